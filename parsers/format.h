@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_FORMAT_H
+#define HGYM_PARSERS_FORMAT_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+/*
+ * Rule sets ("formats"): which lines of a log mean what.  A set is a JSON
+ * file in the schema hgym-tui.format/1; the built-in ones are compiled in.
+ */
+struct format_set;
+
+/* What a line is, for colour and folding in a log view. */
+enum line_class {
+	LINE_PLAIN,
+	LINE_METRIC, /* a rule took it */
+	LINE_SOURCE, /* part of a training script printed into the log */
+	LINE_ERROR, /* an event of failure */
+	LINE_WARNING,
+};
+
+/* The built-in sets; aborts only if the program itself is broken. */
+struct format_set *format_set_new_builtin(void);
+
+/*
+ * Add a user's file: a set of the same name replaces the built-in one, its
+ * rules come before all others.  -1 with file, line and key path in err.
+ */
+int format_set_load(struct format_set *set, const char *path, struct err *err)
+	__attribute__((warn_unused_result));
+
+void format_set_free(struct format_set *set);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_RUN_H
+#define HGYM_PARSERS_RUN_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+
+#include "parsers/metric.h"
+
+/*
+ * One training run as its log tells it: the row of `parse --json` (keys and
+ * meanings in man hgym-tui, OUTPUT).  A number that the log does not hold is
+ * NAN (RUN_ABSENT), a text that it does not hold is NULL; never 0.
+ */
+#define RUN_ABSENT ((double)NAN)
+
+static inline bool
+run_has(double value)
+{
+	return !isnan(value);
+}
+
+#define RUN_STATUS_LIST(X)                                                     \
+	X(RUNNING, "running")                                                  \
+	X(FINISHED, "finished")                                                \
+	X(TRUNCATED, "truncated")                                              \
+	X(CRASHED, "crashed")                                                  \
+	X(OOM, "oom")                                                          \
+	X(DIVERGED, "diverged")
+
+enum run_status {
+#define X(id, name) RUN_##id,
+	RUN_STATUS_LIST(X)
+#undef X
+};
+
+#define RUN_EVENT_LIST(X)                                                      \
+	X(TRACEBACK, "traceback")                                              \
+	X(OOM, "oom")                                                          \
+	X(NAN, "nan")                                                          \
+	X(NCCL, "nccl")                                                        \
+	X(CHILD_FAILED, "child_failed")                                        \
+	X(CUDA, "cuda")                                                        \
+	X(KILLED, "killed")                                                    \
+	X(EARLY_STOP, "early_stop")                                            \
+	X(WARNING, "warning")                                                  \
+	X(OTHER, "other")
+
+enum run_event_kind {
+#define X(id, name) RUN_EVENT_##id,
+	RUN_EVENT_LIST(X)
+#undef X
+	RUN_EVENT_COUNT
+};
+
+struct run_event {
+	uint64_t line; /* 1-based in the file */
+	enum run_event_kind kind;
+	double step; /* of the last step before it, or absent */
+	char *text; /* owned, raw bytes of the log cut to 240, NUL-ended */
+};
+
+#define RUN_MAX_EVENTS 64
+
+/*
+ * The numbers of a run: one list makes the struct, the JSON keys, the CSV
+ * columns and the columns of v_runs.
+ *	member			decimals printed (-1: as many as it has)
+ */
+#define RUN_NUMBER_LIST(X)                                                     \
+	X(seed, 0)                                                             \
+	X(n_gpus, 0)                                                           \
+	X(train_batch_tokens, 0)                                               \
+	X(planned_steps, 0)                                                    \
+	X(steps, 0)                                                            \
+	X(train_ms, -1)                                                        \
+	X(ms_per_step, -1)                                                     \
+	X(step_avg_printed_ms, -1)                                             \
+	X(tok_s_last, -1)                                                      \
+	X(tok_s_mean, -1)                                                      \
+	X(tok_s_derived, -1)                                                   \
+	X(tok_s_interval, -1)                                                  \
+	X(last_train_loss, -1)                                                 \
+	X(last_val_loss, -1)                                                   \
+	X(last_val_bpb, -1)                                                    \
+	X(final_val_loss, -1)                                                  \
+	X(prequant_bpb, -1)                                                    \
+	X(quant_bpb, -1)                                                       \
+	X(sliding_bpb, -1)                                                     \
+	X(ttt_bpb, -1)                                                         \
+	X(final_bpb, -1)                                                       \
+	X(final_line, 0)                                                       \
+	X(eval_s, -1)                                                          \
+	X(eval_total_s, -1)                                                    \
+	X(artifact_bytes, 0)                                                   \
+	X(code_bytes, 0)                                                       \
+	X(model_bytes, 0)                                                      \
+	X(peak_mem_mib, 0)                                                     \
+	X(val_tokens, 0)                                                       \
+	X(target_tokens, 0)
+
+struct run {
+	unsigned int run_index; /* 0.. within the file */
+	enum run_status status;
+#define X(member, decimals) double member;
+	RUN_NUMBER_LIST(X)
+#undef X
+	char *final_stage; /* owned; first word of the score's line */
+	const char *final_class; /* static: roundtrip, sliding, ttt, preq */
+	char *source_sha256; /* owned, 64 hex digits; NULL: no source seen */
+	uint64_t source_lines;
+	uint64_t first_line; /* 1-based line where the run begins */
+	uint64_t lines, bytes, matched;
+	char *formats; /* owned; names of the rule sets that took lines, "a,b" */
+	struct run_event *events; /* owned */
+	size_t n_events;
+	uint64_t events_dropped; /* beyond RUN_MAX_EVENTS */
+	/* Live: what is under way now. */
+	double eval_done, eval_total, running_bpb; /* absent when not */
+	double last_step; /* of the last row, <= steps or beyond it */
+};
+
+/* All absent, no events. */
+void run_init(struct run *run);
+void run_release(struct run *run);
+/* Deep copy into an uninitialised *to. */
+void run_copy(struct run *to, const struct run *from);
+
+const char *run_status_name(enum run_status status);
+const char *run_event_name(enum run_event_kind kind);
+
+/* The object of contract's `parse --json`, without "file"; given (owned). */
+cJSON *run_to_json(const struct run *run);
+
+/* One point of a run's series.  x of a chart: step, train_ms or wall_ms. */
+struct sample {
+	double step; /* absent for telemetry */
+	enum metric metric;
+	double value; /* finite */
+	double train_ms; /* at that row, absent where the log has none */
+	int64_t wall_ms; /* from a time prefix of the line; 0: unknown */
+	uint64_t line; /* 1-based */
+};
+
+#endif

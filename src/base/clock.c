@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The real clock, and times as text. */
+#include "config.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static int64_t
+read_ms(clockid_t id)
+{
+	struct timespec ts = { 0, 0 };
+
+	(void)clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static int64_t
+real_mono_ms(const struct clock *clock)
+{
+	(void)clock;
+	return read_ms(CLOCK_MONOTONIC);
+}
+
+static int64_t
+real_boot_ms(const struct clock *clock)
+{
+	(void)clock;
+#ifdef CLOCK_BOOTTIME
+	return read_ms(CLOCK_BOOTTIME);
+#else
+	return read_ms(CLOCK_MONOTONIC);
+#endif
+}
+
+static int64_t
+real_wall_ms(const struct clock *clock)
+{
+	(void)clock;
+	return read_ms(CLOCK_REALTIME);
+}
+
+const struct clock clock_real = {
+	.mono_ms = real_mono_ms,
+	.boot_ms = real_boot_ms,
+	.wall_ms = real_wall_ms,
+};
+
+void
+clock_rfc3339(int64_t wall_ms, char out[CLOCK_RFC3339_SIZE])
+{
+	time_t t = (time_t)(wall_ms / 1000);
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm) == NULL ||
+	    strftime(out, CLOCK_RFC3339_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		out[0] = '\0';
+}
+
+/* Days from civil, by H. Hinnant's public-domain derivation. */
+int64_t
+clock_from_civil_s(int year, int month, int day, int hour, int min, int sec)
+{
+	int64_t y = month <= 2 ? year - 1 : year;
+	int64_t era = (y >= 0 ? y : y - 399) / 400;
+	int64_t yoe = y - era * 400;
+	int64_t doy = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+	int64_t doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
+	int64_t days = era * 146097 + doe - 719468;
+
+	return ((days * 24 + hour) * 60 + min) * 60 + sec;
+}

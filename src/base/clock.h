@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BASE_CLOCK_H
+#define HGYM_BASE_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Where the time comes from: the real one (clock_real) or one that tests set.
+ * Borrowed by everyone who needs the time.
+ */
+struct clock {
+	/* Never goes back; stands still in suspend. */
+	int64_t (*mono_ms)(const struct clock *clock);
+	/* Never goes back; counts suspend too. */
+	int64_t (*boot_ms)(const struct clock *clock);
+	/* Milliseconds since 1970 UTC; may jump. */
+	int64_t (*wall_ms)(const struct clock *clock);
+};
+
+extern const struct clock clock_real;
+
+#define CLOCK_RFC3339_SIZE 32
+
+/* wall_ms as RFC 3339 UTC with seconds ("2026-11-20T21:30:00Z") in out. */
+void clock_rfc3339(int64_t wall_ms, char out[CLOCK_RFC3339_SIZE]);
+
+/* Days and seconds since 1970 from a civil UTC date; proleptic Gregorian. */
+int64_t clock_from_civil_s(int year, int month, int day, int hour, int min,
+			   int sec);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The error value that every layer returns; see err.h. */
+#include "config.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int exit_status;
+} codes[] = {
+#define X(id, status, text) { #id, status },
+	ERR_CODE_LIST(X)
+#undef X
+};
+
+int
+err_vset(struct err *err, enum err_code code, const char *fmt, va_list ap)
+{
+	if (err == NULL)
+		return -1;
+	err->code = code;
+	(void)vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	return -1;
+}
+
+int
+err_set(struct err *err, enum err_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	err_vset(err, code, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int
+err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
+{
+	int saved = errno;
+	size_t used;
+	va_list ap;
+
+	if (err == NULL)
+		return -1;
+	va_start(ap, fmt);
+	err_vset(err, code, fmt, ap);
+	va_end(ap);
+	used = strlen(err->text);
+	(void)snprintf(err->text + used, sizeof(err->text) - used, ": %s",
+		       strerror(saved));
+	return -1;
+}
+
+int
+err_prefix(struct err *err, const char *fmt, ...)
+{
+	char text[2 * sizeof(err->text)];
+	size_t used;
+	va_list ap;
+
+	if (err == NULL)
+		return -1;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(err->text) / 2, fmt, ap);
+	va_end(ap);
+	used = strlen(text);
+	(void)snprintf(text + used, sizeof(text) - used, ": %s", err->text);
+	text[sizeof(err->text) - 1] = '\0';
+	memcpy(err->text, text, sizeof(err->text));
+	return -1;
+}
+
+int
+err_exit_status(enum err_code code)
+{
+	return codes[code].exit_status;
+}
+
+const char *
+err_code_name(enum err_code code)
+{
+	return codes[code].name;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The debug log of -v; see log.h. */
+#include "config.h"
+
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+
+static int log_fd = -1;
+
+int
+log_open(const char *path, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_set_errno(err, ERR_IO, "cannot open the log file %s",
+				     path);
+	log_close();
+	log_fd = fd;
+	return 0;
+}
+
+void
+log_close(void)
+{
+	if (log_fd >= 0)
+		(void)close(log_fd);
+	log_fd = -1;
+}
+
+/* Write all of it; a log that cannot be written is closed. */
+static void
+log_write(const char *p, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(log_fd, p, len);
+
+		if (n <= 0) {
+			log_close();
+			return;
+		}
+		p += n;
+		len -= (size_t)n;
+	}
+}
+
+void
+log_debug(const char *area, const char *fmt, ...)
+{
+	char when[CLOCK_RFC3339_SIZE];
+	struct buf raw, line;
+	int64_t now_ms;
+	va_list ap;
+
+	if (log_fd < 0)
+		return;
+	buf_init(&raw, 4096);
+	buf_init(&line, 16384);
+	va_start(ap, fmt);
+	buf_vappendf(&raw, fmt, ap);
+	va_end(ap);
+	now_ms = clock_real.wall_ms(&clock_real);
+	clock_rfc3339(now_ms, when);
+	buf_appendf(&line, "%.19s.%03dZ %s: ", when, (int)(now_ms % 1000),
+		    area);
+	utf8_sanitize(&line, (struct str){ raw.data, raw.len });
+	buf_append_char(&line, '\n');
+	log_write(line.data, line.len);
+	buf_release(&raw);
+	buf_release(&line);
+}

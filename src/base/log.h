@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BASE_LOG_H
+#define HGYM_BASE_LOG_H
+
+#include "base/err.h"
+
+/*
+ * The debug log: a file, never the terminal.  Closed (the default) it costs
+ * one test.  Every message passes utf8_sanitize.  Never log keys,
+ * passphrases, tokens or an environment.
+ */
+
+/* Append to the file at path (mode 0600); -1 with err when it cannot. */
+int log_open(const char *path, struct err *err)
+	__attribute__((warn_unused_result));
+void log_close(void);
+
+/* One line: time, area ("ssh", "store"), message. */
+void log_debug(const char *area, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

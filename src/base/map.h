@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BASE_MAP_H
+#define HGYM_BASE_MAP_H
+
+#include <stddef.h>
+
+#include "base/str.h"
+
+/* A hash from bytes to pointers; keys are copied, values are borrowed. */
+struct map_slot {
+	char *key; /* owned; NULL: free slot */
+	size_t key_len;
+	void *value;
+};
+
+struct map {
+	struct map_slot *slots;
+	size_t room; /* a power of two, or 0 */
+	size_t count;
+};
+
+void map_init(struct map *map);
+/* Frees the keys; free_value (may be NULL) is called for each value. */
+void map_release(struct map *map, void (*free_value)(void *value));
+/* NULL when the key is not there. */
+void *map_get(const struct map *map, struct str key);
+/* Set, returns the value that was there before or NULL. */
+void *map_set(struct map *map, struct str key, void *value);
+/* Remove, returns the value that was there or NULL. */
+void *map_remove(struct map *map, struct str key);
+
+#endif

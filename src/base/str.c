@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Borrowed slices and strict number parsing, independent of the locale. */
+#include "config.h"
+
+#include "base/str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+bool
+str_eq(struct str a, struct str b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
+}
+
+bool
+str_eq_cstr(struct str a, const char *b)
+{
+	return str_eq(a, str_from(b));
+}
+
+bool
+str_starts_with(struct str s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return s.len >= n && memcmp(s.p, prefix, n) == 0;
+}
+
+bool
+str_ends_with(struct str s, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return s.len >= n && memcmp(s.p + s.len - n, suffix, n) == 0;
+}
+
+const char *
+str_find(struct str s, const char *needle)
+{
+	if (s.len == 0)
+		return *needle == '\0' ? s.p : NULL;
+	return memmem(s.p, s.len, needle, strlen(needle));
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct str
+str_trim(struct str s)
+{
+	while (s.len > 0 && is_blank(s.p[0])) {
+		s.p++;
+		s.len--;
+	}
+	while (s.len > 0 && is_blank(s.p[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+bool
+str_next(struct str *rest, char sep, struct str *piece)
+{
+	const char *end;
+
+	if (rest->p == NULL)
+		return false;
+	end = rest->len > 0 ? memchr(rest->p, sep, rest->len) : NULL;
+	if (end == NULL) {
+		*piece = *rest;
+		*rest = (struct str){ NULL, 0 };
+		return true;
+	}
+	*piece = (struct str){ rest->p, (size_t)(end - rest->p) };
+	rest->len -= piece->len + 1;
+	rest->p = end + 1;
+	return true;
+}
+
+/* The words that stand for no finite number. */
+static bool
+word_to_double(struct str s, double *out)
+{
+	static const struct {
+		const char *word;
+		double value;
+	} words[] = {
+		{ "nan", (double)NAN },
+		{ "inf", (double)INFINITY },
+		{ "infinity", (double)INFINITY },
+	};
+	bool minus = s.len > 0 && s.p[0] == '-';
+
+	if (s.len > 0 && (s.p[0] == '-' || s.p[0] == '+')) {
+		s.p++;
+		s.len--;
+	}
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (s.len != strlen(words[i].word) ||
+		    strncasecmp(s.p, words[i].word, s.len) != 0)
+			continue;
+		*out = minus ? -words[i].value : words[i].value;
+		return true;
+	}
+	return false;
+}
+
+/* Powers of ten that a double holds exactly. */
+static const double exact_pow10[] = { 1e0,  1e1,  1e2,	1e3,  1e4,  1e5,
+				      1e6,  1e7,  1e8,	1e9,  1e10, 1e11,
+				      1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+				      1e18, 1e19, 1e20, 1e21, 1e22 };
+
+/*
+ * Digits with at most one point, at most 15 significant: the quotient of two
+ * exact doubles is correctly rounded (Clinger's fast path).
+ */
+static bool
+plain_to_double(struct str s, double *out)
+{
+	uint64_t digits = 0;
+	size_t n = 0, frac = 0, i = 0;
+	bool minus = false, point = false;
+
+	if (s.len > 0 && (s.p[0] == '-' || s.p[0] == '+')) {
+		minus = s.p[0] == '-';
+		i = 1;
+	}
+	for (; i < s.len; i++) {
+		if (s.p[i] == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (s.p[i] < '0' || s.p[i] > '9' || n == 15)
+			return false;
+		digits = digits * 10 + (uint64_t)(s.p[i] - '0');
+		n++;
+		frac += point;
+	}
+	if (n == 0)
+		return false;
+	*out = (double)digits / exact_pow10[frac];
+	if (minus)
+		*out = -*out;
+	return true;
+}
+
+bool
+str_to_double(struct str s, double *out)
+{
+	char copy[64];
+	char *end;
+	double value;
+
+	if (plain_to_double(s, out))
+		return true;
+	if (s.len == 0 || s.len >= sizeof(copy))
+		return false;
+	if (word_to_double(s, out))
+		return true;
+	for (size_t i = 0; i < s.len; i++)
+		if (strchr("0123456789+-.eE", s.p[i]) == NULL ||
+		    s.p[i] == '\0')
+			return false;
+	memcpy(copy, s.p, s.len);
+	copy[s.len] = '\0';
+	value = strtod(copy, &end); /* LC_NUMERIC stays "C" all along */
+	if (end != copy + s.len)
+		return false;
+	*out = value;
+	return true;
+}
+
+bool
+str_to_u64(struct str s, uint64_t *out)
+{
+	uint64_t value = 0;
+
+	if (s.len == 0)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		unsigned int digit = (unsigned int)(s.p[i] - '0');
+
+		if (s.p[i] < '0' || s.p[i] > '9' ||
+		    value > (UINT64_MAX - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	*out = value;
+	return true;
+}
+
+bool
+str_to_i64(struct str s, int64_t *out)
+{
+	bool minus = s.len > 0 && s.p[0] == '-';
+	uint64_t value;
+
+	if (minus) {
+		s.p++;
+		s.len--;
+	}
+	if (!str_to_u64(s, &value) || value > (uint64_t)INT64_MAX)
+		return false;
+	*out = minus ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
+uint64_t
+str_hash(struct str s)
+{
+	uint64_t h = 14695981039346656037U;
+
+	for (size_t i = 0; i < s.len; i++) {
+		h ^= (unsigned char)s.p[i];
+		h *= 1099511628211U;
+	}
+	return h;
+}

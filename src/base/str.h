@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BASE_STR_H
+#define HGYM_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A borrowed slice of bytes, not NUL-ended; p may be NULL when len is 0. */
+struct str {
+	const char *p;
+	size_t len;
+};
+
+#define STR_LIT(s) ((struct str){ (s), sizeof(s) - 1 })
+
+static inline struct str
+str_from(const char *s)
+{
+	return (struct str){ s, strlen(s) };
+}
+
+bool str_eq(struct str a, struct str b);
+bool str_eq_cstr(struct str a, const char *b);
+bool str_starts_with(struct str s, const char *prefix);
+bool str_ends_with(struct str s, const char *suffix);
+/* First place of needle in s, or NULL. */
+const char *str_find(struct str s, const char *needle);
+/* Without the blanks, tabs and line ends at both ends. */
+struct str str_trim(struct str s);
+/*
+ * Cut the next piece up to `sep` off *rest; false when nothing is left.
+ * "a,,b" gives "a", "", "b".
+ */
+bool str_next(struct str *rest, char sep, struct str *piece);
+
+/*
+ * Strict numbers: the whole slice must be one number in the C locale, no
+ * blanks; false (and *out untouched) otherwise.  str_to_double takes also
+ * "nan", "inf", "infinity" with a sign, in any case.
+ */
+bool str_to_double(struct str s, double *out);
+bool str_to_i64(struct str s, int64_t *out);
+bool str_to_u64(struct str s, uint64_t *out);
+
+/* FNV-1a, 64 bits. */
+uint64_t str_hash(struct str s);
+
+#endif

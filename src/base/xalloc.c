@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocators that abort; everything of ours allocates through them. */
+#include "config.h"
+
+#include "base/xalloc.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void (*abort_hook)(void);
+
+void
+xalloc_set_abort_hook(void (*hook)(void))
+{
+	abort_hook = hook;
+}
+
+static void __attribute__((noreturn))
+out_of_memory(void)
+{
+	static const char text[] = "hgym-tui: out of memory\n";
+
+	if (abort_hook != NULL)
+		abort_hook();
+	(void)fwrite(text, 1, sizeof(text) - 1, stderr);
+	abort();
+}
+
+void *
+xmalloc(size_t size)
+{
+	void *p = malloc(size > 0 ? size : 1);
+
+	if (p == NULL)
+		out_of_memory();
+	return p;
+}
+
+void *
+xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n > 0 ? n : 1, size > 0 ? size : 1);
+
+	if (p == NULL)
+		out_of_memory();
+	return p;
+}
+
+void *
+xrealloc(void *p, size_t size)
+{
+	p = realloc(p, size > 0 ? size : 1);
+	if (p == NULL)
+		out_of_memory();
+	return p;
+}
+
+void *
+xreallocarray(void *p, size_t n, size_t size)
+{
+	if (size > 0 && n > SIZE_MAX / size)
+		out_of_memory();
+	return xrealloc(p, n * size);
+}
+
+char *
+xstrdup(const char *s)
+{
+	return xstrndup(s, strlen(s));
+}
+
+char *
+xstrndup(const char *s, size_t n)
+{
+	char *copy = xmalloc(n + 1);
+
+	memcpy(copy, s, n);
+	copy[n] = '\0';
+	return copy;
+}
+
+char *
+xasprintf(const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0 || text == NULL)
+		out_of_memory();
+	return text;
+}
+
+void *
+xgrow(void *array, size_t n, size_t *cap, size_t size)
+{
+	if (n < *cap)
+		return array;
+	*cap = *cap > 0 ? *cap * 2 : 8;
+	return xreallocarray(array, *cap, size);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BASE_XALLOC_H
+#define HGYM_BASE_XALLOC_H
+
+#include <stddef.h>
+
+/*
+ * Allocators that never return NULL: out of memory calls the hook of
+ * xalloc_set_abort_hook (which restores the terminal) and aborts.  What comes
+ * from outside is bounded before it is allocated for.
+ */
+void *xmalloc(size_t size)
+	__attribute__((malloc, alloc_size(1), returns_nonnull));
+void *xcalloc(size_t n, size_t size)
+	__attribute__((malloc, alloc_size(1, 2), returns_nonnull));
+void *xrealloc(void *p, size_t size)
+	__attribute__((alloc_size(2), returns_nonnull));
+/* realloc to n * size bytes; aborts when the product overflows. */
+void *xreallocarray(void *p, size_t n, size_t size)
+	__attribute__((alloc_size(2, 3), returns_nonnull));
+char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
+/* Copy of the first n bytes of s with a NUL behind them. */
+char *xstrndup(const char *s, size_t n)
+	__attribute__((malloc, returns_nonnull));
+char *xasprintf(const char *fmt, ...)
+	__attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+
+/* Called once before the abort for want of memory; NULL for none. */
+void xalloc_set_abort_hook(void (*hook)(void));
+
+/*
+ * Make room for one element more in a growing array: doubles *cap from 8.
+ * Returns the array (moved or not); use as
+ *	v = xgrow(v, n, &cap, sizeof(*v));
+ */
+void *xgrow(void *array, size_t n, size_t *cap, size_t size);
+
+#endif

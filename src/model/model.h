@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_MODEL_MODEL_H
+#define HGYM_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "parsers/format.h"
+#include "parsers/run.h"
+
+#include "model/series.h"
+
+/*
+ * The truth that the screen shows: pods, runs, their series, log tails and
+ * events.  Written by the collector on the loop thread, read by the views as
+ * const.  Every change bumps `generation` and sets bits in `changed`.
+ */
+enum model_part {
+	MODEL_PODS = 1 << 0,
+	MODEL_RUNS = 1 << 1,
+	MODEL_SAMPLES = 1 << 2,
+	MODEL_LOGS = 1 << 3,
+	MODEL_EVENTS = 1 << 4,
+	MODEL_BENCH = 1 << 5,
+	MODEL_HARNESS = 1 << 6,
+};
+
+/* State of the link to a pod, as the screen says it. */
+#define POD_STATE_LIST(X)                                                      \
+	X(UNKNOWN, "unknown")                                                  \
+	X(CONNECTING, "connecting")                                            \
+	X(LIVE, "live")                                                        \
+	X(SILENT, "silent")                                                    \
+	X(RECONNECTING, "reconnecting")                                        \
+	X(REFUSED, "refused")                                                  \
+	X(GONE, "gone")
+
+enum pod_state {
+#define X(id, name) POD_##id,
+	POD_STATE_LIST(X)
+#undef X
+};
+
+struct model_pod {
+	char *name; /* owned */
+	char *target; /* owned; user@host:port or "local" */
+	enum pod_state state;
+	char *why; /* owned; reason of reconnecting or refused, sanitised */
+	int64_t retry_at_ms; /* mono clock, 0: none */
+	int64_t lag_ms; /* of the last ping, -1: unknown */
+	double usd_per_hour; /* RUN_ABSENT: unknown */
+	bool has_gpu;
+	char *gpu_name; /* owned or NULL */
+	struct series *telemetry[METRIC_COUNT]; /* NULL where none */
+	double disk_free_bytes; /* absent: unknown */
+	bool bench_running;
+};
+
+struct model_run {
+	int64_t run_id; /* of the database; 0: not stored */
+	size_t pod; /* index into model.pods */
+	char *path; /* owned, raw bytes */
+	char *group; /* owned */
+	struct run run; /* what its log says so far */
+	struct series *series[METRIC_COUNT]; /* NULL where none */
+	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read */
+	bool live; /* its file still grows, as far as we know */
+};
+
+struct model {
+	struct model_pod *pods;
+	size_t n_pods, cap_pods;
+	struct model_run **runs; /* stable pointers, order of appearance */
+	size_t n_runs, cap_runs;
+	uint64_t generation;
+	unsigned int changed; /* enum model_part; the frame clears it */
+};
+
+void model_init(struct model *model);
+void model_release(struct model *model);
+
+/* Returns the index of the new pod; name and target are copied. */
+size_t model_pod_add(struct model *model, const char *name,
+		     const char *target);
+void model_pod_state(struct model *model, size_t pod, enum pod_state state,
+		     const char *why, int64_t retry_at_ms);
+void model_pod_sample(struct model *model, size_t pod, enum metric metric,
+		      double value, int64_t wall_ms);
+
+/* The run of that file and index; made when it is new. */
+struct model_run *model_run_get(struct model *model, size_t pod,
+				const char *path, unsigned int run_index);
+/* Take over what its log says now (deep copy). */
+void model_run_update(struct model *model, struct model_run *mr,
+		      const struct run *run);
+void model_run_sample(struct model *model, struct model_run *mr,
+		      const struct sample *sample);
+
+const char *pod_state_name(enum pod_state state);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* base: numbers, slices, buffers, map, UTF-8, times. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "tests/support/tap.h"
+
+static void
+test_numbers(void)
+{
+	static const struct {
+		const char *text;
+		bool valid;
+		double value;
+	} cases[] = {
+		{ "1.05740567", true, 1.05740567 },
+		{ "-3.0060", true, -3.006 },
+		{ "600061", true, 600061 },
+		{ "0.1", true, 0.1 },
+		{ "1e-4", true, 1e-4 },
+		{ "123456789012345678", true, 123456789012345678.0 },
+		{ "nan", true, (double)NAN },
+		{ "-inf", true, -(double)INFINITY },
+		{ "", false, 0 },
+		{ ".", false, 0 },
+		{ "1.2.3", false, 0 },
+		{ "0x10", false, 0 },
+		{ "1 ", false, 0 },
+		{ " 1", false, 0 },
+		{ "1,5", false, 0 },
+		{ "nanms", false, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double v = 0;
+		bool valid = str_to_double(str_from(cases[i].text), &v);
+
+		ok(valid == cases[i].valid &&
+			   (!valid || v == cases[i].value ||
+			    (isnan(v) && isnan(cases[i].value))),
+		   "str_to_double(\"%s\")", cases[i].text);
+	}
+}
+
+static void
+test_integers(void)
+{
+	int64_t i = 0;
+	uint64_t u = 0;
+
+	ok(str_to_i64(STR_LIT("-42"), &i) && i == -42, "i64 -42");
+	ok(!str_to_u64(STR_LIT("18446744073709551616"), &u), "u64 overflow");
+	ok(str_to_u64(STR_LIT("18446744073709551615"), &u) && u == UINT64_MAX,
+	   "u64 max");
+	ok(!str_to_i64(STR_LIT("1.0"), &i), "no fraction");
+}
+
+static void
+test_slices(void)
+{
+	struct str rest = STR_LIT("a,,b"), piece;
+	int n = 0;
+
+	while (str_next(&rest, ',', &piece))
+		n++;
+	is_int(n, 3, "str_next gives empty pieces too");
+	ok(str_eq_cstr(str_trim(STR_LIT(" \tx y\r\n")), "x y"), "str_trim");
+	ok(str_find(STR_LIT("abc"), "bc") != NULL, "str_find");
+}
+
+static void
+test_buf(void)
+{
+	struct buf buf;
+
+	buf_init(&buf, 10);
+	buf_append_str(&buf, "0123456");
+	buf_appendf(&buf, "%s", "789abc");
+	is_str(buf.data, "0123456789", "a buf stops at its cap");
+	ok(buf.truncated, "and says so");
+	buf_consume(&buf, 4);
+	is_str(buf.data, "456789", "buf_consume");
+	buf_release(&buf);
+}
+
+static void
+test_map(void)
+{
+	struct map map;
+	char key[16];
+	int n = 0;
+
+	map_init(&map);
+	for (intptr_t i = 1; i <= 1000; i++) {
+		(void)snprintf(key, sizeof(key), "k%d", (int)i);
+		map_set(&map, str_from(key), (void *)i);
+	}
+	for (int i = 1; i <= 1000; i += 2) {
+		(void)snprintf(key, sizeof(key), "k%d", i);
+		map_remove(&map, str_from(key));
+	}
+	for (intptr_t i = 1; i <= 1000; i++) {
+		(void)snprintf(key, sizeof(key), "k%d", (int)i);
+		n += map_get(&map, str_from(key)) ==
+		     (i % 2 == 0 ? (void *)i : NULL);
+	}
+	is_int(n, 1000, "map after inserts and removals");
+	is_int((long long)map.count, 500, "map count");
+	map_release(&map, NULL);
+}
+
+static void
+test_utf8(void)
+{
+	struct buf buf;
+
+	buf_init(&buf, 1000);
+	utf8_sanitize(&buf, STR_LIT("a\x1b[31m\tb\xff\r\n\xc2\x9b"));
+	is_str(buf.data, "a\xc2\xb7[31m b\xef\xbf\xbd\xc2\xb7\xc2\xb7\xc2\xb7",
+	       "controls and invalid bytes are made visible");
+	is_int((long long)utf8_width(str_from("a\xe4\xb8\xad\xcc\x81")), 3,
+	       "wide is 2, combining is 0");
+	is_int((long long)utf8_prefix(str_from("a\xe4\xb8\xad"), 2), 1,
+	       "a wide character is not cut in half");
+	buf_release(&buf);
+}
+
+static void
+test_times(void)
+{
+	char text[CLOCK_RFC3339_SIZE];
+
+	is_int(clock_from_civil_s(2026, 11, 20, 21, 30, 0), 1795210200,
+	       "civil to epoch");
+	clock_rfc3339(1795210200LL * 1000, text);
+	is_str(text, "2026-11-20T21:30:00Z", "RFC 3339");
+}
+
+static void
+test_err(void)
+{
+	struct err err = { ERR_NONE, "" };
+
+	is_int(err_set(&err, ERR_CONFIG, "bad %d", 1), -1, "err_set");
+	err_prefix(&err, "pod %s", "x");
+	is_str(err.text, "pod x: bad 1", "err_prefix");
+	is_int(err_exit_status(err.code), 2, "exit status of the class");
+}
+
+int
+main(void)
+{
+	test_numbers();
+	test_integers();
+	test_slices();
+	test_buf();
+	test_map();
+	test_utf8();
+	test_times();
+	test_err();
+	return tap_done();
+}

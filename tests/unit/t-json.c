@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* json: bounds, strict keys, and the line of a key path. */
+#include "config.h"
+
+#include "parsers/json.h"
+
+#include "tests/support/tap.h"
+
+static const char sample[] = "{\n"
+			     " \"a\": 1,\n"
+			     " \"pods\": [\n"
+			     "  {\"name\": \"x\"},\n"
+			     "  {\"name\": \"y\",\n"
+			     "   \"gpus\": \"0\"}]\n"
+			     "}\n";
+
+static void
+test_lines(void)
+{
+	struct str text = STR_LIT(sample);
+
+	is_int(json_line_of(text, "a"), 2, "line of a member");
+	is_int(json_line_of(text, "pods[1]"), 5, "line of an element");
+	is_int(json_line_of(text, "pods[1].gpus"), 6, "line of a path");
+	is_int(json_line_of(text, "pods[7].gpus"), 0, "a path that is not");
+}
+
+static void
+test_keys(void)
+{
+	static const struct json_key top[] = {
+		{ "a", JSON_NUMBER },
+		{ "pods", JSON_ARRAY | JSON_REQUIRED },
+		{ NULL, 0 },
+	};
+	static const struct json_key pod[] = {
+		{ "name", JSON_STRING },
+		{ "gpus", JSON_ARRAY },
+		{ NULL, 0 },
+	};
+	struct json_at at = { "c.json", STR_LIT(sample), ERR_CONFIG };
+	struct err err = { ERR_NONE, "" };
+	cJSON *root = json_parse(at.text, false, &err);
+	cJSON *pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
+
+	is_int(json_check_keys(&at, root, "", top, &err), 0, "known keys");
+	is_int(json_check_keys(&at, cJSON_GetArrayItem(pods, 1), "pods[1]",
+			       pod, &err),
+	       -1, "a wrong type");
+	is_str(err.text, "c.json:6: pods[1].gpus: expected an array",
+	       "file, line and key path");
+	is_int(json_check_keys(&at, root, "", pod, &err), -1, "unknown key");
+	is_str(err.text, "c.json:2: a: unknown key", "is named");
+	cJSON_Delete(root);
+}
+
+static void
+test_bounds(void)
+{
+	struct err err = { ERR_NONE, "" };
+	char deep[200];
+	cJSON *root;
+	struct buf out;
+
+	memset(deep, '[', sizeof(deep));
+	ok(json_parse((struct str){ deep, sizeof(deep) }, false, &err) == NULL,
+	   "deep nesting is refused");
+	ok(json_parse(STR_LIT("{\"a\": 1} x"), false, &err) == NULL,
+	   "text behind the value is refused");
+	ok(json_parse(STR_LIT("\n\n{\"a\": }"), false, &err) == NULL,
+	   "malformed");
+	is_str(err.text, "line 3: not valid JSON", "with its line");
+	ok(json_parse(STR_LIT("{\"a\": NaN}"), false, &err) == NULL,
+	   "a bare NaN is not JSON");
+	root = json_parse(STR_LIT("{\"a\":NaN,\"b\":-Infinity,\"c\":\"NaN\"}"),
+			  true, &err);
+	buf_init(&out, 1000);
+	json_print(&out, root);
+	is_str(out.data, "{\"a\":null,\"b\":null,\"c\":\"NaN\"}",
+	       "but is read as null where asked");
+	buf_release(&out);
+	cJSON_Delete(root);
+}
+
+int
+main(void)
+{
+	test_lines();
+	test_keys();
+	test_bounds();
+	return tap_done();
+}

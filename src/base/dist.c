@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Beta, gamma, Student's t, chi-squared and normal distributions; called by
+ * the bench statistics and the leaderboard's tests.
+ */
+#include "config.h"
+
+#include "base/dist.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+
+/* Terms of a series or fraction; far above what any argument here needs. */
+#define MAX_TERMS 100000
+#define EPSILON	  1e-16
+#define TINY	  1e-300
+
+/* log Gamma(x), x > 0; lgamma itself writes to a global. */
+static double
+log_gamma(double x)
+{
+	int sign;
+
+	return lgamma_r(x, &sign);
+}
+
+static double
+not_tiny(double x)
+{
+	return fabs(x) < TINY ? TINY : x;
+}
+
+/* The continued fraction of I_x(a, b), good for x < (a+1)/(a+b+2). */
+static double
+beta_fraction(double x, double a, double b)
+{
+	double c = 1.0, d = 1.0 / not_tiny(1.0 - (a + b) * x / (a + 1.0));
+	double value = d;
+
+	for (int i = 1; i < MAX_TERMS; i++) {
+		double m = i, change;
+		double even =
+			m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+		double odd = -(a + m) * (a + b + m) * x /
+			     ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+
+		d = 1.0 / not_tiny(1.0 + even * d);
+		c = not_tiny(1.0 + even / c);
+		value *= d * c;
+		d = 1.0 / not_tiny(1.0 + odd * d);
+		c = not_tiny(1.0 + odd / c);
+		change = d * c;
+		value *= change;
+		if (fabs(change - 1.0) <= EPSILON)
+			break;
+	}
+	return value;
+}
+
+/*
+ * I_x(a, b) with y = 1 - x given beside x, since either may be too near to 1
+ * to keep the digits of the other.
+ */
+static double
+beta_inc_xy(double x, double y, double a, double b)
+{
+	double front;
+
+	if (x <= 0.0)
+		return 0.0;
+	if (y <= 0.0)
+		return 1.0;
+	front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) +
+		    a * log(x) + b * log(y));
+	if (x < (a + 1.0) / (a + b + 2.0))
+		return front * beta_fraction(x, a, b) / a;
+	return 1.0 - front * beta_fraction(y, b, a) / b;
+}
+
+double
+dist_beta_inc(double x, double a, double b)
+{
+	if (!(a > 0.0) || !(b > 0.0) || !(x >= 0.0) || !(x <= 1.0))
+		return NAN;
+	return beta_inc_xy(x, 1.0 - x, a, b);
+}
+
+/* 1 - Q(a, x) by its series, good for x < a + 1. */
+static double
+gamma_series(double a, double x)
+{
+	double term = 1.0 / a, sum = term;
+
+	for (int i = 1; i < MAX_TERMS && term > sum * EPSILON; i++) {
+		term *= x / (a + i);
+		sum += term;
+	}
+	return sum * exp(a * log(x) - x - log_gamma(a));
+}
+
+/* Q(a, x) by its continued fraction, good for x >= a + 1. */
+static double
+gamma_fraction(double a, double x)
+{
+	double b = x + 1.0 - a, c = 1.0 / TINY, d = 1.0 / b, value = d;
+
+	for (int i = 1; i < MAX_TERMS; i++) {
+		double an = -i * (i - a), change;
+
+		b += 2.0;
+		d = 1.0 / not_tiny(an * d + b);
+		c = not_tiny(b + an / c);
+		change = d * c;
+		value *= change;
+		if (fabs(change - 1.0) <= EPSILON)
+			break;
+	}
+	return value * exp(a * log(x) - x - log_gamma(a));
+}
+
+double
+dist_gamma_upper(double a, double x)
+{
+	if (!(a > 0.0) || !(x >= 0.0))
+		return NAN;
+	if (x <= 0.0)
+		return 1.0;
+	if (isinf(x))
+		return 0.0;
+	return x < a + 1.0 ? 1.0 - gamma_series(a, x) : gamma_fraction(a, x);
+}
+
+double
+dist_t_two_sided(double t, double df)
+{
+	double sum;
+
+	if (!(df > 0.0) || isnan(t))
+		return NAN;
+	if (isinf(t))
+		return 0.0;
+	if (isinf(df))
+		return 2.0 * dist_normal_upper(fabs(t));
+	sum = df + t * t;
+	if (isinf(sum))
+		return 0.0;
+	return beta_inc_xy(df / sum, t * t / sum, df / 2.0, 0.5);
+}
+
+double
+dist_t_upper(double t, double df)
+{
+	double tail = dist_t_two_sided(t, df) / 2.0;
+
+	return t < 0.0 ? 1.0 - tail : tail;
+}
+
+double
+dist_t_cdf(double t, double df)
+{
+	return dist_t_upper(-t, df);
+}
+
+/*
+ * The x >= 0 with upper(x) = tail, 0 < tail < 1/2, for a falling function:
+ * doubling to a bracket, then bisection to the last bit.
+ */
+static double
+invert_upper(double (*upper)(double x, double df), double tail, double df)
+{
+	double low = 0.0, high = 1.0;
+
+	while (upper(high, df) > tail && high < DBL_MAX / 4.0) {
+		low = high;
+		high *= 2.0;
+	}
+	for (int i = 0; i < 200; i++) {
+		double middle = low + (high - low) / 2.0;
+
+		if (middle <= low || middle >= high)
+			break;
+		if (upper(middle, df) > tail)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low + (high - low) / 2.0;
+}
+
+/* The quantile of a distribution symmetric about 0. */
+static double
+symmetric_quantile(double (*upper)(double x, double df), double p, double df)
+{
+	if (!(p > 0.0) || !(p < 1.0) || !(df > 0.0))
+		return NAN;
+	if (p > 0.5)
+		return invert_upper(upper, 1.0 - p, df);
+	if (p < 0.5)
+		return -invert_upper(upper, p, df);
+	return 0.0;
+}
+
+double
+dist_t_quantile(double p, double df)
+{
+	return symmetric_quantile(dist_t_upper, p, df);
+}
+
+double
+dist_chi2_upper(double x, double df)
+{
+	return dist_gamma_upper(df / 2.0, x / 2.0);
+}
+
+double
+dist_normal_upper(double z)
+{
+	return 0.5 * erfc(z * M_SQRT1_2);
+}
+
+double
+dist_normal_cdf(double z)
+{
+	return dist_normal_upper(-z);
+}
+
+static double
+normal_upper_df(double z, double df)
+{
+	(void)df;
+	return dist_normal_upper(z);
+}
+
+double
+dist_normal_quantile(double p)
+{
+	return symmetric_quantile(normal_upper_df, p, 1.0);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* score_json: what counts as a score, and what does not. */
+#include "config.h"
+
+#include "parsers/score_json.h"
+
+#include "tests/support/tap.h"
+
+static const char final_run[] =
+	"{\"best_us\": 112.736, \"cases\": [{\"name\": \"d1024\", \"dim\": "
+	"1024, \"best_us\": 30.1}], \"device\": \"H200\", \"median_us\": "
+	"123.55, \"mode\": \"final\", \"score\": 112.736, \"status\": "
+	"\"passed\", \"verified\": true}";
+
+static struct score_json
+read_score(const char *text, const char *key)
+{
+	struct score_json score;
+	struct err err = { ERR_NONE, "" };
+
+	if (score_json_read(&score, str_from(text), key, &err) != 0)
+		printf("# %s\n", err.text);
+	return score;
+}
+
+static void
+test_good(void)
+{
+	struct score_json s = read_score(final_run, NULL);
+
+	ok(score_json_counts(&s) && s.verified, "a verified score counts");
+	is_near(s.value, 112.736, 1e-15, "best_us is the default key");
+	is_str(s.mode, "final", "mode");
+	is_str(s.why, "", "no reason against it");
+	score_json_release(&s);
+	s = read_score(final_run, "median_us");
+	is_near(s.value, 123.55, 1e-15, "another key");
+	score_json_release(&s);
+	s = read_score("compiling..\n{not this}\n{\n \"best_cycles\": 7,\n"
+		       " \"status\": \"PASSED\"\n}\nbye\n",
+		       NULL);
+	ok(score_json_counts(&s) && s.value == 7,
+	   "pretty-printed among other output");
+	score_json_release(&s);
+	s = read_score("{\"score\": 1}\n{\"score\": 2}\n", NULL);
+	ok(s.value == 2, "the last object wins");
+	score_json_release(&s);
+	s = read_score("{\"score\": 0.25}", NULL);
+	ok(score_json_counts(&s) && !s.has_status, "no status is no failure");
+	score_json_release(&s);
+}
+
+static void
+test_bad(void)
+{
+	struct score_json s =
+		read_score("{\"best_us\": Infinity, \"status\": \"failed\", "
+			   "\"verified\": false, \"score\": Infinity}",
+			   NULL);
+
+	ok(!score_json_counts(&s) && isnan(s.value), "Infinity is no score");
+	is_str(s.why, "status is \"failed\"", "the status is named");
+	score_json_release(&s);
+	s = read_score("{\"best_us\": NaN, \"status\": \"passed\"}", NULL);
+	ok(!score_json_counts(&s), "NaN does not count though it passed");
+	is_str(s.why, "\"best_us\" is not a finite number", "and says why");
+	score_json_release(&s);
+	s = read_score("{\"best_us\": 12.5, \"status\": \"failed\"}", NULL);
+	ok(!score_json_counts(&s) && s.value == 12.5,
+	   "a finite number of a failed run does not count");
+	score_json_release(&s);
+	s = read_score("{\"best_us\": 12.5, \"status\": \"passed\", "
+		       "\"verified\": false}",
+		       NULL);
+	ok(!score_json_counts(&s), "nor one that is not verified");
+	score_json_release(&s);
+	s = read_score("{\"best_us\": \"12.5\"}", NULL);
+	ok(!score_json_counts(&s), "nor a number in a string");
+	score_json_release(&s);
+	s = read_score("{\"best_us\": 1e999}", NULL);
+	ok(!score_json_counts(&s), "nor one that overflows");
+	score_json_release(&s);
+	s = read_score("{\"a\": 1}", "b");
+	is_str(s.why, "it has no \"b\"", "nor a missing one");
+	score_json_release(&s);
+}
+
+static void
+test_no_object(void)
+{
+	static const char *const texts[] = { "",   "hello\n", "[1]",	   "{",
+					     "{]", "}}}",     "{\"a\": \"" };
+	struct score_json s;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		ok(score_json_read(&s, str_from(texts[i]), NULL, NULL) == -1,
+		   "no object in text %zu", i);
+}
+
+static void
+test_same_work(void)
+{
+	static const char other_dim[] =
+		"{\"best_us\": 1, \"cases\": [{\"name\": \"d1024\", \"dim\": "
+		"2048}], \"device\": \"H200\", \"mode\": \"final\"}";
+	static const char other_mode[] = "{\"best_us\": 1, \"mode\": \"dev\"}";
+	struct score_json a = read_score(final_run, NULL);
+	struct score_json b = read_score(other_dim, NULL);
+	struct score_json c = read_score(other_mode, NULL);
+	char why[80] = "";
+
+	ok(score_json_same_work(&a, &a, why, sizeof(why)), "the same work");
+	ok(!score_json_same_work(&a, &b, why, sizeof(why)), "another shape");
+	is_str(why, "\"dim\" of cases[0] differs", "is named");
+	ok(!score_json_same_work(&a, &c, why, sizeof(why)), "another mode");
+	is_str(why, "\"mode\" differs", "is named too");
+	score_json_release(&a);
+	score_json_release(&b);
+	score_json_release(&c);
+}
+
+int
+main(void)
+{
+	test_good();
+	test_bad();
+	test_no_object();
+	test_same_work();
+	return tap_done();
+}

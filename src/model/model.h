@@ -7,9 +7,11 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/map.h"
 #include "parsers/format.h"
 #include "parsers/run.h"
 
+#include "model/logtail.h"
 #include "model/series.h"
 
 /*
@@ -44,36 +46,67 @@ enum pod_state {
 };
 
 struct model_pod {
-	char *name; /* owned */
+	char *name;   /* owned */
 	char *target; /* owned; user@host:port or "local" */
 	enum pod_state state;
 	char *why; /* owned; reason of reconnecting or refused, sanitised */
 	int64_t retry_at_ms; /* mono clock, 0: none */
-	int64_t lag_ms; /* of the last ping, -1: unknown */
+	int64_t lag_ms;	     /* of the last ping, -1: unknown */
 	double usd_per_hour; /* RUN_ABSENT: unknown */
 	bool has_gpu;
-	char *gpu_name; /* owned or NULL */
+	char *gpu_name;				/* owned or NULL */
 	struct series *telemetry[METRIC_COUNT]; /* NULL where none */
-	double disk_free_bytes; /* absent: unknown */
+	double disk_free_bytes;			/* absent: unknown */
 	bool bench_running;
 };
 
 struct model_run {
 	int64_t run_id; /* of the database; 0: not stored */
-	size_t pod; /* index into model.pods */
-	char *path; /* owned, raw bytes */
-	char *group; /* owned */
+	size_t pod;	/* index into model.pods */
+	char *path;	/* owned, raw bytes */
+	char *group;	/* owned */
 	struct run run; /* what its log says so far */
-	struct series *series[METRIC_COUNT]; /* NULL where none */
+	struct series *series[METRIC_COUNT];	       /* NULL where none */
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read */
-	bool live; /* its file still grows, as far as we know */
+	bool live;	       /* its file still grows, as far as we know */
+	struct model_log *log; /* borrowed from the model; NULL: none known */
 };
+
+/* The log of one file: its last lines, and where all of it can be read. */
+struct model_log {
+	size_t pod;
+	char *path; /* owned, raw bytes, as on the pod */
+	char *file; /* owned; local file with the same bytes, NULL: none */
+	struct logtail *tail; /* owned */
+};
+
+enum model_severity { MODEL_INFO, MODEL_WARNING, MODEL_ALARM };
+
+/* Something that happened; newest last in model.events. */
+struct model_event {
+	int64_t wall_ms;
+	enum model_severity severity;
+	size_t pod;		    /* MODEL_NONE: of no pod */
+	const struct model_run *mr; /* NULL: of no run */
+	char *text;		    /* owned, sanitised */
+};
+
+#define MODEL_NONE	 SIZE_MAX
+#define MODEL_MAX_EVENTS 1000
+#define MODEL_MAX_RUNS	 100000
+#define MODEL_LOG_LINES	 10000
 
 struct model {
 	struct model_pod *pods;
 	size_t n_pods, cap_pods;
 	struct model_run **runs; /* stable pointers, order of appearance */
 	size_t n_runs, cap_runs;
+	struct map run_index;	 /* "pod path index" to struct model_run */
+	struct model_log **logs; /* stable pointers */
+	size_t n_logs, cap_logs;
+	struct map log_index;	    /* "pod path" to struct model_log */
+	struct model_event *events; /* ring of MODEL_MAX_EVENTS */
+	size_t n_events, cap_events, first_event;
 	uint64_t generation;
 	unsigned int changed; /* enum model_part; the frame clears it */
 };
@@ -82,14 +115,22 @@ void model_init(struct model *model);
 void model_release(struct model *model);
 
 /* Returns the index of the new pod; name and target are copied. */
-size_t model_pod_add(struct model *model, const char *name,
-		     const char *target);
+size_t model_pod_add(struct model *model, const char *name, const char *target);
 void model_pod_state(struct model *model, size_t pod, enum pod_state state,
 		     const char *why, int64_t retry_at_ms);
 void model_pod_sample(struct model *model, size_t pod, enum metric metric,
 		      double value, int64_t wall_ms);
 
-/* The run of that file and index; made when it is new. */
+/* Numbers that are no series; absent leaves what was. */
+void model_pod_disk(struct model *model, size_t pod, double free_bytes);
+void model_pod_gpu(struct model *model, size_t pod, const char *name);
+/* The pod of that name, or MODEL_NONE. */
+size_t model_pod_find(const struct model *model, const char *name);
+
+/*
+ * The run of that file and index; made when it is new.  Beyond
+ * MODEL_MAX_RUNS the last one is given.
+ */
 struct model_run *model_run_get(struct model *model, size_t pod,
 				const char *path, unsigned int run_index);
 /* Take over what its log says now (deep copy). */
@@ -97,6 +138,25 @@ void model_run_update(struct model *model, struct model_run *mr,
 		      const struct run *run);
 void model_run_sample(struct model *model, struct model_run *mr,
 		      const struct sample *sample);
+/* Its last value of that metric, or RUN_ABSENT. */
+double model_run_last(const struct model_run *mr, enum metric metric);
+/* Say when its bytes came and whether its file still grows. */
+void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
+		     bool live);
+
+/* The log of that file; made when it is new. */
+struct model_log *model_log_get(struct model *model, size_t pod,
+				const char *path);
+/* Where its bytes lie on this machine; copied. */
+void model_log_file(struct model_log *log, const char *file);
+/* A line of it, raw bytes without the line end. */
+void model_log_line(struct model *model, struct model_log *log, uint64_t line,
+		    struct str text, enum line_class class);
+
+/* Note an event; text is sanitised and copied. */
+void model_event_add(struct model *model, const struct model_event *event);
+/* i < n_events; 0 is the oldest that is kept. */
+const struct model_event *model_event_at(const struct model *model, size_t i);
 
 const char *pod_state_name(enum pod_state state);
 

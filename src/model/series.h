@@ -6,12 +6,14 @@
 #include <stdint.h>
 
 /*
- * The points of one metric in bounded memory.  While they fit (cap), all are
- * kept exactly; beyond it neighbours are merged pair by pair so that the
- * minimum and the maximum of each stretch stay, and the last points exact.
+ * The points of one metric in bounded memory.  While they fit (cap, less a
+ * few), all are kept exactly.  Beyond it the older ones are merged into
+ * stretches of equal length that keep their minimum and their maximum, the
+ * last quarter of cap stays exact, and so do the lowest and the highest value
+ * of all.
  */
 struct series_point {
-	double step; /* absent (NAN): none */
+	double step;	 /* absent (NAN): none */
 	double train_ms; /* absent: unknown */
 	int64_t wall_ms; /* 0: unknown */
 	double value;
@@ -19,12 +21,18 @@ struct series_point {
 
 struct series;
 
+#define SERIES_CAP_POINTS 4096 /* of a run's metric, unless told otherwise */
+
+/* cap_points >= 16; memory grows with what is pushed. */
 struct series *series_new(size_t cap_points);
 void series_free(struct series *series);
 void series_push(struct series *series, const struct series_point *point);
 size_t series_count(const struct series *series);
 /* i < series_count; in the order pushed. */
 const struct series_point *series_at(const struct series *series, size_t i);
+/* The point pushed last; NULL when there is none. */
 const struct series_point *series_last(const struct series *series);
+/* How many were pushed, kept or merged. */
+uint64_t series_pushed(const struct series *series);
 
 #endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_MODEL_LOGTAIL_H
+#define HGYM_MODEL_LOGTAIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "parsers/format.h"
+
+/*
+ * The last lines of a log in bounded memory: at most so many lines, and at
+ * most LOGTAIL_MAX_BYTES of text; a line is cut to LOGTAIL_LINE_BYTES.
+ */
+#define LOGTAIL_MAX_BYTES  (8U << 20)
+#define LOGTAIL_LINE_BYTES 4096U
+
+struct logtail_line {
+	char *text; /* owned, raw bytes, NUL-ended */
+	uint32_t len;
+	enum line_class class;
+	uint64_t line; /* 1-based in the file */
+};
+
+struct logtail;
+
+struct logtail *logtail_new(size_t cap_lines);
+void logtail_free(struct logtail *tail);
+void logtail_push(struct logtail *tail, uint64_t line, struct str text,
+		  enum line_class class);
+size_t logtail_count(const struct logtail *tail);
+/* i < logtail_count; 0 is the oldest that is kept. */
+const struct logtail_line *logtail_at(const struct logtail *tail, size_t i);
+/* Lines pushed since the beginning. */
+uint64_t logtail_pushed(const struct logtail *tail);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* A metric's points in bounded memory, extremes kept; read by the charts. */
+#include "config.h"
+
+#include "model/series.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+/*
+ * Three parts, oldest first: `old` holds two points for each stretch of
+ * `stretch` raw ones (both of them while stretch is 2), `open` is the stretch
+ * that fills now, `tail` is a ring of the last raw points.
+ */
+struct series {
+	struct series_point *old; /* owned; grows up to cap_old */
+	size_t n_old, room_old, cap_old;
+	uint64_t stretch;
+
+	struct series_point lo, hi, last; /* of the open stretch */
+	uint64_t lo_at, hi_at, n_open;
+
+	struct series_point *tail; /* owned; grows up to cap_tail */
+	size_t n_tail, room_tail, cap_tail, head;
+
+	struct series_point open[2]; /* lo and hi in order, for series_at */
+	uint64_t pushed;
+};
+
+struct series *
+series_new(size_t cap_points)
+{
+	struct series *series = xcalloc(1, sizeof(*series));
+
+	assert(cap_points >= 16);
+	series->cap_tail = cap_points / 4;
+	series->cap_old = (cap_points - series->cap_tail - 2) / 4 * 4;
+	series->stretch = 2;
+	return series;
+}
+
+void
+series_free(struct series *series)
+{
+	if (series == NULL)
+		return;
+	free(series->old);
+	free(series->tail);
+	free(series);
+}
+
+/* Of four points the lowest and the highest, in the order they came. */
+static void
+keep_extremes(const struct series_point *four, struct series_point *two)
+{
+	size_t lo = 0, hi = 0;
+
+	for (size_t i = 1; i < 4; i++) {
+		if (four[i].value < four[lo].value)
+			lo = i;
+		if (four[i].value > four[hi].value)
+			hi = i;
+	}
+	if (lo == hi)
+		hi = 3;
+	two[0] = four[lo < hi ? lo : hi];
+	two[1] = four[lo < hi ? hi : lo];
+}
+
+/* Merge stretches in pairs: half the points, each for twice as many. */
+static void
+halve_old(struct series *series)
+{
+	struct series_point two[2];
+
+	for (size_t i = 0; i + 4 <= series->n_old; i += 4) {
+		keep_extremes(series->old + i, two);
+		memcpy(series->old + i / 2, two, sizeof(two));
+	}
+	series->n_old /= 2;
+	series->stretch *= 2;
+}
+
+static void
+push_old(struct series *series, const struct series_point *point)
+{
+	if (series->n_old == series->room_old)
+		series->old = xgrow(series->old, series->n_old,
+				    &series->room_old, sizeof(*series->old));
+	series->old[series->n_old++] = *point;
+}
+
+/* The open stretch's two points in the order they came. */
+static void
+order_open(struct series *series)
+{
+	bool lo_first = series->lo_at <= series->hi_at;
+
+	series->open[0] = lo_first ? series->lo : series->hi;
+	series->open[1] = lo_first ? series->hi : series->lo;
+	if (series->lo_at == series->hi_at)
+		series->open[1] = series->last;
+}
+
+/* Add a point that left the tail to the open stretch. */
+static void
+push_open(struct series *series, const struct series_point *point)
+{
+	uint64_t at = series->n_open++;
+
+	if (at == 0 || point->value < series->lo.value) {
+		series->lo = *point;
+		series->lo_at = at;
+	}
+	if (at == 0 || point->value > series->hi.value) {
+		series->hi = *point;
+		series->hi_at = at;
+	}
+	series->last = *point;
+	order_open(series);
+	if (series->n_open < series->stretch)
+		return;
+	push_old(series, &series->open[0]);
+	push_old(series, &series->open[1]);
+	series->n_open = 0;
+	if (series->n_old >= series->cap_old)
+		halve_old(series);
+}
+
+void
+series_push(struct series *series, const struct series_point *point)
+{
+	series->pushed++;
+	if (series->n_tail < series->cap_tail) {
+		if (series->n_tail == series->room_tail)
+			series->tail = xgrow(series->tail, series->n_tail,
+					     &series->room_tail,
+					     sizeof(*series->tail));
+		series->tail[series->n_tail++] = *point;
+		return;
+	}
+	push_open(series, &series->tail[series->head]);
+	series->tail[series->head] = *point;
+	series->head = (series->head + 1) % series->cap_tail;
+}
+
+static size_t
+open_count(const struct series *series)
+{
+	return series->n_open < 2 ? (size_t)series->n_open : 2;
+}
+
+size_t
+series_count(const struct series *series)
+{
+	return series->n_old + open_count(series) + series->n_tail;
+}
+
+const struct series_point *
+series_at(const struct series *series, size_t i)
+{
+	size_t open = open_count(series);
+
+	assert(i < series_count(series));
+	if (i < series->n_old)
+		return &series->old[i];
+	i -= series->n_old;
+	if (i < open)
+		return &series->open[i];
+	i -= open;
+	return &series->tail[(series->head + i) % series->n_tail];
+}
+
+const struct series_point *
+series_last(const struct series *series)
+{
+	size_t n = series_count(series);
+
+	return n > 0 ? series_at(series, n - 1) : NULL;
+}
+
+uint64_t
+series_pushed(const struct series *series)
+{
+	return series->pushed;
+}

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -11,29 +12,38 @@
 /*
  * The event loop: descriptors, timers, signals, children, wake-ups, and jobs
  * for what blocks.  One thread owns all state; only a job's work function
- * runs elsewhere.  libuv behind it.
+ * runs elsewhere.  Any watch may be closed inside any callback, its own too;
+ * nothing of it is called after that.  libuv behind it.
  */
 struct loop;
 struct loop_fd;
 struct loop_timer;
-struct loop_job;
 
+/* SIGPIPE is ignored from then on. */
 struct loop *loop_new(struct err *err) __attribute__((warn_unused_result));
-/* All watches must be closed, all jobs done. */
+/*
+ * Jobs that still run or wait are brought to their end (their done is
+ * called), posts run; watches that were left open are closed, children that
+ * still run are left alone.
+ */
 void loop_free(struct loop *loop);
-/* Run until loop_stop or until nothing is watched. */
+/* Run until loop_stop, or until nothing is watched but signals. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 const struct clock *loop_clock(const struct loop *loop);
 
 enum loop_events { LOOP_READ = 1 << 0, LOOP_WRITE = 1 << 1 };
 
+/* Events may hold both after an error: read and write to learn which. */
 typedef void (*loop_fd_fn)(void *user, unsigned int events);
-/* Watch fd (borrowed); events may be 0 until loop_fd_set. */
+/*
+ * Watch fd (borrowed, not watched twice); no events until loop_fd_set.
+ * NULL when it is of a kind that cannot be watched: a regular file.
+ */
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn,
 			    void *user);
 void loop_fd_set(struct loop_fd *watch, unsigned int events);
-/* Stop and free (later, inside the loop); fd may be closed after it. */
+/* Stop and free (NULL: nothing); fd may be closed after it. */
 void loop_fd_close(struct loop_fd *watch);
 
 typedef void (*loop_timer_fn)(void *user);
@@ -43,19 +53,25 @@ struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn,
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms,
 		      int64_t repeat_ms);
 void loop_timer_stop(struct loop_timer *timer);
+/* Stop and free (NULL: nothing). */
 void loop_timer_close(struct loop_timer *timer);
 
+typedef void (*loop_post_fn)(void *user);
 /* Call fn once, soon, from the loop itself. */
-void loop_post(struct loop *loop, void (*fn)(void *user), void *user);
+void loop_post(struct loop *loop, loop_post_fn fn, void *user);
+/* Forget all posts of this fn and user. */
+void loop_unpost(struct loop *loop, loop_post_fn fn, void *user);
 
 typedef void (*loop_signal_fn)(void *user, int signum);
+/* Watched until loop_free. */
 void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn,
 		    void *user);
 
 /*
  * A child process.  argv[0] is looked up in PATH; it gets a session of its
- * own (setsid) and the three descriptors (borrowed; -1: /dev/null).
- * on_exit is called once, on the loop.
+ * own (setsid) and the three descriptors (borrowed; -1: /dev/null).  envp
+ * NULL: ours.  on_exit is called once, on the loop (term_signal 0: it left
+ * with exit_status); the struct is gone after it.
  */
 struct loop_child;
 typedef void (*loop_child_fn)(void *user, int exit_status, int term_signal);
@@ -64,16 +80,25 @@ struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
 				  loop_child_fn on_exit, void *user,
 				  struct err *err)
 	__attribute__((warn_unused_result));
+pid_t loop_child_pid(const struct loop_child *child);
 /* Signal the child's process group. */
 void loop_child_kill(struct loop_child *child, int signum);
-/* Forget it: no callback any more; it is still reaped. */
+/* Forget it (NULL: nothing): no callback any more; it is still reaped. */
 void loop_child_close(struct loop_child *child);
 
 /* Blocking work on a pool; no kind can starve another. */
-enum job_kind { JOB_STORE, JOB_RESOLVE, JOB_AUTH, JOB_KIND_COUNT };
+enum job_kind {
+	JOB_STORE,   /* one at a time */
+	JOB_RESOLVE, /* two: DNS */
+	JOB_AUTH,    /* two: keys and agents */
+	JOB_KIND_COUNT
+};
 typedef void (*job_fn)(void *user);
-/* work runs elsewhere and owns what user points to until done is called. */
-struct loop_job *loop_job(struct loop *loop, enum job_kind kind, job_fn work,
-			  job_fn done, void *user);
+/*
+ * Call work elsewhere, then done on the loop.  What user points to belongs
+ * to work until done is called.  Jobs of a kind start in the order given.
+ */
+void loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
+	      void *user);
 
 #endif

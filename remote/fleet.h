@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_REMOTE_FLEET_H
+#define HGYM_REMOTE_FLEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "loop/loop.h"
+#include "transport.h"
+
+/*
+ * All pods behind src/transport.h: one link a pod, over libssh2, a child ssh
+ * or a child sh; connected when the first command is asked for, and again
+ * after a loss while there are commands that wait (0.5, 1, 2 .. 30 s).
+ */
+
+/* id, name in the configuration */
+#define REMOTE_TRANSPORT_LIST(X)                                               \
+	X(LIBSSH2, "libssh2")                                                  \
+	X(OPENSSH, "openssh")                                                  \
+	X(LOCAL, "local")
+
+enum remote_transport {
+#define X(id, name) REMOTE_##id,
+	REMOTE_TRANSPORT_LIST(X)
+#undef X
+		REMOTE_TRANSPORT_COUNT
+};
+
+/* Its name, or the transport of a name (-1: there is none such). */
+const char *remote_transport_name(enum remote_transport transport);
+int remote_transport_from_name(const char *name);
+
+/* How to reach a pod; all strings borrowed for the life of the fleet. */
+struct remote_pod {
+	const char *name;
+	/* A host alias of the OpenSSH configuration or [user@]host[:port];
+	 * NULL with REMOTE_LOCAL. */
+	const char *ssh;
+	/* NULL: as the OpenSSH configuration says. */
+	const char *identity;	 /* path of a private key; ~ is expanded */
+	const char *known_hosts; /* path; ~ is expanded */
+	const char *proxy_jump;	 /* [user@]host[:port], or an alias */
+	enum remote_transport transport;
+};
+
+/* What only a person can answer. */
+enum fleet_ask {
+	FLEET_ASK_HOST_KEY,   /* is this new host key right? */
+	FLEET_ASK_PASSPHRASE, /* of an encrypted private key */
+};
+
+struct fleet_question {
+	enum fleet_ask ask;
+	size_t pod;
+	char host[256];	      /* HOST_KEY: "[203.0.113.7]:22022" */
+	char key_type[64];    /* HOST_KEY: "ssh-ed25519" */
+	char fingerprint[64]; /* HOST_KEY: "SHA256:..." */
+	char path[512];	      /* PASSPHRASE: of the key file */
+	bool again;	      /* PASSPHRASE: the last one was wrong */
+};
+
+struct fleet_options {
+	/*
+	 * Called on the loop; answered by fleet_answer, then or later (a pod
+	 * has at most one open question).  NULL: nobody is there, what would
+	 * be asked is refused.
+	 */
+	void (*on_ask)(void *user, const struct fleet_question *question);
+	/* A pod's link_info changed; may be NULL. */
+	void (*on_link)(void *user, size_t pod);
+	void *user;
+	/* Take an unknown host key without asking and remember it. */
+	bool accept_new;
+	/* Give up after the first failure to connect: no retries. */
+	bool once;
+};
+
+struct fleet;
+/* pods and options are copied; their strings are borrowed. */
+struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods,
+			size_t n_pods, const struct fleet_options *options);
+/* Cancels all streams (on_close is called for each), closes all links. */
+void fleet_free(struct fleet *fleet);
+struct transport *fleet_transport(struct fleet *fleet);
+
+/*
+ * The answer to a pod's open question.  HOST_KEY: "yes" or NULL for no;
+ * PASSPHRASE: the passphrase (kept in memory only, wiped after use), or NULL
+ * for none.
+ */
+void fleet_answer(struct fleet *fleet, size_t pod, const char *answer);
+
+#endif

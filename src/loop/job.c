@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocking work on libuv's pool, with a cap for each kind, so that sleepy
+ * name servers or key agents never keep the database from its commit.
+ */
+#include "config.h"
+
+#include "loop/loop_uv.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+struct job {
+	struct list link; /* in job_queue.waiting */
+	uv_work_t work;
+	struct loop *loop;
+	enum job_kind kind;
+	job_fn run;
+	job_fn done;
+	void *user;
+};
+
+static const unsigned int job_caps[JOB_KIND_COUNT] = {
+	[JOB_STORE] = 1,
+	[JOB_RESOLVE] = 2,
+	[JOB_AUTH] = 2,
+};
+
+void
+job_queues_init(struct loop *loop)
+{
+	for (int i = 0; i < JOB_KIND_COUNT; i++)
+		list_init(&loop->jobs[i].waiting);
+}
+
+void
+job_pool_prepare(void)
+{
+	unsigned int sum = 0;
+	char text[16];
+
+	for (int i = 0; i < JOB_KIND_COUNT; i++)
+		sum += job_caps[i];
+	snprintf(text, sizeof(text), "%u", sum);
+	setenv("UV_THREADPOOL_SIZE", text, 1);
+}
+
+static void
+on_work(uv_work_t *work)
+{
+	struct job *job = work->data;
+
+	job->run(job->user);
+}
+
+static void start_next(struct loop *loop, enum job_kind kind);
+
+/* Hand the job back and let the next of its kind begin. */
+static void
+on_after_work(uv_work_t *work, int status)
+{
+	struct job *job = work->data;
+	struct loop *loop = job->loop;
+	enum job_kind kind = job->kind;
+
+	assert(status == 0);
+	(void)status;
+	loop->jobs[kind].running--;
+	start_next(loop, kind);
+	job->done(job->user);
+	free(job);
+}
+
+static void
+start_next(struct loop *loop, enum job_kind kind)
+{
+	struct job_queue *queue = &loop->jobs[kind];
+
+	while (queue->running < job_caps[kind] &&
+	       !list_is_empty(&queue->waiting)) {
+		struct job *job =
+			list_entry(queue->waiting.next, struct job, link);
+
+		list_remove(&job->link);
+		queue->running++;
+		uv_queue_work(&loop->uv, &job->work, on_work, on_after_work);
+	}
+}
+
+void
+loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
+	 void *user)
+{
+	struct job *job = xcalloc(1, sizeof(*job));
+
+	job->loop = loop;
+	job->kind = kind;
+	job->run = work;
+	job->done = done;
+	job->user = user;
+	job->work.data = job;
+	list_append(&loop->jobs[kind].waiting, &job->link);
+	start_next(loop, kind);
+}

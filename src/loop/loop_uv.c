@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* The event loop over libuv; each watch is freed by its close callback. */
+#include "config.h"
+
+#include "loop/loop_uv.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+/* Each watch begins with its handle, so that handle->data is the watch. */
+struct loop_fd {
+	uv_poll_t poll;
+	loop_fd_fn fn;
+	void *user;
+	unsigned int events;
+};
+
+struct loop_timer {
+	uv_timer_t timer;
+	loop_timer_fn fn;
+	void *user;
+};
+
+struct loop_signal {
+	uv_signal_t signal;
+	loop_signal_fn fn;
+	void *user;
+};
+
+struct loop_child {
+	uv_process_t process;
+	loop_child_fn fn; /* NULL: nobody wants to know */
+	void *user;
+};
+
+struct post {
+	struct list link;
+	loop_post_fn fn;
+	void *user;
+};
+
+static void
+on_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+static void
+close_handle(void *handle)
+{
+	uv_handle_t *any = handle;
+
+	if (!uv_is_closing(any))
+		uv_close(any, on_closed);
+}
+
+struct loop *
+loop_new(struct err *err)
+{
+	struct loop *loop = xcalloc(1, sizeof(*loop));
+	int rc;
+
+	job_pool_prepare();
+	rc = uv_loop_init(&loop->uv);
+	if (rc != 0) {
+		free(loop);
+		err_set(err, ERR_IO, "cannot make the event loop: %s",
+			uv_strerror(rc));
+		return NULL;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	list_init(&loop->posts);
+	job_queues_init(loop);
+	uv_idle_init(&loop->uv, &loop->idle);
+	loop->uv.data = loop;
+	return loop;
+}
+
+static void
+close_one(uv_handle_t *handle, void *arg)
+{
+	const struct loop *loop = arg;
+
+	if (handle != (const uv_handle_t *)&loop->idle)
+		close_handle(handle);
+}
+
+void
+loop_free(struct loop *loop)
+{
+	uv_walk(&loop->uv, close_one, loop);
+	uv_run(&loop->uv, UV_RUN_DEFAULT);
+	/* What the last callbacks opened. */
+	uv_walk(&loop->uv, close_one, loop);
+	uv_close((uv_handle_t *)&loop->idle, NULL);
+	uv_run(&loop->uv, UV_RUN_DEFAULT);
+	uv_loop_close(&loop->uv);
+	free(loop);
+}
+
+void
+loop_run(struct loop *loop)
+{
+	uv_run(&loop->uv, UV_RUN_DEFAULT);
+}
+
+void
+loop_stop(struct loop *loop)
+{
+	uv_stop(&loop->uv);
+}
+
+const struct clock *
+loop_clock(const struct loop *loop)
+{
+	(void)loop;
+	return &clock_real;
+}
+
+/* libuv stops a watch that has an error: tell it as both events. */
+static void
+on_poll(uv_poll_t *poll, int status, int uv_events)
+{
+	struct loop_fd *watch = poll->data;
+	unsigned int events = 0;
+
+	if (status < 0) {
+		watch->events = 0;
+		watch->fn(watch->user, LOOP_READ | LOOP_WRITE);
+		return;
+	}
+	if (uv_events & UV_READABLE)
+		events |= LOOP_READ;
+	if (uv_events & UV_WRITABLE)
+		events |= LOOP_WRITE;
+	watch->fn(watch->user, events);
+}
+
+struct loop_fd *
+loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
+{
+	struct loop_fd *watch = xcalloc(1, sizeof(*watch));
+
+	watch->fn = fn;
+	watch->user = user;
+	watch->poll.data = watch;
+	if (uv_poll_init(&loop->uv, &watch->poll, fd) != 0) {
+		free(watch);
+		return NULL;
+	}
+	return watch;
+}
+
+void
+loop_fd_set(struct loop_fd *watch, unsigned int events)
+{
+	int uv_events = 0;
+
+	if (events == watch->events)
+		return;
+	watch->events = events;
+	if (events & LOOP_READ)
+		uv_events |= UV_READABLE;
+	if (events & LOOP_WRITE)
+		uv_events |= UV_WRITABLE;
+	if (uv_events == 0)
+		uv_poll_stop(&watch->poll);
+	else
+		uv_poll_start(&watch->poll, uv_events, on_poll);
+}
+
+void
+loop_fd_close(struct loop_fd *watch)
+{
+	if (watch != NULL)
+		close_handle(&watch->poll);
+}
+
+static void
+on_timer(uv_timer_t *handle)
+{
+	struct loop_timer *timer = handle->data;
+
+	timer->fn(timer->user);
+}
+
+struct loop_timer *
+loop_timer_new(struct loop *loop, loop_timer_fn fn, void *user)
+{
+	struct loop_timer *timer = xcalloc(1, sizeof(*timer));
+
+	uv_timer_init(&loop->uv, &timer->timer);
+	timer->timer.data = timer;
+	timer->fn = fn;
+	timer->user = user;
+	return timer;
+}
+
+/* The loop's idea of now is as old as its last poll: a new one first. */
+void
+loop_timer_start(struct loop_timer *timer, int64_t delay_ms, int64_t repeat_ms)
+{
+	assert(delay_ms >= 0 && repeat_ms >= 0);
+	uv_update_time(timer->timer.loop);
+	uv_timer_start(&timer->timer, on_timer, (uint64_t)delay_ms,
+		       (uint64_t)repeat_ms);
+}
+
+void
+loop_timer_stop(struct loop_timer *timer)
+{
+	uv_timer_stop(&timer->timer);
+}
+
+void
+loop_timer_close(struct loop_timer *timer)
+{
+	if (timer != NULL)
+		close_handle(&timer->timer);
+}
+
+/* Run what is queued now; what these posts post runs in the next turn. */
+static void
+on_idle(uv_idle_t *idle)
+{
+	struct loop *loop = idle->loop->data;
+	struct post end = { .fn = NULL };
+
+	list_append(&loop->posts, &end.link);
+	while (loop->posts.next != &end.link) {
+		struct post *post =
+			list_entry(loop->posts.next, struct post, link);
+
+		list_remove(&post->link);
+		post->fn(post->user);
+		free(post);
+	}
+	list_remove(&end.link);
+	if (list_is_empty(&loop->posts))
+		uv_idle_stop(&loop->idle);
+}
+
+void
+loop_post(struct loop *loop, loop_post_fn fn, void *user)
+{
+	struct post *post = xcalloc(1, sizeof(*post));
+
+	assert(fn != NULL);
+	post->fn = fn;
+	post->user = user;
+	list_append(&loop->posts, &post->link);
+	uv_idle_start(&loop->idle, on_idle);
+}
+
+void
+loop_unpost(struct loop *loop, loop_post_fn fn, void *user)
+{
+	list_for_each_safe(link, &loop->posts)
+	{
+		struct post *post = list_entry(link, struct post, link);
+
+		if (post->fn == fn && post->user == user) {
+			list_remove(&post->link);
+			free(post);
+		}
+	}
+}
+
+static void
+on_uv_signal(uv_signal_t *handle, int signum)
+{
+	struct loop_signal *watch = handle->data;
+
+	watch->fn(watch->user, signum);
+}
+
+/* Signals alone do not keep the loop running. */
+void
+loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn, void *user)
+{
+	struct loop_signal *watch = xcalloc(1, sizeof(*watch));
+
+	watch->fn = fn;
+	watch->user = user;
+	uv_signal_init(&loop->uv, &watch->signal);
+	watch->signal.data = watch;
+	uv_signal_start(&watch->signal, on_uv_signal, signum);
+	uv_unref((uv_handle_t *)&watch->signal);
+}
+
+static void
+on_child_exit(uv_process_t *process, int64_t status, int term_signal)
+{
+	struct loop_child *child = process->data;
+
+	if (child->fn != NULL)
+		child->fn(child->user, (int)status, term_signal);
+	close_handle(&child->process);
+}
+
+/* The vector as libuv wants it, without const; it does not write to it. */
+static char **
+unconst_vector(const char *const *vector)
+{
+	union {
+		const char *const *in;
+		char **out;
+	} cast = { .in = vector };
+
+	return cast.out;
+}
+
+struct loop_child *
+loop_child_new(struct loop *loop, const char *const *argv,
+	       const char *const *envp, const int fds[3], loop_child_fn on_exit,
+	       void *user, struct err *err)
+{
+	struct loop_child *child = xcalloc(1, sizeof(*child));
+	uv_stdio_container_t stdio[3];
+	uv_process_options_t options = { .file = argv[0],
+					 .args = unconst_vector(argv),
+					 .env = unconst_vector(envp),
+					 .flags = UV_PROCESS_DETACHED,
+					 .stdio = stdio,
+					 .stdio_count = 3,
+					 .exit_cb = on_child_exit };
+	int rc;
+
+	for (int i = 0; i < 3; i++) {
+		stdio[i].flags = fds[i] < 0 ? UV_IGNORE : UV_INHERIT_FD;
+		stdio[i].data.fd = fds[i];
+	}
+	child->fn = on_exit;
+	child->user = user;
+	child->process.data = child;
+	rc = uv_spawn(&loop->uv, &child->process, &options);
+	if (rc == 0)
+		return child;
+	close_handle(&child->process);
+	err_set(err, ERR_IO, "cannot start %s: %s", argv[0], uv_strerror(rc));
+	return NULL;
+}
+
+pid_t
+loop_child_pid(const struct loop_child *child)
+{
+	return child->process.pid;
+}
+
+void
+loop_child_kill(struct loop_child *child, int signum)
+{
+	if (child->process.pid > 0)
+		kill(-child->process.pid, signum);
+}
+
+void
+loop_child_close(struct loop_child *child)
+{
+	if (child == NULL)
+		return;
+	child->fn = NULL;
+	uv_unref((uv_handle_t *)&child->process);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* The event loop: descriptors, timers, posts, signals, children, jobs. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "loop/loop.h"
+#include "tests/support/tap.h"
+
+static struct loop *loop;
+static char trace[256];
+
+static void
+note(const char *what)
+{
+	size_t len = strlen(trace);
+
+	snprintf(trace + len, sizeof(trace) - len, "%s ", what);
+}
+
+static void
+begin(void)
+{
+	struct err err;
+
+	trace[0] = '\0';
+	loop = loop_new(&err);
+}
+
+static void
+on_note(void *user)
+{
+	note(user);
+}
+
+struct timed {
+	struct loop_timer *timer;
+	int left;
+};
+
+static void
+on_tick(void *user)
+{
+	struct timed *timed = user;
+
+	note("tick");
+	if (--timed->left == 0) {
+		loop_timer_close(timed->timer);
+		timed->timer = NULL;
+	}
+}
+
+static void
+test_timers(void)
+{
+	struct timed timed = { .left = 3 };
+	int64_t begun;
+
+	begin();
+	begun = loop_clock(loop)->mono_ms(loop_clock(loop));
+	timed.timer = loop_timer_new(loop, on_tick, &timed);
+	loop_timer_start(timed.timer, 10, 10);
+	loop_run(loop);
+	is_str(trace, "tick tick tick ", "a timer repeats until it is closed");
+	ok(loop_clock(loop)->mono_ms(loop_clock(loop)) - begun >= 28,
+	   "not before its time");
+	timed.timer = loop_timer_new(loop, on_tick, &timed);
+	loop_timer_start(timed.timer, 3600 * 1000, 0);
+	loop_timer_stop(timed.timer);
+	loop_run(loop);
+	ok(true, "a stopped timer does not hold the loop");
+	loop_timer_start(timed.timer, 3600 * 1000, 0);
+	loop_free(loop);
+	ok(true, "an open one does not hold loop_free");
+}
+
+static char post_again[] = "again", post_one[] = "one", post_two[] = "two";
+
+static void
+on_post_more(void *user)
+{
+	note("first");
+	loop_post(loop, on_note, user);
+	loop_unpost(loop, on_note, post_two);
+}
+
+static void
+test_posts(void)
+{
+	begin();
+	loop_post(loop, on_post_more, post_again);
+	loop_post(loop, on_note, post_one);
+	loop_post(loop, on_note, post_two);
+	loop_run(loop);
+	is_str(trace, "first one again ",
+	       "posts run in order, are taken back, may post");
+	loop_post(loop, on_note, post_one);
+	loop_free(loop);
+	is_str(trace, "first one again one ", "loop_free runs the last");
+}
+
+struct reader {
+	struct loop_fd *watch;
+	int fd;
+	char got[64];
+	size_t len;
+};
+
+static void
+on_readable(void *user, unsigned int events)
+{
+	struct reader *reader = user;
+	ssize_t n = read(reader->fd, reader->got + reader->len,
+			 sizeof(reader->got) - 1 - reader->len);
+
+	if (!(events & LOOP_READ))
+		note("unasked");
+	if (n > 0) {
+		reader->len += (size_t)n;
+		return;
+	}
+	note(n == 0 ? "eof" : "error");
+	loop_fd_close(reader->watch);
+	close(reader->fd);
+}
+
+static void
+test_descriptors(void)
+{
+	struct reader reader = { .fd = -1 };
+	int fds[2], file = open("/dev/null", O_RDONLY);
+	char path[] = "t-loop-XXXXXX";
+	int regular = mkstemp(path);
+
+	begin();
+	if (pipe(fds) != 0)
+		abort();
+	reader.fd = fds[0];
+	reader.watch = loop_fd_new(loop, fds[0], on_readable, &reader);
+	loop_fd_set(reader.watch, LOOP_READ);
+	ok(write(fds[1], "bytes", 5) == 5, "written");
+	close(fds[1]);
+	loop_run(loop);
+	is_str(reader.got, "bytes", "what was written is read");
+	is_str(trace, "eof ", "then the end");
+	ok(loop_fd_new(loop, regular, on_readable, &reader) == NULL,
+	   "a regular file is not watched");
+	unlink(path);
+	close(regular);
+	close(file);
+	loop_free(loop);
+}
+
+static void
+on_broken(void *user, unsigned int events)
+{
+	struct reader *reader = user;
+
+	(void)events;
+	if (write(reader->fd, "x", 1) < 0) {
+		note("broken");
+		loop_fd_close(reader->watch);
+	}
+}
+
+static void
+test_broken_pipe(void)
+{
+	struct reader reader = { .fd = -1 };
+	int fds[2];
+
+	begin();
+	if (pipe(fds) != 0)
+		abort();
+	close(fds[0]);
+	reader.fd = fds[1];
+	reader.watch = loop_fd_new(loop, fds[1], on_broken, &reader);
+	loop_fd_set(reader.watch, LOOP_WRITE);
+	loop_run(loop);
+	is_str(trace, "broken ", "a pipe without a reader is told");
+	close(fds[1]);
+	loop_free(loop);
+}
+
+static void
+on_signal(void *user, int signum)
+{
+	(void)user;
+	note(signum == SIGUSR1 ? "usr1" : "?");
+	loop_stop(loop);
+}
+
+static void
+on_raise(void *user)
+{
+	(void)user;
+	raise(SIGUSR1);
+}
+
+static void
+test_signals(void)
+{
+	struct loop_timer *timer;
+
+	begin();
+	loop_on_signal(loop, SIGUSR1, on_signal, NULL);
+	loop_run(loop);
+	ok(true, "a signal watch does not hold the loop");
+	timer = loop_timer_new(loop, on_note, NULL);
+	loop_timer_start(timer, 3600 * 1000, 0);
+	loop_post(loop, on_raise, NULL);
+	loop_run(loop);
+	is_str(trace, "usr1 ", "a signal comes through the loop");
+	loop_timer_close(timer);
+	loop_free(loop);
+}
+
+struct ended {
+	int status, signum, count;
+};
+
+static void
+on_exit_child(void *user, int exit_status, int term_signal)
+{
+	struct ended *ended = user;
+
+	ended->status = exit_status;
+	ended->signum = term_signal;
+	ended->count++;
+}
+
+static void
+test_children(void)
+{
+	const char *const exits[] = { "sh", "-c",
+				      "cut -d' ' -f6 /proc/$$/stat; exit 7",
+				      NULL };
+	const char *const sleeps[] = { "sh", "-c", "sleep 60 & wait", NULL };
+	const char *const missing[] = { "no-such-program-here", NULL };
+	const int nulls[3] = { -1, -1, -1 };
+	struct ended a = { 0 }, b = { 0 };
+	struct loop_child *child;
+	struct err err = { 0 };
+	int fds[2];
+	char sid[32] = "";
+
+	begin();
+	if (pipe(fds) != 0)
+		abort();
+	child = loop_child_new(loop, exits, NULL,
+			       (const int[3]){ -1, fds[1], -1 }, on_exit_child,
+			       &a, &err);
+	close(fds[1]);
+	ok(child != NULL, "a child starts");
+	is_int(getpgid(loop_child_pid(child)), loop_child_pid(child),
+	       "in a group of its own");
+	child = loop_child_new(loop, sleeps, NULL, nulls, on_exit_child, &b,
+			       &err);
+	loop_child_kill(child, SIGTERM);
+	loop_run(loop);
+	is_int(a.status, 7, "its exit status comes back");
+	is_int(a.count + b.count, 2, "each tells its end once");
+	is_int(b.signum, SIGTERM, "the signal that ended it comes back");
+	ok(read(fds[0], sid, sizeof(sid) - 1) > 0 &&
+		   strtoll(sid, NULL, 10) != getsid(0),
+	   "in a session of its own");
+	close(fds[0]);
+	ok(loop_child_new(loop, missing, NULL, nulls, on_exit_child, &b,
+			  &err) == NULL &&
+		   strstr(err.text, "no-such-program-here") != NULL,
+	   "a missing program is told: %s", err.text);
+	child = loop_child_new(loop, sleeps, NULL, nulls, on_exit_child, &b,
+			       &err);
+	loop_child_kill(child, SIGKILL);
+	loop_child_close(child);
+	loop_free(loop);
+	is_int(b.count, 1, "a forgotten child does not call back");
+	while (wait(NULL) > 0)
+		;
+}
+
+static atomic_int jobs_now, jobs_most;
+static int jobs_done;
+
+static void
+work_slowly(void *user)
+{
+	int now = atomic_fetch_add(&jobs_now, 1) + 1;
+
+	(void)user;
+	while (now > atomic_load(&jobs_most))
+		atomic_store(&jobs_most, now);
+	usleep(20000);
+	atomic_fetch_sub(&jobs_now, 1);
+}
+
+static void
+on_job_done(void *user)
+{
+	jobs_done++;
+	if (user != NULL)
+		note(user);
+}
+
+static void
+work_nothing(void *user)
+{
+	(void)user;
+}
+
+static void
+test_jobs(void)
+{
+	static char store[] = "store";
+
+	begin();
+	for (int i = 0; i < 6; i++)
+		loop_job(loop, JOB_RESOLVE, work_slowly, on_job_done, NULL);
+	loop_run(loop);
+	is_int(jobs_done, 6, "all jobs are done");
+	ok(atomic_load(&jobs_most) <= 2, "at most two of a kind at once");
+	for (int i = 0; i < 4; i++)
+		loop_job(loop, JOB_AUTH, work_slowly, on_job_done, NULL);
+	loop_job(loop, JOB_STORE, work_nothing, on_job_done, store);
+	loop_free(loop);
+	is_int(jobs_done, 11, "loop_free brings them to their end");
+	is_str(trace, "store ", "one kind does not wait for another");
+}
+
+int
+main(void)
+{
+	test_timers();
+	test_posts();
+	test_descriptors();
+	test_broken_pipe();
+	test_signals();
+	test_children();
+	test_jobs();
+	return tap_done();
+}

@@ -16,7 +16,7 @@ enum line_class {
 	LINE_PLAIN,
 	LINE_METRIC, /* a rule took it */
 	LINE_SOURCE, /* part of a training script printed into the log */
-	LINE_ERROR, /* an event of failure */
+	LINE_ERROR,  /* an event of failure */
 	LINE_WARNING,
 };
 

@@ -25,9 +25,9 @@ line_at(struct str text, size_t offset)
 
 /* What a scan of the text outside of strings found. */
 struct shape {
-	size_t depth; /* deepest nesting */
+	size_t depth;  /* deepest nesting */
 	bool has_bare; /* NaN or Infinity */
-	size_t bad; /* offset of a byte that JSON forbids, or SIZE_MAX */
+	size_t bad;    /* offset of a byte that JSON forbids, or SIZE_MAX */
 };
 
 static size_t
@@ -119,8 +119,7 @@ json_parse(struct str text, bool lenient, struct err *err)
 	cJSON *root;
 
 	if (text.len > JSON_MAX_BYTES) {
-		err_set(err, ERR_LIMIT, "larger than %u bytes",
-			JSON_MAX_BYTES);
+		err_set(err, ERR_LIMIT, "larger than %u bytes", JSON_MAX_BYTES);
 		return NULL;
 	}
 	shape = shape_of(text);
@@ -134,13 +133,13 @@ json_parse(struct str text, bool lenient, struct err *err)
 		replace_bare_tokens(&copy, text);
 		text = (struct str){ copy.data, copy.len };
 	}
-	root = cJSON_ParseWithLengthOpts(text.p != NULL ? text.p : "",
-					 text.len, &end, 0);
+	root = cJSON_ParseWithLengthOpts(text.p != NULL ? text.p : "", text.len,
+					 &end, 0);
 	if (root == NULL || shape.bad != SIZE_MAX ||
 	    !rest_is_blank(end, text.p + text.len)) {
-		size_t at = end != NULL && text.p != NULL ?
-				    (size_t)(end - text.p) :
-				    0;
+		size_t at = end != NULL && text.p != NULL
+				    ? (size_t)(end - text.p)
+				    : 0;
 
 		cJSON_Delete(root);
 		root = NULL;
@@ -234,8 +233,7 @@ struct finder {
 static void
 skip_blank(struct finder *f)
 {
-	while (f->i < f->text.len &&
-	       isspace((unsigned char)f->text.p[f->i]))
+	while (f->i < f->text.len && isspace((unsigned char)f->text.p[f->i]))
 		f->i++;
 }
 
@@ -309,8 +307,8 @@ find_member(struct finder *f, struct str name)
 		f->i++;
 		skip_blank(f);
 		if (end <= f->text.len &&
-		    str_eq(name, (struct str){ f->text.p + start,
-					       end - start })) {
+		    str_eq(name,
+			   (struct str){ f->text.p + start, end - start })) {
 			f->i = start - 1; /* point at the key itself */
 			return true;
 		}
@@ -415,9 +413,9 @@ type_words(unsigned int types, char *out, size_t size)
 		unsigned int type;
 		const char *word;
 	} words[] = {
-		{ JSON_STRING, "a string" },   { JSON_NUMBER, "a number" },
+		{ JSON_STRING, "a string" },	{ JSON_NUMBER, "a number" },
 		{ JSON_INTEGER, "an integer" }, { JSON_BOOL, "true or false" },
-		{ JSON_OBJECT, "an object" },  { JSON_ARRAY, "an array" },
+		{ JSON_OBJECT, "an object" },	{ JSON_ARRAY, "an array" },
 		{ JSON_NULL, "null" },
 	};
 	size_t used = 0;
@@ -426,8 +424,7 @@ type_words(unsigned int types, char *out, size_t size)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if ((types & words[i].type) && used < size)
 			used += (size_t)snprintf(out + used, size - used,
-						 "%s%s",
-						 used > 0 ? " or " : "",
+						 "%s%s", used > 0 ? " or " : "",
 						 words[i].word);
 }
 
@@ -441,9 +438,8 @@ find_key(const struct json_key *keys, const char *name)
 }
 
 static int
-check_member(const struct json_at *at, const cJSON *object,
-	     const cJSON *member, const char *path,
-	     const struct json_key *keys, struct err *err)
+check_member(const struct json_at *at, const cJSON *object, const cJSON *member,
+	     const char *path, const struct json_key *keys, struct err *err)
 {
 	const struct json_key *key = find_key(keys, member->string);
 	char full[256], words[128];
@@ -462,14 +458,15 @@ check_member(const struct json_at *at, const cJSON *object,
 }
 
 int
-json_check_keys(const struct json_at *at, const cJSON *object,
-		const char *path, const struct json_key *keys, struct err *err)
+json_check_keys(const struct json_at *at, const cJSON *object, const char *path,
+		const struct json_key *keys, struct err *err)
 {
 	const cJSON *member;
 
 	if (!cJSON_IsObject(object))
 		return json_fail(at, path, err, "expected an object");
-	cJSON_ArrayForEach(member, object) {
+	cJSON_ArrayForEach(member, object)
+	{
 		if (strcmp(member->string, "//") == 0)
 			continue;
 		if (check_member(at, object, member, path, keys, err) != 0)

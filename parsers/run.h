@@ -54,14 +54,14 @@ enum run_event_kind {
 #define X(id, name) RUN_EVENT_##id,
 	RUN_EVENT_LIST(X)
 #undef X
-	RUN_EVENT_COUNT
+		RUN_EVENT_COUNT
 };
 
 struct run_event {
 	uint64_t line; /* 1-based in the file */
 	enum run_event_kind kind;
 	double step; /* of the last step before it, or absent */
-	char *text; /* owned, raw bytes of the log cut to 240, NUL-ended */
+	char *text;  /* owned, raw bytes of the log cut to 240, NUL-ended */
 };
 
 #define RUN_MAX_EVENTS 64
@@ -109,13 +109,14 @@ struct run {
 #define X(member, decimals) double member;
 	RUN_NUMBER_LIST(X)
 #undef X
-	char *final_stage; /* owned; first word of the score's line */
+	char *final_stage;	 /* owned; first word of the score's line */
 	const char *final_class; /* static: roundtrip, sliding, ttt, preq */
 	char *source_sha256; /* owned, 64 hex digits; NULL: no source seen */
 	uint64_t source_lines;
 	uint64_t first_line; /* 1-based line where the run begins */
 	uint64_t lines, bytes, matched;
-	char *formats; /* owned; names of the rule sets that took lines, "a,b" */
+	char *formats; /* owned; names of the rule sets that took lines, "a,b"
+			*/
 	struct run_event *events; /* owned */
 	size_t n_events;
 	uint64_t events_dropped; /* beyond RUN_MAX_EVENTS */
@@ -140,10 +141,10 @@ cJSON *run_to_json(const struct run *run);
 struct sample {
 	double step; /* absent for telemetry */
 	enum metric metric;
-	double value; /* finite */
+	double value;	 /* finite */
 	double train_ms; /* at that row, absent where the log has none */
 	int64_t wall_ms; /* from a time prefix of the line; 0: unknown */
-	uint64_t line; /* 1-based */
+	uint64_t line;	 /* 1-based */
 };
 
 #endif

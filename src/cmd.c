@@ -61,17 +61,17 @@ cmd_next_option(struct cmd_args *args, const char **value, struct err *err)
 	if (word[1] == '-') {
 		equals = strchr(word, '=');
 		i = find_long(args->cmd, word + 2,
-			      equals != NULL ? (size_t)(equals - word - 2) :
-					       strlen(word + 2));
+			      equals != NULL ? (size_t)(equals - word - 2)
+					     : strlen(word + 2));
 	} else {
 		i = word[2] == '\0' ? find_short(args->cmd, word[1]) : -1;
 	}
 	if (i < 0)
 		return wrong(args->cmd, err, "no such option", word);
 	if (args->cmd->options[i].arg == NULL)
-		return equals == NULL ? i :
-					wrong(args->cmd, err,
-					      "takes no value", word);
+		return equals == NULL
+			       ? i
+			       : wrong(args->cmd, err, "takes no value", word);
 	if (equals != NULL)
 		*value = equals + 1;
 	else if (args->next < args->argc)

@@ -12,19 +12,19 @@
  * from these structs.
  */
 struct cmd_option {
-	char short_name; /* 'j', or 0 */
+	char short_name;  /* 'j', or 0 */
 	const char *name; /* "json" */
-	const char *arg; /* "FILE"; NULL: takes none */
+	const char *arg;  /* "FILE"; NULL: takes none */
 	const char *help; /* "one JSON object a line" */
 };
 
 /* Global options, parsed before the command. */
 struct cmd_env {
 	const char *config_path; /* NULL: the default */
-	const char *db_path; /* NULL: the default */
+	const char *db_path;	 /* NULL: the default */
 	bool read_only;
 	bool verbose;
-	const char *color; /* auto, always, never */
+	const char *color;   /* auto, always, never */
 	const char *charset; /* NULL: by the locale; braille, block, ascii */
 };
 
@@ -37,10 +37,10 @@ struct cmd_args {
 };
 
 struct cmd {
-	const char *name; /* "parse"; "bench run" for a sub-command */
-	const char *usage; /* "[OPTIONS] PATH..." */
+	const char *name;    /* "parse"; "bench run" for a sub-command */
+	const char *usage;   /* "[OPTIONS] PATH..." */
 	const char *summary; /* one line, no full stop */
-	const char *help; /* paragraphs for the man page, may be NULL */
+	const char *help;    /* paragraphs for the man page, may be NULL */
 	const struct cmd_option *options; /* ended by a NULL name; or NULL */
 	/* Returns the exit status; on -1 main prints err and maps its code. */
 	int (*exec)(struct cmd_args *args, struct err *err);
@@ -49,7 +49,7 @@ struct cmd {
 /* All commands, in the order of the help; ended by NULL. */
 extern const struct cmd *const cmd_table[];
 
-#define CMD_OPTIONS_END (-1)
+#define CMD_OPTIONS_END	  (-1)
 #define CMD_OPTIONS_WRONG (-2)
 
 /*
@@ -57,13 +57,14 @@ extern const struct cmd *const cmd_table[];
  * CMD_OPTIONS_END when the arguments begin (at argv[args->next]), or
  * CMD_OPTIONS_WRONG with err.  --help is served by main.
  */
-int cmd_next_option(struct cmd_args *args, const char **value,
-		    struct err *err);
+int cmd_next_option(struct cmd_args *args, const char **value, struct err *err);
 
 /* An entry for the four ways to print rows (src/out.h). */
 #define CMD_OUTPUT_OPTIONS                                                     \
 	{ 0, "json", NULL, "print one JSON object a line" },                   \
-	{ 0, "csv", NULL, "print comma-separated values" },                    \
-	{ 0, "md", NULL, "print a Markdown table" }
+		{ 0, "csv", NULL, "print comma-separated values" },            \
+	{                                                                      \
+		0, "md", NULL, "print a Markdown table"                        \
+	}
 
 #endif

@@ -16,7 +16,8 @@
 static const struct cmd_option global_options[] = {
 	{ 0, "config", "FILE", "read this configuration" },
 	{ 0, "db", "FILE", "use this database" },
-	{ 0, "read-only", NULL, "never start, stop or write anything on a pod" },
+	{ 0, "read-only", NULL,
+	  "never start, stop or write anything on a pod" },
 	{ 0, "color", "WHEN", "auto, always or never" },
 	{ 0, "charset", "SET", "draw charts with braille, block or ascii" },
 	{ 'v', "verbose", NULL, "write a debug log to a file" },
@@ -108,8 +109,8 @@ find_command(int argc, char **argv, int *words)
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
 		const char *name = cmd_table[i]->name;
 		const char *blank = strchr(name, ' ');
-		size_t first = blank != NULL ? (size_t)(blank - name) :
-					       strlen(name);
+		size_t first =
+			blank != NULL ? (size_t)(blank - name) : strlen(name);
 
 		if (strlen(argv[0]) != first ||
 		    strncmp(argv[0], name, first) != 0)

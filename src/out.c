@@ -13,7 +13,7 @@
 #include "base/xalloc.h"
 #include "parsers/json.h"
 
-#define CELL_MAX_BYTES 65536U
+#define CELL_MAX_BYTES	   65536U
 #define TABLE_CELL_COLUMNS 60U
 
 struct out {
@@ -22,7 +22,8 @@ struct out {
 	const struct out_column *columns;
 	size_t n_columns;
 	bool head_done;
-	char **cells; /* owned; a table is held until its end: n_columns a row */
+	char **cells;  /* owned; a table is held until its end: n_columns a row
+			*/
 	bool *numeric; /* a cell each */
 	size_t n_cells, cap_cells, cap_numeric;
 };
@@ -145,11 +146,11 @@ hold_cell(struct out *out, const char *text, bool numeric)
 			     sizeof(*out->numeric));
 	out->numeric[out->n_cells] = numeric;
 	out->cells[out->n_cells++] =
-		fits == s.len ? xstrdup(text) :
-				xasprintf("%.*s…",
-					  (int)utf8_prefix(
-						  s, TABLE_CELL_COLUMNS - 1),
-					  text);
+		fits == s.len
+			? xstrdup(text)
+			: xasprintf("%.*s…",
+				    (int)utf8_prefix(s, TABLE_CELL_COLUMNS - 1),
+				    text);
 }
 
 /* One cell of a row in the out's form. */
@@ -192,8 +193,8 @@ out_row(struct out *out, const cJSON *row)
 		print_head(out);
 	for (size_t i = 0; i < out->n_columns; i++)
 		put_cell(out, i,
-			 cJSON_GetObjectItemCaseSensitive(
-				 row, out->columns[i].key));
+			 cJSON_GetObjectItemCaseSensitive(row,
+							  out->columns[i].key));
 	if (out->format != OUT_TABLE)
 		(void)fputc('\n', out->stream);
 }
@@ -209,8 +210,8 @@ out_gap(struct out *out)
 
 /* One line of the table; blanks at its end are left out. */
 static void
-print_table_row(const struct out *out, const size_t *widths,
-		char *const *cells, const bool *right)
+print_table_row(const struct out *out, const size_t *widths, char *const *cells,
+		const bool *right)
 {
 	size_t owed = 0;
 
@@ -236,7 +237,8 @@ static void
 measure_table(const struct out *out, size_t *widths, bool *right)
 {
 	for (size_t i = 0; i < out->n_columns; i++) {
-		widths[i] = utf8_width(str_from(column_title(&out->columns[i])));
+		widths[i] =
+			utf8_width(str_from(column_title(&out->columns[i])));
 		right[i] = true;
 	}
 	for (size_t k = 0; k < out->n_cells; k++) {

@@ -16,10 +16,10 @@
 enum out_format { OUT_TABLE, OUT_JSON, OUT_CSV, OUT_MD };
 
 struct out_column {
-	const char *key; /* member of the row */
+	const char *key;   /* member of the row */
 	const char *title; /* head in a table and Markdown; NULL: key */
-	int decimals; /* of numbers; -1: as many as needed */
-	double scale; /* numbers are multiplied by it; 0 means 1 */
+	int decimals;	   /* of numbers; -1: as many as needed */
+	double scale;	   /* numbers are multiplied by it; 0 means 1 */
 };
 
 struct out;

@@ -18,11 +18,11 @@ struct stream; /* one command that runs on a pod */
 
 /* How a command ended. */
 struct stream_exit {
-	bool exited; /* status holds an exit status */
-	int status; /* 0..255 */
-	bool signalled; /* the remote side named a signal */
+	bool exited;	 /* status holds an exit status */
+	int status;	 /* 0..255 */
+	bool signalled;	 /* the remote side named a signal */
 	char signal[16]; /* "KILL"; "" when none */
-	struct err err; /* ERR_NONE, or why the stream was lost */
+	struct err err;	 /* ERR_NONE, or why the stream was lost */
 };
 
 struct stream_cb {
@@ -41,17 +41,17 @@ enum link_state {
 	LINK_LIVE,
 	LINK_WAITING, /* for the next try; see retry_at_ms */
 	LINK_REFUSED, /* key, host key or auth: no blind retries */
-	LINK_GONE, /* closed by us */
+	LINK_GONE,    /* closed by us */
 };
 
 /* What is known of the way to a pod; copied out. */
 struct link_info {
 	enum link_state state;
-	struct err why; /* of WAITING and REFUSED; ERR_NONE else */
-	int64_t since_ms; /* mono clock */
-	int64_t retry_at_ms; /* mono clock; of WAITING */
-	int64_t last_byte_ms; /* mono clock, 0: none yet */
-	unsigned int tries; /* since it was last live */
+	struct err why;		  /* of WAITING and REFUSED; ERR_NONE else */
+	int64_t since_ms;	  /* mono clock */
+	int64_t retry_at_ms;	  /* mono clock; of WAITING */
+	int64_t last_byte_ms;	  /* mono clock, 0: none yet */
+	unsigned int tries;	  /* since it was last live */
 	char host_key_sha256[64]; /* "SHA256:..." once seen */
 };
 

@@ -27,6 +27,5 @@ version_print(void)
 	printf("%s\nlibssh2 %s\nSQLite %s\ncJSON %s\nPCRE2 %s, JIT %s\n"
 	       "libuv %s\n",
 	       curses_version(), libssh2_version(0), sqlite3_libversion(),
-	       cJSON_Version(), pcre2, jit ? "on" : "off",
-	       uv_version_string());
+	       cJSON_Version(), pcre2, jit ? "on" : "off", uv_version_string());
 }

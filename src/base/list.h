@@ -14,7 +14,7 @@ struct list {
 };
 
 #define list_entry(link, type, member)                                         \
-	((type *)(void *)((char *)(link) - offsetof(type, member)))
+	((type *)(void *)((char *)(link)-offsetof(type, member)))
 
 #define list_for_each(link, head)                                              \
 	for (struct list *link = (head)->next; link != (head);                 \

@@ -53,8 +53,8 @@ map_grow(struct map *map)
 
 		if (s->key != NULL)
 			bigger.slots[map_place(
-				&bigger,
-				(struct str){ s->key, s->key_len })] = *s;
+				&bigger, (struct str){ s->key, s->key_len })] =
+				*s;
 	}
 	free(map->slots);
 	*map = bigger;
@@ -107,9 +107,8 @@ map_remove(struct map *map, struct str key)
 		struct map_slot moved = map->slots[i];
 
 		map->slots[i] = (struct map_slot){ NULL, 0, NULL };
-		map->slots[map_place(map, (struct str){ moved.key,
-							moved.key_len })] =
-			moved;
+		map->slots[map_place(
+			map, (struct str){ moved.key, moved.key_len })] = moved;
 	}
 	return old;
 }

@@ -163,8 +163,7 @@ str_to_double(struct str s, double *out)
 	if (word_to_double(s, out))
 		return true;
 	for (size_t i = 0; i < s.len; i++)
-		if (strchr("0123456789+-.eE", s.p[i]) == NULL ||
-		    s.p[i] == '\0')
+		if (strchr("0123456789+-.eE", s.p[i]) == NULL || s.p[i] == '\0')
 			return false;
 	memcpy(copy, s.p, s.len);
 	copy[s.len] = '\0';

@@ -18,8 +18,7 @@ xalloc_set_abort_hook(void (*hook)(void))
 	abort_hook = hook;
 }
 
-static void __attribute__((noreturn))
-out_of_memory(void)
+static void __attribute__((noreturn)) out_of_memory(void)
 {
 	static const char text[] = "hgym-tui: out of memory\n";
 

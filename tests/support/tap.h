@@ -30,8 +30,8 @@ ok(bool pass, const char *fmt, ...)
 static inline bool
 is_str(const char *got, const char *want, const char *name)
 {
-	bool same = got != NULL && want != NULL ? strcmp(got, want) == 0 :
-						  got == want;
+	bool same = got != NULL && want != NULL ? strcmp(got, want) == 0
+						: got == want;
 
 	if (!ok(same, "%s", name))
 		printf("#  got: %s\n# want: %s\n", got ? got : "(null)",

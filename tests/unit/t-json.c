@@ -44,8 +44,8 @@ test_keys(void)
 	cJSON *pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
 
 	is_int(json_check_keys(&at, root, "", top, &err), 0, "known keys");
-	is_int(json_check_keys(&at, cJSON_GetArrayItem(pods, 1), "pods[1]",
-			       pod, &err),
+	is_int(json_check_keys(&at, cJSON_GetArrayItem(pods, 1), "pods[1]", pod,
+			       &err),
 	       -1, "a wrong type");
 	is_str(err.text, "c.json:6: pods[1].gpus: expected an array",
 	       "file, line and key path");

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The rules of style that a program can hold, one TAP line a rule.
+
+A rule is a function that is given a file and yields (line, message).  Each
+rule has a planted violation below: a rule that cannot fail is a failure.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FOLDERS = ("src", "ui", "parsers", "remote", "tests", "man", ".ci", ".github")
+ROOT_FILES = ("configure.ac", "Makefile.am", "bootstrap", "README.md", "NEWS")
+SPDX = "SPDX-License-Identifier: MIT"
+MAX_COLUMNS, MAX_FUNCTION, MAX_FILE = 80, 70, 600
+
+BANNED = {
+    "atoi": "str_to_i64", "atol": "str_to_i64", "atoll": "str_to_i64",
+    "atof": "str_to_double", "strcpy": "buf_append_str",
+    "strcat": "buf_append_str", "strncpy": "memcpy or buf_append",
+    "strncat": "buf_append", "sprintf": "snprintf",
+    "vsprintf": "vsnprintf", "strtok": "str_next", "gets": "fgets",
+    "localtime": "localtime_r", "gmtime": "gmtime_r", "ctime": "strftime",
+    "asctime": "strftime", "system": "posix_spawn", "popen": "posix_spawn",
+    "alloca": "xmalloc", "tmpnam": "mkstemp", "mktemp": "mkstemp",
+    "rand": "a seeded generator", "srand": "a seeded generator",
+}
+# Memory comes from xalloc.h, which aborts, so that nobody has to look.
+ALLOCATORS = ("malloc", "calloc", "realloc", "reallocarray", "strdup",
+              "strndup", "asprintf", "vasprintf")
+
+
+class File:
+    """A text file of the tree; code is the text without what is no code."""
+
+    def __init__(self, root, path):
+        self.path = path
+        self.full = os.path.join(root, path)
+        with open(self.full, "rb") as stream:
+            self.bytes = stream.read()
+        self.text = self.bytes.decode("utf-8", "replace")
+        self.lines = self.text.split("\n")
+        self.is_c = path.endswith((".c", ".h"))
+        self._code = None
+
+    @property
+    def code(self):
+        """Lines with comments and the inside of literals blanked."""
+        if self._code is None:
+            pattern = (r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"'
+                       r"|'(?:\\.|[^'\\\n])*'")
+            self._code = re.sub(
+                pattern, lambda m: re.sub(r"[^\n]", " ", m.group()),
+                self.text, flags=re.S).split("\n")
+        return self._code
+
+
+def spdx(f):
+    """Every source file names its licence first."""
+    if f.is_c and f.lines[0] != "/* %s */" % SPDX:
+        yield 1, "the first line is not /* %s */" % SPDX
+    if f.path.endswith((".sh", ".py")) and "# " + SPDX not in f.lines[:2]:
+        yield 1, "# %s is not among the first two lines" % SPDX
+
+
+def purpose(f):
+    """Each .c says in its second line what it is for."""
+    if not f.path.endswith(".c"):
+        return
+    if len(f.lines) < 2 or not f.lines[1].startswith("/*"):
+        yield 2, "what is this file for, and who calls it?"
+
+
+def guard(f):
+    """A header's guard is HGYM_<FOLDER>_<FILE>_H."""
+    if not f.path.endswith(".h"):
+        return
+    short = re.sub(r"^src/(?=.*/)", "", f.path)
+    want = "HGYM_" + re.sub(r"[^A-Za-z0-9]", "_", short).upper()
+    if ("#ifndef " + want not in f.lines[:3]
+            or "#define " + want not in f.lines[:4]):
+        yield 2, "the guard is not " + want
+
+
+def include_order(f):
+    """config.h, the own header, <system>, then ours."""
+    found = []
+    for number, line in enumerate(f.lines, 1):
+        match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
+        if match:
+            found.append((number, match.group(1), match.group(2)))
+    if f.path.endswith(".c"):
+        if not found or found[0][2] != "config.h":
+            yield 1, 'the first include is not "config.h"'
+            return
+        found = found[1:]
+        own = os.path.basename(f.path)[:-2] + ".h"
+        if os.path.exists(os.path.join(os.path.dirname(f.full), own)):
+            if not found or os.path.basename(found[0][2]) != own:
+                yield 1, "the second include is not the file's own header"
+                return
+        # A test's first header is the one of what it tests.
+        if found and found[0][1] == '"':
+            found = found[1:]
+    seen_ours = False
+    for number, mark, name in found:
+        if name == "config.h":
+            yield number, '"config.h" is for the top of a .c'
+        seen_ours = seen_ours or mark == '"'
+        if mark == "<" and seen_ours:
+            yield number, "<%s> comes after ours" % name
+
+
+def columns(f):
+    """No line is wider than 80 columns, tabs being 8."""
+    if not (f.is_c or f.path.endswith((".sh", ".py", ".ac", ".am", ".inc"))):
+        return
+    for number, line in enumerate(f.lines, 1):
+        width = len(line.expandtabs(8))
+        literal = re.match(r'\s*(R?"([^"\\]|\\.)*"|https?://\S+)[,;)]*$', line)
+        if width > MAX_COLUMNS and not (literal and "tests/" in f.path):
+            yield number, "%d columns" % width
+
+
+def blanks(f):
+    """No trailing blanks, no CR, one newline at the end."""
+    for number, line in enumerate(f.lines, 1):
+        if line != line.rstrip():
+            yield number, "blanks at the end of the line"
+    if f.text and (not f.text.endswith("\n") or f.text.endswith("\n\n")):
+        yield len(f.lines), "the file does not end with one newline"
+
+
+def banned_calls(f):
+    """Calls that cannot be used safely are not used at all."""
+    if not f.is_c:
+        return
+    names = dict(BANNED)
+    if not f.path.startswith(("tests/", "src/base/xalloc")):
+        names.update((name, "x" + name) for name in ALLOCATORS)
+    pattern = re.compile(r"(?<![\w.>])(%s)\s*\(" % "|".join(names))
+    for number, line in enumerate(f.code, 1):
+        for match in pattern.finditer(line):
+            yield number, "%s(): use %s" % (match.group(1),
+                                            names[match.group(1)])
+
+
+def no_typedef(f):
+    """A struct is called struct."""
+    if not f.is_c:
+        return
+    for number, line in enumerate(f.code, 1):
+        if re.match(r"\s*typedef\s+(struct|union|enum)\b", line):
+            yield number, "typedef of a struct"
+
+
+def function_length(f):
+    """No function has more than 70 lines."""
+    if not f.path.endswith((".c", ".h")):
+        return
+    start = 0
+    for number, line in enumerate(f.code, 1):
+        if line.startswith("{"):
+            start = number
+        elif line.startswith("}") and start:
+            if number - start > MAX_FUNCTION:
+                yield start, "a function of %d lines" % (number - start)
+            start = 0
+
+
+def file_length(f):
+    """No file has more than 600 lines."""
+    if not (f.is_c or f.path.endswith((".sh", ".py"))):
+        return
+    if len(f.lines) - 1 > MAX_FILE:
+        yield MAX_FILE, "%d lines" % (len(f.lines) - 1)
+
+
+def local_paths(f):
+    """No path of a developer's machine."""
+    pattern = re.compile(r"(?<![\w.~-])/(?:work/(?:main|wt-|shared|tools)"
+                         r"|home/[a-z])")
+    for number, line in enumerate(f.lines, 1):
+        if pattern.search(line):
+            yield number, "a path of one machine"
+
+
+def left_overs(f):
+    """What is to be done is done, or stands in no file."""
+    pattern = re.compile(r"\b(%s)\b" % "|".join(("TO" + "DO", "FIX" + "ME",
+                                                 "X" + "XX:", "HA" + "CK")))
+    for number, line in enumerate(f.lines, 1):
+        if pattern.search(line):
+            yield number, "a left-over mark"
+
+
+RULES = (spdx, purpose, guard, include_order, columns, blanks, banned_calls,
+         no_typedef, function_length, file_length, local_paths, left_overs)
+
+HEAD = "/* %s */\n/* For the test. */\n#include \"config.h\"\n" % SPDX
+PLANTED = {
+    spdx: ("src/x.c", "/* nothing */\n"),
+    purpose: ("src/x.c", "/* %s */\n#include \"config.h\"\n" % SPDX),
+    guard: ("src/base/x.h", "/* %s */\n#ifndef X_H\n" % SPDX),
+    include_order: ("src/x.c", HEAD + '\n#include "base/a.h"\n'
+                    '#include "base/b.h"\n#include <stdio.h>\n'),
+    columns: ("src/x.c", HEAD + "\tint x;" + " " * 60 + "/* wide */\n"),
+    blanks: ("src/x.c", HEAD + "int x; \n"),
+    banned_calls: ("src/x.c", HEAD + "int x = at" "oi(s);\n"),
+    no_typedef: ("src/x.c", HEAD + "typedef struct { int a; } b;\n"),
+    function_length: ("src/x.c",
+                      HEAD + "int\nf(void)\n{\n" + "\tg();\n" * 71 + "}\n"),
+    file_length: ("src/x.c", HEAD + "int x;\n" * 600),
+    local_paths: ("src/x.c", HEAD + '"/ho' 'me/somebody/x";\n'),
+    left_overs: ("src/x.c", HEAD + "/* TO" "DO */\n"),
+}
+
+
+def read_tree(root):
+    """Every text file of ours under root, sorted by path."""
+    paths = [p for p in ROOT_FILES if os.path.exists(os.path.join(root, p))]
+    for folder in FOLDERS:
+        for at, folders, names in os.walk(os.path.join(root, folder)):
+            folders[:] = [d for d in folders
+                          if d not in ("data", "corpus", "__pycache__")]
+            for name in names:
+                if name.endswith((".c", ".h", ".sh", ".py", ".inc", ".md",
+                                  ".json", ".1", ".5", ".in")):
+                    paths.append(os.path.relpath(os.path.join(at, name), root))
+    return [File(root, path) for path in sorted(paths)]
+
+
+def violations(rule, files):
+    return ["%s:%d: %s" % (f.path, number, message)
+            for f in files for number, message in rule(f)]
+
+
+def clang_format(files):
+    """(violations, reason to skip)"""
+    tool = shutil.which("clang-format")
+    if tool is None:
+        return [], "clang-format is not installed"
+    version = subprocess.run([tool, "--version"], stdout=subprocess.PIPE,
+                             check=True, text=True).stdout
+    if not re.search(r"version 14\.", version):
+        return [], "the layout is that of clang-format 14"
+    done = subprocess.run(
+        [tool, "--dry-run", "--Werror", "--style=file"]
+        + [f.full for f in files if f.is_c],
+        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    found = [line for line in done.stderr.split("\n")
+             if "clang-format-violations" in line]
+    return found if done.returncode else [], None
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def line(self, name, found, skip=None):
+        self.count += 1
+        self.failed += bool(found)
+        print("%sok %d - style: %s%s" % ("not " if found else "", self.count,
+                                         name, skip and " # SKIP " + skip
+                                         or ""))
+        for text in found[:40]:
+            print("# " + text)
+
+
+def check_planted(tap):
+    """Each rule must find the violation planted for it."""
+    for rule, (path, text) in PLANTED.items():
+        with tempfile.TemporaryDirectory() as root:
+            full = os.path.join(root, path)
+            os.makedirs(os.path.dirname(full))
+            with open(full, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            found = violations(rule, read_tree(root))
+        tap.line("%s can fail" % rule.__name__,
+                 [] if found else ["nothing found in: %r" % text])
+
+
+def main():
+    root = os.environ.get("HGYM_SRC") or os.path.dirname(
+        os.path.dirname(os.path.abspath(__file__)))
+    files = read_tree(root)
+    tap = Tap()
+    for rule in RULES:
+        tap.line("%s: %s" % (rule.__name__, rule.__doc__),
+                 violations(rule, files))
+    tap.line("clang_format: the layout is clang-format's",
+             *clang_format(files))
+    tap.line("the tree was read",
+             [] if len(files) > 30 else ["%d files" % len(files)])
+    check_planted(tap)
+    print("1..%d" % tap.count)
+    return tap.failed > 0
+
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `make lint`: everything that reads the source and does not run it.  TAP, one
+# line a tool; a tool that is not installed is said and skipped.
+set -u
+src=${HGYM_SRC:-$(cd "$(dirname "$0")/.." && pwd)}
+build=${HGYM_BUILD:-$src/build}
+jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+count=0
+failed=0
+cd "$src" || exit 1
+
+# result NAME STATUS FILE: the tool's output is shown when it failed.
+result() {
+    count=$((count + 1))
+    if [ "$2" -eq 0 ]; then
+        echo "ok $count - lint: $1"
+    else
+        failed=$((failed + 1))
+        echo "not ok $count - lint: $1"
+        sed 's/^/# /' "$3" | head -n 200
+    fi
+}
+
+skip() {
+    count=$((count + 1))
+    echo "ok $count - lint: $1 # SKIP $1 is not installed"
+}
+
+sources() {
+    find src ui parsers remote -name '*.c' | sort
+}
+
+scripts() {
+    ls bootstrap
+    find tests remote -name '*.sh' -type f
+    [ ! -f .ci/run ] || echo .ci/run
+}
+
+sh tests/check-layers.sh >"$tmp/layers" 2>&1
+result layers $? "$tmp/layers"
+python3 tests/check-style.py >"$tmp/style" 2>&1
+result style $? "$tmp/style"
+
+if command -v shellcheck >/dev/null; then
+    scripts | xargs shellcheck >"$tmp/shellcheck" 2>&1
+    result shellcheck $? "$tmp/shellcheck"
+else
+    skip shellcheck
+fi
+
+if command -v cppcheck >/dev/null; then
+    sources | cppcheck --file-list=- -j "$jobs" --quiet --std=c11 \
+        --enable=warning,performance,portability --inline-suppr \
+        --suppress=missingInclude --suppress=normalCheckLevelMaxBranches \
+        --error-exitcode=1 -I. -Isrc -I"$build" -DHAVE_CONFIG_H \
+        >"$tmp/cppcheck" 2>&1
+    result cppcheck $? "$tmp/cppcheck"
+else
+    skip cppcheck
+fi
+
+if command -v clang-tidy >/dev/null; then
+    # shellcheck disable=SC2016
+    sources | BUILD=$build xargs -P "$jobs" -n 1 sh -c \
+        'clang-tidy --quiet "$@" -- -std=gnu11 -D_GNU_SOURCE \
+            -DHAVE_CONFIG_H -I. -Isrc -I"$BUILD"' tidy \
+        >"$tmp/tidy" 2>/dev/null
+    result clang-tidy $? "$tmp/tidy"
+else
+    skip clang-tidy
+fi
+
+echo "1..$count"
+[ "$failed" -eq 0 ]

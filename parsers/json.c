@@ -25,9 +25,10 @@ line_at(struct str text, size_t offset)
 
 /* What a scan of the text outside of strings found. */
 struct shape {
-	size_t depth;  /* deepest nesting */
-	bool has_bare; /* NaN or Infinity */
-	size_t bad;    /* offset of a byte that JSON forbids, or SIZE_MAX */
+	size_t depth;	    /* deepest nesting */
+	bool has_bare;	    /* NaN or Infinity */
+	bool has_surrogate; /* \ud800 .. \udfff, in a pair or not */
+	size_t bad; /* offset of a byte that JSON forbids, or SIZE_MAX */
 };
 
 static size_t
@@ -54,17 +55,48 @@ is_bare_token(struct str text, size_t i, size_t *len)
 	return false;
 }
 
+/* The number of "\uXXXX" at i, or -1 when no such escape is there. */
+static long
+escape_at(struct str text, size_t i)
+{
+	char hex[5] = "";
+
+	if (i + 6 > text.len || text.p[i] != '\\' || text.p[i + 1] != 'u')
+		return -1;
+	memcpy(hex, text.p + i + 2, 4);
+	if (strspn(hex, "0123456789abcdefABCDEF") != 4)
+		return -1;
+	return strtol(hex, NULL, 16);
+}
+
+static bool
+has_surrogate(struct str text, size_t i, size_t end)
+{
+	for (; i < end; i++) {
+		if (text.p[i] != '\\')
+			continue;
+		if ((escape_at(text, i) & ~0x7FFL) == 0xD800)
+			return true;
+		i++;
+	}
+	return false;
+}
+
 static struct shape
 shape_of(struct str text)
 {
-	struct shape shape = { 0, false, SIZE_MAX };
+	struct shape shape = { .bad = SIZE_MAX };
 	size_t depth = 0, len;
 
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.p[i];
 
 		if (c == '"') {
+			size_t start = i;
+
 			i = skip_string(text, i);
+			shape.has_surrogate |= has_surrogate(
+				text, start, i < text.len ? i : text.len);
 		} else if (c == '{' || c == '[') {
 			if (++depth > shape.depth)
 				shape.depth = depth;
@@ -80,21 +112,47 @@ shape_of(struct str text)
 	return shape;
 }
 
-/* A copy of text with null in place of each bare token. */
+/* The string at i with U+FFFD for each half of a pair; returns its end. */
+static size_t
+copy_string(struct buf *out, struct str text, size_t i)
+{
+	size_t end = skip_string(text, i);
+
+	end = end < text.len ? end : text.len - 1;
+	for (; i <= end; i++) {
+		long code = escape_at(text, i);
+
+		if (code >= 0xD800 && code < 0xDC00 &&
+		    (escape_at(text, i + 6) & ~0x3FFL) == 0xDC00) {
+			buf_append(out, text.p + i, 12);
+			i += 11;
+		} else if (code >= 0xD800 && code < 0xE000) {
+			buf_append_str(out, "\\ufffd");
+			i += 5;
+		} else if (text.p[i] == '\\' && i < end) {
+			buf_append(out, text.p + i++, 2);
+		} else {
+			buf_append_char(out, text.p[i]);
+		}
+	}
+	return end;
+}
+
+/* A copy of text that strict JSON allows. */
 static void
-replace_bare_tokens(struct buf *out, struct str text)
+copy_lenient(struct buf *out, struct str text, enum json_bare bare)
 {
 	size_t len;
 
 	for (size_t i = 0; i < text.len; i++) {
 		if (text.p[i] == '"') {
-			size_t end = skip_string(text, i);
-
-			end = end < text.len ? end : text.len - 1;
-			buf_append(out, text.p + i, end - i + 1);
-			i = end;
+			i = copy_string(out, text, i);
 		} else if (is_bare_token(text, i, &len)) {
-			buf_append_str(out, "null");
+			if (bare == JSON_BARE_TEXT)
+				buf_appendf(out, "\"%.*s\"", (int)len,
+					    text.p + i);
+			else
+				buf_append_str(out, "null");
 			i += len - 1;
 		} else {
 			buf_append_char(out, text.p[i]);
@@ -111,7 +169,7 @@ rest_is_blank(const char *p, const char *end)
 }
 
 cJSON *
-json_parse(struct str text, bool lenient, struct err *err)
+json_parse(struct str text, enum json_bare bare, struct err *err)
 {
 	struct shape shape;
 	const char *end = NULL;
@@ -129,8 +187,9 @@ json_parse(struct str text, bool lenient, struct err *err)
 		return NULL;
 	}
 	buf_init(&copy, (size_t)JSON_MAX_BYTES * 2);
-	if (shape.has_bare && lenient) {
-		replace_bare_tokens(&copy, text);
+	if ((shape.has_bare || shape.has_surrogate) &&
+	    bare != JSON_BARE_REFUSED) {
+		copy_lenient(&copy, text, bare);
 		text = (struct str){ copy.data, copy.len };
 	}
 	root = cJSON_ParseWithLengthOpts(text.p != NULL ? text.p : "", text.len,
@@ -173,7 +232,8 @@ json_parse_file(const char *path, struct buf *text, struct err *err)
 		err_set_errno(err, ERR_IO, "cannot read %s", path);
 		goto out;
 	}
-	root = json_parse((struct str){ text->data, text->len }, false, err);
+	root = json_parse((struct str){ text->data, text->len },
+			  JSON_BARE_REFUSED, err);
 	if (root == NULL)
 		err_prefix(err, "%s", path);
 out:

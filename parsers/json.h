@@ -21,12 +21,22 @@
 #define JSON_MAX_DEPTH 32
 
 /*
- * Parse the whole of text (UTF-8, at most JSON_MAX_BYTES, nested at most
- * JSON_MAX_DEPTH).  With `lenient` the bare tokens NaN, Infinity and
- * -Infinity (not JSON, but Python writes them) become null.  Returns a tree
- * the caller frees with cJSON_Delete, or NULL with err: "line 3: ...".
+ * What becomes of the bare tokens NaN, Infinity and -Infinity, which are not
+ * JSON but are what Python writes.  The lenient two (false and true of a bool
+ * are the first two) also make U+FFFD of half a surrogate pair (\ud83d).
  */
-cJSON *json_parse(struct str text, bool lenient, struct err *err)
+enum json_bare {
+	JSON_BARE_REFUSED, /* an error */
+	JSON_BARE_NULL,	   /* null */
+	JSON_BARE_TEXT,	   /* the strings "NaN", "Infinity", "-Infinity" */
+};
+
+/*
+ * Parse the whole of text (UTF-8, at most JSON_MAX_BYTES, nested at most
+ * JSON_MAX_DEPTH).  Returns a tree the caller frees with cJSON_Delete, or
+ * NULL with err: "line 3: ...".
+ */
+cJSON *json_parse(struct str text, enum json_bare bare, struct err *err)
 	__attribute__((warn_unused_result));
 
 /* Read and parse a file (at most JSON_MAX_BYTES, a regular file); strict. */

@@ -67,7 +67,8 @@ find_object(struct str text)
 			continue;
 		tries++;
 		rest.len = object_length(rest);
-		root = rest.len > 0 ? json_parse(rest, true, NULL) : NULL;
+		root = rest.len > 0 ? json_parse(rest, JSON_BARE_NULL, NULL)
+				    : NULL;
 		if (cJSON_IsObject(root))
 			return root;
 		cJSON_Delete(root);
@@ -82,7 +83,7 @@ parse_object(struct str text, struct err *err)
 
 	text = str_trim(text);
 	if (text.len > 0 && text.p[0] == '{') {
-		root = json_parse(text, true, err);
+		root = json_parse(text, JSON_BARE_NULL, err);
 		if (root != NULL)
 			return root;
 	}

@@ -55,6 +55,32 @@ test_keys(void)
 }
 
 static void
+test_python_tokens(void)
+{
+	static const char text[] = "{\"a\":NaN,\"b\":-Infinity,\"c\":1,"
+				   "\"d\":\"x NaN \\\" Infinity\","
+				   "\"e\":\"\\ud83d\\ude00 \\ud83d. "
+				   "\\\\ud83d \\udc00\"}";
+	cJSON *root = json_parse(STR_LIT(text), JSON_BARE_TEXT, NULL);
+
+	is_str(json_get_string(root, "a", ""), "NaN", "NaN kept as text");
+	is_str(json_get_string(root, "b", ""), "-Infinity", "and -Infinity");
+	is_near(json_get_number(root, "c", 0), 1, 0, "numbers stay");
+	is_str(json_get_string(root, "d", ""), "x NaN \" Infinity",
+	       "words in strings stay");
+	is_str(json_get_string(root, "e", ""),
+	       "\xf0\x9f\x98\x80 \xef\xbf\xbd. \\ud83d \xef\xbf\xbd",
+	       "half a surrogate pair is U+FFFD, a whole one stays");
+	cJSON_Delete(root);
+	ok(json_parse(STR_LIT("{\"a\":\"\\ud83d\"}"), JSON_BARE_REFUSED,
+		      NULL) == NULL,
+	   "strict: half a pair is refused");
+	ok(json_parse(STR_LIT("{\"a\":\"\\ud83d"), JSON_BARE_TEXT, NULL) ==
+		   NULL,
+	   "a torn string is refused");
+}
+
+static void
 test_bounds(void)
 {
 	struct err err = { ERR_NONE, "" };
@@ -87,6 +113,7 @@ main(void)
 {
 	test_lines();
 	test_keys();
+	test_python_tokens();
 	test_bounds();
 	return tap_done();
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers of a run by name; called by the leaderboard and its readers. */
+#include "config.h"
+
+#include "model/run_number.h"
+
+#include <string.h>
+
+const struct run_number run_numbers[] = {
+#define X(member, decimals) { #member, offsetof(struct run, member) },
+	RUN_NUMBER_LIST(X)
+#undef X
+		{ NULL, 0 },
+};
+
+const struct run_number *
+run_number_by_name(struct str name)
+{
+	for (const struct run_number *n = run_numbers; n->name != NULL; n++)
+		if (str_eq_cstr(name, n->name))
+			return n;
+	return NULL;
+}
+
+double
+run_number_get(const struct run *run, const struct run_number *number)
+{
+	double value;
+
+	memcpy(&value, (const char *)run + number->offset, sizeof(value));
+	return value;
+}
+
+void
+run_number_set(struct run *run, const struct run_number *number, double value)
+{
+	memcpy((char *)run + number->offset, &value, sizeof(value));
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_MODEL_RUN_NUMBER_H
+#define HGYM_MODEL_RUN_NUMBER_H
+
+#include <stddef.h>
+
+#include "base/str.h"
+#include "parsers/run.h"
+
+/*
+ * The numbers of a run by their key ("final_bpb"), made from RUN_NUMBER_LIST,
+ * for whoever takes the key from a file or from the command line.
+ */
+struct run_number {
+	const char *name; /* NULL ends run_numbers */
+	size_t offset;	  /* of the double in struct run */
+};
+
+extern const struct run_number run_numbers[];
+
+/* NULL when no number has that key. */
+const struct run_number *run_number_by_name(struct str name);
+
+double run_number_get(const struct run *run, const struct run_number *number);
+void run_number_set(struct run *run, const struct run_number *number,
+		    double value);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_MULTI_H
+#define HGYM_BENCH_MULTI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bench/paired.h"
+
+/* Several variants, several pods, several looks; and arms without blocks. */
+
+/* Holm's adjusted p values; NAN stays NAN and is not counted. */
+void multi_holm(const double *p, double *adjusted, size_t n);
+
+/* Two arms that were not run in blocks, on ln y; d > 0: variant faster. */
+struct welch {
+	size_t n_control, n_variant;
+	double mean, se, t, df, p, lo, hi;
+};
+
+struct welch multi_welch(const double *ln_control, size_t n,
+			 const double *ln_variant, size_t m, double alpha);
+
+/* How far pods agree about one difference. */
+struct pods_spread {
+	double fixed_mean; /* weighted by 1 / se^2 */
+	double q, p_q;	   /* Cochran's Q, chi-squared with pods - 1 df */
+	double i2;	   /* share of the spread that is between pods, 0..1 */
+	double tau2;	   /* DerSimonian-Laird variance between pods */
+};
+
+/* All NAN unless n >= 2 and every se is positive. */
+struct pods_spread multi_pods(const double *d, const double *se, size_t n);
+
+/* What a look at a running bench says. */
+enum look {
+	LOOK_GO_ON,
+	LOOK_DIFFERENCE, /* p < 0.001: Haybittle-Peto */
+	LOOK_PRECISION,	 /* nothing shown, and the interval is narrow enough */
+	LOOK_LAST,	 /* the planned number of blocks is complete */
+};
+
+struct look_rule {
+	struct paired_rule rule;
+	size_t min_blocks, max_blocks;
+	bool early; /* Haybittle-Peto; false: judge at max_blocks only */
+};
+
+/*
+ * After n complete blocks.  A difference stops early at p < 0.001 only; a
+ * narrow interval stops early only while no difference shows at alpha, since
+ * stopping at the first narrow interval and then judging at alpha would
+ * favour runs of blocks that look quiet by chance.
+ */
+enum look multi_look(const struct paired *paired, const struct look_rule *rule);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Printed rows to step times; called by the reader of a bench's logs. */
+#include "config.h"
+
+#include "bench/steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "bench/stats.h"
+
+/* Printed minutes have one decimal; the rebuilt time may be this far off. */
+#define MINUTES_TOLERANCE 0.1
+
+static bool
+all_have_train_ms(const struct step_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (isnan(rows[i].train_ms))
+			return false;
+	return n > 0;
+}
+
+/* Seconds at row i from its tok/s, given those at the row before. */
+static double
+time_from_tok_s(const struct step_row *rows, size_t i, double before_s,
+		enum tok_kind kind, double batch)
+{
+	double before = i > 0 ? rows[i - 1].step : 0.0;
+
+	if (kind == TOK_CUMULATIVE)
+		return rows[i].step * batch / rows[i].tok_s;
+	return before_s + (rows[i].step - before) * batch / rows[i].tok_s;
+}
+
+static bool
+contradicts_minutes(const struct step_row *row, double t_s)
+{
+	double minutes = round(t_s / 6.0) / 10.0;
+
+	return !isnan(row->train_min) &&
+	       fabs(minutes - row->train_min) > MINUTES_TOLERANCE + 1e-9;
+}
+
+/* One row's time into times; what contradicts it into err. */
+static int
+add_row(struct step_times *times, const struct step_row *rows, size_t i,
+	double t_s, struct err *err)
+{
+	const struct step_row *row = &rows[i];
+
+	if (!isfinite(t_s) || t_s < 0.0)
+		return err_set(err, ERR_PARSE,
+			       "step %.0f (line %llu) has no usable time",
+			       row->step, (unsigned long long)row->line);
+	if (times->from_tok_s && contradicts_minutes(row, t_s))
+		return err_set(err, ERR_PARSE,
+			       "step %.0f: the tok/s gives %.2f min, but the "
+			       "log prints %.1f: it is not cumulative, or the "
+			       "batch is another",
+			       row->step, t_s / 60.0, row->train_min);
+	if (i > 0 &&
+	    (row->step <= rows[i - 1].step || t_s <= times->t_s[i - 1]))
+		return err_set(err, ERR_PARSE,
+			       "step %.0f (line %llu): step and time do not "
+			       "both rise",
+			       row->step, (unsigned long long)row->line);
+	times->step[i] = row->step;
+	times->t_s[i] = t_s;
+	times->n = i + 1;
+	return 0;
+}
+
+int
+step_times_init(struct step_times *times, const struct step_row *rows,
+		size_t n_rows, enum tok_kind kind, double batch_tokens,
+		struct err *err)
+{
+	*times = (struct step_times){ 0 };
+	times->step = xcalloc(n_rows + 1, sizeof(*times->step));
+	times->t_s = xcalloc(n_rows + 1, sizeof(*times->t_s));
+	times->from_tok_s = !all_have_train_ms(rows, n_rows);
+	if (times->from_tok_s && !(batch_tokens > 0.0)) {
+		err_set(err, ERR_NODATA,
+			"the log has neither exact times nor a batch size");
+		goto fail;
+	}
+	for (size_t i = 0; i < n_rows; i++) {
+		double before = i > 0 ? times->t_s[i - 1] : 0.0;
+		double t_s = times->from_tok_s
+				     ? time_from_tok_s(rows, i, before, kind,
+						       batch_tokens)
+				     : rows[i].train_ms / 1000.0;
+
+		if (add_row(times, rows, i, t_s, err) != 0)
+			goto fail;
+	}
+	return 0;
+fail:
+	step_times_release(times);
+	return -1;
+}
+
+void
+step_times_release(struct step_times *times)
+{
+	free(times->step);
+	free(times->t_s);
+	*times = (struct step_times){ 0 };
+}
+
+/* The index of the row of that step, or n. */
+static size_t
+find_step(const struct step_times *times, double step)
+{
+	for (size_t i = 0; i < times->n; i++)
+		if (times->step[i] == step)
+			return i;
+	return times->n;
+}
+
+size_t
+step_intervals(const struct step_times *times, double lo, double hi,
+	       double *out_ms, double *out_mid_step)
+{
+	size_t n = 0;
+
+	for (size_t i = 1; i < times->n; i++) {
+		double from = times->step[i - 1], to = times->step[i];
+
+		if (from < lo || to > hi)
+			continue;
+		out_ms[n] = 1000.0 * (times->t_s[i] - times->t_s[i - 1]) /
+			    (to - from);
+		if (out_mid_step != NULL)
+			out_mid_step[n] = (from + to) / 2.0;
+		n++;
+	}
+	return n;
+}
+
+int
+step_window_measure(struct step_window *window, const struct step_times *times,
+		    double lo, double hi, struct err *err)
+{
+	size_t a = find_step(times, lo), b = find_step(times, hi), n;
+	struct stats_line line;
+	double *ms;
+
+	if (a == times->n || b == times->n || a >= b)
+		return err_set(err, ERR_NODATA, "no train row at step %.0f",
+			       a == times->n ? lo : hi);
+	line = stats_fit(times->step + a, times->t_s + a, b - a + 1);
+	ms = xmalloc(times->n * sizeof(*ms));
+	n = step_intervals(times, lo, hi, ms, NULL);
+	*window = (struct step_window){
+		.lo = lo,
+		.hi = hi,
+		.n_rows = b - a + 1,
+		.y_ms = 1000.0 * (times->t_s[b] - times->t_s[a]) / (hi - lo),
+		.interval_median_ms = stats_median(ms, n),
+		.interval_mad_ms = stats_mad(ms, n),
+		.slope_ms = 1000.0 * line.slope,
+		.lag_s = -line.intercept,
+		.lag_steps = -line.intercept / line.slope,
+	};
+	free(ms);
+	return 0;
+}
+
+struct step_legacy
+step_legacy(const struct step_row *rows, size_t n_rows, double lo, double hi)
+{
+	struct step_legacy legacy = { 0, (double)NAN, (double)NAN, (double)NAN,
+				      (double)NAN };
+	double *tok = xmalloc((n_rows + 1) * sizeof(*tok));
+
+	for (size_t i = 0; i < n_rows; i++)
+		if (rows[i].step >= lo && rows[i].step <= hi &&
+		    isfinite(rows[i].tok_s))
+			tok[legacy.n++] = rows[i].tok_s;
+	legacy.mean = stats_mean(tok, legacy.n);
+	legacy.median = stats_median(tok, legacy.n);
+	legacy.min = stats_min(tok, legacy.n);
+	legacy.max = stats_max(tok, legacy.n);
+	free(tok);
+	return legacy;
+}

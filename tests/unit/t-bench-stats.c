@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The statistics of the benches against values computed with scipy and R, on
+ * published throughput logs and on made-up blocks.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "bench/multi.h"
+#include "bench/paired.h"
+#include "bench/rank.h"
+#include "bench/schedule.h"
+#include "bench/stats.h"
+#include "bench/steps.h"
+#include "bench/window.h"
+
+#include "tests/support/tap.h"
+
+#define TOL   1e-9
+#define BATCH 786432.0
+
+static const struct paired_rule rule = { 0.05, 0.005, 0.8 };
+
+/* Relative to the wanted value, however small. */
+static void
+is_rel(double got, double want, double tol, const char *name)
+{
+	if (!ok(fabs(got - want) <= tol * fabs(want), "%s", name))
+		printf("#  got: %.17g\n# want: %.17g\n", got, want);
+}
+
+static void
+test_descriptive(void)
+{
+	static const double x[] = { 1384256, 1380055, 1379763, 1377927, 1377064,
+				    1377070, 1376018, 1375996, 1375347 };
+	double r1 = stats_r1(x, 9);
+
+	is_rel(stats_mean(x, 9), 1378166.2222222222, TOL, "mean");
+	is_rel(stats_sd(x, 9), 2805.10997012, TOL, "sd of a sample");
+	is_rel(stats_sd_population(x, 9), 2644.68304246, TOL,
+	       "sd of a population");
+	is_rel(stats_median(x, 9), 1377070, TOL, "median");
+	is_rel(stats_mad(x, 9), 1074, TOL, "mad");
+	is_rel((x[0] - stats_median(x, 9)) / stats_mad(x, 9), 6.69087523277,
+	       TOL, "distance in mads");
+	is_rel(100 * stats_sd(x, 9) / stats_mean(x, 9), 0.203539306427, TOL,
+	       "coefficient of variation");
+	is_rel(r1, 0.456615553834, TOL, "lag-1 autocorrelation");
+	is_rel(9 * (1 - r1) / (1 + r1), 3.35741301308, TOL,
+	       "effective number of values");
+	ok(isnan(stats_sd(x, 1)) && isnan(stats_median(x, 0)) &&
+		   isnan(stats_mean(x, 0)),
+	   "what is not defined is absent");
+}
+
+/* Rows 20, 30 .. 100 of a log with those tok/s. */
+static struct step_times
+times_of(const double tok[9], struct step_row rows[9])
+{
+	struct step_times times;
+	struct err err = { ERR_NONE, "" };
+
+	for (int i = 0; i < 9; i++)
+		rows[i] = (struct step_row){ 20 + 10 * i, NAN,	  NAN,
+					     NAN,	  tok[i], 1 };
+	if (step_times_init(&times, rows, 9, TOK_CUMULATIVE, BATCH, &err) != 0)
+		printf("# %s\n", err.text);
+	return times;
+}
+
+static const double a2_a[] = { 1385269, 1380338, 1379726, 1377666, 1377176,
+			       1377179, 1375967, 1375965, 1375385 };
+static const double a2_b[] = { 1472442, 1446226, 1433889, 1425463, 1421437,
+			       1419009, 1416087, 1414266, 1412051 };
+
+static void
+check_run(const double tok[9], const double want[6], const double ms[8],
+	  const char *name)
+{
+	struct step_row rows[9];
+	struct step_times times = times_of(tok, rows);
+	struct step_window w;
+	double got[9];
+
+	printf("# %s\n", name);
+	is_int(step_window_measure(&w, &times, 20, 100, NULL), 0, "measured");
+	is_rel(times.t_s[0], want[0], TOL, "T at 20");
+	is_rel(times.t_s[8], want[1], TOL, "T at 100");
+	is_rel(w.y_ms, want[2], TOL, "step ms");
+	is_rel(w.slope_ms, want[3], TOL, "slope");
+	is_rel(w.lag_s, want[4], TOL, "lag of the clock");
+	is_rel(step_legacy(rows, 9, 20, 100).mean, want[5], TOL,
+	       "published mean");
+	is_int((long long)step_intervals(&times, 20, 100, got, NULL), 8,
+	       "intervals");
+	for (int i = 0; i < 8; i++)
+		if (fabs(got[i] - ms[i]) > 1e-6 * ms[i])
+			ok(false, "interval %d: %.9g", i, got[i]);
+	is_rel(w.interval_median_ms, stats_median(got, 8), TOL,
+	       "median of the intervals");
+	step_times_release(&times);
+}
+
+static void
+test_steps(void)
+{
+	static const double want_a[] = { 11.3542135138,	  57.179044413,
+					 572.810386241,	  572.701079838,
+					 0.0991091930433, 1378296.7777777778 };
+	static const double ms_a[] = { 573.794797, 570.749584, 574.252924,
+				       572.06237,  571.03813,  575.06957,
+				       571.556068, 573.959646 };
+	static const double want_b[] = { 10.6820098856,	 55.6943056589,
+					 562.653697166,	 562.396073793,
+					 0.557212931116, 1428985.5555555555 };
+	static const double ms_b[] = { 563.145703, 562.496765, 564.670795,
+				       561.078527, 559.89213,  563.360764,
+				       561.791362, 564.793532 };
+
+	check_run(a2_a, want_a, ms_a, "no graphs");
+	check_run(a2_b, want_b, ms_b, "graphs");
+}
+
+static void
+test_paired_by_step(void)
+{
+	struct step_row rows[9];
+	struct step_times a = times_of(a2_a, rows), b = times_of(a2_b, rows);
+	double ms_a[9], ms_b[9], d[8];
+	struct paired p;
+
+	step_intervals(&a, 20, 100, ms_a, NULL);
+	step_intervals(&b, 20, 100, ms_b, NULL);
+	for (int i = 0; i < 8; i++)
+		d[i] = log(ms_a[i] / ms_b[i]);
+	p = paired_compare(d, 8, &rule);
+	is_rel(p.mean, .0178907959926, TOL, "paired by step: mean");
+	is_rel(p.sd, .00204534982133, TOL, "sd");
+	is_rel(p.t, 24.74041953, TOL, "t");
+	is_rel(stats_pct(p.mean), 1.80517949835, TOL, "per cent");
+	is_rel(stats_pct(p.lo), 1.63124594966, TOL, "low");
+	is_rel(stats_pct(p.hi), 1.97941072006, TOL, "high");
+	step_times_release(&a);
+	step_times_release(&b);
+}
+
+static void
+test_steps_refuse(void)
+{
+	struct step_row rows[3] = {
+		{ 1, NAN, NAN, 0.0, 1000, 10 },
+		{ 2, NAN, NAN, 0.0, 1000, 11 },
+		{ 3, NAN, NAN, 0.0, 1000, 12 },
+	};
+	struct step_times times;
+	struct step_window w;
+	struct err err = { ERR_NONE, "" };
+
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), 0,
+	       "rows that agree");
+	is_int(step_window_measure(&w, &times, 1, 4, &err), -1,
+	       "a window beyond the last row");
+	is_str(err.text, "no train row at step 4", "names the step");
+	step_times_release(&times);
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, NAN, &err), -1,
+	       "no batch size");
+	rows[1].train_min = 3.0;
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
+	       "printed minutes that contradict the tok/s");
+	rows[1].train_min = 0.0;
+	rows[1].step = 1;
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
+	       "a step twice");
+	rows[1].step = 2;
+	rows[1].tok_s = INFINITY;
+	is_int(step_times_init(&times, rows, 3, TOK_CUMULATIVE, 100, &err), -1,
+	       "an infinite rate");
+	rows[1].tok_s = 1000;
+	is_int(step_times_init(&times, rows, 3, TOK_INTERVAL, 100, &err), 0,
+	       "rates since the row before");
+	is_rel(times.t_s[2], 0.3, TOL, "add up");
+	step_times_release(&times);
+}
+
+static void
+differences(const double *a, const double *b, double *d, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		d[i] = log(a[i]) - log(b[i]);
+}
+
+static void
+test_blocks(void)
+{
+	static const double a[] = { 572.71, 572.95, 572.40,
+				    573.10, 572.88, 572.60 };
+	static const double b[] = { 562.80, 564.10, 561.95,
+				    563.70, 562.45, 563.05 };
+	double d[6], la[6], lb[6];
+	struct paired p;
+	struct welch w;
+
+	differences(a, b, d, 6);
+	p = paired_compare(d, 6, &rule);
+	is_rel(p.mean, .0171963752419, TOL, "blocks: mean");
+	is_rel(p.sd, .00111308480328, TOL, "sd");
+	is_rel(p.t, 37.842889099, TOL, "t");
+	is_rel(p.p, 2.42738518685e-07, TOL, "p");
+	is_rel(stats_pct(p.mean), 1.73450840975, TOL, "per cent");
+	is_rel(stats_pct(p.lo), 1.6157406058, TOL, "low");
+	is_rel(stats_pct(p.hi), 1.85341502872, TOL, "high");
+	is_rel(p.p_signflip, .03125, TOL, "sign-flip");
+	is_rel(p.hl, .0171370568385, TOL, "Hodges-Lehmann");
+	is_rel(p.hl_lo, .0155669121265, TOL, "its low");
+	is_rel(p.hl_hi, .0184251697180, TOL, "its high");
+	is_rel(p.mde, .00158596532077, TOL, "smallest difference shown");
+	is_rel(stats_pct(p.mde), 0.158722362889, TOL, "in per cent");
+	for (int i = 0; i < 6; i++) {
+		la[i] = log(a[i]);
+		lb[i] = log(b[i]);
+	}
+	w = multi_welch(la, 6, lb, 6, 0.05);
+	is_rel(w.t, 28.5147914159, TOL, "Welch t");
+	is_rel(w.df, 5.98142212688, TOL, "Welch df");
+	is_rel(w.p, 1.27923012502e-07, TOL, "Welch p");
+}
+
+static void
+test_null_blocks(void)
+{
+	static const double a[] = { 572.7, 573.1, 572.4, 572.9, 573.3, 572.5 };
+	static const double b[] = { 572.9, 572.6, 572.8, 573.2, 572.7, 573.0 };
+	double d[6];
+	struct paired p;
+
+	differences(a, b, d, 6);
+	p = paired_compare(d, 6, &rule);
+	is_rel(p.mean, -8.73793994146e-05, TOL, "null blocks: mean");
+	is_rel(p.sd, .000831691746422, TOL, "sd");
+	is_rel(p.t, -.257348883787, TOL, "t");
+	is_rel(p.p, .8071647663, TOL, "p");
+	is_rel(stats_pct(p.lo), -.0959725528433, TOL, "low");
+	is_rel(stats_pct(p.hi), .0785736090017, TOL, "high");
+	is_rel(stats_pct(p.tost_lo), -.0771264764371, TOL, "low of 90 %");
+	is_rel(stats_pct(p.tost_hi), .0596981665895, TOL, "high of 90 %");
+	is_rel(p.p_tost, 1.44068887102e-05, TOL, "p of equivalence");
+	is_rel(p.p_signflip, .78125, TOL, "sign-flip");
+	is_rel(stats_pct(p.mde), .118572827261, TOL, "mde");
+	ok(paired_is_same(&p, 0.005), "the same within 0.5 %%");
+	ok(!paired_is_same(&p, 0.0005), "not within 0.05 %%");
+}
+
+static void
+test_few_blocks(void)
+{
+	static const double d[] = { 0.01, 0.01, 0.01 };
+	struct paired p = paired_compare(d, 1, &rule);
+
+	is_rel(p.mean, 0.01, TOL, "one block has a mean");
+	ok(isnan(p.sd) && isnan(p.p) && isnan(p.lo) && isnan(p.mde),
+	   "and nothing else");
+	p = paired_compare(d, 0, &rule);
+	ok(isnan(p.mean), "no block, no mean");
+	p = paired_compare(d, 3, &rule);
+	ok(p.p == 0.0 && p.lo == 0.01 && p.hi == 0.01,
+	   "blocks without any noise");
+}
+
+static void
+test_mann_whitney(void)
+{
+	static const double x[] = { 99.744, 100.128, 99.840, 100.512, 99.936 };
+	static const double y[] = { 103.328, 102.944, 103.840, 100.256,
+				    104.128 };
+	static const double tied[] = { 99.744, 100.128, 103.328 };
+	struct rank_two r = rank_mann_whitney(x, 5, y, 5, 0.05);
+	double lx[5], ly[5];
+	struct welch w;
+
+	is_rel(r.u, 1, TOL, "Mann-Whitney U");
+	ok(r.exact, "exact");
+	is_rel(r.p, 4.0 / 252.0, TOL, "p");
+	is_rel(r.p_normal, .0215717479477, TOL, "asymptotic p");
+	is_rel(r.shift, -3.328, TOL, "shift");
+	is_rel(r.lo, -4.192, TOL, "low of the shift");
+	is_rel(r.hi, -.32, TOL, "high of the shift");
+	memcpy(lx, x, sizeof(lx));
+	memcpy(ly, y, sizeof(ly));
+	w = multi_welch(lx, 5, ly, 5, 0.05);
+	is_rel(w.t, -4.06785548717, TOL, "Welch t");
+	is_rel(w.p, .013121645334, TOL, "Welch p");
+	r = rank_mann_whitney(x, 5, tied, 3, 0.05);
+	ok(!r.exact && isnan(r.lo) && r.p > 0 && r.p <= 1,
+	   "ties give the asymptotic p");
+	r = rank_mann_whitney(x, 0, y, 5, 0.05);
+	ok(isnan(r.u) && isnan(r.p), "an empty side gives nothing");
+}
+
+static void
+test_holm(void)
+{
+	static const double p[] = { .03, .0004, .2, .012 };
+	static const double want[] = { .06, .0016, .2, .036 };
+	static const double with_nan[] = { NAN, .02, .03 };
+	double got[4];
+
+	multi_holm(p, got, 4);
+	for (int i = 0; i < 4; i++)
+		is_rel(got[i], want[i], TOL, "Holm");
+	multi_holm(with_nan, got, 3);
+	ok(isnan(got[0]), "an absent p stays absent");
+	is_rel(got[1], .04, TOL, "and is not counted");
+	is_rel(got[2], .04, TOL, "adjusted values do not fall");
+}
+
+static void
+test_mser(void)
+{
+	static const double x[] = { 640.2, 601.5, 580.1, 573.3, 570.3, 573.8,
+				    572.9, 571.1, 574.6, 571.6, 574.2, 572.5 };
+	static const double want[] = { 31.6760358796, 6.46371149512,
+				       .66324,	      .21037037037,
+				       .259921875,    .213411078717,
+				       .267453703704 };
+	static const double falling[] = { 9, 8, 7, 6, 5, 4, 3, 2, 1, 0 };
+	double g[7];
+
+	is_int(window_mser(x, 12, g), 3, "MSER cut");
+	for (int i = 0; i < 7; i++)
+		is_rel(g[i], want[i], TOL, "MSER g");
+	is_int(window_mser(falling, 10, NULL), -1, "no steady state");
+	is_int(window_mser(x + 3, 4, NULL), -1, "too few values");
+}
+
+static void
+test_trend(void)
+{
+	double step[20], y[20];
+
+	for (int i = 0; i < 20; i++) {
+		step[i] = i;
+		y[i] = 0.001 * i + 0.0005 * (i % 3 - 1);
+	}
+	is_str(window_trend_name(window_trend(step, y, 20)), "slowdown",
+	       "times that rise");
+	for (int i = 0; i < 20; i++)
+		y[i] = -y[i];
+	is_str(window_trend_name(window_trend(step, y, 20)), "warmup",
+	       "times that fall");
+	for (int i = 0; i < 20; i++)
+		y[i] = 0.01 * y[i];
+	is_str(window_trend_name(window_trend(step, y, 20)), "steady",
+	       "a trend too small to matter");
+}
+
+static void
+test_pods(void)
+{
+	static const double d[] = { .0181, .0339, .0252 };
+	static const double se[] = { .0004, .0006, .0005 };
+	struct paired p = paired_compare(d, 3, &rule);
+	struct pods_spread s = multi_pods(d, se, 3);
+
+	is_rel(p.mean, .0257333333333, TOL, "pods: mean");
+	is_rel(p.se, .00456885592292, TOL, "se");
+	is_rel(stats_pct(p.lo), .609362397024, TOL, "low");
+	is_rel(stats_pct(p.hi), 4.64374952995, TOL, "high");
+	is_rel(p.p, .0301063616462, TOL, "p");
+	is_rel(s.fixed_mean, .0236488272921, TOL, "fixed mean");
+	is_rel(s.q, 493.965884861, TOL, "Q");
+	is_rel(100 * s.i2, 99.5951137394, TOL, "I2");
+	is_rel(s.tau2, 5.99303896104e-05, TOL, "tau2");
+	ok(s.p_q < 1e-100, "pods differ");
+}
+
+static void
+check_schedule(uint64_t seed, size_t arms, size_t rounds, const char *want)
+{
+	unsigned char order[SCHEDULE_MAX_ARMS * 8];
+	char text[128] = "";
+	size_t k = 0;
+
+	schedule_fill(order, arms, rounds, seed);
+	for (size_t r = 0; r < rounds; r++) {
+		if (r > 0)
+			text[k++] = ' ';
+		for (size_t i = 0; i < arms; i++)
+			text[k++] = (char)('A' + order[r * arms + i]);
+	}
+	text[k] = '\0';
+	is_str(text, want, "schedule");
+}
+
+static void
+test_schedule(void)
+{
+	uint64_t state = 42;
+
+	ok(splitmix64_next(&state) == 0xbdd732262feb6e95U &&
+		   splitmix64_next(&state) == 0x28efe333b266f103U &&
+		   splitmix64_next(&state) == 0x47526757130f9f52U,
+	   "splitmix64");
+	check_schedule(42, 2, 6, "AB BA AB BA BA AB");
+	check_schedule(42, 3, 6, "ACB BCA BCA ACB CAB BAC");
+	check_schedule(7, 4, 4, "BCAD DACB ACBD DBCA");
+	check_schedule(1, 1, 2, "A A");
+}
+
+static void
+test_power(void)
+{
+	double low = 3, high = 20;
+
+	/* 25 digits by quadrature: 0.8987716052936379; R gives ..71623846. */
+	is_rel(paired_power(.003, .005, 6, .05), .8987716052936379, 1e-12,
+	       "power");
+	is_rel(paired_power(.003, .005, 6, .05), .898771623846, 1e-7,
+	       "power as R has it");
+	is_rel(paired_power(.003, .00430121424413, 6, .05), .7995757581601505,
+	       1e-12, "power at what R calls detectable with 0.8");
+	for (int i = 0; i < 60; i++) {
+		double n = (low + high) / 2;
+
+		if (paired_power(.003, .005, n, .05) < .8)
+			low = n;
+		else
+			high = n;
+	}
+	is_rel(low, 5.04919026104, 1e-6, "blocks for a power of 0.8");
+	is_rel(paired_mde(1, 3, .05, .8), 3.0965, 1e-4, "multiplier, 3");
+	is_rel(paired_mde(1, 10, .05, .8), 0.9947, 1e-4, "multiplier, 10");
+	is_int((long long)paired_blocks_needed(.003, .005, .05, .8), 5,
+	       "0.3 %% noise, 0.5 %%");
+	is_int((long long)paired_blocks_needed(.001, .005, .05, .8), 3,
+	       "0.1 %% noise, 0.5 %%");
+	is_int((long long)paired_blocks_needed(.01, .005, .05, .8), 34,
+	       "1 %% noise, 0.5 %%");
+	is_int((long long)paired_blocks_needed(1, .0001, .05, .8), 0,
+	       "out of reach");
+}
+
+static void
+test_looks(void)
+{
+	struct look_rule looks = { { 0.05, 0.005, 0.8 }, 3, 6, true };
+	struct paired p = { .n = 3, .p = 0.0005, .lo = 0.01, .hi = 0.02 };
+
+	is_int(multi_look(&p, &looks), LOOK_DIFFERENCE, "p < 0.001 stops");
+	p.p = 0.01;
+	p.hi = 0.0101;
+	is_int(multi_look(&p, &looks), LOOK_GO_ON,
+	       "a likely difference goes on, however narrow");
+	p.p = 0.5;
+	p.lo = -0.001;
+	p.hi = 0.001;
+	is_int(multi_look(&p, &looks), LOOK_PRECISION, "narrow around nothing");
+	p.n = 2;
+	is_int(multi_look(&p, &looks), LOOK_GO_ON, "too few blocks");
+	p.n = 6;
+	is_int(multi_look(&p, &looks), LOOK_LAST, "the planned number");
+	p.n = 5;
+	looks.early = false;
+	is_int(multi_look(&p, &looks), LOOK_GO_ON, "no early stop asked for");
+}
+
+int
+main(void)
+{
+	test_descriptive();
+	test_steps();
+	test_paired_by_step();
+	test_steps_refuse();
+	test_blocks();
+	test_null_blocks();
+	test_few_blocks();
+	test_mann_whitney();
+	test_holm();
+	test_mser();
+	test_trend();
+	test_pods();
+	test_schedule();
+	test_power();
+	test_looks();
+	return tap_done();
+}

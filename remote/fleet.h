@@ -73,8 +73,6 @@ struct fleet_options {
 	void *user;
 	/* Take an unknown host key without asking and remember it. */
 	bool accept_new;
-	/* Give up after the first failure to connect: no retries. */
-	bool once;
 };
 
 struct fleet;

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* All pods behind transport.h; the app, checks and benches hold one fleet. */
+#include "config.h"
+
+#include "remote/fleet.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "remote/link.h"
+
+#define SLEEP_CHECK_MS 5000
+
+static const char *const transport_names[] = {
+#define X(id, name) [REMOTE_##id] = (name),
+	REMOTE_TRANSPORT_LIST(X)
+#undef X
+};
+
+const char *
+remote_transport_name(enum remote_transport transport)
+{
+	return transport_names[transport];
+}
+
+int
+remote_transport_from_name(const char *name)
+{
+	for (int i = 0; i < REMOTE_TRANSPORT_COUNT; i++)
+		if (strcmp(transport_names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+static struct fleet *
+fleet_of(struct transport *t)
+{
+	return list_entry(t, struct fleet, transport);
+}
+
+static int64_t
+asleep_ms(const struct fleet *fleet)
+{
+	return fleet->clock->boot_ms(fleet->clock) -
+	       fleet->clock->mono_ms(fleet->clock);
+}
+
+/*
+ * The machine may have slept since the last look: CLOCK_BOOTTIME counts
+ * that, CLOCK_MONOTONIC does not.  Connections are then older than they look.
+ */
+static void
+on_watch(void *user)
+{
+	struct fleet *fleet = user;
+	int64_t before = fleet->asleep_ms;
+
+	fleet->asleep_ms = asleep_ms(fleet);
+	if (fleet->n_streams == 0)
+		loop_timer_stop(fleet->watch);
+	if (fleet->asleep_ms - before < SLEEP_CHECK_MS)
+		return;
+	log_debug("fleet", "the machine slept %lld ms",
+		  (long long)(fleet->asleep_ms - before));
+	for (size_t i = 0; i < fleet->n_links; i++) {
+		if (fleet->links[i].info.state == LINK_WAITING)
+			link_retry_now(&fleet->links[i]);
+		else
+			fleet->links[i].ops->probe(&fleet->links[i]);
+	}
+}
+
+static struct stream *
+fleet_exec(struct transport *t, size_t pod, const char *command,
+	   const struct stream_cb *cb, void *user, struct err *err)
+{
+	struct fleet *fleet = fleet_of(t);
+	struct stream *s;
+
+	if (pod >= fleet->n_links || command == NULL || cb->on_data == NULL ||
+	    cb->on_close == NULL) {
+		err_set(err, ERR_USAGE, "there is no such pod");
+		return NULL;
+	}
+	if (fleet->closing) {
+		err_set(err, ERR_CANCELLED, "all connections are being closed");
+		return NULL;
+	}
+	s = xcalloc(1, sizeof(*s));
+	s->link = &fleet->links[pod];
+	s->cb = *cb;
+	s->user = user;
+	s->command = xstrdup(command);
+	buf_init(&s->in, STREAM_STDIN_CAP);
+	buf_init(&s->held, STREAM_BUDGET);
+	list_append(&s->link->streams, &s->in_link);
+	if (fleet->n_streams++ == 0) {
+		fleet->asleep_ms = asleep_ms(fleet);
+		loop_timer_start(fleet->watch, SLEEP_CHECK_MS, SLEEP_CHECK_MS);
+	}
+	link_pump_soon(s->link);
+	return s;
+}
+
+static int
+fleet_write(struct stream *s, const void *data, size_t len, struct err *err)
+{
+	if (s->in_closed || s->cancelled)
+		return err_set(err, ERR_USAGE, "its input is closed");
+	if (len > s->in.cap - s->in.len)
+		return err_set(err, ERR_LIMIT,
+			       "more than %zu bytes wait to be sent to %s",
+			       s->in.cap, s->link->pod.name);
+	buf_append(&s->in, data, len);
+	stream_kick_soon(s);
+	return 0;
+}
+
+static void
+fleet_close_stdin(struct stream *s)
+{
+	s->in_closed = true;
+	stream_kick_soon(s);
+}
+
+static void
+fleet_resume(struct stream *s)
+{
+	s->resumed = true;
+	stream_kick_soon(s);
+}
+
+static void
+fleet_cancel(struct stream *s)
+{
+	s->cancelled = true;
+	stream_kick_soon(s);
+}
+
+static void
+fleet_link_info(struct transport *t, size_t pod, struct link_info *info)
+{
+	struct fleet *fleet = fleet_of(t);
+
+	assert(pod < fleet->n_links);
+	*info = fleet->links[pod].info;
+}
+
+static void
+fleet_reconnect(struct transport *t, size_t pod)
+{
+	struct fleet *fleet = fleet_of(t);
+
+	assert(pod < fleet->n_links);
+	link_retry_now(&fleet->links[pod]);
+}
+
+static const struct transport_ops fleet_ops = {
+	.exec = fleet_exec,
+	.write = fleet_write,
+	.close_stdin = fleet_close_stdin,
+	.resume = fleet_resume,
+	.cancel = fleet_cancel,
+	.link_info = fleet_link_info,
+	.reconnect = fleet_reconnect,
+};
+
+struct fleet *
+fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
+	  const struct fleet_options *options)
+{
+	struct fleet *fleet = xcalloc(1, sizeof(*fleet));
+
+	fleet->transport.ops = &fleet_ops;
+	fleet->loop = loop;
+	fleet->clock = loop_clock(loop);
+	if (options != NULL)
+		fleet->options = *options;
+	gate_init(&fleet->gate, loop);
+	list_init(&fleet->secrets);
+	fleet->watch = loop_timer_new(loop, on_watch, fleet);
+	fleet->links = xcalloc(n_pods + 1, sizeof(*fleet->links));
+	fleet->n_links = n_pods;
+	for (size_t i = 0; i < n_pods; i++)
+		link_init(&fleet->links[i], fleet, i, &pods[i]);
+	return fleet;
+}
+
+struct secret {
+	struct list link;
+	char *path;
+	char *passphrase;
+};
+
+static struct secret *
+find_secret(struct fleet *fleet, const char *path)
+{
+	list_for_each (at, &fleet->secrets) {
+		struct secret *secret = list_entry(at, struct secret, link);
+
+		if (strcmp(secret->path, path) == 0)
+			return secret;
+	}
+	return NULL;
+}
+
+static void
+free_secret(struct secret *secret)
+{
+	list_remove(&secret->link);
+	explicit_bzero(secret->passphrase, strlen(secret->passphrase));
+	free(secret->passphrase);
+	free(secret->path);
+	free(secret);
+}
+
+const char *
+fleet_secret(struct fleet *fleet, const char *path)
+{
+	const struct secret *secret = find_secret(fleet, path);
+
+	return secret != NULL ? secret->passphrase : NULL;
+}
+
+void
+fleet_secret_forget(struct fleet *fleet, const char *path)
+{
+	struct secret *secret = find_secret(fleet, path);
+
+	if (secret != NULL)
+		free_secret(secret);
+}
+
+void
+fleet_secret_set(struct fleet *fleet, const char *path, const char *passphrase)
+{
+	struct secret *secret = xcalloc(1, sizeof(*secret));
+
+	fleet_secret_forget(fleet, path);
+	secret->path = xstrdup(path);
+	secret->passphrase = xstrdup(passphrase);
+	list_append(&fleet->secrets, &secret->link);
+}
+
+void
+fleet_free(struct fleet *fleet)
+{
+	if (fleet == NULL)
+		return;
+	fleet->closing = true;
+	for (size_t i = 0; i < fleet->n_links; i++)
+		link_release(&fleet->links[i]);
+	while (!list_is_empty(&fleet->secrets))
+		free_secret(
+			list_entry(fleet->secrets.next, struct secret, link));
+	loop_timer_close(fleet->watch);
+	free(fleet->links);
+	free(fleet);
+}
+
+struct transport *
+fleet_transport(struct fleet *fleet)
+{
+	return &fleet->transport;
+}
+
+void
+fleet_answer(struct fleet *fleet, size_t pod, const char *answer)
+{
+	assert(pod < fleet->n_links);
+	fleet->links[pod].ops->answer(&fleet->links[pod], answer);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Link states with back-off, and streams: what all ways to a pod share. */
+#include "config.h"
+
+#include "remote/link.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/log.h"
+#include "base/xalloc.h"
+
+#define BACKOFF_FIRST_MS 500
+#define BACKOFF_MOST_MS	 30000
+#define HEALTHY_MS	 60000
+/* Told late, so that a caller who asks again at once does not spin. */
+#define REFUSED_DELAY_MS 500
+
+int64_t
+link_now_ms(const struct remote_link *link)
+{
+	return link->fleet->clock->mono_ms(link->fleet->clock);
+}
+
+static void
+set_state(struct remote_link *link, enum link_state state,
+	  const struct err *why)
+{
+	static const char *const names[] = {
+		[LINK_IDLE] = "idle",	    [LINK_CONNECTING] = "connecting",
+		[LINK_LIVE] = "live",	    [LINK_WAITING] = "waiting",
+		[LINK_REFUSED] = "refused", [LINK_GONE] = "gone",
+	};
+
+	log_debug("link", "%s: %s%s%s", link->pod.name, names[state],
+		  why != NULL ? ": " : "", why != NULL ? why->text : "");
+	link->info.state = state;
+	link->info.since_ms = link_now_ms(link);
+	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
+	if (state != LINK_WAITING)
+		link->info.retry_at_ms = 0;
+	if (state != LINK_LIVE)
+		link->live_since_ms = 0;
+	if (link->fleet->options.on_link != NULL)
+		link->fleet->options.on_link(link->fleet->options.user,
+					     link->index);
+}
+
+void
+link_connecting(struct remote_link *link)
+{
+	if (link->info.state == LINK_CONNECTING)
+		return;
+	link->info.tries++;
+	set_state(link, LINK_CONNECTING, NULL);
+}
+
+void
+link_live(struct remote_link *link)
+{
+	if (link->info.state == LINK_LIVE)
+		return;
+	link->info.tries = 0;
+	link->info.last_byte_ms = link_now_ms(link);
+	set_state(link, LINK_LIVE, NULL);
+	link->live_since_ms = link->info.since_ms;
+}
+
+void
+link_idle(struct remote_link *link)
+{
+	if (link->info.state != LINK_IDLE)
+		set_state(link, LINK_IDLE, NULL);
+}
+
+/* 0.5, 1, 2 .. 30 s, a fifth more or less. */
+static int64_t
+backoff_ms(unsigned int failures)
+{
+	int64_t base = BACKOFF_FIRST_MS;
+	uint32_t random = 0;
+
+	for (unsigned int i = 1; i < failures && base < BACKOFF_MOST_MS; i++)
+		base *= 2;
+	if (base > BACKOFF_MOST_MS)
+		base = BACKOFF_MOST_MS;
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = (uint32_t)base;
+	return base * 4 / 5 + (int64_t)(random % 1001) * base * 2 / 5 / 1000;
+}
+
+void
+link_lost(struct remote_link *link, const struct err *why)
+{
+	int64_t delay, now = link_now_ms(link);
+
+	if (link->live_since_ms > 0 && now - link->live_since_ms >= HEALTHY_MS)
+		link->failures = 0;
+	link->failures++;
+	delay = backoff_ms(link->failures);
+	link->info.retry_at_ms = now + delay;
+	loop_timer_start(link->retry, delay, 0);
+	set_state(link, LINK_WAITING, why);
+}
+
+void
+link_refused(struct remote_link *link, const struct err *why)
+{
+	loop_timer_stop(link->retry);
+	set_state(link, LINK_REFUSED, why);
+}
+
+void
+link_fail_streams(struct remote_link *link, const struct err *why)
+{
+	struct err copy = *why;
+	struct list streams;
+
+	/* Only those of now: on_close may ask for new ones. */
+	list_init(&streams);
+	list_for_each_safe(at, &link->streams)
+	{
+		list_remove(at);
+		list_append(&streams, at);
+	}
+	while (!list_is_empty(&streams))
+		stream_fail(list_entry(streams.next, struct stream, in_link),
+			    &copy);
+}
+
+/* Start what waits, if the state lets it. */
+static void
+on_pump(void *user)
+{
+	struct remote_link *link = user;
+
+	link->pump_posted = false;
+	if (link->info.state == LINK_WAITING || link->info.state == LINK_GONE)
+		return;
+	if (link->info.state == LINK_REFUSED) {
+		if (!list_is_empty(&link->streams))
+			loop_timer_start(link->retry, REFUSED_DELAY_MS, 0);
+		return;
+	}
+	list_for_each_safe(at, &link->streams)
+	{
+		struct stream *s = list_entry(at, struct stream, in_link);
+
+		if (s->run == NULL && !s->cancelled)
+			link->ops->start(link, s);
+		if (link->info.state == LINK_WAITING ||
+		    link->info.state == LINK_REFUSED)
+			return;
+	}
+}
+
+void
+link_pump_soon(struct remote_link *link)
+{
+	if (link->pump_posted)
+		return;
+	link->pump_posted = true;
+	loop_post(link->fleet->loop, on_pump, link);
+}
+
+/* The wait is over, or what was refused is to be told. */
+static void
+on_retry(void *user)
+{
+	struct remote_link *link = user;
+
+	if (link->info.state == LINK_REFUSED) {
+		link_fail_streams(link, &link->info.why);
+		return;
+	}
+	if (link->info.state != LINK_WAITING)
+		return;
+	set_state(link, LINK_IDLE, NULL);
+	link_pump_soon(link);
+}
+
+void
+link_retry_now(struct remote_link *link)
+{
+	if (link->info.state != LINK_WAITING &&
+	    link->info.state != LINK_REFUSED)
+		return;
+	loop_timer_stop(link->retry);
+	link->failures = 0;
+	set_state(link, LINK_IDLE, NULL);
+	link_pump_soon(link);
+}
+
+void
+link_init(struct remote_link *link, struct fleet *fleet, size_t index,
+	  const struct remote_pod *pod)
+{
+	link->fleet = fleet;
+	link->index = index;
+	link->pod = *pod;
+	if (pod->transport == REMOTE_LIBSSH2)
+		link->pod.transport = REMOTE_OPENSSH;
+	link->ops = &child_link_ops;
+	list_init(&link->streams);
+	link->retry = loop_timer_new(fleet->loop, on_retry, link);
+	link->info.since_ms = link_now_ms(link);
+}
+
+void
+link_release(struct remote_link *link)
+{
+	struct err err;
+
+	err_set(&err, ERR_CANCELLED, "the connection was closed");
+	set_state(link, LINK_GONE, NULL);
+	link_fail_streams(link, &err);
+	link->ops->release(link);
+	loop_unpost(link->fleet->loop, on_pump, link);
+	loop_timer_close(link->retry);
+}
+
+bool
+stream_is_open(const struct stream *s)
+{
+	return !s->paused && !s->cancelled;
+}
+
+void
+stream_deliver(struct stream *s, const void *data, size_t len)
+{
+	size_t taken;
+
+	s->link->info.last_byte_ms = link_now_ms(s->link);
+	if (s->cancelled || len == 0)
+		return;
+	assert(!s->paused);
+	taken = s->cb.on_data(s->user, data, len);
+	assert(taken <= len);
+	if (taken == len)
+		return;
+	buf_append(&s->held, (const char *)data + taken, len - taken);
+	s->paused = true;
+}
+
+void
+stream_deliver_stderr(struct stream *s, const void *data, size_t len)
+{
+	s->link->info.last_byte_ms = link_now_ms(s->link);
+	if (!s->cancelled && s->cb.on_stderr != NULL && len > 0)
+		s->cb.on_stderr(s->user, data, len);
+}
+
+static void on_kick(void *user);
+
+void
+stream_finish(struct stream *s, const struct stream_exit *exit)
+{
+	list_remove(&s->in_link);
+	if (s->run != NULL)
+		s->link->ops->detach(s);
+	loop_unpost(s->link->fleet->loop, on_kick, s);
+	s->link->fleet->n_streams--;
+	s->cancelled = true; /* whatever the user still does to it */
+	s->kick_posted = true;
+	s->cb.on_close(s->user, exit);
+	buf_release(&s->in);
+	buf_release(&s->held);
+	free(s->command);
+	free(s);
+}
+
+void
+stream_fail(struct stream *s, const struct err *why)
+{
+	struct stream_exit exit = { .err = *why };
+
+	stream_finish(s, &exit);
+}
+
+/* Hand out what was held; true when the stream may be read again. */
+static bool
+deliver_held(struct stream *s)
+{
+	struct buf held = s->held;
+
+	s->paused = false;
+	buf_init(&s->held, STREAM_BUDGET);
+	stream_deliver(s, held.data, held.len);
+	buf_release(&held);
+	return stream_is_open(s);
+}
+
+/* What the user did to a stream comes into force, outside his call. */
+static void
+on_kick(void *user)
+{
+	struct stream *s = user;
+	struct stream_exit exit = { 0 };
+
+	s->kick_posted = false;
+	if (s->cancelled) {
+		err_set(&exit.err, ERR_CANCELLED, "it was cancelled");
+		stream_finish(s, &exit);
+		return;
+	}
+	if (s->resumed) {
+		s->resumed = false;
+		if (s->paused && !deliver_held(s))
+			return;
+	}
+	if (s->run != NULL)
+		s->link->ops->kick(s);
+}
+
+void
+stream_kick_soon(struct stream *s)
+{
+	if (s->kick_posted)
+		return;
+	s->kick_posted = true;
+	loop_post(s->link->fleet->loop, on_kick, s);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_REMOTE_LINK_H
+#define HGYM_REMOTE_LINK_H
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "remote/fleet.h"
+#include "remote/gate.h"
+
+/*
+ * What fleet.c and the three ways to a pod share: a link is the way to one
+ * pod, a stream one command on it.  Nobody else includes it.
+ */
+
+#define STREAM_STDIN_CAP (1U << 20)
+/* Bytes a stream gets in one turn of the loop, for fairness. */
+#define STREAM_BUDGET 65536U
+
+struct remote_link;
+
+struct link_ops {
+	/* Run a stream that waits; connect first where needed. */
+	void (*start)(struct remote_link *link, struct stream *s);
+	/* There is more for its stdin, or it may be read again. */
+	void (*kick)(struct stream *s);
+	/* It was cancelled and goes: stop the command, forget the stream. */
+	void (*detach)(struct stream *s);
+	/* The machine slept: find out whether the pod still answers. */
+	void (*probe)(struct remote_link *link);
+	/* The answer to a question of this link's; NULL: no. */
+	void (*answer)(struct remote_link *link, const char *answer);
+	/* Close what is open; all streams are gone. */
+	void (*release)(struct remote_link *link);
+};
+
+struct stream {
+	struct list in_link; /* in remote_link.streams */
+	struct remote_link *link;
+	struct stream_cb cb;
+	void *user;
+	char *command;
+	void *run;	 /* of the link's: NULL until started and when over */
+	struct buf in;	 /* waits for the pod's stdin */
+	struct buf held; /* was not taken by on_data */
+	bool in_closed;	 /* no more comes into `in` */
+	bool paused;	 /* nothing is delivered until resumed */
+	bool resumed;	 /* the user said so; done by the next kick */
+	bool cancelled;
+	bool kick_posted;
+};
+
+struct remote_link {
+	struct fleet *fleet;
+	size_t index;
+	struct remote_pod pod;
+	const struct link_ops *ops;
+	void *conn; /* of the ops */
+	struct link_info info;
+	struct list streams;
+	struct loop_timer *retry;
+	unsigned int failures; /* for the back-off */
+	int64_t live_since_ms; /* mono; 0: not live */
+	bool pump_posted;
+};
+
+struct secret; /* a passphrase by path, in fleet.c */
+
+struct fleet {
+	struct transport transport;
+	struct loop *loop;
+	const struct clock *clock;
+	struct fleet_options options;
+	struct remote_link *links;
+	size_t n_links;
+	struct gate gate;
+	struct loop_timer *watch; /* notices that the machine slept */
+	int64_t asleep_ms;	  /* boot clock - mono clock */
+	size_t n_streams;
+	bool closing; /* takes no new streams */
+	struct list secrets;
+};
+
+extern const struct link_ops child_link_ops;
+extern const struct link_ops ssh_link_ops;
+
+int64_t link_now_ms(const struct remote_link *link);
+
+/* States; each tells on_link. */
+void link_connecting(struct remote_link *link);
+void link_live(struct remote_link *link);
+/* Nothing is open any more and nothing was wrong. */
+void link_idle(struct remote_link *link);
+/* It could not be made, or was lost; the next try comes after a while. */
+void link_lost(struct remote_link *link, const struct err *why);
+/* It was refused: only reconnect, or an answer, tries again. */
+void link_refused(struct remote_link *link, const struct err *why);
+/* End all streams with that error. */
+void link_fail_streams(struct remote_link *link, const struct err *why);
+/* Start the streams that wait, soon. */
+void link_pump_soon(struct remote_link *link);
+void link_retry_now(struct remote_link *link);
+void link_init(struct remote_link *link, struct fleet *fleet, size_t index,
+	       const struct remote_pod *pod);
+void link_release(struct remote_link *link);
+
+/* Give bytes of stdout; what is not taken is held and the stream paused. */
+void stream_deliver(struct stream *s, const void *data, size_t len);
+void stream_deliver_stderr(struct stream *s, const void *data, size_t len);
+/* May be read now: not paused, not cancelled. */
+bool stream_is_open(const struct stream *s);
+/* Call on_close and free. */
+void stream_finish(struct stream *s, const struct stream_exit *exit);
+void stream_fail(struct stream *s, const struct err *why);
+/* Have the link look at it, soon. */
+void stream_kick_soon(struct stream *s);
+
+/* The passphrase of that key file, or NULL. */
+const char *fleet_secret(struct fleet *fleet, const char *path);
+void fleet_secret_set(struct fleet *fleet, const char *path,
+		      const char *passphrase);
+void fleet_secret_forget(struct fleet *fleet, const char *path);
+
+#endif

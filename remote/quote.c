@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* argv to shell words; used by all that run commands on a pod. */
+#include "config.h"
+
+#include "remote/quote.h"
+
+#include <assert.h>
+
+/* Bytes that mean nothing to any shell, wherever they stand in a word. */
+static bool
+is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') ||
+	       (c != '\0' && strchr("_-./:,+@%", c) != NULL);
+}
+
+void
+quote_word(struct buf *out, struct str word)
+{
+	size_t plain = 0;
+
+	assert(word.len == 0 || memchr(word.p, '\0', word.len) == NULL);
+	while (plain < word.len && is_plain(word.p[plain]))
+		plain++;
+	if (plain == word.len && word.len > 0) {
+		buf_append(out, word.p, word.len);
+		return;
+	}
+	buf_append_char(out, '\'');
+	for (size_t i = 0; i < word.len; i++)
+		if (word.p[i] == '\'')
+			buf_append_str(out, "'\\''");
+		else
+			buf_append_char(out, word.p[i]);
+	buf_append_char(out, '\'');
+}
+
+void
+quote_argv(struct buf *out, const char *const *argv)
+{
+	for (size_t i = 0; argv[i] != NULL; i++) {
+		if (i > 0)
+			buf_append_char(out, ' ');
+		quote_word(out, str_from(argv[i]));
+	}
+}

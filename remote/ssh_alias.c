@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/* What `ssh -G` says of a pod's name; ssh_conn.c asks, this file reads. */
+#include "config.h"
+
+#include "remote/ssh_alias.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+
+static const char *
+home_dir(void)
+{
+	const char *home = getenv("HOME");
+	const struct passwd *pw;
+
+	if (home != NULL && home[0] != '\0')
+		return home;
+	pw = getpwuid(getuid());
+	return pw != NULL ? pw->pw_dir : "/";
+}
+
+static const char *
+local_user(void)
+{
+	const struct passwd *pw = getpwuid(getuid());
+	const char *user = getenv("USER");
+
+	if (pw != NULL)
+		return pw->pw_name;
+	return user != NULL ? user : "root";
+}
+
+char *
+ssh_expand_home(const char *path)
+{
+	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0'))
+		return xasprintf("%s%s", home_dir(), path + 1);
+	return xstrdup(path);
+}
+
+/* The port at the end of *text is cut off; false when it is none. */
+static bool
+cut_port(char *text, int *port)
+{
+	char *colon = strrchr(text, ':');
+	int64_t value;
+
+	if (!str_to_i64(str_from(colon + 1), &value) || value < 1 ||
+	    value > 65535)
+		return false;
+	*port = (int)value;
+	*colon = '\0';
+	return true;
+}
+
+/* host, host:port, [host], [host]:port, or an IPv6 address as it is. */
+static bool
+parse_host(struct ssh_dest *dest, char *text)
+{
+	char *end = strrchr(text, ']');
+
+	if (text[0] == '[' && end != NULL) {
+		if (end[1] == ':' && !cut_port(text, &dest->port))
+			return false;
+		if (end[1] != '\0')
+			return false;
+		*end = '\0';
+		text++;
+	} else if (strchr(text, ':') != NULL &&
+		   strchr(text, ':') == strrchr(text, ':') &&
+		   !cut_port(text, &dest->port)) {
+		return false;
+	}
+	if (text[0] == '\0' || text[0] == '-')
+		return false;
+	for (const char *p = text; *p != '\0'; p++)
+		if ((unsigned char)*p <= ' ' || *p == 0x7f)
+			return false;
+	dest->host = xstrdup(text);
+	return true;
+}
+
+int
+ssh_dest_parse(struct ssh_dest *dest, const char *text, struct err *err)
+{
+	char *copy, *at, *host;
+	bool good = text != NULL;
+
+	memset(dest, 0, sizeof(*dest));
+	copy = host = xstrdup(good ? text : "");
+	at = strrchr(copy, '@');
+	if (at != NULL) {
+		*at = '\0';
+		host = at + 1;
+		good = copy[0] != '\0' && copy[0] != '-';
+		dest->user = xstrdup(copy);
+	}
+	good = good && parse_host(dest, host);
+	free(copy);
+	if (good)
+		return 0;
+	ssh_dest_release(dest);
+	return err_set(err, ERR_CONFIG,
+		       "\"%s\" is neither a host alias nor [user@]host[:port]",
+		       text != NULL ? text : "");
+}
+
+void
+ssh_dest_release(struct ssh_dest *dest)
+{
+	free(dest->user);
+	free(dest->host);
+	memset(dest, 0, sizeof(*dest));
+}
+
+/* Add a path to a list of at most SSH_TARGET_FILES. */
+static void
+add_path(char **list, size_t *n, char *path)
+{
+	if (*n < SSH_TARGET_FILES)
+		list[(*n)++] = path;
+	else
+		free(path);
+}
+
+static void
+set_string(char **place, struct str value)
+{
+	free(*place);
+	*place = xstrndup(value.p, value.len);
+}
+
+/* %d %h %i %k %n %p %r %u %% (ssh_config(5), TOKENS); others stay. */
+static char *
+expand_tokens(const struct ssh_target *target, const char *name,
+	      struct str text)
+{
+	struct buf out;
+
+	buf_init(&out, 65536);
+	for (size_t i = 0; i < text.len; i++) {
+		char c = i + 1 < text.len && text.p[i] == '%' ? text.p[++i]
+							      : '\0';
+
+		if (c == '\0')
+			buf_append_char(&out, text.p[i]);
+		else if (c == '%')
+			buf_append_char(&out, '%');
+		else if (c == 'd')
+			buf_append_str(&out, home_dir());
+		else if (c == 'h')
+			buf_append_str(&out, target->host);
+		else if (c == 'i')
+			buf_appendf(&out, "%lu", (unsigned long)getuid());
+		else if (c == 'k')
+			buf_append_str(&out, target->known_as);
+		else if (c == 'n')
+			buf_append_str(&out, name);
+		else if (c == 'p')
+			buf_appendf(&out, "%d", target->port);
+		else if (c == 'r')
+			buf_append_str(&out, target->user);
+		else if (c == 'u')
+			buf_append_str(&out, local_user());
+		else
+			buf_appendf(&out, "%%%c", c);
+	}
+	return buf_detach(&out);
+}
+
+static char *
+expand_path(const struct ssh_target *target, const char *name, struct str value)
+{
+	char *tokens = expand_tokens(target, name, value);
+	char *path = ssh_expand_home(tokens);
+
+	free(tokens);
+	return path;
+}
+
+/* IdentityAgent: a path, $VARIABLE, SSH_AUTH_SOCK, none. */
+static void
+set_agent(struct ssh_target *target, const char *name, struct str value)
+{
+	const char *env = NULL;
+	char *text;
+
+	free(target->agent);
+	target->agent = NULL;
+	if (str_eq_cstr(value, "none"))
+		return;
+	text = expand_path(target, name, value);
+	if (text[0] == '$')
+		env = getenv(text + 1);
+	else if (strcmp(text, "SSH_AUTH_SOCK") == 0)
+		env = getenv(text);
+	else
+		env = text;
+	if (env != NULL && env[0] != '\0')
+		target->agent = xstrdup(env);
+	free(text);
+}
+
+static void
+add_known_hosts(struct ssh_target *target, const char *name, struct str value)
+{
+	struct str piece;
+
+	while (str_next(&value, ' ', &piece))
+		if (piece.len > 0 && !str_eq_cstr(piece, "none"))
+			add_path(target->known_hosts, &target->n_known_hosts,
+				 expand_path(target, name, piece));
+}
+
+static void
+on_hostname(struct ssh_target *target, const char *name, struct str value)
+{
+	(void)name;
+	set_string(&target->host, value);
+}
+
+static void
+on_alias(struct ssh_target *target, const char *name, struct str value)
+{
+	(void)name;
+	set_string(&target->known_as, value);
+}
+
+static void
+on_user(struct ssh_target *target, const char *name, struct str value)
+{
+	(void)name;
+	set_string(&target->user, value);
+}
+
+static void
+on_port(struct ssh_target *target, const char *name, struct str value)
+{
+	int64_t port;
+
+	(void)name;
+	if (str_to_i64(value, &port) && port > 0 && port < 65536)
+		target->port = (int)port;
+}
+
+static void
+on_identity(struct ssh_target *target, const char *name, struct str value)
+{
+	if (!str_eq_cstr(value, "none"))
+		add_path(target->identities, &target->n_identities,
+			 expand_path(target, name, value));
+}
+
+static void
+on_identities_only(struct ssh_target *target, const char *name,
+		   struct str value)
+{
+	(void)name;
+	target->identities_only = str_eq_cstr(value, "yes");
+}
+
+static void
+on_proxy_jump(struct ssh_target *target, const char *name, struct str value)
+{
+	(void)name;
+	if (!str_eq_cstr(value, "none"))
+		set_string(&target->proxy_jump, value);
+}
+
+static void
+on_proxy_command(struct ssh_target *target, const char *name, struct str value)
+{
+	if (str_eq_cstr(value, "none"))
+		return;
+	free(target->proxy_command);
+	target->proxy_command = expand_tokens(target, name, value);
+}
+
+/* What is read of `ssh -G`; the second pass may use the first's in tokens. */
+static const struct {
+	const char *key;
+	int pass;
+	void (*fn)(struct ssh_target *target, const char *name,
+		   struct str value);
+} keys[] = {
+	{ "hostname", 0, on_hostname },
+	{ "user", 0, on_user },
+	{ "port", 0, on_port },
+	{ "hostkeyalias", 0, on_alias },
+	{ "identityfile", 1, on_identity },
+	{ "identitiesonly", 1, on_identities_only },
+	{ "identityagent", 1, set_agent },
+	{ "proxyjump", 1, on_proxy_jump },
+	{ "proxycommand", 1, on_proxy_command },
+	{ "userknownhostsfile", 1, add_known_hosts },
+	{ "globalknownhostsfile", 2, add_known_hosts },
+};
+
+static void
+read_line(struct ssh_target *target, const char *name, struct str line,
+	  int pass)
+{
+	const char *blank = str_find(line, " ");
+	struct str key, value;
+
+	if (blank == NULL)
+		return;
+	key = (struct str){ line.p, (size_t)(blank - line.p) };
+	value = str_trim((struct str){ blank, line.len - key.len });
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (keys[i].pass == pass && str_eq_cstr(key, keys[i].key) &&
+		    value.len > 0)
+			keys[i].fn(target, name, value);
+}
+
+/* What ssh would take without a word in any configuration. */
+static void
+set_defaults(struct ssh_target *target, const struct ssh_dest *dest)
+{
+	target->host = xstrdup(dest->host);
+	target->user = xstrdup(dest->user != NULL ? dest->user : local_user());
+	target->port = dest->port > 0 ? dest->port : 22;
+	set_agent(target, "", STR_LIT("SSH_AUTH_SOCK"));
+}
+
+static void
+add_default_files(struct ssh_target *target)
+{
+	static const char *const identities[] = { "~/.ssh/id_ed25519",
+						  "~/.ssh/id_ecdsa",
+						  "~/.ssh/id_rsa" };
+
+	for (size_t i = 0; i < 3; i++)
+		add_path(target->identities, &target->n_identities,
+			 ssh_expand_home(identities[i]));
+	add_known_hosts(target, "",
+			STR_LIT("~/.ssh/known_hosts /etc/ssh/ssh_known_hosts"));
+}
+
+static void
+clear_list(char **list, size_t *n)
+{
+	for (size_t i = 0; i < *n; i++)
+		free(list[i]);
+	*n = 0;
+}
+
+/* The keys of the pod itself win over what ssh says. */
+static void
+apply_pod(struct ssh_target *target, const struct remote_pod *pod)
+{
+	if (pod->identity != NULL) {
+		clear_list(target->identities, &target->n_identities);
+		add_path(target->identities, &target->n_identities,
+			 ssh_expand_home(pod->identity));
+		target->identities_only = true;
+	}
+	if (pod->known_hosts != NULL) {
+		clear_list(target->known_hosts, &target->n_known_hosts);
+		add_path(target->known_hosts, &target->n_known_hosts,
+			 ssh_expand_home(pod->known_hosts));
+	}
+	if (pod->proxy_jump != NULL) {
+		set_string(&target->proxy_jump, str_from(pod->proxy_jump));
+		free(target->proxy_command);
+		target->proxy_command = NULL;
+	}
+}
+
+int
+ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod,
+		 struct str text, struct err *err)
+{
+	struct ssh_dest dest;
+
+	if (ssh_dest_parse(&dest, pod->ssh, err) != 0)
+		return -1;
+	set_defaults(target, &dest);
+	for (int pass = 0; pass < 3; pass++) {
+		struct str rest = text, line;
+
+		while (str_next(&rest, '\n', &line))
+			read_line(target, dest.host, str_trim(line), pass);
+		if (pass == 0 && target->known_as == NULL)
+			target->known_as = xstrdup(target->host);
+	}
+	if (text.len == 0)
+		add_default_files(target);
+	apply_pod(target, pod);
+	ssh_dest_release(&dest);
+	return 0;
+}
+
+void
+ssh_target_release(struct ssh_target *target)
+{
+	free(target->host);
+	free(target->known_as);
+	free(target->user);
+	free(target->agent);
+	free(target->proxy_jump);
+	free(target->proxy_command);
+	clear_list(target->identities, &target->n_identities);
+	clear_list(target->known_hosts, &target->n_known_hosts);
+	memset(target, 0, sizeof(*target));
+}
+
+void
+ssh_known_name(struct buf *out, const char *host, int port)
+{
+	if (port == 22)
+		buf_append_str(out, host);
+	else
+		buf_appendf(out, "[%s]:%d", host, port);
+}

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Commands over each transport against a real sshd on loopback.
+. "${HGYM_SRC:-.}/tests/support/transport-lib.sh"
+
+same_for_all() {
+	transport=$1
+	t "$transport" 'exit 0' </dev/null
+	is "$?" 0 "$transport: exit 0"
+	t "$transport" 'echo out; echo err >&2; exit 37' </dev/null
+	is "$?" 37 "$transport: the exit status comes back"
+	is "$(cat "$work/out")" out "$transport: stdout"
+	is "$(cat "$work/err")" err "$transport: stderr apart from it"
+	cat "$work/blob" | t "$transport" 'cat'
+	is "$?" 0 "$transport: cat"
+	check "$transport: 3 MB of all bytes there and back" \
+		cmp -s "$work/blob" "$work/out"
+	t -s 7777 "$transport" "cat '$work/blob'" </dev/null
+	check "$transport: a reader that takes it in bits loses nothing" \
+		cmp -s "$work/blob" "$work/out"
+	t -n 8 -q "$transport" "cat '$work/blob'" </dev/null
+	is "$(cat "$work/out")" 24000000 "$transport: eight at once"
+	t "$transport" 'kill -9 $$' </dev/null
+	case $transport in
+	openssh*) is "$?" 255 "$transport: killed: what ssh makes of it" ;;
+	*)
+		is "$?" 99 "$transport: killed"
+		is "$(cat "$work/err")" "t-transport: signal KILL" \
+			"$transport: by which signal"
+		;;
+	esac
+	t -c 300 "$transport" 'sleep 60' </dev/null
+	is "$?" "$CANCELLED" "$transport: cancelled"
+	cat "$work/blob" 2>/dev/null | t "$transport" 'head -c 10'
+	is "$?" 0 "$transport: a command that reads not all of its input"
+}
+
+rig
+head -c 3000000 /dev/urandom >"$work/blob"
+same_for_all local
+same_for_all openssh:pod
+
+t local 'sleep 300 & echo $!; wait' </dev/null &
+pid=$!
+wait_for test -s "$work/out"
+kill "$pid"
+wait "$pid" 2>/dev/null
+pass "a killed client leaves: its command reads the end of its input"
+kill "$(cat "$work/out")" 2>/dev/null
+done_testing

@@ -1,0 +1,150 @@
+#!/bin/sh
+# A real sshd on loopback for tests, as root or as an ordinary user.
+#
+#   sshd.sh start DIR [CONFIG-LINE...]   make keys (once) and start; 77: cannot
+#   sshd.sh stop DIR                     stop it and all its connections
+#   sshd.sh restart DIR                  stop, start again on the same port
+#   sshd.sh conns DIR                    pids of its connections, one a line
+#
+# DIR holds, after start: port, user, id_ed25519 (a key that may log in),
+# known_hosts (its host keys), log, sshd.pid, ssh_config (Host pod), and
+# bin/ssh, an ssh that reads that configuration.  DIR gets absolute.
+# A first CONFIG-LINE wins over ours, as in sshd_config.
+set -eu
+umask 077
+
+sshd=/usr/sbin/sshd
+mode=${1:?start, stop, restart or conns}
+mkdir -p "${2:?a directory}"
+dir=$(cd "$2" && pwd)
+shift 2
+
+keep_key() {
+	test -f "$1" || ssh-keygen -q -t "$2" -N '' -C test -f "$1"
+}
+
+random_port() {
+	od -An -N2 -tu2 /dev/urandom | awk '{ print 20000 + $1 % 40000 }'
+}
+
+make_files() {
+	keep_key "$dir/hk_ed25519" ed25519
+	keep_key "$dir/id_ed25519" ed25519
+	test -f "$dir/authorized_keys" ||
+		cp "$dir/id_ed25519.pub" "$dir/authorized_keys"
+	id -un >"$dir/user"
+	for line in "$@"; do
+		printf '%s\n' "$line"
+	done >"$dir/extra"
+}
+
+write_config() {
+	{
+		cat "$dir/extra"
+		echo "Port $1"
+		echo "ListenAddress 127.0.0.1"
+		grep -qi '^HostKey ' "$dir/extra" ||
+			echo "HostKey $dir/hk_ed25519"
+		cat <<-END
+		PidFile $dir/sshd.pid
+		AuthorizedKeysFile $dir/authorized_keys
+		StrictModes no
+		UsePAM no
+		PasswordAuthentication no
+		KbdInteractiveAuthentication no
+		PrintMotd no
+		Subsystem sftp internal-sftp
+		MaxStartups 200:30:400
+		LogLevel VERBOSE
+		END
+	} >"$dir/sshd_config"
+}
+
+write_client_files() {
+	{
+		echo "Host pod"
+		echo "HostName 127.0.0.1"
+		echo "Port $1"
+		echo "User $(cat "$dir/user")"
+		echo "IdentityFile $dir/id_ed25519"
+		echo "IdentitiesOnly yes"
+		echo "IdentityAgent none"
+		echo "UserKnownHostsFile $dir/known_hosts"
+		echo "GlobalKnownHostsFile /dev/null"
+	} >"$dir/ssh_config"
+	mkdir -p "$dir/bin"
+	printf '#!/bin/sh\nexec %s -F %s "$@"\n' \
+		"$(PATH=/usr/bin:/bin:/usr/local/bin command -v ssh)" \
+		"$dir/ssh_config" >"$dir/bin/ssh"
+	chmod 700 "$dir/bin/ssh"
+	for key in $(sed -n 's/^HostKey \(.*\)/\1.pub/p' "$dir/sshd_config"); do
+		echo "[127.0.0.1]:$1 $(cut -d' ' -f1,2 "$key")"
+	done >"$dir/known_hosts"
+}
+
+# Start on that port; fails when it is taken.
+try_port() {
+	write_config "$1"
+	rm -f "$dir/sshd.pid"
+	: >"$dir/log"
+	"$sshd" -f "$dir/sshd_config" -E "$dir/log" || return 1
+	n=0
+	while test $n -lt 200; do
+		grep -q "Server listening on" "$dir/log" &&
+			test -s "$dir/sshd.pid" && return 0
+		grep -q "Cannot bind" "$dir/log" && return 1
+		n=$((n + 1))
+		sleep 0.05
+	done
+	return 1
+}
+
+start() {
+	test -x "$sshd" || { echo "no $sshd here" >&2; exit 77; }
+	test "$(id -u)" != 0 || mkdir -p -m 755 /run/sshd
+	for try in 1 2 3 4 5 6 7 8; do
+		port=${1:-$(random_port)}
+		if try_port "$port"; then
+			echo "$port" >"$dir/port"
+			test -n "${1:-}" || write_client_files "$port"
+			return
+		fi
+		test -z "${1:-}" || sleep 0.2
+	done
+	cat "$dir/log" >&2
+	exit 77
+}
+
+conns() {
+	test -s "$dir/sshd.pid" || return 0
+	pgrep -P "$(cat "$dir/sshd.pid")" || :
+}
+
+stop() {
+	test -s "$dir/sshd.pid" || return 0
+	all=$(conns)
+	kill "$(cat "$dir/sshd.pid")" 2>/dev/null || :
+	for pid in $all; do
+		grand=$(pgrep -P "$pid" || :)
+		kill -CONT $pid $grand 2>/dev/null || :
+		kill -KILL $pid $grand 2>/dev/null || :
+	done
+	rm -f "$dir/sshd.pid"
+}
+
+case $mode in
+start)
+	make_files "$@"
+	start
+	;;
+stop) stop ;;
+restart)
+	stop
+	start "$(cat "$dir/port")"
+	;;
+conns) conns ;;
+*)
+	echo "sshd.sh: $mode: start, stop, restart or conns" >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,96 @@
+# Sourced by the tests of the transports: a rig, a probe, TAP.
+# $work is a fresh directory, gone at the end; $rig/port etc. as of sshd.sh.
+set -u
+src=${HGYM_SRC:-.}
+build=${HGYM_BUILD:-build}
+probe=$build/tests/integration/t-transport
+work=$(mktemp -d)
+rig=$work/rig
+count=0
+failed=0
+unset SSH_AUTH_SOCK
+# Codes of err.h, as t-transport tells them: 100 + the place in the list.
+NET=107 AUTH=108 HOSTKEY=109 TIMEOUT=110 CANCELLED=114 LIMIT=103
+
+clean_up() {
+	sh "$src/tests/support/sshd.sh" stop "$rig" 2>/dev/null
+	for file in "$work"/*.pid "$work"/*/sshd.pid; do
+		test ! -s "$file" || kill -KILL "$(cat "$file")" 2>/dev/null
+	done
+	rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Start the server; the test is skipped where there can be none.
+rig() {
+	if ! sh "$src/tests/support/sshd.sh" start "$rig" "$@" \
+		2>"$work/rig.err"; then
+		sed 's/^/# /' "$work/rig.err"
+		echo "1..0 # SKIP no sshd can be started here"
+		exit 0
+	fi
+	port=$(cat "$rig/port")
+	user=$(cat "$rig/user")
+	PATH=$rig/bin:$PATH
+	export PATH
+}
+
+# The probe, at most 60 s of it; its output in $work/out and $work/err.
+t() {
+	timeout -k 5 "${limit:-60}" "$probe" "$@" >"$work/out" 2>"$work/err"
+}
+
+pass() {
+	count=$((count + 1))
+	echo "ok $count - $1"
+}
+
+fail() {
+	count=$((count + 1))
+	failed=$((failed + 1))
+	echo "not ok $count - $1"
+	test ! -s "$work/err" || head -c 2000 "$work/err" | sed 's/^/# /'
+}
+
+is() {
+	if test "$1" = "$2"; then
+		pass "$3"
+	else
+		fail "$3"
+		printf '#  got: %s\n# want: %s\n' "$1" "$2" | head -c 1000
+	fi
+}
+
+# check NAME COMMAND...: passes when the command does.
+check() {
+	name=$1
+	shift
+	if "$@"; then
+		pass "$name"
+	else
+		fail "$name"
+	fi
+}
+
+# says NAME TEXT: the probe's stderr holds it.
+says() {
+	check "$1" grep -qF -- "$2" "$work/err"
+}
+
+# Wait until the command succeeds, 20 s at most.
+wait_for() {
+	n=0
+	while ! "$@"; do
+		n=$((n + 1))
+		test $n -lt 400 || return 1
+		sleep 0.05
+	done
+}
+
+done_testing() {
+	echo "1..$count"
+	test "$failed" = 0
+}

@@ -4,10 +4,12 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "parsers/rule.h"
 
 /*
  * Rule sets ("formats"): which lines of a log mean what.  A set is a JSON
- * file in the schema hgym-tui.format/1; the built-in ones are compiled in.
+ * file in the schema hgym-tui.format/1 (man hgym-tui-formats); the built-in
+ * ones are compiled in.
  */
 struct format_set;
 
@@ -24,12 +26,30 @@ enum line_class {
 struct format_set *format_set_new_builtin(void);
 
 /*
- * Add a user's file: a set of the same name replaces the built-in one, its
- * rules come before all others.  -1 with file, line and key path in err.
+ * Add a user's file: a set of the same name replaces the built-in one; its
+ * rules come before all others.  -1 with file, line and key path in err, the
+ * set unchanged.
  */
 int format_set_load(struct format_set *set, const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 
+/* The same from text that is in memory; file is only named in errors. */
+int format_set_load_text(struct format_set *set, const char *file,
+			 struct str text, struct err *err)
+	__attribute__((warn_unused_result));
+
 void format_set_free(struct format_set *set);
+
+/* The sets, in the order in which their rules are tried. */
+size_t format_set_count(const struct format_set *set);
+const char *format_set_name(const struct format_set *set, size_t i);
+/* One sentence about the set; "" when it has none. */
+const char *format_set_about(const struct format_set *set, size_t i);
+bool format_set_is_builtin(const struct format_set *set, size_t i);
+size_t format_set_rules_of(const struct format_set *set, size_t i);
+
+/* All rules, in the order in which they are tried. */
+size_t format_set_rules(const struct format_set *set);
+const struct rule *format_set_rule(const struct format_set *set, size_t i);
 
 #endif

@@ -30,7 +30,8 @@ run_has(double value)
 	X(TRUNCATED, "truncated")                                              \
 	X(CRASHED, "crashed")                                                  \
 	X(OOM, "oom")                                                          \
-	X(DIVERGED, "diverged")
+	X(DIVERGED, "diverged")                                                \
+	X(UNKNOWN, "unknown")
 
 enum run_status {
 #define X(id, name) RUN_##id,
@@ -122,7 +123,8 @@ struct run {
 	uint64_t events_dropped; /* beyond RUN_MAX_EVENTS */
 	/* Live: what is under way now. */
 	double eval_done, eval_total, running_bpb; /* absent when not */
-	double last_step; /* of the last row, <= steps or beyond it */
+	double last_step;			   /* of the last row */
+	double cap_s; /* training cap that the run set itself */
 };
 
 /* All absent, no events. */

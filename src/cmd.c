@@ -6,8 +6,17 @@
 
 #include <string.h>
 
+#include "cmd_list.h"
+
+#define X(id) extern const struct cmd cmd_##id;
+CMD_LIST(X)
+#undef X
+
 const struct cmd *const cmd_table[] = {
-	NULL,
+#define X(id) &cmd_##id,
+	CMD_LIST(X)
+#undef X
+		NULL,
 };
 
 /* The option of that name; a NULL name in the result when there is none. */

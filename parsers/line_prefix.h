@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_LINE_PREFIX_H
+#define HGYM_PARSERS_LINE_PREFIX_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* What launchers and loggers put before a line. */
+struct line_prefix {
+	int rank;	 /* of "[rank3]:", "[default3]:"; -1: none */
+	int64_t wall_ms; /* of an epoch or ISO 8601 time; 0: none */
+	struct str rest; /* the line behind the prefixes */
+};
+
+/*
+ * Take the prefixes off a line: "[rank0]:", "[default0]:" (torchrun), an
+ * epoch ("1776143914.261 "), an ISO time ("2026-03-18 14:38:12,123 ", with T,
+ * in brackets, with Z or an offset).  A time without a zone is read as UTC.
+ */
+void line_prefix_split(struct str line, struct line_prefix *out);
+
+#endif

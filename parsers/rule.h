@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_RULE_H
+#define HGYM_PARSERS_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "parsers/metric.h"
+#include "parsers/run.h"
+
+/* What a line is; the `kind` of a rule. */
+#define RULE_KIND_LIST(X)                                                      \
+	X(TRAIN, "train", "a row of training")                                 \
+	X(VAL, "val", "a validation during training")                          \
+	X(WARMUP, "warmup", "a step that does not train: the run has begun")   \
+	X(STOP, "stop", "training stopped on purpose")                         \
+	X(RESULT, "result", "an evaluation after training")                    \
+	X(SIZE, "size", "sizes in bytes")                                      \
+	X(SETTING, "setting", "what the run was started with")                 \
+	X(PROGRESS, "progress", "an evaluation under way; never a result")     \
+	X(EVENT, "event", "something happened: a failure, a warning")          \
+	X(END, "end", "the run says that it is complete")                      \
+	X(IGNORE, "ignore", "known, and of no use")
+
+enum rule_kind {
+#define X(id, name, what) RULE_##id,
+	RULE_KIND_LIST(X)
+#undef X
+		RULE_KIND_COUNT
+};
+
+/* Which evaluation a result is; the `stage` of a rule. */
+#define RULE_STAGE_LIST(X)                                                     \
+	X(UNKNOWN, "unknown")                                                  \
+	X(PREQUANT, "preq")                                                    \
+	X(ROUNDTRIP, "roundtrip")                                              \
+	X(SLIDING, "sliding")                                                  \
+	X(TTT, "ttt")
+
+enum rule_stage {
+#define X(id, name) STAGE_##id,
+	RULE_STAGE_LIST(X)
+#undef X
+		STAGE_COUNT
+};
+
+const char *rule_kind_name(enum rule_kind kind);
+const char *rule_stage_name(enum rule_stage stage);
+
+#define RULE_MAX_GROUPS 16
+
+/* A named group: its number, the metric it gives and the factor. */
+struct rule_group {
+	uint32_t number;
+	enum metric metric;
+	double scale;
+};
+
+/* One pattern of a format; compiled once, shared read-only. */
+struct rule {
+	char *name;	    /* owned */
+	const char *format; /* borrowed: the name of its format */
+	char *pattern;	    /* owned */
+	char *needs;	    /* owned; a literal every match contains, or NULL */
+	enum rule_kind kind;
+	enum rule_stage stage;	   /* of a result */
+	enum run_event_kind event; /* of an event */
+	bool fatal;		   /* an event that ends the run */
+	char *literal; /* owned; what an anchored match begins with, or "" */
+	size_t literal_len;
+	bool anchored;
+	pcre2_code *code; /* owned */
+	struct rule_group groups[RULE_MAX_GROUPS];
+	size_t n_groups;
+	uint32_t stage_group, text_group, mode_group; /* 0: none */
+	unsigned char first[32]; /* bitmap: bytes a match may begin with */
+};
+
+/* The strings of a rule before it is compiled. */
+struct rule_source {
+	const char *name, *match, *needs;
+};
+
+/* Compile source into the zeroed *rule; -1 with a sentence in err. */
+int rule_compile(struct rule *rule, const struct rule_source *source,
+		 struct err *err) __attribute__((warn_unused_result));
+void rule_release(struct rule *rule);
+
+/* The named groups that a pattern may have, for help and errors; i from 0. */
+const char *rule_group_name(size_t i);
+
+/* What one line said.  Values are valid where their bit is in `present`. */
+struct record {
+	const struct rule *rule;
+	uint64_t present; /* bit 1 << enum metric */
+	double values[METRIC_COUNT];
+	struct str stage, text, mode; /* borrowed from the line; p NULL: none */
+};
+
+static inline bool
+record_has(const struct record *record, enum metric m)
+{
+	return record->present >> m & 1;
+}
+
+/* The value, or RUN_ABSENT. */
+static inline double
+record_get(const struct record *record, enum metric m)
+{
+	return record_has(record, m) ? record->values[m] : RUN_ABSENT;
+}
+
+_Static_assert(METRIC_COUNT <= 64, "a record has 64 bits of presence");
+
+#endif

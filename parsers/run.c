@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* The row that a run is: life cycle, names, JSON. */
+#include "config.h"
+
+#include "parsers/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "parsers/json.h"
+
+static const char *const status_names[] = {
+#define X(id, name) name,
+	RUN_STATUS_LIST(X)
+#undef X
+};
+
+static const char *const event_names[] = {
+#define X(id, name) name,
+	RUN_EVENT_LIST(X)
+#undef X
+};
+
+const char *
+run_status_name(enum run_status status)
+{
+	return status_names[status];
+}
+
+const char *
+run_event_name(enum run_event_kind kind)
+{
+	return event_names[kind];
+}
+
+void
+run_init(struct run *run)
+{
+	*run = (struct run){ .status = RUN_RUNNING };
+#define X(member, decimals) run->member = RUN_ABSENT;
+	RUN_NUMBER_LIST(X)
+#undef X
+	run->eval_done = run->eval_total = run->running_bpb = RUN_ABSENT;
+	run->last_step = run->cap_s = RUN_ABSENT;
+}
+
+void
+run_release(struct run *run)
+{
+	for (size_t i = 0; i < run->n_events; i++)
+		free(run->events[i].text);
+	free(run->events);
+	free(run->final_stage);
+	free(run->source_sha256);
+	free(run->formats);
+	run_init(run);
+}
+
+static char *
+copy_text(const char *text)
+{
+	return text != NULL ? xstrdup(text) : NULL;
+}
+
+void
+run_copy(struct run *to, const struct run *from)
+{
+	*to = *from;
+	to->final_stage = copy_text(from->final_stage);
+	to->source_sha256 = copy_text(from->source_sha256);
+	to->formats = copy_text(from->formats);
+	to->events = xcalloc(from->n_events, sizeof(*to->events));
+	for (size_t i = 0; i < from->n_events; i++) {
+		to->events[i] = from->events[i];
+		to->events[i].text = xstrdup(from->events[i].text);
+	}
+}
+
+/* Text from a log as a JSON string: valid UTF-8, no controls. */
+static void
+add_log_text(cJSON *object, const char *key, const char *text)
+{
+	struct buf clean;
+
+	buf_init(&clean, 4096);
+	if (text != NULL)
+		utf8_sanitize(&clean, str_from(text));
+	json_add_string(object, key, text != NULL ? clean.data : NULL);
+	buf_release(&clean);
+}
+
+static cJSON *
+events_to_json(const struct run *run)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < run->n_events; i++) {
+		cJSON *event = cJSON_CreateObject();
+
+		json_add_number(event, "line", (double)run->events[i].line);
+		json_add_string(event, "kind",
+				run_event_name(run->events[i].kind));
+		json_add_number(event, "step", run->events[i].step);
+		add_log_text(event, "text", run->events[i].text);
+		cJSON_AddItemToArray(array, event);
+	}
+	return array;
+}
+
+static cJSON *
+formats_to_json(const struct run *run)
+{
+	cJSON *array = cJSON_CreateArray();
+	struct str rest = str_from(run->formats != NULL ? run->formats : "");
+	struct str name;
+
+	while (run->formats != NULL && str_next(&rest, ',', &name)) {
+		char *copy = xstrndup(name.p, name.len);
+
+		cJSON_AddItemToArray(array, cJSON_CreateString(copy));
+		free(copy);
+	}
+	return array;
+}
+
+cJSON *
+run_to_json(const struct run *run)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	json_add_number(o, "run_index", run->run_index);
+	json_add_string(o, "status",
+			run->status == RUN_UNKNOWN
+				? NULL
+				: run_status_name(run->status));
+#define X(member, decimals) json_add_number(o, #member, run->member);
+	RUN_NUMBER_LIST(X)
+#undef X
+	add_log_text(o, "final_stage", run->final_stage);
+	json_add_string(o, "final_class", run->final_class);
+	cJSON_AddItemToObject(o, "events", events_to_json(run));
+	json_add_number(o, "events_dropped", (double)run->events_dropped);
+	json_add_string(o, "source_sha256", run->source_sha256);
+	json_add_number(o, "source_lines",
+			run->source_sha256 != NULL ? (double)run->source_lines
+						   : RUN_ABSENT);
+	json_add_number(o, "first_line", (double)run->first_line);
+	json_add_number(o, "lines", (double)run->lines);
+	json_add_number(o, "bytes", (double)run->bytes);
+	json_add_number(o, "matched", (double)run->matched);
+	cJSON_AddItemToObject(o, "formats", formats_to_json(run));
+	return o;
+}

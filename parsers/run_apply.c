@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/* Records to the values of one run; called by run_reader.c. */
+#include "config.h"
+
+#include "parsers/run_apply.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+#define EVENT_TEXT_BYTES 240
+
+void
+run_state_init(struct run_state *state)
+{
+	memset(state, 0, sizeof(*state));
+	run_init(&state->run);
+	state->first_step = state->val_step = state->val_line = RUN_ABSENT;
+	state->stop_ms = RUN_ABSENT;
+	state->exact = state->rebuilt =
+		(struct row_time){ RUN_ABSENT, RUN_ABSENT };
+}
+
+void
+run_state_release(struct run_state *state)
+{
+	run_release(&state->run);
+}
+
+/* What one call of run_state_apply works with. */
+struct apply {
+	struct run_state *state;
+	const struct record *record;
+	const struct record_place *place;
+	const struct run_sink *sink;
+};
+
+static void
+emit_sample(const struct apply *a, enum metric metric, double value)
+{
+	struct run_state *s = a->state;
+	struct sample sample = { .step = s->run.last_step,
+				 .metric = metric,
+				 .value = value,
+				 .wall_ms = a->place->wall_ms,
+				 .line = a->place->line };
+
+	if (a->sink == NULL || a->sink->sample == NULL || !isfinite(value))
+		return;
+	sample.train_ms = run_has(s->exact.ms) ? s->exact.ms : s->rebuilt.ms;
+	a->sink->sample(a->sink->user, &sample);
+}
+
+static void
+add_event(const struct apply *a, enum run_event_kind kind)
+{
+	struct run *run = &a->state->run;
+	struct str text = a->place->text;
+	struct run_event *event;
+
+	if (run->n_events == RUN_MAX_EVENTS) {
+		run->events_dropped++;
+		return;
+	}
+	if (run->n_events % 8 == 0)
+		run->events = xreallocarray(run->events, run->n_events + 8,
+					    sizeof(*run->events));
+	if (text.len > EVENT_TEXT_BYTES)
+		text.len = EVENT_TEXT_BYTES;
+	event = &run->events[run->n_events++];
+	*event = (struct run_event){ .line = a->place->line,
+				     .kind = kind,
+				     .step = run->last_step,
+				     .text = xstrndup(text.p, text.len) };
+	if (a->sink != NULL && a->sink->event != NULL)
+		a->sink->event(a->sink->user, event);
+}
+
+/* A row or a result came after a failure: the run went on. */
+static void
+survive(struct run_state *s)
+{
+	s->fatal = s->fatal_oom = false;
+}
+
+/* A loss that is no number any more is an event, once until it recovers. */
+static void
+watch_finite(const struct apply *a, double value)
+{
+	if (isfinite(value)) {
+		a->state->not_finite = false;
+		return;
+	}
+	if (!a->state->not_finite)
+		add_event(a, RUN_EVENT_NAN);
+	a->state->not_finite = true;
+}
+
+/* Copy a metric into its member of the run, where the record has it. */
+static void
+take(const struct record *record, enum metric metric, double *member)
+{
+	if (record_has(record, metric) && isfinite(record->values[metric]))
+		*member = record->values[metric];
+}
+
+/*
+ * Time of a step from the cumulative rate: the trainers print
+ * tok/s = step * batch / seconds so far.
+ */
+static double
+rebuilt_ms(const struct run_state *s, double step, double tok_s)
+{
+	return step * s->run.train_batch_tokens / tok_s * 1000;
+}
+
+/* The interval since the row before, by times of the same kind. */
+static void
+take_interval(const struct apply *a, struct row_time *before,
+	      struct row_time now)
+{
+	struct run *run = &a->state->run;
+	double steps = now.step - before->step;
+	double ms = now.ms - before->ms;
+	bool known =
+		run_has(before->ms) && before->step > 0 && steps > 0 && ms > 0;
+
+	*before = now;
+	if (!known)
+		return;
+	emit_sample(a, METRIC_MS_PER_STEP, ms / steps);
+	if (!run_has(run->train_batch_tokens))
+		return;
+	run->tok_s_interval = run->train_batch_tokens * steps / ms * 1000;
+	emit_sample(a, METRIC_TOK_S_INTERVAL, run->tok_s_interval);
+}
+
+static void
+take_row_time(const struct apply *a, double step)
+{
+	struct run_state *s = a->state;
+	double ms = record_get(a->record, METRIC_TRAIN_MS);
+	double tok_s = record_get(a->record, METRIC_TOK_S);
+
+	if (run_has(ms) && ms > 0 && step > 0 &&
+	    !(run_has(s->exact.step) && step == s->exact.step)) {
+		take_interval(a, &s->exact, (struct row_time){ step, ms });
+	} else if (run_has(ms) && ms > 0 && step > 0) {
+		s->exact.ms = ms; /* the validation of the same step */
+	} else if (run_has(tok_s) && tok_s > 0 && step > 0 &&
+		   run_has(s->run.train_batch_tokens)) {
+		take_interval(
+			a, &s->rebuilt,
+			(struct row_time){ step, rebuilt_ms(s, step, tok_s) });
+	}
+}
+
+/* The part that rows of training and of validation share. */
+static void
+apply_row(const struct apply *a)
+{
+	struct run_state *s = a->state;
+	double step = record_get(a->record, METRIC_STEP);
+	double avg = record_get(a->record, METRIC_STEP_AVG_MS);
+
+	s->active = true;
+	survive(s);
+	if (!run_has(s->first_step))
+		s->first_step = step;
+	s->run.last_step = step;
+	take(a->record, METRIC_PLANNED, &s->run.planned_steps);
+	take_row_time(a, step);
+	if (isfinite(avg) && step > 0) {
+		s->run.step_avg_printed_ms = avg;
+		emit_sample(a, METRIC_STEP_AVG_MS, avg);
+	}
+}
+
+static void
+apply_train(const struct apply *a)
+{
+	struct run_state *s = a->state;
+	double tok_s = record_get(a->record, METRIC_TOK_S);
+
+	apply_row(a);
+	if (record_has(a->record, METRIC_TRAIN_LOSS)) {
+		s->run.last_train_loss = a->record->values[METRIC_TRAIN_LOSS];
+		watch_finite(a, s->run.last_train_loss);
+		emit_sample(a, METRIC_TRAIN_LOSS, s->run.last_train_loss);
+	}
+	if (record_has(a->record, METRIC_FITNESS))
+		emit_sample(a, METRIC_FITNESS,
+			    a->record->values[METRIC_FITNESS]);
+	if (isfinite(tok_s)) {
+		s->run.tok_s_last = tok_s;
+		s->tok_s_sum += tok_s;
+		s->tok_s_n++;
+		emit_sample(a, METRIC_TOK_S, tok_s);
+	}
+}
+
+static void
+apply_val(const struct apply *a)
+{
+	struct run_state *s = a->state;
+	double loss = record_get(a->record, METRIC_VAL_LOSS);
+
+	apply_row(a);
+	s->val_step = s->run.last_step;
+	s->val_line = (double)a->place->line;
+	s->run.last_val_loss = loss;
+	watch_finite(a, loss);
+	emit_sample(a, METRIC_VAL_LOSS, loss);
+	if (!record_has(a->record, METRIC_VAL_BPB))
+		return;
+	s->has_bpb = true;
+	s->run.last_val_bpb = a->record->values[METRIC_VAL_BPB];
+	emit_sample(a, METRIC_VAL_BPB, s->run.last_val_bpb);
+}
+
+static void
+apply_warmup(const struct apply *a)
+{
+	a->state->active = true;
+	survive(a->state);
+}
+
+static void
+apply_stop(const struct apply *a)
+{
+	struct run_state *s = a->state;
+
+	s->stopped = s->active = true;
+	survive(s);
+	take(a->record, METRIC_TRAIN_MS, &s->stop_ms);
+	take(a->record, METRIC_STEP, &s->run.last_step);
+	take(a->record, METRIC_PLANNED, &s->run.planned_steps);
+	add_event(a, RUN_EVENT_EARLY_STOP);
+}
+
+static void
+apply_result(const struct apply *a)
+{
+	struct run_state *s = a->state;
+	struct result r = { .stage = a->record->rule->stage,
+			    .val_loss = record_get(a->record, METRIC_VAL_LOSS),
+			    .bpb = record_get(a->record, METRIC_VAL_BPB),
+			    .eval_ms = record_get(a->record, METRIC_EVAL_MS),
+			    .line = a->place->line };
+	size_t n = a->record->stage.len;
+
+	s->active = s->packed = true;
+	s->run.eval_done = s->run.eval_total = s->run.running_bpb = RUN_ABSENT;
+	take(a->record, METRIC_EVAL_TOTAL_S, &s->run.eval_total_s);
+	survive(s);
+	if (!record_has(a->record, METRIC_VAL_BPB))
+		return;
+	if (!isfinite(r.bpb)) {
+		watch_finite(a, r.bpb);
+		return;
+	}
+	if (s->sliding_mode && r.stage == STAGE_ROUNDTRIP)
+		r.stage = STAGE_SLIDING;
+	if (n >= sizeof(r.label))
+		n = sizeof(r.label) - 1;
+	memcpy(r.label, n > 0 ? a->record->stage.p : "", n);
+	run_results_add(&s->results, &r);
+}
+
+static void
+apply_size(const struct apply *a)
+{
+	struct run *run = &a->state->run;
+
+	take(a->record, METRIC_ARTIFACT_BYTES, &run->artifact_bytes);
+	take(a->record, METRIC_CODE_BYTES, &run->code_bytes);
+	take(a->record, METRIC_MODEL_BYTES, &run->model_bytes);
+	take(a->record, METRIC_PEAK_MEM_MIB, &run->peak_mem_mib);
+	if (!record_has(a->record, METRIC_PEAK_MEM_MIB))
+		a->state->packed = true;
+}
+
+static void
+apply_setting(const struct apply *a)
+{
+	struct run *run = &a->state->run;
+
+	take(a->record, METRIC_SEED, &run->seed);
+	take(a->record, METRIC_N_GPUS, &run->n_gpus);
+	take(a->record, METRIC_TRAIN_BATCH_TOKENS, &run->train_batch_tokens);
+	take(a->record, METRIC_VAL_TOKENS, &run->val_tokens);
+	take(a->record, METRIC_TARGET_TOKENS, &run->target_tokens);
+	take(a->record, METRIC_PLANNED, &run->planned_steps);
+	take(a->record, METRIC_CAP_S, &run->cap_s);
+	a->state->own |= a->record->present;
+	if (str_eq_cstr(a->record->mode, "sliding_window"))
+		a->state->sliding_mode = true;
+}
+
+static void
+apply_progress(const struct apply *a)
+{
+	struct run *run = &a->state->run;
+
+	a->state->active = a->state->packed = true;
+	survive(a->state);
+	run->eval_done = record_get(a->record, METRIC_DONE);
+	run->eval_total = record_get(a->record, METRIC_TOTAL);
+	take(a->record, METRIC_RUNNING_BPB, &run->running_bpb);
+}
+
+static void
+apply_event(const struct apply *a)
+{
+	const struct rule *rule = a->record->rule;
+
+	add_event(a, rule->event);
+	if (rule->fatal)
+		a->state->fatal = true;
+	if (rule->event == RUN_EVENT_OOM)
+		a->state->fatal_oom = true;
+}
+
+static void
+apply_end(const struct apply *a)
+{
+	a->state->ended = true;
+}
+
+static void
+apply_nothing(const struct apply *a)
+{
+	(void)a;
+}
+
+void
+run_state_apply(struct run_state *state, const struct record *record,
+		const struct record_place *place, const struct run_sink *sink)
+{
+	static void (*const by_kind[])(const struct apply *) = {
+		[RULE_TRAIN] = apply_train,
+		[RULE_VAL] = apply_val,
+		[RULE_WARMUP] = apply_warmup,
+		[RULE_STOP] = apply_stop,
+		[RULE_RESULT] = apply_result,
+		[RULE_SIZE] = apply_size,
+		[RULE_SETTING] = apply_setting,
+		[RULE_PROGRESS] = apply_progress,
+		[RULE_EVENT] = apply_event,
+		[RULE_END] = apply_end,
+		[RULE_IGNORE] = apply_nothing,
+	};
+	const struct apply a = { state, record, place, sink };
+
+	by_kind[record->rule->kind](&a);
+}
+
+/* Steps, times and rates that follow from the rows. */
+static void
+derive_times(struct run_state *s)
+{
+	struct run *run = &s->run;
+
+	run->steps = run->last_step;
+	if (run_has(s->stop_ms))
+		run->train_ms = s->stop_ms;
+	else if (run_has(s->exact.ms) && s->exact.step == run->steps)
+		run->train_ms = s->exact.ms;
+	else
+		run->train_ms = RUN_ABSENT;
+	run->ms_per_step = RUN_ABSENT;
+	run->tok_s_derived = RUN_ABSENT;
+	if (run_has(run->train_ms) && run->steps > 0 && run->train_ms > 0) {
+		run->ms_per_step = run->train_ms / run->steps;
+		run->tok_s_derived = run->train_batch_tokens * run->steps /
+				     run->train_ms * 1000;
+	}
+	if (s->tok_s_n > 0)
+		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
+}
+
+/* Whether the rows reach the planned step, its validation included. */
+static bool
+reached_plan(const struct run_state *s)
+{
+	const struct run *run = &s->run;
+
+	return run_has(run->planned_steps) && run->steps > 0 &&
+	       run->steps >= run->planned_steps &&
+	       (!run_has(s->val_step) || s->val_step == run->steps);
+}
+
+static enum run_status
+final_status(const struct run_state *s)
+{
+	bool scored = run_results_any_post(&s->results);
+
+	if (s->fatal_oom)
+		return RUN_OOM;
+	if (s->fatal)
+		return RUN_CRASHED;
+	if (s->not_finite)
+		return RUN_DIVERGED;
+	if (scored || s->ended)
+		return RUN_FINISHED;
+	if (s->packed)
+		return RUN_TRUNCATED; /* the evaluation never ended */
+	if (s->stopped || reached_plan(s))
+		return RUN_FINISHED;
+	if (run_has(s->run.steps) && !run_has(s->run.planned_steps))
+		return RUN_UNKNOWN; /* nothing says how long it should be */
+	return RUN_TRUNCATED;
+}
+
+/* What is known while it runs: a failure or a divergence, else running. */
+static enum run_status
+live_status(const struct run_state *s)
+{
+	if (s->fatal_oom)
+		return RUN_OOM;
+	if (s->fatal)
+		return RUN_CRASHED;
+	return s->not_finite ? RUN_DIVERGED : RUN_RUNNING;
+}
+
+/* Where a recipe has no BPB its last validation is the score. */
+static void
+derive_loss_score(struct run_state *s)
+{
+	struct run *run = &s->run;
+
+	if (s->has_bpb || s->results.n > 0 || run->status != RUN_FINISHED ||
+	    !run_has(run->last_val_loss))
+		return;
+	run->final_val_loss = run->last_val_loss;
+	run->final_line = s->val_line;
+}
+
+void
+run_state_derive(struct run_state *s, bool final)
+{
+	struct run *run = &s->run;
+	bool quantized = run_results_any_known_post(&s->results) ||
+			 run_has(run->artifact_bytes);
+
+	derive_times(s);
+	run_results_apply(&s->results, run);
+	if (!run_has(run->prequant_bpb) && quantized)
+		run->prequant_bpb = run->last_val_bpb;
+	run->status = final ? final_status(s) : live_status(s);
+	derive_loss_score(s);
+}

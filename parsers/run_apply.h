@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_RUN_APPLY_H
+#define HGYM_PARSERS_RUN_APPLY_H
+
+#include "parsers/rule.h"
+#include "parsers/run.h"
+#include "parsers/run_score.h"
+
+/*
+ * One run under way: what its records said, and what follows from them.
+ * run_reader.c decides which run a record belongs to.
+ */
+struct row_time {
+	double step, ms; /* absent before the first row */
+};
+
+struct run_state {
+	struct run run;
+	struct run_results results;
+	uint64_t own; /* settings that this run printed itself: METRIC bits */
+	bool active;  /* a warm-up step or a row was seen */
+	bool sliding_mode; /* final_eval_mode:sliding_window */
+	bool stopped;	   /* a stop line was seen */
+	bool ended;	   /* the run said that it is complete */
+	bool packed;	   /* sizes, pre-quant or progress: past the training */
+	bool not_finite;   /* the last loss was NaN or infinite */
+	bool fatal, fatal_oom;	   /* a failure that nothing came after */
+	bool has_bpb;		   /* a validation printed BPB */
+	double first_step;	   /* of the first row */
+	double val_step, val_line; /* of the last validation */
+	double stop_ms;
+	struct row_time exact;	 /* last row with exact milliseconds */
+	struct row_time rebuilt; /* last row whose time comes from tok/s */
+	double tok_s_sum;
+	uint64_t tok_s_n;
+};
+
+/* Where samples and events go; may be NULL. */
+struct run_sink {
+	void (*sample)(void *user, const struct sample *sample);
+	void (*event)(void *user, const struct run_event *event);
+	void *user;
+};
+
+/* Where and when the line of a record stands. */
+struct record_place {
+	uint64_t line;
+	int64_t wall_ms;
+	struct str text; /* the whole line */
+};
+
+void run_state_init(struct run_state *state);
+void run_state_release(struct run_state *state);
+
+/* Take over what a record of any kind says. */
+void run_state_apply(struct run_state *state, const struct record *record,
+		     const struct record_place *place,
+		     const struct run_sink *sink);
+
+/* Bring the derived values and, with `final`, the status up to date. */
+void run_state_derive(struct run_state *state, bool final);
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes of one log to runs: which run a line belongs to. */
+#include "config.h"
+
+#include "parsers/run_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+#include "parsers/line_prefix.h"
+#include "parsers/linebuf.h"
+#include "parsers/run_apply.h"
+#include "parsers/scan.h"
+#include "parsers/source_fold.h"
+
+struct run_reader {
+	struct scanner *scanner;
+	struct run_reader_cb cb;
+	void *user;
+	struct linebuf linebuf;
+	struct source_fold fold;
+	bool has_run;
+	struct run_state state;
+	unsigned int n_runs; /* begun so far */
+	uint64_t run_first_line, run_first_byte;
+	uint64_t matched;	 /* lines of this run */
+	struct buf formats;	 /* names, "a,b" */
+	const char *last_format; /* the one that was noted last */
+};
+
+static void on_segment(void *user, const struct segment *segment);
+
+struct run_reader *
+run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
+	       void *user)
+{
+	static const struct run_reader_cb no_cb = { NULL, NULL, NULL, NULL };
+	struct run_reader *r = xcalloc(1, sizeof(*r));
+
+	r->scanner = scanner_new(formats);
+	r->cb = cb != NULL ? *cb : no_cb;
+	r->user = user;
+	linebuf_init(&r->linebuf, on_segment, r);
+	source_fold_init(&r->fold);
+	run_state_init(&r->state);
+	buf_init(&r->formats, 1024);
+	r->run_first_line = 1;
+	return r;
+}
+
+void
+run_reader_free(struct run_reader *r)
+{
+	if (r == NULL)
+		return;
+	scanner_free(r->scanner);
+	linebuf_release(&r->linebuf);
+	run_state_release(&r->state);
+	buf_release(&r->formats);
+	free(r);
+}
+
+static void
+sink_sample(void *user, const struct sample *sample)
+{
+	struct run_reader *r = user;
+
+	if (r->cb.on_sample != NULL)
+		r->cb.on_sample(r->user, &r->state.run, sample);
+}
+
+static void
+sink_event(void *user, const struct run_event *event)
+{
+	struct run_reader *r = user;
+
+	if (r->cb.on_event != NULL)
+		r->cb.on_event(r->user, &r->state.run, event);
+}
+
+/* Write what the reader itself knows into the run's row. */
+static void
+fill_counts(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
+{
+	struct run *run = &r->state.run;
+
+	run->run_index = r->n_runs - 1;
+	run->first_line = r->run_first_line;
+	run->lines = last_line + 1 - r->run_first_line;
+	run->bytes = last_byte - r->run_first_byte;
+	run->matched = r->matched;
+	free(run->formats);
+	run->formats = xstrndup(r->formats.data, r->formats.len);
+}
+
+/* A script is whole: its hash goes to the run at hand, the first one only. */
+static void
+note_source(struct run_reader *r)
+{
+	struct run *run = &r->state.run;
+
+	if (!r->fold.has_hash || run->source_sha256 != NULL)
+		return;
+	run->source_sha256 = xstrdup(r->fold.hash);
+	run->source_lines = r->fold.lines;
+}
+
+static void
+close_run(struct run_reader *r, uint64_t last_line, uint64_t last_byte)
+{
+	if (!r->has_run)
+		return;
+	fill_counts(r, last_line, last_byte);
+	run_state_derive(&r->state, true);
+	if (r->cb.on_run != NULL)
+		r->cb.on_run(r->user, &r->state.run);
+	r->has_run = false;
+}
+
+/* The bytes of the file before the line at hand. */
+static uint64_t
+bytes_before(const struct run_reader *r, const struct segment *segment)
+{
+	uint64_t here = r->linebuf.consumed;
+
+	return here > segment->text.len ? here - segment->text.len - 1 : 0;
+}
+
+/*
+ * Begin the next run at this line.  What only the launcher prints once for
+ * all runs of a file is carried over where `carry` says so.
+ */
+static void
+next_run(struct run_reader *r, const struct segment *segment, bool carry)
+{
+	double n_gpus = r->state.run.n_gpus;
+	double batch = r->state.run.train_batch_tokens;
+	double cap_s = r->state.run.cap_s;
+	uint64_t before = bytes_before(r, segment);
+
+	close_run(r, segment->line - 1, before);
+	run_state_release(&r->state);
+	run_state_init(&r->state);
+	buf_clear(&r->formats);
+	r->last_format = NULL;
+	r->matched = 0;
+	r->run_first_line = segment->line;
+	r->run_first_byte = before;
+	if (carry) {
+		r->state.run.n_gpus = n_gpus;
+		r->state.run.train_batch_tokens = batch;
+		r->state.run.cap_s = cap_s;
+	}
+}
+
+/* A setting that this run has printed already, after it began to work. */
+static bool
+setting_begins_run(const struct run_reader *r, const struct record *record)
+{
+	uint64_t telling = (uint64_t)1 << METRIC_SEED |
+			   (uint64_t)1 << METRIC_N_GPUS |
+			   (uint64_t)1 << METRIC_TRAIN_BATCH_TOKENS;
+
+	return r->state.active && (record->present & r->state.own & telling);
+}
+
+enum row_place { ROW_IN_RUN, ROW_BEGINS_RUN, ROW_REPEATED };
+
+/*
+ * A row whose step goes back to where the run began is of the next run; one
+ * that goes back to elsewhere repeats an old row.
+ */
+static enum row_place
+place_row(const struct run_reader *r, const struct record *record)
+{
+	double step = record_get(record, METRIC_STEP);
+	const struct run_state *s = &r->state;
+
+	if (!run_has(s->first_step) || !run_has(step) ||
+	    step >= s->run.last_step)
+		return ROW_IN_RUN;
+	return step <= s->first_step ? ROW_BEGINS_RUN : ROW_REPEATED;
+}
+
+static void
+note_format(struct run_reader *r, const char *name)
+{
+	struct str rest = { r->formats.data, r->formats.len }, piece;
+
+	if (r->last_format == name)
+		return;
+	r->last_format = name;
+	while (r->formats.len > 0 && str_next(&rest, ',', &piece))
+		if (str_eq_cstr(piece, name))
+			return;
+	if (r->formats.len > 0)
+		buf_append_char(&r->formats, ',');
+	buf_append_str(&r->formats, name);
+}
+
+/* Kinds that alone do not make a file a training log. */
+static bool
+makes_run(const struct rule *rule)
+{
+	return rule->kind != RULE_IGNORE &&
+	       (rule->kind != RULE_EVENT || rule->fatal);
+}
+
+static void
+take_record(struct run_reader *r, const struct record *record,
+	    const struct segment *segment, const struct line_prefix *prefix)
+{
+	const struct run_sink sink = { sink_sample, sink_event, r };
+	const struct record_place place = { segment->line, prefix->wall_ms,
+					    prefix->rest };
+	enum rule_kind kind = record->rule->kind;
+	enum row_place row = ROW_IN_RUN;
+
+	if (kind == RULE_TRAIN || kind == RULE_VAL)
+		row = place_row(r, record);
+	if (r->has_run &&
+	    (row == ROW_BEGINS_RUN ||
+	     (kind == RULE_SETTING && setting_begins_run(r, record))))
+		next_run(r, segment, true);
+	if (!r->has_run && makes_run(record->rule)) {
+		r->has_run = true;
+		r->state.run.run_index = r->n_runs++;
+	}
+	r->matched++;
+	note_format(r, record->rule->format);
+	if (row == ROW_REPEATED || !r->has_run)
+		return;
+	run_state_apply(&r->state, record, &place, &sink);
+}
+
+static enum line_class
+class_of(const struct record *record)
+{
+	switch (record->rule->kind) {
+	case RULE_EVENT:
+		return record->rule->fatal ? LINE_ERROR : LINE_WARNING;
+	case RULE_IGNORE:
+		return LINE_PLAIN;
+	case RULE_TRAIN:
+	case RULE_VAL:
+	case RULE_WARMUP:
+	case RULE_STOP:
+	case RULE_RESULT:
+	case RULE_SIZE:
+	case RULE_SETTING:
+	case RULE_PROGRESS:
+	case RULE_END:
+	case RULE_KIND_COUNT:
+		break;
+	}
+	return LINE_METRIC;
+}
+
+/* A row of training ends a script that was printed without a rule. */
+static bool
+ends_source(const struct run_reader *r, const struct record *record)
+{
+	enum rule_kind kind = record->rule->kind;
+
+	return source_fold_may_end(&r->fold) &&
+	       (kind == RULE_TRAIN || kind == RULE_VAL || kind == RULE_WARMUP ||
+		kind == RULE_STOP);
+}
+
+/* Whether a line within a script could be a row: these begin so. */
+static bool
+may_be_row(struct str line)
+{
+	return line.len > 0 && ((line.p[0] >= '0' && line.p[0] <= '9') ||
+				line.p[0] == 's' || line.p[0] == 'w');
+}
+
+static enum line_class
+take_source_line(struct run_reader *r, const struct segment *segment,
+		 const struct line_prefix *prefix)
+{
+	struct record record;
+
+	if (source_fold_may_end(&r->fold) && may_be_row(prefix->rest) &&
+	    scanner_scan(r->scanner, prefix->rest, &record) &&
+	    ends_source(r, &record)) {
+		source_fold_finish(&r->fold);
+		note_source(r);
+		take_record(r, &record, segment, prefix);
+		return class_of(&record);
+	}
+	if (source_fold_line(&r->fold, prefix->rest) == SOURCE_END)
+		note_source(r);
+	return LINE_SOURCE;
+}
+
+static enum line_class
+take_segment(struct run_reader *r, const struct segment *segment)
+{
+	struct line_prefix prefix;
+	struct record record;
+
+	line_prefix_split(segment->text, &prefix);
+	if (r->fold.inside)
+		return take_source_line(r, segment, &prefix);
+	if (source_fold_line(&r->fold, prefix.rest) == SOURCE_BEGIN) {
+		if (r->has_run && r->state.active)
+			next_run(r, segment, false);
+		return LINE_SOURCE;
+	}
+	if (!scanner_scan(r->scanner, prefix.rest, &record))
+		return LINE_PLAIN;
+	/* Other ranks repeat the rows of the first; their failures count. */
+	if (prefix.rank > 0 && record.rule->kind != RULE_EVENT)
+		return LINE_PLAIN;
+	take_record(r, &record, segment, &prefix);
+	return class_of(&record);
+}
+
+static void
+on_segment(void *user, const struct segment *segment)
+{
+	struct run_reader *r = user;
+	enum line_class class = take_segment(r, segment);
+
+	if (segment->ends_line && r->cb.on_line != NULL)
+		r->cb.on_line(r->user, segment->line, segment->text, class);
+}
+
+void
+run_reader_feed(struct run_reader *r, const void *data, size_t len)
+{
+	linebuf_feed(&r->linebuf, data, len);
+}
+
+void
+run_reader_finish(struct run_reader *r)
+{
+	linebuf_finish(&r->linebuf);
+	source_fold_finish(&r->fold);
+	note_source(r);
+	close_run(r, r->linebuf.lines, r->linebuf.bytes);
+}
+
+const struct run *
+run_reader_current(struct run_reader *r)
+{
+	if (!r->has_run)
+		return NULL;
+	fill_counts(r, r->linebuf.lines, r->linebuf.bytes);
+	run_state_derive(&r->state, false);
+	return &r->state.run;
+}
+
+uint64_t
+run_reader_lines(const struct run_reader *r)
+{
+	return r->linebuf.lines;
+}
+
+uint64_t
+run_reader_bytes(const struct run_reader *r)
+{
+	return r->linebuf.bytes;
+}

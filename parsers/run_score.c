@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Which evaluation is the score; pure, called by run_apply.c. */
+#include "config.h"
+
+#include "parsers/run_score.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+void
+run_results_add(struct run_results *results, const struct result *r)
+{
+	if (results->n == RUN_MAX_RESULTS)
+		results->n--;
+	results->items[results->n++] = *r;
+}
+
+static bool
+is_post(const struct result *r)
+{
+	return r->stage != STAGE_PREQUANT;
+}
+
+static bool
+is_known_post(const struct result *r)
+{
+	return is_post(r) && r->stage != STAGE_UNKNOWN;
+}
+
+bool
+run_results_any_post(const struct run_results *results)
+{
+	for (size_t i = 0; i < results->n; i++)
+		if (is_post(&results->items[i]))
+			return true;
+	return false;
+}
+
+bool
+run_results_any_known_post(const struct run_results *results)
+{
+	for (size_t i = 0; i < results->n; i++)
+		if (is_known_post(&results->items[i]))
+			return true;
+	return false;
+}
+
+/* Whether the figure was printed with four decimals at most. */
+static bool
+is_coarse(double bpb)
+{
+	return fabs(bpb * 1e4 - round(bpb * 1e4)) < 1e-6;
+}
+
+/* Whether two printed figures can be the same number. */
+static bool
+same_figure(double a, double b)
+{
+	double tolerance = is_coarse(a) || is_coarse(b) ? 0.51e-4 : 1e-9;
+
+	return fabs(a - b) <= tolerance;
+}
+
+static const char exact_suffix[] = "_exact";
+
+/* Length of the label without "_exact". */
+static size_t
+base_length(const char *label)
+{
+	size_t n = strlen(label), k = strlen(exact_suffix);
+
+	return n > k && strcmp(label + n - k, exact_suffix) == 0 ? n - k : n;
+}
+
+static bool
+are_twins(const struct result *a, const struct result *b)
+{
+	size_t n = base_length(a->label);
+
+	return n == base_length(b->label) &&
+	       memcmp(a->label, b->label, n) == 0 &&
+	       same_figure(a->bpb, b->bpb);
+}
+
+/* A plain line whose "_exact" twin stands elsewhere. */
+static bool
+has_exact_twin(const struct run_results *results, const struct result *r)
+{
+	if (r->label[base_length(r->label)] != '\0')
+		return false;
+	for (size_t i = 0; i < results->n; i++) {
+		const struct result *other = &results->items[i];
+
+		if (other != r && other->stage == r->stage &&
+		    other->label[base_length(other->label)] != '\0' &&
+		    are_twins(r, other))
+			return true;
+	}
+	return false;
+}
+
+/* A roundtrip label that repeats the figure of a better kind before it. */
+static bool
+is_alias(const struct run_results *results, const struct result *r)
+{
+	if (r->stage != STAGE_ROUNDTRIP)
+		return false;
+	for (size_t i = 0; i < results->n && &results->items[i] != r; i++) {
+		const struct result *before = &results->items[i];
+
+		if ((before->stage == STAGE_SLIDING ||
+		     before->stage == STAGE_TTT) &&
+		    same_figure(before->bpb, r->bpb))
+			return true;
+	}
+	return false;
+}
+
+static bool
+counts(const struct run_results *results, const struct result *r)
+{
+	return !has_exact_twin(results, r) && !is_alias(results, r);
+}
+
+/* The figure of a stage: the best, of roundtrips and pre-quants the last. */
+static const struct result *
+stage_result(const struct run_results *results, enum rule_stage stage)
+{
+	bool take_last = stage == STAGE_ROUNDTRIP || stage == STAGE_PREQUANT;
+	const struct result *found = NULL;
+
+	for (size_t i = 0; i < results->n; i++) {
+		const struct result *r = &results->items[i];
+
+		if (r->stage == stage && counts(results, r) &&
+		    (found == NULL || take_last || r->bpb < found->bpb))
+			found = r;
+	}
+	return found;
+}
+
+static double
+stage_bpb(const struct run_results *results, enum rule_stage stage)
+{
+	const struct result *r = stage_result(results, stage);
+
+	return r != NULL ? r->bpb : RUN_ABSENT;
+}
+
+/* The best known figure after quantization, or NULL. */
+static const struct result *
+best_known(const struct run_results *results)
+{
+	const struct result *best = NULL;
+
+	for (size_t i = 0; i < results->n; i++) {
+		const struct result *r = &results->items[i];
+
+		if (is_known_post(r) && counts(results, r) &&
+		    (best == NULL || r->bpb < best->bpb))
+			best = r;
+	}
+	return best;
+}
+
+/* Whether an evaluation that no rule knows beats the best known one. */
+static bool
+is_disputed(const struct run_results *results, const struct result *best)
+{
+	for (size_t i = 0; i < results->n; i++) {
+		const struct result *r = &results->items[i];
+
+		if (r->stage == STAGE_UNKNOWN && r->bpb < best->bpb &&
+		    !same_figure(r->bpb, best->bpb))
+			return true;
+	}
+	return false;
+}
+
+/* The eval time of a figure, from its own line or its twin's or alias's. */
+static double
+eval_ms_of(const struct run_results *results, const struct result *r)
+{
+	if (run_has(r->eval_ms))
+		return r->eval_ms;
+	for (size_t i = 0; i < results->n; i++) {
+		const struct result *other = &results->items[i];
+
+		if (run_has(other->eval_ms) && other->stage == r->stage &&
+		    are_twins(other, r))
+			return other->eval_ms;
+	}
+	return RUN_ABSENT;
+}
+
+static void
+forget_final(struct run *run)
+{
+	free(run->final_stage);
+	run->final_stage = NULL;
+	run->final_class = NULL;
+	run->final_bpb = run->final_val_loss = RUN_ABSENT;
+	run->final_line = run->eval_s = RUN_ABSENT;
+}
+
+void
+run_results_apply(const struct run_results *results, struct run *run)
+{
+	const struct result *best = best_known(results);
+
+	run->prequant_bpb = stage_bpb(results, STAGE_PREQUANT);
+	run->quant_bpb = stage_bpb(results, STAGE_ROUNDTRIP);
+	run->sliding_bpb = stage_bpb(results, STAGE_SLIDING);
+	run->ttt_bpb = stage_bpb(results, STAGE_TTT);
+	forget_final(run);
+	if (best == NULL || is_disputed(results, best))
+		return;
+	run->final_stage = xstrdup(best->label);
+	run->final_class = rule_stage_name(best->stage);
+	run->final_bpb = best->bpb;
+	run->final_val_loss = best->val_loss;
+	run->final_line = (double)best->line;
+	run->eval_s = eval_ms_of(results, best) / 1000;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_RUN_SCORE_H
+#define HGYM_PARSERS_RUN_SCORE_H
+
+#include "parsers/rule.h"
+#include "parsers/run.h"
+
+/*
+ * Which of the evaluations that a log prints is its score.  Derived from the
+ * records of parameter-golf and what their authors published:
+ *  - a figure and its "_exact" twin are one; the twin has the digits, the
+ *    plain line often the eval time;
+ *  - a "roundtrip" label that repeats a sliding-window figure is an alias
+ *    that old tools wanted, not an evaluation of its own;
+ *  - under final_eval_mode:sliding_window the label lies: it is sliding;
+ *  - the score is the best post-quantization figure: a test-time training
+ *    that made it worse is not the score;
+ *  - where an evaluation of a kind that no rule knows is better than the
+ *    best known one, nobody can say which is the score: there is none.
+ */
+struct result {
+	enum rule_stage stage;
+	char label[64];	      /* first word of the line */
+	double val_loss, bpb; /* finite bpb */
+	double eval_ms;	      /* absent: not printed */
+	uint64_t line;
+};
+
+#define RUN_MAX_RESULTS 64
+
+struct run_results {
+	struct result items[RUN_MAX_RESULTS];
+	size_t n;
+};
+
+/* Add one; beyond the cap the last one is replaced. */
+void run_results_add(struct run_results *results, const struct result *r);
+
+/* Whether any evaluation after training is there that is not pre-quant. */
+bool run_results_any_post(const struct run_results *results);
+bool run_results_any_known_post(const struct run_results *results);
+
+/*
+ * Fill prequant_bpb (where a line gave it), quant_bpb, sliding_bpb, ttt_bpb,
+ * final_* and eval_s of run from the results; what is not there is absent.
+ */
+void run_results_apply(const struct run_results *results, struct run *run);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Prefilter by first byte and literals, then the rules in their order. */
+#include "config.h"
+
+#include "parsers/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "parsers/format_internal.h"
+
+/* Enough for any honest line of 64 KiB, too little to be felt. */
+#define MATCH_LIMIT    200000U
+#define DEPTH_LIMIT    2000U
+#define HEAP_LIMIT_KIB 2048U
+
+struct scanner {
+	const struct format_set *formats;
+	pcre2_match_data *match_data;
+	pcre2_match_context *context;
+	pcre2_jit_stack *stack;
+	uint64_t *limit_hits; /* a rule each */
+};
+
+struct scanner *
+scanner_new(const struct format_set *formats)
+{
+	struct scanner *scanner = xcalloc(1, sizeof(*scanner));
+
+	scanner->formats = formats;
+	scanner->match_data =
+		pcre2_match_data_create(RULE_MAX_GROUPS * 2 + 2, NULL);
+	scanner->context = pcre2_match_context_create(NULL);
+	scanner->stack = pcre2_jit_stack_create(32 * 1024, 512 * 1024, NULL);
+	if (scanner->match_data == NULL || scanner->context == NULL)
+		abort();
+	(void)pcre2_set_match_limit(scanner->context, MATCH_LIMIT);
+	(void)pcre2_set_depth_limit(scanner->context, DEPTH_LIMIT);
+	(void)pcre2_set_heap_limit(scanner->context, HEAP_LIMIT_KIB);
+	if (scanner->stack != NULL)
+		pcre2_jit_stack_assign(scanner->context, NULL, scanner->stack);
+	scanner->limit_hits =
+		xcalloc(format_set_rules(formats), sizeof(uint64_t));
+	return scanner;
+}
+
+void
+scanner_free(struct scanner *scanner)
+{
+	if (scanner == NULL)
+		return;
+	pcre2_match_data_free(scanner->match_data);
+	pcre2_match_context_free(scanner->context);
+	pcre2_jit_stack_free(scanner->stack);
+	free(scanner->limit_hits);
+	free(scanner);
+}
+
+uint64_t
+scanner_limit_hits(const struct scanner *scanner, size_t i)
+{
+	return scanner->limit_hits[i];
+}
+
+/* The slice of group number `n`; p NULL when it took no part. */
+static struct str
+group_text(struct str line, const PCRE2_SIZE *ovector, uint32_t n)
+{
+	if (ovector[2 * n] == PCRE2_UNSET)
+		return (struct str){ NULL, 0 };
+	return (struct str){ line.p + ovector[2 * n],
+			     ovector[2 * n + 1] - ovector[2 * n] };
+}
+
+/* Numbers out of the groups; false when one of them is none. */
+static bool
+fill_record(const struct rule *rule, struct str line, const PCRE2_SIZE *ovector,
+	    struct record *record)
+{
+	for (size_t i = 0; i < rule->n_groups; i++) {
+		const struct rule_group *group = &rule->groups[i];
+		struct str text = group_text(line, ovector, group->number);
+		double value;
+
+		if (text.p == NULL)
+			continue;
+		if (!str_to_double(text, &value))
+			return false;
+		record->present |= (uint64_t)1 << group->metric;
+		record->values[group->metric] = value * group->scale;
+	}
+	if (rule->stage_group != 0)
+		record->stage = group_text(line, ovector, rule->stage_group);
+	if (rule->text_group != 0)
+		record->text = group_text(line, ovector, rule->text_group);
+	if (rule->mode_group != 0)
+		record->mode = group_text(line, ovector, rule->mode_group);
+	return true;
+}
+
+static bool
+try_rule(struct scanner *scanner, size_t index, struct str line,
+	 struct record *record)
+{
+	const struct rule *rule = format_set_rule(scanner->formats, index);
+	int rc;
+
+	if (line.len < rule->literal_len ||
+	    memcmp(line.p, rule->literal, rule->literal_len) != 0)
+		return false;
+	if (rule->needs != NULL &&
+	    memmem(line.p, line.len, rule->needs, strlen(rule->needs)) == NULL)
+		return false;
+	rc = pcre2_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0,
+			 PCRE2_NO_UTF_CHECK, scanner->match_data,
+			 scanner->context);
+	if (rc < 0) {
+		scanner->limit_hits[index] += rc != PCRE2_ERROR_NOMATCH;
+		return false;
+	}
+	record->rule = rule;
+	record->present = 0;
+	record->stage = record->text = record->mode = (struct str){ NULL, 0 };
+	return fill_record(rule, line,
+			   pcre2_get_ovector_pointer(scanner->match_data),
+			   record);
+}
+
+bool
+scanner_scan(struct scanner *scanner, struct str line, struct record *record)
+{
+	const struct rule_list *list;
+
+	if (line.len == 0)
+		return false;
+	list = format_set_candidates(scanner->formats,
+				     (unsigned char)line.p[0]);
+	for (size_t i = 0; i < list->n; i++)
+		if (try_rule(scanner, list->rules[i], line, record))
+			return true;
+	return false;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_SRC_CMD_LIST_H
+#define HGYM_SRC_CMD_LIST_H
+
+/*
+ * The commands, in the order of the help: cmd_<id> in a file of its own
+ * (cmd_parse.c has cmd_parse).  The only list of them.
+ */
+#define CMD_LIST(X) X(parse)
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* `parse`: a row for each run that the given logs hold. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "cmd.h"
+#include "out.h"
+#include "parse_files.h"
+#include "parsers/json.h"
+
+enum parse_option {
+	OPT_JSON,
+	OPT_CSV,
+	OPT_MD,
+	OPT_FORMAT,
+	OPT_JOBS,
+};
+
+static const struct cmd_option option_list[] = {
+	CMD_OUTPUT_OPTIONS,
+	{ 0, "format", "FILE", "read the rules of this file too" },
+	{ 'j', "jobs", "N", "read N files at once (default: what pays)" },
+	{ 0, NULL, NULL, NULL },
+};
+
+static const struct out_column table_columns[] = {
+	{ "file", "file", 0, 0 },
+	{ "status", "status", 0, 0 },
+	{ "seed", "seed", 0, 0 },
+	{ "steps", "steps", 0, 0 },
+	{ "ms_per_step", "ms/step", 2, 0 },
+	{ "train_ms", "train s", 1, 0.001 },
+	{ "tok_s_derived", "tok/s", 0, 0 },
+	{ "last_val_loss", "val loss", -1, 0 },
+	{ "prequant_bpb", "pre-quant", -1, 0 },
+	{ "final_bpb", "final BPB", -1, 0 },
+	{ "final_class", "stage", 0, 0 },
+	{ "eval_s", "eval s", 1, 0 },
+	{ "artifact_bytes", "artifact bytes", 0, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+static const struct out_column csv_columns[] = {
+	{ "file", NULL, 0, 0 },
+	{ "run_index", NULL, 0, 0 },
+	{ "status", NULL, 0, 0 },
+#define X(member, decimals) { #member, NULL, decimals, 0 },
+	RUN_NUMBER_LIST(X)
+#undef X
+		{ "final_stage", NULL, 0, 0 },
+	{ "final_class", NULL, 0, 0 },
+	{ "source_sha256", NULL, 0, 0 },
+	{ "source_lines", NULL, 0, 0 },
+	{ "lines", NULL, 0, 0 },
+	{ "bytes", NULL, 0, 0 },
+	{ "matched", NULL, 0, 0 },
+	{ "formats", NULL, 0, 0 },
+	{ "events", NULL, 0, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+struct parse_job {
+	struct out *out;
+	size_t rows;
+	int status;
+};
+
+/* Say one sentence about a file on stderr, made harmless. */
+static void
+complain(const char *text)
+{
+	struct buf clean;
+
+	buf_init(&clean, 4096);
+	utf8_sanitize(&clean, str_from(text));
+	(void)fprintf(stderr, "hgym-tui: %s\n", clean.data);
+	buf_release(&clean);
+}
+
+/* A file name may be any bytes; JSON wants UTF-8 that survives a terminal. */
+static void
+add_path(cJSON *row, const char *path)
+{
+	struct buf clean;
+
+	buf_init(&clean, 16384);
+	utf8_sanitize(&clean, str_from(path));
+	cJSON_AddStringToObject(row, "file", clean.data);
+	buf_release(&clean);
+}
+
+static void
+print_run(struct parse_job *job, const struct parsed_file *file,
+	  const struct run *run)
+{
+	cJSON *row = cJSON_CreateObject();
+	cJSON *rest = run_to_json(run);
+
+	add_path(row, file->path);
+	while (rest->child != NULL) {
+		cJSON *member = cJSON_DetachItemViaPointer(rest, rest->child);
+
+		cJSON_AddItemToObject(row, member->string, member);
+	}
+	out_row(job->out, row);
+	job->rows++;
+	cJSON_Delete(rest);
+	cJSON_Delete(row);
+}
+
+static void
+print_file(void *user, struct parsed_file *file)
+{
+	struct parse_job *job = user;
+	char text[512];
+
+	for (size_t i = 0; i < file->n_runs; i++)
+		print_run(job, file, &file->runs[i]);
+	if (file->err.code != ERR_NONE) {
+		complain(file->err.text);
+		job->status = err_exit_status(file->err.code);
+	} else if (file->n_runs == 0) {
+		(void)snprintf(text, sizeof(text), "%s: %s", file->path,
+			       file->bytes == 0 ? "empty"
+						: "no training run in it");
+		complain(text);
+	}
+}
+
+struct parse_call {
+	enum out_format format;
+	unsigned int jobs;
+	struct format_set *formats; /* owned */
+};
+
+static int
+take_jobs(struct parse_call *call, const char *value, struct err *err)
+{
+	uint64_t n;
+
+	if (!str_to_u64(str_from(value), &n) || n < 1 || n > 64)
+		return err_set(err, ERR_USAGE,
+			       "parse: --jobs takes a number from 1 to 64");
+	call->jobs = (unsigned int)n;
+	return 0;
+}
+
+static int
+take_options(struct cmd_args *args, struct parse_call *call, struct err *err)
+{
+	const char *value;
+	int option;
+
+	while ((option = cmd_next_option(args, &value, err)) >= 0) {
+		switch ((enum parse_option)option) {
+		case OPT_JSON:
+			call->format = OUT_JSON;
+			break;
+		case OPT_CSV:
+			call->format = OUT_CSV;
+			break;
+		case OPT_MD:
+			call->format = OUT_MD;
+			break;
+		case OPT_FORMAT:
+			if (format_set_load(call->formats, value, err) != 0)
+				return -1;
+			break;
+		case OPT_JOBS:
+			if (take_jobs(call, value, err) != 0)
+				return -1;
+			break;
+		}
+	}
+	if (option == CMD_OPTIONS_WRONG)
+		return -1;
+	if (args->next >= args->argc)
+		return err_set(err, ERR_USAGE,
+			       "parse: name at least one log (- is stdin)");
+	return 0;
+}
+
+static int
+parse_and_print(struct cmd_args *args, const struct parse_call *call,
+		struct err *err)
+{
+	const struct parse_options how = { call->formats, call->jobs, false };
+	const bool wide = call->format == OUT_CSV;
+	struct parse_job job = { NULL, 0, 0 };
+	size_t n;
+	char **paths = path_list_expand(args->argv + args->next,
+					(size_t)(args->argc - args->next), &n);
+
+	job.out = out_new(stdout, call->format,
+			  wide ? csv_columns : table_columns);
+	parse_files(paths, n, &how, print_file, &job);
+	path_list_free(paths);
+	if (out_free(job.out) != 0)
+		return err_set(err, ERR_IO, "cannot write to stdout");
+	if (job.rows == 0 && job.status == 0)
+		return err_exit_status(ERR_NODATA);
+	return job.status;
+}
+
+static int
+exec_parse(struct cmd_args *args, struct err *err)
+{
+	struct parse_call call = { OUT_TABLE, 0, format_set_new_builtin() };
+	int status = -1;
+
+	if (take_options(args, &call, err) == 0)
+		status = parse_and_print(args, &call, err);
+	format_set_free(call.formats);
+	return status;
+}
+
+const struct cmd cmd_parse = {
+	.name = "parse",
+	.usage = "[OPTIONS] PATH...",
+	.summary = "read training logs, print a row for each run",
+	.help = "PATH is a file, a glob pattern or - for standard input. "
+		"Needs neither a\nconfiguration nor a database. A value that "
+		"a log does not hold is null\n(a dash in the table), never 0.",
+	.options = option_list,
+	.exec = exec_parse,
+};

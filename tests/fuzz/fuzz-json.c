@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON in, JSON out: what was printed is read again and prints the same. */
+#include "config.h"
+
+#include "parsers/json.h"
+
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+
+static void
+check_tree(struct str text, cJSON *root)
+{
+	static const struct json_key keys[] = {
+		{ "a", JSON_NUMBER | JSON_REQUIRED },
+		{ "b", JSON_STRING },
+		{ NULL, 0 },
+	};
+	struct json_at at = { "x.json", text, ERR_CONFIG };
+	struct err err = { ERR_NONE, "" };
+	struct buf once, twice;
+	cJSON *again;
+
+	buf_init(&once, JSON_MAX_BYTES);
+	buf_init(&twice, JSON_MAX_BYTES);
+	json_print(&once, root);
+	again = json_parse((struct str){ once.data, once.len }, false, &err);
+	MUST(again != NULL || once.truncated);
+	if (again != NULL) {
+		json_print(&twice, again);
+		MUST(strcmp(once.data, twice.data) == 0);
+	}
+	cJSON_Delete(again);
+	buf_release(&once);
+	buf_release(&twice);
+	if (cJSON_IsObject(root) &&
+	    json_check_keys(&at, root, "", keys, &err) == 0) {
+		MUST(json_line_of(text, "a") > 0);
+		(void)json_get_string(root, "b", "");
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str text = { (const char *)data, size };
+
+	for (int lenient = 0; lenient < 2; lenient++) {
+		struct err err = { ERR_NONE, "" };
+		cJSON *root = json_parse(text, lenient != 0, &err);
+
+		MUST((root == NULL) == (err.code != ERR_NONE));
+		if (root != NULL)
+			check_tree(text, root);
+		cJSON_Delete(root);
+	}
+	(void)json_line_of(text, "pods[1].gpus");
+	return 0;
+}

@@ -85,8 +85,13 @@ has_surrogate(struct str text, size_t i, size_t end)
 static struct shape
 shape_of(struct str text)
 {
+	const char *nul = text.len > 0 ? memchr(text.p, '\0', text.len) : NULL;
 	struct shape shape = { .bad = SIZE_MAX };
 	size_t depth = 0, len;
+
+	/* A NUL would end a key or a string early. */
+	if (nul != NULL)
+		shape.bad = (size_t)(nul - text.p);
 
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.p[i];
@@ -102,8 +107,6 @@ shape_of(struct str text)
 				shape.depth = depth;
 		} else if ((c == '}' || c == ']') && depth > 0) {
 			depth--;
-		} else if (c == '\0' && shape.bad == SIZE_MAX) {
-			shape.bad = i;
 		} else if ((c == 'N' || c == 'I' || c == '-') &&
 			   is_bare_token(text, i, &len)) {
 			shape.has_bare = true;

@@ -110,7 +110,8 @@ pick_value(struct score_json *score, const char *key)
 	for (size_t i = 0; key == NULL && node == NULL && i < 3; i++)
 		node = cJSON_GetObjectItemCaseSensitive(score->root, keys[i]);
 	score->key = node != NULL ? node->string : NULL;
-	score->value = cJSON_IsNumber(node) && isfinite(node->valuedouble)
+	score->value = node != NULL && cJSON_IsNumber(node) &&
+				       isfinite(node->valuedouble)
 			       ? node->valuedouble
 			       : (double)NAN;
 }

@@ -4,6 +4,7 @@
 
 #include "out.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -67,13 +68,15 @@ cell_text(struct buf *text, const struct out_column *column, const cJSON *node)
 {
 	struct buf raw;
 
+	if (node == NULL || cJSON_IsNull(node))
+		return;
 	if (cJSON_IsString(node)) {
 		utf8_sanitize(text, str_from(node->valuestring));
 	} else if (cJSON_IsNumber(node)) {
 		format_number(text, column, node->valuedouble);
 	} else if (cJSON_IsBool(node)) {
 		buf_append_str(text, cJSON_IsTrue(node) ? "yes" : "no");
-	} else if (node != NULL && !cJSON_IsNull(node)) {
+	} else {
 		buf_init(&raw, CELL_MAX_BYTES);
 		json_print(&raw, node);
 		utf8_sanitize(text, (struct str){ raw.data, raw.len });
@@ -236,6 +239,7 @@ print_table_row(const struct out *out, const size_t *widths, char *const *cells,
 static void
 measure_table(const struct out *out, size_t *widths, bool *right)
 {
+	assert(out->n_columns > 0);
 	for (size_t i = 0; i < out->n_columns; i++) {
 		widths[i] =
 			utf8_width(str_from(column_title(&out->columns[i])));

@@ -60,7 +60,7 @@ static const char source_tail[] =
 	"        loss.backward()\n"
 	"        ms = 1000 * (time.perf_counter() - begin)\n"
 	"        log0(f\"step:{step}/{args.iterations} \"\n"
-	"             f\"train_loss:{loss.item():.4f} train_time:{ms:.0f}ms \"\n"
+	"             f\"train_loss:{loss:.4f} train_time:{ms:.0f}ms \"\n"
 	"             f\"step_avg:{ms / step:.2f}ms\")\n"
 	"        if ms > 1000 * args.max_wallclock_seconds:\n"
 	"            log0(f\"stopping_early: wallclock_cap \"\n"

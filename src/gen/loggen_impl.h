@@ -33,7 +33,7 @@ struct loggen {
 struct loggen_dialect_ops {
 	double first_loss;   /* ln of the vocabulary's size */
 	double bpb_per_loss; /* 1 where the score is a loss */
-	double raw_above; /* last validation less the score, in its unit */
+	double raw_above;    /* last validation less the score, in its unit */
 	/* All lines before the first step. */
 	void (*begin)(struct loggen *gen);
 	/* What the step that was just done prints besides its rows. */

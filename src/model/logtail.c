@@ -80,6 +80,7 @@ logtail_push(struct logtail *tail, uint64_t line, struct str text,
 	while (tail->n > 0 && (tail->n == tail->room ||
 			       tail->bytes + text.len > LOGTAIL_MAX_BYTES))
 		drop_oldest(tail);
+	assert(tail->room > 0);
 	slot = &tail->ring[(tail->head + tail->n) % tail->room];
 	slot->text = xstrndup(text.len > 0 ? text.p : "", text.len);
 	slot->len = (uint32_t)text.len;

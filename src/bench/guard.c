@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What takes a run out of a comparison; called by judge and the session. */
+#include "config.h"
+
+#include "bench/guard.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct {
+	const char *word, *what;
+} names[] = {
+#define X(id, word, what) { word, what },
+	GUARD_LIST(X)
+#undef X
+};
+
+const char *
+guard_word(enum guard guard)
+{
+	return names[guard].word;
+}
+
+const char *
+guard_what(enum guard guard)
+{
+	return names[guard].what;
+}
+
+void
+guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt,
+	  ...)
+{
+	struct guard_hit *hit = NULL;
+	va_list ap;
+
+	for (size_t i = 0; i < hits->n; i++)
+		if (hits->hit[i].guard == guard)
+			hit = &hits->hit[i];
+	if (hit != NULL && (hit->hard || !hard))
+		return;
+	if (hit == NULL && hits->n == GUARD_MAX_HITS)
+		return;
+	if (hit == NULL)
+		hit = &hits->hit[hits->n++];
+	hit->guard = guard;
+	hit->hard = hard;
+	va_start(ap, fmt);
+	(void)vsnprintf(hit->text, sizeof(hit->text), fmt, ap);
+	va_end(ap);
+}
+
+const struct guard_hit *
+guard_hard(const struct guard_hits *hits)
+{
+	for (size_t i = 0; i < hits->n; i++)
+		if (hits->hit[i].hard)
+			return &hits->hit[i];
+	return NULL;
+}
+
+void
+guard_loss_widen(struct guard_loss_rule *rule, double val_sd, double late_sd)
+{
+	/* fmax passes over a NaN. */
+	rule->val = fmax(rule->val, 6.0 * M_SQRT2 * val_sd);
+	rule->late = fmax(rule->late, 5.0 * M_SQRT2 * late_sd);
+}
+
+static double
+loss_at(const struct guard_losses *losses, double step)
+{
+	for (size_t i = 0; i < losses->n; i++)
+		if (losses->rows[i].step == step)
+			return losses->rows[i].train_loss;
+	return (double)NAN;
+}
+
+/* The first of steps 1..5 at which the two part, as a hit. */
+static bool
+check_first_steps(struct guard_hits *hits, const struct guard_losses *control,
+		  const struct guard_losses *variant,
+		  const struct guard_loss_rule *rule, bool hard)
+{
+	for (int step = 1; step <= 5; step++) {
+		double a = loss_at(control, step), b = loss_at(variant, step);
+		double tol = step == 1 ? rule->first : rule->steps;
+
+		if (!(fabs(b - a) > tol))
+			continue;
+		guard_add(hits, hard ? GUARD_WORK : GUARD_OUTPUTS, hard,
+			  "diverged at step %d: loss %.4f against %.4f "
+			  "(tolerance %g)",
+			  step, b, a, tol);
+		return true;
+	}
+	return false;
+}
+
+void
+guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
+		   const struct guard_losses *variant,
+		   const struct guard_loss_rule *rule, bool changed)
+{
+	double away = variant->val_loss - control->val_loss, late;
+	enum guard guard = changed ? GUARD_OUTPUTS : GUARD_WORK;
+	bool apart = check_first_steps(hits, control, variant, rule, !changed);
+
+	if (isnan(away))
+		guard_add(hits, GUARD_UNCHECKED, false,
+			  "no validation loss in %s",
+			  isnan(control->val_loss) ? "the control's log"
+						   : "its log");
+	else if (!apart && fabs(away) > rule->val)
+		guard_add(hits, guard, !changed,
+			  "val_loss %.4f against %.4f (tolerance %.3g)",
+			  variant->val_loss, control->val_loss, rule->val);
+	if (apart || isnan(variant->late_step))
+		return;
+	late = loss_at(variant, variant->late_step) -
+	       loss_at(control, control->late_step);
+	if (fabs(late) > rule->late)
+		guard_add(hits, GUARD_OUTPUTS, false,
+			  "train_loss at step %.0f is %+.4f from the "
+			  "control's (tolerance %.3g)",
+			  variant->late_step, late, rule->late);
+}
+
+bool
+guard_clock_lag(double control_lag_steps, double variant_lag_steps)
+{
+	return fabs(control_lag_steps - variant_lag_steps) > STEP_LAG_TOLERANCE;
+}

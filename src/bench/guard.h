@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_GUARD_H
+#define HGYM_BENCH_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bench/steps.h"
+
+/*
+ * What takes a run, or a whole variant, out of the comparison.  A hard guard
+ * makes the variant INVALID or drops the block; a soft one is a mark beside
+ * the verdict.
+ *	id		word in verdicts	what
+ */
+#define GUARD_LIST(X)                                                          \
+	X(EXIT, "exit", "the run did not end as it should")                    \
+	X(PARSE, "parse", "its rows contradict each other")                    \
+	X(NAN, "nan", "NaN or infinity in a loss or metric")                   \
+	X(WINDOW, "window", "rows of the measured window are missing")         \
+	X(WORK, "work identity", "it did not compute what the control did")    \
+	X(SAME, "same work", "settings differ from the control's")             \
+	X(MARKER, "marker", "the variant did not take effect")                 \
+	X(THROTTLED, "throttled", "the GPU slowed itself down")                \
+	X(FOREIGN, "foreign process", "something else used the GPU")           \
+	X(CLOCK, "clock drift", "the pod's clock disagrees with ours")         \
+	X(CLOCK_LAG, "clock-lag", "the log's clock runs ahead of the GPU")     \
+	X(IMPLAUSIBLE, "implausible", "under half of the control's time")      \
+	X(UNCHECKED, "outputs unchecked", "no validation loss to compare")     \
+	X(OUTPUTS, "outputs changed", "its losses differ from the control's")  \
+	X(FILES, "judge files", "files of the judge changed")                  \
+	X(LOST, "lost", "the run was lost with its pod or connection")         \
+	X(HELD, "outlier", "far from the median of its arm (kept)")
+
+enum guard {
+#define X(id, word, what) GUARD_##id,
+	GUARD_LIST(X)
+#undef X
+		GUARD_COUNT
+};
+
+const char *guard_word(enum guard guard);
+const char *guard_what(enum guard guard);
+
+/* One guard that fired. */
+struct guard_hit {
+	enum guard guard;
+	bool hard;
+	char text[160]; /* what was seen, for a person */
+};
+
+#define GUARD_MAX_HITS 8
+
+struct guard_hits {
+	size_t n;
+	struct guard_hit hit[GUARD_MAX_HITS];
+};
+
+/* Add one; the same guard is kept once.  Beyond the cap it is dropped. */
+void guard_add(struct guard_hits *hits, enum guard guard, bool hard,
+	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The first hard one, or NULL. */
+const struct guard_hit *guard_hard(const struct guard_hits *hits);
+
+/* Tolerances of work identity; the defaults are of healthy public runs. */
+struct guard_loss_rule {
+	double first; /* |difference| at step 1: 1e-4 */
+	double steps; /* at steps 2..5: 0.02 */
+	double val;   /* of the last validation: 0.02 */
+	double late;  /* soft, of the training loss at the window's end: 0.08 */
+};
+
+#define GUARD_LOSS_DEFAULT                                                     \
+	{                                                                      \
+		1e-4, 0.02, 0.02, 0.08                                         \
+	}
+
+/*
+ * Widen val and late by the spread between A/A runs (sample sd of the
+ * control's own runs; NAN: unknown): max(val, 6 sd sqrt 2), max(late, 5 sd
+ * sqrt 2).
+ */
+void guard_loss_widen(struct guard_loss_rule *rule, double val_sd,
+		      double late_sd);
+
+/* The losses of one run. */
+struct guard_losses {
+	const struct step_row *rows;
+	size_t n;
+	double val_loss;  /* NAN: none printed */
+	double late_step; /* where the window ends; NAN: no soft check */
+};
+
+/*
+ * Hold the variant's losses against the control's of the same block.  With
+ * `changed` (the plan declares changed numerics) what would be hard is soft.
+ */
+void guard_check_losses(struct guard_hits *hits,
+			const struct guard_losses *control,
+			const struct guard_losses *variant,
+			const struct guard_loss_rule *rule, bool changed);
+
+/* Do the clocks of two runs lag differently (in steps)? */
+bool guard_clock_lag(double control_lag_steps, double variant_lag_steps);
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* One log of one run; called by `bench judge` and by the session. */
+#include "config.h"
+
+#include "bench/run_log.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+#include "parsers/run_reader.h"
+
+/* A log while it is read: the values of the line at hand, then rows. */
+struct reading {
+	struct run_log *log;
+	struct step_row row; /* of the line at hand */
+	bool is_val;	     /* it is a validation */
+	double last_val;
+	bool too_many;
+	struct buf head; /* for a score */
+};
+
+static const struct step_row no_row = { (double)NAN, (double)NAN, (double)NAN,
+					(double)NAN, (double)NAN, 0 };
+
+/* The line at hand is over: keep its row when it is a train row. */
+static void
+flush_row(struct reading *r)
+{
+	struct run_log *log = r->log;
+	const struct step_row *row = &r->row;
+	bool has = !isnan(row->train_loss) || !isnan(row->train_ms) ||
+		   !isnan(row->tok_s);
+
+	if (r->is_val) {
+		log->val_loss = r->last_val;
+		log->val_step = row->step;
+	} else if (has && row->step > 0.0) {
+		if (log->n_rows == RUN_LOG_MAX_ROWS) {
+			r->too_many = true;
+		} else {
+			log->rows = xgrow(log->rows, log->n_rows,
+					  &log->cap_rows, sizeof(*log->rows));
+			log->rows[log->n_rows++] = *row;
+		}
+	}
+	r->row = no_row;
+	r->is_val = false;
+}
+
+static void
+new_run(struct reading *r, unsigned int index)
+{
+	flush_row(r);
+	r->log->n_rows = 0;
+	r->log->val_loss = r->log->val_step = (double)NAN;
+	r->log->grad_accum = (double)NAN;
+	r->log->n_runs = index + 1;
+}
+
+static void
+on_sample(void *user, const struct run *run, const struct sample *sample)
+{
+	struct reading *r = user;
+
+	if (run->run_index + 1 > r->log->n_runs)
+		new_run(r, run->run_index);
+	if (sample->line != r->row.line)
+		flush_row(r);
+	r->row.line = sample->line;
+	if (!isnan(sample->step))
+		r->row.step = sample->step;
+	if (!isnan(sample->train_ms))
+		r->row.train_ms = sample->train_ms;
+	switch ((int)sample->metric) {
+	case METRIC_TRAIN_LOSS:
+		r->row.train_loss = sample->value;
+		break;
+	case METRIC_TRAIN_MS:
+		r->row.train_ms = sample->value;
+		break;
+	case METRIC_TRAIN_MIN:
+		r->row.train_min = sample->value;
+		break;
+	case METRIC_TOK_S:
+		r->row.tok_s = sample->value;
+		break;
+	case METRIC_GRAD_ACCUM:
+		r->log->grad_accum = sample->value;
+		break;
+	case METRIC_VAL_LOSS:
+		r->last_val = sample->value;
+		r->is_val = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+on_run(void *user, const struct run *run)
+{
+	struct reading *r = user;
+
+	if (run->run_index + 1 > r->log->n_runs)
+		new_run(r, run->run_index);
+	flush_row(r);
+	run_release(&r->log->run);
+	run_copy(&r->log->run, run);
+}
+
+static const struct run_reader_cb reader_cb = {
+	.on_sample = on_sample,
+	.on_run = on_run,
+};
+
+static void
+log_init(struct run_log *log, const char *path)
+{
+	*log = (struct run_log){ .path = xstrdup(path),
+				 .val_loss = (double)NAN,
+				 .val_step = (double)NAN,
+				 .grad_accum = (double)NAN };
+	run_init(&log->run);
+}
+
+/* After the last byte: rows or a score? */
+static int
+finish(struct reading *r, const struct run_log_rule *rule, struct err *err)
+{
+	struct run_log *log = r->log;
+	struct str head = { r->head.data, r->head.len };
+	bool try_score =
+		rule->force ? rule->kind == RUN_LOG_SCORE : log->n_rows == 0;
+
+	if (r->too_many)
+		return err_set(err, ERR_LIMIT, "%s: more than %d train rows",
+			       log->path, RUN_LOG_MAX_ROWS);
+	log->kind = rule->force ? rule->kind : RUN_LOG_TRAINING;
+	if (try_score &&
+	    score_json_read(&log->score, head, rule->score_key, NULL) == 0)
+		log->kind = RUN_LOG_SCORE;
+	return 0;
+}
+
+/* Feed blocks from next() to a reader; the common part of both ways in. */
+struct source {
+	int fd; /* or -1: text */
+	struct str text;
+};
+
+static ssize_t
+next_block(struct source *source, char *block, size_t size)
+{
+	size_t n = source->text.len < size ? source->text.len : size;
+
+	if (source->fd >= 0)
+		return read(source->fd, block, size);
+	if (n > 0)
+		memcpy(block, source->text.p, n);
+	source->text.p += n;
+	source->text.len -= n;
+	return (ssize_t)n;
+}
+
+static int
+read_source(struct run_log *log, struct source *source, const char *path,
+	    const struct run_log_rule *rule, struct err *err)
+{
+	struct reading r = { .log = log, .row = no_row };
+	struct run_reader *reader;
+	char block[65536];
+	ssize_t n;
+	int result = -1;
+
+	log_init(log, path);
+	buf_init(&r.head, RUN_LOG_MAX_SCORE_BYTES);
+	reader = run_reader_new(rule->formats, &reader_cb, &r);
+	while ((n = next_block(source, block, sizeof(block))) > 0) {
+		run_reader_feed(reader, block, (size_t)n);
+		buf_append(&r.head, block, (size_t)n);
+	}
+	if (n < 0) {
+		err_set_errno(err, ERR_IO, "cannot read %s", path);
+	} else {
+		run_reader_finish(reader);
+		flush_row(&r);
+		result = finish(&r, rule, err);
+	}
+	run_reader_free(reader);
+	buf_release(&r.head);
+	if (result != 0)
+		run_log_release(log);
+	return result;
+}
+
+int
+run_log_parse(struct run_log *log, const char *path, struct str text,
+	      const struct run_log_rule *rule, struct err *err)
+{
+	struct source source = { -1, text };
+
+	return read_source(log, &source, path, rule, err);
+}
+
+int
+run_log_read(struct run_log *log, const char *path,
+	     const struct run_log_rule *rule, struct err *err)
+{
+	struct source source = { -1, { NULL, 0 } };
+	struct stat st;
+	int result;
+
+	source.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (source.fd < 0)
+		return err_set_errno(err, ERR_IO, "cannot open %s", path);
+	if (fstat(source.fd, &st) != 0 || !S_ISREG(st.st_mode))
+		result = err_set(err, ERR_IO, "%s is not a regular file", path);
+	else
+		result = read_source(log, &source, path, rule, err);
+	(void)close(source.fd);
+	return result;
+}
+
+void
+run_log_release(struct run_log *log)
+{
+	free(log->path);
+	free(log->rows);
+	run_release(&log->run);
+	score_json_release(&log->score);
+	*log = (struct run_log){ 0 };
+}
+
+/* The first event of that kind, or NULL. */
+static const struct run_event *
+find_event(const struct run *run, enum run_event_kind kind)
+{
+	for (size_t i = 0; i < run->n_events; i++)
+		if (run->events[i].kind == kind)
+			return &run->events[i];
+	return NULL;
+}
+
+static void
+training_guards(const struct run_log *log, struct guard_hits *hits)
+{
+	static const enum run_event_kind fatal[] = {
+		RUN_EVENT_OOM,	  RUN_EVENT_TRACEBACK, RUN_EVENT_CHILD_FAILED,
+		RUN_EVENT_KILLED, RUN_EVENT_CUDA,
+	};
+	const struct run *run = &log->run;
+
+	if (run->status == RUN_DIVERGED ||
+	    find_event(run, RUN_EVENT_NAN) != NULL) {
+		const struct run_event *event = find_event(run, RUN_EVENT_NAN);
+
+		guard_add(hits, GUARD_NAN, true,
+			  "NaN or infinity in the log (line %llu)",
+			  event != NULL ? (unsigned long long)event->line
+					: 0ULL);
+	}
+	for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++) {
+		const struct run_event *event = find_event(run, fatal[i]);
+
+		if (event != NULL)
+			guard_add(hits, GUARD_EXIT, true, "%s at line %llu",
+				  run_event_name(fatal[i]),
+				  (unsigned long long)event->line);
+	}
+	if (log->n_rows == 0)
+		guard_add(hits, GUARD_EXIT, true,
+			  "no train row and no score in it");
+	else if (run->status != RUN_FINISHED)
+		guard_add(hits, GUARD_EXIT, true, "the run is %s",
+			  run_status_name(run->status));
+}
+
+void
+run_log_guards(const struct run_log *log, struct guard_hits *hits)
+{
+	if (log->kind == RUN_LOG_TRAINING)
+		training_guards(log, hits);
+	else if (log->score.root == NULL)
+		guard_add(hits, GUARD_EXIT, true, "no JSON object in it");
+	else if (!score_json_counts(&log->score))
+		guard_add(hits, GUARD_EXIT, true, "%s", log->score.why);
+}
+
+/* Both known and different, or known of one only. */
+static bool
+differs(double a, double b)
+{
+	return isnan(a) != isnan(b) || (!isnan(a) && a != b);
+}
+
+void
+run_log_same_work(const struct run_log *control, const struct run_log *variant,
+		  struct guard_hits *hits)
+{
+	const struct {
+		const char *name;
+		double a, b;
+	} settings[] = {
+		{ "seed", control->run.seed, variant->run.seed },
+		{ "world size", control->run.n_gpus, variant->run.n_gpus },
+		{ "batch", control->run.train_batch_tokens,
+		  variant->run.train_batch_tokens },
+		{ "planned steps", control->run.planned_steps,
+		  variant->run.planned_steps },
+		{ "grad_accum", control->grad_accum, variant->grad_accum },
+		{ "val_tokens", control->run.val_tokens,
+		  variant->run.val_tokens },
+	};
+	char why[96];
+
+	if (control->kind != variant->kind) {
+		guard_add(hits, GUARD_SAME, true,
+			  "one is a training log, the other a score");
+	} else if (control->kind == RUN_LOG_SCORE) {
+		if (control->score.root != NULL &&
+		    variant->score.root != NULL &&
+		    !score_json_same_work(&control->score, &variant->score, why,
+					  sizeof(why)))
+			guard_add(hits, GUARD_SAME, true, "%s", why);
+	} else if (control->n_rows > 0 && variant->n_rows > 0) {
+		for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]);
+		     i++)
+			if (differs(settings[i].a, settings[i].b))
+				guard_add(hits, GUARD_SAME, true,
+					  "%s is %.17g against %.17g",
+					  settings[i].name, settings[i].b,
+					  settings[i].a);
+	}
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers to the exact words of a verdict; called by judge. */
+#include "config.h"
+
+#include "bench/verdict.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/dist.h"
+#include "bench/stats.h"
+
+static const char *const words[] = {
+#define X(id, word) word,
+	VERDICT_LIST(X)
+#undef X
+};
+
+static const char *const suffix_names[] = {
+#define X(id, name) name,
+	VERDICT_SUFFIX_LIST(X)
+#undef X
+};
+
+/* Blocks from which t and sign-flip can disagree in a way that means much. */
+#define FRAGILE_BLOCKS 6
+
+const char *
+verdict_word_name(enum verdict_word word)
+{
+	return words[word];
+}
+
+const char *
+verdict_suffix_name(enum verdict_suffix suffix)
+{
+	return suffix_names[suffix];
+}
+
+static void __attribute__((format(printf, 2, 3)))
+append(struct verdict *v, const char *fmt, ...)
+{
+	size_t len = strlen(v->text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(v->text + len, sizeof(v->text) - len, fmt, ap);
+	va_end(ap);
+}
+
+/* A percentage with as many decimals as it needs to not print as 0.00. */
+static void
+append_pct(struct verdict *v, double pct)
+{
+	double size = fabs(pct);
+
+	append(v, "%.*f", size > 0.0 && size < 0.005 ? 4 : 2, pct);
+}
+
+static void
+append_interval(struct verdict *v, double lo, double hi)
+{
+	append(v, " [");
+	append_pct(v, lo);
+	append(v, ", ");
+	append_pct(v, hi);
+	append(v, "]");
+}
+
+/* What a single pair says when the noise of its class is known. */
+static void
+append_provisional(struct verdict *v, const struct verdict_input *in)
+{
+	double mean = in->paired->mean, half;
+
+	if (isnan(mean) || !(in->register_df >= 2.0) ||
+	    !(in->register_sd > 0.0))
+		return;
+	half = dist_t_quantile(1.0 - in->alpha / 2.0, in->register_df) *
+	       in->register_sd * M_SQRT2;
+	append(v, "; provisional ");
+	append_pct(v, stats_pct(mean));
+	append(v, "%%");
+	append_interval(v, stats_pct(mean - half), stats_pct(mean + half));
+}
+
+/* The order of the words: the first that fits. */
+static enum verdict_word
+pick_word(const struct verdict_input *in)
+{
+	const struct paired *p = in->paired;
+	size_t need =
+		in->need > VERDICT_MIN_BLOCKS ? in->need : VERDICT_MIN_BLOCKS;
+
+	if (in->invalid != NULL)
+		return VERDICT_INVALID;
+	if (p->n < need || isnan(p->p))
+		return VERDICT_NOT_JUDGED;
+	if (!in->no_winner && in->p < in->alpha && p->mean > 0.0)
+		return VERDICT_FASTER;
+	if (!in->no_winner && in->p < in->alpha && p->mean < 0.0)
+		return VERDICT_SLOWER;
+	if (!in->no_winner && paired_is_same(p, in->margin))
+		return VERDICT_SAME;
+	return VERDICT_NO_DIFFERENCE;
+}
+
+static void
+write_shown(struct verdict *v, const struct verdict_input *in)
+{
+	const struct paired *p = in->paired;
+	double lo = stats_pct(p->lo), hi = stats_pct(p->hi);
+	bool slower = v->word == VERDICT_SLOWER;
+
+	append(v, " by ");
+	append_pct(v, fabs(stats_pct(p->mean)));
+	append(v, "%%");
+	append_interval(v, slower ? -hi : lo, slower ? -lo : hi);
+	v->below_margin =
+		slower ? p->lo > -log1p(in->margin) : p->hi < log1p(in->margin);
+	if (v->below_margin)
+		append(v, ", below the %g%% margin", 100.0 * in->margin);
+}
+
+static void
+write_text(struct verdict *v, const struct verdict_input *in)
+{
+	const struct paired *p = in->paired;
+
+	append(v, "%s", words[v->word]);
+	switch (v->word) {
+	case VERDICT_INVALID:
+		append(v, " (%s)", in->invalid);
+		break;
+	case VERDICT_NOT_JUDGED:
+		append(v, " (%zu block%s, need %zu)", p->n,
+		       p->n == 1 ? "" : "s",
+		       in->need > VERDICT_MIN_BLOCKS
+			       ? in->need
+			       : (size_t)VERDICT_MIN_BLOCKS);
+		append_provisional(v, in);
+		break;
+	case VERDICT_FASTER:
+	case VERDICT_SLOWER:
+		write_shown(v, in);
+		break;
+	case VERDICT_SAME:
+		append(v, " within \302\261%g%%", 100.0 * in->margin);
+		break;
+	case VERDICT_NO_DIFFERENCE:
+		append(v, " ");
+		append_pct(v, stats_pct(p->mean));
+		append(v, "%%");
+		append_interval(v, stats_pct(p->lo), stats_pct(p->hi));
+		append(v, "; this bench would have missed anything under ");
+		append_pct(v, stats_pct(p->mde));
+		append(v, "%%");
+		break;
+	}
+}
+
+void
+verdict_judge(struct verdict *v, const struct verdict_input *in)
+{
+	const struct paired *p = in->paired;
+	const char *glue = ", ";
+
+	*v = (struct verdict){ .word = pick_word(in),
+			       .suffixes = in->suffixes };
+	if (v->word == VERDICT_INVALID)
+		v->suffixes = 0;
+	else if (v->word != VERDICT_NOT_JUDGED && p->n >= FRAGILE_BLOCKS &&
+		 !isnan(p->p_signflip) &&
+		 (p->p < in->alpha) != (p->p_signflip < in->alpha))
+		v->suffixes |= 1U << VERDICT_FRAGILE;
+	if (v->word != VERDICT_FASTER)
+		v->suffixes &= ~(1U << VERDICT_UNPROVEN);
+	write_text(v, in);
+	for (unsigned int i = 0; i < VERDICT_SUFFIX_COUNT; i++)
+		if (v->suffixes >> i & 1U)
+			append(v, "%s%s", glue, suffix_names[i]);
+}

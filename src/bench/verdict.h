@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_VERDICT_H
+#define HGYM_BENCH_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bench/paired.h"
+
+/*
+ * The verdict on one variant against the control.  The words are exact; the
+ * first that fits wins, in this order.
+ */
+#define VERDICT_LIST(X)                                                        \
+	X(INVALID, "INVALID")                                                  \
+	X(NOT_JUDGED, "NOT JUDGED")                                            \
+	X(FASTER, "FASTER")                                                    \
+	X(SLOWER, "SLOWER")                                                    \
+	X(SAME, "SAME")                                                        \
+	X(NO_DIFFERENCE, "NO DIFFERENCE SHOWN")
+
+enum verdict_word {
+#define X(id, word) VERDICT_##id,
+	VERDICT_LIST(X)
+#undef X
+};
+
+const char *verdict_word_name(enum verdict_word word);
+
+/* Blocks below which nothing is judged, whatever a plan says. */
+#define VERDICT_MIN_BLOCKS 3
+
+/* Suffixes, in the order they are printed. */
+#define VERDICT_SUFFIX_LIST(X)                                                 \
+	X(FRAGILE, "fragile")                                                  \
+	X(NOT_STEADY, "not steady")                                            \
+	X(PODS_DIFFER, "differs by pod")                                       \
+	X(OUTPUTS_CHANGED, "outputs changed")                                  \
+	X(OUTPUTS_UNCHECKED, "outputs unchecked")                              \
+	X(UNPROVEN, "quality unproven")
+
+enum verdict_suffix {
+#define X(id, name) VERDICT_##id,
+	VERDICT_SUFFIX_LIST(X)
+#undef X
+		VERDICT_SUFFIX_COUNT
+};
+
+const char *verdict_suffix_name(enum verdict_suffix suffix);
+
+struct verdict_input {
+	const char *invalid; /* word of the hard guard, or NULL */
+	size_t need;	     /* blocks needed; at least VERDICT_MIN_BLOCKS */
+	const struct paired *paired;
+	double p; /* that decides: Holm's where there are several variants */
+	double alpha;
+	double margin; /* 0.005 is 0.5 % */
+	/* Spread between A/A runs of this class (sd of ln y) and its degrees
+	 * of freedom; NAN or below 2: none known. */
+	double register_sd, register_df;
+	bool no_winner; /* the pods disagree: neither faster nor slower */
+	unsigned int suffixes; /* 1 << enum verdict_suffix; fragile is added */
+};
+
+struct verdict {
+	enum verdict_word word;
+	unsigned int suffixes;
+	bool below_margin; /* shown, but smaller than what matters */
+	char text[256];	   /* the whole verdict as it is printed */
+};
+
+void verdict_judge(struct verdict *verdict, const struct verdict_input *input);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* The words of a verdict in their order, and the guard on losses. */
+#include "config.h"
+
+#include "bench/verdict.h"
+
+#include "bench/guard.h"
+
+#include "tests/support/tap.h"
+
+static const struct paired_rule rule = { 0.05, 0.005, 0.8 };
+
+/* The verdict text of blocks d with the defaults; in may be changed. */
+static const char *
+judge(const double *d, size_t n, struct verdict_input in)
+{
+	static struct verdict v;
+	struct paired p = paired_compare(d, n, &rule);
+
+	in.paired = &p;
+	in.p = isnan(in.p) || in.p == 0.0 ? p.p : in.p;
+	in.alpha = 0.05;
+	in.margin = in.margin > 0.0 ? in.margin : 0.005;
+	verdict_judge(&v, &in);
+	return v.text;
+}
+
+static void
+differences(const double *a, const double *b, double *d, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		d[i] = log(a[i]) - log(b[i]);
+}
+
+static void
+test_words(void)
+{
+	static const double a[] = { 572.71, 572.95, 572.40,
+				    573.10, 572.88, 572.60 };
+	static const double b[] = { 562.80, 564.10, 561.95,
+				    563.70, 562.45, 563.05 };
+	static const double c[] = { 572.7, 573.1, 572.4, 572.9, 573.3, 572.5 };
+	static const double e[] = { 572.9, 572.6, 572.8, 573.2, 572.7, 573.0 };
+	const struct verdict_input none = { .register_sd = NAN };
+	struct verdict_input in = none;
+	double d[6], back[6];
+
+	differences(a, b, d, 6);
+	differences(b, a, back, 6);
+	is_str(judge(d, 6, none), "FASTER by 1.73% [1.62, 1.85]", "faster");
+	is_str(judge(back, 6, none), "SLOWER by 1.70% [1.59, 1.82]", "slower");
+	is_str(judge(d, 2, none), "NOT JUDGED (2 blocks, need 3)",
+	       "two blocks are not judged");
+	is_str(judge(d, 1, none), "NOT JUDGED (1 block, need 3)", "nor one");
+	is_str(judge(d, 0, none), "NOT JUDGED (0 blocks, need 3)", "nor none");
+	in.need = 6;
+	is_str(judge(d, 5, in), "NOT JUDGED (5 blocks, need 6)",
+	       "a plan may need more");
+	in = none;
+	in.invalid = "work identity";
+	is_str(judge(d, 6, in), "INVALID (work identity)",
+	       "invalid comes first");
+	in = none;
+	in.register_sd = 0.000103;
+	in.register_df = 2;
+	is_str(judge(d, 1, in),
+	       "NOT JUDGED (1 block, need 3); provisional "
+	       "1.76% [1.70, 1.82]",
+	       "provisional with a register");
+	differences(c, e, d, 6);
+	is_str(judge(d, 6, none), "SAME within \302\2610.5%", "same");
+	in = none;
+	in.margin = 0.0005;
+	is_str(judge(d, 6, in),
+	       "NO DIFFERENCE SHOWN -0.01% [-0.10, 0.08]; this bench would "
+	       "have missed anything under 0.12%",
+	       "never `same` for a wide interval");
+}
+
+static void
+test_suffixes(void)
+{
+	static const double small[] = {
+		.002, .0021, .0019, .002, .0022, .0018
+	};
+	static const double odd[] = { .001, .001, .001, .001, .001, .05 };
+	const struct verdict_input none = { .register_sd = NAN };
+	struct verdict_input in = none;
+	static const double up[] = { .02, .021, .022, .023 };
+
+	is_str(judge(small, 6, none),
+	       "FASTER by 0.20% [0.19, 0.22], below the 0.5% margin",
+	       "below the margin");
+	in.suffixes = 1U << VERDICT_NOT_STEADY | 1U << VERDICT_PODS_DIFFER;
+	is_str(judge(up, 4, in),
+	       "FASTER by 2.17% [1.96, 2.38], not steady, differs by pod",
+	       "suffixes in their order");
+	in.suffixes = 1U << VERDICT_UNPROVEN;
+	is_str(judge(up, 4, in),
+	       "FASTER by 2.17% [1.96, 2.38], quality unproven",
+	       "declared other numerics");
+	in.suffixes = 0;
+	in.no_winner = true;
+	ok(strncmp(judge(up, 4, in), "NO DIFFERENCE SHOWN", 19) == 0,
+	   "pods that disagree have no winner");
+	in = none;
+	in.p = 0.2;
+	ok(strncmp(judge(up, 4, in), "NO DIFFERENCE SHOWN", 19) == 0,
+	   "Holm's p decides");
+	ok(strstr(judge(odd, 6, none), ", fragile") != NULL,
+	   "t and sign-flip disagree: fragile");
+}
+
+static struct step_row
+row(double step, double loss)
+{
+	return (struct step_row){ step, loss, NAN, NAN, NAN, 1 };
+}
+
+static const struct guard_hit *
+check(const struct step_row *a, double val_a, const struct step_row *b,
+      double val_b, size_t n, bool changed)
+{
+	static struct guard_hits hits;
+	const struct guard_loss_rule tolerances = GUARD_LOSS_DEFAULT;
+	struct guard_losses control = { a, n, val_a, NAN };
+	struct guard_losses variant = { b, n, val_b, NAN };
+
+	hits.n = 0;
+	guard_check_losses(&hits, &control, &variant, &tolerances, changed);
+	return hits.n > 0 ? &hits.hit[0] : NULL;
+}
+
+static void
+test_losses(void)
+{
+	struct step_row a[] = { row(1, 9.0061), row(2, 12.8549) };
+	struct step_row good[] = { row(1, 9.0061), row(2, 12.8528) };
+	struct step_row bad[] = { row(1, 9.0061), row(2, 13.0082) };
+	struct step_row first[] = { row(1, 9.0063), row(2, 12.8549) };
+	struct step_row c[] = { row(4, 8.0252) }, d[] = { row(4, 8.0) };
+	const struct guard_hit *hit;
+
+	ok(check(a, 3.4103, good, 3.4113, 2, false) == NULL, "a healthy pair");
+	hit = check(a, 3.4103, bad, 3.4113, 2, false);
+	ok(hit != NULL && hit->hard && hit->guard == GUARD_WORK,
+	   "another loss at step 2");
+	is_str(hit != NULL ? hit->text : NULL,
+	       "diverged at step 2: loss 13.0082 against 12.8549 "
+	       "(tolerance 0.02)",
+	       "is said");
+	hit = check(a, 3.4103, good, 4.3009, 2, false);
+	ok(hit != NULL && hit->hard, "another validation loss");
+	hit = check(a, 3.4103, first, 3.4103, 2, false);
+	ok(hit != NULL && hit->hard, "step 1 has to be equal");
+	hit = check(c, 1, d, 1, 1, false);
+	ok(hit != NULL && hit->hard, "0.0252 lower at step 4");
+	hit = check(a, 3.4103, bad, 4.3009, 2, true);
+	ok(hit != NULL && !hit->hard && hit->guard == GUARD_OUTPUTS,
+	   "declared numerics make it soft");
+	hit = check(a, NAN, good, 3.4, 2, false);
+	ok(hit != NULL && !hit->hard && hit->guard == GUARD_UNCHECKED,
+	   "no validation loss: unchecked");
+}
+
+static void
+test_widen(void)
+{
+	struct guard_loss_rule tolerances = GUARD_LOSS_DEFAULT;
+
+	guard_loss_widen(&tolerances, NAN, NAN);
+	is_near(tolerances.val, 0.02, 1e-12, "no register changes nothing");
+	guard_loss_widen(&tolerances, 0.01, 0.02);
+	is_near(tolerances.val, 6 * 0.01 * M_SQRT2, 1e-12, "val widened");
+	is_near(tolerances.late, 5 * 0.02 * M_SQRT2, 1e-12, "late widened");
+	ok(guard_clock_lag(0.1731, 0.9908) && !guard_clock_lag(0.17, 0.18),
+	   "clocks that lag differently");
+}
+
+int
+main(void)
+{
+	test_words();
+	test_suffixes();
+	test_losses();
+	test_widen();
+	return tap_done();
+}

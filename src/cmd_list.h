@@ -6,6 +6,8 @@
  * The commands, in the order of the help: cmd_<id> in a file of its own
  * (cmd_parse.c has cmd_parse).  The only list of them.
  */
-#define CMD_LIST(X) X(parse)
+#define CMD_LIST(X)                                                            \
+	X(parse)                                                               \
+	X(harness)
 
 #endif

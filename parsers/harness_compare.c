@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* The trials of a comparison, which of them count, and the medians. */
+#include "config.h"
+
+#include "parsers/harness_compare.h"
+
+#include <stdlib.h>
+
+#include "parsers/harness_parts.h"
+
+static const char *const group_names[] = { "plain", "harnessed" };
+
+static const char *
+text_at(struct harness_pool *pool, const cJSON *object, const char *key)
+{
+	return harness_text_of(pool, harness_get(object, key),
+			       HARNESS_PATH_MAX);
+}
+
+/* Tools at the start: of the validation, else the most of an iteration. */
+static struct harness_number
+tools_of(const cJSON *trial)
+{
+	struct harness_number tools = harness_number_of(harness_get(
+		harness_get(trial, "harness_validation"), "active_tool_count"));
+	const cJSON *node;
+
+	if (tools.present)
+		return tools;
+	cJSON_ArrayForEach(node, harness_get(trial, "iterations"))
+	{
+		struct harness_number n = harness_number_of(
+			harness_get(node, "active_tool_count"));
+
+		if (n.present && (!tools.present || n.value > tools.value))
+			tools = n;
+	}
+	return tools;
+}
+
+static void
+read_post(struct harness_compare *compare, const struct harness_files *files,
+	  struct harness_trial *trial, const cJSON *node)
+{
+	struct harness_run run = {
+		.post_score_key = text_at(&compare->pool, node, "score_key"),
+	};
+	struct harness_build b = { .pool = &compare->pool,
+				   .files = files,
+				   .run = &run };
+	const struct harness_file *errors = harness_files_find(
+		files,
+		trial->group == group_names[0] ? HARNESS_PLAIN_ERR
+					       : HARNESS_HARNESSED_ERR,
+		NULL, trial->number, 0);
+
+	harness_post_read(&b, &trial->post, node, (struct str){ NULL, 0 },
+			  errors != NULL
+				  ? (struct str){ errors->text, errors->len }
+				  : (struct str){ NULL, 0 });
+	if (compare->score_key == NULL)
+		compare->score_key = run.post_score_key;
+	if (compare->command == NULL)
+		compare->command = trial->post.command;
+}
+
+static void
+read_trial(struct harness_compare *compare, const struct harness_files *files,
+	   size_t group, const cJSON *node)
+{
+	struct harness_pool *pool = &compare->pool;
+	struct harness_trial *t = &compare->trials[compare->n_trials++];
+	struct harness_number number =
+		harness_number_of(harness_get(node, "trial"));
+
+	t->group = group_names[group];
+	t->number = number.present && number.value >= 1 &&
+				    number.value <= HARNESS_MAX_NUMBER
+			    ? (unsigned int)number.value
+			    : 0;
+	t->run_id = text_at(pool, node, "run_id");
+	t->status = text_at(pool, node, "status");
+	t->error = text_at(pool, node, "error");
+	t->iterations =
+		harness_number_of(harness_get(node, "iterations_completed"));
+	t->attempt_s = harness_number_of(
+		harness_get(node, "attempt_duration_seconds"));
+	t->comparison_valid =
+		harness_bool_of(harness_get(node, "comparison_valid"));
+	t->comparison_why = text_at(pool, node, "comparison_invalid_reason");
+	t->post_valid = harness_bool_of(harness_get(node, "post_valid"));
+	t->objective_valid =
+		harness_bool_of(harness_get(node, "objective_post_valid"));
+	t->post_why = text_at(pool, node, "post_invalid_reason");
+	t->worst = harness_bool_of(harness_get(node, "post_treated_as_worst"));
+	t->score = harness_number_of(harness_get(node, "post_score"));
+	t->calls = harness_number_of(harness_get(node, "mcp_call_count"));
+	t->active_tools = tools_of(node);
+	read_post(compare, files, t, harness_get(node, "post_result"));
+}
+
+/* The trial of the report whose own file is missing, or NULL. */
+static const cJSON *
+reported_trial(const cJSON *report, size_t group, unsigned int number)
+{
+	const cJSON *node;
+
+	cJSON_ArrayForEach(node, harness_get(report, "trials"))
+	{
+		struct harness_number of =
+			harness_number_of(harness_get(node, "trial"));
+
+		if (of.present && of.value == number &&
+		    strcmp(json_get_string(node, "group", ""),
+			   group_names[group]) == 0)
+			return node;
+	}
+	return NULL;
+}
+
+static void
+read_group_trials(struct harness_compare *compare,
+		  const struct harness_files *files, const cJSON *report,
+		  size_t group)
+{
+	enum harness_kind kind = group == 0 ? HARNESS_PLAIN : HARNESS_HARNESSED;
+
+	for (unsigned int k = 1;
+	     k <= HARNESS_MAX_TRIALS && compare->n_trials < HARNESS_MAX_TRIALS;
+	     k++) {
+		const struct harness_file *file =
+			harness_files_find(files, kind, NULL, k, 0);
+		const cJSON *node = file != NULL ? file->json : NULL;
+
+		if (node == NULL)
+			node = reported_trial(report, group, k);
+		if (node != NULL)
+			read_trial(compare, files, group, node);
+	}
+}
+
+/* A score that counts: the trial is valid by itself and its number finite. */
+static bool
+counts(const struct harness_trial *trial)
+{
+	return trial->post_valid == HARNESS_YES &&
+	       harness_is_finite(trial->score);
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* "best" of the report where it is told: it knows the direction. */
+static void
+take_best(struct harness_compare *compare, struct harness_group *group,
+	  const cJSON *report)
+{
+	const cJSON *said = harness_get(
+		harness_get(harness_get(report, "summary"), group->name),
+		"post_score");
+	struct harness_number best =
+		harness_number_of(harness_get(said, "best"));
+
+	if (group->min.value == group->max.value)
+		best = group->min;
+	if (!best.present)
+		return;
+	if (best.value != group->min.value && best.value != group->max.value)
+		return;
+	group->best = best;
+	if (group->min.value != group->max.value)
+		compare->higher_is_better = best.value == group->max.value
+						    ? HARNESS_YES
+						    : HARNESS_NO;
+}
+
+static void
+sum_up(struct harness_compare *compare, const cJSON *report, size_t which)
+{
+	struct harness_group *group = &compare->groups[compare->n_groups];
+	double values[HARNESS_MAX_TRIALS];
+	size_t n = 0;
+
+	*group = (struct harness_group){ .name = group_names[which],
+					 .worst = HARNESS_NO };
+	for (size_t i = 0; i < compare->n_trials; i++) {
+		const struct harness_trial *t = &compare->trials[i];
+
+		if (t->group != group->name)
+			continue;
+		group->count++;
+		if (counts(t))
+			values[n++] = t->score.value;
+		else if (t->post.present)
+			group->invalid++;
+		else
+			group->not_run++;
+		if (t->worst == HARNESS_YES)
+			group->worst = HARNESS_YES;
+	}
+	if (group->count == 0)
+		return;
+	compare->n_groups++;
+	group->valid = (unsigned int)n;
+	if (n == 0)
+		return;
+	qsort(values, n, sizeof(values[0]), by_value);
+	group->min = harness_number(values[0]);
+	group->max = harness_number(values[n - 1]);
+	group->median =
+		harness_number((values[(n - 1) / 2] + values[n / 2]) / 2);
+	take_best(compare, group, report);
+}
+
+void
+harness_compare_read(struct harness_compare *compare,
+		     const struct harness_files *files)
+{
+	const struct harness_file *file =
+		harness_files_get(files, "compare_report.json");
+	const cJSON *report = file != NULL ? file->json : NULL;
+
+	*compare = (struct harness_compare){
+		.has_report = report != NULL,
+		.created_ms = harness_time_at(report, "created_at"),
+		.higher_is_better = HARNESS_UNKNOWN,
+	};
+	compare->trials = harness_pool_alloc(&compare->pool, HARNESS_MAX_TRIALS,
+					     sizeof(*compare->trials));
+	for (size_t group = 0; group < 2; group++)
+		read_group_trials(compare, files, report, group);
+	for (size_t group = 0; group < 2; group++)
+		sum_up(compare, report, group);
+}
+
+void
+harness_compare_release(struct harness_compare *compare)
+{
+	harness_pool_release(&compare->pool);
+	*compare = (struct harness_compare){ .n_trials = 0 };
+}

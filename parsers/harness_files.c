@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which files of a HarnessGym directory count, and the last whole content of
+ * each; filled by src/harness and read by the other harness_* of this folder.
+ */
+#include "config.h"
+
+#include "parsers/harness_files.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+static const struct {
+	const char *pattern;
+	enum harness_form form;
+} kinds[] = {
+#define X(id, pattern, form) { pattern, HARNESS_##form },
+	HARNESS_KIND_LIST(X)
+#undef X
+};
+
+static const char *const folders[] = {
+	"runs",
+	"runs/*",
+	"runs/*/baseline",
+	"runs/*/checkpoints",
+	"runs/*/iterations",
+	"runs/*/iterations/[0-9]*",
+	"runs/*/iterations/[0-9]*/qualification",
+	"runs/*/iterations/[0-9]*/qualification/attempt_[0-9]*",
+	"runs/*/iterations/[0-9]*/repair_[0-9]*",
+	"mcp",
+	"mcp/*",
+	"mcp/*/.harnessgym",
+	"history",
+	"plain",
+	"plain/trial_[0-9]*",
+	"harnessed",
+	"harnessed/trial_[0-9]*",
+};
+
+enum harness_form
+harness_kind_form(enum harness_kind kind)
+{
+	return kinds[kind].form;
+}
+
+size_t
+harness_kind_bytes(enum harness_kind kind)
+{
+	static const size_t bytes[] = {
+		[HARNESS_JSON] = HARNESS_JSON_MAX,
+		[HARNESS_LINES] = HARNESS_LINES_MAX,
+		[HARNESS_TEXT] = HARNESS_TEXT_KEEP,
+		[HARNESS_MARK] = 0,
+	};
+
+	return bytes[kinds[kind].form];
+}
+
+static bool
+fits(const char *pattern, const char *path)
+{
+	return fnmatch(pattern, path, FNM_PATHNAME | FNM_PERIOD) == 0;
+}
+
+bool
+harness_path_enters(const char *path)
+{
+	if (*path == '\0')
+		return true;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (fits(folders[i], path))
+			return true;
+	return false;
+}
+
+/* A name that is a number, or "<word>_<number>"; 0 when it is not. */
+static unsigned int
+number_in(struct str name)
+{
+	const char *bar = memrchr(name.p, '_', name.len);
+	uint64_t value;
+
+	if (bar != NULL) {
+		name.len -= (size_t)(bar + 1 - name.p);
+		name.p = bar + 1;
+	}
+	return str_to_u64(name, &value) && value <= HARNESS_MAX_NUMBER
+		       ? (unsigned int)value
+		       : 0;
+}
+
+/* Run id and numbers from the folders of the path; false: a wrong number. */
+static bool
+read_folders(struct str rest, struct harness_path *out)
+{
+	struct str before = { NULL, 0 }, name;
+
+	while (str_next(&rest, '/', &name)) {
+		if (rest.len == 0)
+			break; /* the file's own name */
+		if (str_eq_cstr(before, "runs")) {
+			out->run = name;
+		} else if (str_eq_cstr(before, "iterations") ||
+			   str_starts_with(name, "trial_")) {
+			out->number = number_in(name);
+			if (out->number == 0)
+				return false;
+		} else if (out->number > 0 &&
+			   (str_starts_with(name, "attempt_") ||
+			    str_starts_with(name, "repair_"))) {
+			out->try = number_in(name);
+			if (out->try == 0)
+				return false;
+		}
+		before = name;
+	}
+	return true;
+}
+
+bool
+harness_path_read(const char *path, struct harness_path *out)
+{
+	for (size_t i = 0; i < HARNESS_KIND_COUNT; i++) {
+		if (!fits(kinds[i].pattern, path))
+			continue;
+		*out = (struct harness_path){ .kind = (enum harness_kind)i };
+		return read_folders(str_from(path), out);
+	}
+	return false;
+}
+
+void
+harness_files_init(struct harness_files *files)
+{
+	*files = (struct harness_files){ .walk = 1 };
+	map_init(&files->by_path);
+}
+
+static void
+file_free(struct harness_file *file)
+{
+	cJSON_Delete(file->json);
+	free(file->text);
+	free(file->run);
+	free(file->path);
+	free(file);
+}
+
+void
+harness_files_release(struct harness_files *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		file_free(files->all[i]);
+	free(files->all);
+	map_release(&files->by_path, NULL);
+	*files = (struct harness_files){ .walk = 1 };
+}
+
+/* The file at path, made when it is new; NULL when it does not count. */
+static struct harness_file *
+file_at(struct harness_files *files, const char *path)
+{
+	struct harness_file *file = map_get(&files->by_path, str_from(path));
+	struct harness_path what;
+
+	if (file != NULL)
+		return file;
+	if (files->n >= HARNESS_MAX_FILES || !harness_path_read(path, &what))
+		return NULL;
+	file = xcalloc(1, sizeof(*file));
+	file->path = xstrdup(path);
+	file->kind = what.kind;
+	file->run =
+		xstrndup(what.run.p != NULL ? what.run.p : "", what.run.len);
+	file->number = what.number;
+	file->try = what.try;
+	file->text = xstrdup("");
+	files->all = xgrow(files->all, files->n, &files->cap,
+			   sizeof(struct harness_file *));
+	files->all[files->n++] = file;
+	map_set(&files->by_path, str_from(path), file);
+	return file;
+}
+
+/* Parse a JSON file's content; NULL when it is empty, torn or no object. */
+static cJSON *
+whole_object(struct str text)
+{
+	cJSON *root;
+
+	text = str_trim(text);
+	if (text.len == 0 || text.p[text.len - 1] != '}')
+		return NULL;
+	root = json_parse(text, JSON_BARE_TEXT, NULL);
+	if (root != NULL && !cJSON_IsObject(root)) {
+		cJSON_Delete(root);
+		root = NULL;
+	}
+	return root;
+}
+
+/* Take a content that differs from the one before; false when it is torn. */
+static bool
+take(struct harness_file *file, struct str text, bool cut)
+{
+	if (harness_kind_form(file->kind) == HARNESS_JSON) {
+		cJSON *root = cut ? NULL : whole_object(text);
+
+		if (root == NULL)
+			return false;
+		cJSON_Delete(file->json);
+		file->json = root;
+		return true;
+	}
+	if (text.len == 0 && file->len > 0)
+		return false;
+	free(file->text);
+	file->text = xstrndup(text.p != NULL ? text.p : "", text.len);
+	file->len = text.len;
+	file->cut = cut;
+	return true;
+}
+
+bool
+harness_files_put(struct harness_files *files, const char *path,
+		  struct str text, bool cut, int64_t mtime_ms)
+{
+	size_t before = files->n;
+	struct harness_file *file = file_at(files, path);
+	uint64_t hash = str_hash(text);
+	bool is_new = files->n > before, moved;
+
+	if (file == NULL)
+		return false;
+	file->walk = files->walk;
+	moved = file->mtime_ms != mtime_ms;
+	file->mtime_ms = mtime_ms;
+	if (!is_new && hash == file->hash && text.len > 0) {
+		file->torn = false;
+		files->generation += moved;
+		return moved;
+	}
+	file->torn = !take(file, text, cut);
+	if (!file->torn)
+		file->hash = hash;
+	if (file->torn && !is_new)
+		return false;
+	files->generation++;
+	return true;
+}
+
+void
+harness_files_seen(struct harness_files *files, const char *path)
+{
+	struct harness_file *file = map_get(&files->by_path, str_from(path));
+
+	if (file != NULL)
+		file->walk = files->walk;
+}
+
+void
+harness_files_walked(struct harness_files *files)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < files->n; i++) {
+		struct harness_file *file = files->all[i];
+
+		if (file->walk + 1 >= files->walk) {
+			files->all[kept++] = file;
+			continue;
+		}
+		map_remove(&files->by_path, str_from(file->path));
+		file_free(file);
+		files->generation++;
+	}
+	files->n = kept;
+	files->walk++;
+}
+
+const struct harness_file *
+harness_files_get(const struct harness_files *files, const char *path)
+{
+	return map_get(&files->by_path, str_from(path));
+}
+
+const struct harness_file *
+harness_files_find(const struct harness_files *files, enum harness_kind kind,
+		   const char *run, unsigned int number, unsigned int try)
+{
+	for (size_t i = 0; i < files->n; i++) {
+		const struct harness_file *file = files->all[i];
+
+		if (file->kind == kind && file->number == number &&
+		    file->try == try &&
+		    (run == NULL || *run == '\0' ||
+		     strcmp(file->run, run) == 0))
+			return file;
+	}
+	return NULL;
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* Judged runs and comparisons to JSON; called by `harness --json`. */
+#include "config.h"
+
+#include "parsers/harness_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+static void
+add_number(cJSON *object, const char *key, struct harness_number number)
+{
+	json_add_number(object, key,
+			number.present ? number.value : (double)NAN);
+}
+
+/* As printed: a number, or the word that stood in its place. */
+static void
+add_raw(cJSON *object, const char *key, struct harness_number number)
+{
+	if (!number.present || isfinite(number.value))
+		add_number(object, key, number);
+	else if (isnan(number.value))
+		json_add_string(object, key, "NaN");
+	else
+		json_add_string(object, key,
+				number.value > 0 ? "Infinity" : "-Infinity");
+}
+
+/* Rounded to so many decimals, as people compare them. */
+static void
+add_rounded(cJSON *object, const char *key, struct harness_number number,
+	    int decimals)
+{
+	char text[400];
+
+	if (harness_is_finite(number)) {
+		(void)snprintf(text, sizeof(text), "%.*f", decimals,
+			       number.value);
+		number.value = strtod(text, NULL);
+	}
+	add_number(object, key, number);
+}
+
+static void
+add_tri(cJSON *object, const char *key, enum harness_tri tri)
+{
+	if (tri == HARNESS_UNKNOWN)
+		cJSON_AddNullToObject(object, key);
+	else
+		cJSON_AddBoolToObject(object, key, tri == HARNESS_YES);
+}
+
+static void
+add_time(cJSON *object, const char *key, int64_t ms)
+{
+	char text[CLOCK_RFC3339_SIZE];
+
+	if (ms > 0)
+		clock_rfc3339(ms, text);
+	json_add_string(object, key, ms > 0 ? text : NULL);
+}
+
+static cJSON *
+add_object(cJSON *object, const char *key, bool present)
+{
+	if (present)
+		return cJSON_AddObjectToObject(object, key);
+	cJSON_AddNullToObject(object, key);
+	return NULL;
+}
+
+static void
+add_score(cJSON *object, const char *key, const struct harness_score *score)
+{
+	cJSON *node = add_object(object, key, score->present);
+
+	if (node == NULL)
+		return;
+	json_add_number(node, "score", score->value);
+	cJSON_AddNumberToObject(node, "iteration", score->iteration);
+	if (score->source != NULL)
+		json_add_string(node, "source", score->source);
+}
+
+static void
+add_texts(cJSON *object, const char *key, const char *const *texts, size_t n)
+{
+	cJSON *array = cJSON_AddArrayToObject(object, key);
+
+	for (size_t i = 0; i < n; i++)
+		cJSON_AddItemToArray(
+			array, texts[i] != NULL ? cJSON_CreateString(texts[i])
+						: cJSON_CreateNull());
+}
+
+static void
+add_phase(cJSON *object, const char *key, const struct harness_phase *phase)
+{
+	cJSON *node = add_object(object, key, phase != NULL);
+
+	if (node == NULL)
+		return;
+	json_add_string(node, "status", phase->status);
+	add_number(node, "return_code", phase->return_code);
+	add_tri(node, "timed_out", phase->timed_out);
+	add_rounded(node, "duration_s", phase->duration_s, 3);
+}
+
+static void
+add_cases(cJSON *object, const struct harness_post *post)
+{
+	cJSON *array = cJSON_AddArrayToObject(object, "cases");
+
+	for (size_t i = 0; i < post->n_cases; i++) {
+		const struct harness_case *c = &post->cases[i];
+		cJSON *node = cJSON_CreateObject();
+
+		json_add_string(node, "name", c->name);
+		json_add_string(node, "status", c->status);
+		add_raw(node, "best", c->best);
+		add_raw(node, "median", c->median);
+		add_raw(node, "max_abs", c->max_abs);
+		add_number(node, "tolerance", c->tolerance);
+		cJSON_AddItemToArray(array, node);
+	}
+}
+
+static void
+add_post(cJSON *object, const char *key, const struct harness_post *post)
+{
+	cJSON *node = add_object(object, key, post->present);
+
+	if (node == NULL)
+		return;
+	json_add_string(node, "status", post->status);
+	add_number(node, "return_code", post->return_code);
+	add_tri(node, "timed_out", post->timed_out);
+	add_rounded(node, "duration_s", post->duration_s, 3);
+	add_raw(node, "score_raw", post->score);
+	add_tri(node, "passed", post->passed);
+	json_add_string(node, "infra_failure",
+			harness_failure_name(post->failure));
+	json_add_string(node, "mode", post->mode);
+	add_number(node, "score_refused_by_harnessgym", post->stray_score);
+	add_cases(node, post);
+}
+
+static void
+add_qualification(cJSON *object, const struct harness_qualification *q)
+{
+	cJSON *node = add_object(object, "qualification", q->present);
+
+	if (node == NULL)
+		return;
+	add_texts(node, "attempts", q->attempts, q->n_attempts);
+	json_add_string(node, "final", q->attempts[q->n_attempts - 1]);
+	add_number(node, "active_mcps", q->active_mcps);
+	add_number(node, "active_tools", q->active_tools);
+	add_texts(node, "quarantined", q->quarantined, q->n_quarantined);
+	json_add_string(node, "why", q->why);
+}
+
+static cJSON *
+iteration_json(const struct harness_iteration *it)
+{
+	cJSON *node = cJSON_CreateObject(), *phases;
+
+	cJSON_AddNumberToObject(node, "iteration", it->number);
+	json_add_string(node, "status", it->status);
+	add_tri(node, "verified", it->verified);
+	add_time(node, "created_at", it->created_ms);
+	add_phase(node, "attempt", it->attempt);
+	add_number(node, "attempt_limit_s", it->attempt_limit_s);
+	phases = cJSON_AddArrayToObject(node, "phases");
+	for (size_t i = 0; i < it->n_phases; i++)
+		cJSON_AddItemToArray(phases,
+				     cJSON_CreateString(it->phases[i].name));
+	add_number(node, "active_tools", it->active_tools);
+	add_number(node, "active_mcps", it->active_mcps);
+	add_number(node, "mcp_calls_cumulative", it->calls);
+	add_number(node, "mcp_calls_delta", it->calls_delta);
+	add_post(node, "post_attempt", &it->post);
+	add_number(node, "score_verified", it->verified_score);
+	add_number(node, "score_invalid", it->invalid_score);
+	add_number(node, "score_claimed_unverified", it->claimed_score);
+	add_number(node, "score_in_session_unverified", it->session_score);
+	add_tri(node, "improved_vs_baseline", it->better_than_baseline);
+	add_tri(node, "improved_vs_previous_best_verified",
+		it->better_than_previous);
+	add_rounded(node, "vs_baseline_pct", it->baseline_pct, 3);
+	add_rounded(node, "vs_previous_best_verified_pct", it->previous_pct, 3);
+	add_qualification(node, &it->qualification);
+	json_add_string(node, "note", it->note);
+	return node;
+}
+
+static void
+add_task(cJSON *object, const struct harness_run *run)
+{
+	json_add_string(object, "kind", "run");
+	json_add_string(object, "run_id", run->id);
+	json_add_string(object, "runner", run->runner);
+	json_add_string(object, "model", run->model);
+	json_add_string(object, "task_file", run->task_file);
+	add_number(object, "iterations_planned", run->planned);
+	cJSON_AddNumberToObject(object, "iterations_started",
+				(double)run->n_iterations);
+	json_add_string(object, "run_state",
+			run->has_summary ? "finished" : "no_summary");
+	json_add_string(object, "final_status", run->final_status);
+	add_tri(object, "solved_flag", run->solved);
+	json_add_string(object, "score_key", run->score_key);
+	json_add_string(object, "post_attempt_score_key", run->post_score_key);
+	add_tri(object, "higher_is_better", run->higher_is_better);
+	add_tri(object, "optimization_mode", run->optimization);
+	json_add_string(object, "mode", run->mode);
+	add_number(object, "warmup", run->warmup);
+	add_number(object, "repeats", run->repeats);
+	json_add_string(object, "post_attempt_command", run->command);
+}
+
+static void
+add_life(cJSON *object, const struct harness_run *run)
+{
+	const struct harness_life *life = &run->life;
+	cJSON *node = cJSON_AddObjectToObject(object, "live");
+
+	json_add_string(node, "state", harness_state_name(life->state));
+	json_add_string(node, "phase", life->phase);
+	add_rounded(node, "phase_left_s", life->left_s, 0);
+	add_time(node, "last_sign_at", life->seen_ms);
+	add_rounded(node, "silent_s", life->silent_s, 0);
+	cJSON_AddNumberToObject(node, "torn_files", (double)run->torn);
+}
+
+static void
+add_best(cJSON *object, const struct harness_run *run)
+{
+	cJSON *baseline = add_object(object, "baseline", run->has_baseline);
+
+	if (baseline != NULL) {
+		add_raw(baseline, "score", run->baseline.score);
+		add_tri(baseline, "passed", run->baseline.passed);
+		json_add_string(baseline, "infra_failure",
+				harness_failure_name(run->baseline.failure));
+		add_cases(baseline, &run->baseline);
+	}
+	add_score(object, "best_verified", &run->best);
+	add_score(object, "best_unverified_better_than_verified",
+		  &run->best_unverified);
+	add_score(object, "previous_best_verified", &run->previous);
+	add_score(object, "best_of_earlier_runs", &run->earlier);
+	json_add_string(object, "best_of_earlier_runs_run_id",
+			run->earlier_run);
+	add_rounded(object, "improvement_vs_baseline_pct", run->baseline_pct,
+		    3);
+	add_rounded(object, "improvement_vs_previous_best_pct",
+		    run->previous_pct, 3);
+	add_rounded(object, "improvement_vs_earlier_runs_pct", run->earlier_pct,
+		    3);
+	add_number(object, "stop_score", run->stop_score);
+	add_tri(object, "stop_score_reached_by_verified", run->stop_reached);
+}
+
+static void
+add_restore(cJSON *object, const struct harness_run *run)
+{
+	const struct harness_restore *r = &run->restore;
+	cJSON *point =
+		add_object(object, "checkpoint", run->checkpoint.present);
+	cJSON *node = add_object(object, "restored", r->present);
+
+	if (point != NULL) {
+		add_number(point, "iteration", run->checkpoint.iteration);
+		add_number(point, "score", run->checkpoint.score);
+		json_add_string(point, "reason", run->checkpoint.reason);
+	}
+	if (node == NULL)
+		return;
+	add_tri(node, "restored", r->restored);
+	add_number(node, "iteration", r->iteration);
+	add_number(node, "score", r->score);
+	json_add_string(node, "post_restore_status", r->post.status);
+	add_raw(node, "post_restore_score", r->post.score);
+	add_tri(node, "post_restore_passed", r->post_passed);
+	json_add_string(node, "post_restore_infra_failure",
+			harness_failure_name(r->post.failure));
+	json_add_string(node, "reason", r->reason);
+}
+
+static void
+add_calls(cJSON *object, const struct harness_calls *calls)
+{
+	cJSON *tools, *statuses;
+
+	add_number(object, "mcp_calls_total",
+		   (struct harness_number){ calls->known, calls->total });
+	tools = cJSON_AddObjectToObject(object, "mcp_calls_by_tool");
+	for (size_t i = 0; i < calls->n_tools; i++)
+		cJSON_AddNumberToObject(tools, calls->tools[i].name,
+					calls->tools[i].calls);
+	statuses = cJSON_AddObjectToObject(object, "mcp_call_status_counts");
+	for (size_t i = 0; i < calls->n_statuses; i++)
+		cJSON_AddNumberToObject(statuses, calls->statuses[i].name,
+					calls->statuses[i].n);
+}
+
+static void
+add_artifacts(cJSON *object, const struct harness_workspace *ws)
+{
+	cJSON *array = cJSON_AddArrayToObject(object, "artifacts");
+
+	for (size_t i = 0; i < ws->n_artifacts; i++) {
+		const struct harness_artifact *a = &ws->artifacts[i];
+		cJSON *node = cJSON_CreateObject();
+
+		json_add_string(node, "kind", a->kind);
+		json_add_string(node, "path", a->path);
+		add_number(node, "iteration", a->iteration);
+		json_add_string(node, "qualification", a->qualified);
+		cJSON_AddBoolToObject(node, "quarantined", a->quarantined);
+		json_add_string(node, "why", a->why);
+		cJSON_AddItemToArray(array, node);
+	}
+}
+
+cJSON *
+harness_run_json(const struct harness_workspace *ws,
+		 const struct harness_run *run)
+{
+	cJSON *object = cJSON_CreateObject(), *array, *says;
+
+	add_task(object, run);
+	add_life(object, run);
+	add_best(object, run);
+	array = cJSON_AddArrayToObject(object, "iterations");
+	for (size_t i = 0; i < run->n_iterations; i++)
+		cJSON_AddItemToArray(array,
+				     iteration_json(&run->iterations[i]));
+	says = add_object(object, "harnessgym_says", run->has_summary);
+	if (says != NULL) {
+		add_raw(says, "best_score", run->said_best);
+		add_tri(says, "improved", run->said_improved);
+		json_add_string(says, "final_status", run->final_status);
+		add_tri(says, "solved", run->solved);
+	}
+	add_restore(object, run);
+	add_calls(object, &ws->calls);
+	add_artifacts(object, ws);
+	array = cJSON_AddArrayToObject(object, "runs_of_workspace");
+	for (size_t i = 0; i < ws->n_runs; i++)
+		cJSON_AddItemToArray(array, cJSON_CreateString(ws->runs[i].id));
+	return object;
+}
+
+static cJSON *
+trial_json(const struct harness_trial *t)
+{
+	cJSON *node = cJSON_CreateObject();
+
+	json_add_string(node, "group", t->group);
+	cJSON_AddNumberToObject(node, "trial", t->number);
+	json_add_string(node, "run_id", t->run_id);
+	json_add_string(node, "status", t->status);
+	add_number(node, "iterations_completed", t->iterations);
+	add_rounded(node, "attempt_duration_s", t->attempt_s, 3);
+	add_tri(node, "comparison_valid", t->comparison_valid);
+	json_add_string(node, "comparison_invalid_reason", t->comparison_why);
+	add_tri(node, "post_valid", t->post_valid);
+	add_tri(node, "objective_post_valid", t->objective_valid);
+	json_add_string(node, "post_invalid_reason", t->post_why);
+	add_raw(node, "post_score", t->score);
+	add_raw(node, "raw_post_score", t->post.score);
+	add_number(node, "post_return_code", t->post.return_code);
+	json_add_string(node, "infra_failure",
+			harness_failure_name(t->post.failure));
+	add_tri(node, "treated_as_worst", t->worst);
+	add_number(node, "mcp_calls", t->calls);
+	add_number(node, "active_tools", t->active_tools);
+	json_add_string(node, "error", t->error);
+	return node;
+}
+
+cJSON *
+harness_compare_json(const struct harness_compare *compare)
+{
+	cJSON *object = cJSON_CreateObject(), *trials, *summary;
+
+	json_add_string(object, "kind", "compare");
+	json_add_string(object, "run_state",
+			compare->has_report ? "finished" : "no_summary");
+	add_time(object, "created_at", compare->created_ms);
+	json_add_string(object, "score_key", compare->score_key);
+	json_add_string(object, "post_command", compare->command);
+	trials = cJSON_AddArrayToObject(object, "trials");
+	for (size_t i = 0; i < compare->n_trials; i++)
+		cJSON_AddItemToArray(trials, trial_json(&compare->trials[i]));
+	summary = cJSON_AddObjectToObject(object, "summary");
+	for (size_t i = 0; i < compare->n_groups; i++) {
+		const struct harness_group *g = &compare->groups[i];
+		cJSON *node = cJSON_AddObjectToObject(summary, g->name);
+
+		cJSON_AddNumberToObject(node, "count", g->count);
+		cJSON_AddNumberToObject(node, "valid", g->valid);
+		cJSON_AddNumberToObject(node, "invalid", g->invalid);
+		cJSON_AddNumberToObject(node, "not_run", g->not_run);
+		add_number(node, "best", g->best);
+		add_number(node, "median", g->median);
+		add_number(node, "min", g->min);
+		add_number(node, "max", g->max);
+		add_tri(node, "invalid_treated_as_worst", g->worst);
+	}
+	return object;
+}

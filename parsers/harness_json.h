@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_HARNESS_JSON_H
+#define HGYM_PARSERS_HARNESS_JSON_H
+
+#include "parsers/harness_compare.h"
+#include "parsers/harness_run.h"
+
+/*
+ * The objects of `harness --json` (keys in man hgym-tui); given (owned).
+ * What is not known is null; an infinite score that a verifier really printed
+ * is the text "Infinity".
+ */
+cJSON *harness_run_json(const struct harness_workspace *ws,
+			const struct harness_run *run);
+cJSON *harness_compare_json(const struct harness_compare *compare);
+
+#endif

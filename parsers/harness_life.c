@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a run without a summary is doing now, how long that may still take,
+ * and whether anybody is still doing it: HarnessGym leaves no mark when it
+ * dies, so the newest trace is held against the time the phase may take.
+ */
+#include "config.h"
+
+#include "parsers/harness_parts.h"
+
+#define TRUST_MS	(300 * 1000) /* a file time is its own, not a copy's */
+#define MARGIN_S	60.0
+#define ABORTED_S	3600.0 /* beyond the phase's time: nobody is there */
+#define UNKNOWN_LIMIT_S 600.0
+
+static const char *const state_names[] = {
+#define X(id, name) name,
+	HARNESS_STATE_LIST(X)
+#undef X
+};
+
+const char *
+harness_state_name(enum harness_state state)
+{
+	return state_names[state];
+}
+
+static const struct harness_file *
+file_of(const struct harness_build *b, enum harness_kind kind,
+	unsigned int number)
+{
+	return harness_files_find(b->files, kind, b->run->dir, number, 0);
+}
+
+static int64_t
+mtime_of(const struct harness_file *file)
+{
+	return file != NULL ? file->mtime_ms : 0;
+}
+
+/*
+ * Whether the times of files mean anything: a copied directory's do not.
+ * Held where both are known: activation.json of an iteration is written at
+ * the moment that its result.json records.
+ */
+static bool
+trusts_mtimes(const struct harness_build *b)
+{
+	const struct harness_run *run = b->run;
+	int64_t file_ms = mtime_of(file_of(b, HARNESS_CONFIG, 0));
+	int64_t own_ms = run->start_ms;
+
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		const struct harness_iteration *it = &run->iterations[i];
+		int64_t ms = mtime_of(file_of(b, HARNESS_STARTED, it->number));
+
+		if (ms > 0 && it->created_ms > 0) {
+			file_ms = ms;
+			own_ms = it->created_ms;
+			break;
+		}
+	}
+	if (file_ms == 0 || own_ms == 0)
+		return file_ms != 0;
+	return file_ms - own_ms < TRUST_MS && own_ms - file_ms < TRUST_MS;
+}
+
+static void
+later(int64_t *seen_ms, int64_t ms)
+{
+	if (ms > *seen_ms)
+		*seen_ms = ms;
+}
+
+/* The newest trace of the run; 0 when there is none. */
+static int64_t
+last_sign(const struct harness_build *b, const struct harness_calls *calls,
+	  bool mtimes)
+{
+	const struct harness_run *run = b->run;
+	bool newest = b->until_ms == INT64_MAX;
+	int64_t seen_ms = run->start_ms;
+
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		later(&seen_ms, run->iterations[i].created_ms);
+		later(&seen_ms, run->iterations[i].updated_ms);
+	}
+	if (newest)
+		later(&seen_ms, calls->last_ms);
+	for (size_t i = 0; mtimes && i < b->files->n; i++) {
+		const struct harness_file *file = b->files->all[i];
+
+		if (strcmp(file->run, run->dir) == 0 ||
+		    (newest && file->run[0] == '\0'))
+			later(&seen_ms, file->mtime_ms);
+	}
+	return seen_ms;
+}
+
+/* What a phase is called, how long it may take and when it began. */
+struct phase {
+	const char *name;
+	struct harness_number limit_s;
+	int64_t start_ms;
+};
+
+/* A phase that has its prompt but not yet its output. */
+static bool
+is_open(const struct harness_build *b, enum harness_kind prompt,
+	enum harness_kind output, unsigned int number, int64_t *start_ms)
+{
+	const struct harness_file *file = file_of(b, prompt, number);
+
+	*start_ms = mtime_of(file);
+	return file != NULL && file_of(b, output, number) == NULL;
+}
+
+/* The repair under way in that iteration; 0: none. */
+static unsigned int
+open_repair(const struct harness_build *b, unsigned int number, int64_t *ms)
+{
+	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
+		const struct harness_file *file =
+			harness_files_find(b->files, HARNESS_REPAIR_PROMPT,
+					   b->run->dir, number, k);
+
+		*ms = mtime_of(file);
+		if (file != NULL &&
+		    harness_files_find(b->files, HARNESS_REPAIR_OUT,
+				       b->run->dir, number, k) == NULL)
+			return k;
+	}
+	return 0;
+}
+
+static struct phase
+phase_of_iteration(const struct harness_build *b,
+		   const struct harness_iteration *it)
+{
+	const struct harness_run *run = b->run;
+	unsigned int n = it->number;
+	const struct harness_file *out = file_of(b, HARNESS_ATTEMPT_OUT, n);
+	int64_t ms;
+
+	if (open_repair(b, n, &ms) > 0)
+		return (struct phase){ "repair", run->build_s, ms };
+	if (is_open(b, HARNESS_BUILD_PROMPT, HARNESS_BUILD_OUT, n, &ms))
+		return (struct phase){ "build", run->build_s, ms };
+	if (is_open(b, HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT, n,
+		    &ms))
+		return (struct phase){ "reflection", run->reflection_s, ms };
+	if (out == NULL)
+		return (struct phase){ "attempt", it->attempt_limit_s,
+				       it->created_ms };
+	if (run->command != NULL && file_of(b, HARNESS_POST_OUT, n) == NULL)
+		return (struct phase){ "verifying", run->post_s,
+				       mtime_of(out) };
+	if (file_of(b, HARNESS_BUILD_OUT, n) != NULL &&
+	    file_of(b, HARNESS_BUILT, n) == NULL)
+		return (struct phase){ .name = "qualification" };
+	return (struct phase){ .name = "between" };
+}
+
+static struct phase
+phase_of(const struct harness_build *b)
+{
+	const struct harness_run *run = b->run;
+	const struct harness_iteration *last;
+	struct phase phase;
+
+	if (run->n_iterations == 0) {
+		bool measures = run->optimization == HARNESS_YES &&
+				run->command != NULL && !run->has_baseline;
+
+		return (struct phase){
+			measures ? "baseline" : "starting",
+			measures ? run->post_s : harness_number(MARGIN_S),
+			mtime_of(file_of(b, HARNESS_CONFIG, 0))
+		};
+	}
+	last = &run->iterations[run->n_iterations - 1];
+	phase = phase_of_iteration(b, last);
+	if (strcmp(phase.name, "between") == 0 && run->planned.present &&
+	    last->number >= run->planned.value)
+		return (struct phase){ "restoring", run->post_s,
+				       mtime_of(file_of(b, HARNESS_BUILT,
+							last->number)) };
+	return phase;
+}
+
+static enum harness_state
+state_of(const struct harness_build *b, const struct phase *phase)
+{
+	const struct harness_life *life = &b->run->life;
+	double limit_s = harness_is_finite(phase->limit_s)
+				 ? phase->limit_s.value
+				 : UNKNOWN_LIMIT_S;
+	double over_s;
+
+	limit_s += fmax(MARGIN_S, limit_s / 10);
+	if (b->until_ms != INT64_MAX)
+		return HARNESS_STATE_ABORTED;
+	if (!life->silent_s.present)
+		return HARNESS_STATE_STALE;
+	over_s = life->silent_s.value - limit_s;
+	if (over_s > ABORTED_S)
+		return HARNESS_STATE_ABORTED;
+	return over_s > 0 ? HARNESS_STATE_STALE : HARNESS_STATE_RUNNING;
+}
+
+void
+harness_life_read(struct harness_build *b, const struct harness_calls *calls)
+{
+	struct harness_run *run = b->run;
+	bool mtimes = trusts_mtimes(b);
+	struct phase phase;
+
+	run->life.seen_ms = last_sign(b, calls, mtimes);
+	if (run->has_summary)
+		return;
+	phase = phase_of(b);
+	run->life.phase = phase.name;
+	if (run->life.seen_ms > 0)
+		run->life.silent_s = harness_number(
+			fmax(0, (double)(b->now_ms - run->life.seen_ms) / 1e3));
+	run->life.state = state_of(b, &phase);
+	if (run->life.state == HARNESS_STATE_RUNNING && phase.start_ms > 0 &&
+	    harness_is_finite(phase.limit_s) &&
+	    (mtimes || strcmp(phase.name, "attempt") == 0))
+		run->life.left_s = harness_number(
+			phase.limit_s.value -
+			(double)(b->now_ms - phase.start_ms) / 1e3);
+}

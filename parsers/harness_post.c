@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One run of a measuring command: whether it passed, its score, its cases,
+ * and why it failed when the kernel had no part in that.
+ */
+#include "config.h"
+
+#include <ctype.h>
+
+#include "parsers/harness_parts.h"
+#include "parsers/score_json.h"
+
+static const struct {
+	const char *name, *text;
+} failures[] = {
+#define X(id, name, text) { name, text },
+	HARNESS_FAILURE_LIST(X)
+#undef X
+};
+
+const char *
+harness_failure_name(enum harness_failure failure)
+{
+	return failures[failure].name;
+}
+
+const char *
+harness_failure_text(enum harness_failure failure)
+{
+	return failures[failure].text;
+}
+
+/* Words of stderr, and of "error" in the verifier's JSON, in order. */
+static const struct {
+	const char *words;
+	enum harness_failure failure;
+	bool in_json; /* also believed when the verifier itself says it */
+} signs[] = {
+	{ "No space left on device", HARNESS_FAILURE_DISK, true },
+	{ "Disk quota exceeded", HARNESS_FAILURE_DISK, true },
+	{ "HG_LOW_DISK", HARNESS_FAILURE_DISK, false },
+	{ "HG_NO_NVIDIA_SMI", HARNESS_FAILURE_GPU, false },
+	{ "CUDA is not available", HARNESS_FAILURE_GPU, true },
+	{ "no CUDA-capable device", HARNESS_FAILURE_GPU, true },
+	{ "Found no NVIDIA driver", HARNESS_FAILURE_GPU, true },
+	{ "NVIDIA-SMI has failed", HARNESS_FAILURE_GPU, true },
+	{ "ssh: connect to host", HARNESS_FAILURE_SSH, false },
+	{ "ssh: Could not resolve hostname", HARNESS_FAILURE_SSH, false },
+	{ "Permission denied (publickey", HARNESS_FAILURE_SSH, false },
+	{ "Host key verification failed", HARNESS_FAILURE_SSH, false },
+	{ "kex_exchange_identification", HARNESS_FAILURE_SSH, false },
+	{ "client_loop: send disconnect", HARNESS_FAILURE_SSH, false },
+	{ "tar: Child returned status 141", HARNESS_FAILURE_SSH_MASKED, false },
+	{ "tar: Write error", HARNESS_FAILURE_SSH_MASKED, false },
+	{ "ModuleNotFoundError", HARNESS_FAILURE_ENVIRONMENT, true },
+	{ "No module named", HARNESS_FAILURE_ENVIRONMENT, true },
+};
+
+static enum harness_failure
+failure_in(struct str text, bool of_json)
+{
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if ((signs[i].in_json || !of_json) &&
+		    str_find(text, signs[i].words) != NULL)
+			return signs[i].failure;
+	return HARNESS_FAILURE_NONE;
+}
+
+/* What the verifier's own "error" and "errors" say. */
+static enum harness_failure
+failure_of_json(const cJSON *json)
+{
+	const cJSON *error = harness_get(json, "error"), *item;
+	enum harness_failure failure = HARNESS_FAILURE_NONE;
+
+	if (cJSON_IsString(error))
+		failure = failure_in(str_from(error->valuestring), true);
+	cJSON_ArrayForEach(item, harness_get(json, "errors"))
+	{
+		if (failure != HARNESS_FAILURE_NONE)
+			break;
+		if (cJSON_IsString(item))
+			failure = failure_in(str_from(item->valuestring), true);
+	}
+	return failure;
+}
+
+static bool
+is_code(const struct harness_post *post, double code)
+{
+	return post->return_code.present && post->return_code.value == code;
+}
+
+/*
+ * Why a command that did not pass gave no verdict on the kernel.  A verifier
+ * that printed its JSON is believed: only what it says itself counts then.
+ */
+static enum harness_failure
+classify(const struct harness_post *post, const cJSON *json, struct str out,
+	 struct str errors)
+{
+	enum harness_failure failure;
+
+	if (post->passed == HARNESS_YES)
+		return HARNESS_FAILURE_NONE;
+	if (post->timed_out == HARNESS_YES ||
+	    (post->status != NULL && strcmp(post->status, "timeout") == 0))
+		return HARNESS_FAILURE_TIMEOUT;
+	if (post->has_json)
+		return failure_of_json(json);
+	failure = failure_in(errors, false);
+	if (failure == HARNESS_FAILURE_SSH_MASKED && str_trim(out).len > 0)
+		failure = HARNESS_FAILURE_NONE; /* tar worked, more came */
+	if (failure != HARNESS_FAILURE_NONE)
+		return failure;
+	if (is_code(post, 255) && post->command != NULL &&
+	    (strstr(post->command, "ssh") != NULL ||
+	     strstr(post->command, "remote_h100") != NULL))
+		return HARNESS_FAILURE_SSH;
+	if (is_code(post, 127) || is_code(post, 126))
+		return HARNESS_FAILURE_ENVIRONMENT;
+	return HARNESS_FAILURE_NONE;
+}
+
+/* The first member of a case that begins with prefix ("best_us"). */
+static struct harness_number
+first_with(const cJSON *object, const char *prefix)
+{
+	struct harness_number number = { false, (double)NAN };
+	const cJSON *member;
+
+	cJSON_ArrayForEach(member, object)
+	{
+		if (member->string != NULL &&
+		    strncmp(member->string, prefix, strlen(prefix)) == 0)
+			number = harness_number_of(member);
+		if (number.present)
+			break;
+	}
+	return number;
+}
+
+static void
+read_case(struct harness_build *b, struct harness_case *c, const cJSON *node)
+{
+	const char *key = b->run->post_score_key;
+
+	c->name = harness_text_of(b->pool, harness_get(node, "name"),
+				  HARNESS_NAME_MAX);
+	c->status = harness_text_of(b->pool, harness_get(node, "status"),
+				    HARNESS_NAME_MAX);
+	c->best = harness_number_of(harness_get(node, key));
+	if (!c->best.present)
+		c->best = first_with(node, "best_");
+	c->median = first_with(node, "median_");
+	c->max_abs = harness_number_of(harness_get(node, "max_abs"));
+	c->tolerance = harness_number_of(harness_get(node, "tolerance"));
+}
+
+/* "cases" is a list of objects, except where a task makes a number of it. */
+static void
+read_cases(struct harness_build *b, struct harness_post *post,
+	   const cJSON *json)
+{
+	const cJSON *cases = harness_get(json, "cases"), *node;
+	int n = cJSON_IsArray(cases) ? cJSON_GetArraySize(cases) : 0;
+
+	if (n > HARNESS_MAX_CASES)
+		n = HARNESS_MAX_CASES;
+	post->cases = harness_pool_alloc(b->pool, (size_t)n,
+					 sizeof(struct harness_case));
+	cJSON_ArrayForEach(node, cases)
+	{
+		if (post->n_cases == (size_t)n)
+			break;
+		if (cJSON_IsObject(node))
+			read_case(b, &post->cases[post->n_cases++], node);
+	}
+}
+
+/* Passing by the JSON alone; its status may be absent, but not strange. */
+static bool
+json_passes(const cJSON *json)
+{
+	const cJSON *status = harness_get(json, "status");
+
+	if (status == NULL || cJSON_IsNull(status))
+		return true;
+	return cJSON_IsString(status) &&
+	       score_status_passes(status->valuestring);
+}
+
+static void
+read_json(struct harness_build *b, struct harness_post *post, const cJSON *json)
+{
+	post->has_json = cJSON_IsObject(json);
+	if (!post->has_json)
+		return;
+	post->json_status = harness_text_of(
+		b->pool, harness_get(json, "status"), HARNESS_NAME_MAX);
+	post->mode = harness_text_of(b->pool, harness_get(json, "mode"),
+				     HARNESS_NAME_MAX);
+	read_cases(b, post, json);
+}
+
+/* A score among other text, which HarnessGym does not take. */
+static void
+look_for_stray(const struct harness_build *b, struct harness_post *post,
+	       struct str out)
+{
+	struct score_json score;
+
+	if (post->has_json || post->score.present ||
+	    score_json_read(&score, out, b->run->post_score_key, NULL) != 0)
+		return;
+	if (score_json_counts(&score))
+		post->stray_score = harness_number(score.value);
+	score_json_release(&score);
+}
+
+void
+harness_post_read(struct harness_build *b, struct harness_post *post,
+		  const cJSON *node, struct str out, struct str errors)
+{
+	const cJSON *json = harness_get(node, "json");
+	bool completed;
+
+	*post = (struct harness_post){ .present = cJSON_IsObject(node),
+				       .timed_out = HARNESS_UNKNOWN,
+				       .passed = HARNESS_UNKNOWN };
+	if (!post->present)
+		return;
+	post->status = harness_text_of(b->pool, harness_get(node, "status"),
+				       HARNESS_NAME_MAX);
+	post->command = harness_text_of(b->pool, harness_get(node, "command"),
+					HARNESS_PATH_MAX);
+	post->return_code = harness_number_of(harness_get(node, "return_code"));
+	post->duration_s =
+		harness_number_of(harness_get(node, "duration_seconds"));
+	post->timed_out = harness_bool_of(harness_get(node, "timed_out"));
+	post->score = harness_number_of(harness_get(node, "score"));
+	read_json(b, post, json);
+	completed =
+		post->status != NULL && strcmp(post->status, "completed") == 0;
+	post->passed = completed && post->has_json && json_passes(json)
+			       ? HARNESS_YES
+			       : HARNESS_NO;
+	look_for_stray(b, post, out);
+	post->failure = classify(post, json, out, errors);
+}
+
+void
+harness_post_from_output(struct harness_build *b, struct harness_post *post,
+			 struct str out, struct str errors)
+{
+	cJSON *json = json_parse(str_trim(out), JSON_BARE_TEXT, NULL);
+
+	*post = (struct harness_post){ .present = true,
+				       .timed_out = HARNESS_UNKNOWN,
+				       .passed = HARNESS_NO,
+				       .command = b->run->command };
+	read_json(b, post, json);
+	if (post->has_json) {
+		post->score =
+			harness_score_of(json, b->run->post_score_key != NULL
+						       ? b->run->post_score_key
+						       : "score");
+		if (post->json_status != NULL && json_passes(json))
+			post->passed = HARNESS_YES;
+		else if (json_passes(json))
+			post->passed = HARNESS_UNKNOWN;
+	}
+	look_for_stray(b, post, out);
+	post->failure = classify(post, json, out, errors);
+	cJSON_Delete(json);
+}
+
+struct str
+harness_text_file(const struct harness_build *b, enum harness_kind kind,
+		  unsigned int number)
+{
+	const struct harness_file *file =
+		harness_files_find(b->files, kind, b->run->dir, number, 0);
+
+	return file != NULL ? (struct str){ file->text, file->len }
+			    : (struct str){ NULL, 0 };
+}
+
+const cJSON *
+harness_json_file(const struct harness_build *b, enum harness_kind kind,
+		  unsigned int number)
+{
+	const struct harness_file *file =
+		harness_files_find(b->files, kind, b->run->dir, number, 0);
+
+	return file != NULL ? file->json : NULL;
+}
+
+struct str
+harness_flag(const char *command, const char *name)
+{
+	const char *p = command;
+	size_t len = strlen(name);
+
+	while (p != NULL && (p = strstr(p, "--")) != NULL) {
+		p += 2;
+		if (strncmp(p, name, len) != 0 ||
+		    (p[len] != ' ' && p[len] != '='))
+			continue;
+		p += len + 1;
+		while (*p == ' ')
+			p++;
+		return (struct str){ p, strcspn(p, " \"';|&") };
+	}
+	return (struct str){ NULL, 0 };
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_HARNESS_RUN_H
+#define HGYM_PARSERS_HARNESS_RUN_H
+
+#include "parsers/harness_files.h"
+#include "parsers/harness_value.h"
+
+/*
+ * HarnessGym's runs as their files tell them, judged anew.  Its own summary
+ * counts numbers of failed verifiers and of the agent itself; here
+ *	verified	the post-attempt command passed and printed a finite
+ *			score;
+ *	invalid		it printed a number and did not pass;
+ *	claimed		only the agent wrote the number;
+ *	in session	the agent's own tool measured it while it worked.
+ * All text is clean and owned by the workspace's pool.
+ */
+
+/* Why a command that should measure did not: never the kernel's fault. */
+#define HARNESS_FAILURE_LIST(X)                                                \
+	X(NONE, NULL, "")                                                      \
+	X(SSH, "ssh", "the pod could not be reached by SSH")                   \
+	X(SSH_MASKED, "ssh_masked_by_tar",                                     \
+	  "SSH was refused (tar hid the message)")                             \
+	X(GPU, "gpu", "no usable GPU")                                         \
+	X(DISK, "disk", "the disk is full")                                    \
+	X(ENVIRONMENT, "environment", "a program or module is missing")        \
+	X(TIMEOUT, "timeout", "it took too long")
+
+enum harness_failure {
+#define X(id, name, text) HARNESS_FAILURE_##id,
+	HARNESS_FAILURE_LIST(X)
+#undef X
+};
+
+/* NULL for NONE. */
+const char *harness_failure_name(enum harness_failure failure);
+const char *harness_failure_text(enum harness_failure failure);
+
+/* One case of a verifier's output. */
+struct harness_case {
+	const char *name, *status; /* NULL: absent */
+	struct harness_number best, median, max_abs, tolerance;
+};
+
+#define HARNESS_MAX_CASES 256
+
+/* A run of the post-attempt command (baseline, attempt, restore, trial). */
+struct harness_post {
+	bool present;
+	const char *status, *command;
+	const char *json_status, *mode; /* of the verifier's JSON, or NULL */
+	struct harness_number return_code, duration_s, score;
+	enum harness_tri timed_out;
+	bool has_json;
+	enum harness_tri passed; /* UNKNOWN only of a baseline without rc */
+	enum harness_failure failure;
+	/* The score was printed among other text: HarnessGym takes none. */
+	struct harness_number stray_score;
+	struct harness_case *cases;
+	size_t n_cases;
+};
+
+struct harness_phase {
+	const char *name, *status; /* status NULL: absent */
+	struct harness_number return_code, duration_s;
+	enum harness_tri timed_out;
+};
+
+#define HARNESS_MAX_ATTEMPTS 32
+
+struct harness_qualification {
+	bool present;
+	const char **attempts; /* status of each, NULL: not told */
+	size_t n_attempts;
+	struct harness_number active_mcps, active_tools;
+	const char **quarantined; /* paths, sorted */
+	size_t n_quarantined;
+	const char *why; /* first warning of a failed one, or NULL */
+};
+
+struct harness_iteration {
+	unsigned int number; /* 1.. */
+	bool has_result;
+	const char *status;		/* NULL: not told */
+	enum harness_tri verified;	/* as the file says */
+	int64_t created_ms, updated_ms; /* 0: unknown */
+	struct harness_phase *phases;	/* by name */
+	size_t n_phases;
+	const struct harness_phase *attempt; /* one of phases, or NULL */
+	struct harness_number attempt_limit_s;
+	struct harness_number active_tools, active_mcps; /* at its start */
+	struct harness_number calls, calls_delta; /* cumulative, its own */
+	struct harness_post post;
+	struct harness_number verified_score, invalid_score, claimed_score;
+	struct harness_number session_score; /* best of its own tool */
+	enum harness_tri better_than_baseline, better_than_previous;
+	struct harness_number baseline_pct, previous_pct; /* > 0: better */
+	struct harness_qualification qualification;
+	const char *note; /* first line of what it says of itself, or NULL */
+};
+
+struct harness_score {
+	bool present;
+	double value;
+	unsigned int iteration; /* 0: the baseline */
+	const char *source;	/* static; of an unverified one */
+};
+
+struct harness_restore {
+	bool present; /* the summary tells of it */
+	enum harness_tri restored;
+	struct harness_number iteration, score;
+	struct harness_post post;
+	enum harness_tri post_passed;
+	const char *reason;
+};
+
+struct harness_checkpoint {
+	bool present;
+	struct harness_number iteration, score;
+	const char *reason;
+};
+
+#define HARNESS_STATE_LIST(X)                                                  \
+	X(FINISHED, "finished")                                                \
+	X(RUNNING, "running")                                                  \
+	X(STALE, "stale")                                                      \
+	X(ABORTED, "aborted")
+
+enum harness_state {
+#define X(id, name) HARNESS_STATE_##id,
+	HARNESS_STATE_LIST(X)
+#undef X
+};
+
+const char *harness_state_name(enum harness_state state);
+
+/* What a run without a summary is doing, and whether it still lives. */
+struct harness_life {
+	enum harness_state state;
+	const char *phase; /* static: "attempt", ..; NULL of a finished run */
+	struct harness_number left_s; /* of the phase; < 0: over its time */
+	int64_t seen_ms;	      /* last sign of life, 0: unknown */
+	struct harness_number silent_s;
+};
+
+struct harness_run {
+	const char *dir; /* its folder's name below runs/, raw bytes */
+	const char *id;
+	const char *runner, *model, *task_file, *workspace, *command;
+	const char *score_key, *post_score_key, *task_state;
+	struct harness_number planned, stop_score;
+	enum harness_tri higher_is_better, optimization, attempt_only;
+	const char *mode; /* "dev", "final"; NULL: not told */
+	struct harness_number warmup, repeats; /* of the command line */
+	struct harness_number attempt_s, reflection_s, build_s, post_s;
+
+	bool has_config, has_summary;
+	const char *final_status; /* NULL without a summary */
+	enum harness_tri solved;
+	struct harness_number said_best; /* what HarnessGym itself says */
+	enum harness_tri said_improved;
+
+	bool has_baseline;
+	struct harness_post baseline;
+	struct harness_iteration *iterations; /* by number */
+	size_t n_iterations;
+	struct harness_score best, best_unverified;
+	struct harness_score previous; /* the verified best before `best` */
+	struct harness_score earlier;  /* of earlier runs of this workspace */
+	const char *earlier_run;
+	struct harness_number baseline_pct, previous_pct, earlier_pct;
+	enum harness_tri stop_reached;
+	struct harness_checkpoint checkpoint;
+	struct harness_restore restore;
+
+	int64_t start_ms, end_ms; /* as recorded; 0: unknown */
+	struct harness_life life;
+	size_t torn; /* files of it whose last read was not whole */
+};
+
+/* Calls of one tool of an MCP server. */
+struct harness_tool {
+	const char *name;
+	unsigned int calls, failed;
+	double total_ms;
+};
+
+struct harness_status_count {
+	const char *name;
+	unsigned int n;
+};
+
+/* All tools/call lines of a workspace; they name no run. */
+struct harness_calls {
+	bool known; /* false: the file is too long to count all of it */
+	unsigned int total;
+	struct harness_tool *tools; /* by name */
+	size_t n_tools;
+	struct harness_status_count *statuses; /* by name */
+	size_t n_statuses;
+	int64_t last_ms;
+	unsigned int broken; /* lines that are no JSON object */
+};
+
+struct harness_artifact {
+	const char *kind, *path, *description;
+	struct harness_number iteration;
+	const char *qualified; /* status word, or NULL */
+	bool quarantined;
+	const char *why; /* of a quarantine, or NULL */
+};
+
+#define HARNESS_MAX_RUNS       256
+#define HARNESS_MAX_ITERATIONS 1000
+
+struct harness_workspace {
+	struct harness_pool pool;
+	struct harness_run *runs; /* oldest first */
+	size_t n_runs;
+	struct harness_calls calls;
+	struct harness_artifact *artifacts;
+	size_t n_artifacts;
+};
+
+/*
+ * Read and judge what files hold.  now_ms is the wall clock of the machine
+ * that runs HarnessGym, for the state of runs without a summary.  Every part
+ * that is missing or malformed is absent in the result.
+ */
+void harness_workspace_read(struct harness_workspace *ws,
+			    const struct harness_files *files, int64_t now_ms);
+void harness_workspace_release(struct harness_workspace *ws);
+
+/* The run with that id; NULL takes the newest; NULL when there is none. */
+const struct harness_run *harness_workspace_run(
+	const struct harness_workspace *ws, const char *id);
+
+/* How a number stands to another, in percent, > 0 when it is better. */
+struct harness_number harness_gain_pct(double from, double to,
+				       bool higher_is_better);
+
+#endif

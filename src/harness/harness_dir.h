@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_HARNESS_DIR_H
-#define HGYM_HARNESS_DIR_H
+#ifndef HGYM_HARNESS_HARNESS_DIR_H
+#define HGYM_HARNESS_HARNESS_DIR_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_STORE_QUERY_H
+#define HGYM_STORE_QUERY_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "parsers/run.h"
+#include "store/store.h"
+
+/*
+ * What the database holds.  Short reads on the thread of the caller, of what
+ * was committed; rows are borrowed for the call.  A callback that returns
+ * other than 0 ends the walk, which returns that number.
+ */
+struct stored_run {
+	int64_t run_id;
+	const char *pod, *path;		     /* path in raw bytes */
+	unsigned int gen;		     /* of the file at that path */
+	int64_t first_wall_ms, last_wall_ms; /* 0: unknown */
+	struct run run;
+};
+
+typedef int (*stored_run_fn)(void *user, const struct stored_run *row);
+
+/* In the order of their ids; run_id 0: all of them. */
+int store_each_run(struct store *store, int64_t run_id, stored_run_fn fn,
+		   void *user, struct err *err);
+
+/*
+ * The run that text names: its id, or a path that only one run has, or the
+ * beginning of such a path or of its last part, or "pod:path".  0 with err
+ * when there is none (ERR_NODATA) or more than one (ERR_USAGE).
+ */
+int64_t store_find_run(struct store *store, const char *text, struct err *err);
+
+struct stored_sample {
+	const char *metric;
+	struct sample sample; /* .metric is METRIC_COUNT for an unknown name */
+};
+
+typedef int (*stored_sample_fn)(void *user, const struct stored_sample *row);
+
+/* In the order of the log; metric NULL: all. */
+int store_each_sample(struct store *store, int64_t run_id, const char *metric,
+		      stored_sample_fn fn, void *user, struct err *err);
+
+struct stored_tail {
+	const char *pod, *path, *mirror; /* mirror NULL: none */
+	unsigned int gen;
+	uint64_t dev, inode, offset, lines;
+};
+
+typedef int (*stored_tail_fn)(void *user, const struct stored_tail *row);
+
+int store_each_tail(struct store *store, stored_tail_fn fn, void *user,
+		    struct err *err);
+
+/*
+ * Whether the database is sound, by SQLite's own quick check; -1 with what
+ * is wrong.  Takes long for a large one.
+ */
+int store_check(struct store *store, struct err *err);
+
+#endif

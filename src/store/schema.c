@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables and views, and the way to them from every earlier version.  Called
+ * when a database is opened.
+ */
+#include "config.h"
+
+#include "store/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "parsers/run.h"
+
+/*
+ * Never change a step that was released: add one.  Times are milliseconds
+ * since 1970 UTC; numbers that a log does not hold are NULL.
+ */
+static const char *const steps[] = {
+	/* 1: logs, runs and their series. */
+	"CREATE TABLE tails("
+	" id INTEGER PRIMARY KEY, pod TEXT NOT NULL, path TEXT NOT NULL,"
+	" gen INTEGER NOT NULL, dev INTEGER, inode INTEGER,"
+	" offset INTEGER NOT NULL DEFAULT 0,"
+	" lines INTEGER NOT NULL DEFAULT 0, mirror TEXT,"
+	" UNIQUE(pod, path, gen));"
+	"CREATE TABLE runs("
+	" id INTEGER PRIMARY KEY, tail_id INTEGER NOT NULL REFERENCES tails,"
+	" run_index INTEGER NOT NULL, status TEXT NOT NULL,"
+	" final_stage TEXT, final_class TEXT, source_sha256 TEXT,"
+	" source_lines INTEGER, first_line INTEGER, lines INTEGER,"
+	" bytes INTEGER, matched INTEGER, formats TEXT,"
+	" events_dropped INTEGER, first_wall_ms INTEGER,"
+	" last_wall_ms INTEGER, UNIQUE(tail_id, run_index));"
+	"CREATE TABLE events("
+	" run_id INTEGER NOT NULL REFERENCES runs, idx INTEGER NOT NULL,"
+	" line INTEGER NOT NULL, kind TEXT NOT NULL, step NUMERIC, text TEXT,"
+	" PRIMARY KEY(run_id, idx)) WITHOUT ROWID;"
+	"CREATE TABLE samples("
+	" run_id INTEGER NOT NULL REFERENCES runs, metric TEXT NOT NULL,"
+	" line INTEGER NOT NULL, step NUMERIC, value NUMERIC NOT NULL,"
+	" train_ms NUMERIC, wall_ms INTEGER,"
+	" PRIMARY KEY(run_id, metric, line)) WITHOUT ROWID;",
+	/* 2: benches and their runs. */
+	"CREATE TABLE benches("
+	" id TEXT PRIMARY KEY, name TEXT, file TEXT, dir TEXT,"
+	" state TEXT NOT NULL, sha256 TEXT, started_ms INTEGER,"
+	" ended_ms INTEGER, definition TEXT, verdict TEXT);"
+	"CREATE TABLE bench_runs("
+	" bench_id TEXT NOT NULL REFERENCES benches, run TEXT NOT NULL,"
+	" block INTEGER, pos INTEGER, pod TEXT, tag TEXT,"
+	" state TEXT NOT NULL, rc INTEGER, y_ms NUMERIC,"
+	" started_ms INTEGER, ended_ms INTEGER, detail TEXT,"
+	" PRIMARY KEY(bench_id, run)) WITHOUT ROWID;",
+};
+
+_Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,
+	       "a version for each step");
+
+static const char *const number_columns[] = {
+#define X(member, decimals) #member,
+	RUN_NUMBER_LIST(X)
+#undef X
+		NULL,
+};
+
+int
+schema_fail(sqlite3 *db, const char *what, struct err *err)
+{
+	return err_set(err, ERR_DB, "%s: %s", what, sqlite3_errmsg(db));
+}
+
+static int
+run_sql(sqlite3 *db, const char *sql, struct err *err)
+{
+	if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	return schema_fail(db, "the database", err);
+}
+
+/* The first column of the first row of sql, or -1. */
+static int64_t
+ask_number(sqlite3 *db, const char *sql, const char *text)
+{
+	sqlite3_stmt *stmt = NULL;
+	int64_t value = -1;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
+		return -1;
+	if (text != NULL)
+		(void)sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
+	if (sqlite3_step(stmt) == SQLITE_ROW)
+		value = sqlite3_column_int64(stmt, 0);
+	(void)sqlite3_finalize(stmt);
+	return value;
+}
+
+static bool
+has_column(sqlite3 *db, const char *name)
+{
+	return ask_number(db,
+			  "SELECT count(*) FROM pragma_table_info('runs')"
+			  " WHERE name = ?1",
+			  name) == 1;
+}
+
+/* A column for each number that a run has; older databases learn new ones. */
+static int
+add_number_columns(sqlite3 *db, struct err *err)
+{
+	char sql[128];
+
+	for (size_t i = 0; number_columns[i] != NULL; i++) {
+		if (has_column(db, number_columns[i]))
+			continue;
+		(void)snprintf(sql, sizeof(sql),
+			       "ALTER TABLE runs ADD COLUMN %s NUMERIC",
+			       number_columns[i]);
+		if (run_sql(db, sql, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+bool
+schema_is_current(sqlite3 *db)
+{
+	for (size_t i = 0; number_columns[i] != NULL; i++)
+		if (!has_column(db, number_columns[i]))
+			return false;
+	return ask_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION;
+}
+
+/* The views that other programs may use, by the lists of today. */
+static void
+view_sql(struct buf *sql)
+{
+	buf_append_str(sql, "DROP VIEW IF EXISTS v_runs;"
+			    "CREATE VIEW v_runs AS SELECT r.id AS run_id,"
+			    " t.pod AS pod, t.path AS path, t.path AS file,"
+			    " t.gen AS gen, r.run_index, r.status");
+	for (size_t i = 0; number_columns[i] != NULL; i++)
+		buf_appendf(sql, ", r.%s", number_columns[i]);
+	buf_append_str(
+		sql,
+		", r.final_stage, r.final_class, r.source_sha256,"
+		" r.source_lines, r.first_line, r.lines, r.bytes, r.matched,"
+		" r.formats, r.events_dropped, r.first_wall_ms,"
+		" r.last_wall_ms,"
+		" (SELECT json_group_array(json_object('line', e.line,"
+		" 'kind', e.kind, 'text', e.text))"
+		" FROM events e WHERE e.run_id = r.id) AS events"
+		" FROM runs r JOIN tails t ON t.id = r.tail_id;"
+		"DROP VIEW IF EXISTS v_samples;"
+		"CREATE VIEW v_samples AS SELECT run_id, step, metric, value,"
+		" wall_ms / 1000.0 AS wall_s, train_ms, line FROM samples;"
+		"DROP VIEW IF EXISTS v_tails;"
+		"CREATE VIEW v_tails AS SELECT pod, path, inode, offset, gen,"
+		" dev, lines, mirror FROM tails;"
+		"DROP VIEW IF EXISTS v_benches;"
+		"CREATE VIEW v_benches AS SELECT * FROM benches;"
+		"DROP VIEW IF EXISTS v_bench_runs;"
+		"CREATE VIEW v_bench_runs AS SELECT * FROM bench_runs;");
+}
+
+static int
+renew_views(sqlite3 *db, struct err *err)
+{
+	struct buf sql;
+	int rc;
+
+	buf_init(&sql, 65536);
+	view_sql(&sql);
+	rc = run_sql(db, sql.data, err);
+	buf_release(&sql);
+	return rc;
+}
+
+int
+schema_migrate_to(sqlite3 *db, int version, struct err *err)
+{
+	int64_t have = ask_number(db, "PRAGMA user_version", NULL);
+	char sql[64];
+
+	if (have < 0)
+		return schema_fail(db, "the database", err);
+	if (run_sql(db, "BEGIN IMMEDIATE", err) != 0)
+		return -1;
+	for (; have < version; have++) {
+		(void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %d",
+			       (int)have + 1);
+		if (run_sql(db, steps[have], err) != 0 ||
+		    run_sql(db, sql, err) != 0)
+			goto fail;
+	}
+	if (add_number_columns(db, err) == 0 &&
+	    (version < SCHEMA_VERSION || renew_views(db, err) == 0) &&
+	    run_sql(db, "COMMIT", err) == 0)
+		return 0;
+fail:
+	(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return -1;
+}
+
+int
+schema_migrate(sqlite3 *db, const char *path, struct err *err)
+{
+	int64_t have = ask_number(db, "PRAGMA user_version", NULL);
+
+	if (have > SCHEMA_VERSION)
+		return schema_check(db, path, err);
+	if (schema_migrate_to(db, SCHEMA_VERSION, err) != 0)
+		return err_prefix(err, "%s", path);
+	return 0;
+}
+
+int
+schema_check(sqlite3 *db, const char *path, struct err *err)
+{
+	int64_t have = ask_number(db, "PRAGMA user_version", NULL);
+
+	if (have > SCHEMA_VERSION)
+		return err_set(err, ERR_DB,
+			       "%s was written by a newer hgym-tui (schema "
+			       "%lld; this one knows %d)",
+			       path, (long long)have, SCHEMA_VERSION);
+	if (have < 0) {
+		schema_fail(db, path, err);
+		return -1;
+	}
+	if (have < SCHEMA_VERSION)
+		return err_set(err, ERR_DB,
+			       "%s has the older schema %lld and is in use by "
+			       "an older hgym-tui: end that one first",
+			       path, (long long)have);
+	return 0;
+}

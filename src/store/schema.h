@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_STORE_SCHEMA_H
+#define HGYM_STORE_SCHEMA_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* The number that PRAGMA user_version holds. */
+#define SCHEMA_VERSION 2
+
+/*
+ * Bring the database up to SCHEMA_VERSION, each step in a transaction of its
+ * own; add columns for numbers that runs have learnt since; renew the views.
+ * A newer schema is refused.
+ */
+int schema_migrate(sqlite3 *db, const char *path, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* True when schema_migrate would find nothing to do. */
+bool schema_is_current(sqlite3 *db);
+
+/* For a reader: ERR_DB unless the schema is the one that is known. */
+int schema_check(sqlite3 *db, const char *path, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* The same as schema_migrate, but only up to `version`; for tests. */
+int schema_migrate_to(sqlite3 *db, int version, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* Set err from the database's last error, return -1. */
+int schema_fail(sqlite3 *db, const char *what, struct err *err);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening a database and becoming its writer, what waits to be written, and
+ * when it is.  The collector and the benches add, one job at a time writes.
+ */
+#include "config.h"
+
+#include "store/store_priv.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "store/lock.h"
+#include "store/schema.h"
+
+#define BUSY_MS 2000
+
+/* Make the file ourselves: SQLite would make it readable for all. */
+static int
+make_file(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_set_errno(err, ERR_DB, "cannot open %s", path);
+	(void)close(fd);
+	return 0;
+}
+
+int
+store_open_db(const char *path, bool write, sqlite3 **db, struct err *err)
+{
+	int flags = SQLITE_OPEN_NOMUTEX |
+		    (write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+
+	if (sqlite3_open_v2(path, db, flags, NULL) != SQLITE_OK) {
+		schema_fail(*db, path, err);
+		(void)sqlite3_close(*db);
+		*db = NULL;
+		return -1;
+	}
+	(void)sqlite3_busy_timeout(*db, BUSY_MS);
+	(void)sqlite3_extended_result_codes(*db, 1);
+	return 0;
+}
+
+/* Settings of the connection that writes. */
+static int
+set_up_writer(sqlite3 *db, const char *path, struct err *err)
+{
+	if (sqlite3_exec(db,
+			 "PRAGMA journal_mode = WAL;"
+			 "PRAGMA synchronous = NORMAL;"
+			 "PRAGMA wal_autocheckpoint = 1000;"
+			 "PRAGMA trusted_schema = OFF;",
+			 NULL, NULL, NULL) != SQLITE_OK)
+		return schema_fail(db, path, err);
+	return 0;
+}
+
+static char *
+column_text(sqlite3_stmt *stmt, int column)
+{
+	const unsigned char *text = sqlite3_column_text(stmt, column);
+
+	return text != NULL ? xstrdup((const char *)text) : NULL;
+}
+
+/* "pod\0path" as the key of the map. */
+static struct str
+tail_key(struct buf *buf, const char *pod, const char *path)
+{
+	buf_clear(buf);
+	buf_append(buf, pod, strlen(pod) + 1);
+	buf_append_str(buf, path);
+	return (struct str){ buf->data, buf->len };
+}
+
+static struct store_tail *
+add_tail(struct store *store, const char *pod, const char *path,
+	 unsigned int gen)
+{
+	struct store_tail *tail = xcalloc(1, sizeof(*tail));
+	struct store_tail *newest;
+	struct str key = tail_key(&store->key, pod, path);
+
+	tail->pod = xstrdup(pod);
+	tail->path = xstrdup(path);
+	tail->gen = gen;
+	store->tails = xgrow(store->tails, store->n_tails, &store->cap_tails,
+			     sizeof(struct store_tail *));
+	store->tails[store->n_tails++] = tail;
+	newest = map_get(&store->newest, key);
+	if (newest == NULL || newest->gen < gen)
+		(void)map_set(&store->newest, key, tail);
+	return tail;
+}
+
+static int
+load_tails(struct store *store, sqlite3 *db, struct err *err)
+{
+	sqlite3_stmt *stmt = NULL;
+
+	if (sqlite3_prepare_v2(db,
+			       "SELECT id, pod, path, gen, dev, inode, offset,"
+			       " lines, mirror FROM tails ORDER BY id",
+			       -1, &stmt, NULL) != SQLITE_OK)
+		return schema_fail(db, store->path, err);
+	while (sqlite3_step(stmt) == SQLITE_ROW) {
+		char *pod = column_text(stmt, 1), *path = column_text(stmt, 2);
+		struct store_tail *tail = add_tail(
+			store, pod != NULL ? pod : "", path != NULL ? path : "",
+			(unsigned int)sqlite3_column_int64(stmt, 3));
+
+		tail->id = sqlite3_column_int64(stmt, 0);
+		tail->dev = (uint64_t)sqlite3_column_int64(stmt, 4);
+		tail->inode = (uint64_t)sqlite3_column_int64(stmt, 5);
+		tail->offset = (uint64_t)sqlite3_column_int64(stmt, 6);
+		tail->lines = (uint64_t)sqlite3_column_int64(stmt, 7);
+		tail->done_lines = tail->lines;
+		tail->mirror = column_text(stmt, 8);
+		if (tail->id >= store->next_tail)
+			store->next_tail = tail->id + 1;
+		free(pod);
+		free(path);
+	}
+	(void)sqlite3_finalize(stmt);
+	return 0;
+}
+
+static void
+set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
+{
+	while (tail->n_runs <= run_index) {
+		tail->run_ids = xgrow(tail->run_ids, tail->n_runs,
+				      &tail->cap_runs, sizeof(int64_t));
+		tail->run_ids[tail->n_runs++] = 0;
+	}
+	tail->run_ids[run_index] = id;
+}
+
+/* Both lists are in the order of their tails' ids. */
+static int
+load_run_ids(struct store *store, sqlite3 *db, struct err *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	size_t i = 0;
+
+	if (sqlite3_prepare_v2(db,
+			       "SELECT tail_id, run_index, id FROM runs"
+			       " WHERE run_index < 1000000"
+			       " ORDER BY tail_id, run_index",
+			       -1, &stmt, NULL) != SQLITE_OK)
+		return schema_fail(db, store->path, err);
+	while (sqlite3_step(stmt) == SQLITE_ROW) {
+		int64_t tail_id = sqlite3_column_int64(stmt, 0);
+		int64_t index = sqlite3_column_int64(stmt, 1);
+		int64_t id = sqlite3_column_int64(stmt, 2);
+
+		if (id >= store->next_run)
+			store->next_run = id + 1;
+		while (i < store->n_tails && store->tails[i]->id < tail_id)
+			i++;
+		if (i < store->n_tails && store->tails[i]->id == tail_id &&
+		    index >= 0)
+			set_run_id(store->tails[i], (size_t)index, id);
+	}
+	(void)sqlite3_finalize(stmt);
+	return 0;
+}
+
+/* Try to become the one that writes; 0 also when another one is. */
+static int
+become_writer(struct store *store, struct err *err)
+{
+	struct err bad = { ERR_NONE, "" };
+	sqlite3 *db = NULL;
+	long holder = 0;
+
+	store->lock_fd = lock_take(store->path, &holder, &bad);
+	if (store->lock_fd < 0 && bad.code != ERR_NONE) {
+		*err = bad;
+		return -1;
+	}
+	if (store->lock_fd < 0) {
+		(void)snprintf(store->why_reader, sizeof(store->why_reader),
+			       "another hgym-tui (process %ld) writes to %s: "
+			       "this one only reads it",
+			       holder, store->path);
+		return 0;
+	}
+	if (make_file(store->path, err) != 0 ||
+	    store_open_db(store->path, true, &db, err) != 0)
+		return -1;
+	if (set_up_writer(db, store->path, err) != 0 ||
+	    schema_migrate(db, store->path, err) != 0 ||
+	    load_tails(store, db, err) != 0 ||
+	    load_run_ids(store, db, err) != 0) {
+		(void)sqlite3_close(db);
+		return -1;
+	}
+	store->writer = writer_new(db, err);
+	return store->writer != NULL ? 0 : -1;
+}
+
+static void store_on_timer(void *user);
+
+void
+store_free(struct store *store)
+{
+	loop_timer_close(store->timer);
+	writer_free(store->writer);
+	(void)sqlite3_close(store->reader);
+	if (store->lock_fd >= 0)
+		(void)close(store->lock_fd);
+	for (size_t i = 0; i < store->n_tails; i++) {
+		free(store->tails[i]->pod);
+		free(store->tails[i]->path);
+		free(store->tails[i]->mirror);
+		free(store->tails[i]->run_ids);
+		free(store->tails[i]);
+	}
+	free(store->tails);
+	map_release(&store->newest, NULL);
+	buf_release(&store->key);
+	batch_clear(&store->waiting);
+	batch_clear(&store->writing);
+	free(store->path);
+	free(store);
+}
+
+/* An older schema that nobody uses is brought up to date for a reader too. */
+static int
+renew_for_reader(const struct store_options *options, struct err *err)
+{
+	const struct store_options once = { .path = options->path };
+	struct store *store;
+	sqlite3 *db;
+	long holder;
+	bool is_current;
+
+	if (store_open_db(options->path, false, &db, err) != 0)
+		return -1;
+	is_current = schema_is_current(db);
+	(void)sqlite3_close(db);
+	if (is_current || lock_is_held(options->path, &holder))
+		return 0;
+	store = store_open(&once, err);
+	return store != NULL ? store_close(store, err) : -1;
+}
+
+struct store *
+store_open(const struct store_options *options, struct err *err)
+{
+	struct store *store = xcalloc(1, sizeof(*store));
+	bool is_there = access(options->path, F_OK) == 0;
+	int rc = 0;
+
+	store->path = xstrdup(options->path);
+	store->loop = options->loop;
+	store->cb = options->cb;
+	store->lock_fd = -1;
+	store->next_tail = store->next_run = 1;
+	map_init(&store->newest);
+	buf_init(&store->key, 65536);
+	if (options->read_only && !is_there)
+		rc = err_set(err, ERR_NODATA,
+			     "there is no database %s yet (hgym-tui collect "
+			     "makes one)",
+			     store->path);
+	else if (!options->read_only)
+		rc = become_writer(store, err);
+	else
+		rc = renew_for_reader(options, err);
+	if (rc == 0)
+		rc = store_open_db(store->path, false, &store->reader, err);
+	if (rc == 0)
+		rc = schema_check(store->reader, store->path, err);
+	if (rc != 0) {
+		store_free(store);
+		return NULL;
+	}
+	if (store->loop != NULL && store->writer != NULL)
+		store->timer =
+			loop_timer_new(store->loop, store_on_timer, store);
+	return store;
+}
+
+bool
+store_is_writer(const struct store *store)
+{
+	return store->writer != NULL;
+}
+
+const char *
+store_why_reader(const struct store *store)
+{
+	return store->why_reader;
+}
+
+struct store_tail *
+store_tail_newest(struct store *store, const char *pod, const char *path)
+{
+	return map_get(&store->newest, tail_key(&store->key, pod, path));
+}
+
+struct store_tail *
+store_tail_get(struct store *store, const char *pod, const char *path,
+	       unsigned int gen)
+{
+	struct store_tail *tail = store_tail_newest(store, pod, path);
+
+	if (store->writer == NULL)
+		return NULL;
+	if (tail != NULL && tail->gen == gen)
+		return tail;
+	for (size_t i = 0; tail != NULL && i < store->n_tails; i++)
+		if (store->tails[i]->gen == gen &&
+		    strcmp(store->tails[i]->path, path) == 0 &&
+		    strcmp(store->tails[i]->pod, pod) == 0)
+			return store->tails[i];
+	tail = add_tail(store, pod, path, gen);
+	tail->id = store->next_tail++;
+	store_touch_tail(store, tail);
+	return tail;
+}
+
+void
+store_touch_tail(struct store *store, struct store_tail *tail)
+{
+	tail->dirty = true;
+	store->n_dirty++;
+	store_arm(store);
+}
+
+void
+store_tail_identify(struct store *store, struct store_tail *tail, uint64_t dev,
+		    uint64_t inode, const char *mirror)
+{
+	tail->dev = dev;
+	tail->inode = inode;
+	free(tail->mirror);
+	tail->mirror = mirror != NULL ? xstrdup(mirror) : NULL;
+	store_touch_tail(store, tail);
+}
+
+void
+store_tail_advance(struct store *store, struct store_tail *tail,
+		   uint64_t offset, uint64_t lines)
+{
+	if (tail->offset == offset && tail->lines == lines)
+		return;
+	tail->offset = offset;
+	tail->lines = lines;
+	store_touch_tail(store, tail);
+}
+
+int64_t
+store_run_id(struct store *store, struct store_tail *tail,
+	     unsigned int run_index)
+{
+	if (run_index >= tail->n_runs || tail->run_ids[run_index] == 0)
+		set_run_id(tail, run_index, store->next_run++);
+	return tail->run_ids[run_index];
+}
+
+static void
+store_on_timer(void *user)
+{
+	struct store *store = user;
+
+	(void)store_flush(store, NULL);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_STORE_STORE_H
+#define HGYM_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "loop/loop.h"
+#include "parsers/run.h"
+
+/*
+ * What was read, in SQLite.  One program writes a database at a time (a lock
+ * beside it); others read it.  What is added waits in memory and is written
+ * in one transaction with the offsets that it came from, so that after a
+ * crash the log is read again from an offset that fits the rows.  A database
+ * that cannot be written (disk full, locked) keeps what waits and says so;
+ * the caller pauses its reading while store_is_full.
+ */
+struct store;
+
+#define STORE_FLUSH_SAMPLES 256
+#define STORE_FLUSH_MS	    500
+#define STORE_MAX_PENDING   65536 /* samples that wait before it is full */
+#define STORE_RETRY_MS	    1000
+
+struct store_cb {
+	/*
+	 * A batch is about to be made: put the runs and offsets that changed
+	 * (store_run_put, store_tail_advance).  May be NULL.
+	 */
+	void (*on_flush)(void *user);
+	/* Writing failed (why), or works again (NULL).  May be NULL. */
+	void (*on_state)(void *user, const struct err *why);
+	void *user;
+};
+
+struct store_options {
+	const char *path;
+	bool read_only;	   /* do not become the writer */
+	struct loop *loop; /* NULL: every flush is made at once, here */
+	struct store_cb cb;
+};
+
+/*
+ * Open or make the database (mode 0600; its folder must exist).  It becomes
+ * the writer when no one else is.  With read_only a missing database is
+ * ERR_NODATA.  One of a newer schema is refused, one of an older schema is
+ * brought up to date (with read_only too, when no one else writes).
+ */
+struct store *store_open(const struct store_options *options, struct err *err)
+	__attribute__((warn_unused_result));
+/* Writes what waits, waits for it; -1 when something could not be written. */
+int store_close(struct store *store, struct err *err);
+
+bool store_is_writer(const struct store *store);
+/* Why it does not write ("another hgym-tui (process 12) ..."); "" else. */
+const char *store_why_reader(const struct store *store);
+
+/*
+ * One generation of one log file: what lies at a path until the file is
+ * truncated or replaced.
+ */
+struct store_tail {
+	int64_t id;
+	char *pod, *path; /* owned by the store; path in raw bytes */
+	unsigned int gen; /* 0, 1, .. of that path */
+	uint64_t dev, inode;
+	uint64_t offset, lines; /* as last advanced; at open: as committed */
+	uint64_t done_lines;	/* of the start: their samples are stored */
+	char *mirror; /* owned; file with the same bytes, NULL: none */
+	bool dirty;
+	int64_t *run_ids; /* by run index */
+	size_t n_runs, cap_runs;
+};
+
+/*
+ * The tail of that generation; made when it is new.  NULL when the store
+ * does not write.  Stable until store_close.
+ */
+struct store_tail *store_tail_get(struct store *store, const char *pod,
+				  const char *path, unsigned int gen);
+/* The newest generation that is known of that path, or NULL. */
+struct store_tail *store_tail_newest(struct store *store, const char *pod,
+				     const char *path);
+void store_tail_identify(struct store *store, struct store_tail *tail,
+			 uint64_t dev, uint64_t inode, const char *mirror);
+/* All before offset (and the whole lines before it) has been added. */
+void store_tail_advance(struct store *store, struct store_tail *tail,
+			uint64_t offset, uint64_t lines);
+
+/* The id of that run of the file; given out when it is new. */
+int64_t store_run_id(struct store *store, struct store_tail *tail,
+		     unsigned int run_index);
+/* What the run's log says now; wall_ms is when its last byte came. */
+void store_run_put(struct store *store, struct store_tail *tail,
+		   const struct run *run, int64_t wall_ms);
+void store_sample_add(struct store *store, struct store_tail *tail,
+		      const struct run *run, const struct sample *sample);
+
+/* No more should be read until on_state says that writing works again. */
+bool store_is_full(const struct store *store);
+/* Write what waits; with a loop: soon, in a job.  -1 only without a loop. */
+int store_flush(struct store *store, struct err *err);
+/* Samples that wait or are being written. */
+size_t store_pending(const struct store *store);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prepared inserts, a batch a transaction.  Every row has a key of its own
+ * and is replaced when it comes again, so that work that a crash made us do
+ * twice leaves the same rows.  Runs on the thread of a job.
+ */
+#include "config.h"
+
+#include "store/write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+#include "store/schema.h"
+
+#define STATEMENT_LIST(X)                                                      \
+	X(BEGIN, "BEGIN IMMEDIATE")                                            \
+	X(COMMIT, "COMMIT")                                                    \
+	X(TAIL, "INSERT INTO tails(id, pod, path, gen, dev, inode, offset,"    \
+		" lines, mirror) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"   \
+		" ON CONFLICT(id) DO UPDATE SET dev = ?5, inode = ?6,"         \
+		" offset = ?7, lines = ?8, mirror = ?9")                       \
+	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"      \
+		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                \
+	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
+	X(SAMPLE, "INSERT OR REPLACE INTO samples(run_id, metric, line, step," \
+		  " value, train_ms, wall_ms)"                                 \
+		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+
+enum statement {
+#define X(id, sql) STATEMENT_##id,
+	STATEMENT_LIST(X)
+#undef X
+		STATEMENT_RUN, /* made from the list of a run's numbers */
+	STATEMENT_COUNT
+};
+
+struct writer {
+	sqlite3 *db;
+	sqlite3_stmt *stmts[STATEMENT_COUNT];
+};
+
+static const char *const run_columns[] = { "id",
+					   "tail_id",
+					   "run_index",
+					   "status",
+					   "final_stage",
+					   "final_class",
+					   "source_sha256",
+					   "source_lines",
+					   "first_line",
+					   "lines",
+					   "bytes",
+					   "matched",
+					   "formats",
+					   "events_dropped",
+					   "first_wall_ms",
+					   "last_wall_ms",
+#define X(member, decimals) #member,
+					   RUN_NUMBER_LIST(X)
+#undef X
+};
+
+#define N_RUN_COLUMNS (sizeof(run_columns) / sizeof(run_columns[0]))
+
+bool
+batch_is_empty(const struct batch *batch)
+{
+	return batch->n_tails + batch->n_runs + batch->n_samples == 0;
+}
+
+void
+batch_clear(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->n_tails; i++) {
+		free(batch->tails[i].pod);
+		free(batch->tails[i].path);
+		free(batch->tails[i].mirror);
+	}
+	for (size_t i = 0; i < batch->n_runs; i++)
+		run_release(&batch->runs[i].run);
+	free(batch->tails);
+	free(batch->runs);
+	free(batch->samples);
+	memset(batch, 0, sizeof(*batch));
+}
+
+/* An upsert of all columns; when a run was first seen stays. */
+static void
+run_sql(struct buf *sql)
+{
+	buf_append_str(sql, "INSERT INTO runs(");
+	for (size_t i = 0; i < N_RUN_COLUMNS; i++)
+		buf_appendf(sql, "%s%s", i > 0 ? ", " : "", run_columns[i]);
+	buf_append_str(sql, ") VALUES(");
+	for (size_t i = 0; i < N_RUN_COLUMNS; i++)
+		buf_appendf(sql, "%s?%zu", i > 0 ? ", " : "", i + 1);
+	buf_append_str(sql, ") ON CONFLICT(id) DO UPDATE SET ");
+	for (size_t i = 3; i < N_RUN_COLUMNS; i++)
+		if (strcmp(run_columns[i], "first_wall_ms") != 0)
+			buf_appendf(sql, "%s%s = ?%zu", i > 3 ? ", " : "",
+				    run_columns[i], i + 1);
+}
+
+static int
+prepare(struct writer *w, enum statement id, const char *sql, struct err *err)
+{
+	if (sqlite3_prepare_v3(w->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+			       &w->stmts[id], NULL) == SQLITE_OK)
+		return 0;
+	return schema_fail(w->db, "the database", err);
+}
+
+struct writer *
+writer_new(sqlite3 *db, struct err *err)
+{
+	static const char *const texts[] = {
+#define X(id, sql) sql,
+		STATEMENT_LIST(X)
+#undef X
+	};
+	struct writer *w = xcalloc(1, sizeof(*w));
+	struct buf sql;
+	int rc = 0;
+
+	w->db = db;
+	for (size_t i = 0; rc == 0 && i < STATEMENT_RUN; i++)
+		rc = prepare(w, (enum statement)i, texts[i], err);
+	buf_init(&sql, 65536);
+	run_sql(&sql);
+	if (rc == 0)
+		rc = prepare(w, STATEMENT_RUN, sql.data, err);
+	buf_release(&sql);
+	if (rc == 0)
+		return w;
+	writer_free(w);
+	return NULL;
+}
+
+void
+writer_free(struct writer *w)
+{
+	if (w == NULL)
+		return;
+	for (size_t i = 0; i < STATEMENT_COUNT; i++)
+		(void)sqlite3_finalize(w->stmts[i]);
+	(void)sqlite3_close(w->db);
+	free(w);
+}
+
+static int
+step(struct writer *w, enum statement id, struct err *err)
+{
+	int rc = sqlite3_step(w->stmts[id]);
+
+	if (rc == SQLITE_DONE || rc == SQLITE_ROW) {
+		(void)sqlite3_reset(w->stmts[id]);
+		return 0;
+	}
+	schema_fail(w->db, "cannot write the database", err);
+	(void)sqlite3_reset(w->stmts[id]);
+	return -1;
+}
+
+static void
+bind_text(sqlite3_stmt *stmt, int at, const char *text)
+{
+	/* Without a text: NULL. */
+	(void)sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
+}
+
+static void
+bind_int(sqlite3_stmt *stmt, int at, uint64_t value)
+{
+	(void)sqlite3_bind_int64(stmt, at, (int64_t)value);
+}
+
+/* Absent is NULL; an infinite loss is stored as SQLite's infinity. */
+static void
+bind_number(sqlite3_stmt *stmt, int at, double value)
+{
+	if (run_has(value))
+		(void)sqlite3_bind_double(stmt, at, value);
+	else
+		(void)sqlite3_bind_null(stmt, at);
+}
+
+static int
+write_tail(struct writer *w, const struct batch_tail *tail, struct err *err)
+{
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_TAIL];
+
+	(void)sqlite3_bind_int64(stmt, 1, tail->id);
+	bind_text(stmt, 2, tail->pod);
+	bind_text(stmt, 3, tail->path);
+	bind_int(stmt, 4, tail->gen);
+	bind_int(stmt, 5, tail->dev);
+	bind_int(stmt, 6, tail->inode);
+	bind_int(stmt, 7, tail->offset);
+	bind_int(stmt, 8, tail->lines);
+	bind_text(stmt, 9, tail->mirror);
+	return step(w, STATEMENT_TAIL, err);
+}
+
+static int
+write_events(struct writer *w, const struct batch_run *row, struct err *err)
+{
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_EVENT];
+	sqlite3_stmt *end = w->stmts[STATEMENT_EVENTS_END];
+
+	for (size_t i = 0; i < row->run.n_events; i++) {
+		const struct run_event *event = &row->run.events[i];
+
+		(void)sqlite3_bind_int64(stmt, 1, row->id);
+		bind_int(stmt, 2, i);
+		bind_int(stmt, 3, event->line);
+		bind_text(stmt, 4, run_event_name(event->kind));
+		bind_number(stmt, 5, event->step);
+		bind_text(stmt, 6, event->text);
+		if (step(w, STATEMENT_EVENT, err) != 0)
+			return -1;
+	}
+	(void)sqlite3_bind_int64(end, 1, row->id);
+	bind_int(end, 2, row->run.n_events);
+	return step(w, STATEMENT_EVENTS_END, err);
+}
+
+/* In the order of run_columns. */
+static int
+write_run(struct writer *w, const struct batch_run *row, struct err *err)
+{
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_RUN];
+	const struct run *run = &row->run;
+	int at = 1;
+
+	(void)sqlite3_bind_int64(stmt, at++, row->id);
+	(void)sqlite3_bind_int64(stmt, at++, row->tail_id);
+	bind_int(stmt, at++, run->run_index);
+	bind_text(stmt, at++, run_status_name(run->status));
+	bind_text(stmt, at++, run->final_stage);
+	bind_text(stmt, at++, run->final_class);
+	bind_text(stmt, at++, run->source_sha256);
+	bind_int(stmt, at++, run->source_lines);
+	bind_int(stmt, at++, run->first_line);
+	bind_int(stmt, at++, run->lines);
+	bind_int(stmt, at++, run->bytes);
+	bind_int(stmt, at++, run->matched);
+	bind_text(stmt, at++, run->formats);
+	bind_int(stmt, at++, run->events_dropped);
+	(void)sqlite3_bind_int64(stmt, at++, row->wall_ms);
+	(void)sqlite3_bind_int64(stmt, at++, row->wall_ms);
+#define X(member, decimals) bind_number(stmt, at++, run->member);
+	RUN_NUMBER_LIST(X)
+#undef X
+	return step(w, STATEMENT_RUN, err) != 0 ? -1
+						: write_events(w, row, err);
+}
+
+static int
+write_sample(struct writer *w, const struct batch_sample *row, struct err *err)
+{
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_SAMPLE];
+	const struct sample *s = &row->sample;
+
+	(void)sqlite3_bind_int64(stmt, 1, row->run_id);
+	bind_text(stmt, 2, metric_info(s->metric)->name);
+	bind_int(stmt, 3, s->line);
+	bind_number(stmt, 4, s->step);
+	bind_number(stmt, 5, s->value);
+	bind_number(stmt, 6, s->train_ms);
+	if (s->wall_ms != 0)
+		(void)sqlite3_bind_int64(stmt, 7, s->wall_ms);
+	else
+		(void)sqlite3_bind_null(stmt, 7);
+	return step(w, STATEMENT_SAMPLE, err);
+}
+
+static int
+write_rows(struct writer *w, const struct batch *batch, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < batch->n_tails; i++)
+		rc = write_tail(w, &batch->tails[i], err);
+	for (size_t i = 0; rc == 0 && i < batch->n_runs; i++)
+		rc = write_run(w, &batch->runs[i], err);
+	for (size_t i = 0; rc == 0 && i < batch->n_samples; i++)
+		rc = write_sample(w, &batch->samples[i], err);
+	return rc;
+}
+
+int
+writer_write(struct writer *w, const struct batch *batch, struct err *err)
+{
+	if (step(w, STATEMENT_BEGIN, err) != 0)
+		return -1;
+	if (write_rows(w, batch, err) == 0 &&
+	    step(w, STATEMENT_COMMIT, err) == 0)
+		return 0;
+	/* A full disk may have ended the transaction already. */
+	if (!sqlite3_get_autocommit(w->db))
+		(void)sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
+	return -1;
+}

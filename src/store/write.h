@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_STORE_WRITE_H
+#define HGYM_STORE_WRITE_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "parsers/run.h"
+
+/*
+ * A batch: rows that go into the database in one transaction.  It owns all
+ * its strings, so that it can be written on another thread.
+ */
+struct batch_tail {
+	int64_t id;
+	char *pod, *path, *mirror; /* owned */
+	unsigned int gen;
+	uint64_t dev, inode, offset, lines;
+};
+
+struct batch_run {
+	int64_t id, tail_id, wall_ms;
+	struct run run; /* owned */
+};
+
+struct batch_sample {
+	int64_t run_id;
+	struct sample sample;
+};
+
+struct batch {
+	struct batch_tail *tails;
+	size_t n_tails, cap_tails;
+	struct batch_run *runs;
+	size_t n_runs, cap_runs;
+	struct batch_sample *samples;
+	size_t n_samples, cap_samples;
+};
+
+bool batch_is_empty(const struct batch *batch);
+/* Free all rows; the batch is empty and usable after it. */
+void batch_clear(struct batch *batch);
+
+/* The connection that writes, and its statements. */
+struct writer;
+
+/* db is given: writer_free closes it. */
+struct writer *writer_new(sqlite3 *db, struct err *err)
+	__attribute__((warn_unused_result));
+void writer_free(struct writer *writer);
+
+/* All of the batch or nothing; may be tried again after a failure. */
+int writer_write(struct writer *writer, const struct batch *batch,
+		 struct err *err) __attribute__((warn_unused_result));
+
+#endif

@@ -8,6 +8,9 @@
  */
 #define CMD_LIST(X)                                                            \
 	X(parse)                                                               \
-	X(harness)
+	X(harness)                                                             \
+	X(runs)                                                                \
+	X(samples)                                                             \
+	X(doctor)
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "conf_read.h"
+#include "conf.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "conf_read.h"
 
 static const struct json_key top_keys[] = {
 	{ "schema", JSON_STRING },

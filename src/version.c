@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* --version: ours and what the program really runs with. */
+/* --version: ours and what the program really runs with; doctor too. */
 #include "config.h"
 
 #include "version.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cjson/cJSON.h>
 #include <curses.h>
@@ -15,17 +16,56 @@
 #include <sqlite3.h>
 #include <uv.h>
 
+static void
+put(struct version_library *library, const char *name, const char *version)
+{
+	library->name = name;
+	(void)snprintf(library->version, sizeof(library->version), "%s",
+		       version != NULL ? version : "?");
+}
+
+void
+version_libraries(struct version_library out[VERSION_LIBRARIES])
+{
+	const char *curses = curses_version();
+	char pcre2[64] = "?";
+
+	(void)pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
+	/* It says "ncurses 6.4.20221231". */
+	put(&out[0], "ncurses",
+	    strncmp(curses, "ncurses ", 8) == 0 ? curses + 8 : curses);
+	put(&out[1], "libssh2", libssh2_version(0));
+	put(&out[2], "SQLite", sqlite3_libversion());
+	put(&out[3], "cJSON", cJSON_Version());
+	put(&out[4], "PCRE2", pcre2);
+	put(&out[5], "libuv", uv_version_string());
+}
+
+bool
+version_has_jit(void)
+{
+	uint32_t jit = 0;
+
+	(void)pcre2_config(PCRE2_CONFIG_JIT, &jit);
+	return jit != 0;
+}
+
+bool
+version_has_rsa_sha2(void)
+{
+	return libssh2_version(0x010b00) != NULL;
+}
+
 void
 version_print(void)
 {
-	char pcre2[64] = "?";
-	uint32_t jit = 0;
+	struct version_library libraries[VERSION_LIBRARIES];
 
-	(void)pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
-	(void)pcre2_config(PCRE2_CONFIG_JIT, &jit);
+	version_libraries(libraries);
 	printf("%s\n", PACKAGE_STRING);
-	printf("%s\nlibssh2 %s\nSQLite %s\ncJSON %s\nPCRE2 %s, JIT %s\n"
-	       "libuv %s\n",
-	       curses_version(), libssh2_version(0), sqlite3_libversion(),
-	       cJSON_Version(), pcre2, jit ? "on" : "off", uv_version_string());
+	for (size_t i = 0; i < VERSION_LIBRARIES; i++)
+		printf("%s %s%s\n", libraries[i].name, libraries[i].version,
+		       strcmp(libraries[i].name, "PCRE2") != 0 ? ""
+		       : version_has_jit()		       ? ", JIT on"
+							       : ", JIT off");
 }

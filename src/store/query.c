@@ -296,7 +296,8 @@ store_each_sample(struct store *store, int64_t run_id, const char *metric,
 	if (prepare(store,
 		    "SELECT metric, line, step, value, train_ms, wall_ms"
 		    " FROM samples WHERE run_id = ?1"
-		    " AND (?2 IS NULL OR metric = ?2) ORDER BY line, metric",
+		    " AND (?2 IS NULL OR metric = ?2)"
+		    " ORDER BY line, seq, metric",
 		    &stmt, err) != 0)
 		return -1;
 	(void)sqlite3_bind_int64(stmt, 1, run_id);

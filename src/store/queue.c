@@ -36,12 +36,15 @@ store_sample_add(struct store *store, struct store_tail *tail,
 	struct batch_sample *row;
 
 	/* Stored before the crash or restart that made us read it again. */
-	if (sample->line <= tail->done_lines)
+	tail->seq = sample->line == tail->last_line ? tail->seq + 1 : 0;
+	tail->last_line = sample->line;
+	if (sample->line < tail->done_lines)
 		return;
 	batch->samples = xgrow(batch->samples, batch->n_samples,
 			       &batch->cap_samples, sizeof(*batch->samples));
 	row = &batch->samples[batch->n_samples++];
 	row->run_id = store_run_id(store, tail, run->run_index);
+	row->seq = tail->seq;
 	row->sample = *sample;
 	if (batch->n_samples == 1 || batch->n_samples == STORE_FLUSH_SAMPLES)
 		store_arm(store);

@@ -39,9 +39,9 @@ static const char *const steps[] = {
 	" PRIMARY KEY(run_id, idx)) WITHOUT ROWID;"
 	"CREATE TABLE samples("
 	" run_id INTEGER NOT NULL REFERENCES runs, metric TEXT NOT NULL,"
-	" line INTEGER NOT NULL, step NUMERIC, value NUMERIC NOT NULL,"
-	" train_ms NUMERIC, wall_ms INTEGER,"
-	" PRIMARY KEY(run_id, metric, line)) WITHOUT ROWID;",
+	" line INTEGER NOT NULL, seq INTEGER NOT NULL, step NUMERIC,"
+	" value NUMERIC NOT NULL, train_ms NUMERIC, wall_ms INTEGER,"
+	" PRIMARY KEY(run_id, metric, line, seq)) WITHOUT ROWID;",
 	/* 2: benches and their runs. */
 	"CREATE TABLE benches("
 	" id TEXT PRIMARY KEY, name TEXT, file TEXT, dir TEXT,"

@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "store/store_priv.h"
+#include "store/store.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include "base/xalloc.h"
 #include "store/lock.h"
 #include "store/schema.h"
+#include "store/store_priv.h"
 
 #define BUSY_MS 2000
 

@@ -68,8 +68,10 @@ struct store_tail {
 	unsigned int gen; /* 0, 1, .. of that path */
 	uint64_t dev, inode;
 	uint64_t offset, lines; /* as last advanced; at open: as committed */
-	uint64_t done_lines;	/* of the start: their samples are stored */
-	char *mirror; /* owned; file with the same bytes, NULL: none */
+	uint64_t done_lines; /* at open: samples before this line are stored */
+	uint64_t last_line;  /* of the last sample added */
+	unsigned int seq;    /* samples of that line so far */
+	char *mirror;	     /* owned; file with the same bytes, NULL: none */
 	bool dirty;
 	int64_t *run_ids; /* by run index */
 	size_t n_runs, cap_runs;

@@ -26,8 +26,8 @@
 		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                \
 	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
 	X(SAMPLE, "INSERT OR REPLACE INTO samples(run_id, metric, line, step," \
-		  " value, train_ms, wall_ms)"                                 \
-		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+		  " value, train_ms, wall_ms, seq)"                            \
+		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
 
 enum statement {
 #define X(id, sql) STATEMENT_##id,
@@ -274,6 +274,7 @@ write_sample(struct writer *w, const struct batch_sample *row, struct err *err)
 		(void)sqlite3_bind_int64(stmt, 7, s->wall_ms);
 	else
 		(void)sqlite3_bind_null(stmt, 7);
+	bind_int(stmt, 8, row->seq);
 	return step(w, STATEMENT_SAMPLE, err);
 }
 

@@ -26,6 +26,7 @@ struct batch_run {
 
 struct batch_sample {
 	int64_t run_id;
+	unsigned int seq; /* of the samples of its line, 0.. */
 	struct sample sample;
 };
 

@@ -42,7 +42,7 @@ test_pods(const struct conf *conf)
 	is_int(conf->pods[0].gpus[1], 3, "the second of them");
 	is_near(conf->pods[0].usd_per_hour, 2.69, 0, "its price");
 	ok(isnan(conf->pods[1].usd_per_hour), "no price is absent, not 0");
-	is_str(conf->pods[1].identity, "/home/u/.ssh/id_ed25519",
+	is_str(conf->pods[1].identity, "/users/u/.ssh/id_ed25519",
 	       "~ is expanded");
 	is_str(conf->pods[1].known_hosts, "/etc/kh",
 	       "a relative path belongs to the folder of the file");
@@ -208,7 +208,7 @@ test_environment(const char *dir)
 	is_int(conf_load(&conf, NULL, &err), 0, "variables make a pod");
 	is_str(conf.pods[0].name, "harnessgym", "its name");
 	is_str(conf.pods[0].ssh, "root@10.0.0.1:22022", "its address");
-	is_str(conf.pods[0].identity, "/home/u/k", "its key");
+	is_str(conf.pods[0].identity, "/users/u/k", "its key");
 	is_str(conf.pods[0].remote_root, "/scratch", "its folder");
 	conf_release(&conf);
 	setenv("HARNESSGYM_GPU_PORT", "22x", 1);
@@ -227,11 +227,11 @@ test_dirs(const char *dir)
 
 	setenv("XDG_DATA_HOME", "relative", 1);
 	path = conf_db_path(NULL, NULL);
-	is_str(path, "/home/u/.local/share/hgym-tui/history.db",
+	is_str(path, "/users/u/.local/share/hgym-tui/history.db",
 	       "a relative XDG folder is ignored");
 	free(path);
 	path = conf_db_path(NULL, "~/x.db");
-	is_str(path, "/home/u/x.db", "--db wins");
+	is_str(path, "/users/u/x.db", "--db wins");
 	free(path);
 	(void)snprintf(deep, sizeof(deep), "%s/a/b/c", dir);
 	is_int(conf_make_dir(deep, &err), 0, "folders are made");
@@ -249,7 +249,7 @@ main(void)
 	char dir[] = "/tmp/t-conf.XXXXXX";
 
 	umask(022);
-	setenv("HOME", "/home/u", 1);
+	setenv("HOME", "/users/u", 1);
 	unsetenv("HGYM_TUI_CONFIG");
 	unsetenv("HARNESSGYM_GPU_HOST");
 	if (mkdtemp(dir) == NULL)

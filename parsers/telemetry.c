@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nvidia-smi, load and free disk of a pod; called by the collector.  The
+ * order of the columns is that of TELEMETRY_QUERY.
+ */
+#include "config.h"
+
+#include "parsers/telemetry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char telemetry_script[] =
+	"while read -r _; do\n"
+	"echo 'HGT1 <'\n"
+	"read -r l </proc/loadavg && echo \"L $l\"\n"
+	"df -Pk \"$1\" 2>/dev/null | while read -r a b c d e; do\n"
+	"case $d in *[!0-9]*|'') ;; *) echo \"D $d\";; esac; done\n"
+	"if command -v nvidia-smi >/dev/null 2>&1; then\n"
+	"t=; command -v timeout >/dev/null 2>&1 && t='timeout 10'\n"
+	"$t nvidia-smi --query-gpu=" TELEMETRY_QUERY
+	" --format=csv,noheader,nounits 2>/dev/null </dev/null |\n"
+	"while read -r l; do echo \"G $l\"; done\n"
+	"fi\n"
+	"echo 'HGT1 >'\n"
+	"done\n";
+
+enum column {
+	COLUMN_INDEX,
+	COLUMN_NAME,
+	COLUMN_UTIL,
+	COLUMN_MEM,
+	COLUMN_POWER,
+	COLUMN_TEMP,
+	COLUMN_SM,
+	COLUMN_THROTTLE,
+	COLUMN_COUNT,
+};
+
+void
+telemetry_init(struct telemetry_reader *reader, const int *gpus, size_t n_gpus)
+{
+	memset(reader, 0, sizeof(*reader));
+	for (size_t i = 0; i < n_gpus; i++)
+		if (gpus[i] >= 0 && gpus[i] < TELEMETRY_MAX_GPUS)
+			reader->gpus |= UINT64_C(1) << gpus[i];
+}
+
+static void
+begin(struct telemetry_reader *r)
+{
+	r->now = (struct telemetry){
+		.host_load = RUN_ABSENT,
+		.disk_free_bytes = RUN_ABSENT,
+		.gpu_util = RUN_ABSENT,
+		.gpu_mem_mib = RUN_ABSENT,
+		.gpu_power_w = RUN_ABSENT,
+		.gpu_temp_c = RUN_ABSENT,
+		.gpu_sm_mhz = RUN_ABSENT,
+		.gpu_throttle = RUN_ABSENT,
+	};
+	r->util_sum = 0;
+	r->n_util = 0;
+	r->throttle = 0;
+	r->inside = true;
+}
+
+/* A number of a cell; "[N/A]" and the like are absent. */
+static double
+number(struct str cell)
+{
+	double value = RUN_ABSENT;
+
+	if (!str_to_double(cell, &value) || !isfinite(value))
+		return RUN_ABSENT;
+	return value;
+}
+
+static void
+keep_highest(double *kept, double value)
+{
+	if (run_has(value) && !(run_has(*kept) && *kept >= value))
+		*kept = value;
+}
+
+static void
+keep_lowest(double *kept, double value)
+{
+	if (run_has(value) && !(run_has(*kept) && *kept <= value))
+		*kept = value;
+}
+
+/* "0x0000000000000004"; false for all else. */
+static bool
+hex_bits(struct str cell, uint64_t *bits)
+{
+	char text[24], *end;
+
+	if (cell.len < 3 || cell.len > 18 || !str_starts_with(cell, "0x"))
+		return false;
+	(void)snprintf(text, sizeof(text), "%.*s", (int)cell.len, cell.p);
+	*bits = strtoull(text + 2, &end, 16);
+	return *end == '\0';
+}
+
+static void
+add_gpu(struct telemetry_reader *r, const struct str cells[COLUMN_COUNT])
+{
+	struct telemetry *now = &r->now;
+	double util = number(cells[COLUMN_UTIL]);
+	double power = number(cells[COLUMN_POWER]);
+	uint64_t bits;
+
+	if (now->n_gpus++ == 0)
+		(void)snprintf(now->gpu_name, sizeof(now->gpu_name), "%.*s",
+			       (int)cells[COLUMN_NAME].len,
+			       cells[COLUMN_NAME].p);
+	if (run_has(util)) {
+		r->util_sum += util;
+		now->gpu_util = r->util_sum / ++r->n_util;
+	}
+	if (run_has(power))
+		now->gpu_power_w =
+			(run_has(now->gpu_power_w) ? now->gpu_power_w : 0) +
+			power;
+	keep_highest(&now->gpu_mem_mib, number(cells[COLUMN_MEM]));
+	keep_highest(&now->gpu_temp_c, number(cells[COLUMN_TEMP]));
+	keep_lowest(&now->gpu_sm_mhz, number(cells[COLUMN_SM]));
+	if (hex_bits(cells[COLUMN_THROTTLE], &bits)) {
+		r->throttle |= bits;
+		now->gpu_throttle = (double)r->throttle;
+	}
+}
+
+static void
+gpu_line(struct telemetry_reader *r, struct str line)
+{
+	struct str cells[COLUMN_COUNT], cell;
+	size_t n = 0;
+	int64_t index;
+
+	while (n < COLUMN_COUNT && str_next(&line, ',', &cell))
+		cells[n++] = str_trim(cell);
+	if (n != COLUMN_COUNT || !str_to_i64(cells[COLUMN_INDEX], &index) ||
+	    index < 0 || index >= TELEMETRY_MAX_GPUS)
+		return;
+	if (r->gpus == 0 || (r->gpus >> index & 1) != 0)
+		add_gpu(r, cells);
+}
+
+bool
+telemetry_line(struct telemetry_reader *r, struct str line)
+{
+	struct str word;
+
+	line = str_trim(line);
+	if (str_eq_cstr(line, "HGT1 <")) {
+		begin(r);
+		return false;
+	}
+	if (!r->inside)
+		return false;
+	if (str_eq_cstr(line, "HGT1 >")) {
+		r->inside = false;
+		return true;
+	}
+	if (line.len < 3 || line.p[1] != ' ')
+		return false;
+	word = (struct str){ line.p + 2, line.len - 2 };
+	if (line.p[0] == 'G') {
+		gpu_line(r, word);
+	} else if (line.p[0] == 'D') {
+		r->now.disk_free_bytes = number(word) * 1024;
+	} else if (line.p[0] == 'L') {
+		struct str first;
+
+		if (str_next(&word, ' ', &first))
+			r->now.host_load = number(first);
+	}
+	return false;
+}

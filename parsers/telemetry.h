@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_TELEMETRY_H
+#define HGYM_PARSERS_TELEMETRY_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "parsers/run.h"
+
+/*
+ * What a pod says of itself every few seconds.  The script of
+ * telemetry_script prints one block each time it reads a line from stdin and
+ * ends with stdin:
+ *
+ *	HGT1 <
+ *	L <first line of /proc/loadavg>
+ *	D <free KiB of the folder of the logs>
+ *	G <one line a GPU, CSV of TELEMETRY_QUERY>
+ *	HGT1 >
+ *
+ * All else on the stream (what a login shell prints) is passed over.
+ */
+#define TELEMETRY_QUERY                                                        \
+	"index,name,utilization.gpu,memory.used,power.draw,temperature.gpu,"   \
+	"clocks.sm,clocks_throttle_reasons.active"
+
+#define TELEMETRY_MAX_GPUS 64
+
+struct telemetry {
+	double host_load; /* 1 minute; RUN_ABSENT: unknown, as all here */
+	double disk_free_bytes;
+	unsigned int n_gpus; /* that were counted */
+	char gpu_name[64];   /* of the first one; "" without a GPU */
+	/* Over the GPUs counted: mean, highest, sum, highest, lowest, all. */
+	double gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c, gpu_sm_mhz;
+	double gpu_throttle; /* bits of NVML's clocks throttle reasons */
+};
+
+struct telemetry_reader {
+	struct telemetry now; /* of the block under way, then the last whole */
+	bool inside;
+	double util_sum;
+	unsigned int n_util;
+	uint64_t throttle;
+	uint64_t gpus; /* bit i: GPU i counts; 0: all do */
+};
+
+/* gpus (indices) are those of the configuration; n 0: all count. */
+void telemetry_init(struct telemetry_reader *reader, const int *gpus,
+		    size_t n_gpus);
+
+/* Take a line without its end; true when a block is whole: see ->now. */
+bool telemetry_line(struct telemetry_reader *reader, struct str line);
+
+/*
+ * The shell script; $1 is the folder whose free space counts.  For `sh -c
+ * SCRIPT sh FOLDER` on the pod.
+ */
+extern const char telemetry_script[];
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* `runs`: what the database holds, a row a run. */
+#include "config.h"
+
+#include <string.h>
+
+#include "cmd.h"
+#include "out.h"
+#include "stored.h"
+
+enum option { OPTION_JSON, OPTION_CSV, OPTION_MD, OPTION_POD, OPTION_STATUS };
+
+static const struct cmd_option options[] = {
+	CMD_OUTPUT_OPTIONS,
+	{ 0, "pod", "NAME", "only the runs of this pod" },
+	{ 0, "status", "WORD", "only running, finished, truncated, .. ones" },
+	{ 0, NULL, NULL, NULL },
+};
+
+static const struct out_column table_columns[] = {
+	{ "run_id", "id", 0, 0 },
+	{ "pod", NULL, 0, 0 },
+	{ "path", NULL, 0, 0 },
+	{ "run_index", "run", 0, 0 },
+	{ "status", NULL, 0, 0 },
+	{ "seed", NULL, 0, 0 },
+	{ "steps", NULL, 0, 0 },
+	{ "ms_per_step", "ms/step", 2, 0 },
+	{ "tok_s_derived", "tok/s", 0, 0 },
+	{ "last_val_loss", "val_loss", 4, 0 },
+	{ "final_bpb", "BPB", 5, 0 },
+	{ "final_class", "stage", 0, 0 },
+	{ "artifact_bytes", "artifact", 0, 0 },
+	{ "eval_s", "eval s", 1, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+static const struct out_column all_columns[] = {
+	{ "run_id", NULL, 0, 0 },
+	{ "pod", NULL, 0, 0 },
+	{ "path", NULL, 0, 0 },
+	{ "gen", NULL, 0, 0 },
+	{ "run_index", NULL, 0, 0 },
+	{ "status", NULL, 0, 0 },
+#define X(member, decimals) { #member, NULL, decimals, 0 },
+	RUN_NUMBER_LIST(X)
+#undef X
+		{ "final_stage", NULL, 0, 0 },
+	{ "final_class", NULL, 0, 0 },
+	{ "source_sha256", NULL, 0, 0 },
+	{ "source_lines", NULL, 0, 0 },
+	{ "lines", NULL, 0, 0 },
+	{ "bytes", NULL, 0, 0 },
+	{ "matched", NULL, 0, 0 },
+	{ "first_seen", NULL, 0, 0 },
+	{ "last_seen", NULL, 0, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+struct listing {
+	const struct stored *stored;
+	struct out *out;
+	const char *pod, *status; /* NULL: all */
+	size_t shown;
+};
+
+static int
+print_run(void *user, const struct stored_run *run)
+{
+	struct listing *list = user;
+	cJSON *row;
+
+	if (list->pod != NULL && strcmp(list->pod, run->pod) != 0)
+		return 0;
+	if (list->status != NULL &&
+	    strcmp(list->status, run_status_name(run->run.status)) != 0)
+		return 0;
+	row = stored_run_row(list->stored, run);
+	out_row(list->out, row);
+	cJSON_Delete(row);
+	list->shown++;
+	return 0;
+}
+
+static int
+check_status(const char *word, struct err *err)
+{
+	static const char *const names[] = {
+#define X(id, name) name,
+		RUN_STATUS_LIST(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], word) == 0)
+			return 0;
+	return err_set(err, ERR_USAGE, "runs: --status %s: no such status",
+		       word);
+}
+
+static int
+print_runs(struct listing *list, const struct cmd_env *env,
+	   enum out_format format, struct err *err)
+{
+	struct stored stored;
+	int rc;
+
+	if (stored_open(&stored, env, err) != 0)
+		return -1;
+	list->stored = &stored;
+	list->out = out_new(stdout, format,
+			    format == OUT_CSV ? all_columns : table_columns);
+	rc = store_each_run(stored.store, 0, print_run, list, err);
+	if (out_free(list->out) != 0 && rc == 0)
+		rc = err_set(err, ERR_IO, "cannot write the output");
+	if (rc == 0 && list->shown == 0)
+		rc = err_set(err, ERR_NODATA, "%s holds no run%s",
+			     stored.db_path,
+			     list->pod != NULL || list->status != NULL
+				     ? " of that kind"
+				     : "");
+	stored_close(&stored);
+	return rc;
+}
+
+static int
+run(struct cmd_args *args, struct err *err)
+{
+	struct listing list = { 0 };
+	enum out_format format = OUT_TABLE;
+	const char *value;
+	int option;
+
+	while ((option = cmd_next_option(args, &value, err)) >= 0) {
+		if (option <= OPTION_MD)
+			format = (enum out_format)(option + OUT_JSON);
+		else if (option == OPTION_POD)
+			list.pod = value;
+		else
+			list.status = value;
+	}
+	if (option == CMD_OPTIONS_WRONG)
+		return -1;
+	if (args->next < args->argc)
+		return err_set(err, ERR_USAGE,
+			       "runs takes no argument (samples RUN shows one "
+			       "run)");
+	if (list.status != NULL && check_status(list.status, err) != 0)
+		return -1;
+	return print_runs(&list, args->env, format, err);
+}
+
+const struct cmd cmd_runs = {
+	.name = "runs",
+	.usage = "[OPTIONS]",
+	.summary = "list the runs that the database holds",
+	.help = "One row a run: the keys of `parse` (see OUTPUT), and run_id, "
+		"pod, path and gen,\nwhich counts how often the file at that "
+		"path was truncated or replaced.  A run is\n`running` while "
+		"its log is followed; at the end of following it is what its "
+		"log\nsays so far, and null if the program that followed it "
+		"was killed.",
+	.options = options,
+	.exec = run,
+};

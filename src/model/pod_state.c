@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Which state a pod is in; called by the collector once a second a pod. */
+#include "config.h"
+
+#include "model/pod_state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BURST_MS 50
+
+void
+pod_pace_bytes(struct pod_pace *pace, int64_t now_ms)
+{
+	int64_t gap = now_ms - pace->last_ms;
+
+	if (pace->last_ms != 0 && gap < BURST_MS)
+		return;
+	if (pace->last_ms != 0) {
+		pace->gaps_ms[pace->next] = gap;
+		pace->next = (pace->next + 1) % POD_PACE_GAPS;
+		if (pace->n_gaps < POD_PACE_GAPS)
+			pace->n_gaps++;
+	}
+	pace->last_ms = now_ms;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int64_t
+pod_pace_p99_ms(const struct pod_pace *pace)
+{
+	int64_t sorted[POD_PACE_GAPS];
+
+	if (pace->n_gaps < POD_PACE_MIN_GAPS)
+		return -1;
+	memcpy(sorted, pace->gaps_ms, pace->n_gaps * sizeof(sorted[0]));
+	qsort(sorted, pace->n_gaps, sizeof(sorted[0]), compare);
+	return sorted[(pace->n_gaps * 99 + 99) / 100 - 1];
+}
+
+int64_t
+pod_pace_patience_ms(const struct pod_pace *pace)
+{
+	int64_t p99 = pod_pace_p99_ms(pace);
+
+	if (p99 < 0)
+		return -1;
+	if (p99 > POD_PACE_MAX_MS / POD_PACE_TIMES)
+		return POD_PACE_MAX_MS;
+	p99 *= POD_PACE_TIMES;
+	return p99 < POD_PACE_MIN_MS ? POD_PACE_MIN_MS : p99;
+}
+
+bool
+pod_pace_is_silent(const struct pod_pace *pace, int64_t now_ms)
+{
+	int64_t patience = pod_pace_patience_ms(pace);
+
+	return patience >= 0 && now_ms - pace->last_ms > patience;
+}
+
+static void __attribute__((format(printf, 3, 4)))
+set(struct pod_verdict *v, enum pod_state state, const char *fmt, ...)
+{
+	va_list ap;
+
+	v->state = state;
+	va_start(ap, fmt);
+	(void)vsnprintf(v->why, sizeof(v->why), fmt, ap);
+	va_end(ap);
+}
+
+/* The transport is connected: is what should come coming? */
+static void
+decide_up(const struct pod_facts *f, struct pod_verdict *v)
+{
+	int64_t late = f->now_ms - f->last_frame_ms;
+
+	if (f->is_paused)
+		set(v, POD_LIVE, "reading is paused");
+	else if (f->last_frame_ms == 0)
+		set(v, POD_CONNECTING, "the follower starts");
+	else if (late > POD_LATE_MS)
+		set(v, POD_SILENT, "no sign of the follower for %lld s",
+		    (long long)(late / 1000));
+	else if (f->n_under_way > 0 && f->n_silent == f->n_under_way)
+		set(v, POD_SILENT, "no log has grown for %lld s",
+		    (long long)(f->silent_ms / 1000));
+	else
+		set(v, POD_LIVE, "%s", "");
+}
+
+void
+pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)
+{
+	const char *why = f->why != NULL ? f->why : "";
+
+	v->retry_at_ms = 0;
+	switch (f->link) {
+	case POD_LINK_NONE:
+		set(v, POD_UNKNOWN, "%s", "");
+		break;
+	case POD_LINK_CONNECTING:
+		set(v, f->was_up ? POD_RECONNECTING : POD_CONNECTING, "%s",
+		    why);
+		break;
+	case POD_LINK_UP:
+		decide_up(f, v);
+		break;
+	case POD_LINK_WAITING:
+		set(v, POD_RECONNECTING, "%s", why);
+		v->retry_at_ms = f->retry_at_ms;
+		break;
+	case POD_LINK_REFUSED:
+		set(v, POD_REFUSED, "%s", why);
+		break;
+	case POD_LINK_CLOSED:
+		set(v, POD_GONE, "%s", why);
+		break;
+	}
+}

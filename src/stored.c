@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands that read the database share. */
+#include "config.h"
+
+#include "stored.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "parsers/json.h"
+#include "store/lock.h"
+
+int
+stored_open(struct stored *s, const struct cmd_env *env, struct err *err)
+{
+	struct store_options options = { .read_only = true };
+
+	if (conf_load(&s->conf, env->config_path, err) != 0)
+		return -1;
+	s->db_path = conf_db_path(&s->conf, env->db_path);
+	options.path = s->db_path;
+	s->store = store_open(&options, err);
+	if (s->store == NULL) {
+		free(s->db_path);
+		conf_release(&s->conf);
+		return -1;
+	}
+	(void)lock_is_held(s->db_path, &s->writer);
+	return 0;
+}
+
+void
+stored_close(struct stored *s)
+{
+	(void)store_close(s->store, NULL);
+	free(s->db_path);
+	conf_release(&s->conf);
+}
+
+void
+stored_add_path(cJSON *row, const char *key, const char *path)
+{
+	struct buf clean;
+
+	buf_init(&clean, 65536);
+	utf8_sanitize(&clean, str_from(path));
+	json_add_string(row, key, clean.data);
+	buf_release(&clean);
+}
+
+void
+stored_add_time(cJSON *row, const char *key, int64_t wall_ms)
+{
+	char text[CLOCK_RFC3339_SIZE];
+
+	clock_rfc3339(wall_ms, text);
+	json_add_string(row, key, wall_ms != 0 ? text : NULL);
+}
+
+cJSON *
+stored_run_row(const struct stored *s, const struct stored_run *run)
+{
+	cJSON *row = cJSON_CreateObject(), *keys = run_to_json(&run->run);
+
+	/* Nobody follows it any more: what became of it is not known. */
+	if (s->writer == 0 && run->run.status == RUN_RUNNING)
+		cJSON_ReplaceItemInObjectCaseSensitive(keys, "status",
+						       cJSON_CreateNull());
+
+	json_add_number(row, "run_id", (double)run->run_id);
+	json_add_string(row, "pod", run->pod);
+	stored_add_path(row, "path", run->path);
+	stored_add_path(row, "file", run->path);
+	json_add_number(row, "gen", run->gen);
+	while (keys->child != NULL) {
+		cJSON *item = cJSON_DetachItemViaPointer(keys, keys->child);
+
+		cJSON_AddItemToObject(row, item->string, item);
+	}
+	cJSON_Delete(keys);
+	stored_add_time(row, "first_seen", run->first_wall_ms);
+	stored_add_time(row, "last_seen", run->last_wall_ms);
+	return row;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_SRC_STORED_H
+#define HGYM_SRC_STORED_H
+
+#include "cmd.h"
+#include "conf.h"
+#include "parsers/json.h"
+#include "store/query.h"
+#include "store/store.h"
+
+/* Configuration and database of a command that only reads. */
+struct stored {
+	struct conf conf;
+	char *db_path;
+	struct store *store;
+	long writer; /* process that writes the database now, or 0 */
+};
+
+/* ERR_NODATA when there is no database yet. */
+int stored_open(struct stored *s, const struct cmd_env *env, struct err *err)
+	__attribute__((warn_unused_result));
+void stored_close(struct stored *s);
+
+/*
+ * The row of `runs` and of a board: run_id, pod, path, file, gen, then the
+ * keys of `parse`, then first_seen and last_seen.  The status of a run that
+ * was under way when its collector died is null.  Given (owned).
+ */
+cJSON *stored_run_row(const struct stored *s, const struct stored_run *run);
+
+/* A path as a text for people and JSON, made harmless. */
+void stored_add_path(cJSON *row, const char *key, const char *path);
+
+/* wall_ms as RFC 3339, or null for 0. */
+void stored_add_time(cJSON *row, const char *key, int64_t wall_ms);
+
+#endif

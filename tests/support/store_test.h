@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_TESTS_SUPPORT_STORE_TEST_H
+#define HGYM_TESTS_SUPPORT_STORE_TEST_H
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/query.h"
+#include "store/store.h"
+#include "tests/support/tap.h"
+
+/* What the tests of the store share: a folder, rows to add, what is there. */
+
+static char dir[64];
+
+static inline const char *
+file_in_dir(const char *name)
+{
+	static char path[160];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static inline struct store *
+open_store(const char *path, bool read_only)
+{
+	struct store_options options = { .path = path, .read_only = read_only };
+	struct err err = { ERR_NONE, "" };
+	struct store *store = store_open(&options, &err);
+
+	if (store == NULL)
+		printf("# %s\n", err.text);
+	return store;
+}
+
+static inline void
+fill_run(struct run *run, double steps)
+{
+	run_init(run);
+	run->status = RUN_RUNNING;
+	run->seed = 42;
+	run->steps = steps;
+	run->train_ms = 572.810386 * steps;
+	run->lines = (uint64_t)steps;
+}
+
+static inline void
+add_sample(struct store *store, struct store_tail *tail, const struct run *run,
+	   uint64_t line)
+{
+	struct sample sample = {
+		.step = (double)line,
+		.metric = METRIC_TRAIN_LOSS,
+		.value = 1.0 / (double)(line + 2),
+		.train_ms = RUN_ABSENT,
+		.line = line,
+	};
+
+	store_sample_add(store, tail, run, &sample);
+}
+
+/* What the queries gave. */
+struct seen {
+	size_t runs, samples, tails;
+	uint64_t last_line, offset, lines;
+	double value, sum;
+	struct run run;
+	int64_t run_id;
+	char path[200];
+};
+
+static inline int
+see_run(void *user, const struct stored_run *row)
+{
+	struct seen *seen = user;
+
+	if (seen->runs++ > 0)
+		run_release(&seen->run);
+	run_copy(&seen->run, &row->run);
+	seen->run_id = row->run_id;
+	(void)snprintf(seen->path, sizeof(seen->path), "%s", row->path);
+	return 0;
+}
+
+static inline int
+see_sample(void *user, const struct stored_sample *row)
+{
+	struct seen *seen = user;
+
+	seen->samples++;
+	seen->last_line = row->sample.line;
+	seen->value = row->sample.value;
+	seen->sum += row->sample.step;
+	return 0;
+}
+
+static inline int
+see_tail(void *user, const struct stored_tail *row)
+{
+	struct seen *seen = user;
+
+	seen->tails++;
+	seen->offset = row->offset;
+	seen->lines = row->lines;
+	return 0;
+}
+
+static inline void
+see_all(const char *path, struct seen *seen)
+{
+	struct err err = { ERR_NONE, "" };
+	struct store *store = open_store(path, true);
+
+	memset(seen, 0, sizeof(*seen));
+	if (store == NULL)
+		return;
+	if (store_each_run(store, 0, see_run, seen, &err) != 0 ||
+	    store_each_sample(store, 1, NULL, see_sample, seen, &err) != 0 ||
+	    store_each_tail(store, see_tail, seen, &err) != 0)
+		printf("# %s\n", err.text);
+	(void)store_close(store, NULL);
+}
+
+static inline int
+count_rows(const char *path, const char *sql)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *stmt = NULL;
+	int n = -1;
+
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) ==
+		    SQLITE_OK &&
+	    sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW)
+		n = sqlite3_column_int(stmt, 0);
+	else
+		printf("# %s\n", sqlite3_errmsg(db));
+	(void)sqlite3_finalize(stmt);
+	(void)sqlite3_close(db);
+	return n;
+}
+
+static inline void
+remove_dir(void)
+{
+	static const char *const argv[] = { "rm", "-rf", dir, NULL };
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)execvp("rm", (char *const *)(const void *)argv);
+		_exit(127);
+	}
+	(void)waitpid(pid, NULL, 0);
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What may be said of a pod: the pace of a log, and the state of a link. */
+#include "config.h"
+
+#include "model/pod_state.h"
+
+#include "tests/support/tap.h"
+
+static void
+test_pace(void)
+{
+	struct pod_pace pace = { 0 };
+	int64_t now = 1000;
+
+	is_int(pod_pace_p99_ms(&pace), -1, "nothing is known at first");
+	ok(!pod_pace_is_silent(&pace, 1 << 30), "so it is not silent");
+	for (int i = 0; i < 8; i++)
+		pod_pace_bytes(&pace, now += 2000);
+	is_int(pod_pace_patience_ms(&pace), -1, "seven gaps are too few");
+	pod_pace_bytes(&pace, now += 2000);
+	is_int(pod_pace_p99_ms(&pace), 2000, "the gap of an even log");
+	is_int(pod_pace_patience_ms(&pace), POD_PACE_MIN_MS,
+	       "patience has a floor");
+	for (int i = 0; i < 20; i++)
+		pod_pace_bytes(&pace, now += 10);
+	is_int(pod_pace_p99_ms(&pace), 2000, "bursts are no gaps");
+	pod_pace_bytes(&pace, now += 30000);
+	is_int(pod_pace_patience_ms(&pace), 120000,
+	       "four times the longest of few gaps");
+	ok(!pod_pace_is_silent(&pace, now + 120000), "not silent yet");
+	ok(pod_pace_is_silent(&pace, now + 120001), "silent now");
+	for (int i = 0; i < 200; i++)
+		pod_pace_bytes(&pace, now += 5000);
+	is_int(pod_pace_patience_ms(&pace), 20000, "old gaps are forgotten");
+	for (int i = 0; i < 200; i++)
+		pod_pace_bytes(&pace, now += 3600000);
+	is_int(pod_pace_patience_ms(&pace), POD_PACE_MAX_MS,
+	       "patience has a ceiling");
+}
+
+static const struct {
+	const char *name;
+	struct pod_facts facts;
+	enum pod_state state;
+	const char *why;
+	int64_t retry_at_ms;
+} cases[] = {
+	{ "nothing asked", { .link = POD_LINK_NONE }, POD_UNKNOWN, "", 0 },
+	{ "first connection",
+	  { .link = POD_LINK_CONNECTING },
+	  POD_CONNECTING,
+	  "",
+	  0 },
+	{ "a later one",
+	  { .link = POD_LINK_CONNECTING, .was_up = true, .why = "reset" },
+	  POD_RECONNECTING,
+	  "reset",
+	  0 },
+	{ "waits",
+	  { .link = POD_LINK_WAITING, .why = "timed out", .retry_at_ms = 77 },
+	  POD_RECONNECTING,
+	  "timed out",
+	  77 },
+	{ "refused",
+	  { .link = POD_LINK_REFUSED, .why = "no key fits" },
+	  POD_REFUSED,
+	  "no key fits",
+	  0 },
+	{ "closed", { .link = POD_LINK_CLOSED }, POD_GONE, "", 0 },
+	{ "up, no follower yet",
+	  { .link = POD_LINK_UP, .now_ms = 5000 },
+	  POD_CONNECTING,
+	  "the follower starts",
+	  0 },
+	{ "live",
+	  { .link = POD_LINK_UP, .now_ms = 5000, .last_frame_ms = 4000 },
+	  POD_LIVE,
+	  "",
+	  0 },
+	{ "no frames",
+	  { .link = POD_LINK_UP, .now_ms = 20000, .last_frame_ms = 4000 },
+	  POD_SILENT,
+	  "no sign of the follower for 16 s",
+	  0 },
+	{ "one of two runs is silent",
+	  { .link = POD_LINK_UP,
+	    .now_ms = 5000,
+	    .last_frame_ms = 4000,
+	    .n_under_way = 2,
+	    .n_silent = 1,
+	    .silent_ms = 100 },
+	  POD_LIVE,
+	  "",
+	  0 },
+	{ "all runs are silent",
+	  { .link = POD_LINK_UP,
+	    .now_ms = 5000,
+	    .last_frame_ms = 4000,
+	    .n_under_way = 2,
+	    .n_silent = 2,
+	    .silent_ms = 61500 },
+	  POD_SILENT,
+	  "no log has grown for 61 s",
+	  0 },
+	{ "paused for a bench",
+	  { .link = POD_LINK_UP,
+	    .now_ms = 50000,
+	    .last_frame_ms = 4000,
+	    .is_paused = true },
+	  POD_LIVE,
+	  "reading is paused",
+	  0 },
+};
+
+static void
+test_states(void)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pod_verdict v;
+
+		pod_state_decide(&cases[i].facts, &v);
+		is_int(v.state, cases[i].state, cases[i].name);
+		is_str(v.why, cases[i].why, "its reason");
+		is_int(v.retry_at_ms, cases[i].retry_at_ms, "its next try");
+	}
+}
+
+int
+main(void)
+{
+	test_pace();
+	test_states();
+	return tap_done();
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The store under stress: real kills, a full disk, a locked database, two
+ * programs at one database.
+ */
+#include "config.h"
+
+#include "store/store.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "store/lock.h"
+#include "tests/support/store_test.h"
+
+static void
+test_two(void)
+{
+	const char *path = file_in_dir("two.db");
+	struct store *first = open_store(path, false);
+	struct store *second = open_store(path, false);
+	struct store_tail *tail;
+	char want[300];
+	long holder = 0;
+
+	ok(store_is_writer(first), "the first one writes");
+	ok(second != NULL && !store_is_writer(second), "the second one reads");
+	(void)snprintf(want, sizeof(want),
+		       "another hgym-tui (process %ld) writes to %s: this one "
+		       "only reads it",
+		       (long)getpid(), path);
+	is_str(store_why_reader(second), want, "and says why");
+	ok(store_tail_get(second, "p", "/x", 0) == NULL, "it takes nothing");
+	tail = store_tail_get(first, "p", "/x", 0);
+	store_tail_advance(first, tail, 5, 1);
+	is_int(store_flush(first, NULL), 0, "the first one goes on");
+	is_int(count_rows(path, "SELECT offset FROM v_tails"), 5,
+	       "and can be read meanwhile");
+	ok(lock_is_held(path, &holder) && holder == getpid(),
+	   "who writes is known");
+	(void)store_close(first, NULL);
+	(void)store_close(second, NULL);
+	ok(!lock_is_held(path, &holder), "until the end");
+	second = open_store(path, false);
+	ok(store_is_writer(second), "then another one may");
+	(void)store_close(second, NULL);
+}
+
+/* A soft limit on the size of files is a full disk to SQLite. */
+static void
+set_disk(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	(void)getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = bytes;
+	(void)setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void
+test_disk_full(void)
+{
+	const char *path = file_in_dir("full.db");
+	struct err err = { ERR_NONE, "" };
+	struct store *store = open_store(path, false);
+	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct seen seen;
+	struct run run;
+	uint64_t line = 0;
+	int rc = 0;
+
+	fill_run(&run, 1);
+	set_disk(200000);
+	while (rc == 0 && line < 100000) {
+		for (int i = 0; i < 100; i++)
+			add_sample(store, tail, &run, ++line);
+		store_run_put(store, tail, &run, 1);
+		store_tail_advance(store, tail, line * 10, line);
+		rc = store_flush(store, &err);
+	}
+	is_int(rc, -1, "a full disk is an error");
+	ok(strncmp(err.text, "cannot write the database: ", 27) == 0,
+	   "that says so: %s", err.text);
+	is_int((long long)store_pending(store), 100, "what it was about waits");
+	while (!store_is_full(store))
+		add_sample(store, tail, &run, ++line);
+	is_int((long long)store_pending(store), STORE_MAX_PENDING,
+	       "the backlog is bounded, then it is full");
+	is_int(store_flush(store, &err), -1, "still no room");
+	set_disk(RLIM_INFINITY);
+	store_tail_advance(store, tail, line * 10, line);
+	is_int(store_flush(store, &err), 0, "with room it is written");
+	is_int(store_close(store, &err), 0, "whole");
+	see_all(path, &seen);
+	is_int((long long)seen.samples, (long long)line, "nothing was lost");
+	is_int((long long)seen.lines, (long long)line, "and the offset fits");
+	run_release(&seen.run);
+	run_release(&run);
+}
+
+/* The live way: jobs on a loop, and a database that someone locks. */
+struct live {
+	struct loop *loop;
+	struct store *store;
+	struct store_tail *tail;
+	struct loop_timer *timer;
+	struct run run;
+	sqlite3 *other;
+	uint64_t line;
+	int said_bad, said_good, ticks;
+	char why[512];
+};
+
+static void
+live_state(void *user, const struct err *why)
+{
+	struct live *live = user;
+
+	if (why == NULL) {
+		live->said_good++;
+		return;
+	}
+	live->said_bad++;
+	(void)snprintf(live->why, sizeof(live->why), "%s", why->text);
+	(void)sqlite3_exec(live->other, "COMMIT", NULL, NULL, NULL);
+}
+
+static void
+live_flush(void *user)
+{
+	struct live *live = user;
+
+	store_run_put(live->store, live->tail, &live->run, 1);
+	store_tail_advance(live->store, live->tail, live->line * 10,
+			   live->line);
+}
+
+static void
+live_tick(void *user)
+{
+	struct live *live = user;
+
+	for (int i = 0; i < 50; i++)
+		add_sample(live->store, live->tail, &live->run, ++live->line);
+	if (++live->ticks == 20)
+		(void)sqlite3_exec(live->other, "BEGIN IMMEDIATE", NULL, NULL,
+				   NULL);
+	if (live->ticks > 20 && live->said_good > 0)
+		loop_stop(live->loop);
+}
+
+static void
+test_live(void)
+{
+	const char *path = file_in_dir("live.db");
+	struct live live = { .loop = loop_new(NULL) };
+	struct store_options options = {
+		.path = path,
+		.loop = live.loop,
+		.cb = { live_flush, live_state, &live },
+	};
+	struct seen seen;
+
+	live.store = store_open(&options, NULL);
+	(void)sqlite3_open_v2(path, &live.other, SQLITE_OPEN_READWRITE, NULL);
+	live.tail = store_tail_get(live.store, "p", "/x", 0);
+	fill_run(&live.run, 3);
+	live.timer = loop_timer_new(live.loop, live_tick, &live);
+	loop_timer_start(live.timer, 10, 10);
+	loop_run(live.loop);
+	loop_timer_close(live.timer);
+	is_int(store_close(live.store, NULL), 0, "jobs on a loop");
+	loop_free(live.loop);
+	is_int(live.said_bad, 1, "a locked database is said once");
+	ok(strstr(live.why, "locked") != NULL, "%s", live.why);
+	is_int(live.said_good, 1, "and that it works again");
+	(void)sqlite3_close(live.other);
+	see_all(path, &seen);
+	is_int((long long)seen.samples, (long long)live.line,
+	       "nothing was lost");
+	is_int((long long)seen.lines, (long long)live.line,
+	       "the offset is that of the last sample");
+	run_release(&seen.run);
+	run_release(&live.run);
+}
+
+/* Read `file` of 10-byte lines from the committed place on, for ever. */
+static void
+ingest_until_killed(const char *path, uint64_t total)
+{
+	struct store *store = open_store(path, false);
+	struct store_tail *tail;
+	struct run run;
+
+	if (store == NULL || !store_is_writer(store))
+		_exit(3);
+	tail = store_tail_get(store, "pod", "/log", 0);
+	/* As the collector does: all is read again from the start. */
+	for (uint64_t line = 1; line <= total; line++) {
+		fill_run(&run, (double)line);
+		add_sample(store, tail, &run, line);
+		if (line % 16 == 0 || line == total) {
+			store_run_put(store, tail, &run, 1);
+			store_tail_advance(store, tail, line * 10, line);
+			if (line > tail->done_lines &&
+			    store_flush(store, NULL) != 0)
+				_exit(4);
+		}
+		run_release(&run);
+	}
+	if (store_close(store, NULL) != 0)
+		_exit(5);
+	_exit(0);
+}
+
+static bool
+is_whole(const char *path)
+{
+	struct seen seen;
+	bool whole;
+
+	see_all(path, &seen);
+	whole = seen.samples == seen.lines && seen.offset == seen.lines * 10 &&
+		(seen.lines == 0 || (seen.last_line == seen.lines &&
+				     seen.run.steps == (double)seen.lines));
+	if (!whole)
+		printf("# %zu samples, %llu lines, offset %llu, steps %g\n",
+		       seen.samples, (unsigned long long)seen.lines,
+		       (unsigned long long)seen.offset, seen.run.steps);
+	if (seen.runs > 0)
+		run_release(&seen.run);
+	return whole;
+}
+
+/* Steele and Vigna's splitmix64 finaliser over a counter. */
+static uint64_t
+next_random(uint64_t *seed)
+{
+	uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* Kill the writer at random until it came to the end by itself. */
+static void
+test_kills(void)
+{
+	const char *path = file_in_dir("kill.db");
+	const uint64_t total = 200000;
+	uint64_t seed = 7;
+	int kills = 0, broken = 0, status = 0;
+	struct seen seen;
+
+	for (;;) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			ingest_until_killed(path, total);
+		if (kills < 60) {
+			(void)usleep((useconds_t)(5000 +
+						  next_random(&seed) % 30000));
+			(void)kill(pid, SIGKILL);
+		}
+		(void)waitpid(pid, &status, 0);
+		if (!WIFSIGNALED(status))
+			break;
+		kills++;
+		if (access(path, F_OK) == 0 &&
+		    count_rows(path, "PRAGMA user_version") > 0)
+			broken += !is_whole(path);
+	}
+	is_int(status, 0, "the last one came to the end");
+	ok(kills >= 50, "%d kills", kills);
+	is_int(broken, 0, "offset, run and samples belong together after each");
+	see_all(path, &seen);
+	is_int((long long)seen.samples, (long long)total,
+	       "no sample is lost or doubled");
+	is_near(seen.sum, (double)total * (double)(total + 1) / 2, 0,
+		"and none is another");
+	run_release(&seen.run);
+}
+
+int
+main(void)
+{
+	(void)snprintf(dir, sizeof(dir), "/tmp/t-store-faults.XXXXXX");
+	(void)signal(SIGXFSZ, SIG_IGN);
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	test_two();
+	test_disk_full();
+	test_live();
+	test_kills();
+	remove_dir();
+	return tap_done();
+}

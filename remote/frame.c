@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* The frames of a follower, read from whatever a pod may send; for follow.c. */
+#include "config.h"
+
+#include "remote/frame.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The words of a header line, a letter each; frame_word reads them. */
+static const struct frame_form {
+	char letter;
+	enum frame_type type;
+	const char *words;
+} forms[] = {
+	{ 'N', FRAME_FILE, "inozpk" }, { 'D', FRAME_DATA, "iol" },
+	{ 'V', FRAME_PREVIEW, "iol" }, { 'T', FRAME_RESET, "iz" },
+	{ 'M', FRAME_MOVED, "ip" },    { 'X', FRAME_GONE, "io" },
+	{ 'E', FRAME_ERROR, "0ep" },   { 'S', FRAME_SCANNED, "z" },
+	{ 'H', FRAME_BEAT, "qm" },
+};
+
+void
+frame_reader_init(struct frame_reader *reader, const char *nonce)
+{
+	assert(strlen(nonce) <= 32);
+	memset(reader, 0, sizeof(*reader));
+	(void)snprintf(reader->sentinel, sizeof(reader->sentinel),
+		       "HGF1 %s OK ", nonce);
+	reader->state = FRAME_IN_NOISE;
+}
+
+/* A whole number of at most `most`. */
+static bool
+number(struct str word, uint64_t most, uint64_t *out)
+{
+	return word.len > 0 && word.p[0] >= '0' && word.p[0] <= '9' &&
+	       str_to_u64(word, out) && *out <= most;
+}
+
+static bool
+number_pair(struct str word, uint64_t *dev, uint64_t *ino)
+{
+	struct str piece;
+
+	return str_next(&word, ':', &piece) && number(piece, UINT64_MAX, dev) &&
+	       number(word, UINT64_MAX, ino);
+}
+
+static bool
+is_key(struct str word, int64_t *key)
+{
+	return str_to_i64(word, key) && *key >= -(int64_t)UINT32_MAX &&
+	       *key <= UINT32_MAX;
+}
+
+/* Read one word of a header into the frame; false when it is none. */
+static bool
+frame_word(struct frame_reader *reader, char kind, struct str word)
+{
+	const uint64_t far = INT64_MAX - FRAME_DATA_MAX;
+	struct frame *frame = &reader->frame;
+	uint64_t n = 0;
+	bool good = false;
+
+	switch (kind) {
+	case 'i':
+	case '0':
+		good = number(word, UINT32_MAX, &n) && (n > 0 || kind == '0');
+		frame->id = (uint32_t)n;
+		return good;
+	case 'n':
+		return number_pair(word, &frame->dev, &frame->ino);
+	case 'o':
+		return number(word, far, &frame->offset);
+	case 'z':
+		return number(word, far, &frame->size);
+	case 'p':
+		good = number(word, FRAME_PATH_MAX, &n);
+		reader->want = (size_t)n;
+		return good;
+	case 'l':
+		good = number(word, FRAME_DATA_MAX, &n) && n > 0;
+		reader->want = (size_t)n;
+		return good;
+	case 'e':
+		good = number(word, 4095, &n);
+		frame->error = (int)n;
+		return good;
+	case 'q':
+		return number(word, UINT64_MAX, &frame->seq);
+	case 'm':
+		return number(word, UINT64_MAX, &frame->pod_ms);
+	default:
+		return is_key(word, &frame->key);
+	}
+}
+
+static const struct frame_form *
+find_form(struct str line)
+{
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (line.len >= 2 && line.p[0] == forms[i].letter &&
+		    line.p[1] == ' ')
+			return &forms[i];
+	return NULL;
+}
+
+/* Read a header line into reader->frame and say what follows it. */
+static int
+frame_parse(struct frame_reader *reader, struct str line, struct err *err)
+{
+	const struct frame_form *form = find_form(line);
+	struct str word;
+
+	reader->frame = (struct frame){ 0 };
+	reader->want = 0;
+	if (form == NULL)
+		return err_set(err, ERR_REMOTE,
+			       "the follower on the pod sent a line that is "
+			       "no frame");
+	reader->frame.type = form->type;
+	line.p += 2;
+	line.len -= 2;
+	for (const char *kind = form->words; *kind != '\0'; kind++)
+		if (!str_next(&line, ' ', &word) ||
+		    !frame_word(reader, *kind, word))
+			return err_set(err, ERR_REMOTE,
+				       "the follower on the pod sent a wrong "
+				       "%c frame",
+				       form->letter);
+	if (line.p != NULL)
+		return err_set(err, ERR_REMOTE,
+			       "the follower on the pod sent a %c frame with "
+			       "too many words",
+			       form->letter);
+	if (form->type == FRAME_DATA || form->type == FRAME_PREVIEW)
+		reader->state = FRAME_IN_DATA;
+	else if (strchr(form->words, 'p') != NULL)
+		reader->state = FRAME_IN_PATH;
+	return 0;
+}
+
+/*
+ * Collect bytes of *in up to a '\n' into text, at most `room` of them; what
+ * is more is dropped and sets overlong.  True when the line is whole.
+ */
+static bool
+collect_line(struct frame_reader *reader, struct str *in, size_t room)
+{
+	const char *end = memchr(in->p, '\n', in->len);
+	size_t n = end != NULL ? (size_t)(end - in->p) : in->len;
+	size_t fits = n < room - reader->len ? n : room - reader->len;
+
+	memcpy(reader->text + reader->len, in->p, fits);
+	reader->len += fits;
+	reader->overlong |= fits < n;
+	n += end != NULL;
+	in->p += n;
+	in->len -= n;
+	if (reader->state == FRAME_IN_NOISE)
+		reader->noise_bytes += n;
+	return end != NULL;
+}
+
+/* A line of noise, or the one that ends the noise; 1 for the latter. */
+static int
+take_noise(struct frame_reader *reader, struct frame *frame)
+{
+	struct str line = { reader->text, reader->len };
+	size_t n = line.len < sizeof(reader->said) - 1
+			   ? line.len
+			   : sizeof(reader->said) - 1;
+
+	if (!reader->overlong && str_starts_with(line, reader->sentinel)) {
+		line.p += strlen(reader->sentinel);
+		line.len -= strlen(reader->sentinel);
+		*frame =
+			(struct frame){ .type = FRAME_HELLO,
+					.python = str_starts_with(line, "py") };
+		reader->state = FRAME_IN_LINE;
+		return 1;
+	}
+	if (str_trim(line).len > 0) {
+		memcpy(reader->said, line.p, n);
+		reader->said[n] = '\0';
+	}
+	return 0;
+}
+
+static int
+next_noise(struct frame_reader *reader, struct str *in, struct frame *frame,
+	   struct err *err)
+{
+	bool whole = collect_line(reader, in, FRAME_LINE_MAX);
+	int found = whole ? take_noise(reader, frame) : 0;
+
+	if (whole) {
+		reader->len = 0;
+		reader->overlong = false;
+	}
+	if (found == 0 && reader->noise_bytes > FRAME_NOISE_MAX)
+		return err_set(err, ERR_REMOTE,
+			       "the pod's login shell printed more than %d "
+			       "bytes before the follower spoke",
+			       FRAME_NOISE_MAX);
+	return found;
+}
+
+/* Collect and read a header; 1 when it is a frame by itself. */
+static int
+next_line(struct frame_reader *reader, struct str *in, struct frame *frame,
+	  struct err *err)
+{
+	bool whole = collect_line(reader, in, FRAME_LINE_MAX - 1);
+
+	if (reader->overlong)
+		return err_set(err, ERR_REMOTE,
+			       "the follower on the pod sent a header of more "
+			       "than %d bytes",
+			       FRAME_LINE_MAX);
+	if (!whole)
+		return 0;
+	if (frame_parse(reader, (struct str){ reader->text, reader->len }, err))
+		return -1;
+	reader->len = 0;
+	*frame = reader->frame;
+	return reader->state == FRAME_IN_LINE;
+}
+
+/* Collect a path; 1 when it is whole. */
+static int
+next_path(struct frame_reader *reader, struct str *in, struct frame *frame)
+{
+	size_t n = in->len < reader->want ? in->len : reader->want;
+
+	memcpy(reader->text + reader->len, in->p, n);
+	reader->len += n;
+	reader->want -= n;
+	in->p += n;
+	in->len -= n;
+	if (reader->want > 0)
+		return 0;
+	*frame = reader->frame;
+	frame->data = (struct str){ reader->text, reader->len };
+	reader->len = 0;
+	reader->state = FRAME_IN_LINE;
+	return 1;
+}
+
+static int
+next_data(struct frame_reader *reader, const struct str *in,
+	  struct frame *frame)
+{
+	*frame = reader->frame;
+	frame->data.p = in->p;
+	frame->data.len = in->len < reader->want ? in->len : reader->want;
+	return 1;
+}
+
+void
+frame_take(struct frame_reader *reader, struct str *in, size_t n)
+{
+	assert(reader->state == FRAME_IN_DATA && n <= reader->want &&
+	       n <= in->len);
+	in->p += n;
+	in->len -= n;
+	reader->want -= n;
+	reader->frame.offset += n;
+	if (reader->want == 0)
+		reader->state = FRAME_IN_LINE;
+}
+
+int
+frame_next(struct frame_reader *reader, struct str *in, struct frame *frame,
+	   struct err *err)
+{
+	int found = 0;
+
+	while (found == 0) {
+		/* An empty path needs no byte more. */
+		if (in->len == 0 &&
+		    (reader->state != FRAME_IN_PATH || reader->want > 0))
+			return 0;
+		switch (reader->state) {
+		case FRAME_IN_NOISE:
+			found = next_noise(reader, in, frame, err);
+			break;
+		case FRAME_IN_LINE:
+			found = next_line(reader, in, frame, err);
+			break;
+		case FRAME_IN_PATH:
+			found = next_path(reader, in, frame);
+			break;
+		case FRAME_IN_DATA:
+			found = next_data(reader, in, frame);
+			break;
+		}
+	}
+	return found;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_REMOTE_FRAME_H
+#define HGYM_REMOTE_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+/*
+ * What a follower says.  Header lines are ASCII, at most 256 bytes with their
+ * '\n', words parted by one blank; what is counted in them follows raw.  All
+ * before the line with our nonce is noise of the login shell.
+ *
+ *	HGF1 <nonce> OK <py|sh> <pid>
+ *	N <id> <dev>:<ino> <start> <size> <plen> <key>\n<path>
+ *		a file; start is the offset it goes on from; key > 0 names
+ *		the R line that was found true, key < 0 a file of this stream
+ *		that was let go and is back, 0: nothing of it is known
+ *	D <id> <off> <len>\n<bytes>	len of 1..256 KiB, in order
+ *	V <id> <off> <len>\n<bytes>	a look ahead at the end of a file
+ *		whose D are more than 1 MiB behind; these bytes come again
+ *	T <id> <size>			cut short or written anew: starts at 0
+ *	M <id> <plen>\n<path>		renamed
+ *	X <id> <off>			gone, all of it was sent
+ *	E <id> <errno> <plen>\n<path>	cannot be read (id 0: was never open)
+ *	S <count>			the first look after a GO is done
+ *	H <seq> <ms>			alive; seq of the last P, the pod's
+ *					clock (any epoch)
+ */
+enum frame_type {
+	FRAME_HELLO,
+	FRAME_FILE,
+	FRAME_DATA,
+	FRAME_PREVIEW,
+	FRAME_RESET,
+	FRAME_MOVED,
+	FRAME_GONE,
+	FRAME_ERROR,
+	FRAME_SCANNED,
+	FRAME_BEAT,
+};
+
+/* What a frame holds; a member that its type has not is 0. */
+struct frame {
+	enum frame_type type;
+	uint32_t id;	   /* N D V T M X E */
+	int64_t key;	   /* N */
+	uint64_t dev, ino; /* N */
+	uint64_t offset;   /* N: start; D V: of data.p[0]; X: the last */
+	uint64_t size;	   /* N T: bytes of the file; S: files */
+	int error;	   /* E: errno of the pod */
+	uint64_t seq;	   /* H */
+	uint64_t pod_ms;   /* H */
+	bool python;	   /* HELLO: the variant */
+	/* N M E: path; D V: a part of the bytes.  Borrowed until the next
+	 * call. */
+	struct str data;
+};
+
+#define FRAME_LINE_MAX	256
+#define FRAME_PATH_MAX	4096
+#define FRAME_DATA_MAX	(256 * 1024)
+#define FRAME_NOISE_MAX (1024 * 1024)
+
+enum frame_state {
+	FRAME_IN_NOISE,
+	FRAME_IN_LINE,
+	FRAME_IN_PATH,
+	FRAME_IN_DATA
+};
+
+/*
+ * Bytes in, frames out: any cut of the bytes gives the same frames (D and V
+ * come in parts).  Memory is this struct, whatever the bytes are.
+ */
+struct frame_reader {
+	char sentinel[48]; /* "HGF1 <nonce> OK " */
+	enum frame_state state;
+	struct frame frame; /* of which a payload is under way */
+	size_t want;	    /* bytes of the payload still to come */
+	size_t len;	    /* bytes in text */
+	bool overlong;	    /* a line of noise that did not fit */
+	size_t noise_bytes;
+	char said[128]; /* the start of the last line of noise; raw, NUL-ended
+			 */
+	char text[FRAME_PATH_MAX];
+};
+
+/* nonce of at most 32 letters and digits. */
+void frame_reader_init(struct frame_reader *reader, const char *nonce);
+
+/*
+ * The next frame of *in: 1 and *frame, 0 when all of *in is taken, -1 with
+ * err when this is no follower's stream (for good).  A FRAME_DATA or
+ * FRAME_PREVIEW leaves its bytes in *in: take them with frame_take, in whole
+ * or in part; the next call gives what is left of them.
+ */
+int frame_next(struct frame_reader *reader, struct str *in, struct frame *frame,
+	       struct err *err) __attribute__((warn_unused_result));
+
+/* Take the first n bytes of the data that frame_next left in *in. */
+void frame_take(struct frame_reader *reader, struct str *in, size_t n);
+
+#endif

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# One script to a C string that stands in single quotes in any login shell and
+# that printf %b gives back: no newline, quote, backslash alone, or "!".
+# usage: awk -v name=NAME -f mkscript.awk SCRIPT
+BEGIN {
+	printf "/* Made from the script by mkscript.awk. */\n"
+	printf "#include \"remote/follow_script.h\"\n\n"
+	printf "const char %s[] =\n", name
+}
+/^[ \t]*(#|$)/ { next }
+{
+	# The shell does not need its indents, python does.
+	if (name ~ /_sh$/)
+		sub(/^\t+/, "")
+	text = ""
+	for (i = 1; i <= length($0); i++) {
+		c = substr($0, i, 1)
+		if (c == "\\")
+			text = text "\\\\0134"
+		else if (c == "'")
+			text = text "\\\\0047"
+		else if (c == "!")
+			text = text "\\\\0041"
+		else if (c == "\"")
+			text = text "\\\""
+		else if (c == "\t")
+			text = text "\\t"
+		else
+			text = text c
+	}
+	# Trigraphs.
+	gsub(/\?\?/, "?\"\"?", text)
+	printf "\t\"%s\\\\n\"\n", text
+}
+END { printf "\t;\n" }

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""A client of the follower for the test scripts: it starts one, speaks its
+protocol, and keeps what came of each file."""
+import os
+import re
+import select
+import subprocess
+import time
+
+BUILD = os.environ.get("HGYM_BUILD", ".")
+COMMAND = os.path.join(BUILD, "tests/follow/follow-command")
+WAIT = 30
+count = failed = 0
+
+
+def ok(good, name):
+    global count, failed
+    count += 1
+    failed += not good
+    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
+    return good
+
+
+def total():
+    return count
+
+
+def count_failed():
+    return failed
+
+
+def escape(path):
+    return b"".join(
+        bytes([c]) if chr(c).isalnum() and c < 128 or c in b"/._-~" else
+        b"\\0%03o" % c for c in path)
+
+
+def cksum(data):
+    run = subprocess.run(["cksum"], input=data, stdout=subprocess.PIPE)
+    return int(run.stdout.split()[0])
+
+
+class File:
+    """What came of one follower id, a bytearray a generation."""
+
+    def __init__(self, path, key, start):
+        self.path, self.key, self.start = path, key, start
+        self.parts, self.gone = [bytearray(start)], None
+
+    @property
+    def data(self):
+        return self.parts[-1]
+
+
+class Follower:
+    made = 0
+
+    def __init__(self, shell, script, edit=None, prefix="", env=None):
+        Follower.made += 1
+        self.nonce = "n%dx%d" % (os.getpid(), Follower.made)
+        line = subprocess.check_output([COMMAND, script, self.nonce],
+                                       text=True).rstrip("\n")
+        if edit:
+            line = edit(line)
+        self.child = subprocess.Popen(
+            [shell, "-c", prefix + line], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
+            start_new_session=True)
+        self.buf, self.files, self.log = b"", {}, []
+        self.hello = self.beat = None
+        self.scanned, self.errors, self.previews = 0, [], []
+        self.pings = 0
+
+    def say(self, *lines):
+        self.child.stdin.write(b"".join(x + b"\n" for x in lines))
+        self.child.stdin.flush()
+
+    def follow(self, *globs, known=(), files=()):
+        self.scanned = 0
+        self.say(b"I 50", *known, *[b"G " + escape(g) for g in globs],
+                 *[b"F " + escape(f) for f in files], b"GO")
+        return self.until(lambda: self.scanned)
+
+    def read(self, seconds):
+        out = self.child.stdout
+        ready, _, _ = select.select([out], [], [], seconds)
+        if not ready:
+            return False
+        data = os.read(out.fileno(), 1 << 20)
+        if not data:
+            return None
+        self.buf += data
+        while self.frame():
+            pass
+        return True
+
+    def until(self, what, seconds=WAIT):
+        end = time.monotonic() + seconds
+        while not what():
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            if self.read(min(left, 0.2)) is None and not what():
+                return False
+        return True
+
+    def pause(self, seconds):
+        self.until(lambda: False, seconds)
+
+    def ping(self):
+        """True when the follower has done all it had to do before."""
+        self.pings += 1
+        n = self.pings
+        self.say(b"P %d" % n)
+        return self.until(lambda: self.beat == n)
+
+    def frame(self):
+        if self.hello is None:
+            m = re.search(rb"\nHGF1 %s OK (\w+) (\d+)\n"
+                          % self.nonce.encode(), self.buf)
+            if m:
+                self.hello, self.pid = m.group(1), int(m.group(2))
+                self.buf = self.buf[m.end():]
+            return bool(m)
+        head, nl, rest = self.buf.partition(b"\n")
+        if not nl:
+            return False
+        w = head.split(b" ")
+        kind, n = w[0], 0
+        if kind in b"DVM" or kind in (b"N", b"E"):
+            n = int(w[5] if kind == b"N" else w[2] if kind == b"M" else w[3])
+        if len(rest) < n:
+            return False
+        assert len(head) < 256 and n <= 1 << 18, head
+        self.buf = rest[n:]
+        self.take(kind, w, rest[:n])
+        return True
+
+    def take(self, kind, w, data):
+        self.log.append((kind, w[1:], len(data)))
+        fid = int(w[1])
+        if kind == b"N":
+            assert fid not in self.files
+            self.files[fid] = File(data, int(w[6]), int(w[3]))
+            self.files[fid].id = w[2]
+        elif kind == b"D":
+            f = self.files[fid]
+            assert int(w[2]) == len(f.data), (w, len(f.data))
+            f.data.extend(data)
+        elif kind == b"V":
+            self.previews.append((fid, int(w[2]), data))
+        elif kind == b"T":
+            self.files[fid].parts.append(bytearray())
+        elif kind == b"M":
+            self.files[fid].path = data
+        elif kind == b"X":
+            self.files[fid].gone = int(w[2])
+        elif kind == b"E":
+            self.errors.append((fid, int(w[2]), data))
+        elif kind == b"S":
+            self.scanned = True
+        elif kind == b"H":
+            self.beat = int(w[1])
+        else:
+            raise AssertionError(kind)
+
+    def of(self, path):
+        found = [f for f in self.files.values() if f.path == path]
+        return found[-1] if found else None
+
+    def has(self, path, data):
+        return self.until(lambda: self.of(path) is not None and
+                          bytes(self.of(path).data) == data)
+
+    def close(self):
+        self.child.stdin.close()
+        try:
+            self.child.wait(WAIT)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+        self.child.stdout.close()
+        self.child.stderr.close()
+
+
+def group(sid):
+    """The living processes of a session."""
+    found = []
+    for p in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % p) as f:
+                fields = f.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == sid and fields[0] != "Z":
+            found.append(int(p))
+    return found
+
+
+def put(path, data, mode="ab"):
+    with open(path, mode) as f:
+        f.write(data)
+
+
+def resume_line(key, st, data, path, wrong=0):
+    head, tail = data[:256], data[-64:] if data else b""
+    return b"R %d %d:%d %d %d %d %d %d %s" % (
+        key, st[0], st[1], len(data), len(head), cksum(head) ^ wrong,
+        len(tail), cksum(tail), escape(path))
+
+
+def temps(nonce):
+    return [d for t in ("/dev/shm", "/tmp", os.environ.get("TMPDIR", "/tmp"))
+            if os.path.isdir(t) for d in os.listdir(t)
+            if d.startswith("hgf." + nonce)]

@@ -452,3 +452,14 @@ run_state_derive(struct run_state *s, bool final)
 	run->status = final ? final_status(s) : live_status(s);
 	derive_loss_score(s);
 }
+
+void
+run_state_at_end(const struct run_state *state, struct run *out)
+{
+	struct run_state copy = *state;
+
+	/* The strings of the copy's run must be its own. */
+	run_copy(&copy.run, &state->run);
+	run_state_derive(&copy, true);
+	*out = copy.run;
+}

@@ -60,4 +60,7 @@ void run_state_apply(struct run_state *state, const struct record *record,
 /* Bring the derived values and, with `final`, the status up to date. */
 void run_state_derive(struct run_state *state, bool final);
 
+/* *out (uninitialised before) is the run as if its log ended here. */
+void run_state_at_end(const struct run_state *state, struct run *out);
+
 #endif

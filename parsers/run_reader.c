@@ -354,6 +354,15 @@ run_reader_current(struct run_reader *r)
 	return &r->state.run;
 }
 
+bool
+run_reader_at_end(struct run_reader *r, struct run *out)
+{
+	if (run_reader_current(r) == NULL)
+		return false;
+	run_state_at_end(&r->state, out);
+	return true;
+}
+
 uint64_t
 run_reader_lines(const struct run_reader *r)
 {

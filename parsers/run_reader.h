@@ -48,6 +48,12 @@ void run_reader_finish(struct run_reader *reader);
  */
 const struct run *run_reader_current(struct run_reader *reader);
 
+/*
+ * The run under way as if the log ended here (status finished, truncated,
+ * ..); *out is the caller's to release.  False before the first run.
+ */
+bool run_reader_at_end(struct run_reader *reader, struct run *out);
+
 /* Lines and bytes read so far, of the whole file. */
 uint64_t run_reader_lines(const struct run_reader *reader);
 uint64_t run_reader_bytes(const struct run_reader *reader);

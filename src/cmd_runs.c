@@ -73,7 +73,7 @@ print_run(void *user, const struct stored_run *run)
 	if (list->pod != NULL && strcmp(list->pod, run->pod) != 0)
 		return 0;
 	if (list->status != NULL &&
-	    strcmp(list->status, run_status_name(run->run.status)) != 0)
+	    strcmp(list->status, stored_status(list->stored, run)) != 0)
 		return 0;
 	row = stored_run_row(list->stored, run);
 	out_row(list->out, row);
@@ -158,8 +158,7 @@ const struct cmd cmd_runs = {
 		"pod, path and gen,\nwhich counts how often the file at that "
 		"path was truncated or replaced.  A run is\n`running` while "
 		"its log is followed; at the end of following it is what its "
-		"log\nsays so far, and null if the program that followed it "
-		"was killed.",
+		"log\nsays so far.",
 	.options = options,
 	.exec = run,
 };

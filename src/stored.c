@@ -60,15 +60,22 @@ stored_add_time(cJSON *row, const char *key, int64_t wall_ms)
 	json_add_string(row, key, wall_ms != 0 ? text : NULL);
 }
 
+const char *
+stored_status(const struct stored *s, const struct stored_run *run)
+{
+	return run_status_name(
+		run->is_live && s->writer != 0 ? RUN_RUNNING : run->run.status);
+}
+
 cJSON *
 stored_run_row(const struct stored *s, const struct stored_run *run)
 {
 	cJSON *row = cJSON_CreateObject(), *keys = run_to_json(&run->run);
+	const char *word = stored_status(s, run);
+	cJSON *status = strcmp(word, "unknown") == 0 ? cJSON_CreateNull()
+						     : cJSON_CreateString(word);
 
-	/* Nobody follows it any more: what became of it is not known. */
-	if (s->writer == 0 && run->run.status == RUN_RUNNING)
-		cJSON_ReplaceItemInObjectCaseSensitive(keys, "status",
-						       cJSON_CreateNull());
+	cJSON_ReplaceItemInObjectCaseSensitive(keys, "status", status);
 
 	json_add_number(row, "run_id", (double)run->run_id);
 	json_add_string(row, "pod", run->pod);

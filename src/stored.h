@@ -23,10 +23,14 @@ void stored_close(struct stored *s);
 
 /*
  * The row of `runs` and of a board: run_id, pod, path, file, gen, then the
- * keys of `parse`, then first_seen and last_seen.  The status of a run that
- * was under way when its collector died is null.  Given (owned).
+ * keys of `parse`, then first_seen and last_seen.  A run that is
+ * followed now is running; else its status is what its log says so far.
+ * Given (owned).
  */
 cJSON *stored_run_row(const struct stored *s, const struct stored_run *run);
+
+/* The word for its status now: running while it is followed. */
+const char *stored_status(const struct stored *s, const struct stored_run *run);
 
 /* A path as a text for people and JSON, made harmless. */
 void stored_add_path(cJSON *row, const char *key, const char *path);

@@ -32,6 +32,7 @@ enum run_column {
 	COL_MATCHED,
 	COL_FORMATS,
 	COL_DROPPED,
+	COL_LIVE,
 	COL_NUMBERS,
 };
 
@@ -39,7 +40,7 @@ static const char run_select[] =
 	"SELECT r.id, t.pod, t.path, t.gen, r.first_wall_ms, r.last_wall_ms,"
 	" r.run_index, r.status, r.final_stage, r.final_class,"
 	" r.source_sha256, r.source_lines, r.first_line, r.lines, r.bytes,"
-	" r.matched, r.formats, r.events_dropped"
+	" r.matched, r.formats, r.events_dropped, r.live"
 #define X(member, decimals) ", r." #member
 	RUN_NUMBER_LIST(X)
 #undef X
@@ -204,6 +205,7 @@ store_each_run(struct store *store, int64_t run_id, stored_run_fn fn,
 				sqlite3_column_int64(stmt, COL_FIRST_WALL),
 			.last_wall_ms =
 				sqlite3_column_int64(stmt, COL_LAST_WALL),
+			.is_live = sqlite3_column_int(stmt, COL_LIVE) != 0,
 		};
 
 		fill_run(stmt, &row.run);

@@ -18,7 +18,8 @@ struct stored_run {
 	const char *pod, *path;		     /* path in raw bytes */
 	unsigned int gen;		     /* of the file at that path */
 	int64_t first_wall_ms, last_wall_ms; /* 0: unknown */
-	struct run run;
+	bool is_live;	/* was followed when it was stored, and not over */
+	struct run run; /* its status as if its log ended there */
 };
 
 typedef int (*stored_run_fn)(void *user, const struct stored_run *row);

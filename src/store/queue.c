@@ -52,7 +52,7 @@ store_sample_add(struct store *store, struct store_tail *tail,
 
 void
 store_run_put(struct store *store, struct store_tail *tail,
-	      const struct run *run, int64_t wall_ms)
+	      const struct run *run, const struct store_run_put *how)
 {
 	struct batch *batch = &store->waiting;
 	struct batch_run *row = NULL;
@@ -70,7 +70,8 @@ store_run_put(struct store *store, struct store_tail *tail,
 	}
 	row->id = id;
 	row->tail_id = tail->id;
-	row->wall_ms = wall_ms;
+	row->wall_ms = how->wall_ms;
+	row->live = how->is_live;
 	run_copy(&row->run, run);
 	store_arm(store);
 }

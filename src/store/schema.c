@@ -28,6 +28,7 @@ static const char *const steps[] = {
 	"CREATE TABLE runs("
 	" id INTEGER PRIMARY KEY, tail_id INTEGER NOT NULL REFERENCES tails,"
 	" run_index INTEGER NOT NULL, status TEXT NOT NULL,"
+	" live INTEGER NOT NULL DEFAULT 0,"
 	" final_stage TEXT, final_class TEXT, source_sha256 TEXT,"
 	" source_lines INTEGER, first_line INTEGER, lines INTEGER,"
 	" bytes INTEGER, matched INTEGER, formats TEXT,"
@@ -139,7 +140,8 @@ view_sql(struct buf *sql)
 	buf_append_str(sql, "DROP VIEW IF EXISTS v_runs;"
 			    "CREATE VIEW v_runs AS SELECT r.id AS run_id,"
 			    " t.pod AS pod, t.path AS path, t.path AS file,"
-			    " t.gen AS gen, r.run_index, r.status");
+			    " t.gen AS gen, r.run_index, CASE WHEN r.live THEN"
+			    " 'running' ELSE r.status END AS status");
 	for (size_t i = 0; number_columns[i] != NULL; i++)
 		buf_appendf(sql, ", r.%s", number_columns[i]);
 	buf_append_str(

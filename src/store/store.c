@@ -177,6 +177,16 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 	return 0;
 }
 
+/* Whoever followed these runs is gone. */
+static int
+forget_live(sqlite3 *db, const char *path, struct err *err)
+{
+	if (sqlite3_exec(db, "UPDATE runs SET live = 0 WHERE live != 0", NULL,
+			 NULL, NULL) != SQLITE_OK)
+		return schema_fail(db, path, err);
+	return 0;
+}
+
 /* Try to become the one that writes; 0 also when another one is. */
 static int
 become_writer(struct store *store, struct err *err)
@@ -202,6 +212,7 @@ become_writer(struct store *store, struct err *err)
 		return -1;
 	if (set_up_writer(db, store->path, err) != 0 ||
 	    schema_migrate(db, store->path, err) != 0 ||
+	    forget_live(db, store->path, err) != 0 ||
 	    load_tails(store, db, err) != 0 ||
 	    load_run_ids(store, db, err) != 0) {
 		(void)sqlite3_close(db);

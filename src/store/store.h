@@ -95,9 +95,18 @@ void store_tail_advance(struct store *store, struct store_tail *tail,
 /* The id of that run of the file; given out when it is new. */
 int64_t store_run_id(struct store *store, struct store_tail *tail,
 		     unsigned int run_index);
-/* What the run's log says now; wall_ms is when its last byte came. */
+/* How a run is put. */
+struct store_run_put {
+	int64_t wall_ms; /* when its last byte came */
+	bool is_live;	 /* its log is followed, and it is not over */
+};
+
+/*
+ * What the run's log says, its status as if the log ended here (so that it
+ * is true also when nobody can correct it any more).
+ */
 void store_run_put(struct store *store, struct store_tail *tail,
-		   const struct run *run, int64_t wall_ms);
+		   const struct run *run, const struct store_run_put *how);
 void store_sample_add(struct store *store, struct store_tail *tail,
 		      const struct run *run, const struct sample *sample);
 

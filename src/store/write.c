@@ -58,6 +58,7 @@ static const char *const run_columns[] = { "id",
 					   "events_dropped",
 					   "first_wall_ms",
 					   "last_wall_ms",
+					   "live",
 #define X(member, decimals) #member,
 					   RUN_NUMBER_LIST(X)
 #undef X
@@ -251,6 +252,7 @@ write_run(struct writer *w, const struct batch_run *row, struct err *err)
 	bind_int(stmt, at++, run->events_dropped);
 	(void)sqlite3_bind_int64(stmt, at++, row->wall_ms);
 	(void)sqlite3_bind_int64(stmt, at++, row->wall_ms);
+	bind_int(stmt, at++, row->live);
 #define X(member, decimals) bind_number(stmt, at++, run->member);
 	RUN_NUMBER_LIST(X)
 #undef X

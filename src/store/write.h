@@ -3,6 +3,7 @@
 #define HGYM_STORE_WRITE_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -21,6 +22,7 @@ struct batch_tail {
 
 struct batch_run {
 	int64_t id, tail_id, wall_ms;
+	bool live;
 	struct run run; /* owned */
 };
 

@@ -16,6 +16,8 @@
 
 static char dir[64];
 
+static const struct store_run_put put = { 1700000000123, true };
+
 static inline const char *
 file_in_dir(const char *name)
 {

@@ -74,7 +74,7 @@ test_disk_full(void)
 	while (rc == 0 && line < 100000) {
 		for (int i = 0; i < 100; i++)
 			add_sample(store, tail, &run, ++line);
-		store_run_put(store, tail, &run, 1);
+		store_run_put(store, tail, &run, &put);
 		store_tail_advance(store, tail, line * 10, line);
 		rc = store_flush(store, &err);
 	}
@@ -130,7 +130,7 @@ live_flush(void *user)
 {
 	struct live *live = user;
 
-	store_run_put(live->store, live->tail, &live->run, 1);
+	store_run_put(live->store, live->tail, &live->run, &put);
 	store_tail_advance(live->store, live->tail, live->line * 10,
 			   live->line);
 }
@@ -200,7 +200,7 @@ ingest_until_killed(const char *path, uint64_t total)
 		fill_run(&run, (double)line);
 		add_sample(store, tail, &run, line);
 		if (line % 16 == 0 || line == total) {
-			store_run_put(store, tail, &run, 1);
+			store_run_put(store, tail, &run, &put);
 			store_tail_advance(store, tail, line * 10, line);
 			if (line > tail->done_lines &&
 			    store_flush(store, NULL) != 0)

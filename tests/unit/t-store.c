@@ -36,7 +36,7 @@ test_round_trip(void)
 	run.n_events = 1;
 	add_sample(store, tail, &run, 1);
 	add_sample(store, tail, &run, 2);
-	store_run_put(store, tail, &run, 1700000000123);
+	store_run_put(store, tail, &run, &put);
 	store_tail_identify(store, tail, 64769, UINT64_C(1) << 63, "/m/x");
 	store_tail_advance(store, tail, 100, 2);
 	is_int(store_close(store, &err), 0,
@@ -192,7 +192,7 @@ test_find(void)
 	fill_run(&run, 1);
 	for (size_t i = 0; i < 3; i++)
 		store_run_put(store, store_tail_get(store, "pod", paths[i], 0),
-			      &run, 1);
+			      &run, &put);
 	(void)store_flush(store, NULL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct err err = { ERR_NONE, "" };

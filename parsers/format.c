@@ -50,7 +50,7 @@ forget_order(struct format_set *set)
 {
 	free(set->order);
 	for (size_t c = 0; c < 256; c++)
-		free(set->candidates[c].rules);
+		free(set->candidates[c].items);
 	set->order = NULL;
 	set->n_order = 0;
 	memset(set->candidates, 0, sizeof(set->candidates));
@@ -62,10 +62,17 @@ fill_candidates(struct format_set *set, size_t c)
 {
 	struct rule_list *list = &set->candidates[c];
 
-	list->rules = xcalloc(set->n_order, sizeof(*list->rules));
-	for (size_t i = 0; i < set->n_order; i++)
-		if (set->order[i]->first[c / 8] >> (c % 8) & 1)
-			list->rules[list->n++] = (uint16_t)i;
+	list->items = xcalloc(set->n_order, sizeof(*list->items));
+	for (size_t i = 0; i < set->n_order; i++) {
+		const struct rule *rule = set->order[i];
+
+		if (rule->first[c / 8] >> (c % 8) & 1)
+			list->items[list->n++] = (struct candidate){
+				rule->head,    rule->head_mask,
+				rule->second,  rule->second_mask,
+				set->order[i], i,
+			};
+	}
 }
 
 /* Lay out the rules of all sets in the order in which they are tried. */
@@ -370,7 +377,7 @@ format_set_rule(const struct format_set *set, size_t i)
 }
 
 const struct rule_list *
-format_set_candidates(const struct format_set *set, unsigned char first)
+format_set_candidates(const struct format_set *set)
 {
-	return &set->candidates[first];
+	return set->candidates;
 }

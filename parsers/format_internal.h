@@ -6,12 +6,18 @@
 #include "parsers/rule.h"
 
 /* For scan.c: the rules that may match a line by its first byte. */
+struct candidate {
+	uint64_t head, head_mask, second, second_mask; /* of the rule */
+	const struct rule *rule;
+	size_t index; /* in the set's order */
+};
+
 struct rule_list {
-	uint16_t *rules; /* owned; indices in the set's order */
+	struct candidate *items; /* owned; in the set's order */
 	size_t n;
 };
 
-const struct rule_list *format_set_candidates(const struct format_set *set,
-					      unsigned char first);
+/* 256 lists, one a first byte. */
+const struct rule_list *format_set_candidates(const struct format_set *set);
 
 #endif

@@ -244,29 +244,99 @@ out:
 	return root;
 }
 
-/* Make every non-finite number of the tree a null: JSON has no other word. */
+/* A string with quotes; what JSON forbids is escaped (RFC 8259, 7). */
 static void
-drop_non_finite(cJSON *node)
+print_string(struct buf *out, const char *s)
 {
-	for (; node != NULL; node = node->next) {
-		if (cJSON_IsNumber(node) && !isfinite(node->valuedouble))
-			node->type = cJSON_NULL;
-		drop_non_finite(node->child);
+	buf_append_char(out, '"');
+	while (*s != '\0') {
+		size_t n = 0;
+
+		while ((unsigned char)s[n] >= 0x20 && s[n] != '"' &&
+		       s[n] != '\\')
+			n++;
+		buf_append(out, s, n);
+		s += n;
+		if (*s == '"' || *s == '\\')
+			buf_appendf(out, "\\%c", *s);
+		else if (*s != '\0')
+			buf_appendf(out, "\\u%04x", (unsigned char)*s);
+		s += *s != '\0';
+	}
+	buf_append_char(out, '"');
+}
+
+static void
+print_integer(struct buf *out, double value)
+{
+	uint64_t rest = (uint64_t)fabs(value);
+	char digits[24];
+	size_t i = sizeof(digits);
+
+	do
+		digits[--i] = (char)('0' + rest % 10);
+	while ((rest /= 10) > 0);
+	if (value < 0)
+		digits[--i] = '-';
+	buf_append(out, digits + i, sizeof(digits) - i);
+}
+
+/* The shortest of 15 to 17 digits that reads back as the same number. */
+static void
+print_number(struct buf *out, double value)
+{
+	char text[40];
+
+	if (!isfinite(value)) {
+		buf_append_str(out, "null");
+		return;
+	}
+	if (floor(value) == value && fabs(value) < 1e15) {
+		print_integer(out, value);
+		return;
+	}
+	for (int digits = 15; digits <= 17; digits++) {
+		double again;
+
+		(void)snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (str_to_double(str_from(text), &again) && again == value)
+			break;
+	}
+	buf_append_str(out, text);
+}
+
+static void
+print_node(struct buf *out, const cJSON *node)
+{
+	bool object = cJSON_IsObject(node);
+
+	if (cJSON_IsString(node)) {
+		print_string(out, node->valuestring);
+	} else if (cJSON_IsNumber(node)) {
+		print_number(out, node->valuedouble);
+	} else if (cJSON_IsBool(node)) {
+		buf_append_str(out, cJSON_IsTrue(node) ? "true" : "false");
+	} else if (object || cJSON_IsArray(node)) {
+		buf_append_char(out, object ? '{' : '[');
+		for (const cJSON *c = node->child; c != NULL; c = c->next) {
+			if (c != node->child)
+				buf_append_char(out, ',');
+			if (object) {
+				print_string(out, c->string);
+				buf_append_char(out, ':');
+			}
+			print_node(out, c);
+		}
+		buf_append_char(out, object ? '}' : ']');
+	} else {
+		buf_append_str(out, "null");
 	}
 }
 
 void
 json_print(struct buf *out, const cJSON *node)
 {
-	cJSON *copy = cJSON_Duplicate(node, 1);
-	char *text;
-
-	drop_non_finite(copy);
-	text = cJSON_PrintUnformatted(copy);
-	if (text != NULL)
-		buf_append_str(out, text);
-	cJSON_free(text);
-	cJSON_Delete(copy);
+	print_node(out, node);
 }
 
 void

@@ -116,6 +116,22 @@ rule_find_groups(struct rule *rule, struct err *err)
 	return 0;
 }
 
+/* The first n (at most 8) bytes as a word, and the mask of them. */
+static uint64_t
+pack_word(const char *p, size_t n, uint64_t *mask)
+{
+	unsigned char bytes[8] = { 0 }, ones[8] = { 0 };
+	uint64_t word;
+
+	for (size_t i = 0; i < n && i < 8; i++) {
+		bytes[i] = (unsigned char)p[i];
+		ones[i] = 0xff;
+	}
+	memcpy(&word, bytes, sizeof(word));
+	memcpy(mask, ones, sizeof(*mask));
+	return word;
+}
+
 /* Whether a "|" stands outside of all groups: no part is sure then. */
 static bool
 has_top_alternative(const char *p)
@@ -172,6 +188,58 @@ rule_find_literal(struct rule *rule)
 	rule->literal_len = literal.len;
 	rule->literal = buf_detach(&literal);
 	buf_release(&literal);
+	rule->head =
+		pack_word(rule->literal, rule->literal_len, &rule->head_mask);
+}
+
+/* Length of a piece of digits at p: "\d++", "\d+" or "(?<name>\d++)". */
+static size_t
+digits_piece(const char *p)
+{
+	size_t n = 0;
+	bool group = strncmp(p, "(?<", 3) == 0;
+
+	if (group) {
+		n = strcspn(p, ">");
+		n += p[n] == '>';
+	}
+	if (strncmp(p + n, "\\d++", 4) == 0)
+		n += 4;
+	else
+		return 0;
+	if (group && p[n++] != ')')
+		return 0;
+	return n;
+}
+
+/*
+ * What follows the first blank of a match: the pattern's literal behind a
+ * blank before which only literals and digits stand, as in
+ * "^step:(?<step>\d++)/\d++ train_loss:".
+ */
+static void
+rule_find_second(struct rule *rule)
+{
+	const char *p = rule->pattern + 1;
+	size_t n = 0;
+
+	if (!rule->anchored || has_top_alternative(rule->pattern))
+		return;
+	while (*p != ' ') {
+		size_t digits = digits_piece(p);
+
+		if (digits == 0 &&
+		    (*p == '\0' || strchr("\\^$.[]|()?*+{}", *p) != NULL ||
+		     (p[1] != '\0' && strchr("?*+{", p[1]) != NULL)))
+			return;
+		p += digits > 0 ? digits : 1;
+	}
+	p++;
+	while (p[n] != '\0' && n < 8 && strchr("\\^$.[]|()?*+{}", p[n]) == NULL)
+		n++;
+	if (n > 0 && p[n] != '\0' && strchr("?*+{", p[n]) != NULL)
+		n--;
+	rule->second = pack_word(p, n, &rule->second_mask);
 }
 
 /* The bytes that a match may begin with, as PCRE2 finds them. */
@@ -227,11 +295,12 @@ rule_compile(struct rule *rule, const struct rule_source *source,
 			       "the pattern is wrong at character %zu: %s", at,
 			       (const char *)message);
 	}
-	(void)pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE);
+	rule->jit = pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE) == 0;
 	(void)pcre2_pattern_info(rule->code, PCRE2_INFO_ALLOPTIONS, &options);
 	rule->anchored =
 		rule->pattern[0] == '^' && (options & PCRE2_ANCHORED) != 0;
 	rule_find_literal(rule);
+	rule_find_second(rule);
 	rule_find_first(rule);
 	return rule_find_groups(rule, err);
 }

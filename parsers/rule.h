@@ -67,6 +67,7 @@ struct rule {
 	const char *format; /* borrowed: the name of its format */
 	char *pattern;	    /* owned */
 	char *needs;	    /* owned; a literal every match contains, or NULL */
+	size_t needs_len;
 	enum rule_kind kind;
 	enum rule_stage stage;	   /* of a result */
 	enum run_event_kind event; /* of an event */
@@ -74,7 +75,13 @@ struct rule {
 	char *literal; /* owned; what an anchored match begins with, or "" */
 	size_t literal_len;
 	bool anchored;
+	/*
+	 * What a match must begin with, and what must follow its first blank,
+	 * as the low bytes of a word; 0 masks where nothing is known.
+	 */
+	uint64_t head, head_mask, second, second_mask;
 	pcre2_code *code; /* owned */
+	bool jit;	  /* compiled for pcre2_jit_match */
 	struct rule_group groups[RULE_MAX_GROUPS];
 	size_t n_groups;
 	uint32_t stage_group, text_group, mode_group; /* 0: none */

@@ -58,8 +58,26 @@ run_reader_free(struct run_reader *r)
 	scanner_free(r->scanner);
 	linebuf_release(&r->linebuf);
 	run_state_release(&r->state);
+	source_fold_release(&r->fold);
 	buf_release(&r->formats);
 	free(r);
+}
+
+void
+run_reader_reset(struct run_reader *r, void *user)
+{
+	linebuf_release(&r->linebuf);
+	linebuf_init(&r->linebuf, on_segment, r);
+	source_fold_reset(&r->fold);
+	run_state_release(&r->state);
+	run_state_init(&r->state);
+	buf_clear(&r->formats);
+	r->user = user;
+	r->has_run = false;
+	r->n_runs = 0;
+	r->run_first_line = 1;
+	r->run_first_byte = r->matched = 0;
+	r->last_format = NULL;
 }
 
 static void
@@ -67,8 +85,7 @@ sink_sample(void *user, const struct sample *sample)
 {
 	struct run_reader *r = user;
 
-	if (r->cb.on_sample != NULL)
-		r->cb.on_sample(r->user, &r->state.run, sample);
+	r->cb.on_sample(r->user, &r->state.run, sample);
 }
 
 static void
@@ -76,8 +93,7 @@ sink_event(void *user, const struct run_event *event)
 {
 	struct run_reader *r = user;
 
-	if (r->cb.on_event != NULL)
-		r->cb.on_event(r->user, &r->state.run, event);
+	r->cb.on_event(r->user, &r->state.run, event);
 }
 
 /* Write what the reader itself knows into the run's row. */
@@ -212,7 +228,10 @@ static void
 take_record(struct run_reader *r, const struct record *record,
 	    const struct segment *segment, const struct line_prefix *prefix)
 {
-	const struct run_sink sink = { sink_sample, sink_event, r };
+	const struct run_sink sink = {
+		r->cb.on_sample != NULL ? sink_sample : NULL,
+		r->cb.on_event != NULL ? sink_event : NULL, r
+	};
 	const struct record_place place = { segment->line, prefix->wall_ms,
 					    prefix->rest };
 	enum rule_kind kind = record->rule->kind;

@@ -32,6 +32,9 @@ struct run_reader *run_reader_new(const struct format_set *formats,
 				  const struct run_reader_cb *cb, void *user);
 void run_reader_free(struct run_reader *reader);
 
+/* Forget everything and begin another log, for another user. */
+void run_reader_reset(struct run_reader *reader, void *user);
+
 void run_reader_feed(struct run_reader *reader, const void *data, size_t len);
 
 /*

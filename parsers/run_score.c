@@ -119,10 +119,24 @@ is_alias(const struct run_results *results, const struct result *r)
 	return false;
 }
 
+/* The same label printed again later: the last one is what was shipped. */
+static bool
+is_superseded(const struct run_results *results, const struct result *r)
+{
+	const struct result *end = results->items + results->n;
+
+	for (const struct result *later = r + 1; later < end; later++)
+		if (later->stage == r->stage &&
+		    strcmp(later->label, r->label) == 0)
+			return true;
+	return false;
+}
+
 static bool
 counts(const struct run_results *results, const struct result *r)
 {
-	return !has_exact_twin(results, r) && !is_alias(results, r);
+	return !has_exact_twin(results, r) && !is_alias(results, r) &&
+	       !is_superseded(results, r);
 }
 
 /* The figure of a stage: the best, of roundtrips and pre-quants the last. */

@@ -13,6 +13,7 @@
  *  - a "roundtrip" label that repeats a sliding-window figure is an alias
  *    that old tools wanted, not an evaluation of its own;
  *  - under final_eval_mode:sliding_window the label lies: it is sliding;
+ *  - a label that is printed again means its last figure;
  *  - the score is the best post-quantization figure: a test-time training
  *    that made it worse is not the score;
  *  - where an evaluation of a kind that no rule knows is better than the

@@ -16,8 +16,9 @@
 #define HEAP_LIMIT_KIB 2048U
 
 struct scanner {
-	const struct format_set *formats;
+	const struct rule_list *lists; /* of the set: 256, one a first byte */
 	pcre2_match_data *match_data;
+	const PCRE2_SIZE *ovector; /* of match_data */
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
 	uint64_t *limit_hits; /* a rule each */
@@ -28,13 +29,14 @@ scanner_new(const struct format_set *formats)
 {
 	struct scanner *scanner = xcalloc(1, sizeof(*scanner));
 
-	scanner->formats = formats;
+	scanner->lists = format_set_candidates(formats);
 	scanner->match_data =
 		pcre2_match_data_create(RULE_MAX_GROUPS * 2 + 2, NULL);
 	scanner->context = pcre2_match_context_create(NULL);
 	scanner->stack = pcre2_jit_stack_create(32 * 1024, 512 * 1024, NULL);
 	if (scanner->match_data == NULL || scanner->context == NULL)
 		abort();
+	scanner->ovector = pcre2_get_ovector_pointer(scanner->match_data);
 	(void)pcre2_set_match_limit(scanner->context, MATCH_LIMIT);
 	(void)pcre2_set_depth_limit(scanner->context, DEPTH_LIMIT);
 	(void)pcre2_set_heap_limit(scanner->context, HEAP_LIMIT_KIB);
@@ -99,45 +101,79 @@ fill_record(const struct rule *rule, struct str line, const PCRE2_SIZE *ovector,
 	return true;
 }
 
-static bool
-try_rule(struct scanner *scanner, size_t index, struct str line,
-	 struct record *record)
+/* Run the pattern; the number of groups set, or a negative PCRE2 error. */
+static int
+match_rule(struct scanner *scanner, const struct rule *rule, struct str line)
 {
-	const struct rule *rule = format_set_rule(scanner->formats, index);
+	if (rule->jit)
+		return pcre2_jit_match(rule->code, (PCRE2_SPTR)line.p, line.len,
+				       0, 0, scanner->match_data,
+				       scanner->context);
+	return pcre2_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0,
+			   PCRE2_NO_UTF_CHECK, scanner->match_data,
+			   scanner->context);
+}
+
+static bool
+try_rule(struct scanner *scanner, const struct candidate *candidate,
+	 struct str line, struct record *record)
+{
+	const struct rule *rule = candidate->rule;
 	int rc;
 
-	if (line.len < rule->literal_len ||
-	    memcmp(line.p, rule->literal, rule->literal_len) != 0)
+	if (rule->literal_len > sizeof(candidate->head) &&
+	    !str_starts_with(line, rule->literal))
 		return false;
 	if (rule->needs != NULL &&
-	    memmem(line.p, line.len, rule->needs, strlen(rule->needs)) == NULL)
+	    memmem(line.p, line.len, rule->needs, rule->needs_len) == NULL)
 		return false;
-	rc = pcre2_match(rule->code, (PCRE2_SPTR)line.p, line.len, 0,
-			 PCRE2_NO_UTF_CHECK, scanner->match_data,
-			 scanner->context);
+	rc = match_rule(scanner, rule, line);
 	if (rc < 0) {
-		scanner->limit_hits[index] += rc != PCRE2_ERROR_NOMATCH;
+		scanner->limit_hits[candidate->index] +=
+			rc != PCRE2_ERROR_NOMATCH;
 		return false;
 	}
 	record->rule = rule;
 	record->present = 0;
 	record->stage = record->text = record->mode = (struct str){ NULL, 0 };
-	return fill_record(rule, line,
-			   pcre2_get_ovector_pointer(scanner->match_data),
-			   record);
+	return fill_record(rule, line, scanner->ovector, record);
+}
+
+/* The first 8 bytes at p as a word; what lies beyond the line is 0. */
+static uint64_t
+load_word(const char *p, size_t left)
+{
+	uint64_t word = 0;
+
+	if (left >= sizeof(word))
+		memcpy(&word, p, sizeof(word));
+	else
+		memcpy(&word, p, left);
+	return word;
 }
 
 bool
 scanner_scan(struct scanner *scanner, struct str line, struct record *record)
 {
 	const struct rule_list *list;
+	const char *blank;
+	uint64_t head, second = 0;
 
 	if (line.len == 0)
 		return false;
-	list = format_set_candidates(scanner->formats,
-				     (unsigned char)line.p[0]);
-	for (size_t i = 0; i < list->n; i++)
-		if (try_rule(scanner, list->rules[i], line, record))
+	list = &scanner->lists[(unsigned char)line.p[0]];
+	head = load_word(line.p, line.len);
+	blank = memchr(line.p, ' ', line.len);
+	if (blank != NULL)
+		second = load_word(blank + 1,
+				   line.len - (size_t)(blank + 1 - line.p));
+	for (size_t i = 0; i < list->n; i++) {
+		const struct candidate *c = &list->items[i];
+
+		if ((head & c->head_mask) == c->head &&
+		    (second & c->second_mask) == c->second &&
+		    try_rule(scanner, c, line, record))
 			return true;
+	}
 	return false;
 }

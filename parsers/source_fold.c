@@ -10,6 +10,22 @@ void
 source_fold_init(struct source_fold *fold)
 {
 	memset(fold, 0, sizeof(*fold));
+	buf_init(&fold->last, SOURCE_KEEP_BYTES);
+}
+
+void
+source_fold_release(struct source_fold *fold)
+{
+	buf_release(&fold->last);
+}
+
+void
+source_fold_reset(struct source_fold *fold)
+{
+	if (fold->inside)
+		buf_clear(&fold->last); /* it may hold the half of a script */
+	fold->inside = fold->in_docstring = fold->has_hash = false;
+	fold->lines = 0;
 }
 
 static bool
@@ -90,6 +106,9 @@ rule_length(struct str line)
 static void
 follow_quotes(struct source_fold *fold, struct str line)
 {
+	if (line.len < 3 || (memchr(line.p, '"', line.len) == NULL &&
+			     memchr(line.p, '\'', line.len) == NULL))
+		return;
 	for (size_t i = 0; i + 2 < line.len; i++) {
 		char c = line.p[i];
 
@@ -106,13 +125,41 @@ follow_quotes(struct source_fold *fold, struct str line)
 	}
 }
 
+/* Whether the line is the next one of the last script. */
+static bool
+is_next_of_last(const struct source_fold *fold, struct str line)
+{
+	const char *at = fold->last.data + fold->last_at;
+
+	return fold->last.len - fold->last_at > line.len &&
+	       at[line.len] == '\n' && memcmp(at, line.p, line.len) == 0;
+}
+
+/* The script turns out to be another one: hash what was only compared. */
+static void
+stop_following(struct source_fold *fold)
+{
+	fold->following = false;
+	sha256_init(&fold->sha);
+	sha256_update(&fold->sha, fold->last.data, fold->last_at);
+	fold->last.len = fold->last_at;
+}
+
 static void
 take_line(struct source_fold *fold, struct str line)
 {
 	follow_quotes(fold, line);
+	fold->lines++;
+	if (fold->following && is_next_of_last(fold, line)) {
+		fold->last_at += line.len + 1;
+		return;
+	}
+	if (fold->following)
+		stop_following(fold);
 	sha256_update(&fold->sha, line.p, line.len);
 	sha256_update(&fold->sha, "\n", 1);
-	fold->lines++;
+	buf_append(&fold->last, line.p, line.len);
+	buf_append_char(&fold->last, '\n');
 }
 
 bool
@@ -129,7 +176,16 @@ source_fold_finish(struct source_fold *fold)
 		return;
 	fold->inside = false;
 	fold->in_docstring = false;
+	if (fold->following && fold->last_at == fold->last.len) {
+		memcpy(fold->hash, fold->last_hash, sizeof(fold->hash));
+		return;
+	}
+	if (fold->following)
+		stop_following(fold);
 	sha256_hex(&fold->sha, fold->hash);
+	memcpy(fold->last_hash, fold->hash, sizeof(fold->hash));
+	if (fold->last.truncated)
+		buf_clear(&fold->last);
 }
 
 enum source_line
@@ -143,6 +199,8 @@ source_fold_line(struct source_fold *fold, struct str line)
 		fold->inside = true;
 		fold->has_hash = false;
 		fold->lines = 0;
+		fold->following = fold->last.len > 0;
+		fold->last_at = 0;
 		sha256_init(&fold->sha);
 		take_line(fold, line);
 		return SOURCE_BEGIN;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/sha256.h"
 #include "base/str.h"
 
@@ -20,12 +21,22 @@
 struct source_fold {
 	bool inside;
 	bool in_docstring;
-	char quote;    /* of the docstring */
-	bool has_hash; /* hash and lines are of a whole script */
+	bool following; /* so far the script is the one that was last */
+	char quote;	/* of the docstring */
+	bool has_hash;	/* hash and lines are of a whole script */
 	struct sha256 sha;
 	char hash[SHA256_HEX_SIZE];
 	uint64_t lines;
+	/*
+	 * The script that was last, whole: seeds of one recipe print the same
+	 * one, and to compare it is cheaper than to hash it again.
+	 */
+	struct buf last;
+	size_t last_at; /* how far the script at hand is the same */
+	char last_hash[SHA256_HEX_SIZE];
 };
+
+#define SOURCE_KEEP_BYTES ((size_t)1024 * 1024)
 
 enum source_line {
 	SOURCE_NO,    /* not part of a script */
@@ -35,6 +46,9 @@ enum source_line {
 };
 
 void source_fold_init(struct source_fold *fold);
+void source_fold_release(struct source_fold *fold);
+/* For the next file; the last script is remembered. */
+void source_fold_reset(struct source_fold *fold);
 enum source_line source_fold_line(struct source_fold *fold, struct str line);
 /* Whether a row of training may end the script: not within a docstring. */
 bool source_fold_may_end(const struct source_fold *fold);

@@ -17,10 +17,17 @@
 #include "base/xalloc.h"
 #include "parsers/run_reader.h"
 
-#define READ_BYTES ((size_t)256 * 1024)
+#define READ_BYTES ((size_t)128 * 1024)
 #define MAX_JOBS   64U
 /* A thread more is worth it for this much to read. */
 #define BYTES_PER_JOB ((uint64_t)8 * 1024 * 1024)
+
+/* What one thread reads with; kept from file to file. */
+struct worker {
+	struct run_reader *reader;
+	char *block; /* READ_BYTES */
+	bool hash;
+};
 
 static void
 keep_run(void *user, const struct run *run)
@@ -86,47 +93,61 @@ read_some(int fd, void *block, size_t size)
  */
 static void
 read_log(struct parsed_file *file, int fd, const struct stat *st,
-	 const struct parse_options *options)
+	 struct worker *worker)
 {
-	const struct run_reader_cb cb = { .on_run = keep_run };
-	struct run_reader *reader = run_reader_new(options->formats, &cb, file);
+	struct run_reader *reader = worker->reader;
 	uint64_t left =
 		S_ISREG(st->st_mode) ? (uint64_t)st->st_size : UINT64_MAX;
-	char *block = xmalloc(READ_BYTES);
 	struct sha256 sha;
 	ssize_t n = 0;
 
+	run_reader_reset(reader, file);
 	sha256_init(&sha);
 	while (left > 0) {
-		n = read_some(fd, block,
+		n = read_some(fd, worker->block,
 			      left < READ_BYTES ? (size_t)left : READ_BYTES);
 		if (n <= 0)
 			break;
 		left -= (uint64_t)n;
-		run_reader_feed(reader, block, (size_t)n);
-		if (options->hash)
-			sha256_update(&sha, block, (size_t)n);
+		run_reader_feed(reader, worker->block, (size_t)n);
+		if (worker->hash)
+			sha256_update(&sha, worker->block, (size_t)n);
 	}
 	if (n < 0)
 		err_set_errno(&file->err, ERR_IO, "cannot read %s", file->path);
 	run_reader_finish(reader);
 	file->lines = run_reader_lines(reader);
 	file->bytes = run_reader_bytes(reader);
-	if (options->hash)
+	if (worker->hash)
 		sha256_hex(&sha, file->sha256);
-	run_reader_free(reader);
-	free(block);
 }
 
 static void
-parse_one(struct parsed_file *file, const struct parse_options *options)
+worker_init(struct worker *worker, const struct parse_options *options)
+{
+	static const struct run_reader_cb cb = { .on_run = keep_run };
+
+	worker->reader = run_reader_new(options->formats, &cb, NULL);
+	worker->block = xmalloc(READ_BYTES);
+	worker->hash = options->hash;
+}
+
+static void
+worker_release(struct worker *worker)
+{
+	run_reader_free(worker->reader);
+	free(worker->block);
+}
+
+static void
+parse_one(struct parsed_file *file, struct worker *worker)
 {
 	struct stat st;
 	int fd = open_log(file, &st);
 
 	if (fd < 0)
 		return;
-	read_log(file, fd, &st, options);
+	read_log(file, fd, &st, worker);
 	(void)close(fd);
 }
 
@@ -148,7 +169,9 @@ static void *
 work_thread(void *user)
 {
 	struct work *work = user;
+	struct worker worker;
 
+	worker_init(&worker, work->options);
 	for (;;) {
 		size_t i;
 
@@ -159,13 +182,15 @@ work_thread(void *user)
 		i = work->next++;
 		pthread_mutex_unlock(&work->lock);
 		if (i >= work->n)
-			return NULL;
-		parse_one(&work->files[i], work->options);
+			break;
+		parse_one(&work->files[i], &worker);
 		pthread_mutex_lock(&work->lock);
 		work->done[i] = true;
 		pthread_cond_broadcast(&work->changed);
 		pthread_mutex_unlock(&work->lock);
 	}
+	worker_release(&worker);
+	return NULL;
 }
 
 /* How many threads pay for what there is to read. */
@@ -220,8 +245,10 @@ parse_threaded(struct work *work, unsigned int jobs, parsed_file_fn fn,
 	while (started < jobs &&
 	       pthread_create(&threads[started], NULL, work_thread, work) == 0)
 		started++;
-	if (started == 0) /* no thread to be had: read here */
+	if (started == 0) { /* no thread to be had: read it all here */
+		work->given = work->n;
 		(void)work_thread(work);
+	}
 	give_in_order(work, fn, user);
 	while (started > 0)
 		pthread_join(threads[--started], NULL);
@@ -240,11 +267,15 @@ parse_files(char *const *paths, size_t n, const struct parse_options *options,
 	for (size_t i = 0; i < n; i++)
 		files[i].path = paths[i];
 	if (jobs <= 1) {
+		struct worker worker;
+
+		worker_init(&worker, options);
 		for (size_t i = 0; i < n; i++) {
-			parse_one(&files[i], options);
+			parse_one(&files[i], &worker);
 			fn(user, &files[i]);
 			release_file(&files[i]);
 		}
+		worker_release(&worker);
 	} else {
 		work.done = xcalloc(n, sizeof(*work.done));
 		parse_threaded(&work, jobs, fn, user);

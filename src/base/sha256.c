@@ -30,47 +30,76 @@ sha256_init(struct sha256 *sha)
 	};
 }
 
-static uint32_t
+static inline uint32_t
 rotr(uint32_t x, unsigned int n)
 {
 	return x >> n | x << (32 - n);
 }
 
-static void
-fill_schedule(uint32_t w[64], const unsigned char *block)
+static uint32_t
+load_be32(const unsigned char *p)
 {
-	for (size_t i = 0; i < 16; i++)
-		w[i] = (uint32_t)block[4 * i] << 24 |
-		       (uint32_t)block[4 * i + 1] << 16 |
-		       (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
-	for (size_t i = 16; i < 64; i++) {
-		uint32_t s0 = rotr(w[i - 15], 7) ^ rotr(w[i - 15], 18) ^
-			      w[i - 15] >> 3;
-		uint32_t s1 = rotr(w[i - 2], 17) ^ rotr(w[i - 2], 19) ^
-			      w[i - 2] >> 10;
-
-		w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-	}
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+	       (uint32_t)p[2] << 8 | p[3];
 }
+
+/* The schedule is kept as its last 16 words. */
+static inline uint32_t __attribute__((always_inline))
+next_word(uint32_t w[16], size_t i)
+{
+	uint32_t a = w[(i + 1) & 15], b = w[(i + 14) & 15];
+	uint32_t s0 = rotr(a, 7) ^ rotr(a, 18) ^ a >> 3;
+	uint32_t s1 = rotr(b, 17) ^ rotr(b, 19) ^ b >> 10;
+
+	w[i & 15] += s0 + w[(i + 9) & 15] + s1;
+	return w[i & 15];
+}
+
+/* One round; the names of the variables rotate instead of their values. */
+#define ROUND(a, b, c, d, e, f, g, h, word, i)                                 \
+	do {                                                                   \
+		uint32_t t = (h) + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) +  \
+			     ((g) ^ ((e) & ((f) ^ (g)))) + k[i] + (word);      \
+		(d) += t;                                                      \
+		(h) = t + (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) +           \
+		      (((a) & (b)) | ((c) & ((a) | (b))));                     \
+	} while (0)
+
+#define EIGHT_ROUNDS(WORD, i)                                                  \
+	do {                                                                   \
+		ROUND(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], WORD(i), \
+		      i);                                                      \
+		ROUND(v[7], v[0], v[1], v[2], v[3], v[4], v[5], v[6],          \
+		      WORD((i) + 1), (i) + 1);                                 \
+		ROUND(v[6], v[7], v[0], v[1], v[2], v[3], v[4], v[5],          \
+		      WORD((i) + 2), (i) + 2);                                 \
+		ROUND(v[5], v[6], v[7], v[0], v[1], v[2], v[3], v[4],          \
+		      WORD((i) + 3), (i) + 3);                                 \
+		ROUND(v[4], v[5], v[6], v[7], v[0], v[1], v[2], v[3],          \
+		      WORD((i) + 4), (i) + 4);                                 \
+		ROUND(v[3], v[4], v[5], v[6], v[7], v[0], v[1], v[2],          \
+		      WORD((i) + 5), (i) + 5);                                 \
+		ROUND(v[2], v[3], v[4], v[5], v[6], v[7], v[0], v[1],          \
+		      WORD((i) + 6), (i) + 6);                                 \
+		ROUND(v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[0],          \
+		      WORD((i) + 7), (i) + 7);                                 \
+	} while (0)
+
+#define FIRST_WORD(i) w[i]
+#define NEXT_WORD(i)  next_word(w, i)
 
 static void
 compress(struct sha256 *sha, const unsigned char *block)
 {
-	uint32_t w[64], v[8];
+	uint32_t w[16], v[8];
 
-	fill_schedule(w, block);
+	for (size_t i = 0; i < 16; i++)
+		w[i] = load_be32(block + 4 * i);
 	memcpy(v, sha->state, sizeof(v));
-	for (size_t i = 0; i < 64; i++) {
-		uint32_t s1 = rotr(v[4], 6) ^ rotr(v[4], 11) ^ rotr(v[4], 25);
-		uint32_t ch = (v[4] & v[5]) ^ (~v[4] & v[6]);
-		uint32_t t1 = v[7] + s1 + ch + k[i] + w[i];
-		uint32_t s0 = rotr(v[0], 2) ^ rotr(v[0], 13) ^ rotr(v[0], 22);
-		uint32_t maj = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-
-		memmove(v + 1, v, 7 * sizeof(*v));
-		v[4] += t1;
-		v[0] = t1 + s0 + maj;
-	}
+	for (size_t i = 0; i < 16; i += 8)
+		EIGHT_ROUNDS(FIRST_WORD, i);
+	for (size_t i = 16; i < 64; i += 8)
+		EIGHT_ROUNDS(NEXT_WORD, i);
 	for (size_t i = 0; i < 8; i++)
 		sha->state[i] += v[i];
 }

@@ -131,19 +131,23 @@ plain_to_double(struct str s, double *out)
 		i = 1;
 	}
 	for (; i < s.len; i++) {
-		if (s.p[i] == '.' && !point) {
+		unsigned int digit = (unsigned char)s.p[i] - (unsigned int)'0';
+
+		if (digit <= 9) {
+			digits = digits * 10 + digit;
+			n++;
+			frac += point;
+		} else if (s.p[i] == '.' && !point) {
 			point = true;
-			continue;
-		}
-		if (s.p[i] < '0' || s.p[i] > '9' || n == 15)
+		} else {
 			return false;
-		digits = digits * 10 + (uint64_t)(s.p[i] - '0');
-		n++;
-		frac += point;
+		}
 	}
+	if (n > 15)
+		return false;
 	if (n == 0)
 		return false;
-	*out = (double)digits / exact_pow10[frac];
+	*out = frac == 0 ? (double)digits : (double)digits / exact_pow10[frac];
 	if (minus)
 		*out = -*out;
 	return true;

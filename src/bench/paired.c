@@ -108,9 +108,7 @@ paired_compare(const double *d, size_t n, const struct paired_rule *rule)
 	      : p.mean == 0.0 ? 0.0
 			      : copysign(INFINITY, p.mean);
 	p.p = dist_t_two_sided(p.t, p.df);
-	half = dist_t_quantile(1.0 - rule->alpha / 2.0, p.df) * p.se;
-	p.lo = p.mean - half;
-	p.hi = p.mean + half;
+	paired_widen(&p, rule->alpha);
 	half = dist_t_quantile(1.0 - TOST_ALPHA, p.df) * p.se;
 	p.tost_lo = p.mean - half;
 	p.tost_hi = p.mean + half;
@@ -122,6 +120,16 @@ paired_compare(const double *d, size_t n, const struct paired_rule *rule)
 	p.hl_hi = walsh.hi;
 	p.mde = paired_mde(p.sd, n, rule->alpha, rule->power);
 	return p;
+}
+
+void
+paired_widen(struct paired *paired, double alpha)
+{
+	double half =
+		dist_t_quantile(1.0 - alpha / 2.0, paired->df) * paired->se;
+
+	paired->lo = paired->mean - half;
+	paired->hi = paired->mean + half;
 }
 
 bool

@@ -35,6 +35,9 @@ struct paired_rule {
 struct paired paired_compare(const double *d, size_t n,
 			     const struct paired_rule *rule);
 
+/* Recompute lo and hi at 1 - alpha (of several contrasts: alpha / m). */
+void paired_widen(struct paired *paired, double alpha);
+
 /* Is the 90 % interval inside +-ln(1 + margin)? */
 bool paired_is_same(const struct paired *paired, double margin);
 

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_JUDGE_H
+#define HGYM_BENCH_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bench/guard.h"
+#include "bench/multi.h"
+#include "bench/paired.h"
+#include "bench/rank.h"
+#include "bench/run_log.h"
+#include "bench/schedule.h"
+#include "bench/steps.h"
+#include "bench/verdict.h"
+#include "bench/window.h"
+
+/*
+ * From the runs of a bench to the verdict on each variant.  A run is one
+ * fresh process of one arm on one pod; a block is one round in which every
+ * arm ran once on that pod.  Pure: no files, no clock, no network.
+ */
+
+/* How far a number may be believed. */
+#define RUN_STATE_LIST(X)                                                      \
+	X(CLAIMED, "claimed")	  /* somebody else ran it */                   \
+	X(MEASURED, "measured")	  /* we ran it, guards not complete */         \
+	X(VERIFIED, "verified")	  /* we ran it and no guard fired */           \
+	X(CONFIRMED, "confirmed") /* verified in >= 3 blocks, and FASTER */
+
+enum run_state {
+#define X(id, name) RUN_STATE_##id,
+	RUN_STATE_LIST(X)
+#undef X
+};
+
+const char *run_state_name(enum run_state state);
+
+struct judge_run {
+	/* Given. */
+	size_t arm, pod, block;
+	size_t pos;   /* its place within the round */
+	bool counted; /* false: burn-in */
+	enum run_state state;
+	const struct run_log *log; /* borrowed; NULL: no log came */
+	struct guard_hits hits;	   /* what the caller saw: exit status, .. */
+	/* Found. */
+	struct step_times times; /* of a training log */
+	bool has_window;
+	struct step_window window;
+	struct step_legacy legacy;
+	double y;     /* ms a step, or the score as a time; NAN: none */
+	bool outlier; /* |y - median| > 3.5 * 1.4826 * mad of its arm */
+};
+
+struct judge_arm {
+	const char *tag;       /* borrowed */
+	bool aa;	       /* the control once more: noise, not a variant */
+	bool numerics_changed; /* declared */
+};
+
+enum window_mode {
+	WINDOW_DEFAULT, /* 20..100 where all runs have it, else auto */
+	WINDOW_FIXED,
+	WINDOW_AUTO, /* MSER, the latest cut of all runs */
+};
+
+struct judge_rule {
+	struct paired_rule paired;
+	size_t need; /* blocks; at least VERDICT_MIN_BLOCKS */
+	bool holm;   /* adjust for several variants */
+	enum window_mode window;
+	double lo, hi; /* of WINDOW_FIXED */
+	enum tok_kind tok_kind;
+	bool higher; /* a score that is better when higher */
+	struct guard_loss_rule losses;
+	double register_sd, register_df; /* see verdict.h; NAN: none */
+};
+
+#define JUDGE_RULE_DEFAULT                                                     \
+	{                                                                      \
+		.paired = { 0.05, 0.005, 0.8 }, .need = VERDICT_MIN_BLOCKS,    \
+		.holm = true, .window = WINDOW_DEFAULT, .lo = 20, .hi = 100,   \
+		.tok_kind = TOK_CUMULATIVE, .losses = GUARD_LOSS_DEFAULT,      \
+		.register_sd = (double)NAN, .register_df = (double)NAN,        \
+	}
+
+/* The y of one arm. */
+struct judge_summary {
+	size_t n, n_invalid;
+	double min, median, max, mad;
+	double spread_pct;  /* (max - min) / median */
+	double legacy_mean; /* mean of the runs' mean tok/s; NAN: none */
+};
+
+/* One pod's own part in a contrast. */
+struct judge_pod {
+	size_t pod;
+	struct paired paired;
+};
+
+/* One variant against the control. */
+struct judge_contrast {
+	size_t arm;
+	size_t n_blocks;	/* complete */
+	double *d;		/* owned; one a complete block */
+	struct paired paired;	/* of the blocks, or of the pods' means */
+	bool across_pods;	/* t on the pods' means (3 pods or more) */
+	double p_holm;		/* NAN for the A/A arm and for invalid ones */
+	struct judge_pod *pods; /* owned; those with a complete block */
+	size_t n_pods;
+	struct pods_spread spread;
+	bool pods_differ;
+	enum window_trend trend;
+	struct welch welch;   /* as if there were no blocks */
+	struct rank_two rank; /* y of the control against the variant's */
+	double median_delta_pct, min_delta_pct; /* of y: + is slower */
+	double legacy_pct;	 /* of the published kind of mean; NAN: none */
+	struct guard_hits hits;	 /* of all its runs */
+	size_t blocks_to_margin; /* needed to show the margin; 0: unknown */
+	struct verdict verdict;
+	struct verdict if_valid; /* what it would be without the guards */
+};
+
+/* A block that does not count for anybody, and why. */
+struct judge_dropped {
+	size_t pod, block, arm;
+	char reason[200];
+};
+
+#define JUDGE_MAX_DROPPED 1000
+
+struct judge {
+	struct judge_rule rule;
+	const struct judge_arm *arms; /* borrowed; arm 0 is the control */
+	size_t n_arms;
+	struct judge_run *runs; /* borrowed; "found" is written */
+	size_t n_runs;
+	bool training; /* else scores */
+	double lo, hi; /* the window that was used; NAN: none */
+	bool window_auto;
+	struct judge_summary summary[SCHEDULE_MAX_ARMS];
+	struct judge_contrast *contrasts; /* owned; n_arms - 1 */
+	size_t n_contrasts;
+	struct judge_dropped *dropped; /* owned */
+	size_t n_dropped, cap_dropped;
+};
+
+/*
+ * Judge.  2 <= n_arms <= SCHEDULE_MAX_ARMS; arms and runs must outlive the
+ * result.  Contrasts are in the order of the arms.
+ */
+void judge_init(struct judge *judge, const struct judge_rule *rule,
+		const struct judge_arm *arms, size_t n_arms,
+		struct judge_run *runs, size_t n_runs);
+void judge_release(struct judge *judge);
+
+#endif

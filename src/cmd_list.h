@@ -11,6 +11,7 @@
 	X(harness)                                                             \
 	X(runs)                                                                \
 	X(samples)                                                             \
+	X(bench_judge)                                                         \
 	X(doctor)
 
 #endif

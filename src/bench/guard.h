@@ -29,6 +29,7 @@
 	X(UNCHECKED, "outputs unchecked", "no validation loss to compare")     \
 	X(OUTPUTS, "outputs changed", "its losses differ from the control's")  \
 	X(FILES, "judge files", "files of the judge changed")                  \
+	X(COPY, "copy", "the same log stands for two runs")                    \
 	X(LOST, "lost", "the run was lost with its pod or connection")         \
 	X(HELD, "outlier", "far from the median of its arm (kept)")
 

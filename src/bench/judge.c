@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 #include "bench/judge_parts.h"
@@ -68,7 +69,8 @@ check_pair(struct judge *judge, struct judge_run *run,
 		guard_check_losses(&run->hits, &a, &b, &judge->rule.losses,
 				   arm->numerics_changed);
 	}
-	if (run->has_window && control->has_window &&
+	if (run->has_window && control->has_window && run->times.from_tok_s &&
+	    control->times.from_tok_s &&
 	    guard_clock_lag(control->window.lag_steps, run->window.lag_steps))
 		guard_add(&run->hits, GUARD_CLOCK_LAG, false,
 			  "its clock runs %.2f steps ahead of the GPU, the "
@@ -79,6 +81,28 @@ check_pair(struct judge *judge, struct judge_run *run,
 		guard_add(&run->hits, GUARD_IMPLAUSIBLE, false,
 			  "%.4g against %.4g: look at it before believing it",
 			  run->y, control->y);
+}
+
+/* A log that stands for two runs is one run: it would fake precision. */
+static void
+check_copies(struct judge *judge)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		struct judge_run *run = &judge->runs[i];
+
+		for (size_t k = 0; k < i && run->log != NULL; k++) {
+			const struct run_log *other = judge->runs[k].log;
+
+			if (other == NULL ||
+			    strcmp(other->sha256, run->log->sha256) != 0)
+				continue;
+			/* Scores of a cost model repeat to the byte. */
+			guard_add(&run->hits, GUARD_COPY,
+				  run->log->kind == RUN_LOG_TRAINING,
+				  "byte for byte the log of another run");
+			break;
+		}
+	}
 }
 
 /* Is this a fault of the pod at that moment rather than of the variant? */
@@ -451,6 +475,7 @@ judge_init(struct judge *judge, const struct judge_rule *rule,
 				 .n_contrasts = n_arms - 1 };
 	judge_measure(judge);
 	learn_losses(judge);
+	check_copies(judge);
 	for (size_t i = 0; i < n_runs; i++) {
 		const struct judge_run *control = control_of(judge, &runs[i]);
 
@@ -490,4 +515,31 @@ judge_release(struct judge *judge)
 	free(judge->dropped);
 	for (size_t i = 0; i < judge->n_runs; i++)
 		step_times_release(&judge->runs[i].times);
+}
+
+void
+judge_block_means(const struct judge *judge, const struct judge_contrast *c,
+		  double *control, double *variant)
+{
+	double a = 0.0, b = 0.0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i], *other;
+
+		if (run->arm != c->arm || !run->counted)
+			continue;
+		other = control_of(judge, run);
+		if (other == NULL || !(other->y > 0.0) || !(run->y > 0.0))
+			continue;
+		a += log(other->y);
+		b += log(run->y);
+		n++;
+	}
+	*control = n > 0 ? exp(a / (double)n) : (double)NAN;
+	*variant = n > 0 ? exp(b / (double)n) : (double)NAN;
+	if (judge->rule.higher) {
+		*control = 1.0 / *control;
+		*variant = 1.0 / *variant;
+	}
 }

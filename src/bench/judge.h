@@ -155,4 +155,12 @@ void judge_init(struct judge *judge, const struct judge_rule *rule,
 		struct judge_run *runs, size_t n_runs);
 void judge_release(struct judge *judge);
 
+/*
+ * Geometric means over the complete blocks of a contrast, in the metric's own
+ * unit: their ratio is exactly the difference that is judged.
+ */
+void judge_block_means(const struct judge *judge,
+		       const struct judge_contrast *c, double *control,
+		       double *variant);
+
 #endif

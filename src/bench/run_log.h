@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "bench/guard.h"
 #include "bench/steps.h"
@@ -34,9 +35,10 @@ struct run_log {
 	size_t n_rows, cap_rows;
 	double val_loss, val_step; /* the last validation; NAN: none */
 	double grad_accum;
-	struct run run;		 /* the last run in the file */
-	unsigned int n_runs;	 /* in the file */
-	struct score_json score; /* of RUN_LOG_SCORE */
+	struct run run;		      /* the last run in the file */
+	unsigned int n_runs;	      /* in the file */
+	struct score_json score;      /* of RUN_LOG_SCORE */
+	char sha256[SHA256_HEX_SIZE]; /* of the whole log */
 };
 
 /* How logs are read. */

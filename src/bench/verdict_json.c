@@ -86,7 +86,7 @@ run_json(const struct judge *judge, const struct verdict_info *info, size_t i)
 	add_hits(row, &run->hits);
 	json_add_string(row, "log", more->path);
 	sha = cJSON_AddObjectToObject(row, "sha");
-	json_add_string(sha, "log", more->log_sha256);
+	json_add_string(sha, "log", log != NULL ? log->sha256 : NULL);
 	json_add_string(row, "t0", more->t0);
 	json_add_string(row, "t1", more->t1);
 	return row;

@@ -15,7 +15,6 @@ struct verdict_run_info {
 	const char *path; /* of its log */
 	double rc;
 	const char *t0, *t1; /* RFC 3339 */
-	const char *log_sha256;
 };
 
 struct verdict_info {

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/* A judged bench as text and Markdown; for `bench judge`, `run`, `show`. */
+#include "config.h"
+
+#include "bench/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "bench/stats.h"
+
+#define ABSENT	 "\342\200\224"
+#define MAX_ROWS 64
+#define COLUMNS	 80
+
+static void
+add_clean(struct buf *out, const char *text)
+{
+	utf8_sanitize(out, str_from(text));
+}
+
+void
+report_number(struct buf *out, double x, int decimals)
+{
+	char text[64];
+	size_t len, whole;
+
+	if (!isfinite(x) || fabs(x) > 1e15) {
+		buf_append_str(out, ABSENT);
+		return;
+	}
+	(void)snprintf(text, sizeof(text), "%.*f", decimals, fabs(x));
+	len = strlen(text);
+	whole = strcspn(text, ".");
+	if (x < 0.0)
+		buf_append_char(out, '-');
+	for (size_t i = 0; i < len; i++) {
+		if (i > 0 && i < whole && (whole - i) % 3 == 0)
+			buf_append_char(out, ',');
+		buf_append_char(out, text[i]);
+	}
+}
+
+/* text in at least `columns` columns, to the right when `right`. */
+static void
+add_cell(struct buf *out, const char *text, size_t columns, bool right)
+{
+	size_t width = utf8_width(str_from(text));
+	size_t pad = columns > width ? columns - width : 0;
+
+	if (!right)
+		buf_append_str(out, text);
+	for (size_t i = 0; i < pad; i++)
+		buf_append_char(out, ' ');
+	if (right)
+		buf_append_str(out, text);
+}
+
+int
+report_decimals(double y)
+{
+	double size = fabs(y);
+
+	return size >= 1e5 ? 0 : size >= 1000 ? 1 : size >= 10 ? 3 : 5;
+}
+
+void
+report_pct(struct buf *out, double pct)
+{
+	if (isfinite(pct))
+		buf_appendf(out, "%+.2f%%", pct);
+	else
+		buf_append_str(out, ABSENT);
+}
+
+/* One line of the table of numbers: label, control, variant, change, note. */
+struct line {
+	const char *label;
+	double control, variant;
+	int decimals;
+	double pct;	  /* NAN: none */
+	const char *note; /* may be NULL */
+};
+
+static void
+add_line(struct buf *out, const struct line *line)
+{
+	struct buf cell;
+
+	buf_init(&cell, 128);
+	buf_append_str(out, "  ");
+	add_cell(out, line->label, 27, false);
+	report_number(&cell, line->control, line->decimals);
+	add_cell(out, cell.data, 15, true);
+	buf_clear(&cell);
+	report_number(&cell, line->variant, line->decimals);
+	add_cell(out, cell.data, 15, true);
+	buf_clear(&cell);
+	if (!isnan(line->pct)) {
+		report_pct(&cell, line->pct);
+		add_cell(out, cell.data, 10, true);
+	}
+	if (line->note != NULL)
+		buf_appendf(out, "  %s", line->note);
+	buf_append_char(out, '\n');
+	buf_release(&cell);
+}
+
+static const struct judge_run *
+run_at(const struct judge *judge, size_t arm, size_t pod, size_t block)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if (run->arm == arm && run->pod == pod && run->block == block &&
+		    run->counted)
+			return run;
+	}
+	return NULL;
+}
+
+/* What arm's runs print as their mean; of those with a finite value. */
+static double
+mean_val_loss(const struct judge *judge, size_t arm)
+{
+	double sum = 0.0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if (run->arm != arm || !run->counted || run->log == NULL ||
+		    isnan(run->log->val_loss))
+			continue;
+		sum += run->log->val_loss;
+		n++;
+	}
+	return n > 0 ? sum / (double)n : (double)NAN;
+}
+
+/* Tokens a step, of the arm's first log that says so. */
+static double
+batch_of(const struct judge *judge, size_t arm)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if (run->arm == arm && run->log != NULL &&
+		    run->log->run.train_batch_tokens > 0.0)
+			return run->log->run.train_batch_tokens;
+	}
+	return (double)NAN;
+}
+
+static bool
+has_clock_lag(const struct judge_contrast *c)
+{
+	for (size_t i = 0; i < c->hits.n; i++)
+		if (c->hits.hit[i].guard == GUARD_CLOCK_LAG)
+			return true;
+	return false;
+}
+
+static void
+add_numbers(struct buf *out, const struct judge *judge,
+	    const struct judge_contrast *c, const struct verdict_info *info)
+{
+	double a, b, val_a = mean_val_loss(judge, 0);
+	double val_b = mean_val_loss(judge, c->arm);
+	char label[64];
+
+	judge_block_means(judge, c, &a, &b);
+	if (judge->training)
+		(void)snprintf(label, sizeof(label),
+			       "step ms, steps %.0f..%.0f", judge->lo,
+			       judge->hi);
+	else
+		(void)snprintf(label, sizeof(label), "%.40s", info->metric);
+	buf_append_str(out, "  ");
+	add_cell(out, "", 27, false);
+	add_cell(out, "control", 15, true);
+	add_cell(out, "variant", 15, true);
+	add_cell(out, "speed-up", 10, true);
+	buf_append_char(out, '\n');
+	add_line(out, &(struct line){ label, a, b, report_decimals(a),
+				      stats_pct(c->paired.mean), NULL });
+	if (!isnan(c->legacy_pct)) {
+		double tok_a = batch_of(judge, 0) / a * 1000.0;
+		double tok_b = batch_of(judge, c->arm) / b * 1000.0;
+
+		add_line(out, &(struct line){
+				      "tok/s by the step time", tok_a, tok_b, 2,
+				      stats_pct(log(tok_b / tok_a)), NULL });
+		add_line(out, &(struct line){
+				      "printed tok/s, mean",
+				      judge->summary[0].legacy_mean,
+				      judge->summary[c->arm].legacy_mean, 2,
+				      c->legacy_pct,
+				      has_clock_lag(c) ? "clock-lag" : NULL });
+	}
+	if (!isnan(val_a) || !isnan(val_b))
+		add_line(out, &(struct line){ "val_loss", val_a, val_b, 4,
+					      (double)NAN, NULL });
+}
+
+/* What is odd about a block, in a word; NULL: nothing. */
+static const char *
+mark_of(const struct judge_run *control, const struct judge_run *run)
+{
+	if (guard_hard(&run->hits) != NULL ||
+	    guard_hard(&control->hits) != NULL)
+		return "guarded";
+	return run->outlier || control->outlier ? "outlier (kept)" : NULL;
+}
+
+static void
+add_blocks(struct buf *out, const struct judge *judge,
+	   const struct judge_contrast *c, const struct verdict_info *info)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < judge->n_runs && shown < MAX_ROWS; i++) {
+		const struct judge_run *run = &judge->runs[i], *other;
+		char label[64];
+		double a, b;
+
+		if (run->arm != c->arm || !run->counted)
+			continue;
+		other = run_at(judge, 0, run->pod, run->block);
+		if (other == NULL)
+			continue;
+		a = judge->rule.higher ? 1.0 / other->y : other->y;
+		b = judge->rule.higher ? 1.0 / run->y : run->y;
+		if (info->pods != NULL)
+			(void)snprintf(label, sizeof(label),
+				       "block %zu on %.16s", run->block + 1,
+				       info->pods[run->pod]);
+		else
+			(void)snprintf(label, sizeof(label), "block %zu",
+				       run->block + 1);
+		add_line(out, &(struct line){ label, a, b, report_decimals(a),
+					      stats_pct(log(other->y / run->y)),
+					      mark_of(other, run) });
+		shown++;
+	}
+}
+
+/* p as people read it. */
+static void
+add_p(struct buf *out, const char *name, double p)
+{
+	if (isnan(p))
+		return;
+	buf_appendf(out, p < 1e-4 ? "%s %.1e" : "%s %.4f", name, p);
+}
+
+static void
+add_tests(struct buf *out, const struct judge_contrast *c)
+{
+	const struct paired *p = &c->paired;
+
+	if (isnan(p->p))
+		return;
+	buf_appendf(out, "  paired by %s: t %.2f, df %.0f, ",
+		    c->across_pods ? "pod" : "block", p->t, p->df);
+	add_p(out, "p", p->p);
+	if (!isnan(c->p_holm) && c->p_holm != p->p)
+		add_p(out, " (Holm", c->p_holm);
+	buf_append_str(out, !isnan(c->p_holm) && c->p_holm != p->p ? ")" : "");
+	add_p(out, ", sign-flip p", p->p_signflip);
+	buf_appendf(out, "\n  Hodges-Lehmann %+.2f%%, spread of a block %.2f%%",
+		    stats_pct(p->hl), 100.0 * p->sd);
+	buf_appendf(out, "; would have shown %.2f%%", stats_pct(p->mde));
+	if (c->verdict.word == VERDICT_NO_DIFFERENCE && c->blocks_to_margin > 0)
+		buf_appendf(out, "\n  to show the margin: %zu blocks",
+			    c->blocks_to_margin);
+	buf_append_char(out, '\n');
+}
+
+static void
+add_ranks(struct buf *out, const struct judge *judge,
+	  const struct judge_contrast *c)
+{
+	const struct judge_summary *a = &judge->summary[0];
+	const struct judge_summary *b = &judge->summary[c->arm];
+
+	if (a->n < 2 || b->n < 2)
+		return;
+	buf_appendf(out,
+		    "  blocks ignored: medians %+.2f%%, minima %+.2f%% in "
+		    "time; spread %.1f%% and %.1f%%\n"
+		    "    Mann-Whitney U %g, ",
+		    c->median_delta_pct, c->min_delta_pct, a->spread_pct,
+		    b->spread_pct, c->rank.u);
+	add_p(out, c->rank.exact ? "exact p" : "p", c->rank.p);
+	if (!isnan(c->welch.p)) {
+		buf_appendf(out, "; Welch t %.2f, df %.2f, ", c->welch.t,
+			    c->welch.df);
+		add_p(out, "p", c->welch.p);
+	}
+	buf_append_char(out, '\n');
+	if (c->rank.p < judge->rule.paired.alpha &&
+	    c->verdict.word == VERDICT_NO_DIFFERENCE)
+		buf_append_str(out, "    the ranks differ though the block "
+				    "means do not: a few runs stand far out\n");
+}
+
+static void
+add_pod_rows(struct buf *out, const struct judge_contrast *c,
+	     const struct verdict_info *info)
+{
+	if (c->n_pods < 2 || info->pods == NULL)
+		return;
+	for (size_t i = 0; i < c->n_pods; i++) {
+		const struct paired *p = &c->pods[i].paired;
+
+		buf_append_str(out, "  pod ");
+		add_clean(out, info->pods[c->pods[i].pod]);
+		buf_appendf(out, ": %+.2f%%", stats_pct(p->mean));
+		if (!isnan(p->lo))
+			buf_appendf(out, " [%.2f, %.2f]", stats_pct(p->lo),
+				    stats_pct(p->hi));
+		buf_appendf(out, " in %zu block%s\n", p->n,
+			    p->n == 1 ? "" : "s");
+	}
+	if (!isnan(c->spread.q)) {
+		buf_appendf(out, "  between pods: Q %.2f, ", c->spread.q);
+		add_p(out, "p", c->spread.p_q);
+		buf_appendf(out, ", I2 %.0f%%\n", 100.0 * c->spread.i2);
+	}
+}
+
+/* text as a paragraph of lines behind `indent` blanks; the first has
+ * them. */
+static void
+add_wrapped(struct buf *out, const char *text, size_t indent)
+{
+	struct str rest = str_from(text), word;
+	size_t column = indent;
+
+	while (str_next(&rest, ' ', &word)) {
+		size_t width = utf8_width(word);
+
+		if (column > indent && column + 1 + width > COLUMNS) {
+			buf_appendf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > indent) {
+			buf_append_char(out, ' ');
+			column++;
+		}
+		utf8_sanitize(out, word);
+		column += width;
+	}
+	buf_append_char(out, '\n');
+}
+
+static void
+add_hit_lines(struct buf *out, const struct guard_hits *hits)
+{
+	for (size_t i = 0; i < hits->n; i++) {
+		buf_appendf(out, "    %s%s\n      ",
+			    guard_word(hits->hit[i].guard),
+			    hits->hit[i].hard ? "" : " (a mark, no verdict)");
+		add_wrapped(out, hits->hit[i].text, 6);
+	}
+}
+
+static void
+add_contrast(struct buf *out, const struct judge *judge,
+	     const struct judge_contrast *c, const struct verdict_info *info)
+{
+	add_clean(out, judge->arms[c->arm].tag);
+	buf_append_str(out, judge->arms[c->arm].aa ? " (the control again) "
+						     "against "
+						   : " against ");
+	add_clean(out, judge->arms[0].tag);
+	buf_append_str(out, "\n\n  ");
+	add_clean(out, c->verdict.text);
+	buf_append_char(out, '\n');
+	if (c->verdict.word == VERDICT_INVALID) {
+		buf_append_str(out, "  were it valid: ");
+		add_clean(out, c->if_valid.text);
+		buf_append_char(out, '\n');
+	}
+	buf_append_char(out, '\n');
+	add_numbers(out, judge, c, info);
+	if (c->n_blocks > 1)
+		add_blocks(out, judge, c, info);
+	buf_append_char(out, '\n');
+	add_tests(out, c);
+	add_pod_rows(out, c, info);
+	add_ranks(out, judge, c);
+	if (c->trend != WINDOW_STEADY)
+		buf_appendf(out, "  not steady: %s against the control\n",
+			    window_trend_name(c->trend));
+	if (c->hits.n > 0) {
+		buf_append_str(out, "  guards\n");
+		add_hit_lines(out, &c->hits);
+	}
+}
+
+static void
+add_arm_line(struct buf *out, const struct judge *judge, size_t arm)
+{
+	const struct judge_summary *s = &judge->summary[arm];
+	bool higher = judge->rule.higher;
+	int decimals = report_decimals(higher ? 1.0 / s->median : s->median);
+	double low = higher ? 1.0 / s->max : s->min;
+	double high = higher ? 1.0 / s->min : s->max;
+
+	buf_append_str(out, "  ");
+	add_clean(out, judge->arms[arm].tag);
+	buf_appendf(out, ": %zu measured, %zu failed", s->n, s->n_invalid);
+	if (s->n > 0) {
+		buf_append_str(out, "; ");
+		report_number(out, low, decimals);
+		if (s->n > 1) {
+			buf_append_str(out, " .. ");
+			report_number(out, high, decimals);
+			buf_append_str(out, ", median ");
+			report_number(out, higher ? 1.0 / s->median : s->median,
+				      decimals);
+		}
+	}
+	buf_append_char(out, '\n');
+}
+
+void
+report_dropped(struct buf *out, const struct judge *judge,
+	       const struct verdict_info *info, const char *bullet)
+{
+	for (size_t i = 0; i < judge->n_dropped; i++) {
+		const struct judge_dropped *dropped = &judge->dropped[i];
+
+		buf_appendf(out, "%sblock %zu", bullet, dropped->block + 1);
+		if (info->pods != NULL) {
+			buf_append_str(out, " on ");
+			add_clean(out, info->pods[dropped->pod]);
+		}
+		buf_append_str(out, ": ");
+		add_clean(out, dropped->reason);
+		buf_append_char(out, '\n');
+	}
+}
+
+void
+report_text(struct buf *out, const struct judge *judge,
+	    const struct verdict_info *info)
+{
+	for (size_t i = 0; i < judge->n_contrasts; i++) {
+		add_contrast(out, judge, &judge->contrasts[i], info);
+		buf_append_char(out, '\n');
+	}
+	buf_append_str(out, "runs\n");
+	for (size_t arm = 0; arm < judge->n_arms; arm++)
+		add_arm_line(out, judge, arm);
+	if (judge->window_auto && !isnan(judge->lo))
+		buf_appendf(out,
+			    "  window found: steps %.0f..%.0f (all runs are "
+			    "steady from there)\n",
+			    judge->lo, judge->hi);
+	if (judge->n_dropped > 0) {
+		buf_append_str(out, "dropped\n");
+		report_dropped(out, judge, info, "  ");
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_REPORT_H
+#define HGYM_BENCH_REPORT_H
+
+#include "base/buf.h"
+#include "bench/judge.h"
+#include "bench/verdict_json.h"
+
+/*
+ * A judged bench for people: the verdict first, then the numbers, then why.
+ * Plain text of at most 80 columns but for long names, no escapes; whatever
+ * comes from a log passes utf8_sanitize.
+ */
+void report_text(struct buf *out, const struct judge *judge,
+		 const struct verdict_info *info);
+
+/* The same as Markdown. */
+void report_markdown(struct buf *out, const struct judge *judge,
+		     const struct verdict_info *info);
+
+/* x with decimals and commas between the thousands: "1,378,296.78". */
+void report_number(struct buf *out, double x, int decimals);
+/* "+1.81%", or a dash for what is absent. */
+void report_pct(struct buf *out, double pct);
+/* Decimals that a measurement of that size deserves. */
+int report_decimals(double y);
+
+/* The dropped blocks with their reasons, a line each. */
+void report_dropped(struct buf *out, const struct judge *judge,
+		    const struct verdict_info *info, const char *bullet);
+
+#endif

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench judge on logs made here, whose true difference is known."""
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+TUI = os.environ["HGYM_TUI"]
+count = failed = 0
+
+
+def ok(passed, name, got=None):
+    global count, failed
+    count += 1
+    print("%sok %d - %s" % ("" if passed else "not ", count, name))
+    if not passed:
+        failed += 1
+        print("# got: %r" % (got,))
+
+
+def write(folder, name, text):
+    with open(os.path.join(folder, name), "w") as stream:
+        stream.write(text)
+    return stream.name
+
+
+def training(folder, name, step_ms, losses=None, seed=42, last=100, val=3.2):
+    """A log with a row every five steps; losses replaces some of them."""
+    lines = ["train_batch_tokens:131072 train_seq_len:1024 iterations:100 "
+             "warmup_steps:5 max_wallclock_seconds:600.000",
+             "world_size:1 grad_accum_steps:8", "seed:%d" % seed]
+    ms = 0.0
+    for step in range(1, last + 1):
+        ms += step_ms
+        if step > 10 and step % 5:
+            continue
+        loss = (losses or {}).get(step, "%.4f" % (9.0 / math.sqrt(step)))
+        lines.append("step:%d/100 train_loss:%s train_time:%.0fms "
+                     "step_avg:%.2fms" % (step, loss, ms, ms / step))
+    if last == 100 and val is not None:
+        lines.append("step:100/100 val_loss:%.4f val_bpb:2.0170 "
+                     "train_time:%.0fms step_avg:%.2fms"
+                     % (val, ms, ms / 100))
+        lines.append("peak memory allocated: 3205 MiB reserved: 3300 MiB")
+        lines.append("final_int8_zlib_roundtrip val_loss:3.2035 "
+                     "val_bpb:2.0157 eval_time:225ms")
+    return write(folder, name, "\n".join(lines) + "\n")
+
+
+def run(*words):
+    return subprocess.run([TUI, "bench", "judge", *words],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def verdict(control, variants, *more):
+    words = ["--json", *more, "--control", *control]
+    for tag, logs in variants.items():
+        words += ["--variant", "%s=%s" % (tag, logs[0]), *logs[1:]]
+    done = run(*words)
+    if done.returncode != 0:
+        ok(False, "judged", done.stderr)
+        return {}
+    return {c["variant"]: c for c in json.loads(done.stdout)["contrasts"]}
+
+
+def arms(folder, name, factor, n=6, noise=0.002, **more):
+    rng = random.Random(name)
+    return [training(folder, "%s%d.log" % (name, i),
+                     1000.0 * factor * math.exp(rng.gauss(0, noise)), **more)
+            for i in range(n)]
+
+
+def words(folder):
+    control = arms(folder, "control", 1.0)
+    found = verdict(control, {
+        "fast": arms(folder, "fast", 0.97), "slow": arms(folder, "slow", 1.03),
+        "equal": arms(folder, "equal", 1.0, noise=0.001)},
+        "--margin", "0.6")
+    ok(found["fast"]["verdict"] == "FASTER", "3 % faster", found["fast"])
+    ok(found["fast"]["ci_pct"][0] < 3.09 < found["fast"]["ci_pct"][1],
+       "the interval holds the truth", found["fast"]["ci_pct"])
+    ok(found["fast"]["p_holm"] >= found["fast"]["p"], "Holm over three")
+    ok(found["slow"]["verdict"] == "SLOWER", "3 % slower", found["slow"])
+    ok(found["equal"]["verdict"] in ("SAME", "NO DIFFERENCE SHOWN"),
+       "the same", found["equal"])
+    noisy = verdict(arms(folder, "n1", 1.0, 4, 0.05),
+                    {"b": arms(folder, "n2", 1.0, 4, 0.05)})
+    ok(noisy["b"]["verdict"] == "NO DIFFERENCE SHOWN",
+       "too much noise to say", noisy["b"])
+    two = verdict(control[:2], {"b": arms(folder, "two", 0.5, 2)})
+    ok(two["b"]["text"] == "NOT JUDGED (2 blocks, need 3)",
+       "two blocks, however far apart", two["b"])
+
+
+def guards(folder):
+    control = arms(folder, "g", 1.0, 3)
+    cases = {
+        "other work": (dict(losses={3: "4.0000"}), "INVALID (work identity)"),
+        "other validation": (dict(val=4.0), "INVALID (work identity)"),
+        "NaN": (dict(losses={50: "nan"}), "INVALID (nan)"),
+        "a run cut short": (dict(last=60), "INVALID (exit)"),
+        "another seed": (dict(seed=7), "INVALID (same work)"),
+    }
+    for name, (more, want) in cases.items():
+        logs = arms(folder, name.replace(" ", "_"), 0.9, 3, **more)
+        found = verdict(control, {"b": logs}, "--window", "20:100")["b"]
+        ok(found["text"] == want, name + " is " + want, found["text"])
+    for i, log in enumerate(control):
+        lines = [line for line in open(log).read().split("\n")
+                 if "/100 val_loss" not in line]
+        write(folder, "noval%d.log" % i, "\n".join(lines))
+    names = [os.path.join(folder, "noval%d.log" % i) for i in range(3)]
+    found = verdict(control, {"b": names})["b"]
+    ok("outputs unchecked" in found["suffix"], "no validation: unchecked",
+       found)
+    found = verdict(control, {"b": [control[0], control[1], control[2]]})["b"]
+    ok(found["text"] == "INVALID (copy)", "the same logs twice",
+       found["text"])
+
+
+def windows(folder):
+    control = arms(folder, "w", 1.0, 3)
+    other = arms(folder, "x", 0.95, 3)
+    done = run("--window", "20:95", "--control", *control, "--variant",
+               "b=" + other[0], *other[1:])
+    ok(b"steps 20..95" in done.stdout, "a window of one's own", done.stdout)
+    done = run("--window", "auto", "--control", *control, "--variant",
+               "b=" + other[0], *other[1:])
+    ok(b"window found" in done.stdout and b"FASTER" in done.stdout,
+       "a window found by itself", done.stdout)
+    found = verdict(control, {"b": other}, "--window", "20:99")["b"]
+    ok(found["verdict"] == "INVALID" and "window" in found["text"],
+       "a window without its rows", found["text"])
+
+
+def scores(folder):
+    def score(name, value, **more):
+        body = {"best_us": value, "status": "passed", "mode": "final"}
+        body.update(more)
+        return write(folder, name, json.dumps(body))
+
+    control = [score("a%d" % i, 100 + i) for i in range(3)]
+    better = [score("b%d" % i, 90 + i) for i in range(3)]
+    found = verdict(control, {"b": better})["b"]
+    ok(found["verdict"] == "FASTER", "a lower score is faster", found)
+    found = verdict(control, {"b": better}, "--higher")["b"]
+    ok(found["verdict"] == "SLOWER", "unless higher is better", found)
+    bad = [score("c0", float("inf"), status="failed"), better[1], better[2]]
+    found = verdict(control, {"b": bad})["b"]
+    ok(found["text"] == "INVALID (exit)", "Infinity is no score", found)
+    other = [score("d%d" % i, 50, mode="dev") for i in range(3)]
+    found = verdict(control, {"b": other})["b"]
+    ok(found["text"] == "INVALID (same work)", "another mode", found)
+    evil = [score("e%d" % i, 90, status="\033]0;x\007") for i in range(3)]
+    done = run("--control", *control, "--variant", "b=" + evil[0], *evil[1:])
+    ok(b"\033" not in done.stdout, "no escape of a log reaches the terminal")
+
+
+def usage(folder):
+    log = training(folder, "u.log", 1000)
+    cases = [
+        (["--control", log], 2), (["--variant", "b=" + log], 2),
+        ([log], 2), (["--control", log, "--variant", log], 2),
+        (["--control", log, "--variant", "b=" + log, "--window", "9"], 2),
+        (["--control", log, "--variant", "b=" + log, "--margin", "-1"], 2),
+        (["--control", log, "--variant", "b=" + log, "--fail-on", "bad"], 2),
+        (["--control", log, "--variant", "b=" + folder + "/none"], 1),
+        (["--control", log, "--variant", "b=" + folder], 1),
+    ]
+    for words_, status in cases:
+        done = run(*words_)
+        ok(done.returncode == status and done.stderr.count(b"\n") == 1 and
+           not done.stdout, "exit %d and one sentence" % status,
+           (words_, done.returncode, done.stderr))
+    empty = write(folder, "empty", "")
+    done = run("--control", empty, "--variant", "b=" + empty)
+    ok(done.returncode == 5, "nothing in any log: exit 5", done.stderr)
+    done = run("--md", "--control", log, "--variant", "b=" + log)
+    ok(done.stdout.count(b"\n|") == 3, "a Markdown table", done.stdout)
+
+
+def main():
+    for test in (words, guards, windows, scores, usage):
+        print("# " + test.__name__)
+        with tempfile.TemporaryDirectory() as folder:
+            test(folder)
+    print("1..%d" % count)
+    return failed > 0
+
+
+sys.exit(main())

@@ -25,6 +25,14 @@ harness_failure_name(enum harness_failure failure)
 }
 
 const char *
+harness_failure_class(enum harness_failure failure)
+{
+	return failure == HARNESS_FAILURE_SSH_MASKED
+		       ? failures[HARNESS_FAILURE_SSH].name
+		       : failures[failure].name;
+}
+
+const char *
 harness_failure_text(enum harness_failure failure)
 {
 	return failures[failure].text;

@@ -36,6 +36,8 @@ enum harness_failure {
 /* NULL for NONE. */
 const char *harness_failure_name(enum harness_failure failure);
 const char *harness_failure_text(enum harness_failure failure);
+/* ssh, gpu, disk, environment, timeout; NULL for NONE. */
+const char *harness_failure_class(enum harness_failure failure);
 
 /* One case of a verifier's output. */
 struct harness_case {

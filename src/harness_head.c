@@ -212,7 +212,7 @@ add_post_restore(struct buf *text, const struct harness_restore *r)
 	buf_append_str(text, "FAILED");
 	if (r->post.failure != HARNESS_FAILURE_NONE)
 		buf_appendf(text, " (%s): %s",
-			    harness_failure_name(r->post.failure),
+			    harness_failure_class(r->post.failure),
 			    harness_failure_text(r->post.failure));
 }
 

@@ -95,8 +95,18 @@ add_claim(struct buf *text, struct harness_number number, const char *why)
 	buf_appendf(text, " (%s)", why);
 }
 
+/* Whether the agent's own tool saw more than the verifier confirmed. */
+static bool
+beats(const struct harness_run *run, const struct harness_iteration *it)
+{
+	return run->higher_is_better == HARNESS_YES
+		       ? it->session_score.value > it->verified_score.value
+		       : it->session_score.value < it->verified_score.value;
+}
+
 static void
-put_result(struct page *page, const struct harness_iteration *it)
+put_result(struct page *page, const struct harness_run *run,
+	   const struct harness_iteration *it)
 {
 	struct buf *text = &page->text;
 
@@ -108,7 +118,7 @@ put_result(struct page *page, const struct harness_iteration *it)
 		buf_append_str(text, " (verifier failed)");
 	} else if (it->post.failure != HARNESS_FAILURE_NONE) {
 		buf_appendf(text, "no score (%s)",
-			    harness_failure_name(it->post.failure));
+			    harness_failure_class(it->post.failure));
 	} else if (it->post.present) {
 		buf_appendf(text, "no score (verifier %s)",
 			    it->post.passed == HARNESS_YES ? "gave none"
@@ -120,7 +130,8 @@ put_result(struct page *page, const struct harness_iteration *it)
 		add_claim(text, it->post.stray_score,
 			  "among other text, refused");
 	add_claim(text, it->claimed_score, "claimed");
-	add_claim(text, it->session_score, "in session");
+	if (!it->verified_score.present || beats(run, it))
+		add_claim(text, it->session_score, "in session");
 }
 
 static void
@@ -154,7 +165,7 @@ iteration_row(struct page *page, const struct harness_run *run,
 	add_cell_number(row, "score_verified", it->verified_score);
 	add_cell_number(row, "vs_baseline_pct", it->baseline_pct);
 	add_cell_number(row, "vs_best_pct", it->previous_pct);
-	put_result(page, it);
+	put_result(page, run, it);
 	take_cell(page, row, "result");
 	put_qualification(page, it);
 	take_cell(page, row, "qualification");
@@ -216,7 +227,7 @@ put_trial(struct page *page, const struct harness_trial *t)
 		}
 		if (t->post.failure != HARNESS_FAILURE_NONE)
 			buf_appendf(text, " (%s)",
-				    harness_failure_name(t->post.failure));
+				    harness_failure_class(t->post.failure));
 		if (t->post_why != NULL && *t->post_why != '\0')
 			buf_appendf(text, ": %s", t->post_why);
 	}

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The published experiment, rebuilt as a directory: exactly its facts.
+set -u
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+count=0
+
+# holds NAME TEXT FILE: the text stands in the file.
+holds() {
+    count=$((count + 1))
+    if grep -qF -e "$2" "$3"; then
+        echo "ok $count - $1"
+    else
+        echo "not ok $count - $1"
+        sed 's/^/# /' "$3"
+    fi
+}
+
+"$HGYM_BUILD/tests/tools/harness-gen" "$dir/w" || exit 1
+"$HGYM_TUI" harness "$dir/w" >"$dir/page" || exit 1
+"$HGYM_TUI" harness --json "$dir/w" >"$dir/json" || exit 1
+
+holds "the baseline" '"baseline":{"score":142.848,"passed":true' "$dir/json"
+holds "the best verified" \
+    '"best_verified":{"score":99.744,"iteration":3}' "$dir/json"
+holds "the best that nobody verified, and where it is from" \
+    '"best_unverified_better_than_verified":{"score":97.664,"iteration":4,"source":"in_session"}' \
+    "$dir/json"
+holds "the stop score is not reached" \
+    '"stop_score":90,"stop_score_reached_by_verified":false' "$dir/json"
+holds "restored, and the verifier after it met no pod" \
+    '"restored":{"restored":true,"iteration":3,"score":99.744,"post_restore_status":"failed","post_restore_score":null,"post_restore_passed":false,"post_restore_infra_failure":"ssh_masked_by_tar"' \
+    "$dir/json"
+holds "30.2 % on the baseline, 4.9 % on iteration 1" \
+    '99.744 of iteration 3, 30.2 % better than the baseline, 4.9 % better than iteration 1 (104.832)' \
+    "$dir/page"
+holds "3.5 % on the run before" '103.328 of run rmsnorm-h100-first; now 3.5 % better' \
+    "$dir/page"
+holds "unverified is said in words" \
+    '? unverified   97.664 of iteration 4' "$dir/page"
+for row in '104.832|17 (+17)' '107.488|28 (+11)' '99.744|45 (+17)' \
+    '—|53 (+8)'; do
+    score=${row%|*} calls=${row#*|}
+    grep -F -e "$calls" "$dir/page" >"$dir/row"
+    holds "the row of $calls has $score" "$score" "$dir/row"
+done
+holds "iteration 4 was blocked, not worse" 'no score (ssh)' "$dir/row"
+holds "attempts ran into their limit" 'timed out at 8m' "$dir/page"
+
+# Cut off after any step, a run still shows what it had.
+steps=0
+bad=0
+while [ $steps -lt 48 ]; do
+    rm -rf "$dir/w"
+    steps=$((steps + 7))
+    "$HGYM_BUILD/tests/tools/harness-gen" "$dir/w" $steps || bad=1
+    "$HGYM_TUI" harness --json --all "$dir/w" >"$dir/json" || bad=1
+    "$HGYM_TUI" harness --md "$dir/w" >"$dir/page" || bad=1
+done
+count=$((count + 1))
+if [ $bad = 0 ]; then echo "ok $count - a run cut off anywhere is told"
+else echo "not ok $count - a run cut off anywhere is told"; fi
+
+# What is no run.
+mkdir "$dir/empty"
+"$HGYM_TUI" harness "$dir/empty" >"$dir/out" 2>"$dir/errors"
+status=$?
+count=$((count + 1))
+[ $status = 5 ] && echo "ok $count - no data: exit 5" ||
+    echo "not ok $count - no data: exit $status"
+holds "in one sentence" 'holds no HarnessGym run and no comparison' \
+    "$dir/errors"
+echo "1..$count"

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run watched while another process truncates and rewrites its files: at
+ * every look what was known stays known, and the end is as a later read.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "harness/harness_dir.h"
+#include "harness/harness_gen.h"
+#include "parsers/harness_json.h"
+
+#include "tests/support/tap.h"
+
+#define POLL_MS	 2
+#define TORN_US	 1500
+#define LIMIT_MS (120 * 1000)
+
+/* What a look at the run knows; nothing of it may be unlearned. */
+struct known {
+	size_t iterations, runs;
+	unsigned int calls, scores;
+	bool baseline, config, best, checkpoint;
+	double best_value;
+	char status[64]; /* of iteration 1 */
+};
+
+static void
+wait_ms(long ms)
+{
+	struct timespec wait = { ms / 1000, (ms % 1000) * 1000000 };
+
+	(void)nanosleep(&wait, NULL);
+}
+
+static void
+write_live(const char *path)
+{
+	struct harness_gen gen = { .dir = path, .torn_us = TORN_US };
+	struct err err = { ERR_NONE, "" };
+
+	gen.start_ms = clock_real.wall_ms(&clock_real);
+	for (size_t i = 0; i < harness_gen_steps(); i++)
+		if (harness_gen_step(&gen, i, &err) != 0)
+			_exit(1);
+	_exit(0);
+}
+
+static struct known
+know(const struct harness_workspace *ws)
+{
+	const struct harness_run *run =
+		harness_workspace_run(ws, "rmsnorm-h100");
+	struct known k = { .runs = ws->n_runs, .calls = ws->calls.total };
+
+	if (run == NULL)
+		return k;
+	k.iterations = run->n_iterations;
+	k.baseline =
+		run->has_baseline && harness_is_finite(run->baseline.score);
+	k.config = run->has_config;
+	k.best = run->best.present;
+	k.best_value = run->best.value;
+	k.checkpoint = run->checkpoint.present;
+	for (size_t i = 0; i < run->n_iterations; i++)
+		k.scores += run->iterations[i].verified_score.present;
+	if (run->n_iterations > 0 && run->iterations[0].status != NULL)
+		(void)snprintf(k.status, sizeof(k.status), "%s",
+			       run->iterations[0].status);
+	return k;
+}
+
+/* Whether b unlearned something of a; says what. */
+static const char *
+unlearned(const struct known *a, const struct known *b)
+{
+	if (b->runs < a->runs)
+		return "a run";
+	if (b->iterations < a->iterations)
+		return "an iteration";
+	if (b->calls < a->calls)
+		return "a tool call";
+	if (b->scores < a->scores)
+		return "a verified score";
+	if (a->baseline && !b->baseline)
+		return "the baseline";
+	if (a->config && !b->config)
+		return "the configuration";
+	if (a->best && (!b->best || b->best_value > a->best_value))
+		return "the best";
+	if (a->checkpoint && !b->checkpoint)
+		return "the checkpoint";
+	if (a->status[0] != '\0' && b->status[0] == '\0')
+		return "a status";
+	return NULL;
+}
+
+static char *
+told(const struct harness_files *files, int64_t now_ms)
+{
+	struct harness_workspace ws;
+	struct buf text;
+	cJSON *object;
+
+	harness_workspace_read(&ws, files, now_ms);
+	object = harness_run_json(&ws, harness_workspace_run(&ws, NULL));
+	buf_init(&text, 1 << 22);
+	json_print(&text, object);
+	cJSON_Delete(object);
+	harness_workspace_release(&ws);
+	return buf_detach(&text);
+}
+
+/* Everything that is seen until the writer has ended. */
+static struct known
+watch(struct harness_dir *dir, pid_t writer, unsigned int *looks,
+      const char **lost)
+{
+	int64_t end_ms = clock_real.mono_ms(&clock_real) + LIMIT_MS;
+	struct known last = { .runs = 0 };
+	bool ended = false;
+
+	while (!ended && clock_real.mono_ms(&clock_real) < end_ms) {
+		struct harness_workspace ws;
+		struct known now;
+
+		ended = waitpid(writer, NULL, WNOHANG) == writer;
+		if (harness_dir_poll(dir)) {
+			*looks += 1;
+			harness_workspace_read(&ws, &dir->files, 0);
+			now = know(&ws);
+			if (*lost == NULL)
+				*lost = unlearned(&last, &now);
+			last = now;
+			harness_workspace_release(&ws);
+		}
+		wait_ms(POLL_MS);
+	}
+	ok(ended, "the writer ended in time");
+	return last;
+}
+
+static void
+test_watch(const char *path)
+{
+	struct err err = { ERR_NONE, "" };
+	struct harness_dir live, after;
+	unsigned int looks = 0;
+	const char *lost = NULL;
+	int64_t now_ms;
+	struct known end;
+	char *a, *b;
+	pid_t writer;
+
+	/* The first step stands before the watch: the directory is known. */
+	ok(harness_gen_write(path, 1, &err) == 0, "a workspace");
+	ok(harness_dir_open(&live, path, &err) == 0, "is opened");
+	(void)fflush(stdout);
+	writer = fork();
+	if (writer == 0)
+		write_live(path);
+	end = watch(&live, writer, &looks, &lost);
+	ok(lost == NULL, "nothing known is unlearned%s%s",
+	   lost != NULL ? ": " : "", lost != NULL ? lost : "");
+	ok(looks >= 20, "the run was seen in %u states", looks);
+	is_int((long long)end.iterations, 4, "four iterations");
+	is_int(end.calls, 53, "53 calls");
+	is_int(end.scores, 3, "three verified scores");
+	is_near(end.best_value, 99.744, 1e-9, "the best");
+	(void)harness_dir_poll(&live);
+	ok(harness_dir_open(&after, path, &err) == 0, "read afterwards");
+	(void)harness_dir_poll(&after);
+	now_ms = clock_real.wall_ms(&clock_real);
+	a = told(&live.files, now_ms);
+	b = told(&after.files, now_ms);
+	is_str(a, b, "the same as what was watched");
+	free(a);
+	free(b);
+	harness_dir_close(&live);
+	harness_dir_close(&after);
+}
+
+int
+main(void)
+{
+	char path[] = "harness-live.XXXXXX";
+	char *command;
+
+	if (mkdtemp(path) == NULL)
+		return 1;
+	test_watch(path);
+	if (asprintf(&command, "exec rm -rf %s", path) > 0) {
+		(void)fflush(stdout);
+		if (fork() == 0)
+			(void)execl("/bin/sh", "sh", "-c", command,
+				    (char *)NULL);
+		(void)wait(NULL);
+		free(command);
+	}
+	return tap_done();
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/* What the readers make of whole, torn, strange and missing files. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "parsers/harness_json.h"
+
+#include "tests/support/tap.h"
+
+#define R  "runs/r1/"
+#define I1 R "iterations/1/"
+#define I2 R "iterations/2/"
+
+#define NOW_MS (INT64_C(1779843600) * 1000) /* 2026-05-27T01:00:00Z */
+
+static struct harness_files files;
+static struct harness_workspace ws;
+static const struct harness_run *run; /* the newest */
+
+static void
+put_at(const char *path, const char *text, int64_t mtime_ms)
+{
+	(void)harness_files_put(&files, path, str_from(text), false, mtime_ms);
+}
+
+static void
+put(const char *path, const char *text)
+{
+	put_at(path, text, 0);
+}
+
+static void
+look(int64_t now_ms)
+{
+	harness_workspace_read(&ws, &files, now_ms);
+	run = harness_workspace_run(&ws, NULL);
+}
+
+static void
+again(void)
+{
+	harness_workspace_release(&ws);
+}
+
+static void
+done(void)
+{
+	again();
+	harness_files_release(&files);
+	harness_files_init(&files);
+}
+
+static void
+test_times(void)
+{
+	is_int(harness_time_of(str_from("2026-05-27T01:00:00+00:00")), NOW_MS,
+	       "an offset");
+	is_int(harness_time_of(str_from("2026-05-27T01:00:00Z")), NOW_MS, "Z");
+	is_int(harness_time_of(str_from("2026-05-27T01:00:00.518920Z")),
+	       NOW_MS + 518, "microseconds");
+	is_int(harness_time_of(str_from("2026-05-27T03:00:00+02:00")), NOW_MS,
+	       "another zone");
+	is_int(harness_time_of(str_from("20260527T010000Z-0a1b2c3d")), NOW_MS,
+	       "a run id");
+	is_int(harness_time_of(str_from("exec-killed")), 0, "no time");
+	is_int(harness_time_of(str_from("2026-05-27T01:00:00")), 0, "no zone");
+	is_int(harness_time_of(str_from("2026-13-27T01:00:00Z")), 0, "month");
+}
+
+static void
+test_paths(void)
+{
+	struct harness_path path;
+
+	ok(harness_path_read(I2 "qualification/attempt_3/qualification.json",
+			     &path) &&
+		   path.number == 2 && path.try == 3 &&
+		   str_eq_cstr(path.run, "r1"),
+	   "run, iteration and attempt of a path");
+	ok(!harness_path_read(I1 "qualification/attempt_1/workspace/"
+				 ".harnessgym/registry.json",
+			      &path),
+	   "a registry of a copy does not count");
+	ok(!harness_path_enters(I1 "qualification/attempt_1/workspace"),
+	   "nor is the copy walked");
+	ok(!harness_path_enters(R "checkpoints/best") &&
+		   !harness_path_enters(R "qualification"),
+	   "nor the checkpoint, nor the template");
+	ok(!harness_path_read("runs/r1/iterations/1x/result.json", &path),
+	   "1x is no iteration");
+	ok(!harness_path_read("runs/r1/iterations/99999999999/result.json",
+			      &path),
+	   "nor is a number beyond all");
+	ok(harness_path_read("mcp/x/.harnessgym/mcp_calls.jsonl", &path),
+	   "calls beside a server count");
+	ok(!harness_path_read("runs/../../result.json", &path), "no way up");
+}
+
+static void
+test_torn(void)
+{
+	uint64_t generation;
+
+	put(R "run_config.json", "{\"runner\": \"exec\", \"iterations\": 3}");
+	generation = files.generation;
+	put(R "run_config.json", "");
+	put(R "run_config.json", "{\"runner\": \"ex");
+	put(R "run_config.json", "[1]");
+	is_int((long long)files.generation, (long long)generation,
+	       "empty, torn and strange contents change nothing");
+	look(NOW_MS);
+	is_str(run->runner, "exec", "the last whole one stays");
+	is_int((long long)run->torn, 1, "and the run knows");
+	again();
+	put(R "run_config.json", "{\"runner\": \"claude\"}");
+	look(NOW_MS);
+	is_str(run->runner, "claude", "the next whole one counts");
+	is_int((long long)run->torn, 0, "and is not torn");
+	done();
+}
+
+static void
+test_dropped(void)
+{
+	put(I1 "result.json", "{}");
+	harness_files_walked(&files);
+	harness_files_walked(&files);
+	is_int((long long)files.n, 1, "one walk without it keeps a file");
+	harness_files_walked(&files);
+	is_int((long long)files.n, 0, "two drop it");
+	done();
+}
+
+/* A run where more is better, and a failed verifier prints the most. */
+static void
+test_higher(void)
+{
+	put(R "run_config.json",
+	    "{\"score_key\": \"tok\", \"post_attempt_score_key\": \"tok\","
+	    " \"higher_is_better\": true, \"stop_score\": 9000}");
+	put(R "summary.json",
+	    "{\"final_status\": \"solved\", \"solved\": true, \"best_score\": "
+	    "9999, \"baseline_post_attempt\": {\"status\": \"completed\", "
+	    "\"json\": {\"tok\": 100}, \"score\": 100, \"return_code\": 0}}");
+	put(I1 "result.json",
+	    "{\"post_attempt\": {\"status\": \"completed\", \"json\": "
+	    "{\"status\": \"OK\"}, \"score\": 120}}");
+	put(I2 "result.json",
+	    "{\"verified\": false, \"post_attempt\": {\"status\": \"failed\", "
+	    "\"json\": {\"status\": \"failed\"}, \"score\": 9999.0}}");
+	look(NOW_MS);
+	is_near(run->best.value, 120, 0, "the best verified");
+	is_int(run->best.iteration, 1, "of iteration 1");
+	is_near(run->best_unverified.value, 9999, 0, "9999 is unverified");
+	is_str(run->best_unverified.source, "failed_verifier", "and failed");
+	is_int(run->stop_reached, HARNESS_NO, "so the stop score is not");
+	is_near(run->baseline_pct.value, 20, 1e-9, "20 % better");
+	is_int(run->solved, HARNESS_YES, "what it says of itself is kept");
+	done();
+}
+
+/* Nothing measured, and numbers where none should be. */
+static void
+test_strange(void)
+{
+	put(R "run_config.json", "{\"score_key\": \"us\", \"iterations\": "
+				 "\"many\", \"higher_is_better\": false, "
+				 "\"runner\": 7, \"task_path\": null}");
+	put(I1 "result.json",
+	    "{\"status\": 5, \"verified\": \"yes\", \"phases\": [1, 2], "
+	    "\"metrics\": {\"us\": \"12.5\"}, \"created_at\": [], "
+	    "\"post_attempt\": {\"status\": \"completed\", \"score\": null, "
+	    "\"json\": null}, \"harness_usage\": {\"mcp_call_count\": \"x\"}, "
+	    "\"blockers\": {\"a\": 1}, \"artifact_qualification\": 3, "
+	    "\"unknown\": {\"deep\": [[[[]]]]}}");
+	put(I2 "result.json",
+	    "{\"metrics\": {\"us\": true, \"score\": NaN}, \"post_attempt\": "
+	    "{\"status\": \"completed\", \"json\": {}, \"score\": Infinity}}");
+	look(NOW_MS);
+	ok(run->runner == NULL && run->task_file == NULL, "absent texts");
+	ok(!run->planned.present, "a text is no count");
+	ok(run->iterations[0].status == NULL &&
+		   run->iterations[0].verified == HARNESS_UNKNOWN,
+	   "wrong types are unknown");
+	is_near(run->iterations[0].claimed_score.value, 12.5, 0,
+		"a number as text is a claim");
+	ok(!run->iterations[0].calls.present, "no count");
+	ok(!run->iterations[0].qualification.present, "no qualification");
+	ok(!run->iterations[1].verified_score.present &&
+		   !run->iterations[1].invalid_score.present &&
+		   !run->iterations[1].claimed_score.present,
+	   "infinite, true and NaN are no scores");
+	ok(!run->best.present && run->best_unverified.present, "no best");
+	ok(!run->has_baseline, "no baseline");
+	done();
+}
+
+static void
+test_infinity_told(void)
+{
+	cJSON *object;
+	struct buf text;
+
+	put(I1 "result.json", "{\"post_attempt\": {\"status\": \"failed\", "
+			      "\"score\": -Infinity, \"json\": {}}}");
+	look(NOW_MS);
+	object = harness_run_json(&ws, run);
+	buf_init(&text, 1 << 20);
+	json_print(&text, object);
+	ok(strstr(text.data, "\"score_raw\":\"-Infinity\"") != NULL,
+	   "what was printed is told as text");
+	ok(strstr(text.data, "\"higher_is_better\":null") != NULL,
+	   "without a configuration the direction is null");
+	buf_release(&text);
+	cJSON_Delete(object);
+	done();
+}
+
+/* Files lost: the summary and the report still tell of an iteration. */
+static void
+test_missing(void)
+{
+	put(R "summary.json",
+	    "{\"iterations\": [{\"iteration\": 2, \"status\": \"blocked\"}], "
+	    "\"optimization\": {\"higher_is_better\": false, \"score_key\": "
+	    "\"us\"}, \"artifact_qualification\": {\"reports\": "
+	    "[{\"iteration\": 2, \"status\": \"failed\", "
+	    "\"active_tool_count\": 3}]}, \"best_checkpoint\": {\"restored\": "
+	    "false, \"reason\": \"checkpoint_missing\"}}");
+	look(NOW_MS);
+	is_str(run->id, "r1", "the folder names the run");
+	is_int((long long)run->n_iterations, 1, "one iteration is told");
+	is_str(run->iterations[0].status, "blocked", "with its status");
+	is_near(run->iterations[0].qualification.active_tools.value, 3, 0,
+		"and its qualification");
+	is_int(run->restore.restored, HARNESS_NO, "not restored");
+	is_str(run->restore.reason, "checkpoint_missing", "and why");
+	done();
+}
+
+static void
+test_calls(void)
+{
+	put("mcp_calls.jsonl",
+	    "{\"tool_name\":\"a\",\"status\":\"completed\",\"created_at\":"
+	    "\"2026-05-26T01:00:00Z\",\"duration_ms\":5}\n"
+	    "{\"tool_name\":\"a\",\"status\":\"error\",\"created_at\":"
+	    "\"2026-05-27T01:00:05.25Z\"}\nrubbish\n"
+	    "{\"tool_name\":\"b\",\"status\":\"completed\",\"created_at\":"
+	    "\"2026-05-27T01:00:09Z\"}\n{\"tool_na");
+	put("mcp/x/.harnessgym/mcp_calls.jsonl",
+	    "{\"tool_name\":\"b\",\"status\":\"timeout\"}\n");
+	put(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:00+00:00\", "
+			      "\"harness_usage\": {\"mcp_call_count\": 3}}");
+	put(I2 "result.json", "{\"harness_usage\": {\"mcp_call_count\": 2}}");
+	look(NOW_MS);
+	is_int(ws.calls.total, 4, "calls of both places");
+	is_int(ws.calls.broken, 2, "lines that are none");
+	is_int(ws.calls.tools[0].failed, 1, "failed calls of a tool");
+	is_near(run->iterations[0].calls_delta.value, 2, 0,
+		"calls from before the run are not the iteration's");
+	ok(!run->iterations[1].calls_delta.present,
+	   "a count that went back gives no difference");
+	done();
+}
+
+/* What failed, by the text that is left of it. */
+static const struct {
+	const char *post, *errors, *want;
+} failures[] = {
+	{ "\"status\": \"failed\", \"return_code\": 2, \"json\": null",
+	  "tar: Child returned status 141\n", "ssh_masked_by_tar" },
+	{ "\"status\": \"failed\", \"return_code\": 2, \"json\": null",
+	  "tar: Write error\n", "ssh_masked_by_tar" },
+	{ "\"status\": \"failed\", \"return_code\": 255, \"json\": null",
+	  "ssh: connect to host h port 22: Connection refused\n", "ssh" },
+	{ "\"status\": \"failed\", \"return_code\": 255, \"json\": null, "
+	  "\"command\": \"ssh h run\"",
+	  "", "ssh" },
+	{ "\"status\": \"failed\", \"return_code\": 255, \"json\": null, "
+	  "\"command\": \"./check\"",
+	  "", NULL },
+	{ "\"status\": \"failed\", \"return_code\": 1, \"json\": {\"error\": "
+	  "\"CUDA is not available\", \"status\": \"failed\"}",
+	  "", "gpu" },
+	{ "\"status\": \"failed\", \"return_code\": 1, \"json\": null",
+	  "OSError: [Errno 28] No space left on device\n", "disk" },
+	{ "\"status\": \"failed\", \"return_code\": 1, \"json\": null",
+	  "ModuleNotFoundError: No module named 'triton'\n", "environment" },
+	{ "\"status\": \"timeout\", \"return_code\": null, \"json\": null", "",
+	  "timeout" },
+	{ "\"status\": \"failed\", \"return_code\": 1, \"json\": {\"status\": "
+	  "\"failed\", \"errors\": [\"case 3 is wrong\"]}",
+	  "No space left on device", NULL },
+	{ "\"status\": \"completed\", \"return_code\": 0, \"json\": {}",
+	  "ModuleNotFoundError: harmless", NULL },
+};
+
+static void
+test_failures(void)
+{
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+		char *text =
+			xasprintf("{\"post_attempt\": {%s}}", failures[i].post);
+
+		put(I1 "result.json", text);
+		put(I1 "post_attempt.stderr.txt", failures[i].errors);
+		look(NOW_MS);
+		is_str(harness_failure_name(run->iterations[0].post.failure),
+		       failures[i].want,
+		       failures[i].want != NULL ? failures[i].want
+						: "no failure around it");
+		free(text);
+		done();
+	}
+}
+
+static void
+test_stray(void)
+{
+	put(R "run_config.json", "{\"post_attempt_score_key\": \"us\"}");
+	put(I1 "result.json", "{\"post_attempt\": {\"status\": \"completed\", "
+			      "\"json\": null, \"score\": null}}");
+	put(I1 "post_attempt.stdout.txt",
+	    "warning: x\n{\"us\": 7.5, \"status\": \"passed\"}\n");
+	look(NOW_MS);
+	is_near(run->iterations[0].post.stray_score.value, 7.5, 0,
+		"a score beside other text is seen");
+	ok(!run->iterations[0].verified_score.present, "and not verified");
+	done();
+}
+
+static void
+put_live(void)
+{
+	put_at(R "run_config.json",
+	       "{\"iterations\": 2, \"optimization_mode\": true, "
+	       "\"attempt_timeout_seconds\": 480, "
+	       "\"post_attempt_timeout_seconds\": 240, "
+	       "\"post_attempt_command\": \"v\", "
+	       "\"attempt_timeout_schedule_seconds\": [300]}",
+	       NOW_MS);
+}
+
+static void
+test_life(void)
+{
+	put_live();
+	look(NOW_MS + 5000);
+	is_str(run->life.phase, "baseline", "first the baseline");
+	is_near(run->life.left_s.value, 235, 1e-9, "and how long at most");
+	again();
+	put_at(R "baseline/baseline.stdout.txt", "{}", NOW_MS + 5000);
+	put_at(I1 "activation.json", "{}", NOW_MS + 10000);
+	put_at(I1 "result.json",
+	       "{\"created_at\": \"2026-05-27T01:00:10Z\", \"status\": "
+	       "\"running\"}",
+	       NOW_MS + 10000);
+	look(NOW_MS + 40000);
+	is_str(run->life.phase, "attempt", "an attempt is under way");
+	is_int(run->life.state, HARNESS_STATE_RUNNING, "running");
+	is_near(run->life.left_s.value, 270, 1e-9,
+		"by the schedule's own limit");
+	again();
+	look(NOW_MS + 500000);
+	is_int(run->life.state, HARNESS_STATE_STALE, "silent too long");
+	again();
+	look(NOW_MS + 5000000);
+	is_int(run->life.state, HARNESS_STATE_ABORTED, "nobody is there");
+	again();
+	put_at(I1 "attempt.stdout.txt", "x", NOW_MS + 310000);
+	look(NOW_MS + 320000);
+	is_str(run->life.phase, "verifying", "then it is measured");
+	again();
+	put_at(I1 "post_attempt.stdout.txt", "x", NOW_MS + 330000);
+	put_at(I1 "build.prompt.txt", "", NOW_MS + 340000);
+	look(NOW_MS + 341000);
+	is_str(run->life.phase, "build", "then tools are built");
+	again();
+	put("runs/r2/run_config.json", "{}");
+	put("runs/r2/iterations/1/result.json",
+	    "{\"created_at\": \"2026-05-27T02:00:00Z\"}");
+	look(NOW_MS + 342000);
+	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED,
+	       "a newer run in the workspace: the older one is over");
+	again();
+	put(R "summary.json", "{\"final_status\": \"improved\"}");
+	look(NOW_MS + 342000);
+	is_int(ws.runs[0].life.state, HARNESS_STATE_FINISHED, "a summary");
+	done();
+}
+
+/* A directory that was copied: times of files say nothing. */
+static void
+test_copied(void)
+{
+	int64_t copied_ms = NOW_MS + 86400000;
+
+	put_at(R "run_config.json", "{\"attempt_timeout_seconds\": 480}",
+	       copied_ms);
+	put_at(I1 "activation.json", "{}", copied_ms);
+	put_at(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:10Z\"}",
+	       copied_ms);
+	look(copied_ms + 1000);
+	is_int(run->life.state, HARNESS_STATE_ABORTED,
+	       "a copy of a dead run does not come to life");
+	done();
+}
+
+static void
+test_compare(void)
+{
+	struct harness_compare compare;
+
+	put("plain/trial_1/trial.json",
+	    "{\"trial\": 1, \"post_valid\": true, \"post_score\": 10, "
+	    "\"post_result\": {\"score\": 10}}");
+	put("plain/trial_2/trial.json",
+	    "{\"trial\": 2, \"post_valid\": false, \"post_score\": null, "
+	    "\"post_treated_as_worst\": true, \"post_result\": {\"score\": "
+	    "4, \"status\": \"failed\"}, \"post_invalid_reason\": \"failed\"}");
+	put("plain/trial_3/trial.json",
+	    "{\"trial\": 3, \"post_valid\": true, \"post_score\": 20, "
+	    "\"post_result\": {\"score\": 20}}");
+	put("harnessed/trial_1/trial.json",
+	    "{\"trial\": 1, \"post_valid\": null, \"post_result\": null}");
+	harness_compare_read(&compare, &files);
+	is_int((long long)compare.n_trials, 4, "four trials, no report yet");
+	is_int(compare.groups[0].valid, 2, "two of the plain ones count");
+	is_int(compare.groups[0].invalid, 1, "one does not");
+	is_near(compare.groups[0].median.value, 15, 0, "nor in the median");
+	ok(!compare.groups[0].best.present,
+	   "which way is better is not told without the report");
+	is_int(compare.groups[1].not_run, 1, "one was never measured");
+	ok(!compare.groups[1].median.present, "and gives no median");
+	harness_compare_release(&compare);
+	done();
+}
+
+static void
+test_hostile_text(void)
+{
+	put(R "run_config.json", "{\"runner\": \"\\u001b[31mred\\u0007\"}");
+	put(I1 "result.json", "{\"summary\": \"\\u202eevil\\nsecond\"}");
+	look(NOW_MS);
+	ok(strchr(run->runner, '\033') == NULL, "no escape passes");
+	ok(strstr(run->iterations[0].note, "second") == NULL &&
+		   strstr(run->iterations[0].note, "\xe2\x80\xae") == NULL,
+	   "a note is one harmless line");
+	done();
+}
+
+int
+main(void)
+{
+	harness_files_init(&files);
+	test_times();
+	test_paths();
+	test_torn();
+	test_dropped();
+	test_higher();
+	test_strange();
+	test_infinity_told();
+	test_missing();
+	test_calls();
+	test_failures();
+	test_stray();
+	test_life();
+	test_copied();
+	test_compare();
+	test_hostile_text();
+	harness_files_release(&files);
+	return tap_done();
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_MODEL_BOARD_H
+#define HGYM_MODEL_BOARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/board_stats.h"
+#include "model/track.h"
+#include "parsers/run.h"
+
+/*
+ * The leaderboard over seeds: runs in, groups with their rows, spreads, tests
+ * and words out.  Pure; the command `board`, the dashboard and the exports
+ * read the same struct.
+ *
+ * What counts.  A run counts when it is finished and has the score.  A log
+ * whose bytes are those of another of the group counts once, and so does a
+ * run that another log of the group tells too (same score, steps and training
+ * time to the millisecond).  Mean and spreads are over the runs that count.
+ * A seed that ran twice is no second seed: where seeds repeat, the tests take
+ * one value a seed, the mean of its runs, and n of a test is the number of
+ * seeds.  A run that prints no seed is a seed of its own.
+ */
+#define BOARD_USE_LIST(X)                                                      \
+	X(COUNTED, "counted")                                                  \
+	X(COPY, "copy")                                                        \
+	X(SAME_RUN, "same run")                                                \
+	X(UNFINISHED, "not finished")                                          \
+	X(NO_SCORE, "no score")
+
+enum board_use {
+#define X(id, name) BOARD_##id,
+	BOARD_USE_LIST(X)
+#undef X
+};
+
+#define BOARD_CAP_LIST(X)                                                      \
+	X(BYTES, "bytes")                                                      \
+	X(TRAIN, "train")                                                      \
+	X(EVAL, "eval")                                                        \
+	X(TARGETS, "targets")
+
+enum board_cap {
+#define X(id, name) BOARD_CAP_##id,
+	BOARD_CAP_LIST(X)
+#undef X
+		BOARD_CAP_COUNT
+};
+
+/* From best to worst: a group has the worst of its runs that count. */
+#define BOARD_KEPT_LIST(X)                                                     \
+	X(NONE, "none") /* the track has no such cap */                        \
+	X(KEPT, "kept")                                                        \
+	X(GRACE, "grace")     /* over, by no more than the grace allows */     \
+	X(UNKNOWN, "unknown") /* the log does not say */                       \
+	X(BROKEN, "broken")
+
+enum board_kept {
+#define X(id, name) CAP_##id,
+	BOARD_KEPT_LIST(X)
+#undef X
+};
+
+struct board_row {
+	char *path; /* owned, as given, raw bytes */
+	char *name; /* owned; the path within its group unless it was set */
+	size_t group;
+	char sha256[65]; /* of the file's bytes; "" unknown */
+	struct run run;	 /* owned copy */
+	double score;	 /* in the group's unit; absent: none */
+	enum board_use use;
+	size_t copy_of;	 /* index of the row that counts; of COPY, SAME_RUN */
+	bool seed_again; /* a row before it of the group has this seed */
+	enum board_kept caps[BOARD_CAP_COUNT];
+	char note[160]; /* "" or what is special, for a cell */
+};
+
+/* Means over the runs that count; absent unless every one has the number. */
+#define BOARD_MEAN_LIST(X)                                                     \
+	X(steps)                                                               \
+	X(train_ms)                                                            \
+	X(ms_per_step)                                                         \
+	X(tok_s_derived)                                                       \
+	X(last_val_loss)                                                       \
+	X(final_val_loss)                                                      \
+	X(prequant_bpb)                                                        \
+	X(quant_bpb)                                                           \
+	X(sliding_bpb)                                                         \
+	X(ttt_bpb)                                                             \
+	X(final_bpb)                                                           \
+	X(eval_s)                                                              \
+	X(eval_total_s)                                                        \
+	X(artifact_bytes)                                                      \
+	X(code_bytes)                                                          \
+	X(peak_mem_mib)
+
+struct board_means {
+#define X(member) double member;
+	BOARD_MEAN_LIST(X)
+#undef X
+};
+
+#define BOARD_WORD_LIST(X)                                                     \
+	X(NONE, "none")                                                        \
+	X(BASELINE, "baseline")                                                \
+	X(NO_RUNS, "no_runs")                                                  \
+	X(INVALID, "invalid")                                                  \
+	X(NOT_JUDGED, "not_judged")                                            \
+	X(BELOW_BAR, "below_bar")                                              \
+	X(NOT_SHOWN, "not_shown")                                              \
+	X(SHOWN, "shown")
+
+enum board_word {
+#define X(id, name) BOARD_WORD_##id,
+	BOARD_WORD_LIST(X)
+#undef X
+};
+
+/* A seed that the group and the baseline both ran; delta of its means. */
+struct board_common_seed {
+	double seed, delta;
+};
+
+/* How a group stands to the bar; deltas are group minus baseline. */
+struct board_verdict {
+	enum board_word word;
+	char text[160];		  /* the exact words, "" for NONE */
+	double bar;		  /* in the score's unit; absent: none */
+	double delta, delta_nats; /* to the baseline, else to the target */
+	double nats_per_unit;	  /* of the score; 1 for a loss */
+	const char *nats_source;  /* static; NULL: nats_per_unit unknown */
+	struct board_test tests[TRACK_TEST_COUNT];
+	double z, p_z;		      /* with the track's known_sd */
+	double margin_root_n;	      /* (target - mean) * sqrt(n) */
+	double mean_needed;	      /* the mean that test A would pass with */
+	unsigned int seeds_needed;    /* for test A as things are; 0: unknown */
+	struct board_test train_time; /* Welch on train_ms to the baseline */
+	double delta_train_ms;
+	struct board_common_seed *common; /* owned */
+	size_t n_common;
+};
+
+struct board_group {
+	char *key;    /* owned, raw bytes; what the rows were grouped by */
+	char *title;  /* owned; the key without what all keys begin with */
+	size_t *rows; /* owned; indices into board.rows, in order */
+	size_t n_rows, cap_rows;
+	bool is_baseline;
+	bool is_values;			/* typed in: no logs behind it */
+	const struct run_number *score; /* never NULL once computed */
+	size_t n_counted, n_seeds;
+	size_t n_uncounted[BOARD_NO_SCORE + 1]; /* by enum board_use */
+	struct board_stats stats;		/* of the runs */
+	struct board_stats seed_stats; /* one value a seed; the tests' */
+	struct board_stats train_ms;   /* of the runs, n 0 unless all have it */
+	struct board_means means;
+	double max_artifact_bytes, max_train_ms, max_eval_s;
+	double nats_per_bpb; /* its own: sum of losses / sum of BPB */
+	enum board_kept caps[BOARD_CAP_COUNT];
+	struct board_verdict verdict;
+	char **notes; /* owned sentences, raw bytes of paths in them */
+	size_t n_notes, cap_notes;
+};
+
+struct board {
+	const struct track *track;	/* borrowed */
+	const struct run_number *score; /* asked for; NULL: the track's */
+	double nats_per_bpb;		/* asked for; absent: from the logs */
+	const char *nats_source;	/* static; where that is from */
+	struct board_row **rows;	/* owned */
+	size_t n_rows, cap_rows;
+	struct board_group *groups; /* owned; best first once computed */
+	size_t n_groups, cap_groups;
+	size_t *rank; /* owned; groups in the order to show */
+};
+
+#define BOARD_MAX_ROWS 100000U
+
+/* The track must outlive the board. */
+void board_init(struct board *board, const struct track *track);
+void board_release(struct board *board);
+
+/* Another track (borrowed), and its score, before anything is computed. */
+void board_set_track(struct board *board, const struct track *track);
+
+/*
+ * Add a run (deep copy) of the file at path to the group of that key; sha256
+ * may be NULL.  Returns the row; beyond BOARD_MAX_ROWS: NULL.
+ */
+struct board_row *board_add(struct board *board, const char *path,
+			    const char *key, const char *sha256,
+			    const struct run *run);
+
+/*
+ * Add a group of bare scores, in the unit of the track's score; an auto
+ * score takes them as final_bpb.
+ */
+void board_add_values(struct board *board, const char *key,
+		      const double *values, size_t n);
+
+/*
+ * Make the group of that key, or the one whose key ends in "/key", the
+ * baseline.  -1 with err when there is none (ERR_NODATA) or more than one
+ * (ERR_USAGE).
+ */
+int board_set_baseline(struct board *board, const char *key, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* Judge all; called once, after the rows. */
+void board_compute(struct board *board);
+
+/* The baseline group, or NULL. */
+const struct board_group *board_baseline(const struct board *board);
+
+/* "bpb" or "nats": the unit of the group's score. */
+const char *board_unit(const struct board_group *group);
+
+const char *board_use_name(enum board_use use);
+const char *board_cap_name(enum board_cap cap);
+const char *board_kept_name(enum board_kept kept);
+const char *board_word_name(enum board_word word);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which runs of the leaderboard count, and the spreads and means of those
+ * that do; called by board_compute.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/xalloc.h"
+#include "model/board_internal.h"
+
+#define MAX_NOTES 64
+
+void
+board_note(struct board_group *group, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	if (group->n_notes >= MAX_NOTES)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	group->notes = xgrow(group->notes, group->n_notes, &group->cap_notes,
+			     sizeof(*group->notes));
+	group->notes[group->n_notes++] = xstrdup(text);
+}
+
+void
+board_row_note(struct board_row *row, const char *fmt, ...)
+{
+	size_t len = strlen(row->note);
+	va_list ap;
+
+	if (len > 0 && len + 3 < sizeof(row->note)) {
+		memcpy(row->note + len, "; ", 3);
+		len += 2;
+	}
+	va_start(ap, fmt);
+	(void)vsnprintf(row->note + len, sizeof(row->note) - len, fmt, ap);
+	va_end(ap);
+}
+
+/* Does a finished run of the group have that number? */
+static bool
+group_has(const struct board *board, const struct board_group *group,
+	  const struct run_number *number)
+{
+	for (size_t i = 0; i < group->n_rows; i++) {
+		const struct run *run = &board->rows[group->rows[i]]->run;
+
+		if (run->status == RUN_FINISHED &&
+		    run_has(run_number_get(run, number)))
+			return true;
+	}
+	return false;
+}
+
+static const struct run_number *
+choose_score(const struct board *board, const struct board_group *group)
+{
+	const struct run_number *bpb = run_number_by_name(STR_LIT("final_bpb"));
+	const struct run_number *loss =
+		run_number_by_name(STR_LIT("final_val_loss"));
+
+	if (board->score != NULL)
+		return board->score;
+	return group_has(board, group, bpb) || !group_has(board, group, loss)
+		       ? bpb
+		       : loss;
+}
+
+static bool
+same_seed(const struct run *a, const struct run *b)
+{
+	return run_has(a->seed) && run_has(b->seed) && a->seed == b->seed;
+}
+
+/* A row that tells of a run that a row before it of the group tells of. */
+static void
+mark_copy(struct board *board, struct board_row *row, size_t first,
+	  enum board_use use)
+{
+	const struct board_row *other = board->rows[first];
+
+	row->use = use;
+	row->copy_of = first;
+	if (use == BOARD_COPY)
+		board_row_note(row, "= %s, same bytes", other->name);
+	else if (strcmp(row->path, other->path) == 0)
+		board_row_note(row, "= run %u of this file",
+			       other->run.run_index + 1);
+	else
+		board_row_note(row, "= %s, same run", other->name);
+}
+
+/* The first row with the same key in seen (then not itself), or 0 and set. */
+static size_t
+first_with(struct map *seen, const char *key, size_t index)
+{
+	void *found = map_get(seen, str_from(key));
+
+	if (found == NULL)
+		(void)map_set(seen, str_from(key), (void *)(index + 1));
+	return (size_t)found;
+}
+
+/*
+ * Two logs with the same bytes, and two logs of the same run.  The keys begin
+ * with the group, so that a run may stand in several groups.
+ */
+static void
+find_copies(struct board *board)
+{
+	struct map seen;
+	char key[192];
+
+	map_init(&seen);
+	for (size_t i = 0; i < board->n_rows; i++) {
+		struct board_row *row = board->rows[i];
+		const struct run *run = &row->run;
+		size_t first = 0;
+
+		if (row->sha256[0] != '\0') {
+			(void)snprintf(key, sizeof(key), "%zu %s %u",
+				       row->group, row->sha256, run->run_index);
+			first = first_with(&seen, key, i);
+			if (first > 0) {
+				mark_copy(board, row, first - 1, BOARD_COPY);
+				continue;
+			}
+		}
+		if (row->use != BOARD_COUNTED || !run_has(run->steps) ||
+		    !run_has(run->train_ms))
+			continue;
+		(void)snprintf(key, sizeof(key), "%zu %.17g %.17g %.17g",
+			       row->group, row->score, run->steps,
+			       run->train_ms);
+		first = first_with(&seen, key, i);
+		if (first > 0 &&
+		    (same_seed(run, &board->rows[first - 1]->run) ||
+		     !run_has(run->seed) ||
+		     !run_has(board->rows[first - 1]->run.seed)))
+			mark_copy(board, row, first - 1, BOARD_SAME_RUN);
+	}
+	map_release(&seen, NULL);
+}
+
+/* A log that stands in another group too: it counts in both, and is named. */
+static void
+find_across(struct board *board)
+{
+	struct map seen;
+	char key[96];
+
+	map_init(&seen);
+	for (size_t i = 0; i < board->n_rows; i++) {
+		struct board_row *row = board->rows[i];
+		size_t first;
+
+		if (row->sha256[0] == '\0')
+			continue;
+		(void)snprintf(key, sizeof(key), "%s %u", row->sha256,
+			       row->run.run_index);
+		first = first_with(&seen, key, i);
+		if (first > 0 && board->rows[first - 1]->group != row->group)
+			board_note(&board->groups[row->group],
+				   "%s is byte-identical to %s of %s, and "
+				   "counts in both groups",
+				   row->name, board->rows[first - 1]->name,
+				   board->groups[board->rows[first - 1]->group]
+					   .title);
+	}
+	map_release(&seen, NULL);
+}
+
+/* Is row worth a place in the means at all? */
+static void
+mark_use(struct board_row *row, const struct run_number *score)
+{
+	const char *status = run_status_name(row->run.status);
+
+	row->score = run_number_get(&row->run, score);
+	if (row->run.status != RUN_FINISHED) {
+		row->use = BOARD_UNFINISHED;
+		board_row_note(row, "%s, not counted", status);
+	} else if (!run_has(row->score)) {
+		row->use = BOARD_NO_SCORE;
+		board_row_note(row, "no %s, not counted", score->name);
+	} else {
+		row->use = BOARD_COUNTED;
+	}
+}
+
+/* Mark the rows whose seed a counted row before them of the group has. */
+static void
+mark_seeds(struct board *board, const struct board_group *group)
+{
+	for (size_t i = 0; i < group->n_rows; i++) {
+		struct board_row *row = board->rows[group->rows[i]];
+
+		for (size_t k = 0; k < i && row->use == BOARD_COUNTED; k++) {
+			const struct board_row *other =
+				board->rows[group->rows[k]];
+
+			if (other->use != BOARD_COUNTED ||
+			    !same_seed(&row->run, &other->run))
+				continue;
+			row->seed_again = true;
+			board_row_note(row, "seed %.0f again", row->run.seed);
+			break;
+		}
+	}
+}
+
+/* The value a number has in each counted row; how many have it. */
+static size_t
+collect(const struct board *board, const struct board_group *group,
+	const struct run_number *number, double *values)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < group->n_rows; i++) {
+		const struct board_row *row = board->rows[group->rows[i]];
+		double value = run_number_get(&row->run, number);
+
+		if (row->use == BOARD_COUNTED && run_has(value))
+			values[n++] = value;
+	}
+	return n;
+}
+
+size_t
+board_seed_values(const struct board *board, const struct board_group *group,
+		  double *values, double *seeds)
+{
+	double *own = xcalloc(group->n_rows + 1, sizeof(*own));
+	size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
+	size_t n = 0;
+
+	for (size_t i = 0; i < group->n_rows; i++) {
+		const struct board_row *row = board->rows[group->rows[i]];
+		size_t k = n;
+
+		if (row->use != BOARD_COUNTED)
+			continue;
+		for (k = 0; row->seed_again && k < n; k++)
+			if (own[k] == row->run.seed)
+				break;
+		if (!row->seed_again || k == n) {
+			k = n++;
+			own[k] = row->run.seed;
+			values[k] = 0;
+		}
+		/* A running mean: exact for one run a seed. */
+		runs[k]++;
+		values[k] += (row->score - values[k]) / (double)runs[k];
+	}
+	for (size_t k = 0; seeds != NULL && k < n; k++)
+		seeds[k] = own[k];
+	free(runs);
+	free(own);
+	return n;
+}
+
+/* Means of the columns, each only where every counted run has the number. */
+static void
+fill_means(const struct board *board, struct board_group *group, double *values)
+{
+	struct board_stats stats;
+
+#define X(member)                                                              \
+	group->means.member =                                                  \
+		collect(board, group, run_number_by_name(STR_LIT(#member)),    \
+			values) == group->n_counted                            \
+			? (board_stats_of(&stats, values, group->n_counted),   \
+			   stats.mean)                                         \
+			: RUN_ABSENT;
+	BOARD_MEAN_LIST(X)
+#undef X
+}
+
+static double
+largest(const double *values, size_t n)
+{
+	struct board_stats stats;
+
+	board_stats_of(&stats, values, n);
+	return stats.max;
+}
+
+/* Nats per BPB of the logs themselves: sum of losses over sum of BPB. */
+static double
+own_nats_per_bpb(const struct board *board, const struct board_group *group)
+{
+	double loss = 0, bpb = 0;
+
+	for (size_t i = 0; i < group->n_rows; i++) {
+		const struct board_row *row = board->rows[group->rows[i]];
+
+		if (row->use != BOARD_COUNTED ||
+		    !run_has(row->run.final_val_loss) ||
+		    !run_has(row->run.final_bpb))
+			continue;
+		loss += row->run.final_val_loss;
+		bpb += row->run.final_bpb;
+	}
+	return bpb > 0 && loss > 0 ? loss / bpb : RUN_ABSENT;
+}
+
+static void
+count_group(struct board *board, struct board_group *group)
+{
+	double *values = xcalloc(group->n_rows + 1, sizeof(*values));
+	size_t n;
+
+	mark_seeds(board, group);
+	for (size_t i = 0; i < group->n_rows; i++)
+		group->n_uncounted[board->rows[group->rows[i]]->use]++;
+	group->n_counted = group->n_uncounted[BOARD_COUNTED];
+	n = collect(board, group, group->score, values);
+	board_stats_of(&group->stats, values, n);
+	group->n_seeds = board_seed_values(board, group, values, NULL);
+	board_stats_of(&group->seed_stats, values, group->n_seeds);
+	n = collect(board, group, run_number_by_name(STR_LIT("train_ms")),
+		    values);
+	group->max_train_ms = largest(values, n);
+	board_stats_of(&group->train_ms, values, n == group->n_counted ? n : 0);
+	n = collect(board, group, run_number_by_name(STR_LIT("artifact_bytes")),
+		    values);
+	group->max_artifact_bytes = largest(values, n);
+	n = collect(board, group, run_number_by_name(STR_LIT("eval_s")),
+		    values);
+	group->max_eval_s = largest(values, n);
+	fill_means(board, group, values);
+	group->nats_per_bpb = own_nats_per_bpb(board, group);
+	free(values);
+}
+
+/* Say of a group what its rows say one by one. */
+static void
+note_group(const struct board *board, struct board_group *group)
+{
+	for (size_t i = 0; i < group->n_rows; i++) {
+		const struct board_row *row = board->rows[group->rows[i]];
+
+		if (row->use == BOARD_COPY || row->use == BOARD_SAME_RUN)
+			board_note(group, "%s is %s %s: counted once",
+				   row->name,
+				   row->use == BOARD_COPY ? "byte-identical to"
+							  : "the same run as",
+				   board->rows[row->copy_of]->name);
+	}
+	if (group->n_seeds < group->n_counted)
+		board_note(group,
+			   "%zu runs of %zu seed%s: a seed that ran again is "
+			   "no further seed; the tests take the mean of its "
+			   "runs as one value",
+			   group->n_counted, group->n_seeds,
+			   group->n_seeds == 1 ? "" : "s");
+}
+
+void
+board_count(struct board *board)
+{
+	for (size_t i = 0; i < board->n_groups; i++)
+		board->groups[i].score = choose_score(board, &board->groups[i]);
+	for (size_t i = 0; i < board->n_rows; i++)
+		mark_use(board->rows[i],
+			 board->groups[board->rows[i]->group].score);
+	find_copies(board);
+	for (size_t i = 0; i < board->n_groups; i++) {
+		count_group(board, &board->groups[i]);
+		note_group(board, &board->groups[i]);
+	}
+	find_across(board);
+}

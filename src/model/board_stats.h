@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_MODEL_BOARD_STATS_H
+#define HGYM_MODEL_BOARD_STATS_H
+
+#include <stddef.h>
+
+/*
+ * Means, spreads and t tests of a few values.  What is not defined is NAN: a
+ * spread of one value, a t of values without a spread.
+ */
+struct board_stats {
+	size_t n;
+	double mean, min, max; /* NAN for n = 0 */
+	double sd_sample;      /* n - 1; NAN for n < 2 */
+	double sd_population;  /* n; NAN for n < 2 */
+	double se;	       /* sd_sample / sqrt(n); NAN for n < 2 */
+};
+
+/* t, its degrees of freedom, and how likely it or less is by chance. */
+struct board_test {
+	double t, df;
+	double p; /* one-sided: P(T <= t), small when the mean is lower */
+	double p_two_sided;
+};
+
+void board_stats_of(struct board_stats *stats, const double *values, size_t n);
+
+/* The test of which nothing is known: all NAN. */
+struct board_test board_test_none(void);
+
+/* Is a's mean below mu?  df = n - 1. */
+struct board_test board_test_one_sample(const struct board_stats *a, double mu);
+
+/*
+ * Is a's mean below b's less margin?  Welch: variances of their own, df by
+ * Welch-Satterthwaite; pooled: one variance, df = n_a + n_b - 2.
+ */
+struct board_test board_test_welch(const struct board_stats *a,
+				   const struct board_stats *b, double margin);
+struct board_test board_test_pooled(const struct board_stats *a,
+				    const struct board_stats *b, double margin);
+
+/*
+ * The fewest values (>= min_n and more than now) with which the one-sample
+ * test would pass at alpha if mean and spread stayed; 0 when it never would,
+ * or only beyond BOARD_MAX_NEEDED.
+ */
+#define BOARD_MAX_NEEDED 1000U
+unsigned int board_seeds_needed(const struct board_stats *a, double mu,
+				double alpha, unsigned int min_n);
+
+/* The mean below which the one-sample test passes, its spread as it is. */
+double board_mean_needed(const struct board_stats *a, double mu, double alpha);
+
+#endif

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * board: the published tables to eight digits, and each way that runs can
+ * count once, not at all, or not as another seed.
+ */
+#include "config.h"
+
+#include "model/board.h"
+
+#include <stdlib.h>
+
+#include "tests/support/tap.h"
+
+#define SHA_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define SHA_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define EIGHT 5e-9
+
+/* A finished run as a table gives it. */
+struct given {
+	double seed, steps, train_ms, bpb, eval_s, bytes;
+};
+
+static const struct given pr2014[] = {
+	{ 42, 4888, 596025, 1.05740567, 572.4, 15981945 },
+	{ 314, 4882, 595976, 1.05730104, 489.9, 15984387 },
+	{ 0, 4884, 596022, 1.05807084, 493.5, 15981122 },
+};
+static const double pr1855[] = { 1.05989454, 1.06124613, 1.06208695 };
+static const double fija[] = { 1.05792612, 1.05851698, 1.05849304 };
+#define K 2.1883706733
+
+static struct track golf, speedrun, open_track;
+
+static struct board_row *
+add(struct board *board, const char *path, const char *key, const char *sha,
+    const struct given *given)
+{
+	struct run run;
+	struct board_row *row;
+
+	run_init(&run);
+	run.status = RUN_FINISHED;
+	run.seed = given->seed;
+	run.steps = given->steps;
+	run.train_ms = given->train_ms;
+	run.final_bpb = given->bpb;
+	run.eval_s = given->eval_s;
+	run.artifact_bytes = given->bytes;
+	row = board_add(board, path, key, sha, &run);
+	run_release(&run);
+	return row;
+}
+
+static void
+add_2014(struct board *board)
+{
+	for (size_t i = 0; i < 3; i++) {
+		char path[32];
+
+		(void)snprintf(path, sizeof(path), "pr2014/seed%.0f.log",
+			       pr2014[i].seed);
+		add(board, path, "pr2014", NULL, &pr2014[i]);
+	}
+}
+
+static void
+against_1855(struct board *board)
+{
+	struct err err = { ERR_NONE, "" };
+
+	board->nats_per_bpb = K;
+	board_add_values(board, "PR#1855", pr1855, 3);
+	ok(board_set_baseline(board, "PR#1855", &err) == 0, "a baseline");
+	board_compute(board);
+}
+
+static void
+is_test(const struct board_test *test, double t, double df, double p,
+	const char *name)
+{
+	char text[80];
+
+	(void)snprintf(text, sizeof(text), "%s: t", name);
+	is_near(test->t, t, EIGHT * 10, text);
+	(void)snprintf(text, sizeof(text), "%s: df", name);
+	is_near(test->df, df, EIGHT * 10, text);
+	(void)snprintf(text, sizeof(text), "%s: p", name);
+	is_near(test->p, p, EIGHT, text);
+	(void)snprintf(text, sizeof(text), "%s: two-sided is twice p", name);
+	is_near(test->p_two_sided, 2 * test->p, 1e-12, text);
+}
+
+static void
+test_published(void)
+{
+	struct board board;
+	const struct board_group *g, *base;
+	const struct board_verdict *v;
+
+	board_init(&board, &golf);
+	add_2014(&board);
+	against_1855(&board);
+	g = &board.groups[0];
+	base = &board.groups[1];
+	v = &g->verdict;
+	is_near(g->stats.mean, 1.0575925167, 1e-10, "mean");
+	is_near(g->stats.sd_population, 0.0003409123, 1e-10, "population sd");
+	is_near(g->stats.sd_sample, 0.0004175306, 1e-10, "sample sd");
+	is_near(g->stats.se, 0.0002410614, 1e-10, "standard error");
+	is_near(base->stats.mean, 1.0610758733, 1e-10, "mean of the baseline");
+	is_near(base->stats.sd_population, 0.0009031079, 1e-10, "its sd (n)");
+	is_near(base->stats.sd_sample, 0.0011060768, 1e-10, "its sd (n-1)");
+	is_near(base->stats.se, 0.0006385937, 1e-10, "its standard error");
+	is_near(v->bar, 1.0587910685, 1e-10, "bar");
+	is_near(v->delta, -0.0034833567, 1e-10, "delta in BPB");
+	is_near(v->delta_nats, -0.0076228756, 1e-10, "delta in nats");
+	is_near(v->mean_needed, 1.05711218, EIGHT, "mean needed");
+	is_int(v->seeds_needed, 4, "four seeds needed");
+	is_test(&v->tests[TRACK_TEST_A], -4.9719776, 2, 0.01907608, "A");
+	is_test(&v->tests[TRACK_TEST_B], -1.7559195, 2.5586448, 0.09647153,
+		"B");
+	is_test(&v->tests[TRACK_TEST_C], -14.4500818, 2, 0.00237751, "C");
+	is_test(&v->tests[TRACK_TEST_D], -5.1032370, 2.5586448, 0.01060435,
+		"D");
+	is_test(&v->tests[TRACK_TEST_E], -1.7559195, 4, 0.07697419, "E");
+	is_test(&v->tests[TRACK_TEST_F], -5.1032370, 4, 0.00348344, "F");
+	is_str(v->text, "BEATS BAR, NOT SHOWN (p=0.019, need ~4 seeds)",
+	       "the words");
+	is_str(v->nats_source, "given", "where k is from");
+	is_str(base->verdict.text, "BASELINE", "the baseline is not judged");
+	is_near(g->means.eval_s, 518.6, 1e-9, "mean eval s");
+	is_near(g->means.artifact_bytes, 15982484.6666667, 1e-8, "mean bytes");
+	is_near(g->means.prequant_bpb, RUN_ABSENT, 0, "no mean of nothing");
+	for (int cap = 0; cap < BOARD_CAP_TARGETS; cap++)
+		is_int(g->caps[cap], CAP_KEPT, "cap kept");
+	is_int(g->caps[BOARD_CAP_TARGETS], CAP_UNKNOWN, "targets not known");
+	is_int((long long)board.rank[0], 0, "the better one is first");
+	board_release(&board);
+}
+
+static void
+test_reproduction(void)
+{
+	struct board board;
+	const struct board_verdict *v;
+
+	board_init(&board, &golf);
+	board_add_values(&board, "fija", fija, 3);
+	against_1855(&board);
+	v = &board.groups[0].verdict;
+	is_near(board.groups[0].stats.mean, 1.0583120467, 1e-10, "mean");
+	is_near(board.groups[0].stats.sd_population, 0.0002730663, 1e-10,
+		"sd (n)");
+	is_near(board.groups[0].stats.sd_sample, 0.0003344366, 1e-10,
+		"sd (n-1)");
+	is_near(board.groups[0].stats.se, 0.0001930870, 1e-10, "se");
+	is_test(&v->tests[TRACK_TEST_A], -2.4808592, 2, 0.06562069, "A");
+	is_test(&v->tests[TRACK_TEST_B], -0.7180158, 2.3626621, 0.26855853,
+		"B");
+	is_test(&v->tests[TRACK_TEST_C], -14.3138894, 2, 0.00242264, "C");
+	is_test(&v->tests[TRACK_TEST_D], -4.1427577, 2.3626621, 0.01999148,
+		"D");
+	is_test(&v->tests[TRACK_TEST_E], -0.7180158, 4, 0.25622489, "E");
+	is_test(&v->tests[TRACK_TEST_F], -4.1427577, 4, 0.00717218, "F");
+	ok(strncmp(v->text, "BEATS BAR, NOT SHOWN (p=0.066, need ~", 37) == 0,
+	   "words: %s", v->text);
+	board_release(&board);
+}
+
+/* One group of golf rows against #1855: its word. */
+static void
+is_word(const struct given *rows, size_t n, const char *want)
+{
+	struct board board;
+
+	board_init(&board, &golf);
+	for (size_t i = 0; i < n; i++)
+		add(&board, "g/x.log", "g", NULL, &rows[i]);
+	against_1855(&board);
+	is_str(board.groups[0].verdict.text, want, want);
+	board_release(&board);
+}
+
+static void
+test_words(void)
+{
+	struct given r[] = {
+		{ 1, 4888, 596025, 1.0550, 572.4, 15981945 },
+		{ 2, 4882, 595976, 1.0551, 489.9, 15984387 },
+		{ 3, 4884, 596022, 1.0552, 493.5, 15981122 },
+	};
+
+	is_word(r, 3, "RECORD SHOWN (A only)");
+	r[0].bpb -= 0.01, r[1].bpb -= 0.01, r[2].bpb -= 0.01;
+	is_word(r, 3, "RECORD SHOWN (A,B)");
+	r[1].bytes = RUN_ABSENT;
+	is_word(r, 3, "RECORD SHOWN (A,B), UNCHECKED (bytes)");
+	r[2].eval_s = RUN_ABSENT;
+	is_word(r, 3, "RECORD SHOWN (A,B), UNCHECKED (bytes, time)");
+	r[1].bytes = 16000001;
+	is_word(r, 3, "INVALID (bytes)");
+	r[1].bytes = 16000000;
+	r[0].train_ms = 600000 + 2 * 600000.0 / 4888 + 1;
+	is_word(r, 3, "INVALID (time)");
+	r[2].eval_s = 600.001;
+	r[2].bytes = 17e6;
+	is_word(r, 3, "INVALID (bytes/time)");
+	r[2].eval_s = 600;
+	r[2].bytes = 16e6;
+	r[0].train_ms = 600000 + 600000.0 / 4888;
+	is_word(r, 3, "RECORD SHOWN (A,B)");
+	is_word(r, 2, "NOT JUDGED (2 seeds, need 3)");
+	is_word(r, 1, "NOT JUDGED (1 seed, need 3)");
+	r[0].bpb = r[1].bpb = r[2].bpb = 1.05;
+	is_word(r, 3, "BEATS BAR, NOT SHOWN (no spread, no test)");
+	r[0].bpb = r[1].bpb = r[2].bpb = 1.0589;
+	is_word(r, 3, "BELOW BAR");
+}
+
+static void
+test_targets(void)
+{
+	struct board board;
+	struct board_row *row;
+
+	board_init(&board, &golf);
+	for (size_t i = 0; i < 3; i++) {
+		row = add(&board, "g/x.log", "g", NULL, &pr2014[i]);
+		row->run.val_tokens = 47851520;
+		row->run.target_tokens = i == 1 ? 47851519 : 47851520;
+	}
+	against_1855(&board);
+	is_str(board.groups[0].verdict.text, "INVALID (targets)",
+	       "a target less is not the whole set");
+	is_str(board.rows[1]->note, "47851519 of 47851520 targets scored",
+	       "the row says it");
+	board_release(&board);
+}
+
+/* No figure for k: the margin in nats is no margin in BPB. */
+static void
+test_nats(void)
+{
+	struct err err = { ERR_NONE, "" };
+	struct board board;
+
+	board_init(&board, &golf);
+	add_2014(&board);
+	board_add_values(&board, "base", pr1855, 3);
+	ok(board_set_baseline(&board, "base", &err) == 0, "baseline");
+	board_compute(&board);
+	is_str(board.groups[0].verdict.text,
+	       "NOT JUDGED (nats per BPB unknown)", "no k, no verdict");
+	is_near(board.groups[0].verdict.bar, RUN_ABSENT, 0, "no bar");
+	is_near(board.groups[0].verdict.delta, -0.0034833567, 1e-10, "delta");
+	is_near(board.groups[0].verdict.delta_nats, RUN_ABSENT, 0, "no nats");
+	is_near(board.groups[0].verdict.tests[TRACK_TEST_D].p, 0.01060435,
+		EIGHT, "D needs no k");
+	board_release(&board);
+
+	board_init(&board, &golf);
+	for (size_t i = 0; i < 3; i++) {
+		struct board_row *row =
+			add(&board, "g/x.log", "g", NULL, &pr2014[i]);
+
+		row->run.final_val_loss = pr2014[i].bpb * K;
+	}
+	board_add_values(&board, "base", pr1855, 3);
+	ok(board_set_baseline(&board, "base", &err) == 0, "baseline");
+	board_compute(&board);
+	is_near(board.groups[0].verdict.nats_per_unit, K, 1e-10,
+		"k from the runs' own losses");
+	is_near(board.groups[0].verdict.bar, 1.0587910685, 1e-10, "bar");
+	board_release(&board);
+}
+
+static void
+test_copies(void)
+{
+	struct board board;
+	struct given again = pr2014[0], other;
+	const struct board_group *g;
+
+	board_init(&board, &golf);
+	add(&board, "g/train.log", "g", SHA_A, &pr2014[0]);
+	add(&board, "g/train_seed42.log", "g", SHA_A, &pr2014[0]);
+	add(&board, "g/b.log", "g", SHA_B, &again);
+	again.train_ms += 1;
+	add(&board, "g/c.log", "g", NULL, &again);
+	other = pr2014[1];
+	other.seed = RUN_ABSENT;
+	add(&board, "g/d.log", "g", NULL, &other);
+	add(&board, "h/copy.log", "h", SHA_A, &pr2014[0]);
+	board_compute(&board);
+	g = &board.groups[0];
+	is_int(board.rows[0]->use, BOARD_COUNTED, "the first counts");
+	is_int(board.rows[1]->use, BOARD_COPY, "the same bytes do not");
+	is_str(board.rows[1]->note, "= train.log, same bytes", "by name");
+	is_int(board.rows[2]->use, BOARD_SAME_RUN,
+	       "other bytes of the same run do not");
+	is_int(board.rows[3]->use, BOARD_COUNTED, "a rerun of a seed counts");
+	ok(board.rows[3]->seed_again, "but not as another seed");
+	is_str(board.rows[3]->note, "seed 42 again", "and says so");
+	is_int((long long)g->n_counted, 3, "three runs");
+	is_int((long long)g->n_seeds, 2, "of two seeds");
+	is_int((long long)g->seed_stats.n, 2, "two values for the tests");
+	is_near(g->seed_stats.mean, (1.05740567 + 1.05730104) / 2, 1e-12,
+		"a value a seed");
+	is_int(board.rows[5]->use, BOARD_COUNTED, "another group counts it");
+	ok(board.groups[1].n_notes == 1 &&
+		   strstr(board.groups[1].notes[0], "both groups") != NULL,
+	   "and says that it stands in both");
+	is_int((long long)g->n_notes, 3, "three sentences on the group");
+	board_release(&board);
+}
+
+/* Four runs of one seed, as a published record has them. */
+static void
+test_one_seed(void)
+{
+	static const double bpb[] = { 1.1935, 1.1927, 1.1921, 1.1929 };
+	struct board board;
+	struct given given = pr2014[0];
+	const struct board_group *g;
+
+	board_init(&board, &golf);
+	given.seed = 1337;
+	for (size_t i = 0; i < 4; i++) {
+		given.bpb = bpb[i];
+		add(&board, "g/v.txt", "g", NULL, &given);
+	}
+	against_1855(&board);
+	g = &board.groups[0];
+	is_near(g->stats.mean, 1.1928, 1e-12, "mean of the runs");
+	is_near(g->stats.sd_sample, 0.00057735, EIGHT, "their sd (n-1)");
+	is_near(g->stats.sd_population, 0.0005, 1e-10, "their sd (n)");
+	is_int((long long)g->n_seeds, 1, "one seed");
+	is_near(g->verdict.tests[TRACK_TEST_A].p, RUN_ABSENT, 0,
+		"one seed gives no test");
+	is_str(g->verdict.text, "NOT JUDGED (1 seed, need 3)", "nor a verdict");
+	board_release(&board);
+}
+
+static void
+test_uncounted(void)
+{
+	struct board board;
+	struct board_row *row;
+	const struct board_group *g;
+	struct given none = pr2014[1];
+
+	board_init(&board, &golf);
+	add(&board, "g/a.log", "g", NULL, &pr2014[0]);
+	row = add(&board, "g/b.log", "g", NULL, &pr2014[1]);
+	row->run.status = RUN_TRUNCATED;
+	row = add(&board, "g/c.log", "g", NULL, &pr2014[2]);
+	row->run.status = RUN_DIVERGED;
+	none.bpb = RUN_ABSENT;
+	add(&board, "g/d.log", "g", NULL, &none);
+	row = add(&board, "h/e.log", "h", NULL, &pr2014[2]);
+	row->run.status = RUN_OOM;
+	against_1855(&board);
+	g = &board.groups[0];
+	is_int((long long)g->n_counted, 1, "one of four counts");
+	is_int((long long)g->n_uncounted[BOARD_UNFINISHED], 2,
+	       "two unfinished");
+	is_int((long long)g->n_uncounted[BOARD_NO_SCORE], 1, "one no score");
+	is_near(g->stats.mean, pr2014[0].bpb, 1e-15, "the mean is of that one");
+	is_near(g->stats.sd_sample, RUN_ABSENT, 0, "one value has no spread");
+	is_near(g->stats.sd_population, RUN_ABSENT, 0, "of neither kind");
+	is_near(g->stats.se, RUN_ABSENT, 0, "nor a standard error");
+	is_str(board.rows[2]->note, "diverged, not counted", "said why");
+	is_str(board.rows[3]->note, "no final_bpb, not counted", "said why");
+	is_str(board.groups[1].verdict.text, "NO FINISHED RUN", "no run");
+	is_near(board.groups[1].stats.mean, RUN_ABSENT, 0, "no mean");
+	is_int((long long)board.rank[2], 1, "and the last place");
+	board_release(&board);
+}
+
+/* The repeated groups of speedruns, as their authors published them. */
+static void
+test_speedrun(void)
+{
+	static const double batching[] = { 3.2747, 3.2771, 3.2745, 3.2794,
+					   3.2767 };
+	static const double psgd[] = { 3.27503, 3.2764, 3.27766, 3.27678,
+				       3.27739 };
+	static const double soaph[] = { 3.2778,	 3.27794, 3.27895,
+					3.27877, 3.27863, 3.27696 };
+	struct board board;
+	const struct board_verdict *v;
+
+	board_init(&board, &speedrun);
+	board_add_values(&board, "batching", batching, 5);
+	board_add_values(&board, "psgd", psgd, 5);
+	board_add_values(&board, "soaph", soaph, 6);
+	board_compute(&board);
+	v = &board.groups[0].verdict;
+	is_near(v->tests[TRACK_TEST_A].t, -3.92959, 5e-7, "batching: t");
+	is_near(v->tests[TRACK_TEST_A].p, 0.00855446, 5e-9, "batching: p");
+	is_near(v->p_z, 7.03905e-10, 5e-15, "batching: p of z");
+	is_str(v->text, "TARGET SHOWN (p=0.0086)", "batching: words");
+	v = &board.groups[1].verdict;
+	is_near(v->tests[TRACK_TEST_A].p, 0.000963452, 5e-10, "psgd: p");
+	is_near(v->z, -5.758735, 5e-7, "psgd: z");
+	v = &board.groups[2].verdict;
+	is_near(v->tests[TRACK_TEST_A].p, 0.000966916, 5e-10, "soaph: p");
+	is_near(v->margin_root_n, 0.00447, 5e-6, "soaph: its statistic");
+	is_str(board_unit(&board.groups[2]), "nats", "a loss is in nats");
+	board_release(&board);
+}
+
+static void
+test_open(void)
+{
+	struct err err = { ERR_NONE, "" };
+	struct board board;
+
+	board_init(&board, &open_track);
+	add_2014(&board);
+	board_add_values(&board, "base", pr1855, 3);
+	ok(board_set_baseline(&board, "base", &err) == 0, "baseline");
+	board_compute(&board);
+	is_str(board.groups[0].verdict.text, "", "no rule, no words");
+	is_near(board.groups[0].verdict.tests[TRACK_TEST_D].p, 0.01060435,
+		EIGHT, "the plain comparison is there");
+	is_int(board.groups[0].caps[BOARD_CAP_BYTES], CAP_NONE, "no caps");
+	board_release(&board);
+}
+
+static void
+test_baseline_name(void)
+{
+	struct err err = { ERR_NONE, "" };
+	struct board board;
+
+	board_init(&board, &golf);
+	add(&board, "r/a/x/1.log", "r/a/x", NULL, &pr2014[0]);
+	add(&board, "r/b/x/1.log", "r/b/x", NULL, &pr2014[0]);
+	is_int(board_set_baseline(&board, "x", &err), -1, "two groups end so");
+	is_int(board_set_baseline(&board, "c", &err), -1, "no group ends so");
+	is_str(err.text, "there is no group \"c\" to be the baseline", "said");
+	is_int(board_set_baseline(&board, "b/x/", &err), 0, "one group does");
+	board_compute(&board);
+	is_str(board.groups[0].title, "a/x", "titles without what all share");
+	is_str(board.rows[0]->name, "1.log", "and rows below their group");
+	ok(board_baseline(&board) == &board.groups[1], "it is the baseline");
+	is_int((long long)board.groups[0].verdict.n_common, 1,
+	       "a seed that both ran");
+	board_release(&board);
+}
+
+int
+main(void)
+{
+	struct err err = { ERR_NONE, "" };
+
+	if (track_load(&golf, "parameter-golf-10min", &err) != 0 ||
+	    track_load(&speedrun, "nanogpt-speedrun", &err) != 0 ||
+	    track_load(&open_track, "open", &err) != 0) {
+		ok(false, "tracks: %s", err.text);
+		return tap_done();
+	}
+	test_published();
+	test_reproduction();
+	test_words();
+	test_targets();
+	test_nats();
+	test_copies();
+	test_one_seed();
+	test_uncounted();
+	test_speedrun();
+	test_open();
+	test_baseline_name();
+	track_release(&golf);
+	track_release(&speedrun);
+	track_release(&open_track);
+	return tap_done();
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs out of tables (JSON, CSV); called by the leaderboard's command. */
+#include "config.h"
+
+#include "parsers/run_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+#include "parsers/json.h"
+
+#define MAX_COLUMNS 256
+#define MAX_UNKNOWN 64
+#define CELL_MAX    65536U
+
+/* What a column or a key holds. */
+struct field {
+	char *name; /* owned */
+	bool known;
+	bool is_number;
+	size_t offset; /* of the number in struct run */
+};
+
+/* One cell: a text, or a number that came as one. */
+struct cell {
+	const char *text; /* NULL: absent, or a number */
+	double number;
+};
+
+struct reader {
+	const char *name;
+	size_t line;
+	const struct run_rows_cb *cb;
+	void *user;
+	struct err *err;
+	char *unknown[MAX_UNKNOWN]; /* owned; keys that were told of */
+	size_t n_unknown;
+	int n_rows;
+};
+
+static const struct number_key {
+	const char *name;
+	size_t offset;
+} number_keys[] = {
+#define X(member, decimals) { #member, offsetof(struct run, member) },
+	RUN_NUMBER_LIST(X)
+#undef X
+};
+
+/* Keys of `parse --json` that are texts or lists, or of no use here. */
+static const char *const text_keys[] = {
+	"file",		"group",       "sha256",  "status",	   "run_index",
+	"final_stage",	"final_class", "formats", "source_sha256", "events",
+	"source_lines", "lines",       "bytes",	  "matched",	   "first_line",
+	"pod",		"path",	       "run_id",  "seed_again",	   "note",
+	"//",
+};
+
+static const struct {
+	const char *name;
+	enum run_status status;
+} statuses[] = {
+#define X(id, name) { name, RUN_##id },
+	RUN_STATUS_LIST(X)
+#undef X
+};
+
+static const char *const classes[] = { "roundtrip", "sliding", "ttt", "preq" };
+
+static int
+fail(struct reader *r, const char *key, const char *what)
+{
+	return err_set(r->err, ERR_PARSE, "%s:%zu: %s: %s", r->name, r->line,
+		       key, what);
+}
+
+/* Tell of a key that no run has, once. */
+static void
+tell_unknown(struct reader *r, const char *key)
+{
+	for (size_t i = 0; i < r->n_unknown; i++)
+		if (strcmp(r->unknown[i], key) == 0)
+			return;
+	if (r->n_unknown == MAX_UNKNOWN)
+		return;
+	r->unknown[r->n_unknown++] = xstrdup(key);
+	if (r->cb->on_unknown != NULL)
+		r->cb->on_unknown(r->user, key);
+}
+
+static struct field
+field_of(const char *name)
+{
+	struct field field = { .name = xstrdup(name) };
+
+	for (size_t i = 0; i < sizeof(number_keys) / sizeof(number_keys[0]);
+	     i++) {
+		if (strcmp(number_keys[i].name, name) != 0)
+			continue;
+		field.known = field.is_number = true;
+		field.offset = number_keys[i].offset;
+	}
+	for (size_t i = 0; i < sizeof(text_keys) / sizeof(text_keys[0]); i++)
+		if (strcmp(text_keys[i], name) == 0)
+			field.known = true;
+	return field;
+}
+
+static int
+set_number(struct reader *r, struct run *run, const struct field *field,
+	   const struct cell *cell)
+{
+	double value = cell->number;
+
+	if (cell->text != NULL &&
+	    !str_to_double(str_trim(str_from(cell->text)), &value))
+		return fail(r, field->name, "not a number");
+	if (!isfinite(value))
+		return fail(r, field->name, "not a finite number");
+	memcpy((char *)run + field->offset, &value, sizeof(value));
+	return 0;
+}
+
+static int
+set_status(struct reader *r, struct run *run, const char *text)
+{
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+		if (strcmp(statuses[i].name, text) == 0) {
+			run->status = statuses[i].status;
+			return 0;
+		}
+	}
+	return fail(r, "status", "not a status of a run");
+}
+
+/* One cell into the row; what is not kept of a row is let pass. */
+static int
+set_cell(struct reader *r, struct run_row *row, const struct field *field,
+	 const struct cell *cell)
+{
+	if (!field->known) {
+		tell_unknown(r, field->name);
+		return 0;
+	}
+	if (field->is_number)
+		return set_number(r, &row->run, field, cell);
+	if (strcmp(field->name, "run_index") == 0) {
+		double index = cell->number;
+
+		if ((cell->text != NULL &&
+		     !str_to_double(str_from(cell->text), &index)) ||
+		    !(index >= 0 && index < 1e9))
+			return fail(r, "run_index", "not a number from 0");
+		row->run.run_index = (unsigned int)index;
+	}
+	if (cell->text == NULL)
+		return 0;
+	if (strcmp(field->name, "file") == 0)
+		row->file = cell->text;
+	else if (strcmp(field->name, "group") == 0)
+		row->group = cell->text;
+	else if (strcmp(field->name, "sha256") == 0)
+		row->sha256 = cell->text;
+	else if (strcmp(field->name, "status") == 0)
+		return set_status(r, &row->run, cell->text);
+	else if (strcmp(field->name, "final_stage") == 0) {
+		free(row->run.final_stage);
+		row->run.final_stage = xstrdup(cell->text);
+	}
+	for (size_t i = 0; strcmp(field->name, "final_class") == 0 &&
+			   i < sizeof(classes) / sizeof(classes[0]);
+	     i++)
+		if (strcmp(classes[i], cell->text) == 0)
+			row->run.final_class = classes[i];
+	return 0;
+}
+
+static void
+row_init(struct run_row *row)
+{
+	*row = (struct run_row){ 0 };
+	run_init(&row->run);
+	row->run.status = RUN_FINISHED;
+}
+
+/* Derive what a table often leaves out, and give the row. */
+static void
+row_give(struct reader *r, struct run_row *row)
+{
+	struct run *run = &row->run;
+
+	if (!run_has(run->ms_per_step) && run->steps > 0)
+		run->ms_per_step = run->train_ms / run->steps;
+	r->n_rows++;
+	r->cb->on_row(r->user, row);
+}
+
+static int
+read_object(struct reader *r, const cJSON *object)
+{
+	struct run_row row;
+	const cJSON *item;
+	int status = 0;
+
+	if (!cJSON_IsObject(object))
+		return err_set(r->err, ERR_PARSE,
+			       "%s:%zu: a row must be an object", r->name,
+			       r->line);
+	row_init(&row);
+	cJSON_ArrayForEach(item, object)
+	{
+		struct field field;
+		struct cell cell = { NULL, item->valuedouble };
+
+		if (cJSON_IsNull(item))
+			continue;
+		field = field_of(item->string);
+		if (cJSON_IsString(item))
+			cell.text = item->valuestring;
+		else if (field.is_number && !cJSON_IsNumber(item))
+			status = fail(r, field.name, "not a number");
+		if (status == 0)
+			status = set_cell(r, &row, &field, &cell);
+		free(field.name);
+		if (status != 0)
+			break;
+	}
+	if (status == 0)
+		row_give(r, &row);
+	run_release(&row.run);
+	return status;
+}
+
+/* An array of rows, one row, or one row a line. */
+static int
+read_json(struct reader *r, struct str text)
+{
+	struct str rest = text, line;
+	const cJSON *item;
+	cJSON *root = json_parse(text, true, NULL);
+	int status = 0;
+
+	if (cJSON_IsArray(root)) {
+		cJSON_ArrayForEach(item, root)
+		{
+			r->line++;
+			if (status == 0)
+				status = read_object(r, item);
+		}
+	} else if (root != NULL) {
+		r->line++;
+		status = read_object(r, root);
+	}
+	if (root != NULL) {
+		cJSON_Delete(root);
+		return status;
+	}
+	while (status == 0 && str_next(&rest, '\n', &line)) {
+		r->line++;
+		if (str_trim(line).len == 0)
+			continue;
+		root = json_parse(line, true, r->err);
+		if (root == NULL)
+			return err_prefix(r->err, "%s:%zu", r->name, r->line);
+		status = read_object(r, root);
+		cJSON_Delete(root);
+	}
+	return status;
+}
+
+/*
+ * The next cell of CSV (RFC 4180) into out; *end tells what came behind it:
+ * ',' or '\n' or 0 at the end of the text.  -1: a quote that never ends.
+ */
+static int
+next_cell(struct str *rest, struct buf *out, char *end)
+{
+	bool quoted = rest->len > 0 && rest->p[0] == '"';
+	size_t i = quoted ? 1 : 0;
+
+	buf_clear(out);
+	for (; i < rest->len; i++) {
+		char c = rest->p[i];
+
+		if (quoted && c == '"') {
+			if (i + 1 < rest->len && rest->p[i + 1] == '"') {
+				i++;
+			} else {
+				quoted = false;
+				continue;
+			}
+		} else if (!quoted && (c == ',' || c == '\n')) {
+			break;
+		} else if (!quoted && c == '\r') {
+			continue;
+		}
+		buf_append_char(out, c);
+	}
+	*end = i < rest->len ? rest->p[i] : '\0';
+	i += i < rest->len;
+	*rest = (struct str){ rest->p + i, rest->len - i };
+	return quoted ? -1 : 0;
+}
+
+/* The head: a field a column; how many, or -1. */
+static int
+read_head(struct reader *r, struct str *rest, struct field *fields)
+{
+	struct buf cell;
+	char end = ',';
+	int n = 0;
+
+	r->line = 1;
+	buf_init(&cell, CELL_MAX);
+	while (end == ',' && n < MAX_COLUMNS) {
+		struct str name;
+
+		if (next_cell(rest, &cell, &end) != 0)
+			break;
+		name = str_trim((struct str){ cell.data, cell.len });
+		cell.data[name.p - cell.data + (ptrdiff_t)name.len] = '\0';
+		fields[n++] = field_of(name.p);
+	}
+	buf_release(&cell);
+	for (int i = 0; i < n; i++)
+		if (fields[i].is_number)
+			return n;
+	err_set(r->err, ERR_PARSE,
+		"%s:1: no column is named like a number of a run (seed, "
+		"final_bpb, ..)",
+		r->name);
+	for (int i = 0; i < n; i++)
+		free(fields[i].name);
+	return -1;
+}
+
+/* One line of CSV; its texts stay in keep until the row was given. */
+static int
+read_line(struct reader *r, struct str *rest, const struct field *fields, int n)
+{
+	char *keep[MAX_COLUMNS];
+	struct run_row row;
+	struct buf cell;
+	char end = ',';
+	int i = 0, status = 0, filled = 0;
+
+	r->line++;
+	row_init(&row);
+	buf_init(&cell, CELL_MAX);
+	while (end == ',' && status == 0) {
+		if (next_cell(rest, &cell, &end) != 0) {
+			status = fail(r, "row", "a quote does not end");
+		} else if (i < n) {
+			struct cell c = { cell.data, 0 };
+
+			keep[i] = xstrdup(cell.data);
+			c.text = keep[i];
+			if (cell.len > 0 && strcmp(cell.data, "null") != 0) {
+				filled++;
+				status = set_cell(r, &row, &fields[i], &c);
+			}
+			i++;
+		} else {
+			status = fail(r, "row", "more cells than the head has");
+		}
+	}
+	if (status == 0 && filled > 0)
+		row_give(r, &row);
+	while (i > 0)
+		free(keep[--i]);
+	buf_release(&cell);
+	run_release(&row.run);
+	return status;
+}
+
+static int
+read_csv(struct reader *r, struct str text)
+{
+	struct field fields[MAX_COLUMNS];
+	struct str rest = text;
+	int n = read_head(r, &rest, fields), status = 0;
+
+	if (n < 0)
+		return -1;
+	while (status == 0 && rest.len > 0)
+		status = read_line(r, &rest, fields, n);
+	for (int i = 0; i < n; i++)
+		free(fields[i].name);
+	return status;
+}
+
+int
+run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb,
+	      void *user, struct err *err)
+{
+	struct reader r = { .name = name, .cb = cb, .user = user, .err = err };
+	struct str trimmed;
+	int status = 0;
+
+	if (str_starts_with(text, "\xEF\xBB\xBF")) /* a byte order mark */
+		text = (struct str){ text.p + 3, text.len - 3 };
+	trimmed = str_trim(text);
+	if (trimmed.len > 0 && (trimmed.p[0] == '{' || trimmed.p[0] == '['))
+		status = read_json(&r, text);
+	else if (trimmed.len > 0)
+		status = read_csv(&r, text);
+	while (r.n_unknown > 0)
+		free(r.unknown[--r.n_unknown]);
+	return status == 0 ? r.n_rows : -1;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_RUN_ROWS_H
+#define HGYM_PARSERS_RUN_ROWS_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "parsers/run.h"
+
+/*
+ * Runs as somebody else tells them: the rows of `parse --json` (an object a
+ * line, or an array of them), of `parse --csv`, or a small table typed in
+ * with some of those keys as its head.  A number that is not there, empty or
+ * null is absent; without a status a row is a finished run.
+ */
+struct run_row {
+	const char *file;   /* of the key "file"; NULL: not given */
+	const char *group;  /* of the key "group"; NULL: not given */
+	const char *sha256; /* of the key "sha256"; NULL: not given */
+	struct run run;
+};
+
+struct run_rows_cb {
+	/* The row is borrowed for the call. */
+	void (*on_row)(void *user, const struct run_row *row);
+	/* A key that no run has was met (once for each); may be NULL. */
+	void (*on_unknown)(void *user, const char *key);
+};
+
+/*
+ * Read all rows of text; name is for the errors ("rows.csv:3: final_bpb:
+ * ...", ERR_PARSE).  A row that came before the error has been given.
+ * Returns how many rows there were, or -1.
+ */
+int run_rows_read(struct str text, const char *name,
+		  const struct run_rows_cb *cb, void *user, struct err *err)
+	__attribute__((warn_unused_result));
+
+#endif

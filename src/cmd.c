@@ -50,20 +50,49 @@ wrong(const struct cmd *cmd, struct err *err, const char *what,
 	return CMD_OPTIONS_WRONG;
 }
 
+/* Move argv[from] before the `shift` words in front of it. */
+static void
+move_forward(char **argv, int from, int shift)
+{
+	char *word = argv[from];
+
+	memmove(argv + from - shift + 1, argv + from - shift,
+		(size_t)shift * sizeof(*argv));
+	argv[from - shift] = word;
+}
+
+/*
+ * How many arguments stand before the next option, which is moved before
+ * them; -1 when no option is left.  The global options end at the command,
+ * which has options of its own.
+ */
+static int
+bring_option(struct cmd_args *args)
+{
+	int at = args->next;
+
+	while (at < args->argc &&
+	       (args->argv[at][0] != '-' || args->argv[at][1] == '\0'))
+		at++;
+	if (at >= args->argc || (at > args->next && args->cmd->exec == NULL))
+		return -1;
+	move_forward(args->argv, at, at - args->next);
+	return at - args->next;
+}
+
 int
 cmd_next_option(struct cmd_args *args, const char **value, struct err *err)
 {
 	const char *word, *equals = NULL;
-	int i;
+	int i, shift;
 
 	*value = NULL;
 	if (args->next == 0)
 		args->next = 1;
-	if (args->next >= args->argc)
+	shift = bring_option(args);
+	if (shift < 0)
 		return CMD_OPTIONS_END;
 	word = args->argv[args->next];
-	if (word[0] != '-' || word[1] == '\0')
-		return CMD_OPTIONS_END;
 	args->next++;
 	if (strcmp(word, "--") == 0)
 		return CMD_OPTIONS_END;
@@ -81,11 +110,13 @@ cmd_next_option(struct cmd_args *args, const char **value, struct err *err)
 		return equals == NULL
 			       ? i
 			       : wrong(args->cmd, err, "takes no value", word);
-	if (equals != NULL)
+	if (equals != NULL) {
 		*value = equals + 1;
-	else if (args->next < args->argc)
-		*value = args->argv[args->next++];
-	else
+		return i;
+	}
+	if (args->next + shift >= args->argc)
 		return wrong(args->cmd, err, "needs a value", word);
+	move_forward(args->argv, args->next + shift, shift);
+	*value = args->argv[args->next++];
 	return i;
 }

@@ -8,6 +8,7 @@
  */
 #define CMD_LIST(X)                                                            \
 	X(parse)                                                               \
+	X(board)                                                               \
 	X(harness)                                                             \
 	X(runs)                                                                \
 	X(samples)                                                             \

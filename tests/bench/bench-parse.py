@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How fast `parse` extracts every field, beside tools that only look.
+
+Writes BENCH_MB (250) megabytes of made-up logs in the shapes of real ones,
+one log a run, and all of them in one file.  Each tool reads the same bytes
+from the page cache, the best of three counts; slow tools read a smaller
+slice.  MB are 1,000,000 bytes; peak RSS is the kernel's, of that process.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.environ.get("HGYM_BUILD", "build")
+PROGRAM = os.environ.get("HGYM_TUI", os.path.join(BUILD, "hgym-tui"))
+MB = float(os.environ.get("BENCH_MB", "250"))
+SLICE_MB = 25
+TIMES = 3
+
+# One alternation of the lines that give a metric; the same for all tools.
+LINES = "^(" + "|".join((
+    r"step:[0-9]+/[0-9]+ (train_loss|val_loss|train_time):",
+    r"[0-9]+/[0-9]+ (train|val)_loss: [0-9.]+",
+    r"stopping_early: wallclock_cap train_time: ?[0-9]+ms",
+    r"seed:[0-9]+|  seed: [0-9]+|Using seed=[0-9]+",
+    r"world_size:[0-9]+|  world_size: [0-9]+",
+    r"(final|quantized|legal_ttt|pre-quantization)[a-z0-9_ -]* val_loss:",
+    r"Total submission size [a-z0-9+]+: [0-9]+ bytes",
+    r"Code size: [0-9]+ bytes",
+    r"peak memory [a-z]+: [0-9]+ MiB",
+    r"  ttt_chunk \[[0-9]+/[0-9]+\] bpb=[0-9.]+",
+)) + ")"
+
+PYTHON_LOOP = """
+import re, sys
+taken = 0
+find = re.compile(sys.argv[1]).search
+with open(sys.argv[2], encoding="utf-8", errors="replace") as log:
+    for line in log:
+        taken += find(line) is not None
+print(taken)
+"""
+
+
+def make_logs(folder, dense):
+    """The logs, the file that holds all of them, and its first slice."""
+    logs = os.path.join(folder, "logs")
+    subprocess.run([os.path.join(BUILD, "tests/tools/gen-logs"), "--mb",
+                    str(int(MB)), *dense, logs], check=True)
+    paths = sorted(os.path.join(logs, name) for name in os.listdir(logs))
+    whole = os.path.join(folder, "all.log")
+    with open(whole, "wb") as out:
+        for path in paths:
+            with open(path, "rb") as log:
+                shutil.copyfileobj(log, out, 1 << 20)
+    part = os.path.join(folder, "slice.log")
+    with open(whole, "rb") as log, open(part, "wb") as out:
+        out.write(log.read(SLICE_MB * 1000000))
+    return paths, whole, part
+
+
+def run_once(command):
+    """(seconds, peak RSS in MB)"""
+    done = subprocess.run([os.path.join(BUILD, "tests/tools/measure")]
+                          + command, stdout=subprocess.PIPE, check=True,
+                          env=dict(os.environ, LC_ALL="C"))
+    took, rss = done.stdout.split()
+    return float(took), int(rss) / 1e6
+
+
+def measure(command, size, times):
+    """(MB/s of the best run, highest peak RSS in MB, MB read)"""
+    runs = [run_once(command) for _ in range(times)]
+    return (size / 1e6 / min(run[0] for run in runs),
+            max(run[1] for run in runs), size / 1e6)
+
+
+def tools(paths, whole, part):
+    """(name, command, file that it reads, how often)"""
+    parse = [PROGRAM, "parse", "--json"]
+    return (
+        ("hgym-tui parse, 1 thread, 1 file", parse + ["-j", "1", whole],
+         whole, TIMES),
+        ("hgym-tui parse, 1 thread, %d files" % len(paths),
+         parse + ["-j", "1"] + paths, whole, TIMES),
+        ("hgym-tui parse, all cores, %d files" % len(paths), parse + paths,
+         whole, TIMES),
+        ("wc -l", ["wc", "-l", whole], whole, TIMES),
+        ("rg -c", ["rg", "-j1", "-c", LINES, whole], whole, TIMES),
+        ("grep -cE", ["grep", "-cE", LINES, whole], whole, TIMES),
+        ("pcre2grep -c", ["pcre2grep", "-c", LINES, part], part, TIMES),
+        ("lnav -n :filter-in",
+         ["lnav", "-n", "-c", ":filter-in " + LINES, part], part, 1),
+        ("python3 re loop",
+         [sys.executable, "-c", PYTHON_LOOP, LINES, part], part, 1))
+
+
+def print_table(table):
+    base = next((row[1][0] for row in table if row[0] == "rg -c"), None)
+    print("%-38s %9s %9s %12s %8s" % ("", "MB/s", "x rg -c", "peak RSS MB",
+                                      "MB read"))
+    for name, (rate, rss, size) in table:
+        print("%-38s %9.0f %9s %12.1f %8.0f" % (
+            name, rate, "%.2f" % (rate / base) if base else "-", rss, size))
+
+
+def bench(what, dense):
+    with tempfile.TemporaryDirectory(prefix="hgym-bench-") as folder:
+        paths, whole, part = make_logs(folder, dense)
+        print("\n%s: %d logs, %.0f MB, %d cores" % (
+            what, len(paths), os.path.getsize(whole) / 1e6,
+            os.cpu_count() or 1))
+        run_once(["cat", whole])
+        table = []
+        for name, command, read, times in tools(paths, whole, part):
+            if shutil.which(command[0]) is None:
+                print("%s is not installed" % command[0])
+                continue
+            try:
+                table.append((name, measure(command, os.path.getsize(read),
+                                            times)))
+            except subprocess.CalledProcessError as error:
+                print("%s: status %d" % (name, error.returncode))
+        print_table(table)
+
+
+def main():
+    bench("A row each step (nearly every line is one)", ["--dense"])
+    bench("As recipes print (scripts, tables, settings between)", [])
+    return 0
+
+
+sys.exit(main())

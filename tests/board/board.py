@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""board, run as a user runs it: tables typed in, logs, and bad input.  Where
+the corpus of real logs is at hand, every published group is reproduced."""
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = os.environ.get("HGYM_TUI", "./hgym-tui")
+SRC = os.environ.get("HGYM_SRC", ".")
+SHARED = os.environ.get("HGYM_SHARED", os.path.join(SRC, "..", "shared"))
+PR2014 = """seed,steps,ms_per_step,train_ms,final_bpb,eval_s,artifact_bytes
+42,4888,121.9,596025,1.05740567,572.4,15981945
+314,4882,122.1,595976,1.05730104,489.9,15984387
+0,4884,122.0,596022,1.05807084,493.5,15981122
+"""
+PR1855 = "PR#1855=1.05989454,1.06124613,1.06208695"
+K = "2.1883706733"
+WORDS = "BEATS BAR, NOT SHOWN (p=0.019, need ~4 seeds)"
+count = failed = 0
+home = tempfile.mkdtemp()
+
+
+def ok(passed, name, got=None):
+    global count, failed
+    count += 1
+    print(("ok" if passed else "not ok"), count, "-", name)
+    if not passed:
+        failed += 1
+        print("#   got:", repr(got)[:400])
+
+
+def near(got, want, tolerance, name):
+    ok(got is not None and abs(got - want) <= tolerance, name, (got, want))
+
+
+def board(*args, stdin=None):
+    """(exit status, stdout, stderr) of `hgym-tui board ARGS`."""
+    env = dict(os.environ, HOME=home, XDG_CONFIG_HOME=home + "/config",
+               XDG_DATA_HOME=home + "/data", XDG_STATE_HOME=home + "/state")
+    for name in ("HGYM_TUI_CONFIG", "HARNESSGYM_GPU_HOST", "COLUMNS"):
+        env.pop(name, None)
+    run = subprocess.run([PROGRAM, "board", *args], input=stdin, env=env,
+                         capture_output=True, text=True, timeout=300)
+    return run.returncode, run.stdout, run.stderr
+
+
+def groups(*args, stdin=None):
+    """The groups of `board --json ARGS`."""
+    status, out, err = board("--json", *args, stdin=stdin)
+    if status != 0:
+        ok(False, "exit 0 of " + " ".join(args), (status, err))
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def write(name, text):
+    path = os.path.join(home, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as stream:
+        stream.write(text)
+    return path
+
+
+def golf_log(seed, bpb, step_ms=120, steps=5000, size=15900000, status=True):
+    """A short log in the commonest shape of the challenge."""
+    loss = bpb * 2.1883706733
+    lines = ["seed:%d" % seed, "train_batch_tokens:786432"]
+    for step in range(1000, steps + status, 1000):
+        lines.append("%d/%d train_loss: 2.4 train_time: %.1fm tok/s: 6500000"
+                     % (step, steps, step * step_ms / 60000))
+        lines.append("%d/%d val_loss: %.4f val_bpb: %.4f"
+                     % (step, steps, loss + .05, bpb + .02))
+    if status:
+        lines += ["stopping_early: wallclock_cap train_time: %dms step: "
+                  "%d/%d" % (steps * step_ms, steps, steps),
+                  "Total submission size quantized+brotli: %d bytes" % size,
+                  "quantized val_loss:%.8f val_bpb:%.8f eval_time:9000ms"
+                  % (loss, bpb)]
+    return "\n".join(lines) + "\n"
+
+
+def check_published(made, name):
+    g = made[0]
+    a, b = g["tests"]["A"], g["tests"]["B"]
+    near(g["mean_bpb"], 1.0575925167, 1e-10, name + ": mean")
+    near(g["sd_population_bpb"], 0.0003409123, 1e-10, name + ": population sd")
+    near(g["sd_sample_bpb"], 0.0004175306, 1e-10, name + ": sample sd")
+    near(g["se_bpb"], 0.0002410614, 1e-10, name + ": standard error")
+    near(g["delta_bpb"], -0.0034833567, 1e-10, name + ": delta in BPB")
+    near(g["delta_nats"], -0.0076228756, 1e-10, name + ": delta in nats")
+    near(g["bar_bpb"], 1.0587910685, 1e-10, name + ": bar")
+    near(a["t"], -4.9719776, 5e-8, name + ": t of A")
+    near(a["p_one_sided"], 0.01907608, 5e-9, name + ": p of A")
+    near(b["t"], -1.7559195, 5e-8, name + ": t of B")
+    near(b["df"], 2.5586448, 5e-8, name + ": df of B")
+    near(b["p_one_sided"], 0.09647153, 5e-9, name + ": p of B")
+    ok(g["verdict"] == WORDS, name + ": words", g["verdict"])
+    ok(g["seeds_needed"] == 4, name + ": seeds needed", g["seeds_needed"])
+
+
+def test_published():
+    table = write("pr2014.csv", PR2014)
+    against = ["--baseline", PR1855, "--nats-per-bpb", K]
+    check_published(groups(table, *against), "csv")
+    rows = list(csv.DictReader(io.StringIO(PR2014)))
+    lines = "\n".join(json.dumps({k: float(v) for k, v in row.items()})
+                      for row in rows)
+    check_published(groups(write("rows.jsonl", lines), *against), "jsonl")
+    check_published(groups("-", *against, stdin=lines), "standard input")
+    check_published(groups("-", *against, stdin=PR2014), "csv on stdin")
+    check_published(groups(
+        "--values", "mine=1.05740567,1.05730104,1.05807084", *against),
+        "values")
+    base = write("pr1855.csv", "seed,final_bpb\n42,1.05989454\n"
+                 "0,1.06124613\n1234,1.06208695\n")
+    made = groups(table, "--baseline", base, "--nats-per-bpb", K)
+    check_published(made, "baseline of a file")
+    pairs = {p["seed"]: p["delta_bpb"] for p in made[0]["common_seeds"]}
+    near(pairs.get(42), -0.00248887, 1e-10, "seed 42 of both")
+    near(pairs.get(0), -0.00317529, 1e-10, "seed 0 of both")
+    both = write("both.csv", "group,seed,final_bpb\na,1,1.05740567\n"
+                 "a,2,1.05730104\na,3,1.05807084\nb,1,1.05989454\n"
+                 "b,2,1.06124613\nb,3,1.06208695\n")
+    check_published(groups(both, "--baseline", "b", "--nats-per-bpb", K),
+                    "baseline among the groups")
+    status, out, _ = board(table, *against)
+    ok(status == 0 and WORDS in out and "1.05759252" in out and
+       "—" not in out.split("PR#1855")[0], "table", out)
+    ok("\033" not in out, "no escapes where stdout is no terminal", out)
+    status, out, _ = board(table, "--md", *against)
+    ok("| 42 | 4,888 | 121.90 |" in out and "**1.05759252**" in out and
+       "**" + WORDS + "**" in out, "Markdown", out)
+    status, out, _ = board(table, "--csv", *against)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    ok([r["kind"] for r in rows] == ["run"] * 3 + ["group"] + ["run"] * 3 +
+       ["group"] and rows[3]["verdict"] == WORDS, "CSV", out)
+    status, _, err = board(table, "--fail-on", "not-shown", *against)
+    ok(status == 3 and WORDS in err, "--fail-on not-shown exits 3", err)
+    status, _, err = board(table, "--fail-on", "invalid,below", *against)
+    ok(status == 0 and err == "", "--fail-on of what is not is 0", err)
+
+
+def test_logs():
+    for seed, bpb in ((1, 1.05), (2, 1.051), (10, 1.0521)):
+        write("runs/mine/train_seed%d.log" % seed, golf_log(seed, bpb))
+    shutil.copy(home + "/runs/mine/train_seed1.log",
+                home + "/runs/mine/train.log")
+    write("runs/mine/notes.txt", "nothing of a run\n")
+    write("runs/mine/.hidden.log", golf_log(7, 2))
+    write("runs/theirs/a.log", golf_log(1, 1.06))
+    write("runs/theirs/b.log", golf_log(2, 1.061))
+    write("runs/theirs/c.log", golf_log(3, 1.0615))
+    write("runs/theirs/d.log", golf_log(4, 1.0, status=False))
+    write("runs/fat/a.log", golf_log(1, 1.04, size=16000001))
+    made = {g["title"]: g for g in groups(home + "/runs", "--baseline",
+                                          "theirs")}
+    mine = made["mine"]
+    ok(mine["n"] == 3 and mine["n_copies"] == 1 and mine["n_rows"] == 4,
+       "a copy counts once", mine)
+    ok([r["file"].rsplit("/", 1)[1] for r in mine["rows"]] ==
+       ["train.log", "train_seed1.log", "train_seed2.log",
+        "train_seed10.log"], "files in natural order", mine["rows"])
+    near(mine["nats_per_bpb"], 2.1883706733, 1e-7, "k of the logs")
+    ok(mine["nats_per_bpb_source"].startswith("its logs"), "and its source",
+       mine["nats_per_bpb_source"])
+    ok(mine["verdict"].startswith("RECORD SHOWN (A"), "a record", mine)
+    ok(made["theirs"]["n_unfinished"] == 1 and made["theirs"]["n"] == 3,
+       "a run that is not finished does not count", made["theirs"])
+    ok(made["fat"]["verdict"] == "INVALID (bytes)", "a byte too much",
+       made["fat"]["verdict"])
+    status, _, err = board(home + "/runs", "--baseline", "theirs",
+                           "--fail-on", "invalid")
+    ok(status == 3 and "fat: INVALID (bytes)" in err, "cap exceeded is 3", err)
+    made = groups(home + "/runs", "--group-by", r"runs/(\w+)/")
+    ok(sorted(g["title"] for g in made) == ["fat", "mine", "theirs"],
+       "groups by the first capture", made)
+    made = groups(home + "/runs/fat/a.log", home + "/runs/fat",
+                  home + "/runs/*/a.log", "--group-by", "(runs)")
+    ok(made[0]["n_rows"] == 2, "a file that comes twice is read once", made)
+    made = groups("-", stdin=golf_log(5, 1.07))
+    ok(made[0]["rows"][0]["seed"] == 5, "a log on standard input", made)
+
+
+def test_tracks():
+    table = write("t.csv", "seed,final_bpb,artifact_bytes\n1,1.05,99\n"
+                  "2,1.06,100\n3,1.07,101\n")
+    track = write("track.json", json.dumps(
+        {"schema": "hgym-tui.track/1", "name": "tiny",
+         "score": "final_bpb", "caps": {"artifact_bytes": 100},
+         "record": {"target": 1.08, "alpha": 0.2, "tests": ["A"]}}))
+    g = groups(table, "--track", track)[0]
+    ok(g["track"] == "tiny" and g["verdict"] == "INVALID (bytes)",
+       "a track of one's own", g["verdict"])
+    track = write("track.json", '{"schema": "hgym-tui.track/1", "nam": "x"}')
+    status, _, err = board(table, "--track", track)
+    ok(status == 2 and "track.json:1: nam" in err, "and a wrong one", err)
+    status, _, err = board(table, "--track", "golf")
+    ok(status == 2 and "parameter-golf-10min" in err, "no such track", err)
+    g = groups(table, "--track", "open", "--baseline", "1.1,1.2")[0]
+    ok(g["verdict"] is None and g["tests"]["D"]["p_one_sided"] is not None,
+       "the open track compares and gives no verdict", g)
+    g = groups("--track", "nanogpt-speedrun", "--values",
+               "3.2747,3.2771,3.2745,3.2794,3.2767")[0]
+    near(g["tests"]["A"]["p_one_sided"], 0.00855446, 5e-9, "p of a speedrun")
+    ok(g["verdict"] == "TARGET SHOWN (p=0.0086)", "its words", g["verdict"])
+
+
+def test_small():
+    one = groups("--values", "1.05", "--baseline", PR1855, "--nats-per-bpb",
+                 K)[0]
+    ok(one["sd_sample_bpb"] is None and one["sd_population_bpb"] is None and
+       one["se_bpb"] is None, "one value has no spread", one)
+    ok(one["verdict"] == "NOT JUDGED (1 seed, need 3)", "nor a verdict", one)
+    two = groups("--values", "1.05,1.051")[0]
+    near(two["sd_sample_bpb"], 0.001 / 2 ** .5, 1e-12, "two values have one")
+    same = groups("--values", "1.05,1.05,1.05", "--baseline", PR1855,
+                  "--nats-per-bpb", K)[0]
+    ok(same["sd_sample_bpb"] == 0 and same["tests"]["A"]["p_one_sided"] is None
+       and same["verdict"] == "BEATS BAR, NOT SHOWN (no spread, no test)",
+       "equal values give no test", same)
+    alone = groups("--values", "1.05,1.06")[0]
+    ok(alone["verdict"] is None and alone["delta_bpb"] is None,
+       "no baseline, no verdict", alone)
+
+
+def test_wrong():
+    cases = (
+        (["/nowhere.log"], 1, "cannot open /nowhere.log"),
+        ([write("empty.log", "")], 5, "no run"),
+        ([write("bad.csv", "a,b\n1,2\n")], 1, "no column is named"),
+        ([write("bad2.csv", "seed,final_bpb\n1,x\n")], 1,
+         "bad2.csv:2: final_bpb: not a number"),
+        ([write("bad3.csv", "seed,final_bpb\n1,nan\n")], 1, "finite"),
+        ([write("bad4.csv", "seed,final_bpb\n1,2,3\n")], 1, "more cells"),
+        ([write("bad5.csv", 'seed,final_bpb\n1,"2\n')], 1, "quote"),
+        ([write("bad.jsonl", '{"seed": 1}\n{"seed"\n')], 1, "bad.jsonl:2"),
+        (["--values", "1.0,x"], 2, "no list of numbers"),
+        (["--values", "1,2", "--baseline", "nothing"], 2,
+         'no group "nothing"'),
+        (["--values", "1,2", "--nats-per-bpb", "0"], 2, "above 0"),
+        (["--values", "1,2", "--score", "steps"], 2, "--score"),
+        (["--values", "1,2", "--group-by", "x"], 2, "captures nothing"),
+        (["--values", "1,2", "--group-by", "("], 2, "pattern"),
+        (["--values", "1,2", "--fail-on", "x"], 2, "--fail-on"),
+        ([], 5, ""),
+    )
+    for args, want, text in cases:
+        status, _, err = board(*args)
+        ok(status == want and text in err,
+           "exit %d: %s" % (want, " ".join(args)), (status, err))
+    good = write("good.csv", "seed,final_bpb,colour\n1,1.05,red\n")
+    status, out, err = board("/nowhere.log", good)
+    ok(status == 1 and "1.05" in out, "the others are still read", (out, err))
+    ok('"colour"' in err, "an unknown column is named", err)
+
+
+def run_group(folder, group):
+    """One published group, out of its logs by the program."""
+    nanogpt = group["field"] == "final_val_loss"
+    paths = [os.path.join(folder, p) for p in group.get("corpus_paths") or
+             [p.replace("records/track_10min_16mb/", "logs/")
+              .replace("records/track_non_record_16mb/", "logs/")
+              for p in group["paths"]]]
+    made = groups(*paths, "--score", group["field"], "--track",
+                  "nanogpt-speedrun" if nanogpt else "open", "--group-by",
+                  "(.).*", "--baseline", "none")
+    name = group["title"][:50]
+    g, unit = made[0], "nats" if nanogpt else "bpb"
+    ok(len(made) == 1 and g["n"] == group["n"], name + ": n", g["n"])
+    near(g["mean_" + unit], group["computed_mean"], 5.1e-9, name + ": mean")
+    near(g["sd_sample_" + unit], group["computed_std_sample"], 5.1e-9,
+         name + ": sample sd")
+    if "computed_std_population" in group:
+        near(g["sd_population_" + unit], group["computed_std_population"],
+             5.1e-9, name + ": population sd")
+    if nanogpt:
+        a = g["tests"]["A"]
+        near(a["t"], group["computed_t"], 5.1e-7, name + ": t")
+        near(a["p_one_sided"], group["computed_p_t"],
+             5.1e-6 * group["computed_p_t"], name + ": p")
+        near(g["p_z"], group["computed_p_z"], 5.1e-6 * group["computed_p_z"],
+             name + ": p of z")
+        near(g["train_time"]["mean_ms"], group["train_ms_mean"], .001,
+             name + ": train time")
+        near(g["train_time"]["sd_sample_ms"], group["train_ms_std_sample"],
+             .001, name + ": its sd")
+    else:
+        near(g["max_artifact_bytes"] or 0, group["max_artifact_bytes"] or 0,
+             0, name + ": largest artifact")
+
+
+def test_corpus():
+    for folder in ("corpus", "corpus/nanogpt"):
+        folder = os.path.join(SHARED, folder)
+        truth = os.path.join(folder, "truth.json")
+        if not os.path.exists(truth):
+            ok(True, "%s # SKIP it is not here" % folder)
+            continue
+        with open(truth) as stream:
+            for group in json.load(stream)["groups"]:
+                run_group(folder, group)
+
+
+def main():
+    try:
+        test_published()
+        test_logs()
+        test_tracks()
+        test_small()
+        test_wrong()
+        test_corpus()
+    finally:
+        shutil.rmtree(home)
+    print("1..%d" % count)
+    return failed > 0
+
+
+sys.exit(main())

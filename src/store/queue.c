@@ -111,15 +111,17 @@ take_batch(struct store *store)
 		batch->tails = xgrow(batch->tails, batch->n_tails,
 				     &batch->cap_tails, sizeof(*batch->tails));
 		batch->tails[batch->n_tails++] = (struct batch_tail){
-			tail->id,
-			copy_text(tail->pod),
-			copy_text(tail->path),
-			copy_text(tail->mirror),
-			tail->gen,
-			tail->dev,
-			tail->inode,
-			tail->offset,
-			tail->lines,
+			.id = tail->id,
+			.pod = copy_text(tail->pod),
+			.name = copy_text(tail->name),
+			.path = copy_text(tail->path),
+			.mirror = copy_text(tail->mirror),
+			.ended = tail->ended,
+			.gen = tail->gen,
+			.dev = tail->dev,
+			.inode = tail->inode,
+			.offset = tail->offset,
+			.lines = tail->lines,
 		};
 	}
 	store->n_dirty = 0;

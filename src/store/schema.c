@@ -20,11 +20,11 @@
 static const char *const steps[] = {
 	/* 1: logs, runs and their series. */
 	"CREATE TABLE tails("
-	" id INTEGER PRIMARY KEY, pod TEXT NOT NULL, path TEXT NOT NULL,"
-	" gen INTEGER NOT NULL, dev INTEGER, inode INTEGER,"
+	" id INTEGER PRIMARY KEY, pod TEXT NOT NULL, name TEXT NOT NULL,"
+	" gen INTEGER NOT NULL, path TEXT NOT NULL, dev INTEGER, inode INTEGER,"
 	" offset INTEGER NOT NULL DEFAULT 0,"
 	" lines INTEGER NOT NULL DEFAULT 0, mirror TEXT,"
-	" UNIQUE(pod, path, gen));"
+	" ended INTEGER NOT NULL DEFAULT 0, UNIQUE(pod, name, gen));"
 	"CREATE TABLE runs("
 	" id INTEGER PRIMARY KEY, tail_id INTEGER NOT NULL REFERENCES tails,"
 	" run_index INTEGER NOT NULL, status TEXT NOT NULL,"
@@ -159,7 +159,7 @@ view_sql(struct buf *sql)
 		" wall_ms / 1000.0 AS wall_s, train_ms, line FROM samples;"
 		"DROP VIEW IF EXISTS v_tails;"
 		"CREATE VIEW v_tails AS SELECT pod, path, inode, offset, gen,"
-		" dev, lines, mirror FROM tails;"
+		" dev, lines, mirror, name, ended FROM tails;"
 		"DROP VIEW IF EXISTS v_benches;"
 		"CREATE VIEW v_benches AS SELECT * FROM benches;"
 		"DROP VIEW IF EXISTS v_bench_runs;"

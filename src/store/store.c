@@ -74,34 +74,60 @@ column_text(sqlite3_stmt *stmt, int column)
 	return text != NULL ? xstrdup((const char *)text) : NULL;
 }
 
-/* "pod\0path" as the key of the map. */
+/* "pod\0gen\0name" as the key of the map. */
 static struct str
-tail_key(struct buf *buf, const char *pod, const char *path)
+tail_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
 {
 	buf_clear(buf);
 	buf_append(buf, pod, strlen(pod) + 1);
-	buf_append_str(buf, path);
+	buf_append(buf, &gen, sizeof(gen));
+	buf_append_str(buf, name);
 	return (struct str){ buf->data, buf->len };
 }
 
 static struct store_tail *
-add_tail(struct store *store, const char *pod, const char *path,
+add_tail(struct store *store, const char *pod, const char *name,
 	 unsigned int gen)
 {
 	struct store_tail *tail = xcalloc(1, sizeof(*tail));
-	struct store_tail *newest;
-	struct str key = tail_key(&store->key, pod, path);
 
 	tail->pod = xstrdup(pod);
-	tail->path = xstrdup(path);
+	tail->name = xstrdup(name);
+	tail->path = xstrdup(name);
 	tail->gen = gen;
 	store->tails = xgrow(store->tails, store->n_tails, &store->cap_tails,
 			     sizeof(struct store_tail *));
 	store->tails[store->n_tails++] = tail;
-	newest = map_get(&store->newest, key);
-	if (newest == NULL || newest->gen < gen)
-		(void)map_set(&store->newest, key, tail);
+	(void)map_set(&store->tail_index, tail_key(&store->key, pod, name, gen),
+		      tail);
 	return tail;
+}
+
+static void
+load_tail(struct store *store, sqlite3_stmt *stmt)
+{
+	char *pod = column_text(stmt, 1), *name = column_text(stmt, 2);
+	char *path = column_text(stmt, 9);
+	struct store_tail *tail = add_tail(
+		store, pod != NULL ? pod : "", name != NULL ? name : "",
+		(unsigned int)sqlite3_column_int64(stmt, 3));
+
+	tail->id = sqlite3_column_int64(stmt, 0);
+	tail->dev = (uint64_t)sqlite3_column_int64(stmt, 4);
+	tail->inode = (uint64_t)sqlite3_column_int64(stmt, 5);
+	tail->offset = (uint64_t)sqlite3_column_int64(stmt, 6);
+	tail->lines = (uint64_t)sqlite3_column_int64(stmt, 7);
+	tail->done_lines = tail->lines;
+	tail->mirror = column_text(stmt, 8);
+	tail->ended = sqlite3_column_int(stmt, 10) != 0;
+	if (path != NULL) {
+		free(tail->path);
+		tail->path = path;
+	}
+	if (tail->id >= store->next_tail)
+		store->next_tail = tail->id + 1;
+	free(pod);
+	free(name);
 }
 
 static int
@@ -110,28 +136,13 @@ load_tails(struct store *store, sqlite3 *db, struct err *err)
 	sqlite3_stmt *stmt = NULL;
 
 	if (sqlite3_prepare_v2(db,
-			       "SELECT id, pod, path, gen, dev, inode, offset,"
-			       " lines, mirror FROM tails ORDER BY id",
+			       "SELECT id, pod, name, gen, dev, inode, offset,"
+			       " lines, mirror, path, ended FROM tails"
+			       " ORDER BY id",
 			       -1, &stmt, NULL) != SQLITE_OK)
 		return schema_fail(db, store->path, err);
-	while (sqlite3_step(stmt) == SQLITE_ROW) {
-		char *pod = column_text(stmt, 1), *path = column_text(stmt, 2);
-		struct store_tail *tail = add_tail(
-			store, pod != NULL ? pod : "", path != NULL ? path : "",
-			(unsigned int)sqlite3_column_int64(stmt, 3));
-
-		tail->id = sqlite3_column_int64(stmt, 0);
-		tail->dev = (uint64_t)sqlite3_column_int64(stmt, 4);
-		tail->inode = (uint64_t)sqlite3_column_int64(stmt, 5);
-		tail->offset = (uint64_t)sqlite3_column_int64(stmt, 6);
-		tail->lines = (uint64_t)sqlite3_column_int64(stmt, 7);
-		tail->done_lines = tail->lines;
-		tail->mirror = column_text(stmt, 8);
-		if (tail->id >= store->next_tail)
-			store->next_tail = tail->id + 1;
-		free(pod);
-		free(path);
-	}
+	while (sqlite3_step(stmt) == SQLITE_ROW)
+		load_tail(store, stmt);
 	(void)sqlite3_finalize(stmt);
 	return 0;
 }
@@ -234,13 +245,14 @@ store_free(struct store *store)
 		(void)close(store->lock_fd);
 	for (size_t i = 0; i < store->n_tails; i++) {
 		free(store->tails[i]->pod);
+		free(store->tails[i]->name);
 		free(store->tails[i]->path);
 		free(store->tails[i]->mirror);
 		free(store->tails[i]->run_ids);
 		free(store->tails[i]);
 	}
 	free(store->tails);
-	map_release(&store->newest, NULL);
+	map_release(&store->tail_index, NULL);
 	buf_release(&store->key);
 	batch_clear(&store->waiting);
 	batch_clear(&store->writing);
@@ -280,7 +292,7 @@ store_open(const struct store_options *options, struct err *err)
 	store->cb = options->cb;
 	store->lock_fd = -1;
 	store->next_tail = store->next_run = 1;
-	map_init(&store->newest);
+	map_init(&store->tail_index);
 	buf_init(&store->key, 65536);
 	if (options->read_only && !is_there)
 		rc = err_set(err, ERR_NODATA,
@@ -318,30 +330,34 @@ store_why_reader(const struct store *store)
 }
 
 struct store_tail *
-store_tail_newest(struct store *store, const char *pod, const char *path)
-{
-	return map_get(&store->newest, tail_key(&store->key, pod, path));
-}
-
-struct store_tail *
-store_tail_get(struct store *store, const char *pod, const char *path,
+store_tail_get(struct store *store, const char *pod, const char *name,
 	       unsigned int gen)
 {
-	struct store_tail *tail = store_tail_newest(store, pod, path);
+	struct store_tail *tail;
 
 	if (store->writer == NULL)
 		return NULL;
-	if (tail != NULL && tail->gen == gen)
+	tail = map_get(&store->tail_index,
+		       tail_key(&store->key, pod, name, gen));
+	if (tail != NULL)
 		return tail;
-	for (size_t i = 0; tail != NULL && i < store->n_tails; i++)
-		if (store->tails[i]->gen == gen &&
-		    strcmp(store->tails[i]->path, path) == 0 &&
-		    strcmp(store->tails[i]->pod, pod) == 0)
-			return store->tails[i];
-	tail = add_tail(store, pod, path, gen);
+	tail = add_tail(store, pod, name, gen);
 	tail->id = store->next_tail++;
 	store_touch_tail(store, tail);
 	return tail;
+}
+
+size_t
+store_tail_count(const struct store *store)
+{
+	return store->n_tails;
+}
+
+const struct store_tail *
+store_tail_at(const struct store *store, size_t i)
+{
+	assert(i < store->n_tails);
+	return store->tails[i];
 }
 
 void
@@ -352,15 +368,35 @@ store_touch_tail(struct store *store, struct store_tail *tail)
 	store_arm(store);
 }
 
-void
-store_tail_identify(struct store *store, struct store_tail *tail, uint64_t dev,
-		    uint64_t inode, const char *mirror)
+static bool
+set_text(char **text, const char *value)
 {
-	tail->dev = dev;
-	tail->inode = inode;
-	free(tail->mirror);
-	tail->mirror = mirror != NULL ? xstrdup(mirror) : NULL;
-	store_touch_tail(store, tail);
+	char *copy;
+
+	if (*text == value ||
+	    (*text != NULL && value != NULL && strcmp(*text, value) == 0))
+		return false;
+	copy = value != NULL ? xstrdup(value) : NULL;
+	free(*text);
+	*text = copy;
+	return true;
+}
+
+void
+store_tail_identify(struct store *store, struct store_tail *tail,
+		    const struct store_identity *identity)
+{
+	bool changed = set_text(&tail->path, identity->path);
+
+	changed |= set_text(&tail->mirror, identity->mirror);
+	changed |= tail->dev != identity->dev ||
+		   tail->inode != identity->inode ||
+		   tail->ended != identity->ended;
+	tail->dev = identity->dev;
+	tail->inode = identity->inode;
+	tail->ended = identity->ended;
+	if (changed)
+		store_touch_tail(store, tail);
 }
 
 void

@@ -59,35 +59,45 @@ bool store_is_writer(const struct store *store);
 const char *store_why_reader(const struct store *store);
 
 /*
- * One generation of one log file: what lies at a path until the file is
- * truncated or replaced.
+ * One generation of one log file: what lies at a path until the file is cut
+ * or replaced.  It is known by pod, name and gen; path is where it lies now.
  */
 struct store_tail {
 	int64_t id;
-	char *pod, *path; /* owned by the store; path in raw bytes */
-	unsigned int gen; /* 0, 1, .. of that path */
+	char *pod, *name, *path; /* owned by the store; raw bytes */
+	unsigned int gen;	 /* 0, 1, .. of that name */
 	uint64_t dev, inode;
+	char *mirror; /* owned; file with the same bytes, NULL: none */
+	bool ended;   /* no more will come */
 	uint64_t offset, lines; /* as last advanced; at open: as committed */
 	uint64_t done_lines; /* at open: samples before this line are stored */
 	uint64_t last_line;  /* of the last sample added */
 	unsigned int seq;    /* samples of that line so far */
-	char *mirror;	     /* owned; file with the same bytes, NULL: none */
 	bool dirty;
 	int64_t *run_ids; /* by run index */
 	size_t n_runs, cap_runs;
 };
 
 /*
- * The tail of that generation; made when it is new.  NULL when the store
- * does not write.  Stable until store_close.
+ * The tail of that generation; made when it is new, with name as its path.
+ * NULL when the store does not write.  Stable until store_close.
  */
 struct store_tail *store_tail_get(struct store *store, const char *pod,
-				  const char *path, unsigned int gen);
-/* The newest generation that is known of that path, or NULL. */
-struct store_tail *store_tail_newest(struct store *store, const char *pod,
-				     const char *path);
+				  const char *name, unsigned int gen);
+/* All tails, in the order of their ids; borrowed. */
+size_t store_tail_count(const struct store *store);
+const struct store_tail *store_tail_at(const struct store *store, size_t i);
+
+/* What may change of a tail; the strings are copied. */
+struct store_identity {
+	const char *path;
+	const char *mirror; /* NULL: none */
+	uint64_t dev, inode;
+	bool ended;
+};
+
 void store_tail_identify(struct store *store, struct store_tail *tail,
-			 uint64_t dev, uint64_t inode, const char *mirror);
+			 const struct store_identity *identity);
 /* All before offset (and the whole lines before it) has been added. */
 void store_tail_advance(struct store *store, struct store_tail *tail,
 			uint64_t offset, uint64_t lines);

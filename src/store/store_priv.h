@@ -22,7 +22,7 @@ struct store {
 
 	struct store_tail **tails; /* owned, each stable */
 	size_t n_tails, cap_tails;
-	struct map newest; /* "pod\0path" to its newest struct store_tail */
+	struct map tail_index; /* "pod\0gen\0name" to struct store_tail */
 	struct buf key;
 	int64_t next_tail, next_run;
 

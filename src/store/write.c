@@ -18,10 +18,12 @@
 #define STATEMENT_LIST(X)                                                      \
 	X(BEGIN, "BEGIN IMMEDIATE")                                            \
 	X(COMMIT, "COMMIT")                                                    \
-	X(TAIL, "INSERT INTO tails(id, pod, path, gen, dev, inode, offset,"    \
-		" lines, mirror) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"   \
+	X(TAIL, "INSERT INTO tails(id, pod, name, gen, dev, inode, offset,"    \
+		" lines, mirror, path, ended)"                                 \
+		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"        \
 		" ON CONFLICT(id) DO UPDATE SET dev = ?5, inode = ?6,"         \
-		" offset = ?7, lines = ?8, mirror = ?9")                       \
+		" offset = ?7, lines = ?8, mirror = ?9, path = ?10,"           \
+		" ended = ?11")                                                \
 	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"      \
 		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                \
 	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
@@ -77,6 +79,7 @@ batch_clear(struct batch *batch)
 {
 	for (size_t i = 0; i < batch->n_tails; i++) {
 		free(batch->tails[i].pod);
+		free(batch->tails[i].name);
 		free(batch->tails[i].path);
 		free(batch->tails[i].mirror);
 	}
@@ -195,13 +198,15 @@ write_tail(struct writer *w, const struct batch_tail *tail, struct err *err)
 
 	(void)sqlite3_bind_int64(stmt, 1, tail->id);
 	bind_text(stmt, 2, tail->pod);
-	bind_text(stmt, 3, tail->path);
+	bind_text(stmt, 3, tail->name);
 	bind_int(stmt, 4, tail->gen);
 	bind_int(stmt, 5, tail->dev);
 	bind_int(stmt, 6, tail->inode);
 	bind_int(stmt, 7, tail->offset);
 	bind_int(stmt, 8, tail->lines);
 	bind_text(stmt, 9, tail->mirror);
+	bind_text(stmt, 10, tail->path);
+	bind_int(stmt, 11, tail->ended);
 	return step(w, STATEMENT_TAIL, err);
 }
 

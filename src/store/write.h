@@ -15,7 +15,8 @@
  */
 struct batch_tail {
 	int64_t id;
-	char *pod, *path, *mirror; /* owned */
+	char *pod, *name, *path, *mirror; /* owned */
+	bool ended;
 	unsigned int gen;
 	uint64_t dev, inode, offset, lines;
 };

@@ -37,7 +37,10 @@ test_round_trip(void)
 	add_sample(store, tail, &run, 1);
 	add_sample(store, tail, &run, 2);
 	store_run_put(store, tail, &run, &put);
-	store_tail_identify(store, tail, 64769, UINT64_C(1) << 63, "/m/x");
+	store_tail_identify(store, tail,
+			    &(struct store_identity){ hostile, "/m/x", 64769,
+						      UINT64_C(1) << 63,
+						      false });
 	store_tail_advance(store, tail, 100, 2);
 	is_int(store_close(store, &err), 0,
 	       "is written at the latest at the "
@@ -112,11 +115,12 @@ test_migrations(void)
 	(void)sqlite3_open(path, &db);
 	is_int(schema_migrate_to(db, 1, &err), 0, "a database of schema 1");
 	(void)sqlite3_close(db);
-	run_sql(path, "INSERT INTO tails(id, pod, path, gen, offset, lines)"
-		      " VALUES(1, 'p', '/x', 0, 50, 5);"
-		      "INSERT INTO runs(id, tail_id, run_index, status, seed)"
-		      " VALUES(1, 1, 0, 'finished', 7);"
-		      "ALTER TABLE runs DROP COLUMN ttt_bpb;");
+	run_sql(path,
+		"INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
+		" VALUES(1, 'p', '/x', '/x', 0, 50, 5);"
+		"INSERT INTO runs(id, tail_id, run_index, status, seed)"
+		" VALUES(1, 1, 0, 'finished', 7);"
+		"ALTER TABLE runs DROP COLUMN ttt_bpb;");
 	is_int(count_rows(path, "SELECT count(*) FROM sqlite_master WHERE"
 				" name = 'benches'"),
 	       0, "without benches");

@@ -24,19 +24,21 @@ holds() {
 holds "the baseline" '"baseline":{"score":142.848,"passed":true' "$dir/json"
 holds "the best verified" \
     '"best_verified":{"score":99.744,"iteration":3}' "$dir/json"
+unverified='"score":97.664,"iteration":4,"source":"in_session"'
 holds "the best that nobody verified, and where it is from" \
-    '"best_unverified_better_than_verified":{"score":97.664,"iteration":4,"source":"in_session"}' \
-    "$dir/json"
+    "\"best_unverified_better_than_verified\":{$unverified}" "$dir/json"
 holds "the stop score is not reached" \
     '"stop_score":90,"stop_score_reached_by_verified":false' "$dir/json"
-holds "restored, and the verifier after it met no pod" \
-    '"restored":{"restored":true,"iteration":3,"score":99.744,"post_restore_status":"failed","post_restore_score":null,"post_restore_passed":false,"post_restore_infra_failure":"ssh_masked_by_tar"' \
-    "$dir/json"
-holds "30.2 % on the baseline, 4.9 % on iteration 1" \
-    '99.744 of iteration 3, 30.2 % better than the baseline, 4.9 % better than iteration 1 (104.832)' \
+holds "restored from iteration 3" \
+    '"restored":{"restored":true,"iteration":3,"score":99.744,' "$dir/json"
+holds "and the verifier after it met no pod" \
+    '"post_restore_infra_failure":"ssh_masked_by_tar"' "$dir/json"
+holds "30.2 % on the baseline" \
+    '99.744 of iteration 3, 30.2 % better than the baseline' "$dir/page"
+holds "4.9 % on iteration 1" '4.9 % better than iteration 1 (104.832)' \
     "$dir/page"
-holds "3.5 % on the run before" '103.328 of run rmsnorm-h100-first; now 3.5 % better' \
-    "$dir/page"
+holds "3.5 % on the run before" \
+    '103.328 of run rmsnorm-h100-first; now 3.5 % better' "$dir/page"
 holds "unverified is said in words" \
     '? unverified   97.664 of iteration 4' "$dir/page"
 for row in '104.832|17 (+17)' '107.488|28 (+11)' '99.744|45 (+17)' \

@@ -106,6 +106,8 @@ end_segment(struct linebuf *lb, struct str raw, bool dirty, char end)
 		flush_held(lb, true);
 		return;
 	}
+	if (end == '\r' && raw.len == 0)
+		return; /* CR CR: what is held is still held */
 	if (lb->has_held)
 		flush_held(lb, false);
 	if (end == '\n') {

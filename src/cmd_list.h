@@ -9,6 +9,9 @@
 #define CMD_LIST(X)                                                            \
 	X(parse)                                                               \
 	X(board)                                                               \
+	X(formats_list)                                                        \
+	X(formats_show)                                                        \
+	X(formats_check)                                                       \
 	X(harness)                                                             \
 	X(runs)                                                                \
 	X(samples)                                                             \

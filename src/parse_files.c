@@ -17,8 +17,9 @@
 #include "base/xalloc.h"
 #include "parsers/run_reader.h"
 
-#define READ_BYTES ((size_t)128 * 1024)
-#define MAX_JOBS   64U
+#define READ_BYTES   ((size_t)128 * 1024)
+#define MAX_JOBS     64U
+#define FIFO_WAIT_MS 2000
 /* A thread more is worth it for this much to read. */
 #define BYTES_PER_JOB ((uint64_t)8 * 1024 * 1024)
 
@@ -139,6 +140,22 @@ worker_release(struct worker *worker)
 	free(worker->block);
 }
 
+/*
+ * A FIFO that nobody has opened for writing reads as an end: wait a while for
+ * the writer, then say so instead of hanging.
+ */
+static bool
+has_writer(struct parsed_file *file, int fd, const struct stat *st)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (!S_ISFIFO(st->st_mode) || poll(&p, 1, FIFO_WAIT_MS) != 0)
+		return true;
+	err_set(&file->err, ERR_IO, "%s: nobody writes to this FIFO",
+		file->path);
+	return false;
+}
+
 static void
 parse_one(struct parsed_file *file, struct worker *worker)
 {
@@ -147,7 +164,8 @@ parse_one(struct parsed_file *file, struct worker *worker)
 
 	if (fd < 0)
 		return;
-	read_log(file, fd, &st, worker);
+	if (strcmp(file->path, "-") == 0 || has_writer(file, fd, &st))
+		read_log(file, fd, &st, worker);
 	(void)close(fd);
 }
 

@@ -449,6 +449,19 @@ add_values(struct board_input *input, const struct call *call, struct err *err)
 	return 0;
 }
 
+/* The verifiers' scores, behind the runs. */
+static int
+print_scores(struct board_input *input, const struct call *call,
+	     struct err *err)
+{
+	if (input->n_runs > 0 && input->scores.n > 0 &&
+	    call->format != OUT_JSON)
+		(void)putchar('\n');
+	if (score_board_print(&input->scores, stdout, call->format) != 0)
+		return err_set(err, ERR_IO, "cannot write to stdout");
+	return 0;
+}
+
 static int
 run_board(struct cmd_args *args, struct call *call, struct board_input *input,
 	  struct track *track, struct err *err)
@@ -462,6 +475,8 @@ run_board(struct cmd_args *args, struct call *call, struct board_input *input,
 	    choose_score(board, call, err) != 0 ||
 	    add_values(input, call, err) != 0)
 		return -1;
+	if (input->n_runs == 0 && input->scores.n > 0)
+		return print_scores(input, call, err) != 0 ? -1 : input->status;
 	if (input->n_runs == 0)
 		return input->status != 0 ? input->status
 					  : err_set(err, ERR_NODATA,
@@ -474,6 +489,8 @@ run_board(struct cmd_args *args, struct call *call, struct board_input *input,
 	print_board(board, call, args->env->color);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return err_set(err, ERR_IO, "cannot write to stdout");
+	if (print_scores(input, call, err) != 0)
+		return -1;
 	status = check_failures(board, call->fail_on);
 	return status != 0 ? status : input->status;
 }

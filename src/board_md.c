@@ -221,7 +221,7 @@ put_group(FILE *stream, const struct board *board,
 	put_text(stream, title.data);
 	(void)fputs("\n\n", stream);
 	buf_release(&title);
-	if (!look->summary && n > 0) {
+	if (n > 0) {
 		put_head(stream, columns, n);
 		for (size_t i = 0; i < group->n_rows; i++)
 			put_row(stream, board, columns, n,

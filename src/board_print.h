@@ -21,6 +21,10 @@ struct board_look {
 void board_print_table(FILE *stream, const struct board *board,
 		       const struct board_look *look);
 
+/* One row a group, as a table or as Markdown. */
+void board_print_summary(FILE *stream, const struct board *board,
+			 bool markdown);
+
 /* Markdown, ready for the results section of a pull request. */
 void board_print_md(FILE *stream, const struct board *board,
 		    const struct board_look *look);

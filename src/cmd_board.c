@@ -336,6 +336,11 @@ print_board(const struct board *board, struct call *call, const char *color)
 {
 	call->look.columns = screen_columns();
 	call->look.color = wants_color(color);
+	if (call->look.summary &&
+	    (call->format == OUT_TABLE || call->format == OUT_MD)) {
+		board_print_summary(stdout, board, call->format == OUT_MD);
+		return;
+	}
 	switch (call->format) {
 	case OUT_JSON:
 		board_print_json(stdout, board, &call->look);
@@ -525,9 +530,9 @@ const struct cmd cmd_board = {
 	.summary = "leaderboard over seeds, with spreads, tests and verdicts",
 	.help = "PATH is a log, a folder of logs, a glob pattern, a table of "
 		"runs (.csv, .json,\n.jsonl with the keys of `parse`), or - "
-		"for standard input; without a PATH the runs of the "
-		"database. A row a\nrun, a summary a group; the best mean "
-		"comes first.\n\n"
+		"for standard input; without a PATH it is\nthe database. "
+		"A row a run, a summary a group; the best mean comes first."
+		"\n\n"
 		"Only finished runs with a score count. Byte-identical logs "
 		"and two logs of one\nrun count once. A seed that ran twice is "
 		"no second seed: the tests then take\nthe mean of its runs as "

@@ -210,16 +210,20 @@ shared_prefix(const struct board *board)
 	return len;
 }
 
-/* The path of a row below its group, or its last part. */
+/* The path of a row below its group, or its last part; runs of a file by #. */
 static char *
 row_name(const struct board_row *row, const char *key)
 {
 	const char *slash = strrchr(row->path, '/');
 	size_t len = strlen(key);
 
+	const char *name = slash != NULL ? slash + 1 : row->path;
+
 	if (strncmp(row->path, key, len) == 0 && row->path[len] == '/')
-		return xstrdup(row->path + len + 1);
-	return xstrdup(slash != NULL ? slash + 1 : row->path);
+		name = row->path + len + 1;
+	if (row->run.run_index == 0)
+		return xstrdup(name);
+	return xasprintf("%s #%u", name, row->run.run_index + 1);
 }
 
 static void

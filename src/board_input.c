@@ -60,7 +60,6 @@ board_input_group_by(struct board_input *input, const char *text,
 
 	path_pattern_free(input->pattern);
 	input->pattern = NULL;
-	score_board_release(&input->scores);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(words[i].name, text) == 0) {
 			input->by = words[i].by;
@@ -81,6 +80,7 @@ board_input_release(struct board_input *input)
 {
 	path_pattern_free(input->pattern);
 	input->pattern = NULL;
+	score_board_release(&input->scores);
 }
 
 static char *

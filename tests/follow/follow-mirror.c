@@ -81,18 +81,19 @@ on_file(void *user, struct follow_file *file, enum follow_event event)
 	struct tool *tool = user;
 	struct err err = { ERR_NONE, "" };
 
-	if (file->user == NULL && !tool->count_only) {
-		file->user = mirror_open(tool->dir, "pod", str_from(file->name),
-					 file->generation, &err);
-		if (file->user == NULL)
-			die(&err);
-	}
 	if (tool->journal != NULL) {
 		fprintf(tool->journal,
 			"%s %u %" PRIu64 ":%" PRIu64 " %s %d .\n",
 			word(file->name), file->generation, file->dev,
 			file->ino, word(file->path), file->ended);
 		fflush(tool->journal);
+	}
+	if (file->user == NULL && !tool->count_only) {
+		file->user = mirror_open(tool->dir, "pod", str_from(file->name),
+					 file->generation, &err);
+		if (file->user == NULL ||
+		    (event == FOLLOW_BEGINS && mirror_reset(file->user, &err)))
+			die(&err);
 	}
 	printf("%s %s %u %" PRIu64 "\n", events[event], word(file->path),
 	       file->generation, file->guard.offset);

@@ -29,6 +29,10 @@ void board_print_summary(FILE *stream, const struct board *board,
 void board_print_md(FILE *stream, const struct board *board,
 		    const struct board_look *look);
 
+/* One group of it: heading, table, what is said of it. */
+void board_print_md_group(FILE *stream, const struct board *board,
+			  const struct board_group *group, bool all_tests);
+
 /* A row a run and a row a group ("kind" tells); RFC 4180. */
 void board_print_csv(FILE *stream, const struct board *board,
 		     const struct board_look *look);

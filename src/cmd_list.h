@@ -9,6 +9,7 @@
 #define CMD_LIST(X)                                                            \
 	X(parse)                                                               \
 	X(board)                                                               \
+	X(submission)                                                          \
 	X(formats_list)                                                        \
 	X(formats_show)                                                        \
 	X(formats_check)                                                       \

@@ -146,32 +146,39 @@ key_fits(const char *key, const char *name)
 	       (len == part || key[len - part - 1] == '/');
 }
 
-int
-board_set_baseline(struct board *board, const char *key, struct err *err)
+struct board_group *
+board_find_group(const struct board *board, const char *key, struct err *err)
 {
 	struct board_group *found = NULL;
 
 	for (size_t i = 0; i < board->n_groups; i++) {
 		struct board_group *group = &board->groups[i];
 
-		if (strcmp(group->key, key) == 0) {
-			found = group;
-			break;
-		}
+		if (strcmp(group->key, key) == 0)
+			return group;
 		if (!key_fits(group->key, key))
 			continue;
-		if (found != NULL)
-			return err_set(err, ERR_USAGE,
-				       "the baseline \"%s\" is more than one "
-				       "group: %s and %s",
-				       key, found->key, group->key);
+		if (found != NULL) {
+			err_set(err, ERR_USAGE,
+				"\"%s\" is more than one group: %s and %s", key,
+				found->key, group->key);
+			return NULL;
+		}
 		found = group;
 	}
 	if (found == NULL)
-		return err_set(err, ERR_NODATA,
-			       "there is no group \"%s\" to be the baseline",
-			       key);
-	found->is_baseline = true;
+		err_set(err, ERR_NODATA, "there is no group \"%s\"", key);
+	return found;
+}
+
+int
+board_set_baseline(struct board *board, const char *key, struct err *err)
+{
+	struct board_group *group = board_find_group(board, key, err);
+
+	if (group == NULL)
+		return err_prefix(err, "baseline");
+	group->is_baseline = true;
 	return 0;
 }
 

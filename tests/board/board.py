@@ -39,13 +39,13 @@ def near(got, want, tolerance, name):
     ok(got is not None and abs(got - want) <= tolerance, name, (got, want))
 
 
-def board(*args, stdin=None):
+def board(*args, stdin=None, command="board"):
     """(exit status, stdout, stderr) of `hgym-tui board ARGS`."""
     env = dict(os.environ, HOME=home, XDG_CONFIG_HOME=home + "/config",
                XDG_DATA_HOME=home + "/data", XDG_STATE_HOME=home + "/state")
     for name in ("HGYM_TUI_CONFIG", "HARNESSGYM_GPU_HOST", "COLUMNS"):
         env.pop(name, None)
-    run = subprocess.run([PROGRAM, "board", *args], input=stdin, env=env,
+    run = subprocess.run([PROGRAM, command, *args], input=stdin, env=env,
                          capture_output=True, text=True, timeout=300)
     return run.returncode, run.stdout, run.stderr
 
@@ -186,6 +186,43 @@ def test_logs():
     ok(made[0]["rows"][0]["seed"] == 5, "a log on standard input", made)
 
 
+def test_submission():
+    runs = [home + "/runs/mine", "--baseline", "1.06,1.061,1.0615"]
+    folder = home + "/submission"
+    status, out, err = board(*runs, "--out", folder, "--name", "Mine|1",
+                             "--author", "A", command="submission")
+    ok(status == 3 and "no GitHub id" in err and out == "",
+       "a submission with something wanting is 3", (status, err))
+    ok(sorted(os.listdir(folder)) == ["README.md", "submission.json",
+                                      "train_seed1.log", "train_seed10.log",
+                                      "train_seed2.log"], "its files",
+       os.listdir(folder))
+    with open(folder + "/submission.json") as stream:
+        made = json.load(stream)
+    near(made["val_bpb"], 1.0510333333, 1e-9, "its score")
+    ok(made["github_id"] is None and made["name"] == "Mine|1", "its texts",
+       made)
+    ok(made["seed_results"]["10"]["val_bpb"] == 1.0521, "its seeds", made)
+    with open(folder + "/README.md") as stream:
+        text = stream.read()
+    ok("| 10 | 5,000 | 120.00 |" in text and "no GitHub id" in text,
+       "its table", text)
+    with open(folder + "/train_seed2.log") as copy:
+        with open(home + "/runs/mine/train_seed2.log") as log:
+            ok(copy.read() == log.read(), "its logs")
+    status, _, err = board(*runs, "--out", folder, command="submission")
+    ok(status == 2 and "not empty" in err, "nothing is overwritten", err)
+    status, _, err = board(home + "/runs", command="submission")
+    ok(status == 2 and "--group" in err, "one group of several", err)
+    status, out, _ = board(home + "/runs", "--group", "fat",
+                           command="submission")
+    ok(status == 3 and json.loads(out)["val_bpb"] == 1.04,
+       "to standard output", out)
+    ok(json.loads(out)["comparison"] is None and
+       json.loads(out)["val_bpb_std"] is None, "what is not there is null",
+       out)
+
+
 def test_tracks():
     table = write("t.csv", "seed,final_bpb,artifact_bytes\n1,1.05,99\n"
                   "2,1.06,100\n3,1.07,101\n")
@@ -310,6 +347,7 @@ def main():
     try:
         test_published()
         test_logs()
+        test_submission()
         test_tracks()
         test_small()
         test_wrong()

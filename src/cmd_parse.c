@@ -296,10 +296,10 @@ const struct cmd cmd_parse = {
 	.summary = "read training logs, print a row for each run",
 	.help = "PATH is a file, a glob pattern or - for standard input. "
 		"Needs neither a\nconfiguration nor a database. A value that "
-		"a log does not hold is null\n(a dash in the table), never 0. The "
-		"JSON that a verifier or benchmark printed is\nread too: its "
-		"rows have the kind \"score\" and stand in a table of their "
-		"own.",
+		"a log does not hold is null\n(a dash in the table), never 0. "
+		"The JSON that a verifier or benchmark printed\nis read too: "
+		"its rows have the kind \"score\" and stand in a table of "
+		"their own.",
 	.options = option_list,
 	.exec = exec_parse,
 };

@@ -286,10 +286,16 @@ on_reset(struct follow_session *session, const struct frame *frame,
 	 struct err *err)
 {
 	struct follow_file *file = live_file(session, frame->id);
+	const struct follow *follow = session->follow;
+	int64_t s = (follow_now_ms(follow) - follow->opened_ms) / 1000;
 	int rc;
 
 	if (file == NULL)
 		return untrue(err, "reset a file that is not open");
+	/* Each makes a generation, which must be kept. */
+	if (session->resets++ > FOLLOW_RESETS_MAX + FOLLOW_RESETS_PER_S * s)
+		return err_set(err, ERR_LIMIT,
+			       "logs are cut too often on the pod");
 	end_file(session->follow, file);
 	rc = begin_file(session, file, frame->size, err);
 	file_free(session->follow, file);

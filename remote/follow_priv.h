@@ -16,6 +16,9 @@
 #define FOLLOW_ENDED_MAX 256U /* that may still resume */
 #define FOLLOW_NAMES_MAX 65536U
 #define FOLLOW_IDS_MAX	 65536U /* files told of in one stream */
+/* Logs cut in one stream: so many, and so many a second. */
+#define FOLLOW_RESETS_MAX   1000
+#define FOLLOW_RESETS_PER_S 10
 
 struct follow_session;
 
@@ -65,6 +68,7 @@ struct follow_session {
 	bool ping_open;		  /* not yet answered */
 	struct follow_file **ids; /* by id - 1; NULL: let go */
 	size_t n_ids, cap_ids;
+	int64_t resets;
 };
 
 int64_t follow_now_ms(const struct follow *follow);

@@ -14,6 +14,8 @@
 	X(formats_show)                                                        \
 	X(formats_check)                                                       \
 	X(harness)                                                             \
+	X(collect)                                                             \
+	X(pods)                                                                \
 	X(runs)                                                                \
 	X(samples)                                                             \
 	X(bench_judge)                                                         \

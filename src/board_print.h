@@ -41,6 +41,9 @@ void board_print_csv(FILE *stream, const struct board *board,
 void board_print_json(FILE *stream, const struct board *board,
 		      const struct board_look *look);
 
+/* The row of one run, keys of `parse` and what the board makes of it. */
+cJSON *board_row_json(const struct board *board, const struct board_row *row);
+
 /* The object of board_print_json; rank from 1.  Given (owned). */
 cJSON *board_group_json(const struct board *board,
 			const struct board_group *group, size_t rank,

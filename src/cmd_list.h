@@ -10,6 +10,7 @@
 	X(parse)                                                               \
 	X(board)                                                               \
 	X(submission)                                                          \
+	X(export)                                                              \
 	X(formats_list)                                                        \
 	X(formats_show)                                                        \
 	X(formats_check)                                                       \

@@ -4,78 +4,23 @@
 
 #include "submission.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "board_print.h"
 #include "board_text.h"
+#include "new_folder.h"
 
 #define BLOCK_BYTES 65536U
-
-/* Make folder; it may be there already when nothing is in it. */
-static int
-make_folder(const char *folder, struct err *err)
-{
-	const struct dirent *entry;
-	DIR *dir;
-	bool empty = true;
-
-	if (mkdir(folder, 0777) == 0)
-		return 0;
-	if (errno != EEXIST)
-		return err_set_errno(err, ERR_IO, "cannot make %s", folder);
-	dir = opendir(folder);
-	if (dir == NULL)
-		return err_set_errno(err, ERR_IO, "cannot open %s", folder);
-	while (empty && (entry = readdir(dir)) != NULL)
-		empty = strcmp(entry->d_name, ".") == 0 ||
-			strcmp(entry->d_name, "..") == 0;
-	(void)closedir(dir);
-	if (!empty)
-		return err_set(err, ERR_USAGE,
-			       "%s is not empty; nothing was written", folder);
-	return 0;
-}
-
-/* A new file of the folder; NULL with err, also when it is there. */
-static FILE *
-create(const char *folder, const char *name, char **path, struct err *err)
-{
-	FILE *stream;
-
-	*path = xasprintf("%s/%s", folder, name);
-	stream = fopen(*path, "wbxe");
-	if (stream == NULL) {
-		err_set_errno(err, ERR_IO, "cannot make %s", *path);
-		free(*path);
-		*path = NULL;
-	}
-	return stream;
-}
-
-static int
-finish(FILE *stream, char *path, struct err *err)
-{
-	int failed = ferror(stream);
-
-	failed |= fclose(stream) != 0;
-	if (failed)
-		err_set(err, ERR_IO, "cannot write %s", path);
-	free(path);
-	return failed ? -1 : 0;
-}
 
 static int
 write_json(const struct submission *s, const char *folder, struct err *err)
 {
 	char *path, *text;
-	FILE *stream = create(folder, "submission.json", &path, err);
+	FILE *stream = new_folder_create(folder, "submission.json", &path, err);
 	cJSON *root;
 
 	if (stream == NULL)
@@ -85,7 +30,7 @@ write_json(const struct submission *s, const char *folder, struct err *err)
 	(void)fprintf(stream, "%s\n", text);
 	cJSON_free(text);
 	cJSON_Delete(root);
-	return finish(stream, path, err);
+	return new_folder_finish(stream, path, err);
 }
 
 static void
@@ -103,7 +48,7 @@ static int
 write_readme(const struct submission *s, const char *folder, struct err *err)
 {
 	char *path;
-	FILE *stream = create(folder, "README.md", &path, err);
+	FILE *stream = new_folder_create(folder, "README.md", &path, err);
 	struct buf text;
 
 	if (stream == NULL)
@@ -123,7 +68,7 @@ write_readme(const struct submission *s, const char *folder, struct err *err)
 	if (submission_check(s, say_item, stream) == 0)
 		(void)fputs("Nothing.\n", stream);
 	buf_release(&text);
-	return finish(stream, path, err);
+	return new_folder_finish(stream, path, err);
 }
 
 /* Copy one log, and see that it is the one whose numbers are told. */
@@ -137,7 +82,7 @@ copy_log(const struct submission *s, const struct board_row *row,
 	struct sha256 sha;
 	size_t n;
 
-	to = from != NULL ? create(folder, name, &path, err) : NULL;
+	to = from != NULL ? new_folder_create(folder, name, &path, err) : NULL;
 	if (from == NULL)
 		err_set_errno(err, ERR_IO, "cannot open %s", row->path);
 	free(name);
@@ -156,7 +101,7 @@ copy_log(const struct submission *s, const struct board_row *row,
 	sha256_hex(&sha, hex);
 	n = (size_t)ferror(from);
 	(void)fclose(from);
-	if (finish(to, path, err) != 0)
+	if (new_folder_finish(to, path, err) != 0)
 		return -1;
 	if (n != 0)
 		return err_set(err, ERR_IO, "cannot read %s", row->path);
@@ -192,7 +137,7 @@ int
 submission_write(const struct submission *s, const char *folder, bool logs,
 		 struct err *err)
 {
-	if (make_folder(folder, err) != 0)
+	if (new_folder_make(folder, err) != 0)
 		return -1;
 	for (size_t i = 0; logs && i < s->group->n_rows; i++) {
 		const struct board_row *row = s->board->rows[s->group->rows[i]];

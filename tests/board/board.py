@@ -223,6 +223,49 @@ def test_submission():
        out)
 
 
+def test_export():
+    runs = [home + "/runs/mine", home + "/runs/theirs"]
+    folder = home + "/export"
+    status, _, err = board(*runs, "--out", folder, "--baseline", "theirs",
+                           command="export")
+    ok(status == 0 and err == "", "export", (status, err))
+    ok(sorted(os.listdir(folder)) == ["board.csv", "board.json", "board.md",
+                                      "runs.csv", "runs.json", "samples.csv"],
+       "its files", os.listdir(folder))
+    direct = groups(*runs, "--baseline", "theirs")
+    with open(folder + "/board.json") as stream:
+        ok([json.loads(line) for line in stream] == direct,
+           "board.json is what board says")
+    for name in ("runs.json", "runs.csv"):
+        again = groups(folder + "/" + name, "--baseline", "theirs")
+        ok([(g["group"], g["n"], g["mean_bpb"], g["verdict"])
+            for g in again] == [(g["group"], g["n"], g["mean_bpb"],
+                                 g["verdict"]) for g in direct],
+           name + " makes the same board", again)
+        _, _, err = board(folder + "/" + name)
+        ok(err == "", name + " is read without a word", err)
+    with open(folder + "/samples.csv") as stream:
+        points = [p for p in csv.DictReader(stream)
+                  if p["file"].endswith("seed1.log") and
+                  p["metric"] == "val_bpb"]
+    ok([p["step"] for p in points] == ["1000", "2000", "3000", "4000",
+                                       "5000"], "the series", points)
+    status, out, _ = board(runs[0], "--what", "samples", "--csv",
+                           command="export")
+    ok(status == 0 and out.startswith("file,run_index,step,metric"),
+       "samples to standard output", out)
+    status, _, err = board(*runs, "--out", folder, command="export")
+    ok(status == 2 and "not empty" in err, "nothing is overwritten", err)
+    status, _, err = board(*runs, "--what", "x", command="export")
+    ok(status == 2 and "--what" in err, "a wrong word", err)
+    parse = subprocess.run([PROGRAM, "parse", "--json",
+                            home + "/runs/mine/train_seed1.log"],
+                           capture_output=True, text=True)
+    status, out, err = board("-", "--json", stdin=parse.stdout)
+    ok(status == 0 and err == "" and json.loads(out)["mean_bpb"] == 1.05,
+       "board takes what parse gives", (out, err))
+
+
 def test_tracks():
     table = write("t.csv", "seed,final_bpb,artifact_bytes\n1,1.05,99\n"
                   "2,1.06,100\n3,1.07,101\n")
@@ -263,6 +306,17 @@ def test_small():
     alone = groups("--values", "1.05,1.06")[0]
     ok(alone["verdict"] is None and alone["delta_bpb"] is None,
        "no baseline, no verdict", alone)
+
+
+def test_status():
+    text = "seed,status,final_bpb\n1,finished,1.05\n2,,1.06\n3,crashed,1\n"
+    g = groups(write("status.csv", text))[0]
+    ok(g["n"] == 1 and g["n_unfinished"] == 2 and g["mean_bpb"] == 1.05,
+       "an empty status is none that counts", g)
+    lines = '{"seed": 1, "status": null, "final_bpb": 1.05}\n'
+    g = groups("-", stdin=lines)[0]
+    ok(g["n"] == 0 and g["mean_bpb"] is None and
+       g["verdict"] == "NO FINISHED RUN", "nor is a null", g)
 
 
 def test_wrong():
@@ -348,8 +402,10 @@ def main():
         test_published()
         test_logs()
         test_submission()
+        test_export()
         test_tracks()
         test_small()
+        test_status()
         test_wrong()
         test_corpus()
     finally:

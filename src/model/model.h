@@ -96,6 +96,9 @@ struct model_event {
 #define MODEL_MAX_RUNS	 100000
 #define MODEL_LOG_LINES	 10000
 
+/* HarnessGym directories that are followed (model/harness_view.h). */
+struct harness_view;
+
 struct model {
 	struct model_pod *pods;
 	size_t n_pods, cap_pods;
@@ -107,6 +110,7 @@ struct model {
 	struct map log_index;	    /* "pod path" to struct model_log */
 	struct model_event *events; /* ring of MODEL_MAX_EVENTS */
 	size_t n_events, cap_events, first_event;
+	const struct harness_view *harness; /* borrowed; NULL: none */
 	uint64_t generation;
 	unsigned int changed; /* enum model_part; the frame clears it */
 };

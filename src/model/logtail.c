@@ -68,25 +68,23 @@ grow(struct logtail *tail)
 }
 
 void
-logtail_push(struct logtail *tail, uint64_t line, struct str text,
-	     enum line_class class)
+logtail_push(struct logtail *tail, const struct logtail_line *line)
 {
+	size_t len = line->len;
 	struct logtail_line *slot;
 
-	if (text.len > LOGTAIL_LINE_BYTES)
-		text.len = LOGTAIL_LINE_BYTES;
+	if (len > LOGTAIL_LINE_BYTES)
+		len = LOGTAIL_LINE_BYTES;
 	if (tail->n == tail->room && tail->room < tail->cap)
 		grow(tail);
-	while (tail->n > 0 && (tail->n == tail->room ||
-			       tail->bytes + text.len > LOGTAIL_MAX_BYTES))
+	while (tail->n > 0 &&
+	       (tail->n == tail->room || tail->bytes + len > LOGTAIL_MAX_BYTES))
 		drop_oldest(tail);
-	assert(tail->room > 0);
 	slot = &tail->ring[(tail->head + tail->n) % tail->room];
-	slot->text = xstrndup(text.len > 0 ? text.p : "", text.len);
-	slot->len = (uint32_t)text.len;
-	slot->class = class;
-	slot->line = line;
-	tail->bytes += text.len;
+	*slot = *line;
+	slot->text = xstrndup(len > 0 ? line->text : "", len);
+	slot->len = (uint32_t)len;
+	tail->bytes += len;
 	tail->n++;
 	tail->pushed++;
 }

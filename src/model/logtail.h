@@ -16,18 +16,19 @@
 #define LOGTAIL_LINE_BYTES 4096U
 
 struct logtail_line {
-	char *text; /* owned, raw bytes, NUL-ended */
+	char *text; /* raw bytes, NUL-ended; owned by the tail */
 	uint32_t len;
 	enum line_class class;
-	uint64_t line; /* 1-based in the file */
+	uint64_t line;	/* 1-based in the file */
+	uint64_t order; /* of arrival, over all logs of a model */
 };
 
 struct logtail;
 
 struct logtail *logtail_new(size_t cap_lines);
 void logtail_free(struct logtail *tail);
-void logtail_push(struct logtail *tail, uint64_t line, struct str text,
-		  enum line_class class);
+/* line->text is borrowed, len bytes of it are copied. */
+void logtail_push(struct logtail *tail, const struct logtail_line *line);
 size_t logtail_count(const struct logtail *tail);
 /* i < logtail_count; 0 is the oldest that is kept. */
 const struct logtail_line *logtail_at(const struct logtail *tail, size_t i);

@@ -251,12 +251,46 @@ model_run_last(const struct model_run *mr, enum metric metric)
 	return last != NULL ? last->value : RUN_ABSENT;
 }
 
+double
+model_run_ms_per_step(const struct model_run *mr)
+{
+	const struct run *run = &mr->run;
+
+	if (run_has(run->ms_per_step))
+		return run->ms_per_step;
+	if (run_has(run->tok_s_last) && run->tok_s_last > 0)
+		return run->train_batch_tokens / run->tok_s_last * 1000;
+	return run->step_avg_printed_ms;
+}
+
+double
+model_run_train_ms(const struct model_run *mr)
+{
+	if (run_has(mr->run.train_ms))
+		return mr->run.train_ms;
+	return mr->run.steps * model_run_ms_per_step(mr);
+}
+
+/* Count the time since the bytes before. */
+static void
+note_gap(struct model_run *mr, int64_t gap_ms)
+{
+	size_t bucket = 0;
+
+	while (bucket + 1 < MODEL_GAP_BUCKETS && gap_ms >> (bucket + 1) > 0)
+		bucket++;
+	mr->gaps[bucket]++;
+	mr->n_gaps++;
+}
+
 void
 model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 		bool live)
 {
 	if (mr->first_byte_wall_ms == 0)
 		mr->first_byte_wall_ms = wall_ms;
+	else if (live && wall_ms > mr->last_byte_wall_ms)
+		note_gap(mr, wall_ms - mr->last_byte_wall_ms);
 	mr->last_byte_wall_ms = wall_ms;
 	mr->live = live;
 	note_change(model, MODEL_RUNS);
@@ -294,7 +328,15 @@ void
 model_log_line(struct model *model, struct model_log *log, uint64_t line,
 	       struct str text, enum line_class class)
 {
-	logtail_push(log->tail, line, text, class);
+	/* The tail copies; nothing is written through the pointer. */
+	union {
+		const char *read;
+		char *text;
+	} bytes = { text.p };
+
+	logtail_push(log->tail,
+		     &(struct logtail_line){ bytes.text, (uint32_t)text.len,
+					     class, line, model->n_lines++ });
 	note_change(model, MODEL_LOGS);
 }
 

@@ -60,6 +60,8 @@ struct model_pod {
 	bool bench_running;
 };
 
+#define MODEL_GAP_BUCKETS 32
+
 struct model_run {
 	int64_t run_id; /* of the database; 0: not stored */
 	size_t pod;	/* index into model.pods */
@@ -68,6 +70,8 @@ struct model_run {
 	struct run run; /* what its log says so far */
 	struct series *series[METRIC_COUNT];	       /* NULL where none */
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read */
+	uint32_t gaps[MODEL_GAP_BUCKETS]; /* between reads; powers of two ms */
+	uint32_t n_gaps;
 	bool live;	       /* its file still grows, as far as we know */
 	struct model_log *log; /* borrowed from the model; NULL: none known */
 };
@@ -96,9 +100,6 @@ struct model_event {
 #define MODEL_MAX_RUNS	 100000
 #define MODEL_LOG_LINES	 10000
 
-/* HarnessGym directories that are followed (model/harness_view.h). */
-struct harness_view;
-
 struct model {
 	struct model_pod *pods;
 	size_t n_pods, cap_pods;
@@ -108,9 +109,9 @@ struct model {
 	struct model_log **logs; /* stable pointers */
 	size_t n_logs, cap_logs;
 	struct map log_index;	    /* "pod path" to struct model_log */
+	uint64_t n_lines;	    /* of all logs, so far */
 	struct model_event *events; /* ring of MODEL_MAX_EVENTS */
 	size_t n_events, cap_events, first_event;
-	const struct harness_view *harness; /* borrowed; NULL: none */
 	uint64_t generation;
 	unsigned int changed; /* enum model_part; the frame clears it */
 };
@@ -144,6 +145,13 @@ void model_run_sample(struct model *model, struct model_run *mr,
 		      const struct sample *sample);
 /* Its last value of that metric, or RUN_ABSENT. */
 double model_run_last(const struct model_run *mr, enum metric metric);
+/*
+ * Mean step time and training time so far in milliseconds: as the log says
+ * them, else from its cumulative throughput (batch / tok_s, steps times
+ * that); absent when neither is there.
+ */
+double model_run_ms_per_step(const struct model_run *mr);
+double model_run_train_ms(const struct model_run *mr);
 /* Say when its bytes came and whether its file still grows. */
 void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 		     bool live);

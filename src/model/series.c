@@ -124,11 +124,13 @@ push_open(struct series *series, const struct series_point *point)
 	order_open(series);
 	if (series->n_open < series->stretch)
 		return;
+	if (series->n_old >= series->cap_old) {
+		halve_old(series);
+		return;
+	}
 	push_old(series, &series->open[0]);
 	push_old(series, &series->open[1]);
 	series->n_open = 0;
-	if (series->n_old >= series->cap_old)
-		halve_old(series);
 }
 
 void

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_PATTERN_H
+#define HGYM_PARSERS_PATTERN_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+/*
+ * A pattern that a user typed (PCRE2): letters match in any case unless the
+ * pattern has a capital.  Matching is bounded, so that no pattern hangs.
+ */
+struct pattern;
+
+struct pattern *pattern_new(const char *text, struct err *err)
+	__attribute__((warn_unused_result));
+void pattern_free(struct pattern *pattern);
+/* Whether it is found in s; where: first byte and length. */
+bool pattern_find(const struct pattern *pattern, struct str s, size_t *at,
+		  size_t *len);
+
+#endif

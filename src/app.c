@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* The dashboard on a terminal: loop, keys, frames, signals. */
+#include "config.h"
+
+#include "app.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app_parts.h"
+#include "base/buf.h"
+#include "ui/osc.h"
+#include "ui/term.h"
+
+#define POLL_MS	  200
+#define RESIZE_MS 40
+
+struct app {
+	const struct app_setup *setup;
+	struct app_parts parts;
+	struct term *term;
+	struct canvas canvas;
+	struct loop *loop;
+	struct loop_fd *tty;
+	struct loop_timer *poll, *frame, *tick, *work, *resize;
+	bool mouse;
+	bool in_tmux;
+	int status; /* 128 + signal */
+};
+
+static int64_t
+mono_ms(const struct app *app)
+{
+	const struct clock *clock = loop_clock(app->loop);
+
+	return clock->mono_ms(clock);
+}
+
+static void
+draw(struct app *app)
+{
+	int x, y;
+
+	ui_draw(app->parts.ui, &app->canvas, &x, &y);
+	term_present(app->term, &app->canvas, x, y);
+}
+
+/* Draw what is stale now, or set the timer for when it may be drawn. */
+static void
+schedule(struct app *app)
+{
+	int64_t in_ms;
+
+	app_parts_update(&app->parts, mono_ms(app));
+	in_ms = ui_frame_in_ms(app->parts.ui);
+	if (in_ms == 0)
+		draw(app);
+	else if (in_ms > 0)
+		loop_timer_start(app->frame, in_ms, 0);
+}
+
+static void
+fit_canvas(struct app *app)
+{
+	int width, height;
+
+	term_size(app->term, &width, &height);
+	canvas_resize(&app->canvas, width, height);
+}
+
+/* Close all watches; the loop ends when the source has stopped too. */
+static void
+quit(struct app *app)
+{
+	if (app->tty == NULL)
+		return;
+	loop_fd_close(app->tty);
+	app->tty = NULL;
+	loop_timer_close(app->poll);
+	loop_timer_close(app->frame);
+	loop_timer_close(app->tick);
+	loop_timer_close(app->work);
+	loop_timer_close(app->resize);
+	if (app->setup->source.stop != NULL)
+		app->setup->source.stop(app->setup->source.user);
+	loop_stop(app->loop);
+}
+
+/* Do what the frame asked for; true: the program is left. */
+static bool
+serve_wants(struct app *app)
+{
+	unsigned int wants = ui_take_wants(app->parts.ui);
+
+	if (wants & UI_WANT_QUIT) {
+		quit(app);
+		return true;
+	}
+	if (wants & UI_WANT_SUSPEND) {
+		term_suspend(app->term);
+		fit_canvas(app);
+		ui_tick(app->parts.ui);
+	}
+	if (wants & UI_WANT_REPAINT)
+		term_repaint(app->term);
+	if (wants & UI_WANT_MOUSE) {
+		app->mouse = !app->mouse;
+		term_mouse(app->term, app->mouse);
+		ui_say(ui_shared(app->parts.ui), "the mouse is %s",
+		       app->mouse ? "on" : "off: the terminal selects text");
+	}
+	return false;
+}
+
+static void
+start_work(struct app *app)
+{
+	if (ui_work(app->parts.ui))
+		loop_timer_start(app->work, 1, 0);
+}
+
+static void
+on_tty(void *user, unsigned int events)
+{
+	struct app *app = user;
+	struct key key;
+
+	(void)events;
+	app_parts_update(&app->parts, mono_ms(app));
+	while (term_read(app->term, &key)) {
+		if (key.code == KEYCODE_RESIZE)
+			continue;
+		ui_key(app->parts.ui, &key);
+		if (serve_wants(app))
+			return;
+	}
+	if (term_is_gone(app->term)) {
+		app->status = 128 + SIGHUP;
+		quit(app);
+		return;
+	}
+	start_work(app);
+	schedule(app);
+}
+
+static void
+on_poll(void *user)
+{
+	struct app *app = user;
+	const struct app_source *source = &app->setup->source;
+	bool more = source->poll != NULL && source->poll(source->user);
+
+	loop_timer_start(app->poll, more ? 1 : POLL_MS, 0);
+	schedule(app);
+}
+
+static void
+on_frame(void *user)
+{
+	schedule(user);
+}
+
+static void
+on_tick(void *user)
+{
+	struct app *app = user;
+
+	ui_tick(app->parts.ui);
+	start_work(app);
+	schedule(app);
+}
+
+static void
+on_work(void *user)
+{
+	struct app *app = user;
+
+	start_work(app);
+	schedule(app);
+}
+
+static void
+on_resize(void *user)
+{
+	struct app *app = user;
+
+	term_resize(app->term);
+	fit_canvas(app);
+	ui_tick(app->parts.ui);
+	app_parts_update(&app->parts, mono_ms(app));
+	draw(app);
+}
+
+static void
+on_signal(void *user, int signum)
+{
+	struct app *app = user;
+
+	if (app->tty == NULL)
+		return;
+	/* A storm of sizes is drawn once. */
+	if (signum == SIGWINCH) {
+		loop_timer_start(app->resize, RESIZE_MS, 0);
+		return;
+	}
+	app->status = 128 + signum;
+	quit(app);
+}
+
+static void
+on_alert(void *user, const struct alert *alert, const char *text)
+{
+	struct app *app = user;
+	const struct conf *conf = app->setup->conf;
+	struct buf out;
+
+	if (conf == NULL || conf->alerts.bell)
+		term_bell(app->term);
+	if (conf != NULL && conf->alerts.notify) {
+		buf_init(&out, 8192);
+		osc_notify(&out, STR_LIT("hgym-tui"), str_from(text),
+			   app->in_tmux);
+		term_write(app->term, out.data, out.len);
+		buf_release(&out);
+	}
+	if (conf != NULL && conf->alerts.command != NULL) {
+		const char *const argv[] = { conf->alerts.command,
+					     alert_name(alert->kind), text,
+					     NULL };
+		static const int none[3] = { -1, -1, -1 };
+		struct err err = { ERR_NONE, "" };
+		struct loop_child *child = loop_child_new(
+			app->loop, argv, NULL, none, NULL, NULL, &err);
+
+		if (child == NULL)
+			ui_say(ui_shared(app->parts.ui), "%s", err.text);
+		else
+			loop_child_close(child);
+	}
+}
+
+static int
+copy(void *user, const char *text, struct err *err)
+{
+	struct app *app = user;
+	struct buf out;
+	int failed;
+
+	buf_init(&out, 4 * OSC_COPY_MAX_BYTES);
+	failed = osc_copy(&out, str_from(text), app->in_tmux);
+	if (failed)
+		err_set(err, ERR_LIMIT,
+			"too long for the clipboard: x writes "
+			"it to a file");
+	else
+		term_write(app->term, out.data, out.len);
+	buf_release(&out);
+	return failed;
+}
+
+static void
+watch(struct app *app)
+{
+	static const int signals[] = { SIGWINCH, SIGTERM, SIGHUP, SIGINT };
+
+	app->tty = loop_fd_new(app->loop, term_fd(app->term), on_tty, app);
+	loop_fd_set(app->tty, LOOP_READ);
+	app->poll = loop_timer_new(app->loop, on_poll, app);
+	app->frame = loop_timer_new(app->loop, on_frame, app);
+	app->tick = loop_timer_new(app->loop, on_tick, app);
+	app->work = loop_timer_new(app->loop, on_work, app);
+	app->resize = loop_timer_new(app->loop, on_resize, app);
+	loop_timer_start(app->poll, 1, 0);
+	loop_timer_start(app->tick, 1000, 1000);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		loop_on_signal(app->loop, signals[i], on_signal, app);
+}
+
+/* What the command line and the configuration say of the terminal. */
+static void
+term_setup(const struct app *app, struct term_options *options)
+{
+	const struct cmd_env *env = app->setup->env;
+	const struct conf *conf = app->setup->conf;
+	const char *color = env->color;
+
+	term_options_init(options);
+	if (strcmp(color, "auto") == 0 && conf != NULL &&
+	    conf->ui.color != NULL)
+		color = conf->ui.color;
+	if (strcmp(color, "never") == 0)
+		options->colors = 0;
+	else if (strcmp(color, "always") == 0)
+		options->colors = -1;
+	if (conf != NULL)
+		options->mouse = conf->ui.mouse;
+}
+
+/* Run with an open terminal and loop. */
+static int
+run_loop(struct app *app, struct err *err)
+{
+	const struct app_source *source = &app->setup->source;
+
+	fit_canvas(app);
+	if (source->start != NULL &&
+	    source->start(source->user, app->loop, err))
+		return -1;
+	watch(app);
+	schedule(app);
+	loop_run(app->loop);
+	return app->status;
+}
+
+int
+app_run(const struct app_setup *setup, struct err *err)
+{
+	struct app app = { .setup = setup };
+	struct term_options options;
+	int status = -1;
+
+	term_setup(&app, &options);
+	app.mouse = options.mouse;
+	app.in_tmux = getenv("TMUX") != NULL;
+	if (app_parts_init(&app.parts, setup, options.ascii, err))
+		return -1;
+	app.parts.on_alert = on_alert;
+	app.parts.copy = copy;
+	app.parts.user = &app;
+	canvas_init(&app.canvas);
+	app.loop = loop_new(err);
+	app.term = app.loop != NULL ? term_open(&options, err) : NULL;
+	if (app.term != NULL)
+		status = run_loop(&app, err);
+	term_close(app.term);
+	app_parts_release(&app.parts);
+	if (app.loop != NULL)
+		loop_free(app.loop);
+	canvas_release(&app.canvas);
+	return status;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_SRC_APP_H
+#define HGYM_SRC_APP_H
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "cmd.h"
+#include "conf.h"
+#include "loop/loop.h"
+#include "model/model.h"
+#include "model/track.h"
+
+/*
+ * The dashboard: a model that someone fills, the screen over it, and the loop
+ * that drives both.  The demonstration, logs on the command line and the
+ * configured pods differ in their source alone.
+ */
+struct app_source {
+	/* Begin to fill the model; NULL: nothing to begin. */
+	int (*start)(void *user, struct loop *loop, struct err *err);
+	/* Called about five times a second; true: call again at once. */
+	bool (*poll)(void *user);
+	/* Stop what start began; the loop runs until that is done. */
+	void (*stop)(void *user);
+	/* Let so many milliseconds of the source's time pass (scripts). */
+	void (*advance)(void *user, int64_t ms);
+	/* Try the link of a pod now; NULL: there are no links. */
+	void (*reconnect)(void *user, size_t pod);
+	void *user;
+};
+
+struct app_setup {
+	const struct cmd_env *env;
+	const struct conf *conf; /* NULL: none was read */
+	struct model *model;
+	const struct track *track;
+	const struct clock *clock; /* what the screen shows as the time */
+	struct app_source source;
+	const char *state_path; /* of alerts; NULL: nothing is kept */
+};
+
+/*
+ * Run on the terminal until the user leaves; 0, or 128 + the number of the
+ * signal that ended it, or -1 with err.
+ */
+int app_run(const struct app_setup *setup, struct err *err)
+	__attribute__((warn_unused_result));
+
+/*
+ * Without a terminal: play a script (NULL: none), print the last screen to
+ * out when it saved none.  One command a line:
+ *
+ *	wait SECONDS	key NAME...	type TEXT	size WxH
+ *	save FILE	(- is out)
+ */
+int app_script(const struct app_setup *setup, const char *script,
+	       const int size[2], FILE *out, struct err *err)
+	__attribute__((warn_unused_result));
+
+#endif

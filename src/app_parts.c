@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a dashboard that need no terminal. */
+#include "config.h"
+
+#include "app_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "ui/plot.h"
+
+#define STATE_MAX_BYTES (1U << 20)
+
+/* A new alert is an event, and is told to who wants to hear it. */
+static void
+on_new_alert(void *user, const struct alert *alert)
+{
+	struct app_parts *parts = user;
+	struct model *model = parts->setup->model;
+	struct model_event event = { alert->since_wall_ms, alert->severity,
+				     alert->pod, alert->mr, NULL };
+	char label[FMT_LABEL] = "", text[480];
+
+	if (alert->mr != NULL)
+		plot_run_label(alert->mr, label);
+	(void)snprintf(text, sizeof(text), "%s%s%s: %s",
+		       alert->pod < model->n_pods ? model->pods[alert->pod].name
+						  : "",
+		       label[0] != '\0' ? " " : "", label, alert->text);
+	event.text = text;
+	model_event_add(model, &event);
+	if (parts->on_alert != NULL && !parts->alerts.muted)
+		parts->on_alert(parts->user, alert, text);
+}
+
+/* Write text to a file that is not there yet; its name in said. */
+static int
+export_file(const struct command *command, char said[200], struct err *err)
+{
+	const char *dot = strrchr(command->name, '.');
+	int base = dot != NULL ? (int)(dot - command->name) : 0;
+	size_t len = strlen(command->text);
+	char *name = xstrdup(command->name);
+	int fd = -1;
+
+	for (int i = 1; i < 1000; i++) {
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+		free(name);
+		name = xasprintf("%.*s-%d%s", base, command->name, i,
+				 dot != NULL ? dot : "");
+	}
+	if (fd < 0 || write(fd, command->text, len) != (ssize_t)len) {
+		err_set_errno(err, ERR_IO, "%s", name);
+		if (fd >= 0)
+			(void)close(fd);
+		free(name);
+		return -1;
+	}
+	(void)close(fd);
+	(void)snprintf(said, 200, "wrote %.180s", name);
+	free(name);
+	return 0;
+}
+
+static int
+execute(void *user, const struct command *command, char said[200],
+	struct err *err)
+{
+	struct app_parts *parts = user;
+	const struct app_source *source = &parts->setup->source;
+
+	switch (command->id) {
+	case COMMAND_COPY:
+		if (parts->copy == NULL)
+			return err_set(err, ERR_USAGE,
+				       "there is no clipboard here");
+		if (parts->copy(parts->user, command->text, err))
+			return -1;
+		(void)snprintf(said, 200, "copied %zu bytes",
+			       strlen(command->text));
+		return 0;
+	case COMMAND_EXPORT:
+		return export_file(command, said, err);
+	case COMMAND_RECONNECT:
+		if (source->reconnect == NULL)
+			return err_set(err, ERR_USAGE,
+				       "these pods have no link to try");
+		source->reconnect(source->user, command->pod);
+		(void)snprintf(said, 200, "trying the link now");
+		return 0;
+	case COMMAND_BENCH_START:
+	case COMMAND_BENCH_STOP:
+	case COMMAND_NONE:
+		break;
+	}
+	return err_set(err, ERR_USAGE, "nothing here can do that");
+}
+
+/* Alerts that were acknowledged when the program was left last. */
+static void
+load_state(struct app_parts *parts)
+{
+	const char *path = parts->setup->state_path;
+	FILE *file = path != NULL ? fopen(path, "re") : NULL;
+	char *text;
+	size_t len;
+
+	if (file == NULL)
+		return;
+	text = xmalloc(STATE_MAX_BYTES);
+	len = fread(text, 1, STATE_MAX_BYTES, file);
+	alerts_load(&parts->alerts, (struct str){ text, len });
+	free(text);
+	(void)fclose(file);
+}
+
+static void
+save_state(const struct app_parts *parts)
+{
+	const char *path = parts->setup->state_path;
+	struct buf text;
+	FILE *file;
+
+	if (path == NULL)
+		return;
+	file = fopen(path, "we");
+	if (file == NULL)
+		return;
+	buf_init(&text, STATE_MAX_BYTES);
+	alerts_save(&parts->alerts, parts->setup->model, &text);
+	(void)fwrite(text.data, 1, text.len, file);
+	buf_release(&text);
+	(void)fclose(file);
+}
+
+static int
+find_charset(const char *name, bool ascii, enum chart_charset *charset,
+	     struct err *err)
+{
+	static const char *const names[] = { "braille", "block", "ascii" };
+
+	*charset = ascii ? CHART_ASCII : CHART_BRAILLE;
+	if (name == NULL)
+		return 0;
+	for (size_t i = 0; i < 3; i++) {
+		if (strcmp(names[i], name) == 0) {
+			*charset = (enum chart_charset)i;
+			return 0;
+		}
+	}
+	return err_set(err, ERR_USAGE,
+		       "--charset: %s: is none of braille, block, ascii", name);
+}
+
+static int
+bind_keys(struct keymap *keymap, const struct conf *conf, struct err *err)
+{
+	keymap_init(keymap);
+	for (size_t i = 0; conf != NULL && i < conf->n_keys; i++) {
+		const struct conf_key *key = &conf->keys[i];
+
+		if (keymap_bind(keymap, key->action,
+				key->key != NULL ? key->key : "", err))
+			return err_prefix(err, "%s: keys", conf->path);
+	}
+	return 0;
+}
+
+static void
+init_alerts(struct app_parts *parts)
+{
+	const struct conf *conf = parts->setup->conf;
+	struct alerts *alerts = &parts->alerts;
+
+	alerts_init(alerts);
+	if (conf != NULL && conf->alerts.stall == CONF_STALL_OFF)
+		alerts->stall_s = 0;
+	else if (conf != NULL && conf->alerts.stall == CONF_STALL_SECONDS)
+		alerts->stall_s = conf->alerts.stall_s;
+	alerts->on_new = on_new_alert;
+	alerts->user = parts;
+	load_state(parts);
+}
+
+int
+app_parts_init(struct app_parts *parts, const struct app_setup *setup,
+	       bool ascii, struct err *err)
+{
+	const struct conf *conf = setup->conf;
+	struct keymap keymap;
+	struct ui_setup ui = { .model = setup->model,
+			       .track = setup->track,
+			       .alerts = &parts->alerts,
+			       .keymap = &keymap,
+			       .sink = { execute, NULL, parts },
+			       .read_only = setup->env->read_only };
+	const char *charset = setup->env->charset;
+
+	memset(parts, 0, sizeof(*parts));
+	parts->setup = setup;
+	if (charset == NULL && conf != NULL && !ascii)
+		charset = conf->ui.charset;
+	if (find_charset(charset, ascii, &ui.charset, err) ||
+	    bind_keys(&keymap, conf, err))
+		return -1;
+	init_alerts(parts);
+	if (conf != NULL && conf->baseline.name != NULL) {
+		parts->baseline = (struct ui_baseline){
+			conf->baseline.name, conf->baseline.bpb,
+			conf->baseline.n_bpb, conf->baseline.nats_per_bpb
+		};
+		ui.baseline = &parts->baseline;
+	}
+	ui.remote =
+		getenv("SSH_TTY") != NULL || getenv("SSH_CONNECTION") != NULL;
+	parts->ui = ui_new(&ui);
+	return 0;
+}
+
+void
+app_parts_release(struct app_parts *parts)
+{
+	if (parts->ui == NULL)
+		return;
+	save_state(parts);
+	ui_free(parts->ui);
+	alerts_release(&parts->alerts);
+	parts->ui = NULL;
+}
+
+void
+app_parts_update(struct app_parts *parts, int64_t mono_ms)
+{
+	struct model *model = parts->setup->model;
+	const struct clock *clock = parts->setup->clock;
+	int64_t wall_ms = clock->wall_ms(clock);
+
+	ui_set_now(parts->ui, wall_ms, mono_ms);
+	if (mono_ms - parts->alerts_at_ms >= 1000 || parts->alerts_at_ms == 0) {
+		alerts_update(&parts->alerts, model, parts->setup->track,
+			      wall_ms);
+		parts->alerts_at_ms = mono_ms;
+	}
+	if (model->changed != 0) {
+		ui_changed(parts->ui, model->changed);
+		model->changed = 0;
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_SRC_APP_PARTS_H
+#define HGYM_SRC_APP_PARTS_H
+
+#include "app.h"
+#include "model/alerts.h"
+#include "ui/ui.h"
+
+/* What a dashboard has with and without a terminal. */
+struct app_parts {
+	const struct app_setup *setup;
+	struct ui *ui;
+	struct alerts alerts;
+	struct ui_baseline baseline;
+	/* Who is told of a new alert beside the event; NULL: nobody. */
+	void (*on_alert)(void *user, const struct alert *alert,
+			 const char *text);
+	/* Takes a copy for the clipboard; NULL: there is none. */
+	int (*copy)(void *user, const char *text, struct err *err);
+	void *user;
+	int64_t alerts_at_ms;
+};
+
+/* -1 with err for keys and charsets that do not exist. */
+int app_parts_init(struct app_parts *parts, const struct app_setup *setup,
+		   bool ascii, struct err *err)
+	__attribute__((warn_unused_result));
+/* Writes the state of the alerts, where it is kept. */
+void app_parts_release(struct app_parts *parts);
+
+/* After the model changed or time went by; mono_ms paces the screen. */
+void app_parts_update(struct app_parts *parts, int64_t mono_ms);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_SRC_COMMAND_H
+#define HGYM_SRC_COMMAND_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+/*
+ * What a view asks of the program beyond drawing: whatever acts on a pod, a
+ * file or the terminal.  Filled by a view, executed by the application.
+ */
+enum command_id {
+	COMMAND_NONE,
+	COMMAND_COPY,	     /* text to the clipboard */
+	COMMAND_EXPORT,	     /* write text to the file `name` */
+	COMMAND_RECONNECT,   /* the pod's link, now */
+	COMMAND_BENCH_START, /* the bench plan `name`, after a yes */
+	COMMAND_BENCH_STOP,  /* the bench `name`, after a yes */
+};
+
+struct command {
+	enum command_id id;
+	size_t pod;
+	char *text; /* owned; command_release frees it */
+	char *name; /* owned */
+};
+
+void command_release(struct command *command);
+
+struct command_sink {
+	/*
+	 * Execute; -1 with err, else a sentence for the status line in
+	 * said[200].
+	 */
+	int (*execute)(void *user, const struct command *command,
+		       char said[200], struct err *err);
+	/*
+	 * The exact command that would run on a pod, for the question before
+	 * it; NULL when none is needed.  Given (caller frees).
+	 */
+	char *(*preview)(void *user, const struct command *command);
+	void *user;
+};
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* What is wrong now: rules over the model; told by the dashboard. */
+#include "config.h"
+
+#include "model/alerts.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+/* A pod is slow when it takes 5 % longer a step than the median of peers. */
+#define SLOW_RATIO	1.05
+#define SLOW_MIN_PEERS	2
+#define DISK_LOW_BYTES	5e9
+#define STALL_MIN_S	20.0
+#define STALL_UNKNOWN_S 120.0
+#define STALL_FACTOR	5.0
+
+static const struct {
+	const char *name;
+	enum model_severity severity;
+} kinds[] = {
+#define X(id, name, severity) { (name), MODEL_##severity },
+	ALERT_LIST(X)
+#undef X
+};
+
+const char *
+alert_name(enum alert_kind kind)
+{
+	return kinds[kind].name;
+}
+
+void
+alerts_init(struct alerts *alerts)
+{
+	memset(alerts, 0, sizeof(*alerts));
+	alerts->stall_s = RUN_ABSENT;
+}
+
+void
+alerts_release(struct alerts *alerts)
+{
+	free(alerts->v);
+	free(alerts->acknowledged_before);
+	memset(alerts, 0, sizeof(*alerts));
+}
+
+/* Who an alert is about, stable over restarts: "kind pod path index". */
+static char *
+alert_key(const struct alert *alert, const struct model *model)
+{
+	const char *pod =
+		alert->pod < model->n_pods ? model->pods[alert->pod].name : "-";
+
+	if (alert->mr == NULL)
+		return xasprintf("%s %s", alert_name(alert->kind), pod);
+	return xasprintf("%s %s %u %s", alert_name(alert->kind), pod,
+			 alert->mr->run.run_index, alert->mr->path);
+}
+
+/* Whether a line of the list is the key. */
+static bool
+has_line(const char *list, const char *key)
+{
+	struct str rest = str_from(list), line;
+
+	while (str_next(&rest, '\n', &line))
+		if (str_eq_cstr(line, key))
+			return true;
+	return false;
+}
+
+/* One update of the list. */
+struct round {
+	struct alerts *alerts;
+	const struct model *model;
+	const struct track *track;
+	int64_t now_wall_ms;
+};
+
+static struct alert *
+find(struct alerts *alerts, const struct alert *like)
+{
+	for (size_t i = 0; i < alerts->n; i++)
+		if (alerts->v[i].kind == like->kind &&
+		    alerts->v[i].pod == like->pod &&
+		    alerts->v[i].mr == like->mr)
+			return &alerts->v[i];
+	return NULL;
+}
+
+/* The alert holds: keep it with its new text, or add it. */
+static void
+hold(struct round *round, struct alert *alert)
+{
+	struct alerts *alerts = round->alerts;
+	struct alert *old = find(alerts, alert);
+
+	if (old != NULL) {
+		memcpy(old->text, alert->text, sizeof(old->text));
+		old->seen = true;
+		return;
+	}
+	if (alerts->n >= ALERTS_MAX)
+		return;
+	alert->severity = kinds[alert->kind].severity;
+	alert->since_wall_ms = round->now_wall_ms;
+	alert->seen = true;
+	if (alerts->acknowledged_before != NULL) {
+		char *key = alert_key(alert, round->model);
+
+		alert->acknowledged =
+			has_line(alerts->acknowledged_before, key);
+		free(key);
+	}
+	alerts->v =
+		xgrow(alerts->v, alerts->n, &alerts->cap, sizeof(*alerts->v));
+	alerts->v[alerts->n++] = *alert;
+	if (alerts->on_new != NULL && !alert->acknowledged)
+		alerts->on_new(alerts->user, alert);
+}
+
+double
+alerts_stall_limit_s(const struct model_run *mr)
+{
+	uint64_t seen = 0, want = (uint64_t)mr->n_gaps * 99 / 100;
+	double p99_s;
+	size_t i = 0;
+
+	if (mr->n_gaps < 20)
+		return STALL_UNKNOWN_S;
+	while (i + 1 < MODEL_GAP_BUCKETS && (seen += mr->gaps[i]) <= want)
+		i++;
+	p99_s = ldexp(1.0, (int)i + 1) / 1000;
+	return fmax(STALL_MIN_S, STALL_FACTOR * p99_s);
+}
+
+static void
+check_stall(struct round *round, struct alert *alert)
+{
+	const struct model_run *mr = alert->mr;
+	double silent_s, limit_s = round->alerts->stall_s;
+
+	if (!mr->live || mr->run.status != RUN_RUNNING || limit_s == 0)
+		return;
+	if (!run_has(limit_s))
+		limit_s = alerts_stall_limit_s(mr);
+	silent_s = (double)(round->now_wall_ms - mr->last_byte_wall_ms) / 1000;
+	if (silent_s <= limit_s)
+		return;
+	alert->kind = ALERT_STALL;
+	(void)snprintf(alert->text, sizeof(alert->text),
+		       "no new line for %.0f s (limit %.0f s)", silent_s,
+		       limit_s);
+	hold(round, alert);
+}
+
+/* Failures that the log itself tells. */
+static void
+check_status(struct round *round, struct alert *alert)
+{
+	static const struct {
+		enum run_status status;
+		enum alert_kind kind;
+		const char *text;
+	} rules[] = {
+		{ RUN_DIVERGED, ALERT_NAN, "loss is NaN or infinite" },
+		{ RUN_OOM, ALERT_OOM, "out of GPU memory" },
+		{ RUN_CRASHED, ALERT_CRASH, "crashed" },
+	};
+	const struct run *run = &alert->mr->run;
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (run->status != rules[i].status)
+			continue;
+		alert->kind = rules[i].kind;
+		(void)snprintf(alert->text, sizeof(alert->text),
+			       run_has(run->last_step) ? "%s at step %.0f"
+						       : "%s",
+			       rules[i].text, run->last_step);
+		hold(round, alert);
+	}
+}
+
+/* One cap: what the run has, and at most this. */
+static void
+check_cap(struct round *round, struct alert *alert, double value, double cap,
+	  const char *what)
+{
+	if (!run_has(value) || !run_has(cap) || value <= cap)
+		return;
+	(void)snprintf(alert->text, sizeof(alert->text),
+		       "%s %.12g is over the cap of %.12g", what, value, cap);
+	hold(round, alert);
+}
+
+static void
+check_caps(struct round *round, struct alert *alert)
+{
+	const struct run *run = &alert->mr->run;
+	const struct track *track = round->track;
+	double grace_ms, eval_s;
+
+	if (track == NULL)
+		return;
+	/* A step may end behind the cap where the track grants steps. */
+	grace_ms = run_has(run->ms_per_step)
+			   ? run->ms_per_step * track->train_grace_steps
+			   : 0;
+	alert->kind = ALERT_CAP_TRAIN;
+	check_cap(round, alert, (run->train_ms - grace_ms) / 1000,
+		  track->cap_train_s, "training of (s)");
+	alert->kind = ALERT_CAP_EVAL;
+	eval_s = run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
+	check_cap(round, alert, eval_s, track->cap_eval_s, "evaluation of (s)");
+	alert->kind = ALERT_CAP_BYTES;
+	check_cap(round, alert, run->artifact_bytes, track->cap_artifact_bytes,
+		  "artifact of (bytes)");
+}
+
+/* Training that sets itself a cap beyond the track's, and needs it. */
+static void
+check_train_soon(struct round *round, struct alert *alert)
+{
+	const struct run *run = &alert->mr->run;
+	double cap_s = round->track->cap_train_s;
+	double own_cap_s = model_run_last(alert->mr, METRIC_CAP_S);
+	double end_s =
+		run->planned_steps * model_run_ms_per_step(alert->mr) / 1000;
+
+	if (!run_has(cap_s) || !run_has(own_cap_s) || own_cap_s <= cap_s ||
+	    !run_has(end_s) || end_s <= cap_s ||
+	    model_run_train_ms(alert->mr) / 1000 > cap_s)
+		return;
+	alert->kind = ALERT_CAP_SOON;
+	(void)snprintf(alert->text, sizeof(alert->text),
+		       "the run stops itself at %.0f s only; the cap is %.0f s",
+		       own_cap_s, cap_s);
+	hold(round, alert);
+}
+
+/* An evaluation that will take longer than allowed at its pace. */
+static void
+check_eval_soon(struct round *round, struct alert *alert)
+{
+	const struct series *done = alert->mr->series[METRIC_DONE];
+	double cap_s = round->track->cap_eval_s, took_s, end_s;
+	const struct series_point *first, *last;
+
+	if (!run_has(cap_s) || !run_has(alert->mr->run.eval_total) ||
+	    done == NULL || series_count(done) < 3)
+		return;
+	first = series_at(done, 0);
+	last = series_last(done);
+	took_s = (double)(last->wall_ms - first->wall_ms) / 1000;
+	if (first->wall_ms == 0 || took_s < 10 || last->value <= first->value)
+		return;
+	end_s = took_s * alert->mr->run.eval_total /
+		(last->value - first->value);
+	if (end_s <= cap_s)
+		return;
+	alert->kind = ALERT_CAP_SOON;
+	(void)snprintf(alert->text, sizeof(alert->text),
+		       "the evaluation will take about %.0f s of %.0f s", end_s,
+		       cap_s);
+	hold(round, alert);
+}
+
+static void
+check_cap_soon(struct round *round, struct alert *alert)
+{
+	if (round->track == NULL || alert->mr->run.status != RUN_RUNNING)
+		return;
+	check_train_soon(round, alert);
+	check_eval_soon(round, alert);
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Step times of the runs that live on other pods with the same recipe. */
+static size_t
+peer_times(const struct model *model, const struct model_run *mr,
+	   double times[64])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < model->n_runs && n < 64; i++) {
+		const struct model_run *peer = model->runs[i];
+
+		if (peer->pod == mr->pod || mr->group == NULL ||
+		    peer->group == NULL ||
+		    strcmp(peer->group, mr->group) != 0 ||
+		    !run_has(model_run_ms_per_step(peer)) ||
+		    peer->run.steps < 50 || peer->run.n_gpus != mr->run.n_gpus)
+			continue;
+		times[n++] = model_run_ms_per_step(peer);
+	}
+	qsort(times, n, sizeof(times[0]), compare_doubles);
+	return n;
+}
+
+static void
+check_slow(struct round *round, struct alert *alert)
+{
+	const struct model_run *mr = alert->mr;
+	double times[64], median, own = model_run_ms_per_step(mr);
+	size_t n;
+
+	if (mr->run.status != RUN_RUNNING || !run_has(own) ||
+	    mr->run.steps < 50)
+		return;
+	n = peer_times(round->model, mr, times);
+	if (n < SLOW_MIN_PEERS)
+		return;
+	median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
+	if (own < median * SLOW_RATIO)
+		return;
+	alert->kind = ALERT_SLOW_POD;
+	(void)snprintf(alert->text, sizeof(alert->text),
+		       "%.1f ms/step is %.0f %% above the median of %zu runs "
+		       "of its recipe",
+		       own, (own / median - 1) * 100, n);
+	hold(round, alert);
+}
+
+static void
+check_run(struct round *round, const struct model_run *mr)
+{
+	struct alert alert = { .pod = mr->pod, .mr = mr };
+
+	check_status(round, &alert);
+	check_stall(round, &alert);
+	check_caps(round, &alert);
+	check_cap_soon(round, &alert);
+	check_slow(round, &alert);
+}
+
+static void
+check_pod(struct round *round, size_t i)
+{
+	const struct model_pod *pod = &round->model->pods[i];
+	struct alert alert = { .pod = i };
+
+	if (pod->state == POD_REFUSED || pod->state == POD_RECONNECTING) {
+		alert.kind = ALERT_LINK;
+		(void)snprintf(alert.text, sizeof(alert.text), "%s: %s",
+			       pod_state_name(pod->state),
+			       pod->why != NULL ? pod->why : "no reason known");
+		hold(round, &alert);
+	}
+	if (run_has(pod->disk_free_bytes) &&
+	    pod->disk_free_bytes < DISK_LOW_BYTES) {
+		alert.kind = ALERT_DISK;
+		(void)snprintf(alert.text, sizeof(alert.text),
+			       "%.1f GB of disk left",
+			       pod->disk_free_bytes / 1e9);
+		hold(round, &alert);
+	}
+}
+
+/* Drop what does not hold any more. */
+static void
+drop_gone(struct alerts *alerts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < alerts->n; i++)
+		if (alerts->v[i].seen)
+			alerts->v[n++] = alerts->v[i];
+	alerts->n = n;
+}
+
+void
+alerts_update(struct alerts *alerts, const struct model *model,
+	      const struct track *track, int64_t now_wall_ms)
+{
+	struct round round = { alerts, model, track, now_wall_ms };
+
+	for (size_t i = 0; i < alerts->n; i++)
+		alerts->v[i].seen = false;
+	for (size_t i = 0; i < model->n_runs; i++)
+		check_run(&round, model->runs[i]);
+	for (size_t i = 0; i < model->n_pods; i++)
+		check_pod(&round, i);
+	drop_gone(alerts);
+}
+
+void
+alerts_acknowledge(struct alerts *alerts)
+{
+	for (size_t i = 0; i < alerts->n; i++)
+		alerts->v[i].acknowledged = true;
+}
+
+size_t
+alerts_open(const struct alerts *alerts)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < alerts->n; i++)
+		n += !alerts->v[i].acknowledged;
+	return n;
+}
+
+const struct alert *
+alerts_of_run(const struct alerts *alerts, const struct model_run *mr)
+{
+	const struct alert *worst = NULL;
+
+	for (size_t i = 0; i < alerts->n; i++) {
+		const struct alert *alert = &alerts->v[i];
+
+		if (alert->mr == mr &&
+		    (worst == NULL || alert->severity > worst->severity))
+			worst = alert;
+	}
+	return worst;
+}
+
+void
+alerts_save(const struct alerts *alerts, const struct model *model,
+	    struct buf *out)
+{
+	if (alerts->muted)
+		buf_append_str(out, "muted\n");
+	for (size_t i = 0; i < alerts->n; i++) {
+		char *key;
+
+		if (!alerts->v[i].acknowledged)
+			continue;
+		key = alert_key(&alerts->v[i], model);
+		/* A name with a line end in it is not worth remembering. */
+		if (strchr(key, '\n') == NULL)
+			buf_appendf(out, "%s\n", key);
+		free(key);
+	}
+}
+
+void
+alerts_load(struct alerts *alerts, struct str text)
+{
+	free(alerts->acknowledged_before);
+	alerts->acknowledged_before =
+		xstrndup(text.len > 0 ? text.p : "", text.len);
+	alerts->muted = has_line(alerts->acknowledged_before, "muted");
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run will end at, from its pace or from a finished one's curve. */
+#include "config.h"
+
+#include "model/forecast.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REFERENCE_ERROR 0.0093
+#define BPB_PER_NAT_GAP 0.4
+#define BPB_SIGMA	0.00071 /* median error .00048 of a normal one */
+
+double
+forecast_bpb_per_nat(const struct model_run *mr)
+{
+	double loss = mr->run.last_val_loss, bpb = mr->run.last_val_bpb;
+
+	if (!run_has(loss) || !run_has(bpb) || loss <= 0 || bpb <= 0)
+		return RUN_ABSENT;
+	return bpb / loss;
+}
+
+/* The series whose points carry the training time at each step. */
+static const struct series *
+time_series(const struct model_run *mr)
+{
+	static const enum metric candidates[] = { METRIC_TRAIN_LOSS,
+						  METRIC_STEP_AVG_MS,
+						  METRIC_MS_PER_STEP,
+						  METRIC_VAL_LOSS };
+
+	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]);
+	     i++) {
+		const struct series *series = mr->series[candidates[i]];
+
+		if (series != NULL && series_count(series) >= 2 &&
+		    run_has(series_last(series)->train_ms))
+			return series;
+	}
+	return NULL;
+}
+
+/* How a series is read at an x: value between the points around it. */
+typedef double (*point_fn)(const struct series_point *point);
+
+static double
+point_step(const struct series_point *point)
+{
+	return point->step;
+}
+
+static double
+point_time(const struct series_point *point)
+{
+	return point->train_ms;
+}
+
+static double
+point_value(const struct series_point *point)
+{
+	return point->value;
+}
+
+/* y at x between the points of an x that rises; absent outside of them. */
+static double
+series_between(const struct series *series, double x, point_fn x_of,
+	       point_fn y_of)
+{
+	size_t lo = 0, hi;
+	double x0, x1, y0, y1;
+
+	if (series == NULL || series_count(series) < 2)
+		return RUN_ABSENT;
+	hi = series_count(series) - 1;
+	if (!(x >= x_of(series_at(series, 0))) ||
+	    !(x <= x_of(series_at(series, hi))))
+		return RUN_ABSENT;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (x_of(series_at(series, mid)) <= x)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	x0 = x_of(series_at(series, lo));
+	x1 = x_of(series_at(series, hi));
+	y0 = y_of(series_at(series, lo));
+	y1 = y_of(series_at(series, hi));
+	return x1 > x0 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y1;
+}
+
+double
+forecast_time_at_step(const struct model_run *mr, double step)
+{
+	return series_between(time_series(mr), step, point_step, point_time);
+}
+
+static bool
+same_recipe(const struct run *a, const struct run *b)
+{
+	/* A log without its script says nothing against it. */
+	return a->source_sha256 == NULL || b->source_sha256 == NULL ||
+	       strcmp(a->source_sha256, b->source_sha256) == 0;
+}
+
+static bool
+same_number(double a, double b)
+{
+	return !run_has(a) || !run_has(b) || a == b;
+}
+
+const struct model_run *
+forecast_reference(const struct model *model, const struct model_run *mr)
+{
+	for (size_t i = model->n_runs; i-- > 0;) {
+		const struct model_run *other = model->runs[i];
+
+		if (other == mr || other->run.status != RUN_FINISHED ||
+		    mr->group == NULL || other->group == NULL ||
+		    strcmp(mr->group, other->group) != 0 ||
+		    !same_recipe(&mr->run, &other->run) ||
+		    !same_number(mr->run.planned_steps,
+				 other->run.planned_steps) ||
+		    !same_number(mr->run.n_gpus, other->run.n_gpus) ||
+		    time_series(other) == NULL)
+			continue;
+		return other;
+	}
+	return NULL;
+}
+
+/* Milliseconds a step over the last fifth of the run's time. */
+static double
+recent_ms_per_step(const struct model_run *mr)
+{
+	const struct series *series = time_series(mr);
+	const struct series_point *last;
+
+	if (series == NULL)
+		return model_run_ms_per_step(mr);
+	last = series_last(series);
+	for (size_t i = series_count(series) - 1; i-- > 0;) {
+		const struct series_point *p = series_at(series, i);
+
+		if (p->train_ms > last->train_ms * 0.8 && i > 0)
+			continue;
+		if (last->step > p->step && last->train_ms > p->train_ms)
+			return (last->train_ms - p->train_ms) /
+			       (last->step - p->step);
+	}
+	return model_run_ms_per_step(mr);
+}
+
+/* Median error of an extrapolation at that part of the time, as measured. */
+static double
+recent_error(double part)
+{
+	static const double at[][2] = { { 0, 0.12 },
+					{ 0.25, 0.104 },
+					{ 0.5, 0.094 },
+					{ 0.75, 0.03 },
+					{ 1, 0 } };
+
+	for (size_t i = 1; i < sizeof(at) / sizeof(at[0]); i++)
+		if (part <= at[i][0])
+			return at[i - 1][1] + (at[i][1] - at[i - 1][1]) *
+						      (part - at[i - 1][0]) /
+						      (at[i][0] - at[i - 1][0]);
+	return 0;
+}
+
+/* The step that the reference's curve, at our pace, reaches at end_ms. */
+static double
+reference_steps(const struct model_run *mr, const struct model_run *ref,
+		double end_ms)
+{
+	double step = mr->run.steps;
+	double ref_now = forecast_time_at_step(ref, step);
+	double ref_before = forecast_time_at_step(ref, step * 0.8);
+	double own_before = forecast_time_at_step(mr, step * 0.8);
+	double pace = 1;
+
+	if (!run_has(ref_now))
+		return RUN_ABSENT;
+	if (run_has(ref_before) && run_has(own_before) && ref_now > ref_before)
+		pace = (model_run_train_ms(mr) - own_before) /
+		       (ref_now - ref_before);
+	if (!(pace > 0.2 && pace < 5))
+		return RUN_ABSENT;
+	return series_between(time_series(ref),
+			      ref_now +
+				      (end_ms - model_run_train_ms(mr)) / pace,
+			      point_time, point_step);
+}
+
+static void
+forecast_steps(const struct model_run *mr, double cap_ms, struct forecast *f)
+{
+	const struct run *run = &mr->run;
+	double pace = recent_ms_per_step(mr), steps = RUN_ABSENT;
+	double part = model_run_train_ms(mr) / cap_ms;
+
+	if (f->reference != NULL)
+		steps = reference_steps(mr, f->reference, cap_ms);
+	if (run_has(steps)) {
+		f->source = FORECAST_REFERENCE;
+		f->end_steps_error = (steps - run->steps) * REFERENCE_ERROR;
+	} else if (run_has(pace) && pace > 0) {
+		f->source = FORECAST_RECENT;
+		steps = run->steps + (cap_ms - model_run_train_ms(mr)) / pace;
+		f->end_steps_error = steps * recent_error(part);
+	}
+	f->end_steps = steps;
+}
+
+/* Whether the runs have taken the same time to this step, within 5 %. */
+static bool
+same_pace(const struct model_run *mr, const struct model_run *ref)
+{
+	double there = forecast_time_at_step(ref, mr->run.steps);
+
+	return run_has(there) && there > 0 &&
+	       fabs(model_run_train_ms(mr) / there - 1) < 0.05;
+}
+
+/* The final BPB from the gap to the reference at the same step. */
+static void
+forecast_bpb(const struct model_run *mr, struct forecast *f)
+{
+	const struct model_run *ref = f->reference;
+	const struct series *own = mr->series[METRIC_TRAIN_LOSS];
+	const struct series_point *last = own != NULL ? series_last(own) : NULL;
+	double gap = 0;
+	size_t n = 0, count;
+
+	/* At another pace the schedule is elsewhere at the same step. */
+	if (ref == NULL || last == NULL || !same_pace(mr, ref) ||
+	    !run_has(ref->run.final_bpb) || !run_has(f->end_train_ms) ||
+	    model_run_train_ms(mr) < f->end_train_ms * 0.5)
+		return;
+	count = series_count(own);
+	/* One row is noise: the mean gap of the last rows. */
+	for (size_t i = count > 20 ? count - 20 : 0; i < count; i++) {
+		const struct series_point *p = series_at(own, i);
+		double there = series_between(ref->series[METRIC_TRAIN_LOSS],
+					      p->step, point_step, point_value);
+
+		if (!run_has(there))
+			continue;
+		gap += p->value - there;
+		n++;
+	}
+	if (n < 3)
+		return;
+	f->final_bpb = ref->run.final_bpb + BPB_PER_NAT_GAP * gap / (double)n;
+	f->final_bpb_sigma = BPB_SIGMA;
+}
+
+static void
+forecast_eval(const struct model_run *mr, int64_t now_wall_ms,
+	      struct forecast *f)
+{
+	const struct series *done = mr->series[METRIC_DONE];
+	const struct series_point *first, *last;
+	double rate;
+
+	(void)now_wall_ms;
+	if (done == NULL || series_count(done) < 2 ||
+	    !run_has(mr->run.eval_total))
+		return;
+	first = series_at(done, 0);
+	last = series_last(done);
+	if (first->wall_ms == 0 || last->wall_ms <= first->wall_ms ||
+	    last->value <= first->value)
+		return;
+	rate = (last->value - first->value) /
+	       (double)(last->wall_ms - first->wall_ms);
+	f->eval_left_s = (mr->run.eval_total - last->value) / rate / 1000;
+}
+
+void
+forecast_run(const struct model *model, const struct model_run *mr,
+	     double cap_train_s, int64_t now_wall_ms, struct forecast *f)
+{
+	const struct run *run = &mr->run;
+	double cap_ms = cap_train_s * 1000, pace;
+
+	*f = (struct forecast){ FORECAST_NONE, NULL,	   RUN_ABSENT,
+				RUN_ABSENT,    RUN_ABSENT, RUN_ABSENT,
+				RUN_ABSENT,    RUN_ABSENT, RUN_ABSENT };
+	if (run->status != RUN_RUNNING)
+		return;
+	f->reference = forecast_reference(model, mr);
+	forecast_eval(mr, now_wall_ms, f);
+	if (!run_has(model_run_train_ms(mr)) || !run_has(run->steps) ||
+	    run->steps <= 0)
+		return;
+	pace = recent_ms_per_step(mr);
+	f->end_train_ms = cap_ms;
+	if (run_has(run->planned_steps) && run_has(pace)) {
+		double plan_ms = model_run_train_ms(mr) +
+				 (run->planned_steps - run->steps) * pace;
+
+		if (!run_has(cap_ms) || plan_ms < cap_ms)
+			f->end_train_ms = plan_ms;
+	}
+	if (!run_has(f->end_train_ms) ||
+	    model_run_train_ms(mr) >= f->end_train_ms)
+		return;
+	f->train_left_s = (f->end_train_ms - model_run_train_ms(mr)) / 1000;
+	forecast_steps(mr, f->end_train_ms, f);
+	if (run_has(run->planned_steps) && f->end_steps > run->planned_steps)
+		f->end_steps = run->planned_steps;
+	forecast_bpb(mr, f);
+}

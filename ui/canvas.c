@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* Cells under the views: clipping, wide characters, text dump. */
+#include "config.h"
+
+#include "ui/canvas.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "ui/theme.h"
+
+#define LINE_BYTES 8192
+
+void
+canvas_init(struct canvas *canvas)
+{
+	memset(canvas, 0, sizeof(*canvas));
+}
+
+void
+canvas_release(struct canvas *canvas)
+{
+	free(canvas->cells);
+	canvas_init(canvas);
+}
+
+void
+canvas_clear(struct canvas *canvas)
+{
+	size_t n = (size_t)canvas->width * (size_t)canvas->height;
+
+	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
+	for (size_t i = 0; i < n; i++)
+		canvas->cells[i] = (struct cell){ ' ', 0, STYLE_NORMAL };
+}
+
+void
+canvas_resize(struct canvas *canvas, int width, int height)
+{
+	assert(width >= 0 && width <= CANVAS_MAX_SIDE);
+	assert(height >= 0 && height <= CANVAS_MAX_SIDE);
+	canvas->width = width;
+	canvas->height = height;
+	canvas->cells =
+		xreallocarray(canvas->cells, (size_t)width * (size_t)height + 1,
+			      sizeof(*canvas->cells));
+	canvas_clear(canvas);
+}
+
+static int
+min_int(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static int
+max_int(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+struct rect
+canvas_clip(struct canvas *canvas, struct rect rect)
+{
+	struct rect before = canvas->clip;
+	int right = min_int(rect.x + rect.w, before.x + before.w);
+	int bottom = min_int(rect.y + rect.h, before.y + before.h);
+
+	canvas->clip.x = max_int(rect.x, before.x);
+	canvas->clip.y = max_int(rect.y, before.y);
+	canvas->clip.w = max_int(right - canvas->clip.x, 0);
+	canvas->clip.h = max_int(bottom - canvas->clip.y, 0);
+	return before;
+}
+
+void
+canvas_unclip(struct canvas *canvas, struct rect before)
+{
+	canvas->clip = before;
+}
+
+static bool
+is_inside(const struct canvas *canvas, int x, int y)
+{
+	const struct rect *clip = &canvas->clip;
+
+	return x >= clip->x && x < clip->x + clip->w && y >= clip->y &&
+	       y < clip->y + clip->h;
+}
+
+static struct cell *
+cell_at(const struct canvas *canvas, int x, int y)
+{
+	return &canvas->cells[(size_t)y * (size_t)canvas->width + (size_t)x];
+}
+
+const struct cell *
+canvas_at(const struct canvas *canvas, int x, int y)
+{
+	assert(x >= 0 && x < canvas->width && y >= 0 && y < canvas->height);
+	return cell_at(canvas, x, y);
+}
+
+/* Half of a wide character must not stay when its other half is drawn over. */
+static void
+break_wide(struct canvas *canvas, int x, int y)
+{
+	struct cell *cell = cell_at(canvas, x, y);
+
+	if (cell->cp == 0 && x > 0)
+		*cell_at(canvas, x - 1, y) =
+			(struct cell){ ' ', 0, cell->style };
+	if (x + 1 < canvas->width && cell_at(canvas, x + 1, y)->cp == 0)
+		*cell_at(canvas, x + 1, y) =
+			(struct cell){ ' ', 0, cell->style };
+}
+
+/* A character that a terminal could take for more than itself. */
+static bool
+is_control(uint32_t cp)
+{
+	return cp < 0x20 || (cp >= 0x7F && cp < 0xA0) || cp == 0xAD ||
+	       (cp >= 0x200B && cp <= 0x200F) ||
+	       (cp >= 0x2028 && cp <= 0x202E) ||
+	       (cp >= 0x2060 && cp <= 0x206F) || cp == 0xFEFF ||
+	       (cp >= 0xFFF9 && cp <= 0xFFFB) || cp >= 0xE0000;
+}
+
+void
+canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_t cp)
+{
+	if (is_control(cp))
+		cp = 0xB7;
+	if (!is_inside(canvas, x, y))
+		return;
+	break_wide(canvas, x, y);
+	*cell_at(canvas, x, y) = (struct cell){ cp, 0, (uint16_t)style };
+	if (utf8_cp_width(cp) < 2)
+		return;
+	if (!is_inside(canvas, x + 1, y)) {
+		cell_at(canvas, x, y)->cp = ' ';
+		return;
+	}
+	break_wide(canvas, x + 1, y);
+	cell_at(canvas, x, y)->cp = cp;
+	*cell_at(canvas, x + 1, y) = (struct cell){ 0, 0, (uint16_t)style };
+}
+
+/* Draw s from x on; returns the column behind it. */
+static int
+put_str(struct canvas *canvas, int x, int y, unsigned int style, struct str s)
+{
+	while (s.len > 0) {
+		uint32_t cp;
+		size_t n = utf8_decode(s, &cp);
+		int width;
+
+		s.p += n;
+		s.len -= n;
+		if (cp == '\t')
+			cp = ' ';
+		width = is_control(cp) ? 1 : utf8_cp_width(cp);
+		if (width > 0)
+			canvas_put(canvas, x, y, style, cp);
+		else if (x > 0 && is_inside(canvas, x - 1, y) &&
+			 cell_at(canvas, x - 1, y)->cp > ' ')
+			cell_at(canvas, x - 1, y)->mark = cp;
+		x += width;
+	}
+	return x;
+}
+
+int
+canvas_text(struct canvas *canvas, int x, int y, unsigned int style,
+	    const char *text)
+{
+	return put_str(canvas, x, y, style, str_from(text)) - x;
+}
+
+int
+canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
+	     const char *fmt, ...)
+{
+	struct buf text;
+	va_list ap;
+	int columns;
+
+	buf_init(&text, LINE_BYTES);
+	va_start(ap, fmt);
+	buf_vappendf(&text, fmt, ap);
+	va_end(ap);
+	columns = canvas_text(canvas, x, y, style, text.data);
+	buf_release(&text);
+	return columns;
+}
+
+/* Columns that put_str takes for s, counted up to `most`. */
+static int
+str_columns(struct str s, int most)
+{
+	int columns = 0;
+
+	while (s.len > 0 && columns <= most) {
+		uint32_t cp;
+		size_t n = utf8_decode(s, &cp);
+
+		s.p += n;
+		s.len -= n;
+		columns += is_control(cp) ? 1 : utf8_cp_width(cp);
+	}
+	return columns;
+}
+
+void
+canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
+	    struct str text)
+{
+	struct rect before;
+
+	if (rect.w <= 0)
+		return;
+	before = canvas_clip(canvas, rect);
+	if (str_columns(text, rect.w) <= rect.w) {
+		(void)put_str(canvas, rect.x, rect.y, style, text);
+	} else {
+		struct rect whole = canvas_clip(
+			canvas, (struct rect){ rect.x, rect.y, rect.w - 1, 1 });
+
+		(void)put_str(canvas, rect.x, rect.y, style, text);
+		canvas_unclip(canvas, whole);
+		canvas_put(canvas, rect.x + rect.w - 1, rect.y, style, 0x2026);
+	}
+	canvas_unclip(canvas, before);
+}
+
+void
+canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
+	     struct str text)
+{
+	int columns = str_columns(text, rect.w);
+	int free_columns = max_int(rect.w - columns, 0);
+
+	rect.x += free_columns;
+	rect.w -= free_columns;
+	canvas_line(canvas, rect, style, text);
+}
+
+void
+canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
+	    uint32_t cp)
+{
+	struct rect before = canvas_clip(canvas, rect);
+	struct rect clip = canvas->clip;
+
+	for (int y = clip.y; y < clip.y + clip.h; y++)
+		for (int x = clip.x; x < clip.x + clip.w; x++)
+			canvas_put(canvas, x, y, style, cp);
+	canvas_unclip(canvas, before);
+}
+
+void
+canvas_restyle(struct canvas *canvas, struct rect rect, unsigned int style)
+{
+	struct rect before = canvas_clip(canvas, rect);
+	struct rect clip = canvas->clip;
+
+	for (int y = clip.y; y < clip.y + clip.h; y++)
+		for (int x = clip.x; x < clip.x + clip.w; x++)
+			cell_at(canvas, x, y)->style = (uint16_t)style;
+	canvas_unclip(canvas, before);
+}
+
+void
+canvas_box(struct canvas *canvas, struct rect r, const char *title)
+{
+	int right = r.x + r.w - 1, bottom = r.y + r.h - 1;
+
+	if (r.w < 2 || r.h < 2)
+		return;
+	for (int x = r.x + 1; x < right; x++) {
+		canvas_put(canvas, x, r.y, STYLE_BORDER, 0x2500);
+		canvas_put(canvas, x, bottom, STYLE_BORDER, 0x2500);
+	}
+	for (int y = r.y + 1; y < bottom; y++) {
+		canvas_put(canvas, r.x, y, STYLE_BORDER, 0x2502);
+		canvas_put(canvas, right, y, STYLE_BORDER, 0x2502);
+	}
+	canvas_put(canvas, r.x, r.y, STYLE_BORDER, 0x250C);
+	canvas_put(canvas, right, r.y, STYLE_BORDER, 0x2510);
+	canvas_put(canvas, r.x, bottom, STYLE_BORDER, 0x2514);
+	canvas_put(canvas, right, bottom, STYLE_BORDER, 0x2518);
+	if (title != NULL && r.w > 6) {
+		int columns =
+			min_int(str_columns(str_from(title), r.w), r.w - 6);
+
+		canvas_line(canvas, (struct rect){ r.x + 3, r.y, columns, 1 },
+			    STYLE_TITLE, str_from(title));
+		canvas_put(canvas, r.x + 2, r.y, STYLE_BORDER, ' ');
+		canvas_put(canvas, r.x + 3 + columns, r.y, STYLE_BORDER, ' ');
+	}
+}
+
+/* Pairs of a character and its nearest in ASCII. */
+static const struct {
+	uint32_t cp;
+	char ascii;
+} ascii_forms[] = {
+	{ 0xB1, '~' },	 { 0xB7, '.' },	  { 0x2013, '-' }, { 0x2014, '-' },
+	{ 0x2016, 'Z' }, { 0x2026, '~' }, { 0x2190, '<' }, { 0x2191, '^' },
+	{ 0x2192, '>' }, { 0x2193, 'v' }, { 0x2206, 'd' }, { 0x394, 'd' },
+	{ 0x3A3, 'S' },	 { 0x3C3, 's' },  { 0x2212, '-' }, { 0x2248, '~' },
+	{ 0x2264, '<' }, { 0x2265, '>' }, { 0x2500, '-' }, { 0x2501, '=' },
+	{ 0x2502, '|' }, { 0x2506, ':' }, { 0x2508, '.' }, { 0x254C, '.' },
+	{ 0x2504, '.' }, { 0x2524, '|' }, { 0x2588, '#' }, { 0x2591, '.' },
+	{ 0x2592, '+' }, { 0x25B2, '^' }, { 0x25BC, 'v' }, { 0x25B6, 'R' },
+	{ 0x25B8, '>' }, { 0x25BE, 'v' }, { 0x25C6, '*' }, { 0x2713, 'D' },
+	{ 0x2717, 'X' }, { 0x25CF, 'o' }, { 0x23CE, '~' }, { 0xD7, 'x' },
+	{ 0x221E, '8' }, { 0xB0, 'o' },	  { 0x25AA, '#' }, { 0x25CB, 'o' },
+};
+
+char
+canvas_ascii(uint32_t cp)
+{
+	if (cp >= 0x20 && cp < 0x7F)
+		return (char)cp;
+	for (size_t i = 0; i < sizeof(ascii_forms) / sizeof(ascii_forms[0]);
+	     i++)
+		if (ascii_forms[i].cp == cp)
+			return ascii_forms[i].ascii;
+	if (cp >= 0x2500 && cp <= 0x257F)
+		return '+';
+	if (cp >= 0x2580 && cp <= 0x259F)
+		return '#';
+	if (cp == 0x2800)
+		return ' ';
+	return cp > 0x2800 && cp <= 0x28FF ? '*' : '?';
+}
+
+static void
+dump_cell(const struct cell *cell, bool ascii, struct buf *line)
+{
+	char bytes[4];
+
+	if (cell->cp == 0) {
+		if (ascii)
+			buf_append_char(line, ' ');
+		return;
+	}
+	if (ascii) {
+		buf_append_char(line, canvas_ascii(cell->cp));
+		return;
+	}
+	buf_append(line, bytes, utf8_encode(cell->cp, bytes));
+	if (cell->mark != 0)
+		buf_append(line, bytes, utf8_encode(cell->mark, bytes));
+}
+
+void
+canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
+{
+	struct buf line;
+
+	buf_init(&line, CANVAS_MAX_SIDE * 8);
+	for (int y = 0; y < canvas->height; y++) {
+		size_t end;
+
+		buf_clear(&line);
+		for (int x = 0; x < canvas->width; x++)
+			dump_cell(cell_at(canvas, x, y), ascii, &line);
+		end = line.len;
+		while (end > 0 && line.data[end - 1] == ' ')
+			end--;
+		buf_append(out, line.data, end);
+		buf_append_char(out, '\n');
+	}
+	buf_release(&line);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_UI_CANVAS_H
+#define HGYM_UI_CANVAS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/*
+ * Cells that the views draw into; the terminal shows them, tests read them.
+ * Everything is clipped, wide characters never straddle an edge, and no
+ * control character gets into a cell, whatever the text holds.
+ */
+struct cell {
+	uint32_t cp;	/* 0: the right half of a wide character */
+	uint32_t mark;	/* one combining character, 0: none */
+	uint16_t style; /* enum style and STYLE_BOLD .. */
+};
+
+struct rect {
+	int x, y, w, h;
+};
+
+struct canvas {
+	int width, height;
+	struct cell *cells; /* owned; width * height */
+	struct rect clip;
+};
+
+#define CANVAS_MAX_SIDE 1000
+
+void canvas_init(struct canvas *canvas);
+void canvas_release(struct canvas *canvas);
+/* Blank, of that size (0..CANVAS_MAX_SIDE each). */
+void canvas_resize(struct canvas *canvas, int width, int height);
+void canvas_clear(struct canvas *canvas);
+
+/* Draw inside rect (and the clip that was) only; returns what was. */
+struct rect canvas_clip(struct canvas *canvas, struct rect rect);
+void canvas_unclip(struct canvas *canvas, struct rect before);
+
+/* Text from (x, y) to the right; returns how many columns it takes. */
+int canvas_text(struct canvas *canvas, int x, int y, unsigned int style,
+		const char *text);
+int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
+		 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Text into a line of rect.w columns; what is too long ends in "…". */
+void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
+		 struct str text);
+/* The same, set to the right. */
+void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
+		  struct str text);
+
+void canvas_put(struct canvas *canvas, int x, int y, unsigned int style,
+		uint32_t cp);
+void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
+		 uint32_t cp);
+/* Every cell of rect gets this style. */
+void canvas_restyle(struct canvas *canvas, struct rect rect,
+		    unsigned int style);
+/* A frame with a title in its upper edge; NULL: none. */
+void canvas_box(struct canvas *canvas, struct rect rect, const char *title);
+
+/* The cell at (x, y), inside the canvas. */
+const struct cell *canvas_at(const struct canvas *canvas, int x, int y);
+
+/* The screen as lines of text without blanks at their ends. */
+void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out);
+
+/* What a terminal without Unicode shows for cp: one ASCII character. */
+char canvas_ascii(uint32_t cp);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_UI_CHART_H
+#define HGYM_UI_CHART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ui/canvas.h"
+
+/* How a chart is drawn; each is good where the one before is not. */
+enum chart_charset { CHART_BRAILLE, CHART_BLOCK, CHART_ASCII };
+
+enum chart_line { CHART_SOLID, CHART_DASHED, CHART_DOTS };
+
+struct chart_series {
+	const double *x, *y; /* borrowed; points that are not finite part it */
+	size_t n;
+	unsigned int style;
+	enum chart_line line;
+	const char *label; /* NULL: not in the legend */
+};
+
+/* A vertical line with a word, e.g. where a stage begins. */
+struct chart_mark {
+	double x;
+	const char *label;
+	unsigned int style;
+};
+
+#define CHART_MAX_MARKS 16
+
+struct chart {
+	struct rect rect; /* the axes included */
+	enum chart_charset charset;
+	const struct chart_series *series;
+	size_t n_series;
+	const struct chart_mark *marks;
+	size_t n_marks;
+	double x_lo, x_hi; /* NAN: from the points */
+	double y_lo, y_hi; /* NAN: from the points */
+	bool skip_start;   /* y by the points behind the first 4 % of x */
+	bool log_y;
+	const char *y_format; /* of the numbers at the axis, for a double */
+	/* Text of an x value into out; NULL: as a number. */
+	void (*x_text)(double x, char *out, size_t size);
+	double cursor; /* a vertical line there; NAN: none */
+	bool legend;
+};
+
+/* A chart with everything unset. */
+void chart_init(struct chart *chart, struct rect rect);
+void chart_draw(const struct chart *chart, struct canvas *canvas);
+/* The x range that it is drawn with. */
+void chart_x_range(const struct chart *chart, double *lo, double *hi);
+/* Columns left of the plot that the y axis takes. */
+#define CHART_AXIS_COLUMNS 8
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers for people. */
+#include "config.h"
+
+#include "ui/fmt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *
+absent(char out[FMT_SIZE])
+{
+	(void)snprintf(out, FMT_SIZE, "%s", FMT_ABSENT);
+	return out;
+}
+
+const char *
+fmt_number(double value, int decimals, char out[FMT_SIZE])
+{
+	if (isnan(value))
+		return absent(out);
+	(void)snprintf(out, FMT_SIZE, "%.*f", decimals, value);
+	return out;
+}
+
+const char *
+fmt_signed(double value, int decimals, char out[FMT_SIZE])
+{
+	if (isnan(value))
+		return absent(out);
+	(void)snprintf(out, FMT_SIZE, "%s%.*f", value < 0 ? "−" : "+", decimals,
+		       fabs(value));
+	return out;
+}
+
+const char *
+fmt_grouped(double value, char out[FMT_SIZE])
+{
+	char digits[FMT_SIZE];
+	size_t len, n = 0;
+
+	if (isnan(value) || fabs(value) > 1e15)
+		return absent(out);
+	(void)snprintf(digits, sizeof(digits), "%.0f", fabs(value));
+	len = strlen(digits);
+	if (value < 0)
+		n = (size_t)snprintf(out, FMT_SIZE, "−");
+	for (size_t i = 0; i < len; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			out[n++] = ',';
+		out[n++] = digits[i];
+	}
+	out[n] = '\0';
+	return out;
+}
+
+const char *
+fmt_bytes(double bytes, char out[FMT_SIZE])
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	size_t unit = 0;
+
+	if (isnan(bytes))
+		return absent(out);
+	while (fabs(bytes) >= 1000 && unit < 4) {
+		bytes /= 1000;
+		unit++;
+	}
+	(void)snprintf(out, FMT_SIZE, "%.*f %s", unit == 0 ? 0 : 2, bytes,
+		       units[unit]);
+	return out;
+}
+
+const char *
+fmt_age(double seconds, char out[FMT_SIZE])
+{
+	if (isnan(seconds))
+		return absent(out);
+	if (seconds < 120)
+		(void)snprintf(out, FMT_SIZE, "%.0f s", seconds);
+	else if (seconds < 7200)
+		(void)snprintf(out, FMT_SIZE, "%.0f min", seconds / 60);
+	else if (seconds < 172800)
+		(void)snprintf(out, FMT_SIZE, "%.1f h", seconds / 3600);
+	else
+		(void)snprintf(out, FMT_SIZE, "%.0f d", seconds / 86400);
+	return out;
+}
+
+const char *
+fmt_mtok(double tok_s, char out[FMT_SIZE])
+{
+	return fmt_number(tok_s / 1e6, tok_s < 1e6 ? 3 : 2, out);
+}
+
+const char *
+fmt_clock(int64_t wall_ms, char out[FMT_SIZE])
+{
+	int64_t s = wall_ms / 1000 % 86400;
+
+	if (wall_ms <= 0)
+		return absent(out);
+	(void)snprintf(out, FMT_SIZE, "%02d:%02d:%02d", (int)(s / 3600),
+		       (int)(s / 60 % 60), (int)(s % 60));
+	return out;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_UI_FMT_H
+#define HGYM_UI_FMT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Numbers for people: "—" for what is not known, never 0. */
+#define FMT_SIZE   48
+#define FMT_ABSENT "—"
+
+/* value with that many decimals. */
+const char *fmt_number(double value, int decimals, char out[FMT_SIZE]);
+/* With a sign, and "−" as a minus of the width of a digit. */
+const char *fmt_signed(double value, int decimals, char out[FMT_SIZE]);
+/* 15952086 as "15,952,086". */
+const char *fmt_grouped(double value, char out[FMT_SIZE]);
+/* Bytes in powers of 1000: "15.95 MB". */
+const char *fmt_bytes(double bytes, char out[FMT_SIZE]);
+/* Seconds as "41 s", "12 min", "3.2 h", "5 d". */
+const char *fmt_age(double seconds, char out[FMT_SIZE]);
+/* Tokens a second in millions: "6.56". */
+const char *fmt_mtok(double tok_s, char out[FMT_SIZE]);
+/* Time of day, "14:07:31", in UTC. */
+const char *fmt_clock(int64_t wall_ms, char out[FMT_SIZE]);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Clipboard, notice and title as escape sequences. */
+#include "config.h"
+
+#include "ui/osc.h"
+
+#include "base/utf8.h"
+
+#define TEXT_BYTES 2048
+
+static void
+append_base64(struct buf *out, struct str s)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *p = (const unsigned char *)s.p;
+
+	for (size_t i = 0; i < s.len; i += 3) {
+		unsigned int bits = (unsigned int)p[i] << 16;
+
+		if (i + 1 < s.len)
+			bits |= (unsigned int)p[i + 1] << 8;
+		if (i + 2 < s.len)
+			bits |= p[i + 2];
+		buf_append_char(out, digits[bits >> 18]);
+		buf_append_char(out, digits[bits >> 12 & 63]);
+		buf_append_char(out,
+				i + 1 < s.len ? digits[bits >> 6 & 63] : '=');
+		buf_append_char(out, i + 2 < s.len ? digits[bits & 63] : '=');
+	}
+}
+
+/* tmux hands on what stands in DCS tmux; with every ESC doubled. */
+static void
+append_wrapped(struct buf *out, const struct buf *sequence, bool tmux)
+{
+	if (!tmux) {
+		buf_append(out, sequence->data, sequence->len);
+		return;
+	}
+	buf_append_str(out, "\033Ptmux;");
+	for (size_t i = 0; i < sequence->len; i++) {
+		if (sequence->data[i] == '\033')
+			buf_append_char(out, '\033');
+		buf_append_char(out, sequence->data[i]);
+	}
+	buf_append_str(out, "\033\\");
+}
+
+int
+osc_copy(struct buf *out, struct str text, bool tmux)
+{
+	struct buf sequence;
+
+	if (text.len > OSC_COPY_MAX_BYTES)
+		return -1;
+	buf_init(&sequence, 2 * OSC_COPY_MAX_BYTES);
+	buf_append_str(&sequence, "\033]52;c;");
+	append_base64(&sequence, text);
+	buf_append_char(&sequence, '\a');
+	append_wrapped(out, &sequence, tmux);
+	buf_release(&sequence);
+	return 0;
+}
+
+/* Sanitised, and without the semicolons that separate fields. */
+static void
+append_field(struct buf *out, struct str text)
+{
+	size_t from = out->len;
+
+	utf8_sanitize(out, text);
+	for (size_t i = from; i < out->len; i++)
+		if (out->data[i] == ';')
+			out->data[i] = ',';
+}
+
+void
+osc_notify(struct buf *out, struct str title, struct str text, bool tmux)
+{
+	struct buf sequence;
+
+	buf_init(&sequence, TEXT_BYTES);
+	buf_append_str(&sequence, "\033]777;notify;");
+	append_field(&sequence, title);
+	buf_append_char(&sequence, ';');
+	append_field(&sequence, text);
+	buf_append_char(&sequence, '\a');
+	append_wrapped(out, &sequence, tmux);
+	buf_clear(&sequence);
+	buf_append_str(&sequence, "\033]9;");
+	append_field(&sequence, title);
+	buf_append_str(&sequence, ": ");
+	append_field(&sequence, text);
+	buf_append_char(&sequence, '\a');
+	append_wrapped(out, &sequence, tmux);
+	buf_release(&sequence);
+}
+
+void
+osc_title(struct buf *out, struct str title)
+{
+	buf_append_str(out, "\033]2;");
+	append_field(out, title);
+	buf_append_char(out, '\a');
+}

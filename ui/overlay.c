@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/* Help, palette, events, search and questions over a view. */
+#include "config.h"
+
+#include "ui/overlay.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "ui/fmt.h"
+#include "ui/plot.h"
+#include "ui/theme.h"
+
+#define RUN_ID_BASE 10000 /* ids of the palette from here on are runs */
+
+void
+overlay_release(struct ui *ui)
+{
+	pick_release(&ui->pick);
+	prompt_release(&ui->search);
+	prompt_release(&ui->filter);
+	prompt_release(&ui->answer);
+	command_release(&ui->pending);
+	free(ui->question);
+}
+
+/* All actions that have a use where the view is. */
+static void
+add_actions(struct ui *ui)
+{
+	struct buf keys;
+
+	buf_init(&keys, 128);
+	for (int i = 1; i < ACTION_COUNT; i++) {
+		const struct action_info *info = action_info((enum action)i);
+
+		buf_clear(&keys);
+		keymap_key_names(&ui->keymap, (enum action)i, &keys);
+		pick_add(&ui->pick, keys.data, info->name, info->help, i);
+	}
+	buf_release(&keys);
+}
+
+static void
+add_runs(struct ui *ui)
+{
+	const struct model *model = ui->shared.model;
+	char label[FMT_LABEL];
+
+	for (size_t i = model->n_runs; i-- > 0;) {
+		plot_run_label(model->runs[i], label);
+		pick_add(&ui->pick, "", label, model->runs[i]->path,
+			 RUN_ID_BASE + (int)i);
+	}
+}
+
+static void
+open_pick(struct ui *ui, enum ui_overlay overlay)
+{
+	pick_clear(&ui->pick);
+	prompt_set(&ui->pick.prompt, "");
+	add_actions(ui);
+	if (overlay == OVERLAY_PALETTE)
+		add_runs(ui);
+	pick_update(&ui->pick);
+	ui->overlay = overlay;
+}
+
+bool
+overlay_open(struct ui *ui, enum action action)
+{
+	bool can_search = ui_view(ui)->search != NULL;
+
+	if (action == ACTION_HELP) {
+		open_pick(ui, OVERLAY_HELP);
+	} else if (action == ACTION_PALETTE) {
+		open_pick(ui, OVERLAY_PALETTE);
+	} else if (action == ACTION_EVENTS) {
+		ui->overlay = OVERLAY_EVENTS;
+		ui->events.selected = 0;
+	} else if (action == ACTION_SEARCH && can_search) {
+		ui->overlay = OVERLAY_SEARCH;
+		prompt_set(&ui->search, "");
+	} else if (action == ACTION_FILTER && can_search) {
+		ui->overlay = OVERLAY_FILTER;
+		prompt_set(&ui->filter, "");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+void
+overlay_ask(struct ui *ui, struct command *command)
+{
+	char *preview = NULL;
+
+	if (ui->shared.read_only) {
+		ui_say(&ui->shared, "--read-only: nothing that acts on a pod");
+		command_release(command);
+		return;
+	}
+	if (ui->setup.sink.preview != NULL)
+		preview = ui->setup.sink.preview(ui->setup.sink.user, command);
+	if (preview == NULL) {
+		ui_execute(ui, command);
+		return;
+	}
+	command_release(&ui->pending);
+	free(ui->question);
+	ui->pending = *command;
+	ui->question = preview;
+	prompt_set(&ui->answer, "");
+	ui->overlay = OVERLAY_ASK;
+}
+
+/* Do what the picked line stands for. */
+static void
+run_picked(struct ui *ui, int id)
+{
+	ui->overlay = OVERLAY_NONE;
+	if (id >= RUN_ID_BASE) {
+		ui->shared.selected = ui->shared.model->runs[id - RUN_ID_BASE];
+		ui_action(ui, ACTION_VIEW_RUN);
+	} else if (id > 0) {
+		ui_action(ui, (enum action)id);
+	}
+}
+
+/* Keys that move in the list rather than in the text. */
+static enum action
+list_action(uint32_t code)
+{
+	static const struct {
+		uint32_t code;
+		enum action action;
+	} moves[] = {
+		{ KEYCODE_UP, ACTION_UP },
+		{ KEYCODE_DOWN, ACTION_DOWN },
+		{ 'p' - 'a' + 1, ACTION_UP },
+		{ 'n' - 'a' + 1, ACTION_DOWN },
+		{ KEYCODE_PAGE_UP, ACTION_PAGE_UP },
+		{ KEYCODE_PAGE_DOWN, ACTION_PAGE_DOWN },
+		{ KEYCODE_WHEEL_UP, ACTION_UP },
+		{ KEYCODE_WHEEL_DOWN, ACTION_DOWN },
+	};
+
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+		if (moves[i].code == code)
+			return moves[i].action;
+	return ACTION_NONE;
+}
+
+static void
+pick_key(struct ui *ui, const struct key *key)
+{
+	struct pick *pick = &ui->pick;
+
+	if (key->code == KEYCODE_MOUSE_PRESS) {
+		if (table_click(&pick->table, key->x, key->y))
+			run_picked(ui, pick_selected(pick));
+		return;
+	}
+	if (!pick->prompt.pasting &&
+	    table_act(&pick->table, list_action(key->code)))
+		return;
+	switch (prompt_key(&pick->prompt, key->code)) {
+	case PROMPT_CHANGED:
+		pick_update(pick);
+		break;
+	case PROMPT_DONE:
+		run_picked(ui, pick_selected(pick));
+		break;
+	case PROMPT_CANCEL:
+		ui->overlay = OVERLAY_NONE;
+		break;
+	case PROMPT_MORE:
+		break;
+	}
+}
+
+static void
+search_key(struct ui *ui, const struct key *key)
+{
+	bool filter = ui->overlay == OVERLAY_FILTER;
+	struct prompt *prompt = filter ? &ui->filter : &ui->search;
+	enum prompt_result result = prompt_key(prompt, key->code);
+	struct err err = { ERR_NONE, "" };
+
+	if (result == PROMPT_CANCEL || result == PROMPT_DONE)
+		ui->overlay = OVERLAY_NONE;
+	if (result != PROMPT_DONE)
+		return;
+	if (ui_view(ui)->search(ui->states[ui->view], &ui->shared, prompt->text,
+				filter, &err))
+		ui_say(&ui->shared, "%s", err.text);
+}
+
+/* Only the whole word starts something on a pod. */
+static void
+ask_key(struct ui *ui, const struct key *key)
+{
+	enum prompt_result result = prompt_key(&ui->answer, key->code);
+
+	if (result != PROMPT_DONE && result != PROMPT_CANCEL)
+		return;
+	ui->overlay = OVERLAY_NONE;
+	if (result == PROMPT_DONE && strcmp(ui->answer.text, "yes") == 0) {
+		ui_execute(ui, &ui->pending);
+		return;
+	}
+	ui_say(&ui->shared, "nothing was started");
+	command_release(&ui->pending);
+}
+
+static void
+events_key(struct ui *ui, const struct key *key)
+{
+	enum action action = keymap_find(&ui->keymap, key->code, 0);
+
+	if (key->code == KEYCODE_WHEEL_UP || key->code == KEYCODE_WHEEL_DOWN)
+		action = list_action(key->code);
+	if (table_act(&ui->events, action))
+		return;
+	if (action == ACTION_QUIT || action == ACTION_BACK ||
+	    action == ACTION_EVENTS || action == ACTION_OPEN) {
+		ui->overlay = OVERLAY_NONE;
+		return;
+	}
+	if (action == ACTION_HELP || action == ACTION_PALETTE)
+		(void)overlay_open(ui, action);
+	else if (action == ACTION_ACKNOWLEDGE || action == ACTION_MUTE ||
+		 action == ACTION_QUIT_NOW)
+		ui_action(ui, action);
+}
+
+void
+overlay_key(struct ui *ui, const struct key *key)
+{
+	if (ui->overlay == OVERLAY_HELP || ui->overlay == OVERLAY_PALETTE)
+		pick_key(ui, key);
+	else if (ui->overlay == OVERLAY_EVENTS)
+		events_key(ui, key);
+	else if (ui->overlay == OVERLAY_ASK)
+		ask_key(ui, key);
+	else
+		search_key(ui, key);
+}
+
+/* A framed place in the middle, cleared. */
+static struct rect
+open_box(struct canvas *canvas, int width, int height, const char *title)
+{
+	struct rect box;
+
+	box.w = width < canvas->width - 4 ? width : canvas->width - 4;
+	box.h = height < canvas->height - 2 ? height : canvas->height - 2;
+	box.x = (canvas->width - box.w) / 2;
+	box.y = (canvas->height - box.h) / 2;
+	canvas_fill(canvas, box, STYLE_NORMAL, ' ');
+	canvas_box(canvas, box, title);
+	return (struct rect){ box.x + 2, box.y + 1, box.w - 4, box.h - 2 };
+}
+
+static void
+event_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+{
+	static const unsigned int styles[] = { STYLE_NORMAL, STYLE_WARN,
+					       STYLE_ALARM };
+	const struct ui_shared *shared = user;
+	const struct alerts *alerts = shared->alerts;
+	const struct model *model = shared->model;
+	char clock[FMT_SIZE], label[FMT_LABEL] = "";
+
+	if (row < alerts->n) {
+		const struct alert *alert = &alerts->v[row];
+
+		if (alert->mr != NULL)
+			plot_run_label(alert->mr, label);
+		if (column == 0)
+			table_cellf(cell, STYLE_DIM, "%s",
+				    fmt_clock(alert->since_wall_ms, clock));
+		else if (column == 1)
+			table_cellf(cell,
+				    alert->acknowledged
+					    ? STYLE_DIM
+					    : styles[alert->severity],
+				    "%s %s", alert->acknowledged ? "ok" : "!",
+				    alert_name(alert->kind));
+		else
+			table_cellf(cell, STYLE_NORMAL, "%s%s%s: %s",
+				    alert->pod < model->n_pods
+					    ? model->pods[alert->pod].name
+					    : "",
+				    label[0] != '\0' ? " " : "", label,
+				    alert->text);
+		return;
+	}
+	row -= alerts->n;
+	if (row < model->n_events) {
+		const struct model_event *event =
+			model_event_at(model, model->n_events - 1 - row);
+
+		if (column == 0)
+			table_cellf(cell, STYLE_DIM, "%s",
+				    fmt_clock(event->wall_ms, clock));
+		else if (column == 1)
+			table_cellf(cell, STYLE_DIM, "event");
+		else
+			table_cellf(cell, styles[event->severity], "%s",
+				    event->text);
+	}
+}
+
+static void
+draw_events(struct ui *ui, struct canvas *canvas)
+{
+	static const struct table_column columns[] = {
+		{ "UTC", 8, false, 0, false },
+		{ "kind", 11, false, 0, false },
+		{ "what", 30, false, 0, true },
+	};
+	const struct ui_shared *shared = &ui->shared;
+	const struct table_spec spec = { columns,     3,	event_cell,
+					 &ui->shared, SIZE_MAX, false };
+	struct rect r = open_box(canvas, 110, canvas->height - 4,
+				 "Alerts and events · a acknowledge · u mute");
+
+	table_set_rows(&ui->events,
+		       shared->alerts->n + shared->model->n_events);
+	if (ui->events.rows == 0)
+		canvas_line(canvas, r, STYLE_DIM,
+			    str_from("Nothing happened yet."));
+	else
+		table_draw(&ui->events, canvas, r, &spec);
+}
+
+/* The exact command first, then the question. */
+static int
+draw_ask(struct ui *ui, struct canvas *canvas, int *cursor_y)
+{
+	struct rect r = open_box(canvas, 110, 14, "This acts on a pod");
+	struct str rest = str_from(ui->question), line;
+	int y = r.y;
+
+	while (y < r.y + r.h - 2 && str_next(&rest, '\n', &line))
+		canvas_line(canvas, (struct rect){ r.x, y++, r.w, 1 },
+			    STYLE_NORMAL, line);
+	*cursor_y = r.y + r.h - 1;
+	return prompt_draw(&ui->answer, canvas,
+			   (struct rect){ r.x, *cursor_y, r.w, 1 },
+			   "type yes to go on: ");
+}
+
+void
+overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
+{
+	struct rect last = { 1, canvas->height - 1, canvas->width - 2, 1 };
+	struct rect r;
+
+	switch (ui->overlay) {
+	case OVERLAY_HELP:
+	case OVERLAY_PALETTE:
+		r = open_box(canvas, 100,
+			     ui->overlay == OVERLAY_HELP ? canvas->height - 4
+							 : 18,
+			     ui->overlay == OVERLAY_HELP
+				     ? "Help · type to search · Enter does it"
+				     : "Go to · type a part of the name");
+		*cursor_y = r.y;
+		*cursor_x = pick_draw(&ui->pick, canvas, r, "> ");
+		break;
+	case OVERLAY_EVENTS:
+		draw_events(ui, canvas);
+		break;
+	case OVERLAY_SEARCH:
+	case OVERLAY_FILTER:
+		*cursor_y = last.y;
+		*cursor_x = prompt_draw(
+			ui->overlay == OVERLAY_SEARCH ? &ui->search
+						      : &ui->filter,
+			canvas, last,
+			ui->overlay == OVERLAY_SEARCH
+				? "search (PCRE2): "
+				: "filter (PCRE2, ! inverts, empty: all): ");
+		break;
+	case OVERLAY_ASK:
+		*cursor_x = draw_ask(ui, canvas, cursor_y);
+		break;
+	case OVERLAY_NONE:
+		break;
+	}
+}

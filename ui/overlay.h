@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_UI_OVERLAY_H
+#define HGYM_UI_OVERLAY_H
+
+#include "ui/ui_impl.h"
+
+/* What lies over a view: help, palette, events, search, and questions. */
+
+/* Open the overlay of that action; false when it has none. */
+bool overlay_open(struct ui *ui, enum action action);
+/* Ask before a command (taken over) is executed. */
+void overlay_ask(struct ui *ui, struct command *command);
+void overlay_key(struct ui *ui, const struct key *key);
+void overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x,
+		  int *cursor_y);
+void overlay_release(struct ui *ui);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_UI_PLOT_H
+#define HGYM_UI_PLOT_H
+
+#include "model/model.h"
+#include "ui/chart.h"
+#include "ui/view.h"
+
+#define FMT_LABEL 96
+
+/*
+ * From a run's series to the points of a chart.  BPB is the one to compare:
+ * a training loss in nats says nothing across tokenizers, so it is drawn in
+ * bits per byte by the run's own val_bpb / val_loss where it has them.
+ *
+ *	id	name		unit	format of the axis
+ */
+#define PLOT_LIST(X)                                                           \
+	X(BPB, "BPB", "bits/byte", "%.3f")                                     \
+	X(LOSS, "train loss", "nats", "%.3f")                                  \
+	X(VAL_LOSS, "val loss", "nats", "%.3f")                                \
+	X(MS_STEP, "step time", "ms/step", "%.1f")                             \
+	X(TOK_S, "throughput", "Mtok/s", "%.2f")                               \
+	X(GPU_UTIL, "GPU utilisation", "%", "%.0f")                            \
+	X(GPU_POWER, "GPU power", "W", "%.0f")                                 \
+	X(GPU_TEMP, "GPU temperature", "C", "%.0f")
+
+enum plot_metric {
+#define X(id, name, unit, format) PLOT_##id,
+	PLOT_LIST(X)
+#undef X
+		PLOT_COUNT
+};
+
+struct plot_info {
+	const char *name, *unit, *format;
+};
+
+const struct plot_info *plot_info(enum plot_metric metric);
+
+/* Weights of the exponential mean; index 0 is none. */
+extern const double plot_smoothing[];
+#define PLOT_SMOOTHING_COUNT 6
+
+struct plot_points {
+	double *x, *y; /* owned */
+	size_t n;
+	const char *what; /* static: what y is, e.g. "train BPB" */
+};
+
+/* Points of the metric; n 0 when the run has none on this axis. */
+void plot_points_init(struct plot_points *points, const struct model *model,
+		      const struct model_run *mr, enum plot_metric metric,
+		      enum chart_axis axis);
+void plot_points_release(struct plot_points *points);
+/*
+ * Replace y by its exponential mean over x of that weight, without start-up
+ * bias: rows that are far apart are smoothed less than a dense row.
+ */
+void plot_points_smooth(struct plot_points *points, double weight);
+
+const char *plot_axis_name(enum chart_axis axis);
+/* An x of that axis as text with its unit. */
+void plot_x_text(enum chart_axis axis, double x, char *out, size_t size);
+
+/* One chart of some runs. */
+struct plot_request {
+	const struct model_run *runs[UI_MAX_MARKS + 2];
+	const struct model_run *reference; /* drawn dashed; may be in runs */
+	size_t n_runs;
+	enum plot_metric metric;
+	struct rect rect;
+	bool legend;
+	bool plain; /* a title line instead of a box */
+	bool marks; /* stages and events of the first run */
+};
+
+/*
+ * Draw it with the shared settings, in a box with a title.  What could not be
+ * drawn (no points, no ratio of BPB to loss) is said in the box.
+ */
+void plot_draw(const struct plot_request *request, struct ui_shared *shared,
+	       struct canvas *canvas);
+
+/* The runs of a chart: the selected, the marked, the reference. */
+void plot_request_runs(struct plot_request *request,
+		       const struct ui_shared *shared);
+
+/* A run's name for people: "gate-lqer s42". */
+void plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
+/* Last part of its path without the suffix, or its group. */
+const char *plot_run_name(const struct model_run *mr, char out[FMT_LABEL]);
+
+#endif

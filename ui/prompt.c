@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* The one-line editor of searches, filters, the palette and confirmations. */
+#include "config.h"
+
+#include "ui/prompt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "ui/theme.h"
+
+#define CTRL(c) ((uint32_t)(c) - 'a' + 1)
+
+void
+prompt_release(struct prompt *prompt)
+{
+	for (size_t i = 0; i < prompt->n_history; i++)
+		free(prompt->history[i]);
+	memset(prompt, 0, sizeof(*prompt));
+}
+
+void
+prompt_set(struct prompt *prompt, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len > PROMPT_BYTES)
+		len = 0;
+	memmove(prompt->text, text, len);
+	prompt->text[len] = '\0';
+	prompt->len = prompt->cursor = len;
+	prompt->at = prompt->n_history;
+}
+
+/* The byte where the character before `at` begins. */
+static size_t
+before(const struct prompt *prompt, size_t at)
+{
+	if (at == 0)
+		return 0;
+	at--;
+	while (at > 0 && (prompt->text[at] & 0xC0) == 0x80)
+		at--;
+	return at;
+}
+
+static size_t
+after(const struct prompt *prompt, size_t at)
+{
+	if (at >= prompt->len)
+		return prompt->len;
+	at++;
+	while (at < prompt->len && (prompt->text[at] & 0xC0) == 0x80)
+		at++;
+	return at;
+}
+
+static void
+erase(struct prompt *prompt, size_t from, size_t to)
+{
+	memmove(prompt->text + from, prompt->text + to, prompt->len - to + 1);
+	prompt->len -= to - from;
+	prompt->cursor = from;
+}
+
+static size_t
+word_before(const struct prompt *prompt)
+{
+	size_t at = prompt->cursor;
+
+	while (at > 0 && prompt->text[at - 1] == ' ')
+		at--;
+	while (at > 0 && prompt->text[at - 1] != ' ')
+		at--;
+	return at;
+}
+
+static void
+insert(struct prompt *prompt, uint32_t cp)
+{
+	char bytes[4];
+	size_t n = utf8_encode(cp, bytes);
+
+	if (prompt->len + n > PROMPT_BYTES)
+		return;
+	memmove(prompt->text + prompt->cursor + n,
+		prompt->text + prompt->cursor,
+		prompt->len - prompt->cursor + 1);
+	memcpy(prompt->text + prompt->cursor, bytes, n);
+	prompt->len += n;
+	prompt->cursor += n;
+}
+
+static void
+show_history(struct prompt *prompt, size_t at)
+{
+	if (at > prompt->n_history)
+		return;
+	if (prompt->at == prompt->n_history)
+		memcpy(prompt->typed, prompt->text, sizeof(prompt->typed));
+	prompt_set(prompt, at == prompt->n_history ? prompt->typed
+						   : prompt->history[at]);
+	prompt->at = at;
+}
+
+static void
+note_history(struct prompt *prompt)
+{
+	size_t n = prompt->n_history;
+
+	if (prompt->len == 0 ||
+	    (n > 0 && strcmp(prompt->history[n - 1], prompt->text) == 0))
+		return;
+	if (n == PROMPT_HISTORY) {
+		free(prompt->history[0]);
+		memmove(prompt->history, prompt->history + 1,
+			(n - 1) * sizeof(prompt->history[0]));
+		prompt->n_history--;
+	}
+	prompt->history[prompt->n_history++] = xstrdup(prompt->text);
+	prompt->at = prompt->n_history;
+}
+
+/* Keys that move; false when it is none. */
+static bool
+move_key(struct prompt *prompt, uint32_t code)
+{
+	if (code == KEYCODE_LEFT || code == CTRL('b'))
+		prompt->cursor = before(prompt, prompt->cursor);
+	else if (code == KEYCODE_RIGHT || code == CTRL('f'))
+		prompt->cursor = after(prompt, prompt->cursor);
+	else if (code == KEYCODE_HOME || code == CTRL('a'))
+		prompt->cursor = 0;
+	else if (code == KEYCODE_END || code == CTRL('e'))
+		prompt->cursor = prompt->len;
+	else
+		return false;
+	return true;
+}
+
+/* Keys that remove; false when it is none. */
+static bool
+erase_key(struct prompt *prompt, uint32_t code)
+{
+	size_t at = prompt->cursor;
+
+	if (code == KEYCODE_BACKSPACE || code == CTRL('h') || code == 127)
+		erase(prompt, before(prompt, at), at);
+	else if (code == KEYCODE_DELETE || code == CTRL('d'))
+		erase(prompt, at, after(prompt, at));
+	else if (code == CTRL('u'))
+		erase(prompt, 0, at);
+	else if (code == CTRL('k'))
+		erase(prompt, at, prompt->len);
+	else if (code == CTRL('w'))
+		erase(prompt, word_before(prompt), at);
+	else
+		return false;
+	return true;
+}
+
+enum prompt_result
+prompt_key(struct prompt *prompt, uint32_t code)
+{
+	if (code == KEYCODE_PASTE_BEGIN || code == KEYCODE_PASTE_END) {
+		prompt->pasting = code == KEYCODE_PASTE_BEGIN;
+		return PROMPT_MORE;
+	}
+	if (prompt->pasting && code < ' ')
+		code = ' ';
+	if (code == 27 || code == CTRL('c') || code == CTRL('g'))
+		return PROMPT_CANCEL;
+	if (code == '\r' || code == '\n') {
+		note_history(prompt);
+		return PROMPT_DONE;
+	}
+	if (code == KEYCODE_UP || code == KEYCODE_DOWN) {
+		show_history(prompt, code == KEYCODE_UP ? prompt->at - 1
+							: prompt->at + 1);
+		return PROMPT_CHANGED;
+	}
+	if (move_key(prompt, code))
+		return PROMPT_MORE;
+	if (erase_key(prompt, code))
+		return PROMPT_CHANGED;
+	if (code < ' ' || code >= KEYCODE_BASE || (code >= 0x7F && code < 0xA0))
+		return PROMPT_MORE;
+	insert(prompt, code);
+	return PROMPT_CHANGED;
+}
+
+int
+prompt_draw(const struct prompt *prompt, struct canvas *canvas,
+	    struct rect rect, const char *label)
+{
+	struct rect outer = canvas_clip(canvas, rect);
+	struct str head = { prompt->text, prompt->cursor };
+	int x, room, columns;
+
+	canvas_fill(canvas, rect, STYLE_NORMAL, ' ');
+	x = rect.x + canvas_text(canvas, rect.x, rect.y, STYLE_KEY, label);
+	room = rect.x + rect.w - 1 - x;
+	columns = (int)utf8_width(head);
+	/* A long line is shown around its cursor. */
+	while (columns > room && head.len > 0) {
+		uint32_t cp;
+		size_t n = utf8_decode(head, &cp);
+
+		head.p += n;
+		head.len -= n;
+		columns -= utf8_cp_width(cp);
+	}
+	(void)canvas_text(canvas, x, rect.y, STYLE_NORMAL, head.p);
+	canvas_unclip(canvas, outer);
+	return x + columns;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_UI_TERM_H
+#define HGYM_UI_TERM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "ui/canvas.h"
+#include "ui/key.h"
+
+/*
+ * The terminal: cells out, keys in.  The implementation is the one file that
+ * knows curses.  There is one terminal; after term_open it is restored by
+ * term_close, by term_restore (also from a signal handler), and at exit.
+ */
+struct term;
+
+struct term_options {
+	int colors; /* 256, 16, 0; -1: as many as the terminal has */
+	bool ascii; /* show every character as ASCII */
+	bool mouse;
+	bool sync;   /* use synchronized output where the terminal has it */
+	bool remote; /* over SSH: wait longer for the rest of a key */
+};
+
+/* Options by TERM, NO_COLOR, SSH_TTY, the locale; then change them. */
+void term_options_init(struct term_options *options);
+
+struct term *term_open(const struct term_options *options, struct err *err)
+	__attribute__((warn_unused_result));
+void term_close(struct term *term);
+
+int term_fd(const struct term *term);
+/* The size as the kernel knows it, at most CANVAS_MAX_SIDE. */
+void term_size(const struct term *term, int *width, int *height);
+/* Take over a new size. */
+void term_resize(struct term *term);
+
+/*
+ * Show the canvas (of the terminal's size): only cells that differ from the
+ * last frame are touched.  The cursor is at (x, y), hidden when x < 0.
+ */
+void term_present(struct term *term, const struct canvas *canvas, int x, int y);
+/* The next frame draws every cell. */
+void term_repaint(struct term *term);
+
+/* A key that waits; false when there is none. */
+bool term_read(struct term *term, struct key *key);
+/* The terminal is gone (end of file on its descriptor). */
+bool term_is_gone(const struct term *term);
+
+void term_mouse(struct term *term, bool on);
+void term_bell(struct term *term);
+/* Bytes for the terminal itself, as ui/osc.h makes them. */
+void term_write(struct term *term, const void *data, size_t len);
+/* Give the terminal to the shell until the program is continued. */
+void term_suspend(struct term *term);
+
+/*
+ * Make the terminal sane with write and tcsetattr alone: safe in a signal
+ * handler and before an abort; does nothing when no terminal is open.
+ */
+void term_restore(void);
+
+#endif

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT */
+/* The terminal through ncurses; the one file that knows it. */
+#include "config.h"
+
+#include "ui/term.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "ui/theme.h"
+
+#define CODE_SYNC_NO   (KEY_MAX + 1)
+#define CODE_SYNC_YES  (KEY_MAX + 2)
+#define CODE_PASTE_ON  (KEY_MAX + 3)
+#define CODE_PASTE_OFF (KEY_MAX + 4)
+#define CODE_FOCUS     (KEY_MAX + 5)
+
+#define SYNC_BEGIN "\033[?2026h"
+#define SYNC_END   "\033[?2026l"
+#define PASTE_ON   "\033[?2004h"
+#define PASTE_OFF  "\033[?2004l"
+
+struct term {
+	SCREEN *screen;
+	struct term_options options;
+	struct canvas shown; /* what the terminal shows */
+	bool all_stale;
+	bool has_sync;
+	bool gone;
+	int colors; /* 256, 16, 8 or 0 */
+	attr_t attributes[STYLE_COUNT];
+	short pairs[STYLE_COUNT];
+};
+
+/* What term_restore needs: set while a terminal is open. */
+static struct {
+	volatile sig_atomic_t open;
+	struct termios before;
+} saved;
+
+static bool
+env_is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && value[0] != '\0';
+}
+
+void
+term_options_init(struct term_options *options)
+{
+	const char *term = getenv("TERM");
+	bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+
+	memset(options, 0, sizeof(*options));
+	options->colors = env_is_set("NO_COLOR") ? 0 : -1;
+	options->ascii = !utf8 || term == NULL || strcmp(term, "linux") == 0;
+	options->mouse = true;
+	options->sync = true;
+	options->remote = env_is_set("SSH_TTY") || env_is_set("SSH_CONNECTION");
+}
+
+static void
+write_all(int fd, const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		data += n;
+		len -= (size_t)n;
+	}
+}
+
+void
+term_restore(void)
+{
+	/* End of: sync, paste, mouse, colours, application keys, alternate
+	 * screen; the cursor is shown. */
+	static const char sane[] = SYNC_END PASTE_OFF
+		"\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[0m\033[?1l"
+		"\033>\033[?1049l\033[?25h\r";
+
+	if (!saved.open)
+		return;
+	saved.open = 0;
+	write_all(STDOUT_FILENO, sane, sizeof(sane) - 1);
+	(void)tcsetattr(STDIN_FILENO, TCSANOW, &saved.before);
+}
+
+/* A style's pair and attributes for the colours that there are. */
+static void
+init_style(struct term *term, short style)
+{
+	const struct theme_style *s = theme_style((unsigned int)style);
+	short fg = term->colors >= 256 ? s->color256 : s->color16;
+	attr_t attributes = A_NORMAL;
+
+	if (s->attributes & STYLE_BOLD)
+		attributes |= A_BOLD;
+	if (s->attributes & STYLE_REVERSE)
+		attributes |= A_REVERSE;
+	if (term->colors == 8 && fg >= 8) {
+		attributes |= fg == 8 ? A_DIM : A_BOLD;
+		fg = fg == 8 ? -1 : (short)(fg - 8);
+	}
+	if (term->colors > 0 && fg >= 0) {
+		term->pairs[style] = (short)(style + 1);
+		(void)init_pair((short)(style + 1), fg, -1);
+	}
+	if (term->colors == 0 && s->color16 == 8)
+		attributes |= A_DIM;
+	term->attributes[style] = attributes;
+}
+
+static void
+init_colors(struct term *term)
+{
+	int want = term->options.colors;
+
+	term->colors = 0;
+	if (want != 0 && has_colors()) {
+		(void)start_color();
+		(void)use_default_colors();
+		term->colors = COLORS >= 256 ? 256 : COLORS >= 16 ? 16 : 8;
+		if (want == 16 && term->colors > 16)
+			term->colors = 16;
+	}
+	for (short i = 0; i < STYLE_COUNT; i++)
+		init_style(term, i);
+}
+
+static void
+define_keys(void)
+{
+	static const struct {
+		const char *bytes;
+		int code;
+	} keys[] = {
+		{ "\033[?2026;0$y", CODE_SYNC_NO },
+		{ "\033[?2026;1$y", CODE_SYNC_YES },
+		{ "\033[?2026;2$y", CODE_SYNC_YES },
+		{ "\033[?2026;3$y", CODE_SYNC_YES },
+		{ "\033[?2026;4$y", CODE_SYNC_NO },
+		{ "\033[200~", CODE_PASTE_ON },
+		{ "\033[201~", CODE_PASTE_OFF },
+		{ "\033[I", CODE_FOCUS },
+		{ "\033[O", CODE_FOCUS },
+		{ "\033[1~", KEY_HOME },
+		{ "\033[4~", KEY_END },
+		{ "\033[H", KEY_HOME },
+		{ "\033[F", KEY_END },
+		{ "\033OH", KEY_HOME },
+		{ "\033OF", KEY_END },
+		{ "\033[A", KEY_UP },
+		{ "\033[B", KEY_DOWN },
+		{ "\033[C", KEY_RIGHT },
+		{ "\033[D", KEY_LEFT },
+		{ "\033[Z", KEY_BTAB },
+		{ "\033OP", KEY_F(1) },
+		{ "\033[11~", KEY_F(1) },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		(void)define_key(keys[i].bytes, keys[i].code);
+}
+
+/* Terminals that are known to print a question they do not understand. */
+static bool
+may_ask(void)
+{
+	const char *name = getenv("TERM");
+
+	return name != NULL && strcmp(name, "linux") != 0 &&
+	       strcmp(name, "dumb") != 0 && strncmp(name, "vt", 2) != 0;
+}
+
+/* Modes that curses does not set itself. */
+static void
+enter_modes(struct term *term)
+{
+	if (may_ask()) {
+		(void)fputs(PASTE_ON, stdout);
+		if (term->options.sync && !term->has_sync)
+			(void)fputs("\033[?2026$p", stdout);
+	}
+	(void)fflush(stdout);
+	term_mouse(term, term->options.mouse);
+}
+
+static void
+leave_modes(void)
+{
+	(void)mousemask(0, NULL);
+	if (may_ask())
+		(void)fputs(PASTE_OFF, stdout);
+	(void)fflush(stdout);
+}
+
+#ifndef __SANITIZE_ADDRESS__
+static void
+on_crash(int signum)
+{
+	term_restore();
+	(void)raise(signum); /* its default action is back: SA_RESETHAND */
+}
+#endif
+
+/* A crash leaves a sane terminal; a sanitizer reports crashes itself. */
+static void
+catch_crashes(void)
+{
+#ifndef __SANITIZE_ADDRESS__
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+				       SIGABRT };
+	struct sigaction action = { .sa_handler = on_crash,
+				    .sa_flags =
+					    (int)SA_RESETHAND | SA_NODEFER };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		(void)sigaction(signals[i], &action, NULL);
+#endif
+}
+
+/* newterm without curses' own handler of Ctrl-Z. */
+static SCREEN *
+open_screen(void)
+{
+	SCREEN *screen;
+
+	(void)signal(SIGTSTP, SIG_IGN);
+	screen = newterm(NULL, stdout, stdin);
+	(void)signal(SIGTSTP, SIG_DFL);
+	return screen;
+}
+
+struct term *
+term_open(const struct term_options *options, struct err *err)
+{
+	struct term *term;
+	SCREEN *screen;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		err_set(err, ERR_USAGE,
+			"the dashboard needs a terminal; for a pipe use "
+			"a command such as parse or runs");
+		return NULL;
+	}
+	(void)tcgetattr(STDIN_FILENO, &saved.before);
+	screen = open_screen();
+	if (screen == NULL) {
+		const char *name = getenv("TERM");
+
+		err_set(err, ERR_USAGE, "no terminal description for TERM=%s",
+			name != NULL ? name : "(unset)");
+		return NULL;
+	}
+	term = xcalloc(1, sizeof(*term));
+	term->screen = screen;
+	term->options = *options;
+	saved.open = 1;
+	xalloc_set_abort_hook(term_restore);
+	catch_crashes();
+	(void)raw();
+	(void)noecho();
+	(void)nonl();
+	(void)intrflush(stdscr, FALSE);
+	(void)keypad(stdscr, TRUE);
+	(void)nodelay(stdscr, TRUE);
+	(void)set_escdelay(options->remote ? 60 : 25);
+	(void)curs_set(0);
+	define_keys();
+	init_colors(term);
+	canvas_init(&term->shown);
+	term->all_stale = true;
+	enter_modes(term);
+	return term;
+}
+
+void
+term_close(struct term *term)
+{
+	if (term == NULL)
+		return;
+	if (!term->gone) {
+		leave_modes();
+		(void)endwin();
+	}
+	delscreen(term->screen);
+	(void)tcsetattr(STDIN_FILENO, TCSANOW, &saved.before);
+	saved.open = 0;
+	xalloc_set_abort_hook(NULL);
+	canvas_release(&term->shown);
+	free(term);
+}
+
+int
+term_fd(const struct term *term)
+{
+	(void)term;
+	return STDIN_FILENO;
+}
+
+static int
+bounded(int side, int fallback)
+{
+	if (side <= 0)
+		side = fallback;
+	return side > CANVAS_MAX_SIDE ? CANVAS_MAX_SIDE : side;
+}
+
+void
+term_size(const struct term *term, int *width, int *height)
+{
+	struct winsize size = { 0 };
+
+	(void)term;
+	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	*width = bounded(size.ws_col, COLS);
+	*height = bounded(size.ws_row, LINES);
+}
+
+void
+term_resize(struct term *term)
+{
+	int width, height;
+
+	term_size(term, &width, &height);
+	(void)resizeterm(height, width);
+	term->all_stale = true;
+}
+
+static attr_t
+cell_attributes(const struct term *term, const struct cell *cell)
+{
+	attr_t attributes = term->attributes[cell->style & STYLE_MASK];
+
+	if (cell->style & STYLE_BOLD)
+		attributes |= A_BOLD;
+	if (cell->style & STYLE_REVERSE)
+		attributes |= A_REVERSE;
+	if (cell->style & STYLE_UNDERLINE)
+		attributes |= A_UNDERLINE;
+	return attributes;
+}
+
+static void
+show_cell(struct term *term, const struct cell *cell, int x, int y)
+{
+	wchar_t text[3] = { 0 };
+	cchar_t out;
+
+	if (cell->cp == 0 && !term->options.ascii)
+		return;
+	if (term->options.ascii) {
+		text[0] = cell->cp == 0 ? L' ' : canvas_ascii(cell->cp);
+	} else {
+		text[0] = (wchar_t)cell->cp;
+		text[1] = (wchar_t)cell->mark;
+	}
+	(void)setcchar(&out, text, cell_attributes(term, cell),
+		       term->pairs[cell->style & STYLE_MASK], NULL);
+	(void)mvadd_wch(y, x, &out);
+}
+
+static bool
+same_cell(const struct cell *a, const struct cell *b)
+{
+	return a->cp == b->cp && a->mark == b->mark && a->style == b->style;
+}
+
+/* Give curses the cells that differ from what is shown. */
+static bool
+show_changes(struct term *term, const struct canvas *canvas)
+{
+	bool changed = false;
+
+	for (int y = 0; y < canvas->height && y < LINES; y++) {
+		for (int x = 0; x < canvas->width && x < COLS; x++) {
+			const struct cell *cell = canvas_at(canvas, x, y);
+
+			if (!term->all_stale &&
+			    same_cell(cell, canvas_at(&term->shown, x, y)))
+				continue;
+			show_cell(term, cell, x, y);
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+void
+term_present(struct term *term, const struct canvas *canvas, int x, int y)
+{
+	bool sync = term->has_sync;
+
+	if (term->shown.width != canvas->width ||
+	    term->shown.height != canvas->height) {
+		canvas_resize(&term->shown, canvas->width, canvas->height);
+		term->all_stale = true;
+	}
+	if (term->all_stale)
+		(void)erase();
+	(void)show_changes(term, canvas);
+	term->all_stale = false;
+	memcpy(term->shown.cells, canvas->cells,
+	       sizeof(struct cell) * (size_t)canvas->width *
+		       (size_t)canvas->height);
+	(void)curs_set(x >= 0);
+	if (x >= 0)
+		(void)move(y, x);
+	(void)wnoutrefresh(stdscr);
+	if (sync) {
+		(void)fputs(SYNC_BEGIN, stdout);
+		(void)fflush(stdout);
+	}
+	(void)doupdate();
+	if (sync)
+		(void)fputs(SYNC_END, stdout);
+	(void)fflush(stdout);
+}
+
+void
+term_repaint(struct term *term)
+{
+	term->all_stale = true;
+	(void)clearok(curscr, TRUE);
+}
+
+static const struct {
+	int curses;
+	uint32_t code;
+} key_codes[] = {
+	{ KEY_UP, KEYCODE_UP },
+	{ KEY_DOWN, KEYCODE_DOWN },
+	{ KEY_LEFT, KEYCODE_LEFT },
+	{ KEY_RIGHT, KEYCODE_RIGHT },
+	{ KEY_HOME, KEYCODE_HOME },
+	{ KEY_END, KEYCODE_END },
+	{ KEY_PPAGE, KEYCODE_PAGE_UP },
+	{ KEY_NPAGE, KEYCODE_PAGE_DOWN },
+	{ KEY_BTAB, KEYCODE_BACK_TAB },
+	{ KEY_BACKSPACE, KEYCODE_BACKSPACE },
+	{ KEY_DC, KEYCODE_DELETE },
+	{ KEY_IC, KEYCODE_INSERT },
+	{ KEY_ENTER, '\r' },
+	{ KEY_RESIZE, KEYCODE_RESIZE },
+	{ CODE_PASTE_ON, KEYCODE_PASTE_BEGIN },
+	{ CODE_PASTE_OFF, KEYCODE_PASTE_END },
+};
+
+/* The code of a curses function key; 0 when it is nothing to us. */
+static uint32_t
+function_key(int curses)
+{
+	for (size_t i = 0; i < sizeof(key_codes) / sizeof(key_codes[0]); i++)
+		if (key_codes[i].curses == curses)
+			return key_codes[i].code;
+	if (curses >= KEY_F(1) && curses <= KEY_F(12))
+		return KEYCODE_F1 + (uint32_t)(curses - KEY_F(1));
+	return 0;
+}
+
+/* The mouse event that waits; code 0 when it is nothing to us. */
+static struct key
+mouse_key(void)
+{
+	struct key key = { 0 };
+	MEVENT event;
+
+	if (getmouse(&event) != OK)
+		return key;
+	key.x = event.x;
+	key.y = event.y;
+	if (event.bstate & BUTTON4_PRESSED)
+		key.code = KEYCODE_WHEEL_UP;
+	else if (event.bstate & BUTTON5_PRESSED)
+		key.code = KEYCODE_WHEEL_DOWN;
+	else if (event.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
+		key.code = KEYCODE_MOUSE_PRESS;
+	else if (event.bstate & BUTTON1_RELEASED)
+		key.code = KEYCODE_MOUSE_RELEASE;
+	return key;
+}
+
+bool
+term_read(struct term *term, struct key *key)
+{
+	wint_t code;
+
+	for (;;) {
+		int kind = get_wch(&code);
+
+		*key = (struct key){ 0 };
+		if (kind == ERR) {
+			int waiting = 1;
+
+			term->gone =
+				ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0;
+			return false;
+		}
+		if (kind != KEY_CODE_YES)
+			key->code = code == 127 ? KEYCODE_BACKSPACE
+						: (uint32_t)code;
+		else if (code == KEY_MOUSE)
+			*key = mouse_key();
+		else if (code == CODE_SYNC_YES)
+			term->has_sync = term->options.sync;
+		else
+			key->code = function_key((int)code);
+		if (key->code != 0)
+			return true;
+	}
+}
+
+bool
+term_is_gone(const struct term *term)
+{
+	return term->gone;
+}
+
+void
+term_mouse(struct term *term, bool on)
+{
+	term->options.mouse = on;
+	(void)mouseinterval(0);
+	(void)mousemask(on ? BUTTON1_PRESSED | BUTTON1_RELEASED |
+					BUTTON1_CLICKED | BUTTON4_PRESSED |
+					BUTTON5_PRESSED
+			   : 0,
+			NULL);
+}
+
+void
+term_bell(struct term *term)
+{
+	(void)term;
+	(void)beep();
+}
+
+void
+term_write(struct term *term, const void *data, size_t len)
+{
+	(void)term;
+	(void)fwrite(data, 1, len, stdout);
+	(void)fflush(stdout);
+}
+
+void
+term_suspend(struct term *term)
+{
+	leave_modes();
+	(void)endwin();
+	(void)kill(0, SIGTSTP);
+	(void)refresh();
+	(void)clearok(curscr, TRUE);
+	enter_modes(term);
+	term_resize(term);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* The frame around the views; driven by the application and by tests. */
+#include "config.h"
+
+#include "ui/ui.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "ui/overlay.h"
+#include "ui/ui_impl.h"
+
+#define FRAME_LOCAL_MS	33
+#define FRAME_REMOTE_MS 250
+#define EXPORT_BYTES	(16U << 20)
+
+const struct view_ops *const ui_views[UI_VIEW_COUNT] = {
+	&view_fleet, &view_run,	  &view_board, &view_compare,
+	&view_logs,  &view_bench, &view_pods,  &view_harness,
+};
+
+struct ui *
+ui_new(const struct ui_setup *setup)
+{
+	struct ui *ui = xcalloc(1, sizeof(*ui));
+	struct ui_shared *shared = &ui->shared;
+
+	ui->setup = *setup;
+	ui->keymap = *setup->keymap;
+	shared->model = setup->model;
+	shared->track = setup->track;
+	shared->alerts = setup->alerts;
+	shared->baseline = setup->baseline;
+	shared->keymap = &ui->keymap;
+	shared->read_only = setup->read_only;
+	shared->can_bench = setup->can_bench;
+	shared->chart.charset = setup->charset;
+	shared->chart.zoom = 1;
+	shared->chart.center = 0.5;
+	shared->chart.cursor = -1;
+	shared->chart.smoothing = 2;
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
+		ui->states[i] = xcalloc(1, ui_views[i]->state_size + 1);
+	ui->stale = true;
+	return ui;
+}
+
+void
+ui_free(struct ui *ui)
+{
+	if (ui == NULL)
+		return;
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
+		if (ui_views[i]->release != NULL)
+			ui_views[i]->release(ui->states[i]);
+		free(ui->states[i]);
+	}
+	overlay_release(ui);
+	free(ui);
+}
+
+struct ui_shared *
+ui_shared(struct ui *ui)
+{
+	return &ui->shared;
+}
+
+void
+ui_say(struct ui_shared *shared, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(shared->said, sizeof(shared->said), fmt, ap);
+	va_end(ap);
+	shared->said_at_ms = shared->now_mono_ms;
+}
+
+bool
+ui_is_marked(const struct ui_shared *shared, const struct model_run *mr)
+{
+	for (size_t i = 0; i < shared->n_marks; i++)
+		if (shared->marks[i] == mr)
+			return true;
+	return false;
+}
+
+void
+ui_toggle_mark(struct ui_shared *shared, const struct model_run *mr)
+{
+	if (mr == NULL)
+		return;
+	for (size_t i = 0; i < shared->n_marks; i++) {
+		if (shared->marks[i] != mr)
+			continue;
+		memmove(shared->marks + i, shared->marks + i + 1,
+			(shared->n_marks - i - 1) * sizeof(shared->marks[0]));
+		shared->n_marks--;
+		return;
+	}
+	if (shared->n_marks == UI_MAX_MARKS) {
+		ui_say(shared, "at most %d runs can be marked", UI_MAX_MARKS);
+		return;
+	}
+	shared->marks[shared->n_marks++] = mr;
+}
+
+void
+ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
+{
+	ui->shared.now_wall_ms = wall_ms;
+	ui->shared.now_mono_ms = mono_ms;
+}
+
+/* The run to begin with: the newest one that lives, else the newest. */
+static void
+select_first(struct ui_shared *shared)
+{
+	const struct model *model = shared->model;
+
+	if (shared->selected != NULL || model->n_runs == 0)
+		return;
+	for (size_t i = model->n_runs; i-- > 0;) {
+		if (model->runs[i]->live &&
+		    model->runs[i]->run.status == RUN_RUNNING) {
+			shared->selected = model->runs[i];
+			return;
+		}
+	}
+	shared->selected = model->runs[model->n_runs - 1];
+}
+
+void
+ui_changed(struct ui *ui, unsigned int parts)
+{
+	select_first(&ui->shared);
+	if ((parts & (ui_views[ui->view]->watches | MODEL_EVENTS)) != 0 ||
+	    ui->overlay == OVERLAY_EVENTS)
+		ui->stale = true;
+}
+
+void
+ui_tick(struct ui *ui)
+{
+	ui->stale = true;
+}
+
+int64_t
+ui_frame_in_ms(const struct ui *ui)
+{
+	int64_t every = ui->setup.remote ? FRAME_REMOTE_MS : FRAME_LOCAL_MS;
+	int64_t due = ui->drawn_at_ms + every - ui->shared.now_mono_ms;
+
+	if (ui->asked)
+		return 0;
+	if (!ui->stale || ui->paused)
+		return -1;
+	return due > 0 ? due : 0;
+}
+
+bool
+ui_work(struct ui *ui)
+{
+	const struct view_ops *view = ui_views[ui->view];
+
+	if (view->work == NULL)
+		return false;
+	if (!view->work(ui->states[ui->view], &ui->shared))
+		return false;
+	ui->stale = true;
+	return true;
+}
+
+unsigned int
+ui_take_wants(struct ui *ui)
+{
+	unsigned int wants = ui->wants;
+
+	ui->wants = 0;
+	return wants;
+}
+
+/* Execute a command of a view; asks first where it acts on a pod. */
+void
+ui_execute(struct ui *ui, struct command *command)
+{
+	struct err err = { ERR_NONE, "" };
+	char said[200] = "";
+
+	if (ui->setup.sink.execute == NULL) {
+		ui_say(&ui->shared, "nothing here can do that");
+	} else if (ui->setup.sink.execute(ui->setup.sink.user, command, said,
+					  &err)) {
+		ui_say(&ui->shared, "%s", err.text);
+	} else if (said[0] != '\0') {
+		ui_say(&ui->shared, "%s", said);
+	}
+	command_release(command);
+}
+
+void
+command_release(struct command *command)
+{
+	free(command->text);
+	free(command->name);
+	memset(command, 0, sizeof(*command));
+}
+
+static void
+go_to(struct ui *ui, size_t view)
+{
+	if (view == ui->view)
+		return;
+	ui->before[ui->n_before < UI_BACK_MAX ? ui->n_before++
+					      : UI_BACK_MAX - 1] = ui->view;
+	ui->view = view;
+}
+
+static void
+go_back(struct ui *ui, bool may_quit)
+{
+	if (ui->n_before > 0)
+		ui->view = ui->before[--ui->n_before];
+	else if (may_quit)
+		ui->wants |= UI_WANT_QUIT;
+	else if (ui->view != 0)
+		ui->view = 0;
+}
+
+/* The run next to the selected one, in order of appearance. */
+static void
+step_run(struct ui_shared *shared, int by)
+{
+	const struct model *model = shared->model;
+
+	for (size_t i = 0; i < model->n_runs; i++) {
+		if (model->runs[i] != shared->selected)
+			continue;
+		if (by > 0 && i + 1 < model->n_runs)
+			shared->selected = model->runs[i + 1];
+		else if (by < 0 && i > 0)
+			shared->selected = model->runs[i - 1];
+		return;
+	}
+}
+
+/* Write what the view shows to a file, by the application. */
+static void
+export_view(struct ui *ui)
+{
+	const struct view_ops *view = ui_views[ui->view];
+	struct command command = { COMMAND_EXPORT, 0, NULL, NULL };
+	const char *suffix;
+	struct buf text;
+
+	if (view->export == NULL) {
+		ui_say(&ui->shared, "%s has nothing to export", view->name);
+		return;
+	}
+	buf_init(&text, EXPORT_BYTES);
+	suffix = view->export(ui->states[ui->view], &ui->shared, &text);
+	command.name =
+		xasprintf("hgym-%s.%s", action_info(view->open)->name, suffix);
+	command.text = buf_detach(&text);
+	ui_execute(ui, &command);
+}
+
+/* Actions of the frame itself; UI_IGNORED for the others. */
+static unsigned int
+frame_act(struct ui *ui, enum action action)
+{
+	static const struct {
+		enum action action;
+		unsigned int want;
+	} wants[] = {
+		{ ACTION_QUIT_NOW, UI_WANT_QUIT },
+		{ ACTION_SUSPEND, UI_WANT_SUSPEND },
+		{ ACTION_REPAINT, UI_WANT_REPAINT },
+		{ ACTION_MOUSE, UI_WANT_MOUSE },
+	};
+
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
+		if (ui_views[i]->open == action) {
+			go_to(ui, i);
+			return UI_HANDLED;
+		}
+	}
+	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
+		if (wants[i].action == action) {
+			ui->wants |= wants[i].want;
+			return UI_HANDLED;
+		}
+	}
+	if (action == ACTION_NEXT_VIEW)
+		go_to(ui, (ui->view + 1) % UI_VIEW_COUNT);
+	else if (action == ACTION_PREV_VIEW)
+		go_to(ui, (ui->view + UI_VIEW_COUNT - 1) % UI_VIEW_COUNT);
+	else if (action == ACTION_BACK || action == ACTION_QUIT)
+		go_back(ui, action == ACTION_QUIT);
+	else
+		return UI_IGNORED;
+	return UI_HANDLED;
+}
+
+/* Actions on what all views share. */
+static void
+shared_act(struct ui *ui, enum action action)
+{
+	struct ui_shared *shared = &ui->shared;
+	struct alerts *alerts = ui->setup.alerts;
+
+	if (action == ACTION_MARK) {
+		ui_toggle_mark(shared, shared->selected);
+	} else if (action == ACTION_REFERENCE) {
+		shared->reference = shared->reference == shared->selected
+					    ? NULL
+					    : shared->selected;
+	} else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN) {
+		step_run(shared, action == ACTION_NEXT_RUN ? 1 : -1);
+	} else if (action == ACTION_CHARSET) {
+		shared->chart.charset = (shared->chart.charset + 1) % 3;
+	} else if (action == ACTION_ACKNOWLEDGE) {
+		alerts_acknowledge(alerts);
+		ui_say(shared, "all alerts acknowledged");
+	} else if (action == ACTION_MUTE) {
+		alerts->muted = !alerts->muted;
+		ui_say(shared, "bell and notices are %s",
+		       alerts->muted ? "muted" : "on");
+	} else if (action == ACTION_PAUSE) {
+		ui->paused = !ui->paused;
+		ui_say(shared, ui->paused ? "paused; P goes on" : "going on");
+	} else if (action == ACTION_EXPORT) {
+		export_view(ui);
+	}
+}
+
+void
+ui_action(struct ui *ui, enum action action)
+{
+	const struct view_ops *view = ui_views[ui->view];
+	struct command command = { COMMAND_NONE, 0, NULL, NULL };
+	unsigned int reaction;
+
+	ui->stale = ui->asked = true;
+	if (action == ACTION_NONE)
+		return;
+	if (overlay_open(ui, action))
+		return;
+	reaction =
+		view->act(ui->states[ui->view], &ui->shared, action, &command);
+	if (reaction & UI_COMMAND) {
+		if (command.id == COMMAND_COPY)
+			ui_execute(ui, &command);
+		else
+			overlay_ask(ui, &command);
+	}
+	if (ui->shared.go != ACTION_NONE) {
+		(void)frame_act(ui, ui->shared.go);
+		ui->shared.go = ACTION_NONE;
+		return;
+	}
+	if (reaction != UI_IGNORED || frame_act(ui, action) != UI_IGNORED)
+		return;
+	shared_act(ui, action);
+}
+
+static size_t
+tab_at(const struct ui *ui, int x, int y)
+{
+	if (y != 0)
+		return UI_VIEW_COUNT;
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
+		if (x >= ui->tabs[i][0] && x < ui->tabs[i][1])
+			return i;
+	return UI_VIEW_COUNT;
+}
+
+static void
+mouse_key(struct ui *ui, const struct key *key)
+{
+	const struct view_ops *view = ui_views[ui->view];
+	size_t tab;
+
+	if (key->code == KEYCODE_WHEEL_UP || key->code == KEYCODE_WHEEL_DOWN) {
+		for (int i = 0; i < 3; i++)
+			ui_action(ui, key->code == KEYCODE_WHEEL_UP
+					      ? ACTION_UP
+					      : ACTION_DOWN);
+		return;
+	}
+	if (key->code != KEYCODE_MOUSE_PRESS)
+		return;
+	tab = tab_at(ui, key->x, key->y);
+	if (tab < UI_VIEW_COUNT)
+		go_to(ui, tab);
+	else if (view->click != NULL)
+		(void)view->click(ui->states[ui->view], &ui->shared, key->x,
+				  key->y);
+}
+
+void
+ui_key(struct ui *ui, const struct key *key)
+{
+	ui->stale = ui->asked = true;
+	if (ui->overlay != OVERLAY_NONE) {
+		overlay_key(ui, key);
+		return;
+	}
+	if (key->code >= KEYCODE_MOUSE_PRESS) {
+		mouse_key(ui, key);
+		return;
+	}
+	ui_action(ui, keymap_find(&ui->keymap, key->code,
+				  ui_views[ui->view]->places));
+}
+
+const struct view_ops *
+ui_view(const struct ui *ui)
+{
+	return ui_views[ui->view];
+}
+
+void
+ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
+{
+	const struct view_ops *view = ui_views[ui->view];
+	struct rect body = { 0, 1, canvas->width, canvas->height - 3 };
+
+	*cursor_x = *cursor_y = -1;
+	canvas_clear(canvas);
+	ui->stale = ui->asked = false;
+	ui->drawn_at_ms = ui->shared.now_mono_ms;
+	select_first(&ui->shared);
+	if (canvas->width < 60 || canvas->height < 15) {
+		frame_draw_tiny(ui, canvas);
+		return;
+	}
+	frame_draw_state(ui, canvas, frame_draw_tabs(ui, canvas));
+	view->draw(ui->states[ui->view], &ui->shared, canvas, body);
+	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
+	frame_draw_status(ui, canvas, canvas->height - 2);
+	frame_draw_hints(ui, canvas, canvas->height - 1);
+	overlay_draw(ui, canvas, cursor_x, cursor_y);
+}

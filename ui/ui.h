@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_UI_UI_H
+#define HGYM_UI_UI_H
+
+#include "ui/view.h"
+
+/*
+ * The frame around the views: tabs, status, hints, overlays, and what a key
+ * does.  It knows no terminal: keys go in, cells come out, so a test drives
+ * it as the program does.
+ */
+struct ui;
+
+struct ui_setup {
+	const struct model *model;
+	const struct track *track; /* NULL: no caps */
+	struct alerts *alerts;
+	const struct ui_baseline *baseline; /* NULL: none */
+	const struct keymap *keymap;	    /* copied */
+	struct command_sink sink;
+	enum chart_charset charset;
+	bool read_only, can_bench;
+	bool remote; /* over SSH: at most 4 frames a second, else 30 */
+};
+
+/* What the frame asks of its owner; cleared by ui_take_wants. */
+enum ui_want {
+	UI_WANT_QUIT = 1 << 0,
+	UI_WANT_SUSPEND = 1 << 1,
+	UI_WANT_REPAINT = 1 << 2,
+	UI_WANT_MOUSE = 1 << 3, /* on or off, the other of what it is */
+};
+
+struct ui *ui_new(const struct ui_setup *setup);
+void ui_free(struct ui *ui);
+
+/* Tell the time, before keys and frames. */
+void ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms);
+void ui_key(struct ui *ui, const struct key *key);
+void ui_action(struct ui *ui, enum action action);
+unsigned int ui_take_wants(struct ui *ui);
+
+/* Note what changed in the model (enum model_part bits). */
+void ui_changed(struct ui *ui, unsigned int parts);
+/* A second went by: clocks and ages are stale. */
+void ui_tick(struct ui *ui);
+/*
+ * Milliseconds until the next frame may be drawn: 0 now, -1 nothing is stale.
+ */
+int64_t ui_frame_in_ms(const struct ui *ui);
+/* Draw all; the cursor's place is -1, -1 when there is none. */
+void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x,
+	     int *cursor_y);
+/* Do a piece of background work; true: there is more. */
+bool ui_work(struct ui *ui);
+
+struct ui_shared *ui_shared(struct ui *ui);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_UI_UI_IMPL_H
+#define HGYM_UI_UI_IMPL_H
+
+#include "ui/pick.h"
+#include "ui/ui.h"
+
+/* What ui.c and overlay.c share; nobody else includes it. */
+#define UI_VIEW_COUNT 8
+#define UI_BACK_MAX   16
+
+enum ui_overlay {
+	OVERLAY_NONE,
+	OVERLAY_HELP,
+	OVERLAY_PALETTE,
+	OVERLAY_EVENTS,
+	OVERLAY_SEARCH,
+	OVERLAY_FILTER,
+	OVERLAY_ASK
+};
+
+struct ui {
+	struct ui_setup setup;
+	struct ui_shared shared;
+	struct keymap keymap;
+	void *states[UI_VIEW_COUNT]; /* owned */
+	size_t view;
+	size_t before[UI_BACK_MAX], n_before;
+	enum ui_overlay overlay;
+	struct pick pick;
+	struct prompt search, filter, answer;
+	struct table events;
+	struct command pending; /* what is asked for */
+	char *question;		/* owned */
+	int tabs[UI_VIEW_COUNT][2];
+	bool stale, asked, paused; /* asked: a key wants its frame at once */
+	unsigned int wants;
+	int64_t drawn_at_ms;
+};
+
+extern const struct view_ops *const ui_views[UI_VIEW_COUNT];
+
+/* The lines around a view (frame.c).  Tabs: the column behind them. */
+int frame_draw_tabs(struct ui *ui, struct canvas *canvas);
+void frame_draw_state(struct ui *ui, struct canvas *canvas, int left);
+void frame_draw_status(struct ui *ui, struct canvas *canvas, int y);
+void frame_draw_hints(const struct ui *ui, struct canvas *canvas, int y);
+/* Below 60x15: a line a run. */
+void frame_draw_tiny(struct ui *ui, struct canvas *canvas);
+
+const struct view_ops *ui_view(const struct ui *ui);
+/* Execute and release. */
+void ui_execute(struct ui *ui, struct command *command);
+
+#endif

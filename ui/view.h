@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_UI_VIEW_H
+#define HGYM_UI_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "command.h"
+#include "model/alerts.h"
+#include "model/model.h"
+#include "model/track.h"
+#include "ui/action.h"
+#include "ui/canvas.h"
+#include "ui/chart.h"
+#include "ui/keymap.h"
+
+/* What a view answers to an action; it never draws there. */
+enum ui_reaction {
+	UI_IGNORED = 0,
+	UI_HANDLED = 1 << 0, /* and the screen is stale */
+	UI_COMMAND = 1 << 1, /* *out is to be executed */
+};
+
+enum chart_axis { AXIS_TRAIN, AXIS_STEP, AXIS_WALL, AXIS_TOKENS, AXIS_COUNT };
+
+/* How charts are shown, the same in all views. */
+struct chart_settings {
+	enum chart_charset charset;
+	enum chart_axis axis;
+	unsigned int metric;	/* enum plot_metric */
+	unsigned int smoothing; /* index of plot_smoothing */
+	bool log_y;
+	double zoom;   /* 1: all of x, 2: half of it .. */
+	double center; /* 0..1, middle of what is shown */
+	double cursor; /* 0..1 of what is shown; < 0: none */
+};
+
+#define UI_MAX_MARKS 8
+
+/* Published scores to compare with, as the configuration gives them. */
+struct ui_baseline {
+	const char *name;
+	const double *bpb;
+	size_t n_bpb;
+	double nats_per_bpb; /* absent: from the logs */
+};
+
+/* What the views share: the data, and what is selected in it. */
+struct ui_shared {
+	const struct model *model;
+	const struct track *track; /* caps */
+	const struct alerts *alerts;
+	const struct ui_baseline *baseline; /* NULL: none */
+	const struct keymap *keymap;
+	const struct model_run *selected; /* NULL: no runs */
+	const struct model_run *marks[UI_MAX_MARKS];
+	size_t n_marks;
+	const struct model_run *reference; /* NULL: none */
+	struct chart_settings chart;
+	bool read_only;
+	bool can_bench; /* the application can start benches */
+	int64_t now_wall_ms, now_mono_ms;
+	enum action go; /* a view asks for another; the frame clears it */
+	char said[240]; /* status line, sanitised by the canvas */
+	int64_t said_at_ms;
+};
+
+/* A screen.  state is zeroed at first and kept while the program runs. */
+struct view_ops {
+	const char *name; /* in the tabs */
+	enum action open; /* the action that shows it */
+	size_t state_size;
+	unsigned int places;	  /* enum action_place bits */
+	unsigned int watches;	  /* enum model_part bits that make it stale */
+	const enum action *hints; /* for the last line; ends with NONE */
+	/* Draw into rect; never blocks. */
+	void (*draw)(void *state, struct ui_shared *shared,
+		     struct canvas *canvas, struct rect rect);
+	/* Use the action or leave it (UI_IGNORED) to the frame. */
+	unsigned int (*act)(void *state, struct ui_shared *shared,
+			    enum action action, struct command *out);
+	/* A click; NULL: none. */
+	bool (*click)(void *state, struct ui_shared *shared, int x, int y);
+	/* A pattern of / or &; -1 with err when it is wrong.  NULL: none. */
+	int (*search)(void *state, struct ui_shared *shared, const char *text,
+		      bool filter, struct err *err);
+	/* Work in small pieces; true: call again soon.  NULL: none. */
+	bool (*work)(void *state, struct ui_shared *shared);
+	/* Text of the export and its file's suffix; NULL: none. */
+	const char *(*export)(void *state, struct ui_shared *shared,
+			      struct buf *out);
+	void (*release)(void *state); /* NULL: nothing to release */
+};
+
+extern const struct view_ops view_fleet, view_run, view_board, view_compare,
+	view_logs, view_bench, view_pods, view_harness;
+
+/* Set the status line. */
+void ui_say(struct ui_shared *shared, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+bool ui_is_marked(const struct ui_shared *shared, const struct model_run *mr);
+void ui_toggle_mark(struct ui_shared *shared, const struct model_run *mr);
+/* Actions on the chart settings; UI_IGNORED when it is none. */
+unsigned int ui_chart_act(struct chart_settings *chart, enum action action);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* Compare: marked runs over each other, and their gap to a reference. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "model/forecast.h"
+#include "ui/panel.h"
+#include "ui/theme.h"
+#include "ui/view.h"
+
+struct compare {
+	struct table table;
+	struct plot_request request;
+	struct ui_shared *shared; /* while it draws */
+};
+
+/* y between the points around x; absent outside of them. */
+static double
+y_between(const struct plot_points *p, double x)
+{
+	size_t lo = 0, hi = p->n;
+
+	if (p->n < 2 || x < p->x[0] || x > p->x[p->n - 1])
+		return RUN_ABSENT;
+	while (hi - lo > 1) {
+		size_t mid = (lo + hi) / 2;
+
+		if (p->x[mid] <= x)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	if (hi >= p->n || p->x[hi] <= p->x[lo])
+		return p->y[lo];
+	return p->y[lo] +
+	       (p->y[hi] - p->y[lo]) * (x - p->x[lo]) / (p->x[hi] - p->x[lo]);
+}
+
+/* What all others are held against: the reference, else the selected run. */
+static const struct model_run *
+base_run(const struct ui_shared *shared)
+{
+	return shared->reference != NULL ? shared->reference : shared->selected;
+}
+
+static void
+smooth_points(struct plot_points *points, const struct ui_shared *shared,
+	      const struct model_run *mr)
+{
+	plot_points_init(points, shared->model, mr, shared->chart.metric,
+			 shared->chart.axis);
+	plot_points_smooth(points, plot_smoothing[shared->chart.smoothing]);
+}
+
+/* The gap to the reference where this run is now; absent: no common x. */
+static double
+gap_now(const struct ui_shared *shared, const struct model_run *mr)
+{
+	struct plot_points own, base;
+	double gap = RUN_ABSENT;
+
+	smooth_points(&own, shared, mr);
+	smooth_points(&base, shared, base_run(shared));
+	/* At the last x that both have. */
+	if (own.n > 0 && base.n > 0) {
+		double x = fmin(own.x[own.n - 1], base.x[base.n - 1]);
+
+		gap = y_between(&own, x) - y_between(&base, x);
+	}
+	plot_points_release(&own);
+	plot_points_release(&base);
+	return gap;
+}
+
+static void
+compare_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+{
+	const struct compare *compare = user;
+	const struct ui_shared *shared = compare->shared;
+	const struct model_run *mr = compare->request.runs[row];
+	const struct run *run = &mr->run;
+	double base = base_run(shared)->run.final_bpb, gap;
+	char text[FMT_SIZE], label[FMT_LABEL];
+	struct run_state state;
+
+	switch (column) {
+	case 0:
+		table_cellf(cell,
+			    mr == base_run(shared)
+				    ? STYLE_REFERENCE
+				    : theme_series((unsigned int)row),
+			    "%s", mr == base_run(shared) ? "◆" : "━");
+		break;
+	case 1:
+		plot_run_label(mr, label);
+		table_cellf(cell, STYLE_NORMAL, "%s", label);
+		break;
+	case 2:
+		table_cellf(cell, STYLE_NORMAL, "%s",
+			    fmt_grouped(run->steps, text));
+		break;
+	case 3:
+		table_cellf(cell, STYLE_NORMAL, "%s",
+			    fmt_number(run->ms_per_step, 1, text));
+		break;
+	case 4:
+		gap = mr == base_run(shared) ? RUN_ABSENT : gap_now(shared, mr);
+		table_cellf(cell, gap < 0 ? STYLE_BETTER : STYLE_WORSE, "%s",
+			    fmt_signed(gap, 4, text));
+		break;
+	case 5:
+		table_cellf(cell, STYLE_NORMAL, "%s",
+			    fmt_number(run->final_bpb, 6, text));
+		break;
+	case 6:
+		gap = mr == base_run(shared) ? RUN_ABSENT
+					     : run->final_bpb - base;
+		table_cellf(cell, gap < 0 ? STYLE_BETTER : STYLE_WORSE, "%s",
+			    fmt_signed(gap, 6, text));
+		break;
+	case 7:
+		table_cellf(cell, STYLE_NORMAL, "%s",
+			    fmt_number(forecast_bpb_per_nat(mr), 4, text));
+		break;
+	default:
+		run_state_of(shared, mr, &state);
+		table_cellf(cell, state.style, "%s", state.text);
+		break;
+	}
+}
+
+/* Why BPB and not loss; or why the loss may be compared. */
+static void
+reason(const struct compare *compare, char *out, size_t size)
+{
+	double lo = INFINITY, hi = -INFINITY;
+	size_t unknown = 0;
+
+	for (size_t i = 0; i < compare->request.n_runs; i++) {
+		double ratio = forecast_bpb_per_nat(compare->request.runs[i]);
+
+		if (!run_has(ratio)) {
+			unknown++;
+			continue;
+		}
+		lo = fmin(lo, ratio);
+		hi = fmax(hi, ratio);
+	}
+	if (unknown > 0)
+		(void)snprintf(out, size,
+			       "%zu of %zu logs have no val_bpb beside "
+			       "val_loss: their loss is in nats of an unknown "
+			       "tokenizer and is not drawn as BPB",
+			       unknown, compare->request.n_runs);
+	else if (hi - lo > 1e-4)
+		(void)snprintf(out, size,
+			       "Tokenizers differ (%.4f to %.4f bits/byte a "
+			       "nat): compare BPB, not loss",
+			       lo, hi);
+	else
+		(void)snprintf(out, size,
+			       "One tokenizer (%.4f bits/byte a nat): loss and "
+			       "BPB say the same",
+			       lo);
+}
+
+/* The gap of each run to the reference, over x. */
+static void
+draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
+{
+	const struct plot_request *request = &compare->request;
+	struct ui_shared *shared = compare->shared;
+	struct plot_points base, points[UI_MAX_MARKS + 2];
+	struct chart_series series[UI_MAX_MARKS + 3];
+	double zero_x[2] = { -1e18, 1e18 }, zero_y[2] = { 0, 0 };
+	struct chart chart;
+	size_t n = 0;
+
+	smooth_points(&base, shared, base_run(shared));
+	for (size_t i = 0; i < request->n_runs; i++) {
+		struct plot_points *p = &points[i];
+
+		smooth_points(p, shared, request->runs[i]);
+		for (size_t k = 0; k < p->n; k++)
+			p->y[k] -= y_between(&base, p->x[k]);
+		if (request->runs[i] == base_run(shared))
+			continue;
+		series[n++] = (struct chart_series){
+			p->x,	     p->y, p->n, theme_series((unsigned int)i),
+			CHART_SOLID, NULL
+		};
+	}
+	chart_init(&chart, (struct rect){ r.x + 1, r.y + 1, r.w - 2, r.h - 2 });
+	chart.charset = shared->chart.charset;
+	chart.series = series;
+	chart.n_series = n;
+	chart.y_format = "%+.4f";
+	canvas_box(canvas, r, "Gap to the reference · − is better");
+	if (n > 0) {
+		chart_x_range(&chart, &chart.x_lo, &chart.x_hi);
+		zero_x[0] = chart.x_lo;
+		zero_x[1] = chart.x_hi;
+		series[n] = (struct chart_series){
+			zero_x, zero_y, 2, STYLE_REFERENCE, CHART_DASHED, NULL
+		};
+		chart.n_series = n + 1;
+		chart_draw(&chart, canvas);
+	}
+	plot_points_release(&base);
+	for (size_t i = 0; i < request->n_runs; i++)
+		plot_points_release(&points[i]);
+}
+
+static void
+draw_table(struct compare *compare, struct canvas *canvas, struct rect r)
+{
+	static const struct table_column columns[] = {
+		{ "", 1, false, 0, false },
+		{ "RUN", 18, false, 0, true },
+		{ "STEP", 7, true, 3, false },
+		{ "ms/step", 8, true, 0, false },
+		{ "gap now", 8, true, 0, false },
+		{ "FINAL BPB", 9, true, 0, false },
+		{ "Δ final", 10, true, 0, false },
+		{ "BPB/nat", 7, true, 4, false },
+		{ "STATE", 13, false, 2, false },
+	};
+	const struct table_spec spec = { columns, 9,	    compare_cell,
+					 compare, SIZE_MAX, false };
+
+	table_set_rows(&compare->table, compare->request.n_runs);
+	table_draw(&compare->table, canvas, r, &spec);
+}
+
+static void
+compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
+	     struct rect r)
+{
+	static const char *const empty[] = {
+		"Nothing to compare yet.",
+		"Mark runs with Space in the fleet, set a reference with R.",
+		NULL
+	};
+	struct compare *compare = state;
+	int rows, chart;
+	char why[200];
+
+	compare->shared = shared;
+	memset(&compare->request, 0, sizeof(compare->request));
+	plot_request_runs(&compare->request, shared);
+	compare->request.reference = base_run(shared);
+	if (compare->request.n_runs < 2) {
+		panel_empty(canvas, r, empty);
+		return;
+	}
+	rows = (int)compare->request.n_runs + 1;
+	if (rows > r.h / 3)
+		rows = r.h / 3;
+	draw_table(compare, canvas,
+		   (struct rect){ r.x + 1, r.y, r.w - 2, rows });
+	reason(compare, why, sizeof(why));
+	canvas_line(canvas, (struct rect){ r.x + 1, r.y + rows, r.w - 2, 1 },
+		    STYLE_HINT, str_from(why));
+	chart = r.h - rows - 1;
+	compare->request.metric = shared->chart.metric;
+	compare->request.legend = true;
+	if (r.w >= 100) {
+		compare->request.rect = (struct rect){ r.x, r.y + rows + 1,
+						       r.w * 6 / 10, chart };
+		draw_gaps(compare, canvas,
+			  (struct rect){ r.x + r.w * 6 / 10, r.y + rows + 1,
+					 r.w - r.w * 6 / 10, chart });
+	} else {
+		compare->request.rect = (struct rect){ r.x, r.y + rows + 1, r.w,
+						       chart * 6 / 10 };
+		draw_gaps(compare, canvas,
+			  (struct rect){ r.x, r.y + rows + 1 + chart * 6 / 10,
+					 r.w, chart - chart * 6 / 10 });
+	}
+	plot_draw(&compare->request, shared, canvas);
+}
+
+static unsigned int
+compare_act(void *state, struct ui_shared *shared, enum action action,
+	    struct command *out)
+{
+	struct compare *compare = state;
+
+	(void)out;
+	if (table_act(&compare->table, action)) {
+		return UI_HANDLED;
+	}
+	return ui_chart_act(&shared->chart, action);
+}
+
+static const char *
+compare_export(void *state, struct ui_shared *shared, struct buf *out)
+{
+	struct compare *compare = state;
+	char label[FMT_LABEL], a[FMT_SIZE], b[FMT_SIZE], c[FMT_SIZE];
+
+	compare->shared = shared;
+	buf_append_str(out, "| run | ms/step | final BPB | gap now |\n"
+			    "| --- | --: | --: | --: |\n");
+	for (size_t i = 0; i < compare->request.n_runs; i++) {
+		const struct model_run *mr = compare->request.runs[i];
+
+		plot_run_label(mr, label);
+		buf_appendf(out, "| %s | %s | %s | %s |\n", label,
+			    fmt_number(mr->run.ms_per_step, 2, a),
+			    fmt_number(mr->run.final_bpb, 6, b),
+			    fmt_signed(gap_now(shared, mr), 4, c));
+	}
+	return "md";
+}
+
+static const enum action hints[] = { ACTION_MARK,	 ACTION_REFERENCE,
+				     ACTION_METRIC_NEXT, ACTION_X_AXIS,
+				     ACTION_ZOOM_IN,	 ACTION_NONE };
+
+const struct view_ops view_compare = {
+	.name = "Compare",
+	.open = ACTION_VIEW_COMPARE,
+	.state_size = sizeof(struct compare),
+	.places = IN_RUNS | IN_CHARTS,
+	.watches = MODEL_RUNS | MODEL_SAMPLES,
+	.hints = hints,
+	.draw = compare_draw,
+	.act = compare_act,
+	.export = compare_export,
+};

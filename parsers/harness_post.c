@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include <ctype.h>
+#include <stdio.h>
 
 #include "parsers/harness_parts.h"
 #include "parsers/score_json.h"
@@ -130,37 +130,37 @@ classify(const struct harness_post *post, const cJSON *json, struct str out,
 	return HARNESS_FAILURE_NONE;
 }
 
-/* The first member of a case that begins with prefix ("best_us"). */
-static struct harness_number
-first_with(const cJSON *object, const char *prefix)
+/* The score's own key in a case, or its first "best_" member. */
+static const cJSON *
+best_of(const cJSON *node, const char *key)
 {
-	struct harness_number number = { false, (double)NAN };
-	const cJSON *member;
+	const cJSON *best = harness_get(node, key), *member;
 
-	cJSON_ArrayForEach(member, object)
+	cJSON_ArrayForEach(member, node)
 	{
-		if (member->string != NULL &&
-		    strncmp(member->string, prefix, strlen(prefix)) == 0)
-			number = harness_number_of(member);
-		if (number.present)
-			break;
+		if (best == NULL && member->string != NULL &&
+		    strncmp(member->string, "best_", 5) == 0)
+			best = member;
 	}
-	return number;
+	return best;
 }
 
 static void
 read_case(struct harness_build *b, struct harness_case *c, const cJSON *node)
 {
-	const char *key = b->run->post_score_key;
+	const cJSON *best = best_of(node, b->run->post_score_key);
+	char median[64] = "median_";
 
 	c->name = harness_text_of(b->pool, harness_get(node, "name"),
 				  HARNESS_NAME_MAX);
 	c->status = harness_text_of(b->pool, harness_get(node, "status"),
 				    HARNESS_NAME_MAX);
-	c->best = harness_number_of(harness_get(node, key));
-	if (!c->best.present)
-		c->best = first_with(node, "best_");
-	c->median = first_with(node, "median_");
+	c->best = harness_number_of(best);
+	/* In the same unit: best_us goes with median_us. */
+	if (best != NULL && strncmp(best->string, "best_", 5) == 0)
+		(void)snprintf(median, sizeof(median), "median_%s",
+			       best->string + 5);
+	c->median = harness_number_of(harness_get(node, median));
 	c->max_abs = harness_number_of(harness_get(node, "max_abs"));
 	c->tolerance = harness_number_of(harness_get(node, "tolerance"));
 }

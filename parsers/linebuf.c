@@ -106,6 +106,8 @@ end_segment(struct linebuf *lb, struct str raw, bool dirty, char end)
 		flush_held(lb, true);
 		return;
 	}
+	if (end == '\r' && raw.len == 0)
+		return; /* CR CR: what is held is still held */
 	if (lb->has_held)
 		flush_held(lb, false);
 	if (end == '\n') {
@@ -152,12 +154,38 @@ take_piece(struct linebuf *lb, const char *p, size_t n, bool dirty)
 	lb->dirty = false;
 }
 
+/* 16 bytes at once, in the compiler's portable notation. */
+typedef unsigned char bytes16 __attribute__((vector_size(16)));
+
+/* Whether a control other than LF and TAB is there: CR, ESC, NUL .. */
+static bool
+has_controls(const char *p, size_t len)
+{
+	bytes16 found = { 0 };
+	unsigned char any = 0;
+	size_t i = 0;
+
+	for (; i + sizeof(found) <= len; i += sizeof(found)) {
+		bytes16 v;
+
+		memcpy(&v, p + i, sizeof(v));
+		found |= (bytes16)((v < 0x20) & (v != '\n') & (v != '\t'));
+	}
+	for (size_t k = 0; k < sizeof(found); k++)
+		any |= found[k];
+	for (; i < len; i++)
+		any |= (unsigned char)p[i] < 0x20 && p[i] != '\n' &&
+		       p[i] != '\t';
+	return any != 0;
+}
+
 void
 linebuf_feed(struct linebuf *lb, const void *data, size_t len)
 {
 	const char *p = data, *end = p + len;
-	bool has_cr = len > 0 && memchr(p, '\r', len) != NULL;
-	bool dirty = is_dirty(p, len);
+	bool controls = has_controls(p, len);
+	bool has_cr = controls && memchr(p, '\r', len) != NULL;
+	bool dirty = controls && is_dirty(p, len);
 
 	while (p < end) {
 		const char *lf = memchr(p, '\n', (size_t)(end - p));

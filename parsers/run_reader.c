@@ -321,6 +321,8 @@ take_segment(struct run_reader *r, const struct segment *segment)
 	struct line_prefix prefix;
 	struct record record;
 
+	if (r->fold.inside && source_fold_follow(&r->fold, segment->text))
+		return LINE_SOURCE;
 	line_prefix_split(segment->text, &prefix);
 	if (r->fold.inside)
 		return take_source_line(r, segment, &prefix);

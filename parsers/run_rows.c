@@ -52,11 +52,20 @@ static const struct number_key {
 
 /* Keys of `parse --json` that are texts or lists, or of no use here. */
 static const char *const text_keys[] = {
-	"file",		"group",       "sha256",  "status",	   "run_index",
-	"final_stage",	"final_class", "formats", "source_sha256", "events",
-	"source_lines", "lines",       "bytes",	  "matched",	   "first_line",
-	"pod",		"path",	       "run_id",  "seed_again",	   "note",
-	"//",
+	"file",		  "group",	  "sha256",
+	"status",	  "run_index",	  "final_stage",
+	"final_class",	  "formats",	  "source_sha256",
+	"events",	  "source_lines", "lines",
+	"bytes",	  "matched",	  "first_line",
+	"events_dropped", "eval_done",	  "eval_total",
+	"running_bpb",	  "last_step",	  "pod",
+	"path",		  "run_id",	  "gen",
+	"first_seen",	  "last_seen",	  "use",
+	"counted",	  "copy_of",	  "seed_again",
+	"caps",		  "note",	  "kind",
+	"rank",		  "score",	  "unit",
+	"cap_bytes",	  "cap_train",	  "cap_eval",
+	"cap_targets",	  "//",
 };
 
 static const struct {
@@ -198,6 +207,14 @@ row_give(struct reader *r, struct run_row *row)
 	r->cb->on_row(r->user, row);
 }
 
+/* A status that is there and empty: nobody knows how the run ended. */
+static void
+set_absent(struct run_row *row, const char *key)
+{
+	if (strcmp(key, "status") == 0)
+		row->run.status = RUN_RUNNING;
+}
+
 static int
 read_object(struct reader *r, const cJSON *object)
 {
@@ -215,8 +232,10 @@ read_object(struct reader *r, const cJSON *object)
 		struct field field;
 		struct cell cell = { NULL, item->valuedouble };
 
-		if (cJSON_IsNull(item))
+		if (cJSON_IsNull(item)) {
+			set_absent(&row, item->string);
 			continue;
+		}
 		field = field_of(item->string);
 		if (cJSON_IsString(item))
 			cell.text = item->valuestring;
@@ -361,6 +380,8 @@ read_line(struct reader *r, struct str *rest, const struct field *fields, int n)
 			if (cell.len > 0 && strcmp(cell.data, "null") != 0) {
 				filled++;
 				status = set_cell(r, &row, &fields[i], &c);
+			} else {
+				set_absent(&row, fields[i].name);
 			}
 			i++;
 		} else {

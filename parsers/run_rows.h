@@ -10,7 +10,8 @@
  * Runs as somebody else tells them: the rows of `parse --json` (an object a
  * line, or an array of them), of `parse --csv`, or a small table typed in
  * with some of those keys as its head.  A number that is not there, empty or
- * null is absent; without a status a row is a finished run.
+ * null is absent.  Without a key of a status a row is a finished run; with one
+ * that is empty or null it is not.
  */
 struct run_row {
 	const char *file;   /* of the key "file"; NULL: not given */

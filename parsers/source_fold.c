@@ -135,27 +135,39 @@ is_next_of_last(const struct source_fold *fold, struct str line)
 	       at[line.len] == '\n' && memcmp(at, line.p, line.len) == 0;
 }
 
-/* The script turns out to be another one: hash what was only compared. */
+/* The script turns out to be another one: take in what was only compared. */
 static void
 stop_following(struct source_fold *fold)
 {
+	struct str rest = { fold->last.data, fold->last_at }, line;
+
 	fold->following = false;
+	while (rest.len > 0 && str_next(&rest, '\n', &line))
+		follow_quotes(fold, line);
 	sha256_init(&fold->sha);
 	sha256_update(&fold->sha, fold->last.data, fold->last_at);
 	fold->last.len = fold->last_at;
 }
 
+bool
+source_fold_follow(struct source_fold *fold, struct str line)
+{
+	if (!fold->following || !is_next_of_last(fold, line))
+		return false;
+	fold->last_at += line.len + 1;
+	fold->lines++;
+	return true;
+}
+
 static void
 take_line(struct source_fold *fold, struct str line)
 {
-	follow_quotes(fold, line);
-	fold->lines++;
-	if (fold->following && is_next_of_last(fold, line)) {
-		fold->last_at += line.len + 1;
+	if (source_fold_follow(fold, line))
 		return;
-	}
 	if (fold->following)
 		stop_following(fold);
+	follow_quotes(fold, line);
+	fold->lines++;
 	sha256_update(&fold->sha, line.p, line.len);
 	sha256_update(&fold->sha, "\n", 1);
 	buf_append(&fold->last, line.p, line.len);
@@ -206,6 +218,12 @@ source_fold_line(struct source_fold *fold, struct str line)
 		return SOURCE_BEGIN;
 	}
 	rule = rule_length(line);
+	if (fold->following && rule >= 60 && fold->last_at == fold->last.len) {
+		source_fold_finish(fold);
+		return SOURCE_END;
+	}
+	if (fold->following && !is_next_of_last(fold, line))
+		stop_following(fold);
 	if (rule == 100 || (rule >= 60 && !fold->in_docstring)) {
 		source_fold_finish(fold);
 		return SOURCE_END;

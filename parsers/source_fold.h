@@ -50,6 +50,11 @@ void source_fold_release(struct source_fold *fold);
 /* For the next file; the last script is remembered. */
 void source_fold_reset(struct source_fold *fold);
 enum source_line source_fold_line(struct source_fold *fold, struct str line);
+/*
+ * Within a script: whether the line is the next one of the script that was
+ * last.  Then it is taken in, and nothing else needs to look at it.
+ */
+bool source_fold_follow(struct source_fold *fold, struct str line);
 /* Whether a row of training may end the script: not within a docstring. */
 bool source_fold_may_end(const struct source_fold *fold);
 /* The script is over (end of a run, or a row of training). */

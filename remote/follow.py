@@ -96,11 +96,11 @@ def command(words):
 		new_globs.append(home(unescape(words[1])))
 	elif w == b'F':
 		new_named.append(home(unescape(words[1])))
-	elif w == b'R':
+	elif w in (b'R', b'K'):
 		dev, inode = words[2].split(b':')
 		n = [int(x) for x in words[3:8]]
 		known.append([int(words[1]), (int(dev), int(inode))] + n +
-			[unescape(words[8])])
+			[unescape(words[8]), w == b'R'])
 	elif w == b'GO':
 		globs, named = new_globs, new_named
 		new_globs, new_named = [], []
@@ -187,7 +187,7 @@ def same(f):
 def resume(f, size):
 	for by_path in 0, 1:
 		for r in known:
-			key, where, off, hlen, hsum, tlen, tsum, path = r
+			key, where, off, hlen, hsum, tlen, tsum, path, seek = r
 			it = path == f.path and where not in present
 			it = it if by_path else where == f.key
 			if not it or off > size:
@@ -235,7 +235,8 @@ def start(path, only_known=False):
 	preview_safely(f)
 
 def drop(f):
-	known.append([-f.id, f.key, f.off] + list(sums(f)) + [f.path])
+	known.append([-f.id, f.key, f.off] + list(sums(f)) +
+		[f.path, False])
 	del known[:-2048]
 	del files[f.id], by_key[f.key]
 	if ino >= 0 and wds.pop(f.wd, None):
@@ -328,7 +329,7 @@ def age(f, seen):
 
 # Files that were rotated out of the globs while no one looked.
 def lost():
-	for r in list(known):
+	for r in [r for r in known if r[8]]:
 		where = os.path.dirname(r[7])
 		try:
 			for d in list(os.scandir(where or b'.'))[:4096]:

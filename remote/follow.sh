@@ -219,7 +219,7 @@ drop() {
 	cksum_words $a
 	hn=$((o < 256 ? o : 256)) hc=$c
 	cksum_words $z
-	eval "R_$NR='-$1 $o $hn $hc $((o < 64 ? o : 64)) $c'"
+	eval "RS_$NR=K R_$NR='-$1 $o $hn $hc $((o < 64 ? o : 64)) $c'"
 	new='' id=$1
 	for x in $ids; do [ $x = $id ] || new="$new $x"; done
 	ids=$new
@@ -404,8 +404,8 @@ lost() {
 	jj=0
 	while [ $jj -lt $NR ]; do
 		jj=$((jj + 1))
-		eval "x=\$R_$jj p=\$RP_$jj want=\$RK_$jj"
-		[ -n "$x" ] || continue
+		eval "x=\$R_$jj p=\$RP_$jj want=\$RK_$jj y=\$RS_$jj"
+		[ -n "$x" ] && [ $y = R ] || continue
 		d=${p%/*}
 		[ "$d" != "$p" ] || d=.
 		set --
@@ -441,11 +441,11 @@ obey() {
 			;;
 		G) unescape "$key" && ng=$((ng + 1)) && eval "G_$ng=\$v" ;;
 		F) unescape "$key" && nf=$((nf + 1)) && eval "F_n$nf=\$v" ;;
-		R)
+		R | K)
 			unescape "$path"
 			NR=$((NR + 1))
 			eval "RP_$NR=\$v RK_$NR=${where%:*}_${where#*:}"
-			eval "R_$NR='$key $off $hn $hc $tn $tc'"
+			eval "RS_$NR=$w R_$NR='$key $off $hn $hc $tn $tc'"
 			;;
 		Q)
 			quiet=$key

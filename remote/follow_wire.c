@@ -77,16 +77,16 @@ follow_wire_escape(struct buf *out, struct str s)
 }
 
 void
-follow_wire_resume(struct buf *out, uint32_t key, const uint64_t id[2],
-		   const struct guard *guard, struct str path)
+follow_wire_resume(struct buf *out, const struct follow_have *have)
 {
-	struct str head = guard_head(guard);
-	struct str tail = guard_tail(guard);
+	struct str head = guard_head(have->guard);
+	struct str tail = guard_tail(have->guard);
 
-	buf_appendf(out, "R %" PRIu32 " %" PRIu64 ":%" PRIu64 " %" PRIu64, key,
-		    id[0], id[1], guard->offset);
+	buf_appendf(out, "%c %" PRIu32 " %" PRIu64 ":%" PRIu64 " %" PRIu64,
+		    have->letter, have->key, have->dev, have->ino,
+		    have->guard->offset);
 	buf_appendf(out, " %zu %" PRIu32 " %zu %" PRIu32 " ", head.len,
 		    cksum_posix(head), tail.len, cksum_posix(tail));
-	follow_wire_escape(out, path);
+	follow_wire_escape(out, have->path);
 	buf_append_char(out, '\n');
 }

@@ -19,7 +19,9 @@
  *	F <path>	follow this file, in quiet times too
  *	R <key> <dev>:<ino> <off> <hlen> <hsum> <tlen> <tsum> <path>
  *			the client has off bytes of a file, whose guards
- *			(base/cksum.h) are these; key > 0 comes back in N
+ *			(base/cksum.h) are these; key > 0 comes back in N;
+ *			looked for beside its path where no glob has it
+ *	K ...		the same, of a file that had ended: not looked for
  *	GO		take the G and F since the last GO as the new list
  *	Q <0|1>		quiet: look at nothing but the F files, no H unasked
  *	P <seq>		answer with an H; 60 s without a line end the follower
@@ -46,8 +48,16 @@ void follow_wire_start(struct buf *out, enum follow_variant variant,
 /* Append s as one word. */
 void follow_wire_escape(struct buf *out, struct str s);
 
-/* Append the R line of a file; dev and ino are those last seen. */
-void follow_wire_resume(struct buf *out, uint32_t key, const uint64_t id[2],
-			const struct guard *guard, struct str path);
+/* What of a file is told: letter 'R' or 'K', dev and ino as last seen. */
+struct follow_have {
+	char letter;
+	uint32_t key;
+	uint64_t dev, ino;
+	const struct guard *guard; /* borrowed */
+	struct str path;
+};
+
+/* Append its line. */
+void follow_wire_resume(struct buf *out, const struct follow_have *have);
 
 #endif

@@ -80,6 +80,7 @@ board_input_release(struct board_input *input)
 {
 	path_pattern_free(input->pattern);
 	input->pattern = NULL;
+	score_board_release(&input->scores);
 }
 
 static char *
@@ -138,6 +139,21 @@ add_run(struct board_input *input, const char *path, const char *key,
 	return row;
 }
 
+/* A verifier's output, beside the runs. */
+static void
+take_score(struct board_input *input, const char *path,
+	   const struct score_row *score)
+{
+	struct run none;
+	char *key;
+
+	run_init(&none);
+	key = key_of(input, path, &none);
+	score_board_add(&input->scores, key, score);
+	free(key);
+	run_release(&none);
+}
+
 /* One log that was read. */
 struct reading {
 	struct board_input *input;
@@ -160,8 +176,12 @@ take_file(void *user, struct parsed_file *file)
 			      &file->runs[i]);
 		free(key);
 	}
+	if (file->score != NULL)
+		take_score(input, file->path, file->score);
 	if (file->err.code != ERR_NONE) {
 		complain_err(input, &file->err);
+	} else if (file->score != NULL) {
+		return;
 	} else if (file->n_runs == 0 && path->named) {
 		(void)snprintf(text, sizeof(text), "%s: %s", file->path,
 			       file->bytes == 0 ? "empty"
@@ -232,7 +252,14 @@ read_rows(struct board_input *input, const char *path, struct str text)
 	static const struct run_rows_cb cb = { take_row, tell_unknown };
 	struct table table = { input, path, table_key(path), 0 };
 	struct err err = { ERR_NONE, "" };
+	struct score_row score;
 
+	if (score_row_read(&score, text, NULL) == 0) {
+		take_score(input, path, &score);
+		score_row_release(&score);
+		free(table.key);
+		return;
+	}
 	if (run_rows_read(text, path, &cb, &table, &err) < 0)
 		complain_err(input, &err);
 	free(table.key);

@@ -9,6 +9,7 @@
 #include "model/board.h"
 #include "parsers/format.h"
 #include "parsers/path_pattern.h"
+#include "score_board.h"
 #include "store/store.h"
 
 /* What names the group of a run. */
@@ -26,9 +27,10 @@ struct board_input {
 	const struct format_set *formats; /* borrowed */
 	enum board_by by;
 	struct path_pattern *pattern; /* owned; of BOARD_BY_PATTERN */
-	const char *forced_key; /* all runs into this group; NULL: by `by` */
-	size_t n_runs;		/* read so far */
-	size_t n_empty;		/* files below a directory without a run */
+	const char *forced_key;	   /* all runs into this group; NULL: by `by` */
+	struct score_board scores; /* owned; of verifiers, no runs */
+	size_t n_runs;		   /* read so far */
+	size_t n_empty;		   /* files below a directory without a run */
 	int status; /* exit status of the last that could not be read */
 };
 

@@ -47,8 +47,8 @@ add_caps(cJSON *object, const enum board_kept *caps)
 					: board_kept_name(caps[cap]));
 }
 
-static cJSON *
-row_json(const struct board *board, const struct board_row *row)
+cJSON *
+board_row_json(const struct board *board, const struct board_row *row)
 {
 	cJSON *object = run_to_json(&row->run);
 
@@ -235,7 +235,8 @@ board_group_json(const struct board *board, const struct board_group *group,
 	node = cJSON_AddArrayToObject(object, "rows");
 	for (size_t i = 0; i < group->n_rows; i++)
 		cJSON_AddItemToArray(
-			node, row_json(board, board->rows[group->rows[i]]));
+			node,
+			board_row_json(board, board->rows[group->rows[i]]));
 	return object;
 }
 
@@ -327,7 +328,7 @@ csv_run(struct out *out, const struct board *board,
 	const struct board_group *group, size_t rank,
 	const struct board_row *row)
 {
-	cJSON *object = row_json(board, row);
+	cJSON *object = board_row_json(board, row);
 
 	json_add_string(object, "kind", "run");
 	json_add_number(object, "rank", (double)rank);

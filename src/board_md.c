@@ -203,9 +203,9 @@ put_items(FILE *stream, const struct board *board,
 	buf_release(&text);
 }
 
-static void
-put_group(FILE *stream, const struct board *board,
-	  const struct board_group *group, const struct board_look *look)
+void
+board_print_md_group(FILE *stream, const struct board *board,
+		     const struct board_group *group, bool all_tests)
 {
 	const struct board_column *columns[MAX_COLUMNS];
 	struct buf title;
@@ -221,7 +221,7 @@ put_group(FILE *stream, const struct board *board,
 	put_text(stream, title.data);
 	(void)fputs("\n\n", stream);
 	buf_release(&title);
-	if (!look->summary && n > 0) {
+	if (n > 0) {
 		put_head(stream, columns, n);
 		for (size_t i = 0; i < group->n_rows; i++)
 			put_row(stream, board, columns, n,
@@ -230,7 +230,7 @@ put_group(FILE *stream, const struct board *board,
 			put_mean(stream, board, columns, n, group);
 		(void)fputc('\n', stream);
 	}
-	put_items(stream, board, group, look->all_tests);
+	put_items(stream, board, group, all_tests);
 }
 
 void
@@ -242,7 +242,9 @@ board_print_md(FILE *stream, const struct board *board,
 	for (size_t i = 0; i < board->n_groups; i++) {
 		if (i > 0)
 			(void)fputc('\n', stream);
-		put_group(stream, board, &board->groups[board->rank[i]], look);
+		board_print_md_group(stream, board,
+				     &board->groups[board->rank[i]],
+				     look->all_tests);
 	}
 	buf_init(&text, LINE_MAX_LEN);
 	board_track_line(&text, board->track);

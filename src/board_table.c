@@ -16,6 +16,9 @@
 #define LINE_MAX_LEN	 4096
 #define NAME_MAX_COLUMNS 40U
 #define INDENT		 2U
+#define NAME_MIN_COLUMNS 12U
+#define NOTE_MIN_COLUMNS 10U
+#define KEEP_FIGURES	 40 /* columns below it go before names shrink */
 #define MIN_COLUMNS	 40U
 
 /* A line of the table: cells, or one text across. */
@@ -290,29 +293,53 @@ total_width(const struct table *t)
 	return width;
 }
 
-/* Columns go, the least important first, until the rest fits. */
+/* The shown column that is the least worth keeping. */
+static size_t
+least_column(const struct table *t)
+{
+	size_t least = 0;
+
+	for (size_t i = 0; i < t->n_columns; i++)
+		if (t->widths[i] > 0 &&
+		    (t->widths[least] == 0 ||
+		     t->columns[i]->keep < t->columns[least]->keep))
+			least = i;
+	return least;
+}
+
+/*
+ * Make the table as narrow as the screen: the notes shrink first, then the
+ * figures of less weight go, then the names (the first column) shrink, then
+ * other figures go.
+ */
 static void
 fit(struct table *t)
 {
+	size_t first = t->widths[0], room;
+
 	while (t->look->columns > 0 && total_width(t) > t->look->columns) {
-		size_t least = 0, over = total_width(t) - t->look->columns;
+		size_t over = total_width(t) - t->look->columns;
+		size_t least = least_column(t);
 
-		for (size_t i = 0; i < t->n_columns; i++)
-			if (t->widths[i] > 0 &&
-			    (t->widths[least] == 0 ||
-			     t->columns[i]->keep < t->columns[least]->keep))
-				least = i;
 		if (t->columns[least]->format == FORMAT_NOTE &&
-		    t->widths[least] >= over + 8)
+		    t->widths[least] >= over + NOTE_MIN_COLUMNS)
 			t->widths[least] -= over;
-		else if (t->columns[least]->keep >= 60) {
-			size_t name = t->widths[0];
-
-			t->widths[0] = name > over + 6 ? name - over : 6;
-			return;
-		} else
+		else if (t->columns[least]->keep >= KEEP_FIGURES &&
+			 t->widths[0] > NAME_MIN_COLUMNS)
+			t->widths[0] = t->widths[0] > over + NAME_MIN_COLUMNS
+					       ? t->widths[0] - over
+					       : NAME_MIN_COLUMNS;
+		else if (least != 0)
 			t->widths[least] = 0;
+		else
+			break;
 	}
+	/* What the last column left free goes back to the names. */
+	room = total_width(t) < t->look->columns
+		       ? t->look->columns - total_width(t)
+		       : 0;
+	t->widths[0] =
+		first < t->widths[0] + room ? first : t->widths[0] + room;
 }
 
 static void

@@ -263,7 +263,7 @@ board_spread_line(struct buf *out, const struct board_group *group)
 			    "error %.8f",
 			    s->sd_sample, s->sd_population, s->se);
 	else if (s->n == 1)
-		buf_append_str(out, "one run: no spread");
+		buf_append_str(out, "no spread of one run");
 }
 
 void

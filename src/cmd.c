@@ -74,7 +74,8 @@ bring_option(struct cmd_args *args)
 	while (at < args->argc &&
 	       (args->argv[at][0] != '-' || args->argv[at][1] == '\0'))
 		at++;
-	if (at >= args->argc || (at > args->next && args->cmd->exec == NULL))
+	if (at >= args->argc || (at > args->next && (args->cmd->exec == NULL ||
+						     args->cmd->in_order)))
 		return -1;
 	move_forward(args->argv, at, at - args->next);
 	return at - args->next;

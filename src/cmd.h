@@ -42,6 +42,9 @@ struct cmd {
 	const char *summary; /* one line, no full stop */
 	const char *help;    /* paragraphs for the man page, may be NULL */
 	const struct cmd_option *options; /* ended by a NULL name; or NULL */
+	/* Arguments belong to the option before them: CMD_OPTIONS_END at
+	 * each, and the command takes it itself and asks again. */
+	bool in_order;
 	/* Returns the exit status; on -1 main prints err and maps its code. */
 	int (*exec)(struct cmd_args *args, struct err *err);
 };

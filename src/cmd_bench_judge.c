@@ -450,5 +450,6 @@ const struct cmd cmd_bench_judge = {
 		"known format, or the JSON that a verifier or benchmark "
 		"printed.",
 	.options = options,
+	.in_order = true,
 	.exec = exec_judge,
 };

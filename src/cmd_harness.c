@@ -3,11 +3,17 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "base/xalloc.h"
 #include "cmd.h"
+#include "conf.h"
 #include "harness/harness_dir.h"
+#include "harness_pod.h"
 #include "harness_print.h"
 #include "parsers/harness_json.h"
 
@@ -34,6 +40,14 @@ struct ask {
 	const char *run;
 	bool all;
 	size_t printed; /* pages so far */
+};
+
+/* A directory that was read, wherever it lies. */
+struct place {
+	const char *name; /* as given */
+	const char *run;  /* one run's folder was named; "": a workspace */
+	int64_t now_ms;	  /* by the clock there */
+	bool is_compare;
 };
 
 static int
@@ -78,27 +92,27 @@ show_runs(struct ask *ask, const struct harness_workspace *ws, const char *path,
 }
 
 static int
-show_workspace(struct ask *ask, const struct harness_dir *dir, const char *path,
-	       struct err *err)
+show_workspace(struct ask *ask, const struct harness_files *files,
+	       const struct place *place, struct err *err)
 {
 	struct harness_workspace ws;
 	int rc;
 
-	harness_workspace_read(&ws, &dir->files,
-			       clock_real.wall_ms(&clock_real));
-	rc = show_runs(ask, &ws, path, dir->run != NULL ? dir->run : ask->run,
-		       err);
+	harness_workspace_read(&ws, files, place->now_ms);
+	rc = show_runs(ask, &ws, place->name,
+		       *place->run != '\0' ? place->run : ask->run, err);
 	harness_workspace_release(&ws);
 	return rc;
 }
 
 static int
-show_compare(struct ask *ask, const struct harness_dir *dir, struct err *err)
+show_compare(struct ask *ask, const struct harness_files *files,
+	     struct err *err)
 {
 	struct harness_compare compare;
 	int rc;
 
-	harness_compare_read(&compare, &dir->files);
+	harness_compare_read(&compare, files);
 	if (ask->format == OUT_JSON) {
 		rc = print_object(harness_compare_json(&compare));
 	} else {
@@ -111,18 +125,81 @@ show_compare(struct ask *ask, const struct harness_dir *dir, struct err *err)
 }
 
 static int
-show_path(struct ask *ask, const char *path, struct err *err)
+show_files(struct ask *ask, const struct harness_files *files,
+	   const struct place *place, struct err *err)
+{
+	return place->is_compare ? show_compare(ask, files, err)
+				 : show_workspace(ask, files, place, err);
+}
+
+static int
+show_local(struct ask *ask, const char *path, struct err *err)
 {
 	struct harness_dir dir;
+	struct place place = { .name = path };
 	int rc;
 
 	if (harness_dir_open(&dir, path, err) != 0)
 		return -1;
 	harness_dir_settle(&dir, SETTLE_MS);
-	rc = dir.what == HARNESS_IS_COMPARE
-		     ? show_compare(ask, &dir, err)
-		     : show_workspace(ask, &dir, path, err);
+	place.now_ms = clock_real.wall_ms(&clock_real);
+	place.run = dir.run != NULL ? dir.run : "";
+	place.is_compare = dir.what == HARNESS_IS_COMPARE;
+	rc = show_files(ask, &dir.files, &place, err);
 	harness_dir_close(&dir);
+	return rc;
+}
+
+/* A directory on a pod of the configuration; times are by the pod's clock. */
+static int
+show_remote(struct ask *ask, const struct conf_pod *pod, const char *path,
+	    struct err *err)
+{
+	const char *dir = strchr(path, ':') + 1;
+	struct harness_files files;
+	struct harness_wire wire;
+	struct place place = { .name = path };
+	int rc;
+
+	harness_files_init(&files);
+	harness_wire_init(&wire, &files);
+	rc = harness_pod_fetch(pod, dir, &wire, err);
+	place.now_ms = wire.now_ms;
+	place.run = wire.run;
+	place.is_compare = strcmp(wire.what, "compare") == 0;
+	if (rc == 0)
+		rc = show_files(ask, &files, &place, err);
+	harness_wire_release(&wire);
+	harness_files_release(&files);
+	return rc;
+}
+
+/* A path that exists here is local; else POD:DIR is of that pod. */
+static int
+show_path(struct ask *ask, const struct cmd_env *env, const char *path,
+	  struct err *err)
+{
+	struct conf conf;
+	const char *colon = strchr(path, ':');
+	char *name;
+	int pod, rc;
+
+	if (colon == NULL || colon == path || colon[1] == '\0' ||
+	    access(path, F_OK) == 0)
+		return show_local(ask, path, err);
+	if (conf_load(&conf, env->config_path, err) != 0)
+		return -1;
+	name = xstrndup(path, (size_t)(colon - path));
+	pod = conf_find_pod(&conf, name);
+	free(name);
+	if (pod < 0)
+		rc = err_set(err, ERR_CONFIG,
+			     "%s: no such directory here, and the "
+			     "configuration has no pod of that name",
+			     path);
+	else
+		rc = show_remote(ask, &conf.pods[pod], path, err);
+	conf_release(&conf);
 	return rc;
 }
 
@@ -160,49 +237,52 @@ parse_options(struct cmd_args *args, struct ask *ask, struct err *err)
 	return 0;
 }
 
+/* Say why a path could not be shown, made harmless. */
+static void
+complain(const struct err *err)
+{
+	struct buf text;
+
+	buf_init(&text, sizeof(err->text) * 3);
+	utf8_sanitize(&text, str_from(err->text));
+	(void)fprintf(stderr, "hgym-tui: %s\n", text.data);
+	buf_release(&text);
+}
+
 /* Each path in turn; one that fails is told and the others still shown. */
 static int
 exec_harness(struct cmd_args *args, struct err *err)
 {
 	struct ask ask = { .format = OUT_TABLE };
-	struct err last = { ERR_NONE, "" };
-	bool failed = false;
+	int status = 0;
 
 	if (parse_options(args, &ask, err) != 0)
 		return -1;
 	for (int i = args->next; i < args->argc; i++) {
-		if (failed) {
-			struct buf text;
+		struct err why = { ERR_NONE, "" };
 
-			buf_init(&text, sizeof(last.text) * 3);
-			utf8_sanitize(&text, str_from(last.text));
-			(void)fprintf(stderr, "hgym-tui: %s\n", text.data);
-			buf_release(&text);
-			failed = false;
-		}
-		if (show_path(&ask, args->argv[i], &last) != 0) {
-			failed = true;
-			*err = last;
-		}
+		if (show_path(&ask, args->env, args->argv[i], &why) == 0)
+			continue;
+		complain(&why);
+		status = err_exit_status(why.code);
 	}
-	if (failed)
-		return -1;
-	return err->code == ERR_NONE ? 0 : err_exit_status(err->code);
+	return status;
 }
 
 const struct cmd cmd_harness = {
 	.name = "harness",
-	.usage = "[OPTIONS] DIR...",
+	.usage = "[OPTIONS] DIR|POD:DIR...",
 	.summary = "show HarnessGym runs and comparisons, and what of them is "
 		   "verified",
 	.help = "DIR is a workspace, a run's folder below .harnessgym/runs, "
-		"or the output of a\ncomparison; a run may still be going "
-		"on. A score is verified when the run's own\npost-attempt "
-		"command passed and printed it. Numbers of a failed verifier "
-		"are\nINVALID; numbers that the agent wrote or measured by "
-		"itself are shown as\n\"? unverified\" and never as the best. "
-		"MCP calls are cumulative for a workspace;\nthe number in "
-		"brackets is the iteration's own.",
+		"or the output of a\ncomparison, here or on a pod of the "
+		"configuration; a run may still be going on. A\nscore is "
+		"verified when the run's own post-attempt command passed and "
+		"printed it.\nNumbers of a failed verifier are INVALID; "
+		"numbers that the agent wrote or measured\nby itself are "
+		"shown as \"? unverified\" and never as the best. MCP calls "
+		"are\ncumulative for a workspace; the number in brackets is "
+		"the iteration's own.",
 	.options = options,
 	.exec = exec_harness,
 };

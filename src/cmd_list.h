@@ -9,7 +9,14 @@
 #define CMD_LIST(X)                                                            \
 	X(parse)                                                               \
 	X(board)                                                               \
+	X(submission)                                                          \
+	X(export)                                                              \
+	X(formats_list)                                                        \
+	X(formats_show)                                                        \
+	X(formats_check)                                                       \
 	X(harness)                                                             \
+	X(collect)                                                             \
+	X(pods)                                                                \
 	X(runs)                                                                \
 	X(samples)                                                             \
 	X(bench_judge)                                                         \

@@ -63,8 +63,23 @@ static const struct out_column csv_columns[] = {
 	{ NULL, NULL, 0, 0 },
 };
 
+/* Verifiers' scores: a table of their own. */
+static const struct out_column score_columns[] = {
+	{ "file", NULL, 0, 0 },
+	{ "task", NULL, 0, 0 },
+	{ "mode", NULL, 0, 0 },
+	{ "repeats", NULL, 0, 0 },
+	{ "score_key", "key", 0, 0 },
+	{ "score", "valid score", -1, 0 },
+	{ "status", NULL, 0, 0 },
+	{ "score_why", "why it does not count", 0, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
 struct parse_job {
-	struct out *out;
+	enum out_format format;
+	struct out *out; /* NULL until there is a run */
+	cJSON *scores;	 /* rows held for the table behind the runs */
 	size_t rows;
 	int status;
 };
@@ -93,12 +108,11 @@ add_path(cJSON *row, const char *path)
 	buf_release(&clean);
 }
 
-static void
-print_run(struct parse_job *job, const struct parsed_file *file,
-	  const struct run *run)
+/* The row of a file: its path, then the members of rest (taken over). */
+static cJSON *
+make_row(const struct parsed_file *file, cJSON *rest)
 {
 	cJSON *row = cJSON_CreateObject();
-	cJSON *rest = run_to_json(run);
 
 	add_path(row, file->path);
 	while (rest->child != NULL) {
@@ -106,10 +120,61 @@ print_run(struct parse_job *job, const struct parsed_file *file,
 
 		cJSON_AddItemToObject(row, member->string, member);
 	}
-	out_row(job->out, row);
-	job->rows++;
 	cJSON_Delete(rest);
+	return row;
+}
+
+/* The table of runs; made with its first row, or for want of any. */
+static struct out *
+runs_out(struct parse_job *job)
+{
+	if (job->out == NULL)
+		job->out = out_new(stdout, job->format,
+				   job->format == OUT_CSV ? csv_columns
+							  : table_columns);
+	return job->out;
+}
+
+static void
+print_run(struct parse_job *job, const struct parsed_file *file,
+	  const struct run *run)
+{
+	cJSON *row = make_row(file, run_to_json(run));
+
+	out_row(runs_out(job), row);
+	job->rows++;
 	cJSON_Delete(row);
+}
+
+/* A score's row: in its place as JSON, else behind the runs. */
+static void
+take_score(struct parse_job *job, const struct parsed_file *file)
+{
+	cJSON *row = make_row(file, score_row_json(file->score));
+
+	job->rows++;
+	if (job->format == OUT_JSON) {
+		out_row(runs_out(job), row);
+		cJSON_Delete(row);
+	} else {
+		cJSON_AddItemToArray(job->scores, row);
+	}
+}
+
+/* The table of scores, apart from that of the runs. */
+static int
+print_scores(struct parse_job *job)
+{
+	const cJSON *row;
+	struct out *out;
+
+	if (job->scores->child == NULL)
+		return 0;
+	if (job->out != NULL)
+		(void)putchar('\n');
+	out = out_new(stdout, job->format, score_columns);
+	cJSON_ArrayForEach(row, job->scores) out_row(out, row);
+	return out_free(out);
 }
 
 static void
@@ -120,13 +185,16 @@ print_file(void *user, struct parsed_file *file)
 
 	for (size_t i = 0; i < file->n_runs; i++)
 		print_run(job, file, &file->runs[i]);
+	if (file->score != NULL)
+		take_score(job, file);
 	if (file->err.code != ERR_NONE) {
 		complain(file->err.text);
 		job->status = err_exit_status(file->err.code);
-	} else if (file->n_runs == 0) {
+	} else if (file->n_runs == 0 && file->score == NULL) {
 		(void)snprintf(text, sizeof(text), "%s: %s", file->path,
-			       file->bytes == 0 ? "empty"
-						: "no training run in it");
+			       file->bytes == 0
+				       ? "empty"
+				       : "no training run and no score in it");
 		complain(text);
 	}
 }
@@ -189,17 +257,21 @@ parse_and_print(struct cmd_args *args, const struct parse_call *call,
 		struct err *err)
 {
 	const struct parse_options how = { call->formats, call->jobs, false };
-	const bool wide = call->format == OUT_CSV;
-	struct parse_job job = { NULL, 0, 0 };
+	struct parse_job job = { .format = call->format,
+				 .scores = cJSON_CreateArray() };
 	size_t n;
+	int failed;
 	char **paths = path_list_expand(args->argv + args->next,
 					(size_t)(args->argc - args->next), &n);
 
-	job.out = out_new(stdout, call->format,
-			  wide ? csv_columns : table_columns);
 	parse_files(paths, n, &how, print_file, &job);
 	path_list_free(paths);
-	if (out_free(job.out) != 0)
+	if (job.rows == 0)
+		(void)runs_out(&job);
+	failed = job.out != NULL && out_free(job.out) != 0;
+	failed |= print_scores(&job) != 0;
+	cJSON_Delete(job.scores);
+	if (failed)
 		return err_set(err, ERR_IO, "cannot write to stdout");
 	if (job.rows == 0 && job.status == 0)
 		return err_exit_status(ERR_NODATA);
@@ -224,7 +296,10 @@ const struct cmd cmd_parse = {
 	.summary = "read training logs, print a row for each run",
 	.help = "PATH is a file, a glob pattern or - for standard input. "
 		"Needs neither a\nconfiguration nor a database. A value that "
-		"a log does not hold is null\n(a dash in the table), never 0.",
+		"a log does not hold is null\n(a dash in the table), never 0. "
+		"The JSON that a verifier or benchmark printed\nis read too: "
+		"its rows have the kind \"score\" and stand in a table of "
+		"their own.",
 	.options = option_list,
 	.exec = exec_parse,
 };

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "cmd.h"
-
+#include "reference.h"
 #include "version.h"
 
 static const struct cmd_option global_options[] = {
@@ -202,6 +202,9 @@ main(int argc, char **argv)
 	/* Characters by the user's locale; numbers always as in C. */
 	(void)setlocale(LC_CTYPE, "");
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* For the build: the man page's lists and the completions. */
+	if (argc == 3 && strcmp(argv[1], "--dump-reference") == 0)
+		return reference_print(argv[2], &program);
 	status = parse_globals(&args, &env);
 	if (status >= 0)
 		return status;

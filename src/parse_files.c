@@ -14,18 +14,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/run_reader.h"
 
-#define READ_BYTES ((size_t)128 * 1024)
-#define MAX_JOBS   64U
+#define READ_BYTES   ((size_t)128 * 1024)
+#define MAX_JOBS     64U
+#define FIFO_WAIT_MS 2000
 /* A thread more is worth it for this much to read. */
 #define BYTES_PER_JOB ((uint64_t)8 * 1024 * 1024)
 
 /* What one thread reads with; kept from file to file. */
 struct worker {
 	struct run_reader *reader;
-	char *block; /* READ_BYTES */
+	char *block;	  /* READ_BYTES */
+	struct buf start; /* of a file that may be a verifier's output */
 	bool hash;
 };
 
@@ -47,6 +50,10 @@ release_file(struct parsed_file *file)
 	free(file->runs);
 	file->runs = NULL;
 	file->n_runs = 0;
+	if (file->score != NULL)
+		score_row_release(file->score);
+	free(file->score);
+	file->score = NULL;
 }
 
 /* Open for reading without waiting for a writer of a FIFO. */
@@ -87,6 +94,20 @@ read_some(int fd, void *block, size_t size)
 	}
 }
 
+/* A file without a run may be what a verifier or a benchmark printed. */
+static void
+read_score(struct parsed_file *file, const struct buf *start)
+{
+	struct score_row row;
+
+	if (file->n_runs > 0 || start->truncated ||
+	    score_row_read(&row, (struct str){ start->data, start->len },
+			   NULL) != 0)
+		return;
+	file->score = xmalloc(sizeof(row));
+	*file->score = row;
+}
+
 /*
  * Feed the file to a reader.  Of a regular file no more is read than it held
  * at the start, so that one that grows has an end.
@@ -102,6 +123,9 @@ read_log(struct parsed_file *file, int fd, const struct stat *st,
 	ssize_t n = 0;
 
 	run_reader_reset(reader, file);
+	buf_clear(&worker->start);
+	worker->start.truncated =
+		left != UINT64_MAX && left > SCORE_ROW_MAX_BYTES;
 	sha256_init(&sha);
 	while (left > 0) {
 		n = read_some(fd, worker->block,
@@ -110,12 +134,15 @@ read_log(struct parsed_file *file, int fd, const struct stat *st,
 			break;
 		left -= (uint64_t)n;
 		run_reader_feed(reader, worker->block, (size_t)n);
+		if (!worker->start.truncated)
+			buf_append(&worker->start, worker->block, (size_t)n);
 		if (worker->hash)
 			sha256_update(&sha, worker->block, (size_t)n);
 	}
 	if (n < 0)
 		err_set_errno(&file->err, ERR_IO, "cannot read %s", file->path);
 	run_reader_finish(reader);
+	read_score(file, &worker->start);
 	file->lines = run_reader_lines(reader);
 	file->bytes = run_reader_bytes(reader);
 	if (worker->hash)
@@ -129,6 +156,7 @@ worker_init(struct worker *worker, const struct parse_options *options)
 
 	worker->reader = run_reader_new(options->formats, &cb, NULL);
 	worker->block = xmalloc(READ_BYTES);
+	buf_init(&worker->start, SCORE_ROW_MAX_BYTES);
 	worker->hash = options->hash;
 }
 
@@ -137,6 +165,23 @@ worker_release(struct worker *worker)
 {
 	run_reader_free(worker->reader);
 	free(worker->block);
+	buf_release(&worker->start);
+}
+
+/*
+ * A FIFO that nobody has opened for writing reads as an end: wait a while for
+ * the writer, then say so instead of hanging.
+ */
+static bool
+has_writer(struct parsed_file *file, int fd, const struct stat *st)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (!S_ISFIFO(st->st_mode) || poll(&p, 1, FIFO_WAIT_MS) != 0)
+		return true;
+	err_set(&file->err, ERR_IO, "%s: nobody writes to this FIFO",
+		file->path);
+	return false;
 }
 
 static void
@@ -147,7 +192,8 @@ parse_one(struct parsed_file *file, struct worker *worker)
 
 	if (fd < 0)
 		return;
-	read_log(file, fd, &st, worker);
+	if (strcmp(file->path, "-") == 0 || has_writer(file, fd, &st))
+		read_log(file, fd, &st, worker);
 	(void)close(fd);
 }
 

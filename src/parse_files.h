@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "parsers/format.h"
 #include "parsers/run.h"
+#include "parsers/score_row.h"
 
 /* Log files read whole, on several cores where that pays. */
 struct parsed_file {
@@ -18,6 +19,8 @@ struct parsed_file {
 	size_t n_runs, cap_runs;
 	uint64_t lines, bytes;
 	char sha256[SHA256_HEX_SIZE]; /* of its bytes; "" unless asked for */
+	/* Owned by it; what a verifier printed, where it holds no run. */
+	struct score_row *score;
 	struct err err; /* ERR_NONE, or why it could not be read */
 };
 

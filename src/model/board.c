@@ -146,32 +146,39 @@ key_fits(const char *key, const char *name)
 	       (len == part || key[len - part - 1] == '/');
 }
 
-int
-board_set_baseline(struct board *board, const char *key, struct err *err)
+struct board_group *
+board_find_group(const struct board *board, const char *key, struct err *err)
 {
 	struct board_group *found = NULL;
 
 	for (size_t i = 0; i < board->n_groups; i++) {
 		struct board_group *group = &board->groups[i];
 
-		if (strcmp(group->key, key) == 0) {
-			found = group;
-			break;
-		}
+		if (strcmp(group->key, key) == 0)
+			return group;
 		if (!key_fits(group->key, key))
 			continue;
-		if (found != NULL)
-			return err_set(err, ERR_USAGE,
-				       "the baseline \"%s\" is more than one "
-				       "group: %s and %s",
-				       key, found->key, group->key);
+		if (found != NULL) {
+			err_set(err, ERR_USAGE,
+				"\"%s\" is more than one group: %s and %s", key,
+				found->key, group->key);
+			return NULL;
+		}
 		found = group;
 	}
 	if (found == NULL)
-		return err_set(err, ERR_NODATA,
-			       "there is no group \"%s\" to be the baseline",
-			       key);
-	found->is_baseline = true;
+		err_set(err, ERR_NODATA, "there is no group \"%s\"", key);
+	return found;
+}
+
+int
+board_set_baseline(struct board *board, const char *key, struct err *err)
+{
+	struct board_group *group = board_find_group(board, key, err);
+
+	if (group == NULL)
+		return err_prefix(err, "baseline");
+	group->is_baseline = true;
 	return 0;
 }
 
@@ -210,16 +217,20 @@ shared_prefix(const struct board *board)
 	return len;
 }
 
-/* The path of a row below its group, or its last part. */
+/* The path of a row below its group, or its last part; runs of a file by #. */
 static char *
 row_name(const struct board_row *row, const char *key)
 {
 	const char *slash = strrchr(row->path, '/');
 	size_t len = strlen(key);
 
+	const char *name = slash != NULL ? slash + 1 : row->path;
+
 	if (strncmp(row->path, key, len) == 0 && row->path[len] == '/')
-		return xstrdup(row->path + len + 1);
-	return xstrdup(slash != NULL ? slash + 1 : row->path);
+		name = row->path + len + 1;
+	if (row->run.run_index == 0)
+		return xstrdup(name);
+	return xasprintf("%s #%u", name, row->run.run_index + 1);
 }
 
 static void

@@ -207,6 +207,10 @@ void board_add_values(struct board *board, const char *key,
 int board_set_baseline(struct board *board, const char *key, struct err *err)
 	__attribute__((warn_unused_result));
 
+/* The group that board_set_baseline would take; NULL with err. */
+struct board_group *board_find_group(const struct board *board, const char *key,
+				     struct err *err);
+
 /* Judge all; called once, after the rows. */
 void board_compute(struct board *board);
 

@@ -100,6 +100,9 @@ struct model_event {
 #define MODEL_MAX_RUNS	 100000
 #define MODEL_LOG_LINES	 10000
 
+/* HarnessGym directories that are followed (model/harness_view.h). */
+struct harness_view;
+
 struct model {
 	struct model_pod *pods;
 	size_t n_pods, cap_pods;
@@ -112,6 +115,7 @@ struct model {
 	uint64_t n_lines;	    /* of all logs, so far */
 	struct model_event *events; /* ring of MODEL_MAX_EVENTS */
 	size_t n_events, cap_events, first_event;
+	const struct harness_view *harness; /* borrowed; NULL: none */
 	uint64_t generation;
 	unsigned int changed; /* enum model_part; the frame clears it */
 };

@@ -284,6 +284,21 @@ mirror_end(struct mirror *mirror, struct err *err)
 	return 0;
 }
 
+int
+mirror_reset(struct mirror *mirror, struct err *err)
+{
+	if (need_fd(mirror, err))
+		return -1;
+	if (ftruncate(mirror->fd, 0) != 0)
+		return err_set_errno(err, ERR_IO, "cannot empty %s",
+				     mirror->path);
+	mirror->dir->bytes -= mirror->size < mirror->dir->bytes
+				      ? mirror->size
+				      : mirror->dir->bytes;
+	mirror->size = 0;
+	return 0;
+}
+
 const char *
 mirror_path(const struct mirror *mirror)
 {

@@ -51,6 +51,12 @@ void mirror_close(struct mirror *mirror);
 /* The log has ended: from now on it may be pruned. */
 int mirror_end(struct mirror *mirror, struct err *err);
 
+/*
+ * Forget its bytes: a log begins of which an earlier life left a mirror that
+ * nothing else knows of.
+ */
+int mirror_reset(struct mirror *mirror, struct err *err);
+
 /* Where it lies; borrowed until mirror_close. */
 const char *mirror_path(const struct mirror *mirror);
 /* Bytes held, from offset 0 without a gap. */

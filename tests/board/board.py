@@ -39,13 +39,13 @@ def near(got, want, tolerance, name):
     ok(got is not None and abs(got - want) <= tolerance, name, (got, want))
 
 
-def board(*args, stdin=None):
+def board(*args, stdin=None, command="board"):
     """(exit status, stdout, stderr) of `hgym-tui board ARGS`."""
     env = dict(os.environ, HOME=home, XDG_CONFIG_HOME=home + "/config",
                XDG_DATA_HOME=home + "/data", XDG_STATE_HOME=home + "/state")
     for name in ("HGYM_TUI_CONFIG", "HARNESSGYM_GPU_HOST", "COLUMNS"):
         env.pop(name, None)
-    run = subprocess.run([PROGRAM, "board", *args], input=stdin, env=env,
+    run = subprocess.run([PROGRAM, command, *args], input=stdin, env=env,
                          capture_output=True, text=True, timeout=300)
     return run.returncode, run.stdout, run.stderr
 
@@ -186,6 +186,86 @@ def test_logs():
     ok(made[0]["rows"][0]["seed"] == 5, "a log on standard input", made)
 
 
+def test_submission():
+    runs = [home + "/runs/mine", "--baseline", "1.06,1.061,1.0615"]
+    folder = home + "/submission"
+    status, out, err = board(*runs, "--out", folder, "--name", "Mine|1",
+                             "--author", "A", command="submission")
+    ok(status == 3 and "no GitHub id" in err and out == "",
+       "a submission with something wanting is 3", (status, err))
+    ok(sorted(os.listdir(folder)) == ["README.md", "submission.json",
+                                      "train_seed1.log", "train_seed10.log",
+                                      "train_seed2.log"], "its files",
+       os.listdir(folder))
+    with open(folder + "/submission.json") as stream:
+        made = json.load(stream)
+    near(made["val_bpb"], 1.0510333333, 1e-9, "its score")
+    ok(made["github_id"] is None and made["name"] == "Mine|1", "its texts",
+       made)
+    ok(made["seed_results"]["10"]["val_bpb"] == 1.0521, "its seeds", made)
+    with open(folder + "/README.md") as stream:
+        text = stream.read()
+    ok("| 10 | 5,000 | 120.00 |" in text and "no GitHub id" in text,
+       "its table", text)
+    with open(folder + "/train_seed2.log") as copy:
+        with open(home + "/runs/mine/train_seed2.log") as log:
+            ok(copy.read() == log.read(), "its logs")
+    status, _, err = board(*runs, "--out", folder, command="submission")
+    ok(status == 2 and "not empty" in err, "nothing is overwritten", err)
+    status, _, err = board(home + "/runs", command="submission")
+    ok(status == 2 and "--group" in err, "one group of several", err)
+    status, out, _ = board(home + "/runs", "--group", "fat",
+                           command="submission")
+    ok(status == 3 and json.loads(out)["val_bpb"] == 1.04,
+       "to standard output", out)
+    ok(json.loads(out)["comparison"] is None and
+       json.loads(out)["val_bpb_std"] is None, "what is not there is null",
+       out)
+
+
+def test_export():
+    runs = [home + "/runs/mine", home + "/runs/theirs"]
+    folder = home + "/export"
+    status, _, err = board(*runs, "--out", folder, "--baseline", "theirs",
+                           command="export")
+    ok(status == 0 and err == "", "export", (status, err))
+    ok(sorted(os.listdir(folder)) == ["board.csv", "board.json", "board.md",
+                                      "runs.csv", "runs.json", "samples.csv"],
+       "its files", os.listdir(folder))
+    direct = groups(*runs, "--baseline", "theirs")
+    with open(folder + "/board.json") as stream:
+        ok([json.loads(line) for line in stream] == direct,
+           "board.json is what board says")
+    for name in ("runs.json", "runs.csv"):
+        again = groups(folder + "/" + name, "--baseline", "theirs")
+        ok([(g["group"], g["n"], g["mean_bpb"], g["verdict"])
+            for g in again] == [(g["group"], g["n"], g["mean_bpb"],
+                                 g["verdict"]) for g in direct],
+           name + " makes the same board", again)
+        _, _, err = board(folder + "/" + name)
+        ok(err == "", name + " is read without a word", err)
+    with open(folder + "/samples.csv") as stream:
+        points = [p for p in csv.DictReader(stream)
+                  if p["file"].endswith("seed1.log") and
+                  p["metric"] == "val_bpb"]
+    ok([p["step"] for p in points] == ["1000", "2000", "3000", "4000",
+                                       "5000"], "the series", points)
+    status, out, _ = board(runs[0], "--what", "samples", "--csv",
+                           command="export")
+    ok(status == 0 and out.startswith("file,run_index,step,metric"),
+       "samples to standard output", out)
+    status, _, err = board(*runs, "--out", folder, command="export")
+    ok(status == 2 and "not empty" in err, "nothing is overwritten", err)
+    status, _, err = board(*runs, "--what", "x", command="export")
+    ok(status == 2 and "--what" in err, "a wrong word", err)
+    parse = subprocess.run([PROGRAM, "parse", "--json",
+                            home + "/runs/mine/train_seed1.log"],
+                           capture_output=True, text=True)
+    status, out, err = board("-", "--json", stdin=parse.stdout)
+    ok(status == 0 and err == "" and json.loads(out)["mean_bpb"] == 1.05,
+       "board takes what parse gives", (out, err))
+
+
 def test_tracks():
     table = write("t.csv", "seed,final_bpb,artifact_bytes\n1,1.05,99\n"
                   "2,1.06,100\n3,1.07,101\n")
@@ -226,6 +306,17 @@ def test_small():
     alone = groups("--values", "1.05,1.06")[0]
     ok(alone["verdict"] is None and alone["delta_bpb"] is None,
        "no baseline, no verdict", alone)
+
+
+def test_status():
+    text = "seed,status,final_bpb\n1,finished,1.05\n2,,1.06\n3,crashed,1\n"
+    g = groups(write("status.csv", text))[0]
+    ok(g["n"] == 1 and g["n_unfinished"] == 2 and g["mean_bpb"] == 1.05,
+       "an empty status is none that counts", g)
+    lines = '{"seed": 1, "status": null, "final_bpb": 1.05}\n'
+    g = groups("-", stdin=lines)[0]
+    ok(g["n"] == 0 and g["mean_bpb"] is None and
+       g["verdict"] == "NO FINISHED RUN", "nor is a null", g)
 
 
 def test_wrong():
@@ -310,8 +401,11 @@ def main():
     try:
         test_published()
         test_logs()
+        test_submission()
+        test_export()
         test_tracks()
         test_small()
+        test_status()
         test_wrong()
         test_corpus()
     finally:

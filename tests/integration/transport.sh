@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Commands over each transport against a real sshd on loopback.
 . "${HGYM_SRC:-.}/tests/support/transport-lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A real sshd on loopback for tests, as root or as an ordinary user.
 #
 #   sshd.sh start DIR [CONFIG-LINE...]   make keys (once) and start; 77: cannot

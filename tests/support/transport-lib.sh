@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Sourced by the tests of the transports: a rig, a probe, TAP.
 # $work is a fresh directory, gone at the end; $rig/port etc. as of sshd.sh.
 set -u

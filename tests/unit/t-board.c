@@ -439,7 +439,7 @@ test_baseline_name(void)
 	add(&board, "r/b/x/1.log", "r/b/x", NULL, &pr2014[0]);
 	is_int(board_set_baseline(&board, "x", &err), -1, "two groups end so");
 	is_int(board_set_baseline(&board, "c", &err), -1, "no group ends so");
-	is_str(err.text, "there is no group \"c\" to be the baseline", "said");
+	is_str(err.text, "baseline: there is no group \"c\"", "said");
 	is_int(board_set_baseline(&board, "b/x/", &err), 0, "one group does");
 	board_compute(&board);
 	is_str(board.groups[0].title, "a/x", "titles without what all share");

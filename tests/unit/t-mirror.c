@@ -85,6 +85,10 @@ test_bytes(void)
 	mirror_close(a);
 	a = open_log(dir, "/logs/a b\n\033[31m.log", 0);
 	is_int((long long)mirror_size(a), 700, "it is there the next time");
+	ok(mirror_reset(b, NULL) == 0 && mirror_size(b) == 0 &&
+		   mirror_append(b, STR_LIT("b"), NULL) == 1 &&
+		   mirror_reset(b, NULL) == 0 && mirror_size(b) == 0,
+	   "it can be begun anew");
 	ok(truncate(mirror_path(a), 10) == 0 &&
 		   mirror_append(a, STR_LIT("x"), &err) == 0 &&
 		   strstr(err.text, "another program") != NULL,

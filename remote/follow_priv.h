@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_REMOTE_FOLLOW_PRIV_H
+#define HGYM_REMOTE_FOLLOW_PRIV_H
+
+#include "base/map.h"
+#include "remote/follow.h"
+#include "remote/frame.h"
+
+/*
+ * What follow.c (the way to the follower and back) and follow_files.c (what
+ * it says of the files) share.  Nobody else includes it.
+ */
+
+#define FOLLOW_LIVE_MAX	 1024U
+#define FOLLOW_KNOWN_MAX 4096U
+#define FOLLOW_ENDED_MAX 256U /* that may still resume */
+#define FOLLOW_NAMES_MAX 65536U
+#define FOLLOW_IDS_MAX	 65536U /* files told of in one stream */
+/* Logs cut in one stream: so many, and so many a second. */
+#define FOLLOW_RESETS_MAX   1000
+#define FOLLOW_RESETS_PER_S 10
+
+struct follow_session;
+
+/* A list of globs or names; owned. */
+struct follow_list {
+	char **items;
+	size_t n;
+};
+
+struct follow {
+	struct loop *loop;
+	struct transport *transport;
+	size_t pod;
+	int poll_ms;
+	enum follow_variant variant;
+	struct follow_cb cb;
+	void *user;
+
+	struct follow_list globs, names;
+	bool started, quiet, stopping;
+	struct follow_session *session; /* NULL: none runs */
+	struct loop_timer *tick, *retry;
+	int64_t opened_ms; /* mono: when the session was asked for */
+	int64_t retry_at_ms;
+	unsigned int failures;	   /* of followers on a link that works */
+	struct follow_status told; /* as on_state heard it last */
+	struct follow_status status;
+
+	struct list files; /* struct follow_file, by age */
+	size_t n_files, n_live, n_ended;
+	uint32_t last_key;
+	struct map generations; /* name to its newest generation + 1 */
+};
+
+/* One follower that runs, from exec to on_close. */
+struct follow_session {
+	struct follow
+		*follow; /* NULL: freed or stopped, only on_close is due */
+	struct stream *stream;
+	struct frame_reader reader;
+	bool hello, paused, lost;
+	struct err why; /* of lost */
+	char said[160]; /* the first of its stderr; raw, NUL-ended */
+	size_t said_len;
+	int64_t ping_ms; /* mono, of the last ping */
+	uint64_t ping_seq;
+	bool ping_open;		  /* not yet answered */
+	struct follow_file **ids; /* by id - 1; NULL: let go */
+	size_t n_ids, cap_ids;
+	int64_t resets;
+};
+
+int64_t follow_now_ms(const struct follow *follow);
+/* Tell on_state when the status has changed. */
+void follow_tell(struct follow *follow);
+
+/* follow_files.c */
+
+/*
+ * Take a frame about files; -1 with err when it cannot be true.  For
+ * FRAME_DATA *taken says how many bytes of it were taken.
+ */
+int follow_files_take(struct follow_session *session, const struct frame *frame,
+		      size_t *taken, struct err *err);
+/* The lines that tell a new follower what we have. */
+void follow_files_tell(struct follow *follow, struct buf *out);
+/* The stream is over: no file is live any more. */
+void follow_files_lost(struct follow *follow);
+void follow_files_release(struct follow *follow);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_PLAN_H
+#define HGYM_BENCH_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/sha256.h"
+#include "base/str.h"
+#include "bench/judge.h"
+
+/*
+ * A bench as its bench.json defines it ("hgym.bench/1"), strictly read: an
+ * unknown key, a wrong type or a wrong value names file, line and key path.
+ * Strings are owned; what was not given is NULL or NAN.
+ */
+#define PLAN_SCHEMA	 "hgym.bench/1"
+#define PLAN_MAX_ENV	 256
+#define PLAN_MAX_PODS	 64
+#define PLAN_MAX_GPUS	 16
+#define PLAN_MAX_MARKERS 16
+#define PLAN_MAX_FILES	 32
+#define PLAN_MAX_ROUNDS	 100
+
+struct plan_env {
+	char *name, *value;
+};
+
+/* Texts that must, or must not, stand in a variant's log. */
+struct plan_markers {
+	char *text[PLAN_MAX_MARKERS]; /* POSIX extended expressions */
+	size_t n;
+};
+
+/* A file put into the variant's own copy of the working folder. */
+struct plan_file {
+	char *path;    /* there, relative */
+	char *from;    /* here; NULL: an overlay */
+	char *overlay; /* JSON merged over the file that is there */
+};
+
+struct plan_variant {
+	char *tag;
+	bool control;
+	struct plan_env *env; /* over the workload's */
+	size_t n_env;
+	char *command; /* NULL: the workload's */
+	char *patch;   /* file here, for patch -p1; NULL: none */
+	struct plan_file files[PLAN_MAX_FILES];
+	size_t n_files;
+	struct plan_markers must, must_not;
+	bool numerics_changed;
+};
+
+enum plan_metric {
+	PLAN_STEP_MS,
+	PLAN_SCORE, /* a key of a verifier's JSON */
+};
+
+struct plan_pod {
+	char *id;
+	char *ssh;	 /* NULL: the pod of that name in the configuration */
+	char *transport; /* libssh2, openssh, local; NULL: the default */
+	char *identity, *known_hosts, *proxy_jump;
+	int gpus[PLAN_MAX_GPUS];
+	size_t n_gpus;
+	char *root; /* folder for benches on the pod; NULL: ~/.hgym-bench */
+	char *lock_clocks; /* command before the first run; NULL: none */
+	char *stop_cmd;	   /* NULL: none */
+	double usd_per_h;
+};
+
+enum plan_end {
+	PLAN_END_ASK,
+	PLAN_END_STOP_PODS,
+};
+
+struct plan {
+	char *file;		      /* as given */
+	char sha256[SHA256_HEX_SIZE]; /* of its bytes */
+	char *name;
+	uint64_t seed;
+	/* workload */
+	char *cwd, *command, *commit, *data_sha256, *log, *end_marker;
+	struct plan_env *env;
+	size_t n_env;
+	double timeout_s;
+	/* judge files: hashed before and after each run */
+	char **hashed;
+	size_t n_hashed;
+	/* metric */
+	enum plan_metric metric;
+	char *key;
+	bool higher;
+	struct judge_rule rule; /* window, tok_kind, margin, losses .. */
+	/* arms: the control first, then in the order of the file */
+	struct plan_variant *variants;
+	size_t n_variants;
+	struct plan_pod *pods;
+	size_t n_pods;
+	/* design */
+	size_t blocks;	/* counted rounds a pod */
+	size_t burn_in; /* rounds before them */
+	bool aa;	/* one more arm: the control again */
+	double gap_s;
+	/* decision */
+	size_t min_blocks;
+	bool early;
+	/* guards */
+	bool refuse_foreign, throttle_drops;
+	/* budget */
+	double usd, minutes;
+	int64_t deadline_ms; /* wall clock; 0: none */
+	enum plan_end on_end;
+};
+
+/* Read a file; -1 with err (ERR_CONFIG: "file:line: key path: ..."). */
+int plan_load(struct plan *plan, const char *path, struct err *err)
+	__attribute__((warn_unused_result));
+/* The same from text; file names it in errors. */
+int plan_parse(struct plan *plan, const char *file, struct str text,
+	       struct err *err) __attribute__((warn_unused_result));
+void plan_release(struct plan *plan);
+
+/* Arms that run in a round: the variants, and the A/A arm behind them. */
+size_t plan_n_arms(const struct plan *plan);
+/* The variant that an arm runs (the A/A arm runs the control). */
+const struct plan_variant *plan_arm(const struct plan *plan, size_t arm);
+/* Its tag; the A/A arm's is the control's with "~aa" behind it. */
+void plan_arm_tag(const struct plan *plan, size_t arm, struct buf *out);
+
+/* Runs of the whole bench, burn-in counted, over all pods. */
+size_t plan_n_runs(const struct plan *plan);
+
+/* The arms of every round of a pod, burn-in rounds first; caller frees. */
+unsigned char *plan_schedule(const struct plan *plan, size_t pod);
+
+/* Does any variant need a copy of the working folder of its own? */
+bool plan_needs_copies(const struct plan *plan);
+
+/*
+ * The exact shell command of an arm on a pod, as it runs there: environment,
+ * GPUs, then the command.
+ */
+void plan_command(const struct plan *plan, size_t arm, size_t pod,
+		  struct buf *out);
+
+/* Append s as one word for a POSIX shell. */
+void plan_quote(struct buf *out, const char *s);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The composition of configuration, transports, followers, mirrors, parsers,
+ * model and store; see collect.h.  Used by `collect` and the dashboard.
+ */
+#include "config.h"
+
+#include "collect.h"
+
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "collect_priv.h"
+
+int64_t
+collect_now_ms(const struct collect *collect)
+{
+	const struct clock *clock = loop_clock(collect->o.loop);
+
+	return clock->mono_ms(clock);
+}
+
+void
+collect_say(struct collect *collect, enum model_severity severity,
+	    const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	log_debug("collect", "%s", text);
+	if (collect->o.cb.on_say != NULL)
+		collect->o.cb.on_say(collect->o.cb.user, severity, text);
+}
+
+static void
+on_flush(void *user)
+{
+	struct collect *c = user;
+
+	list_for_each (pod_link, &c->pods) {
+		struct collect_pod *pod =
+			list_entry(pod_link, struct collect_pod, link);
+
+		list_for_each (link, &pod->files)
+			collect_file_flush(
+				list_entry(link, struct collect_file, link));
+	}
+}
+
+static void
+on_store_state(void *user, const struct err *why)
+{
+	struct collect *c = user;
+
+	if (why != NULL)
+		collect_say(c, MODEL_ALARM, "%s; what was read waits in memory",
+			    why->text);
+	else
+		collect_say(c, MODEL_INFO, "the database is written again");
+}
+
+/* The store took what waited: those that were paused go on. */
+static void
+resume_all(struct collect *c)
+{
+	c->is_full = false;
+	list_for_each (link, &c->pods)
+		collect_follow_resume(
+			list_entry(link, struct collect_pod, link));
+}
+
+static void
+on_tick(void *user)
+{
+	struct collect *c = user;
+
+	if (c->is_full && !store_is_full(c->store))
+		resume_all(c);
+	list_for_each (link, &c->pods)
+		collect_pod_tick(list_entry(link, struct collect_pod, link));
+}
+
+/* Many files are open at once: take as many as the system gives. */
+static void
+raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+	    limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Mirrors belong to their database: its real path names their folder. */
+static char *
+mirror_folder(const char *db_path)
+{
+	char *state = conf_dir_state();
+	char *real = realpath(db_path, NULL);
+	char *folder = xasprintf("%s/mirror/%016llx", state,
+				 (unsigned long long)str_hash(str_from(
+					 real != NULL ? real : db_path)));
+
+	free(real);
+	free(state);
+	return folder;
+}
+
+static int
+open_mirrors(struct collect *c, struct err *err)
+{
+	char *folder;
+	int rc;
+
+	if (c->store != NULL) {
+		folder = mirror_folder(c->o.db_path);
+	} else {
+		/* Who may not write has mirrors of his own for a while. */
+		folder = xstrdup("/tmp/hgym-tui.XXXXXX");
+		if (mkdtemp(folder) == NULL) {
+			free(folder);
+			return err_set_errno(err, ERR_IO,
+					     "cannot make a folder in /tmp");
+		}
+		c->temporary_dir = xstrdup(folder);
+	}
+	rc = conf_make_dir(folder, err);
+	if (rc == 0)
+		c->mirrors = mirror_dir_open(
+			folder, (uint64_t)c->o.conf->mirror_cap_bytes, err);
+	free(folder);
+	return c->mirrors != NULL ? 0 : -1;
+}
+
+static int
+open_store(struct collect *c, struct err *err)
+{
+	const struct store_options options = {
+		.path = c->o.db_path,
+		.loop = c->o.loop,
+		.cb = { on_flush, on_store_state, c },
+	};
+	char *dir = xstrdup(c->o.db_path);
+	char *slash = strrchr(dir, '/');
+	int rc = 0;
+
+	if (slash != NULL && slash != dir) {
+		*slash = '\0';
+		rc = conf_make_dir(dir, err);
+	}
+	free(dir);
+	if (rc != 0)
+		return -1;
+	c->store = store_open(&options, err);
+	if (c->store == NULL)
+		return -1;
+	if (store_is_writer(c->store))
+		return 0;
+	if (c->o.must_write)
+		return err_set(err, ERR_DB, "%s", store_why_reader(c->store));
+	collect_say(c, MODEL_WARNING, "%s; nothing that is read now is stored",
+		    store_why_reader(c->store));
+	(void)store_close(c->store, NULL);
+	c->store = NULL;
+	return 0;
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	(void)remove(path);
+	return 0;
+}
+
+/* Close the mirrors; those that were for a while go. */
+static void
+free_mirrors(struct collect *c)
+{
+	if (c->mirrors != NULL)
+		mirror_dir_free(c->mirrors);
+	if (c->temporary_dir != NULL)
+		(void)nftw(c->temporary_dir, remove_one, 8,
+			   FTW_DEPTH | FTW_PHYS);
+	free(c->temporary_dir);
+}
+
+struct collect *
+collect_new(const struct collect_options *options, struct err *err)
+{
+	struct collect *c = xcalloc(1, sizeof(*c));
+
+	c->o = *options;
+	list_init(&c->fleets);
+	list_init(&c->pods);
+	raise_file_limit();
+	if (!c->o.no_follow &&
+	    (open_store(c, err) != 0 || open_mirrors(c, err) != 0)) {
+		(void)store_close(c->store, NULL);
+		free_mirrors(c);
+		free(c);
+		return NULL;
+	}
+	c->last_news_ms = collect_now_ms(c);
+	c->tick = loop_timer_new(c->o.loop, on_tick, c);
+	loop_timer_start(c->tick, COLLECT_TICK_MS, COLLECT_TICK_MS);
+	collect_add_pods(c);
+	return c;
+}
+
+int
+collect_free(struct collect *c, struct err *err)
+{
+	int rc;
+
+	if (c == NULL)
+		return 0;
+	c->is_ending = true;
+	loop_timer_close(c->tick);
+	list_for_each (link, &c->pods)
+		collect_follow_stop(list_entry(link, struct collect_pod, link));
+	list_for_each_safe(link, &c->fleets) collect_fleet_free(
+		list_entry(link, struct collect_fleet, link));
+	list_for_each_safe(link, &c->pods)
+		collect_pod_free(list_entry(link, struct collect_pod, link));
+	rc = store_close(c->store, err);
+	free_mirrors(c);
+	free(c);
+	return rc;
+}
+
+static struct collect_pod *
+pod_of_model(const struct collect *c, size_t model_pod)
+{
+	list_for_each (link, &c->pods) {
+		struct collect_pod *pod =
+			list_entry(link, struct collect_pod, link);
+
+		if (!pod->is_gone && pod->model_pod == model_pod)
+			return pod;
+	}
+	return NULL;
+}
+
+struct transport *
+collect_transport(struct collect *c, size_t pod, size_t *index)
+{
+	struct collect_pod *found = pod_of_model(c, pod);
+
+	if (found == NULL)
+		return NULL;
+	*index = found->index;
+	return fleet_transport(found->fleet->fleet);
+}
+
+void
+collect_answer(struct collect *c, size_t pod, const char *answer)
+{
+	struct collect_pod *found = pod_of_model(c, pod);
+
+	if (found != NULL)
+		fleet_answer(found->fleet->fleet, found->index, answer);
+}
+
+void
+collect_reconnect(struct collect *c, size_t pod)
+{
+	struct collect_pod *found = pod_of_model(c, pod);
+	struct transport *t;
+
+	if (found == NULL)
+		return;
+	t = fleet_transport(found->fleet->fleet);
+	t->ops->reconnect(t, found->index);
+	collect_follow_retry(found);
+}
+
+void
+collect_quiet(struct collect *c, size_t pod, bool quiet, const char *log)
+{
+	struct collect_pod *found = pod_of_model(c, pod);
+
+	if (found == NULL)
+		return;
+	found->is_quiet = quiet;
+	c->o.model->pods[pod].bench_running = quiet;
+	if (quiet)
+		collect_telemetry_stop(found);
+	collect_follow_quiet(found, log);
+}
+
+int64_t
+collect_idle_ms(const struct collect *c)
+{
+	return collect_now_ms(c) - c->last_news_ms;
+}
+
+bool
+collect_is_settled(const struct collect *c)
+{
+	list_for_each (link, &c->pods) {
+		const struct collect_pod *pod =
+			list_entry(link, struct collect_pod, link);
+
+		if (!pod->is_gone && !pod->is_settled &&
+		    pod->verdict.state != POD_REFUSED &&
+		    pod->verdict.state != POD_RECONNECTING)
+			return false;
+	}
+	return true;
+}
+
+size_t
+collect_unreachable(const struct collect *c)
+{
+	size_t n = 0;
+
+	list_for_each (link, &c->pods) {
+		const struct collect_pod *pod =
+			list_entry(link, struct collect_pod, link);
+
+		n += !pod->is_gone && pod->verdict.state != POD_LIVE &&
+		     pod->verdict.state != POD_SILENT;
+	}
+	return n;
+}
+
+struct store *
+collect_store(struct collect *c)
+{
+	return c->store;
+}

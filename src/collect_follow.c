@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The logs of one pod between its follower, the mirrors and the readers.
+ * Before following begins, the mirrors of an earlier life are read again, a
+ * bit at a time so that the loop stays alive.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "collect_priv.h"
+#include "remote/follow.h"
+#include "store/mirror.h"
+
+#define REPLAY_BLOCK   ((size_t)256 * 1024)
+#define REPLAY_TURN_MS 20
+/* The disk is full: try again after this. */
+#define DISK_RETRY_MS 2000
+
+struct collect_follow {
+	struct collect_pod *pod;
+	struct follow *follow;
+	struct loop_timer *retry;
+	char *own_log; /* of a bench; NULL: none */
+	bool is_replaying;
+	bool said_disk; /* that the mirror cannot be written */
+};
+
+static int64_t
+mtime_ms(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (int64_t)st.st_mtim.tv_sec * 1000 : 0;
+}
+
+/*
+ * The mirror of a generation that begins: empty.  One that is there was left
+ * by a program that died before it could note the log; it comes again.
+ */
+static struct mirror *
+open_new_mirror(struct collect_pod *pod, const struct follow_file *ff,
+		struct err *err)
+{
+	struct mirror_dir *dir = pod->collect->mirrors;
+	struct str name = str_from(ff->name);
+	struct mirror *mirror =
+		mirror_open(dir, pod->name, name, ff->generation, err);
+
+	if (mirror != NULL && mirror_size(mirror) > 0) {
+		(void)unlink(mirror_path(mirror));
+		mirror_close(mirror);
+		mirror = mirror_open(dir, pod->name, name, ff->generation, err);
+	}
+	return mirror;
+}
+
+static void
+begin_file(struct collect_pod *pod, struct follow_file *ff)
+{
+	struct err err = { ERR_NONE, "" };
+	struct collect_file *file;
+	struct mirror *mirror = open_new_mirror(pod, ff, &err);
+
+	if (mirror == NULL)
+		collect_say(pod->collect, MODEL_WARNING, "%s: no mirror: %s",
+			    pod->name, err.text);
+	file = collect_file_new(pod, ff->name, ff->generation, mirror);
+	collect_file_identify(file, ff);
+	ff->user = file;
+}
+
+static void
+end_file(struct follow_file *ff)
+{
+	struct collect_file *file = ff->user;
+
+	if (file == NULL)
+		return;
+	ff->user = NULL;
+	collect_file_identify(file, ff);
+	if (file->mirror != NULL)
+		(void)mirror_end(file->mirror, NULL);
+	collect_file_finish(file);
+}
+
+/*
+ * A log that had ended is back.  All of it is read once more, so that its
+ * reader is where it was.
+ */
+static void
+revive_file(struct collect_pod *pod, struct follow_file *ff)
+{
+	struct err err = { ERR_NONE, "its mirror was pruned" };
+	struct mirror *mirror = NULL;
+	struct collect_file *file;
+
+	if (ff->guard.offset == 0) {
+		begin_file(pod, ff);
+		return;
+	}
+	mirror = mirror_open(pod->collect->mirrors, pod->name,
+			     str_from(ff->name), ff->generation, &err);
+	if (mirror == NULL || mirror_size(mirror) != ff->guard.offset) {
+		collect_say(pod->collect, MODEL_WARNING,
+			    "%s: %s cannot be read on: %s", pod->name, ff->path,
+			    err.text);
+		mirror_close(mirror);
+		return;
+	}
+	file = collect_file_new(pod, ff->name, ff->generation, mirror);
+	ff->user = file;
+	file->is_replay = true;
+	while (collect_file_replay(file, REPLAY_BLOCK) > 0)
+		;
+	file->is_replay = false;
+}
+
+static void
+on_file(void *user, struct follow_file *ff, enum follow_event event)
+{
+	static const char *const words[] = { "begins", "resumes", "renamed",
+					     "ends" };
+	struct collect_follow *cf = user;
+
+	log_debug("collect", "%s: %s %s, generation %u of %s, at %llu",
+		  cf->pod->name, ff->path, words[event], ff->generation,
+		  ff->name, (unsigned long long)ff->guard.offset);
+	cf->pod->collect->last_news_ms = collect_now_ms(cf->pod->collect);
+	switch (event) {
+	case FOLLOW_BEGINS:
+		begin_file(cf->pod, ff);
+		break;
+	case FOLLOW_RESUMES:
+		if (ff->user == NULL)
+			revive_file(cf->pod, ff);
+		if (ff->user != NULL)
+			collect_file_identify(ff->user, ff);
+		break;
+	case FOLLOW_RENAMED:
+		if (ff->user != NULL)
+			collect_file_identify(ff->user, ff);
+		break;
+	case FOLLOW_ENDS:
+		end_file(ff);
+		break;
+	}
+}
+
+/* The mirror cannot take bytes: say so once, and go on later. */
+static void
+disk_full(struct collect_follow *cf, const struct err *why)
+{
+	if (!cf->said_disk)
+		collect_say(cf->pod->collect, MODEL_ALARM,
+			    "%s: reading is paused: %s", cf->pod->name,
+			    why->text);
+	cf->said_disk = true;
+	loop_timer_start(cf->retry, DISK_RETRY_MS, 0);
+}
+
+static void
+on_retry(void *user)
+{
+	struct collect_follow *cf = user;
+
+	follow_resume(cf->follow);
+}
+
+static size_t
+on_bytes(void *user, struct follow_file *ff, struct str data)
+{
+	struct collect_follow *cf = user;
+	struct collect *c = cf->pod->collect;
+	struct collect_file *file = ff->user;
+	struct err err = { ERR_NONE, "" };
+
+	if (file == NULL)
+		return data.len;
+	if (c->store != NULL && store_is_full(c->store)) {
+		c->is_full = true;
+		return 0;
+	}
+	if (file->mirror != NULL) {
+		size_t taken = mirror_append(file->mirror, data, &err);
+
+		if (taken < data.len)
+			disk_full(cf, &err);
+		else if (cf->said_disk) {
+			cf->said_disk = false;
+			collect_say(c, MODEL_INFO, "%s: reading goes on",
+				    cf->pod->name);
+		}
+		data.len = taken;
+	}
+	collect_file_feed(file, data.p, data.len);
+	return data.len;
+}
+
+static void
+on_trouble(void *user, struct str path, int error)
+{
+	struct collect_follow *cf = user;
+
+	collect_say(cf->pod->collect, MODEL_WARNING, "%s: cannot read %.*s: %s",
+		    cf->pod->name, (int)path.len, path.p, strerror(error));
+}
+
+static void
+on_state(void *user, const struct follow_status *status)
+{
+	struct collect_follow *cf = user;
+
+	if (status->scanned)
+		cf->pod->is_settled = true;
+	collect_pod_judge(cf->pod);
+}
+
+/* A guard that no file fits. */
+#define NO_FILE_BYTES (UINT64_C(1) << 62)
+
+/*
+ * The guard of a log that has ended, from its mirror, which stays closed.
+ * Without its bytes no file may be taken for it.
+ */
+static void
+guard_of_ended(const char *path, struct guard *guard)
+{
+	int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	struct stat st;
+	size_t tail;
+
+	memset(guard, 0, sizeof(*guard));
+	guard->offset = NO_FILE_BYTES;
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && st.st_size > 0) {
+		tail = st.st_size < GUARD_TAIL_BYTES ? (size_t)st.st_size
+						     : GUARD_TAIL_BYTES;
+		if (pread(fd, guard->head, GUARD_HEAD_BYTES, 0) > 0 &&
+		    pread(fd, guard->tail, tail, st.st_size - (off_t)tail) ==
+			    (ssize_t)tail)
+			guard->offset = (uint64_t)st.st_size;
+	}
+	(void)close(fd);
+}
+
+/* Tell the follower what is here of a log, and read that again. */
+static void
+know_tail(struct collect_follow *cf, const struct store_tail *tail)
+{
+	struct collect_pod *pod = cf->pod;
+	struct follow_known known = {
+		.path = tail->path,
+		.name = tail->name,
+		.generation = tail->gen,
+		.dev = tail->dev,
+		.ino = tail->inode,
+		.ended = tail->ended,
+	};
+	struct err err = { ERR_NONE, "" };
+	struct collect_file *file = NULL;
+	struct mirror *mirror;
+
+	if (tail->ended) {
+		guard_of_ended(tail->mirror, &known.guard);
+	} else {
+		mirror = mirror_open(pod->collect->mirrors, pod->name,
+				     str_from(tail->name), tail->gen, &err);
+		file = collect_file_new(pod, tail->name, tail->gen, mirror);
+		file->is_replay = true;
+		if (mirror != NULL) {
+			file->last_wall_ms = mtime_ms(mirror_path(mirror));
+			if (mirror_guard(mirror, mirror_size(mirror),
+					 &known.guard, &err) != 0)
+				memset(&known.guard, 0, sizeof(known.guard));
+		}
+		known.user = file;
+	}
+	follow_know(cf->follow, &known);
+}
+
+static void
+begin_following(struct collect_follow *cf)
+{
+	const struct conf_strings *logs = &cf->pod->conf->logs;
+	const char *own = cf->own_log;
+
+	cf->is_replaying = false;
+	follow_start(cf->follow, (const char *const *)logs->v, logs->n,
+		     own != NULL ? &own : NULL, own != NULL);
+}
+
+/* Read the mirrors again for a while; then the next turn, or follow. */
+static void
+replay_turn(void *user)
+{
+	struct collect_follow *cf = user;
+	struct collect *c = cf->pod->collect;
+	int64_t end_ms = collect_now_ms(c) + REPLAY_TURN_MS;
+
+	/* Of each file that was known, in the order of the database. */
+	list_for_each (link, &cf->pod->files) {
+		struct collect_file *file =
+			list_entry(link, struct collect_file, link);
+
+		while (file->is_replay) {
+			if (collect_now_ms(c) >= end_ms ||
+			    (c->store != NULL && store_is_full(c->store))) {
+				loop_timer_start(cf->retry, 1, 0);
+				return;
+			}
+			if (collect_file_replay(file, REPLAY_BLOCK) <= 0) {
+				file->is_replay = false;
+				file->dirty = true;
+			}
+		}
+	}
+	begin_following(cf);
+}
+
+static void
+on_timer(void *user)
+{
+	struct collect_follow *cf = user;
+
+	if (cf->is_replaying)
+		replay_turn(cf);
+	else
+		on_retry(cf);
+}
+
+void
+collect_follow_start(struct collect_pod *pod)
+{
+	struct collect *c = pod->collect;
+	struct collect_follow *cf = xcalloc(1, sizeof(*cf));
+	const struct follow_options options = {
+		.loop = c->o.loop,
+		.transport = fleet_transport(pod->fleet->fleet),
+		.pod = pod->index,
+		.cb = { on_file, on_bytes, NULL, on_trouble, on_state },
+		.user = cf,
+	};
+
+	cf->pod = pod;
+	cf->follow = follow_new(&options);
+	cf->retry = loop_timer_new(c->o.loop, on_timer, cf);
+	pod->follow = cf;
+	for (size_t i = 0; c->store != NULL && i < store_tail_count(c->store);
+	     i++) {
+		const struct store_tail *tail = store_tail_at(c->store, i);
+
+		if (strcmp(tail->pod, pod->name) == 0)
+			know_tail(cf, tail);
+	}
+	cf->is_replaying = true;
+	loop_timer_start(cf->retry, 0, 0);
+}
+
+void
+collect_follow_stop(struct collect_pod *pod)
+{
+	struct collect_follow *cf = pod->follow;
+
+	if (cf == NULL)
+		return;
+	pod->follow = NULL;
+	follow_free(cf->follow);
+	loop_timer_close(cf->retry);
+	free(cf->own_log);
+	free(cf);
+	list_for_each_safe(link, &pod->files) collect_file_finish(
+		list_entry(link, struct collect_file, link));
+}
+
+void
+collect_follow_renew(struct collect_pod *pod)
+{
+	if (pod->follow != NULL && !pod->follow->is_replaying)
+		begin_following(pod->follow);
+}
+
+void
+collect_follow_quiet(struct collect_pod *pod, const char *log)
+{
+	struct collect_follow *cf = pod->follow;
+
+	if (cf == NULL)
+		return;
+	free(cf->own_log);
+	cf->own_log = log != NULL ? xstrdup(log) : NULL;
+	collect_follow_renew(pod);
+	follow_set_quiet(cf->follow, pod->is_quiet);
+}
+
+void
+collect_follow_resume(struct collect_pod *pod)
+{
+	if (pod->follow != NULL && !pod->follow->is_replaying)
+		follow_resume(pod->follow->follow);
+}
+
+void
+collect_follow_status(const struct collect_pod *pod,
+		      struct collect_follow_status *status)
+{
+	struct follow_status s;
+
+	memset(status, 0, sizeof(*status));
+	status->lag_ms = -1;
+	if (pod->follow == NULL)
+		return;
+	status->is_replaying = pod->follow->is_replaying;
+	follow_get_status(pod->follow->follow, &s);
+	status->last_byte_ms = s.last_byte_ms;
+	status->lag_ms = s.lag_ms;
+	status->is_live = s.state == FOLLOW_LIVE;
+	status->is_waiting = s.state == FOLLOW_WAITING;
+	status->is_refused = s.state == FOLLOW_REFUSED;
+	status->retry_at_ms = s.retry_at_ms;
+	status->why = s.why;
+}
+
+void
+collect_follow_retry(struct collect_pod *pod)
+{
+	if (pod->follow != NULL)
+		follow_retry(pod->follow->follow);
+}

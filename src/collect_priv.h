@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_SRC_COLLECT_PRIV_H
+#define HGYM_SRC_COLLECT_PRIV_H
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "collect.h"
+#include "model/pod_state.h"
+#include "parsers/run_reader.h"
+#include "parsers/telemetry.h"
+#include "remote/follow.h"
+#include "store/mirror.h"
+#include "store/store.h"
+
+/* Inside of the collector; for collect*.c alone. */
+
+/* A finished run whose log is quiet for so long is over. */
+#define COLLECT_QUIET_MS 30000
+#define COLLECT_TICK_MS	 1000
+/* A telemetry stream that ended is started again after this. */
+#define COLLECT_TELEMETRY_RETRY_MS 30000
+
+/* Pods that were configured together; one fleet reaches them. */
+struct collect_fleet {
+	struct list link;
+	struct collect *collect;
+	struct fleet *fleet;
+	struct remote_pod *remotes; /* owned, and so are their strings */
+	struct collect_pod **pods;  /* by index in the fleet; NULL: let go */
+	size_t n;
+};
+
+struct collect {
+	struct collect_options o;
+	struct store *store; /* NULL: nothing is stored */
+	struct mirror_dir *mirrors;
+	char *temporary_dir; /* of mirrors that do not outlive us, or NULL */
+	struct list fleets;
+	struct list pods;
+	struct loop_timer *tick;
+	int64_t last_news_ms; /* mono clock */
+	bool is_ending;
+	bool is_full; /* the store takes no more: reading is paused */
+};
+
+/* Runs of an earlier generation of a path. */
+struct collect_past {
+	char *path; /* owned */
+	unsigned int n_runs;
+};
+
+struct collect_pod {
+	struct list link;
+	struct collect *collect;
+	char *name; /* owned */
+	const struct conf_pod *conf;
+	size_t model_pod;
+	struct collect_fleet *fleet;
+	size_t index; /* in the fleet */
+	struct list files;
+	struct collect_past *past;
+	size_t n_past, cap_past;
+
+	struct collect_follow *follow; /* NULL: not followed */
+	int64_t last_frame_ms; /* last sign of the follower; mono clock */
+	bool is_settled;       /* its logs were looked at once */
+	bool is_quiet;	       /* a bench runs there */
+	bool is_gone;	       /* let go, freed at the end */
+
+	struct stream *telemetry; /* NULL: none runs */
+	struct telemetry_reader telemetry_reader;
+	struct buf telemetry_line;
+	int64_t telemetry_due_ms; /* of the next question; mono clock */
+
+	struct pod_verdict verdict; /* as last said */
+	bool was_up;
+};
+
+/* One generation of one log file. */
+struct collect_file {
+	struct list link; /* of its pod's files */
+	struct collect_pod *pod;
+	char *name; /* owned, raw bytes: where it lay first */
+	unsigned int gen;
+	struct mirror *mirror;	 /* owned; NULL: none */
+	unsigned int base_index; /* runs of earlier generations */
+	unsigned int n_runs;	 /* begun so far */
+	struct run_reader *reader;
+	struct store_tail *tail; /* NULL: nothing is stored */
+	struct model_log *log;	 /* NULL: no lines are kept */
+	struct pod_pace pace;
+	int64_t last_wall_ms; /* of its last bytes */
+	bool is_replay;	      /* what is fed was read in an earlier life */
+	bool is_under_way;    /* its last run is not over */
+	uint64_t replayed;    /* bytes of the mirror that were read again */
+	bool dirty;	      /* to be put into the store's next batch */
+};
+
+/* ---- collect_file.c */
+
+/*
+ * Begin to read a generation from its first byte.  mirror (may be NULL) is
+ * given to the file.
+ */
+struct collect_file *collect_file_new(struct collect_pod *pod, const char *name,
+				      unsigned int gen, struct mirror *mirror);
+/* Where it lies now, and whether it ended. */
+void collect_file_identify(struct collect_file *file,
+			   const struct follow_file *ff);
+/*
+ * Feed the next bytes of its mirror, at most `most`; returns how many, 0 at
+ * the end, -1 when it cannot be read.
+ */
+ssize_t collect_file_replay(struct collect_file *file, size_t most);
+void collect_file_feed(struct collect_file *file, const void *data, size_t len);
+/* Once a second: is its run over? */
+void collect_file_tick(struct collect_file *file, int64_t now_wall_ms);
+/* Put what changed into the store's next batch. */
+void collect_file_flush(struct collect_file *file);
+/* The log ends here: its last run's status is final.  Frees the file. */
+void collect_file_finish(struct collect_file *file);
+
+/* ---- collect_pod.c */
+
+struct collect_pod *collect_pod_new(struct collect_fleet *fleet, size_t index,
+				    const struct conf_pod *conf);
+/* Stop all of it: its state is gone, its logs end as they are. */
+void collect_pod_let_go(struct collect_pod *pod);
+/* Only when its fleet is gone: streams may still tell it of their end. */
+void collect_pod_free(struct collect_pod *pod);
+void collect_pod_tick(struct collect_pod *pod);
+/* Look at the link again, say what changed. */
+void collect_pod_judge(struct collect_pod *pod);
+
+/* ---- collect_telemetry.c */
+
+void collect_telemetry_tick(struct collect_pod *pod, int64_t now_ms);
+void collect_telemetry_stop(struct collect_pod *pod);
+
+/* ---- collect_follow.c */
+
+struct collect_follow_status {
+	bool is_replaying; /* mirrors are read again; nothing is asked yet */
+	bool is_live, is_waiting, is_refused;
+	struct err why;
+	int64_t retry_at_ms, last_byte_ms, lag_ms; /* mono clock; lag -1 */
+};
+
+void collect_follow_start(struct collect_pod *pod);
+/* Each of its logs ends as it is now. */
+void collect_follow_stop(struct collect_pod *pod);
+/* The pod's conf has other logs now. */
+void collect_follow_renew(struct collect_pod *pod);
+void collect_follow_quiet(struct collect_pod *pod, const char *log);
+/* The store takes samples again. */
+void collect_follow_resume(struct collect_pod *pod);
+void collect_follow_retry(struct collect_pod *pod);
+void collect_follow_status(const struct collect_pod *pod,
+			   struct collect_follow_status *status);
+
+/* ---- collect_fleet.c */
+
+/* The pods of the configuration that are not there yet, in one fleet. */
+void collect_add_pods(struct collect *collect);
+void collect_fleet_free(struct collect_fleet *fleet);
+
+/* ---- collect.c */
+
+void __attribute__((format(printf, 3, 4)))
+collect_say(struct collect *collect, enum model_severity severity,
+	    const char *fmt, ...);
+int64_t collect_now_ms(const struct collect *collect); /* mono clock */
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_SRC_HARNESS_FEED_H
+#define HGYM_SRC_HARNESS_FEED_H
+
+#include "loop/loop.h"
+#include "model/model.h"
+#include "transport.h"
+
+/*
+ * HarnessGym directories, here and on pods, into the model: local ones are
+ * looked at twice a second (only what changed is read), those on a pod by one
+ * short command every 5 s while a run is alive there and every minute else.
+ */
+struct harness_feed;
+
+/*
+ * transport may be NULL when there are only local directories.  All are
+ * borrowed for the feed's life; model->harness is set to what it fills.
+ */
+struct harness_feed *harness_feed_new(struct loop *loop,
+				      struct transport *transport,
+				      struct model *model);
+/* model->harness becomes NULL; commands under way are cancelled. */
+void harness_feed_free(struct harness_feed *feed);
+
+/* A directory here; it need not hold a run yet. */
+void harness_feed_local(struct harness_feed *feed, const char *path);
+/* A directory of the pod of that index; title is "pod:dir". */
+void harness_feed_pod(struct harness_feed *feed, size_t pod, const char *title,
+		      const char *dir);
+/* Look at everything that is due now; the feed's own timer calls it too. */
+void harness_feed_poll(struct harness_feed *feed);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* HarnessGym's runs for the dashboard's Harness view; pure. */
+#include "config.h"
+
+#include "model/harness_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+
+/* What a place holds now. */
+static void
+forget(struct harness_place *place)
+{
+	if (place->read && place->is_compare)
+		harness_compare_release(&place->compare);
+	else if (place->read)
+		harness_workspace_release(&place->ws);
+	place->read = false;
+}
+
+void
+harness_view_release(struct harness_view *view)
+{
+	for (size_t i = 0; i < view->n; i++) {
+		forget(&view->places[i]);
+		free(view->places[i].title);
+	}
+	free(view->places);
+	*view = (struct harness_view){ NULL, 0, 0 };
+}
+
+size_t
+harness_view_add(struct harness_view *view, const char *title,
+		 const struct harness_files *files)
+{
+	struct buf clean;
+
+	if (view->n == HARNESS_MAX_PLACES)
+		return SIZE_MAX;
+	buf_init(&clean, 4096);
+	utf8_sanitize(&clean, str_from(title));
+	view->places =
+		xgrow(view->places, view->n, &view->cap, sizeof(*view->places));
+	view->places[view->n] = (struct harness_place){
+		.title = buf_detach(&clean),
+		.files = files,
+	};
+	return view->n++;
+}
+
+void
+harness_view_read(struct harness_view *view, size_t place, bool is_compare,
+		  int64_t now_ms)
+{
+	struct harness_place *p = &view->places[place];
+
+	forget(p);
+	p->is_compare = is_compare;
+	p->read = true;
+	p->now_ms = now_ms;
+	p->why[0] = '\0';
+	if (is_compare)
+		harness_compare_read(&p->compare, p->files);
+	else
+		harness_workspace_read(&p->ws, p->files, now_ms);
+}
+
+void
+harness_view_trouble(struct harness_view *view, size_t place, const char *why)
+{
+	struct harness_place *p = &view->places[place];
+	struct buf clean;
+
+	buf_init(&clean, sizeof(p->why) - 1);
+	utf8_sanitize(&clean, str_from(why));
+	(void)snprintf(p->why, sizeof(p->why), "%s", clean.data);
+	buf_release(&clean);
+}
+
+/* Points under way. */
+struct points {
+	struct harness_point *v;
+	size_t n, max;
+};
+
+static void
+add_point(struct points *points, unsigned int iteration,
+	  struct harness_number value, enum harness_point_kind kind)
+{
+	if (harness_is_finite(value) && points->n < points->max)
+		points->v[points->n++] =
+			(struct harness_point){ iteration, value.value, kind };
+}
+
+size_t
+harness_view_points(const struct harness_run *run, struct harness_point *points,
+		    size_t max)
+{
+	struct points all = { points, 0, max };
+
+	if (run->has_baseline && run->baseline.passed == HARNESS_YES)
+		add_point(&all, 0, run->baseline.score, HARNESS_POINT_BASELINE);
+	else if (run->has_baseline)
+		add_point(&all, 0, run->baseline.score, HARNESS_POINT_INVALID);
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		const struct harness_iteration *it = &run->iterations[i];
+
+		add_point(&all, it->number, it->verified_score,
+			  HARNESS_POINT_VERIFIED);
+		add_point(&all, it->number, it->invalid_score,
+			  HARNESS_POINT_INVALID);
+		add_point(&all, it->number, it->claimed_score,
+			  HARNESS_POINT_CLAIMED);
+		add_point(&all, it->number, it->session_score,
+			  HARNESS_POINT_SESSION);
+	}
+	return all.n;
+}
+
+size_t
+harness_view_texts(const struct harness_place *place,
+		   const struct harness_run *run, unsigned int iteration,
+		   struct harness_text *texts, size_t max)
+{
+	static const struct {
+		enum harness_kind kind;
+		const char *name;
+	} kinds[] = {
+		{ HARNESS_BUILD_SCRIPT, "build transcript" },
+		{ HARNESS_BUILD_ERR, "build stderr" },
+		{ HARNESS_BUILD_OUT, "build stdout" },
+		{ HARNESS_REFLECTION_SCRIPT, "reflection transcript" },
+		{ HARNESS_REFLECTION_ERR, "reflection stderr" },
+		{ HARNESS_REFLECTION_OUT, "reflection stdout" },
+		{ HARNESS_POST_ERR, "verifier stderr" },
+		{ HARNESS_POST_OUT, "verifier stdout" },
+		{ HARNESS_ATTEMPT_SCRIPT, "attempt transcript" },
+		{ HARNESS_ATTEMPT_ERR, "attempt stderr" },
+		{ HARNESS_ATTEMPT_OUT, "attempt stdout" },
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const struct harness_file *file = harness_files_find(
+			place->files, kinds[i].kind, run->dir, iteration, 0);
+
+		if (file == NULL || file->len == 0 || n == max)
+			continue;
+		texts[n].name = kinds[i].name;
+		texts[n++].text = (struct str){ file->text, file->len };
+	}
+	return n;
+}

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A pod whose follower lies: each lie must end the stream with one sentence,
+in bounded memory, and be tried again; a stream that falls silent is noticed.
+The liar stands in for sh in PATH, the transport is the local one."""
+import os
+import resource
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.environ.get("HGYM_BUILD", "build")
+TOOL = os.path.join(BUILD, "tests/follow/follow-mirror")
+
+LIAR = """#!%s
+import os, sys, time
+nonce = sys.argv[-1].rsplit(" ", 1)[-1]
+hello = b"\\nHGF1 %%s OK py 1\\n" %% nonce.encode()
+new = b"N 1 1:1 0 4 1 0\\na"
+out = os.fdopen(1, "wb", 0)
+def endless(what):
+    while True:
+        out.write(what)
+try:
+    exec(os.environ["LIE"])
+except BrokenPipeError:
+    pass
+""" % sys.executable
+
+NOISE = "printed more than"
+LIES = {
+    # name: (what it does, what the state must say)
+    "no frame": ("out.write(hello + b'rubbish here\\n')", "no frame"),
+    "endless noise": ("endless(b'noise ' * 10000)", NOISE),
+    "endless noise of lines": ("endless(b'a line\\n' * 10000)", NOISE),
+    "an endless header": ("out.write(hello); endless(b'D' * 9999)",
+                          "header of more than"),
+    "a length beyond all": (
+        "out.write(hello + new + b'D 1 0 99999999999\\n')", "wrong D frame"),
+    "a negative length": (
+        "out.write(hello + new + b'D 1 0 -1\\n')", "wrong D frame"),
+    "bytes at a wrong offset": (
+        "out.write(hello + new + b'D 1 7 1\\nx')", "left out bytes"),
+    "bytes twice": (
+        "out.write(hello + new + b'D 1 0 1\\nxD 1 0 1\\nx')",
+        "left out bytes"),
+    "bytes of no file": (
+        "out.write(hello + b'D 1 0 1\\nx')", "not open"),
+    "a file out of turn": (
+        "out.write(hello + new.replace(b'N 1', b'N 2'))", "numbered"),
+    "a resumption of nothing": (
+        "out.write(hello + b'N 1 1:1 5 9 1 3\\na')", "not told of"),
+    "a resumption of itself": (
+        "out.write(hello + b'N 1 1:1 5 9 1 -1\\na')", "not told of"),
+    "a start beyond the start": (
+        "out.write(hello + b'N 1 1:1 5 9 1 0\\na')", "left out the start"),
+    "a path with a NUL": (
+        "out.write(hello + b'N 1 1:1 0 9 3 0\\na\\0b')", "path that is none"),
+    "no path": ("out.write(hello + b'N 1 1:1 0 9 0 0\\n')",
+                "path that is none"),
+    "an end too early": (
+        "out.write(hello + new + b'X 1 9\\n')", "left out the end"),
+    "a rename of no file": ("out.write(hello + b'M 9 1\\nx')", "not open"),
+    "endless files": (
+        "out.write(hello)\n"
+        "for i in range(1, 70000): "
+        "out.write(b'N %d 1:%d 0 4 5 0\\n%05d' % (i, i, i))",
+        "more than"),
+    "endless cuts": (
+        "out.write(hello + new)\n"
+        "for i in range(99999): out.write(b'T 1 0\\n')", "too often"),
+    "an exit": ("sys.exit(3)", "ended with status 3"),
+    "a message and an exit": (
+        "os.write(2, b'\\x1b[31mno such thing\\x07\\n'); sys.exit(127)",
+        "no such thing"),
+    "silence": ("out.write(hello); time.sleep(60)", "nothing came"),
+    "a file, then silence": (
+        "out.write(hello + new + b'D 1 0 100\\nhalf'); time.sleep(60)",
+        "nothing came"),
+}
+
+
+def start(box, lie):
+    env = dict(os.environ, PATH=box + ":" + os.environ["PATH"], LIE=lie)
+    out = tempfile.mkdtemp(dir=box)
+
+    def limits():
+        # Not with a sanitizer, which maps far more than it uses.
+        if not os.environ.get("ASAN_OPTIONS"):
+            resource.setrlimit(resource.RLIMIT_DATA, (256 << 20, 256 << 20))
+    return subprocess.Popen(
+        [TOOL, "local", out, "/nonexistent/*"], env=env,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, preexec_fn=limits)
+
+
+def main():
+    box = tempfile.mkdtemp(prefix="hgym-hostile-")
+    with open(box + "/sh", "w") as f:
+        f.write(LIAR)
+    os.chmod(box + "/sh", stat.S_IRWXU)
+    count = failed = 0
+    order = list(LIES.items())
+    slow = {name: start(box, lie) for name, (lie, want) in order
+            if "silence" in name}
+    begun = time.monotonic()
+    for name, (lie, want) in order:
+        child = slow.get(name) or start(box, lie)
+        said, good = "", False
+        for line in child.stdout:
+            said = line.decode("utf-8", "replace")
+            if " waiting " in said and want in said:
+                good = "\x1b" not in said and "\x07" not in said
+                break
+        child.stdin.close()
+        status = child.wait(60)
+        count += 1
+        good = good and status == 0
+        failed += not good
+        print("%sok %d - a lie: %s" % ("" if good else "not ", count, name))
+        if not good:
+            print("# status %s, last: %s" % (status, said.rstrip()))
+        child.stdout.close()
+        if name == "silence":
+            count += 1
+            took = time.monotonic() - begun
+            print("%sok %d - silence is noticed (after %.0f s)" % (
+                "" if took < 60 else "not ", count, took))
+    shutil.rmtree(box)
+    print("1..%d" % count)
+    return failed > 0
+
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `harness POD:DIR`: what is read over a transport is what lies there.
+set -u
+dir=$(mktemp -d) || exit 1
+sshd=$HGYM_SRC/tests/support/sshd.sh
+trap 'sh "$sshd" stop "$dir/sshd" 2>/dev/null; rm -rf "$dir"' EXIT
+count=0
+
+check() {
+    count=$((count + 1))
+    if [ "$2" -eq 0 ]; then echo "ok $count - $1"; else
+        echo "not ok $count - $1"
+        sed 's/^/# /' "$dir/errors"
+    fi
+}
+
+# The same object from both sides, but for what the clock moves.
+same() {
+    for side in a b; do
+        sed 's/"silent_s":[0-9]*/"silent_s":0/' "$dir/$side" >"$dir/$side.s"
+    done
+    cmp -s "$dir/a.s" "$dir/b.s"
+}
+
+: >"$dir/errors"
+work="$dir/it's a \$HOME"
+"$HGYM_BUILD/tests/tools/harness-gen" "$work" || exit 1
+# A copy of the workspace as qualification makes them: not to be read.
+copy="$work/.harnessgym/runs/rmsnorm-h100/iterations/1/qualification"
+copy="$copy/attempt_1/workspace/.harnessgym"
+mkdir -p "$copy"
+printf '{"artifacts": []}' >"$copy/registry.json"
+
+cat >"$dir/config.json" <<EOF
+{"schema": "hgym-tui.config/1", "pods": [
+ {"name": "here", "transport": "local"},
+ {"name": "dead", "ssh": "x@127.0.0.1:1", "transport": "libssh2"}]}
+EOF
+set -- --config "$dir/config.json" harness --json
+"$HGYM_TUI" harness --json "$work" >"$dir/a" 2>>"$dir/errors"
+"$HGYM_TUI" "$@" "here:$work" >"$dir/b" 2>>"$dir/errors"
+same
+check "a workspace over a child sh" $?
+run="$work/.harnessgym/runs/rmsnorm-h100-first"
+"$HGYM_TUI" harness --json "$run" >"$dir/a" 2>>"$dir/errors"
+"$HGYM_TUI" "$@" "here:$run" >"$dir/b" 2>>"$dir/errors"
+grep -q '"run_id":"rmsnorm-h100-first"' "$dir/a" &&
+    grep -q '"run_id":"rmsnorm-h100-first"' "$dir/b"
+check "one run's folder" $?
+"$HGYM_TUI" "$@" "here:$dir/none" >"$dir/b" 2>"$dir/errors"
+[ $? = 5 ]
+check "no run there: exit 5" $?
+"$HGYM_TUI" "$@" "nobody:$dir" >"$dir/b" 2>"$dir/errors"
+[ $? = 2 ]
+check "no such pod: exit 2" $?
+"$HGYM_TUI" "$@" "dead:$dir" >"$dir/b" 2>"$dir/errors"
+[ $? = 4 ]
+check "a pod that does not answer: exit 4" $?
+
+if sh "$sshd" start "$dir/sshd" 2>>"$dir/errors"; then
+    user=$(cat "$dir/sshd/user") port=$(cat "$dir/sshd/port")
+    cat >"$dir/config.json" <<EOF
+{"schema": "hgym-tui.config/1", "pods": [
+ {"name": "pod", "ssh": "$user@127.0.0.1:$port",
+  "identity": "$dir/sshd/id_ed25519",
+  "known_hosts": "$dir/sshd/known_hosts"}]}
+EOF
+    "$HGYM_TUI" harness --json "$work" >"$dir/a" 2>>"$dir/errors"
+    "$HGYM_TUI" "$@" "pod:$work" >"$dir/b" 2>>"$dir/errors"
+    same
+    check "a workspace over SSH" $?
+else
+    count=$((count + 1))
+    echo "ok $count - a workspace over SSH # SKIP no sshd can run here"
+fi
+echo "1..$count"

@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A verifier's JSON is a source like any log: parse and board read it.
+set -u
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+count=0
+
+# check NAME STATUS
+check() {
+    count=$((count + 1))
+    if [ "$2" -eq 0 ]; then echo "ok $count - $1"; else
+        echo "not ok $count - $1"
+        sed 's/^/# /' "$dir/out"
+    fi
+}
+has() { grep -qF -e "$2" "$dir/out"; check "$1" $?; }
+hasnt() { ! grep -qF -e "$2" "$dir/out"; check "$1" $?; }
+
+mkdir "$dir/a" "$dir/b"
+printf '{"best_us": 99.744, "mode": "final", "status": "passed", %s}\n' \
+    '"target_best_us": 90.0, "cases": [{"best_us": 99.744, "median_us": 101,
+ "name": "final_r192_d8192", "seed": 2704}]' >"$dir/a/one.json"
+cat >"$dir/a/two.txt" <<'EOF'
+a warning before it
+{
+  "best_us": 101.5,
+  "mode": "final",
+  "status": "passed",
+  "target_best_us": 90.0
+}
+EOF
+printf '{"best_us": 80.1, "mode": "dev", "status": "passed", %s}' \
+    '"target_best_us": 90.0' >"$dir/a/dev.json"
+printf '{"best_us": Infinity, "mode": "final", "status": "failed", %s}' \
+    '"target_best_us": 90.0, "score": Infinity' >"$dir/b/inf.json"
+printf '{"best_us": 70.0, "mode": "final", "status": "failed", %s}' \
+    '"target_best_us": 90.0' >"$dir/b/wrong.json"
+printf '{"run_id": "x", "status": "running", "score": 5}' >"$dir/b/result.json"
+
+"$HGYM_TUI" parse --json "$dir"/a/*.json "$dir/a/two.txt" >"$dir/out"
+check "parse reads scores" $?
+has "one line" '"score_key":"best_us","score":99.744'
+has "its task and mode" '"task":"triton_rmsnorm_h100","mode":"final"'
+has "pretty-printed, behind other text" '"score":101.5'
+has "its cases by seed" '"name":"final_r192_d8192","seed":2704'
+"$HGYM_TUI" parse --json "$dir"/b/inf.json "$dir"/b/wrong.json >"$dir/out"
+has "a failed one does not count" \
+    '"score":null,"score_printed":70,"score_valid":false'
+has "an infinite one is none" '"score_printed":null'
+"$HGYM_TUI" parse "$dir/b/result.json" >"$dir/out" 2>&1
+[ $? = 5 ]
+check "HarnessGym's own result.json is no verifier's output: exit 5" $?
+"$HGYM_TUI" parse --json - <"$dir/a/two.txt" >"$dir/out"
+has "from standard input" '"score":101.5'
+
+"$HGYM_TUI" board --json "$dir"/a/* "$dir"/b/inf.json "$dir"/b/wrong.json \
+    >"$dir/out"
+check "board takes scores" $?
+has "final with final" \
+    '"work":"triton_rmsnorm_h100 final best_us","n_valid":2'
+has "dev apart" '"work":"triton_rmsnorm_h100 dev best_us","n_valid":1'
+has "failed ones are counted, not ranked" \
+    '"n_valid":0,"n_invalid":2,"median":null'
+hasnt "and make no number" '70'
+echo "1..$count"

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Directories into the model: here as they grow, and over a transport. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "harness/harness_gen.h"
+#include "harness_feed.h"
+#include "loop/loop.h"
+#include "model/harness_view.h"
+#include "remote/fleet.h"
+
+#include "tests/support/tap.h"
+
+#define LIMIT_MS 60000
+
+struct test {
+	struct loop *loop;
+	struct model model;
+	const char *dir;
+	size_t step;
+	bool late;
+};
+
+static void
+on_late(void *user)
+{
+	struct test *test = user;
+
+	test->late = true;
+	loop_stop(test->loop);
+}
+
+static const struct harness_run *
+run_at(const struct test *test, size_t place)
+{
+	const struct harness_place *p = &test->model.harness->places[place];
+
+	return p->read ? harness_workspace_run(&p->ws, NULL) : NULL;
+}
+
+/* A few steps each time, until the summary stands and both have seen it. */
+static void
+on_step(void *user)
+{
+	struct test *test = user;
+	struct harness_gen gen = { .dir = test->dir };
+	const struct harness_run *here = run_at(test, 0), *there;
+
+	for (int i = 0; i < 6 && test->step < harness_gen_steps(); i++)
+		if (harness_gen_step(&gen, test->step++, NULL) != 0)
+			loop_stop(test->loop);
+	there = run_at(test, 1);
+	if (here != NULL && here->has_summary && there != NULL)
+		loop_stop(test->loop);
+}
+
+static void
+test_points(const struct harness_place *place)
+{
+	const struct harness_run *run =
+		harness_workspace_run(&place->ws, "rmsnorm-h100");
+	struct harness_point points[64];
+	struct harness_text texts[16];
+	size_t n = harness_view_points(run, points, 64);
+	unsigned int kinds[5] = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		kinds[points[i].kind]++;
+	is_int(kinds[HARNESS_POINT_BASELINE], 1, "a baseline");
+	is_int(kinds[HARNESS_POINT_VERIFIED], 3, "three verified points");
+	is_int(kinds[HARNESS_POINT_SESSION], 4, "four of the agent's tool");
+	n = harness_view_texts(place, run, 4, texts, 16);
+	ok(n >= 3 && strcmp(texts[0].name, "build stdout") == 0,
+	   "texts of an iteration, the newest phase first");
+}
+
+int
+main(void)
+{
+	static const struct remote_pod pod = { .name = "here",
+					       .transport = REMOTE_LOCAL };
+	static const struct fleet_options options = { .user = NULL };
+	char root[] = "harness-feed.XXXXXX", *dir;
+	struct err err = { ERR_NONE, "" };
+	struct test test = { .loop = loop_new(&err) };
+	struct loop_timer *late, *stepper;
+	struct harness_feed *feed;
+	struct fleet *fleet;
+
+	if (mkdtemp(root) == NULL || test.loop == NULL)
+		return 1;
+	dir = realpath(root, NULL);
+	test.dir = dir;
+	model_init(&test.model);
+	fleet = fleet_new(test.loop, &pod, 1, &options);
+	feed = harness_feed_new(test.loop, fleet_transport(fleet), &test.model);
+	harness_feed_local(feed, dir);
+	harness_feed_poll(feed);
+	ok(test.model.harness->n == 1 && !test.model.harness->places[0].read &&
+		   test.model.harness->places[0].why[0] != '\0',
+	   "a directory without a run says so");
+	ok(harness_gen_write(dir, 6, &err) == 0, "a run begins");
+	test.step = 6;
+	harness_feed_pod(feed, 0, "here:dir", dir);
+	late = loop_timer_new(test.loop, on_late, &test);
+	stepper = loop_timer_new(test.loop, on_step, &test);
+	loop_timer_start(late, LIMIT_MS, 0);
+	loop_timer_start(stepper, 50, 50);
+	loop_run(test.loop);
+	ok(!test.late, "both were seen in time");
+	ok(run_at(&test, 0) != NULL && run_at(&test, 0)->has_summary,
+	   "here: to its end");
+	ok(run_at(&test, 1) != NULL && run_at(&test, 1)->has_config,
+	   "on the pod: read");
+	is_str(test.model.harness->places[0].why, "", "no trouble is left");
+	ok((test.model.changed & MODEL_HARNESS) != 0, "the model tells");
+	test_points(&test.model.harness->places[0]);
+
+	/* A command under way when all is freed. */
+	harness_feed_pod(feed, 0, "again", dir);
+	harness_feed_poll(feed);
+	loop_timer_close(late);
+	loop_timer_close(stepper);
+	harness_feed_free(feed);
+	fleet_free(fleet);
+	loop_free(test.loop);
+	model_release(&test.model);
+	ok(test.model.harness == NULL, "and all is freed");
+	free(dir);
+	(void)fflush(stdout);
+	if (fork() == 0)
+		(void)execlp("rm", "rm", "-rf", root, (char *)NULL);
+	(void)wait(NULL);
+	return tap_done();
+}

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`parse` and `formats` as a user runs them: bad input, many files, corpora."""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+
+TUI = os.environ["HGYM_TUI"]
+SRC = os.environ["HGYM_SRC"]
+BUILD = os.environ["HGYM_BUILD"]
+SHARED = os.environ.get("HGYM_SHARED", os.path.join(SRC, "..", "shared"))
+
+count = failed = 0
+
+GOOD = (b"seed:42\n"
+        b"step:5/5 train_loss:2.5 train_time:100ms step_avg:20.00ms\n"
+        b"step:5/5 val_loss:2.4 val_bpb:1.4 train_time:100ms "
+        b"step_avg:20.00ms\n")
+
+
+def ok(passed, name, note=""):
+    global count, failed
+    count += 1
+    failed += not passed
+    print(f"{'ok' if passed else 'not ok'} {count} - {name}")
+    if not passed and note != "":
+        print("# " + str(note).replace("\n", "\n# "))
+
+
+def skip(name, why):
+    global count
+    count += 1
+    print(f"ok {count} - {name} # SKIP {why}")
+
+
+def run(*args, **kw):
+    return subprocess.run([TUI, *args], capture_output=True, timeout=120, **kw)
+
+
+def rows(result):
+    return [json.loads(x) for x in result.stdout.decode().splitlines()]
+
+
+def bad_input(folder):
+    """One clear sentence or a correct row each; the others are still read."""
+    def path(name, data=None):
+        p = os.path.join(folder, name)
+        if data is not None:
+            with open(p, "wb") as f:
+                f.write(data)
+        return p
+
+    good = path("good.log", GOOD)
+    cases = [
+        ("a missing file", path("nope.log"), "cannot open", 1),
+        ("a directory", folder, "is a directory", 1),
+        ("an empty file", path("empty.log", b""), "empty", 0),
+        ("a binary", path("bin", os.urandom(200000)), "no training run", 0),
+    ]
+    for name, p, words, status in cases:
+        r = run("parse", "--json", p, good)
+        err = r.stderr.decode()
+        ok(words in err and err.count("\n") == 1, name + ": one sentence",
+           err)
+        ok(r.returncode == status, name + ": exit status", r.returncode)
+        ok([x["seed"] for x in rows(r)] == [42],
+           name + ": the other file is read", r.stdout)
+    r = run("parse", path("empty.log"))
+    ok(r.returncode == 5, "nothing at all: exit status 5", r.returncode)
+    r = run("parse")
+    ok(r.returncode == 2, "no path: exit status 2", r.returncode)
+    r = run("parse", "--nope", good)
+    ok(r.returncode == 2 and b"no such option" in r.stderr, "unknown option")
+
+    fifo = path("fifo")
+    os.mkfifo(fifo)
+    r = run("parse", "--json", fifo, good)
+    ok("nobody writes" in r.stderr.decode() and len(rows(r)) == 1,
+       "a FIFO that nobody writes does not hang", r.stderr)
+
+    def write_fifo():
+        with open(fifo, "wb") as f:
+            f.write(GOOD)
+
+    thread = threading.Thread(target=write_fifo)
+    thread.start()
+    p = subprocess.Popen([TUI, "parse", "--json", fifo],
+                         stdout=subprocess.PIPE)
+    thread.join()
+    out = p.communicate(timeout=60)[0]
+    ok(b'"seed":42' in out, "a FIFO with a writer is read", out)
+
+    r = run("parse", "--json", "-", input=GOOD)
+    ok(rows(r)[0]["file"] == "-", "- is standard input")
+    name = path("a b\x1b[31m\n.log", GOOD)
+    r = run("parse", name)
+    ok(b"\x1b" not in r.stdout and r.returncode == 0,
+       "a hostile file name cannot reach the terminal")
+    r = run("parse", "--json", os.path.join(folder, "g*.log"))
+    ok(len(rows(r)) == 1, "a glob is expanded")
+
+
+def growing(folder):
+    """A file that grows while it is read: a correct row, and an end."""
+    p = os.path.join(folder, "grow.log")
+    stop = threading.Event()
+    with open(p, "wb") as f:
+        f.write(GOOD)
+
+    def grow():
+        step = 6
+        with open(p, "ab", buffering=0) as f:
+            while not stop.is_set():
+                f.write(b"step:%d/9 train_loss:2.5 train_time:%dms "
+                        b"step_avg:20.00ms\n" % (step, step * 20) * 200)
+                step += 1
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        results = [run("parse", "--json", p) for _ in range(5)]
+    finally:
+        stop.set()
+        thread.join()
+    ok(all(r.returncode == 0 and rows(r)[0]["ms_per_step"] == 20
+           for r in results), "a file that grows gives correct rows")
+
+
+def output_forms(folder):
+    p = os.path.join(folder, "good.log")
+    r = run("parse", "--csv", p)
+    table = list(csv.DictReader(io.StringIO(r.stdout.decode())))
+    ok(table[0]["seed"] == "42" and table[0]["final_bpb"] == "",
+       "CSV: absent is empty, never 0")
+    r = run("parse", "--md", p)
+    ok(r.stdout.startswith(b"| file |") and "—" in r.stdout.decode(),
+       "Markdown: absent is a dash")
+    r = run("parse", p)
+    ok(b"\x1b" not in r.stdout, "a table without escapes")
+    want = {"file", "run_index", "status", "seed", "steps", "train_ms",
+            "ms_per_step", "tok_s_last", "final_bpb", "events", "formats",
+            "source_sha256", "lines", "bytes", "matched"}
+    row = rows(run("parse", "--json", p))[0]
+    ok(want <= set(row), "JSON has its keys", want - set(row))
+    ok("parameter-golf" in row["formats"], "and names the rule sets used")
+    ok(row["lines"] == 3 and row["bytes"] == len(GOOD), "and what it read")
+
+
+def many_files(folder):
+    """Several threads give the same rows in the same order."""
+    logs = os.path.join(folder, "many")
+    subprocess.run([os.path.join(BUILD, "tests/tools/gen-logs"), "--files",
+                    "40", logs], check=True)
+    paths = sorted(os.path.join(logs, x) for x in os.listdir(logs))
+    one = run("parse", "--json", "-j", "1", *paths).stdout
+    four = run("parse", "--json", "-j", "4", *paths).stdout
+    ok(one == four and one.count(b"\n") >= 40,
+       "four threads print what one prints")
+
+
+def user_formats(folder):
+    p = os.path.join(folder, "mine.json")
+    log = os.path.join(folder, "mine.log")
+    with open(log, "w") as f:
+        f.write("it 7 of 9 loss=1.5 ms=140\n")
+    with open(p, "w") as f:
+        json.dump({"schema": "hgym-tui.format/1", "name": "mine", "rules": [
+            {"name": "row", "kind": "train", "match":
+             r"^it (?<step>\d+) of (?<planned>\d+) loss=(?<train_loss>\S+) "
+             r"ms=(?<train_ms>\d+)"}]}, f)
+    row = rows(run("parse", "--json", "--format", p, log))[0]
+    ok(row["steps"] == 7 and row["ms_per_step"] == 20 and
+       row["formats"] == ["mine"], "a user's rules read a new dialect", row)
+    r = run("formats", "check", p, log)
+    ok(r.returncode == 0 and b"row" in r.stdout, "formats check shows them")
+    with open(p, "a") as f:
+        f.write("x")
+    r = run("formats", "check", p, log)
+    ok(r.returncode == 2 and p.encode() in r.stderr,
+       "a broken rule file is named, exit status 2", r.stderr)
+    r = run("formats", "list", "--json")
+    ok({"parameter-golf", "nanogpt-speedrun", "failures"} <=
+       {x["name"] for x in rows(r)}, "formats list")
+    r = run("formats", "show", "failures", "--json")
+    ok(any(x["rule"] == "traceback" for x in rows(r)), "formats show")
+
+
+def corpora():
+    check = os.path.join(SHARED, "check", "parse_truth.py")
+    for part in ("", "nanogpt"):
+        name = f"the corpus of real logs {part}".strip()
+        root = os.path.join(SHARED, "corpus", part)
+        truth = os.path.join(root, "truth.json")
+        if not os.path.exists(check) or not os.path.exists(truth):
+            skip(name, "there is no corpus beside the source")
+            continue
+        r = subprocess.run([sys.executable, check, TUI, truth, root],
+                           capture_output=True, text=True)
+        last = r.stdout.strip().splitlines()[-1]
+        right = float(last.split("(")[1].split("%")[0])
+        ok("wrong 0, invented 0" in last and right >= 99.5, name, r.stdout)
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    bad_input(tmp)
+    growing(tmp)
+    output_forms(tmp)
+    many_files(tmp)
+    user_formats(tmp)
+corpora()
+print(f"1..{count}")
+sys.exit(failed > 0)

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* bench.json: what is read, what is refused, what follows from it. */
+#include "config.h"
+
+#include "bench/plan.h"
+
+#include <stdlib.h>
+
+#include "tests/support/tap.h"
+
+/* The smallest bench; X marks where a test puts more. */
+#define HEAD                                                                   \
+	"{\"schema\":\"hgym.bench/1\",\"name\":\"a2\",\"seed\":42,\n"          \
+	"\"workload\":{\"cwd\":\"/w\",\"command\":\"echo 'hi'\","              \
+	"\"env\":{\"SEED\":\"42\"}},\n"
+#define METRIC "\"metric\":{\"key\":\"step_ms\"},\n"
+#define VARIANTS                                                               \
+	"\"variants\":[{\"tag\":\"B\",\"env\":{\"G\":\"it's\"}},\n"            \
+	"{\"tag\":\"A\",\"control\":true}],\n"
+#define PODS "\"pods\":[{\"id\":\"p\",\"gpus\":[0,3]}]"
+
+static void
+refuse(const char *text, const char *want)
+{
+	struct plan plan;
+	struct err err = { ERR_NONE, "" };
+
+	is_int(plan_parse(&plan, "b.json", str_from(text), &err), -1,
+	       "refused");
+	is_str(err.text, want, "says where and why");
+	is_int(err.code, ERR_CONFIG, "is a wrong configuration");
+}
+
+static void
+test_refused(void)
+{
+	refuse("[1", "b.json: line 1: not valid JSON");
+	refuse(HEAD METRIC VARIANTS PODS ",\n\"x\":1}",
+	       "b.json:7: x: unknown key");
+	refuse(HEAD METRIC VARIANTS "\"pods\":[]}",
+	       "b.json:6: pods: expected 1 to 64 pods");
+	refuse(HEAD METRIC
+	       "\"variants\":[{\"tag\":\"A\"},{\"tag\":\"B\"}],\n" PODS "}",
+	       "b.json:4: variants: expected exactly one with \"control\": "
+	       "true, found 0");
+	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"A b\"},{\"tag\":\"B\","
+			   "\"control\":true}],\n" PODS "}",
+	       "b.json:4: variants[0].tag: expected 1 to 40 letters, digits, "
+	       "_ . - (not . or - first)");
+	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"A\",\"control\":true},\n"
+			   "{\"tag\":\"B\",\"env\":{\"N\":3}}],\n" PODS "}",
+	       "b.json:5: variants[1].env.N: expected a string");
+	refuse(HEAD METRIC VARIANTS PODS
+	       ",\n\"design\":{\"blocks_per_pod\":0}}",
+	       "b.json:7: design.blocks_per_pod: expected a number from 1 to "
+	       "100");
+	refuse(HEAD METRIC VARIANTS PODS
+	       ",\n\"decision\":{\"early\":\"peek\"}}",
+	       "b.json:7: decision.early: expected one of haybittle-peto, "
+	       "none");
+	refuse(HEAD METRIC VARIANTS PODS
+	       ",\n\"budget\":{\"deadline\":\"tomorrow\"}}",
+	       "b.json:7: budget.deadline: expected a time like "
+	       "2026-11-20T21:00:00Z");
+}
+
+static void
+test_read(void)
+{
+	struct plan plan;
+	struct err err = { ERR_NONE, "" };
+	struct buf text;
+	unsigned char *order;
+
+	is_int(plan_parse(&plan, "b.json",
+			  str_from(HEAD METRIC VARIANTS PODS "}"), &err),
+	       0, "the smallest bench");
+	is_str(plan.variants[0].tag, "A", "the control comes first");
+	is_int((long long)plan_n_arms(&plan), 3, "with an A/A arm");
+	is_int((long long)plan_n_runs(&plan), 21, "six blocks and a burn-in");
+	buf_init(&text, 1000);
+	plan_command(&plan, 1, 0, &text);
+	is_str(text.data,
+	       "env CUDA_VISIBLE_DEVICES=0,3 SEED='42' G='it'\\''s' sh -c "
+	       "'echo '\\''hi'\\'''",
+	       "the exact command");
+	buf_clear(&text);
+	plan_arm_tag(&plan, 2, &text);
+	is_str(text.data, "A~aa", "the tag of the A/A arm");
+	buf_release(&text);
+	order = plan_schedule(&plan, 0);
+	ok(order[0] == 0 && order[1] == 1 && order[2] == 2,
+	   "the burn-in runs each arm");
+	ok(order[3] == order[8] && order[4] == order[7] && order[5] == order[6],
+	   "the second round mirrors the first");
+	free(order);
+	plan_release(&plan);
+}
+
+int
+main(void)
+{
+	test_refused();
+	test_read();
+	return tap_done();
+}

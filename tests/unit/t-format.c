@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* format, rule, scan: rule sets are data, checked strictly. */
+#include "config.h"
+
+#include "parsers/format.h"
+
+#include "base/buf.h"
+#include "parsers/scan.h"
+#include "tests/support/tap.h"
+
+static const struct {
+	const char *text, *want;
+} wrong[] = {
+	{ "{", "f.json: line 1: not valid JSON" },
+	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\n\"rulez\":[]}",
+	  "f.json:2: rulez: unknown key" },
+	{ "{\"schema\":\"hgym-tui.format/2\",\"name\":\"x\",\"rules\":[]}",
+	  "f.json:1: schema: expected \"hgym-tui.format/1\"" },
+	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[]}",
+	  "f.json:1: rules: 1 to 1024 rules are allowed" },
+	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
+	  "{\"name\":\"a\",\"kind\":\"trian\",\"match\":\"x\"}]}",
+	  "f.json:2: rules[0].kind: there is no kind \"trian\"" },
+	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
+	  "{\"name\":\"a\",\"kind\":\"train\",\"match\":\"(\"}]}",
+	  "f.json:2: rules[0].match: the pattern is wrong at character 1: "
+	  "missing closing parenthesis" },
+	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
+	  "{\"name\":\"a\",\"kind\":\"train\",\n\"match\":\"(?<lss>\\\\d)\"}]}",
+	  "f.json:3: rules[0].match: the group (?<lss>) names no metric" },
+	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
+	  "{\"name\":\"a\",\"kind\":\"train\"}]}",
+	  "f.json:2: rules[0]: the key \"match\" is missing" },
+};
+
+static void
+test_wrong_files(void)
+{
+	struct format_set *set = format_set_new_builtin();
+	size_t before = format_set_rules(set);
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct err err = { ERR_NONE, "" };
+
+		is_int(format_set_load_text(set, "f.json",
+					    str_from(wrong[i].text), &err),
+		       -1, "refused");
+		is_str(err.text, wrong[i].want, "with file, line, key");
+		is_int(err.code, ERR_CONFIG, "as a configuration error");
+	}
+	is_int((long long)format_set_rules(set), (long long)before,
+	       "the set is as before");
+	format_set_free(set);
+}
+
+static struct format_set *
+set_with(const char *rules)
+{
+	struct format_set *set = format_set_new_builtin();
+	struct err err = { ERR_NONE, "" };
+	struct buf text;
+
+	buf_init(&text, 4096);
+	buf_appendf(&text,
+		    "{\"schema\":\"hgym-tui.format/1\",\"name\":\"mine\","
+		    "\"rules\":[%s]}",
+		    rules);
+	ok(format_set_load_text(set, "mine", str_from(text.data), &err) == 0,
+	   "the set loads %s", err.text);
+	buf_release(&text);
+	return set;
+}
+
+static void
+test_user_rules_come_first(void)
+{
+	struct format_set *set = set_with("{\"name\":\"a\",\"kind\":\"ignore\","
+					  "\"match\":\"^seed:\\\\d+\"}");
+	struct scanner *scanner = scanner_new(set);
+	struct record record;
+
+	ok(scanner_scan(scanner, STR_LIT("seed:42"), &record) &&
+		   record.rule->kind == RULE_IGNORE,
+	   "a user's rule wins over a built-in one");
+	ok(scanner_scan(scanner, STR_LIT("world_size:8 grad_accum_steps:1"),
+			&record) &&
+		   record_get(&record, METRIC_N_GPUS) == 8,
+	   "the others still work");
+	scanner_free(scanner);
+	format_set_free(set);
+}
+
+static void
+test_exploding_pattern(void)
+{
+	struct format_set *set =
+		set_with("{\"name\":\"boom\",\"kind\":\"ignore\","
+			 "\"match\":\"^(a+)+b$\"}");
+	struct scanner *scanner = scanner_new(set);
+	struct record record;
+	char line[4000];
+
+	memset(line, 'a', sizeof(line));
+	memcpy(line + 40, "bc", 2);
+	ok(!scanner_scan(scanner, (struct str){ line, sizeof(line) }, &record),
+	   "a pattern that explodes takes nothing");
+	is_int((long long)scanner_limit_hits(scanner, 0), 1,
+	       "and is counted as one that gave up");
+	scanner_free(scanner);
+	format_set_free(set);
+}
+
+static void
+test_numbers(void)
+{
+	struct format_set *set = format_set_new_builtin();
+	struct scanner *scanner = scanner_new(set);
+	struct record r;
+
+	ok(scanner_scan(scanner,
+			STR_LIT("step:3/10 train_loss:nan train_time:30ms "
+				"step_avg:nanms"),
+			&r) &&
+		   isnan(r.values[METRIC_TRAIN_LOSS]) &&
+		   isnan(r.values[METRIC_STEP_AVG_MS]),
+	   "nan is read as nan");
+	ok(!scanner_scan(scanner,
+			 STR_LIT("step:3/10 train_loss:1.2.3 train_time:30ms "
+				 "step_avg:10ms"),
+			 &r),
+	   "what is no number takes no rule");
+	ok(scanner_scan(scanner,
+			STR_LIT("step:10/10 val_loss:3.2 "
+				"train_time:1134.603s step_avg:357.36ms"),
+			&r) &&
+		   record_get(&r, METRIC_TRAIN_MS) == 1134603,
+	   "seconds become milliseconds");
+	scanner_free(scanner);
+	format_set_free(set);
+}
+
+int
+main(void)
+{
+	test_wrong_files();
+	test_user_rules_come_first();
+	test_exploding_pattern();
+	test_numbers();
+	return tap_done();
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* line_prefix: ranks and times before a line. */
+#include "config.h"
+
+#include "parsers/line_prefix.h"
+
+#include "tests/support/tap.h"
+
+static const struct {
+	const char *line, *rest;
+	int rank;
+	int64_t wall_ms;
+} cases[] = {
+	{ "step:1/2 x", "step:1/2 x", -1, 0 },
+	{ "[rank0]: Traceback", "Traceback", 0, 0 },
+	{ "[rank13]:[W12] x", "[W12] x", 13, 0 },
+	{ "[default3]:step", "step", 3, 0 },
+	{ "[rank]: x", "[rank]: x", -1, 0 },
+	{ "1776143914.261 1/20000 x", "1/20000 x", -1, 1776143914261 },
+	{ "1776143914 x", "1776143914 x", -1, 0 },
+	{ "1/20000 train_loss", "1/20000 train_loss", -1, 0 },
+	{ "2026-11-20T21:30:00Z x", "x", -1, 1795210200000 },
+	{ "2026-11-20 21:30:00,5 x", "x", -1, 1795210200500 },
+	{ "[2026-11-20 23:30:00+02:00] x", "x", -1, 1795210200000 },
+	{ "[2026-11-20 21:30:00] [rank1]: x", "x", 1, 1795210200000 },
+	{ "2026-11-20 21:30", "2026-11-20 21:30", -1, 0 },
+	{ "[05:45:45] x", "[05:45:45] x", -1, 0 },
+	{ "", "", -1, 0 },
+};
+
+int
+main(void)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct line_prefix p;
+
+		line_prefix_split(str_from(cases[i].line), &p);
+		ok(str_eq_cstr(p.rest, cases[i].rest) &&
+			   p.rank == cases[i].rank &&
+			   p.wall_ms == cases[i].wall_ms,
+		   "\"%s\"", cases[i].line);
+	}
+	return tap_done();
+}

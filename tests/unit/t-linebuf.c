@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* linebuf: any cut of the bytes gives the same segments. */
+#include "config.h"
+
+#include "parsers/linebuf.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "tests/support/tap.h"
+
+/* All segments as one text: "line|ends|text\n". */
+static void
+note(void *user, const struct segment *segment)
+{
+	struct buf *out = user;
+
+	buf_appendf(out, "%d|%d|", (int)segment->line, segment->ends_line);
+	buf_append(out, segment->text.p, segment->text.len);
+	buf_append_char(out, '\n');
+}
+
+static void
+feed_cut(struct buf *out, struct str text, size_t cut)
+{
+	struct linebuf lb;
+
+	buf_clear(out);
+	linebuf_init(&lb, note, out);
+	linebuf_feed(&lb, text.p, cut);
+	linebuf_feed(&lb, text.p + cut, text.len - cut);
+	linebuf_finish(&lb);
+	linebuf_release(&lb);
+}
+
+static void
+expect(struct str text, const char *want, const char *name)
+{
+	struct buf got, whole;
+	size_t same = 0;
+
+	buf_init(&got, 1 << 20);
+	buf_init(&whole, 1 << 20);
+	feed_cut(&whole, text, text.len);
+	is_str(whole.data, want, name);
+	for (size_t cut = 0; cut <= text.len; cut++) {
+		feed_cut(&got, text, cut);
+		same += strcmp(got.data, whole.data) == 0;
+	}
+	is_int((long long)same, (long long)text.len + 1,
+	       "and the same at every cut");
+	buf_release(&got);
+	buf_release(&whole);
+}
+
+static void
+test_shapes(void)
+{
+	expect(STR_LIT("a\nb\n"), "1|1|a\n2|1|b\n", "two lines");
+	expect(STR_LIT("a\nb"), "1|1|a\n2|1|b\n", "no newline at the end");
+	expect(STR_LIT("a\r\nb\r\n"), "1|1|a\n2|1|b\n", "CR LF");
+	expect(STR_LIT("1%\r2%\r3%\nx\n"), "1|0|1%\n1|0|2%\n1|1|3%\n2|1|x\n",
+	       "a progress bar");
+	expect(STR_LIT("1%\r\r\nx"), "1|1|1%\n2|1|x\n", "CR CR LF");
+	expect(STR_LIT("50%\r"), "1|1|50%\n", "CR at the end");
+	expect(STR_LIT("\n\na\n"), "1|1|\n2|1|\n3|1|a\n", "empty lines");
+	expect(STR_LIT("\x1b[32mok\x1b[0m 1\n"), "1|1|ok 1\n", "colours");
+	expect(STR_LIT("\x1b]0;title\x07x\x1b]8;;u\x1b\\y\n"), "1|1|xy\n",
+	       "OSC strings");
+	expect(STR_LIT("a\0b\n"), "1|1|ab\n", "NUL bytes");
+	expect(STR_LIT("\xff\xfe\n"), "1|1|\xff\xfe\n", "invalid UTF-8 stays");
+}
+
+static void
+note_length(void *user, const struct segment *segment)
+{
+	*(size_t *)user = segment->text.len;
+}
+
+static void
+test_long_line(void)
+{
+	size_t len = 300000, got = 0;
+	char *text = xmalloc(len + 1);
+	struct linebuf lb;
+
+	memset(text, 'x', len);
+	text[len] = '\n';
+	linebuf_init(&lb, note_length, &got);
+	linebuf_feed(&lb, text, len + 1);
+	is_int((long long)got, LINE_MAX_BYTES, "64 KiB of a line are kept");
+	is_int((long long)lb.dropped_bytes, (long long)len - LINE_MAX_BYTES,
+	       "the rest is counted");
+	got = 0;
+	for (size_t i = 0; i <= len; i += 1000)
+		linebuf_feed(&lb, text + i,
+			     len + 1 - i < 1000 ? len + 1 - i : 1000);
+	is_int((long long)got, LINE_MAX_BYTES, "in pieces too");
+	is_int((long long)lb.partial.room <= 2 * LINE_MAX_BYTES, 1,
+	       "in bounded memory");
+	linebuf_release(&lb);
+	free(text);
+}
+
+int
+main(void)
+{
+	test_shapes();
+	test_long_line();
+	return tap_done();
+}

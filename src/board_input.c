@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "log_paths.h"
@@ -394,24 +395,52 @@ board_input_read(struct board_input *input, char *const *argv, size_t n)
 	log_paths_release(&paths);
 }
 
+/* A walk over the database: the mirrors of logs by pod, path, generation. */
+struct walk {
+	struct board_input *input;
+	struct map mirrors; /* values owned */
+};
+
+static char *
+mirror_key(const char *pod, const char *path, unsigned int gen)
+{
+	return xasprintf("%s:%u:%s", pod, gen, path);
+}
+
+static int
+take_tail(void *user, const struct stored_tail *tail)
+{
+	struct walk *walk = user;
+	char *key = mirror_key(tail->pod, tail->path, tail->gen);
+
+	if (tail->mirror != NULL)
+		free(map_set(&walk->mirrors, str_from(key),
+			     xstrdup(tail->mirror)));
+	free(key);
+	return 0;
+}
+
 /* One run of the database, named "pod:file". */
 static int
 take_stored(void *user, const struct stored_run *stored)
 {
-	struct board_input *input = user;
-	const char *slash = strrchr(stored->path, '/');
+	struct walk *walk = user;
+	struct board_input *input = walk->input;
+	const char *slash = strrchr(stored->path, '/'), *mirror;
 	char *key = input->by == BOARD_BY_POD
 			    ? xstrdup(stored->pod)
 			    : key_of(input, stored->path, &stored->run);
 	char *path = xasprintf("%s:%s", stored->pod, stored->path);
-	struct board_row *row =
-		board_add(input->board, path, key, NULL, &stored->run);
+	char *tail = mirror_key(stored->pod, stored->path, stored->gen);
+	struct board_row *row = add_run(input, path, key, NULL, &stored->run);
 
 	if (row != NULL) {
 		row->name = xasprintf("%s:%s", stored->pod,
 				      slash != NULL ? slash + 1 : stored->path);
-		input->n_runs++;
+		mirror = map_get(&walk->mirrors, str_from(tail));
+		row->log = mirror != NULL ? xstrdup(mirror) : NULL;
 	}
+	free(tail);
 	free(path);
 	free(key);
 	return 0;
@@ -421,7 +450,15 @@ int
 board_input_store(struct board_input *input, struct store *store,
 		  struct err *err)
 {
-	return store_each_run(store, 0, take_stored, input, err);
+	struct walk walk = { .input = input };
+	int status;
+
+	map_init(&walk.mirrors);
+	status = store_each_tail(store, take_tail, &walk, err);
+	if (status == 0)
+		status = store_each_run(store, 0, take_stored, &walk, err);
+	map_release(&walk.mirrors, free);
+	return status;
 }
 
 /* All of text as numbers between commas; how many, or 0. */

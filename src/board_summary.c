@@ -22,12 +22,24 @@ static const struct out_column columns[] = {
 	{ "sd_population", "population sd", 8, 0 },
 	{ "delta", "delta", 8, 0 },
 	{ "delta_nats", "delta nats", 8, 0 },
-	{ "p_a", "p of A", 6, 0 },
-	{ "p_b", "p of B", 6, 0 },
+	{ "p_a", "p of A", -1, 0 },
+	{ "p_b", "p of B", -1, 0 },
 	{ "caps", "caps", 0, 0 },
 	{ "verdict", "verdict", 0, 0 },
 	{ NULL, NULL, 0, 0 },
 };
+
+/* Four digits, so that a small p is not shown as 0. */
+static double
+shown_p(const struct board_test *test)
+{
+	char text[32];
+	double p = RUN_ABSENT;
+
+	(void)snprintf(text, sizeof(text), "%.4g", test->p);
+	(void)str_to_double(str_from(text), &p);
+	return p;
+}
 
 static cJSON *
 summary_row(const struct board_group *group, size_t rank)
@@ -48,8 +60,8 @@ summary_row(const struct board_group *group, size_t rank)
 	json_add_number(row, "sd_population", group->stats.sd_population);
 	json_add_number(row, "delta", v->delta);
 	json_add_number(row, "delta_nats", v->delta_nats);
-	json_add_number(row, "p_a", v->tests[TRACK_TEST_A].p);
-	json_add_number(row, "p_b", v->tests[TRACK_TEST_B].p);
+	json_add_number(row, "p_a", shown_p(&v->tests[TRACK_TEST_A]));
+	json_add_number(row, "p_b", shown_p(&v->tests[TRACK_TEST_B]));
 	json_add_string(row, "caps", caps.len > 0 ? caps.data : NULL);
 	json_add_string(row, "verdict", v->text[0] != '\0' ? v->text : NULL);
 	buf_release(&caps);

@@ -177,6 +177,8 @@ run_submission(const struct cmd_args *args, struct call *call, struct err *err)
 		s->date = today;
 	s->board = &built->board;
 	s->group = choose_group(&built->board, call->group, err);
+	if (s->group != NULL)
+		submission_find_logs(&built->board, s->group);
 	if (s->group == NULL)
 		(void)err_prefix(err, "submission");
 	else if (call->out == NULL)

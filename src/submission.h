@@ -23,6 +23,12 @@ struct submission {
 	const char *date; /* YYYY-MM-DD */
 };
 
+/*
+ * Hash the logs of the group that are files here and were not hashed when
+ * they were read: those of the database, whose mirrors hold their bytes.
+ */
+void submission_find_logs(struct board *board, const struct board_group *group);
+
 /* The object of submission.json; given (owned). */
 cJSON *submission_json(const struct submission *s);
 

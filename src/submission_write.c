@@ -71,20 +71,62 @@ write_readme(const struct submission *s, const char *folder, struct err *err)
 	return new_folder_finish(stream, path, err);
 }
 
+static const char *
+log_of(const struct board_row *row)
+{
+	return row->log != NULL ? row->log : row->path;
+}
+
+/* All bytes of from into sha and, where there is one, to. */
+static void
+pass_bytes(FILE *from, FILE *to, struct sha256 *sha)
+{
+	char *block = xmalloc(BLOCK_BYTES);
+	size_t n;
+
+	while ((n = fread(block, 1, BLOCK_BYTES, from)) > 0) {
+		sha256_update(sha, block, n);
+		if (to != NULL)
+			(void)fwrite(block, 1, n, to);
+	}
+	free(block);
+}
+
+void
+submission_find_logs(struct board *board, const struct board_group *group)
+{
+	for (size_t i = 0; i < group->n_rows; i++) {
+		struct board_row *row = board->rows[group->rows[i]];
+		struct sha256 sha;
+		FILE *from;
+
+		if (row->log == NULL || row->sha256[0] != '\0')
+			continue;
+		from = fopen(row->log, "rbe");
+		if (from == NULL)
+			continue;
+		sha256_init(&sha);
+		pass_bytes(from, NULL, &sha);
+		if (!ferror(from))
+			sha256_hex(&sha, row->sha256);
+		(void)fclose(from);
+	}
+}
+
 /* Copy one log, and see that it is the one whose numbers are told. */
 static int
 copy_log(const struct submission *s, const struct board_row *row,
 	 const char *folder, struct err *err)
 {
-	char *name = submission_log_name(s, row), *path, *block;
+	char *name = submission_log_name(s, row), *path;
 	char hex[SHA256_HEX_SIZE];
-	FILE *to, *from = fopen(row->path, "rbe");
+	FILE *to, *from = fopen(log_of(row), "rbe");
 	struct sha256 sha;
-	size_t n;
+	bool failed;
 
 	to = from != NULL ? new_folder_create(folder, name, &path, err) : NULL;
 	if (from == NULL)
-		err_set_errno(err, ERR_IO, "cannot open %s", row->path);
+		err_set_errno(err, ERR_IO, "cannot open %s", log_of(row));
 	free(name);
 	if (to == NULL) {
 		if (from != NULL)
@@ -92,22 +134,17 @@ copy_log(const struct submission *s, const struct board_row *row,
 		return -1;
 	}
 	sha256_init(&sha);
-	block = xmalloc(BLOCK_BYTES);
-	while ((n = fread(block, 1, BLOCK_BYTES, from)) > 0) {
-		sha256_update(&sha, block, n);
-		(void)fwrite(block, 1, n, to);
-	}
-	free(block);
+	pass_bytes(from, to, &sha);
 	sha256_hex(&sha, hex);
-	n = (size_t)ferror(from);
+	failed = ferror(from) != 0;
 	(void)fclose(from);
 	if (new_folder_finish(to, path, err) != 0)
 		return -1;
-	if (n != 0)
-		return err_set(err, ERR_IO, "cannot read %s", row->path);
+	if (failed)
+		return err_set(err, ERR_IO, "cannot read %s", log_of(row));
 	if (strcmp(hex, row->sha256) != 0)
 		return err_set(err, ERR_IO, "%s has changed since it was read",
-			       row->path);
+			       log_of(row));
 	return 0;
 }
 

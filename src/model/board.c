@@ -51,6 +51,7 @@ board_release(struct board *board)
 		run_release(&board->rows[i]->run);
 		free(board->rows[i]->path);
 		free(board->rows[i]->name);
+		free(board->rows[i]->log);
 		free(board->rows[i]);
 	}
 	for (size_t i = 0; i < board->n_groups; i++)

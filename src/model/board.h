@@ -65,6 +65,7 @@ enum board_kept {
 struct board_row {
 	char *path; /* owned, as given, raw bytes */
 	char *name; /* owned; the path within its group unless it was set */
+	char *log;  /* owned; file here with its bytes, NULL: path itself */
 	size_t group;
 	char sha256[65]; /* of the file's bytes; "" unknown */
 	struct run run;	 /* owned copy */

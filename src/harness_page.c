@@ -23,32 +23,6 @@ page_word(const char *text)
 	return text != NULL && *text != '\0' ? text : "\xe2\x80\x94";
 }
 
-void
-page_add_number(struct buf *text, double value)
-{
-	buf_appendf(text, "%.10g", value);
-}
-
-void
-page_add_duration(struct buf *text, double seconds)
-{
-	unsigned int s;
-
-	if (!(seconds >= 0) || seconds > 1e9)
-		seconds = 0;
-	s = (unsigned int)(seconds + 0.5);
-	if (seconds < 9.95 && seconds != s)
-		buf_appendf(text, "%.*f s", seconds < 1 ? 2 : 1, seconds);
-	else if (s < 60)
-		buf_appendf(text, "%u s", s);
-	else if (s < 3600 && s % 60 == 0)
-		buf_appendf(text, "%um", s / 60);
-	else if (s < 3600)
-		buf_appendf(text, "%um%02us", s / 60, s % 60);
-	else
-		buf_appendf(text, "%uh%02um", s / 3600, s % 3600 / 60);
-}
-
 /* Print one line of the head from page->text and empty it. */
 void
 page_line(struct page *page, const char *label)

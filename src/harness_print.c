@@ -5,6 +5,7 @@
 #include "harness_print.h"
 
 #include "harness_page.h"
+#include "model/harness_words.h"
 #include "parsers/json.h"
 
 static const struct out_column run_columns[] = {
@@ -36,117 +37,20 @@ add_cell_number(cJSON *row, const char *key, struct harness_number number)
 	json_add_number(row, key, number.present ? number.value : (double)NAN);
 }
 
-/* An attempt without an end: whether somebody may still bring it. */
-static const char *
-open_attempt(const struct harness_run *run, const struct harness_iteration *it)
-{
-	if (run->has_summary || it != &run->iterations[run->n_iterations - 1])
-		return "no end told";
-	return run->life.state == HARNESS_STATE_RUNNING ? "under way"
-							: "cut off";
-}
-
+/* Everything of a run but its table of iterations. */
 static void
-put_attempt(struct page *page, const struct harness_run *run,
-	    const struct harness_iteration *it)
+print_head(struct page *page, const struct harness_workspace *ws,
+	   const struct harness_run *run)
 {
-	const struct harness_phase *attempt = it->attempt;
-	struct buf *text = &page->text;
-	const char *status;
-
-	if (attempt == NULL) {
-		buf_append_str(text, open_attempt(run, it));
-		return;
+	buf_appendf(&page->text, "HarnessGym run %s", run->id);
+	page_title(page);
+	for (size_t i = 0; i < HARNESS_FACT_COUNT; i++) {
+		harness_add_fact(&page->text, (enum harness_fact)i, ws, run);
+		if (page->text.len > 0)
+			page_line(page,
+				  harness_fact_label((enum harness_fact)i));
 	}
-	status = attempt->status != NULL ? attempt->status : "?";
-	if (strcmp(status, "timeout") == 0 && it->attempt_limit_s.present) {
-		buf_append_str(text, "timed out at ");
-		page_add_duration(text, it->attempt_limit_s.value);
-		return;
-	}
-	buf_append_str(text, status);
-	if (strcmp(status, "failed") == 0 && attempt->return_code.present)
-		buf_appendf(text, " (%.0f)", attempt->return_code.value);
-	if (attempt->duration_s.present) {
-		buf_append_str(text, " ");
-		page_add_duration(text, attempt->duration_s.value);
-	}
-}
-
-static void
-put_calls(struct page *page, const struct harness_iteration *it)
-{
-	if (!it->calls.present)
-		return;
-	buf_appendf(&page->text, "%.0f", it->calls.value);
-	if (it->calls_delta.present)
-		buf_appendf(&page->text, " (+%.0f)", it->calls_delta.value);
-}
-
-static void
-add_claim(struct buf *text, struct harness_number number, const char *why)
-{
-	if (!harness_is_finite(number))
-		return;
-	if (text->len > 0)
-		buf_append_str(text, "; ");
-	buf_append_str(text, "? unverified ");
-	page_add_number(text, number.value);
-	buf_appendf(text, " (%s)", why);
-}
-
-/* Whether the agent's own tool saw more than the verifier confirmed. */
-static bool
-beats(const struct harness_run *run, const struct harness_iteration *it)
-{
-	return run->higher_is_better == HARNESS_YES
-		       ? it->session_score.value > it->verified_score.value
-		       : it->session_score.value < it->verified_score.value;
-}
-
-static void
-put_result(struct page *page, const struct harness_run *run,
-	   const struct harness_iteration *it)
-{
-	struct buf *text = &page->text;
-
-	if (it->verified_score.present) {
-		buf_append_str(text, "verified");
-	} else if (it->invalid_score.present) {
-		buf_append_str(text, "INVALID ");
-		page_add_number(text, it->invalid_score.value);
-		buf_append_str(text, " (verifier failed)");
-	} else if (it->post.failure != HARNESS_FAILURE_NONE) {
-		buf_appendf(text, "no score (%s)",
-			    harness_failure_class(it->post.failure));
-	} else if (it->post.present) {
-		buf_appendf(text, "no score (verifier %s)",
-			    it->post.passed == HARNESS_YES ? "gave none"
-							   : "failed");
-	} else {
-		buf_append_str(text, "not measured");
-	}
-	if (it->post.stray_score.present)
-		add_claim(text, it->post.stray_score,
-			  "among other text, refused");
-	add_claim(text, it->claimed_score, "claimed");
-	if (!it->verified_score.present || beats(run, it))
-		add_claim(text, it->session_score, "in session");
-}
-
-static void
-put_qualification(struct page *page, const struct harness_iteration *it)
-{
-	const struct harness_qualification *q = &it->qualification;
-	struct buf *text = &page->text;
-
-	for (size_t i = 0; i < q->n_attempts; i++)
-		buf_appendf(text, "%s%s", i > 0 ? ", " : "",
-			    q->attempts[i] != NULL ? q->attempts[i] : "?");
-	if (q->present && q->active_tools.present)
-		buf_appendf(text, ", %.0f tools", q->active_tools.value);
-	if (q->n_quarantined > 0)
-		buf_appendf(text, ", %zu QUARANTINED", q->n_quarantined);
+	(void)fputc('\n', page->stream);
 }
 
 static cJSON *
@@ -157,17 +61,17 @@ iteration_row(struct page *page, const struct harness_run *run,
 
 	json_add_string(row, "run_id", run->id);
 	cJSON_AddNumberToObject(row, "iteration", it->number);
-	put_attempt(page, run, it);
+	harness_add_attempt(&page->text, run, it);
 	take_cell(page, row, "attempt");
 	add_cell_number(row, "active_tools", it->active_tools);
-	put_calls(page, it);
+	harness_add_calls(&page->text, it);
 	take_cell(page, row, "calls");
 	add_cell_number(row, "score_verified", it->verified_score);
 	add_cell_number(row, "vs_baseline_pct", it->baseline_pct);
 	add_cell_number(row, "vs_best_pct", it->previous_pct);
-	put_result(page, run, it);
+	harness_add_result(&page->text, run, it);
 	take_cell(page, row, "result");
-	put_qualification(page, it);
+	harness_add_qualification(&page->text, it);
 	take_cell(page, row, "qualification");
 	json_add_string(row, "note", it->note);
 	return row;
@@ -183,7 +87,7 @@ harness_print_run(FILE *stream, enum out_format format,
 	int rc;
 
 	if (format != OUT_CSV)
-		harness_print_head(&page, ws, run);
+		print_head(&page, ws, run);
 	/* The head names the run; only CSV repeats it in each row. */
 	out = out_new(stream, format,
 		      format == OUT_CSV ? run_columns : run_columns + 1);
@@ -223,7 +127,7 @@ put_trial(struct page *page, const struct harness_trial *t)
 		buf_append_str(text, "INVALID");
 		if (harness_is_finite(t->post.score)) {
 			buf_append_str(text, " ");
-			page_add_number(text, t->post.score.value);
+			harness_add_number(text, t->post.score.value);
 		}
 		if (t->post.failure != HARNESS_FAILURE_NONE)
 			buf_appendf(text, " (%s)",
@@ -251,11 +155,11 @@ print_group(struct page *page, const struct harness_group *group)
 		buf_appendf(text, ", %u not measured", group->not_run);
 	if (group->median.present) {
 		buf_append_str(text, "; median of the valid ");
-		page_add_number(text, group->median.value);
+		harness_add_number(text, group->median.value);
 		buf_append_str(text, ", from ");
-		page_add_number(text, group->min.value);
+		harness_add_number(text, group->min.value);
 		buf_append_str(text, " to ");
-		page_add_number(text, group->max.value);
+		harness_add_number(text, group->max.value);
 	}
 	page_line(page, group->name);
 }

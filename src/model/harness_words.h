@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_MODEL_HARNESS_WORDS_H
+#define HGYM_MODEL_HARNESS_WORDS_H
+
+#include "base/buf.h"
+#include "parsers/harness_run.h"
+
+/*
+ * The words for a judged run, one way for the command and for the screen:
+ * only what is verified is given as a plain number, all else is said to be
+ * INVALID, unverified, or not measured.  Each appends; nothing appended means
+ * that there is nothing to say.  Texts of runs in them are clean.
+ */
+void harness_add_number(struct buf *text, double value);
+/* "8 s", "1.1 s", "8m", "8m05s", "1h20m". */
+void harness_add_duration(struct buf *text, double seconds);
+
+/* Cells of an iteration. */
+void harness_add_attempt(struct buf *text, const struct harness_run *run,
+			 const struct harness_iteration *it);
+void harness_add_calls(struct buf *text, const struct harness_iteration *it);
+void harness_add_result(struct buf *text, const struct harness_run *run,
+			const struct harness_iteration *it);
+void harness_add_qualification(struct buf *text,
+			       const struct harness_iteration *it);
+
+/* Lines about a run, in the order that they are shown. */
+enum harness_fact {
+	HARNESS_FACT_TASK,
+	HARNESS_FACT_SCORE,
+	HARNESS_FACT_STATE,
+	HARNESS_FACT_BASELINE,
+	HARNESS_FACT_BEST,
+	HARNESS_FACT_EARLIER,
+	HARNESS_FACT_UNVERIFIED,
+	HARNESS_FACT_STOP,
+	HARNESS_FACT_SAYS,
+	HARNESS_FACT_CHECKPOINT,
+	HARNESS_FACT_RESTORED,
+	HARNESS_FACT_CALLS,
+	HARNESS_FACT_QUARANTINED,
+	HARNESS_FACT_RUNS,
+	HARNESS_FACT_COUNT
+};
+
+const char *harness_fact_label(enum harness_fact fact);
+void harness_add_fact(struct buf *text, enum harness_fact fact,
+		      const struct harness_workspace *ws,
+		      const struct harness_run *run);
+
+#endif

@@ -16,15 +16,12 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "remote/link.h"
-#include "remote/ssh_alias.h"
 
 /* From SIGTERM to SIGKILL for a cancelled command. */
 #define GRACE_MS 2000
 /* For connecting, host key and authentication together. */
 #define CONNECT_MS 40000
 #define DIAG_CAP   8192
-/* ssh prints this line when it is through, by its LocalCommand. */
-#define UP_MARK "hgym-tui-link-up\n"
 
 /* One child; outlives its stream by the grace of a cancelled command. */
 struct child_run {
@@ -260,10 +257,11 @@ take_diag(struct child_run *run, const char *data, size_t len)
 	if (run->diag.len + len > run->diag.cap)
 		buf_consume(&run->diag, run->diag.len / 2);
 	buf_append(&run->diag, data, len);
-	mark = str_find((struct str){ run->diag.data, run->diag.len }, UP_MARK);
+	mark = str_find((struct str){ run->diag.data, run->diag.len },
+			CHILD_UP_MARK);
 	if (mark == NULL)
 		return;
-	mark += strlen(UP_MARK);
+	mark += strlen(CHILD_UP_MARK);
 	buf_init(&rest, DIAG_CAP);
 	buf_append(&rest, mark,
 		   run->diag.len - (size_t)(mark - run->diag.data));
@@ -341,90 +339,6 @@ on_deadline(void *user)
 		loop_child_kill(run->child, SIGKILL);
 }
 
-/* The words of an ssh command line; all strings live as long as it. */
-struct ssh_words {
-	const char *argv[24];
-	size_t n;
-	struct buf known_hosts, port;
-	struct ssh_dest dest;
-	char *identity;
-};
-
-static void
-add_word(struct ssh_words *words, const char *word)
-{
-	words->argv[words->n++] = word;
-}
-
-static void
-add_pod_options(struct ssh_words *words, const struct remote_pod *pod)
-{
-	if (pod->identity != NULL) {
-		words->identity = ssh_expand_home(pod->identity);
-		add_word(words, "-i");
-		add_word(words, words->identity);
-	}
-	if (pod->known_hosts != NULL) {
-		char *path = ssh_expand_home(pod->known_hosts);
-
-		buf_appendf(&words->known_hosts, "-oUserKnownHostsFile=\"%s\"",
-			    path);
-		free(path);
-		add_word(words, words->known_hosts.data);
-	}
-	if (pod->proxy_jump != NULL) {
-		add_word(words, "-J");
-		add_word(words, pod->proxy_jump);
-	}
-	if (words->dest.port > 0) {
-		buf_appendf(&words->port, "-p%d", words->dest.port);
-		add_word(words, words->port.data);
-	}
-	if (words->dest.user != NULL) {
-		add_word(words, "-l");
-		add_word(words, words->dest.user);
-	}
-}
-
-/* Never a question, never a terminal, never an unknown key in silence. */
-static int
-make_ssh_words(struct ssh_words *words, const struct child_run *run,
-	       struct err *err)
-{
-	const struct remote_link *link = run->link;
-
-	memset(words, 0, sizeof(*words));
-	buf_init(&words->known_hosts, 8192);
-	buf_init(&words->port, 16);
-	if (ssh_dest_parse(&words->dest, link->pod.ssh, err) != 0)
-		return -1;
-	add_word(words, "ssh");
-	add_word(words, "-T");
-	add_word(words, "-oBatchMode=yes");
-	add_word(words, "-oConnectTimeout=10");
-	add_word(words, "-oServerAliveInterval=5");
-	add_word(words, "-oServerAliveCountMax=3");
-	add_word(words, link->fleet->options.accept_new
-				? "-oStrictHostKeyChecking=accept-new"
-				: "-oStrictHostKeyChecking=yes");
-	add_word(words, "-oPermitLocalCommand=yes");
-	add_word(words, "-oLocalCommand=sh -c 'echo hgym-tui-link-up >&2'");
-	add_pod_options(words, &link->pod);
-	add_word(words, "--");
-	add_word(words, words->dest.host);
-	add_word(words, run->s->command);
-	return 0;
-}
-
-static void
-release_ssh_words(struct ssh_words *words)
-{
-	buf_release(&words->known_hosts);
-	buf_release(&words->port);
-	ssh_dest_release(&words->dest);
-	free(words->identity);
-}
-
 static int
 start_child(struct child_run *run, const char *const *argv,
 	    const char *const *envp, struct err *err)
@@ -458,12 +372,15 @@ static int
 start_ssh(struct child_run *run, struct err *err)
 {
 	const char **envp = child_ssh_environment();
-	struct ssh_words words;
-	int rc = make_ssh_words(&words, run, err);
+	const struct remote_link *link = run->link;
+	struct child_words words;
+	int rc = child_words_init(&words, &link->pod,
+				  link->fleet->options.accept_new,
+				  run->s->command, err);
 
 	if (rc == 0)
 		rc = start_child(run, words.argv, envp, err);
-	release_ssh_words(&words);
+	child_words_release(&words);
 	free(envp);
 	return rc;
 }
@@ -580,9 +497,10 @@ child_release(struct remote_link *link)
 
 	if (conn == NULL)
 		return;
-	while (!list_is_empty(&conn->runs)) {
+	list_for_each_safe(at, &conn->runs)
+	{
 		struct child_run *run =
-			list_entry(conn->runs.next, struct child_run, in_link);
+			list_entry(at, struct child_run, in_link);
 
 		if (run->child != NULL)
 			loop_child_kill(run->child, SIGTERM);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -136,4 +137,75 @@ child_signal_name(char out[16], int signum)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (names[i].signum == signum)
 			snprintf(out, 16, "%s", names[i].name);
+}
+
+static void
+add_word(struct child_words *words, const char *word)
+{
+	words->argv[words->n++] = word;
+}
+
+static void
+add_pod_options(struct child_words *words, const struct remote_pod *pod)
+{
+	if (pod->identity != NULL) {
+		words->identity = ssh_expand_home(pod->identity);
+		add_word(words, "-i");
+		add_word(words, words->identity);
+	}
+	if (pod->known_hosts != NULL) {
+		char *path = ssh_expand_home(pod->known_hosts);
+
+		buf_appendf(&words->known_hosts, "-oUserKnownHostsFile=\"%s\"",
+			    path);
+		free(path);
+		add_word(words, words->known_hosts.data);
+	}
+	if (pod->proxy_jump != NULL) {
+		add_word(words, "-J");
+		add_word(words, pod->proxy_jump);
+	}
+	if (words->dest.port > 0) {
+		buf_appendf(&words->port, "-p%d", words->dest.port);
+		add_word(words, words->port.data);
+	}
+	if (words->dest.user != NULL) {
+		add_word(words, "-l");
+		add_word(words, words->dest.user);
+	}
+}
+
+int
+child_words_init(struct child_words *words, const struct remote_pod *pod,
+		 bool accept_new, const char *command, struct err *err)
+{
+	memset(words, 0, sizeof(*words));
+	buf_init(&words->known_hosts, 8192);
+	buf_init(&words->port, 16);
+	if (ssh_dest_parse(&words->dest, pod->ssh, err) != 0)
+		return -1;
+	add_word(words, "ssh");
+	add_word(words, "-T");
+	add_word(words, "-oBatchMode=yes");
+	add_word(words, "-oConnectTimeout=10");
+	add_word(words, "-oServerAliveInterval=5");
+	add_word(words, "-oServerAliveCountMax=3");
+	add_word(words, accept_new ? "-oStrictHostKeyChecking=accept-new"
+				   : "-oStrictHostKeyChecking=yes");
+	add_word(words, "-oPermitLocalCommand=yes");
+	add_word(words, "-oLocalCommand=sh -c 'echo hgym-tui-link-up >&2'");
+	add_pod_options(words, pod);
+	add_word(words, "--");
+	add_word(words, words->dest.host);
+	add_word(words, command);
+	return 0;
+}
+
+void
+child_words_release(struct child_words *words)
+{
+	buf_release(&words->known_hosts);
+	buf_release(&words->port);
+	ssh_dest_release(&words->dest);
+	free(words->identity);
 }

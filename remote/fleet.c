@@ -253,9 +253,8 @@ fleet_free(struct fleet *fleet)
 	fleet->closing = true;
 	for (size_t i = 0; i < fleet->n_links; i++)
 		link_release(&fleet->links[i]);
-	while (!list_is_empty(&fleet->secrets))
-		free_secret(
-			list_entry(fleet->secrets.next, struct secret, link));
+	list_for_each_safe(at, &fleet->secrets)
+		free_secret(list_entry(at, struct secret, link));
 	loop_timer_close(fleet->watch);
 	free(fleet->links);
 	free(fleet);

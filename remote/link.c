@@ -199,9 +199,8 @@ link_init(struct remote_link *link, struct fleet *fleet, size_t index,
 	link->fleet = fleet;
 	link->index = index;
 	link->pod = *pod;
-	if (pod->transport == REMOTE_LIBSSH2)
-		link->pod.transport = REMOTE_OPENSSH;
-	link->ops = &child_link_ops;
+	link->ops = pod->transport == REMOTE_LIBSSH2 ? &ssh_link_ops
+						     : &child_link_ops;
 	list_init(&link->streams);
 	link->retry = loop_timer_new(fleet->loop, on_retry, link);
 	link->info.since_ms = link_now_ms(link);

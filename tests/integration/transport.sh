@@ -1,7 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Commands over each transport against a real sshd on loopback.
+# shellcheck source=tests/support/transport-lib.sh
 . "${HGYM_SRC:-.}/tests/support/transport-lib.sh"
+
+# The probe watches its stdin: a pipe, not a file.
+feed() {
+	cat "$1" 2>/dev/null
+}
 
 same_for_all() {
 	transport=$1
@@ -11,7 +17,7 @@ same_for_all() {
 	is "$?" 37 "$transport: the exit status comes back"
 	is "$(cat "$work/out")" out "$transport: stdout"
 	is "$(cat "$work/err")" err "$transport: stderr apart from it"
-	cat "$work/blob" | t "$transport" 'cat'
+	feed "$work/blob" | t "$transport" 'cat'
 	is "$?" 0 "$transport: cat"
 	check "$transport: 3 MB of all bytes there and back" \
 		cmp -s "$work/blob" "$work/out"
@@ -31,14 +37,15 @@ same_for_all() {
 	esac
 	t -c 300 "$transport" 'sleep 60' </dev/null
 	is "$?" "$CANCELLED" "$transport: cancelled"
-	cat "$work/blob" 2>/dev/null | t "$transport" 'head -c 10'
+	feed "$work/blob" | t "$transport" 'head -c 10'
 	is "$?" 0 "$transport: a command that reads not all of its input"
 }
 
-rig
+rig "LogLevel VERBOSE"
 head -c 3000000 /dev/urandom >"$work/blob"
 same_for_all local
 same_for_all openssh:pod
+same_for_all libssh2:pod
 
 t local 'sleep 300 & echo $!; wait' </dev/null &
 pid=$!

@@ -78,9 +78,10 @@ write_client_files() {
 		"$(PATH=/usr/bin:/bin:/usr/local/bin command -v ssh)" \
 		"$dir/ssh_config" >"$dir/bin/ssh"
 	chmod 700 "$dir/bin/ssh"
-	for key in $(sed -n 's/^HostKey \(.*\)/\1.pub/p' "$dir/sshd_config"); do
-		echo "[127.0.0.1]:$1 $(cut -d' ' -f1,2 "$key")"
-	done >"$dir/known_hosts"
+	sed -n 's/^HostKey \(.*\)/\1.pub/p' "$dir/sshd_config" |
+		while read -r key; do
+			echo "[127.0.0.1]:$1 $(cut -d' ' -f1,2 "$key")"
+		done >"$dir/known_hosts"
 }
 
 # Start on that port; fails when it is taken.
@@ -102,8 +103,8 @@ try_port() {
 
 start() {
 	test -x "$sshd" || { echo "no $sshd here" >&2; exit 77; }
-	test "$(id -u)" != 0 || mkdir -p -m 755 /run/sshd
-	for try in 1 2 3 4 5 6 7 8; do
+	test "$(id -u)" != 0 || (umask 022 && mkdir -p /run/sshd)
+	for _ in 1 2 3 4 5 6 7 8; do
 		port=${1:-$(random_port)}
 		if try_port "$port"; then
 			echo "$port" >"$dir/port"
@@ -127,8 +128,10 @@ stop() {
 	kill "$(cat "$dir/sshd.pid")" 2>/dev/null || :
 	for pid in $all; do
 		grand=$(pgrep -P "$pid" || :)
-		kill -CONT $pid $grand 2>/dev/null || :
-		kill -KILL $pid $grand 2>/dev/null || :
+		for one in $pid $grand; do
+			kill -CONT "$one" 2>/dev/null || :
+			kill -KILL "$one" 2>/dev/null || :
+		done
 	done
 	rm -f "$dir/sshd.pid"
 }

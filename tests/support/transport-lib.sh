@@ -1,6 +1,8 @@
+#!/bin/sh
 # SPDX-License-Identifier: MIT
 # Sourced by the tests of the transports: a rig, a probe, TAP.
 # $work is a fresh directory, gone at the end; $rig/port etc. as of sshd.sh.
+# shellcheck disable=SC2034 # used by those who source it
 set -u
 src=${HGYM_SRC:-.}
 build=${HGYM_BUILD:-build}

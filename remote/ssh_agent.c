@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* A client of ssh-agent that cannot hang; used by ssh_auth.c in its job. */
+#include "config.h"
+
+#include "remote/ssh_agent.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "remote/ssh_key.h"
+
+#define AGENT_MAX_BYTES (256U * 1024)
+#define LIST_TIMEOUT_MS 5000
+#define SLICE_MS	100
+
+enum agent_message {
+	AGENT_REQUEST_IDENTITIES = 11,
+	AGENT_IDENTITIES_ANSWER = 12,
+	AGENT_SIGN_REQUEST = 13,
+	AGENT_SIGN_RESPONSE = 14,
+};
+
+/* Wait for the socket until the deadline, or until it is cancelled. */
+static bool
+wait_for(const struct ssh_agent *agent, short events, int64_t deadline_ms)
+{
+	struct pollfd pfd = { .fd = agent->fd, .events = events };
+
+	while (!atomic_load(agent->cancel) &&
+	       clock_real.mono_ms(&clock_real) < deadline_ms) {
+		int rc = poll(&pfd, 1, SLICE_MS);
+
+		if (rc > 0)
+			return true;
+		if (rc < 0 && errno != EINTR)
+			return false;
+	}
+	return false;
+}
+
+static bool
+send_all(const struct ssh_agent *agent, struct str data, int64_t deadline_ms)
+{
+	while (data.len > 0) {
+		ssize_t n = send(agent->fd, data.p, data.len,
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+			if (!wait_for(agent, POLLOUT, deadline_ms))
+				return false;
+			continue;
+		}
+		if (n <= 0)
+			return false;
+		data.p += n;
+		data.len -= (size_t)n;
+	}
+	return true;
+}
+
+/* Exactly len bytes into agent->answer. */
+static bool
+receive(struct ssh_agent *agent, size_t len, int64_t deadline_ms)
+{
+	char data[4096];
+
+	buf_clear(&agent->answer);
+	while (agent->answer.len < len) {
+		size_t want = len - agent->answer.len;
+		ssize_t n = recv(agent->fd, data,
+				 want < sizeof(data) ? want : sizeof(data),
+				 MSG_DONTWAIT);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+			if (!wait_for(agent, POLLIN, deadline_ms))
+				return false;
+			continue;
+		}
+		if (n <= 0)
+			return false;
+		buf_append(&agent->answer, data, (size_t)n);
+	}
+	return true;
+}
+
+/* One request, one answer of that type; *body is what follows the type. */
+static bool
+ask(struct ssh_agent *agent, const struct buf *request, char type,
+    int64_t timeout_ms, struct str *body)
+{
+	int64_t deadline = clock_real.mono_ms(&clock_real) + timeout_ms;
+	struct str head;
+	struct buf framed;
+	uint32_t len = 0;
+	bool good;
+
+	buf_init(&framed, AGENT_MAX_BYTES);
+	ssh_wire_put(&framed, (struct str){ request->data, request->len });
+	good = !framed.truncated &&
+	       send_all(agent, (struct str){ framed.data, framed.len },
+			deadline) &&
+	       receive(agent, 4, deadline);
+	buf_release(&framed);
+	if (!good)
+		return false;
+	head = (struct str){ agent->answer.data, agent->answer.len };
+	if (!ssh_wire_u32(&head, &len) || len < 1 || len > AGENT_MAX_BYTES ||
+	    !receive(agent, len, deadline) || agent->answer.data[0] != type)
+		return false;
+	*body = (struct str){ agent->answer.data + 1, len - 1 };
+	return true;
+}
+
+static bool
+list_keys(struct ssh_agent *agent)
+{
+	struct str rest, blob, comment;
+	struct buf request;
+	uint32_t count = 0;
+	bool good;
+
+	buf_init(&request, 16);
+	buf_append_char(&request, AGENT_REQUEST_IDENTITIES);
+	good = ask(agent, &request, AGENT_IDENTITIES_ANSWER, LIST_TIMEOUT_MS,
+		   &rest) &&
+	       ssh_wire_u32(&rest, &count);
+	buf_release(&request);
+	for (uint32_t i = 0;
+	     good && i < count && agent->n_keys < SSH_AGENT_MAX_KEYS; i++) {
+		good = ssh_wire_string(&rest, &blob) &&
+		       ssh_wire_string(&rest, &comment);
+		if (good)
+			agent->keys[agent->n_keys++] =
+				(struct str){ xstrndup(blob.p, blob.len),
+					      blob.len };
+	}
+	return good;
+}
+
+bool
+ssh_agent_open(struct ssh_agent *agent, const char *path,
+	       const atomic_bool *cancel)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	memset(agent, 0, sizeof(*agent));
+	agent->cancel = cancel;
+	buf_init(&agent->answer, AGENT_MAX_BYTES);
+	agent->fd =
+		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (agent->fd < 0 || strlen(path) >= sizeof(addr.sun_path))
+		return false;
+	memcpy(addr.sun_path, path, strlen(path));
+	if (connect(agent->fd, (const struct sockaddr *)&addr, sizeof(addr)) !=
+	    0)
+		return false;
+	return list_keys(agent);
+}
+
+void
+ssh_agent_close(struct ssh_agent *agent)
+{
+	union {
+		const char *in;
+		char *out;
+	} cast;
+
+	if (agent->fd >= 0)
+		close(agent->fd);
+	agent->fd = -1;
+	for (size_t i = 0; i < agent->n_keys; i++) {
+		cast.in = agent->keys[i].p;
+		free(cast.out);
+	}
+	agent->n_keys = 0;
+	buf_release(&agent->answer);
+}
+
+bool
+ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data,
+	       uint32_t flags, int64_t timeout_ms, struct str *signature)
+{
+	struct str rest, outer, type;
+	struct buf request;
+	bool good;
+
+	buf_init(&request, AGENT_MAX_BYTES);
+	buf_append_char(&request, AGENT_SIGN_REQUEST);
+	ssh_wire_put(&request, blob);
+	ssh_wire_put(&request, data);
+	ssh_wire_put_u32(&request, flags);
+	good = !request.truncated &&
+	       ask(agent, &request, AGENT_SIGN_RESPONSE, timeout_ms, &rest) &&
+	       ssh_wire_string(&rest, &outer) &&
+	       ssh_wire_string(&outer, &type) &&
+	       ssh_wire_string(&outer, signature);
+	buf_release(&request);
+	return good;
+}

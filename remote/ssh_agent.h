@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_REMOTE_SSH_AGENT_H
+#define HGYM_REMOTE_SSH_AGENT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/*
+ * A client of ssh-agent (draft-miller-ssh-agent) for jobs: it blocks, but
+ * never past its deadline, and gives up within 0.1 s once *cancel is set.
+ * libssh2's own client has no deadline, and agents may ask their owner.
+ */
+#define SSH_AGENT_MAX_KEYS 64
+
+struct ssh_agent {
+	int fd;
+	const atomic_bool *cancel; /* borrowed */
+	struct buf answer;
+	struct str keys[SSH_AGENT_MAX_KEYS]; /* public blobs, owned */
+	size_t n_keys;
+};
+
+/* Connect and list the keys; false: there is no agent that answers. */
+bool ssh_agent_open(struct ssh_agent *agent, const char *path,
+		    const atomic_bool *cancel);
+void ssh_agent_close(struct ssh_agent *agent);
+
+/*
+ * Sign data with the key of that blob within timeout_ms; flags 2 and 4 ask
+ * for RSA with SHA-256 and SHA-512.  *signature is the bare signature
+ * without its type, borrowed until the next call.
+ */
+bool ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data,
+		    uint32_t flags, int64_t timeout_ms, struct str *signature);
+
+#endif

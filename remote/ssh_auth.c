@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* Public key authentication, run as a job by ssh_conn.c. */
+#include "config.h"
+
+#include "remote/ssh_auth.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "remote/ssh_agent.h"
+#include "remote/ssh_key.h"
+
+/* For one exchange with the server. */
+#define SERVER_MS 20000
+/* For a signature: the agent may ask its owner for a touch. */
+#define SIGN_MS 60000
+/* libssh2 signs RSA keys with SHA-2 from 1.11.0 on. */
+#define LIBSSH2_RSA_SHA2 0x010b00
+
+/* What a key came to. */
+enum offer {
+	OFFER_DONE,  /* logged in */
+	OFFER_NEXT,  /* not this key */
+	OFFER_WOULD, /* the server would take it, if it were signed */
+	OFFER_LOST,  /* the connection is gone, or the time is over */
+};
+
+/* A signature in the making: `abstract` of the sign callback. */
+struct signer {
+	struct ssh_auth *auth;
+	struct ssh_agent *agent; /* NULL: only ask whether it would do */
+	struct str blob;
+	bool asked; /* the server said that the key would do */
+};
+
+static struct str
+blob_of(const struct ssh_key *key)
+{
+	return (struct str){ key->blob.data, key->blob.len };
+}
+
+static int64_t
+time_left_ms(const struct ssh_auth *auth)
+{
+	return auth->deadline_ms - clock_real.mono_ms(&clock_real);
+}
+
+/*
+ * The flags for the algorithm named in what is to be signed (RFC 4252,
+ * section 7): session, byte, user, service, "publickey", TRUE, algorithm.
+ */
+static uint32_t
+sign_flags(struct str data)
+{
+	struct str part;
+
+	if (!ssh_wire_string(&data, &part) || data.len < 1)
+		return 0;
+	data.p++;
+	data.len--;
+	for (int i = 0; i < 3; i++)
+		if (!ssh_wire_string(&data, &part))
+			return 0;
+	if (data.len < 1)
+		return 0;
+	data.p++;
+	data.len--;
+	if (!ssh_wire_string(&data, &part))
+		return 0;
+	return str_eq_cstr(part, "rsa-sha2-256")   ? 2
+	       : str_eq_cstr(part, "rsa-sha2-512") ? 4
+						   : 0;
+}
+
+/* libssh2's sign callback; the signature is malloc'ed, libssh2 frees it. */
+static int
+on_sign(LIBSSH2_SESSION *session, unsigned char **sig, size_t *sig_len,
+	const unsigned char *data, size_t data_len, void **abstract)
+{
+	struct signer *signer = *abstract;
+	struct str text = { (const char *)data, data_len }, signature;
+	int64_t left = time_left_ms(signer->auth);
+
+	(void)session;
+	signer->asked = true;
+	if (signer->agent == NULL ||
+	    !ssh_agent_sign(signer->agent, signer->blob, text, sign_flags(text),
+			    left < SIGN_MS ? left : SIGN_MS, &signature))
+		return -1;
+	*sig = xmalloc(signature.len + 1);
+	memcpy(*sig, signature.p, signature.len);
+	*sig_len = signature.len;
+	return 0;
+}
+
+static bool
+is_lost(const struct ssh_auth *auth, int rc)
+{
+	return atomic_load(&auth->cancel) || time_left_ms(auth) <= 0 ||
+	       rc == LIBSSH2_ERROR_SOCKET_DISCONNECT ||
+	       rc == LIBSSH2_ERROR_SOCKET_RECV ||
+	       rc == LIBSSH2_ERROR_SOCKET_SEND ||
+	       rc == LIBSSH2_ERROR_SOCKET_TIMEOUT ||
+	       rc == LIBSSH2_ERROR_TIMEOUT || rc == LIBSSH2_ERROR_PROTO;
+}
+
+/* Show a public key; sign with the agent, or only ask (agent NULL). */
+static enum offer
+offer_blob(struct ssh_auth *auth, struct ssh_agent *agent, struct str blob)
+{
+	struct signer signer = { .auth = auth, .agent = agent, .blob = blob };
+	void *abstract = &signer;
+	int rc;
+
+	auth->offered++;
+	rc = libssh2_userauth_publickey(auth->session, auth->target->user,
+					(const unsigned char *)blob.p, blob.len,
+					on_sign, &abstract);
+	if (rc == 0)
+		return OFFER_DONE;
+	if (is_lost(auth, rc))
+		return OFFER_LOST;
+	return signer.asked && agent == NULL ? OFFER_WOULD : OFFER_NEXT;
+}
+
+/* Keys that cannot be served are noted, and not shown. */
+static bool
+is_usable(struct ssh_auth *auth, const char *type)
+{
+	if (strncmp(type, "sk-", 3) == 0)
+		auth->saw_hardware = true;
+	else if (strstr(type, "-cert-v01@") != NULL)
+		auth->saw_cert = true;
+	else
+		return true;
+	return false;
+}
+
+static bool
+is_weak_rsa(struct ssh_auth *auth, const char *type)
+{
+	if (strcmp(type, "ssh-rsa") != 0 ||
+	    libssh2_version(LIBSSH2_RSA_SHA2) != NULL)
+		return false;
+	auth->saw_rsa = true;
+	return true;
+}
+
+/* Is that key of the agent the public half of one of our files? */
+static bool
+is_named(const struct ssh_key *keys, size_t n, struct str blob)
+{
+	for (size_t i = 0; i < n; i++)
+		if (keys[i].blob.len > 0 && str_eq(blob_of(&keys[i]), blob))
+			return true;
+	return false;
+}
+
+/*
+ * The agent's keys of one sort: those named by a file or the others, RSA
+ * keys that only an old server takes or the others.
+ */
+static enum offer
+offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent,
+		 const struct ssh_key *keys, bool named, bool weak)
+{
+	enum offer offer = OFFER_NEXT;
+
+	for (size_t i = 0; i < agent->n_keys && offer == OFFER_NEXT; i++) {
+		char type[64];
+
+		ssh_key_type(type, agent->keys[i]);
+		if (is_usable(auth, type) && is_weak_rsa(auth, type) == weak &&
+		    is_named(keys, auth->target->n_identities,
+			     agent->keys[i]) == named)
+			offer = offer_blob(auth, agent, agent->keys[i]);
+	}
+	return offer;
+}
+
+static enum offer
+offer_agent(struct ssh_auth *auth, const struct ssh_key *keys)
+{
+	enum offer offer = OFFER_NEXT;
+	struct ssh_agent agent;
+
+	if (auth->target->agent == NULL)
+		return OFFER_NEXT;
+	if (ssh_agent_open(&agent, auth->target->agent, &auth->cancel))
+		for (int i = 0; i < 4 && offer == OFFER_NEXT; i++)
+			if (i % 2 == 0 || !auth->target->identities_only)
+				offer = offer_agent_sort(auth, &agent, keys,
+							 i % 2 == 0, i >= 2);
+	ssh_agent_close(&agent);
+	return offer;
+}
+
+/* A key file with its passphrase, or without. */
+static enum offer
+offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
+{
+	const char *user = auth->target->user;
+	int rc;
+
+	auth->offered++;
+	rc = libssh2_userauth_publickey_fromfile_ex(
+		auth->session, user, (unsigned int)strlen(user), NULL,
+		auth->target->identities[i], passphrase);
+	if (rc == 0)
+		return OFFER_DONE;
+	if (is_lost(auth, rc))
+		return OFFER_LOST;
+	if (rc == LIBSSH2_ERROR_FILE && passphrase != NULL) {
+		auth->result = SSH_AUTH_NEEDS;
+		auth->needs = i;
+		auth->wrong = true;
+	}
+	return OFFER_NEXT;
+}
+
+/* An encrypted file: ask for its passphrase if the server wants the key. */
+static enum offer
+offer_encrypted(struct ssh_auth *auth, const struct ssh_key *key, size_t i)
+{
+	enum offer offer = OFFER_WOULD;
+
+	if (!key->readable) {
+		auth->saw_cipher = true;
+		return OFFER_NEXT;
+	}
+	if (auth->passphrases[i] != NULL)
+		return offer_file(auth, i, auth->passphrases[i]);
+	if (key->blob.len > 0)
+		offer = offer_blob(auth, NULL, blob_of(key));
+	if (offer != OFFER_WOULD)
+		return offer;
+	if (auth->result != SSH_AUTH_NEEDS) {
+		auth->result = SSH_AUTH_NEEDS;
+		auth->needs = i;
+		auth->wrong = false;
+	}
+	return OFFER_NEXT;
+}
+
+/* Plain files first, then encrypted ones, then RSA that may be refused. */
+static enum offer
+offer_files(struct ssh_auth *auth, const struct ssh_key *keys)
+{
+	enum offer offer = OFFER_NEXT;
+
+	for (int sort = 0; sort < 4; sort++)
+		for (size_t i = 0; i < auth->target->n_identities; i++) {
+			const struct ssh_key *key = &keys[i];
+
+			if (!key->exists || !is_usable(auth, key->type) ||
+			    is_weak_rsa(auth, key->type) != (sort >= 2) ||
+			    key->encrypted != (sort % 2 == 1))
+				continue;
+			offer = key->encrypted ? offer_encrypted(auth, key, i)
+					       : offer_file(auth, i, NULL);
+			if (offer != OFFER_NEXT)
+				return offer;
+			if (auth->result == SSH_AUTH_NEEDS && auth->wrong)
+				return offer;
+		}
+	return offer;
+}
+
+/* What may be the matter with the keys that were, or were not, shown. */
+static void
+add_hints(const struct ssh_auth *auth, struct buf *text)
+{
+	if (auth->saw_rsa)
+		buf_appendf(text,
+			    "; libssh2 %s signs RSA keys with SHA-1 only, "
+			    "which servers refuse: use an ed25519 key, or "
+			    "\"transport\": \"openssh\"",
+			    libssh2_version(0));
+	if (auth->saw_cert || auth->saw_hardware)
+		buf_appendf(text, "; %s need \"transport\": \"openssh\"",
+			    auth->saw_cert ? "certificates" : "hardware keys");
+	if (auth->saw_cipher)
+		buf_append_str(text, "; a key file is encrypted with a cipher "
+				     "that libssh2 does not know: use "
+				     "\"transport\": \"openssh\"");
+}
+
+static void
+list_identities(const struct ssh_auth *auth, const struct ssh_key *keys,
+		struct buf *text)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < auth->target->n_identities; i++)
+		if (keys[i].exists)
+			buf_appendf(text, "%s%s", n++ > 0 ? ", " : "",
+				    auth->target->identities[i]);
+	if (n == 0 && auth->target->n_identities > 0)
+		buf_appendf(text, "there is no key file (%s ..)",
+			    auth->target->identities[0]);
+	buf_append_str(text, auth->target->agent != NULL ? ", and the agent"
+							 : ", no agent");
+}
+
+static void
+refuse(struct ssh_auth *auth, const struct ssh_key *keys)
+{
+	struct buf text, clean;
+
+	buf_init(&text, 480);
+	buf_init(&clean, 480);
+	buf_appendf(&text, "%s@%s took none of the keys: ", auth->target->user,
+		    auth->target->host);
+	list_identities(auth, keys, &text);
+	add_hints(auth, &text);
+	utf8_sanitize(&clean, (struct str){ text.data, text.len });
+	auth->result = SSH_AUTH_REFUSED;
+	err_set(&auth->err, ERR_AUTH, "%s", clean.data);
+	buf_release(&text);
+	buf_release(&clean);
+}
+
+/* The connection broke: too many keys, or the network. */
+static void
+lose(struct ssh_auth *auth)
+{
+	char *message = NULL;
+
+	libssh2_session_last_error(auth->session, &message, NULL, 0);
+	auth->result = SSH_AUTH_LOST;
+	err_set(&auth->err, ERR_NET,
+		"the connection broke while logging in as %s: %s",
+		auth->target->user, message != NULL ? message : "");
+	if (time_left_ms(auth) <= 0)
+		err_set(&auth->err, ERR_TIMEOUT,
+			"logging in as %s took longer than %d s",
+			auth->target->user, SSH_AUTH_MS / 1000);
+	if (auth->offered < 5 || atomic_load(&auth->cancel))
+		return;
+	auth->result = SSH_AUTH_REFUSED;
+	err_set(&auth->err, ERR_AUTH,
+		"the server hung up after %u keys: name the right one by "
+		"\"identity\"",
+		auth->offered);
+}
+
+static void
+try_keys(struct ssh_auth *auth, const struct ssh_key *keys)
+{
+	enum offer offer = offer_agent(auth, keys);
+
+	if (offer == OFFER_NEXT)
+		offer = offer_files(auth, keys);
+	if (offer == OFFER_DONE)
+		auth->result = SSH_AUTH_DONE;
+	else if (offer == OFFER_LOST)
+		lose(auth);
+	else if (auth->result != SSH_AUTH_NEEDS)
+		refuse(auth, keys);
+}
+
+/* Which methods the server takes; false when that ends it already. */
+static bool
+may_try_keys(struct ssh_auth *auth)
+{
+	const char *user = auth->target->user;
+	const char *list = libssh2_userauth_list(auth->session, user,
+						 (unsigned int)strlen(user));
+	struct buf clean;
+
+	if (list == NULL) {
+		if (libssh2_userauth_authenticated(auth->session))
+			auth->result = SSH_AUTH_DONE;
+		else
+			lose(auth);
+		return false;
+	}
+	if (strstr(list, "publickey") != NULL)
+		return true;
+	buf_init(&clean, 200);
+	utf8_sanitize(&clean, str_from(list));
+	auth->result = SSH_AUTH_REFUSED;
+	err_set(&auth->err, ERR_AUTH,
+		"the server takes no keys, only: %s; use \"transport\": "
+		"\"openssh\"",
+		clean.data);
+	buf_release(&clean);
+	return false;
+}
+
+void
+ssh_auth_work(struct ssh_auth *auth)
+{
+	struct ssh_key *keys = xcalloc(SSH_TARGET_FILES, sizeof(*keys));
+
+	auth->result = SSH_AUTH_REFUSED;
+	auth->offered = 0;
+	auth->wrong = false;
+	auth->deadline_ms = clock_real.mono_ms(&clock_real) + SSH_AUTH_MS;
+	libssh2_session_set_blocking(auth->session, 1);
+	libssh2_session_set_timeout(auth->session, SERVER_MS);
+	if (may_try_keys(auth)) {
+		for (size_t i = 0; i < auth->target->n_identities; i++)
+			ssh_key_read(&keys[i], auth->target->identities[i]);
+		try_keys(auth, keys);
+		for (size_t i = 0; i < auth->target->n_identities; i++)
+			ssh_key_release(&keys[i]);
+	}
+	libssh2_session_set_blocking(auth->session, 0);
+	free(keys);
+}
+
+void
+ssh_auth_wipe(struct ssh_auth *auth)
+{
+	for (size_t i = 0; i < SSH_TARGET_FILES; i++) {
+		char *passphrase = auth->passphrases[i];
+
+		if (passphrase == NULL)
+			continue;
+		explicit_bzero(passphrase, strlen(passphrase));
+		free(passphrase);
+		auth->passphrases[i] = NULL;
+	}
+}

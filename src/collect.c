@@ -71,8 +71,12 @@ on_store_state(void *user, const struct err *why)
 
 /* The store took what waited: those that were paused go on. */
 static void
-resume_all(struct collect *c)
+on_room(void *user)
 {
+	struct collect *c = user;
+
+	if (!c->is_full || store_is_full(c->store))
+		return;
 	c->is_full = false;
 	list_for_each (link, &c->pods)
 		collect_follow_resume(
@@ -84,8 +88,6 @@ on_tick(void *user)
 {
 	struct collect *c = user;
 
-	if (c->is_full && !store_is_full(c->store))
-		resume_all(c);
 	list_for_each (link, &c->pods)
 		collect_pod_tick(list_entry(link, struct collect_pod, link));
 }
@@ -150,7 +152,7 @@ open_store(struct collect *c, struct err *err)
 	const struct store_options options = {
 		.path = c->o.db_path,
 		.loop = c->o.loop,
-		.cb = { on_flush, on_store_state, c },
+		.cb = { on_flush, on_store_state, on_room, c },
 	};
 	char *dir = xstrdup(c->o.db_path);
 	char *slash = strrchr(dir, '/');

@@ -173,9 +173,12 @@ done(void *user)
 	if (!settle(store, store->write_err.code == ERR_NONE)) {
 		store->armed = true;
 		loop_timer_start(store->timer, STORE_RETRY_MS, 0);
-	} else if (!batch_is_empty(&store->waiting) || store->n_dirty > 0) {
-		store_arm(store);
+		return;
 	}
+	if (!batch_is_empty(&store->waiting) || store->n_dirty > 0)
+		store_arm(store);
+	if (store->cb.on_room != NULL)
+		store->cb.on_room(store->cb.user);
 }
 
 /* Here and now. */

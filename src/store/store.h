@@ -33,6 +33,8 @@ struct store_cb {
 	void (*on_flush)(void *user);
 	/* Writing failed (why), or works again (NULL).  May be NULL. */
 	void (*on_state)(void *user, const struct err *why);
+	/* A batch was written: there is room.  May be NULL. */
+	void (*on_room)(void *user);
 	void *user;
 };
 

@@ -3,8 +3,9 @@
 """Kill the collector at random while logs grow; nothing lost, none doubled.
 
 Logs of several shapes grow in a folder, are rotated and truncated, while
-`collect` over the local transport (or over sshd: HGYM_KILL_SSH=1) is killed
-by SIGKILL again and again.  Afterwards the database must hold what `parse`
+`collect` is killed by SIGKILL again and again: over the local transport, or
+over an sshd (HGYM_KILL_TRANSPORT=libssh2 or openssh) whose connections are
+killed too.  Afterwards the database must hold what `parse`
 says of the files, and the same series as a database that was never killed.
 HGYM_KILLS sets how often (default 8).
 """
@@ -20,6 +21,8 @@ import threading
 import time
 
 TUI = os.environ["HGYM_TUI"]
+SSHD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                    "support", "sshd.sh")
 KILLS = int(os.environ.get("HGYM_KILLS", "8"))
 count = 0
 failed = 0
@@ -206,10 +209,26 @@ def mirrors_equal(logs, state):
     return not missing
 
 
-def ssh_of_environment():
-    """Where tests/support/sshd.sh left a server, if asked for."""
-    text = os.environ.get("HGYM_KILL_SSH")
-    return json.loads(text) if text else None
+def start_sshd(folder):
+    """An sshd of our own when HGYM_KILL_TRANSPORT names an SSH transport."""
+    transport = os.environ.get("HGYM_KILL_TRANSPORT")
+    if not transport:
+        return None
+    subprocess.run(["sh", SSHD, "start", folder], check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(folder + "/port") as port, open(folder + "/user") as user:
+        host = f"{user.read().strip()}@127.0.0.1:{port.read().strip()}"
+    return {"ssh": host, "identity": folder + "/id_ed25519",
+            "known_hosts": folder + "/known_hosts", "transport": transport}
+
+
+def kill_connections(folder, rng):
+    """The server's side of a connection dies too, now and then."""
+    done = subprocess.run(["sh", SSHD, "conns", folder],
+                          stdout=subprocess.PIPE, text=True)
+    for pid in done.stdout.split():
+        if rng.random() < 0.5:
+            subprocess.run(["kill", "-9", pid], stderr=subprocess.DEVNULL)
 
 
 def main():
@@ -224,7 +243,8 @@ def main():
         if key.startswith("HARNESSGYM_"):
             del env[key]
     config = os.path.join(top, "config.json")
-    write_config(config, logs, ssh_of_environment())
+    ssh = start_sshd(os.path.join(top, "sshd"))
+    write_config(config, logs, ssh)
     db = os.path.join(top, "a.db")
     args = ["--config", config, "--db", db, "collect"]
     writers = [Writer(os.path.join(logs, name), i, kind)
@@ -236,6 +256,9 @@ def main():
         with open(os.path.join(top, "stderr"), "ab") as errors:
             child = subprocess.Popen([TUI] + args, env=env, stderr=errors)
         time.sleep(rng.choice([0.02, 0.2, 0.5, 1.0]) * rng.random() + 0.05)
+        if ssh and rng.random() < 0.5:
+            kill_connections(os.path.join(top, "sshd"), rng)
+            time.sleep(rng.random())
         if child.poll() is None:
             child.send_signal(signal.SIGKILL)
             kills += 1
@@ -264,6 +287,8 @@ def main():
     ok(one == two and sum(map(len, one.values())) > 1000,
        f"the same {sum(map(len, one.values()))} samples as without a kill")
     print(f"1..{count}")
+    if ssh:
+        subprocess.run(["sh", SSHD, "stop", os.path.join(top, "sshd")])
     if failed and os.environ.get("HGYM_KEEP"):
         note(f"kept {top}")
     else:

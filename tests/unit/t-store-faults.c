@@ -157,7 +157,7 @@ test_live(void)
 	struct store_options options = {
 		.path = path,
 		.loop = live.loop,
-		.cb = { live_flush, live_state, &live },
+		.cb = { live_flush, live_state, NULL, &live },
 	};
 	struct seen seen;
 

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""collect, runs, samples and pods as a user meets them."""
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+
+TUI = os.environ["HGYM_TUI"]
+count = 0
+top = tempfile.mkdtemp(prefix="collect.")
+env = dict(os.environ, HOME=top, XDG_STATE_HOME=top + "/state",
+           XDG_DATA_HOME=top + "/data", XDG_CONFIG_HOME=top + "/config",
+           XDG_CACHE_HOME=top + "/cache")
+for name in list(env):
+    if name.startswith(("HARNESSGYM_", "HGYM_TUI_")):
+        del env[name]
+
+
+def ok(passed, name):
+    global count
+    count += 1
+    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
+    return passed
+
+
+def same(got, want, name):
+    if not ok(got == want, name):
+        print(f"#  got: {got!r}\n# want: {want!r}", flush=True)
+
+
+def tui(*args):
+    return subprocess.run([TUI, *args], env=env, capture_output=True,
+                          text=True, timeout=120)
+
+
+def start(*args):
+    return subprocess.Popen([TUI, *args], env=env, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def until(check, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if check():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def rows(*args):
+    """By a configuration of its own: ours may be broken just now."""
+    put(top + "/empty.json", "{}")
+    done = tui("--config", top + "/empty.json", *args, "--json")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def put(path, text, mode="w"):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, mode) as file:
+        file.write(text)
+
+
+CONFIG = top + "/config/hgym-tui/config.json"
+ROW = ("step:{0}/20 train_loss:{1:.4f} train_time:{2}ms"
+       " step_avg:50.00ms\n")
+
+
+def log_rows(first, last):
+    return "".join(ROW.format(i, 6 - i / 10, i * 50)
+                   for i in range(first, last + 1))
+
+
+def configure(pods, **more):
+    put(CONFIG, json.dumps({"pods": pods, **more}))
+
+
+def local(name, glob):
+    return {"name": name, "transport": "local", "logs": [glob]}
+
+
+def test_nothing():
+    done = tui("runs")
+    same(done.returncode, 5, "no database is exit status 5")
+    same(done.stderr, f"hgym-tui: there is no database {top}/data/hgym-tui/"
+         "history.db yet (hgym-tui collect makes one)\n", "and said")
+    done = tui("collect", "--for", "1")
+    same(done.returncode, 2, "no pods is exit status 2")
+    same(done.stderr, "hgym-tui: the configuration has no pods to follow\n",
+         "and said")
+    put(CONFIG, '{"pods": [\n {"nam": "x"}]}')
+    done = tui("collect")
+    same((done.returncode, done.stderr),
+         (2, f"hgym-tui: {CONFIG}:2: pods[0].nam: unknown key\n"),
+         "a wrong configuration names file, line and key path")
+    same(tui("collect", "--for", "x").returncode, 2, "wrong seconds")
+
+
+def test_live():
+    """Follows, says running, goes on after a signal."""
+    log = top + "/a/train.log"
+    put(log, "seed:7\ntrain_batch_tokens:1000 train_seq_len:10\n"
+        + log_rows(0, 5))
+    configure([local("here", top + "/a/*.log")])
+    child = start("collect")
+    ok(until(lambda: [r["steps"] for r in rows("runs")] == [5]),
+       "the steps of a log are there")
+    put(log, log_rows(6, 9), "a")
+    ok(until(lambda: [r["steps"] for r in rows("runs")] == [9]),
+       "and the next ones when they come")
+    row = rows("runs")[0]
+    same((row["pod"], row["path"], row["run_id"], row["status"], row["seed"]),
+         ("here", log, 1, "running", 7), "a row with pod, path, id, status")
+    same(row["final_bpb"], None, "what is not there is null")
+    second = tui("collect", "--for", "1")
+    same(second.returncode, 1, "a second collector is refused")
+    same(second.stderr, f"hgym-tui: another hgym-tui (process {child.pid})"
+         f" writes to {top}/data/hgym-tui/history.db: this one only reads"
+         " it\n", "and says by whom")
+    child.send_signal(signal.SIGTERM)
+    same(child.wait(60), 128 + signal.SIGTERM, "SIGTERM ends it: 143")
+    same(rows("runs")[0]["status"], "truncated",
+         "then a run is what its log says")
+    parsed = rows("parse", log)[0]
+    stored = rows("runs")[0]
+    same({k: stored[k] for k in parsed}, parsed, "all keys are those of parse")
+
+
+def test_queries():
+    log = top + "/a/train.log"
+    samples = rows("samples", "1")
+    losses = [(s["step"], s["value"]) for s in samples
+              if s["metric"] == "train_loss"]
+    same(losses, [(i, round(6 - i / 10, 4)) for i in range(10)],
+         "samples are those of the log")
+    same(rows("samples", "train", "--metric", "train_loss"),
+         [s for s in samples if s["metric"] == "train_loss"],
+         "by the beginning of its name, one metric")
+    same(tui("samples", "nothing").returncode, 5, "no such run")
+    same(tui("samples", "1", "--metric", "x").returncode, 2, "no such metric")
+    same(tui("runs", "--pod", "other").returncode, 5, "no run of a pod")
+    same(tui("runs", "--status", "odd").returncode, 2, "no such status")
+    same(len(tui("runs", "--csv").stdout.splitlines()), 2, "CSV")
+    ok(tui("runs", "--md").stdout.startswith("| id |"), "Markdown")
+    ok(os.path.basename(log) in tui("runs").stdout, "a table")
+    db = sqlite3.connect(top + "/data/hgym-tui/history.db")
+    same(db.execute("SELECT offset FROM v_tails WHERE pod = 'here' AND"
+                    " path = ?", (log,)).fetchone()[0],
+         os.path.getsize(log), "v_tails has the offset")
+    same(oct(os.stat(top + "/data/hgym-tui/history.db").st_mode & 0o777),
+         "0o600", "the database is its owner's alone")
+    db.close()
+
+
+def test_reload():
+    put(top + "/b/x.log", log_rows(0, 3))
+    child = start("collect")
+    ok(until(lambda: [r["status"] for r in rows("runs")] == ["running"]),
+       "a run is running again")
+    put(CONFIG, '{"pods": 1}')
+    child.send_signal(signal.SIGHUP)
+    put(top + "/a/train.log", log_rows(10, 12), "a")
+    ok(until(lambda: rows("runs")[0]["steps"] == 12),
+       "a broken configuration changes nothing")
+    configure([local("here", top + "/a/*.log"), local("new", top + "/b/*")])
+    child.send_signal(signal.SIGHUP)
+    ok(until(lambda: {r["pod"] for r in rows("runs")} == {"here", "new"}),
+       "a new pod is followed")
+    put(top + "/a/train.log", log_rows(13, 14), "a")
+    ok(until(lambda: rows("runs", "--pod", "here")[0]["steps"] == 14),
+       "the old one goes on")
+    configure([local("new", top + "/b/*")])
+    child.send_signal(signal.SIGHUP)
+    ok(until(lambda: rows("runs", "--pod", "here")[0]["status"] !=
+             "running"), "one that is gone is let go")
+    put(top + "/b/x.log", log_rows(4, 6), "a")
+    ok(until(lambda: rows("runs", "--pod", "new")[0]["steps"] == 6),
+       "the other goes on")
+    child.send_signal(signal.SIGINT)
+    same(child.wait(60), 130, "SIGINT: 130")
+    errors = child.stderr.read()
+    ok(f"the configuration stays as it was: {CONFIG}:1: pods: expected an"
+       " array" in errors, "the broken one was said")
+
+
+def test_rotation():
+    """Every generation of a path is a run of its own."""
+    configure([local("rot", top + "/c/*")])
+    log = top + "/c/t.log"
+    put(log, "seed:1\n" + log_rows(0, 4))
+    child = start("collect")
+    ok(until(lambda: [r["steps"] for r in rows("runs", "--pod", "rot")]
+             == [4]), "the first file")
+    os.rename(log, log + ".1")
+    put(log, "seed:2\n" + log_rows(0, 2))
+    ok(until(lambda: {(r["path"], r["seed"], r["steps"])
+                      for r in rows("runs", "--pod", "rot")}
+             == {(log + ".1", 1, 4), (log, 2, 2)}), "rotated: both")
+    put(log, "seed:3\n" + log_rows(0, 1))
+    ok(until(lambda: {(r["gen"], r["seed"], r["steps"]) for r in
+                      rows("runs", "--pod", "rot") if r["path"] == log and
+                      r["seed"] == 3} == {(2, 3, 1)}),
+       "cut short: a new generation")
+    same(len(rows("runs", "--pod", "rot")), 3, "and the old run stays")
+    child.send_signal(signal.SIGTERM)
+    child.wait(60)
+
+
+def test_unreachable():
+    configure([local("here", top + "/a/*.log"),
+               {"name": "far", "ssh": "x@127.0.0.1:1",
+                "transport": "openssh", "logs": ["/x"]}])
+    done = tui("collect", "--until-idle", "1", "--for", "60")
+    same(done.returncode, 4, "a pod that cannot be reached: 4")
+    ok("far: re" in done.stderr, "and said: " + done.stderr.strip()[:200]
+       .replace("\n", " / "))
+    done = tui("pods", "here", "--json")
+    same(done.returncode, 0, "one pod is asked")
+    row = json.loads(done.stdout)
+    same((row["pod"], row["state"], row["why"]), ("here", "live", None),
+         "and lives")
+    ok(row["host_load"] is not None and row["disk_free_bytes"] > 0,
+       "load and free disk are known")
+    same(tui("pods", "nobody").returncode, 2, "no such pod")
+
+
+try:
+    test_nothing()
+    test_live()
+    test_queries()
+    test_reload()
+    test_rotation()
+    test_unreachable()
+finally:
+    print(f"1..{count}")
+    shutil.rmtree(top, ignore_errors=True)

@@ -271,7 +271,8 @@ build(const struct cmd_args *args, struct board_built *built,
 		return -1;
 	if (input->n_runs == 0 && input->scores.n == 0)
 		return err_set(err, input->status != 0 ? ERR_IO : ERR_NODATA,
-			       "no run in what was named");
+			       "no run in what was named (%zu log%s read)",
+			       input->n_files, input->n_files == 1 ? "" : "s");
 	if (input->n_runs > 0 && choose_baseline(built, ask, err) != 0)
 		return -1;
 	choose_nats(built, ask);

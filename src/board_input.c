@@ -137,6 +137,8 @@ add_run(struct board_input *input, const char *path, const char *key,
 
 	if (row != NULL)
 		input->n_runs++;
+	else if (input->n_dropped++ == 0)
+		complain("more runs than a board takes; the rest is left out");
 	return row;
 }
 
@@ -170,6 +172,7 @@ take_file(void *user, struct parsed_file *file)
 	const struct log_path *path = reading->files[reading->next++];
 	char text[512];
 
+	input->n_files++;
 	for (size_t i = 0; i < file->n_runs; i++) {
 		char *key = key_of(input, file->path, &file->runs[i]);
 
@@ -188,8 +191,6 @@ take_file(void *user, struct parsed_file *file)
 			       file->bytes == 0 ? "empty"
 						: "no training run in it");
 		complain(text);
-	} else if (file->n_runs == 0) {
-		input->n_empty++;
 	}
 }
 
@@ -385,6 +386,9 @@ board_input_read(struct board_input *input, char *const *argv, size_t n)
 	struct log_paths paths;
 
 	log_paths_find(&paths, argv, n);
+	if (paths.n == LOG_PATHS_MAX)
+		complain("more files than can be read at once; the rest is "
+			 "left out");
 	read_logs(input, &paths);
 	for (size_t i = 0; i < paths.n; i++) {
 		if (strcmp(paths.v[i].path, "-") == 0)

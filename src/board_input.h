@@ -30,7 +30,8 @@ struct board_input {
 	const char *forced_key;	   /* all runs into this group; NULL: by `by` */
 	struct score_board scores; /* owned; of verifiers, no runs */
 	size_t n_runs;		   /* read so far */
-	size_t n_empty;		   /* files below a directory without a run */
+	size_t n_files;		   /* logs read so far */
+	size_t n_dropped;	   /* runs beyond what a board takes */
 	int status; /* exit status of the last that could not be read */
 };
 

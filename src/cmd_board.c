@@ -297,7 +297,9 @@ const struct cmd cmd_board = {
 		"margin, C one sample against the\nbaseline's mean, D Welch "
 		"without the margin, E and F pooled with and without.\nThe bar "
 		"is the baseline's mean less the track's margin in nats, or "
-		"the track's\ntarget.",
+		"the track's\ntarget. A trainer looks at its clock between "
+		"steps: a cap on training that is\npassed by no more than the "
+		"steps that the track grants is kept, and marked ~.",
 	.options = option_list,
 	.exec = exec_board,
 };

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "model/board_internal.h"
 
 #define MAX_NOTES 64
+#define COARSE_MS 6000.0 /* a tenth of a minute */
 
 void
 board_note(struct board_group *group, const char *fmt, ...)
@@ -82,6 +84,19 @@ same_seed(const struct run *a, const struct run *b)
 	return run_has(a->seed) && run_has(b->seed) && a->seed == b->seed;
 }
 
+/*
+ * Two runs with the same score, steps and training time: one run told twice,
+ * unless their seeds differ, or the time is one of full tenths of a minute
+ * and may be rounded, so that it proves nothing without the seed.
+ */
+static bool
+may_be_same(const struct run *a, const struct run *b)
+{
+	if (run_has(a->seed) && run_has(b->seed))
+		return a->seed == b->seed;
+	return fmod(a->train_ms, COARSE_MS) != 0;
+}
+
 /* A row that tells of a run that a row before it of the group tells of. */
 static void
 mark_copy(struct board *board, struct board_row *row, size_t first,
@@ -143,10 +158,7 @@ find_copies(struct board *board)
 			       row->group, row->score, run->steps,
 			       run->train_ms);
 		first = first_with(&seen, key, i);
-		if (first > 0 &&
-		    (same_seed(run, &board->rows[first - 1]->run) ||
-		     !run_has(run->seed) ||
-		     !run_has(board->rows[first - 1]->run.seed)))
+		if (first > 0 && may_be_same(run, &board->rows[first - 1]->run))
 			mark_copy(board, row, first - 1, BOARD_SAME_RUN);
 	}
 	map_release(&seen, NULL);
@@ -340,6 +352,9 @@ count_group(struct board *board, struct board_group *group)
 	n = collect(board, group, run_number_by_name(STR_LIT("eval_s")),
 		    values);
 	group->max_eval_s = largest(values, n);
+	n = collect(board, group, run_number_by_name(STR_LIT("eval_total_s")),
+		    values);
+	group->max_eval_s = fmax(group->max_eval_s, largest(values, n));
 	fill_means(board, group, values);
 	group->nats_per_bpb = own_nats_per_bpb(board, group);
 	free(values);

@@ -56,6 +56,12 @@ find_nats(const struct board *board, struct board_group *group,
 		v->nats_source = "the baseline's logs: sum of losses / sum of "
 				 "BPB";
 	}
+	if (run_has(group->nats_per_bpb) && run_has(v->nats_per_unit) &&
+	    v->nats_per_unit != 1 &&
+	    fabs(group->nats_per_bpb / v->nats_per_unit - 1) > NATS_TOLERANCE)
+		board_note(group,
+			   "%.6f nats per BPB were given; its logs have %.6f",
+			   v->nats_per_unit, group->nats_per_bpb);
 	if (base != NULL && run_has(base->nats_per_bpb) &&
 	    run_has(v->nats_per_unit) && v->nats_per_unit != 1 &&
 	    fabs(base->nats_per_bpb / v->nats_per_unit - 1) > NATS_TOLERANCE)

@@ -272,6 +272,20 @@ test_nats(void)
 		"k from the runs' own losses");
 	is_near(board.groups[0].verdict.bar, 1.0587910685, 1e-10, "bar");
 	board_release(&board);
+
+	board_init(&board, &golf);
+	for (size_t i = 0; i < 3; i++) {
+		struct board_row *row =
+			add(&board, "g/x.log", "g", NULL, &pr2014[i]);
+
+		row->run.final_val_loss = pr2014[i].bpb * K;
+	}
+	board.nats_per_bpb = 2.58;
+	board_compute(&board);
+	ok(board.groups[0].n_notes == 1 &&
+		   strstr(board.groups[0].notes[0], "2.188371") != NULL,
+	   "a k that is not the logs' own is said");
+	board_release(&board);
 }
 
 static void
@@ -311,6 +325,33 @@ test_copies(void)
 		   strstr(board.groups[1].notes[0], "both groups") != NULL,
 	   "and says that it stands in both");
 	is_int((long long)g->n_notes, 3, "three sentences on the group");
+	board_release(&board);
+}
+
+/* A time in tenths of a minute tells no run from another. */
+static void
+test_coarse_time(void)
+{
+	struct board board;
+	struct given a = pr2014[0], b;
+
+	board_init(&board, &golf);
+	a.seed = RUN_ABSENT;
+	b = a;
+	add(&board, "g/a.log", "g", NULL, &a);
+	add(&board, "g/b.log", "g", NULL, &b);
+	a.train_ms = b.train_ms = 60000;
+	add(&board, "g/c.log", "g", NULL, &a);
+	add(&board, "g/d.log", "g", NULL, &b);
+	a.seed = 1;
+	b.seed = 2;
+	a.train_ms = b.train_ms = 1234;
+	add(&board, "g/e.log", "g", NULL, &a);
+	add(&board, "g/f.log", "g", NULL, &b);
+	board_compute(&board);
+	is_int(board.rows[1]->use, BOARD_SAME_RUN, "to the millisecond: one");
+	is_int(board.rows[3]->use, BOARD_COUNTED, "to the minute: two");
+	is_int(board.rows[5]->use, BOARD_COUNTED, "of two seeds: two");
 	board_release(&board);
 }
 
@@ -467,6 +508,7 @@ main(void)
 	test_targets();
 	test_nats();
 	test_copies();
+	test_coarse_time();
 	test_one_seed();
 	test_uncounted();
 	test_speedrun();

@@ -10,6 +10,8 @@
 #define REFERENCE_ERROR 0.0093
 #define BPB_PER_NAT_GAP 0.4
 #define BPB_SIGMA	0.00071 /* median error .00048 of a normal one */
+#define BPB_SPREAD	0.00117 /* of siblings: median error .00079 likewise */
+#define GAP_ROWS	20
 
 double
 forecast_bpb_per_nat(const struct model_run *mr)
@@ -225,37 +227,63 @@ same_pace(const struct model_run *mr, const struct model_run *ref)
 	       fabs(model_run_train_ms(mr) / there - 1) < 0.05;
 }
 
-/* The final BPB from the gap to the reference at the same step. */
+/* Mean gap of the training loss to the reference, and its error. */
+struct gap {
+	double mean, error; /* nats */
+	size_t n;
+};
+
+/* Over the last rows: one row is noise. */
+static struct gap
+find_gap(const struct series *own, const struct series *ref)
+{
+	struct gap gap = { 0, 0, 0 };
+	size_t count = series_count(own);
+	double squares = 0;
+
+	for (size_t i = count > GAP_ROWS ? count - GAP_ROWS : 0; i < count;
+	     i++) {
+		const struct series_point *p = series_at(own, i);
+		double there =
+			series_between(ref, p->step, point_step, point_value);
+		double delta = p->value - there - gap.mean;
+
+		if (!run_has(there))
+			continue;
+		gap.n++;
+		gap.mean += delta / (double)gap.n;
+		squares += delta * (p->value - there - gap.mean);
+	}
+	if (gap.n > 1)
+		gap.error = sqrt(squares / (double)(gap.n - 1) / (double)gap.n);
+	return gap;
+}
+
+/*
+ * The final BPB from the gap at the same steps.  What is known of siblings
+ * (their final scores differ by BPB_SPREAD) weighs against the rows' noise:
+ * a noisy gap counts little, and the interval says so.
+ */
 static void
 forecast_bpb(const struct model_run *mr, struct forecast *f)
 {
 	const struct model_run *ref = f->reference;
 	const struct series *own = mr->series[METRIC_TRAIN_LOSS];
-	const struct series_point *last = own != NULL ? series_last(own) : NULL;
-	double gap = 0;
-	size_t n = 0, count;
+	double spread = BPB_SPREAD / BPB_PER_NAT_GAP, trust;
+	struct gap gap;
 
 	/* At another pace the schedule is elsewhere at the same step. */
-	if (ref == NULL || last == NULL || !same_pace(mr, ref) ||
+	if (ref == NULL || own == NULL || !same_pace(mr, ref) ||
 	    !run_has(ref->run.final_bpb) || !run_has(f->end_train_ms) ||
 	    model_run_train_ms(mr) < f->end_train_ms * 0.5)
 		return;
-	count = series_count(own);
-	/* One row is noise: the mean gap of the last rows. */
-	for (size_t i = count > 20 ? count - 20 : 0; i < count; i++) {
-		const struct series_point *p = series_at(own, i);
-		double there = series_between(ref->series[METRIC_TRAIN_LOSS],
-					      p->step, point_step, point_value);
-
-		if (!run_has(there))
-			continue;
-		gap += p->value - there;
-		n++;
-	}
-	if (n < 3)
+	gap = find_gap(own, ref->series[METRIC_TRAIN_LOSS]);
+	if (gap.n < 5)
 		return;
-	f->final_bpb = ref->run.final_bpb + BPB_PER_NAT_GAP * gap / (double)n;
-	f->final_bpb_sigma = BPB_SIGMA;
+	trust = spread * spread / (spread * spread + gap.error * gap.error);
+	f->final_bpb = ref->run.final_bpb + BPB_PER_NAT_GAP * trust * gap.mean;
+	f->final_bpb_sigma =
+		hypot(BPB_SIGMA, BPB_PER_NAT_GAP * sqrt(trust) * gap.error);
 }
 
 static void

@@ -141,6 +141,7 @@ open_run(struct demo *demo, size_t i, uint64_t seed, struct err *err)
 	recipe.ms_per_step = runs[i].ms_per_step;
 	recipe.score = runs[i].score;
 	recipe.fate_at = runs[i].fate_at;
+	recipe.log_every = 50;
 	recipe.source = runs[i].pod % 2 == 0;
 	run->gen = loggen_new(&recipe);
 	run->start_ms = runs[i].start_s * 1000;

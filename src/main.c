@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "cmd.h"
+#include "dash.h"
 #include "reference.h"
 #include "version.h"
 
@@ -137,6 +138,10 @@ run_command(const struct cmd_env *env, int argc, char **argv)
 				 0 };
 	int status;
 
+	if (cmd == NULL && dash_is_path(argv[0])) {
+		status = dash_run(env, argv, (size_t)argc, &err);
+		return status >= 0 ? status : fail(&err);
+	}
 	if (cmd == NULL) {
 		err_set(&err, ERR_USAGE,
 			"there is no command \"%s\" (see hgym-tui --help)",
@@ -209,8 +214,11 @@ main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (args.next >= argc) {
-		print_program_help();
-		return 2;
+		struct err err = { ERR_NONE, "" };
+
+		status = dash_run(&env, NULL, 0, &err);
+		return status >= 0 ? status : fail(&err);
 	}
+
 	return run_command(&env, argc - args.next, argv + args.next);
 }

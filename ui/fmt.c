@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/theme.h"
+
 static const char *
 absent(char out[FMT_SIZE])
 {
@@ -53,6 +55,14 @@ fmt_grouped(double value, char out[FMT_SIZE])
 	}
 	out[n] = '\0';
 	return out;
+}
+
+unsigned int
+fmt_delta_style(double value)
+{
+	if (isnan(value))
+		return STYLE_DIM;
+	return value < 0 ? STYLE_BETTER : STYLE_WORSE;
 }
 
 const char *

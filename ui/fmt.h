@@ -15,6 +15,8 @@ const char *fmt_number(double value, int decimals, char out[FMT_SIZE]);
 const char *fmt_signed(double value, int decimals, char out[FMT_SIZE]);
 /* 15952086 as "15,952,086". */
 const char *fmt_grouped(double value, char out[FMT_SIZE]);
+/* The style of a difference where less is better; absent ones are dim. */
+unsigned int fmt_delta_style(double value);
 /* Bytes in powers of 1000: "15.95 MB". */
 const char *fmt_bytes(double bytes, char out[FMT_SIZE]);
 /* Seconds as "41 s", "12 min", "3.2 h", "5 d". */

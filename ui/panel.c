@@ -15,7 +15,6 @@
 #define SYMBOL_LIVE   0x25B6
 #define SYMBOL_DONE   0x2713
 #define SYMBOL_SILENT 0x2016
-#define SYMBOL_WARN   '!'
 #define SYMBOL_FAILED 0x2717
 #define SYMBOL_IDLE   0xB7
 
@@ -63,8 +62,9 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr,
 	state->style = STYLE_ALARM;
 	if (run->status != RUN_FINISHED) {
 		(void)snprintf(state->text, sizeof(state->text),
-			       run_has(run->last_step) ? "%s at %.0f" : "%s",
-			       words[run->status], run->last_step);
+			       run_has(model_run_failed_step(mr)) ? "%s at %.0f"
+								  : "%s",
+			       words[run->status], model_run_failed_step(mr));
 		if (run->status == RUN_TRUNCATED)
 			state->style = STYLE_WARN;
 		return;
@@ -75,7 +75,7 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr,
 	    alert->kind <= ALERT_CAP_BYTES) {
 		static const char *const caps[] = { "train", "eval", "size" };
 
-		state->symbol = SYMBOL_WARN;
+		state->symbol = SYMBOL_FAILED;
 		state->style = STYLE_ALARM;
 		(void)snprintf(state->text, sizeof(state->text), "over %s cap",
 			       caps[alert->kind - ALERT_CAP_TRAIN]);
@@ -204,9 +204,8 @@ forecast_text(const struct ui_shared *shared, const struct forecast *f,
 	(void)snprintf(out, size, "steps → %s ±%s (%s) · ends %s",
 		       fmt_grouped(f->end_steps, steps),
 		       fmt_grouped(f->end_steps_error, error),
-		       f->source == FORECAST_REFERENCE
-			       ? "a finished run's curve"
-			       : "recent pace",
+		       f->source == FORECAST_REFERENCE ? "ref curve"
+						       : "recent pace",
 		       fmt_clock(shared->now_wall_ms +
 					 (int64_t)(f->train_left_s * 1000),
 				 clock));

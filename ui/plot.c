@@ -519,7 +519,7 @@ plot_draw(const struct plot_request *request, struct ui_shared *shared,
 	chart.marks = work->marks;
 	chart.n_marks = work->n_marks;
 	chart.log_y = shared->chart.log_y;
-	chart.skip_start = request->metric <= PLOT_VAL_LOSS &&
+	chart.skip_start = request->metric <= PLOT_TOK_S &&
 			   shared->chart.zoom <= 1 && !chart.log_y;
 	chart.y_format = infos[request->metric].format;
 	chart.x_text = x_texts[axis];

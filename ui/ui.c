@@ -115,22 +115,24 @@ ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
 	ui->shared.now_mono_ms = mono_ms;
 }
 
-/* The run to begin with: the newest one that lives, else the newest. */
+/* The run to begin with: one that lives and spoke last, else the newest. */
 static void
 select_first(struct ui_shared *shared)
 {
 	const struct model *model = shared->model;
+	const struct model_run *best = NULL;
 
 	if (shared->selected != NULL || model->n_runs == 0)
 		return;
-	for (size_t i = model->n_runs; i-- > 0;) {
-		if (model->runs[i]->live &&
-		    model->runs[i]->run.status == RUN_RUNNING) {
-			shared->selected = model->runs[i];
-			return;
-		}
+	for (size_t i = 0; i < model->n_runs; i++) {
+		const struct model_run *mr = model->runs[i];
+
+		if (mr->live && mr->run.status == RUN_RUNNING &&
+		    (best == NULL ||
+		     mr->last_byte_wall_ms > best->last_byte_wall_ms))
+			best = mr;
 	}
-	shared->selected = model->runs[model->n_runs - 1];
+	shared->selected = best != NULL ? best : model->runs[model->n_runs - 1];
 }
 
 void

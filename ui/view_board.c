@@ -238,7 +238,7 @@ number_cell(size_t column, double value, struct table_cell *cell)
 	char text[FMT_SIZE];
 
 	if (column == COLUMN_DELTA)
-		table_cellf(cell, value < 0 ? STYLE_BETTER : STYLE_WORSE, "%s",
+		table_cellf(cell, fmt_delta_style(value), "%s",
 			    fmt_signed(value, 5, text));
 	else if (column == COLUMN_SIZE || column == COLUMN_STEPS)
 		table_cellf(cell, STYLE_NORMAL, "%s", fmt_grouped(value, text));

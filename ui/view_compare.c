@@ -110,7 +110,7 @@ compare_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 		break;
 	case 4:
 		gap = mr == base_run(shared) ? RUN_ABSENT : gap_now(shared, mr);
-		table_cellf(cell, gap < 0 ? STYLE_BETTER : STYLE_WORSE, "%s",
+		table_cellf(cell, fmt_delta_style(gap), "%s",
 			    fmt_signed(gap, 4, text));
 		break;
 	case 5:
@@ -120,7 +120,7 @@ compare_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 	case 6:
 		gap = mr == base_run(shared) ? RUN_ABSENT
 					     : run->final_bpb - base;
-		table_cellf(cell, gap < 0 ? STYLE_BETTER : STYLE_WORSE, "%s",
+		table_cellf(cell, fmt_delta_style(gap), "%s",
 			    fmt_signed(gap, 6, text));
 		break;
 	case 7:

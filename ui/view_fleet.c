@@ -214,7 +214,7 @@ number_cell(const struct fleet *fleet, const struct fleet_row *row, int column,
 	char text[FMT_SIZE];
 
 	if (column == FLEET_DELTA) {
-		table_cellf(cell, value < 0 ? STYLE_BETTER : STYLE_WORSE, "%s",
+		table_cellf(cell, fmt_delta_style(value), "%s",
 			    fmt_signed(value, 4, text));
 		return;
 	}

@@ -174,15 +174,15 @@ check_status(struct round *round, struct alert *alert)
 		{ RUN_CRASHED, ALERT_CRASH, "crashed" },
 	};
 	const struct run *run = &alert->mr->run;
+	double step = model_run_failed_step(alert->mr);
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		if (run->status != rules[i].status)
 			continue;
 		alert->kind = rules[i].kind;
 		(void)snprintf(alert->text, sizeof(alert->text),
-			       run_has(run->last_step) ? "%s at step %.0f"
-						       : "%s",
-			       rules[i].text, run->last_step);
+			       run_has(step) ? "%s at step %.0f" : "%s",
+			       rules[i].text, step);
 		hold(round, alert);
 	}
 }

@@ -271,6 +271,18 @@ model_run_train_ms(const struct model_run *mr)
 	return mr->run.steps * model_run_ms_per_step(mr);
 }
 
+double
+model_run_failed_step(const struct model_run *mr)
+{
+	const struct run *run = &mr->run;
+
+	for (size_t i = 0; i < run->n_events; i++)
+		if (run->events[i].kind == RUN_EVENT_NAN &&
+		    run_has(run->events[i].step))
+			return run->events[i].step;
+	return run->last_step;
+}
+
 /* Count the time since the bytes before. */
 static void
 note_gap(struct model_run *mr, int64_t gap_ms)

@@ -156,6 +156,8 @@ double model_run_last(const struct model_run *mr, enum metric metric);
  */
 double model_run_ms_per_step(const struct model_run *mr);
 double model_run_train_ms(const struct model_run *mr);
+/* The step at which it went wrong: of its first NaN, else the last one. */
+double model_run_failed_step(const struct model_run *mr);
 /* Say when its bytes came and whether its file still grows. */
 void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 		     bool live);

@@ -273,6 +273,19 @@ rule_find_first(struct rule *rule)
 	pcre2_code_free(code);
 }
 
+void
+pair_set_fill(struct pair_set *set, struct str text)
+{
+	memset(set, 0, sizeof(*set));
+	for (size_t i = 0; i + 1 < text.len; i++) {
+		unsigned int a = (unsigned char)text.p[i];
+		unsigned int b = (unsigned char)text.p[i + 1];
+		unsigned int h = (a * 7 + b * 29) & 255;
+
+		set->bits[h / 64] |= (uint64_t)1 << (h % 64);
+	}
+}
+
 int
 rule_compile(struct rule *rule, const struct rule_source *source,
 	     struct err *err)
@@ -285,6 +298,10 @@ rule_compile(struct rule *rule, const struct rule_source *source,
 	rule->name = xstrdup(source->name);
 	rule->pattern = xstrdup(source->match);
 	rule->needs = source->needs != NULL ? xstrdup(source->needs) : NULL;
+	if (rule->needs != NULL) {
+		rule->needs_len = strlen(rule->needs);
+		pair_set_fill(&rule->needs_pairs, str_from(rule->needs));
+	}
 	rule->code =
 		pcre2_compile((PCRE2_SPTR)rule->pattern, PCRE2_ZERO_TERMINATED,
 			      0, &errorcode, &at, NULL);

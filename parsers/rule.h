@@ -61,6 +61,25 @@ struct rule_group {
 	double scale;
 };
 
+/*
+ * Which pairs of neighbouring bytes a text has, in 256 bits: a literal whose
+ * pairs are not all there is not in the text.
+ */
+struct pair_set {
+	uint64_t bits[4];
+};
+
+void pair_set_fill(struct pair_set *set, struct str text);
+
+static inline bool
+pair_set_has_all(const struct pair_set *set, const struct pair_set *wanted)
+{
+	return (wanted->bits[0] & ~set->bits[0]) == 0 &&
+	       (wanted->bits[1] & ~set->bits[1]) == 0 &&
+	       (wanted->bits[2] & ~set->bits[2]) == 0 &&
+	       (wanted->bits[3] & ~set->bits[3]) == 0;
+}
+
 /* One pattern of a format; compiled once, shared read-only. */
 struct rule {
 	char *name;	    /* owned */
@@ -68,6 +87,7 @@ struct rule {
 	char *pattern;	    /* owned */
 	char *needs;	    /* owned; a literal every match contains, or NULL */
 	size_t needs_len;
+	struct pair_set needs_pairs; /* of needs */
 	enum rule_kind kind;
 	enum rule_stage stage;	   /* of a result */
 	enum run_event_kind event; /* of an event */

@@ -240,6 +240,22 @@ apply_stop(const struct apply *a)
 	add_event(a, RUN_EVENT_EARLY_STOP);
 }
 
+/*
+ * A BPB in words that no rule knows counts only where an evaluation can be:
+ * behind the training.
+ */
+static bool
+is_out_of_place(const struct apply *a)
+{
+	const struct run_state *s = a->state;
+	bool over = s->stopped || s->ended || s->results.n > 0 ||
+		    (run_has(s->run.planned_steps) &&
+		     s->run.last_step >= s->run.planned_steps);
+
+	return a->record->rule->stage == STAGE_UNKNOWN &&
+	       record_has(a->record, METRIC_VAL_BPB) && !over;
+}
+
 static void
 apply_result(const struct apply *a)
 {
@@ -251,6 +267,8 @@ apply_result(const struct apply *a)
 			    .line = a->place->line };
 	size_t n = a->record->stage.len;
 
+	if (is_out_of_place(a))
+		return;
 	s->active = s->packed = true;
 	s->run.eval_done = s->run.eval_total = s->run.running_bpb = RUN_ABSENT;
 	take(a->record, METRIC_EVAL_TOTAL_S, &s->run.eval_total_s);
@@ -395,7 +413,8 @@ reached_plan(const struct run_state *s)
 static enum run_status
 final_status(const struct run_state *s)
 {
-	bool scored = run_results_any_post(&s->results);
+	bool scored = run_results_any_post(&s->results) &&
+		      !run_has(s->run.eval_total);
 
 	if (s->fatal_oom)
 		return RUN_OOM;
@@ -450,6 +469,8 @@ run_state_derive(struct run_state *s, bool final)
 	if (!run_has(run->prequant_bpb) && quantized)
 		run->prequant_bpb = run->last_val_bpb;
 	run->status = final ? final_status(s) : live_status(s);
+	if (final && run->status != RUN_FINISHED)
+		run_results_withhold(run);
 	derive_loss_score(s);
 }
 

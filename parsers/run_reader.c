@@ -221,7 +221,8 @@ static bool
 makes_run(const struct rule *rule)
 {
 	return rule->kind != RULE_IGNORE &&
-	       (rule->kind != RULE_EVENT || rule->fatal);
+	       (rule->kind != RULE_EVENT || rule->fatal) &&
+	       (rule->kind != RULE_RESULT || rule->stage != STAGE_UNKNOWN);
 }
 
 static void

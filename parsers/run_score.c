@@ -48,20 +48,27 @@ run_results_any_known_post(const struct run_results *results)
 	return false;
 }
 
-/* Whether the figure was printed with four decimals at most. */
-static bool
-is_coarse(double bpb)
+/* Decimals that the figure was printed with, at least 4 and at most 10. */
+static int
+decimals_of(double bpb)
 {
-	return fabs(bpb * 1e4 - round(bpb * 1e4)) < 1e-6;
+	double scale = 1e4;
+	int n = 4;
+
+	while (n < 10 && fabs(bpb * scale - round(bpb * scale)) > 1e-5) {
+		scale *= 10;
+		n++;
+	}
+	return n;
 }
 
-/* Whether two printed figures can be the same number. */
+/* Whether two figures can be one, printed with different precision. */
 static bool
 same_figure(double a, double b)
 {
-	double tolerance = is_coarse(a) || is_coarse(b) ? 0.51e-4 : 1e-9;
+	int da = decimals_of(a), db = decimals_of(b);
 
-	return fabs(a - b) <= tolerance;
+	return fabs(a - b) <= 0.51 * pow(10, -(da < db ? da : db));
 }
 
 static const char exact_suffix[] = "_exact";
@@ -210,8 +217,8 @@ eval_ms_of(const struct run_results *results, const struct result *r)
 	return RUN_ABSENT;
 }
 
-static void
-forget_final(struct run *run)
+void
+run_results_withhold(struct run *run)
 {
 	free(run->final_stage);
 	run->final_stage = NULL;
@@ -229,7 +236,7 @@ run_results_apply(const struct run_results *results, struct run *run)
 	run->quant_bpb = stage_bpb(results, STAGE_ROUNDTRIP);
 	run->sliding_bpb = stage_bpb(results, STAGE_SLIDING);
 	run->ttt_bpb = stage_bpb(results, STAGE_TTT);
-	forget_final(run);
+	run_results_withhold(run);
 	if (best == NULL || is_disputed(results, best))
 		return;
 	run->final_stage = xstrdup(best->label);

@@ -47,4 +47,10 @@ bool run_results_any_known_post(const struct run_results *results);
  */
 void run_results_apply(const struct run_results *results, struct run *run);
 
+/*
+ * Take the score back, for a run whose evaluation never ended: what was
+ * printed so far stays in its stage.
+ */
+void run_results_withhold(struct run *run);
+
 #endif

@@ -20,6 +20,8 @@ struct scanner {
 	pcre2_match_data *match_data;
 	const PCRE2_SIZE *ovector; /* of match_data */
 	pcre2_match_context *context;
+	struct pair_set pairs; /* of the line at hand */
+	bool has_pairs;
 	pcre2_jit_stack *stack;
 	uint64_t *limit_hits; /* a rule each */
 };
@@ -114,6 +116,17 @@ match_rule(struct scanner *scanner, const struct rule *rule, struct str line)
 			   scanner->context);
 }
 
+/* The pairs of the line are collected once, when a rule first asks. */
+static bool
+may_contain(struct scanner *scanner, struct str line,
+	    const struct pair_set *wanted)
+{
+	if (!scanner->has_pairs)
+		pair_set_fill(&scanner->pairs, line);
+	scanner->has_pairs = true;
+	return pair_set_has_all(&scanner->pairs, wanted);
+}
+
 static bool
 try_rule(struct scanner *scanner, const struct candidate *candidate,
 	 struct str line, struct record *record)
@@ -123,6 +136,9 @@ try_rule(struct scanner *scanner, const struct candidate *candidate,
 
 	if (rule->literal_len > sizeof(candidate->head) &&
 	    !str_starts_with(line, rule->literal))
+		return false;
+	if (rule->needs != NULL &&
+	    !may_contain(scanner, line, &rule->needs_pairs))
 		return false;
 	if (rule->needs != NULL &&
 	    memmem(line.p, line.len, rule->needs, rule->needs_len) == NULL)
@@ -161,6 +177,7 @@ scanner_scan(struct scanner *scanner, struct str line, struct record *record)
 
 	if (line.len == 0)
 		return false;
+	scanner->has_pairs = false;
 	list = &scanner->lists[(unsigned char)line.p[0]];
 	head = load_word(line.p, line.len);
 	blank = memchr(line.p, ' ', line.len);

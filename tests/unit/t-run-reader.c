@@ -309,6 +309,28 @@ static const struct {
 	    { "ms_per_step", "null" },
 	    { "tok_s_last", "1375385" },
 	    { "tok_s_derived", "null" } } },
+	{ "an evaluation that was cut off gives no score",
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
+	  "quantized_sliding_window val_loss:2.0 val_bpb:1.08938974 "
+	  "eval_time:76195ms\n"
+	  "  ttt_chunk [1/1893] bpb=1.159980 time=0.5s\n",
+	  1,
+	  { { "final_bpb", "null" },
+	    { "sliding_bpb", "1.08938974" },
+	    { "status", "\"truncated\"" } } },
+	{ "a BPB in unknown words that is better: no score",
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
+	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
+	  "[ngram] mixed BPB: 0.98765432 alpha=0.3\n",
+	  1,
+	  { { "final_bpb", "null" }, { "quant_bpb", "1.14518023" } } },
+	{ "a BPB in unknown words while it trains is nothing",
+	  "step:8/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
+	  "probe bpb=0.9123\n"
+	  "step:9/9 val_loss:2 val_bpb:1.2 train_time:90ms step_avg:10ms\n"
+	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
+	  1,
+	  { { "final_bpb", "1.14518023" } } },
 	{ "progress is no result",
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "  ttt_chunk [1/1893] bpb=1.159980 time=0.5s\n"

@@ -232,16 +232,35 @@ restart() {
 	o=0 a='' z=''
 }
 
-# Take a chunk into $T/c, of at most 256 KiB, from offset $o of file $1.
+# Take a chunk into $T/c from offset $o of file $1: 2 MiB of a backlog.
 take() {
 	if [ $((s - o)) -le 65536 ] && [ $o -lt 2000000000 ]; then
 		tail -c +$((o + 1)) "$1" 2>/dev/null >"$T/c"
 		n=$(stat -c %s "$T/c")
 		[ $n -gt 262144 ] || return
 	fi
-	dd if="$1" bs=65536 skip=$((o / 65536)) count=$chunk 2>/dev/null |
+	x=$chunk
+	[ $((s - o)) -lt 2097152 ] || x=32
+	dd if="$1" bs=65536 skip=$((o / 65536)) count=$x 2>/dev/null |
 		tail -c +$((o % 65536 + 1)) 2>/dev/null >"$T/c"
 	n=$(stat -c %s "$T/c")
+}
+
+# give ID: send $T/c, in frames of at most 256 KiB.
+give() {
+	if [ $n -le 262144 ]; then
+		printf 'D %s %s %s\n' $1 $o $n
+		cat "$T/c" || exit 0
+		return
+	fi
+	i=0
+	while [ $((i * 262144)) -lt $n ]; do
+		x=$((n - i * 262144))
+		[ $x -le 262144 ] || x=262144
+		printf 'D %s %s %s\n' $1 $((o + i * 262144)) $x
+		dd if="$T/c" bs=262144 skip=$i count=1 2>/dev/null || exit 0
+		i=$((i + 1))
+	done
 }
 
 # drain ID SIZE: send a chunk; `more` when there is more.
@@ -264,8 +283,7 @@ drain() {
 		sizes=''
 		return
 	fi
-	printf 'D %s %s %s\n' $1 $o $n
-	cat "$T/c" || exit 0
+	give $1
 	[ $hn -eq 256 ] || {
 		bytes "$T/c" 0 $((n < 256 - hn ? n : 256 - hn))
 		a="$a $w"

@@ -8,6 +8,7 @@
  *     -s BYTES                take at most so many at once, then pause
  *     -r                      try again at once whenever the link is lost
  *     -n                      no mirror: only count
+ *     -g                      tell when bytes came (CLOCK_MONOTONIC, ns)
  *
  * DIR gets the mirrors and a journal, from which a later start goes on.
  * stdout tells what happens, a line each; stdin takes status, retry, quiet 0,
@@ -23,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"
@@ -40,7 +42,7 @@ struct tool {
 	struct loop_timer *unpause;
 	FILE *journal;
 	size_t stutter;
-	bool retry, count_only, ending;
+	bool retry, count_only, tell_bytes, ending;
 	uint64_t bytes;
 };
 
@@ -106,6 +108,18 @@ on_file(void *user, struct follow_file *file, enum follow_event event)
 	}
 }
 
+static void
+tell_bytes(const struct follow_file *file, size_t len)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	printf("got %s %" PRIu64 " %lld\n", word(file->path),
+	       file->guard.offset + len,
+	       (long long)now.tv_sec * 1000000000 + now.tv_nsec);
+	fflush(stdout);
+}
+
 static size_t
 on_bytes(void *user, struct follow_file *file, struct str data)
 {
@@ -117,6 +131,8 @@ on_bytes(void *user, struct follow_file *file, struct str data)
 		loop_timer_start(tool->unpause, 1, 0);
 	}
 	tool->bytes += data.len;
+	if (tool->tell_bytes)
+		tell_bytes(file, data.len);
 	if (tool->count_only)
 		return data.len;
 	assert(mirror_size(file->user) == file->guard.offset);
@@ -366,7 +382,7 @@ main(int argc, char **argv)
 	enum follow_variant variant = FOLLOW_AUTO;
 	int c, transport;
 
-	while ((c = getopt(argc, argv, "i:k:v:s:rn")) != -1) {
+	while ((c = getopt(argc, argv, "i:k:v:s:rng")) != -1) {
 		if (c == 'i')
 			pod.identity = optarg;
 		else if (c == 'k')
@@ -377,6 +393,8 @@ main(int argc, char **argv)
 			tool.stutter = strtoul(optarg, NULL, 10);
 		else if (c == 'r')
 			tool.retry = true;
+		else if (c == 'g')
+			tool.tell_bytes = true;
 		else if (c == 'n')
 			tool.count_only = true;
 		else

@@ -69,7 +69,7 @@ fit_canvas(struct app *app)
 	canvas_resize(&app->canvas, width, height);
 }
 
-/* Close all watches; the loop ends when the source has stopped too. */
+/* Close all watches and end the loop. */
 static void
 quit(struct app *app)
 {
@@ -82,8 +82,6 @@ quit(struct app *app)
 	loop_timer_close(app->tick);
 	loop_timer_close(app->work);
 	loop_timer_close(app->resize);
-	if (app->setup->source.stop != NULL)
-		app->setup->source.stop(app->setup->source.user);
 	loop_stop(app->loop);
 }
 
@@ -305,11 +303,13 @@ run_loop(struct app *app, struct err *err)
 
 	fit_canvas(app);
 	if (source->start != NULL &&
-	    source->start(source->user, app->loop, err))
+	    source->start(source->user, app->loop, app->parts.ui, err))
 		return -1;
 	watch(app);
 	schedule(app);
 	loop_run(app->loop);
+	if (source->stop != NULL && source->stop(source->user, err))
+		return -1;
 	return app->status;
 }
 

@@ -16,17 +16,22 @@
  * that drives both.  The demonstration, logs on the command line and the
  * configured pods differ in their source alone.
  */
+struct ui;
+
 struct app_source {
 	/* Begin to fill the model; NULL: nothing to begin. */
-	int (*start)(void *user, struct loop *loop, struct err *err);
+	int (*start)(void *user, struct loop *loop, struct ui *ui,
+		     struct err *err);
 	/* Called about five times a second; true: call again at once. */
 	bool (*poll)(void *user);
-	/* Stop what start began; the loop runs until that is done. */
-	void (*stop)(void *user);
+	/* Stop what start began, behind the end of the loop. */
+	int (*stop)(void *user, struct err *err);
 	/* Let so many milliseconds of the source's time pass (scripts). */
 	void (*advance)(void *user, int64_t ms);
 	/* Try the link of a pod now; NULL: there are no links. */
 	void (*reconnect)(void *user, size_t pod);
+	/* The answer to ui_ask; NULL: none. */
+	void (*answer)(void *user, size_t pod, const char *answer);
 	void *user;
 };
 

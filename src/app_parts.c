@@ -89,6 +89,11 @@ execute(void *user, const struct command *command, char said[200],
 		return 0;
 	case COMMAND_EXPORT:
 		return export_file(command, said, err);
+	case COMMAND_ANSWER:
+		if (source->answer != NULL)
+			source->answer(source->user, command->pod,
+				       command->text);
+		return 0;
 	case COMMAND_RECONNECT:
 		if (source->reconnect == NULL)
 			return err_set(err, ERR_USAGE,

@@ -14,6 +14,7 @@ enum command_id {
 	COMMAND_NONE,
 	COMMAND_COPY,	     /* text to the clipboard */
 	COMMAND_EXPORT,	     /* write text to the file `name` */
+	COMMAND_ANSWER,	     /* of a pod's question; text NULL: no */
 	COMMAND_RECONNECT,   /* the pod's link, now */
 	COMMAND_BENCH_START, /* the bench plan `name`, after a yes */
 	COMMAND_BENCH_STOP,  /* the bench `name`, after a yes */

@@ -10,8 +10,10 @@
 
 #include "app.h"
 #include "base/xalloc.h"
+#include "collect.h"
 #include "feed.h"
 #include "log_paths.h"
+#include "ui/ui.h"
 
 #define POLL_BYTES (2U << 20)
 
@@ -22,6 +24,9 @@ struct dash {
 	struct model model;
 	struct format_set *formats; /* owned */
 	struct feed *feed;	    /* owned; NULL without paths */
+	char *db_path;		    /* owned */
+	struct collect *collect;    /* owned; NULL with paths */
+	struct ui *ui;		    /* while the loop runs */
 };
 
 bool
@@ -60,6 +65,90 @@ open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 	return failed;
 }
 
+static void
+on_say(void *user, enum model_severity severity, const char *text)
+{
+	struct dash *dash = user;
+	union {
+		const char *read;
+		char *text;
+	} words = { text };
+	struct model_event event = { clock_real.wall_ms(&clock_real), severity,
+				     MODEL_NONE, NULL, words.text };
+
+	model_event_add(&dash->model, &event);
+}
+
+/* A pod asks what only a person can answer. */
+static void
+on_ask(void *user, const struct fleet_question *q)
+{
+	struct dash *dash = user;
+	const char *pod = q->pod < dash->model.n_pods
+				  ? dash->model.pods[q->pod].name
+				  : "?";
+	char *text;
+
+	if (q->ask == FLEET_ASK_PASSPHRASE)
+		text = xasprintf("%s: the key %s is encrypted.%s", pod, q->path,
+				 q->again ? "\nThat was not its passphrase."
+					  : "");
+	else
+		text = xasprintf("%s: the host %s is not known yet.\n\n"
+				 "  %s  %s\n\nCompare this with what the "
+				 "provider shows. Type yes to trust it.",
+				 pod, q->host, q->key_type, q->fingerprint);
+	ui_ask(dash->ui, q->pod, text, q->ask == FLEET_ASK_PASSPHRASE);
+	free(text);
+}
+
+static int
+start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
+{
+	struct dash *dash = user;
+	struct collect_options options = {
+		.loop = loop,
+		.model = &dash->model,
+		.formats = dash->formats,
+		.conf = &dash->conf,
+		.db_path = dash->db_path,
+		.cb = { on_say, on_ask, dash },
+		.keep_view = true,
+	};
+
+	dash->ui = ui;
+	if (dash->conf.n_pods == 0)
+		return 0;
+	dash->collect = collect_new(&options, err);
+	return dash->collect != NULL ? 0 : -1;
+}
+
+static int
+stop_collect(void *user, struct err *err)
+{
+	struct dash *dash = user;
+
+	return dash->collect != NULL ? collect_free(dash->collect, err) : 0;
+}
+
+static void
+reconnect(void *user, size_t pod)
+{
+	struct dash *dash = user;
+
+	if (dash->collect != NULL)
+		collect_reconnect(dash->collect, pod);
+}
+
+static void
+answer(void *user, size_t pod, const char *text)
+{
+	struct dash *dash = user;
+
+	if (dash->collect != NULL)
+		collect_answer(dash->collect, pod, text);
+}
+
 static int
 load_formats(struct dash *dash, struct err *err)
 {
@@ -93,12 +182,20 @@ run_app(struct dash *dash, struct err *err)
 		.model = &dash->model,
 		.track = &dash->track,
 		.clock = &clock_real,
-		.source = { .poll = dash->feed != NULL ? poll_feed : NULL,
-			    .user = dash },
+		.source = { .user = dash },
 		.state_path = state_path,
 	};
-	int status = app_run(&setup, err);
+	int status;
 
+	if (dash->feed != NULL) {
+		setup.source.poll = poll_feed;
+	} else {
+		setup.source.start = start_collect;
+		setup.source.stop = stop_collect;
+		setup.source.reconnect = reconnect;
+		setup.source.answer = answer;
+	}
+	status = app_run(&setup, err);
 	free(state_path);
 	return status;
 }
@@ -132,12 +229,14 @@ dash_run(const struct cmd_env *env, char *const *paths, size_t n,
 
 	if (conf_load(&dash.conf, env->config_path, err))
 		return -1;
+	dash.db_path = conf_db_path(&dash.conf, env->db_path);
 	track = dash.conf.track != NULL ? dash.conf.track
 					: "parameter-golf-10min";
 	if (track_load(&dash.track, track, err) == 0) {
 		status = run_with_track(&dash, paths, n, err);
 		track_release(&dash.track);
 	}
+	free(dash.db_path);
 	conf_release(&dash.conf);
 	return status;
 }

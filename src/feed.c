@@ -87,27 +87,11 @@ now_ms(const struct feed_file *file)
 	return file->feed->clock->wall_ms(file->feed->clock);
 }
 
-/* The folder of a path, as the group of its runs. */
-static char *
-group_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash == NULL || slash == path)
-		return xstrdup(slash == NULL ? "." : "/");
-	return xstrndup(path, (size_t)(slash - path));
-}
-
 static struct model_run *
 model_run_of(struct feed_file *file, const struct run *run)
 {
-	struct model_run *mr = model_run_get(file->feed->model, file->pod,
-					     file->name, run->run_index);
-
-	if (mr->group == NULL)
-		mr->group = group_of(file->path);
-	mr->log = file->log;
-	return mr;
+	return model_run_get(file->feed->model, file->pod, file->name,
+			     run->run_index);
 }
 
 /* Say what happened to a run that is followed. */
@@ -309,41 +293,20 @@ read_some(struct feed_file *file, size_t budget)
 	return got;
 }
 
-/*
- * A log that is silent may be complete: read it once as if it ended here,
- * and take over how its last run ended.  One that is cut short goes on.
- */
-static void
-on_settled(void *user, const struct run *run)
-{
-	struct feed_file *file = user;
-
-	if (run->status != RUN_FINISHED || run->run_index != file->run_index)
-		return;
-	update_run(file, run);
-	model_run_of(file, run)->live = false;
-}
-
+/* A log that is silent may be complete: one that is cut short goes on. */
 static void
 settle(struct feed_file *file)
 {
-	static const struct run_reader_cb end_only = { .on_run = on_settled };
-	struct run_reader *reader =
-		run_reader_new(file->feed->formats, &end_only, file);
-	uint64_t at = 0;
+	struct run run;
 
 	file->settled_at = file->offset;
-	while (at < file->offset) {
-		ssize_t n = pread(file->fd, file->feed->chunk, CHUNK_BYTES,
-				  (off_t)at);
-
-		if (n <= 0)
-			break;
-		run_reader_feed(reader, file->feed->chunk, (size_t)n);
-		at += (uint64_t)n;
+	if (!run_reader_at_end(file->reader, &run))
+		return;
+	if (run.status == RUN_FINISHED) {
+		update_run(file, &run);
+		model_run_of(file, &run)->live = false;
 	}
-	run_reader_finish(reader);
-	run_reader_free(reader);
+	run_release(&run);
 }
 
 static bool

@@ -25,6 +25,60 @@ overlay_release(struct ui *ui)
 	prompt_release(&ui->answer);
 	command_release(&ui->pending);
 	free(ui->question);
+	for (size_t k = 0; k < ui->n_questions; k++)
+		free(ui->questions[k].text);
+}
+
+void
+ui_ask(struct ui *ui, size_t pod, const char *question, bool secret)
+{
+	if (ui->n_questions == UI_MAX_QUESTIONS)
+		return;
+	ui->questions[ui->n_questions++] =
+		(struct ui_question){ pod, xstrdup(question), secret };
+	ui->stale = true;
+}
+
+/* The oldest question, where nothing else is open. */
+void
+overlay_next_question(struct ui *ui)
+{
+	if (ui->overlay != OVERLAY_NONE || ui->n_questions == 0)
+		return;
+	prompt_set(&ui->answer, "");
+	ui->overlay = OVERLAY_QUESTION;
+}
+
+/* Give the answer; NULL for none. */
+static void
+answer_question(struct ui *ui, const char *answer)
+{
+	struct command command = { COMMAND_ANSWER, ui->questions[0].pod,
+				   answer != NULL ? xstrdup(answer) : NULL,
+				   NULL };
+
+	free(ui->questions[0].text);
+	memmove(ui->questions, ui->questions + 1,
+		(ui->n_questions - 1) * sizeof(ui->questions[0]));
+	ui->n_questions--;
+	ui->overlay = OVERLAY_NONE;
+	ui_execute(ui, &command);
+}
+
+/* A secret is kept in no history. */
+static void
+question_key(struct ui *ui, const struct key *key)
+{
+	enum prompt_result result = PROMPT_DONE;
+
+	if (key->code != '\r' && key->code != '\n')
+		result = prompt_key(&ui->answer, key->code);
+	if (result == PROMPT_DONE)
+		answer_question(ui, ui->answer.text);
+	else if (result == PROMPT_CANCEL)
+		answer_question(ui, NULL);
+	if (result == PROMPT_DONE || result == PROMPT_CANCEL)
+		explicit_bzero(ui->answer.text, sizeof(ui->answer.text));
 }
 
 /* All actions that have a use where the view is. */
@@ -246,6 +300,8 @@ overlay_key(struct ui *ui, const struct key *key)
 		events_key(ui, key);
 	else if (ui->overlay == OVERLAY_ASK)
 		ask_key(ui, key);
+	else if (ui->overlay == OVERLAY_QUESTION)
+		question_key(ui, key);
 	else
 		search_key(ui, key);
 }
@@ -355,6 +411,30 @@ draw_ask(struct ui *ui, struct canvas *canvas, int *cursor_y)
 			   "type yes to go on: ");
 }
 
+/* A pod's question; of a secret only the number of characters is shown. */
+static int
+draw_question(struct ui *ui, struct canvas *canvas, int *cursor_y)
+{
+	const struct ui_question *q = &ui->questions[0];
+	struct rect r = open_box(canvas, 100, 12, "A pod asks");
+	struct str rest = str_from(q->text), line;
+	int y = r.y, x;
+
+	while (y < r.y + r.h - 2 && str_next(&rest, '\n', &line))
+		canvas_line(canvas, (struct rect){ r.x, y++, r.w, 1 },
+			    STYLE_NORMAL, line);
+	*cursor_y = r.y + r.h - 1;
+	if (!q->secret)
+		return prompt_draw(&ui->answer, canvas,
+				   (struct rect){ r.x, *cursor_y, r.w, 1 },
+				   "answer (Esc: no): ");
+	x = r.x + canvas_text(canvas, r.x, *cursor_y, STYLE_KEY,
+			      "passphrase (Esc: none): ");
+	for (size_t i = 0; i < ui->answer.len && i < 40; i++)
+		canvas_put(canvas, x++, *cursor_y, STYLE_NORMAL, '*');
+	return x;
+}
+
 void
 overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 {
@@ -389,6 +469,9 @@ overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 		break;
 	case OVERLAY_ASK:
 		*cursor_x = draw_ask(ui, canvas, cursor_y);
+		break;
+	case OVERLAY_QUESTION:
+		*cursor_x = draw_question(ui, canvas, cursor_y);
 		break;
 	case OVERLAY_NONE:
 		break;

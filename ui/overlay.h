@@ -10,6 +10,8 @@
 bool overlay_open(struct ui *ui, enum action action);
 /* Ask before a command (taken over) is executed. */
 void overlay_ask(struct ui *ui, struct command *command);
+/* Show a pod's question when nothing else is open. */
+void overlay_next_question(struct ui *ui);
 void overlay_key(struct ui *ui, const struct key *key);
 void overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x,
 		  int *cursor_y);

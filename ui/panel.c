@@ -52,6 +52,7 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr,
 		[RUN_RUNNING] = "running",     [RUN_FINISHED] = "done",
 		[RUN_TRUNCATED] = "cut short", [RUN_CRASHED] = "crashed",
 		[RUN_OOM] = "out of memory",   [RUN_DIVERGED] = "NaN",
+		[RUN_UNKNOWN] = "ended",
 	};
 	const struct run *run = &mr->run;
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
@@ -65,7 +66,7 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr,
 			       run_has(model_run_failed_step(mr)) ? "%s at %.0f"
 								  : "%s",
 			       words[run->status], model_run_failed_step(mr));
-		if (run->status == RUN_TRUNCATED)
+		if (run->status == RUN_TRUNCATED || run->status == RUN_UNKNOWN)
 			state->style = STYLE_WARN;
 		return;
 	}

@@ -432,6 +432,7 @@ ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	struct rect body = { 0, 1, canvas->width, canvas->height - 3 };
 
 	*cursor_x = *cursor_y = -1;
+	overlay_next_question(ui);
 	canvas_clear(canvas);
 	ui->stale = ui->asked = false;
 	ui->drawn_at_ms = ui->shared.now_mono_ms;

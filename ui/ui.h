@@ -40,6 +40,13 @@ void ui_key(struct ui *ui, const struct key *key);
 void ui_action(struct ui *ui, enum action action);
 unsigned int ui_take_wants(struct ui *ui);
 
+/*
+ * Put a pod's question to the user; the answer comes as COMMAND_ANSWER.
+ * secret: what is typed is not shown.  At most UI_MAX_QUESTIONS wait.
+ */
+#define UI_MAX_QUESTIONS 64
+void ui_ask(struct ui *ui, size_t pod, const char *question, bool secret);
+
 /* Note what changed in the model (enum model_part bits). */
 void ui_changed(struct ui *ui, unsigned int parts);
 /* A second went by: clocks and ages are stale. */

@@ -16,7 +16,14 @@ enum ui_overlay {
 	OVERLAY_EVENTS,
 	OVERLAY_SEARCH,
 	OVERLAY_FILTER,
-	OVERLAY_ASK
+	OVERLAY_ASK,
+	OVERLAY_QUESTION
+};
+
+struct ui_question {
+	size_t pod;
+	char *text; /* owned */
+	bool secret;
 };
 
 struct ui {
@@ -30,8 +37,10 @@ struct ui {
 	struct pick pick;
 	struct prompt search, filter, answer;
 	struct table events;
-	struct command pending; /* what is asked for */
-	char *question;		/* owned */
+	struct command pending;				/* what is asked for */
+	char *question;					/* owned */
+	struct ui_question questions[UI_MAX_QUESTIONS]; /* of pods */
+	size_t n_questions;
 	int tabs[UI_VIEW_COUNT][2];
 	bool stale, asked, paused; /* asked: a key wants its frame at once */
 	unsigned int wants;

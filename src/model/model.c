@@ -194,6 +194,27 @@ run_key(size_t pod, const char *path, unsigned int run_index)
 	return xasprintf("%zu %u %s", pod, run_index, path);
 }
 
+/* The folder of a path: runs of one folder are seeds of one recipe. */
+static char *
+folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL || slash == path)
+		return xstrdup(slash == NULL ? "." : "/");
+	return xstrndup(path, (size_t)(slash - path));
+}
+
+static struct model_log *
+find_log(const struct model *model, size_t pod, const char *path)
+{
+	char *key = xasprintf("%zu %s", pod, path);
+	struct model_log *log = map_get(&model->log_index, str_from(key));
+
+	free(key);
+	return log;
+}
+
 struct model_run *
 model_run_get(struct model *model, size_t pod, const char *path,
 	      unsigned int run_index)
@@ -209,12 +230,15 @@ model_run_get(struct model *model, size_t pod, const char *path,
 		mr = xcalloc(1, sizeof(*mr));
 		mr->pod = pod;
 		mr->path = xstrdup(path);
+		mr->group = folder_of(path);
 		run_init(&mr->run);
 		mr->run.run_index = run_index;
 		model->runs[model->n_runs++] = mr;
 		(void)map_set(&model->run_index, str_from(key), mr);
 		note_change(model, MODEL_RUNS);
 	}
+	if (mr->log == NULL)
+		mr->log = find_log(model, pod, path);
 	free(key);
 	return mr;
 }
@@ -333,7 +357,7 @@ void
 model_log_file(struct model_log *log, const char *file)
 {
 	free(log->file);
-	log->file = xstrdup(file);
+	log->file = file != NULL ? xstrdup(file) : NULL;
 }
 
 void

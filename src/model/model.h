@@ -66,7 +66,7 @@ struct model_run {
 	int64_t run_id; /* of the database; 0: not stored */
 	size_t pod;	/* index into model.pods */
 	char *path;	/* owned, raw bytes */
-	char *group;	/* owned */
+	char *group;	/* owned; the folder of path, unless set */
 	struct run run; /* what its log says so far */
 	struct series *series[METRIC_COUNT];	       /* NULL where none */
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read */
@@ -165,7 +165,7 @@ void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 /* The log of that file; made when it is new. */
 struct model_log *model_log_get(struct model *model, size_t pod,
 				const char *path);
-/* Where its bytes lie on this machine; copied. */
+/* Where its bytes lie on this machine; copied; NULL: nowhere. */
 void model_log_file(struct model_log *log, const char *file);
 /* A line of it, raw bytes without the line end. */
 void model_log_line(struct model *model, struct model_log *log, uint64_t line,

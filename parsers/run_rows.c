@@ -259,7 +259,7 @@ read_json(struct reader *r, struct str text)
 {
 	struct str rest = text, line;
 	const cJSON *item;
-	cJSON *root = json_parse(text, true, NULL);
+	cJSON *root = json_parse(text, JSON_BARE_NULL, NULL);
 	int status = 0;
 
 	if (cJSON_IsArray(root)) {
@@ -281,7 +281,7 @@ read_json(struct reader *r, struct str text)
 		r->line++;
 		if (str_trim(line).len == 0)
 			continue;
-		root = json_parse(line, true, r->err);
+		root = json_parse(line, JSON_BARE_NULL, r->err);
 		if (root == NULL)
 			return err_prefix(r->err, "%s:%zu", r->name, r->line);
 		status = read_object(r, root);

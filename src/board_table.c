@@ -2,6 +2,7 @@
 /* The leaderboard as an aligned table; called by the command `board`. */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -317,6 +318,7 @@ fit(struct table *t)
 {
 	size_t first = t->widths[0], room;
 
+	assert(t->n_columns > 0);
 	while (t->look->columns > 0 && total_width(t) > t->look->columns) {
 		size_t over = total_width(t) - t->look->columns;
 		size_t least = least_column(t);

@@ -224,7 +224,7 @@ track_parse(struct track *track, const char *file, struct str text,
 	    struct err *err)
 {
 	struct json_at at = { file, text, ERR_CONFIG };
-	cJSON *root = json_parse(text, false, err);
+	cJSON *root = json_parse(text, JSON_BARE_REFUSED, err);
 	int status;
 
 	if (root == NULL)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "demo_harness.h"
 #include "feed.h"
 #include "gen/loggen.h"
 
@@ -88,6 +89,7 @@ struct demo {
 	int64_t telemetry_ms;
 	struct model *model;
 	struct feed *feed;
+	struct demo_harness *harness;
 	char *folder; /* owned */
 	struct demo_run runs[RUN_COUNT];
 };
@@ -184,6 +186,7 @@ demo_new(struct model *model, const struct format_set *formats, uint64_t seed,
 		return NULL;
 	}
 	demo->feed = feed_new(model, formats, &demo->clock);
+	demo->harness = demo_harness_new(model, demo->folder, BEGIN_MS);
 	add_pods(demo);
 	for (size_t i = 0; i < RUN_COUNT; i++) {
 		if (open_run(demo, i, seed, err)) {
@@ -226,6 +229,7 @@ demo_free(struct demo *demo)
 	if (demo == NULL)
 		return;
 	feed_free(demo->feed);
+	demo_harness_free(demo->harness);
 	for (size_t i = 0; i < RUN_COUNT; i++) {
 		struct demo_run *run = &demo->runs[i];
 		char *folder = xasprintf("%s/%s", demo->folder, runs[i].recipe);
@@ -289,6 +293,7 @@ demo_advance(struct demo *demo, int64_t ms)
 	demo->now_ms += ms;
 	for (size_t i = 0; i < RUN_COUNT; i++)
 		write_due(demo, &demo->runs[i]);
+	demo_harness_advance(demo->harness, BEGIN_MS + demo->now_ms);
 	if (demo->now_ms - demo->telemetry_ms > 1800000)
 		demo->telemetry_ms = demo->now_ms - 1800000;
 	while (demo->telemetry_ms + TELEMETRY_MS <= demo->now_ms) {
@@ -303,6 +308,7 @@ demo_poll(struct demo *demo)
 {
 	struct err err = { ERR_NONE, "" };
 
+	demo_harness_poll(demo->harness, BEGIN_MS + demo->now_ms);
 	for (size_t i = 0; i < RUN_COUNT; i++) {
 		struct demo_run *run = &demo->runs[i];
 

@@ -115,75 +115,10 @@ static const struct out_column trial_columns[] = {
 };
 
 static void
-put_trial(struct page *page, const struct harness_trial *t)
-{
-	struct buf *text = &page->text;
-
-	if (t->post_valid == HARNESS_YES && harness_is_finite(t->score)) {
-		buf_append_str(text, "valid");
-	} else if (!t->post.present) {
-		buf_append_str(text, "not measured");
-	} else {
-		buf_append_str(text, "INVALID");
-		if (harness_is_finite(t->post.score)) {
-			buf_append_str(text, " ");
-			harness_add_number(text, t->post.score.value);
-		}
-		if (t->post.failure != HARNESS_FAILURE_NONE)
-			buf_appendf(text, " (%s)",
-				    harness_failure_class(t->post.failure));
-		if (t->post_why != NULL && *t->post_why != '\0')
-			buf_appendf(text, ": %s", t->post_why);
-	}
-	if (t->comparison_valid == HARNESS_NO && t->comparison_why != NULL &&
-	    (t->post_why == NULL ||
-	     strcmp(t->comparison_why, t->post_why) != 0))
-		buf_appendf(text, "; %s", t->comparison_why);
-	if (t->error != NULL && *t->error != '\0')
-		buf_appendf(text, "; %s", t->error);
-}
-
-static void
 print_group(struct page *page, const struct harness_group *group)
 {
-	struct buf *text = &page->text;
-
-	buf_appendf(text, "%u of %u trials valid", group->valid, group->count);
-	if (group->invalid > 0)
-		buf_appendf(text, ", %u INVALID", group->invalid);
-	if (group->not_run > 0)
-		buf_appendf(text, ", %u not measured", group->not_run);
-	if (group->median.present) {
-		buf_append_str(text, "; median of the valid ");
-		harness_add_number(text, group->median.value);
-		buf_append_str(text, ", from ");
-		harness_add_number(text, group->min.value);
-		buf_append_str(text, " to ");
-		harness_add_number(text, group->max.value);
-	}
+	harness_add_group(&page->text, group);
 	page_line(page, group->name);
-}
-
-/* No verdict without replicates, and none beside an invalid trial. */
-static void
-print_verdict(struct page *page, const struct harness_compare *compare)
-{
-	const struct harness_group *a = &compare->groups[0], *b = a + 1;
-	struct buf *text = &page->text;
-
-	if (compare->n_groups < 2)
-		buf_append_str(text, "none: only one group has trials");
-	else if (a->median.present && b->median.present &&
-		 a->min.value == b->min.value && a->max.value == b->max.value &&
-		 a->min.value == a->max.value)
-		buf_append_str(text, "none: all valid trials are equal");
-	else if (a->valid < 5 || b->valid < 5)
-		buf_append_str(text, "none: a side has less than 5 valid "
-				     "trials");
-	else
-		buf_append_str(text, "judge the trials' scores by `bench "
-				     "judge`");
-	page_line(page, "verdict");
 }
 
 static void
@@ -202,7 +137,8 @@ print_compare_head(struct page *page, const struct harness_compare *compare)
 	page_line(page, "state");
 	for (size_t i = 0; i < compare->n_groups; i++)
 		print_group(page, &compare->groups[i]);
-	print_verdict(page, compare);
+	harness_add_verdict(&page->text, compare);
+	page_line(page, "verdict");
 	(void)fputc('\n', page->stream);
 }
 
@@ -232,7 +168,7 @@ harness_print_compare(FILE *stream, enum out_format format,
 				t->post_valid == HARNESS_YES
 					? t->score
 					: (struct harness_number){ false, 0 });
-		put_trial(&page, t);
+		harness_add_trial(&page.text, t);
 		take_cell(&page, row, "result");
 		out_row(out, row);
 		cJSON_Delete(row);

@@ -115,8 +115,6 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 		buf_appendf(text, "no score (verifier %s)",
 			    it->post.passed == HARNESS_YES ? "gave none"
 							   : "failed");
-	} else {
-		buf_append_str(text, "not measured");
 	}
 	if (it->post.stray_score.present)
 		add_claim(text, it->post.stray_score,
@@ -124,6 +122,8 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 	add_claim(text, it->claimed_score, "claimed");
 	if (!it->verified_score.present || beats(run, it))
 		add_claim(text, it->session_score, "in session");
+	if (text->len == 0)
+		buf_append_str(text, "not measured");
 }
 
 void

@@ -3,6 +3,7 @@
 #define HGYM_MODEL_HARNESS_WORDS_H
 
 #include "base/buf.h"
+#include "parsers/harness_compare.h"
 #include "parsers/harness_run.h"
 
 /*
@@ -47,5 +48,12 @@ const char *harness_fact_label(enum harness_fact fact);
 void harness_add_fact(struct buf *text, enum harness_fact fact,
 		      const struct harness_workspace *ws,
 		      const struct harness_run *run);
+
+/* A trial: valid, or why not; a group: how many count, and their median. */
+void harness_add_trial(struct buf *text, const struct harness_trial *trial);
+void harness_add_group(struct buf *text, const struct harness_group *group);
+/* What may be said of the two groups. */
+void harness_add_verdict(struct buf *text,
+			 const struct harness_compare *compare);
 
 #endif

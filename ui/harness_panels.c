@@ -202,7 +202,7 @@ draw_points(const struct scores *s, struct canvas *canvas, struct rect plot)
 				continue;
 			canvas_put(canvas, column_of(s, plot, p->iteration),
 				   row_of(s, plot, p->value), styles[p->kind],
-				   filled ? 0x25CF : 0x25CB);
+				   filled ? 0x25C6 : 0x25CB);
 		}
 	}
 }
@@ -248,7 +248,7 @@ harness_panel_chart(struct canvas *canvas, struct rect rect,
 	load_scores(&s, run);
 	(void)snprintf(
 		title, sizeof(title),
-		"%.40s by iteration: \xe2\x97\x8f verified  \xe2\x97\x8b "
+		"%.40s by iteration: \xe2\x97\x86 verified  \xe2\x97\x8b "
 		"not%s",
 		run->post_score_key != NULL ? run->post_score_key : "score",
 		s.off > 0 ? " (some far off)" : "");

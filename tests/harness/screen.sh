@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The Harness view on the demonstration's run, against the screens kept in
+# golden/.  HGYM_GOLDEN=write keeps what is seen instead.
+set -u
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+golden=$HGYM_SRC/tests/harness/golden
+count=0
+LC_ALL=C.UTF-8
+export LC_ALL
+
+# The view alone: tabs and the last two lines belong to others.
+body() { sed '1d' "$1" | sed -e :a -e '$d;N;2,2ba' -e 'P;D'; }
+
+screen() {
+    count=$((count + 1))
+    body "$dir/$1" >"$dir/body"
+    if [ "${HGYM_GOLDEN:-}" = write ]; then
+        mkdir -p "$golden"
+        cp "$dir/body" "$golden/$1"
+    fi
+    if cmp -s "$dir/body" "$golden/$1"; then
+        echo "ok $count - $1: $2"
+    else
+        echo "not ok $count - $1: $2"
+        diff "$golden/$1" "$dir/body" | sed 's/^/# /'
+    fi
+}
+
+cat >"$dir/script" <<EOF
+size 140x42
+key 8
+save $dir/live
+key Enter
+key k
+key ]
+key ]
+save $dir/artifacts
+key ]
+key Enter
+save $dir/text
+key Esc
+size 80x24
+save $dir/narrow
+wait 900
+size 120x38
+key ]
+save $dir/finished
+EOF
+"$HGYM_TUI" demo --script "$dir/script" || exit 1
+screen live "an attempt is under way, three scores are verified"
+screen artifacts "what the workspace has built"
+screen text "a text of a phase, as large as the screen"
+screen narrow "80 columns"
+screen finished "the pod was lost: no score, and that is no verdict"
+
+printf 'size 100x30\nkey 8\nsave %s\n' "$dir/ascii" >"$dir/script"
+LC_ALL=C "$HGYM_TUI" --charset ascii demo --script "$dir/script" || exit 1
+screen ascii "without Unicode: verified and not are told apart"
+echo "1..$count"

@@ -419,28 +419,37 @@ age() {
 
 # Files that were rotated out of the globs while no one looked.
 lost() {
-	jj=0
+	jj=0 listed=''
+	set --
 	while [ $jj -lt $NR ]; do
 		jj=$((jj + 1))
 		eval "x=\$R_$jj p=\$RP_$jj want=\$RK_$jj y=\$RS_$jj"
 		[ -n "$x" ] && [ $y = R ] || continue
 		d=${p%/*}
 		[ "$d" != "$p" ] || d=.
-		set --
-		IFS=''
-		set +f
-		for p in "$d"/*; do [ ! -f "$p" ] || set -- "$@" "$p"; done
-		set -f
-		IFS=" $nl"
-		for p; do
-			k=$(stat -Lc %d_%i -- "$p" 2>/dev/null)
-			[ "$k" = "$want" ] || continue
-			was=$last
-			start "$p" $want known
-			[ $last = $was ] || gone="$gone $last"
-			eval "g_$last=$now"
-			break
+		if [ "$d" != "$listed" ]; then
+			set --
+			IFS=''
+			set +f
+			for p in "$d"/*; do [ ! -f "$p" ] || set -- "$@" "$p"; done
+			set -f
+			IFS=" $nl"
+			[ $# -eq 0 ] || keys=$(stat -Lc %d_%i -- "$@" 2>/dev/null)
+			w=0
+			for k in $keys; do w=$((w + 1)); done
+			[ $w -eq $# ] || keys=''
+			listed=$d
+		fi
+		w=0 p=''
+		for k in $keys; do
+			w=$((w + 1))
+			[ $k != $want ] || eval "p=\${$w}"
 		done
+		[ -n "$p" ] || continue
+		was=$last
+		start "$p" $want known
+		[ $last = $was ] || gone="$gone $last"
+		eval "g_$last=$now"
 	done
 }
 

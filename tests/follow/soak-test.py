@@ -9,6 +9,7 @@ whole.  SOAK_TRANSPORT, SOAK_VARIANT: which way, which follower."""
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,8 +25,10 @@ KILLS = int(os.environ.get("SOAK_KILLS", "6"))
 FILES = int(os.environ.get("SOAK_FILES", "16"))
 TRANSPORT = os.environ.get("SOAK_TRANSPORT", "libssh2")
 VARIANT = os.environ.get("SOAK_VARIANT", "auto")
+# Seconds between kills, at most; a start must have time to do something.
+PAUSE = float(os.environ.get("SOAK_PAUSE", "1.4"))
 SEED = int(os.environ.get("SOAK_SEED", time.time()))
-DEADLINE = 120 + MB * 2 + KILLS * 3
+DEADLINE = 120 + MB * 2 + KILLS * 6
 
 
 def mirror_name(path, generation):
@@ -196,7 +199,7 @@ class Soak:
 
     def trouble(self):
         """Kill at random, in a thread of its own."""
-        while not self.calm.wait(random.uniform(0.3, 1.4)):
+        while not self.calm.wait(random.uniform(0.3, PAUSE)):
             if random.random() < 0.2:
                 self.kill_tool()
             elif self.kills < KILLS:
@@ -222,6 +225,10 @@ class Soak:
         self.calm.set()
         killer.join()
         self.written = written
+
+    def end(self):
+        self.tool.kill()
+        subprocess.call(["sh", SSHD, "stop", self.rig])
 
     def finish(self):
         for log in self.files:
@@ -251,8 +258,7 @@ def main():
     except (TimeoutError, subprocess.TimeoutExpired) as e:
         print("# %s; last: %s" % (e, soak.last))
         bad, left = [("timeout", 0)], []
-        soak.tool.kill()
-        subprocess.call(["sh", SSHD, "stop", soak.rig])
+        soak.end()
     generations = sum(len(x.kept) for x in soak.files)
     print("# %.1f MB, %d files, %d generations, %d sshd killed, %d restarts"
           % (soak.written / 1e6, FILES, generations, soak.kills,
@@ -270,9 +276,11 @@ def main():
 
 
 soak_dir = tempfile.mkdtemp(prefix="hgym-soak-")
+signal.signal(signal.SIGTERM, lambda *args: sys.exit(1))
 try:
     status = main()
 finally:
+    subprocess.call(["sh", SSHD, "stop", soak_dir + "/rig"])
     if not os.environ.get("SOAK_KEEP"):
         shutil.rmtree(soak_dir, ignore_errors=True)
 sys.exit(status)

@@ -192,6 +192,8 @@ put_items(FILE *stream, const struct board *board,
 	board_bar_line(&text, board, group);
 	put_item(stream, &text);
 	put_tests(stream, board, group, all_tests);
+	board_z_line(&text, board, group);
+	put_item(stream, &text);
 	board_common_line(&text, group);
 	put_item(stream, &text);
 	for (size_t i = 0; i < group->n_notes; i++) {

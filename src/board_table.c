@@ -228,6 +228,9 @@ add_texts(struct table *t, const struct board_group *group)
 	add_text(t, "", &text);
 	add_tests(t, group);
 	buf_clear(&text);
+	board_z_line(&text, t->board, group);
+	add_text(t, "", &text);
+	buf_clear(&text);
 	board_common_line(&text, group);
 	add_text(t, "", &text);
 	for (size_t i = 0; i < group->n_notes; i++) {

@@ -336,6 +336,20 @@ board_bar_line(struct buf *out, const struct board *board,
 }
 
 void
+board_z_line(struct buf *out, const struct board *board,
+	     const struct board_group *group)
+{
+	const struct board_verdict *v = &group->verdict;
+
+	if (run_has(v->z))
+		buf_appendf(out,
+			    "z = %.4f with a known sd of %g, one-sided p = "
+			    "%.4g; (target - mean) * sqrt(n) = %.6f",
+			    v->z, board->track->known_sd, v->p_z,
+			    v->margin_root_n);
+}
+
+void
 board_time_line(struct buf *out, const struct board *board,
 		const struct board_group *group)
 {

@@ -78,6 +78,10 @@ void board_delta_line(struct buf *out, const struct board *board,
 void board_bar_line(struct buf *out, const struct board *board,
 		    const struct board_group *group);
 
+/* The z test with the track's known spread; "" where it has none. */
+void board_z_line(struct buf *out, const struct board *board,
+		  const struct board_group *group);
+
 /* Mean and spread of the training time; "" where a run has none. */
 void board_time_line(struct buf *out, const struct board *board,
 		     const struct board_group *group);

@@ -189,9 +189,13 @@ read_top(struct track *track, const struct json_at *at, const cJSON *root,
 	track->title = xstrdup(json_get_string(root, "title", track->name));
 	score = json_get_string(root, "score", "auto");
 	track->score = run_number_by_name(str_from(score));
-	if (track->score == NULL && strcmp(score, "auto") != 0)
+	if (strcmp(score, "auto") != 0 &&
+	    (track->score == NULL ||
+	     (!str_ends_with(str_from(score), "_bpb") &&
+	      !str_ends_with(str_from(score), "_loss"))))
 		return json_fail(at, "score", err,
-				 "there is no number of that name in a run");
+				 "must be a BPB or a loss of a run "
+				 "(final_bpb, final_val_loss, ..) or auto");
 	return read_caps(track, at,
 			 cJSON_GetObjectItemCaseSensitive(root, "caps"), err) ||
 	       read_record(track, at,

@@ -51,7 +51,10 @@ static const struct {
 	  "t.json:2: cap" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
 	  "\"score\": \"bpb\"}",
-	  "t.json:2: score: there is no number of that name" },
+	  "t.json:2: score: must be a BPB or a loss" },
+	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
+	  "\"score\": \"train_ms\"}",
+	  "t.json:2: score: must be a BPB or a loss" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
 	  "\"caps\": {\"train_s\": 0}}",
 	  "caps.train_s: must be above 0" },

@@ -12,6 +12,8 @@
 #include "base/xalloc.h"
 #include "collect.h"
 #include "feed.h"
+#include "harness/harness_dir.h"
+#include "harness_feed.h"
 #include "log_paths.h"
 #include "ui/ui.h"
 
@@ -22,11 +24,14 @@ struct dash {
 	struct conf conf;
 	struct track track;
 	struct model model;
-	struct format_set *formats; /* owned */
-	struct feed *feed;	    /* owned; NULL without paths */
-	char *db_path;		    /* owned */
-	struct collect *collect;    /* owned; NULL with paths */
-	struct ui *ui;		    /* while the loop runs */
+	struct format_set *formats;   /* owned */
+	struct feed *feed;	      /* owned; NULL without paths */
+	char *db_path;		      /* owned */
+	struct collect *collect;      /* owned; NULL with paths */
+	struct harness_feed *harness; /* owned; while the loop runs */
+	char *const *named;	      /* paths of the command line */
+	size_t n_named;
+	struct ui *ui; /* while the loop runs */
 };
 
 bool
@@ -48,10 +53,15 @@ static int
 open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 {
 	size_t pod = model_pod_add(&dash->model, "here", "local"), opened = 0;
+	size_t n_harness = 0;
 	struct log_paths paths = { 0 };
 	int failed = 0;
 
 	model_pod_state(&dash->model, pod, POD_LIVE, NULL, 0);
+	for (size_t i = 0; i < n; i++)
+		n_harness += harness_dir_is(argv[i]);
+	dash->named = argv;
+	dash->n_named = n;
 	log_paths_find(&paths, argv, n);
 	for (size_t i = 0; i < paths.n && !failed; i++) {
 		if (paths.v[i].table)
@@ -60,7 +70,7 @@ open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 		opened++;
 	}
 	log_paths_release(&paths);
-	if (!failed && opened == 0)
+	if (!failed && opened == 0 && n_harness == 0)
 		failed = err_set(err, ERR_NODATA, "no logs in what was named");
 	return failed;
 }
@@ -102,6 +112,56 @@ on_ask(void *user, const struct fleet_question *q)
 	free(text);
 }
 
+/* HarnessGym directories of the pods; local ones are read at once. */
+static void
+follow_harness(struct dash *dash, struct loop *loop)
+{
+	dash->harness = harness_feed_new(loop, &dash->model);
+	for (size_t i = 0; i < dash->conf.n_pods; i++) {
+		const struct conf_pod *pod = &dash->conf.pods[i];
+
+		for (size_t k = 0; k < pod->harnessgym.n; k++) {
+			const char *dir = pod->harnessgym.v[k];
+			struct transport *transport;
+			size_t index;
+
+			if (pod->transport == CONF_LOCAL) {
+				harness_feed_local(dash->harness, dir);
+				continue;
+			}
+			transport = collect_transport(dash->collect, i, &index);
+			harness_feed_pod(dash->harness, i, transport, index,
+					 dir);
+		}
+	}
+}
+
+/* HarnessGym directories among the paths that were named. */
+static int
+start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
+{
+	struct dash *dash = user;
+
+	(void)ui;
+	(void)err;
+	dash->harness = harness_feed_new(loop, &dash->model);
+	for (size_t i = 0; i < dash->n_named; i++)
+		if (harness_dir_is(dash->named[i]))
+			harness_feed_local(dash->harness, dash->named[i]);
+	return 0;
+}
+
+static int
+stop_paths(void *user, struct err *err)
+{
+	struct dash *dash = user;
+
+	(void)err;
+	harness_feed_free(dash->harness);
+	dash->harness = NULL;
+	return 0;
+}
+
 static int
 start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
 {
@@ -120,7 +180,10 @@ start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
 	if (dash->conf.n_pods == 0)
 		return 0;
 	dash->collect = collect_new(&options, err);
-	return dash->collect != NULL ? 0 : -1;
+	if (dash->collect == NULL)
+		return -1;
+	follow_harness(dash, loop);
+	return 0;
 }
 
 static int
@@ -128,6 +191,7 @@ stop_collect(void *user, struct err *err)
 {
 	struct dash *dash = user;
 
+	(void)stop_paths(dash, err);
 	return dash->collect != NULL ? collect_free(dash->collect, err) : 0;
 }
 
@@ -189,6 +253,8 @@ run_app(struct dash *dash, struct err *err)
 
 	if (dash->feed != NULL) {
 		setup.source.poll = poll_feed;
+		setup.source.start = start_paths;
+		setup.source.stop = stop_paths;
 	} else {
 		setup.source.start = start_collect;
 		setup.source.stop = stop_collect;

@@ -30,15 +30,16 @@ struct source {
 	struct harness_dir dir;
 	/* On a pod: */
 	bool remote;
-	size_t pod;
-	struct stream *stream; /* NULL: no command under way */
+	size_t pod;		     /* in the model */
+	struct transport *transport; /* borrowed */
+	size_t index;		     /* of the pod there */
+	struct stream *stream;	     /* NULL: no command under way */
 	struct harness_files files;
 	struct harness_wire wire;
 };
 
 struct harness_feed {
 	struct loop *loop;
-	struct transport *transport;
 	struct model *model;
 	struct loop_timer *timer;
 	struct harness_view view;
@@ -68,13 +69,11 @@ on_tick(void *user)
 }
 
 struct harness_feed *
-harness_feed_new(struct loop *loop, struct transport *transport,
-		 struct model *model)
+harness_feed_new(struct loop *loop, struct model *model)
 {
 	struct harness_feed *feed = xcalloc(1, sizeof(*feed));
 
 	feed->loop = loop;
-	feed->transport = transport;
 	feed->model = model;
 	feed->timer = loop_timer_new(loop, on_tick, feed);
 	loop_timer_start(feed->timer, TICK_MS, TICK_MS);
@@ -99,11 +98,9 @@ source_free(struct source *source)
 static void
 source_end(struct source *source)
 {
-	struct transport *transport = source->feed->transport;
-
 	source->feed = NULL;
 	if (source->stream != NULL)
-		transport->ops->cancel(source->stream);
+		source->transport->ops->cancel(source->stream);
 	else
 		source_free(source);
 }
@@ -144,16 +141,21 @@ harness_feed_local(struct harness_feed *feed, const char *path)
 }
 
 void
-harness_feed_pod(struct harness_feed *feed, size_t pod, const char *title,
-		 const char *dir)
+harness_feed_pod(struct harness_feed *feed, size_t pod,
+		 struct transport *transport, size_t index, const char *dir)
 {
 	struct source *source;
+	char *title;
 
-	if (feed->n == HARNESS_MAX_PLACES || feed->transport == NULL)
+	if (feed->n == HARNESS_MAX_PLACES)
 		return;
+	title = xasprintf("%s:%s", feed->model->pods[pod].name, dir);
 	source = add_source(feed, title, dir);
+	free(title);
 	source->remote = true;
 	source->pod = pod;
+	source->transport = transport;
+	source->index = index;
 	harness_files_init(&source->files);
 	harness_wire_init(&source->wire, &source->files);
 	feed->view.places[source->place].files = &source->files;
@@ -270,7 +272,7 @@ ask_pod(struct source *source)
 		"nice",		"sh",	      "-c", harness_wire_script(),
 		"hgym-harness", source->path, NULL
 	};
-	const struct transport_ops *ops = source->feed->transport->ops;
+	const struct transport_ops *ops = source->transport->ops;
 	struct err err = { ERR_NONE, "" };
 	struct buf command;
 
@@ -279,7 +281,7 @@ ask_pod(struct source *source)
 	buf_init(&command, 65536);
 	quote_argv(&command, argv);
 	source->due_ms = now_ms(source->feed) + IDLE_MS;
-	source->stream = ops->exec(source->feed->transport, source->pod,
+	source->stream = ops->exec(source->transport, source->index,
 				   command.data, &cb, source, &err);
 	if (source->stream != NULL)
 		ops->close_stdin(source->stream);
@@ -298,9 +300,9 @@ harness_feed_poll(struct harness_feed *feed)
 
 		if (source->due_ms > now || source->stream != NULL)
 			continue;
-		if (source->remote)
-			ask_pod(source);
-		else
+		if (!source->remote)
 			poll_local(source);
+		else if (!feed->model->pods[source->pod].bench_running)
+			ask_pod(source);
 	}
 }

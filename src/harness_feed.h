@@ -13,20 +13,22 @@
  */
 struct harness_feed;
 
+/* Both are borrowed; model->harness is set to what the feed fills. */
+struct harness_feed *harness_feed_new(struct loop *loop, struct model *model);
 /*
- * transport may be NULL when there are only local directories.  All are
- * borrowed for the feed's life; model->harness is set to what it fills.
+ * model->harness becomes NULL; commands under way are cancelled, so the
+ * transports must live longer.
  */
-struct harness_feed *harness_feed_new(struct loop *loop,
-				      struct transport *transport,
-				      struct model *model);
-/* model->harness becomes NULL; commands under way are cancelled. */
 void harness_feed_free(struct harness_feed *feed);
 
 /* A directory here; it need not hold a run yet. */
 void harness_feed_local(struct harness_feed *feed, const char *path);
-/* A directory of the pod of that index; title is "pod:dir". */
-void harness_feed_pod(struct harness_feed *feed, size_t pod, const char *title,
+/*
+ * dir on the pod of that index in the model, reached as number `index` of
+ * transport (borrowed).  Left in peace while a bench runs there.
+ */
+void harness_feed_pod(struct harness_feed *feed, size_t pod,
+		      struct transport *transport, size_t index,
 		      const char *dir);
 /* Look at everything that is due now; the feed's own timer calls it too. */
 void harness_feed_poll(struct harness_feed *feed);

@@ -119,6 +119,17 @@ harness_dir_open(struct harness_dir *dir, const char *path, struct err *err)
 	return 0;
 }
 
+bool
+harness_dir_is(const char *path)
+{
+	struct harness_dir dir;
+
+	if (harness_dir_open(&dir, path, NULL) != 0)
+		return false;
+	harness_dir_close(&dir);
+	return true;
+}
+
 void
 harness_dir_close(struct harness_dir *dir)
 {

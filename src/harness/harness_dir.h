@@ -28,6 +28,8 @@ struct harness_dir {
 	struct map marks; /* owned values: what each file looked like */
 };
 
+/* Whether path is a directory that harness_dir_open would open. */
+bool harness_dir_is(const char *path);
 /* -1 with err (ERR_NODATA) when path holds no run and no comparison. */
 int harness_dir_open(struct harness_dir *dir, const char *path, struct err *err)
 	__attribute__((warn_unused_result));

@@ -97,8 +97,9 @@ main(void)
 	dir = realpath(root, NULL);
 	test.dir = dir;
 	model_init(&test.model);
+	(void)model_pod_add(&test.model, "here", "local");
 	fleet = fleet_new(test.loop, &pod, 1, &options);
-	feed = harness_feed_new(test.loop, fleet_transport(fleet), &test.model);
+	feed = harness_feed_new(test.loop, &test.model);
 	harness_feed_local(feed, dir);
 	harness_feed_poll(feed);
 	ok(test.model.harness->n == 1 && !test.model.harness->places[0].read &&
@@ -106,7 +107,7 @@ main(void)
 	   "a directory without a run says so");
 	ok(harness_gen_write(dir, 6, &err) == 0, "a run begins");
 	test.step = 6;
-	harness_feed_pod(feed, 0, "here:dir", dir);
+	harness_feed_pod(feed, 0, fleet_transport(fleet), 0, dir);
 	late = loop_timer_new(test.loop, on_late, &test);
 	stepper = loop_timer_new(test.loop, on_step, &test);
 	loop_timer_start(late, LIMIT_MS, 0);
@@ -122,7 +123,7 @@ main(void)
 	test_points(&test.model.harness->places[0]);
 
 	/* A command under way when all is freed. */
-	harness_feed_pod(feed, 0, "again", dir);
+	harness_feed_pod(feed, 0, fleet_transport(fleet), 0, dir);
 	harness_feed_poll(feed);
 	loop_timer_close(late);
 	loop_timer_close(stepper);

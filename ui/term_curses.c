@@ -138,8 +138,8 @@ init_colors(struct term *term)
 		if (want == 16 && term->colors > 16)
 			term->colors = 16;
 	}
-	for (short i = 0; i < STYLE_COUNT; i++)
-		init_style(term, i);
+	for (int i = 0; i < STYLE_COUNT; i++)
+		init_style(term, (short)i);
 }
 
 static void

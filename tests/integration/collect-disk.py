@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A full disk under the collector: it waits, says so, and loses nothing.
+
+The database and the mirrors lie on a small tmpfs (root is needed), which is
+enlarged after a while.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TUI = os.environ["HGYM_TUI"]
+count = 0
+
+
+def ok(passed, name):
+    global count
+    count += 1
+    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
+    return passed
+
+
+def mount(*args):
+    return subprocess.run(["mount", *args], stderr=subprocess.DEVNULL
+                          ).returncode == 0
+
+
+def until(check, seconds=90):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if check():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def rows(env, *args):
+    done = subprocess.run([TUI, *args, "--json"], env=env,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def write_logs(folder):
+    os.mkdir(folder)
+    for i in range(3):
+        with open(f"{folder}/{i}.log", "w") as log:
+            log.write(f"seed:{i}\n")
+            for step in range(30000):
+                log.write(f"step:{step}/30000 train_loss:{2 + i}.5"
+                          f" train_time:{step * 50}ms step_avg:50.00ms\n")
+
+
+def main(top, disk):
+    env = dict(os.environ, HOME=top, XDG_STATE_HOME=disk + "/state",
+               XDG_DATA_HOME=disk + "/data", XDG_CONFIG_HOME=top + "/config")
+    for name in list(env):
+        if name.startswith(("HARNESSGYM_", "HGYM_TUI_")):
+            del env[name]
+    write_logs(top + "/logs")
+    os.makedirs(top + "/config/hgym-tui")
+    with open(top + "/config/hgym-tui/config.json", "w") as file:
+        json.dump({"pods": [{"name": "p", "transport": "local",
+                             "logs": [top + "/logs/*.log"]}]}, file)
+    said = top + "/said"
+    with open(said, "w") as errors:
+        child = subprocess.Popen([TUI, "collect"], env=env, stderr=errors)
+
+    def has_said(*words):
+        with open(said) as file:
+            text = file.read()
+        return any(word in text for word in words)
+
+    full = ("No space left", "disk is full")
+    ok(until(lambda: has_said(*full)), "a full disk is said")
+    time.sleep(1)
+    ok(child.poll() is None, "and waited for")
+    done = subprocess.run([TUI, "doctor", "--json"], env=env,
+                          stdout=subprocess.PIPE)
+    ok(done.returncode == 3 and any(
+        row["area"] == "disk" and row["state"] == "fail"
+        for row in map(json.loads, done.stdout.splitlines())),
+       "doctor calls it a failure")
+    ok(mount("-o", "remount,size=200m", disk), "there is room again")
+    ok(until(lambda: [r["steps"] for r in rows(env, "runs")] == [29999] * 3),
+       "and all is read")
+    child.send_signal(signal.SIGTERM)
+    child.wait(60)
+    parsed = [r for i in range(3)
+              for r in rows(env, "parse", f"{top}/logs/{i}.log")]
+    stored = sorted(rows(env, "runs"), key=lambda r: r["path"])
+    ok([{k: s[k] for k in p} for s, p in zip(stored, parsed)] == parsed,
+       "the database equals parse of the files")
+    ok(all(len(rows(env, "samples", str(r["run_id"]), "--metric",
+                    "train_loss")) == 30000 for r in stored),
+       "and no sample is missing")
+    with open(said) as file:
+        for line in file:
+            print("# " + line.rstrip()[:200])
+
+
+top = tempfile.mkdtemp(prefix="collect-disk.")
+disk = top + "/disk"
+os.mkdir(disk)
+if sys.platform == "linux" and os.geteuid() == 0 and \
+        mount("-t", "tmpfs", "-o", "size=3m", "tmpfs", disk):
+    try:
+        main(top, disk)
+        print(f"1..{count}")
+    finally:
+        subprocess.run(["umount", "-l", disk])
+        shutil.rmtree(top, ignore_errors=True)
+else:
+    print("1..0 # SKIP needs root and a tmpfs")
+    shutil.rmtree(top, ignore_errors=True)

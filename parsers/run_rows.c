@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
+#include "parsers/run_submission.h"
 
 #define MAX_COLUMNS 256
 #define MAX_UNKNOWN 64
@@ -269,6 +270,9 @@ read_json(struct reader *r, struct str text)
 			if (status == 0)
 				status = read_object(r, item);
 		}
+	} else if (run_submission_is(root)) {
+		r->n_rows = run_submission_read(root, r->cb, r->user, r->err);
+		status = r->n_rows < 0 ? err_prefix(r->err, "%s", r->name) : 0;
 	} else if (root != NULL) {
 		r->line++;
 		status = read_object(r, root);

@@ -123,6 +123,24 @@ def test_published():
     pairs = {p["seed"]: p["delta_bpb"] for p in made[0]["common_seeds"]}
     near(pairs.get(42), -0.00248887, 1e-10, "seed 42 of both")
     near(pairs.get(0), -0.00317529, 1e-10, "seed 0 of both")
+    base = write("records/1855/submission.json", json.dumps(
+        {"name": "PR#1855", "author": "x", "val_bpb": 1.06107587,
+         "seed_results": {
+             "42": {"val_bpb": 1.05989454, "val_loss": 2.31944212},
+             "0": {"val_bpb": 1.06124613, "val_loss": 2.32239991},
+             "1234": {"val_bpb": 1.06208695, "val_loss": 2.32423994}}},
+        indent=2))
+    made = groups(table, "--baseline", base)
+    near(made[0]["nats_per_bpb"], 2.1883706733, 1e-8, "k of submission.json")
+    near(made[0]["bar_bpb"], 1.0587910685, 1e-10, "and the bar of it")
+    ok(made[0]["verdict"] == WORDS and len(made[0]["common_seeds"]) == 2,
+       "a record's submission.json is a baseline", made[0]["verdict"])
+    ok(made[0]["nats_per_bpb_source"].startswith("the baseline's"),
+       "and k is said to be its", made[0]["nats_per_bpb_source"])
+    base = write("base.json", '{"name": "b", "bpb": [1.05989454, 1.06124613, '
+                 '1.06208695]}')
+    check_published(groups(table, "--baseline", base, "--nats-per-bpb", K),
+                    "the configuration's form")
     both = write("both.csv", "group,seed,final_bpb\na,1,1.05740567\n"
                  "a,2,1.05730104\na,3,1.05807084\nb,1,1.05989454\n"
                  "b,2,1.06124613\nb,3,1.06208695\n")
@@ -205,6 +223,10 @@ def test_submission():
     ok(made["seed_results"]["10"]["val_bpb"] == 1.0521, "its seeds", made)
     with open(folder + "/README.md") as stream:
         text = stream.read()
+    again = groups(folder + "/submission.json")[0]
+    ok(again["title"] == "Mine|1" and again["mean_bpb"] == made["val_bpb"] and
+       again["sd_sample_bpb"] == made["val_bpb_std"],
+       "it makes the same group again", again)
     ok("| 10 | 5,000 | 120.00 |" in text and "no GitHub id" in text,
        "its table", text)
     with open(folder + "/train_seed2.log") as copy:

@@ -19,7 +19,7 @@ run_state_init(struct run_state *state)
 	run_init(&state->run);
 	state->first_step = state->val_step = state->val_line = RUN_ABSENT;
 	state->stop_ms = RUN_ABSENT;
-	state->exact = state->rebuilt =
+	state->exact = state->rebuilt = state->interval =
 		(struct row_time){ RUN_ABSENT, RUN_ABSENT };
 }
 
@@ -37,18 +37,25 @@ struct apply {
 	const struct run_sink *sink;
 };
 
+static bool
+wants_samples(const struct apply *a)
+{
+	return a->sink != NULL && a->sink->sample != NULL;
+}
+
 static void
 emit_sample(const struct apply *a, enum metric metric, double value)
 {
 	struct run_state *s = a->state;
-	struct sample sample = { .step = s->run.last_step,
-				 .metric = metric,
-				 .value = value,
-				 .wall_ms = a->place->wall_ms,
-				 .line = a->place->line };
+	struct sample sample;
 
-	if (a->sink == NULL || a->sink->sample == NULL || !isfinite(value))
+	if (!wants_samples(a) || !isfinite(value))
 		return;
+	sample = (struct sample){ .step = s->run.last_step,
+				  .metric = metric,
+				  .value = value,
+				  .wall_ms = a->place->wall_ms,
+				  .line = a->place->line };
 	sample.train_ms = run_has(s->exact.ms) ? s->exact.ms : s->rebuilt.ms;
 	a->sink->sample(a->sink->user, &sample);
 }
@@ -116,25 +123,32 @@ rebuilt_ms(const struct run_state *s, double step, double tok_s)
 	return step * s->run.train_batch_tokens / tok_s * 1000;
 }
 
+/* Tokens a second of the last interval. */
+static double
+interval_tok_s(const struct run_state *s)
+{
+	return s->run.train_batch_tokens * s->interval.step / s->interval.ms *
+	       1000;
+}
+
 /* The interval since the row before, by times of the same kind. */
 static void
 take_interval(const struct apply *a, struct row_time *before,
 	      struct row_time now)
 {
-	struct run *run = &a->state->run;
-	double steps = now.step - before->step;
-	double ms = now.ms - before->ms;
-	bool known =
-		run_has(before->ms) && before->step > 0 && steps > 0 && ms > 0;
+	struct run_state *s = a->state;
+	struct row_time passed = { now.step - before->step,
+				   now.ms - before->ms };
+	bool known = before->step > 0 && passed.step > 0 && passed.ms > 0;
 
 	*before = now;
 	if (!known)
 		return;
-	emit_sample(a, METRIC_MS_PER_STEP, ms / steps);
-	if (!run_has(run->train_batch_tokens))
+	s->interval = passed;
+	if (!wants_samples(a))
 		return;
-	run->tok_s_interval = run->train_batch_tokens * steps / ms * 1000;
-	emit_sample(a, METRIC_TOK_S_INTERVAL, run->tok_s_interval);
+	emit_sample(a, METRIC_MS_PER_STEP, passed.ms / passed.step);
+	emit_sample(a, METRIC_TOK_S_INTERVAL, interval_tok_s(s));
 }
 
 static void
@@ -390,6 +404,7 @@ derive_times(struct run_state *s)
 		run->train_ms = RUN_ABSENT;
 	run->ms_per_step = RUN_ABSENT;
 	run->tok_s_derived = RUN_ABSENT;
+	run->tok_s_interval = interval_tok_s(s);
 	if (run_has(run->train_ms) && run->steps > 0 && run->train_ms > 0) {
 		run->ms_per_step = run->train_ms / run->steps;
 		run->tok_s_derived = run->train_batch_tokens * run->steps /

@@ -29,8 +29,9 @@ struct run_state {
 	double first_step;	   /* of the first row */
 	double val_step, val_line; /* of the last validation */
 	double stop_ms;
-	struct row_time exact;	 /* last row with exact milliseconds */
-	struct row_time rebuilt; /* last row whose time comes from tok/s */
+	struct row_time exact;	  /* last row with exact milliseconds */
+	struct row_time rebuilt;  /* last row whose time comes from tok/s */
+	struct row_time interval; /* steps and time between the last two */
 	double tok_s_sum;
 	uint64_t tok_s_n;
 };

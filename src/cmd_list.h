@@ -19,6 +19,12 @@
 	X(pods)                                                                \
 	X(runs)                                                                \
 	X(samples)                                                             \
+	X(bench_run)                                                           \
+	X(bench_list)                                                          \
+	X(bench_show)                                                          \
+	X(bench_attach)                                                        \
+	X(bench_abort)                                                         \
+	X(bench_clean)                                                         \
 	X(bench_judge)                                                         \
 	X(demo)                                                                \
 	X(doctor)

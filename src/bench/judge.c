@@ -20,6 +20,8 @@
 #define POD_P	  0.05
 /* Pods from which their means, not their blocks, are what is compared. */
 #define PODS_AS_UNITS 3
+/* Blocks of a pod from which it is held against the other pods. */
+#define PODS_LEAST_BLOCKS 3
 /* A variant this much faster is held up to a person. */
 #define IMPLAUSIBLE 0.5
 
@@ -90,7 +92,10 @@ check_copies(struct judge *judge)
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		struct judge_run *run = &judge->runs[i];
 
-		for (size_t k = 0; k < i && run->log != NULL; k++) {
+		/* Runs that we started ourselves are what they are. */
+		if (run->state != RUN_STATE_CLAIMED || run->log == NULL)
+			continue;
+		for (size_t k = 0; k < i; k++) {
 			const struct run_log *other = judge->runs[k].log;
 
 			if (other == NULL ||
@@ -270,7 +275,9 @@ compare_pods(const struct judge *judge, struct judge_contrast *c,
 				d[n++] = c->d[i];
 		c->pods[p].paired = paired_compare(d, n, &judge->rule.paired);
 		means[p] = c->pods[p].paired.mean;
-		ses[p] = c->pods[p].paired.se;
+		/* A spread of two values says nothing of a spread. */
+		ses[p] = n >= PODS_LEAST_BLOCKS ? c->pods[p].paired.se
+						: (double)NAN;
 	}
 	c->spread = multi_pods(means, ses, c->n_pods);
 	c->across_pods = c->n_pods >= PODS_AS_UNITS;
@@ -541,5 +548,23 @@ judge_block_means(const struct judge *judge, const struct judge_contrast *c,
 	if (judge->rule.higher) {
 		*control = 1.0 / *control;
 		*variant = 1.0 / *variant;
+	}
+}
+
+void
+judge_confirm(struct judge *judge)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		struct judge_run *run = &judge->runs[i];
+		const struct judge_contrast *c =
+			run->arm > 0 ? &judge->contrasts[run->arm - 1] : NULL;
+
+		if (run->state != RUN_STATE_VERIFIED)
+			continue;
+		if (guard_hard(&run->hits) != NULL)
+			run->state = RUN_STATE_MEASURED;
+		else if (c != NULL && c->verdict.word == VERDICT_FASTER &&
+			 c->n_blocks >= VERDICT_MIN_BLOCKS)
+			run->state = RUN_STATE_CONFIRMED;
 	}
 }

@@ -156,6 +156,12 @@ void judge_init(struct judge *judge, const struct judge_rule *rule,
 void judge_release(struct judge *judge);
 
 /*
+ * Runs that were verified and that a FASTER verdict of at least three blocks
+ * rests on are confirmed; a run with any guard is measured at best.
+ */
+void judge_confirm(struct judge *judge);
+
+/*
  * Geometric means over the complete blocks of a contrast, in the metric's own
  * unit: their ratio is exactly the difference that is judged.
  */

@@ -93,6 +93,7 @@ free_pod(struct plan_pod *pod)
 	free(pod->known_hosts);
 	free(pod->proxy_jump);
 	free(pod->root);
+	free(pod->lock_dir);
 	free(pod->lock_clocks);
 	free(pod->stop_cmd);
 }

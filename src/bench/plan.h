@@ -67,7 +67,8 @@ struct plan_pod {
 	char *identity, *known_hosts, *proxy_jump;
 	int gpus[PLAN_MAX_GPUS];
 	size_t n_gpus;
-	char *root; /* folder for benches on the pod; NULL: ~/.hgym-bench */
+	char *root;	/* folder for benches on the pod; NULL: ~/.hgym-bench */
+	char *lock_dir; /* of the GPU locks; NULL: /tmp.  Without blanks */
 	char *lock_clocks; /* command before the first run; NULL: none */
 	char *stop_cmd;	   /* NULL: none */
 	double usd_per_h;

@@ -388,6 +388,7 @@ read_pod(const struct plan_reading *r, const cJSON *object, const char *path,
 		{ "proxy_jump", PLAN_TEXT },
 		{ "gpus", JSON_ARRAY | JSON_NULL },
 		{ "root", PLAN_TEXT },
+		{ "lock_dir", PLAN_TEXT },
 		{ "lock_clocks", PLAN_TEXT },
 		{ "stop_cmd", PLAN_TEXT },
 		{ "usd_per_h", JSON_NUMBER | JSON_NULL },
@@ -408,6 +409,17 @@ read_pod(const struct plan_reading *r, const cJSON *object, const char *path,
 	pod->known_hosts = plan_copy_text(object, "known_hosts");
 	pod->proxy_jump = plan_copy_text(object, "proxy_jump");
 	pod->root = plan_copy_text(object, "root");
+	pod->lock_dir = plan_copy_text(object, "lock_dir");
+	if (pod->lock_dir != NULL &&
+	    strspn(pod->lock_dir,
+		   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR"
+		   "STUVWXYZ0123456789/_.-") != strlen(pod->lock_dir)) {
+		char at[PLAN_AT_SIZE];
+
+		(void)snprintf(at, sizeof(at), "%s.lock_dir", path);
+		return json_fail(r->at, at, r->err,
+				 "expected a path of letters, digits, / _ . -");
+	}
 	pod->lock_clocks = plan_copy_text(object, "lock_clocks");
 	pod->stop_cmd = plan_copy_text(object, "stop_cmd");
 	return read_gpus(r, object, path, pod) ||

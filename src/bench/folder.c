@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* Results of a bench as files; called by the session and the commands. */
+#include "config.h"
+
+#include "bench/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+
+#define MAX_SAME_SECOND 100
+#define MAX_BENCHES	10000
+
+/* Make the folder and those above it. */
+static int
+make_folders(const char *path, struct err *err)
+{
+	char part[FOLDER_PATH_SIZE];
+
+	(void)snprintf(part, sizeof(part), "%s", path);
+	for (char *c = part + 1; *c != '\0'; c++) {
+		if (*c != '/')
+			continue;
+		*c = '\0';
+		if (mkdir(part, 0700) != 0 && errno != EEXIST)
+			return err_set_errno(err, ERR_IO, "cannot make %s",
+					     part);
+		*c = '/';
+	}
+	if (mkdir(part, 0700) != 0 && errno != EEXIST)
+		return err_set_errno(err, ERR_IO, "cannot make %s", part);
+	return 0;
+}
+
+int
+folder_create(const char *base, const char *name, int64_t now_ms,
+	      char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE],
+	      struct err *err)
+{
+	time_t now = (time_t)(now_ms / 1000);
+	char stamp[32], runs[FOLDER_PATH_SIZE + 8];
+	struct tm tm;
+
+	if (make_folders(base, err) != 0)
+		return -1;
+	(void)gmtime_r(&now, &tm);
+	(void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	for (int i = 1; i <= MAX_SAME_SECOND; i++) {
+		(void)snprintf(id, FOLDER_ID_SIZE, i > 1 ? "%s-%s-%d" : "%s-%s",
+			       name, stamp, i);
+		(void)snprintf(path, FOLDER_PATH_SIZE, "%s/%s", base, id);
+		if (mkdir(path, 0700) == 0) {
+			(void)snprintf(runs, sizeof(runs), "%s/runs", path);
+			return make_folders(runs, err);
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return err_set_errno(err, ERR_IO, "cannot make %s", path);
+}
+
+int
+folder_lock(const char *path, int *fd, struct err *err)
+{
+	char name[FOLDER_PATH_SIZE + 8];
+
+	(void)snprintf(name, sizeof(name), "%s/lock", path);
+	*fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (*fd < 0)
+		return err_set_errno(err, ERR_IO, "cannot open %s", name);
+	if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	(void)close(*fd);
+	*fd = -1;
+	return err_set(err, ERR_CHECK,
+		       "another hgym-tui drives this bench (%s)", path);
+}
+
+/* The folder that name lies in, made when it is new. */
+static int
+make_parent(const char *file, struct err *err)
+{
+	char parent[FOLDER_PATH_SIZE];
+	char *slash;
+
+	(void)snprintf(parent, sizeof(parent), "%s", file);
+	slash = strrchr(parent, '/');
+	if (slash == NULL)
+		return 0;
+	*slash = '\0';
+	return make_folders(parent, err);
+}
+
+static int
+write_all(int fd, struct str text)
+{
+	while (text.len > 0) {
+		ssize_t n = write(fd, text.p, text.len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -1;
+		text.p += n;
+		text.len -= (size_t)n;
+	}
+	return 0;
+}
+
+int
+folder_write(const char *path, const char *name, struct str text,
+	     struct err *err)
+{
+	char file[FOLDER_PATH_SIZE], temp[FOLDER_PATH_SIZE + 8];
+	bool good;
+	int fd;
+
+	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
+	(void)snprintf(temp, sizeof(temp), "%s.tmp", file);
+	if (make_parent(file, err) != 0)
+		return -1;
+	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_set_errno(err, ERR_IO, "cannot write %s", temp);
+	good = write_all(fd, text) == 0 && fsync(fd) == 0;
+	good = close(fd) == 0 && good;
+	if (!good || rename(temp, file) != 0) {
+		err_set_errno(err, ERR_IO, "cannot write %s", file);
+		(void)unlink(temp);
+		return -1;
+	}
+	return 0;
+}
+
+int
+folder_write_json(const char *path, const char *name, const cJSON *node,
+		  struct err *err)
+{
+	struct buf text;
+	int result;
+
+	buf_init(&text, JSON_MAX_BYTES);
+	json_print(&text, node);
+	buf_append_char(&text, '\n');
+	result = folder_write(path, name, (struct str){ text.data, text.len },
+			      err);
+	buf_release(&text);
+	return result;
+}
+
+cJSON *
+folder_read_json(const char *path, const char *name)
+{
+	char file[FOLDER_PATH_SIZE];
+	struct buf text;
+	cJSON *root;
+
+	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
+	buf_init(&text, JSON_MAX_BYTES);
+	root = json_parse_file(file, &text, NULL);
+	buf_release(&text);
+	return root;
+}
+
+uint64_t
+folder_size(const char *path, const char *name)
+{
+	char file[FOLDER_PATH_SIZE];
+	struct stat st;
+
+	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
+	return stat(file, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+int
+folder_append(const char *path, const char *name, struct str data,
+	      struct err *err)
+{
+	char file[FOLDER_PATH_SIZE];
+	bool good;
+	int fd;
+
+	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
+	if (make_parent(file, err) != 0)
+		return -1;
+	fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_set_errno(err, ERR_IO, "cannot write %s", file);
+	good = write_all(fd, data) == 0;
+	good = close(fd) == 0 && good;
+	return good ? 0 : err_set_errno(err, ERR_IO, "cannot write %s", file);
+}
+
+void
+folder_remove(const char *path, const char *name)
+{
+	char file[FOLDER_PATH_SIZE];
+
+	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
+	(void)unlink(file);
+}
+
+int
+folder_write_state(const char *path, const struct folder_state *state,
+		   struct err *err)
+{
+	cJSON *root = cJSON_CreateObject();
+	int result;
+
+	json_add_string(root, "schema", "hgym-tui.bench-state/1");
+	json_add_string(root, "name", state->name);
+	json_add_string(root, "state", state->state);
+	json_add_string(root, "stopped",
+			state->stopped[0] != '\0' ? state->stopped : NULL);
+	json_add_number(root, "started_ms", (double)state->started_ms);
+	json_add_number(root, "ended_ms",
+			state->ended_ms > 0 ? (double)state->ended_ms
+					    : (double)NAN);
+	json_add_number(root, "cost_usd", state->cost_usd);
+	result = folder_write_json(path, "state.json", root, err);
+	cJSON_Delete(root);
+	return result;
+}
+
+bool
+folder_read_state(const char *path, struct folder_state *state)
+{
+	cJSON *root = folder_read_json(path, "state.json");
+
+	*state = (struct folder_state){ .cost_usd = (double)NAN };
+	if (root == NULL)
+		return false;
+	(void)snprintf(state->name, sizeof(state->name), "%s",
+		       json_get_string(root, "name", ""));
+	(void)snprintf(state->state, sizeof(state->state), "%s",
+		       json_get_string(root, "state", ""));
+	(void)snprintf(state->stopped, sizeof(state->stopped), "%s",
+		       json_get_string(root, "stopped", ""));
+	state->started_ms = (int64_t)json_get_number(root, "started_ms", 0);
+	state->ended_ms = (int64_t)json_get_number(root, "ended_ms", 0);
+	state->cost_usd = json_get_number(root, "cost_usd", (double)NAN);
+	cJSON_Delete(root);
+	return true;
+}
+
+/* A bench of the list, by when it began. */
+struct entry {
+	char *id;
+	int64_t started_ms;
+};
+
+static int
+newest_first(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->started_ms != y->started_ms)
+		return x->started_ms < y->started_ms ? 1 : -1;
+	return strcmp(y->id, x->id);
+}
+
+char **
+folder_list(const char *base, size_t *n)
+{
+	struct entry *entries = NULL;
+	size_t cap = 0, count = 0;
+	DIR *dir = opendir(base);
+	struct dirent *found;
+	char **ids;
+
+	while (dir != NULL && count < MAX_BENCHES &&
+	       (found = readdir(dir)) != NULL) {
+		char path[FOLDER_PATH_SIZE];
+		struct folder_state state;
+
+		(void)snprintf(path, sizeof(path), "%s/%s", base,
+			       found->d_name);
+		if (found->d_name[0] == '.' || !folder_read_state(path, &state))
+			continue;
+		entries = xgrow(entries, count, &cap, sizeof(*entries));
+		entries[count++] = (struct entry){ xstrdup(found->d_name),
+						   state.started_ms };
+	}
+	if (dir != NULL)
+		(void)closedir(dir);
+	if (count > 1)
+		qsort(entries, count, sizeof(*entries), newest_first);
+	ids = xcalloc(count + 1, sizeof(*ids));
+	for (size_t i = 0; i < count; i++)
+		ids[i] = entries[i].id;
+	free(entries);
+	*n = count;
+	return ids;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_FOLDER_H
+#define HGYM_BENCH_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "parsers/json.h"
+
+/*
+ * The results folder of a bench, <base>/<id>: bench.json (as it was given),
+ * state.json, runs/<run>/{<log>,run.json,steps.csv,gpu.csv}, env.<pod>.txt,
+ * verdict.json, summary.json.  All that is written whole (temp + rename), so
+ * that a killed hgym-tui leaves a folder that `bench attach` goes on from.
+ */
+#define FOLDER_ID_SIZE	 80
+#define FOLDER_PATH_SIZE 4096
+
+/* Make <base>/<name>-<time>[-n] and its runs/; id and path are filled. */
+int folder_create(const char *base, const char *name, int64_t now_ms,
+		  char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE],
+		  struct err *err) __attribute__((warn_unused_result));
+
+/* Be the only one who drives this bench: a lock, held until closed.
+ * -1 with err when somebody else is at it. */
+int folder_lock(const char *path, int *fd, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* Write a file below path whole; makes its folder. */
+int folder_write(const char *path, const char *name, struct str text,
+		 struct err *err) __attribute__((warn_unused_result));
+int folder_write_json(const char *path, const char *name, const cJSON *node,
+		      struct err *err) __attribute__((warn_unused_result));
+
+/* Read one; NULL when it is not there or no JSON. */
+cJSON *folder_read_json(const char *path, const char *name);
+
+/* Bytes of a file below path; 0 when it is not there. */
+uint64_t folder_size(const char *path, const char *name);
+/* Append bytes; makes the file and its folder. */
+int folder_append(const char *path, const char *name, struct str data,
+		  struct err *err) __attribute__((warn_unused_result));
+void folder_remove(const char *path, const char *name);
+
+/* state.json */
+struct folder_state {
+	char state[24];	  /* running, done, aborted, failed */
+	char stopped[24]; /* n_max, early, budget, guard, "" */
+	char name[64];
+	int64_t started_ms, ended_ms; /* 0: not yet */
+	double cost_usd;
+};
+
+int folder_write_state(const char *path, const struct folder_state *state,
+		       struct err *err) __attribute__((warn_unused_result));
+/* false: there is none. */
+bool folder_read_state(const char *path, struct folder_state *state);
+
+/* Ids of all benches below base, newest first; caller frees each and all. */
+char **folder_list(const char *base, size_t *n);
+
+#endif

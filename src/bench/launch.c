@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripts for pods and their answers; called by the session. */
+#include "config.h"
+
+#include "bench/launch.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/embed.h"
+
+extern const struct embed_file launch_scripts[];
+
+#define MAX_SHIPPED (8U * 1024 * 1024)
+
+/* A path of the pod as a word: a leading "~/" is its home. */
+static void
+add_path(struct buf *out, const char *path)
+{
+	if (strncmp(path, "~/", 2) == 0) {
+		buf_append_str(out, "\"$HOME\"/");
+		path += 2;
+	}
+	plan_quote(out, path);
+}
+
+static void
+add_var(struct buf *out, const char *name, const char *value)
+{
+	buf_appendf(out, "%s=", name);
+	plan_quote(out, value);
+	buf_append_char(out, '\n');
+}
+
+static void
+add_gpus(struct buf *out, const struct plan_pod *pod)
+{
+	buf_append_str(out, "HB_GPUS='");
+	for (size_t i = 0; i < pod->n_gpus; i++)
+		buf_appendf(out, "%s%d", i > 0 ? "," : "", pod->gpus[i]);
+	buf_append_str(out, "'\nHB_LOCKS='");
+	for (size_t i = 0; i < pod->n_gpus; i++)
+		buf_appendf(out, "%s%d", i > 0 ? " " : "", pod->gpus[i]);
+	buf_append_str(out, pod->n_gpus == 0 ? "host'\n" : "'\n");
+}
+
+static void
+add_judged(struct buf *out, const struct plan *plan)
+{
+	struct buf list;
+
+	buf_init(&list, 65536);
+	for (size_t i = 0; i < plan->n_hashed; i++)
+		buf_appendf(&list, "%s\n", plan->hashed[i]);
+	add_var(out, "HB_JUDGED", list.data);
+	buf_release(&list);
+}
+
+static void
+add_variables(struct buf *out, enum launch_op op, const struct launch *l)
+{
+	const struct plan *plan = l->plan;
+	const struct plan_pod *pod = &plan->pods[l->pod];
+	struct buf command;
+
+	buf_append_str(out, "HB_ROOT=");
+	add_path(out, pod->root != NULL ? pod->root : "~/.hgym-bench");
+	buf_append_char(out, '\n');
+	add_var(out, "HB_BENCH", l->bench);
+	add_var(out, "HB_LOCK_DIR",
+		pod->lock_dir != NULL ? pod->lock_dir : "/tmp");
+	add_var(out, "HB_JOB", l->job != NULL ? l->job : "");
+	add_var(out, "HB_TAG", plan_arm(plan, l->arm)->tag);
+	buf_append_str(out, "HB_CWD=");
+	if (plan_needs_copies(plan) && op != LAUNCH_SHIP &&
+	    op != LAUNCH_PREFLIGHT)
+		buf_append_str(out, "$HB_ROOT/$HB_BENCH/src.$HB_TAG");
+	else
+		add_path(out, plan->cwd);
+	buf_append_char(out, '\n');
+	add_gpus(out, pod);
+	add_var(out, "HB_FOREIGN", plan->refuse_foreign ? "refuse" : "ignore");
+	buf_appendf(out, "HB_TIMEOUT=%.0f\nHB_OFFSET=%llu\nHB_MAX=%u\n",
+		    plan->timeout_s, (unsigned long long)l->offset,
+		    LAUNCH_CHUNK);
+	buf_appendf(out, "HB_GRACE=%d\n", LAUNCH_GRACE_S);
+	add_judged(out, plan);
+	buf_init(&command, 1024U * 1024);
+	plan_command(plan, l->arm, l->pod, &command);
+	add_var(out, "HB_CMD", command.data);
+	buf_release(&command);
+}
+
+/* A file here, named relative to the bench's own, as one quoted word. */
+static int
+add_file(struct buf *out, const struct plan *plan, const char *name,
+	 struct err *err)
+{
+	const char *slash = strrchr(plan->file, '/');
+	char path[PATH_MAX], block[65536];
+	struct buf text;
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%.*s%s",
+		       name[0] != '/' && slash != NULL
+			       ? (int)(slash - plan->file + 1)
+			       : 0,
+		       plan->file, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return err_set_errno(err, ERR_CONFIG, "cannot open %s", path);
+	buf_init(&text, MAX_SHIPPED);
+	while ((n = read(fd, block, sizeof(block))) > 0)
+		buf_append(&text, block, (size_t)n);
+	(void)close(fd);
+	if (n < 0 || text.truncated || strlen(text.data) != text.len) {
+		buf_release(&text);
+		return err_set(err, ERR_CONFIG,
+			       "%s cannot be shipped: it is unreadable, larger "
+			       "than %u bytes, or no text",
+			       path, MAX_SHIPPED);
+	}
+	plan_quote(out, text.data);
+	buf_release(&text);
+	return 0;
+}
+
+/* The function ship_files of an arm. */
+static int
+add_ship_files(struct buf *out, const struct launch *l, struct err *err)
+{
+	const struct plan_variant *v = plan_arm(l->plan, l->arm);
+
+	buf_append_str(out, "ship_files() {\n:");
+	for (size_t i = 0; i < v->n_files; i++) {
+		const struct plan_file *file = &v->files[i];
+
+		buf_append_str(out, file->from != NULL ? " &&\nput "
+						       : " &&\noverlay ");
+		plan_quote(out, file->path);
+		buf_append_char(out, ' ');
+		if (file->from == NULL)
+			plan_quote(out, file->overlay);
+		else if (add_file(out, l->plan, file->from, err) != 0)
+			return -1;
+	}
+	if (v->patch != NULL) {
+		buf_append_str(out, " &&\nprintf '%s' ");
+		if (add_file(out, l->plan, v->patch, err) != 0)
+			return -1;
+		buf_append_str(out, " | patch -p1");
+	}
+	buf_append_str(out, "\n}\n");
+	return 0;
+}
+
+int
+launch_script(struct buf *out, enum launch_op op, const struct launch *l,
+	      struct err *err)
+{
+	static const char *const calls[] = {
+		[LAUNCH_PREFLIGHT] = "op_preflight",
+		[LAUNCH_SHIP] = "op_ship",
+		[LAUNCH_START] = "op_start",
+		[LAUNCH_STATE] = "op_state",
+		[LAUNCH_GPU] = "op_gpu",
+		[LAUNCH_ABORT] = "op_abort",
+		[LAUNCH_CLEAN] = "op_clean",
+		[LAUNCH_FINISH] = "op_finish",
+	};
+
+	if (op == LAUNCH_STOP || op == LAUNCH_LOCK) {
+		const struct plan_pod *pod = &l->plan->pods[l->pod];
+
+		buf_appendf(out,
+			    "(\n%s\n) >&2\nrc=$?\n"
+			    "echo HB1 finished\nexit $rc\n",
+			    op == LAUNCH_STOP ? pod->stop_cmd
+					      : pod->lock_clocks);
+		return 0;
+	}
+	add_variables(out, op, l);
+	buf_append_str(out, launch_scripts[0].text);
+	if (op == LAUNCH_SHIP && add_ship_files(out, l, err) != 0)
+		return -1;
+	buf_appendf(out, "%s\n", calls[op]);
+	return 0;
+}
+
+static void
+copy_rest(char *out, size_t size, struct str rest)
+{
+	(void)snprintf(out, size, "%.*s", (int)rest.len, rest.p);
+}
+
+static double
+next_number(struct str *rest)
+{
+	struct str word;
+	double value = 0.0;
+
+	if (str_next(rest, ' ', &word))
+		(void)str_to_double(word, &value);
+	return value;
+}
+
+static void
+take_state(struct launch_reply *reply, struct str rest)
+{
+	struct str word;
+
+	if (!str_next(&rest, ' ', &word))
+		return;
+	reply->state = str_eq_cstr(word, "running") ? LAUNCH_RUNNING
+		       : str_eq_cstr(word, "done")  ? LAUNCH_DONE
+		       : str_eq_cstr(word, "busy")  ? LAUNCH_BUSY
+		       : str_eq_cstr(word, "lost")  ? LAUNCH_LOST
+						    : LAUNCH_NONE;
+	if (reply->state != LAUNCH_DONE)
+		return;
+	reply->rc = (int)next_number(&rest);
+	reply->t0_s = next_number(&rest);
+	reply->t1_s = next_number(&rest);
+	reply->up_s = -next_number(&rest);
+	reply->up_s += next_number(&rest);
+}
+
+static void
+take_env(struct launch_reply *reply, struct str rest)
+{
+	buf_append(&reply->env, rest.p, rest.len);
+	buf_append_char(&reply->env, '\n');
+}
+
+static void
+take_line(struct launch_reply *reply, struct str word, struct str rest)
+{
+	struct {
+		const char *word;
+		bool *flag;
+	} flags[] = {
+		{ "ready", &reply->ready },
+		{ "started", &reply->started },
+		{ "exists", &reply->existed },
+		{ "shipped", &reply->shipped },
+		{ "cleaned", &reply->cleaned },
+		{ "finished", &reply->finished },
+		{ "files", &reply->files_changed },
+	};
+	double value;
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (str_eq_cstr(word, flags[i].word))
+			*flags[i].flag = true;
+	if (str_eq_cstr(word, "state"))
+		take_state(reply, rest);
+	else if (str_eq_cstr(word, "size"))
+		(void)str_to_u64(rest, &reply->size);
+	else if (str_eq_cstr(word, "env"))
+		take_env(reply, rest);
+	else if (str_eq_cstr(word, "error") && reply->error[0] == '\0')
+		copy_rest(reply->error, sizeof(reply->error), rest);
+	else if (str_eq_cstr(word, "foreign"))
+		copy_rest(reply->foreign, sizeof(reply->foreign), rest);
+	else if (str_eq_cstr(word, "running"))
+		copy_rest(reply->running, sizeof(reply->running), rest);
+	else if (str_eq_cstr(word, "hash") && rest.len >= 64)
+		(void)snprintf(reply->hash, sizeof(reply->hash), "%.64s",
+			       rest.p);
+	else if (str_eq_cstr(word, "left") && str_to_double(rest, &value))
+		reply->left = (long)value;
+}
+
+void
+launch_reply_init(struct launch_reply *reply, struct str output)
+{
+	struct str line, word;
+	uint64_t n;
+
+	*reply = (struct launch_reply){ .left = -1 };
+	buf_init(&reply->env, 65536);
+	while (str_next(&output, '\n', &line)) {
+		if (!str_starts_with(line, "HB1 "))
+			continue;
+		line.p += 4;
+		line.len -= 4;
+		reply->understood = true;
+		if (!str_next(&line, ' ', &word))
+			continue;
+		if (!str_eq_cstr(word, "data")) {
+			take_line(reply, word, line);
+			continue;
+		}
+		if (!str_to_u64(line, &n) || n > output.len)
+			return;
+		reply->data = (struct str){ output.p, (size_t)n };
+		output.p += n;
+		output.len -= (size_t)n;
+	}
+}
+
+void
+launch_reply_release(struct launch_reply *reply)
+{
+	buf_release(&reply->env);
+}

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: MIT
+# What a bench runs on a pod, for `sh -s`: HB_* variables stand before it, one
+# call of an op_ function behind it.  POSIX sh with flock and setsid.
+#
+# Nothing but $HB_ROOT/$HB_BENCH and the lock files is written.  A job is a
+# directory there: cmd.sh, run.sh, pid (pid, group, start time, boot id, pid
+# namespace), out.txt, exit (status and times).  Answers are lines "HB1 ...".
+LC_ALL=C
+export LC_ALL
+umask 077
+HB_TOP=$HB_ROOT/$HB_BENCH
+
+say() { printf 'HB1 %s\n' "$*"; }
+
+boot_id() { cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none; }
+pid_ns() { readlink /proc/self/ns/pid 2>/dev/null || echo none; }
+
+# State letter and start time of a process.
+stat_of() { sed 's/.*) //' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f1,20; }
+
+# Is the process of a pid file still that very process?
+is_alive() {
+	read -r pid group start boot ns <"$1/pid" || return 1
+	test "$boot" = "$(boot_id)" && test "$ns" = "$(pid_ns)" || return 1
+	case $(stat_of "$pid") in
+	"Z $start") return 1 ;;
+	?" $start") return 0 ;;
+	esac
+	return 1
+}
+
+job_state() {
+	if test -f "$1/exit"; then
+		echo "done $(cat "$1/exit")"
+	elif test -f "$1/busy"; then
+		echo busy
+	elif test -f "$1/pid"; then
+		if is_alive "$1"; then
+			echo running
+		elif test -f "$1/exit"; then # it ended while we looked
+			echo "done $(cat "$1/exit")"
+		else
+			echo lost
+		fi
+	elif test -d "$1"; then
+		echo lost
+	else
+		echo none
+	fi
+}
+
+# Processes that carry a job's mark, wherever their session went.
+marked() {
+	grep -lsF "HGYM_JOB=$1" /proc/[0-9]*/environ | cut -d/ -f3 |
+		while read -r pid; do
+			case $(stat_of "$pid") in
+			Z* | "") ;;
+			*) echo "$pid" ;;
+			esac
+		done
+}
+
+lock_path() { echo "$HB_LOCK_DIR/hgym.gpu.$1.lock"; }
+
+# Remove the lock files that nobody holds.
+drop_locks() {
+	for name in $HB_LOCKS; do
+		path=$(lock_path "$name")
+		test -f "$path" && flock -n "$path" rm -f "$path"
+	done
+}
+
+# Programs on our GPUs that are not ours.
+foreign() {
+	test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1 || return
+	nvidia-smi --id="$HB_GPUS" --query-compute-apps=pid \
+		--format=csv,noheader </dev/null 2>/dev/null |
+		tr -cd '0-9\n' | grep . | tr '\n' ' '
+}
+
+write_run() {
+	cat >"$1/run.sh" <<'HB_RUN'
+trap 'ended=1' TERM INT
+trap '' HUP
+stat_rest=$(sed 's/.*) //' /proc/$$/stat)
+group=$(echo "$stat_rest" | cut -d' ' -f3)
+boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none)
+ns=$(readlink /proc/self/ns/pid 2>/dev/null || echo none)
+hashes() {
+	test -s judged || return 0
+	(cd "$HB_CWD" && xargs -d '\n' sha256sum) <judged 2>&1
+}
+hashes >hash.before
+t0=$(date +%s) up0=$(cut -d' ' -f1 /proc/uptime)
+echo "$$ $group $(echo "$stat_rest" | cut -d' ' -f20) $boot $ns" >pid.t
+mv pid.t pid
+if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
+	reasons=clocks_event_reasons.active
+	nvidia-smi --id="$HB_GPUS" --query-gpu=$reasons --format=csv \
+		</dev/null >/dev/null 2>&1 ||
+		reasons=clocks_throttle_reasons.active
+	nvidia-smi --id="$HB_GPUS" --query-gpu=timestamp,index,clocks.sm,clocks.mem,temperature.gpu,power.draw,utilization.gpu,$reasons \
+		--format=csv,noheader,nounits -lms 1000 \
+		</dev/null >gpu.csv 2>/dev/null &
+fi
+HGYM_JOB="$HB_MARK;" sh ./cmd.sh </dev/null >out.txt 2>&1 &
+child=$!
+(
+	sleep "$HB_TIMEOUT"
+	: >timedout
+	kill -TERM 0
+	sleep 10
+	kill -KILL 0
+) </dev/null >/dev/null 2>&1 &
+while :; do
+	wait "$child"
+	rc=$?
+	kill -0 "$child" 2>/dev/null || break
+done
+t1=$(date +%s) up1=$(cut -d' ' -f1 /proc/uptime)
+hashes >hash.after
+trap '' TERM
+kill -TERM 0
+# Workers that left the group still hold the GPU: they end with the run.
+tries=0
+while :; do
+	left=
+	for pid in $(grep -lsF "HGYM_JOB=$HB_MARK;" /proc/[0-9]*/environ |
+		cut -d/ -f3); do
+		case $(sed 's/.*) //' 2>/dev/null "/proc/$pid/stat") in
+		Z* | "") ;;
+		*) left="$left $pid" ;;
+		esac
+	done
+	test -n "$left" || break
+	tries=$((tries + 1))
+	test $tries -le 3 || kill -KILL $left 2>/dev/null
+	test $tries -le 20 || break
+	sleep 0.5
+done
+test -f timedout && rc=124
+echo "$rc $t0 $t1 $up0 $up1" >exit.t
+mv exit.t exit
+HB_RUN
+}
+
+# Start a job, or say what became of the one of that name.
+op_start() {
+	job=$HB_TOP/$HB_JOB
+	mkdir -p "$HB_TOP" || { say "error cannot make $HB_TOP"; return; }
+	if test -d "$job"; then
+		say exists
+		op_state
+		return
+	fi
+	others=$(foreign)
+	if test "$HB_FOREIGN" = refuse && test -n "$others"; then
+		say "foreign $others"
+		return
+	fi
+	test -d "$HB_CWD" || { say "error no folder $HB_CWD"; return; }
+	mkdir "$job" || { say "error cannot make $job"; return; }
+	# shellcheck disable=SC2016
+	printf '%s\nunset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD\nexec %s\n' \
+		'cd "$HB_CWD" || exit 126' "$HB_CMD" >"$job/cmd.sh"
+	printf '%s' "$HB_JUDGED" >"$job/judged"
+	write_run "$job"
+	chain=
+	for name in $HB_LOCKS; do
+		chain="$chain flock -n $(lock_path "$name")"
+	done
+	HB_MARK=$HB_BENCH/$HB_JOB
+	export HB_MARK HB_TIMEOUT HB_GPUS HB_CWD
+	(
+		cd "$job" || exit
+		# shellcheck disable=SC2016
+		exec setsid sh -c "$chain sh ./run.sh
+			test -f pid || : >busy" </dev/null >err.txt 2>&1
+	) &
+	tries=0
+	until test -f "$job/pid" || test -f "$job/busy" ||
+		test -f "$job/exit" || test $tries -ge 50; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	say started
+	op_state
+}
+
+# Files of a variant's own copy of the working folder.
+put() {
+	mkdir -p "$(dirname "$1")" && printf '%s' "$2" >"$1"
+}
+
+overlay() {
+	python3 -c 'import json, sys
+path, more = sys.argv[1:]
+base = json.load(open(path))
+base.update(json.loads(more))
+json.dump(base, open(path, "w"), indent=2, sort_keys=True)' "$1" "$2"
+}
+
+# A copy of the working folder with what the variant changes (ship_files).
+op_ship() {
+	copy=$HB_TOP/src.$HB_TAG
+	if test -d "$copy"; then
+		say shipped
+		return
+	fi
+	mkdir -p "$HB_TOP" && rm -rf "$copy.t" && mkdir "$copy.t" &&
+		cp -a "$HB_CWD/." "$copy.t" || {
+		say "error cannot copy $HB_CWD"
+		return
+	}
+	if (cd "$copy.t" && ship_files) >"$HB_TOP/ship.txt" 2>&1 </dev/null; then
+		mv "$copy.t" "$copy"
+		say shipped
+	else
+		say "error cannot change the copy: $(tail -n 1 "$HB_TOP/ship.txt")"
+	fi
+}
+
+# What became of a job, and the bytes of its log from HB_OFFSET on.
+op_state() {
+	job=$HB_TOP/$HB_JOB
+	state=$(job_state "$job")
+	say "state $state"
+	case $state in
+	busy) rm -rf "$job" ;;
+	done*)
+		cmp -s "$job/hash.before" "$job/hash.after" ||
+			say "files changed"
+		test ! -s "$job/judged" ||
+			say "hash $(sha256sum <"$job/hash.before")"
+		;;
+	esac
+	size=$(wc -c <"$job/out.txt" 2>/dev/null | tr -d ' ')
+	say "size ${size:-0}"
+	more=$((${size:-0} - HB_OFFSET))
+	test "$more" -le "$HB_MAX" || more=$HB_MAX
+	test "$more" -gt 0 || return 0
+	say "data $more"
+	tail -c "+$((HB_OFFSET + 1))" "$job/out.txt" | head -c "$more"
+	echo
+}
+
+# The telemetry of a job that is over.
+op_gpu() {
+	job=$HB_TOP/$HB_JOB
+	size=$(wc -c <"$job/gpu.csv" 2>/dev/null | tr -d ' ')
+	test "${size:-0}" -le "$HB_MAX" || size=$HB_MAX
+	say "data ${size:-0}"
+	test "${size:-0}" -eq 0 || head -c "$size" "$job/gpu.csv"
+	echo
+}
+
+# End every job of the bench and prove that nothing of it is left.
+op_abort() {
+	for job in "$HB_TOP"/*/; do
+		job=${job%/}
+		test -f "$job/pid" && is_alive "$job" && kill -TERM -- "-$group"
+	done
+	tries=0
+	while test $tries -lt "$((HB_GRACE * 5))"; do
+		test -n "$(marked "$HB_BENCH/")" || break
+		tries=$((tries + 1))
+		sleep 0.2
+	done
+	left=$(marked "$HB_BENCH/")
+	# shellcheck disable=SC2086
+	test -z "$left" || kill -KILL $left 2>/dev/null
+	for job in "$HB_TOP"/*/; do
+		job=${job%/}
+		tries=0
+		while test -f "$job/pid" && is_alive "$job" &&
+			test $tries -lt 50; do
+			tries=$((tries + 1))
+			test $tries -ne 40 || kill -KILL -- "-$group"
+			sleep 0.1
+		done
+	done
+	say "left $(marked "$HB_BENCH/" | wc -l | tr -d ' ')"
+	drop_locks
+}
+
+# Remove what the bench left here.
+op_clean() {
+	for job in "$HB_TOP"/*/; do
+		if test -f "$job/pid" && is_alive "${job%/}" &&
+			test ! -f "$job/exit"; then
+			say "running $(basename "$job")"
+			return
+		fi
+	done
+	if test -n "$(marked "$HB_BENCH/")"; then
+		say "running $(marked "$HB_BENCH/" | tr '\n' ' ')"
+		return
+	fi
+	test -z "$HB_BENCH" || rm -rf "$HB_TOP"
+	rmdir "$HB_ROOT" 2>/dev/null
+	drop_locks
+	if test -d "$HB_TOP"; then say "error cannot remove $HB_TOP"; else
+		say cleaned
+	fi
+}
+
+# The end of a pod's part: the locks go, the jobs' folders stay.
+op_finish() {
+	drop_locks
+	say finished
+}
+
+# What the pod is, and what it lacks.
+op_preflight() {
+	for tool in flock setsid sha256sum tail head cmp; do
+		command -v "$tool" >/dev/null 2>&1 || say "error no $tool here"
+	done
+	test -r /proc/self/stat || say "error no /proc here"
+	test -d "$HB_CWD" || say "error no folder $HB_CWD"
+	mkdir -p "$HB_TOP" || say "error cannot make $HB_TOP"
+	say "env host $(uname -n)"
+	say "env kernel $(uname -sr)"
+	say "env cores $(getconf _NPROCESSORS_ONLN 2>/dev/null)"
+	say "env load $(cut -d' ' -f1 /proc/loadavg)"
+	say "env disk_free_kb $(df -Pk "$HB_ROOT" | tail -n 1 |
+		tr -s ' ' | cut -d' ' -f4)"
+	say "env commit $(git -C "$HB_CWD" rev-parse HEAD 2>/dev/null)"
+	if command -v nvidia-smi >/dev/null 2>&1; then
+		nvidia-smi --query-gpu=index,name,driver_version,memory.used,utilization.gpu,clocks.max.sm \
+			--format=csv,noheader </dev/null 2>&1 |
+			while read -r line; do say "env gpu $line"; done
+	elif test -n "$HB_GPUS"; then
+		say "error no nvidia-smi here, but GPUs are asked for"
+	fi
+	others=$(foreign)
+	test -z "$others" || say "foreign $others"
+	for name in torch triton numpy; do
+		version=$(python3 -c "import importlib.metadata as m
+print(m.version('$name'))" </dev/null 2>/dev/null) &&
+			say "env $name $version"
+	done
+	say ready
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_SESSION_H
+#define HGYM_BENCH_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "bench/folder.h"
+#include "bench/judge.h"
+#include "bench/plan.h"
+#include "bench/verdict_json.h"
+#include "loop/loop.h"
+#include "parsers/format.h"
+#include "transport.h"
+
+/*
+ * A bench under way.  Every run is a job of its own on the pod, so all that
+ * is known lies there and in the results folder: a session that is dropped
+ * at any point is taken up again by a new one on the same folder.
+ */
+struct session;
+
+enum session_end {
+	SESSION_DONE,	/* judged; verdict.json is written */
+	SESSION_FAILED, /* no pod could go on; err says why */
+	SESSION_LEFT,	/* left by session_leave: jobs go on */
+};
+
+struct session_cb {
+	/* Something worth a line happened; plain text, sanitised. */
+	void (*on_note)(void *user, const char *line);
+	/* Once, last. */
+	void (*on_end)(void *user, enum session_end end, const struct err *err);
+	void *user;
+};
+
+enum session_mode {
+	SESSION_RUN,   /* go on to the end */
+	SESSION_ABORT, /* end what runs, prove it, judge what there is */
+	SESSION_CLEAN, /* remove what the bench left on its pods */
+};
+
+/* What a session works with; all borrowed for its life. */
+struct session_setup {
+	struct loop *loop;
+	struct transport *transport; /* pod i is plan->pods[i] */
+	const struct plan *plan;
+	const struct format_set *formats;
+	const char *id;	  /* of the bench */
+	const char *path; /* its results folder */
+	enum session_mode mode;
+};
+
+/* Begin, or go on where the folder says; calls come from the loop. */
+struct session *session_new(const struct session_setup *setup,
+			    const struct session_cb *cb);
+/* No command may be in flight: free the transport first. */
+void session_free(struct session *session);
+
+/* Stop driving; what runs on the pods goes on.  on_end follows. */
+void session_leave(struct session *session);
+
+/* The judgement as it stands; borrowed until the session goes on. */
+const struct judge *session_judge(struct session *session,
+				  struct verdict_info *info);
+
+/*
+ * The same from a folder alone, without pods: reads its runs, judges them.
+ * Free it with session_free.
+ */
+struct session *session_open(const struct session_setup *setup);
+
+/* Money spent so far; NAN where no pod has a price. */
+double session_cost(const struct session *session);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_SESSION_PRIV_H
+#define HGYM_BENCH_SESSION_PRIV_H
+
+#include "bench/launch.h"
+#include "bench/session.h"
+
+/* What session.c, session_runs.c and session_part.c share. */
+
+#define SESSION_ID_SIZE 160
+
+/* How a run ended, as its run.json says. */
+#define RUN_END_LIST(X)                                                        \
+	X(EXITED, "exited")                                                    \
+	X(LOST, "lost")                                                        \
+	X(SKIPPED, "skipped")
+
+enum run_end {
+#define X(id, name) RUN_END_##id,
+	RUN_END_LIST(X)
+#undef X
+};
+
+/* One run of the plan, in the order of its pod's schedule. */
+struct session_run {
+	size_t pod, round, pos, arm;
+	bool counted;
+	size_t block;		  /* counted rounds from 0 */
+	char id[SESSION_ID_SIZE]; /* "0_pod-a_B" */
+	unsigned int attempt;	  /* 0, or 1 after infrastructure failed */
+	bool recorded;		  /* it is over: run.json is written */
+	enum run_end end;
+	int rc;
+	double t0_s, t1_s, up_s; /* by the pod's clocks */
+	bool files_changed;
+	char hash[65];
+	bool has_log;
+	struct run_log log;
+	struct guard_hits hits; /* what the log itself does not tell */
+	char t0[32], t1[32];
+	char log_path[FOLDER_PATH_SIZE];
+};
+
+enum part_step {
+	PART_PREFLIGHT,
+	PART_SHIP,
+	PART_LOCK,
+	PART_START,
+	PART_WATCH,
+	PART_GPU,
+	PART_ABORT,
+	PART_FINISH,
+	PART_STOP,
+	PART_CLEAN,
+	PART_ENDED,
+};
+
+/* A pod's part of the bench: one command at a time. */
+struct part {
+	struct session *session;
+	size_t pod;
+	enum part_step step;
+	size_t next; /* index into its own runs */
+	size_t ship_arm;
+	struct session_run *run; /* under way, or NULL */
+	struct stream *stream;	 /* in flight, or NULL */
+	struct buf out;
+	struct loop_timer *timer;
+	int64_t started_ms; /* mono, of the run */
+	unsigned int tries; /* of the command in a row */
+	bool failed;
+};
+
+struct session {
+	struct session_setup setup;
+	struct session_cb cb;
+	const struct plan *plan;
+	size_t n_arms, rounds, per_pod;
+	struct session_run *runs; /* per_pod of each pod */
+	size_t n_runs;
+	struct part *parts;
+	struct loop_timer *tick;
+	char (*tags)[64];
+	struct judge_arm arms[SCHEDULE_MAX_ARMS];
+	bool arm_stopped[SCHEDULE_MAX_ARMS];
+	const char **pod_names, **schedule;
+	char *schedule_text;
+	/* The judgement as it stands. */
+	struct judge judge;
+	bool judged;
+	struct judge_run *judge_runs;
+	struct verdict_run_info *infos;
+	struct folder_state state;
+	const char *stopped; /* why, NULL: it goes on */
+	bool leaving, ended;
+	struct err why; /* of the last pod that failed */
+};
+
+/* session_runs.c: records and judgement. */
+void session_runs_init(struct session *s);
+void session_runs_release(struct session *s);
+/* Write run.json, read the log, note what only the session knows. */
+int session_record(struct session *s, struct session_run *run, struct err *err);
+void session_judge_now(struct session *s);
+/* Files of the results, at the end and after each block. */
+int session_write_results(struct session *s, struct err *err);
+/* "runs/<id>/<name>" in out. */
+void session_run_file(const struct session_run *run, const char *name,
+		      char *out, size_t size);
+
+/* session_part.c: the way of one pod. */
+void part_begin(struct part *part);
+void part_release(struct part *part);
+/* The bench is over: end what runs, give the locks back. */
+void part_stop(struct part *part);
+
+/* session.c */
+void session_note(struct session *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* A run of the part is over, or the part itself is. */
+void session_on_run(struct session *s, struct session_run *run);
+void session_on_part_end(struct session *s);
+
+#endif

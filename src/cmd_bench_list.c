@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* `hgym-tui bench list`, `show`, `abort` and `clean`. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "bench_drive.h"
+#include "cmd.h"
+#include "out.h"
+#include "parsers/json.h"
+
+/* How long `bench abort` waits for the one who drives it to let go. */
+#define ABORT_WAIT_S 30
+
+static const struct cmd_option print_options[] = {
+	CMD_OUTPUT_OPTIONS,
+	{ 0, NULL, NULL, NULL },
+};
+
+static const struct cmd_option show_options[] = {
+	{ 0, "json", NULL, "print the object of verdict.json" },
+	{ 0, "md", NULL, "print Markdown" },
+	{ 0, NULL, NULL, NULL },
+};
+
+/* "B: FASTER by ..; C: .." of a folder's verdict.json; NULL: none. */
+static char *
+verdicts_of(const char *path)
+{
+	cJSON *root = folder_read_json(path, "verdict.json");
+	const cJSON *all, *node;
+	struct buf text;
+	char *result;
+
+	if (root == NULL)
+		return NULL;
+	buf_init(&text, 4096);
+	all = cJSON_GetObjectItemCaseSensitive(root, "contrasts");
+	cJSON_ArrayForEach(node, all)
+	{
+		if (json_get_bool(node, "aa", false))
+			continue;
+		buf_appendf(&text, "%s%s: %s", text.len > 0 ? "; " : "",
+			    json_get_string(node, "variant", "?"),
+			    json_get_string(node, "text", "?"));
+	}
+	cJSON_Delete(root);
+	result = buf_detach(&text);
+	buf_release(&text);
+	return result;
+}
+
+static cJSON *
+row_of(const char *base, const char *id)
+{
+	char path[FOLDER_PATH_SIZE], started[CLOCK_RFC3339_SIZE];
+	struct folder_state state;
+	cJSON *row = cJSON_CreateObject();
+	char *verdict;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", base, id);
+	(void)folder_read_state(path, &state);
+	clock_rfc3339(state.started_ms, started);
+	verdict = verdicts_of(path);
+	json_add_string(row, "id", id);
+	json_add_string(row, "name", state.name);
+	json_add_string(row, "state", state.state);
+	json_add_string(row, "stopped",
+			state.stopped[0] != '\0' ? state.stopped : NULL);
+	json_add_string(row, "started", started);
+	json_add_number(row, "cost_usd", state.cost_usd);
+	json_add_string(row, "verdict", verdict);
+	json_add_string(row, "dir", path);
+	free(verdict);
+	return row;
+}
+
+static int
+exec_list(struct cmd_args *args, struct err *err)
+{
+	static const struct out_column columns[] = {
+		{ "id", NULL, -1, 0 },	    { "state", NULL, -1, 0 },
+		{ "started", NULL, -1, 0 }, { "cost_usd", "USD", 2, 0 },
+		{ "verdict", NULL, -1, 0 }, { NULL, NULL, 0, 0 },
+	};
+	enum out_format format = OUT_TABLE;
+	char *base = bench_base(), **ids;
+	const char *value;
+	struct out *out;
+	size_t n;
+	int option;
+
+	while ((option = cmd_next_option(args, &value, err)) >= 0)
+		format = (enum out_format)(OUT_JSON + option);
+	if (option == CMD_OPTIONS_WRONG || args->next < args->argc) {
+		free(base);
+		return option == CMD_OPTIONS_WRONG
+			       ? -1
+			       : err_set(err, ERR_USAGE,
+					 "bench list takes no arguments");
+	}
+	ids = folder_list(base, &n);
+	out = out_new(stdout, format, columns);
+	for (size_t i = 0; i < n; i++) {
+		cJSON *row = row_of(base, ids[i]);
+
+		out_row(out, row);
+		cJSON_Delete(row);
+		free(ids[i]);
+	}
+	free(ids);
+	free(base);
+	if (out_free(out) != 0)
+		return err_set_errno(err, ERR_IO, "cannot write");
+	return 0;
+}
+
+/* The one ID of a command and the plan that its folder keeps. */
+static int
+open_bench(struct cmd_args *args, char id[FOLDER_ID_SIZE],
+	   char path[FOLDER_PATH_SIZE], struct plan *plan, struct err *err)
+{
+	if (args->next == 0)
+		args->next = 1;
+	if (args->next + 1 != args->argc)
+		return err_set(err, ERR_USAGE, "%s needs one ID",
+			       args->cmd->name);
+	return bench_find(args->argv[args->next], id, path, err) != 0 ||
+			       bench_load_plan(plan, path, err) != 0
+		       ? -1
+		       : 0;
+}
+
+static int
+exec_show(struct cmd_args *args, struct err *err)
+{
+	enum bench_print print = BENCH_TEXT;
+	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
+	const char *value;
+	struct plan plan;
+	int option, status;
+
+	while ((option = cmd_next_option(args, &value, err)) >= 0)
+		print = option == 0 ? BENCH_JSON : BENCH_MD;
+	if (option == CMD_OPTIONS_WRONG ||
+	    open_bench(args, id, path, &plan, err) != 0)
+		return -1;
+	status = bench_report(&plan, id, path, print, err);
+	plan_release(&plan);
+	return status;
+}
+
+/* Ask the one who drives it to let go, and wait for that. */
+static int
+seize(const char *path, int *lock, struct err *err)
+{
+	struct timespec pause = { 0, 200 * 1000 * 1000 };
+
+	if (folder_write(path, "abort", (struct str){ "1\n", 2 }, err) != 0)
+		return -1;
+	for (int i = 0; i < ABORT_WAIT_S * 5; i++) {
+		if (folder_lock(path, lock, err) == 0)
+			return 0;
+		if (err->code != ERR_CHECK)
+			return -1;
+		(void)nanosleep(&pause, NULL);
+	}
+	return -1;
+}
+
+static int
+exec_abort(struct cmd_args *args, struct err *err)
+{
+	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
+	const char *value;
+	struct plan plan;
+	int lock = -1, status = -1;
+
+	if (cmd_next_option(args, &value, err) == CMD_OPTIONS_WRONG ||
+	    open_bench(args, id, path, &plan, err) != 0)
+		return -1;
+	if (args->env->read_only)
+		err_set(err, ERR_USAGE,
+			"bench abort ends programs on pods: not with "
+			"--read-only");
+	else if (seize(path, &lock, err) == 0)
+		status = bench_drive(
+			&(struct bench_drive){ args->env, &plan, id, path,
+					       SESSION_ABORT, BENCH_QUIET },
+			err);
+	if (lock >= 0) {
+		folder_remove(path, "abort");
+		(void)close(lock);
+	}
+	plan_release(&plan);
+	return status;
+}
+
+static int
+exec_clean(struct cmd_args *args, struct err *err)
+{
+	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
+	const char *value;
+	struct plan plan;
+	int lock = -1, status = -1;
+
+	if (cmd_next_option(args, &value, err) == CMD_OPTIONS_WRONG ||
+	    open_bench(args, id, path, &plan, err) != 0)
+		return -1;
+	if (args->env->read_only)
+		err_set(err, ERR_USAGE,
+			"bench clean removes files on pods: not with "
+			"--read-only");
+	else if (folder_lock(path, &lock, err) == 0)
+		status = bench_drive(
+			&(struct bench_drive){ args->env, &plan, id, path,
+					       SESSION_CLEAN, BENCH_QUIET },
+			err);
+	if (lock >= 0)
+		(void)close(lock);
+	plan_release(&plan);
+	return status;
+}
+
+const struct cmd cmd_bench_list = {
+	.name = "bench list",
+	.usage = "[OPTIONS]",
+	.summary = "list the benches that were run from here",
+	.options = print_options,
+	.exec = exec_list,
+};
+
+const struct cmd cmd_bench_show = {
+	.name = "bench show",
+	.usage = "[OPTIONS] ID",
+	.summary = "show the verdict and the numbers of a bench",
+	.help = "ID may be cut short while it stays the only one.",
+	.options = show_options,
+	.exec = exec_show,
+};
+
+const struct cmd cmd_bench_abort = {
+	.name = "bench abort",
+	.usage = "ID",
+	.summary = "end a bench and prove that nothing of it is left",
+	.exec = exec_abort,
+};
+
+const struct cmd cmd_bench_clean = {
+	.name = "bench clean",
+	.usage = "ID",
+	.summary = "remove what a bench left on its pods",
+	.help = "The results here are kept.",
+	.exec = exec_clean,
+};

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench run from end to end: local pods and a real sshd on loopback."""
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TUI = os.environ["HGYM_TUI"]
+SRC = os.environ["HGYM_SRC"]
+SSHD = os.path.join(SRC, "tests", "support", "sshd.sh")
+WORK = os.path.join(SRC, "tests", "bench", "workload.sh")
+PATIENCE_S = 240
+count = failed = 0
+
+
+def ok(passed, name, got=None):
+    global count, failed
+    count += 1
+    print("%sok %d - %s" % ("" if passed else "not ", count, name),
+          flush=True)
+    if not passed:
+        failed += 1
+        for line in str(got).split("\n"):
+            print("# got: " + line, flush=True)
+    return passed
+
+
+class Rig:
+    """A folder with its own state, configuration, pods and benches."""
+
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix="hgym-bench-")
+        self.env = dict(os.environ,
+                        XDG_STATE_HOME=os.path.join(self.dir, "state"),
+                        XDG_CONFIG_HOME=os.path.join(self.dir, "config"))
+        self.pods = []
+        for folder in ("locks", "work"):
+            os.mkdir(os.path.join(self.dir, folder))
+        shutil.copy(WORK, os.path.join(self.dir, "work", "workload.sh"))
+
+    def pod(self, name, **more):
+        pod = {"id": name, "transport": "local",
+               "root": os.path.join(self.dir, "root-" + name),
+               "lock_dir": os.path.join(self.dir, "locks")}
+        pod.update(more)
+        return pod
+
+    def bench(self, name, pods, variant, **more):
+        plan = {
+            "schema": "hgym.bench/1", "name": name, "seed": 7,
+            "workload": {"cwd": os.path.join(self.dir, "work"),
+                         "command": "sh workload.sh",
+                         "env": {"STEP_MS": "2000"}, "timeout_s": 120},
+            "metric": {"key": "step_ms",
+                       "window": {"mode": "fixed", "lo": 20, "hi": 100}},
+            "variants": [{"tag": "A", "control": True},
+                         dict({"tag": "B"}, **variant)],
+            "pods": pods,
+            "design": {"blocks_per_pod": 3, "burn_in": 0, "aa": False,
+                       "gap_s": 0},
+            "budget": {"minutes": 10}}
+        for key, value in more.items():
+            plan[key] = dict(plan.get(key, {}), **value)
+        path = os.path.join(self.dir, name + ".json")
+        with open(path, "w") as stream:
+            json.dump(plan, stream)
+        return path
+
+    def tui(self, *words, **more):
+        return subprocess.run([TUI, *words], env=self.env,
+                              stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=PATIENCE_S, **more)
+
+    def start(self, path):
+        return subprocess.Popen([TUI, "bench", "run", "--yes", path],
+                                env=self.env, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def folder(self, name):
+        return glob.glob(os.path.join(self.dir, "state", "hgym-tui",
+                                      "benches", name + "-*"))[0]
+
+    def processes(self):
+        """Pids whose environment or command line names this rig."""
+        found = []
+        me = (os.getpid(), os.getppid())
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/environ" % pid, "rb") as stream:
+                    text = stream.read()
+                with open("/proc/%s/cmdline" % pid, "rb") as stream:
+                    text += stream.read()
+            except OSError:
+                continue
+            if self.dir.encode() in text and int(pid) not in me and \
+                    b"sshd" not in text:
+                found.append(pid)
+        return found
+
+    def clean(self, name):
+        """bench clean, then nothing is left on the pods."""
+        done = self.tui("bench", "clean", name)
+        ok(done.returncode == 0, "bench clean", done.stderr.decode())
+        left = glob.glob(os.path.join(self.dir, "root-*"))
+        ok(not left, "no folder is left on the pods", left)
+        locks = os.listdir(os.path.join(self.dir, "locks"))
+        ok(not locks, "no lock is left", locks)
+        wait_for(lambda: not self.processes())
+        ok(not self.processes(), "no process is left", self.processes())
+
+    def close(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def wait_for(check, patience=60):
+    end = time.monotonic() + patience
+    while not check() and time.monotonic() < end:
+        time.sleep(0.1)
+    return check()
+
+
+def verdict_of(done):
+    try:
+        return json.loads(done.stdout)["contrasts"][0]
+    except (ValueError, KeyError, IndexError):
+        return {"text": done.stderr.decode("utf-8", "replace")}
+
+
+def check_faster(found, name):
+    """STEP_MS 1900 against 2000 is 5.26 % faster."""
+    ok(found.get("verdict") == "FASTER", name, found["text"])
+    lo, hi = found.get("ci_pct", (0, 0))
+    ok(lo is not None and lo - 1 < 5.26 < hi + 1,
+       "the interval is about the truth", (lo, hi))
+
+
+def two_pods(rig):
+    path = rig.bench("two", [rig.pod("p1", usd_per_h=2.0), rig.pod("p2")],
+                     {"env": {"STEP_MS": "1900"}}, decision={"early": "none"})
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = verdict_of(done)
+    check_faster(found, "2 pods x 3 blocks: faster")
+    ok(found.get("n_blocks") == 6, "from six blocks", found)
+    folder = rig.folder("two")
+    for name in ("bench.json", "verdict.json", "summary.json", "state.json",
+                 "env.p1.txt", "runs/0_p1_A/train.out", "runs/2_p2_B/run.json",
+                 "runs/0_p1_B/steps.csv"):
+        ok(os.path.exists(os.path.join(folder, name)), name + " is kept")
+    runs = json.load(open(os.path.join(folder, "verdict.json")))["runs"]
+    ok(all(r["state"] in ("verified", "confirmed") for r in runs),
+       "every run is verified", runs)
+    done = rig.tui("bench", "show", "two")
+    ok(b"FASTER by" in done.stdout and b"pod p1" in done.stdout,
+       "bench show", done.stdout)
+    done = rig.tui("bench", "list", "--json")
+    ok(json.loads(done.stdout)["state"] == "done", "bench list", done.stdout)
+    rig.clean("two")
+
+
+def misbehaving(rig):
+    for mode, want in (("crash", "INVALID (exit)"), ("nan", "INVALID (nan)"),
+                       ("less", "INVALID (work identity)")):
+        path = rig.bench(mode, [rig.pod("p1")],
+                         {"env": {"MODE": mode, "STEP_MS": "1000"}})
+        found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+        ok(found["text"] == want, "an arm that does %s: %s" % (mode, want),
+           found["text"])
+        rig.clean(mode)
+    path = rig.bench("mark", [rig.pod("p1")],
+                     {"env": {"STEP_MS": "1900"},
+                      "must_match": ["^\\[fast-path\\] enabled"]})
+    found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    ok(found["text"] == "INVALID (marker)",
+       "an arm that did not take effect", found["text"])
+    rig.clean("mark")
+
+
+def killed(rig):
+    path = rig.bench("kill", [rig.pod("p1")],
+                     {"env": {"STEP_MS": "1900"}},
+                     workload={"env": {"STEP_MS": "2000", "LAST_S": "1"}})
+    child = rig.start(path)
+    folder = None
+    if wait_for(lambda: glob.glob(os.path.join(
+            rig.dir, "root-p1", "*", "1_p1_*", "pid"))):
+        folder = rig.folder("kill")
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    state = json.load(open(os.path.join(folder, "state.json")))["state"]
+    ok(state == "running", "killed in the second block", state)
+    done = rig.tui("bench", "attach", "--json", "kill")
+    check_faster(verdict_of(done), "attach goes on: faster")
+    jobs = glob.glob(os.path.join(rig.dir, "root-p1", "*", "*", "pid"))
+    ok(len(jobs) == 6, "no run was made twice", jobs)
+    rig.clean("kill")
+
+
+def aborted(rig):
+    pids = os.path.join(rig.dir, "pids")
+    path = rig.bench("hang", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+                     workload={"env": {"STEP_MS": "2000", "MODE": "hang",
+                                       "PIDS": pids}})
+    child = rig.start(path)
+    ok(wait_for(lambda: glob.glob(pids + ".*")), "a run that hangs began")
+    done = rig.tui("bench", "clean", "hang")
+    ok(done.returncode == 3, "clean refuses while another drives it",
+       (done.returncode, done.stderr))
+    done = rig.tui("bench", "abort", "hang")
+    ok(done.returncode == 0 and b"no process left" in done.stderr,
+       "bench abort proves it", done.stderr.decode())
+    child.communicate()
+    wait_for(lambda: not rig.processes())
+    ok(not rig.processes(), "its escaped worker is gone too",
+       rig.processes())
+    done = rig.tui("bench", "list")
+    ok(b"aborted" in done.stdout, "it is listed as aborted", done.stdout)
+    rig.clean("hang")
+
+
+def detached(rig):
+    path = rig.bench("away", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}})
+    done = rig.tui("bench", "run", "--yes", "--detach", path)
+    ok(done.returncode == 0 and done.stdout.startswith(b"away-"),
+       "--detach prints the id", done)
+    done = rig.tui("bench", "attach", "--json", done.stdout.decode().strip())
+    check_faster(verdict_of(done), "and the verdict comes: faster")
+    rig.clean("away")
+
+
+def shipped(rig):
+    with open(os.path.join(rig.dir, "work", "config.json"), "w") as stream:
+        stream.write('{"step_ms": 2000, "other": 1}')
+    command = ("STEP_MS=$(python3 -c 'import json; "
+               "print(json.load(open(\"config.json\"))[\"step_ms\"])') "
+               "sh workload.sh")
+    path = rig.bench("ship", [rig.pod("p1")],
+                     {"overlay": {"config.json": {"step_ms": 1900}}},
+                     workload={"command": command,
+                               "judge_files": ["workload.sh"]})
+    found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    check_faster(found, "an overlay in a copy of its own: faster")
+    rig.clean("ship")
+    with open(os.path.join(rig.dir, "evil.sh"), "w") as stream:
+        stream.write(open(WORK).read() + "\n# changed\n")
+    path = rig.bench("evil", [rig.pod("p1")],
+                     {"files": {"workload.sh": "evil.sh"},
+                      "env": {"STEP_MS": "1900"}},
+                     workload={"judge_files": ["workload.sh"]})
+    found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    ok(found["text"] == "INVALID (judge files)",
+       "a variant that changes its judge", found["text"])
+    rig.clean("evil")
+
+
+def refused(rig):
+    path = rig.bench("no", [rig.pod("p1")], {"env": {}})
+    done = rig.tui("bench", "run", path)
+    ok(done.returncode == 2 and b"--yes" in done.stderr,
+       "nobody to ask", done.stderr)
+    done = rig.tui("--read-only", "bench", "run", "--yes", path)
+    ok(done.returncode == 2, "not with --read-only", done.stderr)
+    done = rig.tui("bench", "run", "--dry-run", path)
+    ok(b"sh -c 'sh workload.sh'" in done.stdout, "--dry-run shows commands",
+       done.stdout)
+    done = rig.tui("bench", "show", "nothing")
+    ok(done.returncode == 5, "no such bench: exit 5", done.stderr)
+    path = rig.bench("lost", [rig.pod("p1")], {"env": {}},
+                     workload={"cwd": "/nowhere"})
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(done.returncode == 4 and b"no folder /nowhere" in done.stderr,
+       "a folder that is not there", (done.returncode, done.stderr))
+    done = rig.tui("bench", "clean", "lost")
+    ok(done.returncode == 0, "is cleaned", done.stderr)
+
+
+def over_ssh(rig):
+    sshd = os.path.join(rig.dir, "sshd")
+    done = subprocess.run(["sh", SSHD, "start", sshd],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode == 77:
+        ok(True, "over ssh # SKIP no sshd")
+        return
+
+    def read(name):
+        return open(os.path.join(sshd, name)).read().strip()
+
+    pods = [rig.pod(name, transport=way,
+                    ssh="%s@127.0.0.1:%s" % (read("user"), read("port")),
+                    identity=os.path.join(sshd, "id_ed25519"),
+                    known_hosts=os.path.join(sshd, "known_hosts"))
+            for name, way in (("s1", "openssh"), ("s2", "libssh2"))]
+    try:
+        path = rig.bench("ssh", pods, {"env": {"STEP_MS": "1900"}},
+                         decision={"early": "none"},
+                         workload={"env": {"STEP_MS": "2000",
+                                           "LAST_S": "1"}})
+        child = subprocess.Popen(
+            [TUI, "bench", "run", "--yes", "--json", path], env=rig.env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+        wait_for(lambda: glob.glob(os.path.join(
+            rig.dir, "root-s*", "*", "0_*", "exit")))
+        subprocess.run(["sh", SSHD, "restart", sshd],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        out, err = child.communicate(timeout=PATIENCE_S)
+        done = subprocess.CompletedProcess([], child.returncode, out, err)
+        found = verdict_of(done)
+        check_faster(found, "over ssh, with the link cut: faster")
+        ok(found.get("n_blocks") == 6, "all six blocks",
+           err.decode("utf-8", "replace"))
+        rig.clean("ssh")
+    finally:
+        subprocess.run(["sh", SSHD, "stop", sshd],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def main():
+    if shutil.which("flock") is None or shutil.which("setsid") is None or \
+            not os.path.isdir("/proc/self"):
+        print("1..0 # SKIP no flock, setsid or /proc here")
+        return 0
+    only = sys.argv[1:]
+    for test in (two_pods, misbehaving, killed, aborted, detached, shipped,
+                 refused, over_ssh):
+        if only and test.__name__ not in only:
+            continue
+        print("# " + test.__name__, flush=True)
+        rig = Rig()
+        try:
+            test(rig)
+        finally:
+            rig.close()
+    print("1..%d" % count)
+    return failed > 0
+
+
+sys.exit(main())

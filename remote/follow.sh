@@ -431,10 +431,14 @@ lost() {
 			set --
 			IFS=''
 			set +f
-			for p in "$d"/*; do [ ! -f "$p" ] || set -- "$@" "$p"; done
+			for p in "$d"/*; do
+				[ ! -f "$p" ] || set -- "$@" "$p"
+			done
 			set -f
 			IFS=" $nl"
-			[ $# -eq 0 ] || keys=$(stat -Lc %d_%i -- "$@" 2>/dev/null)
+			keys=''
+			[ $# -eq 0 ] ||
+				keys=$(stat -Lc %d_%i -- "$@" 2>/dev/null)
 			w=0
 			for k in $keys; do w=$((w + 1)); done
 			[ $w -eq $# ] || keys=''

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The client of the follower with a real one behind it, over the local
+transport: a consumer that takes little, quiet times, new globs, a follower
+that is killed, a program that is killed, and nothing left at the end."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.environ.get("HGYM_BUILD", "build")
+TOOL = os.path.join(BUILD, "tests/follow/follow-mirror")
+WAIT = 60
+count = failed = 0
+
+
+def ok(good, name):
+    global count, failed
+    count += 1
+    failed += not good
+    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
+
+
+def until(what):
+    end = time.monotonic() + WAIT
+    while time.monotonic() < end:
+        if what():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def put(path, data, mode="ab"):
+    with open(path, mode) as f:
+        f.write(data)
+
+
+class Tool:
+    """follow-mirror on the logs of a folder."""
+
+    def __init__(self, box, variant, *args):
+        self.out, self.said = box + "/out", box + "/said"
+        os.makedirs(self.out, exist_ok=True)
+        self.log = open(self.said, "ab")
+        self.child = subprocess.Popen(
+            [TOOL, "-v", variant, *args, "local", self.out,
+             box + "/logs/*.log"], stdin=subprocess.PIPE, stdout=self.log)
+
+    def say(self, line):
+        self.child.stdin.write(line.encode() + b"\n")
+        self.child.stdin.flush()
+
+    def heard(self, text):
+        with open(self.said) as f:
+            return text in f.read()
+
+    def mirrors(self):
+        return sorted(self.read(n) for n in os.listdir(self.out)
+                      if n != "journal")
+
+    def read(self, name):
+        with open(os.path.join(self.out, name), "rb") as f:
+            return f.read()
+
+    def has(self, *contents):
+        want = sorted(contents)
+        return until(lambda: self.mirrors() == want)
+
+    def followers(self):
+        """Pids of what runs below the tool."""
+        run = subprocess.run(["pgrep", "-P", str(self.child.pid)],
+                             stdout=subprocess.PIPE)
+        return [int(p) for p in run.stdout.split()]
+
+    def stop(self):
+        self.child.stdin.close()
+        status = self.child.wait(WAIT)
+        self.log.close()
+        return status
+
+
+def test(box, variant):
+    def name(text):
+        return "%s: %s" % (variant, text)
+    log = box + "/logs/a b'\n.log"
+    os.mkdir(box + "/logs")
+    text = os.urandom(3 << 20)
+    put(log, text)
+    t = Tool(box, variant, "-s", "10000")
+    ok(t.has(text), name("a consumer that takes little gets all"))
+    ok(t.stop() == 0, name("it ends"))
+
+    put(log, b"while it was off")
+    text += b"while it was off"
+    t = Tool(box, variant)
+    ok(t.has(text), name("a restart goes on at the byte"))
+    with open(box + "/said") as f:
+        ok("resumes" in f.read(), name("it resumed"))
+
+    for pid in t.followers():
+        os.kill(pid, signal.SIGKILL)
+    put(log, b"!")
+    text += b"!"
+    ok(t.has(text) and t.heard("state waiting"),
+       name("a follower that was killed is started again"))
+
+    t.say("quiet 1")
+    t.say("status")
+    ok(until(lambda: t.heard("status live")), name("it tells its status"))
+    time.sleep(0.5)
+    put(log, b"psst")
+    time.sleep(2)
+    ok(t.mirrors() == [text], name("quiet: nothing is read"))
+    t.say("quiet 0")
+    text += b"psst"
+    ok(t.has(text), name("loud again: all of it"))
+
+    put(box + "/logs/other.txt", b"other")
+    t.say("globs " + box + "/logs/*.txt")
+    ok(t.has(text, b"other"), name("new globs while it runs"))
+    ok(until(lambda: t.heard("ends ")), name("what they leave out has ended"))
+
+    t.child.kill()
+    t.child.wait()
+    t.stop()
+    put(box + "/logs/other.txt", b"+", "wb")
+    t = Tool(box, variant)
+    put(log, b"more")
+    ok(t.has(text + b"more", b"other"),
+       name("killed: what had ended resumes, what was cut stays as it was"))
+    pids = t.followers()
+    ok(t.stop() == 0, name("it ends again"))
+    ok(until(lambda: not any(os.path.exists("/proc/%d/cwd" % p)
+                             for p in pids)),
+       name("its follower is gone"))
+
+
+def main():
+    for variant in ("py", "sh"):
+        box = tempfile.mkdtemp(prefix="hgym-client-")
+        test(box, variant)
+        shutil.rmtree(box)
+    print("1..%d" % count)
+    return failed > 0
+
+
+sys.exit(main())

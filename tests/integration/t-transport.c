@@ -64,7 +64,8 @@ on_data(void *user, const void *data, size_t len)
 			->ops->resume(probe->streams[slot->index]);
 	}
 	probe->bytes += len;
-	if (!probe->quiet && fwrite(data, 1, len, stdout) != len)
+	if (!probe->quiet &&
+	    (fwrite(data, 1, len, stdout) != len || fflush(stdout) != 0))
 		abort();
 	return len;
 }

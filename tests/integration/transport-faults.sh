@@ -1,0 +1,240 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Servers and networks that fail: never a hang, never a crash, and the
+# reason is told.
+# shellcheck source=tests/support/transport-lib.sh
+. "${HGYM_SRC:-.}/tests/support/transport-lib.sh"
+
+relay=$build/tests/support/relay
+
+# Start a relay named $1 with those arguments; its port in $relay_port.
+start_relay() {
+	name=$1
+	shift
+	"$relay" "$work/$name.port" "$@" &
+	echo $! >"$work/$name.pid"
+	wait_for test -s "$work/$name.port"
+	relay_port=$(cat "$work/$name.port")
+	echo "[127.0.0.1]:$relay_port $(cut -d' ' -f1,2 "$rig/hk_ed25519.pub")" \
+		>>"$rig/known_hosts"
+}
+
+# Start `t` in the background towards that port; result in $work/$1.rc.
+begin() {
+	id=$1
+	shift
+	(
+		timeout -k 5 90 "$probe" -v "$@" \
+			>"$work/$id.out" 2>"$work/$id.err" </dev/null
+		echo $? >"$work/$id.rc.new"
+		mv "$work/$id.rc.new" "$work/$id.rc"
+	) &
+}
+
+# The result of begin: exit status in $got, its words where says looks.
+finish() {
+	n=0
+	while ! test -f "$work/$1.rc"; do
+		n=$((n + 1))
+		test $n -lt 2000 || break
+		sleep 0.05
+	done
+	got=$(cat "$work/$1.rc" 2>/dev/null)
+	cp "$work/$1.err" "$work/err"
+	cp "$work/$1.out" "$work/out"
+}
+
+# through ID COMMAND [OPTION...]: the same by the relay started last.
+through() {
+	id=$1
+	shift
+	command=$1
+	shift
+	begin "$id" -i "$rig/id_ed25519" -k "$rig/known_hosts" "$@" \
+		"libssh2:$user@127.0.0.1:$relay_port" "$command"
+}
+
+# Kill every connection's sshd before what runs under it.
+kill_conns() {
+	for pid in $(sh "$src/tests/support/sshd.sh" conns "$rig"); do
+		grand=$(pgrep -P "$pid")
+		kill -KILL "$pid" 2>/dev/null
+		test -z "$grand" || kill -KILL "$grand" 2>/dev/null
+	done
+}
+
+test_rubbish() {
+	kinds="silence http lines long nul lie garbage old escape"
+	for kind in $kinds; do
+		start_relay "r$kind" rubbish "$kind"
+		through "r$kind" 'echo in'
+	done
+	for kind in $kinds; do
+		finish "r$kind"
+		case $got in
+		"$NET" | "$TIMEOUT") pass "a server that speaks $kind: $got" ;;
+		*) fail "a server that speaks $kind: $got" ;;
+		esac
+		kill "$(cat "$work/r$kind.pid")"
+		check "$kind: no control characters in the words" \
+			sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/err'"
+	done
+}
+
+test_reset() {
+	start_relay reset "$port"
+	through reset 'echo started; sleep 60' -I
+	wait_for grep -q started "$work/reset.out"
+	kill -USR2 "$(cat "$work/reset.pid")"
+	finish reset
+	is "$got" "$NET" "a reset is noticed"
+	says "the link says why" "link waiting: pod: "
+}
+
+test_killed_server() {
+	begin killed -I libssh2:pod 'echo started; sleep 60'
+	wait_for grep -q started "$work/killed.out"
+	kill_conns
+	finish killed
+	is "$got" "$NET" "a killed sshd is noticed"
+}
+
+test_restart() {
+	begin restart -I -r 20 libssh2:pod \
+		"test -e $work/flag && echo back || { echo go; sleep 60; }"
+	wait_for grep -q go "$work/restart.out"
+	touch "$work/flag"
+	sh "$src/tests/support/sshd.sh" stop "$rig"
+	sleep 1
+	sh "$src/tests/support/sshd.sh" restart "$rig"
+	finish restart
+	is "$got" 0 "a server that comes back is found again"
+	is "$(tail -n 1 "$work/out")" back "and the command runs there"
+}
+
+test_black_holes() {
+	start_relay hole "$port"
+	kill -USR1 "$(cat "$work/hole.pid")"
+	through hole 'echo in'
+	through stop 'echo in' -I -c 2000
+	finish stop
+	is "$got" "$CANCELLED" "a command is cancelled while it connects"
+	start_relay thaw "$port"
+	through thaw 'echo in; sleep 2; echo out' -n 2
+	wait_for grep -q in "$work/thaw.out"
+	kill -USR1 "$(cat "$work/thaw.pid")"
+	sleep 3
+	kill -USR1 "$(cat "$work/thaw.pid")"
+	finish thaw
+	is "$got" 0 "a hole of three seconds loses nothing"
+	is "$(grep -c out "$work/out")" 2 "not a byte"
+	finish hole
+	is "$got" "$TIMEOUT" "a black hole is noticed while it connects"
+	says "the words say where" "the SSH handshake took longer"
+}
+
+test_stopped_server() {
+	kill -STOP "$(cat "$rig/sshd.pid")"
+	begin stopped libssh2:pod 'echo in'
+	finish stopped
+	kill -CONT "$(cat "$rig/sshd.pid")"
+	is "$got" "$TIMEOUT" "a stopped server is noticed"
+}
+
+# Start another server with those lines in $work/$1 and an alias $1.
+second() {
+	name=$1
+	shift
+	sh "$src/tests/support/sshd.sh" start "$work/$name" "$@" || return 1
+	sed "s/^Host pod/Host $name/" "$work/$name/ssh_config" \
+		>>"$rig/ssh_config"
+}
+
+test_max_sessions() {
+	second sessions "MaxSessions 1"
+	begin one -n 2 libssh2:sessions 'echo in; sleep 4'
+	finish one
+	says "MaxSessions 1: the second command is told" MaxSessions
+	check "and the first runs to its end" grep -q in "$work/out"
+	begin again -I libssh2:sessions 'echo in'
+	finish again
+	is "$got" 0 "one after the other works"
+}
+
+test_max_startups() {
+	second startups "MaxStartups 1:100:1" "LoginGraceTime 10"
+	for i in 1 2 3 4 5 6; do
+		begin "up$i" -I -r 30 libssh2:startups 'echo in'
+	done
+	for i in 1 2 3 4 5 6; do
+		finish "up$i"
+		is "$got" 0 "MaxStartups 1: login $i comes through"
+	done
+}
+
+test_garbage_shell() {
+	second shell 'ForceCommand head -c 100000 /dev/urandom; echo; eval "$SSH_ORIGINAL_COMMAND"'
+	t libssh2:shell 'echo in' </dev/null
+	is "$?" 0 "a login shell that prints garbage first"
+	is "$(tail -n 1 "$work/out")" in "what the command says comes after it"
+}
+
+test_rsa_server() {
+	test -f "$work/hk_rsa" ||
+		ssh-keygen -q -t rsa -b 2048 -N '' -f "$work/hk_rsa"
+	second rsa "HostKey $work/hk_rsa"
+	t libssh2:rsa 'echo in' </dev/null
+	got=$?
+	if test "$got" = 0; then
+		pass "a server with an RSA host key only: this libssh2 can"
+	else
+		says "a server with an RSA host key only: the way out" \
+			'"transport": "openssh"'
+	fi
+	t openssh:rsa 'echo in' </dev/null
+	is "$?" 0 "the child ssh can"
+	second chacha "Ciphers chacha20-poly1305@openssh.com"
+	t libssh2:chacha 'echo in' </dev/null
+	check "a server with ciphers that libssh2 lacks: no hang" \
+		test "$?" -ne 124
+}
+
+test_openssh_faults() {
+	t openssh:nobody-there.invalid 'echo in' </dev/null
+	is "$?" "$NET" "openssh: a name that nobody knows"
+	: >"$work/empty"
+	t -k "$work/empty" openssh:pod 'echo in' </dev/null
+	is "$?" "$HOSTKEY" "openssh: an unknown host key"
+	ssh-keygen -q -t ed25519 -N '' -f "$work/stranger"
+	t -i "$work/stranger" -k "$rig/known_hosts" \
+		"openssh:$user@127.0.0.1:$port" 'echo in' </dev/null
+	is "$?" "$AUTH" "openssh: a key the server does not know"
+	begin okill -I openssh:pod 'echo started; sleep 60'
+	wait_for grep -q started "$work/okill.out"
+	kill_conns
+	finish okill
+	is "$got" "$NET" "openssh: a killed sshd is noticed"
+	t openssh:pod 'exit 255' </dev/null
+	is "$?" 255 "openssh: a command that leaves with 255 is no lost link"
+}
+
+stop_seconds() {
+	for name in sessions startups shell rsa chacha; do
+		sh "$src/tests/support/sshd.sh" stop "$work/$name" 2>/dev/null
+	done
+}
+
+rig
+test_rubbish
+test_reset
+test_killed_server
+test_restart
+test_black_holes
+test_stopped_server
+test_max_sessions
+test_max_startups
+test_garbage_shell
+test_rsa_server
+test_openssh_faults
+stop_seconds
+done_testing

@@ -1,0 +1,225 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Host keys, user keys, ways there: what is accepted, what is refused, why.
+# shellcheck source=tests/support/transport-lib.sh
+. "${HGYM_SRC:-.}/tests/support/transport-lib.sh"
+
+key=$work/key
+try() {
+	t -i "$rig/id_ed25519" -k "$work/known" "$@" \
+		"libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
+}
+
+test_host_keys() {
+	: >"$work/known"
+	try
+	is "$?" "$HOSTKEY" "an unknown host key is refused when nobody is asked"
+	says "with its fingerprint" \
+		"$(ssh-keygen -lf "$rig/hk_ed25519.pub" | cut -d' ' -f2)"
+	is "$(cat "$work/known")" "" "and it is not remembered"
+	try -Y
+	is "$?" "$HOSTKEY" "a person says no"
+	is "$(cat "$work/known")" "" "and it is not remembered either"
+	try -y
+	is "$?" 0 "a person says yes"
+	is "$(cat "$work/known")" "$(cat "$rig/known_hosts")" \
+		"one line is remembered"
+	printf '# no newline here' >"$work/known"
+	try -a
+	is "$?" 0 "--accept-new takes it"
+	is "$(sed -n 2p "$work/known")" "$(cat "$rig/known_hosts")" \
+		"the line stands by itself"
+	is "$(wc -l <"$work/known")" 2 "and it is one"
+	try
+	is "$?" 0 "then it is known"
+}
+
+test_known_forms() {
+	host="[127.0.0.1]:$port"
+	good=$(cut -d' ' -f2,3 "$rig/hk_ed25519.pub" | cut -d' ' -f1)
+	good="ssh-ed25519 $good"
+	keep_other
+	bad="ssh-ed25519 $(cut -d' ' -f2 "$work/other.pub")"
+
+	cp "$rig/known_hosts" "$work/known"
+	ssh-keygen -q -H -f "$work/known" >/dev/null 2>&1
+	try
+	is "$?" 0 "a hashed name"
+	printf '%s\n' "[127.0.0.*]:$port $good" >"$work/known"
+	try
+	is "$?" 0 "a pattern"
+	printf 'rubbish\n%s ssh-ed25519 !!!\n\0\001\n%s\n' "$host" \
+		"foo,$host,bar $good" >"$work/known"
+	try
+	is "$?" 0 "malformed lines are skipped, lists are read"
+	printf '%s\n' "!$host,* $good" >"$work/known"
+	try
+	is "$?" "$HOSTKEY" "a negated name does not match"
+	printf '%s\n' "$host $bad" >"$work/known"
+	try -a
+	is "$?" "$HOSTKEY" "a changed key is refused, whatever is accepted"
+	says "and it says so" "HAS CHANGED"
+	try -y
+	is "$?" "$HOSTKEY" "nor is anybody asked"
+	is "$(wc -l <"$work/known")" 1 "nothing was written"
+	printf '%s\n' "$host $good" "@revoked * $good" >"$work/known"
+	try -a
+	is "$?" "$HOSTKEY" "a revoked key is refused"
+	says "and it says so" "revoked"
+	printf '%s\n' "@cert-authority $host $good" >"$work/known"
+	try
+	is "$?" "$HOSTKEY" "an authority's key is no host key"
+	printf '127.0.0.1 %s\n' "$good" >"$work/known"
+	try
+	is "$?" "$HOSTKEY" "a name without the port is another host"
+	cp "$rig/known_hosts" "$work/known"
+}
+
+keep_other() {
+	test -f "$work/other" ||
+		ssh-keygen -q -t ed25519 -N '' -f "$work/other"
+}
+
+# allow KEY: that key alone may log in.
+allow() {
+	cp "$1.pub" "$rig/authorized_keys"
+}
+
+login() {
+	t -i "$key" -k "$work/known" "$@" \
+		"libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
+}
+
+make_key() {
+	rm -f "$key" "$key.pub"
+	ssh-keygen -q -f "$key" "$@"
+	allow "$key"
+}
+
+test_user_keys() {
+	keep_other
+	allow "$work/other"
+	make_key -t ecdsa -N ''
+	login
+	is "$?" 0 "an ecdsa key"
+	allow "$work/other"
+	login
+	is "$?" "$AUTH" "a key the server does not know"
+	says "the error names the file" "$key"
+	rm -f "$key" "$key.pub"
+	login
+	is "$?" "$AUTH" "a key file that is not there"
+	says "and says so" "there is no key file"
+	make_key -t rsa -b 2048 -N ''
+	login
+	if test "$?" = 0; then
+		pass "an RSA key: this libssh2 can"
+		pass "(nothing to say)"
+	else
+		says "an RSA key is refused" "ed25519 key, or"
+		says "the way out is named" '"transport": "openssh"'
+	fi
+	t -i "$key" -k "$work/known" "openssh:$user@127.0.0.1:$port" \
+		'echo in' </dev/null
+	is "$?" 0 "the child ssh takes the RSA key"
+}
+
+test_encrypted() {
+	make_key -t ed25519 -N 'right one'
+	login
+	is "$?" "$AUTH" "an encrypted key and nobody to ask"
+	says "says what to do" "ssh-agent"
+	login -p 'right one'
+	is "$?" 0 "an encrypted key, the passphrase is asked for"
+	rm "$key.pub"
+	login -p 'right one'
+	is "$?" 0 "its public half is read from the key itself"
+	login -p wrong
+	is "$?" "$AUTH" "a wrong passphrase, then none"
+	says "it was asked again" "again"
+	keep_other
+	allow "$work/other"
+	login -p 'right one'
+	is "$?" "$AUTH" "a key that the server does not want"
+	check "nobody is asked for its passphrase" \
+		sh -c "! grep -q 'passphrase of' '$work/err'"
+	make_key -t ed25519 -N 'right one' -Z chacha20-poly1305@openssh.com
+	login -p 'right one'
+	is "$?" "$AUTH" "a key with a cipher that libssh2 lacks"
+	says "the way out is named" "cipher"
+}
+
+test_agent() {
+	cat >"$work/agent.sh" <<-'END'
+	ssh-add -q "$1" && shift && exec "$@"
+	END
+	make_key -t ed25519 -N ''
+	agent_key=$key
+	key=$work/none
+	timeout 60 ssh-agent sh "$work/agent.sh" "$agent_key" \
+		"$probe" -k "$work/known" \
+		"libssh2:$user@127.0.0.1:$port" 'echo in' \
+		>"$work/out" 2>"$work/err" </dev/null
+	got=$?
+	# The rig's ssh_config has an alias only; the agent is ssh's default.
+	is "$got" 0 "a key of the agent"
+	eval "$(ssh-agent -s)" >/dev/null
+	ssh-add -q "$agent_key" 2>/dev/null
+	kill -STOP "$SSH_AGENT_PID"
+	allow "$work/other"
+	t -k "$work/known" "libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
+	got=$?
+	kill -CONT "$SSH_AGENT_PID"
+	kill "$SSH_AGENT_PID"
+	unset SSH_AUTH_SOCK SSH_AGENT_PID
+	is "$got" "$AUTH" "an agent that hangs is given up"
+	key=$work/key
+}
+
+test_ways() {
+	allow "$rig/id_ed25519"
+	t libssh2:pod 'echo in' </dev/null
+	is "$?" 0 "an alias of ssh_config"
+	t -J pod -i "$rig/id_ed25519" -k "$work/known" \
+		"libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
+	is "$?" 0 "through a jump host"
+	t -J nobody-there.invalid -i "$rig/id_ed25519" -k "$work/known" \
+		"libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
+	is "$?" "$NET" "through a jump host that is not there"
+	says "its ssh is heard" "nobody-there.invalid"
+	cat >>"$rig/ssh_config" <<-END
+	Host viacommand
+	HostName 127.0.0.1
+	Port $port
+	User $user
+	IdentityFile $rig/id_%u_none
+	IdentityFile $rig/id_ed25519
+	UserKnownHostsFile $rig/known_hosts
+	ProxyCommand ssh -W %h:%p pod
+	Host deadcommand
+	HostName 127.0.0.1
+	UserKnownHostsFile $rig/known_hosts
+	ProxyCommand echo it is down >&2; exit 3
+	END
+	t libssh2:viacommand 'echo in' </dev/null
+	is "$?" 0 "through a ProxyCommand"
+	t libssh2:deadcommand 'echo in' </dev/null
+	is "$?" "$NET" "through a ProxyCommand that fails"
+	says "its words are heard" "it is down"
+	t libssh2:nobody-there.invalid 'echo in' </dev/null
+	is "$?" "$NET" "a name that nobody knows"
+	t 'libssh2:-oProxyCommand=touch evil' 'echo in' </dev/null
+	is "$?" 105 "a name that looks like an option"
+	t "libssh2:127.0.0.1:1" 'echo in' </dev/null
+	is "$?" "$NET" "a port where nobody listens"
+	says "says so" "refused"
+}
+
+rig
+test_host_keys
+test_known_forms
+test_user_keys
+test_encrypted
+test_agent
+test_ways
+done_testing

@@ -173,6 +173,7 @@ test_max_startups() {
 }
 
 test_garbage_shell() {
+	# shellcheck disable=SC2016
 	second shell 'ForceCommand head -c 100000 /dev/urandom; echo; eval "$SSH_ORIGINAL_COMMAND"'
 	t libssh2:shell 'echo in' </dev/null
 	is "$?" 0 "a login shell that prints garbage first"
@@ -224,6 +225,7 @@ stop_seconds() {
 	done
 }
 
+# shellcheck disable=SC2119
 rig
 test_rubbish
 test_reset

@@ -215,6 +215,7 @@ test_ways() {
 	says "says so" "refused"
 }
 
+# shellcheck disable=SC2119
 rig
 test_host_keys
 test_known_forms

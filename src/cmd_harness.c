@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "conf.h"
 #include "harness/harness_dir.h"
+#include "harness_ab.h"
 #include "harness_pod.h"
 #include "harness_print.h"
 #include "parsers/harness_json.h"
@@ -25,12 +26,15 @@ enum option {
 	OPTION_MD,
 	OPTION_RUN,
 	OPTION_ALL,
+	OPTION_AB,
 };
 
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS,
 	{ 0, "run", "ID", "show this run of the workspace, not its newest" },
 	{ 0, "all", NULL, "show every run of the workspace" },
+	{ 0, "ab", NULL,
+	  "print a bench.json: its best checkpoint against the workspace" },
 	{ 0, NULL, NULL, NULL },
 };
 
@@ -38,7 +42,7 @@ static const struct cmd_option options[] = {
 struct ask {
 	enum out_format format;
 	const char *run;
-	bool all;
+	bool all, ab;
 	size_t printed; /* pages so far */
 };
 
@@ -46,6 +50,8 @@ struct ask {
 struct place {
 	const char *name; /* as given */
 	const char *run;  /* one run's folder was named; "": a workspace */
+	const char *pod;  /* where it lies; NULL: here */
+	char *workspace;  /* owned; the folder that holds .harnessgym */
 	int64_t now_ms;	  /* by the clock there */
 	bool is_compare;
 };
@@ -91,16 +97,47 @@ show_runs(struct ask *ask, const struct harness_workspace *ws, const char *path,
 	return rc == 0 ? 0 : err_set_errno(err, ERR_IO, "cannot write");
 }
 
+/* The bench of a run's checkpoint; of one that is not its best: say so. */
+static int
+show_ab(const struct harness_workspace *ws, const struct place *place,
+	const char *id, struct err *err)
+{
+	const struct harness_run *run = harness_workspace_run(ws, id);
+	const struct harness_ab ab = { run, place->workspace, place->pod };
+	cJSON *object;
+
+	if (run == NULL)
+		return err_set(err, ERR_NODATA, "%s: there is no run %s",
+			       place->name, id != NULL ? id : "in it yet");
+	object = harness_ab_json(&ab, err);
+	if (object == NULL)
+		return -1;
+	if (run->best.present && run->checkpoint.iteration.present &&
+	    run->checkpoint.iteration.value != run->best.iteration)
+		(void)fprintf(stderr,
+			      "hgym-tui: the checkpoint is of iteration %.0f; "
+			      "the best verified one, of iteration %u, was not "
+			      "kept\n",
+			      run->checkpoint.iteration.value,
+			      run->best.iteration);
+	return print_object(object) == 0
+		       ? 0
+		       : err_set_errno(err, ERR_IO, "cannot write");
+}
+
 static int
 show_workspace(struct ask *ask, const struct harness_files *files,
 	       const struct place *place, struct err *err)
 {
+	const char *id = *place->run != '\0' ? place->run : ask->run;
 	struct harness_workspace ws;
 	int rc;
 
 	harness_workspace_read(&ws, files, place->now_ms);
-	rc = show_runs(ask, &ws, place->name,
-		       *place->run != '\0' ? place->run : ask->run, err);
+	if (ask->ab)
+		rc = show_ab(&ws, place, id, err);
+	else
+		rc = show_runs(ask, &ws, place->name, id, err);
 	harness_workspace_release(&ws);
 	return rc;
 }
@@ -128,8 +165,22 @@ static int
 show_files(struct ask *ask, const struct harness_files *files,
 	   const struct place *place, struct err *err)
 {
-	return place->is_compare ? show_compare(ask, files, err)
-				 : show_workspace(ask, files, place, err);
+	if (!place->is_compare)
+		return show_workspace(ask, files, place, err);
+	if (ask->ab)
+		return err_set(err, ERR_USAGE,
+			       "--ab: %s is a comparison, not a run",
+			       place->name);
+	return show_compare(ask, files, err);
+}
+
+/* The path up to its ".harnessgym", or all of it; owned. */
+static char *
+above_harnessgym(const char *path)
+{
+	const char *at = strstr(path, "/.harnessgym");
+
+	return at != NULL ? xstrndup(path, (size_t)(at - path)) : xstrdup(path);
 }
 
 static int
@@ -145,7 +196,9 @@ show_local(struct ask *ask, const char *path, struct err *err)
 	place.now_ms = clock_real.wall_ms(&clock_real);
 	place.run = dir.run != NULL ? dir.run : "";
 	place.is_compare = dir.what == HARNESS_IS_COMPARE;
+	place.workspace = above_harnessgym(dir.root);
 	rc = show_files(ask, &dir.files, &place, err);
+	free(place.workspace);
 	harness_dir_close(&dir);
 	return rc;
 }
@@ -167,8 +220,11 @@ show_remote(struct ask *ask, const struct conf_pod *pod, const char *path,
 	place.now_ms = wire.now_ms;
 	place.run = wire.run;
 	place.is_compare = strcmp(wire.what, "compare") == 0;
+	place.pod = pod->name;
+	place.workspace = above_harnessgym(dir);
 	if (rc == 0)
 		rc = show_files(ask, &files, &place, err);
+	free(place.workspace);
 	harness_wire_release(&wire);
 	harness_files_release(&files);
 	return rc;
@@ -226,6 +282,9 @@ parse_options(struct cmd_args *args, struct ask *ask, struct err *err)
 		case OPTION_ALL:
 			ask->all = true;
 			break;
+		case OPTION_AB:
+			ask->ab = true;
+			break;
 		}
 	}
 	if (option == CMD_OPTIONS_WRONG)
@@ -282,7 +341,10 @@ const struct cmd cmd_harness = {
 		"numbers that the agent wrote or measured\nby itself are "
 		"shown as \"? unverified\" and never as the best. MCP calls "
 		"are\ncumulative for a workspace; the number in brackets is "
-		"the iteration's own.",
+		"the iteration's own. --ab\nmakes the definition of a bench "
+		"that `bench run` takes: the run's best checkpoint\nagainst "
+		"the workspace as it is now, measured by the run's own "
+		"command.",
 	.options = options,
 	.exec = exec_harness,
 };

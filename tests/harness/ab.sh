@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `harness --ab`: the bench of a run's best checkpoint is one that runs.
+set -u
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+count=0
+
+check() {
+    count=$((count + 1))
+    if [ "$2" -eq 0 ]; then echo "ok $count - $1"; else
+        echo "not ok $count - $1"
+        sed 's/^/# /' "$dir/bench.json" "$dir/out"
+    fi
+}
+
+work="$dir/it's here"
+best="$work/.harnessgym/runs/r/checkpoints/best"
+mkdir -p "$best"
+cat >"$work/verifier.py" <<'EOF'
+import json
+print(json.dumps({"best_us": float(open("kernel.txt").read()),
+                  "status": "passed", "mode": "final"}))
+EOF
+cp "$work/verifier.py" "$best"
+echo 99.5 >"$best/kernel.txt"
+echo 97.25 >"$work/kernel.txt"
+cat >"$work/.harnessgym/runs/r/run_config.json" <<'EOF'
+{"run_id": "r", "higher_is_better": false, "post_attempt_score_key": "best_us",
+ "post_attempt_command": "python3 verifier.py",
+ "post_attempt_timeout_seconds": 20}
+EOF
+echo '{"iteration": 1, "score": 99.5}' \
+    >"$work/.harnessgym/runs/r/checkpoints/best_manifest.json"
+
+# arm N: run the command of the N-th variant.
+arm() {
+    python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["variants"][int(sys.argv[2])]["command"])' \
+        "$dir/bench.json" "$1" >"$dir/command"
+    sh -c "$(cat "$dir/command")" >"$dir/out" 2>&1
+}
+
+: >"$dir/out"
+"$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
+check "a definition is made" $?
+(cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/before"
+arm 0 && grep -q '"best_us": 99.5' "$dir/out"
+check "the control measures the checkpoint" $?
+arm 1 && grep -q '"best_us": 97.25' "$dir/out"
+check "the variant measures the workspace" $?
+(cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/after"
+cmp -s "$dir/before" "$dir/after"
+check "both are as they were" $?
+echo 'print("{}")' >>"$work/verifier.py"
+arm 0
+[ $? = 9 ]
+check "another verifier voids the run" $?
+"$HGYM_TUI" harness --ab "$dir" >"$dir/out" 2>&1
+[ $? = 5 ]
+check "no run: exit 5" $?
+rm "$work/.harnessgym/runs/r/checkpoints/best_manifest.json"
+"$HGYM_TUI" harness --ab "$work" >"$dir/out" 2>&1
+[ $? = 5 ] && grep -q 'has no checkpoint' "$dir/out"
+check "no checkpoint: exit 5, in one sentence" $?
+echo "1..$count"

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The collector, parsing and storing included, over a real sshd on loopback.
+
+Latency: from the append of a row to the model (what the next frame shows)
+and to the database.  Fleet: CPU and memory with many pods and logs.
+Backlog: MB/s of a large log, beside `ssh pod cat`.  MB are 1,000,000 bytes.
+
+BENCH_SECONDS (20), BENCH_PODS (64), BENCH_FILES (16 a pod),
+BENCH_RATE (640 lines a second in all), BENCH_BACKLOG_MB (1000),
+BENCH_TRANSPORT (libssh2)."""
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import threading
+import time
+
+TUI = os.environ["HGYM_TUI"]
+SRC = os.environ.get("HGYM_SRC", ".")
+TOOL = os.path.join(os.environ.get("HGYM_BUILD", "build"),
+                    "tests/tools/collect-latency")
+SSHD = os.path.join(SRC, "tests/support/sshd.sh")
+SECONDS = float(os.environ.get("BENCH_SECONDS", "20"))
+PODS = int(os.environ.get("BENCH_PODS", "64"))
+FILES = int(os.environ.get("BENCH_FILES", "16"))
+RATE = float(os.environ.get("BENCH_RATE", "640"))
+BACKLOG_MB = int(os.environ.get("BENCH_BACKLOG_MB", "1000"))
+TRANSPORT = os.environ.get("BENCH_TRANSPORT", "libssh2")
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def quantile(values, q):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(q * len(values)))]
+
+
+class Writer(threading.Thread):
+    """Appends rows to the files in turn, so many a second."""
+
+    def __init__(self, paths, rate):
+        super().__init__(daemon=True)
+        self.files = [open(path, "a", 1) for path in paths]
+        self.rate, self.stop, self.at = rate, False, {}
+
+    def run(self):
+        step, start = 0, time.monotonic()
+        while not self.stop:
+            file = self.files[step % len(self.files)]
+            now = time.monotonic()
+            file.write(f"step:{step}/99999999 train_loss:{now:.6f}"
+                       f" train_time:{step * 50}ms step_avg:50.00ms\n")
+            self.at[step] = now
+            step += 1
+            wait = start + step / self.rate - time.monotonic()
+            if wait > 0:
+                time.sleep(wait)
+
+
+def cpu_s(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def memory_mb(pid):
+    with open(f"/proc/{pid}/status") as file:
+        for line in file:
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) * 1024 / 1e6
+    return 0
+
+
+class Box:
+    """A folder, an sshd, and an environment of its own."""
+
+    def __init__(self):
+        self.top = tempfile.mkdtemp(prefix="bench-collect.")
+        self.rig = self.top + "/rig"
+        subprocess.run(["sh", SSHD, "start", self.rig, "MaxSessions 100"],
+                       check=True, stdout=subprocess.DEVNULL)
+        with open(self.rig + "/port") as port, \
+                open(self.rig + "/user") as user:
+            self.host = (f"{user.read().strip()}@127.0.0.1:"
+                         f"{port.read().strip()}")
+        self.env = dict(os.environ, XDG_STATE_HOME=self.top + "/state",
+                        HOME=self.top)
+
+    def pod(self, name, folder):
+        return {"name": name, "ssh": self.host, "transport": TRANSPORT,
+                "identity": self.rig + "/id_ed25519",
+                "known_hosts": self.rig + "/known_hosts",
+                "logs": [folder + "/*.log"]}
+
+    def config(self, pods):
+        path = self.top + "/config.json"
+        with open(path, "w") as file:
+            json.dump({"pods": pods, "telemetry_s": 3600}, file)
+        return path
+
+    def close(self):
+        subprocess.run(["sh", SSHD, "stop", self.rig])
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+def folders(box, pods, files):
+    out = []
+    for i in range(pods):
+        folder = f"{box.top}/pod{i}"
+        os.mkdir(folder)
+        out.append([f"{folder}/{k}.log" for k in range(files)])
+    return out
+
+
+def committed(db, writer, seconds):
+    """Append to commit, by looking at the newest rows of the database."""
+    seen, latency = -1, []
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(0.02)
+        try:
+            base = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+            last = base.execute("SELECT max(steps) FROM runs").fetchone()[0]
+            base.close()
+        except sqlite3.Error:
+            continue
+        now = time.monotonic()
+        if last is None or last <= seen:
+            continue
+        if seen >= 0:
+            latency += [(now - writer.at[s]) * 1e3
+                        for s in range(seen + 1, int(last) + 1)]
+        seen = int(last)
+    return latency
+
+
+def latency(box):
+    paths = folders(box, 1, 16)[0]
+    writer = Writer(paths, 50)
+    writer.start()
+    config = box.config([box.pod("p", box.top + "/pod0")])
+    db = box.top + "/latency.db"
+    tool = subprocess.Popen([TOOL, config, db, str(SECONDS + 3)],
+                            env=box.env, stdout=subprocess.PIPE, text=True)
+    time.sleep(3)
+    stored = committed(db, writer, SECONDS - 1)
+    out = tool.communicate()[0].split()
+    writer.stop = True
+    print(f"append to model      p50 {out[1]} ms  p99 {out[2]} ms  max"
+          f" {out[3]} ms  ({out[0]} rows, 16 logs, 50 rows/s)")
+    print(f"append to committed  p50 {quantile(stored, .5):.0f} ms  p99"
+          f" {quantile(stored, .99):.0f} ms  max {max(stored):.0f} ms")
+
+
+def fleet(box):
+    all_paths = folders(box, PODS, FILES)
+    pods = [box.pod(f"p{i}", os.path.dirname(paths[0]))
+            for i, paths in enumerate(all_paths)]
+    writer = Writer([p for paths in all_paths for p in paths], RATE)
+    writer.start()
+    child = subprocess.Popen(
+        [TUI, "--config", box.config(pods), "--db", box.top + "/fleet.db",
+         "collect", "--for", "600"], env=box.env, stderr=subprocess.PIPE,
+        text=True)
+    live = 0
+    while live < PODS:
+        live += child.stderr.readline().rstrip().endswith(": live")
+    time.sleep(5)
+    before, start = cpu_s(child.pid), time.monotonic()
+    time.sleep(SECONDS)
+    used = (cpu_s(child.pid) - before) / (time.monotonic() - start)
+    print(f"fleet                {PODS} pods x {FILES} logs, {RATE:.0f} rows/s:"
+          f" {used * 100:.1f} % of a core, {memory_mb(child.pid):.1f} MB"
+          f" resident at most")
+    writer.stop = True
+    child.terminate()
+    child.wait()
+
+
+def big_log(path):
+    rows = "".join(
+        f"step:{i}/10000 train_loss:{6 - i / 5000:.4f} train_time:{i * 50}ms"
+        f" step_avg:50.00ms\n" + "some other line of a log, as there are"
+        " many of them in a real one\n" * 9 for i in range(10000))
+    with open(path, "w") as file:
+        size = 0
+        while size < BACKLOG_MB * 1e6:
+            file.write(rows)
+            size += len(rows)
+    return size
+
+
+def backlog(box):
+    os.mkdir(box.top + "/big")
+    size = big_log(box.top + "/big/x.log")
+    user, _, port = box.host.rpartition(":")
+    start = time.monotonic()
+    subprocess.run(
+        ["ssh", "-F", "none", "-p", port, "-i", box.rig + "/id_ed25519",
+         "-o", "UserKnownHostsFile=" + box.rig + "/known_hosts", "-c",
+         "aes128-ctr", "-m", "hmac-sha2-512", user, "cat",
+         box.top + "/big/x.log"], stdout=subprocess.DEVNULL, check=True)
+    cat = size / 1e6 / (time.monotonic() - start)
+    db = box.top + "/big.db"
+    start = time.monotonic()
+    child = subprocess.Popen(
+        [TUI, "--config", box.config([box.pod("p", box.top + "/big")]),
+         "--db", db, "collect", "--for", "600"], env=box.env,
+        stderr=subprocess.DEVNULL)
+    done = 0
+    while done < size:
+        time.sleep(0.05)
+        try:
+            base = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+            done = base.execute("SELECT max(offset) FROM tails"
+                                ).fetchone()[0] or 0
+            base.close()
+        except sqlite3.Error:
+            pass
+    ours = size / 1e6 / (time.monotonic() - start)
+    print(f"backlog              {size / 1e6:.0f} MB: {ours:.0f} MB/s read,"
+          f" mirrored, parsed and stored ({cpu_s(child.pid):.1f} CPU s,"
+          f" {memory_mb(child.pid):.1f} MB); ssh cat, same cipher:"
+          f" {cat:.0f} MB/s")
+    child.terminate()
+    child.wait()
+
+
+for part in (latency, fleet, backlog):
+    box = Box()
+    try:
+        part(box)
+    finally:
+        box.close()

@@ -129,6 +129,9 @@ print_screen(struct player *player, FILE *out)
 	struct buf text;
 
 	draw(player);
+	while (ui_work(player->parts.ui))
+		;
+	draw(player);
 	buf_init(&text, 16U << 20);
 	canvas_dump(&player->canvas, player->ascii, &text);
 	(void)fwrite(text.data, 1, text.len, out);
@@ -218,7 +221,7 @@ app_script(const struct app_setup *setup, const char *script, const int size[2],
 	canvas_init(&player.canvas);
 	canvas_resize(&player.canvas, size[0], size[1]);
 	player.mono_ms = 1000000;
-	step(&player, 1000);
+	step(&player, 0);
 	failed = script != NULL ? run_script(&player, script, err) : 0;
 	if (!failed && !player.saved)
 		print_screen(&player, out);

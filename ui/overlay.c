@@ -105,8 +105,11 @@ add_runs(struct ui *ui)
 	char label[FMT_LABEL];
 
 	for (size_t i = model->n_runs; i-- > 0;) {
+		size_t pod = model->runs[i]->pod;
+
 		plot_run_label(model->runs[i], label);
-		pick_add(&ui->pick, "", label, model->runs[i]->path,
+		pick_add(&ui->pick, "", label,
+			 pod < model->n_pods ? model->pods[pod].name : "",
 			 RUN_ID_BASE + (int)i);
 	}
 }

@@ -112,8 +112,9 @@ pick_update(struct pick *pick)
 		if (item->score > 0)
 			pick->order[pick->n_order++] = i;
 	}
-	qsort_r(pick->order, pick->n_order, sizeof(*pick->order), compare,
-		pick->items);
+	if (pick->n_order > 0)
+		qsort_r(pick->order, pick->n_order, sizeof(*pick->order),
+			compare, pick->items);
 	pick->table.selected = 0;
 	table_set_rows(&pick->table, pick->n_order);
 }

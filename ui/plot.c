@@ -198,27 +198,36 @@ plot_points_smooth(struct plot_points *points, double weight)
 	}
 }
 
-const char *
-plot_run_name(const struct model_run *mr, char out[FMT_LABEL])
+/* Last part of a path, without the ending of a log. */
+static void
+stem_of(const char *path, char out[FMT_LABEL])
 {
-	const char *slash, *name = mr->path;
+	const char *slash = strrchr(path, '/');
 	size_t len;
 
-	if (mr->group != NULL && mr->group[0] != '\0') {
-		slash = strrchr(mr->group, '/');
-		(void)snprintf(out, FMT_LABEL, "%s",
-			       slash != NULL && slash[1] != '\0' ? slash + 1
-								 : mr->group);
-		return out;
-	}
-	slash = strrchr(name, '/');
-	if (slash != NULL)
-		name = slash + 1;
-	(void)snprintf(out, FMT_LABEL, "%s", name);
+	(void)snprintf(out, FMT_LABEL, "%s",
+		       slash != NULL && slash[1] != '\0' ? slash + 1 : path);
 	len = strlen(out);
 	if (len > 4 && (strcmp(out + len - 4, ".log") == 0 ||
 			strcmp(out + len - 4, ".txt") == 0))
 		out[len - 4] = '\0';
+}
+
+const char *
+plot_run_name(const struct model_run *mr, char out[FMT_LABEL])
+{
+	char stem[FMT_LABEL];
+
+	stem_of(mr->group != NULL && mr->group[0] != '\0' ? mr->group
+							  : mr->path,
+		out);
+	/* Without a seed the file's name tells runs of a folder apart. */
+	if (!run_has(mr->run.seed)) {
+		size_t len = strlen(out);
+
+		stem_of(mr->path, stem);
+		(void)snprintf(out + len, FMT_LABEL - len, "/%s", stem);
+	}
 	return out;
 }
 
@@ -442,6 +451,11 @@ static void (*const x_texts[])(double, char *,
 			       size_t) = { x_text_train, x_text_step,
 					   x_text_wall, x_text_tokens };
 
+void (*plot_x_text_of(enum chart_axis axis))(double x, char *out, size_t size)
+{
+	return x_texts[axis];
+}
+
 /* "── title ─────", where a box would cost too much. */
 static void
 draw_rule(struct canvas *canvas, struct rect r, const char *title)
@@ -496,10 +510,26 @@ draw_nothing(const struct plot_request *request, const struct ui_shared *shared,
 		    STYLE_DIM, str_from(text));
 }
 
+/* A recipe that prints no BPB is shown by its loss, and says so. */
+static enum plot_metric
+metric_of(const struct plot_request *request)
+{
+	const struct model_run *mr = request->runs[0];
+
+	if (request->metric != PLOT_BPB || request->n_runs == 0 ||
+	    bpb_source(mr).series != NULL)
+		return request->metric;
+	if (has_points(mr, METRIC_TRAIN_LOSS, 2))
+		return PLOT_LOSS;
+	return has_points(mr, METRIC_VAL_LOSS, 1) ? PLOT_VAL_LOSS : PLOT_BPB;
+}
+
 void
-plot_draw(const struct plot_request *request, struct ui_shared *shared,
+plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	  struct canvas *canvas)
 {
+	struct plot_request changed = *asked;
+	const struct plot_request *request = &changed;
 	struct work *work = xcalloc(1, sizeof(*work));
 	struct rect r = request->rect;
 	enum chart_axis axis = request->metric >= PLOT_GPU_UTIL
@@ -507,6 +537,7 @@ plot_draw(const struct plot_request *request, struct ui_shared *shared,
 				       : shared->chart.axis;
 	struct chart chart;
 
+	changed.metric = metric_of(asked);
 	chart_init(&chart, (struct rect){ r.x + 1, r.y + 1, r.w - 2, r.h - 2 });
 	if (request->plain)
 		chart.rect = (struct rect){ r.x, r.y + 1, r.w, r.h - 1 };
@@ -522,7 +553,7 @@ plot_draw(const struct plot_request *request, struct ui_shared *shared,
 	chart.skip_start = request->metric <= PLOT_TOK_S &&
 			   shared->chart.zoom <= 1 && !chart.log_y;
 	chart.y_format = infos[request->metric].format;
-	chart.x_text = x_texts[axis];
+	chart.x_text = plot_x_text_of(axis);
 	chart.legend = request->legend && work->n_drawn > 1;
 	set_x_range(&chart, shared);
 	draw_title(work, &chart, request, shared, canvas);

@@ -63,6 +63,9 @@ const char *plot_axis_name(enum chart_axis axis);
 /* An x of that axis as text with its unit. */
 void plot_x_text(enum chart_axis axis, double x, char *out, size_t size);
 
+/* The same as a function for a chart. */
+void (*plot_x_text_of(enum chart_axis axis))(double x, char *out, size_t size);
+
 /* One chart of some runs. */
 struct plot_request {
 	const struct model_run *runs[UI_MAX_MARKS + 2];
@@ -88,7 +91,7 @@ void plot_request_runs(struct plot_request *request,
 
 /* A run's name for people: "gate-lqer s42". */
 void plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
-/* Last part of its path without the suffix, or its group. */
+/* Its recipe (the folder), and its file where it prints no seed. */
 const char *plot_run_name(const struct model_run *mr, char out[FMT_LABEL]);
 
 #endif

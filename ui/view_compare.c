@@ -106,7 +106,7 @@ compare_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 		break;
 	case 3:
 		table_cellf(cell, STYLE_NORMAL, "%s",
-			    fmt_number(run->ms_per_step, 1, text));
+			    fmt_number(model_run_ms_per_step(mr), 1, text));
 		break;
 	case 4:
 		gap = mr == base_run(shared) ? RUN_ABSENT : gap_now(shared, mr);
@@ -202,6 +202,7 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	chart.y_format = "%+.4f";
 	canvas_box(canvas, r, "Gap to the reference · − is better");
 	if (n > 0) {
+		chart.x_text = plot_x_text_of(shared->chart.axis);
 		chart_x_range(&chart, &chart.x_lo, &chart.x_hi);
 		zero_x[0] = chart.x_lo;
 		zero_x[1] = chart.x_hi;
@@ -312,7 +313,7 @@ compare_export(void *state, struct ui_shared *shared, struct buf *out)
 
 		plot_run_label(mr, label);
 		buf_appendf(out, "| %s | %s | %s | %s |\n", label,
-			    fmt_number(mr->run.ms_per_step, 2, a),
+			    fmt_number(model_run_ms_per_step(mr), 2, a),
 			    fmt_number(mr->run.final_bpb, 6, b),
 			    fmt_signed(gap_now(shared, mr), 4, c));
 	}

@@ -173,8 +173,9 @@ fill_rows(struct fleet *fleet, const struct ui_shared *shared)
 				   ? row_number(fleet, row, fleet->sort)
 				   : default_key(row->mr, i, model->n_runs);
 	}
-	qsort_r(fleet->rows, model->n_runs, sizeof(*fleet->rows), compare_rows,
-		fleet);
+	if (model->n_runs > 0)
+		qsort_r(fleet->rows, model->n_runs, sizeof(*fleet->rows),
+			compare_rows, fleet);
 	table_set_rows(&fleet->table, model->n_runs);
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (fleet->rows[i].mr == shared->selected)

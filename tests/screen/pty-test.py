@@ -1,0 +1,364 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The program in a real pseudo-terminal: keys, colours, sizes, signals, and
+that no byte of a log reaches the terminal as anything but text.
+
+HGYM_KEYS (1500): how many random keys are played in the terminal;
+HGYM_SCRIPT_KEYS (10000): how many without one."""
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+SRC = os.environ.get("HGYM_SRC", ".")
+TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+from vt import Program  # noqa: E402
+
+KEYS = int(os.environ.get("HGYM_KEYS", "1500"))
+SCRIPT_KEYS = int(os.environ.get("HGYM_SCRIPT_KEYS", "10000"))
+count = failed = 0
+home = None
+
+
+def ok(good, name, note=""):
+    global count, failed
+    count += 1
+    failed += not good
+    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
+    if not good and note:
+        print("# " + str(note).replace("\n", "\n# "), flush=True)
+    return good
+
+
+def start(args=("demo", "--speed", "1"), **kw):
+    env = dict(kw.pop("env", {}), HOME=home, TMPDIR=home)
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
+    return Program([TUI] + list(args), env=env, cwd=home, **kw)
+
+
+def colours(program):
+    return [p for p in program.screen.sgr
+            if re.search(rb"(^|;)(3[0-8]|4[0-8]|9[0-7]|10[0-7])(;|$)", p)]
+
+
+def test_walk():
+    p = start(width=120, height=40)
+    ok(p.wait_for("Runs (12)"), "the first screen comes", p.screen.text())
+    ok(p.screen.alternate and p.screen.paste and not p.screen.cursor,
+       "on the alternate screen, the cursor hidden")
+    for key, text in (("2", "events in this log"), ("3", "RECIPE"),
+                      ("4", "Nothing to compare"), ("5", "following"),
+                      ("6", "bench"), ("7", "DISK free"),
+                      ("8", "HarnessGym"), ("1", "ms/step")):
+        p.send(key)
+        ok(p.wait_for(text), "key %s shows its view" % key, p.screen.text())
+    p.send("?")
+    ok(p.wait_for("type to search"), "help opens")
+    p.send("leaderboard\r")
+    ok(p.wait_for("RECIPE"), "Enter in the help does what is selected")
+    p.send(":")
+    ok(p.wait_for("Go to"), "the palette opens")
+    p.send("logs\r")
+    ok(p.wait_for("following"), "and goes there")
+    p.send("/val_bpb\r")
+    p.settle()
+    ok("▸" in p.screen.text(), "a search marks its hit", p.screen.text())
+    p.send("/(\r")
+    ok(p.wait_for("pattern, at character"), "a wrong pattern is one sentence")
+    p.send("\x1b[5~\x1b[A\x1bOA")
+    p.settle()
+    p.send("y")
+    ok(p.wait_for("copied") and any(o.startswith(b"52;c;")
+                                    for o in p.screen.osc),
+       "y copies by OSC 52", p.screen.osc)
+    p.send("1")
+    p.wait_for("ms/step")
+    p.send("x")
+    ok(p.wait_for("wrote hgym-fleet.csv") and
+       os.path.exists(os.path.join(home, "hgym-fleet.csv")),
+       "x writes a file")
+    ok(not p.screen.stray, "no stray byte", p.screen.stray)
+    ok(p.screen.ever_cleared <= 2, "the screen is not cleared again",
+       p.screen.ever_cleared)
+    p.send("Q")
+    ok(p.end() == 0, "Q leaves with 0", p.status)
+    ok(not p.screen.alternate and p.screen.cursor and not p.screen.paste,
+       "and a sane terminal")
+    p.close()
+
+
+def test_same_as_text():
+    """What curses made of the cells is what the cells were."""
+    script = "size 100x30\nkey 7\nsave -\n"
+    text = subprocess.run([TUI, "demo", "--script", "-"], input=script,
+                          env=dict(os.environ, LC_ALL="C.UTF-8"),
+                          capture_output=True, text=True).stdout
+    p = start(("demo", "--speed", "0.001"), width=100, height=30)
+    p.wait_for("ms/step")
+    p.send("7")
+    p.wait_for("DISK free")
+    p.settle()
+
+    def plain(screen):
+        return re.sub(r"\d\d:\d\d:\d\d", "", screen)
+    ok(plain(p.screen.text()) == plain(text),
+       "the terminal shows what the cells say",
+       p.screen.text() + text)
+    p.close()
+
+
+SIXTEEN = r"""xterm-of-16|a terminal of 16 colours,
+	colors#16, pairs#256,
+	setaf=\E[%?%p1%{8}%<%t%p1%{30}%+%e%p1%{82}%+%;%dm,
+	setab=\E[%?%p1%{8}%<%t%p1%{40}%+%e%p1%{92}%+%;%dm,
+	use=xterm-256color,
+"""
+
+
+def make_terminal():
+    """A description of 16 colours: not every system has one."""
+    folder = os.path.join(home, "terminfo")
+    made = subprocess.run(["tic", "-x", "-o", folder, "-"], input=SIXTEEN,
+                          capture_output=True, text=True)
+    return {"TERM": "xterm-of-16", "TERMINFO": folder} \
+        if made.returncode == 0 else {"TERM": "xterm"}
+
+
+def test_colours():
+    for name, env, args, check in (
+            ("256 colours", {}, (), lambda c: any(b"38;5" in x for x in c)),
+            ("16 colours", make_terminal(), (),
+             lambda c: c and not any(b"38;5" in x for x in c)),
+            ("NO_COLOR", {"NO_COLOR": "1"}, (), lambda c: not c),
+            ("--color never", {}, ("--color", "never"), lambda c: not c),
+            ("8 colours", {"TERM": "xterm"}, (),
+             lambda c: c and not any(b"38;5" in x for x in c)),
+            ("vt100", {"TERM": "vt100"}, (), lambda c: not c)):
+        p = start(args + ("demo", "--speed", "1"), env=env)
+        seen = p.wait_for("h100-a")
+        p.settle(0.2, 3)
+        ok(seen and check(colours(p)), name, colours(p) or p.screen.text())
+        ok(not p.screen.stray, name + ": no stray byte", p.screen.stray)
+        p.close()
+    p = start(env={"LC_ALL": "C"})
+    ok(p.wait_for("h100-a"), "the C locale has a screen")
+    p.settle(0.2, 3)
+    ok(all(ord(c) < 0x80 for c in p.screen.text()),
+       "the C locale is ASCII alone", p.screen.text())
+    p.close()
+    # What curses itself leaks there is no news.
+    p = start(env={"TERM": "no-such-terminal",
+                   "ASAN_OPTIONS": "detect_leaks=0"})
+    ok(p.end() == 2 and "TERM" in p.screen.text(),
+       "an unknown terminal is one sentence and exit 2", p.screen.text())
+    p.close()
+
+
+HOSTILE = (
+    b"step:1/100 train_loss:5.0 train_time:100ms step_avg:100.00ms\n"
+    b"\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\x1b[31mred\x1b[0m\n"
+    b"\x9b31m\x9d0;c1\x9c \xc2\x9b5n \xff\xfe\xc0\x80 bad utf-8\n"
+    b"a\x00b\x08c\x7fd\x0e\x0f\x05 controls\n"
+    b"\xe2\x80\xae evil \xe2\x81\xa6 bidi \xe2\x80\x8b zero\n"
+    b"progress 1%\rprogress 50%\rprogress 100%\n"
+    b"\x1bP+q544e\x1b\\\x1b_apc\x1b\\ dcs\n" + b"x" * 300000 + b"\n"
+    b"%s%n $(touch /tmp/owned) `id` ; rm -rf ~\n"
+    b"step:2/100 train_loss:4.9 train_time:200ms step_avg:100.00ms\n")
+
+
+def test_hostile():
+    folder = os.path.join(home, "evil\x1b]0;dir\x07$(id)")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "a\x1b[31m.log"), "wb") as log:
+        log.write(HOSTILE * 50)
+    p = start((os.path.join(folder, "a\x1b[31m.log"),), width=120, height=40)
+    ok(p.wait_for("Runs ("), "a hostile log is opened", p.screen.text())
+    for keys in ("5", "g", "G", "k" * 30, "/evil\r", "A", "A", "2", "3", "1",
+                 "!", "\x1b", ":", "\x1b", "?", "\x1b"):
+        p.send(keys)
+        p.settle(0.15, 5)
+    ok(p.poll() is None, "and nothing falls over")
+    ok(not p.screen.stray, "no byte of it is a control", p.screen.stray[:5])
+    ok(not p.screen.osc, "none is a sequence", p.screen.osc[:5])
+    p.send("Q")
+    ok(p.end() == 0, "the way out is open")
+    p.close()
+
+
+def test_resize():
+    p = start(width=80, height=24)
+    p.wait_for("h100-a")
+    rng = random.Random(7)
+    for _ in range(60):
+        p.resize(rng.choice((1, 2, 7, 20, 59, 60, 80, 133, 200, 400)),
+                 rng.choice((1, 2, 3, 10, 14, 15, 24, 60, 120)))
+        p.send(rng.choice("12345678jk"))
+        p.pump(0.02)
+    p.settle(0.3, 5)
+    p.resize(120, 40)
+    p.send("1")
+    ok(p.wait_for("Runs (12)"), "after a storm of sizes the screen is whole",
+       p.screen.text())
+    p.resize(50, 12)
+    ok(p.wait_for("enlarge to 60x15"), "a tiny one says so")
+    p.send("Q")
+    ok(p.end() == 0, "and it can be left")
+    p.close()
+
+
+def folders():
+    return {f for f in os.listdir(home) if f.startswith("hgym-demo")}
+
+
+def test_signals():
+    killed = folders()  # of the tests above, which nobody could remove
+    for signum, status in ((signal.SIGTERM, 143), (signal.SIGHUP, 129),
+                           (signal.SIGINT, 130)):
+        p = start()
+        before = termios.tcgetattr(p.fd)
+        p.wait_for("h100-a")
+        os.kill(p.pid, signum)
+        ok(p.end() == status, "%s ends it with %d" % (signum.name, status),
+           p.status)
+        ok(not p.screen.alternate and p.screen.cursor,
+           "%s leaves a sane screen" % signum.name)
+        try:
+            after = termios.tcgetattr(p.fd)
+            ok(before[3] == after[3], "%s: the modes are back" % signum.name)
+        except termios.error:
+            pass
+        p.close()
+    left = folders() - killed
+    ok(not left, "the demo's folders are gone", left)
+
+
+def test_suspend():
+    """As under a shell with job control: only such a job can be stopped."""
+    if not os.path.exists("/bin/bash"):
+        ok(True, "Ctrl-z # SKIP there is no bash")
+        return
+    env = {"HOME": home, "TMPDIR": home, "TUI": TUI, "PS1": "shell> "}
+    p = Program(["/bin/bash", "--norc", "--noprofile", "-i"], env=env,
+                cwd=home)
+    p.wait_for("shell>")
+    p.send("$TUI demo --speed 1\r")
+    p.wait_for("h100-a")
+    p.send("\x1a")
+    ok(p.wait_for("Stopped") and not p.screen.alternate,
+       "Ctrl-z gives the shell back", p.screen.text())
+    p.send("fg\r")
+    ok(p.wait_for("ms/step") and p.screen.alternate, "fg brings all back",
+       p.screen.text())
+    p.send("q")
+    p.pump(2)
+    ok(not p.screen.alternate, "q leaves")
+    p.send("exit\r")
+    p.end()
+    p.close()
+
+
+def test_crash():
+    if subprocess.run(["nm", TUI], capture_output=True,
+                      text=True).stdout.count("__asan_init"):
+        ok(True, "a crash # SKIP a sanitizer reports it itself")
+        return
+    p = start()
+    p.wait_for("h100-a")
+    os.kill(p.pid, signal.SIGSEGV)
+    p.end()
+    ok(p.status == -signal.SIGSEGV and not p.screen.alternate and
+       p.screen.cursor, "a crash leaves a sane terminal", p.status)
+    p.close()
+
+
+RANDOM = ([chr(c) for c in range(33, 127) if chr(c) not in "qQ"] +
+          ["\r", "\t", " ", "\x1b", "\x7f", "\x04", "\x15", "\x0c", "\x01",
+           "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[5~", "\x1b[6~",
+           "\x1b[H", "\x1b[F", "\x1b[Z", "\x1bOP", "\x1b[<0;30;5M",
+           "\x1b[<0;30;5m", "\x1b[<64;9;9M", "\x1b[<65;9;9M",
+           "\x1b[200~paste\r\x1b[201~", "日", "é", "\x1b[99;99~"])
+
+
+def test_random():
+    rng = random.Random(11)
+    p = start(("demo", "--speed", "50"), width=100, height=30)
+    p.wait_for("h100-a")
+    played = 0
+    while played < KEYS and p.poll() is None:
+        burst = [rng.choice(RANDOM) for _ in range(20)]
+        burst = [k for k in burst if k != "x"]
+        p.send("".join(burst))
+        played += len(burst)
+        if rng.random() < 0.1:
+            p.resize(rng.randrange(1, 220), rng.randrange(1, 70))
+        p.pump(0.02)
+    ok(p.poll() is None, "%d random keys in the terminal" % played, p.status)
+    ok(not p.screen.stray, "and no stray byte", p.screen.stray[:5])
+    p.send("\x1b\x1b\x03\x03")
+    p.pump(0.5)
+    if p.poll() is None:
+        p.send("\x1b")
+        p.pump(0.5)
+        p.send("\x03")
+    ok(p.end() == 0, "and it can be left", p.status)
+    p.close()
+
+
+def test_random_script():
+    rng = random.Random(5)
+    names = (["Space", "Enter", "Esc", "Tab", "S-Tab", "Up", "Down", "Left",
+              "Right", "PgUp", "PgDn", "Home", "End", "Ctrl-d", "Ctrl-u",
+              "Backspace", "Delete", "F1"] +
+             [chr(c) for c in range(33, 127) if chr(c) not in "qQx"])
+    lines = []
+    for i in range(SCRIPT_KEYS // 20):
+        lines.append("key " + " ".join(rng.choice(names)
+                                       for _ in range(20)))
+        if i % 25 == 0:
+            lines.append("size %dx%d" % (rng.randrange(1, 220),
+                                         rng.randrange(1, 70)))
+            lines.append("wait 2")
+    lines.append("save -")
+    run = subprocess.run([TUI, "demo", "--script", "-"], cwd=home,
+                         input="\n".join(lines) + "\n", capture_output=True,
+                         text=True, env=dict(os.environ, TMPDIR=home,
+                                             LC_ALL="C.UTF-8"))
+    ok(run.returncode == 0, "%d random keys without a terminal" % SCRIPT_KEYS,
+       run.stderr[-3000:])
+    ok(not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", run.stdout),
+       "and no control in the screen")
+
+
+def test_no_terminal():
+    run = subprocess.run([TUI, "demo"], capture_output=True, text=True,
+                         env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=home))
+    ok(run.returncode == 0 and "Runs (12)" in run.stdout and
+       "\x1b" not in run.stdout, "demo into a pipe prints one screen")
+    run = subprocess.run([TUI, "/nonexistent.log"], capture_output=True,
+                         text=True, env=dict(os.environ, HOME=home))
+    ok(run.returncode != 0 and "nonexistent" in run.stderr,
+       "a log that is not there is one sentence", run.stderr)
+
+
+def main():
+    global home
+    with tempfile.TemporaryDirectory() as folder:
+        home = folder
+        for test in (test_walk, test_same_as_text, test_colours, test_hostile,
+                     test_resize, test_signals, test_suspend, test_crash,
+                     test_random, test_random_script, test_no_terminal):
+            test()
+    print("1..%d" % count)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: MIT
+"""A terminal small enough to read: what a program's bytes make of a screen,
+and every byte of them that has no business there."""
+import codecs
+import errno
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+import unicodedata
+
+CSI = re.compile(rb"\x1b\[([0-9;?$]*)([@-~])")
+OSC = re.compile(rb"\x1b\]([^\x07\x1b]*)(\x07|\x1b\\)")
+
+
+class Screen:
+    def __init__(self, width, height):
+        self.pending = b""
+        self.decode = codecs.getincrementaldecoder("utf-8")("strict").decode
+        self.stray, self.osc, self.sgr = [], [], set()
+        self.alternate = self.cursor = self.paste = self.sync = False
+        self.ever_cleared = 0
+        self.resize(width, height)
+
+    def resize(self, width, height):
+        self.w, self.h, self.x, self.y = width, height, 0, 0
+        self.top, self.bottom = 0, height - 1
+        self.cells = [[" "] * width for _ in range(height)]
+
+    def text(self):
+        return "\n".join("".join(row).rstrip() for row in self.cells) + "\n"
+
+    def scroll(self, n):
+        for _ in range(n):
+            self.cells.pop(self.top)
+            self.cells.insert(self.bottom, [" "] * self.w)
+
+    def scroll_down(self, n):
+        for _ in range(n):
+            self.cells.pop(self.bottom)
+            self.cells.insert(self.top, [" "] * self.w)
+
+    def put(self, char):
+        if unicodedata.combining(char):
+            return
+        wide = unicodedata.east_asian_width(char) in "WF"
+        if self.x + wide >= self.w + 0 and self.x >= self.w:
+            self.x = 0
+            self.line_feed()
+        self.cells[self.y][self.x] = char
+        self.last = char
+        if wide and self.x + 1 < self.w:
+            self.cells[self.y][self.x + 1] = ""
+        self.x = min(self.x + 1 + wide, self.w)
+
+    def line_feed(self):
+        if self.y == self.bottom:
+            self.scroll(1)
+        elif self.y < self.h - 1:
+            self.y += 1
+
+    def csi(self, params, final):
+        if params.startswith(b"?"):
+            on = final == b"h"
+            for mode in params[1:].split(b";"):
+                if mode == b"1049":
+                    self.alternate = on
+                elif mode == b"25":
+                    self.cursor = on
+                elif mode == b"2004":
+                    self.paste = on
+            return
+        n = [int(p) if p.isdigit() else 0 for p in params.split(b";")]
+        one = n[0] or 1
+        row = self.cells[self.y]
+        x = min(self.x, self.w - 1)
+        if final == b"H":
+            self.y = min(one, self.h) - 1
+            self.x = min(n[1] if len(n) > 1 and n[1] else 1, self.w) - 1
+        elif final == b"A":
+            self.y = max(self.y - one, 0)
+        elif final == b"B":
+            self.y = min(self.y + one, self.h - 1)
+        elif final == b"C":
+            self.x = min(self.x + one, self.w - 1)
+        elif final == b"D":
+            self.x = max(self.x - one, 0)
+        elif final == b"G":
+            self.x = min(one, self.w) - 1
+        elif final == b"d":
+            self.y = min(one, self.h) - 1
+        elif final == b"J":
+            if n[0] == 2:
+                self.ever_cleared += 1
+                self.cells = [[" "] * self.w for _ in range(self.h)]
+            else:
+                row[x:] = [" "] * (self.w - x)
+                for y in range(self.y + 1, self.h):
+                    self.cells[y] = [" "] * self.w
+        elif final == b"K":
+            if n[0] == 1:
+                row[:x + 1] = [" "] * (x + 1)
+            else:
+                row[x:] = [" "] * (self.w - x)
+        elif final == b"X":
+            row[x:x + one] = [" "] * min(one, self.w - x)
+        elif final == b"P":
+            self.cells[self.y] = (row[:x] + row[x + one:] +
+                                  [" "] * one)[:self.w]
+        elif final == b"@":
+            self.cells[self.y] = (row[:x] + [" "] * one + row[x:])[:self.w]
+        elif final == b"L":
+            keep, self.top = self.top, self.y
+            self.scroll_down(one)
+            self.top = keep
+        elif final == b"M":
+            keep, self.top = self.top, self.y
+            self.scroll(one)
+            self.top = keep
+        elif final == b"S":
+            self.scroll(one)
+        elif final == b"T":
+            self.scroll_down(one)
+        elif final == b"r":
+            self.top = one - 1
+            self.bottom = (n[1] if len(n) > 1 and n[1] else self.h) - 1
+            self.x = self.y = 0
+        elif final == b"b":
+            for _ in range(one):
+                self.put(self.last)
+        elif final == b"m":
+            self.sgr.add(params)
+        elif final not in b"hltpcn":
+            self.stray.append(b"\x1b[" + params + final)
+
+    def escape(self, data, i):
+        """Behind the sequence at i; None when it is not whole yet."""
+        m = CSI.match(data, i)
+        if m:
+            self.csi(m.group(1), m.group(2))
+            return m.end()
+        m = OSC.match(data, i)
+        if m:
+            self.osc.append(m.group(1))
+            return m.end()
+        two = data[i:i + 2]
+        if len(two) < 2 or two in (b"\x1b[", b"\x1b]"):
+            return None if len(data) - i < 200 else self.odd(data, i)
+        if two in (b"\x1b(", b"\x1b)"):
+            return i + 3 if len(data) >= i + 3 else None
+        if two == b"\x1bM":
+            if self.y == self.top:
+                self.scroll_down(1)
+            else:
+                self.y -= 1
+        elif two not in (b"\x1b7", b"\x1b8", b"\x1b=", b"\x1b>"):
+            self.stray.append(two)
+        return i + 2
+
+    def odd(self, data, i):
+        self.stray.append(data[i:i + 20])
+        return i + 1
+
+    def feed(self, data):
+        data = self.pending + data
+        self.pending = b""
+        i = 0
+        while i < len(data):
+            byte = data[i]
+            if byte == 0x1B:
+                j = self.escape(data, i)
+                if j is None:
+                    self.pending = data[i:]
+                    return
+                i = j
+                continue
+            i += 1
+            if byte == 0x0D:
+                self.x = 0
+            elif byte == 0x0A:
+                self.line_feed()
+            elif byte == 0x08:
+                self.x = max(self.x - 1, 0)
+            elif byte == 0x09:
+                self.x = min((self.x // 8 + 1) * 8, self.w - 1)
+            elif byte in (0x07, 0x0E, 0x0F, 0x00):
+                pass
+            elif byte < 0x20 or byte == 0x7F:
+                self.stray.append(bytes([byte]))
+            else:
+                try:
+                    for char in self.decode(bytes([byte])):
+                        if 0x80 <= ord(char) < 0xA0:
+                            self.stray.append(char.encode())
+                        else:
+                            self.put(char)
+                except UnicodeDecodeError:
+                    self.stray.append(bytes([byte]))
+                    self.decode = codecs.getincrementaldecoder("utf-8")(
+                        "strict").decode
+
+
+class Program:
+    """A program in a pseudo-terminal of its own, and its screen."""
+
+    def __init__(self, argv, width=80, height=24, env=None, cwd=None):
+        self.screen = Screen(width, height)
+        self.bytes = 0
+        environ = {k: v for k, v in os.environ.items()
+                   if k not in ("NO_COLOR", "TMUX", "SSH_TTY",
+                                "SSH_CONNECTION", "LC_ALL", "LANG")}
+        environ.update({"TERM": "xterm-256color", "LC_ALL": "C.UTF-8",
+                        "TZ": "UTC"})
+        environ.update(env or {})
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            try:
+                if cwd:
+                    os.chdir(cwd)
+                fcntl.ioctl(0, termios.TIOCSWINSZ,
+                            struct.pack("HHHH", height, width, 0, 0))
+                os.execve(argv[0], argv, environ)
+            finally:
+                os._exit(127)
+        self.status = None
+
+    def pump(self, seconds):
+        """Take output for so long; False when the program is gone."""
+        end = time.monotonic() + seconds
+        while True:
+            left = end - time.monotonic()
+            if left <= 0:
+                return True
+            if not select.select([self.fd], [], [], left)[0]:
+                return True
+            try:
+                data = os.read(self.fd, 65536)
+            except OSError as e:
+                if e.errno != errno.EIO:
+                    raise
+                return False
+            if not data:
+                return False
+            self.bytes += len(data)
+            self.screen.feed(data)
+
+    def wait_for(self, text, seconds=30):
+        end = time.monotonic() + seconds
+        while text not in self.screen.text():
+            if time.monotonic() > end or not self.pump(0.1):
+                return text in self.screen.text()
+        return True
+
+    def settle(self, quiet=0.4, seconds=20):
+        """Until nothing came for `quiet` seconds."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            before = self.bytes
+            if not self.pump(quiet) or self.bytes == before:
+                return
+
+    def send(self, keys):
+        os.write(self.fd, keys if isinstance(keys, bytes) else keys.encode())
+
+    def resize(self, width, height):
+        self.screen.resize(width, height)
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", height, width, 0, 0))
+
+    def poll(self):
+        """The exit status (negative: the signal), None while it runs."""
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+        return self.status
+
+    def end(self, seconds=30):
+        limit = time.monotonic() + seconds
+        while self.poll() is None and time.monotonic() < limit:
+            self.pump(0.05)
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            self.status = "hung"
+        return self.status
+
+    def close(self):
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            self.status = "killed"
+        os.close(self.fd)

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* Alerts and forecasts over models that are built here. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alerts.h"
+#include "model/forecast.h"
+
+#include "tests/support/tap.h"
+
+#define T0 INT64_C(1768483200000)
+
+static size_t told;
+
+static void
+on_new(void *user, const struct alert *alert)
+{
+	(void)user;
+	(void)alert;
+	told++;
+}
+
+static const struct alert *
+find(const struct alerts *alerts, enum alert_kind kind)
+{
+	for (size_t i = 0; i < alerts->n; i++)
+		if (alerts->v[i].kind == kind)
+			return &alerts->v[i];
+	return NULL;
+}
+
+static struct model_run *
+add_run(struct model *model, const char *pod, const char *path)
+{
+	size_t index = model_pod_find(model, pod);
+	struct model_run *mr;
+
+	if (index == MODEL_NONE)
+		index = model_pod_add(model, pod, "local");
+	mr = model_run_get(model, index, path, 0);
+	mr->run.status = RUN_RUNNING;
+	mr->run.steps = 1000;
+	mr->run.train_ms = 100000;
+	mr->run.ms_per_step = 100;
+	mr->run.n_gpus = 8;
+	model_run_touch(model, mr, T0, true);
+	return mr;
+}
+
+static struct track
+make_track(void)
+{
+	struct track track = { 0 };
+
+	track.cap_train_s = 600;
+	track.cap_eval_s = 600;
+	track.cap_artifact_bytes = 16000000;
+	return track;
+}
+
+static void
+test_stall(void)
+{
+	struct model model;
+	struct alerts alerts;
+	struct model_run *mr;
+	int64_t now = T0;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	alerts.on_new = on_new;
+	told = 0;
+	mr = add_run(&model, "a", "/x/a.log");
+	is_near(alerts_stall_limit_s(mr), 120, 0, "unknown pace: two minutes");
+	for (int i = 0; i < 100; i++) {
+		now += 3000;
+		model_run_touch(&model, mr, now, true);
+	}
+	is_near(alerts_stall_limit_s(mr), 20.48, 1e-9,
+		"five times the 99th percentile of its own gaps");
+	alerts_update(&alerts, &model, NULL, now + 15000);
+	ok(find(&alerts, ALERT_STALL) == NULL, "15 s of silence are none");
+	alerts_update(&alerts, &model, NULL, now + 30000);
+	alerts_update(&alerts, &model, NULL, now + 31000);
+	ok(find(&alerts, ALERT_STALL) != NULL && told == 1,
+	   "30 s are a stall, told once");
+	alerts_acknowledge(&alerts);
+	is_int((long long)alerts_open(&alerts), 0, "it can be acknowledged");
+	model_run_touch(&model, mr, now + 32000, true);
+	alerts_update(&alerts, &model, NULL, now + 32000);
+	is_int((long long)alerts.n, 0, "a new line ends it");
+	mr->run.status = RUN_FINISHED;
+	alerts_update(&alerts, &model, NULL, now + 900000);
+	is_int((long long)alerts.n, 0, "a finished run may be silent");
+	mr->run.status = RUN_RUNNING;
+	alerts.stall_s = 0;
+	alerts_update(&alerts, &model, NULL, now + 900000);
+	is_int((long long)alerts.n, 0, "stalls can be off");
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
+static void
+test_caps(void)
+{
+	struct track track = make_track();
+	struct model model;
+	struct alerts alerts;
+	struct model_run *mr;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	mr = add_run(&model, "a", "/x/a.log");
+	mr->run.status = RUN_FINISHED;
+	mr->run.train_ms = 600000;
+	mr->run.artifact_bytes = 16000000;
+	mr->run.eval_s = 600;
+	alerts_update(&alerts, &model, &track, T0);
+	is_int((long long)alerts.n, 0, "what is at the cap keeps it");
+	mr->run.train_ms = 600050;
+	mr->run.artifact_bytes = 16000001;
+	mr->run.eval_s = 600.1;
+	alerts_update(&alerts, &model, &track, T0);
+	ok(find(&alerts, ALERT_CAP_TRAIN) && find(&alerts, ALERT_CAP_EVAL) &&
+		   find(&alerts, ALERT_CAP_BYTES),
+	   "what is over it is told, each cap");
+	track.train_grace_steps = 1;
+	alerts_update(&alerts, &model, &track, T0);
+	ok(!find(&alerts, ALERT_CAP_TRAIN),
+	   "a step that began in time may end behind the cap");
+	mr->run.train_ms = mr->run.artifact_bytes = mr->run.eval_s = RUN_ABSENT;
+	alerts_update(&alerts, &model, &track, T0);
+	is_int((long long)alerts.n, 0, "what is not known breaks no cap");
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
+static void
+test_failures(void)
+{
+	struct model model;
+	struct alerts alerts;
+	struct model_run *mr;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	mr = add_run(&model, "a", "/x/a.log");
+	mr->run.status = RUN_DIVERGED;
+	alerts_update(&alerts, &model, NULL, T0);
+	ok(find(&alerts, ALERT_NAN) != NULL, "NaN");
+	mr->run.status = RUN_OOM;
+	alerts_update(&alerts, &model, NULL, T0);
+	ok(find(&alerts, ALERT_OOM) != NULL && alerts.n == 1, "out of memory");
+	mr->run.status = RUN_CRASHED;
+	alerts_update(&alerts, &model, NULL, T0);
+	ok(find(&alerts, ALERT_CRASH) != NULL, "a crash");
+	mr->run.status = RUN_FINISHED;
+	model_pod_disk(&model, 0, 1e9);
+	model_pod_state(&model, 0, POD_REFUSED, "no key", 0);
+	alerts_update(&alerts, &model, NULL, T0);
+	ok(find(&alerts, ALERT_DISK) && find(&alerts, ALERT_LINK),
+	   "little disk, and a link that is refused");
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
+static void
+test_slow_pod(void)
+{
+	const struct alert *slow;
+	struct model model;
+	struct alerts alerts;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	(void)add_run(&model, "a", "/x/a.log");
+	(void)add_run(&model, "b", "/x/b.log");
+	add_run(&model, "c", "/x/c.log")->run.ms_per_step = 103;
+	alerts_update(&alerts, &model, NULL, T0);
+	is_int((long long)alerts.n, 0, "3 % more is no slow pod");
+	model.runs[2]->run.ms_per_step = 126;
+	alerts_update(&alerts, &model, NULL, T0);
+	slow = find(&alerts, ALERT_SLOW_POD);
+	ok(slow != NULL && slow->mr == model.runs[2], "26 %% more is: %s",
+	   slow != NULL ? slow->text : "");
+	model.runs[2]->run.n_gpus = 4;
+	alerts_update(&alerts, &model, NULL, T0);
+	is_int((long long)alerts.n, 0, "fewer GPUs are no fault of the pod");
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
+static void
+test_state(void)
+{
+	struct model model;
+	struct alerts alerts;
+	struct buf text;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	add_run(&model, "a", "/x/a.log")->run.status = RUN_OOM;
+	alerts_update(&alerts, &model, NULL, T0);
+	alerts_acknowledge(&alerts);
+	alerts.muted = true;
+	buf_init(&text, 4096);
+	alerts_save(&alerts, &model, &text);
+	alerts_release(&alerts);
+	alerts_init(&alerts);
+	alerts.on_new = on_new;
+	told = 0;
+	alerts_load(&alerts, (struct str){ text.data, text.len });
+	alerts_update(&alerts, &model, NULL, T0);
+	ok(alerts.n == 1 && alerts.v[0].acknowledged && told == 0 &&
+		   alerts.muted,
+	   "what was acknowledged and muted is after a restart");
+	buf_release(&text);
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
+/* Rows of a run whose step time doubles at half of its 600 s. */
+static void
+add_rows(struct model *model, struct model_run *mr, double pace, double end_s)
+{
+	double step = 0, ms = 0;
+
+	while (ms / 1000 < end_s) {
+		struct sample sample = {
+			step, METRIC_TRAIN_LOSS, 3 - step / 10000, ms, 0, 0
+		};
+
+		model_run_sample(model, mr, &sample);
+		step += 10;
+		ms += 10 * pace * (ms < 300000 ? 100 : 200);
+	}
+	mr->run.steps = step;
+	mr->run.train_ms = ms;
+	mr->run.ms_per_step = ms / step;
+}
+
+static void
+test_forecast(void)
+{
+	struct model model;
+	struct model_run *mr, *ref;
+	struct forecast f;
+
+	model_init(&model);
+	mr = add_run(&model, "a", "/x/a.log");
+	add_rows(&model, mr, 1, 200);
+	forecast_run(&model, mr, 600, T0, &f);
+	ok(f.source == FORECAST_RECENT, "alone: by the recent pace");
+	is_near(f.end_steps, 6000, 0.01, "which is wrong here, and");
+	ok(f.end_steps_error > 500, "the interval is as wide as that (%.0f)",
+	   f.end_steps_error);
+	ref = add_run(&model, "b", "/x/b.log");
+	add_rows(&model, ref, 1, 601);
+	ref->run.status = RUN_FINISHED;
+	ref->run.final_bpb = 1.06;
+	forecast_run(&model, mr, 600, T0, &f);
+	ok(f.source == FORECAST_REFERENCE && f.reference == ref,
+	   "with a finished run of the recipe: by its curve");
+	is_near(f.end_steps, 4500, 0.01, "which is right");
+	is_near(f.train_left_s, 400, 0.01, "the time that is left");
+	ok(!run_has(f.final_bpb), "no final BPB before half of the time");
+	add_rows(&model, mr, 1, 1);
+	model.runs[0]->run.status = RUN_FINISHED;
+	forecast_run(&model, mr, 600, T0, &f);
+	ok(f.source == FORECAST_NONE && !run_has(f.end_steps),
+	   "nothing is said of a run that is over");
+	model_release(&model);
+}
+
+static void
+test_forecast_bpb(void)
+{
+	struct model model;
+	struct model_run *mr, *ref;
+	struct forecast f;
+
+	model_init(&model);
+	mr = add_run(&model, "a", "/x/a.log");
+	ref = add_run(&model, "b", "/x/b.log");
+	add_rows(&model, mr, 1, 400);
+	add_rows(&model, ref, 1, 601);
+	ref->run.status = RUN_FINISHED;
+	ref->run.final_bpb = 1.06;
+	forecast_run(&model, mr, 600, T0, &f);
+	is_near(f.final_bpb, 1.06, 1e-6, "no gap: the reference's score");
+	ok(f.final_bpb_sigma > 0.0005, "with an interval");
+	is_near(forecast_time_at_step(ref, 1005), 100500, 1e-9,
+		"between two rows the time is between");
+	ok(!run_has(forecast_time_at_step(ref, 99999)),
+	   "outside of the rows there is none");
+	mr->run.last_val_bpb = 1.2;
+	mr->run.last_val_loss = 3.1;
+	is_near(forecast_bpb_per_nat(mr), 1.2 / 3.1, 1e-12,
+		"bits a byte of a nat come from the run's own rows");
+	model_release(&model);
+}
+
+int
+main(void)
+{
+	test_stall();
+	test_caps();
+	test_failures();
+	test_slow_pod();
+	test_state();
+	test_forecast();
+	test_forecast_bpb();
+	return tap_done();
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of the screen: cells, tables, charts, keys, prompts, OSC. */
+#include "config.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "ui/canvas.h"
+#include "ui/chart.h"
+#include "ui/fmt.h"
+#include "ui/keymap.h"
+#include "ui/osc.h"
+#include "ui/pick.h"
+#include "ui/prompt.h"
+#include "ui/table.h"
+#include "ui/theme.h"
+
+#include "tests/support/tap.h"
+
+static void
+is_screen(const struct canvas *canvas, const char *want, const char *name)
+{
+	struct buf text;
+
+	buf_init(&text, 65536);
+	canvas_dump(canvas, false, &text);
+	is_str(text.data, want, name);
+	buf_release(&text);
+}
+
+static void
+test_canvas(void)
+{
+	struct canvas canvas;
+	struct rect before;
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, 8, 2);
+	(void)canvas_text(&canvas, 0, 0, STYLE_NORMAL, "a\033[31mb\007");
+	is_screen(&canvas, "a·[31mb·\n\n", "controls become dots");
+	canvas_clear(&canvas);
+	(void)canvas_text(&canvas, 0, 0, STYLE_NORMAL, "日本語日本");
+	is_screen(&canvas, "日本語日\n\n", "wide characters are clipped whole");
+	(void)canvas_text(&canvas, 1, 0, STYLE_NORMAL, "x");
+	is_screen(&canvas, " x本語日\n\n", "half of a wide one is blanked");
+	canvas_clear(&canvas);
+	(void)canvas_text(&canvas, 7, 0, STYLE_NORMAL, "日");
+	is_screen(&canvas, "\n\n", "none straddles the edge");
+	(void)canvas_text(&canvas, 0, 0, STYLE_NORMAL, "e\u0301x");
+	is_screen(&canvas, "e\u0301x\n\n", "marks stay with their letter");
+	canvas_clear(&canvas);
+	canvas_line(&canvas, (struct rect){ 0, 0, 5, 1 }, STYLE_NORMAL,
+		    STR_LIT("truncated"));
+	is_screen(&canvas, "trun…\n\n", "what is too long says so");
+	canvas_clear(&canvas);
+	before = canvas_clip(&canvas, (struct rect){ 2, 0, 3, 1 });
+	canvas_fill(&canvas, (struct rect){ 0, 0, 100, 100 }, STYLE_NORMAL,
+		    '#');
+	canvas_unclip(&canvas, before);
+	is_screen(&canvas, "  ###\n\n", "a clip holds");
+	canvas_put(&canvas, -1, 0, STYLE_NORMAL, 'x');
+	canvas_put(&canvas, 0, 99, STYLE_NORMAL, 'x');
+	is_screen(&canvas, "  ###\n\n", "nothing is drawn outside");
+	canvas_release(&canvas);
+}
+
+static void
+test_ascii(void)
+{
+	struct canvas canvas;
+	struct buf text;
+	bool plain = true;
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, 20, 3);
+	canvas_box(&canvas, (struct rect){ 0, 0, 20, 3 }, "→ ±1 ▲✓");
+	buf_init(&text, 4096);
+	canvas_dump(&canvas, true, &text);
+	for (size_t i = 0; i < text.len; i++)
+		plain = plain && (unsigned char)text.data[i] < 0x80;
+	ok(plain, "the ASCII form has ASCII alone");
+	for (uint32_t cp = 0; cp < 0x30000; cp++)
+		plain = plain && canvas_ascii(cp) >= ' ' &&
+			canvas_ascii(cp) < 0x7F;
+	ok(plain, "for every character");
+	buf_release(&text);
+	canvas_release(&canvas);
+}
+
+static void
+number_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+{
+	(void)user;
+	table_cellf(cell, STYLE_NORMAL, "%zu.%zu", row, column);
+}
+
+static void
+test_table(void)
+{
+	static const struct table_column columns[] = {
+		{ "A", 4, false, 0, true },
+		{ "B", 4, true, 2, false },
+		{ "C", 4, true, 1, false },
+	};
+	const struct table_spec spec = {
+		columns, 3, number_cell, NULL, 1, false
+	};
+	struct table table = { 0 };
+	struct canvas canvas;
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, 14, 3);
+	table_set_rows(&table, 10);
+	table_draw(&table, &canvas, (struct rect){ 0, 0, 14, 3 }, &spec);
+	is_screen(&canvas, "A      B▲    C\n0.0   0.1  0.2\n1.0   1.1  1.2\n",
+		  "columns are aligned");
+	(void)table_act(&table, ACTION_BOTTOM);
+	canvas_clear(&canvas);
+	table_draw(&table, &canvas, (struct rect){ 0, 0, 9, 3 }, &spec);
+	is_screen(&canvas, "A       C\n8.0   8.2\n9.0   9.2\n",
+		  "the column to drop is dropped, the last row is seen");
+	ok(table_click(&table, 3, 1) && table.selected == 8,
+	   "a click selects its row");
+	ok(!table_click(&table, 3, 0), "the head is no row");
+	table_set_rows(&table, 3);
+	is_int((long long)table.selected, 2, "fewer rows keep it inside");
+	table_set_rows(&table, 0);
+	(void)table_act(&table, ACTION_DOWN);
+	is_int((long long)table.selected, 0, "no rows do no harm");
+	canvas_release(&canvas);
+}
+
+/* Every charset draws, at any size, whatever the numbers are. */
+static void
+test_chart(void)
+{
+	double x[100], y[100];
+	struct chart_series series = { x,	    y,	100, STYLE_SERIES_1,
+				       CHART_SOLID, "s" };
+	struct canvas canvas;
+	struct chart chart;
+	bool drawn = true;
+
+	for (int i = 0; i < 100; i++) {
+		x[i] = i;
+		y[i] = 1e300 * (i % 3);
+	}
+	y[50] = NAN;
+	y[60] = INFINITY;
+	canvas_init(&canvas);
+	for (int size = 0; size < 60; size++) {
+		canvas_resize(&canvas, size, size / 2);
+		for (int set = 0; set < 3; set++) {
+			chart_init(&chart,
+				   (struct rect){ 0, 0, size, size / 2 });
+			chart.charset = (enum chart_charset)set;
+			chart.series = &series;
+			chart.n_series = 1;
+			chart.log_y = size % 2 == 1;
+			chart.legend = true;
+			chart.cursor = 30;
+			chart_draw(&chart, &canvas);
+		}
+	}
+	ok(drawn, "charts of any size and of wild numbers are drawn");
+	for (int i = 0; i < 100; i++)
+		y[i] = i == 40 ? 100 : 1;
+	canvas_resize(&canvas, 40, 10);
+	chart_init(&chart, (struct rect){ 0, 0, 40, 10 });
+	chart.charset = CHART_ASCII;
+	chart.series = &series;
+	chart.n_series = 1;
+	chart_draw(&chart, &canvas);
+	drawn = false;
+	for (int col = 0; col < 40; col++)
+		drawn = drawn || canvas_at(&canvas, col, 0)->cp == '*';
+	ok(drawn, "a spike of one point is seen");
+	canvas_release(&canvas);
+}
+
+static void
+test_keymap(void)
+{
+	struct keymap keymap;
+	struct err err = { ERR_NONE, "" };
+	char name[KEY_NAME_SIZE];
+	bool all_named = true;
+
+	keymap_init(&keymap);
+	ok(keymap_find(&keymap, 'j', 0) == ACTION_DOWN, "j moves down");
+	ok(keymap_find(&keymap, KEYCODE_PAGE_UP, 0) == ACTION_PAGE_UP,
+	   "so does PgUp up");
+	ok(keymap_find(&keymap, '/', 0) == ACTION_NONE &&
+		   keymap_find(&keymap, '/', IN_TEXT) == ACTION_SEARCH,
+	   "an action of a place works there alone");
+	ok(keymap_bind(&keymap, "quit", "x Ctrl-x", &err) == 0 &&
+		   keymap_find(&keymap, 'x', 0) == ACTION_QUIT &&
+		   keymap_find(&keymap, 24, 0) == ACTION_QUIT &&
+		   keymap_find(&keymap, 'q', 0) == ACTION_NONE,
+	   "a key can be given to another action");
+	ok(keymap_bind(&keymap, "quit", "Hyper-x", &err) == -1,
+	   "a key that does not exist is refused: %s", err.text);
+	ok(keymap_bind(&keymap, "fly", "x", &err) == -1,
+	   "an action that does not exist is refused: %s", err.text);
+	for (int i = 1; i < ACTION_COUNT; i++) {
+		struct str rest = str_from(action_info((enum action)i)->keys);
+		struct str word;
+
+		while (str_next(&rest, ' ', &word)) {
+			uint32_t code = key_by_name(word.p, word.len);
+
+			keycode_name(code, name);
+			all_named = all_named && code != 0 &&
+				    key_by_name(name, strlen(name)) == code;
+		}
+	}
+	ok(all_named, "every default key has a name that gives it back");
+}
+
+/* No key means two actions at the same place. */
+static void
+test_no_conflicts(void)
+{
+	struct keymap keymap;
+	int conflicts = 0;
+
+	keymap_init(&keymap);
+	for (int a = 1; a < ACTION_COUNT; a++)
+		for (int b = a + 1; b < ACTION_COUNT; b++) {
+			unsigned int pa = action_info((enum action)a)->places;
+			unsigned int pb = action_info((enum action)b)->places;
+
+			for (int k = 0; k < KEYMAP_KEYS; k++)
+				for (int m = 0; m < KEYMAP_KEYS; m++)
+					conflicts +=
+						keymap.keys[a][k] != 0 &&
+						keymap.keys[a][k] ==
+							keymap.keys[b][m] &&
+						(pa == pb || (pa & pb) != 0);
+		}
+	is_int(conflicts, 0, "no key means two things in one place");
+}
+
+static void
+type(struct prompt *prompt, const char *text)
+{
+	for (; *text != '\0'; text++)
+		(void)prompt_key(prompt, (unsigned char)*text);
+}
+
+static void
+test_prompt(void)
+{
+	struct prompt prompt = { 0 };
+
+	type(&prompt, "one two");
+	(void)prompt_key(&prompt, 'w' - 'a' + 1);
+	is_str(prompt.text, "one ", "Ctrl-w erases a word");
+	(void)prompt_key(&prompt, 0xE4);
+	(void)prompt_key(&prompt, KEYCODE_BACKSPACE);
+	is_str(prompt.text, "one ", "a character of two bytes goes as one");
+	(void)prompt_key(&prompt, KEYCODE_HOME);
+	type(&prompt, "x");
+	is_str(prompt.text, "xone ", "text goes in at the cursor");
+	ok(prompt_key(&prompt, '\r') == PROMPT_DONE, "Enter ends it");
+	prompt_set(&prompt, "draft");
+	(void)prompt_key(&prompt, KEYCODE_UP);
+	is_str(prompt.text, "xone ", "Up brings the line before");
+	(void)prompt_key(&prompt, KEYCODE_DOWN);
+	is_str(prompt.text, "draft", "Down the one that was begun");
+	(void)prompt_key(&prompt, KEYCODE_PASTE_BEGIN);
+	ok(prompt_key(&prompt, '\r') == PROMPT_CHANGED,
+	   "a line end that is pasted is no Enter");
+	(void)prompt_key(&prompt, KEYCODE_PASTE_END);
+	for (int i = 0; i < 2000; i++)
+		(void)prompt_key(&prompt, 0x65E5);
+	ok(prompt.len <= PROMPT_BYTES, "it does not grow without end");
+	ok(prompt_key(&prompt, 27) == PROMPT_CANCEL, "Esc leaves");
+	prompt_release(&prompt);
+}
+
+static void
+test_pick(void)
+{
+	struct pick pick = { 0 };
+
+	pick_add(&pick, "", "next-view", "go right", 1);
+	pick_add(&pick, "", "reference", "compare", 2);
+	pick_add(&pick, "", "repaint", "draw anew", 3);
+	pick_update(&pick);
+	is_int(pick_selected(&pick), 1, "all are shown in order");
+	prompt_set(&pick.prompt, "rep");
+	pick_update(&pick);
+	is_int(pick_selected(&pick), 3, "letters find a name");
+	prompt_set(&pick.prompt, "compare");
+	pick_update(&pick);
+	is_int(pick_selected(&pick), 2, "words find what it does");
+	prompt_set(&pick.prompt, "zzz");
+	pick_update(&pick);
+	is_int(pick_selected(&pick), -1, "what is not there is not found");
+	ok(pick_score("nv", "next-view") > pick_score("nv", "xnxv"),
+	   "beginnings of words score higher");
+	pick_release(&pick);
+}
+
+static void
+test_osc(void)
+{
+	struct buf out;
+	char *big = NULL;
+
+	buf_init(&out, 200000);
+	ok(osc_copy(&out, STR_LIT("foobar!"), false) == 0, "a copy is made");
+	is_str(out.data, "\033]52;c;Zm9vYmFyIQ==\a", "in base64");
+	buf_clear(&out);
+	osc_notify(&out, STR_LIT("a;b"), STR_LIT("x\a\033]52;c;eA==\a"), false);
+	ok(strchr(out.data + 1, '\033') == strrchr(out.data, '\033') &&
+		   strstr(out.data, "notify;a,b;x") != NULL,
+	   "text cannot end a notice, nor begin another sequence");
+	buf_clear(&out);
+	ok(osc_copy(&out, STR_LIT("a"), true) == 0, "a copy in tmux");
+	is_str(out.data, "\033Ptmux;\033\033]52;c;YQ==\a\033\\",
+	       "is handed through it");
+	buf_clear(&out);
+	ok(osc_copy(&out, (struct str){ "", OSC_COPY_MAX_BYTES + 1 }, false) ==
+			   -1 &&
+		   out.len == 0,
+	   "too much is refused");
+	(void)big;
+	buf_release(&out);
+}
+
+static void
+test_fmt(void)
+{
+	char out[FMT_SIZE];
+
+	is_str(fmt_number(NAN, 3, out), "—", "what is not known is a dash");
+	is_str(fmt_grouped(15952086, out), "15,952,086", "digits in groups");
+	is_str(fmt_grouped(-999, out), "−999", "also negative ones");
+	is_str(fmt_bytes(15952086, out), "15.95 MB", "a MB is a million");
+	is_str(fmt_signed(-0.5, 2, out), "−0.50", "a sign is always there");
+	is_str(fmt_age(41, out), "41 s", "seconds");
+	is_str(fmt_clock(3661000, out), "01:01:01", "time of day");
+}
+
+int
+main(void)
+{
+	test_canvas();
+	test_ascii();
+	test_table();
+	test_chart();
+	test_keymap();
+	test_no_conflicts();
+	test_prompt();
+	test_pick();
+	test_osc();
+	test_fmt();
+	return tap_done();
+}

@@ -99,7 +99,9 @@ if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
 	nvidia-smi --id="$HB_GPUS" --query-gpu=$reasons --format=csv \
 		</dev/null >/dev/null 2>&1 ||
 		reasons=clocks_throttle_reasons.active
-	nvidia-smi --id="$HB_GPUS" --query-gpu=timestamp,index,clocks.sm,clocks.mem,temperature.gpu,power.draw,utilization.gpu,$reasons \
+	columns=timestamp,index,clocks.sm,clocks.mem,temperature.gpu
+	columns=$columns,power.draw,utilization.gpu,$reasons
+	nvidia-smi --id="$HB_GPUS" --query-gpu="$columns" \
 		--format=csv,noheader,nounits -lms 1000 \
 		</dev/null >gpu.csv 2>/dev/null &
 fi
@@ -212,11 +214,12 @@ op_ship() {
 		say "error cannot copy $HB_CWD"
 		return
 	}
-	if (cd "$copy.t" && ship_files) >"$HB_TOP/ship.txt" 2>&1 </dev/null; then
+	told=$HB_TOP/ship.txt
+	if (cd "$copy.t" && ship_files) >"$told" 2>&1 </dev/null; then
 		mv "$copy.t" "$copy"
 		say shipped
 	else
-		say "error cannot change the copy: $(tail -n 1 "$HB_TOP/ship.txt")"
+		say "error cannot change the copy: $(tail -n 1 "$told")"
 	fi
 }
 
@@ -326,7 +329,9 @@ op_preflight() {
 		tr -s ' ' | cut -d' ' -f4)"
 	say "env commit $(git -C "$HB_CWD" rev-parse HEAD 2>/dev/null)"
 	if command -v nvidia-smi >/dev/null 2>&1; then
-		nvidia-smi --query-gpu=index,name,driver_version,memory.used,utilization.gpu,clocks.max.sm \
+		columns=index,name,driver_version,memory.used
+		columns=$columns,utilization.gpu,clocks.max.sm
+		nvidia-smi --query-gpu="$columns" \
 			--format=csv,noheader </dev/null 2>&1 |
 			while read -r line; do say "env gpu $line"; done
 	elif test -n "$HB_GPUS"; then

@@ -19,20 +19,25 @@ awk -v ms="$STEP_MS" -v n="$n" -v noise="${NOISE:-0.002}" -v mode="${MODE:-}" \
 	-v seed="$(od -An -N4 -tu4 /dev/urandom)" 'BEGIN {
 	srand(seed)
 	level = 1 + noise * (rand() + rand() + rand() + rand() - 2) * 1.7
-	print "train_batch_tokens:131072 train_seq_len:1024 iterations:" n " warmup_steps:5 max_wallclock_seconds:600.000"
+	print "train_batch_tokens:131072 train_seq_len:1024 iterations:" n \
+		" warmup_steps:5 max_wallclock_seconds:600.000"
 	print "world_size:1 grad_accum_steps:8"
 	print "seed:42"
 	if (mode == "mark") print "[fast-path] enabled"
 	for (i = 1; i <= n; i++) {
 		t += ms * level
 		if (i > 10 && i % 5) continue
-		loss = sprintf("%.4f", 9 / sqrt(i) - (mode == "less" ? i / 40 : 0))
+		loss = 9 / sqrt(i) - (mode == "less" ? i / 40 : 0)
+		loss = sprintf("%.4f", loss)
 		if (mode == "nan" && i == 50) loss = "nan"
-		printf "step:%d/%d train_loss:%s train_time:%.0fms step_avg:%.2fms\n", i, n, loss, t, t / i
+		printf "step:%d/%d train_loss:%s train_time:%.0fms " \
+			"step_avg:%.2fms\n", i, n, loss, t, t / i
 	}
 	val = mode == "less" ? 4.1 : 3.2
-	printf "step:%d/%d val_loss:%.4f val_bpb:2.0170 train_time:%.0fms step_avg:%.2fms\n", n, n, val, t, t / n
+	printf "step:%d/%d val_loss:%.4f val_bpb:2.0170 train_time:%.0fms " \
+		"step_avg:%.2fms\n", n, n, val, t, t / n
 	print "peak memory allocated: 3205 MiB reserved: 3300 MiB"
-	print "final_int8_zlib_roundtrip val_loss:3.2035 val_bpb:2.0157 eval_time:225ms"
+	print "final_int8_zlib_roundtrip val_loss:3.2035 val_bpb:2.0157 " \
+		"eval_time:225ms"
 }'
 sleep "${LAST_S:-0.1}"

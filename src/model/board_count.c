@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,39 +14,7 @@
 #include "base/xalloc.h"
 #include "model/board_internal.h"
 
-#define MAX_NOTES 64
 #define COARSE_MS 6000.0 /* a tenth of a minute */
-
-void
-board_note(struct board_group *group, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	if (group->n_notes >= MAX_NOTES)
-		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	group->notes = xgrow(group->notes, group->n_notes, &group->cap_notes,
-			     sizeof(*group->notes));
-	group->notes[group->n_notes++] = xstrdup(text);
-}
-
-void
-board_row_note(struct board_row *row, const char *fmt, ...)
-{
-	size_t len = strlen(row->note);
-	va_list ap;
-
-	if (len > 0 && len + 3 < sizeof(row->note)) {
-		memcpy(row->note + len, "; ", 3);
-		len += 2;
-	}
-	va_start(ap, fmt);
-	(void)vsnprintf(row->note + len, sizeof(row->note) - len, fmt, ap);
-	va_end(ap);
-}
 
 /* Does a finished run of the group have that number? */
 static bool
@@ -360,29 +327,6 @@ count_group(struct board *board, struct board_group *group)
 	free(values);
 }
 
-/* Say of a group what its rows say one by one. */
-static void
-note_group(const struct board *board, struct board_group *group)
-{
-	for (size_t i = 0; i < group->n_rows; i++) {
-		const struct board_row *row = board->rows[group->rows[i]];
-
-		if (row->use == BOARD_COPY || row->use == BOARD_SAME_RUN)
-			board_note(group, "%s is %s %s: counted once",
-				   row->name,
-				   row->use == BOARD_COPY ? "byte-identical to"
-							  : "the same run as",
-				   board->rows[row->copy_of]->name);
-	}
-	if (group->n_seeds < group->n_counted)
-		board_note(group,
-			   "%zu runs of %zu seed%s: a seed that ran again is "
-			   "no further seed; the tests take the mean of its "
-			   "runs as one value",
-			   group->n_counted, group->n_seeds,
-			   group->n_seeds == 1 ? "" : "s");
-}
-
 void
 board_count(struct board *board)
 {
@@ -394,7 +338,7 @@ board_count(struct board *board)
 	find_copies(board);
 	for (size_t i = 0; i < board->n_groups; i++) {
 		count_group(board, &board->groups[i]);
-		note_group(board, &board->groups[i]);
+		board_note_group(board, &board->groups[i]);
 	}
 	find_across(board);
 }

@@ -15,6 +15,9 @@ void board_judge(struct board *board);
 /* Caps of rows and groups (board_caps.c); needs board_count. */
 void board_check_caps(struct board *board);
 
+/* Copies, seeds that ran again, unlike runs of a group (board_notes.c). */
+void board_note_group(const struct board *board, struct board_group *group);
+
 /* Add a sentence to what is said of a group. */
 void board_note(struct board_group *group, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

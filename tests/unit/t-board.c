@@ -328,6 +328,37 @@ test_copies(void)
 	board_release(&board);
 }
 
+/* Runs of one group that are not of one recipe. */
+static void
+test_unlike(void)
+{
+	struct board board;
+	const struct board_group *g = NULL;
+
+	board_init(&board, &golf);
+	for (size_t i = 0; i < 3; i++) {
+		struct board_row *row =
+			add(&board, "g/x.log", "g", NULL, &pr2014[i]);
+
+		row->run.n_gpus = i == 2 ? 2 : 8;
+		row->run.final_class = i == 0 ? "ttt" : "sliding";
+	}
+	board_compute(&board);
+	g = &board.groups[0];
+	is_int((long long)g->n_notes, 2, "two things differ");
+	if (g->n_notes == 2) {
+		is_str(g->notes[0],
+		       "numbers of GPUs of the runs differ: 8 (2 runs), 2 "
+		       "(1 run)",
+		       "the GPUs");
+		is_str(g->notes[1],
+		       "stages of the scores of the runs differ: ttt (1 run), "
+		       "sliding (2 runs)",
+		       "the stages");
+	}
+	board_release(&board);
+}
+
 /* A time in tenths of a minute tells no run from another. */
 static void
 test_coarse_time(void)
@@ -508,6 +539,7 @@ main(void)
 	test_targets();
 	test_nats();
 	test_copies();
+	test_unlike();
 	test_coarse_time();
 	test_one_seed();
 	test_uncounted();

@@ -143,6 +143,16 @@ score_row_read(struct score_row *row, struct str text, struct err *err)
 }
 
 void
+score_row_set_effort(struct score_row *row, double warmup, double repeats)
+{
+	if (!isfinite(row->warmup))
+		row->warmup = warmup;
+	if (!isfinite(row->repeats))
+		row->repeats = repeats;
+	name_group(row);
+}
+
+void
 score_row_release(struct score_row *row)
 {
 	score_json_release(&row->json);

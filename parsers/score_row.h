@@ -31,6 +31,11 @@ struct score_row {
 int score_row_read(struct score_row *row, struct str text, struct err *err)
 	__attribute__((warn_unused_result));
 void score_row_release(struct score_row *row);
+/*
+ * Warm-up and repeats from elsewhere (the command line), NAN: unknown; only
+ * where the output did not say.  The group follows.
+ */
+void score_row_set_effort(struct score_row *row, double warmup, double repeats);
 
 /*
  * The row of `parse --json`, without "file"; given (owned).  "kind" is

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "board_harness.h"
 #include "log_paths.h"
 #include "parse_files.h"
 #include "parsers/json.h"
@@ -385,6 +386,8 @@ board_input_read(struct board_input *input, char *const *argv, size_t n)
 {
 	struct log_paths paths;
 
+	for (size_t i = 0; i < n; i++)
+		(void)board_harness_add(&input->scores, argv[i]);
 	log_paths_find(&paths, argv, n);
 	if (paths.n == LOG_PATHS_MAX)
 		complain("more files than can be read at once; the rest is "

@@ -455,6 +455,9 @@ put_earlier(struct gen_sheet *s)
 		    "\"updated_at\": \"%s\", \"verified\": true}",
 		    at);
 	gen_put(s, O_TRUNC, "runs/" EARLIER "/iterations/1/result.json");
+	gen_add_verdict(&s->text, best.quanta);
+	gen_put(s, O_TRUNC,
+		"runs/" EARLIER "/iterations/1/post_attempt.stdout.txt");
 	put_manifest(s, EARLIER, 1, &best);
 	buf_append_str(&s->text, "{\"baseline_post_attempt\": ");
 	gen_add_post(&s->text, &baseline);

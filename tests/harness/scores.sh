@@ -63,4 +63,12 @@ has "dev apart" '"work":"triton_rmsnorm_h100 dev best_us","n_valid":1'
 has "failed ones are counted, not ranked" \
     '"n_valid":0,"n_invalid":2,"median":null'
 hasnt "and make no number" '70'
+"$HGYM_BUILD/tests/tools/harness-gen" "$dir/run"
+"$HGYM_TUI" board --json "$dir/run" >"$dir/out"
+check "board takes a HarnessGym workspace" $?
+has "each iteration is code of its own" \
+    '"group":"rmsnorm-h100 iteration 3"'
+has "repeats come from the command" \
+    '"work":"triton_rmsnorm_h100 final best_us, warm-up 20, repeats 50"'
+hasnt "a lost pod is no invalid score" 'iteration 4'
 echo "1..$count"

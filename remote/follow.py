@@ -20,7 +20,7 @@ files, by_key, known, refused = {}, {}, [], set()
 globs, named, new_globs, new_named = [], [], [], []
 step, chunk, quiet, going, last_id = 0.2, 1 << 18, False, False, 0
 inbuf, heard, seq, ino, wds, dirs = b'', mono(), 0, -1, {}, set()
-present = {}
+near = set()
 scan_at, scanned, poll_at, beat_at = 0, 0, 0, 0
 
 table = []
@@ -183,13 +183,15 @@ def same(f):
 	return (f.head == os.pread(f.fd, len(f.head), 0) and
 		f.tail == os.pread(f.fd, n, f.off - n))
 
-# Where a file goes on for which the client has (or we had) something.
+# Where a file goes on for which the client has (or we had) something.  The
+# path counts only where the inode is nowhere near: logs begin alike, and the
+# one of the path may be the next.
 def resume(f, size):
 	for by_path in 0, 1:
 		for r in known:
 			key, where, off, hlen, hsum, tlen, tsum, path, seek = r
-			it = path == f.path and where not in present
-			it = it if by_path else where == f.key
+			it = path == f.path and where[1] not in near
+			it = going and it if by_path else where == f.key
 			if not it or off > size:
 				continue
 			guard(f, off)
@@ -327,20 +329,32 @@ def age(f, seen):
 			out(line('X', f.id, f.off))
 			drop(f)
 
+def entries(where):
+	try:
+		return list(os.scandir(where or b'.'))
+	except OSError:
+		return []
+
+# The inodes that lie where the known files lay.
+def look_near(seen):
+	near.clear()
+	near.update(key[1] for key in seen)
+	for where in set(os.path.dirname(r[7]) for r in known):
+		near.update(d.inode() for d in entries(where))
+
 # Files that were rotated out of the globs while no one looked.
 def lost():
 	for r in [r for r in known if r[8]]:
 		where = os.path.dirname(r[7])
-		try:
-			for d in list(os.scandir(where or b'.'))[:4096]:
-				if d.inode() == r[1][1] and r in known:
-					start(os.path.join(where, d.name), True)
-		except OSError:
-			pass
+		for d in entries(where) if r[1][1] in near else []:
+			if d.inode() == r[1][1] and r in known:
+				start(os.path.join(where, d.name), True)
 
 def scan():
-	global going, scanned, scan_at, present
-	seen = present = matches()
+	global going, scanned, scan_at
+	seen = matches()
+	if going:
+		look_near(seen)
 	for f in list(files.values()):
 		if not quiet or f.path in named:
 			age(f, seen)

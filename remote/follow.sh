@@ -129,7 +129,8 @@ trouble() {
 	eval "e_$3=1"
 }
 
-# Where a file goes on: in $o and $key.
+# Where a file goes on: in $o and $key.  The path counts only where the inode
+# is nowhere near: logs begin alike, and the one of the path may be the next.
 resume() {
 	j=0 o=0 key=0 a='' z=''
 	while [ $j -lt $NR ]; do
@@ -137,8 +138,9 @@ resume() {
 		eval "r=\$R_$j rp=\$RP_$j rk=\$RK_$j"
 		[ -n "$r" ] || continue
 		if [ "$rk" != "$2" ]; then
-			eval "x=\${p_$rk:-}"
-			[ "$rp" = "$1" ] && [ "$x" != $scans ] || continue
+			eval "x=\${n_$rk:-}"
+			[ $going = 1 ] && [ "$rp" = "$1" ] || continue
+			[ $blind = 0 ] && [ -z "$x" ] || continue
 		fi
 		set -- "$1" "$2" "$3" "$4" $r
 		[ $6 -le $4 ] || continue
@@ -347,7 +349,9 @@ scan() {
 		eval "g=\$G$i"
 		IFS=''
 		set +f
-		for p in $g; do [ ! -f "$p" ] || set -- "$@" "$p"; done
+		for p in $g; do
+			[ ! -f "$p" ] || [ $# -ge 4096 ] || set -- "$@" "$p"
+		done
 		set -f
 		IFS=" $nl"
 	done
@@ -359,6 +363,7 @@ scan() {
 		for k in $keys; do w=$((w + 1)); done
 		# One went away in between: look again at once.
 		[ $w -eq $paths ] || { scan_at=$((now + 50)); return; }
+		[ $going = 0 ] || look_near
 		text=$keys/$*
 		match "$@"
 	fi
@@ -417,38 +422,51 @@ age() {
 	done
 }
 
-# Files that were rotated out of the globs while no one looked.
-lost() {
-	jj=0 listed=''
-	set --
+# The files that lie where the known ones lay, in n_<key>; blind: not all.
+look_near() {
+	jj=0 listed='' tries=0 blind=0
 	while [ $jj -lt $NR ]; do
 		jj=$((jj + 1))
-		eval "x=\$R_$jj p=\$RP_$jj want=\$RK_$jj y=\$RS_$jj"
-		[ -n "$x" ] && [ $y = R ] || continue
+		eval "p=\$RP_$jj"
 		d=${p%/*}
 		[ "$d" != "$p" ] || d=.
-		if [ "$d" != "$listed" ]; then
-			set --
-			IFS=''
-			set +f
-			for p in "$d"/*; do
-				[ ! -f "$p" ] || set -- "$@" "$p"
-			done
-			set -f
-			IFS=" $nl"
-			keys=''
-			[ $# -eq 0 ] ||
-				keys=$(stat -Lc %d_%i -- "$@" 2>/dev/null)
-			w=0
-			for k in $keys; do w=$((w + 1)); done
-			[ $w -eq $# ] || keys=''
-			listed=$d
-		fi
-		w=0 p=''
-		for k in $keys; do
-			w=$((w + 1))
-			[ $k != $want ] || eval "p=\${$w}"
+		[ "$d" != "$listed" ] || continue
+		listed=$d
+		set --
+		IFS=''
+		set +f
+		for p in "$d"/*; do
+			[ ! -f "$p" ] || [ $# -ge 8192 ] || set -- "$@" "$p"
 		done
+		set -f
+		IFS=" $nl"
+		[ $# -lt 8192 ] || blind=1
+		[ $# -gt 0 ] || continue
+		near=$(stat -Lc %d_%i -- "$@" 2>/dev/null)
+		w=0
+		for k in $near; do w=$((w + 1)); done
+		# One went away in between: once more.
+		[ $w -eq $# ] || {
+			tries=$((tries + 1))
+			[ $tries -gt 5 ] && blind=1 && continue
+			jj=$((jj - 1)) listed=''
+			continue
+		}
+		for k in $near; do
+			eval "n_$k=\$1"
+			shift
+		done
+	done
+}
+
+# Files that were rotated out of the globs while no one looked.
+lost() {
+	jj=0
+	while [ $jj -lt $NR ]; do
+		jj=$((jj + 1))
+		eval "x=\$R_$jj want=\$RK_$jj y=\$RS_$jj"
+		[ -n "$x" ] && [ $y = R ] || continue
+		eval "p=\${n_$want:-}"
 		[ -n "$p" ] || continue
 		was=$last
 		start "$p" $want known

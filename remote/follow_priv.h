@@ -7,8 +7,8 @@
 #include "remote/frame.h"
 
 /*
- * What follow.c (the way to the follower and back) and follow_files.c (what
- * it says of the files) share.  Nobody else includes it.
+ * What follow.c (all streams of a pod), follow_session.c (one of them) and
+ * follow_files.c (what it says of the files) share.  Nobody else includes it.
  */
 
 #define FOLLOW_LIVE_MAX	 1024U
@@ -74,6 +74,23 @@ struct follow_session {
 int64_t follow_now_ms(const struct follow *follow);
 /* Tell on_state when the status has changed. */
 void follow_tell(struct follow *follow);
+void follow_set_state(struct follow *follow, enum follow_state state,
+		      const struct err *why);
+/* The stream ended: when is the next one? */
+void follow_plan_retry(struct follow *follow,
+		       const struct follow_session *session,
+		       const struct err *why);
+
+/* follow_session.c */
+
+void follow_session_open(struct follow *follow);
+/* Give the stream up; its end follows soon. */
+void follow_session_lose(struct follow_session *session, const struct err *why);
+void follow_session_say(struct follow_session *session, struct str text);
+/* What is to be followed, and with `have` what we have of it. */
+void follow_session_list(struct follow_session *session, bool have);
+/* Ping it; give up one that does not speak, or not any more. */
+void follow_session_watch(struct follow_session *session, int64_t now);
 
 /* follow_files.c */
 

@@ -179,20 +179,26 @@ class Suite:
             s = os.stat(p)
             return s.st_dev, s.st_ino
         text = bytes((i * 7) % 251 for i in range(900))
-        names = [b"same", b"wrong", b"short", b"moved", b"small", b"bypath"]
+        names = [b"same", b"wrong", b"short", b"moved", b"small", b"bypath",
+                 b"twin", b"young"]
         for n in names:
             put(d + b"/" + n, text)
         s = {n: stat(d + b"/" + n) for n in names}
         os.rename(d + b"/moved", d + b"/moved.old")
         put(d + b"/moved", b"the next log\n")
+        for n in b"twin", b"young":
+            os.rename(d + b"/" + n, d + b"/" + n + b".old")
+            put(d + b"/" + n, text)
         known = [resume_line(1, s[b"same"], text[:700], d + b"/same"),
                  resume_line(2, s[b"wrong"], text[:700], d + b"/wrong", 1),
                  resume_line(3, s[b"short"], text + b"more", d + b"/short"),
                  resume_line(4, s[b"moved"], text[:300], d + b"/moved"),
                  resume_line(5, s[b"small"], text[:100], d + b"/small"),
-                 resume_line(6, (1, 2), text[:800], d + b"/bypath")]
+                 resume_line(6, (1, 2), text[:800], d + b"/bypath"),
+                 resume_line(7, s[b"twin"], text[:90], d + b"/twin"),
+                 resume_line(8, s[b"young"], b"", d + b"/young")]
         f.follow(*[d + b"/" + n for n in names], known=known)
-        f.until(lambda: len(f.files) >= 7)
+        f.until(lambda: len(f.files) >= 11)
 
         def is_(name, key, start):
             g = f.of(d + b"/" + name)
@@ -205,6 +211,10 @@ class Suite:
         self.ok(is_(b"moved", 0, 0), "rotated while away: the new from 0")
         self.ok(is_(b"moved.old", 4, 300), "rotated while away: the old goes "
                 "on, though no glob has it")
+        self.ok(is_(b"twin", 0, 0) and is_(b"twin.old", 7, 90),
+                "rotated while away, and the next begins alike")
+        self.ok(is_(b"young", 0, 0) and is_(b"young.old", 8, 0),
+                "rotated while away, before a byte was read")
         self.ok(f.until(lambda: f.of(d + b"/same").data[700:] == text[700:]),
                 "the rest comes")
 

@@ -140,6 +140,8 @@ class Soak:
         self.rig = os.path.join(soak_dir, "rig")
         self.kept = self.kills = self.restarts = 0
         self.events = {}
+        # A build of the while must not take it away.
+        self.program = shutil.copy(TOOL, soak_dir)
         os.mkdir(self.logs)
         os.mkdir(self.out)
         if subprocess.call(["sh", SSHD, "start", self.rig]):
@@ -156,7 +158,7 @@ class Soak:
 
     def start(self):
         self.tool = subprocess.Popen(
-            [TOOL, "-r", "-v", VARIANT, "-k", self.rig + "/known_hosts", "-i",
+            [self.program, "-r", "-v", VARIANT, "-k", self.rig + "/known_hosts", "-i",
              self.rig + "/id_ed25519", TRANSPORT + ":pod", self.out,
              self.logs + b"/*.log"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)

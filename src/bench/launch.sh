@@ -88,7 +88,9 @@ boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none)
 ns=$(readlink /proc/self/ns/pid 2>/dev/null || echo none)
 hashes() {
 	test -s judged || return 0
-	(cd "$HB_CWD" && xargs -d '\n' sha256sum) <judged 2>&1
+	while IFS= read -r file; do
+		(cd "$HB_CWD" && sha256sum "$file" 2>&1)
+	done <judged
 }
 hashes >hash.before
 t0=$(date +%s) up0=$(cut -d' ' -f1 /proc/uptime)
@@ -155,11 +157,18 @@ op_start() {
 		op_state
 		return
 	fi
-	others=$(foreign)
-	if test "$HB_FOREIGN" = refuse && test -n "$others"; then
-		say "foreign $others"
-		return
-	fi
+	# A run that has just ended may be listed a moment longer.
+	tries=0
+	while test "$HB_FOREIGN" = refuse; do
+		others=$(foreign)
+		test -n "$others" || break
+		tries=$((tries + 1))
+		if test $tries -ge 6; then
+			say "foreign $others"
+			return
+		fi
+		sleep 0.5
+	done
 	test -d "$HB_CWD" || { say "error no folder $HB_CWD"; return; }
 	mkdir "$job" || { say "error cannot make $job"; return; }
 	# shellcheck disable=SC2016
@@ -337,8 +346,6 @@ op_preflight() {
 	elif test -n "$HB_GPUS"; then
 		say "error no nvidia-smi here, but GPUs are asked for"
 	fi
-	others=$(foreign)
-	test -z "$others" || say "foreign $others"
 	for name in torch triton numpy; do
 		version=$(python3 -c "import importlib.metadata as m
 print(m.version('$name'))" </dev/null 2>/dev/null) &&

@@ -18,6 +18,8 @@
 #define BUSY_RETRY_MS 1000
 /* Answers that make no sense, in a row, before the pod is given up. */
 #define MAX_NONSENSE 5
+/* How often a run is repeated because its GPU was slowed down. */
+#define MAX_REPEATS 2
 /* A pod whose GPUs are taken is asked again for this long. */
 #define BUSY_TRIES 3600
 
@@ -168,21 +170,32 @@ finish_run(struct part *part)
 		go_on(part, (int64_t)(s->plan->gap_s * 1000.0));
 }
 
+/* The run once more, as a new job; what was fetched of it is forgotten. */
+static void
+repeat_run(struct part *part, int64_t delay_ms)
+{
+	struct session *s = part->session;
+	char file[FOLDER_PATH_SIZE];
+
+	part->run->attempt++;
+	session_run_file(part->run, s->plan->log, file, sizeof(file));
+	folder_remove(s->setup.path, file);
+	session_run_file(part->run, "gpu.csv", file, sizeof(file));
+	folder_remove(s->setup.path, file);
+	part_next(part, PART_START, delay_ms);
+}
+
 /* No exit status and no process: once more, then it is lost. */
 static void
 on_lost(struct part *part)
 {
 	struct session *s = part->session;
 	struct session_run *run = part->run;
-	char file[FOLDER_PATH_SIZE];
 
 	session_note(s, "%s: run %s vanished (pod restarted, or out of memory)",
 		     pod_id(part), run->id);
 	if (run->attempt == 0) {
-		run->attempt = 1;
-		session_run_file(run, s->plan->log, file, sizeof(file));
-		folder_remove(s->setup.path, file);
-		part_next(part, PART_START, 1000);
+		repeat_run(part, 1000);
 		return;
 	}
 	run->end = RUN_END_LOST;
@@ -302,6 +315,14 @@ on_gpu(struct part *part, const struct launch_reply *reply)
 	if (reply->data.len > 0 &&
 	    folder_write(s->setup.path, file, reply->data, &s->why) != 0) {
 		part_fail(part, s->why.text);
+		return;
+	}
+	if (part->run->attempt < MAX_REPEATS &&
+	    session_throttled(s, part->run) != 0) {
+		session_note(s, "%s: run %s was throttled (bits 0x%lx); again",
+			     pod_id(part), part->run->id,
+			     session_throttled(s, part->run));
+		repeat_run(part, (int64_t)(s->plan->gap_s * 1000.0));
 		return;
 	}
 	finish_run(part);

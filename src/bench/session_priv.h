@@ -108,6 +108,10 @@ int session_write_results(struct session *s, struct err *err);
 void session_run_file(const struct session_run *run, const char *name,
 		      char *out, size_t size);
 
+/* The bits of clocks_event_reasons that took speed from a run; 0: none. */
+unsigned long session_throttled(struct session *s,
+				const struct session_run *run);
+
 /* session_part.c: the way of one pod. */
 void part_begin(struct part *part);
 void part_release(struct part *part);

@@ -125,35 +125,39 @@ read_text(struct session *s, const char *name, struct buf *out)
 	return true;
 }
 
-/* Any sample of the telemetry with a reason to slow down? */
-static void
-check_telemetry(struct session *s, struct session_run *run)
+/* The reason bits of all samples of the telemetry that mean slowing down. */
+static unsigned long
+throttle_bits(struct str text)
+{
+	unsigned long all = 0;
+	struct str line, cell;
+
+	while (str_next(&text, '\n', &line)) {
+		int column = 0;
+
+		while (str_next(&line, ',', &cell) && column < THROTTLE_COLUMN)
+			column++;
+		if (column == THROTTLE_COLUMN)
+			all |= strtoul(str_trim(cell).p, NULL, 16);
+	}
+	return all & THROTTLE_BITS;
+}
+
+unsigned long
+session_throttled(struct session *s, const struct session_run *run)
 {
 	char name[FOLDER_PATH_SIZE];
+	unsigned long bits = 0;
 	struct buf text;
-	struct str rest, line, cell;
 
+	if (!s->plan->throttle_drops)
+		return 0;
 	session_run_file(run, "gpu.csv", name, sizeof(name));
 	buf_init(&text, MAX_TELEMETRY);
-	if (s->plan->throttle_drops && read_text(s, name, &text)) {
-		rest = (struct str){ text.data, text.len };
-		while (str_next(&rest, '\n', &line)) {
-			unsigned long bits;
-			int column = 0;
-
-			while (str_next(&line, ',', &cell) &&
-			       column < THROTTLE_COLUMN)
-				column++;
-			if (column != THROTTLE_COLUMN)
-				continue;
-			cell = str_trim(cell);
-			bits = strtoul(cell.p, NULL, 16);
-			if (bits & THROTTLE_BITS)
-				guard_add(&run->hits, GUARD_THROTTLED, true,
-					  "reason bits 0x%lx", bits);
-		}
-	}
+	if (read_text(s, name, &text))
+		bits = throttle_bits((struct str){ text.data, text.len });
 	buf_release(&text);
+	return bits;
 }
 
 static bool
@@ -266,7 +270,9 @@ load_run(struct session *s, struct session_run *run)
 	check_markers(s, run);
 	check_files(s, run);
 	check_clock(run);
-	check_telemetry(s, run);
+	if (session_throttled(s, run) != 0)
+		guard_add(&run->hits, GUARD_THROTTLED, true,
+			  "clock reason bits 0x%lx", session_throttled(s, run));
 	clock_rfc3339((int64_t)(run->t0_s * 1000.0), run->t0);
 	clock_rfc3339((int64_t)(run->t1_s * 1000.0), run->t1);
 }

@@ -281,6 +281,55 @@ def refused(rig):
     ok(done.returncode == 0, "is cleaned", done.stderr)
 
 
+SMI = """#!/bin/sh
+# What nvidia-smi prints, from files: this machine has none.
+case "$*" in
+*--query-compute-apps*) cat %(dir)s/apps ;;
+*-lms*)
+    bits=$(cat %(dir)s/bits)
+    echo 4 >%(dir)s/bits
+    while :; do
+        echo "2026/11/20 21:00:00.000, 0, 1980, 2619, 40, 300.1, 99, 0x$bits"
+        sleep 1
+    done ;;
+*) echo "0, NVIDIA Test, 999.1, 1, 0, 1980" ;;
+esac
+"""
+
+
+def gpus(rig):
+    tools = os.path.join(rig.dir, "tools")
+    os.mkdir(tools)
+    with open(os.path.join(tools, "nvidia-smi"), "w") as stream:
+        stream.write(SMI % {"dir": tools})
+    os.chmod(stream.name, 0o755)
+    for name, text in (("apps", ""), ("bits", "20")):
+        with open(os.path.join(tools, name), "w") as stream:
+            stream.write(text)
+    rig.env["PATH"] = tools + ":" + rig.env["PATH"]
+    path = rig.bench("gpu", [rig.pod("p1", gpus=[0, 2])],
+                     {"env": {"STEP_MS": "1900"}})
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    check_faster(verdict_of(done), "on GPUs: faster")
+    ok(b"was throttled (bits 0x20); again" in done.stderr,
+       "a throttled run is repeated", done.stderr.decode())
+    runs = json.loads(done.stdout)["runs"]
+    ok(len(runs) == 6 and not any(r["guards"] for r in runs),
+       "and then counts", runs)
+    ok(os.path.exists(os.path.join(rig.folder("gpu"), "runs", "1_p1_A",
+                                   "gpu.csv")), "telemetry is kept")
+    log = os.path.join(rig.folder("gpu"), "env.p1.txt")
+    ok("NVIDIA Test" in open(log).read(), "the GPU is named")
+    rig.clean("gpu")
+    with open(os.path.join(tools, "apps"), "w") as stream:
+        stream.write("4711\n")
+    path = rig.bench("foreign", [rig.pod("p1", gpus=[0])], {"env": {}})
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(done.returncode == 4 and b"4711" in done.stderr,
+       "a foreign process on the GPU is refused", done.stderr)
+    rig.clean("foreign")
+
+
 def over_ssh(rig):
     sshd = os.path.join(rig.dir, "sshd")
     done = subprocess.run(["sh", SSHD, "start", sshd],
@@ -329,7 +378,7 @@ def main():
         return 0
     only = sys.argv[1:]
     for test in (two_pods, misbehaving, killed, aborted, detached, shipped,
-                 refused, over_ssh):
+                 refused, gpus, over_ssh):
         if only and test.__name__ not in only:
             continue
         print("# " + test.__name__, flush=True)

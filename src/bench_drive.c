@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "bench/report.h"
+#include "bench_record.h"
 #include "conf.h"
 #include "remote/fleet.h"
 
@@ -232,6 +233,23 @@ conclude(const struct bench_drive *drive, const struct driver *driver,
 	return 0;
 }
 
+/*
+ * Note it in the database, where the others see it: who follows its pods is
+ * silent there while it runs.  Its folder is its truth: a database that
+ * cannot be written is said, no more.
+ */
+static void
+record(const struct bench_drive *drive, const struct conf *conf)
+{
+	char *db_path = conf_db_path(conf, drive->env->db_path);
+	struct err err = { ERR_NONE, "" };
+
+	if (bench_record(db_path, drive->id, drive->path, &err) != 0)
+		(void)fprintf(stderr, "hgym-tui: not in the database: %s\n",
+			      err.text);
+	free(db_path);
+}
+
 int
 bench_drive(const struct bench_drive *drive, struct err *err)
 {
@@ -243,9 +261,12 @@ bench_drive(const struct bench_drive *drive, struct err *err)
 	if (conf_load(&conf, drive->env->config_path, err) != 0)
 		return -1;
 	remotes = xcalloc(drive->plan->n_pods, sizeof(*remotes));
-	if (fill_remotes(drive->plan, &conf, remotes, err) == 0 &&
-	    drive_loop(drive, remotes, &driver, err) == 0)
-		status = conclude(drive, &driver, err);
+	if (fill_remotes(drive->plan, &conf, remotes, err) == 0) {
+		record(drive, &conf);
+		if (drive_loop(drive, remotes, &driver, err) == 0)
+			status = conclude(drive, &driver, err);
+		record(drive, &conf);
+	}
 	free(remotes);
 	conf_release(&conf);
 	return status;

@@ -88,6 +88,8 @@ on_tick(void *user)
 {
 	struct collect *c = user;
 
+	if (c->ticks++ % 2 == 0)
+		collect_look_for_benches(c);
 	list_for_each (link, &c->pods)
 		collect_pod_tick(list_entry(link, struct collect_pod, link));
 }
@@ -168,13 +170,13 @@ open_store(struct collect *c, struct err *err)
 	c->store = store_open(&options, err);
 	if (c->store == NULL)
 		return -1;
+	c->history = c->store;
 	if (store_is_writer(c->store))
 		return 0;
 	if (c->o.must_write)
 		return err_set(err, ERR_DB, "%s", store_why_reader(c->store));
 	collect_say(c, MODEL_WARNING, "%s; nothing that is read now is stored",
 		    store_why_reader(c->store));
-	(void)store_close(c->store, NULL);
 	c->store = NULL;
 	return 0;
 }
@@ -212,7 +214,7 @@ collect_new(const struct collect_options *options, struct err *err)
 	raise_file_limit();
 	if (!c->o.no_follow &&
 	    (open_store(c, err) != 0 || open_mirrors(c, err) != 0)) {
-		(void)store_close(c->store, NULL);
+		(void)store_close(c->history, NULL);
 		free_mirrors(c);
 		free(c);
 		return NULL;
@@ -239,7 +241,7 @@ collect_free(struct collect *c, struct err *err)
 		list_entry(link, struct collect_fleet, link));
 	list_for_each_safe(link, &c->pods)
 		collect_pod_free(list_entry(link, struct collect_pod, link));
-	rc = store_close(c->store, err);
+	rc = store_close(c->history, err);
 	free_mirrors(c);
 	free(c);
 	return rc;
@@ -298,11 +300,8 @@ collect_quiet(struct collect *c, size_t pod, bool quiet, const char *log)
 
 	if (found == NULL)
 		return;
-	found->is_quiet = quiet;
-	c->o.model->pods[pod].bench_running = quiet;
-	if (quiet)
-		collect_telemetry_stop(found);
-	collect_follow_quiet(found, log);
+	found->is_own_bench = quiet;
+	collect_pod_quiet(found, quiet, log);
 }
 
 int64_t

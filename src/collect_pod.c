@@ -171,6 +171,16 @@ collect_pod_judge(struct collect_pod *pod)
 }
 
 void
+collect_pod_quiet(struct collect_pod *pod, bool quiet, const char *log)
+{
+	pod->is_quiet = quiet;
+	pod->collect->o.model->pods[pod->model_pod].bench_running = quiet;
+	if (quiet)
+		collect_telemetry_stop(pod);
+	collect_follow_quiet(pod, log);
+}
+
+void
 collect_pod_tick(struct collect_pod *pod)
 {
 	const struct clock *clock = loop_clock(pod->collect->o.loop);

@@ -32,7 +32,9 @@ struct collect_fleet {
 
 struct collect {
 	struct collect_options o;
-	struct store *store; /* NULL: nothing is stored */
+	struct store *store;   /* NULL: nothing is stored */
+	struct store *history; /* the same, or a reader of it */
+	unsigned int ticks;
 	struct mirror_dir *mirrors;
 	char *temporary_dir; /* of mirrors that do not outlive us, or NULL */
 	struct list fleets;
@@ -65,6 +67,8 @@ struct collect_pod {
 	int64_t last_frame_ms; /* last sign of the follower; mono clock */
 	bool is_settled;       /* its logs were looked at once */
 	bool is_quiet;	       /* a bench runs there */
+	bool is_own_bench;     /* by collect_quiet, not by another program */
+	bool has_bench;	       /* of another program, at the last look */
 	bool is_gone;	       /* let go, freed at the end */
 
 	struct stream *telemetry; /* NULL: none runs */
@@ -128,9 +132,15 @@ struct collect_pod *collect_pod_new(struct collect_fleet *fleet, size_t index,
 void collect_pod_let_go(struct collect_pod *pod);
 /* Only when its fleet is gone: streams may still tell it of their end. */
 void collect_pod_free(struct collect_pod *pod);
+/* Silent but for that log (NULL: all), or as always. */
+void collect_pod_quiet(struct collect_pod *pod, bool quiet, const char *log);
 void collect_pod_tick(struct collect_pod *pod);
 /* Look at the link again, say what changed. */
 void collect_pod_judge(struct collect_pod *pod);
+
+/* ---- collect_bench.c */
+
+void collect_look_for_benches(struct collect *collect);
 
 /* ---- collect_telemetry.c */
 

@@ -38,6 +38,7 @@ class Rig:
         self.dir = tempfile.mkdtemp(prefix="hgym-bench-")
         self.env = dict(os.environ,
                         XDG_STATE_HOME=os.path.join(self.dir, "state"),
+                        XDG_DATA_HOME=os.path.join(self.dir, "data"),
                         XDG_CONFIG_HOME=os.path.join(self.dir, "config"))
         self.pods = []
         for folder in ("locks", "work"):

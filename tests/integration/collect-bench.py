@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""While a bench runs on a pod, the collector asks nothing of that pod."""
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+
+TUI = os.environ["HGYM_TUI"]
+SRC = os.environ["HGYM_SRC"]
+count = 0
+
+
+def ok(passed, name):
+    global count
+    count += 1
+    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
+    return passed
+
+
+def until(check, seconds=90):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if check():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def ask(db, sql):
+    try:
+        base = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+        try:
+            return base.execute(sql).fetchall()
+        finally:
+            base.close()
+    except sqlite3.Error:
+        return []
+
+
+def put(path, text, mode="w"):
+    with open(path, mode) as file:
+        file.write(text)
+
+
+def plan(top):
+    return {
+        "schema": "hgym.bench/1", "name": "b", "seed": 7,
+        "workload": {"cwd": top, "command": "sh workload.sh && sleep 2",
+                     "env": {"STEP_MS": "2000"}, "timeout_s": 120},
+        "metric": {"key": "step_ms",
+                   "window": {"mode": "fixed", "lo": 20, "hi": 100}},
+        "variants": [{"tag": "A", "control": True},
+                     {"tag": "B", "env": {"STEP_MS": "1900"}}],
+        "pods": [{"id": "p", "transport": "local", "root": top + "/root",
+                  "lock_dir": top}],
+        "design": {"blocks_per_pod": 2, "burn_in": 0, "aa": False,
+                   "gap_s": 0},
+        "budget": {"minutes": 10}}
+
+
+def main(top):
+    env = dict(os.environ, HOME=top, XDG_STATE_HOME=top + "/state",
+               XDG_DATA_HOME=top + "/data", XDG_CONFIG_HOME=top + "/config")
+    for name in list(env):
+        if name.startswith(("HARNESSGYM_", "HGYM_TUI_")):
+            del env[name]
+    shutil.copy(SRC + "/tests/bench/workload.sh", top)
+    os.makedirs(top + "/config/hgym-tui")
+    put(top + "/config/hgym-tui/config.json", json.dumps(
+        {"pods": [{"name": "p", "transport": "local",
+                   "logs": [top + "/*.log"]}]}))
+    put(top + "/b.json", json.dumps(plan(top)))
+    put(top + "/x.log", "step:1/9 train_loss:2 train_time:50ms"
+        " step_avg:50.00ms\n")
+    db = top + "/data/hgym-tui/history.db"
+    with open(top + "/said", "w") as errors:
+        child = subprocess.Popen([TUI, "collect"], env=env, stderr=errors)
+
+    def said(text):
+        with open(top + "/said") as file:
+            return text in file.read()
+
+    def steps():
+        return ask(db, "SELECT steps FROM v_runs")
+
+    ok(until(lambda: steps() == [(1,)]), "a log is followed")
+    bench = subprocess.Popen([TUI, "bench", "run", "--yes", top + "/b.json"],
+                             env=env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    ok(until(lambda: ask(db, "SELECT state FROM v_benches") ==
+             [("running",)]), "a bench is in the database")
+    ok(until(lambda: said("p: a bench runs: silent")),
+       "the collector goes silent on its pod")
+    put(top + "/x.log", "step:2/9 train_loss:2 train_time:100ms"
+        " step_avg:50.00ms\n", "a")
+    time.sleep(1.5)
+    ok(bench.poll() is not None or steps() == [(1,)],
+       "and reads nothing there")
+    _, errors = bench.communicate(timeout=240)
+    ok(bench.returncode == 0, "the bench ends")
+    ok(until(lambda: steps() == [(2,)]) and said("p: the bench is over"),
+       "then the collector goes on where it was")
+    ok(ask(db, "SELECT state, verdict IS NOT NULL FROM v_benches")
+       == [("done", 1)], "the bench is done, with a verdict")
+    runs = ask(db, "SELECT tag, y_ms, state FROM v_bench_runs ORDER BY tag")
+    ok([r[0] for r in runs] == ["A", "A", "B", "B"] and
+       all(1800 < r[1] < 2200 for r in runs), "and its runs are there")
+    if bench.returncode != 0:
+        print("# " + errors.decode(errors="replace").replace("\n", "\n# "))
+    child.send_signal(signal.SIGTERM)
+    ok(child.wait(60) == 143, "the end")
+    subprocess.run([TUI, "bench", "clean", "b"], env=env,
+                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+top = tempfile.mkdtemp(prefix="collect-bench.")
+try:
+    main(top)
+finally:
+    print(f"1..{count}")
+    shutil.rmtree(top, ignore_errors=True)

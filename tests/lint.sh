@@ -35,7 +35,7 @@ sources() {
 
 scripts() {
     ls bootstrap
-    find tests remote -name '*.sh' -type f
+    find tests remote src -name '*.sh' -type f
     [ ! -f .ci/run ] || echo .ci/run
 }
 

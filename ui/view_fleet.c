@@ -117,6 +117,8 @@ row_number(const struct fleet *fleet, const struct fleet_row *row, int column)
 		return run_has(run->final_bpb) ? RUN_ABSENT
 					       : row->forecast.final_bpb_sigma;
 	case FLEET_DELTA:
+		if (row->mr == fleet->shared->reference)
+			return RUN_ABSENT;
 		return row_final(row) - reference_score(fleet->shared);
 	case FLEET_EVAL:
 		return run_has(run->eval_total_s) ? run->eval_total_s
@@ -292,7 +294,8 @@ draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
 {
 	struct plot_request request = { .metric = metric,
 					.rect = rect,
-					.legend = true,
+					.legend =
+						metric == shared->chart.metric,
 					.plain = plain,
 					.marks = true };
 

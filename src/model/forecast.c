@@ -173,6 +173,21 @@ recent_error(double part)
 	return 0;
 }
 
+/* The step of a finished run at a time, up to the end of its training. */
+static double
+step_at_time(const struct model_run *ref, double ms)
+{
+	const struct series *series = time_series(ref);
+	const struct series_point *last = series_last(series);
+	double end_ms = ref->run.train_ms, steps = ref->run.steps;
+
+	if (ms <= last->train_ms || !(ms <= end_ms * 1.0001) ||
+	    !(end_ms > last->train_ms))
+		return series_between(series, ms, point_time, point_step);
+	return last->step + (steps - last->step) * (ms - last->train_ms) /
+				    (end_ms - last->train_ms);
+}
+
 /* The step that the reference's curve, at our pace, reaches at end_ms. */
 static double
 reference_steps(const struct model_run *mr, const struct model_run *ref,
@@ -191,10 +206,8 @@ reference_steps(const struct model_run *mr, const struct model_run *ref,
 		       (ref_now - ref_before);
 	if (!(pace > 0.2 && pace < 5))
 		return RUN_ABSENT;
-	return series_between(time_series(ref),
-			      ref_now +
-				      (end_ms - model_run_train_ms(mr)) / pace,
-			      point_time, point_step);
+	return step_at_time(ref,
+			    ref_now + (end_ms - model_run_train_ms(mr)) / pace);
 }
 
 static void
@@ -334,6 +347,11 @@ forecast_run(const struct model *model, const struct model_run *mr,
 		if (!run_has(cap_ms) || plan_ms < cap_ms)
 			f->end_train_ms = plan_ms;
 	}
+	/* A recipe that stopped itself before the cap will again. */
+	if (f->reference != NULL && run_has(f->reference->run.train_ms) &&
+	    f->reference->run.steps < f->reference->run.planned_steps &&
+	    !(f->end_train_ms <= f->reference->run.train_ms))
+		f->end_train_ms = f->reference->run.train_ms;
 	if (!run_has(f->end_train_ms) ||
 	    model_run_train_ms(mr) >= f->end_train_ms)
 		return;

@@ -18,6 +18,36 @@ CSI = re.compile(rb"\x1b\[([0-9;?$]*)([@-~])")
 OSC = re.compile(rb"\x1b\]([^\x07\x1b]*)(\x07|\x1b\\)")
 
 
+# How a cell looks: colour (None: the terminal's own), bold, reverse, dim.
+PLAIN = (None, False, False, False)
+BLANK = (" ", PLAIN)
+
+
+def change_look(look, params):
+    colour, bold, reverse, dim = look
+    i = 0
+    while i < len(params):
+        p = params[i]
+        if p == 0:
+            colour, bold, reverse, dim = PLAIN
+        elif p in (1, 2, 7):
+            bold, dim, reverse = bold or p == 1, dim or p == 2, \
+                reverse or p == 7
+        elif p == 22:
+            bold = dim = False
+        elif p == 27:
+            reverse = False
+        elif 30 <= p <= 37 or 90 <= p <= 97:
+            colour = p - 30 if p < 40 else p - 82
+        elif p == 39:
+            colour = None
+        elif p == 38 and params[i + 1:i + 2] == [5]:
+            colour = params[i + 2]
+            i += 2
+        i += 1
+    return colour, bold, reverse, dim
+
+
 class Screen:
     def __init__(self, width, height):
         self.pending = b""
@@ -25,25 +55,27 @@ class Screen:
         self.stray, self.osc, self.sgr = [], [], set()
         self.alternate = self.cursor = self.paste = self.sync = False
         self.ever_cleared = 0
+        self.look = PLAIN
         self.resize(width, height)
 
     def resize(self, width, height):
         self.w, self.h, self.x, self.y = width, height, 0, 0
         self.top, self.bottom = 0, height - 1
-        self.cells = [[" "] * width for _ in range(height)]
+        self.cells = [[BLANK] * width for _ in range(height)]
 
     def text(self):
-        return "\n".join("".join(row).rstrip() for row in self.cells) + "\n"
+        return "\n".join("".join(c for c, _ in row).rstrip()
+                         for row in self.cells) + "\n"
 
     def scroll(self, n):
         for _ in range(n):
             self.cells.pop(self.top)
-            self.cells.insert(self.bottom, [" "] * self.w)
+            self.cells.insert(self.bottom, [BLANK] * self.w)
 
     def scroll_down(self, n):
         for _ in range(n):
             self.cells.pop(self.bottom)
-            self.cells.insert(self.top, [" "] * self.w)
+            self.cells.insert(self.top, [BLANK] * self.w)
 
     def put(self, char):
         if unicodedata.combining(char):
@@ -52,10 +84,10 @@ class Screen:
         if self.x + wide >= self.w + 0 and self.x >= self.w:
             self.x = 0
             self.line_feed()
-        self.cells[self.y][self.x] = char
+        self.cells[self.y][self.x] = (char, self.look)
         self.last = char
         if wide and self.x + 1 < self.w:
-            self.cells[self.y][self.x + 1] = ""
+            self.cells[self.y][self.x + 1] = ("", self.look)
         self.x = min(self.x + 1 + wide, self.w)
 
     def line_feed(self):
@@ -97,23 +129,23 @@ class Screen:
         elif final == b"J":
             if n[0] == 2:
                 self.ever_cleared += 1
-                self.cells = [[" "] * self.w for _ in range(self.h)]
+                self.cells = [[BLANK] * self.w for _ in range(self.h)]
             else:
-                row[x:] = [" "] * (self.w - x)
+                row[x:] = [BLANK] * (self.w - x)
                 for y in range(self.y + 1, self.h):
-                    self.cells[y] = [" "] * self.w
+                    self.cells[y] = [BLANK] * self.w
         elif final == b"K":
             if n[0] == 1:
-                row[:x + 1] = [" "] * (x + 1)
+                row[:x + 1] = [BLANK] * (x + 1)
             else:
-                row[x:] = [" "] * (self.w - x)
+                row[x:] = [BLANK] * (self.w - x)
         elif final == b"X":
-            row[x:x + one] = [" "] * min(one, self.w - x)
+            row[x:x + one] = [BLANK] * min(one, self.w - x)
         elif final == b"P":
             self.cells[self.y] = (row[:x] + row[x + one:] +
-                                  [" "] * one)[:self.w]
+                                  [BLANK] * one)[:self.w]
         elif final == b"@":
-            self.cells[self.y] = (row[:x] + [" "] * one + row[x:])[:self.w]
+            self.cells[self.y] = (row[:x] + [BLANK] * one + row[x:])[:self.w]
         elif final == b"L":
             keep, self.top = self.top, self.y
             self.scroll_down(one)
@@ -135,6 +167,7 @@ class Screen:
                 self.put(self.last)
         elif final == b"m":
             self.sgr.add(params)
+            self.look = change_look(self.look, n)
         elif final not in b"hltpcn":
             self.stray.append(b"\x1b[" + params + final)
 

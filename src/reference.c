@@ -14,6 +14,7 @@
 #include "completion.h"
 #include "parsers/metric.h"
 #include "parsers/rule.h"
+#include "ui/action.h"
 
 #define HELP_COLUMNS 68
 
@@ -230,6 +231,45 @@ print_man_events(const struct cmd *program)
 	print_names(event_name, RUN_EVENT_COUNT);
 }
 
+/* Where an action works; nothing where it works everywhere. */
+static const char *
+place_words(unsigned int places)
+{
+	static const struct {
+		unsigned int place;
+		const char *words;
+	} words[] = {
+		{ IN_RUNS, "in lists of runs" }, { IN_CHARTS, "in charts" },
+		{ IN_TEXT, "in text" },		 { IN_LOGS, "in logs" },
+		{ IN_PODS, "in Pods" },		 { IN_BENCH, "in Bench" },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (places == words[i].place)
+			return words[i].words;
+	return NULL;
+}
+
+static void
+print_man_keys(const struct cmd *program)
+{
+	(void)program;
+	for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
+		const struct action_info *info = action_info((enum action)i);
+		const char *where = place_words(info->places);
+
+		(void)fputs(".TP\n.B ", stdout);
+		put_roff_str(info->keys);
+		(void)fputs(" \\fR(", stdout);
+		put_roff_str(info->name);
+		(void)fputs(")\\fP\n", stdout);
+		put_roff_str(info->help);
+		if (where != NULL)
+			(void)printf(" (%s)", where);
+		(void)puts(".");
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*print)(const struct cmd *program);
@@ -237,6 +277,7 @@ static const struct {
 	{ "man-commands", print_man_commands },
 	{ "man-options", print_man_options },
 	{ "man-kinds", print_man_kinds },
+	{ "man-keys", print_man_keys },
 	{ "man-stages", print_man_stages },
 	{ "man-events", print_man_events },
 	{ "man-metrics", print_man_metrics },

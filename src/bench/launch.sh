@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2015,SC2153
 # What a bench runs on a pod, for `sh -s`: HB_* variables stand before it, one
 # call of an op_ function behind it.  POSIX sh with flock and setsid.
 #

@@ -101,23 +101,37 @@ count_runs(const struct collect_pod *pod, struct pod_facts *facts)
 	facts->silent_ms = facts->now_ms - last_ms;
 }
 
+/* A reason often begins with the pod's name, which is said already. */
+static const char *
+without_name(const struct collect_pod *pod, const char *why)
+{
+	size_t n = strlen(pod->name);
+
+	if (strncmp(why, pod->name, n) == 0 && strncmp(why + n, ": ", 2) == 0)
+		return why + n + 2;
+	return why;
+}
+
 /* What the follower adds to what the link says. */
 static void
 add_follower(const struct collect_pod *pod, struct pod_facts *facts,
 	     struct collect_follow_status *status)
 {
+	bool is_idle =
+		facts->link == POD_LINK_UP || facts->link == POD_LINK_NONE;
+
 	collect_follow_status(pod, status);
 	facts->last_frame_ms = status->last_byte_ms;
 	if (pod->follow == NULL) {
 		/* Only looked at, by telemetry: the link is all there is. */
 		facts->last_frame_ms = facts->now_ms;
-	} else if (facts->link == POD_LINK_UP && status->is_waiting) {
+	} else if (is_idle && status->is_waiting) {
 		facts->link = POD_LINK_WAITING;
-		facts->why = status->why.text;
+		facts->why = without_name(pod, status->why.text);
 		facts->retry_at_ms = status->retry_at_ms;
-	} else if (facts->link == POD_LINK_UP && status->is_refused) {
+	} else if (is_idle && status->is_refused) {
 		facts->link = POD_LINK_REFUSED;
-		facts->why = status->why.text;
+		facts->why = without_name(pod, status->why.text);
 	} else if (facts->link == POD_LINK_NONE && status->is_replaying) {
 		facts->link = POD_LINK_CONNECTING;
 		facts->why = "the mirrored logs are read again";
@@ -144,6 +158,7 @@ collect_pod_judge(struct collect_pod *pod)
 	struct collect_follow_status status;
 	struct link_info info;
 	struct pod_verdict now;
+	char why[sizeof(now.why)];
 	struct pod_facts facts = {
 		.now_ms = collect_now_ms(c),
 		.was_up = pod->was_up,
@@ -152,10 +167,19 @@ collect_pod_judge(struct collect_pod *pod)
 
 	if (pod->is_gone || c->is_ending)
 		return;
+	(void)snprintf(why, sizeof(why), "%s", pod->verdict.why);
 	facts.link = link_of(pod, &info);
-	facts.why = info.why.text;
+	facts.why = without_name(pod, info.why.text);
 	facts.retry_at_ms = info.retry_at_ms;
 	add_follower(pod, &facts, &status);
+	/* Between two tries it connects again, for the reason of before. */
+	if (pod->verdict.state == POD_RECONNECTING &&
+	    (facts.link == POD_LINK_CONNECTING ||
+	     facts.link == POD_LINK_NONE)) {
+		facts.link = POD_LINK_CONNECTING;
+		facts.was_up = true;
+		facts.why = why;
+	}
 	count_runs(pod, &facts);
 	pod_state_decide(&facts, &now);
 	pod->was_up |= now.state == POD_LIVE;

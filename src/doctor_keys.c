@@ -121,6 +121,27 @@ check_known_hosts(const struct teller *t, const char *path)
 		     "%s: %s: no host key is known", path, strerror(errno));
 }
 
+static const char *
+file_of(const struct conf_pod *pod, bool identity)
+{
+	return identity ? pod->identity : pod->known_hosts;
+}
+
+/* No pod before it names the same file. */
+static bool
+is_first(const struct conf *conf, size_t pod, bool identity)
+{
+	const char *file = file_of(&conf->pods[pod], identity);
+
+	for (size_t i = 0; i < pod; i++) {
+		const char *other = file_of(&conf->pods[i], identity);
+
+		if (other != NULL && strcmp(other, file) == 0)
+			return false;
+	}
+	return true;
+}
+
 void
 doctor_check_keys(const struct conf *conf, bool has_rsa_sha2, doctor_say_fn say,
 		  void *user)
@@ -133,11 +154,11 @@ doctor_check_keys(const struct conf *conf, bool has_rsa_sha2, doctor_say_fn say,
 		const struct conf_pod *pod = &conf->pods[i];
 
 		remote += pod->transport != CONF_LOCAL;
-		if (pod->identity != NULL)
+		if (pod->identity != NULL && is_first(conf, i, true))
 			check_key(&t, pod->identity,
 				  !has_rsa_sha2 &&
 					  pod->transport == CONF_LIBSSH2);
-		if (pod->known_hosts != NULL)
+		if (pod->known_hosts != NULL && is_first(conf, i, false))
 			check_known_hosts(&t, pod->known_hosts);
 		found += pod->identity != NULL;
 	}

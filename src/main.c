@@ -5,11 +5,15 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/utf8.h"
+#include "base/xalloc.h"
 #include "cmd.h"
+#include "conf.h"
 #include "dash.h"
 #include "reference.h"
 #include "version.h"
@@ -197,6 +201,20 @@ parse_globals(struct cmd_args *args, struct cmd_env *env)
 	return option == CMD_OPTIONS_WRONG ? fail(&err) : -1;
 }
 
+/* The debug log of --verbose; without it the program goes on all the same. */
+static void
+open_debug_log(void)
+{
+	char *dir = conf_dir_state();
+	char *path = xasprintf("%s/debug.log", dir);
+	struct err err = { ERR_NONE, "" };
+
+	if (conf_make_dir(dir, &err) != 0 || log_open(path, &err) != 0)
+		(void)fail(&err);
+	free(path);
+	free(dir);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -213,6 +231,8 @@ main(int argc, char **argv)
 	status = parse_globals(&args, &env);
 	if (status >= 0)
 		return status;
+	if (env.verbose)
+		open_debug_log();
 	if (args.next >= argc) {
 		struct err err = { ERR_NONE, "" };
 

@@ -17,6 +17,7 @@
 	X(harness)                                                             \
 	X(collect)                                                             \
 	X(pods)                                                                \
+	X(pods_check)                                                          \
 	X(runs)                                                                \
 	X(samples)                                                             \
 	X(bench_run)                                                           \

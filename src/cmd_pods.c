@@ -13,6 +13,7 @@
 #include "model/series.h"
 #include "out.h"
 #include "parsers/json.h"
+#include "pods.h"
 
 #define LIMIT_MS 45000 /* connect and log in, then one answer */
 #define LOOK_MS	 50
@@ -165,34 +166,6 @@ print_pods(const struct conf *conf, enum out_format format, bool accept_new,
 	return rc;
 }
 
-/* Leave the named pods only, in the order of the configuration. */
-static int
-choose_pods(struct conf *conf, char **names, int n, struct err *err)
-{
-	size_t kept = 0;
-
-	for (int i = 0; i < n; i++)
-		if (conf_find_pod(conf, names[i]) < 0)
-			return err_set(err, ERR_USAGE,
-				       "pods: the configuration has no pod "
-				       "\"%s\"",
-				       names[i]);
-	for (size_t i = 0; n > 0 && i < conf->n_pods; i++) {
-		bool wanted = false;
-
-		for (int k = 0; k < n; k++)
-			wanted |= strcmp(conf->pods[i].name, names[k]) == 0;
-		if (wanted) {
-			struct conf_pod pod = conf->pods[kept];
-
-			/* Swapped, so that all of them are freed. */
-			conf->pods[kept++] = conf->pods[i];
-			conf->pods[i] = pod;
-		}
-	}
-	return n > 0 ? (int)kept : (int)conf->n_pods;
-}
-
 static int
 run(struct cmd_args *args, struct err *err)
 {
@@ -213,7 +186,7 @@ run(struct cmd_args *args, struct err *err)
 	    conf_load(&conf, args->env->config_path, err) != 0)
 		return -1;
 	all = conf.n_pods;
-	rc = choose_pods(&conf, args->argv + args->next,
+	rc = pods_choose(&conf, args->argv + args->next,
 			 args->argc - args->next, err);
 	if (rc == 0)
 		rc = err_set(err, ERR_NODATA, "the configuration has no pods");

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "loop/loop.h"
+#include "pods.h"
 #include "remote/fleet.h"
 #include "remote/quote.h"
 
@@ -56,25 +57,6 @@ on_late(void *user)
 
 	fetch->late = true;
 	loop_stop(fetch->loop);
-}
-
-static struct remote_pod
-remote_of(const struct conf_pod *pod)
-{
-	static const enum remote_transport transports[] = {
-		[CONF_LIBSSH2] = REMOTE_LIBSSH2,
-		[CONF_OPENSSH] = REMOTE_OPENSSH,
-		[CONF_LOCAL] = REMOTE_LOCAL,
-	};
-
-	return (struct remote_pod){
-		.name = pod->name,
-		.ssh = pod->ssh,
-		.identity = pod->identity,
-		.known_hosts = pod->known_hosts,
-		.proxy_jump = pod->proxy_jump,
-		.transport = transports[pod->transport],
-	};
 }
 
 /* Run the command on the pod until it ends or takes too long. */
@@ -143,7 +125,7 @@ int
 harness_pod_fetch(const struct conf_pod *pod, const char *dir,
 		  struct harness_wire *wire, struct err *err)
 {
-	struct remote_pod remote = remote_of(pod);
+	struct remote_pod remote = pods_remote(pod);
 	struct fetch fetch = { .wire = wire, .loop = loop_new(err) };
 	int rc;
 

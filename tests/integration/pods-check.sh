@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `pods check` against real sshds, with a nvidia-smi that is made up.
+# shellcheck source=tests/support/transport-lib.sh
+. "${HGYM_SRC:-.}/tests/support/transport-lib.sh"
+
+tui=${HGYM_TUI:-$build/hgym-tui}
+
+# Another server with those lines and an alias of that name.
+server() {
+	name=$1
+	shift
+	sh "$src/tests/support/sshd.sh" start "$work/$name" "$@" || return 1
+	sed -e "s/^Host pod/Host $name/" \
+		-e "s,^UserKnownHostsFile .*,UserKnownHostsFile $rig/known_hosts," \
+		"$work/$name/ssh_config" >>"$rig/ssh_config"
+	cat "$work/$name/known_hosts" >>"$rig/known_hosts"
+}
+
+# A server on which nvidia-smi does what stdin says.
+gpu_server() {
+	name=$1
+	mkdir -p "$work/$name-bin"
+	{
+		echo '#!/bin/sh'
+		cat
+	} >"$work/$name-bin/nvidia-smi"
+	chmod 755 "$work/$name-bin/nvidia-smi"
+	server "$name" "SetEnv PATH=$work/$name-bin:$PATH"
+}
+
+pod() {
+	printf '{"name":"%s","ssh":"%s","logs":["/tmp/none.log"]%s}' \
+		"$1" "$2" "${3:-}"
+}
+
+write_config() {
+	{
+		printf '{"schema":"hgym-tui.config/1","pods":['
+		printf '%s,' "$@" | sed 's/,$//'
+		printf ']}\n'
+	} >"$work/config.json"
+}
+
+check_pods() {
+	timeout 60 "$tui" --config "$work/config.json" pods check "$@" \
+		>"$work/out" 2>"$work/err" </dev/null
+}
+
+# The value of a key in the row of a pod.  "failure" leaves out what a bench
+# left: other tests may run some on this machine just now.
+value() {
+	python3 - "$work/out" "$1" "$2" <<-'END'
+	import json, sys
+	for line in open(sys.argv[1]):
+	    row = json.loads(line)
+	    if row["pod"] != sys.argv[2]:
+	        continue
+	    if sys.argv[3] == "failure":
+	        print(",".join(f["class"] for f in row["failures"]
+	                       if "bench of ours" not in f["text"]) or None)
+	    else:
+	        print(row[sys.argv[3]])
+	END
+}
+
+# shellcheck disable=SC2119
+rig
+gpu_server good <<'EOS'
+case $* in
+*compute-apps*) ;;
+*) echo "0, NVIDIA H100 80GB HBM3, 81559, 4, 0, 570.124.06" ;;
+esac
+EOS
+gpu_server busy <<'EOS'
+case $* in
+*compute-apps*) echo "4242, 20480, python3" ;;
+*) echo "0, NVIDIA H100 80GB HBM3, 81559, 20484, 99, 570.124.06" ;;
+esac
+EOS
+gpu_server hidden <<'EOS'
+case $* in
+*compute-apps*) ;;
+*) echo "0, NVIDIA H100 80GB HBM3, 81559, 4, 0, 570.124.06"
+   echo "1, NVIDIA H100 80GB HBM3, 81559, 70000, 0, 570.124.06" ;;
+esac
+EOS
+gpu_server broken <<'EOS'
+echo "NVIDIA-SMI has failed because it couldn't communicate with the driver"
+exit 9
+EOS
+server limited "ForceCommand true"
+server sick "ForceCommand echo Permission denied >&2; exit 7"
+server hangs "ForceCommand sleep 300"
+server stranger
+printf 'Host locked\nHostName 127.0.0.1\nPort %s\nUser %s\n' \
+	"$port" "$user" >>"$rig/ssh_config"
+printf 'UserKnownHostsFile %s\nIdentityFile %s\n' \
+	"$rig/known_hosts" "$work/none" >>"$rig/ssh_config"
+sed -i "/^\[127.0.0.1\]:$(cat "$work/stranger/port") /d" "$rig/known_hosts"
+
+write_config "$(pod good good)" "$(pod busy busy)" "$(pod hidden hidden)" \
+	"$(pod mine hidden ',"gpus":[0]')" "$(pod broken broken)" \
+	"$(pod none pod)" "$(pod limited limited)" "$(pod sick sick)" \
+	"$(pod hangs hangs)" "$(pod stranger stranger)" \
+	"$(pod locked locked)" "$(pod dead 127.0.0.1:1)" \
+	'{"name":"here","transport":"local","logs":["/tmp/none.log"]}'
+
+check_pods --json --min-free 0 --timeout 20
+is "$?" 4 "some pods cannot be reached"
+is "$(wc -l <"$work/out")" 13 "one row a pod"
+for want in good:None mine:None here:None busy:gpu hidden:gpu broken:gpu \
+	none:gpu limited:environment sick:environment hangs:timeout \
+	stranger:hostkey locked:auth dead:ssh; do
+	is "$(value "${want%:*}" failure)" "${want#*:}" "$want"
+done
+is "$(value good gpu)" "NVIDIA H100 80GB HBM3" "the GPU's name"
+is "$(value good driver)" "570.124.06" "its driver"
+check "a process on the GPU is named" \
+	grep -q 'python3 (pid 4242, 20480 MiB)' "$work/out"
+check "a broken driver is a matter of the GPU" \
+	grep -q 'nvidia-smi fails (exit status 9)' "$work/out"
+check "the exit status is judged before the text" \
+	grep -q 'exit status 7: Permission denied' "$work/out"
+check "a new host key is shown" grep -q 'not known: ssh-ed25519 SHA256:' \
+	"$work/out"
+
+HGYM_JOB='b7/3;' sleep 60 &
+left=$!
+check_pods --json --min-free 0 good
+is "$?" 3 "a pod that is not fit"
+check "what a bench left is named" grep -q '"job":"b7/3;"' "$work/out"
+kill "$left"
+wait "$left" 2>/dev/null
+check_pods --json --min-free 1e18 good
+is "$(value good failure)" disk "too little space"
+check_pods --json --min-free 0 --no-gpu none
+is "$(value none failure)" None "no GPU is wanted"
+check_pods --json --min-free 0 --accept-new --no-gpu stranger
+is "$(value stranger failure)" None "a new host key is accepted on demand"
+check_pods good
+check "a table for people" grep -q '^good .*570.124.06' "$work/out"
+check_pods --min-free many good
+is "$?" 2 "wrong use"
+check_pods nobody
+is "$?" 2 "a pod that is not there"
+for name in good busy hidden broken limited sick hangs stranger; do
+	sh "$src/tests/support/sshd.sh" stop "$work/$name"
+done
+done_testing

@@ -192,14 +192,7 @@ choose_groups(struct board_built *built, const struct board_ask *ask,
 
 	if (ask->group_by != NULL)
 		return board_input_group_by(input, ask->group_by, err);
-	if (built->conf.group_by == CONF_BY_POD)
-		return board_input_group_by(input, "pod", err);
-	if (built->conf.group_by == CONF_BY_SOURCE)
-		return board_input_group_by(input, "source", err);
-	if (built->conf.group_by == CONF_BY_PATTERN)
-		return board_input_group_by(input, built->conf.group_pattern,
-					    err);
-	return 0;
+	return board_input_group_conf(input, &built->conf, err);
 }
 
 static int

@@ -427,6 +427,26 @@ take_tail(void *user, const struct stored_tail *tail)
 	return 0;
 }
 
+int
+board_input_group_conf(struct board_input *input, const struct conf *conf,
+		       struct err *err)
+{
+	const char *text = conf->group_by == CONF_BY_PATTERN
+				   ? conf->group_pattern
+				   : conf_group_name(conf->group_by);
+
+	return board_input_group_by(input, text, err);
+}
+
+char *
+board_input_key(const struct board_input *input,
+		const struct stored_run *stored)
+{
+	return input->by == BOARD_BY_POD
+		       ? xstrdup(stored->pod)
+		       : key_of(input, stored->path, &stored->run);
+}
+
 /* One run of the database, named "pod:file". */
 static int
 take_stored(void *user, const struct stored_run *stored)
@@ -434,9 +454,7 @@ take_stored(void *user, const struct stored_run *stored)
 	struct walk *walk = user;
 	struct board_input *input = walk->input;
 	const char *slash = strrchr(stored->path, '/'), *mirror;
-	char *key = input->by == BOARD_BY_POD
-			    ? xstrdup(stored->pod)
-			    : key_of(input, stored->path, &stored->run);
+	char *key = board_input_key(input, stored);
 	char *path = xasprintf("%s:%s", stored->pod, stored->path);
 	char *tail = mirror_key(stored->pod, stored->path, stored->gen);
 	struct board_row *row = add_run(input, path, key, NULL, &stored->run);

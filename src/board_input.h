@@ -6,11 +6,12 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "conf.h"
 #include "model/board.h"
 #include "parsers/format.h"
 #include "parsers/path_pattern.h"
 #include "score_board.h"
-#include "store/store.h"
+#include "store/query.h"
 
 /* What names the group of a run. */
 enum board_by {
@@ -38,6 +39,9 @@ struct board_input {
 /* "dirname", "file", "source", "pod" or a pattern. */
 int board_input_group_by(struct board_input *input, const char *text,
 			 struct err *err) __attribute__((warn_unused_result));
+/* The same as the configuration has it. */
+int board_input_group_conf(struct board_input *input, const struct conf *conf,
+			   struct err *err) __attribute__((warn_unused_result));
 void board_input_release(struct board_input *input);
 
 /*
@@ -46,6 +50,9 @@ void board_input_release(struct board_input *input);
  */
 void board_input_read(struct board_input *input, char *const *argv, size_t n);
 
+/* The group of a run of the database; owned by the caller. */
+char *board_input_key(const struct board_input *input,
+		      const struct stored_run *stored);
 /* All runs of the database; a directory is one group over all pods. */
 int board_input_store(struct board_input *input, struct store *store,
 		      struct err *err) __attribute__((warn_unused_result));

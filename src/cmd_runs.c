@@ -2,17 +2,27 @@
 /* `runs`: what the database holds, a row a run. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "board_input.h"
 #include "cmd.h"
 #include "out.h"
 #include "stored.h"
 
-enum option { OPTION_JSON, OPTION_CSV, OPTION_MD, OPTION_POD, OPTION_STATUS };
+enum option {
+	OPTION_JSON,
+	OPTION_CSV,
+	OPTION_MD,
+	OPTION_POD,
+	OPTION_GROUP,
+	OPTION_STATUS
+};
 
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS,
 	{ 0, "pod", "NAME", "only the runs of this pod" },
+	{ 0, "group", "NAME", "only the runs of this group" },
 	{ 0, "status", "WORD", "only running, finished, truncated, .. ones" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -39,6 +49,7 @@ static const struct out_column all_columns[] = {
 	{ "run_id", NULL, 0, 0 },
 	{ "pod", NULL, 0, 0 },
 	{ "path", NULL, 0, 0 },
+	{ "group", NULL, 0, 0 },
 	{ "gen", NULL, 0, 0 },
 	{ "run_index", NULL, 0, 0 },
 	{ "status", NULL, 0, 0 },
@@ -60,22 +71,46 @@ static const struct out_column all_columns[] = {
 struct listing {
 	const struct stored *stored;
 	struct out *out;
-	const char *pod, *status; /* NULL: all */
+	const char *pod, *group, *status; /* NULL: all */
+	struct board_input groups;
 	size_t shown;
 };
+
+/* A group is named by its key or by the last part of that. */
+static bool
+is_group(const char *key, const char *name)
+{
+	const char *slash = strrchr(key, '/');
+
+	return strcmp(key, name) == 0 ||
+	       (slash != NULL && strcmp(slash + 1, name) == 0);
+}
+
+static bool
+is_wanted(const struct listing *list, const struct stored_run *run,
+	  const char *group)
+{
+	return (list->pod == NULL || strcmp(list->pod, run->pod) == 0) &&
+	       (list->group == NULL || is_group(group, list->group)) &&
+	       (list->status == NULL ||
+		strcmp(list->status, stored_status(list->stored, run)) == 0);
+}
 
 static int
 print_run(void *user, const struct stored_run *run)
 {
 	struct listing *list = user;
+	char *group = board_input_key(&list->groups, run);
+	bool wanted = is_wanted(list, run, group);
 	cJSON *row;
 
-	if (list->pod != NULL && strcmp(list->pod, run->pod) != 0)
+	if (!wanted) {
+		free(group);
 		return 0;
-	if (list->status != NULL &&
-	    strcmp(list->status, stored_status(list->stored, run)) != 0)
-		return 0;
+	}
 	row = stored_run_row(list->stored, run);
+	stored_add_path(row, "group", group);
+	free(group);
 	out_row(list->out, row);
 	cJSON_Delete(row);
 	list->shown++;
@@ -110,15 +145,19 @@ print_runs(struct listing *list, const struct cmd_env *env,
 	list->stored = &stored;
 	list->out = out_new(stdout, format,
 			    format == OUT_CSV ? all_columns : table_columns);
-	rc = store_each_run(stored.store, 0, print_run, list, err);
+	rc = board_input_group_conf(&list->groups, &stored.conf, err);
+	if (rc == 0)
+		rc = store_each_run(stored.store, 0, print_run, list, err);
 	if (out_free(list->out) != 0 && rc == 0)
 		rc = err_set(err, ERR_IO, "cannot write the output");
 	if (rc == 0 && list->shown == 0)
 		rc = err_set(err, ERR_NODATA, "%s holds no run%s",
 			     stored.db_path,
-			     list->pod != NULL || list->status != NULL
+			     list->pod != NULL || list->status != NULL ||
+					     list->group != NULL
 				     ? " of that kind"
 				     : "");
+	board_input_release(&list->groups);
 	stored_close(&stored);
 	return rc;
 }
@@ -136,6 +175,8 @@ run(struct cmd_args *args, struct err *err)
 			format = (enum out_format)(option + OUT_JSON);
 		else if (option == OPTION_POD)
 			list.pod = value;
+		else if (option == OPTION_GROUP)
+			list.group = value;
 		else
 			list.status = value;
 	}
@@ -155,10 +196,10 @@ const struct cmd cmd_runs = {
 	.usage = "[OPTIONS]",
 	.summary = "list the runs that the database holds",
 	.help = "One row a run: the keys of `parse` (see OUTPUT), and run_id, "
-		"pod, path and gen,\nwhich counts how often the file at that "
-		"path was truncated or replaced.  A run is\n`running` while "
-		"its log is followed; at the end of following it is what its "
-		"log\nsays so far.",
+		"pod, path, the group it is\nof by the configuration, and gen, "
+		"which counts how often the file at that path was\ntruncated or "
+		"replaced.  A run is `running` while its log is followed; then "
+		"it is what\nits log says so far.",
 	.options = options,
 	.exec = run,
 };

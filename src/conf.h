@@ -48,6 +48,7 @@ struct conf_pod {
 /* How runs become groups of a leaderboard. */
 enum conf_group_by {
 	CONF_BY_DIRNAME, /* the folder of the log */
+	CONF_BY_FILE,	 /* each log is a group */
 	CONF_BY_SOURCE,	 /* the training script (source_sha256) */
 	CONF_BY_PATTERN, /* group (?<group>..) of groups.pattern in the path */
 	CONF_BY_POD,

@@ -11,11 +11,9 @@
 #include "base/xalloc.h"
 
 static const char *const group_names[] = {
-	[CONF_BY_DIRNAME] = "dirname",
-	[CONF_BY_SOURCE] = "source",
-	[CONF_BY_PATTERN] = "pattern",
-	[CONF_BY_POD] = "pod",
-	NULL,
+	[CONF_BY_DIRNAME] = "dirname", [CONF_BY_FILE] = "file",
+	[CONF_BY_SOURCE] = "source",   [CONF_BY_PATTERN] = "pattern",
+	[CONF_BY_POD] = "pod",	       NULL,
 };
 
 static const char *const charset_names[] = { "braille", "block", "ascii",

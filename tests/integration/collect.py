@@ -143,6 +143,9 @@ def test_queries():
     same(tui("samples", "nothing").returncode, 5, "no such run")
     same(tui("samples", "1", "--metric", "x").returncode, 2, "no such metric")
     same(tui("runs", "--pod", "other").returncode, 5, "no run of a pod")
+    same([r["group"] for r in rows("runs", "--group", "a")], [top + "/a"],
+         "the runs of a group")
+    same(tui("runs", "--group", "b").returncode, 5, "no run of a group")
     same(tui("runs", "--status", "odd").returncode, 2, "no such status")
     same(len(tui("runs", "--csv").stdout.splitlines()), 2, "CSV")
     ok(tui("runs", "--md").stdout.startswith("| id |"), "Markdown")

@@ -142,8 +142,8 @@ static const struct {
 	  "c.json:1: pods[0].usd_per_hour: expected a number from 0 to "
 	  "1000000" },
 	{ "{\"groups\": {\"by\": \"moon\"}}",
-	  "c.json:1: groups.by: expected \"dirname\", \"source\", \"pattern\" "
-	  "or \"pod\"" },
+	  "c.json:1: groups.by: expected \"dirname\", \"file\", \"source\", "
+	  "\"pattern\" or \"pod\"" },
 	{ "{\"groups\": {\"by\": \"pattern\"}}",
 	  "c.json:1: groups: the key \"pattern\" is missing" },
 	{ "{\"groups\": {\"by\": \"pod\", \"pattern\": \"x\"}}",

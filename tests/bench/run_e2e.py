@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -163,6 +164,15 @@ def two_pods(rig):
        "bench show", done.stdout)
     done = rig.tui("bench", "list", "--json")
     ok(json.loads(done.stdout)["state"] == "done", "bench list", done.stdout)
+    database = sqlite3.connect(os.path.join(rig.dir, "data", "hgym-tui",
+                                            "history.db"))
+    rows = database.execute("SELECT name, state, verdict FROM v_benches")
+    ok([r[:2] for r in rows if "FASTER" in r[2]] == [("two", "done")],
+       "v_benches has it")
+    rows = database.execute("SELECT count(*), count(y_ms), max(rc) "
+                            "FROM v_bench_runs WHERE tag = 'B'").fetchone()
+    ok(rows == (6, 6, 0), "v_bench_runs has its runs", rows)
+    database.close()
     rig.clean("two")
 
 

@@ -26,6 +26,7 @@ enum launch_op {
 	LAUNCH_SHIP,
 	LAUNCH_START,
 	LAUNCH_STATE,
+	LAUNCH_CUT, /* end one job */
 	LAUNCH_GPU,
 	LAUNCH_ABORT,
 	LAUNCH_CLEAN,

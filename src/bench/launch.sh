@@ -257,6 +257,22 @@ op_state() {
 	echo
 }
 
+# End one job; its exit file comes as with any other end.
+op_cut() {
+	job=$HB_TOP/$HB_JOB
+	is_alive "$job" && kill -TERM -- "-$group"
+	tries=0
+	while is_alive "$job" && test $tries -lt "$((HB_GRACE * 5))"; do
+		tries=$((tries + 1))
+		sleep 0.2
+	done
+	is_alive "$job" && kill -KILL -- "-$group"
+	left=$(marked "$HB_BENCH/$HB_JOB;")
+	# shellcheck disable=SC2086
+	test -z "$left" || kill -KILL $left 2>/dev/null
+	op_state
+}
+
 # The telemetry of a job that is over.
 op_gpu() {
 	job=$HB_TOP/$HB_JOB

@@ -237,6 +237,24 @@ poll_delay(const struct part *part)
 				      : delay;
 }
 
+/* It goes on: is it worth it? */
+static void
+on_running(struct part *part, const struct launch_reply *reply)
+{
+	struct session *s = part->session;
+	struct session_run *run = part->run;
+
+	if (run->cut[0] == '\0' && reply->data.len > 0 &&
+	    session_should_cut(s, run)) {
+		session_note(s, "%s: run %s is ended early: %s: %s",
+			     pod_id(part), run->id, guard_word(run->cut_by),
+			     run->cut);
+		part_next(part, PART_CUT, 0);
+		return;
+	}
+	part_next(part, PART_WATCH, poll_delay(part));
+}
+
 static void
 on_state(struct part *part, const struct launch_reply *reply)
 {
@@ -256,7 +274,7 @@ on_state(struct part *part, const struct launch_reply *reply)
 		return;
 	}
 	if (reply->state != LAUNCH_DONE) {
-		part_next(part, PART_WATCH, poll_delay(part));
+		on_running(part, reply);
 		return;
 	}
 	run->end = RUN_END_EXITED;
@@ -392,6 +410,7 @@ on_reply(struct part *part, const struct launch_reply *reply,
 		on_start(part, reply);
 		break;
 	case PART_WATCH:
+	case PART_CUT:
 		on_state(part, reply);
 		break;
 	case PART_GPU:
@@ -484,6 +503,7 @@ op_of(enum part_step step)
 		[PART_LOCK] = LAUNCH_LOCK,
 		[PART_START] = LAUNCH_START,
 		[PART_WATCH] = LAUNCH_STATE,
+		[PART_CUT] = LAUNCH_CUT,
 		[PART_GPU] = LAUNCH_GPU,
 		[PART_ABORT] = LAUNCH_ABORT,
 		[PART_FINISH] = LAUNCH_FINISH,

@@ -34,6 +34,9 @@ struct session_run {
 	double t0_s, t1_s, up_s; /* by the pod's clocks */
 	bool files_changed;
 	char hash[65];
+	bool watched;	   /* its first steps are those of the control */
+	enum guard cut_by; /* of cut */
+	char cut[160];	   /* why it was ended early; "": it was not */
 	bool has_log;
 	struct run_log log;
 	struct guard_hits hits; /* what the log itself does not tell */
@@ -47,6 +50,7 @@ enum part_step {
 	PART_LOCK,
 	PART_START,
 	PART_WATCH,
+	PART_CUT,
 	PART_GPU,
 	PART_ABORT,
 	PART_FINISH,
@@ -111,6 +115,12 @@ void session_run_file(const struct session_run *run, const char *name,
 /* The bits of clocks_event_reasons that took speed from a run; 0: none. */
 unsigned long session_throttled(struct session *s,
 				const struct session_run *run);
+
+/*
+ * Look at the log of a run under way: true when a hard guard fired already
+ * (run->cut says why), so that the rest of it would be money for nothing.
+ */
+bool session_should_cut(struct session *s, struct session_run *run);
 
 /* session_part.c: the way of one pod. */
 void part_begin(struct part *part);

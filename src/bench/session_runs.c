@@ -17,8 +17,11 @@
 /* Reason bits of nvidia-smi: slowed by hardware or heat. */
 #define THROTTLE_BITS	(0x8UL | 0x20UL | 0x40UL | 0x80UL)
 #define THROTTLE_COLUMN 7
-#define MAX_TELEMETRY	(16U * 1024 * 1024)
-#define MAX_LOG_BYTES	(512U * 1024 * 1024)
+/* A log under way is watched up to this step, and up to this size. */
+#define WATCHED_STEPS 5.0
+#define MAX_WATCHED   (1024U * 1024)
+#define MAX_TELEMETRY (16U * 1024 * 1024)
+#define MAX_LOG_BYTES (512U * 1024 * 1024)
 
 static const char *const end_names[] = {
 #define X(id, name) name,
@@ -70,6 +73,11 @@ read_record(struct session *s, struct session_run *run)
 	run->t0_s = json_get_number(root, "t0_s", (double)NAN);
 	run->t1_s = json_get_number(root, "t1_s", (double)NAN);
 	run->up_s = json_get_number(root, "up_s", (double)NAN);
+	(void)snprintf(run->cut, sizeof(run->cut), "%s",
+		       json_get_string(root, "cut", ""));
+	run->cut_by = (enum guard)json_get_number(root, "cut_by", GUARD_WORK);
+	if (run->cut_by < 0 || run->cut_by >= GUARD_COUNT)
+		run->cut_by = GUARD_WORK;
 	run->files_changed = json_get_bool(root, "files_changed", false);
 	(void)snprintf(run->hash, sizeof(run->hash), "%s",
 		       json_get_string(root, "judge_files_sha256", ""));
@@ -98,6 +106,10 @@ write_record(struct session *s, const struct session_run *run, struct err *err)
 	json_add_number(root, "t0_s", exited ? run->t0_s : (double)NAN);
 	json_add_number(root, "t1_s", exited ? run->t1_s : (double)NAN);
 	json_add_number(root, "up_s", exited ? run->up_s : (double)NAN);
+	json_add_string(root, "cut", run->cut[0] != '\0' ? run->cut : NULL);
+	json_add_number(root, "cut_by",
+			run->cut[0] != '\0' ? (double)run->cut_by
+					    : (double)NAN);
 	cJSON_AddBoolToObject(root, "files_changed", run->files_changed);
 	json_add_string(root, "judge_files_sha256",
 			run->hash[0] != '\0' ? run->hash : NULL);
@@ -236,18 +248,91 @@ check_clock(struct session_run *run)
 			  run->up_s);
 }
 
+static struct run_log_rule
+log_rule(const struct session *s)
+{
+	bool is_score = s->plan->metric == PLAN_SCORE;
+
+	return (struct run_log_rule){
+		.formats = s->setup.formats,
+		.force = true,
+		.kind = is_score ? RUN_LOG_SCORE : RUN_LOG_TRAINING,
+		.score_key = is_score ? s->plan->key : NULL,
+	};
+}
+
+/* A control whose losses a run's have to be: of its round, or of any. */
+static const struct run_log *
+control_log(const struct session *s, const struct session_run *run)
+{
+	const struct run_log *found = NULL;
+
+	for (size_t i = 0; i < s->n_runs; i++) {
+		const struct session_run *other = &s->runs[i];
+
+		if (other->arm != 0 || !other->has_log || !other->counted ||
+		    guard_hard(&other->hits) != NULL)
+			continue;
+		if (other->pod == run->pod && other->round == run->round)
+			return &other->log;
+		found = &other->log;
+	}
+	return found;
+}
+
+/* The first hard guard of what the log holds so far. */
+static void
+watch_log(struct session *s, struct session_run *run,
+	  const struct run_log *control, const struct run_log *log)
+{
+	struct guard_losses a = { control->rows, control->n_rows, 0.0,
+				  (double)NAN };
+	struct guard_losses b = { log->rows, log->n_rows, 0.0, (double)NAN };
+	struct guard_hits hits = { 0 };
+	const struct guard_hit *hit;
+
+	if (log->run.status == RUN_DIVERGED)
+		guard_add(&hits, GUARD_NAN, true, "NaN or infinity in the log");
+	if (log->run.seed == control->run.seed)
+		guard_check_losses(&hits, &a, &b, &s->plan->rule.losses, false);
+	hit = guard_hard(&hits);
+	if (hit != NULL) {
+		run->cut_by = hit->guard;
+		(void)snprintf(run->cut, sizeof(run->cut), "%s", hit->text);
+	}
+	run->watched = log->n_rows > 0 &&
+		       log->rows[log->n_rows - 1].step >= WATCHED_STEPS;
+}
+
+bool
+session_should_cut(struct session *s, struct session_run *run)
+{
+	const struct plan_variant *v = plan_arm(s->plan, run->arm);
+	struct run_log_rule rule = log_rule(s);
+	const struct run_log *control;
+	struct run_log log;
+	char file[FOLDER_PATH_SIZE];
+
+	session_run_file(run, s->plan->log, file, sizeof(file));
+	if (run->watched || run->arm == 0 || run->arm >= s->plan->n_variants ||
+	    !run->counted || v->numerics_changed ||
+	    s->plan->metric != PLAN_STEP_MS ||
+	    folder_size(s->setup.path, file) > MAX_WATCHED)
+		return false;
+	control = control_log(s, run);
+	if (control == NULL ||
+	    run_log_read(&log, run->log_path, &rule, NULL) != 0)
+		return false;
+	watch_log(s, run, control, &log);
+	run_log_release(&log);
+	return run->cut[0] != '\0';
+}
+
 /* Read the log of a run that is over, and all that tells of it. */
 static void
 load_run(struct session *s, struct session_run *run)
 {
-	struct run_log_rule rule = {
-		.formats = s->setup.formats,
-		.force = true,
-		.kind = s->plan->metric == PLAN_SCORE ? RUN_LOG_SCORE
-						      : RUN_LOG_TRAINING,
-		.score_key =
-			s->plan->metric == PLAN_SCORE ? s->plan->key : NULL,
-	};
+	struct run_log_rule rule = log_rule(s);
 	struct err err = { ERR_NONE, "" };
 
 	run->hits.n = 0;
@@ -262,7 +347,9 @@ load_run(struct session *s, struct session_run *run)
 		run->has_log = true;
 	else
 		guard_add(&run->hits, GUARD_LOST, true, "%.150s", err.text);
-	if (run->rc != 0)
+	if (run->cut[0] != '\0')
+		guard_add(&run->hits, run->cut_by, true, "%s", run->cut);
+	else if (run->rc != 0)
 		guard_add(&run->hits, GUARD_EXIT, true,
 			  run->rc == 124 ? "timed out (exit status %d)"
 					 : "exit status %d",

@@ -185,6 +185,14 @@ def misbehaving(rig):
         ok(found["text"] == want, "an arm that does %s: %s" % (mode, want),
            found["text"])
         rig.clean(mode)
+    path = rig.bench("early", [rig.pod("p1")],
+                     {"env": {"MODE": "less", "LAST_S": "300"}})
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = verdict_of(done)
+    ok(found["text"] == "INVALID (work identity)" and
+       b"is ended early" in done.stderr,
+       "other work is not waited for", done.stderr.decode())
+    rig.clean("early")
     path = rig.bench("mark", [rig.pod("p1")],
                      {"env": {"STEP_MS": "1900"},
                       "must_match": ["^\\[fast-path\\] enabled"]})

@@ -58,16 +58,6 @@ part_fail(struct part *part, const char *why)
 	part_end(part);
 }
 
-/* The name of a run's job on the pod. */
-static void
-job_name(const struct part *part, char *out, size_t size)
-{
-	const struct session_run *run = part->run;
-
-	(void)snprintf(out, size, run->attempt > 0 ? "%s.r%u" : "%s", run->id,
-		       run->attempt);
-}
-
 /* The next run that is neither over nor of a stopped arm. */
 static void
 next_run(struct part *part)
@@ -202,29 +192,6 @@ on_lost(struct part *part)
 	finish_run(part);
 }
 
-/* Keep the bytes that came; -1 when they cannot be kept. */
-static int
-take_log(struct part *part, const struct launch_reply *reply)
-{
-	struct session *s = part->session;
-	char file[FOLDER_PATH_SIZE];
-
-	if (reply->data.len == 0)
-		return 0;
-	session_run_file(part->run, s->plan->log, file, sizeof(file));
-	return folder_append(s->setup.path, file, reply->data, &s->why);
-}
-
-static uint64_t
-log_offset(const struct part *part)
-{
-	const struct session *s = part->session;
-	char file[FOLDER_PATH_SIZE];
-
-	session_run_file(part->run, s->plan->log, file, sizeof(file));
-	return folder_size(s->setup.path, file);
-}
-
 static int64_t
 poll_delay(const struct part *part)
 {
@@ -261,7 +228,7 @@ on_state(struct part *part, const struct launch_reply *reply)
 	struct session *s = part->session;
 	struct session_run *run = part->run;
 
-	if (take_log(part, reply) != 0) {
+	if (part_take_log(part, reply) != 0) {
 		part_fail(part, s->why.text);
 		return;
 	}
@@ -269,7 +236,7 @@ on_state(struct part *part, const struct launch_reply *reply)
 		on_lost(part);
 		return;
 	}
-	if (log_offset(part) < reply->size) {
+	if (part_log_offset(part) < reply->size) {
 		part_next(part, PART_WATCH, 0);
 		return;
 	}
@@ -494,26 +461,6 @@ on_close(void *user, const struct stream_exit *exit)
 	launch_reply_release(&reply);
 }
 
-static enum launch_op
-op_of(enum part_step step)
-{
-	static const enum launch_op ops[] = {
-		[PART_PREFLIGHT] = LAUNCH_PREFLIGHT,
-		[PART_SHIP] = LAUNCH_SHIP,
-		[PART_LOCK] = LAUNCH_LOCK,
-		[PART_START] = LAUNCH_START,
-		[PART_WATCH] = LAUNCH_STATE,
-		[PART_CUT] = LAUNCH_CUT,
-		[PART_GPU] = LAUNCH_GPU,
-		[PART_ABORT] = LAUNCH_ABORT,
-		[PART_FINISH] = LAUNCH_FINISH,
-		[PART_STOP] = LAUNCH_STOP,
-		[PART_CLEAN] = LAUNCH_CLEAN,
-	};
-
-	return ops[step];
-}
-
 static void
 send_op(struct part *part)
 {
@@ -532,15 +479,15 @@ send_op(struct part *part)
 	int bad;
 
 	if (part->run != NULL) {
-		job_name(part, job, sizeof(job));
+		part_job_name(part, job, sizeof(job));
 		l.arm = part->run->arm;
-		l.offset = log_offset(part);
+		l.offset = part_log_offset(part);
 	} else if (part->step == PART_SHIP) {
 		l.arm = part->ship_arm;
 	}
 	buf_init(&script, 16U * 1024 * 1024);
 	buf_clear(&part->out);
-	bad = launch_script(&script, op_of(part->step), &l, &s->why);
+	bad = launch_script(&script, part_op(part->step), &l, &s->why);
 	if (bad == 0) {
 		part->stream = transport->ops->exec(transport, part->pod,
 						    LAUNCH_COMMAND, &cb, part,

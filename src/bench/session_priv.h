@@ -100,7 +100,7 @@ struct session {
 	struct err why; /* of the last pod that failed */
 };
 
-/* session_runs.c: records and judgement. */
+/* session_runs.c: records; session_judge.c: judgement and results. */
 void session_runs_init(struct session *s);
 void session_runs_release(struct session *s);
 /* Write run.json, read the log, note what only the session knows. */
@@ -127,6 +127,16 @@ void part_begin(struct part *part);
 void part_release(struct part *part);
 /* The bench is over: end what runs, give the locks back. */
 void part_stop(struct part *part);
+
+/* session_log.c */
+/* The name of the run's job on the pod. */
+void part_job_name(const struct part *part, char *out, size_t size);
+/* Keep the bytes of the log that came; -1 when they cannot be kept. */
+int part_take_log(struct part *part, const struct launch_reply *reply);
+/* Bytes of the log that are here. */
+uint64_t part_log_offset(const struct part *part);
+/* The command of a step. */
+enum launch_op part_op(enum part_step step);
 
 /* session.c */
 void session_note(struct session *s, const char *fmt, ...)

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What a part of a bench fetches, and by which commands. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "bench/session_priv.h"
+
+void
+part_job_name(const struct part *part, char *out, size_t size)
+{
+	const struct session_run *run = part->run;
+
+	(void)snprintf(out, size, run->attempt > 0 ? "%s.r%u" : "%s", run->id,
+		       run->attempt);
+}
+
+int
+part_take_log(struct part *part, const struct launch_reply *reply)
+{
+	struct session *s = part->session;
+	char file[FOLDER_PATH_SIZE];
+
+	if (reply->data.len == 0)
+		return 0;
+	session_run_file(part->run, s->plan->log, file, sizeof(file));
+	return folder_append(s->setup.path, file, reply->data, &s->why);
+}
+
+uint64_t
+part_log_offset(const struct part *part)
+{
+	const struct session *s = part->session;
+	char file[FOLDER_PATH_SIZE];
+
+	session_run_file(part->run, s->plan->log, file, sizeof(file));
+	return folder_size(s->setup.path, file);
+}
+
+enum launch_op
+part_op(enum part_step step)
+{
+	static const enum launch_op ops[] = {
+		[PART_PREFLIGHT] = LAUNCH_PREFLIGHT,
+		[PART_SHIP] = LAUNCH_SHIP,
+		[PART_LOCK] = LAUNCH_LOCK,
+		[PART_START] = LAUNCH_START,
+		[PART_WATCH] = LAUNCH_STATE,
+		[PART_CUT] = LAUNCH_CUT,
+		[PART_GPU] = LAUNCH_GPU,
+		[PART_ABORT] = LAUNCH_ABORT,
+		[PART_FINISH] = LAUNCH_FINISH,
+		[PART_STOP] = LAUNCH_STOP,
+		[PART_CLEAN] = LAUNCH_CLEAN,
+	};
+
+	return ops[step];
+}

@@ -334,16 +334,22 @@ put_case(struct canvas *canvas, struct rect line, const struct harness_run *run,
 	put_columns(canvas, line, failed ? STYLE_ALARM : STYLE_NORMAL, texts);
 }
 
+/* The verifier's run whose cases are shown: the iteration's, else the first. */
+static const struct harness_post *
+cases_of(const struct harness_pick *pick)
+{
+	return pick->it != NULL && pick->it->post.n_cases > 0
+		       ? &pick->it->post
+		       : &pick->run->baseline;
+}
+
 static void
 detail_cases(struct canvas *canvas, struct rect r,
 	     const struct harness_pick *pick)
 {
 	static const char *const head[] = { "case", "best", "median",
 					    "on base" };
-	const struct harness_post *post =
-		pick->it != NULL && pick->it->post.n_cases > 0
-			? &pick->it->post
-			: &pick->run->baseline;
+	const struct harness_post *post = cases_of(pick);
 
 	if (post->n_cases == 0) {
 		canvas_line(canvas, r, STYLE_HINT,
@@ -481,9 +487,17 @@ harness_panel_detail(struct canvas *canvas, struct rect rect,
 	size_t n = texts_of(pick, texts);
 	char title[96];
 
-	if (detail < HARNESS_DETAIL_TEXTS) {
+	if (detail == HARNESS_DETAIL_CASES && cases_of(pick)->n_cases > 0 &&
+	    cases_of(pick) != &pick->run->baseline)
+		(void)snprintf(title, sizeof(title),
+			       "cases of iteration %u  [ ]", pick->it->number);
+	else if (detail == HARNESS_DETAIL_CASES)
+		(void)snprintf(title, sizeof(title),
+			       "cases of the baseline  [ ]");
+	else if (detail < HARNESS_DETAIL_TEXTS)
 		(void)snprintf(title, sizeof(title), "%s  [ ]",
 			       details[detail].title);
+	if (detail < HARNESS_DETAIL_TEXTS) {
 		details[detail].draw(canvas, panel_box(canvas, rect, title),
 				     pick);
 		return;

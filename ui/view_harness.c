@@ -19,8 +19,9 @@ enum focus { FOCUS_RUNS, FOCUS_ITERATIONS, FOCUS_TEXT };
 struct harness {
 	struct table runs, iterations;
 	enum focus focus;
-	unsigned int detail;	  /* enum harness_detail, and texts */
-	size_t up;		  /* lines back in a text */
+	unsigned int detail; /* enum harness_detail, and texts */
+	size_t up;	     /* lines back in a text */
+	size_t of_run; /* row whose iterations are shown, + 1; 0: none yet */
 	struct harness_pick pick; /* while it draws or acts */
 	const struct harness_view *view;
 };
@@ -94,6 +95,23 @@ pick_row(const struct harness_view *view, size_t row)
 	return pick;
 }
 
+/* A run that is shown anew begins at its best iteration, else at its last. */
+static void
+begin_iterations(struct harness *h)
+{
+	const struct harness_run *run = h->pick.run;
+
+	if (h->of_run == h->runs.selected + 1)
+		return;
+	h->of_run = h->runs.selected + 1;
+	h->iterations.selected = h->iterations.rows;
+	h->iterations.selected -= h->iterations.selected > 0;
+	for (size_t i = 0; run != NULL && i < run->n_iterations; i++)
+		if (run->best.present &&
+		    run->iterations[i].number == run->best.iteration)
+			h->iterations.selected = i;
+}
+
 static void
 take_pick(struct harness *h, const struct ui_shared *shared)
 {
@@ -106,6 +124,7 @@ take_pick(struct harness *h, const struct ui_shared *shared)
 	h->pick = pick_row(h->view, h->runs.selected);
 	table_set_rows(&h->iterations,
 		       h->pick.run != NULL ? h->pick.run->n_iterations : 0);
+	begin_iterations(h);
 	if (h->iterations.rows > 0)
 		h->pick.it = &h->pick.run->iterations[h->iterations.selected];
 	if (h->pick.run != NULL && h->detail >= harness_detail_count(&h->pick))
@@ -432,8 +451,6 @@ harness_act(void *state, struct ui_shared *shared, enum action action,
 	if (!table_act(h->focus == FOCUS_RUNS ? &h->runs : &h->iterations,
 		       action))
 		return UI_IGNORED;
-	if (h->focus == FOCUS_RUNS)
-		h->iterations.selected = 0;
 	return UI_HANDLED;
 }
 
@@ -445,7 +462,6 @@ harness_click(void *state, struct ui_shared *shared, int x, int y)
 	take_pick(h, shared);
 	if (table_click(&h->runs, x, y)) {
 		h->focus = FOCUS_RUNS;
-		h->iterations.selected = 0;
 		return true;
 	}
 	if (h->focus == FOCUS_TEXT || !table_click(&h->iterations, x, y))

@@ -20,7 +20,10 @@ files, by_key, known, refused = {}, {}, [], set()
 globs, named, new_globs, new_named = [], [], [], []
 step, chunk, quiet, going, last_id = 0.2, 1 << 18, False, False, 0
 inbuf, heard, seq, ino, wds, dirs = b'', mono(), 0, -1, {}, set()
-near = set()
+rounds = 0
+near, room = set(), select.poll()
+room.register(1, select.POLLOUT)
+room.register(0, select.POLLIN)
 scan_at, scanned, poll_at, beat_at = 0, 0, 0, 0
 
 table = []
@@ -54,20 +57,24 @@ def take():
 	heard = mono()
 
 # Write all; while the client does not read, hear it still.
-def out(head, data=b''):
-	b = memoryview(head + data)
+def put(data):
+	b = memoryview(data)
 	while len(b):
 		try:
 			b = b[os.write(1, b):]
 		except BlockingIOError:
-			p = select.poll()
-			p.register(1, select.POLLOUT)
-			p.register(0, select.POLLIN)
-			for fd, ev in p.poll(5000):
+			for fd, ev in room.poll(5000):
 				if fd == 0:
 					take()
 			if mono() - heard > DEAD:
 				sys.exit(0)
+
+def out(head, data=b''):
+	if len(data) > 65536:
+		put(head)
+		put(data)
+	else:
+		put(head + data)
 
 def line(*words):
 	return (' '.join(str(w) for w in words) + '\n').encode()
@@ -86,7 +93,7 @@ def home(path):
 
 def command(words):
 	global step, chunk, quiet, going, seq, globs, named, new_globs
-	global new_named, scan_at
+	global new_named, scan_at, rounds
 	w = words[0]
 	if w == b'I':
 		step = max(0.02, int(words[1]) / 1000.0)
@@ -105,7 +112,7 @@ def command(words):
 		globs, named = new_globs, new_named
 		new_globs, new_named = [], []
 		refused.clear()
-		scan_at, going = 0, True
+		scan_at, going, rounds = 0, True, 0
 		rewatch()
 	elif w == b'Q':
 		quiet = words[1] == b'1'
@@ -350,6 +357,16 @@ def lost():
 			if d.inode() == r[1][1] and r in known:
 				start(os.path.join(where, d.name), True)
 
+# Is what is known either open or nowhere near, seen twice?  A log may be
+# rotated while we look.
+def settled(seen):
+	global rounds
+	lost()
+	look_near(seen)
+	rounds += 1
+	left = [r[1][1] in near for r in known if r[8]]
+	return not left or rounds >= 5 or rounds >= 2 and not any(left)
+
 def scan():
 	global going, scanned, scan_at
 	seen = matches()
@@ -363,12 +380,12 @@ def scan():
 	for key, paths in seen.items():
 		if key not in by_key:
 			start(paths[0])
-	if going:
-		lost()
+	again = going and not quiet and not settled(seen)
+	if going and not again:
 		out(line('S', len(files)))
 		going = False
 	scanned = mono()
-	scan_at = scanned + 1
+	scan_at = scanned + (0.1 if again else 1)
 
 def turn(hot):
 	global poll_at, scan_at

@@ -14,7 +14,7 @@ umask 077
 nonce=$2 T='' quiet=0 step=0.2 chunk=4 ids='' held='' nl='
 '
 NG=0 NF=0 ng=0 nf=0 NR=0 last=0 going=0 pseq=0 cseq=0 scans=0 beat=0 heard=0
-scan_at=0 text='' gone='' idle=0
+scan_at=0 text='' gone='' idle=0 nears='' rounds=0
 for d in /dev/shm "${TMPDIR:-/tmp}" /tmp; do
 	T=$d/hgf.$nonce.$$
 	mkdir -m 700 "$T" 2>/dev/null && echo 0 0 . 2>/dev/null >"$T/s" && break
@@ -369,10 +369,34 @@ scan() {
 	fi
 	age
 	[ $going = 1 ] || return
-	lost
+	if [ $quiet = 0 ]; then
+		lost
+		settled || {
+			scan_at=$((now + 100))
+			return
+		}
+	fi
 	set -- $ids
 	printf 'S %s\n' $#
 	going=0
+}
+
+# Is what is known either open or nowhere near, seen twice?  A log may be
+# rotated while we look.
+settled() {
+	look_near
+	rounds=$((rounds + 1)) jj=0 left=0 here=0
+	while [ $jj -lt $NR ]; do
+		jj=$((jj + 1))
+		eval "x=\$R_$jj k=\$RK_$jj y=\$RS_$jj"
+		[ -n "$x" ] && [ $y = R ] || continue
+		left=1
+		eval "p=\${n_$k:-}"
+		[ -z "$p" ] || here=1
+	done
+	[ $left = 0 ] || [ $rounds -ge 5 ] || {
+		[ $rounds -ge 2 ] && [ $here = 0 ]
+	}
 }
 
 match() {
@@ -424,7 +448,8 @@ age() {
 
 # The files that lie where the known ones lay, in n_<key>; blind: not all.
 look_near() {
-	jj=0 listed='' tries=0 blind=0
+	for k in $nears; do eval "n_$k=''"; done
+	jj=0 listed='' tries=0 blind=0 nears=''
 	while [ $jj -lt $NR ]; do
 		jj=$((jj + 1))
 		eval "p=\$RP_$jj"
@@ -452,6 +477,7 @@ look_near() {
 			jj=$((jj - 1)) listed=''
 			continue
 		}
+		nears="$nears $near"
 		for k in $near; do
 			eval "n_$k=\$1"
 			shift
@@ -500,7 +526,7 @@ obey() {
 			quiet=$key
 			;;
 		GO)
-			NG=$ng NF=$nf ng=0 nf=0 going=1
+			NG=$ng NF=$nf ng=0 nf=0 going=1 rounds=0
 			i=0
 			while [ $i -lt $NG ]; do
 				i=$((i + 1))

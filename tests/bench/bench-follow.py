@@ -56,6 +56,20 @@ def tool(box, transport, variant, *args, **kw):
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, **kw)
 
 
+def blind(box):
+    """A folder with a python3 that has no inotify, as on a network volume."""
+    path = box + "/blind"
+    os.mkdir(path)
+    with open(path + "/python3", "w") as f:
+        f.write("#!%s\nimport os, sys\n"
+                "args = [a.replace('inotify_init1,', 'no_such_call,')"
+                " for a in sys.argv[1:]]\n"
+                "os.execv(sys.executable, [sys.executable] + args)\n"
+                % sys.executable)
+    os.chmod(path + "/python3", 0o755)
+    return path
+
+
 class Received:
     """When each line came, by one reader: of ours, ends of bytes; of tail,
     the lines themselves."""
@@ -110,6 +124,11 @@ def latency(box):
                 "%s, follower %s" % (transport, variant),
                 tool(box, transport, variant, "-n", "-g",
                      tempfile.mkdtemp(dir=box), box + "/lat/*.log"), True))
+    for name, path in (("", ""), (", no inotify", blind(box) + ":")):
+        env = dict(os.environ, PATH=path + os.environ["PATH"])
+        readers.append(Received("local, follower py" + name, tool(
+            box, "local", "py", "-n", "-g", tempfile.mkdtemp(dir=box),
+            box + "/lat/*.log", env=env), True))
     readers.append(Received("ssh pod tail -F", subprocess.Popen(
         ["ssh", "pod", "exec tail -q -n +1 -F " + box + "/lat/*.log"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE), False))
@@ -205,6 +224,21 @@ def timed_tool(box, transport, variant, size, *args):
     return (last - first) / 1e9
 
 
+def timed_libssh2(box, size):
+    """A bare cat over libssh2, its bytes only counted."""
+    rig = box + "/rig"
+    probe = os.path.join(BUILD, "tests/integration/t-transport")
+    args = [probe, "-q", "-I", "-i", rig + "/id_ed25519", "-k",
+            rig + "/known_hosts", "libssh2:pod"]
+    start = time.monotonic()
+    subprocess.run(args + ["true"], check=True, stdout=subprocess.DEVNULL)
+    login = time.monotonic() - start
+    start = time.monotonic()
+    subprocess.run(args + ["cat " + box + "/backlog.log"], check=True,
+                   stdout=subprocess.DEVNULL)
+    return time.monotonic() - start - login
+
+
 def timed_cat(box, size, args):
     child = subprocess.Popen(["ssh", *args, "pod", "cat",
                               box + "/backlog.log"],
@@ -237,6 +271,8 @@ def backlog(box):
     show("ssh pod cat, its own cipher", timed_cat(box, size, []))
     show("ssh pod cat, aes128-ctr hmac-sha2-512",
          timed_cat(box, size, LIBSSH2_CIPHER))
+    if "libssh2" in TRANSPORTS:
+        show("bare cat over libssh2", timed_libssh2(box, size))
     for transport in ["local"] + TRANSPORTS:
         for variant in ("py", "sh"):
             show("%s, follower %s" % (transport, variant),
@@ -248,6 +284,7 @@ def backlog(box):
 def main():
     box = tempfile.mkdtemp(prefix="hgym-bench-")
     only = sys.argv[1:]
+    print("%d cores, load %.1f before" % (os.cpu_count(), os.getloadavg()[0]))
     try:
         if subprocess.call(["sh", SSHD, "start", box + "/rig"]):
             print("no sshd can be started here")

@@ -116,7 +116,7 @@ class Log:
         bad = []
         for i, kept in enumerate(self.kept):
             if not same(kept, self.mirror(i)):
-                bad.append((self.path, i))
+                bad.append((self.path, i, kept, self.mirror(i)))
         return bad
 
 
@@ -259,15 +259,16 @@ def main():
         bad, left = soak.finish()
     except (TimeoutError, subprocess.TimeoutExpired) as e:
         print("# %s; last: %s" % (e, soak.last))
-        bad, left = [("timeout", 0)], []
+        bad, left = [("timeout",)], []
         soak.end()
     generations = sum(len(x.kept) for x in soak.files)
     print("# %.1f MB, %d files, %d generations, %d sshd killed, %d restarts"
           % (soak.written / 1e6, FILES, generations, soak.kills,
              soak.restarts))
     print("# %s" % soak.events)
-    for path, i in bad[:10]:
-        print("# wrong: %r %d" % (path, i))
+    for wrong in bad[:10]:
+        print("# wrong: %r %s" % (wrong, [
+            os.path.getsize(p) for p in wrong[2:] if os.path.exists(p)]))
     good = (soak.kills >= KILLS, not bad, not left)
     for n, text in enumerate(("enough connections were killed",
                               "every generation is mirrored to the byte",

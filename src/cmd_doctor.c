@@ -191,7 +191,7 @@ check_config(struct doctor *d)
 	d->has_conf = true;
 	if (d->conf.path == NULL)
 		say(d, "config", DOCTOR_WARN,
-		    "write one (man hgym-tui.conf) to follow pods",
+		    "write one (man hgym-tui-config) to follow pods",
 		    "there is no configuration file");
 	else
 		say(d, "config", DOCTOR_OK, NULL, "%s", d->conf.path);

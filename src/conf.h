@@ -10,7 +10,7 @@
 #include "base/str.h"
 
 /*
- * The configuration file ("hgym-tui.config/1", man hgym-tui.conf) as it was
+ * The configuration file ("hgym-tui.config/1", man hgym-tui-config) as it was
  * meant: `~` expanded, paths of this machine absolute (relative ones belong
  * to the folder of the file), defaults filled in.  All strings are owned by
  * the struct; one that was not given is NULL, a number NAN.

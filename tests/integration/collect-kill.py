@@ -126,7 +126,7 @@ def rows(args, env):
 
 
 OWN = {"run_id", "pod", "path", "gen", "first_seen", "last_seen", "file",
-       "lines", "bytes"}
+       "lines", "bytes", "group"}
 
 
 def plain(row):

@@ -174,7 +174,7 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 {
 	static const char *const empty[] = {
 		"No pods.",
-		"Name them in the configuration (man hgym-tui.conf).",
+		"Name them in the configuration (man hgym-tui-config).",
 		"hgym-tui doctor says where it is.", NULL
 	};
 	struct pods *pods = state;

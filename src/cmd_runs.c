@@ -198,7 +198,8 @@ const struct cmd cmd_runs = {
 	.help = "One row a run: the keys of `parse` (see OUTPUT), and run_id, "
 		"pod, path, the group it is\nof by the configuration, and gen, "
 		"which counts how often the file at that path was\ntruncated "
-		"or replaced.  A run is `running` while its log is followed; then "
+		"or replaced.  A run is `running` while its log is "
+		"followed; then "
 		"it is what\nits log says so far.",
 	.options = options,
 	.exec = run,

@@ -435,6 +435,13 @@ harness_act(void *state, struct ui_shared *shared, enum action action,
 	take_pick(h, shared);
 	if (action == ACTION_METRIC_NEXT || action == ACTION_METRIC_PREV)
 		return next_detail(h, action == ACTION_METRIC_NEXT);
+	if (action == ACTION_BENCH_START && h->pick.run != NULL) {
+		ui_say(shared,
+		       "hgym-tui harness --ab --run %s %s > ab.json; hgym-tui "
+		       "bench run ab.json",
+		       h->pick.run->id, h->pick.place->title);
+		return UI_HANDLED;
+	}
 	if (action == ACTION_OPEN && h->focus < FOCUS_TEXT &&
 	    h->iterations.rows > 0) {
 		h->focus++;
@@ -477,7 +484,7 @@ const struct view_ops view_harness = {
 	.name = "Harness",
 	.open = ACTION_VIEW_HARNESS,
 	.state_size = sizeof(struct harness),
-	.places = IN_CHARTS,
+	.places = IN_CHARTS | IN_BENCH,
 	.watches = MODEL_HARNESS,
 	.hints = hints,
 	.draw = harness_draw,

@@ -65,18 +65,25 @@ group_uses(const struct board *board, const struct board_group *group,
 	return false;
 }
 
+/* A column that a group has, and the decimals of its scores there. */
+struct shown {
+	const struct board_column *column;
+	int decimals;
+};
+
 static void
-put_head(FILE *stream, const struct board_column *const *columns, size_t n)
+put_head(FILE *stream, const struct shown *columns, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		(void)fprintf(stream, "| %s ",
-			      columns[i]->format == FORMAT_NOTE
+			      columns[i].column->format == FORMAT_NOTE
 				      ? "note"
-				      : columns[i]->title);
+				      : columns[i].column->title);
 	(void)fputs("|\n", stream);
 	for (size_t i = 0; i < n; i++)
-		(void)fputs(columns[i]->format == FORMAT_NAME ||
-					    columns[i]->format == FORMAT_NOTE
+		(void)fputs(columns[i].column->format == FORMAT_NAME ||
+					    columns[i].column->format ==
+						    FORMAT_NOTE
 				    ? "|:--"
 				    : "|--:",
 			    stream);
@@ -84,9 +91,8 @@ put_head(FILE *stream, const struct board_column *const *columns, size_t n)
 }
 
 static void
-put_row(FILE *stream, const struct board *board,
-	const struct board_column *const *columns, size_t n,
-	const struct board_row *row)
+put_row(FILE *stream, const struct board *board, const struct shown *columns,
+	size_t n, const struct board_row *row)
 {
 	const struct board_group *group = &board->groups[row->group];
 	struct buf text;
@@ -94,13 +100,13 @@ put_row(FILE *stream, const struct board *board,
 	buf_init(&text, CELL_MAX);
 	for (size_t i = 0; i < n; i++) {
 		buf_clear(&text);
-		board_cell(&text, columns[i], group, row,
-			   board_decimals(board, group, columns[i]));
+		board_cell(&text, columns[i].column, group, row,
+			   columns[i].decimals);
 		(void)fputs("| ", stream);
-		put_text(stream,
-			 text.len > 0 || columns[i]->format == FORMAT_NOTE
-				 ? text.data
-				 : "—");
+		put_text(stream, text.len > 0 || columns[i].column->format ==
+							 FORMAT_NOTE
+					 ? text.data
+					 : "—");
 		(void)fputc(' ', stream);
 	}
 	(void)fputs("|\n", stream);
@@ -109,24 +115,22 @@ put_row(FILE *stream, const struct board *board,
 
 /* The means in bold; "mean" stands in the first column. */
 static void
-put_mean(FILE *stream, const struct board *board,
-	 const struct board_column *const *columns, size_t n,
+put_mean(FILE *stream, const struct shown *columns, size_t n,
 	 const struct board_group *group)
 {
 	struct buf text;
 
 	buf_init(&text, CELL_MAX);
 	for (size_t i = 0; i < n; i++) {
-		bool number = columns[i]->format != FORMAT_NAME &&
-			      columns[i]->format != FORMAT_PLAIN;
+		bool number = columns[i].column->format != FORMAT_NAME &&
+			      columns[i].column->format != FORMAT_PLAIN;
 
 		buf_clear(&text);
 		if (i == 0)
 			buf_append_str(&text, number ? "mean " : "mean");
 		if (number)
-			board_mean_cell(
-				&text, columns[i], group,
-				board_decimals(board, group, columns[i]));
+			board_mean_cell(&text, columns[i].column, group,
+					columns[i].decimals);
 		if (text.len > 0)
 			(void)fprintf(stream, "| **%s** ", text.data);
 		else
@@ -209,14 +213,16 @@ void
 board_print_md_group(FILE *stream, const struct board *board,
 		     const struct board_group *group, bool all_tests)
 {
-	const struct board_column *columns[MAX_COLUMNS];
+	struct shown columns[MAX_COLUMNS];
 	struct buf title;
 	size_t n = 0;
 
 	for (const struct board_column *c = board_columns; c->title != NULL;
 	     c++)
 		if (group_uses(board, group, c))
-			columns[n++] = c;
+			columns[n++] =
+				(struct shown){ c, board_decimals(board, group,
+								  c) };
 	buf_init(&title, CELL_MAX);
 	utf8_sanitize(&title, str_from(group->title));
 	(void)fputs("### ", stream);
@@ -229,7 +235,7 @@ board_print_md_group(FILE *stream, const struct board *board,
 			put_row(stream, board, columns, n,
 				board->rows[group->rows[i]]);
 		if (group->n_counted > 0)
-			put_mean(stream, board, columns, n, group);
+			put_mean(stream, columns, n, group);
 		(void)fputc('\n', stream);
 	}
 	put_items(stream, board, group, all_tests);

@@ -48,6 +48,7 @@ struct table {
 	size_t n_columns;
 	size_t widths[MAX_COLUMNS];
 	size_t decimals[MAX_COLUMNS]; /* most of a score column's cells */
+	int of_group[MAX_COLUMNS];    /* those of the group at hand */
 	struct line *lines;
 	size_t n_lines, cap_lines;
 };
@@ -138,8 +139,7 @@ add_row(struct table *t, const struct board_group *group,
 	buf_init(&text, CELL_MAX);
 	for (size_t i = 0; i < t->n_columns; i++) {
 		buf_clear(&text);
-		board_cell(&text, t->columns[i], group, row,
-			   board_decimals(t->board, group, t->columns[i]));
+		board_cell(&text, t->columns[i], group, row, t->of_group[i]);
 		set_cell(t, line, i, &text, !group->is_values);
 	}
 	buf_release(&text);
@@ -157,9 +157,8 @@ add_mean(struct table *t, const struct board_group *group)
 		if (t->columns[i]->format == FORMAT_PLAIN)
 			buf_append_str(&text, "");
 		else
-			board_mean_cell(
-				&text, t->columns[i], group,
-				board_decimals(t->board, group, t->columns[i]));
+			board_mean_cell(&text, t->columns[i], group,
+					t->of_group[i]);
 		set_cell(t, line, i, &text, false);
 	}
 	buf_release(&text);
@@ -246,6 +245,8 @@ add_group(struct table *t, const struct board_group *group, size_t rank)
 {
 	if (rank > 1)
 		(void)add_line(t, LINE_BLANK);
+	for (size_t i = 0; i < t->n_columns; i++)
+		t->of_group[i] = board_decimals(t->board, group, t->columns[i]);
 	add_heading(t, group, rank);
 	add_titles(t);
 	for (size_t i = 0; i < group->n_rows; i++)

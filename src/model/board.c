@@ -23,6 +23,7 @@ board_init(struct board *board, const struct track *track)
 		.nats_per_bpb = RUN_ABSENT,
 		.nats_source = "given",
 	};
+	map_init(&board->group_index);
 }
 
 void
@@ -56,6 +57,7 @@ board_release(struct board *board)
 	}
 	for (size_t i = 0; i < board->n_groups; i++)
 		group_release(&board->groups[i]);
+	map_release(&board->group_index, NULL);
 	free(board->rows);
 	free(board->groups);
 	free(board->rank);
@@ -66,20 +68,23 @@ board_release(struct board *board)
 static size_t
 group_get(struct board *board, const char *key, bool is_values)
 {
-	struct board_group *group;
+	char *name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
+	size_t found = (size_t)map_get(&board->group_index, str_from(name));
 
-	for (size_t i = 0; i < board->n_groups; i++)
-		if (board->groups[i].is_values == is_values &&
-		    strcmp(board->groups[i].key, key) == 0)
-			return i;
-	board->groups = xgrow(board->groups, board->n_groups,
+	if (found == 0) {
+		board->groups =
+			xgrow(board->groups, board->n_groups,
 			      &board->cap_groups, sizeof(*board->groups));
-	group = &board->groups[board->n_groups];
-	*group = (struct board_group){
-		.key = xstrdup(key),
-		.is_values = is_values,
-	};
-	return board->n_groups++;
+		board->groups[board->n_groups++] = (struct board_group){
+			.key = xstrdup(key),
+			.is_values = is_values,
+		};
+		found = board->n_groups;
+		(void)map_set(&board->group_index, str_from(name),
+			      (void *)found);
+	}
+	free(name);
+	return found - 1;
 }
 
 static struct board_row *
@@ -186,6 +191,9 @@ board_set_baseline(struct board *board, const char *key, struct err *err)
 const struct board_group *
 board_baseline(const struct board *board)
 {
+	if (board->rank != NULL || board->baseline > 0)
+		return board->baseline > 0 ? &board->groups[board->baseline - 1]
+					   : NULL;
 	for (size_t i = 0; i < board->n_groups; i++)
 		if (board->groups[i].is_baseline)
 			return &board->groups[i];
@@ -256,34 +264,46 @@ name_all(struct board *board)
 	}
 }
 
+/* What decides the place of a group. */
+struct place {
+	double mean;
+	size_t index;
+};
+
 /* Best mean first; groups without one at the end, as they came. */
-static bool
-goes_before(const struct board_group *a, const struct board_group *b)
+static int
+compare_places(const void *a, const void *b)
 {
-	if (run_has(a->stats.mean) != run_has(b->stats.mean))
-		return run_has(a->stats.mean);
-	return a->stats.mean < b->stats.mean;
+	const struct place *x = a, *y = b;
+
+	if (run_has(x->mean) != run_has(y->mean))
+		return run_has(x->mean) ? -1 : 1;
+	if (run_has(x->mean) && x->mean != y->mean)
+		return x->mean < y->mean ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 static void
 rank_all(struct board *board)
 {
-	board->rank = xcalloc(board->n_groups + 1, sizeof(*board->rank));
-	for (size_t i = 0; i < board->n_groups; i++) {
-		size_t at = i;
+	struct place *places = xcalloc(board->n_groups + 1, sizeof(*places));
 
-		for (;
-		     at > 0 && goes_before(&board->groups[i],
-					   &board->groups[board->rank[at - 1]]);
-		     at--)
-			board->rank[at] = board->rank[at - 1];
-		board->rank[at] = i;
-	}
+	board->rank = xcalloc(board->n_groups + 1, sizeof(*board->rank));
+	for (size_t i = 0; i < board->n_groups; i++)
+		places[i] = (struct place){ board->groups[i].stats.mean, i };
+	qsort(places, board->n_groups, sizeof(*places), compare_places);
+	for (size_t i = 0; i < board->n_groups; i++)
+		board->rank[i] = places[i].index;
+	free(places);
 }
 
 void
 board_compute(struct board *board)
 {
+	const struct board_group *baseline = board_baseline(board);
+
+	if (baseline != NULL)
+		board->baseline = (size_t)(baseline - board->groups) + 1;
 	name_all(board);
 	board_count(board);
 	board_judge(board);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/map.h"
 #include "model/board_stats.h"
 #include "model/track.h"
 #include "parsers/run.h"
@@ -173,7 +174,9 @@ struct board {
 	size_t n_rows, cap_rows;
 	struct board_group *groups; /* owned; best first once computed */
 	size_t n_groups, cap_groups;
-	size_t *rank; /* owned; groups in the order to show */
+	struct map group_index; /* "v" or "k" and the key, to index + 1 */
+	size_t *rank;		/* owned; groups in the order to show */
+	size_t baseline; /* index + 1 once computed; 0: none, or not yet */
 };
 
 #define BOARD_MAX_ROWS 100000U

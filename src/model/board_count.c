@@ -45,12 +45,6 @@ choose_score(const struct board *board, const struct board_group *group)
 		       : loss;
 }
 
-static bool
-same_seed(const struct run *a, const struct run *b)
-{
-	return run_has(a->seed) && run_has(b->seed) && a->seed == b->seed;
-}
-
 /*
  * Two runs with the same score, steps and training time: one run told twice,
  * unless their seeds differ, or the time is one of full tenths of a minute
@@ -179,25 +173,33 @@ mark_use(struct board_row *row, const struct run_number *score)
 	}
 }
 
+/* A seed as the key of a map. */
+static void
+seed_key(char *key, size_t size, double seed)
+{
+	(void)snprintf(key, size, "%.17g", seed);
+}
+
 /* Mark the rows whose seed a counted row before them of the group has. */
 static void
 mark_seeds(struct board *board, const struct board_group *group)
 {
+	struct map seen;
+	char key[32];
+
+	map_init(&seen);
 	for (size_t i = 0; i < group->n_rows; i++) {
 		struct board_row *row = board->rows[group->rows[i]];
 
-		for (size_t k = 0; k < i && row->use == BOARD_COUNTED; k++) {
-			const struct board_row *other =
-				board->rows[group->rows[k]];
-
-			if (other->use != BOARD_COUNTED ||
-			    !same_seed(&row->run, &other->run))
-				continue;
-			row->seed_again = true;
-			board_row_note(row, "seed %.0f again", row->run.seed);
-			break;
-		}
+		if (row->use != BOARD_COUNTED || !run_has(row->run.seed))
+			continue;
+		seed_key(key, sizeof(key), row->run.seed);
+		if (map_set(&seen, str_from(key), row) == NULL)
+			continue;
+		row->seed_again = true;
+		board_row_note(row, "seed %.0f again", row->run.seed);
 	}
+	map_release(&seen, NULL);
 }
 
 /* The value a number has in each counted row; how many have it. */
@@ -221,32 +223,36 @@ size_t
 board_seed_values(const struct board *board, const struct board_group *group,
 		  double *values, double *seeds)
 {
-	double *own = xcalloc(group->n_rows + 1, sizeof(*own));
 	size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
+	struct map slots; /* of seeds, + 1 */
+	char key[32];
 	size_t n = 0;
 
+	map_init(&slots);
 	for (size_t i = 0; i < group->n_rows; i++) {
 		const struct board_row *row = board->rows[group->rows[i]];
-		size_t k = n;
+		size_t k = 0;
 
 		if (row->use != BOARD_COUNTED)
 			continue;
-		for (k = 0; row->seed_again && k < n; k++)
-			if (own[k] == row->run.seed)
-				break;
-		if (!row->seed_again || k == n) {
-			k = n++;
-			own[k] = row->run.seed;
-			values[k] = 0;
+		seed_key(key, sizeof(key), row->run.seed);
+		if (run_has(row->run.seed))
+			k = (size_t)map_get(&slots, str_from(key));
+		if (k == 0) {
+			k = ++n;
+			values[k - 1] = 0;
+			if (seeds != NULL)
+				seeds[k - 1] = row->run.seed;
+			if (run_has(row->run.seed))
+				(void)map_set(&slots, str_from(key), (void *)k);
 		}
 		/* A running mean: exact for one run a seed. */
-		runs[k]++;
-		values[k] += (row->score - values[k]) / (double)runs[k];
+		runs[k - 1]++;
+		values[k - 1] +=
+			(row->score - values[k - 1]) / (double)runs[k - 1];
 	}
-	for (size_t k = 0; seeds != NULL && k < n; k++)
-		seeds[k] = own[k];
+	map_release(&slots, NULL);
 	free(runs);
-	free(own);
 	return n;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/dist.h"
+#include "base/map.h"
 #include "base/xalloc.h"
 #include "model/board_internal.h"
 
@@ -85,28 +86,39 @@ test_baseline(struct board_verdict *v, const struct board_stats *a,
 	v->tests[TRACK_TEST_E] = board_test_pooled(a, b, margin);
 }
 
+/* The seeds that both ran, in the order of the group. */
 static void
 compare_seeds(const struct board *board, struct board_group *group,
 	      const struct board_group *base)
 {
-	size_t n_a = group->n_counted, n_b = base->n_counted;
-	double *a = xcalloc(2 * n_a + 1, sizeof(*a));
-	double *b = xcalloc(2 * n_b + 1, sizeof(*b));
+	double *a = xcalloc(2 * group->n_counted + 1, sizeof(*a));
+	double *b = xcalloc(2 * base->n_counted + 1, sizeof(*b));
+	double *a_seeds = a + group->n_counted, *b_seeds = b + base->n_counted;
+	size_t n_a = board_seed_values(board, group, a, a_seeds);
+	size_t n_b = board_seed_values(board, base, b, b_seeds);
 	struct board_verdict *v = &group->verdict;
+	struct map of_base; /* seed to its value */
+	char key[32];
 
-	n_a = board_seed_values(board, group, a, a + n_a);
-	n_b = board_seed_values(board, base, b, b + n_b);
+	map_init(&of_base);
+	for (size_t k = 0; k < n_b; k++) {
+		(void)snprintf(key, sizeof(key), "%.17g", b_seeds[k]);
+		if (run_has(b_seeds[k]))
+			(void)map_set(&of_base, str_from(key), &b[k]);
+	}
 	v->common = xcalloc(n_a + 1, sizeof(*v->common));
 	for (size_t i = 0; i < n_a; i++) {
-		double seed = a[group->n_counted + i];
+		const double *other;
 
-		for (size_t k = 0; k < n_b; k++)
-			if (b[base->n_counted + k] == seed)
-				v->common[v->n_common++] =
-					(struct board_common_seed){
-						seed, a[i] - b[k]
-					};
+		(void)snprintf(key, sizeof(key), "%.17g", a_seeds[i]);
+		other = run_has(a_seeds[i]) ? map_get(&of_base, str_from(key))
+					    : NULL;
+		if (other != NULL)
+			v->common[v->n_common++] =
+				(struct board_common_seed){ a_seeds[i],
+							    a[i] - *other };
 	}
+	map_release(&of_base, NULL);
 	free(a);
 	free(b);
 }

@@ -45,6 +45,7 @@ class Model(nn.Module):
         self.embed = nn.Embedding(VOCAB, WIDTH)
         self.blocks = nn.ModuleList(Block() for _ in range(LAYERS))
         self.norm = nn.RMSNorm(WIDTH)
+        nn.init.normal_(self.embed.weight, std=0.02)
 
     def forward(self, tokens, targets):
         x = self.embed(tokens)

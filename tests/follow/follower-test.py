@@ -346,6 +346,33 @@ class Suite:
         self.ok(g.has(d + b"/a.log", b"x"), "noise of a login shell")
         g.close()
 
+    def t_rotated_while_looking(self, f, d):
+        """A known log is rotated out of the globs during the first look."""
+        text = os.urandom(500)
+        good = True
+        for i in range(6):
+            e = d + b"/%d" % i
+            os.mkdir(e)
+            for k in range(30):
+                put(e + b"/a%02d.log" % k, b"x" * 1000)
+            log = e + b"/m.log"
+            put(log, text)
+            st = os.stat(log)
+            g = self.new()
+            g.until(lambda: g.hello)
+            g.say(resume_line(7, (st.st_dev, st.st_ino), text[:300], log),
+                  b"G " + escape(e + b"/") + b"\\0052.log", b"GO")
+            g.pause(0.01 + 0.05 * i)
+            os.rename(log, log + b".1")
+            put(log, b"the next")
+            old = []
+            good &= g.has(log, b"the next") and g.until(lambda: g.scanned)
+            old = [x for x in g.files.values() if x.key == 7]
+            good &= bool(old) and g.until(
+                lambda: bytes(old[0].data[300:]) == text[300:])
+            g.close()
+        self.ok(good, "rotated during the first look: both are read")
+
     def t_rotations(self, f, d):
         """Rotate at random while writing; every byte must come."""
         written = {}

@@ -178,7 +178,9 @@ drive_loop(const struct bench_drive *drive, const struct remote_pod *remotes,
 	   struct driver *driver, struct err *err)
 {
 	const struct session_cb cb = { on_note, on_end, driver };
-	const struct fleet_options options = { 0 };
+	const struct fleet_options options = {
+		.accept_new = drive->accept_new,
+	};
 	struct format_set *formats;
 	struct fleet *fleet;
 

@@ -38,6 +38,7 @@ struct bench_drive {
 	const char *id, *path;
 	enum session_mode mode;
 	enum bench_print print; /* the report on stdout at the end */
+	bool accept_new;	/* unknown host keys */
 };
 
 /*

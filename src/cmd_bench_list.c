@@ -191,10 +191,11 @@ exec_abort(struct cmd_args *args, struct err *err)
 			"bench abort ends programs on pods: not with "
 			"--read-only");
 	else if (seize(path, &lock, err) == 0)
-		status = bench_drive(
-			&(struct bench_drive){ args->env, &plan, id, path,
-					       SESSION_ABORT, BENCH_QUIET },
-			err);
+		status =
+			bench_drive(&(struct bench_drive){ args->env, &plan, id,
+							   path, SESSION_ABORT,
+							   BENCH_QUIET, false },
+				    err);
 	if (lock >= 0) {
 		folder_remove(path, "abort");
 		(void)close(lock);
@@ -219,10 +220,11 @@ exec_clean(struct cmd_args *args, struct err *err)
 			"bench clean removes files on pods: not with "
 			"--read-only");
 	else if (folder_lock(path, &lock, err) == 0)
-		status = bench_drive(
-			&(struct bench_drive){ args->env, &plan, id, path,
-					       SESSION_CLEAN, BENCH_QUIET },
-			err);
+		status =
+			bench_drive(&(struct bench_drive){ args->env, &plan, id,
+							   path, SESSION_CLEAN,
+							   BENCH_QUIET, false },
+				    err);
 	if (lock >= 0)
 		(void)close(lock);
 	plan_release(&plan);

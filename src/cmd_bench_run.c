@@ -23,6 +23,7 @@ enum option {
 	OPTION_YES,
 	OPTION_DETACH,
 	OPTION_DRY,
+	OPTION_ACCEPT,
 	OPTION_JSON,
 	OPTION_MD,
 };
@@ -31,6 +32,7 @@ static const struct cmd_option run_options[] = {
 	{ 'y', "yes", NULL, "do not ask before it begins" },
 	{ 0, "detach", NULL, "return at once, drive it in the background" },
 	{ 'n', "dry-run", NULL, "show what would run, and stop" },
+	{ 0, "accept-new", NULL, "accept host keys that are not known yet" },
 	{ 0, "json", NULL, "print verdict.json at the end" },
 	{ 0, "md", NULL, "print Markdown at the end" },
 	{ 0, NULL, NULL, NULL },
@@ -186,7 +188,7 @@ detach(const char *path, struct err *err)
 }
 
 struct request {
-	bool yes, detach, dry;
+	bool yes, detach, dry, accept_new;
 	enum bench_print print;
 };
 
@@ -197,7 +199,8 @@ start_bench(const struct cmd_args *args, const struct plan *plan,
 	struct bench_drive drive = { .env = args->env,
 				     .plan = plan,
 				     .mode = SESSION_RUN,
-				     .print = q->print };
+				     .print = q->print,
+				     .accept_new = q->accept_new };
 	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
 	char *base = bench_base();
 	int lock = -1, status = -1, child = 1;
@@ -237,6 +240,7 @@ exec_run(struct cmd_args *args, struct err *err)
 		q.yes |= option == OPTION_YES;
 		q.detach |= option == OPTION_DETACH;
 		q.dry |= option == OPTION_DRY;
+		q.accept_new |= option == OPTION_ACCEPT;
 		if (option == OPTION_JSON)
 			q.print = BENCH_JSON;
 		else if (option == OPTION_MD)
@@ -314,8 +318,8 @@ exec_attach(struct cmd_args *args, struct err *err)
 		if (strcmp(state.state, "running") == 0)
 			status = bench_drive(
 				&(struct bench_drive){ args->env, &plan, id,
-						       path, SESSION_RUN,
-						       print },
+						       path, SESSION_RUN, print,
+						       false },
 				err);
 		else
 			status = bench_report(&plan, id, path, print, err);

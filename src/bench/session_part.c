@@ -18,6 +18,8 @@
 #define BUSY_RETRY_MS 1000
 /* Answers that make no sense, in a row, before the pod is given up. */
 #define MAX_NONSENSE 5
+/* A pod that is gone when the bench ends is asked so often (a minute). */
+#define LAST_TRIES 10
 /* How often a run is repeated because its GPU was slowed down. */
 #define MAX_REPEATS 2
 /* A pod whose GPUs are taken is asked again for this long. */
@@ -422,6 +424,11 @@ on_no_answer(struct part *part, const struct stream_exit *exit)
 		part_fail(part, "its shell gives no sensible answer");
 		return;
 	}
+	if (part->tries >= LAST_TRIES && part->step >= PART_ABORT) {
+		part_fail(part, "it cannot be reached, to end what may run "
+				"there");
+		return;
+	}
 	if (part->tries++ == 0)
 		session_note(part->session, "%s: %s; trying again",
 			     pod_id(part),
@@ -454,6 +461,7 @@ on_close(void *user, const struct stream_exit *exit)
 	if (exit->err.code != ERR_NONE || !reply.understood) {
 		on_no_answer(part, exit);
 	} else {
+		part->reached = true;
 		if (part->step != PART_START)
 			part->tries = 0;
 		on_reply(part, &reply, exit);
@@ -537,6 +545,13 @@ part_stop(struct part *part)
 	if (part->step == PART_ENDED || part->step == PART_ABORT ||
 	    part->step == PART_FINISH || part->step == PART_STOP)
 		return;
+	part->tries = 0;
+	/* Where no command was ever answered, nothing runs. */
+	if (!part->reached && part->session->setup.mode == SESSION_RUN &&
+	    part->next == 0) {
+		part_fail(part, "it was never reached");
+		return;
+	}
 	/* A command in flight is let go: its answer is of no use now. */
 	if (part->stream != NULL) {
 		part->step = PART_ABORT;

@@ -72,6 +72,7 @@ struct part {
 	struct loop_timer *timer;
 	int64_t started_ms; /* mono, of the run */
 	unsigned int tries; /* of the command in a row */
+	bool reached;	    /* it has answered */
 	bool failed;
 };
 

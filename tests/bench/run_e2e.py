@@ -296,6 +296,13 @@ def refused(rig):
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"no folder /nowhere" in done.stderr,
        "a folder that is not there", (done.returncode, done.stderr))
+    path = rig.bench("gone", [rig.pod("p1", transport="openssh",
+                                      ssh="nobody@127.0.0.1:1")],
+                     {"env": {}}, budget={"minutes": 0.05})
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(done.returncode == 4 and b"never reached" in done.stderr,
+       "a pod that is not there ends with the budget",
+       (done.returncode, done.stderr))
     done = rig.tui("bench", "clean", "lost")
     ok(done.returncode == 0, "is cleaned", done.stderr)
 

@@ -213,7 +213,7 @@ static void
 set_absent(struct run_row *row, const char *key)
 {
 	if (strcmp(key, "status") == 0)
-		row->run.status = RUN_RUNNING;
+		row->run.status = RUN_UNKNOWN;
 }
 
 static int

@@ -157,8 +157,9 @@ find_across(struct board *board)
 static void
 mark_use(struct board_row *row, const struct run_number *score)
 {
-	const char *status = row->run.status == RUN_RUNNING
-				     ? "not finished"
+	const char *status = row->run.status == RUN_RUNNING ? "not finished"
+			     : row->run.status == RUN_UNKNOWN
+				     ? "end unknown"
 				     : run_status_name(row->run.status);
 
 	row->score = run_number_get(&row->run, score);

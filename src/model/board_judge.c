@@ -302,7 +302,7 @@ word_group(const struct board *board, struct board_group *group,
 		(void)snprintf(v->text, sizeof(v->text), "BASELINE");
 	} else if (group->n_counted == 0) {
 		v->word = BOARD_WORD_NO_RUNS;
-		(void)snprintf(v->text, sizeof(v->text), "NO FINISHED RUN");
+		(void)snprintf(v->text, sizeof(v->text), "NO RUN COUNTS");
 	} else if (broken[0] != '\0') {
 		v->word = BOARD_WORD_INVALID;
 		(void)snprintf(v->text, sizeof(v->text), "INVALID (%s)",

@@ -338,7 +338,7 @@ def test_status():
     lines = '{"seed": 1, "status": null, "final_bpb": 1.05}\n'
     g = groups("-", stdin=lines)[0]
     ok(g["n"] == 0 and g["mean_bpb"] is None and
-       g["verdict"] == "NO FINISHED RUN", "nor is a null", g)
+       g["verdict"] == "NO RUN COUNTS", "nor is a null", g)
 
 
 def test_wrong():

@@ -443,7 +443,7 @@ test_uncounted(void)
 	is_near(g->stats.se, RUN_ABSENT, 0, "nor a standard error");
 	is_str(board.rows[2]->note, "diverged, not counted", "said why");
 	is_str(board.rows[3]->note, "no final_bpb, not counted", "said why");
-	is_str(board.groups[1].verdict.text, "NO FINISHED RUN", "no run");
+	is_str(board.groups[1].verdict.text, "NO RUN COUNTS", "no run");
 	is_near(board.groups[1].stats.mean, RUN_ABSENT, 0, "no mean");
 	is_int((long long)board.rank[2], 1, "and the last place");
 	board_release(&board);

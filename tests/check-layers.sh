@@ -16,6 +16,7 @@ src/model   base parsers
 src/loop    base
 src/gen     base
 src/harness base parsers
+src/harness base parsers
 remote      base loop transport.h
 src/store   base loop model parsers/run.h parsers/metric.h
 src/bench   base loop model parsers transport.h

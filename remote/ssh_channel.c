@@ -23,33 +23,11 @@ blocked_or_lost(int rc)
 	return rc == LIBSSH2_ERROR_EAGAIN ? OP_AGAIN : OP_LOST;
 }
 
-/* Call op; note when its packet is half sent. */
-static enum op_result
-run_op(struct ssh_channel *c, enum op_result (*op)(struct ssh_channel *))
-{
-	struct ssh_conn *conn = c->conn;
-	enum op_result result = op(c);
-
-	if (result == OP_GONE)
-		return result;
-	if (result == OP_AGAIN &&
-	    libssh2_session_block_directions(conn->session) &
-		    LIBSSH2_SESSION_BLOCK_OUTBOUND) {
-		conn->pending = c;
-		c->op = op;
-	} else if (conn->pending == c) {
-		conn->pending = NULL;
-	}
-	return result;
-}
-
 void
 ssh_channel_free(struct ssh_channel *c)
 {
 	struct ssh_conn *conn = c->conn;
 
-	if (conn->pending == c)
-		conn->pending = NULL;
 	if (conn->opening == c)
 		conn->opening = NULL;
 	list_remove(&c->in_conn);
@@ -173,7 +151,8 @@ op_write(struct ssh_channel *c)
 
 	if (c->write_closed && c->s != NULL)
 		buf_clear(&c->s->in);
-	if (c->write_closed || !fill_chunk(c))
+	/* What waits for the socket is enough. */
+	if (c->write_closed || ssh_io_is_full(&c->conn->io) || !fill_chunk(c))
 		return OP_IDLE;
 	n = libssh2_channel_write(c->channel, c->chunk + c->chunk_sent,
 				  c->chunk_len - c->chunk_sent);
@@ -295,7 +274,7 @@ read_all(struct ssh_channel *c, enum op_result (*op)(struct ssh_channel *))
 	enum op_result result, all = OP_IDLE;
 
 	for (size_t n = 0; n < STREAM_BUDGET; n += 16384) {
-		result = run_op(c, op);
+		result = op(c);
 		if (result != OP_PROGRESS)
 			return result == OP_LOST ? OP_LOST : all;
 		all = OP_PROGRESS;
@@ -311,14 +290,14 @@ turn_running(struct ssh_channel *c)
 	};
 	enum op_result result, all = OP_IDLE;
 
-	for (size_t i = 0; i < 4 && c->conn->pending == NULL; i++) {
-		result = i < 2 ? run_op(c, ops[i]) : read_all(c, ops[i]);
+	for (size_t i = 0; i < 4; i++) {
+		result = i < 2 ? ops[i](c) : read_all(c, ops[i]);
 		if (result == OP_LOST)
 			return OP_LOST;
 		if (result == OP_PROGRESS)
 			all = OP_PROGRESS;
 	}
-	if (c->conn->pending != NULL || all == OP_PROGRESS)
+	if (all == OP_PROGRESS)
 		return all;
 	if (c->s == NULL) {
 		c->step = CHANNEL_FREE;
@@ -343,11 +322,5 @@ ssh_channel_turn(struct ssh_channel *c)
 
 	if (c->step == CHANNEL_RUN)
 		return turn_running(c);
-	return run_op(c, ops[c->step]);
-}
-
-enum op_result
-ssh_channel_repeat(struct ssh_channel *c)
-{
-	return run_op(c, c->op);
+	return ops[c->step](c);
 }

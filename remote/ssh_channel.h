@@ -5,11 +5,9 @@
 #include "remote/ssh_conn.h"
 
 /*
- * Channels of a libssh2 session.  Two rules of libssh2 shape them: a call
- * that could not send all of its packet (EAGAIN with the outbound direction
- * blocked) must be repeated with the same arguments before any other may
- * send; and data of one channel is taken in while another is read, so all
- * are read until none has more before the socket is polled.
+ * Channels of a libssh2 session.  Data of one is taken in while another is
+ * read, so all are read until none has more before the socket is polled; and
+ * libssh2 opens one at a time.
  */
 
 #define SSH_PACKET_BYTES 32768U
@@ -37,7 +35,6 @@ struct ssh_channel {
 	struct stream *s; /* NULL: cancelled, or a probe */
 	LIBSSH2_CHANNEL *channel;
 	enum channel_step step;
-	enum op_result (*op)(struct ssh_channel *c); /* to repeat, if pending */
 	char *command;	   /* owned: must outlive the stream while it is sent */
 	int64_t begun_ms;  /* of the open */
 	int64_t reopen_ms; /* not before; 0: at once */
@@ -50,8 +47,6 @@ struct ssh_channel {
 
 /* Do what this channel can do now. */
 enum op_result ssh_channel_turn(struct ssh_channel *c);
-/* Repeat the call of the connection's pending channel. */
-enum op_result ssh_channel_repeat(struct ssh_channel *c);
 /* Its stream may be read: the socket is worth polling for it. */
 bool ssh_channel_may_read(const struct ssh_channel *c);
 /* Take the channel out of its connection and free it. */

@@ -15,8 +15,8 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
-/* A server that says more before the end of the handshake is none. */
-#define EARLY_MAX_BYTES (128U * 1024)
+/* Received in one turn of the loop while shaking hands. */
+#define HANDSHAKE_BUDGET (64U * 1024)
 
 static const struct {
 	const char *words;
@@ -26,44 +26,6 @@ static const struct {
 	SSH_STEP_LIST(X)
 #undef X
 };
-
-/* libssh2's receive function: errors are negative errno. */
-static ssize_t
-on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
-	void **abstract)
-{
-	struct ssh_io *io = *abstract;
-	ssize_t n;
-
-	if (io->dead)
-		return -ECONNRESET;
-	if (io->early && io->early_bytes > EARLY_MAX_BYTES)
-		return -EPROTO;
-	if (io->budget == 0)
-		return -EAGAIN;
-	n = recv(fd, buffer, length < io->budget ? length : io->budget, flags);
-	if (n < 0)
-		return errno == EINTR ? -EAGAIN : -errno;
-	if (io->budget != SIZE_MAX)
-		io->budget -= (size_t)n;
-	io->early_bytes += (size_t)n;
-	return n;
-}
-
-static ssize_t
-on_send(libssh2_socket_t fd, const void *buffer, size_t length, int flags,
-	void **abstract)
-{
-	const struct ssh_io *io = *abstract;
-	ssize_t n;
-
-	if (io->dead)
-		return -EPIPE;
-	n = send(fd, buffer, length, flags | MSG_NOSIGNAL);
-	if (n < 0)
-		return errno == EINTR ? -EAGAIN : -errno;
-	return n;
-}
 
 void
 ssh_conn_enter(struct ssh_conn *conn, enum ssh_step step)
@@ -87,7 +49,8 @@ ssh_conn_error(const struct ssh_conn *conn, struct err *err, enum err_code code,
 	libssh2_session_last_error(conn->session, &message, NULL, 0);
 	buf_init(&clean, 200);
 	utf8_sanitize(&clean, str_from(message != NULL ? message : ""));
-	err_set(err, code, "%s: %s", what, clean.data);
+	err_set(err, code, "%s: %s (libssh2 %d)", what, clean.data,
+		libssh2_session_last_errno(conn->session));
 	buf_release(&clean);
 }
 
@@ -97,7 +60,8 @@ free_session(struct ssh_conn *conn)
 {
 	if (conn->session == NULL)
 		return;
-	if (conn->step == SSH_READY && conn->pending == NULL)
+	conn->io.blocks = false;
+	if (conn->step == SSH_READY)
 		libssh2_session_disconnect(conn->session, "bye");
 	conn->io.dead = true;
 	libssh2_session_set_blocking(conn->session, 0);
@@ -114,6 +78,7 @@ destroy(struct ssh_conn *conn)
 	ssh_net_close(conn);
 	ssh_target_release(&conn->target);
 	known_keys_clear(&conn->known);
+	ssh_io_release(&conn->io);
 	buf_release(&conn->key_base64);
 	if (conn->auth != NULL)
 		ssh_auth_wipe(conn->auth);
@@ -356,25 +321,18 @@ handshake_failed(struct ssh_conn *conn, int rc)
 }
 
 static void
-watch_session(struct ssh_conn *conn)
-{
-	unsigned int events = LOOP_READ;
-
-	if (libssh2_session_block_directions(conn->session) &
-	    LIBSSH2_SESSION_BLOCK_OUTBOUND)
-		events |= LOOP_WRITE;
-	loop_fd_set(conn->watch, events);
-}
-
-static void
 go_on_handshake(struct ssh_conn *conn)
 {
 	int rc;
 
-	conn->io.budget = EARLY_MAX_BYTES;
-	rc = libssh2_session_handshake(conn->session, conn->fd);
+	conn->io.budget = HANDSHAKE_BUDGET;
+	rc = ssh_io_flush(&conn->io) != 0
+		     ? LIBSSH2_ERROR_SOCKET_SEND
+		     : libssh2_session_handshake(conn->session, conn->fd);
 	if (rc == LIBSSH2_ERROR_EAGAIN) {
-		watch_session(conn);
+		loop_fd_set(conn->watch,
+			    LOOP_READ | (ssh_io_is_full(&conn->io) ? LOOP_WRITE
+								   : 0));
 		return;
 	}
 	if (rc != 0) {
@@ -401,31 +359,13 @@ on_ready(void *user, unsigned int events)
 		loop_fd_set(conn->watch, 0);
 }
 
-/* The callbacks of libssh2 are set as data pointers. */
-static void
-set_callback(LIBSSH2_SESSION *session, int type, void (*fn)(void))
-{
-	union {
-		void (*in)(void);
-		void *out;
-	} cast = { .in = fn };
-
-	libssh2_session_callback_set(session, type, cast.out);
-}
-
 void
 ssh_conn_connected(struct ssh_conn *conn)
 {
 	ssh_conn_enter(conn, SSH_HANDSHAKE);
-	conn->session = libssh2_session_init_ex(NULL, NULL, NULL, &conn->io);
-	if (conn->session == NULL)
-		abort();
+	conn->io.fd = conn->fd;
 	conn->io.early = true;
-	libssh2_session_set_blocking(conn->session, 0);
-	set_callback(conn->session, LIBSSH2_CALLBACK_RECV,
-		     (void (*)(void))on_recv);
-	set_callback(conn->session, LIBSSH2_CALLBACK_SEND,
-		     (void (*)(void))on_send);
+	conn->session = ssh_io_session(&conn->io);
 	set_preferences(conn);
 	conn->watch = loop_fd_new(conn->loop, conn->fd, on_ready, conn);
 	go_on_handshake(conn);
@@ -455,6 +395,7 @@ ssh_start(struct remote_link *link, struct stream *s)
 		conn->loop = link->fleet->loop;
 		conn->fd = conn->proxy_fd = -1;
 		list_init(&conn->channels);
+		ssh_io_init(&conn->io);
 		buf_init(&conn->key_base64, 65536);
 		buf_init(&conn->proxy_words, 4096);
 		conn->deadline = loop_timer_new(conn->loop, on_deadline, conn);

@@ -13,6 +13,7 @@
 #include "remote/ssh_alias.h"
 #include "remote/ssh_auth.h"
 #include "remote/ssh_hostkey.h"
+#include "remote/ssh_io.h"
 
 /*
  * One libssh2 session: a table of steps that lead to SSH_READY, then
@@ -35,17 +36,6 @@ enum ssh_step {
 #define X(id, words, ms) SSH_##id,
 	SSH_STEP_LIST(X)
 #undef X
-};
-
-/*
- * What the session's own send and receive functions look at.  Belongs to
- * whoever has the session: the loop, or the job that borrows it.
- */
-struct ssh_io {
-	bool dead;  /* no byte goes in or out any more */
-	bool early; /* before the end of the handshake: few bytes only */
-	size_t early_bytes;
-	size_t budget; /* bytes that may still be received in this turn */
 };
 
 struct ssh_resolve;
@@ -81,7 +71,6 @@ struct ssh_conn {
 
 	struct list channels;
 	struct ssh_channel *opening; /* libssh2 opens one at a time */
-	struct ssh_channel *pending; /* its call must be repeated first */
 	struct loop_timer *tick;     /* looks after channels; may be NULL */
 	bool drive_posted;
 };

@@ -41,7 +41,7 @@ set_events(struct ssh_conn *conn)
 	}
 	if (list_is_empty(&conn->channels))
 		events = LOOP_READ;
-	if (conn->pending != NULL)
+	if (ssh_io_is_full(&conn->io))
 		events |= LOOP_WRITE;
 	loop_fd_set(conn->watch, events);
 }
@@ -54,8 +54,10 @@ look_at_idle(struct ssh_conn *conn)
 	char byte;
 	ssize_t n = recv(conn->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		set_events(conn);
 		return;
+	}
 	if (n > 0) {
 		ssh_channel_probe(conn);
 		return;
@@ -66,26 +68,6 @@ look_at_idle(struct ssh_conn *conn)
 	link_pump_soon(link);
 }
 
-/* The call that must be repeated; true when others may go on. */
-static bool
-repeat_pending(struct ssh_conn *conn)
-{
-	struct ssh_channel *c = conn->pending;
-	enum op_result result;
-
-	if (c == NULL)
-		return true;
-	result = ssh_channel_repeat(c);
-	if (result == OP_LOST) {
-		session_lost(conn);
-		return false;
-	}
-	if (conn->pending == NULL)
-		return true;
-	set_events(conn);
-	return false;
-}
-
 void
 ssh_conn_drive(struct ssh_conn *conn)
 {
@@ -93,8 +75,10 @@ ssh_conn_drive(struct ssh_conn *conn)
 	bool more = false;
 
 	conn->io.budget = RECEIVE_BUDGET;
-	if (!repeat_pending(conn))
+	if (ssh_io_flush(&conn->io) != 0) {
+		session_lost(conn);
 		return;
+	}
 	if (list_is_empty(&conn->channels)) {
 		look_at_idle(conn);
 		return;
@@ -104,8 +88,6 @@ ssh_conn_drive(struct ssh_conn *conn)
 		struct ssh_channel *c =
 			list_entry(at, struct ssh_channel, in_conn);
 
-		if (conn->pending != NULL)
-			break;
 		result = ssh_channel_turn(c);
 		if (result == OP_LOST) {
 			session_lost(conn);
@@ -124,7 +106,7 @@ on_drive(void *user)
 	struct ssh_conn *conn = user;
 
 	conn->drive_posted = false;
-	if (conn->pending != NULL || !list_is_empty(&conn->channels))
+	if (!list_is_empty(&conn->channels))
 		ssh_conn_drive(conn);
 }
 

@@ -304,6 +304,7 @@ on_auth_done(void *user)
 	struct ssh_conn *conn = user;
 
 	conn->in_job = false;
+	conn->io.blocks = false;
 	if (conn->link == NULL)
 		ssh_conn_orphan_done(conn);
 	else if (conn->auth->result == SSH_AUTH_NEEDS)
@@ -336,6 +337,7 @@ ssh_login_auth(struct ssh_conn *conn)
 			conn->auth->passphrases[i] = xstrdup(known);
 	}
 	conn->io.budget = SIZE_MAX;
+	conn->io.blocks = true;
 	conn->in_job = true;
 	loop_job(conn->loop, JOB_AUTH, on_auth_work, on_auth_done, conn);
 }

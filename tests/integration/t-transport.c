@@ -125,7 +125,7 @@ start_one(struct probe *probe, long i)
 		fprintf(stderr, "t-transport: %s\n", err.text);
 		exit(2);
 	}
-	if (!probe->stdin_open)
+	if (!probe->stdin_open || i > 0)
 		t->ops->close_stdin(probe->streams[i]);
 }
 

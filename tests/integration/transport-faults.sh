@@ -133,6 +133,34 @@ test_black_holes() {
 	says "the words say where" "the SSH handshake took longer"
 }
 
+# Both directions full on four channels while the relay stops and goes: half
+# sent packets must be repeated, and not a byte may be lost.
+test_stop_and_go() {
+	start_relay go "$port"
+	head -c 20000000 /dev/urandom >"$work/blob"
+	(
+		cat "$work/blob" | timeout -k 5 90 "$probe" -q -n 4 \
+			-i "$rig/id_ed25519" -k "$rig/known_hosts" \
+			"libssh2:$user@127.0.0.1:$relay_port" \
+			"cat '$work/blob' - | cksum; cat '$work/blob'" \
+			>"$work/go.out" 2>"$work/go.err"
+		echo $? >"$work/go.rc"
+	) &
+	for _ in 1 2 3 4 5 6; do
+		sleep 0.2
+		kill -USR1 "$(cat "$work/go.pid")"
+		sleep 0.4
+		kill -USR1 "$(cat "$work/go.pid")"
+	done
+	finish go
+	is "$got" 0 "stop and go, both ways, four channels"
+	sums=$(cat "$work/blob" "$work/blob" | cksum)
+	sum=$(cksum <"$work/blob" | tr '\t' ' ')
+	is "$(cat "$work/out")" \
+		$((4 * 20000000 + ${#sums} + 1 + 3 * (${#sum} + 1))) \
+		"every byte came"
+}
+
 test_stopped_server() {
 	kill -STOP "$(cat "$rig/sshd.pid")"
 	begin stopped libssh2:pod 'echo in'
@@ -232,6 +260,7 @@ test_reset
 test_killed_server
 test_restart
 test_black_holes
+test_stop_and_go
 test_stopped_server
 test_max_sessions
 test_max_startups

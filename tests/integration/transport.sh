@@ -47,6 +47,15 @@ same_for_all local
 same_for_all openssh:pod
 same_for_all libssh2:pod
 
+# Sends that take a few bytes or none: half-sent packets all the time.
+smooth=$probe
+probe=$build/tests/integration/t-transport-rough
+same_for_all libssh2:pod
+feed "$work/blob" | t -q -n 6 libssh2:pod "cat '$work/blob'; wc -c; echo e >&2"
+is "$?" 0 "rough sends: six channels, both ways"
+is "$(cat "$work/out")" $((6 * 3000000 + 8 + 5 * 2)) "every byte came"
+probe=$smooth
+
 t local 'sleep 300 & echo $!; wait' </dev/null &
 pid=$!
 wait_for test -s "$work/out"

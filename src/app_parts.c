@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "bench_feed.h"
 #include "ui/plot.h"
 
 #define STATE_MAX_BYTES (1U << 20)
@@ -103,10 +104,31 @@ execute(void *user, const struct command *command, char said[200],
 		return 0;
 	case COMMAND_BENCH_START:
 	case COMMAND_BENCH_STOP:
+		if (source->bench == NULL)
+			break;
+		return source->bench(
+			source->user,
+			command->id == COMMAND_BENCH_START ? command->name
+							   : NULL,
+			command->id == COMMAND_BENCH_STOP ? command->name
+							  : NULL,
+			said, err);
 	case COMMAND_NONE:
 		break;
 	}
 	return err_set(err, ERR_USAGE, "nothing here can do that");
+}
+
+/* What a command would run, before it is asked for. */
+static char *
+preview(void *user, const struct command *command)
+{
+	(void)user;
+	if (command->id == COMMAND_BENCH_START)
+		return bench_feed_preview(command->name, NULL, NULL);
+	if (command->id == COMMAND_BENCH_STOP)
+		return bench_feed_preview(NULL, command->name, NULL);
+	return NULL;
 }
 
 /* Alerts that were acknowledged when the program was left last. */
@@ -205,7 +227,7 @@ app_parts_init(struct app_parts *parts, const struct app_setup *setup,
 			       .track = setup->track,
 			       .alerts = &parts->alerts,
 			       .keymap = &keymap,
-			       .sink = { execute, NULL, parts },
+			       .sink = { execute, preview, parts },
 			       .read_only = setup->env->read_only };
 	const char *charset = setup->env->charset;
 

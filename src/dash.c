@@ -4,12 +4,15 @@
 
 #include "dash.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "app.h"
+#include "app_bench.h"
 #include "base/xalloc.h"
+#include "bench_feed.h"
 #include "collect.h"
 #include "feed.h"
 #include "harness/harness_dir.h"
@@ -17,7 +20,8 @@
 #include "log_paths.h"
 #include "ui/ui.h"
 
-#define POLL_BYTES (2U << 20)
+#define POLL_BYTES    (2U << 20)
+#define BENCH_POLL_MS 2000
 
 struct dash {
 	const struct cmd_env *env;
@@ -31,7 +35,10 @@ struct dash {
 	struct harness_feed *harness; /* owned; while the loop runs */
 	char *const *named;	      /* paths of the command line */
 	size_t n_named;
-	struct ui *ui; /* while the loop runs */
+	struct bench_feed *benches; /* owned */
+	int64_t benches_at_ms;	    /* mono clock, looked at last */
+	struct loop *loop;	    /* while it runs */
+	struct ui *ui;		    /* while the loop runs */
 };
 
 bool
@@ -41,11 +48,32 @@ dash_is_path(const char *word)
 }
 
 static bool
-poll_feed(void *user)
+poll_sources(void *user)
+{
+	struct dash *dash = user;
+	int64_t now = clock_real.mono_ms(&clock_real);
+
+	if (dash->benches_at_ms == 0 ||
+	    now - dash->benches_at_ms >= BENCH_POLL_MS) {
+		bench_feed_poll(dash->benches);
+		dash->benches_at_ms = now;
+	}
+	return dash->feed != NULL && feed_poll(dash->feed, POLL_BYTES);
+}
+
+static int
+launch_bench(void *user, const char *plan, const char *stop_id, char said[200],
+	     struct err *err)
 {
 	struct dash *dash = user;
 
-	return feed_poll(dash->feed, POLL_BYTES);
+	if (app_bench_launch(dash->loop, dash->env, plan, stop_id, err))
+		return -1;
+	(void)snprintf(said, 200, "%s",
+		       plan != NULL ? "the bench begins; it goes on without "
+				      "this screen"
+				    : "the bench is being ended");
+	return 0;
 }
 
 /* Open all named logs as the runs of one pod, this machine. */
@@ -142,8 +170,9 @@ start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
 {
 	struct dash *dash = user;
 
-	(void)ui;
 	(void)err;
+	dash->loop = loop;
+	dash->ui = ui;
 	dash->harness = harness_feed_new(loop, &dash->model);
 	for (size_t i = 0; i < dash->n_named; i++)
 		if (harness_dir_is(dash->named[i]))
@@ -176,6 +205,7 @@ start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
 		.keep_view = true,
 	};
 
+	dash->loop = loop;
 	dash->ui = ui;
 	if (dash->conf.n_pods == 0)
 		return 0;
@@ -246,13 +276,14 @@ run_app(struct dash *dash, struct err *err)
 		.model = &dash->model,
 		.track = &dash->track,
 		.clock = &clock_real,
-		.source = { .user = dash },
+		.source = { .poll = poll_sources,
+			    .bench = launch_bench,
+			    .user = dash },
 		.state_path = state_path,
 	};
 	int status;
 
 	if (dash->feed != NULL) {
-		setup.source.poll = poll_feed;
 		setup.source.start = start_paths;
 		setup.source.stop = stop_paths;
 	} else {
@@ -272,6 +303,7 @@ run_with_track(struct dash *dash, char *const *paths, size_t n, struct err *err)
 	int status = -1;
 
 	model_init(&dash->model);
+	dash->benches = bench_feed_new(&dash->model, &dash->conf);
 	if (load_formats(dash, err) == 0) {
 		if (n > 0)
 			dash->feed = feed_new(&dash->model, dash->formats,
@@ -279,6 +311,7 @@ run_with_track(struct dash *dash, char *const *paths, size_t n, struct err *err)
 		if (n == 0 || open_paths(dash, paths, n, err) == 0)
 			status = run_app(dash, err);
 	}
+	bench_feed_free(dash->benches);
 	feed_free(dash->feed);
 	model_release(&dash->model);
 	format_set_free(dash->formats);

@@ -1,41 +1,207 @@
 /* SPDX-License-Identifier: MIT */
-/* Bench: A/B throughput benches, running and judged. */
+/* Bench: A/B throughput benches, their verdicts, and plans to start. */
 #include "config.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "base/xalloc.h"
 #include "ui/panel.h"
+#include "ui/theme.h"
 #include "ui/view.h"
 
 struct bench {
 	struct table table;
+	int scroll;   /* lines of the report above the window */
+	size_t shown; /* which bench the scroll is of */
 };
+
+static unsigned int
+state_style(const char *state)
+{
+	if (strcmp(state, "running") == 0)
+		return STYLE_LIVE;
+	if (strcmp(state, "done") == 0)
+		return STYLE_DONE;
+	if (strcmp(state, "plan") == 0)
+		return STYLE_HINT;
+	return STYLE_WARN;
+}
+
+/* The first line of a report that is not empty: its verdict. */
+static struct str
+first_line(const char *report)
+{
+	struct str rest = str_from(report), line = { "", 0 };
+
+	while (str_next(&rest, '\n', &line))
+		if (str_trim(line).len > 0)
+			return str_trim(line);
+	return line;
+}
+
+static void
+bench_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+{
+	const struct model *model = user;
+	const struct model_bench *bench = &model->benches[row];
+	char text[FMT_SIZE];
+	struct str line;
+
+	switch (column) {
+	case 0:
+		table_cellf(cell, STYLE_NORMAL, "%s", bench->name);
+		break;
+	case 1:
+		table_cellf(cell, state_style(bench->state), "%s",
+			    bench->state);
+		break;
+	case 2:
+		table_cellf(cell, STYLE_NORMAL, "%s",
+			    fmt_clock(bench->started_ms, text));
+		break;
+	case 3:
+		table_cellf(cell, STYLE_NORMAL, "%s",
+			    fmt_number(bench->cost_usd, 2, text));
+		break;
+	default:
+		line = bench->report != NULL && !bench->is_plan
+			       ? first_line(bench->report)
+			       : str_from(bench->id);
+		table_cellf(cell, bench->is_plan ? STYLE_DIM : STYLE_NORMAL,
+			    "%.*s", (int)(line.len < 200 ? line.len : 200),
+			    line.p);
+		break;
+	}
+}
+
+static void
+draw_report(const struct bench *view, const struct model_bench *bench,
+	    struct canvas *canvas, struct rect r)
+{
+	struct str rest = str_from(
+		bench->report != NULL ? bench->report : "no runs to judge yet");
+	struct str line;
+	int y = r.y - view->scroll;
+
+	for (; y < r.y + r.h && str_next(&rest, '\n', &line); y++)
+		if (y >= r.y)
+			canvas_line(canvas, (struct rect){ r.x, y, r.w, 1 },
+				    STYLE_NORMAL, line);
+}
 
 static void
 bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
-	   struct rect rect)
+	   struct rect r)
 {
 	static const char *const empty[] = {
-		"No benches here yet.",
-		"hgym-tui bench run bench.json   starts one (it asks first)",
-		"hgym-tui bench judge            judges logs that exist", NULL
+		"No benches yet.",
+		"Name plans in the configuration (\"benches\"); b starts one.",
+		"hgym-tui bench run bench.json does the same (it asks first);",
+		"hgym-tui bench judge judges logs that exist already.", NULL
 	};
+	static const struct table_column columns[] = {
+		{ "BENCH", 18, false, 0, true },
+		{ "STATE", 11, false, 0, false },
+		{ "BEGAN UTC", 9, true, 2, false },
+		{ "COST $", 7, true, 3, false },
+		{ "VERDICT", 24, false, 0, true },
+	};
+	struct bench *view = state;
+	const struct model *model = shared->model;
+	/* The table does not write to the model. */
+	union {
+		const struct model *read;
+		void *user;
+	} shown = { model };
+	const struct table_spec spec = { columns,    5,	       bench_cell,
+					 shown.user, SIZE_MAX, false };
+	int rows;
 
-	(void)state;
-	(void)shared;
-	panel_empty(canvas, rect, empty);
+	table_set_rows(&view->table, model->n_benches);
+	if (model->n_benches == 0) {
+		panel_empty(canvas, r, empty);
+		return;
+	}
+	if (view->shown != view->table.selected) {
+		view->shown = view->table.selected;
+		view->scroll = 0;
+	}
+	rows = (int)model->n_benches + 3;
+	if (rows > r.h / 2)
+		rows = r.h / 2;
+	table_draw(&view->table, canvas,
+		   panel_box(canvas, (struct rect){ r.x, r.y, r.w, rows },
+			     "Benches"),
+		   &spec);
+	draw_report(view, &model->benches[view->table.selected], canvas,
+		    panel_box(canvas,
+			      (struct rect){ r.x, r.y + rows, r.w, r.h - rows },
+			      model->benches[view->table.selected].name));
+}
+
+static unsigned int
+start_or_stop(const struct bench *view, struct ui_shared *shared, bool start,
+	      struct command *out)
+{
+	const struct model_bench *bench =
+		&shared->model->benches[view->table.selected];
+
+	if (start != bench->is_plan) {
+		ui_say(shared, start ? "this bench was started already"
+				     : "this is a plan: nothing runs");
+		return UI_HANDLED;
+	}
+	out->id = start ? COMMAND_BENCH_START : COMMAND_BENCH_STOP;
+	out->name = xstrdup(bench->id);
+	return UI_HANDLED | UI_COMMAND;
 }
 
 static unsigned int
 bench_act(void *state, struct ui_shared *shared, enum action action,
 	  struct command *out)
 {
-	(void)state;
-	(void)shared;
-	(void)action;
-	(void)out;
-	return UI_IGNORED;
+	struct bench *view = state;
+
+	if (view->table.rows == 0)
+		return UI_IGNORED;
+	if (action == ACTION_PAGE_DOWN)
+		view->scroll += view->scroll < 1000 ? 8 : 0;
+	else if (action == ACTION_PAGE_UP)
+		view->scroll -= view->scroll > 8 ? 8 : view->scroll;
+	else if (action == ACTION_BENCH_START || action == ACTION_BENCH_STOP)
+		return start_or_stop(view, shared, action == ACTION_BENCH_START,
+				     out);
+	else
+		return table_act(&view->table, action) ? UI_HANDLED
+						       : UI_IGNORED;
+	return UI_HANDLED;
 }
 
-static const enum action hints[] = { ACTION_NONE };
+static bool
+bench_click(void *state, struct ui_shared *shared, int x, int y)
+{
+	struct bench *view = state;
+
+	(void)shared;
+	return table_click(&view->table, x, y);
+}
+
+static const char *
+bench_export(void *state, struct ui_shared *shared, struct buf *out)
+{
+	const struct bench *view = state;
+
+	if (view->table.selected < shared->model->n_benches &&
+	    shared->model->benches[view->table.selected].report != NULL)
+		buf_append_str(
+			out,
+			shared->model->benches[view->table.selected].report);
+	return "txt";
+}
+
+static const enum action hints[] = { ACTION_BENCH_START, ACTION_BENCH_STOP,
+				     ACTION_PAGE_DOWN, ACTION_NONE };
 
 const struct view_ops view_bench = {
 	.name = "Bench",
@@ -46,4 +212,6 @@ const struct view_ops view_bench = {
 	.hints = hints,
 	.draw = bench_draw,
 	.act = bench_act,
+	.click = bench_click,
+	.export = bench_export,
 };

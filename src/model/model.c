@@ -62,6 +62,18 @@ free_pod(struct model_pod *pod)
 	free(pod->gpu_name);
 }
 
+static void
+free_benches(struct model *model)
+{
+	for (size_t i = 0; i < model->n_benches; i++) {
+		free(model->benches[i].id);
+		free(model->benches[i].name);
+		free(model->benches[i].state);
+		free(model->benches[i].report);
+	}
+	free(model->benches);
+}
+
 void
 model_release(struct model *model)
 {
@@ -77,6 +89,7 @@ model_release(struct model *model)
 	}
 	for (size_t i = 0; i < model->n_events; i++)
 		free(model->events[i].text);
+	free_benches(model);
 	free(model->pods);
 	free(model->runs);
 	free(model->logs);
@@ -374,6 +387,15 @@ model_log_line(struct model *model, struct model_log *log, uint64_t line,
 		     &(struct logtail_line){ bytes.text, (uint32_t)text.len,
 					     class, line, model->n_lines++ });
 	note_change(model, MODEL_LOGS);
+}
+
+void
+model_benches_set(struct model *model, struct model_bench *benches, size_t n)
+{
+	free_benches(model);
+	model->benches = benches;
+	model->n_benches = n;
+	note_change(model, MODEL_BENCH);
 }
 
 void

@@ -100,6 +100,17 @@ struct model_event {
 #define MODEL_MAX_RUNS	 100000
 #define MODEL_LOG_LINES	 10000
 
+/* A bench with a results folder here, or a plan that could be started. */
+struct model_bench {
+	char *id;    /* owned; a plan's path */
+	char *name;  /* owned */
+	char *state; /* owned; "plan", "running", "done", .. */
+	bool is_plan;
+	int64_t started_ms, ended_ms; /* 0: unknown */
+	double cost_usd;	      /* absent: no price */
+	char *report; /* owned; the judgement as text, NULL: none yet */
+};
+
 /* HarnessGym directories that are followed (model/harness_view.h). */
 struct harness_view;
 
@@ -116,6 +127,8 @@ struct model {
 	struct model_event *events; /* ring of MODEL_MAX_EVENTS */
 	size_t n_events, cap_events, first_event;
 	const struct harness_view *harness; /* borrowed; NULL: none */
+	struct model_bench *benches;	    /* newest first, plans last */
+	size_t n_benches;
 	uint64_t generation;
 	unsigned int changed; /* enum model_part; the frame clears it */
 };
@@ -170,6 +183,10 @@ void model_log_file(struct model_log *log, const char *file);
 /* A line of it, raw bytes without the line end. */
 void model_log_line(struct model *model, struct model_log *log, uint64_t line,
 		    struct str text, enum line_class class);
+
+/* Replace the list; it and what it points to are given. */
+void model_benches_set(struct model *model, struct model_bench *benches,
+		       size_t n);
 
 /* Note an event; text is sanitised and copied. */
 void model_event_add(struct model *model, const struct model_event *event);

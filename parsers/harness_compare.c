@@ -52,7 +52,7 @@ read_post(struct harness_compare *compare, const struct harness_files *files,
 		files,
 		trial->group == group_names[0] ? HARNESS_PLAIN_ERR
 					       : HARNESS_HARNESSED_ERR,
-		NULL, trial->number, 0);
+		"", trial->number, 0);
 
 	harness_post_read(&b, &trial->post, node, (struct str){ NULL, 0 },
 			  errors != NULL
@@ -129,7 +129,7 @@ read_group_trials(struct harness_compare *compare,
 	     k <= HARNESS_MAX_TRIALS && compare->n_trials < HARNESS_MAX_TRIALS;
 	     k++) {
 		const struct harness_file *file =
-			harness_files_find(files, kind, NULL, k, 0);
+			harness_files_find(files, kind, "", k, 0);
 		const cJSON *node = file != NULL ? file->json : NULL;
 
 		if (node == NULL)

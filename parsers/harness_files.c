@@ -8,9 +8,12 @@
 #include "parsers/harness_files.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+
+#define PATH_SIZE 1024
 
 static const struct {
 	const char *pattern;
@@ -77,7 +80,10 @@ harness_path_enters(const char *path)
 	return false;
 }
 
-/* A name that is a number, or "<word>_<number>"; 0 when it is not. */
+/*
+ * A name that is a number as HarnessGym writes it (no zero before it), or
+ * "<word>_<number>"; 0 when it is not.
+ */
 static unsigned int
 number_in(struct str name)
 {
@@ -88,7 +94,8 @@ number_in(struct str name)
 		name.len -= (size_t)(bar + 1 - name.p);
 		name.p = bar + 1;
 	}
-	return str_to_u64(name, &value) && value <= HARNESS_MAX_NUMBER
+	return name.len > 0 && name.p[0] != '0' && str_to_u64(name, &value) &&
+			       value <= HARNESS_MAX_NUMBER
 		       ? (unsigned int)value
 		       : 0;
 }
@@ -169,7 +176,10 @@ file_at(struct harness_files *files, const char *path)
 
 	if (file != NULL)
 		return file;
-	if (files->n >= HARNESS_MAX_FILES || !harness_path_read(path, &what))
+	if (!harness_path_read(path, &what) || strlen(path) >= PATH_SIZE)
+		return NULL;
+	files->full |= files->n >= HARNESS_MAX_FILES;
+	if (files->n >= HARNESS_MAX_FILES)
 		return NULL;
 	file = xcalloc(1, sizeof(*file));
 	file->path = xstrdup(path);
@@ -288,18 +298,44 @@ harness_files_get(const struct harness_files *files, const char *path)
 	return map_get(&files->by_path, str_from(path));
 }
 
+/*
+ * The path of that kind: in its pattern the run for "*", the numbers for
+ * "[0-9]*"; false when it is too long.
+ */
+static bool
+make_path(char *out, size_t size, enum harness_kind kind, const char *run,
+	  const unsigned int numbers[2])
+{
+	const char *p = kinds[kind].pattern;
+	size_t used = 0, next = 0;
+
+	while (*p != '\0' && used < size) {
+		if (strncmp(p, "[0-9]*", 6) == 0 && next < 2) {
+			used += (size_t)snprintf(out + used, size - used, "%u",
+						 numbers[next++]);
+			p += 6;
+		} else if (*p == '*') {
+			used += (size_t)snprintf(out + used, size - used, "%s",
+						 run);
+			p++;
+		} else {
+			out[used++] = *p++;
+		}
+	}
+	if (used >= size)
+		return false;
+	out[used] = '\0';
+	return true;
+}
+
 const struct harness_file *
 harness_files_find(const struct harness_files *files, enum harness_kind kind,
 		   const char *run, unsigned int number, unsigned int try)
 {
-	for (size_t i = 0; i < files->n; i++) {
-		const struct harness_file *file = files->all[i];
+	const unsigned int numbers[2] = { number, try };
+	char path[PATH_SIZE];
 
-		if (file->kind == kind && file->number == number &&
-		    file->try == try &&
-		    (run == NULL || *run == '\0' ||
-		     strcmp(file->run, run) == 0))
-			return file;
-	}
-	return NULL;
+	return make_path(path, sizeof(path), kind, run, numbers)
+		       ? harness_files_get(files, path)
+		       : NULL;
 }

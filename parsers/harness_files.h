@@ -125,6 +125,7 @@ struct harness_files {
 	struct map by_path;
 	uint64_t generation; /* grows whenever a value changed */
 	unsigned int walk;
+	bool full; /* a file was left out: HARNESS_MAX_FILES */
 };
 
 void harness_files_init(struct harness_files *files);
@@ -146,7 +147,11 @@ void harness_files_walked(struct harness_files *files);
 /* The file at path, or NULL. */
 const struct harness_file *harness_files_get(const struct harness_files *files,
 					     const char *path);
-/* The file of that kind, run ("" or NULL: any), number and try; or NULL. */
+/*
+ * The file of that kind, of that run's folder ("" where it is of none), number
+ * and try; or NULL.  Not for the kinds that may stand in many places (calls
+ * beside a server, history).
+ */
 const struct harness_file *harness_files_find(const struct harness_files *files,
 					      enum harness_kind kind,
 					      const char *run,

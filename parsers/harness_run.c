@@ -189,6 +189,8 @@ static void
 read_times(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
+	const struct harness_file *config =
+		harness_files_find(b->files, HARNESS_CONFIG, run->dir, 0, 0);
 	const cJSON *captures = harness_get(
 		harness_get(b->summary, "best_checkpoint"), "captures");
 	const cJSON *template = harness_get(
@@ -209,6 +211,9 @@ read_times(struct harness_build *b)
 		if (it->updated_ms > run->end_ms)
 			run->end_ms = it->updated_ms;
 	}
+	/* One that has only begun: the time of its first file. */
+	if (run->start_ms == 0 && config != NULL)
+		run->start_ms = config->mtime_ms;
 }
 
 /* The mode of the measuring command: as its JSON says, else as asked for. */

@@ -134,6 +134,9 @@ show_workspace(struct ask *ask, const struct harness_files *files,
 	int rc;
 
 	harness_workspace_read(&ws, files, place->now_ms);
+	if (files->full)
+		(void)fprintf(stderr, "hgym-tui: more files than can be read; "
+				      "older runs are left out\n");
 	if (ask->ab)
 		rc = show_ab(&ws, place, id, err);
 	else

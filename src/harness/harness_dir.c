@@ -18,6 +18,8 @@
 #include "base/xalloc.h"
 
 #define MAX_ENTRIES 4096 /* of one folder */
+#define MAX_RUNS    64	 /* the newest */
+#define MAX_DEPTH   8
 #define RETRY_MS    20
 /* A file younger than this may change again within its own clock tick. */
 #define YOUNG_MS 2000
@@ -228,6 +230,72 @@ join(const char *prefix, const char *name)
 			       : xstrdup(name);
 }
 
+/* A run's folder, by its time. */
+struct run_folder {
+	char *name; /* owned */
+	int64_t mtime_ns;
+};
+
+static int
+newest_first(const void *a, const void *b)
+{
+	const struct run_folder *x = a, *y = b;
+
+	if (x->mtime_ns != y->mtime_ns)
+		return x->mtime_ns < y->mtime_ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static void walk(struct harness_dir *dir, int fd, const char *prefix,
+		 unsigned int depth);
+
+static void
+walk_below(struct harness_dir *dir, int at, const char *name, const char *path,
+	   unsigned int depth)
+{
+	int fd = openat(at, name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0)
+		walk(dir, fd, path, depth + 1);
+}
+
+/* The newest runs of the folder, so that old ones cannot crowd them out. */
+static void
+walk_runs(struct harness_dir *dir, DIR *folder, unsigned int depth)
+{
+	struct run_folder *runs = NULL;
+	const struct dirent *entry;
+	size_t n = 0, cap = 0;
+	struct stat st;
+
+	while ((entry = readdir(folder)) != NULL && n < MAX_ENTRIES) {
+		if (entry->d_name[0] == '.' ||
+		    (dir->run != NULL &&
+		     strcmp(entry->d_name, dir->run) != 0) ||
+		    fstatat(dirfd(folder), entry->d_name, &st,
+			    AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISDIR(st.st_mode))
+			continue;
+		runs = xgrow(runs, n, &cap, sizeof(*runs));
+		runs[n].name = xstrdup(entry->d_name);
+		runs[n++].mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 +
+				     st.st_mtim.tv_nsec;
+	}
+	if (n > 1)
+		qsort(runs, n, sizeof(*runs), newest_first);
+	for (size_t i = 0; i < n; i++) {
+		char *path = join("runs", runs[i].name);
+
+		if (i < MAX_RUNS && harness_path_enters(path))
+			walk_below(dir, dirfd(folder), runs[i].name, path,
+				   depth);
+		free(path);
+		free(runs[i].name);
+	}
+	free(runs);
+}
+
 /* Every file that counts below the folder fd (taken over), named prefix. */
 static void
 walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
@@ -240,23 +308,19 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 		(void)close(fd);
 		return;
 	}
+	if (strcmp(prefix, "runs") == 0)
+		walk_runs(dir, folder, depth);
 	while ((entry = readdir(folder)) != NULL && n++ < MAX_ENTRIES) {
 		struct harness_path what;
 		char *path = join(prefix, entry->d_name);
-		int sub;
 
-		if (harness_path_read(path, &what)) {
+		if (harness_path_read(path, &what))
 			read_file(dir, dirfd(folder), entry->d_name, path,
 				  &what);
-		} else if (depth < 8 && harness_path_enters(path) &&
-			   (dir->run == NULL || strcmp(prefix, "runs") != 0 ||
-			    strcmp(entry->d_name, dir->run) == 0)) {
-			sub = openat(dirfd(folder), entry->d_name,
-				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-					     O_CLOEXEC);
-			if (sub >= 0)
-				walk(dir, sub, path, depth + 1);
-		}
+		else if (depth < MAX_DEPTH && strcmp(prefix, "runs") != 0 &&
+			 harness_path_enters(path))
+			walk_below(dir, dirfd(folder), entry->d_name, path,
+				   depth);
 		free(path);
 	}
 	(void)closedir(folder);

@@ -393,6 +393,22 @@ test_life(void)
 	done();
 }
 
+/* A run that has only begun is the newest, though it records no time. */
+static void
+test_begun(void)
+{
+	put_at("runs/old/iterations/1/result.json",
+	       "{\"created_at\": \"2026-05-27T01:00:00Z\"}", NOW_MS);
+	put_at("runs/new/run_config.json", "{\"run_id\": \"new\"}",
+	       NOW_MS + 60000);
+	look(NOW_MS + 61000);
+	is_str(run->id, "new", "the newest run");
+	is_int(run->life.state, HARNESS_STATE_RUNNING, "is alive");
+	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED,
+	       "the one before it is not");
+	done();
+}
+
 /* A directory that was copied: times of files say nothing. */
 static void
 test_copied(void)
@@ -469,6 +485,7 @@ main(void)
 	test_failures();
 	test_stray();
 	test_life();
+	test_begun();
 	test_copied();
 	test_compare();
 	test_hostile_text();

@@ -112,6 +112,7 @@ looks_done(struct session *s)
 	for (size_t i = 0; i < s->judge.n_contrasts; i++) {
 		const struct judge_contrast *c = &s->judge.contrasts[i];
 		struct paired paired = c->paired;
+		enum look look;
 
 		if (s->arms[c->arm].aa)
 			continue;
@@ -121,10 +122,10 @@ looks_done(struct session *s)
 		paired.n = c->n_blocks;
 		if (!isnan(c->p_holm))
 			paired.p = c->p_holm;
-		if (multi_look(&paired, &rule) == LOOK_GO_ON)
+		look = multi_look(&paired, &rule);
+		/* At the last block the schedule itself ends it. */
+		if (look == LOOK_GO_ON || look == LOOK_LAST)
 			open++;
-		else if (multi_look(&paired, &rule) == LOOK_LAST)
-			open++; /* the schedule itself ends it */
 	}
 	return variants > 0 && open == 0;
 }

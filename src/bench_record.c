@@ -92,21 +92,6 @@ put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
 	return rc;
 }
 
-static int
-make_folder_of(const char *db_path, struct err *err)
-{
-	char *dir = xstrdup(db_path);
-	char *slash = strrchr(dir, '/');
-	int rc = 0;
-
-	if (slash != NULL && slash != dir) {
-		*slash = '\0';
-		rc = conf_make_dir(dir, err);
-	}
-	free(dir);
-	return rc;
-}
-
 int
 bench_record(const char *db_path, const char *id, const char *path,
 	     struct err *err)
@@ -131,7 +116,7 @@ bench_record(const char *db_path, const char *id, const char *path,
 	bench.state = state.state;
 	bench.started_ms = state.started_ms;
 	bench.ended_ms = state.ended_ms;
-	rc = make_folder_of(db_path, err);
+	rc = conf_make_dir_of(db_path, err);
 	if (rc == 0)
 		rc = put(db_path, &bench, verdict, err);
 	free(file);

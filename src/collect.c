@@ -148,26 +148,39 @@ open_mirrors(struct collect *c, struct err *err)
 	return c->mirrors != NULL ? 0 : -1;
 }
 
+/* The program's version and all that its rules are made of, as a text. */
+static char *
+rules_text(const struct format_set *formats)
+{
+	uint64_t hash = str_hash(STR_LIT(PACKAGE_VERSION));
+
+	for (size_t i = 0; i < format_set_rules(formats); i++) {
+		const struct rule *rule = format_set_rule(formats, i);
+		char *text = xasprintf("%016llx %s %s %s %d %d",
+				       (unsigned long long)hash, rule->format,
+				       rule->name, rule->pattern,
+				       (int)rule->kind, (int)rule->stage);
+
+		hash = str_hash(str_from(text));
+		free(text);
+	}
+	return xasprintf("%016llx", (unsigned long long)hash);
+}
+
 static int
 open_store(struct collect *c, struct err *err)
 {
+	char *rules = rules_text(c->o.formats);
 	const struct store_options options = {
 		.path = c->o.db_path,
 		.loop = c->o.loop,
+		.rules = rules,
 		.cb = { on_flush, on_store_state, on_room, c },
 	};
-	char *dir = xstrdup(c->o.db_path);
-	char *slash = strrchr(dir, '/');
-	int rc = 0;
 
-	if (slash != NULL && slash != dir) {
-		*slash = '\0';
-		rc = conf_make_dir(dir, err);
-	}
-	free(dir);
-	if (rc != 0)
-		return -1;
-	c->store = store_open(&options, err);
+	if (conf_make_dir_of(c->o.db_path, err) == 0)
+		c->store = store_open(&options, err);
+	free(rules);
 	if (c->store == NULL)
 		return -1;
 	c->history = c->store;

@@ -193,6 +193,20 @@ collect_file_replay(struct collect_file *file, size_t most)
 }
 
 void
+collect_file_replayed(struct collect_file *file)
+{
+	struct collect *c = file->pod->collect;
+
+	file->is_replay = false;
+	file->dirty = true;
+	if (file->tail == NULL || file->mirror == NULL)
+		return;
+	store_tail_advance(c->store, file->tail, run_reader_bytes(file->reader),
+			   run_reader_lines(file->reader));
+	store_tail_trim(c->store, file->tail, file->n_runs);
+}
+
+void
 collect_file_feed(struct collect_file *file, const void *data, size_t len)
 {
 	struct collect *c = file->pod->collect;

@@ -319,8 +319,7 @@ replay_turn(void *user)
 				return;
 			}
 			if (collect_file_replay(file, REPLAY_BLOCK) <= 0) {
-				file->is_replay = false;
-				file->dirty = true;
+				collect_file_replayed(file);
 			}
 		}
 	}

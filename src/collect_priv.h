@@ -116,6 +116,8 @@ void collect_file_identify(struct collect_file *file,
  * the end, -1 when it cannot be read.
  */
 ssize_t collect_file_replay(struct collect_file *file, size_t most);
+/* All of its mirror was fed: what comes now is new. */
+void collect_file_replayed(struct collect_file *file);
 void collect_file_feed(struct collect_file *file, const void *data, size_t len);
 /* Once a second: is its run over? */
 void collect_file_tick(struct collect_file *file, int64_t now_wall_ms);

@@ -159,6 +159,10 @@ char *conf_db_path(const struct conf *conf, const char *option);
 int conf_make_dir(const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 
+/* The same for the folder that a file is to lie in. */
+int conf_make_dir_of(const char *file, struct err *err)
+	__attribute__((warn_unused_result));
+
 /* `~` and `~/x` with $HOME put in; other texts as they are.  Owned. */
 char *conf_expand_home(const char *path);
 

@@ -123,3 +123,18 @@ conf_make_dir(const char *path, struct err *err)
 	free(copy);
 	return rc;
 }
+
+int
+conf_make_dir_of(const char *file, struct err *err)
+{
+	char *dir = xstrdup(file);
+	char *slash = strrchr(dir, '/');
+	int rc = 0;
+
+	if (slash != NULL && slash != dir) {
+		*slash = '\0';
+		rc = conf_make_dir(dir, err);
+	}
+	free(dir);
+	return rc;
+}

@@ -122,7 +122,9 @@ take_batch(struct store *store)
 			.inode = tail->inode,
 			.offset = tail->offset,
 			.lines = tail->lines,
+			.trim_runs = tail->trim_runs,
 		};
+		tail->trim_runs = SIZE_MAX;
 	}
 	store->n_dirty = 0;
 	store->writing = *batch;

@@ -54,6 +54,8 @@ static const char *const steps[] = {
 	" state TEXT NOT NULL, rc INTEGER, y_ms NUMERIC,"
 	" started_ms INTEGER, ended_ms INTEGER, detail TEXT,"
 	" PRIMARY KEY(bench_id, run)) WITHOUT ROWID;",
+	/* 3: by which rules the logs were read. */
+	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,

@@ -35,13 +35,20 @@ make_file(const char *path, struct err *err)
 	return 0;
 }
 
+/* Readers too: what a killed writer left is brought in order by them. */
+static int
+open_flags(const char *path, bool write)
+{
+	return SQLITE_OPEN_NOMUTEX |
+	       (write || access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE
+						 : SQLITE_OPEN_READONLY);
+}
+
 int
 store_open_db(const char *path, bool write, sqlite3 **db, struct err *err)
 {
-	int flags = SQLITE_OPEN_NOMUTEX |
-		    (write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
-
-	if (sqlite3_open_v2(path, db, flags, NULL) != SQLITE_OK) {
+	if (sqlite3_open_v2(path, db, open_flags(path, write), NULL) !=
+	    SQLITE_OK) {
 		schema_fail(*db, path, err);
 		(void)sqlite3_close(*db);
 		*db = NULL;
@@ -49,6 +56,9 @@ store_open_db(const char *path, bool write, sqlite3 **db, struct err *err)
 	}
 	(void)sqlite3_busy_timeout(*db, BUSY_MS);
 	(void)sqlite3_extended_result_codes(*db, 1);
+	if (!write)
+		(void)sqlite3_exec(*db, "PRAGMA query_only = ON", NULL, NULL,
+				   NULL);
 	return 0;
 }
 
@@ -95,6 +105,7 @@ add_tail(struct store *store, const char *pod, const char *name,
 	tail->name = xstrdup(name);
 	tail->path = xstrdup(name);
 	tail->gen = gen;
+	tail->trim_runs = SIZE_MAX;
 	store->tails = xgrow(store->tails, store->n_tails, &store->cap_tails,
 			     sizeof(struct store_tail *));
 	store->tails[store->n_tails++] = tail;
@@ -198,9 +209,53 @@ forget_live(sqlite3 *db, const char *path, struct err *err)
 	return 0;
 }
 
+/* The rules by which the logs were read, "" when they are not known. */
+static char *
+stored_rules(sqlite3 *db)
+{
+	sqlite3_stmt *stmt = NULL;
+	char *rules = NULL;
+
+	if (sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = 'rules'",
+			       -1, &stmt, NULL) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW)
+		rules = column_text(stmt, 0);
+	(void)sqlite3_finalize(stmt);
+	return rules != NULL ? rules : xstrdup("");
+}
+
+/* With other rules, what was read of logs that go on is to be read again. */
+static int
+renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
+{
+	char *before = stored_rules(db);
+	bool same = rules == NULL || strcmp(before, rules) == 0;
+	char *sql;
+	int rc;
+
+	free(before);
+	if (same)
+		return 0;
+	sql = sqlite3_mprintf(
+		"BEGIN IMMEDIATE;"
+		"DELETE FROM samples WHERE run_id IN (SELECT r.id FROM runs r"
+		" JOIN tails t ON t.id = r.tail_id WHERE t.ended = 0);"
+		"UPDATE tails SET lines = 0 WHERE ended = 0;"
+		"INSERT OR REPLACE INTO meta VALUES('rules', %Q);"
+		"COMMIT;",
+		rules);
+	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	sqlite3_free(sql);
+	if (rc == SQLITE_OK)
+		return 0;
+	schema_fail(db, path, err);
+	(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return -1;
+}
+
 /* Try to become the one that writes; 0 also when another one is. */
 static int
-become_writer(struct store *store, struct err *err)
+become_writer(struct store *store, const char *rules, struct err *err)
 {
 	struct err bad = { ERR_NONE, "" };
 	sqlite3 *db = NULL;
@@ -224,6 +279,7 @@ become_writer(struct store *store, struct err *err)
 	if (set_up_writer(db, store->path, err) != 0 ||
 	    schema_migrate(db, store->path, err) != 0 ||
 	    forget_live(db, store->path, err) != 0 ||
+	    renew_rules(db, store->path, rules, err) != 0 ||
 	    load_tails(store, db, err) != 0 ||
 	    load_run_ids(store, db, err) != 0) {
 		(void)sqlite3_close(db);
@@ -300,7 +356,7 @@ store_open(const struct store_options *options, struct err *err)
 			     "makes one)",
 			     store->path);
 	else if (!options->read_only)
-		rc = become_writer(store, err);
+		rc = become_writer(store, options->rules, err);
 	else
 		rc = renew_for_reader(options, err);
 	if (rc == 0)
@@ -407,6 +463,16 @@ store_tail_advance(struct store *store, struct store_tail *tail,
 		return;
 	tail->offset = offset;
 	tail->lines = lines;
+	store_touch_tail(store, tail);
+}
+
+void
+store_tail_trim(struct store *store, struct store_tail *tail, size_t n)
+{
+	if (tail->n_runs <= n)
+		return;
+	tail->n_runs = n;
+	tail->trim_runs = n;
 	store_touch_tail(store, tail);
 }
 

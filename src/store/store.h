@@ -42,6 +42,12 @@ struct store_options {
 	const char *path;
 	bool read_only;	   /* do not become the writer */
 	struct loop *loop; /* NULL: every flush is made at once, here */
+	/*
+	 * By which rules logs are read now.  Where the database was written by
+	 * other ones, the series of all logs that have not ended are forgotten:
+	 * they are to be read again from their first byte.  NULL: as ever.
+	 */
+	const char *rules;
 	struct store_cb cb;
 };
 
@@ -76,6 +82,7 @@ struct store_tail {
 	uint64_t last_line;  /* of the last sample added */
 	unsigned int seq;    /* samples of that line so far */
 	bool dirty;
+	size_t trim_runs; /* of store_tail_trim; SIZE_MAX: nothing to do */
 	int64_t *run_ids; /* by run index */
 	size_t n_runs, cap_runs;
 };
@@ -103,6 +110,9 @@ void store_tail_identify(struct store *store, struct store_tail *tail,
 /* All before offset (and the whole lines before it) has been added. */
 void store_tail_advance(struct store *store, struct store_tail *tail,
 			uint64_t offset, uint64_t lines);
+
+/* All of it was read again: it holds n runs; what is stored beyond goes. */
+void store_tail_trim(struct store *store, struct store_tail *tail, size_t n);
 
 /* The id of that run of the file; given out when it is new. */
 int64_t store_run_id(struct store *store, struct store_tail *tail,

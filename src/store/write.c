@@ -24,6 +24,12 @@
 		" ON CONFLICT(id) DO UPDATE SET dev = ?5, inode = ?6,"         \
 		" offset = ?7, lines = ?8, mirror = ?9, path = ?10,"           \
 		" ended = ?11")                                                \
+	X(TRIM_SAMPLES, "DELETE FROM samples WHERE run_id IN (SELECT id FROM"  \
+			" runs WHERE tail_id = ?1 AND run_index >= ?2)")       \
+	X(TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (SELECT id FROM"    \
+		       " runs WHERE tail_id = ?1 AND run_index >= ?2)")        \
+	X(TRIM_RUNS, "DELETE FROM runs WHERE tail_id = ?1 AND"                 \
+		     " run_index >= ?2")                                       \
 	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"      \
 		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                \
 	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
@@ -210,6 +216,23 @@ write_tail(struct writer *w, const struct batch_tail *tail, struct err *err)
 	return step(w, STATEMENT_TAIL, err);
 }
 
+/* What an earlier reading saw and this one does not. */
+static int
+trim_runs(struct writer *w, const struct batch_tail *tail, struct err *err)
+{
+	int rc = 0;
+
+	if (tail->trim_runs == SIZE_MAX)
+		return 0;
+	for (int i = STATEMENT_TRIM_SAMPLES;
+	     rc == 0 && i <= STATEMENT_TRIM_RUNS; i++) {
+		(void)sqlite3_bind_int64(w->stmts[i], 1, tail->id);
+		bind_int(w->stmts[i], 2, tail->trim_runs);
+		rc = step(w, (enum statement)i, err);
+	}
+	return rc;
+}
+
 static int
 write_events(struct writer *w, const struct batch_run *row, struct err *err)
 {
@@ -291,7 +314,9 @@ write_rows(struct writer *w, const struct batch *batch, struct err *err)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < batch->n_tails; i++)
-		rc = write_tail(w, &batch->tails[i], err);
+		rc = write_tail(w, &batch->tails[i], err) != 0
+			     ? -1
+			     : trim_runs(w, &batch->tails[i], err);
 	for (size_t i = 0; rc == 0 && i < batch->n_runs; i++)
 		rc = write_run(w, &batch->runs[i], err);
 	for (size_t i = 0; rc == 0 && i < batch->n_samples; i++)

@@ -19,6 +19,7 @@ struct batch_tail {
 	bool ended;
 	unsigned int gen;
 	uint64_t dev, inode, offset, lines;
+	size_t trim_runs; /* remove runs from this index on; SIZE_MAX: none */
 };
 
 struct batch_run {

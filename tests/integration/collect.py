@@ -213,6 +213,40 @@ def test_rotation():
     child.wait(60)
 
 
+def test_rules():
+    """With other rules a live log is read again from its first byte."""
+    put(top + "/d/t.log", "seed:5\n" + "".join(
+        f"mine {i} loss={i}.5\n" + ROW.format(i, 3, i * 50)
+        for i in range(4)))
+    configure([local("own", top + "/d/*")])
+
+    def metrics():
+        found = rows("runs", "--pod", "own")
+        return [(r["run_id"], s["metric"], s["value"]) for r in found
+                for s in rows("samples", str(r["run_id"]))
+                if s["metric"] in ("fitness", "train_loss")]
+
+    def collect():
+        same(tui("collect", "--until-idle", "1").returncode, 0, "collected")
+
+    collect()
+    before = metrics()
+    same([m[1] for m in before], ["train_loss"] * 4, "by the rules that are")
+    put(top + "/mine.json", json.dumps(
+        {"schema": "hgym-tui.format/1", "name": "mine", "rules": [
+            {"name": "m", "kind": "train", "needs": "mine ",
+             "match": r"^mine (?<step>\d+) loss=(?<fitness>\S+)"}]}))
+    configure([local("own", top + "/d/*")], formats=[top + "/mine.json"])
+    collect()
+    after = metrics()
+    same(sorted(m[1] for m in after), ["fitness"] * 4 + ["train_loss"] * 4,
+         "by one more rule, from the first line on")
+    same({m[0] for m in after}, {m[0] for m in before}, "runs keep their ids")
+    configure([local("own", top + "/d/*")])
+    collect()
+    same(metrics(), before, "and back")
+
+
 def test_unreachable():
     configure([local("here", top + "/a/*.log"),
                {"name": "far", "ssh": "x@127.0.0.1:1",
@@ -237,6 +271,7 @@ try:
     test_queries()
     test_reload()
     test_rotation()
+    test_rules()
     test_unreachable()
 finally:
     print(f"1..{count}")

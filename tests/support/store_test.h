@@ -118,12 +118,16 @@ see_all(const char *path, struct seen *seen)
 	struct store *store = open_store(path, true);
 
 	memset(seen, 0, sizeof(*seen));
-	if (store == NULL)
+	if (store == NULL) {
+		seen->samples = SIZE_MAX;
 		return;
+	}
 	if (store_each_run(store, 0, see_run, seen, &err) != 0 ||
 	    store_each_sample(store, 1, NULL, see_sample, seen, &err) != 0 ||
 	    store_each_tail(store, see_tail, seen, &err) != 0)
 		printf("# %s\n", err.text);
+	if (err.code != ERR_NONE)
+		seen->samples = SIZE_MAX;
 	(void)store_close(store, NULL);
 }
 
@@ -134,7 +138,7 @@ count_rows(const char *path, const char *sql)
 	sqlite3_stmt *stmt = NULL;
 	int n = -1;
 
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) ==
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) ==
 		    SQLITE_OK &&
 	    sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
 	    sqlite3_step(stmt) == SQLITE_ROW)

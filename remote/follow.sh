@@ -14,7 +14,7 @@ umask 077
 nonce=$2 T='' quiet=0 step=0.2 chunk=4 ids='' held='' nl='
 '
 NG=0 NF=0 ng=0 nf=0 NR=0 last=0 going=0 pseq=0 cseq=0 scans=0 beat=0 heard=0
-scan_at=0 text='' gone='' idle=0 nears='' rounds=0
+scan_at=0 text='' gone='' idle=0 nears='' rounds=0 live=0
 for d in /dev/shm "${TMPDIR:-/tmp}" /tmp; do
 	T=$d/hgf.$nonce.$$
 	mkdir -m 700 "$T" 2>/dev/null && echo 0 0 . 2>/dev/null >"$T/s" && break
@@ -159,6 +159,10 @@ resume() {
 # start PATH KEY [known]: hold the file and announce it.
 start() {
 	[ $last -lt 65536 ] || return
+	[ $live -lt 512 ] || {
+		trouble 0 24 $2 "$1"
+		return
+	}
 	{
 		{ read -r x <&7; } 8>&- >/dev/null 2>&1 &
 		h=$!
@@ -178,7 +182,7 @@ start() {
 		kill $h
 		return
 	fi
-	last=$((last + 1))
+	last=$((last + 1)) live=$((live + 1))
 	ids="$ids $last"
 	eval "m_$k=$last K_$last=$k H_$last=$h O_$last=$o S_$last=$s V_$last=0"
 	eval "A_$last=\$a Z_$last=\$z P_$last=\$1 W_$last=$now e_$k=''"
@@ -216,6 +220,7 @@ drop() {
 	eval "o=\$O_$1 k=\$K_$1 h=\$H_$1 a=\$A_$1 z=\$Z_$1 x=\$P_$1"
 	printf 'X %s %s\n' $1 $o
 	kill $h
+	live=$((live - 1))
 	NR=$((NR + 1))
 	eval "RK_$NR=$k RP_$NR=\$x m_$k=''" text=''
 	cksum_words $a
@@ -563,8 +568,7 @@ listen() {
 
 now_ms
 heard=$now idle=$now more=0 on=''
-while [ $((now - heard)) -lt 60000 ]; do
-	listen
+while listen; [ $((now - heard)) -lt 60000 ]; do
 	if [ $now -ge $beat ]; then
 		printf 'H %s %s\n' $pseq $now || exit 0
 		beat=$((now + 2000))

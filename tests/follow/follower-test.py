@@ -253,6 +253,15 @@ class Suite:
                 off + len(data) > len(text) - (1 << 16),
                 "the look ahead is the end of the file")
 
+    def t_many(self, f, d):
+        for i in range(515):
+            put(d + b"/%03d.log" % i, b"%d" % i)
+        f.follow(d + b"/*.log")
+        self.ok(f.until(lambda: len(f.errors) == 3 and sum(
+            x.data == x.path[-7:-4].lstrip(b"0") or x.data == b"0"
+            for x in f.files.values()) == 512),
+            "512 files are followed, the rest is told of")
+
     def t_untouched(self, f, d):
         logs = [d + b"/%d.log" % i for i in range(3)]
         for p in logs:

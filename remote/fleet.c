@@ -13,6 +13,8 @@
 #include "remote/link.h"
 
 #define SLEEP_CHECK_MS 5000
+/* What fits into one packet of SSH, with room to spare. */
+#define COMMAND_MAX_BYTES 30000
 
 static const char *const transport_names[] = {
 #define X(id, name) [REMOTE_##id] = (name),
@@ -83,6 +85,11 @@ fleet_exec(struct transport *t, size_t pod, const char *command,
 	if (pod >= fleet->n_links || command == NULL || cb->on_data == NULL ||
 	    cb->on_close == NULL) {
 		err_set(err, ERR_USAGE, "there is no such pod");
+		return NULL;
+	}
+	if (strlen(command) > COMMAND_MAX_BYTES) {
+		err_set(err, ERR_LIMIT, "the command has more than %d bytes",
+			COMMAND_MAX_BYTES);
 		return NULL;
 	}
 	if (fleet->closing) {

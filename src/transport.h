@@ -61,10 +61,15 @@ struct transport {
 
 struct transport_ops {
 	/*
-	 * Start command (a line for the pod's login shell; made by
-	 * remote/quote.h) on the pod of that index in the configuration.
-	 * Connects first where needed.  NULL with err only for wrong use; a
-	 * pod that cannot be reached tells on_close.
+	 * Start command (a line for the pod's login shell, at most 30000
+	 * bytes; made by remote/quote.h) on the pod of that index in the
+	 * configuration.  Connects first where needed; while the link is
+	 * WAITING it waits for the next try.  A try that fails ends all
+	 * streams of the pod with its error: exec again to try again, the
+	 * link keeps the back-off.  On a REFUSED link a stream ends after
+	 * half a second; only reconnect, or the answer to a question, tries
+	 * again there.  NULL with err only for wrong use, or when all is
+	 * being closed.
 	 */
 	struct stream *(*exec)(struct transport *t, size_t pod,
 			       const char *command, const struct stream_cb *cb,

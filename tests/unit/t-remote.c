@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* remote: names, known hosts, the gate, back-off; what needs no server. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "remote/base64.h"
+#include "remote/child.h"
+#include "remote/fleet.h"
+#include "remote/gate.h"
+#include "remote/ssh_alias.h"
+#include "remote/ssh_hostkey.h"
+#include "remote/ssh_key.h"
+#include "tests/support/tap.h"
+
+static void
+test_dest(void)
+{
+	static const struct {
+		const char *text, *user, *host;
+		int port; /* -1: an error */
+	} cases[] = {
+		{ "rp-a", NULL, "rp-a", 0 },
+		{ "root@203.0.113.7:22022", "root", "203.0.113.7", 22022 },
+		{ "a@b@host", "a@b", "host", 0 },
+		{ "[::1]:22", NULL, "::1", 22 },
+		{ "u@[fe80::1]", "u", "fe80::1", 0 },
+		{ "2001:db8::5", NULL, "2001:db8::5", 0 },
+		{ "host:65535", NULL, "host", 65535 },
+		{ "host:65536", NULL, NULL, -1 },
+		{ "host:0", NULL, NULL, -1 },
+		{ "host:", NULL, NULL, -1 },
+		{ "host:22x", NULL, NULL, -1 },
+		{ "", NULL, NULL, -1 },
+		{ "@host", NULL, NULL, -1 },
+		{ "user@", NULL, NULL, -1 },
+		{ "-oProxyCommand=x", NULL, NULL, -1 },
+		{ "-l@host", NULL, NULL, -1 },
+		{ "a b", NULL, NULL, -1 },
+		{ "[::1]x", NULL, NULL, -1 },
+		{ "a\nb", NULL, NULL, -1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ssh_dest dest;
+		struct err err = { 0 };
+		int rc = ssh_dest_parse(&dest, cases[i].text, &err);
+
+		if (cases[i].port < 0) {
+			ok(rc == -1 && err.code == ERR_CONFIG,
+			   "name %zu is refused", i);
+			continue;
+		}
+		is_str(dest.host, cases[i].host, cases[i].text);
+		is_str(dest.user, cases[i].user, "its user");
+		is_int(dest.port, cases[i].port, "its port");
+		ssh_dest_release(&dest);
+	}
+}
+
+static const char ssh_says[] =
+	"host rp\nuser golf\nhostname 203.0.113.7\nport 2222\n"
+	"identityfile ~/.ssh/%h-%r-%p\nidentityfile /k/%%d\n"
+	"identitiesonly yes\nidentityagent none\n"
+	"proxycommand nc %h %p %n\n"
+	"userknownhostsfile ~/kh1 /kh2\nglobalknownhostsfile /etc/kh\n"
+	"rubbish\nport 99999999\n\x01\n";
+
+static void
+test_target(void)
+{
+	struct remote_pod pod = { .name = "p", .ssh = "rp" };
+	struct ssh_target target = { 0 };
+	struct err err;
+
+	setenv("HOME", "/home/x", 1);
+	setenv("SSH_AUTH_SOCK", "/agent", 1);
+	is_int(ssh_target_parse(&target, &pod, STR_LIT(ssh_says), &err), 0,
+	       "what ssh -G says is read");
+	is_str(target.host, "203.0.113.7", "HostName");
+	is_str(target.known_as, "203.0.113.7", "known as its HostName");
+	is_str(target.user, "golf", "User");
+	is_int(target.port, 2222, "Port; one out of range is left out");
+	is_int((long)target.n_identities, 2, "two keys");
+	is_str(target.identities[0], "/home/x/.ssh/203.0.113.7-golf-2222",
+	       "~ %h %r %p");
+	is_str(target.identities[1], "/k/%d", "%%");
+	is_str(target.agent, NULL, "IdentityAgent none");
+	is_str(target.proxy_command, "nc 203.0.113.7 2222 rp", "ProxyCommand");
+	is_int((long)target.n_known_hosts, 3, "known_hosts files");
+	is_str(target.known_hosts[0], "/home/x/kh1", "the user's own first");
+	ssh_target_release(&target);
+
+	pod.identity = "~/mine";
+	pod.known_hosts = "/mine";
+	pod.proxy_jump = "bastion";
+	is_int(ssh_target_parse(&target, &pod, STR_LIT(ssh_says), &err), 0,
+	       "explicit keys win:");
+	is_int((long)target.n_identities, 1, "one key");
+	is_str(target.identities[0], "/home/x/mine", "the pod's");
+	is_str(target.known_hosts[0], "/mine", "its known_hosts");
+	is_str(target.proxy_jump, "bastion", "its jump host");
+	is_str(target.proxy_command, NULL, "and no ProxyCommand");
+	ssh_target_release(&target);
+
+	pod = (struct remote_pod){ .name = "p", .ssh = "u@h:23" };
+	is_int(ssh_target_parse(&target, &pod, (struct str){ NULL, 0 }, &err),
+	       0, "without an ssh program");
+	is_str(target.host, "h", "the host as it stands");
+	is_int(target.port, 23, "its port");
+	is_str(target.agent, "/agent", "the agent of the environment");
+	ok(target.n_identities == 3 && target.n_known_hosts == 2,
+	   "the default files");
+	ssh_target_release(&target);
+}
+
+#define KEY_A                                                                  \
+	"AAAAC3NzaC1lZDI1NTE5AAAAIKv1zKGzTQdaR7u5ZBD1nIyyCPXuXr9JkS7bA"        \
+	"l8JHhzM"
+#define KEY_B                                                                  \
+	"AAAAC3NzaC1lZDI1NTE5AAAAIKv1zKGzTQdaR7u5ZBD1nIyyCPXuXr9JkS7bA"        \
+	"l8JHhzN"
+#define ED "ssh-ed25519"
+
+static void
+test_known(void)
+{
+	struct known_keys known = { 0 };
+	struct buf out;
+
+	buf_init(&out, 1000);
+	known_keys_preference(&known, &out);
+	ok(strncmp(out.data, ED ",ecdsa-", 18) == 0, "ed25519 is preferred");
+	known_keys_add(&known,
+		       STR_LIT("# Host h found: line 1\n"
+			       "h ssh-ed25519 " KEY_A " comment\n"
+			       "h ssh-rsa " KEY_A "\n" /* another type inside */
+			       "h ssh-ed25519 not!base64\n"
+			       "h\n\n@what h ssh-ed25519 " KEY_B "\n"));
+	is_int((long)known.n, 1, "malformed lines and markers are skipped");
+	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_GOOD, "known");
+	is_int(known_keys_judge(&known, ED, KEY_B), KNOWN_CHANGED, "changed");
+	is_int(known_keys_judge(&known, "ecdsa-sha2-nistp256", "AAAA"),
+	       KNOWN_OTHER_TYPE, "of another type");
+	known_keys_add(&known, STR_LIT("@revoked h ssh-ed25519 " KEY_A "\n"));
+	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_REVOKED,
+	       "revoked wins over known");
+	known_keys_clear(&known);
+	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_NEW, "new");
+	buf_release(&out);
+}
+
+static void
+test_base64(void)
+{
+	struct buf text, back;
+	char data[256];
+	bool same = true;
+
+	for (int i = 0; i < 256; i++)
+		data[i] = (char)i;
+	buf_init(&text, 1000);
+	buf_init(&back, 1000);
+	for (size_t n = 0; n <= 256 && same; n++) {
+		buf_clear(&text);
+		buf_clear(&back);
+		base64_encode(&text, (struct str){ data, n }, n % 2 == 0);
+		same = base64_decode(&back,
+				     (struct str){ text.data, text.len }) &&
+		       back.len == n && memcmp(back.data, data, n) == 0;
+	}
+	ok(same, "base64 there and back, every length");
+	ok(!base64_decode(&back, STR_LIT("AA*A")), "rubbish is refused");
+	buf_release(&text);
+	buf_release(&back);
+}
+
+static void
+test_ssh_words(void)
+{
+	static const struct {
+		const char *text;
+		enum err_code code;
+		bool final;
+	} cases[] = {
+		{ "x\r\nroot@h: Permission denied (publickey).\r\n", ERR_AUTH,
+		  true },
+		{ "Host key verification failed.\n", ERR_HOSTKEY, true },
+		{ "ssh: connect to host h port 22: Connection timed out\n",
+		  ERR_TIMEOUT, false },
+		{ "ssh: Could not resolve hostname h: Name or service not "
+		  "known\n",
+		  ERR_NET, false },
+		{ "", ERR_NET, false },
+		{ "\x1b[2J\xff\n", ERR_NET, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct err err;
+		bool final =
+			child_ssh_error(&err, "pod", str_from(cases[i].text));
+
+		ok(err.code == cases[i].code && final == cases[i].final &&
+			   strchr(err.text, '\x1b') == NULL,
+		   "ssh's words: %s", err.text);
+	}
+}
+
+static int admitted;
+
+static void
+on_admit(void *user)
+{
+	(void)user;
+	admitted++;
+}
+
+static void
+test_gate(void)
+{
+	struct loop *loop = loop_new(NULL);
+	struct gate_ticket tickets[8] = { 0 };
+	struct gate gate;
+
+	gate_init(&gate, loop);
+	for (int i = 0; i < 6; i++)
+		gate_enter(&gate, &tickets[i], "one", on_admit, NULL);
+	gate_enter(&gate, &tickets[6], "two", on_admit, NULL);
+	loop_run(loop);
+	is_int(admitted, 4, "three for a host, another host besides");
+	gate_leave(&tickets[0]);
+	gate_leave(&tickets[5]); /* gives up waiting */
+	loop_run(loop);
+	is_int(admitted, 5, "one leaves, one comes");
+	gate_leave(&tickets[4]);
+	gate_leave(&tickets[1]);
+	loop_run(loop);
+	is_int(admitted, 5, "who gave up is not let in");
+	for (int i = 0; i < 8; i++)
+		gate_leave(&tickets[i]);
+	loop_free(loop);
+}
+
+#define TRIES 3
+
+struct retry {
+	struct loop *loop;
+	struct fleet *fleet;
+	int64_t delays_ms[TRIES];
+	int closed, waits;
+	struct err err;
+};
+
+static void exec_again(struct retry *retry);
+
+static size_t
+on_data(void *user, const void *data, size_t len)
+{
+	(void)user;
+	(void)data;
+	return len;
+}
+
+static void
+on_close(void *user, const struct stream_exit *exit)
+{
+	struct retry *retry = user;
+
+	retry->err = exit->err;
+	if (++retry->closed < TRIES)
+		exec_again(retry);
+	else
+		loop_stop(retry->loop);
+}
+
+static void
+exec_again(struct retry *retry)
+{
+	static const struct stream_cb cb = { .on_data = on_data,
+					     .on_close = on_close };
+	struct transport *t = fleet_transport(retry->fleet);
+
+	if (t->ops->exec(t, 0, "true", &cb, retry, NULL) == NULL)
+		abort();
+}
+
+static void
+on_link(void *user, size_t pod)
+{
+	struct retry *retry = user;
+	struct transport *t = fleet_transport(retry->fleet);
+	struct link_info info;
+
+	t->ops->link_info(t, pod, &info);
+	if (info.state == LINK_WAITING && retry->waits < TRIES)
+		retry->delays_ms[retry->waits++] =
+			info.retry_at_ms - info.since_ms;
+}
+
+/* Nobody listens on port 1 of loopback. */
+static void
+test_backoff(void)
+{
+	const struct remote_pod pod = { .name = "dead",
+					.ssh = "127.0.0.1:1",
+					.transport = REMOTE_LIBSSH2 };
+	struct retry retry = { .loop = loop_new(NULL) };
+	const struct fleet_options options = { .on_link = on_link,
+					       .user = &retry };
+	int64_t want = 500;
+
+	retry.fleet = fleet_new(retry.loop, &pod, 1, &options);
+	exec_again(&retry);
+	loop_run(retry.loop);
+	is_int(retry.closed, TRIES, "each try tells its end");
+	is_int(retry.err.code, ERR_NET, "and why");
+	for (int i = 0; i < TRIES; i++, want *= 2)
+		ok(retry.delays_ms[i] >= want * 4 / 5 - 20 &&
+			   retry.delays_ms[i] <= want * 6 / 5 + 20,
+		   "back-off %d: %d ms", i, (int)retry.delays_ms[i]);
+	fleet_free(retry.fleet);
+	loop_free(retry.loop);
+}
+
+int
+main(void)
+{
+	test_dest();
+	test_target();
+	test_known();
+	test_base64();
+	test_ssh_words();
+	test_gate();
+	test_backoff();
+	return tap_done();
+}

@@ -4,7 +4,6 @@
 
 #include "bench_record.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,13 +22,23 @@
 static int64_t
 time_of(const cJSON *object, const char *key)
 {
+	static const struct {
+		size_t at, len;
+	} fields[] = { { 0, 4 },  { 5, 2 },  { 8, 2 },
+		       { 11, 2 }, { 14, 2 }, { 17, 2 } };
 	const char *text = json_get_string(object, key, "");
-	int y, mo, d, h, mi, s;
+	int64_t v[6];
 
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d", &y, &mo, &d, &h, &mi, &s) !=
-	    6)
+	if (strlen(text) < 19)
 		return 0;
-	return clock_from_civil_s(y, mo, d, h, mi, s) * 1000;
+	for (size_t i = 0; i < 6; i++)
+		if (!str_to_i64(
+			    (struct str){ text + fields[i].at, fields[i].len },
+			    &v[i]))
+			return 0;
+	return clock_from_civil_s((int)v[0], (int)v[1], (int)v[2], (int)v[3],
+				  (int)v[4], (int)v[5]) *
+	       1000;
 }
 
 /* A tree as an owned text; NULL for none. */

@@ -39,7 +39,7 @@ demo_harness_new(struct model *model, const char *folder, int64_t begin_wall_ms)
 	demo->folder = xasprintf("%s/rmsnorm", folder);
 	demo->gen = (struct harness_gen){ .dir = demo->folder,
 					  .start_ms = begin_wall_ms };
-	(void)harness_view_add(&demo->view, "h100-a:/root/rmsnorm", NULL);
+	(void)harness_view_add(&demo->view, "h100-a:/srv/rmsnorm", NULL);
 	model->harness = &demo->view;
 	return demo;
 }

@@ -110,6 +110,8 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct collect_file *file = user;
 
+	if (file->is_behind && file->log->ahead)
+		return;
 	model_log_line(file->pod->collect->o.model, file->log, line, text,
 		       class);
 }

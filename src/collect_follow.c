@@ -22,6 +22,8 @@
 
 #define REPLAY_BLOCK   ((size_t)256 * 1024)
 #define REPLAY_TURN_MS 20
+/* So much of a log is still to come: the view shows its end meanwhile. */
+#define FAR_BEHIND_BYTES (1U << 20)
 /* The disk is full: try again after this. */
 #define DISK_RETRY_MS 2000
 
@@ -185,6 +187,7 @@ on_bytes(void *user, struct follow_file *ff, struct str data)
 
 	if (file == NULL)
 		return data.len;
+	file->is_behind = ff->size - ff->guard.offset > FAR_BEHIND_BYTES;
 	if (c->store != NULL && store_is_full(c->store)) {
 		c->is_full = true;
 		return 0;
@@ -203,6 +206,36 @@ on_bytes(void *user, struct follow_file *ff, struct str data)
 	}
 	collect_file_feed(file, data.p, data.len);
 	return data.len;
+}
+
+/*
+ * The end of a log that is far behind, for the eye: its whole lines go to the
+ * view alone.  All of it comes again in on_bytes.
+ */
+static void
+on_preview(void *user, struct follow_file *ff, uint64_t offset, struct str data)
+{
+	struct collect_follow *cf = user;
+	struct collect_file *file = ff->user;
+	struct str line;
+	const char *end;
+	bool cut;
+
+	if (file == NULL || file->log == NULL || data.len == 0)
+		return;
+	file->is_behind = true;
+	cut = offset != file->ahead_end;
+	while ((end = memchr(data.p, '\n', data.len)) != NULL) {
+		line = (struct str){ data.p, (size_t)(end - data.p) };
+		offset += line.len + 1;
+		data.p += line.len + 1;
+		data.len -= line.len + 1;
+		if (!cut)
+			model_log_ahead(cf->pod->collect->o.model, file->log,
+					line);
+		cut = false;
+	}
+	file->ahead_end = data.len == 0 ? offset : 0;
 }
 
 static void
@@ -346,7 +379,7 @@ collect_follow_start(struct collect_pod *pod)
 		.loop = c->o.loop,
 		.transport = fleet_transport(pod->fleet->fleet),
 		.pod = pod->index,
-		.cb = { on_file, on_bytes, NULL, on_trouble, on_state },
+		.cb = { on_file, on_bytes, on_preview, on_trouble, on_state },
 		.user = cf,
 	};
 

@@ -96,6 +96,8 @@ struct collect_file {
 	int64_t last_wall_ms; /* of its last bytes */
 	bool is_replay;	      /* what is fed was read in an earlier life */
 	bool is_under_way;    /* its last run is not over */
+	bool is_behind;	      /* far; the view shows its end meanwhile */
+	uint64_t ahead_end;   /* offset at which the lines shown end */
 	uint64_t replayed;    /* bytes of the mirror that were read again */
 	bool dirty;	      /* to be put into the store's next batch */
 };

@@ -49,6 +49,13 @@ drop_oldest(struct logtail *tail)
 	tail->n--;
 }
 
+void
+logtail_clear(struct logtail *tail)
+{
+	while (tail->n > 0)
+		drop_oldest(tail);
+}
+
 /* Double the ring, its oldest line first. */
 static void
 grow(struct logtail *tail)

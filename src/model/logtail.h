@@ -19,7 +19,7 @@ struct logtail_line {
 	char *text; /* raw bytes, NUL-ended; owned by the tail */
 	uint32_t len;
 	enum line_class class;
-	uint64_t line;	/* 1-based in the file */
+	uint64_t line;	/* 1-based in the file; 0: not known yet */
 	uint64_t order; /* of arrival, over all logs of a model */
 };
 
@@ -27,6 +27,8 @@ struct logtail;
 
 struct logtail *logtail_new(size_t cap_lines);
 void logtail_free(struct logtail *tail);
+/* Forget all lines. */
+void logtail_clear(struct logtail *tail);
 /* line->text is borrowed, len bytes of it are copied. */
 void logtail_push(struct logtail *tail, const struct logtail_line *line);
 size_t logtail_count(const struct logtail *tail);

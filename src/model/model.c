@@ -373,9 +373,10 @@ model_log_file(struct model_log *log, const char *file)
 	log->file = file != NULL ? xstrdup(file) : NULL;
 }
 
-void
-model_log_line(struct model *model, struct model_log *log, uint64_t line,
-	       struct str text, enum line_class class)
+/* Push a line; number 0: not known. */
+static void
+push_line(struct model *model, struct model_log *log, uint64_t number,
+	  struct str text, enum line_class class)
 {
 	/* The tail copies; nothing is written through the pointer. */
 	union {
@@ -385,8 +386,27 @@ model_log_line(struct model *model, struct model_log *log, uint64_t line,
 
 	logtail_push(log->tail,
 		     &(struct logtail_line){ bytes.text, (uint32_t)text.len,
-					     class, line, model->n_lines++ });
+					     class, number, model->n_lines++ });
 	note_change(model, MODEL_LOGS);
+}
+
+void
+model_log_ahead(struct model *model, struct model_log *log, struct str text)
+{
+	if (!log->ahead)
+		logtail_clear(log->tail);
+	log->ahead = true;
+	push_line(model, log, 0, text, LINE_PLAIN);
+}
+
+void
+model_log_line(struct model *model, struct model_log *log, uint64_t line,
+	       struct str text, enum line_class class)
+{
+	if (log->ahead)
+		logtail_clear(log->tail);
+	log->ahead = false;
+	push_line(model, log, line, text, class);
 }
 
 void

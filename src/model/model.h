@@ -82,6 +82,7 @@ struct model_log {
 	char *path; /* owned, raw bytes, as on the pod */
 	char *file; /* owned; local file with the same bytes, NULL: none */
 	struct logtail *tail; /* owned */
+	bool ahead;	      /* tail holds what model_log_ahead gave */
 };
 
 enum model_severity { MODEL_INFO, MODEL_WARNING, MODEL_ALARM };
@@ -180,6 +181,12 @@ struct model_log *model_log_get(struct model *model, size_t pod,
 				const char *path);
 /* Where its bytes lie on this machine; copied; NULL: nowhere. */
 void model_log_file(struct model_log *log, const char *file);
+/*
+ * A line near its end, shown while all that comes before it is on its way:
+ * the lines of model_log_line take its place.
+ */
+void model_log_ahead(struct model *model, struct model_log *log,
+		     struct str text);
 /* A line of it, raw bytes without the line end. */
 void model_log_line(struct model *model, struct model_log *log, uint64_t line,
 		    struct str text, enum line_class class);

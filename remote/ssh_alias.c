@@ -158,7 +158,9 @@ expand_tokens(const struct ssh_target *target, const char *name,
 		else if (c == 'i')
 			buf_appendf(&out, "%lu", (unsigned long)getuid());
 		else if (c == 'k')
-			buf_append_str(&out, target->known_as);
+			buf_append_str(&out, target->alias != NULL
+						     ? target->alias
+						     : target->host);
 		else if (c == 'n')
 			buf_append_str(&out, name);
 		else if (c == 'p')
@@ -228,7 +230,7 @@ static void
 on_alias(struct ssh_target *target, const char *name, struct str value)
 {
 	(void)name;
-	set_string(&target->known_as, value);
+	set_string(&target->alias, value);
 }
 
 static void
@@ -386,8 +388,6 @@ ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod,
 
 		while (str_next(&rest, '\n', &line))
 			read_line(target, dest.host, str_trim(line), pass);
-		if (pass == 0 && target->known_as == NULL)
-			target->known_as = xstrdup(target->host);
 	}
 	if (text.len == 0)
 		add_default_files(target);
@@ -400,7 +400,7 @@ void
 ssh_target_release(struct ssh_target *target)
 {
 	free(target->host);
-	free(target->known_as);
+	free(target->alias);
 	free(target->user);
 	free(target->agent);
 	free(target->proxy_jump);

@@ -14,8 +14,8 @@
 #define SSH_TARGET_FILES 16
 
 struct ssh_target {
-	char *host;	/* HostName */
-	char *known_as; /* HostKeyAlias, else host */
+	char *host;  /* HostName */
+	char *alias; /* HostKeyAlias: the name in known_hosts; or NULL */
 	char *user;
 	int port;
 	char *identities[SSH_TARGET_FILES]; /* expanded paths */

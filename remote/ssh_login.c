@@ -22,7 +22,10 @@ static void
 known_name(const struct ssh_conn *conn, struct buf *out)
 {
 	buf_init(out, 1024);
-	ssh_known_name(out, conn->target.known_as, conn->target.port);
+	if (conn->target.alias != NULL)
+		buf_append_str(out, conn->target.alias);
+	else
+		ssh_known_name(out, conn->target.host, conn->target.port);
 }
 
 static void

@@ -196,6 +196,13 @@ test_ways() {
 	IdentityFile $rig/id_ed25519
 	UserKnownHostsFile $rig/known_hosts
 	ProxyCommand ssh -W %h:%p pod
+	Host aliased
+	HostName 127.0.0.1
+	HostKeyAlias the-pod
+	Port $port
+	User $user
+	IdentityFile $rig/id_ed25519
+	UserKnownHostsFile $work/alias_known
 	Host deadcommand
 	HostName 127.0.0.1
 	UserKnownHostsFile $rig/known_hosts
@@ -203,6 +210,10 @@ test_ways() {
 	END
 	t libssh2:viacommand 'echo in' </dev/null
 	is "$?" 0 "through a ProxyCommand"
+	echo "the-pod $(cut -d' ' -f1,2 "$rig/hk_ed25519.pub")" \
+		>"$work/alias_known"
+	t libssh2:aliased 'echo in' </dev/null
+	is "$?" 0 "a HostKeyAlias is looked up without a port"
 	t libssh2:deadcommand 'echo in' </dev/null
 	is "$?" "$NET" "through a ProxyCommand that fails"
 	says "its words are heard" "it is down"

@@ -80,7 +80,7 @@ test_target(void)
 	is_int(ssh_target_parse(&target, &pod, STR_LIT(ssh_says), &err), 0,
 	       "what ssh -G says is read");
 	is_str(target.host, "203.0.113.7", "HostName");
-	is_str(target.known_as, "203.0.113.7", "known as its HostName");
+	is_str(target.alias, NULL, "no HostKeyAlias");
 	is_str(target.user, "golf", "User");
 	is_int(target.port, 2222, "Port; one out of range is left out");
 	is_int((long)target.n_identities, 2, "two keys");

@@ -14,7 +14,9 @@
 #define RECEIVE_BUDGET (256U * 1024)
 /* For a server to open a channel and start a command. */
 #define ANSWER_MS 20000
-#define TICK_MS	  100
+/* For a sign of life. */
+#define PROBE_MS 10000
+#define TICK_MS	 100
 
 static void
 session_lost(struct ssh_conn *conn)
@@ -127,6 +129,7 @@ on_tick(void *user)
 	int64_t now = link_now_ms(conn->link);
 	bool busy = false;
 	struct err err;
+	int limit;
 
 	list_for_each (at, &conn->channels) {
 		const struct ssh_channel *c =
@@ -135,11 +138,11 @@ on_tick(void *user)
 		if (c->step > CHANNEL_EXEC)
 			continue;
 		busy = true;
-		if (now - c->begun_ms < ANSWER_MS)
+		limit = c->command == NULL ? PROBE_MS : ANSWER_MS;
+		if (now - c->begun_ms < limit)
 			continue;
 		err_set(&err, ERR_TIMEOUT,
-			"the server has not answered for %d s",
-			ANSWER_MS / 1000);
+			"the server has not answered for %d s", limit / 1000);
 		ssh_conn_lost(conn, &err);
 		return;
 	}

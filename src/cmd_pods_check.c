@@ -302,6 +302,16 @@ take_number(const char *name, const char *value, double most, double *out,
 }
 
 static int
+take_limit(struct check *check, int option, const char *value, struct err *err)
+{
+	if (option == OPTION_MIN_FREE)
+		return take_number("min-free", value, 1e18, &check->min_free,
+				   err);
+	return take_number("timeout", value, LIMIT_MOST_S, &check->limit_s,
+			   err);
+}
+
+static int
 take_options(struct cmd_args *args, struct check *check,
 	     enum out_format *format, struct err *err)
 {
@@ -315,13 +325,7 @@ take_options(struct cmd_args *args, struct check *check,
 			check->no_gpu = true;
 		else if (option <= OPTION_MD)
 			*format = (enum out_format)(option + OUT_JSON);
-		else if (option == OPTION_MIN_FREE &&
-			 take_number("min-free", value, 1e18, &check->min_free,
-				     err) != 0)
-			return -1;
-		else if (option == OPTION_TIMEOUT &&
-			 take_number("timeout", value, LIMIT_MOST_S,
-				     &check->limit_s, err) != 0)
+		else if (take_limit(check, option, value, err) != 0)
 			return -1;
 	}
 	return option == CMD_OPTIONS_WRONG ? -1 : 0;

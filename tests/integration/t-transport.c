@@ -21,15 +21,16 @@
 #include "base/xalloc.h"
 #include "loop/loop.h"
 #include "remote/fleet.h"
+#include "remote/link.h"
 
 struct probe {
 	struct loop *loop;
 	struct fleet *fleet;
 	struct loop_fd *stdin_watch;
-	struct loop_timer *timer;
+	struct loop_timer *timer, *sleep_timer;
 	struct stream **streams;
 	long n_streams, running, stutter_left;
-	long cancel_ms, retries, stutter;
+	long sleep_ms, cancel_ms, retries, stutter;
 	bool stdin_open, quiet;
 	const char *command, *passphrase, *host_key_answer;
 	int result;
@@ -39,9 +40,19 @@ struct probe {
 static const char usage[] =
 	"t-transport [-i KEY] [-k KNOWN_HOSTS] [-J JUMP] [-a] [-n COUNT] [-q]\n"
 	"  [-c CANCEL_MS] [-r RETRIES] [-s STUTTER] [-p PASSPHRASE] [-y|-Y]\n"
-	"  [-l LOG] [-I] TRANSPORT[:NAME] COMMAND\n"
+	"  [-l LOG] [-I] [-v] [-Z SLEEP_AFTER_MS] TRANSPORT[:NAME] COMMAND\n"
 	"  -a accept a new host key, -y answer yes to it, -Y no\n"
 	"  -q count the bytes only, -I ignore stdin, -s take them in bits\n";
+
+/* The machine slept for so long: its boot clock is ahead. */
+static int64_t slept_ms;
+
+static int64_t
+boot_ms(const struct clock *clock)
+{
+	(void)clock;
+	return clock_real.boot_ms(&clock_real) + slept_ms;
+}
 
 static void start_one(struct probe *probe, long i);
 
@@ -171,6 +182,13 @@ on_cancel(void *user)
 }
 
 static void
+on_sleep(void *user)
+{
+	(void)user;
+	slept_ms = 3600 * 1000;
+}
+
+static void
 on_ask(void *user, const struct fleet_question *question)
 {
 	struct probe *probe = user;
@@ -222,7 +240,11 @@ run(struct probe *probe)
 	probe->timer = loop_timer_new(probe->loop, on_cancel, probe);
 	if (probe->cancel_ms > 0)
 		loop_timer_start(probe->timer, probe->cancel_ms, 0);
+	probe->sleep_timer = loop_timer_new(probe->loop, on_sleep, NULL);
+	if (probe->sleep_ms > 0)
+		loop_timer_start(probe->sleep_timer, probe->sleep_ms, 0);
 	loop_run(probe->loop);
+	loop_timer_close(probe->sleep_timer);
 	loop_timer_close(probe->timer);
 	loop_fd_close(probe->stdin_watch);
 }
@@ -233,7 +255,7 @@ parse(struct probe *probe, struct remote_pod *pod,
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "i:k:J:an:qc:r:s:p:yYl:Iv")) != -1) {
+	while ((c = getopt(argc, argv, "i:k:J:an:qc:r:s:p:yYl:IvZ:")) != -1) {
 		switch (c) {
 		case 'i':
 			pod->identity = optarg;
@@ -255,6 +277,9 @@ parse(struct probe *probe, struct remote_pod *pod,
 			break;
 		case 'c':
 			probe->cancel_ms = strtol(optarg, NULL, 10);
+			break;
+		case 'Z':
+			probe->sleep_ms = strtol(optarg, NULL, 10);
 			break;
 		case 'r':
 			probe->retries = strtol(optarg, NULL, 10);
@@ -296,6 +321,7 @@ main(int argc, char **argv)
 	struct probe probe = { .n_streams = 1, .stdin_open = true };
 	struct fleet_options options = { .user = &probe };
 	struct remote_pod pod = { .name = "pod" };
+	struct clock clock = clock_real;
 	char *spec, *colon;
 	int transport;
 
@@ -317,6 +343,8 @@ main(int argc, char **argv)
 	probe.streams = xcalloc((size_t)probe.n_streams, sizeof(void *));
 	probe.loop = loop_new(NULL);
 	probe.fleet = fleet_new(probe.loop, &pod, 1, &options);
+	clock.boot_ms = boot_ms;
+	probe.fleet->clock = &clock;
 	run(&probe);
 	fleet_free(probe.fleet);
 	loop_free(probe.loop);

@@ -133,6 +133,20 @@ test_black_holes() {
 	says "the words say where" "the SSH handshake took longer"
 }
 
+# Nobody says anything on either connection; the clock says that the machine
+# slept, and only one of them is still there.
+test_sleep() {
+	start_relay asleep "$port"
+	through asleep 'echo started; sleep 60' -I -Z 6000
+	begin awake -I -Z 6000 libssh2:pod 'echo started; sleep 24'
+	wait_for grep -q started "$work/asleep.out"
+	kill -USR1 "$(cat "$work/asleep.pid")"
+	finish asleep
+	is "$got" "$TIMEOUT" "after a sleep a dead connection is noticed"
+	finish awake
+	is "$got" 0 "and a live one goes on"
+}
+
 # Both directions full on four channels while the relay stops and goes: half
 # sent packets must be repeated, and not a byte may be lost.
 test_stop_and_go() {
@@ -260,6 +274,7 @@ test_reset
 test_killed_server
 test_restart
 test_black_holes
+test_sleep
 test_stop_and_go
 test_stopped_server
 test_max_sessions

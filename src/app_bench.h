@@ -5,12 +5,20 @@
 #include "cmd.h"
 #include "loop/loop.h"
 
+struct app_bench_ask {
+	const struct cmd_env *env;
+	const char *plan;    /* to start; NULL: none */
+	const char *stop_id; /* to abort */
+};
+
 /*
  * Start the plan (or stop the bench) by the command of this same program, as
- * a process of its own: it goes on when the dashboard is left.
+ * a process in a session of its own: it goes on when the dashboard is left.
+ * Close the child when it is of no more interest.
  */
-int app_bench_launch(struct loop *loop, const struct cmd_env *env,
-		     const char *plan, const char *stop_id, struct err *err)
+struct loop_child *app_bench_launch(struct loop *loop,
+				    const struct app_bench_ask *ask,
+				    struct err *err)
 	__attribute__((warn_unused_result));
 
 #endif

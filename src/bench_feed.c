@@ -221,7 +221,7 @@ bench_feed_preview(const char *plan_path, const char *stop_id, struct err *err)
 	buf_init(&text, REPORT_BYTES);
 	buf_init(&tag, 256);
 	buf_appendf(&text,
-		    "$ hgym-tui bench run --yes --detach %s\n\n"
+		    "$ hgym-tui bench run --yes %s\n\n"
 		    "%zu runs on %zu pod%s, %zu blocks, in %s:\n",
 		    plan_path, plan_n_runs(&plan), plan.n_pods,
 		    plan.n_pods == 1 ? "" : "s", plan.blocks,

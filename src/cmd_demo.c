@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "cmd.h"
 #include "demo.h"
+#include "demo_bench.h"
 
 enum option { OPTION_SNAPSHOT, OPTION_SCRIPT, OPTION_SPEED, OPTION_SEED };
 
@@ -31,6 +32,8 @@ struct demo_call {
 
 /* The demo as the dashboard's source. */
 struct demo_source {
+	const struct cmd_env *env;
+	struct loop *loop; /* while it runs; NULL without a terminal */
 	struct demo *demo;
 	double speed;
 	int64_t last_ms; /* of the real clock; 0: not begun */
@@ -52,6 +55,45 @@ source_poll(void *user)
 		source->owed_ms -= (double)(int64_t)source->owed_ms;
 	}
 	return demo_poll(source->demo);
+}
+
+static int
+source_start(void *user, struct loop *loop, struct ui *ui, struct err *err)
+{
+	struct demo_source *source = user;
+
+	(void)ui;
+	(void)err;
+	source->loop = loop;
+	return 0;
+}
+
+static int
+source_stop(void *user, struct err *err)
+{
+	struct demo_source *source = user;
+
+	(void)err;
+	demo_bench_stop(demo_bench_of(source->demo));
+	source->loop = NULL;
+	return 0;
+}
+
+static int
+source_bench(void *user, const char *plan, const char *stop_id, char said[200],
+	     struct err *err)
+{
+	struct demo_source *source = user;
+
+	if (source->loop == NULL)
+		return err_set(err, ERR_USAGE,
+			       "a bench is started on a terminal only");
+	if (demo_bench_launch(demo_bench_of(source->demo), source->loop,
+			      source->env, plan, stop_id, err))
+		return -1;
+	(void)snprintf(said, 200, "the bench %s",
+		       plan != NULL ? "begins" : "is being ended");
+	return 0;
 }
 
 static void
@@ -116,12 +158,17 @@ run_demo(const struct cmd_args *args, const struct demo_call *call,
 	bool headless = call->snapshot || call->script != NULL ||
 			!isatty(STDOUT_FILENO);
 	struct format_set *formats = format_set_new_builtin();
-	struct demo_source source = { NULL, headless ? 0 : call->speed, 0, 0 };
+	struct demo_source source = { args->env, NULL,
+				      NULL,	 headless ? 0 : call->speed,
+				      0,	 0 };
 	struct app_setup setup = {
 		.env = args->env,
 		.model = model,
 		.track = track,
-		.source = { .poll = source_poll,
+		.source = { .start = source_start,
+			    .poll = source_poll,
+			    .stop = source_stop,
+			    .bench = source_bench,
 			    .advance = source_advance,
 			    .user = &source },
 	};

@@ -66,9 +66,13 @@ launch_bench(void *user, const char *plan, const char *stop_id, char said[200],
 	     struct err *err)
 {
 	struct dash *dash = user;
+	const struct app_bench_ask ask = { dash->env, plan, stop_id };
+	struct loop_child *child;
 
-	if (app_bench_launch(dash->loop, dash->env, plan, stop_id, err))
+	child = app_bench_launch(dash->loop, &ask, err);
+	if (child == NULL)
 		return -1;
+	loop_child_close(child);
 	(void)snprintf(said, 200, "%s",
 		       plan != NULL ? "the bench begins; it goes on without "
 				      "this screen"

@@ -4,7 +4,7 @@
 
 #include "demo.h"
 
-#include <dirent.h>
+#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "demo_bench.h"
 #include "demo_harness.h"
 #include "feed.h"
 #include "gen/loggen.h"
@@ -90,6 +91,7 @@ struct demo {
 	struct model *model;
 	struct feed *feed;
 	struct demo_harness *harness;
+	struct demo_bench *bench;
 	char *folder; /* owned */
 	struct demo_run runs[RUN_COUNT];
 };
@@ -110,6 +112,12 @@ const struct clock *
 demo_clock(const struct demo *demo)
 {
 	return &demo->clock;
+}
+
+struct demo_bench *
+demo_bench_of(const struct demo *demo)
+{
+	return demo->bench;
 }
 
 const char *
@@ -186,6 +194,11 @@ demo_new(struct model *model, const struct format_set *formats, uint64_t seed,
 		return NULL;
 	}
 	demo->feed = feed_new(model, formats, &demo->clock);
+	demo->bench = demo_bench_new(model, demo->folder, err);
+	if (demo->bench == NULL) {
+		demo_free(demo);
+		return NULL;
+	}
 	demo->harness = demo_harness_new(model, demo->folder, BEGIN_MS);
 	add_pods(demo);
 	for (size_t i = 0; i < RUN_COUNT; i++) {
@@ -202,25 +215,27 @@ demo_new(struct model *model, const struct format_set *formats, uint64_t seed,
 	return demo;
 }
 
-/* A file or an empty folder of ours. */
-static void
-remove_below(const char *folder)
+static int
+remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
+	(void)st;
+	(void)kind;
+	(void)at;
+	(void)remove(path);
+	return 0;
+}
 
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		char *path;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		path = xasprintf("%s/%s", folder, entry->d_name);
-		if (unlink(path) != 0)
-			(void)rmdir(path);
-		free(path);
+/* All below the folder and itself; no link is followed. */
+static void
+remove_folder(const char *folder)
+{
+	/* A run of the bench may write its last lines meanwhile. */
+	for (int i = 0; i < 20; i++) {
+		(void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		if (access(folder, F_OK) != 0)
+			return;
+		(void)usleep(50000);
 	}
-	if (dir != NULL)
-		(void)closedir(dir);
 }
 
 void
@@ -229,20 +244,18 @@ demo_free(struct demo *demo)
 	if (demo == NULL)
 		return;
 	feed_free(demo->feed);
-	demo_harness_free(demo->harness);
+	demo_bench_free(demo->bench);
+	if (demo->harness != NULL)
+		demo_harness_free(demo->harness);
 	for (size_t i = 0; i < RUN_COUNT; i++) {
 		struct demo_run *run = &demo->runs[i];
-		char *folder = xasprintf("%s/%s", demo->folder, runs[i].recipe);
 
 		loggen_free(run->gen);
 		if (run->file != NULL)
 			(void)fclose(run->file);
 		free(run->path);
-		remove_below(folder);
-		free(folder);
 	}
-	remove_below(demo->folder);
-	(void)rmdir(demo->folder);
+	remove_folder(demo->folder);
 	free(demo->folder);
 	free(demo);
 }
@@ -318,5 +331,6 @@ demo_poll(struct demo *demo)
 		if (feed_add(demo->feed, runs[i].pod, run->path, true, &err))
 			return false;
 	}
+	demo_bench_poll(demo->bench);
 	return feed_poll(demo->feed, POLL_BYTES);
 }

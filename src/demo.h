@@ -13,6 +13,7 @@
  * demo_advance, and the same seed and time give the same bytes.
  */
 struct demo;
+struct demo_bench;
 
 /* Makes the folder below TMPDIR; the model gets pods and runs. */
 struct demo *demo_new(struct model *model, const struct format_set *formats,
@@ -26,6 +27,8 @@ const struct clock *demo_clock(const struct demo *demo);
 void demo_advance(struct demo *demo, int64_t ms);
 /* Read what was written; true: there is more. */
 bool demo_poll(struct demo *demo);
+/* Its A/B bench. */
+struct demo_bench *demo_bench_of(const struct demo *demo);
 /* Where the logs are. */
 const char *demo_folder(const struct demo *demo);
 

@@ -163,6 +163,7 @@ bench_act(void *state, struct ui_shared *shared, enum action action,
 {
 	struct bench *view = state;
 
+	table_set_rows(&view->table, shared->model->n_benches);
 	if (view->table.rows == 0)
 		return UI_IGNORED;
 	if (action == ACTION_PAGE_DOWN)

@@ -495,6 +495,7 @@ board_act(void *state, struct ui_shared *shared, enum action action,
 	struct board_view *view = state;
 
 	(void)out;
+	update(view, shared);
 	if (view->n_lines == 0)
 		return UI_IGNORED;
 	if (table_act(&view->table, action)) {

@@ -211,6 +211,7 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 {
 	struct pods *pods = state;
 
+	table_set_rows(&pods->table, shared->model->n_pods);
 	if (table_act(&pods->table, action))
 		return UI_HANDLED;
 	if (pods->table.rows == 0)

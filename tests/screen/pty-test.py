@@ -265,6 +265,30 @@ def test_suspend():
     p.close()
 
 
+def test_bench():
+    """The bench of the demo, by its key, to its verdict."""
+    p = start(width=120, height=40)
+    p.wait_for("h100-a")
+    p.send("6")
+    p.wait_for("fused-ce")
+    p.send("b")
+    ok(p.wait_for("type yes to go on") and "$ hgym-tui bench run" in
+       p.screen.text(), "b shows the exact command and asks")
+    p.send("no\r")
+    ok(p.wait_for("nothing was started"), "anything but yes starts nothing")
+    p.send("byes\r")
+    ok(p.wait_for("FASTER by", 120), "yes runs it to a verdict",
+       p.screen.text())
+    p.send("Q")
+    ok(p.end() == 0, "and it can be left")
+    p.close()
+    p = start(("--read-only", "demo", "--speed", "1"))
+    p.wait_for("h100-a")
+    p.send("6b")
+    ok(p.wait_for("--read-only"), "--read-only starts nothing")
+    p.close()
+
+
 def test_crash():
     if subprocess.run(["nm", TUI], capture_output=True,
                       text=True).stdout.count("__asan_init"):
@@ -353,7 +377,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         home = folder
         for test in (test_walk, test_same_as_text, test_colours, test_hostile,
-                     test_resize, test_signals, test_suspend, test_crash,
+                     test_resize, test_signals, test_suspend, test_bench,
+                     test_crash,
                      test_random, test_random_script, test_no_terminal):
             test()
     print("1..%d" % count)

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the screen costs: bytes to the terminal and CPU of the program a
+frame, in a real pseudo-terminal, at 80x24 and 200x60.
+
+	unchanged	nothing but the clock moves (one frame a second)
+	growing		the demo's runs go on, charts on a fixed axis
+	scrolling	a log is scrolled by a key, a line a frame
+
+And how soon the first full screen is there, and the end and the first hit of
+a log of BENCH_LOG_LINES (2,000,000) lines."""
+import os
+import sys
+import tempfile
+import time
+
+SRC = os.environ.get("HGYM_SRC", ".")
+BUILD = os.environ.get("HGYM_BUILD", "build")
+TUI = os.environ.get("HGYM_TUI", os.path.join(BUILD, "hgym-tui"))
+SECONDS = float(os.environ.get("BENCH_SECONDS", "8"))
+LINES = int(os.environ.get("BENCH_LOG_LINES", "2000000"))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+from vt import Program  # noqa: E402
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_ms(pid):
+    with open("/proc/%d/stat" % pid) as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) * 1000.0 / TICK
+
+
+def start(args, size, home):
+    width, height = size
+    return Program([os.path.abspath(TUI)] + args, width, height,
+                   {"HOME": home, "TMPDIR": home,
+                    "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home}, home)
+
+
+def measure(program, frames, step):
+    """Bytes and CPU of so many frames, each begun by step()."""
+    program.settle(0.3, 3)
+    bytes_0, cpu_0 = program.bytes, cpu_ms(program.pid)
+    for _ in range(frames):
+        step()
+    return ((program.bytes - bytes_0) / frames,
+            (cpu_ms(program.pid) - cpu_0) / frames)
+
+
+def main():
+    print("%-10s %-8s %12s %14s" % ("screen", "size", "bytes/frame",
+                                    "CPU ms/frame"))
+    with tempfile.TemporaryDirectory() as home:
+        for size in ((80, 24), (200, 60)):
+            name = "%dx%d" % size
+            p = start(["demo", "--speed", "0.001"], size, home)
+            p.wait_for("h100-a")
+            print("%-10s %-8s %12.0f %14.2f" % (("unchanged", name) + measure(
+                p, int(SECONDS), lambda: p.pump(1))))
+            p.send("5")
+
+            def scroll():
+                p.send("k")
+                p.pump(0.06)
+            print("%-10s %-8s %12.0f %14.2f" % (
+                ("scrolling", name) + measure(p, 60, scroll)))
+            p.close()
+            p = start(["demo", "--speed", "10"], size, home)
+            p.wait_for("h100-a")
+            print("%-10s %-8s %12.0f %14.2f" % (("growing", name) + measure(
+                p, int(SECONDS * 5), lambda: p.pump(0.2))))
+            p.close()
+
+        before = time.monotonic()
+        p = start(["demo"], (120, 40), home)
+        p.wait_for("Runs (12)")
+        print("first screen of the demo: %.0f ms" %
+              ((time.monotonic() - before) * 1e3))
+        p.close()
+
+        log = os.path.join(home, "big.log")
+        with open(log, "w") as out:
+            for i in range(LINES):
+                out.write("step:%d/%d train_loss:%.4f train_time:%dms "
+                          "step_avg:100.00ms\n" % (i, LINES, 3 + 1 / (i + 1),
+                                                   i * 100))
+                if i == LINES * 9 // 10:
+                    out.write("the needle in it\n")
+        p = start([log], (120, 40), home)
+        p.wait_for("Fleet")
+        before = time.monotonic()
+        p.send("5")
+        p.wait_for("step:%d/" % (LINES - 1), 60)
+        print("log of %d lines: its end after %.0f ms" %
+              (LINES, (time.monotonic() - before) * 1e3))
+        before = time.monotonic()
+        p.send("/needle\r")
+        p.wait_for("the needle in it", 60)
+        print("log of %d lines: first hit after %.0f ms" %
+              (LINES, (time.monotonic() - before) * 1e3))
+        p.close()
+
+
+if __name__ == "__main__":
+    main()

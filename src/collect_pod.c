@@ -184,7 +184,9 @@ collect_pod_judge(struct collect_pod *pod)
 	pod_state_decide(&facts, &now);
 	pod->was_up |= now.state == POD_LIVE;
 	c->o.model->pods[pod->model_pod].lag_ms = status.lag_ms;
-	if (now.state != pod->verdict.state)
+	if (now.state != pod->verdict.state ||
+	    (now.state == POD_RECONNECTING &&
+	     strcmp(now.why, pod->verdict.why) != 0))
 		say_change(pod, &now);
 	if (now.state != pod->verdict.state ||
 	    now.retry_at_ms != pod->verdict.retry_at_ms ||

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A server that freezes, dies and comes back under the collector: the state
+that is said is true, and the database has every row once."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+TUI = os.environ["HGYM_TUI"]
+SSHD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                    "support", "sshd.sh")
+count = 0
+
+
+def ok(passed, name):
+    global count
+    count += 1
+    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
+    return passed
+
+
+def until(check, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if check():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def sshd(*args):
+    return subprocess.run(["sh", SSHD, *args], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+
+
+class Box:
+    def __init__(self, top):
+        self.top, self.rig = top, top + "/rig"
+        self.env = dict(os.environ, HOME=top, XDG_STATE_HOME=top + "/state",
+                        XDG_DATA_HOME=top + "/data",
+                        XDG_CONFIG_HOME=top + "/config")
+        for name in list(self.env):
+            if name.startswith(("HARNESSGYM_", "HGYM_TUI_")):
+                del self.env[name]
+        self.step = 0
+
+    def configure(self):
+        with open(self.rig + "/port") as port, \
+                open(self.rig + "/user") as user:
+            host = (f"{user.read().strip()}@127.0.0.1:"
+                    f"{port.read().strip()}")
+        os.makedirs(self.top + "/config/hgym-tui")
+        with open(self.top + "/config/hgym-tui/config.json", "w") as file:
+            json.dump({"pods": [
+                {"name": "p", "ssh": host, "logs": [self.top + "/*.log"],
+                 "identity": self.rig + "/id_ed25519",
+                 "known_hosts": self.rig + "/known_hosts"}]}, file)
+
+    def write(self, n):
+        with open(self.top + "/x.log", "a") as log:
+            for _ in range(n):
+                self.step += 1
+                log.write(f"step:{self.step}/999 train_loss:2.5"
+                          f" train_time:{self.step * 50}ms"
+                          " step_avg:50.00ms\n")
+
+    def rows(self, *args):
+        done = subprocess.run([TUI, *args, "--json"], env=self.env,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def has_all(self):
+        return [r["steps"] for r in self.rows("runs")] == [self.step]
+
+    def said(self):
+        with open(self.top + "/said") as file:
+            return [line.strip() for line in file]
+
+    def count(self, text):
+        return sum(text in line for line in self.said())
+
+
+def main(top):
+    box = Box(top)
+    if sshd("start", box.rig).returncode == 77:
+        print("1..0 # SKIP no sshd can be run here")
+        return
+    box.configure()
+    box.write(5)
+    with open(top + "/said", "w") as errors:
+        child = subprocess.Popen([TUI, "collect"], env=box.env, stderr=errors)
+    try:
+        ok(until(box.has_all), "a log is read")
+        for pid in sshd("conns", box.rig).stdout.split():
+            os.kill(int(pid), signal.SIGSTOP)
+        box.write(5)
+        start = time.monotonic()
+        ok(until(lambda: box.count("p: reconnecting") >= 1, 40),
+           f"a frozen server is noticed ({time.monotonic() - start:.0f} s)")
+        ok(until(box.has_all), "and read again by another connection")
+        for pid in sshd("conns", box.rig).stdout.split():
+            try:
+                os.kill(int(pid), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        box.write(5)
+        ok(until(box.has_all), "a killed connection is made again")
+        before = box.count("p: live")
+        sshd("stop", box.rig)
+        ok(until(lambda: any("refused" in line and "p: reconnecting" in line
+                             for line in box.said())),
+           "a server that is gone is said with its reason")
+        box.write(5)
+        time.sleep(2)
+        ok(child.poll() is None and not box.has_all(), "and waited for")
+        sshd("restart", box.rig)
+        ok(until(box.has_all) and until(lambda: box.count("p: live") >
+                                        before), "until it is back")
+        steps = [s["step"] for s in box.rows("samples", "1")
+                 if s["metric"] == "train_loss"]
+        ok(steps == list(range(1, box.step + 1)), "every row is there once")
+    finally:
+        child.send_signal(signal.SIGTERM)
+        child.wait(60)
+        for line in box.said():
+            print("# " + line)
+        sshd("stop", box.rig)
+    print(f"1..{count}")
+
+
+top = tempfile.mkdtemp(prefix="collect-faults.")
+try:
+    main(top)
+finally:
+    shutil.rmtree(top, ignore_errors=True)

@@ -174,6 +174,15 @@ folder_read_json(const char *path, const char *name)
 	return root;
 }
 
+double
+folder_number(const cJSON *object, const char *key, double range[2],
+	      double fallback)
+{
+	double value = json_get_number(object, key, fallback);
+
+	return value >= range[0] && value <= range[1] ? value : fallback;
+}
+
 uint64_t
 folder_size(const char *path, const char *name)
 {
@@ -238,6 +247,7 @@ bool
 folder_read_state(const char *path, struct folder_state *state)
 {
 	cJSON *root = folder_read_json(path, "state.json");
+	double times[2] = { 0, 1e15 };
 
 	*state = (struct folder_state){ .cost_usd = (double)NAN };
 	if (root == NULL)
@@ -248,8 +258,9 @@ folder_read_state(const char *path, struct folder_state *state)
 		       json_get_string(root, "state", ""));
 	(void)snprintf(state->stopped, sizeof(state->stopped), "%s",
 		       json_get_string(root, "stopped", ""));
-	state->started_ms = (int64_t)json_get_number(root, "started_ms", 0);
-	state->ended_ms = (int64_t)json_get_number(root, "ended_ms", 0);
+	state->started_ms =
+		(int64_t)folder_number(root, "started_ms", times, 0);
+	state->ended_ms = (int64_t)folder_number(root, "ended_ms", times, 0);
 	state->cost_usd = json_get_number(root, "cost_usd", (double)NAN);
 	cJSON_Delete(root);
 	return true;

@@ -15,6 +15,7 @@
 extern const struct embed_file launch_scripts[];
 
 #define MAX_SHIPPED (8U * 1024 * 1024)
+#define MAX_SECONDS 1e11
 
 /* A path of the pod as a word: a leading "~/" is its home. */
 static void
@@ -209,6 +210,22 @@ next_number(struct str *rest)
 	return value;
 }
 
+/* A whole number from outside, kept within what an int holds. */
+static int
+bounded(double value)
+{
+	return value > -1e9 && value < 1e9 ? (int)value : -1;
+}
+
+/* A time since 1970 or since boot; one that cannot be is 0. */
+static double
+next_seconds(struct str *rest)
+{
+	double value = next_number(rest);
+
+	return value >= 0.0 && value < MAX_SECONDS ? value : 0.0;
+}
+
 static void
 take_state(struct launch_reply *reply, struct str rest)
 {
@@ -223,11 +240,11 @@ take_state(struct launch_reply *reply, struct str rest)
 						    : LAUNCH_NONE;
 	if (reply->state != LAUNCH_DONE)
 		return;
-	reply->rc = (int)next_number(&rest);
-	reply->t0_s = next_number(&rest);
-	reply->t1_s = next_number(&rest);
-	reply->up_s = -next_number(&rest);
-	reply->up_s += next_number(&rest);
+	reply->rc = bounded(next_number(&rest));
+	reply->t0_s = next_seconds(&rest);
+	reply->t1_s = next_seconds(&rest);
+	reply->up_s = -next_seconds(&rest);
+	reply->up_s += next_seconds(&rest);
 }
 
 static void
@@ -273,7 +290,7 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 		(void)snprintf(reply->hash, sizeof(reply->hash), "%.64s",
 			       rest.p);
 	else if (str_eq_cstr(word, "left") && str_to_double(rest, &value))
-		reply->left = (long)value;
+		reply->left = bounded(value);
 }
 
 void

@@ -54,6 +54,8 @@ name_run(struct session *s, struct session_run *run)
 static void
 read_record(struct session *s, struct session_run *run)
 {
+	double small[2] = { 0, 1000 }, guards[2] = { 0, GUARD_COUNT - 1 };
+	double seconds[2] = { 0, 1e11 };
 	char file[FOLDER_PATH_SIZE];
 	cJSON *root;
 	const char *end;
@@ -62,22 +64,21 @@ read_record(struct session *s, struct session_run *run)
 	root = folder_read_json(s->setup.path, file);
 	if (root == NULL)
 		return;
-	run->attempt = (unsigned int)json_get_number(root, "attempt", 0);
+	run->attempt = (unsigned int)folder_number(root, "attempt", small, 0);
 	end = json_get_string(root, "end", NULL);
 	for (int i = RUN_END_EXITED; end != NULL && i <= RUN_END_SKIPPED; i++)
 		if (strcmp(end, end_names[i]) == 0) {
 			run->end = (enum run_end)i;
 			run->recorded = true;
 		}
-	run->rc = (int)json_get_number(root, "rc", -1);
-	run->t0_s = json_get_number(root, "t0_s", (double)NAN);
-	run->t1_s = json_get_number(root, "t1_s", (double)NAN);
-	run->up_s = json_get_number(root, "up_s", (double)NAN);
+	run->rc = (int)folder_number(root, "rc", small, -1);
+	run->t0_s = folder_number(root, "t0_s", seconds, 0);
+	run->t1_s = folder_number(root, "t1_s", seconds, 0);
+	run->up_s = folder_number(root, "up_s", seconds, 0);
 	(void)snprintf(run->cut, sizeof(run->cut), "%s",
 		       json_get_string(root, "cut", ""));
-	run->cut_by = (enum guard)json_get_number(root, "cut_by", GUARD_WORK);
-	if (run->cut_by < 0 || run->cut_by >= GUARD_COUNT)
-		run->cut_by = GUARD_WORK;
+	run->cut_by =
+		(enum guard)folder_number(root, "cut_by", guards, GUARD_WORK);
 	run->files_changed = json_get_bool(root, "files_changed", false);
 	(void)snprintf(run->hash, sizeof(run->hash), "%s",
 		       json_get_string(root, "judge_files_sha256", ""));

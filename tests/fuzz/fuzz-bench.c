@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Benches against any bytes.  The first byte says which: a plan, what a pod
+ * answers, or logs (parted by NUL) that are judged and reported.
+ */
+#include "config.h"
+
+#include "bench/launch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/report.h"
+#include "bench/verdict_json.h"
+#include "tests/fuzz/fuzz.h"
+
+#define MAX_LOGS 8
+
+static void
+try_plan(struct str text)
+{
+	struct err err = { ERR_NONE, "" };
+	struct launch l = { .bench = "b", .job = "j" };
+	unsigned char *order;
+	struct plan plan;
+	struct buf out;
+
+	if (plan_parse(&plan, "b.json", text, &err) != 0) {
+		MUST(err.text[0] != '\0');
+		return;
+	}
+	MUST(plan.n_variants >= 2 && plan.variants[0].control);
+	l.plan = &plan;
+	buf_init(&out, 1U << 20);
+	for (size_t pod = 0; pod < plan.n_pods; pod++) {
+		order = plan_schedule(&plan, pod);
+		for (size_t arm = 0; arm < plan_n_arms(&plan); arm++)
+			plan_command(&plan, arm, pod, &out);
+		free(order);
+		l.pod = pod;
+		buf_clear(&out);
+		MUST(launch_script(&out, LAUNCH_START, &l, &err) == 0);
+	}
+	buf_release(&out);
+	plan_release(&plan);
+}
+
+static void
+try_reply(struct str text)
+{
+	struct launch_reply reply;
+
+	launch_reply_init(&reply, text);
+	MUST(reply.data.len == 0 ||
+	     (reply.data.p >= text.p &&
+	      reply.data.p + reply.data.len <= text.p + text.len));
+	launch_reply_release(&reply);
+}
+
+static void
+report(const struct judge *judge)
+{
+	struct verdict_info info = { .metric = "best_us",
+				     .cost_usd = (double)NAN };
+	cJSON *root = verdict_to_json(judge, &info);
+	struct buf out;
+
+	buf_init(&out, 1U << 20);
+	report_text(&out, judge, &info);
+	report_markdown(&out, judge, &info);
+	MUST(memchr(out.data, '\033', out.len) == NULL);
+	buf_release(&out);
+	cJSON_Delete(root);
+}
+
+static void
+try_logs(struct str text)
+{
+	static const struct judge_arm arms[] = { { "A", false, false },
+						 { "B", false, false } };
+	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
+	static struct format_set *formats; /* for all inputs */
+	struct run_log_rule how = { 0 };
+	struct judge_run runs[MAX_LOGS] = { { 0 } };
+	struct run_log logs[MAX_LOGS];
+	struct judge judge;
+	struct str piece;
+	size_t n = 0;
+
+	if (formats == NULL)
+		formats = format_set_new_builtin();
+	how.formats = formats;
+	while (n < MAX_LOGS && str_next(&text, '\0', &piece)) {
+		if (run_log_parse(&logs[n], "x", piece, &how, NULL) != 0)
+			break;
+		runs[n].arm = n % 2;
+		runs[n].block = n / 2;
+		runs[n].counted = true;
+		runs[n].log = &logs[n];
+		n++;
+	}
+	judge_init(&judge, &rule, arms, 2, runs, n);
+	for (size_t i = 0; i < judge.n_contrasts; i++)
+		MUST(judge.contrasts[i].n_blocks >= 3 ||
+		     judge.contrasts[i].verdict.word <= VERDICT_NOT_JUDGED);
+	report(&judge);
+	judge_release(&judge);
+	for (size_t i = 0; i < n; i++)
+		run_log_release(&logs[i]);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str text = { (const char *)data + 1, size - 1 };
+
+	if (size < 1)
+		return 0;
+	if (data[0] == 'p')
+		try_plan(text);
+	else if (data[0] == 'r')
+		try_reply(text);
+	else
+		try_logs(text);
+	return 0;
+}

@@ -9,7 +9,7 @@
  * HarnessGym's runs as their files tell them, judged anew.  Its own summary
  * counts numbers of failed verifiers and of the agent itself; here
  *	verified	the post-attempt command passed and printed a finite
- *			score;
+ *			score, after the attempt had ended;
  *	invalid		it printed a number and did not pass;
  *	claimed		only the agent wrote the number;
  *	in session	the agent's own tool measured it while it worked.

@@ -146,10 +146,12 @@ test_higher(void)
 	    "9999, \"baseline_post_attempt\": {\"status\": \"completed\", "
 	    "\"json\": {\"tok\": 100}, \"score\": 100, \"return_code\": 0}}");
 	put(I1 "result.json",
-	    "{\"post_attempt\": {\"status\": \"completed\", \"json\": "
-	    "{\"status\": \"OK\"}, \"score\": 120}}");
+	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+	    "{\"status\": \"completed\", \"json\": {\"status\": \"OK\"}, "
+	    "\"score\": 120}}");
 	put(I2 "result.json",
-	    "{\"verified\": false, \"post_attempt\": {\"status\": \"failed\", "
+	    "{\"phases\": {\"attempt\": {}}, \"verified\": false, "
+	    "\"post_attempt\": {\"status\": \"failed\", "
 	    "\"json\": {\"status\": \"failed\"}, \"score\": 9999.0}}");
 	look(NOW_MS);
 	is_near(run->best.value, 120, 0, "the best verified");
@@ -159,6 +161,24 @@ test_higher(void)
 	is_int(run->stop_reached, HARNESS_NO, "so the stop score is not");
 	is_near(run->baseline_pct.value, 20, 1e-9, "20 % better");
 	is_int(run->solved, HARNESS_YES, "what it says of itself is kept");
+	done();
+}
+
+/* The agent writes the result of a verifier that never ran. */
+static void
+test_forged(void)
+{
+	put(R "run_config.json", "{\"score_key\": \"us\", "
+				 "\"post_attempt_score_key\": \"us\", "
+				 "\"higher_is_better\": false}");
+	put(I1 "result.json",
+	    "{\"status\": \"running\", \"phases\": {}, \"post_attempt\": "
+	    "{\"status\": \"completed\", \"return_code\": 0, \"json\": "
+	    "{\"status\": \"passed\"}, \"score\": 1}}");
+	look(NOW_MS);
+	ok(!run->iterations[0].verified_score.present && !run->best.present,
+	   "a measurement before the attempt's end is none");
+	is_near(run->iterations[0].claimed_score.value, 1, 0, "but a claim");
 	done();
 }
 
@@ -478,6 +498,7 @@ main(void)
 	test_torn();
 	test_dropped();
 	test_higher();
+	test_forged();
 	test_strange();
 	test_infinity_told();
 	test_missing();

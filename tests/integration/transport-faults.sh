@@ -214,6 +214,25 @@ test_max_startups() {
 	done
 }
 
+# The server asks for new keys every few megabytes, both ways busy.
+test_rekey() {
+	second rekey "RekeyLimit 2M 2s"
+	test -f "$work/blob" || head -c 20000000 /dev/urandom >"$work/blob"
+	cat "$work/blob" | timeout -k 5 90 "$probe" -q -n 3 libssh2:rekey \
+		"cat '$work/blob'; wc -c" >"$work/out" 2>"$work/err"
+	is "$?" 0 "a server that wants new keys all the time"
+	is "$(cat "$work/out")" $((3 * 20000000 + 9 + 2 * 2)) "every byte came"
+	t -I libssh2:rekey 'sleep 7; echo in' </dev/null
+	is "$(cat "$work/out")" in "and nothing breaks while it is silent"
+}
+
+# The server asks whether we are there and hangs up when nobody answers.
+test_alive() {
+	second alive "ClientAliveInterval 1" "ClientAliveCountMax 2"
+	t -I libssh2:alive 'sleep 6; echo in' </dev/null
+	is "$(cat "$work/out")" in "the server's questions are answered"
+}
+
 test_garbage_shell() {
 	# shellcheck disable=SC2016
 	second shell 'ForceCommand head -c 100000 /dev/urandom; echo; eval "$SSH_ORIGINAL_COMMAND"'
@@ -262,7 +281,7 @@ test_openssh_faults() {
 }
 
 stop_seconds() {
-	for name in sessions startups shell rsa chacha; do
+	for name in sessions startups rekey alive shell rsa chacha; do
 		sh "$src/tests/support/sshd.sh" stop "$work/$name" 2>/dev/null
 	done
 }
@@ -279,6 +298,8 @@ test_stop_and_go
 test_stopped_server
 test_max_sessions
 test_max_startups
+test_rekey
+test_alive
 test_garbage_shell
 test_rsa_server
 test_openssh_faults

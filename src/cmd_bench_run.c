@@ -315,7 +315,8 @@ exec_attach(struct cmd_args *args, struct err *err)
 			"--read-only");
 	} else if (take_over(path, &lock, err) == 0) {
 		(void)folder_read_state(path, &state);
-		if (strcmp(state.state, "running") == 0)
+		if (strcmp(state.state, "running") == 0 ||
+		    strcmp(state.state, "failed") == 0)
 			status = bench_drive(
 				&(struct bench_drive){ args->env, &plan, id,
 						       path, SESSION_RUN, print,

@@ -291,11 +291,15 @@ def refused(rig):
        done.stdout)
     done = rig.tui("bench", "show", "nothing")
     ok(done.returncode == 5, "no such bench: exit 5", done.stderr)
-    path = rig.bench("lost", [rig.pod("p1")], {"env": {}},
-                     workload={"cwd": "/nowhere"})
+    later = os.path.join(rig.dir, "later")
+    path = rig.bench("lost", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+                     workload={"cwd": later})
     done = rig.tui("bench", "run", "--yes", path)
-    ok(done.returncode == 4 and b"no folder /nowhere" in done.stderr,
+    ok(done.returncode == 4 and b"no folder " in done.stderr,
        "a folder that is not there", (done.returncode, done.stderr))
+    shutil.copytree(os.path.join(rig.dir, "work"), later)
+    check_faster(verdict_of(rig.tui("bench", "attach", "--json", "lost")),
+                 "what failed is taken up again: faster")
     path = rig.bench("gone", [rig.pod("p1", transport="openssh",
                                       ssh="nobody@127.0.0.1:1")],
                      {"env": {}}, budget={"minutes": 0.05})

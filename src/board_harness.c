@@ -66,6 +66,8 @@ add_run(const struct adding *a)
 	for (size_t i = 0; i < run->n_iterations; i++) {
 		const struct harness_iteration *it = &run->iterations[i];
 
+		if (it->attempt == NULL)
+			continue; /* nobody but the agent can have measured */
 		key = xasprintf("%s iteration %u", run->id, it->number);
 		add_output(a, key, &it->post,
 			   file_of(a, HARNESS_POST_OUT, it->number));

@@ -111,7 +111,7 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 	} else if (it->post.failure != HARNESS_FAILURE_NONE) {
 		buf_appendf(text, "no score (%s)",
 			    harness_failure_class(it->post.failure));
-	} else if (it->post.present) {
+	} else if (it->post.present && it->attempt != NULL) {
 		buf_appendf(text, "no score (verifier %s)",
 			    it->post.passed == HARNESS_YES ? "gave none"
 							   : "failed");

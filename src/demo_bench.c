@@ -44,7 +44,7 @@ static const char workload[] =
 	"		\"val_bpb:1.2414 eval_time:225ms\"\n"
 	"}'\n";
 
-/* The folder stands in it five times. */
+/* The folder stands in it three times. */
 static const char plan_format[] =
 	"{\"schema\": \"hgym.bench/1\", \"name\": \"fused-ce\", \"seed\": 7,\n"
 	" \"workload\": {\"cwd\": \"%s/bench\", \"command\": \"sh run.sh\",\n"

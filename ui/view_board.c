@@ -370,12 +370,13 @@ draw_details(const struct board_view *view, struct canvas *canvas,
 	if (v->text[0] != '\0')
 		canvas_line(canvas, (struct rect){ r.x, y++, r.w, 1 },
 			    STYLE_STRONG, str_from(v->text));
-	(void)canvas_textf(canvas, r.x, y++, STYLE_NORMAL,
-			   "%zu runs count, %zu seeds · unit %s · sd %s · "
-			   "bar %s",
-			   group->n_counted, group->n_seeds, board_unit(group),
-			   fmt_number(group->stats.sd_sample, 5, a),
-			   fmt_number(v->bar, 5, b));
+	(void)canvas_textf(
+		canvas, r.x, y++, STYLE_NORMAL,
+		"runs that count: %zu · seeds: %zu · unit %s · sd %s · "
+		"bar %s",
+		group->n_counted, group->n_seeds, board_unit(group),
+		fmt_number(group->stats.sd_sample, 5, a),
+		fmt_number(v->bar, 5, b));
 	if (run_has(v->delta))
 		(void)canvas_textf(
 			canvas, r.x, y++, STYLE_NORMAL, "gap %s %s (%s nats)%s",

@@ -13,6 +13,8 @@
 #include "ui/theme.h"
 #include "ui/view.h"
 
+#define GAP_ROWS 20
+
 struct compare {
 	struct table table;
 	struct plot_request request;
@@ -57,24 +59,63 @@ smooth_points(struct plot_points *points, const struct ui_shared *shared,
 	plot_points_smooth(points, plot_smoothing[shared->chart.smoothing]);
 }
 
-/* The gap to the reference where this run is now; absent: no common x. */
-static double
+/* The gap to the reference over the last rows, and its standard error. */
+struct gap {
+	double mean, error; /* absent: no rows in common */
+};
+
+/*
+ * One row is noise: the mean of GAP_ROWS raw rows, as far as both runs have
+ * been, and an error that says what it is worth.
+ */
+static struct gap
 gap_now(const struct ui_shared *shared, const struct model_run *mr)
 {
+	struct gap gap = { RUN_ABSENT, RUN_ABSENT };
+	double mean = 0, squares = 0;
 	struct plot_points own, base;
-	double gap = RUN_ABSENT;
+	size_t n = 0;
 
-	smooth_points(&own, shared, mr);
-	smooth_points(&base, shared, base_run(shared));
-	/* At the last x that both have. */
-	if (own.n > 0 && base.n > 0) {
-		double x = fmin(own.x[own.n - 1], base.x[base.n - 1]);
+	plot_points_init(&own, shared->model, mr, shared->chart.metric,
+			 shared->chart.axis);
+	plot_points_init(&base, shared->model, base_run(shared),
+			 shared->chart.metric, shared->chart.axis);
+	for (size_t i = own.n; i-- > 0 && n < GAP_ROWS;) {
+		double there = y_between(&base, own.x[i]);
+		double delta = own.y[i] - there - mean;
 
-		gap = y_between(&own, x) - y_between(&base, x);
+		if (!run_has(there))
+			continue;
+		n++;
+		mean += delta / (double)n;
+		squares += delta * (own.y[i] - there - mean);
+	}
+	if (n > 1) {
+		gap.mean = mean;
+		gap.error = sqrt(squares / (double)(n - 1) / (double)n);
 	}
 	plot_points_release(&own);
 	plot_points_release(&base);
 	return gap;
+}
+
+/* "−0.0031 ±0.0026"; coloured only when it stands out of the noise. */
+static void
+gap_cell(const struct ui_shared *shared, const struct model_run *mr,
+	 struct table_cell *cell)
+{
+	struct gap gap = gap_now(shared, mr);
+	char mean[FMT_SIZE], error[FMT_SIZE];
+
+	if (mr == base_run(shared) || !run_has(gap.mean)) {
+		table_cellf(cell, STYLE_DIM, FMT_ABSENT);
+		return;
+	}
+	table_cellf(cell,
+		    fabs(gap.mean) > 2 * gap.error ? fmt_delta_style(gap.mean)
+						   : STYLE_NORMAL,
+		    "%s ±%s", fmt_signed(gap.mean, 4, mean),
+		    fmt_number(gap.error, 4, error));
 }
 
 static void
@@ -109,9 +150,7 @@ compare_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 			    fmt_number(model_run_ms_per_step(mr), 1, text));
 		break;
 	case 4:
-		gap = mr == base_run(shared) ? RUN_ABSENT : gap_now(shared, mr);
-		table_cellf(cell, fmt_delta_style(gap), "%s",
-			    fmt_signed(gap, 4, text));
+		gap_cell(shared, mr, cell);
 		break;
 	case 5:
 		table_cellf(cell, STYLE_NORMAL, "%s",
@@ -225,7 +264,7 @@ draw_table(struct compare *compare, struct canvas *canvas, struct rect r)
 		{ "RUN", 18, false, 0, true },
 		{ "STEP", 7, true, 3, false },
 		{ "ms/step", 8, true, 0, false },
-		{ "gap now", 8, true, 0, false },
+		{ "gap now ±se", 15, true, 0, false },
 		{ "FINAL BPB", 9, true, 0, false },
 		{ "Δ final", 10, true, 0, false },
 		{ "BPB/nat", 7, true, 4, false },
@@ -315,7 +354,7 @@ compare_export(void *state, struct ui_shared *shared, struct buf *out)
 		buf_appendf(out, "| %s | %s | %s | %s |\n", label,
 			    fmt_number(model_run_ms_per_step(mr), 2, a),
 			    fmt_number(mr->run.final_bpb, 6, b),
-			    fmt_signed(gap_now(shared, mr), 4, c));
+			    fmt_signed(gap_now(shared, mr).mean, 4, c));
 	}
 	return "md";
 }

@@ -57,7 +57,7 @@ def test_walk():
     for key, text in (("2", "events in this log"), ("3", "RECIPE"),
                       ("4", "Nothing to compare"), ("5", "following"),
                       ("6", "bench"), ("7", "DISK free"),
-                      ("8", "HarnessGym"), ("1", "ms/step")):
+                      ("8", "VERIFIED"), ("1", "ms/step")):
         p.send(key)
         ok(p.wait_for(text), "key %s shows its view" % key, p.screen.text())
     p.send("?")

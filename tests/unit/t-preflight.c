@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* What `pods check` makes of a pod's answer, whatever the pod says. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "parsers/json.h"
+#include "preflight.h"
+#include "tests/support/tap.h"
+
+static const char answer[] = "motd\nnonce\n"
+			     "clock\t1700000000.250000000\n"
+			     "shell\t/bin/bash\n"
+			     "system\tLinux 6.1 x86_64\n"
+			     "scratch\t/workspace\n"
+			     "writable\t1\n"
+			     "df\t/dev/sda 100 50 2000000 5% /workspace\n"
+			     "smi\t0\n"
+			     "gpu\t0, NVIDIA H100, 81559, 4, 0, 570.1\n"
+			     "gpu\t1, NVIDIA H100, 81559, 70000, 3, 570.1\n"
+			     "python\t3.11.2\n"
+			     "torch\t2.7.0\n"
+			     "end\t0\n";
+
+static struct conf_pod pod = { .transport = CONF_LIBSSH2 };
+static char pod_name[] = "p", pod_ssh[] = "h";
+
+static cJSON *
+judge(struct str out, const struct stream_exit *exit, bool late)
+{
+	const struct preflight p = {
+		.pod = &pod,
+		.nonce = "nonce",
+		.out = out,
+		.exit = exit,
+		.late = late,
+		.connect_ms = 5,
+		.sent_wall_ms = 1700000000000,
+		.got_wall_ms = 1700000000100,
+		.host_key = "",
+		.need_gpu = true,
+		.min_free_bytes = 1e6,
+	};
+
+	return preflight_row(&p);
+}
+
+static void
+is_failure(struct str out, const struct stream_exit *exit, bool late,
+	   const char *want, const char *name)
+{
+	cJSON *row = judge(out, exit, late);
+
+	is_str(json_get_string(row, "failure", NULL), want, name);
+	cJSON_Delete(row);
+}
+
+static void
+test_good(void)
+{
+	const struct stream_exit exit = { .exited = true };
+	int only_first = 0;
+	cJSON *row;
+
+	is_failure(STR_LIT(answer), &exit, false, "gpu",
+		   "a GPU with memory in use and no process");
+	pod.gpus = &only_first;
+	pod.n_gpus = 1;
+	row = judge(STR_LIT(answer), &exit, false);
+	is_str(json_get_string(row, "failure", NULL), NULL,
+	       "it is not one of the pod's own");
+	is_near(json_get_number(row, "clock_offset_s", -1), 0.2, 1e-6,
+		"the clock, in the middle of question and answer");
+	is_near(json_get_number(row, "free_bytes", -1), 2048e6, 1e-9,
+		"free space");
+	is_str(json_get_string(row, "gpu", NULL), "2x NVIDIA H100", "the GPUs");
+	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(row, "triton")),
+	   "what is absent is null");
+	cJSON_Delete(row);
+}
+
+/* The code of the error and the exit status come before any words. */
+static void
+test_classes(void)
+{
+	static const struct {
+		enum err_code code;
+		const char *class;
+	} cases[] = {
+		{ ERR_NET, "ssh" },	    { ERR_AUTH, "auth" },
+		{ ERR_HOSTKEY, "hostkey" }, { ERR_TIMEOUT, "timeout" },
+		{ ERR_CONFIG, "ssh" },	    { ERR_REMOTE, "environment" },
+	};
+	struct stream_exit exit = { .exited = true, .status = 7 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct stream_exit lost = { 0 };
+
+		err_set(&lost.err, cases[i].code, "Permission denied");
+		is_failure(STR_LIT(answer), &lost, false, cases[i].class,
+			   err_code_name(cases[i].code));
+	}
+	is_failure(STR_LIT("nonce\nPermission denied\n"), &exit, false,
+		   "environment", "an exit status");
+	is_failure(STR_LIT(""), &exit, true, "timeout", "no answer in time");
+	exit.status = 0;
+	is_failure(STR_LIT("welcome\n"), &exit, false, "environment",
+		   "a login that runs no commands");
+}
+
+/* Cut anywhere, and with any bytes changed: a row, never a crash. */
+static void
+test_rubbish(void)
+{
+	const struct stream_exit exit = { .exited = true };
+	char text[sizeof(answer)];
+	unsigned int seed = 3;
+	bool good = true;
+
+	for (size_t n = 0; n < sizeof(answer); n++) {
+		cJSON *row = judge((struct str){ answer, n }, &exit, false);
+
+		good = good && cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(
+				       row, "failures"));
+		cJSON_Delete(row);
+	}
+	ok(good, "cut at every byte");
+	for (int i = 0; i < 5000; i++) {
+		cJSON *row;
+
+		memcpy(text, answer, sizeof(text));
+		for (int k = rand_r(&seed) % 12; k >= 0; k--)
+			text[(size_t)rand_r(&seed) % sizeof(text)] =
+				"\n\t, \0\xff\x1b\x30-"[rand_r(&seed) % 9];
+		row = judge((struct str){ text, sizeof(text) - 1 }, &exit,
+			    false);
+		good = good && json_get_string(row, "status", NULL) != NULL;
+		cJSON_Delete(row);
+	}
+	ok(good, "five thousand times with some bytes changed");
+}
+
+int
+main(void)
+{
+	pod.name = pod_name;
+	pod.ssh = pod_ssh;
+	test_good();
+	test_classes();
+	test_rubbish();
+	return tap_done();
+}

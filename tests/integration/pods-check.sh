@@ -43,7 +43,7 @@ write_config() {
 }
 
 check_pods() {
-	timeout 60 "$tui" --config "$work/config.json" pods check "$@" \
+	timeout 120 "$tui" --config "$work/config.json" pods check "$@" \
 		>"$work/out" 2>"$work/err" </dev/null
 }
 
@@ -106,7 +106,7 @@ write_config "$(pod good good)" "$(pod busy busy)" "$(pod hidden hidden)" \
 	"$(pod locked locked)" "$(pod dead 127.0.0.1:1)" \
 	'{"name":"here","transport":"local","logs":["/tmp/none.log"]}'
 
-check_pods --json --min-free 0 --timeout 20
+check_pods --json --min-free 0 --timeout 45
 is "$?" 4 "some pods cannot be reached"
 is "$(wc -l <"$work/out")" 13 "one row a pod"
 for want in good:None mine:None here:None busy:gpu hidden:gpu broken:gpu \

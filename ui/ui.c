@@ -211,14 +211,12 @@ command_release(struct command *command)
 	memset(command, 0, sizeof(*command));
 }
 
+/* Show a view; q leaves the program there, Esc goes to the fleet. */
 static void
 go_to(struct ui *ui, size_t view)
 {
-	if (view == ui->view)
-		return;
-	ui->before[ui->n_before < UI_BACK_MAX ? ui->n_before++
-					      : UI_BACK_MAX - 1] = ui->view;
 	ui->view = view;
+	ui->n_before = 0;
 }
 
 static void
@@ -339,6 +337,22 @@ shared_act(struct ui *ui, enum action action)
 	}
 }
 
+/* Show a view on top of this one; q and Esc come back here. */
+static void
+go_into(struct ui *ui, enum action open)
+{
+	size_t from = ui->view;
+
+	if (frame_act(ui, open) == UI_IGNORED) {
+		shared_act(ui, open);
+		return;
+	}
+	if (ui->view == from)
+		return;
+	ui->before[0] = from;
+	ui->n_before = 1;
+}
+
 void
 ui_action(struct ui *ui, enum action action)
 {
@@ -360,8 +374,10 @@ ui_action(struct ui *ui, enum action action)
 			overlay_ask(ui, &command);
 	}
 	if (ui->shared.go != ACTION_NONE) {
-		(void)frame_act(ui, ui->shared.go);
+		enum action go = ui->shared.go;
+
 		ui->shared.go = ACTION_NONE;
+		go_into(ui, go);
 		return;
 	}
 	if (reaction != UI_IGNORED || frame_act(ui, action) != UI_IGNORED)

@@ -45,7 +45,8 @@ python3 tests/check-style.py >"$tmp/style" 2>&1
 result style $? "$tmp/style"
 
 if command -v shellcheck >/dev/null; then
-    scripts | xargs shellcheck >"$tmp/shellcheck" 2>&1
+    # A pipe from cat is at times what is tested.
+    scripts | xargs shellcheck -e SC2002 >"$tmp/shellcheck" 2>&1
     result shellcheck $? "$tmp/shellcheck"
 else
     skip shellcheck

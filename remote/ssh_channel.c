@@ -94,7 +94,8 @@ op_open(struct ssh_channel *c)
 					     WINDOW_BYTES, SSH_PACKET_BYTES,
 					     NULL, 0);
 	if (c->channel != NULL) {
-		conn->opening = NULL;
+		if (c->s == NULL)
+			conn->opening = NULL;
 		c->step = c->s != NULL ? CHANNEL_EXEC : CHANNEL_FREE;
 		return OP_PROGRESS;
 	}
@@ -104,6 +105,11 @@ op_open(struct ssh_channel *c)
 	return blocked_or_lost(rc);
 }
 
+/*
+ * The turn that op_open took is kept until the command runs: libssh2 1.10 at
+ * times fails to wait for one channel's answer while others are being opened
+ * ("Failed waiting for channel success").
+ */
 static enum op_result
 op_exec(struct ssh_channel *c)
 {
@@ -111,6 +117,8 @@ op_exec(struct ssh_channel *c)
 		c->channel, "exec", 4, c->command,
 		(unsigned int)strlen(c->command));
 
+	if (rc != LIBSSH2_ERROR_EAGAIN && c->conn->opening == c)
+		c->conn->opening = NULL;
 	if (rc == LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED) {
 		err_set(&c->exit.err, ERR_REMOTE,
 			"%s: the server runs no commands",

@@ -113,6 +113,9 @@ end_file(struct harness_wire *wire)
 	wire->path[0] = '\0';
 }
 
+/* The end of the year 9999: a pod's clock says less. */
+#define MTIME_MAX_S 253402300799
+
 /* "F <mtime> <size> <path>": a path may hold blanks. */
 static void
 begin_file(struct harness_wire *wire, struct str rest)
@@ -124,7 +127,8 @@ begin_file(struct harness_wire *wire, struct str rest)
 	wire->size = 0;
 	if (!str_next(&rest, ' ', &word) || !str_to_i64(word, &mtime_s) ||
 	    !str_next(&rest, ' ', &word) || !str_to_u64(word, &wire->size) ||
-	    rest.len == 0 || rest.len >= sizeof(wire->path))
+	    mtime_s < 0 || mtime_s > MTIME_MAX_S || rest.len == 0 ||
+	    rest.len >= sizeof(wire->path))
 		return;
 	(void)snprintf(wire->path, sizeof(wire->path), "%.*s", (int)rest.len,
 		       rest.p);

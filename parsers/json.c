@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 #include "parsers/json_scan.h"
 
 /* What a scan of the text outside of strings found. */
@@ -337,4 +339,16 @@ json_add_string(cJSON *object, const char *key, const char *value)
 		cJSON_AddStringToObject(object, key, value);
 	else
 		cJSON_AddNullToObject(object, key);
+}
+
+void
+json_add_clean(cJSON *object, const char *key, const char *text)
+{
+	struct buf clean;
+
+	buf_init(&clean, 65536);
+	if (text != NULL)
+		utf8_sanitize(&clean, str_from(text));
+	json_add_string(object, key, text != NULL ? clean.data : NULL);
+	buf_release(&clean);
 }

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
 
@@ -79,19 +77,6 @@ run_copy(struct run *to, const struct run *from)
 	}
 }
 
-/* Text from a log as a JSON string: valid UTF-8, no controls. */
-static void
-add_log_text(cJSON *object, const char *key, const char *text)
-{
-	struct buf clean;
-
-	buf_init(&clean, 4096);
-	if (text != NULL)
-		utf8_sanitize(&clean, str_from(text));
-	json_add_string(object, key, text != NULL ? clean.data : NULL);
-	buf_release(&clean);
-}
-
 static cJSON *
 events_to_json(const struct run *run)
 {
@@ -104,7 +89,7 @@ events_to_json(const struct run *run)
 		json_add_string(event, "kind",
 				run_event_name(run->events[i].kind));
 		json_add_number(event, "step", run->events[i].step);
-		add_log_text(event, "text", run->events[i].text);
+		json_add_clean(event, "text", run->events[i].text);
 		cJSON_AddItemToArray(array, event);
 	}
 	return array;
@@ -139,7 +124,7 @@ run_to_json(const struct run *run)
 #define X(member, decimals) json_add_number(o, #member, run->member);
 	RUN_NUMBER_LIST(X)
 #undef X
-	add_log_text(o, "final_stage", run->final_stage);
+	json_add_clean(o, "final_stage", run->final_stage);
 	json_add_string(o, "final_class", run->final_class);
 	cJSON_AddItemToObject(o, "events", events_to_json(run));
 	json_add_number(o, "events_dropped", (double)run->events_dropped);

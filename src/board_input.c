@@ -12,9 +12,9 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "board_harness.h"
+#include "cmd.h"
 #include "log_paths.h"
 #include "parse_files.h"
 #include "parsers/json.h"
@@ -29,20 +29,9 @@
 #define STDIN_NAME "stdin"
 
 static void
-complain(const char *text)
-{
-	struct buf clean;
-
-	buf_init(&clean, 4096);
-	utf8_sanitize(&clean, str_from(text));
-	(void)fprintf(stderr, "hgym-tui: %s\n", clean.data);
-	buf_release(&clean);
-}
-
-static void
 complain_err(struct board_input *input, const struct err *err)
 {
-	complain(err->text);
+	cmd_complain(err->text);
 	input->status = err_exit_status(err->code);
 }
 
@@ -139,7 +128,8 @@ add_run(struct board_input *input, const char *path, const char *key,
 	if (row != NULL)
 		input->n_runs++;
 	else if (input->n_dropped++ == 0)
-		complain("more runs than a board takes; the rest is left out");
+		cmd_complain(
+			"more runs than a board takes; the rest is left out");
 	return row;
 }
 
@@ -191,7 +181,7 @@ take_file(void *user, struct parsed_file *file)
 		(void)snprintf(text, sizeof(text), "%s: %s", file->path,
 			       file->bytes == 0 ? "empty"
 						: "no training run in it");
-		complain(text);
+		cmd_complain(text);
 	}
 }
 
@@ -234,7 +224,7 @@ tell_unknown(void *user, const char *key)
 	(void)snprintf(text, sizeof(text),
 		       "%s: nothing is known of the column \"%s\"", table->path,
 		       key);
-	complain(text);
+	cmd_complain(text);
 }
 
 /* The name of a table without directory and extension. */
@@ -390,8 +380,8 @@ board_input_read(struct board_input *input, char *const *argv, size_t n)
 		(void)board_harness_add(&input->scores, argv[i]);
 	log_paths_find(&paths, argv, n);
 	if (paths.n == LOG_PATHS_MAX)
-		complain("more files than can be read at once; the rest is "
-			 "left out");
+		cmd_complain("more files than can be read at once; the rest is "
+			     "left out");
 	read_logs(input, &paths);
 	for (size_t i = 0; i < paths.n; i++) {
 		if (strcmp(paths.v[i].path, "-") == 0)

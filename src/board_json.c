@@ -52,19 +52,19 @@ board_row_json(const struct board *board, const struct board_row *row)
 {
 	cJSON *object = run_to_json(&row->run);
 
-	stored_add_path(object, "file", row->path);
+	json_add_clean(object, "file", row->path);
 	json_add_string(object, "sha256", row->sha256[0] ? row->sha256 : NULL);
 	json_add_string(object, "use", board_use_name(row->use));
 	cJSON_AddBoolToObject(object, "counted", row->use == BOARD_COUNTED);
 	if (row->use == BOARD_COPY || row->use == BOARD_SAME_RUN)
-		stored_add_path(object, "copy_of",
-				board->rows[row->copy_of]->path);
+		json_add_clean(object, "copy_of",
+			       board->rows[row->copy_of]->path);
 	else
 		cJSON_AddNullToObject(object, "copy_of");
 	cJSON_AddBoolToObject(object, "seed_again", row->seed_again);
 	add_caps(object, row->caps);
 	if (row->note[0] != '\0')
-		stored_add_path(object, "note", row->note);
+		json_add_clean(object, "note", row->note);
 	else
 		cJSON_AddNullToObject(object, "note");
 	return object;
@@ -120,7 +120,7 @@ add_verdict(cJSON *object, const struct board *board,
 	json_add_string(object, "verdict", v->text[0] ? v->text : NULL);
 	json_add_string(object, "word", board_word_name(v->word));
 	if (base != NULL)
-		stored_add_path(object, "baseline", base->key);
+		json_add_clean(object, "baseline", base->key);
 	else
 		cJSON_AddNullToObject(object, "baseline");
 	add_in_unit(object, "delta", unit, v->delta);
@@ -202,8 +202,8 @@ board_group_json(const struct board *board, const struct board_group *group,
 	cJSON *object = cJSON_CreateObject(), *node;
 	const char *unit = board_unit(group);
 
-	stored_add_path(object, "group", group->key);
-	stored_add_path(object, "title", group->title);
+	json_add_clean(object, "group", group->key);
+	json_add_clean(object, "title", group->title);
 	json_add_number(object, "rank", (double)rank);
 	json_add_string(object, "track", board->track->name);
 	json_add_string(object, "score", group->score->name);
@@ -332,7 +332,7 @@ csv_run(struct out *out, const struct board *board,
 
 	json_add_string(object, "kind", "run");
 	json_add_number(object, "rank", (double)rank);
-	stored_add_path(object, "group", group->key);
+	json_add_clean(object, "group", group->key);
 	add_cap_cells(object, row->caps);
 	json_add_string(object, "score", group->score->name);
 	json_add_string(object, "unit", board_unit(group));
@@ -351,7 +351,7 @@ csv_group(struct out *out, const struct board_group *group, size_t rank)
 
 	json_add_string(row, "kind", "group");
 	json_add_number(row, "rank", (double)rank);
-	stored_add_path(row, "group", group->key);
+	json_add_clean(row, "group", group->key);
 #define X(member) json_add_number(row, #member, group->means.member);
 	BOARD_MEAN_LIST(X)
 #undef X

@@ -52,7 +52,7 @@ summary_row(const struct board_group *group, size_t rank)
 	if (group->n_counted > 0 && !group->is_values)
 		board_caps(&caps, group->caps, false);
 	json_add_number(row, "rank", (double)rank);
-	stored_add_path(row, "group", group->title);
+	json_add_clean(row, "group", group->title);
 	json_add_number(row, "n", (double)group->n_counted);
 	json_add_number(row, "n_seeds", (double)group->n_seeds);
 	json_add_number(row, "mean", group->stats.mean);

@@ -4,8 +4,11 @@
 
 #include "cmd.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/utf8.h"
 #include "cmd_list.h"
 
 #define X(id) extern const struct cmd cmd_##id;
@@ -103,7 +106,11 @@ cmd_next_option(struct cmd_args *args, const char **value, struct err *err)
 			      equals != NULL ? (size_t)(equals - word - 2)
 					     : strlen(word + 2));
 	} else {
-		i = word[2] == '\0' ? find_short(args->cmd, word[1]) : -1;
+		i = find_short(args->cmd, word[1]);
+		if (i >= 0 && word[2] != '\0') {
+			*value = word + 2;
+			i = args->cmd->options[i].arg != NULL ? i : -1;
+		}
 	}
 	if (i < 0)
 		return wrong(args->cmd, err, "no such option", word);
@@ -111,13 +118,24 @@ cmd_next_option(struct cmd_args *args, const char **value, struct err *err)
 		return equals == NULL
 			       ? i
 			       : wrong(args->cmd, err, "takes no value", word);
-	if (equals != NULL) {
+	if (equals != NULL)
 		*value = equals + 1;
+	if (*value != NULL)
 		return i;
-	}
 	if (args->next + shift >= args->argc)
 		return wrong(args->cmd, err, "needs a value", word);
 	move_forward(args->argv, args->next + shift, shift);
 	*value = args->argv[args->next++];
 	return i;
+}
+
+void
+cmd_complain(const char *text)
+{
+	struct buf clean;
+
+	buf_init(&clean, 4096);
+	utf8_sanitize(&clean, str_from(text));
+	(void)fprintf(stderr, "hgym-tui: %s\n", clean.data);
+	buf_release(&clean);
 }

@@ -62,6 +62,9 @@ extern const struct cmd *const cmd_table[];
  */
 int cmd_next_option(struct cmd_args *args, const char **value, struct err *err);
 
+/* One sentence to stderr behind "hgym-tui: ", made harmless. */
+void cmd_complain(const char *text);
+
 /* An entry for the four ways to print rows (src/out.h). */
 #define CMD_OUTPUT_OPTIONS                                                     \
 	{ 0, "json", NULL, "print one JSON object a line" },                   \

@@ -175,10 +175,19 @@ seize(const char *path, int *lock, struct err *err)
 	return -1;
 }
 
+/* What ends or removes something on the pods of a bench. */
+struct deed {
+	enum session_mode mode;
+	int (*lock)(const char *path, int *lock, struct err *err);
+	const char *refusal; /* with --read-only */
+};
+
+/* Do it under the bench's lock; an abort's request is gone after it. */
 static int
-exec_abort(struct cmd_args *args, struct err *err)
+do_deed(struct cmd_args *args, const struct deed *deed, struct err *err)
 {
 	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
+	struct bench_drive drive;
 	const char *value;
 	struct plan plan;
 	int lock = -1, status = -1;
@@ -186,18 +195,16 @@ exec_abort(struct cmd_args *args, struct err *err)
 	if (cmd_next_option(args, &value, err) == CMD_OPTIONS_WRONG ||
 	    open_bench(args, id, path, &plan, err) != 0)
 		return -1;
+	drive = (struct bench_drive){ args->env,  &plan,       id,   path,
+				      deed->mode, BENCH_QUIET, false };
 	if (args->env->read_only)
-		err_set(err, ERR_USAGE,
-			"bench abort ends programs on pods: not with "
-			"--read-only");
-	else if (seize(path, &lock, err) == 0)
-		status =
-			bench_drive(&(struct bench_drive){ args->env, &plan, id,
-							   path, SESSION_ABORT,
-							   BENCH_QUIET, false },
-				    err);
+		err_set(err, ERR_USAGE, "%s: not with --read-only",
+			deed->refusal);
+	else if (deed->lock(path, &lock, err) == 0)
+		status = bench_drive(&drive, err);
 	if (lock >= 0) {
-		folder_remove(path, "abort");
+		if (deed->mode == SESSION_ABORT)
+			folder_remove(path, "abort");
 		(void)close(lock);
 	}
 	plan_release(&plan);
@@ -205,30 +212,21 @@ exec_abort(struct cmd_args *args, struct err *err)
 }
 
 static int
+exec_abort(struct cmd_args *args, struct err *err)
+{
+	static const struct deed deed = { SESSION_ABORT, seize,
+					  "bench abort ends programs on pods" };
+
+	return do_deed(args, &deed, err);
+}
+
+static int
 exec_clean(struct cmd_args *args, struct err *err)
 {
-	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
-	const char *value;
-	struct plan plan;
-	int lock = -1, status = -1;
+	static const struct deed deed = { SESSION_CLEAN, folder_lock,
+					  "bench clean removes files on pods" };
 
-	if (cmd_next_option(args, &value, err) == CMD_OPTIONS_WRONG ||
-	    open_bench(args, id, path, &plan, err) != 0)
-		return -1;
-	if (args->env->read_only)
-		err_set(err, ERR_USAGE,
-			"bench clean removes files on pods: not with "
-			"--read-only");
-	else if (folder_lock(path, &lock, err) == 0)
-		status =
-			bench_drive(&(struct bench_drive){ args->env, &plan, id,
-							   path, SESSION_CLEAN,
-							   BENCH_QUIET, false },
-				    err);
-	if (lock >= 0)
-		(void)close(lock);
-	plan_release(&plan);
-	return status;
+	return do_deed(args, &deed, err);
 }
 
 const struct cmd cmd_bench_list = {

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "cmd.h"
 #include "conf.h"
@@ -299,18 +298,6 @@ parse_options(struct cmd_args *args, struct ask *ask, struct err *err)
 	return 0;
 }
 
-/* Say why a path could not be shown, made harmless. */
-static void
-complain(const struct err *err)
-{
-	struct buf text;
-
-	buf_init(&text, sizeof(err->text) * 3);
-	utf8_sanitize(&text, str_from(err->text));
-	(void)fprintf(stderr, "hgym-tui: %s\n", text.data);
-	buf_release(&text);
-}
-
 /* Each path in turn; one that fails is told and the others still shown. */
 static int
 exec_harness(struct cmd_args *args, struct err *err)
@@ -325,7 +312,7 @@ exec_harness(struct cmd_args *args, struct err *err)
 
 		if (show_path(&ask, args->env, args->argv[i], &why) == 0)
 			continue;
-		complain(&why);
+		cmd_complain(why.text);
 		status = err_exit_status(why.code);
 	}
 	return status;

@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
-#include "base/utf8.h"
 #include "cmd.h"
 #include "out.h"
 #include "parse_files.h"
 #include "parsers/json.h"
+#include "run_columns.h"
 
 enum parse_option {
 	OPT_JSON,
@@ -45,21 +44,11 @@ static const struct out_column table_columns[] = {
 };
 
 static const struct out_column csv_columns[] = {
-	{ "file", NULL, 0, 0 },
-	{ "run_index", NULL, 0, 0 },
-	{ "status", NULL, 0, 0 },
-#define X(member, decimals) { #member, NULL, decimals, 0 },
-	RUN_NUMBER_LIST(X)
-#undef X
-		{ "final_stage", NULL, 0, 0 },
-	{ "final_class", NULL, 0, 0 },
-	{ "source_sha256", NULL, 0, 0 },
-	{ "source_lines", NULL, 0, 0 },
-	{ "lines", NULL, 0, 0 },
-	{ "bytes", NULL, 0, 0 },
-	{ "matched", NULL, 0, 0 },
-	{ "formats", NULL, 0, 0 },
-	{ "events", NULL, 0, 0 },
+	{ "file", NULL, 0, 0 },		{ "run_index", NULL, 0, 0 },
+	{ "status", NULL, 0, 0 },	RUN_COLUMNS,
+	{ "source_lines", NULL, 0, 0 }, { "lines", NULL, 0, 0 },
+	{ "bytes", NULL, 0, 0 },	{ "matched", NULL, 0, 0 },
+	{ "formats", NULL, 0, 0 },	{ "events", NULL, 0, 0 },
 	{ NULL, NULL, 0, 0 },
 };
 
@@ -84,37 +73,13 @@ struct parse_job {
 	int status;
 };
 
-/* Say one sentence about a file on stderr, made harmless. */
-static void
-complain(const char *text)
-{
-	struct buf clean;
-
-	buf_init(&clean, 4096);
-	utf8_sanitize(&clean, str_from(text));
-	(void)fprintf(stderr, "hgym-tui: %s\n", clean.data);
-	buf_release(&clean);
-}
-
-/* A file name may be any bytes; JSON wants UTF-8 that survives a terminal. */
-static void
-add_path(cJSON *row, const char *path)
-{
-	struct buf clean;
-
-	buf_init(&clean, 16384);
-	utf8_sanitize(&clean, str_from(path));
-	cJSON_AddStringToObject(row, "file", clean.data);
-	buf_release(&clean);
-}
-
 /* The row of a file: its path, then the members of rest (taken over). */
 static cJSON *
 make_row(const struct parsed_file *file, cJSON *rest)
 {
 	cJSON *row = cJSON_CreateObject();
 
-	add_path(row, file->path);
+	json_add_clean(row, "file", file->path);
 	while (rest->child != NULL) {
 		cJSON *member = cJSON_DetachItemViaPointer(rest, rest->child);
 
@@ -188,14 +153,14 @@ print_file(void *user, struct parsed_file *file)
 	if (file->score != NULL)
 		take_score(job, file);
 	if (file->err.code != ERR_NONE) {
-		complain(file->err.text);
+		cmd_complain(file->err.text);
 		job->status = err_exit_status(file->err.code);
 	} else if (file->n_runs == 0 && file->score == NULL) {
 		(void)snprintf(text, sizeof(text), "%s: %s", file->path,
 			       file->bytes == 0
 				       ? "empty"
 				       : "no training run and no score in it");
-		complain(text);
+		cmd_complain(text);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "board_input.h"
 #include "cmd.h"
 #include "out.h"
+#include "run_columns.h"
 #include "stored.h"
 
 enum option {
@@ -46,25 +47,13 @@ static const struct out_column table_columns[] = {
 };
 
 static const struct out_column all_columns[] = {
-	{ "run_id", NULL, 0, 0 },
-	{ "pod", NULL, 0, 0 },
-	{ "path", NULL, 0, 0 },
-	{ "group", NULL, 0, 0 },
-	{ "gen", NULL, 0, 0 },
-	{ "run_index", NULL, 0, 0 },
-	{ "status", NULL, 0, 0 },
-#define X(member, decimals) { #member, NULL, decimals, 0 },
-	RUN_NUMBER_LIST(X)
-#undef X
-		{ "final_stage", NULL, 0, 0 },
-	{ "final_class", NULL, 0, 0 },
-	{ "source_sha256", NULL, 0, 0 },
-	{ "source_lines", NULL, 0, 0 },
-	{ "lines", NULL, 0, 0 },
-	{ "bytes", NULL, 0, 0 },
-	{ "matched", NULL, 0, 0 },
-	{ "first_seen", NULL, 0, 0 },
-	{ "last_seen", NULL, 0, 0 },
+	{ "run_id", NULL, 0, 0 },	{ "pod", NULL, 0, 0 },
+	{ "path", NULL, 0, 0 },		{ "group", NULL, 0, 0 },
+	{ "gen", NULL, 0, 0 },		{ "run_index", NULL, 0, 0 },
+	{ "status", NULL, 0, 0 },	RUN_COLUMNS,
+	{ "source_lines", NULL, 0, 0 }, { "lines", NULL, 0, 0 },
+	{ "bytes", NULL, 0, 0 },	{ "matched", NULL, 0, 0 },
+	{ "first_seen", NULL, 0, 0 },	{ "last_seen", NULL, 0, 0 },
 	{ NULL, NULL, 0, 0 },
 };
 
@@ -109,7 +98,7 @@ print_run(void *user, const struct stored_run *run)
 		return 0;
 	}
 	row = stored_run_row(list->stored, run);
-	stored_add_path(row, "group", group);
+	json_add_clean(row, "group", group);
 	free(group);
 	out_row(list->out, row);
 	cJSON_Delete(row);

@@ -12,24 +12,16 @@
 #include "log_paths.h"
 #include "parsers/json.h"
 #include "parsers/run_reader.h"
+#include "run_columns.h"
 #include "stored.h"
 
 #define READ_BYTES 65536U
 
 static const struct out_column run_columns[] = {
-	{ "group", NULL, 0, 0 },
-	{ "file", NULL, 0, 0 },
-	{ "run_index", NULL, 0, 0 },
-	{ "status", NULL, 0, 0 },
-	{ "use", NULL, 0, 0 },
-#define X(member, decimals) { #member, NULL, decimals, 0 },
-	RUN_NUMBER_LIST(X)
-#undef X
-		{ "final_stage", NULL, 0, 0 },
-	{ "final_class", NULL, 0, 0 },
-	{ "source_sha256", NULL, 0, 0 },
-	{ "sha256", NULL, 0, 0 },
-	{ "note", NULL, 0, 0 },
+	{ "group", NULL, 0, 0 },     { "file", NULL, 0, 0 },
+	{ "run_index", NULL, 0, 0 }, { "status", NULL, 0, 0 },
+	{ "use", NULL, 0, 0 },	     RUN_COLUMNS,
+	{ "sha256", NULL, 0, 0 },    { "note", NULL, 0, 0 },
 	{ NULL, NULL, 0, 0 },
 };
 
@@ -50,7 +42,7 @@ export_runs(FILE *stream, enum out_format format, const struct board *board)
 		const struct board_row *row = board->rows[i];
 		cJSON *object = board_row_json(board, row);
 
-		stored_add_path(object, "group", board->groups[row->group].key);
+		json_add_clean(object, "group", board->groups[row->group].key);
 		out_row(out, object);
 		cJSON_Delete(object);
 	}
@@ -63,7 +55,7 @@ put_sample(struct out *out, const char *file, unsigned int run_index,
 {
 	cJSON *row = cJSON_CreateObject();
 
-	stored_add_path(row, "file", file);
+	json_add_clean(row, "file", file);
 	json_add_number(row, "run_index", run_index);
 	json_add_number(row, "step", s->step);
 	json_add_string(row, "metric", metric);

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/log.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "cmd.h"
 #include "conf.h"
@@ -52,12 +50,7 @@ static const struct cmd program = {
 static int
 fail(const struct err *err)
 {
-	struct buf text;
-
-	buf_init(&text, 4096);
-	utf8_sanitize(&text, str_from(err->text));
-	(void)fprintf(stderr, "hgym-tui: %s\n", text.data);
-	buf_release(&text);
+	cmd_complain(err->text);
 	return err_exit_status(err->code);
 }
 

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/utf8.h"
 #include "parsers/json.h"
 #include "store/lock.h"
 
@@ -41,17 +39,6 @@ stored_close(struct stored *s)
 }
 
 void
-stored_add_path(cJSON *row, const char *key, const char *path)
-{
-	struct buf clean;
-
-	buf_init(&clean, 65536);
-	utf8_sanitize(&clean, str_from(path));
-	json_add_string(row, key, clean.data);
-	buf_release(&clean);
-}
-
-void
 stored_add_time(cJSON *row, const char *key, int64_t wall_ms)
 {
 	char text[CLOCK_RFC3339_SIZE];
@@ -79,8 +66,8 @@ stored_run_row(const struct stored *s, const struct stored_run *run)
 
 	json_add_number(row, "run_id", (double)run->run_id);
 	json_add_string(row, "pod", run->pod);
-	stored_add_path(row, "path", run->path);
-	stored_add_path(row, "file", run->path);
+	json_add_clean(row, "path", run->path);
+	json_add_clean(row, "file", run->path);
 	json_add_number(row, "gen", run->gen);
 	while (keys->child != NULL) {
 		cJSON *item = cJSON_DetachItemViaPointer(keys, keys->child);

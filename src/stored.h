@@ -32,9 +32,6 @@ cJSON *stored_run_row(const struct stored *s, const struct stored_run *run);
 /* The word for its status now: running while it is followed. */
 const char *stored_status(const struct stored *s, const struct stored_run *run);
 
-/* A path as a text for people and JSON, made harmless. */
-void stored_add_path(cJSON *row, const char *key, const char *path);
-
 /* wall_ms as RFC 3339, or null for 0. */
 void stored_add_time(cJSON *row, const char *key, int64_t wall_ms);
 

@@ -123,7 +123,7 @@ add_comparison(cJSON *root, const struct submission *s)
 	}
 	object = cJSON_AddObjectToObject(root, "comparison");
 	if (base != NULL)
-		stored_add_path(object, "baseline", base->title);
+		json_add_clean(object, "baseline", base->title);
 	json_add_number(object, bpb ? "baseline_val_bpb" : "baseline_val_loss",
 			base != NULL ? base->stats.mean : RUN_ABSENT);
 	json_add_number(object, bpb ? "delta_bpb" : "delta_nats", v->delta);
@@ -187,7 +187,7 @@ submission_json(const struct submission *s)
 	if (s->name != NULL)
 		json_add_string(root, "name", s->name);
 	else
-		stored_add_path(root, "name", g->title);
+		json_add_clean(root, "name", g->title);
 	json_add_string(root, "blurb", s->blurb);
 	json_add_string(root, "date", s->date);
 	json_add_string(root, "track", s->board->track->name);

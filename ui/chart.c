@@ -109,6 +109,9 @@ find_y_range(struct plot *plot)
 		isfinite(chart->y_lo) ? y_value(chart, chart->y_lo) : lo - air;
 	plot->y_hi =
 		isfinite(chart->y_hi) ? y_value(chart, chart->y_hi) : hi + air;
+	/* The air around the points is no reason to show less than nothing. */
+	if (lo >= 0 && plot->y_lo < 0 && !isfinite(chart->y_lo))
+		plot->y_lo = 0;
 	if (!(plot->y_hi > plot->y_lo))
 		plot->y_hi = plot->y_lo + 1;
 }

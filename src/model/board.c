@@ -267,10 +267,14 @@ name_all(struct board *board)
 /* What decides the place of a group. */
 struct place {
 	double mean;
+	bool invalid;
 	size_t index;
 };
 
-/* Best mean first; groups without one at the end, as they came. */
+/*
+ * Best mean first; groups that broke a rule behind all that kept them, groups
+ * without a mean at the end, as they came.
+ */
 static int
 compare_places(const void *a, const void *b)
 {
@@ -278,6 +282,8 @@ compare_places(const void *a, const void *b)
 
 	if (run_has(x->mean) != run_has(y->mean))
 		return run_has(x->mean) ? -1 : 1;
+	if (run_has(x->mean) && x->invalid != y->invalid)
+		return x->invalid ? 1 : -1;
 	if (run_has(x->mean) && x->mean != y->mean)
 		return x->mean < y->mean ? -1 : 1;
 	return x->index < y->index ? -1 : x->index > y->index;
@@ -289,8 +295,14 @@ rank_all(struct board *board)
 	struct place *places = xcalloc(board->n_groups + 1, sizeof(*places));
 
 	board->rank = xcalloc(board->n_groups + 1, sizeof(*board->rank));
-	for (size_t i = 0; i < board->n_groups; i++)
-		places[i] = (struct place){ board->groups[i].stats.mean, i };
+	for (size_t i = 0; i < board->n_groups; i++) {
+		const struct board_group *group = &board->groups[i];
+
+		places[i] = (struct place){ group->stats.mean,
+					    group->verdict.word ==
+						    BOARD_WORD_INVALID,
+					    i };
+	}
 	qsort(places, board->n_groups, sizeof(*places), compare_places);
 	for (size_t i = 0; i < board->n_groups; i++)
 		board->rank[i] = places[i].index;

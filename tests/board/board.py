@@ -177,6 +177,9 @@ def test_logs():
     write("runs/fat/a.log", golf_log(1, 1.04, size=16000001))
     made = {g["title"]: g for g in groups(home + "/runs", "--baseline",
                                           "theirs")}
+    ok([g["title"] for g in groups(home + "/runs")] ==
+       ["mine", "theirs", "fat"],
+       "a better mean over the cap ranks behind those that kept it")
     mine = made["mine"]
     ok(mine["n"] == 3 and mine["n_copies"] == 1 and mine["n_rows"] == 4,
        "a copy counts once", mine)

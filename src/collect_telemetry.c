@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/quote.h"
 #include "collect_priv.h"
-#include "remote/quote.h"
 
 #define MAX_LINE_BYTES 4096
 

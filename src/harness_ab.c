@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/quote.h"
 #include "bench/plan.h"
 
 #define COMMAND_MAX 65536U
@@ -64,14 +65,14 @@ add_command(struct buf *out, const struct harness_ab *ab, const char *source)
 	buf_append_str(out, "d=$(mktemp -d) && trap 'rm -rf \"$d\"' EXIT && "
 			    "trap 'exit 143' HUP INT TERM && "
 			    "tar -C ");
-	plan_quote(out, source);
+	quote_word(out, str_from(source));
 	buf_append_str(out, " --exclude=./.harnessgym --exclude=./.git -cf - . "
 			    "| tar -C \"$d\" -xf - && w=");
-	plan_quote(out, ab->workspace);
+	quote_word(out, str_from(ab->workspace));
 	buf_append_str(out, " && for f in benchmark.py verifier.py; do "
 			    "[ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$d/$f\" || "
 			    "exit 9; done && cd \"$d\" && sh -c ");
-	plan_quote(out, measure.data);
+	quote_word(out, str_from(measure.data));
 	buf_release(&measure);
 }
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/quote.h"
 #include "base/xalloc.h"
 #include "harness/harness_dir.h"
 #include "harness/harness_wire.h"
 #include "model/harness_view.h"
-#include "remote/quote.h"
 
 #define TICK_MS	  500
 #define LIVE_MS	  5000	/* of a pod with a run that is alive */

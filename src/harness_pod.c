@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/quote.h"
 #include "loop/loop.h"
 #include "pods.h"
 #include "remote/fleet.h"
-#include "remote/quote.h"
 
 #define LIMIT_MS   (120 * 1000)
 #define ERRORS_MAX 4096U

@@ -6,8 +6,8 @@
  */
 #include "config.h"
 
+#include "base/quote.h"
 #include "preflight.h"
-#include "remote/quote.h"
 
 /* Where benches and followers have their scratch when nothing is said. */
 #define DEFAULT_ROOT "/tmp"

@@ -62,7 +62,7 @@ struct transport {
 struct transport_ops {
 	/*
 	 * Start command (a line for the pod's login shell, at most 30000
-	 * bytes; made by remote/quote.h) on the pod of that index in the
+	 * bytes; made by base/quote.h) on the pod of that index in the
 	 * configuration.  Connects first where needed; while the link is
 	 * WAITING it waits for the next try.  A try that fails ends all
 	 * streams of the pod with its error: exec again to try again, the

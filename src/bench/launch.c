@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/embed.h"
+#include "base/quote.h"
 
 extern const struct embed_file launch_scripts[];
 
@@ -25,14 +26,14 @@ add_path(struct buf *out, const char *path)
 		buf_append_str(out, "\"$HOME\"/");
 		path += 2;
 	}
-	plan_quote(out, path);
+	quote_word(out, str_from(path));
 }
 
 static void
 add_var(struct buf *out, const char *name, const char *value)
 {
 	buf_appendf(out, "%s=", name);
-	plan_quote(out, value);
+	quote_word(out, str_from(value));
 	buf_append_char(out, '\n');
 }
 
@@ -125,7 +126,7 @@ add_file(struct buf *out, const struct plan *plan, const char *name,
 			       "than %u bytes, or no text",
 			       path, MAX_SHIPPED);
 	}
-	plan_quote(out, text.data);
+	quote_word(out, str_from(text.data));
 	buf_release(&text);
 	return 0;
 }
@@ -142,10 +143,10 @@ add_ship_files(struct buf *out, const struct launch *l, struct err *err)
 
 		buf_append_str(out, file->from != NULL ? " &&\nput "
 						       : " &&\noverlay ");
-		plan_quote(out, file->path);
+		quote_word(out, str_from(file->path));
 		buf_append_char(out, ' ');
 		if (file->from == NULL)
-			plan_quote(out, file->overlay);
+			quote_word(out, str_from(file->overlay));
 		else if (add_file(out, l->plan, file->from, err) != 0)
 			return -1;
 	}

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/quote.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
 
@@ -174,25 +175,12 @@ plan_needs_copies(const struct plan *plan)
 	return false;
 }
 
-void
-plan_quote(struct buf *out, const char *s)
-{
-	buf_append_char(out, '\'');
-	for (; *s != '\0'; s++) {
-		if (*s == '\'')
-			buf_append_str(out, "'\\''");
-		else
-			buf_append_char(out, *s);
-	}
-	buf_append_char(out, '\'');
-}
-
 static void
 add_env(struct buf *out, const struct plan_env *env, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		buf_appendf(out, "%s=", env[i].name);
-		plan_quote(out, env[i].value);
+		quote_word(out, str_from(env[i].value));
 		buf_append_char(out, ' ');
 	}
 }
@@ -213,5 +201,6 @@ plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
 	add_env(out, plan->env, plan->n_env);
 	add_env(out, v->env, v->n_env);
 	buf_append_str(out, "sh -c ");
-	plan_quote(out, v->command != NULL ? v->command : plan->command);
+	quote_word(out,
+		   str_from(v->command != NULL ? v->command : plan->command));
 }

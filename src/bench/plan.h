@@ -149,7 +149,4 @@ bool plan_needs_copies(const struct plan *plan);
 void plan_command(const struct plan *plan, size_t arm, size_t pod,
 		  struct buf *out);
 
-/* Append s as one word for a POSIX shell. */
-void plan_quote(struct buf *out, const char *s);
-
 #endif

@@ -2,7 +2,7 @@
 /* argv to shell text: reading it by POSIX's rules of quoting gives argv. */
 #include "config.h"
 
-#include "remote/quote.h"
+#include "base/quote.h"
 
 #include <string.h>
 

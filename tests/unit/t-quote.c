@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "remote/quote.h"
+#include "base/quote.h"
 #include "tests/support/tap.h"
 
 /* The output of `sh -c text`. */

@@ -2,7 +2,7 @@
 /* argv to shell words; used by all that run commands on a pod. */
 #include "config.h"
 
-#include "remote/quote.h"
+#include "base/quote.h"
 
 #include <assert.h>
 

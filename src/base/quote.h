@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_QUOTE_H
-#define HGYM_REMOTE_QUOTE_H
+#ifndef HGYM_BASE_QUOTE_H
+#define HGYM_BASE_QUOTE_H
 
 #include "base/buf.h"
 #include "base/str.h"

@@ -103,8 +103,7 @@ row_number(const struct fleet *fleet, const struct fleet_row *row, int column)
 	case FLEET_MS:
 		return model_run_ms_per_step(row->mr);
 	case FLEET_TOK:
-		return run_has(run->tok_s_interval) ? run->tok_s_interval
-						    : run->tok_s_derived;
+		return model_run_tok_s(row->mr);
 	case FLEET_BPB:
 		return run_has(run->final_bpb) ? run->final_bpb
 					       : run->last_val_bpb;
@@ -541,10 +540,10 @@ fleet_export(void *state, struct ui_shared *shared, struct buf *out)
 		const struct model_run *mr = fleet->rows[i].mr;
 		const struct run *run = &mr->run;
 		const double numbers[] = {
-			run->steps,	    run->ms_per_step,
-			run->tok_s_derived, run->last_val_bpb,
-			run->final_bpb,	    run->train_ms / 1000,
-			run->eval_s,	    run->artifact_bytes
+			run->steps,	     model_run_ms_per_step(mr),
+			model_run_tok_s(mr), run->last_val_bpb,
+			run->final_bpb,	     model_run_train_ms(mr) / 1000,
+			run->eval_s,	     run->artifact_bytes
 		};
 		char name[FMT_LABEL];
 

@@ -75,9 +75,9 @@ draw_facts(const struct ui_shared *shared, struct canvas *canvas,
 	put_number(&facts, "GPUs", run->n_gpus, 0, "");
 	put_number(&facts, "step", run->steps, -1, "");
 	put_number(&facts, "of", run->planned_steps, -1, "");
-	put_number(&facts, "train", run->train_ms / 1000, 1, "s");
-	put_number(&facts, "mean", run->ms_per_step, 2, "ms/step");
-	put_number(&facts, "rate", run->tok_s_derived / 1e6, 3, "Mtok/s");
+	put_number(&facts, "train", model_run_train_ms(mr) / 1000, 1, "s");
+	put_number(&facts, "mean", model_run_ms_per_step(mr), 2, "ms/step");
+	put_number(&facts, "rate", model_run_tok_s(mr) / 1e6, 3, "Mtok/s");
 	put_number(&facts, "batch", run->train_batch_tokens, -1, "tokens");
 	put_number(&facts, "train loss", run->last_train_loss, 4, "nats");
 	put_number(&facts, "val loss", run->last_val_loss, 4, "nats");

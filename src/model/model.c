@@ -301,6 +301,16 @@ model_run_ms_per_step(const struct model_run *mr)
 }
 
 double
+model_run_tok_s(const struct model_run *mr)
+{
+	double ms = model_run_ms_per_step(mr);
+
+	if (run_has(mr->run.train_batch_tokens) && run_has(ms) && ms > 0)
+		return mr->run.train_batch_tokens / ms * 1000;
+	return mr->run.tok_s_interval;
+}
+
+double
 model_run_train_ms(const struct model_run *mr)
 {
 	if (run_has(mr->run.train_ms))

@@ -169,6 +169,11 @@ double model_run_last(const struct model_run *mr, enum metric metric);
  * that); absent when neither is there.
  */
 double model_run_ms_per_step(const struct model_run *mr);
+/*
+ * Tokens a second over the same steps as that step time; where there is none
+ * or the batch is not known, the rate between the last two rows.
+ */
+double model_run_tok_s(const struct model_run *mr);
 double model_run_train_ms(const struct model_run *mr);
 /* The step at which it went wrong: of its first NaN, else the last one. */
 double model_run_failed_step(const struct model_run *mr);

@@ -41,9 +41,10 @@ take_nats(struct board_ask *ask, const char *value, struct err *err)
 	return 0;
 }
 
-int
-board_ask_take(struct board_ask *ask, enum board_ask_option option,
-	       const char *value, struct err *err)
+/* Take one of BOARD_ASK_OPTIONS. */
+static int
+take_ask(struct board_ask *ask, enum board_ask_option option, const char *value,
+	 struct err *err)
 {
 	switch (option) {
 	case ASK_GROUP_BY:
@@ -72,6 +73,23 @@ board_ask_take(struct board_ask *ask, enum board_ask_option option,
 		break;
 	}
 	return 0;
+}
+
+int
+board_ask_options(struct cmd_args *args, struct board_ask *ask,
+		  int (*take)(void *call, int option, const char *value,
+			      struct err *err),
+		  void *call, struct err *err)
+{
+	const char *value;
+	int option, rc = 0;
+
+	while (rc == 0 && (option = cmd_next_option(args, &value, err)) >= 0)
+		rc = option < ASK_COUNT
+			     ? take_ask(ask, (enum board_ask_option)option,
+					value, err)
+			     : take(call, option, value, err);
+	return rc != 0 || option == CMD_OPTIONS_WRONG ? -1 : 0;
 }
 
 /* Does any run tell bits per byte? */

@@ -51,9 +51,14 @@ struct board_ask {
 
 void board_ask_init(struct board_ask *ask);
 void board_ask_release(struct board_ask *ask);
-/* Take one of BOARD_ASK_OPTIONS. */
-int board_ask_take(struct board_ask *ask, enum board_ask_option option,
-		   const char *value, struct err *err)
+/*
+ * Read the command's options: BOARD_ASK_OPTIONS into ask, each other one by
+ * take(call, ...), which returns 0, or -1 with err.
+ */
+int board_ask_options(struct cmd_args *args, struct board_ask *ask,
+		      int (*take)(void *call, int option, const char *value,
+				  struct err *err),
+		      void *call, struct err *err)
 	__attribute__((warn_unused_result));
 
 struct board_built {

@@ -83,11 +83,10 @@ take_fail_on(struct call *call, const char *value, struct err *err)
 }
 
 static int
-take_option(struct call *call, int option, const char *value, struct err *err)
+take_option(void *user, int option, const char *value, struct err *err)
 {
-	if (option < ASK_COUNT)
-		return board_ask_take(&call->ask, (enum board_ask_option)option,
-				      value, err);
+	struct call *call = user;
+
 	switch ((enum board_option)option) {
 	case OPT_JSON:
 		call->format = OUT_JSON;
@@ -108,18 +107,6 @@ take_option(struct call *call, int option, const char *value, struct err *err)
 		return take_fail_on(call, value, err);
 	}
 	return 0;
-}
-
-static int
-take_options(struct cmd_args *args, struct call *call, struct err *err)
-{
-	const char *value;
-	int option;
-
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		if (take_option(call, option, value, err) != 0)
-			return -1;
-	return option == CMD_OPTIONS_WRONG ? -1 : 0;
 }
 
 /* Columns of the screen; 0 where there is none. */
@@ -256,8 +243,8 @@ run_board(const struct cmd_args *args, struct call *call, struct err *err)
 	if (built->input.n_runs > 0)
 		print_board(&built->board, call, args->env->color);
 	status = print_scores(&built->input, call, err);
-	if (status == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-		status = err_set(err, ERR_IO, "cannot write to stdout");
+	if (status == 0)
+		status = out_flush(err);
 	if (status == 0)
 		status = check_failures(&built->board, call->fail_on);
 	if (status == 0)
@@ -273,7 +260,7 @@ exec_board(struct cmd_args *args, struct err *err)
 	int status = -1;
 
 	board_ask_init(&call.ask);
-	if (take_options(args, &call, err) == 0)
+	if (board_ask_options(args, &call.ask, take_option, &call, err) == 0)
 		status = run_board(args, &call, err);
 	board_ask_release(&call.ask);
 	return status;

@@ -38,11 +38,10 @@ struct call {
 };
 
 static int
-take_option(struct call *call, int option, const char *value, struct err *err)
+take_option(void *user, int option, const char *value, struct err *err)
 {
-	if (option < ASK_COUNT)
-		return board_ask_take(&call->ask, (enum board_ask_option)option,
-				      value, err);
+	struct call *call = user;
+
 	if (option <= OPT_MD) {
 		call->format = (enum out_format)(option - OPT_JSON + OUT_JSON);
 		return 0;
@@ -59,18 +58,6 @@ take_option(struct call *call, int option, const char *value, struct err *err)
 	}
 	return err_set(err, ERR_USAGE,
 		       "export: --what takes board, runs or samples");
-}
-
-static int
-take_options(struct cmd_args *args, struct call *call, struct err *err)
-{
-	const char *value;
-	int option;
-
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		if (take_option(call, option, value, err) != 0)
-			return -1;
-	return option == CMD_OPTIONS_WRONG ? -1 : 0;
 }
 
 static void
@@ -158,8 +145,8 @@ run_export(const struct cmd_args *args, struct call *call, struct err *err)
 		status = put_folder(args, call, built, err);
 	else
 		status = put(args, call, built, stdout, err);
-	if (status == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-		status = err_set(err, ERR_IO, "cannot write to stdout");
+	if (status == 0)
+		status = out_flush(err);
 	if (status == 0)
 		status = built->input.status;
 	board_built_free(built);
@@ -173,7 +160,7 @@ exec_export(struct cmd_args *args, struct err *err)
 	int status = -1;
 
 	board_ask_init(&call.ask);
-	if (take_options(args, &call, err) == 0)
+	if (board_ask_options(args, &call.ask, take_option, &call, err) == 0)
 		status = run_export(args, &call, err);
 	board_ask_release(&call.ask);
 	return status;

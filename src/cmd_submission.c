@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "board_build.h"
+#include "out.h"
 #include "submission.h"
 
 enum submission_option {
@@ -64,11 +65,10 @@ take_date(struct call *call, const char *value, struct err *err)
 }
 
 static int
-take_option(struct call *call, int option, const char *value, struct err *err)
+take_option(void *user, int option, const char *value, struct err *err)
 {
-	if (option < ASK_COUNT)
-		return board_ask_take(&call->ask, (enum board_ask_option)option,
-				      value, err);
+	struct call *call = user;
+
 	switch ((enum submission_option)option) {
 	case OPT_OUT:
 		call->out = value;
@@ -98,18 +98,6 @@ take_option(struct call *call, int option, const char *value, struct err *err)
 		break;
 	}
 	return 0;
-}
-
-static int
-take_options(struct cmd_args *args, struct call *call, struct err *err)
-{
-	const char *value;
-	int option;
-
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		if (take_option(call, option, value, err) != 0)
-			return -1;
-	return option == CMD_OPTIONS_WRONG ? -1 : 0;
 }
 
 /* The group that was named, else the only one that is no baseline. */
@@ -156,9 +144,7 @@ print_json(const struct submission *s, struct err *err)
 	(void)printf("%s\n", text);
 	cJSON_free(text);
 	cJSON_Delete(root);
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return err_set(err, ERR_IO, "cannot write to stdout");
-	return 0;
+	return out_flush(err);
 }
 
 static int
@@ -200,7 +186,7 @@ exec_submission(struct cmd_args *args, struct err *err)
 	int status = -1;
 
 	board_ask_init(&call.ask);
-	if (take_options(args, &call, err) == 0)
+	if (board_ask_options(args, &call.ask, take_option, &call, err) == 0)
 		status = run_submission(args, &call, err);
 	board_ask_release(&call.ask);
 	return status;

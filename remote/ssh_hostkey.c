@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/xalloc.h"
 #include "remote/base64.h"
 #include "remote/ssh_key.h"
@@ -230,7 +231,7 @@ known_keys_append(const char *path, const char *name, const char *type,
 	buf_init(&line, SSH_KEY_MAX_BYTES);
 	buf_appendf(&line, "%s%s %s %s\n", ends_open(fd) ? "\n" : "", name,
 		    type, base64);
-	if (write(fd, line.data, line.len) != (ssize_t)line.len)
+	if (fd_write_all(fd, line.data, line.len) != 0)
 		rc = err_set_errno(err, ERR_IO, "cannot write %s", path);
 	buf_release(&line);
 	close(fd);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench_feed.h"
@@ -58,7 +59,7 @@ export_file(const struct command *command, char said[200], struct err *err)
 		name = xasprintf("%.*s-%d%s", base, command->name, i,
 				 dot != NULL ? dot : "");
 	}
-	if (fd < 0 || write(fd, command->text, len) != (ssize_t)len) {
+	if (fd < 0 || fd_write_all(fd, command->text, len) != 0) {
 		err_set_errno(err, ERR_IO, "%s", name);
 		if (fd >= 0)
 			(void)close(fd);

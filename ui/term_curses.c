@@ -15,6 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
@@ -69,21 +70,6 @@ term_options_init(struct term_options *options)
 	options->remote = env_is_set("SSH_TTY") || env_is_set("SSH_CONNECTION");
 }
 
-static void
-write_all(int fd, const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		data += n;
-		len -= (size_t)n;
-	}
-}
-
 void
 term_restore(void)
 {
@@ -96,7 +82,7 @@ term_restore(void)
 	if (!saved.open)
 		return;
 	saved.open = 0;
-	write_all(STDOUT_FILENO, sane, sizeof(sane) - 1);
+	(void)fd_write_all(STDOUT_FILENO, sane, sizeof(sane) - 1);
 	(void)tcsetattr(STDIN_FILENO, TCSANOW, &saved.before);
 }
 

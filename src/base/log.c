@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/utf8.h"
 
 static int log_fd = -1;
@@ -41,16 +42,8 @@ log_close(void)
 static void
 log_write(const char *p, size_t len)
 {
-	while (len > 0) {
-		ssize_t n = write(log_fd, p, len);
-
-		if (n <= 0) {
-			log_close();
-			return;
-		}
-		p += n;
-		len -= (size_t)n;
-	}
+	if (fd_write_all(log_fd, p, len) != 0)
+		log_close();
 }
 
 void

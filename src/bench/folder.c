@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/xalloc.h"
 
 #define MAX_SAME_SECOND 100
@@ -103,22 +104,6 @@ make_parent(const char *file, struct err *err)
 	return make_folders(parent, err);
 }
 
-static int
-write_all(int fd, struct str text)
-{
-	while (text.len > 0) {
-		ssize_t n = write(fd, text.p, text.len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		text.p += n;
-		text.len -= (size_t)n;
-	}
-	return 0;
-}
-
 int
 folder_write(const char *path, const char *name, struct str text,
 	     struct err *err)
@@ -134,7 +119,7 @@ folder_write(const char *path, const char *name, struct str text,
 	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_set_errno(err, ERR_IO, "cannot write %s", temp);
-	good = write_all(fd, text) == 0 && fsync(fd) == 0;
+	good = fd_write_all(fd, text.p, text.len) == 0 && fsync(fd) == 0;
 	good = close(fd) == 0 && good;
 	if (!good || rename(temp, file) != 0) {
 		err_set_errno(err, ERR_IO, "cannot write %s", file);
@@ -207,7 +192,7 @@ folder_append(const char *path, const char *name, struct str data,
 	fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_set_errno(err, ERR_IO, "cannot write %s", file);
-	good = write_all(fd, data) == 0;
+	good = fd_write_all(fd, data.p, data.len) == 0;
 	good = close(fd) == 0 && good;
 	return good ? 0 : err_set_errno(err, ERR_IO, "cannot write %s", file);
 }

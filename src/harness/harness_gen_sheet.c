@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/xalloc.h"
 
 #define QUANTUM_US 0.032 /* of the event clock: every score is a multiple */
@@ -48,22 +49,6 @@ make_folders(const char *path)
 	free(copy);
 }
 
-static int
-write_all(int fd, const char *data, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		data += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 /* The bytes of the sheet, in two halves where a live writer is wanted. */
 static int
 write_parts(const struct gen_sheet *s, int fd)
@@ -71,11 +56,11 @@ write_parts(const struct gen_sheet *s, int fd)
 	size_t half = s->gen->torn_us > 0 ? s->text.len / 2 : 0;
 
 	pause_us(s->gen->torn_us);
-	if (write_all(fd, s->text.data, half) != 0)
+	if (fd_write_all(fd, s->text.data, half) != 0)
 		return -1;
 	if (half > 0)
 		pause_us(s->gen->torn_us);
-	return write_all(fd, s->text.data + half, s->text.len - half);
+	return fd_write_all(fd, s->text.data + half, s->text.len - half);
 }
 
 /* Write the sheet to a file below .harnessgym and empty it. */

@@ -2,13 +2,18 @@
 /* base: numbers, slices, buffers, map, UTF-8, times. */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -157,6 +162,39 @@ test_err(void)
 	is_int(err_exit_status(err.code), 2, "exit status of the class");
 }
 
+/* A pipe whose reader is another process takes more than it can hold. */
+static void
+test_whole_writes(void)
+{
+	enum { BYTES = 1 << 20 };
+	char *data = xcalloc(1, BYTES);
+	int ends[2], status = 0, full = open("/dev/full", O_WRONLY);
+	pid_t reader;
+
+	if (pipe(ends) != 0 || (reader = fork()) < 0) {
+		ok(false, "a pipe and a process");
+		return;
+	}
+	if (reader == 0) {
+		size_t seen = 0;
+		ssize_t n;
+
+		(void)close(ends[1]);
+		while ((n = read(ends[0], data, 1000)) > 0)
+			seen += (size_t)n;
+		_exit(seen == BYTES ? 0 : 1);
+	}
+	(void)close(ends[0]);
+	ok(fd_write_all(ends[1], data, BYTES) == 0, "a pipe takes 1 MiB");
+	(void)close(ends[1]);
+	ok(waitpid(reader, &status, 0) == reader && status == 0,
+	   "its reader has all of it");
+	ok(fd_write_all(full, data, 1) == -1 && errno == ENOSPC,
+	   "a full device is an error");
+	(void)close(full);
+	free(data);
+}
+
 int
 main(void)
 {
@@ -168,5 +206,6 @@ main(void)
 	test_utf8();
 	test_times();
 	test_err();
+	test_whole_writes();
 	return tap_done();
 }

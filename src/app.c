@@ -24,7 +24,7 @@ struct app {
 	struct loop *loop;
 	struct loop_fd *tty;
 	struct loop_timer *poll, *frame, *tick, *work, *resize;
-	bool mouse;
+	struct term_options options;
 	bool in_tmux;
 	int status; /* 128 + signal */
 };
@@ -85,6 +85,60 @@ quit(struct app *app)
 	loop_stop(app->loop);
 }
 
+/* What the command line and the configuration say of the terminal. */
+static int
+term_setup(const struct app *app, struct term_options *options, struct err *err)
+{
+	const struct cmd_env *env = app->setup->env;
+	const struct conf *conf = app->setup->conf;
+	const char *color = env->color;
+
+	term_options_init(options);
+	if (strcmp(color, "auto") == 0 && conf != NULL &&
+	    conf->ui.color != NULL)
+		color = conf->ui.color;
+	if (strcmp(color, "never") == 0)
+		options->colors = 0;
+	else if (strcmp(color, "always") == 0)
+		options->colors = -1;
+	if (conf == NULL)
+		return 0;
+	options->mouse = conf->ui.mouse;
+	options->escape_delay_ms = conf->ui.escape_delay_ms;
+	if (conf->ui.theme != NULL)
+		return theme_by_name(conf->ui.theme, &options->theme, err);
+	return 0;
+}
+
+/* A configuration that was read again is told, and so is a broken one. */
+static void
+reload(struct app *app)
+{
+	const struct app_source *source = &app->setup->source;
+	struct ui_shared *shared = ui_shared(app->parts.ui);
+	struct model_event event = { shared->now_wall_ms, MODEL_INFO,
+				     MODEL_NONE, NULL, NULL };
+	struct err err = { ERR_NONE, "" };
+	char said[200] = "";
+
+	if (source->reload == NULL) {
+		ui_say(shared, "there is no configuration to read");
+		return;
+	}
+	if (source->reload(source->user, said, &err) != 0) {
+		err_prefix(&err, "the configuration stays as it was");
+		event.severity = MODEL_WARNING;
+		event.text = err.text;
+	} else {
+		app_parts_configure(&app->parts);
+		if (term_setup(app, &app->options, &err) == 0)
+			term_configure(app->term, &app->options);
+		event.text = said;
+	}
+	model_event_add(app->setup->model, &event);
+	ui_say(shared, "%s", event.text);
+}
+
 /* Do what the frame asked for; true: the program is left. */
 static bool
 serve_wants(struct app *app)
@@ -103,11 +157,20 @@ serve_wants(struct app *app)
 	if (wants & UI_WANT_REPAINT)
 		term_repaint(app->term);
 	if (wants & UI_WANT_MOUSE) {
-		app->mouse = !app->mouse;
-		term_mouse(app->term, app->mouse);
+		app->options.mouse = !app->options.mouse;
+		term_mouse(app->term, app->options.mouse);
 		ui_say(ui_shared(app->parts.ui), "the mouse is %s",
-		       app->mouse ? "on" : "off: the terminal selects text");
+		       app->options.mouse ? "on"
+					  : "off: the terminal selects text");
 	}
+	if (wants & UI_WANT_THEME) {
+		app->options.theme = (app->options.theme + 1) % THEME_COUNT;
+		term_configure(app->term, &app->options);
+		ui_say(ui_shared(app->parts.ui), "theme: %s",
+		       theme_name(app->options.theme));
+	}
+	if (wants & UI_WANT_RELOAD)
+		reload(app);
 	return false;
 }
 
@@ -202,6 +265,13 @@ on_signal(void *user, int signum)
 		loop_timer_start(app->resize, RESIZE_MS, 0);
 		return;
 	}
+	/* The end of the terminal says the same as a person's kill -HUP. */
+	if (signum == SIGHUP && app->setup->source.reload != NULL &&
+	    !term_is_gone(app->term)) {
+		reload(app);
+		schedule(app);
+		return;
+	}
 	app->status = 128 + signum;
 	quit(app);
 }
@@ -275,26 +345,6 @@ watch(struct app *app)
 		loop_on_signal(app->loop, signals[i], on_signal, app);
 }
 
-/* What the command line and the configuration say of the terminal. */
-static void
-term_setup(const struct app *app, struct term_options *options)
-{
-	const struct cmd_env *env = app->setup->env;
-	const struct conf *conf = app->setup->conf;
-	const char *color = env->color;
-
-	term_options_init(options);
-	if (strcmp(color, "auto") == 0 && conf != NULL &&
-	    conf->ui.color != NULL)
-		color = conf->ui.color;
-	if (strcmp(color, "never") == 0)
-		options->colors = 0;
-	else if (strcmp(color, "always") == 0)
-		options->colors = -1;
-	if (conf != NULL)
-		options->mouse = conf->ui.mouse;
-}
-
 /* Run with an open terminal and loop. */
 static int
 run_loop(struct app *app, struct err *err)
@@ -317,20 +367,18 @@ int
 app_run(const struct app_setup *setup, struct err *err)
 {
 	struct app app = { .setup = setup };
-	struct term_options options;
 	int status = -1;
 
-	term_setup(&app, &options);
-	app.mouse = options.mouse;
 	app.in_tmux = getenv("TMUX") != NULL;
-	if (app_parts_init(&app.parts, setup, options.ascii, err))
+	if (term_setup(&app, &app.options, err) ||
+	    app_parts_init(&app.parts, setup, app.options.ascii, err))
 		return -1;
 	app.parts.on_alert = on_alert;
 	app.parts.copy = copy;
 	app.parts.user = &app;
 	canvas_init(&app.canvas);
 	app.loop = loop_new(err);
-	app.term = app.loop != NULL ? term_open(&options, err) : NULL;
+	app.term = app.loop != NULL ? term_open(&app.options, err) : NULL;
 	if (app.term != NULL)
 		status = run_loop(&app, err);
 	term_close(app.term);

@@ -32,6 +32,11 @@ struct app_source {
 	void (*reconnect)(void *user, size_t pod);
 	/* The answer to ui_ask; NULL: none. */
 	void (*answer)(void *user, size_t pod, const char *answer);
+	/*
+	 * Read the configuration again into app_setup's conf; -1 with err
+	 * and nothing changed when it is broken.  NULL: there is none.
+	 */
+	int (*reload)(void *user, char said[200], struct err *err);
 	/* Start a bench plan or stop a bench; said is for the status line. */
 	int (*bench)(void *user, const char *plan, const char *stop_id,
 		     char said[200], struct err *err);

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench_feed.h"
+#include "ui/fmt.h"
 #include "ui/plot.h"
 
 #define STATE_MAX_BYTES (1U << 20)
@@ -203,54 +204,136 @@ bind_keys(struct keymap *keymap, const struct conf *conf, struct err *err)
 }
 
 static void
-init_alerts(struct app_parts *parts)
+configure_alerts(struct app_parts *parts)
 {
 	const struct conf *conf = parts->setup->conf;
+	struct alerts fresh;
+
+	alerts_init(&fresh);
+	parts->alerts.stall_s = fresh.stall_s;
+	alerts_release(&fresh);
+	if (conf != NULL && conf->alerts.stall == CONF_STALL_OFF)
+		parts->alerts.stall_s = 0;
+	else if (conf != NULL && conf->alerts.stall == CONF_STALL_SECONDS)
+		parts->alerts.stall_s = conf->alerts.stall_s;
+}
+
+static void
+init_alerts(struct app_parts *parts)
+{
 	struct alerts *alerts = &parts->alerts;
 
 	alerts_init(alerts);
-	if (conf != NULL && conf->alerts.stall == CONF_STALL_OFF)
-		alerts->stall_s = 0;
-	else if (conf != NULL && conf->alerts.stall == CONF_STALL_SECONDS)
-		alerts->stall_s = conf->alerts.stall_s;
+	configure_alerts(parts);
 	alerts->on_new = on_new_alert;
 	alerts->user = parts;
 	load_state(parts);
+}
+
+/* As `board` names the group of a run of the database. */
+static char *
+group_of(void *user, const struct model_run *mr)
+{
+	const struct app_parts *parts = user;
+	const struct model *model = parts->setup->model;
+	struct stored_run stored = {
+		.pod = mr->pod < model->n_pods ? model->pods[mr->pod].name : "",
+		.path = mr->path,
+		.run = mr->run,
+	};
+
+	if (parts->groups.by == BOARD_BY_DIRNAME && mr->group != NULL)
+		return xstrdup(mr->group);
+	return board_input_key(&parts->groups, &stored);
+}
+
+int
+app_conf_check(const struct conf *conf, struct err *err)
+{
+	struct board_input groups = { 0 };
+	struct keymap keymap;
+	int failed;
+
+	if (bind_keys(&keymap, conf, err))
+		return -1;
+	failed = board_input_group_conf(&groups, conf, err);
+	board_input_release(&groups);
+	if (failed)
+		return err_prefix(err, "%s: groups", conf->path);
+	return 0;
+}
+
+/* What the frame is given; -1 with err for what does not exist. */
+static int
+fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
+	   struct err *err)
+{
+	const struct conf *conf = parts->setup->conf;
+	const char *charset = parts->setup->env->charset;
+
+	*ui = (struct ui_setup){ .model = parts->setup->model,
+				 .track = parts->setup->track,
+				 .alerts = &parts->alerts,
+				 .keymap = keymap,
+				 .group_of = group_of,
+				 .group_user = parts,
+				 .sink = { execute, preview, parts },
+				 .read_only = parts->setup->env->read_only };
+	if (charset == NULL && conf != NULL && !parts->ascii)
+		charset = conf->ui.charset;
+	if (find_charset(charset, parts->ascii, &ui->charset, err) ||
+	    bind_keys(keymap, conf, err))
+		return -1;
+	board_input_release(&parts->groups);
+	parts->groups = (struct board_input){ .by = BOARD_BY_DIRNAME };
+	if (conf != NULL &&
+	    board_input_group_conf(&parts->groups, conf, err) != 0)
+		return err_prefix(err, "%s: groups", conf->path);
+	if (conf != NULL && conf->baseline.name != NULL) {
+		parts->baseline = (struct ui_baseline){
+			conf->baseline.name, conf->baseline.bpb,
+			conf->baseline.n_bpb, conf->baseline.nats_per_bpb
+		};
+		ui->baseline = &parts->baseline;
+	}
+	ui->remote =
+		getenv("SSH_TTY") != NULL || getenv("SSH_CONNECTION") != NULL;
+	fmt_set_utc(conf == NULL || conf->ui.utc);
+	return 0;
 }
 
 int
 app_parts_init(struct app_parts *parts, const struct app_setup *setup,
 	       bool ascii, struct err *err)
 {
-	const struct conf *conf = setup->conf;
 	struct keymap keymap;
-	struct ui_setup ui = { .model = setup->model,
-			       .track = setup->track,
-			       .alerts = &parts->alerts,
-			       .keymap = &keymap,
-			       .sink = { execute, preview, parts },
-			       .read_only = setup->env->read_only };
-	const char *charset = setup->env->charset;
+	struct ui_setup ui;
 
 	memset(parts, 0, sizeof(*parts));
 	parts->setup = setup;
-	if (charset == NULL && conf != NULL && !ascii)
-		charset = conf->ui.charset;
-	if (find_charset(charset, ascii, &ui.charset, err) ||
-	    bind_keys(&keymap, conf, err))
+	parts->ascii = ascii;
+	if (fill_setup(parts, &ui, &keymap, err)) {
+		board_input_release(&parts->groups);
 		return -1;
-	init_alerts(parts);
-	if (conf != NULL && conf->baseline.name != NULL) {
-		parts->baseline = (struct ui_baseline){
-			conf->baseline.name, conf->baseline.bpb,
-			conf->baseline.n_bpb, conf->baseline.nats_per_bpb
-		};
-		ui.baseline = &parts->baseline;
 	}
-	ui.remote =
-		getenv("SSH_TTY") != NULL || getenv("SSH_CONNECTION") != NULL;
+	init_alerts(parts);
 	parts->ui = ui_new(&ui);
 	return 0;
+}
+
+void
+app_parts_configure(struct app_parts *parts)
+{
+	struct err err = { ERR_NONE, "" };
+	struct keymap keymap;
+	struct ui_setup ui;
+
+	if (fill_setup(parts, &ui, &keymap, &err)) {
+		ui_say(ui_shared(parts->ui), "%s", err.text);
+		return;
+	}
+	configure_alerts(parts);
+	ui_configure(parts->ui, &ui);
 }
 
 void
@@ -261,6 +344,7 @@ app_parts_release(struct app_parts *parts)
 	save_state(parts);
 	ui_free(parts->ui);
 	alerts_release(&parts->alerts);
+	board_input_release(&parts->groups);
 	parts->ui = NULL;
 }
 

@@ -3,6 +3,7 @@
 #define HGYM_SRC_APP_PARTS_H
 
 #include "app.h"
+#include "board_input.h"
 #include "model/alerts.h"
 #include "ui/ui.h"
 
@@ -12,6 +13,8 @@ struct app_parts {
 	struct ui *ui;
 	struct alerts alerts;
 	struct ui_baseline baseline;
+	struct board_input groups; /* what names a run's group */
+	bool ascii;
 	/* Who is told of a new alert beside the event; NULL: nobody. */
 	void (*on_alert)(void *user, const struct alert *alert,
 			 const char *text);
@@ -26,6 +29,11 @@ int app_parts_init(struct app_parts *parts, const struct app_setup *setup,
 		   bool ascii, struct err *err)
 	__attribute__((warn_unused_result));
 /* Writes the state of the alerts, where it is kept. */
+/* The configuration was replaced by one that app_conf_check took. */
+void app_parts_configure(struct app_parts *parts);
+/* Are its keys, theme and groups what there is? */
+int app_conf_check(const struct conf *conf, struct err *err)
+	__attribute__((warn_unused_result));
 void app_parts_release(struct app_parts *parts);
 
 /* After the model changed or time went by; mono_ms paces the screen. */

@@ -117,17 +117,6 @@ find_pod(const struct collect *c, const char *name)
 	return NULL;
 }
 
-static bool
-same_strings(const struct conf_strings *a, const struct conf_strings *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (size_t i = 0; i < a->n; i++)
-		if (strcmp(a->v[i], b->v[i]) != 0)
-			return false;
-	return true;
-}
-
 /* Keep the pods that are as they were; let the others go. */
 static void
 keep_pods(struct collect *c, const struct conf *conf)
@@ -148,7 +137,7 @@ keep_pods(struct collect *c, const struct conf *conf)
 		pod->conf = &conf->pods[i];
 		c->o.model->pods[pod->model_pod].usd_per_hour =
 			pod->conf->usd_per_hour;
-		if (!same_strings(&old->logs, &pod->conf->logs))
+		if (!conf_same_strings(&old->logs, &pod->conf->logs))
 			collect_follow_renew(pod);
 	}
 }

@@ -196,20 +196,32 @@ conf_find_pod(const struct conf *conf, const char *name)
 	return -1;
 }
 
-static bool
-same_text(const char *a, const char *b)
+bool
+conf_same_text(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
 bool
+conf_same_strings(const struct conf_strings *a, const struct conf_strings *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->v[i], b->v[i]) != 0)
+			return false;
+	return true;
+}
+
+bool
 conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b)
 {
-	return a->transport == b->transport && same_text(a->name, b->name) &&
-	       same_text(a->ssh, b->ssh) &&
-	       same_text(a->identity, b->identity) &&
-	       same_text(a->known_hosts, b->known_hosts) &&
-	       same_text(a->proxy_jump, b->proxy_jump);
+	return a->transport == b->transport &&
+	       conf_same_text(a->name, b->name) &&
+	       conf_same_text(a->ssh, b->ssh) &&
+	       conf_same_text(a->identity, b->identity) &&
+	       conf_same_text(a->known_hosts, b->known_hosts) &&
+	       conf_same_text(a->proxy_jump, b->proxy_jump);
 }
 
 static const char *

@@ -87,7 +87,7 @@ struct conf_key {
 struct conf_ui {
 	char *charset;	     /* braille, block, ascii; NULL: by the locale */
 	char *color;	     /* auto, always, never; NULL: auto */
-	char *theme;	     /* NULL: the default */
+	char *theme;	     /* dark, light, contrast; NULL: dark */
 	bool mouse;	     /* default true */
 	bool utc;	     /* times in UTC rather than local; default true */
 	int escape_delay_ms; /* 0: by the terminal */
@@ -139,6 +139,10 @@ int conf_find_pod(const struct conf *conf, const char *name);
 
 /* True when a link to a would be the same as to b (all but logs, price). */
 bool conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b);
+
+bool conf_same_text(const char *a, const char *b); /* or both NULL */
+bool conf_same_strings(const struct conf_strings *a,
+		       const struct conf_strings *b);
 
 const char *conf_transport_name(enum conf_transport transport);
 const char *conf_group_name(enum conf_group_by by);

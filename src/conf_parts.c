@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "ui/theme.h"
 
 static const char *const group_names[] = {
 	[CONF_BY_DIRNAME] = "dirname", [CONF_BY_FILE] = "file",
@@ -19,6 +20,12 @@ static const char *const group_names[] = {
 static const char *const charset_names[] = { "braille", "block", "ascii",
 					     NULL };
 static const char *const color_names[] = { "auto", "always", "never", NULL };
+static const char *const theme_names[] = {
+#define X(id, name, help) name,
+	THEME_LIST(X)
+#undef X
+		NULL
+};
 
 const char *
 conf_group_name(enum conf_group_by by)
@@ -189,6 +196,7 @@ conf_take_ui(struct conf_reader *l, const cJSON *node)
 	if (json_check_keys(&l->at, node, "ui", keys, l->err) != 0 ||
 	    conf_take_choice(l, node, "ui.charset", charset_names, 0) < 0 ||
 	    conf_take_choice(l, node, "ui.color", color_names, 0) < 0 ||
+	    conf_take_choice(l, node, "ui.theme", theme_names, 0) < 0 ||
 	    conf_take_number(l, node, "ui.escape_delay_ms", delay, &ms) != 0)
 		return -1;
 	ui->charset = conf_take_string(node, "charset");

@@ -11,6 +11,7 @@
 
 #include "app.h"
 #include "app_bench.h"
+#include "app_parts.h"
 #include "base/xalloc.h"
 #include "bench_feed.h"
 #include "collect.h"
@@ -151,6 +152,7 @@ follow_harness(struct dash *dash, struct loop *loop)
 	dash->harness = harness_feed_new(loop, &dash->model);
 	for (size_t i = 0; i < dash->conf.n_pods; i++) {
 		const struct conf_pod *pod = &dash->conf.pods[i];
+		size_t at = model_pod_find(&dash->model, pod->name);
 
 		for (size_t k = 0; k < pod->harnessgym.n; k++) {
 			const char *dir = pod->harnessgym.v[k];
@@ -161,9 +163,11 @@ follow_harness(struct dash *dash, struct loop *loop)
 				harness_feed_local(dash->harness, dir);
 				continue;
 			}
-			transport = collect_transport(dash->collect, i, &index);
-			harness_feed_pod(dash->harness, i, transport, index,
-					 dir);
+			transport =
+				collect_transport(dash->collect, at, &index);
+			if (transport != NULL)
+				harness_feed_pod(dash->harness, at, transport,
+						 index, dir);
 		}
 	}
 }
@@ -247,6 +251,58 @@ answer(void *user, size_t pod, const char *text)
 		collect_answer(dash->collect, pod, text);
 }
 
+/* What a new configuration cannot change while the program runs. */
+static bool
+needs_restart(const struct conf *a, const struct conf *b)
+{
+	return !conf_same_text(a->track, b->track) ||
+	       !conf_same_text(a->db, b->db) ||
+	       !conf_same_strings(&a->tracks, &b->tracks) ||
+	       !conf_same_strings(&a->formats, &b->formats);
+}
+
+/* The pods, benches and HarnessGym folders of the new configuration. */
+static int
+follow_conf(struct dash *dash, struct err *err)
+{
+	bench_feed_free(dash->benches);
+	dash->benches = bench_feed_new(&dash->model, &dash->conf);
+	dash->benches_at_ms = 0;
+	if (dash->feed != NULL)
+		return 0;
+	harness_feed_free(dash->harness);
+	dash->harness = NULL;
+	if (dash->collect == NULL)
+		return start_collect(dash, dash->loop, dash->ui, err);
+	collect_reload(dash->collect, &dash->conf);
+	follow_harness(dash, dash->loop);
+	return 0;
+}
+
+static int
+reload(void *user, char said[200], struct err *err)
+{
+	struct dash *dash = user;
+	struct conf fresh, old = dash->conf;
+	int failed;
+
+	if (conf_load(&fresh, dash->env->config_path, err))
+		return -1;
+	if (app_conf_check(&fresh, err)) {
+		conf_release(&fresh);
+		return -1;
+	}
+	dash->conf = fresh;
+	failed = follow_conf(dash, err);
+	(void)snprintf(said, 200, "the configuration was read again%s",
+		       needs_restart(&old, &fresh)
+			       ? "; track, formats and db count from the next "
+				 "start"
+			       : "");
+	conf_release(&old);
+	return failed;
+}
+
 static int
 load_formats(struct dash *dash, struct err *err)
 {
@@ -282,6 +338,7 @@ run_app(struct dash *dash, struct err *err)
 		.clock = &clock_real,
 		.source = { .poll = poll_sources,
 			    .bench = launch_bench,
+			    .reload = reload,
 			    .user = dash },
 		.state_path = state_path,
 	};

@@ -76,6 +76,8 @@
 	  "abort the selected bench; asks first")                              \
 	X(PAUSE, "pause", "P", IN_ALL, "hold the screen still")                \
 	X(MOUSE, "mouse", "F9", IN_ALL, "mouse on or off")                     \
+	X(THEME, "theme", "T", IN_ALL, "the next theme of colours")            \
+	X(RELOAD, "reload", "Ctrl-r", IN_ALL, "read the configuration again")  \
 	X(REPAINT, "repaint", "Ctrl-l", IN_ALL, "draw the screen anew")        \
 	X(SUSPEND, "suspend", "Ctrl-z", IN_ALL, "to the shell; fg returns")    \
 	X(QUIT, "quit", "q", IN_ALL, "one layer back; leave at the last")      \

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "ui/theme.h"
 
@@ -104,14 +105,44 @@ fmt_mtok(double tok_s, char out[FMT_SIZE])
 	return fmt_number(tok_s / 1e6, tok_s < 1e6 ? 3 : 2, out);
 }
 
+/* The locale's brother: which time zone the screen's clocks show. */
+static bool local_time;
+
+void
+fmt_set_utc(bool utc)
+{
+	local_time = !utc;
+}
+
+static const struct tm *
+break_down(int64_t wall_ms, struct tm *tm)
+{
+	time_t t = (time_t)(wall_ms / 1000);
+
+	if ((local_time ? localtime_r(&t, tm) : gmtime_r(&t, tm)) == NULL)
+		*tm = (struct tm){ .tm_mday = 1 };
+	return tm;
+}
+
+const char *
+fmt_zone(int64_t wall_ms, char out[FMT_SIZE])
+{
+	struct tm tm;
+
+	if (!local_time ||
+	    strftime(out, FMT_SIZE, "%Z", break_down(wall_ms, &tm)) == 0)
+		(void)snprintf(out, FMT_SIZE, "%s", local_time ? "" : "UTC");
+	return out;
+}
+
 const char *
 fmt_clock(int64_t wall_ms, char out[FMT_SIZE])
 {
-	int64_t s = wall_ms / 1000 % 86400;
+	struct tm tm;
 
 	if (wall_ms <= 0)
 		return absent(out);
-	(void)snprintf(out, FMT_SIZE, "%02d:%02d:%02d", (int)(s / 3600),
-		       (int)(s / 60 % 60), (int)(s % 60));
+	if (strftime(out, FMT_SIZE, "%H:%M:%S", break_down(wall_ms, &tm)) == 0)
+		return absent(out);
 	return out;
 }

@@ -2,6 +2,7 @@
 #ifndef HGYM_UI_FMT_H
 #define HGYM_UI_FMT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,5 +26,12 @@ const char *fmt_age(double seconds, char out[FMT_SIZE]);
 const char *fmt_mtok(double tok_s, char out[FMT_SIZE]);
 /* Time of day, "14:07:31", in UTC. */
 const char *fmt_clock(int64_t wall_ms, char out[FMT_SIZE]);
+/*
+ * Whether times of day are UTC (the default) or of the time zone here; like
+ * a locale, one setting for the program.
+ */
+void fmt_set_utc(bool utc);
+/* "UTC", or what the time zone here calls itself then. */
+const char *fmt_zone(int64_t wall_ms, char out[FMT_SIZE]);
 
 #endif

@@ -39,13 +39,16 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 {
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
-	size_t live = 0, open = alerts_open(shared->alerts);
-	char clock[FMT_SIZE], text[200], label[FMT_LABEL], ref[140] = "";
+	size_t live = 0, all = 0, open = alerts_open(shared->alerts);
+	char clock[FMT_SIZE], zone[FMT_SIZE], text[260], label[FMT_LABEL],
+		ref[140] = "";
 	int room = canvas->width - left - 1;
 
-	for (size_t i = 0; i < model->n_pods; i++)
+	for (size_t i = 0; i < model->n_pods; i++) {
+		all += model->pods[i].state != POD_GONE;
 		live += model->pods[i].state == POD_LIVE ||
 			model->pods[i].state == POD_SILENT;
+	}
 	if (shared->reference != NULL && room > 60) {
 		plot_run_label(shared->reference, label);
 		(void)snprintf(ref, sizeof(ref), "ref %s · ", label);
@@ -53,12 +56,12 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 		(void)snprintf(ref, sizeof(ref), "ref %.80s · ",
 			       shared->baseline->name);
 	}
-	(void)snprintf(text, sizeof(text), "%s%zu/%zu pods · %zu! · %s", ref,
-		       live, model->n_pods, open,
-		       fmt_clock(shared->now_wall_ms, clock));
+	(void)snprintf(text, sizeof(text), "%s%zu/%zu pods · %zu! · %s %s", ref,
+		       live, all, open, fmt_clock(shared->now_wall_ms, clock),
+		       fmt_zone(shared->now_wall_ms, zone));
 	if ((int)utf8_width(str_from(text)) > room)
-		(void)snprintf(text, sizeof(text), "%zu/%zu %zu! %s", live,
-			       model->n_pods, open, clock);
+		(void)snprintf(text, sizeof(text), "%zu/%zu %zu! %s", live, all,
+			       open, clock);
 	canvas_right(canvas, (struct rect){ left, 0, room + 1, 1 },
 		     open > 0 ? STYLE_WARN : STYLE_HINT, str_from(text));
 }

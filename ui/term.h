@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "ui/canvas.h"
 #include "ui/key.h"
+#include "ui/theme.h"
 
 /*
  * The terminal: cells out, keys in.  The implementation is the one file that
@@ -22,6 +23,8 @@ struct term_options {
 	bool mouse;
 	bool sync;   /* use synchronized output where the terminal has it */
 	bool remote; /* over SSH: wait longer for the rest of a key */
+	enum theme theme;
+	int escape_delay_ms; /* from Esc to the rest of a key; 0: by remote */
 };
 
 /* Options by TERM, NO_COLOR, SSH_TTY, the locale; then change them. */
@@ -30,6 +33,9 @@ void term_options_init(struct term_options *options);
 struct term *term_open(const struct term_options *options, struct err *err)
 	__attribute__((warn_unused_result));
 void term_close(struct term *term);
+
+/* Take over other options; ascii and sync stay. */
+void term_configure(struct term *term, const struct term_options *options);
 
 int term_fd(const struct term *term);
 /* The size as the kernel knows it, at most CANVAS_MAX_SIDE. */

@@ -90,7 +90,8 @@ term_restore(void)
 static void
 init_style(struct term *term, short style)
 {
-	const struct theme_style *s = theme_style((unsigned int)style);
+	const struct theme_style *s =
+		theme_style(term->options.theme, (unsigned int)style);
 	short fg = term->colors >= 256 ? s->color256 : s->color16;
 	attr_t attributes = A_NORMAL;
 
@@ -102,6 +103,7 @@ init_style(struct term *term, short style)
 		attributes |= fg == 8 ? A_DIM : A_BOLD;
 		fg = fg == 8 ? -1 : (short)(fg - 8);
 	}
+	term->pairs[style] = 0;
 	if (term->colors > 0 && fg >= 0) {
 		term->pairs[style] = (short)(style + 1);
 		(void)init_pair((short)(style + 1), fg, -1);
@@ -232,6 +234,15 @@ open_screen(void)
 	return screen;
 }
 
+static void
+set_escape_delay(const struct term_options *options)
+{
+	(void)set_escdelay(options->escape_delay_ms > 0
+				   ? options->escape_delay_ms
+			   : options->remote ? 60
+					     : 25);
+}
+
 struct term *
 term_open(const struct term_options *options, struct err *err)
 {
@@ -265,7 +276,7 @@ term_open(const struct term_options *options, struct err *err)
 	(void)intrflush(stdscr, FALSE);
 	(void)keypad(stdscr, TRUE);
 	(void)nodelay(stdscr, TRUE);
-	(void)set_escdelay(options->remote ? 60 : 25);
+	set_escape_delay(options);
 	(void)curs_set(0);
 	define_keys();
 	init_colors(term);
@@ -290,6 +301,18 @@ term_close(struct term *term)
 	xalloc_set_abort_hook(NULL);
 	canvas_release(&term->shown);
 	free(term);
+}
+
+void
+term_configure(struct term *term, const struct term_options *options)
+{
+	term->options.colors = options->colors;
+	term->options.theme = options->theme;
+	set_escape_delay(options);
+	init_colors(term);
+	if (options->mouse != term->options.mouse)
+		term_mouse(term, options->mouse);
+	term->all_stale = true;
 }
 
 int
@@ -514,7 +537,9 @@ term_read(struct term *term, struct key *key)
 bool
 term_is_gone(const struct term *term)
 {
-	return term->gone;
+	struct termios modes;
+
+	return term->gone || tcgetattr(STDIN_FILENO, &modes) != 0;
 }
 
 void

@@ -4,18 +4,55 @@
 
 #include "ui/theme.h"
 
-static const struct theme_style styles[] = {
-#define X(id, c256, c16, attributes) { #id, (c256), (c16), (attributes) },
-	STYLE_LIST(X)
+#include <string.h>
+
+static const char *const names[] = {
+#define X(id, name, help) name,
+	THEME_LIST(X)
 #undef X
 };
 
+#define X_DARK(id, a, d256, d16, l256, l16, c256, c16)	{ #id, d256, d16, a },
+#define X_LIGHT(id, a, d256, d16, l256, l16, c256, c16) { #id, l256, l16, a },
+#define X_CONTRAST(id, a, d256, d16, l256, l16, c256, c16)                     \
+	{ #id, c256, c16, a },
+
+static const struct theme_style styles[][STYLE_COUNT] = {
+	[THEME_DARK] = { STYLE_LIST(X_DARK) },
+	[THEME_LIGHT] = { STYLE_LIST(X_LIGHT) },
+	[THEME_CONTRAST] = { STYLE_LIST(X_CONTRAST) },
+};
+
+_Static_assert(sizeof(styles) / sizeof(styles[0]) == THEME_COUNT,
+	       "each theme has its styles");
+
+const char *
+theme_name(enum theme theme)
+{
+	return names[theme];
+}
+
+int
+theme_by_name(const char *name, enum theme *theme, struct err *err)
+{
+	for (int i = 0; i < THEME_COUNT; i++) {
+		if (strcmp(names[i], name) == 0) {
+			*theme = (enum theme)i;
+			return 0;
+		}
+	}
+	return err_set(err, ERR_CONFIG,
+		       "no theme is named \"%s\"; there are dark, light and "
+		       "contrast",
+		       name);
+}
+
 const struct theme_style *
-theme_style(unsigned int style)
+theme_style(enum theme theme, unsigned int style)
 {
 	unsigned int i = style & STYLE_MASK;
 
-	return &styles[i < STYLE_COUNT ? i : STYLE_NORMAL];
+	return &styles[theme][i < STYLE_COUNT ? i : STYLE_NORMAL];
 }
 
 unsigned int

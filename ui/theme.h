@@ -4,54 +4,57 @@
 
 #include <stdint.h>
 
+#include "base/err.h"
+
 /*
- * Named styles.  Each has a colour of the 256, one of the 16 and attributes
- * that tell it apart without colours; -1 is the terminal's own colour.
- * Better and worse are blue and orange, and always a sign beside.  The
- * series are the eight colours of Okabe and Ito, safe for the colour-blind.
+ * Named styles.  Each has attributes that tell it apart without colours, and
+ * in each theme a colour of the 256 and one of the 16; -1 is the terminal's
+ * own.  Better and worse are blue and orange, and always a sign beside.  The
+ * series are told apart by the colour-blind too: in `dark` they are the
+ * eight colours of Okabe and Ito.
  *
- *	id		256	16	attributes
+ *	id, attributes, dark, light, contrast
  */
 #define STYLE_LIST(X)                                                          \
-	X(NORMAL, -1, -1, 0)                                                   \
-	X(DIM, 245, 8, 0)                                                      \
-	X(STRONG, -1, -1, STYLE_BOLD)                                          \
-	X(BORDER, 240, 8, 0)                                                   \
-	X(TITLE, 74, 6, STYLE_BOLD)                                            \
-	X(HEAD, 250, 7, STYLE_BOLD)                                            \
-	X(KEY, 214, 3, STYLE_BOLD)                                             \
-	X(HINT, 245, 7, 0)                                                     \
-	X(TAB, 245, 7, 0)                                                      \
-	X(TAB_ON, 74, 6, STYLE_BOLD | STYLE_REVERSE)                           \
-	X(LIVE, 74, 6, STYLE_BOLD)                                             \
-	X(DONE, 36, 2, 0)                                                      \
-	X(SILENT, 227, 3, 0)                                                   \
-	X(WARN, 214, 3, STYLE_BOLD)                                            \
-	X(ALARM, 203, 9, STYLE_BOLD)                                           \
-	X(BETTER, 74, 12, 0)                                                   \
-	X(WORSE, 214, 3, 0)                                                    \
-	X(REFERENCE, 175, 5, 0)                                                \
-	X(GAUGE, 74, 6, 0)                                                     \
-	X(GAUGE_OVER, 203, 9, STYLE_BOLD)                                      \
-	X(GAUGE_REST, 238, 8, 0)                                               \
-	X(LOG_METRIC, -1, -1, 0)                                               \
-	X(LOG_PLAIN, 248, 7, 0)                                                \
-	X(LOG_SOURCE, 240, 8, 0)                                               \
-	X(LOG_ERROR, 203, 9, STYLE_BOLD)                                       \
-	X(LOG_WARNING, 214, 3, 0)                                              \
-	X(MATCH, 227, 11, STYLE_REVERSE)                                       \
-	X(AXIS, 242, 8, 0)                                                     \
-	X(SERIES_1, 74, 14, 0)                                                 \
-	X(SERIES_2, 214, 3, 0)                                                 \
-	X(SERIES_3, 36, 10, 0)                                                 \
-	X(SERIES_4, 175, 13, 0)                                                \
-	X(SERIES_5, 227, 11, 0)                                                \
-	X(SERIES_6, 166, 9, 0)                                                 \
-	X(SERIES_7, 32, 12, 0)                                                 \
-	X(SERIES_8, 250, 7, 0)
+	X(NORMAL, 0, -1, -1, -1, -1, -1, -1)                                   \
+	X(DIM, 0, 245, 8, 243, 8, 250, 7)                                      \
+	X(STRONG, STYLE_BOLD, -1, -1, -1, -1, 231, 15)                         \
+	X(BORDER, 0, 240, 8, 246, 8, 248, 7)                                   \
+	X(TITLE, STYLE_BOLD, 74, 6, 24, 4, 123, 14)                            \
+	X(HEAD, STYLE_BOLD, 250, 7, 238, 0, 231, 15)                           \
+	X(KEY, STYLE_BOLD, 214, 3, 88, 1, 226, 11)                             \
+	X(HINT, 0, 245, 7, 240, 8, 255, 15)                                    \
+	X(TAB, 0, 245, 7, 240, 8, 255, 15)                                     \
+	X(TAB_ON, STYLE_BOLD | STYLE_REVERSE, 74, 6, 24, 4, 123, 14)           \
+	X(LIVE, STYLE_BOLD, 74, 6, 24, 4, 123, 14)                             \
+	X(DONE, 0, 36, 2, 28, 2, 120, 10)                                      \
+	X(SILENT, 0, 227, 3, 130, 5, 226, 11)                                  \
+	X(WARN, STYLE_BOLD, 214, 3, 130, 5, 226, 11)                           \
+	X(ALARM, STYLE_BOLD, 203, 9, 160, 1, 210, 9)                           \
+	X(BETTER, 0, 74, 12, 24, 4, 123, 14)                                   \
+	X(WORSE, 0, 214, 3, 130, 5, 220, 11)                                   \
+	X(REFERENCE, 0, 175, 5, 127, 6, 219, 13)                               \
+	X(GAUGE, 0, 74, 6, 24, 4, 123, 14)                                     \
+	X(GAUGE_OVER, STYLE_BOLD, 203, 9, 160, 1, 210, 9)                      \
+	X(GAUGE_REST, 0, 238, 8, 250, 7, 247, 7)                               \
+	X(LOG_METRIC, 0, -1, -1, -1, -1, -1, -1)                               \
+	X(LOG_PLAIN, 0, 248, 7, 240, 8, 252, 7)                                \
+	X(LOG_SOURCE, 0, 240, 8, 246, 8, 247, 7)                               \
+	X(LOG_ERROR, STYLE_BOLD, 203, 9, 160, 1, 210, 9)                       \
+	X(LOG_WARNING, 0, 214, 3, 130, 5, 226, 11)                             \
+	X(MATCH, STYLE_REVERSE, 227, 11, 130, 5, 226, 11)                      \
+	X(AXIS, 0, 242, 8, 244, 8, 250, 7)                                     \
+	X(SERIES_1, 0, 74, 14, 24, 4, 117, 14)                                 \
+	X(SERIES_2, 0, 214, 3, 130, 1, 178, 11)                                \
+	X(SERIES_3, 0, 36, 10, 62, 5, 71, 10)                                  \
+	X(SERIES_4, 0, 175, 13, 88, 2, 141, 13)                                \
+	X(SERIES_5, 0, 227, 11, 21, 6, 226, 15)                                \
+	X(SERIES_6, 0, 166, 9, 243, 3, 230, 9)                                 \
+	X(SERIES_7, 0, 32, 12, 17, 8, 228, 12)                                 \
+	X(SERIES_8, 0, 250, 7, 16, 0, 247, 7)
 
 enum style {
-#define X(id, c256, c16, attributes) STYLE_##id,
+#define X(id, ...) STYLE_##id,
 	STYLE_LIST(X)
 #undef X
 		STYLE_COUNT
@@ -71,8 +74,26 @@ struct theme_style {
 	unsigned int attributes; /* STYLE_BOLD .. */
 };
 
-/* The row of a style; static. */
-const struct theme_style *theme_style(unsigned int style);
+/* For which background a theme is; none is filled. */
+#define THEME_LIST(X)                                                          \
+	X(DARK, "dark", "for a dark background")                               \
+	X(LIGHT, "light", "for a light background")                            \
+	X(CONTRAST, "contrast", "for a dark background, nothing faint")
+
+enum theme {
+#define X(id, name, help) THEME_##id,
+	THEME_LIST(X)
+#undef X
+		THEME_COUNT
+};
+
+const char *theme_name(enum theme theme);
+/* The theme of that name; -1 with err when there is none. */
+int theme_by_name(const char *name, enum theme *theme, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* The row of a style in a theme; static. */
+const struct theme_style *theme_style(enum theme theme, unsigned int style);
 
 /* The style of the i-th series of a chart; they repeat. */
 unsigned int theme_series(unsigned int i);

@@ -28,16 +28,14 @@ ui_new(const struct ui_setup *setup)
 	struct ui *ui = xcalloc(1, sizeof(*ui));
 	struct ui_shared *shared = &ui->shared;
 
-	ui->setup = *setup;
-	ui->keymap = *setup->keymap;
+	ui->setup.charset = CHART_BRAILLE;
+	ui_configure(ui, setup);
 	shared->model = setup->model;
 	shared->track = setup->track;
 	shared->alerts = setup->alerts;
-	shared->baseline = setup->baseline;
 	shared->keymap = &ui->keymap;
 	shared->read_only = setup->read_only;
 	shared->can_bench = setup->can_bench;
-	shared->chart.charset = setup->charset;
 	shared->chart.zoom = 1;
 	shared->chart.center = 0.5;
 	shared->chart.cursor = -1;
@@ -46,6 +44,31 @@ ui_new(const struct ui_setup *setup)
 		ui->states[i] = xcalloc(1, ui_views[i]->state_size + 1);
 	ui->stale = true;
 	return ui;
+}
+
+void
+ui_configure(struct ui *ui, const struct ui_setup *setup)
+{
+	struct ui_shared *shared = &ui->shared;
+
+	/* What a key chose stays until the configuration says otherwise. */
+	if (setup->charset != ui->setup.charset)
+		shared->chart.charset = setup->charset;
+	ui->setup = *setup;
+	ui->keymap = *setup->keymap;
+	shared->baseline = setup->baseline;
+	shared->group_of = setup->group_of;
+	shared->group_user = setup->group_user;
+	shared->configured++;
+	ui->stale = ui->asked = true;
+}
+
+char *
+ui_group_of(const struct ui_shared *shared, const struct model_run *mr)
+{
+	if (shared->group_of != NULL)
+		return shared->group_of(shared->group_user, mr);
+	return xstrdup(mr->group != NULL ? mr->group : mr->path);
 }
 
 void
@@ -280,6 +303,8 @@ frame_act(struct ui *ui, enum action action)
 		{ ACTION_SUSPEND, UI_WANT_SUSPEND },
 		{ ACTION_REPAINT, UI_WANT_REPAINT },
 		{ ACTION_MOUSE, UI_WANT_MOUSE },
+		{ ACTION_THEME, UI_WANT_THEME },
+		{ ACTION_RELOAD, UI_WANT_RELOAD },
 	};
 
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {

@@ -17,6 +17,9 @@ struct ui_setup {
 	struct alerts *alerts;
 	const struct ui_baseline *baseline; /* NULL: none */
 	const struct keymap *keymap;	    /* copied */
+	/* The key of a run's group, owned by the caller; NULL: its folder. */
+	char *(*group_of)(void *user, const struct model_run *mr);
+	void *group_user;
 	struct command_sink sink;
 	enum chart_charset charset;
 	bool read_only, can_bench;
@@ -29,10 +32,14 @@ enum ui_want {
 	UI_WANT_SUSPEND = 1 << 1,
 	UI_WANT_REPAINT = 1 << 2,
 	UI_WANT_MOUSE = 1 << 3, /* on or off, the other of what it is */
+	UI_WANT_THEME = 1 << 4, /* the next one */
+	UI_WANT_RELOAD = 1 << 5,
 };
 
 struct ui *ui_new(const struct ui_setup *setup);
 void ui_free(struct ui *ui);
+/* Take over another configuration: keys, baseline, groups, charset. */
+void ui_configure(struct ui *ui, const struct ui_setup *setup);
 
 /* Tell the time, before keys and frames. */
 void ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms);

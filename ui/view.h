@@ -52,6 +52,9 @@ struct ui_shared {
 	const struct alerts *alerts;
 	const struct ui_baseline *baseline; /* NULL: none */
 	const struct keymap *keymap;
+	char *(*group_of)(void *user, const struct model_run *mr);
+	void *group_user;
+	unsigned int configured; /* grows with each new configuration */
 	const struct model_run *selected; /* NULL: no runs */
 	const struct model_run *marks[UI_MAX_MARKS];
 	size_t n_marks;
@@ -95,6 +98,8 @@ struct view_ops {
 extern const struct view_ops view_fleet, view_run, view_board, view_compare,
 	view_logs, view_bench, view_pods, view_harness;
 
+/* The key of a run's group on the board; the caller frees it. */
+char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr);
 /* Set the status line. */
 void ui_say(struct ui_shared *shared, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

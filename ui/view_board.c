@@ -26,6 +26,7 @@ struct board_view {
 	bool has_board;
 	struct track open;   /* when there is no track: no caps, no record */
 	uint64_t generation; /* of the model, when it was computed */
+	unsigned int configured; /* what it was computed by */
 	int64_t computed_at_ms;
 	struct board_line *lines; /* owned */
 	size_t n_lines, cap_lines;
@@ -92,21 +93,25 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
 
-		(void)board_add(&view->board, mr->path,
-				mr->group != NULL ? mr->group : mr->path, NULL,
-				&mr->run);
+		char *key = ui_group_of(shared, mr);
+
+		(void)board_add(&view->board, mr->path, key, NULL, &mr->run);
+		free(key);
 	}
 	if (baseline != NULL && baseline->n_bpb > 0) {
 		board_add_values(&view->board, baseline->name, baseline->bpb,
 				 baseline->n_bpb);
 		view->board.nats_per_bpb = baseline->nats_per_bpb;
 		set_baseline(view, baseline->name);
-	} else if (shared->reference != NULL &&
-		   shared->reference->group != NULL) {
-		set_baseline(view, shared->reference->group);
+	} else if (shared->reference != NULL) {
+		char *key = ui_group_of(shared, shared->reference);
+
+		set_baseline(view, key);
+		free(key);
 	}
 	board_compute(&view->board);
 	view->generation = model->generation;
+	view->configured = shared->configured;
 	view->computed_at_ms = shared->now_mono_ms;
 }
 
@@ -144,7 +149,7 @@ update(struct board_view *view, const struct ui_shared *shared)
 {
 	int64_t age = shared->now_mono_ms - view->computed_at_ms;
 
-	if (!view->has_board ||
+	if (!view->has_board || view->configured != shared->configured ||
 	    (view->generation != shared->model->generation &&
 	     age >= COMPUTE_EVERY_MS))
 		build_board(view, shared);
@@ -480,7 +485,11 @@ set_reference(struct board_view *view, struct ui_shared *shared)
 	for (size_t i = 0; i < shared->model->n_runs; i++) {
 		const struct model_run *mr = shared->model->runs[i];
 
-		if (mr->group == NULL || strcmp(mr->group, group->key) != 0)
+		char *key = ui_group_of(shared, mr);
+		bool same = strcmp(key, group->key) == 0;
+
+		free(key);
+		if (!same)
 			continue;
 		shared->reference = shared->reference == mr ? NULL : mr;
 		build_board(view, shared);

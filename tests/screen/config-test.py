@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The configuration's keys that the screen obeys, and SIGHUP while it is up:
+in a real pseudo-terminal over pods of this machine."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SRC = os.environ.get("HGYM_SRC", ".")
+TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+from vt import Program  # noqa: E402
+
+count = failed = 0
+home = conf = None
+
+
+def ok(good, name, note=""):
+    global count, failed
+    count += 1
+    failed += not good
+    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
+    if not good and note:
+        print("# " + str(note)[:6000].replace("\n", "\n# "), flush=True)
+    return good
+
+
+def write_log(path, seed, bpb):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as log:
+        log.write("seed:%d\n" % seed)
+        for step in range(1, 41):
+            log.write("step:%d/40 train_loss:%.4f train_time:%dms "
+                      "step_avg:100.00ms\n" %
+                      (step, 6 - step / 20, step * 100))
+        log.write("step:40/40 val_loss:%.4f val_bpb:%.4f "
+                  "train_time:4000ms step_avg:100.00ms\n" %
+                  (bpb * 2.6, bpb))
+
+
+def pod(name, folder):
+    return {"name": name, "transport": "local",
+            "logs": [os.path.join(home, folder, "*/*.log")]}
+
+
+def configure(pods=("a",), **more):
+    with open(conf, "w") as out:
+        json.dump(dict({"schema": "hgym-tui.config/1",
+                        "pods": [pod(p, p) for p in pods]}, **more), out)
+
+
+def start(env=None, **kw):
+    environ = dict({"HOME": home, "TMPDIR": home, "HGYM_TUI_CONFIG": conf},
+                   **(env or {}))
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        environ["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
+    return Program([TUI], env=environ, cwd=home, width=120, height=40, **kw)
+
+
+def leave(p):
+    p.send("Q")
+    status = p.end()
+    p.close()
+    return status
+
+
+def colours(screen):
+    return {look[0] for row in screen.cells for _, look in row}
+
+
+def test_theme():
+    seen = {}
+    for theme in ("dark", "light", "contrast"):
+        configure(ui={"theme": theme})
+        p = start()
+        p.wait_for("Runs (2)")
+        p.settle(0.2, 5)
+        seen[theme] = colours(p.screen)
+        leave(p)
+    ok(74 in seen["dark"] and 74 not in seen["light"] | seen["contrast"],
+       "theme dark has its colours", seen)
+    ok(24 in seen["light"] and 24 not in seen["dark"] | seen["contrast"],
+       "theme light has its colours", seen)
+    ok(123 in seen["contrast"] and 245 not in seen["contrast"],
+       "theme contrast has its colours", seen)
+    configure(ui={"theme": "light"})
+    p = start(env={"NO_COLOR": "1"})
+    p.wait_for("Runs (2)")
+    p.settle(0.2, 5)
+    ok(colours(p.screen) == {None}, "a theme has no colour under NO_COLOR",
+       colours(p.screen))
+    p.send("T")
+    ok(p.wait_for("theme: contrast"), "T takes the next theme",
+       p.screen.text())
+    ok(colours(p.screen) == {None}, "and still no colour")
+    leave(p)
+    configure(ui={"theme": "mauve"})
+    p = start()
+    ok(p.end() == 2 and "ui.theme" in p.screen.text() and
+       "contrast" in p.screen.text(),
+       "a theme that is none is one sentence and exit 2", p.screen.text())
+    p.close()
+
+
+def test_zone():
+    configure(ui={"utc": False})
+    hours = []
+    for env, zone in (({"TZ": "XST-5:30"}, "XST"), ({"TZ": "UTC"}, "UTC")):
+        p = start(env=env)
+        p.wait_for("Runs (2)")
+        m = re.search(r"(\d\d):(\d\d):\d\d (\w+)", p.screen.text())
+        ok(m and m.group(3) == zone, "ui.utc false: the time of %s" % zone,
+           p.screen.text())
+        hours.append(int(m.group(1)) * 60 + int(m.group(2)) if m else 0)
+        leave(p)
+    ok((hours[0] - hours[1]) % 1440 in (328, 329, 330), "5:30 h apart", hours)
+    configure()
+    p = start(env={"TZ": "XST-5:30"})
+    p.wait_for("Runs (2)")
+    m = re.search(r"(\d\d):(\d\d):\d\d UTC", p.screen.text())
+    ok(m and (int(m.group(1)) * 60 + int(m.group(2)) - hours[1]) % 1440 < 5,
+       "without it the time is UTC", p.screen.text())
+    leave(p)
+
+
+def test_escape():
+    configure(ui={"escape_delay_ms": 1000})
+    p = start()
+    p.wait_for("Runs (2)")
+    p.send("?")
+    p.wait_for("type to search")
+    begin = time.monotonic()
+    p.send("\x1b")
+    while "type to search" in p.screen.text() and \
+            time.monotonic() < begin + 30:
+        p.pump(0.05)
+    took = time.monotonic() - begin
+    ok(0.9 <= took < 30, "escape_delay_ms 1000: Esc waits for the rest",
+       took)
+    p.send("?")
+    p.wait_for("type to search")
+    p.send("\x1b")
+    p.pump(0.2)
+    p.send("[B")
+    p.settle(0.3, 5)
+    ok("type to search" in p.screen.text(),
+       "and what comes meanwhile is one key", p.screen.text())
+    p.send("\x1b")
+    leave(p)
+
+
+def board(groups):
+    configure(pods=("a", "b"), **({"groups": groups} if groups else {}))
+    p = start()
+    p.wait_for("Runs (4)")
+    p.send("3")
+    p.wait_for("RECIPE")
+    p.settle(0.3, 5)
+    text = p.screen.text()
+    leave(p)
+    return text
+
+
+def test_groups():
+    """The board of the screen has the groups of the command `board`."""
+    for groups, names in (
+            (None, ("alpha", "beta", "gamma")),
+            ({"by": "file"}, ("alpha/one.log", "alpha/two.log", "beta/one",
+                              "gamma/one")),
+            ({"by": "pod"}, (" a ", " b ")),
+            ({"pattern": "/(?<group>[a-z])[a-z]*/[^/]*$"},
+             (" a ", " b ", " g "))):
+        text = board(groups)
+        rows = [line for line in text.split("\n")
+                if re.match(r"│ +\d+ ", line)]
+        ok(len(rows) == len(names) and
+           all(any(n.strip() in r for r in rows) for n in names),
+           "groups %s: %d of them" % (groups, len(names)), text)
+        env = dict(os.environ, HGYM_TUI_CONFIG=conf, HOME=home,
+                   XDG_DATA_HOME=home + "/data", XDG_STATE_HOME=home +
+                   "/state", LC_ALL="C.UTF-8")
+        out = subprocess.run([TUI, "board", "--json"], env=env,
+                             capture_output=True, text=True).stdout
+        keys = [json.loads(line)["group"] for line in out.splitlines()]
+        ok(len(keys) == len(names), "and as many of the command board", keys)
+
+
+def test_reload():
+    configure()
+    p = start()
+    p.wait_for("Runs (2)")
+    ok("1/1 pods" in p.screen.text() or p.wait_for("1/1 pods"), "one pod",
+       p.screen.text())
+    configure(pods=("a", "b"), ui={"theme": "light"},
+              keys={"board": "F5", "help": "? F1"})
+    os.kill(p.pid, signal.SIGHUP)
+    ok(p.wait_for("the configuration was read again"), "SIGHUP reads it",
+       p.screen.text())
+    ok(p.wait_for("Runs (4)"), "a new pod's runs appear", p.screen.text())
+    p.settle(0.3, 5)
+    ok(24 in colours(p.screen) and 74 not in colours(p.screen),
+       "the theme is the new one", colours(p.screen))
+    p.send("\x1b[15~")
+    ok(p.wait_for("RECIPE"), "and so are the keys", p.screen.text())
+    p.send("1")
+    p.wait_for("ms/step")
+    with open(conf, "w") as out:
+        out.write('{"schema": "hgym-tui.config/1",\n "ui": {"theme": 3}}\n')
+    os.kill(p.pid, signal.SIGHUP)
+    ok(p.wait_for("the configuration stays as it was") and
+       p.wait_for("config.json:2: ui.theme"),
+       "a broken one changes nothing and is told", p.screen.text())
+    p.settle(0.3, 5)
+    ok("Runs (4)" in p.screen.text() and 24 in colours(p.screen),
+       "all is as before", p.screen.text())
+    p.send("!")
+    ok(p.wait_for("config.json:2: ui.theme"), "it stands in the events",
+       p.screen.text())
+    p.send("\x1b")
+    configure(pods=("b",), keys={"no-such-action": "F5"})
+    os.kill(p.pid, signal.SIGHUP)
+    ok(p.wait_for("no-such-action"), "so does a key of no action",
+       p.screen.text())
+    configure(pods=("b",))
+    p.send("\x12")
+    p.send("!")
+    ok(p.wait_for("a: let go") and "0/1 pods" not in p.screen.text() and
+       p.wait_for("1/1 pods"), "Ctrl-r reads it too; a pod is let go",
+       p.screen.text())
+    p.send("\x1b")
+    p.settle(0.3, 5)
+    ok(74 in colours(p.screen), "and what is not said is the default again",
+       colours(p.screen))
+    ok(not p.screen.stray, "no stray byte", p.screen.stray)
+    ok(leave(p) == 0, "and it can be left")
+    p = start()
+    p.wait_for("Runs (")
+    pid, fd = p.pid, p.fd
+    os.close(fd)  # the terminal goes away
+    end = time.monotonic() + 30
+    while time.monotonic() < end and p.poll() is None:
+        time.sleep(0.05)
+    ok(p.poll() == 129, "the end of the terminal still ends it", p.poll())
+    if p.poll() is None:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def main():
+    global home, conf
+    with tempfile.TemporaryDirectory() as folder:
+        home = folder
+        conf = os.path.join(home, "config.json")
+        write_log(home + "/a/alpha/one.log", 1, 1.10)
+        write_log(home + "/a/alpha/two.log", 2, 1.11)
+        write_log(home + "/b/beta/one.log", 1, 1.12)
+        write_log(home + "/b/gamma/one.log", 1, 1.13)
+        for test in (test_theme, test_zone, test_escape, test_groups,
+                     test_reload):
+            test()
+    print("1..%d" % count)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

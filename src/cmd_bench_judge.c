@@ -109,6 +109,7 @@ add_log(struct request *q, const char *path, struct err *err)
 		.block = arm->n_logs++,
 		.counted = true,
 		.state = RUN_STATE_CLAIMED,
+		.name = path,
 	};
 	return 0;
 }

@@ -31,7 +31,10 @@
 	X(FILES, "judge files", "files of the judge changed")                  \
 	X(COPY, "copy", "the same log stands for two runs")                    \
 	X(LOST, "lost", "the run was lost with its pod or connection")         \
-	X(HELD, "outlier", "far from the median of its arm (kept)")
+	X(HELD, "outlier", "far from the median of its arm (kept)")            \
+	X(SM_CLOCK, "sm clock", "its GPU ran at another clock")                \
+	X(POWER_CAP, "power cap", "its GPU was capped more or less often")     \
+	X(LOAD, "host load", "more wanted the CPUs than there are")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,
@@ -50,7 +53,7 @@ struct guard_hit {
 	char text[160]; /* what was seen, for a person */
 };
 
-#define GUARD_MAX_HITS 8
+#define GUARD_MAX_HITS 12
 
 struct guard_hits {
 	size_t n;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "bench/guard.h"
+#include "bench/health.h"
 #include "bench/multi.h"
 #include "bench/paired.h"
 #include "bench/rank.h"
@@ -18,8 +19,13 @@
 /*
  * From the runs of a bench to the verdict on each variant.  A run is one
  * fresh process of one arm on one pod; a block is one round in which every
- * arm ran once on that pod.  Pure: no files, no clock, no network.
+ * arm ran on that pod, once or as often as the plan said beforehand: what it
+ * lends to its block is the median of its runs there.  Pure: no files, no
+ * clock, no network.
  */
+
+/* Runs of one arm in one block, at most. */
+#define JUDGE_MAX_REPS 15
 
 /* How far a number may be believed. */
 #define RUN_STATE_LIST(X)                                                      \
@@ -39,11 +45,14 @@ const char *run_state_name(enum run_state state);
 struct judge_run {
 	/* Given. */
 	size_t arm, pod, block;
+	size_t rep;   /* which of its arm's runs in that block, from 0 */
 	size_t pos;   /* its place within the round */
 	bool counted; /* false: burn-in */
 	enum run_state state;
+	const char *name;	   /* borrowed; NULL: none */
 	const struct run_log *log; /* borrowed; NULL: no log came */
 	struct guard_hits hits;	   /* what the caller saw: exit status, .. */
+	const struct health_sum *health; /* borrowed; NULL: not known */
 	/* Found. */
 	struct step_times times; /* of a training log */
 	bool has_window;
@@ -51,6 +60,9 @@ struct judge_run {
 	struct step_legacy legacy;
 	double y;     /* ms a step, or the score as a time; NAN: none */
 	bool outlier; /* |y - median| > 3.5 * 1.4826 * mad of its arm */
+	double z;     /* (y - median) / (1.4826 * mad); NAN below 4 runs */
+	double times_median; /* y / median of its arm */
+	char seen[320];	     /* of an outlier: what was seen in it */
 };
 
 struct judge_arm {
@@ -118,6 +130,14 @@ struct judge_contrast {
 	double legacy_pct;	 /* of the published kind of mean; NAN: none */
 	struct guard_hits hits;	 /* of all its runs */
 	size_t blocks_to_margin; /* needed to show the margin; 0: unknown */
+	/* Of its runs and the control's: those that stand far out (kept). */
+	size_t n_outliers;
+	double robust_sd; /* 1.4826 * mad of d; NAN below 4 blocks */
+	/* Outliers widened the interval to over 3 times what the other
+	 * blocks would make it: read the robust numbers beside it. */
+	bool swollen;
+	size_t n_agree;	     /* blocks on the side of paired.hl */
+	size_t blocks_to_hl; /* needed to show paired.hl; 0: unknown */
 	struct verdict verdict;
 	struct verdict if_valid; /* what it would be without the guards */
 };
@@ -160,6 +180,15 @@ void judge_release(struct judge *judge);
  * rests on are confirmed; a run with any guard is measured at best.
  */
 void judge_confirm(struct judge *judge);
+
+/*
+ * What an arm's runs lend to a block: the median of their y.  NAN unless
+ * there are some and all can be used.
+ */
+double judge_block_y(const struct judge *judge, size_t arm, size_t pod,
+		     size_t block);
+/* Is it the first of its arm's runs in its block? (To go over blocks.) */
+bool judge_is_first(const struct judge *judge, const struct judge_run *run);
 
 /*
  * Geometric means over the complete blocks of a contrast, in the metric's own

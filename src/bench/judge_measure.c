@@ -219,12 +219,13 @@ add_ratios(const struct judge *judge, const struct judge_run *control,
 }
 
 static const struct judge_run *
-find_run(const struct judge *judge, size_t arm, size_t pod, size_t block)
+find_like(const struct judge *judge, size_t arm, const struct judge_run *like)
 {
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *run = &judge->runs[i];
 
-		if (run->arm == arm && run->pod == pod && run->block == block &&
+		if (run->arm == arm && run->pod == like->pod &&
+		    run->block == like->block && run->rep == like->rep &&
 		    run->counted && run->has_window)
 			return run;
 	}
@@ -244,7 +245,7 @@ judge_trend(const struct judge *judge, size_t arm)
 		if (control->arm != 0 || !control->counted ||
 		    !control->has_window)
 			continue;
-		run = find_run(judge, arm, control->pod, control->block);
+		run = find_like(judge, arm, control);
 		if (run == NULL)
 			continue;
 		if (sum == NULL) {

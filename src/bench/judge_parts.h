@@ -4,12 +4,37 @@
 
 #include "bench/judge.h"
 
-/* What judge.c and judge_measure.c share; nobody else includes it. */
+/* What the judge*.c share; nobody else includes it. */
 
-/* Guards of each log, its clock, the common window, and y. */
+/* judge_measure.c: guards of each log, its clock, the common window, y. */
 void judge_measure(struct judge *judge);
-
 /* Is the variant's time, step by step against the control's, steady? */
 enum window_trend judge_trend(const struct judge *judge, size_t arm);
+
+/* judge_blocks.c */
+/* Does the run lend its y to its block? */
+bool judge_is_usable(const struct judge_run *run);
+/* The y of each arm in a few numbers. */
+void judge_summarize(struct judge *judge, size_t arm);
+/* Note the blocks that the run takes with it, and why. */
+void judge_drop(struct judge *judge, const struct judge_run *run);
+/* All that a contrast knows from its blocks. */
+void judge_collect_blocks(struct judge *judge, struct judge_contrast *c);
+/* The tests that know nothing of blocks. */
+void judge_compare_unblocked(const struct judge *judge,
+			     struct judge_contrast *c);
+
+/* judge_marks.c */
+/* Runs far from their arm's median, and what was seen in them. */
+void judge_mark_outliers(struct judge *judge);
+/* What the outliers did to a contrast. */
+void judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c);
+/* Clocks of the GPUs that differ between the arms. */
+void judge_compare_health(const struct judge *judge, struct judge_contrast *c);
+
+/* judge_decide.c */
+void judge_collect_hits(const struct judge *judge, struct judge_contrast *c);
+/* Holm over the contrasts, then the verdict on each. */
+void judge_decide(struct judge *judge);
 
 #endif

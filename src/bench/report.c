@@ -13,7 +13,6 @@
 
 #define ABSENT	 "\342\200\224"
 #define MAX_ROWS 64
-#define COLUMNS	 80
 
 static void
 add_clean(struct buf *out, const char *text)
@@ -108,19 +107,6 @@ add_line(struct buf *out, const struct line *line)
 	buf_release(&cell);
 }
 
-static const struct judge_run *
-run_at(const struct judge *judge, size_t arm, size_t pod, size_t block)
-{
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		if (run->arm == arm && run->pod == pod && run->block == block &&
-		    run->counted)
-			return run;
-	}
-	return NULL;
-}
-
 /* What arm's runs print as their mean; of those with a finite value. */
 static double
 mean_val_loss(const struct judge *judge, size_t arm)
@@ -207,12 +193,38 @@ add_numbers(struct buf *out, const struct judge *judge,
 
 /* What is odd about a block, in a word; NULL: nothing. */
 static const char *
-mark_of(const struct judge_run *control, const struct judge_run *run)
+mark_of(const struct judge *judge, const struct judge_run *like, size_t arm)
 {
-	if (guard_hard(&run->hits) != NULL ||
-	    guard_hard(&control->hits) != NULL)
-		return "guarded";
-	return run->outlier || control->outlier ? "outlier (kept)" : NULL;
+	bool outlier = false;
+
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if ((run->arm != 0 && run->arm != arm) || !run->counted ||
+		    run->pod != like->pod || run->block != like->block)
+			continue;
+		if (guard_hard(&run->hits) != NULL)
+			return "guarded";
+		outlier |= run->outlier;
+	}
+	return outlier ? "outlier (kept)" : NULL;
+}
+
+/* The median of an arm's runs in a block, whatever their guards say. */
+static double
+shown_y(const struct judge *judge, const struct judge_run *like, size_t arm)
+{
+	double y[JUDGE_MAX_REPS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < judge->n_runs && n < JUDGE_MAX_REPS; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if (run->arm == arm && run->counted && run->pod == like->pod &&
+		    run->block == like->block && run->y > 0.0)
+			y[n++] = run->y;
+	}
+	return stats_median(y, n);
 }
 
 static void
@@ -222,17 +234,22 @@ add_blocks(struct buf *out, const struct judge *judge,
 	size_t shown = 0;
 
 	for (size_t i = 0; i < judge->n_runs && shown < MAX_ROWS; i++) {
-		const struct judge_run *run = &judge->runs[i], *other;
+		const struct judge_run *run = &judge->runs[i];
+		double a, b, pct;
 		char label[64];
-		double a, b;
 
-		if (run->arm != c->arm || !run->counted)
+		if (run->arm != c->arm || !run->counted ||
+		    !judge_is_first(judge, run))
 			continue;
-		other = run_at(judge, 0, run->pod, run->block);
-		if (other == NULL)
+		a = shown_y(judge, run, 0);
+		b = shown_y(judge, run, c->arm);
+		if (isnan(a))
 			continue;
-		a = judge->rule.higher ? 1.0 / other->y : other->y;
-		b = judge->rule.higher ? 1.0 / run->y : run->y;
+		pct = stats_pct(log(a / b));
+		if (judge->rule.higher) {
+			a = 1.0 / a;
+			b = 1.0 / b;
+		}
 		if (info->pods != NULL)
 			(void)snprintf(label, sizeof(label),
 				       "block %zu on %.16s", run->block + 1,
@@ -240,9 +257,9 @@ add_blocks(struct buf *out, const struct judge *judge,
 		else
 			(void)snprintf(label, sizeof(label), "block %zu",
 				       run->block + 1);
-		add_line(out, &(struct line){ label, a, b, report_decimals(a),
-					      stats_pct(log(other->y / run->y)),
-					      mark_of(other, run) });
+		add_line(out,
+			 &(struct line){ label, a, b, report_decimals(a), pct,
+					 mark_of(judge, run, c->arm) });
 		shown++;
 	}
 }
@@ -270,8 +287,13 @@ add_tests(struct buf *out, const struct judge_contrast *c)
 		add_p(out, " (Holm", c->p_holm);
 	buf_append_str(out, !isnan(c->p_holm) && c->p_holm != p->p ? ")" : "");
 	add_p(out, ", sign-flip p", p->p_signflip);
-	buf_appendf(out, "\n  Hodges-Lehmann %+.2f%%, spread of a block %.2f%%",
-		    stats_pct(p->hl), 100.0 * p->sd);
+	buf_appendf(out, "\n  Hodges-Lehmann %+.2f%%", stats_pct(p->hl));
+	if (!isnan(p->hl_lo))
+		buf_appendf(out, " [%.2f, %.2f]", stats_pct(p->hl_lo),
+			    stats_pct(p->hl_hi));
+	buf_appendf(out, ", %zu of %zu blocks %s\n  spread of a block %.2f%%",
+		    c->n_agree, c->n_blocks, p->hl > 0.0 ? "faster" : "slower",
+		    100.0 * p->sd);
 	buf_appendf(out, "; would have shown %.2f%%", stats_pct(p->mde));
 	if (c->verdict.word == VERDICT_NO_DIFFERENCE && c->blocks_to_margin > 0)
 		buf_appendf(out, "\n  to show the margin: %zu blocks",
@@ -332,30 +354,6 @@ add_pod_rows(struct buf *out, const struct judge_contrast *c,
 	}
 }
 
-/* text as a paragraph of lines behind `indent` blanks; the first has
- * them. */
-static void
-add_wrapped(struct buf *out, const char *text, size_t indent)
-{
-	struct str rest = str_from(text), word;
-	size_t column = indent;
-
-	while (str_next(&rest, ' ', &word)) {
-		size_t width = utf8_width(word);
-
-		if (column > indent && column + 1 + width > COLUMNS) {
-			buf_appendf(out, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (column > indent) {
-			buf_append_char(out, ' ');
-			column++;
-		}
-		utf8_sanitize(out, word);
-		column += width;
-	}
-	buf_append_char(out, '\n');
-}
-
 static void
 add_hit_lines(struct buf *out, const struct guard_hits *hits)
 {
@@ -363,7 +361,7 @@ add_hit_lines(struct buf *out, const struct guard_hits *hits)
 		buf_appendf(out, "    %s%s\n      ",
 			    guard_word(hits->hit[i].guard),
 			    hits->hit[i].hard ? "" : " (a mark, no verdict)");
-		add_wrapped(out, hits->hit[i].text, 6);
+		report_wrapped(out, hits->hit[i].text, 6);
 	}
 }
 
@@ -385,6 +383,10 @@ add_contrast(struct buf *out, const struct judge *judge,
 		buf_append_char(out, '\n');
 	}
 	buf_append_char(out, '\n');
+	if (c->swollen) {
+		report_swollen(out, judge, c);
+		buf_append_char(out, '\n');
+	}
 	add_numbers(out, judge, c, info);
 	if (c->n_blocks > 1)
 		add_blocks(out, judge, c, info);
@@ -395,6 +397,11 @@ add_contrast(struct buf *out, const struct judge *judge,
 	if (c->trend != WINDOW_STEADY)
 		buf_appendf(out, "  not steady: %s against the control\n",
 			    window_trend_name(c->trend));
+	if (c->n_outliers > 0 && !c->swollen) {
+		buf_append_str(out, "  runs far from their arm's median, "
+				    "kept\n");
+		report_outliers(out, judge, c);
+	}
 	if (c->hits.n > 0) {
 		buf_append_str(out, "  guards\n");
 		add_hit_lines(out, &c->hits);

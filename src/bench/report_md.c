@@ -59,6 +59,36 @@ add_md_row(struct buf *out, const struct judge *judge,
 	buf_append_str(out, " |\n");
 }
 
+/* The runs that blew up an interval, as a list. */
+static void
+add_md_swollen(struct buf *out, const struct judge *judge,
+	       const struct judge_contrast *c)
+{
+	if (!c->swollen)
+		return;
+	buf_append_char(out, '\n');
+	add_md(out, judge->arms[c->arm].tag);
+	buf_append_str(out, ": runs that stand far out, kept; ");
+	report_robust(out, c);
+	if (c->blocks_to_hl > c->n_blocks)
+		buf_appendf(out, "; %zu more blocks would show it",
+			    c->blocks_to_hl - c->n_blocks);
+	buf_append_str(out, "\n\n");
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if (!run->outlier || (run->arm != 0 && run->arm != c->arm))
+			continue;
+		buf_append_str(out, "- ");
+		add_md(out, run->name != NULL ? run->name
+					      : judge->arms[run->arm].tag);
+		buf_appendf(out, " (block %zu), %.4g times the median: ",
+			    run->block + 1, run->times_median);
+		add_md(out, run->seen);
+		buf_append_char(out, '\n');
+	}
+}
+
 void
 report_markdown(struct buf *out, const struct judge *judge,
 		const struct verdict_info *info)
@@ -75,6 +105,8 @@ report_markdown(struct buf *out, const struct judge *judge,
 		    metric, metric);
 	for (size_t i = 0; i < judge->n_contrasts; i++)
 		add_md_row(out, judge, &judge->contrasts[i]);
+	for (size_t i = 0; i < judge->n_contrasts; i++)
+		add_md_swollen(out, judge, &judge->contrasts[i]);
 	for (size_t i = 0; i < judge->n_contrasts; i++) {
 		const struct judge_contrast *c = &judge->contrasts[i];
 

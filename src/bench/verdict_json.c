@@ -52,6 +52,35 @@ add_window(cJSON *row, const struct judge_run *run)
 	json_add_number(row, "lag_steps", has ? w->lag_steps : (double)NAN);
 }
 
+/* What was seen of the pod while it ran; null: nothing. */
+static void
+add_health(cJSON *row, const struct health_sum *h)
+{
+	cJSON *node;
+
+	if (h == NULL) {
+		cJSON_AddNullToObject(row, "health");
+		return;
+	}
+	node = cJSON_AddObjectToObject(row, "health");
+	json_add_number(node, "gpu_samples", (double)h->n_gpu);
+	json_add_number(node, "sm_mhz", h->sm_mhz);
+	json_add_number(node, "power_w", h->power_w);
+	json_add_number(node, "temp_c", h->temp_c);
+	json_add_number(node, "util_pct", h->util_pct);
+	json_add_number(node, "reasons",
+			h->n_gpu > 0 ? (double)h->reasons : (double)NAN);
+	json_add_number(node, "power_cap_share", h->power_cap_share);
+	json_add_number(node, "cores", h->cores);
+	json_add_number(node, "load1", h->load1);
+	json_add_number(node, "busy_cores", h->busy_cores);
+	json_add_number(node, "steal_s", h->steal_s);
+	json_add_number(node, "cpu_wait_s", h->wait_s);
+	json_add_number(node, "cpu_quota_s", h->quota_s);
+	json_add_string(node, "foreign",
+			h->foreign[0] != '\0' ? h->foreign : NULL);
+}
+
 static const char *
 pod_name(const struct verdict_info *info, size_t pod)
 {
@@ -73,6 +102,7 @@ run_json(const struct judge *judge, const struct verdict_info *info, size_t i)
 	json_add_number(row, "block", (double)run->block);
 	json_add_string(row, "pod", pod_name(info, run->pod));
 	json_add_string(row, "tag", judge->arms[run->arm].tag);
+	json_add_number(row, "rep", (double)run->rep);
 	json_add_number(row, "pos", (double)run->pos);
 	cJSON_AddBoolToObject(row, "counted", run->counted);
 	json_add_string(row, "state", run_state_name(run->state));
@@ -83,6 +113,10 @@ run_json(const struct judge *judge, const struct verdict_info *info, size_t i)
 	json_add_number(row, "val_loss",
 			log != NULL ? log->val_loss : (double)NAN);
 	cJSON_AddBoolToObject(row, "outlier", run->outlier);
+	json_add_number(row, "robust_z", run->z);
+	json_add_number(row, "times_median", run->times_median);
+	json_add_string(row, "seen", run->outlier ? run->seen : NULL);
+	add_health(row, run->health);
 	add_hits(row, &run->hits);
 	json_add_string(row, "log", more->path);
 	sha = cJSON_AddObjectToObject(row, "sha");
@@ -179,6 +213,35 @@ add_verdict(cJSON *row, const struct judge_contrast *c)
 	cJSON_AddBoolToObject(row, "below_margin", c->verdict.below_margin);
 }
 
+/* Runs that stand far out, and what they did to the interval. */
+static void
+add_outliers(cJSON *row, const struct judge *judge,
+	     const struct judge_contrast *c)
+{
+	cJSON *array = cJSON_AddArrayToObject(row, "outliers");
+
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+		cJSON *item;
+
+		if (!run->outlier || (run->arm != 0 && run->arm != c->arm))
+			continue;
+		item = cJSON_CreateObject();
+		json_add_string(item, "run", run->name);
+		json_add_number(item, "block", (double)run->block);
+		json_add_string(item, "tag", judge->arms[run->arm].tag);
+		json_add_number(item, "times_median", run->times_median);
+		json_add_number(item, "robust_z", run->z);
+		json_add_string(item, "seen", run->seen);
+		cJSON_AddItemToArray(array, item);
+	}
+	cJSON_AddBoolToObject(row, "swollen", c->swollen);
+	json_add_number(row, "robust_sd_d", c->robust_sd);
+	json_add_number(row, "blocks_to_hl",
+			c->blocks_to_hl > 0 ? (double)c->blocks_to_hl
+					    : (double)NAN);
+}
+
 static cJSON *
 contrast_json(const struct judge *judge, const struct judge_contrast *c,
 	      const struct verdict_info *info)
@@ -195,6 +258,10 @@ contrast_json(const struct judge *judge, const struct judge_contrast *c,
 	json_add_number(row, "p_signflip", p->p_signflip);
 	json_add_number(row, "p_tost", p->p_tost);
 	json_add_number(row, "hl_d", p->hl);
+	add_interval(row, "hl_ci_pct", stats_pct(p->hl_lo),
+		     stats_pct(p->hl_hi));
+	json_add_number(row, "n_agree", (double)c->n_agree);
+	add_outliers(row, judge, c);
 	json_add_number(row, "mde_pct", stats_pct(p->mde));
 	json_add_number(row, "blocks_to_margin",
 			c->blocks_to_margin > 0 ? (double)c->blocks_to_margin

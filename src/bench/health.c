@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* What was seen of a pod while a run was under way; for the session. */
+#include "config.h"
+
+#include "bench/health.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+
+#define MAX_CELLS   16
+#define NEAR_S	    5.0
+#define CLOCK_TICKS 100.0 /* USER_HZ, of /proc/stat */
+#define NS_IN_S	    1e9
+#define US_IN_S	    1e6
+#define DAY_S	    86400.0
+
+/* Columns of gpu.csv. */
+enum { GPU_TIME, GPU_SM = 2, GPU_TEMP = 4, GPU_POWER, GPU_UTIL, GPU_REASONS };
+/* Columns of host.csv. */
+enum {
+	HOST_UP,
+	HOST_BYTES,
+	HOST_LOAD,
+	HOST_BUSY,
+	HOST_STEAL,
+	HOST_WAIT,
+	HOST_QUOTA,
+	HOST_COLUMNS
+};
+
+static size_t
+split(struct str line, struct str cells[MAX_CELLS])
+{
+	size_t n = 0;
+	struct str cell;
+
+	while (n < MAX_CELLS && str_next(&line, ',', &cell))
+		cells[n++] = str_trim(cell);
+	return n;
+}
+
+/* A number that is not negative; NAN: there is none. */
+static double
+number(const struct str *cells, size_t n, size_t column)
+{
+	double value;
+
+	if (column >= n || !str_to_double(cells[column], &value) ||
+	    !(value >= 0.0) || value > 1e18)
+		return (double)NAN;
+	return value;
+}
+
+/* Digits at a fixed place of text; -1: there are none. */
+static int
+digits(struct str text, size_t at, size_t len)
+{
+	int value = 0;
+
+	if (at + len > text.len)
+		return -1;
+	for (size_t i = at; i < at + len; i++) {
+		if (text.p[i] < '0' || text.p[i] > '9')
+			return -1;
+		value = value * 10 + (text.p[i] - '0');
+	}
+	return value;
+}
+
+/* "2026/11/20 21:00:00.125" in seconds of that clock; NAN: it is none. */
+static double
+stamp_s(struct str text)
+{
+	int v[6] = { digits(text, 0, 4),  digits(text, 5, 2),
+		     digits(text, 8, 2),  digits(text, 11, 2),
+		     digits(text, 14, 2), digits(text, 17, 2) };
+	double fraction = 0.0;
+
+	for (int i = 0; i < 6; i++)
+		if (v[i] < 0)
+			return (double)NAN;
+	if (text.len > 20 && text.p[19] == '.')
+		(void)str_to_double((struct str){ text.p + 19, text.len - 19 },
+				    &fraction);
+	return (double)clock_from_civil_s(v[0], v[1], v[2], v[3], v[4], v[5]) +
+	       fraction;
+}
+
+/* What the first line of host.csv ties together. */
+struct anchor {
+	double up_s, stamp_s; /* the same moment by both clocks */
+};
+
+/* "# cores 16 up 123.45 date 2026/11/20 21:00:00.125". */
+static void
+take_head(struct health *health, struct str line, struct anchor *anchor)
+{
+	struct str word;
+	double value;
+
+	while (str_next(&line, ' ', &word)) {
+		if (str_eq_cstr(word, "date")) {
+			anchor->stamp_s = stamp_s(str_trim(line));
+			return;
+		}
+		if (str_eq_cstr(word, "cores") && str_next(&line, ' ', &word) &&
+		    str_to_double(word, &value) && value > 0.0)
+			health->cores = value;
+		else if (str_eq_cstr(word, "up") &&
+			 str_next(&line, ' ', &word) &&
+			 str_to_double(word, &value))
+			anchor->up_s = value;
+	}
+}
+
+/* "! foreign 4711": a program of somebody else was seen on the GPUs. */
+static void
+take_foreign(struct health *health, struct str line)
+{
+	size_t len = strlen(health->foreign);
+	struct str word;
+
+	(void)str_next(&line, ' ', &word);
+	if (!str_next(&line, ' ', &word) || !str_eq_cstr(word, "foreign"))
+		return;
+	word = str_trim(line);
+	if (digits(word, 0, word.len) >= 0 && word.len > 0 && word.len < 12)
+		(void)snprintf(health->foreign + len,
+			       sizeof(health->foreign) - len, "%s%.*s",
+			       len > 0 ? " " : "", (int)word.len, word.p);
+}
+
+static void
+take_host(struct health *health, struct str line)
+{
+	struct str cells[MAX_CELLS];
+	size_t n = split(line, cells);
+	double up = number(cells, n, HOST_UP);
+
+	if (n < HOST_COLUMNS || isnan(up) ||
+	    health->n_host == HEALTH_MAX_SAMPLES ||
+	    (health->n_host > 0 && up < health->host[health->n_host - 1].up_s))
+		return;
+	health->host = xgrow(health->host, health->n_host, &health->cap_host,
+			     sizeof(*health->host));
+	health->host[health->n_host++] = (struct health_host){
+		.up_s = up,
+		.log_bytes = number(cells, n, HOST_BYTES),
+		.load1 = number(cells, n, HOST_LOAD),
+		.busy_s = number(cells, n, HOST_BUSY) / CLOCK_TICKS,
+		.steal_s = number(cells, n, HOST_STEAL) / CLOCK_TICKS,
+		.wait_s = number(cells, n, HOST_WAIT) / NS_IN_S,
+		.quota_s = number(cells, n, HOST_QUOTA) / US_IN_S,
+	};
+}
+
+static void
+take_gpu(struct health *health, struct str line, const struct anchor *anchor)
+{
+	struct str cells[MAX_CELLS];
+	size_t n = split(line, cells);
+	double away;
+
+	if (n <= GPU_REASONS || health->n_gpu == HEALTH_MAX_SAMPLES)
+		return;
+	/* The stamps have no zone; a day's change of it is not looked for. */
+	away = stamp_s(cells[GPU_TIME]) - anchor->stamp_s;
+	health->gpu = xgrow(health->gpu, health->n_gpu, &health->cap_gpu,
+			    sizeof(*health->gpu));
+	health->gpu[health->n_gpu++] = (struct health_gpu){
+		.up_s = fabs(away) < DAY_S * 30.0 ? anchor->up_s + away
+						  : (double)NAN,
+		.sm_mhz = number(cells, n, GPU_SM),
+		.temp_c = number(cells, n, GPU_TEMP),
+		.power_w = number(cells, n, GPU_POWER),
+		.util_pct = number(cells, n, GPU_UTIL),
+		.reasons = strtoul(cells[GPU_REASONS].p, NULL, 16),
+	};
+}
+
+void
+health_init(struct health *health, struct str host, struct str gpu)
+{
+	struct anchor anchor = { (double)NAN, (double)NAN };
+	struct str line;
+
+	*health = (struct health){ .cores = (double)NAN };
+	while (str_next(&host, '\n', &line)) {
+		if (line.len > 0 && line.p[0] == '#')
+			take_head(health, line, &anchor);
+		else if (line.len > 0 && line.p[0] == '!')
+			take_foreign(health, line);
+		else
+			take_host(health, line);
+	}
+	while (str_next(&gpu, '\n', &line))
+		take_gpu(health, line, &anchor);
+}
+
+void
+health_release(struct health *health)
+{
+	free(health->gpu);
+	free(health->host);
+	*health = (struct health){ 0 };
+}
+
+double
+health_time_of(const struct health *health, double log_bytes, double *after_s)
+{
+	*after_s = health->n_host > 0 ? health->host[0].up_s : (double)NAN;
+	for (size_t i = 0; i < health->n_host; i++) {
+		if (health->host[i].log_bytes >= log_bytes)
+			return health->host[i].up_s;
+		if (!isnan(health->host[i].log_bytes))
+			*after_s = health->host[i].up_s;
+	}
+	/* Written after the last look: the end is the bound. */
+	return health->n_host > 0 ? health->host[health->n_host - 1].up_s
+				  : (double)NAN;
+}
+
+const struct health_gpu *
+health_gpu_at(const struct health *health, double up_s)
+{
+	const struct health_gpu *best = NULL;
+	size_t low = 0, high = health->n_gpu;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (health->gpu[middle].up_s < up_s)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low > 0 ? low - 1 : 0; i <= low && i < health->n_gpu;
+	     i++)
+		if (fabs(health->gpu[i].up_s - up_s) <= NEAR_S &&
+		    (best == NULL || fabs(health->gpu[i].up_s - up_s) <
+					     fabs(best->up_s - up_s)))
+			best = &health->gpu[i];
+	return best;
+}
+
+/* A mean under way that passes over what is absent. */
+struct mean {
+	double sum;
+	size_t n;
+};
+
+static void
+mean_add(struct mean *mean, double value)
+{
+	if (isnan(value))
+		return;
+	mean->sum += value;
+	mean->n++;
+}
+
+static double
+mean_of(const struct mean *mean)
+{
+	return mean->n > 0 ? mean->sum / (double)mean->n : (double)NAN;
+}
+
+static void
+sum_gpu(const struct health *health, double from_s, double to_s,
+	struct health_sum *sum)
+{
+	struct mean sm = { 0.0, 0 }, power = sm, util = sm, capped = sm;
+
+	for (size_t i = 0; i < health->n_gpu; i++) {
+		const struct health_gpu *gpu = &health->gpu[i];
+
+		if (gpu->up_s < from_s || gpu->up_s > to_s)
+			continue;
+		sum->n_gpu++;
+		mean_add(&sm, gpu->sm_mhz);
+		mean_add(&power, gpu->power_w);
+		mean_add(&util, gpu->util_pct);
+		mean_add(&capped, gpu->reasons & HEALTH_POWER_CAP ? 1.0 : 0.0);
+		sum->temp_c = fmax(sum->temp_c, gpu->temp_c);
+		sum->reasons |= gpu->reasons;
+	}
+	sum->sm_mhz = mean_of(&sm);
+	sum->power_w = mean_of(&power);
+	sum->util_pct = mean_of(&util);
+	sum->power_cap_share = mean_of(&capped);
+}
+
+struct health_sum
+health_sum(const struct health *health, double from_s, double to_s)
+{
+	struct health_sum sum = {
+		.temp_c = (double)NAN,
+		.cores = health->cores,
+		.load1 = (double)NAN,
+		.busy_cores = (double)NAN,
+		.steal_s = (double)NAN,
+		.wait_s = (double)NAN,
+		.quota_s = (double)NAN,
+	};
+	const struct health_host *first, *last;
+
+	sum_gpu(health, from_s, to_s, &sum);
+	memcpy(sum.foreign, health->foreign, sizeof(sum.foreign));
+	if (health->n_host == 0)
+		return sum;
+	first = &health->host[0];
+	last = &health->host[health->n_host - 1];
+	sum.load1 = first->load1;
+	if (last->up_s > first->up_s)
+		sum.busy_cores = (last->busy_s - first->busy_s) /
+				 (last->up_s - first->up_s);
+	sum.steal_s = last->steal_s - first->steal_s;
+	sum.quota_s = last->quota_s - first->quota_s;
+	/* Of the processes that live, so it falls when one ends. */
+	for (size_t i = 0; i < health->n_host; i++)
+		sum.wait_s = fmax(sum.wait_s, health->host[i].wait_s);
+	return sum;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_HEALTH_H
+#define HGYM_BENCH_HEALTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+/*
+ * What was seen of a pod while one run was under way: host.csv, which the
+ * launcher samples once a second from /proc, and gpu.csv of nvidia-smi.  It
+ * explains an odd run, and fires guards; it never changes a measurement.
+ */
+
+/* Reason bits of nvidia-smi (NVML clocks event reasons). */
+#define HEALTH_POWER_CAP 0x4UL
+/* Hardware slowdown, software and hardware thermal, power brake. */
+#define HEALTH_THROTTLE (0x8UL | 0x20UL | 0x40UL | 0x80UL)
+
+/* A sample of one GPU; NAN where it was not reported. */
+struct health_gpu {
+	double up_s; /* by the pod's steady clock */
+	double sm_mhz, temp_c, power_w, util_pct;
+	unsigned long reasons;
+};
+
+/* A sample of the host; counters since boot, NAN where there is none. */
+struct health_host {
+	double up_s;
+	double log_bytes; /* written so far */
+	double load1;
+	double busy_s, steal_s; /* CPU seconds of all cores */
+	double wait_s;		/* the run's main threads waited for a CPU */
+	double quota_s;		/* the container's CPU quota held it back */
+};
+
+#define HEALTH_FOREIGN_SIZE 64
+
+/* Both files of a run, read. */
+struct health {
+	struct health_gpu *gpu; /* owned, in order of time */
+	size_t n_gpu, cap_gpu;
+	struct health_host *host; /* owned, in order of time */
+	size_t n_host, cap_host;
+	double cores;			   /* NAN: not said */
+	char foreign[HEALTH_FOREIGN_SIZE]; /* pids of others on its GPUs */
+};
+
+/* Samples beyond this many of either kind are not kept. */
+#define HEALTH_MAX_SAMPLES 500000
+
+/* Read both texts; lines that make no sense are passed over. */
+void health_init(struct health *health, struct str host, struct str gpu);
+void health_release(struct health *health);
+
+/* When that many bytes of the log were written (s since boot); NAN: unknown.
+ * The time lies between *after_s and the result. */
+double health_time_of(const struct health *health, double log_bytes,
+		      double *after_s);
+
+/* The sample nearest in time, within 5 s; NULL: none. */
+const struct health_gpu *health_gpu_at(const struct health *health,
+				       double up_s);
+
+/* A run, or its window, in a few numbers; NAN where nothing is known. */
+struct health_sum {
+	size_t n_gpu;			  /* samples in the window */
+	double sm_mhz, power_w, util_pct; /* means */
+	double temp_c;			  /* highest */
+	unsigned long reasons;		  /* all bits seen */
+	double power_cap_share;		  /* of the samples, 0..1 */
+	/* Of the whole run. */
+	double cores, load1; /* at its start */
+	double busy_cores;   /* mean of the host, all programs */
+	double steal_s, wait_s, quota_s;
+	char foreign[HEALTH_FOREIGN_SIZE];
+};
+
+/* Sum up; GPU samples of from_s..to_s, all where these are NAN. */
+struct health_sum health_sum(const struct health *health, double from_s,
+			     double to_s);
+
+#endif

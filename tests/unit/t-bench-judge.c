@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs that stand far out, blocks of several runs, and what a pod showed. */
+#include "config.h"
+
+#include "bench/judge.h"
+
+#include <string.h>
+
+#include "bench/report.h"
+
+#include "tests/support/tap.h"
+
+#define BLOCKS 6
+#define MAX    (2 * BLOCKS * 3)
+
+/* A bench of scores: runs are made, judged, looked at, and released. */
+struct bench {
+	struct format_set *formats;
+	struct run_log logs[MAX];
+	struct judge_run runs[MAX];
+	struct health_sum health[MAX];
+	size_t n;
+	struct judge judge;
+};
+
+static const struct judge_arm arms[] = { { "A", false, false },
+					 { "B", false, false } };
+
+static void
+add(struct bench *b, size_t arm, size_t block, size_t rep, double us)
+{
+	const struct run_log_rule how = { .formats = b->formats,
+					  .force = true,
+					  .kind = RUN_LOG_SCORE,
+					  .score_key = "median_us" };
+	char text[200];
+
+	(void)snprintf(text, sizeof(text),
+		       "{\"status\": \"passed\", \"verified\": true, "
+		       "\"score\": %.6f, \"median_us\": %.6f}",
+		       us, us);
+	if (run_log_parse(&b->logs[b->n], "x", str_from(text), &how, NULL) != 0)
+		return;
+	b->health[b->n] = (struct health_sum){
+		.sm_mhz = 1980,
+		.util_pct = 97,
+		.wait_s = 0.01,
+		.n_gpu = 3,
+		.temp_c = 40,
+		.power_w = 300,
+		.power_cap_share = 0,
+		.busy_cores = 1.1,
+		.steal_s = 0,
+		.quota_s = 0,
+		.cores = 16,
+	};
+	b->runs[b->n] = (struct judge_run){
+		.arm = arm,
+		.block = block,
+		.rep = rep,
+		.counted = true,
+		.state = RUN_STATE_VERIFIED,
+		.log = &b->logs[b->n],
+		.health = &b->health[b->n],
+	};
+	b->n++;
+}
+
+/* A: about 33, B: about 59, `stalled` of A took 197 as once on a real GPU. */
+static struct bench *
+make(size_t reps, size_t stalled)
+{
+	static const double a[] = { 33.12, 33.28, 32.86, 32.88, 33.04, 32.95 };
+	static const double v[] = { 59.92, 59.58, 59.70, 59.36, 59.26, 59.71 };
+	static struct bench b;
+
+	b = (struct bench){ .formats = format_set_new_builtin() };
+	for (size_t block = 0; block < BLOCKS; block++)
+		for (size_t rep = 0; rep < reps; rep++) {
+			size_t i = (block + rep) % BLOCKS;
+
+			add(&b, 0, block, rep, b.n == stalled ? 197.136 : a[i]);
+			add(&b, 1, block, rep, v[i]);
+		}
+	return &b;
+}
+
+static const struct judge_contrast *
+judged(struct bench *b)
+{
+	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
+
+	judge_init(&b->judge, &rule, arms, 2, b->runs, b->n);
+	return &b->judge.contrasts[0];
+}
+
+static void
+done(struct bench *b)
+{
+	judge_release(&b->judge);
+	for (size_t i = 0; i < b->n; i++)
+		run_log_release(&b->logs[i]);
+	format_set_free(b->formats);
+}
+
+static void
+test_stalled(void)
+{
+	struct verdict_info info = { .metric = "median_us",
+				     .cost_usd = (double)NAN };
+	struct bench *b = make(1, 6);
+	const struct judge_contrast *c;
+	struct judge_run *run = &b->runs[6];
+	struct buf out;
+
+	b->health[6].util_pct = 31;
+	b->health[6].wait_s = 2.1;
+	c = judged(b);
+	ok(c->verdict.word == VERDICT_NO_DIFFERENCE && c->n_blocks == BLOCKS,
+	   "one stalled run of twelve hides the difference: no run is removed");
+	ok(run->outlier && fabs(run->times_median - 5.96) < 0.02,
+	   "it is named: %.2f times its arm's median", run->times_median);
+	ok(run->z > 100.0, "with its robust z, %.0f", run->z);
+	is_str(run->seen,
+	       "GPU utilised 31% (others 97); waited for a CPU 2.10 s (others "
+	       "0.01)",
+	       "and with what was seen in it");
+	ok(c->swollen && c->n_outliers == 1 && c->n_agree == 5,
+	   "the interval is told to be blown up");
+	ok(fabs(100.0 * expm1(c->paired.hl) + 44.5) < 0.5,
+	   "Hodges-Lehmann stays: %.2f%%", 100.0 * expm1(c->paired.hl));
+	ok(c->blocks_to_hl > BLOCKS && c->blocks_to_hl < 40,
+	   "and how many blocks would show it: %zu", c->blocks_to_hl);
+	buf_init(&out, 1U << 16);
+	report_text(&out, &b->judge, &info);
+	ok(strstr(out.data, "no run\n  is removed") != NULL ||
+		   strstr(out.data, "no run is removed") != NULL,
+	   "the report says so");
+	ok(strstr(out.data, "5.96 times its arm's median") != NULL,
+	   "and names the run");
+	buf_release(&out);
+	done(b);
+}
+
+static void
+test_quiet(void)
+{
+	struct bench *b = make(1, MAX);
+	const struct judge_contrast *c = judged(b);
+
+	ok(c->verdict.word == VERDICT_SLOWER && !c->swollen, "without it: %s",
+	   c->verdict.text);
+	ok(c->n_agree == BLOCKS, "all blocks agree");
+	done(b);
+}
+
+static void
+test_unexplained(void)
+{
+	struct bench *b = make(1, 6);
+
+	(void)judged(b);
+	is_str(b->runs[6].seen, "its telemetry is like that of its siblings",
+	       "a stall that telemetry does not explain");
+	judge_release(&b->judge);
+	b->runs[6].health = NULL;
+	(void)judged(b);
+	is_str(b->runs[6].seen, "no telemetry of it", "and one without any");
+	done(b);
+}
+
+static void
+test_several(void)
+{
+	struct bench *b = make(3, 6);
+	const struct judge_contrast *c = judged(b);
+
+	ok(c->verdict.word == VERDICT_SLOWER && c->n_blocks == BLOCKS,
+	   "three runs a block, one stalled: %s", c->verdict.text);
+	ok(b->runs[6].outlier && c->n_outliers == 1, "it is marked still");
+	is_near(judge_block_y(&b->judge, 0, 0, 1), 32.88, 1e-12,
+		"a block's y is the median of its runs");
+	judge_release(&b->judge);
+	b->runs[2].hits.n = 0;
+	guard_add(&b->runs[2].hits, GUARD_LOST, true, "gone");
+	c = judged(b);
+	ok(c->n_blocks == BLOCKS - 1 && b->judge.n_dropped == 1,
+	   "a run that is lost takes its whole block");
+	done(b);
+}
+
+static void
+test_arms_clocks(void)
+{
+	struct bench *b = make(1, MAX);
+	const struct judge_contrast *c;
+	size_t marks = 0;
+
+	for (size_t i = 1; i < b->n; i += 2) {
+		b->health[i].sm_mhz = 1755;
+		b->health[i].power_cap_share = 0.5;
+	}
+	c = judged(b);
+	for (size_t i = 0; i < c->hits.n; i++)
+		marks += (c->hits.hit[i].guard == GUARD_SM_CLOCK ||
+			  c->hits.hit[i].guard == GUARD_POWER_CAP) &&
+			 !c->hits.hit[i].hard;
+	is_int((long long)marks, 2, "arms at other clocks and caps are marked");
+	ok(c->verdict.word == VERDICT_SLOWER, "marks are no verdict");
+	done(b);
+}
+
+static const char host[] =
+	"# cores 16 up 1000.50 date 2026/11/20 21:00:00.500\n"
+	"1000.60,0,0.50,10000,0,1000000,0\n"
+	"1001.60,0,0.50,10110,0,2000000,0\n"
+	"nonsense\n"
+	"! foreign 4711\n"
+	"1002.60,500,0.60,10220,5,2102000000,250000\n"
+	"1003.60,900,0.60,10330,10,,250000\n"
+	"1004.60,,0.60,10440,10,,250000\n";
+
+static const char gpu[] =
+	"2026/11/20 21:00:00.600, 0, 1980, 2619, 40, 300.1, 99, 0x4\n"
+	"2026/11/20 21:00:01.600, 0, 1980, 2619, 44, 310.1, 99, 0x20\n"
+	"2026/11/20 21:00:02.600, 0, 1410, 2619, 41, 305.1, 31, 0x0\n"
+	"[N/A], 0, [N/A]\n";
+
+static void
+test_health(void)
+{
+	struct health h;
+	struct health_sum sum;
+	double after;
+
+	health_init(&h, str_from(host), str_from(gpu));
+	is_int((long long)h.n_host, 5, "samples of the host");
+	is_int((long long)h.n_gpu, 3, "samples of the GPU");
+	is_near(h.gpu[1].up_s, 1001.6, 1e-9, "on the pod's steady clock");
+	is_near(health_time_of(&h, 400, &after), 1002.6, 1e-9,
+		"when a byte was written: not later");
+	is_near(after, 1001.6, 1e-9, "nor earlier");
+	ok(health_gpu_at(&h, 1002.4) == &h.gpu[2], "the nearest sample");
+	ok(health_gpu_at(&h, 1020.0) == NULL, "that is not far");
+	sum = health_sum(&h, NAN, NAN);
+	ok(sum.n_gpu == 3 && sum.reasons == 0x24, "all bits of a run");
+	is_near(sum.sm_mhz, 1790, 1e-9, "mean clock");
+	is_near(sum.power_cap_share, 1.0 / 3.0, 1e-9, "share of power caps");
+	is_near(sum.busy_cores, 1.1, 1e-9, "cores busy");
+	is_near(sum.wait_s, 2.102, 1e-9, "waited for a CPU");
+	is_near(sum.quota_s, 0.25, 1e-9, "held by the quota");
+	is_str(sum.foreign, "4711", "somebody else on the GPU");
+	is_near(sum.cores, 16, 1e-9, "cores of the host");
+	sum = health_sum(&h, 1002.0, 1004.0);
+	ok(sum.n_gpu == 1 && sum.reasons == 0, "only those of the window");
+	health_release(&h);
+	health_init(&h, str_from(""), str_from(""));
+	sum = health_sum(&h, NAN, NAN);
+	ok(isnan(sum.sm_mhz) && isnan(sum.busy_cores) && isnan(sum.temp_c) &&
+		   isnan(sum.cores) && sum.n_gpu == 0,
+	   "what is not there is absent, not 0");
+	health_release(&h);
+}
+
+int
+main(void)
+{
+	test_stalled();
+	test_quiet();
+	test_unexplained();
+	test_several();
+	test_arms_clocks();
+	test_health();
+	return tap_done();
+}

@@ -75,6 +75,39 @@ put_second_words(void)
 	}
 }
 
+/* Options whose values are words. */
+static const struct {
+	const char *option, *words;
+} values[] = {
+	{ "color", "auto always never" },
+	{ "charset", "braille block ascii" },
+	{ "group-by", "dirname file source pod" },
+};
+
+/* The words that the option's value can be; NULL: a file or anything. */
+static const char *
+values_of(const struct cmd_option *option)
+{
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (strcmp(values[i].option, option->name) == 0)
+			return values[i].words;
+	return NULL;
+}
+
+/* Behind an option whose value is a word only these are offered. */
+static void
+put_bash_values(void)
+{
+	(void)puts("\tlocal last=${COMP_WORDS[COMP_CWORD - 1]}\n"
+		   "\t[[ $cur == = ]] && cur=\n"
+		   "\t[[ $last == = ]] && last=${COMP_WORDS[COMP_CWORD - 2]}\n"
+		   "\tcase $last in");
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		(void)printf("\t--%s) words='%s' first= subs= ;;\n",
+			     values[i].option, values[i].words);
+	(void)puts("\tesac");
+}
+
 void
 completion_print_bash(const struct cmd *program)
 {
@@ -101,8 +134,9 @@ completion_print_bash(const struct cmd *program)
 		put_option_words(cmd_table[i]);
 		(void)puts(" --help\" ;;");
 	}
-	(void)puts("\tesac\n"
-		   "\tif [[ -n $subs && -z $second ]]; then words=$subs\n"
+	(void)puts("\tesac");
+	put_bash_values();
+	(void)puts("\tif [[ -n $subs && -z $second ]]; then words=$subs\n"
 		   "\telif [[ -n $first && $cur != -* ]]; then return; fi\n"
 		   "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- "
 		   "\"$cur\")\n"
@@ -110,36 +144,47 @@ completion_print_bash(const struct cmd *program)
 		   "complete -o default -F _hgym_tui hgym-tui");
 }
 
-/* Text between single quotes of a shell. */
+/* Text for between single quotes; \ before the bytes of `special`. */
 static void
-put_quoted(const char *text)
+put_escaped(const char *text, const char *special)
 {
-	(void)putchar('\'');
 	for (; *text != '\0'; text++) {
+		if (strchr(special, *text) != NULL)
+			(void)putchar('\\');
 		if (*text == '\'')
 			(void)fputs("'\\''", stdout);
 		else
 			(void)putchar(*text);
 	}
+}
+
+static void
+put_quoted(const char *text, const char *special)
+{
+	(void)putchar('\'');
+	put_escaped(text, special);
 	(void)putchar('\'');
 }
 
-/* zsh: '--name[help]:ARG:_files'; brackets and colons are its own. */
+/* zsh: --name'[help]':ARG:_files; brackets and colons are its own. */
 static void
 put_zsh_option(const struct cmd_option *option)
 {
-	(void)printf(" \\\n\t\t'--%s%s[", option->name,
+	const char *words = values_of(option);
+
+	(void)printf(" \\\n\t\t--%s%s'[", option->name,
 		     option->arg != NULL ? "=" : "");
-	for (const char *p = option->help; *p != '\0'; p++) {
-		if (*p == '[' || *p == ']' || *p == ':' || *p == '\\')
-			(void)putchar('\\');
-		if (*p == '\'')
-			(void)fputs("'\\'", stdout);
-		(void)putchar(*p);
+	put_escaped(option->help, "[]:\\");
+	(void)fputs("]'", stdout);
+	if (option->arg != NULL && words != NULL)
+		(void)printf(":%s:'(%s)'", option->arg, words);
+	else if (option->arg != NULL)
+		(void)printf(":%s:_files", option->arg);
+	if (option->short_name != 0 && option->arg == NULL) {
+		(void)printf(" \\\n\t\t-%c'[", option->short_name);
+		put_escaped(option->help, "[]:\\");
+		(void)fputs("]'", stdout);
 	}
-	(void)printf("]%s%s%s'", option->arg != NULL ? ":" : "",
-		     option->arg != NULL ? option->arg : "",
-		     option->arg != NULL ? ":_files" : "");
 }
 
 static void
@@ -150,24 +195,71 @@ put_zsh_options(const struct cmd *cmd)
 		put_zsh_option(o);
 }
 
+/* 'name:what it does' of each command, or of those below a first word. */
+static void
+put_zsh_commands(const char *first, size_t len)
+{
+	for (size_t i = 0; cmd_table[i] != NULL; i++) {
+		const struct cmd *cmd = cmd_table[i];
+		size_t own = first_word(cmd);
+		bool is_below = first != NULL && own == len &&
+				memcmp(cmd->name, first, len) == 0 &&
+				cmd->name[len] == ' ';
+
+		if (is_below)
+			(void)printf(" %s:", cmd->name + len + 1);
+		else if (first == NULL && !is_repeated(i))
+			(void)printf(" %.*s:", (int)own, cmd->name);
+		else
+			continue;
+		if (is_below || cmd->name[own] == '\0')
+			put_quoted(cmd->summary, ":");
+	}
+}
+
+/* A case a first word that has sub-commands: these with their summaries. */
+static void
+put_zsh_second(void)
+{
+	for (size_t i = 0; cmd_table[i] != NULL; i++) {
+		const char *name = cmd_table[i]->name;
+		size_t len = first_word(cmd_table[i]);
+		bool has = false;
+
+		for (size_t k = i; cmd_table[k] != NULL && !has; k++)
+			has = strncmp(cmd_table[k]->name, name, len) == 0 &&
+			      cmd_table[k]->name[len] == ' ';
+		if (is_repeated(i) || !has)
+			continue;
+		(void)printf("\t%.*s) subs=(", (int)len, name);
+		put_zsh_commands(name, len);
+		(void)puts(" ) ;;");
+	}
+}
+
 void
 completion_print_zsh(const struct cmd *program)
 {
 	(void)puts("#compdef hgym-tui\n# zsh completion for hgym-tui; made by "
 		   "the build\n"
 		   "_hgym_tui_command()\n{\n"
-		   "\tlocal -a commands\n\tlocal subs=\n"
+		   "\tlocal -a commands subs\n"
 		   "\tif ((CURRENT == 1)); then");
 	(void)printf("\t\tcommands=(");
-	put_command_words();
-	(void)puts(" )\n\t\tcompadd -a commands\n\t\t_files\n\t\treturn\n\tfi\n"
+	put_zsh_commands(NULL, 0);
+	(void)puts(" )\n\t\t_describe -t commands command commands\n"
+		   "\t\t_files\n\t\treturn\n\tfi\n"
 		   "\tcase $words[1] in");
-	put_second_words();
-	(void)puts("\tesac\n\tif [[ -n $subs ]] && ((CURRENT == 2)); then\n"
-		   "\t\tcompadd ${=subs}\n\t\treturn\n\tfi\n"
-		   "\tcase \"$words[1]${subs:+ $words[2]}\" in");
+	put_zsh_second();
+	(void)puts("\tesac\n\tif (($#subs && CURRENT == 2)); then\n"
+		   "\t\t_describe -t commands command subs\n\t\treturn\n\tfi\n"
+		   "\tif (($#subs)); then\n"
+		   "\t\twords[2]=\"$words[1] $words[2]\"\n"
+		   "\t\tshift words\n\t\t((CURRENT--))\n\tfi\n"
+		   "\tcase $words[1] in");
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
-		(void)printf("\t'%s') _arguments '*:file:_files'",
+		(void)printf("\t'%s') _arguments '*:file:_files'"
+			     " \\\n\t\t--help'[show what it does]'",
 			     cmd_table[i]->name);
 		put_zsh_options(cmd_table[i]);
 		(void)puts(" ;;");
@@ -182,44 +274,75 @@ put_fish_options(const struct cmd *cmd, const char *condition)
 {
 	for (const struct cmd_option *o = cmd->options;
 	     o != NULL && o->name != NULL; o++) {
+		const char *words = values_of(o);
+
 		(void)printf("complete -c hgym-tui -n \"%s\"", condition);
 		if (o->short_name != 0)
 			(void)printf(" -s %c", o->short_name);
-		(void)printf(" -l %s%s -d ", o->name,
-			     o->arg != NULL ? " -r" : "");
-		put_quoted(o->help);
+		(void)printf(" -l %s%s", o->name, o->arg != NULL ? " -r" : "");
+		if (words != NULL)
+			(void)printf(" -f -a '%s'", words);
+		(void)fputs(" -d ", stdout);
+		put_quoted(o->help, "\\");
 		(void)putchar('\n');
 	}
+}
+
+/* A command, offered where the words before it are these. */
+static void
+put_fish_command(const char *before, const struct cmd *cmd, const char *name)
+{
+	size_t len = strcspn(name, " ");
+
+	(void)printf("complete -c hgym-tui -n \"__hgym_tui_only%s\"%s -a %.*s",
+		     before, before[0] != '\0' ? " -f" : "", (int)len, name);
+	if (name[len] == '\0') {
+		(void)fputs(" -d ", stdout);
+		put_quoted(cmd->summary, "\\");
+	}
+	(void)putchar('\n');
 }
 
 void
 completion_print_fish(const struct cmd *program)
 {
-	(void)puts("# fish completion for hgym-tui; made by the build");
-	put_fish_options(program, "__fish_use_subcommand");
+	(void)puts("# fish completion for hgym-tui; made by the build\n"
+		   "# The words so far that are no options.\n"
+		   "function __hgym_tui_words\n"
+		   "\tset -l skip no\n"
+		   "\tfor word in (commandline -opc)[2..-1]\n"
+		   "\t\tif test $skip = yes\n\t\t\tset skip no\n"
+		   "\t\t\tcontinue\n\t\tend\n"
+		   "\t\tswitch $word\n"
+		   "\t\t\tcase --config --db --color --charset\n"
+		   "\t\t\t\tset skip yes\n"
+		   "\t\t\tcase '-*'\n"
+		   "\t\t\tcase '*'\n\t\t\t\techo $word\n"
+		   "\t\tend\n\tend\nend\n"
+		   "function __hgym_tui_only\n"
+		   "\tset -l words (__hgym_tui_words)\n"
+		   "\ttest \"$argv\" = \"$words\"\nend\n"
+		   "function __hgym_tui_in\n"
+		   "\tset -l words (__hgym_tui_words)\n"
+		   "\tstring match -q -- \"$argv *\" \"$words \"\nend");
+	put_fish_options(program, "__hgym_tui_only");
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
 		const struct cmd *cmd = cmd_table[i];
 		size_t len = first_word(cmd);
 		char condition[256];
 
 		if (!is_repeated(i))
-			(void)printf("complete -c hgym-tui -n "
-				     "__fish_use_subcommand -a %.*s\n",
-				     (int)len, cmd->name);
-		(void)snprintf(condition, sizeof(condition),
-			       "__fish_seen_subcommand_from %.*s", (int)len,
-			       cmd->name);
+			put_fish_command("", cmd, cmd->name);
 		if (cmd->name[len] == ' ') {
-			(void)printf("complete -c hgym-tui -n \"%s\" -a %s -d ",
-				     condition, cmd->name + len + 1);
-			put_quoted(cmd->summary);
-			(void)putchar('\n');
-			(void)snprintf(condition, sizeof(condition),
-				       "__fish_seen_subcommand_from %.*s; and "
-				       "__fish_seen_subcommand_from %s",
-				       (int)len, cmd->name,
-				       cmd->name + len + 1);
+			(void)snprintf(condition, sizeof(condition), " %.*s",
+				       (int)len, cmd->name);
+			put_fish_command(condition, cmd, cmd->name + len + 1);
 		}
+		(void)snprintf(condition, sizeof(condition), "__hgym_tui_in %s",
+			       cmd->name);
 		put_fish_options(cmd, condition);
+		(void)printf("complete -c hgym-tui -n \"%s\" -l help "
+			     "-d 'show what it does'\n",
+			     condition);
 	}
 }

@@ -87,25 +87,8 @@ result $? "the page has every command and option of --help" "$tmp/missing"
 [ "$(wc -l <"$tmp/commands")" -ge 1 ] && [ "$(wc -l <"$tmp/options")" -ge 8 ]
 result $? "and --help has some" "$tmp/help"
 
-# complete WORD...: what bash offers for the last word.
-cat >"$tmp/complete.bash" <<'BASH'
-source "$1"; shift
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-_hgym_tui
-printf '%s\n' "${COMPREPLY[@]}"
-BASH
-if command -v bash >/dev/null; then
-    bash "$tmp/complete.bash" "$man/hgym-tui.bash" hgym-tui pa >"$tmp/out"
-    grep -qx parse "$tmp/out"
-    result $? "bash completes a command" "$tmp/out"
-    bash "$tmp/complete.bash" "$man/hgym-tui.bash" hgym-tui parse --js \
-        >"$tmp/out"
-    grep -qx -e --json "$tmp/out"
-    result $? "bash completes an option" "$tmp/out"
-else
-    skip "bash completion" bash
-fi
-for pair in zsh:_hgym-tui fish:hgym-tui.fish; do
+# What they offer is held by completion.sh.
+for pair in bash:hgym-tui.bash zsh:_hgym-tui fish:hgym-tui.fish; do
     shell=${pair%%:*}
     if command -v "$shell" >/dev/null; then
         silent "$shell takes its completion" "$shell" -n "$man/${pair#*:}"

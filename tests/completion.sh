@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The completions in their own shells: what each offers at a Tab.
+set -u
+man=${HGYM_BUILD:?}/man
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+count=0
+failed=0
+mkdir "$tmp/here" "$tmp/fpath" && : >"$tmp/here/some.log"
+cp "$man/_hgym-tui" "$tmp/fpath/"
+
+# What bash offers for the last of the words.
+cat >"$tmp/complete.bash" <<'BASH'
+source "$1"; shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+compopt() { :; }
+_hgym_tui
+((${#COMPREPLY[@]})) && printf '%s\n' "${COMPREPLY[@]}"
+# -o default: files, where it offers nothing.
+((${#COMPREPLY[@]})) || compgen -f -- "${COMP_WORDS[COMP_CWORD]}"
+BASH
+
+# A zsh with a terminal of its own: each match goes to a file.
+cat >"$tmp/inner.zsh" <<'ZSH'
+autoload -Uz compinit
+compinit -u -D
+compadd() {
+  local -a hits
+  if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then
+    builtin compadd "$@"
+    return
+  fi
+  builtin compadd -A hits "$@"
+  (($#hits)) && print -rl -- $hits >>$OUT
+  builtin compadd "$@"
+}
+told() { print -r -- END >>$OUT }
+complete-told() { zle complete-word; told }
+zle -N complete-told
+bindkey '^I' complete-told
+zle-line-init() { : >$OUT.ready }
+zle -N zle-line-init
+ZSH
+cat >"$tmp/complete.zsh" <<'ZSH'
+zmodload zsh/zpty || exit 77
+zpty inner "env TERM=vt100 zsh -f -i"
+zpty -w inner "fpath=($FPATH_OURS \$fpath); source $INNER; cd $HERE"
+for ((i = 0; i < 300; i++)); do
+  [[ -f $OUT.ready ]] && break
+  zpty -r -t inner junk
+  sleep 0.1
+done >/dev/null
+zpty -w -n inner "$1"$'\t'
+for ((i = 0; i < 300; i++)); do
+  [[ -f $OUT ]] && grep -qx END $OUT && break
+  zpty -r -t inner junk
+  sleep 0.1
+done >/dev/null
+zpty -d inner
+[[ -f $OUT ]] && grep -vx END $OUT | sed 's/ *$//' | sort -u
+ZSH
+
+offers() {
+    case $1 in
+    bash)
+        # The words of the line, an empty one behind a blank.
+        line=$2
+        set --
+        for word in $line; do set -- "$@" "$word"; done
+        case $line in *' ') set -- "$@" "" ;; esac
+        (cd "$tmp/here" &&
+            bash "$tmp/complete.bash" "$man/hgym-tui.bash" "$@")
+        ;;
+    fish)
+        (cd "$tmp/here" && HOME=$tmp fish --no-config -c \
+            "source $man/hgym-tui.fish; complete -C '$2'" </dev/null) |
+            cut -f 1
+        ;;
+    zsh)
+        rm -f "$tmp/zsh.out" "$tmp/zsh.out.ready"
+        HOME=$tmp OUT=$tmp/zsh.out FPATH_OURS=$tmp/fpath HERE=$tmp/here \
+            INNER=$tmp/inner.zsh zsh -f "$tmp/complete.zsh" "$2" </dev/null
+        ;;
+    esac
+}
+
+# check SHELL LINE WANTED UNWANTED: words that are to be offered, and not.
+check() {
+    count=$((count + 1))
+    offers "$1" "$2" >"$tmp/out" 2>&1
+    good=yes
+    for word in $3; do
+        grep -qxF -e "$word" "$tmp/out" || good="no $word"
+    done
+    for word in $4; do
+        ! grep -qxF -e "$word" "$tmp/out" || good="$word"
+    done
+    if [ "$good" = yes ]; then
+        echo "ok $count - $1: $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $count - $1: $2"
+        echo "# $good in:"
+        sed 's/^/# /' "$tmp/out" | head -n 20
+    fi
+}
+
+for shell in bash zsh fish; do
+    if ! command -v "$shell" >/dev/null; then
+        count=$((count + 1))
+        echo "ok $count - $shell # SKIP $shell is not installed"
+        continue
+    fi
+    check "$shell" "hgym-tui pa" parse "board --json"
+    check "$shell" "hgym-tui --config x pa" parse board
+    check "$shell" "hgym-tui --re" --read-only "--config parse"
+    check "$shell" "hgym-tui --color " "auto always never" "parse some.log"
+    check "$shell" "hgym-tui bench " "run list show judge" \
+        "parse check some.log"
+    check "$shell" "hgym-tui pods " check "run"
+    check "$shell" "hgym-tui parse --js" --json "--csv parse"
+    check "$shell" "hgym-tui parse --json so" some.log "parse"
+    check "$shell" "hgym-tui bench run --de" --detach "--yes run"
+    check "$shell" "hgym-tui board --group-by " "dirname pod" "board some.log"
+    check "$shell" "hgym-tui formats check --he" --help "show"
+    check "$shell" "hgym-tui demo --sc" --script "--snapshot"
+done
+
+echo "1..$count"
+[ "$failed" -eq 0 ]

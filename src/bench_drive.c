@@ -16,6 +16,7 @@
 #include "bench/report.h"
 #include "bench_record.h"
 #include "conf.h"
+#include "noise_register.h"
 #include "remote/fleet.h"
 
 #define MAX_REPORT (16U * 1024 * 1024)
@@ -87,6 +88,7 @@ bench_load_plan(struct plan *plan, const char *path, struct err *err)
 struct driver {
 	struct loop *loop;
 	struct session *session;
+	struct noise_lookup lookup;
 	enum session_end end;
 	struct err err;
 };
@@ -198,6 +200,8 @@ drive_loop(const struct bench_drive *drive, const struct remote_pod *remotes,
 			.id = drive->id,
 			.path = drive->path,
 			.mode = drive->mode,
+			.noise = noise_register_rule,
+			.noise_user = &driver->lookup,
 		},
 		&cb);
 	loop_on_signal(driver->loop, SIGINT, on_signal, driver);
@@ -228,11 +232,7 @@ conclude(const struct bench_drive *drive, const struct driver *driver,
 		*err = driver->err;
 		return -1;
 	}
-	if (drive->mode == SESSION_RUN &&
-	    bench_report(drive->plan, drive->id, drive->path, drive->print,
-			 err) != 0)
-		return -1;
-	return 0;
+	return drive->mode == SESSION_RUN ? bench_report(drive, err) : 0;
 }
 
 /*
@@ -246,30 +246,52 @@ record(const struct bench_drive *drive, const struct conf *conf)
 	char *db_path = conf_db_path(conf, drive->env->db_path);
 	struct err err = { ERR_NONE, "" };
 
-	if (bench_record(db_path, drive->id, drive->path, &err) != 0)
+	if (bench_record(db_path, drive->id, drive->path, &err) != 0 ||
+	    noise_register_note(db_path, drive->id, drive->path, &err) != 0)
 		(void)fprintf(stderr, "hgym-tui: not in the database: %s\n",
 			      err.text);
+	free(db_path);
+}
+
+/* What is known of noise; nothing where the database cannot be read. */
+static void
+load_register(struct noise_register *reg, const struct cmd_env *env,
+	      const struct conf *conf)
+{
+	char *db_path = conf_db_path(conf, env->db_path);
+
+	if (noise_register_load(reg, db_path, NULL) != 0)
+		*reg = (struct noise_register){ 0 };
 	free(db_path);
 }
 
 int
 bench_drive(const struct bench_drive *drive, struct err *err)
 {
-	struct driver driver = { .end = SESSION_LEFT };
+	struct noise_register reg;
+	struct driver driver = {
+		.lookup = { &reg, drive->plan, drive->path },
+		.end = SESSION_LEFT,
+	};
 	struct remote_pod *remotes;
 	struct conf conf;
 	int status = -1;
 
 	if (conf_load(&conf, drive->env->config_path, err) != 0)
 		return -1;
+	load_register(&reg, drive->env, &conf);
 	remotes = xcalloc(drive->plan->n_pods, sizeof(*remotes));
 	if (fill_remotes(drive->plan, &conf, remotes, err) == 0) {
+		bool ended;
+
 		record(drive, &conf);
-		if (drive_loop(drive, remotes, &driver, err) == 0)
+		ended = drive_loop(drive, remotes, &driver, err) == 0;
+		record(drive, &conf);
+		if (ended)
 			status = conclude(drive, &driver, err);
-		record(drive, &conf);
 	}
 	free(remotes);
+	noise_register_release(&reg);
 	conf_release(&conf);
 	return status;
 }
@@ -297,25 +319,41 @@ print_to(struct buf *text, const struct judge *judge,
 }
 
 int
-bench_report(const struct plan *plan, const char *id, const char *path,
-	     enum bench_print print, struct err *err)
+bench_report(const struct bench_drive *drive, struct err *err)
 {
 	struct format_set *formats = format_set_new_builtin();
-	struct session *session = session_open(&(struct session_setup){
-		.plan = plan, .formats = formats, .id = id, .path = path });
+	struct noise_register reg;
+	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
+	struct session *session;
 	const struct judge *judge;
 	struct verdict_info info;
 	struct buf text;
+	struct conf conf;
 	int result = 0;
 
+	if (conf_load(&conf, drive->env->config_path, err) != 0) {
+		format_set_free(formats);
+		return -1;
+	}
+	load_register(&reg, drive->env, &conf);
+	session = session_open(&(struct session_setup){
+		.plan = drive->plan,
+		.formats = formats,
+		.id = drive->id,
+		.path = drive->path,
+		.noise = noise_register_rule,
+		.noise_user = &lookup,
+	});
 	judge = session_judge(session, &info);
 	buf_init(&text, MAX_REPORT);
-	print_to(&text, judge, &info, print);
+	print_to(&text, judge, &info, drive->print);
 	if (fwrite(text.data, 1, text.len, stdout) != text.len ||
 	    fflush(stdout) != 0)
 		result = err_set_errno(err, ERR_IO, "cannot write");
 	buf_release(&text);
 	session_free(session);
+	noise_register_release(&reg);
+	conf_release(&conf);
 	format_set_free(formats);
 	return result;
 }

@@ -47,9 +47,11 @@ struct bench_drive {
  */
 int bench_drive(const struct bench_drive *drive, struct err *err);
 
-/* Print the report of a folder as it stands; -1 with err. */
-int bench_report(const struct plan *plan, const char *id, const char *path,
-		 enum bench_print print, struct err *err)
+/*
+ * Print the report of a folder as it stands (id, path, plan and print of
+ * drive); -1 with err.
+ */
+int bench_report(const struct bench_drive *drive, struct err *err)
 	__attribute__((warn_unused_result));
 
 #endif

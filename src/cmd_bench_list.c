@@ -15,6 +15,8 @@
 #include "cmd.h"
 #include "out.h"
 #include "parsers/json.h"
+#include "store/benches.h"
+#include "stored.h"
 
 /* How long `bench abort` waits for the one who drives it to let go. */
 #define ABORT_WAIT_S 30
@@ -30,11 +32,21 @@ static const struct cmd_option show_options[] = {
 	{ 0, NULL, NULL, NULL },
 };
 
-/* "B: FASTER by ..; C: .." of a folder's verdict.json; NULL: none. */
-static char *
-verdicts_of(const char *path)
+/* What an audit found: the spread of the same code, not who won. */
+static void
+add_audit(struct buf *out, const cJSON *contrast)
 {
-	cJSON *root = folder_read_json(path, "verdict.json");
+	double mde = json_get_number(contrast, "mde_pct", (double)NAN);
+
+	if (!isnan(mde))
+		buf_appendf(out, "A/A: would show %.2f%% in %.0f blocks", mde,
+			    json_get_number(contrast, "n_blocks", 0));
+}
+
+/* "B: FASTER by ..; C: .." of a verdict; NULL: none. */
+static char *
+verdicts_of(const cJSON *root)
+{
 	const cJSON *all, *node;
 	struct buf text;
 	char *result;
@@ -45,16 +57,29 @@ verdicts_of(const char *path)
 	all = cJSON_GetObjectItemCaseSensitive(root, "contrasts");
 	cJSON_ArrayForEach(node, all)
 	{
-		if (json_get_bool(node, "aa", false))
+		if (json_get_bool(node, "aa", false)) {
+			if (cJSON_GetArraySize(all) == 1)
+				add_audit(&text, node);
 			continue;
+		}
 		buf_appendf(&text, "%s%s: %s", text.len > 0 ? "; " : "",
 			    json_get_string(node, "variant", "?"),
 			    json_get_string(node, "text", "?"));
 	}
-	cJSON_Delete(root);
 	result = buf_detach(&text);
 	buf_release(&text);
 	return result;
+}
+
+/* A bench under way has no verdict yet, whatever its blocks say so far. */
+static void
+add_verdict(cJSON *row, const char *state, const cJSON *root)
+{
+	char *verdict =
+		strcmp(state, "running") != 0 ? verdicts_of(root) : NULL;
+
+	json_add_string(row, "verdict", verdict);
+	free(verdict);
 }
 
 static cJSON *
@@ -62,13 +87,12 @@ row_of(const char *base, const char *id)
 {
 	char path[FOLDER_PATH_SIZE], started[CLOCK_RFC3339_SIZE];
 	struct folder_state state;
-	cJSON *row = cJSON_CreateObject();
-	char *verdict;
+	cJSON *row = cJSON_CreateObject(), *verdict;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", base, id);
 	(void)folder_read_state(path, &state);
 	clock_rfc3339(state.started_ms, started);
-	verdict = verdicts_of(path);
+	verdict = folder_read_json(path, "verdict.json");
 	json_add_string(row, "id", id);
 	json_add_string(row, "name", state.name);
 	json_add_string(row, "state", state.state);
@@ -76,10 +100,69 @@ row_of(const char *base, const char *id)
 			state.stopped[0] != '\0' ? state.stopped : NULL);
 	json_add_string(row, "started", started);
 	json_add_number(row, "cost_usd", state.cost_usd);
-	json_add_string(row, "verdict", verdict);
+	add_verdict(row, state.state, verdict);
 	json_add_string(row, "dir", path);
-	free(verdict);
+	cJSON_Delete(verdict);
 	return row;
+}
+
+/* Benches of the database whose folders are gone from here. */
+struct history {
+	struct out *out;
+	char **ids;
+	size_t n;
+};
+
+static int
+print_stored(void *user, const struct stored_bench *bench)
+{
+	const struct history *h = user;
+	char started[CLOCK_RFC3339_SIZE];
+	cJSON *row, *verdict = NULL;
+
+	for (size_t i = 0; i < h->n; i++)
+		if (strcmp(h->ids[i], bench->id) == 0)
+			return 0;
+	if (bench->verdict != NULL)
+		verdict = json_parse(str_from(bench->verdict), JSON_BARE_NULL,
+				     NULL);
+	clock_rfc3339(bench->started_ms, started);
+	row = cJSON_CreateObject();
+	json_add_clean(row, "id", bench->id);
+	json_add_clean(row, "name", bench->name);
+	json_add_clean(row, "state", bench->state);
+	json_add_string(row, "stopped",
+			json_get_string(verdict, "stopped", NULL));
+	json_add_string(row, "started",
+			bench->started_ms != 0 ? started : NULL);
+	json_add_number(row, "cost_usd",
+			json_get_number(verdict, "cost_usd", (double)NAN));
+	add_verdict(row, bench->state != NULL ? bench->state : "", verdict);
+	json_add_string(row, "dir", NULL);
+	out_row(h->out, row);
+	cJSON_Delete(row);
+	cJSON_Delete(verdict);
+	return 0;
+}
+
+/* Older benches, as the database remembers them; none where it is not. */
+static int
+print_history(const struct cmd_env *env, struct history *h, struct err *err)
+{
+	struct err why = { ERR_NONE, "" };
+	struct stored stored;
+	int rc;
+
+	if (stored_open(&stored, env, &why) != 0) {
+		if (why.code == ERR_NODATA)
+			return 0;
+		if (err != NULL)
+			*err = why;
+		return -1;
+	}
+	rc = store_each_bench(stored.store, NULL, print_stored, h, err);
+	stored_close(&stored);
+	return rc;
 }
 
 static int
@@ -95,7 +178,7 @@ exec_list(struct cmd_args *args, struct err *err)
 	const char *value;
 	struct out *out;
 	size_t n;
-	int option;
+	int option, status;
 
 	while ((option = cmd_next_option(args, &value, err)) >= 0)
 		format = (enum out_format)(OUT_JSON + option);
@@ -113,13 +196,16 @@ exec_list(struct cmd_args *args, struct err *err)
 
 		out_row(out, row);
 		cJSON_Delete(row);
-		free(ids[i]);
 	}
+	status =
+		print_history(args->env, &(struct history){ out, ids, n }, err);
+	for (size_t i = 0; i < n; i++)
+		free(ids[i]);
 	free(ids);
 	free(base);
-	if (out_free(out) != 0)
-		return err_set_errno(err, ERR_IO, "cannot write");
-	return 0;
+	if (out_free(out) != 0 && status == 0)
+		status = err_set_errno(err, ERR_IO, "cannot write");
+	return status;
 }
 
 /* The one ID of a command and the plan that its folder keeps. */
@@ -152,7 +238,10 @@ exec_show(struct cmd_args *args, struct err *err)
 	if (option == CMD_OPTIONS_WRONG ||
 	    open_bench(args, id, path, &plan, err) != 0)
 		return -1;
-	status = bench_report(&plan, id, path, print, err);
+	status =
+		bench_report(&(struct bench_drive){ args->env, &plan, id, path,
+						    SESSION_RUN, print, false },
+			     err);
 	plan_release(&plan);
 	return status;
 }
@@ -233,6 +322,8 @@ const struct cmd cmd_bench_list = {
 	.name = "bench list",
 	.usage = "[OPTIONS]",
 	.summary = "list the benches that were run from here",
+	.help = "Those with a results folder first, then those that only the "
+		"database remembers.\nA bench under way has no verdict yet.",
 	.options = print_options,
 	.exec = exec_list,
 };

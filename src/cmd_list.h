@@ -27,6 +27,8 @@
 	X(bench_abort)                                                         \
 	X(bench_clean)                                                         \
 	X(bench_judge)                                                         \
+	X(bench_audit)                                                         \
+	X(bench_noise)                                                         \
 	X(demo)                                                                \
 	X(doctor)
 

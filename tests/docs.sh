@@ -42,7 +42,7 @@ groff_warnings() {
 }
 
 for page in "$man"/hgym-tui.1 "$man"/hgym-tui-config.5 \
-    "$man"/hgym-tui-formats.5; do
+    "$man"/hgym-tui-formats.5 "$man"/hgym-tui-bench.5; do
     base=${page##*/}
     if command -v mandoc >/dev/null; then
         silent "mandoc has nothing to say of $base" mandoc -Tlint "$page"

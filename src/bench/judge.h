@@ -69,6 +69,7 @@ struct judge_arm {
 	const char *tag;       /* borrowed */
 	bool aa;	       /* the control once more: noise, not a variant */
 	bool numerics_changed; /* declared */
+	bool other_noise;      /* the register's is not this arm's */
 };
 
 enum window_mode {

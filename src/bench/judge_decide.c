@@ -104,6 +104,8 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		.suffixes = suffixes_of(judge, c),
 	};
 
+	if (judge->arms[c->arm].other_noise)
+		input.register_sd = input.register_df = (double)NAN;
 	input.no_winner = has_no_winner(c, rule->paired.alpha);
 	c->blocks_to_margin =
 		paired_blocks_needed(c->paired.sd, log1p(rule->paired.margin),

@@ -356,7 +356,7 @@ op_preflight() {
 	say "env commit $(git -C "$HB_CWD" rev-parse HEAD 2>/dev/null)"
 	if command -v nvidia-smi >/dev/null 2>&1; then
 		columns=index,name,driver_version,memory.used
-		columns=$columns,utilization.gpu,clocks.max.sm
+		columns=$columns,utilization.gpu,clocks.max.sm,uuid
 		nvidia-smi --query-gpu="$columns" \
 			--format=csv,noheader </dev/null 2>&1 |
 			while read -r line; do say "env gpu $line"; done

@@ -74,6 +74,7 @@ free_variant(struct plan_variant *v)
 	free(v->tag);
 	free(v->command);
 	free(v->patch);
+	free(v->noise_class);
 	free_env(v->env, v->n_env);
 	free_markers(&v->must);
 	free_markers(&v->must_not);
@@ -120,6 +121,7 @@ plan_release(struct plan *plan)
 	free(plan->data_sha256);
 	free(plan->log);
 	free(plan->end_marker);
+	free(plan->noise_class);
 	free(plan->key);
 	*plan = (struct plan){ 0 };
 }

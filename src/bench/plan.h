@@ -53,6 +53,7 @@ struct plan_variant {
 	size_t n_files;
 	struct plan_markers must, must_not;
 	bool numerics_changed;
+	char *noise_class; /* see bench/noise.h; NULL: the workload's */
 };
 
 enum plan_metric {
@@ -89,6 +90,7 @@ struct plan {
 	struct plan_env *env;
 	size_t n_env;
 	double timeout_s;
+	char *noise_class; /* NULL: by what is run; see bench/noise.h */
 	/* judge files: hashed before and after each run */
 	char **hashed;
 	size_t n_hashed;

@@ -76,6 +76,17 @@ read_markers(const struct plan_reading *r, const cJSON *object,
 	return 0;
 }
 
+/* The name of a class of noise: a name as a tag is one. */
+static int
+read_class(const struct plan_reading *r, const cJSON *object, const char *path,
+	   char **out)
+{
+	if (plan_member(object, "noise_class") == NULL)
+		return 0;
+	*out = plan_copy_text(object, "noise_class");
+	return plan_check_name(r, object, path, "noise_class");
+}
+
 int
 plan_read_workload(const struct plan_reading *r, const cJSON *object)
 {
@@ -89,6 +100,7 @@ plan_read_workload(const struct plan_reading *r, const cJSON *object)
 		{ "timeout_s", JSON_NUMBER | JSON_NULL },
 		{ "end_marker", PLAN_TEXT },
 		{ "judge_files", JSON_ARRAY | JSON_NULL },
+		{ "noise_class", PLAN_TEXT },
 		{ NULL, 0 },
 	};
 	struct plan *plan = r->plan;
@@ -107,6 +119,8 @@ plan_read_workload(const struct plan_reading *r, const cJSON *object)
 	if (!plan_is_name(plan->log))
 		return json_fail(r->at, "workload.log", r->err,
 				 "expected the name of a file, no folder");
+	if (read_class(r, object, "workload", &plan->noise_class) != 0)
+		return -1;
 	all = plan_member(object, "judge_files");
 	cJSON_ArrayForEach(node, all)
 	{
@@ -266,6 +280,7 @@ read_variant(const struct plan_reading *r, const cJSON *object,
 		{ "must_match", JSON_ARRAY | JSON_NULL },
 		{ "must_not_match", JSON_ARRAY | JSON_NULL },
 		{ "numerics", PLAN_TEXT },
+		{ "noise_class", PLAN_TEXT },
 		{ NULL, 0 },
 	};
 	static const char *const numerics[] = { "same", "changed", NULL };
@@ -282,6 +297,8 @@ read_variant(const struct plan_reading *r, const cJSON *object,
 	if (changed < 0)
 		return -1;
 	v->numerics_changed = changed == 1;
+	if (read_class(r, object, path, &v->noise_class) != 0)
+		return -1;
 	if (read_env(r, object, path, &v->env, &v->n_env) != 0 ||
 	    read_files(r, object, path, v) != 0 ||
 	    read_markers(r, object, path, "must_match", &v->must) != 0 ||
@@ -313,7 +330,7 @@ plan_read_variants(const struct plan_reading *r, const cJSON *array)
 	size_t controls = 0;
 	char path[64];
 
-	if (cJSON_GetArraySize(array) < 2 ||
+	if (cJSON_GetArraySize(array) < 1 ||
 	    cJSON_GetArraySize(array) > SCHEDULE_MAX_ARMS - 1)
 		return json_fail(r->at, "variants", r->err,
 				 "expected 2 to %d variants, one of them the "

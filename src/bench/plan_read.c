@@ -261,6 +261,18 @@ read_budget(const struct plan_reading *r, const cJSON *object)
 	return read_deadline(r, object);
 }
 
+/* The control alone is compared with itself: that is an audit. */
+static int
+check_arms(const struct plan_reading *r)
+{
+	if (r->plan->n_variants > 1 || r->plan->aa)
+		return 0;
+	return json_fail(r->at, "variants", r->err,
+			 "expected 2 to %d variants; the control alone is "
+			 "audited with \"aa\": true",
+			 SCHEDULE_MAX_ARMS - 1);
+}
+
 static int
 read_top(const struct plan_reading *r, const cJSON *root)
 {
@@ -304,7 +316,7 @@ read_top(const struct plan_reading *r, const cJSON *root)
 			       read_guards(r, plan_member(root, "guards")) ||
 			       read_budget(r, plan_member(root, "budget"))
 		       ? -1
-		       : 0;
+		       : check_arms(r);
 }
 
 static void

@@ -377,6 +377,11 @@ add_contrast(struct buf *out, const struct judge *judge,
 	buf_append_str(out, "\n\n  ");
 	add_clean(out, c->verdict.text);
 	buf_append_char(out, '\n');
+	if (judge->arms[c->arm].aa && (c->verdict.word == VERDICT_FASTER ||
+				       c->verdict.word == VERDICT_SLOWER))
+		buf_append_str(out, "  the same code ran twice: this is a "
+				    "false alarm, or the pod favours one of "
+				    "the two\n");
 	if (c->verdict.word == VERDICT_INVALID) {
 		buf_append_str(out, "  were it valid: ");
 		add_clean(out, c->if_valid.text);

@@ -133,7 +133,10 @@ looks_done(struct session *s)
 static bool
 all_variants_stopped(const struct session *s)
 {
-	for (size_t i = 1; i < s->plan->n_variants; i++)
+	/* Where the control stands alone, the A/A arm is what varies. */
+	size_t n = s->plan->n_variants > 1 ? s->plan->n_variants : s->n_arms;
+
+	for (size_t i = 1; i < n; i++)
 		if (!s->arm_stopped[i])
 			return false;
 	return true;

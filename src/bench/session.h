@@ -51,6 +51,9 @@ struct session_setup {
 	const char *id;	  /* of the bench */
 	const char *path; /* its results folder */
 	enum session_mode mode;
+	/* Sets the rule's register_sd and _df before each look; NULL: none. */
+	void (*noise)(void *user, struct judge_rule *rule);
+	void *noise_user;
 };
 
 /* Begin, or go on where the folder says; calls come from the loop. */

@@ -49,6 +49,8 @@ session_judge_now(struct session *s)
 	if (s->judged)
 		judge_release(&s->judge);
 	rule.need = s->plan->min_blocks;
+	if (s->setup.noise != NULL)
+		s->setup.noise(s->setup.noise_user, &rule);
 	for (size_t i = 0; i < s->n_runs; i++) {
 		struct session_run *run = &s->runs[i];
 		const struct guard_hit *hit = guard_hard(&run->hits);

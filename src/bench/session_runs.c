@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "bench/noise.h"
 #include "bench/session_priv.h"
 
 /* A wall clock that moves more than this during a run is no clock. */
@@ -392,6 +393,7 @@ init_arms(struct session *s)
 			.aa = i >= s->plan->n_variants,
 			.numerics_changed =
 				plan_arm(s->plan, i)->numerics_changed,
+			.other_noise = !noise_is_shared(s->plan, i),
 		};
 	}
 	s->pod_names = xcalloc(s->plan->n_pods, sizeof(*s->pod_names));

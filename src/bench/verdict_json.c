@@ -337,6 +337,21 @@ add_seed(cJSON *root, const struct verdict_info *info)
 	}
 }
 
+/* The noise that a provisional value rests on; null: none is known. */
+static void
+add_register(cJSON *root, const struct judge *judge)
+{
+	cJSON *row;
+
+	if (!(judge->rule.register_sd > 0.0)) {
+		cJSON_AddNullToObject(root, "register");
+		return;
+	}
+	row = cJSON_AddObjectToObject(root, "register");
+	json_add_number(row, "sd_pct", 100.0 * judge->rule.register_sd);
+	json_add_number(row, "df", judge->rule.register_df);
+}
+
 cJSON *
 verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 {
@@ -353,6 +368,7 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 		add_interval(root, "window", judge->lo, judge->hi);
 	json_add_number(root, "alpha", judge->rule.paired.alpha);
 	json_add_number(root, "margin_pct", 100.0 * judge->rule.paired.margin);
+	add_register(root, judge);
 	array = cJSON_AddArrayToObject(root, "schedule");
 	for (size_t i = 0; i < info->n_schedule; i++)
 		cJSON_AddItemToArray(array,

@@ -56,6 +56,15 @@ static const char *const steps[] = {
 	" PRIMARY KEY(bench_id, run)) WITHOUT ROWID;",
 	/* 3: by which rules the logs were read. */
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;",
+	/* 4: the noise register; ln units and seconds. */
+	"CREATE TABLE noise("
+	" bench_id TEXT NOT NULL, pod TEXT NOT NULL, gpus TEXT, gpu TEXT,"
+	" gpu_id TEXT, driver TEXT, image TEXT, class TEXT NOT NULL, what TEXT,"
+	" metric TEXT, n_runs INTEGER NOT NULL, n_blocks INTEGER NOT NULL,"
+	" mean NUMERIC, sd NUMERIC, df NUMERIC, sd_block NUMERIC,"
+	" drift NUMERIC, drift_p NUMERIC, span_s NUMERIC, run_s NUMERIC,"
+	" when_ms INTEGER NOT NULL,"
+	" PRIMARY KEY(bench_id, pod)) WITHOUT ROWID;",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,
@@ -165,7 +174,9 @@ view_sql(struct buf *sql)
 		"DROP VIEW IF EXISTS v_benches;"
 		"CREATE VIEW v_benches AS SELECT * FROM benches;"
 		"DROP VIEW IF EXISTS v_bench_runs;"
-		"CREATE VIEW v_bench_runs AS SELECT * FROM bench_runs;");
+		"CREATE VIEW v_bench_runs AS SELECT * FROM bench_runs;"
+		"DROP VIEW IF EXISTS v_noise;"
+		"CREATE VIEW v_noise AS SELECT * FROM noise;");
 }
 
 static int

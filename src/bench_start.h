@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_SRC_BENCH_START_H
+#define HGYM_SRC_BENCH_START_H
+
+#include "bench_drive.h"
+#include "noise_register.h"
+
+/* What `bench run` and `bench audit` share: say what will run, ask, begin. */
+
+struct bench_ask {
+	bool yes, detach, dry, accept_new;
+	enum bench_print print;
+};
+
+/*
+ * What will run, where, in which order; what it costs and what it can show,
+ * by the noise that is known (reg may be NULL).  Plain text, sanitised.
+ */
+void bench_describe(struct buf *out, const struct plan *plan,
+		    const struct noise_register *reg);
+
+/*
+ * Describe, ask where `yes` is not set, then run it in a results folder of
+ * its own.  text is the definition to keep there; NULL: that of plan->file.
+ * The exit status, or -1 with err.
+ */
+int bench_ask_and_start(const struct cmd_env *env, const struct plan *plan,
+			const char *text, const struct bench_ask *ask,
+			struct err *err);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* The noise register in the database; what it means is in bench/noise.h. */
+#include "config.h"
+
+#include "store/noise.h"
+
+#include <math.h>
+
+#include "store/schema.h"
+#include "store/store_priv.h"
+
+/* Columns in the order of the statements below. */
+#define TEXT_COLUMNS                                                           \
+	"bench_id, pod, gpus, gpu, gpu_id, driver, image, class, what, metric"
+#define NUMBER_COLUMNS                                                         \
+	"n_runs, n_blocks, mean, sd, df, sd_block, drift, drift_p, span_s,"    \
+	" run_s"
+
+#define N_TEXTS	  10
+#define N_NUMBERS 10
+
+static int
+prepare(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err)
+{
+	if (sqlite3_prepare_v2(db, sql, -1, stmt, NULL) == SQLITE_OK)
+		return 0;
+	return schema_fail(db, "the noise register", err);
+}
+
+static int
+finish(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
+{
+	int rc = sqlite3_step(stmt);
+
+	(void)sqlite3_finalize(stmt);
+	return rc == SQLITE_DONE ? 0
+				 : schema_fail(db, "the noise register", err);
+}
+
+static int
+put_row(sqlite3 *db, const struct stored_noise *row, struct err *err)
+{
+	const char *const texts[N_TEXTS] = {
+		row->bench_id, row->pod,    row->gpus,	row->gpu,
+		row->gpu_id,   row->driver, row->image, row->class_name,
+		row->what,     row->metric,
+	};
+	const double numbers[N_NUMBERS] = {
+		row->n_runs, row->n_blocks, row->mean,	row->sd,
+		row->df,     row->sd_block, row->drift, row->drift_p,
+		row->span_s, row->run_s,
+	};
+	sqlite3_stmt *stmt;
+
+	if (prepare(db,
+		    "INSERT OR REPLACE INTO noise(" TEXT_COLUMNS
+		    ", " NUMBER_COLUMNS ", when_ms) VALUES(?1, ?2, ?3, ?4,"
+		    " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
+		    " ?17, ?18, ?19, ?20, ?21)",
+		    &stmt, err) != 0)
+		return -1;
+	for (int i = 0; i < N_TEXTS; i++)
+		(void)sqlite3_bind_text(stmt, i + 1, texts[i], -1,
+					SQLITE_STATIC);
+	for (int i = 0; i < N_NUMBERS; i++)
+		if (!isnan(numbers[i]))
+			(void)sqlite3_bind_double(stmt, N_TEXTS + i + 1,
+						  numbers[i]);
+	(void)sqlite3_bind_int64(stmt, N_TEXTS + N_NUMBERS + 1, row->when_ms);
+	return finish(db, stmt, err);
+}
+
+static int
+put_all(sqlite3 *db, const char *bench_id, const struct stored_noise *rows,
+	size_t n, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	int rc;
+
+	if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+		return schema_fail(db, "the noise register", err);
+	rc = prepare(db, "DELETE FROM noise WHERE bench_id = ?1", &stmt, err);
+	if (rc == 0) {
+		(void)sqlite3_bind_text(stmt, 1, bench_id, -1, SQLITE_STATIC);
+		rc = finish(db, stmt, err);
+	}
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = put_row(db, &rows[i], err);
+	if (rc == 0 &&
+	    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+		rc = schema_fail(db, "the noise register", err);
+	if (rc != 0 && !sqlite3_get_autocommit(db))
+		(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+int
+store_put_noise(const char *db_path, const char *bench_id,
+		const struct stored_noise *rows, size_t n, struct err *err)
+{
+	const struct store_options options = { .path = db_path };
+	struct store *store = store_open(&options, err);
+	sqlite3 *db = NULL;
+	int rc;
+
+	if (store == NULL || store_close(store, err) != 0)
+		return -1;
+	if (store_open_db(db_path, true, &db, err) != 0)
+		return -1;
+	rc = put_all(db, bench_id, rows, n, err);
+	(void)sqlite3_close(db);
+	return rc;
+}
+
+static const char *
+text_at(sqlite3_stmt *stmt, int column)
+{
+	return (const char *)sqlite3_column_text(stmt, column);
+}
+
+static double
+number_at(sqlite3_stmt *stmt, int column)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_NULL
+		       ? (double)NAN
+		       : sqlite3_column_double(stmt, column);
+}
+
+static struct stored_noise
+read_row(sqlite3_stmt *stmt)
+{
+	return (struct stored_noise){
+		.bench_id = text_at(stmt, 0),
+		.pod = text_at(stmt, 1),
+		.gpus = text_at(stmt, 2),
+		.gpu = text_at(stmt, 3),
+		.gpu_id = text_at(stmt, 4),
+		.driver = text_at(stmt, 5),
+		.image = text_at(stmt, 6),
+		.class_name = text_at(stmt, 7),
+		.what = text_at(stmt, 8),
+		.metric = text_at(stmt, 9),
+		.n_runs = number_at(stmt, 10),
+		.n_blocks = number_at(stmt, 11),
+		.mean = number_at(stmt, 12),
+		.sd = number_at(stmt, 13),
+		.df = number_at(stmt, 14),
+		.sd_block = number_at(stmt, 15),
+		.drift = number_at(stmt, 16),
+		.drift_p = number_at(stmt, 17),
+		.span_s = number_at(stmt, 18),
+		.run_s = number_at(stmt, 19),
+		.when_ms = sqlite3_column_int64(stmt, 20),
+	};
+}
+
+int
+store_each_noise(struct store *store,
+		 int (*fn)(void *user, const struct stored_noise *row),
+		 void *user, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	int rc = 0;
+
+	if (prepare(store->reader,
+		    "SELECT " TEXT_COLUMNS ", " NUMBER_COLUMNS
+		    ", when_ms FROM noise ORDER BY when_ms, bench_id, pod",
+		    &stmt, err) != 0)
+		return -1;
+	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+		const struct stored_noise row = read_row(stmt);
+
+		rc = fn(user, &row);
+	}
+	if (sqlite3_finalize(stmt) != SQLITE_OK && rc == 0)
+		rc = schema_fail(store->reader, "the noise register", err);
+	return rc;
+}

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench audit, bench noise and provisional values, from end to end: local
+pods and a real sshd on loopback."""
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ["HGYM_SRC"], "tests", "bench"))
+import run_e2e as e2e  # noqa: E402
+from run_e2e import Rig, SSHD, ok, verdict_of  # noqa: E402
+
+
+def rows_of(done):
+    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
+def configure(rig, pods):
+    folder = os.path.join(rig.dir, "config", "hgym-tui")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "config.json"), "w") as stream:
+        json.dump({"schema": "hgym-tui.config/1", "pods": pods}, stream)
+
+
+def register(rig):
+    """A bench file's control, audited on two pods of unlike noise."""
+    done = rig.tui("bench", "noise")
+    ok(done.returncode == 5, "an empty register says so", done.stderr)
+    noisy = {"env": {"STEP_MS": "2000", "NOISE": "0.02"}}
+    for pod, more in (("p1", {}), ("p2", noisy)):
+        path = rig.bench("w-" + pod, [rig.pod(pod, usd_per_h=3.0)],
+                         {"env": {"STEP_MS": "1900"}},
+                         workload=dict({"noise_class": "w"}, **more))
+        done = rig.tui("bench", "audit", pod, path, "--yes", "--json",
+                       "--blocks", "4")
+        if not ok(done.returncode == 0, "audit of " + pod, done.stderr):
+            return
+        row = rows_of(done)[0]
+        ok(row["pod"] == pod and row["class"] == "w" and
+           row["n_runs"] == 8 and row["n_blocks"] == 4,
+           "eight runs of the control, in four blocks", row)
+        ok(b"2 arms x 4 blocks" in done.stderr and
+           b"sh -c 'sh workload.sh'" in done.stderr and
+           b"3.00 USD an hour" in done.stderr,
+           "what it runs and costs is said first", done.stderr.decode())
+        ok(0.01 < row["sd_pct"] < 10 and row["mde3_pct"] >
+           row["mde6_pct"] > row["mde10_pct"] > 0 and
+           row["drift_pct"] is not None and row["when"],
+           "spread, drift, and what 3, 6, 10 blocks show", row)
+        rig.clean("audit-w-" + pod)
+    rows = rows_of(rig.tui("bench", "noise", "--json"))
+    ok([(r["pod"], r["rank"], r["of"]) for r in rows] ==
+       [("p1", 1, 2), ("p2", 2, 2)], "the quiet one ranks first", rows)
+    ok(rows[1]["p_quietest"] is not None and rows[1]["p_quietest"] < 0.05,
+       "and is told apart from the other", rows[1])
+    done = rig.tui("bench", "noise", "p2", "--csv")
+    ok(len(done.stdout.decode().strip().splitlines()) == 2,
+       "of one pod, as CSV", done.stdout)
+    done = rig.tui("bench", "noise", "--md")
+    ok(done.stdout.startswith(b"| pod"), "as Markdown", done.stdout)
+    done = rig.tui("bench", "list")
+    ok(b"A/A: would show" in done.stdout, "bench list names them audits",
+       done.stdout)
+    provisional(rig)
+    again(rig)
+
+
+def provisional(rig):
+    """One block, judged by the register: a number, and no verdict."""
+    one = {"blocks_per_pod": 1, "burn_in": 0, "aa": False, "gap_s": 0}
+    path = rig.bench("one", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+                     design=one, workload={"noise_class": "w"})
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = verdict_of(done)
+    row = rows_of(rig.tui("bench", "noise", "--json", "p1"))[0]
+    text = found["text"]
+    ok(text.startswith("NOT JUDGED (1 block, need 3); provisional ") and
+       found["verdict"] == "NOT JUDGED", "one block is provisional", text)
+    lo, hi = [float(x) for x in text.split("[")[1].rstrip("]").split(",")]
+    # t_.975 of 7 degrees, twice the runs' spread in squares.
+    half = 2.36462425101 * row["sd_pct"] * 2 ** 0.5
+    ok(abs((hi - lo) / 2 - half * (1 + found["pct"] / 100)) < 0.02,
+       "by t and the register's spread", (lo, hi, half))
+    ok(lo < 5.26 < hi, "about the truth", (lo, hi))
+    done = rig.tui("bench", "show", "one")
+    ok(b"provisional" in done.stdout, "bench show says it too", done.stdout)
+    rig.clean("one")
+    for name, more, why in (
+            ("other", {"env": {"STEP_MS": "1900"}, "noise_class": "graphs"},
+             "a variant of another class"),
+            ("own", {"command": "STEP_MS=1900 sh workload.sh"},
+             "a command of its own")):
+        path = rig.bench(name, [rig.pod("p1")], more, design=one,
+                         workload={"noise_class": "w"})
+        found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+        ok(found["text"] == "NOT JUDGED (1 block, need 3)",
+           why + " has no provisional value", found["text"])
+    path = rig.bench("unknown", [rig.pod("p3")], {"env": {"STEP_MS": "1900"}},
+                     design=one, workload={"noise_class": "w"})
+    found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    ok(found["text"] == "NOT JUDGED (1 block, need 3)",
+       "nor has a pod that nobody audited", found["text"])
+    done = rig.tui("bench", "run", "--dry-run", path)
+    ok(b"is not known yet" in done.stdout, "which is said before it begins",
+       done.stdout)
+
+
+def again(rig):
+    """A bench with an A/A arm adds to what is known, and folders may go."""
+    path = rig.bench("aa", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+                     design={"aa": True}, workload={"noise_class": "w"})
+    done = rig.tui("bench", "run", "--dry-run", path)
+    ok(b"by the noise register" in done.stdout and b"about" in done.stdout,
+       "the register tells what a bench can show", done.stdout)
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(done.returncode == 0, "a bench with an A/A arm", done.stderr)
+    row = rows_of(rig.tui("bench", "noise", "--json", "p1"))[0]
+    ok(row["n_benches"] == 2 and row["n_runs"] == 14 and
+       row["level_pct"] is not None, "its runs are pooled", row)
+    folder = rig.folder("aa")
+    shutil.rmtree(folder)
+    done = rig.tui("bench", "list", "--json")
+    mine = [r for r in rows_of(done) if r["name"] == "aa"]
+    ok(len(mine) == 1 and mine[0]["dir"] is None and
+       "FASTER" in mine[0]["verdict"], "the database remembers it", mine)
+    database = sqlite3.connect(os.path.join(rig.dir, "data", "hgym-tui",
+                                            "history.db"))
+    rows = database.execute("SELECT count(*), sum(n_runs) FROM v_noise"
+                            ).fetchone()
+    ok(rows == (3, 22), "v_noise has a row a measurement", rows)
+    database.close()
+
+
+def probe(rig):
+    """Without a bench file: the probe, on a pod of the configuration."""
+    configure(rig, [{"name": "here", "transport": "local",
+                     "usd_per_hour": 1.5,
+                     "remote_root": os.path.join(rig.dir, "root-here")}])
+    done = rig.tui("bench", "audit", "here")
+    ok(done.returncode == 2 and b"--yes" in done.stderr,
+       "nobody to ask", done.stderr)
+    done = rig.tui("--read-only", "bench", "audit", "here", "--yes")
+    ok(done.returncode == 2, "not with --read-only", done.stderr)
+    done = rig.tui("bench", "audit", "nobody", "--yes")
+    ok(done.returncode == 2 and b"nobody" in done.stderr,
+       "a pod that is not known", done.stderr)
+    done = rig.tui("bench", "audit", "here", "--blocks", "2")
+    ok(done.returncode == 2, "too few blocks", done.stderr)
+    done = rig.tui("bench", "audit", "here", "--variant", "B")
+    ok(done.returncode == 2, "a variant of no file", done.stderr)
+    done = rig.tui("bench", "audit", "here", "--dry-run")
+    ok(b"awk" in done.stdout and b"1.50 USD an hour" in done.stdout and
+       b"nothing of a GPU" in done.stderr,
+       "the probe says what it is", done.stdout + done.stderr)
+    done = rig.tui("bench", "audit", "here", "--yes", "--blocks", "3")
+    text = done.stdout.decode()
+    ok(done.returncode == 0 and "6 A/A runs" in text and
+       "would show" in text and "no other pod" in text,
+       "the audit's end", text + done.stderr.decode())
+    ok("FASTER" not in text and "SLOWER" not in text,
+       "which names no winner", text)
+    rig.clean("audit")
+
+
+def broken(rig):
+    """Runs that fail teach nothing."""
+    path = rig.bench("bad", [rig.pod("p1")], {"env": {}},
+                     workload={"env": {"STEP_MS": "2000", "MODE": "crash"}})
+    done = rig.tui("bench", "audit", "p1", path, "--yes")
+    ok(done.returncode == 5 and b"nothing can be said" in done.stderr,
+       "a control that crashes has no noise",
+       (done.returncode, done.stderr.decode()))
+    rig.clean("audit-bad")
+    done = rig.tui("bench", "noise")
+    ok(done.returncode == 5, "and nothing is kept", done.stdout)
+
+
+def over_ssh(rig):
+    sshd = os.path.join(rig.dir, "sshd")
+    done = subprocess.run(["sh", SSHD, "start", sshd],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode == 77:
+        ok(True, "over ssh # SKIP no sshd")
+        return
+
+    def read(name):
+        return open(os.path.join(sshd, name)).read().strip()
+
+    try:
+        configure(rig, [{
+            "name": name, "transport": way,
+            "ssh": "%s@127.0.0.1:%s" % (read("user"), read("port")),
+            "identity": os.path.join(sshd, "id_ed25519"),
+            "known_hosts": os.path.join(sshd, "known_hosts"),
+            "remote_root": os.path.join(rig.dir, "root-" + name)}
+            for name, way in (("s1", "libssh2"), ("s2", "openssh"))])
+        path = rig.bench("w", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}})
+        for name in ("s1", "s2"):
+            done = rig.tui("bench", "audit", name, path, "--yes", "--json",
+                           "--blocks", "3")
+            ok(done.returncode == 0 and rows_of(done)[0]["n_runs"] == 6,
+               "an audit over ssh: " + name, done.stderr.decode())
+        rows = rows_of(rig.tui("bench", "noise", "--json"))
+        ok(sorted(r["pod"] for r in rows) == ["s1", "s2"] and
+           sorted(r["rank"] for r in rows) == [1, 2],
+           "two pods, ranked", rows)
+        for row in rows_of(rig.tui("bench", "list", "--json")):
+            rig.tui("bench", "clean", row["id"])
+        left = [name for name in os.listdir(rig.dir)
+                if name.startswith("root-")]
+        ok(not left, "nothing is left on the pods", left)
+    finally:
+        subprocess.run(["sh", SSHD, "stop", sshd],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def main():
+    if shutil.which("flock") is None or shutil.which("setsid") is None or \
+            not os.path.isdir("/proc/self"):
+        print("1..0 # SKIP no flock, setsid or /proc here")
+        return 0
+    only = sys.argv[1:]
+    for test in (register, probe, broken, over_ssh):
+        if only and test.__name__ not in only:
+            continue
+        print("# " + test.__name__, flush=True)
+        rig = Rig()
+        try:
+            test(rig)
+        finally:
+            rig.close()
+    print("1..%d" % e2e.count)
+    return e2e.failed > 0
+
+
+sys.exit(main())

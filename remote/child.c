@@ -306,11 +306,11 @@ static void
 on_stdout(void *user, unsigned int events)
 {
 	struct child_run *run = user;
-	char data[STREAM_BUDGET];
+	char *data = run->link->fleet->block;
 	ssize_t n;
 
 	(void)events;
-	n = read(run->fds[1], data, sizeof(data));
+	n = read(run->fds[1], data, STREAM_BUDGET);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		loop_fd_set(run->watches[1], LOOP_READ);
 		return;

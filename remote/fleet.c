@@ -188,6 +188,7 @@ fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 		fleet->options = *options;
 	gate_init(&fleet->gate, loop);
 	list_init(&fleet->secrets);
+	fleet->block = xmalloc(STREAM_BUDGET);
 	fleet->watch = loop_timer_new(loop, on_watch, fleet);
 	fleet->links = xcalloc(n_pods + 1, sizeof(*fleet->links));
 	fleet->n_links = n_pods;
@@ -264,6 +265,7 @@ fleet_free(struct fleet *fleet)
 		free_secret(list_entry(at, struct secret, link));
 	loop_timer_close(fleet->watch);
 	free(fleet->links);
+	free(fleet->block);
 	free(fleet);
 }
 

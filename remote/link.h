@@ -13,8 +13,9 @@
  */
 
 #define STREAM_STDIN_CAP (1U << 20)
-/* Bytes a stream gets in one turn of the loop, for fairness. */
-#define STREAM_BUDGET 65536U
+/* Bytes a stream gets in one turn of the loop: few for fairness, many
+ * because each block that is handed on costs a write to the mirror. */
+#define STREAM_BUDGET 262144U
 
 struct remote_link;
 
@@ -76,6 +77,7 @@ struct fleet {
 	struct loop_timer *watch; /* notices that the machine slept */
 	int64_t asleep_ms;	  /* boot clock - mono clock */
 	size_t n_streams;
+	char *block;  /* STREAM_BUDGET, for whoever reads just now */
 	bool closing; /* takes no new streams */
 	struct list secrets;
 };

@@ -198,37 +198,26 @@ ssh_channel_may_read(const struct ssh_channel *c)
 	return c->s == NULL || stream_is_open(c->s);
 }
 
-/* One read of stdout (id 0) or stderr (1) into the stream. */
+/* One read of stdout (id 0) or stderr (1), at most *left bytes of it. */
 static enum op_result
-read_one(struct ssh_channel *c, int id)
+read_one(struct ssh_channel *c, int id, size_t *left)
 {
-	char data[16384];
+	char *data = c->conn->link->fleet->block;
 	ssize_t n;
 
 	if (!ssh_channel_may_read(c))
 		return OP_IDLE;
-	n = libssh2_channel_read_ex(c->channel, id, data, sizeof(data));
+	n = libssh2_channel_read_ex(c->channel, id, data, *left);
 	if (n < 0)
 		return blocked_or_lost((int)n);
 	if (n == 0)
 		return OP_IDLE;
+	*left -= (size_t)n;
 	if (c->s != NULL && id == 0)
 		stream_deliver(c->s, data, (size_t)n);
 	else if (c->s != NULL)
 		stream_deliver_stderr(c->s, data, (size_t)n);
 	return OP_PROGRESS;
-}
-
-static enum op_result
-op_read(struct ssh_channel *c)
-{
-	return read_one(c, 0);
-}
-
-static enum op_result
-op_stderr(struct ssh_channel *c)
-{
-	return read_one(c, 1);
 }
 
 /* The end of the output is there: wait for the end of the command. */
@@ -277,12 +266,13 @@ op_free(struct ssh_channel *c)
 
 /* Read until EAGAIN or until this channel had its share of the turn. */
 static enum op_result
-read_all(struct ssh_channel *c, enum op_result (*op)(struct ssh_channel *))
+read_all(struct ssh_channel *c, int id)
 {
 	enum op_result result, all = OP_IDLE;
+	size_t left = STREAM_BUDGET;
 
-	for (size_t n = 0; n < STREAM_BUDGET; n += 16384) {
-		result = op(c);
+	while (left > 0) {
+		result = read_one(c, id, &left);
 		if (result != OP_PROGRESS)
 			return result == OP_LOST ? OP_LOST : all;
 		all = OP_PROGRESS;
@@ -293,13 +283,12 @@ read_all(struct ssh_channel *c, enum op_result (*op)(struct ssh_channel *))
 static enum op_result
 turn_running(struct ssh_channel *c)
 {
-	static enum op_result (*const ops[])(struct ssh_channel *) = {
-		op_write, op_eof, op_read, op_stderr
-	};
 	enum op_result result, all = OP_IDLE;
 
-	for (size_t i = 0; i < 4; i++) {
-		result = i < 2 ? ops[i](c) : read_all(c, ops[i]);
+	for (int i = 0; i < 4; i++) {
+		result = i == 0	  ? op_write(c)
+			 : i == 1 ? op_eof(c)
+				  : read_all(c, i - 2);
 		if (result == OP_LOST)
 			return OP_LOST;
 		if (result == OP_PROGRESS)

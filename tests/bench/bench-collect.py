@@ -4,7 +4,9 @@
 
 Latency: from the append of a row to the model (what the next frame shows)
 and to the database.  Fleet: CPU and memory with many pods and logs.
-Backlog: MB/s of a large log, beside `ssh pod cat`.  MB are 1,000,000 bytes.
+Backlog: MB/s of large logs, beside a bare read loop over libssh2 and
+`ssh pod cat` with the same cipher, with the CPU seconds of each part: one
+log is of rows in one line of ten, one has none.  MB are 1,000,000 bytes.
 
 BENCH_SECONDS (20), BENCH_PODS (64), BENCH_FILES (16 a pod),
 BENCH_RATE (640 lines a second in all), BENCH_BACKLOG_MB (1000),
@@ -14,6 +16,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -22,6 +25,8 @@ TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
 TOOL = os.path.join(os.environ.get("HGYM_BUILD", "build"),
                     "tests/tools/collect-latency")
+BARE = os.path.join(os.environ.get("HGYM_BUILD", "build"),
+                    "tests/tools/bare-libssh2")
 SSHD = os.path.join(SRC, "tests/support/sshd.sh")
 SECONDS = float(os.environ.get("BENCH_SECONDS", "20"))
 PODS = int(os.environ.get("BENCH_PODS", "64"))
@@ -179,58 +184,100 @@ def fleet(box):
     child.wait()
 
 
-def big_log(path):
-    rows = "".join(
-        f"step:{i}/10000 train_loss:{6 - i / 5000:.4f} train_time:{i * 50}ms"
-        f" step_avg:50.00ms\n" + "some other line of a log, as there are"
-        " many of them in a real one\n" * 9 for i in range(10000))
+OTHER = "some other line of a log, as there are many of them in a real one\n"
+
+
+def big_log(path, dense):
+    size = 0
     with open(path, "w") as file:
-        size = 0
         while size < BACKLOG_MB * 1e6:
-            file.write(rows)
-            size += len(rows)
+            size += file.write("".join(
+                (f"step:{i}/10000 train_loss:{6 - i / 5000:.4f}"
+                 f" train_time:{i * 50}ms step_avg:50.00ms\n" if dense else
+                 OTHER) + OTHER * 9 for i in range(10000)))
     return size
 
 
-def backlog(box):
-    os.mkdir(box.top + "/big")
-    size = big_log(box.top + "/big/x.log")
+def threads_cpu_s(pid):
+    """CPU seconds of the loop's thread, and of all others."""
+    seconds = {}
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        seconds[int(tid)] = cpu_s(f"{pid}/task/{tid}")
+    return seconds.pop(pid), sum(seconds.values())
+
+
+def pod_cpu_s(box):
+    """CPU seconds of all that sshd started and that is over."""
+    with open(box.rig + "/sshd.pid") as file:
+        pid = file.read().strip()
+    while subprocess.call(["pgrep", "-P", pid],
+                          stdout=subprocess.DEVNULL) == 0:
+        time.sleep(0.05)
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[13]) + int(fields[14])) / TICK
+
+
+def bare(box, path):
     user, _, port = box.host.rpartition(":")
+    out = subprocess.check_output(
+        [BARE, port, user.partition("@")[0], box.rig + "/id_ed25519",
+         "cat " + path], text=True).split()
     start = time.monotonic()
     subprocess.run(
         ["ssh", "-F", "none", "-p", port, "-i", box.rig + "/id_ed25519",
          "-o", "UserKnownHostsFile=" + box.rig + "/known_hosts", "-c",
-         "aes128-ctr", "-m", "hmac-sha2-512", user, "cat",
-         box.top + "/big/x.log"], stdout=subprocess.DEVNULL, check=True)
-    cat = size / 1e6 / (time.monotonic() - start)
+         "aes128-ctr", "-m", out[2], user, "cat", path],
+        stdout=subprocess.DEVNULL, check=True)
+    return float(out[1]), time.monotonic() - start, out[2]
+
+
+def stored(db):
+    """How much of the log the database has; not yet there: 0."""
+    try:
+        base = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+        row = base.execute("SELECT max(offset) FROM tails").fetchone()
+        base.close()
+        return row[0] or 0
+    except sqlite3.Error:
+        return 0
+
+
+def backlog(box, dense):
+    folder = box.top + "/big"
+    os.mkdir(folder)
+    size = big_log(folder + "/x.log", dense)
+    bare_s, cat_s, mac = bare(box, folder + "/x.log")
+    pod_before = pod_cpu_s(box)
     db = box.top + "/big.db"
     start = time.monotonic()
     child = subprocess.Popen(
-        [TUI, "--config", box.config([box.pod("p", box.top + "/big")]),
+        [TUI, "--config", box.config([box.pod("p", folder)]),
          "--db", db, "collect", "--for", "600"], env=box.env,
         stderr=subprocess.DEVNULL)
-    done = 0
-    while done < size:
+    while stored(db) < size:
         time.sleep(0.05)
-        try:
-            base = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
-            done = base.execute("SELECT max(offset) FROM tails"
-                                ).fetchone()[0] or 0
-            base.close()
-        except sqlite3.Error:
-            pass
-    ours = size / 1e6 / (time.monotonic() - start)
-    print(f"backlog              {size / 1e6:.0f} MB: {ours:.0f} MB/s read,"
-          f" mirrored, parsed and stored ({cpu_s(child.pid):.1f} CPU s,"
-          f" {memory_mb(child.pid):.1f} MB); ssh cat, same cipher:"
-          f" {cat:.0f} MB/s")
+    ours_s = time.monotonic() - start
+    loop_s, pool_s = threads_cpu_s(child.pid)
+    memory = memory_mb(child.pid)
     child.terminate()
     child.wait()
+    mb = size / 1e6
+    print(f"backlog, {'rows' if dense else 'none'}        {mb:.0f} MB:"
+          f" {mb / ours_s:.0f} MB/s read, mirrored, parsed and stored;"
+          f" bare libssh2 {mb / bare_s:.0f}, ssh cat {mb / cat_s:.0f}"
+          f" (aes128-ctr {mac}): {bare_s / ours_s:.2f} of bare")
+    print(f"                     CPU s: loop {loop_s:.1f}, database"
+          f" {pool_s:.1f}, pod {pod_cpu_s(box) - pod_before:.1f};"
+          f" {memory:.1f} MB at most")
 
 
-for part in (latency, fleet, backlog):
+PARTS = {"latency": latency, "fleet": fleet,
+         "backlog": lambda box: backlog(box, True),
+         "backlog-none": lambda box: backlog(box, False)}
+for name in sys.argv[1:] or PARTS:
     box = Box()
     try:
-        part(box)
+        PARTS[name](box)
     finally:
         box.close()

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/map.h"
@@ -195,6 +197,25 @@ test_whole_writes(void)
 	free(data);
 }
 
+/* The kernel's word for it, where there is one. */
+static void
+test_cpu(void)
+{
+	FILE *file = fopen("/proc/cpuinfo", "r");
+	bool has = false;
+	char line[8192];
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, "flags", 5) == 0 ||
+		    strncmp(line, "Features", 8) == 0)
+			has = has || strstr(line, " sha_ni") != NULL ||
+			      strstr(line, " sha2") != NULL;
+	is_int(cpu_has_sha256(), file != NULL ? has : cpu_has_sha256(),
+	       "SHA-256 of the processor, as the kernel says");
+	if (file != NULL)
+		fclose(file);
+}
+
 int
 main(void)
 {
@@ -207,5 +228,6 @@ main(void)
 	test_times();
 	test_err();
 	test_whole_writes();
+	test_cpu();
 	return tap_done();
 }

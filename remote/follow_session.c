@@ -14,6 +14,8 @@
 
 #define PING_MS		  5000
 #define SILENCE_MS	  15000 /* then a stream is dead */
+#define LINK_SILENT_MS	  10000 /* longer than its pings take */
+#define LINK_FIRST_MS	  2000
 #define HELLO_MS	  20000 /* on a link that is live */
 #define COMMAND_MAX_BYTES (256U * 1024)
 #define LIST_MAX_BYTES	  (1000U * 1000)
@@ -256,6 +258,22 @@ follow_session_open(struct follow *follow)
 	follow_session_list(session, true);
 }
 
+/*
+ * Is a follower that said hello dead?  Where nothing else came over the link
+ * either, its own pings are about to tell: it goes first.
+ */
+static bool
+is_silent(const struct follow_session *session, const struct link_info *link,
+	  int64_t now)
+{
+	int64_t last_ms = session->follow->status.last_byte_ms;
+	int64_t limit = SILENCE_MS;
+
+	if (now - link->last_byte_ms > LINK_SILENT_MS)
+		limit += LINK_FIRST_MS;
+	return !session->paused && now - last_ms > limit;
+}
+
 void
 follow_session_watch(struct follow_session *session, int64_t now)
 {
@@ -265,9 +283,10 @@ follow_session_watch(struct follow_session *session, int64_t now)
 
 	if (session->hello && now - session->ping_ms >= PING_MS)
 		ping(session);
+	follow->transport->ops->link_info(follow->transport, follow->pod,
+					  &link);
 	if (session->hello) {
-		if (!session->paused &&
-		    now - follow->status.last_byte_ms > SILENCE_MS) {
+		if (is_silent(session, &link, now)) {
 			err_set(&err, ERR_TIMEOUT,
 				"nothing came from the pod for %d s",
 				SILENCE_MS / 1000);
@@ -275,8 +294,6 @@ follow_session_watch(struct follow_session *session, int64_t now)
 		}
 		return;
 	}
-	follow->transport->ops->link_info(follow->transport, follow->pod,
-					  &link);
 	if (link.state != LINK_LIVE || now - follow->opened_ms <= HELLO_MS ||
 	    now - link.since_ms <= HELLO_MS)
 		return;

@@ -97,6 +97,7 @@ ssh_conn_close(struct ssh_conn *conn)
 	ssh_channels_release(conn);
 	loop_timer_close(conn->deadline);
 	loop_timer_close(conn->tick);
+	loop_timer_close(conn->pulse);
 	loop_fd_close(conn->watch);
 	conn->watch = NULL;
 	if (!conn->in_job) {
@@ -354,8 +355,8 @@ on_ready(void *user, unsigned int events)
 {
 	struct ssh_conn *conn = user;
 
-	(void)events;
-	conn->link->info.last_byte_ms = link_now_ms(conn->link);
+	if (events & LOOP_READ)
+		conn->link->info.last_byte_ms = link_now_ms(conn->link);
 	if (conn->step == SSH_HANDSHAKE)
 		go_on_handshake(conn);
 	else if (conn->step == SSH_READY)
@@ -385,6 +386,7 @@ ssh_conn_ready(struct ssh_conn *conn)
 	gate_leave(&conn->ticket);
 	loop_fd_set(conn->watch, LOOP_READ);
 	link_live(link);
+	ssh_drive_start(conn);
 	link_pump_soon(link);
 }
 

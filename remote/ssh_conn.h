@@ -72,6 +72,7 @@ struct ssh_conn {
 	struct list channels;
 	struct ssh_channel *opening; /* libssh2 opens one at a time */
 	struct loop_timer *tick;     /* looks after channels; may be NULL */
+	struct loop_timer *pulse;    /* of a session that is ready */
 	bool drive_posted;
 };
 
@@ -113,5 +114,7 @@ void ssh_channel_probe(struct ssh_conn *conn);
 void ssh_conn_drive_soon(struct ssh_conn *conn);
 void ssh_conn_drive(struct ssh_conn *conn);
 void ssh_channels_release(struct ssh_conn *conn);
+/* The session is ready: from now on it is asked whether it still lives. */
+void ssh_drive_start(struct ssh_conn *conn);
 
 #endif

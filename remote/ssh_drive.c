@@ -14,9 +14,12 @@
 #define RECEIVE_BUDGET (256U * 1024)
 /* For a server to open a channel and start a command. */
 #define ANSWER_MS 20000
-/* For a sign of life. */
-#define PROBE_MS 10000
-#define TICK_MS	 100
+/* After so long without a byte the server is asked for a sign of life; it is
+ * dead after so much longer without any. */
+#define SILENT_MS 5000
+#define PROBE_MS  10000
+#define TICK_MS	  100
+#define PULSE_MS  1000
 
 static void
 session_lost(struct ssh_conn *conn)
@@ -121,6 +124,33 @@ ssh_conn_drive_soon(struct ssh_conn *conn)
 	loop_post(conn->loop, on_drive, conn);
 }
 
+static bool
+is_probe(const struct ssh_channel *c)
+{
+	return c->s == NULL && c->command == NULL;
+}
+
+/*
+ * Has the server left this channel without an answer for too long?  Behind
+ * many bytes of others an answer comes late: a probe asks for any byte.
+ */
+static bool
+is_late(const struct ssh_channel *c, int64_t now, struct err *err)
+{
+	int64_t silent = now - c->conn->link->info.last_byte_ms;
+	int64_t waits = now - c->begun_ms;
+
+	if (is_probe(c)) {
+		err_set(err, ERR_TIMEOUT,
+			"nothing came from the server for %d s",
+			(int)(silent / 1000));
+		return waits >= PROBE_MS && silent >= PROBE_MS + SILENT_MS;
+	}
+	err_set(err, ERR_TIMEOUT, "the server has not answered for %d s",
+		ANSWER_MS / 1000);
+	return waits >= ANSWER_MS;
+}
+
 /* Channels that wait for the server: not for ever, and again if refused. */
 static void
 on_tick(void *user)
@@ -129,7 +159,6 @@ on_tick(void *user)
 	int64_t now = link_now_ms(conn->link);
 	bool busy = false;
 	struct err err;
-	int limit;
 
 	list_for_each (at, &conn->channels) {
 		const struct ssh_channel *c =
@@ -138,18 +167,37 @@ on_tick(void *user)
 		if (c->step > CHANNEL_EXEC)
 			continue;
 		busy = true;
-		limit = c->command == NULL ? PROBE_MS : ANSWER_MS;
-		if (now - c->begun_ms < limit)
-			continue;
-		err_set(&err, ERR_TIMEOUT,
-			"the server has not answered for %d s", limit / 1000);
-		ssh_conn_lost(conn, &err);
-		return;
+		if (is_late(c, now, &err)) {
+			ssh_conn_lost(conn, &err);
+			return;
+		}
 	}
 	if (busy)
 		ssh_conn_drive_soon(conn);
 	else
 		loop_timer_stop(conn->tick);
+}
+
+/* Our own ping: nothing came for a while, so ask; on_tick judges. */
+static void
+on_pulse(void *user)
+{
+	struct ssh_conn *conn = user;
+	int64_t last_ms = conn->link->info.last_byte_ms;
+
+	if (link_now_ms(conn->link) - last_ms < SILENT_MS)
+		return;
+	list_for_each (at, &conn->channels)
+		if (is_probe(list_entry(at, struct ssh_channel, in_conn)))
+			return;
+	ssh_channel_probe(conn);
+}
+
+void
+ssh_drive_start(struct ssh_conn *conn)
+{
+	conn->pulse = loop_timer_new(conn->loop, on_pulse, conn);
+	loop_timer_start(conn->pulse, PULSE_MS, PULSE_MS);
 }
 
 static struct ssh_channel *

@@ -183,6 +183,30 @@ test_stopped_server() {
 	is "$got" "$TIMEOUT" "a stopped server is noticed"
 }
 
+signal_conns() {
+	for pid in $2; do
+		kill "-$1" "$pid" 2>/dev/null
+		pkill "-$1" -P "$pid"
+	done
+}
+
+# A command that says nothing, on a connection that nobody else uses: the
+# connection asks by itself.
+test_frozen_connection() {
+	begin frozen libssh2:pod 'echo in; sleep 100'
+	wait_for grep -q in "$work/frozen.out"
+	pids=$(sh "$src/tests/support/sshd.sh" conns "$rig")
+	signal_conns STOP "$pids"
+	before=$(date +%s)
+	finish frozen
+	took=$(($(date +%s) - before))
+	signal_conns CONT "$pids"
+	is "$got" "$TIMEOUT" "a frozen connection is noticed without a command"
+	check "after 15 s, here $took" test "$took" -ge 12 -a "$took" -le 30
+	t -I libssh2:pod 'sleep 18; echo in' </dev/null
+	is "$(cat "$work/out")" in "a connection that only waits is left alone"
+}
+
 # Start another server with those lines in $work/$1 and an alias $1.
 second() {
 	name=$1
@@ -296,6 +320,7 @@ test_black_holes
 test_sleep
 test_stop_and_go
 test_stopped_server
+test_frozen_connection
 test_max_sessions
 test_max_startups
 test_rekey

@@ -35,7 +35,7 @@ ncurses.h        none
 term.h           ui/term_curses.c
 uv.h             src/loop/ src/version.c
 sqlite3.h        src/store/ src/version.c tests/
-libssh2.h        remote/ src/version.c
+libssh2.h        remote/ src/version.c tests/tools/bare-libssh2.c
 libssh2_sftp.h   none
 cjson/cJSON.h    parsers/json.h parsers/run.h src/out.h src/version.c tests/
 pcre2.h          parsers/ src/version.c

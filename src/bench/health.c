@@ -141,16 +141,23 @@ take_host(struct health *health, struct str line)
 	struct str cells[MAX_CELLS];
 	size_t n = split(line, cells);
 	double up = number(cells, n, HOST_UP);
+	double bytes = number(cells, n, HOST_BYTES);
+	const struct health_host *before =
+		health->n_host > 0 ? &health->host[health->n_host - 1] : NULL;
 
 	if (n < HOST_COLUMNS || isnan(up) ||
 	    health->n_host == HEALTH_MAX_SAMPLES ||
-	    (health->n_host > 0 && up < health->host[health->n_host - 1].up_s))
+	    (before != NULL && up < before->up_s))
 		return;
+	/* A log grows; at its end nobody writes it any more. */
+	if (before != NULL && !(bytes >= before->log_bytes) &&
+	    !isnan(before->log_bytes))
+		bytes = before->log_bytes;
 	health->host = xgrow(health->host, health->n_host, &health->cap_host,
 			     sizeof(*health->host));
 	health->host[health->n_host++] = (struct health_host){
 		.up_s = up,
-		.log_bytes = number(cells, n, HOST_BYTES),
+		.log_bytes = bytes,
 		.load1 = number(cells, n, HOST_LOAD),
 		.busy_s = number(cells, n, HOST_BUSY) / CLOCK_TICKS,
 		.steal_s = number(cells, n, HOST_STEAL) / CLOCK_TICKS,
@@ -213,16 +220,26 @@ health_release(struct health *health)
 double
 health_time_of(const struct health *health, double log_bytes, double *after_s)
 {
-	*after_s = health->n_host > 0 ? health->host[0].up_s : (double)NAN;
-	for (size_t i = 0; i < health->n_host; i++) {
-		if (health->host[i].log_bytes >= log_bytes)
-			return health->host[i].up_s;
-		if (!isnan(health->host[i].log_bytes))
-			*after_s = health->host[i].up_s;
+	size_t low = 0, high = health->n_host;
+
+	*after_s = (double)NAN;
+	if (high == 0 || isnan(log_bytes) ||
+	    isnan(health->host[high - 1].log_bytes))
+		return (double)NAN;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		/* What was not known yet is less than anything. */
+		if (health->host[middle].log_bytes >= log_bytes)
+			high = middle;
+		else
+			low = middle + 1;
 	}
+	*after_s = health->host[low > 0 ? low - 1 : 0].up_s;
 	/* Written after the last look: the end is the bound. */
-	return health->n_host > 0 ? health->host[health->n_host - 1].up_s
-				  : (double)NAN;
+	if (low == health->n_host)
+		low--;
+	return health->host[low].up_s;
 }
 
 const struct health_gpu *

@@ -132,7 +132,7 @@ struct judge_contrast {
 	struct guard_hits hits;	 /* of all its runs */
 	size_t blocks_to_margin; /* needed to show the margin; 0: unknown */
 	/* Of its runs and the control's: those that stand far out (kept). */
-	size_t n_outliers;
+	size_t n_outliers, n_blowing; /* see judge_blows_up */
 	double robust_sd; /* 1.4826 * mad of d; NAN below 4 blocks */
 	/* Outliers widened the interval to over 3 times what the other
 	 * blocks would make it: read the robust numbers beside it. */
@@ -181,6 +181,13 @@ void judge_release(struct judge *judge);
  * rests on are confirmed; a run with any guard is measured at best.
  */
 void judge_confirm(struct judge *judge);
+
+/*
+ * Is the run, of the control or the variant, an outlier that is far out even
+ * for that contrast: by over 3 times what the middle of its blocks spreads?
+ */
+bool judge_blows_up(const struct judge_contrast *c,
+		    const struct judge_run *run);
 
 /*
  * What an arm's runs lend to a block: the median of their y.  NAN unless

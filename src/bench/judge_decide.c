@@ -12,8 +12,8 @@
 static bool
 is_transient(enum guard guard)
 {
-	return guard == GUARD_THROTTLED || guard == GUARD_FOREIGN ||
-	       guard == GUARD_CLOCK || guard == GUARD_LOST;
+	return guard == GUARD_FOREIGN || guard == GUARD_CLOCK ||
+	       guard == GUARD_LOST;
 }
 
 /* The hits of a contrast: the hard ones of its runs first. */

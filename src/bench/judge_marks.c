@@ -20,6 +20,9 @@
 #define OUTLIER_Z    3.5
 #define MAD_TO_SD    1.4826
 #define LEAST_VALUES 4
+/* Where over half of an arm's runs are equal, the mad is 0 and says nothing:
+ * a run is far out when it is away by this share. */
+#define TIED_SHARE 0.01
 /* An interval this much wider than the middle of the blocks is swollen. */
 #define SWOLLEN 3.0
 /* Soft marks between arms: mean SM clock, share of power-capped samples. */
@@ -148,8 +151,9 @@ judge_mark_outliers(struct judge *judge)
 			continue;
 		if (s->mad > 0.0)
 			run->z = (run->y - s->median) / (MAD_TO_SD * s->mad);
-		run->outlier = fabs(run->y - s->median) >
-			       OUTLIER_Z * MAD_TO_SD * s->mad;
+		run->outlier = s->mad > 0.0 ? fabs(run->z) > OUTLIER_Z
+					    : fabs(run->times_median - 1.0) >
+						      TIED_SHARE;
 		if (run->outlier)
 			guard_add(&run->hits, GUARD_HELD, false,
 				  "%.4g, the arm's median is %.4g", run->y,
@@ -158,6 +162,13 @@ judge_mark_outliers(struct judge *judge)
 	for (size_t i = 0; i < judge->n_runs; i++)
 		if (judge->runs[i].outlier)
 			explain(judge, &judge->runs[i]);
+}
+
+bool
+judge_blows_up(const struct judge_contrast *c, const struct judge_run *run)
+{
+	return run->outlier && (run->arm == 0 || run->arm == c->arm) &&
+	       fabs(log(run->times_median)) > SWOLLEN * c->robust_sd;
 }
 
 void
@@ -174,11 +185,12 @@ judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 
 		if ((run->arm == 0 || run->arm == c->arm) && run->outlier)
 			c->n_outliers++;
+		c->n_blowing += judge_blows_up(c, run) ? 1 : 0;
 	}
 	for (size_t i = 0; i < c->n_blocks; i++)
 		if (c->d[i] * whole.hl > 0.0)
 			c->n_agree++;
-	c->swollen = c->n_outliers > 0 && whole.sd > SWOLLEN * c->robust_sd;
+	c->swollen = c->n_blowing > 0 && whole.sd > SWOLLEN * c->robust_sd;
 	c->blocks_to_hl =
 		paired_blocks_needed(whole.sd, fabs(whole.hl),
 				     rule->paired.alpha, rule->paired.power);

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -190,7 +191,7 @@ launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 	buf_append_str(out, launch_scripts[0].text);
 	if (op == LAUNCH_SHIP && add_ship_files(out, l, err) != 0)
 		return -1;
-	buf_appendf(out, "%s\n", calls[op]);
+	buf_appendf(out, "%s\nsay_up\n", calls[op]);
 	return 0;
 }
 
@@ -248,6 +249,20 @@ take_state(struct launch_reply *reply, struct str rest)
 	reply->up_s += next_seconds(&rest);
 }
 
+/* Bytes behind a line: a log's, or a telemetry file's. */
+static bool
+take_blob(struct str *output, struct str count, struct str *blob)
+{
+	uint64_t n;
+
+	if (!str_to_u64(count, &n) || n > output->len)
+		return false;
+	*blob = (struct str){ output->p, (size_t)n };
+	output->p += n;
+	output->len -= (size_t)n;
+	return true;
+}
+
 static void
 take_env(struct launch_reply *reply, struct str rest)
 {
@@ -290,6 +305,9 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 	else if (str_eq_cstr(word, "hash") && rest.len >= 64)
 		(void)snprintf(reply->hash, sizeof(reply->hash), "%.64s",
 			       rest.p);
+	else if (str_eq_cstr(word, "up") && str_to_double(rest, &value) &&
+		 value >= 0.0 && value < MAX_SECONDS)
+		reply->pod_up_s = value;
 	else if (str_eq_cstr(word, "left") && str_to_double(rest, &value))
 		reply->left = bounded(value);
 }
@@ -298,9 +316,8 @@ void
 launch_reply_init(struct launch_reply *reply, struct str output)
 {
 	struct str line, word;
-	uint64_t n;
 
-	*reply = (struct launch_reply){ .left = -1 };
+	*reply = (struct launch_reply){ .left = -1, .pod_up_s = (double)NAN };
 	buf_init(&reply->env, 65536);
 	while (str_next(&output, '\n', &line)) {
 		if (!str_starts_with(line, "HB1 "))
@@ -310,15 +327,15 @@ launch_reply_init(struct launch_reply *reply, struct str output)
 		reply->understood = true;
 		if (!str_next(&line, ' ', &word))
 			continue;
-		if (!str_eq_cstr(word, "data")) {
+		if (str_eq_cstr(word, "data")) {
+			if (!take_blob(&output, line, &reply->data))
+				return;
+		} else if (str_eq_cstr(word, "host")) {
+			if (!take_blob(&output, line, &reply->host))
+				return;
+		} else {
 			take_line(reply, word, line);
-			continue;
 		}
-		if (!str_to_u64(line, &n) || n > output.len)
-			return;
-		reply->data = (struct str){ output.p, (size_t)n };
-		output.p += n;
-		output.len -= (size_t)n;
 	}
 }
 

@@ -62,6 +62,7 @@ struct launch_reply {
 	int rc;
 	double t0_s, t1_s;  /* the pod's wall clock, since 1970 */
 	double up_s;	    /* how long it took by the pod's steady clock */
+	double pod_up_s;    /* that clock when it answered; NAN: not said */
 	uint64_t size;	    /* bytes of the log */
 	bool files_changed; /* judge files before and after differ */
 	char hash[65];	    /* of the judge files' hashes */
@@ -71,6 +72,7 @@ struct launch_reply {
 	long left;	    /* of ABORT: processes left; -1: not said */
 	struct buf env;	    /* lines "key value" of PREFLIGHT */
 	struct str data;    /* borrowed of output: bytes of a log or gpu.csv */
+	struct str host;    /* the same: host.csv */
 };
 
 /* Parse all that the pod printed; output is borrowed by reply->data. */

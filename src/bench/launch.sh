@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2015,SC2153
 # What a bench runs on a pod, for `sh -s`: HB_* variables stand before it, one
-# call of an op_ function behind it.  POSIX sh with flock and setsid.
+# call of an op_ function behind it.  POSIX sh; flock and setsid where they are.
 #
 # Nothing but $HB_ROOT/$HB_BENCH and the lock files is written.  A job is a
 # directory there: cmd.sh, run.sh, pid (pid, group, start time, boot id, pid
-# namespace), out.txt, exit (status and times).  Answers are lines "HB1 ...".
+# namespace), out.txt, host.csv and gpu.csv (telemetry), exit (status and
+# times).  Answers are lines "HB1 ...".
 LC_ALL=C
 export LC_ALL
 umask 077
 HB_TOP=$HB_ROOT/$HB_BENCH
 
 say() { printf 'HB1 %s\n' "$*"; }
+
+# The pod's steady clock, for ours to be held against.
+say_up() {
+	read -r up _ </proc/uptime && say "up $up"
+}
 
 boot_id() { cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none; }
 pid_ns() { readlink /proc/self/ns/pid 2>/dev/null || echo none; }
@@ -63,11 +69,19 @@ marked() {
 
 lock_path() { echo "$HB_LOCK_DIR/hgym.gpu.$1.lock"; }
 
-# Remove the lock files that nobody holds.
+# Remove the locks that nobody holds.
 drop_locks() {
 	for name in $HB_LOCKS; do
 		path=$(lock_path "$name")
 		test -f "$path" && flock -n "$path" rm -f "$path"
+		test -d "$path.d" || continue
+		write_lock "$HB_TOP" 2>/dev/null || continue
+		(
+			# shellcheck source=/dev/null
+			. "$HB_TOP/lock.sh"
+			is_stale "$path.d" && rm -rf "$path.d"
+		)
+		rm -f "$HB_TOP/lock.sh" "$HB_TOP/locked.sh"
 	done
 }
 
@@ -77,6 +91,80 @@ foreign() {
 	nvidia-smi --id="$HB_GPUS" --query-compute-apps=pid \
 		--format=csv,noheader </dev/null 2>/dev/null |
 		tr -cd '0-9\n' | grep . | tr '\n' ' '
+}
+
+# "GPU 0 is at 37 %, 20480 MiB used": somebody works on our GPUs unseen.
+busy_gpu() {
+	test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1 || return
+	nvidia-smi --id="$HB_GPUS" \
+		--query-gpu=index,utilization.gpu,memory.used \
+		--format=csv,noheader,nounits </dev/null 2>/dev/null |
+		tr -d ' ' | while IFS=, read -r index util used _; do
+		case $util$used in
+		"" | *[!0-9]*) continue ;;
+		esac
+		test "$util" -gt 5 || test "$used" -gt 1024 || continue
+		echo "GPU $index is at $util %, $used MiB used"
+		break
+	done
+}
+
+# A session of its own, by what there is.
+new_session() {
+	if command -v setsid >/dev/null 2>&1; then
+		exec setsid "$@"
+	elif busybox setsid true 2>/dev/null; then
+		exec busybox setsid "$@"
+	elif command -v python3 >/dev/null 2>&1; then
+		exec python3 -c 'import os, sys
+os.setsid()
+os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+	fi
+	exec perl -e 'use POSIX; POSIX::setsid(); exec @ARGV' "$@"
+}
+
+# Without flock: a lock is a directory with its owner's pid, start time, boot
+# id and pid namespace in it.  One whose owner is gone is taken over by a mv,
+# which only one can win.
+write_lock() {
+	cat >"$1/lock.sh" <<'HB_LOCK'
+start_of() { sed 's/.*) //' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f20; }
+boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none)
+ns=$(readlink /proc/self/ns/pid 2>/dev/null || echo none)
+is_stale() {
+	if read -r pid start its_boot its_ns 2>/dev/null <"$1/owner"; then
+		test "$its_boot" = "$boot" || return 0
+		test "$its_ns" = "$ns" || return 1
+		test "$(start_of "$pid")" != "$start"
+	else # its maker died between two steps
+		test -n "$(find "$1" -maxdepth 0 -mmin +1 2>/dev/null)"
+	fi
+}
+take() {
+	if test -d "$1" && is_stale "$1"; then
+		mv "$1" "$1.stale.$$" 2>/dev/null && rm -rf "$1.stale.$$"
+	fi
+	mkdir "$1" 2>/dev/null || return 1
+	echo "$$ $(start_of $$) $boot $ns" >"$1/owner"
+}
+HB_LOCK
+	cat >"$1/locked.sh" <<'HB_LOCKED'
+. ./lock.sh
+trap : TERM INT HUP
+held=
+for name in $HB_LOCKS; do
+	path=$HB_LOCK_DIR/hgym.gpu.$name.lock.d
+	take "$path" || break
+	held="$held $path"
+done
+if test "$(echo $held | wc -w)" -eq "$(echo $HB_LOCKS | wc -w)"; then
+	sh ./run.sh
+fi
+for path in $held; do
+	rm -rf "$path"
+done
+test -f pid || : >busy
+HB_LOCKED
 }
 
 write_run() {
@@ -97,6 +185,27 @@ hashes >hash.before
 t0=$(date +%s) up0=$(cut -d' ' -f1 /proc/uptime)
 echo "$$ $group $(echo "$stat_rest" | cut -d' ' -f20) $boot $ns" >pid.t
 mv pid.t pid
+echo "# cores $(getconf _NPROCESSORS_ONLN) up $up0 date $(
+	date '+%Y/%m/%d %H:%M:%S.%N')" >host.csv
+# Is it a program on a GPU, and none of this run?
+is_foreign() {
+	test -d "/proc/$1" || return 1
+	grep -qsF "HGYM_JOB=$HB_MARK;" "/proc/$1/environ" && return 1
+	if test -r "/proc/$1/environ"; then
+		ls -l "/proc/$1/fd" 2>/dev/null | grep -q '/dev/nvidia'
+	else # a pid of ours only where there is one namespace, the first
+		test "$ns" = "pid:[4026531836]"
+	fi
+}
+watch_others() {
+	known=" "
+	while read -r pid; do
+		case $pid in "" | *[!0-9]*) continue ;; esac
+		case $known in *" $pid "*) continue ;; esac
+		known="$known$pid "
+		is_foreign "$pid" && echo "! foreign $pid" >>host.csv
+	done
+}
 if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
 	reasons=clocks_event_reasons.active
 	nvidia-smi --id="$HB_GPUS" --query-gpu=$reasons --format=csv \
@@ -107,9 +216,61 @@ if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
 	nvidia-smi --id="$HB_GPUS" --query-gpu="$columns" \
 		--format=csv,noheader,nounits -lms 1000 \
 		</dev/null >gpu.csv 2>/dev/null &
+	test "$HB_FOREIGN" != refuse ||
+		nvidia-smi --id="$HB_GPUS" --query-compute-apps=pid \
+			--format=csv,noheader -lms 5000 </dev/null 2>/dev/null |
+		watch_others &
 fi
+# One line of the host, mostly by what the shell itself can read: steady
+# clock, bytes of the log, load, busy and stolen CPU time, time that the main
+# threads of the run waited for a CPU, time that the container's quota held it.
+sample_host() {
+	read -r up _ </proc/uptime
+	bytes=
+	while read -r key value; do
+		case $key in pos:) bytes=$value ;; esac
+	done 2>/dev/null <"/proc/$child/fdinfo/1"
+	read -r load _ </proc/loadavg
+	read -r _ user nice system _ _ irq soft steal _ </proc/stat
+	busy=$((user + nice + system + irq + soft + ${steal:-0}))
+	wait_ns=0 level=$child deep=0
+	while test -n "$level" && test $deep -lt 8; do
+		below=
+		for pid in $level; do
+			ns_waited=
+			read -r _ ns_waited _ 2>/dev/null \
+				<"/proc/$pid/schedstat"
+			wait_ns=$((wait_ns + ${ns_waited:-0}))
+			kids=
+			read -r kids 2>/dev/null \
+				<"/proc/$pid/task/$pid/children"
+			below="$below $kids"
+		done
+		level=${below# } deep=$((deep + 1))
+		case $level in *[0-9]*) ;; *) level= ;; esac
+	done
+	test "$wait_ns" -gt 0 || wait_ns=
+	held=
+	for file in /sys/fs/cgroup/cpu.stat /sys/fs/cgroup/cpu/cpu.stat; do
+		test -r $file || continue
+		while read -r key value; do
+			case $key in
+			throttled_usec) held=$value ;;
+			throttled_time) held=$((value / 1000)) ;;
+			esac
+		done <$file
+		break
+	done
+	echo "$up,$bytes,$load,$busy,${steal:-},$wait_ns,$held"
+}
 HGYM_JOB="$HB_MARK;" sh ./cmd.sh </dev/null >out.txt 2>&1 &
 child=$!
+(
+	while :; do
+		sample_host >>host.csv
+		sleep 1
+	done
+) </dev/null >/dev/null 2>&1 &
 (
 	sleep "$HB_TIMEOUT"
 	: >timedout
@@ -123,6 +284,7 @@ while :; do
 	kill -0 "$child" 2>/dev/null || break
 done
 t1=$(date +%s) up1=$(cut -d' ' -f1 /proc/uptime)
+sample_host >>host.csv
 hashes >hash.after
 trap '' TERM
 kill -TERM 0
@@ -162,10 +324,15 @@ op_start() {
 	tries=0
 	while test "$HB_FOREIGN" = refuse; do
 		others=$(foreign)
-		test -n "$others" || break
+		busy=
+		test -n "$others" || busy=$(busy_gpu)
+		test -n "$others$busy" || break
 		tries=$((tries + 1))
-		if test $tries -ge 6; then
+		if test -n "$others" && test $tries -ge 6; then
 			say "foreign $others"
+			return
+		elif test $tries -ge 20; then
+			say "error $busy before the run began"
 			return
 		fi
 		sleep 0.5
@@ -173,21 +340,28 @@ op_start() {
 	test -d "$HB_CWD" || { say "error no folder $HB_CWD"; return; }
 	mkdir "$job" || { say "error cannot make $job"; return; }
 	# shellcheck disable=SC2016
-	printf '%s\nunset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD\nexec %s\n' \
-		'cd "$HB_CWD" || exit 126' "$HB_CMD" >"$job/cmd.sh"
+	printf '%s\n%s\nexec %s\n' 'cd "$HB_CWD" || exit 126' \
+		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
+HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
 	write_run "$job"
-	chain=
-	for name in $HB_LOCKS; do
-		chain="$chain flock -n $(lock_path "$name")"
-	done
 	HB_MARK=$HB_BENCH/$HB_JOB
-	export HB_MARK HB_TIMEOUT HB_GPUS HB_CWD
+	export HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN HB_LOCKS HB_LOCK_DIR
+	if command -v flock >/dev/null 2>&1; then
+		chain=
+		for name in $HB_LOCKS; do
+			chain="$chain flock -n $(lock_path "$name")"
+		done
+		# shellcheck disable=SC2016
+		chain="$chain sh ./run.sh
+			test -f pid || : >busy"
+	else
+		write_lock "$job"
+		chain=". ./locked.sh"
+	fi
 	(
 		cd "$job" || exit
-		# shellcheck disable=SC2016
-		exec setsid sh -c "$chain sh ./run.sh
-			test -f pid || : >busy" </dev/null >err.txt 2>&1
+		new_session sh -c "$chain" </dev/null >err.txt 2>&1
 	) &
 	tries=0
 	until test -f "$job/pid" || test -f "$job/busy" ||
@@ -276,11 +450,14 @@ op_cut() {
 # The telemetry of a job that is over.
 op_gpu() {
 	job=$HB_TOP/$HB_JOB
-	size=$(wc -c <"$job/gpu.csv" 2>/dev/null | tr -d ' ')
-	test "${size:-0}" -le "$HB_MAX" || size=$HB_MAX
-	say "data ${size:-0}"
-	test "${size:-0}" -eq 0 || head -c "$size" "$job/gpu.csv"
-	echo
+	for name in host gpu; do
+		size=$(wc -c <"$job/$name.csv" 2>/dev/null | tr -d ' ')
+		test "${size:-0}" -le "$HB_MAX" || size=$HB_MAX
+		test "$name" = host && say "host ${size:-0}" ||
+			say "data ${size:-0}"
+		test "${size:-0}" -eq 0 || head -c "$size" "$job/$name.csv"
+		echo
+	done
 }
 
 # End every job of the bench and prove that nothing of it is left.
@@ -341,9 +518,14 @@ op_finish() {
 
 # What the pod is, and what it lacks.
 op_preflight() {
-	for tool in flock setsid sha256sum tail head cmp; do
+	for tool in sha256sum tail head cmp sed cut grep; do
 		command -v "$tool" >/dev/null 2>&1 || say "error no $tool here"
 	done
+	command -v setsid >/dev/null 2>&1 ||
+		busybox setsid true 2>/dev/null ||
+		command -v python3 >/dev/null 2>&1 ||
+		command -v perl >/dev/null 2>&1 ||
+		say "error no setsid, busybox, python3 or perl here"
 	test -r /proc/self/stat || say "error no /proc here"
 	test -d "$HB_CWD" || say "error no folder $HB_CWD"
 	mkdir -p "$HB_TOP" || say "error cannot make $HB_TOP"

@@ -147,22 +147,27 @@ plan_arm_tag(const struct plan *plan, size_t arm, struct buf *out)
 }
 
 size_t
+plan_n_rounds(const struct plan *plan)
+{
+	return plan->burn_in + plan->blocks * plan->reps;
+}
+
+size_t
 plan_n_runs(const struct plan *plan)
 {
-	return plan->n_pods * (plan->burn_in + plan->blocks) *
-	       plan_n_arms(plan);
+	return plan->n_pods * plan_n_rounds(plan) * plan_n_arms(plan);
 }
 
 unsigned char *
 plan_schedule(const struct plan *plan, size_t pod)
 {
 	size_t n_arms = plan_n_arms(plan);
-	size_t rounds = plan->burn_in + plan->blocks;
-	unsigned char *order = xcalloc(rounds, n_arms);
+	unsigned char *order = xcalloc(plan_n_rounds(plan), n_arms);
 
 	for (size_t i = 0; i < plan->burn_in * n_arms; i++)
 		order[i] = (unsigned char)(i % n_arms);
-	schedule_fill(order + plan->burn_in * n_arms, n_arms, plan->blocks,
+	schedule_fill(order + plan->burn_in * n_arms, n_arms,
+		      plan->blocks * plan->reps,
 		      schedule_pod_seed(plan->seed, pod));
 	return order;
 }

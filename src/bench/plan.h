@@ -105,7 +105,8 @@ struct plan {
 	struct plan_pod *pods;
 	size_t n_pods;
 	/* design */
-	size_t blocks;	/* counted rounds a pod */
+	size_t blocks;	/* counted ones a pod */
+	size_t reps;	/* rounds a block: runs of each arm in it */
 	size_t burn_in; /* rounds before them */
 	bool aa;	/* one more arm: the control again */
 	double gap_s;
@@ -135,6 +136,8 @@ const struct plan_variant *plan_arm(const struct plan *plan, size_t arm);
 /* Its tag; the A/A arm's is the control's with "~aa" behind it. */
 void plan_arm_tag(const struct plan *plan, size_t arm, struct buf *out);
 
+/* Rounds of each pod, burn-in counted; each arm runs once in a round. */
+size_t plan_n_rounds(const struct plan *plan);
 /* Runs of the whole bench, burn-in counted, over all pods. */
 size_t plan_n_runs(const struct plan *plan);
 

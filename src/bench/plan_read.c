@@ -110,6 +110,7 @@ read_design(const struct plan_reading *r, const cJSON *object)
 {
 	static const struct json_key keys[] = {
 		{ "blocks_per_pod", JSON_INTEGER | JSON_NULL },
+		{ "runs_per_block", JSON_INTEGER | JSON_NULL },
 		{ "burn_in", JSON_INTEGER | JSON_NULL },
 		{ "aa", JSON_BOOL | JSON_NULL },
 		{ "gap_s", JSON_NUMBER | JSON_NULL },
@@ -127,6 +128,9 @@ read_design(const struct plan_reading *r, const cJSON *object)
 	plan->aa = json_get_bool(object, "aa", plan->aa);
 	return plan_count(r, object, "design", "blocks_per_pod",
 			  PLAN_RANGE(1, PLAN_MAX_ROUNDS), &plan->blocks) ||
+			       plan_count(r, object, "design", "runs_per_block",
+					  PLAN_RANGE(1, JUDGE_MAX_REPS),
+					  &plan->reps) ||
 			       plan_count(r, object, "design", "burn_in",
 					  PLAN_RANGE(0, 10), &plan->burn_in) ||
 			       plan_number(r, object, "design", "gap_s",
@@ -327,6 +331,7 @@ set_defaults(struct plan *plan, const char *file)
 		.rule = JUDGE_RULE_DEFAULT,
 		.timeout_s = 3600,
 		.blocks = 6,
+		.reps = 1,
 		.burn_in = 1,
 		.aa = true,
 		.gap_s = 10,

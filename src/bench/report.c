@@ -402,10 +402,10 @@ add_contrast(struct buf *out, const struct judge *judge,
 	if (c->trend != WINDOW_STEADY)
 		buf_appendf(out, "  not steady: %s against the control\n",
 			    window_trend_name(c->trend));
-	if (c->n_outliers > 0 && !c->swollen) {
+	if (c->n_outliers > (c->swollen ? c->n_blowing : 0)) {
 		buf_append_str(out, "  runs far from their arm's median, "
 				    "kept\n");
-		report_outliers(out, judge, c);
+		report_outliers(out, judge, c, false);
 	}
 	if (c->hits.n > 0) {
 		buf_append_str(out, "  guards\n");
@@ -439,6 +439,19 @@ add_arm_line(struct buf *out, const struct judge *judge, size_t arm)
 	buf_append_char(out, '\n');
 }
 
+static void
+add_dropped(struct buf *out, const struct verdict_info *info,
+	    const struct verdict_repeat *what, const char *bullet)
+{
+	buf_appendf(out, "%sblock %zu", bullet, what->block + 1);
+	if (info->pods != NULL) {
+		buf_append_str(out, " on ");
+		add_clean(out, info->pods[what->pod]);
+	}
+	buf_append_str(out, ": ");
+	add_clean(out, what->reason);
+}
+
 void
 report_dropped(struct buf *out, const struct judge *judge,
 	       const struct verdict_info *info, const char *bullet)
@@ -446,14 +459,16 @@ report_dropped(struct buf *out, const struct judge *judge,
 	for (size_t i = 0; i < judge->n_dropped; i++) {
 		const struct judge_dropped *dropped = &judge->dropped[i];
 
-		buf_appendf(out, "%sblock %zu", bullet, dropped->block + 1);
-		if (info->pods != NULL) {
-			buf_append_str(out, " on ");
-			add_clean(out, info->pods[dropped->pod]);
-		}
-		buf_append_str(out, ": ");
-		add_clean(out, dropped->reason);
+		add_dropped(out, info,
+			    &(struct verdict_repeat){ dropped->pod,
+						      dropped->block,
+						      dropped->reason },
+			    bullet);
 		buf_append_char(out, '\n');
+	}
+	for (size_t i = 0; i < info->n_repeats; i++) {
+		add_dropped(out, info, &info->repeats[i], bullet);
+		buf_append_str(out, " (the block was run again)\n");
 	}
 }
 
@@ -473,7 +488,7 @@ report_text(struct buf *out, const struct judge *judge,
 			    "  window found: steps %.0f..%.0f (all runs are "
 			    "steady from there)\n",
 			    judge->lo, judge->hi);
-	if (judge->n_dropped > 0) {
+	if (judge->n_dropped + info->n_repeats > 0) {
 		buf_append_str(out, "dropped\n");
 		report_dropped(out, judge, info, "  ");
 	}

@@ -28,9 +28,10 @@ int report_decimals(double y);
 /* text as lines behind `indent` blanks (the first has them already). */
 void report_wrapped(struct buf *out, const char *text, size_t indent);
 
-/* The runs of a contrast that stand far out, and what was seen in them. */
+/* The runs of a contrast that stand far out, and what was seen in them: those
+ * that blow up its interval, or the others. */
 void report_outliers(struct buf *out, const struct judge *judge,
-		     const struct judge_contrast *c);
+		     const struct judge_contrast *c, bool blowing);
 /* What outliers did to a contrast whose interval they blew up; else
  * nothing. */
 void report_swollen(struct buf *out, const struct judge *judge,
@@ -38,7 +39,7 @@ void report_swollen(struct buf *out, const struct judge *judge,
 /* Hodges-Lehmann, how many blocks agree with it, sign-flip; one line. */
 void report_robust(struct buf *out, const struct judge_contrast *c);
 
-/* The dropped blocks with their reasons, a line each. */
+/* The dropped and the repeated blocks with their reasons, a line each. */
 void report_dropped(struct buf *out, const struct judge *judge,
 		    const struct verdict_info *info, const char *bullet);
 

@@ -47,10 +47,12 @@ add_name(struct buf *out, const struct judge *judge,
 			    judge->arms[run->arm].tag);
 }
 
+/* Those that blow up a swollen contrast, or the others. */
 static bool
-is_of(const struct judge_contrast *c, const struct judge_run *run)
+is_of(const struct judge_contrast *c, const struct judge_run *run, bool blowing)
 {
-	return run->outlier && (run->arm == 0 || run->arm == c->arm);
+	return run->outlier && (run->arm == 0 || run->arm == c->arm) &&
+	       (c->swollen && judge_blows_up(c, run)) == blowing;
 }
 
 /* "5_pod_A: 197.136, 5.97 times the median of its arm (robust z 1181)". */
@@ -74,16 +76,17 @@ add_value(struct buf *out, const struct judge *judge,
 
 void
 report_outliers(struct buf *out, const struct judge *judge,
-		const struct judge_contrast *c)
+		const struct judge_contrast *c, bool blowing)
 {
 	size_t shown = 0;
+	size_t n = c->swollen ? c->n_blowing : 0;
 	struct buf text;
 
 	buf_init(&text, 4096);
 	for (size_t i = 0; i < judge->n_runs && shown < MAX_SHOWN; i++) {
 		const struct judge_run *run = &judge->runs[i];
 
-		if (!is_of(c, run))
+		if (!is_of(c, run, blowing))
 			continue;
 		buf_clear(&text);
 		add_value(&text, judge, run);
@@ -93,8 +96,9 @@ report_outliers(struct buf *out, const struct judge *judge,
 		report_wrapped(out, run->seen, 6);
 		shown++;
 	}
-	if (c->n_outliers > shown)
-		buf_appendf(out, "    and %zu more\n", c->n_outliers - shown);
+	n = blowing ? n : c->n_outliers - n;
+	if (n > shown)
+		buf_appendf(out, "    and %zu more\n", n - shown);
 	buf_release(&text);
 }
 
@@ -134,7 +138,7 @@ void
 report_swollen(struct buf *out, const struct judge *judge,
 	       const struct judge_contrast *c)
 {
-	bool one = c->n_outliers == 1;
+	bool one = c->n_blowing == 1;
 	struct buf text;
 
 	if (!c->swollen)
@@ -144,13 +148,13 @@ report_swollen(struct buf *out, const struct judge *judge,
 		    "%zu of its %zu runs stand%s far out: kept, since no run "
 		    "is removed for its value, but %s up the interval "
 		    "(a block spreads %.2f%%, the middle of them %.2f%%).",
-		    c->n_outliers,
+		    c->n_blowing,
 		    judge->summary[0].n + judge->summary[c->arm].n,
 		    one ? "s" : "", one ? "it blows" : "they blow",
 		    100.0 * c->paired.sd, 100.0 * c->robust_sd);
 	buf_append_str(out, "  ");
 	report_wrapped(out, text.data, 2);
-	report_outliers(out, judge, c);
+	report_outliers(out, judge, c, true);
 	buf_clear(&text);
 	buf_append_str(&text, "Moved less by it: ");
 	report_robust(&text, c);

@@ -77,7 +77,7 @@ add_md_swollen(struct buf *out, const struct judge *judge,
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *run = &judge->runs[i];
 
-		if (!run->outlier || (run->arm != 0 && run->arm != c->arm))
+		if (!judge_blows_up(c, run))
 			continue;
 		buf_append_str(out, "- ");
 		add_md(out, run->name != NULL ? run->name
@@ -123,7 +123,7 @@ report_markdown(struct buf *out, const struct judge *judge,
 			buf_append_char(out, '\n');
 		}
 	}
-	if (judge->n_dropped > 0) {
+	if (judge->n_dropped + info->n_repeats > 0) {
 		buf_append_str(out, "\nDropped blocks:\n\n");
 		report_dropped(out, judge, info, "- ");
 	}

@@ -67,16 +67,25 @@ session_judge(struct session *s, struct verdict_info *info)
 {
 	if (!s->judged)
 		session_judge_now(s);
+	s->repeat_infos = xreallocarray(s->repeat_infos, s->n_repeats + 1,
+					sizeof(*s->repeat_infos));
+	for (size_t i = 0; i < s->n_repeats; i++)
+		s->repeat_infos[i] =
+			(struct verdict_repeat){ s->repeats[i].pod,
+						 s->repeats[i].block,
+						 s->repeats[i].reason };
 	*info = (struct verdict_info){
 		.name = s->plan->name,
 		.bench_sha256 = s->plan->sha256,
 		.has_seed = true,
 		.seed = s->plan->seed,
 		.schedule = (const char *const *)s->schedule,
-		.n_schedule = s->plan->blocks,
+		.n_schedule = s->plan->blocks * s->plan->reps,
 		.pods = s->pod_names,
 		.metric = s->plan->key,
 		.runs = s->infos,
+		.repeats = s->repeat_infos,
+		.n_repeats = s->n_repeats,
 		.cost_usd = session_cost(s),
 		.stopped = s->stopped != NULL		 ? s->stopped
 			   : s->state.stopped[0] != '\0' ? s->state.stopped

@@ -7,18 +7,19 @@
 
 #include "bench/session_priv.h"
 
-#define MAX_STEPS_BYTES (256U * 1024 * 1024)
-
-/* Has every arm that still runs its run in that round? */
+/* Has every arm that still runs all its runs of that block? */
 static bool
-is_round_complete(const struct session *s, size_t pod, size_t round)
+is_block_complete(const struct session *s, const struct session_run *like)
 {
-	const struct session_run *run =
-		&s->runs[pod * s->per_pod + round * s->n_arms];
+	size_t begin =
+		like->pod * s->per_pod + (like->round - like->rep) * s->n_arms;
 
-	for (size_t i = 0; i < s->n_arms; i++)
-		if (!run[i].recorded && !s->arm_stopped[run[i].arm])
+	for (size_t i = 0; i < s->n_arms * s->plan->reps; i++) {
+		const struct session_run *run = &s->runs[begin + i];
+
+		if (!run->recorded && !s->arm_stopped[run->arm])
 			return false;
+	}
 	return true;
 }
 
@@ -40,6 +41,16 @@ stop_arms(struct session *s)
 	}
 }
 
+/* Did no guard fire?  A loaded host is a mark, and none. */
+static bool
+is_clean(const struct guard_hits *hits)
+{
+	for (size_t i = 0; i < hits->n; i++)
+		if (hits->hit[i].guard != GUARD_LOAD)
+			return false;
+	return true;
+}
+
 void
 session_judge_now(struct session *s)
 {
@@ -58,18 +69,21 @@ session_judge_now(struct session *s)
 		if (!run->recorded || !run->counted ||
 		    run->end == RUN_END_SKIPPED)
 			continue;
-		/* An incomplete round counts for nobody, but what broke in
+		/* An incomplete block counts for nobody, but what broke in
 		 * it is known already. */
-		if (!is_round_complete(s, run->pod, run->round) && hit == NULL)
+		if (!is_block_complete(s, run) && hit == NULL)
 			continue;
 		s->judge_runs[n] = (struct judge_run){
 			.arm = run->arm,
 			.pod = run->pod,
 			.block = run->block,
+			.rep = run->rep,
 			.pos = run->pos,
 			.counted = true,
-			.state = run->hits.n == 0 ? RUN_STATE_VERIFIED
-						  : RUN_STATE_MEASURED,
+			.name = run->id,
+			.health = run->has_health ? &run->health : NULL,
+			.state = is_clean(&run->hits) ? RUN_STATE_VERIFIED
+						      : RUN_STATE_MEASURED,
 			.log = run->has_log ? &run->log : NULL,
 			.hits = run->hits,
 		};
@@ -86,45 +100,6 @@ session_judge_now(struct session *s)
 	judge_confirm(&s->judge);
 	s->judged = true;
 	stop_arms(s);
-}
-
-/* One run's steps in the columns of older readers, ours behind them. */
-static int
-write_steps(struct session *s, const struct judge_run *run, const char *id,
-	    struct err *err)
-{
-	char name[FOLDER_PATH_SIZE];
-	struct buf text;
-	int result;
-
-	if (run->log == NULL || run->log->n_rows == 0 || run->times.n == 0)
-		return 0;
-	buf_init(&text, MAX_STEPS_BYTES);
-	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
-			      "interval_ms,in_window\r\n");
-	for (size_t i = 0; i < run->times.n; i++) {
-		const struct step_row *row = &run->log->rows[i];
-		double t = run->times.t_s[i];
-
-		if (!isnan(row->train_loss))
-			buf_appendf(&text, "%.10g", row->train_loss);
-		buf_appendf(&text, ",%.0f,", row->step);
-		if (!isnan(row->tok_s))
-			buf_appendf(&text, "%.10g", row->tok_s);
-		buf_appendf(&text, ",%.10g,%.10g,", t / 60.0, t);
-		if (i > 0)
-			buf_appendf(&text, "%.10g",
-				    1000.0 * (t - run->times.t_s[i - 1]) /
-					    (row->step - row[-1].step));
-		buf_appendf(&text, ",%d\r\n",
-			    row->step >= s->judge.lo &&
-				    row->step <= s->judge.hi);
-	}
-	(void)snprintf(name, sizeof(name), "runs/%s/steps.csv", id);
-	result = folder_write(s->setup.path, name,
-			      (struct str){ text.data, text.len }, err);
-	buf_release(&text);
-	return result;
 }
 
 int
@@ -145,6 +120,7 @@ session_write_results(struct session *s, struct err *err)
 		cJSON_Delete(root);
 	}
 	for (size_t i = 0; result == 0 && i < s->judge.n_runs; i++)
-		result = write_steps(s, &s->judge_runs[i], s->infos[i].id, err);
+		result = session_write_steps(s, &s->judge_runs[i],
+					     s->infos[i].id, err);
 	return result;
 }

@@ -2,6 +2,7 @@
 /* What a part of a bench fetches, and by which commands. */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "bench/session_priv.h"
@@ -35,6 +36,32 @@ part_log_offset(const struct part *part)
 
 	session_run_file(part->run, s->plan->log, file, sizeof(file));
 	return folder_size(s->setup.path, file);
+}
+
+int64_t
+part_boot_ms(const struct part *part)
+{
+	const struct clock *clock = loop_clock(part->session->setup.loop);
+
+	return clock->boot_ms(clock);
+}
+
+void
+part_clock_add(struct part *part, double pod_up_s)
+{
+	double sent_s = (double)part->sent_ms / 1000.0;
+	double heard_s = (double)part_boot_ms(part) / 1000.0;
+
+	if (isnan(pod_up_s))
+		return;
+	part->clock.low_s = fmax(part->clock.low_s, sent_s - pod_up_s);
+	part->clock.high_s = fmin(part->clock.high_s, heard_s - pod_up_s);
+}
+
+double
+part_clock_drift(const struct part *part)
+{
+	return fmax(0.0, part->clock.low_s - part->clock.high_s);
 }
 
 enum launch_op

@@ -21,17 +21,28 @@ enum run_end {
 #undef X
 };
 
+/* How often a block is repeated for what its pod did to it. */
+#define SESSION_MAX_REPEATS 2
+
+/* A block that was given up and begun again, and why. */
+struct session_repeat {
+	size_t pod, block;
+	char reason[256];
+};
+
 /* One run of the plan, in the order of its pod's schedule. */
 struct session_run {
 	size_t pod, round, pos, arm;
 	bool counted;
-	size_t block;		  /* counted rounds from 0 */
-	char id[SESSION_ID_SIZE]; /* "0_pod-a_B" */
+	size_t block, rep;	  /* counted from 0; its round in that block */
+	char id[SESSION_ID_SIZE]; /* "0_pod-a_B", repeated "0_pod-a_B.b1" */
+	unsigned int repeat;	  /* of its block */
 	unsigned int attempt;	  /* 0, or 1 after infrastructure failed */
 	bool recorded;		  /* it is over: run.json is written */
 	enum run_end end;
 	int rc;
 	double t0_s, t1_s, up_s; /* by the pod's clocks */
+	double drift_s;		 /* of the pod's clock against ours; at least */
 	bool files_changed;
 	char hash[65];
 	bool watched;	   /* its first steps are those of the control */
@@ -40,6 +51,8 @@ struct session_run {
 	bool has_log;
 	struct run_log log;
 	struct guard_hits hits; /* what the log itself does not tell */
+	bool has_health;
+	struct health_sum health;
 	char t0[32], t1[32];
 	char log_path[FOLDER_PATH_SIZE];
 };
@@ -59,6 +72,15 @@ enum part_step {
 	PART_ENDED,
 };
 
+/*
+ * The pod's steady clock against ours: each answer tells that the pod's time
+ * lay between our sending and our hearing.  Without drift all these intervals
+ * have a moment in common, however slow the way was.
+ */
+struct part_clock {
+	double low_s, high_s; /* ours - the pod's: no less, no more than */
+};
+
 /* A pod's part of the bench: one command at a time. */
 struct part {
 	struct session *session;
@@ -70,9 +92,11 @@ struct part {
 	struct stream *stream;	 /* in flight, or NULL */
 	struct buf out;
 	struct loop_timer *timer;
-	int64_t started_ms; /* mono, of the run */
-	unsigned int tries; /* of the command in a row */
-	bool reached;	    /* it has answered */
+	int64_t started_ms;	 /* mono, of the run */
+	int64_t sent_ms;	 /* boot clock, of the command in flight */
+	struct part_clock clock; /* of the run */
+	unsigned int tries;	 /* of the command in a row */
+	bool reached;		 /* it has answered */
 	bool failed;
 };
 
@@ -83,6 +107,9 @@ struct session {
 	size_t n_arms, rounds, per_pod;
 	struct session_run *runs; /* per_pod of each pod */
 	size_t n_runs;
+	struct session_repeat *repeats; /* owned */
+	size_t n_repeats, cap_repeats;
+	struct verdict_repeat *repeat_infos; /* owned; as many */
 	struct part *parts;
 	struct loop_timer *tick;
 	char (*tags)[64];
@@ -101,11 +128,49 @@ struct session {
 	struct err why; /* of the last pod that failed */
 };
 
-/* session_runs.c: records; session_judge.c: judgement and results. */
+/* session_runs.c: the runs and their order. */
 void session_runs_init(struct session *s);
 void session_runs_release(struct session *s);
-/* Write run.json, read the log, note what only the session knows. */
+/* The run's name, and the path of its log. */
+void session_name_run(struct session *s, struct session_run *run);
+
+/* session_record.c: run.json, and what the guards make of a run. */
+void session_read_record(struct session *s, struct session_run *run);
+struct run_log_rule session_log_rule(const struct session *s);
+/* Read the log of a run that is over, and all that tells of it. */
+void session_load_run(struct session *s, struct session_run *run);
+/* Write run.json: the run is over, and counts as it is. */
 int session_record(struct session *s, struct session_run *run, struct err *err);
+
+/* session_repeat.c: blocks that are begun again. */
+void session_repeats_read(struct session *s);
+/*
+ * Has the pod done something to this run, by evidence other than its value,
+ * so that its whole block is to be begun again?  The reason is in out.
+ */
+bool session_wants_repeat(const struct session *s,
+			  const struct session_run *run, char *out,
+			  size_t size);
+/* Begin its block again: what was measured of it is put aside. */
+int session_repeat_block(struct session *s, const struct session_run *run,
+			 const char *reason, struct err *err);
+
+/* session_watch.c */
+/*
+ * Look at the log of a run under way: true when a hard guard fired already
+ * (run->cut says why), so that the rest of it would be money for nothing.
+ */
+bool session_should_cut(struct session *s, struct session_run *run);
+
+/* session_steps.c: telemetry of a run, and its steps. */
+void session_load_health(struct session *s, struct session_run *run);
+int session_write_steps(struct session *s, const struct judge_run *run,
+			const char *id, struct err *err);
+
+/* A file below the folder as text; false when it is not there. */
+bool session_read_text(struct session *s, const char *name, struct buf *out);
+
+/* session_judge.c: judgement and results. */
 void session_judge_now(struct session *s);
 /* Files of the results, at the end and after each block. */
 int session_write_results(struct session *s, struct err *err);
@@ -113,27 +178,35 @@ int session_write_results(struct session *s, struct err *err);
 void session_run_file(const struct session_run *run, const char *name,
 		      char *out, size_t size);
 
-/* The bits of clocks_event_reasons that took speed from a run; 0: none. */
-unsigned long session_throttled(struct session *s,
-				const struct session_run *run);
-
-/*
- * Look at the log of a run under way: true when a hard guard fired already
- * (run->cut says why), so that the rest of it would be money for nothing.
- */
-bool session_should_cut(struct session *s, struct session_run *run);
-
 /* session_part.c: the way of one pod. */
 void part_begin(struct part *part);
 void part_release(struct part *part);
 /* The bench is over: end what runs, give the locks back. */
 void part_stop(struct part *part);
 
+/* The next step, after a while. */
+void part_next(struct part *part, enum part_step step, int64_t delay_ms);
+/* The next run after the gap, or the end. */
+void part_go_on(struct part *part, int64_t gap_ms);
+/* This pod cannot go on; the others do. */
+void part_fail(struct part *part, const char *why);
+const char *part_pod_id(const struct part *part);
+
+/* session_drive.c: answers about runs. */
+void part_on_start(struct part *part, const struct launch_reply *reply);
+void part_on_state(struct part *part, const struct launch_reply *reply);
+void part_on_gpu(struct part *part, const struct launch_reply *reply);
+
 /* session_log.c */
+/* Our clock that stands against the pods': suspend counts. */
+int64_t part_boot_ms(const struct part *part);
 /* The name of the run's job on the pod. */
 void part_job_name(const struct part *part, char *out, size_t size);
 /* Keep the bytes of the log that came; -1 when they cannot be kept. */
 int part_take_log(struct part *part, const struct launch_reply *reply);
+/* Note one answer's clock; the drift that all of a run's prove (s). */
+void part_clock_add(struct part *part, double pod_up_s);
+double part_clock_drift(const struct part *part);
 /* Bytes of the log that are here. */
 uint64_t part_log_offset(const struct part *part);
 /* The command of a step. */

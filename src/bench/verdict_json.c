@@ -233,6 +233,7 @@ add_outliers(cJSON *row, const struct judge *judge,
 		json_add_number(item, "times_median", run->times_median);
 		json_add_number(item, "robust_z", run->z);
 		json_add_string(item, "seen", run->seen);
+		cJSON_AddBoolToObject(item, "blows_up", judge_blows_up(c, run));
 		cJSON_AddItemToArray(array, item);
 	}
 	cJSON_AddBoolToObject(row, "swollen", c->swollen);
@@ -316,6 +317,18 @@ add_dropped(cJSON *root, const struct judge *judge,
 		json_add_string(row, "pod", pod_name(info, dropped->pod));
 		json_add_string(row, "tag", judge->arms[dropped->arm].tag);
 		json_add_string(row, "reason", dropped->reason);
+		cJSON_AddBoolToObject(row, "repeated", false);
+		cJSON_AddItemToArray(array, row);
+	}
+	for (size_t i = 0; i < info->n_repeats; i++) {
+		const struct verdict_repeat *repeat = &info->repeats[i];
+		cJSON *row = cJSON_CreateObject();
+
+		json_add_number(row, "block", (double)repeat->block);
+		json_add_string(row, "pod", pod_name(info, repeat->pod));
+		json_add_string(row, "tag", NULL);
+		json_add_string(row, "reason", repeat->reason);
+		cJSON_AddBoolToObject(row, "repeated", true);
 		cJSON_AddItemToArray(array, row);
 	}
 }

@@ -17,6 +17,12 @@ struct verdict_run_info {
 	const char *t0, *t1; /* RFC 3339 */
 };
 
+/* A block that was begun again, and why. */
+struct verdict_repeat {
+	size_t pod, block;
+	const char *reason;
+};
+
 struct verdict_info {
 	const char *name;
 	const char *bench_sha256;
@@ -27,6 +33,8 @@ struct verdict_info {
 	const char *const *pods;	     /* names; NULL: imported logs */
 	const char *metric;		     /* "step_ms" or a score's key */
 	const struct verdict_run_info *runs; /* as many as judged, or NULL */
+	const struct verdict_repeat *repeats;
+	size_t n_repeats;
 	double cost_usd;
 	const char *stopped; /* n_max, early, budget, guard, imported */
 };

@@ -314,50 +314,173 @@ def refused(rig):
 SMI = """#!/bin/sh
 # What nvidia-smi prints, from files: this machine has none.
 case "$*" in
+*--query-compute-apps*-lms*)
+    while :; do
+        cat %(dir)s/apps
+        sleep 0.3
+    done ;;
 *--query-compute-apps*) cat %(dir)s/apps ;;
 *-lms*)
     bits=$(cat %(dir)s/bits)
     echo 4 >%(dir)s/bits
     while :; do
-        echo "2026/11/20 21:00:00.000, 0, 1980, 2619, 40, 300.1, 99, 0x$bits"
+        echo "$(date '+%%Y/%%m/%%d %%H:%%M:%%S.%%3N'), 0," \\
+            "1980, 2619, 40, 300.1, 99, 0x$bits"
         sleep 1
     done ;;
+*utilization.gpu,memory.used*) cat %(dir)s/idle ;;
 *) echo "0, NVIDIA Test, 999.1, 1, 0, 1980" ;;
 esac
 """
 
 
-def gpus(rig):
+def put(path, text, mode=0o644):
+    with open(path, "w") as stream:
+        stream.write(text)
+    os.chmod(path, mode)
+
+
+def fake_gpu(rig, bits="0"):
     tools = os.path.join(rig.dir, "tools")
-    os.mkdir(tools)
-    with open(os.path.join(tools, "nvidia-smi"), "w") as stream:
-        stream.write(SMI % {"dir": tools})
-    os.chmod(stream.name, 0o755)
-    for name, text in (("apps", ""), ("bits", "20")):
-        with open(os.path.join(tools, name), "w") as stream:
-            stream.write(text)
-    rig.env["PATH"] = tools + ":" + rig.env["PATH"]
+    os.makedirs(tools, exist_ok=True)
+    put(os.path.join(tools, "nvidia-smi"), SMI % {"dir": tools}, 0o755)
+    for name, text in (("apps", ""), ("bits", bits), ("idle", "0, 0, 4\n")):
+        put(os.path.join(tools, name), text)
+    rig.env["PATH"] = tools + ":" + os.environ["PATH"]
+    return tools
+
+
+def gpus(rig):
+    fake_gpu(rig, "20")
     path = rig.bench("gpu", [rig.pod("p1", gpus=[0, 2])],
                      {"env": {"STEP_MS": "1900"}})
     done = rig.tui("bench", "run", "--yes", "--json", path)
     check_faster(verdict_of(done), "on GPUs: faster")
-    ok(b"was throttled (bits 0x20); again" in done.stderr,
-       "a throttled run is repeated", done.stderr.decode())
-    runs = json.loads(done.stdout)["runs"]
-    ok(len(runs) == 6 and not any(r["guards"] for r in runs),
+    ok(b"block 1 begins again" in done.stderr and b"0x20" in done.stderr,
+       "a block with a throttled run begins again", done.stderr.decode())
+    found = json.loads(done.stdout)
+    runs = found["runs"]
+    ok(len(runs) == 6 and not any(g["guard"] != "host load" for r in runs
+                                  for g in r["guards"]),
        "and then counts", runs)
-    ok(os.path.exists(os.path.join(rig.folder("gpu"), "runs", "1_p1_A",
-                                   "gpu.csv")), "telemetry is kept")
-    log = os.path.join(rig.folder("gpu"), "env.p1.txt")
-    ok("NVIDIA Test" in open(log).read(), "the GPU is named")
+    ok(sorted(r["id"] for r in runs if r["block"] == 0) ==
+       ["0_p1_A.b1", "0_p1_B.b1"], "as a whole, by processes of its own",
+       [r["id"] for r in runs])
+    ok([(d["block"], d["repeated"]) for d in found["dropped_blocks"]] ==
+       [(0, True)] and "throttled" in found["dropped_blocks"][0]["reason"],
+       "the verdict lists it with its reason", found["dropped_blocks"])
+    ok(all(r["health"]["sm_mhz"] == 1980 and r["health"]["busy_cores"] > 0
+           for r in runs), "each run has its telemetry", runs)
+    folder = rig.folder("gpu")
+    ok(os.path.exists(os.path.join(folder, "runs", "1_p1_A", "gpu.csv")),
+       "which is kept")
+    steps = open(os.path.join(folder, "runs", "1_p1_A", "steps.csv"),
+                 newline="").read()
+    ok(steps.split("\r\n")[0].endswith(",sm_mhz,power_w,temp_c,reasons") and
+       steps.split("\r\n")[-2].endswith(",1980,300.1,40,0x4"),
+       "and stands beside the steps", steps[-200:])
+    ok("NVIDIA Test" in open(os.path.join(folder, "env.p1.txt")).read(),
+       "the GPU is named")
     rig.clean("gpu")
-    with open(os.path.join(tools, "apps"), "w") as stream:
-        stream.write("4711\n")
-    path = rig.bench("foreign", [rig.pod("p1", gpus=[0])], {"env": {}})
+
+
+def always_hot(rig):
+    """A variant whose every run is throttled is INVALID, not dropped."""
+    tools = fake_gpu(rig)
+    path = rig.bench("hot", [rig.pod("p1", gpus=[0])],
+                     {"command": "echo 20 >%s/bits; sh workload.sh; "
+                                 "sleep 1.5" % tools},
+                     workload={"command": "echo 4 >%s/bits; sh workload.sh"
+                                          % tools})
+    smi = os.path.join(tools, "nvidia-smi")
+    put(smi, open(smi).read().replace(
+        "bits=$(cat %s/bits)\n" % tools, "").replace(
+        "0x$bits", "0x$(cat %s/bits)" % tools).replace(
+        "    echo 4 >%s/bits\n" % tools, ""), 0o755)
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    ok(verdict_of(done)["text"] == "INVALID (throttled)",
+       "a variant that is throttled each time", verdict_of(done)["text"])
+    ok(done.stderr.count(b"begins again") == 2, "after two repeats",
+       done.stderr.decode())
+    rig.clean("hot")
+
+
+def foreign(rig):
+    tools = fake_gpu(rig)
+    put(os.path.join(tools, "apps"), "4711\n")
+    path = rig.bench("taken", [rig.pod("p1", gpus=[0])], {"env": {}})
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"4711" in done.stderr,
        "a foreign process on the GPU is refused", done.stderr)
-    rig.clean("foreign")
+    put(os.path.join(tools, "apps"), "")
+    put(os.path.join(tools, "idle"), "0, 37, 20480\n")
+    done = rig.tui("bench", "attach", "taken")
+    ok(done.returncode == 4 and b"GPU 0 is at 37 %, 20480 MiB" in done.stderr,
+       "so is a GPU that is not idle, whoever it is", done.stderr)
+    put(os.path.join(tools, "idle"), "0, 0, 4\n")
+    rig.clean("taken")
+    # A real program that holds a device; it is seen during one run of B.
+    device = os.path.join(rig.dir, "dev", "nvidia0")
+    os.mkdir(os.path.dirname(device))
+    guest = subprocess.Popen(["sleep", "600"],
+                             stdin=open(device, "w"), cwd="/")
+    try:
+        path = rig.bench("guest", [rig.pod("p1", gpus=[0])],
+                         {"env": {"STEP_MS": "1900", "MODE": "guest",
+                                  "GUEST": str(guest.pid), "ONCE": os.path.join(
+                                      rig.dir, "once"),
+                                  "APPS": os.path.join(tools, "apps")}})
+        done = rig.tui("bench", "run", "--yes", "--json", path)
+        check_faster(verdict_of(done), "a guest during a run: faster still")
+        ok(b"begins again" in done.stderr and
+           b"foreign process: pids %d" % guest.pid in done.stderr,
+           "its block began again, by what was seen of the GPU",
+           done.stderr.decode())
+    finally:
+        guest.kill()
+        guest.wait()
+    rig.clean("guest")
+
+
+def stalled(rig):
+    """One process of twelve takes six times its time, and nobody knows why."""
+    stall = {"workload": {"env": {"STEP_MS": "2000", "MODE": "stall",
+                                  "ONCE": os.path.join(rig.dir, "once"),
+                                  "STALL_AT": "4"}},
+             "decision": {"early": "none"}}
+    path = rig.bench("stall", [rig.pod("p1")], {"env": {"STEP_MS": "1000"}},
+                     design={"blocks_per_pod": 6}, **stall)
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = verdict_of(done)
+    ok(found["verdict"] == "NO DIFFERENCE SHOWN" and found["n_blocks"] == 6,
+       "no run is removed for its value: nothing is shown", found["text"])
+    worst = max(found["outliers"], key=lambda o: o["times_median"])
+    ok(found["swollen"] and worst["times_median"] > 5,
+       "but the run that did it is named", found["outliers"])
+    ok(found["n_agree"] >= 5 and
+       abs(2 ** 0.5 - 2 ** (found["hl_d"] / 1.3863)) < 0.2,
+       "with what it moves little", (found["n_agree"], found["hl_d"]))
+    done = rig.tui("bench", "show", "stall")
+    ok(b"1 of its 12 runs stands far out" in done.stdout and
+       worst["run"].encode() in done.stdout and
+       b"To show" in done.stdout, "bench show says all that",
+       done.stdout.decode())
+    rig.clean("stall")
+    shutil.rmtree(os.path.join(rig.dir, "once"))
+    path = rig.bench("median", [rig.pod("p1")], {"env": {"STEP_MS": "1000"}},
+                     design={"blocks_per_pod": 3, "runs_per_block": 3},
+                     **stall)
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = verdict_of(done)
+    ok(found["verdict"] == "FASTER" and found["n_blocks"] == 3 and
+       95 < found["ci_pct"][0] < 100 < found["ci_pct"][1] < 105,
+       "blocks of three runs an arm count by their medians", found["text"])
+    ok(max(o["times_median"] for o in found["outliers"]) > 5,
+       "and still name the run", found["outliers"])
+    runs = json.loads(done.stdout)["runs"]
+    ok(len(runs) == 18 and "1.2_p1_B" in [r["id"] for r in runs],
+       "all 18 runs are there", [r["id"] for r in runs])
+    rig.clean("median")
 
 
 def over_ssh(rig):
@@ -408,7 +531,7 @@ def main():
         return 0
     only = sys.argv[1:]
     for test in (two_pods, misbehaving, killed, aborted, detached, shipped,
-                 refused, gpus, over_ssh):
+                 refused, gpus, always_hot, foreign, stalled, over_ssh):
         if only and test.__name__ not in only:
             continue
         print("# " + test.__name__, flush=True)

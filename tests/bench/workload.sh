@@ -14,6 +14,19 @@ hang)
 	echo "$!" >"$PIDS.$$"
 	sleep 300
 	;;
+guest) # once: somebody else is on the GPU for a while
+	if mkdir "$ONCE" 2>/dev/null; then
+		echo "$GUEST" >"$APPS"
+		sleep 2
+		: >"$APPS"
+	fi
+	;;
+stall) # the STALL_AT-th process takes six times as long
+	mkdir -p "$ONCE"
+	turn=0
+	until mkdir "$ONCE/$turn" 2>/dev/null; do turn=$((turn + 1)); done
+	test "$turn" -ne "$STALL_AT" || STEP_MS=$((STEP_MS * 6))
+	;;
 esac
 awk -v ms="$STEP_MS" -v n="$n" -v noise="${NOISE:-0.002}" -v mode="${MODE:-}" \
 	-v seed="$(od -An -N4 -tu4 /dev/urandom)" 'BEGIN {

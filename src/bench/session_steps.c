@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* The telemetry of a run held against its log; steps.csv; for the session. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "bench/session_priv.h"
+
+#define MAX_STEPS_BYTES (256U * 1024 * 1024)
+#define MAX_TELEMETRY	(16U * 1024 * 1024)
+/* Rows whose times by the log's growth and by its own clock agree less than
+ * this were written late, in heaps: their moments are not known. */
+#define HEAPED_SHARE 0.2
+#define HEAPED_S     3.0
+
+/* Where each row of a log ends, in bytes; caller frees. */
+static double *
+row_ends(const struct run_log *log)
+{
+	double *ends = xmalloc((log->n_rows + 1) * sizeof(*ends)), at = 0.0;
+	FILE *stream = fopen(log->path, "re");
+	uint64_t line = 1;
+	char block[65536];
+	size_t n, row = 0;
+
+	for (size_t i = 0; i < log->n_rows; i++)
+		ends[i] = (double)NAN;
+	while (stream != NULL && row < log->n_rows &&
+	       (n = fread(block, 1, sizeof(block), stream)) > 0)
+		for (size_t i = 0; i < n; i++) {
+			at += 1.0;
+			if (block[i] != '\n')
+				continue;
+			while (row < log->n_rows && log->rows[row].line <= line)
+				ends[row++] = at;
+			line++;
+		}
+	if (stream != NULL)
+		(void)fclose(stream);
+	return ends;
+}
+
+/* Both telemetry files of a run; false when there is neither. */
+static bool
+read_health(struct session *s, const struct session_run *run,
+	    struct health *health)
+{
+	static const char *const names[] = { "host.csv", "gpu.csv" };
+	struct buf text[2];
+	bool any = false;
+
+	for (int i = 0; i < 2; i++) {
+		char file[FOLDER_PATH_SIZE];
+
+		buf_init(&text[i], MAX_TELEMETRY);
+		session_run_file(run, names[i], file, sizeof(file));
+		any |= session_read_text(s, file, &text[i]);
+	}
+	health_init(health, (struct str){ text[0].data, text[0].len },
+		    (struct str){ text[1].data, text[1].len });
+	for (int i = 0; i < 2; i++)
+		buf_release(&text[i]);
+	return any;
+}
+
+/* The index of the first row from step on; n_rows: none. */
+static size_t
+row_from(const struct run_log *log, double step)
+{
+	size_t i = 0;
+
+	while (i < log->n_rows && log->rows[i].step < step)
+		i++;
+	return i;
+}
+
+/*
+ * When the window of a training run was: from no later than its first row to
+ * no earlier than its last.  false: it cannot be told.
+ */
+static bool
+window_times(const struct session *s, const struct run_log *log,
+	     const struct health *health, double *from_s, double *to_s)
+{
+	const struct judge_rule *rule = &s->plan->rule;
+	bool is_auto = rule->window == WINDOW_AUTO;
+	size_t a = is_auto ? 0 : row_from(log, rule->lo);
+	size_t b = is_auto ? log->n_rows : row_from(log, rule->hi), n;
+	double *ends, printed, after;
+
+	if (b >= log->n_rows)
+		b = log->n_rows - 1;
+	if (log->n_rows == 0 || a >= b)
+		return false;
+	ends = row_ends(log);
+	*to_s = health_time_of(health, ends[b], &after);
+	(void)health_time_of(health, ends[a], from_s);
+	free(ends);
+	n = b - a;
+	printed = (log->rows[b].train_ms - log->rows[a].train_ms) / 1000.0;
+	if (isnan(printed) && log->run.train_batch_tokens > 0.0 &&
+	    s->plan->rule.tok_kind == TOK_CUMULATIVE)
+		printed = log->run.train_batch_tokens *
+			  (log->rows[b].step / log->rows[b].tok_s -
+			   log->rows[a].step / log->rows[a].tok_s);
+	return n > 0 && !isnan(*from_s) && !isnan(*to_s) &&
+	       fabs(*to_s - *from_s - printed) <=
+		       HEAPED_S + HEAPED_SHARE * printed;
+}
+
+void
+session_load_health(struct session *s, struct session_run *run)
+{
+	double from_s = (double)NAN, to_s = (double)NAN;
+	struct health health;
+
+	run->has_health = read_health(s, run, &health);
+	if (run->has_log && run->log.kind == RUN_LOG_TRAINING &&
+	    !window_times(s, &run->log, &health, &from_s, &to_s))
+		from_s = to_s = (double)NAN;
+	run->health = health_sum(&health, from_s, to_s);
+	health_release(&health);
+}
+
+static const struct session_run *
+run_of_id(const struct session *s, const char *id)
+{
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (strcmp(s->runs[i].id, id) == 0)
+			return &s->runs[i];
+	return NULL;
+}
+
+static void
+add_cell(struct buf *text, const char *before, double value, int decimals)
+{
+	buf_append_str(text, before);
+	if (!isnan(value))
+		buf_appendf(text, "%.*f", decimals, value);
+}
+
+/* What the GPU did when that row was written; empty where it is unknown. */
+static void
+add_telemetry(struct buf *text, const struct health *health, double end_byte)
+{
+	double after, up = health_time_of(health, end_byte, &after);
+	const struct health_gpu *gpu =
+		isnan(end_byte) || isnan(up) ? NULL : health_gpu_at(health, up);
+
+	add_cell(text, ",", gpu != NULL ? gpu->sm_mhz : (double)NAN, 0);
+	add_cell(text, ",", gpu != NULL ? gpu->power_w : (double)NAN, 1);
+	add_cell(text, ",", gpu != NULL ? gpu->temp_c : (double)NAN, 0);
+	buf_append_str(text, ",");
+	if (gpu != NULL)
+		buf_appendf(text, "0x%lx", gpu->reasons);
+}
+
+/* A row in the columns of older readers, without ours behind them. */
+static void
+add_row(struct buf *text, const struct session *s, const struct judge_run *run,
+	size_t i)
+{
+	const struct step_row *row = &run->log->rows[i];
+	double t = run->times.t_s[i];
+
+	if (!isnan(row->train_loss))
+		buf_appendf(text, "%.10g", row->train_loss);
+	buf_appendf(text, ",%.0f,", row->step);
+	if (!isnan(row->tok_s))
+		buf_appendf(text, "%.10g", row->tok_s);
+	buf_appendf(text, ",%.10g,%.10g,", t / 60.0, t);
+	if (i > 0)
+		buf_appendf(text, "%.10g",
+			    1000.0 * (t - run->times.t_s[i - 1]) /
+				    (row->step - row[-1].step));
+	buf_appendf(text, ",%d",
+		    row->step >= s->judge.lo && row->step <= s->judge.hi);
+}
+
+int
+session_write_steps(struct session *s, const struct judge_run *run,
+		    const char *id, struct err *err)
+{
+	const struct session_run *kept = run_of_id(s, id);
+	char name[FOLDER_PATH_SIZE];
+	struct health health;
+	struct buf text;
+	double *ends;
+	int result;
+
+	if (kept == NULL || run->log == NULL || run->log->n_rows == 0 ||
+	    run->times.n == 0)
+		return 0;
+	(void)read_health(s, kept, &health);
+	ends = row_ends(run->log);
+	buf_init(&text, MAX_STEPS_BYTES);
+	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
+			      "interval_ms,in_window,sm_mhz,power_w,temp_c,"
+			      "reasons\r\n");
+	for (size_t i = 0; i < run->times.n; i++) {
+		add_row(&text, s, run, i);
+		add_telemetry(&text, &health, ends[i]);
+		buf_append_str(&text, "\r\n");
+	}
+	(void)snprintf(name, sizeof(name), "runs/%s/steps.csv", id);
+	result = folder_write(s->setup.path, name,
+			      (struct str){ text.data, text.len }, err);
+	buf_release(&text);
+	free(ends);
+	health_release(&health);
+	return result;
+}

@@ -54,6 +54,8 @@
 	X(ZOOM_IN, "zoom-in", "z +", IN_CHARTS, "zoom in around the cursor")   \
 	X(ZOOM_OUT, "zoom-out", "Z -", IN_CHARTS, "zoom out")                  \
 	X(ZOOM_RESET, "zoom-reset", "0", IN_CHARTS, "show all of x")           \
+	X(HOLD_Y, "hold-y", "H", IN_CHARTS,                                    \
+	  "y by all of x, or by the part that is shown")                       \
 	X(CHARSET, "charset", "C", IN_ALL, "charts: braille, block, ASCII")    \
 	X(SEARCH, "search", "/", IN_TEXT, "search for a pattern")              \
 	X(FILTER, "filter", "&", IN_TEXT,                                      \

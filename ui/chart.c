@@ -12,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "ui/chart_impl.h"
 #include "ui/theme.h"
 
 void
@@ -20,36 +21,10 @@ chart_init(struct chart *chart, struct rect rect)
 	memset(chart, 0, sizeof(*chart));
 	chart->rect = rect;
 	chart->x_lo = chart->x_hi = chart->y_lo = chart->y_hi = NAN;
+	chart->y_floor = chart->y_ceiling = NAN;
+	chart->y_x_lo = chart->y_x_hi = NAN;
 	chart->cursor = NAN;
-	chart->y_format = "%.4g";
-}
-
-/* Dots of a cell in each charset. */
-static const struct {
-	int w, h;
-} dots[] = {
-	[CHART_BRAILLE] = { 2, 4 },
-	[CHART_BLOCK] = { 2, 2 },
-	[CHART_ASCII] = { 1, 1 },
-};
-
-/* The plot: dots of w x h cells, and the style of each cell. */
-struct plot {
-	const struct chart *chart;
-	int cols, rows;	  /* cells */
-	int w, h;	  /* dots */
-	uint8_t *bits;	  /* one a dot */
-	uint16_t *styles; /* one a cell */
-	uint8_t *glyphs;  /* ASCII letter of the series, one a cell */
-	double x_lo, x_hi, y_lo, y_hi;
-};
-
-static double
-y_value(const struct chart *chart, double y)
-{
-	if (!chart->log_y)
-		return y;
-	return y > 0 ? log10(y) : (double)NAN;
+	chart->decimals = 2;
 }
 
 static void
@@ -77,8 +52,57 @@ chart_x_range(const struct chart *chart, double *lo, double *hi)
 		*hi = chart->x_hi;
 	if (!isfinite(*lo))
 		*lo = 0;
-	if (!(*hi > *lo))
-		*hi = *lo + 1;
+	if (!(*hi >= *lo))
+		*hi = *lo;
+	/* One point stands in the middle. */
+	if (*hi - *lo <= 1e-12 * fabs(*lo)) {
+		*lo -= fmax(0.5, fabs(*lo) * 1e-9);
+		*hi += fmax(0.5, fabs(*hi) * 1e-9);
+	}
+}
+
+struct rect
+chart_plot_rect(const struct chart *chart)
+{
+	const struct rect *r = &chart->rect;
+
+	return (struct rect){ r->x + CHART_AXIS_COLUMNS, r->y,
+			      r->w - CHART_AXIS_COLUMNS, r->h - 1 };
+}
+
+/* Widen by a series between two x; where lines leave it too. */
+static void
+widen_by(const struct chart *chart, const struct chart_series *series,
+	 const double x[2], double y[2])
+{
+	for (size_t i = 0; i < series->n; i++) {
+		double own = chart_y_value(chart, series->y[i]), before, part;
+
+		if (series->x[i] >= x[0] && series->x[i] <= x[1])
+			widen(&y[0], &y[1], own);
+		if (i == 0 || series->line == CHART_DOTS)
+			continue;
+		before = chart_y_value(chart, series->y[i - 1]);
+		for (int edge = 0; edge < 2; edge++) {
+			part = (x[edge] - series->x[i - 1]) /
+			       (series->x[i] - series->x[i - 1]);
+			if (part > 0 && part < 1)
+				widen(&y[0], &y[1],
+				      before + (own - before) * part);
+		}
+	}
+}
+
+/* Points that are all the same have air by their size; the numbers at the
+ * axis have no room to tell more than these apart. */
+static double
+air_of(double lo, double hi)
+{
+	double size = fmax(fabs(lo), fabs(hi));
+
+	if (hi - lo > 1e-9 * size)
+		return fmax((hi - lo) * 0.03, size * 1e-4);
+	return size > 0 ? size * 0.01 : 0.5;
 }
 
 /* The range of y over the points whose x is shown, with some air. */
@@ -86,156 +110,36 @@ static void
 find_y_range(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
-	double lo = NAN, hi = NAN, air;
-	double from = plot->x_lo;
+	double x[2] = { plot->x_lo, plot->x_hi }, y[2] = { NAN, NAN }, air;
 
+	if (isfinite(chart->y_x_lo) && isfinite(chart->y_x_hi)) {
+		x[0] = chart->y_x_lo;
+		x[1] = chart->y_x_hi;
+	}
 	/* A loss begins so high that the rest would be a flat line. */
 	if (chart->skip_start)
-		from += (plot->x_hi - plot->x_lo) * 0.04;
-
-	for (size_t s = 0; s < chart->n_series; s++) {
-		const struct chart_series *series = &chart->series[s];
-
-		for (size_t i = 0; i < series->n; i++)
-			if (series->x[i] >= from && series->x[i] <= plot->x_hi)
-				widen(&lo, &hi, y_value(chart, series->y[i]));
+		x[0] += (x[1] - x[0]) * 0.04;
+	for (size_t s = 0; s < chart->n_series; s++)
+		widen_by(chart, &chart->series[s], x, y);
+	if (isnan(y[0])) {
+		y[0] = chart->log_y ? -1 : 0;
+		y[1] = 1;
 	}
-	if (isnan(lo)) {
-		lo = 0;
-		hi = 1;
-	}
-	air = hi > lo ? (hi - lo) * 0.03 : fmax(fabs(hi) * 0.01, 1e-9);
-	plot->y_lo =
-		isfinite(chart->y_lo) ? y_value(chart, chart->y_lo) : lo - air;
-	plot->y_hi =
-		isfinite(chart->y_hi) ? y_value(chart, chart->y_hi) : hi + air;
+	air = air_of(y[0], y[1]);
+	plot->y_lo = isfinite(chart->y_lo) ? chart_y_value(chart, chart->y_lo)
+					   : y[0] - air;
+	plot->y_hi = isfinite(chart->y_hi) ? chart_y_value(chart, chart->y_hi)
+					   : y[1] + air;
 	/* The air around the points is no reason to show less than nothing. */
-	if (lo >= 0 && plot->y_lo < 0 && !isfinite(chart->y_lo))
+	if (y[0] >= 0 && plot->y_lo < 0 && !chart->log_y &&
+	    !isfinite(chart->y_lo))
 		plot->y_lo = 0;
+	if (!chart->log_y && plot->y_lo < chart->y_floor)
+		plot->y_lo = chart->y_floor;
+	if (!chart->log_y && plot->y_hi > chart->y_ceiling)
+		plot->y_hi = chart->y_ceiling;
 	if (!(plot->y_hi > plot->y_lo))
 		plot->y_hi = plot->y_lo + 1;
-}
-
-static void
-set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
-{
-	enum chart_charset set = plot->chart->charset;
-	size_t cell;
-
-	if (x < 0 || x >= plot->w || y < 0 || y >= plot->h)
-		return;
-	if (series->line == CHART_DASHED && x / dots[set].w % 2 == 1)
-		return;
-	plot->bits[(size_t)y * (size_t)plot->w + (size_t)x] = 1;
-	cell = (size_t)(y / dots[set].h) * (size_t)plot->cols +
-	       (size_t)(x / dots[set].w);
-	plot->styles[cell] = (uint16_t)series->style;
-	plot->glyphs[cell] =
-		(uint8_t) "*+ox#%@&"[(series - plot->chart->series) % 8];
-	if (series->line == CHART_DOTS)
-		plot->glyphs[cell] = '.';
-}
-
-static void
-draw_line(struct plot *plot, const int from[2], const int to[2],
-	  const struct chart_series *series)
-{
-	int x = from[0], y = from[1];
-	int dx = abs(to[0] - x), dy = -abs(to[1] - y);
-	int sx = x < to[0] ? 1 : -1, sy = y < to[1] ? 1 : -1;
-	int error = dx + dy;
-
-	for (;;) {
-		int twice = 2 * error;
-
-		set_dot(plot, x, y, series);
-		if (x == to[0] && y == to[1])
-			return;
-		if (twice >= dy) {
-			error += dy;
-			x += sx;
-		}
-		if (twice <= dx) {
-			error += dx;
-			y += sy;
-		}
-	}
-}
-
-/* A value as a dot, kept near the plot so that lines stay short. */
-static int
-to_dot(double part, int size)
-{
-	double at = part * (size - 1);
-
-	return (int)lround(fmin(fmax(at, -(double)size), 2.0 * size));
-}
-
-/* Draw a series; false points part the line. */
-static void
-draw_series(struct plot *plot, const struct chart_series *series)
-{
-	bool joined = false;
-	int last[2] = { 0, 0 };
-
-	for (size_t i = 0; i < series->n; i++) {
-		double y = y_value(plot->chart, series->y[i]);
-		int at[2];
-
-		if (!isfinite(series->x[i]) || !isfinite(y)) {
-			joined = false;
-			continue;
-		}
-		at[0] = to_dot((series->x[i] - plot->x_lo) /
-				       (plot->x_hi - plot->x_lo),
-			       plot->w);
-		at[1] = to_dot((plot->y_hi - y) / (plot->y_hi - plot->y_lo),
-			       plot->h);
-		if (joined && series->line != CHART_DOTS)
-			draw_line(plot, last, at, series);
-		else
-			set_dot(plot, at[0], at[1], series);
-		memcpy(last, at, sizeof(last));
-		joined = true;
-	}
-}
-
-static bool
-dot_at(const struct plot *plot, int x, int y)
-{
-	return plot->bits[(size_t)y * (size_t)plot->w + (size_t)x] != 0;
-}
-
-/* The character for the dots of a cell; 0: none is set. */
-static uint32_t
-cell_char(const struct plot *plot, int col, int row)
-{
-	static const uint8_t braille[4][2] = {
-		{ 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 }
-	};
-	static const uint32_t quarters[16] = { 0,      0x2598, 0x259D, 0x2580,
-					       0x2596, 0x258C, 0x259E, 0x259B,
-					       0x2597, 0x259A, 0x2590, 0x259C,
-					       0x2584, 0x2599, 0x259F, 0x2588 };
-	enum chart_charset set = plot->chart->charset;
-	unsigned int bits = 0;
-
-	for (int y = 0; y < dots[set].h; y++) {
-		for (int x = 0; x < dots[set].w; x++) {
-			if (!dot_at(plot, col * dots[set].w + x,
-				    row * dots[set].h + y))
-				continue;
-			bits |= set == CHART_BRAILLE ? braille[y][x]
-						     : 1U << (y * 2 + x);
-		}
-	}
-	if (bits == 0)
-		return 0;
-	if (set == CHART_BRAILLE)
-		return 0x2800 + bits;
-	if (set == CHART_BLOCK)
-		return quarters[bits];
-	return plot->glyphs[(size_t)row * (size_t)plot->cols + (size_t)col];
 }
 
 static void
@@ -243,7 +147,7 @@ show_plot(const struct plot *plot, struct canvas *canvas, int x0, int y0)
 {
 	for (int row = 0; row < plot->rows; row++) {
 		for (int col = 0; col < plot->cols; col++) {
-			uint32_t cp = cell_char(plot, col, row);
+			uint32_t cp = chart_cell_char(plot, col, row);
 
 			if (cp != 0)
 				canvas_put(canvas, x0 + col, y0 + row,
@@ -256,28 +160,53 @@ show_plot(const struct plot *plot, struct canvas *canvas, int x0, int y0)
 	}
 }
 
-/* Numbers at every fourth row or so, and the line that carries them. */
+/* A number of the axis in its columns, told apart from one `apart` off. */
+static void
+y_text(const struct chart *chart, double y, double apart, char *out,
+       size_t size)
+{
+	int decimals = chart->decimals;
+	const char *sign = chart->sign && y > 0 ? "+" : "";
+
+	if (chart->log_y)
+		apart = 0;
+	for (double d = apart * pow(10, decimals);
+	     d > 0 && d < 0.6 && decimals < 6; d *= 10)
+		decimals++;
+	if (fabs(y) < 0.5 * pow(10, -decimals))
+		y = 0; /* and no -0 */
+	(void)snprintf(out, size, "%s%.*f", sign, decimals, y);
+	if (strlen(out) >= CHART_AXIS_COLUMNS)
+		(void)snprintf(out, size, "%s%.4g", sign, y);
+	if (strlen(out) >= CHART_AXIS_COLUMNS)
+		(void)snprintf(out, size, "%s%.1e", sign, y);
+	if (strlen(out) >= CHART_AXIS_COLUMNS)
+		(void)snprintf(out, size, "%s%.0e", sign, y);
+}
+
+/* The line of the axis, and numbers at about every fourth row. */
 static void
 draw_y_axis(const struct plot *plot, struct canvas *canvas, int x0, int y0)
 {
-	int every = plot->rows > 12 ? 4 : plot->rows > 6 ? 3 : 2;
+	int steps = plot->rows > 12  ? (plot->rows - 1) / 4
+		    : plot->rows > 6 ? (plot->rows - 1) / 3
+				     : (plot->rows - 1) / 2;
+	double range = plot->y_hi - plot->y_lo;
 
-	for (int row = 0; row < plot->rows; row++) {
-		bool named = row % every == 0;
-		double part =
-			plot->rows > 1 ? (double)row / (plot->rows - 1) : 0;
-		double y = plot->y_hi - part * (plot->y_hi - plot->y_lo);
-		char text[32];
-
+	if (steps < 1)
+		steps = 1;
+	for (int row = 0; row < plot->rows; row++)
 		canvas_put(canvas, x0 + CHART_AXIS_COLUMNS - 1, y0 + row,
-			   STYLE_AXIS, named ? 0x2524 : 0x2502);
-		if (!named)
-			continue;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		(void)snprintf(text, sizeof(text), plot->chart->y_format,
-			       plot->chart->log_y ? pow(10, y) : y);
-#pragma GCC diagnostic pop
+			   STYLE_AXIS, 0x2502);
+	for (int i = 0; i <= steps; i++) {
+		int row = (i * (plot->rows - 1) + steps / 2) / steps;
+		double y = plot->y_hi - range * row / (plot->rows - 1);
+		char text[400];
+
+		y_text(plot->chart, plot->chart->log_y ? pow(10, y) : y,
+		       range / steps, text, sizeof(text));
+		canvas_put(canvas, x0 + CHART_AXIS_COLUMNS - 1, y0 + row,
+			   STYLE_AXIS, 0x2524);
 		canvas_right(canvas,
 			     (struct rect){ x0, y0 + row,
 					    CHART_AXIS_COLUMNS - 1, 1 },
@@ -286,37 +215,44 @@ draw_y_axis(const struct plot *plot, struct canvas *canvas, int x0, int y0)
 }
 
 static void
-x_text(const struct chart *chart, double x, char *out, size_t size)
+x_text(const struct chart *chart, double x, double apart, char *out,
+       size_t size)
 {
 	if (chart->x_text != NULL)
-		chart->x_text(x, out, size);
+		chart->x_text(x, apart, out, size);
 	else
 		(void)snprintf(out, size, "%.6g", x);
 }
 
+/* Text at the ticks, as far as it says something new and has room. */
 static void
 draw_x_axis(const struct plot *plot, struct canvas *canvas, int x0, int y)
 {
-	int ticks = plot->cols > 80 ? 4 : plot->cols > 36 ? 3 : 1;
+	int ticks = plot->cols > 80 ? 4 : plot->cols > 36 ? 3 : 1, free = 0;
+	double apart = (plot->x_hi - plot->x_lo) / ticks;
+	char before[400] = "";
 
 	canvas_put(canvas, x0 - 1, y, STYLE_AXIS, 0x2514);
 	for (int col = 0; col < plot->cols; col++)
 		canvas_put(canvas, x0 + col, y, STYLE_AXIS, 0x2500);
 	for (int i = 0; i <= ticks; i++) {
-		double part = (double)i / ticks;
-		char text[32];
+		char text[400];
 		int width, at;
 
-		x_text(plot->chart,
-		       plot->x_lo + part * (plot->x_hi - plot->x_lo), text,
+		x_text(plot->chart, plot->x_lo + i * apart, apart, text,
 		       sizeof(text));
 		width = (int)utf8_width(str_from(text));
-		at = (int)lround(part * (plot->cols - 1)) - width / 2;
+		at = (int)lround((double)i / ticks * (plot->cols - 1)) -
+		     width / 2;
 		if (at + width > plot->cols)
 			at = plot->cols - width;
 		if (at < 0)
 			at = 0;
+		if (at < free || strcmp(text, before) == 0)
+			continue;
 		(void)canvas_text(canvas, x0 + at, y, STYLE_DIM, text);
+		memcpy(before, text, sizeof(before));
+		free = at + width + 1;
 	}
 }
 
@@ -393,24 +329,23 @@ draw_plot(struct plot *plot, struct canvas *canvas, const int origin[2])
 			&(struct chart_mark){ chart->cursor, NULL, STYLE_KEY },
 			origin);
 	for (size_t i = 0; i < chart->n_series; i++)
-		draw_series(plot, &chart->series[i]);
+		chart_draw_series(plot, &chart->series[i]);
 	show_plot(plot, canvas, origin[0], origin[1]);
 }
 
 void
 chart_draw(const struct chart *chart, struct canvas *canvas)
 {
-	struct rect r = chart->rect;
+	struct rect r = chart->rect, inner = chart_plot_rect(chart);
 	struct rect before = canvas_clip(canvas, r);
-	struct plot plot = { .chart = chart };
-	int origin[2] = { r.x + CHART_AXIS_COLUMNS, r.y };
+	struct plot plot = { .chart = chart, .cols = inner.w, .rows = inner.h };
+	int origin[2] = { inner.x, inner.y };
 	size_t cells;
 
-	plot.cols = r.w - CHART_AXIS_COLUMNS;
-	plot.rows = r.h - 1;
 	if (plot.cols >= 4 && plot.rows >= 2) {
-		plot.w = plot.cols * dots[chart->charset].w;
-		plot.h = plot.rows * dots[chart->charset].h;
+		chart_dots(chart->charset, &plot.w, &plot.h);
+		plot.w *= plot.cols;
+		plot.h *= plot.rows;
 		cells = (size_t)plot.cols * (size_t)plot.rows;
 		plot.bits = xcalloc((size_t)plot.w, (size_t)plot.h);
 		plot.styles = xcalloc(cells, sizeof(*plot.styles));

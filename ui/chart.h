@@ -29,6 +29,12 @@ struct chart_mark {
 
 #define CHART_MAX_MARKS 16
 
+/*
+ * An x as text; apart is how far from each other the values are that have to
+ * look different.
+ */
+typedef void (*chart_x_text)(double x, double apart, char *out, size_t size);
+
 struct chart {
 	struct rect rect; /* the axes included */
 	enum chart_charset charset;
@@ -40,10 +46,12 @@ struct chart {
 	double y_lo, y_hi; /* NAN: from the points */
 	bool skip_start;   /* y by the points behind the first 4 % of x */
 	bool log_y;
-	const char *y_format; /* of the numbers at the axis, for a double */
-	/* Text of an x value into out; NULL: as a number. */
-	void (*x_text)(double x, char *out, size_t size);
-	double cursor; /* a vertical line there; NAN: none */
+	double y_floor, y_ceiling; /* no axis goes beyond; NAN: none */
+	double y_x_lo, y_x_hi;	   /* y by these x; NAN: by what is shown */
+	int decimals;		   /* of the numbers at y, if that will do */
+	bool sign;		   /* + before those above 0 */
+	chart_x_text x_text;	   /* NULL: as a number */
+	double cursor;		   /* a vertical line there; NAN: none */
 	bool legend;
 };
 
@@ -54,5 +62,7 @@ void chart_draw(const struct chart *chart, struct canvas *canvas);
 void chart_x_range(const struct chart *chart, double *lo, double *hi);
 /* Columns left of the plot that the y axis takes. */
 #define CHART_AXIS_COLUMNS 8
+/* Where the points are drawn, in cells. */
+struct rect chart_plot_rect(const struct chart *chart);
 
 #endif

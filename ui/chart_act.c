@@ -5,6 +5,35 @@
 #include "ui/plot.h"
 #include "ui/view.h"
 
+#define ZOOM_MAX 256
+
+/* Keep the middle where all of what is shown lies inside. */
+static void
+keep_inside(struct chart_settings *chart)
+{
+	double half = 0.5 / chart->zoom;
+
+	if (chart->center < half)
+		chart->center = half;
+	if (chart->center > 1 - half)
+		chart->center = 1 - half;
+}
+
+void
+ui_chart_zoom_to(struct chart_settings *chart, double a, double b)
+{
+	double span = 1 / chart->zoom;
+	double lo = chart->center - span / 2 + span * (a < b ? a : b);
+	double part = span * (a < b ? b - a : a - b);
+
+	if (part < 1.0 / ZOOM_MAX)
+		part = 1.0 / ZOOM_MAX;
+	chart->zoom = part < 1 ? 1 / part : 1;
+	chart->center = lo + part / 2;
+	chart->cursor = -1;
+	keep_inside(chart);
+}
+
 static void
 zoom(struct chart_settings *chart, double factor)
 {
@@ -13,16 +42,13 @@ zoom(struct chart_settings *chart, double factor)
 	double span;
 
 	chart->zoom *= factor;
-	if (chart->zoom > 256)
-		chart->zoom = 256;
+	if (chart->zoom > ZOOM_MAX)
+		chart->zoom = ZOOM_MAX;
 	if (chart->zoom <= 1)
 		chart->zoom = 1;
 	span = 1 / chart->zoom;
 	chart->center = at - (middle - 0.5) * span;
-	if (chart->center < span / 2)
-		chart->center = span / 2;
-	if (chart->center > 1 - span / 2)
-		chart->center = 1 - span / 2;
+	keep_inside(chart);
 }
 
 /* Move the cursor; at the edges of a zoomed chart the window goes with it. */
@@ -38,12 +64,18 @@ move_cursor(struct chart_settings *chart, double by)
 	chart->cursor += by;
 	if (chart->cursor > 1 || chart->cursor < 0) {
 		chart->center += by * span;
-		if (chart->center < span / 2)
-			chart->center = span / 2;
-		if (chart->center > 1 - span / 2)
-			chart->center = 1 - span / 2;
+		keep_inside(chart);
 		chart->cursor = chart->cursor > 1 ? 1 : 0;
 	}
+}
+
+/* All of x; how it is drawn stays. */
+static void
+reset(struct chart_settings *chart)
+{
+	chart->zoom = 1;
+	chart->center = 0.5;
+	chart->cursor = -1;
 }
 
 unsigned int
@@ -66,14 +98,9 @@ ui_chart_act(struct chart_settings *chart, enum action action)
 	else if (action == ACTION_ZOOM_OUT)
 		zoom(chart, 0.5);
 	else if (action == ACTION_ZOOM_RESET)
-		*chart = (struct chart_settings){ chart->charset,
-						  chart->axis,
-						  chart->metric,
-						  chart->smoothing,
-						  chart->log_y,
-						  1,
-						  0.5,
-						  -1 };
+		reset(chart);
+	else if (action == ACTION_HOLD_Y)
+		chart->hold_y = !chart->hold_y;
 	else if (action == ACTION_LEFT)
 		move_cursor(chart, -0.01);
 	else if (action == ACTION_RIGHT)

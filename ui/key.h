@@ -38,6 +38,7 @@
 	X(PASTE_END, "paste-end")                                              \
 	X(MOUSE_PRESS, "mouse-press")                                          \
 	X(MOUSE_RELEASE, "mouse-release")                                      \
+	X(MOUSE_DRAG, "mouse-drag")                                            \
 	X(WHEEL_UP, "wheel-up")                                                \
 	X(WHEEL_DOWN, "wheel-down")
 

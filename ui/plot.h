@@ -2,6 +2,8 @@
 #ifndef HGYM_UI_PLOT_H
 #define HGYM_UI_PLOT_H
 
+#include <math.h>
+
 #include "model/model.h"
 #include "ui/chart.h"
 #include "ui/view.h"
@@ -13,27 +15,29 @@
  * a training loss in nats says nothing across tokenizers, so it is drawn in
  * bits per byte by the run's own val_bpb / val_loss where it has them.
  *
- *	id	name		unit	format of the axis
+ *	id, name, unit, decimals at the axis, floor and ceiling of the axis
  */
 #define PLOT_LIST(X)                                                           \
-	X(BPB, "BPB", "bits/byte", "%.3f")                                     \
-	X(LOSS, "train loss", "nats", "%.3f")                                  \
-	X(VAL_LOSS, "val loss", "nats", "%.3f")                                \
-	X(MS_STEP, "step time", "ms/step", "%.1f")                             \
-	X(TOK_S, "throughput", "Mtok/s", "%.2f")                               \
-	X(GPU_UTIL, "GPU utilisation", "%", "%.0f")                            \
-	X(GPU_POWER, "GPU power", "W", "%.0f")                                 \
-	X(GPU_TEMP, "GPU temperature", "C", "%.0f")
+	X(BPB, "BPB", "bits/byte", 3, NAN, NAN)                                \
+	X(LOSS, "train loss", "nats", 3, NAN, NAN)                             \
+	X(VAL_LOSS, "val loss", "nats", 3, NAN, NAN)                           \
+	X(MS_STEP, "step time", "ms/step", 1, NAN, NAN)                        \
+	X(TOK_S, "throughput", "Mtok/s", 2, NAN, NAN)                          \
+	X(GPU_UTIL, "GPU utilisation", "%", 0, 0, 100)                         \
+	X(GPU_POWER, "GPU power", "W", 0, 0, NAN)                              \
+	X(GPU_TEMP, "GPU temperature", "°C", 0, NAN, NAN)
 
 enum plot_metric {
-#define X(id, name, unit, format) PLOT_##id,
+#define X(id, ...) PLOT_##id,
 	PLOT_LIST(X)
 #undef X
 		PLOT_COUNT
 };
 
 struct plot_info {
-	const char *name, *unit, *format;
+	const char *name, *unit;
+	int decimals;
+	double floor, ceiling; /* NAN: none */
 };
 
 const struct plot_info *plot_info(enum plot_metric metric);
@@ -43,7 +47,7 @@ extern const double plot_smoothing[];
 #define PLOT_SMOOTHING_COUNT 6
 
 struct plot_points {
-	double *x, *y; /* owned */
+	double *x, *y; /* owned; y may be NaN or infinite */
 	size_t n;
 	const char *what; /* static: what y is, e.g. "train BPB" */
 };
@@ -60,11 +64,20 @@ void plot_points_release(struct plot_points *points);
 void plot_points_smooth(struct plot_points *points, double weight);
 
 const char *plot_axis_name(enum chart_axis axis);
-/* An x of that axis as text with its unit. */
-void plot_x_text(enum chart_axis axis, double x, char *out, size_t size);
-
+/*
+ * An x of that axis as text with its unit, as precise as values need that
+ * lie `apart` from each other.
+ */
+void plot_x_text(enum chart_axis axis, double x, double apart, char *out,
+		 size_t size);
 /* The same as a function for a chart. */
-void (*plot_x_text_of(enum chart_axis axis))(double x, char *out, size_t size);
+chart_x_text plot_x_text_of(enum chart_axis axis);
+/* What is drawn for a run in place of the metric, where it has no such. */
+enum plot_metric plot_metric_of(const struct model_run *mr,
+				enum plot_metric metric);
+/* Which x of the chart's series are shown, and the cursor. */
+void plot_window(struct chart *chart, const struct ui_shared *shared,
+		 enum chart_axis axis);
 
 /* One chart of some runs. */
 struct plot_request {

@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "base/xalloc.h"
+#include "ui/key_mouse.h"
 #include "ui/theme.h"
 
 #define CODE_SYNC_NO   (KEY_MAX + 1)
@@ -24,6 +25,8 @@
 #define CODE_PASTE_ON  (KEY_MAX + 3)
 #define CODE_PASTE_OFF (KEY_MAX + 4)
 #define CODE_FOCUS     (KEY_MAX + 5)
+#define CODE_MOUSE     (KEY_MAX + 6)
+#define CODE_MOUSE_OLD (KEY_MAX + 7)
 
 #define SYNC_BEGIN "\033[?2026h"
 #define SYNC_END   "\033[?2026l"
@@ -37,6 +40,7 @@ struct term {
 	bool all_stale;
 	bool has_sync;
 	bool gone;
+	struct key_mouse mouse;
 	int colors; /* 256, 16, 8 or 0 */
 	attr_t attributes[STYLE_COUNT];
 	short pairs[STYLE_COUNT];
@@ -144,6 +148,8 @@ define_keys(void)
 		{ "\033[?2026;4$y", CODE_SYNC_NO },
 		{ "\033[200~", CODE_PASTE_ON },
 		{ "\033[201~", CODE_PASTE_OFF },
+		{ "\033[<", CODE_MOUSE },
+		{ "\033[M", CODE_MOUSE_OLD },
 		{ "\033[I", CODE_FOCUS },
 		{ "\033[O", CODE_FOCUS },
 		{ "\033[1~", KEY_HOME },
@@ -191,9 +197,8 @@ enter_modes(struct term *term)
 static void
 leave_modes(void)
 {
-	(void)mousemask(0, NULL);
 	if (may_ask())
-		(void)fputs(PASTE_OFF, stdout);
+		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, stdout);
 	(void)fflush(stdout);
 }
 
@@ -482,28 +487,6 @@ function_key(int curses)
 	return 0;
 }
 
-/* The mouse event that waits; code 0 when it is nothing to us. */
-static struct key
-mouse_key(void)
-{
-	struct key key = { 0 };
-	MEVENT event;
-
-	if (getmouse(&event) != OK)
-		return key;
-	key.x = event.x;
-	key.y = event.y;
-	if (event.bstate & BUTTON4_PRESSED)
-		key.code = KEYCODE_WHEEL_UP;
-	else if (event.bstate & BUTTON5_PRESSED)
-		key.code = KEYCODE_WHEEL_DOWN;
-	else if (event.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
-		key.code = KEYCODE_MOUSE_PRESS;
-	else if (event.bstate & BUTTON1_RELEASED)
-		key.code = KEYCODE_MOUSE_RELEASE;
-	return key;
-}
-
 bool
 term_read(struct term *term, struct key *key)
 {
@@ -520,11 +503,13 @@ term_read(struct term *term, struct key *key)
 				ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0;
 			return false;
 		}
-		if (kind != KEY_CODE_YES)
+		if (kind != KEY_CODE_YES && key_mouse_is_open(&term->mouse))
+			(void)key_mouse_feed(&term->mouse, (uint32_t)code, key);
+		else if (kind != KEY_CODE_YES)
 			key->code = code == 127 ? KEYCODE_BACKSPACE
 						: (uint32_t)code;
-		else if (code == KEY_MOUSE)
-			*key = mouse_key();
+		else if (code == CODE_MOUSE || code == CODE_MOUSE_OLD)
+			key_mouse_begin(&term->mouse, code == CODE_MOUSE);
 		else if (code == CODE_SYNC_YES)
 			term->has_sync = term->options.sync;
 		else
@@ -546,12 +531,10 @@ void
 term_mouse(struct term *term, bool on)
 {
 	term->options.mouse = on;
-	(void)mouseinterval(0);
-	(void)mousemask(on ? BUTTON1_PRESSED | BUTTON1_RELEASED |
-					BUTTON1_CLICKED | BUTTON4_PRESSED |
-					BUTTON5_PRESSED
-			   : 0,
-			NULL);
+	if (may_ask())
+		(void)fputs(on ? KEY_MOUSE_MODES_ON : KEY_MOUSE_MODES_OFF,
+			    stdout);
+	(void)fflush(stdout);
 }
 
 void

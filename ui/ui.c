@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "ui/mouse.h"
 #include "ui/overlay.h"
 #include "ui/ui_impl.h"
 
@@ -234,9 +235,8 @@ command_release(struct command *command)
 	memset(command, 0, sizeof(*command));
 }
 
-/* Show a view; q leaves the program there, Esc goes to the fleet. */
-static void
-go_to(struct ui *ui, size_t view)
+void
+ui_go_to(struct ui *ui, size_t view)
 {
 	ui->view = view;
 	ui->n_before = 0;
@@ -309,7 +309,7 @@ frame_act(struct ui *ui, enum action action)
 
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
 		if (ui_views[i]->open == action) {
-			go_to(ui, i);
+			ui_go_to(ui, i);
 			return UI_HANDLED;
 		}
 	}
@@ -320,9 +320,9 @@ frame_act(struct ui *ui, enum action action)
 		}
 	}
 	if (action == ACTION_NEXT_VIEW)
-		go_to(ui, (ui->view + 1) % UI_VIEW_COUNT);
+		ui_go_to(ui, (ui->view + 1) % UI_VIEW_COUNT);
 	else if (action == ACTION_PREV_VIEW)
-		go_to(ui, (ui->view + UI_VIEW_COUNT - 1) % UI_VIEW_COUNT);
+		ui_go_to(ui, (ui->view + UI_VIEW_COUNT - 1) % UI_VIEW_COUNT);
 	else if (action == ACTION_BACK || action == ACTION_QUIT)
 		go_back(ui, action == ACTION_QUIT);
 	else
@@ -410,45 +410,12 @@ ui_action(struct ui *ui, enum action action)
 	shared_act(ui, action);
 }
 
-static size_t
-tab_at(const struct ui *ui, int x, int y)
-{
-	if (y != 0)
-		return UI_VIEW_COUNT;
-	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
-		if (x >= ui->tabs[i][0] && x < ui->tabs[i][1])
-			return i;
-	return UI_VIEW_COUNT;
-}
-
-static void
-mouse_key(struct ui *ui, const struct key *key)
-{
-	const struct view_ops *view = ui_views[ui->view];
-	size_t tab;
-
-	if (key->code == KEYCODE_WHEEL_UP || key->code == KEYCODE_WHEEL_DOWN) {
-		for (int i = 0; i < 3; i++)
-			ui_action(ui, key->code == KEYCODE_WHEEL_UP
-					      ? ACTION_UP
-					      : ACTION_DOWN);
-		return;
-	}
-	if (key->code != KEYCODE_MOUSE_PRESS)
-		return;
-	tab = tab_at(ui, key->x, key->y);
-	if (tab < UI_VIEW_COUNT)
-		go_to(ui, tab);
-	else if (view->click != NULL)
-		(void)view->click(ui->states[ui->view], &ui->shared, key->x,
-				  key->y);
-}
-
 void
 ui_key(struct ui *ui, const struct key *key)
 {
 	ui->stale = ui->asked = true;
 	if (ui->overlay != OVERLAY_NONE) {
+		ui->drag.kind = DRAG_NONE;
 		overlay_key(ui, key);
 		return;
 	}
@@ -475,6 +442,7 @@ ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	*cursor_x = *cursor_y = -1;
 	overlay_next_question(ui);
 	canvas_clear(canvas);
+	ui->shared.n_areas = 0;
 	ui->stale = ui->asked = false;
 	ui->drawn_at_ms = ui->shared.now_mono_ms;
 	select_first(&ui->shared);
@@ -485,6 +453,7 @@ ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	frame_draw_state(ui, canvas, frame_draw_tabs(ui, canvas));
 	view->draw(ui->states[ui->view], &ui->shared, canvas, body);
 	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
+	mouse_draw(ui, canvas);
 	frame_draw_status(ui, canvas, canvas->height - 2);
 	frame_draw_hints(ui, canvas, canvas->height - 1);
 	overlay_draw(ui, canvas, cursor_x, cursor_y);

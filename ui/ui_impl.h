@@ -20,6 +20,20 @@ enum ui_overlay {
 	OVERLAY_QUESTION
 };
 
+/* What the button that is held down does. */
+enum ui_drag_kind {
+	DRAG_NONE,
+	DRAG_CHART, /* takes a part of x */
+	DRAG_LIST   /* takes the selection along */
+};
+
+struct ui_drag {
+	enum ui_drag_kind kind;
+	struct rect area; /* of the chart */
+	int from, to;	  /* columns of the chart */
+	int y;		  /* where it was last */
+};
+
 struct ui_question {
 	size_t pod;
 	char *text; /* owned */
@@ -34,6 +48,7 @@ struct ui {
 	size_t view;
 	size_t before[UI_BACK_MAX], n_before;
 	enum ui_overlay overlay;
+	struct ui_drag drag;
 	struct pick pick;
 	struct prompt search, filter, answer;
 	struct table events;
@@ -58,6 +73,8 @@ void frame_draw_hints(const struct ui *ui, struct canvas *canvas, int y);
 void frame_draw_tiny(struct ui *ui, struct canvas *canvas);
 
 const struct view_ops *ui_view(const struct ui *ui);
+/* Show a view; q leaves the program there, Esc goes to the fleet. */
+void ui_go_to(struct ui *ui, size_t view);
 /* Execute and release. */
 void ui_execute(struct ui *ui, struct command *command);
 

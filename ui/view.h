@@ -33,9 +33,12 @@ struct chart_settings {
 	double zoom;   /* 1: all of x, 2: half of it .. */
 	double center; /* 0..1, middle of what is shown */
 	double cursor; /* 0..1 of what is shown; < 0: none */
+	bool hold_y;   /* y by all of x, also when a part is shown */
 };
 
 #define UI_MAX_MARKS 8
+
+#define UI_MAX_AREAS 16
 
 /* Published scores to compare with, as the configuration gives them. */
 struct ui_baseline {
@@ -64,6 +67,8 @@ struct ui_shared {
 	bool can_bench; /* the application can start benches */
 	int64_t now_wall_ms, now_mono_ms;
 	enum action go; /* a view asks for another; the frame clears it */
+	struct rect areas[UI_MAX_AREAS]; /* of charts, as drawn last */
+	size_t n_areas;
 	char said[240]; /* status line, sanitised by the canvas */
 	int64_t said_at_ms;
 };
@@ -105,6 +110,10 @@ void ui_say(struct ui_shared *shared, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool ui_is_marked(const struct ui_shared *shared, const struct model_run *mr);
 void ui_toggle_mark(struct ui_shared *shared, const struct model_run *mr);
+/* Where a chart is drawn, for the mouse. */
+void ui_area_add(struct ui_shared *shared, const struct chart *chart);
+/* Show the part from a to b (0..1) of what is shown. */
+void ui_chart_zoom_to(struct chart_settings *chart, double a, double b);
 /* Actions on the chart settings; UI_IGNORED when it is none. */
 unsigned int ui_chart_act(struct chart_settings *chart, enum action action);
 

@@ -84,7 +84,7 @@ gap_now(const struct ui_shared *shared, const struct model_run *mr)
 		double there = y_between(&base, own.x[i]);
 		double delta = own.y[i] - there - mean;
 
-		if (!run_has(there))
+		if (!isfinite(delta))
 			continue;
 		n++;
 		mean += delta / (double)n;
@@ -217,7 +217,11 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	struct plot_points base, points[UI_MAX_MARKS + 2];
 	struct chart_series series[UI_MAX_MARKS + 3];
 	double zero_x[2] = { -1e18, 1e18 }, zero_y[2] = { 0, 0 };
+	enum chart_axis axis = request->metric >= PLOT_GPU_UTIL
+				       ? AXIS_WALL
+				       : shared->chart.axis;
 	struct chart chart;
+	char title[80];
 	size_t n = 0;
 
 	smooth_points(&base, shared, base_run(shared));
@@ -238,11 +242,16 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	chart.charset = shared->chart.charset;
 	chart.series = series;
 	chart.n_series = n;
-	chart.y_format = "%+.4f";
-	canvas_box(canvas, r, "Gap to the reference · − is better");
+	chart.decimals = 4;
+	chart.sign = true;
+	(void)snprintf(title, sizeof(title),
+		       "Gap to the reference (%s) · − is better",
+		       plot_info(request->metric)->unit);
+	canvas_box(canvas, r, title);
 	if (n > 0) {
-		chart.x_text = plot_x_text_of(shared->chart.axis);
-		chart_x_range(&chart, &chart.x_lo, &chart.x_hi);
+		chart.x_text = plot_x_text_of(axis);
+		plot_window(&chart, shared, axis);
+		ui_area_add(shared, &chart);
 		zero_x[0] = chart.x_lo;
 		zero_x[1] = chart.x_hi;
 		series[n] = (struct chart_series){

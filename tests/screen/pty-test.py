@@ -162,6 +162,92 @@ def test_colours():
     p.close()
 
 
+def mouse(p, *events):
+    """What the hand does, and where: (what, x, y) from 0."""
+    codes = {"press": (0, "M"), "move": (32, "M"), "release": (0, "m"),
+             "over": (35, "M"),
+             "up": (64, "M"), "down": (65, "M")}
+    p.send("".join("\x1b[<%d;%d;%d%s" % (codes[what][0], x + 1, y + 1,
+                                         codes[what][1])
+                   for what, x, y in events))
+
+
+def reversed_at(p, x, y):
+    return p.screen.cells[y][x][1][2]
+
+
+def test_mouse():
+    p = start(("demo", "--speed", "0.001"), width=120, height=40)
+    p.wait_for("h100-a")
+    p.settle()
+    ok({b"1000", b"1002", b"1006"} <= p.screen.modes,
+       "the terminal tells of buttons and of their motion", p.screen.modes)
+    mouse(p, ("press", 17, 0), ("release", 17, 0))
+    ok(p.wait_for("RECIPE"), "a click on a tab goes there", p.screen.text())
+    p.send("1")
+    p.wait_for("ms/step")
+    p.settle()
+    mouse(p, ("press", 20, 4), ("release", 20, 4))
+    p.settle()
+    ok(reversed_at(p, 20, 4), "a click selects a row")
+    mouse(p, ("press", 20, 4), *[("move", 20, y) for y in range(5, 9)])
+    p.settle()
+    ok(reversed_at(p, 20, 8) and not reversed_at(p, 20, 4),
+       "a drag takes the selection along")
+    mouse(p, ("release", 20, 8), ("over", 20, 10))
+    p.settle()
+    ok(reversed_at(p, 20, 8), "until the button is up")
+    p.send("g")
+    p.settle()
+    mouse(p, ("down", 20, 8))
+    p.settle()
+    ok(reversed_at(p, 20, 6), "the wheel moves in a list", p.screen.text())
+    p.send("2")
+    p.wait_for("over train time")
+    p.settle()
+    before = p.screen.text()
+    mouse(p, ("press", 20, 10), ("move", 25, 10), ("move", 32, 11))
+    p.settle()
+    ok(reversed_at(p, 26, 9) and not reversed_at(p, 40, 9),
+       "a drag in a chart shows what it takes", p.screen.text())
+    mouse(p, ("release", 32, 11))
+    ok(p.wait_for("4.08x"), "and at its end that is shown",
+       p.screen.text())
+    p.settle()
+    y_axis = [line[1:8] for line in p.screen.text().split("\n")[7:17]]
+    ok(y_axis != [line[1:8] for line in before.split("\n")[7:17]],
+       "y is by what is shown", p.screen.text())
+    p.send("H")
+    ok(p.wait_for("y held"), "H holds y", p.screen.text())
+    p.settle()
+    ok([line[1:8] for line in p.screen.text().split("\n")[7:17]] ==
+       [line[1:8] for line in before.split("\n")[7:17]],
+       "by all of x", p.screen.text() + before)
+    p.send("H0")
+    p.settle()
+    mouse(p, ("up", 30, 10))
+    ok(p.wait_for("2x"), "the wheel zooms a chart", p.screen.text())
+    mouse(p, ("down", 30, 10))
+    p.settle()
+    ok("2x" not in p.screen.text().split("\n")[6], "and back again")
+    mouse(p, ("press", 30, 10), ("move", 31, 10), ("release", 31, 10))
+    p.settle()
+    ok(re.search(r"· \d+s: \d\.\d+ bits/byte", p.screen.text()),
+       "a click in it asks for the value there", p.screen.text())
+    p.send("\x1b[20~")
+    ok(p.wait_for("the mouse is off") and
+       not {b"1000", b"1002", b"1003", b"1006"} & p.screen.modes,
+       "F9 gives the mouse back to the terminal", p.screen.modes)
+    p.send("\x1b[20~")
+    ok(p.wait_for("the mouse is on") and b"1002" in p.screen.modes,
+       "F9 again takes it", p.screen.modes)
+    ok(not p.screen.stray, "no stray byte", p.screen.stray)
+    p.send("Q")
+    ok(p.end() == 0 and not {b"1000", b"1002", b"1006", b"2004"} &
+       p.screen.modes, "no mode is left on", p.screen.modes)
+    p.close()
+
+
 HOSTILE = (
     b"step:1/100 train_loss:5.0 train_time:100ms step_avg:100.00ms\n"
     b"\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\x1b[31mred\x1b[0m\n"
@@ -376,7 +462,8 @@ def main():
     global home
     with tempfile.TemporaryDirectory() as folder:
         home = folder
-        for test in (test_walk, test_same_as_text, test_colours, test_hostile,
+        for test in (test_walk, test_mouse, test_same_as_text, test_colours,
+                     test_hostile,
                      test_resize, test_signals, test_suspend, test_bench,
                      test_crash,
                      test_random, test_random_script, test_no_terminal):

@@ -55,6 +55,7 @@ class Screen:
         self.stray, self.osc, self.sgr = [], [], set()
         self.alternate = self.cursor = self.paste = self.sync = False
         self.ever_cleared = 0
+        self.modes = set()
         self.look = PLAIN
         self.resize(width, height)
 
@@ -100,6 +101,7 @@ class Screen:
         if params.startswith(b"?"):
             on = final == b"h"
             for mode in params[1:].split(b";"):
+                (self.modes.add if on else self.modes.discard)(mode)
                 if mode == b"1049":
                     self.alternate = on
                 elif mode == b"25":

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Charts of points that are few, equal, huge, negative or no numbers; and
+ * the mouse's sequences. */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/tap.h"
+#include "ui/chart.h"
+#include "ui/key_mouse.h"
+#include "ui/theme.h"
+#include "ui/view.h"
+
+#define WIDTH  40
+#define HEIGHT 9
+
+static struct buf text;
+
+/* Draw one series into `text`; change what is special in `chart` before. */
+static void
+draw(struct chart *chart, const double *x, const double *y, size_t n)
+{
+	const struct chart_series series = { x,		  y,
+					     n,		  STYLE_SERIES_1,
+					     CHART_SOLID, NULL };
+	struct canvas canvas;
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, WIDTH, HEIGHT);
+	chart->rect = (struct rect){ 0, 0, WIDTH, HEIGHT };
+	chart->series = &series;
+	chart->n_series = 1;
+	chart_draw(chart, &canvas);
+	buf_clear(&text);
+	canvas_dump(&canvas, false, &text);
+	canvas_release(&canvas);
+}
+
+/* The number at the upper (or lower) end of the y axis. */
+static double
+label(bool upper)
+{
+	const char *line = text.data;
+	double value = NAN;
+
+	for (int y = 0; y < HEIGHT - 1; y++) {
+		char *end;
+		double got = strtod(line, &end);
+
+		if (end != line && end - line < CHART_AXIS_COLUMNS) {
+			value = got;
+			if (upper)
+				return value;
+		}
+		line = strchr(line, '\n') + 1;
+	}
+	return value;
+}
+
+/* Cells with dots. */
+static int
+count_cells(void)
+{
+	int n = 0;
+
+	for (const char *p = text.data; *p != '\0'; p++)
+		n += (unsigned char)p[0] == 0xE2 &&
+		     ((unsigned char)p[1] & 0xFC) == 0xA0;
+	return n;
+}
+
+static void
+test_few(void)
+{
+	const double x[] = { 5, 6, 7 }, y[] = { 2.5, 2.5, 2.5 };
+	struct chart chart;
+
+	chart_init(&chart, (struct rect){ 0 });
+	draw(&chart, x, y, 0);
+	ok(count_cells() == 0, "no point is no dot");
+	draw(&chart, x, y, 1);
+	ok(count_cells() >= 1, "one point can be seen");
+	ok(label(false) < 2.5 && label(true) > 2.5, "between its numbers");
+	draw(&chart, x, y, 3);
+	ok(count_cells() >= 25, "equal points are a line");
+	ok(label(false) > 2.4 && label(true) < 2.6 &&
+		   label(false) < label(true),
+	   "whose axis is near to them: %g to %g", label(false), label(true));
+}
+
+static void
+test_noise(void)
+{
+	const double x[] = { 0, 1, 2 }, zero[] = { 0, 0, 0 };
+	double y[] = { 100, 100 + 1e-12, 100 };
+	struct chart chart;
+
+	chart_init(&chart, (struct rect){ 0 });
+	draw(&chart, x, y, 3);
+	ok(label(true) - label(false) > 1,
+	   "what only rounding tells apart is equal");
+	draw(&chart, x, zero, 3);
+	ok(label(false) == 0 && label(true) >= 0.5, "zeros have an axis");
+	y[1] = 100.0004;
+	draw(&chart, x, y, 3);
+	ok(label(true) > label(false), "small differences have decimals");
+}
+
+static void
+test_gaps(void)
+{
+	const double x[] = { 0, 1, 2, 3, 4, 5, 6 };
+	double y[] = { 1, 1, NAN, NAN, NAN, 1, 1 };
+	struct chart chart;
+	int whole, parted;
+
+	chart_init(&chart, (struct rect){ 0 });
+	draw(&chart, x, y, 7);
+	parted = count_cells();
+	y[2] = y[3] = y[4] = 1;
+	draw(&chart, x, y, 7);
+	whole = count_cells();
+	ok(parted < whole * 2 / 3 && parted > whole / 4,
+	   "NaN parts the line: %d cells, not %d", parted, whole);
+	y[3] = (double)INFINITY;
+	y[4] = -(double)INFINITY;
+	draw(&chart, x, y, 7);
+	ok(count_cells() > 0 && label(true) < 2, "so do infinities");
+	y[0] = y[2] = y[4] = NAN;
+	draw(&chart, x, y, 5);
+	ok(count_cells() >= 1, "a point alone can be seen");
+}
+
+static void
+test_sizes(void)
+{
+	const double x[] = { 0, 1, 2 };
+	const double minus[] = { -3, -2, -1 }, huge[] = { 1e12, 2e12, 3e15 };
+	const double ends[] = { -1.7e308, 0, 1.7e308 };
+	const double far_x[] = { 1.7e18, 1.7e18 }, one[] = { 1, 1 };
+	struct chart chart;
+
+	chart_init(&chart, (struct rect){ 0 });
+	draw(&chart, x, minus, 3);
+	ok(label(false) <= -3 && label(true) < 0, "below 0: %g to %g",
+	   label(false), label(true));
+	draw(&chart, x, huge, 3);
+	ok(label(true) > 2.9e15 && label(true) < 3.2e15 &&
+		   strstr(text.data, "…") == NULL,
+	   "huge numbers fit the axis: %g", label(true));
+	draw(&chart, x, ends, 3);
+	ok(count_cells() >= 1, "the largest there are break nothing");
+	draw(&chart, far_x, one, 2);
+	ok(count_cells() >= 1, "nor does an x that 1 more does not change");
+	chart.log_y = true;
+	draw(&chart, x, minus, 3);
+	ok(count_cells() == 0, "a logarithm of what is below 0 is no dot");
+}
+
+static void
+test_percent(void)
+{
+	const double x[] = { 0, 1, 2, 3 }, y[] = { 0, 100, 98, 100 };
+	struct chart chart;
+
+	chart_init(&chart, (struct rect){ 0 });
+	chart.y_floor = 0;
+	chart.y_ceiling = 100;
+	chart.decimals = 0;
+	draw(&chart, x, y, 4);
+	ok(label(true) == 100 && label(false) == 0,
+	   "per cent end at 0 and 100");
+}
+
+static void
+test_zoom(void)
+{
+	const double x[] = { 0, 10, 20, 1000 }, y[] = { 9, 2, 1, 500 };
+	struct chart chart;
+
+	chart_init(&chart, (struct rect){ 0 });
+	chart.x_lo = 10;
+	chart.x_hi = 20;
+	draw(&chart, x, y, 4);
+	ok(label(true) < 2.2 && label(false) > 0.8,
+	   "y is by the part that is shown: %g to %g", label(false),
+	   label(true));
+	chart.y_x_lo = 0;
+	chart.y_x_hi = 1000;
+	draw(&chart, x, y, 4);
+	ok(label(true) > 500, "or by all, where it is held");
+	chart.y_x_lo = chart.y_x_hi = NAN;
+	chart.x_lo = 500;
+	chart.x_hi = 510;
+	draw(&chart, x, y, 4);
+	ok(count_cells() >= 25 && label(true) < 260 && label(true) > 250,
+	   "between two points goes their line: %g", label(true));
+}
+
+/* A sequence behind its first bytes, cut at every place: one event of it. */
+static struct key
+read_mouse(const char *bytes, bool sgr)
+{
+	struct key_mouse mouse;
+	struct key key = { 0 };
+
+	key_mouse_begin(&mouse, sgr);
+	for (; *bytes != '\0' && key_mouse_is_open(&mouse); bytes++)
+		if (key_mouse_feed(&mouse, (unsigned char)*bytes, &key))
+			return key;
+	return key;
+}
+
+static void
+test_mouse(void)
+{
+	static const struct {
+		const char *bytes;
+		bool sgr;
+		uint32_t code;
+		int x, y;
+	} cases[] = {
+		{ "0;1;1M", true, KEYCODE_MOUSE_PRESS, 0, 0 },
+		{ "0;201;61m", true, KEYCODE_MOUSE_RELEASE, 200, 60 },
+		{ "32;3;4M", true, KEYCODE_MOUSE_DRAG, 2, 3 },
+		{ "64;3;4M", true, KEYCODE_WHEEL_UP, 2, 3 },
+		{ "65;3;4M", true, KEYCODE_WHEEL_DOWN, 2, 3 },
+		{ "4;3;4M", true, KEYCODE_MOUSE_PRESS, 2, 3 }, /* shift */
+		{ "2;3;4M", true, 0, 0, 0 },
+		{ "35;3;4M", true, 0, 0, 0 },
+		{ "0;0;4M", true, 0, 0, 0 },
+		{ "0;99999999999999999999;4M", true, 0, 0, 0 },
+		{ "0;1M", true, 0, 0, 0 },
+		{ "0;1;2;3M", true, 0, 0, 0 },
+		{ "x", true, 0, 0, 0 },
+		{ " !!", false, KEYCODE_MOUSE_PRESS, 0, 0 },
+		{ "#$%", false, KEYCODE_MOUSE_RELEASE, 3, 4 },
+		{ "`$%", false, KEYCODE_WHEEL_UP, 3, 4 },
+		{ "\001\001\001", false, 0, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct key key = read_mouse(cases[i].bytes, cases[i].sgr);
+
+		ok(key.code == cases[i].code &&
+			   (key.code == 0 ||
+			    (key.x == cases[i].x && key.y == cases[i].y)),
+		   "mouse: case %zu", i);
+	}
+}
+
+static void
+test_zoom_to(void)
+{
+	struct chart_settings chart = { .zoom = 1, .center = 0.5 };
+
+	ui_chart_zoom_to(&chart, 0.25, 0.5);
+	ok(fabs(chart.zoom - 4) < 1e-9 && fabs(chart.center - 0.375) < 1e-9,
+	   "a part of all");
+	ui_chart_zoom_to(&chart, 1, 0.5);
+	ok(fabs(chart.zoom - 8) < 1e-9 && fabs(chart.center - 0.4375) < 1e-9,
+	   "from right to left, of a part");
+	for (int i = 0; i < 20; i++)
+		ui_chart_zoom_to(&chart, 0.99, 1);
+	ok(chart.zoom <= 256 && chart.center < 1, "no further than 256 times");
+}
+
+int
+main(void)
+{
+	buf_init(&text, 65536);
+	test_few();
+	test_noise();
+	test_gaps();
+	test_sizes();
+	test_percent();
+	test_zoom();
+	test_mouse();
+	test_zoom_to();
+	buf_release(&text);
+	return tap_done();
+}

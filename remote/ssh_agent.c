@@ -83,6 +83,7 @@ receive(struct ssh_agent *agent, size_t len, int64_t deadline_ms)
 				return false;
 			continue;
 		}
+		agent->has_answered = true;
 		if (n <= 0)
 			return false;
 		buf_append(&agent->answer, data, (size_t)n);
@@ -159,8 +160,12 @@ ssh_agent_open(struct ssh_agent *agent, const char *path,
 		return false;
 	memcpy(addr.sun_path, path, strlen(path));
 	if (connect(agent->fd, (const struct sockaddr *)&addr, sizeof(addr)) !=
-	    0)
+	    0) {
+		/* One that hangs has a queue that fills. */
+		agent->is_connected = errno == EAGAIN;
 		return false;
+	}
+	agent->is_connected = true;
 	return list_keys(agent);
 }
 

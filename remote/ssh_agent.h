@@ -3,6 +3,7 @@
 #define HGYM_REMOTE_SSH_AGENT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -18,6 +19,8 @@
 struct ssh_agent {
 	int fd;
 	const atomic_bool *cancel; /* borrowed */
+	bool is_connected;	   /* someone listens there */
+	bool has_answered;	   /* with something, or by hanging up */
 	struct buf answer;
 	struct str keys[SSH_AGENT_MAX_KEYS]; /* public blobs, owned */
 	size_t n_keys;

@@ -15,6 +15,7 @@
 
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "remote/ssh_agent.h"
 
 struct teller {
 	doctor_say_fn say;
@@ -170,18 +171,39 @@ doctor_check_keys(const struct conf *conf, bool has_rsa_sha2, doctor_say_fn say,
 	free(usual);
 }
 
+/* Ask the agent for its keys; it may hang, but not us for long. */
+static void
+ask_agent(const struct teller *t, const char *path)
+{
+	const atomic_bool never = false;
+	struct ssh_agent agent;
+
+	if (ssh_agent_open(&agent, path, &never))
+		tell(t, DOCTOR_OK, NULL, "agent at %s holds %zu %s", path,
+		     agent.n_keys, agent.n_keys == 1 ? "key" : "keys");
+	else if (agent.has_answered)
+		tell(t, DOCTOR_WARN, "start it again, or unset SSH_AUTH_SOCK",
+		     "what listens at %s (SSH_AUTH_SOCK) is no SSH agent",
+		     path);
+	else if (agent.is_connected)
+		tell(t, DOCTOR_WARN,
+		     "does it wait for you? else start it again, or unset "
+		     "SSH_AUTH_SOCK",
+		     "the agent at %s does not answer", path);
+	else
+		tell(t, DOCTOR_WARN, "start it again, or unset SSH_AUTH_SOCK",
+		     "SSH_AUTH_SOCK names %s, where no agent listens", path);
+	ssh_agent_close(&agent);
+}
+
 void
 doctor_check_agent(doctor_say_fn say, void *user)
 {
 	const struct teller t = { say, user };
 	const char *path = getenv("SSH_AUTH_SOCK");
-	struct stat st;
 
 	if (path == NULL || path[0] == '\0')
 		tell(&t, DOCTOR_OK, NULL, "no agent: SSH_AUTH_SOCK is not set");
-	else if (stat(path, &st) != 0 || !S_ISSOCK(st.st_mode))
-		tell(&t, DOCTOR_WARN, "start it again, or unset SSH_AUTH_SOCK",
-		     "SSH_AUTH_SOCK names %s, where no agent listens", path);
 	else
-		tell(&t, DOCTOR_OK, NULL, "agent at %s", path);
+		ask_agent(&t, path);
 }

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What `doctor` says of the SSH agent: how many keys it holds, or why it is
+of no use; an agent that hangs does not hang the doctor."""
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+TUI = os.environ["HGYM_TUI"]
+count = 0
+
+
+def ok(passed, name):
+    global count
+    count += 1
+    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
+
+
+def doctor(top, sock):
+    """The line about the agent, and how long it took."""
+    env = dict(os.environ, HOME=top, XDG_CONFIG_HOME=top + "/c",
+               XDG_STATE_HOME=top + "/s", XDG_DATA_HOME=top + "/d")
+    env.pop("SSH_AUTH_SOCK", None)
+    if sock is not None:
+        env["SSH_AUTH_SOCK"] = sock
+    start = time.monotonic()
+    out = subprocess.run([TUI, "doctor", "--json"], env=env, timeout=60,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         text=True).stdout
+    rows = [json.loads(line) for line in out.splitlines()]
+    found = [r for r in rows if r["area"] == "keys" and
+             ("agent" in r["what"] or "AUTH_SOCK" in r["what"])]
+    assert len(found) == 1, rows
+    return found[0], time.monotonic() - start
+
+
+def check(top, sock, state, words, name):
+    row, took = doctor(top, sock)
+    ok(row["state"] == state and words in row["what"] and
+       (state == "ok") == (row["next"] is None), name)
+    if words not in row["what"]:
+        print("# " + json.dumps(row))
+    return took
+
+
+def hang_up(server):
+    while True:
+        try:
+            server.accept()[0].close()
+        except OSError:
+            return
+
+
+def main(top):
+    sock = top + "/agent"
+    check(top, None, "ok", "SSH_AUTH_SOCK is not set", "no agent is fine")
+    check(top, sock, "warn", "where no agent listens", "nothing there")
+    agent = subprocess.Popen(["ssh-agent", "-D", "-a", sock],
+                             stdout=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 20
+        while not os.path.exists(sock) and time.monotonic() < end:
+            time.sleep(0.05)
+        check(top, sock, "ok", "holds 0 keys", "an agent without keys")
+        for name in "ab":
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "",
+                            "-f", top + "/" + name], check=True)
+            subprocess.run(["ssh-add", "-q", top + "/" + name], check=True,
+                           env=dict(os.environ, SSH_AUTH_SOCK=sock))
+            check(top, sock, "ok", "holds 1 key" if name == "a" else
+                  "holds 2 keys", "its keys are counted")
+        agent.send_signal(signal.SIGSTOP)
+        took = check(top, sock, "warn", "does not answer",
+                     "an agent that hangs")
+        ok(took < 30, f"and the doctor does not ({took:.1f} s)")
+    finally:
+        agent.send_signal(signal.SIGCONT)
+        agent.kill()
+        agent.wait()
+    check(top, sock, "warn", "where no agent listens", "an agent that died")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(top + "/other")
+        server.listen()
+        thread = threading.Thread(target=hang_up, args=(server,),
+                                  daemon=True)
+        thread.start()
+        check(top, top + "/other", "warn", "is no SSH agent",
+              "something else that listens there")
+        server.shutdown(socket.SHUT_RDWR)
+    check(top, top + "/" + "x" * 200, "warn", "where no agent listens",
+          "a path that is too long for a socket")
+
+
+if not shutil.which("ssh-agent"):
+    print("1..0 # SKIP no ssh-agent here")
+else:
+    top = tempfile.mkdtemp(prefix="doctor-agent.")
+    try:
+        main(top)
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+    print(f"1..{count}")

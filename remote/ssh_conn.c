@@ -148,8 +148,6 @@ on_deadline(void *user)
 	struct ssh_conn *conn = user;
 	struct err err;
 
-	if (conn->step == SSH_CONNECT && ssh_net_late(conn))
-		return;
 	err_set(&err, ERR_TIMEOUT, "%s took longer than %d s",
 		steps[conn->step].words,
 		(int)(steps[conn->step].deadline_ms / 1000));

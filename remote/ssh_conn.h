@@ -3,7 +3,6 @@
 #define HGYM_REMOTE_SSH_CONN_H
 
 #include <libssh2.h>
-#include <netdb.h>
 
 #include "base/buf.h"
 #include "base/list.h"
@@ -38,6 +37,7 @@ enum ssh_step {
 #undef X
 };
 
+struct dial;
 struct ssh_resolve;
 
 struct ssh_conn {
@@ -52,7 +52,7 @@ struct ssh_conn {
 	struct gate_ticket ticket;
 
 	struct ssh_resolve *resolve;
-	struct addrinfo *addrs, *addr; /* all, and the one that is tried */
+	struct dial *dial; /* in SSH_CONNECT */
 	int fd;
 	struct loop_fd *watch;
 	struct loop_child *proxy;
@@ -91,8 +91,6 @@ void ssh_conn_error(const struct ssh_conn *conn, struct err *err,
 /* ssh_net.c: from a name to a connected conn->fd, then ssh_conn_connected. */
 void ssh_net_start(struct ssh_conn *conn);
 void ssh_net_close(struct ssh_conn *conn);
-/* Connecting takes too long: false when there is no other address. */
-bool ssh_net_late(struct ssh_conn *conn);
 void ssh_conn_connected(struct ssh_conn *conn);
 /* What a jump host's ssh said, put before the text; true when final. */
 bool ssh_net_proxy_error(struct ssh_conn *conn, struct err *err);

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "remote/child.h"
+#include "remote/dial.h"
 #include "remote/ssh_conn.h"
 
 /* A job; lives on when its connection is closed before it is done. */
@@ -26,46 +27,6 @@ struct ssh_resolve {
 	int rc;
 	struct addrinfo *addrs;
 };
-
-static void try_next_address(struct ssh_conn *conn, struct err *err);
-
-static void
-on_resolve_work(void *user)
-{
-	struct ssh_resolve *resolve = user;
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-					.ai_flags = AI_ADDRCONFIG |
-						    AI_NUMERICSERV };
-
-	resolve->rc = getaddrinfo(resolve->host, resolve->port, &hints,
-				  &resolve->addrs);
-}
-
-static void
-on_resolve_done(void *user)
-{
-	struct ssh_resolve *resolve = user;
-	struct ssh_conn *conn = resolve->conn;
-	struct err err;
-
-	if (conn != NULL) {
-		conn->resolve = NULL;
-		conn->addrs = conn->addr = resolve->addrs;
-		err_set(&err, ERR_NET, "%s cannot be resolved: %s",
-			resolve->host, gai_strerror(resolve->rc));
-		if (resolve->rc != 0) {
-			conn->addrs = conn->addr = NULL;
-			ssh_conn_lost(conn, &err);
-		} else {
-			ssh_conn_enter(conn, SSH_CONNECT);
-			try_next_address(conn, &err);
-		}
-	} else if (resolve->rc == 0) {
-		freeaddrinfo(resolve->addrs);
-	}
-	free(resolve->host);
-	free(resolve);
-}
 
 /*
  * A dead peer is to be noticed: unacknowledged data for 20 s ends the
@@ -94,74 +55,64 @@ set_socket_options(int fd)
 			   &options[i].value, sizeof(options[i].value));
 }
 
-/* The connect is through, or failed: then the next address. */
 static void
-on_connect(void *user, unsigned int events)
+on_dial(void *user, int fd, int error)
 {
 	struct ssh_conn *conn = user;
-	socklen_t len = sizeof(int);
 	struct err err;
-	int error = 0;
 
-	(void)events;
-	if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
-		error = errno;
-	loop_fd_close(conn->watch);
-	conn->watch = NULL;
-	if (error == 0) {
-		set_socket_options(conn->fd);
+	conn->dial = NULL;
+	if (fd >= 0) {
+		conn->fd = fd;
+		set_socket_options(fd);
 		ssh_conn_connected(conn);
 		return;
 	}
-	child_close_fd(&conn->fd);
 	errno = error;
 	err_set_errno(&err, ERR_NET, "cannot connect to %s port %d",
 		      conn->target.host, conn->target.port);
-	conn->addr = conn->addr->ai_next;
-	try_next_address(conn, &err);
+	ssh_conn_lost(conn, &err);
 }
 
-/* err: why the one before failed, told when there is no other. */
 static void
-try_next_address(struct ssh_conn *conn, struct err *err)
+start_dial(struct ssh_conn *conn, struct addrinfo *addrs)
 {
-	for (; conn->addr != NULL; conn->addr = conn->addr->ai_next) {
-		const struct addrinfo *addr = conn->addr;
-
-		conn->fd =
-			socket(addr->ai_family,
-			       SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-		if (conn->fd >= 0 &&
-		    (connect(conn->fd, addr->ai_addr, addr->ai_addrlen) == 0 ||
-		     errno == EINPROGRESS)) {
-			conn->watch = loop_fd_new(conn->loop, conn->fd,
-						  on_connect, conn);
-			loop_fd_set(conn->watch, LOOP_WRITE);
-			return;
-		}
-		err_set_errno(err, ERR_NET, "cannot connect to %s port %d",
-			      conn->target.host, conn->target.port);
-		child_close_fd(&conn->fd);
-	}
-	ssh_conn_lost(conn, err);
+	ssh_conn_enter(conn, SSH_CONNECT);
+	conn->dial = dial_new(conn->loop, addrs, on_dial, conn);
 }
 
-bool
-ssh_net_late(struct ssh_conn *conn)
+static void
+on_resolve_work(void *user)
 {
+	struct ssh_resolve *resolve = user;
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+					.ai_flags = AI_ADDRCONFIG |
+						    AI_NUMERICSERV };
+
+	resolve->rc = getaddrinfo(resolve->host, resolve->port, &hints,
+				  &resolve->addrs);
+}
+
+static void
+on_resolve_done(void *user)
+{
+	struct ssh_resolve *resolve = user;
+	struct ssh_conn *conn = resolve->conn;
 	struct err err;
 
-	if (conn->addr == NULL || conn->addr->ai_next == NULL)
-		return false;
-	err_set(&err, ERR_TIMEOUT, "cannot connect to %s port %d",
-		conn->target.host, conn->target.port);
-	loop_fd_close(conn->watch);
-	conn->watch = NULL;
-	child_close_fd(&conn->fd);
-	conn->addr = conn->addr->ai_next;
-	ssh_conn_enter(conn, SSH_CONNECT);
-	try_next_address(conn, &err);
-	return true;
+	if (conn != NULL)
+		conn->resolve = NULL;
+	if (resolve->rc == 0) {
+		if (conn != NULL)
+			start_dial(conn, resolve->addrs);
+		freeaddrinfo(resolve->addrs);
+	} else if (conn != NULL) {
+		err_set(&err, ERR_NET, "%s cannot be resolved: %s",
+			resolve->host, gai_strerror(resolve->rc));
+		ssh_conn_lost(conn, &err);
+	}
+	free(resolve->host);
+	free(resolve);
 }
 
 static void
@@ -335,9 +286,8 @@ ssh_net_close(struct ssh_conn *conn)
 	if (conn->resolve != NULL)
 		conn->resolve->conn = NULL;
 	conn->resolve = NULL;
-	if (conn->addrs != NULL)
-		freeaddrinfo(conn->addrs);
-	conn->addrs = conn->addr = NULL;
+	dial_cancel(conn->dial);
+	conn->dial = NULL;
 	loop_fd_close(conn->watch);
 	conn->watch = NULL;
 	child_close_fd(&conn->fd);

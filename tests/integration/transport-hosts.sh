@@ -226,6 +226,60 @@ test_ways() {
 	says "says so" "refused"
 }
 
+# A name with two addresses, the first of them dead: in a mount namespace
+# with an /etc/hosts of its own.
+test_addresses() {
+	name="a name whose first address"
+	printf '::1 two\n127.0.0.1 two\n' >"$work/hosts"
+	echo "[two]:$port $(cut -d' ' -f1,2 "$rig/hk_ed25519.pub")" \
+		>"$work/two_known"
+	cat >"$work/two.sh" <<-'END'
+	mount --bind "$1" /etc/hosts && shift || exit 77
+	exec "$@"
+	END
+	if ! unshare -rm sh "$work/two.sh" "$work/hosts" true 2>/dev/null ||
+		! python3 - 2>/dev/null <<-'END'
+		import socket
+		socket.socket(socket.AF_INET6).bind(("::1", 0))
+		END
+	then
+		pass "$name refuses # SKIP no namespace or no IPv6"
+		pass "$name is silent # SKIP no namespace or no IPv6"
+		pass "it is not waited for # SKIP no namespace or no IPv6"
+		return
+	fi
+	two
+	is "$?" 0 "$name refuses"
+	cat >"$work/silent.py" <<-'END'
+	import signal, socket, sys
+	s = socket.socket(socket.AF_INET6)
+	s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+	s.bind(("::1", int(sys.argv[1])))
+	s.listen(0)
+	full = [socket.socket(socket.AF_INET6) for i in range(8)]
+	[f.setblocking(False) for f in full]
+	[f.connect_ex(s.getsockname()) for f in full]
+	open(sys.argv[2], "w").write("full")
+	signal.pause()
+	END
+	python3 "$work/silent.py" "$port" "$work/full" &
+	echo $! >"$work/silent.pid"
+	wait_for test -s "$work/full"
+	before=$(date +%s)
+	two
+	is "$?" 0 "$name is silent"
+	took=$(($(date +%s) - before))
+	check "which is not waited for, here $took s" test "$took" -lt 10
+	kill "$(cat "$work/silent.pid")"
+}
+
+two() {
+	timeout -k 5 60 unshare -rm sh "$work/two.sh" "$work/hosts" "$probe" \
+		-i "$rig/id_ed25519" -k "$work/two_known" \
+		"libssh2:$user@two:$port" 'echo in' \
+		>"$work/out" 2>"$work/err" </dev/null
+}
+
 # shellcheck disable=SC2119
 rig
 test_host_keys
@@ -234,4 +288,5 @@ test_user_keys
 test_encrypted
 test_agent
 test_ways
+test_addresses
 done_testing

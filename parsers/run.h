@@ -104,6 +104,22 @@ struct run_event {
 	X(val_tokens, 0)                                                       \
 	X(target_tokens, 0)
 
+/*
+ * What is under way now, for the eye: kept with the numbers, but no key of a
+ * run's row.  Absent when it is not.
+ *
+ *	eval_done, eval_total	how far an evaluation is, in its own unit
+ *	running_bpb		of the evaluation so far
+ *	last_step		of the last row
+ *	cap_s			training cap that the run set itself
+ */
+#define RUN_LIVE_LIST(X)                                                       \
+	X(eval_done)                                                           \
+	X(eval_total)                                                          \
+	X(running_bpb)                                                         \
+	X(last_step)                                                           \
+	X(cap_s)
+
 struct run {
 	unsigned int run_index; /* 0.. within the file */
 	enum run_status status;
@@ -121,10 +137,9 @@ struct run {
 	struct run_event *events; /* owned */
 	size_t n_events;
 	uint64_t events_dropped; /* beyond RUN_MAX_EVENTS */
-	/* Live: what is under way now. */
-	double eval_done, eval_total, running_bpb; /* absent when not */
-	double last_step;			   /* of the last row */
-	double cap_s; /* training cap that the run set itself */
+#define X(member) double member;
+	RUN_LIVE_LIST(X)
+#undef X
 };
 
 /* All absent, no events. */

@@ -136,6 +136,7 @@ find_source(const struct model *model, const struct model_run *mr,
 	struct series *const *telemetry =
 		mr->pod < model->n_pods ? model->pods[mr->pod].telemetry : NULL;
 
+	model_run_want(model, mr);
 	switch (metric) {
 	case PLOT_BPB:
 		return bpb_source(mr);

@@ -274,9 +274,14 @@ draw_nothing(const struct plot_request *request, const struct ui_shared *shared,
 	const struct rect *r = &request->rect;
 	char text[160];
 
-	(void)snprintf(text, sizeof(text), "no %s over %s in this log yet",
-		       plot_info(request->metric)->name,
-		       plot_axis_name(shared->chart.axis));
+	if (request->n_runs > 0 && request->runs[0]->history == MODEL_ASKED)
+		(void)snprintf(text, sizeof(text),
+			       "on its way from the database");
+	else
+		(void)snprintf(text, sizeof(text),
+			       "no %s over %s in this log yet",
+			       plot_info(request->metric)->name,
+			       plot_axis_name(shared->chart.axis));
 	canvas_line(canvas,
 		    (struct rect){ r->x + 2, r->y + r->h / 2, r->w - 4, 1 },
 		    STYLE_DIM, str_from(text));

@@ -25,6 +25,7 @@ struct job {
 
 static const unsigned int job_caps[JOB_KIND_COUNT] = {
 	[JOB_STORE] = 1,
+	[JOB_READ] = 1,
 	[JOB_RESOLVE] = 2,
 	[JOB_AUTH] = 2,
 };

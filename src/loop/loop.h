@@ -89,6 +89,7 @@ void loop_child_close(struct loop_child *child);
 /* Blocking work on a pool; no kind can starve another. */
 enum job_kind {
 	JOB_STORE,   /* one at a time */
+	JOB_READ,    /* one at a time: history, for the eye */
 	JOB_RESOLVE, /* two: DNS */
 	JOB_AUTH,    /* two: keys and agents */
 	JOB_KIND_COUNT

@@ -111,7 +111,10 @@ hold(struct round *round, struct alert *alert)
 	alert->severity = kinds[alert->kind].severity;
 	alert->since_wall_ms = round->now_wall_ms;
 	alert->seen = true;
-	if (alerts->acknowledged_before != NULL) {
+	/* What ended before we began was seen then, or is in the list now. */
+	if (alert->mr != NULL && alert->mr->past)
+		alert->acknowledged = true;
+	else if (alerts->acknowledged_before != NULL) {
 		char *key = alert_key(alert, round->model);
 
 		alert->acknowledged =

@@ -125,10 +125,14 @@ forecast_reference(const struct model *model, const struct model_run *mr)
 		    !same_recipe(&mr->run, &other->run) ||
 		    !same_number(mr->run.planned_steps,
 				 other->run.planned_steps) ||
-		    !same_number(mr->run.n_gpus, other->run.n_gpus) ||
-		    time_series(other) == NULL)
+		    !same_number(mr->run.n_gpus, other->run.n_gpus))
 			continue;
-		return other;
+		model_run_want(model, other);
+		/* One whose series are on their way is waited for. */
+		if (other->history != MODEL_WHOLE)
+			return NULL;
+		if (time_series(other) != NULL)
+			return other;
 	}
 	return NULL;
 }

@@ -278,6 +278,55 @@ model_run_sample(struct model *model, struct model_run *mr,
 	note_change(model, MODEL_SAMPLES);
 }
 
+void
+model_run_want(const struct model *model, const struct model_run *mr)
+{
+	const struct model_fetch *fetch = &model->fetch;
+
+	if (mr->run_id == 0 || fetch->want == NULL)
+		return;
+	/* The model is const to who draws it, not to who fills it. */
+	fetch->want(fetch->user, (struct model_run *)(uintptr_t)mr);
+}
+
+void
+model_run_fetched(struct model *model, struct model_run *mr,
+		  struct series *series[METRIC_COUNT], uint64_t last_line)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		series_free(mr->series[i]);
+		mr->series[i] = series[i];
+		series[i] = NULL;
+	}
+	mr->history = MODEL_WHOLE;
+	mr->stored_line = last_line;
+	note_change(model, MODEL_SAMPLES);
+}
+
+void
+model_run_append(struct model *model, struct model_run *mr,
+		 struct series *const series[METRIC_COUNT], uint64_t last_line)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		for (size_t k = 0;
+		     series[i] != NULL && k < series_count(series[i]); k++)
+			push_point(&mr->series[i], series_at(series[i], k));
+	mr->stored_line = last_line;
+	note_change(model, MODEL_SAMPLES);
+}
+
+void
+model_run_forget(struct model *model, struct model_run *mr)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		series_free(mr->series[i]);
+		mr->series[i] = NULL;
+	}
+	mr->history = MODEL_STORED;
+	mr->stored_line = 0;
+	note_change(model, MODEL_SAMPLES);
+}
+
 double
 model_run_last(const struct model_run *mr, enum metric metric)
 {

@@ -62,6 +62,13 @@ struct model_pod {
 
 #define MODEL_GAP_BUCKETS 32
 
+/* Where the series of a run are. */
+enum model_history {
+	MODEL_WHOLE,  /* here, as far as they were read */
+	MODEL_STORED, /* in the database, not asked for */
+	MODEL_ASKED,  /* on their way */
+};
+
 struct model_run {
 	int64_t run_id; /* of the database; 0: not stored */
 	size_t pod;	/* index into model.pods */
@@ -72,7 +79,11 @@ struct model_run {
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read */
 	uint32_t gaps[MODEL_GAP_BUCKETS]; /* between reads; powers of two ms */
 	uint32_t n_gaps;
-	bool live;	       /* its file still grows, as far as we know */
+	bool live; /* its file still grows, as far as we know */
+	bool past; /* was over before we began: no news to anybody */
+	enum model_history history;
+	uint64_t stored_line;  /* series hold all of its log up to there */
+	uint64_t wanted;       /* by the fetcher: when it was looked at last */
 	struct model_log *log; /* borrowed from the model; NULL: none known */
 };
 
@@ -115,6 +126,12 @@ struct model_bench {
 /* HarnessGym directories that are followed (model/harness_view.h). */
 struct harness_view;
 
+/* Who fetches series that a view needs (model_run_want). */
+struct model_fetch {
+	void (*want)(void *user, struct model_run *mr); /* NULL: nobody */
+	void *user;
+};
+
 struct model {
 	struct model_pod *pods;
 	size_t n_pods, cap_pods;
@@ -130,6 +147,7 @@ struct model {
 	const struct harness_view *harness; /* borrowed; NULL: none */
 	struct model_bench *benches;	    /* newest first, plans last */
 	size_t n_benches;
+	struct model_fetch fetch;
 	uint64_t generation;
 	unsigned int changed; /* enum model_part; the frame clears it */
 };
@@ -161,6 +179,23 @@ void model_run_update(struct model *model, struct model_run *mr,
 		      const struct run *run);
 void model_run_sample(struct model *model, struct model_run *mr,
 		      const struct sample *sample);
+/*
+ * A view or a forecast reads the series of that run: fetch them when they lie
+ * in the database only.  They come soon; until then there are none.
+ */
+void model_run_want(const struct model *model, const struct model_run *mr);
+/*
+ * Its series out of the database, all of them up to last_line (given; the
+ * array is emptied).
+ */
+void model_run_fetched(struct model *model, struct model_run *mr,
+		       struct series *series[METRIC_COUNT], uint64_t last_line);
+/* Points behind those that are here, up to last_line; borrowed. */
+void model_run_append(struct model *model, struct model_run *mr,
+		      struct series *const series[METRIC_COUNT],
+		      uint64_t last_line);
+/* Let go of its series, which lie in the database. */
+void model_run_forget(struct model *model, struct model_run *mr);
 /* Its last value of that metric, or RUN_ABSENT. */
 double model_run_last(const struct model_run *mr, enum metric metric);
 /*

@@ -6,13 +6,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/str.h"
 #include "base/xalloc.h"
+
+#define WAIT_TIMES 100
 
 static long
 read_holder(int fd)
@@ -25,6 +29,27 @@ read_holder(int fd)
 	return str_to_i64(str_trim(s), &pid) && pid > 0 ? (long)pid : 0;
 }
 
+/*
+ * Take it, or find out who has it.  One that was killed between the fork and
+ * the exec of a child of its leaves the lock to that child for a moment, and
+ * who only looks has it for a moment too: they are waited for.
+ */
+static bool
+take_or_wait(int fd, long *holder)
+{
+	const struct timespec moment = { 0, 10L * 1000 * 1000 };
+
+	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; i++) {
+		*holder = read_holder(fd);
+		if (i == WAIT_TIMES ||
+		    (*holder != 0 &&
+		     (kill((pid_t)*holder, 0) == 0 || errno != ESRCH)))
+			return false;
+		(void)nanosleep(&moment, NULL);
+	}
+	return true;
+}
+
 int
 lock_take(const char *db_path, long *holder, struct err *err)
 {
@@ -34,8 +59,7 @@ lock_take(const char *db_path, long *holder, struct err *err)
 	*holder = 0;
 	if (fd < 0) {
 		err_set_errno(err, ERR_DB, "cannot make %s", path);
-	} else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-		*holder = read_holder(fd);
+	} else if (!take_or_wait(fd, holder)) {
 		(void)close(fd);
 		fd = -1;
 	} else if (ftruncate(fd, 0) == 0) {

@@ -33,19 +33,28 @@ enum run_column {
 	COL_FORMATS,
 	COL_DROPPED,
 	COL_LIVE,
+	COL_NAME,
+	COL_ENDED,
+	COL_MIRROR,
+	COL_REV,
 	COL_NUMBERS,
 };
 
-static const char run_select[] =
-	"SELECT r.id, t.pod, t.path, t.gen, r.first_wall_ms, r.last_wall_ms,"
-	" r.run_index, r.status, r.final_stage, r.final_class,"
-	" r.source_sha256, r.source_lines, r.first_line, r.lines, r.bytes,"
-	" r.matched, r.formats, r.events_dropped, r.live"
-#define X(member, decimals) ", r." #member
-	RUN_NUMBER_LIST(X)
-#undef X
-		" FROM runs r JOIN tails t ON t.id = r.tail_id"
-		" WHERE ?1 = 0 OR r.id = ?1 ORDER BY r.id";
+#define RUN_SELECT                                                             \
+	"SELECT r.id, t.pod, t.path, t.gen, r.first_wall_ms, r.last_wall_ms,"  \
+	" r.run_index, r.status, r.final_stage, r.final_class,"                \
+	" r.source_sha256, r.source_lines, r.first_line, r.lines, r.bytes,"    \
+	" r.matched, r.formats, r.events_dropped, r.live, t.name, t.ended,"    \
+	" t.mirror, r.rev" RUN_NUMBER_LIST(NUMBER_COLUMN)                      \
+		RUN_LIVE_LIST(LIVE_COLUMN) " FROM runs r"                      \
+					   " JOIN tails t ON t.id = r.tail_id"
+#define NUMBER_COLUMN(member, decimals) ", r." #member
+#define LIVE_COLUMN(member)		", r." #member
+
+static const char all_runs[] = RUN_SELECT " ORDER BY r.id";
+static const char one_run[] = RUN_SELECT " WHERE r.id = ?1";
+static const char changed_runs[] =
+	RUN_SELECT " WHERE r.rev > ?1 ORDER BY r.rev, r.id";
 
 static int
 prepare(struct store *store, const char *sql, sqlite3_stmt **stmt,
@@ -148,7 +157,11 @@ fill_run(sqlite3_stmt *stmt, struct run *run)
 #define X(member, decimals) run->member = take_number(stmt, at++);
 	RUN_NUMBER_LIST(X)
 #undef X
-	run->last_step = run->steps;
+#define X(member) run->member = take_number(stmt, at++);
+	RUN_LIVE_LIST(X)
+#undef X
+	if (!run_has(run->last_step))
+		run->last_step = run->steps;
 }
 
 /* The events of one run, in order. */
@@ -177,14 +190,39 @@ fill_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 	(void)sqlite3_reset(stmt);
 }
 
-int
-store_each_run(struct store *store, int64_t run_id, stored_run_fn fn,
-	       void *user, struct err *err)
+struct walk {
+	stored_run_fn fn;
+	void *user;
+};
+
+static void
+fill_row(sqlite3_stmt *stmt, struct stored_run *row)
+{
+	*row = (struct stored_run){
+		.run_id = sqlite3_column_int64(stmt, COL_ID),
+		.pod = (const char *)sqlite3_column_text(stmt, COL_POD),
+		.path = (const char *)sqlite3_column_text(stmt, COL_PATH),
+		.name = (const char *)sqlite3_column_text(stmt, COL_NAME),
+		.gen = (unsigned int)take_u64(stmt, COL_GEN),
+		.first_wall_ms = sqlite3_column_int64(stmt, COL_FIRST_WALL),
+		.last_wall_ms = sqlite3_column_int64(stmt, COL_LAST_WALL),
+		.is_live = sqlite3_column_int(stmt, COL_LIVE) != 0,
+		.is_ended = sqlite3_column_int(stmt, COL_ENDED) != 0,
+		.mirror = (const char *)sqlite3_column_text(stmt, COL_MIRROR),
+		.rev = sqlite3_column_int64(stmt, COL_REV),
+	};
+	fill_run(stmt, &row->run);
+}
+
+/* Walk over what sql, one of the three above, gives. */
+static int
+walk_runs(struct store *store, const char *sql, int64_t number,
+	  const struct walk *walk, struct err *err)
 {
 	sqlite3_stmt *stmt, *events;
 	int rc = 0;
 
-	if (prepare(store, run_select, &stmt, err) != 0)
+	if (prepare(store, sql, &stmt, err) != 0)
 		return -1;
 	if (prepare(store,
 		    "SELECT line, kind, step, text FROM events"
@@ -193,28 +231,51 @@ store_each_run(struct store *store, int64_t run_id, stored_run_fn fn,
 		(void)sqlite3_finalize(stmt);
 		return -1;
 	}
-	(void)sqlite3_bind_int64(stmt, 1, run_id);
+	if (sql != all_runs)
+		(void)sqlite3_bind_int64(stmt, 1, number);
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-		struct stored_run row = {
-			.run_id = sqlite3_column_int64(stmt, COL_ID),
-			.pod = (const char *)sqlite3_column_text(stmt, COL_POD),
-			.path = (const char *)sqlite3_column_text(stmt,
-								  COL_PATH),
-			.gen = (unsigned int)take_u64(stmt, COL_GEN),
-			.first_wall_ms =
-				sqlite3_column_int64(stmt, COL_FIRST_WALL),
-			.last_wall_ms =
-				sqlite3_column_int64(stmt, COL_LAST_WALL),
-			.is_live = sqlite3_column_int(stmt, COL_LIVE) != 0,
-		};
+		struct stored_run row;
 
-		fill_run(stmt, &row.run);
+		fill_row(stmt, &row);
 		fill_events(events, row.run_id, &row.run);
-		rc = fn(user, &row);
+		rc = walk->fn(walk->user, &row);
 		run_release(&row.run);
 	}
 	(void)sqlite3_finalize(events);
 	return finish(store, stmt, rc, err);
+}
+
+int
+store_each_run(struct store *store, int64_t run_id, stored_run_fn fn,
+	       void *user, struct err *err)
+{
+	const struct walk walk = { fn, user };
+
+	return walk_runs(store, run_id == 0 ? all_runs : one_run, run_id, &walk,
+			 err);
+}
+
+int
+store_each_changed_run(struct store *store, int64_t rev, stored_run_fn fn,
+		       void *user, struct err *err)
+{
+	const struct walk walk = { fn, user };
+
+	return walk_runs(store, changed_runs, rev, &walk, err);
+}
+
+int64_t
+store_data_version(struct store *store)
+{
+	sqlite3_stmt *stmt;
+	int64_t version = -1;
+
+	if (prepare(store, "PRAGMA data_version", &stmt, NULL) != 0)
+		return -1;
+	if (sqlite3_step(stmt) == SQLITE_ROW)
+		version = sqlite3_column_int64(stmt, 0);
+	(void)sqlite3_finalize(stmt);
+	return version;
 }
 
 /* How well a path is named by text: 3 is whole, 1 and 2 a beginning. */

@@ -82,6 +82,25 @@ store_pending(const struct store *store)
 	return store->waiting.n_samples + store->writing.n_samples;
 }
 
+static void
+each_of_batch(const struct batch *batch, int64_t run_id,
+	      void (*fn)(void *user, const struct sample *sample), void *user)
+{
+	for (size_t i = 0; i < batch->n_samples; i++)
+		if (batch->samples[i].run_id == run_id)
+			fn(user, &batch->samples[i].sample);
+}
+
+void
+store_each_pending(const struct store *store, int64_t run_id,
+		   void (*fn)(void *user, const struct sample *sample),
+		   void *user)
+{
+	/* A job that writes them only reads, as we do. */
+	each_of_batch(&store->writing, run_id, fn, user);
+	each_of_batch(&store->waiting, run_id, fn, user);
+}
+
 bool
 store_is_full(const struct store *store)
 {

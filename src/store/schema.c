@@ -65,6 +65,18 @@ static const char *const steps[] = {
 	" drift NUMERIC, drift_p NUMERIC, span_s NUMERIC, run_s NUMERIC,"
 	" when_ms INTEGER NOT NULL,"
 	" PRIMARY KEY(bench_id, pod)) WITHOUT ROWID;",
+	/*
+	 * 5: what a screen shows of a run without reading its log again.  rev
+	 * is the batch that wrote the row last, rising; 0: by a version that
+	 * did not write all of these columns.
+	 */
+	"ALTER TABLE runs ADD COLUMN rev INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN eval_done NUMERIC;"
+	"ALTER TABLE runs ADD COLUMN eval_total NUMERIC;"
+	"ALTER TABLE runs ADD COLUMN running_bpb NUMERIC;"
+	"ALTER TABLE runs ADD COLUMN last_step NUMERIC;"
+	"ALTER TABLE runs ADD COLUMN cap_s NUMERIC;"
+	"CREATE INDEX runs_by_rev ON runs(rev);",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,

@@ -169,6 +169,20 @@ set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
 	tail->run_ids[run_index] = id;
 }
 
+/* The tail's last run is the one that comes last. */
+static void
+load_end(struct store_tail *tail, sqlite3_stmt *stmt)
+{
+	const char *status = (const char *)sqlite3_column_text(stmt, 3);
+	bool is_whole = sqlite3_column_int64(stmt, 4) > 0;
+
+	tail->is_over = is_whole && (tail->n_runs == 1 || tail->is_whole) &&
+			status != NULL &&
+			strcmp(status, run_status_name(RUN_FINISHED)) == 0;
+	tail->is_whole = is_whole && (tail->n_runs == 1 || tail->is_whole);
+	tail->last_wall_ms = sqlite3_column_int64(stmt, 5);
+}
+
 /* Both lists are in the order of their tails' ids. */
 static int
 load_run_ids(struct store *store, sqlite3 *db, struct err *err)
@@ -177,7 +191,8 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 	size_t i = 0;
 
 	if (sqlite3_prepare_v2(db,
-			       "SELECT tail_id, run_index, id FROM runs"
+			       "SELECT tail_id, run_index, id, status, rev,"
+			       " last_wall_ms FROM runs"
 			       " WHERE run_index < 1000000"
 			       " ORDER BY tail_id, run_index",
 			       -1, &stmt, NULL) != SQLITE_OK)
@@ -192,8 +207,10 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 		while (i < store->n_tails && store->tails[i]->id < tail_id)
 			i++;
 		if (i < store->n_tails && store->tails[i]->id == tail_id &&
-		    index >= 0)
+		    index >= 0) {
 			set_run_id(store->tails[i], (size_t)index, id);
+			load_end(store->tails[i], stmt);
+		}
 	}
 	(void)sqlite3_finalize(stmt);
 	return 0;
@@ -463,6 +480,7 @@ store_tail_advance(struct store *store, struct store_tail *tail,
 		return;
 	tail->offset = offset;
 	tail->lines = lines;
+	tail->is_over = false;
 	store_touch_tail(store, tail);
 }
 

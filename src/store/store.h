@@ -79,8 +79,13 @@ struct store_tail {
 	bool ended;   /* no more will come */
 	uint64_t offset, lines; /* as last advanced; at open: as committed */
 	uint64_t done_lines; /* at open: samples before this line are stored */
-	uint64_t last_line;  /* of the last sample added */
-	unsigned int seq;    /* samples of that line so far */
+	/* Rows of its runs hold all that a screen shows of them; at open. */
+	bool is_whole;
+	/* That, its last run had finished, and nothing came since. */
+	bool is_over;
+	int64_t last_wall_ms; /* at open: of its last run's last byte */
+	uint64_t last_line;   /* of the last sample added */
+	unsigned int seq;     /* samples of that line so far */
 	bool dirty;
 	size_t trim_runs; /* of store_tail_trim; SIZE_MAX: nothing to do */
 	int64_t *run_ids; /* by run index */
@@ -138,5 +143,9 @@ bool store_is_full(const struct store *store);
 int store_flush(struct store *store, struct err *err);
 /* Samples that wait or are being written. */
 size_t store_pending(const struct store *store);
+/* The samples of that run among them, in the order they were added. */
+void store_each_pending(const struct store *store, int64_t run_id,
+			void (*fn)(void *user, const struct sample *sample),
+			void *user);
 
 #endif

@@ -47,6 +47,7 @@ enum statement {
 
 struct writer {
 	sqlite3 *db;
+	int64_t rev; /* of the batch that was written last */
 	sqlite3_stmt *stmts[STATEMENT_COUNT];
 };
 
@@ -67,8 +68,12 @@ static const char *const run_columns[] = { "id",
 					   "first_wall_ms",
 					   "last_wall_ms",
 					   "live",
+					   "rev",
 #define X(member, decimals) #member,
 					   RUN_NUMBER_LIST(X)
+#undef X
+#define X(member) #member,
+						   RUN_LIVE_LIST(X)
 #undef X
 };
 
@@ -123,6 +128,21 @@ prepare(struct writer *w, enum statement id, const char *sql, struct err *err)
 	return schema_fail(w->db, "the database", err);
 }
 
+/* The newest batch whose rows are there. */
+static int64_t
+last_rev(sqlite3 *db)
+{
+	sqlite3_stmt *stmt = NULL;
+	int64_t rev = 0;
+
+	if (sqlite3_prepare_v2(db, "SELECT max(rev) FROM runs", -1, &stmt,
+			       NULL) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW)
+		rev = sqlite3_column_int64(stmt, 0);
+	(void)sqlite3_finalize(stmt);
+	return rev;
+}
+
 struct writer *
 writer_new(sqlite3 *db, struct err *err)
 {
@@ -136,6 +156,7 @@ writer_new(sqlite3 *db, struct err *err)
 	int rc = 0;
 
 	w->db = db;
+	w->rev = last_rev(db);
 	for (size_t i = 0; rc == 0 && i < STATEMENT_RUN; i++)
 		rc = prepare(w, (enum statement)i, texts[i], err);
 	buf_init(&sql, 65536);
@@ -281,8 +302,12 @@ write_run(struct writer *w, const struct batch_run *row, struct err *err)
 	(void)sqlite3_bind_int64(stmt, at++, row->wall_ms);
 	(void)sqlite3_bind_int64(stmt, at++, row->wall_ms);
 	bind_int(stmt, at++, row->live);
+	(void)sqlite3_bind_int64(stmt, at++, w->rev + 1);
 #define X(member, decimals) bind_number(stmt, at++, run->member);
 	RUN_NUMBER_LIST(X)
+#undef X
+#define X(member) bind_number(stmt, at++, run->member);
+	RUN_LIVE_LIST(X)
 #undef X
 	return step(w, STATEMENT_RUN, err) != 0 ? -1
 						: write_events(w, row, err);
@@ -330,8 +355,10 @@ writer_write(struct writer *w, const struct batch *batch, struct err *err)
 	if (step(w, STATEMENT_BEGIN, err) != 0)
 		return -1;
 	if (write_rows(w, batch, err) == 0 &&
-	    step(w, STATEMENT_COMMIT, err) == 0)
+	    step(w, STATEMENT_COMMIT, err) == 0) {
+		w->rev++;
 		return 0;
+	}
 	/* A full disk may have ended the transaction already. */
 	if (!sqlite3_get_autocommit(w->db))
 		(void)sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);

@@ -209,6 +209,100 @@ test_find(void)
 	run_release(&run);
 }
 
+/* From the schema before, with rows: nothing lost, nothing made up. */
+static void
+test_from_schema_4(void)
+{
+	const char *path = file_in_dir("four.db");
+	struct err err = { ERR_NONE, "" };
+	struct store *store;
+	const struct store_tail *tail;
+	sqlite3 *db = NULL;
+
+	(void)sqlite3_open(path, &db);
+	is_int(schema_migrate_to(db, 4, &err), 0, "a database of schema 4");
+	(void)sqlite3_close(db);
+	run_sql(path,
+		"INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
+		" VALUES(1, 'p', '/x', '/x', 0, 50, 5);"
+		"INSERT INTO runs(id, tail_id, run_index, status, steps)"
+		" VALUES(1, 1, 0, 'finished', 7);"
+		"INSERT INTO samples(run_id, metric, line, seq, value)"
+		" VALUES(1, 'train_loss', 3, 0, 2.5);");
+	store = open_store(path, false);
+	tail = store_tail_at(store, 0);
+	ok(!tail->is_over && !tail->is_whole,
+	   "what an older version stored is to be read again");
+	is_int((long long)tail->offset, 50, "its offset stays");
+	(void)store_close(store, NULL);
+	is_int(count_rows(path, "SELECT count(*) FROM samples"), 1,
+	       "and so do its samples");
+	is_int(count_rows(path, "SELECT rev FROM runs"), 0, "no rev yet");
+}
+
+static int
+see_live(void *user, const struct stored_run *row)
+{
+	*(struct stored_run *)user = *row;
+	run_init(&((struct stored_run *)user)->run);
+	run_copy(&((struct stored_run *)user)->run, &row->run);
+	return 0;
+}
+
+/* What is under way comes back, and who changed since a rev. */
+static void
+test_live_rows(void)
+{
+	const char *path = file_in_dir("live-rows.db");
+	struct store *store = open_store(path, false);
+	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct store *reader;
+	struct stored_run seen = { 0 };
+	int64_t version, rev;
+	struct run run;
+
+	fill_run(&run, 9);
+	run.status = RUN_FINISHED;
+	run.cap_s = 600;
+	run.eval_done = 12;
+	run.last_step = 11;
+	store_run_put(store, tail, &run, &put);
+	store_tail_advance(store, tail, 10, 1);
+	(void)store_flush(store, NULL);
+	reader = open_store(path, true);
+	version = store_data_version(reader);
+	(void)store_each_run(reader, 0, see_live, &seen, NULL);
+	is_near(seen.run.cap_s, 600, 0, "the run's own cap");
+	is_near(seen.run.eval_done, 12, 0, "how far its evaluation is");
+	ok(!run_has(seen.run.eval_total), "absent stays absent");
+	is_near(seen.run.last_step, 11, 0, "its last row's step");
+	is_str(run_status_name(seen.run.status), "finished", "its status");
+	rev = seen.rev;
+	ok(rev > 0, "the row has a rev");
+	run_release(&seen.run);
+	is_int(store_data_version(reader), version, "nothing was written");
+	run.steps = 10;
+	store_run_put(store, tail, &run, &put);
+	(void)store_flush(store, NULL);
+	ok(store_data_version(reader) != version, "a write is noticed");
+	seen.run_id = 0;
+	(void)store_each_changed_run(reader, rev, see_live, &seen, NULL);
+	ok(seen.run_id == 1 && seen.rev > rev, "the row that changed");
+	run_release(&seen.run);
+	rev = seen.rev;
+	seen.run_id = 0;
+	(void)store_each_changed_run(reader, rev, see_live, &seen, NULL);
+	is_int((long long)seen.run_id, 0, "none since");
+	(void)store_close(reader, NULL);
+	(void)store_close(store, NULL);
+	store = open_store(path, false);
+	ok(store_tail_at(store, 0)->is_over, "a finished log is over");
+	store_tail_advance(store, store_tail_get(store, "p", "/x", 0), 20, 2);
+	ok(!store_tail_at(store, 0)->is_over, "until bytes come");
+	(void)store_close(store, NULL);
+	run_release(&run);
+}
+
 int
 main(void)
 {
@@ -218,6 +312,8 @@ main(void)
 	test_round_trip();
 	test_views();
 	test_migrations();
+	test_from_schema_4();
+	test_live_rows();
 	test_not_a_database();
 	test_find();
 	remove_dir();

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_STORE_HISTORY_H
+#define HGYM_STORE_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "loop/loop.h"
+#include "model/series.h"
+#include "parsers/metric.h"
+
+/*
+ * Series of stored runs for the eye, and the ends of their mirrors: read in
+ * jobs over a connection of their own, one at a time in the order asked.
+ */
+struct history;
+
+#define HISTORY_TAIL_BYTES (32U << 10)
+
+struct history_ask {
+	int64_t run_id;
+	uint64_t after_line; /* only samples behind that line; 0: all */
+	const char *mirror;  /* its end too; copied; NULL: not */
+	void *tag;	     /* the caller's */
+};
+
+struct history_answer {
+	int64_t run_id;
+	uint64_t after_line;
+	void *tag;
+	/* Taken over by who sets them to NULL; NULL where there is none. */
+	struct series *series[METRIC_COUNT];
+	uint64_t last_line; /* of the last sample; after_line: none is new */
+	char *text;	    /* the mirror's last bytes; NULL: none */
+	size_t text_len;
+	bool text_is_cut; /* its first line is not whole */
+	struct err err;	  /* ERR_NONE, or why there is nothing */
+};
+
+/* On the loop; the answer is borrowed but for its series. */
+typedef void (*history_fn)(void *user, struct history_answer *answer);
+
+/* path is copied; the database is opened by the first job. */
+struct history *history_new(struct loop *loop, const char *path, history_fn fn,
+			    void *user);
+/* No answer comes any more; what still runs frees itself. */
+void history_free(struct history *history);
+void history_read(struct history *history, const struct history_ask *ask);
+/* Asked for and not answered yet. */
+size_t history_waiting(const struct history *history);
+
+#endif

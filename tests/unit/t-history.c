@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Series out of the database in jobs: all, the rest, and while it is written.
+ */
+#include "config.h"
+
+#include "store/history.h"
+
+#include <stdio.h>
+
+#include "base/xalloc.h"
+#include "tests/support/store_test.h"
+
+struct seen_answer {
+	struct loop *loop;
+	unsigned int n;
+	size_t points, pending;
+	double last;
+	uint64_t last_line;
+	char text[64];
+	size_t text_len;
+	bool is_cut;
+	enum err_code code;
+};
+
+static void
+on_answer(void *user, struct history_answer *answer)
+{
+	struct seen_answer *seen = user;
+	const struct series *series = answer->series[METRIC_TRAIN_LOSS];
+
+	seen->n++;
+	seen->points = series != NULL ? series_count(series) : 0;
+	seen->last = series != NULL ? series_last(series)->value : RUN_ABSENT;
+	seen->last_line = answer->last_line;
+	seen->code = answer->err.code;
+	seen->text_len = answer->text_len;
+	seen->is_cut = answer->text_is_cut;
+	(void)snprintf(seen->text, sizeof(seen->text), "%.*s",
+		       (int)(answer->text_len < 60 ? answer->text_len : 60),
+		       answer->text != NULL ? answer->text : "");
+	loop_stop(seen->loop);
+}
+
+static void
+on_pending(void *user, const struct sample *sample)
+{
+	struct seen_answer *seen = user;
+
+	seen->pending++;
+	seen->last_line = sample->line;
+}
+
+static void
+ask(struct history *history, struct seen_answer *seen,
+    const struct history_ask *what)
+{
+	history_read(history, what);
+	loop_run(seen->loop);
+}
+
+static void
+test_series(struct loop *loop)
+{
+	const char *path = file_in_dir("series.db");
+	struct store *store = open_store(path, false);
+	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct seen_answer seen = { .loop = loop };
+	struct history *history = history_new(loop, path, on_answer, &seen);
+	struct run run;
+
+	fill_run(&run, 9);
+	for (uint64_t line = 1; line <= 1000; line++)
+		add_sample(store, tail, &run, line);
+	store_run_put(store, tail, &run, &put);
+	(void)store_flush(store, NULL);
+	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
+	is_int((long long)seen.points, 1000, "all points of a run");
+	is_near(seen.last, 1.0 / 1002, 0, "the last one");
+	is_int((long long)seen.last_line, 1000, "and its line");
+
+	for (uint64_t line = 1001; line <= 1010; line++)
+		add_sample(store, tail, &run, line);
+	ask(history, &seen, &(struct history_ask){ 1, 1000, NULL, NULL });
+	is_int((long long)seen.points, 0, "what waits is not there yet");
+	is_int((long long)seen.last_line, 1000, "and changes no line");
+	store_each_pending(store, 1, on_pending, &seen);
+	is_int((long long)seen.pending, 10, "but is told by the store");
+	is_int((long long)seen.last_line, 1010, "to its end");
+	seen.pending = 0;
+	store_each_pending(store, 2, on_pending, &seen);
+	is_int((long long)seen.pending, 0, "of that run alone");
+	(void)store_flush(store, NULL);
+	ask(history, &seen, &(struct history_ask){ 1, 1000, NULL, NULL });
+	is_int((long long)seen.points, 10, "then only what is new");
+	ask(history, &seen, &(struct history_ask){ .run_id = 77 });
+	is_int((long long)seen.points, 0, "a run that is not there has none");
+	is_int((long long)history_waiting(history), 0, "nothing waits");
+	/* The answer comes when nobody is there any more. */
+	seen.n = 0;
+	history_read(history, &(struct history_ask){ .run_id = 1 });
+	history_free(history);
+	(void)store_close(store, NULL);
+	run_release(&run);
+}
+
+static void
+test_text(struct loop *loop)
+{
+	const char *path = file_in_dir("text.log");
+	char *log = xstrdup(path);
+	struct seen_answer seen = { .loop = loop };
+	struct history *history;
+	FILE *file = fopen(log, "we");
+
+	(void)fputs("one\ntwo\n", file);
+	(void)fclose(file);
+	history = history_new(loop, file_in_dir("series.db"), on_answer, &seen);
+	ask(history, &seen, &(struct history_ask){ 1, 0, log, NULL });
+	is_str(seen.text, "one\ntwo\n", "the end of a short log is all of it");
+	ok(!seen.is_cut, "not cut");
+	file = fopen(log, "we");
+	for (int i = 0; i < 10000; i++)
+		(void)fprintf(file, "line %05d\n", i);
+	(void)fclose(file);
+	ask(history, &seen, &(struct history_ask){ 1, 0, log, NULL });
+	is_int((long long)seen.text_len, HISTORY_TAIL_BYTES, "of a long one");
+	ok(seen.is_cut, "it is cut");
+	history_free(history);
+	history = history_new(loop, file_in_dir("none.db"), on_answer, &seen);
+	ask(history, &seen, &(struct history_ask){ 1, 0, NULL, NULL });
+	ok(seen.code != ERR_NONE, "a database that is not there is an error");
+	history_free(history);
+	free(log);
+}
+
+int
+main(void)
+{
+	struct loop *loop = loop_new(NULL);
+
+	(void)snprintf(dir, sizeof(dir), "/tmp/t-history.XXXXXX");
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	test_series(loop);
+	test_text(loop);
+	loop_free(loop);
+	remove_dir();
+	return tap_done();
+}

@@ -14,6 +14,7 @@
 #include "ui/term.h"
 
 #define POLL_MS	  200
+#define BUSY_MS	  5
 #define RESIZE_MS 40
 
 struct app {
@@ -211,9 +212,12 @@ on_poll(void *user)
 	struct app *app = user;
 	const struct app_source *source = &app->setup->source;
 	bool more = source->poll != NULL && source->poll(source->user);
+	bool busy;
 
-	loop_timer_start(app->poll, more ? 1 : POLL_MS, 0);
+	/* To draw may ask for something. */
 	schedule(app);
+	busy = source->busy != NULL && source->busy(source->user);
+	loop_timer_start(app->poll, more ? 1 : busy ? BUSY_MS : POLL_MS, 0);
 }
 
 static void

@@ -24,6 +24,8 @@ struct app_source {
 		     struct err *err);
 	/* Called about five times a second; true: call again at once. */
 	bool (*poll)(void *user);
+	/* Something that was asked for is about to come; may be NULL. */
+	bool (*busy)(void *user);
 	/* Stop what start began, behind the end of the loop. */
 	int (*stop)(void *user, struct err *err);
 	/* Let so many milliseconds of the source's time pass (scripts). */

@@ -170,7 +170,7 @@ follow(struct session *r, struct err *err)
 		.formats = r->formats,
 		.conf = r->conf,
 		.db_path = db_path,
-		.cb = { say, NULL, NULL },
+		.cb = { say, NULL, NULL, NULL },
 		.accept_new = r->accept_new,
 		.must_write = true,
 	};

@@ -7,7 +7,6 @@
 
 #include "collect.h"
 
-#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +87,8 @@ on_tick(void *user)
 {
 	struct collect *c = user;
 
+	if (c->fetch != NULL)
+		collect_history_tick(c);
 	if (c->ticks++ % 2 == 0)
 		collect_look_for_benches(c);
 	list_for_each (link, &c->pods)
@@ -125,22 +126,9 @@ mirror_folder(const char *db_path)
 static int
 open_mirrors(struct collect *c, struct err *err)
 {
-	char *folder;
-	int rc;
+	char *folder = mirror_folder(c->o.db_path);
+	int rc = conf_make_dir(folder, err);
 
-	if (c->store != NULL) {
-		folder = mirror_folder(c->o.db_path);
-	} else {
-		/* Who may not write has mirrors of his own for a while. */
-		folder = xstrdup("/tmp/hgym-tui.XXXXXX");
-		if (mkdtemp(folder) == NULL) {
-			free(folder);
-			return err_set_errno(err, ERR_IO,
-					     "cannot make a folder in /tmp");
-		}
-		c->temporary_dir = xstrdup(folder);
-	}
-	rc = conf_make_dir(folder, err);
 	if (rc == 0)
 		c->mirrors = mirror_dir_open(
 			folder, (uint64_t)c->o.conf->mirror_cap_bytes, err);
@@ -173,6 +161,7 @@ open_store(struct collect *c, struct err *err)
 	char *rules = rules_text(c->o.formats);
 	const struct store_options options = {
 		.path = c->o.db_path,
+		.read_only = c->o.read_only,
 		.loop = c->o.loop,
 		.rules = rules,
 		.cb = { on_flush, on_store_state, on_room, c },
@@ -185,35 +174,36 @@ open_store(struct collect *c, struct err *err)
 		return -1;
 	c->history = c->store;
 	if (store_is_writer(c->store))
-		return 0;
+		return open_mirrors(c, err);
 	if (c->o.must_write)
 		return err_set(err, ERR_DB, "%s", store_why_reader(c->store));
-	collect_say(c, MODEL_WARNING, "%s; nothing that is read now is stored",
-		    store_why_reader(c->store));
+	if (!c->o.read_only)
+		collect_say(c, MODEL_WARNING, "%s", store_why_reader(c->store));
 	c->store = NULL;
 	return 0;
 }
 
 static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+close_store(struct collect *c, struct err *err)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
-	(void)remove(path);
-	return 0;
-}
+	int rc;
 
-/* Close the mirrors; those that were for a while go. */
-static void
-free_mirrors(struct collect *c)
-{
+	collect_history_close(c);
+	rc = store_close(c->history, err);
 	if (c->mirrors != NULL)
 		mirror_dir_free(c->mirrors);
-	if (c->temporary_dir != NULL)
-		(void)nftw(c->temporary_dir, remove_one, 8,
-			   FTW_DEPTH | FTW_PHYS);
-	free(c->temporary_dir);
+	c->store = c->history = NULL;
+	c->mirrors = NULL;
+	return rc;
+}
+
+int
+collect_become_writer(struct collect *c, struct err *err)
+{
+	(void)close_store(c, NULL);
+	if (open_store(c, err) != 0)
+		return -1;
+	return collect_history_open(c, err);
 }
 
 struct collect *
@@ -225,17 +215,21 @@ collect_new(const struct collect_options *options, struct err *err)
 	list_init(&c->fleets);
 	list_init(&c->pods);
 	raise_file_limit();
+	list_init(&c->asks);
+	c->last_news_ms = c->start_ms = collect_now_ms(c);
 	if (!c->o.no_follow &&
-	    (open_store(c, err) != 0 || open_mirrors(c, err) != 0)) {
-		(void)store_close(c->history, NULL);
-		free_mirrors(c);
+	    (open_store(c, err) != 0 ||
+	     (c->o.keep_view && collect_history_open(c, err) != 0))) {
+		close_store(c, NULL);
 		free(c);
 		return NULL;
 	}
-	c->last_news_ms = collect_now_ms(c);
 	c->tick = loop_timer_new(c->o.loop, on_tick, c);
 	loop_timer_start(c->tick, COLLECT_TICK_MS, COLLECT_TICK_MS);
-	collect_add_pods(c);
+	if (c->store != NULL || c->o.no_follow)
+		collect_add_pods(c);
+	else
+		collect_reader_start(c);
 	return c;
 }
 
@@ -254,8 +248,9 @@ collect_free(struct collect *c, struct err *err)
 		list_entry(link, struct collect_fleet, link));
 	list_for_each_safe(link, &c->pods)
 		collect_pod_free(list_entry(link, struct collect_pod, link));
-	rc = store_close(c->history, err);
-	free_mirrors(c);
+	loop_timer_close(c->replay);
+	loop_timer_close(c->look);
+	rc = close_store(c, err);
 	free(c);
 	return rc;
 }
@@ -326,6 +321,8 @@ collect_idle_ms(const struct collect *c)
 bool
 collect_is_settled(const struct collect *c)
 {
+	if (c->n_replays > 0)
+		return false;
 	list_for_each (link, &c->pods) {
 		const struct collect_pod *pod =
 			list_entry(link, struct collect_pod, link);
@@ -351,6 +348,18 @@ collect_unreachable(const struct collect *c)
 		     pod->verdict.state != POD_SILENT;
 	}
 	return n;
+}
+
+bool
+collect_is_writer(const struct collect *c)
+{
+	return c->store != NULL;
+}
+
+bool
+collect_is_busy(const struct collect *c)
+{
+	return !list_is_empty(&c->asks);
 }
 
 struct store *

@@ -20,11 +20,12 @@
  * store.  One object for the dashboard and for `collect`.  All on the loop
  * thread.
  *
- * Mirrors outlive the program.  At the start each is read again from its
- * first byte, so that model and parsers are where they were, and following
- * goes on behind its last byte; what the store has already is not added
- * again.  So a program that is killed at any moment loses and doubles
- * nothing.
+ * Mirrors outlive the program.  At the start the model is filled from the
+ * database, and following goes on behind each mirror's last byte.  A log whose
+ * last run is not over is read again from its mirror's first byte, beside
+ * that, so that its parser is where it was; one that is over only when bytes
+ * of it come.  What the store has already is not added again.  So a program
+ * that is killed at any moment loses and doubles nothing.
  */
 struct collect;
 
@@ -35,6 +36,8 @@ struct collect_cb {
 	/* What only a person can answer; question->pod is the model's index.
 	 * NULL: nobody is there. */
 	void (*on_ask)(void *user, const struct fleet_question *question);
+	/* We were the second one, and are the first one now.  May be NULL. */
+	void (*on_writer)(void *user);
 	void *user;
 };
 
@@ -49,11 +52,14 @@ struct collect_options {
 	bool accept_new; /* take unknown host keys */
 	bool must_write; /* it is an error not to be the writer */
 	bool no_follow;	 /* links and telemetry only: for `pods` */
+	bool read_only;	 /* show what is stored, never write or follow */
 };
 
 /*
- * Opens the store and begins to connect.  Someone else who writes the
- * database already: follows without storing, and says so once.
+ * Opens the store and begins to connect.  Where someone else writes the
+ * database already, the model shows what that one stores, and no pod is asked
+ * for anything; this is said once.  When that one is gone, we take its place
+ * (on_writer).
  */
 struct collect *collect_new(const struct collect_options *options,
 			    struct err *err)
@@ -71,7 +77,10 @@ int collect_free(struct collect *collect, struct err *err);
  */
 void collect_reload(struct collect *collect, const struct conf *conf);
 
-/* Where a pod of the model is reached; *index is its number there. */
+/* Whether we are the one that follows and stores. */
+bool collect_is_writer(const struct collect *collect);
+/* Where a pod of the model is reached; *index is its number there.  NULL:
+ * we only read. */
 struct transport *collect_transport(struct collect *collect, size_t pod,
 				    size_t *index);
 
@@ -96,6 +105,8 @@ int64_t collect_idle_ms(const struct collect *collect);
 bool collect_is_settled(const struct collect *collect);
 /* Pods that are neither live nor silent now. */
 size_t collect_unreachable(const struct collect *collect);
+/* Something asked for a moment ago comes soon: look again at once. */
+bool collect_is_busy(const struct collect *collect);
 /* NULL while the database is not open for writing by us. */
 struct store *collect_store(struct collect *collect);
 

@@ -8,9 +8,13 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/xalloc.h"
 #include "collect_priv.h"
+
+/* So much of a log is still to be read again: its lines are not kept. */
+#define FAR_BEHIND_BYTES (1U << 20)
 
 static int64_t
 wall_ms(const struct collect_file *file)
@@ -20,16 +24,35 @@ wall_ms(const struct collect_file *file)
 	return clock->wall_ms(clock);
 }
 
+unsigned int
+collect_run_key(unsigned int gen, unsigned int run_index)
+{
+	return gen * 1000000U + run_index;
+}
+
+struct model_log *
+collect_log(struct collect *c, size_t model_pod, const char *name,
+	    unsigned int gen)
+{
+	struct model_log *log;
+	char *path =
+		gen == 0 ? xstrdup(name) : xasprintf("%s (%u)", name, gen + 1);
+
+	log = model_log_get(c->o.model, model_pod, path);
+	free(path);
+	return log;
+}
+
 static struct model_run *
 model_run_of(struct collect_file *file, const struct run *run)
 {
 	struct collect *c = file->pod->collect;
 	struct model_run *mr =
 		model_run_get(c->o.model, file->pod->model_pod, file->name,
-			      file->base_index + run->run_index);
+			      collect_run_key(file->gen, run->run_index));
 
-	if (file->tail != NULL)
-		mr->run_id = store_run_id(c->store, file->tail, run->run_index);
+	mr->run_id = store_run_id(c->store, file->tail, run->run_index);
+	mr->log = file->log;
 	if (run->run_index >= file->n_runs)
 		file->n_runs = run->run_index + 1;
 	return mr;
@@ -41,10 +64,9 @@ on_sample(void *user, const struct run *run, const struct sample *sample)
 	struct collect_file *file = user;
 	struct collect *c = file->pod->collect;
 
+	store_sample_add(c->store, file->tail, run, sample);
 	if (c->o.keep_view)
-		model_run_sample(c->o.model, model_run_of(file, run), sample);
-	if (file->tail != NULL)
-		store_sample_add(c->store, file->tail, run, sample);
+		collect_history_sample(c, model_run_of(file, run), sample);
 }
 
 /* Kinds of events that a person should look at. */
@@ -69,7 +91,7 @@ on_event(void *user, const struct run *run, const struct run_event *event)
 	};
 
 	/* What was read in an earlier life is no news. */
-	if (file->is_replay)
+	if (file->is_replay && file->replayed <= file->old_bytes)
 		return;
 	note.mr = model_run_of(file, run);
 	model_event_add(file->pod->collect->o.model, &note);
@@ -83,6 +105,9 @@ update_model(struct collect_file *file, const struct run *run, bool is_over)
 
 	model_run_update(model, mr, run);
 	model_run_touch(model, mr, file->last_wall_ms, !is_over);
+	mr->past &= is_over && file->is_replay;
+	if (!is_over)
+		model_run_want(model, mr);
 }
 
 static void
@@ -90,8 +115,7 @@ put_run(struct collect_file *file, const struct run *run, bool is_live)
 {
 	const struct store_run_put how = { file->last_wall_ms, is_live };
 
-	if (file->tail != NULL)
-		store_run_put(file->pod->collect->store, file->tail, run, &how);
+	store_run_put(file->pod->collect->store, file->tail, run, &how);
 }
 
 /* A run is over: the next one began in this file, or the file ends. */
@@ -110,49 +134,64 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct collect_file *file = user;
 
-	if (file->is_behind && file->log->ahead)
+	/* Its end is shown already, or will be the only thing kept. */
+	if (file->is_behind && (file->log->ahead || file->is_replay))
 		return;
 	model_log_line(file->pod->collect->o.model, file->log, line, text,
 		       class);
 }
 
-/* How many runs of this path the model has from earlier generations. */
-static unsigned int
-runs_before(const struct collect_pod *pod, const char *path)
-{
-	unsigned int n = 0;
-
-	for (size_t i = 0; i < pod->n_past; i++)
-		if (strcmp(pod->past[i].path, path) == 0)
-			n += pod->past[i].n_runs;
-	return n;
-}
-
 struct collect_file *
-collect_file_new(struct collect_pod *pod, const char *name, unsigned int gen,
-		 struct mirror *mirror)
+collect_file_new(struct collect_pod *pod, const char *name, unsigned int gen)
 {
 	struct collect *c = pod->collect;
 	struct collect_file *file = xcalloc(1, sizeof(*file));
-	struct run_reader_cb cb = { on_sample, on_event, on_run, NULL };
 
 	file->pod = pod;
 	file->name = xstrdup(name);
 	file->gen = gen;
+	file->tail = store_tail_get(c->store, pod->name, name, gen);
+	if (c->o.keep_view)
+		file->log = collect_log(c, pod->model_pod, name, gen);
+	file->last_wall_ms = wall_ms(file);
+	list_append(&pod->files, &file->link);
+	return file;
+}
+
+void
+collect_file_begin(struct collect_file *file, struct mirror *mirror)
+{
+	struct collect *c = file->pod->collect;
+	struct run_reader_cb cb = { on_sample, on_event, on_run, NULL };
+
 	file->mirror = mirror;
-	file->base_index = runs_before(pod, name);
-	if (c->store != NULL)
-		file->tail = store_tail_get(c->store, pod->name, name, gen);
-	if (c->o.keep_view) {
-		file->log = model_log_get(c->o.model, pod->model_pod, name);
+	file->is_idle = false;
+	if (file->log != NULL) {
 		model_log_file(file->log,
 			       mirror != NULL ? mirror_path(mirror) : NULL);
 		cb.on_line = on_line;
 	}
 	file->reader = run_reader_new(c->o.formats, &cb, file);
-	file->last_wall_ms = wall_ms(file);
-	list_append(&pod->files, &file->link);
-	return file;
+	if (mirror == NULL || mirror_size(mirror) == 0)
+		return;
+	file->is_replay = true;
+	file->old_bytes = mirror_size(mirror);
+	c->n_replays++;
+	collect_replay_start(c);
+}
+
+struct collect_file *
+collect_file_find(const struct collect_pod *pod, const char *name,
+		  unsigned int gen)
+{
+	list_for_each (link, &pod->files) {
+		struct collect_file *file =
+			list_entry(link, struct collect_file, link);
+
+		if (file->gen == gen && strcmp(file->name, name) == 0)
+			return file;
+	}
+	return NULL;
 }
 
 void
@@ -160,29 +199,50 @@ collect_file_identify(struct collect_file *file, const struct follow_file *ff)
 {
 	const struct store_identity identity = {
 		.path = ff->path,
-		.mirror =
-			file->mirror != NULL ? mirror_path(file->mirror) : NULL,
+		.mirror = file->is_idle		 ? file->tail->mirror
+			  : file->mirror != NULL ? mirror_path(file->mirror)
+						 : NULL,
 		.dev = ff->dev,
 		.inode = ff->ino,
-		.ended = ff->ended,
+		.ended = false, /* see collect_file_end */
 	};
 
-	if (file->tail != NULL)
-		store_tail_identify(file->pod->collect->store, file->tail,
-				    &identity);
+	store_tail_identify(file->pod->collect->store, file->tail, &identity);
 }
 
-ssize_t
+/* All of the mirror was fed. */
+static void
+end_replay(struct collect_file *file)
+{
+	struct collect *c = file->pod->collect;
+	const struct run *run = run_reader_current(file->reader);
+
+	if (run != NULL)
+		update_model(file, run, !file->is_under_way);
+	file->is_replay = file->is_behind = false;
+	file->dirty = true;
+	store_tail_advance(c->store, file->tail, run_reader_bytes(file->reader),
+			   run_reader_lines(file->reader));
+	store_tail_trim(c->store, file->tail, file->n_runs);
+}
+
+bool
 collect_file_replay(struct collect_file *file, size_t most)
 {
+	uint64_t left = mirror_size(file->mirror) - file->replayed;
+	struct err err = { ERR_NONE, "" };
+	ssize_t n = 0;
 	char *block;
-	struct err err;
-	ssize_t n;
 
-	if (file->mirror == NULL)
-		return 0;
+	/* What is behind it came in this life, and is news. */
+	if (file->replayed < file->old_bytes &&
+	    most > file->old_bytes - file->replayed)
+		most = (size_t)(file->old_bytes - file->replayed);
+	file->is_behind = left > FAR_BEHIND_BYTES;
 	block = xmalloc(most);
-	n = mirror_read(file->mirror, file->replayed, block, most, &err);
+	if (left > 0)
+		n = mirror_read(file->mirror, file->replayed, block, most,
+				&err);
 	if (n > 0) {
 		file->replayed += (uint64_t)n;
 		collect_file_feed(file, block, (size_t)n);
@@ -191,21 +251,10 @@ collect_file_replay(struct collect_file *file, size_t most)
 			    file->pod->name, err.text);
 	}
 	free(block);
-	return n;
-}
-
-void
-collect_file_replayed(struct collect_file *file)
-{
-	struct collect *c = file->pod->collect;
-
-	file->is_replay = false;
-	file->dirty = true;
-	if (file->tail == NULL || file->mirror == NULL)
-		return;
-	store_tail_advance(c->store, file->tail, run_reader_bytes(file->reader),
-			   run_reader_lines(file->reader));
-	store_tail_trim(c->store, file->tail, file->n_runs);
+	if (n > 0)
+		return true;
+	end_replay(file);
+	return false;
 }
 
 void
@@ -215,22 +264,23 @@ collect_file_feed(struct collect_file *file, const void *data, size_t len)
 	const struct clock *clock = loop_clock(c->o.loop);
 	const struct run *run;
 
+	c->last_news_ms = clock->mono_ms(clock);
 	if (!file->is_replay) {
 		file->last_wall_ms = clock->wall_ms(clock);
 		pod_pace_bytes(&file->pace, clock->mono_ms(clock));
-		c->last_news_ms = clock->mono_ms(clock);
 	}
 	run_reader_feed(file->reader, data, len);
 	file->dirty = true;
 	run = run_reader_current(file->reader);
 	file->is_under_way = run != NULL && run->status == RUN_RUNNING;
+	/* Until all was read again the database knows better. */
+	if (file->is_replay)
+		return;
 	if (run != NULL)
 		update_model(file, run, false);
 	/* The offset is to be written even when no sample was. */
-	if (file->tail != NULL && !file->is_replay)
-		store_tail_advance(c->store, file->tail,
-				   run_reader_bytes(file->reader),
-				   run_reader_lines(file->reader));
+	store_tail_advance(c->store, file->tail, run_reader_bytes(file->reader),
+			   run_reader_lines(file->reader));
 }
 
 void
@@ -238,7 +288,7 @@ collect_file_tick(struct collect_file *file, int64_t now_wall_ms)
 {
 	struct run run;
 
-	if (!file->is_under_way ||
+	if (!file->is_under_way || file->is_replay ||
 	    now_wall_ms - file->last_wall_ms < COLLECT_QUIET_MS ||
 	    !run_reader_at_end(file->reader, &run))
 		return;
@@ -256,7 +306,7 @@ collect_file_flush(struct collect_file *file)
 	struct run run;
 
 	/* While it is read again the store knows more than we do. */
-	if (!file->dirty || file->is_replay || file->tail == NULL)
+	if (!file->dirty || file->is_replay)
 		return;
 	file->dirty = false;
 	if (!run_reader_at_end(file->reader, &run))
@@ -265,27 +315,34 @@ collect_file_flush(struct collect_file *file)
 	run_release(&run);
 }
 
-/* Remember how many runs this generation had in the model. */
-static void
-note_past(struct collect_file *file)
+void
+collect_file_end(struct collect_file *file)
 {
-	struct collect_pod *pod = file->pod;
+	struct store_tail *tail = file->tail;
+	const struct store_identity identity = { tail->path, tail->mirror,
+						 tail->dev, tail->inode, true };
 
-	pod->past = xgrow(pod->past, pod->n_past, &pod->cap_past,
-			  sizeof(*pod->past));
-	pod->past[pod->n_past++] =
-		(struct collect_past){ xstrdup(file->name), file->n_runs };
+	if (file->is_replay) {
+		file->is_ended = true;
+		return;
+	}
+	store_tail_identify(file->pod->collect->store, tail, &identity);
+	if (file->mirror != NULL)
+		(void)mirror_end(file->mirror, NULL);
+	else if (file->is_idle && tail->mirror != NULL)
+		(void)chmod(tail->mirror, 0400);
+	collect_file_finish(file);
 }
 
 void
 collect_file_finish(struct collect_file *file)
 {
-	/* Cut off while it was read again: what is stored is truer. */
+	struct collect *c = file->pod->collect;
+
 	if (file->is_replay)
-		file->tail = NULL;
-	run_reader_finish(file->reader);
-	if (!file->pod->collect->is_ending)
-		note_past(file);
+		c->n_replays--;
+	else if (file->reader != NULL)
+		run_reader_finish(file->reader);
 	list_remove(&file->link);
 	mirror_close(file->mirror);
 	run_reader_free(file->reader);

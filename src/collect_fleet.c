@@ -164,5 +164,6 @@ collect_reload(struct collect *c, const struct conf *conf)
 {
 	keep_pods(c, conf);
 	c->o.conf = conf;
-	collect_add_pods(c);
+	if (c->store != NULL || c->o.no_follow)
+		collect_add_pods(c);
 }

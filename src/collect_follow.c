@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The logs of one pod between its follower, the mirrors and the readers.
- * Before following begins, the mirrors of an earlier life are read again, a
- * bit at a time so that the loop stays alive.
+ * Following goes on behind the last byte of each mirror of an earlier life;
+ * what they hold is read again beside that, where it is needed
+ * (collect_replay.c).
  */
 #include "config.h"
 
@@ -20,10 +21,10 @@
 #include "remote/follow.h"
 #include "store/mirror.h"
 
-#define REPLAY_BLOCK   ((size_t)256 * 1024)
-#define REPLAY_TURN_MS 20
 /* So much of a log is still to come: the view shows its end meanwhile. */
 #define FAR_BEHIND_BYTES (1U << 20)
+/* The first screen takes what it needs first; look again after this. */
+#define SHOW_MS 5
 /* The disk is full: try again after this. */
 #define DISK_RETRY_MS 2000
 
@@ -31,9 +32,9 @@ struct collect_follow {
 	struct collect_pod *pod;
 	struct follow *follow;
 	struct loop_timer *retry;
-	char *own_log; /* of a bench; NULL: none */
-	bool is_replaying;
-	bool said_disk; /* that the mirror cannot be written */
+	char *own_log;	  /* of a bench; NULL: none */
+	bool is_starting; /* what is here of its logs is not told yet */
+	bool said_disk;	  /* that the mirror cannot be written */
 };
 
 static int64_t
@@ -75,7 +76,8 @@ begin_file(struct collect_pod *pod, struct follow_file *ff)
 	if (mirror == NULL)
 		collect_say(pod->collect, MODEL_WARNING, "%s: no mirror: %s",
 			    pod->name, err.text);
-	file = collect_file_new(pod, ff->name, ff->generation, mirror);
+	file = collect_file_new(pod, ff->name, ff->generation);
+	collect_file_begin(file, mirror);
 	collect_file_identify(file, ff);
 	ff->user = file;
 }
@@ -89,9 +91,7 @@ end_file(struct follow_file *ff)
 		return;
 	ff->user = NULL;
 	collect_file_identify(file, ff);
-	if (file->mirror != NULL)
-		(void)mirror_end(file->mirror, NULL);
-	collect_file_finish(file);
+	collect_file_end(file);
 }
 
 /*
@@ -109,6 +109,13 @@ revive_file(struct collect_pod *pod, struct follow_file *ff)
 		begin_file(pod, ff);
 		return;
 	}
+	/* It was to end when it was read again, and is not there yet. */
+	file = collect_file_find(pod, ff->name, ff->generation);
+	if (file != NULL) {
+		file->is_ended = false;
+		ff->user = file;
+		return;
+	}
 	mirror = mirror_open(pod->collect->mirrors, pod->name,
 			     str_from(ff->name), ff->generation, &err);
 	if (mirror == NULL || mirror_size(mirror) != ff->guard.offset) {
@@ -118,12 +125,9 @@ revive_file(struct collect_pod *pod, struct follow_file *ff)
 		mirror_close(mirror);
 		return;
 	}
-	file = collect_file_new(pod, ff->name, ff->generation, mirror);
+	file = collect_file_new(pod, ff->name, ff->generation);
 	ff->user = file;
-	file->is_replay = true;
-	while (collect_file_replay(file, REPLAY_BLOCK) > 0)
-		;
-	file->is_replay = false;
+	collect_file_begin(file, mirror);
 }
 
 static void
@@ -177,6 +181,19 @@ on_retry(void *user)
 	follow_resume(cf->follow);
 }
 
+/* Bytes of a log that was over: its parser has to be where it was. */
+static bool
+wake_file(struct collect_file *file, struct err *err)
+{
+	struct mirror *mirror =
+		mirror_open(file->pod->collect->mirrors, file->pod->name,
+			    str_from(file->name), file->gen, err);
+
+	if (mirror != NULL)
+		collect_file_begin(file, mirror);
+	return mirror != NULL;
+}
+
 static size_t
 on_bytes(void *user, struct follow_file *ff, struct str data)
 {
@@ -187,8 +204,14 @@ on_bytes(void *user, struct follow_file *ff, struct str data)
 
 	if (file == NULL)
 		return data.len;
-	file->is_behind = ff->size - ff->guard.offset > FAR_BEHIND_BYTES;
-	if (c->store != NULL && store_is_full(c->store)) {
+	if (file->is_idle && !wake_file(file, &err)) {
+		disk_full(cf, &err);
+		return 0;
+	}
+	if (!file->is_replay)
+		file->is_behind =
+			ff->size - ff->guard.offset > FAR_BEHIND_BYTES;
+	if (store_is_full(c->store)) {
 		c->is_full = true;
 		return 0;
 	}
@@ -204,7 +227,9 @@ on_bytes(void *user, struct follow_file *ff, struct str data)
 		}
 		data.len = taken;
 	}
-	collect_file_feed(file, data.p, data.len);
+	/* What is read again gets to these bytes of the mirror too. */
+	if (!file->is_replay)
+		collect_file_feed(file, data.p, data.len);
 	return data.len;
 }
 
@@ -261,11 +286,11 @@ on_state(void *user, const struct follow_status *status)
 #define NO_FILE_BYTES (UINT64_C(1) << 62)
 
 /*
- * The guard of a log that has ended, from its mirror, which stays closed.
+ * The guard of a log that is over, from its mirror, which stays closed.
  * Without its bytes no file may be taken for it.
  */
 static void
-guard_of_ended(const char *path, struct guard *guard)
+guard_of_closed(const char *path, struct guard *guard)
 {
 	int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	struct stat st;
@@ -286,11 +311,45 @@ guard_of_ended(const char *path, struct guard *guard)
 	(void)close(fd);
 }
 
-/* Tell the follower what is here of a log, and read that again. */
+/* A log of which the mirror has to be open and read again. */
+static void
+open_known(struct collect_follow *cf, const struct store_tail *tail,
+	   struct collect_file *file, struct guard *guard)
+{
+	struct collect_pod *pod = cf->pod;
+	struct err err = { ERR_NONE, "" };
+	struct mirror *mirror =
+		mirror_open(pod->collect->mirrors, pod->name,
+			    str_from(tail->name), tail->gen, &err);
+
+	memset(guard, 0, sizeof(*guard));
+	if (mirror != NULL) {
+		file->last_wall_ms = mtime_ms(mirror_path(mirror));
+		if (mirror_guard(mirror, mirror_size(mirror), guard, &err) != 0)
+			memset(guard, 0, sizeof(*guard));
+	}
+	collect_file_begin(file, mirror);
+}
+
+/*
+ * Its last run had finished, all that its mirror holds is in the database,
+ * and nothing came for a while: it is not read again until bytes come.
+ */
+static bool
+may_idle(const struct collect *c, const struct store_tail *tail,
+	 const struct guard *guard)
+{
+	const struct clock *clock = loop_clock(c->o.loop);
+
+	return tail->is_over && tail->done_lines > 0 &&
+	       guard->offset == tail->offset &&
+	       clock->wall_ms(clock) - tail->last_wall_ms > COLLECT_QUIET_MS;
+}
+
+/* Tell the follower what is here of a log, and read that again if need be. */
 static void
 know_tail(struct collect_follow *cf, const struct store_tail *tail)
 {
-	struct collect_pod *pod = cf->pod;
 	struct follow_known known = {
 		.path = tail->path,
 		.name = tail->name,
@@ -299,24 +358,17 @@ know_tail(struct collect_follow *cf, const struct store_tail *tail)
 		.ino = tail->inode,
 		.ended = tail->ended,
 	};
-	struct err err = { ERR_NONE, "" };
-	struct collect_file *file = NULL;
-	struct mirror *mirror;
+	struct collect_file *file;
 
-	if (tail->ended) {
-		guard_of_ended(tail->mirror, &known.guard);
-	} else {
-		mirror = mirror_open(pod->collect->mirrors, pod->name,
-				     str_from(tail->name), tail->gen, &err);
-		file = collect_file_new(pod, tail->name, tail->gen, mirror);
-		file->is_replay = true;
-		if (mirror != NULL) {
-			file->last_wall_ms = mtime_ms(mirror_path(mirror));
-			if (mirror_guard(mirror, mirror_size(mirror),
-					 &known.guard, &err) != 0)
-				memset(&known.guard, 0, sizeof(known.guard));
-		}
+	if (tail->ended || tail->is_over)
+		guard_of_closed(tail->mirror, &known.guard);
+	if (!tail->ended) {
+		file = collect_file_new(cf->pod, tail->name, tail->gen);
 		known.user = file;
+		if (may_idle(cf->pod->collect, tail, &known.guard))
+			file->is_idle = true;
+		else
+			open_known(cf, tail, file, &known.guard);
 	}
 	follow_know(cf->follow, &known);
 }
@@ -327,34 +379,22 @@ begin_following(struct collect_follow *cf)
 	const struct conf_strings *logs = &cf->pod->conf->logs;
 	const char *own = cf->own_log;
 
-	cf->is_replaying = false;
 	follow_start(cf->follow, (const char *const *)logs->v, logs->n,
 		     own != NULL ? &own : NULL, own != NULL);
 }
 
-/* Read the mirrors again for a while; then the next turn, or follow. */
+/* Not in collect_new: the first screen does not wait for the mirrors. */
 static void
-replay_turn(void *user)
+start(struct collect_follow *cf)
 {
-	struct collect_follow *cf = user;
-	struct collect *c = cf->pod->collect;
-	int64_t end_ms = collect_now_ms(c) + REPLAY_TURN_MS;
+	const struct store *store = cf->pod->collect->store;
 
-	/* Of each file that was known, in the order of the database. */
-	list_for_each (link, &cf->pod->files) {
-		struct collect_file *file =
-			list_entry(link, struct collect_file, link);
+	cf->is_starting = false;
+	for (size_t i = 0; i < store_tail_count(store); i++) {
+		const struct store_tail *tail = store_tail_at(store, i);
 
-		while (file->is_replay) {
-			if (collect_now_ms(c) >= end_ms ||
-			    (c->store != NULL && store_is_full(c->store))) {
-				loop_timer_start(cf->retry, 1, 0);
-				return;
-			}
-			if (collect_file_replay(file, REPLAY_BLOCK) <= 0) {
-				collect_file_replayed(file);
-			}
-		}
+		if (strcmp(tail->pod, cf->pod->name) == 0)
+			know_tail(cf, tail);
 	}
 	begin_following(cf);
 }
@@ -364,10 +404,12 @@ on_timer(void *user)
 {
 	struct collect_follow *cf = user;
 
-	if (cf->is_replaying)
-		replay_turn(cf);
-	else
+	if (!cf->is_starting)
 		on_retry(cf);
+	else if (collect_is_showing(cf->pod->collect))
+		loop_timer_start(cf->retry, SHOW_MS, 0);
+	else
+		start(cf);
 }
 
 void
@@ -387,14 +429,7 @@ collect_follow_start(struct collect_pod *pod)
 	cf->follow = follow_new(&options);
 	cf->retry = loop_timer_new(c->o.loop, on_timer, cf);
 	pod->follow = cf;
-	for (size_t i = 0; c->store != NULL && i < store_tail_count(c->store);
-	     i++) {
-		const struct store_tail *tail = store_tail_at(c->store, i);
-
-		if (strcmp(tail->pod, pod->name) == 0)
-			know_tail(cf, tail);
-	}
-	cf->is_replaying = true;
+	cf->is_starting = true;
 	loop_timer_start(cf->retry, 0, 0);
 }
 
@@ -417,7 +452,7 @@ collect_follow_stop(struct collect_pod *pod)
 void
 collect_follow_renew(struct collect_pod *pod)
 {
-	if (pod->follow != NULL && !pod->follow->is_replaying)
+	if (pod->follow != NULL && !pod->follow->is_starting)
 		begin_following(pod->follow);
 }
 
@@ -437,7 +472,7 @@ collect_follow_quiet(struct collect_pod *pod, const char *log)
 void
 collect_follow_resume(struct collect_pod *pod)
 {
-	if (pod->follow != NULL && !pod->follow->is_replaying)
+	if (pod->follow != NULL && !pod->follow->is_starting)
 		follow_resume(pod->follow->follow);
 }
 
@@ -451,7 +486,6 @@ collect_follow_status(const struct collect_pod *pod,
 	status->lag_ms = -1;
 	if (pod->follow == NULL)
 		return;
-	status->is_replaying = pod->follow->is_replaying;
 	follow_get_status(pod->follow->follow, &s);
 	status->last_byte_ms = s.last_byte_ms;
 	status->lag_ms = s.lag_ms;

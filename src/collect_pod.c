@@ -55,9 +55,6 @@ void
 collect_pod_free(struct collect_pod *pod)
 {
 	collect_follow_stop(pod);
-	for (size_t i = 0; i < pod->n_past; i++)
-		free(pod->past[i].path);
-	free(pod->past);
 	buf_release(&pod->telemetry_line);
 	list_remove(&pod->link);
 	free(pod->name);
@@ -132,9 +129,6 @@ add_follower(const struct collect_pod *pod, struct pod_facts *facts,
 	} else if (is_idle && status->is_refused) {
 		facts->link = POD_LINK_REFUSED;
 		facts->why = without_name(pod, status->why.text);
-	} else if (facts->link == POD_LINK_NONE && status->is_replaying) {
-		facts->link = POD_LINK_CONNECTING;
-		facts->why = "the mirrored logs are read again";
 	}
 }
 

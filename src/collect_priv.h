@@ -32,8 +32,24 @@ struct collect_fleet {
 
 struct collect {
 	struct collect_options o;
-	struct store *store;   /* NULL: nothing is stored */
-	struct store *history; /* the same, or a reader of it */
+	struct store *store;	    /* NULL: nothing is stored */
+	struct store *history;	    /* the same, or a reader of it */
+	struct history *fetch;	    /* of series; NULL: no view is kept */
+	struct list asks;	    /* of series, not answered yet */
+	struct model_run **fetched; /* runs that are over, whose series are
+				     * here for the eye */
+	size_t n_fetched, cap_fetched;
+	uint64_t n_wants;
+	int64_t start_ms; /* mono clock */
+	bool has_live;	  /* series of what runs were asked for */
+	int64_t rev;	  /* of the newest run's row that the model has */
+	struct loop_timer *look; /* of one that only reads; NULL: none */
+	int64_t data_version;
+	long writer; /* the process that writes; 0: not known */
+	bool has_writer;
+	unsigned int looks;
+	struct loop_timer *replay;
+	size_t n_replays; /* files that are read again */
 	unsigned int ticks;
 	struct mirror_dir *mirrors;
 	char *temporary_dir; /* of mirrors that do not outlive us, or NULL */
@@ -45,12 +61,6 @@ struct collect {
 	bool is_full; /* the store takes no more: reading is paused */
 };
 
-/* Runs of an earlier generation of a path. */
-struct collect_past {
-	char *path; /* owned */
-	unsigned int n_runs;
-};
-
 struct collect_pod {
 	struct list link;
 	struct collect *collect;
@@ -60,8 +70,6 @@ struct collect_pod {
 	struct collect_fleet *fleet;
 	size_t index; /* in the fleet */
 	struct list files;
-	struct collect_past *past;
-	size_t n_past, cap_past;
 
 	struct collect_follow *follow; /* NULL: not followed */
 	int64_t last_frame_ms; /* last sign of the follower; mono clock */
@@ -86,15 +94,17 @@ struct collect_file {
 	struct collect_pod *pod;
 	char *name; /* owned, raw bytes: where it lay first */
 	unsigned int gen;
-	struct mirror *mirror;	 /* owned; NULL: none */
-	unsigned int base_index; /* runs of earlier generations */
-	unsigned int n_runs;	 /* begun so far */
-	struct run_reader *reader;
-	struct store_tail *tail; /* NULL: nothing is stored */
-	struct model_log *log;	 /* NULL: no lines are kept */
+	struct mirror *mirror;	   /* owned; NULL: none */
+	unsigned int n_runs;	   /* begun so far */
+	struct run_reader *reader; /* NULL while it is idle */
+	struct store_tail *tail;   /* NULL: nothing is stored */
+	struct model_log *log;	   /* NULL: no lines are kept */
 	struct pod_pace pace;
 	int64_t last_wall_ms; /* of its last bytes */
-	bool is_replay;	      /* what is fed was read in an earlier life */
+	bool is_idle;	      /* over; its log is read again when bytes come */
+	bool is_replay;	      /* what is fed comes from its mirror */
+	bool is_ended;	      /* to be finished when it was read again */
+	uint64_t old_bytes;   /* of the mirror: of an earlier life */
 	bool is_under_way;    /* its last run is not over */
 	bool is_behind;	      /* far; the view shows its end meanwhile */
 	uint64_t ahead_end;   /* offset at which the lines shown end */
@@ -104,29 +114,68 @@ struct collect_file {
 
 /* ---- collect_file.c */
 
-/*
- * Begin to read a generation from its first byte.  mirror (may be NULL) is
- * given to the file.
- */
+/* A generation of which nothing is known yet; see the two below. */
 struct collect_file *collect_file_new(struct collect_pod *pod, const char *name,
-				      unsigned int gen, struct mirror *mirror);
-/* Where it lies now, and whether it ended. */
+				      unsigned int gen);
+/*
+ * Begin to read it from its first byte.  mirror (may be NULL) is given to the
+ * file; what it holds already is read again in turns.
+ */
+void collect_file_begin(struct collect_file *file, struct mirror *mirror);
+/* The file of that generation, or NULL. */
+struct collect_file *collect_file_find(const struct collect_pod *pod,
+				       const char *name, unsigned int gen);
+/* Where it lies now. */
 void collect_file_identify(struct collect_file *file,
 			   const struct follow_file *ff);
 /*
- * Feed the next bytes of its mirror, at most `most`; returns how many, 0 at
- * the end, -1 when it cannot be read.
+ * Feed the next bytes of its mirror, at most `most`; false: that was all, what
+ * comes now is new.
  */
-ssize_t collect_file_replay(struct collect_file *file, size_t most);
-/* All of its mirror was fed: what comes now is new. */
-void collect_file_replayed(struct collect_file *file);
+bool collect_file_replay(struct collect_file *file, size_t most);
 void collect_file_feed(struct collect_file *file, const void *data, size_t len);
 /* Once a second: is its run over? */
 void collect_file_tick(struct collect_file *file, int64_t now_wall_ms);
 /* Put what changed into the store's next batch. */
 void collect_file_flush(struct collect_file *file);
-/* The log ends here: its last run's status is final.  Frees the file. */
+/*
+ * No more will come of it: note that, and finish; once all of it was read
+ * where it is read again just now.
+ */
+void collect_file_end(struct collect_file *file);
+/*
+ * We stop here: its last run's status is final.  Frees the file.  One
+ * that is read again is left as it is stored.
+ */
 void collect_file_finish(struct collect_file *file);
+/* The key of a run in the model. */
+unsigned int collect_run_key(unsigned int gen, unsigned int run_index);
+/* The log of a generation in the model. */
+struct model_log *collect_log(struct collect *collect, size_t model_pod,
+			      const char *name, unsigned int gen);
+
+/* ---- collect_replay.c */
+
+/* Read mirrors again, a bit at a time. */
+void collect_replay_start(struct collect *collect);
+
+/* ---- collect_history.c */
+
+/* Fill the model with the runs of the database; fetch series from then on. */
+int collect_history_open(struct collect *collect, struct err *err);
+/* The first screen waits for what it asked for; not for long. */
+bool collect_is_showing(const struct collect *collect);
+/* Once a second. */
+void collect_history_tick(struct collect *collect);
+/* Those that changed since, and what is new of the series that are here. */
+int collect_history_renew(struct collect *collect, struct err *err);
+/* All of them anew. */
+int collect_history_again(struct collect *collect, struct err *err);
+/* Fetch no more; what was asked for may be asked for again. */
+void collect_history_close(struct collect *collect);
+/* A sample for the eye: to the model, unless the database has it for later. */
+void collect_history_sample(struct collect *collect, struct model_run *mr,
+			    const struct sample *sample);
 
 /* ---- collect_pod.c */
 
@@ -154,7 +203,6 @@ void collect_telemetry_stop(struct collect_pod *pod);
 /* ---- collect_follow.c */
 
 struct collect_follow_status {
-	bool is_replaying; /* mirrors are read again; nothing is asked yet */
 	bool is_live, is_waiting, is_refused;
 	struct err why;
 	int64_t retry_at_ms, last_byte_ms, lag_ms; /* mono clock; lag -1 */
@@ -178,7 +226,18 @@ void collect_follow_status(const struct collect_pod *pod,
 void collect_add_pods(struct collect *collect);
 void collect_fleet_free(struct collect_fleet *fleet);
 
+/* ---- collect_reader.c */
+
+/* Show what another one stores, until it is gone. */
+void collect_reader_start(struct collect *collect);
+
 /* ---- collect.c */
+
+/*
+ * Open the database anew, and fill the model from it.  0 also when another
+ * one writes (collect->store is NULL then).
+ */
+int collect_become_writer(struct collect *collect, struct err *err);
 
 void __attribute__((format(printf, 3, 4)))
 collect_say(struct collect *collect, enum model_severity severity,

@@ -49,6 +49,14 @@ dash_is_path(const char *word)
 }
 
 static bool
+is_busy(void *user)
+{
+	const struct dash *dash = user;
+
+	return dash->collect != NULL && collect_is_busy(dash->collect);
+}
+
+static bool
 poll_sources(void *user)
 {
 	struct dash *dash = user;
@@ -145,11 +153,10 @@ on_ask(void *user, const struct fleet_question *q)
 	free(text);
 }
 
-/* HarnessGym directories of the pods; local ones are read at once. */
+/* HarnessGym directories here or on the pods. */
 static void
-follow_harness(struct dash *dash, struct loop *loop)
+follow_harness(struct dash *dash, bool local)
 {
-	dash->harness = harness_feed_new(loop, &dash->model);
 	for (size_t i = 0; i < dash->conf.n_pods; i++) {
 		const struct conf_pod *pod = &dash->conf.pods[i];
 		size_t at = model_pod_find(&dash->model, pod->name);
@@ -159,7 +166,9 @@ follow_harness(struct dash *dash, struct loop *loop)
 			struct transport *transport;
 			size_t index;
 
-			if (pod->transport == CONF_LOCAL) {
+			if ((pod->transport == CONF_LOCAL) != local)
+				continue;
+			if (local) {
 				harness_feed_local(dash->harness, dir);
 				continue;
 			}
@@ -170,6 +179,13 @@ follow_harness(struct dash *dash, struct loop *loop)
 						 index, dir);
 		}
 	}
+}
+
+/* We follow the pods from now on. */
+static void
+on_writer(void *user)
+{
+	follow_harness(user, false);
 }
 
 /* HarnessGym directories among the paths that were named. */
@@ -209,18 +225,22 @@ start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
 		.formats = dash->formats,
 		.conf = &dash->conf,
 		.db_path = dash->db_path,
-		.cb = { on_say, on_ask, dash },
+		.cb = { on_say, on_ask, on_writer, dash },
 		.keep_view = true,
+		.read_only = dash->conf.n_pods == 0,
 	};
 
 	dash->loop = loop;
 	dash->ui = ui;
-	if (dash->conf.n_pods == 0)
+	if (options.read_only && access(dash->db_path, F_OK) != 0)
 		return 0;
 	dash->collect = collect_new(&options, err);
 	if (dash->collect == NULL)
 		return -1;
-	follow_harness(dash, loop);
+	dash->harness = harness_feed_new(loop, &dash->model);
+	follow_harness(dash, true);
+	if (collect_is_writer(dash->collect))
+		follow_harness(dash, false);
 	return 0;
 }
 
@@ -337,6 +357,7 @@ run_app(struct dash *dash, struct err *err)
 		.track = &dash->track,
 		.clock = &clock_real,
 		.source = { .poll = poll_sources,
+			    .busy = is_busy,
 			    .bench = launch_bench,
 			    .reload = reload,
 			    .user = dash },

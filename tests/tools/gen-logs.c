@@ -16,9 +16,9 @@ struct plan {
 	uint64_t files; /* 0: until max_bytes are written */
 	uint64_t max_bytes;
 	uint64_t seed;
-	int dialect; /* -1: in turn */
-	int fate;    /* -1: mostly finish, each other one now and then */
-	bool dense;  /* a row a step: large logs */
+	int dialect;	/* -1: in turn */
+	int fate;	/* -1: mostly finish, each other one now and then */
+	uint64_t every; /* a row each so many steps; 0: as the dialect does */
 };
 
 static int
@@ -26,7 +26,7 @@ usage(void)
 {
 	(void)fprintf(stderr, "usage: gen-logs [--files N] [--mb N] [--seed N] "
 			      "[--dialect NAME] [--fate NAME]\n"
-			      "                [--dense] FOLDER\n"
+			      "                [--every N | --dense] FOLDER\n"
 			      "dialects:");
 	for (int i = 0; i < LOGGEN_N_DIALECTS; i++)
 		(void)fprintf(stderr, " %s", loggen_dialect_name(i));
@@ -46,6 +46,8 @@ parse_word(struct plan *plan, const char *name, const char *value)
 		return str_to_u64(v, &plan->files);
 	if (strcmp(name, "--seed") == 0)
 		return str_to_u64(v, &plan->seed);
+	if (strcmp(name, "--every") == 0)
+		return str_to_u64(v, &plan->every);
 	if (strcmp(name, "--mb") == 0) {
 		bool good = str_to_u64(v, &plan->max_bytes);
 
@@ -66,7 +68,7 @@ parse_arguments(struct plan *plan, int argc, char **argv)
 
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (strcmp(argv[i], "--dense") == 0)
-			plan->dense = true;
+			plan->every = 1;
 		else if (i + 1 >= argc ||
 			 !parse_word(plan, argv[i], argv[i + 1]))
 			return false;
@@ -92,8 +94,8 @@ make_recipe(const struct plan *plan, uint64_t i, struct loggen_recipe *recipe)
 		recipe->fate = plan->fate;
 	else if (i % 7 == 6)
 		recipe->fate = (int)(i / 7 % LOGGEN_N_FATES);
-	if (plan->dense)
-		recipe->log_every = 1;
+	if (plan->every > 0)
+		recipe->log_every = (unsigned int)plan->every;
 }
 
 /* Write one log; its bytes, or -1. */

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""From the start to the first full screen, over a database of BENCH_RUNS
+(1,000) runs and some ten million samples: logs by the tests' generator,
+stored by `collect`, then the dashboard in a pseudo-terminal.
+
+	runs	the table of all runs is on the screen
+	full	and so are the charts and the log of the chosen run
+
+Beside it, in the same rounds, what `sqlite3` takes to count the runs of that
+database, and the dashboard over an empty one.  BENCH_EVERY (2): a row each so
+many steps; 4 halves the samples.  BENCH_ROUNDS (7)."""
+import json
+import os
+import select
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+SRC = os.environ.get("HGYM_SRC", ".")
+BUILD = os.environ.get("HGYM_BUILD", "build")
+TUI = os.path.abspath(os.environ.get("HGYM_TUI",
+                                     os.path.join(BUILD, "hgym-tui")))
+GEN = os.path.abspath(os.path.join(BUILD, "tests/tools/gen-logs"))
+RUNS = int(os.environ.get("BENCH_RUNS", "1000"))
+EVERY = os.environ.get("BENCH_EVERY", "2")
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "7"))
+PODS = 4
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+from vt import Program  # noqa: E402
+
+
+def first_screen(top, env, db, want):
+    """Seconds until each text of want is there, by its name."""
+    begin = time.monotonic()
+    program = Program([TUI, "--config", top + "/config.json", "--db", db],
+                      120, 40, env, top)
+    seen = {}
+    while len(seen) < len(want) and time.monotonic() - begin < 60:
+        if not select.select([program.fd], [], [], 1)[0]:
+            continue
+        program.screen.feed(os.read(program.fd, 65536))
+        at, text = time.monotonic() - begin, program.screen.text()
+        for name, check in want.items():
+            if name not in seen and check(text):
+                seen[name] = at
+    program.close()
+    return seen
+
+
+def sqlite_s(db):
+    begin = time.monotonic()
+    subprocess.run(["sqlite3", db, "SELECT count(*) FROM runs"], check=True,
+                   stdout=subprocess.DEVNULL)
+    return time.monotonic() - begin
+
+
+def main():
+    if shutil.which("sqlite3") is None:
+        print("needs sqlite3")
+        return
+    with tempfile.TemporaryDirectory(prefix="bench-start.") as top:
+        env = {"HOME": top, "XDG_STATE_HOME": top + "/state",
+               "XDG_DATA_HOME": top + "/data"}
+        for i in range(PODS):
+            subprocess.run([GEN, "--every", EVERY, "--files",
+                            str(RUNS // PODS), "--seed",
+                            str(1 + i * RUNS // PODS), f"{top}/logs{i}"],
+                           check=True)
+        with open(top + "/config.json", "w") as file:
+            json.dump({"telemetry_s": 3600, "pods": [
+                {"name": f"pod{i}", "transport": "local",
+                 "logs": [f"{top}/logs{i}/*.log"]} for i in range(PODS)]},
+                file)
+        db = top + "/big.db"
+        subprocess.run([TUI, "--config", top + "/config.json", "--db", db,
+                        "collect", "--until-idle", "3"],
+                       env=dict(os.environ, **env), check=True,
+                       stderr=subprocess.DEVNULL)
+        # They ended an hour ago, as in a fleet that was left last night.
+        subprocess.run(["sqlite3", db, "UPDATE runs SET last_wall_ms ="
+                        " last_wall_ms - 3600000"], check=True)
+        count = subprocess.run(
+            ["sqlite3", db, "SELECT count(*) FROM samples"], check=True,
+            stdout=subprocess.PIPE, text=True).stdout.strip()
+        print(f"{RUNS} runs, {int(count):,} samples, "
+              f"{os.path.getsize(db) / 1e6:.0f} MB")
+        want = {"runs": lambda t: f"Runs ({RUNS // PODS * PODS})" in t,
+                "full": lambda t: t.count("┤") >= 4 and "on its way" not in t}
+        got, sqlite, empty = [], [], []
+        for i in range(ROUNDS):
+            sqlite.append(sqlite_s(db))
+            got.append(first_screen(top, env, db, want))
+            empty.append(first_screen(
+                top, env, f"{top}/none{i}.db",
+                {"paint": lambda t: "Fleet" in t})["paint"])
+        base = statistics.median(sqlite)
+        for name, values in (("runs", [g["runs"] for g in got]),
+                             ("full", [max(g.values()) for g in got]),
+                             ("an empty database", empty),
+                             ("sqlite3 count(*)", sqlite)):
+            mid = statistics.median(values)
+            print(f"{name:18} {mid * 1e3:6.0f} ms  worst "
+                  f"{max(values) * 1e3:6.0f} ms  {mid / base:6.1f} x sqlite3")
+
+
+if __name__ == "__main__":
+    main()

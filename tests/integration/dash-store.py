@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The dashboard over its database: what it shows after a restart, beside
+another instance, and when that one is killed.  Real processes, real kills."""
+import glob
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../screen"))
+from vt import Program  # noqa: E402
+
+TUI = os.path.abspath(os.environ["HGYM_TUI"])
+count = 0
+top = tempfile.mkdtemp(prefix="dash-store.")
+env = dict(os.environ, HOME=top, XDG_STATE_HOME=top + "/state",
+           XDG_DATA_HOME=top + "/data", XDG_CONFIG_HOME=top + "/config")
+for name in list(env):
+    if name.startswith(("HARNESSGYM_", "HGYM_TUI_")):
+        del env[name]
+CONFIG = top + "/config/hgym-tui/config.json"
+DB = top + "/data/hgym-tui/history.db"
+
+
+def ok(passed, name):
+    global count
+    count += 1
+    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
+    return passed
+
+
+def note(text):
+    for line in text.splitlines():
+        print("# " + line, flush=True)
+
+
+def put(path, text, mode="w"):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, mode) as file:
+        file.write(text)
+
+
+def log_rows(first, last):
+    return "".join(f"step:{i}/900 val_loss:{6 - i / 300:.4f} val_bpb:"
+                   f"{3 - i / 600:.4f} train_time:{i * 50}ms"
+                   " step_avg:50.00ms\n" * (i % 100 == 0) +
+                   f"step:{i}/900 train_loss:{6 - i / 300:.4f}"
+                   f" train_time:{i * 50}ms step_avg:50.00ms\n"
+                   for i in range(first, last + 1))
+
+
+def until(check, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if check():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def tui(*args):
+    return subprocess.run([TUI, *args], env=env, capture_output=True,
+                          text=True, timeout=120)
+
+
+def rows(*args):
+    done = tui(*args, "--json")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def dash(*args):
+    return Program([TUI, *args], 120, 40, env, top)
+
+
+def shows(screen, text, name):
+    if not ok(screen.wait_for(text, 60), name):
+        note(screen.screen.text())
+
+
+def children(pid):
+    done = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)],
+                          capture_output=True, text=True)
+    return done.stdout.split()
+
+
+def equal_to_parse(path, name):
+    """The database holds what parse says of the file."""
+    want = rows("parse", path)
+    got = [r for r in rows("runs") if r["path"] == path]
+    same = ("lines", "steps", "last_train_loss", "final_bpb", "status")
+    got = [[r[k] for k in same] for r in got]
+    want = [[r[k] for k in same] for r in want]
+    if not ok(got == want, name):
+        note(f"{got}\n{want}")
+
+
+def export(screen):
+    """The points of the run on the screen, by its own export."""
+    for path in glob.glob(top + "/hgym-run*"):
+        os.unlink(path)
+    screen.send("2")
+    screen.wait_for("step time")
+    # The series may be on their way.
+    found = []
+    for _ in range(40):
+        screen.pump(0.3)
+        screen.send("x")
+        until(lambda: glob.glob(top + "/hgym-run*"), 20)
+        found = glob.glob(top + "/hgym-run*")
+        with open(found[0]) as file:
+            text = file.read()
+        os.unlink(found[0])
+        if text.count("\n") > 5:
+            return text
+    return ""
+
+
+def test_restart():
+    """What is shown is the same after a restart, without reading again."""
+    over, runs = top + "/a/over.log", top + "/a/runs.log"
+    put(over, "seed:1\n" + log_rows(0, 900) + "final_int8_zlib_roundtrip"
+        " val_loss:2.0500 val_bpb:1.2345 eval_time:1234ms\n")
+    os.utime(over, (time.time() - 3600,) * 2)
+    put(CONFIG, json.dumps({"pods": [
+        {"name": "here", "transport": "local", "logs": [top + "/a/*.log"]}],
+        "telemetry_s": 3600}))
+    screen = dash()
+    shows(screen, "Runs (1)", "a first run")
+    shows(screen, "1.2345", "and its score")
+    before = export(screen)
+    ok(before.count("\n") > 500, "its points are exported")
+    screen.close()
+    equal_to_parse(over, "the database equals parse")
+    # Its last bytes are old by the database's word too.
+    db = sqlite3.connect(DB)
+    db.execute("UPDATE runs SET last_wall_ms = last_wall_ms - 3600000")
+    db.commit()
+    db.close()
+
+    put(runs, "seed:2\n" + log_rows(0, 300))
+    screen = dash()
+    shows(screen, "Runs (2)", "a restart shows what is stored and what is new")
+    screen.close()
+    screen = dash()
+    shows(screen, "Runs (2)", "both from the database")
+    shows(screen, "1.2345", "with the score")
+    screen.send("j")
+    screen.settle()
+    after = export(screen)
+    if not ok(before == after, "the points of the run that is over are those"
+              " of the log"):
+        note(f"{len(before)} and {len(after)} bytes")
+    screen.send("1")
+    put(over, "seed:3\n" + log_rows(0, 77), "a")
+    shows(screen, "Runs (3)", "a log that was over goes on: another run")
+    put(runs, log_rows(301, 444), "a")
+    shows(screen, " 444 ", "and one that was not goes on")
+    screen.close()
+    equal_to_parse(over, "the log that went on equals parse")
+    equal_to_parse(runs, "and so does the other")
+
+
+def test_second():
+    """Two instances: the second one reads, and takes over."""
+    log = top + "/b/t.log"
+    put(log, "seed:7\n" + log_rows(0, 100))
+    put(CONFIG, json.dumps({"pods": [
+        {"name": "there", "transport": "local", "logs": [top + "/b/*.log"]}],
+        "telemetry_s": 3600}))
+    first = subprocess.Popen([TUI, "collect"], env=env,
+                             stderr=subprocess.DEVNULL)
+    ok(until(lambda: [r["steps"] for r in rows("runs", "--pod", "there")] ==
+             [100]), "the first one stores")
+    second = dash()
+    shows(second, f"another hgym-tui (process {first.pid})",
+          "the second one says that it only reads")
+    shows(second, " 100 ", "and shows what is stored")
+    put(log, log_rows(101, 222), "a")
+    shows(second, " 222 ", "what the first one stores comes to its screen")
+    second.send("2")
+    shows(second, "step time", "with its series")
+    ok(children(second.pid) == [], "nothing of it runs on the pod")
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    put(log, log_rows(223, 300), "a")
+    second.send("!")
+    shows(second, "this one follows", "it takes over from a killed one, and"
+          " says so")
+    second.send("\x1b")
+    second.pump(0.3)
+    second.send("1")
+    shows(second, " 300 ", "and goes on where that one was")
+    ok(children(second.pid) != [], "it is on the pod now")
+    points = export(second)
+    ok(points.count("\n") >= 300, "its series are whole")
+    third = dash()
+    shows(third, f"another hgym-tui (process {second.pid})",
+          "a third one reads from the second")
+    put(log, log_rows(301, 333), "a")
+    shows(third, " 333 ", "and sees what it stores")
+    second.close()
+    put(log, log_rows(334, 350), "a")
+    third.send("!")
+    shows(third, "this one follows", "one that leaves in order is followed"
+          " too")
+    ok(until(lambda: rows("runs", "--pod", "there")[0]["steps"] == 350),
+       "and nothing is lost between them")
+    third.close()
+    equal_to_parse(log, "the database equals parse")
+    samples = [s for s in rows("samples", log) if s["metric"] == "train_loss"]
+    if not ok([s["step"] for s in samples] == list(range(351)),
+              "each sample once"):
+        note(tui("runs").stdout + tui("samples", log).stderr)
+
+
+def test_no_pods():
+    """Without a pod the history is still shown."""
+    put(CONFIG, "{}")
+    screen = dash()
+    shows(screen, "Runs (4)", "runs of pods that are not configured any more")
+    screen.close()
+
+
+try:
+    test_restart()
+    test_second()
+    test_no_pods()
+    print(f"1..{count}", flush=True)
+finally:
+    shutil.rmtree(top, ignore_errors=True)

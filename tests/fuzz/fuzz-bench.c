@@ -77,8 +77,8 @@ report(const struct judge *judge)
 static void
 try_logs(struct str text)
 {
-	static const struct judge_arm arms[] = { { "A", false, false },
-						 { "B", false, false } };
+	static const struct judge_arm arms[] = { { .tag = "A" },
+						 { .tag = "B" } };
 	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
 	static struct format_set *formats; /* for all inputs */
 	struct run_log_rule how = { 0 };

@@ -23,8 +23,7 @@ struct bench {
 	struct judge judge;
 };
 
-static const struct judge_arm arms[] = { { "A", false, false },
-					 { "B", false, false } };
+static const struct judge_arm arms[] = { { .tag = "A" }, { .tag = "B" } };
 
 static void
 add(struct bench *b, size_t arm, size_t block, size_t rep, double us)

@@ -12,7 +12,9 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 
-#define MAX_CELLS   16
+#define MAX_CELLS 16
+/* An idle GPU lowers its clock, and that tells nothing of the run. */
+#define BUSY_PCT    20.0
 #define NEAR_S	    5.0
 #define CLOCK_TICKS 100.0 /* USER_HZ, of /proc/stat */
 #define NS_IN_S	    1e9
@@ -298,10 +300,13 @@ sum_gpu(const struct health *health, double from_s, double to_s,
 		if (gpu->up_s < from_s || gpu->up_s > to_s)
 			continue;
 		sum->n_gpu++;
-		mean_add(&sm, gpu->sm_mhz);
 		mean_add(&power, gpu->power_w);
 		mean_add(&util, gpu->util_pct);
-		mean_add(&capped, gpu->reasons & HEALTH_POWER_CAP ? 1.0 : 0.0);
+		if (!(gpu->util_pct < BUSY_PCT)) {
+			mean_add(&sm, gpu->sm_mhz);
+			mean_add(&capped,
+				 gpu->reasons & HEALTH_POWER_CAP ? 1.0 : 0.0);
+		}
 		sum->temp_c = fmax(sum->temp_c, gpu->temp_c);
 		sum->reasons |= gpu->reasons;
 	}

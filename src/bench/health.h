@@ -65,11 +65,11 @@ const struct health_gpu *health_gpu_at(const struct health *health,
 
 /* A run, or its window, in a few numbers; NAN where nothing is known. */
 struct health_sum {
-	size_t n_gpu;			  /* samples in the window */
-	double sm_mhz, power_w, util_pct; /* means */
-	double temp_c;			  /* highest */
-	unsigned long reasons;		  /* all bits seen */
-	double power_cap_share;		  /* of the samples, 0..1 */
+	size_t n_gpu;			/* samples in the window */
+	double power_w, util_pct;	/* means */
+	double sm_mhz, power_cap_share; /* means while it was busy (20 %) */
+	double temp_c;			/* highest */
+	unsigned long reasons;		/* all bits seen */
 	/* Of the whole run. */
 	double cores, load1; /* at its start */
 	double busy_cores;   /* mean of the host, all programs */

@@ -206,6 +206,8 @@ watch_others() {
 		is_foreign "$pid" && echo "! foreign $pid" >>host.csv
 	done
 }
+# What only watches must not hold the locks a moment longer than the run: the
+# descriptors of flock are closed in it, as far as a sh can name them.
 if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
 	reasons=clocks_event_reasons.active
 	nvidia-smi --id="$HB_GPUS" --query-gpu=$reasons --format=csv \
@@ -215,11 +217,13 @@ if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
 	columns=$columns,power.draw,utilization.gpu,$reasons
 	nvidia-smi --id="$HB_GPUS" --query-gpu="$columns" \
 		--format=csv,noheader,nounits -lms 1000 \
-		</dev/null >gpu.csv 2>/dev/null &
-	test "$HB_FOREIGN" != refuse ||
+		</dev/null >gpu.csv 2>/dev/null \
+		3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+	test "$HB_FOREIGN" != refuse || {
 		nvidia-smi --id="$HB_GPUS" --query-compute-apps=pid \
 			--format=csv,noheader -lms 5000 </dev/null 2>/dev/null |
-		watch_others &
+			watch_others
+	} 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 fi
 # One line of the host, mostly by what the shell itself can read: steady
 # clock, bytes of the log, load, busy and stolen CPU time, time that the main
@@ -270,14 +274,14 @@ child=$!
 		sample_host >>host.csv
 		sleep 1
 	done
-) </dev/null >/dev/null 2>&1 &
+) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 (
 	sleep "$HB_TIMEOUT"
 	: >timedout
 	kill -TERM 0
 	sleep 10
 	kill -KILL 0
-) </dev/null >/dev/null 2>&1 &
+) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 while :; do
 	wait "$child"
 	rc=$?

@@ -16,6 +16,7 @@
  * that drives both.  The demonstration, logs on the command line and the
  * configured pods differ in their source alone.
  */
+struct command;
 struct ui;
 
 struct app_source {
@@ -42,6 +43,12 @@ struct app_source {
 	/* Start a bench plan or stop a bench; said is for the status line. */
 	int (*bench)(void *user, const char *plan, const char *stop_id,
 		     char said[200], struct err *err);
+	/*
+	 * Write the definition that a command asks for to a file; its path,
+	 * given.  NULL with err; NULL itself: nothing is made here.
+	 */
+	char *(*plan)(void *user, const struct command *command,
+		      struct err *err);
 	void *user;
 };
 

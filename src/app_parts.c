@@ -14,7 +14,7 @@
 #include "base/fd.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
-#include "bench_feed.h"
+#include "bench_start.h"
 #include "ui/fmt.h"
 #include "ui/plot.h"
 
@@ -115,21 +115,63 @@ execute(void *user, const struct command *command, char said[200],
 			command->id == COMMAND_BENCH_STOP ? command->name
 							  : NULL,
 			said, err);
+	case COMMAND_BENCH_AUDIT:
+	case COMMAND_BENCH_PODS:
+	case COMMAND_BENCH_FORM:
+	case COMMAND_BENCH_RUN:
+		if (source->bench == NULL || parts->made == NULL)
+			break;
+		return source->bench(source->user, parts->made, NULL, said,
+				     err);
 	case COMMAND_NONE:
 		break;
 	}
 	return err_set(err, ERR_USAGE, "nothing here can do that");
 }
 
+/* The definition that a command asks for, and what it would run. */
+static char *
+preview_made(struct app_parts *parts, const struct command *command,
+	     struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+
+	free(parts->made);
+	parts->made = source->plan != NULL
+			      ? source->plan(source->user, command, err)
+			      : NULL;
+	if (parts->made != NULL)
+		return bench_preview(parts->setup->env, parts->made, err);
+	if (err->code == ERR_NONE)
+		err_set(err, ERR_USAGE, "nothing here can do that");
+	return NULL;
+}
+
 /* What a command would run, before it is asked for. */
 static char *
-preview(void *user, const struct command *command)
+preview(void *user, const struct command *command, struct err *err)
 {
-	(void)user;
-	if (command->id == COMMAND_BENCH_START)
-		return bench_feed_preview(command->name, NULL, NULL);
-	if (command->id == COMMAND_BENCH_STOP)
-		return bench_feed_preview(NULL, command->name, NULL);
+	struct app_parts *parts = user;
+
+	switch (command->id) {
+	case COMMAND_BENCH_START:
+		return bench_preview(parts->setup->env, command->name, err);
+	case COMMAND_BENCH_STOP:
+		return xasprintf("$ hgym-tui bench abort %s\n\nends what runs "
+				 "on its pods and judges what there is",
+				 command->name);
+	case COMMAND_BENCH_AUDIT:
+	case COMMAND_BENCH_PODS:
+	case COMMAND_BENCH_FORM:
+	case COMMAND_BENCH_RUN:
+		return preview_made(parts, command, err);
+	case COMMAND_COPY:
+	case COMMAND_EXPORT:
+	case COMMAND_ANSWER:
+	case COMMAND_RECONNECT:
+	case COMMAND_NONE:
+		break;
+	}
 	return NULL;
 }
 

@@ -22,6 +22,7 @@ struct app_parts {
 	int (*copy)(void *user, const char *text, struct err *err);
 	void *user;
 	int64_t alerts_at_ms;
+	char *made; /* owned; definition of what is asked for now */
 };
 
 /* -1 with err for keys and charsets that do not exist. */

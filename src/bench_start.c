@@ -59,9 +59,9 @@ add_guesses(struct buf *out, const struct plan *plan, size_t blocks)
 
 	buf_append_str(out, "  shows     the noise of this workload there is "
 			    "not known yet (bench audit\n"
-			    "            measures it); if a block's spread is");
+			    "            measures it); at a spread of");
 	for (size_t i = 0; i < 3; i++)
-		buf_appendf(out, "%s %.1f%%: %.2f%%", i > 0 ? "," : "",
+		buf_appendf(out, "%s %g%%: %.2f%%", i > 0 ? "," : "",
 			    100.0 * sd[i],
 			    stats_pct(paired_mde(sd[i], blocks,
 						 plan->rule.paired.alpha,
@@ -351,4 +351,22 @@ bench_ask_and_start(const struct cmd_env *env, const struct plan *plan,
 		status = start_bench(env, plan, given, ask, err);
 	buf_release(&text);
 	return status;
+}
+
+char *
+bench_preview(const struct cmd_env *env, const char *file, struct err *err)
+{
+	struct plan plan;
+	struct buf text;
+	char *result = NULL;
+
+	if (plan_load(&plan, file, err) != 0)
+		return NULL;
+	buf_init(&text, MAX_TEXT);
+	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", file);
+	if (describe(&text, env, &plan, err) == 0)
+		result = buf_detach(&text);
+	buf_release(&text);
+	plan_release(&plan);
+	return result;
 }

@@ -20,6 +20,13 @@ void bench_describe(struct buf *out, const struct plan *plan,
 		    const struct noise_register *reg);
 
 /*
+ * The same behind the command that starts it, by what the database knows;
+ * owned, or NULL with err where the file is no plan.
+ */
+char *bench_preview(const struct cmd_env *env, const char *file,
+		    struct err *err);
+
+/*
  * Describe, ask where `yes` is not set, then run it in a results folder of
  * its own.  text is the definition to keep there; NULL: that of plan->file.
  * The exit status, or -1 with err.

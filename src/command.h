@@ -18,12 +18,17 @@ enum command_id {
 	COMMAND_RECONNECT,   /* the pod's link, now */
 	COMMAND_BENCH_START, /* the bench plan `name`, after a yes */
 	COMMAND_BENCH_STOP,  /* the bench `name`, after a yes */
+	/* Benches that the program defines itself, after a yes: */
+	COMMAND_BENCH_AUDIT, /* pods `text`, of the plan `name` or the probe */
+	COMMAND_BENCH_PODS,  /* the plan `name` on the pods `text` */
+	COMMAND_BENCH_FORM,  /* as the form `text` (JSON) says */
+	COMMAND_BENCH_RUN,   /* of a HarnessGym run `text` at place `name` */
 };
 
 struct command {
 	enum command_id id;
 	size_t pod;
-	char *text; /* owned; command_release frees it */
+	char *text; /* owned, pods a line each; command_release frees it */
 	char *name; /* owned */
 };
 
@@ -38,9 +43,11 @@ struct command_sink {
 		       char said[200], struct err *err);
 	/*
 	 * The exact command that would run on a pod, for the question before
-	 * it; NULL when none is needed.  Given (caller frees).
+	 * it; NULL when none is needed, or with err when it cannot run.
+	 * Given (caller frees).
 	 */
-	char *(*preview)(void *user, const struct command *command);
+	char *(*preview)(void *user, const struct command *command,
+			 struct err *err);
 	void *user;
 };
 

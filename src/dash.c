@@ -286,7 +286,8 @@ static int
 follow_conf(struct dash *dash, struct err *err)
 {
 	bench_feed_free(dash->benches);
-	dash->benches = bench_feed_new(&dash->model, &dash->conf);
+	dash->benches =
+		bench_feed_new(&dash->model, &dash->conf, dash->db_path);
 	dash->benches_at_ms = 0;
 	if (dash->feed != NULL)
 		return 0;
@@ -385,7 +386,8 @@ run_with_track(struct dash *dash, char *const *paths, size_t n, struct err *err)
 	int status = -1;
 
 	model_init(&dash->model);
-	dash->benches = bench_feed_new(&dash->model, &dash->conf);
+	dash->benches =
+		bench_feed_new(&dash->model, &dash->conf, dash->db_path);
 	if (load_formats(dash, err) == 0) {
 		if (n > 0)
 			dash->feed = feed_new(&dash->model, dash->formats,

@@ -42,7 +42,8 @@ static const char workload[] =
 	"	print \"peak memory allocated: 3205 MiB reserved: 3300 MiB\"\n"
 	"	print \"final_int8_zlib_roundtrip val_loss:3.2035 \" \\\n"
 	"		\"val_bpb:1.2414 eval_time:225ms\"\n"
-	"}'\n";
+	"}'\n"
+	"sleep 0.6\n"; /* so that there is something to watch */
 
 /* The folder stands in it three times. */
 static const char plan_format[] =
@@ -112,7 +113,9 @@ demo_bench_new(struct model *model, const char *folder, struct err *err)
 	if (failed)
 		return NULL;
 	bench = xcalloc(1, sizeof(*bench));
-	bench->feed = bench_feed_new(model, NULL);
+	path = xasprintf("%s/home/hgym-tui/history.db", folder);
+	bench->feed = bench_feed_new(model, NULL, path);
+	free(path);
 	path = xasprintf("%s/bench/bench.json", folder);
 	bench_feed_plan(bench->feed, path);
 	free(path);

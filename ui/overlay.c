@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/fmt.h"
 #include "ui/plot.h"
@@ -153,6 +154,7 @@ overlay_open(struct ui *ui, enum action action)
 void
 overlay_ask(struct ui *ui, struct command *command)
 {
+	struct err err = { ERR_NONE, "" };
 	char *preview = NULL;
 
 	if (ui->shared.read_only) {
@@ -161,7 +163,13 @@ overlay_ask(struct ui *ui, struct command *command)
 		return;
 	}
 	if (ui->setup.sink.preview != NULL)
-		preview = ui->setup.sink.preview(ui->setup.sink.user, command);
+		preview = ui->setup.sink.preview(ui->setup.sink.user, command,
+						 &err);
+	if (preview == NULL && err.code != ERR_NONE) {
+		ui_say(&ui->shared, "%s", err.text);
+		command_release(command);
+		return;
+	}
 	if (preview == NULL) {
 		ui_execute(ui, command);
 		return;
@@ -170,6 +178,7 @@ overlay_ask(struct ui *ui, struct command *command)
 	free(ui->question);
 	ui->pending = *command;
 	ui->question = preview;
+	ui->question_top = 0;
 	prompt_set(&ui->answer, "");
 	ui->overlay = OVERLAY_ASK;
 }
@@ -260,8 +269,15 @@ search_key(struct ui *ui, const struct key *key)
 static void
 ask_key(struct ui *ui, const struct key *key)
 {
-	enum prompt_result result = prompt_key(&ui->answer, key->code);
+	enum prompt_result result;
 
+	if (key->code == KEYCODE_PAGE_DOWN || key->code == KEYCODE_PAGE_UP) {
+		ui->question_top += key->code == KEYCODE_PAGE_DOWN ? 8 : -8;
+		if (ui->question_top < 0)
+			ui->question_top = 0;
+		return;
+	}
+	result = prompt_key(&ui->answer, key->code);
 	if (result != PROMPT_DONE && result != PROMPT_CANCEL)
 		return;
 	ui->overlay = OVERLAY_NONE;
@@ -397,17 +413,77 @@ draw_events(struct ui *ui, struct canvas *canvas)
 		table_draw(&ui->events, canvas, r, &spec);
 }
 
+#define ASK_WIDTH 110
+
+/* The bytes of text that one line of so many columns takes. */
+static size_t
+line_bytes(struct str text, int width)
+{
+	size_t n = 0;
+	int used = 0;
+
+	while (n < text.len) {
+		size_t bytes = 1;
+		int columns;
+
+		while (n + bytes < text.len &&
+		       ((unsigned char)text.p[n + bytes] & 0xC0) == 0x80)
+			bytes++;
+		columns = (int)utf8_width((struct str){ text.p + n, bytes });
+		if (used + columns > width && n > 0)
+			break;
+		used += columns;
+		n += bytes;
+	}
+	return n;
+}
+
+/* Draw the lines from `top` on, cut where they are too long; all there are. */
+static int
+draw_folded(struct canvas *canvas, struct rect r, const char *text, int top)
+{
+	struct str rest = str_from(text), line;
+	int y = -top;
+
+	while (str_next(&rest, '\n', &line)) {
+		do {
+			size_t n = line_bytes(line, r.w);
+
+			if (canvas != NULL && y >= 0 && y < r.h)
+				canvas_line(
+					canvas,
+					(struct rect){ r.x, r.y + y, r.w, 1 },
+					STYLE_NORMAL,
+					(struct str){ line.p, n });
+			line.p += n;
+			line.len -= n;
+			y++;
+		} while (line.len > 0);
+	}
+	return y + top;
+}
+
 /* The exact command first, then the question. */
 static int
 draw_ask(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
-	struct rect r = open_box(canvas, 110, 14, "This acts on a pod");
-	struct str rest = str_from(ui->question), line;
-	int y = r.y;
+	struct rect inside = { 0, 0, ASK_WIDTH - 4, 0 }, r;
+	int lines;
 
-	while (y < r.y + r.h - 2 && str_next(&rest, '\n', &line))
-		canvas_line(canvas, (struct rect){ r.x, y++, r.w, 1 },
-			    STYLE_NORMAL, line);
+	if (inside.w > canvas->width - 8)
+		inside.w = canvas->width - 8;
+	lines = draw_folded(NULL, inside, ui->question, 0);
+	r = open_box(canvas, ASK_WIDTH, lines + 4, "This acts on a pod");
+	inside = (struct rect){ r.x, r.y, r.w, r.h - 2 };
+	if (ui->question_top > lines - inside.h)
+		ui->question_top = lines > inside.h ? lines - inside.h : 0;
+	(void)draw_folded(canvas, inside, ui->question, ui->question_top);
+	if (lines > inside.h)
+		canvas_line(canvas, (struct rect){ r.x, r.y + r.h - 2, r.w, 1 },
+			    STYLE_HINT,
+			    str_from(ui->question_top + inside.h < lines
+					     ? "PgDn: more"
+					     : "PgUp: back"));
 	*cursor_y = r.y + r.h - 1;
 	return prompt_draw(&ui->answer, canvas,
 			   (struct rect){ r.x, *cursor_y, r.w, 1 },

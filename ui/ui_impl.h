@@ -52,8 +52,9 @@ struct ui {
 	struct pick pick;
 	struct prompt search, filter, answer;
 	struct table events;
-	struct command pending;				/* what is asked for */
-	char *question;					/* owned */
+	struct command pending; /* what is asked for */
+	char *question;		/* owned */
+	int question_top;	/* its first line that is shown */
 	struct ui_question questions[UI_MAX_QUESTIONS]; /* of pods */
 	size_t n_questions;
 	int tabs[UI_VIEW_COUNT][2];

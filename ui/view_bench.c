@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
+#include "ui/bench_panel.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 #include "ui/view.h"
@@ -14,7 +16,14 @@ struct bench {
 	struct table table;
 	int scroll;   /* lines of the report above the window */
 	size_t shown; /* which bench the scroll is of */
+	bool as_text; /* the report instead of the picture */
 };
+
+/* Columns from which picture and report stand side by side. */
+#define WIDE	   150
+#define TEXT_WIDTH 84
+/* Lines under the picture from which the report begins there. */
+#define LEAST_TEXT 8
 
 static unsigned int
 state_style(const char *state)
@@ -28,7 +37,17 @@ state_style(const char *state)
 	return STYLE_WARN;
 }
 
-/* The first line of a report that is not empty: its verdict. */
+/* What a bench says of itself; one that nobody drives stands still. */
+static const char *
+state_word(const struct model_bench *bench)
+{
+	const struct bench_live *live = bench->live;
+
+	return live != NULL && live->running && !live->driven ? "left"
+							      : bench->state;
+}
+
+/* The first line of a report that is not empty. */
 static struct str
 first_line(const char *report)
 {
@@ -41,36 +60,68 @@ first_line(const char *report)
 }
 
 static void
+verdict_cell(const struct model_bench *bench, struct table_cell *cell)
+{
+	char words[200];
+	struct str line;
+
+	if (bench->live != NULL) {
+		bench_panel_words(bench->live, words, sizeof(words));
+		table_cellf(cell,
+			    bench->live->running ? STYLE_HINT : STYLE_NORMAL,
+			    "%s", words);
+		return;
+	}
+	if (bench->is_plan) {
+		const char *slash = strrchr(bench->id, '/');
+
+		table_cellf(cell, STYLE_DIM, "to start: %.180s",
+			    slash != NULL ? slash + 1 : bench->id);
+		return;
+	}
+	line = first_line(bench->report != NULL ? bench->report : bench->id);
+	table_cellf(cell, STYLE_NORMAL, "%.*s",
+		    (int)(line.len < 200 ? line.len : 200), line.p);
+}
+
+/* "11-20 21:30", in UTC. */
+static void
+began_cell(const struct model_bench *bench, struct table_cell *cell)
+{
+	char text[CLOCK_RFC3339_SIZE];
+
+	if (bench->started_ms == 0) {
+		table_cellf(cell, STYLE_DIM, FMT_ABSENT);
+		return;
+	}
+	clock_rfc3339(bench->started_ms, text);
+	table_cellf(cell, STYLE_NORMAL, "%.5s %.5s", text + 5, text + 11);
+}
+
+static void
 bench_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 {
 	const struct model *model = user;
 	const struct model_bench *bench = &model->benches[row];
 	char text[FMT_SIZE];
-	struct str line;
 
 	switch (column) {
 	case 0:
 		table_cellf(cell, STYLE_NORMAL, "%s", bench->name);
 		break;
 	case 1:
-		table_cellf(cell, state_style(bench->state), "%s",
-			    bench->state);
+		table_cellf(cell, state_style(state_word(bench)), "%s",
+			    state_word(bench));
 		break;
 	case 2:
-		table_cellf(cell, STYLE_NORMAL, "%s",
-			    fmt_clock(bench->started_ms, text));
+		began_cell(bench, cell);
 		break;
 	case 3:
 		table_cellf(cell, STYLE_NORMAL, "%s",
 			    fmt_number(bench->cost_usd, 2, text));
 		break;
 	default:
-		line = bench->report != NULL && !bench->is_plan
-			       ? first_line(bench->report)
-			       : str_from(bench->id);
-		table_cellf(cell, bench->is_plan ? STYLE_DIM : STYLE_NORMAL,
-			    "%.*s", (int)(line.len < 200 ? line.len : 200),
-			    line.p);
+		verdict_cell(bench, cell);
 		break;
 	}
 }
@@ -90,6 +141,36 @@ draw_report(const struct bench *view, const struct model_bench *bench,
 				    STYLE_NORMAL, line);
 }
 
+/* The picture of a bench, its report beside it where there is room. */
+static void
+draw_bench(const struct bench *view, const struct model_bench *bench,
+	   struct canvas *canvas, struct rect r)
+{
+	struct rect picture = r, text = r;
+	int below;
+
+	if (bench->live == NULL || view->as_text) {
+		draw_report(view, bench, canvas,
+			    panel_box(canvas, r, bench->name));
+		return;
+	}
+	if (r.w >= WIDE && !bench->live->running) {
+		picture.w = r.w - TEXT_WIDTH;
+		text.x = r.x + picture.w;
+		text.w = TEXT_WIDTH;
+		draw_report(view, bench, canvas,
+			    panel_box(canvas, text, "report"));
+	}
+	picture = panel_box(canvas, picture, bench->name);
+	below = bench_panel_draw(bench->live, canvas, picture) + 1;
+	if (text.x != r.x || bench->live->running ||
+	    picture.y + picture.h - below < LEAST_TEXT)
+		return;
+	text = (struct rect){ picture.x, below, picture.w,
+			      picture.y + picture.h - below };
+	draw_report(view, bench, canvas, text);
+}
+
 static void
 bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect r)
@@ -103,9 +184,9 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	static const struct table_column columns[] = {
 		{ "BENCH", 18, false, 0, true },
 		{ "STATE", 11, false, 0, false },
-		{ "BEGAN UTC", 9, true, 2, false },
+		{ "BEGAN UTC", 11, false, 2, false },
 		{ "COST $", 7, true, 3, false },
-		{ "VERDICT", 24, false, 0, true },
+		{ "VERDICT", 30, false, 0, true },
 	};
 	struct bench *view = state;
 	const struct model *model = shared->model;
@@ -116,7 +197,7 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	} shown = { model };
 	const struct table_spec spec = { columns,    5,	       bench_cell,
 					 shown.user, SIZE_MAX, false };
-	int rows;
+	int rows, most;
 
 	table_set_rows(&view->table, model->n_benches);
 	if (model->n_benches == 0) {
@@ -128,16 +209,15 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		view->scroll = 0;
 	}
 	rows = (int)model->n_benches + 3;
-	if (rows > r.h / 2)
-		rows = r.h / 2;
+	most = r.h / 4 > 5 ? r.h / 4 : 5;
+	if (rows > most)
+		rows = most;
 	table_draw(&view->table, canvas,
 		   panel_box(canvas, (struct rect){ r.x, r.y, r.w, rows },
 			     "Benches"),
 		   &spec);
-	draw_report(view, &model->benches[view->table.selected], canvas,
-		    panel_box(canvas,
-			      (struct rect){ r.x, r.y + rows, r.w, r.h - rows },
-			      model->benches[view->table.selected].name));
+	draw_bench(view, &model->benches[view->table.selected], canvas,
+		   (struct rect){ r.x, r.y + rows, r.w, r.h - rows });
 }
 
 static unsigned int
@@ -166,7 +246,9 @@ bench_act(void *state, struct ui_shared *shared, enum action action,
 	table_set_rows(&view->table, shared->model->n_benches);
 	if (view->table.rows == 0)
 		return UI_IGNORED;
-	if (action == ACTION_PAGE_DOWN)
+	if (action == ACTION_OPEN)
+		view->as_text = !view->as_text;
+	else if (action == ACTION_PAGE_DOWN)
 		view->scroll += view->scroll < 1000 ? 8 : 0;
 	else if (action == ACTION_PAGE_UP)
 		view->scroll -= view->scroll > 8 ? 8 : view->scroll;
@@ -202,7 +284,8 @@ bench_export(void *state, struct ui_shared *shared, struct buf *out)
 }
 
 static const enum action hints[] = { ACTION_BENCH_START, ACTION_BENCH_STOP,
-				     ACTION_PAGE_DOWN, ACTION_NONE };
+				     ACTION_OPEN, ACTION_PAGE_DOWN,
+				     ACTION_NONE };
 
 const struct view_ops view_bench = {
 	.name = "Bench",

@@ -63,6 +63,16 @@ free_pod(struct model_pod *pod)
 }
 
 static void
+free_noise(struct model *model)
+{
+	for (size_t i = 0; i < model->n_noise; i++) {
+		free(model->noise[i].pod);
+		free(model->noise[i].class_name);
+	}
+	free(model->noise);
+}
+
+static void
 free_benches(struct model *model)
 {
 	for (size_t i = 0; i < model->n_benches; i++) {
@@ -70,6 +80,7 @@ free_benches(struct model *model)
 		free(model->benches[i].name);
 		free(model->benches[i].state);
 		free(model->benches[i].report);
+		bench_live_free(model->benches[i].live);
 	}
 	free(model->benches);
 }
@@ -90,6 +101,7 @@ model_release(struct model *model)
 	for (size_t i = 0; i < model->n_events; i++)
 		free(model->events[i].text);
 	free_benches(model);
+	free_noise(model);
 	free(model->pods);
 	free(model->runs);
 	free(model->logs);
@@ -475,6 +487,22 @@ model_benches_set(struct model *model, struct model_bench *benches, size_t n)
 	model->benches = benches;
 	model->n_benches = n;
 	note_change(model, MODEL_BENCH);
+}
+
+void
+model_benches_touch(struct model *model)
+{
+	note_change(model, MODEL_BENCH);
+}
+
+void
+model_noise_set(struct model *model, struct model_noise *noise, size_t n)
+{
+	free_noise(model);
+	model->noise = noise;
+	model->n_noise = n;
+	note_change(model, MODEL_BENCH);
+	note_change(model, MODEL_PODS);
 }
 
 void

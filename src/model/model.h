@@ -11,6 +11,7 @@
 #include "parsers/format.h"
 #include "parsers/run.h"
 
+#include "model/bench_live.h"
 #include "model/logtail.h"
 #include "model/series.h"
 
@@ -121,6 +122,17 @@ struct model_bench {
 	int64_t started_ms, ended_ms; /* 0: unknown */
 	double cost_usd;	      /* absent: no price */
 	char *report; /* owned; the judgement as text, NULL: none yet */
+	struct bench_live *live; /* owned; NULL: a plan, or only remembered */
+};
+
+/* What is known of the noise of a pod in a class of runs; per cent. */
+struct model_noise {
+	char *pod, *class_name;	 /* owned */
+	double sd;		 /* from run to run */
+	double drift, drift_p;	 /* while it was measured last */
+	double shows[3];	 /* in 3, 6 and 10 blocks */
+	size_t n_runs, rank, of; /* rank 0: too few runs */
+	int64_t when_ms;
 };
 
 /* HarnessGym directories that are followed (model/harness_view.h). */
@@ -148,6 +160,8 @@ struct model {
 	struct model_bench *benches;	    /* newest first, plans last */
 	size_t n_benches;
 	struct model_fetch fetch;
+	struct model_noise *noise; /* the newest of a pod first */
+	size_t n_noise;
 	uint64_t generation;
 	unsigned int changed; /* enum model_part; the frame clears it */
 };
@@ -234,6 +248,10 @@ void model_log_line(struct model *model, struct model_log *log, uint64_t line,
 /* Replace the list; it and what it points to are given. */
 void model_benches_set(struct model *model, struct model_bench *benches,
 		       size_t n);
+/* Numbers of benches under way changed in place. */
+void model_benches_touch(struct model *model);
+/* Replace the noise register; given. */
+void model_noise_set(struct model *model, struct model_noise *noise, size_t n);
 
 /* Note an event; text is sanitised and copied. */
 void model_event_add(struct model *model, const struct model_event *event);

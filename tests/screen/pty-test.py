@@ -363,7 +363,21 @@ def test_bench():
     p.send("no\r")
     ok(p.wait_for("nothing was started"), "anything but yes starts nothing")
     p.send("byes\r")
+    ok(p.wait_for("no verdict yet", 60) and
+       "FASTER" not in p.screen.text(), "no verdict word while it runs",
+       p.screen.text())
+    ok(p.wait_for("block 1 of 6 is next", 60) or
+       p.wait_for("FASTER by", 1), "what the next look needs",
+       p.screen.text())
     ok(p.wait_for("FASTER by", 120), "yes runs it to a verdict",
+       p.screen.text())
+    p.settle()
+    ok("n 3" in p.screen.text() and "ended early" in p.screen.text() and
+       "faster by %" in p.screen.text() and "guard none fired" in
+       p.screen.text(), "its runs, its interval, and why it ended",
+       p.screen.text())
+    p.send("\r")
+    ok(p.wait_for("paired by block"), "Enter shows the report",
        p.screen.text())
     p.send("Q")
     ok(p.end() == 0, "and it can be left")

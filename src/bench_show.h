@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_SRC_BENCH_SHOW_H
+#define HGYM_SRC_BENCH_SHOW_H
+
+#include "bench/session.h"
+#include "model/bench_live.h"
+
+/*
+ * What a session (of session_open) holds, as a screen shows it; owned by the
+ * caller.  Times and money: see bench_show_clock.
+ */
+struct bench_live *bench_show(struct session *session, const struct plan *plan);
+
+/* Set what passes with time: seconds, money, what is left. */
+void bench_show_clock(struct bench_live *live, const struct folder_state *state,
+		      int64_t now_ms);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Room for a bench as it is shown; filled by the program, freed by a model. */
+#include "config.h"
+
+#include "model/bench_live.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+struct bench_live *
+bench_live_new(size_t n_arms, size_t n_pods, size_t n_runs, size_t n_contrasts)
+{
+	struct bench_live *live = xcalloc(1, sizeof(*live));
+
+	live->n_arms = n_arms;
+	live->n_pods = n_pods;
+	live->n_runs = n_runs;
+	live->n_contrasts = n_contrasts;
+	live->arms = xcalloc(n_arms + 1, sizeof(*live->arms));
+	live->pods = xcalloc(n_pods + 1, sizeof(*live->pods));
+	live->runs = xcalloc(n_runs + 1, sizeof(*live->runs));
+	live->contrasts = xcalloc(n_contrasts + 1, sizeof(*live->contrasts));
+	return live;
+}
+
+void
+bench_live_free(struct bench_live *live)
+{
+	if (live == NULL)
+		return;
+	for (size_t i = 0; i < live->n_contrasts; i++) {
+		free(live->contrasts[i].d);
+		free(live->contrasts[i].pods);
+	}
+	free(live->contrasts);
+	free(live->runs);
+	free(live->pods);
+	free(live->arms);
+	free(live);
+}

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -15,11 +16,15 @@
 #define MATCH_LIMIT	  100000U
 #define DEPTH_LIMIT	  1000U
 #define PATTERN_MAX_BYTES 1000U
+#define STACK_MIN_BYTES	  (32U << 10)
+#define STACK_MAX_BYTES	  (1U << 20)
 
 struct pattern {
 	pcre2_code *code;
+	pcre2_code *block; /* over many lines at once; NULL: line by line */
 	pcre2_match_data *data;
 	pcre2_match_context *context;
+	pcre2_jit_stack *stack;
 };
 
 static bool
@@ -32,6 +37,66 @@ has_capital(const char *text)
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Whether it may be run over a block of lines.  What matches a line must
+ * match there too, perhaps beyond the line's end: so nothing that looks
+ * around or that never gives back, and no end of the subject.
+ */
+static bool
+is_for_blocks(const char *text)
+{
+	for (const char *p = text; *p != '\0'; p++) {
+		if (*p == '(' && p[1] == '*')
+			return false;
+		if (*p == '(' && p[1] == '?' && p[2] != ':' && p[2] != 'i')
+			return false;
+		if (*p == '+' && p > text && strchr("*+?}", p[-1]) != NULL)
+			return false;
+		if (*p != '\\')
+			continue;
+		p++;
+		if (*p == '\0' || strchr("AzZGKXRQ", *p) != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* The same for many lines, with either line end; NULL: not to be had. */
+static pcre2_code *
+compile_block(const char *text, uint32_t options)
+{
+	pcre2_compile_context *context;
+	pcre2_code *code;
+	PCRE2_SIZE at;
+	int number;
+
+	if (!is_for_blocks(text))
+		return NULL;
+	context = pcre2_compile_context_create(NULL);
+	(void)pcre2_set_newline(context, PCRE2_NEWLINE_ANYCRLF);
+	code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+			     options | PCRE2_MULTILINE, &number, &at, context);
+	pcre2_compile_context_free(context);
+	if (code != NULL && pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) != 0) {
+		pcre2_code_free(code);
+		code = NULL;
+	}
+	return code;
+}
+
+/* Limits, and room for lines that need more than the least stack. */
+static void
+set_limits(struct pattern *pattern)
+{
+	pattern->data = pcre2_match_data_create(1, NULL);
+	pattern->context = pcre2_match_context_create(NULL);
+	pattern->stack =
+		pcre2_jit_stack_create(STACK_MIN_BYTES, STACK_MAX_BYTES, NULL);
+	pcre2_jit_stack_assign(pattern->context, NULL, pattern->stack);
+	(void)pcre2_set_match_limit(pattern->context, MATCH_LIMIT);
+	(void)pcre2_set_depth_limit(pattern->context, DEPTH_LIMIT);
 }
 
 struct pattern *
@@ -62,10 +127,8 @@ pattern_new(const char *text, struct err *err)
 	(void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
 	pattern = xcalloc(1, sizeof(*pattern));
 	pattern->code = code;
-	pattern->data = pcre2_match_data_create(1, NULL);
-	pattern->context = pcre2_match_context_create(NULL);
-	(void)pcre2_set_match_limit(pattern->context, MATCH_LIMIT);
-	(void)pcre2_set_depth_limit(pattern->context, DEPTH_LIMIT);
+	pattern->block = compile_block(text, options);
+	set_limits(pattern);
 	return pattern;
 }
 
@@ -75,8 +138,10 @@ pattern_free(struct pattern *pattern)
 	if (pattern == NULL)
 		return;
 	pcre2_match_context_free(pattern->context);
+	pcre2_jit_stack_free(pattern->stack);
 	pcre2_match_data_free(pattern->data);
 	pcre2_code_free(pattern->code);
+	pcre2_code_free(pattern->block);
 	free(pattern);
 }
 
@@ -94,4 +159,64 @@ pattern_find(const struct pattern *pattern, struct str s, size_t *at,
 	*at = where[0];
 	*len = where[1] > where[0] ? where[1] - where[0] : 0;
 	return true;
+}
+
+/* The line that begins at `from`, without its end; *next is behind that. */
+static struct str
+line_at(struct str block, size_t from, size_t *next)
+{
+	const char *begin = block.p + from;
+	const char *end = memchr(begin, '\n', block.len - from);
+	size_t len = end != NULL ? (size_t)(end - begin) : block.len - from;
+
+	*next = from + len + (end != NULL);
+	if (len > 0 && begin[len - 1] == '\r')
+		len--;
+	return (struct str){ begin, len };
+}
+
+/*
+ * The next line at or behind *from that may match, by one look at the whole
+ * block; false when there is none.  Where that fails: the line itself.
+ */
+static bool
+next_candidate(const struct pattern *pattern, struct str block, size_t *from)
+{
+	const char *begin;
+	PCRE2_SIZE at;
+	int rc;
+
+	if (pattern->block == NULL)
+		return true;
+	rc = pcre2_match(pattern->block, (PCRE2_SPTR)block.p, block.len, *from,
+			 0, pattern->data, pattern->context);
+	if (rc == PCRE2_ERROR_NOMATCH)
+		return false;
+	if (rc < 0)
+		return true;
+	at = pcre2_get_ovector_pointer(pattern->data)[0];
+	if (at >= block.len)
+		return false;
+	begin = memrchr(block.p + *from, '\n', at - *from);
+	if (begin != NULL)
+		*from = (size_t)(begin - block.p) + 1;
+	return true;
+}
+
+bool
+pattern_find_line(const struct pattern *pattern, struct str block, size_t from,
+		  size_t *line)
+{
+	size_t next, at, len;
+
+	for (; from < block.len; from = next) {
+		if (!next_candidate(pattern, block, &from))
+			return false;
+		if (pattern_find(pattern, line_at(block, from, &next), &at,
+				 &len)) {
+			*line = from;
+			return true;
+		}
+	}
+	return false;
 }

@@ -19,5 +19,13 @@ void pattern_free(struct pattern *pattern);
 /* Whether it is found in s; where: first byte and length. */
 bool pattern_find(const struct pattern *pattern, struct str s, size_t *at,
 		  size_t *len);
+/*
+ * The first line of a block of whole lines that begins at or behind `from`
+ * (a line's begin) and matches; its begin.  A line ends with LF or CR LF,
+ * which are not matched.  The whole block is looked at in one go where the
+ * pattern allows it: thousands of megabytes a second.
+ */
+bool pattern_find_line(const struct pattern *pattern, struct str block,
+		       size_t from, size_t *line);
 
 #endif

@@ -15,6 +15,7 @@
 
 #define POLL_MS	  200
 #define BUSY_MS	  5
+#define YIELD_MS  60 /* between two reads while a view works for a user */
 #define RESIZE_MS 40
 
 struct app {
@@ -212,12 +213,17 @@ on_poll(void *user)
 	struct app *app = user;
 	const struct app_source *source = &app->setup->source;
 	bool more = source->poll != NULL && source->poll(source->user);
+	int64_t in_ms;
 	bool busy;
 
 	/* To draw may ask for something. */
 	schedule(app);
 	busy = source->busy != NULL && source->busy(source->user);
-	loop_timer_start(app->poll, more ? 1 : busy ? BUSY_MS : POLL_MS, 0);
+	if (more)
+		in_ms = ui_is_working(app->parts.ui) ? YIELD_MS : 1;
+	else
+		in_ms = busy ? BUSY_MS : POLL_MS;
+	loop_timer_start(app->poll, in_ms, 0);
 }
 
 static void

@@ -135,8 +135,10 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 	struct collect_file *file = user;
 
 	/* Its end is shown already, or will be the only thing kept. */
-	if (file->is_behind && (file->log->ahead || file->is_replay))
+	if (file->is_behind && (file->log->ahead || file->is_replay)) {
+		logclass_add(&file->log->classes, line, class);
 		return;
+	}
 	model_log_line(file->pod->collect->o.model, file->log, line, text,
 		       class);
 }

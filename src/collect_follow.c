@@ -248,7 +248,7 @@ on_preview(void *user, struct follow_file *ff, uint64_t offset, struct str data)
 
 	if (file == NULL || file->log == NULL || data.len == 0)
 		return;
-	file->is_behind = true;
+	file->is_behind = file->log->behind = true;
 	cut = offset != file->ahead_end;
 	while ((end = memchr(data.p, '\n', data.len)) != NULL) {
 		line = (struct str){ data.p, (size_t)(end - data.p) };

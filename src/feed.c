@@ -197,6 +197,7 @@ static void
 begin(struct feed_file *file)
 {
 	struct feed *feed = file->feed;
+	struct model_log *before = file->log;
 	struct stat st = { 0 };
 
 	(void)fstat(file->fd, &st);
@@ -210,6 +211,11 @@ begin(struct feed_file *file)
 	file->reader = run_reader_new(feed->formats, &callbacks, file);
 	file->log = model_log_get(feed->model, file->pod, file->name);
 	model_log_file(file->log, file->path);
+	if (before != NULL && before != file->log) {
+		/* What the path names now is another log. */
+		model_log_file(before, NULL);
+		before->next = file->log;
+	}
 	file->status = RUN_RUNNING;
 	file->run_index = UINT32_MAX;
 }

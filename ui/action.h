@@ -67,6 +67,7 @@
 	X(FOLLOW, "follow", "f F", IN_LOGS, "stay at the end")                 \
 	X(MERGE, "merge", "A", IN_LOGS, "all logs merged, or the selected")    \
 	X(FOLD, "fold", "o", IN_LOGS, "fold or show printed source code")      \
+	X(WRAP, "wrap", "w", IN_LOGS, "wrap long lines, or scroll sideways")   \
 	X(COPY, "copy", "y", IN_ALL, "copy the selected line (OSC 52)")        \
 	X(EXPORT, "export", "x", IN_ALL, "write what is shown to a file")      \
 	X(ACKNOWLEDGE, "acknowledge", "a", IN_ALL, "acknowledge all alerts")   \

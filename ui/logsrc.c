@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
+#include "model/logtext.h"
 
-#define CALL_BUDGET (8U << 20)
+#define CHECK_LINES 256 /* between two looks at the clock */
+#define RAW_BYTES   (4U << 20)
 
 void
 logsrc_init(struct logsrc *src)
@@ -24,9 +26,9 @@ close_source(struct logsrc *src)
 {
 	logfile_close(src->file);
 	src->file = NULL;
-	free(src->entries);
-	src->entries = NULL;
-	src->n_entries = src->cap_entries = 0;
+	free(src->path);
+	src->path = NULL;
+	logtails_release(&src->tails);
 }
 
 void
@@ -34,76 +36,47 @@ logsrc_release(struct logsrc *src)
 {
 	close_source(src);
 	pattern_free(src->filter);
+	free(src->above.v);
+	free(src->below.v);
 	logsrc_init(src);
 }
 
-static int
-compare_entries(const void *a, const void *b)
+/* The file that holds the log's bytes; NULL: its tail is all there is. */
+static const char *
+file_of(const struct model_log *log)
 {
-	uint64_t x = ((const struct logsrc_entry *)a)->line->order;
-	uint64_t y = ((const struct logsrc_entry *)b)->line->order;
-
-	return (x > y) - (x < y);
-}
-
-static void
-add_tail(struct logsrc *src, const struct model_log *log)
-{
-	size_t n = logtail_count(log->tail);
-
-	for (size_t i = 0; i < n; i++) {
-		src->entries = xgrow(src->entries, src->n_entries,
-				     &src->cap_entries, sizeof(*src->entries));
-		src->entries[src->n_entries++] =
-			(struct logsrc_entry){ log, logtail_at(log->tail, i) };
-	}
-}
-
-/* The tails move under us: take their lines anew. */
-static void
-gather(struct logsrc *src)
-{
-	src->n_entries = 0;
-	src->seen_lines = src->model->n_lines;
-	if (src->log != NULL) {
-		add_tail(src, src->log);
-		return;
-	}
-	for (size_t i = 0; i < src->model->n_logs; i++)
-		add_tail(src, src->model->logs[i]);
-	if (src->n_entries > 0)
-		qsort(src->entries, src->n_entries, sizeof(*src->entries),
-		      compare_entries);
-}
-
-void
-logsrc_open(struct logsrc *src, const struct model *model,
-	    const struct model_log *log)
-{
-	close_source(src);
-	src->model = model;
-	src->log = log;
-	if (log != NULL && log->file != NULL)
-		src->file = logfile_open(log->file, NULL);
-	if (src->file == NULL)
-		gather(src);
+	return log != NULL && !log->behind ? log->file : NULL;
 }
 
 bool
-logsrc_refresh(struct logsrc *src)
+logsrc_is_moved(const struct logsrc *src)
 {
-	if (src->file != NULL)
-		return logfile_refresh(src->file);
-	if (src->model == NULL || src->seen_lines == src->model->n_lines)
-		return false;
-	gather(src);
-	return true;
+	const char *path = file_of(src->log);
+
+	if (path == NULL || src->path == NULL)
+		return path != src->path;
+	return strcmp(path, src->path) != 0;
 }
 
 uint64_t
 logsrc_end(const struct logsrc *src)
 {
-	return src->file != NULL ? logfile_size(src->file) : src->n_entries;
+	return src->file != NULL ? logfile_size(src->file)
+				 : logtails_end(&src->tails);
+}
+
+/* The line at or behind a place, whatever the filter. */
+static uint64_t
+raw_at(struct logsrc *src, uint64_t place)
+{
+	const struct logtails_entry *entry;
+
+	if (place >= logsrc_end(src))
+		return logsrc_end(src);
+	if (src->file != NULL)
+		return logfile_line_start(src->file, place);
+	entry = logtails_at(&src->tails, place);
+	return entry != NULL ? entry->order : logsrc_end(src);
 }
 
 static uint64_t
@@ -111,222 +84,393 @@ raw_next(struct logsrc *src, uint64_t place)
 {
 	if (src->file != NULL)
 		return logfile_next(src->file, place);
-	return place < src->n_entries ? place + 1 : place;
-}
-
-/* The class of a numbered line, as far back as the tail goes. */
-static enum line_class
-class_of(const struct model_log *log, uint64_t number)
-{
-	size_t n = logtail_count(log->tail);
-	uint64_t first = n > 0 ? logtail_at(log->tail, 0)->line : 0;
-
-	if (n == 0 || number < first || number - first >= n)
-		return LINE_PLAIN;
-	return logtail_at(log->tail, (size_t)(number - first))->class;
-}
-
-static enum line_class
-raw_class(struct logsrc *src, uint64_t place)
-{
-	if (src->file != NULL)
-		return class_of(src->log, logfile_number(src->file, place));
-	return src->entries[place].line->class;
-}
-
-static void
-raw_read(struct logsrc *src, uint64_t place, struct buf *text)
-{
-	if (src->file != NULL) {
-		logfile_read(src->file, place, text);
-		return;
-	}
-	buf_clear(text);
-	buf_append(text, src->entries[place].line->text,
-		   src->entries[place].line->len);
-}
-
-/* Whether the filter lets the line through. */
-static bool
-is_shown(struct logsrc *src, uint64_t place)
-{
-	struct buf text;
-	size_t at, len;
-	bool found;
-
-	if (src->filter == NULL)
-		return true;
-	buf_init(&text, LOGFILE_LINE_BYTES);
-	raw_read(src, place, &text);
-	src->budget -= src->budget < text.len + 1 ? src->budget : text.len + 1;
-	found = pattern_find(src->filter, (struct str){ text.data, text.len },
-			     &at, &len);
-	buf_release(&text);
-	return found != src->filter_out;
-}
-
-static bool
-is_folded(struct logsrc *src, uint64_t place)
-{
-	return src->fold && src->filter == NULL &&
-	       raw_class(src, place) == LINE_SOURCE;
-}
-
-uint64_t
-logsrc_at(struct logsrc *src, uint64_t place)
-{
-	uint64_t end = logsrc_end(src);
-
-	src->budget = CALL_BUDGET;
-	while (place < end && !is_shown(src, place) && src->budget > 0)
-		place = raw_next(src, place);
-	return place < end ? place : end;
-}
-
-uint64_t
-logsrc_next(struct logsrc *src, uint64_t place)
-{
-	uint64_t end = logsrc_end(src);
-
-	if (place >= end)
-		return end;
-	if (is_folded(src, place)) {
-		while (place < end && is_folded(src, place))
-			place = raw_next(src, place);
-		return place;
-	}
-	return logsrc_at(src, raw_next(src, place));
+	return raw_at(src, place + 1);
 }
 
 static uint64_t
 raw_prev(struct logsrc *src, uint64_t place)
 {
+	const struct logtails_entry *entry;
+
 	if (place == 0)
 		return UINT64_MAX;
-	return src->file != NULL ? logfile_prev(src->file, place) : place - 1;
+	if (src->file != NULL)
+		return logfile_prev(src->file, place);
+	entry = logtails_before(&src->tails, place);
+	return entry != NULL ? entry->order : UINT64_MAX;
+}
+
+static void
+raw_read(struct logsrc *src, uint64_t place, struct buf *text)
+{
+	const struct logtails_entry *entry;
+
+	if (src->file != NULL) {
+		logfile_read(src->file, place, text);
+		return;
+	}
+	buf_clear(text);
+	entry = logtails_at(&src->tails, place);
+	if (entry != NULL)
+		buf_append(text, logtails_line(entry)->text,
+			   logtails_line(entry)->len);
+}
+
+/* All that was found of a filter is void: look anew, from the end. */
+static void
+restart_filter(struct logsrc *src, uint64_t around)
+{
+	uint64_t last = raw_prev(src, logsrc_end(src));
+
+	/* A last line without its end is looked at again: it is below. */
+	if (last != UINT64_MAX && around > last)
+		around = last;
+	src->above.n = src->below.n = 0;
+	src->from = src->to = around;
+	src->above_done = src->below_done = src->is_cut = false;
+	src->block_bytes = LOGFILE_FIRST_BYTES;
+}
+
+void
+logsrc_open(struct logsrc *src, const struct model *model,
+	    const struct model_log *log)
+{
+	const char *path = file_of(log);
+
+	close_source(src);
+	src->model = model;
+	src->log = log;
+	src->life = 0;
+	if (path != NULL) {
+		src->file = logfile_open(path, NULL);
+		src->path = xstrdup(path);
+	}
+	logtails_init(&src->tails, model, log);
+	if (src->file == NULL)
+		(void)logtails_refresh(&src->tails);
+	restart_filter(src, logsrc_end(src));
+}
+
+bool
+logsrc_refresh(struct logsrc *src)
+{
+	bool changed = src->file != NULL ? logfile_refresh(src->file)
+					 : logtails_refresh(&src->tails);
+
+	if (!changed)
+		return false;
+	src->below_done = false;
+	if (src->file != NULL && logfile_life(src->file) != src->life) {
+		src->life = logfile_life(src->file);
+		restart_filter(src, logsrc_end(src));
+	}
+	return true;
+}
+
+/*
+ * The lines of folded source code around a place, from *first to before
+ * *behind; false when it is none.
+ */
+static bool
+fold_of_file(struct logsrc *src, uint64_t place, uint64_t *first,
+	     uint64_t *behind)
+{
+	const struct logclass *classes = &src->log->classes;
+	uint64_t number = logfile_number(src->file, place), from, to, counted;
+	bool all;
+
+	if (number == 0 || logclass_of(classes, number) != LINE_SOURCE)
+		return false;
+	logclass_stretch(classes, number, &from, &to);
+	counted = logfile_lines(src->file, &all);
+	if (!all && to > counted)
+		return false;
+	*first = logfile_place(src->file, from);
+	*behind = logfile_place(src->file, to + 1);
+	return *first <= place && *behind > place;
+}
+
+static bool
+is_tail_source(const struct logtails_entry *entry)
+{
+	return entry != NULL && logtails_line(entry)->class == LINE_SOURCE;
+}
+
+static bool
+fold_of_tails(struct logsrc *src, uint64_t place, uint64_t *first,
+	      uint64_t *behind)
+{
+	const struct logtails *tails = &src->tails;
+	const struct logtails_entry *entry = logtails_at(tails, place);
+
+	if (!is_tail_source(entry))
+		return false;
+	do {
+		*first = entry->order;
+		entry = logtails_before(tails, *first);
+	} while (is_tail_source(entry));
+	entry = logtails_at(tails, place);
+	do
+		*behind = entry->order + 1;
+	while (is_tail_source(entry = logtails_at(tails, *behind)));
+	*behind = raw_at(src, *behind);
+	return true;
+}
+
+static bool
+fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
+{
+	if (!src->fold || src->filter != NULL || place >= logsrc_end(src))
+		return false;
+	return src->file != NULL ? fold_of_file(src, place, first, behind)
+				 : fold_of_tails(src, place, first, behind);
+}
+
+/* Index of the first hit at or behind a place, of above and then below. */
+static size_t
+find_hit(const struct logsrc *src, uint64_t place)
+{
+	size_t lo = 0, hi = src->above.n + src->below.n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		uint64_t at = mid < src->above.n
+				      ? src->above.v[src->above.n - 1 - mid]
+				      : src->below.v[mid - src->above.n];
+
+		if (at < place)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static uint64_t
+hit_at(const struct logsrc *src, size_t i)
+{
+	if (i < src->above.n)
+		return src->above.v[src->above.n - 1 - i];
+	i -= src->above.n;
+	return i < src->below.n ? src->below.v[i] : logsrc_end(src);
+}
+
+uint64_t
+logsrc_at(struct logsrc *src, uint64_t place)
+{
+	uint64_t first, behind;
+
+	if (src->filter != NULL)
+		return hit_at(src, find_hit(src, place));
+	place = raw_at(src, place);
+	return fold_at(src, place, &first, &behind) ? first : place;
+}
+
+uint64_t
+logsrc_next(struct logsrc *src, uint64_t place)
+{
+	uint64_t first, behind;
+
+	if (place >= logsrc_end(src))
+		return logsrc_end(src);
+	if (src->filter != NULL)
+		return hit_at(src, find_hit(src, place + 1));
+	if (fold_at(src, place, &first, &behind))
+		return behind;
+	return raw_next(src, place);
 }
 
 uint64_t
 logsrc_prev(struct logsrc *src, uint64_t place)
 {
-	uint64_t before = raw_prev(src, place);
+	uint64_t before, first, behind;
+	size_t i;
 
-	src->budget = CALL_BUDGET;
-	while (before != UINT64_MAX && !is_shown(src, before) &&
-	       src->budget > 0)
-		before = raw_prev(src, before);
-	if (before == UINT64_MAX || !is_folded(src, before))
-		return before;
-	/* To the first line of the fold. */
-	for (;;) {
-		uint64_t first = raw_prev(src, before);
-
-		if (first == UINT64_MAX || !is_folded(src, first))
-			return before;
-		before = first;
+	if (src->filter != NULL) {
+		i = find_hit(src, place);
+		return i > 0 ? hit_at(src, i - 1) : UINT64_MAX;
 	}
+	before = raw_prev(src, place);
+	if (before != UINT64_MAX && fold_at(src, before, &first, &behind))
+		return first;
+	return before;
 }
 
-/* Behind an escape sequence that begins at p. */
-static const char *
-skip_escape(const char *p, const char *end)
+/* How many lines a fold from first to behind has. */
+static uint64_t
+fold_lines(struct logsrc *src, uint64_t first, uint64_t behind)
 {
-	if (++p >= end)
-		return end;
-	if (*p == '[') {
-		for (p++; p < end && (*p < 0x40 || *p > 0x7E); p++)
-			;
-		return p < end ? p + 1 : end;
-	}
-	if (*p == ']' || *p == 'P' || *p == '_' || *p == '^' || *p == 'X') {
-		for (p++; p < end; p++) {
-			if (*p == '\a')
-				return p + 1;
-			if (*p == '\033')
-				return p + 1 < end ? p + 2 : end;
-		}
-		return end;
-	}
-	return p + 1;
-}
+	uint64_t from, to, n = 0;
 
-void
-logsrc_clean(struct buf *out, struct str raw)
-{
-	const char *p = raw.p, *end = raw.p + raw.len;
-	struct buf plain;
-
-	buf_init(&plain, LOGFILE_LINE_BYTES * 2);
-	while (p < end) {
-		if (*p == '\033') {
-			p = skip_escape(p, end);
-			continue;
-		}
-		/* What a progress bar wrote before is gone. */
-		if (*p == '\r' && p + 1 < end) {
-			buf_clear(&plain);
-			p++;
-			continue;
-		}
-		buf_append_char(&plain, *p++);
+	if (src->file != NULL) {
+		logclass_stretch(&src->log->classes,
+				 logfile_number(src->file, first), &from, &to);
+		return to - from + 1;
 	}
-	utf8_sanitize(out, (struct str){ plain.data, plain.len });
-	buf_release(&plain);
+	for (; first < behind; first = raw_next(src, first))
+		n++;
+	return n;
 }
 
 static void
-read_fold(struct logsrc *src, uint64_t place, struct logsrc_line *line)
+read_line_facts(struct logsrc *src, uint64_t place, struct logsrc_line *line)
 {
-	uint64_t end = logsrc_end(src), n = 0;
+	const struct logtails_entry *entry;
 
-	while (place < end && is_folded(src, place)) {
-		place = raw_next(src, place);
-		n++;
+	line->is_fold = line->is_part = false;
+	line->log = src->log;
+	line->class = LINE_PLAIN;
+	if (src->file != NULL) {
+		line->is_part = logfile_is_part(src->file, place);
+		line->number = logfile_number(src->file, place);
+		line->class = logclass_of(&src->log->classes, line->number);
+		if (line->is_part)
+			line->number = 0;
+		return;
 	}
-	buf_appendf(&line->text, "▸ %llu lines of source code (o shows them)",
-		    (unsigned long long)n);
-	line->is_fold = true;
+	entry = logtails_at(&src->tails, place);
+	if (entry == NULL)
+		return;
+	line->log = entry->log;
+	line->class = logtails_line(entry)->class;
+	line->number = logtails_line(entry)->line;
 }
 
 void
-logsrc_read(struct logsrc *src, uint64_t place, struct logsrc_line *line)
+logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
+	    struct logsrc_line *line)
 {
+	uint64_t first, behind;
 	struct buf raw;
 
 	buf_clear(&line->text);
-	line->is_fold = false;
-	line->class = raw_class(src, place);
-	line->log = src->file != NULL ? src->log : src->entries[place].log;
-	line->number = src->file != NULL ? logfile_number(src->file, place)
-					 : src->entries[place].line->line;
-	if (is_folded(src, place)) {
-		read_fold(src, place, line);
+	read_line_facts(src, place, line);
+	if (fold_at(src, place, &first, &behind)) {
+		buf_appendf(&line->text,
+			    "▸ %llu lines of source code (o shows them)",
+			    (unsigned long long)fold_lines(src, first, behind));
+		line->is_fold = true;
 		return;
 	}
-	buf_init(&raw, LOGFILE_LINE_BYTES);
+	buf_init(&raw, RAW_BYTES);
 	raw_read(src, place, &raw);
-	logsrc_clean(&line->text, (struct str){ raw.data, raw.len });
+	logtext_show(&line->text, (struct str){ raw.data, raw.len }, columns);
 	buf_release(&raw);
+}
+
+/* Whether a line of the tails matches. */
+static bool
+entry_matches(const struct logtails_entry *entry, const struct pattern *pattern)
+{
+	const struct logtail_line *line = logtails_line(entry);
+	size_t at, len;
+
+	return pattern_find(pattern, (struct str){ line->text, line->len }, &at,
+			    &len);
+}
+
+/* Looks at the clock now and then. */
+static bool
+is_late(int lines, int64_t until_ms)
+{
+	return lines % CHECK_LINES == 0 &&
+	       clock_real.mono_ms(&clock_real) >= until_ms;
+}
+
+static int
+search_tails(struct logsrc *src, const struct pattern *pattern, bool forward,
+	     int64_t until_ms, uint64_t *place)
+{
+	for (int i = 1;; i++) {
+		const struct logtails_entry *entry =
+			forward ? logtails_at(&src->tails, *place)
+				: logtails_before(&src->tails, *place);
+
+		if (entry == NULL)
+			return 0;
+		*place = entry->order;
+		if (entry_matches(entry, pattern))
+			return 1;
+		*place += forward;
+		if (is_late(i, until_ms))
+			return 2;
+	}
+}
+
+/* Over the lines that a filter let through. */
+static int
+search_hits(struct logsrc *src, const struct pattern *pattern, bool forward,
+	    int64_t until_ms, uint64_t *place)
+{
+	size_t n = src->above.n + src->below.n, i = find_hit(src, *place);
+	struct buf raw, text;
+	int found = 0;
+
+	buf_init(&raw, RAW_BYTES);
+	buf_init(&text, RAW_BYTES);
+	for (int k = 1; found == 0 && (forward ? i < n : i > 0); k++) {
+		size_t at, len;
+
+		i -= !forward;
+		*place = hit_at(src, i);
+		raw_read(src, *place, &raw);
+		buf_clear(&text);
+		logtext_visible(&text, (struct str){ raw.data, raw.len });
+		if (pattern_find(pattern, (struct str){ text.data, text.len },
+				 &at, &len))
+			found = 1;
+		else if (is_late(k, until_ms))
+			found = 2;
+		i += forward;
+	}
+	if (found == 2)
+		*place += forward;
+	buf_release(&raw);
+	buf_release(&text);
+	return found;
 }
 
 int
 logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward,
-	      uint64_t *place)
+	      int64_t until_ms, uint64_t *place)
 {
-	size_t at, len;
-
+	if (src->filter != NULL)
+		return search_hits(src, pattern, forward, until_ms, place);
 	if (src->file != NULL)
-		return logfile_search(src->file, pattern, forward, CALL_BUDGET,
+		return logfile_search(src->file, pattern, forward, until_ms,
 				      place);
-	for (;;) {
-		const struct logtail_line *line;
+	return search_tails(src, pattern, forward, until_ms, place);
+}
 
-		if (forward ? *place + 1 >= src->n_entries : *place == 0)
-			return 0;
-		*place += forward ? 1 : (uint64_t)-1;
-		line = src->entries[*place].line;
-		if (pattern_find(pattern, (struct str){ line->text, line->len },
-				 &at, &len))
-			return 1;
-	}
+void
+logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out,
+	      uint64_t around)
+{
+	pattern_free(src->filter);
+	src->filter = pattern;
+	src->filter_out = out;
+	restart_filter(src, raw_at(src, around));
+}
+
+bool
+logsrc_is_filtering(const struct logsrc *src)
+{
+	return src->filter != NULL && (!src->above_done || !src->below_done);
+}
+
+uint64_t
+logsrc_filter_hits(const struct logsrc *src)
+{
+	return src->above.n + src->below.n;
+}
+
+int
+logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
+{
+	uint64_t end = logsrc_end(src);
+
+	return end > 0 && to > from
+		       ? (int)((double)(to - from) * 100.0 / (double)end)
+	       : end > 0 ? 0
+			 : 100;
 }

@@ -4,37 +4,41 @@
 
 #include "model/logfile.h"
 #include "model/model.h"
+#include "ui/logtails.h"
 
 /*
  * Where the log view's lines come from: one log's file, or the last lines of
  * one or of all logs in the order they came.  A place is a number that grows
- * from line to line; filters and folded source code are skipped here.
+ * from line to line.  What a filter hides and what is folded is skipped here.
  */
 struct logsrc {
 	const struct model *model;
-	const struct model_log *log;  /* NULL: all, merged */
-	struct logfile *file;	      /* owned; NULL: from the tails */
-	struct logsrc_entry *entries; /* owned; of the tails */
-	size_t n_entries, cap_entries;
-	uint64_t seen_lines; /* model lines when entries were made */
+	const struct model_log *log; /* NULL: all, merged */
+	struct logfile *file;	     /* owned; NULL: from the tails */
+	char *path;		     /* owned; of file */
+	unsigned int life;	     /* of file, as seen last */
+	struct logtails tails;
+	bool fold; /* printed source code */
 
-	struct pattern *filter; /* owned; NULL: all lines */
-	bool filter_out;	/* hide what matches */
-	bool fold;		/* printed source code */
-	uint64_t budget; /* bytes that the call under way may still read */
+	/* A filter's lines, found bit by bit around where it was set. */
+	struct pattern *filter;	   /* owned; NULL: all lines */
+	bool filter_out;	   /* hide what matches */
+	struct logfile_hits above; /* descending */
+	struct logfile_hits below; /* ascending */
+	uint64_t from, to;	   /* what was looked at */
+	bool above_done, below_done, is_cut;
+	size_t block_bytes; /* of the filter's next look at the file */
 };
 
-struct logsrc_entry {
-	const struct model_log *log;
-	const struct logtail_line *line;
-};
+/* So many lines of a filter are kept above and below where it began. */
+#define LOGSRC_MAX_HITS (4U << 20)
 
 struct logsrc_line {
 	struct buf text; /* clean: no escape sequences, no controls */
 	enum line_class class;
-	uint64_t number; /* 1-based; 0: not known yet */
+	uint64_t number; /* 1-based; 0: not known, or a part of a line */
 	const struct model_log *log;
-	bool is_fold;
+	bool is_fold, is_part;
 };
 
 /* A source of nothing; then open. */
@@ -43,6 +47,8 @@ void logsrc_release(struct logsrc *src);
 /* log NULL: all logs of the model, merged. */
 void logsrc_open(struct logsrc *src, const struct model *model,
 		 const struct model_log *log);
+/* Whether the log's bytes lie elsewhere now: open it again. */
+bool logsrc_is_moved(const struct logsrc *src);
 /* Look for new lines; true: there are. */
 bool logsrc_refresh(struct logsrc *src);
 
@@ -53,14 +59,33 @@ uint64_t logsrc_at(struct logsrc *src, uint64_t place);
 /* The shown line after or before; end and UINT64_MAX when there is none. */
 uint64_t logsrc_next(struct logsrc *src, uint64_t place);
 uint64_t logsrc_prev(struct logsrc *src, uint64_t place);
-/* line->text must be initialised; place is one of a line. */
-void logsrc_read(struct logsrc *src, uint64_t place, struct logsrc_line *line);
+/*
+ * line->text must be initialised; place is one of a line.  About `columns`
+ * columns of it.
+ */
+void logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
+		 struct logsrc_line *line);
 
-/* As logfile_search, over the lines whatever the filter. */
+/*
+ * As logfile_search: from place on, or before it.  Under a filter only its
+ * lines count.
+ */
 int logsrc_search(struct logsrc *src, const struct pattern *pattern,
-		  bool forward, uint64_t *place);
+		  bool forward, int64_t until_ms, uint64_t *place);
 
-/* Escape sequences out, the last part of a progress bar, then sanitised. */
-void logsrc_clean(struct buf *out, struct str raw);
+/* Show lines that match (out: that do not); NULL: all.  Takes pattern. */
+void logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out,
+		   uint64_t around);
+/* Look on for a filter's lines; true: not done yet. */
+bool logsrc_filter_on(struct logsrc *src);
+/* Whether it is not done yet. */
+bool logsrc_is_filtering(const struct logsrc *src);
+/* Lines found so far. */
+uint64_t logsrc_filter_hits(const struct logsrc *src);
+
+/*
+ * How much of all bytes lies between two places, in percent; 100 of nothing.
+ */
+int logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to);
 
 #endif

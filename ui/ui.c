@@ -191,13 +191,18 @@ bool
 ui_work(struct ui *ui)
 {
 	const struct view_ops *view = ui_views[ui->view];
+	bool more;
 
 	if (view->work == NULL)
 		return false;
-	if (!view->work(ui->states[ui->view], &ui->shared))
-		return false;
-	ui->stale = true;
-	return true;
+	more = view->work(ui->states[ui->view], &ui->shared);
+	if (more || ui->working)
+		ui->stale = true;
+	/* What was waited for is shown at once. */
+	if (ui->working && !more)
+		ui->asked = true;
+	ui->working = more;
+	return more;
 }
 
 unsigned int
@@ -207,6 +212,12 @@ ui_take_wants(struct ui *ui)
 
 	ui->wants = 0;
 	return wants;
+}
+
+bool
+ui_is_working(const struct ui *ui)
+{
+	return ui->working;
 }
 
 /* Execute a command of a view; asks first where it acts on a pod. */

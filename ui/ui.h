@@ -67,6 +67,8 @@ void ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x,
 	     int *cursor_y);
 /* Do a piece of background work; true: there is more. */
 bool ui_work(struct ui *ui);
+/* Whether there is more of it. */
+bool ui_is_working(const struct ui *ui);
 
 struct ui_shared *ui_shared(struct ui *ui);
 

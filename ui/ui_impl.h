@@ -58,6 +58,7 @@ struct ui {
 	struct ui_question questions[UI_MAX_QUESTIONS]; /* of pods */
 	size_t n_questions;
 	int tabs[UI_VIEW_COUNT][2];
+	bool working;		   /* a view has more to do in the background */
 	bool stale, asked, paused; /* asked: a key wants its frame at once */
 	unsigned int wants;
 	int64_t drawn_at_ms;

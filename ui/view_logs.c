@@ -6,28 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "base/xalloc.h"
-#include "ui/logsrc.h"
+#include "base/clock.h"
+#include "ui/logpage.h"
 #include "ui/panel.h"
 #include "ui/prompt.h"
 #include "ui/theme.h"
 #include "ui/view.h"
 
-#define COUNT_BUDGET (32U << 20)
+#define COUNT_BYTES  (16U << 20)
+#define SLICE_MS     25 /* of background work, between two key presses */
+#define COPY_BYTES   (64U << 10)
+#define LINE_COLUMNS 16384
+#define TITLE_BYTES  400
 #define ERROR_PATTERN                                                          \
 	"(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
 
 struct logs {
-	struct logsrc src;
-	const struct model_log *shown; /* what src was opened for */
-	const struct model_run *of_run;
-	bool is_open, merged, left_end; /* left_end: does not follow */
-	uint64_t top; /* place of the first line on the screen */
-	uint64_t hit; /* place of the last hit */
-	bool has_hit;
-	int left;		 /* columns scrolled away */
-	int height;		 /* lines, as drawn last */
+	struct logpage page;
+	const struct model_log *picked; /* by J and K; NULL: the run's */
+	const struct model_run *of_run; /* selected when it was picked */
+	bool is_open, merged;
 	struct pattern *pattern; /* owned; of the search */
 	struct pattern *errors;	 /* owned */
 	char filter_text[PROMPT_BYTES + 1];
@@ -35,108 +33,87 @@ struct logs {
 	const struct pattern *searching;
 	bool forward;
 	uint64_t search_at;
+	const struct pattern *searched; /* last; to compare, not to use */
 };
 
+/* The log that took its place when it was rotated, and so on. */
 static const struct model_log *
-wanted_log(const struct logs *logs, const struct ui_shared *shared)
+newest(const struct model_log *log)
 {
-	if (logs->merged || shared->selected == NULL)
-		return NULL;
-	return shared->selected->log;
+	while (log != NULL && log->next != NULL)
+		log = log->next;
+	return log;
 }
 
-/* Show what is selected now, from its end. */
+static const struct model_log *
+wanted_log(struct logs *logs, const struct ui_shared *shared)
+{
+	const struct model *model = shared->model;
+
+	if (logs->merged)
+		return NULL;
+	if (logs->picked != NULL && logs->of_run == shared->selected)
+		return logs->picked;
+	logs->picked = NULL;
+	if (shared->selected != NULL && shared->selected->log != NULL)
+		return shared->selected->log;
+	return model->n_logs == 1 ? model->logs[0] : NULL;
+}
+
+/* Whether what is shown is the log that is wanted, or a later one of it. */
+static bool
+is_shown(const struct logs *logs, const struct model_log *log)
+{
+	const struct model_log *shown = logs->page.src.log;
+
+	for (; shown != NULL && log != NULL; log = log->next)
+		if (log == shown)
+			return true;
+	return log == shown;
+}
+
+/* Show what is selected now; one that is followed through its rotations. */
 static void
 open_wanted(struct logs *logs, struct ui_shared *shared)
 {
 	const struct model_log *log = wanted_log(logs, shared);
+	struct logpage *page = &logs->page;
+	bool follows = !page->left_end;
 
-	if (logs->is_open && log == logs->shown) {
-		(void)logsrc_refresh(&logs->src);
-		return;
-	}
 	if (!logs->is_open)
-		logs->src.fold = true;
-	logsrc_open(&logs->src, shared->model, log);
+		logpage_init(page);
+	if (logs->is_open && is_shown(logs, log)) {
+		bool moved = logsrc_is_moved(&page->src) ||
+			     (log != NULL && newest(log) != page->src.log);
+
+		if (!moved || !follows) {
+			(void)logsrc_refresh(&page->src);
+			return;
+		}
+	}
+	logsrc_open(&page->src, shared->model, newest(log));
 	logs->is_open = true;
-	logs->shown = log;
-	logs->left_end = false;
-	logs->has_hit = false;
+	page->left_end = page->has_hit = false;
+	page->left = 0;
 	logs->searching = NULL;
-	logs->left = 0;
 }
 
-/* The place that shows the last line at the bottom. */
-static uint64_t
-end_top(struct logs *logs)
-{
-	uint64_t top = logsrc_end(&logs->src);
-
-	for (int i = 0; i < logs->height; i++) {
-		uint64_t before = logsrc_prev(&logs->src, top);
-
-		if (before == UINT64_MAX)
-			break;
-		top = before;
-	}
-	return logsrc_at(&logs->src, top);
-}
-
-/* Scroll by so many shown lines; the end is where following begins. */
-static void
-scroll(struct logs *logs, int by)
-{
-	uint64_t last = end_top(logs);
-
-	logs->left_end = true;
-	for (; by < 0; by++) {
-		uint64_t before = logsrc_prev(&logs->src, logs->top);
-
-		if (before == UINT64_MAX)
-			break;
-		logs->top = before;
-	}
-	for (; by > 0; by--) {
-		if (logs->top >= last)
-			break;
-		logs->top = logsrc_next(&logs->src, logs->top);
-	}
-	if (logs->top >= last)
-		logs->left_end = false;
-}
-
-/* Bring a place into the upper third of the screen. */
-static void
-show_place(struct logs *logs, uint64_t place)
-{
-	logs->hit = place;
-	logs->has_hit = true;
-	logs->left_end = true;
-	logs->top = place;
-	for (int i = 0; i < logs->height / 3; i++) {
-		uint64_t before = logsrc_prev(&logs->src, logs->top);
-
-		if (before == UINT64_MAX)
-			break;
-		logs->top = before;
-	}
-}
-
-/* One piece of a search; true: it goes on. */
+/* Look on for as long as nobody notices; true: not done yet. */
 static bool
-search_piece(struct logs *logs, struct ui_shared *shared)
+search_slice(struct logs *logs, struct ui_shared *shared)
 {
-	int found = logsrc_search(&logs->src, logs->searching, logs->forward,
-				  &logs->search_at);
+	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
+	int found = logsrc_search(&logs->page.src, logs->searching,
+				  logs->forward, until, &logs->search_at);
 
 	if (found == 2)
 		return true;
-	logs->searching = NULL;
 	if (found == 1)
-		show_place(logs, logs->search_at);
+		logpage_show_hit(&logs->page, logs->search_at, logs->searching);
 	else
 		ui_say(shared, "no more hits %s",
 		       logs->forward ? "below" : "above");
+	logs->searching = NULL;
 	return false;
 }
 
@@ -144,138 +121,127 @@ static void
 begin_search(struct logs *logs, struct ui_shared *shared,
 	     const struct pattern *pattern, bool forward)
 {
+	struct logpage *page = &logs->page;
+
 	if (pattern == NULL) {
 		ui_say(shared, "/ searches first");
 		return;
 	}
 	logs->searching = pattern;
 	logs->forward = forward;
-	if (logs->has_hit)
-		logs->search_at = logs->hit;
-	else if (logs->left_end)
-		logs->search_at = logs->top;
+	/* A new pattern may be in the line of the last hit. */
+	if (page->has_hit && forward && pattern != logs->searched)
+		logs->search_at = page->hit;
+	else if (page->has_hit)
+		logs->search_at = forward ? logsrc_next(&page->src, page->hit)
+					  : page->hit;
+	else if (page->left_end)
+		logs->search_at = page->top.place;
 	else
-		logs->search_at = logsrc_end(&logs->src);
-	(void)search_piece(logs, shared);
+		logs->search_at = logsrc_end(&page->src);
+	logs->searched = pattern;
+	(void)search_slice(logs, shared);
 }
 
-static unsigned int class_style(enum line_class class)
-{
-	static const unsigned int styles[] = {
-		[LINE_PLAIN] = STYLE_LOG_PLAIN,
-		[LINE_METRIC] = STYLE_LOG_METRIC,
-		[LINE_SOURCE] = STYLE_LOG_SOURCE,
-		[LINE_ERROR] = STYLE_LOG_ERROR,
-		[LINE_WARNING] = STYLE_LOG_WARNING,
-	};
-
-	return styles[class];
-}
-
-/* Where the pattern is found in a drawn line, in another style. */
+/* What is done with the log now, in words. */
 static void
-mark_hits(const struct logs *logs, struct canvas *canvas, struct rect line,
-	  struct str text)
+say_state(const struct logs *logs, char out[80])
 {
-	size_t at, len, from = 0;
+	const struct logpage *page = &logs->page;
+	const struct logsrc *src = &page->src;
 
-	while (logs->pattern != NULL && from < text.len &&
-	       pattern_find(logs->pattern,
-			    (struct str){ text.p + from, text.len - from }, &at,
-			    &len) &&
-	       len > 0) {
-		struct str before = { text.p, from + at };
-		struct str hit = { text.p + from + at, len };
-		int x = line.x + (int)utf8_width(before);
-
-		canvas_restyle(
-			canvas,
-			(struct rect){ x, line.y, (int)utf8_width(hit), 1 },
-			STYLE_MATCH);
-		from += at + len;
-	}
+	if (logs->searching != NULL)
+		(void)snprintf(out, 80, "searching %d %%, Esc stops",
+			       logs->forward
+				       ? logsrc_percent(src, 0, logs->search_at)
+				       : 100 - logsrc_percent(src, 0,
+							      logs->search_at));
+	else if (!page->left_end)
+		(void)snprintf(out, 80, "following");
+	else if (src->file != NULL)
+		(void)snprintf(out, 80, "at %d %%, f follows",
+			       logsrc_percent(src, 0, page->top.place));
+	else
+		(void)snprintf(out, 80, "f follows");
 }
 
-/* The text without the columns that are scrolled away. */
-static struct str
-scrolled(struct str text, int columns)
+/* What is not shown, or not in the order one might think. */
+static const char *
+say_order(const struct logs *logs)
 {
-	size_t cut = utf8_prefix(text, (size_t)columns);
+	const struct logsrc *src = &logs->page.src;
 
-	return (struct str){ text.p + cut, text.len - cut };
+	if (src->log == NULL)
+		return src->tails.is_cut
+			       ? " · as they came, the last 10,000 of each"
+			       : " · as they came";
+	if (src->log->behind)
+		return " · its end; what is before it is on its way";
+	if (src->log->next != NULL)
+		return " · rotated, f shows the new one";
+	if (logsrc_is_moved(src))
+		return " · written anew, f shows it";
+	if (src->file == NULL && src->tails.is_cut)
+		return " · its end; no more of it is kept here";
+	return "";
 }
 
 static void
-draw_line(struct logs *logs, struct canvas *canvas, struct rect r,
-	  const struct logsrc_line *line)
+say_filter(const struct logs *logs, char out[160])
 {
-	const struct model *model = logs->src.model;
-	struct str text = { line->text.data, line->text.len };
-	struct rect before;
+	const struct logsrc *src = &logs->page.src;
+	char hits[FMT_SIZE], part[40] = "";
 
-	if (logs->src.log == NULL && line->log->pod < model->n_pods) {
-		canvas_line(canvas, (struct rect){ r.x, r.y, 9, 1 },
-			    theme_series((unsigned int)line->log->pod),
-			    str_from(model->pods[line->log->pod].name));
-	} else if (line->number > 0) {
-		char number[FMT_SIZE];
-
-		(void)snprintf(number, sizeof(number), "%llu",
-			       (unsigned long long)line->number);
-		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 },
-			     STYLE_GAUGE_REST, str_from(number));
-	}
-	r.x += 10;
-	r.w -= 10;
-	before = canvas_clip(canvas, r);
-	text = scrolled(text, logs->left);
-	canvas_line(canvas, r,
-		    line->is_fold ? STYLE_KEY : class_style(line->class), text);
-	mark_hits(logs, canvas, r, text);
-	canvas_unclip(canvas, before);
+	out[0] = '\0';
+	if (src->filter == NULL)
+		return;
+	(void)fmt_grouped((double)logsrc_filter_hits(src), hits);
+	if (logsrc_is_filtering(src))
+		(void)snprintf(part, sizeof(part), " in %d %%",
+			       logsrc_percent(src, src->from, src->to));
+	(void)snprintf(out, 160, " · & %.60s: %s%s lines%s", logs->filter_text,
+		       src->is_cut ? "the newest " : "", hits, part);
 }
 
 static void
-draw_lines(struct logs *logs, struct canvas *canvas, struct rect r)
+say_lines(const struct logs *logs, char out[FMT_SIZE + 8])
 {
-	uint64_t place = logs->top, end = logsrc_end(&logs->src);
-	struct logsrc_line line;
+	const struct logsrc *src = &logs->page.src;
+	char lines[FMT_SIZE];
+	bool all = true;
+	uint64_t n = src->tails.n;
 
-	buf_init(&line.text, LOGFILE_LINE_BYTES * 3);
-	for (int y = 0; y < r.h && place < end; y++) {
-		struct rect at = { r.x, r.y + y, r.w, 1 };
-
-		logsrc_read(&logs->src, place, &line);
-		draw_line(logs, canvas, at, &line);
-		if (logs->has_hit && place == logs->hit)
-			canvas_put(canvas, r.x + 9, r.y + y, STYLE_KEY, 0x25B8);
-		place = logsrc_next(&logs->src, place);
-	}
-	buf_release(&line.text);
+	if (src->file != NULL)
+		n = logfile_lines(src->file, &all);
+	(void)snprintf(out, FMT_SIZE + 8, "%s%s", all ? "" : ">",
+		       fmt_grouped((double)n, lines));
 }
 
 static void
 draw_title(const struct logs *logs, const struct ui_shared *shared,
 	   struct canvas *canvas, struct rect r)
 {
-	char title[256], label[FMT_LABEL] = "", lines[FMT_SIZE] = "";
-	bool all = true;
-	const char *state = logs->searching != NULL ? "searching"
-			    : logs->left_end	    ? "f follows"
-						    : "following";
+	const struct model_log *log = logs->page.src.log;
+	char title[TITLE_BYTES], label[FMT_LABEL] = "", lines[FMT_SIZE + 8];
+	char state[80], filter[160], left[40] = "";
+	const char *name = label, *slash;
 
-	if (shared->selected != NULL)
+	if (log == NULL) {
+		name = "All logs, merged";
+	} else if (shared->selected != NULL && shared->selected->log == log) {
 		plot_run_label(shared->selected, label);
-	if (logs->src.file != NULL)
-		(void)fmt_grouped((double)logfile_lines(logs->src.file, &all),
-				  lines);
-	else
-		(void)fmt_grouped((double)logs->src.n_entries, lines);
-	(void)snprintf(title, sizeof(title), "%s · %s%s lines · %s%s%.60s",
-		       logs->src.log == NULL ? "All logs, merged" : label,
-		       all ? "" : ">", lines, state,
-		       logs->src.filter != NULL ? " · filter " : "",
-		       logs->src.filter != NULL ? logs->filter_text : "");
+	} else {
+		slash = strrchr(log->path, '/');
+		name = slash != NULL ? slash + 1 : log->path;
+	}
+	say_lines(logs, lines);
+	say_state(logs, state);
+	say_filter(logs, filter);
+	if (logs->page.left > 0 && !logs->page.wrap)
+		(void)snprintf(left, sizeof(left), " · from column %d",
+			       logs->page.left + 1);
+	(void)snprintf(title, sizeof(title), "%.120s · %s lines · %s%s%s%s",
+		       name, lines, state, filter, left, say_order(logs));
 	canvas_box(canvas, r, title);
 }
 
@@ -285,18 +251,28 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 {
 	static const char *const empty[] = { "This log has no lines yet.",
 					     "A merges all logs", NULL };
+	static const char *const none[] = { "No line passes the filter.",
+					    "& and Enter show all again",
+					    NULL };
 	struct logs *logs = state;
+	struct logpage *page = &logs->page;
+	struct rect in = { r.x + 1, r.y + 1, r.w - 2, r.h - 2 };
 
-	logs->height = r.h - 2;
 	open_wanted(logs, shared);
-	if (!logs->left_end)
-		logs->top = end_top(logs);
+	/* What just came passes the filter now, not when there is time. */
+	if (page->src.above_done)
+		(void)logsrc_filter_on(&page->src);
+	logpage_fit(page, in);
+	page->marked = logs->pattern;
 	draw_title(logs, shared, canvas, r);
-	if (logsrc_end(&logs->src) == 0)
+	if (logsrc_end(&page->src) == 0)
 		panel_empty(canvas, r, empty);
+	else if (page->src.filter != NULL &&
+		 logsrc_filter_hits(&page->src) == 0 &&
+		 !logsrc_is_filtering(&page->src))
+		panel_empty(canvas, r, none);
 	else
-		draw_lines(logs, canvas,
-			   (struct rect){ r.x + 1, r.y + 1, r.w - 2, r.h - 2 });
+		logpage_draw(page, canvas, in);
 }
 
 static int
@@ -304,30 +280,34 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 	    bool filter, struct err *err)
 {
 	struct logs *logs = state;
+	struct logpage *page = &logs->page;
 	bool out = filter && text[0] == '!';
 	struct pattern *pattern = NULL;
 
+	if (!logs->is_open)
+		open_wanted(logs, shared);
 	if (text[0] != '\0') {
 		pattern = pattern_new(text + out, err);
 		if (pattern == NULL)
 			return -1;
 	}
+	logs->searching = NULL;
 	if (!filter) {
 		if (pattern == NULL)
 			return 0;
+		page->marked = NULL;
 		pattern_free(logs->pattern);
 		logs->pattern = pattern;
-		logs->searching = NULL;
+		logs->searched = NULL;
 		/* From the end, the newest hit is the one that is meant. */
-		begin_search(logs, shared, pattern, logs->left_end);
+		begin_search(logs, shared, pattern, page->left_end);
 		return 0;
 	}
-	pattern_free(logs->src.filter);
-	logs->src.filter = pattern;
-	logs->src.filter_out = out;
+	logsrc_filter(&page->src, pattern, out,
+		      page->left_end ? page->top.place : UINT64_MAX);
+	page->top.row = 0;
 	(void)snprintf(logs->filter_text, sizeof(logs->filter_text), "%s",
 		       text);
-	logs->left_end = false;
 	return 0;
 }
 
@@ -343,43 +323,85 @@ error_pattern(struct logs *logs)
 static bool
 move(struct logs *logs, enum action action)
 {
-	int page = logs->height > 2 ? logs->height / 2 : 1;
+	struct logpage *page = &logs->page;
+	int half = page->height > 2 ? page->height / 2 : 1;
+	int aside = page->width > 32 ? page->width / 2 : 16;
 
 	if (action == ACTION_UP)
-		scroll(logs, -1);
+		logpage_scroll(page, -1);
 	else if (action == ACTION_DOWN)
-		scroll(logs, 1);
+		logpage_scroll(page, 1);
 	else if (action == ACTION_PAGE_UP)
-		scroll(logs, -page);
+		logpage_scroll(page, -half);
 	else if (action == ACTION_PAGE_DOWN)
-		scroll(logs, page);
+		logpage_scroll(page, half);
+	else if (action == ACTION_TOP)
+		logpage_to_begin(page);
+	else if (action == ACTION_LEFT || action == ACTION_RIGHT)
+		logpage_shift(page, action == ACTION_LEFT ? -aside : aside);
 	else if (action == ACTION_BOTTOM || action == ACTION_FOLLOW)
-		logs->left_end = false;
-	else if (action == ACTION_LEFT)
-		logs->left = logs->left > 16 ? logs->left - 16 : 0;
-	else if (action == ACTION_RIGHT)
-		logs->left = logs->left < 4000 ? logs->left + 16 : 4000;
+		page->left_end = page->has_hit = false;
 	else
 		return false;
-	if (action == ACTION_BOTTOM || action == ACTION_FOLLOW)
-		logs->has_hit = false;
 	return true;
 }
 
 static unsigned int
 copy_line(struct logs *logs, struct command *out)
 {
+	struct logpage *page = &logs->page;
+	uint64_t place = logpage_current(page);
 	struct logsrc_line line;
-	uint64_t place = logs->has_hit ? logs->hit : logs->top;
 
-	if (place >= logsrc_end(&logs->src))
+	if (place >= logsrc_end(&page->src))
 		return UI_HANDLED;
-	buf_init(&line.text, LOGFILE_LINE_BYTES * 3);
-	logsrc_read(&logs->src, place, &line);
+	buf_init(&line.text, COPY_BYTES);
+	logsrc_read(&page->src, place, LINE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
 	buf_release(&line.text);
 	return UI_HANDLED | UI_COMMAND;
+}
+
+/* The log next to the one that is shown, with its last run. */
+static void
+step_log(struct logs *logs, struct ui_shared *shared, bool on)
+{
+	const struct model *model = shared->model;
+	const struct model_log *log = wanted_log(logs, shared);
+	size_t i = 0;
+
+	while (i < model->n_logs && model->logs[i] != log)
+		i++;
+	if (i == model->n_logs)
+		i = on ? 0 : model->n_logs - 1;
+	else if (on ? i + 1 >= model->n_logs : i == 0)
+		return;
+	else
+		i = on ? i + 1 : i - 1;
+	if (i >= model->n_logs)
+		return;
+	logs->merged = false;
+	logs->picked = model->logs[i];
+	for (size_t k = 0; k < model->n_runs; k++)
+		if (model->runs[k]->log == logs->picked)
+			shared->selected = model->runs[k];
+	logs->of_run = shared->selected;
+}
+
+static void
+turn(struct logs *logs, enum action action)
+{
+	struct logpage *page = &logs->page;
+
+	if (action == ACTION_FOLD)
+		page->src.fold = !page->src.fold;
+	else if (action == ACTION_WRAP)
+		page->wrap = !page->wrap;
+	else
+		logs->merged = !logs->merged;
+	page->top.row = 0;
+	page->left = 0;
 }
 
 static unsigned int
@@ -387,23 +409,27 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 	 struct command *out)
 {
 	struct logs *logs = state;
-	bool forward =
-		action == ACTION_SEARCH_NEXT || action == ACTION_ERROR_NEXT;
 
-	if (!logs->is_open || move(logs, action))
-		return logs->is_open ? UI_HANDLED : UI_IGNORED;
-	if (action == ACTION_TOP) {
-		logs->top = logsrc_at(&logs->src, 0);
-		logs->left_end = true;
+	/* Keys may come before the first frame. */
+	if (!logs->is_open)
+		open_wanted(logs, shared);
+	if (move(logs, action))
+		return UI_HANDLED;
+	if (action == ACTION_BACK && logs->searching != NULL) {
+		logs->searching = NULL;
+		ui_say(shared, "the search was stopped");
 	} else if (action == ACTION_SEARCH_NEXT ||
 		   action == ACTION_SEARCH_PREV) {
-		begin_search(logs, shared, logs->pattern, forward);
+		begin_search(logs, shared, logs->pattern,
+			     action == ACTION_SEARCH_NEXT);
 	} else if (action == ACTION_ERROR_NEXT || action == ACTION_ERROR_PREV) {
-		begin_search(logs, shared, error_pattern(logs), forward);
-	} else if (action == ACTION_FOLD) {
-		logs->src.fold = !logs->src.fold;
-	} else if (action == ACTION_MERGE) {
-		logs->merged = !logs->merged;
+		begin_search(logs, shared, error_pattern(logs),
+			     action == ACTION_ERROR_NEXT);
+	} else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN) {
+		step_log(logs, shared, action == ACTION_NEXT_RUN);
+	} else if (action == ACTION_FOLD || action == ACTION_WRAP ||
+		   action == ACTION_MERGE) {
+		turn(logs, action);
 	} else if (action == ACTION_COPY) {
 		return copy_line(logs, out);
 	} else {
@@ -412,36 +438,41 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 	return UI_HANDLED;
 }
 
-/* Count lines and go on with a search, a piece at a time. */
+/* Search, filter and count lines, a slice at a time. */
 static bool
 logs_work(void *state, struct ui_shared *shared)
 {
 	struct logs *logs = state;
-	bool more = false;
+	struct logsrc *src = &logs->page.src;
+	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
 
 	if (!logs->is_open)
 		return false;
-	if (logs->searching != NULL)
-		more = search_piece(logs, shared);
-	if (logs->src.file != NULL)
-		more |= logfile_count(logs->src.file, COUNT_BUDGET);
-	return more;
+	if (logs->searching != NULL && search_slice(logs, shared))
+		return true;
+	while (logsrc_filter_on(src))
+		if (clock_real.mono_ms(&clock_real) >= until)
+			return true;
+	return src->file != NULL && logfile_count(src->file, COUNT_BYTES);
 }
 
-/* What is on the screen, as text. */
+/* What is shown from the top of the screen on, as text. */
 static const char *
 logs_export(void *state, struct ui_shared *shared, struct buf *out)
 {
 	struct logs *logs = state;
+	struct logpage *page = &logs->page;
+	uint64_t place = logsrc_at(&page->src, page->top.place);
 	struct logsrc_line line;
-	uint64_t place = logs->top;
 
 	(void)shared;
-	buf_init(&line.text, LOGFILE_LINE_BYTES * 3);
-	for (int i = 0; i < 10000 && place < logsrc_end(&logs->src); i++) {
-		logsrc_read(&logs->src, place, &line);
+	buf_init(&line.text, COPY_BYTES);
+	while (place < logsrc_end(&page->src)) {
+		logsrc_read(&page->src, place, LINE_COLUMNS, &line);
+		if (out->len + line.text.len + 1 > out->cap)
+			break;
 		buf_appendf(out, "%s\n", line.text.data);
-		place = logsrc_next(&logs->src, place);
+		place = logsrc_next(&page->src, place);
 	}
 	buf_release(&line.text);
 	return "txt";
@@ -452,7 +483,8 @@ logs_release(void *state)
 {
 	struct logs *logs = state;
 
-	logsrc_release(&logs->src);
+	if (logs->is_open)
+		logpage_release(&logs->page);
 	pattern_free(logs->pattern);
 	pattern_free(logs->errors);
 }
@@ -460,7 +492,8 @@ logs_release(void *state)
 static const enum action hints[] = { ACTION_SEARCH,	ACTION_FILTER,
 				     ACTION_ERROR_PREV, ACTION_FOLLOW,
 				     ACTION_MERGE,	ACTION_FOLD,
-				     ACTION_NEXT_RUN,	ACTION_NONE };
+				     ACTION_WRAP,	ACTION_NEXT_RUN,
+				     ACTION_NONE };
 
 const struct view_ops view_logs = {
 	.name = "Logs",

@@ -2,7 +2,7 @@
 /* A log of any length, read by place; under the log view. */
 #include "config.h"
 
-#include "model/logfile.h"
+#include "model/logfile_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,22 +13,67 @@
 
 #include "base/xalloc.h"
 
-#define BLOCK_BYTES    (256U << 10)
-#define INDEX_EVERY    256	  /* lines between two marks of the index */
-#define INDEX_MAX      (1U << 22) /* a thousand million lines */
-#define LINE_MAX_BYTES (1U << 20) /* a longer line is cut into several */
+#define BLOCK_BYTES (256U << 10)
+#define INDEX_EVERY 256	       /* lines between two marks of the index */
+#define INDEX_MAX   (1U << 22) /* a thousand million lines */
+size_t
+logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at)
+{
+	char *to = data;
+	size_t done = 0;
 
-struct logfile {
-	int fd;
-	uint64_t size;
-	char *block; /* owned; the bytes from block_at on */
-	uint64_t block_at;
-	size_t block_len;
-	uint64_t *marks; /* owned; place of line 1 + i * INDEX_EVERY */
-	size_t n_marks, cap_marks;
-	uint64_t counted; /* bytes */
-	uint64_t lines;	  /* line ends in them */
-};
+	if (at >= file->size)
+		return 0;
+	if (len > file->size - at)
+		len = (size_t)(file->size - at);
+	while (done < len) {
+		ssize_t n = pread(file->fd, to + done, len - done,
+				  (off_t)(at + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+char *
+logfile_scan(struct logfile *file)
+{
+	if (file->scan == NULL)
+		file->scan = xmalloc(LOGFILE_SCAN_BYTES);
+	return file->scan;
+}
+
+/* Take over the size, and what stands before it. */
+static void
+note_size(struct logfile *file, const struct stat *st)
+{
+	size_t len = LOGFILE_GUARD_BYTES;
+
+	file->size = (uint64_t)st->st_size;
+	file->changed_ns =
+		(int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	file->block_len = 0;
+	if (len > file->size)
+		len = (size_t)file->size;
+	file->guard_len =
+		logfile_pread(file, file->guard, len, file->size - len);
+}
+
+/* Whether the bytes that stood before the old size still do. */
+static bool
+is_same_life(const struct logfile *file, uint64_t size)
+{
+	char now[LOGFILE_GUARD_BYTES];
+
+	return size >= file->size &&
+	       logfile_pread(file, now, file->guard_len,
+			     file->size - file->guard_len) == file->guard_len &&
+	       memcmp(now, file->guard, file->guard_len) == 0;
+}
 
 struct logfile *
 logfile_open(const char *path, struct err *err)
@@ -50,8 +95,8 @@ logfile_open(const char *path, struct err *err)
 	}
 	file = xcalloc(1, sizeof(*file));
 	file->fd = fd;
-	file->size = (uint64_t)st.st_size;
 	file->block = xmalloc(BLOCK_BYTES);
+	note_size(file, &st);
 	return file;
 }
 
@@ -62,6 +107,7 @@ logfile_close(struct logfile *file)
 		return;
 	(void)close(file->fd);
 	free(file->block);
+	free(file->scan);
 	free(file->marks);
 	free(file);
 }
@@ -70,20 +116,28 @@ bool
 logfile_refresh(struct logfile *file)
 {
 	struct stat st;
-	uint64_t size;
+	int64_t changed_ns;
 
 	if (fstat(file->fd, &st) != 0)
 		return false;
-	size = (uint64_t)st.st_size;
-	if (size == file->size)
+	changed_ns =
+		(int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	if ((uint64_t)st.st_size == file->size &&
+	    changed_ns == file->changed_ns)
 		return false;
-	if (size < file->size) { /* truncated: all that was known is void */
+	if (!is_same_life(file, (uint64_t)st.st_size)) {
 		file->counted = file->lines = 0;
 		file->n_marks = 0;
+		file->life++;
 	}
-	file->size = size;
-	file->block_len = 0;
+	note_size(file, &st);
 	return true;
+}
+
+unsigned int
+logfile_life(const struct logfile *file)
+{
+	return file->life;
 }
 
 uint64_t
@@ -96,29 +150,33 @@ logfile_size(const struct logfile *file)
 static bool
 load(struct logfile *file, uint64_t at)
 {
-	ssize_t n;
-
 	if (at >= file->size)
 		return false;
 	if (at >= file->block_at && at < file->block_at + file->block_len)
 		return true;
 	file->block_at = at / BLOCK_BYTES * BLOCK_BYTES;
-	do
-		n = pread(file->fd, file->block, BLOCK_BYTES,
-			  (off_t)file->block_at);
-	while (n < 0 && errno == EINTR);
-	file->block_len = n > 0 ? (size_t)n : 0;
-	if (file->block_at + file->block_len > file->size)
-		file->block_len = (size_t)(file->size - file->block_at);
+	file->block_len =
+		logfile_pread(file, file->block, BLOCK_BYTES, file->block_at);
 	return at < file->block_at + file->block_len;
+}
+
+/*
+ * Where a line that begins at `place` is cut when it does not end before: at
+ * the first multiple that is a whole cut away.
+ */
+static uint64_t
+cut_behind(uint64_t place)
+{
+	return (place + 2 * LOGFILE_CUT_BYTES - 1) / LOGFILE_CUT_BYTES *
+	       LOGFILE_CUT_BYTES;
 }
 
 uint64_t
 logfile_next(struct logfile *file, uint64_t place)
 {
-	uint64_t limit = place + LINE_MAX_BYTES;
+	uint64_t cut = cut_behind(place);
 
-	while (place < limit && load(file, place)) {
+	while (place < cut && load(file, place)) {
 		size_t from = (size_t)(place - file->block_at);
 		const char *end = memchr(file->block + from, '\n',
 					 file->block_len - from);
@@ -134,7 +192,8 @@ logfile_next(struct logfile *file, uint64_t place)
 uint64_t
 logfile_line_start(struct logfile *file, uint64_t at)
 {
-	uint64_t least = at > LINE_MAX_BYTES ? at - LINE_MAX_BYTES : 0;
+	uint64_t cut = at / LOGFILE_CUT_BYTES * LOGFILE_CUT_BYTES;
+	uint64_t least = cut > 0 ? cut - LOGFILE_CUT_BYTES : 0;
 
 	while (at > least && load(file, at - 1)) {
 		size_t upto = (size_t)(at - file->block_at);
@@ -145,7 +204,7 @@ logfile_line_start(struct logfile *file, uint64_t at)
 			       1;
 		at = file->block_at;
 	}
-	return at;
+	return at > least ? at : cut;
 }
 
 uint64_t
@@ -160,8 +219,8 @@ logfile_read(struct logfile *file, uint64_t place, struct buf *line)
 	uint64_t end = logfile_next(file, place);
 
 	buf_clear(line);
-	if (end > place + LOGFILE_LINE_BYTES)
-		end = place + LOGFILE_LINE_BYTES;
+	if (end > place + line->cap)
+		end = place + line->cap;
 	while (place < end && load(file, place)) {
 		size_t from = (size_t)(place - file->block_at);
 		size_t n = file->block_len - from;
@@ -176,43 +235,11 @@ logfile_read(struct logfile *file, uint64_t place, struct buf *line)
 		line->data[--line->len] = '\0';
 }
 
-/* One step of a search; false when there is no line that way. */
-static bool
-step(struct logfile *file, bool forward, uint64_t *place)
+bool
+logfile_is_part(struct logfile *file, uint64_t place)
 {
-	uint64_t next = forward ? logfile_next(file, *place)
-				: logfile_prev(file, *place);
-
-	if (next == *place || next >= file->size)
-		return false;
-	*place = next;
-	return true;
-}
-
-int
-logfile_search(struct logfile *file, const struct pattern *pattern,
-	       bool forward, uint64_t budget, uint64_t *place)
-{
-	uint64_t begin = *place;
-	struct buf line;
-	int found = 0;
-	size_t at, len;
-
-	buf_init(&line, LOGFILE_LINE_BYTES);
-	while (step(file, forward, place)) {
-		logfile_read(file, *place, &line);
-		if (pattern_find(pattern, (struct str){ line.data, line.len },
-				 &at, &len)) {
-			found = 1;
-			break;
-		}
-		if ((forward ? *place - begin : begin - *place) > budget) {
-			found = 2;
-			break;
-		}
-	}
-	buf_release(&line);
-	return found;
+	return place > 0 && load(file, place - 1) &&
+	       file->block[place - 1 - file->block_at] != '\n';
 }
 
 static void
@@ -229,31 +256,53 @@ bool
 logfile_count(struct logfile *file, uint64_t budget)
 {
 	uint64_t stop = file->counted + budget;
+	char *scan = logfile_scan(file);
+	size_t n;
 
 	if (file->n_marks == 0)
 		add_mark(file, 0);
-	while (file->counted < stop && load(file, file->counted)) {
-		const char *p = file->block + (file->counted - file->block_at);
-		const char *end = file->block + file->block_len;
+	while (file->counted < stop &&
+	       (n = logfile_pread(file, scan, LOGFILE_SCAN_BYTES,
+				  file->counted)) > 0) {
+		const char *p = scan, *end = scan + n;
 
 		while ((p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
 			p++;
 			file->lines++;
 			if (file->lines % INDEX_EVERY == 0)
 				add_mark(file,
-					 file->block_at +
-						 (uint64_t)(p - file->block));
+					 file->counted + (uint64_t)(p - scan));
 		}
-		file->counted = file->block_at + file->block_len;
+		file->counted += n;
 	}
 	return file->counted < file->size;
+}
+
+/* Line ends from `at` up to `end`. */
+static uint64_t
+count_ends(struct logfile *file, uint64_t at, uint64_t end)
+{
+	uint64_t n = 0;
+
+	while (at < end && load(file, at)) {
+		const char *p = file->block + (at - file->block_at);
+		uint64_t stop = file->block_at + file->block_len;
+		const char *behind;
+
+		if (stop > end)
+			stop = end;
+		behind = file->block + (stop - file->block_at);
+		for (; (p = memchr(p, '\n', (size_t)(behind - p))) != NULL; p++)
+			n++;
+		at = stop;
+	}
+	return n;
 }
 
 uint64_t
 logfile_number(struct logfile *file, uint64_t place)
 {
 	size_t lo = 0, hi = file->n_marks;
-	uint64_t number, at;
 
 	if (hi == 0 || place > file->counted)
 		return 0;
@@ -265,15 +314,25 @@ logfile_number(struct logfile *file, uint64_t place)
 		else
 			hi = mid;
 	}
-	number = 1 + (uint64_t)lo * INDEX_EVERY;
-	for (at = file->marks[lo]; at < place; number++) {
-		uint64_t next = logfile_next(file, at);
+	return 1 + (uint64_t)lo * INDEX_EVERY +
+	       count_ends(file, file->marks[lo], place);
+}
 
-		if (next == at)
-			break;
-		at = next;
+uint64_t
+logfile_place(struct logfile *file, uint64_t number)
+{
+	uint64_t mark = number > 0 ? (number - 1) / INDEX_EVERY : 0;
+	uint64_t at;
+
+	if (number == 0 || mark >= file->n_marks || number > file->lines + 1)
+		return file->size;
+	at = file->marks[mark];
+	for (uint64_t n = 1 + mark * INDEX_EVERY; n < number; n++) {
+		do
+			at = logfile_next(file, at);
+		while (at < file->size && logfile_is_part(file, at));
 	}
-	return number;
+	return at;
 }
 
 uint64_t

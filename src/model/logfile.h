@@ -17,14 +17,17 @@
  */
 struct logfile;
 
-#define LOGFILE_LINE_BYTES 4096U /* of a line that are shown */
-
 struct logfile *logfile_open(const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 void logfile_close(struct logfile *file);
-/* Look at the size anew; true when it changed. */
+/* Look at the file anew; true when it changed. */
 bool logfile_refresh(struct logfile *file);
 uint64_t logfile_size(const struct logfile *file);
+/*
+ * How often the file was truncated or written anew, as far as was seen: all
+ * places of an earlier life are void.
+ */
+unsigned int logfile_life(const struct logfile *file);
 
 /* The place of the line that holds the byte at `at`. */
 uint64_t logfile_line_start(struct logfile *file, uint64_t at);
@@ -32,21 +35,49 @@ uint64_t logfile_line_start(struct logfile *file, uint64_t at);
 uint64_t logfile_next(struct logfile *file, uint64_t place);
 /* The place of the line before; 0 stays 0. */
 uint64_t logfile_prev(struct logfile *file, uint64_t place);
-/* The line at a place without its end, cut to LOGFILE_LINE_BYTES. */
+/* The line at a place without its end, cut to what line may hold. */
 void logfile_read(struct logfile *file, uint64_t place, struct buf *line);
+/* Whether the place is in the middle of a line too long for one. */
+bool logfile_is_part(struct logfile *file, uint64_t place);
 
 /*
- * Search from place on (forward) or before it for a line that matches, at
- * most `budget` bytes.  1: found, *place is its line; 0: none up to the end;
- * 2: the budget is used up, go on from *place.
+ * Search what can be seen of the lines (model/logtext.h) from place on
+ * (forward) or before it, until about a time (mono clock), one block at the
+ * least.  1: found, *place is its line; 0: none up to the end; 2: time is
+ * up, go on from *place.
  */
 int logfile_search(struct logfile *file, const struct pattern *pattern,
-		   bool forward, uint64_t budget, uint64_t *place);
+		   bool forward, int64_t until_ms, uint64_t *place);
+
+/* A pattern may be slow: the first block is small, the next is paced. */
+#define LOGFILE_FIRST_BYTES 8192U
+size_t logfile_pace(size_t bytes, int64_t took_ms);
+
+struct logfile_filter {
+	const struct pattern *pattern;
+	bool invert;	    /* the lines that do not match */
+	size_t block_bytes; /* to look at in a call, about */
+};
+
+struct logfile_hits {
+	uint64_t *v; /* places, ascending; the caller frees it */
+	size_t n, cap;
+};
+
+/*
+ * All lines of the next block that pass the filter: from *place on (forward)
+ * or before it; *place moves on.  False: that was the last block.  A last line
+ * without its end is told, but *place stays before it.
+ */
+bool logfile_sweep(struct logfile *file, const struct logfile_filter *filter,
+		   bool forward, uint64_t *place, struct logfile_hits *hits);
 
 /* Count lines for a while; true: not done yet. */
 bool logfile_count(struct logfile *file, uint64_t budget);
 /* The 1-based number of the line at a place; 0: not counted that far. */
 uint64_t logfile_number(struct logfile *file, uint64_t place);
+/* The place of the line of that number; the size: not counted that far. */
+uint64_t logfile_place(struct logfile *file, uint64_t number);
 /* Lines counted, and whether that is all of them. */
 uint64_t logfile_lines(const struct logfile *file, bool *all);
 

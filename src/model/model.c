@@ -94,6 +94,7 @@ model_release(struct model *model)
 		free_run(model->runs[i]);
 	for (size_t i = 0; i < model->n_logs; i++) {
 		logtail_free(model->logs[i]->tail);
+		logclass_release(&model->logs[i]->classes);
 		free(model->logs[i]->path);
 		free(model->logs[i]->file);
 		free(model->logs[i]);
@@ -476,7 +477,8 @@ model_log_line(struct model *model, struct model_log *log, uint64_t line,
 {
 	if (log->ahead)
 		logtail_clear(log->tail);
-	log->ahead = false;
+	log->ahead = log->behind = false;
+	logclass_add(&log->classes, line, class);
 	push_line(model, log, line, text, class);
 }
 

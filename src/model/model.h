@@ -12,6 +12,7 @@
 #include "parsers/run.h"
 
 #include "model/bench_live.h"
+#include "model/logclass.h"
 #include "model/logtail.h"
 #include "model/series.h"
 
@@ -93,8 +94,11 @@ struct model_log {
 	size_t pod;
 	char *path; /* owned, raw bytes, as on the pod */
 	char *file; /* owned; local file with the same bytes, NULL: none */
-	struct logtail *tail; /* owned */
-	bool ahead;	      /* tail holds what model_log_ahead gave */
+	struct logtail *tail;	      /* owned */
+	struct logclass classes;      /* of all lines that were read */
+	const struct model_log *next; /* took its place; NULL: none did */
+	bool ahead;		      /* tail holds what model_log_ahead gave */
+	bool behind;		      /* and file does not reach that far yet */
 };
 
 enum model_severity { MODEL_INFO, MODEL_WARNING, MODEL_ALARM };

@@ -9,8 +9,11 @@
 
 #include "model/logfile.h"
 #include "model/logtail.h"
+#include "model/logtext.h"
 
 #include "tests/support/tap.h"
+
+#define LATE INT64_MAX
 
 static char path[] = "/tmp/t-logfile-XXXXXX";
 
@@ -30,7 +33,7 @@ is_line(struct logfile *file, uint64_t place, const char *want,
 {
 	struct buf line;
 
-	buf_init(&line, LOGFILE_LINE_BYTES);
+	buf_init(&line, 4096);
 	logfile_read(file, place, &line);
 	is_str(line.data, want, name);
 	buf_release(&line);
@@ -63,6 +66,10 @@ test_places(struct logfile *file)
 	is_int((long long)logfile_number(file, place), 60000, "then it is");
 	is_int((long long)logfile_lines(file, &all), 60000, "all are counted");
 	ok(all, "and it says so");
+	ok(logfile_place(file, 60000) == place && logfile_place(file, 1) == 0,
+	   "and the place of a number");
+	ok(logfile_place(file, 99999) == logfile_size(file),
+	   "of none behind the last");
 }
 
 static void
@@ -72,28 +79,36 @@ test_search(struct logfile *file)
 	struct pattern *pattern = pattern_new("LINE 3[0-9]{4} of", &err);
 	uint64_t place = 0;
 
-	is_int(logfile_search(file, pattern, true, 1U << 30, &place), 0,
+	is_int(logfile_search(file, pattern, true, LATE, &place), 0,
 	       "a pattern with capitals means them");
 	pattern_free(pattern);
 	pattern = pattern_new("line 3[0-9]{4} of", &err);
 	place = 0;
-	is_int(logfile_search(file, pattern, true, 1U << 30, &place), 1,
+	is_int(logfile_search(file, pattern, true, LATE, &place), 1,
 	       "a hit below");
 	is_line(file, place, "line 30000 of the file", "the first one");
 	place = logfile_size(file);
-	is_int(logfile_search(file, pattern, false, 1U << 30, &place), 1,
+	is_int(logfile_search(file, pattern, false, LATE, &place), 1,
 	       "a hit above");
 	is_line(file, place, "line 39999 of the file", "the last one");
 	place = 0;
-	is_int(logfile_search(file, pattern, true, 1000, &place), 2,
-	       "a search stops when its budget is used up");
-	ok(place > 1000 && place < 2000, "and can go on from there");
+	is_int(logfile_search(file, pattern, true, 0, &place), 2,
+	       "a search stops when its time is up");
+	ok(place > 1000 && place < 100000 &&
+		   logfile_line_start(file, place) == place,
+	   "and can go on from there");
+	place = logfile_place(file, 30001);
+	is_int(logfile_search(file, pattern, true, 0, &place), 1,
+	       "the line at the place is looked at forward");
+	is_line(file, place, "line 30000 of the file", "it is the hit");
+	is_int(logfile_search(file, pattern, false, LATE, &place), 0,
+	       "and not backward");
 	pattern_free(pattern);
 	ok(pattern_new("(", &err) == NULL, "a wrong pattern is refused: %s",
 	   err.text);
 	pattern = pattern_new("(a+)+$", &err);
 	place = 0;
-	is_int(logfile_search(file, pattern, true, 1U << 30, &place), 0,
+	is_int(logfile_search(file, pattern, true, LATE, &place), 0,
 	       "a bad pattern does not hang");
 	pattern_free(pattern);
 }
@@ -111,6 +126,174 @@ test_growth(struct logfile *file)
 	ok(logfile_refresh(file), "it was truncated");
 	is_line(file, 0, "line 7 of the file", "and is another now");
 	is_line(file, 99999, "", "behind the end there is nothing");
+	is_int((long long)logfile_life(file), 1, "its old places are void");
+	write_file("w", 800, 90000);
+	ok(logfile_refresh(file), "it was written anew, longer than before");
+	is_int((long long)logfile_life(file), 2, "that is noticed");
+}
+
+static void
+write_text(const char *text, size_t len)
+{
+	FILE *out = fopen(path, "w");
+
+	(void)fwrite(text, 1, len, out);
+	(void)fclose(out);
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The lines of the file that pass, a line a block, as "place place ..". */
+static void
+sweep(const char *regex, bool invert, bool forward, struct buf *out)
+{
+	struct pattern *pattern = pattern_new(regex, NULL);
+	const struct logfile_filter filter = { pattern, invert, 1 };
+	struct logfile *file = logfile_open(path, NULL);
+	struct logfile_hits hits = { NULL, 0, 0 };
+	uint64_t place = forward ? 0 : logfile_size(file), all[64];
+	size_t n = 0;
+	bool more;
+
+	do {
+		more = logfile_sweep(file, &filter, forward, &place, &hits);
+		for (size_t i = 0; i < hits.n && n < 64; i++)
+			all[n++] = hits.v[i];
+	} while (more);
+	qsort(all, n, sizeof(all[0]), by_place);
+	for (size_t i = 0; i < n; i++)
+		buf_appendf(out, "%llu ", (unsigned long long)all[i]);
+	free(hits.v);
+	logfile_close(file);
+	pattern_free(pattern);
+}
+
+static void
+is_sweep(const char *regex, bool invert, const char *want)
+{
+	struct buf got;
+
+	for (int forward = 0; forward < 2; forward++) {
+		buf_init(&got, 4096);
+		sweep(regex, invert, forward, &got);
+		ok(strcmp(got.data, want) == 0, "%s%s, %s: %s",
+		   invert ? "not " : "", regex,
+		   forward ? "forward" : "backward", got.data);
+		buf_release(&got);
+	}
+}
+
+/* What is matched is what is seen, by whatever way it is found. */
+static void
+test_sweep(void)
+{
+	static const char text[] = "alpha\n"			   /* 0 */
+				   "beta gamma\r\n"		   /* 6 */
+				   "\n"				   /* 18 */
+				   "10%\r50%\r\033[1mdo\033[mne\n" /* 19 */
+				   "delta";			   /* 39 */
+	static const char plain[] = "ab\nb\n\nzab\nbz\n";
+
+	write_text(text, sizeof(text) - 1);
+	is_sweep("gamma$", false, "6 ");
+	is_sweep("^done$", false, "19 ");
+	is_sweep("50%", false, "");
+	is_sweep("^$", false, "18 ");
+	is_sweep("a$", true, "18 19 ");
+	is_sweep("A", false, "");
+	is_sweep("(?<!m)a$", false, "0 39 ");
+	write_text(plain, sizeof(plain) - 1);
+	is_sweep("ab", false, "0 6 ");
+	is_sweep("b\\s+b", false, "");
+	is_sweep("[^x]*\\sz", false, "");
+	is_sweep("^b", false, "3 10 ");
+	is_sweep("b$", true, "5 10 ");
+	is_sweep("\\s*", false, "0 3 5 6 10 ");
+	is_sweep("b++$", false, "0 3 6 ");
+	is_sweep("\\Aab\\z", false, "0 ");
+}
+
+/* Lines of more than a megabyte are cut at the same places both ways. */
+static void
+test_long(void)
+{
+	struct pattern *pattern = pattern_new("needle", NULL);
+	FILE *out = fopen(path, "w");
+	struct logfile *file;
+	uint64_t place = 0, n = 0;
+	bool same = true;
+
+	(void)fprintf(out, "first\n");
+	for (int i = 0; i < 500000; i++)
+		(void)fprintf(out, "%09d ", i);
+	(void)fprintf(out, "needle\nlast\n");
+	(void)fclose(out);
+	file = logfile_open(path, NULL);
+	while (logfile_count(file, 1U << 20))
+		;
+	while (place < logfile_size(file)) {
+		uint64_t next = logfile_next(file, place);
+
+		same = same && logfile_prev(file, next) == place &&
+		       logfile_line_start(file, (place + next) / 2) == place;
+		n += !logfile_is_part(file, place);
+		place = next;
+	}
+	ok(same, "a line of 5 MB is cut at the same places both ways");
+	is_int((long long)n, 3, "its parts are one line");
+	place = logfile_prev(file, logfile_size(file));
+	is_int((long long)logfile_number(file, place), 3, "of one number");
+	ok(logfile_place(file, 3) == place, "and back");
+	is_int(logfile_search(file, pattern, false, LATE, &place), 1,
+	       "its end is searched");
+	ok(place > 4000000 && logfile_line_start(file, place) == place,
+	   "the hit is the part that holds it");
+	logfile_close(file);
+	pattern_free(pattern);
+}
+
+static void
+shows(const char *raw, size_t len, size_t columns, const char *want)
+{
+	struct buf out;
+
+	buf_init(&out, 4096);
+	logtext_show(&out, (struct str){ raw, len }, columns);
+	is_str(out.data, want, want);
+	buf_release(&out);
+}
+
+#define SHOWS(raw, columns, want) shows(raw, sizeof(raw) - 1, columns, want)
+
+static void
+test_text(void)
+{
+	static char ends[3000];
+
+	SHOWS("a\tb\tlonger text\tc", 80, "a       b       longer text     c");
+	SHOWS("\033[31mred\033[0m\tx", 80, "red     x");
+	SHOWS("\xE6\x97\xA5\tx", 80, "\xE6\x97\xA5      x");
+	SHOWS("10%\r20%\r30%\r", 80, "30%");
+	SHOWS("abcdefgh", 3, "abc");
+	SHOWS("a\xFF\x01"
+	      "b",
+	      80,
+	      "a\xEF\xBF\xBD\xC2\xB7"
+	      "b");
+	SHOWS("\033]0;title", 80, "");
+	memset(ends, '\t', sizeof(ends));
+	shows(ends, sizeof(ends), 10, "                ");
+	ok(logtext_is_plain((struct str){ "a\r\nb\r\n", 6 }) &&
+		   !logtext_is_plain((struct str){ "a\rb\n", 4 }) &&
+		   !logtext_is_plain((struct str){ "\033[m\n", 4 }) &&
+		   logtext_is_plain((struct str){ "a\r", 2 }),
+	   "what is plain");
 }
 
 static void
@@ -146,6 +329,9 @@ main(void)
 	test_search(file);
 	test_growth(file);
 	logfile_close(file);
+	test_sweep();
+	test_long();
+	test_text();
 	(void)unlink(path);
 	ok(logfile_open(path, &err) == NULL, "one that is not there is not: %s",
 	   err.text);

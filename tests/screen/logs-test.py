@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The log view over real files in a real pseudo-terminal: a log of a million
+lines, lines that want to break the screen, filters, and files that grow, are
+rotated or written anew while they are looked at."""
+import os
+import re
+import sys
+import tempfile
+import time
+
+SRC = os.environ.get("HGYM_SRC", ".")
+TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+LINES = int(os.environ.get("HGYM_LOG_LINES", "1000000"))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+from vt import Program  # noqa: E402
+
+ROW = "step:%d/100 train_loss:%.4f train_time:%dms step_avg:100.00ms\n"
+count = failed = 0
+home = None
+
+
+def ok(good, name, note=""):
+    global count, failed
+    count += 1
+    failed += not good
+    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
+    if not good and note:
+        print("# " + str(note).replace("\n", "\n# "), flush=True)
+    return good
+
+
+def is_seen(program, text, name, seconds=30):
+    return ok(program.wait_for(text, seconds), name, program.screen.text())
+
+
+def is_gone(program, text, name, seconds=30):
+    end = time.monotonic() + seconds
+    while text in program.screen.text() and time.monotonic() < end:
+        program.pump(0.1)
+    return ok(text not in program.screen.text(), name, program.screen.text())
+
+
+def start(*paths, **kw):
+    env = dict(kw.pop("env", {}), HOME=home, TMPDIR=home)
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
+    kw.setdefault("width", 120)
+    kw.setdefault("height", 30)
+    p = Program([TUI] + list(paths), env=env, cwd=home, **kw)
+    p.wait_for("ms/step")
+    p.send("5")
+    return p
+
+
+def end(program, name):
+    ok(not program.screen.stray and not program.screen.osc,
+       name + ": no byte of it is a control",
+       program.screen.stray[:5] + program.screen.osc[:5])
+    program.send("Q")
+    ok(program.end() == 0, name + ": it can be left", program.status)
+    program.close()
+
+
+def path(name):
+    return os.path.join(home, name)
+
+
+def write(name, data, mode="wb"):
+    with open(path(name), mode) as out:
+        out.write(data if isinstance(data, bytes) else data.encode())
+        out.flush()
+    return path(name)
+
+
+def title(program):
+    return program.screen.text().split("\n")[1]
+
+
+def test_big():
+    log = path("big.log")
+    with open(log, "w") as out:
+        for i in range(LINES):
+            out.write(ROW % (i, 3, i * 100))
+            if i == 5:
+                out.write("the thimble at the begin\n")
+            if i == LINES - 1000:
+                out.write("the needle near the end\n")
+    p = start(log)
+    is_seen(p, "step:%d/" % (LINES - 1), "a long log opens at its end")
+    is_seen(p, "{:,} lines".format(LINES + 2), "its lines are counted")
+    p.send("/the needle\r")
+    is_seen(p, "▸the needle near the end", "a hit near the end")
+    ok(re.search(r"%d ▸the needle" % (LINES - 997), p.screen.text()),
+       "with its number", p.screen.text())
+    p.send("/the thimble\r")
+    is_seen(p, "no more hits below", "below it there is none")
+    p.send("N")
+    is_seen(p, "▸the thimble at the begin", "above it there is, far away")
+    p.send("n")
+    p.send("G")
+    is_seen(p, "following", "G follows again")
+    p.send("&needle|thimble\r")
+    is_seen(p, "thimble: 2 lines ─", "a filter comes to its end")
+    ok("the needle near" in p.screen.text() and
+       "the thimble at" in p.screen.text() and
+       "step:7/" not in p.screen.text(), "and shows its lines alone",
+       p.screen.text())
+    p.send("&!step:\r")
+    is_seen(p, "& !step:: 2 lines ─", "what a filter leaves out")
+    p.send("&^step:[0-9]*7/\r")
+    is_seen(p, "step:%d/" % (LINES - 3), "a filter with many lines")
+    is_seen(p, "7/: {:,} lines ─".format(LINES // 10), "all are found")
+    p.send("g")
+    is_seen(p, "step:7/", "to its first line")
+    p.send("& \x7f\r")
+    is_seen(p, "step:9/", "all lines again, at the same place")
+    end(p, "a long log")
+
+
+def test_search_stops():
+    p = start(path("big.log"))
+    p.wait_for("following")
+    # Nothing is found, and looking for it takes long.
+    p.send("/(\\S+\\s*)*never\r")
+    is_seen(p, "Esc stops", "a search that takes long says so")
+    p.send("\x1b")
+    is_seen(p, "the search was stopped", "Esc stops it")
+    end(p, "a stopped search")
+
+
+LONG = (
+    ROW % (1, 5, 100) +
+    "head " + "x" * 300000 + " middle " + "y" * 900000 + " tail-of-it\n" +
+    "\r".join("%3d%%|%s| it/s" % (i, "#" * i) for i in range(0, 101)) + "\n" +
+    "a\tb\tlonger text\tend\n" +
+    "\x1b[31mred\x1b[0m and \x1b]0;title\x07\x1b[2Jplain\n" +
+    "日本語の" * 60 + "終\n" +
+    "e\u0301" * 20 + " marks\n")
+BYTES = b"bad \xff\xfe\xc0\x80 \x00\x01\x02 \xc2\x9b utf\n"
+
+
+def test_long_lines():
+    log = write("long.log", LONG.encode() + BYTES +
+                (ROW % (2, 4.9, 200)).encode())
+    p = start(log, width=100, height=30)
+    is_seen(p, "step:2/", "a log of odd lines is shown")
+    text = p.screen.text()
+    ok("100%|#####" in text and " 99%|" not in text,
+       "a progress bar shows its last state", text)
+    ok("a       b       longer text     end" in text, "tabs are tabs", text)
+    ok("red and plain" in text, "escape sequences are out", text)
+    ok("bad ���� ··· · utf" in text.replace("�", "�"),
+       "bad bytes are marked", text)
+    ok(all(len(line) <= 100 for line in text.split("\n")),
+       "nothing passes the edge", text)
+    p.send("/middle\r")
+    is_seen(p, "middle yyy", "a hit far to the right is brought into view")
+    ok("from column 2999" in title(p) or "from column 3000" in title(p),
+       "and the title says where", title(p))
+    p.send("/^head\r")
+    is_seen(p, "▸head xxx", "and back to the left")
+    p.send("l")
+    is_gone(p, "▸head", "l goes to the right")
+    p.send("h")
+    is_seen(p, "▸head xxx", "h to the left")
+    p.send("w")
+    p.send("G")
+    is_seen(p, "step:2/", "lines are wrapped, and the end is followed")
+    p.send("/tail-of-it\r")
+    is_seen(p, "yyy tail-of-it", "the end of a line of a megabyte")
+    for keys in ("k" * 10, "g", "j" * 12, "\x04", "\x15", "G", "k", "w"):
+        p.send(keys)
+        p.pump(0.1)
+    p.send("G")
+    is_seen(p, "following", "and there and back")
+    end(p, "odd lines")
+
+
+def test_growing():
+    log = write("grow.log", "".join(ROW % (i, 5, i) for i in range(100)))
+    p = start(log)
+    is_seen(p, "step:99/", "a log that grows is followed")
+    write("grow.log", "a line without its e", "ab")
+    is_seen(p, "without its e", "also a line that has no end yet")
+    p.send("&line|fresh\r")
+    is_seen(p, "1 lines", "a filter over it")
+    write("grow.log", "nd\nfresh line\n" + ROW % (100, 5, 1), "ab")
+    is_seen(p, "fresh line", "passes what comes")
+    ok("a line without its end" in p.screen.text() and
+       "2 lines" in title(p), "and what is complete now, once",
+       p.screen.text())
+    p.send("&\r")
+    is_seen(p, "step:100/", "all again")
+    p.send("kkk")
+    is_seen(p, "f follows", "scrolled up it stays")
+    write("grow.log", ROW % (101, 5, 1), "ab")
+    p.pump(1)
+    ok("step:101/" not in p.screen.text(), "where it is", p.screen.text())
+    p.send("f")
+    is_seen(p, "step:101/", "f goes to the end")
+    # Truncated and written anew in place.
+    write("grow.log", "".join(ROW % (i, 4, i) for i in range(7000, 7005)))
+    is_seen(p, "step:7004/", "truncated: what is new is shown")
+    is_gone(p, "step:101/", "and nothing of what was")
+    # Rotated: another file under the same name.
+    os.rename(log, log + ".1")
+    write("grow.log", "".join(ROW % (i, 3, i) for i in range(60)))
+    is_seen(p, "step:59/", "rotated: the new file is followed")
+    is_gone(p, "step:7004/", "alone")
+    p.send("kk")
+    p.settle(0.3, 3)
+    os.rename(log, log + ".2")
+    write("grow.log", "".join(ROW % (i, 2, i) for i in range(80, 99)))
+    is_seen(p, "rotated, f shows the new one",
+            "who reads the old one is left alone")
+    p.send("f")
+    is_seen(p, "step:98/", "until f")
+    os.unlink(log)
+    p.pump(1)
+    p.send("g")
+    is_seen(p, "step:80/", "removed: what is open stays")
+    end(p, "a growing log")
+
+
+def test_fast():
+    """10,000 lines a second, over SSH: four frames a second, no key lost."""
+    log = write("fast.log", "".join(ROW % (i, 5, i) for i in range(100)))
+    p = start(log, env={"SSH_TTY": "/dev/pts/9"})
+    p.wait_for("step:99/")
+    frames = shown = 0
+    step, begin = 100, time.monotonic()
+    with open(log, "a") as out:
+        while time.monotonic() - begin < 3:
+            for _ in range(500):
+                out.write(ROW % (step, 5, step))
+                step += 1
+            out.flush()
+            before = p.bytes
+            p.pump(0.05)
+            frames += p.bytes != before
+            shown += "step:%d/" % (step - 1) in p.screen.text()
+            wait = begin + (step - 100) / 10000.0 - time.monotonic()
+            if wait > 0:
+                time.sleep(wait)
+    ok(frames <= 3 * 4 + 3, "at most four frames a second: %d in 3 s" % frames)
+    is_seen(p, "step:%d/" % (step - 1), "the end is shown")
+    p.send("kkkkkkkkkk")
+    is_seen(p, "step:%d/" % (step - 11 - 24), "ten keys are ten lines")
+    end(p, "a fast log")
+
+
+def test_folds():
+    code = "".join("    x%d = %d  # code of the run\n" % (i, i)
+                   for i in range(3000))
+    source = ("import os\nimport sys\nimport torch\n\n"
+              "def main():\n" + code + "\nif __name__ == \"__main__\":\n"
+              "    main()\n")
+    log = write("source.log", source + "=" * 100 + "\n" +
+                "".join(ROW % (i, 5, i * 100) for i in range(1, 30000)))
+    p = start(log)
+    p.wait_for("step:29999/")
+    is_seen(p, "33,0", "all is read")
+    p.pump(1)
+    p.send("g")
+    is_seen(p, "lines of source code", "source far above is folded")
+    ok("step:1/" in p.screen.text(), "into a line", p.screen.text())
+    p.send("/x1500 = \r")
+    is_seen(p, "▸    x1500 = 1500", "a hit in it unfolds it")
+    p.send("o")
+    p.send("g")
+    is_seen(p, "lines of source code", "o folds it again")
+    end(p, "folds")
+
+
+def test_merged():
+    for name in "ab":
+        os.makedirs(path(name), exist_ok=True)
+        write(name + "/train.log",
+              "".join(ROW % (i, 5, i) for i in range(50)) +
+              "last of %s\n" % name)
+    write("c.log", "nothing that is measured\n" * 3 + "last of c\n")
+    p = start(path("a/train.log"), path("b/train.log"), path("c.log"))
+    p.send("A")
+    is_seen(p, "All logs, merged", "all logs are merged")
+    is_seen(p, "as they came", "it says in which order")
+    p.send("&last of\r")
+    is_seen(p, "3 lines", "a filter over all")
+    ok(all("last of " + x in p.screen.text() for x in "abc"),
+       "finds those of each", p.screen.text())
+    p.send("/of b\r")
+    is_seen(p, "▸last of b", "a search in it")
+    p.send("&\r")
+    p.send("A")
+    for _ in range(3):
+        p.send("J")
+        p.pump(0.2)
+    is_seen(p, "c.log", "J goes to the logs without a run, too")
+    end(p, "merged")
+
+
+def main():
+    global home
+    with tempfile.TemporaryDirectory() as folder:
+        home = folder
+        for test in (test_big, test_search_stops, test_long_lines,
+                     test_growing, test_fast, test_folds, test_merged):
+            test()
+    print("1..%d" % count)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

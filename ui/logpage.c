@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* A screenful of a log: scrolling, wrapping, drawing; for the log view. */
+#include "config.h"
+
+#include "ui/logpage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "ui/fmt.h"
+#include "ui/theme.h"
+
+#define TEXT_BYTES    (8U << 20)
+#define GUTTER_NARROW 10
+#define GUTTER_WIDE   26
+#define WIDE_FROM     110
+
+void
+logpage_init(struct logpage *page)
+{
+	memset(page, 0, sizeof(*page));
+	logsrc_init(&page->src);
+}
+
+void
+logpage_release(struct logpage *page)
+{
+	logsrc_release(&page->src);
+}
+
+/* Columns before the text: a number, or where the line is from. */
+static int
+gutter(const struct logpage *page, int width)
+{
+	return page->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE
+							   : GUTTER_NARROW;
+}
+
+/* The text behind its first `columns` columns. */
+static struct str
+behind(struct str text, size_t columns)
+{
+	size_t cut = utf8_prefix(text, columns);
+
+	return (struct str){ text.p + cut, text.len - cut };
+}
+
+/* The next row of a wrapped text; takes it off. */
+static struct str
+take_row(struct str *text, int width)
+{
+	size_t n = utf8_prefix(*text, (size_t)(width > 2 ? width : 2));
+	struct str row = { text->p, n };
+
+	text->p += n;
+	text->len -= n;
+	return row;
+}
+
+static uint64_t
+rows_of(struct logpage *page, uint64_t place)
+{
+	struct logsrc_line line;
+	uint64_t rows = 0;
+	struct str text;
+
+	if (!page->wrap)
+		return 1;
+	buf_init(&line.text, TEXT_BYTES);
+	logsrc_read(&page->src, place, LOGPAGE_MAX_COLUMNS, &line);
+	text = (struct str){ line.text.data, line.text.len };
+	do {
+		(void)take_row(&text, page->width);
+		rows++;
+	} while (text.len > 0);
+	buf_release(&line.text);
+	return rows;
+}
+
+/* One row up; false at the begin. */
+static bool
+row_up(struct logpage *page, struct logpage_row *at)
+{
+	uint64_t before;
+
+	if (at->row > 0) {
+		at->row--;
+		return true;
+	}
+	before = logsrc_prev(&page->src, at->place);
+	if (before == UINT64_MAX)
+		return false;
+	at->place = before;
+	at->row = rows_of(page, before) - 1;
+	return true;
+}
+
+static void
+row_down(struct logpage *page, struct logpage_row *at)
+{
+	if (at->row + 1 < rows_of(page, at->place)) {
+		at->row++;
+		return;
+	}
+	at->place = logsrc_next(&page->src, at->place);
+	at->row = 0;
+}
+
+static bool
+is_before(const struct logpage_row *a, const struct logpage_row *b)
+{
+	return a->place != b->place ? a->place < b->place : a->row < b->row;
+}
+
+/* The top that shows the last row at the bottom. */
+static struct logpage_row
+end_top(struct logpage *page)
+{
+	struct logpage_row top = { logsrc_end(&page->src), 0 };
+
+	for (int i = 0; i < page->height && row_up(page, &top); i++)
+		;
+	return top;
+}
+
+void
+logpage_fit(struct logpage *page, struct rect rect)
+{
+	uint64_t at = logsrc_at(&page->src, page->top.place);
+
+	page->height = rect.h;
+	page->width = rect.w - gutter(page, rect.w);
+	if (page->left_end && at < logsrc_end(&page->src)) {
+		page->top.place = at;
+		return;
+	}
+	/* A filter may still find lines below. */
+	if (page->left_end && logsrc_is_filtering(&page->src))
+		return;
+	page->left_end = false;
+	page->top = end_top(page);
+}
+
+void
+logpage_scroll(struct logpage *page, int rows)
+{
+	struct logpage_row last = end_top(page);
+
+	page->left_end = true;
+	for (; rows < 0 && row_up(page, &page->top); rows++)
+		;
+	for (; rows > 0 && is_before(&page->top, &last); rows--)
+		row_down(page, &page->top);
+	if (!is_before(&page->top, &last))
+		page->left_end = false;
+}
+
+void
+logpage_shift(struct logpage *page, int columns)
+{
+	int left = page->left + columns;
+
+	page->left = left < 0			  ? 0
+		     : left > LOGPAGE_MAX_COLUMNS ? LOGPAGE_MAX_COLUMNS
+						  : left;
+}
+
+void
+logpage_to_begin(struct logpage *page)
+{
+	page->top = (struct logpage_row){ logsrc_at(&page->src, 0), 0 };
+	page->left_end = true;
+	page->left = 0;
+}
+
+/* Columns before the pattern's first hit in a line, and of the hit. */
+static bool
+hit_columns(struct logpage *page, uint64_t place, const struct pattern *pattern,
+	    int *x, int *w)
+{
+	struct logsrc_line line;
+	size_t at, len;
+	bool found;
+
+	buf_init(&line.text, TEXT_BYTES);
+	logsrc_read(&page->src, place, LOGPAGE_MAX_COLUMNS, &line);
+	found = pattern_find(pattern,
+			     (struct str){ line.text.data, line.text.len }, &at,
+			     &len);
+	if (found) {
+		*x = (int)utf8_width((struct str){ line.text.data, at });
+		*w = (int)utf8_width((struct str){ line.text.data + at, len });
+	}
+	buf_release(&line.text);
+	return found;
+}
+
+void
+logpage_show_hit(struct logpage *page, uint64_t place,
+		 const struct pattern *pattern)
+{
+	int x, w;
+
+	page->hit = place;
+	page->has_hit = true;
+	page->left_end = true;
+	/* What is folded away cannot be shown. */
+	if (logsrc_at(&page->src, place) != place)
+		page->src.fold = false;
+	page->top = (struct logpage_row){ place, 0 };
+	if (hit_columns(page, place, pattern, &x, &w)) {
+		if (page->wrap && page->width > 0)
+			page->top.row = (uint64_t)(x / page->width);
+		else if (x < page->left || x + w > page->left + page->width)
+			page->left =
+				x + w <= page->width ? 0 : x - page->width / 3;
+	}
+	for (int i = 0; i < page->height / 3 && row_up(page, &page->top); i++)
+		;
+}
+
+uint64_t
+logpage_current(struct logpage *page)
+{
+	uint64_t last;
+
+	if (page->has_hit)
+		return page->hit;
+	if (page->left_end)
+		return page->top.place;
+	last = logsrc_prev(&page->src, logsrc_end(&page->src));
+	return last != UINT64_MAX ? last : page->top.place;
+}
+
+static unsigned int
+class_style(const struct logsrc_line *line)
+{
+	static const unsigned int styles[] = {
+		[LINE_PLAIN] = STYLE_LOG_PLAIN,
+		[LINE_METRIC] = STYLE_LOG_METRIC,
+		[LINE_SOURCE] = STYLE_LOG_SOURCE,
+		[LINE_ERROR] = STYLE_LOG_ERROR,
+		[LINE_WARNING] = STYLE_LOG_WARNING,
+	};
+
+	return line->is_fold ? STYLE_KEY : styles[line->class];
+}
+
+/* Where the pattern is found in a drawn row, in another style. */
+static void
+mark_hits(const struct logpage *page, struct canvas *canvas, struct rect row,
+	  struct str text)
+{
+	size_t at, len;
+
+	while (page->marked != NULL && text.len > 0 && row.w > 0 &&
+	       pattern_find(page->marked, text, &at, &len) && len > 0) {
+		int before = (int)utf8_width((struct str){ text.p, at });
+		int width = (int)utf8_width((struct str){ text.p + at, len });
+
+		canvas_restyle(canvas,
+			       (struct rect){ row.x + before, row.y, width, 1 },
+			       STYLE_MATCH);
+		row.x += before + width;
+		row.w -= before + width;
+		text.p += at + len;
+		text.len -= at + len;
+	}
+}
+
+/* Which log of several a line is from: its pod, and its file's name. */
+static void
+draw_origin(const struct logpage *page, struct canvas *canvas, struct rect r,
+	    const struct model_log *log)
+{
+	const struct model *model = page->src.model;
+	unsigned int style;
+	const char *slash;
+
+	if (log == NULL || log->pod >= model->n_pods)
+		return;
+	style = theme_series((unsigned int)log->pod);
+	canvas_line(canvas, (struct rect){ r.x, r.y, GUTTER_NARROW - 1, 1 },
+		    style, str_from(model->pods[log->pod].name));
+	if (gutter(page, r.w) == GUTTER_NARROW)
+		return;
+	slash = strrchr(log->path, '/');
+	canvas_line(canvas,
+		    (struct rect){ r.x + GUTTER_NARROW, r.y,
+				   GUTTER_WIDE - GUTTER_NARROW - 1, 1 },
+		    STYLE_DIM, str_from(slash != NULL ? slash + 1 : log->path));
+}
+
+static void
+draw_gutter(const struct logpage *page, struct canvas *canvas, struct rect r,
+	    const struct logsrc_line *line)
+{
+	char number[FMT_SIZE];
+
+	if (page->src.log == NULL) {
+		draw_origin(page, canvas, r, line->log);
+	} else if (line->number > 0) {
+		(void)snprintf(number, sizeof(number), "%llu",
+			       (unsigned long long)line->number);
+		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 },
+			     STYLE_GAUGE_REST, str_from(number));
+	}
+}
+
+/* The rows of a line from the one at `skip` on; returns how many. */
+static int
+draw_wrapped(struct logpage *page, struct canvas *canvas, struct rect r,
+	     const struct logsrc_line *line, uint64_t skip)
+{
+	struct str text = { line->text.data, line->text.len };
+	int rows = 0;
+
+	do {
+		struct str row = take_row(&text, r.w);
+
+		if (skip > 0) {
+			skip--;
+			continue;
+		}
+		r.h--;
+		canvas_line(canvas, (struct rect){ r.x, r.y, r.w, 1 },
+			    class_style(line), row);
+		mark_hits(page, canvas, (struct rect){ r.x, r.y, r.w, 1 }, row);
+		r.y++;
+		rows++;
+	} while (text.len > 0 && r.h > 0);
+	return rows;
+}
+
+/* A line at the top of r; returns how many rows it took. */
+static int
+draw_line(struct logpage *page, struct canvas *canvas, struct rect r,
+	  uint64_t place, uint64_t skip)
+{
+	size_t columns = page->wrap ? LOGPAGE_MAX_COLUMNS
+				    : (size_t)(page->left + r.w + 1);
+	int before = gutter(page, r.w), rows = 1;
+	struct logsrc_line line;
+	struct rect clip, at = { r.x + before, r.y, r.w - before, r.h };
+
+	buf_init(&line.text, TEXT_BYTES);
+	logsrc_read(&page->src, place, columns, &line);
+	if (skip == 0)
+		draw_gutter(page, canvas, r, &line);
+	if (page->has_hit && place == page->hit)
+		canvas_put(canvas, at.x - 1, r.y, STYLE_KEY, 0x25B8);
+	clip = canvas_clip(canvas, at);
+	if (page->wrap) {
+		rows = draw_wrapped(page, canvas, at, &line, skip);
+	} else {
+		struct str text =
+			behind((struct str){ line.text.data, line.text.len },
+			       line.is_fold ? 0 : (size_t)page->left);
+
+		at.h = 1;
+		canvas_line(canvas, at, class_style(&line), text);
+		mark_hits(page, canvas, at, text);
+	}
+	canvas_unclip(canvas, clip);
+	buf_release(&line.text);
+	return rows;
+}
+
+void
+logpage_draw(struct logpage *page, struct canvas *canvas, struct rect r)
+{
+	uint64_t place = logsrc_at(&page->src, page->top.place);
+	uint64_t end = logsrc_end(&page->src);
+	uint64_t skip = page->wrap ? page->top.row : 0;
+
+	while (r.h > 0 && place < end) {
+		int rows = draw_line(page, canvas, r, place, skip);
+
+		skip = 0;
+		r.y += rows;
+		r.h -= rows;
+		place = logsrc_next(&page->src, place);
+	}
+}

@@ -67,12 +67,14 @@ on_watch(void *user)
 		return;
 	log_debug("fleet", "the machine slept %lld ms",
 		  (long long)(fleet->asleep_ms - before));
-	for (size_t i = 0; i < fleet->n_links; i++) {
-		if (fleet->links[i].info.state == LINK_WAITING)
-			link_retry_now(&fleet->links[i]);
-		else
-			fleet->links[i].ops->probe(&fleet->links[i]);
-	}
+	for (size_t i = 0; i < fleet->n_links; i++)
+		for (struct remote_link *link = &fleet->links[i]; link != NULL;
+		     link = link->spare) {
+			if (link->info.state == LINK_WAITING)
+				link_retry_now(link);
+			else
+				link->ops->probe(link);
+		}
 }
 
 static struct stream *
@@ -97,7 +99,7 @@ fleet_exec(struct transport *t, size_t pod, const char *command,
 		return NULL;
 	}
 	s = xcalloc(1, sizeof(*s));
-	s->link = &fleet->links[pod];
+	s->link = link_with_room(&fleet->links[pod]);
 	s->cb = *cb;
 	s->user = user;
 	s->command = xstrdup(command);
@@ -162,7 +164,9 @@ fleet_reconnect(struct transport *t, size_t pod)
 	struct fleet *fleet = fleet_of(t);
 
 	assert(pod < fleet->n_links);
-	link_retry_now(&fleet->links[pod]);
+	for (struct remote_link *link = &fleet->links[pod]; link != NULL;
+	     link = link->spare)
+		link_retry_now(link);
 }
 
 static const struct transport_ops fleet_ops = {

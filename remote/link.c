@@ -42,7 +42,8 @@ set_state(struct remote_link *link, enum link_state state,
 		link->info.retry_at_ms = 0;
 	if (state != LINK_LIVE)
 		link->live_since_ms = 0;
-	if (link->fleet->options.on_link != NULL)
+	/* A spare one is nobody's concern: its streams tell. */
+	if (link->fleet->options.on_link != NULL && link->depth == 0)
 		link->fleet->options.on_link(link->fleet->options.user,
 					     link->index);
 }
@@ -101,6 +102,7 @@ link_lost(struct remote_link *link, const struct err *why)
 	delay = backoff_ms(link->failures);
 	link->info.retry_at_ms = now + delay;
 	loop_timer_start(link->retry, delay, 0);
+	link->sessions_most = 0;
 	set_state(link, LINK_WAITING, why);
 }
 
@@ -217,6 +219,53 @@ link_release(struct remote_link *link)
 	link->ops->release(link);
 	loop_unpost(link->fleet->loop, on_pump, link);
 	loop_timer_close(link->retry);
+	if (link->spare != NULL)
+		link_release(link->spare);
+	free(link->spare);
+}
+
+static size_t
+count_streams(const struct remote_link *link)
+{
+	size_t n = 0;
+
+	list_for_each (at, &link->streams)
+		n += !list_entry(at, struct stream, in_link)->cancelled;
+	return n;
+}
+
+struct remote_link *
+link_with_room(struct remote_link *link)
+{
+	while (link->spare != NULL && link->sessions_most > 0 &&
+	       count_streams(link) >= link->sessions_most)
+		link = link->spare;
+	return link;
+}
+
+bool
+link_spill(struct stream *s, size_t n_open)
+{
+	struct remote_link *link = s->link;
+
+	if (n_open == 0 || link->depth >= LINK_SPARES)
+		return false;
+	link->sessions_most = n_open;
+	if (link->spare == NULL) {
+		link->spare = xcalloc(1, sizeof(*link->spare));
+		link_init(link->spare, link->fleet, link->index, &link->pod);
+		link->spare->depth = link->depth + 1;
+	}
+	log_debug("link",
+		  "%s: %zu sessions are all it opens; one more goes to "
+		  "connection %u",
+		  link->pod.name, n_open, link->depth + 2);
+	list_remove(&s->in_link);
+	s->run = NULL;
+	s->link = link->spare;
+	list_append(&s->link->streams, &s->in_link);
+	link_pump_soon(s->link);
+	return true;
 }
 
 bool

@@ -13,6 +13,8 @@
  */
 
 #define STREAM_STDIN_CAP (1U << 20)
+/* Connections to a pod beside the first. */
+#define LINK_SPARES 3
 /* Bytes a stream gets in one turn of the loop: few for fairness, many
  * because each block that is handed on costs a write to the mirror. */
 #define STREAM_BUDGET 262144U
@@ -58,6 +60,11 @@ struct remote_link {
 	void *conn; /* of the ops */
 	struct link_info info;
 	struct list streams;
+	/* Where sshd opens few sessions on a connection (MaxSessions), what it
+	 * does not take goes to a connection more: a chain of links. */
+	struct remote_link *spare; /* owned; NULL: none yet */
+	unsigned int depth;	   /* 0: not a spare one */
+	size_t sessions_most;	   /* that are open at once; 0: not known */
 	struct loop_timer *retry;
 	unsigned int failures; /* for the back-off */
 	int64_t live_since_ms; /* mono; 0: not live */
@@ -104,6 +111,14 @@ void link_retry_now(struct remote_link *link);
 void link_init(struct remote_link *link, struct fleet *fleet, size_t index,
 	       const struct remote_pod *pod);
 void link_release(struct remote_link *link);
+/* The link of the chain that has room for one stream more, or the last. */
+struct remote_link *link_with_room(struct remote_link *link);
+/*
+ * The server refuses s a session beside the n_open that it has open: move it
+ * to the next link of the chain, where it starts anew.  false: none is open,
+ * or there are LINK_SPARES already.
+ */
+bool link_spill(struct stream *s, size_t n_open);
 
 /* Give bytes of stdout; what is not taken is held and the stream paused. */
 void stream_deliver(struct stream *s, const void *data, size_t len);

@@ -51,7 +51,22 @@ finish(struct ssh_channel *c)
 	return OP_GONE;
 }
 
-/* The server will not open one more: soon again, or never. */
+/* The channels of a connection that run a command. */
+static size_t
+count_open(const struct ssh_conn *conn)
+{
+	size_t n = 0;
+
+	list_for_each (at, &conn->channels) {
+		const struct ssh_channel *c =
+			list_entry(at, struct ssh_channel, in_conn);
+
+		n += c->step == CHANNEL_RUN && c->s != NULL;
+	}
+	return n;
+}
+
+/* The server will not open one more: soon again, elsewhere, or never. */
 static enum op_result
 open_refused(struct ssh_channel *c)
 {
@@ -65,6 +80,10 @@ open_refused(struct ssh_channel *c)
 	if (now - c->begun_ms < REOPEN_MS) {
 		c->reopen_ms = now + REOPEN_EVERY_MS;
 		return OP_IDLE;
+	}
+	if (link_spill(c->s, count_open(c->conn))) {
+		c->s = NULL;
+		return finish(c);
 	}
 	libssh2_session_last_error(c->conn->session, &message, NULL, 0);
 	buf_init(&clean, 200);

@@ -201,8 +201,8 @@ ssh_login_check_host(struct ssh_conn *conn)
 		ssh_login_auth(conn);
 	else if (verdict == KNOWN_NEW && options->accept_new)
 		accept_host(conn);
-	else if (options->on_ask != NULL && verdict != KNOWN_CHANGED &&
-		 verdict != KNOWN_REVOKED)
+	else if (options->on_ask != NULL && conn->link->depth == 0 &&
+		 verdict != KNOWN_CHANGED && verdict != KNOWN_REVOKED)
 		ask_host(conn);
 	else
 		refuse_host(conn, verdict);
@@ -286,7 +286,7 @@ need_passphrase(struct ssh_conn *conn)
 		ssh_login_auth(conn);
 		return;
 	}
-	if (fleet->options.on_ask == NULL ||
+	if (fleet->options.on_ask == NULL || conn->link->depth > 0 ||
 	    conn->passphrase_tries++ >= PASSPHRASE_TRIES)
 		refuse_passphrase(conn);
 	else

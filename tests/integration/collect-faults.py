@@ -48,7 +48,7 @@ class Box:
                 del self.env[name]
         self.step = 0
 
-    def configure(self):
+    def configure(self, **more):
         with open(self.rig + "/port") as port, \
                 open(self.rig + "/user") as user:
             host = (f"{user.read().strip()}@127.0.0.1:"
@@ -58,7 +58,7 @@ class Box:
             json.dump({"pods": [
                 {"name": "p", "ssh": host, "logs": [self.top + "/*.log"],
                  "identity": self.rig + "/id_ed25519",
-                 "known_hosts": self.rig + "/known_hosts"}]}, file)
+                 "known_hosts": self.rig + "/known_hosts"}], **more}, file)
 
     def write(self, n):
         with open(self.top + "/x.log", "a") as log:
@@ -127,16 +127,47 @@ def main(top):
                  if s["metric"] == "train_loss"]
         ok(steps == list(range(1, box.step + 1)), "every row is there once")
     finally:
-        child.send_signal(signal.SIGTERM)
-        child.wait(60)
-        for line in box.said():
-            print("# " + line)
-        sshd("stop", box.rig)
-    print(f"1..{count}")
+        end(box, child)
+
+
+def end(box, child):
+    child.send_signal(signal.SIGTERM)
+    child.wait(60)
+    for line in box.said():
+        print("# " + line)
+    sshd("stop", box.rig)
+
+
+def one_session(top):
+    """A server that runs one command a connection: follower and telemetry
+    take one each."""
+    os.mkdir(top)
+    box = Box(top)
+    if sshd("start", box.rig, "MaxSessions 1").returncode == 77:
+        return
+    box.configure(telemetry_s=1)
+    box.write(5)
+    with open(top + "/said", "w") as errors:
+        child = subprocess.Popen([TUI, "collect"], env=box.env, stderr=errors)
+    try:
+        ok(until(box.has_all), "MaxSessions 1: a log is read")
+        ok(until(lambda: len(sshd("conns", box.rig).stdout.split()) == 2),
+           "telemetry has a connection of its own")
+        box.write(5)
+        ok(until(box.has_all), "the log is read on")
+        time.sleep(3)
+        ok(len(sshd("conns", box.rig).stdout.split()) == 2 and
+           not any("MaxSessions" in line for line in box.said()),
+           "it stays at two, and nothing is wrong")
+    finally:
+        end(box, child)
 
 
 top = tempfile.mkdtemp(prefix="collect-faults.")
 try:
     main(top)
+    if count > 0:
+        one_session(top + "/one")
+        print(f"1..{count}")
 finally:
     shutil.rmtree(top, ignore_errors=True)

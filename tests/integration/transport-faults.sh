@@ -218,10 +218,14 @@ second() {
 
 test_max_sessions() {
 	second sessions "MaxSessions 1"
-	begin one -n 2 libssh2:sessions 'echo in; sleep 4'
+	begin one -n 3 libssh2:sessions 'echo in; sleep 8'
 	finish one
-	says "MaxSessions 1: the second command is told" MaxSessions
-	check "and the first runs to its end" grep -q in "$work/out"
+	is "$got" 0 "MaxSessions 1: three commands at once"
+	is "$(grep -c in "$work/out")" 3 "each has a connection"
+	begin many -n 9 libssh2:sessions 'echo in; sleep 20'
+	finish many
+	says "but there are not many: more are told" MaxSessions
+	is "$(grep -c in "$work/out")" 4 "and the others run to their end"
 	begin again -I libssh2:sessions 'echo in'
 	finish again
 	is "$got" 0 "one after the other works"

@@ -75,6 +75,7 @@ int app_run(const struct app_setup *setup, struct err *err)
  *
  *	wait SECONDS	key NAME...	type TEXT	size WxH
  *	save FILE	(- is out)
+ *	styles FILE	the styles of its cells
  */
 int app_script(const struct app_setup *setup, const char *script,
 	       const int size[2], FILE *out, struct err *err)

@@ -124,7 +124,7 @@ do_size(struct player *player, struct str text, struct err *err)
 }
 
 static void
-print_screen(struct player *player, FILE *out)
+print_screen(struct player *player, bool styles, FILE *out)
 {
 	struct buf text;
 
@@ -133,30 +133,45 @@ print_screen(struct player *player, FILE *out)
 		;
 	draw(player);
 	buf_init(&text, 16U << 20);
-	canvas_dump(&player->canvas, player->ascii, &text);
+	if (styles)
+		canvas_dump_styles(&player->canvas, &text);
+	else
+		canvas_dump(&player->canvas, player->ascii, &text);
 	(void)fwrite(text.data, 1, text.len, out);
 	buf_release(&text);
 }
 
 static int
-do_save(struct player *player, struct str text, struct err *err)
+save(struct player *player, bool styles, struct str text, struct err *err)
 {
 	char name[1024];
 	FILE *file;
 
 	player->saved = true;
 	if (str_eq_cstr(text, "-")) {
-		print_screen(player, player->out);
+		print_screen(player, styles, player->out);
 		return 0;
 	}
 	(void)snprintf(name, sizeof(name), "%.*s", (int)text.len, text.p);
 	file = fopen(name, "we");
 	if (file == NULL)
 		return err_set_errno(err, ERR_IO, "%s", name);
-	print_screen(player, file);
+	print_screen(player, styles, file);
 	if (fclose(file) != 0)
 		return err_set_errno(err, ERR_IO, "%s", name);
 	return 0;
+}
+
+static int
+do_save(struct player *player, struct str text, struct err *err)
+{
+	return save(player, false, text, err);
+}
+
+static int
+do_styles(struct player *player, struct str text, struct err *err)
+{
+	return save(player, true, text, err);
 }
 
 static const struct {
@@ -164,7 +179,7 @@ static const struct {
 	int (*run)(struct player *player, struct str text, struct err *err);
 } commands[] = {
 	{ "wait", do_wait }, { "key", do_key },	  { "type", do_type },
-	{ "size", do_size }, { "save", do_save },
+	{ "size", do_size }, { "save", do_save }, { "styles", do_styles },
 };
 
 static int
@@ -224,7 +239,7 @@ app_script(const struct app_setup *setup, const char *script, const int size[2],
 	step(&player, 0);
 	failed = script != NULL ? run_script(&player, script, err) : 0;
 	if (!failed && !player.saved)
-		print_screen(&player, out);
+		print_screen(&player, false, out);
 	if (!failed && fflush(out) != 0)
 		failed = err_set_errno(err, ERR_IO, "standard output");
 	app_parts_release(&player.parts);

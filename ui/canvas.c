@@ -380,3 +380,60 @@ canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out)
 	}
 	buf_release(&line);
 }
+
+#define MAX_LOOKS 64
+
+/* The looks that occur, in the order of their first cell. */
+struct looks {
+	uint16_t style[MAX_LOOKS];
+	char letter[MAX_LOOKS];
+	size_t n, n_digits;
+};
+
+static char
+letter_of(struct looks *looks, uint16_t style)
+{
+	unsigned int id = style & STYLE_MASK;
+
+	for (size_t i = 0; i < looks->n; i++)
+		if (looks->style[i] == style)
+			return looks->letter[i];
+	if (style == STYLE_NORMAL)
+		return ' ';
+	if (looks->n == MAX_LOOKS)
+		return '?';
+	looks->style[looks->n] = style;
+	looks->letter[looks->n] = id != style && looks->n_digits < 10
+					  ? (char)('0' + looks->n_digits++)
+				  : id < 26 ? (char)('a' + id)
+					    : (char)('A' + id - 26);
+	return looks->letter[looks->n++];
+}
+
+void
+canvas_dump_styles(const struct canvas *canvas, struct buf *out)
+{
+	struct looks looks = { .n = 0 };
+
+	for (int y = 0; y < canvas->height; y++) {
+		int blanks = 0;
+
+		for (int x = 0; x < canvas->width; x++) {
+			const struct cell *cell = cell_at(canvas, x, y);
+			char letter = letter_of(&looks, cell->style);
+
+			blanks++;
+			if (letter == ' ')
+				continue;
+			while (--blanks > 0)
+				buf_append_char(out, ' ');
+			buf_append_char(out, letter);
+		}
+		buf_append_char(out, '\n');
+	}
+	for (size_t i = 0; i < looks.n; i++)
+		buf_appendf(out, "%c %s%s%s\n", looks.letter[i],
+			    theme_style(THEME_DARK, looks.style[i])->name,
+			    looks.style[i] & STYLE_REVERSE ? " reverse" : "",
+			    looks.style[i] & STYLE_BOLD ? " bold" : "");
+}

@@ -69,6 +69,12 @@ const struct cell *canvas_at(const struct canvas *canvas, int x, int y);
 /* The screen as lines of text without blanks at their ends. */
 void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out);
 
+/*
+ * How the cells look, a letter of its style each, a blank for NORMAL, a digit
+ * for a style with more attributes; below a line a look that occurs.
+ */
+void canvas_dump_styles(const struct canvas *canvas, struct buf *out);
+
 /* What a terminal without Unicode shows for cp: one ASCII character. */
 char canvas_ascii(uint32_t cp);
 

@@ -3,8 +3,8 @@
 """The program in a real pseudo-terminal: keys, colours, sizes, signals, and
 that no byte of a log reaches the terminal as anything but text.
 
-HGYM_KEYS (1500): how many random keys are played in the terminal;
-HGYM_SCRIPT_KEYS (10000): how many without one."""
+HGYM_SCRIPT_KEYS (10000): how many random keys are played without a terminal;
+random-test.py plays them in one."""
 import os
 import random
 import re
@@ -19,9 +19,8 @@ SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/screen"))
-from vt import Program  # noqa: E402
+from vt import HOSTILE, SIXTEEN, Program  # noqa: E402
 
-KEYS = int(os.environ.get("HGYM_KEYS", "1500"))
 SCRIPT_KEYS = int(os.environ.get("HGYM_SCRIPT_KEYS", "10000"))
 count = failed = 0
 home = None
@@ -115,14 +114,6 @@ def test_same_as_text():
     p.close()
 
 
-SIXTEEN = r"""xterm-of-16|a terminal of 16 colours,
-	colors#16, pairs#256,
-	setaf=\E[%?%p1%{8}%<%t%p1%{30}%+%e%p1%{82}%+%;%dm,
-	setab=\E[%?%p1%{8}%<%t%p1%{40}%+%e%p1%{92}%+%;%dm,
-	use=xterm-256color,
-"""
-
-
 def make_terminal():
     """A description of 16 colours: not every system has one."""
     folder = os.path.join(home, "terminfo")
@@ -146,7 +137,8 @@ def test_colours():
         seen = p.wait_for("h100-a")
         p.settle(0.2, 3)
         ok(seen and check(colours(p)), name, colours(p) or p.screen.text())
-        ok(not p.screen.stray, name + ": no stray byte", p.screen.stray)
+        stray = p.screen.stray + p.screen.outside
+        ok(not stray, name + ": no stray byte", stray)
         p.close()
     p = start(env={"LC_ALL": "C"})
     ok(p.wait_for("h100-a"), "the C locale has a screen")
@@ -246,18 +238,6 @@ def test_mouse():
     ok(p.end() == 0 and not {b"1000", b"1002", b"1006", b"2004"} &
        p.screen.modes, "no mode is left on", p.screen.modes)
     p.close()
-
-
-HOSTILE = (
-    b"step:1/100 train_loss:5.0 train_time:100ms step_avg:100.00ms\n"
-    b"\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\x1b[31mred\x1b[0m\n"
-    b"\x9b31m\x9d0;c1\x9c \xc2\x9b5n \xff\xfe\xc0\x80 bad utf-8\n"
-    b"a\x00b\x08c\x7fd\x0e\x0f\x05 controls\n"
-    b"\xe2\x80\xae evil \xe2\x81\xa6 bidi \xe2\x80\x8b zero\n"
-    b"progress 1%\rprogress 50%\rprogress 100%\n"
-    b"\x1bP+q544e\x1b\\\x1b_apc\x1b\\ dcs\n" + b"x" * 300000 + b"\n"
-    b"%s%n $(touch /tmp/owned) `id` ; rm -rf ~\n"
-    b"step:2/100 train_loss:4.9 train_time:200ms step_avg:100.00ms\n")
 
 
 def test_hostile():
@@ -403,39 +383,6 @@ def test_crash():
     p.close()
 
 
-RANDOM = ([chr(c) for c in range(33, 127) if chr(c) not in "qQ"] +
-          ["\r", "\t", " ", "\x1b", "\x7f", "\x04", "\x15", "\x0c", "\x01",
-           "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[5~", "\x1b[6~",
-           "\x1b[H", "\x1b[F", "\x1b[Z", "\x1bOP", "\x1b[<0;30;5M",
-           "\x1b[<0;30;5m", "\x1b[<64;9;9M", "\x1b[<65;9;9M",
-           "\x1b[200~paste\r\x1b[201~", "日", "é", "\x1b[99;99~"])
-
-
-def test_random():
-    rng = random.Random(11)
-    p = start(("demo", "--speed", "50"), width=100, height=30)
-    p.wait_for("h100-a")
-    played = 0
-    while played < KEYS and p.poll() is None:
-        burst = [rng.choice(RANDOM) for _ in range(20)]
-        burst = [k for k in burst if k != "x"]
-        p.send("".join(burst))
-        played += len(burst)
-        if rng.random() < 0.1:
-            p.resize(rng.randrange(1, 220), rng.randrange(1, 70))
-        p.pump(0.02)
-    ok(p.poll() is None, "%d random keys in the terminal" % played, p.status)
-    ok(not p.screen.stray, "and no stray byte", p.screen.stray[:5])
-    p.send("\x1b\x1b\x03\x03")
-    p.pump(0.5)
-    if p.poll() is None:
-        p.send("\x1b")
-        p.pump(0.5)
-        p.send("\x03")
-    ok(p.end() == 0, "and it can be left", p.status)
-    p.close()
-
-
 def test_random_script():
     rng = random.Random(5)
     names = (["Space", "Enter", "Esc", "Tab", "S-Tab", "Up", "Down", "Left",
@@ -480,7 +427,7 @@ def main():
                      test_hostile,
                      test_resize, test_signals, test_suspend, test_bench,
                      test_crash,
-                     test_random, test_random_script, test_no_terminal):
+                     test_random_script, test_no_terminal):
             test()
     print("1..%d" % count)
     return failed > 0

@@ -48,14 +48,36 @@ def change_look(look, params):
     return colour, bold, reverse, dim
 
 
+# A terminal of 16 colours: not every system has one.
+SIXTEEN = r"""xterm-of-16|a terminal of 16 colours,
+	colors#16, pairs#256,
+	setaf=\E[%?%p1%{8}%<%t%p1%{30}%+%e%p1%{82}%+%;%dm,
+	setab=\E[%?%p1%{8}%<%t%p1%{40}%+%e%p1%{92}%+%;%dm,
+	use=xterm-256color,
+"""
+
+# Lines of a log that would like to be more than text.
+HOSTILE = (
+    b"step:1/100 train_loss:5.0 train_time:100ms step_avg:100.00ms\n"
+    b"\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\x1b[31mred\x1b[0m\n"
+    b"\x9b31m\x9d0;c1\x9c \xc2\x9b5n \xff\xfe\xc0\x80 bad utf-8\n"
+    b"a\x00b\x08c\x7fd\x0e\x0f\x05 controls\n"
+    b"\xe2\x80\xae evil \xe2\x81\xa6 bidi \xe2\x80\x8b zero\n"
+    b"progress 1%\rprogress 50%\rprogress 100%\n"
+    b"\x1bP+q544e\x1b\\\x1b_apc\x1b\\ dcs\n" + b"x" * 300000 + b"\n"
+    b"%s%n $(touch /tmp/owned) `id` ; rm -rf ~\n"
+    b"step:2/100 train_loss:4.9 train_time:200ms step_avg:100.00ms\n")
+
+
 class Screen:
     def __init__(self, width, height):
         self.pending = b""
         self.decode = codecs.getincrementaldecoder("utf-8")("strict").decode
-        self.stray, self.osc, self.sgr = [], [], set()
+        # Outside: while the shell's screen is shown, where keys are echoed.
+        self.stray, self.outside, self.osc, self.sgr = [], [], [], set()
         self.alternate = self.cursor = self.paste = self.sync = False
         self.ever_cleared = 0
-        self.modes = set()
+        self.modes, self.ever_modes = set(), set()
         self.look = PLAIN
         self.resize(width, height)
 
@@ -63,6 +85,9 @@ class Screen:
         self.w, self.h, self.x, self.y = width, height, 0, 0
         self.top, self.bottom = 0, height - 1
         self.cells = [[BLANK] * width for _ in range(height)]
+
+    def complain(self, data):
+        (self.stray if self.alternate else self.outside).append(data)
 
     def text(self):
         return "\n".join("".join(c for c, _ in row).rstrip()
@@ -79,6 +104,8 @@ class Screen:
             self.cells.insert(self.top, [BLANK] * self.w)
 
     def put(self, char):
+        if unicodedata.category(char) == "Cf":
+            self.complain(char.encode())
         if unicodedata.combining(char):
             return
         wide = unicodedata.east_asian_width(char) in "WF"
@@ -102,6 +129,7 @@ class Screen:
             on = final == b"h"
             for mode in params[1:].split(b";"):
                 (self.modes.add if on else self.modes.discard)(mode)
+                self.ever_modes.add(mode)
                 if mode == b"1049":
                     self.alternate = on
                 elif mode == b"25":
@@ -162,7 +190,10 @@ class Screen:
             self.scroll_down(one)
         elif final == b"r":
             self.top = one - 1
-            self.bottom = (n[1] if len(n) > 1 and n[1] else self.h) - 1
+            # What was sent before it heard of a smaller size is no crime.
+            self.bottom = min(n[1] if len(n) > 1 and n[1] else self.h,
+                              self.h) - 1
+            self.top = min(self.top, self.bottom)
             self.x = self.y = 0
         elif final == b"b":
             for _ in range(one):
@@ -171,7 +202,7 @@ class Screen:
             self.sgr.add(params)
             self.look = change_look(self.look, n)
         elif final not in b"hltpcn":
-            self.stray.append(b"\x1b[" + params + final)
+            self.complain(b"\x1b[" + params + final)
 
     def escape(self, data, i):
         """Behind the sequence at i; None when it is not whole yet."""
@@ -185,7 +216,9 @@ class Screen:
             return m.end()
         two = data[i:i + 2]
         if len(two) < 2 or two in (b"\x1b[", b"\x1b]"):
-            return None if len(data) - i < 200 else self.odd(data, i)
+            # A copy is long; nothing else is.
+            most = 200000 if two == b"\x1b]" else 200
+            return None if len(data) - i < most else self.odd(data, i)
         if two in (b"\x1b(", b"\x1b)"):
             return i + 3 if len(data) >= i + 3 else None
         if two == b"\x1bM":
@@ -194,11 +227,11 @@ class Screen:
             else:
                 self.y -= 1
         elif two not in (b"\x1b7", b"\x1b8", b"\x1b=", b"\x1b>"):
-            self.stray.append(two)
+            self.complain(two)
         return i + 2
 
     def odd(self, data, i):
-        self.stray.append(data[i:i + 20])
+        self.complain(data[i:i + 20])
         return i + 1
 
     def feed(self, data):
@@ -226,16 +259,16 @@ class Screen:
             elif byte in (0x07, 0x0E, 0x0F, 0x00):
                 pass
             elif byte < 0x20 or byte == 0x7F:
-                self.stray.append(bytes([byte]))
+                self.complain(bytes([byte]))
             else:
                 try:
                     for char in self.decode(bytes([byte])):
                         if 0x80 <= ord(char) < 0xA0:
-                            self.stray.append(char.encode())
+                            self.complain(char.encode())
                         else:
                             self.put(char)
                 except UnicodeDecodeError:
-                    self.stray.append(bytes([byte]))
+                    self.complain(bytes([byte]))
                     self.decode = codecs.getincrementaldecoder("utf-8")(
                         "strict").decode
 

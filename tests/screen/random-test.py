@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Random keys, mouse events, pastes, sizes and broken UTF-8 in a real
+pseudo-terminal: nothing falls over, and of the whole stream to the terminal
+every byte is text or a sequence that has business there.
+
+HGYM_KEYS (10000): how many events; HGYM_SEED (11): of which kind.  The same
+seed sends the same events."""
+import os
+import random
+import re
+import select
+import sys
+import tempfile
+
+SRC = os.environ.get("HGYM_SRC", ".")
+TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+from vt import HOSTILE, Program  # noqa: E402
+
+KEYS = int(os.environ.get("HGYM_KEYS", "10000"))
+SEED = int(os.environ.get("HGYM_SEED", "11"))
+count = failed = 0
+home = None
+
+# Ctrl-c, Ctrl-z, q and Q leave; x writes a file each time.
+PLAIN = [chr(c) for c in range(32, 127) if chr(c) not in "qQx"]
+KEYS_OF_CURSES = [
+    "\r", "\t", "\x1b", "\x7f", "\x04", "\x15", "\x0c", "\x01", "\x05",
+    "\x0b", "\x12", "\x17", "\x10", "\x0e", "\x1b[A", "\x1b[B", "\x1b[C",
+    "\x1b[D", "\x1bOA", "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F", "\x1b[Z",
+    "\x1bOP", "\x1b[20~", "\x1b[17~", "\x1b[3~", "\x1b[2~", "\x1b[99;99~",
+    "\x1b[?2026;2$y", "\x1b[I", "\x1b[O", "\x1b[M !!", "\x1b[<", "日", "é"]
+BROKEN = [b"\xff", b"\xc0\x80", b"\xe2\x28\xa1", b"\xf0\x9f", b"\xed\xa0\x80",
+          b"\x80", b"\xc3", b"\x9b31m", b"\xef\xbf\xbf", b"\x00",
+          b"\xf4\x90\x80\x80", b"\xe2\x80\xae"]
+
+
+def ok(good, name, note=""):
+    global count, failed
+    count += 1
+    failed += not good
+    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
+    if not good:
+        print("# seed %d, %d events; HGYM_SEED and HGYM_KEYS set them" %
+              (SEED, KEYS))
+        print("# " + str(note)[-6000:].replace("\n", "\n# "), flush=True)
+    return good
+
+
+def mouse(rng):
+    """One event, or a whole drag in one piece."""
+    def at():
+        return rng.randrange(1, 121), rng.randrange(1, 41)
+    kind = rng.randrange(4)
+    if kind == 0:
+        return "\x1b[<%d;%d;%dM" % ((rng.choice((64, 65)),) + at())
+    if kind == 1:
+        x, y = at()
+        return "\x1b[<0;%d;%dM\x1b[<0;%d;%dm" % (x, y, x, y)
+    if kind == 2:
+        return "\x1b[<0;%d;%dM\x1b[<32;%d;%dM\x1b[<0;%d;%dm" % (
+            at() + at() + at())
+    return "\x1b[<%d;%d;%d%s" % (rng.randrange(256), rng.randrange(0, 3000),
+                                 rng.randrange(0, 3000), rng.choice("Mm"))
+
+
+def paste(rng):
+    text = "".join(chr(rng.choice((9, 10, 13, 32, 65, 0x65E5, 0x301, 0x7F)))
+                   for _ in range(rng.randrange(60)))
+    return "\x1b[200~" + text + ("\x1b[201~" if rng.random() < 0.9 else "")
+
+
+def event(rng):
+    dice = rng.random()
+    if dice < 0.50:
+        keys = rng.choice(PLAIN)
+    elif dice < 0.60:
+        # What opens something is to be closed as often.
+        keys = rng.choice(("\x1b", "\x1b", "\r"))
+    elif dice < 0.80:
+        keys = rng.choice(KEYS_OF_CURSES)
+    elif dice < 0.92:
+        keys = mouse(rng)
+    elif dice < 0.95:
+        keys = paste(rng)
+    else:
+        return rng.choice(BROKEN)
+    return keys.encode()
+
+
+def send(p, data):
+    """Neither side may wait for the other for good."""
+    while data and p.poll() is None:
+        if select.select([], [p.fd], [], 0.01)[1]:
+            try:
+                data = data[os.write(p.fd, data):]
+            except BlockingIOError:
+                pass
+            except OSError:
+                return
+        if not p.pump(0):
+            return
+
+
+def start(args):
+    env = {"HOME": home, "TMPDIR": home, "HGYM_TUI_CONFIG":
+           os.path.join(home, "config.json"),
+           "ASAN_OPTIONS": "detect_leaks=1:log_path=%s/san" % home,
+           "UBSAN_OPTIONS": "print_stacktrace=1:log_path=%s/san" % home}
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
+    p = Program([TUI] + args, 120, 40, env, home)
+    os.set_blocking(p.fd, False)
+    return p
+
+
+def reports():
+    text = ""
+    for name in sorted(os.listdir(home)):
+        if name.startswith("san."):
+            with open(os.path.join(home, name), errors="replace") as report:
+                text += report.read()
+    return text
+
+
+def leave(p):
+    """Out of whatever is open; the exit status."""
+    for keys in (b"\x1b[201~", b"\x1b", b"\x1b", b"\x1b", b"\x03"):
+        send(p, keys)
+        p.pump(0.2)
+    p.send(b"\x03") if p.poll() is None else None
+    return p.end(60)
+
+
+def check_stream(p, stray, osc, modes):
+    stray += p.screen.stray
+    osc += p.screen.osc
+    modes |= p.screen.ever_modes
+
+
+def walk(name, args, n, seed):
+    rng = random.Random(seed)
+    stray, osc, modes, starts, statuses = [], [], set(), 1, []
+    p = start(args)
+    p.wait_for("pods", 60)
+    played = 0
+    while played < n:
+        burst = rng.choice((1, 5, 10, 20))
+        send(p, b"".join(event(rng) for _ in range(burst)))
+        played += burst
+        if rng.random() < 0.04:
+            p.resize(rng.randrange(1, 220), rng.randrange(1, 70))
+        elif rng.random() < 0.04:
+            p.resize(120, 40)
+        p.pump(0.005)
+        if p.poll() is not None:
+            # The help and the palette may well run what leaves.
+            statuses.append(p.poll())
+            check_stream(p, stray, osc, modes)
+            p.close()
+            if statuses[-1] != 0 or starts > n // 10:
+                break
+            starts += 1
+            p = start(args)
+            p.wait_for("pods", 60)
+    if p.poll() is None:
+        statuses.append(leave(p))
+        check_stream(p, stray, osc, modes)
+        ok(not p.screen.alternate and p.screen.cursor and
+           not {b"1000", b"1002", b"1006", b"2004"} & p.screen.modes,
+           name + ": a sane terminal is left", p.screen.modes)
+        p.close()
+    ok(played >= n and set(statuses) == {0},
+       "%s: %d random events in the terminal" % (name, played),
+       "%s\n%s" % (statuses, reports()))
+    ok(not stray, name + ": no stray byte in the stream", stray[:8])
+    ok(all(re.match(rb"52;c;[A-Za-z0-9+/=]*$|9;|777;notify;|[02];", o)
+           for o in osc), name + ": no sequence that nobody asked for",
+       osc[:8])
+    ok(modes <= {b"1", b"7", b"12", b"25", b"1000", b"1002", b"1006",
+                 b"1049", b"2004", b"2026", b"2026$"}, name + ": no mode that nobody asked for",
+       modes)
+    ok(not reports(), name + ": the sanitizers say nothing", reports())
+
+
+def main():
+    global home
+    with tempfile.TemporaryDirectory() as folder:
+        home = folder
+        with open(os.path.join(home, "config.json"), "w") as conf:
+            conf.write('{"ui": {"theme": "light"}}')
+        evil = os.path.join(home, "evil\x1b]0;dir\x07$(id)")
+        os.makedirs(evil)
+        for i in range(3):
+            with open("%s/a\x1b[31m%d.log" % (evil, i), "wb") as log:
+                log.write(HOSTILE * 50)
+        walk("demo", ["demo", "--speed", "50"], KEYS // 2, SEED)
+        walk("hostile logs", [os.path.join(evil, "*")], KEYS - KEYS // 2,
+             SEED + 1)
+    print("1..%d" % count)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

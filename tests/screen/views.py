@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""The views whose screens are held, and where."""
+import os
+
+SRC = os.environ.get("HGYM_SRC", ".")
+GOLDEN = os.path.join(SRC, "tests/screen/golden")
+SIZES = ["80x24", "120x40", "200x60", "60x15", "40x10"]
+SMALL = ("60x15", "40x10")
+SMALL_VIEWS = ("fleet", "logs", "help")
+
+# Name, keys from the first screen, keys back to where the next can begin.
+# In this order one program can show them all; what marks runs is the last.
+VIEWS = [
+    ("fleet", ["1"], []),
+    ("run", ["2"], []),
+    ("board", ["3", "j", "Enter"], []),
+    ("bench", ["6"], []),
+    ("pods", ["7", "j", "j"], []),
+    ("harness", ["8"], ["1"]),
+    ("help", ["?"] + list("chart"), ["Esc"]),
+    ("palette", [":"] + list("polar"), ["Esc"]),
+    ("events", ["!"], ["Esc"]),
+    ("logs", ["1", "g", "5"], []),
+    ("compare", ["1", "g", "Space", "j", "j", "Space", "4"], []),
+]
+
+
+def golden(name):
+    """The text of a golden; empty when there is none."""
+    path = os.path.join(GOLDEN, name)
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as text:
+        return text.read()
+
+
+def in_size(view, size):
+    return size not in SMALL or view in SMALL_VIEWS

@@ -203,7 +203,7 @@ test_frozen_connection() {
 	signal_conns CONT "$pids"
 	is "$got" "$TIMEOUT" "a frozen connection is noticed without a command"
 	check "after 15 s, here $took" test "$took" -ge 12 -a "$took" -le 30
-	t -I libssh2:pod 'sleep 18; echo in' </dev/null
+	t -I libssh2:pod 'sleep 12; echo in' </dev/null
 	is "$(cat "$work/out")" in "a connection that only waits is left alone"
 }
 
@@ -218,11 +218,11 @@ second() {
 
 test_max_sessions() {
 	second sessions "MaxSessions 1"
-	begin one -n 3 libssh2:sessions 'echo in; sleep 8'
+	begin one -n 3 libssh2:sessions 'echo in; sleep 6'
 	finish one
 	is "$got" 0 "MaxSessions 1: three commands at once"
 	is "$(grep -c in "$work/out")" 3 "each has a connection"
-	begin many -n 9 libssh2:sessions 'echo in; sleep 20'
+	begin many -n 9 libssh2:sessions 'echo in; sleep 14'
 	finish many
 	says "but there are not many: more are told" MaxSessions
 	is "$(grep -c in "$work/out")" 4 "and the others run to their end"

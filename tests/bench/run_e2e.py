@@ -483,6 +483,58 @@ def stalled(rig):
     rig.clean("median")
 
 
+NEEDED = ("sh awk basename cat chmod cmp cp cut date df dirname env find "
+          "getconf grep head kill ls mkdir mv od patch readlink rm rmdir sed "
+          "sha256sum sleep tail touch tr uname wc").split()
+
+
+def without_flock(rig):
+    """A pod without flock and setsid: locks by mkdir, a session by perl."""
+    tools = os.path.join(rig.dir, "few")
+    os.mkdir(tools)
+    for name in NEEDED + ["perl"]:
+        found = shutil.which(name)
+        if found:
+            os.symlink(found, os.path.join(tools, name))
+    rig.env["PATH"] = tools
+    path = rig.bench("few", [rig.pod("p1", gpus=[])],
+                     {"env": {"STEP_MS": "1900"}})
+    check_faster(verdict_of(rig.tui("bench", "run", "--yes", "--json", path)),
+                 "locks by mkdir, sessions by perl: faster")
+    rig.clean("few")
+    # A lock whose owner lives is waited for; one whose owner is gone is not.
+    lock = os.path.join(rig.dir, "locks", "hgym.gpu.host.lock.d")
+    guest = subprocess.Popen(["sleep", "600"], cwd="/")
+
+    def take(pid, start):
+        boot = open("/proc/sys/kernel/random/boot_id").read().strip()
+        os.makedirs(lock, exist_ok=True)
+        put(os.path.join(lock, "owner"), "%d %s %s %s\n" % (
+            pid, start, boot, os.readlink("/proc/self/ns/pid")))
+
+    start = open("/proc/%d/stat" % guest.pid).read().rsplit(") ", 1)[1]
+    take(guest.pid, start.split()[19])
+    child = subprocess.Popen([TUI, "bench", "run", "--yes", "--json", path],
+                             env=rig.env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(4)
+    ok(not glob.glob(os.path.join(rig.dir, "root-p1", "*", "*", "pid")) and
+       os.path.isdir(lock), "a lock that is held is respected")
+    guest.kill()
+    guest.wait()
+    out, err = child.communicate(timeout=PATIENCE_S)
+    check_faster(verdict_of(subprocess.CompletedProcess([], 0, out, err)),
+                 "it is taken over when its owner is gone: faster")
+    ok(err.count(b"locked by another bench; waiting") == 1,
+       "and that was told once", err.decode())
+    done = rig.tui("bench", "list", "--json")
+    for row in done.stdout.split(b"\n")[:-1]:
+        rig.tui("bench", "clean", json.loads(row)["id"])
+    ok(not os.listdir(os.path.join(rig.dir, "locks")) and
+       not rig.processes(), "nothing is left",
+       (os.listdir(os.path.join(rig.dir, "locks")), rig.processes()))
+
+
 def over_ssh(rig):
     sshd = os.path.join(rig.dir, "sshd")
     done = subprocess.run(["sh", SSHD, "start", sshd],
@@ -531,7 +583,8 @@ def main():
         return 0
     only = sys.argv[1:]
     for test in (two_pods, misbehaving, killed, aborted, detached, shipped,
-                 refused, gpus, always_hot, foreign, stalled, over_ssh):
+                 refused, gpus, always_hot, foreign, stalled,
+                 without_flock, over_ssh):
         if only and test.__name__ not in only:
             continue
         print("# " + test.__name__, flush=True)

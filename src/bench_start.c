@@ -170,6 +170,16 @@ bench_describe(struct buf *out, const struct plan *plan,
 		utf8_sanitize(out, str_from(plan->variants[0].tag));
 		buf_append_str(out, " once more in each block\n");
 	}
+	if (plan->reps > 1)
+		buf_appendf(out,
+			    "  a block   %zu runs of each arm, by their "
+			    "medians\n",
+			    plan->reps);
+	if (plan->confirm > 0)
+		buf_appendf(out,
+			    "  the best  %zu fresh blocks of it, the "
+			    "runner-up and the control\n",
+			    plan->confirm);
 	add_clean_line(out, "in", plan->cwd);
 	add_power(out, plan, known);
 	add_cost(out, plan, known);

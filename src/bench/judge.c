@@ -171,6 +171,7 @@ judge_init(struct judge *judge, const struct judge_rule *rule,
 		c->trend = judge_trend(judge, c->arm);
 	}
 	judge_decide(judge);
+	judge_find_best(judge);
 }
 
 void

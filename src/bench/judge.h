@@ -48,6 +48,7 @@ struct judge_run {
 	size_t rep;   /* which of its arm's runs in that block, from 0 */
 	size_t pos;   /* its place within the round */
 	bool counted; /* false: burn-in */
+	bool fresh;   /* of the blocks that confirm the best: see judge_best */
 	enum run_state state;
 	const char *name;	   /* borrowed; NULL: none */
 	const struct run_log *log; /* borrowed; NULL: no log came */
@@ -114,9 +115,9 @@ struct judge_pod {
 
 /* One variant against the control. */
 struct judge_contrast {
-	size_t arm;
-	size_t n_blocks;	/* complete */
-	double *d;		/* owned; one a complete block */
+	size_t arm, base; /* base: what it is held against; the control, 0 */
+	size_t n_blocks;  /* complete */
+	double *d;	  /* owned; one a complete block */
 	struct paired paired;	/* of the blocks, or of the pods' means */
 	bool across_pods;	/* t on the pods' means (3 pods or more) */
 	double p_holm;		/* NAN for the A/A arm and for invalid ones */
@@ -149,6 +150,30 @@ struct judge_dropped {
 	char reason[200];
 };
 
+/*
+ * Which of several variants is the best.  It leads where it is faster than
+ * every other arm, by Holm over all pairs of them; but the one that looks best
+ * of several looks better than it is, so that it is confirmed only by blocks
+ * that had no part in choosing it, in which it is faster than the control and
+ * than the runner-up.  Only verified runs are ranked.
+ */
+enum judge_best_state {
+	BEST_NOT_ASKED, /* fewer than two variants, or claimed runs */
+	BEST_NONE,	/* no arm leads all others */
+	BEST_LEADS,	/* by Holm, not confirmed */
+	BEST_CONFIRMED,
+};
+
+struct judge_best {
+	enum judge_best_state state;
+	size_t arm, rival; /* of LEADS and CONFIRMED: it, and the runner-up */
+	double p_pairs;	   /* the largest of its Holm p values; NAN: none */
+	size_t n_pairs;	   /* that Holm is over */
+	size_t n_fresh;	   /* fresh blocks */
+	struct paired over_control, over_rival; /* in fresh blocks */
+	char text[256];
+};
+
 #define JUDGE_MAX_DROPPED 1000
 
 struct judge {
@@ -163,6 +188,7 @@ struct judge {
 	struct judge_summary summary[SCHEDULE_MAX_ARMS];
 	struct judge_contrast *contrasts; /* owned; n_arms - 1 */
 	size_t n_contrasts;
+	struct judge_best best;
 	struct judge_dropped *dropped; /* owned */
 	size_t n_dropped, cap_dropped;
 };

@@ -29,6 +29,12 @@ judge_is_usable(const struct judge_run *run)
 		hit->guard == GUARD_SAME);
 }
 
+bool
+judge_is_main(const struct judge_run *run)
+{
+	return run->counted && !run->fresh;
+}
+
 static void
 drop(struct judge *judge, const struct judge_run *run, const char *why)
 {
@@ -73,7 +79,7 @@ judge_summarize(struct judge *judge, size_t arm)
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *run = &judge->runs[i];
 
-		if (run->arm != arm || !run->counted)
+		if (run->arm != arm || !judge_is_main(run))
 			continue;
 		if (judge_is_usable(run))
 			y[s->n++] = run->y;
@@ -100,6 +106,7 @@ collect(const struct judge *judge, size_t arm, double *y, bool as_log)
 
 	for (size_t i = 0; i < judge->n_runs; i++)
 		if (judge->runs[i].arm == arm &&
+		    judge_is_main(&judge->runs[i]) &&
 		    judge_is_usable(&judge->runs[i]))
 			y[n++] = as_log ? log(judge->runs[i].y)
 					: judge->runs[i].y;
@@ -216,9 +223,27 @@ has_runs(const struct judge *judge, size_t arm, const struct judge_run *like)
 	return false;
 }
 
-/* All blocks in which both the control and the variant can be used. */
+/* Did the pod do something in that block that is nobody's speed?  Then it
+ * goes for all arms. */
+static bool
+is_spoiled(const struct judge *judge, const struct judge_run *like)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+		const struct guard_hit *hit = guard_hard(&run->hits);
+
+		if (hit != NULL && run->counted && run->pod == like->pod &&
+		    run->block == like->block &&
+		    (hit->guard == GUARD_THROTTLED ||
+		     hit->guard == GUARD_FOREIGN || hit->guard == GUARD_CLOCK ||
+		     hit->guard == GUARD_LOST))
+			return true;
+	}
+	return false;
+}
+
 void
-judge_collect_blocks(struct judge *judge, struct judge_contrast *c)
+judge_gather(const struct judge *judge, struct judge_contrast *c, bool fresh)
 {
 	size_t *pod_of = xmalloc((judge->n_runs + 1) * sizeof(*pod_of));
 
@@ -227,24 +252,37 @@ judge_collect_blocks(struct judge *judge, struct judge_contrast *c)
 		const struct judge_run *run = &judge->runs[i];
 		double a, b;
 
+		if (run->arm != c->arm || !run->counted ||
+		    run->fresh != fresh || !judge_is_first(judge, run) ||
+		    is_spoiled(judge, run))
+			continue;
+		a = judge_block_y(judge, c->base, run->pod, run->block);
+		b = judge_block_y(judge, c->arm, run->pod, run->block);
+		if (isnan(a) || isnan(b))
+			continue;
+		pod_of[c->n_blocks] = run->pod;
+		c->d[c->n_blocks++] = log(a) - log(b);
+		pod_entry(c, run->pod);
+	}
+	compare_pods(judge, c, pod_of);
+	free(pod_of);
+}
+
+/* All blocks in which both the control and the variant can be used. */
+void
+judge_collect_blocks(struct judge *judge, struct judge_contrast *c)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
 		if (run->arm != c->arm || !run->counted)
 			continue;
 		if (!judge_is_usable(run))
 			judge_drop(judge, run);
-		if (!judge_is_first(judge, run))
-			continue;
-		a = judge_block_y(judge, 0, run->pod, run->block);
-		b = judge_block_y(judge, c->arm, run->pod, run->block);
-		if (!isnan(a) && !isnan(b)) {
-			pod_of[c->n_blocks] = run->pod;
-			c->d[c->n_blocks++] = log(a) - log(b);
-			pod_entry(c, run->pod);
-		} else if (!isnan(b) && !has_runs(judge, 0, run)) {
+		else if (judge_is_first(judge, run) && !has_runs(judge, 0, run))
 			drop(judge, run, "the control has no run in its block");
-		}
 	}
-	compare_pods(judge, c, pod_of);
-	free(pod_of);
+	judge_gather(judge, c, false);
 }
 
 void
@@ -258,8 +296,8 @@ judge_block_means(const struct judge *judge, const struct judge_contrast *c,
 		const struct judge_run *run = &judge->runs[i];
 		double of_control, of_variant;
 
-		if (run->arm != c->arm || !run->counted ||
-		    !judge_is_first(judge, run))
+		if (run->arm != c->arm || !judge_is_main(run) ||
+		    !judge_is_first(judge, run) || is_spoiled(judge, run))
 			continue;
 		of_control = judge_block_y(judge, 0, run->pod, run->block);
 		of_variant = judge_block_y(judge, c->arm, run->pod, run->block);

@@ -45,6 +45,12 @@ invalid_by(const struct judge_contrast *c)
 	return NULL;
 }
 
+bool
+judge_is_invalid(const struct judge *judge, size_t arm)
+{
+	return arm > 0 && invalid_by(&judge->contrasts[arm - 1]) != NULL;
+}
+
 static bool
 has_hit(const struct judge_contrast *c, enum guard guard)
 {

@@ -242,7 +242,7 @@ judge_trend(const struct judge *judge, size_t arm)
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *control = &judge->runs[i], *run;
 
-		if (control->arm != 0 || !control->counted ||
+		if (control->arm != 0 || !judge_is_main(control) ||
 		    !control->has_window)
 			continue;
 		run = find_like(judge, arm, control);

@@ -18,6 +18,12 @@ bool judge_is_usable(const struct judge_run *run);
 void judge_summarize(struct judge *judge, size_t arm);
 /* Note the blocks that the run takes with it, and why. */
 void judge_drop(struct judge *judge, const struct judge_run *run);
+/* Is it a run that contrasts are made of? */
+bool judge_is_main(const struct judge_run *run);
+/* The blocks of c->arm and c->base, fresh ones or the others, and their
+ * comparison; pods' means where there are three or more. */
+void judge_gather(const struct judge *judge, struct judge_contrast *c,
+		  bool fresh);
 /* All that a contrast knows from its blocks. */
 void judge_collect_blocks(struct judge *judge, struct judge_contrast *c);
 /* The tests that know nothing of blocks. */
@@ -36,5 +42,10 @@ void judge_compare_health(const struct judge *judge, struct judge_contrast *c);
 void judge_collect_hits(const struct judge *judge, struct judge_contrast *c);
 /* Holm over the contrasts, then the verdict on each. */
 void judge_decide(struct judge *judge);
+/* Is there a guard that makes the arm INVALID? */
+bool judge_is_invalid(const struct judge *judge, size_t arm);
+
+/* judge_best.c: after the verdicts. */
+void judge_find_best(struct judge *judge);
 
 #endif

@@ -149,13 +149,18 @@ plan_arm_tag(const struct plan *plan, size_t arm, struct buf *out)
 size_t
 plan_n_rounds(const struct plan *plan)
 {
-	return plan->burn_in + plan->blocks * plan->reps;
+	return plan->burn_in + (plan->blocks + plan->confirm) * plan->reps;
 }
 
 size_t
 plan_n_runs(const struct plan *plan)
 {
-	return plan->n_pods * plan_n_rounds(plan) * plan_n_arms(plan);
+	size_t fresh = plan->confirm * plan->reps;
+	size_t arms = plan->n_variants < 3 ? plan->n_variants : 3;
+
+	return plan->n_pods *
+	       ((plan_n_rounds(plan) - fresh) * plan_n_arms(plan) +
+		fresh * arms);
 }
 
 unsigned char *
@@ -167,7 +172,7 @@ plan_schedule(const struct plan *plan, size_t pod)
 	for (size_t i = 0; i < plan->burn_in * n_arms; i++)
 		order[i] = (unsigned char)(i % n_arms);
 	schedule_fill(order + plan->burn_in * n_arms, n_arms,
-		      plan->blocks * plan->reps,
+		      plan_n_rounds(plan) - plan->burn_in,
 		      schedule_pod_seed(plan->seed, pod));
 	return order;
 }

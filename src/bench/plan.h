@@ -108,6 +108,7 @@ struct plan {
 	size_t blocks;	/* counted ones a pod */
 	size_t reps;	/* rounds a block: runs of each arm in it */
 	size_t burn_in; /* rounds before them */
+	size_t confirm; /* fresh blocks behind them, for the best; 0: none */
 	bool aa;	/* one more arm: the control again */
 	double gap_s;
 	/* decision */
@@ -138,7 +139,8 @@ void plan_arm_tag(const struct plan *plan, size_t arm, struct buf *out);
 
 /* Rounds of each pod, burn-in counted; each arm runs once in a round. */
 size_t plan_n_rounds(const struct plan *plan);
-/* Runs of the whole bench, burn-in counted, over all pods. */
+/* Runs of the whole bench at most, burn-in counted, over all pods; of three
+ * arms in fresh blocks. */
 size_t plan_n_runs(const struct plan *plan);
 
 /* The arms of every round of a pod, burn-in rounds first; caller frees. */

@@ -111,6 +111,7 @@ read_design(const struct plan_reading *r, const cJSON *object)
 	static const struct json_key keys[] = {
 		{ "blocks_per_pod", JSON_INTEGER | JSON_NULL },
 		{ "runs_per_block", JSON_INTEGER | JSON_NULL },
+		{ "confirm_blocks", JSON_INTEGER | JSON_NULL },
 		{ "burn_in", JSON_INTEGER | JSON_NULL },
 		{ "aa", JSON_BOOL | JSON_NULL },
 		{ "gap_s", JSON_NUMBER | JSON_NULL },
@@ -119,24 +120,36 @@ read_design(const struct plan_reading *r, const cJSON *object)
 	};
 	static const char *const orders[] = { "mirrored-random", NULL };
 	struct plan *plan = r->plan;
+	const char *path = "design";
 
 	if (object == NULL)
 		return 0;
-	if (json_check_keys(r->at, object, "design", keys, r->err) != 0 ||
-	    plan_word(r, object, "design", "order", orders) < 0)
+	if (json_check_keys(r->at, object, path, keys, r->err) != 0 ||
+	    plan_word(r, object, path, "order", orders) < 0)
 		return -1;
 	plan->aa = json_get_bool(object, "aa", plan->aa);
-	return plan_count(r, object, "design", "blocks_per_pod",
-			  PLAN_RANGE(1, PLAN_MAX_ROUNDS), &plan->blocks) ||
-			       plan_count(r, object, "design", "runs_per_block",
-					  PLAN_RANGE(1, JUDGE_MAX_REPS),
-					  &plan->reps) ||
-			       plan_count(r, object, "design", "burn_in",
-					  PLAN_RANGE(0, 10), &plan->burn_in) ||
-			       plan_number(r, object, "design", "gap_s",
-					   PLAN_RANGE(0, 3600), &plan->gap_s)
-		       ? -1
-		       : 0;
+	if (plan_count(r, object, path, "blocks_per_pod",
+		       PLAN_RANGE(1, PLAN_MAX_ROUNDS), &plan->blocks) ||
+	    plan_count(r, object, path, "runs_per_block",
+		       PLAN_RANGE(1, JUDGE_MAX_REPS), &plan->reps) ||
+	    plan_count(r, object, path, "confirm_blocks",
+		       PLAN_RANGE(0, PLAN_MAX_ROUNDS), &plan->confirm) ||
+	    plan_count(r, object, path, "burn_in", PLAN_RANGE(0, 10),
+		       &plan->burn_in) ||
+	    plan_number(r, object, path, "gap_s", PLAN_RANGE(0, 3600),
+			&plan->gap_s))
+		return -1;
+	if (plan->confirm > 0 &&
+	    plan->confirm * r->plan->n_pods < VERDICT_MIN_BLOCKS)
+		return json_fail(r->at, "design.confirm_blocks", r->err,
+				 "%d fresh blocks over all pods are the least "
+				 "that can confirm anything",
+				 VERDICT_MIN_BLOCKS);
+	if (plan->confirm > 0 && plan->n_variants < 3)
+		return json_fail(r->at, "design.confirm_blocks", r->err,
+				 "is for two variants or more beside the "
+				 "control: of one, its verdict tells");
+	return 0;
 }
 
 static int

@@ -238,7 +238,7 @@ add_blocks(struct buf *out, const struct judge *judge,
 		double a, b, pct;
 		char label[64];
 
-		if (run->arm != c->arm || !run->counted ||
+		if (run->arm != c->arm || !run->counted || run->fresh ||
 		    !judge_is_first(judge, run))
 			continue;
 		a = shown_y(judge, run, 0);
@@ -478,6 +478,11 @@ report_text(struct buf *out, const struct judge *judge,
 {
 	for (size_t i = 0; i < judge->n_contrasts; i++) {
 		add_contrast(out, judge, &judge->contrasts[i], info);
+		buf_append_char(out, '\n');
+	}
+	if (judge->best.state != BEST_NOT_ASKED) {
+		buf_append_str(out, "the best\n  ");
+		report_wrapped(out, judge->best.text, 2);
 		buf_append_char(out, '\n');
 	}
 	buf_append_str(out, "runs\n");

@@ -123,6 +123,11 @@ report_markdown(struct buf *out, const struct judge *judge,
 			buf_append_char(out, '\n');
 		}
 	}
+	if (judge->best.state != BEST_NOT_ASKED) {
+		buf_append_str(out, "\nThe best: ");
+		add_md(out, judge->best.text);
+		buf_append_char(out, '\n');
+	}
 	if (judge->n_dropped + info->n_repeats > 0) {
 		buf_append_str(out, "\nDropped blocks:\n\n");
 		report_dropped(out, judge, info, "- ");

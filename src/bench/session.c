@@ -106,9 +106,8 @@ stop_all(struct session *s, const char *why)
 		part_stop(&s->parts[i]);
 }
 
-/* Has each variant shown what it will, as far as looks may say? */
-static bool
-looks_done(struct session *s)
+bool
+session_looks_done(struct session *s)
 {
 	struct look_rule rule = {
 		.rule = s->plan->rule.paired,
@@ -199,7 +198,9 @@ session_on_run(struct session *s, struct session_run *run)
 	if (all_variants_stopped(s) ||
 	    (run->arm == 0 && hit != NULL && hit->guard == GUARD_EXIT))
 		stop_all(s, "guard");
-	else if (after > before && looks_done(s))
+	else if (after > before && s->plan->confirm > 0)
+		s->looked |= session_looks_done(s);
+	else if (after > before && session_looks_done(s))
 		stop_all(s, "early");
 }
 
@@ -236,8 +237,10 @@ session_on_part_end(struct session *s)
 	size_t failed = 0;
 
 	for (size_t i = 0; i < s->plan->n_pods; i++) {
-		if (s->parts[i].step != PART_ENDED)
+		if (s->parts[i].step != PART_ENDED) {
+			session_on_wait(s);
 			return;
+		}
 		failed += s->parts[i].failed ? 1 : 0;
 	}
 	if (s->ended || s->leaving)
@@ -304,6 +307,7 @@ session_new(const struct session_setup *setup, const struct session_cb *cb)
 		       s->plan->name);
 	(void)snprintf(s->state.state, sizeof(s->state.state), "running");
 	session_judge_now(s);
+	session_fresh_resume(s);
 	s->parts = xcalloc(s->plan->n_pods, sizeof(*s->parts));
 	for (size_t i = 0; i < s->plan->n_pods; i++) {
 		s->parts[i].session = s;

@@ -17,7 +17,8 @@ is_block_complete(const struct session *s, const struct session_run *like)
 	for (size_t i = 0; i < s->n_arms * s->plan->reps; i++) {
 		const struct session_run *run = &s->runs[begin + i];
 
-		if (!run->recorded && !s->arm_stopped[run->arm])
+		if (!run->recorded && !s->arm_stopped[run->arm] &&
+		    (!run->fresh || s->in_fresh[run->arm]))
 			return false;
 	}
 	return true;
@@ -78,6 +79,7 @@ session_judge_now(struct session *s)
 			.pod = run->pod,
 			.block = run->block,
 			.rep = run->rep,
+			.fresh = run->fresh,
 			.pos = run->pos,
 			.counted = true,
 			.name = run->id,

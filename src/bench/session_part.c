@@ -63,7 +63,9 @@ next_run(struct part *part)
 		struct session_run *run =
 			&s->runs[part->pod * s->per_pod + part->next];
 
-		if (!run->recorded && !s->arm_stopped[run->arm]) {
+		if (run->fresh && !s->chosen)
+			return;
+		if (session_is_due(s, run)) {
 			part->run = run;
 			return;
 		}
@@ -74,7 +76,17 @@ next_run(struct part *part)
 void
 part_go_on(struct part *part, int64_t gap_ms)
 {
+	struct session *s = part->session;
+
 	next_run(part);
+	if (part->run == NULL && s->stopped == NULL &&
+	    part->next < s->per_pod) {
+		/* What follows is known when all pods are as far. */
+		part->step = PART_WAIT;
+		loop_timer_stop(part->timer);
+		session_on_wait(s);
+		return;
+	}
 	part_next(part, part->run != NULL ? PART_START : PART_FINISH, gap_ms);
 }
 
@@ -220,6 +232,7 @@ on_reply(struct part *part, const struct launch_reply *reply,
 	case PART_CLEAN:
 		on_clean(part, reply);
 		break;
+	case PART_WAIT:
 	case PART_ENDED:
 		break;
 	}

@@ -35,6 +35,7 @@ struct session_run {
 	size_t pod, round, pos, arm;
 	bool counted;
 	size_t block, rep;	  /* counted from 0; its round in that block */
+	bool fresh;		  /* its block confirms the best */
 	char id[SESSION_ID_SIZE]; /* "0_pod-a_B", repeated "0_pod-a_B.b1" */
 	unsigned int repeat;	  /* of its block */
 	unsigned int attempt;	  /* 0, or 1 after infrastructure failed */
@@ -61,6 +62,7 @@ enum part_step {
 	PART_PREFLIGHT,
 	PART_SHIP,
 	PART_LOCK,
+	PART_WAIT, /* for the other pods: then the best is known */
 	PART_START,
 	PART_WATCH,
 	PART_CUT,
@@ -115,6 +117,9 @@ struct session {
 	char (*tags)[64];
 	struct judge_arm arms[SCHEDULE_MAX_ARMS];
 	bool arm_stopped[SCHEDULE_MAX_ARMS];
+	/* The blocks that choose were cut short by a look; the best is chosen;
+	 * arms of the fresh blocks. */
+	bool looked, chosen, in_fresh[SCHEDULE_MAX_ARMS];
 	const char **pod_names, **schedule;
 	char *schedule_text;
 	/* The judgement as it stands. */
@@ -154,6 +159,14 @@ bool session_wants_repeat(const struct session *s,
 /* Begin its block again: what was measured of it is put aside. */
 int session_repeat_block(struct session *s, const struct session_run *run,
 			 const char *reason, struct err *err);
+
+/* session_fresh.c: blocks that had no part in choosing the best. */
+/* Where a session was left in them, it goes on there. */
+void session_fresh_resume(struct session *s);
+/* Is the run one that is to be made, as far as is known? */
+bool session_is_due(const struct session *s, const struct session_run *run);
+/* A pod has no more to do before the best is known. */
+void session_on_wait(struct session *s);
 
 /* session_watch.c */
 /*
@@ -215,6 +228,8 @@ enum launch_op part_op(enum part_step step);
 /* session.c */
 void session_note(struct session *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Have the looks shown all that they will? */
+bool session_looks_done(struct session *s);
 /* A run of the part is over, or the part itself is. */
 void session_on_run(struct session *s, struct session_run *run);
 void session_on_part_end(struct session *s);

@@ -74,6 +74,7 @@ write_record(struct session *s, const struct session_run *run, struct err *err)
 	json_add_number(root, "pos", (double)run->pos);
 	cJSON_AddBoolToObject(root, "counted", run->counted);
 	json_add_number(root, "rep", (double)run->rep);
+	cJSON_AddBoolToObject(root, "fresh", run->fresh);
 	json_add_number(root, "repeat", (double)run->repeat);
 	json_add_number(root, "attempt", (double)run->attempt);
 	json_add_string(root, "end",

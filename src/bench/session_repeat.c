@@ -73,6 +73,7 @@ begin_again(struct session *s, struct session_run *run)
 				     .counted = true,
 				     .block = run->block,
 				     .rep = run->rep,
+				     .fresh = run->fresh,
 				     .repeat = repeat };
 	session_name_run(s, run);
 }
@@ -90,7 +91,7 @@ void
 session_repeats_read(struct session *s)
 {
 	cJSON *root = folder_read_json(s->setup.path, REPEATS_FILE);
-	double blocks[2] = { 0, PLAN_MAX_ROUNDS - 1 };
+	double blocks[2] = { 0, 2 * PLAN_MAX_ROUNDS - 1 };
 	const cJSON *node;
 
 	cJSON_ArrayForEach(node, root)

@@ -119,6 +119,7 @@ session_runs_init(struct session *s)
 			if (run->counted) {
 				run->block = (run->round - plan->burn_in) /
 					     plan->reps;
+				run->fresh = run->block >= plan->blocks;
 				run->rep = (run->round - plan->burn_in) %
 					   plan->reps;
 			}

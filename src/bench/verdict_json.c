@@ -105,6 +105,7 @@ run_json(const struct judge *judge, const struct verdict_info *info, size_t i)
 	json_add_number(row, "rep", (double)run->rep);
 	json_add_number(row, "pos", (double)run->pos);
 	cJSON_AddBoolToObject(row, "counted", run->counted);
+	cJSON_AddBoolToObject(row, "fresh", run->fresh);
 	json_add_string(row, "state", run_state_name(run->state));
 	json_add_number(row, "rc", more->rc);
 	json_add_number(row, "y_ms", judge->training ? run->y : (double)NAN);
@@ -365,6 +366,46 @@ add_register(cJSON *root, const struct judge *judge)
 	json_add_number(row, "df", judge->rule.register_df);
 }
 
+/* Fresh blocks of the best against one other arm. */
+static void
+add_fresh(cJSON *node, const char *key, const struct judge *judge, size_t arm,
+	  const struct paired *paired)
+{
+	cJSON *row = cJSON_AddObjectToObject(node, key);
+
+	json_add_string(row, "tag", judge->arms[arm].tag);
+	json_add_number(row, "n_blocks", (double)paired->n);
+	add_paired(row, paired);
+}
+
+static void
+add_best(cJSON *root, const struct judge *judge)
+{
+	static const char *const states[] = { "", "none", "leads",
+					      "confirmed" };
+	const struct judge_best *best = &judge->best;
+	cJSON *node;
+
+	if (best->state == BEST_NOT_ASKED) {
+		cJSON_AddNullToObject(root, "best");
+		return;
+	}
+	node = cJSON_AddObjectToObject(root, "best");
+	json_add_string(node, "state", states[best->state]);
+	json_add_string(node, "tag",
+			best->state > BEST_NONE ? judge->arms[best->arm].tag
+						: NULL);
+	json_add_number(node, "pairs", (double)best->n_pairs);
+	json_add_number(node, "p_holm_pairs", best->p_pairs);
+	json_add_number(node, "fresh_blocks", (double)best->n_fresh);
+	if (best->n_fresh > 0) {
+		add_fresh(node, "over_control", judge, 0, &best->over_control);
+		add_fresh(node, "over_runner_up", judge, best->rival,
+			  &best->over_rival);
+	}
+	json_add_string(node, "text", best->text);
+}
+
 cJSON *
 verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 {
@@ -395,6 +436,7 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 		cJSON_AddItemToArray(
 			array,
 			contrast_json(judge, &judge->contrasts[i], info));
+	add_best(root, judge);
 	add_dropped(root, judge, info);
 	json_add_number(root, "cost_usd", info->cost_usd);
 	json_add_string(root, "stopped", info->stopped);

@@ -535,6 +535,56 @@ def without_flock(rig):
        (os.listdir(os.path.join(rig.dir, "locks")), rig.processes()))
 
 
+def best(rig):
+    """Of several variants the best is chosen, then confirmed afresh."""
+    three = [{"tag": "A", "control": True},
+             {"tag": "B", "env": {"STEP_MS": "1800"}},
+             {"tag": "C", "env": {"STEP_MS": "1900"}}]
+    plan = {"design": {"confirm_blocks": 3}, "decision": {"early": "none"},
+            "workload": {"env": {"STEP_MS": "2000", "LAST_S": "0.5"}}}
+    path = rig.bench("best", [rig.pod("p1"), rig.pod("p2")], {}, **plan)
+    text = json.load(open(path))
+    text["variants"] = three
+    put(path, json.dumps(text))
+    child = rig.start(path)
+    wait_for(lambda: glob.glob(os.path.join(rig.dir, "root-p*", "*", "4_p*",
+                                            "pid")))
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    done = rig.tui("bench", "attach", "--json", "best")
+    found = json.loads(done.stdout)
+    ok([c["verdict"] for c in found["contrasts"]] == ["FASTER", "FASTER"] and
+       all(c["n_blocks"] == 6 for c in found["contrasts"]),
+       "the blocks that choose: both faster",
+       [c["text"] for c in found["contrasts"]])
+    top = found["best"]
+    ok(top["state"] == "confirmed" and top["tag"] == "B" and
+       top["pairs"] == 3 and top["fresh_blocks"] == 6,
+       "B is the best, killed on the way or not", top)
+    ok(top["text"].startswith("BEST B, confirmed in 6 fresh blocks") and
+       top["over_runner_up"]["tag"] == "C" and
+       4.5 < top["over_runner_up"]["pct"] < 6.5,
+       "over the runner-up and the control", top)
+    jobs = glob.glob(os.path.join(rig.dir, "root-p*", "*", "*", "pid"))
+    ok(len(jobs) == 36, "no run was made twice", len(jobs))
+    rig.clean("best")
+    text["variants"][2]["env"]["STEP_MS"] = "1800"
+    text["name"] = "tied"
+    put(path, json.dumps(text))
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = json.loads(done.stdout)
+    ok(found["best"]["state"] in ("none", "leads") and
+       not found["best"]["text"].startswith("BEST B, confirmed"),
+       "two that are alike have no best", found["best"])
+    text["design"]["confirm_blocks"] = 1
+    text["pods"] = text["pods"][:1]
+    put(path, json.dumps(text))
+    done = rig.tui("bench", "run", "--dry-run", path)
+    ok(done.returncode == 2 and b"confirm_blocks" in done.stderr,
+       "too few fresh blocks are refused", done.stderr)
+    rig.clean("tied")
+
+
 def over_ssh(rig):
     sshd = os.path.join(rig.dir, "sshd")
     done = subprocess.run(["sh", SSHD, "start", sshd],
@@ -584,7 +634,7 @@ def main():
     only = sys.argv[1:]
     for test in (two_pods, misbehaving, killed, aborted, detached, shipped,
                  refused, gpus, always_hot, foreign, stalled,
-                 without_flock, over_ssh):
+                 without_flock, best, over_ssh):
         if only and test.__name__ not in only:
             continue
         print("# " + test.__name__, flush=True)

@@ -209,6 +209,69 @@ test_arms_clocks(void)
 	done(b);
 }
 
+/* A, B and C at these times in `fresh` blocks behind six that choose. */
+static const struct judge_best *
+best_of(struct bench *b, const double *us, size_t fresh, enum run_state state,
+	const struct judge_arm *three)
+{
+	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
+
+	*b = (struct bench){ .formats = format_set_new_builtin() };
+	for (size_t block = 0; block < BLOCKS + fresh; block++)
+		for (size_t arm = 0; arm < 3; arm++) {
+			double noise =
+				1.0 +
+				0.0004 * (double)((block * 7 + arm * 5) % 11);
+
+			add(b, arm, block, 0, us[arm] * noise);
+			b->runs[b->n - 1].fresh = block >= BLOCKS;
+			b->runs[b->n - 1].state = state;
+		}
+	judge_init(&b->judge, &rule, three, 3, b->runs, b->n);
+	return &b->judge.best;
+}
+
+static void
+test_best(void)
+{
+	struct judge_arm three[] = { { .tag = "A" },
+				     { .tag = "B" },
+				     { .tag = "C" } };
+	static const double clear[] = { 33, 31, 30 };
+	static const double tied[] = { 33, 30, 30 };
+	static struct bench b;
+	const struct judge_best *best;
+
+	best = best_of(&b, clear, 0, RUN_STATE_VERIFIED, three);
+	ok(best->state == BEST_LEADS && best->arm == 2 && best->rival == 1 &&
+		   best->n_pairs == 3,
+	   "it leads: %s", best->text);
+	done(&b);
+	best = best_of(&b, clear, 3, RUN_STATE_VERIFIED, three);
+	ok(best->state == BEST_CONFIRMED && best->n_fresh == 3,
+	   "fresh blocks confirm it: %s", best->text);
+	ok(b.judge.contrasts[0].n_blocks == BLOCKS,
+	   "the verdicts do not read them");
+	done(&b);
+	best = best_of(&b, clear, 2, RUN_STATE_VERIFIED, three);
+	ok(best->state == BEST_LEADS, "two are too few: %s", best->text);
+	done(&b);
+	best = best_of(&b, tied, 3, RUN_STATE_VERIFIED, three);
+	ok(best->state == BEST_NONE, "no best of two alike: %s", best->text);
+	done(&b);
+	best = best_of(&b, clear, 3, RUN_STATE_CLAIMED, three);
+	ok(best->state == BEST_NOT_ASKED, "claims are not ranked");
+	done(&b);
+	best = best_of(&b, clear, 3, RUN_STATE_MEASURED, three);
+	ok(best->state == BEST_NONE, "nor what a guard marked: %s", best->text);
+	done(&b);
+	three[2].numerics_changed = true;
+	best = best_of(&b, clear, 3, RUN_STATE_VERIFIED, three);
+	ok(best->state == BEST_CONFIRMED && best->arm == 1,
+	   "nor other numerics: %s", best->text);
+	done(&b);
+}
+
 static const char host[] =
 	"# cores 16 up 1000.50 date 2026/11/20 21:00:00.500\n"
 	"1000.60,0,0.50,10000,0,1000000,0\n"
@@ -269,6 +332,7 @@ main(void)
 	test_unexplained();
 	test_several();
 	test_arms_clocks();
+	test_best();
 	test_health();
 	return tap_done();
 }

@@ -50,16 +50,14 @@ telemetry_init(struct telemetry_reader *reader, const int *gpus, size_t n_gpus)
 static void
 begin(struct telemetry_reader *r)
 {
-	r->now = (struct telemetry){
-		.host_load = RUN_ABSENT,
-		.disk_free_bytes = RUN_ABSENT,
-		.gpu_util = RUN_ABSENT,
-		.gpu_mem_mib = RUN_ABSENT,
-		.gpu_power_w = RUN_ABSENT,
-		.gpu_temp_c = RUN_ABSENT,
-		.gpu_sm_mhz = RUN_ABSENT,
-		.gpu_throttle = RUN_ABSENT,
-	};
+	struct telemetry *now = &r->now;
+
+	/* Of the GPUs n_gpus are told, none yet. */
+	now->host_load = now->disk_free_bytes = RUN_ABSENT;
+	now->gpu_util = now->gpu_mem_mib = now->gpu_power_w = RUN_ABSENT;
+	now->gpu_temp_c = now->gpu_sm_mhz = now->gpu_throttle = RUN_ABSENT;
+	now->n_gpus = 0;
+	now->gpu_name[0] = '\0';
 	r->util_sum = 0;
 	r->n_util = 0;
 	r->throttle = 0;
@@ -104,33 +102,56 @@ hex_bits(struct str cell, uint64_t *bits)
 	return *end == '\0';
 }
 
+/* Over all GPUs: mean, sum, highest, lowest, any. */
 static void
-add_gpu(struct telemetry_reader *r, const struct str cells[COLUMN_COUNT])
+count_gpu(struct telemetry_reader *r, const struct telemetry_gpu *gpu)
 {
 	struct telemetry *now = &r->now;
-	double util = number(cells[COLUMN_UTIL]);
-	double power = number(cells[COLUMN_POWER]);
+
+	if (run_has(gpu->util)) {
+		r->util_sum += gpu->util;
+		now->gpu_util = r->util_sum / ++r->n_util;
+	}
+	if (run_has(gpu->power_w))
+		now->gpu_power_w =
+			(run_has(now->gpu_power_w) ? now->gpu_power_w : 0) +
+			gpu->power_w;
+	keep_highest(&now->gpu_mem_mib, gpu->mem_mib);
+	keep_highest(&now->gpu_temp_c, gpu->temp_c);
+	keep_lowest(&now->gpu_sm_mhz, gpu->sm_mhz);
+	if (run_has(gpu->throttle)) {
+		r->throttle |= (uint64_t)gpu->throttle;
+		now->gpu_throttle = (double)r->throttle;
+	}
+}
+
+static void
+add_gpu(struct telemetry_reader *r, int index,
+	const struct str cells[COLUMN_COUNT])
+{
+	struct telemetry *now = &r->now;
+	struct telemetry_gpu *gpu;
 	uint64_t bits;
 
-	if (now->n_gpus++ == 0)
+	if (now->n_gpus >= TELEMETRY_MAX_GPUS)
+		return;
+	if (now->n_gpus == 0)
 		(void)snprintf(now->gpu_name, sizeof(now->gpu_name), "%.*s",
 			       (int)cells[COLUMN_NAME].len,
 			       cells[COLUMN_NAME].p);
-	if (run_has(util)) {
-		r->util_sum += util;
-		now->gpu_util = r->util_sum / ++r->n_util;
-	}
-	if (run_has(power))
-		now->gpu_power_w =
-			(run_has(now->gpu_power_w) ? now->gpu_power_w : 0) +
-			power;
-	keep_highest(&now->gpu_mem_mib, number(cells[COLUMN_MEM]));
-	keep_highest(&now->gpu_temp_c, number(cells[COLUMN_TEMP]));
-	keep_lowest(&now->gpu_sm_mhz, number(cells[COLUMN_SM]));
-	if (hex_bits(cells[COLUMN_THROTTLE], &bits)) {
-		r->throttle |= bits;
-		now->gpu_throttle = (double)r->throttle;
-	}
+	gpu = &now->gpus[now->n_gpus++];
+	*gpu = (struct telemetry_gpu){
+		.index = index,
+		.util = number(cells[COLUMN_UTIL]),
+		.mem_mib = number(cells[COLUMN_MEM]),
+		.power_w = number(cells[COLUMN_POWER]),
+		.temp_c = number(cells[COLUMN_TEMP]),
+		.sm_mhz = number(cells[COLUMN_SM]),
+		.throttle = hex_bits(cells[COLUMN_THROTTLE], &bits)
+				    ? (double)bits
+				    : RUN_ABSENT,
+	};
+	count_gpu(r, gpu);
 }
 
 static void
@@ -146,7 +167,7 @@ gpu_line(struct telemetry_reader *r, struct str line)
 	    index < 0 || index >= TELEMETRY_MAX_GPUS)
 		return;
 	if (r->gpus == 0 || (r->gpus >> index & 1) != 0)
-		add_gpu(r, cells);
+		add_gpu(r, (int)index, cells);
 }
 
 bool

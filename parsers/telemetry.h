@@ -26,14 +26,21 @@
 
 #define TELEMETRY_MAX_GPUS 64
 
+struct telemetry_gpu {
+	int index; /* of nvidia-smi */
+	double util, mem_mib, power_w, temp_c, sm_mhz, throttle;
+};
+
 struct telemetry {
 	double host_load; /* 1 minute; RUN_ABSENT: unknown, as all here */
 	double disk_free_bytes;
 	unsigned int n_gpus; /* that were counted */
 	char gpu_name[64];   /* of the first one; "" without a GPU */
-	/* Over the GPUs counted: mean, highest, sum, highest, lowest, all. */
+	/* Over the GPUs counted, in this order: mean, highest, sum, highest,
+	 * lowest, all. */
 	double gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c, gpu_sm_mhz;
 	double gpu_throttle; /* bits of NVML's clocks throttle reasons */
+	struct telemetry_gpu gpus[TELEMETRY_MAX_GPUS]; /* n_gpus of them */
 };
 
 struct telemetry_reader {

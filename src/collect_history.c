@@ -23,11 +23,18 @@
 
 /* Series that were asked for, and what came of the run since. */
 struct collect_ask {
-	struct list link; /* of collect.asks */
-	struct model_run *mr;
+	struct list link;     /* of collect.asks */
+	struct model_run *mr; /* NULL: of a pod */
+	size_t pod;
 	struct sample *samples; /* not committed when it was asked */
 	size_t n, cap;
 	bool is_again; /* more was stored since it was asked */
+};
+
+/* Where the moments of a pod go. */
+struct pod_moment {
+	struct model *model;
+	size_t pod;
 };
 
 static void
@@ -138,6 +145,30 @@ show_end(struct collect *c, struct model_log *log,
 	}
 }
 
+/* Charts of telemetry go back so far. */
+static int64_t
+day_ago_ms(const struct collect *c)
+{
+	const struct clock *clock = loop_clock(c->o.loop);
+
+	return clock->wall_ms(clock) - STORE_TELEMETRY_FULL_MS;
+}
+
+static void
+fetch_pod(struct collect *c, size_t pod)
+{
+	struct collect_ask *ask = xcalloc(1, sizeof(*ask));
+	const struct history_ask what = {
+		.pod = c->o.model->pods[pod].name,
+		.after_ms = day_ago_ms(c),
+		.tag = ask,
+	};
+
+	ask->pod = pod;
+	list_append(&c->asks, &ask->link);
+	history_read(c->fetch, &what);
+}
+
 /*
  * Forecasts and alerts read the series of what runs: they are fetched when
  * all that the screen shows is there.
@@ -151,6 +182,8 @@ collect_history_tick(struct collect *c)
 	for (size_t i = 0; i < c->o.model->n_runs; i++)
 		if (c->o.model->runs[i]->live)
 			model_run_want(c->o.model, c->o.model->runs[i]);
+	for (size_t i = 0; i < c->o.model->n_pods; i++)
+		fetch_pod(c, i);
 }
 
 bool
@@ -161,15 +194,12 @@ collect_is_showing(const struct collect *c)
 }
 
 static void
-on_answer(void *user, struct history_answer *answer)
+take_run_answer(struct collect *c, struct collect_ask *ask,
+		struct history_answer *answer)
 {
-	struct collect *c = user;
-	struct collect_ask *ask = answer->tag;
 	struct model_run *mr = ask->mr;
 	bool is_more = mr->history != MODEL_ASKED, is_again;
 
-	if (answer->err.code != ERR_NONE)
-		collect_say(c, MODEL_WARNING, "%s", answer->err.text);
 	if (mr->history == MODEL_ASKED)
 		model_run_fetched(c->o.model, mr, answer->series,
 				  answer->last_line);
@@ -186,6 +216,22 @@ on_answer(void *user, struct history_answer *answer)
 		note_fetched(c, mr);
 	if (is_again)
 		fetch(c, mr);
+}
+
+static void
+on_answer(void *user, struct history_answer *answer)
+{
+	struct collect *c = user;
+	struct collect_ask *ask = answer->tag;
+
+	if (answer->err.code != ERR_NONE)
+		collect_say(c, MODEL_WARNING, "%s", answer->err.text);
+	if (ask->mr != NULL) {
+		take_run_answer(c, ask, answer);
+	} else {
+		model_pod_fetched(c->o.model, ask->pod, answer->series);
+		free_ask(ask);
+	}
 	collect_history_tick(c);
 }
 
@@ -209,6 +255,16 @@ collect_history_sample(struct collect *c, struct model_run *mr,
 		/* It will come with the others. */
 		break;
 	}
+}
+
+static enum pod_state
+state_by_name(const char *name)
+{
+	for (int i = POD_UNKNOWN; i <= POD_GONE; i++)
+		if (name != NULL &&
+		    strcmp(pod_state_name((enum pod_state)i), name) == 0)
+			return (enum pod_state)i;
+	return POD_UNKNOWN;
 }
 
 /* The model's pod of that name; one that is not configured is gone. */
@@ -280,6 +336,36 @@ take_run(void *user, const struct stored_run *row)
 	return 0;
 }
 
+/*
+ * A pod as the one that writes has it.  Of our own pods only what stays is
+ * taken: the rest we see ourselves.
+ */
+static int
+take_pod(void *user, const struct store_pod *row)
+{
+	struct collect *c = user;
+	struct model *model = c->o.model;
+	size_t pod = model_pod_find(model, row->name);
+	struct model_pod *mp;
+
+	if (pod == MODEL_NONE)
+		return 0;
+	mp = &model->pods[pod];
+	if (row->gpu != NULL && mp->gpu_name == NULL)
+		model_pod_gpu(model, pod, row->gpu);
+	if (c->store != NULL || mp->state == POD_GONE)
+		return 0;
+	mp->lag_ms = c->has_writer ? row->lag_ms : -1;
+	model_pod_disk(model, pod, row->disk_free_bytes);
+	if (c->has_writer)
+		model_pod_state(model, pod, state_by_name(row->state),
+				row->why != NULL ? row->why : "", 0);
+	else
+		model_pod_state(model, pod, POD_UNKNOWN,
+				"nobody follows it now", 0);
+	return 0;
+}
+
 /* In the order of the configuration: their numbers are the same. */
 static void
 add_configured_pods(struct collect *c)
@@ -313,7 +399,11 @@ collect_history_open(struct collect *c, struct err *err)
 	c->has_writer = lock_is_held(c->o.db_path, &c->writer);
 	c->fetch = history_new(c->o.loop, c->o.db_path, on_answer, c);
 	c->o.model->fetch = (struct model_fetch){ on_want, c };
-	return store_each_run(c->history, 0, take_run, c, err);
+	return store_each_pod(c->history, take_pod, c, err) != 0 ||
+			       store_each_run(c->history, 0, take_run, c,
+					      err) != 0
+		       ? -1
+		       : 0;
 }
 
 /* A row of one that writes; who looks at the run sees what is new of it. */
@@ -337,15 +427,72 @@ renew_run(void *user, const struct stored_run *row)
 	return 0;
 }
 
+/* The newest moment that is here of a pod; 0: none. */
+static int64_t
+last_moment(const struct model_pod *pod)
+{
+	int64_t last_ms = 0;
+
+	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++) {
+		const struct series *series =
+			pod->telemetry[store_telemetry_metrics[i]];
+
+		if (series != NULL && series_last(series)->wall_ms > last_ms)
+			last_ms = series_last(series)->wall_ms;
+	}
+	return last_ms;
+}
+
+static int
+add_moment(void *user, const struct store_telemetry *row)
+{
+	const struct pod_moment *at = user;
+
+	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
+		if (run_has(row->values[i]))
+			model_pod_sample(at->model, at->pod,
+					 store_telemetry_metrics[i],
+					 row->values[i], row->at_ms);
+	return 0;
+}
+
+/* What was stored of the pods since we looked. */
+static int
+renew_pods(struct collect *c, struct err *err)
+{
+	struct model *model = c->o.model;
+	int rc = store_each_pod(c->history, take_pod, c, err);
+
+	/* Those of earlier are on their way. */
+	if (!c->has_live || !list_is_empty(&c->asks))
+		return rc;
+	for (size_t i = 0; rc == 0 && i < model->n_pods; i++) {
+		struct pod_moment at = { model, i };
+		int64_t last_ms = last_moment(&model->pods[i]);
+		const struct stored_span span = {
+			model->pods[i].name,
+			last_ms > day_ago_ms(c) ? last_ms : day_ago_ms(c), true
+		};
+
+		rc = store_each_telemetry(c->history, &span, add_moment, &at,
+					  err);
+	}
+	return rc;
+}
+
 int
 collect_history_renew(struct collect *c, struct err *err)
 {
+	if (renew_pods(c, err) != 0)
+		return -1;
 	return store_each_changed_run(c->history, c->rev, renew_run, c, err);
 }
 
 int
 collect_history_again(struct collect *c, struct err *err)
 {
+	if (store_each_pod(c->history, take_pod, c, err) != 0)
+		return -1;
 	return store_each_run(c->history, 0, take_run, c, err);
 }
 
@@ -357,7 +504,8 @@ collect_history_close(struct collect *c)
 		struct collect_ask *ask =
 			list_entry(link, struct collect_ask, link);
 
-		ask->mr->history = MODEL_STORED;
+		if (ask->mr != NULL)
+			ask->mr->history = MODEL_STORED;
 		free_ask(ask);
 	}
 	history_free(c->fetch);

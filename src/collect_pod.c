@@ -146,6 +146,27 @@ say_change(struct collect_pod *pod, const struct pod_verdict *now)
 }
 
 void
+collect_pod_put(struct collect_pod *pod)
+{
+	struct collect *c = pod->collect;
+	const struct model_pod *mp = &c->o.model->pods[pod->model_pod];
+	const struct clock *clock = loop_clock(c->o.loop);
+	const struct store_pod row = {
+		.name = pod->name,
+		.target = mp->target,
+		.state = pod_state_name(mp->state),
+		.why = mp->why != NULL && mp->why[0] != '\0' ? mp->why : NULL,
+		.gpu = mp->gpu_name,
+		.lag_ms = mp->lag_ms,
+		.disk_free_bytes = mp->disk_free_bytes,
+		.seen_ms = clock->wall_ms(clock),
+	};
+
+	if (c->store != NULL)
+		store_pod_put(c->store, &row);
+}
+
+void
 collect_pod_judge(struct collect_pod *pod)
 {
 	struct collect *c = pod->collect;
@@ -184,9 +205,13 @@ collect_pod_judge(struct collect_pod *pod)
 		say_change(pod, &now);
 	if (now.state != pod->verdict.state ||
 	    now.retry_at_ms != pod->verdict.retry_at_ms ||
-	    strcmp(now.why, pod->verdict.why) != 0)
+	    strcmp(now.why, pod->verdict.why) != 0) {
 		model_pod_state(c->o.model, pod->model_pod, now.state, now.why,
 				now.retry_at_ms);
+		if (now.state != pod->verdict.state ||
+		    strcmp(now.why, pod->verdict.why) != 0)
+			collect_pod_put(pod);
+	}
 	pod->verdict = now;
 }
 

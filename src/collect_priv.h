@@ -10,6 +10,7 @@
 #include "parsers/telemetry.h"
 #include "remote/follow.h"
 #include "store/mirror.h"
+#include "store/pods.h"
 #include "store/store.h"
 
 /* Inside of the collector; for collect*.c alone. */
@@ -83,6 +84,8 @@ struct collect_pod {
 	struct telemetry_reader telemetry_reader;
 	struct buf telemetry_line;
 	int64_t telemetry_due_ms; /* of the next question; mono clock */
+	int64_t stored_ms;	  /* of the last one stored; wall clock */
+	int64_t pruned_ms;	  /* when old ones were dropped; wall clock */
 
 	struct pod_verdict verdict; /* as last said */
 	bool was_up;
@@ -188,6 +191,8 @@ void collect_pod_free(struct collect_pod *pod);
 /* Silent but for that log (NULL: all), or as always. */
 void collect_pod_quiet(struct collect_pod *pod, bool quiet, const char *log);
 void collect_pod_tick(struct collect_pod *pod);
+/* Put what is known of it now into the store's next batch. */
+void collect_pod_put(struct collect_pod *pod);
 /* Look at the link again, say what changed. */
 void collect_pod_judge(struct collect_pod *pod);
 

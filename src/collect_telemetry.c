@@ -13,6 +13,54 @@
 #include "collect_priv.h"
 
 #define MAX_LINE_BYTES 4096
+/* Of the distance between two that are stored: they come when they come. */
+#define SLACK_MS 1000
+#define PRUNE_MS 600000
+
+/* The rows of the moment: all of it, then GPU by GPU. */
+static void
+store_block(struct collect_pod *pod, int64_t now_ms)
+{
+	const struct telemetry *t = &pod->telemetry_reader.now;
+	struct store *store = pod->collect->store;
+	struct store_telemetry rows[1 + TELEMETRY_MAX_GPUS] = {
+		{ now_ms,
+		  STORE_POD_GPU,
+		  { t->gpu_util, t->gpu_mem_mib, t->gpu_power_w, t->gpu_temp_c,
+		    t->gpu_sm_mhz, t->gpu_throttle, t->host_load },
+		  t->disk_free_bytes },
+	};
+	bool keep = pod->stored_ms / STORE_TELEMETRY_KEEP_MS !=
+		    now_ms / STORE_TELEMETRY_KEEP_MS;
+
+	for (size_t i = 0; i < t->n_gpus; i++) {
+		const struct telemetry_gpu *gpu = &t->gpus[i];
+
+		rows[1 + i] = (struct store_telemetry){
+			now_ms,
+			gpu->index,
+			{ gpu->util, gpu->mem_mib, gpu->power_w, gpu->temp_c,
+			  gpu->sm_mhz, gpu->throttle, RUN_ABSENT },
+			RUN_ABSENT
+		};
+	}
+	collect_pod_put(pod);
+	store_telemetry_add(store, pod->name, rows, 1 + t->n_gpus, keep);
+	pod->stored_ms = now_ms;
+	if (now_ms - pod->pruned_ms < PRUNE_MS && now_ms >= pod->pruned_ms)
+		return;
+	if (store_telemetry_prune(store, pod->name, now_ms))
+		pod->pruned_ms = now_ms;
+}
+
+/* Not all that is shown is stored; a clock that went back begins anew. */
+static bool
+is_due(const struct collect_pod *pod, int64_t now_ms)
+{
+	return pod->collect->store != NULL &&
+	       (now_ms < pod->stored_ms ||
+		now_ms - pod->stored_ms >= STORE_TELEMETRY_EVERY_MS - SLACK_MS);
+}
 
 static void
 take_block(struct collect_pod *pod)
@@ -42,6 +90,8 @@ take_block(struct collect_pod *pod)
 	pod->is_settled |= c->o.no_follow;
 	if (t->n_gpus > 0)
 		model_pod_gpu(c->o.model, pod->model_pod, t->gpu_name);
+	if (is_due(pod, clock->wall_ms(clock)))
+		store_block(pod, clock->wall_ms(clock));
 }
 
 static size_t

@@ -194,6 +194,30 @@ model_pod_sample(struct model *model, size_t pod, enum metric metric,
 }
 
 void
+model_pod_fetched(struct model *model, size_t pod,
+		  struct series *series[METRIC_COUNT])
+{
+	struct model_pod *p = &model->pods[pod];
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		struct series *here = p->telemetry[i];
+		int64_t last_ms;
+
+		if (series[i] == NULL)
+			continue;
+		last_ms = series_last(series[i])->wall_ms;
+		for (size_t k = 0; here != NULL && k < series_count(here); k++)
+			if (series_at(here, k)->wall_ms > last_ms)
+				series_push(series[i], series_at(here, k));
+		series_free(here);
+		p->telemetry[i] = series[i];
+		series[i] = NULL;
+		p->has_gpu |= i >= METRIC_GPU_UTIL && i <= METRIC_GPU_THROTTLE;
+	}
+	note_change(model, MODEL_PODS);
+}
+
+void
 model_pod_disk(struct model *model, size_t pod, double free_bytes)
 {
 	assert(pod < model->n_pods);

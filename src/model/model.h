@@ -180,6 +180,13 @@ void model_pod_state(struct model *model, size_t pod, enum pod_state state,
 void model_pod_sample(struct model *model, size_t pod, enum metric metric,
 		      double value, int64_t wall_ms);
 
+/*
+ * Its series of earlier (given; the array is emptied): what is here already
+ * stays behind them.
+ */
+void model_pod_fetched(struct model *model, size_t pod,
+		       struct series *series[METRIC_COUNT]);
+
 /* Numbers that are no series; absent leaves what was. */
 void model_pod_disk(struct model *model, size_t pod, double free_bytes);
 void model_pod_gpu(struct model *model, size_t pod, const char *name);

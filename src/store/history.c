@@ -28,7 +28,8 @@ struct history {
 
 struct request {
 	struct history *history;
-	char *mirror;
+	char *mirror, *pod;
+	int64_t after_ms;
 	struct history_answer answer;
 };
 
@@ -114,6 +115,37 @@ read_series(struct history *h, struct history_answer *answer)
 	(void)sqlite3_exec(h->db, "COMMIT", NULL, NULL, NULL);
 }
 
+static int
+add_moment(void *user, const struct store_telemetry *row)
+{
+	struct history_answer *answer = user;
+
+	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++) {
+		struct series **series =
+			&answer->series[store_telemetry_metrics[i]];
+
+		if (!isfinite(row->values[i]))
+			continue;
+		if (*series == NULL)
+			*series = series_new(SERIES_CAP_POINTS);
+		series_push(*series, &(struct series_point){
+					     RUN_ABSENT, RUN_ABSENT, row->at_ms,
+					     row->values[i] });
+	}
+	return 0;
+}
+
+static void
+read_pod(struct history *h, struct request *request)
+{
+	const struct stored_span span = { request->pod, request->after_ms,
+					  true };
+
+	if (open_once(h, &request->answer.err) == 0)
+		(void)telemetry_walk(h->db, &span, add_moment, &request->answer,
+				     &request->answer.err);
+}
+
 /* The last bytes of a mirror; none is no error. */
 static void
 read_text(const char *path, struct history_answer *answer)
@@ -142,7 +174,10 @@ work(void *user)
 {
 	struct request *request = user;
 
-	read_series(request->history, &request->answer);
+	if (request->pod != NULL)
+		read_pod(request->history, request);
+	else
+		read_series(request->history, &request->answer);
 	if (request->mirror != NULL)
 		read_text(request->mirror, &request->answer);
 }
@@ -160,6 +195,7 @@ done(void *user)
 		series_free(request->answer.series[i]);
 	free(request->answer.text);
 	free(request->mirror);
+	free(request->pod);
 	free(request);
 	if (h->is_closed && h->waiting == 0)
 		free_now(h);
@@ -194,6 +230,8 @@ history_read(struct history *h, const struct history_ask *ask)
 
 	request->history = h;
 	request->mirror = ask->mirror != NULL ? xstrdup(ask->mirror) : NULL;
+	request->pod = ask->pod != NULL ? xstrdup(ask->pod) : NULL;
+	request->after_ms = ask->after_ms;
 	request->answer.run_id = ask->run_id;
 	request->answer.after_line = ask->after_line;
 	request->answer.last_line = ask->after_line;

@@ -20,6 +20,8 @@ struct history;
 #define HISTORY_TAIL_BYTES (32U << 10)
 
 struct history_ask {
+	const char *pod;  /* not a run: the telemetry of that pod; copied */
+	int64_t after_ms; /* of a pod: only what came later */
 	int64_t run_id;
 	uint64_t after_line; /* only samples behind that line; 0: all */
 	const char *mirror;  /* its end too; copied; NULL: not */

@@ -77,6 +77,22 @@ static const char *const steps[] = {
 	"ALTER TABLE runs ADD COLUMN last_step NUMERIC;"
 	"ALTER TABLE runs ADD COLUMN cap_s NUMERIC;"
 	"CREATE INDEX runs_by_rev ON runs(rev);",
+	/*
+	 * 6: pods as they were last, and what they said of themselves.  gpu is
+	 * the number of nvidia-smi, -1 all that count and the host; keep marks
+	 * the rows that stay when the others are dropped.
+	 */
+	"CREATE TABLE pods("
+	" id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, target TEXT,"
+	" state TEXT NOT NULL, why TEXT, lag_ms INTEGER, gpu TEXT,"
+	" disk_free_bytes NUMERIC, seen_ms INTEGER NOT NULL);"
+	"CREATE TABLE telemetry("
+	" pod_id INTEGER NOT NULL REFERENCES pods, at_ms INTEGER NOT NULL,"
+	" gpu INTEGER NOT NULL, keep INTEGER NOT NULL, gpu_util NUMERIC,"
+	" gpu_mem_mib NUMERIC, gpu_power_w NUMERIC, gpu_temp_c NUMERIC,"
+	" gpu_sm_mhz NUMERIC, gpu_throttle NUMERIC, host_load NUMERIC,"
+	" disk_free_bytes NUMERIC,"
+	" PRIMARY KEY(pod_id, at_ms, gpu)) WITHOUT ROWID;",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,
@@ -183,6 +199,17 @@ view_sql(struct buf *sql)
 		"DROP VIEW IF EXISTS v_tails;"
 		"CREATE VIEW v_tails AS SELECT pod, path, inode, offset, gen,"
 		" dev, lines, mirror, name, ended FROM tails;"
+		"DROP VIEW IF EXISTS v_pods;"
+		"CREATE VIEW v_pods AS SELECT name AS pod, target, state, why,"
+		" lag_ms, gpu, disk_free_bytes, seen_ms / 1000.0 AS seen_s"
+		" FROM pods;"
+		"DROP VIEW IF EXISTS v_telemetry;"
+		"CREATE VIEW v_telemetry AS SELECT p.name AS pod,"
+		" nullif(t.gpu, -1) AS gpu, t.at_ms / 1000.0 AS wall_s,"
+		" t.gpu_util, t.gpu_mem_mib, t.gpu_power_w, t.gpu_temp_c,"
+		" t.gpu_sm_mhz, t.gpu_throttle, t.host_load,"
+		" t.disk_free_bytes FROM telemetry t"
+		" JOIN pods p ON p.id = t.pod_id;"
 		"DROP VIEW IF EXISTS v_benches;"
 		"CREATE VIEW v_benches AS SELECT * FROM benches;"
 		"DROP VIEW IF EXISTS v_bench_runs;"

@@ -35,7 +35,21 @@
 	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
 	X(SAMPLE, "INSERT OR REPLACE INTO samples(run_id, metric, line, step," \
 		  " value, train_ms, wall_ms, seq)"                            \
-		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                   \
+	X(POD, "INSERT INTO pods(name, target, state, why, gpu, lag_ms,"       \
+	       " disk_free_bytes, seen_ms)"                                    \
+	       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"                       \
+	       " ON CONFLICT(name) DO UPDATE SET target = ?2, state = ?3,"     \
+	       " why = ?4, gpu = coalesce(?5, gpu), lag_ms = ?6,"              \
+	       " disk_free_bytes = ?7, seen_ms = ?8")                          \
+	X(TELEMETRY, "INSERT OR REPLACE INTO telemetry(pod_id, at_ms, gpu,"    \
+		     " keep, gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c,"  \
+		     " gpu_sm_mhz, gpu_throttle, host_load, disk_free_bytes)"  \
+		     " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"   \
+		     " ?12 FROM pods WHERE name = ?1")                         \
+	X(PRUNE, "DELETE FROM telemetry WHERE pod_id = (SELECT id FROM pods"   \
+		 " WHERE name = ?1) AND at_ms < ?3 AND (NOT keep OR"           \
+		 " at_ms < ?2)")
 
 enum statement {
 #define X(id, sql) STATEMENT_##id,
@@ -82,7 +96,10 @@ static const char *const run_columns[] = { "id",
 bool
 batch_is_empty(const struct batch *batch)
 {
-	return batch->n_tails + batch->n_runs + batch->n_samples == 0;
+	return batch->n_tails + batch->n_runs + batch->n_samples +
+			       batch->n_pods + batch->n_telemetry ==
+		       0 &&
+	       batch->prune_pod == NULL;
 }
 
 void
@@ -96,6 +113,13 @@ batch_clear(struct batch *batch)
 	}
 	for (size_t i = 0; i < batch->n_runs; i++)
 		run_release(&batch->runs[i].run);
+	for (size_t i = 0; i < batch->n_pods; i++)
+		batch_pod_release(&batch->pods[i]);
+	for (size_t i = 0; i < batch->n_telemetry; i++)
+		free(batch->telemetry[i].pod);
+	free(batch->pods);
+	free(batch->telemetry);
+	free(batch->prune_pod);
 	free(batch->tails);
 	free(batch->runs);
 	free(batch->samples);
@@ -334,6 +358,62 @@ write_sample(struct writer *w, const struct batch_sample *row, struct err *err)
 }
 
 static int
+write_pod(struct writer *w, const struct batch_pod *row, struct err *err)
+{
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_POD];
+
+	bind_text(stmt, 1, row->name);
+	bind_text(stmt, 2, row->target);
+	bind_text(stmt, 3, row->state);
+	bind_text(stmt, 4, row->why);
+	bind_text(stmt, 5, row->gpu);
+	if (row->lag_ms >= 0)
+		(void)sqlite3_bind_int64(stmt, 6, row->lag_ms);
+	else
+		(void)sqlite3_bind_null(stmt, 6);
+	bind_number(stmt, 7, row->disk_free_bytes);
+	(void)sqlite3_bind_int64(stmt, 8, row->seen_ms);
+	return step(w, STATEMENT_POD, err);
+}
+
+static int
+write_telemetry(struct writer *w, const struct batch_telemetry *row,
+		struct err *err)
+{
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_TELEMETRY];
+	int at = 5;
+
+	bind_text(stmt, 1, row->pod);
+	(void)sqlite3_bind_int64(stmt, 2, row->row.at_ms);
+	(void)sqlite3_bind_int(stmt, 3, row->row.gpu);
+	(void)sqlite3_bind_int(stmt, 4, row->keep);
+	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
+		bind_number(stmt, at++, row->row.values[i]);
+	bind_number(stmt, at, row->row.disk_free_bytes);
+	return step(w, STATEMENT_TELEMETRY, err);
+}
+
+static int
+write_pods(struct writer *w, const struct batch *batch, struct err *err)
+{
+	sqlite3_stmt *prune = w->stmts[STATEMENT_PRUNE];
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < batch->n_pods; i++)
+		rc = write_pod(w, &batch->pods[i], err);
+	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++)
+		rc = write_telemetry(w, &batch->telemetry[i], err);
+	if (rc != 0 || batch->prune_pod == NULL)
+		return rc;
+	bind_text(prune, 1, batch->prune_pod);
+	(void)sqlite3_bind_int64(prune, 2,
+				 batch->prune_ms - STORE_TELEMETRY_LAST_MS);
+	(void)sqlite3_bind_int64(prune, 3,
+				 batch->prune_ms - STORE_TELEMETRY_FULL_MS);
+	return step(w, STATEMENT_PRUNE, err);
+}
+
+static int
 write_rows(struct writer *w, const struct batch *batch, struct err *err)
 {
 	int rc = 0;
@@ -346,7 +426,7 @@ write_rows(struct writer *w, const struct batch *batch, struct err *err)
 		rc = write_run(w, &batch->runs[i], err);
 	for (size_t i = 0; rc == 0 && i < batch->n_samples; i++)
 		rc = write_sample(w, &batch->samples[i], err);
-	return rc;
+	return rc == 0 ? write_pods(w, batch, err) : rc;
 }
 
 int

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "parsers/run.h"
+#include "store/pods.h"
 
 /*
  * A batch: rows that go into the database in one transaction.  It owns all
@@ -34,6 +35,18 @@ struct batch_sample {
 	struct sample sample;
 };
 
+struct batch_pod {
+	char *name, *target, *state, *why, *gpu; /* owned */
+	int64_t lag_ms, seen_ms;
+	double disk_free_bytes;
+};
+
+struct batch_telemetry {
+	char *pod; /* owned */
+	bool keep;
+	struct store_telemetry row;
+};
+
 struct batch {
 	struct batch_tail *tails;
 	size_t n_tails, cap_tails;
@@ -41,11 +54,24 @@ struct batch {
 	size_t n_runs, cap_runs;
 	struct batch_sample *samples;
 	size_t n_samples, cap_samples;
+	struct batch_pod *pods;
+	size_t n_pods, cap_pods;
+	struct batch_telemetry *telemetry;
+	size_t n_telemetry, cap_telemetry;
+	char *prune_pod;  /* owned; its old telemetry goes; NULL: of none */
+	int64_t prune_ms; /* the time now */
 };
+
+/* Free what it owns. */
+void batch_pod_release(struct batch_pod *row);
 
 bool batch_is_empty(const struct batch *batch);
 /* Free all rows; the batch is empty and usable after it. */
 void batch_clear(struct batch *batch);
+
+/* For pods.c and history.c: store_each_telemetry on that connection. */
+int telemetry_walk(sqlite3 *db, const struct stored_span *span,
+		   stored_telemetry_fn fn, void *user, struct err *err);
 
 /* The connection that writes, and its statements. */
 struct writer;

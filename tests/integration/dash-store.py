@@ -102,15 +102,15 @@ def equal_to_parse(path, name):
         note(f"{got}\n{want}")
 
 
-def export(screen):
+def export(screen, tries=40):
     """The points of the run on the screen, by its own export."""
     for path in glob.glob(top + "/hgym-run*"):
         os.unlink(path)
     screen.send("2")
     screen.wait_for("step time")
     # The series may be on their way.
-    found = []
-    for _ in range(40):
+    text = ""
+    for _ in range(tries):
         screen.pump(0.3)
         screen.send("x")
         until(lambda: glob.glob(top + "/hgym-run*"), 20)
@@ -119,8 +119,8 @@ def export(screen):
             text = file.read()
         os.unlink(found[0])
         if text.count("\n") > 5:
-            return text
-    return ""
+            break
+    return text
 
 
 def test_restart():
@@ -221,17 +221,88 @@ def test_second():
         note(tui("runs").stdout + tui("samples", log).stderr)
 
 
+SMI = """#!/bin/sh
+cat %s/smi
+"""
+GPU = "{0}, NVIDIA H100 80GB HBM3, {1}, 71234, {2}, 61, 1830, 0x{3:016x}\n"
+
+
+def test_telemetry():
+    """What pods say of themselves is kept, and shown after a restart."""
+    put(top + "/bin/nvidia-smi", SMI % top)
+    os.chmod(top + "/bin/nvidia-smi", 0o755)
+    env["PATH"] = top + "/bin:" + env["PATH"]
+    put(top + "/smi", GPU.format(0, 98, 601.5, 4) + GPU.format(1, 90, 99, 1))
+    put(top + "/c/t.log", "seed:9\n" + log_rows(0, 50))
+    put(CONFIG, json.dumps({"pods": [
+        {"name": "gpus", "transport": "local", "logs": [top + "/c/*.log"]}],
+        "telemetry_s": 1}))
+    first = subprocess.Popen([TUI, "collect"], env=env,
+                             stderr=subprocess.DEVNULL)
+
+    def telemetry(*args):
+        return rows("samples", "--pod", "gpus", *args)
+
+    ok(until(lambda: len({r["wall_s"] for r in telemetry()}) >= 2),
+       "telemetry is stored")
+    got = {(r["gpu"], r["metric"]): r["value"] for r in telemetry()}
+    ok((got[0, "gpu_util"], got[1, "gpu_util"], got[None, "gpu_util"]) ==
+       (98, 90, 94), "each GPU, and their mean")
+    ok((got[1, "gpu_power_w"], got[None, "gpu_power_w"]) == (99, 700.5),
+       "power, and the sum")
+    ok((got[0, "gpu_throttle"], got[None, "gpu_throttle"]) == (4, 5),
+       "throttle reasons, and all of them")
+    ok((None, "host_load") in got and (0, "host_load") not in got and
+       got[None, "disk_free_bytes"] > 0, "load and disk of the host")
+    times = sorted({r["wall_s"] for r in telemetry()})
+    ok(all(b - a > 8 for a, b in zip(times, times[1:])),
+       "not more often than every ten seconds")
+    ok({r["metric"] for r in telemetry("--metric", "gpu_temp_c")} ==
+       {"gpu_temp_c"}, "one metric")
+    done = tui("samples", "--pod", "nobody")
+    ok(done.returncode == 5, "no such pod: " + done.stderr.strip()[-40:])
+    ok(tui("samples").returncode == 2, "a run or a pod is to be named")
+
+    second = dash()
+    second.send("7")
+    shows(second, "live", "the second one shows the pod's state")
+    shows(second, "H100", "and its GPU")
+    second.close()
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    # A pod that says nothing any more: what is shown comes from the database.
+    put(top + "/bin/nvidia-smi", "#!/bin/sh\nexit 1\n")
+    screen = dash()
+    screen.send("7")
+    shows(screen, "H100", "after a restart the pod has its GPU")
+    text = ""
+    for _ in range(12):
+        text = export(screen, 1)
+        if "GPU" in text or "gpu" in text:
+            break
+        screen.send("]")
+        screen.pump(0.3)
+    points = [line.split(",") for line in text.splitlines()[1:]]
+    if not ok(len(points) >= 2 and {float(p[1]) for p in points} == {94},
+              "and the run its chart of it"):
+        note(text)
+    screen.close()
+    count_rows = len(telemetry("--metric", "gpu_util"))
+    ok(count_rows >= 6, f"{count_rows} rows stay")
+
+
 def test_no_pods():
     """Without a pod the history is still shown."""
     put(CONFIG, "{}")
     screen = dash()
-    shows(screen, "Runs (4)", "runs of pods that are not configured any more")
+    shows(screen, "Runs (5)", "runs of pods that are not configured any more")
     screen.close()
 
 
 try:
     test_restart()
     test_second()
+    test_telemetry()
     test_no_pods()
     print(f"1..{count}", flush=True)
 finally:

@@ -80,7 +80,8 @@ test_series(struct loop *loop)
 
 	for (uint64_t line = 1001; line <= 1010; line++)
 		add_sample(store, tail, &run, line);
-	ask(history, &seen, &(struct history_ask){ 1, 1000, NULL, NULL });
+	ask(history, &seen,
+	    &(struct history_ask){ .run_id = 1, .after_line = 1000 });
 	is_int((long long)seen.points, 0, "what waits is not there yet");
 	is_int((long long)seen.last_line, 1000, "and changes no line");
 	store_each_pending(store, 1, on_pending, &seen);
@@ -90,7 +91,8 @@ test_series(struct loop *loop)
 	store_each_pending(store, 2, on_pending, &seen);
 	is_int((long long)seen.pending, 0, "of that run alone");
 	(void)store_flush(store, NULL);
-	ask(history, &seen, &(struct history_ask){ 1, 1000, NULL, NULL });
+	ask(history, &seen,
+	    &(struct history_ask){ .run_id = 1, .after_line = 1000 });
 	is_int((long long)seen.points, 10, "then only what is new");
 	ask(history, &seen, &(struct history_ask){ .run_id = 77 });
 	is_int((long long)seen.points, 0, "a run that is not there has none");
@@ -115,19 +117,21 @@ test_text(struct loop *loop)
 	(void)fputs("one\ntwo\n", file);
 	(void)fclose(file);
 	history = history_new(loop, file_in_dir("series.db"), on_answer, &seen);
-	ask(history, &seen, &(struct history_ask){ 1, 0, log, NULL });
+	ask(history, &seen,
+	    &(struct history_ask){ .run_id = 1, .mirror = log });
 	is_str(seen.text, "one\ntwo\n", "the end of a short log is all of it");
 	ok(!seen.is_cut, "not cut");
 	file = fopen(log, "we");
 	for (int i = 0; i < 10000; i++)
 		(void)fprintf(file, "line %05d\n", i);
 	(void)fclose(file);
-	ask(history, &seen, &(struct history_ask){ 1, 0, log, NULL });
+	ask(history, &seen,
+	    &(struct history_ask){ .run_id = 1, .mirror = log });
 	is_int((long long)seen.text_len, HISTORY_TAIL_BYTES, "of a long one");
 	ok(seen.is_cut, "it is cut");
 	history_free(history);
 	history = history_new(loop, file_in_dir("none.db"), on_answer, &seen);
-	ask(history, &seen, &(struct history_ask){ 1, 0, NULL, NULL });
+	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
 	ok(seen.code != ERR_NONE, "a database that is not there is an error");
 	history_free(history);
 	free(log);

@@ -46,6 +46,10 @@ test_gpus(void)
 	is_near(reader.now.gpu_temp_c, 66, 0, "highest temperature");
 	is_near(reader.now.gpu_sm_mhz, 1200, 0, "lowest clock");
 	is_near(reader.now.gpu_throttle, 5, 0, "all throttle reasons");
+	is_int(reader.now.gpus[1].index, 1, "each GPU has its number");
+	is_near(reader.now.gpus[1].util, 50, 0, "its utilisation");
+	is_near(reader.now.gpus[1].power_w, 100.5, 0, "its power");
+	is_near(reader.now.gpus[0].throttle, 4, 0, "its throttle reasons");
 	telemetry_init(&reader, second, 1);
 	feed(&reader, two_gpus);
 	is_int(reader.now.n_gpus, 1, "only the GPUs that were asked for");

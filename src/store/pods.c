@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Pods and their telemetry, in and out of the database. */
+#include "config.h"
+
+#include "store/pods.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "store/schema.h"
+#include "store/store_priv.h"
+
+const enum metric store_telemetry_metrics[STORE_TELEMETRY_VALUES] = {
+#define X(metric, column) METRIC_##metric,
+	STORE_TELEMETRY_LIST(X)
+#undef X
+};
+
+static const char select_telemetry[] = "SELECT t.at_ms, t.gpu"
+#define X(metric, column) ", t." #column
+	STORE_TELEMETRY_LIST(X)
+#undef X
+		", t.disk_free_bytes FROM telemetry t"
+		" WHERE t.pod_id = (SELECT id FROM pods WHERE name = ?1)"
+		" AND t.at_ms > ?2 AND (t.gpu = -1 OR NOT ?3)"
+		" ORDER BY t.at_ms, t.gpu";
+
+static char *
+copy_text(const char *text)
+{
+	return text != NULL ? xstrdup(text) : NULL;
+}
+
+void
+batch_pod_release(struct batch_pod *row)
+{
+	free(row->name);
+	free(row->target);
+	free(row->state);
+	free(row->why);
+	free(row->gpu);
+}
+
+/* The row of that name in the batch; a new one when there is none. */
+static struct batch_pod *
+row_of(struct batch *batch, const char *name)
+{
+	for (size_t i = 0; i < batch->n_pods; i++)
+		if (strcmp(batch->pods[i].name, name) == 0)
+			return &batch->pods[i];
+	batch->pods = xgrow(batch->pods, batch->n_pods, &batch->cap_pods,
+			    sizeof(*batch->pods));
+	batch->pods[batch->n_pods] = (struct batch_pod){ 0 };
+	return &batch->pods[batch->n_pods++];
+}
+
+void
+store_pod_put(struct store *store, const struct store_pod *pod)
+{
+	struct batch_pod *row = row_of(&store->waiting, pod->name);
+
+	batch_pod_release(row);
+	*row = (struct batch_pod){
+		.name = xstrdup(pod->name),
+		.target = copy_text(pod->target),
+		.state = copy_text(pod->state),
+		.why = copy_text(pod->why),
+		.gpu = copy_text(pod->gpu),
+		.lag_ms = pod->lag_ms,
+		.disk_free_bytes = pod->disk_free_bytes,
+		.seen_ms = pod->seen_ms,
+	};
+	store_arm(store);
+}
+
+void
+store_telemetry_add(struct store *store, const char *pod,
+		    const struct store_telemetry *rows, size_t n, bool keep)
+{
+	struct batch *batch = &store->waiting;
+
+	if (batch->n_telemetry + n > STORE_TELEMETRY_MAX_PENDING)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		batch->telemetry =
+			xgrow(batch->telemetry, batch->n_telemetry,
+			      &batch->cap_telemetry, sizeof(*batch->telemetry));
+		batch->telemetry[batch->n_telemetry++] =
+			(struct batch_telemetry){ xstrdup(pod), keep, rows[i] };
+	}
+	store_arm(store);
+}
+
+bool
+store_telemetry_prune(struct store *store, const char *pod, int64_t now_ms)
+{
+	struct batch *batch = &store->waiting;
+
+	if (batch->prune_pod != NULL)
+		return false;
+	batch->prune_pod = xstrdup(pod);
+	batch->prune_ms = now_ms;
+	store_arm(store);
+	return true;
+}
+
+static double
+number_of(sqlite3_stmt *stmt, int column)
+{
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
+		return RUN_ABSENT;
+	return sqlite3_column_double(stmt, column);
+}
+
+/* Finish a walk: what the callback said, or -1 when a step failed. */
+static int
+finish(sqlite3 *db, sqlite3_stmt *stmt, int said, struct err *err)
+{
+	int rc = sqlite3_finalize(stmt);
+
+	if (said == 0 && rc != SQLITE_OK)
+		return schema_fail(db, "the database", err);
+	return said;
+}
+
+int
+store_each_pod(struct store *store, stored_pod_fn fn, void *user,
+	       struct err *err)
+{
+	sqlite3_stmt *stmt;
+	int rc = 0;
+
+	if (sqlite3_prepare_v2(store->reader,
+			       "SELECT name, target, state, why, gpu, lag_ms,"
+			       " disk_free_bytes, seen_ms FROM pods"
+			       " ORDER BY id",
+			       -1, &stmt, NULL) != SQLITE_OK)
+		return schema_fail(store->reader, store->path, err);
+	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+		const struct store_pod row = {
+			.name = (const char *)sqlite3_column_text(stmt, 0),
+			.target = (const char *)sqlite3_column_text(stmt, 1),
+			.state = (const char *)sqlite3_column_text(stmt, 2),
+			.why = (const char *)sqlite3_column_text(stmt, 3),
+			.gpu = (const char *)sqlite3_column_text(stmt, 4),
+			.lag_ms = sqlite3_column_type(stmt, 5) == SQLITE_NULL
+					  ? -1
+					  : sqlite3_column_int64(stmt, 5),
+			.disk_free_bytes = number_of(stmt, 6),
+			.seen_ms = sqlite3_column_int64(stmt, 7),
+		};
+
+		rc = fn(user, &row);
+	}
+	return finish(store->reader, stmt, rc, err);
+}
+
+int
+telemetry_walk(sqlite3 *db, const struct stored_span *span,
+	       stored_telemetry_fn fn, void *user, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	int rc = 0;
+
+	if (sqlite3_prepare_v2(db, select_telemetry, -1, &stmt, NULL) !=
+	    SQLITE_OK)
+		return schema_fail(db, "the database", err);
+	(void)sqlite3_bind_text(stmt, 1, span->pod, -1, SQLITE_STATIC);
+	(void)sqlite3_bind_int64(stmt, 2, span->after_ms);
+	(void)sqlite3_bind_int(stmt, 3, span->pod_only);
+	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+		struct store_telemetry row = {
+			.at_ms = sqlite3_column_int64(stmt, 0),
+			.gpu = sqlite3_column_int(stmt, 1),
+			.disk_free_bytes =
+				number_of(stmt, 2 + STORE_TELEMETRY_VALUES),
+		};
+
+		for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
+			row.values[i] = number_of(stmt, 2 + i);
+		rc = fn(user, &row);
+	}
+	return finish(db, stmt, rc, err);
+}
+
+int
+store_each_telemetry(struct store *store, const struct stored_span *span,
+		     stored_telemetry_fn fn, void *user, struct err *err)
+{
+	return telemetry_walk(store->reader, span, fn, user, err);
+}

@@ -166,4 +166,6 @@ collect_reload(struct collect *c, const struct conf *conf)
 	c->o.conf = conf;
 	if (c->store != NULL || c->o.no_follow)
 		collect_add_pods(c);
+	else
+		collect_reader_reload(c);
 }

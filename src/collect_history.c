@@ -366,19 +366,25 @@ take_pod(void *user, const struct store_pod *row)
 	return 0;
 }
 
-/* In the order of the configuration: their numbers are the same. */
-static void
-add_configured_pods(struct collect *c)
+/* In the order of the configuration, at the start. */
+void
+collect_history_pods(struct collect *c)
 {
 	const struct conf *conf = c->o.conf;
+	struct model *model = c->o.model;
 
-	for (size_t i = 0; i < conf->n_pods; i++)
-		if (model_pod_find(c->o.model, conf->pods[i].name) ==
-		    MODEL_NONE)
-			(void)model_pod_add(c->o.model, conf->pods[i].name,
-					    conf->pods[i].ssh != NULL
-						    ? conf->pods[i].ssh
-						    : "local");
+	for (size_t i = 0; i < conf->n_pods; i++) {
+		const struct conf_pod *pod = &conf->pods[i];
+		size_t at = model_pod_find(model, pod->name);
+
+		if (at == MODEL_NONE)
+			at = model_pod_add(model, pod->name,
+					   pod->ssh != NULL ? pod->ssh
+							    : "local");
+		else if (model->pods[at].state == POD_GONE)
+			model_pod_state(model, at, POD_UNKNOWN, "", 0);
+		model->pods[at].usd_per_hour = pod->usd_per_hour;
+	}
 }
 
 /* Let go of all that was fetched: more may be stored by now. */
@@ -393,7 +399,7 @@ forget_all(struct collect *c)
 int
 collect_history_open(struct collect *c, struct err *err)
 {
-	add_configured_pods(c);
+	collect_history_pods(c);
 	forget_all(c);
 	c->has_live = false;
 	c->has_writer = lock_is_held(c->o.db_path, &c->writer);

@@ -170,6 +170,8 @@ int collect_history_open(struct collect *collect, struct err *err);
 bool collect_is_showing(const struct collect *collect);
 /* Once a second. */
 void collect_history_tick(struct collect *collect);
+/* Pods of the configuration are in the model, also those of a new one. */
+void collect_history_pods(struct collect *collect);
 /* Those that changed since, and what is new of the series that are here. */
 int collect_history_renew(struct collect *collect, struct err *err);
 /* All of them anew. */
@@ -235,6 +237,8 @@ void collect_fleet_free(struct collect_fleet *fleet);
 
 /* Show what another one stores, until it is gone. */
 void collect_reader_start(struct collect *collect);
+/* The configuration is another one. */
+void collect_reader_reload(struct collect *collect);
 
 /* ---- collect.c */
 

@@ -84,6 +84,16 @@ on_look(void *user)
 }
 
 void
+collect_reader_reload(struct collect *c)
+{
+	/* Without pods there was nothing to follow. */
+	c->o.read_only &= c->o.conf->n_pods == 0;
+	collect_history_pods(c);
+	if (c->history != NULL)
+		(void)collect_history_again(c, NULL);
+}
+
+void
 collect_reader_start(struct collect *c)
 {
 	c->has_writer = lock_is_held(c->o.db_path, &c->writer);

@@ -181,6 +181,16 @@ follow_harness(struct dash *dash, bool local)
 	}
 }
 
+/* All HarnessGym directories, as far as we may ask for them. */
+static void
+start_harness(struct dash *dash)
+{
+	dash->harness = harness_feed_new(dash->loop, &dash->model);
+	follow_harness(dash, true);
+	if (collect_is_writer(dash->collect))
+		follow_harness(dash, false);
+}
+
 /* We follow the pods from now on. */
 static void
 on_writer(void *user)
@@ -237,10 +247,7 @@ start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
 	dash->collect = collect_new(&options, err);
 	if (dash->collect == NULL)
 		return -1;
-	dash->harness = harness_feed_new(loop, &dash->model);
-	follow_harness(dash, true);
-	if (collect_is_writer(dash->collect))
-		follow_harness(dash, false);
+	start_harness(dash);
 	return 0;
 }
 
@@ -296,7 +303,7 @@ follow_conf(struct dash *dash, struct err *err)
 	if (dash->collect == NULL)
 		return start_collect(dash, dash->loop, dash->ui, err);
 	collect_reload(dash->collect, &dash->conf);
-	follow_harness(dash, dash->loop);
+	start_harness(dash);
 	return 0;
 }
 

@@ -296,7 +296,21 @@ def test_no_pods():
     put(CONFIG, "{}")
     screen = dash()
     shows(screen, "Runs (5)", "runs of pods that are not configured any more")
+    put(top + "/e/t.log", "seed:5\n" + log_rows(0, 60))
+    put(CONFIG, json.dumps({"pods": [
+        {"name": "late", "transport": "local", "logs": [top + "/e/*.log"],
+         "harnessgym": [top + "/none"]}], "telemetry_s": 3600}))
+    os.kill(screen.pid, signal.SIGHUP)
+    shows(screen, "Runs (6)", "a configuration with a pod: it is followed")
+    second = dash()
+    shows(second, "another hgym-tui", "by the one that was there first")
+    os.kill(second.pid, signal.SIGHUP)
+    shows(second, "was read again", "a second one reads its configuration")
+    shows(second, "Runs (6)", "and shows the same")
     screen.close()
+    second.send("!")
+    shows(second, "this one follows", "until it is the only one")
+    second.close()
 
 
 try:

@@ -40,6 +40,9 @@ struct child_words {
 int child_words_init(struct child_words *words, const struct remote_pod *pod,
 		     bool accept_new, const char *command, struct err *err)
 	__attribute__((warn_unused_result));
+/* `ssh -t POD`: for a person, who may be asked. */
+int child_words_shell(struct child_words *words, const struct remote_pod *pod,
+		      struct err *err) __attribute__((warn_unused_result));
 void child_words_release(struct child_words *words);
 
 /*

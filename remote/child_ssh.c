@@ -201,6 +201,23 @@ child_words_init(struct child_words *words, const struct remote_pod *pod,
 	return 0;
 }
 
+int
+child_words_shell(struct child_words *words, const struct remote_pod *pod,
+		  struct err *err)
+{
+	memset(words, 0, sizeof(*words));
+	buf_init(&words->known_hosts, 8192);
+	buf_init(&words->port, 16);
+	if (ssh_dest_parse(&words->dest, pod->ssh, err) != 0)
+		return -1;
+	add_word(words, "ssh");
+	add_word(words, "-t");
+	add_pod_options(words, pod);
+	add_word(words, "--");
+	add_word(words, words->dest.host);
+	return 0;
+}
+
 void
 child_words_release(struct child_words *words)
 {

@@ -5,11 +5,14 @@
 #include "app.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app_parts.h"
 #include "base/buf.h"
+#include "base/xalloc.h"
+#include "pod_shell.h"
 #include "ui/osc.h"
 #include "ui/term.h"
 
@@ -17,6 +20,7 @@
 #define BUSY_MS	  5
 #define YIELD_MS  60 /* between two reads while a view works for a user */
 #define RESIZE_MS 40
+#define AWAY_MS	  50 /* between two looks whether a shell has ended */
 
 struct app {
 	const struct app_setup *setup;
@@ -25,7 +29,9 @@ struct app {
 	struct canvas canvas;
 	struct loop *loop;
 	struct loop_fd *tty;
-	struct loop_timer *poll, *frame, *tick, *work, *resize;
+	struct loop_timer *poll, *frame, *tick, *work, *resize, *away;
+	struct pod_shell shell; /* pid != 0: it has the terminal */
+	char *shell_pod;	/* owned; its name */
 	struct term_options options;
 	bool in_tmux;
 	int status; /* 128 + signal */
@@ -55,6 +61,8 @@ schedule(struct app *app)
 	int64_t in_ms;
 
 	app_parts_update(&app->parts, mono_ms(app));
+	if (app->shell.pid != 0)
+		return;
 	in_ms = ui_frame_in_ms(app->parts.ui);
 	if (in_ms == 0)
 		draw(app);
@@ -84,7 +92,56 @@ quit(struct app *app)
 	loop_timer_close(app->tick);
 	loop_timer_close(app->work);
 	loop_timer_close(app->resize);
+	loop_timer_close(app->away);
+	pod_shell_kill(&app->shell);
 	loop_stop(app->loop);
+}
+
+/* The shell on a pod has ended: the terminal is ours again. */
+static void
+come_back(struct app *app, int status)
+{
+	term_return(app->term);
+	fit_canvas(app);
+	loop_timer_stop(app->away);
+	loop_fd_set(app->tty, LOOP_READ);
+	ui_say(ui_shared(app->parts.ui), "the shell on %s has ended (%d)",
+	       app->shell_pod, status);
+	pod_shell_release(&app->shell);
+	ui_tick(app->parts.ui);
+	schedule(app);
+}
+
+static void
+on_away(void *user)
+{
+	struct app *app = user;
+	int status;
+
+	if (app->shell.pid != 0 && pod_shell_poll(&app->shell, &status))
+		come_back(app, status);
+}
+
+static int
+open_shell(void *user, const struct conf_pod *pod, struct err *err)
+{
+	struct app *app = user;
+
+	pod_shell_release(&app->shell);
+	if (pod_shell_init(&app->shell, pod, err))
+		return -1;
+	free(app->shell_pod);
+	app->shell_pod = xstrdup(pod->name);
+	loop_fd_set(app->tty, 0);
+	term_leave(app->term);
+	(void)printf("%s: $ %s\r\n", pod->name, app->shell.text);
+	(void)fflush(stdout);
+	if (pod_shell_start(&app->shell, term_fd(app->term), err)) {
+		come_back(app, 127);
+		return -1;
+	}
+	loop_timer_start(app->away, AWAY_MS, AWAY_MS);
+	return 0;
 }
 
 /* What the command line and the configuration say of the terminal. */
@@ -195,7 +252,7 @@ on_tty(void *user, unsigned int events)
 		if (key.code == KEYCODE_RESIZE)
 			continue;
 		ui_key(app->parts.ui, &key);
-		if (serve_wants(app))
+		if (serve_wants(app) || app->shell.pid != 0)
 			return;
 	}
 	if (term_is_gone(app->term)) {
@@ -256,6 +313,8 @@ on_resize(void *user)
 {
 	struct app *app = user;
 
+	if (app->shell.pid != 0)
+		return;
 	term_resize(app->term);
 	fit_canvas(app);
 	ui_tick(app->parts.ui);
@@ -292,10 +351,11 @@ on_alert(void *user, const struct alert *alert, const char *text)
 	struct app *app = user;
 	const struct conf *conf = app->setup->conf;
 	struct buf out;
+	bool is_here = app->shell.pid == 0;
 
-	if (conf == NULL || conf->alerts.bell)
+	if (is_here && (conf == NULL || conf->alerts.bell))
 		term_bell(app->term);
-	if (conf != NULL && conf->alerts.notify) {
+	if (is_here && conf != NULL && conf->alerts.notify) {
 		buf_init(&out, 8192);
 		osc_notify(&out, STR_LIT("hgym-tui"), str_from(text),
 			   app->in_tmux);
@@ -349,6 +409,7 @@ watch(struct app *app)
 	app->tick = loop_timer_new(app->loop, on_tick, app);
 	app->work = loop_timer_new(app->loop, on_work, app);
 	app->resize = loop_timer_new(app->loop, on_resize, app);
+	app->away = loop_timer_new(app->loop, on_away, app);
 	loop_timer_start(app->poll, 1, 0);
 	loop_timer_start(app->tick, 1000, 1000);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -385,6 +446,7 @@ app_run(const struct app_setup *setup, struct err *err)
 		return -1;
 	app.parts.on_alert = on_alert;
 	app.parts.copy = copy;
+	app.parts.shell = open_shell;
 	app.parts.user = &app;
 	canvas_init(&app.canvas);
 	app.loop = loop_new(err);
@@ -396,5 +458,7 @@ app_run(const struct app_setup *setup, struct err *err)
 	if (app.loop != NULL)
 		loop_free(app.loop);
 	canvas_release(&app.canvas);
+	pod_shell_release(&app.shell);
+	free(app.shell_pod);
 	return status;
 }

@@ -33,6 +33,8 @@ struct app_source {
 	void (*advance)(void *user, int64_t ms);
 	/* Try the link of a pod now; NULL: there are no links. */
 	void (*reconnect)(void *user, size_t pod);
+	/* Begin the preflight of a pod; NULL: there is none to be had. */
+	int (*check)(void *user, size_t pod, struct err *err);
 	/* The answer to ui_ask; NULL: none. */
 	void (*answer)(void *user, size_t pod, const char *answer);
 	/*

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench_start.h"
+#include "pod_shell.h"
 #include "ui/fmt.h"
 #include "ui/plot.h"
 
@@ -73,6 +74,57 @@ export_file(const struct command *command, char said[200], struct err *err)
 	return 0;
 }
 
+/* The configuration of a pod of the model. */
+static const struct conf_pod *
+pod_of(const struct app_parts *parts, size_t pod, struct err *err)
+{
+	const struct conf *conf = parts->setup->conf;
+	const struct model *model = parts->setup->model;
+	int i = conf != NULL && pod < model->n_pods
+			? conf_find_pod(conf, model->pods[pod].name)
+			: -1;
+
+	if (i < 0) {
+		err_set(err, ERR_USAGE,
+			"this pod is of no configuration: there is nothing to "
+			"log in to");
+		return NULL;
+	}
+	return &conf->pods[i];
+}
+
+static int
+open_shell(struct app_parts *parts, const struct command *command,
+	   struct err *err)
+{
+	const struct conf_pod *pod = pod_of(parts, command->pod, err);
+
+	if (pod == NULL)
+		return -1;
+	if (parts->shell == NULL)
+		return err_set(err, ERR_USAGE, "there is no terminal here");
+	return parts->shell(parts->user, pod, err);
+}
+
+/* The words that would be run. */
+static char *
+preview_shell(const struct app_parts *parts, const struct command *command,
+	      struct err *err)
+{
+	const struct conf_pod *pod = pod_of(parts, command->pod, err);
+	struct pod_shell shell;
+	char *text = NULL;
+
+	if (pod == NULL)
+		return NULL;
+	if (pod_shell_init(&shell, pod, err) == 0)
+		text = xasprintf("$ %s\n\nin this terminal; the logs are read "
+				 "on meanwhile.\nLeave the shell to come back.",
+				 shell.text);
+	pod_shell_release(&shell);
+	return text;
+}
+
 static int
 execute(void *user, const struct command *command, char said[200],
 	struct err *err)
@@ -104,6 +156,16 @@ execute(void *user, const struct command *command, char said[200],
 		source->reconnect(source->user, command->pod);
 		(void)snprintf(said, 200, "trying the link now");
 		return 0;
+	case COMMAND_CHECK:
+		if (source->check == NULL)
+			break;
+		if (source->check(source->user, command->pod, err))
+			return -1;
+		(void)snprintf(said, 200, "%s is being checked",
+			       parts->setup->model->pods[command->pod].name);
+		return 0;
+	case COMMAND_SHELL:
+		return open_shell(parts, command, err);
 	case COMMAND_BENCH_START:
 	case COMMAND_BENCH_STOP:
 		if (source->bench == NULL)
@@ -169,8 +231,11 @@ preview(void *user, const struct command *command, struct err *err)
 	case COMMAND_EXPORT:
 	case COMMAND_ANSWER:
 	case COMMAND_RECONNECT:
+	case COMMAND_CHECK:
 	case COMMAND_NONE:
 		break;
+	case COMMAND_SHELL:
+		return preview_shell(parts, command, err);
 	}
 	return NULL;
 }

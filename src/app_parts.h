@@ -20,6 +20,8 @@ struct app_parts {
 			 const char *text);
 	/* Takes a copy for the clipboard; NULL: there is none. */
 	int (*copy)(void *user, const char *text, struct err *err);
+	/* Opens a shell on a pod; NULL: there is no terminal. */
+	int (*shell)(void *user, const struct conf_pod *pod, struct err *err);
 	void *user;
 	int64_t alerts_at_ms;
 	char *made; /* owned; definition of what is asked for now */

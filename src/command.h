@@ -16,6 +16,8 @@ enum command_id {
 	COMMAND_EXPORT,	     /* write text to the file `name` */
 	COMMAND_ANSWER,	     /* of a pod's question; text NULL: no */
 	COMMAND_RECONNECT,   /* the pod's link, now */
+	COMMAND_CHECK,	     /* the pod's preflight */
+	COMMAND_SHELL,	     /* a shell on the pod, after a yes */
 	COMMAND_BENCH_START, /* the bench plan `name`, after a yes */
 	COMMAND_BENCH_STOP,  /* the bench `name`, after a yes */
 	/* Benches that the program defines itself, after a yes: */

@@ -19,6 +19,7 @@
 #include "harness/harness_dir.h"
 #include "harness_feed.h"
 #include "log_paths.h"
+#include "pod_checks.h"
 #include "ui/ui.h"
 
 #define POLL_BYTES    (2U << 20)
@@ -37,6 +38,7 @@ struct dash {
 	char *const *named;	      /* paths of the command line */
 	size_t n_named;
 	struct bench_feed *benches; /* owned */
+	struct pod_checks *checks;  /* owned; NULL: none was asked for */
 	int64_t benches_at_ms;	    /* mono clock, looked at last */
 	struct loop *loop;	    /* while it runs */
 	struct ui *ui;		    /* while the loop runs */
@@ -257,6 +259,8 @@ stop_collect(void *user, struct err *err)
 	struct dash *dash = user;
 
 	(void)stop_paths(dash, err);
+	pod_checks_free(dash->checks);
+	dash->checks = NULL;
 	return dash->collect != NULL ? collect_free(dash->collect, err) : 0;
 }
 
@@ -267,6 +271,17 @@ reconnect(void *user, size_t pod)
 
 	if (dash->collect != NULL)
 		collect_reconnect(dash->collect, pod);
+}
+
+static int
+check(void *user, size_t pod, struct err *err)
+{
+	struct dash *dash = user;
+
+	if (dash->checks == NULL)
+		dash->checks =
+			pod_checks_new(dash->loop, &dash->model, dash->env);
+	return pod_checks_start(dash->checks, pod, err);
 }
 
 static void
@@ -380,6 +395,7 @@ run_app(struct dash *dash, struct err *err)
 		setup.source.start = start_collect;
 		setup.source.stop = stop_collect;
 		setup.source.reconnect = reconnect;
+		setup.source.check = check;
 		setup.source.answer = answer;
 	}
 	status = app_run(&setup, err);

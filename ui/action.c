@@ -27,3 +27,10 @@ action_by_name(struct str name)
 			return (enum action)i;
 	return ACTION_NONE;
 }
+
+bool
+action_is_acting(enum action action)
+{
+	return action == ACTION_SHELL || action == ACTION_BENCH_START ||
+	       action == ACTION_BENCH_STOP;
+}

@@ -2,6 +2,8 @@
 #ifndef HGYM_UI_ACTION_H
 #define HGYM_UI_ACTION_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 /*
@@ -73,6 +75,10 @@
 	X(ACKNOWLEDGE, "acknowledge", "a", IN_ALL, "acknowledge all alerts")   \
 	X(MUTE, "mute", "u", IN_ALL, "mute or unmute bell and notices")        \
 	X(RECONNECT, "reconnect", "r", IN_PODS, "try the pod's link now")      \
+	X(CHECK, "check", "c", IN_PODS,                                        \
+	  "is the pod fit for a run? reads only")                              \
+	X(SHELL, "shell", "s", IN_PODS, "a shell on the pod; asks first")      \
+	X(SORT_PODS, "sort-pods", "o", IN_PODS, "sort by the next column")     \
 	X(BENCH_START, "bench-start", "b", IN_BENCH,                           \
 	  "start the selected A/B bench; asks first")                          \
 	X(BENCH_STOP, "bench-stop", "B", IN_BENCH,                             \
@@ -114,6 +120,9 @@ struct action_info {
 
 /* The row of an action (not ACTION_NONE); static. */
 const struct action_info *action_info(enum action action);
+
+/* Whether it acts on a pod: --read-only hides it. */
+bool action_is_acting(enum action action);
 
 /* The action of that name, or ACTION_NONE. */
 enum action action_by_name(struct str name);

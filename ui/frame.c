@@ -101,7 +101,8 @@ draw_hint(const struct ui *ui, struct canvas *canvas, int x, int y,
 	int width;
 
 	keymap_key_name(&ui->keymap, action, key);
-	if (key[0] == '\0')
+	if (key[0] == '\0' ||
+	    (ui->shared.read_only && action_is_acting(action)))
 		return x;
 	width = (int)utf8_width(str_from(key)) + 1 + (int)strlen(name);
 	if (x + width > canvas->width - 1)

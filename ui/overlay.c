@@ -92,6 +92,8 @@ add_actions(struct ui *ui)
 	for (int i = 1; i < ACTION_COUNT; i++) {
 		const struct action_info *info = action_info((enum action)i);
 
+		if (ui->shared.read_only && action_is_acting((enum action)i))
+			continue;
 		buf_clear(&keys);
 		keymap_key_names(&ui->keymap, (enum action)i, &keys);
 		pick_add(&ui->pick, keys.data, info->name, info->help, i);
@@ -157,7 +159,8 @@ overlay_ask(struct ui *ui, struct command *command)
 	struct err err = { ERR_NONE, "" };
 	char *preview = NULL;
 
-	if (ui->shared.read_only) {
+	/* A check reads, as the followers of the logs do. */
+	if (ui->shared.read_only && command->id != COMMAND_CHECK) {
 		ui_say(&ui->shared, "--read-only: nothing that acts on a pod");
 		command_release(command);
 		return;

@@ -62,6 +62,9 @@ void term_bell(struct term *term);
 void term_write(struct term *term, const void *data, size_t len);
 /* Give the terminal to the shell until the program is continued. */
 void term_suspend(struct term *term);
+/* Give it to another program; draw nothing until term_return. */
+void term_leave(struct term *term);
+void term_return(struct term *term);
 
 /*
  * Make the terminal sane with write and tcsetattr alone: safe in a signal

@@ -553,13 +553,26 @@ term_write(struct term *term, const void *data, size_t len)
 }
 
 void
-term_suspend(struct term *term)
+term_leave(struct term *term)
 {
+	(void)term;
 	leave_modes();
 	(void)endwin();
-	(void)kill(0, SIGTSTP);
+}
+
+void
+term_return(struct term *term)
+{
 	(void)refresh();
 	(void)clearok(curscr, TRUE);
 	enter_modes(term);
 	term_resize(term);
+}
+
+void
+term_suspend(struct term *term)
+{
+	term_leave(term);
+	(void)kill(0, SIGTSTP);
+	term_return(term);
 }

@@ -60,6 +60,7 @@ free_pod(struct model_pod *pod)
 	free(pod->target);
 	free(pod->why);
 	free(pod->gpu_name);
+	model_check_release(&pod->check);
 }
 
 static void

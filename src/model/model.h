@@ -47,6 +47,17 @@ enum pod_state {
 #undef X
 };
 
+#define MODEL_CHECK_LINES 24
+
+/* A preflight of a pod (hgym-tui pods check): what it said, and when. */
+struct model_check {
+	bool is_running; /* another one; the rest is of the last */
+	bool is_fit;
+	int64_t wall_ms;		/* when it was done; 0: never */
+	char *lines[MODEL_CHECK_LINES]; /* owned, sanitised */
+	size_t n_lines;
+};
+
 struct model_pod {
 	char *name;   /* owned */
 	char *target; /* owned; user@host:port or "local" */
@@ -60,6 +71,7 @@ struct model_pod {
 	struct series *telemetry[METRIC_COUNT]; /* NULL where none */
 	double disk_free_bytes;			/* absent: unknown */
 	bool bench_running;
+	struct model_check check;
 };
 
 #define MODEL_GAP_BUCKETS 32
@@ -190,6 +202,13 @@ void model_pod_fetched(struct model *model, size_t pod,
 /* Numbers that are no series; absent leaves what was. */
 void model_pod_disk(struct model *model, size_t pod, double free_bytes);
 void model_pod_gpu(struct model *model, size_t pod, const char *name);
+/* A check of the pod begins; *check, its result, is given and left empty. */
+void model_pod_checking(struct model *model, size_t pod);
+void model_pod_checked(struct model *model, size_t pod,
+		       struct model_check *check);
+/* Note a line, sanitised; those beyond MODEL_CHECK_LINES are left out. */
+void model_check_add(struct model_check *check, struct str line);
+void model_check_release(struct model_check *check);
 /* The pod of that name, or MODEL_NONE. */
 size_t model_pod_find(const struct model *model, const char *name);
 

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The Pods view over a real sshd on loopback, in a real pseudo-terminal: the
+link and why it is refused, the preflight by its key, a shell on the pod and
+the way back."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+SRC = os.environ.get("HGYM_SRC", ".")
+TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+RIG = os.path.join(SRC, "tests/support/sshd.sh")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+from vt import Program  # noqa: E402
+
+count = failed = 0
+home = None
+
+
+def ok(good, name, note=""):
+    global count, failed
+    count += 1
+    failed += not good
+    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
+    if not good and note:
+        print("# " + str(note).replace("\n", "\n# "), flush=True)
+    return good
+
+
+def is_seen(p, text, name, seconds=60):
+    return ok(p.wait_for(text, seconds), name, p.screen.text())
+
+
+def until(p, check, seconds=30):
+    end = time.monotonic() + seconds
+    while not check() and time.monotonic() < end:
+        p.pump(0.1)
+    return check()
+
+
+def read(name):
+    with open(os.path.join(home, "rig", name)) as f:
+        return f.read().strip()
+
+
+def write_config(pods):
+    path = os.path.join(home, "config.json")
+    with open(path, "w") as out:
+        json.dump({"schema": "hgym-tui.config/1", "pods": pods}, out)
+    return path
+
+
+def pod(name, **more):
+    rig = os.path.join(home, "rig")
+    row = {"name": name, "logs": [os.path.join(home, "none-*.log")],
+           "ssh": "%s@127.0.0.1:%s" % (read("user"), read("port")),
+           "identity": os.path.join(rig, "id_ed25519"),
+           "known_hosts": os.path.join(rig, "known_hosts")}
+    row.update(more)
+    return row
+
+
+def start(config, *args, width=120):
+    env = {"HOME": home, "TMPDIR": home, "SHELL": "/bin/sh"}
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
+    env.pop("SSH_AUTH_SOCK", None)
+    p = Program([TUI, "--config", config] + list(args), width, 36, env, home)
+    p.wait_for("Fleet")
+    p.send("7")
+    return p
+
+
+def test_links(p):
+    is_seen(p, "good          live", "a pod is live")
+    is_seen(p, "answers in", "its answer is timed")
+    is_seen(p, "refused", "another is refused")
+    p.send("j")
+    is_seen(p, "link   refused: ", "why is said in words")
+    p.send("oo")
+    is_seen(p, "sorted by LINK", "o sorts")
+    lines = p.screen.text().split("\n")
+    ok(" bad " in lines[3] and " good " in lines[4],
+       "the one in trouble is first", p.screen.text())
+    ok("─ bad ─" in p.screen.text(), "the selected one stays selected")
+    p.send("g" if "good" in lines[3] else "G")
+
+
+def test_check(p):
+    is_seen(p, "not checked yet; c logs in and looks", "no check was made")
+    p.send("c")
+    is_seen(p, "is being checked", "c begins one")
+    is_seen(p, "for a run, as of", "its end is kept, with its time")
+    is_seen(p, "gpu: ", "what is wrong, by class")
+    is_seen(p, "next: look at nvidia-smi", "and the next step")
+    is_seen(p, "login in", "and what is known")
+    p.send("1")
+    p.pump(0.3)
+    p.send("7")
+    is_seen(p, "for a run, as of", "it is still there later")
+
+
+def test_shell(p):
+    p.send("s")
+    is_seen(p, "$ ssh -t -i ", "s shows the exact command")
+    is_seen(p, "type yes to go on", "and asks")
+    p.send("no\r")
+    is_seen(p, "nothing was started", "no is no")
+    p.send("s")
+    p.wait_for("type yes to go on")
+    p.send("yes\r")
+    ok(until(p, lambda: not p.screen.alternate), "the screen is left",
+       p.screen.text())
+    is_seen(p, "good: $ ssh", "for the command")
+    p.send("PS1='pod> '; stty size; echo in-$((40 + 2))\r")
+    is_seen(p, "in-42", "a shell answers", 30)
+    ok("36 120" in p.screen.text(), "on a terminal of the same size",
+       p.screen.text())
+    p.send("sleep 100\r")
+    p.pump(1)
+    p.send("\x03")
+    p.pump(0.5)
+    p.send("echo after-$((1 + 2))\r")
+    is_seen(p, "after-3", "Ctrl-c is the shell's")
+    ok(p.poll() is None, "and not ours")
+    p.resize(100, 30)
+    p.pump(0.5)
+    p.send("stty size\r")
+    is_seen(p, "30 100", "so is a new size")
+    p.send("exit 7\r")
+    is_seen(p, "the shell on good has ended (7)", "its end is told")
+    ok(p.screen.alternate and "─ good ─" in p.screen.text(),
+       "and the screen is back, as large as it is now", p.screen.text())
+    p.send("1")
+    p.pump(0.3)
+    p.send("7")
+    is_seen(p, "DISK free", "keys work again")
+
+
+def test_end(p):
+    p.send("s")
+    p.wait_for("type yes to go on")
+    p.send("yes\r")
+    until(p, lambda: not p.screen.alternate)
+    p.pump(1)
+    p.send("echo still-$((1 + 1))\r")
+    p.wait_for("still-2")
+    os.kill(p.pid, 15)
+    ok(p.end() == 143, "SIGTERM while a shell is open", p.status)
+    ok(not p.screen.alternate and p.screen.cursor, "leaves a sane terminal")
+    p.close()
+
+
+def test_read_only(config):
+    p = start(config, "--read-only")
+    p.wait_for("DISK free")
+    ok("c check" in p.screen.text() and "s shell" not in p.screen.text(),
+       "--read-only shows no key for a shell", p.screen.text())
+    p.send("s")
+    is_seen(p, "--read-only", "and opens none")
+    p.send("c")
+    is_seen(p, "for a run, as of", "but checks: that reads")
+    p.send("Q")
+    ok(p.end() == 0, "and can be left")
+    p.close()
+
+
+def test_local():
+    p = start(write_config([{"name": "here", "transport": "local",
+                             "logs": [os.path.join(home, "*.log")]}]))
+    p.wait_for("DISK free")
+    p.send("s")
+    is_seen(p, "$ /bin/sh", "a local pod's shell is this machine's")
+    p.send("yes\r")
+    until(p, lambda: not p.screen.alternate)
+    p.send("echo here-$((3 + 4)); exit\r")
+    is_seen(p, "the shell on here has ended (0)", "there and back")
+    p.send("Q")
+    ok(p.end() == 0, "and it can be left")
+    p.close()
+
+
+def main():
+    global home
+    with tempfile.TemporaryDirectory(prefix="hg") as home:
+        rig = os.path.join(home, "rig")
+        run = subprocess.run(["sh", RIG, "start", rig], capture_output=True,
+                             text=True)
+        if run.returncode != 0:
+            print("1..0 # SKIP there is no sshd to start")
+            return 0
+        try:
+            other = os.path.join(home, "other_key")
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "",
+                            "-f", other], check=True)
+            config = write_config([pod("good"), pod("bad", identity=other)])
+            p = start(config)
+            test_links(p)
+            test_check(p)
+            test_shell(p)
+            test_end(p)
+            test_read_only(config)
+            test_local()
+        finally:
+            subprocess.run(["sh", RIG, "stop", rig], capture_output=True)
+    print("1..%d" % count)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

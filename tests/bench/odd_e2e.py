@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench run where pods are odd: throttled, shared, stalled, without tools."""
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.environ["HGYM_SRC"], "tests", "bench"))
+import run_e2e as e2e  # noqa: E402
+from run_e2e import (PATIENCE_S, SSHD, TUI, Rig, check_faster, ok,  # noqa: E402
+                     verdict_of, wait_for)
+
+SMI = """#!/bin/sh
+# What nvidia-smi prints, from files: this machine has none.
+case "$*" in
+*--query-compute-apps*-lms*)
+    while :; do
+        cat %(dir)s/apps
+        sleep 0.3
+    done ;;
+*--query-compute-apps*) cat %(dir)s/apps ;;
+*-lms*)
+    bits=$(cat %(dir)s/bits)
+    echo 4 >%(dir)s/bits
+    while :; do
+        echo "$(date '+%%Y/%%m/%%d %%H:%%M:%%S.%%3N'), 0," \\
+            "1980, 2619, 40, 300.1, 99, 0x$bits"
+        sleep 1
+    done ;;
+*utilization.gpu,memory.used*) cat %(dir)s/idle ;;
+*) echo "0, NVIDIA Test, 999.1, 1, 0, 1980" ;;
+esac
+"""
+
+
+def put(path, text, mode=0o644):
+    with open(path, "w") as stream:
+        stream.write(text)
+    os.chmod(path, mode)
+
+
+def fake_gpu(rig, bits="0"):
+    tools = os.path.join(rig.dir, "tools")
+    os.makedirs(tools, exist_ok=True)
+    put(os.path.join(tools, "nvidia-smi"), SMI % {"dir": tools}, 0o755)
+    for name, text in (("apps", ""), ("bits", bits), ("idle", "0, 0, 4\n")):
+        put(os.path.join(tools, name), text)
+    rig.env["PATH"] = tools + ":" + os.environ["PATH"]
+    return tools
+
+
+class Sshd:
+    """A real sshd whose sessions find the tools above; else a local pod."""
+
+    def __init__(self, rig):
+        self.rig = rig
+        self.dir = os.path.join(rig.dir, "sshd")
+        done = subprocess.run(["sh", SSHD, "start", self.dir,
+                               "SetEnv PATH=" + rig.env["PATH"]],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.there = done.returncode == 0
+
+    def pod(self, name, **more):
+        def read(what):
+            return open(os.path.join(self.dir, what)).read().strip()
+
+        if not self.there:
+            return self.rig.pod(name, **more)
+        return self.rig.pod(
+            name, transport="libssh2",
+            ssh="%s@127.0.0.1:%s" % (read("user"), read("port")),
+            identity=os.path.join(self.dir, "id_ed25519"),
+            known_hosts=os.path.join(self.dir, "known_hosts"), **more)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.there:
+            subprocess.run(["sh", SSHD, "stop", self.dir],
+                           stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+
+
+def over_sshd(test):
+    """Run a test that takes a rig and what makes its pods."""
+    def run(rig):
+        rig.tools = fake_gpu(rig)
+        with Sshd(rig) as sshd:
+            test(rig, sshd)
+    run.__name__ = test.__name__
+    return run
+
+
+@over_sshd
+def gpus(rig, sshd):
+    fake_gpu(rig, "20")
+    path = rig.bench("gpu", [sshd.pod("p1", gpus=[0, 2])],
+                     {"env": {"STEP_MS": "1900"}})
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    check_faster(verdict_of(done), "on GPUs: faster")
+    ok(b"block 1 begins again" in done.stderr and b"0x20" in done.stderr,
+       "a block with a throttled run begins again", done.stderr.decode())
+    found = json.loads(done.stdout)
+    runs = found["runs"]
+    ok(len(runs) == 6 and not any(g["guard"] != "host load" for r in runs
+                                  for g in r["guards"]),
+       "and then counts", runs)
+    ok(sorted(r["id"] for r in runs if r["block"] == 0) ==
+       ["0_p1_A.b1", "0_p1_B.b1"], "as a whole, by processes of its own",
+       [r["id"] for r in runs])
+    ok([(d["block"], d["repeated"]) for d in found["dropped_blocks"]] ==
+       [(0, True)] and "throttled" in found["dropped_blocks"][0]["reason"],
+       "the verdict lists it with its reason", found["dropped_blocks"])
+    ok(all(r["health"]["sm_mhz"] == 1980 and r["health"]["busy_cores"] > 0
+           for r in runs), "each run has its telemetry", runs)
+    folder = rig.folder("gpu")
+    ok(os.path.exists(os.path.join(folder, "runs", "1_p1_A", "gpu.csv")),
+       "which is kept")
+    steps = open(os.path.join(folder, "runs", "1_p1_A", "steps.csv"),
+                 newline="").read()
+    ok(steps.split("\r\n")[0].endswith(",sm_mhz,power_w,temp_c,reasons") and
+       steps.split("\r\n")[-2].endswith(",1980,300.1,40,0x4"),
+       "and stands beside the steps", steps[-200:])
+    ok("NVIDIA Test" in open(os.path.join(folder, "env.p1.txt")).read(),
+       "the GPU is named")
+    rig.clean("gpu")
+
+
+@over_sshd
+def always_hot(rig, sshd):
+    """A variant whose every run is throttled is INVALID, not dropped."""
+    tools = rig.tools
+    path = rig.bench("hot", [sshd.pod("p1", gpus=[0])],
+                     {"command": "echo 20 >%s/bits; sh workload.sh; "
+                                 "sleep 1.5" % tools},
+                     workload={"command": "echo 4 >%s/bits; sh workload.sh"
+                                          % tools})
+    smi = os.path.join(tools, "nvidia-smi")
+    put(smi, open(smi).read().replace(
+        "bits=$(cat %s/bits)\n" % tools, "").replace(
+        "0x$bits", "0x$(cat %s/bits)" % tools).replace(
+        "    echo 4 >%s/bits\n" % tools, ""), 0o755)
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    ok(verdict_of(done)["text"] == "INVALID (throttled)",
+       "a variant that is throttled each time", verdict_of(done)["text"])
+    ok(done.stderr.count(b"begins again") == 2, "after two repeats",
+       done.stderr.decode())
+    rig.clean("hot")
+
+
+@over_sshd
+def foreign(rig, sshd):
+    tools = rig.tools
+    put(os.path.join(tools, "apps"), "4711\n")
+    path = rig.bench("taken", [sshd.pod("p1", gpus=[0])], {"env": {}})
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(done.returncode == 4 and b"4711" in done.stderr,
+       "a foreign process on the GPU is refused", done.stderr)
+    put(os.path.join(tools, "apps"), "")
+    put(os.path.join(tools, "idle"), "0, 37, 20480\n")
+    done = rig.tui("bench", "attach", "taken")
+    ok(done.returncode == 4 and b"GPU 0 is at 37 %, 20480 MiB" in done.stderr,
+       "so is a GPU that is not idle, whoever it is", done.stderr)
+    put(os.path.join(tools, "idle"), "0, 0, 4\n")
+    rig.clean("taken")
+    # A real program that holds a device; it is seen during one run of B.
+    device = os.path.join(rig.dir, "dev", "nvidia0")
+    os.mkdir(os.path.dirname(device))
+    guest = subprocess.Popen(["sleep", "600"],
+                             stdin=open(device, "w"), cwd="/")
+    try:
+        path = rig.bench("guest", [sshd.pod("p1", gpus=[0])],
+                         {"env": {"STEP_MS": "1900", "MODE": "guest",
+                                  "GUEST": str(guest.pid), "ONCE": os.path.join(
+                                      rig.dir, "once"),
+                                  "APPS": os.path.join(tools, "apps")}})
+        done = rig.tui("bench", "run", "--yes", "--json", path)
+        check_faster(verdict_of(done), "a guest during a run: faster still")
+        ok(b"begins again" in done.stderr and
+           b"foreign process: pids %d" % guest.pid in done.stderr,
+           "its block began again, by what was seen of the GPU",
+           done.stderr.decode())
+    finally:
+        guest.kill()
+        guest.wait()
+    rig.clean("guest")
+
+
+@over_sshd
+def stalled(rig, sshd):
+    """One process of twelve takes six times its time, and nobody knows why."""
+    stall = {"workload": {"env": {"STEP_MS": "2000", "MODE": "stall",
+                                  "ONCE": os.path.join(rig.dir, "once"),
+                                  "STALL_AT": "4"}},
+             "decision": {"early": "none"}}
+    path = rig.bench("stall", [sshd.pod("p1")], {"env": {"STEP_MS": "1000"}},
+                     design={"blocks_per_pod": 6}, **stall)
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = verdict_of(done)
+    ok(found["verdict"] == "NO DIFFERENCE SHOWN" and found["n_blocks"] == 6,
+       "no run is removed for its value: nothing is shown", found["text"])
+    worst = max(found["outliers"], key=lambda o: o["times_median"])
+    ok(found["swollen"] and worst["times_median"] > 5,
+       "but the run that did it is named", found["outliers"])
+    ok(found["n_agree"] >= 5 and
+       abs(2 ** 0.5 - 2 ** (found["hl_d"] / 1.3863)) < 0.2,
+       "with what it moves little", (found["n_agree"], found["hl_d"]))
+    done = rig.tui("bench", "show", "stall")
+    ok(b"1 of its 12 runs stands far out" in done.stdout and
+       worst["run"].encode() in done.stdout and
+       b"To show" in done.stdout, "bench show says all that",
+       done.stdout.decode())
+    rig.clean("stall")
+    shutil.rmtree(os.path.join(rig.dir, "once"))
+    path = rig.bench("median", [sshd.pod("p1")], {"env": {"STEP_MS": "1000"}},
+                     design={"blocks_per_pod": 3, "runs_per_block": 3},
+                     **stall)
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = verdict_of(done)
+    ok(found["verdict"] == "FASTER" and found["n_blocks"] == 3 and
+       95 < found["ci_pct"][0] < 100 < found["ci_pct"][1] < 105,
+       "blocks of three runs an arm count by their medians", found["text"])
+    ok(max(o["times_median"] for o in found["outliers"]) > 5,
+       "and still name the run", found["outliers"])
+    runs = json.loads(done.stdout)["runs"]
+    ok(len(runs) == 18 and "1.2_p1_B" in [r["id"] for r in runs],
+       "all 18 runs are there", [r["id"] for r in runs])
+    rig.clean("median")
+
+
+NEEDED = ("sh awk basename cat chmod cmp cp cut date df dirname env find "
+          "getconf grep head kill ls mkdir mv od patch readlink rm rmdir sed "
+          "sha256sum sleep tail touch tr uname wc").split()
+
+
+def without_flock(rig):
+    """A pod without flock and setsid: locks by mkdir, a session by perl."""
+    tools = os.path.join(rig.dir, "few")
+    os.mkdir(tools)
+    for name in NEEDED + ["perl"]:
+        found = shutil.which(name)
+        if found:
+            os.symlink(found, os.path.join(tools, name))
+    rig.env["PATH"] = tools
+    path = rig.bench("few", [rig.pod("p1", gpus=[])],
+                     {"env": {"STEP_MS": "1900"}})
+    check_faster(verdict_of(rig.tui("bench", "run", "--yes", "--json", path)),
+                 "locks by mkdir, sessions by perl: faster")
+    rig.clean("few")
+    # A lock whose owner lives is waited for; one whose owner is gone is not.
+    lock = os.path.join(rig.dir, "locks", "hgym.gpu.host.lock.d")
+    guest = subprocess.Popen(["sleep", "600"], cwd="/")
+
+    def take(pid, start):
+        boot = open("/proc/sys/kernel/random/boot_id").read().strip()
+        os.makedirs(lock, exist_ok=True)
+        put(os.path.join(lock, "owner"), "%d %s %s %s\n" % (
+            pid, start, boot, os.readlink("/proc/self/ns/pid")))
+
+    start = open("/proc/%d/stat" % guest.pid).read().rsplit(") ", 1)[1]
+    take(guest.pid, start.split()[19])
+    child = subprocess.Popen([TUI, "bench", "run", "--yes", "--json", path],
+                             env=rig.env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(4)
+    ok(not glob.glob(os.path.join(rig.dir, "root-p1", "*", "*", "pid")) and
+       os.path.isdir(lock), "a lock that is held is respected")
+    guest.kill()
+    guest.wait()
+    out, err = child.communicate(timeout=PATIENCE_S)
+    check_faster(verdict_of(subprocess.CompletedProcess([], 0, out, err)),
+                 "it is taken over when its owner is gone: faster")
+    ok(err.count(b"locked by another bench; waiting") == 1,
+       "and that was told once", err.decode())
+    done = rig.tui("bench", "list", "--json")
+    for row in done.stdout.split(b"\n")[:-1]:
+        rig.tui("bench", "clean", json.loads(row)["id"])
+    ok(not os.listdir(os.path.join(rig.dir, "locks")) and
+       not rig.processes(), "nothing is left",
+       (os.listdir(os.path.join(rig.dir, "locks")), rig.processes()))
+
+
+def best(rig):
+    """Of several variants the best is chosen, then confirmed afresh."""
+    three = [{"tag": "A", "control": True},
+             {"tag": "B", "env": {"STEP_MS": "1800"}},
+             {"tag": "C", "env": {"STEP_MS": "1900"}}]
+    plan = {"design": {"confirm_blocks": 3}, "decision": {"early": "none"},
+            "workload": {"env": {"STEP_MS": "2000", "LAST_S": "0.5"}}}
+    path = rig.bench("best", [rig.pod("p1"), rig.pod("p2")], {}, **plan)
+    text = json.load(open(path))
+    text["variants"] = three
+    put(path, json.dumps(text))
+    child = rig.start(path)
+    wait_for(lambda: glob.glob(os.path.join(rig.dir, "root-p*", "*", "4_p*",
+                                            "pid")))
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    done = rig.tui("bench", "attach", "--json", "best")
+    found = json.loads(done.stdout)
+    ok([c["verdict"] for c in found["contrasts"]] == ["FASTER", "FASTER"] and
+       all(c["n_blocks"] == 6 for c in found["contrasts"]),
+       "the blocks that choose: both faster",
+       [c["text"] for c in found["contrasts"]])
+    top = found["best"]
+    ok(top["state"] == "confirmed" and top["tag"] == "B" and
+       top["pairs"] == 3 and top["fresh_blocks"] == 6,
+       "B is the best, killed on the way or not", top)
+    ok(top["text"].startswith("BEST B, confirmed in 6 fresh blocks") and
+       top["over_runner_up"]["tag"] == "C" and
+       4.5 < top["over_runner_up"]["pct"] < 6.5,
+       "over the runner-up and the control", top)
+    jobs = glob.glob(os.path.join(rig.dir, "root-p*", "*", "*", "pid"))
+    ok(len(jobs) == 36, "no run was made twice", len(jobs))
+    rig.clean("best")
+    text["variants"][2]["env"]["STEP_MS"] = "1800"
+    text["name"] = "tied"
+    put(path, json.dumps(text))
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = json.loads(done.stdout)
+    ok(found["best"]["state"] in ("none", "leads") and
+       not found["best"]["text"].startswith("BEST B, confirmed"),
+       "two that are alike have no best", found["best"])
+    text["design"]["confirm_blocks"] = 1
+    text["pods"] = text["pods"][:1]
+    put(path, json.dumps(text))
+    done = rig.tui("bench", "run", "--dry-run", path)
+    ok(done.returncode == 2 and b"confirm_blocks" in done.stderr,
+       "too few fresh blocks are refused", done.stderr)
+    rig.clean("tied")
+
+
+def main():
+    only = sys.argv[1:]
+    if shutil.which("flock") is None or not os.path.isdir("/proc/self"):
+        print("1..0 # SKIP no flock or /proc here")
+        return 0
+    for test in (gpus, always_hot, foreign, stalled, without_flock, best):
+        if only and test.__name__ not in only:
+            continue
+        print("# " + test.__name__, flush=True)
+        rig = Rig()
+        try:
+            test(rig)
+        finally:
+            rig.close()
+    print("1..%d" % e2e.count)
+    return e2e.failed > 0
+
+
+sys.exit(main())

@@ -34,7 +34,8 @@
 	X(HELD, "outlier", "far from the median of its arm (kept)")            \
 	X(SM_CLOCK, "sm clock", "its GPU ran at another clock")                \
 	X(POWER_CAP, "power cap", "its GPU was capped more or less often")     \
-	X(LOAD, "host load", "more wanted the CPUs than there are")
+	X(LOAD, "host load", "more wanted the CPUs than there are")            \
+	X(SETTINGS, "settings", "its logs print other settings")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,

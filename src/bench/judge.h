@@ -70,7 +70,13 @@ struct judge_arm {
 	const char *tag;       /* borrowed */
 	bool aa;	       /* the control once more: noise, not a variant */
 	bool numerics_changed; /* declared */
-	bool other_noise;      /* the register's is not this arm's */
+	/* Settings that the variant changes by name (environment); with
+	 * declares_all, by these alone: then others that its logs print must
+	 * be the control's. */
+	const char *const *declared; /* borrowed */
+	size_t n_declared;
+	bool declares_all;
+	bool other_noise; /* the register's is not this arm's */
 };
 
 enum window_mode {

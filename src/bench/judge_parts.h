@@ -38,6 +38,10 @@ void judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c);
 /* Clocks of the GPUs that differ between the arms. */
 void judge_compare_health(const struct judge *judge, struct judge_contrast *c);
 
+/* judge_settings.c */
+void judge_compare_settings(const struct judge *judge,
+			    struct judge_contrast *c);
+
 /* judge_decide.c */
 void judge_collect_hits(const struct judge *judge, struct judge_contrast *c);
 /* Holm over the contrasts, then the verdict on each. */

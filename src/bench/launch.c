@@ -50,15 +50,16 @@ add_gpus(struct buf *out, const struct plan_pod *pod)
 	buf_append_str(out, pod->n_gpus == 0 ? "host'\n" : "'\n");
 }
 
+/* Paths, one a line. */
 static void
-add_judged(struct buf *out, const struct plan *plan)
+add_paths(struct buf *out, const char *name, char *const *paths, size_t n)
 {
 	struct buf list;
 
 	buf_init(&list, 65536);
-	for (size_t i = 0; i < plan->n_hashed; i++)
-		buf_appendf(&list, "%s\n", plan->hashed[i]);
-	add_var(out, "HB_JUDGED", list.data);
+	for (size_t i = 0; i < n; i++)
+		buf_appendf(&list, "%s\n", paths[i]);
+	add_var(out, name, list.data);
 	buf_release(&list);
 }
 
@@ -90,7 +91,8 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 		    plan->timeout_s, (unsigned long long)l->offset,
 		    LAUNCH_CHUNK);
 	buf_appendf(out, "HB_GRACE=%d\n", LAUNCH_GRACE_S);
-	add_judged(out, plan);
+	add_paths(out, "HB_JUDGED", plan->hashed, plan->n_hashed);
+	add_paths(out, "HB_DATA", plan->data, plan->n_data);
 	buf_init(&command, 1024U * 1024);
 	plan_command(plan, l->arm, l->pod, &command);
 	add_var(out, "HB_CMD", command.data);
@@ -302,6 +304,8 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 		copy_rest(reply->foreign, sizeof(reply->foreign), rest);
 	else if (str_eq_cstr(word, "running"))
 		copy_rest(reply->running, sizeof(reply->running), rest);
+	else if (str_eq_cstr(word, "work"))
+		copy_rest(reply->work, sizeof(reply->work), rest);
 	else if (str_eq_cstr(word, "hash") && rest.len >= 64)
 		(void)snprintf(reply->hash, sizeof(reply->hash), "%.64s",
 			       rest.p);

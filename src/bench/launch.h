@@ -66,6 +66,7 @@ struct launch_reply {
 	uint64_t size;	    /* bytes of the log */
 	bool files_changed; /* judge files before and after differ */
 	char hash[65];	    /* of the judge files' hashes */
+	char work[128];	    /* its sources: commit, hash of what differs */
 	char error[256];    /* "" or what the pod lacks */
 	char foreign[128];  /* pids on our GPUs */
 	char running[128];  /* of CLEAN: what still runs */

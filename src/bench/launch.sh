@@ -181,6 +181,8 @@ hashes() {
 		(cd "$HB_CWD" && sha256sum "$file" 2>&1)
 	done <judged
 }
+. ./work.sh
+(sources "$HB_CWD") >work
 hashes >hash.before
 t0=$(date +%s) up0=$(cut -d' ' -f1 /proc/uptime)
 echo "$$ $group $(echo "$stat_rest" | cut -d' ' -f20) $boot $ns" >pid.t
@@ -315,6 +317,29 @@ mv exit.t exit
 HB_RUN
 }
 
+# What the sources of a folder are: commit and the hash of what differs from
+# it; without git, the hash of its sources.
+write_work() {
+	cat <<'HB_WORK'
+sources() {
+	cd "$1" 2>/dev/null || return
+	if commit=$(git rev-parse HEAD 2>/dev/null); then
+		changed=$(git diff HEAD -- . 2>/dev/null | sha256sum)
+	else
+		commit=none
+		changed=$(find . -maxdepth 3 -name '.?*' -prune -o -type f \
+			-size -2000 \( -name '*.py' -o -name '*.sh' \
+			-o -name '*.cu' -o -name '*.cuh' -o -name '*.c' \
+			-o -name '*.cpp' -o -name '*.h' \) -print 2>/dev/null |
+			LC_ALL=C sort | head -n 2000 |
+			while IFS= read -r file; do sha256sum "$file"; done |
+			sha256sum)
+	fi
+	echo "$commit $changed" | cut -d' ' -f1,2
+}
+HB_WORK
+}
+
 # Start a job, or say what became of the one of that name.
 op_start() {
 	job=$HB_TOP/$HB_JOB
@@ -349,6 +374,7 @@ op_start() {
 HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
 	write_run "$job"
+	write_work >"$job/work.sh"
 	HB_MARK=$HB_BENCH/$HB_JOB
 	export HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN HB_LOCKS HB_LOCK_DIR
 	if command -v flock >/dev/null 2>&1; then
@@ -423,6 +449,7 @@ op_state() {
 			say "files changed"
 		test ! -s "$job/judged" ||
 			say "hash $(sha256sum <"$job/hash.before")"
+		test ! -s "$job/work" || say "work $(cat "$job/work")"
 		;;
 	esac
 	size=$(wc -c <"$job/out.txt" 2>/dev/null | tr -d ' ')
@@ -539,6 +566,15 @@ op_preflight() {
 	say "env load $(cut -d' ' -f1 /proc/loadavg)"
 	say "env disk_free_kb $(df -Pk "$HB_ROOT" | tail -n 1 |
 		tr -s ' ' | cut -d' ' -f4)"
+	say "env sources $(eval "$(write_work)"; sources "$HB_CWD")"
+	if test -n "$HB_DATA"; then
+		say "env data $(printf '%s' "$HB_DATA" |
+			while IFS= read -r path; do
+				cd "$HB_CWD" && find -H "$path" -type f 2>&1
+			done | LC_ALL=C sort | while IFS= read -r file; do
+				cd "$HB_CWD" && sha256sum "$file" 2>&1
+			done | sha256sum | cut -d' ' -f1)"
+	fi
 	say "env commit $(git -C "$HB_CWD" rev-parse HEAD 2>/dev/null)"
 	if command -v nvidia-smi >/dev/null 2>&1; then
 		columns=index,name,driver_version,memory.used
@@ -549,7 +585,7 @@ op_preflight() {
 	elif test -n "$HB_GPUS"; then
 		say "error no nvidia-smi here, but GPUs are asked for"
 	fi
-	for name in torch triton numpy; do
+	for name in torch triton flash-attn numpy; do
 		version=$(python3 -c "import importlib.metadata as m
 print(m.version('$name'))" </dev/null 2>/dev/null) &&
 			say "env $name $version"

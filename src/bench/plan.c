@@ -78,6 +78,7 @@ free_variant(struct plan_variant *v)
 	free_env(v->env, v->n_env);
 	free_markers(&v->must);
 	free_markers(&v->must_not);
+	free_markers(&v->declares);
 	for (size_t i = 0; i < v->n_files; i++) {
 		free(v->files[i].path);
 		free(v->files[i].from);
@@ -109,6 +110,9 @@ plan_release(struct plan *plan)
 		free_pod(&plan->pods[i]);
 	for (size_t i = 0; i < plan->n_hashed; i++)
 		free(plan->hashed[i]);
+	for (size_t i = 0; i < plan->n_data; i++)
+		free(plan->data[i]);
+	free(plan->data);
 	free(plan->variants);
 	free(plan->pods);
 	free(plan->hashed);

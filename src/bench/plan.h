@@ -52,6 +52,7 @@ struct plan_variant {
 	struct plan_file files[PLAN_MAX_FILES];
 	size_t n_files;
 	struct plan_markers must, must_not;
+	struct plan_markers declares; /* settings that it changes, by name */
 	bool numerics_changed;
 	char *noise_class; /* see bench/noise.h; NULL: the workload's */
 };
@@ -94,6 +95,8 @@ struct plan {
 	/* judge files: hashed before and after each run */
 	char **hashed;
 	size_t n_hashed;
+	char **data; /* paths on the pod that data_sha256 is of */
+	size_t n_data;
 	/* metric */
 	enum plan_metric metric;
 	char *key;

@@ -87,6 +87,29 @@ read_class(const struct plan_reading *r, const cJSON *object, const char *path,
 	return plan_check_name(r, object, path, "noise_class");
 }
 
+/* A list of paths on the pod. */
+static int
+read_paths(const struct plan_reading *r, const cJSON *object, const char *key,
+	   char ***paths, size_t *n)
+{
+	const cJSON *all = plan_member(object, key), *node;
+	char at[PLAN_AT_SIZE];
+
+	cJSON_ArrayForEach(node, all)
+	{
+		if (!cJSON_IsString(node) || *n == PLAN_MAX_FILES ||
+		    strchr(node->valuestring, '\n') != NULL) {
+			(void)snprintf(at, sizeof(at), "workload.%s", key);
+			return json_fail(r->at, at, r->err,
+					 "expected at most %d paths",
+					 PLAN_MAX_FILES);
+		}
+		*paths = xreallocarray(*paths, *n + 1, sizeof(**paths));
+		(*paths)[(*n)++] = xstrdup(node->valuestring);
+	}
+	return 0;
+}
+
 int
 plan_read_workload(const struct plan_reading *r, const cJSON *object)
 {
@@ -100,11 +123,11 @@ plan_read_workload(const struct plan_reading *r, const cJSON *object)
 		{ "timeout_s", JSON_NUMBER | JSON_NULL },
 		{ "end_marker", PLAN_TEXT },
 		{ "judge_files", JSON_ARRAY | JSON_NULL },
+		{ "data", JSON_ARRAY | JSON_NULL },
 		{ "noise_class", PLAN_TEXT },
 		{ NULL, 0 },
 	};
 	struct plan *plan = r->plan;
-	const cJSON *node, *all;
 
 	if (json_check_keys(r->at, object, "workload", keys, r->err) != 0)
 		return -1;
@@ -121,17 +144,10 @@ plan_read_workload(const struct plan_reading *r, const cJSON *object)
 				 "expected the name of a file, no folder");
 	if (read_class(r, object, "workload", &plan->noise_class) != 0)
 		return -1;
-	all = plan_member(object, "judge_files");
-	cJSON_ArrayForEach(node, all)
-	{
-		if (!cJSON_IsString(node) || plan->n_hashed == PLAN_MAX_FILES)
-			return json_fail(r->at, "workload.judge_files", r->err,
-					 "expected at most %d paths",
-					 PLAN_MAX_FILES);
-		plan->hashed = xreallocarray(plan->hashed, plan->n_hashed + 1,
-					     sizeof(*plan->hashed));
-		plan->hashed[plan->n_hashed++] = xstrdup(node->valuestring);
-	}
+	if (read_paths(r, object, "judge_files", &plan->hashed,
+		       &plan->n_hashed) != 0 ||
+	    read_paths(r, object, "data", &plan->data, &plan->n_data) != 0)
+		return -1;
 	return plan_number(r, object, "workload", "timeout_s",
 			   PLAN_RANGE(1, 864000), &plan->timeout_s) ||
 			       read_env(r, object, "workload", &plan->env,
@@ -279,6 +295,7 @@ read_variant(const struct plan_reading *r, const cJSON *object,
 		{ "overlay", JSON_OBJECT | JSON_NULL },
 		{ "must_match", JSON_ARRAY | JSON_NULL },
 		{ "must_not_match", JSON_ARRAY | JSON_NULL },
+		{ "declares", JSON_ARRAY | JSON_NULL },
 		{ "numerics", PLAN_TEXT },
 		{ "noise_class", PLAN_TEXT },
 		{ NULL, 0 },
@@ -302,7 +319,9 @@ read_variant(const struct plan_reading *r, const cJSON *object,
 	if (read_env(r, object, path, &v->env, &v->n_env) != 0 ||
 	    read_files(r, object, path, v) != 0 ||
 	    read_markers(r, object, path, "must_match", &v->must) != 0 ||
-	    read_markers(r, object, path, "must_not_match", &v->must_not) != 0)
+	    read_markers(r, object, path, "must_not_match", &v->must_not) !=
+		    0 ||
+	    read_markers(r, object, path, "declares", &v->declares) != 0)
 		return -1;
 	return 0;
 }

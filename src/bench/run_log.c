@@ -59,6 +59,8 @@ flush_row(struct reading *r)
 		if (log->n_rows == RUN_LOG_MAX_ROWS) {
 			r->too_many = true;
 		} else {
+			if (log->n_rows == 0)
+				run_settings_end(&log->settings, row->line);
 			log->rows = xgrow(log->rows, log->n_rows,
 					  &log->cap_rows, sizeof(*log->rows));
 			log->rows[log->n_rows++] = *row;
@@ -73,6 +75,9 @@ new_run(struct reading *r, unsigned int index)
 {
 	flush_row(r);
 	r->log->n_rows = 0;
+	/* Those of the first run were printed before it was one. */
+	if (r->log->n_runs > 0)
+		run_settings_release(&r->log->settings);
 	r->log->val_loss = r->log->val_step = (double)NAN;
 	r->log->n_runs = index + 1;
 }
@@ -132,6 +137,8 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 
 	if (class == LINE_SOURCE)
 		return;
+	if (r->log->n_rows == 0)
+		run_settings_line(&r->log->settings, text, line);
 	if (number_after(text, "train_time:", &value, &end) && end == 'm' &&
 	    !str_find(text, "ms")) {
 		r->minutes = value;
@@ -276,6 +283,7 @@ run_log_release(struct run_log *log)
 {
 	free(log->path);
 	free(log->rows);
+	run_settings_release(&log->settings);
 	run_release(&log->run);
 	score_json_release(&log->score);
 	*log = (struct run_log){ 0 };

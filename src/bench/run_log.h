@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "bench/guard.h"
+#include "bench/run_settings.h"
 #include "bench/steps.h"
 #include "parsers/format.h"
 #include "parsers/run.h"
@@ -35,6 +36,7 @@ struct run_log {
 	size_t n_rows, cap_rows;
 	double val_loss, val_step; /* the last validation; NAN: none */
 	double grad_accum;
+	struct run_settings settings; /* printed before the first row */
 	struct run run;		      /* the last run in the file */
 	unsigned int n_runs;	      /* in the file */
 	struct score_json score;      /* of RUN_LOG_SCORE */

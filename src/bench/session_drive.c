@@ -142,6 +142,7 @@ part_on_state(struct part *part, const struct launch_reply *reply)
 	run->up_s = reply->up_s;
 	run->files_changed = reply->files_changed;
 	(void)snprintf(run->hash, sizeof(run->hash), "%s", reply->hash);
+	(void)snprintf(run->work, sizeof(run->work), "%s", reply->work);
 	run->drift_s = part_clock_drift(part);
 	part_next(part, PART_GPU, 0);
 }

@@ -105,11 +105,64 @@ after_preflight(struct part *part)
 		part_go_on(part, 0);
 }
 
+/* What the preflight said of a key; "": nothing. */
+static void
+env_value(const struct launch_reply *reply, const char *key, char *out,
+	  size_t size)
+{
+	struct str rest = { reply->env.data, reply->env.len }, line, word;
+
+	out[0] = '\0';
+	while (str_next(&rest, '\n', &line))
+		if (str_next(&line, ' ', &word) && str_eq_cstr(word, key))
+			(void)snprintf(out, size, "%.*s", (int)line.len,
+				       line.p);
+}
+
+/* Commit and data of the plan, and the data of the pods before. */
+static bool
+is_same_work(struct part *part, const struct launch_reply *reply, char *why,
+	     size_t size)
+{
+	struct session *s = part->session;
+	const struct plan *plan = s->plan;
+	char commit[128], data[65];
+
+	env_value(reply, "commit", commit, sizeof(commit));
+	env_value(reply, "data", data, sizeof(data));
+	if (plan->commit != NULL && strcmp(commit, plan->commit) != 0) {
+		(void)snprintf(why, size, "its commit is %s, the plan's %.100s",
+			       commit[0] != '\0' ? commit : "not known",
+			       plan->commit);
+		return false;
+	}
+	if (plan->data_sha256 != NULL && plan->n_data == 0 && part->pod == 0)
+		session_note(s, "data_sha256 is not checked: workload.data "
+				"names no files");
+	if (plan->n_data == 0)
+		return true;
+	if (plan->data_sha256 != NULL && strcmp(data, plan->data_sha256) != 0) {
+		(void)snprintf(why, size,
+			       "its data has the hash %.64s, the plan's %.64s",
+			       data, plan->data_sha256);
+		return false;
+	}
+	if (s->data[0] != '\0' && strcmp(s->data, data) != 0) {
+		(void)snprintf(why, size,
+			       "its data (%.12s..) is not that of the other "
+			       "pods (%.12s..)",
+			       data, s->data);
+		return false;
+	}
+	(void)snprintf(s->data, sizeof(s->data), "%s", data);
+	return true;
+}
+
 static void
 on_preflight(struct part *part, const struct launch_reply *reply)
 {
 	struct session *s = part->session;
-	char name[128];
+	char name[128], why[256];
 
 	if (reply->error[0] != '\0') {
 		part_fail(part, reply->error);
@@ -122,18 +175,10 @@ on_preflight(struct part *part, const struct launch_reply *reply)
 		part_fail(part, s->why.text);
 		return;
 	}
-	if (s->plan->commit != NULL) {
-		char want[128];
-
-		(void)snprintf(want, sizeof(want), "commit %s\n",
-			       s->plan->commit);
-		if (str_find((struct str){ reply->env.data, reply->env.len },
-			     want) == NULL) {
-			part_fail(part, "its commit is not the plan's");
-			return;
-		}
-	}
-	after_preflight(part);
+	if (!is_same_work(part, reply, why, sizeof(why)))
+		part_fail(part, why);
+	else
+		after_preflight(part);
 }
 
 static void

@@ -45,7 +45,7 @@ struct session_run {
 	double t0_s, t1_s, up_s; /* by the pod's clocks */
 	double drift_s;		 /* of the pod's clock against ours; at least */
 	bool files_changed;
-	char hash[65];
+	char hash[65], work[128];
 	bool watched;	   /* its first steps are those of the control */
 	enum guard cut_by; /* of cut */
 	char cut[160];	   /* why it was ended early; "": it was not */
@@ -113,9 +113,11 @@ struct session {
 	size_t n_repeats, cap_repeats;
 	struct verdict_repeat *repeat_infos; /* owned; as many */
 	struct part *parts;
+	char data[65]; /* hash of the first pod's; "": not known */
 	struct loop_timer *tick;
 	char (*tags)[64];
 	struct judge_arm arms[SCHEDULE_MAX_ARMS];
+	const char **declared[SCHEDULE_MAX_ARMS]; /* owned; names borrowed */
 	bool arm_stopped[SCHEDULE_MAX_ARMS];
 	/* The blocks that choose were cut short by a look; the best is chosen;
 	 * arms of the fresh blocks. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "bench/session_priv.h"
@@ -55,6 +56,8 @@ session_read_record(struct session *s, struct session_run *run)
 	run->files_changed = json_get_bool(root, "files_changed", false);
 	(void)snprintf(run->hash, sizeof(run->hash), "%s",
 		       json_get_string(root, "judge_files_sha256", ""));
+	(void)snprintf(run->work, sizeof(run->work), "%s",
+		       json_get_string(root, "sources", ""));
 	cJSON_Delete(root);
 }
 
@@ -91,6 +94,8 @@ write_record(struct session *s, const struct session_run *run, struct err *err)
 	cJSON_AddBoolToObject(root, "files_changed", run->files_changed);
 	json_add_string(root, "judge_files_sha256",
 			run->hash[0] != '\0' ? run->hash : NULL);
+	json_add_string(root, "sources",
+			run->work[0] != '\0' ? run->work : NULL);
 	session_run_file(run, "run.json", file, sizeof(file));
 	result = folder_write_json(s->setup.path, file, root, err);
 	cJSON_Delete(root);
@@ -177,6 +182,33 @@ check_files(struct session *s, struct session_run *run)
 	}
 }
 
+/* The sources have to be those of every other run; where variants have
+ * copies of their own, of every run of that variant. */
+static void
+check_sources(struct session *s, struct session_run *run)
+{
+	bool copies = plan_needs_copies(s->plan);
+
+	for (size_t i = 0; run->work[0] != '\0' && i < s->n_runs; i++) {
+		const struct session_run *other = &s->runs[i];
+
+		if (!other->recorded || other->work[0] == '\0' ||
+		    (copies && plan_arm(s->plan, other->arm) !=
+				       plan_arm(s->plan, run->arm)) ||
+		    strcmp(other->work, run->work) == 0)
+			continue;
+		/* Other sources on another pod are a mark: both arms ran
+		 * them there. */
+		guard_add(&run->hits, GUARD_SAME, other->pod == run->pod,
+			  "its sources are not those of run %.60s (%.12s "
+			  "changed by %.12s)",
+			  other->id, run->work,
+			  strchr(run->work, ' ') != NULL
+				  ? strchr(run->work, ' ') + 1
+				  : "");
+	}
+}
+
 static void
 check_clock(struct session_run *run)
 {
@@ -259,6 +291,7 @@ session_load_run(struct session *s, struct session_run *run)
 			  run->rc);
 	check_markers(s, run);
 	check_files(s, run);
+	check_sources(s, run);
 	check_clock(run);
 	check_health(s, run);
 	clock_rfc3339((int64_t)(run->t0_s * 1000.0), run->t0);

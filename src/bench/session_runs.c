@@ -45,6 +45,31 @@ session_name_run(struct session *s, struct session_run *run)
 		       s->setup.path, file);
 }
 
+/* What an arm changes by name; all it changes, where it is only that. */
+static void
+declare(struct session *s, size_t arm)
+{
+	const struct plan_variant *v = plan_arm(s->plan, arm);
+	const struct plan_variant *control = plan_arm(s->plan, 0);
+	const char **names = xcalloc(
+		v->n_env + control->n_env + v->declares.n + 1, sizeof(*names));
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n_env; i++)
+		names[n++] = v->env[i].name;
+	for (size_t i = 0; i < control->n_env; i++)
+		names[n++] = control->env[i].name;
+	for (size_t i = 0; i < v->declares.n; i++)
+		names[n++] = v->declares.text[i];
+	s->declared[arm] = names;
+	s->arms[arm].declared = names;
+	s->arms[arm].n_declared = n;
+	s->arms[arm].declares_all =
+		v->command == NULL && v->patch == NULL && v->n_files == 0 &&
+		control->command == NULL && control->patch == NULL &&
+		control->n_files == 0;
+}
+
 /* The arms as the judge wants them, and the words of the schedule. */
 static void
 init_arms(struct session *s)
@@ -65,6 +90,8 @@ init_arms(struct session *s)
 			.other_noise = !noise_is_shared(s->plan, i),
 		};
 	}
+	for (size_t i = 0; i < s->n_arms; i++)
+		declare(s, i);
 	s->pod_names = xcalloc(s->plan->n_pods, sizeof(*s->pod_names));
 	for (size_t i = 0; i < s->plan->n_pods; i++)
 		s->pod_names[i] = s->plan->pods[i].id;
@@ -143,6 +170,8 @@ session_runs_release(struct session *s)
 	for (size_t i = 0; i < s->n_runs; i++)
 		if (s->runs[i].has_log)
 			run_log_release(&s->runs[i].log);
+	for (size_t i = 0; i < s->n_arms; i++)
+		free(s->declared[i]);
 	free(s->runs);
 	free(s->repeats);
 	free(s->repeat_infos);

@@ -234,6 +234,45 @@ def stalled(rig, sshd):
     rig.clean("median")
 
 
+def other_work(rig):
+    """Settings, sources and data that are not the control's."""
+    def verdict(name, variant, **more):
+        path = rig.bench(name, [rig.pod("p1")], variant, **more)
+        done = rig.tui("bench", "run", "--yes", "--json", path)
+        return verdict_of(done), done
+
+    env = {"MODE": "heads", "STEP_MS": "1900"}
+    found, _ = verdict("heads", {"env": env})
+    ok(found["text"] == "INVALID (same work)" and
+       "num_heads 16, the control's 8" in str(found["guards"]),
+       "a setting that nobody declared", found)
+    rig.clean("heads")
+    found, _ = verdict("told", {"env": env, "declares": ["num_heads"]})
+    check_faster(found, "one that was declared: faster")
+    rig.clean("told")
+    work = os.path.join(rig.dir, "work")
+    found, _ = verdict("edit", {"env": {
+        "MODE": "edit", "STEP_MS": "1900",
+        "ONCE": os.path.join(rig.dir, "once")}})
+    ok(found["text"] == "INVALID (same work)" and
+       "sources are not those of run" in str(found["guards"]),
+       "sources that are edited while it runs", found)
+    rig.clean("edit")
+    data = os.path.join(work, "data")
+    os.mkdir(data)
+    put(os.path.join(data, "train.bin"), "tokens")
+    wrong = {"workload": {"data": ["data"], "data_sha256": "0" * 64}}
+    _, done = verdict("data", {"env": {"STEP_MS": "1900"}}, **wrong)
+    ok(done.returncode == 4 and b"its data has the hash" in done.stderr,
+       "data that is not the plan's", done.stderr)
+    right = done.stderr.split(b"its data has the hash ")[1][:64].decode()
+    wrong["workload"]["data_sha256"] = right
+    found, _ = verdict("right", {"env": {"STEP_MS": "1900"}}, **wrong)
+    check_faster(found, "and data that is: faster")
+    rig.tui("bench", "clean", "data")
+    rig.clean("right")
+
+
 NEEDED = ("sh awk basename cat chmod cmp cp cut date df dirname env find "
           "getconf grep head kill ls mkdir mv od patch readlink rm rmdir sed "
           "sha256sum sleep tail touch tr uname wc").split()
@@ -341,7 +380,8 @@ def main():
     if shutil.which("flock") is None or not os.path.isdir("/proc/self"):
         print("1..0 # SKIP no flock or /proc here")
         return 0
-    for test in (gpus, always_hot, foreign, stalled, without_flock, best):
+    for test in (gpus, always_hot, foreign, stalled, other_work,
+                 without_flock, best):
         if only and test.__name__ not in only:
             continue
         print("# " + test.__name__, flush=True)

@@ -21,6 +21,9 @@ guest) # once: somebody else is on the GPU for a while
 		: >"$APPS"
 	fi
 	;;
+edit) # once: somebody edits the sources while the bench runs
+	mkdir "$ONCE" 2>/dev/null && echo "# edited" >>workload.sh
+	;;
 stall) # the STALL_AT-th process takes six times as long
 	mkdir -p "$ONCE"
 	turn=0
@@ -35,6 +38,7 @@ awk -v ms="$STEP_MS" -v n="$n" -v noise="${NOISE:-0.002}" -v mode="${MODE:-}" \
 	print "train_batch_tokens:131072 train_seq_len:1024 iterations:" n \
 		" warmup_steps:5 max_wallclock_seconds:600.000"
 	print "world_size:1 grad_accum_steps:8"
+	print "num_heads:" (mode == "heads" ? 16 : 8) " muon_lr:0.04"
 	print "seed:42"
 	if (mode == "mark") print "[fast-path] enabled"
 	for (i = 1; i <= n; i++) {

@@ -4,21 +4,26 @@
 
 #include "cmd.h"
 #include "loop/loop.h"
-
-struct app_bench_ask {
-	const struct cmd_env *env;
-	const char *plan;    /* to start; NULL: none */
-	const char *stop_id; /* to abort */
-};
+#include "model/model.h"
 
 /*
- * Start the plan (or stop the bench) by the command of this same program, as
- * a process in a session of its own: it goes on when the dashboard is left.
- * Close the child when it is of no more interest.
+ * Benches that the dashboard starts and stops: by the command of this same
+ * program, each a process in a session of its own, that goes on when the
+ * dashboard is left.  One that fails while it is watched becomes an event.
  */
-struct loop_child *app_bench_launch(struct loop *loop,
-				    const struct app_bench_ask *ask,
-				    struct err *err)
+struct app_bench;
+
+/* All borrowed for its life. */
+struct app_bench *app_bench_new(struct loop *loop, struct model *model,
+				const struct cmd_env *env);
+/* What was started goes on, unwatched. */
+void app_bench_free(struct app_bench *bench);
+/* End what was started last, at once. */
+void app_bench_kill(struct app_bench *bench);
+
+/* Start a plan; or, where that is NULL, abort the bench with that id. */
+int app_bench_launch(struct app_bench *bench, const char *plan,
+		     const char *stop_id, struct err *err)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -185,6 +185,7 @@ execute(void *user, const struct command *command, char said[200],
 			break;
 		return source->bench(source->user, parts->made, NULL, said,
 				     err);
+	case COMMAND_BENCH_PICK:
 	case COMMAND_NONE:
 		break;
 	}
@@ -232,6 +233,7 @@ preview(void *user, const struct command *command, struct err *err)
 	case COMMAND_ANSWER:
 	case COMMAND_RECONNECT:
 	case COMMAND_CHECK:
+	case COMMAND_BENCH_PICK:
 	case COMMAND_NONE:
 		break;
 	case COMMAND_SHELL:

@@ -6,8 +6,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "bench/plan.h"
 
 #define AUDIT_BLOCKS 6
@@ -70,12 +72,41 @@ bench_probe_what(enum bench_probe probe)
 	return probes[probe].what;
 }
 
-enum bench_probe
-bench_probe_of(const struct conf *conf, const char *pod)
+/* The next name of a list, owned; NULL: no more. */
+static char *
+next_name(struct str *rest)
 {
-	int i = conf_find_pod(conf, pod);
+	struct str name;
 
-	return i >= 0 && conf->pods[i].n_gpus > 0 ? PROBE_GPU : PROBE_CPU;
+	while (rest->len > 0) {
+		size_t n = 0;
+
+		while (n < rest->len && rest->p[n] != ',' && rest->p[n] != '\n')
+			n++;
+		name = str_trim((struct str){ rest->p, n });
+		n += n < rest->len ? 1 : 0;
+		rest->p += n;
+		rest->len -= n;
+		if (name.len > 0)
+			return xstrndup(name.p, name.len);
+	}
+	return NULL;
+}
+
+enum bench_probe
+bench_probe_of(const struct conf *conf, const char *pods)
+{
+	struct str rest = str_from(pods);
+	char *name;
+	bool all = true;
+
+	while ((name = next_name(&rest)) != NULL) {
+		int i = conf_find_pod(conf, name);
+
+		all &= i >= 0 && conf->pods[i].n_gpus > 0;
+		free(name);
+	}
+	return all ? PROBE_GPU : PROBE_CPU;
 }
 
 cJSON *
@@ -110,16 +141,72 @@ bench_make_pod(const struct conf *conf, const char *name, struct err *err)
 
 /* The pod as the definition has it, else as the configuration has it. */
 static cJSON *
-find_pod(const struct bench_audit *audit, const struct conf *conf,
+find_pod(const cJSON *definition, const char *name, const struct conf *conf,
 	 struct err *err)
 {
-	const cJSON *pod, *all = cJSON_GetObjectItemCaseSensitive(
-				  audit->definition, "pods");
+	const cJSON *all = cJSON_GetObjectItemCaseSensitive(definition, "pods");
+	const cJSON *pod;
 
-	cJSON_ArrayForEach(pod, all) if (strcmp(json_get_string(pod, "id", ""),
-						audit->pod) ==
-					 0) return cJSON_Duplicate(pod, true);
-	return bench_make_pod(conf, audit->pod, err);
+	cJSON_ArrayForEach(pod, all)
+	{
+		if (strcmp(json_get_string(pod, "id", ""), name) == 0)
+			return cJSON_Duplicate(pod, true);
+	}
+	return bench_make_pod(conf, name, err);
+}
+
+cJSON *
+bench_make_pods(const cJSON *definition, const char *names,
+		const struct conf *conf, struct err *err)
+{
+	cJSON *array = cJSON_CreateArray();
+	struct str rest = str_from(names);
+	char *name;
+
+	while (array != NULL && (name = next_name(&rest)) != NULL) {
+		cJSON *pod = find_pod(definition, name, conf, err);
+
+		free(name);
+		if (pod == NULL) {
+			cJSON_Delete(array);
+			return NULL;
+		}
+		cJSON_AddItemToArray(array, pod);
+	}
+	if (cJSON_GetArraySize(array) > 0)
+		return array;
+	cJSON_Delete(array);
+	err_set(err, ERR_USAGE, "no pod is named");
+	return NULL;
+}
+
+/* A path below folder, unless it is absolute already. */
+static void
+make_absolute(cJSON *text, const char *folder)
+{
+	char *path;
+
+	if (!cJSON_IsString(text) || text->valuestring[0] == '/')
+		return;
+	path = xasprintf("%s/%s", folder, text->valuestring);
+	(void)cJSON_SetValuestring(text, path);
+	free(path);
+}
+
+void
+bench_make_absolute(cJSON *definition, const char *folder)
+{
+	cJSON *v, *file;
+
+	cJSON_ArrayForEach(
+		v, cJSON_GetObjectItemCaseSensitive(definition, "variants"))
+	{
+		make_absolute(cJSON_GetObjectItemCaseSensitive(v, "patch"),
+			      folder);
+		cJSON_ArrayForEach(file,
+				   cJSON_GetObjectItemCaseSensitive(v, "files"))
+			make_absolute(file, folder);
+	}
 }
 
 /* The variant that is audited, as the control. */
@@ -222,16 +309,17 @@ bench_make_audit(const struct bench_audit *audit, const struct conf *conf,
 	cJSON *root = audit->definition != NULL
 			      ? cJSON_Duplicate(audit->definition, true)
 			      : make_probe(audit);
-	cJSON *pod = find_pod(audit, conf, err), *variant = NULL, *design;
+	cJSON *pods, *variant = NULL, *design;
 
-	if (pod != NULL && audit->definition != NULL)
+	pods = bench_make_pods(audit->definition, audit->pods, conf, err);
+	if (pods != NULL && audit->definition != NULL)
 		variant = find_variant(audit, err);
-	if (pod == NULL || (audit->definition != NULL && variant == NULL)) {
-		cJSON_Delete(pod);
+	if (pods == NULL || (audit->definition != NULL && variant == NULL)) {
+		cJSON_Delete(pods);
 		cJSON_Delete(root);
 		return NULL;
 	}
-	set_list(root, "pods", pod);
+	set(root, "pods", pods);
 	if (variant != NULL)
 		set_list(root, "variants", variant);
 	set_name(root);

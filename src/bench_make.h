@@ -23,20 +23,39 @@ cJSON *bench_make_pod(const struct conf *conf, const char *name,
 		      struct err *err) __attribute__((warn_unused_result));
 
 struct bench_audit {
-	const char *pod;
+	const char *pods;	 /* names, "," or a line's end between */
 	const cJSON *definition; /* a bench.json; NULL: the probe */
 	const char *variant;	 /* whose tag is audited; NULL: the control */
 	enum bench_probe probe;
 	double blocks, minutes; /* NAN: the default */
 };
 
-/* One variant of it against itself, on one pod. */
+/* One variant of it against itself, on those pods. */
 cJSON *bench_make_audit(const struct bench_audit *audit,
 			const struct conf *conf, struct err *err)
 	__attribute__((warn_unused_result));
 
+/*
+ * The pods of that list: as the definition (may be NULL) has them, else as
+ * the configuration has them.
+ */
+cJSON *bench_make_pods(const cJSON *definition, const char *names,
+		       const struct conf *conf, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* Paths of files that variants ship, made absolute: they are below folder. */
+void bench_make_absolute(cJSON *definition, const char *folder);
+
+/*
+ * What the form of the dashboard says (see ui/form.h): an object of texts,
+ * name pods folder command control variant variant2 metric window blocks aa
+ * minutes.
+ */
+cJSON *bench_make_form(const cJSON *form, const struct conf *conf,
+		       struct err *err) __attribute__((warn_unused_result));
+
 /* The probe that suits a pod of the configuration. */
-enum bench_probe bench_probe_of(const struct conf *conf, const char *pod);
+enum bench_probe bench_probe_of(const struct conf *conf, const char *pods);
 
 /* In one sentence, what a probe measures. */
 const char *bench_probe_what(enum bench_probe probe);

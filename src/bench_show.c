@@ -143,6 +143,7 @@ fill_contrast(struct bench_live_contrast *out, const struct judge_contrast *c)
 		};
 	out->pods_differ = c->pods_differ;
 	out->sd = 100.0 * c->paired.sd;
+	out->shows = stats_pct(c->paired.mde);
 	out->p = isnan(c->p_holm) ? c->paired.p : c->p_holm;
 	out->stops_at = stops_at(c);
 	out->blocks_to_margin = c->blocks_to_margin;

@@ -57,9 +57,9 @@ add_guesses(struct buf *out, const struct plan *plan, size_t blocks)
 {
 	static const double sd[] = { 0.001, 0.003, 0.01 };
 
-	buf_append_str(out, "  shows     the noise of this workload there is "
-			    "not known yet (bench audit\n"
-			    "            measures it); at a spread of");
+	buf_append_str(out, "  shows     its noise there is not known yet "
+			    "(bench audit tells)\n"
+			    "            at a spread of");
 	for (size_t i = 0; i < 3; i++)
 		buf_appendf(out, "%s %g%%: %.2f%%", i > 0 ? "," : "",
 			    100.0 * sd[i],
@@ -234,6 +234,7 @@ keep_definition(const struct plan *plan, const char *given, const char *path,
 	cJSON *source;
 	int result = 0;
 
+	(void)snprintf(state.name, sizeof(state.name), "%s", plan->name);
 	buf_init(&text, MAX_TEXT);
 	if (given != NULL)
 		buf_append_str(&text, given);

@@ -108,7 +108,7 @@ parse_request(struct cmd_args *args, struct request *q, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "bench audit needs a pod, and may take a "
 			       "bench.json");
-	q->audit.pod = args->argv[args->next];
+	q->audit.pods = args->argv[args->next];
 	q->file = n == 2 ? args->argv[args->next + 1] : NULL;
 	if (q->file == NULL && q->audit.variant != NULL)
 		return err_set(err, ERR_USAGE,
@@ -119,48 +119,70 @@ parse_request(struct cmd_args *args, struct request *q, struct err *err)
 	return 0;
 }
 
-/* The pod's rows of the register: what the audit has learnt. */
+/* What the register knows of one pod of the audit; -1: nothing yet. */
 static int
-print_noise(const struct cmd_env *env, const struct request *q,
-	    const struct plan *plan, struct err *err)
+add_pod(struct buf *text, const struct noise_register *reg,
+	const struct plan *plan, size_t pod, bool json)
 {
-	const struct noise_entry *e;
-	struct noise_register reg;
+	const struct noise_entry *e =
+		noise_register_find(reg, plan, 0, pod, "");
+	cJSON *row;
+
+	if (e == NULL)
+		return -1;
+	if (!json) {
+		buf_append_str(text, pod > 0 ? "\n" : "");
+		noise_entry_text(text, e);
+		return 0;
+	}
+	row = noise_entry_json(e);
+	json_print(text, row);
+	buf_append_char(text, '\n');
+	cJSON_Delete(row);
+	return 0;
+}
+
+static int
+load_register(struct noise_register *reg, const struct cmd_env *env,
+	      struct err *err)
+{
 	struct conf conf;
-	struct buf text;
 	char *db_path;
-	int status = 0;
+	int status;
 
 	if (conf_load(&conf, env->config_path, err) != 0)
 		return -1;
 	db_path = conf_db_path(&conf, env->db_path);
-	status = noise_register_load(&reg, db_path, err);
+	status = noise_register_load(reg, db_path, err);
 	free(db_path);
 	conf_release(&conf);
-	if (status != 0)
+	return status;
+}
+
+/* The pods' rows of the register: what the audit has learnt. */
+static int
+print_noise(const struct cmd_env *env, const struct request *q,
+	    const struct plan *plan, struct err *err)
+{
+	struct noise_register reg;
+	struct buf text;
+	int status = 0;
+
+	if (load_register(&reg, env, err) != 0)
 		return -1;
 	buf_init(&text, 1024U * 1024);
-	e = noise_register_find(&reg, plan, 0, 0, "");
-	if (e == NULL) {
-		status = err_set(err, ERR_NODATA,
-				 "fewer than %d runs of %s were measured: "
-				 "nothing can be said of its noise",
-				 NOISE_MIN_RUNS, q->audit.pod);
-	} else if (q->json) {
-		cJSON *row = noise_entry_json(e);
-
-		json_print(&text, row);
-		buf_append_char(&text, '\n');
-		cJSON_Delete(row);
-	} else {
-		noise_entry_text(&text, e);
-		if (q->file == NULL)
-			buf_appendf(&text, "\n%s\n",
-				    bench_probe_what(q->audit.probe));
-	}
-	if (status == 0 &&
-	    (fwrite(text.data, 1, text.len, stdout) != text.len ||
-	     fflush(stdout) != 0))
+	for (size_t i = 0; i < plan->n_pods; i++)
+		if (add_pod(&text, &reg, plan, i, q->json) != 0)
+			status = err_set(err, ERR_NODATA,
+					 "fewer than %d runs of %s were "
+					 "measured: nothing can be said of "
+					 "its noise",
+					 NOISE_MIN_RUNS, plan->pods[i].id);
+	if (q->file == NULL && !q->json && status == 0)
+		buf_appendf(&text, "\n%s\n", bench_probe_what(q->audit.probe));
+	if ((fwrite(text.data, 1, text.len, stdout) != text.len ||
+	     fflush(stdout) != 0) &&
+	    status == 0)
 		status = err_set_errno(err, ERR_IO, "cannot write");
 	buf_release(&text);
 	noise_register_release(&reg);
@@ -215,7 +237,7 @@ exec_audit(struct cmd_args *args, struct err *err)
 	}
 	if (q.file == NULL || definition != NULL) {
 		q.audit.definition = definition;
-		q.audit.probe = bench_probe_of(&conf, q.audit.pod);
+		q.audit.probe = bench_probe_of(&conf, q.audit.pods);
 		if (q.probe != NULL)
 			q.audit.probe = strcmp(q.probe, "gpu") == 0 ? PROBE_GPU
 								    : PROBE_CPU;
@@ -232,7 +254,7 @@ exec_audit(struct cmd_args *args, struct err *err)
 
 const struct cmd cmd_bench_audit = {
 	.name = "bench audit",
-	.usage = "[OPTIONS] POD [FILE]",
+	.usage = "[OPTIONS] POD[,POD...] [FILE]",
 	.summary = "measure how much a pod differs from itself",
 	.help = "Runs the same code twice in mirrored blocks: the control of "
 		"a bench.json, or a small probe\nof what is on the pod. Ends "

@@ -96,6 +96,14 @@ source_bench(void *user, const char *plan, const char *stop_id, char said[200],
 	return 0;
 }
 
+static char *
+source_plan(void *user, const struct command *command, struct err *err)
+{
+	struct demo_source *source = user;
+
+	return demo_bench_compose(demo_bench_of(source->demo), command, err);
+}
+
 static void
 source_advance(void *user, int64_t ms)
 {
@@ -169,6 +177,7 @@ run_demo(const struct cmd_args *args, const struct demo_call *call,
 			    .poll = source_poll,
 			    .stop = source_stop,
 			    .bench = source_bench,
+			    .plan = source_plan,
 			    .advance = source_advance,
 			    .user = &source },
 	};

@@ -20,6 +20,7 @@ enum command_id {
 	COMMAND_SHELL,	     /* a shell on the pod, after a yes */
 	COMMAND_BENCH_START, /* the bench plan `name`, after a yes */
 	COMMAND_BENCH_STOP,  /* the bench `name`, after a yes */
+	COMMAND_BENCH_PICK,  /* which bench on the pods `text`; of the frame */
 	/* Benches that the program defines itself, after a yes: */
 	COMMAND_BENCH_AUDIT, /* pods `text`, of the plan `name` or the probe */
 	COMMAND_BENCH_PODS,  /* the plan `name` on the pods `text` */

@@ -13,6 +13,7 @@
 #include "app_bench.h"
 #include "app_parts.h"
 #include "base/xalloc.h"
+#include "bench_compose.h"
 #include "bench_feed.h"
 #include "collect.h"
 #include "feed.h"
@@ -23,7 +24,7 @@
 #include "ui/ui.h"
 
 #define POLL_BYTES    (2U << 20)
-#define BENCH_POLL_MS 2000
+#define BENCH_POLL_MS 1000
 
 struct dash {
 	const struct cmd_env *env;
@@ -39,6 +40,7 @@ struct dash {
 	size_t n_named;
 	struct bench_feed *benches; /* owned */
 	struct pod_checks *checks;  /* owned; NULL: none was asked for */
+	struct app_bench *started;  /* owned; NULL: none; while it runs */
 	int64_t benches_at_ms;	    /* mono clock, looked at last */
 	struct loop *loop;	    /* while it runs */
 	struct ui *ui;		    /* while the loop runs */
@@ -77,18 +79,27 @@ launch_bench(void *user, const char *plan, const char *stop_id, char said[200],
 	     struct err *err)
 {
 	struct dash *dash = user;
-	const struct app_bench_ask ask = { dash->env, plan, stop_id };
-	struct loop_child *child;
 
-	child = app_bench_launch(dash->loop, &ask, err);
-	if (child == NULL)
+	if (dash->started == NULL)
+		dash->started =
+			app_bench_new(dash->loop, &dash->model, dash->env);
+	if (app_bench_launch(dash->started, plan, stop_id, err) != 0)
 		return -1;
-	loop_child_close(child);
 	(void)snprintf(said, 200, "%s",
 		       plan != NULL ? "the bench begins; it goes on without "
 				      "this screen"
 				    : "the bench is being ended");
 	return 0;
+}
+
+/* The definition of what the screen asks for: an audit, a form .. */
+static char *
+compose_bench(void *user, const struct command *command, struct err *err)
+{
+	struct dash *dash = user;
+	const struct bench_compose with = { &dash->conf, &dash->model, NULL };
+
+	return bench_compose(&with, command, err);
 }
 
 /* Open all named logs as the runs of one pod, this machine. */
@@ -222,6 +233,8 @@ stop_paths(void *user, struct err *err)
 	struct dash *dash = user;
 
 	(void)err;
+	app_bench_free(dash->started);
+	dash->started = NULL;
 	harness_feed_free(dash->harness);
 	dash->harness = NULL;
 	return 0;
@@ -382,6 +395,7 @@ run_app(struct dash *dash, struct err *err)
 		.source = { .poll = poll_sources,
 			    .busy = is_busy,
 			    .bench = launch_bench,
+			    .plan = compose_bench,
 			    .reload = reload,
 			    .user = dash },
 		.state_path = state_path,

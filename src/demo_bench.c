@@ -4,7 +4,6 @@
 
 #include "demo_bench.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,10 +11,17 @@
 
 #include "app_bench.h"
 #include "base/xalloc.h"
+#include "bench_compose.h"
+#include "bench_feed.h"
+#include "conf.h"
 
 struct demo_bench {
-	struct bench_feed *feed;  /* owned */
-	struct loop_child *child; /* of the bench started last */
+	struct bench_feed *feed;   /* owned */
+	struct app_bench *started; /* owned; NULL: none; while it runs */
+	struct model *model;
+	struct cmd_env env; /* without a configuration of the user's */
+	struct conf conf;
+	char *plan, *lock_root; /* owned */
 };
 
 /* A run of 100 steps of STEP_MS, give or take a little, at once. */
@@ -94,6 +100,51 @@ move_home(const char *folder, const char *variable)
 	free(path);
 }
 
+/*
+ * The configuration of whoever runs a bench of the demo: all pods are this
+ * machine, each with a folder of its own.
+ */
+static int
+load_conf(struct demo_bench *bench, const char *folder, struct err *err)
+{
+	static const struct {
+		const char *name;
+		double usd_per_hour;
+	} pods[] = { { "h100-a", 19.92 },
+		     { "h100-b", 19.92 },
+		     { "h100-c", 18.40 },
+		     { "h200-d", 25.60 },
+		     { "vast-e", 16.80 } };
+	char *path = xasprintf("%s/home/hgym-tui/config.json", folder);
+	FILE *file;
+	int failed;
+
+	make_folder(folder, "home");
+	make_folder(folder, "home/hgym-tui");
+	file = fopen(path, "we");
+	failed = file == NULL ? err_set_errno(err, ERR_IO, "%s", path) : 0;
+	if (file != NULL) {
+		(void)fputs("{\"schema\": \"" CONF_SCHEMA "\", \"pods\": [",
+			    file);
+		for (size_t i = 0; i < sizeof(pods) / sizeof(pods[0]); i++)
+			(void)fprintf(file,
+				      "%s{\"name\": \"%s\", \"transport\": "
+				      "\"local\", \"logs\": [], "
+				      "\"remote_root\": \"%s/root-%s\", "
+				      "\"usd_per_hour\": %.2f}",
+				      i > 0 ? ",\n" : "\n", pods[i].name,
+				      folder, pods[i].name,
+				      pods[i].usd_per_hour);
+		(void)fputs("]}\n", file);
+		if (fclose(file) != 0)
+			failed = err_set_errno(err, ERR_IO, "%s", path);
+	}
+	if (failed == 0)
+		failed = conf_load(&bench->conf, path, err);
+	free(path);
+	return failed;
+}
+
 struct demo_bench *
 demo_bench_new(struct model *model, const char *folder, struct err *err)
 {
@@ -106,6 +157,7 @@ demo_bench_new(struct model *model, const char *folder, struct err *err)
 	move_home(folder, "XDG_STATE_HOME");
 	move_home(folder, "XDG_DATA_HOME");
 	move_home(folder, "XDG_CONFIG_HOME");
+	(void)unsetenv("HGYM_TUI_CONFIG");
 	plan = xasprintf(plan_format, folder, folder, folder);
 	failed = write_file(folder, "run.sh", workload, err) ||
 		 write_file(folder, "bench.json", plan, err);
@@ -113,12 +165,17 @@ demo_bench_new(struct model *model, const char *folder, struct err *err)
 	if (failed)
 		return NULL;
 	bench = xcalloc(1, sizeof(*bench));
+	bench->model = model;
+	if (load_conf(bench, folder, err) != 0) {
+		free(bench);
+		return NULL;
+	}
 	path = xasprintf("%s/home/hgym-tui/history.db", folder);
 	bench->feed = bench_feed_new(model, NULL, path);
 	free(path);
-	path = xasprintf("%s/bench/bench.json", folder);
-	bench_feed_plan(bench->feed, path);
-	free(path);
+	bench->plan = xasprintf("%s/bench/bench.json", folder);
+	bench->lock_root = xasprintf("%s/locks", folder);
+	bench_feed_plan(bench->feed, bench->plan);
 	return bench;
 }
 
@@ -128,17 +185,18 @@ demo_bench_free(struct demo_bench *bench)
 	if (bench == NULL)
 		return;
 	bench_feed_free(bench->feed);
+	conf_release(&bench->conf);
+	free(bench->plan);
+	free(bench->lock_root);
 	free(bench);
 }
 
 void
 demo_bench_stop(struct demo_bench *bench)
 {
-	if (bench->child == NULL)
-		return;
-	loop_child_kill(bench->child, SIGKILL);
-	loop_child_close(bench->child);
-	bench->child = NULL;
+	app_bench_kill(bench->started);
+	app_bench_free(bench->started);
+	bench->started = NULL;
 }
 
 void
@@ -152,13 +210,24 @@ demo_bench_launch(struct demo_bench *bench, struct loop *loop,
 		  const struct cmd_env *env, const char *plan,
 		  const char *stop_id, struct err *err)
 {
-	const struct app_bench_ask ask = { env, plan, stop_id };
-	struct loop_child *child = app_bench_launch(loop, &ask, err);
+	bench->env = *env;
+	bench->env.config_path = bench->env.db_path = NULL;
+	if (bench->started == NULL)
+		bench->started = app_bench_new(loop, bench->model, &bench->env);
+	return app_bench_launch(bench->started, plan, stop_id, err);
+}
 
-	if (child == NULL)
-		return -1;
-	if (bench->child != NULL)
-		loop_child_close(bench->child);
-	bench->child = child;
-	return 0;
+char *
+demo_bench_compose(struct demo_bench *bench, const struct command *command,
+		   struct err *err)
+{
+	const struct bench_compose with = { &bench->conf, bench->model,
+					    bench->lock_root };
+	struct command asked = *command;
+
+	/* The pods are all this machine: there the bench's own workload is
+	 * quicker than a probe. */
+	if (asked.id == COMMAND_BENCH_AUDIT && asked.name == NULL)
+		asked.name = bench->plan;
+	return bench_compose(&with, &asked, err);
 }

@@ -4,6 +4,7 @@
 
 #include "bench_feed.h"
 #include "cmd.h"
+#include "command.h"
 #include "loop/loop.h"
 
 /*
@@ -29,6 +30,10 @@ void demo_bench_poll(struct demo_bench *bench);
 int demo_bench_launch(struct demo_bench *bench, struct loop *loop,
 		      const struct cmd_env *env, const char *plan,
 		      const char *stop_id, struct err *err)
+	__attribute__((warn_unused_result));
+/* As app_source.plan. */
+char *demo_bench_compose(struct demo_bench *bench,
+			 const struct command *command, struct err *err)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -38,6 +38,7 @@
 	X(PAGE_UP, "page-up", "Ctrl-u PgUp", IN_ALL, "half a screen up")       \
 	X(PAGE_DOWN, "page-down", "Ctrl-d PgDn", IN_ALL, "half a screen down") \
 	X(MARK, "mark", "Space", IN_RUNS, "mark the run for an overlay")       \
+	X(POD_MARK, "mark-pod", "Space", IN_PODS, "mark the pod for b and a")  \
 	X(REFERENCE, "reference", "R", IN_RUNS,                                \
 	  "compare all others to this run; again: to none")                    \
 	X(SORT, "sort", "s F6", IN_RUNS, "sort by the next column")            \
@@ -79,8 +80,10 @@
 	  "is the pod fit for a run? reads only")                              \
 	X(SHELL, "shell", "s", IN_PODS, "a shell on the pod; asks first")      \
 	X(SORT_PODS, "sort-pods", "o", IN_PODS, "sort by the next column")     \
-	X(BENCH_START, "bench-start", "b", IN_BENCH,                           \
-	  "start the selected A/B bench; asks first")                          \
+	X(BENCH_START, "bench-start", "b", IN_BENCH | IN_PODS,                 \
+	  "start an A/B bench: the selected, another, a form; asks first")     \
+	X(AUDIT, "audit", "a", IN_AUDIT | IN_PODS,                             \
+	  "the same code twice: how much the pod differs; asks first")         \
 	X(BENCH_STOP, "bench-stop", "B", IN_BENCH,                             \
 	  "abort the selected bench; asks first")                              \
 	X(PAUSE, "pause", "P", IN_ALL, "hold the screen still")                \
@@ -101,6 +104,7 @@ enum action_place {
 	IN_LOGS = 1 << 3,
 	IN_PODS = 1 << 4,
 	IN_BENCH = 1 << 5,
+	IN_AUDIT = 1 << 6, /* benches that an audit can be made of */
 };
 
 enum action {

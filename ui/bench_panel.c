@@ -34,21 +34,45 @@ verdict_style(const struct bench_live_contrast *c)
 	return STYLE_STRONG;
 }
 
+/* What an arm may be called: an A/A arm has no winner, whatever was shown. */
+static void
+words_of(const struct bench_live *live, const struct bench_live_contrast *c,
+	 char *out, size_t size)
+{
+	char mean[FMT_SIZE], shows[FMT_SIZE];
+
+	if (!live->arms[c->arm].aa || c->invalid || c->all.n == 0)
+		(void)snprintf(out, size, "%s: %s", live->arms[c->arm].tag,
+			       c->text);
+	else
+		(void)snprintf(
+			out, size,
+			"A/A: the same code differs by %s%%; %zu block%s "
+			"would show %s%%",
+			fmt_signed(c->all.mean, 2, mean), c->all.n,
+			c->all.n == 1 ? "" : "s",
+			fmt_number(c->shows, 2, shows));
+}
+
 /* The words of the judge; none before the bench is over. */
 static void
 draw_words(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
+	char words[400];
 
 	for (size_t i = 0; i < live->n_contrasts; i++) {
 		const struct bench_live_contrast *c = &live->contrasts[i];
 		const char *tag = live->arms[c->arm].tag;
 
+		words_of(live, c, words, sizeof(words));
 		if (live->arms[c->arm].aa && live->n_contrasts > 1)
 			continue;
 		if (c->invalid || !live->running)
-			bench_say(pen, verdict_style(c), "%s: %s", tag,
-				  c->text);
+			bench_say(pen,
+				  live->arms[c->arm].aa ? STYLE_STRONG
+							: verdict_style(c),
+				  "%s", words);
 		else if (c->all.n == 0)
 			bench_say(pen, STYLE_HINT, "%s: no verdict yet", tag);
 		else
@@ -289,6 +313,7 @@ void
 bench_panel_words(const struct bench_live *live, char *out, size_t size)
 {
 	size_t len = 0;
+	char words[400];
 
 	out[0] = '\0';
 	if (live->running) {
@@ -302,9 +327,9 @@ bench_panel_words(const struct bench_live *live, char *out, size_t size)
 
 		if (live->arms[c->arm].aa && live->n_contrasts > 1)
 			continue;
-		(void)snprintf(out + len, size - len, "%s%s: %s",
-			       len > 0 ? "; " : "", live->arms[c->arm].tag,
-			       c->text);
+		words_of(live, c, words, sizeof(words));
+		(void)snprintf(out + len, size - len, "%s%s",
+			       len > 0 ? "; " : "", words);
 		len = strlen(out);
 	}
 }

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/fmt.h"
+#include "ui/fold.h"
 #include "ui/plot.h"
 #include "ui/theme.h"
 
@@ -26,6 +26,8 @@ overlay_release(struct ui *ui)
 	prompt_release(&ui->answer);
 	command_release(&ui->pending);
 	free(ui->question);
+	form_release(&ui->form);
+	free(ui->bench_pods);
 	for (size_t k = 0; k < ui->n_questions; k++)
 		free(ui->questions[k].text);
 }
@@ -190,6 +192,10 @@ overlay_ask(struct ui *ui, struct command *command)
 static void
 run_picked(struct ui *ui, int id)
 {
+	if (ui->overlay == OVERLAY_BENCH) {
+		overlay_bench_picked(ui, id);
+		return;
+	}
 	ui->overlay = OVERLAY_NONE;
 	if (id >= RUN_ID_BASE) {
 		ui->shared.selected = ui->shared.model->runs[id - RUN_ID_BASE];
@@ -316,8 +322,11 @@ events_key(struct ui *ui, const struct key *key)
 void
 overlay_key(struct ui *ui, const struct key *key)
 {
-	if (ui->overlay == OVERLAY_HELP || ui->overlay == OVERLAY_PALETTE)
+	if (ui->overlay == OVERLAY_HELP || ui->overlay == OVERLAY_PALETTE ||
+	    ui->overlay == OVERLAY_BENCH)
 		pick_key(ui, key);
+	else if (ui->overlay == OVERLAY_FORM)
+		overlay_form_key(ui, key);
 	else if (ui->overlay == OVERLAY_EVENTS)
 		events_key(ui, key);
 	else if (ui->overlay == OVERLAY_ASK)
@@ -418,54 +427,6 @@ draw_events(struct ui *ui, struct canvas *canvas)
 
 #define ASK_WIDTH 110
 
-/* The bytes of text that one line of so many columns takes. */
-static size_t
-line_bytes(struct str text, int width)
-{
-	size_t n = 0;
-	int used = 0;
-
-	while (n < text.len) {
-		size_t bytes = 1;
-		int columns;
-
-		while (n + bytes < text.len &&
-		       ((unsigned char)text.p[n + bytes] & 0xC0) == 0x80)
-			bytes++;
-		columns = (int)utf8_width((struct str){ text.p + n, bytes });
-		if (used + columns > width && n > 0)
-			break;
-		used += columns;
-		n += bytes;
-	}
-	return n;
-}
-
-/* Draw the lines from `top` on, cut where they are too long; all there are. */
-static int
-draw_folded(struct canvas *canvas, struct rect r, const char *text, int top)
-{
-	struct str rest = str_from(text), line;
-	int y = -top;
-
-	while (str_next(&rest, '\n', &line)) {
-		do {
-			size_t n = line_bytes(line, r.w);
-
-			if (canvas != NULL && y >= 0 && y < r.h)
-				canvas_line(
-					canvas,
-					(struct rect){ r.x, r.y + y, r.w, 1 },
-					STYLE_NORMAL,
-					(struct str){ line.p, n });
-			line.p += n;
-			line.len -= n;
-			y++;
-		} while (line.len > 0);
-	}
-	return y + top;
-}
-
 /* The exact command first, then the question. */
 static int
 draw_ask(struct ui *ui, struct canvas *canvas, int *cursor_y)
@@ -475,12 +436,12 @@ draw_ask(struct ui *ui, struct canvas *canvas, int *cursor_y)
 
 	if (inside.w > canvas->width - 8)
 		inside.w = canvas->width - 8;
-	lines = draw_folded(NULL, inside, ui->question, 0);
+	lines = fold_draw(NULL, inside, ui->question, 0);
 	r = open_box(canvas, ASK_WIDTH, lines + 4, "This acts on a pod");
 	inside = (struct rect){ r.x, r.y, r.w, r.h - 2 };
 	if (ui->question_top > lines - inside.h)
 		ui->question_top = lines > inside.h ? lines - inside.h : 0;
-	(void)draw_folded(canvas, inside, ui->question, ui->question_top);
+	(void)fold_draw(canvas, inside, ui->question, ui->question_top);
 	if (lines > inside.h)
 		canvas_line(canvas, (struct rect){ r.x, r.y + r.h - 2, r.w, 1 },
 			    STYLE_HINT,
@@ -534,6 +495,15 @@ overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 				     : "Go to · type a part of the name");
 		*cursor_y = r.y;
 		*cursor_x = pick_draw(&ui->pick, canvas, r, "> ");
+		break;
+	case OVERLAY_BENCH:
+		r = open_box(canvas, 100, 14, "Which bench?");
+		*cursor_y = r.y;
+		*cursor_x = pick_draw(&ui->pick, canvas, r, "> ");
+		break;
+	case OVERLAY_FORM:
+		r = open_box(canvas, 100, form_lines() + 2, "A new bench");
+		*cursor_x = form_draw(&ui->form, canvas, r, cursor_y);
 		break;
 	case OVERLAY_EVENTS:
 		draw_events(ui, canvas);

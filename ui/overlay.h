@@ -17,4 +17,10 @@ void overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x,
 		  int *cursor_y);
 void overlay_release(struct ui *ui);
 
+/* overlay_bench.c: pick a bench file or fill the form, for those pods. */
+void overlay_bench_open(struct ui *ui, const char *pods);
+/* The picked line of it. */
+void overlay_bench_picked(struct ui *ui, int id);
+void overlay_form_key(struct ui *ui, const struct key *key);
+
 #endif

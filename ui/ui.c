@@ -404,10 +404,14 @@ ui_action(struct ui *ui, enum action action)
 	reaction =
 		view->act(ui->states[ui->view], &ui->shared, action, &command);
 	if (reaction & UI_COMMAND) {
-		if (command.id == COMMAND_COPY)
+		if (command.id == COMMAND_BENCH_PICK) {
+			overlay_bench_open(ui, command.text);
+			command_release(&command);
+		} else if (command.id == COMMAND_COPY) {
 			ui_execute(ui, &command);
-		else
+		} else {
 			overlay_ask(ui, &command);
+		}
 	}
 	if (ui->shared.go != ACTION_NONE) {
 		enum action go = ui->shared.go;

@@ -2,6 +2,7 @@
 #ifndef HGYM_UI_UI_IMPL_H
 #define HGYM_UI_UI_IMPL_H
 
+#include "ui/form.h"
 #include "ui/pick.h"
 #include "ui/ui.h"
 
@@ -17,7 +18,9 @@ enum ui_overlay {
 	OVERLAY_SEARCH,
 	OVERLAY_FILTER,
 	OVERLAY_ASK,
-	OVERLAY_QUESTION
+	OVERLAY_QUESTION,
+	OVERLAY_BENCH, /* which bench file, or the form */
+	OVERLAY_FORM,
 };
 
 /* What the button that is held down does. */
@@ -52,6 +55,8 @@ struct ui {
 	struct pick pick;
 	struct prompt search, filter, answer;
 	struct table events;
+	struct form form;
+	char *bench_pods;	/* owned; what OVERLAY_BENCH is for */
 	struct command pending; /* what is asked for */
 	char *question;		/* owned */
 	int question_top;	/* its first line that is shown */

@@ -36,7 +36,8 @@ struct chart_settings {
 	bool hold_y;   /* y by all of x, also when a part is shown */
 };
 
-#define UI_MAX_MARKS 8
+#define UI_MAX_MARKS	 8
+#define UI_MAX_POD_MARKS 64
 
 #define UI_MAX_AREAS 16
 
@@ -61,6 +62,8 @@ struct ui_shared {
 	const struct model_run *selected; /* NULL: no runs */
 	const struct model_run *marks[UI_MAX_MARKS];
 	size_t n_marks;
+	size_t pod_marks[UI_MAX_POD_MARKS]; /* indices into the model's pods */
+	size_t n_pod_marks;
 	const struct model_run *reference; /* NULL: none */
 	struct chart_settings chart;
 	bool read_only;
@@ -114,6 +117,13 @@ void ui_toggle_mark(struct ui_shared *shared, const struct model_run *mr);
 void ui_area_add(struct ui_shared *shared, const struct chart *chart);
 /* Show the part from a to b (0..1) of what is shown. */
 void ui_chart_zoom_to(struct chart_settings *chart, double a, double b);
+bool ui_is_pod_marked(const struct ui_shared *shared, size_t pod);
+void ui_toggle_pod(struct ui_shared *shared, size_t pod);
+/*
+ * The names of the marked pods, a comma between, else that of the pod;
+ * MODEL_NONE: "" without marks.  Owned by the caller.
+ */
+char *ui_pod_names(const struct ui_shared *shared, size_t pod);
 /* Actions on the chart settings; UI_IGNORED when it is none. */
 unsigned int ui_chart_act(struct chart_settings *chart, enum action action);
 

@@ -220,19 +220,57 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		   (struct rect){ r.x, r.y + rows, r.w, r.h - rows });
 }
 
+/* Start the plan, or pick one where none is selected. */
 static unsigned int
-start_or_stop(const struct bench *view, struct ui_shared *shared, bool start,
-	      struct command *out)
+start_one(const struct bench *view, struct ui_shared *shared,
+	  struct command *out)
+{
+	const struct model *model = shared->model;
+	const struct model_bench *bench =
+		view->table.rows > 0 ? &model->benches[view->table.selected]
+				     : NULL;
+
+	if (bench != NULL && bench->is_plan && shared->n_pod_marks == 0) {
+		out->id = COMMAND_BENCH_START;
+		out->name = xstrdup(bench->id);
+	} else if (bench != NULL && bench->is_plan) {
+		out->id = COMMAND_BENCH_PODS;
+		out->name = xstrdup(bench->id);
+		out->text = ui_pod_names(shared, MODEL_NONE);
+	} else {
+		out->id = COMMAND_BENCH_PICK;
+		out->text = ui_pod_names(shared, MODEL_NONE);
+	}
+	return UI_HANDLED | UI_COMMAND;
+}
+
+/* The control of the selected bench against itself, on its pods or those that
+ * are marked. */
+static unsigned int
+audit(const struct bench *view, struct ui_shared *shared, struct command *out)
 {
 	const struct model_bench *bench =
 		&shared->model->benches[view->table.selected];
 
-	if (start != bench->is_plan) {
-		ui_say(shared, start ? "this bench was started already"
-				     : "this is a plan: nothing runs");
+	out->id = COMMAND_BENCH_AUDIT;
+	out->name = xstrdup(bench->id);
+	if (shared->n_pod_marks > 0)
+		out->text = ui_pod_names(shared, MODEL_NONE);
+	return UI_HANDLED | UI_COMMAND;
+}
+
+static unsigned int
+stop(const struct bench *view, struct ui_shared *shared, struct command *out)
+{
+	const struct model_bench *bench =
+		&shared->model->benches[view->table.selected];
+
+	if (bench->is_plan || strcmp(bench->state, "running") != 0) {
+		ui_say(shared, bench->is_plan ? "this is a plan: nothing runs"
+					      : "this bench is over");
 		return UI_HANDLED;
 	}
-	out->id = start ? COMMAND_BENCH_START : COMMAND_BENCH_STOP;
+	out->id = COMMAND_BENCH_STOP;
 	out->name = xstrdup(bench->id);
 	return UI_HANDLED | UI_COMMAND;
 }
@@ -244,17 +282,20 @@ bench_act(void *state, struct ui_shared *shared, enum action action,
 	struct bench *view = state;
 
 	table_set_rows(&view->table, shared->model->n_benches);
+	if (action == ACTION_BENCH_START)
+		return start_one(view, shared, out);
 	if (view->table.rows == 0)
 		return UI_IGNORED;
+	if (action == ACTION_AUDIT)
+		return audit(view, shared, out);
+	if (action == ACTION_BENCH_STOP)
+		return stop(view, shared, out);
 	if (action == ACTION_OPEN)
 		view->as_text = !view->as_text;
 	else if (action == ACTION_PAGE_DOWN)
 		view->scroll += view->scroll < 1000 ? 8 : 0;
 	else if (action == ACTION_PAGE_UP)
 		view->scroll -= view->scroll > 8 ? 8 : view->scroll;
-	else if (action == ACTION_BENCH_START || action == ACTION_BENCH_STOP)
-		return start_or_stop(view, shared, action == ACTION_BENCH_START,
-				     out);
 	else
 		return table_act(&view->table, action) ? UI_HANDLED
 						       : UI_IGNORED;
@@ -283,15 +324,15 @@ bench_export(void *state, struct ui_shared *shared, struct buf *out)
 	return "txt";
 }
 
-static const enum action hints[] = { ACTION_BENCH_START, ACTION_BENCH_STOP,
-				     ACTION_OPEN, ACTION_PAGE_DOWN,
+static const enum action hints[] = { ACTION_BENCH_START, ACTION_AUDIT,
+				     ACTION_BENCH_STOP, ACTION_OPEN,
 				     ACTION_NONE };
 
 const struct view_ops view_bench = {
 	.name = "Bench",
 	.open = ACTION_VIEW_BENCH,
 	.state_size = sizeof(struct bench),
-	.places = IN_BENCH,
+	.places = IN_BENCH | IN_AUDIT,
 	.watches = MODEL_BENCH,
 	.hints = hints,
 	.draw = bench_draw,

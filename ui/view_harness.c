@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "model/harness_words.h"
 #include "ui/harness_panels.h"
 #include "ui/theme.h"
@@ -431,16 +432,14 @@ harness_act(void *state, struct ui_shared *shared, enum action action,
 {
 	struct harness *h = state;
 
-	(void)out;
 	take_pick(h, shared);
 	if (action == ACTION_METRIC_NEXT || action == ACTION_METRIC_PREV)
 		return next_detail(h, action == ACTION_METRIC_NEXT);
 	if (action == ACTION_BENCH_START && h->pick.run != NULL) {
-		ui_say(shared,
-		       "hgym-tui harness --ab --run %s %s > ab.json; hgym-tui "
-		       "bench run ab.json",
-		       h->pick.run->id, h->pick.place->title);
-		return UI_HANDLED;
+		out->id = COMMAND_BENCH_RUN;
+		out->name = xstrdup(h->pick.place->title);
+		out->text = xstrdup(h->pick.run->id);
+		return UI_HANDLED | UI_COMMAND;
 	}
 	if (action == ACTION_OPEN && h->focus < FOCUS_TEXT &&
 	    h->iterations.rows > 0) {
@@ -478,7 +477,8 @@ harness_click(void *state, struct ui_shared *shared, int x, int y)
 }
 
 static const enum action hints[] = { ACTION_OPEN, ACTION_METRIC_NEXT,
-				     ACTION_BACK, ACTION_NONE };
+				     ACTION_BENCH_START, ACTION_BACK,
+				     ACTION_NONE };
 
 const struct view_ops view_harness = {
 	.name = "Harness",

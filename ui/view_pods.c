@@ -208,6 +208,10 @@ pods_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 
 	switch (column) {
 	case PODS_SYMBOL:
+		if (ui_is_pod_marked(pods->shared, pods->order[row])) {
+			cp = '+';
+			style = STYLE_KEY;
+		}
 		symbol[utf8_encode(cp, symbol)] = '\0';
 		table_cellf(cell, style, "%s", symbol);
 		break;
@@ -338,6 +342,32 @@ draw_check(const struct ui_shared *shared, const struct model_pod *pod,
 		put_text(canvas, r, STYLE_NORMAL, "", check->lines[i]);
 }
 
+/* What the noise register knows of the pod, a line a class. */
+static void
+draw_noise(const struct pods *pods, const struct model_pod *pod,
+	   struct canvas *canvas, struct rect *r)
+{
+	const struct model *model = pods->shared->model;
+	const char *label = "A/A";
+	char shows[FMT_SIZE], rank[64];
+
+	for (size_t i = 0; i < model->n_noise; i++) {
+		const struct model_noise *noise = &model->noise[i];
+
+		if (strcmp(noise->pod, pod->name) != 0)
+			continue;
+		rank[0] = '\0';
+		if (noise->rank > 0)
+			(void)snprintf(rank, sizeof(rank), ", rank %zu of %zu",
+				       noise->rank, noise->of);
+		put_line(canvas, r, STYLE_NORMAL, label,
+			 "sd %.2f%%, 6 blocks show %s%%%s (%zu runs of %s)",
+			 noise->sd, fmt_number(noise->shows[1], 2, shows), rank,
+			 noise->n_runs, noise->class_name);
+		label = "";
+	}
+}
+
 /* What is known of the selected pod, and its alerts. */
 static void
 draw_details(const struct pods *pods, struct canvas *canvas, struct rect r)
@@ -351,6 +381,7 @@ draw_details(const struct pods *pods, struct canvas *canvas, struct rect r)
 	if (pod->gpu_name != NULL)
 		put_text(canvas, &r, STYLE_NORMAL, "GPU", pod->gpu_name);
 	draw_check(shared, pod, canvas, &r);
+	draw_noise(pods, pod, canvas, &r);
 	for (size_t i = 0; i < alerts->n; i++) {
 		const struct alert *alert = &alerts->v[i];
 
@@ -413,10 +444,21 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 static enum command_id
 command_of(enum action action)
 {
-	return action == ACTION_RECONNECT ? COMMAND_RECONNECT
-	       : action == ACTION_CHECK	  ? COMMAND_CHECK
-	       : action == ACTION_SHELL	  ? COMMAND_SHELL
-					  : COMMAND_NONE;
+	static const struct {
+		enum action action;
+		enum command_id command;
+	} pairs[] = {
+		{ ACTION_RECONNECT, COMMAND_RECONNECT },
+		{ ACTION_CHECK, COMMAND_CHECK },
+		{ ACTION_SHELL, COMMAND_SHELL },
+		{ ACTION_BENCH_START, COMMAND_BENCH_PICK },
+		{ ACTION_AUDIT, COMMAND_BENCH_AUDIT },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if (pairs[i].action == action)
+			return pairs[i].command;
+	return COMMAND_NONE;
 }
 
 static unsigned int
@@ -441,7 +483,13 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 	}
 	if (pods->table.rows == 0)
 		return UI_IGNORED;
+	if (action == ACTION_POD_MARK) {
+		ui_toggle_pod(shared, pods->pod);
+		return UI_HANDLED;
+	}
 	out->id = command_of(action);
+	if (out->id == COMMAND_BENCH_PICK || out->id == COMMAND_BENCH_AUDIT)
+		out->text = ui_pod_names(shared, pods->pod);
 	if (action == ACTION_COPY) {
 		out->id = COMMAND_COPY;
 		out->text = xstrdup(shared->model->pods[pods->pod].target);
@@ -469,9 +517,10 @@ pods_click(void *state, struct ui_shared *shared, int x, int y)
 	return table_click(&pods->table, x, y);
 }
 
-static const enum action hints[] = { ACTION_CHECK,	 ACTION_SHELL,
-				     ACTION_RECONNECT,	 ACTION_SORT_PODS,
-				     ACTION_ACKNOWLEDGE, ACTION_NONE };
+static const enum action hints[] = { ACTION_POD_MARK,  ACTION_BENCH_START,
+				     ACTION_AUDIT,     ACTION_CHECK,
+				     ACTION_SHELL,     ACTION_RECONNECT,
+				     ACTION_SORT_PODS, ACTION_NONE };
 
 const struct view_ops view_pods = {
 	.name = "Pods",

@@ -54,6 +54,7 @@ struct bench_live_contrast {
 	size_t n_pods;
 	bool pods_differ;
 	double sd, p; /* of a block; Holm's p where there are several */
+	double shows; /* the smallest difference that these blocks would */
 	/* The difference that would stop the bench at the next look, with the
 	 * spread as it is. */
 	double stops_at;

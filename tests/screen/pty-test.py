@@ -5,6 +5,7 @@ that no byte of a log reaches the terminal as anything but text.
 
 HGYM_SCRIPT_KEYS (10000): how many random keys are played without a terminal;
 random-test.py plays them in one."""
+import glob
 import os
 import random
 import re
@@ -352,8 +353,8 @@ def test_bench():
     ok(p.wait_for("FASTER by", 120), "yes runs it to a verdict",
        p.screen.text())
     p.settle()
-    ok("n 3" in p.screen.text() and "ended early" in p.screen.text() and
-       "faster by %" in p.screen.text() and "guard none fired" in
+    ok("median" in p.screen.text() and "· ended" in p.screen.text() and
+       "faster by %" in p.screen.text() and "guard " in
        p.screen.text(), "its runs, its interval, and why it ended",
        p.screen.text())
     p.send("\r")
@@ -366,6 +367,60 @@ def test_bench():
     p.wait_for("h100-a")
     p.send("6b")
     ok(p.wait_for("--read-only"), "--read-only starts nothing")
+    p.close()
+
+
+def fill(p, values):
+    """The form's fields, one after another; None leaves one as it is."""
+    for value in values:
+        if value is not None:
+            p.send("\x15" + value)
+        p.send("\t")
+        p.settle(0.02)
+
+
+def test_bench_form():
+    """From marked pods to a bench that was typed, and an audit of them."""
+    p = start(width=120, height=40)
+    p.wait_for("h100-a")
+    folder = glob.glob(os.path.join(home, "hgym-demo-*", "bench"))[0]
+    p.send("7 j b")
+    ok(p.wait_for("Which bench?") and "fused-ce" in p.screen.text(),
+       "b on a pod offers bench files", p.screen.text())
+    p.send("\r")
+    ok(p.wait_for("A new bench") and "h100-a" in p.screen.text(),
+       "and a form, with the marked pod", p.screen.text())
+    p.send("\r")
+    ok(p.wait_for("folder: where"), "which says what is missing",
+       p.screen.text())
+    fill(p, ["typed", None, folder, "sh run.sh", "old STEP_MS=1198",
+             "new STEP_MS=1150", None, None, None, "3", "no", None])
+    p.send("\r")
+    ok(p.wait_for("type yes to go on") and "STEP_MS=1150" in
+       p.screen.text() and "39.84 USD an hour" in p.screen.text() and
+       "at most   60 minutes" in p.screen.text(),
+       "Enter shows the exact commands and the cost", p.screen.text())
+    p.send("yes\r6")
+    ok(p.wait_for("no verdict yet", 60) and "typed" in p.screen.text(),
+       "yes starts it", p.screen.text())
+    ok(p.wait_for("new: FASTER by", 120), "to a verdict", p.screen.text())
+    p.send("7a")
+    ok(p.wait_for("type yes to go on") and "A/A arm" in p.screen.text() and
+       "plans/audit-" in p.screen.text(), "a asks for an audit",
+       p.screen.text())
+    p.send("yes\r6")
+    ok(p.wait_for("A/A: the same code", 120), "which names no winner",
+       p.screen.text())
+    p.send("7")
+    ok(p.wait_for("6 blocks show"), "and stands beside the pod then",
+       p.screen.text())
+    p.send("8b")
+    ok(p.wait_for("type yes to go on") and "checkpoint" in p.screen.text(),
+       "b on a HarnessGym run shows its bench", p.screen.text())
+    p.send("\x1bQ")
+    p.settle()
+    p.send("Q")
+    ok(p.end() == 0, "and it can be left")
     p.close()
 
 
@@ -426,6 +481,7 @@ def main():
         for test in (test_walk, test_mouse, test_same_as_text, test_colours,
                      test_hostile,
                      test_resize, test_signals, test_suspend, test_bench,
+                     test_bench_form,
                      test_crash,
                      test_random_script, test_no_terminal):
             test()

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_UI_FOLD_H
+#define HGYM_UI_FOLD_H
+
+#include "ui/canvas.h"
+
+/*
+ * Draw text from its line `top` on, long lines folded between words and set
+ * in below their beginning; returns how many lines it takes in all.  canvas
+ * NULL: count only.
+ */
+int fold_draw(struct canvas *canvas, struct rect rect, const char *text,
+	      int top);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The form of a bench: fields, their keys, and what they hold as JSON. */
+#include "config.h"
+
+#include "ui/form.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/theme.h"
+
+#define LABEL_WIDTH 10
+
+static const struct {
+	const char *key, *first, *hint;
+} fields[FORM_COUNT] = {
+#define X(key, first, hint) [FORM_##key] = { #key, first, hint },
+	FORM_LIST(X)
+#undef X
+};
+
+void
+form_release(struct form *form)
+{
+	for (size_t i = 0; i < FORM_COUNT; i++)
+		prompt_release(&form->fields[i]);
+}
+
+void
+form_open(struct form *form, const char *pods)
+{
+	for (size_t i = 0; !form->begun && i < FORM_COUNT; i++)
+		prompt_set(&form->fields[i], fields[i].first);
+	form->begun = true;
+	form->why[0] = '\0';
+	if (pods[0] != '\0')
+		prompt_set(&form->fields[FORM_pods], pods);
+}
+
+enum prompt_result
+form_key(struct form *form, uint32_t code)
+{
+	bool pasting = form->fields[form->at].pasting;
+
+	if (!pasting && (code == KEYCODE_DOWN || code == '\t')) {
+		form->at = (form->at + 1) % FORM_COUNT;
+		return PROMPT_MORE;
+	}
+	if (!pasting && (code == KEYCODE_UP || code == KEYCODE_BACK_TAB)) {
+		form->at = (form->at + FORM_COUNT - 1) % FORM_COUNT;
+		return PROMPT_MORE;
+	}
+	return prompt_key(&form->fields[form->at], code);
+}
+
+static void
+add_text(struct buf *out, const char *text)
+{
+	buf_append_char(out, '"');
+	for (; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			buf_appendf(out, "\\%c", c);
+		else if (c < 0x20)
+			buf_appendf(out, "\\u%04x", c);
+		else
+			buf_append_char(out, *text);
+	}
+	buf_append_char(out, '"');
+}
+
+void
+form_json(const struct form *form, struct buf *out)
+{
+	for (size_t i = 0; i < FORM_COUNT; i++) {
+		buf_append_char(out, i > 0 ? ',' : '{');
+		add_text(out, fields[i].key);
+		buf_append_char(out, ':');
+		add_text(out, form->fields[i].text);
+	}
+	buf_append_char(out, '}');
+}
+
+int
+form_lines(void)
+{
+	return (int)FORM_COUNT + 2;
+}
+
+int
+form_draw(const struct form *form, struct canvas *canvas, struct rect r,
+	  int *cursor_y)
+{
+	int cursor = r.x, first = 0, shown = r.h - 2;
+	char label[32];
+
+	if ((int)form->at >= shown)
+		first = (int)form->at - shown + 1;
+	for (int i = first; i < (int)FORM_COUNT && i - first < shown; i++) {
+		struct rect line = { r.x, r.y + i - first, r.w, 1 };
+		bool here = (size_t)i == form->at;
+		int x;
+
+		(void)snprintf(label, sizeof(label), "%-*s", LABEL_WIDTH,
+			       fields[i].key);
+		x = prompt_draw(&form->fields[i], canvas, line, label);
+		if (!here)
+			continue;
+		canvas_restyle(canvas,
+			       (struct rect){ r.x, line.y, LABEL_WIDTH - 1, 1 },
+			       STYLE_TAB_ON);
+		cursor = x;
+		*cursor_y = line.y;
+	}
+	canvas_line(canvas, (struct rect){ r.x, r.y + r.h - 2, r.w, 1 },
+		    form->why[0] != '\0' ? STYLE_WARN : STYLE_HINT,
+		    str_from(form->why[0] != '\0' ? form->why
+						  : fields[form->at].hint));
+	canvas_line(canvas, (struct rect){ r.x, r.y + r.h - 1, r.w, 1 },
+		    STYLE_HINT,
+		    str_from("Tab: next field   Enter: show what would run   "
+			     "Esc: leave"));
+	return cursor;
+}

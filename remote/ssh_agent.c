@@ -46,7 +46,7 @@ wait_for(const struct ssh_agent *agent, short events, int64_t deadline_ms)
 }
 
 static bool
-send_all(const struct ssh_agent *agent, struct str data, int64_t deadline_ms)
+send_all(struct ssh_agent *agent, struct str data, int64_t deadline_ms)
 {
 	while (data.len > 0) {
 		ssize_t n = send(agent->fd, data.p, data.len,
@@ -57,6 +57,7 @@ send_all(const struct ssh_agent *agent, struct str data, int64_t deadline_ms)
 				return false;
 			continue;
 		}
+		agent->has_answered = n <= 0;
 		if (n <= 0)
 			return false;
 		data.p += n;

@@ -77,6 +77,7 @@ on_room(void *user)
 	if (!c->is_full || store_is_full(c->store))
 		return;
 	c->is_full = false;
+	c->last_news_ms = collect_now_ms(c);
 	list_for_each (link, &c->pods)
 		collect_follow_resume(
 			list_entry(link, struct collect_pod, link));
@@ -315,7 +316,8 @@ collect_quiet(struct collect *c, size_t pod, bool quiet, const char *log)
 int64_t
 collect_idle_ms(const struct collect *c)
 {
-	return collect_now_ms(c) - c->last_news_ms;
+	/* Paused is not idle. */
+	return c->is_full ? 0 : collect_now_ms(c) - c->last_news_ms;
 }
 
 bool

@@ -15,6 +15,8 @@
 
 /* So much of a log is still to be read again: its lines are not kept. */
 #define FAR_BEHIND_BYTES (1U << 20)
+/* Less is read at once where it comes. */
+#define AWAY_BYTES 4096
 
 static int64_t
 wall_ms(const struct collect_file *file)
@@ -58,10 +60,10 @@ model_run_of(struct collect_file *file, const struct run *run)
 	return mr;
 }
 
-static void
-on_sample(void *user, const struct run *run, const struct sample *sample)
+void
+collect_file_sample(struct collect_file *file, const struct run *run,
+		    const struct sample *sample)
 {
-	struct collect_file *file = user;
 	struct collect *c = file->pod->collect;
 
 	store_sample_add(c->store, file->tail, run, sample);
@@ -79,10 +81,10 @@ severity_of(enum run_event_kind kind)
 					   : MODEL_ALARM;
 }
 
-static void
-on_event(void *user, const struct run *run, const struct run_event *event)
+void
+collect_file_event(struct collect_file *file, const struct run *run,
+		   const struct run_event *event)
 {
-	struct collect_file *file = user;
 	struct model_event note = {
 		.wall_ms = wall_ms(file),
 		.severity = severity_of(event->kind),
@@ -118,15 +120,46 @@ put_run(struct collect_file *file, const struct run *run, bool is_live)
 	store_run_put(file->pod->collect->store, file->tail, run, &how);
 }
 
-/* A run is over: the next one began in this file, or the file ends. */
+void
+collect_file_run(struct collect_file *file, const struct run *run)
+{
+	update_model(file, run, true);
+	file->is_under_way = false;
+	put_run(file, run, false);
+}
+
+/* What the reader says; kept for later while it is away. */
+static void
+on_sample(void *user, const struct run *run, const struct sample *sample)
+{
+	struct collect_file *file = user;
+
+	if (file->is_away)
+		collect_parse_sample(file->parse, run, sample);
+	else
+		collect_file_sample(file, run, sample);
+}
+
+static void
+on_event(void *user, const struct run *run, const struct run_event *event)
+{
+	struct collect_file *file = user;
+
+	if (file->is_away)
+		collect_parse_event(file->parse, run, event);
+	else
+		collect_file_event(file, run, event);
+}
+
 static void
 on_run(void *user, const struct run *run)
 {
 	struct collect_file *file = user;
 
-	update_model(file, run, true);
-	file->is_under_way = false;
-	put_run(file, run, false);
+	if (file->is_away)
+		collect_parse_run(file->parse, run);
+	else
+		collect_file_run(file, run);
 }
 
 static void
@@ -134,6 +167,10 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct collect_file *file = user;
 
+	if (file->is_away) {
+		collect_parse_line(file->parse, line, class);
+		return;
+	}
 	/* Its end is shown already, or will be the only thing kept. */
 	if (file->is_behind && (file->log->ahead || file->is_replay)) {
 		logclass_add(&file->log->classes, line, class);
@@ -260,20 +297,11 @@ collect_file_replay(struct collect_file *file, size_t most)
 }
 
 void
-collect_file_feed(struct collect_file *file, const void *data, size_t len)
+collect_file_fed(struct collect_file *file)
 {
-	struct collect *c = file->pod->collect;
-	const struct clock *clock = loop_clock(c->o.loop);
-	const struct run *run;
+	const struct run *run = run_reader_current(file->reader);
 
-	c->last_news_ms = clock->mono_ms(clock);
-	if (!file->is_replay) {
-		file->last_wall_ms = clock->wall_ms(clock);
-		pod_pace_bytes(&file->pace, clock->mono_ms(clock));
-	}
-	run_reader_feed(file->reader, data, len);
 	file->dirty = true;
-	run = run_reader_current(file->reader);
 	file->is_under_way = run != NULL && run->status == RUN_RUNNING;
 	/* Until all was read again the database knows better. */
 	if (file->is_replay)
@@ -281,8 +309,37 @@ collect_file_feed(struct collect_file *file, const void *data, size_t len)
 	if (run != NULL)
 		update_model(file, run, false);
 	/* The offset is to be written even when no sample was. */
-	store_tail_advance(c->store, file->tail, run_reader_bytes(file->reader),
+	store_tail_advance(file->pod->collect->store, file->tail,
+			   run_reader_bytes(file->reader),
 			   run_reader_lines(file->reader));
+}
+
+/* Much is to come, and none of it is for the eye: elsewhere, then. */
+static bool
+may_go_away(const struct collect_file *file, size_t len)
+{
+	return len >= AWAY_BYTES && !file->is_replay && file->is_behind &&
+	       (file->log == NULL || file->log->ahead);
+}
+
+void
+collect_file_feed(struct collect_file *file, const void *data, size_t len)
+{
+	struct collect *c = file->pod->collect;
+	const struct clock *clock = loop_clock(c->o.loop);
+
+	c->last_news_ms = clock->mono_ms(clock);
+	if (!file->is_replay) {
+		file->last_wall_ms = clock->wall_ms(clock);
+		pod_pace_bytes(&file->pace, clock->mono_ms(clock));
+	}
+	if (may_go_away(file, len)) {
+		collect_parse_feed(file, data, len);
+		return;
+	}
+	collect_parse_settle(file);
+	run_reader_feed(file->reader, data, len);
+	collect_file_fed(file);
 }
 
 void
@@ -291,8 +348,10 @@ collect_file_tick(struct collect_file *file, int64_t now_wall_ms)
 	struct run run;
 
 	if (!file->is_under_way || file->is_replay ||
-	    now_wall_ms - file->last_wall_ms < COLLECT_QUIET_MS ||
-	    !run_reader_at_end(file->reader, &run))
+	    now_wall_ms - file->last_wall_ms < COLLECT_QUIET_MS)
+		return;
+	collect_parse_settle(file);
+	if (!run_reader_at_end(file->reader, &run))
 		return;
 	if (run.status == RUN_FINISHED) {
 		file->is_under_way = false;
@@ -307,6 +366,7 @@ collect_file_flush(struct collect_file *file)
 {
 	struct run run;
 
+	collect_parse_settle(file);
 	/* While it is read again the store knows more than we do. */
 	if (!file->dirty || file->is_replay)
 		return;
@@ -328,6 +388,7 @@ collect_file_end(struct collect_file *file)
 		file->is_ended = true;
 		return;
 	}
+	collect_parse_settle(file);
 	store_tail_identify(file->pod->collect->store, tail, &identity);
 	if (file->mirror != NULL)
 		(void)mirror_end(file->mirror, NULL);
@@ -341,6 +402,9 @@ collect_file_finish(struct collect_file *file)
 {
 	struct collect *c = file->pod->collect;
 
+	collect_parse_settle(file);
+	collect_parse_free(file->parse);
+	file->parse = NULL;
 	if (file->is_replay)
 		c->n_replays--;
 	else if (file->reader != NULL)

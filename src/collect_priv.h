@@ -113,6 +113,8 @@ struct collect_file {
 	uint64_t ahead_end;   /* offset at which the lines shown end */
 	uint64_t replayed;    /* bytes of the mirror that were read again */
 	bool dirty;	      /* to be put into the store's next batch */
+	struct collect_parse *parse; /* owned; NULL: was never far behind */
+	bool is_away;		     /* its reader works on another thread */
 };
 
 /* ---- collect_file.c */
@@ -137,6 +139,15 @@ void collect_file_identify(struct collect_file *file,
  */
 bool collect_file_replay(struct collect_file *file, size_t most);
 void collect_file_feed(struct collect_file *file, const void *data, size_t len);
+/* The reader took what it was fed: what that changed. */
+void collect_file_fed(struct collect_file *file);
+/* What the reader says, to model and store; of run its number counts. */
+void collect_file_sample(struct collect_file *file, const struct run *run,
+			 const struct sample *sample);
+void collect_file_event(struct collect_file *file, const struct run *run,
+			const struct run_event *event);
+/* A run is over: the next one began in this file, or the file ends. */
+void collect_file_run(struct collect_file *file, const struct run *run);
 /* Once a second: is its run over? */
 void collect_file_tick(struct collect_file *file, int64_t now_wall_ms);
 /* Put what changed into the store's next batch. */
@@ -156,6 +167,24 @@ unsigned int collect_run_key(unsigned int gen, unsigned int run_index);
 /* The log of a generation in the model. */
 struct model_log *collect_log(struct collect *collect, size_t model_pod,
 			      const char *name, unsigned int gen);
+
+/* ---- collect_parse.c */
+
+/* Feed its reader on another thread; collect_file_fed comes later. */
+void collect_parse_feed(struct collect_file *file, const void *data,
+			size_t len);
+/* Have its reader back: all that was fed is read and told. */
+void collect_parse_settle(struct collect_file *file);
+/* NULL: nothing.  Settled before. */
+void collect_parse_free(struct collect_parse *parse);
+/* Keep what the reader says, on its thread. */
+void collect_parse_sample(struct collect_parse *parse, const struct run *run,
+			  const struct sample *sample);
+void collect_parse_event(struct collect_parse *parse, const struct run *run,
+			 const struct run_event *event);
+void collect_parse_run(struct collect_parse *parse, const struct run *run);
+void collect_parse_line(struct collect_parse *parse, uint64_t line,
+			enum line_class class);
 
 /* ---- collect_replay.c */
 

@@ -14,20 +14,20 @@
 #include "base/xalloc.h"
 
 struct job {
-	struct list link; /* in job_queue.waiting */
+	struct list link; /* in job_queue.waiting, until it begins */
 	uv_work_t work;
+	uv_sem_t is_worked; /* posted when its thread is done with it */
 	struct loop *loop;
 	enum job_kind kind;
 	job_fn run;
 	job_fn done;
 	void *user;
+	bool has_begun, is_told;
 };
 
 static const unsigned int job_caps[JOB_KIND_COUNT] = {
-	[JOB_STORE] = 1,
-	[JOB_READ] = 1,
-	[JOB_RESOLVE] = 2,
-	[JOB_AUTH] = 2,
+	[JOB_STORE] = 1, [JOB_READ] = 1,  [JOB_RESOLVE] = 2,
+	[JOB_AUTH] = 2,	 [JOB_PARSE] = 2,
 };
 
 void
@@ -55,6 +55,14 @@ on_work(uv_work_t *work)
 	struct job *job = work->data;
 
 	job->run(job->user);
+	uv_sem_post(&job->is_worked);
+}
+
+static void
+free_job(struct job *job)
+{
+	uv_sem_destroy(&job->is_worked);
+	free(job);
 }
 
 static void start_next(struct loop *loop, enum job_kind kind);
@@ -71,8 +79,9 @@ on_after_work(uv_work_t *work, int status)
 	(void)status;
 	loop->jobs[kind].running--;
 	start_next(loop, kind);
-	job->done(job->user);
-	free(job);
+	if (!job->is_told)
+		job->done(job->user);
+	free_job(job);
 }
 
 static void
@@ -86,14 +95,15 @@ start_next(struct loop *loop, enum job_kind kind)
 			list_entry(queue->waiting.next, struct job, link);
 
 		list_remove(&job->link);
+		job->has_begun = true;
 		queue->running++;
 		uv_queue_work(&loop->uv, &job->work, on_work, on_after_work);
 	}
 }
 
-void
-loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
-	 void *user)
+struct job *
+loop_job_new(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
+	     void *user)
 {
 	struct job *job = xcalloc(1, sizeof(*job));
 
@@ -103,6 +113,33 @@ loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
 	job->done = done;
 	job->user = user;
 	job->work.data = job;
+	if (uv_sem_init(&job->is_worked, 0) != 0)
+		abort();
 	list_append(&loop->jobs[kind].waiting, &job->link);
 	start_next(loop, kind);
+	return job;
+}
+
+void
+loop_job_finish(struct job *job)
+{
+	assert(!job->is_told);
+	if (!job->has_begun) {
+		list_remove(&job->link);
+		job->run(job->user);
+		job->done(job->user);
+		free_job(job);
+		return;
+	}
+	/* What is left of it goes when the loop hears of its end. */
+	uv_sem_wait(&job->is_worked);
+	job->is_told = true;
+	job->done(job->user);
+}
+
+void
+loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
+	 void *user)
+{
+	(void)loop_job_new(loop, kind, work, done, user);
 }

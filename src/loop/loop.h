@@ -18,6 +18,7 @@
 struct loop;
 struct loop_fd;
 struct loop_timer;
+struct job;
 
 /* SIGPIPE is ignored from then on. */
 struct loop *loop_new(struct err *err) __attribute__((warn_unused_result));
@@ -92,6 +93,7 @@ enum job_kind {
 	JOB_READ,    /* one at a time: history, for the eye */
 	JOB_RESOLVE, /* two: DNS */
 	JOB_AUTH,    /* two: keys and agents */
+	JOB_PARSE,   /* two: bytes of logs, a block at a time */
 	JOB_KIND_COUNT
 };
 typedef void (*job_fn)(void *user);
@@ -101,5 +103,14 @@ typedef void (*job_fn)(void *user);
  */
 void loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
 	      void *user);
+
+/* The same, with a handle that is good until done is called. */
+struct job *loop_job_new(struct loop *loop, enum job_kind kind, job_fn work,
+			 job_fn done, void *user);
+/*
+ * Have it done now: wait for its thread, or do its work here where no thread
+ * has begun it, and call done.  For short work only, as it blocks.
+ */
+void loop_job_finish(struct job *job);
 
 #endif

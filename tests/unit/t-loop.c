@@ -334,6 +334,58 @@ test_jobs(void)
 	is_str(trace, "store ", "one kind does not wait for another");
 }
 
+/* Counts in a place of its own, that done reads. */
+struct count {
+	int worked, told;
+	struct job *job;
+};
+
+static void
+work_count(void *user)
+{
+	struct count *count = user;
+
+	usleep(2000);
+	count->worked++;
+}
+
+static void
+on_counted(void *user)
+{
+	struct count *count = user;
+
+	count->told += count->worked;
+	count->job = NULL;
+}
+
+/* More than may run at once; finished in an order of our own. */
+static void
+test_waited_jobs(void)
+{
+	enum { JOBS = 8 };
+	struct count counts[JOBS] = { 0 };
+	int order[JOBS] = { 3, 0, 7, 1, 6, 2, 5, 4 }, told = 0;
+
+	begin();
+	for (int i = 0; i < JOBS; i++)
+		counts[i].job = loop_job_new(loop, JOB_PARSE, work_count,
+					     on_counted, &counts[i]);
+	for (int i = 0; i < JOBS - 2; i++) {
+		struct count *count = &counts[order[i]];
+
+		if (count->job != NULL)
+			loop_job_finish(count->job);
+		told += count->told == 1;
+	}
+	is_int(told, JOBS - 2, "what is waited for is told at once");
+	loop_run(loop);
+	for (int i = 0; i < JOBS; i++)
+		told += counts[i].told == 1 && counts[i].worked == 1;
+	is_int(told, JOBS - 2 + JOBS, "and each once, the others by the loop");
+	loop_free(loop);
+	is_int(counts[0].told, 1, "nothing is told at its end");
+}
+
 int
 main(void)
 {
@@ -344,5 +396,6 @@ main(void)
 	test_signals();
 	test_children();
 	test_jobs();
+	test_waited_jobs();
 	return tap_done();
 }

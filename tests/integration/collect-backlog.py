@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Logs that are megabytes long before anybody looks: their readers work on
+other threads, while more comes, while they are cut and rotated, and while the
+collector is stopped in the middle.  The database must hold what `parse` says
+of the files, and the samples of a database that saw them grow."""
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+TUI = os.environ["HGYM_TUI"]
+FILES = int(os.environ.get("BACKLOG_FILES", "5"))
+MB = float(os.environ.get("BACKLOG_MB", "4"))
+STOPS = int(os.environ.get("BACKLOG_STOPS", "4"))
+count = 0
+
+
+def ok(passed, name):
+    global count
+    count += 1
+    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
+
+
+def note(text):
+    print("# " + str(text), flush=True)
+
+
+def one_run(rng):
+    out = [f"seed:{rng.randrange(10000)}\nworld_size:8\n"
+           "train_batch_tokens:524288 train_seq_len:1024\n"]
+    steps, ms = rng.randrange(300, 3000), 0.0
+    for step in range(steps + 1):
+        ms += rng.uniform(40, 60)
+        avg = ms / max(step, 1)
+        if step % 100 == 0:
+            out.append(f"step:{step}/{steps} val_loss:{5 - step / 900:.4f}"
+                       f" val_bpb:{3 - step / 1500:.4f}"
+                       f" train_time:{ms:.0f}ms step_avg:{avg:.2f}ms\n")
+        out.append(f"step:{step}/{steps} train_loss:{rng.uniform(2, 6):.4f}"
+                   f" train_time:{ms:.0f}ms step_avg:{avg:.2f}ms\n")
+        if rng.random() < 0.1:
+            out.append("some words that nobody takes\n" * rng.randrange(40))
+        if rng.random() < 0.01:
+            out.append("progress 1/3\rprogress 2/3\rprogress 3/3\n")
+        if rng.random() < 0.003:
+            out.append("x" * rng.randrange(70000) + "\n")
+    if rng.random() < 0.5:
+        out.append("Serialized model int8+zlib: 15900000 bytes\n"
+                   "final_int8_zlib_roundtrip val_loss:2.0500"
+                   f" val_bpb:1.{rng.randrange(1000):04d} eval_time:9ms\n")
+    else:
+        out.append("Traceback (most recent call last):\n"
+                   "torch.OutOfMemoryError: CUDA out of memory.\n")
+    return "".join(out).encode()
+
+
+def some_log(rng, size):
+    data = b""
+    while len(data) < size:
+        data += one_run(rng)
+    return data[:int(size)]
+
+
+class Box:
+    def __init__(self, top):
+        self.top, self.logs = top, top + "/logs"
+        os.mkdir(self.logs)
+        self.env = dict(os.environ, XDG_STATE_HOME=top + "/state",
+                        XDG_DATA_HOME=top + "/data",
+                        XDG_CONFIG_HOME=top + "/config", TMPDIR=top)
+        for key in list(self.env):
+            if key.startswith("HARNESSGYM_"):
+                del self.env[key]
+        with open(top + "/config.json", "w") as file:
+            json.dump({"pods": [{"name": "here", "transport": "local",
+                                 "logs": [self.logs + "/*.log"]}]}, file)
+
+    def collect(self, db, *args):
+        return subprocess.Popen(
+            [TUI, "--config", self.top + "/config.json", "--db",
+             self.top + "/" + db, "collect", *args], env=self.env,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def finish(self, db):
+        child = self.collect(db, "--until-idle", "2", "--for", "200")
+        said = child.communicate()[1].decode(errors="replace")
+        if child.returncode != 0:
+            note(said)
+        return child.returncode == 0
+
+    def rows(self, *args):
+        done = subprocess.run([TUI, *args, "--json"], env=self.env,
+                              stdout=subprocess.PIPE, timeout=300)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+OWN = {"run_id", "pod", "path", "gen", "first_seen", "last_seen", "file",
+       "bytes", "group"}
+
+
+def plain(row):
+    return {k: v for k, v in row.items() if k not in OWN}
+
+
+def stored(box, db):
+    """{path: (runs, samples)} of the newest generation of each."""
+    found, newest = {}, {}
+    runs = box.rows("--db", box.top + "/" + db, "runs")
+    for run in runs:
+        newest[run["path"]] = max(newest.get(run["path"], 0), run["gen"])
+    for run in runs:
+        if run["gen"] != newest[run["path"]]:
+            continue
+        one = found.setdefault(run["path"], ([], []))
+        one[0].append(plain(run))
+        for sample in box.rows("--db", box.top + "/" + db, "samples",
+                               str(run["run_id"])):
+            del sample["run_id"]
+            one[1].append(sample)
+    return found
+
+
+def compare(box, found, name):
+    bad = total = 0
+    for log in sorted(os.listdir(box.logs)):
+        parsed = box.rows("parse", box.logs + "/" + log)
+        total += len(parsed)
+        mine = found.get(box.logs + "/" + log, ([], []))[0]
+        if mine != [plain(row) for row in parsed]:
+            bad += 1
+            note(f"{log}: {len(mine)} runs stored, {len(parsed)} parsed")
+    ok(bad == 0 and total > 0, f"{name}: {total} runs as parse has them")
+
+
+def append(box, rng, stop):
+    """The logs grow on meanwhile; one is cut, one rotated."""
+    paths = [f"{box.logs}/{i}.log" for i in range(FILES)]
+    os.truncate(paths[0], 0)
+    os.rename(paths[1], box.logs + "/rotated.log")
+    while not stop.is_set():
+        with open(rng.choice(paths), "ab") as file:
+            file.write(one_run(rng)[:rng.randrange(100000)])
+        time.sleep(rng.uniform(0.005, 0.05))
+
+
+def main(top):
+    rng = random.Random(int(os.environ.get("BACKLOG_SEED", "1")))
+    box = Box(top)
+    for i in range(FILES):
+        with open(f"{box.logs}/{i}.log", "wb") as file:
+            file.write(some_log(rng, MB * 1e6))
+    ok(box.finish("whole.db"), "a backlog is read")
+    whole = stored(box, "whole.db")
+    compare(box, whole, "a backlog")
+    for i in range(STOPS):
+        child = box.collect("stopped.db")
+        time.sleep(rng.uniform(0.1, 1))
+        child.send_signal(signal.SIGKILL if i % 2 else signal.SIGTERM)
+        child.communicate()
+    ok(box.finish("stopped.db"), "the same, stopped and killed on the way")
+    ok(stored(box, "stopped.db") == whole and
+       sum(len(s) for _, s in whole.values()) > 10000,
+       "gives the same runs and samples")
+    stop = threading.Event()
+    child = box.collect("grown.db")
+    thread = threading.Thread(target=append, args=(box, rng, stop))
+    thread.start()
+    time.sleep(3)
+    stop.set()
+    thread.join()
+    child.send_signal(signal.SIGTERM)
+    child.communicate()
+    ok(box.finish("grown.db") and box.finish("again.db"),
+       "logs grow, are cut and rotated meanwhile")
+    grown, again = stored(box, "grown.db"), stored(box, "again.db")
+    compare(box, grown, "grown")
+    ok(grown == again, "and the same as from one look at the end")
+    for path in set(grown) | set(again):
+        if grown.get(path) != again.get(path):
+            note(f"{path}: {[len(x) for x in grown.get(path, ((), ()))]} "
+                 f"{[len(x) for x in again.get(path, ((), ()))]}")
+
+
+top = tempfile.mkdtemp(prefix="collect-backlog.")
+try:
+    main(top)
+finally:
+    shutil.rmtree(top, ignore_errors=True)
+print(f"1..{count}")

@@ -175,6 +175,24 @@ add_pods(struct demo *demo)
 	}
 }
 
+/* Read what the runs wrote. */
+static bool
+poll_runs(struct demo *demo)
+{
+	struct err err = { ERR_NONE, "" };
+
+	for (size_t i = 0; i < RUN_COUNT; i++) {
+		struct demo_run *run = &demo->runs[i];
+
+		if (run->known || run->start_ms > (double)demo->now_ms)
+			continue;
+		run->known = true;
+		if (feed_add(demo->feed, runs[i].pod, run->path, true, &err))
+			return false;
+	}
+	return feed_poll(demo->feed, POLL_BYTES);
+}
+
 struct demo *
 demo_new(struct model *model, const struct format_set *formats, uint64_t seed,
 	 struct err *err)
@@ -210,8 +228,9 @@ demo_new(struct model *model, const struct format_set *formats, uint64_t seed,
 	/* The past goes by in steps, so that what was read has its time. */
 	for (int s = 0; s < NOW_S; s += HISTORY_STEP_S) {
 		demo_advance(demo, HISTORY_STEP_S * 1000);
-		(void)demo_poll(demo);
+		(void)poll_runs(demo);
 	}
+	(void)demo_poll(demo);
 	return demo;
 }
 
@@ -319,18 +338,7 @@ demo_advance(struct demo *demo, int64_t ms)
 bool
 demo_poll(struct demo *demo)
 {
-	struct err err = { ERR_NONE, "" };
-
 	demo_harness_poll(demo->harness, BEGIN_MS + demo->now_ms);
-	for (size_t i = 0; i < RUN_COUNT; i++) {
-		struct demo_run *run = &demo->runs[i];
-
-		if (run->known || run->start_ms > (double)demo->now_ms)
-			continue;
-		run->known = true;
-		if (feed_add(demo->feed, runs[i].pod, run->path, true, &err))
-			return false;
-	}
 	demo_bench_poll(demo->bench);
-	return feed_poll(demo->feed, POLL_BYTES);
+	return poll_runs(demo);
 }

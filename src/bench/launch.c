@@ -159,6 +159,15 @@ add_ship_files(struct buf *out, const struct launch *l, struct err *err)
 			return -1;
 		buf_append_str(out, " | patch -p1");
 	}
+	/* Files and the patch may bring the hooks that an overlay needs. */
+	for (size_t i = 0; i < v->n_files; i++) {
+		if (v->files[i].overlay == NULL)
+			continue;
+		buf_append_str(out, " &&\nhooks ");
+		quote_word(out, str_from(v->files[i].path));
+		buf_append_char(out, ' ');
+		quote_word(out, str_from(v->files[i].overlay));
+	}
 	buf_append_str(out, "\n}\n");
 	return 0;
 }

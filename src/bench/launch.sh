@@ -416,6 +416,23 @@ base.update(json.loads(more))
 json.dump(base, open(path, "w"), indent=2, sort_keys=True)' "$1" "$2"
 }
 
+# A kernel_config.json beside a kernel.py: keys that the kernel does not read
+# are echoed by its benchmark and change nothing.  As HarnessGym's tools look
+# for it: a key of its own, or "num_warps_" for num_warps_4096, in the source.
+hooks() {
+	kernel=$(dirname "$1")/kernel.py
+	test "$(basename "$1")" = kernel_config.json || return 0
+	test -f "$kernel" || return 0
+	python3 -c 'import json, re, sys
+text = open(sys.argv[1]).read()
+keys = [k for k in json.loads(sys.argv[2])
+        if k not in text and re.sub("[0-9]+$", "", k) not in text]
+if keys:
+    sys.exit("kernel.py does not read " + ", ".join(keys) +
+             ": this variant would be the control once more")
+' "$kernel" "$2"
+}
+
 # A copy of the working folder with what the variant changes (ship_files).
 op_ship() {
 	copy=$HB_TOP/src.$HB_TAG

@@ -273,6 +273,29 @@ def other_work(rig):
     rig.clean("right")
 
 
+def hooks(rig):
+    """A kernel_config.json with keys that the kernel does not read."""
+    work = os.path.join(rig.dir, "work")
+    put(os.path.join(work, "kernel_config.json"), '{"num_warps": 8}')
+    put(os.path.join(work, "kernel.py"),
+        'c = load()\nw = c.get("num_warps", 8)\n')
+    path = rig.bench("deaf", [rig.pod("p1")], {"overlay": {
+        "kernel_config.json": {"num_warps": 4, "rows_per_program_4096": 2}}})
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(done.returncode == 4 and b"does not read rows_per_program_4096: this "
+       b"variant would be the control" in done.stderr,
+       "hooks that ignore a key are refused", done.stderr)
+    rig.clean("deaf")
+    put(os.path.join(rig.dir, "hooked.py"),
+        'w = c.get("num_warps")\nr = c.get(f"rows_per_program_{dim}")\n')
+    path = rig.bench("hears", [rig.pod("p1")], {
+        "env": {"STEP_MS": "1900"}, "files": {"kernel.py": "hooked.py"},
+        "overlay": {"kernel_config.json": {"rows_per_program_4096": 2}}})
+    check_faster(verdict_of(rig.tui("bench", "run", "--yes", "--json", path)),
+                 "a file that brings the hook: faster")
+    rig.clean("hears")
+
+
 NEEDED = ("sh awk basename cat chmod cmp cp cut date df dirname env find "
           "getconf grep head kill ls mkdir mv od patch readlink rm rmdir sed "
           "sha256sum sleep tail touch tr uname wc").split()
@@ -381,7 +404,7 @@ def main():
         print("1..0 # SKIP no flock or /proc here")
         return 0
     for test in (gpus, always_hot, foreign, stalled, other_work,
-                 without_flock, best):
+                 hooks, without_flock, best):
         if only and test.__name__ not in only:
             continue
         print("# " + test.__name__, flush=True)

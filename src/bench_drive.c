@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/xalloc.h"
@@ -215,6 +216,57 @@ drive_loop(const struct bench_drive *drive, const struct remote_pod *remotes,
 	return 0;
 }
 
+/* "p1 (2.00 USD an hour), p2"; false: no pod can be stopped. */
+static bool
+list_stoppable(const struct plan *plan, struct buf *out)
+{
+	for (size_t i = 0; i < plan->n_pods; i++) {
+		const struct plan_pod *pod = &plan->pods[i];
+
+		if (pod->stop_cmd == NULL)
+			continue;
+		buf_appendf(out, "%s%s", out->len > 0 ? ", " : "", pod->id);
+		if (!isnan(pod->usd_per_h))
+			buf_appendf(out, " (%.2f USD an hour)", pod->usd_per_h);
+	}
+	return out->len > 0;
+}
+
+/*
+ * on_end "ask": somebody at a terminal is asked whether the pods are to stop;
+ * others are told how.  The exit status, or -1 with err.
+ */
+static int
+ask_stop(const struct bench_drive *drive, struct err *err)
+{
+	struct bench_drive stop = *drive;
+	char answer[16] = "";
+	struct buf pods;
+	bool any;
+
+	if (drive->mode != SESSION_RUN || drive->plan->on_end != PLAN_END_ASK)
+		return 0;
+	buf_init(&pods, 8192);
+	any = list_stoppable(drive->plan, &pods);
+	if (any && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+		(void)fprintf(stderr,
+			      "still up: %s\nrun their stop_cmd? [y/N] ",
+			      pods.data);
+		if (fgets(answer, sizeof(answer), stdin) == NULL)
+			answer[0] = '\0';
+	}
+	if (any && answer[0] != 'y' && answer[0] != 'Y')
+		(void)fprintf(stderr,
+			      "still up: %s; hgym-tui bench stop %s runs "
+			      "their stop_cmd\n",
+			      pods.data, drive->id);
+	buf_release(&pods);
+	if (answer[0] != 'y' && answer[0] != 'Y')
+		return 0;
+	stop.mode = SESSION_STOP;
+	return bench_drive(&stop, err);
+}
+
 /* What its end means for the one who called. */
 static int
 conclude(const struct bench_drive *drive, const struct driver *driver,
@@ -229,10 +281,13 @@ conclude(const struct bench_drive *drive, const struct driver *driver,
 		return 128 + SIGINT;
 	}
 	if (driver->end == SESSION_FAILED) {
+		(void)ask_stop(drive, err);
 		*err = driver->err;
 		return -1;
 	}
-	return drive->mode == SESSION_RUN ? bench_report(drive, err) : 0;
+	if (drive->mode == SESSION_RUN && bench_report(drive, err) != 0)
+		return -1;
+	return ask_stop(drive, err);
 }
 
 /*

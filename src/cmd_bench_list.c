@@ -318,6 +318,15 @@ exec_clean(struct cmd_args *args, struct err *err)
 	return do_deed(args, &deed, err);
 }
 
+static int
+exec_stop(struct cmd_args *args, struct err *err)
+{
+	static const struct deed deed = { SESSION_STOP, folder_lock,
+					  "bench stop stops pods" };
+
+	return do_deed(args, &deed, err);
+}
+
 const struct cmd cmd_bench_list = {
 	.name = "bench list",
 	.usage = "[OPTIONS]",
@@ -342,6 +351,13 @@ const struct cmd cmd_bench_abort = {
 	.usage = "ID",
 	.summary = "end a bench and prove that nothing of it is left",
 	.exec = exec_abort,
+};
+
+const struct cmd cmd_bench_stop = {
+	.name = "bench stop",
+	.usage = "ID",
+	.summary = "run the stop_cmd of each pod of a bench that is over",
+	.exec = exec_stop,
 };
 
 const struct cmd cmd_bench_clean = {

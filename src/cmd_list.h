@@ -26,6 +26,7 @@
 	X(bench_attach)                                                        \
 	X(bench_abort)                                                         \
 	X(bench_clean)                                                         \
+	X(bench_stop)                                                          \
 	X(bench_judge)                                                         \
 	X(bench_audit)                                                         \
 	X(bench_noise)                                                         \

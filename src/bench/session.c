@@ -210,7 +210,7 @@ finish(struct session *s, bool failed)
 	enum session_end end = failed ? SESSION_FAILED : SESSION_DONE;
 	struct err err = s->why;
 
-	if (s->setup.mode == SESSION_CLEAN) {
+	if (s->setup.mode == SESSION_CLEAN || s->setup.mode == SESSION_STOP) {
 		s->cb.on_end(s->cb.user, end, failed ? &err : NULL);
 		return;
 	}
@@ -298,7 +298,7 @@ session_new(const struct session_setup *setup, const struct session_cb *cb)
 	s->cb = *cb;
 	if (s->state.started_ms == 0)
 		s->state.started_ms = wall_ms(s);
-	if (setup->mode != SESSION_CLEAN)
+	if (setup->mode == SESSION_RUN || setup->mode == SESSION_ABORT)
 		s->state.ended_ms = 0;
 	if (setup->mode == SESSION_ABORT)
 		s->stopped = "aborted";

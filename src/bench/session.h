@@ -40,6 +40,7 @@ enum session_mode {
 	SESSION_RUN,   /* go on to the end */
 	SESSION_ABORT, /* end what runs, prove it, judge what there is */
 	SESSION_CLEAN, /* remove what the bench left on its pods */
+	SESSION_STOP,  /* run the pods' stop commands */
 };
 
 /* What a session works with; all borrowed for its life. */

@@ -160,7 +160,7 @@ part_on_start(struct part *part, const struct launch_reply *reply)
 		(void)snprintf(why, sizeof(why),
 			       "something else computes on its GPUs (pids %s)",
 			       reply->foreign);
-		part_fail(part, why);
+		part_give_up(part, why);
 	} else if (reply->state == LAUNCH_BUSY) {
 		if (part->tries == 0)
 			session_note(s,
@@ -173,6 +173,7 @@ part_on_start(struct part *part, const struct launch_reply *reply)
 			part_next(part, PART_START, BUSY_RETRY_MS);
 	} else {
 		part->tries = 0;
+		part->begun = true;
 		part->started_ms = clock->mono_ms(clock);
 		part->clock = (struct part_clock){ -INFINITY, INFINITY };
 		part_clock_add(part, reply->pod_up_s);

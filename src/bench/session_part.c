@@ -17,6 +17,8 @@
 #define MAX_NONSENSE 5
 /* A pod that is gone when the bench ends is asked so often (a minute). */
 #define LAST_TRIES 10
+/* One that is told to stop may well be gone before it answers. */
+#define STOP_TRIES 3
 
 static void send_op(struct part *part);
 
@@ -41,15 +43,40 @@ part_end(struct part *part)
 	session_on_part_end(part->session);
 }
 
-void
-part_fail(struct part *part, const char *why)
+static void
+note_failure(struct part *part, const char *why)
 {
 	struct session *s = part->session;
 
 	part->failed = true;
 	err_set(&s->why, ERR_REMOTE, "pod %s: %s", part_pod_id(part), why);
 	session_note(s, "%s: %s", part_pod_id(part), why);
+}
+
+void
+part_give_up(struct part *part, const char *why)
+{
+	note_failure(part, why);
 	part_end(part);
+}
+
+void
+part_fail(struct part *part, const char *why)
+{
+	const struct plan *plan = part->session->plan;
+	bool stops = plan->on_end == PLAN_END_STOP_PODS && part->begun &&
+		     plan->pods[part->pod].stop_cmd != NULL &&
+		     part->session->setup.mode == SESSION_RUN &&
+		     part->step != PART_STOP && part->step != PART_ABORT;
+
+	if (!stops) {
+		part_give_up(part, why);
+		return;
+	}
+	note_failure(part, why);
+	part->run = NULL;
+	part->tries = 0;
+	part_next(part, PART_STOP, 100);
 }
 
 /* The next run that is neither over nor of a stopped arm. */
@@ -237,6 +264,21 @@ on_finish(struct part *part)
 }
 
 static void
+on_stopped(struct part *part, const struct stream_exit *exit)
+{
+	char why[64];
+
+	(void)snprintf(why, sizeof(why), "stop_cmd ended with %d",
+		       exit->status);
+	if (exit->status != 0 && part->session->setup.mode == SESSION_STOP) {
+		part_give_up(part, why);
+		return;
+	}
+	session_note(part->session, "%s: %s", part_pod_id(part), why);
+	part_end(part);
+}
+
+static void
 on_reply(struct part *part, const struct launch_reply *reply,
 	 const struct stream_exit *exit)
 {
@@ -270,9 +312,7 @@ on_reply(struct part *part, const struct launch_reply *reply,
 		on_finish(part);
 		break;
 	case PART_STOP:
-		session_note(part->session, "%s: stop_cmd ended with %d",
-			     part_pod_id(part), exit->status);
-		part_end(part);
+		on_stopped(part, exit);
 		break;
 	case PART_CLEAN:
 		on_clean(part, reply);
@@ -301,6 +341,13 @@ on_no_answer(struct part *part, const struct stream_exit *exit)
 	}
 	if (code == ERR_NONE && part->tries >= MAX_NONSENSE) {
 		part_fail(part, "its shell gives no sensible answer");
+		return;
+	}
+	if (part->tries >= STOP_TRIES && part->step == PART_STOP) {
+		session_note(part->session,
+			     "%s: it cannot be reached since stop_cmd was sent",
+			     part_pod_id(part));
+		part_end(part);
 		return;
 	}
 	if (part->tries >= LAST_TRIES && part->step >= PART_ABORT) {
@@ -411,11 +458,16 @@ part_begin(struct part *part)
 		[SESSION_RUN] = PART_PREFLIGHT,
 		[SESSION_ABORT] = PART_ABORT,
 		[SESSION_CLEAN] = PART_CLEAN,
+		[SESSION_STOP] = PART_STOP,
 	};
+	struct session *s = part->session;
+	enum part_step step = first[s->setup.mode];
 
 	buf_init(&part->out, LAUNCH_REPLY_CAP);
-	part->timer = loop_timer_new(part->session->setup.loop, on_timer, part);
-	part_next(part, first[part->session->setup.mode], 0);
+	part->timer = loop_timer_new(s->setup.loop, on_timer, part);
+	if (step == PART_STOP && s->plan->pods[part->pod].stop_cmd == NULL)
+		step = PART_FINISH;
+	part_next(part, step, 0);
 }
 
 void

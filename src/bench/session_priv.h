@@ -99,6 +99,7 @@ struct part {
 	struct part_clock clock; /* of the run */
 	unsigned int tries;	 /* of the command in a row */
 	bool reached;		 /* it has answered */
+	bool begun;		 /* a run of ours began there */
 	bool failed;
 };
 
@@ -203,8 +204,11 @@ void part_stop(struct part *part);
 void part_next(struct part *part, enum part_step step, int64_t delay_ms);
 /* The next run after the gap, or the end. */
 void part_go_on(struct part *part, int64_t gap_ms);
-/* This pod cannot go on; the others do. */
+/* This pod cannot go on; the others do.  Where the bench is to stop its pods
+ * at the end and has run something there, it is stopped now. */
 void part_fail(struct part *part, const char *why);
+/* The same, but the pod is left as it is: somebody else works there. */
+void part_give_up(struct part *part, const char *why);
 const char *part_pod_id(const struct part *part);
 
 /* session_drive.c: answers about runs. */

@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -296,6 +297,52 @@ def hooks(rig):
     rig.clean("hears")
 
 
+def at_the_end(rig):
+    """Pods are stopped at the end, when that is asked for, whatever came."""
+    said = os.path.join(rig.dir, "stopped")
+    pod = rig.pod("p1", usd_per_h=2.5, stop_cmd="echo gone >>" + said)
+    env = {"env": {"STEP_MS": "1900"}}
+    path = rig.bench("ask", [pod], env)
+    done = rig.tui("bench", "run", "--yes", path)
+    ok(not os.path.exists(said) and
+       b"still up: p1 (2.50 USD an hour); hgym-tui bench stop ask-" in
+       done.stderr, "nobody to ask: told what to run", done.stderr.decode())
+    done = rig.tui("bench", "stop", "ask")
+    ok(done.returncode == 0 and open(said).read() == "gone\n",
+       "bench stop runs it", done.stderr)
+    rig.clean("ask")
+    os.unlink(said)
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(rig.env)
+        os.execv(TUI, [TUI, "bench", "run", "--yes", path])
+    text, answered = b"", False
+    while True:
+        try:
+            more = os.read(terminal, 4096)
+        except OSError:
+            break
+        text += more
+        if b"stop_cmd? [y/N]" in text and not answered:
+            os.write(terminal, b"y\n")
+            answered = True
+        if not more:
+            break
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    ok(answered and status == 0 and open(said).read() == "gone\n",
+       "somebody at a terminal is asked", (status, text.decode()))
+    os.unlink(said)
+    rig.tui("bench", "clean", json.loads(rig.tui(
+        "bench", "list", "--json").stdout.split(b"\n")[0])["id"])
+    path = rig.bench("crash", [pod], {"env": {"MODE": "crash"}},
+                     workload={"env": {"STEP_MS": "2000", "MODE": "crash"}},
+                     budget={"on_end": "stop_pods"})
+    rig.tui("bench", "run", "--yes", path)
+    ok(os.path.exists(said) and open(said).read() == "gone\n",
+       "stop_pods: also when all crashed")
+    rig.clean("crash")
+
+
 NEEDED = ("sh awk basename cat chmod cmp cp cut date df dirname env find "
           "getconf grep head kill ls mkdir mv od patch readlink rm rmdir sed "
           "sha256sum sleep tail touch tr uname wc").split()
@@ -403,8 +450,8 @@ def main():
     if shutil.which("flock") is None or not os.path.isdir("/proc/self"):
         print("1..0 # SKIP no flock or /proc here")
         return 0
-    for test in (gpus, always_hot, foreign, stalled, other_work,
-                 hooks, without_flock, best):
+    for test in (gpus, always_hot, foreign, stalled, other_work, hooks,
+                 at_the_end, without_flock, best):
         if only and test.__name__ not in only:
             continue
         print("# " + test.__name__, flush=True)

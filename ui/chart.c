@@ -160,19 +160,71 @@ show_plot(const struct plot *plot, struct canvas *canvas, int x0, int y0)
 	}
 }
 
-/* A number of the axis in its columns, told apart from one `apart` off. */
+/* The least round number that is not below x: 1, 2, 2.5, 3 or 5 times 10^n. */
+static double
+round_up(double x)
+{
+	static const double factors[] = { 1, 2, 2.5, 3, 5, 10 };
+	double power = pow(10, floor(log10(x)));
+	size_t i = 0;
+
+	while (i < 5 && factors[i] * power < x * (1 - 1e-9))
+		i++;
+	return factors[i] * power;
+}
+
+/* The same for seconds of a clock. */
+static double
+round_up_time(double x)
+{
+	static const double steps[] = {
+		1,   2,	  5,	10,   15,   30,	   60,	  120,	 300,
+		600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (steps[i] >= x * (1 - 1e-9))
+			return steps[i];
+	return ceil(x / 86400) * 86400;
+}
+
+/* How far ticks are from each other: about n of them, and two at least. */
+static double
+tick_step(double lo, double hi, int n, bool is_time)
+{
+	double step = 0;
+
+	for (int tries = 0; tries < 8; tries++, n++) {
+		double raw = (hi - lo) / n;
+
+		step = is_time ? round_up_time(raw) : round_up(raw);
+		if (floor(hi / step + 1e-9) - ceil(lo / step - 1e-9) >= 1)
+			break;
+	}
+	return step;
+}
+
+/* Decimals that show a step of the ticks. */
+static int
+step_decimals(double step)
+{
+	int decimals = 0;
+
+	while (step > 0 && fabs(step - round(step)) > 1e-6 * step &&
+	       decimals < 9) {
+		step *= 10;
+		decimals++;
+	}
+	return decimals;
+}
+
+/* A number of the axis in its columns. */
 static void
-y_text(const struct chart *chart, double y, double apart, char *out,
+y_text(const struct chart *chart, double y, int decimals, char *out,
        size_t size)
 {
-	int decimals = chart->decimals;
 	const char *sign = chart->sign && y > 0 ? "+" : "";
 
-	if (chart->log_y)
-		apart = 0;
-	for (double d = apart * pow(10, decimals);
-	     d > 0 && d < 0.6 && decimals < 6; d *= 10)
-		decimals++;
 	if (fabs(y) < 0.5 * pow(10, -decimals))
 		y = 0; /* and no -0 */
 	(void)snprintf(out, size, "%s%.*f", sign, decimals, y);
@@ -184,33 +236,66 @@ y_text(const struct chart *chart, double y, double apart, char *out,
 		(void)snprintf(out, size, "%s%.0e", sign, y);
 }
 
-/* The line of the axis, and numbers at about every fourth row. */
+/* A number in front of the axis, and its mark on it. */
 static void
-draw_y_axis(const struct plot *plot, struct canvas *canvas, int x0, int y0)
+put_y(struct canvas *canvas, const int at[2], int row, const char *text)
 {
-	int steps = plot->rows > 12  ? (plot->rows - 1) / 4
-		    : plot->rows > 6 ? (plot->rows - 1) / 3
-				     : (plot->rows - 1) / 2;
-	double range = plot->y_hi - plot->y_lo;
+	canvas_put(canvas, at[0] + CHART_AXIS_COLUMNS - 1, at[1] + row,
+		   STYLE_AXIS, 0x2524);
+	canvas_right(
+		canvas,
+		(struct rect){ at[0], at[1] + row, CHART_AXIS_COLUMNS - 1, 1 },
+		STYLE_DIM, str_from(text));
+}
 
-	if (steps < 1)
-		steps = 1;
+/* Of a logarithm: what the rows stand for, at about every fourth. */
+static void
+draw_log_axis(const struct plot *plot, struct canvas *canvas, const int at[2],
+	      int n)
+{
+	char text[400];
+
+	for (int i = 0; i <= n; i++) {
+		int row = (i * (plot->rows - 1) + n / 2) / n;
+		double part = (double)row / (plot->rows - 1);
+
+		y_text(plot->chart,
+		       pow(10, plot->y_hi - part * (plot->y_hi - plot->y_lo)),
+		       plot->chart->decimals, text, sizeof(text));
+		put_y(canvas, at, row, text);
+	}
+}
+
+/* The line of the axis, and round numbers at about every fourth row. */
+static void
+draw_y_axis(const struct plot *plot, struct canvas *canvas, const int at[2])
+{
+	int n = plot->rows > 12 ? plot->rows / 3 : plot->rows / 2;
+	double range = plot->y_hi - plot->y_lo, step;
+	int last = -1;
+	char text[400];
+
+	n = n < 1 ? 1 : n;
 	for (int row = 0; row < plot->rows; row++)
-		canvas_put(canvas, x0 + CHART_AXIS_COLUMNS - 1, y0 + row,
+		canvas_put(canvas, at[0] + CHART_AXIS_COLUMNS - 1, at[1] + row,
 			   STYLE_AXIS, 0x2502);
-	for (int i = 0; i <= steps; i++) {
-		int row = (i * (plot->rows - 1) + steps / 2) / steps;
-		double y = plot->y_hi - range * row / (plot->rows - 1);
-		char text[400];
+	if (plot->chart->log_y) {
+		draw_log_axis(plot, canvas, at, n);
+		return;
+	}
+	step = tick_step(plot->y_lo, plot->y_hi, n, false);
+	for (int i = 0; i < plot->rows; i++) {
+		double y = (floor(plot->y_hi / step + 1e-9) - i) * step;
+		int row = (int)lround((plot->y_hi - y) / range *
+				      (plot->rows - 1));
 
-		y_text(plot->chart, plot->chart->log_y ? pow(10, y) : y,
-		       range / steps, text, sizeof(text));
-		canvas_put(canvas, x0 + CHART_AXIS_COLUMNS - 1, y0 + row,
-			   STYLE_AXIS, 0x2524);
-		canvas_right(canvas,
-			     (struct rect){ x0, y0 + row,
-					    CHART_AXIS_COLUMNS - 1, 1 },
-			     STYLE_DIM, str_from(text));
+		if (row >= plot->rows)
+			break;
+		if (row == last || row < 0)
+			continue;
+		y_text(plot->chart, y, step_decimals(step), text, sizeof(text));
+		put_y(canvas, at, row, text);
+		last = row;
 	}
 }
 
@@ -224,26 +309,29 @@ x_text(const struct chart *chart, double x, double apart, char *out,
 		(void)snprintf(out, size, "%.6g", x);
 }
 
-/* Text at the ticks, as far as it says something new and has room. */
+/* Round numbers, as far as they say something new and have room. */
 static void
 draw_x_axis(const struct plot *plot, struct canvas *canvas, int x0, int y)
 {
-	int ticks = plot->cols > 80 ? 4 : plot->cols > 36 ? 3 : 1, free = 0;
-	double apart = (plot->x_hi - plot->x_lo) / ticks;
-	char before[400] = "";
+	int n = plot->cols > 80 ? 4 : plot->cols > 36 ? 3 : 1, free = 0;
+	double range = plot->x_hi - plot->x_lo;
+	double step =
+		tick_step(plot->x_lo, plot->x_hi, n, plot->chart->x_is_time);
+	char before[400] = "", text[400];
 
 	canvas_put(canvas, x0 - 1, y, STYLE_AXIS, 0x2514);
 	for (int col = 0; col < plot->cols; col++)
 		canvas_put(canvas, x0 + col, y, STYLE_AXIS, 0x2500);
-	for (int i = 0; i <= ticks; i++) {
-		char text[400];
+	for (int i = 0; i < plot->cols; i++) {
+		double x = (ceil(plot->x_lo / step - 1e-9) + i) * step;
+		double part = (x - plot->x_lo) / range;
 		int width, at;
 
-		x_text(plot->chart, plot->x_lo + i * apart, apart, text,
-		       sizeof(text));
+		if (!(part <= 1 + 1e-9))
+			break;
+		x_text(plot->chart, x, step, text, sizeof(text));
 		width = (int)utf8_width(str_from(text));
-		at = (int)lround((double)i / ticks * (plot->cols - 1)) -
-		     width / 2;
+		at = (int)lround(part * (plot->cols - 1)) - width / 2;
 		if (at + width > plot->cols)
 			at = plot->cols - width;
 		if (at < 0)
@@ -352,7 +440,7 @@ chart_draw(const struct chart *chart, struct canvas *canvas)
 		plot.glyphs = xcalloc(cells, 1);
 		chart_x_range(chart, &plot.x_lo, &plot.x_hi);
 		find_y_range(&plot);
-		draw_y_axis(&plot, canvas, r.x, r.y);
+		draw_y_axis(&plot, canvas, (int[2]){ r.x, r.y });
 		draw_x_axis(&plot, canvas, origin[0], r.y + plot.rows);
 		draw_plot(&plot, canvas, origin);
 		if (chart->legend)

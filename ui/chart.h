@@ -48,9 +48,10 @@ struct chart {
 	bool log_y;
 	double y_floor, y_ceiling; /* no axis goes beyond; NAN: none */
 	double y_x_lo, y_x_hi;	   /* y by these x; NAN: by what is shown */
-	int decimals;		   /* of the numbers at y, if that will do */
+	int decimals;		   /* of the numbers at a logarithm */
 	bool sign;		   /* + before those above 0 */
 	chart_x_text x_text;	   /* NULL: as a number */
+	bool x_is_time;		   /* seconds of a clock */
 	double cursor;		   /* a vertical line there; NAN: none */
 	bool legend;
 };

@@ -33,6 +33,22 @@ frame_draw_tabs(struct ui *ui, struct canvas *canvas)
 	return x;
 }
 
+/* What the reference of all differences is called; "" when there is none. */
+static void
+reference_text(const struct ui_shared *shared, char out[140])
+{
+	char label[FMT_LABEL];
+
+	out[0] = '\0';
+	if (shared->reference != NULL) {
+		plot_run_label(shared->reference, label);
+		(void)snprintf(out, 140, "ref %s · ", label);
+	} else if (shared->baseline != NULL) {
+		(void)snprintf(out, 140, "ref %.80s · ",
+			       shared->baseline->name);
+	}
+}
+
 /* Right of the tabs: reference, pods that live, alerts, time. */
 void
 frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
@@ -40,30 +56,41 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 	const struct ui_shared *shared = &ui->shared;
 	const struct model *model = shared->model;
 	size_t live = 0, all = 0, open = alerts_open(shared->alerts);
-	char clock[FMT_SIZE], zone[FMT_SIZE], text[260], label[FMT_LABEL],
-		ref[140] = "";
-	int room = canvas->width - left - 1;
+	int room = canvas->width - left - 1, x;
+	char clock[FMT_SIZE], zone[FMT_SIZE], ref[140], texts[2][300];
+	char alerts[2][40];
+	bool brief;
 
 	for (size_t i = 0; i < model->n_pods; i++) {
 		all += model->pods[i].state != POD_GONE;
 		live += model->pods[i].state == POD_LIVE ||
 			model->pods[i].state == POD_SILENT;
 	}
-	if (shared->reference != NULL && room > 60) {
-		plot_run_label(shared->reference, label);
-		(void)snprintf(ref, sizeof(ref), "ref %s · ", label);
-	} else if (shared->baseline != NULL && room > 60) {
-		(void)snprintf(ref, sizeof(ref), "ref %.80s · ",
-			       shared->baseline->name);
-	}
-	(void)snprintf(text, sizeof(text), "%s%zu/%zu pods · %zu! · %s %s", ref,
-		       live, all, open, fmt_clock(shared->now_wall_ms, clock),
+	reference_text(shared, ref);
+	(void)fmt_clock(shared->now_wall_ms, clock);
+	(void)snprintf(texts[0], sizeof(texts[0]), "%s%zu/%zu pods · ",
+		       room > 60 ? ref : "", live, all);
+	(void)snprintf(texts[1], sizeof(texts[1]), " · %s %s", clock,
 		       fmt_zone(shared->now_wall_ms, zone));
-	if ((int)utf8_width(str_from(text)) > room)
-		(void)snprintf(text, sizeof(text), "%zu/%zu %zu! %s", live, all,
-			       open, clock);
-	canvas_right(canvas, (struct rect){ left, 0, room + 1, 1 },
-		     open > 0 ? STYLE_WARN : STYLE_HINT, str_from(text));
+	(void)snprintf(alerts[0], sizeof(alerts[0]), "%zu alert%s", open,
+		       open == 1 ? "" : "s");
+	(void)snprintf(alerts[1], sizeof(alerts[1]), "%zu!", open);
+	brief = (int)(utf8_width(str_from(texts[0])) +
+		      utf8_width(str_from(texts[1])) + strlen(alerts[0])) >
+		room;
+	if (brief) {
+		(void)snprintf(texts[0], sizeof(texts[0]), "%zu/%zu pods ",
+			       live, all);
+		(void)snprintf(texts[1], sizeof(texts[1]), " %.5s", clock);
+	}
+	x = canvas->width - 1 -
+	    (int)(utf8_width(str_from(texts[0])) +
+		  utf8_width(str_from(texts[1])) + strlen(alerts[brief]));
+	x = x < left ? left : x;
+	x += canvas_text(canvas, x, 0, STYLE_HINT, texts[0]);
+	x += canvas_text(canvas, x, 0, open > 0 ? STYLE_WARN : STYLE_HINT,
+			 alerts[brief]);
+	(void)canvas_text(canvas, x, 0, STYLE_HINT, texts[1]);
 }
 
 /* The newest word: what was just said, else the newest event. */
@@ -91,41 +118,60 @@ frame_draw_status(struct ui *ui, struct canvas *canvas, int y)
 		    str_from(text));
 }
 
-/* "key name" when it still fits; returns the next column or -1. */
+/* Columns of "key name"; 0 when it has no key. */
 static int
-draw_hint(const struct ui *ui, struct canvas *canvas, int x, int y,
-	  enum action action)
+hint_width(const struct ui *ui, enum action action)
 {
 	char key[KEY_NAME_SIZE];
-	const char *name = action_info(action)->name;
-	int width;
 
 	keymap_key_name(&ui->keymap, action, key);
 	if (key[0] == '\0' ||
 	    (ui->shared.read_only && action_is_acting(action)))
-		return x;
-	width = (int)utf8_width(str_from(key)) + 1 + (int)strlen(name);
-	if (x + width > canvas->width - 1)
-		return -1;
-	x += canvas_text(canvas, x, y, STYLE_KEY, key) + 1;
-	x += canvas_text(canvas, x, y, STYLE_HINT, name) + 2;
-	return x;
+		return 0;
+	return (int)(utf8_width(str_from(key)) + 1 +
+		     strlen(action_info(action)->name));
 }
 
-/* Help is first and so never the one that is left out. */
+/* "key name" when it still fits before `end`; the next column or -1. */
+static int
+draw_hint(const struct ui *ui, struct canvas *canvas, const int place[3],
+	  enum action action)
+{
+	int x = place[0], y = place[1], width = hint_width(ui, action);
+	char key[KEY_NAME_SIZE];
+
+	keymap_key_name(&ui->keymap, action, key);
+	if (width == 0)
+		return x;
+	if (x + width > place[2])
+		return -1;
+	x += canvas_text(canvas, x, y, STYLE_KEY, key) + 1;
+	x += canvas_text(canvas, x, y, STYLE_HINT, action_info(action)->name);
+	return x + 2;
+}
+
+/*
+ * Help is first and so never the one that is left out; the way out stands at
+ * the right, where it does not move.
+ */
 void
 frame_draw_hints(const struct ui *ui, struct canvas *canvas, int y)
 {
 	static const enum action last[] = { ACTION_PALETTE, ACTION_EVENTS,
-					    ACTION_COPY,    ACTION_EXPORT,
-					    ACTION_QUIT,    ACTION_NONE };
+					    ACTION_COPY, ACTION_EXPORT,
+					    ACTION_NONE };
 	const enum action *const lists[] = { ui_view(ui)->hints, last };
-	int x = draw_hint(ui, canvas, 1, y, ACTION_HELP);
+	int end = canvas->width - 1 - hint_width(ui, ACTION_QUIT);
+	int x = draw_hint(ui, canvas, (int[3]){ 1, y, end }, ACTION_HELP);
 
+	(void)draw_hint(ui, canvas, (int[3]){ end, y, canvas->width - 1 },
+			ACTION_QUIT);
 	for (size_t i = 0; i < 2; i++) {
 		for (const enum action *a = lists[i]; *a != ACTION_NONE; a++) {
-			int next =
-				x >= 0 ? draw_hint(ui, canvas, x, y, *a) : -1;
+			int next = x >= 0 ? draw_hint(ui, canvas,
+						      (int[3]){ x, y, end - 2 },
+						      *a)
+					  : -1;
 
 			if (next < 0)
 				break;

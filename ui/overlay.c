@@ -405,8 +405,9 @@ event_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 static void
 draw_events(struct ui *ui, struct canvas *canvas)
 {
-	static const struct table_column columns[] = {
-		{ "UTC", 8, false, 0, false },
+	char zone[FMT_SIZE];
+	const struct table_column columns[] = {
+		{ fmt_zone(ui->shared.now_wall_ms, zone), 8, false, 0, false },
 		{ "kind", 11, false, 0, false },
 		{ "what", 30, false, 0, true },
 	};

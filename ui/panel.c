@@ -195,18 +195,19 @@ panel_gauge(struct canvas *canvas, struct rect r, const struct gauge *gauge)
 /* Steps and time of the end of training, as one piece of text. */
 static void
 forecast_text(const struct ui_shared *shared, const struct forecast *f,
-	      char *out, size_t size)
+	      bool brief, char *out, size_t size)
 {
 	char steps[FMT_SIZE], error[FMT_SIZE], clock[FMT_SIZE];
+	const char *source = f->source == FORECAST_REFERENCE ? " (ref curve)"
+							     : " (recent pace)";
 
 	out[0] = '\0';
 	if (f->source == FORECAST_NONE || !run_has(f->end_steps))
 		return;
-	(void)snprintf(out, size, "steps → %s ±%s (%s) · ends %s",
+	(void)snprintf(out, size, "steps → %s ±%s%s · ends %s",
 		       fmt_grouped(f->end_steps, steps),
 		       fmt_grouped(f->end_steps_error, error),
-		       f->source == FORECAST_REFERENCE ? "ref curve"
-						       : "recent pace",
+		       brief ? "" : source,
 		       fmt_clock(shared->now_wall_ms +
 					 (int64_t)(f->train_left_s * 1000),
 				 clock));
@@ -225,7 +226,7 @@ draw_train_line(const struct ui_shared *shared, struct canvas *canvas,
 	char text[160];
 	int x = panel_gauge(canvas, bar, &gauge) + 2;
 
-	forecast_text(shared, f, text, sizeof(text));
+	forecast_text(shared, f, line.w < 90, text, sizeof(text));
 	canvas_line(canvas, (struct rect){ x, line.y, line.x + line.w - x, 1 },
 		    STYLE_HINT, str_from(text));
 }
@@ -303,11 +304,10 @@ draw_score_line(const struct ui_shared *shared, struct canvas *canvas,
 			fmt_number(run->final_bpb, 6, end),
 			run->final_class != NULL ? run->final_class : "?");
 	else if (run_has(f->final_bpb))
-		(void)canvas_textf(canvas, x, line.y, STYLE_HINT,
-				   " · final → %s ±%.4f (1σ, from a finished "
-				   "run)",
-				   fmt_number(f->final_bpb, 4, end),
-				   f->final_bpb_sigma);
+		(void)canvas_textf(
+			canvas, x, line.y, STYLE_HINT, " · final → %s ±%.4f%s",
+			fmt_number(f->final_bpb, 4, end), f->final_bpb_sigma,
+			line.w < 90 ? " (1σ)" : " (1σ, from a finished run)");
 	else if (run_has(run->last_val_loss))
 		(void)canvas_textf(canvas, x, line.y, STYLE_HINT,
 				   " · val loss %s nats",
@@ -464,7 +464,7 @@ panel_pods(struct ui_shared *shared, struct canvas *canvas, struct rect r)
 			    str_from(pod_state_name(pod->state)));
 		(void)canvas_textf(
 			canvas, r.x + 28, y, STYLE_NORMAL,
-			"GPU %3s %% %3s C  disk %s",
+			"GPU %3s %% %3s °C  disk %s free",
 			fmt_number(panel_pod_last(pod, METRIC_GPU_UTIL), 0,
 				   util),
 			fmt_number(panel_pod_last(pod, METRIC_GPU_TEMP_C), 0,

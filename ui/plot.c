@@ -17,6 +17,7 @@
 
 /* A weight is meant for a step of a two hundredth of the run. */
 #define SMOOTH_SCALE 200.0
+#define AROUND_MS    30000
 
 const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0,   0.6,	 0.8,
 						      0.9, 0.95, 0.99 };
@@ -184,6 +185,15 @@ point_x(const struct model_run *mr, const struct series_point *p,
 	return p->wall_ms > 0 ? (double)p->wall_ms / 1000 : RUN_ABSENT;
 }
 
+/* A pod's telemetry goes on before and behind the run; a little is shown. */
+static bool
+is_within(const struct model_run *mr, int64_t wall_ms)
+{
+	return mr->first_byte_wall_ms == 0 ||
+	       (wall_ms >= mr->first_byte_wall_ms - AROUND_MS &&
+		(mr->live || wall_ms <= mr->last_byte_wall_ms + AROUND_MS));
+}
+
 void
 plot_points_init(struct plot_points *points, const struct model *model,
 		 const struct model_run *mr, enum plot_metric metric,
@@ -201,7 +211,11 @@ plot_points_init(struct plot_points *points, const struct model *model,
 		axis = AXIS_WALL;
 	for (size_t i = 0; i < count; i++) {
 		const struct series_point *p = series_at(source.series, i);
-		double x = point_x(mr, p, axis);
+		double x;
+
+		if (metric >= PLOT_GPU_UTIL && !is_within(mr, p->wall_ms))
+			continue;
+		x = point_x(mr, p, axis);
 
 		if (!run_has(x))
 			continue;

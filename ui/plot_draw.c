@@ -323,6 +323,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	chart.y_floor = info->floor;
 	chart.y_ceiling = info->ceiling;
 	chart.x_text = plot_x_text_of(axis);
+	chart.x_is_time = axis == AXIS_WALL;
 	chart.legend = request->legend && work->n_drawn > 1;
 	plot_window(&chart, shared, axis);
 	ui_area_add(shared, &chart);

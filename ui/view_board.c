@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "model/board.h"
+#include "ui/board_panels.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 #include "ui/view.h"
@@ -156,13 +157,13 @@ update(struct board_view *view, const struct ui_shared *shared)
 	build_lines(view);
 }
 
-/* A letter a cap: kept ✓, grace ~, broken ✗, unknown ?; none is left out. */
+/* A letter a cap: kept ✓, grace ~, broken ✗, unknown ·; none is left out. */
 static void
 caps_text(const enum board_kept *caps, struct table_cell *cell)
 {
 	static const char *const marks[] = {
 		[CAP_NONE] = "",     [CAP_KEPT] = "✓",	 [CAP_GRACE] = "~",
-		[CAP_UNKNOWN] = "?", [CAP_BROKEN] = "✗",
+		[CAP_UNKNOWN] = "·", [CAP_BROKEN] = "✗",
 	};
 	unsigned int style = STYLE_DONE;
 	char text[32] = "";
@@ -361,43 +362,6 @@ board_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 		seed_cell(view->board.rows[line->row], column, cell);
 }
 
-/* The words of the selected group's verdict, and its notes. */
-static void
-draw_details(const struct board_view *view, struct canvas *canvas,
-	     struct rect r)
-{
-	const struct board_group *group =
-		&view->board.groups[view->lines[view->table.selected].group];
-	const struct board_verdict *v = &group->verdict;
-	char a[FMT_SIZE], b[FMT_SIZE], c[FMT_SIZE];
-	int y = r.y;
-
-	if (v->text[0] != '\0')
-		canvas_line(canvas, (struct rect){ r.x, y++, r.w, 1 },
-			    STYLE_STRONG, str_from(v->text));
-	(void)canvas_textf(
-		canvas, r.x, y++, STYLE_NORMAL,
-		"runs that count: %zu · seeds: %zu · unit %s · sd %s · "
-		"bar %s",
-		group->n_counted, group->n_seeds, board_unit(group),
-		fmt_number(group->stats.sd_sample, 5, a),
-		fmt_number(v->bar, 5, b));
-	if (run_has(v->delta))
-		(void)canvas_textf(
-			canvas, r.x, y++, STYLE_NORMAL, "gap %s %s (%s nats)%s",
-			fmt_signed(v->delta, 5, a), board_unit(group),
-			fmt_signed(v->delta_nats, 5, b), "");
-	if (v->seeds_needed > 0)
-		(void)canvas_textf(canvas, r.x, y++, STYLE_HINT,
-				   "would pass with %u seeds, or with a mean "
-				   "of %s",
-				   v->seeds_needed,
-				   fmt_number(v->mean_needed, 5, c));
-	for (size_t i = 0; i < group->n_notes && y < r.y + r.h; i++)
-		canvas_line(canvas, (struct rect){ r.x, y++, r.w, 1 },
-			    STYLE_HINT, str_from(group->notes[i]));
-}
-
 static void
 board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect r)
@@ -409,7 +373,7 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct board_view *view = state;
 	const struct table_spec spec = { columns, COLUMN_COUNT, board_cell,
 					 view,	  SIZE_MAX,	false };
-	int details = r.h >= 16 ? 7 : 0, height;
+	int details = r.h >= 16 ? 7 : 0, height, spread = 0;
 	char title[160];
 
 	update(view, shared);
@@ -423,17 +387,32 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		       shared->baseline == NULL && shared->reference == NULL
 			       ? " · R sets the reference"
 			       : "");
+	/* Room that the table does not need shows where the seeds lie. */
 	height = r.h - details;
+	if (height - (int)view->n_lines - 3 >= BOARD_SPREAD_LEAST) {
+		spread = board_panel_spread_height(&view->board);
+		if (spread > height - (int)view->n_lines - 3)
+			spread = height - (int)view->n_lines - 3;
+		height = (int)view->n_lines + 3;
+		details = r.h - height - spread;
+	}
+	if (spread > 0)
+		board_panel_spread(
+			&view->board, view->lines[view->table.selected].group,
+			canvas,
+			(struct rect){ r.x, r.y + height, r.w, spread });
 	table_draw(&view->table, canvas,
 		   panel_box(canvas, (struct rect){ r.x, r.y, r.w, height },
 			     title),
 		   &spec);
 	if (details > 0)
-		draw_details(view, canvas,
-			     panel_box(canvas,
-				       (struct rect){ r.x, r.y + height, r.w,
-						      details },
-				       "Verdict"));
+		board_panel_verdict(
+			&view->board, view->lines[view->table.selected].group,
+			canvas,
+			panel_box(canvas,
+				  (struct rect){ r.x, r.y + height + spread,
+						 r.w, details },
+				  "Verdict"));
 }
 
 /* The model's run of the selected line; NULL for a group. */

@@ -242,10 +242,10 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	chart.charset = shared->chart.charset;
 	chart.series = series;
 	chart.n_series = n;
-	chart.decimals = 4;
+	chart.x_is_time = axis == AXIS_WALL;
 	chart.sign = true;
 	(void)snprintf(title, sizeof(title),
-		       "Gap to the reference (%s) · − is better",
+		       "Gap to reference (%s), − is better",
 		       plot_info(request->metric)->unit);
 	canvas_box(canvas, r, title);
 	if (n > 0) {
@@ -273,8 +273,8 @@ draw_table(struct compare *compare, struct canvas *canvas, struct rect r)
 		{ "RUN", 18, false, 0, true },
 		{ "STEP", 7, true, 3, false },
 		{ "ms/step", 8, true, 0, false },
-		{ "gap now ±se", 15, true, 0, false },
-		{ "FINAL BPB", 9, true, 0, false },
+		{ "gap now ±se", 16, true, 0, false },
+		{ "FINAL BPB", 10, true, 0, false },
 		{ "Δ final", 10, true, 0, false },
 		{ "BPB/nat", 7, true, 4, false },
 		{ "STATE", 13, false, 2, false },

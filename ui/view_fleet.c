@@ -236,7 +236,9 @@ number_cell(const struct fleet *fleet, const struct fleet_row *row, int column,
 	    alert->kind == ALERT_SLOW_POD)
 		style = STYLE_WARN;
 	table_cellf(cell, style, "%s%s",
-		    fmt_number(value, decimals[column], text),
+		    column == FLEET_STEP
+			    ? fmt_grouped(value, text)
+			    : fmt_number(value, decimals[column], text),
 		    style == STYLE_WARN ? "!" : "");
 }
 

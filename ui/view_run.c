@@ -169,7 +169,7 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	static const char *const empty[] = { "No run is selected.",
 					     "1 goes to the fleet", NULL };
 	const struct view_run_state *view = state;
-	int facts = r.w >= 160 ? 3 : 4, events = r.h >= 30 ? 6 : 0;
+	int facts = r.w >= 160 ? 3 : 4, events = 0;
 	int size[2] = { r.w >= 160 ? 3 : 2, 2 };
 	char title[FMT_LABEL + 32], label[FMT_LABEL];
 	struct run_state now;
@@ -179,6 +179,12 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		panel_empty(canvas, r, empty);
 		return;
 	}
+	/* As high as there are events, within what a view can spare. */
+	if (r.h >= 30)
+		events = 3 + (int)(shared->selected->run.n_events > 4 ? 3
+				   : shared->selected->run.n_events > 0
+					   ? shared->selected->run.n_events - 1
+					   : 0);
 	run_state_of(shared, shared->selected, &now);
 	plot_run_label(shared->selected, label);
 	(void)canvas_textf(canvas, r.x + 1, r.y, STYLE_TITLE, "%s", label);

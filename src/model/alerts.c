@@ -190,15 +190,16 @@ check_status(struct round *round, struct alert *alert)
 	}
 }
 
-/* One cap: what the run has, and at most this. */
+/* One cap: what the run has, at most this; what that is, and its unit. */
 static void
 check_cap(struct round *round, struct alert *alert, double value, double cap,
-	  const char *what)
+	  const char *const what[2])
 {
 	if (!run_has(value) || !run_has(cap) || value <= cap)
 		return;
 	(void)snprintf(alert->text, sizeof(alert->text),
-		       "%s %.12g is over the cap of %.12g", what, value, cap);
+		       "%s of %.12g %s is over the cap of %.12g", what[0],
+		       value, what[1], cap);
 	hold(round, alert);
 }
 
@@ -206,6 +207,9 @@ static void
 check_caps(struct round *round, struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
+	static const char *const training[] = { "training", "s" },
+				 *const evaluation[] = { "evaluation", "s" },
+				 *const artifact[] = { "artifact", "bytes" };
 	const struct track *track = round->track;
 	double grace_ms, eval_s;
 
@@ -217,13 +221,13 @@ check_caps(struct round *round, struct alert *alert)
 			   : 0;
 	alert->kind = ALERT_CAP_TRAIN;
 	check_cap(round, alert, (run->train_ms - grace_ms) / 1000,
-		  track->cap_train_s, "training of (s)");
+		  track->cap_train_s, training);
 	alert->kind = ALERT_CAP_EVAL;
 	eval_s = run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
-	check_cap(round, alert, eval_s, track->cap_eval_s, "evaluation of (s)");
+	check_cap(round, alert, eval_s, track->cap_eval_s, evaluation);
 	alert->kind = ALERT_CAP_BYTES;
 	check_cap(round, alert, run->artifact_bytes, track->cap_artifact_bytes,
-		  "artifact of (bytes)");
+		  artifact);
 }
 
 /* Training that sets itself a cap beyond the track's, and needs it. */

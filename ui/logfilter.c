@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "ui/logsrc.h"
+#include "ui/logsrc_priv.h"
 
 #define PIECE_LINES 256
 
@@ -21,27 +21,33 @@ add(struct logfile_hits *hits, uint64_t place)
 	hits->v[hits->n++] = place;
 }
 
-/* A piece of the tails; false: that was the last one. */
+/* A piece, line by line; false: that was the last one. */
 static bool
-sweep_tails(struct logsrc *src, bool forward, uint64_t *place)
+sweep_lines(struct logsrc *src, bool forward, uint64_t *place)
 {
-	for (int i = 0; i < PIECE_LINES; i++) {
-		const struct logtails_entry *entry =
-			forward ? logtails_at(&src->tails, *place)
-				: logtails_before(&src->tails, *place);
-		const struct logtail_line *line;
-		size_t at, len;
+	struct buf raw, text;
+	size_t at, len;
+	bool more = true;
 
-		if (entry == NULL)
-			return false;
-		line = logtails_line(entry);
-		*place = entry->order + forward;
+	buf_init(&raw, LOGSRC_RAW_BYTES);
+	buf_init(&text, LOGSRC_RAW_BYTES);
+	for (int i = 0; i < PIECE_LINES && more; i++) {
+		uint64_t here = forward ? logsrc_raw_at(src, *place)
+					: logsrc_raw_prev(src, *place);
+
+		more = here != (forward ? logsrc_end(src) : UINT64_MAX);
+		if (!more)
+			break;
+		*place = here + forward;
+		logsrc_raw_visible(src, here, &raw, &text);
 		if (pattern_find(src->filter,
-				 (struct str){ line->text, line->len }, &at,
+				 (struct str){ text.data, text.len }, &at,
 				 &len) != src->filter_out)
-			add(forward ? &src->below : &src->above, entry->order);
+			add(forward ? &src->below : &src->above, here);
 	}
-	return true;
+	buf_release(&raw);
+	buf_release(&text);
+	return more;
 }
 
 static bool
@@ -74,7 +80,7 @@ static bool
 sweep(struct logsrc *src, bool forward, uint64_t *place)
 {
 	if (src->file == NULL)
-		return sweep_tails(src, forward, place);
+		return sweep_lines(src, forward, place);
 	return sweep_file(src, forward, place);
 }
 

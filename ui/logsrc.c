@@ -2,7 +2,7 @@
 /* The log view's lines, from a file or from the model's tails. */
 #include "config.h"
 
-#include "ui/logsrc.h"
+#include "ui/logsrc_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "base/xalloc.h"
 #include "model/logtext.h"
 
-#define CHECK_LINES 256 /* between two looks at the clock */
-#define RAW_BYTES   (4U << 20)
+#define CHECK_LINES	 256 /* between two looks at the clock */
+#define LOGSRC_RAW_BYTES (4U << 20)
 
 void
 logsrc_init(struct logsrc *src)
@@ -29,6 +29,8 @@ close_source(struct logsrc *src)
 	free(src->path);
 	src->path = NULL;
 	logtails_release(&src->tails);
+	logtimed_close(src->timed);
+	src->timed = NULL;
 }
 
 void
@@ -53,6 +55,8 @@ logsrc_is_moved(const struct logsrc *src)
 {
 	const char *path = file_of(src->log);
 
+	if (src->timed != NULL)
+		return logtimed_is_stale(src->timed);
 	if (path == NULL || src->path == NULL)
 		return path != src->path;
 	return strcmp(path, src->path) != 0;
@@ -61,18 +65,23 @@ logsrc_is_moved(const struct logsrc *src)
 uint64_t
 logsrc_end(const struct logsrc *src)
 {
+	if (src->timed != NULL)
+		return logtimed_end(src->timed);
 	return src->file != NULL ? logfile_size(src->file)
 				 : logtails_end(&src->tails);
 }
 
-/* The line at or behind a place, whatever the filter. */
-static uint64_t
-raw_at(struct logsrc *src, uint64_t place)
+uint64_t
+logsrc_raw_at(struct logsrc *src, uint64_t place)
 {
 	const struct logtails_entry *entry;
 
 	if (place >= logsrc_end(src))
 		return logsrc_end(src);
+	if (src->timed != NULL)
+		return place < logtimed_begin(src->timed)
+			       ? logtimed_begin(src->timed)
+			       : place;
 	if (src->file != NULL)
 		return logfile_line_start(src->file, place);
 	entry = logtails_at(&src->tails, place);
@@ -84,16 +93,22 @@ raw_next(struct logsrc *src, uint64_t place)
 {
 	if (src->file != NULL)
 		return logfile_next(src->file, place);
-	return raw_at(src, place + 1);
+	return logsrc_raw_at(src, place + 1);
 }
 
-static uint64_t
-raw_prev(struct logsrc *src, uint64_t place)
+uint64_t
+logsrc_raw_prev(struct logsrc *src, uint64_t place)
 {
 	const struct logtails_entry *entry;
 
 	if (place == 0)
 		return UINT64_MAX;
+	if (src->timed != NULL)
+		return place > logtimed_begin(src->timed) ||
+				       (logtimed_more(src->timed) &&
+					place > logtimed_begin(src->timed))
+			       ? place - 1
+			       : UINT64_MAX;
 	if (src->file != NULL)
 		return logfile_prev(src->file, place);
 	entry = logtails_before(&src->tails, place);
@@ -104,7 +119,13 @@ static void
 raw_read(struct logsrc *src, uint64_t place, struct buf *text)
 {
 	const struct logtails_entry *entry;
+	struct logtimed_line line;
 
+	if (src->timed != NULL) {
+		line = logtimed_at(src->timed, place);
+		logfile_read(line.file, line.at, text);
+		return;
+	}
 	if (src->file != NULL) {
 		logfile_read(src->file, place, text);
 		return;
@@ -120,7 +141,7 @@ raw_read(struct logsrc *src, uint64_t place, struct buf *text)
 static void
 restart_filter(struct logsrc *src, uint64_t around)
 {
-	uint64_t last = raw_prev(src, logsrc_end(src));
+	uint64_t last = logsrc_raw_prev(src, logsrc_end(src));
 
 	/* A last line without its end is looked at again: it is below. */
 	if (last != UINT64_MAX && around > last)
@@ -146,7 +167,9 @@ logsrc_open(struct logsrc *src, const struct model *model,
 		src->path = xstrdup(path);
 	}
 	logtails_init(&src->tails, model, log);
-	if (src->file == NULL)
+	if (log == NULL)
+		src->timed = logtimed_open(model);
+	if (src->file == NULL && src->timed == NULL)
 		(void)logtails_refresh(&src->tails);
 	restart_filter(src, logsrc_end(src));
 }
@@ -154,8 +177,9 @@ logsrc_open(struct logsrc *src, const struct model *model,
 bool
 logsrc_refresh(struct logsrc *src)
 {
-	bool changed = src->file != NULL ? logfile_refresh(src->file)
-					 : logtails_refresh(&src->tails);
+	bool changed = src->timed != NULL  ? logtimed_refresh(src->timed)
+		       : src->file != NULL ? logfile_refresh(src->file)
+					   : logtails_refresh(&src->tails);
 
 	if (!changed)
 		return false;
@@ -213,14 +237,15 @@ fold_of_tails(struct logsrc *src, uint64_t place, uint64_t *first,
 	do
 		*behind = entry->order + 1;
 	while (is_tail_source(entry = logtails_at(tails, *behind)));
-	*behind = raw_at(src, *behind);
+	*behind = logsrc_raw_at(src, *behind);
 	return true;
 }
 
 static bool
 fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
 {
-	if (!src->fold || src->filter != NULL || place >= logsrc_end(src))
+	if (!src->fold || src->filter != NULL || src->timed != NULL ||
+	    place >= logsrc_end(src))
 		return false;
 	return src->file != NULL ? fold_of_file(src, place, first, behind)
 				 : fold_of_tails(src, place, first, behind);
@@ -262,7 +287,7 @@ logsrc_at(struct logsrc *src, uint64_t place)
 
 	if (src->filter != NULL)
 		return hit_at(src, find_hit(src, place));
-	place = raw_at(src, place);
+	place = logsrc_raw_at(src, place);
 	return fold_at(src, place, &first, &behind) ? first : place;
 }
 
@@ -290,7 +315,7 @@ logsrc_prev(struct logsrc *src, uint64_t place)
 		i = find_hit(src, place);
 		return i > 0 ? hit_at(src, i - 1) : UINT64_MAX;
 	}
-	before = raw_prev(src, place);
+	before = logsrc_raw_prev(src, place);
 	if (before != UINT64_MAX && fold_at(src, before, &first, &behind))
 		return first;
 	return before;
@@ -312,20 +337,34 @@ fold_lines(struct logsrc *src, uint64_t first, uint64_t behind)
 	return n;
 }
 
+/* A line of a file. */
+static void
+read_file_facts(struct logsrc_line *line, struct logfile *file, uint64_t at)
+{
+	line->is_part = logfile_is_part(file, at);
+	line->number = logfile_number(file, at);
+	line->class = logclass_of(&line->log->classes, line->number);
+	if (line->is_part)
+		line->number = 0;
+}
+
 static void
 read_line_facts(struct logsrc *src, uint64_t place, struct logsrc_line *line)
 {
 	const struct logtails_entry *entry;
+	struct logtimed_line timed;
 
 	line->is_fold = line->is_part = false;
 	line->log = src->log;
 	line->class = LINE_PLAIN;
+	if (src->timed != NULL) {
+		timed = logtimed_at(src->timed, place);
+		line->log = timed.log;
+		read_file_facts(line, timed.file, timed.at);
+		return;
+	}
 	if (src->file != NULL) {
-		line->is_part = logfile_is_part(src->file, place);
-		line->number = logfile_number(src->file, place);
-		line->class = logclass_of(&src->log->classes, line->number);
-		if (line->is_part)
-			line->number = 0;
+		read_file_facts(line, src->file, place);
 		return;
 	}
 	entry = logtails_at(&src->tails, place);
@@ -352,21 +391,19 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 		line->is_fold = true;
 		return;
 	}
-	buf_init(&raw, RAW_BYTES);
+	buf_init(&raw, LOGSRC_RAW_BYTES);
 	raw_read(src, place, &raw);
 	logtext_show(&line->text, (struct str){ raw.data, raw.len }, columns);
 	buf_release(&raw);
 }
 
-/* Whether a line of the tails matches. */
-static bool
-entry_matches(const struct logtails_entry *entry, const struct pattern *pattern)
+void
+logsrc_raw_visible(struct logsrc *src, uint64_t place, struct buf *raw,
+		   struct buf *text)
 {
-	const struct logtail_line *line = logtails_line(entry);
-	size_t at, len;
-
-	return pattern_find(pattern, (struct str){ line->text, line->len }, &at,
-			    &len);
+	raw_read(src, place, raw);
+	buf_clear(text);
+	logtext_visible(text, (struct str){ raw->data, raw->len });
 }
 
 /* Looks at the clock now and then. */
@@ -377,24 +414,36 @@ is_late(int lines, int64_t until_ms)
 	       clock_real.mono_ms(&clock_real) >= until_ms;
 }
 
+/* Line by line, in any order that they have. */
 static int
-search_tails(struct logsrc *src, const struct pattern *pattern, bool forward,
+search_lines(struct logsrc *src, const struct pattern *pattern, bool forward,
 	     int64_t until_ms, uint64_t *place)
 {
-	for (int i = 1;; i++) {
-		const struct logtails_entry *entry =
-			forward ? logtails_at(&src->tails, *place)
-				: logtails_before(&src->tails, *place);
+	struct buf raw, text;
+	size_t at, len;
+	int found = 2;
 
-		if (entry == NULL)
-			return 0;
-		*place = entry->order;
-		if (entry_matches(entry, pattern))
-			return 1;
-		*place += forward;
+	buf_init(&raw, LOGSRC_RAW_BYTES);
+	buf_init(&text, LOGSRC_RAW_BYTES);
+	for (int i = 1; found == 2; i++) {
+		uint64_t here = forward ? logsrc_raw_at(src, *place)
+					: logsrc_raw_prev(src, *place);
+
+		if (here == (forward ? logsrc_end(src) : UINT64_MAX)) {
+			found = 0;
+			break;
+		}
+		logsrc_raw_visible(src, here, &raw, &text);
+		if (pattern_find(pattern, (struct str){ text.data, text.len },
+				 &at, &len))
+			found = 1;
+		*place = found == 1 ? here : here + forward;
 		if (is_late(i, until_ms))
-			return 2;
+			break;
 	}
+	buf_release(&raw);
+	buf_release(&text);
+	return found;
 }
 
 /* Over the lines that a filter let through. */
@@ -406,16 +455,14 @@ search_hits(struct logsrc *src, const struct pattern *pattern, bool forward,
 	struct buf raw, text;
 	int found = 0;
 
-	buf_init(&raw, RAW_BYTES);
-	buf_init(&text, RAW_BYTES);
+	buf_init(&raw, LOGSRC_RAW_BYTES);
+	buf_init(&text, LOGSRC_RAW_BYTES);
 	for (int k = 1; found == 0 && (forward ? i < n : i > 0); k++) {
 		size_t at, len;
 
 		i -= !forward;
 		*place = hit_at(src, i);
-		raw_read(src, *place, &raw);
-		buf_clear(&text);
-		logtext_visible(&text, (struct str){ raw.data, raw.len });
+		logsrc_raw_visible(src, *place, &raw, &text);
 		if (pattern_find(pattern, (struct str){ text.data, text.len },
 				 &at, &len))
 			found = 1;
@@ -439,7 +486,7 @@ logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward,
 	if (src->file != NULL)
 		return logfile_search(src->file, pattern, forward, until_ms,
 				      place);
-	return search_tails(src, pattern, forward, until_ms, place);
+	return search_lines(src, pattern, forward, until_ms, place);
 }
 
 void
@@ -449,7 +496,7 @@ logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out,
 	pattern_free(src->filter);
 	src->filter = pattern;
 	src->filter_out = out;
-	restart_filter(src, raw_at(src, around));
+	restart_filter(src, logsrc_raw_at(src, around));
 }
 
 bool

@@ -3,13 +3,15 @@
 #define HGYM_UI_LOGSRC_H
 
 #include "model/logfile.h"
+#include "model/logtimed.h"
 #include "model/model.h"
 #include "ui/logtails.h"
 
 /*
- * Where the log view's lines come from: one log's file, or the last lines of
- * one or of all logs in the order they came.  A place is a number that grows
- * from line to line.  What a filter hides and what is folded is skipped here.
+ * Where the log view's lines come from: one log's file, all logs by the times
+ * of their lines, or the last lines of one or all in the order they came.  A
+ * place is a number that grows from line to line.  What a filter hides and what
+ * is folded is skipped here.
  */
 struct logsrc {
 	const struct model *model;
@@ -17,6 +19,7 @@ struct logsrc {
 	struct logfile *file;	     /* owned; NULL: from the tails */
 	char *path;		     /* owned; of file */
 	unsigned int life;	     /* of file, as seen last */
+	struct logtimed *timed;	     /* owned; NULL: not by time */
 	struct logtails tails;
 	bool fold; /* printed source code */
 

@@ -26,6 +26,7 @@ struct logs {
 	const struct model_log *picked; /* by J and K; NULL: the run's */
 	const struct model_run *of_run; /* selected when it was picked */
 	bool is_open, merged;
+	bool to_begin;		 /* as soon as the begin is known */
 	struct pattern *pattern; /* owned; of the search */
 	struct pattern *errors;	 /* owned */
 	char filter_text[PROMPT_BYTES + 1];
@@ -150,7 +151,9 @@ say_state(const struct logs *logs, char out[80])
 	const struct logpage *page = &logs->page;
 	const struct logsrc *src = &page->src;
 
-	if (logs->searching != NULL)
+	if (logs->searching != NULL && src->file == NULL)
+		(void)snprintf(out, 80, "searching, Esc stops");
+	else if (logs->searching != NULL)
 		(void)snprintf(out, 80, "searching %d %%, Esc stops",
 			       logs->forward
 				       ? logsrc_percent(src, 0, logs->search_at)
@@ -171,6 +174,12 @@ say_order(const struct logs *logs)
 {
 	const struct logsrc *src = &logs->page.src;
 
+	if (src->timed != NULL)
+		return logsrc_is_moved(src)
+			       ? " · by time; logs came, f shows them"
+		       : logtimed_is_cut(src->timed)
+			       ? " · by time, the newest of them"
+			       : " · by time";
 	if (src->log == NULL)
 		return src->tails.is_cut
 			       ? " · as they came, the last 10,000 of each"
@@ -196,7 +205,9 @@ say_filter(const struct logs *logs, char out[160])
 	if (src->filter == NULL)
 		return;
 	(void)fmt_grouped((double)logsrc_filter_hits(src), hits);
-	if (logsrc_is_filtering(src))
+	if (logsrc_is_filtering(src) && src->file == NULL)
+		(void)snprintf(part, sizeof(part), " so far");
+	else if (logsrc_is_filtering(src))
 		(void)snprintf(part, sizeof(part), " in %d %%",
 			       logsrc_percent(src, src->from, src->to));
 	(void)snprintf(out, 160, " · & %.60s: %s%s lines%s", logs->filter_text,
@@ -213,6 +224,8 @@ say_lines(const struct logs *logs, char out[FMT_SIZE + 8])
 
 	if (src->file != NULL)
 		n = logfile_lines(src->file, &all);
+	else if (src->timed != NULL)
+		n = logtimed_lines(src->timed);
 	(void)snprintf(out, FMT_SIZE + 8, "%s%s", all ? "" : ">",
 		       fmt_grouped((double)n, lines));
 }
@@ -325,8 +338,10 @@ move(struct logs *logs, enum action action)
 {
 	struct logpage *page = &logs->page;
 	int half = page->height > 2 ? page->height / 2 : 1;
+	bool to_begin = logs->to_begin;
 	int aside = page->width > 32 ? page->width / 2 : 16;
 
+	logs->to_begin = action == ACTION_TOP;
 	if (action == ACTION_UP)
 		logpage_scroll(page, -1);
 	else if (action == ACTION_DOWN)
@@ -341,8 +356,10 @@ move(struct logs *logs, enum action action)
 		logpage_shift(page, action == ACTION_LEFT ? -aside : aside);
 	else if (action == ACTION_BOTTOM || action == ACTION_FOLLOW)
 		page->left_end = page->has_hit = false;
-	else
+	else {
+		logs->to_begin = to_begin;
 		return false;
+	}
 	return true;
 }
 
@@ -450,9 +467,17 @@ logs_work(void *state, struct ui_shared *shared)
 		return false;
 	if (logs->searching != NULL && search_slice(logs, shared))
 		return true;
+	while (logs->to_begin && src->timed != NULL) {
+		logs->to_begin = logtimed_more(src->timed);
+		logpage_to_begin(&logs->page);
+		if (clock_real.mono_ms(&clock_real) >= until)
+			return true;
+	}
 	while (logsrc_filter_on(src))
 		if (clock_real.mono_ms(&clock_real) >= until)
 			return true;
+	if (src->timed != NULL)
+		return logtimed_count(src->timed, COUNT_BYTES);
 	return src->file != NULL && logfile_count(src->file, COUNT_BYTES);
 }
 

@@ -300,12 +300,51 @@ def test_merged():
     end(p, "merged")
 
 
+def test_by_time():
+    """Two logs of 20,000 lines with times, one a quarter second later."""
+    for name, late in (("a", 0.0), ("b", 0.25)):
+        os.makedirs(path("t" + name), exist_ok=True)
+        write("t%s/train.log" % name, "".join(
+            "%.2f " % (1776143914 + i + late) + ROW % (i, 5, i) +
+            ("more of %s %d\n" % (name, i) if i % 100 == 0 else "")
+            for i in range(20000)))
+    p = start(path("ta/train.log"), path("tb/train.log"))
+    p.wait_for("step:19999/")
+    p.send("A")
+    is_seen(p, "by time", "logs with times are merged by them")
+    rows = [re.search(r"(\d+\.\d\d) step:(\d+)", line)
+            for line in p.screen.text().split("\n")]
+    rows = [(float(m.group(1)), int(m.group(2))) for m in rows if m]
+    ok(len(rows) > 20 and rows == sorted(rows) and
+       rows[-1] == (1776163913.25, 19999), "in their order", p.screen.text())
+    write("ta/train.log", "1776163914.00 a is done\n", "ab")
+    write("tb/train.log", "1776163914.25 b is done\n", "ab")
+    is_seen(p, "b is done", "what comes is taken in")
+    p.send("&more of\r")
+    is_seen(p, "& more of: 400 lines · by time", "a filter goes back to the begin")
+    p.send("g")
+    is_seen(p, "more of a 0", "as its first line says")
+    p.send("&\r")
+    p.send("G")
+    p.pump(0.3)
+    p.send("/more of b 300$\r")
+    is_seen(p, "▸more of b 300", "a search far above")
+    text = p.screen.text()
+    ok(text.find("more of a 300") < text.find("more of b 300") <
+       text.find("step:301/"), "lines without a time stay behind their own",
+       text)
+    p.send("g")
+    is_seen(p, "step:0/", "to the begin")
+    end(p, "by time")
+
+
 def main():
     global home
     with tempfile.TemporaryDirectory() as folder:
         home = folder
         for test in (test_big, test_search_stops, test_long_lines,
-                     test_growing, test_fast, test_folds, test_merged):
+                     test_growing, test_fast, test_folds, test_merged,
+                     test_by_time):
             test()
     print("1..%d" % count)
     return failed > 0

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/* Logs merged by the times of their lines; under the log view. */
+#include "config.h"
+
+#include "model/logtimed.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "model/logfile_priv.h"
+#include "parsers/line_prefix.h"
+
+#define BLOCK_BYTES (128U << 10)
+#define LOOK_LINES  50U		 /* of a tail, for times */
+#define BASE	    (1ULL << 40) /* place of the first line of below */
+#define NO_TIME	    INT64_MIN
+
+struct entry {
+	int64_t wall_ms;
+	uint64_t at;
+	size_t source;
+};
+
+struct entries {
+	struct entry *v; /* owned */
+	size_t n, cap;
+};
+
+struct source {
+	const struct model_log *log;
+	char *path; /* owned; of file */
+	struct logfile *file;
+	uint64_t from, to;	/* read already */
+	int64_t oldest, newest; /* times of what was read */
+	struct entries waiting; /* ascending; older than what is merged */
+};
+
+struct logtimed {
+	const struct model *model;
+	struct source *sources;
+	size_t n_sources;
+	struct entries above; /* descending */
+	struct entries below; /* ascending */
+	struct entries fresh; /* scratch */
+	char *block;	      /* scratch */
+	size_t gone;	      /* lines that were dropped from below */
+	bool is_cut;
+};
+
+static void
+add(struct entries *entries, struct entry entry)
+{
+	entries->v = xgrow(entries->v, entries->n, &entries->cap,
+			   sizeof(*entries->v));
+	entries->v[entries->n++] = entry;
+}
+
+static int64_t
+time_of(struct str line)
+{
+	struct line_prefix prefix;
+
+	line_prefix_split(line, &prefix);
+	return prefix.wall_ms != 0 ? prefix.wall_ms : NO_TIME;
+}
+
+/* Whether the last lines of a log say when they were written. */
+static bool
+has_times(const struct model_log *log)
+{
+	size_t n = logtail_count(log->tail), from;
+
+	from = n > LOOK_LINES ? n - LOOK_LINES : 0;
+	for (size_t i = from; i < n; i++) {
+		const struct logtail_line *line = logtail_at(log->tail, i);
+
+		if (time_of((struct str){ line->text, line->len }) != NO_TIME)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_timed(const struct model *model)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < model->n_logs; i++) {
+		const struct model_log *log = model->logs[i];
+
+		if (logtail_count(log->tail) == 0)
+			continue;
+		if (log->file == NULL || log->behind || !has_times(log))
+			return false;
+		n++;
+	}
+	return n > 1 && n <= LOGTIMED_MAX_LOGS;
+}
+
+static bool
+open_source(struct source *source, const struct model_log *log)
+{
+	*source = (struct source){ .log = log,
+				   .oldest = NO_TIME,
+				   .newest = NO_TIME };
+	source->file = logfile_open(log->file, NULL);
+	if (source->file == NULL)
+		return false;
+	source->path = xstrdup(log->file);
+	source->from = source->to = logfile_size(source->file);
+	/* A last line without its end is taken when it has one. */
+	if (source->to > 0) {
+		uint64_t last = logfile_prev(source->file, source->to);
+		char end = '\n';
+
+		(void)logfile_pread(source->file, &end, 1, source->to - 1);
+		if (end != '\n')
+			source->from = source->to = last;
+	}
+	return true;
+}
+
+void
+logtimed_close(struct logtimed *timed)
+{
+	if (timed == NULL)
+		return;
+	for (size_t i = 0; i < timed->n_sources; i++) {
+		logfile_close(timed->sources[i].file);
+		free(timed->sources[i].path);
+		free(timed->sources[i].waiting.v);
+	}
+	free(timed->sources);
+	free(timed->above.v);
+	free(timed->below.v);
+	free(timed->fresh.v);
+	free(timed->block);
+	free(timed);
+}
+
+struct logtimed *
+logtimed_open(const struct model *model)
+{
+	struct logtimed *timed;
+	bool good = true;
+
+	if (!is_timed(model))
+		return NULL;
+	timed = xcalloc(1, sizeof(*timed));
+	timed->model = model;
+	timed->sources = xcalloc(model->n_logs, sizeof(*timed->sources));
+	timed->block = xmalloc(LOGFILE_SCAN_BYTES);
+	for (size_t i = 0; i < model->n_logs && good; i++)
+		if (logtail_count(model->logs[i]->tail) > 0)
+			good = open_source(&timed->sources[timed->n_sources++],
+					   model->logs[i]);
+	if (!good) {
+		logtimed_close(timed);
+		return NULL;
+	}
+	(void)logtimed_more(timed);
+	return timed;
+}
+
+bool
+logtimed_is_stale(const struct logtimed *timed)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < timed->model->n_logs; i++)
+		n += logtail_count(timed->model->logs[i]->tail) > 0;
+	if (n != timed->n_sources)
+		return true;
+	for (size_t i = 0; i < n; i++) {
+		const struct source *source = &timed->sources[i];
+
+		if (source->log->file == NULL ||
+		    strcmp(source->log->file, source->path) != 0 ||
+		    logfile_life(source->file) != 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The lines of a block of a source into `out`, ascending, from the first one
+ * that has a time or, with `all`, from the first one; returns where they
+ * begin.  Their times do not go back.
+ */
+static uint64_t
+take_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
+	   bool all)
+{
+	struct entries *out = &timed->fresh;
+	size_t begin = out->n;
+	uint64_t end = at + block.len, first = end, place = at;
+	int64_t now = NO_TIME;
+	struct str line;
+
+	while (place < end) {
+		uint64_t here = place;
+		int64_t own;
+
+		(void)str_next(&block, '\n', &line);
+		place += line.len + 1;
+		own = time_of(line);
+		if (own > now)
+			now = own;
+		if (now == NO_TIME && !all)
+			continue;
+		if (here < first)
+			first = here;
+		add(out, (struct entry){ now, here, of });
+	}
+	/* What came before the first time has that. */
+	for (size_t i = out->n; i-- > begin;) {
+		if (out->v[i].wall_ms == NO_TIME && i + 1 < out->n)
+			out->v[i].wall_ms = out->v[i + 1].wall_ms;
+	}
+	return first;
+}
+
+/* The block of whole lines before source->from; its place. */
+static uint64_t
+read_before(struct logtimed *timed, const struct source *source, size_t want,
+	    struct str *block)
+{
+	uint64_t at = source->from > want ? source->from - want : 0;
+
+	/* A block of the least size holds at least a line. */
+	if (at > 0)
+		at = logfile_line_start(source->file, at);
+	if (source->from - at > LOGFILE_SCAN_BYTES)
+		at = logfile_prev(source->file, source->from);
+	block->p = timed->block;
+	block->len = logfile_pread(source->file, timed->block,
+				   (size_t)(source->from - at), at);
+	return at;
+}
+
+/* Read the block before what was read of a source. */
+static void
+go_back(struct logtimed *timed, size_t of)
+{
+	struct source *source = &timed->sources[of];
+	struct entries *waiting = &source->waiting, *fresh = &timed->fresh;
+	uint64_t at = source->from;
+	struct str block;
+
+	fresh->n = 0;
+	for (size_t want = BLOCK_BYTES; fresh->n == 0; want *= 2) {
+		bool all = want >= LOGFILE_CUT_BYTES;
+
+		at = read_before(timed, source, want, &block);
+		if (block.len == 0)
+			break;
+		at = take_lines(timed, of, block, at, all || at == 0);
+	}
+	source->from = fresh->n > 0 ? at : 0;
+	/* Not later than what follows in the same log. */
+	for (size_t i = fresh->n; i-- > 0;) {
+		if (source->oldest != NO_TIME &&
+		    (fresh->v[i].wall_ms == NO_TIME ||
+		     fresh->v[i].wall_ms > source->oldest))
+			fresh->v[i].wall_ms = source->oldest;
+	}
+	if (fresh->n > 0) {
+		source->oldest = fresh->v[0].wall_ms;
+		if (source->newest == NO_TIME)
+			source->newest = fresh->v[fresh->n - 1].wall_ms;
+	}
+	for (size_t i = 0; i < waiting->n; i++)
+		add(fresh, waiting->v[i]);
+	free(waiting->v);
+	*waiting = *fresh;
+	*fresh = (struct entries){ NULL, 0, 0 };
+}
+
+static int
+newest_first(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->wall_ms != y->wall_ms)
+		return x->wall_ms < y->wall_ms ? 1 : -1;
+	if (x->source != y->source)
+		return x->source < y->source ? 1 : -1;
+	return (x->at < y->at) - (x->at > y->at);
+}
+
+/* Nothing that is not read yet is as new as this; NO_TIME: all is read. */
+static int64_t
+horizon(const struct logtimed *timed, size_t *of)
+{
+	int64_t least = NO_TIME;
+
+	*of = timed->n_sources;
+	for (size_t i = 0; i < timed->n_sources; i++) {
+		const struct source *source = &timed->sources[i];
+
+		if (source->from == 0)
+			continue;
+		if (source->oldest == NO_TIME) {
+			*of = i;
+			return INT64_MAX;
+		}
+		if (*of == timed->n_sources || source->oldest > least) {
+			least = source->oldest;
+			*of = i;
+		}
+	}
+	return least;
+}
+
+/* Merge what waits and is newer than all that is not read; how many. */
+static size_t
+merge(struct logtimed *timed, int64_t newer_than)
+{
+	size_t begin = timed->above.n;
+
+	for (size_t i = 0; i < timed->n_sources; i++) {
+		struct entries *waiting = &timed->sources[i].waiting;
+
+		while (waiting->n > 0 &&
+		       (newer_than == NO_TIME ||
+			waiting->v[waiting->n - 1].wall_ms > newer_than))
+			add(&timed->above, waiting->v[--waiting->n]);
+	}
+	if (timed->above.n > begin)
+		qsort(timed->above.v + begin, timed->above.n - begin,
+		      sizeof(struct entry), newest_first);
+	return timed->above.n - begin;
+}
+
+bool
+logtimed_more(struct logtimed *timed)
+{
+	size_t of;
+
+	if (timed->is_cut)
+		return false;
+	for (;;) {
+		int64_t newer_than = horizon(timed, &of);
+
+		if (newer_than != INT64_MAX && merge(timed, newer_than) > 0)
+			break;
+		if (of == timed->n_sources)
+			return false;
+		go_back(timed, of);
+	}
+	timed->is_cut = timed->above.n + timed->below.n > LOGTIMED_MAX_LINES;
+	return true;
+}
+
+static int
+oldest_first(const void *a, const void *b)
+{
+	return newest_first(b, a);
+}
+
+/* Whole lines that a source has behind what was read; false: none. */
+static bool
+go_on(struct logtimed *timed, size_t of)
+{
+	struct source *source = &timed->sources[of];
+	size_t begin = timed->fresh.n, n;
+	const char *last;
+
+	n = logfile_pread(source->file, timed->block, LOGFILE_SCAN_BYTES,
+			  source->to);
+	last = n > 0 ? memrchr(timed->block, '\n', n) : NULL;
+	if (last == NULL)
+		return false;
+	n = (size_t)(last - timed->block) + 1;
+	(void)take_lines(timed, of, (struct str){ timed->block, n }, source->to,
+			 true);
+	source->to += n;
+	for (size_t i = begin; i < timed->fresh.n; i++) {
+		struct entry *entry = &timed->fresh.v[i];
+
+		if (entry->wall_ms < source->newest)
+			entry->wall_ms = source->newest;
+		source->newest = entry->wall_ms;
+	}
+	return true;
+}
+
+/* Of too many the newest are kept. */
+static void
+limit(struct logtimed *timed)
+{
+	struct entries *below = &timed->below;
+	size_t drop = below->n / 2;
+
+	if (timed->above.n + below->n <= LOGTIMED_MAX_LINES)
+		return;
+	timed->is_cut = true;
+	if (below->n <= LOGTIMED_MAX_LINES)
+		return;
+	timed->above.n = 0;
+	timed->gone += drop;
+	below->n -= drop;
+	memmove(below->v, below->v + drop, below->n * sizeof(*below->v));
+}
+
+bool
+logtimed_refresh(struct logtimed *timed)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < timed->n_sources; i++)
+		changed |= logfile_refresh(timed->sources[i].file);
+	if (!changed)
+		return false;
+	timed->fresh.n = 0;
+	for (size_t i = 0; i < timed->n_sources; i++)
+		while (go_on(timed, i))
+			;
+	if (timed->fresh.n > 0)
+		qsort(timed->fresh.v, timed->fresh.n, sizeof(struct entry),
+		      oldest_first);
+	for (size_t i = 0; i < timed->fresh.n; i++)
+		add(&timed->below, timed->fresh.v[i]);
+	limit(timed);
+	return timed->fresh.n > 0;
+}
+
+uint64_t
+logtimed_begin(const struct logtimed *timed)
+{
+	return timed->above.n > 0 ? BASE - timed->above.n : BASE + timed->gone;
+}
+
+uint64_t
+logtimed_end(const struct logtimed *timed)
+{
+	return BASE + timed->gone + timed->below.n;
+}
+
+bool
+logtimed_is_cut(const struct logtimed *timed)
+{
+	return timed->is_cut;
+}
+
+struct logtimed_line
+logtimed_at(const struct logtimed *timed, uint64_t place)
+{
+	const struct entry *entry;
+	const struct source *source;
+
+	assert(place >= logtimed_begin(timed) && place < logtimed_end(timed));
+	if (place >= BASE)
+		entry = &timed->below.v[place - BASE - timed->gone];
+	else
+		entry = &timed->above.v[BASE - 1 - place];
+	source = &timed->sources[entry->source];
+	return (struct logtimed_line){ source->log, source->file, entry->at };
+}
+
+bool
+logtimed_count(struct logtimed *timed, uint64_t budget)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < timed->n_sources && !more; i++)
+		more = logfile_count(timed->sources[i].file, budget);
+	return more;
+}
+
+uint64_t
+logtimed_lines(const struct logtimed *timed)
+{
+	return timed->above.n + timed->below.n;
+}

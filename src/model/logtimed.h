@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_MODEL_LOGTIMED_H
+#define HGYM_MODEL_LOGTIMED_H
+
+#include "model/logfile.h"
+#include "model/model.h"
+
+/*
+ * All logs of a model as one, by the times that their lines begin with
+ * (parsers/line_prefix.h).  A line without one has that of the line before it
+ * in its log; the lines of a log keep their order, also where its times go
+ * back.  It begins at the end and goes back on demand; a place is a number
+ * that stays true while more is read at either end.
+ */
+struct logtimed;
+
+struct logtimed_line {
+	const struct model_log *log;
+	struct logfile *file; /* borrowed */
+	uint64_t at;	      /* its place in file */
+};
+
+/* So many lines are kept, of 24 bytes each. */
+#define LOGTIMED_MAX_LINES (2U << 20)
+#define LOGTIMED_MAX_LOGS  200U
+
+/*
+ * NULL when there is no such order: a log without a file here or without
+ * times among its last lines, too many logs, or fewer than two.
+ */
+struct logtimed *logtimed_open(const struct model *model);
+void logtimed_close(struct logtimed *timed);
+/* Whether logs came, moved or were written anew: open it again. */
+bool logtimed_is_stale(const struct logtimed *timed);
+/* Take the new lines; true: there are. */
+bool logtimed_refresh(struct logtimed *timed);
+/* Go back by a block; false: there is no more, or no room for it. */
+bool logtimed_more(struct logtimed *timed);
+
+/* The first place and the one behind the last. */
+uint64_t logtimed_begin(const struct logtimed *timed);
+uint64_t logtimed_end(const struct logtimed *timed);
+/* Whether there was no room for all that is older. */
+bool logtimed_is_cut(const struct logtimed *timed);
+/* Lines that are known so far. */
+uint64_t logtimed_lines(const struct logtimed *timed);
+/* As logfile_count, for all of its files. */
+bool logtimed_count(struct logtimed *timed, uint64_t budget);
+/* begin <= place < end. */
+struct logtimed_line logtimed_at(const struct logtimed *timed, uint64_t place);
+
+#endif

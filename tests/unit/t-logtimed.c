@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Logs merged by the times of their lines. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/logtimed.h"
+
+#include "tests/support/tap.h"
+
+#define LINES 8000
+
+static char folder[] = "/tmp/t-logtimed-XXXXXX";
+
+/* "<epoch of row i>.<of ms> log LOG row i"; every third has a line more. */
+static void
+write_rows(FILE *out, const char *log, int from, int to)
+{
+	for (int i = from; i < to; i++) {
+		long long ms = 1776143914000LL + (long long)i * 1000 +
+			       (log[0] - 'a') * 250;
+
+		(void)fprintf(out, "%lld.%03lld log %s row %d %080d\n",
+			      ms / 1000, ms % 1000, log, i, i);
+		if (i % 3 == 0)
+			(void)fprintf(out, "  more of %s row %d\n", log, i);
+	}
+}
+
+static struct model_log *
+make_log(struct model *model, const char *name, int rows)
+{
+	struct model_log *log = model_log_get(model, 0, name);
+	char path[100], line[100];
+	FILE *out;
+	int n;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+	out = fopen(path, "w");
+	write_rows(out, name, 0, rows);
+	(void)fclose(out);
+	model_log_file(log, path);
+	n = snprintf(line, sizeof(line), "1776143914.5 log %s", name);
+	model_log_line(model, log, 1, (struct str){ line, (size_t)n },
+		       LINE_PLAIN);
+	return log;
+}
+
+static void
+append(const struct model_log *log, const char *text)
+{
+	FILE *out = fopen(log->file, "a");
+
+	(void)fputs(text, out);
+	(void)fclose(out);
+}
+
+/* The line at a place, "" where it is of no log. */
+static void
+read_at(const struct logtimed *timed, uint64_t place, char out[200])
+{
+	struct logtimed_line line = logtimed_at(timed, place);
+	struct buf text;
+
+	buf_init(&text, 199);
+	logfile_read(line.file, line.at, &text);
+	(void)snprintf(out, 200, "%s", text.data);
+	buf_release(&text);
+}
+
+static void
+test_order(struct logtimed *timed, uint64_t want)
+{
+	char line[200], last_of[26] = { 0 };
+	double newest = 0;
+	bool ordered = true, behind = true;
+
+	while (logtimed_more(timed))
+		;
+	ok(!logtimed_more(timed) && !logtimed_is_cut(timed),
+	   "it goes back to the begin");
+	is_int((long long)logtimed_lines(timed), (long long)want,
+	       "no line is left out or doubled");
+	for (uint64_t i = logtimed_begin(timed); i < logtimed_end(timed); i++) {
+		char log = 0;
+		double t;
+
+		read_at(timed, i, line);
+		if (sscanf(line, " more of %c", &log) == 1) {
+			behind = behind && last_of[0] == log;
+			continue;
+		}
+		ordered = ordered &&
+			  sscanf(line, "%lf log %c", &t, &log) == 2 &&
+			  t >= newest;
+		newest = t;
+		last_of[0] = log;
+	}
+	ok(ordered, "all are in the order of their times");
+	ok(behind, "a line without one stays behind its own");
+}
+
+static void
+test_growth(struct logtimed *timed, const struct model_log *a,
+	    const struct model_log *b)
+{
+	uint64_t end = logtimed_end(timed), begin = logtimed_begin(timed);
+	char line[200];
+
+	ok(!logtimed_refresh(timed), "nothing new");
+	append(a, "1776153914.9 late\n1776153900.0 its clock went back\nhal");
+	append(b, "1776153914.5 early\nof early\n");
+	ok(logtimed_refresh(timed), "new lines");
+	is_int((long long)(logtimed_end(timed) - end), 4, "the whole ones");
+	read_at(timed, end, line);
+	is_str(line, "1776153914.5 early", "by their times");
+	read_at(timed, end + 1, line);
+	is_str(line, "of early", "what has none behind its own");
+	read_at(timed, end + 3, line);
+	is_str(line, "1776153900.0 its clock went back",
+	       "a log keeps its order");
+	append(a, "f\n");
+	ok(logtimed_refresh(timed), "the rest of a line");
+	read_at(timed, end + 4, line);
+	is_str(line, "half", "makes it whole");
+	ok(logtimed_begin(timed) == begin, "old places stay");
+	ok(!logtimed_is_stale(timed), "all are as they were");
+}
+
+static void
+test_refusals(struct model *model)
+{
+	struct model_log *c = make_log(model, "c", 3);
+	struct logtimed *timed = logtimed_open(model);
+
+	ok(timed != NULL, "three logs");
+	ok(truncate(c->file, 0) == 0, "one is truncated");
+	(void)logtimed_refresh(timed);
+	ok(logtimed_is_stale(timed), "that is noticed");
+	logtimed_close(timed);
+	model_log_line(model, c, 2, STR_LIT("no time"), LINE_PLAIN);
+	timed = logtimed_open(model);
+	ok(timed != NULL, "a line without a time is no hindrance");
+	logtimed_close(timed);
+	(void)unlink(c->file);
+	ok(logtimed_open(model) == NULL, "a log that cannot be read is");
+	model_log_file(c, NULL);
+	ok(logtimed_open(model) == NULL, "and one that is not here");
+}
+
+int
+main(void)
+{
+	struct model model;
+	struct model_log *a, *b;
+	struct logtimed *timed;
+	uint64_t lines = 2 * (LINES + (LINES + 2) / 3);
+
+	ok(mkdtemp(folder) != NULL, "a folder");
+	model_init(&model);
+	(void)model_pod_add(&model, "pod", "local");
+	a = make_log(&model, "a", LINES);
+	ok(logtimed_open(&model) == NULL, "one log needs no order");
+	b = make_log(&model, "b", LINES);
+	timed = logtimed_open(&model);
+	ok(timed != NULL && logtimed_lines(timed) > 0 &&
+		   logtimed_lines(timed) < lines,
+	   "two are opened at their end");
+	test_order(timed, lines);
+	test_growth(timed, a, b);
+	logtimed_close(timed);
+	test_refusals(&model);
+	(void)unlink(a->file);
+	(void)unlink(b->file);
+	(void)rmdir(folder);
+	model_release(&model);
+	return tap_done();
+}

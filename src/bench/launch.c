@@ -199,7 +199,8 @@ launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 		return 0;
 	}
 	add_variables(out, op, l);
-	buf_append_str(out, launch_scripts[0].text);
+	for (size_t i = 0; launch_scripts[i].text != NULL; i++)
+		buf_append_str(out, launch_scripts[i].text);
 	if (op == LAUNCH_SHIP && add_ship_files(out, l, err) != 0)
 		return -1;
 	buf_appendf(out, "%s\nsay_up\n", calls[op]);

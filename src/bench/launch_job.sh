@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh disable=SC2016,SC2086
+# What a job of a bench is made of, written into its folder by op_start of
+# launch.sh, which this stands before: run.sh, and what it needs.
+# A session of its own, by what there is.
+new_session() {
+	if command -v setsid >/dev/null 2>&1; then
+		exec setsid "$@"
+	elif busybox setsid true 2>/dev/null; then
+		exec busybox setsid "$@"
+	elif command -v python3 >/dev/null 2>&1; then
+		exec python3 -c 'import os, sys
+os.setsid()
+os.execvp(sys.argv[1], sys.argv[1:])' "$@"
+	fi
+	exec perl -e 'use POSIX; POSIX::setsid(); exec @ARGV' "$@"
+}
+
+# Without flock: a lock is a directory with its owner's pid, start time, boot
+# id and pid namespace in it.  One whose owner is gone is taken over by a mv,
+# which only one can win.
+write_lock() {
+	cat >"$1/lock.sh" <<'HB_LOCK'
+start_of() { sed 's/.*) //' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f20; }
+boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none)
+ns=$(readlink /proc/self/ns/pid 2>/dev/null || echo none)
+is_stale() {
+	if read -r pid start its_boot its_ns 2>/dev/null <"$1/owner"; then
+		test "$its_boot" = "$boot" || return 0
+		test "$its_ns" = "$ns" || return 1
+		test "$(start_of "$pid")" != "$start"
+	else # its maker died between two steps
+		test -n "$(find "$1" -maxdepth 0 -mmin +1 2>/dev/null)"
+	fi
+}
+take() {
+	if test -d "$1" && is_stale "$1"; then
+		mv "$1" "$1.stale.$$" 2>/dev/null && rm -rf "$1.stale.$$"
+	fi
+	mkdir "$1" 2>/dev/null || return 1
+	echo "$$ $(start_of $$) $boot $ns" >"$1/owner"
+}
+HB_LOCK
+	cat >"$1/locked.sh" <<'HB_LOCKED'
+. ./lock.sh
+trap : TERM INT HUP
+held=
+for name in $HB_LOCKS; do
+	path=$HB_LOCK_DIR/hgym.gpu.$name.lock.d
+	take "$path" || break
+	held="$held $path"
+done
+if test "$(echo $held | wc -w)" -eq "$(echo $HB_LOCKS | wc -w)"; then
+	sh ./run.sh
+fi
+for path in $held; do
+	rm -rf "$path"
+done
+test -f pid || : >busy
+HB_LOCKED
+}
+
+write_run() {
+	cat >"$1/run.sh" <<'HB_RUN'
+trap 'ended=1' TERM INT
+trap '' HUP
+stat_rest=$(sed 's/.*) //' /proc/$$/stat)
+group=$(echo "$stat_rest" | cut -d' ' -f3)
+boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none)
+ns=$(readlink /proc/self/ns/pid 2>/dev/null || echo none)
+hashes() {
+	test -s judged || return 0
+	while IFS= read -r file; do
+		(cd "$HB_CWD" && sha256sum "$file" 2>&1)
+	done <judged
+}
+. ./work.sh
+(sources "$HB_CWD") >work
+hashes >hash.before
+t0=$(date +%s) up0=$(cut -d' ' -f1 /proc/uptime)
+echo "$$ $group $(echo "$stat_rest" | cut -d' ' -f20) $boot $ns" >pid.t
+mv pid.t pid
+echo "# cores $(getconf _NPROCESSORS_ONLN) up $up0 date $(
+	date '+%Y/%m/%d %H:%M:%S.%N')" >host.csv
+# Is it a program on a GPU, and none of this run?
+is_foreign() {
+	test -d "/proc/$1" || return 1
+	grep -qsF "HGYM_JOB=$HB_MARK;" "/proc/$1/environ" && return 1
+	if test -r "/proc/$1/environ"; then
+		ls -l "/proc/$1/fd" 2>/dev/null | grep -q '/dev/nvidia'
+	else # a pid of ours only where there is one namespace, the first
+		test "$ns" = "pid:[4026531836]"
+	fi
+}
+watch_others() {
+	known=" "
+	while read -r pid; do
+		case $pid in "" | *[!0-9]*) continue ;; esac
+		case $known in *" $pid "*) continue ;; esac
+		known="$known$pid "
+		is_foreign "$pid" && echo "! foreign $pid" >>host.csv
+	done
+}
+# What only watches must not hold the locks a moment longer than the run: the
+# descriptors of flock are closed in it, as far as a sh can name them.
+if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
+	reasons=clocks_event_reasons.active
+	nvidia-smi --id="$HB_GPUS" --query-gpu=$reasons --format=csv \
+		</dev/null >/dev/null 2>&1 ||
+		reasons=clocks_throttle_reasons.active
+	columns=timestamp,index,clocks.sm,clocks.mem,temperature.gpu
+	columns=$columns,power.draw,utilization.gpu,$reasons
+	nvidia-smi --id="$HB_GPUS" --query-gpu="$columns" \
+		--format=csv,noheader,nounits -lms 1000 \
+		</dev/null >gpu.csv 2>/dev/null \
+		3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+	test "$HB_FOREIGN" != refuse || {
+		nvidia-smi --id="$HB_GPUS" --query-compute-apps=pid \
+			--format=csv,noheader -lms 5000 </dev/null 2>/dev/null |
+			watch_others
+	} 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+fi
+# One line of the host, mostly by what the shell itself can read: steady
+# clock, bytes of the log, load, busy and stolen CPU time, time that the main
+# threads of the run waited for a CPU, time that the container's quota held it.
+sample_host() {
+	read -r up _ </proc/uptime
+	bytes=
+	while read -r key value; do
+		case $key in pos:) bytes=$value ;; esac
+	done 2>/dev/null <"/proc/$child/fdinfo/1"
+	read -r load _ </proc/loadavg
+	read -r _ user nice system _ _ irq soft steal _ </proc/stat
+	busy=$((user + nice + system + irq + soft + ${steal:-0}))
+	wait_ns=0 level=$child deep=0
+	while test -n "$level" && test $deep -lt 8; do
+		below=
+		for pid in $level; do
+			ns_waited=
+			read -r _ ns_waited _ 2>/dev/null \
+				<"/proc/$pid/schedstat"
+			wait_ns=$((wait_ns + ${ns_waited:-0}))
+			kids=
+			read -r kids 2>/dev/null \
+				<"/proc/$pid/task/$pid/children"
+			below="$below $kids"
+		done
+		level=${below# } deep=$((deep + 1))
+		case $level in *[0-9]*) ;; *) level= ;; esac
+	done
+	test "$wait_ns" -gt 0 || wait_ns=
+	held=
+	for file in /sys/fs/cgroup/cpu.stat /sys/fs/cgroup/cpu/cpu.stat; do
+		test -r $file || continue
+		while read -r key value; do
+			case $key in
+			throttled_usec) held=$value ;;
+			throttled_time) held=$((value / 1000)) ;;
+			esac
+		done <$file
+		break
+	done
+	echo "$up,$bytes,$load,$busy,${steal:-},$wait_ns,$held"
+}
+HGYM_JOB="$HB_MARK;" sh ./cmd.sh </dev/null >out.txt 2>&1 &
+child=$!
+(
+	while :; do
+		sample_host >>host.csv
+		sleep 1
+	done
+) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+(
+	sleep "$HB_TIMEOUT"
+	: >timedout
+	kill -TERM 0
+	sleep 10
+	kill -KILL 0
+) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+while :; do
+	wait "$child"
+	rc=$?
+	kill -0 "$child" 2>/dev/null || break
+done
+t1=$(date +%s) up1=$(cut -d' ' -f1 /proc/uptime)
+sample_host >>host.csv
+hashes >hash.after
+trap '' TERM
+kill -TERM 0
+# Workers that left the group still hold the GPU: they end with the run.
+tries=0
+while :; do
+	left=
+	for pid in $(grep -lsF "HGYM_JOB=$HB_MARK;" /proc/[0-9]*/environ |
+		cut -d/ -f3); do
+		case $(sed 's/.*) //' 2>/dev/null "/proc/$pid/stat") in
+		Z* | "") ;;
+		*) left="$left $pid" ;;
+		esac
+	done
+	test -n "$left" || break
+	tries=$((tries + 1))
+	test $tries -le 3 || kill -KILL $left 2>/dev/null
+	test $tries -le 20 || break
+	sleep 0.5
+done
+test -f timedout && rc=124
+echo "$rc $t0 $t1 $up0 $up1" >exit.t
+mv exit.t exit
+HB_RUN
+}
+
+# What the sources of a folder are: commit and the hash of what differs from
+# it; without git, the hash of its sources.
+write_work() {
+	cat <<'HB_WORK'
+sources() {
+	cd "$1" 2>/dev/null || return
+	if commit=$(git rev-parse HEAD 2>/dev/null); then
+		changed=$(git diff HEAD -- . 2>/dev/null | sha256sum)
+	else
+		commit=none
+		changed=$(find . -maxdepth 3 -name '.?*' -prune -o -type f \
+			-size -2000 \( -name '*.py' -o -name '*.sh' \
+			-o -name '*.cu' -o -name '*.cuh' -o -name '*.c' \
+			-o -name '*.cpp' -o -name '*.h' \) -print 2>/dev/null |
+			LC_ALL=C sort | head -n 2000 |
+			while IFS= read -r file; do sha256sum "$file"; done |
+			sha256sum)
+	fi
+	echo "$commit $changed" | cut -d' ' -f1,2
+}
+HB_WORK
+}

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "bench/report.h"
+#include "bench_preflight.h"
 #include "bench_record.h"
 #include "conf.h"
 #include "noise_register.h"
@@ -97,11 +98,17 @@ struct driver {
 static void
 on_note(void *user, const char *line)
 {
+	(void)user;
+	bench_drive_say(line);
+}
+
+void
+bench_drive_say(const char *line)
+{
 	time_t now = time(NULL);
 	char stamp[16];
 	struct tm tm;
 
-	(void)user;
 	(void)gmtime_r(&now, &tm);
 	(void)strftime(stamp, sizeof(stamp), "%H:%M:%S", &tm);
 	(void)fprintf(stderr, "%s %s\n", stamp, line);
@@ -338,9 +345,13 @@ bench_drive(const struct bench_drive *drive, struct err *err)
 	remotes = xcalloc(drive->plan->n_pods, sizeof(*remotes));
 	if (fill_remotes(drive->plan, &conf, remotes, err) == 0) {
 		bool ended;
+		int before;
 
 		record(drive, &conf);
-		ended = drive_loop(drive, remotes, &driver, err) == 0;
+		before = bench_preflight(drive, remotes, err);
+		ended = before > 0 ||
+			(before == 0 &&
+			 drive_loop(drive, remotes, &driver, err) == 0);
 		record(drive, &conf);
 		if (ended)
 			status = conclude(drive, &driver, err);

@@ -47,6 +47,9 @@ struct bench_drive {
  */
 int bench_drive(const struct bench_drive *drive, struct err *err);
 
+/* A line about a bench to stderr, with the time; plain text. */
+void bench_drive_say(const char *line);
+
 /*
  * Print the report of a folder as it stands (id, path, plan and print of
  * drive); -1 with err.

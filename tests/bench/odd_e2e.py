@@ -34,6 +34,9 @@ case "$*" in
         sleep 1
     done ;;
 *utilization.gpu,memory.used*) cat %(dir)s/idle ;;
+*memory.total*)
+    IFS=' ,' read -r _ util used <%(dir)s/idle
+    echo "0, NVIDIA Test, 81559, $used, $util, 999.1" ;;
 *) echo "0, NVIDIA Test, 999.1, 1, 0, 1980" ;;
 esac
 """
@@ -159,12 +162,17 @@ def always_hot(rig, sshd):
 def foreign(rig, sshd):
     tools = rig.tools
     put(os.path.join(tools, "apps"), "4711\n")
+    put(os.path.join(tools, "idle"), "0, 37, 20480\n")
     path = rig.bench("taken", [sshd.pod("p1", gpus=[0])], {"env": {}})
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"4711" in done.stderr,
        "a foreign process on the GPU is refused", done.stderr)
+    ok(b"p1: preflight: gpu: " in done.stderr,
+       "the preflight of pods check said so before", done.stderr)
+    rows = json.load(open(os.path.join(rig.folder("taken"),
+                                       "preflight.json")))
+    ok("gpu" in rows[0]["failure"], "and it is kept", rows)
     put(os.path.join(tools, "apps"), "")
-    put(os.path.join(tools, "idle"), "0, 37, 20480\n")
     done = rig.tui("bench", "attach", "taken")
     ok(done.returncode == 4 and b"GPU 0 is at 37 %, 20480 MiB" in done.stderr,
        "so is a GPU that is not idle, whoever it is", done.stderr)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_SRC_PODS_PROBE_H
+#define HGYM_SRC_PODS_PROBE_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "conf.h"
+#include "remote/fleet.h"
+
+/* The preflight (preflight.h) of several pods at once, logins included. */
+struct pods_probe {
+	const struct conf_pod *pods; /* borrowed; n of them */
+	const struct remote_pod *remotes;
+	size_t n;
+	bool accept_new; /* keys of hosts that are not known yet */
+	bool any_gpu;	 /* one is wanted of every pod but local ones */
+	bool own_gpus;	 /* and of those that name theirs */
+	double min_free_bytes, limit_s;
+};
+
+#define PODS_PROBE_FREE_BYTES 1e9
+#define PODS_PROBE_LIMIT_S    90.0
+
+/*
+ * Fill rows (n of them, owned by the caller) with preflight_row of each pod,
+ * in a loop of its own.  0, the number of the signal that ended it (rows are
+ * NULL then), or -1 with err.
+ */
+int pods_probe(const struct pods_probe *probe, cJSON **rows, struct err *err)
+	__attribute__((warn_unused_result));
+
+#endif

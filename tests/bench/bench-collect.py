@@ -10,6 +10,7 @@ log is of rows in one line of ten, one has none.  MB are 1,000,000 bytes.
 
 BENCH_SECONDS (20), BENCH_PODS (64), BENCH_FILES (16 a pod),
 BENCH_RATE (640 lines a second in all), BENCH_BACKLOG_MB (1000),
+BENCH_ROUNDS (3) of the backlogs, of which the best counts,
 BENCH_TRANSPORT (libssh2)."""
 import json
 import os
@@ -33,6 +34,7 @@ PODS = int(os.environ.get("BENCH_PODS", "64"))
 FILES = int(os.environ.get("BENCH_FILES", "16"))
 RATE = float(os.environ.get("BENCH_RATE", "640"))
 BACKLOG_MB = int(os.environ.get("BENCH_BACKLOG_MB", "1000"))
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
 TRANSPORT = os.environ.get("BENCH_TRANSPORT", "libssh2")
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -243,13 +245,11 @@ def stored(db):
         return 0
 
 
-def backlog(box, dense):
-    folder = box.top + "/big"
-    os.mkdir(folder)
-    size = big_log(folder + "/x.log", dense)
-    bare_s, cat_s, mac = bare(box, folder + "/x.log")
+def collect_all(box, folder, size):
+    """Collect a folder whose longest log has that size: seconds, and the CPU
+    seconds of loop, other threads and pod, and MB."""
     pod_before = pod_cpu_s(box)
-    db = box.top + "/big.db"
+    db = folder + ".db"
     start = time.monotonic()
     child = subprocess.Popen(
         [TUI, "--config", box.config([box.pod("p", folder)]),
@@ -257,19 +257,42 @@ def backlog(box, dense):
         stderr=subprocess.DEVNULL)
     while stored(db) < size:
         time.sleep(0.05)
-    ours_s = time.monotonic() - start
+    seconds = time.monotonic() - start
     loop_s, pool_s = threads_cpu_s(child.pid)
     memory = memory_mb(child.pid)
     child.terminate()
     child.wait()
+    for name in (db, db + "-wal", db + "-shm"):
+        if os.path.exists(name):
+            os.unlink(name)
+    shutil.rmtree(box.top + "/state", ignore_errors=True)
+    return seconds, loop_s, pool_s, pod_cpu_s(box) - pod_before, memory
+
+
+def backlog(box, dense):
+    """The best of some rounds, as others may use the machine too."""
+    folder, short = box.top + "/big", box.top + "/short"
+    os.mkdir(folder)
+    os.mkdir(short)
+    size = big_log(folder + "/x.log", dense)
+    with open(short + "/x.log", "w") as file:
+        file.write(OTHER)
+    rounds = [(bare(box, folder + "/x.log"), collect_all(box, folder, size),
+               collect_all(box, short, len(OTHER))[0])
+              for _ in range(ROUNDS)]
+    bare_s, cat_s = (min(r[0][i] for r in rounds) for i in (0, 1))
+    ours = min(r[1] for r in rounds)
+    start_s = min(r[2] for r in rounds)
     mb = size / 1e6
-    print(f"backlog, {'rows' if dense else 'none'}        {mb:.0f} MB:"
-          f" {mb / ours_s:.0f} MB/s read, mirrored, parsed and stored;"
-          f" bare libssh2 {mb / bare_s:.0f}, ssh cat {mb / cat_s:.0f}"
-          f" (aes128-ctr {mac}): {bare_s / ours_s:.2f} of bare")
-    print(f"                     CPU s: loop {loop_s:.1f}, database"
-          f" {pool_s:.1f}, pod {pod_cpu_s(box) - pod_before:.1f};"
-          f" {memory:.1f} MB at most")
+    print(f"backlog, {'rows' if dense else 'none'}        {mb:.0f} MB in"
+          f" {ours[0]:.1f} s, {start_s:.1f} s of it for any log:"
+          f" {mb / (ours[0] - start_s):.0f} MB/s read, mirrored, parsed and"
+          f" stored\n                     bare libssh2 {mb / bare_s:.0f},"
+          f" ssh cat {mb / cat_s:.0f} MB/s (aes128-ctr {rounds[0][0][2]}):"
+          f" {bare_s / (ours[0] - start_s):.2f} of bare")
+    print(f"                     CPU s: loop {ours[1]:.1f}, parser and"
+          f" database {ours[2]:.1f}, pod {ours[3]:.1f}; {ours[4]:.1f} MB at"
+          f" most; load {os.getloadavg()[0]:.1f}")
 
 
 PARTS = {"latency": latency, "fleet": fleet,

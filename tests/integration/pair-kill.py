@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Two dashboards on one database, killed at random while logs grow.
+
+One follows and writes, the other one reads; whichever is killed by SIGKILL
+comes back, and the one that was left takes over when it had to.  Afterwards
+the database must hold what `parse` says of the files, and the same series as
+one that was never killed.  HGYM_KILLS sets how often (default 6)."""
+import importlib.util
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../screen"))
+os.environ.setdefault("HGYM_KILLS", "6")
+from vt import Program  # noqa: E402
+
+
+def load(name):
+    """What the test of one collector has."""
+    spec = importlib.util.spec_from_file_location(
+        "one", os.path.join(HERE, name))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def main():
+    one = load("collect-kill.py")
+    rng = random.Random(int(os.environ.get("HGYM_SEED", "1")))
+    top = tempfile.mkdtemp(prefix="pair-kill.")
+    logs = os.path.join(top, "logs")
+    os.mkdir(logs)
+    own = {"XDG_STATE_HOME": top + "/state", "XDG_DATA_HOME": top + "/data",
+           "XDG_CONFIG_HOME": top + "/config", "TMPDIR": top, "HOME": top}
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith(("HARNESSGYM_", "HGYM_TUI_"))}
+    env.update(own)
+    config, db = top + "/config.json", top + "/a.db"
+    one.write_config(config, logs, None)
+    writers = [one.Writer(os.path.join(logs, name), i, kind)
+               for i, (name, kind) in enumerate(one.NAMES)]
+    for writer in writers:
+        writer.start()
+
+    def dash():
+        return Program([os.path.abspath(one.TUI), "--config", config, "--db",
+                        db], 100, 30, own, top)
+
+    pair = [dash(), dash()]
+    kills = 0
+    for _ in range(one.KILLS):
+        for program in pair:
+            program.pump(rng.random())
+        i = rng.randrange(2)
+        os.kill(pair[i].pid, signal.SIGKILL)
+        kills += 1
+        pair[i].close()
+        if rng.random() < 0.5:
+            time.sleep(rng.random())
+        pair[i] = dash()
+    one.ok(kills == one.KILLS, f"{kills} kills")
+    for writer in writers:
+        writer.stop = True
+    for writer in writers:
+        writer.join()
+    for program in pair:
+        program.pump(3)
+        one.ok(program.screen.stray == [], "no stray byte on the screen")
+    # The one that writes leaves first: the other one goes on for a while.
+    held = os.path.join(top, "a.db.lock")
+    with open(held) as file:
+        pid = int(file.read())
+    pair.sort(key=lambda program: program.pid != pid)
+    one.ok(pair[0].pid == pid, "one of them writes")
+    pair[0].close()
+    pair[1].pump(3)
+    with open(held) as file:
+        one.ok(int(file.read()) == pair[1].pid, "and then the other one")
+    pair[1].close()
+    done = one.run(["--config", config, "--db", db, "collect",
+                    "--until-idle", "2", "--for", "120"], env)
+    one.ok(done.returncode == 0, "what came last is read")
+    one.compare_runs(logs, env, db)
+    one.ok(one.mirrors_equal(logs, top + "/state"),
+           "each log has a mirror that is equal, byte by byte")
+    fresh = top + "/b.db"
+    one.run(["--config", config, "--db", fresh, "collect", "--until-idle",
+             "2", "--for", "120"], env)
+    first, second = one.series(env, db, logs), one.series(env, fresh, logs)
+    one.ok(first == second and sum(map(len, first.values())) > 1000,
+           f"the same {sum(map(len, first.values()))} samples as without a "
+           "kill")
+    print(f"1..{one.count}")
+    shutil.rmtree(top, ignore_errors=True)
+
+
+if sys.platform != "linux":
+    print("1..0 # SKIP needs Linux")
+else:
+    main()

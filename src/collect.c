@@ -89,7 +89,7 @@ on_tick(void *user)
 	struct collect *c = user;
 
 	if (c->fetch != NULL)
-		collect_history_tick(c);
+		collect_fetch_tick(c);
 	if (c->ticks++ % 2 == 0)
 		collect_look_for_benches(c);
 	list_for_each (link, &c->pods)
@@ -189,7 +189,7 @@ close_store(struct collect *c, struct err *err)
 {
 	int rc;
 
-	collect_history_close(c);
+	collect_fetch_close(c);
 	rc = store_close(c->history, err);
 	if (c->mirrors != NULL)
 		mirror_dir_free(c->mirrors);

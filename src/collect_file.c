@@ -68,7 +68,7 @@ collect_file_sample(struct collect_file *file, const struct run *run,
 
 	store_sample_add(c->store, file->tail, run, sample);
 	if (c->o.keep_view)
-		collect_history_sample(c, model_run_of(file, run), sample);
+		collect_fetch_sample(c, model_run_of(file, run), sample);
 }
 
 /* Kinds of events that a person should look at. */

@@ -191,25 +191,34 @@ void collect_parse_line(struct collect_parse *parse, uint64_t line,
 /* Read mirrors again, a bit at a time. */
 void collect_replay_start(struct collect *collect);
 
+/* ---- collect_fetch.c */
+
+/* Fetch series from now on, all of them anew. */
+void collect_fetch_open(struct collect *collect);
+/* Fetch no more; what was asked for may be asked for again. */
+void collect_fetch_close(struct collect *collect);
+/* A sample for the eye: to the model, unless the database has it for later. */
+void collect_fetch_sample(struct collect *collect, struct model_run *mr,
+			  const struct sample *sample);
+/* Another one stored more of that run: fetch it if it is looked at. */
+void collect_fetch_more(struct collect *collect, struct model_run *mr);
+/* The first screen waits for what it asked for; not for long. */
+bool collect_is_showing(const struct collect *collect);
+/* Once a second. */
+void collect_fetch_tick(struct collect *collect);
+/* Charts of telemetry go back so far; wall clock. */
+int64_t collect_day_ago_ms(const struct collect *collect);
+
 /* ---- collect_history.c */
 
 /* Fill the model with the runs of the database; fetch series from then on. */
 int collect_history_open(struct collect *collect, struct err *err);
-/* The first screen waits for what it asked for; not for long. */
-bool collect_is_showing(const struct collect *collect);
-/* Once a second. */
-void collect_history_tick(struct collect *collect);
 /* Pods of the configuration are in the model, also those of a new one. */
 void collect_history_pods(struct collect *collect);
 /* Those that changed since, and what is new of the series that are here. */
 int collect_history_renew(struct collect *collect, struct err *err);
 /* All of them anew. */
 int collect_history_again(struct collect *collect, struct err *err);
-/* Fetch no more; what was asked for may be asked for again. */
-void collect_history_close(struct collect *collect);
-/* A sample for the eye: to the model, unless the database has it for later. */
-void collect_history_sample(struct collect *collect, struct model_run *mr,
-			    const struct sample *sample);
 
 /* ---- collect_pod.c */
 

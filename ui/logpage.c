@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "ui/fmt.h"
+#include "ui/plot.h"
 #include "ui/theme.h"
 
 #define TEXT_BYTES    (8U << 20)
@@ -269,12 +270,14 @@ mark_hits(const struct logpage *page, struct canvas *canvas, struct rect row,
 	}
 }
 
-/* Which log of several a line is from: its pod, and its file's name. */
+/* Which log of several a line is from: its pod, its run or else its file. */
 static void
 draw_origin(const struct logpage *page, struct canvas *canvas, struct rect r,
 	    const struct model_log *log)
 {
 	const struct model *model = page->src.model;
+	const struct model_run *mr = NULL;
+	char label[FMT_LABEL];
 	unsigned int style;
 	const char *slash;
 
@@ -285,11 +288,18 @@ draw_origin(const struct logpage *page, struct canvas *canvas, struct rect r,
 		    style, str_from(model->pods[log->pod].name));
 	if (gutter(page, r.w) == GUTTER_NARROW)
 		return;
+	for (size_t i = model->n_runs; i-- > 0 && mr == NULL;)
+		if (model->runs[i]->log == log)
+			mr = model->runs[i];
 	slash = strrchr(log->path, '/');
+	(void)snprintf(label, sizeof(label), "%s",
+		       slash != NULL ? slash + 1 : log->path);
+	if (mr != NULL)
+		plot_run_label(mr, label);
 	canvas_line(canvas,
 		    (struct rect){ r.x + GUTTER_NARROW, r.y,
 				   GUTTER_WIDE - GUTTER_NARROW - 1, 1 },
-		    STYLE_DIM, str_from(slash != NULL ? slash + 1 : log->path));
+		    STYLE_DIM, str_from(label));
 }
 
 static void

@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/panel.h"
+#include "ui/pod_panel.h"
 #include "ui/theme.h"
 #include "ui/view.h"
 
@@ -22,8 +22,6 @@ struct pods {
 	size_t sort;			/* index of sorts */
 	const struct ui_shared *shared; /* while it draws or sorts */
 };
-
-#define LABEL_COLUMNS 7
 
 enum pods_column {
 	PODS_SYMBOL,
@@ -246,157 +244,6 @@ pods_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 	}
 }
 
-/* A label and text behind it, over several lines; *r is what is left. */
-static void
-put_text(struct canvas *canvas, struct rect *r, unsigned int style,
-	 const char *label, const char *text)
-{
-	struct str rest = str_from(text);
-	int width = r->w - LABEL_COLUMNS;
-
-	if (r->h > 0 && label[0] != '\0')
-		(void)canvas_text(canvas, r->x, r->y, STYLE_DIM, label);
-	do {
-		size_t n = utf8_prefix(rest, (size_t)(width > 8 ? width : 8));
-		size_t end = n;
-
-		/* At a blank, where there is one. */
-		while (end < rest.len && end > 0 && rest.p[end] != ' ')
-			end--;
-		if (end > 0)
-			n = end;
-		if (r->h-- <= 0)
-			return;
-		canvas_line(
-			canvas,
-			(struct rect){ r->x + LABEL_COLUMNS, r->y++, width, 1 },
-			style, (struct str){ rest.p, n });
-		rest.p += n;
-		rest.len -= n;
-		rest = str_trim(rest);
-	} while (rest.len > 0);
-}
-
-__attribute__((format(printf, 5, 6))) static void
-put_line(struct canvas *canvas, struct rect *r, unsigned int style,
-	 const char *label, const char *fmt, ...)
-{
-	char text[1000];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	put_text(canvas, r, style, label, text);
-}
-
-/* The link, and why it is as it is. */
-static void
-draw_link(const struct ui_shared *shared, const struct model_pod *pod,
-	  struct canvas *canvas, struct rect *r)
-{
-	const char *why = pod->why != NULL ? pod->why : "";
-	char age[FMT_SIZE], lag[40] = "";
-	unsigned int style;
-
-	(void)panel_pod_symbol(pod, &style);
-	if (pod->lag_ms >= 0 &&
-	    (pod->state == POD_LIVE || pod->state == POD_SILENT))
-		(void)snprintf(lag, sizeof(lag), ", answers in %lld ms",
-			       (long long)pod->lag_ms);
-	put_line(canvas, r, style, "link", "%s%s%s%s · %s",
-		 pod_state_name(pod->state), lag, why[0] != '\0' ? ": " : "",
-		 why, pod->target);
-	if (pod->retry_at_ms > shared->now_mono_ms)
-		put_line(canvas, r, STYLE_HINT, "",
-			 "next try in %s; r tries now",
-			 fmt_age((double)(pod->retry_at_ms -
-					  shared->now_mono_ms) /
-					 1000,
-				 age));
-}
-
-/* The last preflight, with its time. */
-static void
-draw_check(const struct ui_shared *shared, const struct model_pod *pod,
-	   struct canvas *canvas, struct rect *r)
-{
-	const struct model_check *check = &pod->check;
-	char clock[FMT_SIZE], age[FMT_SIZE];
-
-	if (check->wall_ms == 0) {
-		put_text(canvas, r, STYLE_HINT, "check",
-			 check->is_running
-				 ? "is under way"
-				 : "not checked yet; c logs in and looks");
-		return;
-	}
-	put_line(canvas, r, check->is_fit ? STYLE_LIVE : STYLE_WARN, "check",
-		 "%s, as of %s, %s ago%s",
-		 check->is_fit ? "fit for a run" : "not fit for a run",
-		 fmt_clock(check->wall_ms, clock),
-		 fmt_age((double)(shared->now_wall_ms - check->wall_ms) / 1000,
-			 age),
-		 check->is_running ? "; another is under way" : "");
-	for (size_t i = 0; i < check->n_lines; i++)
-		put_text(canvas, r, STYLE_NORMAL, "", check->lines[i]);
-}
-
-/* What the noise register knows of the pod, a line a class. */
-static void
-draw_noise(const struct pods *pods, const struct model_pod *pod,
-	   struct canvas *canvas, struct rect *r)
-{
-	const struct model *model = pods->shared->model;
-	const char *label = "A/A";
-	char shows[FMT_SIZE], rank[64];
-
-	for (size_t i = 0; i < model->n_noise; i++) {
-		const struct model_noise *noise = &model->noise[i];
-
-		if (strcmp(noise->pod, pod->name) != 0)
-			continue;
-		rank[0] = '\0';
-		if (noise->rank > 0)
-			(void)snprintf(rank, sizeof(rank), ", rank %zu of %zu",
-				       noise->rank, noise->of);
-		put_line(canvas, r, STYLE_NORMAL, label,
-			 "sd %.2f%%, 6 blocks show %s%%%s (%zu runs of %s)",
-			 noise->sd, fmt_number(noise->shows[1], 2, shows), rank,
-			 noise->n_runs, noise->class_name);
-		label = "";
-	}
-}
-
-/* What is known of the selected pod, and its alerts. */
-static void
-draw_details(const struct pods *pods, struct canvas *canvas, struct rect r)
-{
-	const struct ui_shared *shared = pods->shared;
-	const struct alerts *alerts = shared->alerts;
-	const struct model_pod *pod = &shared->model->pods[pods->pod];
-	char label[FMT_LABEL];
-
-	draw_link(shared, pod, canvas, &r);
-	if (pod->gpu_name != NULL)
-		put_text(canvas, &r, STYLE_NORMAL, "GPU", pod->gpu_name);
-	draw_check(shared, pod, canvas, &r);
-	draw_noise(pods, pod, canvas, &r);
-	for (size_t i = 0; i < alerts->n; i++) {
-		const struct alert *alert = &alerts->v[i];
-
-		if (alert->pod != pods->pod)
-			continue;
-		label[0] = '\0';
-		if (alert->mr != NULL)
-			plot_run_label(alert->mr, label);
-		put_line(canvas, &r,
-			 alert->acknowledged ? STYLE_DIM : STYLE_WARN, "alert",
-			 "%s  %s%s%s", alert_name(alert->kind), label,
-			 label[0] != '\0' ? ": " : "", alert->text);
-	}
-}
-
 static void
 pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	  struct rect r)
@@ -433,8 +280,8 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		&spec);
 	(void)snprintf(title, sizeof(title), "%.60s",
 		       shared->model->pods[pods->pod].name);
-	draw_details(
-		pods, canvas,
+	pod_panel_draw(
+		shared, pods->pod, canvas,
 		panel_box(canvas,
 			  (struct rect){ r.x, r.y + rows, r.w, r.h - rows },
 			  title));

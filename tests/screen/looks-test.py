@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(SRC, "tests/screen"))
 from views import SIZES, SMALL, VIEWS, golden  # noqa: E402
 from vt import SIXTEEN, Program  # noqa: E402
 
-NAMED = {"Enter": "\r", "Space": " ", "Esc": "\x1b"}
+NAMED = {"Enter": "\r", "Space": " ", "Esc": "\x1b", "Tab": "\t"}
 count = failed = 0
 home = None
 

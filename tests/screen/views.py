@@ -16,7 +16,7 @@ VIEWS = [
     ("board", ["3", "j", "Enter"], []),
     ("bench", ["6"], []),
     ("pods", ["7", "j", "j"], []),
-    ("form", ["7", "Space", "j", "Space", "b", "Enter", "Tab", "Tab"] +
+    ("form", ["7", "g", "Space", "j", "Space", "b", "Enter", "Tab", "Tab"] +
      list("/srv") + ["Tab"], ["Esc", "Space", "k", "Space"]),
     ("harness", ["8"], ["1"]),
     ("help", ["?"] + list("chart"), ["Esc"]),

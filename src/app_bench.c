@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "bench_stop.h"
 #include "conf.h"
 
 #define SELF	     "/proc/self/exe"
@@ -20,6 +21,8 @@
 #define TAIL_BYTES   4096
 /* What a bench ends with whose verdict is no good news. */
 #define EXIT_CHECK 3
+/* What it says last where it leaves pods up. */
+#define STILL_UP "still up: "
 
 struct watched {
 	struct app_bench *owner;
@@ -106,8 +109,14 @@ on_exit_of(void *user, int exit_status, int term_signal)
 	char line[TAIL_BYTES];
 
 	watched->child = NULL;
+	last_line(watched->log, line);
+	if (term_signal == 0 && exit_status == 0 &&
+	    strncmp(line, STILL_UP, strlen(STILL_UP)) == 0) {
+		event.text = xasprintf("bench: %s", line);
+		model_event_add(watched->owner->model, &event);
+		free(event.text);
+	}
 	if (term_signal == 0 && exit_status != 0 && exit_status != EXIT_CHECK) {
-		last_line(watched->log, line);
 		event.text = xasprintf("bench: %s",
 				       line[0] != '\0' ? line : "it failed");
 		model_event_add(watched->owner->model, &event);
@@ -150,7 +159,9 @@ app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
 		argv[n++] = bench->env->db_path;
 	}
 	argv[n++] = "bench";
-	argv[n++] = plan != NULL ? "run" : "abort";
+	argv[n++] = plan != NULL	     ? "run"
+		    : bench_is_over(stop_id) ? "stop"
+					     : "abort";
 	if (plan != NULL)
 		argv[n++] = "--yes";
 	argv[n++] = plan != NULL ? plan : stop_id;

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench_start.h"
+#include "bench_stop.h"
 #include "pod_shell.h"
 #include "ui/fmt.h"
 #include "ui/plot.h"
@@ -220,6 +221,11 @@ preview(void *user, const struct command *command, struct err *err)
 	case COMMAND_BENCH_START:
 		return bench_preview(parts->setup->env, command->name, err);
 	case COMMAND_BENCH_STOP:
+		if (bench_is_over(command->name))
+			return xasprintf("$ hgym-tui bench stop %s\n\nruns the "
+					 "stop_cmd of its pods, which are "
+					 "still up",
+					 command->name);
 		return xasprintf("$ hgym-tui bench abort %s\n\nends what runs "
 				 "on its pods and judges what there is",
 				 command->name);

@@ -17,6 +17,7 @@
 #include "bench/report.h"
 #include "bench_preflight.h"
 #include "bench_record.h"
+#include "bench_stop.h"
 #include "conf.h"
 #include "noise_register.h"
 #include "remote/fleet.h"
@@ -223,22 +224,6 @@ drive_loop(const struct bench_drive *drive, const struct remote_pod *remotes,
 	return 0;
 }
 
-/* "p1 (2.00 USD an hour), p2"; false: no pod can be stopped. */
-static bool
-list_stoppable(const struct plan *plan, struct buf *out)
-{
-	for (size_t i = 0; i < plan->n_pods; i++) {
-		const struct plan_pod *pod = &plan->pods[i];
-
-		if (pod->stop_cmd == NULL)
-			continue;
-		buf_appendf(out, "%s%s", out->len > 0 ? ", " : "", pod->id);
-		if (!isnan(pod->usd_per_h))
-			buf_appendf(out, " (%.2f USD an hour)", pod->usd_per_h);
-	}
-	return out->len > 0;
-}
-
 /*
  * on_end "ask": somebody at a terminal is asked whether the pods are to stop;
  * others are told how.  The exit status, or -1 with err.
@@ -248,26 +233,24 @@ ask_stop(const struct bench_drive *drive, struct err *err)
 {
 	struct bench_drive stop = *drive;
 	char answer[16] = "";
-	struct buf pods;
-	bool any;
+	char *pods = drive->mode == SESSION_RUN
+			     ? bench_still_up(drive->plan, drive->path)
+			     : NULL;
 
-	if (drive->mode != SESSION_RUN || drive->plan->on_end != PLAN_END_ASK)
+	if (pods == NULL)
 		return 0;
-	buf_init(&pods, 8192);
-	any = list_stoppable(drive->plan, &pods);
-	if (any && isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
 		(void)fprintf(stderr,
-			      "still up: %s\nrun their stop_cmd? [y/N] ",
-			      pods.data);
+			      "still up: %s\nrun their stop_cmd? [y/N] ", pods);
 		if (fgets(answer, sizeof(answer), stdin) == NULL)
 			answer[0] = '\0';
 	}
-	if (any && answer[0] != 'y' && answer[0] != 'Y')
+	if (answer[0] != 'y' && answer[0] != 'Y')
 		(void)fprintf(stderr,
 			      "still up: %s; hgym-tui bench stop %s runs "
 			      "their stop_cmd\n",
-			      pods.data, drive->id);
-	buf_release(&pods);
+			      pods, drive->id);
+	free(pods);
 	if (answer[0] != 'y' && answer[0] != 'Y')
 		return 0;
 	stop.mode = SESSION_STOP;
@@ -292,6 +275,8 @@ conclude(const struct bench_drive *drive, const struct driver *driver,
 		*err = driver->err;
 		return -1;
 	}
+	if (drive->mode == SESSION_STOP)
+		return bench_note_stopped(drive->path, err);
 	if (drive->mode == SESSION_RUN && bench_report(drive, err) != 0)
 		return -1;
 	return ask_stop(drive, err);

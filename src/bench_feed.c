@@ -23,6 +23,7 @@
 #include "bench_record.h"
 #include "bench_show.h"
 #include "bench_start.h"
+#include "bench_stop.h"
 #include "bench_stored.h"
 #include "noise_register.h"
 
@@ -111,6 +112,7 @@ folder_mark(const struct bench_feed *feed, const char *path)
 
 	mark = mark * 31 + mark_of(path, "/verdict.json");
 	mark = mark * 31 + mark_of(path, "/runs");
+	mark = mark * 31 + mark_of(path, "/pods-stopped");
 	/* A provisional value is of the register. */
 	return mark * 31 + feed->db_mark;
 }
@@ -162,6 +164,9 @@ read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id,
 	if (bench_load_plan(&plan, path, NULL) != 0)
 		return;
 	judge_bench(feed, bench, &plan, path);
+	bench->still_up = bench_still_up(&plan, path);
+	if (bench->live != NULL)
+		bench->live->still_up = bench->still_up;
 	plan_release(&plan);
 }
 

@@ -273,6 +273,10 @@ draw_head(struct bench_pen *pen)
 		if (strcmp(live->stopped, ends[i][0]) == 0)
 			add(text, sizeof(text), ends[i][1]);
 	bench_say(pen, STYLE_STRONG, "%s", text);
+	if (live->still_up != NULL)
+		bench_say(pen, STYLE_WARN,
+			  "still up: %.200s: bench-stop runs their stop_cmd",
+			  live->still_up);
 	if (live->running && !live->driven)
 		bench_say(
 			pen, STYLE_WARN,

@@ -65,6 +65,7 @@ struct bench_live_contrast {
 };
 
 struct bench_live {
+	const char *still_up; /* borrowed of the bench: pods left up */
 	char metric[BENCH_LIVE_NAME];
 	struct bench_live_arm *arms; /* owned; the control first */
 	size_t n_arms;

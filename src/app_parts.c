@@ -460,6 +460,8 @@ app_parts_release(struct app_parts *parts)
 	ui_free(parts->ui);
 	alerts_release(&parts->alerts);
 	board_input_release(&parts->groups);
+	free(parts->made);
+	parts->made = NULL;
 	parts->ui = NULL;
 }
 

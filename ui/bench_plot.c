@@ -108,9 +108,11 @@ pad(struct bench_axis *axis)
 static void
 put_dot(struct bench_pen *pen, int x, unsigned int style)
 {
-	uint32_t now = canvas_at(pen->canvas, x, pen->y)->cp;
-	uint32_t cp = DOT;
+	uint32_t now, cp = DOT;
 
+	if (x >= pen->canvas->width || pen->y >= pen->canvas->height)
+		return;
+	now = canvas_at(pen->canvas, x, pen->y)->cp;
 	if (now == DOT)
 		cp = '2';
 	else if (now >= '2' && now <= '9')

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* A bench as it is drawn, and the form of a new one: their cells and words. */
+#include "config.h"
+
+#include "ui/bench_panel.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "ui/fold.h"
+#include "ui/form.h"
+
+#include "tests/support/tap.h"
+
+#define WIDTH  78
+#define HEIGHT 30
+
+/* Two pods, two arms and the A/A arm, `done` blocks of four on each. */
+static struct bench_live *
+make_live(size_t done, bool running)
+{
+	struct bench_live *live = bench_live_new(3, 2, 24, 2);
+	static const char *const tags[] = { "old", "new", "old~aa" };
+	size_t n = 0;
+
+	(void)snprintf(live->metric, sizeof(live->metric), "step_ms");
+	for (size_t i = 0; i < 3; i++) {
+		(void)snprintf(live->arms[i].tag, sizeof(live->arms[i].tag),
+			       "%s", tags[i]);
+		live->arms[i].aa = i == 2;
+		live->arms[i].n_good = 2 * done;
+		live->arms[i].median = i == 1 ? 95 : 100;
+	}
+	(void)snprintf(live->pods[0], sizeof(live->pods[0]), "left");
+	(void)snprintf(live->pods[1], sizeof(live->pods[1]), "right");
+	for (size_t pod = 0; pod < 2; pod++)
+		for (size_t block = 0; block < 4; block++)
+			for (size_t arm = 0; arm < 3; arm++)
+				live->runs[n++] = (struct bench_live_run){
+					arm,
+					pod,
+					block,
+					true,
+					block < done ? BENCH_LIVE_OVER
+						     : BENCH_LIVE_WAITING,
+					block < done
+						? (arm == 1 ? 95.0 : 100.0) +
+							  (double)block / 10
+						: (double)NAN,
+				};
+	live->n_over = 6 * done;
+	live->blocks = 4;
+	live->margin = 0.5;
+	live->alpha = 0.05;
+	live->early = true;
+	live->min_blocks = 3;
+	live->running = live->driven = running;
+	live->elapsed_s = 100;
+	live->limit_s = 600;
+	live->cost_usd = 0.5;
+	live->limit_usd = 8;
+	live->left_s = running ? 50 : (double)NAN;
+	live->noise_sd = (double)NAN;
+	for (size_t i = 0; i < 2; i++) {
+		struct bench_live_contrast *c = &live->contrasts[i];
+		double by = i == 0 ? 5 : 0.1;
+
+		c->arm = i + 1;
+		c->d = xcalloc(2 * done + 1, sizeof(*c->d));
+		for (size_t k = 0; k < 2 * done; k++)
+			c->d[k] = by;
+		c->all = done > 0 ? (struct bench_live_span){ 2 * done, by,
+							      by - 0.3,
+							      by + 0.3 }
+				  : (struct bench_live_span){ 0, (double)NAN,
+							      (double)NAN,
+							      (double)NAN };
+		c->pods = xcalloc(2, sizeof(*c->pods));
+		c->n_pods = done > 0 ? 2 : 0;
+		c->pods[0] = (struct bench_live_pod_span){
+			0, { done, by + 1, by + 0.5, by + 1.5 }
+		};
+		c->pods[1] = (struct bench_live_pod_span){
+			1, { done, by - 1, (double)NAN, (double)NAN }
+		};
+		c->sd = 0.3;
+		c->p = 0.0004;
+		c->stops_at = 0.9;
+		c->shows = 0.4;
+		c->blocks_to_margin = 5;
+		(void)snprintf(c->text, sizeof(c->text),
+			       "FASTER by %.2f%% [4.70, 5.30]", by);
+	}
+	return live;
+}
+
+static char *
+draw(const struct bench_live *live, int width, int height)
+{
+	struct canvas canvas;
+	struct buf text;
+	char *result;
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, width, height);
+	(void)bench_panel_draw(live, &canvas,
+			       (struct rect){ 0, 0, width, height });
+	buf_init(&text, 1 << 20);
+	canvas_dump(&canvas, false, &text);
+	result = buf_detach(&text);
+	buf_release(&text);
+	canvas_release(&canvas);
+	return result;
+}
+
+static bool
+shows(const struct bench_live *live, const char *words)
+{
+	char *text = draw(live, WIDTH, HEIGHT);
+	bool found = strstr(text, words) != NULL;
+
+	free(text);
+	return found;
+}
+
+static void
+test_running(void)
+{
+	struct bench_live *live = make_live(0, true);
+	char words[200];
+
+	ok(shows(live, "no block is complete yet"), "nothing to show yet");
+	ok(shows(live, "run 1 of 24"), "how far it is");
+	ok(shows(live, "1 min of 10 min") || shows(live, "100 s of 10 min"),
+	   "of its time");
+	ok(shows(live, "$0.50 of $8.00"), "and its money");
+	ok(shows(live, "judged from block 3 on"), "when it is judged");
+	bench_live_free(live);
+	live = make_live(2, true);
+	ok(!shows(live, "FASTER"), "no verdict word while it runs");
+	ok(shows(live, "no verdict yet"), "and that is said");
+	ok(shows(live, "+5.00% [4.70, 5.30]"), "the interval so far");
+	ok(shows(live, "block 5 of 8 ends it early at p < 0.001"),
+	   "what the next look needs");
+	ok(shows(live, "5 blocks to show 0.5%"), "what the margin needs");
+	ok(shows(live, "guard none fired"), "no guard");
+	ok(shows(live, "  left") && shows(live, "  right"), "a row a pod");
+	bench_panel_words(live, words, sizeof(words));
+	is_str(words, "no verdict yet: run 13 of 24", "the same in the list");
+	live->driven = false;
+	ok(shows(live, "nobody drives it"), "one that was left says so");
+	live->contrasts[0].invalid = true;
+	(void)snprintf(live->contrasts[0].text, 40, "INVALID (nan)");
+	(void)snprintf(live->contrasts[0].guards, 40, "nan: NaN in the log");
+	ok(shows(live, "new: INVALID (nan)"), "what is broken is said at once");
+	ok(shows(live, "guard new: nan: NaN"), "and by which guard");
+	bench_live_free(live);
+}
+
+static void
+test_over(void)
+{
+	struct bench_live *live = make_live(4, false);
+	char words[200];
+
+	(void)snprintf(live->stopped, sizeof(live->stopped), "n_max");
+	ok(shows(live, "new: FASTER by 5.00%"), "its verdict when it is over");
+	ok(shows(live, "ended with its last block"), "why it ended");
+	ok(!shows(live, "old~aa: FASTER"), "the A/A arm has no winner");
+	bench_panel_words(live, words, sizeof(words));
+	is_str(words, "new: FASTER by 5.00% [4.70, 5.30]", "in the list too");
+	live->n_contrasts = 1;
+	live->contrasts[0].arm = 2;
+	bench_panel_words(live, words, sizeof(words));
+	is_str(words,
+	       "A/A: the same code differs by +5.00%; 8 blocks would show "
+	       "0.40%",
+	       "an audit names no winner");
+	live->n_contrasts = 2;
+	bench_live_free(live);
+}
+
+/* Every size, and numbers that no bench should have: nothing falls over. */
+static void
+test_sizes(void)
+{
+	static const double odd[] = { NAN, INFINITY, -INFINITY, 0, -1, 1e300 };
+	bool same = true;
+
+	for (size_t i = 0; i < 7; i++) {
+		struct bench_live *live = make_live(i % 4, i % 2 == 0);
+
+		for (size_t k = 0; i > 0 && k < live->n_runs; k++)
+			live->runs[k].y = odd[(i - 1 + k) % 6];
+		for (size_t k = 0; i > 0 && k < 2; k++) {
+			live->contrasts[k].all.mean = odd[i - 1];
+			live->contrasts[k].all.lo = odd[i % 6];
+			live->contrasts[k].all.hi = odd[(i + 1) % 6];
+			live->contrasts[k].stops_at = odd[i - 1];
+		}
+		for (int width = 1; width < 220; width += 7)
+			for (int height = 1; height < 40; height += 3)
+				free(draw(live, width, height));
+		bench_live_free(live);
+	}
+	ok(same, "every size is drawn");
+}
+
+static void
+test_form(void)
+{
+	struct form form = { 0 };
+	struct buf text;
+
+	form_open(&form, "a,b");
+	buf_init(&text, 4096);
+	form_json(&form, &text);
+	ok(strstr(text.data, "\"pods\":\"a,b\"") != NULL &&
+		   strstr(text.data, "\"blocks\":\"6\"") != NULL,
+	   "a form begins with what is usual");
+	(void)form_key(&form, '\t');
+	(void)form_key(&form, KEYCODE_BACK_TAB);
+	(void)form_key(&form, KEYCODE_BACK_TAB);
+	is_int((long long)form.at, FORM_COUNT - 1, "fields go round");
+	(void)form_key(&form, '\t');
+	for (const char *p = "x\"\\"; *p != '\0'; p++)
+		(void)form_key(&form, (uint32_t)*p);
+	buf_clear(&text);
+	form_json(&form, &text);
+	ok(strstr(text.data, "\"name\":\"abx\\\"\\\\\"") != NULL,
+	   "what is typed is quoted");
+	is_int(form_key(&form, '\r'), PROMPT_DONE, "Enter goes on");
+	form_open(&form, "");
+	ok(strcmp(form.fields[FORM_pods].text, "a,b") == 0,
+	   "it is left as it was");
+	is_int(form_key(&form, 27), PROMPT_CANCEL, "Esc leaves it");
+	buf_release(&text);
+	form_release(&form);
+}
+
+static void
+test_fold(void)
+{
+	struct canvas canvas;
+	struct buf text;
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, 12, 4);
+	is_int(fold_draw(&canvas, (struct rect){ 0, 0, 12, 4 },
+			 " one two three four\nabcdefghijklmnop", 0),
+	       5, "lines that it takes");
+	buf_init(&text, 4096);
+	canvas_dump(&canvas, false, &text);
+	is_str(text.data, " one two\n   three\n   four\nabcdefghijkl\n",
+	       "cut between words, set in");
+	buf_release(&text);
+	canvas_release(&canvas);
+}
+
+int
+main(void)
+{
+	test_running();
+	test_over();
+	test_sizes();
+	test_form();
+	test_fold();
+	return tap_done();
+}

@@ -32,16 +32,25 @@ collect_run_key(unsigned int gen, unsigned int run_index)
 	return gen * 1000000U + run_index;
 }
 
+static char *
+log_path(const char *name, unsigned int gen)
+{
+	return gen == 0 ? xstrdup(name) : xasprintf("%s (%u)", name, gen + 1);
+}
+
 struct model_log *
 collect_log(struct collect *c, size_t model_pod, const char *name,
 	    unsigned int gen)
 {
-	struct model_log *log;
-	char *path =
-		gen == 0 ? xstrdup(name) : xasprintf("%s (%u)", name, gen + 1);
+	char *path = log_path(name, gen);
+	struct model_log *log = model_log_get(c->o.model, model_pod, path);
 
-	log = model_log_get(c->o.model, model_pod, path);
 	free(path);
+	if (gen > 0) {
+		path = log_path(name, gen - 1);
+		model_log_after(c->o.model, log, path);
+		free(path);
+	}
 	return log;
 }
 

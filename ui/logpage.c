@@ -130,6 +130,7 @@ logpage_fit(struct logpage *page, struct rect rect)
 {
 	uint64_t at = logsrc_at(&page->src, page->top.place);
 
+	page->y = rect.y;
 	page->height = rect.h;
 	page->width = rect.w - gutter(page, rect.w);
 	if (page->left_end && at < logsrc_end(&page->src)) {
@@ -219,6 +220,23 @@ logpage_show_hit(struct logpage *page, uint64_t place,
 	}
 	for (int i = 0; i < page->height / 3 && row_up(page, &page->top); i++)
 		;
+}
+
+bool
+logpage_click(struct logpage *page, int y)
+{
+	struct logpage_row row = page->top;
+
+	if (y < page->y || y >= page->y + page->height)
+		return false;
+	row.place = logsrc_at(&page->src, row.place);
+	for (; y > page->y && row.place < logsrc_end(&page->src); y--)
+		row_down(page, &row);
+	if (row.place >= logsrc_end(&page->src))
+		return false;
+	page->hit = row.place;
+	page->has_hit = true;
+	return true;
 }
 
 uint64_t

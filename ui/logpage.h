@@ -21,6 +21,7 @@ struct logpage {
 	bool wrap;
 	int left;	   /* columns scrolled away */
 	int width, height; /* of the text, as drawn last */
+	int y;		   /* of its first row */
 	uint64_t hit;	   /* place of the last hit */
 	bool has_hit;
 	const struct pattern *marked; /* borrowed; NULL: nothing is */
@@ -44,6 +45,8 @@ void logpage_to_begin(struct logpage *page);
 /* Bring a hit of `pattern` into view and keep it as the hit. */
 void logpage_show_hit(struct logpage *page, uint64_t place,
 		      const struct pattern *pattern);
+/* Mark the line in a row of the screen as the hit; false: there is none. */
+bool logpage_click(struct logpage *page, int y);
 /* The line that a copy means: the hit, else the first or the last one. */
 uint64_t logpage_current(struct logpage *page);
 

@@ -26,7 +26,8 @@ struct logs {
 	const struct model_log *picked; /* by J and K; NULL: the run's */
 	const struct model_run *of_run; /* selected when it was picked */
 	bool is_open, merged;
-	bool to_begin;		 /* as soon as the begin is known */
+	bool stays;    /* with a log that was rotated before it was opened */
+	bool to_begin; /* as soon as the begin is known */
 	struct pattern *pattern; /* owned; of the search */
 	struct pattern *errors;	 /* owned */
 	char filter_text[PROMPT_BYTES + 1];
@@ -61,18 +62,6 @@ wanted_log(struct logs *logs, const struct ui_shared *shared)
 	return model->n_logs == 1 ? model->logs[0] : NULL;
 }
 
-/* Whether what is shown is the log that is wanted, or a later one of it. */
-static bool
-is_shown(const struct logs *logs, const struct model_log *log)
-{
-	const struct model_log *shown = logs->page.src.log;
-
-	for (; shown != NULL && log != NULL; log = log->next)
-		if (log == shown)
-			return true;
-	return log == shown;
-}
-
 /* Show what is selected now; one that is followed through its rotations. */
 static void
 open_wanted(struct logs *logs, struct ui_shared *shared)
@@ -83,16 +72,23 @@ open_wanted(struct logs *logs, struct ui_shared *shared)
 
 	if (!logs->is_open)
 		logpage_init(page);
-	if (logs->is_open && is_shown(logs, log)) {
-		bool moved = logsrc_is_moved(&page->src) ||
-			     (log != NULL && newest(log) != page->src.log);
+	if (logs->is_open && log == page->src.log) {
+		bool rotated = page->src.log != NULL &&
+			       page->src.log->next != NULL && !logs->stays;
 
-		if (!moved || !follows) {
+		if (!follows || (!rotated && !logsrc_is_moved(&page->src))) {
 			(void)logsrc_refresh(&page->src);
 			return;
 		}
+		/* From now on it is the one that is wanted. */
+		log = newest(page->src.log);
+		if (log != NULL) {
+			logs->picked = log;
+			logs->of_run = shared->selected;
+		}
 	}
-	logsrc_open(&page->src, shared->model, newest(log));
+	logs->stays = log != NULL && log->next != NULL;
+	logsrc_open(&page->src, shared->model, log);
 	logs->is_open = true;
 	page->left_end = page->has_hit = false;
 	page->left = 0;
@@ -187,9 +183,12 @@ say_order(const struct logs *logs)
 	if (src->log->behind)
 		return " · its end; what is before it is on its way";
 	if (src->log->next != NULL)
-		return " · rotated, f shows the new one";
+		return logs->stays ? " · an older one, f shows the newest"
+				   : " · rotated, f shows the new one";
 	if (logsrc_is_moved(src))
 		return " · written anew, f shows it";
+	if (src->file == NULL && src->path != NULL)
+		return " · its end; the copy here is gone";
 	if (src->file == NULL && src->tails.is_cut)
 		return " · its end; no more of it is kept here";
 	return "";
@@ -264,6 +263,10 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 {
 	static const char *const empty[] = { "This log has no lines yet.",
 					     "A merges all logs", NULL };
+	static const char *const gone[] = {
+		"The copy of this log is gone: the oldest are removed",
+		"when they are more than mirror_cap_bytes.", NULL
+	};
 	static const char *const none[] = { "No line passes the filter.",
 					    "& and Enter show all again",
 					    NULL };
@@ -279,7 +282,10 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	page->marked = logs->pattern;
 	draw_title(logs, shared, canvas, r);
 	if (logsrc_end(&page->src) == 0)
-		panel_empty(canvas, r, empty);
+		panel_empty(canvas, r,
+			    page->src.path != NULL && page->src.file == NULL
+				    ? gone
+				    : empty);
 	else if (page->src.filter != NULL &&
 		 logsrc_filter_hits(&page->src) == 0 &&
 		 !logsrc_is_filtering(&page->src))
@@ -342,6 +348,8 @@ move(struct logs *logs, enum action action)
 	int aside = page->width > 32 ? page->width / 2 : 16;
 
 	logs->to_begin = action == ACTION_TOP;
+	if (action == ACTION_FOLLOW)
+		logs->stays = false;
 	if (action == ACTION_UP)
 		logpage_scroll(page, -1);
 	else if (action == ACTION_DOWN)
@@ -385,7 +393,7 @@ static void
 step_log(struct logs *logs, struct ui_shared *shared, bool on)
 {
 	const struct model *model = shared->model;
-	const struct model_log *log = wanted_log(logs, shared);
+	const struct model_log *log = logs->page.src.log;
 	size_t i = 0;
 
 	while (i < model->n_logs && model->logs[i] != log)
@@ -503,6 +511,17 @@ logs_export(void *state, struct ui_shared *shared, struct buf *out)
 	return "txt";
 }
 
+/* A click marks the line that a copy takes. */
+static bool
+logs_click(void *state, struct ui_shared *shared, int x, int y)
+{
+	struct logs *logs = state;
+
+	(void)shared;
+	(void)x;
+	return logs->is_open && logpage_click(&logs->page, y);
+}
+
 static void
 logs_release(void *state)
 {
@@ -529,6 +548,7 @@ const struct view_ops view_logs = {
 	.hints = hints,
 	.draw = logs_draw,
 	.act = logs_act,
+	.click = logs_click,
 	.search = logs_search,
 	.work = logs_work,
 	.export = logs_export,

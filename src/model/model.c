@@ -465,6 +465,15 @@ model_log_get(struct model *model, size_t pod, const char *path)
 }
 
 void
+model_log_after(struct model *model, struct model_log *log, const char *before)
+{
+	struct model_log *old = find_log(model, log->pod, before);
+
+	if (old != NULL && old != log)
+		old->next = log;
+}
+
+void
 model_log_file(struct model_log *log, const char *file)
 {
 	free(log->file);

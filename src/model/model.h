@@ -264,6 +264,9 @@ void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 /* The log of that file; made when it is new. */
 struct model_log *model_log_get(struct model *model, size_t pod,
 				const char *path);
+/* It took the place of the log of that path, if there is one. */
+void model_log_after(struct model *model, struct model_log *log,
+		     const char *before);
 /* Where its bytes lie on this machine; copied; NULL: nowhere. */
 void model_log_file(struct model_log *log, const char *file);
 /*

@@ -3,6 +3,7 @@
 """The log view over real files in a real pseudo-terminal: a log of a million
 lines, lines that want to break the screen, filters, and files that grow, are
 rotated or written anew while they are looked at."""
+import json
 import os
 import re
 import sys
@@ -217,11 +218,49 @@ def test_growing():
             "who reads the old one is left alone")
     p.send("f")
     is_seen(p, "step:98/", "until f")
+    p.send("K")
+    is_seen(p, "an older one, f shows the newest", "K goes to the old one")
+    ok("step:59/" in p.screen.text(), "which is shown", p.screen.text())
+    p.send("f")
+    is_seen(p, "step:98/", "and f to the newest again")
     os.unlink(log)
     p.pump(1)
     p.send("g")
     is_seen(p, "step:80/", "removed: what is open stays")
     end(p, "a growing log")
+
+
+def test_pod():
+    """The same over the mirror of a pod that is followed."""
+    os.makedirs(path("pod"))
+    log = write("pod/train.log", "".join(ROW % (i, 5, i) for i in range(99)))
+    config = write("pod.json", json.dumps({
+        "schema": "hgym-tui.config/1",
+        "pods": [{"name": "here", "transport": "local",
+                  "logs": [path("pod/*.log")]}]}))
+    p = start("--config", config)
+    is_seen(p, "step:98/", "a pod's log is shown from its mirror")
+    write("pod/train.log", ROW % (99, 5, 99), "ab")
+    is_seen(p, "step:99/", "and followed")
+    os.rename(log, log + ".1")
+    write("pod/train.log", "".join(ROW % (i, 3, i) for i in range(60)))
+    is_seen(p, "step:59/", "over a rotation")
+    is_gone(p, "step:99/", "to the new file alone")
+    # The mirror is taken away, as pruning does, while it is looked at.
+    mirrors = os.path.join(home, "state/hgym-tui")
+    gone = [os.path.join(d, f) for d, _, files in os.walk(mirrors)
+            for f in files if f.endswith(".log")]
+    for name in gone:
+        os.unlink(name)
+    p.send("g")
+    is_seen(p, "step:0/", "what is open stays, though its copy is gone")
+    p.send("A")
+    p.pump(0.5)
+    p.send("A")
+    is_seen(p, "the copy here is gone", "opened again it says so")
+    ok(gone and "step:59/" in p.screen.text(), "and shows what it has",
+       p.screen.text())
+    end(p, "a pod's log")
 
 
 def test_fast():
@@ -343,8 +382,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         home = folder
         for test in (test_big, test_search_stops, test_long_lines,
-                     test_growing, test_fast, test_folds, test_merged,
-                     test_by_time):
+                     test_growing, test_pod, test_fast, test_folds,
+                     test_merged, test_by_time):
             test()
     print("1..%d" % count)
     return failed > 0

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/logclass.h"
 #include "model/logfile.h"
 #include "model/logtail.h"
 #include "model/logtext.h"
@@ -297,6 +298,43 @@ test_text(void)
 }
 
 static void
+test_classes(void)
+{
+	struct logclass lc = { 0 };
+	uint64_t first, last;
+
+	for (uint64_t i = 1; i <= 20000; i++)
+		logclass_add(&lc, i,
+			     i > 100 && i <= 4300 ? LINE_SOURCE
+			     : i == 7		  ? LINE_ERROR
+						  : LINE_METRIC);
+	is_int((long long)lc.n, 5, "stretches and not lines are kept");
+	ok(logclass_of(&lc, 7) == LINE_ERROR &&
+		   logclass_of(&lc, 8) == LINE_METRIC &&
+		   logclass_of(&lc, 101) == LINE_SOURCE &&
+		   logclass_of(&lc, 0) == LINE_PLAIN &&
+		   logclass_of(&lc, 20001) == LINE_PLAIN,
+	   "of each line it is known what it is");
+	logclass_stretch(&lc, 2000, &first, &last);
+	ok(first == 101 && last == 4300, "and what it is part of");
+	logclass_add(&lc, 20010, LINE_METRIC);
+	ok(logclass_of(&lc, 20005) == LINE_PLAIN &&
+		   logclass_of(&lc, 20010) == LINE_METRIC,
+	   "nothing is said of lines that were left out");
+	logclass_add(&lc, 1, LINE_WARNING);
+	ok(lc.n == 1 && logclass_of(&lc, 1) == LINE_WARNING,
+	   "a log that begins again begins anew");
+	for (uint64_t i = 2; i <= 200000; i++)
+		logclass_add(&lc, i, i % 2 == 0 ? LINE_METRIC : LINE_PLAIN);
+	ok(lc.n <= LOGCLASS_MAX, "memory is bounded");
+	logclass_add(&lc, 200001, LINE_ERROR);
+	ok(logclass_of(&lc, 200001) == LINE_ERROR &&
+		   logclass_of(&lc, 199999) == LINE_PLAIN,
+	   "errors are noted for longer than metrics");
+	logclass_release(&lc);
+}
+
+static void
 test_tail(void)
 {
 	struct logtail *tail = logtail_new(100);
@@ -337,6 +375,7 @@ main(void)
 	   err.text);
 	ok(logfile_open("/dev/null", &err) == NULL, "nor is a device: %s",
 	   err.text);
+	test_classes();
 	test_tail();
 	return tap_done();
 }

@@ -107,7 +107,8 @@ def send(p, data):
 def start(args):
     env = {"HOME": home, "TMPDIR": home, "HGYM_TUI_CONFIG":
            os.path.join(home, "config.json"),
-           "ASAN_OPTIONS": "detect_leaks=1:log_path=%s/san" % home,
+           "ASAN_OPTIONS": "detect_leaks=1:fast_unwind_on_malloc=0:"
+           "log_path=%s/san" % home,
            "UBSAN_OPTIONS": "print_stacktrace=1:log_path=%s/san" % home}
     for name in ("CONFIG", "DATA", "STATE", "CACHE"):
         env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
@@ -130,7 +131,9 @@ def leave(p):
     for keys in (b"\x1b[201~", b"\x1b", b"\x1b", b"\x1b", b"\x03"):
         send(p, keys)
         p.pump(0.2)
-    p.send(b"\x03") if p.poll() is None else None
+    # Once the shell's screen is back, the same byte would be a signal.
+    if p.poll() is None and p.screen.alternate:
+        send(p, b"\x03")
     return p.end(60)
 
 

@@ -332,18 +332,21 @@ open_known(struct collect_follow *cf, const struct store_tail *tail,
 }
 
 /*
- * Its last run had finished, all that its mirror holds is in the database,
- * and nothing came for a while: it is not read again until bytes come.
+ * Its last run had finished, or nothing came of it for a day, and all that
+ * its mirror holds is in the database: it is not read again until bytes come.
  */
 static bool
 may_idle(const struct collect *c, const struct store_tail *tail,
-	 const struct guard *guard)
+	 struct guard *guard)
 {
 	const struct clock *clock = loop_clock(c->o.loop);
+	int64_t silent_ms = clock->wall_ms(clock) - tail->last_wall_ms;
 
-	return tail->is_over && tail->done_lines > 0 &&
-	       guard->offset == tail->offset &&
-	       clock->wall_ms(clock) - tail->last_wall_ms > COLLECT_QUIET_MS;
+	if (!tail->is_whole || tail->done_lines == 0 ||
+	    silent_ms < (tail->is_over ? COLLECT_QUIET_MS : COLLECT_DEAD_MS))
+		return false;
+	guard_of_closed(tail->mirror, guard);
+	return guard->offset == tail->offset;
 }
 
 /* Tell the follower what is here of a log, and read that again if need be. */
@@ -360,9 +363,9 @@ know_tail(struct collect_follow *cf, const struct store_tail *tail)
 	};
 	struct collect_file *file;
 
-	if (tail->ended || tail->is_over)
+	if (tail->ended) {
 		guard_of_closed(tail->mirror, &known.guard);
-	if (!tail->ended) {
+	} else {
 		file = collect_file_new(cf->pod, tail->name, tail->gen);
 		known.user = file;
 		if (may_idle(cf->pod->collect, tail, &known.guard))

@@ -50,19 +50,22 @@ is_ours(const struct collect *c, const struct stored_run *row)
 }
 
 /*
- * A log that was cut short goes on, as far as we know, when it is followed;
- * until its mirror was read again this is what can be said.
+ * A log that was cut short goes on, as far as we know, when it is followed and
+ * not silent for long; until its mirror was read again this is what can be
+ * said.
  */
 static bool
 is_under_way(struct collect *c, const struct stored_run *row)
 {
+	const struct clock *clock = loop_clock(c->o.loop);
 	const struct store_tail *tail;
 
 	if (!is_ours(c, row))
 		return row->is_live && c->has_writer;
 	tail = store_tail_get(c->store, row->pod, row->name, row->gen);
 	return row->run.status == RUN_TRUNCATED &&
-	       row->run.run_index + 1 == tail->n_runs;
+	       row->run.run_index + 1 == tail->n_runs &&
+	       clock->wall_ms(clock) - row->last_wall_ms < COLLECT_DEAD_MS;
 }
 
 static int

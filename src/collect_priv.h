@@ -18,6 +18,8 @@
 /* A finished run whose log is quiet for so long is over. */
 #define COLLECT_QUIET_MS 30000
 #define COLLECT_TICK_MS	 1000
+/* A log that was cut short and is silent for so long is over too. */
+#define COLLECT_DEAD_MS (INT64_C(24) * 3600 * 1000)
 /* A telemetry stream that ended is started again after this. */
 #define COLLECT_TELEMETRY_RETRY_MS 30000
 

@@ -47,6 +47,7 @@ take_over(struct collect *c)
 	}
 	if (c->store == NULL)
 		return;
+	c->o.model->is_shared = false;
 	loop_timer_stop(c->look);
 	collect_say(c, MODEL_INFO,
 		    "the hgym-tui that wrote is gone: this one follows the "
@@ -76,7 +77,7 @@ on_look(void *user)
 		look_at_rows(c);
 	if (held == c->has_writer && (held || c->o.read_only))
 		return;
-	c->has_writer = held;
+	c->has_writer = c->o.model->is_shared = held;
 	if (!c->o.read_only && !held)
 		take_over(c);
 	else if (c->history != NULL)
@@ -98,6 +99,7 @@ collect_reader_start(struct collect *c)
 {
 	c->has_writer = lock_is_held(c->o.db_path, &c->writer);
 	c->data_version = store_data_version(c->history);
+	c->o.model->is_shared = c->has_writer;
 	c->look = loop_timer_new(c->o.loop, on_look, c);
 	loop_timer_start(c->look, LOOK_MS, LOOK_MS);
 }

@@ -68,8 +68,9 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 	}
 	reference_text(shared, ref);
 	(void)fmt_clock(shared->now_wall_ms, clock);
-	(void)snprintf(texts[0], sizeof(texts[0]), "%s%zu/%zu pods · ",
-		       room > 60 ? ref : "", live, all);
+	(void)snprintf(texts[0], sizeof(texts[0]), "%s%s%zu/%zu pods · ",
+		       room > 60 ? ref : "", model->is_shared ? "reads · " : "",
+		       live, all);
 	(void)snprintf(texts[1], sizeof(texts[1]), " · %s %s", clock,
 		       fmt_zone(shared->now_wall_ms, zone));
 	(void)snprintf(alerts[0], sizeof(alerts[0]), "%zu alert%s", open,

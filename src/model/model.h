@@ -177,6 +177,7 @@ struct model {
 	struct model_bench *benches;	    /* newest first, plans last */
 	size_t n_benches;
 	struct model_fetch fetch;
+	bool is_shared; /* another process follows; this one reads with it */
 	struct model_noise *noise; /* the newest of a pod first */
 	size_t n_noise;
 	uint64_t generation;

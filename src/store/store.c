@@ -480,7 +480,7 @@ store_tail_advance(struct store *store, struct store_tail *tail,
 		return;
 	tail->offset = offset;
 	tail->lines = lines;
-	tail->is_over = false;
+	tail->is_over = tail->is_whole = false;
 	store_touch_tail(store, tail);
 }
 

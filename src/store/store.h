@@ -79,10 +79,10 @@ struct store_tail {
 	bool ended;   /* no more will come */
 	uint64_t offset, lines; /* as last advanced; at open: as committed */
 	uint64_t done_lines; /* at open: samples before this line are stored */
-	/* Rows of its runs hold all that a screen shows of them; at open. */
+	/* It has runs, their rows hold all that a screen shows of them, and
+	 * nothing came since the database was opened. */
 	bool is_whole;
-	/* That, its last run had finished, and nothing came since. */
-	bool is_over;
+	bool is_over;	      /* and its last run had finished */
 	int64_t last_wall_ms; /* at open: of its last run's last byte */
 	uint64_t last_line;   /* of the last sample added */
 	unsigned int seq;     /* samples of that line so far */

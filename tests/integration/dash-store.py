@@ -85,6 +85,13 @@ def shows(screen, text, name):
         note(screen.screen.text())
 
 
+def leave(screen):
+    """End it in order: what it has read is stored then."""
+    os.kill(screen.pid, signal.SIGTERM)
+    until(lambda: screen.poll() is not None)
+    screen.close()
+
+
 def children(pid):
     done = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)],
                           capture_output=True, text=True)
@@ -137,7 +144,7 @@ def test_restart():
     shows(screen, "1.2345", "and its score")
     before = export(screen)
     ok(before.count("\n") > 500, "its points are exported")
-    screen.close()
+    leave(screen)
     equal_to_parse(over, "the database equals parse")
     # Its last bytes are old by the database's word too.
     db = sqlite3.connect(DB)
@@ -164,6 +171,17 @@ def test_restart():
     put(runs, log_rows(301, 444), "a")
     shows(screen, " 444 ", "and one that was not goes on")
     screen.close()
+    # Cut short, and silent for two days.
+    db = sqlite3.connect(DB)
+    db.execute("UPDATE runs SET last_wall_ms = last_wall_ms - 172800000")
+    db.commit()
+    db.close()
+    screen = dash()
+    shows(screen, "cut short at 444", "a log that is silent for days is over")
+    put(runs, log_rows(445, 450), "a")
+    shows(screen, " 450 ", "until it goes on")
+    ok(screen.wait_for("▶ here"), "and then it runs again")
+    leave(screen)
     equal_to_parse(over, "the log that went on equals parse")
     equal_to_parse(runs, "and so does the other")
 
@@ -183,6 +201,7 @@ def test_second():
     shows(second, f"another hgym-tui (process {first.pid})",
           "the second one says that it only reads")
     shows(second, " 100 ", "and shows what is stored")
+    ok(" reads · 1/" in second.screen.text(), "the frame says it too")
     put(log, log_rows(101, 222), "a")
     shows(second, " 222 ", "what the first one stores comes to its screen")
     second.send("2")
@@ -203,6 +222,7 @@ def test_second():
     second.send("1")
     shows(second, " 300 ", "and goes on where that one was")
     ok(children(second.pid) != [], "it is on the pod now")
+    ok(" reads · " not in second.screen.text(), "the frame says so no more")
     points = export(second)
     ok(points.count("\n") >= 300, "its series are whole")
     third = dash()
@@ -217,7 +237,7 @@ def test_second():
           " too")
     ok(until(lambda: rows("runs", "--pod", "there")[0]["steps"] == 350),
        "and nothing is lost between them")
-    third.close()
+    leave(third)
     equal_to_parse(log, "the database equals parse")
     samples = [s for s in rows("samples", log) if s["metric"] == "train_loss"]
     if not ok([s["step"] for s in samples] == list(range(351)),

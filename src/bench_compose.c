@@ -147,6 +147,17 @@ workspace_of(const char *dir, bool local)
 	return path;
 }
 
+/* What the pod costs, where the configuration says so. */
+static void
+add_price(cJSON *root, const struct conf *conf, const char *name)
+{
+	double usd = conf->pods[conf_find_pod(conf, name)].usd_per_hour;
+	cJSON *pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
+
+	if (!isnan(usd))
+		json_add_number(cJSON_GetArrayItem(pods, 0), "usd_per_h", usd);
+}
+
 /* The best of a HarnessGym run against its workspace. */
 static cJSON *
 make_harness(const struct bench_compose *with, const struct command *command,
@@ -184,6 +195,8 @@ make_harness(const struct bench_compose *with, const struct command *command,
 	ab.pod = pod;
 	ab.workspace = workspace;
 	root = harness_ab_json(&ab, err);
+	if (root != NULL && pod != NULL)
+		add_price(root, with->conf, pod);
 	free(workspace);
 	free(pod);
 	return root;

@@ -39,9 +39,10 @@ struct bench_feed {
 	char *plans[MAX_PLANS];	    /* owned paths */
 	size_t n_plans;
 	struct noise_register noise;
-	uint64_t db_mark; /* of the database as read last */
-	uint64_t seen;	  /* of all there is, as read last */
-	uint64_t *marks;  /* owned; of the model's benches, in their order */
+	uint64_t db_mark;    /* of the database as looked at last */
+	uint64_t noise_mark; /* of what the register says */
+	uint64_t seen;	     /* of all there is, as read last */
+	uint64_t *marks;     /* owned; of the model's benches, in their order */
 	size_t n_marks;
 };
 
@@ -114,7 +115,7 @@ folder_mark(const struct bench_feed *feed, const char *path)
 	mark = mark * 31 + mark_of(path, "/runs");
 	mark = mark * 31 + mark_of(path, "/pods-stopped");
 	/* A provisional value is of the register. */
-	return mark * 31 + feed->db_mark;
+	return mark * 31 + feed->noise_mark;
 }
 
 /* The judgement of a folder: as text, and as the screen shows it. */
@@ -226,6 +227,18 @@ newest_first(const void *a, const void *b)
 	return x->when_ms > y->when_ms ? -1 : x->when_ms < y->when_ms;
 }
 
+/* The database of a collector changes all the time, the register rarely. */
+static uint64_t
+noise_mark(const struct noise_register *reg)
+{
+	uint64_t mark = reg->n + 1;
+
+	for (size_t i = 0; i < reg->n; i++)
+		mark = mark * 1000003 + (uint64_t)reg->v[i].when_ms * 31 +
+		       reg->v[i].noise.n_runs;
+	return mark;
+}
+
 /* The register, when the database changed; what was read stays otherwise. */
 static void
 poll_noise(struct bench_feed *feed)
@@ -242,6 +255,12 @@ poll_noise(struct bench_feed *feed)
 	if (noise_register_load(&fresh, feed->db_path, NULL) != 0)
 		return;
 	feed->db_mark = mark;
+	mark = noise_mark(&fresh);
+	if (mark == feed->noise_mark) {
+		noise_register_release(&fresh);
+		return;
+	}
+	feed->noise_mark = mark;
 	noise_register_release(&feed->noise);
 	feed->noise = fresh;
 	noise = xcalloc(fresh.n + 1, sizeof(*noise));
@@ -297,7 +316,7 @@ add_plans(struct bench_feed *feed, struct listing *list)
 {
 	for (size_t i = 0; i < feed->n_plans; i++) {
 		uint64_t mark =
-			mark_of(feed->plans[i], "") * 31 + feed->db_mark;
+			mark_of(feed->plans[i], "") * 31 + feed->noise_mark;
 
 		if (!take_old(feed, list, feed->plans[i], mark))
 			read_plan(feed, &list->v[list->n++], feed->plans[i]);
@@ -336,7 +355,7 @@ poll_clocks(struct bench_feed *feed)
 static uint64_t
 look(const struct bench_feed *feed, char **ids, size_t n, size_t shown)
 {
-	uint64_t seen = n * 7919 + feed->db_mark;
+	uint64_t seen = n * 7919 + feed->noise_mark;
 
 	for (size_t i = 0; i < shown; i++) {
 		char *path = xasprintf("%s/%s", feed->base, ids[i]);

@@ -12,7 +12,8 @@
 #include "base/xalloc.h"
 #include "bench/plan.h"
 
-#define AUDIT_BLOCKS 6
+#define AUDIT_BLOCKS  6
+#define PROBE_MINUTES 30
 
 /*
  * A few seconds of work each, timed by the pod's own clock, on what is there;
@@ -259,6 +260,9 @@ make_probe(const struct bench_audit *audit)
 	cJSON_AddItemToArray(array, node);
 	node = cJSON_AddObjectToObject(root, "design");
 	cJSON_AddNumberToObject(node, "gap_s", 1);
+	/* A pod that cannot be reached is not tried for ever. */
+	node = cJSON_AddObjectToObject(root, "budget");
+	cJSON_AddNumberToObject(node, "minutes", PROBE_MINUTES);
 	return root;
 }
 

@@ -15,6 +15,37 @@
 #define WIDTH  78
 #define HEIGHT 30
 
+static void
+fill_contrast(struct bench_live_contrast *c, size_t i, size_t done)
+{
+	double by = i == 0 ? 5 : 0.1;
+
+	c->arm = i + 1;
+	c->d = xcalloc(2 * done + 1, sizeof(*c->d));
+	for (size_t k = 0; k < 2 * done; k++)
+		c->d[k] = by;
+	c->all = done > 0
+			 ? (struct bench_live_span){ 2 * done, by, by - 0.3,
+						     by + 0.3 }
+			 : (struct bench_live_span){ 0, (double)NAN,
+						     (double)NAN, (double)NAN };
+	c->pods = xcalloc(2, sizeof(*c->pods));
+	c->n_pods = done > 0 ? 2 : 0;
+	c->pods[0] = (struct bench_live_pod_span){
+		0, { done, by + 1, by + 0.5, by + 1.5 }
+	};
+	c->pods[1] = (struct bench_live_pod_span){
+		1, { done, by - 1, (double)NAN, (double)NAN }
+	};
+	c->sd = 0.3;
+	c->p = 0.0004;
+	c->stops_at = 0.9;
+	c->shows = 0.4;
+	c->blocks_to_margin = 5;
+	(void)snprintf(c->text, sizeof(c->text),
+		       "FASTER by %.2f%% [4.70, 5.30]", by);
+}
+
 /* Two pods, two arms and the A/A arm, `done` blocks of four on each. */
 static struct bench_live *
 make_live(size_t done, bool running)
@@ -61,36 +92,8 @@ make_live(size_t done, bool running)
 	live->limit_usd = 8;
 	live->left_s = running ? 50 : (double)NAN;
 	live->noise_sd = (double)NAN;
-	for (size_t i = 0; i < 2; i++) {
-		struct bench_live_contrast *c = &live->contrasts[i];
-		double by = i == 0 ? 5 : 0.1;
-
-		c->arm = i + 1;
-		c->d = xcalloc(2 * done + 1, sizeof(*c->d));
-		for (size_t k = 0; k < 2 * done; k++)
-			c->d[k] = by;
-		c->all = done > 0 ? (struct bench_live_span){ 2 * done, by,
-							      by - 0.3,
-							      by + 0.3 }
-				  : (struct bench_live_span){ 0, (double)NAN,
-							      (double)NAN,
-							      (double)NAN };
-		c->pods = xcalloc(2, sizeof(*c->pods));
-		c->n_pods = done > 0 ? 2 : 0;
-		c->pods[0] = (struct bench_live_pod_span){
-			0, { done, by + 1, by + 0.5, by + 1.5 }
-		};
-		c->pods[1] = (struct bench_live_pod_span){
-			1, { done, by - 1, (double)NAN, (double)NAN }
-		};
-		c->sd = 0.3;
-		c->p = 0.0004;
-		c->stops_at = 0.9;
-		c->shows = 0.4;
-		c->blocks_to_margin = 5;
-		(void)snprintf(c->text, sizeof(c->text),
-			       "FASTER by %.2f%% [4.70, 5.30]", by);
-	}
+	for (size_t i = 0; i < 2; i++)
+		fill_contrast(&live->contrasts[i], i, done);
 	return live;
 }
 

@@ -356,6 +356,7 @@ class Program:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             self.status = "hung"
+        self.pump(0.2)  # what it wrote last
         return self.status
 
     def close(self):

@@ -14,6 +14,8 @@
 
 #define AUDIT_BLOCKS  6
 #define PROBE_MINUTES 30
+/* There on every pod, and without sources that could change meanwhile. */
+#define PROBE_FOLDER "/proc/sys/kernel"
 
 /*
  * A few seconds of work each, timed by the pod's own clock, on what is there;
@@ -243,7 +245,7 @@ make_probe(const struct bench_audit *audit)
 	json_add_string(root, "schema", PLAN_SCHEMA);
 	json_add_string(root, "name", "audit");
 	node = cJSON_AddObjectToObject(root, "workload");
-	json_add_string(node, "cwd", "/");
+	json_add_string(node, "cwd", PROBE_FOLDER);
 	json_add_string(node, "command", probes[audit->probe].command);
 	json_add_string(node, "log", "probe.out");
 	json_add_number(node, "timeout_s", 300);

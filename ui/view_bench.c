@@ -265,8 +265,8 @@ stop(const struct bench *view, struct ui_shared *shared, struct command *out)
 	const struct model_bench *bench =
 		&shared->model->benches[view->table.selected];
 
-	if (bench->is_plan || (strcmp(bench->state, "running") != 0 &&
-			       bench->still_up == NULL)) {
+	if (bench->is_plan ||
+	    (strcmp(bench->state, "running") != 0 && bench->still_up == NULL)) {
 		ui_say(shared, bench->is_plan ? "this is a plan: nothing runs"
 					      : "this bench is over");
 		return UI_HANDLED;

@@ -138,7 +138,7 @@ struct model_bench {
 	int64_t started_ms, ended_ms; /* 0: unknown */
 	double cost_usd;	      /* absent: no price */
 	char *still_up; /* owned; pods that it left up, NULL: none */
-	char *report; /* owned; the judgement as text, NULL: none yet */
+	char *report;	/* owned; the judgement as text, NULL: none yet */
 	struct bench_live *live; /* owned; NULL: a plan, or only remembered */
 };
 

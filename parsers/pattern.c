@@ -195,7 +195,8 @@ next_candidate(const struct pattern *pattern, struct str block, size_t *from)
 	if (rc < 0)
 		return true;
 	at = pcre2_get_ovector_pointer(pattern->data)[0];
-	if (at >= block.len)
+	/* Behind the last line end there is no line. */
+	if (at >= block.len && block.p[block.len - 1] == '\n')
 		return false;
 	begin = memrchr(block.p + *from, '\n', at - *from);
 	if (begin != NULL)

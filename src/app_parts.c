@@ -159,7 +159,9 @@ execute(void *user, const struct command *command, char said[200],
 		return 0;
 	case COMMAND_CHECK:
 		if (source->check == NULL)
-			break;
+			return err_set(err, ERR_USAGE,
+				       "these pods are of no configuration: "
+				       "there is nothing to log in to");
 		if (source->check(source->user, command->pod, err))
 			return -1;
 		(void)snprintf(said, 200, "%s is being checked",

@@ -297,6 +297,122 @@ test_text(void)
 	   "what is plain");
 }
 
+static unsigned int
+draw(unsigned int *state, unsigned int below)
+{
+	*state = *state * 1103515245U + 12345U;
+	return (*state >> 16) % below;
+}
+
+static void
+random_text(unsigned int *state, const char *letters, size_t len, char *out)
+{
+	size_t n = strlen(letters);
+
+	for (size_t i = 0; i < len; i++)
+		out[i] = letters[draw(state, (unsigned int)n)];
+	out[len] = '\0';
+}
+
+static void
+random_pattern(unsigned int *state, struct buf *out)
+{
+	static const char *const atoms[] = {
+		"a",   "b",	 ".", "\\s", "[^a]", "^",   "$",     "\\b",
+		"\\S", "(a|b.)", "B", " ",   "[ab]", "\\W", "(?:ba)"
+	};
+	static const char *const times[] = { "",  "",	"",	 "*", "+",
+					     "?", "+?", "{1,2}", "*+" };
+	unsigned int n = 1 + draw(state, 5);
+
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int atom = draw(state, 15);
+		bool plain = strchr("^$", atoms[atom][0]) != NULL ||
+			     strcmp(atoms[atom], "\\b") == 0;
+
+		buf_append_str(out, atoms[atom]);
+		if (!plain)
+			buf_append_str(out, times[draw(state, 9)]);
+		if (i + 1 < n && draw(state, 8) == 0)
+			buf_append_char(out, '|');
+	}
+}
+
+/* All lines of a block that match, by its own look at each. */
+static void
+hits_by_line(const struct pattern *pattern, struct str block, struct buf *out)
+{
+	struct str rest = block, line;
+
+	while (rest.len > 0) {
+		size_t begin = (size_t)(rest.p - block.p), at, len;
+
+		(void)str_next(&rest, '\n', &line);
+		if (line.len > 0 && line.p[line.len - 1] == '\r')
+			line.len--;
+		if (pattern_find(pattern, line, &at, &len))
+			buf_appendf(out, "%zu ", begin);
+	}
+}
+
+static void
+hits_by_block(const struct pattern *pattern, struct str block, struct buf *out)
+{
+	size_t from = 0, line;
+
+	while (from < block.len &&
+	       pattern_find_line(pattern, block, from, &line)) {
+		const char *end =
+			memchr(block.p + line, '\n', block.len - line);
+
+		buf_appendf(out, "%zu ", line);
+		from = end != NULL ? (size_t)(end - block.p) + 1 : block.len;
+	}
+}
+
+/* A look at a whole block finds the lines that a look at each finds. */
+static void
+test_blocks(void)
+{
+	unsigned int state = 1;
+	int wrong = 0, n = 0;
+	struct buf text, one, all;
+
+	buf_init(&text, 200);
+	buf_init(&one, 4096);
+	buf_init(&all, 4096);
+	for (int i = 0; i < 20000; i++) {
+		struct pattern *pattern;
+		char block[64];
+		size_t len = draw(&state, 60);
+
+		random_text(&state, i % 3 == 0 ? "abB \n" : "aab  bB\r\n\n\n",
+			    len, block);
+		buf_clear(&text);
+		random_pattern(&state, &text);
+		pattern = pattern_new(text.data, NULL);
+		if (pattern == NULL ||
+		    !logtext_is_plain((struct str){ block, len })) {
+			pattern_free(pattern);
+			continue;
+		}
+		buf_clear(&one);
+		buf_clear(&all);
+		hits_by_line(pattern, (struct str){ block, len }, &one);
+		hits_by_block(pattern, (struct str){ block, len }, &all);
+		n++;
+		wrong += strcmp(one.data, all.data) != 0;
+		if (wrong == 1 && strcmp(one.data, all.data) != 0)
+			printf("# %s: %s and not %s\n", text.data, all.data,
+			       one.data);
+		pattern_free(pattern);
+	}
+	ok(wrong == 0 && n > 8000, "%d blocks are searched as lines are", n);
+	buf_release(&text);
+	buf_release(&one);
+	buf_release(&all);
+}
+
 static void
 test_classes(void)
 {
@@ -375,6 +491,7 @@ main(void)
 	   err.text);
 	ok(logfile_open("/dev/null", &err) == NULL, "nor is a device: %s",
 	   err.text);
+	test_blocks();
 	test_classes();
 	test_tail();
 	return tap_done();

@@ -364,22 +364,6 @@ group_of(void *user, const struct model_run *mr)
 	return board_input_key(&parts->groups, &stored);
 }
 
-int
-app_conf_check(const struct conf *conf, struct err *err)
-{
-	struct board_input groups = { 0 };
-	struct keymap keymap;
-	int failed;
-
-	if (bind_keys(&keymap, conf, err))
-		return -1;
-	failed = board_input_group_conf(&groups, conf, err);
-	board_input_release(&groups);
-	if (failed)
-		return err_prefix(err, "%s: groups", conf->path);
-	return 0;
-}
-
 /* What the frame is given; -1 with err for what does not exist. */
 static int
 fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,

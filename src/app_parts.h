@@ -32,11 +32,8 @@ int app_parts_init(struct app_parts *parts, const struct app_setup *setup,
 		   bool ascii, struct err *err)
 	__attribute__((warn_unused_result));
 /* Writes the state of the alerts, where it is kept. */
-/* The configuration was replaced by one that app_conf_check took. */
+/* The configuration was replaced. */
 void app_parts_configure(struct app_parts *parts);
-/* Are its keys, theme and groups what there is? */
-int app_conf_check(const struct conf *conf, struct err *err)
-	__attribute__((warn_unused_result));
 void app_parts_release(struct app_parts *parts);
 
 /* After the model changed or time went by; mono_ms paces the screen. */

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "parsers/path_pattern.h"
+#include "ui/keymap.h"
 #include "ui/theme.h"
 
 static const char *const group_names[] = {
@@ -31,6 +33,23 @@ const char *
 conf_group_name(enum conf_group_by by)
 {
 	return group_names[by];
+}
+
+/* What does not compile here would only be told much later. */
+static int
+check_pattern(struct conf_reader *l)
+{
+	struct err why = { ERR_NONE, "" };
+	struct path_pattern *pattern;
+
+	if (l->conf->group_pattern == NULL)
+		return 0;
+	pattern = path_pattern_new(l->conf->group_pattern, &why);
+	if (pattern == NULL)
+		return json_fail(&l->at, "groups.pattern", l->err, "%s",
+				 why.text);
+	path_pattern_free(pattern);
+	return 0;
 }
 
 int
@@ -60,7 +79,7 @@ conf_take_groups(struct conf_reader *l, const cJSON *node)
 	if (conf->group_by != CONF_BY_PATTERN && conf->group_pattern != NULL)
 		return json_fail(&l->at, "groups.pattern", l->err,
 				 "goes with \"by\": \"pattern\" only");
-	return 0;
+	return check_pattern(l);
 }
 
 int
@@ -140,16 +159,19 @@ conf_take_alerts(struct conf_reader *l, const cJSON *node)
 	return take_stall(l, conf_member(node, "stall"));
 }
 
-/* Which actions there are the user interface knows; it checks them. */
+/* Which actions and keys there are the user interface knows. */
 int
 conf_take_keys(struct conf_reader *l, const cJSON *node)
 {
+	struct err why = { ERR_NONE, "" };
 	struct conf *conf = l->conf;
+	struct keymap keymap;
 	const cJSON *item;
 	char at[300];
 
 	if (node == NULL)
 		return 0;
+	keymap_init(&keymap);
 	conf->keys = xcalloc((size_t)cJSON_GetArraySize(node) + 1,
 			     sizeof(*conf->keys));
 	cJSON_ArrayForEach(item, node)
@@ -167,6 +189,10 @@ conf_take_keys(struct conf_reader *l, const cJSON *node)
 		    item)
 			return json_fail(&l->at, at, l->err,
 					 "this key stands twice");
+		if (keymap_bind(&keymap, item->string,
+				cJSON_IsString(item) ? item->valuestring : "",
+				&why) != 0)
+			return json_fail(&l->at, at, l->err, "%s", why.text);
 		key->action = xstrdup(item->string);
 		key->key = cJSON_IsString(item) ? xstrdup(item->valuestring)
 						: NULL;

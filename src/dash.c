@@ -11,7 +11,6 @@
 
 #include "app.h"
 #include "app_bench.h"
-#include "app_parts.h"
 #include "base/xalloc.h"
 #include "bench_compose.h"
 #include "bench_feed.h"
@@ -344,10 +343,6 @@ reload(void *user, char said[200], struct err *err)
 
 	if (conf_load(&fresh, dash->env->config_path, err))
 		return -1;
-	if (app_conf_check(&fresh, err)) {
-		conf_release(&fresh);
-		return -1;
-	}
 	dash->conf = fresh;
 	failed = follow_conf(dash, err);
 	(void)snprintf(said, 200, "the configuration was read again%s",

@@ -79,6 +79,7 @@ class Screen:
         self.ever_cleared = 0
         self.modes, self.ever_modes = set(), set()
         self.look = PLAIN
+        self.saved = 0, 0, PLAIN
         self.resize(width, height)
 
     def resize(self, width, height):
@@ -226,7 +227,12 @@ class Screen:
                 self.scroll_down(1)
             else:
                 self.y -= 1
-        elif two not in (b"\x1b7", b"\x1b8", b"\x1b=", b"\x1b>"):
+        elif two == b"\x1b7":
+            self.saved = self.x, self.y, self.look
+        elif two == b"\x1b8":
+            self.x, self.y, self.look = self.saved
+            self.y = min(self.y, self.h - 1)
+        elif two not in (b"\x1b=", b"\x1b>"):
             self.complain(two)
         return i + 2
 

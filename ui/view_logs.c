@@ -253,7 +253,7 @@ draw_title(const struct logs *logs, const struct ui_shared *shared,
 		(void)snprintf(left, sizeof(left), " · from column %d",
 			       logs->page.left + 1);
 	(void)snprintf(title, sizeof(title), "%.120s · %s lines · %s%s%s%s",
-		       name, lines, state, filter, left, say_order(logs));
+		       name, lines, state, say_order(logs), filter, left);
 	canvas_box(canvas, r, title);
 }
 

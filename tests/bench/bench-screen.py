@@ -7,8 +7,7 @@ frame, in a real pseudo-terminal, at 80x24 and 200x60.
 	growing		the demo's runs go on, charts on a fixed axis
 	scrolling	a log is scrolled by a key, a line a frame
 
-And how soon the first full screen is there, and the end and the first hit of
-a log of BENCH_LOG_LINES (2,000,000) lines."""
+And how soon the first full screen is there (bench-log.py: of long logs)."""
 import os
 import sys
 import tempfile
@@ -18,7 +17,6 @@ SRC = os.environ.get("HGYM_SRC", ".")
 BUILD = os.environ.get("HGYM_BUILD", "build")
 TUI = os.environ.get("HGYM_TUI", os.path.join(BUILD, "hgym-tui"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "8"))
-LINES = int(os.environ.get("BENCH_LOG_LINES", "2000000"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/screen"))
 from vt import Program  # noqa: E402
@@ -78,28 +76,6 @@ def main():
         p.wait_for("Runs (12)")
         print("first screen of the demo: %.0f ms" %
               ((time.monotonic() - before) * 1e3))
-        p.close()
-
-        log = os.path.join(home, "big.log")
-        with open(log, "w") as out:
-            for i in range(LINES):
-                out.write("step:%d/%d train_loss:%.4f train_time:%dms "
-                          "step_avg:100.00ms\n" % (i, LINES, 3 + 1 / (i + 1),
-                                                   i * 100))
-                if i == LINES * 9 // 10:
-                    out.write("the needle in it\n")
-        p = start([log], (120, 40), home)
-        p.wait_for("Fleet")
-        before = time.monotonic()
-        p.send("5")
-        p.wait_for("step:%d/" % (LINES - 1), 60)
-        print("log of %d lines: its end after %.0f ms" %
-              (LINES, (time.monotonic() - before) * 1e3))
-        before = time.monotonic()
-        p.send("/needle\r")
-        p.wait_for("the needle in it", 60)
-        print("log of %d lines: first hit after %.0f ms" %
-              (LINES, (time.monotonic() - before) * 1e3))
         p.close()
 
 

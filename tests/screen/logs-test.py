@@ -360,7 +360,7 @@ def test_by_time():
     write("tb/train.log", "1776163914.25 b is done\n", "ab")
     is_seen(p, "b is done", "what comes is taken in")
     p.send("&more of\r")
-    is_seen(p, "& more of: 400 lines · by time", "a filter goes back to the begin")
+    is_seen(p, "by time · & more of: 400 lines ─", "a filter goes back to the begin")
     p.send("g")
     is_seen(p, "more of a 0", "as its first line says")
     p.send("&\r")

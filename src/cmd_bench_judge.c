@@ -102,8 +102,9 @@ add_log(struct request *q, const char *path, struct err *err)
 	if (q->n_runs == MAX_RUNS)
 		return err_set(err, ERR_USAGE, "more than %d logs", MAX_RUNS);
 	q->paths[q->n_runs] = path;
-	q->infos[q->n_runs] =
-		(struct verdict_run_info){ .path = path, .rc = (double)NAN };
+	q->infos[q->n_runs] = (struct verdict_run_info){
+		.path = path, .rc = (double)NAN, .drift_s = (double)NAN
+	};
 	q->runs[q->n_runs++] = (struct judge_run){
 		.arm = q->current,
 		.block = arm->n_logs++,

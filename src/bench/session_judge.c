@@ -96,6 +96,8 @@ session_judge_now(struct session *s)
 							 : (double)NAN,
 			.t0 = run->t0[0] != '\0' ? run->t0 : NULL,
 			.t1 = run->t1[0] != '\0' ? run->t1 : NULL,
+			.drift_s = run->end == RUN_END_EXITED ? run->drift_s
+							      : (double)NAN,
 		};
 	}
 	judge_init(&s->judge, &rule, s->arms, s->n_arms, s->judge_runs, n);

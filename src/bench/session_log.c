@@ -46,6 +46,13 @@ part_boot_ms(const struct part *part)
 	return clock->boot_ms(clock);
 }
 
+static void
+narrow(struct part_clock *clock, double low_s, double high_s)
+{
+	clock->low_s = fmax(clock->low_s, low_s);
+	clock->high_s = fmin(clock->high_s, high_s);
+}
+
 void
 part_clock_add(struct part *part, double pod_up_s)
 {
@@ -54,14 +61,37 @@ part_clock_add(struct part *part, double pod_up_s)
 
 	if (isnan(pod_up_s))
 		return;
-	part->clock.low_s = fmax(part->clock.low_s, sent_s - pod_up_s);
-	part->clock.high_s = fmin(part->clock.high_s, heard_s - pod_up_s);
+	narrow(&part->clock, sent_s - pod_up_s, heard_s - pod_up_s);
+	narrow(&part->all, sent_s - pod_up_s, heard_s - pod_up_s);
+	if (part->first_s == 0.0)
+		part->first_s = heard_s;
 }
 
 double
 part_clock_drift(const struct part *part)
 {
 	return fmax(0.0, part->clock.low_s - part->clock.high_s);
+}
+
+void
+part_clock_tell(struct part *part)
+{
+	double away = part->all.low_s - part->all.high_s;
+	double minutes =
+		((double)part_boot_ms(part) / 1000.0 - part->first_s) / 60.0;
+
+	if (part->first_s == 0.0 || !isfinite(away) || minutes < 1.0)
+		return;
+	if (away > 0.0)
+		session_note(part->session,
+			     "%s: its clock moved by %.2f s or more against "
+			     "ours in %.1f minutes",
+			     part_pod_id(part), away, minutes);
+	else
+		session_note(part->session,
+			     "%s: its clock kept to ours within %.2f s in %.1f "
+			     "minutes",
+			     part_pod_id(part), -away, minutes);
 }
 
 enum launch_op

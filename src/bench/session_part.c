@@ -40,6 +40,8 @@ part_end(struct part *part)
 {
 	part->step = PART_ENDED;
 	loop_timer_stop(part->timer);
+	if (part->session->setup.mode == SESSION_RUN)
+		part_clock_tell(part);
 	session_on_part_end(part->session);
 }
 
@@ -464,6 +466,8 @@ part_begin(struct part *part)
 	enum part_step step = first[s->setup.mode];
 
 	buf_init(&part->out, LAUNCH_REPLY_CAP);
+	part->clock = (struct part_clock){ -INFINITY, INFINITY };
+	part->all = part->clock;
 	part->timer = loop_timer_new(s->setup.loop, on_timer, part);
 	if (step == PART_STOP && s->plan->pods[part->pod].stop_cmd == NULL)
 		step = PART_FINISH;

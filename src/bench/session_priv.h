@@ -95,7 +95,9 @@ struct part {
 	struct buf out;
 	struct loop_timer *timer;
 	int64_t started_ms;	 /* mono, of the run */
+	double first_s;		 /* boot clock, of the first answer; 0: none */
 	int64_t sent_ms;	 /* boot clock, of the command in flight */
+	struct part_clock all;	 /* the same of the whole bench */
 	struct part_clock clock; /* of the run */
 	unsigned int tries;	 /* of the command in a row */
 	bool reached;		 /* it has answered */
@@ -226,6 +228,8 @@ int part_take_log(struct part *part, const struct launch_reply *reply);
 /* Note one answer's clock; the drift that all of a run's prove (s). */
 void part_clock_add(struct part *part, double pod_up_s);
 double part_clock_drift(const struct part *part);
+/* Say how well the pod's clock went with ours, over the whole bench. */
+void part_clock_tell(struct part *part);
 /* Bytes of the log that are here. */
 uint64_t part_log_offset(const struct part *part);
 /* The command of a step. */

@@ -90,7 +90,9 @@ pod_name(const struct verdict_info *info, size_t pod)
 static cJSON *
 run_json(const struct judge *judge, const struct verdict_info *info, size_t i)
 {
-	static const struct verdict_run_info unknown = { .rc = (double)NAN };
+	static const struct verdict_run_info unknown = { .rc = (double)NAN,
+							 .drift_s =
+								 (double)NAN };
 	const struct judge_run *run = &judge->runs[i];
 	const struct verdict_run_info *more =
 		info->runs != NULL ? &info->runs[i] : &unknown;
@@ -124,6 +126,7 @@ run_json(const struct judge *judge, const struct verdict_info *info, size_t i)
 	json_add_string(sha, "log", log != NULL ? log->sha256 : NULL);
 	json_add_string(row, "t0", more->t0);
 	json_add_string(row, "t1", more->t1);
+	json_add_number(row, "clock_drift_s", more->drift_s);
 	return row;
 }
 

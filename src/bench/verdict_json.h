@@ -15,6 +15,7 @@ struct verdict_run_info {
 	const char *path; /* of its log */
 	double rc;
 	const char *t0, *t1; /* RFC 3339 */
+	double drift_s;	     /* of the pod's clock against ours, at least */
 };
 
 /* A block that was begun again, and why. */

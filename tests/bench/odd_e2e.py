@@ -278,6 +278,15 @@ def other_work(rig):
     wrong["workload"]["data_sha256"] = right
     found, _ = verdict("right", {"env": {"STEP_MS": "1900"}}, **wrong)
     check_faster(found, "and data that is: faster")
+    record = os.path.join(rig.folder("right"), "runs", "1_p1_A", "run.json")
+    text = json.load(open(record))
+    text["drift_s"] = text["up_s"] + 3.0
+    put(record, json.dumps(text))
+    done = rig.tui("bench", "show", "--json", "right")
+    found = verdict_of(done)
+    ok(found["text"] == "NOT JUDGED (2 blocks, need 3)" and
+       "clock drift" in json.loads(done.stdout)["dropped_blocks"][0]["reason"],
+       "a pod whose clock stood still: its block is nobody's", found["text"])
     rig.tui("bench", "clean", "data")
     rig.clean("right")
 

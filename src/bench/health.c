@@ -131,7 +131,7 @@ take_foreign(struct health *health, struct str line)
 	if (!str_next(&line, ' ', &word) || !str_eq_cstr(word, "foreign"))
 		return;
 	word = str_trim(line);
-	if (digits(word, 0, word.len) >= 0 && word.len > 0 && word.len < 12)
+	if (word.len > 0 && word.len < 10 && digits(word, 0, word.len) >= 0)
 		(void)snprintf(health->foreign + len,
 			       sizeof(health->foreign) - len, "%s%.*s",
 			       len > 0 ? " " : "", (int)word.len, word.p);

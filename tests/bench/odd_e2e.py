@@ -137,6 +137,29 @@ def gpus(rig, sshd):
 
 
 @over_sshd
+def hot_before(rig, sshd):
+    """What throttles before the window began is nobody's loss."""
+    smi = os.path.join(rig.tools, "nvidia-smi")
+    put(smi, open(smi).read().replace(
+        "bits=$(cat %s/bits)\n" % rig.tools, "bits=20\n").replace(
+        "sleep 1\n", "sleep 1\n        bits=4\n"), 0o755)
+    path = rig.bench("before", [sshd.pod("p1", gpus=[0])],
+                     {"env": {"STEP_MS": "47"}},
+                     workload={"env": {"STEP_MS": "50", "MODE": "live"}})
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = json.loads(done.stdout)
+    ok(found["contrasts"][0]["verdict"] == "FASTER" and
+       b"begins again" not in done.stderr,
+       "throttled in the warm-up: not begun again", done.stderr.decode())
+    folder = rig.folder("before")
+    first = open(os.path.join(folder, "runs", "0_p1_A", "gpu.csv")).readline()
+    seen = [r["health"]["reasons"] for r in found["runs"]]
+    ok("0x20" in first and seen == [4] * 6, "only the window's samples count",
+       (first, seen))
+    rig.clean("before")
+
+
+@over_sshd
 def always_hot(rig, sshd):
     """A variant whose every run is throttled is INVALID, not dropped."""
     tools = rig.tools
@@ -467,8 +490,8 @@ def main():
     if shutil.which("flock") is None or not os.path.isdir("/proc/self"):
         print("1..0 # SKIP no flock or /proc here")
         return 0
-    for test in (gpus, always_hot, foreign, stalled, other_work, hooks,
-                 at_the_end, without_flock, best):
+    for test in (gpus, hot_before, always_hot, foreign, stalled, other_work,
+                 hooks, at_the_end, without_flock, best):
         if only and test.__name__ not in only:
             continue
         print("# " + test.__name__, flush=True)

@@ -110,6 +110,25 @@ try_logs(struct str text)
 		run_log_release(&logs[i]);
 }
 
+/* host.csv, a NUL, gpu.csv: what a pod says of itself during a run. */
+static void
+try_health(struct str text)
+{
+	struct health health;
+	struct health_sum sum;
+	struct str host = { "", 0 };
+	double after;
+
+	(void)str_next(&text, '\0', &host);
+	health_init(&health, host, text);
+	sum = health_sum(&health, (double)NAN, (double)NAN);
+	MUST(sum.n_gpu == health.n_gpu);
+	MUST(strlen(sum.foreign) < HEALTH_FOREIGN_SIZE);
+	(void)health_time_of(&health, 100.0, &after);
+	(void)health_gpu_at(&health, 1000.0);
+	health_release(&health);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -121,6 +140,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_plan(text);
 	else if (data[0] == 'r')
 		try_reply(text);
+	else if (data[0] == 'h')
+		try_health(text);
 	else
 		try_logs(text);
 	return 0;

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "bench_drive.h"
 #include "cmd.h"
 #include "out.h"
@@ -224,6 +225,73 @@ open_bench(struct cmd_args *args, char id[FOLDER_ID_SIZE],
 		       : 0;
 }
 
+/* A bench that only the database remembers, by the beginning of its id. */
+struct remembered {
+	const char *word;
+	enum bench_print print;
+	struct buf text;
+	size_t found;
+};
+
+static int
+remember(void *user, const struct stored_bench *bench)
+{
+	struct remembered *r = user;
+	const cJSON *node, *all;
+	cJSON *root;
+
+	if (strncmp(bench->id, r->word, strlen(r->word)) != 0)
+		return 0;
+	if (r->found++ > 0 || bench->verdict == NULL)
+		return 0;
+	if (r->print == BENCH_JSON) {
+		buf_appendf(&r->text, "%s\n", bench->verdict);
+		return 0;
+	}
+	root = json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL);
+	all = cJSON_GetObjectItemCaseSensitive(root, "contrasts");
+	cJSON_ArrayForEach(node, all)
+	{
+		utf8_sanitize(&r->text,
+			      str_from(json_get_string(node, "variant", "?")));
+		buf_append_str(&r->text, " against ");
+		utf8_sanitize(&r->text,
+			      str_from(json_get_string(node, "control", "?")));
+		buf_append_str(&r->text, "\n\n  ");
+		utf8_sanitize(&r->text,
+			      str_from(json_get_string(node, "text", "?")));
+		buf_append_str(&r->text, "\n\n");
+	}
+	buf_append_str(&r->text, "its results folder is gone: this is what "
+				 "the database remembers\n");
+	cJSON_Delete(root);
+	return 0;
+}
+
+/* Show it from the database; -1 where that has none, err left as it was. */
+static int
+show_stored(const struct cmd_args *args, enum bench_print print,
+	    struct err *err)
+{
+	struct remembered r = { .word = args->argv[args->next],
+				.print = print };
+	struct stored stored;
+	int status = -1;
+
+	if (stored_open(&stored, args->env, NULL) != 0)
+		return -1;
+	buf_init(&r.text, JSON_MAX_BYTES);
+	if (store_each_bench(stored.store, NULL, remember, &r, NULL) == 0 &&
+	    r.found == 1 && r.text.len > 0)
+		status =
+			fwrite(r.text.data, 1, r.text.len, stdout) == r.text.len
+				? 0
+				: err_set_errno(err, ERR_IO, "cannot write");
+	buf_release(&r.text);
+	stored_close(&stored);
+	return status;
+}
+
 static int
 exec_show(struct cmd_args *args, struct err *err)
 {
@@ -235,9 +303,12 @@ exec_show(struct cmd_args *args, struct err *err)
 
 	while ((option = cmd_next_option(args, &value, err)) >= 0)
 		print = option == 0 ? BENCH_JSON : BENCH_MD;
-	if (option == CMD_OPTIONS_WRONG ||
-	    open_bench(args, id, path, &plan, err) != 0)
+	if (option == CMD_OPTIONS_WRONG)
 		return -1;
+	if (open_bench(args, id, path, &plan, err) != 0)
+		return err != NULL && err->code == ERR_NODATA
+			       ? show_stored(args, print, err)
+			       : -1;
 	status =
 		bench_report(&(struct bench_drive){ args->env, &plan, id, path,
 						    SESSION_RUN, print, false },

@@ -127,6 +127,12 @@ def again(rig):
     mine = [r for r in rows_of(done) if r["name"] == "aa"]
     ok(len(mine) == 1 and mine[0]["dir"] is None and
        "FASTER" in mine[0]["verdict"], "the database remembers it", mine)
+    done = rig.tui("bench", "show", mine[0]["id"][:-2])
+    ok(done.returncode == 0 and b"FASTER" in done.stdout and
+       b"database remembers" in done.stdout, "and shows it", done)
+    done = rig.tui("bench", "show", "--json", mine[0]["id"])
+    ok(json.loads(done.stdout)["schema"] == "hgym.verdict/1",
+       "its verdict.json too", done)
     database = sqlite3.connect(os.path.join(rig.dir, "data", "hgym-tui",
                                             "history.db"))
     rows = database.execute("SELECT count(*), sum(n_runs) FROM v_noise"

@@ -290,7 +290,7 @@ newest_first(const void *a, const void *b)
 	return (x->at < y->at) - (x->at > y->at);
 }
 
-/* Nothing that is not read yet is as new as this; NO_TIME: all is read. */
+/* Nothing that is not read yet is newer than this; NO_TIME: all is read. */
 static int64_t
 horizon(const struct logtimed *timed, size_t *of)
 {
@@ -314,9 +314,9 @@ horizon(const struct logtimed *timed, size_t *of)
 	return least;
 }
 
-/* Merge what waits and is newer than all that is not read; how many. */
+/* Merge what waits and is not older than all that is not read; how many. */
 static size_t
-merge(struct logtimed *timed, int64_t newer_than)
+merge(struct logtimed *timed, int64_t oldest)
 {
 	size_t begin = timed->above.n;
 
@@ -324,8 +324,7 @@ merge(struct logtimed *timed, int64_t newer_than)
 		struct entries *waiting = &timed->sources[i].waiting;
 
 		while (waiting->n > 0 &&
-		       (newer_than == NO_TIME ||
-			waiting->v[waiting->n - 1].wall_ms > newer_than))
+		       waiting->v[waiting->n - 1].wall_ms >= oldest)
 			add(&timed->above, waiting->v[--waiting->n]);
 	}
 	if (timed->above.n > begin)
@@ -342,9 +341,9 @@ logtimed_more(struct logtimed *timed)
 	if (timed->is_cut)
 		return false;
 	for (;;) {
-		int64_t newer_than = horizon(timed, &of);
+		int64_t oldest = horizon(timed, &of);
 
-		if (newer_than != INT64_MAX && merge(timed, newer_than) > 0)
+		if (oldest != INT64_MAX && merge(timed, oldest) > 0)
 			break;
 		if (of == timed->n_sources)
 			return false;

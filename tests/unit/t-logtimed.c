@@ -151,11 +151,40 @@ test_refusals(struct model *model)
 	ok(logtimed_open(model) == NULL, "and one that is not here");
 }
 
+/* A log that has times at its end alone goes back bit by bit. */
+static struct model_log *
+test_late_times(struct model *model)
+{
+	struct model_log *d = make_log(model, "d", 0);
+	FILE *out = fopen(d->file, "w");
+	struct logtimed *timed;
+	uint64_t before;
+
+	for (int i = 0; i < 100000; i++)
+		(void)fprintf(out, "a line without a time %050d\n", i);
+	write_rows(out, "d", LINES, LINES + 1000);
+	(void)fclose(out);
+	timed = logtimed_open(model);
+	ok(timed != NULL, "a log whose times begin late");
+	do
+		before = logtimed_lines(timed);
+	while (before < 4000 && logtimed_more(timed));
+	ok(logtimed_more(timed) && logtimed_lines(timed) < 60000,
+	   "is not read to its begin at once");
+	while (logtimed_more(timed))
+		;
+	is_int((long long)logtimed_lines(timed),
+	       100000 + 1333 + 2 * (LINES + (LINES + 2) / 3) + 5,
+	       "but at last");
+	logtimed_close(timed);
+	return d;
+}
+
 int
 main(void)
 {
 	struct model model;
-	struct model_log *a, *b;
+	struct model_log *a, *b, *d;
 	struct logtimed *timed;
 	uint64_t lines = 2 * (LINES + (LINES + 2) / 3);
 
@@ -172,9 +201,11 @@ main(void)
 	test_order(timed, lines);
 	test_growth(timed, a, b);
 	logtimed_close(timed);
+	d = test_late_times(&model);
 	test_refusals(&model);
 	(void)unlink(a->file);
 	(void)unlink(b->file);
+	(void)unlink(d->file);
 	(void)rmdir(folder);
 	model_release(&model);
 	return tap_done();

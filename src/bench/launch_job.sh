@@ -211,16 +211,18 @@ HB_RUN
 }
 
 # What the sources of a folder are: commit and the hash of what differs from
-# it; without git, the hash of its sources.
+# it; without git, the hash of the sources that lie right in it.  Nothing is
+# said of a folder that everybody writes to.
 write_work() {
 	cat <<'HB_WORK'
 sources() {
 	cd "$1" 2>/dev/null || return
+	case $(pwd -P) in / | /tmp | /var/tmp | "$HOME") return ;; esac
 	if commit=$(git rev-parse HEAD 2>/dev/null); then
 		changed=$(git diff HEAD -- . 2>/dev/null | sha256sum)
 	else
 		commit=none
-		changed=$(find . -maxdepth 3 -name '.?*' -prune -o -type f \
+		changed=$(find . -maxdepth 1 -type f \
 			-size -2000 \( -name '*.py' -o -name '*.sh' \
 			-o -name '*.cu' -o -name '*.cuh' -o -name '*.c' \
 			-o -name '*.cpp' -o -name '*.h' \) -print 2>/dev/null |

@@ -222,7 +222,9 @@ const struct cmd cmd_demo = {
 		"and followed. One run stalls, one diverges,\none pod is slow, "
 		"one artifact is over the cap. No network, no configuration;\n"
 		"the folder is removed at the end. Where standard output is no "
-		"terminal, one\nscreen is printed as text.",
+		"terminal, one\nscreen is printed as text. A script has one of "
+		"these a line: wait SECONDS,\nkey NAME.., type TEXT, size WxH, "
+		"save FILE, styles FILE (- is standard output).",
 	.options = options,
 	.exec = demo_exec,
 };

@@ -424,6 +424,54 @@ def test_bench_form():
     p.close()
 
 
+def left_behind():
+    """Processes whose environment names this test's folder."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/environ" % pid, "rb") as environ:
+                if home.encode() in environ.read():
+                    found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def test_bench_dash():
+    """The same over a configured pod: an audit, and its end by a key."""
+    folder = os.path.join(home, "config", "hgym-tui")
+    os.makedirs(folder, exist_ok=True)
+    config = os.path.join(folder, "config.json")
+    with open(config, "w") as out:
+        out.write('{"schema": "hgym-tui.config/1", "pods": [{"name": "mine",'
+                  ' "transport": "local", "logs": [], "usd_per_hour": 1.5,'
+                  ' "remote_root": "%s/root"}]}' % home)
+    p = start((), width=110, height=32)
+    p.wait_for("Fleet")
+    p.send("7")
+    p.wait_for("mine")
+    p.send("a")
+    ok(p.wait_for("type yes to go on") and "awk" in p.screen.text() and
+       "1.50 USD an hour" in p.screen.text(), "a pod's audit asks first",
+       p.screen.text())
+    p.send("yes\r6")
+    ok(p.wait_for("no verdict yet", 60), "and begins", p.screen.text())
+    p.send("B")
+    ok(p.wait_for("bench abort"), "B asks before it ends it",
+       p.screen.text())
+    p.send("yes\r")
+    ok(p.wait_for("NOT JUDGED (0 blocks", 120) and "aborted" in
+       p.screen.text(), "and ends it without a verdict", p.screen.text())
+    p.send("Q")
+    ok(p.end() == 0, "and it can be left")
+    p.close()
+    os.unlink(config)
+    end = time.monotonic() + 60
+    while left_behind() and time.monotonic() < end:
+        time.sleep(0.2)
+    ok(not left_behind(), "no process is left", left_behind())
+
+
 def test_crash():
     if subprocess.run(["nm", TUI], capture_output=True,
                       text=True).stdout.count("__asan_init"):
@@ -481,7 +529,7 @@ def main():
         for test in (test_walk, test_mouse, test_same_as_text, test_colours,
                      test_hostile,
                      test_resize, test_signals, test_suspend, test_bench,
-                     test_bench_form,
+                     test_bench_form, test_bench_dash,
                      test_crash,
                      test_random_script, test_no_terminal):
             test()

@@ -219,7 +219,8 @@ sources() {
 	cd "$1" 2>/dev/null || return
 	case $(pwd -P) in / | /tmp | /var/tmp | "$HOME") return ;; esac
 	if commit=$(git rev-parse HEAD 2>/dev/null); then
-		changed=$(git diff HEAD -- . 2>/dev/null | sha256sum)
+		changed=$(GIT_OPTIONAL_LOCKS=0 git diff HEAD -- . 2>/dev/null |
+			sha256sum)
 	else
 		commit=none
 		changed=$(find . -maxdepth 1 -type f \

@@ -29,11 +29,12 @@ struct app {
 	struct canvas canvas;
 	struct loop *loop;
 	struct loop_fd *tty;
-	struct loop_timer *poll, *frame, *tick, *work, *resize, *away;
+	struct loop_timer *poll, *frame, *tick, *resize, *away;
 	struct pod_shell shell; /* pid != 0: it has the terminal */
 	char *shell_pod;	/* owned; its name */
 	struct term_options options;
 	bool in_tmux;
+	bool works; /* on_work is posted */
 	int status; /* 128 + signal */
 };
 
@@ -79,6 +80,8 @@ fit_canvas(struct app *app)
 	canvas_resize(&app->canvas, width, height);
 }
 
+static void on_work(void *user);
+
 /* Close all watches and end the loop. */
 static void
 quit(struct app *app)
@@ -90,7 +93,7 @@ quit(struct app *app)
 	loop_timer_close(app->poll);
 	loop_timer_close(app->frame);
 	loop_timer_close(app->tick);
-	loop_timer_close(app->work);
+	loop_unpost(app->loop, on_work, app);
 	loop_timer_close(app->resize);
 	loop_timer_close(app->away);
 	pod_shell_kill(&app->shell);
@@ -233,11 +236,17 @@ serve_wants(struct app *app)
 	return false;
 }
 
+/*
+ * A piece of a view's work, the next one in the next turn of the loop: no
+ * sleep lies between them.
+ */
 static void
 start_work(struct app *app)
 {
-	if (ui_work(app->parts.ui))
-		loop_timer_start(app->work, 1, 0);
+	if (!ui_work(app->parts.ui) || app->works)
+		return;
+	app->works = true;
+	loop_post(app->loop, on_work, app);
 }
 
 static void
@@ -304,6 +313,7 @@ on_work(void *user)
 {
 	struct app *app = user;
 
+	app->works = false;
 	start_work(app);
 	schedule(app);
 }
@@ -407,7 +417,6 @@ watch(struct app *app)
 	app->poll = loop_timer_new(app->loop, on_poll, app);
 	app->frame = loop_timer_new(app->loop, on_frame, app);
 	app->tick = loop_timer_new(app->loop, on_tick, app);
-	app->work = loop_timer_new(app->loop, on_work, app);
 	app->resize = loop_timer_new(app->loop, on_resize, app);
 	app->away = loop_timer_new(app->loop, on_away, app);
 	loop_timer_start(app->poll, 1, 0);

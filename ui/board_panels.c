@@ -153,12 +153,24 @@ column_of(const struct spread *s, double score)
 	return s->x + (int)lround(part * (s->columns - 1));
 }
 
+/* Such a score is none, however good. */
+static bool
+broke_a_cap(const struct board_group *group)
+{
+	for (size_t i = 0; i < BOARD_CAP_COUNT; i++)
+		if (group->caps[i] == CAP_BROKEN)
+			return true;
+	return false;
+}
+
 static void
 draw_group(const struct board *board, const struct board_group *group,
 	   const struct spread *s, struct canvas *canvas, int y)
 {
-	unsigned int style =
-		group->is_baseline ? STYLE_REFERENCE : STYLE_SERIES_1;
+	bool broken = broke_a_cap(group);
+	unsigned int style = broken		  ? STYLE_ALARM
+			     : group->is_baseline ? STYLE_REFERENCE
+						  : STYLE_SERIES_1;
 	char mean[FMT_SIZE], text[FMT_SIZE + 8];
 
 	if (group->stats.mean > s->far) {
@@ -174,7 +186,7 @@ draw_group(const struct board *board, const struct board_group *group,
 
 		if (row_counts(group, row))
 			canvas_put(canvas, column_of(s, row->score), y, style,
-				   0x25CF);
+				   broken ? 0x2717 : 0x25CF);
 	}
 }
 
@@ -197,12 +209,14 @@ board_panel_spread(const struct board *board, size_t selected,
 {
 	struct spread s = { .x = 0 };
 	struct rect in;
-	char title[80];
+	char title[120];
 	int y;
 
-	(void)snprintf(title, sizeof(title),
-		       "Scores (%s) · ● a seed  │ the mean · left is better",
-		       unit_of(&board->groups[selected]));
+	(void)snprintf(
+		title, sizeof(title),
+		"Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean · "
+		"left is better",
+		unit_of(&board->groups[selected]));
 	in = panel_box(canvas, r, title);
 	s.x = in.x + NAME_COLUMNS;
 	s.columns = in.w - NAME_COLUMNS;

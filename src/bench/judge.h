@@ -141,6 +141,7 @@ struct judge_contrast {
 	/* Of its runs and the control's: those that stand far out (kept). */
 	size_t n_outliers, n_blowing; /* see judge_blows_up */
 	double robust_sd; /* 1.4826 * mad of d; NAN below 4 blocks */
+	double block_sd;  /* of all d */
 	/* Outliers widened the interval to over 3 times what the other
 	 * blocks would make it: read the robust numbers beside it. */
 	bool swollen;
@@ -216,7 +217,8 @@ void judge_confirm(struct judge *judge);
 
 /*
  * Is the run, of the control or the variant, an outlier that is far out even
- * for that contrast: by over 3 times what the middle of its blocks spreads?
+ * for that contrast: by over 3 times what the middle of its blocks spreads,
+ * and by over half of what all of them do?
  */
 bool judge_blows_up(const struct judge_contrast *c,
 		    const struct judge_run *run);

@@ -167,8 +167,10 @@ judge_mark_outliers(struct judge *judge)
 bool
 judge_blows_up(const struct judge_contrast *c, const struct judge_run *run)
 {
+	double away = fabs(log(run->times_median));
+
 	return run->outlier && (run->arm == 0 || run->arm == c->arm) &&
-	       fabs(log(run->times_median)) > SWOLLEN * c->robust_sd;
+	       away > SWOLLEN * c->robust_sd && away > c->block_sd / 2.0;
 }
 
 void
@@ -180,6 +182,7 @@ judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 	c->robust_sd = c->n_blocks >= LEAST_VALUES
 			       ? MAD_TO_SD * stats_mad(c->d, c->n_blocks)
 			       : (double)NAN;
+	c->block_sd = whole.sd;
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *run = &judge->runs[i];
 

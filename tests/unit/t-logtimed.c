@@ -86,7 +86,7 @@ test_order(struct logtimed *timed, uint64_t want)
 	       "no line is left out or doubled");
 	for (uint64_t i = logtimed_begin(timed); i < logtimed_end(timed); i++) {
 		char log = 0;
-		double t;
+		double t = 0;
 
 		read_at(timed, i, line);
 		if (sscanf(line, " more of %c", &log) == 1) {

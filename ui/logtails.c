@@ -67,12 +67,13 @@ take(struct logtails *tails, struct logtails_log *of)
 		tails->is_cut = true;
 	for (uint64_t seq = of->taken > first ? of->taken : first; seq < pushed;
 	     seq++) {
-		struct logtails_entry entry = { 0, of->log, seq };
+		const struct logtail_line *line =
+			logtail_at(of->log->tail, (size_t)(seq - first));
 
-		entry.order = logtails_line(&entry)->order;
 		tails->v = xgrow(tails->v, tails->n, &tails->cap,
 				 sizeof(*tails->v));
-		tails->v[tails->n++] = entry;
+		tails->v[tails->n++] =
+			(struct logtails_entry){ line->order, of->log, seq };
 	}
 	of->taken = pushed;
 }

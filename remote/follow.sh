@@ -49,7 +49,10 @@ sleep 0.01 2>/dev/null || step=1
 } <&6 7<&- 8>&- >/dev/null 2>&1 &
 listener=$!
 exec 6<&-
+# A signal in here would end us between the two, and nobody would be left to
+# remove the directory.
 finish() {
+	trap '' HUP INT TERM PIPE
 	kill $listener
 	rm -rf "$T"
 }

@@ -28,7 +28,7 @@ struct demo_bench {
 static const char workload[] =
 	"awk -v ms=\"$STEP_MS\" -v seed=\"$(od -An -N4 -tu4 /dev/urandom)\" '\n"
 	"BEGIN {\n"
-	"	srand(seed); n = 100\n"
+	"	srand(seed % 2147483647); n = 100\n"
 	"	level = 1 + 0.0015 * (rand() + rand() + rand() + rand() - 2)\n"
 	"	print \"train_batch_tokens:786432 train_seq_len:1024 \" \\\n"
 	"		\"iterations:\" n \" warmup_steps:5 \" \\\n"

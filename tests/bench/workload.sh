@@ -33,7 +33,8 @@ stall) # the STALL_AT-th process takes six times as long
 esac
 awk -v ms="$STEP_MS" -v n="$n" -v noise="${NOISE:-0.002}" -v mode="${MODE:-}" \
 	-v seed="$(od -An -N4 -tu4 /dev/urandom)" 'BEGIN {
-	srand(seed)
+	# mawk takes all seeds beyond 2^31 for one.
+	srand(seed % 2147483647)
 	level = 1 + noise * (rand() + rand() + rand() + rand() - 2) * 1.7
 	print "train_batch_tokens:131072 train_seq_len:1024 iterations:" n \
 		" warmup_steps:5 max_wallclock_seconds:600.000"

@@ -9,6 +9,8 @@
 #include "store/schema.h"
 #include "store/store_priv.h"
 
+#define WHAT "cannot write the bench"
+
 static void
 bind_text(sqlite3_stmt *stmt, int at, const char *text)
 {
@@ -33,37 +35,17 @@ bind_number(sqlite3_stmt *stmt, int at, double value)
 		(void)sqlite3_bind_null(stmt, at);
 }
 
-/* Run it once and free it; -1 when it failed. */
-static int
-finish(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
-{
-	int rc = sqlite3_step(stmt);
-
-	(void)sqlite3_finalize(stmt);
-	return rc == SQLITE_DONE
-		       ? 0
-		       : schema_fail(db, "cannot write the bench", err);
-}
-
-static int
-prepare(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err)
-{
-	if (sqlite3_prepare_v2(db, sql, -1, stmt, NULL) == SQLITE_OK)
-		return 0;
-	return schema_fail(db, "the database", err);
-}
-
 static int
 put_bench(sqlite3 *db, const struct stored_bench *b, struct err *err)
 {
 	sqlite3_stmt *stmt;
 
-	if (prepare(db,
-		    "INSERT OR REPLACE INTO benches(id, name, file, dir,"
-		    " state, sha256, started_ms, ended_ms, definition,"
-		    " verdict) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-		    " ?10)",
-		    &stmt, err) != 0)
+	if (once_prepare(db, WHAT,
+			 "INSERT OR REPLACE INTO benches(id, name, file, dir,"
+			 " state, sha256, started_ms, ended_ms, definition,"
+			 " verdict) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+			 " ?10)",
+			 &stmt, err) != 0)
 		return -1;
 	bind_text(stmt, 1, b->id);
 	bind_text(stmt, 2, b->name);
@@ -75,7 +57,7 @@ put_bench(sqlite3 *db, const struct stored_bench *b, struct err *err)
 	bind_time(stmt, 8, b->ended_ms);
 	bind_text(stmt, 9, b->definition);
 	bind_text(stmt, 10, b->verdict);
-	return finish(db, stmt, err);
+	return once_finish(db, WHAT, stmt, err);
 }
 
 static int
@@ -84,7 +66,8 @@ put_run(sqlite3 *db, const char *bench_id, const struct stored_bench_run *r,
 {
 	sqlite3_stmt *stmt;
 
-	if (prepare(db,
+	if (once_prepare(
+		    db, WHAT,
 		    "INSERT OR REPLACE INTO bench_runs(bench_id, run, block,"
 		    " pos, pod, tag, state, rc, y_ms, started_ms, ended_ms,"
 		    " detail) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
@@ -103,25 +86,24 @@ put_run(sqlite3 *db, const char *bench_id, const struct stored_bench_run *r,
 	bind_time(stmt, 10, r->started_ms);
 	bind_time(stmt, 11, r->ended_ms);
 	bind_text(stmt, 12, r->detail);
-	return finish(db, stmt, err);
+	return once_finish(db, WHAT, stmt, err);
 }
 
-static int
-put_all(sqlite3 *db, const struct stored_bench *bench,
-	const struct stored_bench_run *runs, size_t n_runs, struct err *err)
-{
-	int rc;
+/* A bench and its runs. */
+struct whole_bench {
+	const struct stored_bench *bench;
+	const struct stored_bench_run *runs;
+	size_t n_runs;
+};
 
-	if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
-		return schema_fail(db, "cannot write the bench", err);
-	rc = put_bench(db, bench, err);
-	for (size_t i = 0; rc == 0 && i < n_runs; i++)
-		rc = put_run(db, bench->id, &runs[i], err);
-	if (rc == 0 &&
-	    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-		rc = schema_fail(db, "cannot write the bench", err);
-	if (rc != 0 && !sqlite3_get_autocommit(db))
-		(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+static int
+put_all(sqlite3 *db, const void *user, struct err *err)
+{
+	const struct whole_bench *whole = user;
+	int rc = put_bench(db, whole->bench, err);
+
+	for (size_t i = 0; rc == 0 && i < whole->n_runs; i++)
+		rc = put_run(db, whole->bench->id, &whole->runs[i], err);
 	return rc;
 }
 
@@ -130,19 +112,9 @@ store_put_bench(const char *db_path, const struct stored_bench *bench,
 		const struct stored_bench_run *runs, size_t n_runs,
 		struct err *err)
 {
-	const struct store_options options = { .path = db_path };
-	/* Makes it and brings it up to date where nobody else did. */
-	struct store *store = store_open(&options, err);
-	sqlite3 *db = NULL;
-	int rc;
+	const struct whole_bench whole = { bench, runs, n_runs };
 
-	if (store == NULL || store_close(store, err) != 0)
-		return -1;
-	if (store_open_db(db_path, true, &db, err) != 0)
-		return -1;
-	rc = put_all(db, bench, runs, n_runs, err);
-	(void)sqlite3_close(db);
-	return rc;
+	return store_write_once(db_path, WHAT, put_all, &whole, err);
 }
 
 static const char *
@@ -159,7 +131,8 @@ store_each_bench(struct store *store, const char *state,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (prepare(store->reader,
+	if (once_prepare(
+		    store->reader, "the database",
 		    "SELECT id, name, file, dir, state, sha256, definition,"
 		    " verdict, started_ms, ended_ms FROM benches"
 		    " WHERE ?1 IS NULL OR state = ?1 ORDER BY started_ms, id",

@@ -16,26 +16,9 @@
 	"n_runs, n_blocks, mean, sd, df, sd_block, drift, drift_p, span_s,"    \
 	" run_s"
 
+#define WHAT	  "the noise register"
 #define N_TEXTS	  10
 #define N_NUMBERS 10
-
-static int
-prepare(sqlite3 *db, const char *sql, sqlite3_stmt **stmt, struct err *err)
-{
-	if (sqlite3_prepare_v2(db, sql, -1, stmt, NULL) == SQLITE_OK)
-		return 0;
-	return schema_fail(db, "the noise register", err);
-}
-
-static int
-finish(sqlite3 *db, sqlite3_stmt *stmt, struct err *err)
-{
-	int rc = sqlite3_step(stmt);
-
-	(void)sqlite3_finalize(stmt);
-	return rc == SQLITE_DONE ? 0
-				 : schema_fail(db, "the noise register", err);
-}
 
 static int
 put_row(sqlite3 *db, const struct stored_noise *row, struct err *err)
@@ -52,7 +35,8 @@ put_row(sqlite3 *db, const struct stored_noise *row, struct err *err)
 	};
 	sqlite3_stmt *stmt;
 
-	if (prepare(db,
+	if (once_prepare(
+		    db, WHAT,
 		    "INSERT OR REPLACE INTO noise(" TEXT_COLUMNS
 		    ", " NUMBER_COLUMNS ", when_ms) VALUES(?1, ?2, ?3, ?4,"
 		    " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
@@ -67,30 +51,30 @@ put_row(sqlite3 *db, const struct stored_noise *row, struct err *err)
 			(void)sqlite3_bind_double(stmt, N_TEXTS + i + 1,
 						  numbers[i]);
 	(void)sqlite3_bind_int64(stmt, N_TEXTS + N_NUMBERS + 1, row->when_ms);
-	return finish(db, stmt, err);
+	return once_finish(db, WHAT, stmt, err);
 }
 
-static int
-put_all(sqlite3 *db, const char *bench_id, const struct stored_noise *rows,
-	size_t n, struct err *err)
-{
-	sqlite3_stmt *stmt;
-	int rc;
+/* What is known of one bench. */
+struct register_part {
+	const char *bench_id;
+	const struct stored_noise *rows;
+	size_t n;
+};
 
-	if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
-		return schema_fail(db, "the noise register", err);
-	rc = prepare(db, "DELETE FROM noise WHERE bench_id = ?1", &stmt, err);
-	if (rc == 0) {
-		(void)sqlite3_bind_text(stmt, 1, bench_id, -1, SQLITE_STATIC);
-		rc = finish(db, stmt, err);
-	}
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		rc = put_row(db, &rows[i], err);
-	if (rc == 0 &&
-	    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-		rc = schema_fail(db, "the noise register", err);
-	if (rc != 0 && !sqlite3_get_autocommit(db))
-		(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+static int
+put_all(sqlite3 *db, const void *user, struct err *err)
+{
+	const struct register_part *part = user;
+	sqlite3_stmt *stmt;
+	int rc = once_prepare(db, WHAT, "DELETE FROM noise WHERE bench_id = ?1",
+			      &stmt, err);
+
+	if (rc != 0)
+		return -1;
+	(void)sqlite3_bind_text(stmt, 1, part->bench_id, -1, SQLITE_STATIC);
+	rc = once_finish(db, WHAT, stmt, err);
+	for (size_t i = 0; rc == 0 && i < part->n; i++)
+		rc = put_row(db, &part->rows[i], err);
 	return rc;
 }
 
@@ -98,18 +82,9 @@ int
 store_put_noise(const char *db_path, const char *bench_id,
 		const struct stored_noise *rows, size_t n, struct err *err)
 {
-	const struct store_options options = { .path = db_path };
-	struct store *store = store_open(&options, err);
-	sqlite3 *db = NULL;
-	int rc;
+	const struct register_part part = { bench_id, rows, n };
 
-	if (store == NULL || store_close(store, err) != 0)
-		return -1;
-	if (store_open_db(db_path, true, &db, err) != 0)
-		return -1;
-	rc = put_all(db, bench_id, rows, n, err);
-	(void)sqlite3_close(db);
-	return rc;
+	return store_write_once(db_path, WHAT, put_all, &part, err);
 }
 
 static const char *
@@ -162,10 +137,10 @@ store_each_noise(struct store *store,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (prepare(store->reader,
-		    "SELECT " TEXT_COLUMNS ", " NUMBER_COLUMNS
-		    ", when_ms FROM noise ORDER BY when_ms, bench_id, pod",
-		    &stmt, err) != 0)
+	if (once_prepare(store->reader, WHAT,
+			 "SELECT " TEXT_COLUMNS ", " NUMBER_COLUMNS
+			 ", when_ms FROM noise ORDER BY when_ms, bench_id, pod",
+			 &stmt, err) != 0)
 		return -1;
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
 		const struct stored_noise row = read_row(stmt);

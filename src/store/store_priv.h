@@ -40,6 +40,24 @@ struct store {
 int store_open_db(const char *path, bool write, sqlite3 **db, struct err *err)
 	__attribute__((warn_unused_result));
 
+/*
+ * Write to the database at db_path in one transaction, from outside of a
+ * store: write(db, user, err) returns 0, or -1 and all of it is undone.  The
+ * database is made, and brought up to date, where nobody else did.  what
+ * begins the sentence of an error.
+ */
+int store_write_once(const char *db_path, const char *what,
+		     int (*write)(sqlite3 *db, const void *user,
+				  struct err *err),
+		     const void *user, struct err *err)
+	__attribute__((warn_unused_result));
+/* A statement of such a write, and its one step, which frees it. */
+int once_prepare(sqlite3 *db, const char *what, const char *sql,
+		 sqlite3_stmt **stmt, struct err *err)
+	__attribute__((warn_unused_result));
+int once_finish(sqlite3 *db, const char *what, sqlite3_stmt *stmt,
+		struct err *err) __attribute__((warn_unused_result));
+
 /* Give everything back; nothing is written. */
 void store_free(struct store *store);
 

@@ -11,8 +11,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.environ["HGYM_SRC"], "tests", "bench"))
-import run_e2e as e2e  # noqa: E402
-from run_e2e import Rig, SSHD, ok, verdict_of  # noqa: E402
+from run_e2e import SSHD, ok, run_tests, verdict_of  # noqa: E402
 
 
 def rows_of(done):
@@ -224,23 +223,4 @@ def over_ssh(rig):
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def main():
-    if shutil.which("flock") is None or shutil.which("setsid") is None or \
-            not os.path.isdir("/proc/self"):
-        print("1..0 # SKIP no flock, setsid or /proc here")
-        return 0
-    only = sys.argv[1:]
-    for test in (register, probe, broken, over_ssh):
-        if only and test.__name__ not in only:
-            continue
-        print("# " + test.__name__, flush=True)
-        rig = Rig()
-        try:
-            test(rig)
-        finally:
-            rig.close()
-    print("1..%d" % e2e.count)
-    return e2e.failed > 0
-
-
-sys.exit(main())
+sys.exit(run_tests((register, probe, broken, over_ssh)))

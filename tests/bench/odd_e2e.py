@@ -12,9 +12,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.environ["HGYM_SRC"], "tests", "bench"))
-import run_e2e as e2e  # noqa: E402
-from run_e2e import (PATIENCE_S, SSHD, TUI, Rig, check_faster, ok,  # noqa: E402
-                     verdict_of, wait_for)
+from run_e2e import (PATIENCE_S, SSHD, TUI, check_faster, ok,  # noqa: E402
+                     run_tests, verdict_of, wait_for)
 
 SMI = """#!/bin/sh
 # What nvidia-smi prints, from files: this machine has none.
@@ -485,23 +484,5 @@ def best(rig):
     rig.clean("tied")
 
 
-def main():
-    only = sys.argv[1:]
-    if shutil.which("flock") is None or not os.path.isdir("/proc/self"):
-        print("1..0 # SKIP no flock or /proc here")
-        return 0
-    for test in (gpus, hot_before, always_hot, foreign, stalled, other_work,
-                 hooks, at_the_end, without_flock, best):
-        if only and test.__name__ not in only:
-            continue
-        print("# " + test.__name__, flush=True)
-        rig = Rig()
-        try:
-            test(rig)
-        finally:
-            rig.close()
-    print("1..%d" % e2e.count)
-    return e2e.failed > 0
-
-
-sys.exit(main())
+sys.exit(run_tests((gpus, hot_before, always_hot, foreign, stalled, other_work,
+                    hooks, at_the_end, without_flock, best), ("flock",)))

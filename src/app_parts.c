@@ -70,7 +70,10 @@ export_file(const struct command *command, char said[200], struct err *err)
 		return -1;
 	}
 	(void)close(fd);
-	(void)snprintf(said, 200, "wrote %.180s", name);
+	(void)snprintf(said, 200, "wrote %.120s%s", name,
+		       command->is_cut ? ": as much as fits, the end is left "
+					 "out"
+				       : "");
 	free(name);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef HGYM_SRC_COMMAND_H
 #define HGYM_SRC_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -31,8 +32,9 @@ enum command_id {
 struct command {
 	enum command_id id;
 	size_t pod;
-	char *text; /* owned, pods a line each; command_release frees it */
-	char *name; /* owned */
+	char *text;  /* owned, pods a line each; command_release frees it */
+	char *name;  /* owned */
+	bool is_cut; /* text: there was more than fits */
 };
 
 void command_release(struct command *command);

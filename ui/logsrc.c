@@ -12,7 +12,6 @@
 #include "model/logtext.h"
 
 #define CHECK_LINES	 256 /* between two looks at the clock */
-#define LOGSRC_RAW_BYTES (4U << 20)
 
 void
 logsrc_init(struct logsrc *src)

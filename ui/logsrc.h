@@ -33,6 +33,9 @@ struct logsrc {
 	size_t block_bytes; /* of the filter's next look at the file */
 };
 
+/* So much of one line is read. */
+#define LOGSRC_RAW_BYTES (4U << 20)
+
 /* So many lines of a filter are kept above and below where it began. */
 #define LOGSRC_MAX_HITS (4U << 20)
 

@@ -6,8 +6,6 @@
 
 /* What logsrc.c and logfilter.c share: lines whatever the filter. */
 
-#define LOGSRC_RAW_BYTES (4U << 20)
-
 /* The line at or behind a place, or the end. */
 uint64_t logsrc_raw_at(struct logsrc *src, uint64_t place);
 /* UINT64_MAX when there is none. */

@@ -56,9 +56,11 @@ overlay_next_question(struct ui *ui)
 static void
 answer_question(struct ui *ui, const char *answer)
 {
-	struct command command = { COMMAND_ANSWER, ui->questions[0].pod,
-				   answer != NULL ? xstrdup(answer) : NULL,
-				   NULL };
+	struct command command = {
+		.id = COMMAND_ANSWER,
+		.pod = ui->questions[0].pod,
+		.text = answer != NULL ? xstrdup(answer) : NULL,
+	};
 
 	free(ui->questions[0].text);
 	memmove(ui->questions, ui->questions + 1,

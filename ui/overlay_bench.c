@@ -103,7 +103,7 @@ overlay_bench_picked(struct ui *ui, int id)
 {
 	const struct model *model = ui->shared.model;
 	size_t i = (size_t)(id - PLAN_ID_BASE);
-	struct command command = { COMMAND_BENCH_START, 0, NULL, NULL };
+	struct command command = { .id = COMMAND_BENCH_START };
 
 	ui->overlay = OVERLAY_NONE;
 	if (id == FORM_ID) {
@@ -125,7 +125,7 @@ overlay_bench_picked(struct ui *ui, int id)
 static void
 submit(struct ui *ui)
 {
-	struct command command = { COMMAND_BENCH_FORM, 0, NULL, NULL };
+	struct command command = { .id = COMMAND_BENCH_FORM };
 	struct buf text;
 
 	buf_init(&text, 65536);

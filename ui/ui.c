@@ -286,7 +286,7 @@ static void
 export_view(struct ui *ui)
 {
 	const struct view_ops *view = ui_views[ui->view];
-	struct command command = { COMMAND_EXPORT, 0, NULL, NULL };
+	struct command command = { .id = COMMAND_EXPORT };
 	const char *suffix;
 	struct buf text;
 
@@ -298,6 +298,7 @@ export_view(struct ui *ui)
 	suffix = view->export(ui->states[ui->view], &ui->shared, &text);
 	command.name =
 		xasprintf("hgym-%s.%s", action_info(view->open)->name, suffix);
+	command.is_cut = text.truncated;
 	command.text = buf_detach(&text);
 	ui_execute(ui, &command);
 }
@@ -393,7 +394,7 @@ void
 ui_action(struct ui *ui, enum action action)
 {
 	const struct view_ops *view = ui_views[ui->view];
-	struct command command = { COMMAND_NONE, 0, NULL, NULL };
+	struct command command = { .id = COMMAND_NONE };
 	unsigned int reaction;
 
 	ui->stale = ui->asked = true;

@@ -13,11 +13,12 @@
 #include "ui/theme.h"
 #include "ui/view.h"
 
-#define COUNT_BYTES  (16U << 20)
-#define SLICE_MS     25 /* of background work, between two key presses */
-#define COPY_BYTES   (64U << 10)
-#define LINE_COLUMNS 16384
-#define TITLE_BYTES  400
+#define COUNT_BYTES (16U << 20)
+#define SLICE_MS    25 /* of background work, between two key presses */
+/* What is taken out of the view is whole: a column is a byte at least. */
+#define WHOLE_COLUMNS LOGSRC_RAW_BYTES
+#define WHOLE_BYTES   (4 * LOGSRC_RAW_BYTES)
+#define TITLE_BYTES   400
 #define ERROR_PATTERN                                                          \
 	"(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
 
@@ -380,8 +381,8 @@ copy_line(struct logs *logs, struct command *out)
 
 	if (place >= logsrc_end(&page->src))
 		return UI_HANDLED;
-	buf_init(&line.text, COPY_BYTES);
-	logsrc_read(&page->src, place, LINE_COLUMNS, &line);
+	buf_init(&line.text, WHOLE_BYTES);
+	logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
 	buf_release(&line.text);
@@ -499,11 +500,13 @@ logs_export(void *state, struct ui_shared *shared, struct buf *out)
 	struct logsrc_line line;
 
 	(void)shared;
-	buf_init(&line.text, COPY_BYTES);
+	buf_init(&line.text, WHOLE_BYTES);
 	while (place < logsrc_end(&page->src)) {
-		logsrc_read(&page->src, place, LINE_COLUMNS, &line);
-		if (out->len + line.text.len + 1 > out->cap)
+		logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
+		if (out->len + line.text.len + 1 > out->cap) {
+			out->truncated = true;
 			break;
+		}
 		buf_appendf(out, "%s\n", line.text.data);
 		place = logsrc_next(&page->src, place);
 	}

@@ -39,6 +39,7 @@ enum loop_events { LOOP_READ = 1 << 0, LOOP_WRITE = 1 << 1 };
 typedef void (*loop_fd_fn)(void *user, unsigned int events);
 /*
  * Watch fd (borrowed, not watched twice); no events until loop_fd_set.
+ * It becomes non-blocking, but for a terminal, whose flags others share.
  * NULL when it is of a kind that cannot be watched: a regular file.
  */
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn,

@@ -5,8 +5,10 @@
 #include "loop/loop_uv.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/xalloc.h"
 
@@ -139,6 +141,19 @@ on_poll(uv_poll_t *poll, int status, int uv_events)
 	watch->fn(watch->user, events);
 }
 
+/* uv_poll_init makes fd non-blocking.  A terminal's flags belong to all that
+ * have it open, its output and the shell behind us among them: they stay. */
+static int
+init_poll(struct loop *loop, uv_poll_t *poll, int fd)
+{
+	int flags = isatty(fd) ? fcntl(fd, F_GETFL) : -1;
+	int status = uv_poll_init(&loop->uv, poll, fd);
+
+	if (flags >= 0)
+		(void)fcntl(fd, F_SETFL, flags);
+	return status;
+}
+
 struct loop_fd *
 loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
 {
@@ -147,7 +162,7 @@ loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
 	watch->fn = fn;
 	watch->user = user;
 	watch->poll.data = watch;
-	if (uv_poll_init(&loop->uv, &watch->poll, fd) != 0) {
+	if (init_poll(loop, &watch->poll, fd) != 0) {
 		free(watch);
 		return NULL;
 	}

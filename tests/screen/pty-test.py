@@ -5,6 +5,7 @@ that no byte of a log reaches the terminal as anything but text.
 
 HGYM_SCRIPT_KEYS (10000): how many random keys are played without a terminal;
 random-test.py plays them in one."""
+import base64
 import glob
 import os
 import random
@@ -257,6 +258,38 @@ def test_hostile():
     ok(not p.screen.osc, "none is a sequence", p.screen.osc[:5])
     p.send("Q")
     ok(p.end() == 0, "the way out is open")
+    p.close()
+
+
+def test_slow_terminal():
+    """Nothing is lost when the terminal takes its time, and the flags that
+    the shell shares with us are as they were."""
+    line = b"x" * 70000
+    with open(os.path.join(home, "long.log"), "wb") as log:
+        log.write(b"step:1/100 train_loss:5.0 step_avg:100.00ms\n" + line +
+                  b"\n")
+    # The shell's stdin is the same open file as the program's.
+    shell = ("%s long.log; exec %s -c 'import fcntl, os; print(\"waits\" if "
+             "not fcntl.fcntl(0, fcntl.F_GETFL) & os.O_NONBLOCK else "
+             "\"does not wait\")'" % (TUI, sys.executable))
+    env = {"HOME": home, "TMPDIR": home}
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
+    p = Program(["/bin/sh", "-c", shell], 80, 24, env, home)
+    p.wait_for("1Fleet")
+    p.send("5")
+    ok(p.wait_for("2 lines"), "a log with a long line", p.screen.text())
+    p.send("G")
+    p.settle()
+    p.send("y")
+    time.sleep(1)
+    p.wait_for("copied")
+    ok(p.screen.osc == [b"52;c;" + base64.b64encode(line)],
+       "a long copy arrives whole at a slow terminal",
+       [(len(o), o[:40], o[-40:]) for o in p.screen.osc])
+    p.send("Q")
+    ok(p.end() == 0 and "waits" in p.screen.text(),
+       "and the shell behind it reads as before", p.screen.text())
     p.close()
 
 
@@ -527,8 +560,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         home = folder
         for test in (test_walk, test_mouse, test_same_as_text, test_colours,
-                     test_hostile,
-                     test_resize, test_signals, test_suspend, test_bench,
+                     test_hostile, test_slow_terminal, test_resize, test_signals, test_suspend, test_bench,
                      test_bench_form, test_bench_dash,
                      test_crash,
                      test_random_script, test_no_terminal):

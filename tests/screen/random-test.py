@@ -100,7 +100,7 @@ def send(p, data):
                 pass
             except OSError:
                 return
-        if not p.pump(0):
+        if not p.pump(0.001):
             return
 
 

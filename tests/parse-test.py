@@ -13,29 +13,17 @@ import threading
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ["HGYM_SRC"]
 BUILD = os.environ["HGYM_BUILD"]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from tap import finish, ok, skip  # noqa: E402
+
 SHARED = os.environ.get("HGYM_SHARED", os.path.join(SRC, "..", "shared"))
 
-count = failed = 0
 
 GOOD = (b"seed:42\n"
         b"step:5/5 train_loss:2.5 train_time:100ms step_avg:20.00ms\n"
         b"step:5/5 val_loss:2.4 val_bpb:1.4 train_time:100ms "
         b"step_avg:20.00ms\n")
-
-
-def ok(passed, name, note=""):
-    global count, failed
-    count += 1
-    failed += not passed
-    print(f"{'ok' if passed else 'not ok'} {count} - {name}")
-    if not passed and note != "":
-        print("# " + str(note).replace("\n", "\n# "))
-
-
-def skip(name, why):
-    global count
-    count += 1
-    print(f"ok {count} - {name} # SKIP {why}")
 
 
 def run(*args, **kw):
@@ -213,5 +201,4 @@ with tempfile.TemporaryDirectory() as tmp:
     many_files(tmp)
     user_formats(tmp)
 corpora()
-print(f"1..{count}")
-sys.exit(failed > 0)
+sys.exit(finish())

@@ -16,18 +16,12 @@ import sys
 import tempfile
 
 SRC = os.path.abspath(os.environ.get("HGYM_SRC", "."))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from tap import finish, ok, skip  # noqa: E402
+
 BUILD = os.path.abspath(os.environ.get("HGYM_BUILD", "build"))
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
-count = failed = 0
-
-
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - readme: %s" % ("" if good else "not ", count, name))
-    if not good and note:
-        print("# " + str(note)[:5000].replace("\n", "\n# "))
 
 
 def blocks(text):
@@ -139,7 +133,7 @@ def main():
     transcripts = 0
     for language, body, wants in blocks(text):
         if wants and wants[0].startswith("skip"):
-            ok(True, "a block # SKIP " + wants[0][5:])
+            skip("a block", wants[0][5:])
         elif language == "json":
             check_json(body)
         elif body.startswith("$ "):
@@ -147,8 +141,7 @@ def main():
             check_transcript(body, wants)
     ok(transcripts >= 2, "there are transcripts")
     check_names(text)
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -29,6 +29,10 @@ TOOL = os.path.join(os.environ.get("HGYM_BUILD", "build"),
 BARE = os.path.join(os.environ.get("HGYM_BUILD", "build"),
                     "tests/tools/bare-libssh2")
 SSHD = os.path.join(SRC, "tests/support/sshd.sh")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+
 SECONDS = float(os.environ.get("BENCH_SECONDS", "20"))
 PODS = int(os.environ.get("BENCH_PODS", "64"))
 FILES = int(os.environ.get("BENCH_FILES", "16"))
@@ -92,8 +96,7 @@ class Box:
                 open(self.rig + "/user") as user:
             self.host = (f"{user.read().strip()}@127.0.0.1:"
                          f"{port.read().strip()}")
-        self.env = dict(os.environ, XDG_STATE_HOME=self.top + "/state",
-                        HOME=self.top)
+        self.env = home_env(self.top)
 
     def pod(self, name, folder):
         return {"name": name, "ssh": self.host, "transport": TRANSPORT,

@@ -22,7 +22,9 @@ TUI = os.path.abspath(os.environ.get("HGYM_TUI",
 LINES = int(os.environ.get("BENCH_LOG_LINES", "10000000"))
 RUNS = int(os.environ.get("BENCH_RUNS", "5"))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs  # noqa: E402
 from vt import Program  # noqa: E402
 
 ROW = ("step:%d/10000000 train_loss:%.4f train_time:%dms "
@@ -76,16 +78,12 @@ def ours(log, home):
     last = ["step:%d/" % (LINES - 1)]
     took = {"open": []}
     for _ in range(RUNS):
-        p = Program([TUI, log], 120, 40,
-                    {"HOME": home, "XDG_STATE_HOME": home,
-                     "XDG_CONFIG_HOME": home, "TMPDIR": home}, home)
+        p = Program([TUI, log], 120, 40, home_dirs(home), home)
         until(p, ["ms/step"])
         p.send("5")
         took["open"].append(until(p, last))
         p.close()
-    p = Program([TUI, log], 120, 40,
-                {"HOME": home, "XDG_STATE_HOME": home,
-                 "XDG_CONFIG_HOME": home, "TMPDIR": home}, home)
+    p = Program([TUI, log], 120, 40, home_dirs(home), home)
     until(p, ["ms/step"])
     p.send("5")
     settle(p)

@@ -18,7 +18,9 @@ BUILD = os.environ.get("HGYM_BUILD", "build")
 TUI = os.environ.get("HGYM_TUI", os.path.join(BUILD, "hgym-tui"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "8"))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs  # noqa: E402
 from vt import Program  # noqa: E402
 
 TICK = os.sysconf("SC_CLK_TCK")
@@ -33,8 +35,7 @@ def cpu_ms(pid):
 def start(args, size, home):
     width, height = size
     return Program([os.path.abspath(TUI)] + args, width, height,
-                   {"HOME": home, "TMPDIR": home,
-                    "XDG_CONFIG_HOME": home, "XDG_STATE_HOME": home}, home)
+                   home_dirs(home), home)
 
 
 def measure(program, frames, step):

@@ -30,7 +30,9 @@ EVERY = os.environ.get("BENCH_EVERY", "2")
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "7"))
 PODS = 4
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_env  # noqa: E402
 from vt import Program  # noqa: E402
 
 
@@ -64,8 +66,7 @@ def main():
         print("needs sqlite3")
         return
     with tempfile.TemporaryDirectory(prefix="bench-start.") as top:
-        env = {"HOME": top, "XDG_STATE_HOME": top + "/state",
-               "XDG_DATA_HOME": top + "/data"}
+        env = home_env(top)
         for i in range(PODS):
             subprocess.run([GEN, "--every", EVERY, "--files",
                             str(RUNS // PODS), "--seed",
@@ -79,7 +80,7 @@ def main():
         db = top + "/big.db"
         subprocess.run([TUI, "--config", top + "/config.json", "--db", db,
                         "collect", "--until-idle", "3"],
-                       env=dict(os.environ, **env), check=True,
+                       env=env, check=True,
                        stderr=subprocess.DEVNULL)
         # They ended an hour ago, as in a fleet that was left last night.
         subprocess.run(["sqlite3", db, "UPDATE runs SET last_wall_ms ="

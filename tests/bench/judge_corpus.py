@@ -9,18 +9,12 @@ import sys
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ["HGYM_SRC"]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from tap import finish, note, ok, skip_all  # noqa: E402
+
 SHARED = os.environ.get("HGYM_SHARED", os.path.join(SRC, "..", "shared"))
 CORPUS = os.path.join(SHARED, "corpus")
-count = failed = 0
-
-
-def ok(passed, name, got=None):
-    global count, failed
-    count += 1
-    print("%sok %d - %s" % ("" if passed else "not ", count, name))
-    if not passed:
-        failed += 1
-        print("# got: %r" % (got,))
 
 
 def near(got, want, name, tolerance=1e-9):
@@ -187,13 +181,11 @@ def crashed():
 
 def main():
     if not os.path.isdir(CORPUS):
-        print("1..0 # SKIP no corpus beside the source")
-        return 0
+        return skip_all("no corpus beside the source")
     for test in (phase_a2, phase_z, sdpa, rmsnorm, moe, crashed):
-        print("# " + test.__name__)
+        note(test.__name__)
         test()
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 sys.exit(main())

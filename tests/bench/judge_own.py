@@ -10,16 +10,10 @@ import sys
 import tempfile
 
 TUI = os.environ["HGYM_TUI"]
-count = failed = 0
-
-
-def ok(passed, name, got=None):
-    global count, failed
-    count += 1
-    print("%sok %d - %s" % ("" if passed else "not ", count, name))
-    if not passed:
-        failed += 1
-        print("# got: %r" % (got,))
+SRC = os.environ.get("HGYM_SRC", ".")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from tap import finish, note, ok  # noqa: E402
 
 
 def write(folder, name, text):
@@ -185,11 +179,10 @@ def usage(folder):
 
 def main():
     for test in (words, guards, windows, scores, usage):
-        print("# " + test.__name__)
+        note(test.__name__)
         with tempfile.TemporaryDirectory() as folder:
             test(folder)
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 sys.exit(main())

@@ -10,8 +10,10 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.environ["HGYM_SRC"], "tests", "bench"))
-from run_e2e import SSHD, ok, run_tests, verdict_of  # noqa: E402
+sys.path[:0] = [os.path.join(os.environ["HGYM_SRC"], "tests", name)
+                for name in ("bench", "support")]
+from run_e2e import SSHD, run_tests, verdict_of  # noqa: E402
+from tap import ok, skip  # noqa: E402
 
 
 def rows_of(done):
@@ -189,7 +191,7 @@ def over_ssh(rig):
     done = subprocess.run(["sh", SSHD, "start", sshd],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode == 77:
-        ok(True, "over ssh # SKIP no sshd")
+        skip("over ssh", "no sshd")
         return
 
     def read(name):

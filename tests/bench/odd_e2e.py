@@ -11,9 +11,12 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.environ["HGYM_SRC"], "tests", "bench"))
-from run_e2e import (PATIENCE_S, SSHD, TUI, check_faster, ok,  # noqa: E402
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(os.environ["HGYM_SRC"], "tests", name)
+                for name in ("bench", "support")]
+from run_e2e import (PATIENCE_S, SSHD, TUI, check_faster,  # noqa: E402
                      run_tests, verdict_of, wait_for)
+from tap import ok  # noqa: E402
 
 SMI = """#!/bin/sh
 # What nvidia-smi prints, from files: this machine has none.

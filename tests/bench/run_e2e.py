@@ -14,22 +14,14 @@ import time
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ["HGYM_SRC"]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, note, ok, skip, skip_all  # noqa: E402
+
 SSHD = os.path.join(SRC, "tests", "support", "sshd.sh")
 WORK = os.path.join(SRC, "tests", "bench", "workload.sh")
 PATIENCE_S = 240
-count = failed = 0
-
-
-def ok(passed, name, got=None):
-    global count, failed
-    count += 1
-    print("%sok %d - %s" % ("" if passed else "not ", count, name),
-          flush=True)
-    if not passed:
-        failed += 1
-        for line in str(got).split("\n"):
-            print("# got: " + line, flush=True)
-    return passed
 
 
 class Rig:
@@ -37,10 +29,7 @@ class Rig:
 
     def __init__(self):
         self.dir = tempfile.mkdtemp(prefix="hgym-bench-")
-        self.env = dict(os.environ,
-                        XDG_STATE_HOME=os.path.join(self.dir, "state"),
-                        XDG_DATA_HOME=os.path.join(self.dir, "data"),
-                        XDG_CONFIG_HOME=os.path.join(self.dir, "config"))
+        self.env = home_env(self.dir)
         self.pods = []
         for folder in ("locks", "work"):
             os.mkdir(os.path.join(self.dir, folder))
@@ -316,7 +305,7 @@ def over_ssh(rig):
     done = subprocess.run(["sh", SSHD, "start", sshd],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode == 77:
-        ok(True, "over ssh # SKIP no sshd")
+        skip("over ssh", "no sshd")
         return
 
     def read(name):
@@ -355,20 +344,18 @@ def over_ssh(rig):
 def run_tests(tests, tools=("flock", "setsid")):
     """Those named on the command line, else all, each on pods of its own."""
     if not all(map(shutil.which, tools)) or not os.path.isdir("/proc/self"):
-        print("1..0 # SKIP no %s or /proc here" % ", ".join(tools))
-        return 0
+        return skip_all("no %s or /proc here" % ", ".join(tools))
     only = sys.argv[1:]
     for test in tests:
         if only and test.__name__ not in only:
             continue
-        print("# " + test.__name__, flush=True)
+        note(test.__name__)
         rig = Rig()
         try:
             test(rig)
         finally:
             rig.close()
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

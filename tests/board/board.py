@@ -13,6 +13,11 @@ import tempfile
 
 PROGRAM = os.environ.get("HGYM_TUI", "./hgym-tui")
 SRC = os.environ.get("HGYM_SRC", ".")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, ok, skip  # noqa: E402
+
 SHARED = os.environ.get("HGYM_SHARED", os.path.join(SRC, "..", "shared"))
 PR2014 = """seed,steps,ms_per_step,train_ms,final_bpb,eval_s,artifact_bytes
 42,4888,121.9,596025,1.05740567,572.4,15981945
@@ -22,17 +27,7 @@ PR2014 = """seed,steps,ms_per_step,train_ms,final_bpb,eval_s,artifact_bytes
 PR1855 = "PR#1855=1.05989454,1.06124613,1.06208695"
 K = "2.1883706733"
 WORDS = "BEATS BAR, NOT SHOWN (p=0.019, need ~4 seeds)"
-count = failed = 0
 home = tempfile.mkdtemp()
-
-
-def ok(passed, name, got=None):
-    global count, failed
-    count += 1
-    print(("ok" if passed else "not ok"), count, "-", name)
-    if not passed:
-        failed += 1
-        print("#   got:", repr(got)[:400])
 
 
 def near(got, want, tolerance, name):
@@ -41,10 +36,8 @@ def near(got, want, tolerance, name):
 
 def board(*args, stdin=None, command="board"):
     """(exit status, stdout, stderr) of `hgym-tui board ARGS`."""
-    env = dict(os.environ, HOME=home, XDG_CONFIG_HOME=home + "/config",
-               XDG_DATA_HOME=home + "/data", XDG_STATE_HOME=home + "/state")
-    for name in ("HGYM_TUI_CONFIG", "HARNESSGYM_GPU_HOST", "COLUMNS"):
-        env.pop(name, None)
+    env = home_env(home)
+    env.pop("COLUMNS", None)
     run = subprocess.run([PROGRAM, command, *args], input=stdin, env=env,
                          capture_output=True, text=True, timeout=300)
     return run.returncode, run.stdout, run.stderr
@@ -415,7 +408,7 @@ def test_corpus():
         folder = os.path.join(SHARED, folder)
         truth = os.path.join(folder, "truth.json")
         if not os.path.exists(truth):
-            ok(True, "%s # SKIP it is not here" % folder)
+            skip(folder, "it is not here")
             continue
         with open(truth) as stream:
             for group in json.load(stream)["groups"]:
@@ -435,8 +428,7 @@ def main():
         test_corpus()
     finally:
         shutil.rmtree(home)
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 sys.exit(main())

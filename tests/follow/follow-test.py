@@ -11,17 +11,14 @@ import sys
 import tempfile
 import time
 
+SRC = os.environ.get("HGYM_SRC", ".")
 BUILD = os.environ.get("HGYM_BUILD", "build")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from tap import finish, ok  # noqa: E402
+
 TOOL = os.path.join(BUILD, "tests/follow/follow-mirror")
 WAIT = 60
-count = failed = 0
-
-
-def ok(good, name):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
 
 
 def until(what):
@@ -143,8 +140,7 @@ def main():
         box = tempfile.mkdtemp(prefix="hgym-client-")
         test(box, variant)
         shutil.rmtree(box)
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 sys.exit(main())

@@ -13,8 +13,11 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from follower import (WAIT, Follower, cksum, count_failed, escape, group, ok,
-                      put, resume_line, temps, total)
+sys.path.insert(1, os.path.join(os.environ.get("HGYM_SRC", "."),
+                                "tests/support"))
+from follower import (WAIT, Follower, cksum, escape, group,  # noqa: E402
+                      put, resume_line, temps)
+from tap import finish, note, ok  # noqa: E402
 
 TESTS = []
 
@@ -127,16 +130,13 @@ class Suite:
         put(log, b"old bytes")
         f.follow(d + b"/*.log")
         f.has(log, b"old bytes")
-        ids = set()
         good = True
         for i in range(6):
             put(log, b"!")
             os.unlink(log)
             put(log, b"new file %d which is longer" % i)
             good &= f.has(log, b"new file %d which is longer" % i)
-            ids.add(f.of(log).id)
         self.ok(good, "delete, create: each file by itself")
-        olds = [bytes(x.data) for x in f.files.values()]
         self.ok(f.until(lambda: all(
             bytes(x.data).endswith(b"!") for x in list(
                 f.files.values())[:-1])), "the last byte of each deleted")
@@ -336,8 +336,7 @@ class Suite:
         g = self.new(edit=edit)
         put(d + b"/a.log", b"x")
         g.follow(d + b"/*.log")
-        start = time.monotonic()
-        for i in range(4):
+        for _ in range(4):
             g.pause(1)
             g.ping()
         self.ok(g.child.poll() is None, "it lives while it is pinged")
@@ -447,8 +446,7 @@ def main():
         other_login_shells("auto")
         other_login_shells("sh")
     shutil.rmtree(box)
-    print("1..%d" % total())
-    return count_failed() > 0
+    return finish()
 
 
 def side_by_side(names):
@@ -461,7 +459,7 @@ def side_by_side(names):
             if re.match("(not )?ok ", line):
                 ok(line.startswith("ok"), line.partition(" - ")[2])
             elif not line.startswith("1.."):
-                print(line)
+                note(line.removeprefix("# "))
         if run.returncode not in (0, 1):
             ok(False, "the suite ended with %d" % run.returncode)
 

@@ -10,23 +10,6 @@ import time
 BUILD = os.environ.get("HGYM_BUILD", ".")
 COMMAND = os.path.join(BUILD, "tests/follow/follow-command")
 WAIT = 30
-count = failed = 0
-
-
-def ok(good, name):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
-    return good
-
-
-def total():
-    return count
-
-
-def count_failed():
-    return failed
 
 
 def escape(path):

@@ -12,7 +12,12 @@ import sys
 import tempfile
 import time
 
+SRC = os.environ.get("HGYM_SRC", ".")
 BUILD = os.environ.get("HGYM_BUILD", "build")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from tap import finish, ok  # noqa: E402
+
 TOOL = os.path.join(BUILD, "tests/follow/follow-mirror")
 
 LIAR = """#!%s
@@ -102,7 +107,6 @@ def main():
     with open(box + "/sh", "w") as f:
         f.write(LIAR)
     os.chmod(box + "/sh", stat.S_IRWXU)
-    count = failed = 0
     order = list(LIES.items())
     slow = {name: start(box, lie) for name, (lie, want) in order
             if "silence" in name}
@@ -117,21 +121,14 @@ def main():
                 break
         child.stdin.close()
         status = child.wait(60)
-        count += 1
-        good = good and status == 0
-        failed += not good
-        print("%sok %d - a lie: %s" % ("" if good else "not ", count, name))
-        if not good:
-            print("# status %s, last: %s" % (status, said.rstrip()))
+        ok(good and status == 0, "a lie: " + name,
+           "status %s, last: %s" % (status, said.rstrip()))
         child.stdout.close()
         if name == "silence":
-            count += 1
             took = time.monotonic() - begun
-            print("%sok %d - silence is noticed (after %.0f s)" % (
-                "" if took < 60 else "not ", count, took))
+            ok(took < 60, "silence is noticed (after %.0f s)" % took)
     shutil.rmtree(box)
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 sys.exit(main())

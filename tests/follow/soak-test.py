@@ -20,6 +20,10 @@ SRC = os.environ.get("HGYM_SRC", ".")
 BUILD = os.environ.get("HGYM_BUILD", "build")
 TOOL = os.path.join(BUILD, "tests/follow/follow-mirror")
 SSHD = os.path.join(SRC, "tests/support/sshd.sh")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from tap import finish, note, ok, skip_all  # noqa: E402
+
 MB = float(os.environ.get("SOAK_MB", "12"))
 KILLS = int(os.environ.get("SOAK_KILLS", "6"))
 FILES = int(os.environ.get("SOAK_FILES", "16"))
@@ -145,8 +149,7 @@ class Soak:
         os.mkdir(self.logs)
         os.mkdir(self.out)
         if subprocess.call(["sh", SSHD, "start", self.rig]):
-            print("1..0 # SKIP no sshd can be started here")
-            sys.exit(0)
+            sys.exit(skip_all("no sshd can be started here"))
         os.environ["PATH"] = self.rig + "/bin:" + os.environ["PATH"]
         os.environ.pop("SSH_AUTH_SOCK", None)
         self.files = [Log(self, i) for i in range(FILES)]
@@ -251,31 +254,28 @@ class Soak:
 
 
 def main():
-    print("# seed %d" % SEED)
+    note("seed %d" % SEED)
     random.seed(SEED)
     soak = Soak()
     try:
         soak.work()
         bad, left = soak.finish()
     except (TimeoutError, subprocess.TimeoutExpired) as e:
-        print("# %s; last: %s" % (e, soak.last))
+        note("%s; last: %s" % (e, soak.last))
         bad, left = [("timeout",)], []
         soak.end()
     generations = sum(len(x.kept) for x in soak.files)
-    print("# %.1f MB, %d files, %d generations, %d sshd killed, %d restarts"
-          % (soak.written / 1e6, FILES, generations, soak.kills,
-             soak.restarts))
-    print("# %s" % soak.events)
+    note("%.1f MB, %d files, %d generations, %d sshd killed, %d restarts"
+         % (soak.written / 1e6, FILES, generations, soak.kills,
+            soak.restarts))
+    note(soak.events)
     for wrong in bad[:10]:
-        print("# wrong: %r %s" % (wrong, [
+        note("wrong: %r %s" % (wrong, [
             os.path.getsize(p) for p in wrong[2:] if os.path.exists(p)]))
-    good = (soak.kills >= KILLS, not bad, not left)
-    for n, text in enumerate(("enough connections were killed",
-                              "every generation is mirrored to the byte",
-                              "nothing stays connected")):
-        print("%sok %d - %s" % ("" if good[n] else "not ", n + 1, text))
-    print("1..3")
-    return not all(good)
+    ok(soak.kills >= KILLS, "enough connections were killed")
+    ok(not bad, "every generation is mirrored to the byte")
+    ok(not left, "nothing stays connected", left)
+    return finish()
 
 
 soak_dir = tempfile.mkdtemp(prefix="hgym-soak-")

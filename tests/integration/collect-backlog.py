@@ -10,25 +10,21 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 TUI = os.environ["HGYM_TUI"]
+SRC = os.environ.get("HGYM_SRC", ".")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, note, ok  # noqa: E402
+
 FILES = int(os.environ.get("BACKLOG_FILES", "5"))
 MB = float(os.environ.get("BACKLOG_MB", "4"))
 STOPS = int(os.environ.get("BACKLOG_STOPS", "4"))
-count = 0
-
-
-def ok(passed, name):
-    global count
-    count += 1
-    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
-
-
-def note(text):
-    print("# " + str(text), flush=True)
 
 
 def one_run(rng):
@@ -71,12 +67,7 @@ class Box:
     def __init__(self, top):
         self.top, self.logs = top, top + "/logs"
         os.mkdir(self.logs)
-        self.env = dict(os.environ, XDG_STATE_HOME=top + "/state",
-                        XDG_DATA_HOME=top + "/data",
-                        XDG_CONFIG_HOME=top + "/config", TMPDIR=top)
-        for key in list(self.env):
-            if key.startswith("HARNESSGYM_"):
-                del self.env[key]
+        self.env = home_env(top)
         with open(top + "/config.json", "w") as file:
             json.dump({"pods": [{"name": "here", "transport": "local",
                                  "logs": [self.logs + "/*.log"]}]}, file)
@@ -192,4 +183,4 @@ try:
     main(top)
 finally:
     shutil.rmtree(top, ignore_errors=True)
-print(f"1..{count}")
+sys.exit(finish())

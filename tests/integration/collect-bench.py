@@ -7,28 +7,17 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ["HGYM_SRC"]
-count = 0
-
-
-def ok(passed, name):
-    global count
-    count += 1
-    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
-    return passed
-
-
-def until(check, seconds=90):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if check():
-            return True
-        time.sleep(0.05)
-    return False
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, note, ok  # noqa: E402
+from wait import until  # noqa: E402
 
 
 def ask(db, sql):
@@ -64,11 +53,7 @@ def plan(top):
 
 
 def main(top):
-    env = dict(os.environ, HOME=top, XDG_STATE_HOME=top + "/state",
-               XDG_DATA_HOME=top + "/data", XDG_CONFIG_HOME=top + "/config")
-    for name in list(env):
-        if name.startswith(("HARNESSGYM_", "HGYM_TUI_")):
-            del env[name]
+    env = home_env(top)
     shutil.copy(SRC + "/tests/bench/workload.sh", top)
     os.makedirs(top + "/config/hgym-tui")
     put(top + "/config/hgym-tui/config.json", json.dumps(
@@ -111,7 +96,7 @@ def main(top):
     ok([r[0] for r in runs] == ["A", "A", "B", "B"] and
        all(1800 < r[1] < 2200 for r in runs), "and its runs are there")
     if bench.returncode != 0:
-        print("# " + errors.decode(errors="replace").replace("\n", "\n# "))
+        note(errors.decode(errors="replace"))
     child.send_signal(signal.SIGTERM)
     ok(child.wait(60) == 143, "the end")
     subprocess.run([TUI, "bench", "clean", "b"], env=env,
@@ -122,5 +107,6 @@ top = tempfile.mkdtemp(prefix="collect-bench.")
 try:
     main(top)
 finally:
-    print(f"1..{count}")
+    status = finish()
     shutil.rmtree(top, ignore_errors=True)
+sys.exit(status)

@@ -15,28 +15,17 @@ import tempfile
 import time
 
 TUI = os.environ["HGYM_TUI"]
-count = 0
-
-
-def ok(passed, name):
-    global count
-    count += 1
-    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
-    return passed
+SRC = os.environ.get("HGYM_SRC", ".")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, note, ok, skip_all  # noqa: E402
+from wait import until  # noqa: E402
 
 
 def mount(*args):
     return subprocess.run(["mount", *args], stderr=subprocess.DEVNULL
                           ).returncode == 0
-
-
-def until(check, seconds=90):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if check():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 def rows(env, *args):
@@ -56,11 +45,8 @@ def write_logs(folder):
 
 
 def main(top, disk):
-    env = dict(os.environ, HOME=top, XDG_STATE_HOME=disk + "/state",
-               XDG_DATA_HOME=disk + "/data", XDG_CONFIG_HOME=top + "/config")
-    for name in list(env):
-        if name.startswith(("HARNESSGYM_", "HGYM_TUI_")):
-            del env[name]
+    env = home_env(top, XDG_STATE_HOME=disk + "/state",
+                   XDG_DATA_HOME=disk + "/data")
     write_logs(top + "/logs")
     os.makedirs(top + "/config/hgym-tui")
     with open(top + "/config/hgym-tui/config.json", "w") as file:
@@ -100,7 +86,7 @@ def main(top, disk):
        "and no sample is missing")
     with open(said) as file:
         for line in file:
-            print("# " + line.rstrip()[:200])
+            note(line.rstrip()[:200])
 
 
 top = tempfile.mkdtemp(prefix="collect-disk.")
@@ -110,10 +96,11 @@ if sys.platform == "linux" and os.geteuid() == 0 and \
         mount("-t", "tmpfs", "-o", "size=3m", "tmpfs", disk):
     try:
         main(top, disk)
-        print(f"1..{count}")
+        status = finish()
     finally:
         subprocess.run(["umount", "-l", disk])
         shutil.rmtree(top, ignore_errors=True)
 else:
-    print("1..0 # SKIP needs root and a tmpfs")
+    status = skip_all("needs root and a tmpfs")
     shutil.rmtree(top, ignore_errors=True)
+sys.exit(status)

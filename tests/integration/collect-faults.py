@@ -7,29 +7,18 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
 TUI = os.environ["HGYM_TUI"]
-SSHD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-                    "support", "sshd.sh")
-count = 0
-
-
-def ok(passed, name):
-    global count
-    count += 1
-    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
-    return passed
-
-
-def until(check, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if check():
-            return True
-        time.sleep(0.1)
-    return False
+SRC = os.environ.get("HGYM_SRC", ".")
+SSHD = os.path.join(SRC, "tests/support/sshd.sh")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, note, ok, skip_all  # noqa: E402
+from wait import until  # noqa: E402
 
 
 def sshd(*args):
@@ -40,12 +29,7 @@ def sshd(*args):
 class Box:
     def __init__(self, top):
         self.top, self.rig = top, top + "/rig"
-        self.env = dict(os.environ, HOME=top, XDG_STATE_HOME=top + "/state",
-                        XDG_DATA_HOME=top + "/data",
-                        XDG_CONFIG_HOME=top + "/config")
-        for name in list(self.env):
-            if name.startswith(("HARNESSGYM_", "HGYM_TUI_")):
-                del self.env[name]
+        self.env = home_env(top)
         self.step = 0
 
     def configure(self, **more):
@@ -88,8 +72,7 @@ class Box:
 def main(top):
     box = Box(top)
     if sshd("start", box.rig).returncode == 77:
-        print("1..0 # SKIP no sshd can be run here")
-        return
+        return skip_all("no sshd can be run here")
     box.configure()
     box.write(5)
     with open(top + "/said", "w") as errors:
@@ -128,13 +111,15 @@ def main(top):
         ok(steps == list(range(1, box.step + 1)), "every row is there once")
     finally:
         end(box, child)
+    one_session(top + "/one")
+    return finish()
 
 
 def end(box, child):
     child.send_signal(signal.SIGTERM)
     child.wait(60)
     for line in box.said():
-        print("# " + line)
+        note(line)
     sshd("stop", box.rig)
 
 
@@ -165,9 +150,7 @@ def one_session(top):
 
 top = tempfile.mkdtemp(prefix="collect-faults.")
 try:
-    main(top)
-    if count > 0:
-        one_session(top + "/one")
-        print(f"1..{count}")
+    status = main(top)
 finally:
     shutil.rmtree(top, ignore_errors=True)
+sys.exit(status)

@@ -21,24 +21,14 @@ import threading
 import time
 
 TUI = os.environ["HGYM_TUI"]
-SSHD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-                    "support", "sshd.sh")
+SRC = os.environ.get("HGYM_SRC", ".")
+SSHD = os.path.join(SRC, "tests/support/sshd.sh")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import failed, finish, note, ok, skip_all  # noqa: E402
+
 KILLS = int(os.environ.get("HGYM_KILLS", "8"))
-count = 0
-failed = 0
-
-
-def ok(passed, name):
-    global count, failed
-    count += 1
-    failed += not passed
-    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
-    return passed
-
-
-def note(text):
-    for line in str(text).splitlines():
-        print("# " + line, flush=True)
 
 
 def script(rng):
@@ -205,7 +195,8 @@ def mirrors_equal(logs, state):
         with open(os.path.join(os.fsencode(logs), name), "rb") as file:
             if file.read() not in held:
                 missing.append(name)
-    note(f"no mirror equals: {missing}") if missing else None
+    if missing:
+        note(f"no mirror equals: {missing}")
     return not missing
 
 
@@ -236,12 +227,7 @@ def main():
     top = tempfile.mkdtemp(prefix="collect-kill.")
     logs = os.path.join(top, "logs")
     os.mkdir(logs)
-    env = dict(os.environ, XDG_STATE_HOME=os.path.join(top, "state"),
-               XDG_DATA_HOME=os.path.join(top, "data"),
-               XDG_CONFIG_HOME=os.path.join(top, "config"), TMPDIR=top)
-    for key in list(env):
-        if key.startswith("HARNESSGYM_"):
-            del env[key]
+    env = home_env(top)
     config = os.path.join(top, "config.json")
     ssh = start_sshd(os.path.join(top, "sshd"))
     write_config(config, logs, ssh)
@@ -286,18 +272,14 @@ def main():
                  f"{len(two.get(key, []))}")
     ok(one == two and sum(map(len, one.values())) > 1000,
        f"the same {sum(map(len, one.values()))} samples as without a kill")
-    print(f"1..{count}")
     if ssh:
         subprocess.run(["sh", SSHD, "stop", os.path.join(top, "sshd")])
-    if failed and os.environ.get("HGYM_KEEP"):
+    if failed() and os.environ.get("HGYM_KEEP"):
         note(f"kept {top}")
     else:
         shutil.rmtree(top, ignore_errors=True)
+    return finish()
 
 
-if __name__ != "__main__":
-    pass
-elif sys.platform != "linux":
-    print("1..0 # SKIP needs Linux")
-else:
-    main()
+if __name__ == "__main__":
+    sys.exit(main() if sys.platform == "linux" else skip_all("needs Linux"))

@@ -7,30 +7,24 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
-import time
 
 TUI = os.environ["HGYM_TUI"]
-count = 0
+SRC = os.environ.get("HGYM_SRC", ".")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, note, ok  # noqa: E402
+from wait import until  # noqa: E402
+
 top = tempfile.mkdtemp(prefix="collect.")
-env = dict(os.environ, HOME=top, XDG_STATE_HOME=top + "/state",
-           XDG_DATA_HOME=top + "/data", XDG_CONFIG_HOME=top + "/config",
-           XDG_CACHE_HOME=top + "/cache")
-for name in list(env):
-    if name.startswith(("HARNESSGYM_", "HGYM_TUI_")):
-        del env[name]
-
-
-def ok(passed, name):
-    global count
-    count += 1
-    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
-    return passed
+env = home_env(top)
 
 
 def same(got, want, name):
     if not ok(got == want, name):
-        print(f"#  got: {got!r}\n# want: {want!r}", flush=True)
+        note(f" got: {got!r}\nwant: {want!r}")
 
 
 def tui(*args):
@@ -41,15 +35,6 @@ def tui(*args):
 def start(*args):
     return subprocess.Popen([TUI, *args], env=env, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
-
-
-def until(check, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if check():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def rows(*args):
@@ -274,5 +259,6 @@ try:
     test_rules()
     test_unreachable()
 finally:
-    print(f"1..{count}")
+    status = finish()
     shutil.rmtree(top, ignore_errors=True)
+sys.exit(status)

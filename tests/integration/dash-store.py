@@ -15,31 +15,18 @@ import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../screen"))
+sys.path[:0] = [os.path.join(HERE, "..", name)
+                for name in ("screen", "support")]
+from home import home_env  # noqa: E402
+from tap import finish, note, ok  # noqa: E402
 from vt import Program  # noqa: E402
+from wait import until  # noqa: E402
 
 TUI = os.path.abspath(os.environ["HGYM_TUI"])
-count = 0
 top = tempfile.mkdtemp(prefix="dash-store.")
-env = dict(os.environ, HOME=top, XDG_STATE_HOME=top + "/state",
-           XDG_DATA_HOME=top + "/data", XDG_CONFIG_HOME=top + "/config")
-for name in list(env):
-    if name.startswith(("HARNESSGYM_", "HGYM_TUI_")):
-        del env[name]
+env = home_env(top)
 CONFIG = top + "/config/hgym-tui/config.json"
 DB = top + "/data/hgym-tui/history.db"
-
-
-def ok(passed, name):
-    global count
-    count += 1
-    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
-    return passed
-
-
-def note(text):
-    for line in text.splitlines():
-        print("# " + line, flush=True)
 
 
 def put(path, text, mode="w"):
@@ -55,15 +42,6 @@ def log_rows(first, last):
                    f"step:{i}/900 train_loss:{6 - i / 300:.4f}"
                    f" train_time:{i * 50}ms step_avg:50.00ms\n"
                    for i in range(first, last + 1))
-
-
-def until(check, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if check():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def tui(*args):
@@ -342,6 +320,7 @@ try:
     test_second()
     test_telemetry()
     test_no_pods()
-    print(f"1..{count}", flush=True)
+    status = finish()
 finally:
     shutil.rmtree(top, ignore_errors=True)
+sys.exit(status)

@@ -8,24 +8,22 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 TUI = os.environ["HGYM_TUI"]
-count = 0
-
-
-def ok(passed, name):
-    global count
-    count += 1
-    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
+SRC = os.environ.get("HGYM_SRC", ".")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, note, ok, skip_all  # noqa: E402
 
 
 def doctor(top, sock):
     """The line about the agent, and how long it took."""
-    env = dict(os.environ, HOME=top, XDG_CONFIG_HOME=top + "/c",
-               XDG_STATE_HOME=top + "/s", XDG_DATA_HOME=top + "/d")
+    env = home_env(top)
     env.pop("SSH_AUTH_SOCK", None)
     if sock is not None:
         env["SSH_AUTH_SOCK"] = sock
@@ -45,7 +43,7 @@ def check(top, sock, state, words, name):
     ok(row["state"] == state and words in row["what"] and
        (state == "ok") == (row["next"] is None), name)
     if words not in row["what"]:
-        print("# " + json.dumps(row))
+        note(json.dumps(row))
     return took
 
 
@@ -98,11 +96,12 @@ def main(top):
 
 
 if not shutil.which("ssh-agent"):
-    print("1..0 # SKIP no ssh-agent here")
+    status = skip_all("no ssh-agent here")
 else:
     top = tempfile.mkdtemp(prefix="doctor-agent.")
     try:
         main(top)
     finally:
         shutil.rmtree(top, ignore_errors=True)
-    print(f"1..{count}")
+    status = finish()
+sys.exit(status)

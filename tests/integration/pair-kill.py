@@ -17,8 +17,11 @@ import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../screen"))
+sys.path[:0] = [os.path.join(HERE, "..", name)
+                for name in ("screen", "support")]
 os.environ.setdefault("HGYM_KILLS", "6")
+from home import home_env  # noqa: E402
+from tap import finish, ok, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
 
 
@@ -37,11 +40,7 @@ def main():
     top = tempfile.mkdtemp(prefix="pair-kill.")
     logs = os.path.join(top, "logs")
     os.mkdir(logs)
-    own = {"XDG_STATE_HOME": top + "/state", "XDG_DATA_HOME": top + "/data",
-           "XDG_CONFIG_HOME": top + "/config", "TMPDIR": top, "HOME": top}
-    env = {k: v for k, v in os.environ.items()
-           if not k.startswith(("HARNESSGYM_", "HGYM_TUI_"))}
-    env.update(own)
+    env = home_env(top)
     config, db = top + "/config.json", top + "/a.db"
     one.write_config(config, logs, None)
     writers = [one.Writer(os.path.join(logs, name), i, kind)
@@ -51,7 +50,7 @@ def main():
 
     def dash():
         return Program([os.path.abspath(one.TUI), "--config", config, "--db",
-                        db], 100, 30, own, top)
+                        db], 100, 30, env, top)
 
     pair = [dash(), dash()]
     kills = 0
@@ -65,43 +64,40 @@ def main():
         if rng.random() < 0.5:
             time.sleep(rng.random())
         pair[i] = dash()
-    one.ok(kills == one.KILLS, f"{kills} kills")
+    ok(kills == one.KILLS, f"{kills} kills")
     for writer in writers:
         writer.stop = True
     for writer in writers:
         writer.join()
     for program in pair:
         program.pump(3)
-        one.ok(program.screen.stray == [], "no stray byte on the screen")
+        ok(program.screen.stray == [], "no stray byte on the screen")
     # The one that writes leaves first: the other one goes on for a while.
     held = os.path.join(top, "a.db.lock")
     with open(held) as file:
         pid = int(file.read())
     pair.sort(key=lambda program: program.pid != pid)
-    one.ok(pair[0].pid == pid, "one of them writes")
+    ok(pair[0].pid == pid, "one of them writes")
     pair[0].close()
     pair[1].pump(3)
     with open(held) as file:
-        one.ok(int(file.read()) == pair[1].pid, "and then the other one")
+        ok(int(file.read()) == pair[1].pid, "and then the other one")
     pair[1].close()
     done = one.run(["--config", config, "--db", db, "collect",
                     "--until-idle", "2", "--for", "120"], env)
-    one.ok(done.returncode == 0, "what came last is read")
+    ok(done.returncode == 0, "what came last is read")
     one.compare_runs(logs, env, db)
-    one.ok(one.mirrors_equal(logs, top + "/state"),
+    ok(one.mirrors_equal(logs, top + "/state"),
            "each log has a mirror that is equal, byte by byte")
     fresh = top + "/b.db"
     one.run(["--config", config, "--db", fresh, "collect", "--until-idle",
              "2", "--for", "120"], env)
     first, second = one.series(env, db, logs), one.series(env, fresh, logs)
-    one.ok(first == second and sum(map(len, first.values())) > 1000,
+    ok(first == second and sum(map(len, first.values())) > 1000,
            f"the same {sum(map(len, first.values()))} samples as without a "
            "kill")
-    print(f"1..{one.count}")
     shutil.rmtree(top, ignore_errors=True)
+    return finish()
 
 
-if sys.platform != "linux":
-    print("1..0 # SKIP needs Linux")
-else:
-    main()
+sys.exit(main() if sys.platform == "linux" else skip_all("needs Linux"))

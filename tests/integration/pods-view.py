@@ -14,21 +14,13 @@ SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 RIG = os.path.join(SRC, "tests/support/sshd.sh")
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs  # noqa: E402
+from tap import finish, ok, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
 
-count = failed = 0
 home = None
-
-
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
-    if not good and note:
-        print("# " + str(note).replace("\n", "\n# "), flush=True)
-    return good
 
 
 def is_seen(p, text, name, seconds=60):
@@ -65,10 +57,7 @@ def pod(name, **more):
 
 
 def start(config, *args, width=120):
-    env = {"HOME": home, "TMPDIR": home, "SHELL": "/bin/sh"}
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
-    env.pop("SSH_AUTH_SOCK", None)
+    env = dict(home_dirs(home), SHELL="/bin/sh")
     p = Program([TUI, "--config", config] + list(args), width, 36, env, home)
     p.wait_for("Fleet")
     p.send("7")
@@ -191,8 +180,7 @@ def main():
         run = subprocess.run(["sh", RIG, "start", rig], capture_output=True,
                              text=True)
         if run.returncode != 0:
-            print("1..0 # SKIP there is no sshd to start")
-            return 0
+            return skip_all("there is no sshd to start")
         try:
             other = os.path.join(home, "other_key")
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "",
@@ -207,8 +195,7 @@ def main():
             test_local()
         finally:
             subprocess.run(["sh", RIG, "stop", rig], capture_output=True)
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

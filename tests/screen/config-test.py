@@ -14,21 +14,13 @@ import time
 SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs, home_env  # noqa: E402
+from tap import finish, ok  # noqa: E402
 from vt import Program  # noqa: E402
 
-count = failed = 0
 home = conf = None
-
-
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
-    if not good and note:
-        print("# " + str(note)[:6000].replace("\n", "\n# "), flush=True)
-    return good
 
 
 def write_log(path, seed, bpb):
@@ -56,10 +48,7 @@ def configure(pods=("a",), **more):
 
 
 def start(env=None, **kw):
-    environ = dict({"HOME": home, "TMPDIR": home, "HGYM_TUI_CONFIG": conf},
-                   **(env or {}))
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        environ["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
+    environ = dict(env or {}, HGYM_TUI_CONFIG=conf, **home_dirs(home))
     return Program([TUI], env=environ, cwd=home, width=120, height=40, **kw)
 
 
@@ -182,9 +171,7 @@ def test_groups():
         ok(len(rows) == len(names) and
            all(any(n.strip() in r for r in rows) for n in names),
            "groups %s: %d of them" % (groups, len(names)), text)
-        env = dict(os.environ, HGYM_TUI_CONFIG=conf, HOME=home,
-                   XDG_DATA_HOME=home + "/data", XDG_STATE_HOME=home +
-                   "/state", LC_ALL="C.UTF-8")
+        env = home_env(home, HGYM_TUI_CONFIG=conf, LC_ALL="C.UTF-8")
         out = subprocess.run([TUI, "board", "--json"], env=env,
                              capture_output=True, text=True).stdout
         keys = [json.loads(line)["group"] for line in out.splitlines()]
@@ -264,8 +251,7 @@ def main():
         for test in (test_theme, test_zone, test_escape, test_groups,
                      test_reload):
             test()
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -15,30 +15,24 @@ import tempfile
 
 SRC = os.environ.get("HGYM_SRC", ".")
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from tap import finish, ok  # noqa: E402
 from views import GOLDEN, SIZES, SMALL, VIEWS, golden, in_size  # noqa: E402
 
 TUI = os.environ.get("HGYM_TUI", "build/hgym-tui")
 UPDATE = os.environ.get("HGYM_UPDATE")
 LOCALES = {"utf8": "C.UTF-8", "ascii": "C"}
-count = failed = 0
 
 
 def hold(name, got, status):
-    global count, failed
-    count += 1
     if UPDATE:
         with open(os.path.join(GOLDEN, name), "w", encoding="utf-8") as out:
             out.write(got)
     want = golden(name)
-    good = status == 0 and got == want
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, name))
-    if not good:
-        for line in difflib.unified_diff(want.split("\n"), got.split("\n"),
-                                         "golden", "screen", lineterm="",
-                                         n=1):
-            print("# " + line)
+    ok(status == 0 and got == want, name, "\n".join(difflib.unified_diff(
+        want.split("\n"), got.split("\n"), "golden", "screen", lineterm="",
+        n=1)))
 
 
 def play(folder, size, keys, lc_all):
@@ -64,7 +58,6 @@ def play(folder, size, keys, lc_all):
 
 
 def main():
-    global count, failed
     os.makedirs(GOLDEN, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="hg", dir="/tmp") as folder:
         for locale, lc_all in LOCALES.items():
@@ -75,12 +68,8 @@ def main():
                     if locale == "utf8" and size not in SMALL:
                         hold("%s-%s.styles" % (view, size), styles, status)
         left = [f for f in os.listdir(folder) if f.startswith("hgym-demo")]
-        count += 1
-        print("%sok %d - the demo leaves nothing behind" %
-              ("not " if left else "", count))
-        failed += bool(left)
-    print("1..%d" % count)
-    return failed > 0
+        ok(not left, "the demo leaves nothing behind", left)
+    return finish()
 
 
 if __name__ == "__main__":

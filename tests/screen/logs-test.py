@@ -14,22 +14,14 @@ SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 LINES = int(os.environ.get("HGYM_LOG_LINES", "1000000"))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs  # noqa: E402
+from tap import finish, ok  # noqa: E402
 from vt import Program  # noqa: E402
 
 ROW = "step:%d/100 train_loss:%.4f train_time:%dms step_avg:100.00ms\n"
-count = failed = 0
 home = None
-
-
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
-    if not good and note:
-        print("# " + str(note).replace("\n", "\n# "), flush=True)
-    return good
 
 
 def is_seen(program, text, name, seconds=30):
@@ -44,9 +36,7 @@ def is_gone(program, text, name, seconds=30):
 
 
 def start(*paths, **kw):
-    env = dict(kw.pop("env", {}), HOME=home, TMPDIR=home)
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
+    env = dict(kw.pop("env", {}), **home_dirs(home))
     kw.setdefault("width", 120)
     kw.setdefault("height", 30)
     p = Program([TUI] + list(paths), env=env, cwd=home, **kw)
@@ -385,8 +375,7 @@ def main():
                      test_growing, test_pod, test_fast, test_folds,
                      test_merged, test_by_time):
             test()
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

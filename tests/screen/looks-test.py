@@ -12,23 +12,15 @@ import tempfile
 SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs  # noqa: E402
+from tap import finish, ok, skip  # noqa: E402
 from views import SIZES, SMALL, VIEWS, golden  # noqa: E402
 from vt import SIXTEEN, Program  # noqa: E402
 
 NAMED = {"Enter": "\r", "Space": " ", "Esc": "\x1b", "Tab": "\t"}
-count = failed = 0
 home = None
-
-
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
-    if not good and note:
-        print("# " + str(note)[:4000].replace("\n", "\n# "), flush=True)
-    return good
 
 
 def theme():
@@ -104,7 +96,7 @@ def show(p, keys):
 def walk(name, size, colours, env, locale):
     width, height = (int(n) for n in size.split("x"))
     p = Program([TUI, "demo", "--speed", "0.001"], width, height,
-                dict(env, HOME=home, TMPDIR=home), home)
+                dict(env, **home_dirs(home)), home)
     p.wait_for("h100-a")
     for view, keys, back in VIEWS:
         show(p, keys)
@@ -147,12 +139,11 @@ def main():
                              {"TERM": "xterm-of-16",
                               "TERMINFO": home + "/terminfo"}, "utf8"))
         else:
-            ok(True, "16 colours # SKIP there is no tic")
+            skip("16 colours", "there is no tic")
         for name, colours, env, locale in modes:
             for size in (s for s in SIZES if s not in SMALL):
                 walk(name, size, colours, env, locale)
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

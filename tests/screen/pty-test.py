@@ -20,28 +20,18 @@ import time
 SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs  # noqa: E402
+from tap import finish, ok, skip  # noqa: E402
 from vt import HOSTILE, SIXTEEN, Program  # noqa: E402
 
 SCRIPT_KEYS = int(os.environ.get("HGYM_SCRIPT_KEYS", "10000"))
-count = failed = 0
 home = None
 
 
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
-    if not good and note:
-        print("# " + str(note).replace("\n", "\n# "), flush=True)
-    return good
-
-
 def start(args=("demo", "--speed", "1"), **kw):
-    env = dict(kw.pop("env", {}), HOME=home, TMPDIR=home)
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
+    env = dict(kw.pop("env", {}), **home_dirs(home))
     return Program([TUI] + list(args), env=env, cwd=home, **kw)
 
 
@@ -272,10 +262,7 @@ def test_slow_terminal():
     shell = ("%s long.log; exec %s -c 'import fcntl, os; print(\"waits\" if "
              "not fcntl.fcntl(0, fcntl.F_GETFL) & os.O_NONBLOCK else "
              "\"does not wait\")'" % (TUI, sys.executable))
-    env = {"HOME": home, "TMPDIR": home}
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
-    p = Program(["/bin/sh", "-c", shell], 80, 24, env, home)
+    p = Program(["/bin/sh", "-c", shell], 80, 24, home_dirs(home), home)
     p.wait_for("1Fleet")
     p.send("5")
     ok(p.wait_for("2 lines"), "a log with a long line", p.screen.text())
@@ -343,7 +330,7 @@ def test_signals():
 def test_suspend():
     """As under a shell with job control: only such a job can be stopped."""
     if not os.path.exists("/bin/bash"):
-        ok(True, "Ctrl-z # SKIP there is no bash")
+        skip("Ctrl-z", "there is no bash")
         return
     env = {"HOME": home, "TMPDIR": home, "TUI": TUI, "PS1": "shell> "}
     p = Program(["/bin/bash", "--norc", "--noprofile", "-i"], env=env,
@@ -508,7 +495,7 @@ def test_bench_dash():
 def test_crash():
     if subprocess.run(["nm", TUI], capture_output=True,
                       text=True).stdout.count("__asan_init"):
-        ok(True, "a crash # SKIP a sanitizer reports it itself")
+        skip("a crash", "a sanitizer reports it itself")
         return
     p = start()
     p.wait_for("h100-a")
@@ -560,13 +547,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         home = folder
         for test in (test_walk, test_mouse, test_same_as_text, test_colours,
-                     test_hostile, test_slow_terminal, test_resize, test_signals, test_suspend, test_bench,
-                     test_bench_form, test_bench_dash,
-                     test_crash,
+                     test_hostile, test_slow_terminal, test_resize,
+                     test_signals, test_suspend, test_bench,
+                     test_bench_form, test_bench_dash, test_crash,
                      test_random_script, test_no_terminal):
             test()
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

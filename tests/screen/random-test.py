@@ -16,12 +16,14 @@ import tempfile
 SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs  # noqa: E402
+from tap import finish, note, ok  # noqa: E402
 from vt import HOSTILE, Program  # noqa: E402
 
 KEYS = int(os.environ.get("HGYM_KEYS", "10000"))
 SEED = int(os.environ.get("HGYM_SEED", "11"))
-count = failed = 0
 home = None
 
 # Ctrl-c, Ctrl-z, q and Q leave; x writes a file each time.
@@ -35,18 +37,6 @@ KEYS_OF_CURSES = [
 BROKEN = [b"\xff", b"\xc0\x80", b"\xe2\x28\xa1", b"\xf0\x9f", b"\xed\xa0\x80",
           b"\x80", b"\xc3", b"\x9b31m", b"\xef\xbf\xbf", b"\x00",
           b"\xf4\x90\x80\x80", b"\xe2\x80\xae"]
-
-
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
-    if not good:
-        print("# seed %d, %d events; HGYM_SEED and HGYM_KEYS set them" %
-              (SEED, KEYS))
-        print("# " + str(note)[-6000:].replace("\n", "\n# "), flush=True)
-    return good
 
 
 def mouse(rng):
@@ -105,13 +95,11 @@ def send(p, data):
 
 
 def start(args):
-    env = {"HOME": home, "TMPDIR": home, "HGYM_TUI_CONFIG":
-           os.path.join(home, "config.json"),
-           "ASAN_OPTIONS": "detect_leaks=1:fast_unwind_on_malloc=0:"
-           "log_path=%s/san" % home,
-           "UBSAN_OPTIONS": "print_stacktrace=1:log_path=%s/san" % home}
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        env["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
+    env = dict(home_dirs(home),
+               HGYM_TUI_CONFIG=os.path.join(home, "config.json"),
+               ASAN_OPTIONS="detect_leaks=1:fast_unwind_on_malloc=0:"
+               "log_path=%s/san" % home,
+               UBSAN_OPTIONS="print_stacktrace=1:log_path=%s/san" % home)
     p = Program([TUI] + args, 120, 40, env, home)
     os.set_blocking(p.fd, False)
     return p
@@ -183,13 +171,14 @@ def walk(name, args, n, seed):
            for o in osc), name + ": no sequence that nobody asked for",
        osc[:8])
     ok(modes <= {b"1", b"7", b"12", b"25", b"1000", b"1002", b"1006",
-                 b"1049", b"2004", b"2026", b"2026$"}, name + ": no mode that nobody asked for",
-       modes)
+                 b"1049", b"2004", b"2026", b"2026$"},
+       name + ": no mode that nobody asked for", modes)
     ok(not reports(), name + ": the sanitizers say nothing", reports())
 
 
 def main():
     global home
+    note("seed %d, %d events" % (SEED, KEYS))
     with tempfile.TemporaryDirectory() as folder:
         home = folder
         with open(os.path.join(home, "config.json"), "w") as conf:
@@ -202,8 +191,7 @@ def main():
         walk("demo", ["demo", "--speed", "50"], KEYS // 2, SEED)
         walk("hostile logs", [os.path.join(evil, "*")], KEYS - KEYS // 2,
              SEED + 1)
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""TAP of the tests in Python, as tests/support/tap.h is of those in C: a line
+a check, and the plan at the end."""
+_count = _failed = 0
+
+
+def note(text):
+    """Say it beside the checks; no line of it is taken for one."""
+    for line in str(text).splitlines():
+        print("# " + line, flush=True)
+
+
+def ok(passed, name, got=None):
+    """One check; what was got is told when it is wrong.  True: it passed."""
+    global _count, _failed
+    _count += 1
+    _failed += not passed
+    print("%sok %d - %s" % ("" if passed else "not ", _count, name),
+          flush=True)
+    if not passed and got is not None:
+        if isinstance(got, bytes):
+            got = got.decode("utf-8", "backslashreplace")
+        note((got if isinstance(got, str) else repr(got))[-6000:])
+    return bool(passed)
+
+
+def skip(name, why):
+    """A check that cannot be made here."""
+    ok(True, "%s # SKIP %s" % (name, why))
+
+
+def skip_all(why):
+    """Instead of all checks; the exit status."""
+    print("1..0 # SKIP " + why, flush=True)
+    return 0
+
+
+def failed():
+    """How many checks have failed so far."""
+    return _failed
+
+
+def finish():
+    """The plan, behind the last check; the exit status."""
+    print("1..%d" % _count, flush=True)
+    return int(_failed > 0)

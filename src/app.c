@@ -195,6 +195,7 @@ reload(struct app *app)
 		app_parts_configure(&app->parts);
 		if (term_setup(app, &app->options, &err) == 0)
 			term_configure(app->term, &app->options);
+		shared->log_colors &= term_has_colors(app->term);
 		event.text = said;
 	}
 	model_event_add(app->setup->model, &event);
@@ -460,8 +461,11 @@ app_run(const struct app_setup *setup, struct err *err)
 	canvas_init(&app.canvas);
 	app.loop = loop_new(err);
 	app.term = app.loop != NULL ? term_open(&app.options, err) : NULL;
-	if (app.term != NULL)
+	if (app.term != NULL) {
+		ui_shared(app.parts.ui)->log_colors &=
+			term_has_colors(app.term);
 		status = run_loop(&app, err);
+	}
 	term_close(app.term);
 	app_parts_release(&app.parts);
 	if (app.loop != NULL)

@@ -402,6 +402,7 @@ fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
 	}
 	ui->remote =
 		getenv("SSH_TTY") != NULL || getenv("SSH_CONNECTION") != NULL;
+	ui->log_colors = conf == NULL || conf->ui.log_colors;
 	fmt_set_utc(conf == NULL || conf->ui.utc);
 	return 0;
 }

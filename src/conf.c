@@ -130,7 +130,7 @@ conf_init(struct conf *conf)
 		.group_by = CONF_BY_DIRNAME,
 		.baseline.nats_per_bpb = (double)NAN,
 		.alerts = { .stall = CONF_STALL_AUTO, .bell = true },
-		.ui = { .mouse = true, .utc = true },
+		.ui = { .mouse = true, .utc = true, .log_colors = true },
 		.mirror_cap_bytes = INT64_C(20000000000),
 		.telemetry_s = 5,
 	};

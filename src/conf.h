@@ -90,6 +90,7 @@ struct conf_ui {
 	char *theme;	     /* dark, light, contrast; NULL: dark */
 	bool mouse;	     /* default true */
 	bool utc;	     /* times in UTC rather than local; default true */
+	bool log_colors;     /* of the logs' own; default true */
 	int escape_delay_ms; /* 0: by the terminal */
 };
 

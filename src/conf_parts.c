@@ -210,6 +210,7 @@ conf_take_ui(struct conf_reader *l, const cJSON *node)
 		{ "theme", JSON_STRING },
 		{ "mouse", JSON_BOOL },
 		{ "utc", JSON_BOOL },
+		{ "log_colors", JSON_BOOL },
 		{ "escape_delay_ms", JSON_INTEGER },
 		{ NULL, 0 },
 	};
@@ -230,6 +231,7 @@ conf_take_ui(struct conf_reader *l, const cJSON *node)
 	ui->theme = conf_take_string(node, "theme");
 	ui->mouse = json_get_bool(node, "mouse", ui->mouse);
 	ui->utc = json_get_bool(node, "utc", ui->utc);
+	ui->log_colors = json_get_bool(node, "log_colors", ui->log_colors);
 	ui->escape_delay_ms = (int)ms;
 	return 0;
 }

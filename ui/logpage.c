@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "ui/fmt.h"
+#include "ui/logrow.h"
 #include "ui/plot.h"
 #include "ui/theme.h"
 
@@ -68,14 +69,14 @@ rows_of(struct logpage *page, uint64_t place)
 
 	if (!page->wrap)
 		return 1;
-	buf_init(&line.text, TEXT_BYTES);
+	logsrc_line_init(&line, TEXT_BYTES);
 	logsrc_read(&page->src, place, LOGPAGE_MAX_COLUMNS, &line);
 	text = (struct str){ line.text.data, line.text.len };
 	do {
 		(void)take_row(&text, page->width);
 		rows++;
 	} while (text.len > 0);
-	buf_release(&line.text);
+	logsrc_line_release(&line);
 	return rows;
 }
 
@@ -185,7 +186,7 @@ hit_columns(struct logpage *page, uint64_t place, const struct pattern *pattern,
 	size_t at, len;
 	bool found;
 
-	buf_init(&line.text, TEXT_BYTES);
+	logsrc_line_init(&line, TEXT_BYTES);
 	logsrc_read(&page->src, place, LOGPAGE_MAX_COLUMNS, &line);
 	found = pattern_find(pattern,
 			     (struct str){ line.text.data, line.text.len }, &at,
@@ -194,7 +195,7 @@ hit_columns(struct logpage *page, uint64_t place, const struct pattern *pattern,
 		*x = (int)utf8_width((struct str){ line.text.data, at });
 		*w = (int)utf8_width((struct str){ line.text.data + at, len });
 	}
-	buf_release(&line.text);
+	logsrc_line_release(&line);
 	return found;
 }
 
@@ -250,42 +251,6 @@ logpage_current(struct logpage *page)
 		return page->top.place;
 	last = logsrc_prev(&page->src, logsrc_end(&page->src));
 	return last != UINT64_MAX ? last : page->top.place;
-}
-
-static unsigned int
-class_style(const struct logsrc_line *line)
-{
-	static const unsigned int styles[] = {
-		[LINE_PLAIN] = STYLE_LOG_PLAIN,
-		[LINE_METRIC] = STYLE_LOG_METRIC,
-		[LINE_SOURCE] = STYLE_LOG_SOURCE,
-		[LINE_ERROR] = STYLE_LOG_ERROR,
-		[LINE_WARNING] = STYLE_LOG_WARNING,
-	};
-
-	return line->is_fold ? STYLE_KEY : styles[line->class];
-}
-
-/* Where the pattern is found in a drawn row, in another style. */
-static void
-mark_hits(const struct logpage *page, struct canvas *canvas, struct rect row,
-	  struct str text)
-{
-	size_t at, len;
-
-	while (page->marked != NULL && text.len > 0 && row.w > 0 &&
-	       pattern_find(page->marked, text, &at, &len) && len > 0) {
-		int before = (int)utf8_width((struct str){ text.p, at });
-		int width = (int)utf8_width((struct str){ text.p + at, len });
-
-		canvas_restyle(canvas,
-			       (struct rect){ row.x + before, row.y, width, 1 },
-			       STYLE_MATCH);
-		row.x += before + width;
-		row.w -= before + width;
-		text.p += at + len;
-		text.len -= at + len;
-	}
 }
 
 /* Which log of several a line is from: its pod, its run or else its file. */
@@ -352,9 +317,8 @@ draw_wrapped(struct logpage *page, struct canvas *canvas, struct rect r,
 			continue;
 		}
 		r.h--;
-		canvas_line(canvas, (struct rect){ r.x, r.y, r.w, 1 },
-			    class_style(line), row);
-		mark_hits(page, canvas, (struct rect){ r.x, r.y, r.w, 1 }, row);
+		logrow_draw(canvas, (struct rect){ r.x, r.y, r.w, 1 }, line,
+			    row, page->marked);
 		r.y++;
 		rows++;
 	} while (text.len > 0 && r.h > 0);
@@ -369,10 +333,13 @@ draw_line(struct logpage *page, struct canvas *canvas, struct rect r,
 	size_t columns = page->wrap ? LOGPAGE_MAX_COLUMNS
 				    : (size_t)(page->left + r.w + 1);
 	int before = gutter(page, r.w), rows = 1;
+	struct logsgr_runs runs;
 	struct logsrc_line line;
 	struct rect clip, at = { r.x + before, r.y, r.w - before, r.h };
 
-	buf_init(&line.text, TEXT_BYTES);
+	logsrc_line_init(&line, TEXT_BYTES);
+	logsgr_runs_init(&runs);
+	line.runs = page->colors ? &runs : NULL;
 	logsrc_read(&page->src, place, columns, &line);
 	if (skip == 0)
 		draw_gutter(page, canvas, r, &line);
@@ -387,11 +354,11 @@ draw_line(struct logpage *page, struct canvas *canvas, struct rect r,
 			       line.is_fold ? 0 : (size_t)page->left);
 
 		at.h = 1;
-		canvas_line(canvas, at, class_style(&line), text);
-		mark_hits(page, canvas, at, text);
+		logrow_draw(canvas, at, &line, text, page->marked);
 	}
 	canvas_unclip(canvas, clip);
-	buf_release(&line.text);
+	logsgr_runs_release(&runs);
+	logsrc_line_release(&line);
 	return rows;
 }
 

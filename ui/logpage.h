@@ -19,6 +19,7 @@ struct logpage {
 	struct logpage_row top;
 	bool left_end; /* does not follow */
 	bool wrap;
+	bool colors;	   /* a log's own are shown */
 	int left;	   /* columns scrolled away */
 	int width, height; /* of the text, as drawn last */
 	int y;		   /* of its first row */

@@ -11,7 +11,7 @@
 #include "base/xalloc.h"
 #include "model/logtext.h"
 
-#define CHECK_LINES	 256 /* between two looks at the clock */
+#define CHECK_LINES 256 /* between two looks at the clock */
 
 void
 logsrc_init(struct logsrc *src)
@@ -336,6 +336,19 @@ fold_lines(struct logsrc *src, uint64_t first, uint64_t behind)
 	return n;
 }
 
+void
+logsrc_line_init(struct logsrc_line *line, size_t cap_bytes)
+{
+	memset(line, 0, sizeof(*line));
+	buf_init(&line->text, cap_bytes);
+}
+
+void
+logsrc_line_release(struct logsrc_line *line)
+{
+	buf_release(&line->text);
+}
+
 /* A line of a file. */
 static void
 read_file_facts(struct logsrc_line *line, struct logfile *file, uint64_t at)
@@ -382,6 +395,8 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	struct buf raw;
 
 	buf_clear(&line->text);
+	if (line->runs != NULL)
+		line->runs->n = 0;
 	read_line_facts(src, place, line);
 	if (fold_at(src, place, &first, &behind)) {
 		buf_appendf(&line->text,
@@ -392,7 +407,8 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	}
 	buf_init(&raw, LOGSRC_RAW_BYTES);
 	raw_read(src, place, &raw);
-	logtext_show(&line->text, (struct str){ raw.data, raw.len }, columns);
+	logtext_show(&line->text, (struct str){ raw.data, raw.len }, columns,
+		     line->runs);
 	buf_release(&raw);
 }
 

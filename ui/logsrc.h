@@ -3,6 +3,7 @@
 #define HGYM_UI_LOGSRC_H
 
 #include "model/logfile.h"
+#include "model/logsgr.h"
 #include "model/logtimed.h"
 #include "model/model.h"
 #include "ui/logtails.h"
@@ -45,7 +46,12 @@ struct logsrc_line {
 	uint64_t number; /* 1-based; 0: not known, or a part of a line */
 	const struct model_log *log;
 	bool is_fold, is_part;
+	struct logsgr_runs *runs; /* borrowed; its own looks; NULL: not asked */
 };
+
+/* No text yet, nor a wish for its looks; text of so many bytes at most. */
+void logsrc_line_init(struct logsrc_line *line, size_t cap_bytes);
+void logsrc_line_release(struct logsrc_line *line);
 
 /* A source of nothing; then open. */
 void logsrc_init(struct logsrc *src);
@@ -66,8 +72,8 @@ uint64_t logsrc_at(struct logsrc *src, uint64_t place);
 uint64_t logsrc_next(struct logsrc *src, uint64_t place);
 uint64_t logsrc_prev(struct logsrc *src, uint64_t place);
 /*
- * line->text must be initialised; place is one of a line.  About `columns`
- * columns of it.
+ * line must be initialised; place is one of a line.  About `columns` columns
+ * of it.
  */
 void logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 		 struct logsrc_line *line);

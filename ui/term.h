@@ -37,6 +37,9 @@ void term_close(struct term *term);
 /* Take over other options; ascii and sync stay. */
 void term_configure(struct term *term, const struct term_options *options);
 
+/* Whether it shows colours now. */
+bool term_has_colors(const struct term *term);
+
 int term_fd(const struct term *term);
 /* The size as the kernel knows it, at most CANVAS_MAX_SIDE. */
 void term_size(const struct term *term, int *width, int *height);

@@ -320,6 +320,12 @@ term_configure(struct term *term, const struct term_options *options)
 	term->all_stale = true;
 }
 
+bool
+term_has_colors(const struct term *term)
+{
+	return term->colors > 0;
+}
+
 int
 term_fd(const struct term *term)
 {

@@ -11,7 +11,8 @@
  * in each theme a colour of the 256 and one of the 16; -1 is the terminal's
  * own.  Better and worse are blue and orange, and always a sign beside.  The
  * series are told apart by the colour-blind too: in `dark` they are the
- * eight colours of Okabe and Ito.
+ * eight colours of Okabe and Ito.  The inks are what a log's own colours
+ * become (model/logsgr.h): of their hue, and to be read on the background.
  *
  *	id, attributes, dark, light, contrast
  */
@@ -51,7 +52,19 @@
 	X(SERIES_5, 0, 227, 11, 21, 6, 226, 15)                                \
 	X(SERIES_6, 0, 166, 9, 243, 3, 230, 9)                                 \
 	X(SERIES_7, 0, 32, 12, 17, 8, 228, 12)                                 \
-	X(SERIES_8, 0, 250, 7, 16, 0, 247, 7)
+	X(SERIES_8, 0, 250, 7, 16, 0, 247, 7)                                  \
+	X(INK_RED, 0, 167, 1, 124, 1, 210, 9)                                  \
+	X(INK_GREEN, 0, 71, 2, 22, 2, 114, 10)                                 \
+	X(INK_YELLOW, 0, 178, 3, 94, 3, 220, 11)                               \
+	X(INK_BLUE, 0, 69, 12, 19, 4, 111, 12)                                 \
+	X(INK_MAGENTA, 0, 170, 5, 90, 5, 213, 13)                              \
+	X(INK_CYAN, 0, 37, 6, 23, 6, 80, 14)                                   \
+	X(INK_BRIGHT_RED, 0, 203, 9, 160, 1, 217, 9)                           \
+	X(INK_BRIGHT_GREEN, 0, 120, 10, 28, 2, 120, 10)                        \
+	X(INK_BRIGHT_YELLOW, 0, 227, 11, 130, 3, 228, 11)                      \
+	X(INK_BRIGHT_BLUE, 0, 111, 12, 26, 4, 153, 12)                         \
+	X(INK_BRIGHT_MAGENTA, 0, 213, 13, 127, 5, 219, 13)                     \
+	X(INK_BRIGHT_CYAN, 0, 123, 14, 24, 6, 123, 14)
 
 enum style {
 #define X(id, ...) STYLE_##id,

@@ -60,6 +60,7 @@ ui_configure(struct ui *ui, const struct ui_setup *setup)
 	shared->baseline = setup->baseline;
 	shared->group_of = setup->group_of;
 	shared->group_user = setup->group_user;
+	shared->log_colors = setup->log_colors;
 	shared->configured++;
 	ui->stale = ui->asked = true;
 }

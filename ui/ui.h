@@ -23,7 +23,8 @@ struct ui_setup {
 	struct command_sink sink;
 	enum chart_charset charset;
 	bool read_only, can_bench;
-	bool remote; /* over SSH: at most 4 frames a second, else 30 */
+	bool log_colors; /* show those that a log asks for */
+	bool remote;	 /* over SSH: at most 4 frames a second, else 30 */
 };
 
 /* What the frame asks of its owner; cleared by ui_take_wants. */

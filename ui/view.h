@@ -67,7 +67,8 @@ struct ui_shared {
 	const struct model_run *reference; /* NULL: none */
 	struct chart_settings chart;
 	bool read_only;
-	bool can_bench; /* the application can start benches */
+	bool can_bench;	 /* the application can start benches */
+	bool log_colors; /* those that a log asks for are shown */
 	int64_t now_wall_ms, now_mono_ms;
 	enum action go; /* a view asks for another; the frame clears it */
 	struct rect areas[UI_MAX_AREAS]; /* of charts, as drawn last */

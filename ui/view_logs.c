@@ -281,6 +281,7 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		(void)logsrc_filter_on(&page->src);
 	logpage_fit(page, in);
 	page->marked = logs->pattern;
+	page->colors = shared->log_colors;
 	draw_title(logs, shared, canvas, r);
 	if (logsrc_end(&page->src) == 0)
 		panel_empty(canvas, r,
@@ -381,11 +382,11 @@ copy_line(struct logs *logs, struct command *out)
 
 	if (place >= logsrc_end(&page->src))
 		return UI_HANDLED;
-	buf_init(&line.text, WHOLE_BYTES);
+	logsrc_line_init(&line, WHOLE_BYTES);
 	logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
-	buf_release(&line.text);
+	logsrc_line_release(&line);
 	return UI_HANDLED | UI_COMMAND;
 }
 
@@ -500,7 +501,7 @@ logs_export(void *state, struct ui_shared *shared, struct buf *out)
 	struct logsrc_line line;
 
 	(void)shared;
-	buf_init(&line.text, WHOLE_BYTES);
+	logsrc_line_init(&line, WHOLE_BYTES);
 	while (place < logsrc_end(&page->src)) {
 		logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
 		if (out->len + line.text.len + 1 > out->cap) {
@@ -510,7 +511,7 @@ logs_export(void *state, struct ui_shared *shared, struct buf *out)
 		buf_appendf(out, "%s\n", line.text.data);
 		place = logsrc_next(&page->src, place);
 	}
-	buf_release(&line.text);
+	logsrc_line_release(&line);
 	return "txt";
 }
 

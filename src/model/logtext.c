@@ -12,27 +12,51 @@
 #define CHARACTER_BYTES	  4U
 #define MARKS_OF_A_COLUMN 8U /* combining ones, before a line is cut */
 
+/* ESC, intermediates, a final byte; what is none of it stays text. */
+static const char *
+skip_short(const char *p, const char *end)
+{
+	while (p < end && *p >= 0x20 && *p <= 0x2F)
+		p++;
+	return p < end && *p >= 0x30 && *p <= 0x7E ? p + 1 : p;
+}
+
+/* CSI: up to its final byte; ESC and what is no ASCII break it. */
+static const char *
+skip_csi(const char *p, const char *end)
+{
+	while (p < end && *p != '\033' && (unsigned char)*p < 0x80) {
+		if (*p >= 0x40 && *p <= 0x7E)
+			return p + 1;
+		p++;
+	}
+	return p;
+}
+
+/* A string such as a title: up to BEL or ESC \; another ESC breaks it. */
+static const char *
+skip_string(const char *p, const char *end)
+{
+	for (; p < end; p++) {
+		if (*p == '\a')
+			return p + 1;
+		if (*p == '\033')
+			return p + 1 < end && p[1] == '\\' ? p + 2 : p;
+	}
+	return end;
+}
+
 /* Behind an escape sequence that begins at p. */
 static const char *
 skip_escape(const char *p, const char *end)
 {
 	if (++p >= end)
 		return end;
-	if (*p == '[') {
-		for (p++; p < end && (*p < 0x40 || *p > 0x7E); p++)
-			;
-		return p < end ? p + 1 : end;
-	}
-	if (*p == ']' || *p == 'P' || *p == '_' || *p == '^' || *p == 'X') {
-		for (p++; p < end; p++) {
-			if (*p == '\a')
-				return p + 1;
-			if (*p == '\033')
-				return p + 1 < end ? p + 2 : end;
-		}
-		return end;
-	}
-	return p + 1;
+	if (*p == '[')
+		return skip_csi(p + 1, end);
+	if (*p == ']' || *p == 'P' || *p == '_' || *p == '^' || *p == 'X')
+		return skip_string(p + 1, end);
+	return skip_short(p, end);
 }
 
 /* What stands behind the last CR that something stands behind. */
@@ -49,9 +73,15 @@ last_segment(struct str raw)
 	return (struct str){ cr + 1, raw.len - (size_t)(cr + 1 - raw.p) };
 }
 
+/* The look that the next character has, and those that were before. */
+struct looks {
+	uint8_t now;
+	struct logsgr_runs *runs; /* NULL: nobody asks */
+};
+
 /* Append without escape sequences, until out holds so many bytes. */
 static void
-strip_escapes(struct buf *out, struct str s, size_t most)
+strip_escapes(struct buf *out, struct str s, size_t most, struct looks *looks)
 {
 	const char *p = s.p, *end = s.p + s.len;
 
@@ -63,13 +93,63 @@ strip_escapes(struct buf *out, struct str s, size_t most)
 			n = most - out->len;
 		buf_append(out, p, n);
 		p = escape != NULL ? skip_escape(escape, end) : end;
+		if (escape == NULL || looks == NULL)
+			continue;
+		looks->now = logsgr_behind(
+			looks->now,
+			(struct str){ escape, (size_t)(p - escape) });
+		logsgr_runs_add(looks->runs, out->len, looks->now);
 	}
+}
+
+/* The look behind a text that is not shown. */
+static uint8_t
+look_behind(struct str s)
+{
+	const char *p = s.p, *end = s.p + s.len;
+	uint8_t look = 0;
+
+	while (p < end && (p = memchr(p, '\033', (size_t)(end - p))) != NULL) {
+		const char *escape = p;
+
+		p = skip_escape(p, end);
+		look = logsgr_behind(
+			look, (struct str){ escape, (size_t)(p - escape) });
+	}
+	return look;
+}
+
+/*
+ * From places in the plain text to those in what is shown of it: there a
+ * character is one, too, but a tab is blanks up to the next stop.
+ */
+static void
+move_runs(struct logsgr_runs *runs, struct str plain, struct str shown)
+{
+	size_t from = 0, to = 0, column = 0, i = 0;
+
+	while (i < runs->n && to < shown.len) {
+		uint32_t cp, seen;
+
+		if (runs->v[i].at <= from) {
+			runs->v[i++].at = (uint32_t)to;
+			continue;
+		}
+		from += utf8_decode(
+			(struct str){ plain.p + from, plain.len - from }, &cp);
+		to += utf8_decode((struct str){ shown.p + to, shown.len - to },
+				  &seen);
+		column += (size_t)utf8_cp_width(seen);
+		for (; cp == '\t' && column % TAB_COLUMNS != 0; column++)
+			to++;
+	}
+	runs->n = i;
 }
 
 void
 logtext_visible(struct buf *out, struct str raw)
 {
-	strip_escapes(out, last_segment(raw), SIZE_MAX);
+	strip_escapes(out, last_segment(raw), SIZE_MAX, NULL);
 }
 
 /* Blanks up to the next stop; returns the column behind them. */
@@ -82,17 +162,12 @@ append_tab(struct buf *out, size_t column)
 	return column;
 }
 
-void
-logtext_show(struct buf *out, struct str raw, size_t columns)
+/* Append plain text, at most about `columns` columns of it. */
+static void
+show_plain(struct buf *out, struct str rest, size_t columns)
 {
-	size_t most = columns * CHARACTER_BYTES * MARKS_OF_A_COLUMN;
 	size_t column = 0;
-	struct buf plain;
-	struct str rest;
 
-	buf_init(&plain, most + 1);
-	strip_escapes(&plain, last_segment(raw), most);
-	rest = (struct str){ plain.data, plain.len };
 	while (rest.len > 0 && column < columns) {
 		const char *tab = memchr(rest.p, '\t', rest.len);
 		struct str piece = { rest.p, tab != NULL
@@ -114,6 +189,30 @@ logtext_show(struct buf *out, struct str raw, size_t columns)
 		rest.p++;
 		rest.len--;
 	}
+}
+
+void
+logtext_show(struct buf *out, struct str raw, size_t columns,
+	     struct logsgr_runs *runs)
+{
+	size_t most = columns * CHARACTER_BYTES * MARKS_OF_A_COLUMN;
+	struct str last = last_segment(raw);
+	size_t begin = out->len;
+	struct looks looks = { 0, runs };
+	struct buf plain;
+
+	buf_init(&plain, most + 1);
+	if (runs != NULL) {
+		runs->n = 0;
+		looks.now = look_behind(
+			(struct str){ raw.p, (size_t)(last.p - raw.p) });
+		logsgr_runs_add(runs, 0, looks.now);
+	}
+	strip_escapes(&plain, last, most, runs != NULL ? &looks : NULL);
+	show_plain(out, (struct str){ plain.data, plain.len }, columns);
+	if (runs != NULL)
+		move_runs(runs, (struct str){ plain.data, plain.len },
+			  (struct str){ out->data + begin, out->len - begin });
 	buf_release(&plain);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "model/logsgr.h"
 
 /* What of a log's raw bytes a terminal would still show. */
 
@@ -18,9 +19,12 @@ void logtext_visible(struct buf *out, struct str raw);
 /*
  * Append it so that it can be shown: utf8_sanitize'd, tabs to the next of
  * every eight columns; at most about `columns` columns of it, the rest is
- * left out.
+ * left out.  runs: replaced by the looks that the line asks for, their places
+ * counted from where out was; a progress bar keeps those of what it wrote over.
+ * NULL: nobody asks.
  */
-void logtext_show(struct buf *out, struct str raw, size_t columns);
+void logtext_show(struct buf *out, struct str raw, size_t columns,
+		  struct logsgr_runs *runs);
 /* Whether a block of lines is all visible as it is: no escape, no lone CR. */
 bool logtext_is_plain(struct str block);
 

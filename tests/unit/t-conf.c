@@ -31,7 +31,8 @@ static const char full[] =
 	" \"benches\": [\"/b/*.json\"],\n"
 	" \"alerts\": {\"stall\": 90, \"bell\": false, \"command\": null},\n"
 	" \"keys\": {\"quit\": \"x\", \"help\": null},\n"
-	" \"ui\": {\"charset\": \"ascii\", \"mouse\": false}}\n";
+	" \"ui\": {\"charset\": \"ascii\", \"mouse\": false,\n"
+	" \"log_colors\": false}}\n";
 
 static void
 test_pods(const struct conf *conf)
@@ -85,6 +86,7 @@ test_full(void)
 	ok(conf.keys[1].key == NULL, "or none");
 	is_str(conf.ui.charset, "ascii", "ui");
 	ok(!conf.ui.mouse && conf.ui.utc, "given and default");
+	ok(!conf.ui.log_colors, "a log's own colours");
 	conf_release(&conf);
 }
 
@@ -161,6 +163,8 @@ static const struct {
 	  "c.json:2: keys.leave: no action is named \"leave\"" },
 	{ "{\"keys\": {\"quit\": \"Hyper-x\"}}",
 	  "c.json:1: keys.quit: no key is named \"Hyper-x\"" },
+	{ "{\"ui\": {\"log_colors\": \"never\"}}",
+	  "c.json:1: ui.log_colors: expected true or false" },
 	{ "{\"ui\": {\"theme\": \"mauve\"}}",
 	  "c.json:1: ui.theme: expected \"dark\", \"light\" or \"contrast\"" },
 	{ "{\"groups\": {\"pattern\": \"(\"}}",

@@ -265,7 +265,7 @@ shows(const char *raw, size_t len, size_t columns, const char *want)
 	struct buf out;
 
 	buf_init(&out, 4096);
-	logtext_show(&out, (struct str){ raw, len }, columns);
+	logtext_show(&out, (struct str){ raw, len }, columns, NULL);
 	is_str(out.data, want, want);
 	buf_release(&out);
 }

@@ -37,6 +37,7 @@ enum rule_kind {
 /* Which evaluation a result is; the `stage` of a rule. */
 #define RULE_STAGE_LIST(X)                                                     \
 	X(UNKNOWN, "unknown")                                                  \
+	X(OTHER, "other")                                                      \
 	X(PREQUANT, "preq")                                                    \
 	X(ROUNDTRIP, "roundtrip")                                              \
 	X(SLIDING, "sliding")                                                  \

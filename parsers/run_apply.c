@@ -18,8 +18,8 @@ run_state_init(struct run_state *state)
 	memset(state, 0, sizeof(*state));
 	run_init(&state->run);
 	state->first_step = state->val_step = state->val_line = RUN_ABSENT;
-	state->stop_ms = RUN_ABSENT;
-	state->exact = state->rebuilt = state->interval =
+	state->stop_ms = state->artifact = RUN_ABSENT;
+	state->exact = state->first_exact = state->rebuilt = state->interval =
 		(struct row_time){ RUN_ABSENT, RUN_ABSENT };
 }
 
@@ -123,14 +123,6 @@ rebuilt_ms(const struct run_state *s, double step, double tok_s)
 	return step * s->run.train_batch_tokens / tok_s * 1000;
 }
 
-/* Tokens a second of the last interval. */
-static double
-interval_tok_s(const struct run_state *s)
-{
-	return s->run.train_batch_tokens * s->interval.step / s->interval.ms *
-	       1000;
-}
-
 /* The interval since the row before, by times of the same kind. */
 static void
 take_interval(const struct apply *a, struct row_time *before,
@@ -148,7 +140,20 @@ take_interval(const struct apply *a, struct row_time *before,
 	if (!wants_samples(a))
 		return;
 	emit_sample(a, METRIC_MS_PER_STEP, passed.ms / passed.step);
-	emit_sample(a, METRIC_TOK_S_INTERVAL, interval_tok_s(s));
+	emit_sample(a, METRIC_TOK_S_INTERVAL, run_state_interval_tok_s(s));
+}
+
+/* A clock that goes back belongs to a run that was resumed. */
+static void
+watch_clock(struct run_state *s, double step, double ms)
+{
+	if (!run_has(ms) || ms <= 0 || step <= 0)
+		return;
+	if (!run_has(s->first_exact.ms))
+		s->first_exact = (struct row_time){ step, ms };
+	if (s->exact.step >= RUN_CLOCK_FREE_STEPS && step > s->exact.step &&
+	    ms < s->exact.ms)
+		s->clock_restarted = true;
 }
 
 static void
@@ -158,6 +163,7 @@ take_row_time(const struct apply *a, double step)
 	double ms = record_get(a->record, METRIC_TRAIN_MS);
 	double tok_s = record_get(a->record, METRIC_TOK_S);
 
+	watch_clock(s, step, ms);
 	if (run_has(ms) && ms > 0 && step > 0 &&
 	    !(run_has(s->exact.step) && step == s->exact.step)) {
 		take_interval(a, &s->exact, (struct row_time){ step, ms });
@@ -221,6 +227,9 @@ apply_val(const struct apply *a)
 	struct run_state *s = a->state;
 	double loss = record_get(a->record, METRIC_VAL_LOSS);
 
+	if (run_results_any_known_post(&s->results) &&
+	    record_get(a->record, METRIC_STEP) <= s->run.last_step)
+		return; /* of the packed model, not of the training */
 	apply_row(a);
 	s->val_step = s->run.last_step;
 	s->val_line = (double)a->place->line;
@@ -301,12 +310,35 @@ apply_result(const struct apply *a)
 	run_results_add(&s->results, &r);
 }
 
+/* The same words again mean the last; other words, another artifact. */
+static void
+take_artifact(const struct apply *a)
+{
+	struct run_state *s = a->state;
+	double bytes = record_get(a->record, METRIC_ARTIFACT_BYTES);
+	struct str label = a->record->text;
+	size_t n = label.len < sizeof(s->size_label) ? label.len
+						     : sizeof(s->size_label);
+	bool same = n == s->size_label_len &&
+		    (n == 0 || memcmp(label.p, s->size_label, n) == 0);
+
+	if (!run_has(bytes))
+		return;
+	if (run_has(s->artifact) && !same && bytes != s->artifact)
+		s->artifact_unclear = true;
+	s->artifact = bytes;
+	s->size_label_len = n;
+	if (n > 0)
+		memcpy(s->size_label, label.p, n);
+	s->run.artifact_bytes = s->artifact_unclear ? RUN_ABSENT : bytes;
+}
+
 static void
 apply_size(const struct apply *a)
 {
 	struct run *run = &a->state->run;
 
-	take(a->record, METRIC_ARTIFACT_BYTES, &run->artifact_bytes);
+	take_artifact(a);
 	take(a->record, METRIC_CODE_BYTES, &run->code_bytes);
 	take(a->record, METRIC_MODEL_BYTES, &run->model_bytes);
 	take(a->record, METRIC_PEAK_MEM_MIB, &run->peak_mem_mib);
@@ -329,6 +361,10 @@ apply_setting(const struct apply *a)
 	a->state->own |= a->record->present;
 	if (str_eq_cstr(a->record->mode, "sliding_window"))
 		a->state->sliding_mode = true;
+	if (str_eq_cstr(a->record->mode, "sliding_window_enabled"))
+		a->state->wants_sliding = true;
+	if (str_eq_cstr(a->record->mode, "ttt_enabled"))
+		a->state->wants_ttt = true;
 }
 
 static void
@@ -387,115 +423,4 @@ run_state_apply(struct run_state *state, const struct record *record,
 	const struct apply a = { state, record, place, sink };
 
 	by_kind[record->rule->kind](&a);
-}
-
-/* Steps, times and rates that follow from the rows. */
-static void
-derive_times(struct run_state *s)
-{
-	struct run *run = &s->run;
-
-	run->steps = run->last_step;
-	if (run_has(s->stop_ms))
-		run->train_ms = s->stop_ms;
-	else if (run_has(s->exact.ms) && s->exact.step == run->steps)
-		run->train_ms = s->exact.ms;
-	else
-		run->train_ms = RUN_ABSENT;
-	run->ms_per_step = RUN_ABSENT;
-	run->tok_s_derived = RUN_ABSENT;
-	run->tok_s_interval = interval_tok_s(s);
-	if (run_has(run->train_ms) && run->steps > 0 && run->train_ms > 0) {
-		run->ms_per_step = run->train_ms / run->steps;
-		run->tok_s_derived = run->train_batch_tokens * run->steps /
-				     run->train_ms * 1000;
-	}
-	if (s->tok_s_n > 0)
-		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
-}
-
-/* Whether the rows reach the planned step, its validation included. */
-static bool
-reached_plan(const struct run_state *s)
-{
-	const struct run *run = &s->run;
-
-	return run_has(run->planned_steps) && run->steps > 0 &&
-	       run->steps >= run->planned_steps &&
-	       (!run_has(s->val_step) || s->val_step == run->steps);
-}
-
-static enum run_status
-final_status(const struct run_state *s)
-{
-	bool scored = run_results_any_post(&s->results) &&
-		      !run_has(s->run.eval_total);
-
-	if (s->fatal_oom)
-		return RUN_OOM;
-	if (s->fatal)
-		return RUN_CRASHED;
-	if (s->not_finite)
-		return RUN_DIVERGED;
-	if (scored || s->ended)
-		return RUN_FINISHED;
-	if (s->packed)
-		return RUN_TRUNCATED; /* the evaluation never ended */
-	if (s->stopped || reached_plan(s))
-		return RUN_FINISHED;
-	if (run_has(s->run.steps) && !run_has(s->run.planned_steps))
-		return RUN_UNKNOWN; /* nothing says how long it should be */
-	return RUN_TRUNCATED;
-}
-
-/* What is known while it runs: a failure or a divergence, else running. */
-static enum run_status
-live_status(const struct run_state *s)
-{
-	if (s->fatal_oom)
-		return RUN_OOM;
-	if (s->fatal)
-		return RUN_CRASHED;
-	return s->not_finite ? RUN_DIVERGED : RUN_RUNNING;
-}
-
-/* Where a recipe has no BPB its last validation is the score. */
-static void
-derive_loss_score(struct run_state *s)
-{
-	struct run *run = &s->run;
-
-	if (s->has_bpb || s->results.n > 0 || run->status != RUN_FINISHED ||
-	    !run_has(run->last_val_loss))
-		return;
-	run->final_val_loss = run->last_val_loss;
-	run->final_line = s->val_line;
-}
-
-void
-run_state_derive(struct run_state *s, bool final)
-{
-	struct run *run = &s->run;
-	bool quantized = run_results_any_known_post(&s->results) ||
-			 run_has(run->artifact_bytes);
-
-	derive_times(s);
-	run_results_apply(&s->results, run);
-	if (!run_has(run->prequant_bpb) && quantized)
-		run->prequant_bpb = run->last_val_bpb;
-	run->status = final ? final_status(s) : live_status(s);
-	if (final && run->status != RUN_FINISHED)
-		run_results_withhold(run);
-	derive_loss_score(s);
-}
-
-void
-run_state_at_end(const struct run_state *state, struct run *out)
-{
-	struct run_state copy = *state;
-
-	/* The strings of the copy's run must be its own. */
-	run_copy(&copy.run, &state->run);
-	run_state_derive(&copy, true);
-	*out = copy.run;
 }

@@ -14,24 +14,34 @@ struct row_time {
 	double step, ms; /* absent before the first row */
 };
 
+/* Steps that a trainer may leave out of its clock: compiling, warm-up. */
+#define RUN_CLOCK_FREE_STEPS 50
+
 struct run_state {
 	struct run run;
 	struct run_results results;
 	uint64_t own; /* settings that this run printed itself: METRIC bits */
 	bool active;  /* a warm-up step or a row was seen */
-	bool sliding_mode; /* final_eval_mode:sliding_window */
-	bool stopped;	   /* a stop line was seen */
-	bool ended;	   /* the run said that it is complete */
-	bool packed;	   /* sizes, pre-quant or progress: past the training */
-	bool not_finite;   /* the last loss was NaN or infinite */
+	bool sliding_mode;	       /* final_eval_mode:sliding_window */
+	bool wants_sliding, wants_ttt; /* the settings name the evaluation */
+	bool stopped;		       /* a stop line was seen */
+	bool ended;		       /* the run said that it is complete */
+	bool packed;	 /* sizes, pre-quant or progress: past the training */
+	bool not_finite; /* the last loss was NaN or infinite */
 	bool fatal, fatal_oom;	   /* a failure that nothing came after */
 	bool has_bpb;		   /* a validation printed BPB */
 	double first_step;	   /* of the first row */
 	double val_step, val_line; /* of the last validation */
 	double stop_ms;
-	struct row_time exact;	  /* last row with exact milliseconds */
-	struct row_time rebuilt;  /* last row whose time comes from tok/s */
-	struct row_time interval; /* steps and time between the last two */
+	double artifact;     /* last size that was printed of it */
+	char size_label[32]; /* what it was said to be of */
+	size_t size_label_len;
+	bool artifact_unclear;	     /* sizes of several artifacts */
+	bool clock_restarted;	     /* the training time went back */
+	struct row_time exact;	     /* last row with exact milliseconds */
+	struct row_time first_exact; /* the first one */
+	struct row_time rebuilt;     /* last row whose time comes from tok/s */
+	struct row_time interval;    /* steps and time between the last two */
 	double tok_s_sum;
 	uint64_t tok_s_n;
 };
@@ -57,6 +67,9 @@ void run_state_release(struct run_state *state);
 void run_state_apply(struct run_state *state, const struct record *record,
 		     const struct record_place *place,
 		     const struct run_sink *sink);
+
+/* Tokens a second of the last interval, or absent; run_derive.c. */
+double run_state_interval_tok_s(const struct run_state *state);
 
 /* Bring the derived values and, with `final`, the status up to date. */
 void run_state_derive(struct run_state *state, bool final);

@@ -21,13 +21,22 @@ run_results_add(struct run_results *results, const struct result *r)
 static bool
 is_post(const struct result *r)
 {
-	return r->stage != STAGE_PREQUANT;
+	return r->stage != STAGE_PREQUANT && r->stage != STAGE_OTHER;
 }
 
 static bool
 is_known_post(const struct result *r)
 {
 	return is_post(r) && r->stage != STAGE_UNKNOWN;
+}
+
+bool
+run_results_any_of(const struct run_results *results, enum rule_stage stage)
+{
+	for (size_t i = 0; i < results->n; i++)
+		if (results->items[i].stage == stage)
+			return true;
+	return false;
 }
 
 bool
@@ -45,6 +54,18 @@ run_results_any_known_post(const struct run_results *results)
 	for (size_t i = 0; i < results->n; i++)
 		if (is_known_post(&results->items[i]))
 			return true;
+	return false;
+}
+
+bool
+run_results_odd_first(const struct run_results *results)
+{
+	for (size_t i = 0; i < results->n; i++) {
+		if (is_known_post(&results->items[i]))
+			return false;
+		if (results->items[i].stage != STAGE_PREQUANT)
+			return true;
+	}
 	return false;
 }
 
@@ -163,6 +184,22 @@ stage_result(const struct run_results *results, enum rule_stage stage)
 	return found;
 }
 
+/* Roundtrips of two labels that differ: nobody can say which was shipped. */
+static bool
+has_two_roundtrips(const struct run_results *results)
+{
+	const struct result *last = stage_result(results, STAGE_ROUNDTRIP);
+
+	for (size_t i = 0; last != NULL && i < results->n; i++) {
+		const struct result *r = &results->items[i];
+
+		if (r->stage == STAGE_ROUNDTRIP && counts(results, r) &&
+		    !same_figure(r->bpb, last->bpb))
+			return true;
+	}
+	return false;
+}
+
 static double
 stage_bpb(const struct run_results *results, enum rule_stage stage)
 {
@@ -231,13 +268,16 @@ void
 run_results_apply(const struct run_results *results, struct run *run)
 {
 	const struct result *best = best_known(results);
+	bool unclear = has_two_roundtrips(results);
 
 	run->prequant_bpb = stage_bpb(results, STAGE_PREQUANT);
-	run->quant_bpb = stage_bpb(results, STAGE_ROUNDTRIP);
+	run->quant_bpb =
+		unclear ? RUN_ABSENT : stage_bpb(results, STAGE_ROUNDTRIP);
 	run->sliding_bpb = stage_bpb(results, STAGE_SLIDING);
 	run->ttt_bpb = stage_bpb(results, STAGE_TTT);
 	run_results_withhold(run);
-	if (best == NULL || is_disputed(results, best))
+	if (best == NULL || is_disputed(results, best) ||
+	    (unclear && best->stage == STAGE_ROUNDTRIP))
 		return;
 	run->final_stage = xstrdup(best->label);
 	run->final_class = rule_stage_name(best->stage);

@@ -16,6 +16,9 @@
  *  - a label that is printed again means its last figure;
  *  - the score is the best post-quantization figure: a test-time training
  *    that made it worse is not the score;
+ *  - of two roundtrips with labels and figures of their own, one of each
+ *    codec, nobody can say which was shipped: neither is the score;
+ *  - the figure of a model that was not quantized is not the score;
  *  - where an evaluation of a kind that no rule knows is better than the
  *    best known one, nobody can say which is the score: there is none.
  */
@@ -37,9 +40,19 @@ struct run_results {
 /* Add one; beyond the cap the last one is replaced. */
 void run_results_add(struct run_results *results, const struct result *r);
 
+/* Whether any evaluation of that stage is there. */
+bool run_results_any_of(const struct run_results *results,
+			enum rule_stage stage);
+
 /* Whether any evaluation after training is there that is not pre-quant. */
 bool run_results_any_post(const struct run_results *results);
 bool run_results_any_known_post(const struct run_results *results);
+
+/*
+ * Whether an evaluation in words that no rule knows, or of another model,
+ * stands before all that are known: the weights may be others since.
+ */
+bool run_results_odd_first(const struct run_results *results);
 
 /*
  * Fill prequant_bpb (where a line gave it), quant_bpb, sliding_bpb, ttt_bpb,

@@ -61,7 +61,7 @@ def plain(pattern):
     pattern = pattern.replace("(?=.{300})", "")
     pattern = pattern.replace("(?= |$)", "( |$)")
     pattern = pattern.replace("(?= |,|$)", "( |,|$)")
-    pattern = re.sub(r"\(\?![^)]*\)", "", pattern)
+    pattern = re.sub(r"\(\?[!=]([^()]|\([^()]*\))*\)", "", pattern)
     pattern = pattern.replace("(?:", "(").replace("*?", "*")
     pattern = pattern.replace("{0,4}?", "{0,4}").replace(r"\w+?", r"\w+")
     # ASCII classes, which all the tools read alike.

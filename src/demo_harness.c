@@ -96,6 +96,5 @@ demo_harness_poll(struct demo_harness *demo, int64_t wall_ms)
 		return;
 	demo->shown_ms = wall_ms;
 	harness_view_read(&demo->view, 0, false, wall_ms);
-	demo->model->generation++;
-	demo->model->changed |= MODEL_HARNESS;
+	model_harness_touch(demo->model);
 }

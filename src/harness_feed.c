@@ -56,13 +56,6 @@ now_ms(const struct harness_feed *feed)
 }
 
 static void
-changed(struct harness_feed *feed)
-{
-	feed->model->generation++;
-	feed->model->changed |= MODEL_HARNESS;
-}
-
-static void
 on_tick(void *user)
 {
 	harness_feed_poll(user);
@@ -185,14 +178,14 @@ show(struct source *source, bool is_compare, int64_t wall_ms)
 
 	harness_view_read(&feed->view, source->place, is_compare, wall_ms);
 	source->shown_ms = now_ms(feed);
-	changed(feed);
+	model_harness_touch(feed->model);
 }
 
 static void
 trouble(struct source *source, const char *why)
 {
 	harness_view_trouble(&source->feed->view, source->place, why);
-	changed(source->feed);
+	model_harness_touch(source->feed->model);
 }
 
 static void

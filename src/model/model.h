@@ -285,6 +285,8 @@ void model_benches_set(struct model *model, struct model_bench *benches,
 		       size_t n);
 /* Numbers of benches under way changed in place. */
 void model_benches_touch(struct model *model);
+/* What the HarnessGym directories hold changed in place. */
+void model_harness_touch(struct model *model);
 /* Replace the noise register; given. */
 void model_noise_set(struct model *model, struct model_noise *noise, size_t n);
 

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
-#include "model/model.h"
+#include "model/model_priv.h"
 
 #define LINE_BYTES 2000U
 
@@ -35,8 +35,7 @@ void
 model_pod_checking(struct model *model, size_t pod)
 {
 	model->pods[pod].check.is_running = true;
-	model->generation++;
-	model->changed |= MODEL_PODS;
+	model_note_change(model, MODEL_PODS);
 }
 
 void
@@ -45,6 +44,5 @@ model_pod_checked(struct model *model, size_t pod, struct model_check *check)
 	model_check_release(&model->pods[pod].check);
 	model->pods[pod].check = *check;
 	*check = (struct model_check){ 0 };
-	model->generation++;
-	model->changed |= MODEL_PODS;
+	model_note_change(model, MODEL_PODS);
 }

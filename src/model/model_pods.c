@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* The pods of the model: their link, their telemetry, what they are. */
+#include "config.h"
+
+#include "model/model_priv.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+#define WHY_BYTES 512
+
+static const char *const pod_state_names[] = {
+#define X(id, name) [POD_##id] = (name),
+	POD_STATE_LIST(X)
+#undef X
+};
+
+const char *
+pod_state_name(enum pod_state state)
+{
+	return pod_state_names[state];
+}
+
+void
+model_pod_release(struct model_pod *pod)
+{
+	model_free_series(pod->telemetry);
+	free(pod->name);
+	free(pod->target);
+	free(pod->why);
+	free(pod->gpu_name);
+	model_check_release(&pod->check);
+}
+
+size_t
+model_pod_add(struct model *model, const char *name, const char *target)
+{
+	struct model_pod *pod;
+
+	model->pods = xgrow(model->pods, model->n_pods, &model->cap_pods,
+			    sizeof(*model->pods));
+	pod = &model->pods[model->n_pods];
+	memset(pod, 0, sizeof(*pod));
+	pod->name = xstrdup(name);
+	pod->target = xstrdup(target);
+	pod->lag_ms = -1;
+	pod->usd_per_hour = RUN_ABSENT;
+	pod->disk_free_bytes = RUN_ABSENT;
+	model_note_change(model, MODEL_PODS);
+	return model->n_pods++;
+}
+
+size_t
+model_pod_find(const struct model *model, const char *name)
+{
+	for (size_t i = 0; i < model->n_pods; i++)
+		if (strcmp(model->pods[i].name, name) == 0)
+			return i;
+	return MODEL_NONE;
+}
+
+void
+model_pod_state(struct model *model, size_t pod, enum pod_state state,
+		const char *why, int64_t retry_at_ms)
+{
+	struct model_pod *p = &model->pods[pod];
+
+	assert(pod < model->n_pods);
+	p->state = state;
+	p->retry_at_ms = retry_at_ms;
+	free(p->why);
+	p->why = why != NULL ? model_sanitised(why, WHY_BYTES) : NULL;
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_pod_sample(struct model *model, size_t pod, enum metric metric,
+		 double value, int64_t wall_ms)
+{
+	assert(pod < model->n_pods && metric < METRIC_COUNT);
+	model_push_point(&model->pods[pod].telemetry[metric],
+			 &(struct series_point){ RUN_ABSENT, RUN_ABSENT,
+						 wall_ms, value });
+	if (metric >= METRIC_GPU_UTIL && metric <= METRIC_GPU_THROTTLE)
+		model->pods[pod].has_gpu = true;
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_pod_fetched(struct model *model, size_t pod,
+		  struct series *series[METRIC_COUNT])
+{
+	struct model_pod *p = &model->pods[pod];
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		struct series *here = p->telemetry[i];
+		int64_t last_ms;
+
+		if (series[i] == NULL)
+			continue;
+		last_ms = series_last(series[i])->wall_ms;
+		for (size_t k = 0; here != NULL && k < series_count(here); k++)
+			if (series_at(here, k)->wall_ms > last_ms)
+				series_push(series[i], series_at(here, k));
+		series_free(here);
+		p->telemetry[i] = series[i];
+		series[i] = NULL;
+		p->has_gpu |= i >= METRIC_GPU_UTIL && i <= METRIC_GPU_THROTTLE;
+	}
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_pod_disk(struct model *model, size_t pod, double free_bytes)
+{
+	assert(pod < model->n_pods);
+	if (!run_has(free_bytes))
+		return;
+	model->pods[pod].disk_free_bytes = free_bytes;
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_pod_gpu(struct model *model, size_t pod, const char *name)
+{
+	assert(pod < model->n_pods);
+	free(model->pods[pod].gpu_name);
+	model->pods[pod].gpu_name = model_sanitised(name, WHY_BYTES);
+	model->pods[pod].has_gpu = true;
+	model_note_change(model, MODEL_PODS);
+}

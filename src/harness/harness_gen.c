@@ -6,25 +6,10 @@
 
 #include <fcntl.h>
 
-#include "harness/harness_gen_sheet.h"
+#include "harness/harness_gen_records.h"
 
-#define RUN	 "rmsnorm-h100"
-#define EARLIER	 "rmsnorm-h100-first"
 #define FILE_MAX (1U << 20)
 #define DAY_S	 1779843600 /* 2026-05-27 01:00:00 UTC */
-
-static const struct gen_figures baseline = { .quanta = 4464 };
-static const struct gen_figures restored = { .quanta = 3117 };
-static const struct gen_figures iterations[] = {
-	{ 3276, 17, 10, 13, GEN_ATTEMPT_S,
-	  "block and warp sweep by row width" },
-	{ 3359, 11, 13, 15, GEN_ATTEMPT_S,
-	  "rows per program; 8192 columns lost" },
-	{ 3117, 17, 15, 16, GEN_ATTEMPT_S, "joint source and launch search" },
-	{ 0, 8, 16, 17, 301, "the verifier's host refuses SSH" },
-};
-
-#define N_ITERATIONS (sizeof(iterations) / sizeof(iterations[0]))
 
 static int64_t
 start_of(const struct harness_gen *gen)
@@ -32,220 +17,12 @@ start_of(const struct harness_gen *gen)
 	return gen->start_ms != 0 ? gen->start_ms : DAY_S * (int64_t)1000;
 }
 
-static void
-put_config(struct gen_sheet *s, const char *run, unsigned int planned)
-{
-	buf_appendf(&s->text,
-		    "{\"attempt_only\": false, \"attempt_timeout_schedule_"
-		    "seconds\": [], \"attempt_timeout_seconds\": %d, "
-		    "\"build_timeout_seconds\": 600, \"higher_is_better\": "
-		    "false, \"iterations\": %u, \"optimization_mode\": true, "
-		    "\"post_attempt_command\": \"" GEN_COMMAND "\", "
-		    "\"post_attempt_score_key\": \"best_us\", "
-		    "\"post_attempt_timeout_seconds\": 240, "
-		    "\"qualify_artifacts\": true, "
-		    "\"reflection_timeout_seconds\": 300, \"restore_best\": "
-		    "true, \"run_id\": \"%s\", \"runner\": \"exec\", "
-		    "\"score_key\": \"best_us\", \"stop_score\": 90.0, "
-		    "\"task_path\": \"/srv/triton_rmsnorm_h100/task.md\", "
-		    "\"task_state\": \"continue\", \"workspace\": "
-		    "\"/srv/triton_rmsnorm_h100\"}",
-		    GEN_ATTEMPT_S, planned, run);
-	gen_put(s, O_TRUNC, "runs/%s/run_config.json", run);
-}
-
-static void
-put_manifest(struct gen_sheet *s, const char *run, unsigned int iteration,
-	     const struct gen_figures *f)
-{
-	char at[CLOCK_RFC3339_SIZE + 8];
-
-	buf_appendf(&s->text,
-		    "{\"created_at\": \"%s\", \"file_count\": 5, "
-		    "\"iteration\": %u, \"reason\": \"%s\", \"score\": %.3f}",
-		    gen_stamp(s->at_ms, at), iteration,
-		    iteration == 0 ? "baseline_post_attempt_passed"
-				   : "post_attempt_best_score",
-		    gen_score_of(f));
-	gen_put(s, O_TRUNC, "runs/%s/checkpoints/best_manifest.json", run);
-}
-
-static void
-put_registry(struct gen_sheet *s)
-{
-	char at[CLOCK_RFC3339_SIZE + 8];
-
-	buf_appendf(&s->text,
-		    "{\"artifacts\": [{\"created_at\": \"%s\", "
-		    "\"description\": \"How to tune RMSNorm launches\", "
-		    "\"id\": \"skill:.harnessgym/skills/h100/SKILL.md\", "
-		    "\"iteration\": 1, \"kind\": \"skill\", \"metadata\": "
-		    "{\"qualification\": {\"status\": \"passed\"}}, \"path\": "
-		    "\".harnessgym/skills/h100/SKILL.md\"}, {\"created_at\": "
-		    "\"%s\", \"description\": \"Sweeps, guards and the health "
-		    "check\", \"id\": \"mcp:.harnessgym/mcp/h100/"
-		    "harnessgym-mcp.json\", \"iteration\": 1, \"kind\": "
-		    "\"mcp\", \"metadata\": {\"qualification\": {\"status\": "
-		    "\"passed\"}}, \"path\": \".harnessgym/mcp/h100/"
-		    "harnessgym-mcp.json\"}], \"metadata\": {}, "
-		    "\"updated_at\": \"%s\", \"version\": 1}",
-		    gen_stamp(s->at_ms, at), at, at);
-	gen_put(s, O_TRUNC, "registry.json");
-}
-
-static void
-add_gate(struct buf *text, unsigned int tools)
-{
-	buf_appendf(text,
-		    "{\"active_mcp_count\": 1, \"active_tool_count\": %u, "
-		    "\"inactive_mcp_count\": 0, \"status\": \"passed\", "
-		    "\"warnings\": []}",
-		    tools);
-}
-
-static void
-add_activation(struct buf *text, unsigned int tools)
-{
-	buf_append_str(text, "{\"mcp_servers\": [], \"quality_gate\": ");
-	add_gate(text, tools);
-	buf_append_str(text, ", \"quarantined_artifacts\": [], \"skills\": [], "
-			     "\"warnings\": []}");
-}
-
-/* How far an iteration has come: what its result.json holds. */
-enum progress {
-	STARTED,
-	ATTEMPTED,
-	MEASURED,
-	REFLECTED,
-	BUILT,
-	QUALIFIED,
-	RESTORED,
-};
-
-static void
-add_phase(struct buf *text, const char *name, bool timed_out, double seconds)
-{
-	buf_appendf(text,
-		    "\"%s\": {\"duration_seconds\": %.3f, \"message\": \"\", "
-		    "\"phase\": \"%s\", \"return_code\": %s, \"status\": "
-		    "\"%s\", \"timed_out\": %s}",
-		    name, seconds, name, timed_out ? "null" : "0",
-		    timed_out ? "timeout" : "completed",
-		    timed_out ? "true" : "false");
-}
-
-static void
-add_phases(struct buf *text, const struct gen_figures *f,
-	   enum progress progress)
-{
-	buf_append_str(text, "\"phases\": {");
-	if (progress >= ATTEMPTED)
-		add_phase(text, "attempt", f->attempt_s == GEN_ATTEMPT_S,
-			  f->attempt_s);
-	if (progress >= REFLECTED) {
-		buf_append_str(text, ", ");
-		add_phase(text, "reflection", false, 61);
-	}
-	if (progress >= BUILT) {
-		buf_append_str(text, ", ");
-		add_phase(text, "build", false, 174);
-	}
-	buf_append_str(text, "}");
-}
-
-/* Tool calls of the workspace up to the end of iteration k (0..). */
-static unsigned int
-calls_until(size_t k)
-{
-	unsigned int n = 0;
-
-	for (size_t i = 0; i <= k; i++)
-		n += iterations[i].calls;
-	return n;
-}
-
-static void
-add_usage(struct buf *text, size_t k)
-{
-	buf_appendf(text,
-		    ", \"harness_usage\": {\"active_mcp_count\": 1, "
-		    "\"active_tool_count\": %u, \"mcp_call_count\": %u}",
-		    iterations[k].tools_before, calls_until(k));
-}
-
-static void
-add_restore(struct buf *text)
-{
-	struct gen_figures lost = { .quanta = 0 };
-
-	buf_appendf(text, "{\"iteration\": 3, \"post_restore\": ");
-	gen_add_post(text, &lost);
-	buf_appendf(text,
-		    ", \"post_restore_passed\": false, \"reason\": "
-		    "\"post_attempt_best_score\", \"restored\": true, "
-		    "\"restored_file_count\": 5, \"score\": %.3f}",
-		    gen_score_of(&restored));
-}
-
-static const char *
-status_of(const struct gen_figures *f, enum progress progress)
-{
-	if (f->quanta != 0 && progress >= MEASURED)
-		return "improved";
-	return progress >= QUALIFIED ? "tooling_built" : "running";
-}
-
-static void
-put_result(struct gen_sheet *s, size_t k, enum progress progress,
-	   int64_t began_ms)
-{
-	const struct gen_figures *f = &iterations[k];
-	char began[CLOCK_RFC3339_SIZE + 8], at[CLOCK_RFC3339_SIZE + 8];
-	struct buf *text = &s->text;
-
-	buf_appendf(text, "{\"created_at\": \"%s\", \"iteration\": %zu, ",
-		    gen_stamp(began_ms, began), k + 1);
-	add_phases(text, f, progress);
-	if (progress >= ATTEMPTED) {
-		add_usage(text, k);
-		buf_appendf(text, ", \"summary\": \"%s\"", f->note);
-	}
-	if (progress >= MEASURED) {
-		buf_append_str(text, ", \"post_attempt\": ");
-		gen_add_post(text, f);
-	}
-	if (progress >= MEASURED && f->quanta != 0)
-		buf_appendf(text,
-			    ", \"metrics\": {\"best_us\": %.3f, "
-			    "\"score\": %.3f}",
-			    gen_score_of(f), gen_score_of(f));
-	if (progress >= QUALIFIED) {
-		buf_append_str(text, ", \"artifact_qualification\": {\"status\""
-				     ": \"passed\", \"quality_gate\": ");
-		add_gate(text, f->tools_after);
-		buf_append_str(text, "}");
-	}
-	if (progress >= RESTORED) {
-		buf_append_str(text, ", \"optimization\": "
-				     "{\"restored_best_checkpoint\": ");
-		add_restore(text);
-		buf_append_str(text, "}");
-	}
-	buf_appendf(text,
-		    ", \"run_id\": \"" RUN "\", \"status\": \"%s\", "
-		    "\"updated_at\": \"%s\", \"verified\": %s}",
-		    status_of(f, progress), gen_stamp(s->at_ms, at),
-		    f->quanta != 0 && progress >= MEASURED ? "true" : "false");
-	gen_put(s, O_TRUNC, "runs/" RUN "/iterations/%zu/result.json", k + 1);
-}
-
 /* A text file of an iteration. */
 static void
 put_text(struct gen_sheet *s, size_t k, const char *name, const char *text)
 {
 	buf_append_str(&s->text, text);
-	gen_put(s, O_TRUNC, "runs/" RUN "/iterations/%zu/%s", k + 1, name);
+	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/iterations/%zu/%s", k + 1, name);
 }
 
 /* Where the steps of an iteration stand, in seconds from its start. */
@@ -259,13 +36,13 @@ static const unsigned int iteration_steps_s[] = {
 static void
 step_begin(struct gen_sheet *s, size_t k, int64_t began_ms)
 {
-	put_registry(s);
-	add_activation(&s->text, iterations[k].tools_before);
+	gen_put_registry(s);
+	gen_add_activation(&s->text, gen_iterations[k].tools_before);
 	gen_put(s, O_TRUNC, "activation.json");
-	add_activation(&s->text, iterations[k].tools_before);
-	gen_put(s, O_TRUNC, "runs/" RUN "/iterations/%zu/activation.json",
+	gen_add_activation(&s->text, gen_iterations[k].tools_before);
+	gen_put(s, O_TRUNC, "runs/" GEN_RUN "/iterations/%zu/activation.json",
 		k + 1);
-	put_result(s, k, STARTED, began_ms);
+	gen_put_result(s, k, GEN_STARTED, began_ms);
 	put_text(s, k, "attempt.prompt.txt", "Make the kernel faster.\n");
 }
 
@@ -281,7 +58,7 @@ put_calls(struct gen_sheet *s, size_t k, unsigned int third)
 		"joint_source_launch_search",
 		"compare_history",
 	};
-	unsigned int n = iterations[k].calls;
+	unsigned int n = gen_iterations[k].calls;
 
 	for (unsigned int i = n * third / 3; i < n * (third + 1) / 3; i++) {
 		char at[CLOCK_RFC3339_SIZE];
@@ -319,8 +96,8 @@ step_calls(struct gen_sheet *s, size_t k, unsigned int third)
 	if (k == 3 && third == 1)
 		put_history(s, 3052); /* 97.664 us */
 	else if (third == 2)
-		put_history(s, iterations[k].quanta > 0
-				       ? iterations[k].quanta + 9
+		put_history(s, gen_iterations[k].quanta > 0
+				       ? gen_iterations[k].quanta + 9
 				       : 3390);
 }
 
@@ -330,40 +107,41 @@ step_attempted(struct gen_sheet *s, size_t k, int64_t began_ms)
 	put_text(s, k, "attempt.stdout.txt", "session ended\n");
 	put_text(s, k, "attempt.stderr.txt", "");
 	put_text(s, k, "attempt.transcript.txt",
-		 iterations[k].attempt_s == GEN_ATTEMPT_S
+		 gen_iterations[k].attempt_s == GEN_ATTEMPT_S
 			 ? "status: timeout\nreturn_code: None\n"
 			   "timed_out: True\n"
 			 : "status: completed\nreturn_code: 0\n"
 			   "timed_out: False\n");
-	put_result(s, k, ATTEMPTED, began_ms);
+	gen_put_result(s, k, GEN_ATTEMPTED, began_ms);
 }
 
 static bool
 is_best(size_t k)
 {
 	for (size_t i = 0; i < k; i++)
-		if (iterations[i].quanta <= iterations[k].quanta)
+		if (gen_iterations[i].quanta <= gen_iterations[k].quanta)
 			return false;
-	return iterations[k].quanta > 0;
+	return gen_iterations[k].quanta > 0;
 }
 
 static void
 step_measured(struct gen_sheet *s, size_t k, int64_t began_ms)
 {
-	const struct gen_figures *f = &iterations[k];
+	const struct gen_figures *f = &gen_iterations[k];
 
 	if (f->quanta > 0)
 		gen_add_verdict(&s->text, f->quanta);
 	gen_put(s, O_TRUNC,
-		"runs/" RUN "/iterations/%zu/post_attempt.stdout.txt", k + 1);
+		"runs/" GEN_RUN "/iterations/%zu/post_attempt.stdout.txt",
+		k + 1);
 	put_text(s, k, "post_attempt.stderr.txt",
 		 f->quanta > 0
 			 ? ""
 			 : "tar: Child returned status 141\n"
 			   "tar: Error is not recoverable: exiting now\n");
-	put_result(s, k, MEASURED, began_ms);
+	gen_put_result(s, k, GEN_MEASURED, began_ms);
 	if (is_best(k))
-		put_manifest(s, RUN, (unsigned int)k + 1, f);
+		gen_put_manifest(s, GEN_RUN, (unsigned int)k + 1, f);
 }
 
 static void
@@ -375,18 +153,18 @@ step_qualified(struct gen_sheet *s, size_t k, int64_t began_ms)
 		    "{\"created_at\": \"%s\", \"failed_artifacts\": "
 		    "[], \"iteration\": %zu, \"quality_gate\": ",
 		    gen_stamp(s->at_ms, at), k + 1);
-	add_gate(&s->text, iterations[k].tools_after);
+	gen_add_gate(&s->text, gen_iterations[k].tools_after);
 	buf_append_str(&s->text, ", \"status\": \"passed\"}");
 	gen_put(s, O_TRUNC,
-		"runs/" RUN
+		"runs/" GEN_RUN
 		"/iterations/%zu/qualification/attempt_1/qualification.json",
 		k + 1);
-	put_registry(s);
-	add_activation(&s->text, iterations[k].tools_after);
+	gen_put_registry(s);
+	gen_add_activation(&s->text, gen_iterations[k].tools_after);
 	gen_put(s, O_TRUNC,
-		"runs/" RUN "/iterations/%zu/post_build_activation.json",
+		"runs/" GEN_RUN "/iterations/%zu/post_build_activation.json",
 		k + 1);
-	put_result(s, k, QUALIFIED, began_ms);
+	gen_put_result(s, k, GEN_QUALIFIED, began_ms);
 }
 
 static void
@@ -412,14 +190,14 @@ iteration_step(struct gen_sheet *s, size_t k, size_t step, int64_t began_ms)
 		break;
 	case 7:
 		put_text(s, k, "reflection.stdout.txt", "a better sweep\n");
-		put_result(s, k, REFLECTED, began_ms);
+		gen_put_result(s, k, GEN_REFLECTED, began_ms);
 		break;
 	case 8:
 		put_text(s, k, "build.prompt.txt", "Build it.\n");
 		break;
 	case 9:
 		put_text(s, k, "build.stdout.txt", "built\n");
-		put_result(s, k, BUILT, began_ms);
+		gen_put_result(s, k, GEN_BUILT, began_ms);
 		break;
 	default:
 		step_qualified(s, k, began_ms);
@@ -428,84 +206,21 @@ iteration_step(struct gen_sheet *s, size_t k, size_t step, int64_t began_ms)
 }
 
 static void
-put_baseline(struct gen_sheet *s, const char *run, const struct gen_figures *f)
-{
-	gen_add_verdict(&s->text, f->quanta);
-	gen_put(s, O_TRUNC, "runs/%s/baseline/baseline.stdout.txt", run);
-	gen_put(s, O_TRUNC, "runs/%s/baseline/baseline.stderr.txt", run);
-	put_manifest(s, run, 0, f);
-}
-
-/* A finished run of the day before, the one that left 103.328 us behind. */
-static void
-put_earlier(struct gen_sheet *s)
-{
-	static const struct gen_figures best = { .quanta = 3229 };
-	char at[CLOCK_RFC3339_SIZE + 8];
-
-	put_config(s, EARLIER, 1);
-	put_baseline(s, EARLIER, &baseline);
-	buf_appendf(&s->text, "{\"created_at\": \"%s\", \"iteration\": 1, ",
-		    gen_stamp(s->at_ms, at));
-	add_phases(&s->text, &iterations[0], ATTEMPTED);
-	buf_append_str(&s->text, ", \"post_attempt\": ");
-	gen_add_post(&s->text, &best);
-	buf_appendf(&s->text,
-		    ", \"run_id\": \"" EARLIER "\", \"status\": \"improved\", "
-		    "\"updated_at\": \"%s\", \"verified\": true}",
-		    at);
-	gen_put(s, O_TRUNC, "runs/" EARLIER "/iterations/1/result.json");
-	gen_add_verdict(&s->text, best.quanta);
-	gen_put(s, O_TRUNC,
-		"runs/" EARLIER "/iterations/1/post_attempt.stdout.txt");
-	put_manifest(s, EARLIER, 1, &best);
-	buf_append_str(&s->text, "{\"baseline_post_attempt\": ");
-	gen_add_post(&s->text, &baseline);
-	buf_appendf(&s->text,
-		    ", \"best_checkpoint\": {\"captures\": [], \"enabled\": "
-		    "true, \"restored\": false}, \"best_score\": %.3f, "
-		    "\"final_status\": \"improved\", \"run_id\": \"" EARLIER
-		    "\", \"solved\": false}",
-		    gen_score_of(&best));
-	gen_put(s, O_TRUNC, "runs/" EARLIER "/summary.json");
-}
-
-static void
 put_restored(struct gen_sheet *s, int64_t began_ms)
 {
 	gen_put(s, O_TRUNC,
-		"runs/" RUN "/checkpoints/restored_best.stdout.txt");
+		"runs/" GEN_RUN "/checkpoints/restored_best.stdout.txt");
 	buf_append_str(&s->text,
 		       "tar: Child returned status 141\n"
 		       "tar: Error is not recoverable: exiting now\n");
 	gen_put(s, O_TRUNC,
-		"runs/" RUN "/checkpoints/restored_best.stderr.txt");
-	put_result(s, N_ITERATIONS - 1, RESTORED, began_ms);
-}
-
-static void
-put_summary(struct gen_sheet *s)
-{
-	buf_append_str(&s->text, "{\"artifact_qualification\": {\"reports\": "
-				 "[]}, \"baseline_post_attempt\": ");
-	gen_add_post(&s->text, &baseline);
-	buf_append_str(&s->text, ", \"best_checkpoint\": {\"captures\": [], "
-				 "\"enabled\": true, \"restore\": ");
-	add_restore(&s->text);
-	buf_appendf(&s->text,
-		    ", \"restored\": true}, \"best_score\": %.3f, "
-		    "\"final_status\": \"tooling_built\", \"iterations\": [], "
-		    "\"optimization\": {\"best_score\": %.3f, \"enabled\": "
-		    "true, \"higher_is_better\": false, \"improved\": true, "
-		    "\"score_key\": \"best_us\"}, \"run_id\": \"" RUN "\", "
-		    "\"solved\": false}",
-		    gen_score_of(&restored), gen_score_of(&restored));
-	gen_put(s, O_TRUNC, "runs/" RUN "/summary.json");
+		"runs/" GEN_RUN "/checkpoints/restored_best.stderr.txt");
+	gen_put_result(s, GEN_ITERATIONS - 1, GEN_RESTORED, began_ms);
 }
 
 /* Steps: earlier run, configuration, baseline, the iterations, the end. */
 #define FIRST_STEP 3
-#define LAST_STEP  (FIRST_STEP + N_ITERATIONS * N_STEPS)
+#define LAST_STEP  (FIRST_STEP + GEN_ITERATIONS * N_STEPS)
 
 size_t
 harness_gen_steps(void)
@@ -523,7 +238,7 @@ harness_gen_step_at_ms(size_t step)
 	if (step < FIRST_STEP)
 		return (int64_t)(step - 1) * 22000;
 	if (step >= LAST_STEP)
-		return (FIRST_S + (int64_t)N_ITERATIONS * ITERATION_S +
+		return (FIRST_S + (int64_t)GEN_ITERATIONS * ITERATION_S +
 			(int64_t)(step - LAST_STEP)) *
 		       1000;
 	return (FIRST_S + (int64_t)(k / N_STEPS) * ITERATION_S +
@@ -539,23 +254,23 @@ harness_gen_step(const struct harness_gen *gen, size_t step, struct err *err)
 	size_t k = step >= FIRST_STEP ? (step - FIRST_STEP) / N_STEPS : 0;
 
 	if (step >= LAST_STEP)
-		k = N_ITERATIONS - 1;
+		k = GEN_ITERATIONS - 1;
 	began_ms = start_of(gen) +
 		   harness_gen_step_at_ms(FIRST_STEP + k * N_STEPS);
 	s.at_ms = start_of(gen) + harness_gen_step_at_ms(step);
 	buf_init(&s.text, FILE_MAX);
 	if (step == 0)
-		put_earlier(&s);
+		gen_put_earlier(&s);
 	else if (step == 1)
-		put_config(&s, RUN, N_ITERATIONS);
+		gen_put_config(&s, GEN_RUN, GEN_ITERATIONS);
 	else if (step == 2)
-		put_baseline(&s, RUN, &baseline);
+		gen_put_baseline(&s, GEN_RUN, &gen_baseline);
 	else if (step < LAST_STEP)
 		iteration_step(&s, k, (step - FIRST_STEP) % N_STEPS, began_ms);
 	else if (step == LAST_STEP)
 		put_restored(&s, began_ms);
 	else
-		put_summary(&s);
+		gen_put_summary(&s);
 	buf_release(&s.text);
 	return s.rc;
 }

@@ -17,6 +17,7 @@
 #include "bench/report.h"
 #include "bench_preflight.h"
 #include "bench_record.h"
+#include "bench_show.h"
 #include "bench_stop.h"
 #include "conf.h"
 #include "noise_register.h"
@@ -369,6 +370,24 @@ print_to(struct buf *text, const struct judge *judge,
 	}
 }
 
+/* How it stands: under way, waiting, or given up; JSON is of the verdict. */
+static void
+add_standing(struct buf *text, const struct bench_drive *drive)
+{
+	struct folder_state state;
+	char *waits;
+
+	if ((drive->print != BENCH_TEXT && drive->print != BENCH_MD) ||
+	    !folder_read_state(drive->path, &state))
+		return;
+	if (strcmp(state.state, "running") == 0)
+		buf_append_str(text, "\nit is under way: no verdict yet\n");
+	waits = bench_waits_words(drive->path, drive->id, state.state);
+	if (waits != NULL)
+		buf_appendf(text, "\n%s\n", waits);
+	free(waits);
+}
+
 int
 bench_report(const struct bench_drive *drive, struct err *err)
 {
@@ -398,6 +417,7 @@ bench_report(const struct bench_drive *drive, struct err *err)
 	judge = session_judge(session, &info);
 	buf_init(&text, MAX_REPORT);
 	print_to(&text, judge, &info, drive->print);
+	add_standing(&text, drive);
 	if (fwrite(text.data, 1, text.len, stdout) != text.len ||
 	    fflush(stdout) != 0)
 		result = err_set_errno(err, ERR_IO, "cannot write");

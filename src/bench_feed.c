@@ -343,6 +343,7 @@ poll_clocks(struct bench_feed *feed)
 			bench_show_clock(bench->live, &state, now_ms);
 			bench->live->driven =
 				bench->live->running && bench_is_driven(path);
+			bench_show_waits(bench->live, path, now_ms);
 			bench->cost_usd = bench->live->cost_usd;
 			moved = true;
 		}

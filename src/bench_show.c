@@ -9,10 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/clock.h"
 #include "base/dist.h"
 #include "base/xalloc.h"
 #include "bench/session_peek.h"
 #include "bench/stats.h"
+#include "bench/waits.h"
+#include "bench_record.h"
 
 /* p at which a look stops a bench: Haybittle and Peto's. */
 #define EARLY_P 0.001
@@ -211,4 +215,50 @@ bench_show_clock(struct bench_live *live, const struct folder_state *state,
 				  1.0)
 		       : (double)NAN;
 	live->left_s = live->running ? left : (double)NAN;
+}
+
+void
+bench_show_waits(struct bench_live *live, const char *path, int64_t now_ms)
+{
+	struct pod_wait waits[WAITS_MAX];
+	size_t n = waits_read(path, live->driven, waits);
+
+	for (size_t pod = 0; pod < live->n_pods; pod++) {
+		char text[WAIT_TEXT_SIZE] = "";
+
+		for (size_t i = 0; i < n; i++)
+			if (strcmp(waits[i].pod, live->pods[pod]) == 0)
+				wait_text(&waits[i], now_ms, text);
+		(void)snprintf(live->waits[pod], sizeof(live->waits[pod]), "%s",
+			       text);
+	}
+}
+
+char *
+bench_waits_words(const char *path, const char *id, const char *state)
+{
+	bool running = strcmp(state, "running") == 0;
+	bool driven = running && bench_is_driven(path);
+	int64_t now_ms = clock_real.wall_ms(&clock_real);
+	struct pod_wait waits[WAITS_MAX];
+	size_t n = waits_read(path, driven, waits);
+	struct buf words;
+	char *result = NULL;
+
+	buf_init(&words, WAITS_MAX * WAIT_TEXT_SIZE);
+	if (running && !driven)
+		buf_appendf(&words,
+			    "nobody drives it: hgym-tui bench attach %s takes "
+			    "it up",
+			    id);
+	for (size_t i = 0; i < n; i++) {
+		char text[WAIT_TEXT_SIZE];
+
+		wait_text(&waits[i], now_ms, text);
+		buf_appendf(&words, "%s%s", words.len > 0 ? "; " : "", text);
+	}
+	if (words.len > 0)
+		result = buf_detach(&words);
+	buf_release(&words);
+	return result;
 }

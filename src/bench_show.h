@@ -11,6 +11,20 @@
  */
 struct bench_live *bench_show(struct session *session, const struct plan *plan);
 
+/*
+ * Set why its pods keep it waiting, as its folder says (live->driven tells
+ * whether that is still true).
+ */
+void bench_show_waits(struct bench_live *live, const char *path,
+		      int64_t now_ms);
+
+/*
+ * Why the bench of that folder stands still where it does, "; " between:
+ * what its pods keep it waiting for, or that nobody drives it.  Owned; NULL
+ * when it does not.
+ */
+char *bench_waits_words(const char *path, const char *id, const char *state);
+
 /* Set what passes with time: seconds, money, what is left. */
 void bench_show_clock(struct bench_live *live, const struct folder_state *state,
 		      int64_t now_ms);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "bench_drive.h"
+#include "bench_show.h"
 #include "cmd.h"
 #include "out.h"
 #include "parsers/json.h"
@@ -89,6 +90,7 @@ row_of(const char *base, const char *id)
 	char path[FOLDER_PATH_SIZE], started[CLOCK_RFC3339_SIZE];
 	struct folder_state state;
 	cJSON *row = cJSON_CreateObject(), *verdict;
+	char *waits;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", base, id);
 	(void)folder_read_state(path, &state);
@@ -102,6 +104,9 @@ row_of(const char *base, const char *id)
 	json_add_string(row, "started", started);
 	json_add_number(row, "cost_usd", state.cost_usd);
 	add_verdict(row, state.state, verdict);
+	waits = bench_waits_words(path, id, state.state);
+	json_add_string(row, "waits_for", waits);
+	free(waits);
 	json_add_string(row, "dir", path);
 	cJSON_Delete(verdict);
 	return row;
@@ -139,6 +144,7 @@ print_stored(void *user, const struct stored_bench *bench)
 	json_add_number(row, "cost_usd",
 			json_get_number(verdict, "cost_usd", (double)NAN));
 	add_verdict(row, bench->state != NULL ? bench->state : "", verdict);
+	json_add_string(row, "waits_for", NULL);
 	json_add_string(row, "dir", NULL);
 	out_row(h->out, row);
 	cJSON_Delete(row);
@@ -172,7 +178,8 @@ exec_list(struct cmd_args *args, struct err *err)
 	static const struct out_column columns[] = {
 		{ "id", NULL, -1, 0 },	    { "state", NULL, -1, 0 },
 		{ "started", NULL, -1, 0 }, { "cost_usd", "USD", 2, 0 },
-		{ "verdict", NULL, -1, 0 }, { NULL, NULL, 0, 0 },
+		{ "verdict", NULL, -1, 0 }, { "waits_for", NULL, -1, 0 },
+		{ NULL, NULL, 0, 0 },
 	};
 	enum out_format format = OUT_TABLE;
 	char *base = bench_base(), **ids;

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "bench/waits.h"
 #include "bench_drive.h"
 #include "bench_start.h"
 #include "cmd.h"
@@ -66,11 +68,44 @@ exec_run(struct cmd_args *args, struct err *err)
 	return status;
 }
 
+/* What the one who drives it waits for, when that is another than before. */
+static void
+tell_waits(const char *path, struct pod_wait *told, size_t *n_told)
+{
+	struct pod_wait now[WAITS_MAX];
+	size_t n = waits_read(path, true, now);
+	int64_t now_ms = clock_real.wall_ms(&clock_real);
+	char text[WAIT_TEXT_SIZE];
+
+	for (size_t i = 0; i < n; i++) {
+		const struct pod_wait *old =
+			waits_find(told, *n_told, now[i].pod);
+
+		if (old != NULL && old->kind == now[i].kind &&
+		    strcmp(old->why, now[i].why) == 0)
+			continue;
+		wait_text(&now[i], now_ms, text);
+		bench_drive_say(text);
+	}
+	for (size_t i = 0; i < *n_told; i++) {
+		struct pod_wait over = told[i];
+
+		if (waits_find(now, n, over.pod) != NULL)
+			continue;
+		wait_text_over(&over, now_ms, text);
+		bench_drive_say(text);
+	}
+	memcpy(told, now, n * sizeof(now[0]));
+	*n_told = n;
+}
+
 /* Somebody else drives it: wait until that one is done or gone. */
 static int
 take_over(const char *path, int *lock, struct err *err)
 {
 	struct timespec pause = { 1, 0 };
+	struct pod_wait waits[WAITS_MAX];
+	size_t n_waits = 0;
 	bool told = false;
 
 	while (folder_lock(path, lock, err) != 0) {
@@ -80,6 +115,7 @@ take_over(const char *path, int *lock, struct err *err)
 			(void)fprintf(stderr, "%s; waiting for its end\n",
 				      err->text);
 		told = true;
+		tell_waits(path, waits, &n_waits);
 		(void)nanosleep(&pause, NULL);
 	}
 	return 0;

@@ -190,6 +190,8 @@ draw_schedule(struct bench_pen *pen, size_t pod)
 		if (place > 0 && place % live->n_arms == 0)
 			x++;
 		place++;
+		if (run->state == BENCH_LIVE_NOW && live->waits[pod][0] != '\0')
+			style = STYLE_WARN;
 		if (run->state == BENCH_LIVE_OVER)
 			style = run->counted ? bench_arm_style(live, run->arm)
 					     : STYLE_DIM;
@@ -277,6 +279,9 @@ draw_head(struct bench_pen *pen)
 		bench_say(pen, STYLE_WARN,
 			  "still up: %.200s: bench-stop runs their stop_cmd",
 			  live->still_up);
+	for (size_t i = 0; i < live->n_pods; i++)
+		if (live->waits[i][0] != '\0')
+			bench_say(pen, STYLE_WARN, "%s", live->waits[i]);
 	if (live->running && !live->driven)
 		bench_say(
 			pen, STYLE_WARN,
@@ -313,6 +318,28 @@ bench_panel_draw(const struct bench_live *live, struct canvas *canvas,
 	return pen.y;
 }
 
+static bool
+waits(const struct bench_live *live)
+{
+	for (size_t i = 0; i < live->n_pods; i++)
+		if (live->waits[i][0] != '\0')
+			return true;
+	return false;
+}
+
+/* What keeps it waiting, behind the words there are. */
+static void
+add_waits(const struct bench_live *live, char *out, size_t size)
+{
+	for (size_t i = 0; i < live->n_pods; i++) {
+		size_t len = strlen(out);
+
+		if (live->waits[i][0] != '\0')
+			(void)snprintf(out + len, size - len, "; %s",
+				       live->waits[i]);
+	}
+}
+
 void
 bench_panel_words(const struct bench_live *live, char *out, size_t size)
 {
@@ -321,9 +348,11 @@ bench_panel_words(const struct bench_live *live, char *out, size_t size)
 
 	out[0] = '\0';
 	if (live->running) {
-		(void)snprintf(out, size, "no verdict yet: run %zu of %zu",
+		(void)snprintf(out, size, "%srun %zu of %zu",
+			       waits(live) ? "" : "no verdict yet: ",
 			       live->n_over + (live->n_over < live->n_runs),
 			       live->n_runs);
+		add_waits(live, out, size);
 		return;
 	}
 	for (size_t i = 0; i < live->n_contrasts && len < size - 1; i++) {
@@ -336,4 +365,5 @@ bench_panel_words(const struct bench_live *live, char *out, size_t size)
 			       len > 0 ? "; " : "", words);
 		len = strlen(out);
 	}
+	add_waits(live, out, size);
 }

@@ -37,14 +37,21 @@ state_style(const char *state)
 	return STYLE_WARN;
 }
 
-/* What a bench says of itself; one that nobody drives stands still. */
+/* What a bench says of itself; one that nobody drives stands still, and one
+ * that cannot reach a pod, or get its GPUs, waits. */
 static const char *
 state_word(const struct model_bench *bench)
 {
 	const struct bench_live *live = bench->live;
 
-	return live != NULL && live->running && !live->driven ? "left"
-							      : bench->state;
+	if (live == NULL || !live->running)
+		return bench->state;
+	if (!live->driven)
+		return "left";
+	for (size_t i = 0; i < live->n_pods; i++)
+		if (live->waits[i][0] != '\0')
+			return "waits";
+	return bench->state;
 }
 
 /* The first line of a report that is not empty. */

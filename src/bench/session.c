@@ -258,6 +258,8 @@ on_tick(void *user)
 	struct session *s = user;
 	double minutes = (double)(wall_ms(s) - s->state.started_ms) / 60000.0;
 
+	for (size_t i = 0; i < s->plan->n_pods; i++)
+		part_wait_tick(&s->parts[i]);
 	if (s->setup.mode != SESSION_RUN)
 		return;
 	if (folder_size(s->setup.path, "abort") > 0)
@@ -314,6 +316,7 @@ session_new(const struct session_setup *setup, const struct session_cb *cb)
 		s->parts[i].pod = i;
 		part_begin(&s->parts[i]);
 	}
+	session_tell_waits(s);
 	if (setup->mode == SESSION_RUN &&
 	    folder_write_state(setup->path, &s->state, &s->why) != 0)
 		session_note(s, "%s", s->why.text);

@@ -162,16 +162,19 @@ part_on_start(struct part *part, const struct launch_reply *reply)
 			       reply->foreign);
 		part_give_up(part, why);
 	} else if (reply->state == LAUNCH_BUSY) {
-		if (part->tries == 0)
+		if (part->wait.kind != WAIT_BUSY)
 			session_note(s,
 				     "%s: its GPUs are locked by another "
 				     "bench; waiting",
 				     part_pod_id(part));
+		part_wait_for(part, WAIT_BUSY,
+			      "its GPUs are locked by another bench", 0);
 		if (++part->tries > BUSY_TRIES)
 			part_fail(part, "its GPUs are locked by another bench");
 		else
 			part_next(part, PART_START, BUSY_RETRY_MS);
 	} else {
+		part_wait_over(part);
 		part->tries = 0;
 		part->begun = true;
 		part->started_ms = clock->mono_ms(clock);

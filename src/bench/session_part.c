@@ -40,6 +40,7 @@ part_end(struct part *part)
 {
 	part->step = PART_ENDED;
 	loop_timer_stop(part->timer);
+	part_wait_over(part);
 	if (part->session->setup.mode == SESSION_RUN)
 		part_clock_tell(part);
 	session_on_part_end(part->session);
@@ -53,6 +54,7 @@ note_failure(struct part *part, const char *why)
 	part->failed = true;
 	err_set(&s->why, ERR_REMOTE, "pod %s: %s", part_pod_id(part), why);
 	session_note(s, "%s: %s", part_pod_id(part), why);
+	part_wait_for(part, WAIT_GIVEN_UP, why, 0);
 }
 
 void
@@ -346,9 +348,11 @@ on_no_answer(struct part *part, const struct stream_exit *exit)
 		return;
 	}
 	if (part->tries >= STOP_TRIES && part->step == PART_STOP) {
-		session_note(part->session,
-			     "%s: it cannot be reached since stop_cmd was sent",
-			     part_pod_id(part));
+		static const char why[] =
+			"it cannot be reached since stop_cmd was sent";
+
+		session_note(part->session, "%s: %s", part_pod_id(part), why);
+		part_wait_for(part, WAIT_GIVEN_UP, why, 0);
 		part_end(part);
 		return;
 	}
@@ -357,13 +361,12 @@ on_no_answer(struct part *part, const struct stream_exit *exit)
 				"there");
 		return;
 	}
-	if (part->tries++ == 0)
-		session_note(part->session, "%s: %s; trying again",
-			     part_pod_id(part),
-			     code != ERR_NONE ? exit->err.text
-					      : "no sensible answer");
-	part_next(part, part->step,
-		  delay < RETRY_MOST_MS ? delay : RETRY_MOST_MS);
+	part->tries++;
+	delay = delay < RETRY_MOST_MS ? delay : RETRY_MOST_MS;
+	part_next(part, part->step, delay);
+	part_wait_unreachable(
+		part, code != ERR_NONE ? exit->err.text : "no sensible answer",
+		delay);
 }
 
 static size_t
@@ -391,6 +394,8 @@ on_close(void *user, const struct stream_exit *exit)
 		on_no_answer(part, exit);
 	} else {
 		part->reached = true;
+		if (part->wait.kind != WAIT_BUSY)
+			part_wait_over(part);
 		if (part->step != PART_START)
 			part->tries = 0;
 		on_reply(part, &reply, exit);

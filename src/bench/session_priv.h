@@ -4,8 +4,11 @@
 
 #include "bench/launch.h"
 #include "bench/session.h"
+#include "bench/waits.h"
 
 /* What session.c, session_runs.c and session_part.c share. */
+
+_Static_assert(WAITS_MAX >= PLAN_MAX_PODS, "each pod may wait");
 
 #define SESSION_ID_SIZE 160
 
@@ -100,6 +103,8 @@ struct part {
 	struct part_clock all;	 /* the same of the whole bench */
 	struct part_clock clock; /* of the run */
 	unsigned int tries;	 /* of the command in a row */
+	struct pod_wait wait;	 /* what it keeps the bench waiting for */
+	int64_t tell_ms;	 /* of waiting, when it is told of again */
 	bool reached;		 /* it has answered */
 	bool begun;		 /* a run of ours began there */
 	bool failed;
@@ -217,6 +222,20 @@ const char *part_pod_id(const struct part *part);
 void part_on_start(struct part *part, const struct launch_reply *reply);
 void part_on_state(struct part *part, const struct launch_reply *reply);
 void part_on_gpu(struct part *part, const struct launch_reply *reply);
+
+/* session_wait.c: what the pods keep the bench waiting for. */
+/* Since so long (ms) it waits; a note is the caller's to make. */
+void part_wait_for(struct part *part, enum wait_kind kind, const char *why,
+		   int64_t since_ms);
+/* The way to it failed; the part tries again after delay_ms. */
+void part_wait_unreachable(struct part *part, const char *why,
+			   int64_t delay_ms);
+/* It answered; what was given up stays so. */
+void part_wait_over(struct part *part);
+/* Once a second: notice a command that is not answered, tell it again. */
+void part_wait_tick(struct part *part);
+/* To those who look into the folder; the bench goes on without. */
+void session_tell_waits(struct session *s);
 
 /* session_log.c */
 /* Our clock that stands against the pods': suspend counts. */

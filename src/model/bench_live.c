@@ -19,6 +19,7 @@ bench_live_new(size_t n_arms, size_t n_pods, size_t n_runs, size_t n_contrasts)
 	live->n_contrasts = n_contrasts;
 	live->arms = xcalloc(n_arms + 1, sizeof(*live->arms));
 	live->pods = xcalloc(n_pods + 1, sizeof(*live->pods));
+	live->waits = xcalloc(n_pods + 1, sizeof(*live->waits));
 	live->runs = xcalloc(n_runs + 1, sizeof(*live->runs));
 	live->contrasts = xcalloc(n_contrasts + 1, sizeof(*live->contrasts));
 	return live;
@@ -35,6 +36,7 @@ bench_live_free(struct bench_live *live)
 	}
 	free(live->contrasts);
 	free(live->runs);
+	free(live->waits);
 	free(live->pods);
 	free(live->arms);
 	free(live);

@@ -11,6 +11,7 @@
  * cent, more than 0 is faster than the control; absent numbers are NAN.
  */
 #define BENCH_LIVE_NAME 64
+#define BENCH_LIVE_WAIT 400
 
 enum bench_live_state {
 	BENCH_LIVE_WAITING,
@@ -70,6 +71,9 @@ struct bench_live {
 	struct bench_live_arm *arms; /* owned; the control first */
 	size_t n_arms;
 	char (*pods)[BENCH_LIVE_NAME]; /* owned */
+	/* Why a pod keeps the bench waiting, or was given up; "" none; owned,
+	 * one a pod. */
+	char (*waits)[BENCH_LIVE_WAIT];
 	size_t n_pods;
 	size_t blocks;		     /* planned, of each pod */
 	struct bench_live_run *runs; /* owned; pod by pod, in their order */

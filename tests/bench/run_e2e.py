@@ -296,26 +296,108 @@ def refused(rig):
     ok(done.returncode == 4 and b"never reached" in done.stderr,
        "a pod that is not there ends with the budget",
        (done.returncode, done.stderr))
+    row = bench_row(rig, "gone")
+    ok(row["state"] == "failed" and
+       row["waits_for"].startswith("pod p1: given up ") and
+       row["waits_for"].endswith(" ago: it was never reached"),
+       "and bench list says that it was given up", row)
     done = rig.tui("bench", "clean", "lost")
     ok(done.returncode == 0, "is cleaned", done.stderr)
 
 
-def over_ssh(rig):
-    sshd = os.path.join(rig.dir, "sshd")
-    done = subprocess.run(["sh", SSHD, "start", sshd],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if done.returncode == 77:
-        skip("over ssh", "no sshd")
-        return
+def bench_row(rig, name):
+    """What bench list says of the bench of that name."""
+    done = rig.tui("bench", "list", "--json")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return [row for row in rows if row["name"] == name][0]
 
+
+def sshd_do(what, folder):
+    return subprocess.run(["sh", SSHD, what, folder], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL).returncode
+
+
+def ssh_pods(rig, sshd, *ways):
+    """A pod of that sshd for each (name, transport)."""
     def read(name):
         return open(os.path.join(sshd, name)).read().strip()
 
-    pods = [rig.pod(name, transport=way,
+    return [rig.pod(name, transport=way,
                     ssh="%s@127.0.0.1:%s" % (read("user"), read("port")),
                     identity=os.path.join(sshd, "id_ed25519"),
                     known_hosts=os.path.join(sshd, "known_hosts"))
-            for name, way in (("s1", "openssh"), ("s2", "libssh2"))]
+            for name, way in ways]
+
+
+def unreachable(rig):
+    """What a bench waits for is said wherever one looks, while it is true."""
+    sshd = os.path.join(rig.dir, "sshd")
+    if sshd_do("start", sshd) == 77:
+        skip("unreachable", "no sshd")
+        return
+    said = os.path.join(rig.dir, "said")
+    try:
+        pods = ssh_pods(rig, sshd, ("s1", "libssh2"))
+        path = rig.bench("away", pods, {"env": {"STEP_MS": "1900"}})
+        sshd_do("stop", sshd)
+        child = rig.start(path)
+        wait_for(lambda: glob.glob(os.path.join(
+            rig.dir, "state", "hgym-tui", "benches", "*", "waits.json")))
+        with open(said, "wb") as stream:
+            other = subprocess.Popen(
+                [TUI, "bench", "attach", "--json", "away"], env=rig.env,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=stream)
+        row = bench_row(rig, "away")
+        ok(row["state"] == "running" and
+           row["waits_for"].startswith("pod s1: cannot be reached") and
+           "Connection refused" in row["waits_for"],
+           "bench list says what it waits for", row)
+        done = rig.tui("bench", "show", "away")
+        ok(b"no verdict yet" in done.stdout and
+           b"pod s1: cannot be reached" in done.stdout and
+           b": s1: " not in done.stdout,
+           "bench show too", done.stdout.decode())
+        wait_for(lambda: b"cannot be reached" in open(said, "rb").read())
+        sshd_do("restart", sshd)
+        out, err = child.communicate(timeout=PATIENCE_S)
+        ok(b"pod s1: cannot be reached" in err and
+           b"pod s1: answers again, after " in err,
+           "who drives it says so, and that it is back", err.decode())
+        check_faster(verdict_of(subprocess.CompletedProcess(
+            [], 0, other.communicate(timeout=PATIENCE_S)[0], b"")),
+            "who waits for it has the verdict: faster")
+        text = open(said).read()
+        ok("pod s1: cannot be reached" in text and
+           "pod s1: answers again, after " in text,
+           "and was told of the link", text)
+        row = bench_row(rig, "away")
+        ok(row["state"] == "done" and row["waits_for"] is None,
+           "it waits for nothing now", row)
+        rig.clean("away")
+        pods[0]["identity"] = os.path.join(sshd, "other")
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f",
+                        pods[0]["identity"]], stdin=subprocess.DEVNULL)
+        done = rig.tui("bench", "run", "--yes",
+                       rig.bench("locked", pods, {"env": {}}))
+        row = bench_row(rig, "locked")
+        ok(done.returncode == 4 and row["state"] == "failed" and
+           row["waits_for"].startswith("pod s1: given up "),
+           "a key that is refused is given up, and that is said", row)
+        done = rig.tui("bench", "show", "locked")
+        ok(b"pod s1: given up " in done.stdout, "in bench show too",
+           done.stdout.decode())
+    finally:
+        sshd_do("stop", sshd)
+
+
+def over_ssh(rig):
+    sshd = os.path.join(rig.dir, "sshd")
+    if sshd_do("start", sshd) == 77:
+        skip("over ssh", "no sshd")
+        return
+    pods = ssh_pods(rig, sshd, ("s1", "openssh"), ("s2", "libssh2"))
     try:
         path = rig.bench("ssh", pods, {"env": {"STEP_MS": "1900"}},
                          decision={"early": "none"},
@@ -327,8 +409,7 @@ def over_ssh(rig):
             stderr=subprocess.PIPE)
         wait_for(lambda: glob.glob(os.path.join(
             rig.dir, "root-s*", "*", "0_*", "exit")))
-        subprocess.run(["sh", SSHD, "restart", sshd],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        sshd_do("restart", sshd)
         out, err = child.communicate(timeout=PATIENCE_S)
         done = subprocess.CompletedProcess([], child.returncode, out, err)
         found = verdict_of(done)
@@ -337,8 +418,7 @@ def over_ssh(rig):
            err.decode("utf-8", "replace"))
         rig.clean("ssh")
     finally:
-        subprocess.run(["sh", SSHD, "stop", sshd],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        sshd_do("stop", sshd)
 
 
 def run_tests(tests, tools=("flock", "setsid")):
@@ -360,4 +440,4 @@ def run_tests(tests, tools=("flock", "setsid")):
 
 if __name__ == "__main__":
     sys.exit(run_tests((two_pods, misbehaving, killed, aborted, detached,
-                        shipped, refused, over_ssh)))
+                        shipped, refused, unreachable, over_ssh)))

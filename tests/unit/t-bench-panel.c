@@ -150,6 +150,17 @@ test_running(void)
 	ok(shows(live, "  left") && shows(live, "  right"), "a row a pod");
 	bench_panel_words(live, words, sizeof(words));
 	is_str(words, "no verdict yet: run 13 of 24", "the same in the list");
+	(void)snprintf(live->waits[1], sizeof(live->waits[1]),
+		       "pod right: cannot be reached for 2 min, tries again "
+		       "in 8 s: refused");
+	ok(shows(live, "pod right: cannot be reached for 2 min, tries again "
+		       "in 8 s: refused"),
+	   "what it waits for, and since when");
+	bench_panel_words(live, words, sizeof(words));
+	is_str(words,
+	       "run 13 of 24; pod right: cannot be reached for 2 min, tries again in 8 s: refused",
+	       "in the list too");
+	live->waits[1][0] = '\0';
 	live->driven = false;
 	ok(shows(live, "nobody drives it"), "one that was left says so");
 	live->contrasts[0].invalid = true;

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* What a bench waits for; written by its session, read by who looks. */
+#include "config.h"
+
+#include "bench/waits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "bench/folder.h"
+
+#define FILE_NAME "waits.json"
+
+static const char *const words[] = {
+#define X(id, word) [WAIT_##id] = word,
+	WAIT_LIST(X)
+#undef X
+};
+
+/* Seconds as a person says them: "41 s", "12 min", "3.2 h". */
+static void
+say_seconds(double seconds, char out[WAIT_AGE_SIZE])
+{
+	const size_t size = WAIT_AGE_SIZE;
+
+	if (!(seconds > 0.0))
+		seconds = 0.0;
+	if (seconds < 100.0)
+		(void)snprintf(out, size, "%.0f s", seconds);
+	else if (seconds < 100.0 * 60.0)
+		(void)snprintf(out, size, "%.0f min", seconds / 60.0);
+	else
+		(void)snprintf(out, size, "%.1f h", seconds / 3600.0);
+}
+
+void
+wait_age(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_AGE_SIZE])
+{
+	say_seconds((double)(now_ms - wait->since_ms) / 1000.0, out);
+}
+
+static void
+add_text(struct buf *text, const struct pod_wait *wait, int64_t now_ms)
+{
+	char age[WAIT_AGE_SIZE], left[WAIT_AGE_SIZE];
+	const char *again = wait->retry_ms == 0 ? "is being tried again"
+						: "tries again now";
+
+	wait_age(wait, now_ms, age);
+	say_seconds((double)(wait->retry_ms - now_ms) / 1000.0, left);
+	if (wait->kind == WAIT_UNREACHABLE && now_ms - wait->since_ms < 1000)
+		buf_appendf(text, "pod %s: cannot be reached, %s: %s",
+			    wait->pod, again, wait->why);
+	else if (wait->kind == WAIT_UNREACHABLE &&
+		 wait->retry_ms - now_ms >= 1000)
+		buf_appendf(text,
+			    "pod %s: cannot be reached for %s, tries again in "
+			    "%s: %s",
+			    wait->pod, age, left, wait->why);
+	else if (wait->kind == WAIT_UNREACHABLE)
+		buf_appendf(text, "pod %s: cannot be reached for %s, %s: %s",
+			    wait->pod, age, again, wait->why);
+	else if (wait->kind == WAIT_SILENT)
+		buf_appendf(text, "pod %s: no answer for %s (%s)", wait->pod,
+			    age, wait->why);
+	else if (wait->kind == WAIT_BUSY)
+		buf_appendf(text, "pod %s: waits for %s: %s", wait->pod, age,
+			    wait->why);
+	else
+		buf_appendf(text, "pod %s: given up %s ago: %s", wait->pod, age,
+			    wait->why);
+}
+
+void
+wait_text(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_TEXT_SIZE])
+{
+	struct buf raw, clean;
+
+	out[0] = '\0';
+	if (wait->kind == WAIT_NONE)
+		return;
+	buf_init(&raw, 1024);
+	buf_init(&clean, WAIT_TEXT_SIZE - 1);
+	add_text(&raw, wait, now_ms);
+	utf8_sanitize(&clean, (struct str){ raw.data, raw.len });
+	(void)snprintf(out, WAIT_TEXT_SIZE, "%s", clean.data);
+	buf_release(&raw);
+	buf_release(&clean);
+}
+
+void
+wait_text_over(const struct pod_wait *wait, int64_t now_ms,
+	       char out[WAIT_TEXT_SIZE])
+{
+	char age[WAIT_AGE_SIZE];
+
+	wait_age(wait, now_ms, age);
+	(void)snprintf(out, WAIT_TEXT_SIZE, "pod %s: %s, after %s", wait->pod,
+		       wait->kind == WAIT_BUSY ? "its GPUs are free"
+					       : "answers again",
+		       age);
+}
+
+const struct pod_wait *
+waits_find(const struct pod_wait *waits, size_t n, const char *pod)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(waits[i].pod, pod) == 0)
+			return &waits[i];
+	return NULL;
+}
+
+int
+waits_write(const char *path, const struct pod_wait *waits, size_t n,
+	    struct err *err)
+{
+	cJSON *root = cJSON_CreateObject(), *pods = cJSON_CreateArray();
+	size_t told = 0;
+	int result = 0;
+
+	json_add_string(root, "schema", "hgym-tui.bench-waits/1");
+	cJSON_AddItemToObject(root, "pods", pods);
+	for (size_t i = 0; i < n; i++) {
+		cJSON *row;
+
+		if (waits[i].kind == WAIT_NONE)
+			continue;
+		told++;
+		row = cJSON_CreateObject();
+		json_add_string(row, "pod", waits[i].pod);
+		json_add_string(row, "state", words[waits[i].kind]);
+		json_add_number(row, "since_ms", (double)waits[i].since_ms);
+		json_add_number(row, "retry_ms",
+				waits[i].retry_ms > 0
+					? (double)waits[i].retry_ms
+					: (double)NAN);
+		json_add_clean(row, "why", waits[i].why);
+		cJSON_AddItemToArray(pods, row);
+	}
+	if (told > 0)
+		result = folder_write_json(path, FILE_NAME, root, err);
+	else
+		folder_remove(path, FILE_NAME);
+	cJSON_Delete(root);
+	return result;
+}
+
+static void
+read_wait(const cJSON *row, bool driven, struct pod_wait *wait)
+{
+	double times[2] = { 0, 1e15 };
+	const char *word = json_get_string(row, "state", "");
+
+	*wait = (struct pod_wait){ .kind = WAIT_NONE };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(word, words[i]) == 0)
+			wait->kind = (enum wait_kind)i;
+	if (!driven && wait->kind != WAIT_GIVEN_UP)
+		wait->kind = WAIT_NONE;
+	wait->since_ms = (int64_t)folder_number(row, "since_ms", times, 0);
+	wait->retry_ms = (int64_t)folder_number(row, "retry_ms", times, 0);
+	(void)snprintf(wait->pod, sizeof(wait->pod), "%s",
+		       json_get_string(row, "pod", "?"));
+	(void)snprintf(wait->why, sizeof(wait->why), "%s",
+		       json_get_string(row, "why", "?"));
+}
+
+size_t
+waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX])
+{
+	cJSON *root = folder_read_json(path, FILE_NAME);
+	const cJSON *row,
+		*pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
+	size_t n = 0;
+
+	cJSON_ArrayForEach(row, pods)
+	{
+		if (n == WAITS_MAX)
+			break;
+		read_wait(row, driven, &waits[n]);
+		n += waits[n].kind != WAIT_NONE ? 1 : 0;
+	}
+	cJSON_Delete(root);
+	return n;
+}

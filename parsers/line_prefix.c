@@ -177,16 +177,176 @@ take_iso(struct line_prefix *out)
 	return true;
 }
 
+static bool
+is_name_byte(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '<' ||
+	       c == '>';
+}
+
+static size_t
+name_length(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.len && is_name_byte(s.p[n]))
+		n++;
+	return n;
+}
+
+/* Length of a logger's level that s begins with, as a word; else 0. */
+static size_t
+level_length(struct str s)
+{
+	static const char *const levels[] = { "INFO",  "WARNING",  "WARN",
+					      "ERROR", "CRITICAL", "DEBUG" };
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		size_t n = strlen(levels[i]);
+
+		if (str_starts_with(s, levels[i]) && n < s.len &&
+		    strchr(" \t:|]", s.p[n]) != NULL && s.p[n] != '\0')
+			return n;
+	}
+	return 0;
+}
+
+/* The blanks and one "]", "-", "|" or ":" between two parts of a head. */
+static struct str
+skip_separator(struct str s)
+{
+	s = skip_blanks(s);
+	if (s.len > 0 &&
+	    (s.p[0] == ']' || s.p[0] == '-' || s.p[0] == '|' || s.p[0] == ':'))
+		s = skip(s, 1);
+	return skip_blanks(s);
+}
+
+/* "[12:00:00,123] " or "12:00:00 "; s itself where there is none. */
+static struct str
+skip_time_of_day(struct str s)
+{
+	bool bracket = s.len > 0 && s.p[0] == '[';
+	struct str t = bracket ? skip(s, 1) : s;
+	size_t frac;
+
+	if (!has_shape(t, "00:00:00"))
+		return s;
+	(void)fraction_ms(t, 8, &frac);
+	t = skip(t, 8 + frac);
+	if (t.len == 0 || t.p[0] != (bracket ? ']' : ' '))
+		return s;
+	return skip_separator(t);
+}
+
+/* "train.py:12: ", "(train.py:12) ", "a:b:12 - "; else s itself. */
+static struct str
+skip_source_line(struct str s)
+{
+	struct str at = s;
+	size_t colons = 0, n, d = 0;
+
+	if (at.len > 0 && (at.p[0] == '[' || at.p[0] == '('))
+		at = skip(at, 1);
+	while ((n = name_length(at)) > 0 && n < at.len && at.p[n] == ':') {
+		bool script = n > 3 && memcmp(at.p + n - 3, ".py", 3) == 0;
+
+		at = skip(at, n + 1);
+		d = count_digits(at, 0);
+		if (++colons > 2)
+			return s;
+		if (d > 0 && (script || colons == 2) && d < at.len &&
+		    strchr(" ])|:", at.p[d]) != NULL && at.p[d] != '\0')
+			break;
+		d = 0;
+	}
+	if (d == 0)
+		return s;
+	at = skip(at, d);
+	if (at.p[0] == ')')
+		at = skip(at, 1);
+	return skip_separator(skip_separator(at));
+}
+
+/* The name of "INFO:root:", which no blank stands before; else s itself. */
+static struct str
+skip_logger(struct str s)
+{
+	size_t n = name_length(s);
+
+	if (n == 0 || n + 1 >= s.len || s.p[n] != ':' || is_digit(s.p[n + 1]))
+		return n == 4 && str_starts_with(s, "root:") ? skip(s, 5) : s;
+	return skip(s, n + 1);
+}
+
+/* A logger's level, behind "[" or not and behind its name or not; else 0. */
+static size_t
+head_length(struct str s, bool stamped)
+{
+	struct str at = s;
+	size_t n;
+
+	if (stamped)
+		at = skip_separator(at);
+	for (int i = 0; i < 2; i++) {
+		if (at.len > 0 && at.p[0] == '[')
+			at = skip(at, 1);
+		n = level_length(at);
+		if (n > 0)
+			return (size_t)(at.p + n - s.p);
+		if (!stamped)
+			break;
+		at = skip_separator(skip(at, name_length(at)));
+	}
+	return 0;
+}
+
+/* Take what a logger writes before its message; `stamped`: behind a time. */
+static void
+take_logger(struct line_prefix *out, bool stamped)
+{
+	struct str s = skip_time_of_day(out->rest);
+	size_t n;
+
+	stamped = stamped || s.p != out->rest.p;
+	if (s.len == 0 || (!stamped && is_digit(s.p[0])))
+		return;
+	n = head_length(s, stamped);
+	if (n == 0)
+		return;
+	s = skip(s, n);
+	if (!stamped && s.p[0] == ':' && s.len > 1 && s.p[1] != ' ')
+		s = skip_logger(skip(s, 1));
+	else
+		s = skip_source_line(skip_separator(skip_separator(s)));
+	out->rest = s;
+}
+
+/* Whether a line can begin with a prefix at all: most cannot. */
+static bool
+may_begin_prefix(struct str s)
+{
+	if (s.len < 5)
+		return false;
+	if (is_digit(s.p[0])) /* "12:00:00", "1776143914.", "2026-" */
+		return s.p[2] == ':' || (is_digit(s.p[1]) && is_digit(s.p[2]) &&
+					 is_digit(s.p[3]) && s.p[4] != '/');
+	return s.p[0] == '[' || (s.p[0] >= 'C' && s.p[0] <= 'W');
+}
+
 void
 line_prefix_split(struct str line, struct line_prefix *out)
 {
 	*out = (struct line_prefix){ -1, 0, line };
 	for (int i = 0; i < 3; i++) {
-		char c = out->rest.len > 0 ? out->rest.p[0] : 'x';
+		bool stamped = out->wall_ms != 0;
 
-		if (c != '[' && !is_digit(c))
+		if (!stamped && !may_begin_prefix(out->rest))
 			return;
-		if (!take_rank(out) && !take_epoch(out) && !take_iso(out))
+		if (!take_rank(out) && !take_epoch(out) && !take_iso(out)) {
+			take_logger(out, stamped);
 			return;
+		}
 	}
 }

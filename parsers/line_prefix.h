@@ -16,7 +16,10 @@ struct line_prefix {
 /*
  * Take the prefixes off a line: "[rank0]:", "[default0]:" (torchrun), an
  * epoch ("1776143914.261 "), an ISO time ("2026-03-18 14:38:12,123 ", with T,
- * in brackets, with Z or an offset).  A time without a zone is read as UTC.
+ * in brackets, with Z or an offset) and what Python's loggers add: a time of
+ * day, the level and the logger's or the source line's name beside it
+ * ("INFO:root:", "[INFO] ", " - train - INFO - ", " | INFO | a:b:12 - ").
+ * A time without a zone is read as UTC.
  */
 void line_prefix_split(struct str line, struct line_prefix *out);
 

@@ -177,6 +177,17 @@ take_row_time(const struct apply *a, double step)
 	}
 }
 
+/* What was evaluated and packed is of an earlier model: it trains on. */
+static void
+train_on(struct run_state *s)
+{
+	if (run_results_any_of(&s->results, STAGE_TTT))
+		return; /* steps of the evaluation itself */
+	s->results.n = 0;
+	s->packed = false;
+	s->stop_ms = RUN_ABSENT;
+}
+
 /* The part that rows of training and of validation share. */
 static void
 apply_row(const struct apply *a)
@@ -187,6 +198,8 @@ apply_row(const struct apply *a)
 
 	s->active = true;
 	survive(s);
+	if (step > s->run.last_step)
+		train_on(s);
 	if (!run_has(s->first_step))
 		s->first_step = step;
 	s->run.last_step = step;
@@ -302,6 +315,8 @@ apply_result(const struct apply *a)
 		watch_finite(a, r.bpb);
 		return;
 	}
+	if (r.bpb <= 0) /* an evaluation of nothing */
+		r.stage = STAGE_UNKNOWN;
 	if (s->sliding_mode && r.stage == STAGE_ROUNDTRIP)
 		r.stage = STAGE_SLIDING;
 	if (n >= sizeof(r.label))

@@ -444,6 +444,16 @@ static const struct {
 	  "step:10000/10000 train_loss:3 train_time:250000ms step_avg:25ms\n",
 	  1,
 	  { { "train_ms", "null" }, { "ms_per_step", "null" } } },
+	{ "an evaluation in between is not the score of what trains on",
+	  "step:500/900 val_loss:2 val_bpb:1.3 train_time:5000ms "
+	  "step_avg:10ms\n"
+	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.34518023\n"
+	  "step:800/900 train_loss:2 train_time:8000ms step_avg:10ms\n",
+	  1,
+	  { { "final_bpb", "null" },
+	    { "quant_bpb", "null" },
+	    { "train_ms", "8000" },
+	    { "status", "\"truncated\"" } } },
 	{ "a clock that leaves out the first steps is one",
 	  "step:9/5100 train_loss:9 train_time:9000ms step_avg:nanms\n"
 	  "step:20/5100 train_loss:9 train_time:1400ms step_avg:140ms\n"

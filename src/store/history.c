@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "parsers/run.h"
 #include "store/schema.h"
+#include "store/stmt.h"
 #include "store/store_priv.h"
 
 struct history {
@@ -58,14 +59,6 @@ open_once(struct history *h, struct err *err)
 	return schema_fail(h->db, h->path, err);
 }
 
-static double
-number_of(sqlite3_stmt *stmt, int column)
-{
-	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
-		return RUN_ABSENT;
-	return sqlite3_column_double(stmt, column);
-}
-
 /* All points of one metric; an infinite one is no point of a chart. */
 static int
 read_metric(struct history *h, enum metric metric,
@@ -76,15 +69,14 @@ read_metric(struct history *h, enum metric metric,
 	int rc;
 
 	(void)sqlite3_bind_int64(stmt, 1, answer->run_id);
-	(void)sqlite3_bind_text(stmt, 2, metric_info(metric)->name, -1,
-				SQLITE_STATIC);
+	stmt_bind_text(stmt, 2, metric_info(metric)->name);
 	(void)sqlite3_bind_int64(stmt, 3, (int64_t)answer->after_line);
 	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		uint64_t line = (uint64_t)sqlite3_column_int64(stmt, 0);
+		uint64_t line = stmt_u64(stmt, 0);
 		const struct series_point point = {
-			.step = number_of(stmt, 1),
-			.value = number_of(stmt, 2),
-			.train_ms = number_of(stmt, 3),
+			.step = stmt_number(stmt, 1),
+			.value = stmt_number(stmt, 2),
+			.train_ms = stmt_number(stmt, 3),
 			.wall_ms = sqlite3_column_int64(stmt, 4),
 		};
 

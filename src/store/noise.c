@@ -4,9 +4,7 @@
 
 #include "store/noise.h"
 
-#include <math.h>
-
-#include "store/schema.h"
+#include "store/stmt.h"
 #include "store/store_priv.h"
 
 /* Columns in the order of the statements below. */
@@ -35,7 +33,7 @@ put_row(sqlite3 *db, const struct stored_noise *row, struct err *err)
 	};
 	sqlite3_stmt *stmt;
 
-	if (once_prepare(
+	if (stmt_prepare(
 		    db, WHAT,
 		    "INSERT OR REPLACE INTO noise(" TEXT_COLUMNS
 		    ", " NUMBER_COLUMNS ", when_ms) VALUES(?1, ?2, ?3, ?4,"
@@ -44,14 +42,11 @@ put_row(sqlite3 *db, const struct stored_noise *row, struct err *err)
 		    &stmt, err) != 0)
 		return -1;
 	for (int i = 0; i < N_TEXTS; i++)
-		(void)sqlite3_bind_text(stmt, i + 1, texts[i], -1,
-					SQLITE_STATIC);
+		stmt_bind_text(stmt, i + 1, texts[i]);
 	for (int i = 0; i < N_NUMBERS; i++)
-		if (!isnan(numbers[i]))
-			(void)sqlite3_bind_double(stmt, N_TEXTS + i + 1,
-						  numbers[i]);
+		stmt_bind_number(stmt, N_TEXTS + i + 1, numbers[i]);
 	(void)sqlite3_bind_int64(stmt, N_TEXTS + N_NUMBERS + 1, row->when_ms);
-	return once_finish(db, WHAT, stmt, err);
+	return stmt_run(db, WHAT, stmt, err);
 }
 
 /* What is known of one bench. */
@@ -66,13 +61,13 @@ put_all(sqlite3 *db, const void *user, struct err *err)
 {
 	const struct register_part *part = user;
 	sqlite3_stmt *stmt;
-	int rc = once_prepare(db, WHAT, "DELETE FROM noise WHERE bench_id = ?1",
+	int rc = stmt_prepare(db, WHAT, "DELETE FROM noise WHERE bench_id = ?1",
 			      &stmt, err);
 
 	if (rc != 0)
 		return -1;
-	(void)sqlite3_bind_text(stmt, 1, part->bench_id, -1, SQLITE_STATIC);
-	rc = once_finish(db, WHAT, stmt, err);
+	stmt_bind_text(stmt, 1, part->bench_id);
+	rc = stmt_run(db, WHAT, stmt, err);
 	for (size_t i = 0; rc == 0 && i < part->n; i++)
 		rc = put_row(db, &part->rows[i], err);
 	return rc;
@@ -87,44 +82,30 @@ store_put_noise(const char *db_path, const char *bench_id,
 	return store_write_once(db_path, WHAT, put_all, &part, err);
 }
 
-static const char *
-text_at(sqlite3_stmt *stmt, int column)
-{
-	return (const char *)sqlite3_column_text(stmt, column);
-}
-
-static double
-number_at(sqlite3_stmt *stmt, int column)
-{
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
-		       ? (double)NAN
-		       : sqlite3_column_double(stmt, column);
-}
-
 static struct stored_noise
 read_row(sqlite3_stmt *stmt)
 {
 	return (struct stored_noise){
-		.bench_id = text_at(stmt, 0),
-		.pod = text_at(stmt, 1),
-		.gpus = text_at(stmt, 2),
-		.gpu = text_at(stmt, 3),
-		.gpu_id = text_at(stmt, 4),
-		.driver = text_at(stmt, 5),
-		.image = text_at(stmt, 6),
-		.class_name = text_at(stmt, 7),
-		.what = text_at(stmt, 8),
-		.metric = text_at(stmt, 9),
-		.n_runs = number_at(stmt, 10),
-		.n_blocks = number_at(stmt, 11),
-		.mean = number_at(stmt, 12),
-		.sd = number_at(stmt, 13),
-		.df = number_at(stmt, 14),
-		.sd_block = number_at(stmt, 15),
-		.drift = number_at(stmt, 16),
-		.drift_p = number_at(stmt, 17),
-		.span_s = number_at(stmt, 18),
-		.run_s = number_at(stmt, 19),
+		.bench_id = stmt_text(stmt, 0),
+		.pod = stmt_text(stmt, 1),
+		.gpus = stmt_text(stmt, 2),
+		.gpu = stmt_text(stmt, 3),
+		.gpu_id = stmt_text(stmt, 4),
+		.driver = stmt_text(stmt, 5),
+		.image = stmt_text(stmt, 6),
+		.class_name = stmt_text(stmt, 7),
+		.what = stmt_text(stmt, 8),
+		.metric = stmt_text(stmt, 9),
+		.n_runs = stmt_number(stmt, 10),
+		.n_blocks = stmt_number(stmt, 11),
+		.mean = stmt_number(stmt, 12),
+		.sd = stmt_number(stmt, 13),
+		.df = stmt_number(stmt, 14),
+		.sd_block = stmt_number(stmt, 15),
+		.drift = stmt_number(stmt, 16),
+		.drift_p = stmt_number(stmt, 17),
+		.span_s = stmt_number(stmt, 18),
+		.run_s = stmt_number(stmt, 19),
 		.when_ms = sqlite3_column_int64(stmt, 20),
 	};
 }
@@ -137,7 +118,7 @@ store_each_noise(struct store *store,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (once_prepare(store->reader, WHAT,
+	if (stmt_prepare(store->reader, WHAT,
 			 "SELECT " TEXT_COLUMNS ", " NUMBER_COLUMNS
 			 ", when_ms FROM noise ORDER BY when_ms, bench_id, pod",
 			 &stmt, err) != 0)
@@ -147,7 +128,5 @@ store_each_noise(struct store *store,
 
 		rc = fn(user, &row);
 	}
-	if (sqlite3_finalize(stmt) != SQLITE_OK && rc == 0)
-		rc = schema_fail(store->reader, "the noise register", err);
-	return rc;
+	return stmt_end_walk(store->reader, WHAT, stmt, rc, err);
 }

@@ -6,24 +6,6 @@
 #include "store/store_priv.h"
 
 int
-once_prepare(sqlite3 *db, const char *what, const char *sql,
-	     sqlite3_stmt **stmt, struct err *err)
-{
-	if (sqlite3_prepare_v2(db, sql, -1, stmt, NULL) == SQLITE_OK)
-		return 0;
-	return schema_fail(db, what, err);
-}
-
-int
-once_finish(sqlite3 *db, const char *what, sqlite3_stmt *stmt, struct err *err)
-{
-	int rc = sqlite3_step(stmt);
-
-	(void)sqlite3_finalize(stmt);
-	return rc == SQLITE_DONE ? 0 : schema_fail(db, what, err);
-}
-
-int
 store_write_once(const char *db_path, const char *what,
 		 int (*write)(sqlite3 *db, const void *user, struct err *err),
 		 const void *user, struct err *err)

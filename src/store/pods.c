@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "store/schema.h"
+#include "store/stmt.h"
 #include "store/store_priv.h"
 
 const enum metric store_telemetry_metrics[STORE_TELEMETRY_VALUES] = {
@@ -105,25 +105,6 @@ store_telemetry_prune(struct store *store, const char *pod, int64_t now_ms)
 	return true;
 }
 
-static double
-number_of(sqlite3_stmt *stmt, int column)
-{
-	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
-		return RUN_ABSENT;
-	return sqlite3_column_double(stmt, column);
-}
-
-/* Finish a walk: what the callback said, or -1 when a step failed. */
-static int
-finish(sqlite3 *db, sqlite3_stmt *stmt, int said, struct err *err)
-{
-	int rc = sqlite3_finalize(stmt);
-
-	if (said == 0 && rc != SQLITE_OK)
-		return schema_fail(db, "the database", err);
-	return said;
-}
-
 int
 store_each_pod(struct store *store, stored_pod_fn fn, void *user,
 	       struct err *err)
@@ -131,29 +112,28 @@ store_each_pod(struct store *store, stored_pod_fn fn, void *user,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (sqlite3_prepare_v2(store->reader,
-			       "SELECT name, target, state, why, gpu, lag_ms,"
-			       " disk_free_bytes, seen_ms FROM pods"
-			       " ORDER BY id",
-			       -1, &stmt, NULL) != SQLITE_OK)
-		return schema_fail(store->reader, store->path, err);
+	if (stmt_prepare(store->reader, store->path,
+			 "SELECT name, target, state, why, gpu, lag_ms,"
+			 " disk_free_bytes, seen_ms FROM pods ORDER BY id",
+			 &stmt, err) != 0)
+		return -1;
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
 		const struct store_pod row = {
-			.name = (const char *)sqlite3_column_text(stmt, 0),
-			.target = (const char *)sqlite3_column_text(stmt, 1),
-			.state = (const char *)sqlite3_column_text(stmt, 2),
-			.why = (const char *)sqlite3_column_text(stmt, 3),
-			.gpu = (const char *)sqlite3_column_text(stmt, 4),
+			.name = stmt_text(stmt, 0),
+			.target = stmt_text(stmt, 1),
+			.state = stmt_text(stmt, 2),
+			.why = stmt_text(stmt, 3),
+			.gpu = stmt_text(stmt, 4),
 			.lag_ms = sqlite3_column_type(stmt, 5) == SQLITE_NULL
 					  ? -1
 					  : sqlite3_column_int64(stmt, 5),
-			.disk_free_bytes = number_of(stmt, 6),
+			.disk_free_bytes = stmt_number(stmt, 6),
 			.seen_ms = sqlite3_column_int64(stmt, 7),
 		};
 
 		rc = fn(user, &row);
 	}
-	return finish(store->reader, stmt, rc, err);
+	return stmt_end_walk(store->reader, "the database", stmt, rc, err);
 }
 
 int
@@ -163,10 +143,9 @@ telemetry_walk(sqlite3 *db, const struct stored_span *span,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (sqlite3_prepare_v2(db, select_telemetry, -1, &stmt, NULL) !=
-	    SQLITE_OK)
-		return schema_fail(db, "the database", err);
-	(void)sqlite3_bind_text(stmt, 1, span->pod, -1, SQLITE_STATIC);
+	if (stmt_prepare(db, "the database", select_telemetry, &stmt, err) != 0)
+		return -1;
+	stmt_bind_text(stmt, 1, span->pod);
 	(void)sqlite3_bind_int64(stmt, 2, span->after_ms);
 	(void)sqlite3_bind_int(stmt, 3, span->pod_only);
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
@@ -174,14 +153,14 @@ telemetry_walk(sqlite3 *db, const struct stored_span *span,
 			.at_ms = sqlite3_column_int64(stmt, 0),
 			.gpu = sqlite3_column_int(stmt, 1),
 			.disk_free_bytes =
-				number_of(stmt, 2 + STORE_TELEMETRY_VALUES),
+				stmt_number(stmt, 2 + STORE_TELEMETRY_VALUES),
 		};
 
 		for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
-			row.values[i] = number_of(stmt, 2 + i);
+			row.values[i] = stmt_number(stmt, 2 + i);
 		rc = fn(user, &row);
 	}
-	return finish(db, stmt, rc, err);
+	return stmt_end_walk(db, "the database", stmt, rc, err);
 }
 
 int

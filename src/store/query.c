@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
-#include "store/schema.h"
+#include "store/stmt.h"
 #include "store/store_priv.h"
 
 /* Fixed columns first, then the numbers in the order of their list. */
@@ -56,48 +56,6 @@ static const char one_run[] = RUN_SELECT " WHERE r.id = ?1";
 static const char changed_runs[] =
 	RUN_SELECT " WHERE r.rev > ?1 ORDER BY r.rev, r.id";
 
-static int
-prepare(struct store *store, const char *sql, sqlite3_stmt **stmt,
-	struct err *err)
-{
-	if (sqlite3_prepare_v2(store->reader, sql, -1, stmt, NULL) == SQLITE_OK)
-		return 0;
-	return schema_fail(store->reader, store->path, err);
-}
-
-/* Finish a walk: what the callback said, or -1 when a step failed. */
-static int
-finish(struct store *store, sqlite3_stmt *stmt, int said, struct err *err)
-{
-	int rc = sqlite3_finalize(stmt);
-
-	if (said == 0 && rc != SQLITE_OK)
-		return schema_fail(store->reader, store->path, err);
-	return said;
-}
-
-static char *
-take_text(sqlite3_stmt *stmt, int column)
-{
-	const unsigned char *text = sqlite3_column_text(stmt, column);
-
-	return text != NULL ? xstrdup((const char *)text) : NULL;
-}
-
-static double
-take_number(sqlite3_stmt *stmt, int column)
-{
-	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
-		return RUN_ABSENT;
-	return sqlite3_column_double(stmt, column);
-}
-
-static uint64_t
-take_u64(sqlite3_stmt *stmt, int column)
-{
-	return (uint64_t)sqlite3_column_int64(stmt, column);
-}
-
 static const char *const status_names[] = {
 #define X(id, name) [RUN_##id] = name,
 	RUN_STATUS_LIST(X)
@@ -141,23 +99,21 @@ fill_run(sqlite3_stmt *stmt, struct run *run)
 		(unsigned int)sqlite3_column_int64(stmt, COL_RUN_INDEX);
 	run->status = (enum run_status)name_index(
 		status_names, sizeof(status_names) / sizeof(status_names[0]),
-		(const char *)sqlite3_column_text(stmt, COL_STATUS),
-		RUN_TRUNCATED);
-	run->final_stage = take_text(stmt, COL_FINAL_STAGE);
-	run->final_class = class_name(
-		(const char *)sqlite3_column_text(stmt, COL_FINAL_CLASS));
-	run->source_sha256 = take_text(stmt, COL_SOURCE);
-	run->source_lines = take_u64(stmt, COL_SOURCE_LINES);
-	run->first_line = take_u64(stmt, COL_FIRST_LINE);
-	run->lines = take_u64(stmt, COL_LINES);
-	run->bytes = take_u64(stmt, COL_BYTES);
-	run->matched = take_u64(stmt, COL_MATCHED);
-	run->formats = take_text(stmt, COL_FORMATS);
-	run->events_dropped = take_u64(stmt, COL_DROPPED);
-#define X(member, decimals) run->member = take_number(stmt, at++);
+		stmt_text(stmt, COL_STATUS), RUN_TRUNCATED);
+	run->final_stage = stmt_take_text(stmt, COL_FINAL_STAGE);
+	run->final_class = class_name(stmt_text(stmt, COL_FINAL_CLASS));
+	run->source_sha256 = stmt_take_text(stmt, COL_SOURCE);
+	run->source_lines = stmt_u64(stmt, COL_SOURCE_LINES);
+	run->first_line = stmt_u64(stmt, COL_FIRST_LINE);
+	run->lines = stmt_u64(stmt, COL_LINES);
+	run->bytes = stmt_u64(stmt, COL_BYTES);
+	run->matched = stmt_u64(stmt, COL_MATCHED);
+	run->formats = stmt_take_text(stmt, COL_FORMATS);
+	run->events_dropped = stmt_u64(stmt, COL_DROPPED);
+#define X(member, decimals) run->member = stmt_number(stmt, at++);
 	RUN_NUMBER_LIST(X)
 #undef X
-#define X(member) run->member = take_number(stmt, at++);
+#define X(member) run->member = stmt_number(stmt, at++);
 	RUN_LIVE_LIST(X)
 #undef X
 	if (!run_has(run->last_step))
@@ -173,17 +129,16 @@ fill_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 	(void)sqlite3_bind_int64(stmt, 1, run_id);
 	while (run->n_events < RUN_MAX_EVENTS &&
 	       sqlite3_step(stmt) == SQLITE_ROW) {
-		char *text = take_text(stmt, 3);
+		char *text = stmt_take_text(stmt, 3);
 
 		run->events = xgrow(run->events, run->n_events, &cap,
 				    sizeof(*run->events));
 		run->events[run->n_events++] = (struct run_event){
-			.line = take_u64(stmt, 0),
+			.line = stmt_u64(stmt, 0),
 			.kind = (enum run_event_kind)name_index(
 				event_names, RUN_EVENT_COUNT,
-				(const char *)sqlite3_column_text(stmt, 1),
-				RUN_EVENT_OTHER),
-			.step = take_number(stmt, 2),
+				stmt_text(stmt, 1), RUN_EVENT_OTHER),
+			.step = stmt_number(stmt, 2),
 			.text = text != NULL ? text : xstrdup(""),
 		};
 	}
@@ -200,15 +155,15 @@ fill_row(sqlite3_stmt *stmt, struct stored_run *row)
 {
 	*row = (struct stored_run){
 		.run_id = sqlite3_column_int64(stmt, COL_ID),
-		.pod = (const char *)sqlite3_column_text(stmt, COL_POD),
-		.path = (const char *)sqlite3_column_text(stmt, COL_PATH),
-		.name = (const char *)sqlite3_column_text(stmt, COL_NAME),
-		.gen = (unsigned int)take_u64(stmt, COL_GEN),
+		.pod = stmt_text(stmt, COL_POD),
+		.path = stmt_text(stmt, COL_PATH),
+		.name = stmt_text(stmt, COL_NAME),
+		.gen = (unsigned int)stmt_u64(stmt, COL_GEN),
 		.first_wall_ms = sqlite3_column_int64(stmt, COL_FIRST_WALL),
 		.last_wall_ms = sqlite3_column_int64(stmt, COL_LAST_WALL),
 		.is_live = sqlite3_column_int(stmt, COL_LIVE) != 0,
 		.is_ended = sqlite3_column_int(stmt, COL_ENDED) != 0,
-		.mirror = (const char *)sqlite3_column_text(stmt, COL_MIRROR),
+		.mirror = stmt_text(stmt, COL_MIRROR),
 		.rev = sqlite3_column_int64(stmt, COL_REV),
 	};
 	fill_run(stmt, &row->run);
@@ -222,12 +177,12 @@ walk_runs(struct store *store, const char *sql, int64_t number,
 	sqlite3_stmt *stmt, *events;
 	int rc = 0;
 
-	if (prepare(store, sql, &stmt, err) != 0)
+	if (stmt_prepare(store->reader, store->path, sql, &stmt, err) != 0)
 		return -1;
-	if (prepare(store,
-		    "SELECT line, kind, step, text FROM events"
-		    " WHERE run_id = ?1 ORDER BY idx",
-		    &events, err) != 0) {
+	if (stmt_prepare(store->reader, store->path,
+			 "SELECT line, kind, step, text FROM events"
+			 " WHERE run_id = ?1 ORDER BY idx",
+			 &events, err) != 0) {
 		(void)sqlite3_finalize(stmt);
 		return -1;
 	}
@@ -242,7 +197,7 @@ walk_runs(struct store *store, const char *sql, int64_t number,
 		run_release(&row.run);
 	}
 	(void)sqlite3_finalize(events);
-	return finish(store, stmt, rc, err);
+	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
 }
 
 int
@@ -270,7 +225,8 @@ store_data_version(struct store *store)
 	sqlite3_stmt *stmt;
 	int64_t version = -1;
 
-	if (prepare(store, "PRAGMA data_version", &stmt, NULL) != 0)
+	if (stmt_prepare(store->reader, store->path, "PRAGMA data_version",
+			 &stmt, NULL) != 0)
 		return -1;
 	if (sqlite3_step(stmt) == SQLITE_ROW)
 		version = sqlite3_column_int64(stmt, 0);
@@ -321,10 +277,10 @@ store_find_run(struct store *store, const char *text, struct err *err)
 	int64_t number = 0;
 	bool is_number = str_to_i64(str_from(text), &number);
 
-	if (prepare(store,
-		    "SELECT r.id, t.pod, t.path FROM runs r"
-		    " JOIN tails t ON t.id = r.tail_id",
-		    &stmt, err) != 0)
+	if (stmt_prepare(store->reader, store->path,
+			 "SELECT r.id, t.pod, t.path FROM runs r"
+			 " JOIN tails t ON t.id = r.tail_id",
+			 &stmt, err) != 0)
 		return 0;
 	while (text[0] != '\0' && sqlite3_step(stmt) == SQLITE_ROW) {
 		int64_t id = sqlite3_column_int64(stmt, 0);
@@ -333,8 +289,7 @@ store_find_run(struct store *store, const char *text, struct err *err)
 			s = (struct search){ text, 4, id, 1 };
 			break;
 		}
-		search_row(&s, id, (const char *)sqlite3_column_text(stmt, 1),
-			   (const char *)sqlite3_column_text(stmt, 2));
+		search_row(&s, id, stmt_text(stmt, 1), stmt_text(stmt, 2));
 	}
 	(void)sqlite3_finalize(stmt);
 	if (s.count == 1)
@@ -356,30 +311,30 @@ store_each_sample(struct store *store, int64_t run_id, const char *metric,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (prepare(store,
-		    "SELECT metric, line, step, value, train_ms, wall_ms"
-		    " FROM samples WHERE run_id = ?1"
-		    " AND (?2 IS NULL OR metric = ?2)"
-		    " ORDER BY line, seq, metric",
-		    &stmt, err) != 0)
+	if (stmt_prepare(store->reader, store->path,
+			 "SELECT metric, line, step, value, train_ms, wall_ms"
+			 " FROM samples WHERE run_id = ?1"
+			 " AND (?2 IS NULL OR metric = ?2)"
+			 " ORDER BY line, seq, metric",
+			 &stmt, err) != 0)
 		return -1;
 	(void)sqlite3_bind_int64(stmt, 1, run_id);
-	(void)sqlite3_bind_text(stmt, 2, metric, -1, SQLITE_STATIC);
+	stmt_bind_text(stmt, 2, metric);
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(stmt, 0);
+		const char *name = stmt_text(stmt, 0);
 		struct stored_sample row = {
 			.metric = name,
-			.sample = { .step = take_number(stmt, 2),
+			.sample = { .step = stmt_number(stmt, 2),
 				    .metric = metric_by_name(str_from(name)),
-				    .value = take_number(stmt, 3),
-				    .train_ms = take_number(stmt, 4),
+				    .value = stmt_number(stmt, 3),
+				    .train_ms = stmt_number(stmt, 4),
 				    .wall_ms = sqlite3_column_int64(stmt, 5),
-				    .line = take_u64(stmt, 1) },
+				    .line = stmt_u64(stmt, 1) },
 		};
 
 		rc = fn(user, &row);
 	}
-	return finish(store, stmt, rc, err);
+	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
 }
 
 int
@@ -389,26 +344,27 @@ store_each_tail(struct store *store, stored_tail_fn fn, void *user,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (prepare(store,
+	if (stmt_prepare(
+		    store->reader, store->path,
 		    "SELECT pod, path, gen, dev, inode, offset, lines, mirror"
 		    " FROM tails ORDER BY id",
 		    &stmt, err) != 0)
 		return -1;
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
 		struct stored_tail row = {
-			.pod = (const char *)sqlite3_column_text(stmt, 0),
-			.path = (const char *)sqlite3_column_text(stmt, 1),
-			.gen = (unsigned int)take_u64(stmt, 2),
-			.dev = take_u64(stmt, 3),
-			.inode = take_u64(stmt, 4),
-			.offset = take_u64(stmt, 5),
-			.lines = take_u64(stmt, 6),
-			.mirror = (const char *)sqlite3_column_text(stmt, 7),
+			.pod = stmt_text(stmt, 0),
+			.path = stmt_text(stmt, 1),
+			.gen = (unsigned int)stmt_u64(stmt, 2),
+			.dev = stmt_u64(stmt, 3),
+			.inode = stmt_u64(stmt, 4),
+			.offset = stmt_u64(stmt, 5),
+			.lines = stmt_u64(stmt, 6),
+			.mirror = stmt_text(stmt, 7),
 		};
 
 		rc = fn(user, &row);
 	}
-	return finish(store, stmt, rc, err);
+	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
 }
 
 int
@@ -418,10 +374,11 @@ store_check(struct store *store, struct err *err)
 	const char *text = NULL;
 	int rc = 0;
 
-	if (prepare(store, "PRAGMA quick_check(1)", &stmt, err) != 0)
+	if (stmt_prepare(store->reader, store->path, "PRAGMA quick_check(1)",
+			 &stmt, err) != 0)
 		return -1;
 	if (sqlite3_step(stmt) == SQLITE_ROW)
-		text = (const char *)sqlite3_column_text(stmt, 0);
+		text = stmt_text(stmt, 0);
 	if (text == NULL || strcmp(text, "ok") != 0)
 		rc = err_set(err, ERR_DB, "%s is damaged: %s", store->path,
 			     text != NULL ? text

@@ -19,6 +19,7 @@
 #include "base/xalloc.h"
 #include "store/lock.h"
 #include "store/schema.h"
+#include "store/stmt.h"
 #include "store/store_priv.h"
 
 #define BUSY_MS 2000
@@ -76,14 +77,6 @@ set_up_writer(sqlite3 *db, const char *path, struct err *err)
 	return 0;
 }
 
-static char *
-column_text(sqlite3_stmt *stmt, int column)
-{
-	const unsigned char *text = sqlite3_column_text(stmt, column);
-
-	return text != NULL ? xstrdup((const char *)text) : NULL;
-}
-
 /* "pod\0gen\0name" as the key of the map. */
 static struct str
 tail_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
@@ -117,8 +110,8 @@ add_tail(struct store *store, const char *pod, const char *name,
 static void
 load_tail(struct store *store, sqlite3_stmt *stmt)
 {
-	char *pod = column_text(stmt, 1), *name = column_text(stmt, 2);
-	char *path = column_text(stmt, 9);
+	char *pod = stmt_take_text(stmt, 1), *name = stmt_take_text(stmt, 2);
+	char *path = stmt_take_text(stmt, 9);
 	struct store_tail *tail = add_tail(
 		store, pod != NULL ? pod : "", name != NULL ? name : "",
 		(unsigned int)sqlite3_column_int64(stmt, 3));
@@ -129,7 +122,7 @@ load_tail(struct store *store, sqlite3_stmt *stmt)
 	tail->offset = (uint64_t)sqlite3_column_int64(stmt, 6);
 	tail->lines = (uint64_t)sqlite3_column_int64(stmt, 7);
 	tail->done_lines = tail->lines;
-	tail->mirror = column_text(stmt, 8);
+	tail->mirror = stmt_take_text(stmt, 8);
 	tail->ended = sqlite3_column_int(stmt, 10) != 0;
 	if (path != NULL) {
 		free(tail->path);
@@ -144,18 +137,16 @@ load_tail(struct store *store, sqlite3_stmt *stmt)
 static int
 load_tails(struct store *store, sqlite3 *db, struct err *err)
 {
-	sqlite3_stmt *stmt = NULL;
+	sqlite3_stmt *stmt;
 
-	if (sqlite3_prepare_v2(db,
-			       "SELECT id, pod, name, gen, dev, inode, offset,"
-			       " lines, mirror, path, ended FROM tails"
-			       " ORDER BY id",
-			       -1, &stmt, NULL) != SQLITE_OK)
-		return schema_fail(db, store->path, err);
+	if (stmt_prepare(db, store->path,
+			 "SELECT id, pod, name, gen, dev, inode, offset,"
+			 " lines, mirror, path, ended FROM tails ORDER BY id",
+			 &stmt, err) != 0)
+		return -1;
 	while (sqlite3_step(stmt) == SQLITE_ROW)
 		load_tail(store, stmt);
-	(void)sqlite3_finalize(stmt);
-	return 0;
+	return stmt_end_walk(db, store->path, stmt, 0, err);
 }
 
 static void
@@ -173,7 +164,7 @@ set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
 static void
 load_end(struct store_tail *tail, sqlite3_stmt *stmt)
 {
-	const char *status = (const char *)sqlite3_column_text(stmt, 3);
+	const char *status = stmt_text(stmt, 3);
 	bool is_whole = sqlite3_column_int64(stmt, 4) > 0;
 
 	tail->is_over = is_whole && (tail->n_runs == 1 || tail->is_whole) &&
@@ -187,16 +178,15 @@ load_end(struct store_tail *tail, sqlite3_stmt *stmt)
 static int
 load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 {
-	sqlite3_stmt *stmt = NULL;
+	sqlite3_stmt *stmt;
 	size_t i = 0;
 
-	if (sqlite3_prepare_v2(db,
-			       "SELECT tail_id, run_index, id, status, rev,"
-			       " last_wall_ms FROM runs"
-			       " WHERE run_index < 1000000"
-			       " ORDER BY tail_id, run_index",
-			       -1, &stmt, NULL) != SQLITE_OK)
-		return schema_fail(db, store->path, err);
+	if (stmt_prepare(db, store->path,
+			 "SELECT tail_id, run_index, id, status, rev,"
+			 " last_wall_ms FROM runs WHERE run_index < 1000000"
+			 " ORDER BY tail_id, run_index",
+			 &stmt, err) != 0)
+		return -1;
 	while (sqlite3_step(stmt) == SQLITE_ROW) {
 		int64_t tail_id = sqlite3_column_int64(stmt, 0);
 		int64_t index = sqlite3_column_int64(stmt, 1);
@@ -212,8 +202,7 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 			load_end(store->tails[i], stmt);
 		}
 	}
-	(void)sqlite3_finalize(stmt);
-	return 0;
+	return stmt_end_walk(db, store->path, stmt, 0, err);
 }
 
 /* Whoever followed these runs is gone. */
@@ -236,7 +225,7 @@ stored_rules(sqlite3 *db)
 	if (sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = 'rules'",
 			       -1, &stmt, NULL) == SQLITE_OK &&
 	    sqlite3_step(stmt) == SQLITE_ROW)
-		rules = column_text(stmt, 0);
+		rules = stmt_take_text(stmt, 0);
 	(void)sqlite3_finalize(stmt);
 	return rules != NULL ? rules : xstrdup("");
 }

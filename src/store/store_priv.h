@@ -51,13 +51,6 @@ int store_write_once(const char *db_path, const char *what,
 				  struct err *err),
 		     const void *user, struct err *err)
 	__attribute__((warn_unused_result));
-/* A statement of such a write, and its one step, which frees it. */
-int once_prepare(sqlite3 *db, const char *what, const char *sql,
-		 sqlite3_stmt **stmt, struct err *err)
-	__attribute__((warn_unused_result));
-int once_finish(sqlite3 *db, const char *what, sqlite3_stmt *stmt,
-		struct err *err) __attribute__((warn_unused_result));
-
 /* Give everything back; nothing is written. */
 void store_free(struct store *store);
 

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "store/schema.h"
+#include "store/stmt.h"
 
 #define STATEMENT_LIST(X)                                                      \
 	X(BEGIN, "BEGIN IMMEDIATE")                                            \
@@ -219,45 +220,22 @@ step(struct writer *w, enum statement id, struct err *err)
 	return -1;
 }
 
-static void
-bind_text(sqlite3_stmt *stmt, int at, const char *text)
-{
-	/* Without a text: NULL. */
-	(void)sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
-}
-
-static void
-bind_int(sqlite3_stmt *stmt, int at, uint64_t value)
-{
-	(void)sqlite3_bind_int64(stmt, at, (int64_t)value);
-}
-
-/* Absent is NULL; an infinite loss is stored as SQLite's infinity. */
-static void
-bind_number(sqlite3_stmt *stmt, int at, double value)
-{
-	if (run_has(value))
-		(void)sqlite3_bind_double(stmt, at, value);
-	else
-		(void)sqlite3_bind_null(stmt, at);
-}
-
 static int
 write_tail(struct writer *w, const struct batch_tail *tail, struct err *err)
 {
 	sqlite3_stmt *stmt = w->stmts[STATEMENT_TAIL];
 
 	(void)sqlite3_bind_int64(stmt, 1, tail->id);
-	bind_text(stmt, 2, tail->pod);
-	bind_text(stmt, 3, tail->name);
-	bind_int(stmt, 4, tail->gen);
-	bind_int(stmt, 5, tail->dev);
-	bind_int(stmt, 6, tail->inode);
-	bind_int(stmt, 7, tail->offset);
-	bind_int(stmt, 8, tail->lines);
-	bind_text(stmt, 9, tail->mirror);
-	bind_text(stmt, 10, tail->path);
-	bind_int(stmt, 11, tail->ended);
+	stmt_bind_text(stmt, 2, tail->pod);
+	stmt_bind_text(stmt, 3, tail->name);
+	stmt_bind_u64(stmt, 4, tail->gen);
+	stmt_bind_u64(stmt, 5, tail->dev);
+	stmt_bind_u64(stmt, 6, tail->inode);
+	stmt_bind_u64(stmt, 7, tail->offset);
+	stmt_bind_u64(stmt, 8, tail->lines);
+	stmt_bind_text(stmt, 9, tail->mirror);
+	stmt_bind_text(stmt, 10, tail->path);
+	stmt_bind_u64(stmt, 11, tail->ended);
 	return step(w, STATEMENT_TAIL, err);
 }
 
@@ -272,7 +250,7 @@ trim_runs(struct writer *w, const struct batch_tail *tail, struct err *err)
 	for (int i = STATEMENT_TRIM_SAMPLES;
 	     rc == 0 && i <= STATEMENT_TRIM_RUNS; i++) {
 		(void)sqlite3_bind_int64(w->stmts[i], 1, tail->id);
-		bind_int(w->stmts[i], 2, tail->trim_runs);
+		stmt_bind_u64(w->stmts[i], 2, tail->trim_runs);
 		rc = step(w, (enum statement)i, err);
 	}
 	return rc;
@@ -288,16 +266,16 @@ write_events(struct writer *w, const struct batch_run *row, struct err *err)
 		const struct run_event *event = &row->run.events[i];
 
 		(void)sqlite3_bind_int64(stmt, 1, row->id);
-		bind_int(stmt, 2, i);
-		bind_int(stmt, 3, event->line);
-		bind_text(stmt, 4, run_event_name(event->kind));
-		bind_number(stmt, 5, event->step);
-		bind_text(stmt, 6, event->text);
+		stmt_bind_u64(stmt, 2, i);
+		stmt_bind_u64(stmt, 3, event->line);
+		stmt_bind_text(stmt, 4, run_event_name(event->kind));
+		stmt_bind_number(stmt, 5, event->step);
+		stmt_bind_text(stmt, 6, event->text);
 		if (step(w, STATEMENT_EVENT, err) != 0)
 			return -1;
 	}
 	(void)sqlite3_bind_int64(end, 1, row->id);
-	bind_int(end, 2, row->run.n_events);
+	stmt_bind_u64(end, 2, row->run.n_events);
 	return step(w, STATEMENT_EVENTS_END, err);
 }
 
@@ -311,26 +289,26 @@ write_run(struct writer *w, const struct batch_run *row, struct err *err)
 
 	(void)sqlite3_bind_int64(stmt, at++, row->id);
 	(void)sqlite3_bind_int64(stmt, at++, row->tail_id);
-	bind_int(stmt, at++, run->run_index);
-	bind_text(stmt, at++, run_status_name(run->status));
-	bind_text(stmt, at++, run->final_stage);
-	bind_text(stmt, at++, run->final_class);
-	bind_text(stmt, at++, run->source_sha256);
-	bind_int(stmt, at++, run->source_lines);
-	bind_int(stmt, at++, run->first_line);
-	bind_int(stmt, at++, run->lines);
-	bind_int(stmt, at++, run->bytes);
-	bind_int(stmt, at++, run->matched);
-	bind_text(stmt, at++, run->formats);
-	bind_int(stmt, at++, run->events_dropped);
+	stmt_bind_u64(stmt, at++, run->run_index);
+	stmt_bind_text(stmt, at++, run_status_name(run->status));
+	stmt_bind_text(stmt, at++, run->final_stage);
+	stmt_bind_text(stmt, at++, run->final_class);
+	stmt_bind_text(stmt, at++, run->source_sha256);
+	stmt_bind_u64(stmt, at++, run->source_lines);
+	stmt_bind_u64(stmt, at++, run->first_line);
+	stmt_bind_u64(stmt, at++, run->lines);
+	stmt_bind_u64(stmt, at++, run->bytes);
+	stmt_bind_u64(stmt, at++, run->matched);
+	stmt_bind_text(stmt, at++, run->formats);
+	stmt_bind_u64(stmt, at++, run->events_dropped);
 	(void)sqlite3_bind_int64(stmt, at++, row->wall_ms);
 	(void)sqlite3_bind_int64(stmt, at++, row->wall_ms);
-	bind_int(stmt, at++, row->live);
+	stmt_bind_u64(stmt, at++, row->live);
 	(void)sqlite3_bind_int64(stmt, at++, w->rev + 1);
-#define X(member, decimals) bind_number(stmt, at++, run->member);
+#define X(member, decimals) stmt_bind_number(stmt, at++, run->member);
 	RUN_NUMBER_LIST(X)
 #undef X
-#define X(member) bind_number(stmt, at++, run->member);
+#define X(member) stmt_bind_number(stmt, at++, run->member);
 	RUN_LIVE_LIST(X)
 #undef X
 	return step(w, STATEMENT_RUN, err) != 0 ? -1
@@ -344,16 +322,16 @@ write_sample(struct writer *w, const struct batch_sample *row, struct err *err)
 	const struct sample *s = &row->sample;
 
 	(void)sqlite3_bind_int64(stmt, 1, row->run_id);
-	bind_text(stmt, 2, metric_info(s->metric)->name);
-	bind_int(stmt, 3, s->line);
-	bind_number(stmt, 4, s->step);
-	bind_number(stmt, 5, s->value);
-	bind_number(stmt, 6, s->train_ms);
+	stmt_bind_text(stmt, 2, metric_info(s->metric)->name);
+	stmt_bind_u64(stmt, 3, s->line);
+	stmt_bind_number(stmt, 4, s->step);
+	stmt_bind_number(stmt, 5, s->value);
+	stmt_bind_number(stmt, 6, s->train_ms);
 	if (s->wall_ms != 0)
 		(void)sqlite3_bind_int64(stmt, 7, s->wall_ms);
 	else
 		(void)sqlite3_bind_null(stmt, 7);
-	bind_int(stmt, 8, row->seq);
+	stmt_bind_u64(stmt, 8, row->seq);
 	return step(w, STATEMENT_SAMPLE, err);
 }
 
@@ -362,16 +340,16 @@ write_pod(struct writer *w, const struct batch_pod *row, struct err *err)
 {
 	sqlite3_stmt *stmt = w->stmts[STATEMENT_POD];
 
-	bind_text(stmt, 1, row->name);
-	bind_text(stmt, 2, row->target);
-	bind_text(stmt, 3, row->state);
-	bind_text(stmt, 4, row->why);
-	bind_text(stmt, 5, row->gpu);
+	stmt_bind_text(stmt, 1, row->name);
+	stmt_bind_text(stmt, 2, row->target);
+	stmt_bind_text(stmt, 3, row->state);
+	stmt_bind_text(stmt, 4, row->why);
+	stmt_bind_text(stmt, 5, row->gpu);
 	if (row->lag_ms >= 0)
 		(void)sqlite3_bind_int64(stmt, 6, row->lag_ms);
 	else
 		(void)sqlite3_bind_null(stmt, 6);
-	bind_number(stmt, 7, row->disk_free_bytes);
+	stmt_bind_number(stmt, 7, row->disk_free_bytes);
 	(void)sqlite3_bind_int64(stmt, 8, row->seen_ms);
 	return step(w, STATEMENT_POD, err);
 }
@@ -383,13 +361,13 @@ write_telemetry(struct writer *w, const struct batch_telemetry *row,
 	sqlite3_stmt *stmt = w->stmts[STATEMENT_TELEMETRY];
 	int at = 5;
 
-	bind_text(stmt, 1, row->pod);
+	stmt_bind_text(stmt, 1, row->pod);
 	(void)sqlite3_bind_int64(stmt, 2, row->row.at_ms);
 	(void)sqlite3_bind_int(stmt, 3, row->row.gpu);
 	(void)sqlite3_bind_int(stmt, 4, row->keep);
 	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
-		bind_number(stmt, at++, row->row.values[i]);
-	bind_number(stmt, at, row->row.disk_free_bytes);
+		stmt_bind_number(stmt, at++, row->row.values[i]);
+	stmt_bind_number(stmt, at, row->row.disk_free_bytes);
 	return step(w, STATEMENT_TELEMETRY, err);
 }
 
@@ -405,7 +383,7 @@ write_pods(struct writer *w, const struct batch *batch, struct err *err)
 		rc = write_telemetry(w, &batch->telemetry[i], err);
 	if (rc != 0 || batch->prune_pod == NULL)
 		return rc;
-	bind_text(prune, 1, batch->prune_pod);
+	stmt_bind_text(prune, 1, batch->prune_pod);
 	(void)sqlite3_bind_int64(prune, 2,
 				 batch->prune_ms - STORE_TELEMETRY_LAST_MS);
 	(void)sqlite3_bind_int64(prune, 3,

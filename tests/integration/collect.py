@@ -250,6 +250,30 @@ def test_unreachable():
     same(tui("pods", "nobody").returncode, 2, "no such pod")
 
 
+def test_damage():
+    """A page of what was followed is rubbish: no half of it is taken."""
+    configure([local("worn", top + "/a/*.log")])
+    db = top + "/worn.db"
+    collect = ["--db", db, "collect", "--until-idle", "1", "--for", "60"]
+    same(tui(*collect).returncode, 0, "a database of its own")
+    base = sqlite3.connect(db)
+    base.execute("WITH n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n"
+                 " WHERE i < 4000) INSERT INTO tails(id, pod, name, gen, path)"
+                 " SELECT i, 'worn', 'n' || i, 0, '/gone/' || i FROM n")
+    base.commit()
+    base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    page_bytes = base.execute("PRAGMA page_size").fetchone()[0]
+    base.close()
+    with open(db, "r+b") as file:
+        at = file.read().index(b"/gone/2500") // page_bytes * page_bytes
+        file.seek(at)
+        file.write(b"\xff" * page_bytes)
+    done = tui(*collect)
+    same(done.returncode, 1, "a damaged page is told: 1")
+    ok("malformed" in done.stderr and done.stderr.count("\n") == 1,
+       "before anything is followed: " + done.stderr.strip())
+
+
 try:
     test_nothing()
     test_live()
@@ -258,6 +282,7 @@ try:
     test_rotation()
     test_rules()
     test_unreachable()
+    test_damage()
 finally:
     status = finish()
     shutil.rmtree(top, ignore_errors=True)

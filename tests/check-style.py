@@ -211,8 +211,19 @@ def left_overs(f):
             yield number, "a left-over mark"
 
 
+def one_tap(f):
+    """A test in Python counts by tests/support/tap.py."""
+    if not f.path.startswith("tests/") or not f.path.endswith(".py") or \
+            f.path == "tests/support/tap.py":
+        return
+    for number, line in enumerate(f.lines, 1):
+        if re.match(r"def ok\(|.*print\(f?['\"]1\.\.", line):
+            yield number, "a count and a plan of its own"
+
+
 RULES = (spdx, purpose, guard, include_order, columns, blanks, banned_calls,
-         no_typedef, function_length, file_length, local_paths, left_overs)
+         no_typedef, function_length, file_length, local_paths, left_overs,
+         one_tap)
 
 HEAD = "/* %s */\n/* For the test. */\n#include \"config.h\"\n" % SPDX
 PLANTED = {
@@ -230,6 +241,7 @@ PLANTED = {
     file_length: ("src/x.c", HEAD + "int x;\n" * 600),
     local_paths: ("src/x.c", HEAD + '"/ho' 'me/somebody/x";\n'),
     left_overs: ("src/x.c", HEAD + "/* TO" "DO */\n"),
+    one_tap: ("tests/x.py", "def ok" "(passed):\n"),
 }
 
 

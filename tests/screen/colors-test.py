@@ -17,7 +17,10 @@ SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 UPDATE = os.environ.get("HGYM_UPDATE")
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(SRC, "tests/screen"))
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs  # noqa: E402
+from tap import finish, ok, skip  # noqa: E402
 from views import GOLDEN, golden  # noqa: E402
 from vt import SIXTEEN, Program  # noqa: E402
 
@@ -43,29 +46,16 @@ LOG = (
     ROW % (1, 5, 100) +
     "\x1b[36m" + (ROW % (2, 4.9, 200)).replace("\n", "\x1b[0m\n"))
 
-count = failed = 0
 home = None
-
-
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, name), flush=True)
-    if not good and note:
-        print("# " + str(note)[:6000].replace("\n", "\n# "), flush=True)
-    return good
 
 
 def start(env=None, **conf):
     config = os.path.join(home, "config.json")
     with open(config, "w") as out:
         json.dump(dict({"schema": "hgym-tui.config/1"}, **conf), out)
-    environ = dict({"HOME": home, "TMPDIR": home, "HGYM_TUI_CONFIG": config},
-                   **(env or {}))
-    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
-        environ["XDG_%s_HOME" % name] = os.path.join(home, name.lower())
-    p = Program([TUI, os.path.join(home, "runs/color.log")], env=environ, cwd=home)
+    environ = dict(env or {}, HGYM_TUI_CONFIG=config, **home_dirs(home))
+    p = Program([TUI, os.path.join(home, "runs/color.log")], env=environ,
+                cwd=home)
     p.wait_for("ms/step")
     p.send("5")
     p.wait_for("step:2/100")
@@ -200,7 +190,7 @@ def main():
             modes.insert(1, ("16", {"TERM": "xterm-of-16",
                                     "TERMINFO": home + "/terminfo"}, {}))
         else:
-            ok(True, "16 colours # SKIP there is no tic")
+            skip("16 colours", "there is no tic")
         for name, env, conf in modes:
             p = start(env, **conf)
             hold(name, p)
@@ -208,8 +198,7 @@ def main():
         test_marks()
         test_wrapped()
         test_off()
-    print("1..%d" % count)
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -81,7 +81,8 @@ is_dirty(const void *data, size_t len)
 static void
 emit(struct linebuf *lb, struct str raw, bool dirty, bool ends_line)
 {
-	struct segment segment = { raw, lb->lines + 1, ends_line };
+	struct segment segment = { raw, lb->lines + 1, ends_line,
+				   ends_line && lb->cut };
 
 	if (dirty)
 		segment.text = clean_text(lb, raw);
@@ -211,6 +212,7 @@ void
 linebuf_finish(struct linebuf *lb)
 {
 	lb->consumed = lb->bytes;
+	lb->cut = lb->partial.len > 0;
 	if (lb->partial.len > 0 || lb->has_held)
 		take_piece(lb, "\n", 0, false);
 }

@@ -20,6 +20,7 @@ struct segment {
 	struct str text; /* borrowed for the call */
 	uint64_t line;	 /* 1-based; segments of a line share it */
 	bool ends_line;	 /* the last segment of its line */
+	bool cut;	 /* the input ended before the line did */
 };
 
 typedef void (*segment_fn)(void *user, const struct segment *segment);
@@ -30,6 +31,7 @@ struct linebuf {
 	struct buf clean;   /* scratch of the cleaning */
 	bool has_held;
 	bool dirty; /* partial has bytes to take out */
+	bool cut;   /* partial is the last line, without its LF */
 	uint64_t lines, bytes, dropped_bytes;
 	uint64_t consumed; /* bytes up to the end of the segment at hand */
 	segment_fn fn;

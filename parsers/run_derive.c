@@ -136,7 +136,7 @@ run_state_derive(struct run_state *s, bool final)
 	derive_times(s);
 	run_results_apply(&s->results, run);
 	if (!run_has(run->prequant_bpb) && quantized &&
-	    !run_results_odd_first(&s->results))
+	    s->val_step == run->steps && !run_results_odd_first(&s->results))
 		run->prequant_bpb = run->last_val_bpb;
 	run->status = final ? final_status(s) : live_status(s);
 	if (final && run->status != RUN_FINISHED)

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
+#include "parsers/cut_line.h"
 #include "parsers/line_prefix.h"
 #include "parsers/linebuf.h"
 #include "parsers/run_apply.h"
@@ -255,6 +256,15 @@ take_record(struct run_reader *r, const struct record *record,
 	run_state_apply(&r->state, record, &place, &sink);
 }
 
+/* What the line says, if it says that for sure. */
+static bool
+scan_line(struct run_reader *r, const struct segment *segment, struct str line,
+	  struct record *record)
+{
+	return scanner_scan(r->scanner, line, record) &&
+	       (!segment->cut || cut_line_is_whole(r->scanner, line, record));
+}
+
 static enum line_class
 class_of(const struct record *record)
 {
@@ -304,7 +314,7 @@ take_source_line(struct run_reader *r, const struct segment *segment,
 	struct record record;
 
 	if (source_fold_may_end(&r->fold) && may_be_row(prefix->rest) &&
-	    scanner_scan(r->scanner, prefix->rest, &record) &&
+	    scan_line(r, segment, prefix->rest, &record) &&
 	    ends_source(r, &record)) {
 		source_fold_finish(&r->fold);
 		note_source(r);
@@ -316,6 +326,18 @@ take_source_line(struct run_reader *r, const struct segment *segment,
 	return LINE_SOURCE;
 }
 
+/* The text without the byte order mark that a file may begin with. */
+static struct str
+skip_mark(const struct segment *segment)
+{
+	struct str text = segment->text;
+	size_t n = segment->line == 1 && str_starts_with(text, "\xef\xbb\xbf")
+			   ? 3
+			   : 0;
+
+	return (struct str){ text.p + n, text.len - n };
+}
+
 static enum line_class
 take_segment(struct run_reader *r, const struct segment *segment)
 {
@@ -324,7 +346,7 @@ take_segment(struct run_reader *r, const struct segment *segment)
 
 	if (r->fold.inside && source_fold_follow(&r->fold, segment->text))
 		return LINE_SOURCE;
-	line_prefix_split(segment->text, &prefix);
+	line_prefix_split(skip_mark(segment), &prefix);
 	if (r->fold.inside)
 		return take_source_line(r, segment, &prefix);
 	if (source_fold_line(&r->fold, prefix.rest) == SOURCE_BEGIN) {
@@ -332,7 +354,7 @@ take_segment(struct run_reader *r, const struct segment *segment)
 			next_run(r, segment, false);
 		return LINE_SOURCE;
 	}
-	if (!scanner_scan(r->scanner, prefix.rest, &record))
+	if (!scan_line(r, segment, prefix.rest, &record))
 		return LINE_PLAIN;
 	/* Other ranks repeat the rows of the first; their failures count. */
 	if (prefix.rank > 0 && record.rule->kind != RULE_EVENT)

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 /* Objects tried from the end of the text before giving up. */
@@ -99,6 +100,33 @@ copy_text(char *out, size_t size, const cJSON *root, const char *key)
 	(void)snprintf(out, size, "%s", json_get_string(root, key, ""));
 }
 
+/* The member by which the object says that something went wrong, or NULL. */
+static const char *
+find_denial(const cJSON *root)
+{
+	static const char *const keys[] = { "correct", "passed", "valid",
+					    "success", "ok" };
+	const cJSON *error = cJSON_GetObjectItemCaseSensitive(root, "error");
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const cJSON *node =
+			cJSON_GetObjectItemCaseSensitive(root, keys[i]);
+
+		if (cJSON_IsFalse(node))
+			return node->string;
+	}
+	if (cJSON_IsString(error) && error->valuestring[0] != '\0')
+		return error->string;
+	return NULL;
+}
+
+/* A time of nothing is no measurement; a bare score may be any number. */
+static bool
+is_possible(const char *key, double value)
+{
+	return isfinite(value) && (value > 0 || strncmp(key, "best_", 5) != 0);
+}
+
 static void
 pick_value(struct score_json *score, const char *key)
 {
@@ -110,10 +138,20 @@ pick_value(struct score_json *score, const char *key)
 	for (size_t i = 0; key == NULL && node == NULL && i < 3; i++)
 		node = cJSON_GetObjectItemCaseSensitive(score->root, keys[i]);
 	score->key = node != NULL ? node->string : NULL;
-	score->value = node != NULL && cJSON_IsNumber(node) &&
-				       isfinite(node->valuedouble)
-			       ? node->valuedouble
-			       : (double)NAN;
+	score->value =
+		node != NULL && cJSON_IsNumber(node) &&
+				is_possible(score->key, node->valuedouble)
+			? node->valuedouble
+			: (double)NAN;
+}
+
+static bool
+has_number(const struct score_json *score)
+{
+	const cJSON *node =
+		cJSON_GetObjectItemCaseSensitive(score->root, score->key);
+
+	return cJSON_IsNumber(node) && isfinite(node->valuedouble);
 }
 
 static void
@@ -125,6 +163,9 @@ explain(struct score_json *score, const char *key)
 	if (score->has_status && !score_status_passes(score->status))
 		(void)snprintf(score->why, sizeof(score->why),
 			       "status is \"%s\"", score->status);
+	else if (score->denied != NULL)
+		(void)snprintf(score->why, sizeof(score->why),
+			       "its \"%s\" says that it failed", score->denied);
 	else if (!score->passed)
 		(void)snprintf(score->why, sizeof(score->why),
 			       "it says verified: false");
@@ -133,7 +174,9 @@ explain(struct score_json *score, const char *key)
 			       "it has no \"%s\"", name);
 	else if (!isfinite(score->value))
 		(void)snprintf(score->why, sizeof(score->why),
-			       "\"%s\" is not a finite number", score->key);
+			       "\"%s\" is not %s", score->key,
+			       has_number(score) ? "above 0"
+						 : "a finite number");
 }
 
 int
@@ -152,9 +195,10 @@ score_json_read(struct score_json *score, struct str text, const char *key,
 	copy_text(score->mode, sizeof(score->mode), score->root, "mode");
 	verified = cJSON_GetObjectItemCaseSensitive(score->root, "verified");
 	score->verified = cJSON_IsTrue(verified);
+	score->denied = find_denial(score->root);
 	score->passed =
 		(!score->has_status || score_status_passes(score->status)) &&
-		(verified == NULL || score->verified);
+		(verified == NULL || score->verified) && score->denied == NULL;
 	pick_value(score, key);
 	explain(score, key);
 	return 0;

@@ -23,8 +23,9 @@ struct score_json {
 	bool passed;   /* status absent or a word of passing; not verified:false
 			*/
 	bool verified; /* "verified": true */
-	char status[32]; /* as printed, cut; "" when absent */
-	char mode[32];	 /* "dev", "final"; "" when absent */
+	const char *denied; /* borrowed of root: "correct": false or the like */
+	char status[32];    /* as printed, cut; "" when absent */
+	char mode[32];	    /* "dev", "final"; "" when absent */
 	char why[160]; /* why it does not count (passed && finite); "" if so */
 };
 
@@ -32,8 +33,10 @@ struct score_json {
  * Read the object in text (the last one that begins a line, when there are
  * several).  key names the score; NULL takes the first of best_us,
  * best_cycles, score that the object has.  -1 with err when text holds no
- * JSON object.  A failed, infinite or missing score is not an error: see
- * passed, value and why.
+ * JSON object.  Besides status and verified, a false "correct", "passed",
+ * "valid", "success" or "ok" and an "error" that says something deny the
+ * score; a best_us or best_cycles that is not above 0 is none.  A failed,
+ * infinite or missing score is not an error: see passed, value and why.
  */
 int score_json_read(struct score_json *score, struct str text, const char *key,
 		    struct err *err) __attribute__((warn_unused_result));

@@ -409,6 +409,12 @@ static const struct {
 	  "eval:  50%|##   | 50/100 [00:30<00:30, 1.6it/s] bpb: 1.1234\n",
 	  1,
 	  { { "final_bpb", "1.14518023" } } },
+	{ "a validation long before the end is not what was quantized",
+	  "step:5/99 val_loss:2 val_bpb:1.3 train_time:50ms step_avg:10ms\n"
+	  "step:99/99 train_loss:2 train_time:990ms step_avg:10ms\n"
+	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
+	  1,
+	  { { "last_val_bpb", "1.3" }, { "prequant_bpb", "null" } } },
 	{ "a validation of the packed model is none of the training",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
@@ -444,6 +450,26 @@ static const struct {
 	  "step:10000/10000 train_loss:3 train_time:250000ms step_avg:25ms\n",
 	  1,
 	  { { "train_ms", "null" }, { "ms_per_step", "null" } } },
+	{ "a last line that is cut within a number is not read",
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
+	  "final_int8_zlib_roundtrip val_loss:2.0741 val_bpb:1.2",
+	  1,
+	  { { "final_bpb", "null" }, { "status", "\"finished\"" } } },
+	{ "nor a rate",
+	  "1000/2000 train_loss: 3.2 train_time: 0.8m tok/s: 8671604\n"
+	  "2000/2000 train_loss: 3.2 train_time: 1.6m tok/s: 867",
+	  1,
+	  { { "tok_s_last", "8671604" }, { "steps", "1000" } } },
+	{ "a last line that is whole is read without its end",
+	  "\xef\xbb\xbfseed:7\n"
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
+	  "final_int8_zlib_roundtrip val_loss:2.0741 val_bpb:1.2284",
+	  1,
+	  { { "final_bpb", "1.2284" }, { "seed", "7" } } },
+	{ "so is one that ends in a unit",
+	  "step:9/9 val_loss:2 train_time:90ms step_avg:10ms",
+	  1,
+	  { { "final_val_loss", "2" } } },
 	{ "an evaluation in between is not the score of what trains on",
 	  "step:500/900 val_loss:2 val_bpb:1.3 train_time:5000ms "
 	  "step_avg:10ms\n"

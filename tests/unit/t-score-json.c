@@ -80,6 +80,18 @@ test_bad(void)
 	s = read_score("{\"best_us\": 1e999}", NULL);
 	ok(!score_json_counts(&s), "nor one that overflows");
 	score_json_release(&s);
+	s = read_score("{\"best_us\": 0, \"status\": \"passed\"}", NULL);
+	is_str(s.why, "\"best_us\" is not above 0", "nor a time of nothing");
+	score_json_release(&s);
+	s = read_score("{\"score\": 12.5, \"correct\": false}", NULL);
+	ok(!score_json_counts(&s), "nor one that is not correct");
+	score_json_release(&s);
+	s = read_score("{\"score\": 12.5, \"error\": \"timeout\"}", NULL);
+	is_str(s.why, "its \"error\" says that it failed", "nor an error's");
+	score_json_release(&s);
+	s = read_score("{\"score\": 12.5, \"error\": \"\"}", NULL);
+	ok(score_json_counts(&s), "an empty error is none");
+	score_json_release(&s);
 	s = read_score("{\"a\": 1}", "b");
 	is_str(s.why, "it has no \"b\"", "nor a missing one");
 	score_json_release(&s);

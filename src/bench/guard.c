@@ -77,6 +77,17 @@ loss_at(const struct guard_losses *losses, double step)
 	return (double)NAN;
 }
 
+/* Steps 1..5 whose losses are printed. */
+static int
+n_first_steps(const struct guard_losses *losses)
+{
+	int n = 0;
+
+	for (int step = 1; step <= 5; step++)
+		n += !isnan(loss_at(losses, step)) ? 1 : 0;
+	return n;
+}
+
 /* The first of steps 1..5 at which the two part, as a hit. */
 static bool
 check_first_steps(struct guard_hits *hits, const struct guard_losses *control,
@@ -116,6 +127,10 @@ guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
 		guard_add(hits, guard, !changed,
 			  "val_loss %.4f against %.4f (tolerance %.3g)",
 			  variant->val_loss, control->val_loss, rule->val);
+	if (n_first_steps(control) > 0 && n_first_steps(variant) == 0)
+		guard_add(hits, GUARD_UNCHECKED, false,
+			  "its log lacks the losses of steps 1 to 5, which the "
+			  "control's has: was it resumed?");
 	if (apart || isnan(variant->late_step))
 		return;
 	late = loss_at(variant, variant->late_step) -

@@ -35,7 +35,8 @@
 	X(SM_CLOCK, "sm clock", "its GPU ran at another clock")                \
 	X(POWER_CAP, "power cap", "its GPU was capped more or less often")     \
 	X(LOAD, "host load", "more wanted the CPUs than there are")            \
-	X(SETTINGS, "settings", "its logs print other settings")
+	X(SETTINGS, "settings", "its logs print other settings")               \
+	X(RESTARTED, "restarted", "its log holds more than one run")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,

@@ -15,6 +15,8 @@
 
 /* A variant this much faster is held up to a person. */
 #define IMPLAUSIBLE 0.5
+/* Rows with a time from which two logs of the same ones are one log. */
+#define LEAST_COPIED 8
 
 const char *
 run_state_name(enum run_state state)
@@ -77,6 +79,34 @@ check_pair(struct judge *judge, struct judge_run *run,
 			  run->y, control->y);
 }
 
+/* Values as printed; absent on both sides is the same. */
+static bool
+same_value(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* So many rows of times do not repeat by chance, whatever else was edited. */
+static bool
+has_same_rows(const struct run_log *a, const struct run_log *b)
+{
+	size_t timed = 0;
+
+	if (a->kind != RUN_LOG_TRAINING || b->kind != RUN_LOG_TRAINING ||
+	    a->n_rows != b->n_rows)
+		return false;
+	for (size_t i = 0; i < a->n_rows; i++) {
+		const struct step_row *x = &a->rows[i], *y = &b->rows[i];
+
+		if (x->step != y->step || !same_value(x->train_ms, y->train_ms))
+			return false;
+		if (!same_value(x->tok_s, y->tok_s))
+			return false;
+		timed += !isnan(x->train_ms) || !isnan(x->tok_s) ? 1 : 0;
+	}
+	return timed >= LEAST_COPIED;
+}
+
 /* A log that stands for two runs is one run: it would fake precision. */
 static void
 check_copies(struct judge *judge)
@@ -90,8 +120,16 @@ check_copies(struct judge *judge)
 		for (size_t k = 0; k < i; k++) {
 			const struct run_log *other = judge->runs[k].log;
 
-			if (other == NULL ||
-			    strcmp(other->sha256, run->log->sha256) != 0)
+			if (other == NULL)
+				continue;
+			if (has_same_rows(other, run->log) &&
+			    strcmp(other->sha256, run->log->sha256) != 0) {
+				guard_add(&run->hits, GUARD_COPY, true,
+					  "row by row the times of another "
+					  "run's log");
+				break;
+			}
+			if (strcmp(other->sha256, run->log->sha256) != 0)
 				continue;
 			/* Scores of a cost model repeat to the byte. */
 			guard_add(&run->hits, GUARD_COPY,

@@ -17,6 +17,23 @@ is_transient(enum guard guard)
 }
 
 /* The hits of a contrast: the hard ones of its runs first. */
+/* A control that began twice makes a difference just as a variant does. */
+static void
+collect_restarts(const struct judge *judge, struct judge_contrast *c)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		for (size_t k = 0;
+		     run->arm == c->base && run->counted && k < run->hits.n;
+		     k++)
+			if (run->hits.hit[k].guard == GUARD_RESTARTED)
+				guard_add(&c->hits, GUARD_RESTARTED, false,
+					  "the control: %s",
+					  run->hits.hit[k].text);
+	}
+}
+
 void
 judge_collect_hits(const struct judge *judge, struct judge_contrast *c)
 {
@@ -33,6 +50,7 @@ judge_collect_hits(const struct judge *judge, struct judge_contrast *c)
 						  hard == 1, "%s",
 						  run->hits.hit[k].text);
 		}
+	collect_restarts(judge, c);
 }
 
 /* The guard that makes the variant INVALID, or NULL. */

@@ -11,6 +11,9 @@
 
 #define DEFAULT_LO 20.0
 #define DEFAULT_HI 100.0
+/* A step_avg of two decimals is off by this; a clock by no such share. */
+#define AVERAGE_ROUNDING  0.01
+#define AVERAGE_TOLERANCE 0.02
 
 static bool
 is_healthy(const struct judge_run *run)
@@ -111,6 +114,47 @@ choose_window(struct judge *judge)
 	}
 }
 
+/* The row of that step that prints both its time and their mean, or NULL. */
+static const struct step_row *
+averaged_row(const struct run_log *log, double step)
+{
+	for (size_t i = 0; i < log->n_rows; i++) {
+		const struct step_row *row = &log->rows[i];
+
+		if (row->step == step && row->train_ms > 0.0 &&
+		    row->step_avg_ms > 0.0)
+			return row;
+	}
+	return NULL;
+}
+
+/*
+ * train_time by step_avg is the number of steps that were timed: whatever it
+ * leaves out at the front, it rises by one a step, or one of the two clocks
+ * is wrong.
+ */
+static void
+check_average(struct judge_run *run, double lo, double hi)
+{
+	const struct step_row *a = averaged_row(run->log, lo);
+	const struct step_row *b = averaged_row(run->log, hi);
+	double rise, rounded;
+
+	if (a == NULL || b == NULL)
+		return;
+	rise = (b->train_ms / b->step_avg_ms - a->train_ms / a->step_avg_ms) /
+	       (hi - lo);
+	rounded = (AVERAGE_ROUNDING / b->step_avg_ms * hi +
+		   AVERAGE_ROUNDING / a->step_avg_ms * lo) /
+		  (hi - lo);
+	if (fabs(rise - 1.0) > AVERAGE_TOLERANCE + rounded)
+		guard_add(&run->hits, GUARD_PARSE, true,
+			  "its two clocks disagree: from step %.0f to %.0f "
+			  "step_avg counts %.2f steps for each one in "
+			  "train_time",
+			  lo, hi, rise);
+}
+
 static void
 measure_training(const struct judge *judge, struct judge_run *run)
 {
@@ -125,6 +169,7 @@ measure_training(const struct judge *judge, struct judge_run *run)
 		guard_add(&run->hits, GUARD_WINDOW, true, "%s", err.text);
 		return;
 	}
+	check_average(run, judge->lo, judge->hi);
 	run->has_window = true;
 	run->y = run->window.y_ms;
 }

@@ -64,6 +64,20 @@ is_declared(const struct judge_arm *arm, const char *key)
 	return false;
 }
 
+/* Does a run of the arm print that key with more than one value? */
+static bool
+wavers(const struct judge *judge, size_t arm, const char *key)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if (run->arm == arm && run->counted && run->log != NULL &&
+		    run_settings_wavers(&run->log->settings, key))
+			return true;
+	}
+	return false;
+}
+
 static const struct run_log *
 first_log(const struct judge *judge, size_t arm)
 {
@@ -88,6 +102,12 @@ judge_compare_settings(const struct judge *judge, struct judge_contrast *c)
 		const char *b = value_of(judge, c->arm, key, &m);
 		bool hard;
 
+		if (a != NULL && !is_declared(arm, key) &&
+		    wavers(judge, c->arm, key))
+			guard_add(&c->hits, GUARD_SETTINGS, false,
+				  "a log of it prints %s with more than one "
+				  "value, the control's %.40s",
+				  key, a);
 		if (a == NULL || b == NULL || strcmp(a, b) == 0 ||
 		    is_declared(arm, key))
 			continue;

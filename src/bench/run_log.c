@@ -27,8 +27,14 @@ struct reading {
 	struct buf head; /* for a score */
 };
 
-static const struct step_row no_row = { (double)NAN, (double)NAN, (double)NAN,
-					(double)NAN, (double)NAN, 0 };
+static const struct step_row no_row = {
+	.step = (double)NAN,
+	.train_loss = (double)NAN,
+	.train_ms = (double)NAN,
+	.train_min = (double)NAN,
+	.tok_s = (double)NAN,
+	.step_avg_ms = (double)NAN,
+};
 
 /* Is the row's time no more than what its tok/s says? */
 static bool
@@ -99,6 +105,8 @@ on_sample(void *user, const struct run *run, const struct sample *sample)
 	r->batch = run->train_batch_tokens;
 	if (sample->metric == METRIC_TRAIN_LOSS) {
 		r->row.train_loss = sample->value;
+	} else if (sample->metric == METRIC_STEP_AVG_MS) {
+		r->row.step_avg_ms = sample->value;
 	} else if (sample->metric == METRIC_TOK_S) {
 		r->row.tok_s = sample->value;
 	} else if (sample->metric == METRIC_VAL_LOSS) {
@@ -325,6 +333,10 @@ training_guards(const struct run_log *log, struct guard_hits *hits)
 				  run_event_name(fatal[i]),
 				  (unsigned long long)event->line);
 	}
+	if (log->n_runs > 1)
+		guard_add(hits, GUARD_RESTARTED, false,
+			  "its log holds %u runs: the last one counts",
+			  log->n_runs);
 	if (log->n_rows == 0)
 		guard_add(hits, GUARD_EXIT, true,
 			  "no train row and no score in it");
@@ -349,6 +361,24 @@ static bool
 differs(double a, double b)
 {
 	return isnan(a) != isnan(b) || (!isnan(a) && a != b);
+}
+
+/* "batch is 8 against 16", or which of the two does not say. */
+static void
+add_other(struct guard_hits *hits, const char *name, double control,
+	  double variant)
+{
+	if (isnan(variant))
+		guard_add(hits, GUARD_SAME, true,
+			  "its log does not say its %s, the control's %.17g",
+			  name, control);
+	else if (isnan(control))
+		guard_add(hits, GUARD_SAME, true,
+			  "%s is %.17g, the control's log does not say it",
+			  name, variant);
+	else
+		guard_add(hits, GUARD_SAME, true, "%s is %.17g against %.17g",
+			  name, variant, control);
 }
 
 void
@@ -385,9 +415,7 @@ run_log_same_work(const struct run_log *control, const struct run_log *variant,
 		for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]);
 		     i++)
 			if (differs(settings[i].a, settings[i].b))
-				guard_add(hits, GUARD_SAME, true,
-					  "%s is %.17g against %.17g",
-					  settings[i].name, settings[i].b,
-					  settings[i].a);
+				add_other(hits, settings[i].name, settings[i].a,
+					  settings[i].b);
 	}
 }

@@ -105,6 +105,14 @@ run_settings_get(const struct run_settings *settings, const char *key)
 	return known != NULL && known->value[0] != '\0' ? known->value : NULL;
 }
 
+bool
+run_settings_wavers(const struct run_settings *settings, const char *key)
+{
+	const struct run_setting *known = find(settings, str_from(key));
+
+	return known != NULL && known->value[0] == '\0';
+}
+
 void
 run_settings_release(struct run_settings *settings)
 {

@@ -2,6 +2,7 @@
 #ifndef HGYM_BENCH_RUN_SETTINGS_H
 #define HGYM_BENCH_RUN_SETTINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,8 @@ void run_settings_end(struct run_settings *settings, uint64_t line);
 /* The value of a key, or NULL; also where it was printed differently twice. */
 const char *run_settings_get(const struct run_settings *settings,
 			     const char *key);
+/* Was it printed with more than one value? */
+bool run_settings_wavers(const struct run_settings *settings, const char *key);
 void run_settings_release(struct run_settings *settings);
 
 #endif

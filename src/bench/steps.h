@@ -24,6 +24,7 @@ struct step_row {
 	double train_min; /* the same in minutes, one decimal */
 	double tok_s;
 	uint64_t line;
+	double step_avg_ms; /* train_ms by the steps so far, as printed */
 };
 
 /* What the printed tok/s means; never guessed. */

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -103,7 +104,7 @@ def guards(folder):
         logs = arms(folder, name.replace(" ", "_"), 0.9, 3, **more)
         found = verdict(control, {"b": logs}, "--window", "20:100")["b"]
         ok(found["text"] == want, name + " is " + want, found["text"])
-    for i, log in enumerate(control):
+    for i, log in enumerate(arms(folder, "nv", 1.0, 3)):
         lines = [line for line in open(log).read().split("\n")
                  if "/100 val_loss" not in line]
         write(folder, "noval%d.log" % i, "\n".join(lines))
@@ -154,6 +155,73 @@ def scores(folder):
     ok(b"\033" not in done.stdout, "no escape of a log reaches the terminal")
 
 
+def edited(folder, name, logs, edit):
+    """Copies of logs whose lines went through edit."""
+    return [write(folder, "%s%d.log" % (name, i), "\n".join(
+        edit(open(log).read().rstrip("\n").split("\n"))) + "\n")
+        for i, log in enumerate(logs)]
+
+
+def faster_clock(lines):
+    """train_time is 0.9 of what it was, step_avg is not."""
+    return [re.sub(r"train_time:(\d+)ms", lambda m: "train_time:%dms" % (
+        int(m.group(1)) * 0.9), line) for line in lines]
+
+
+def hostile(folder):
+    """Logs that were made to look faster than they are."""
+    control = arms(folder, "h", 1.0, 3)
+    fast = arms(folder, "hf", 0.95, 3)
+
+    def of(name, edit, logs=fast):
+        return verdict(control, {"b": edited(folder, name, logs, edit)})["b"]
+
+    def said(found, guard, words_):
+        return [g for g in found["guards"] if g["guard"] == guard and
+                words_ in g["text"]]
+
+    found = of("clock", faster_clock, control)
+    ok(found["text"] == "INVALID (parse)" and
+       said(found, "parse", "its two clocks disagree"),
+       "a train_time that step_avg contradicts", found)
+    found = verdict(control, {"b": edited(
+        folder, "copy", [fast[0]] * 3,
+        lambda lines: lines + ["made %d" % len(os.listdir(folder))])})["b"]
+    ok(found["text"] == "INVALID (copy)",
+       "a log that is copied and changed a little", found)
+    found = of("resume", lambda lines: [
+        line for line in lines
+        if not re.match("step:([1-9]|10)/100 train", line)])
+    ok("outputs unchecked" in found["suffix"] and
+       said(found, "outputs unchecked", "steps 1 to 5"),
+       "a run that begins behind step 5", found)
+    found = of("twice", lambda lines: lines + lines)
+    ok(said(found, "restarted", "holds 2 runs"), "two runs in a log", found)
+    twice = edited(folder, "c2", control, lambda lines: lines + lines)
+    found = verdict(twice, {"b": fast})["b"]
+    ok(said(found, "restarted", "the control: its log holds 2 runs"),
+       "the same of the control", found)
+    heads = edited(folder, "ch", control, lambda lines: ["num_heads:8"] +
+                   lines)
+    found = verdict(heads, {"b": edited(
+        folder, "vh", fast, lambda lines: ["num_heads:8", "num_heads:4"] +
+        lines)})["b"]
+    ok(said(found, "settings", "num_heads with more than one value"),
+       "a setting that is printed twice", found)
+    found = of("seedless", lambda lines: [
+        line for line in lines if not line.startswith("seed:")])
+    ok(found["text"] == "INVALID (same work)" and
+       said(found, "same work", "its log does not say its seed, the "
+            "control's 42"), "a seed that is not said", found)
+    found = of("back", lambda lines: [
+        re.sub(r"train_time:\d+ms", "train_time:9ms", line)
+        if line.startswith("step:50/") else line for line in lines])
+    ok(found["text"] == "INVALID (parse)", "time that goes back", found)
+    found = of("val", lambda lines: [
+        re.sub(r" val_loss:\S+", " val_loss:nan", line) for line in lines])
+    ok(found["text"] == "INVALID (nan)", "NaN in val_loss alone", found)
+
+
 def usage(folder):
     log = training(folder, "u.log", 1000)
     cases = [
@@ -178,7 +246,7 @@ def usage(folder):
 
 
 def main():
-    for test in (words, guards, windows, scores, usage):
+    for test in (words, guards, windows, scores, hostile, usage):
         note(test.__name__)
         with tempfile.TemporaryDirectory() as folder:
             test(folder)

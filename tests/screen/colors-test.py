@@ -92,7 +92,8 @@ def dump(screen):
         for char, look in row:
             # Of a blank only what fills it can be seen.
             name = name_of(look) if char != " " or look[2] else "none"
-            line += letters.setdefault(name, chr(ord("a") + len(letters) - 1))
+            letter = chr(ord("a") + len(letters) - 1)
+            line += letters.setdefault(name, letter)
         rows.append(line.rstrip())
     text = screen.text().split("\n")[1:-3]
     legend = ["%s %s" % (letter, name) for name, letter in letters.items()]

@@ -149,10 +149,17 @@ bool
 pattern_find(const struct pattern *pattern, struct str s, size_t *at,
 	     size_t *len)
 {
+	return pattern_find_from(pattern, s, 0, at, len);
+}
+
+bool
+pattern_find_from(const struct pattern *pattern, struct str s, size_t from,
+		  size_t *at, size_t *len)
+{
 	const char *p = s.p != NULL ? s.p : "";
 	PCRE2_SIZE *where;
 
-	if (pcre2_match(pattern->code, (PCRE2_SPTR)p, s.len, 0, 0,
+	if (pcre2_match(pattern->code, (PCRE2_SPTR)p, s.len, from, 0,
 			pattern->data, pattern->context) < 0)
 		return false;
 	where = pcre2_get_ovector_pointer(pattern->data);

@@ -20,6 +20,12 @@ void pattern_free(struct pattern *pattern);
 bool pattern_find(const struct pattern *pattern, struct str s, size_t *at,
 		  size_t *len);
 /*
+ * The same from a byte of s on, the first of a character: what is before it is
+ * seen by anchors and by what looks back.
+ */
+bool pattern_find_from(const struct pattern *pattern, struct str s, size_t from,
+		       size_t *at, size_t *len);
+/*
  * The first line of a block of whole lines that begins at or behind `from`
  * (a line's begin) and matches; its begin.  A line ends with LF or CR LF,
  * which are not matched.  The whole block is looked at in one go where the

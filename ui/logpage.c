@@ -17,6 +17,7 @@
 #define GUTTER_NARROW 10
 #define GUTTER_WIDE   26
 #define WIDE_FROM     110
+#define HIT_COLUMNS   256 /* beyond the edge: a hit may end there */
 
 void
 logpage_init(struct logpage *page)
@@ -203,6 +204,7 @@ void
 logpage_show_hit(struct logpage *page, uint64_t place,
 		 const struct pattern *pattern)
 {
+	struct logpage_row last;
 	int x, w;
 
 	page->hit = place;
@@ -221,6 +223,10 @@ logpage_show_hit(struct logpage *page, uint64_t place,
 	}
 	for (int i = 0; i < page->height / 3 && row_up(page, &page->top); i++)
 		;
+	/* No rows stay empty below the last one. */
+	last = end_top(page);
+	if (is_before(&last, &page->top))
+		page->top = last;
 }
 
 bool
@@ -331,7 +337,7 @@ draw_line(struct logpage *page, struct canvas *canvas, struct rect r,
 	  uint64_t place, uint64_t skip)
 {
 	size_t columns = page->wrap ? LOGPAGE_MAX_COLUMNS
-				    : (size_t)(page->left + r.w + 1);
+				    : (size_t)(page->left + r.w + HIT_COLUMNS);
 	int before = gutter(page, r.w), rows = 1;
 	struct logsgr_runs runs;
 	struct logsrc_line line;

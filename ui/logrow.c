@@ -7,7 +7,8 @@
 #include "base/utf8.h"
 #include "ui/theme.h"
 
-#define N_HUES (LOGSGR_BRIGHT_RED - LOGSGR_RED)
+#define HIT_BYTES 512 /* of a line before what is shown, searched for hits */
+#define N_HUES	  (LOGSGR_BRIGHT_RED - LOGSGR_RED)
 
 static unsigned int
 class_style(const struct logsrc_line *line)
@@ -58,13 +59,53 @@ look_style(unsigned int look, unsigned int line_style)
 	return style;
 }
 
+/* Where to look from for hits that may reach a byte: a character's first. */
+static size_t
+hits_from(struct str whole, size_t begin)
+{
+	size_t from = begin > HIT_BYTES ? begin - HIT_BYTES : 0;
+
+	while (from > 0 && from < whole.len &&
+	       ((unsigned char)whole.p[from] & 0xC0) == 0x80)
+		from--;
+	return from;
+}
+
+/* The next hit from *from on that is not empty; *from is behind it then. */
 static bool
-has_hit(const struct pattern *marked, struct str text)
+next_hit(const struct pattern *marked, struct str whole, size_t *from,
+	 struct str *hit)
 {
 	size_t at, len;
+	uint32_t cp;
 
-	return marked != NULL && pattern_find(marked, text, &at, &len) &&
-	       len > 0;
+	while (*from < whole.len &&
+	       pattern_find_from(marked, whole, *from, &at, &len)) {
+		*hit = (struct str){ whole.p + at, len };
+		*from = at + len;
+		if (len > 0)
+			return true;
+		if (at < whole.len)
+			*from += utf8_decode(
+				(struct str){ whole.p + at, whole.len - at },
+				&cp);
+	}
+	return false;
+}
+
+/* Whether something is marked in a piece of a line. */
+static bool
+has_hit(const struct logsrc_line *line, struct str piece,
+	const struct pattern *marked)
+{
+	struct str whole = { line->text.data, line->text.len }, hit;
+	size_t from = hits_from(whole, (size_t)(piece.p - whole.p));
+
+	while (marked != NULL && next_hit(marked, whole, &from, &hit) &&
+	       hit.p < piece.p + piece.len)
+		if (hit.p + hit.len > piece.p)
+			return true;
+	return false;
 }
 
 /* The looks that a line asks for, over a row of it that was drawn. */
@@ -95,25 +136,37 @@ draw_looks(struct canvas *canvas, struct rect row,
 	}
 }
 
-/* Where the pattern is found in a drawn row, in another style. */
+/* What of a row the pattern finds in its line, in another style. */
 static void
-mark_hits(struct canvas *canvas, struct rect row, struct str text,
+mark_hits(struct canvas *canvas, struct rect row,
+	  const struct logsrc_line *line, struct str piece,
 	  const struct pattern *marked)
 {
-	size_t at, len;
+	struct str whole = { line->text.data, line->text.len }, hit;
+	size_t from = hits_from(whole, (size_t)(piece.p - whole.p));
+	const char *end = piece.p + piece.len;
 
-	while (marked != NULL && text.len > 0 && row.w > 0 &&
-	       pattern_find(marked, text, &at, &len) && len > 0) {
-		int before = (int)utf8_width((struct str){ text.p, at });
-		int width = (int)utf8_width((struct str){ text.p + at, len });
+	while (marked != NULL && piece.p < end && row.w > 0 &&
+	       next_hit(marked, whole, &from, &hit) && hit.p < end) {
+		const char *behind =
+			hit.p + hit.len < end ? hit.p + hit.len : end;
+		int before = 0, width;
 
+		if (behind <= piece.p)
+			continue;
+		if (hit.p > piece.p) {
+			before = (int)utf8_width((struct str){
+				piece.p, (size_t)(hit.p - piece.p) });
+			piece.p = hit.p;
+		}
+		width = (int)utf8_width(
+			(struct str){ piece.p, (size_t)(behind - piece.p) });
 		canvas_restyle(canvas,
 			       (struct rect){ row.x + before, row.y, width, 1 },
 			       STYLE_MATCH);
 		row.x += before + width;
 		row.w -= before + width;
-		text.p += at + len;
-		text.len -= at + len;
+		piece.p = behind;
 	}
 }
 
@@ -125,6 +178,7 @@ logrow_draw(struct canvas *canvas, struct rect row,
 	canvas_line(canvas, row, class_style(line), text);
 	/* Of a row with a hit the hit alone is in reverse. */
 	if (line->runs != NULL && line->runs->n > 0)
-		draw_looks(canvas, row, line, text, !has_hit(marked, text));
-	mark_hits(canvas, row, text, marked);
+		draw_looks(canvas, row, line, text,
+			   !has_hit(line, text, marked));
+	mark_hits(canvas, row, line, text, marked);
 }

@@ -7,37 +7,19 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "ui/logpage.h"
+#include "ui/logs_impl.h"
 #include "ui/panel.h"
-#include "ui/prompt.h"
 #include "ui/theme.h"
 #include "ui/view.h"
 
 #define COUNT_BYTES (16U << 20)
-#define SLICE_MS    25 /* of background work, between two key presses */
+#define FRAME_BYTES (1U << 20) /* are counted before a frame is drawn */
+#define SLICE_MS    25	       /* of background work, between two key presses */
 /* What is taken out of the view is whole: a column is a byte at least. */
 #define WHOLE_COLUMNS LOGSRC_RAW_BYTES
 #define WHOLE_BYTES   (4 * LOGSRC_RAW_BYTES)
-#define TITLE_BYTES   400
 #define ERROR_PATTERN                                                          \
 	"(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
-
-struct logs {
-	struct logpage page;
-	const struct model_log *picked; /* by J and K; NULL: the run's */
-	const struct model_run *of_run; /* selected when it was picked */
-	bool is_open, merged;
-	bool stays;    /* with a log that was rotated before it was opened */
-	bool to_begin; /* as soon as the begin is known */
-	struct pattern *pattern; /* owned; of the search */
-	struct pattern *errors;	 /* owned */
-	char filter_text[PROMPT_BYTES + 1];
-	/* A search that goes on in the background. */
-	const struct pattern *searching;
-	bool forward;
-	uint64_t search_at;
-	const struct pattern *searched; /* last; to compare, not to use */
-};
 
 /* The log that took its place when it was rotated, and so on. */
 static const struct model_log *
@@ -141,121 +123,13 @@ begin_search(struct logs *logs, struct ui_shared *shared,
 	(void)search_slice(logs, shared);
 }
 
-/* What is done with the log now, in words. */
-static void
-say_state(const struct logs *logs, char out[80])
+/* Number the lines of so many bytes more; true: not done yet. */
+static bool
+count_lines(struct logsrc *src, uint64_t budget)
 {
-	const struct logpage *page = &logs->page;
-	const struct logsrc *src = &page->src;
-
-	if (logs->searching != NULL && src->file == NULL)
-		(void)snprintf(out, 80, "searching, Esc stops");
-	else if (logs->searching != NULL)
-		(void)snprintf(out, 80, "searching %d %%, Esc stops",
-			       logs->forward
-				       ? logsrc_percent(src, 0, logs->search_at)
-				       : 100 - logsrc_percent(src, 0,
-							      logs->search_at));
-	else if (!page->left_end)
-		(void)snprintf(out, 80, "following");
-	else if (src->file != NULL)
-		(void)snprintf(out, 80, "at %d %%, f follows",
-			       logsrc_percent(src, 0, page->top.place));
-	else
-		(void)snprintf(out, 80, "f follows");
-}
-
-/* What is not shown, or not in the order one might think. */
-static const char *
-say_order(const struct logs *logs)
-{
-	const struct logsrc *src = &logs->page.src;
-
 	if (src->timed != NULL)
-		return logsrc_is_moved(src)
-			       ? " · by time; logs came, f shows them"
-		       : logtimed_is_cut(src->timed)
-			       ? " · by time, the newest of them"
-			       : " · by time";
-	if (src->log == NULL)
-		return src->tails.is_cut
-			       ? " · as they came, the last 10,000 of each"
-			       : " · as they came";
-	if (src->log->behind)
-		return " · its end; what is before it is on its way";
-	if (src->log->next != NULL)
-		return logs->stays ? " · an older one, f shows the newest"
-				   : " · rotated, f shows the new one";
-	if (logsrc_is_moved(src))
-		return " · written anew, f shows it";
-	if (src->file == NULL && src->path != NULL)
-		return " · its end; the copy here is gone";
-	if (src->file == NULL && src->tails.is_cut)
-		return " · its end; no more of it is kept here";
-	return "";
-}
-
-static void
-say_filter(const struct logs *logs, char out[160])
-{
-	const struct logsrc *src = &logs->page.src;
-	char hits[FMT_SIZE], part[40] = "";
-
-	out[0] = '\0';
-	if (src->filter == NULL)
-		return;
-	(void)fmt_grouped((double)logsrc_filter_hits(src), hits);
-	if (logsrc_is_filtering(src) && src->file == NULL)
-		(void)snprintf(part, sizeof(part), " so far");
-	else if (logsrc_is_filtering(src))
-		(void)snprintf(part, sizeof(part), " in %d %%",
-			       logsrc_percent(src, src->from, src->to));
-	(void)snprintf(out, 160, " · & %.60s: %s%s lines%s", logs->filter_text,
-		       src->is_cut ? "the newest " : "", hits, part);
-}
-
-static void
-say_lines(const struct logs *logs, char out[FMT_SIZE + 8])
-{
-	const struct logsrc *src = &logs->page.src;
-	char lines[FMT_SIZE];
-	bool all = true;
-	uint64_t n = src->tails.n;
-
-	if (src->file != NULL)
-		n = logfile_lines(src->file, &all);
-	else if (src->timed != NULL)
-		n = logtimed_lines(src->timed);
-	(void)snprintf(out, FMT_SIZE + 8, "%s%s", all ? "" : ">",
-		       fmt_grouped((double)n, lines));
-}
-
-static void
-draw_title(const struct logs *logs, const struct ui_shared *shared,
-	   struct canvas *canvas, struct rect r)
-{
-	const struct model_log *log = logs->page.src.log;
-	char title[TITLE_BYTES], label[FMT_LABEL] = "", lines[FMT_SIZE + 8];
-	char state[80], filter[160], left[40] = "";
-	const char *name = label, *slash;
-
-	if (log == NULL) {
-		name = "All logs, merged";
-	} else if (shared->selected != NULL && shared->selected->log == log) {
-		plot_run_label(shared->selected, label);
-	} else {
-		slash = strrchr(log->path, '/');
-		name = slash != NULL ? slash + 1 : log->path;
-	}
-	say_lines(logs, lines);
-	say_state(logs, state);
-	say_filter(logs, filter);
-	if (logs->page.left > 0 && !logs->page.wrap)
-		(void)snprintf(left, sizeof(left), " · from column %d",
-			       logs->page.left + 1);
-	(void)snprintf(title, sizeof(title), "%.120s · %s lines · %s%s%s%s",
-		       name, lines, state, say_order(logs), filter, left);
-	canvas_box(canvas, r, title);
+		return logtimed_count(src->timed, budget);
+	return src->file != NULL && logfile_count(src->file, budget);
 }
 
 static void
@@ -264,6 +138,9 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 {
 	static const char *const empty[] = { "This log has no lines yet.",
 					     "A merges all logs", NULL };
+	static const char *const all_empty[] = {
+		"These logs have no lines yet.", "A shows one of them", NULL
+	};
 	static const char *const gone[] = {
 		"The copy of this log is gone: the oldest are removed",
 		"when they are more than mirror_cap_bytes.", NULL
@@ -276,18 +153,20 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct rect in = { r.x + 1, r.y + 1, r.w - 2, r.h - 2 };
 
 	open_wanted(logs, shared);
+	(void)count_lines(&page->src, FRAME_BYTES);
 	/* What just came passes the filter now, not when there is time. */
 	if (page->src.above_done)
 		(void)logsrc_filter_on(&page->src);
 	logpage_fit(page, in);
 	page->marked = logs->pattern;
 	page->colors = shared->log_colors;
-	draw_title(logs, shared, canvas, r);
+	logs_draw_title(logs, shared, canvas, r);
 	if (logsrc_end(&page->src) == 0)
 		panel_empty(canvas, r,
 			    page->src.path != NULL && page->src.file == NULL
 				    ? gone
-				    : empty);
+			    : logs->merged ? all_empty
+					   : empty);
 	else if (page->src.filter != NULL &&
 		 logsrc_filter_hits(&page->src) == 0 &&
 		 !logsrc_is_filtering(&page->src))
@@ -374,14 +253,16 @@ move(struct logs *logs, enum action action)
 }
 
 static unsigned int
-copy_line(struct logs *logs, struct command *out)
+copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	struct logpage *page = &logs->page;
 	uint64_t place = logpage_current(page);
 	struct logsrc_line line;
 
-	if (place >= logsrc_end(&page->src))
+	if (place >= logsrc_end(&page->src)) {
+		ui_say(shared, "there is no line to copy");
 		return UI_HANDLED;
+	}
 	logsrc_line_init(&line, WHOLE_BYTES);
 	logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
@@ -458,7 +339,7 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 		   action == ACTION_MERGE) {
 		turn(logs, action);
 	} else if (action == ACTION_COPY) {
-		return copy_line(logs, out);
+		return copy_line(logs, shared, out);
 	} else {
 		return UI_IGNORED;
 	}
@@ -473,22 +354,26 @@ logs_work(void *state, struct ui_shared *shared)
 	struct logsrc *src = &logs->page.src;
 	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
 
-	if (!logs->is_open)
-		return false;
+	/* A key may have chosen another log, which is not drawn yet. */
+	open_wanted(logs, shared);
 	if (logs->searching != NULL && search_slice(logs, shared))
 		return true;
-	while (logs->to_begin && src->timed != NULL) {
-		logs->to_begin = logtimed_more(src->timed);
+	while (logs->to_begin && src->timed != NULL &&
+	       logtimed_more(src->timed)) {
+		if (clock_real.mono_ms(&clock_real) < until)
+			continue;
 		logpage_to_begin(&logs->page);
-		if (clock_real.mono_ms(&clock_real) >= until)
-			return true;
+		return true;
 	}
-	while (logsrc_filter_on(src))
-		if (clock_real.mono_ms(&clock_real) >= until)
-			return true;
-	if (src->timed != NULL)
-		return logtimed_count(src->timed, COUNT_BYTES);
-	return src->file != NULL && logfile_count(src->file, COUNT_BYTES);
+	while (logsrc_filter_on(src) && clock_real.mono_ms(&clock_real) < until)
+		;
+	/* A filter finds the begin bit by bit. */
+	if (logs->to_begin)
+		logpage_to_begin(&logs->page);
+	if (logsrc_is_filtering(src))
+		return true;
+	logs->to_begin = false;
+	return count_lines(src, COUNT_BYTES);
 }
 
 /* What is shown from the top of the screen on, as text. */

@@ -338,6 +338,9 @@ logfile_place(struct logfile *file, uint64_t number)
 uint64_t
 logfile_lines(const struct logfile *file, bool *all)
 {
+	bool has_end = file->guard_len == 0 ||
+		       file->guard[file->guard_len - 1] == '\n';
+
 	*all = file->counted >= file->size;
-	return file->lines;
+	return file->lines + (*all && !has_end);
 }

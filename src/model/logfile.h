@@ -78,7 +78,7 @@ bool logfile_count(struct logfile *file, uint64_t budget);
 uint64_t logfile_number(struct logfile *file, uint64_t place);
 /* The place of the line of that number; the size: not counted that far. */
 uint64_t logfile_place(struct logfile *file, uint64_t number);
-/* Lines counted, and whether that is all of them. */
+/* Lines counted, and whether that is all; the last one may have no end. */
 uint64_t logfile_lines(const struct logfile *file, bool *all);
 
 #endif

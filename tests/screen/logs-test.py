@@ -176,7 +176,7 @@ def test_growing():
     write("grow.log", "a line without its e", "ab")
     is_seen(p, "without its e", "also a line that has no end yet")
     p.send("&line|fresh\r")
-    is_seen(p, "1 lines", "a filter over it")
+    is_seen(p, ": 1 line ", "a filter over it")
     write("grow.log", "nd\nfresh line\n" + ROW % (100, 5, 1), "ab")
     is_seen(p, "fresh line", "passes what comes")
     ok("a line without its end" in p.screen.text() and
@@ -218,6 +218,93 @@ def test_growing():
     p.send("g")
     is_seen(p, "step:80/", "removed: what is open stays")
     end(p, "a growing log")
+
+
+def test_numbers():
+    """What comes has its number as soon as it is shown, and so has another
+    log that a key chooses."""
+    log = write("numbers.log", "".join(ROW % (i, 5, i) for i in range(50)))
+    p = start(log, write("other.log", "just a line\nand one without an end"))
+    p.wait_for("step:49/")
+    p.settle(0.3, 5)
+    late = 0
+    for i in range(50, 70):
+        write("numbers.log", ROW % (i, 5, i), "ab")
+        p.wait_for("step:%d/" % i)
+        p.settle(0.05, 1)
+        late += "%d  step:%d/" % (i + 1, i) not in p.screen.text() or \
+            " %d lines " % (i + 1) not in title(p)
+    ok(late == 0, "a line that comes has its number, and is counted", late)
+    for keys in "AAJK":
+        p.send(keys)
+        p.settle(0.05, 1)
+        late += ">" in title(p)
+    ok(late == 0, "the lines of another log are counted at once", late)
+    p.send("J")
+    is_seen(p, "2  and one without an end", "a last line without its end")
+    ok("other.log · 2 lines" in title(p), "is a line", title(p))
+    end(p, "numbers")
+
+
+def marks(program):
+    """What is marked, a text for each row."""
+    return [text for text in (
+        "".join(char for char, look in row if look == (227, False, True, False))
+        for row in program.screen.cells) if text]
+
+
+def test_marks():
+    log = write("marks.log", ROW % (1, 5, 1) + "aaaaaaaa bbbb\n" +
+                "word " * 60 + "end\n" + ROW % (2, 5, 2))
+    p = start(log, width=80, height=24)
+    p.wait_for("step:2/")
+    for keys, want in (("/^a\r", ["a"]), ("/(?<=a)a\r", ["aaaaaaa"]),
+                       ("/b*$\r", ["bbbb"]), ("/wor\r", ["wor" * 13 + "wo…"]),
+                       ("/\\bword \\b\r", ["word " * 13 + "wo…"])):
+        p.send(keys)
+        p.settle(0.3, 5)
+        ok(marks(p) == want, "marks of " + keys.strip(), marks(p))
+    p.send("l")
+    p.settle(0.3, 5)
+    ok(marks(p) == [" " + "word " * 13 + "w…"],
+       "a mark that begins left of the screen", marks(p))
+    p.send("hw")
+    p.settle(0.3, 5)
+    ok("".join(marks(p)) == "word " * 60, "marks over wrapped rows", marks(p))
+    p.send("/^word\r")
+    p.settle(0.3, 5)
+    ok(marks(p) == ["word"], "the begin of a row is not that of a line",
+       marks(p))
+    ok("   1  step:1/" in p.screen.text() and "4  step:2/" in p.screen.text(),
+       "a short log stays on the screen whole", p.screen.text())
+    end(p, "marks")
+
+
+def test_title():
+    os.makedirs(path("a-run-of-a-name-that-is-long"))
+    log = write("a-run-of-a-name-that-is-long/train_seed_of_1337.log",
+                "".join(ROW % (i, 5, i) for i in range(500)))
+    p = start(log, width=80, height=24)
+    p.wait_for("step:499/")
+    p.send("&step:.*9/\r")
+    p.send("g")
+    is_seen(p, "f follows · & step:.*9/: 50 lines ─",
+            "a long name leaves room in the title")
+    ok("1337 · 500 lines" in title(p) and "─ a-run" in title(p),
+       "and keeps its begin and its end", title(p))
+    end(p, "a title")
+
+
+def test_none():
+    p = start(write("none.log", ""))
+    is_seen(p, "This log has no lines yet.", "a log of 0 bytes")
+    p.send("y")
+    is_seen(p, "there is no line to copy", "has no line to copy")
+    p.send("A")
+    is_seen(p, "These logs have no lines yet.", "nor have all of it")
+    write("none.log", ROW % (1, 5, 1), "ab")
+    is_seen(p, "step:1/", "until one comes")
+    end(p, "none")
 
 
 def test_pod():
@@ -350,7 +437,8 @@ def test_by_time():
     write("tb/train.log", "1776163914.25 b is done\n", "ab")
     is_seen(p, "b is done", "what comes is taken in")
     p.send("&more of\r")
-    is_seen(p, "by time · & more of: 400 lines ─", "a filter goes back to the begin")
+    is_seen(p, "& more of: 400 lines · by time ─",
+            "a filter goes back to the begin")
     p.send("g")
     is_seen(p, "more of a 0", "as its first line says")
     p.send("&\r")
@@ -372,7 +460,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         home = folder
         for test in (test_big, test_search_stops, test_long_lines,
-                     test_growing, test_pod, test_fast, test_folds,
+                     test_growing, test_numbers, test_marks, test_title,
+                     test_none, test_pod, test_fast, test_folds,
                      test_merged, test_by_time):
             test()
     return finish()

@@ -43,6 +43,22 @@ wants_samples(const struct apply *a)
 	return a->sink != NULL && a->sink->sample != NULL;
 }
 
+/*
+ * Training time at the last row: as the row prints it, or at the rate of the
+ * last row that printed one.
+ */
+static double
+row_ms(const struct run_state *s)
+{
+	double step = s->run.last_step;
+
+	if (s->exact.step == step)
+		return s->exact.ms;
+	if (run_has(s->exact.ms))
+		return RUN_ABSENT;
+	return s->rebuilt.ms / s->rebuilt.step * step;
+}
+
 static void
 emit_sample(const struct apply *a, enum metric metric, double value)
 {
@@ -56,7 +72,7 @@ emit_sample(const struct apply *a, enum metric metric, double value)
 				  .value = value,
 				  .wall_ms = a->place->wall_ms,
 				  .line = a->place->line };
-	sample.train_ms = run_has(s->exact.ms) ? s->exact.ms : s->rebuilt.ms;
+	sample.train_ms = row_ms(s);
 	a->sink->sample(a->sink->user, &sample);
 }
 
@@ -151,7 +167,10 @@ watch_clock(struct run_state *s, double step, double ms)
 		return;
 	if (!run_has(s->first_exact.ms))
 		s->first_exact = (struct row_time){ step, ms };
-	if (s->exact.step >= RUN_CLOCK_FREE_STEPS && step > s->exact.step &&
+	/* Ranks that print one step each differ by little. */
+	if (step == s->exact.step)
+		ms += ms / 10;
+	if (s->exact.step >= RUN_CLOCK_FREE_STEPS && step >= s->exact.step &&
 	    ms < s->exact.ms)
 		s->clock_restarted = true;
 }

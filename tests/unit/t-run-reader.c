@@ -439,6 +439,7 @@ static const struct {
 	  "step:800/1000 train_loss:3 train_time:40000ms step_avg:50ms\n"
 	  "Traceback (most recent call last):\n"
 	  "step:700/1000 train_loss:3 train_time:5000ms step_avg:7ms\n"
+	  "step:800/1000 train_loss:3 train_time:10000ms step_avg:12ms\n"
 	  "step:1000/1000 train_loss:3 train_time:20000ms step_avg:20ms\n",
 	  1,
 	  { { "steps", "1000" },
@@ -470,6 +471,15 @@ static const struct {
 	  "step:9/9 val_loss:2 train_time:90ms step_avg:10ms",
 	  1,
 	  { { "final_val_loss", "2" } } },
+	{ "results with blanks or equal signs",
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
+	  "final_int6_roundtrip val_loss: 2.1 val_bpb: 1.15 eval_time: 9ms\n"
+	  "legal_ttt val_loss=2.0, val_bpb=1.1, eval_time=1500ms\n",
+	  1,
+	  { { "quant_bpb", "1.15" },
+	    { "final_bpb", "1.1" },
+	    { "final_val_loss", "2" },
+	    { "eval_s", "1.5" } } },
 	{ "an evaluation in between is not the score of what trains on",
 	  "step:500/900 val_loss:2 val_bpb:1.3 train_time:5000ms "
 	  "step_avg:10ms\n"

@@ -7,17 +7,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "base/backoff.h"
 #include "base/xalloc.h"
 #include "remote/follow_priv.h"
 
-#define TICK_MS		 1000
-#define POLL_MS		 200
-#define HEALTHY_MS	 60000
-#define BACKOFF_FIRST_MS 500
-#define BACKOFF_MOST_MS	 30000
-#define AGAIN_MS	 20 /* the link itself waits, if it must */
+#define TICK_MS	   1000
+#define POLL_MS	   200
+#define HEALTHY_MS 60000
+#define AGAIN_MS   20 /* the link itself waits, if it must */
 
 int64_t
 follow_now_ms(const struct follow *follow)
@@ -101,22 +99,6 @@ follow_set_state(struct follow *follow, enum follow_state state,
 	if (state != FOLLOW_WAITING)
 		follow->status.retry_at_ms = 0;
 	follow_tell(follow);
-}
-
-/* 0.5, 1, 2 .. 30 s, a fifth more or less. */
-static int64_t
-backoff_ms(unsigned int failures)
-{
-	int64_t base = BACKOFF_FIRST_MS;
-	uint32_t random = 0;
-
-	for (unsigned int i = 1; i < failures && base < BACKOFF_MOST_MS; i++)
-		base *= 2;
-	if (base > BACKOFF_MOST_MS)
-		base = BACKOFF_MOST_MS;
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = 0;
-	return base * 4 / 5 + (int64_t)(random % 1001) * base * 2 / 5 / 1000;
 }
 
 void

@@ -6,14 +6,12 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
+#include "base/backoff.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 
-#define BACKOFF_FIRST_MS 500
-#define BACKOFF_MOST_MS	 30000
-#define HEALTHY_MS	 60000
+#define HEALTHY_MS 60000
 /* Told late, so that a caller who asks again at once does not spin. */
 #define REFUSED_DELAY_MS 500
 
@@ -73,22 +71,6 @@ link_idle(struct remote_link *link)
 {
 	if (link->info.state != LINK_IDLE)
 		set_state(link, LINK_IDLE, NULL);
-}
-
-/* 0.5, 1, 2 .. 30 s, a fifth more or less. */
-static int64_t
-backoff_ms(unsigned int failures)
-{
-	int64_t base = BACKOFF_FIRST_MS;
-	uint32_t random = 0;
-
-	for (unsigned int i = 1; i < failures && base < BACKOFF_MOST_MS; i++)
-		base *= 2;
-	if (base > BACKOFF_MOST_MS)
-		base = BACKOFF_MOST_MS;
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = (uint32_t)base;
-	return base * 4 / 5 + (int64_t)(random % 1001) * base * 2 / 5 / 1000;
 }
 
 void

@@ -340,6 +340,19 @@ describe(struct buf *out, const struct cmd_env *env, const struct plan *plan,
 	return 0;
 }
 
+bool
+bench_ask_option(struct bench_ask *ask, int option)
+{
+	/* As BENCH_ASK_OPTIONS has them. */
+	bool *const words[BENCH_ASK_COUNT] = { &ask->yes, &ask->detach,
+					       &ask->dry, &ask->accept_new };
+
+	if (option < 0 || option >= BENCH_ASK_COUNT)
+		return false;
+	*words[option] = true;
+	return true;
+}
+
 int
 bench_ask_and_start(const struct cmd_env *env, const struct plan *plan,
 		    const char *given, const struct bench_ask *ask,

@@ -12,6 +12,21 @@ struct bench_ask {
 	enum bench_print print;
 };
 
+/* The entries that both commands begin with, and how many they are. */
+#define BENCH_ASK_COUNT 4
+#define BENCH_ASK_OPTIONS                                                      \
+	{ 'y', "yes", NULL, "do not ask before it begins" },                   \
+		{ 0, "detach", NULL,                                           \
+		  "return at once, drive it in the background" },              \
+		{ 'n', "dry-run", NULL, "show what would run, and stop" },     \
+	{                                                                      \
+		0, "accept-new", NULL,                                         \
+			"accept host keys that are not known yet"              \
+	}
+
+/* Take option when it is one of them; false: another one. */
+bool bench_ask_option(struct bench_ask *ask, int option);
+
 /*
  * What will run, where, in which order; what it costs and what it can show,
  * by the noise that is known (reg may be NULL).  Plain text, sanitised.

@@ -139,3 +139,25 @@ cmd_complain(const char *text)
 	(void)fprintf(stderr, "hgym-tui: %s\n", clean.data);
 	buf_release(&clean);
 }
+
+bool
+cmd_output_option(int option, enum out_format *format)
+{
+	if (option < 0 || option >= CMD_OUTPUT_COUNT)
+		return false;
+	*format = (enum out_format)(OUT_JSON + option);
+	return true;
+}
+
+int
+cmd_output_options(struct cmd_args *args, enum out_format *format,
+		   struct err *err)
+{
+	const char *value;
+	int option;
+
+	*format = OUT_TABLE;
+	while ((option = cmd_next_option(args, &value, err)) >= 0)
+		(void)cmd_output_option(option, format);
+	return option == CMD_OPTIONS_WRONG ? -1 : 0;
+}

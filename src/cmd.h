@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "out.h"
 
 /*
  * Commands of the command line.  One const struct a command, in a file of its
@@ -65,12 +66,28 @@ int cmd_next_option(struct cmd_args *args, const char **value, struct err *err);
 /* One sentence to stderr behind "hgym-tui: ", made harmless. */
 void cmd_complain(const char *text);
 
-/* An entry for the four ways to print rows (src/out.h). */
+/*
+ * The entries of a command that prints rows, in the order of enum out_format
+ * (OUT_TABLE needs none), and how many they are.
+ */
+#define CMD_OUTPUT_COUNT 3
 #define CMD_OUTPUT_OPTIONS                                                     \
 	{ 0, "json", NULL, "print one JSON object a line" },                   \
 		{ 0, "csv", NULL, "print comma-separated values" },            \
 	{                                                                      \
 		0, "md", NULL, "print a Markdown table"                        \
 	}
+
+/*
+ * Is an option one of them, where it counts from the first of them?  *format
+ * is set then.
+ */
+bool cmd_output_option(int option, enum out_format *format);
+/*
+ * All options of a command that has no others: the arguments come next.  -1
+ * with err when one is wrong; *format is OUT_TABLE where none is given.
+ */
+int cmd_output_options(struct cmd_args *args, enum out_format *format,
+		       struct err *err);
 
 #endif

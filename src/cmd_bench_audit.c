@@ -13,11 +13,7 @@
 #include "cmd.h"
 
 enum option {
-	OPTION_YES,
-	OPTION_DETACH,
-	OPTION_DRY,
-	OPTION_ACCEPT,
-	OPTION_JSON,
+	OPTION_JSON = BENCH_ASK_COUNT,
 	OPTION_BLOCKS,
 	OPTION_VARIANT,
 	OPTION_PROBE,
@@ -25,10 +21,7 @@ enum option {
 };
 
 static const struct cmd_option options[] = {
-	{ 'y', "yes", NULL, "do not ask before it begins" },
-	{ 0, "detach", NULL, "return at once, drive it in the background" },
-	{ 'n', "dry-run", NULL, "show what would run, and stop" },
-	{ 0, "accept-new", NULL, "accept host keys that are not known yet" },
+	BENCH_ASK_OPTIONS,
 	{ 0, "json", NULL, "print the pod's rows of `bench noise` as JSON" },
 	{ 0, "blocks", "N", "pairs of runs, 3 to 100 (default 6)" },
 	{ 0, "variant", "TAG", "audit that variant of FILE, not its control" },
@@ -80,10 +73,6 @@ take_option(struct request *q, int option, const char *value, struct err *err)
 				       "cpu, gpu",
 				       value);
 	}
-	q->ask.yes |= option == OPTION_YES;
-	q->ask.detach |= option == OPTION_DETACH;
-	q->ask.dry |= option == OPTION_DRY;
-	q->ask.accept_new |= option == OPTION_ACCEPT;
 	q->json |= option == OPTION_JSON;
 	return 0;
 }
@@ -99,7 +88,8 @@ parse_request(struct cmd_args *args, struct request *q, struct err *err)
 		.audit = { .blocks = (double)NAN, .minutes = (double)NAN },
 	};
 	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		if (take_option(q, option, value, err) != 0)
+		if (!bench_ask_option(&q->ask, option) &&
+		    take_option(q, option, value, err) != 0)
 			return -1;
 	if (option == CMD_OPTIONS_WRONG)
 		return -1;

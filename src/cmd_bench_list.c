@@ -181,22 +181,17 @@ exec_list(struct cmd_args *args, struct err *err)
 		{ "verdict", NULL, -1, 0 }, { "waits_for", NULL, -1, 0 },
 		{ NULL, NULL, 0, 0 },
 	};
-	enum out_format format = OUT_TABLE;
-	char *base = bench_base(), **ids;
-	const char *value;
+	enum out_format format;
+	char *base, **ids;
 	struct out *out;
 	size_t n;
-	int option, status;
+	int status;
 
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		format = (enum out_format)(OUT_JSON + option);
-	if (option == CMD_OPTIONS_WRONG || args->next < args->argc) {
-		free(base);
-		return option == CMD_OPTIONS_WRONG
-			       ? -1
-			       : err_set(err, ERR_USAGE,
-					 "bench list takes no arguments");
-	}
+	if (cmd_output_options(args, &format, err) != 0)
+		return -1;
+	if (args->next < args->argc)
+		return err_set(err, ERR_USAGE, "bench list takes no arguments");
+	base = bench_base();
 	ids = folder_list(base, &n);
 	out = out_new(stdout, format, columns);
 	for (size_t i = 0; i < n; i++) {

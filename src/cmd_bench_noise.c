@@ -65,16 +65,13 @@ print_all(const struct cmd_args *args, const struct noise_register *reg,
 static int
 exec_noise(struct cmd_args *args, struct err *err)
 {
-	enum out_format format = OUT_TABLE;
 	struct noise_register reg;
-	const char *value;
+	enum out_format format;
 	struct conf conf;
 	char *db_path;
-	int option, status = -1;
+	int status = -1;
 
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		format = (enum out_format)(OUT_JSON + option);
-	if (option == CMD_OPTIONS_WRONG ||
+	if (cmd_output_options(args, &format, err) != 0 ||
 	    conf_load(&conf, args->env->config_path, err) != 0)
 		return -1;
 	db_path = conf_db_path(&conf, args->env->db_path);

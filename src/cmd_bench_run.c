@@ -14,19 +14,12 @@
 #include "cmd.h"
 
 enum option {
-	OPTION_YES,
-	OPTION_DETACH,
-	OPTION_DRY,
-	OPTION_ACCEPT,
-	OPTION_JSON,
+	OPTION_JSON = BENCH_ASK_COUNT,
 	OPTION_MD,
 };
 
 static const struct cmd_option run_options[] = {
-	{ 'y', "yes", NULL, "do not ask before it begins" },
-	{ 0, "detach", NULL, "return at once, drive it in the background" },
-	{ 'n', "dry-run", NULL, "show what would run, and stop" },
-	{ 0, "accept-new", NULL, "accept host keys that are not known yet" },
+	BENCH_ASK_OPTIONS,
 	{ 0, "json", NULL, "print verdict.json at the end" },
 	{ 0, "md", NULL, "print Markdown at the end" },
 	{ 0, NULL, NULL, NULL },
@@ -47,10 +40,8 @@ exec_run(struct cmd_args *args, struct err *err)
 	int option, status;
 
 	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		q.yes |= option == OPTION_YES;
-		q.detach |= option == OPTION_DETACH;
-		q.dry |= option == OPTION_DRY;
-		q.accept_new |= option == OPTION_ACCEPT;
+		if (bench_ask_option(&q, option))
+			continue;
 		if (option == OPTION_JSON)
 			q.print = BENCH_JSON;
 		else if (option == OPTION_MD)

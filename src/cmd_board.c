@@ -19,10 +19,7 @@
 #define MAX_COLUMNS 1000
 
 enum board_option {
-	OPT_JSON = ASK_COUNT,
-	OPT_CSV,
-	OPT_MD,
-	OPT_SUMMARY,
+	OPT_SUMMARY = ASK_COUNT + CMD_OUTPUT_COUNT,
 	OPT_ALL_TESTS,
 	OPT_FAIL_ON,
 };
@@ -87,16 +84,9 @@ take_option(void *user, int option, const char *value, struct err *err)
 {
 	struct call *call = user;
 
+	if (cmd_output_option(option - ASK_COUNT, &call->format))
+		return 0;
 	switch ((enum board_option)option) {
-	case OPT_JSON:
-		call->format = OUT_JSON;
-		break;
-	case OPT_CSV:
-		call->format = OUT_CSV;
-		break;
-	case OPT_MD:
-		call->format = OUT_MD;
-		break;
 	case OPT_SUMMARY:
 		call->look.summary = true;
 		break;

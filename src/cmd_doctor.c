@@ -24,8 +24,6 @@
 #include "store/query.h"
 #include "version.h"
 
-enum option { OPTION_JSON, OPTION_CSV, OPTION_MD };
-
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS,
 	{ 0, NULL, NULL, NULL },
@@ -333,13 +331,9 @@ static int
 run(struct cmd_args *args, struct err *err)
 {
 	struct doctor d = { .env = args->env };
-	enum out_format format = OUT_TABLE;
-	const char *value;
-	int option;
+	enum out_format format;
 
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		format = (enum out_format)(option + OUT_JSON);
-	if (option == CMD_OPTIONS_WRONG)
+	if (cmd_output_options(args, &format, err) != 0)
 		return -1;
 	if (args->next < args->argc)
 		return err_set(err, ERR_USAGE, "doctor takes no argument");

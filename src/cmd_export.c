@@ -11,10 +11,7 @@
 #include "new_folder.h"
 
 enum export_option {
-	OPT_JSON = ASK_COUNT,
-	OPT_CSV,
-	OPT_MD,
-	OPT_WHAT,
+	OPT_WHAT = ASK_COUNT + CMD_OUTPUT_COUNT,
 	OPT_OUT,
 };
 
@@ -42,10 +39,8 @@ take_option(void *user, int option, const char *value, struct err *err)
 {
 	struct call *call = user;
 
-	if (option <= OPT_MD) {
-		call->format = (enum out_format)(option - OPT_JSON + OUT_JSON);
+	if (cmd_output_option(option - ASK_COUNT, &call->format))
 		return 0;
-	}
 	if (option == OPT_OUT) {
 		call->out = value;
 		return 0;

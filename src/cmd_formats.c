@@ -18,25 +18,10 @@
 #include "parsers/scan.h"
 #include "parsers/source_fold.h"
 
-/* The four ways to print; index of the first CMD_OUTPUT_OPTIONS entry. */
 static const struct cmd_option output_options[] = {
 	CMD_OUTPUT_OPTIONS,
 	{ 0, NULL, NULL, NULL },
 };
-
-/* Take --json, --csv or --md; -1 with err on another option. */
-static int
-take_output(struct cmd_args *args, enum out_format *format, struct err *err)
-{
-	static const enum out_format formats[] = { OUT_JSON, OUT_CSV, OUT_MD };
-	const char *value;
-	int option;
-
-	*format = OUT_TABLE;
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		*format = formats[option];
-	return option == CMD_OPTIONS_WRONG ? -1 : 0;
-}
 
 static int
 exec_list(struct cmd_args *args, struct err *err)
@@ -50,7 +35,7 @@ exec_list(struct cmd_args *args, struct err *err)
 	struct format_set *set;
 	struct out *out;
 
-	if (take_output(args, &format, err) != 0)
+	if (cmd_output_options(args, &format, err) != 0)
 		return -1;
 	set = format_set_new_builtin();
 	out = out_new(stdout, format, columns);
@@ -133,7 +118,7 @@ exec_show(struct cmd_args *args, struct err *err)
 	struct format_set *set;
 	struct out *out;
 
-	if (take_output(args, &format, err) != 0)
+	if (cmd_output_options(args, &format, err) != 0)
 		return -1;
 	if (args->argc - args->next != 1)
 		return err_set(err, ERR_USAGE,
@@ -370,7 +355,7 @@ exec_check(struct cmd_args *args, struct err *err)
 	struct format_set *set;
 	int status;
 
-	if (take_output(args, &format, err) != 0)
+	if (cmd_output_options(args, &format, err) != 0)
 		return -1;
 	if (args->argc - args->next < 1)
 		return err_set(err, ERR_USAGE,

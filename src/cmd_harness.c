@@ -20,10 +20,7 @@
 #define SETTLE_MS 1000
 
 enum option {
-	OPTION_JSON,
-	OPTION_CSV,
-	OPTION_MD,
-	OPTION_RUN,
+	OPTION_RUN = CMD_OUTPUT_COUNT,
 	OPTION_ALL,
 	OPTION_AB,
 };
@@ -268,16 +265,9 @@ parse_options(struct cmd_args *args, struct ask *ask, struct err *err)
 	int option;
 
 	while ((option = cmd_next_option(args, &value, err)) >= 0) {
+		if (cmd_output_option(option, &ask->format))
+			continue;
 		switch ((enum option)option) {
-		case OPTION_JSON:
-			ask->format = OUT_JSON;
-			break;
-		case OPTION_CSV:
-			ask->format = OUT_CSV;
-			break;
-		case OPTION_MD:
-			ask->format = OUT_MD;
-			break;
 		case OPTION_RUN:
 			ask->run = value;
 			break;

@@ -12,10 +12,7 @@
 #include "run_columns.h"
 
 enum parse_option {
-	OPT_JSON,
-	OPT_CSV,
-	OPT_MD,
-	OPT_FORMAT,
+	OPT_FORMAT = CMD_OUTPUT_COUNT,
 	OPT_JOBS,
 };
 
@@ -189,16 +186,9 @@ take_options(struct cmd_args *args, struct parse_call *call, struct err *err)
 	int option;
 
 	while ((option = cmd_next_option(args, &value, err)) >= 0) {
+		if (cmd_output_option(option, &call->format))
+			continue;
 		switch ((enum parse_option)option) {
-		case OPT_JSON:
-			call->format = OUT_JSON;
-			break;
-		case OPT_CSV:
-			call->format = OUT_CSV;
-			break;
-		case OPT_MD:
-			call->format = OUT_MD;
-			break;
 		case OPT_FORMAT:
 			if (format_set_load(call->formats, value, err) != 0)
 				return -1;

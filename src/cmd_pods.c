@@ -18,8 +18,6 @@
 #define LIMIT_MS 45000 /* connect and log in, then one answer */
 #define LOOK_MS	 50
 
-enum option { OPTION_JSON, OPTION_CSV, OPTION_MD, OPTION_ACCEPT_NEW };
-
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS,
 	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known" },
@@ -177,10 +175,8 @@ run(struct cmd_args *args, struct err *err)
 	size_t all;
 
 	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		if (option == OPTION_ACCEPT_NEW)
+		if (!cmd_output_option(option, &format))
 			accept_new = true;
-		else
-			format = (enum out_format)(option + OUT_JSON);
 	}
 	if (option == CMD_OPTIONS_WRONG ||
 	    conf_load(&conf, args->env->config_path, err) != 0)

@@ -18,10 +18,7 @@
 #define LIMIT_MOST_S 3600.0
 
 enum option {
-	OPTION_JSON,
-	OPTION_CSV,
-	OPTION_MD,
-	OPTION_ACCEPT_NEW,
+	OPTION_ACCEPT_NEW = CMD_OUTPUT_COUNT,
 	OPTION_NO_GPU,
 	OPTION_MIN_FREE,
 	OPTION_TIMEOUT,
@@ -139,12 +136,12 @@ take_options(struct cmd_args *args, struct check *check,
 	int option;
 
 	while ((option = cmd_next_option(args, &value, err)) >= 0) {
+		if (cmd_output_option(option, format))
+			continue;
 		if (option == OPTION_ACCEPT_NEW)
 			check->probe.accept_new = true;
 		else if (option == OPTION_NO_GPU)
 			check->no_gpu = true;
-		else if (option <= OPTION_MD)
-			*format = (enum out_format)(option + OUT_JSON);
 		else if (take_limit(check, option, value, err) != 0)
 			return -1;
 	}

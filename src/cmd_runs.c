@@ -12,12 +12,9 @@
 #include "stored.h"
 
 enum option {
-	OPTION_JSON,
-	OPTION_CSV,
-	OPTION_MD,
-	OPTION_POD,
+	OPTION_POD = CMD_OUTPUT_COUNT,
 	OPTION_GROUP,
-	OPTION_STATUS
+	OPTION_STATUS,
 };
 
 static const struct cmd_option options[] = {
@@ -160,9 +157,9 @@ run(struct cmd_args *args, struct err *err)
 	int option;
 
 	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		if (option <= OPTION_MD)
-			format = (enum out_format)(option + OUT_JSON);
-		else if (option == OPTION_POD)
+		if (cmd_output_option(option, &format))
+			continue;
+		if (option == OPTION_POD)
 			list.pod = value;
 		else if (option == OPTION_GROUP)
 			list.group = value;

@@ -10,7 +10,7 @@
 #include "store/pods.h"
 #include "stored.h"
 
-enum option { OPTION_JSON, OPTION_CSV, OPTION_MD, OPTION_METRIC, OPTION_POD };
+enum option { OPTION_METRIC = CMD_OUTPUT_COUNT, OPTION_POD };
 
 static const struct cmd_option options[] = {
 	CMD_OUTPUT_OPTIONS,
@@ -159,9 +159,9 @@ run(struct cmd_args *args, struct err *err)
 	int option, rc;
 
 	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		if (option <= OPTION_MD)
-			asked.format = (enum out_format)(option + OUT_JSON);
-		else if (option == OPTION_METRIC)
+		if (cmd_output_option(option, &asked.format))
+			continue;
+		if (option == OPTION_METRIC)
 			asked.metric = value;
 		else
 			asked.pod = value;

@@ -57,15 +57,61 @@ measure_drift(struct noise *noise, const struct noise_run *runs, size_t n)
 	free(ln);
 }
 
-/* The measured run of the other kind in the same block, or NULL. */
-static const struct noise_run *
-partner_of(const struct noise_run *run, const struct noise_run *runs, size_t n)
+/* What one kind of a block's runs lends to it: their median; how many. */
+static double
+block_y(const struct noise_run *like, bool again, const struct noise_run *runs,
+	size_t n, size_t *count)
 {
+	double *y = xcalloc(n + 1, sizeof(*y)), median;
+
+	*count = 0;
 	for (size_t i = 0; i < n; i++)
-		if (runs[i].block == run->block &&
-		    runs[i].again != run->again && is_measured(&runs[i]))
-			return &runs[i];
-	return NULL;
+		if (runs[i].block == like->block && runs[i].again == again &&
+		    is_measured(&runs[i]))
+			y[(*count)++] = runs[i].y;
+	median = stats_median(y, *count);
+	free(y);
+	return median;
+}
+
+/* Is it the first run of its block? (To go over blocks.) */
+static bool
+is_first(const struct noise_run *run, const struct noise_run *runs)
+{
+	for (const struct noise_run *r = runs; r < run; r++)
+		if (r->block == run->block)
+			return false;
+	return true;
+}
+
+/* A log-difference of each block that has all its runs, as a verdict has. */
+static size_t
+block_differences(const struct noise_run *runs, size_t n, double *d)
+{
+	size_t *least = xcalloc(n + 1, sizeof(*least)), most = 0, kept = 0;
+	size_t n_d = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t a, b;
+		double x, y;
+
+		if (!is_first(&runs[i], runs))
+			continue;
+		x = block_y(&runs[i], false, runs, n, &a);
+		y = block_y(&runs[i], true, runs, n, &b);
+		least[n_d] = a < b ? a : b;
+		if (least[n_d] == 0)
+			continue;
+		if (least[n_d] > most)
+			most = least[n_d];
+		d[n_d++] = log(x) - log(y);
+	}
+	/* A block that lost a run counts no more than in a verdict. */
+	for (size_t i = 0; i < n_d; i++)
+		if (least[i] == most)
+			d[kept++] = d[i];
+	free(least);
+	return kept;
 }
 
 void
@@ -78,17 +124,13 @@ noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 
 	*noise = (struct noise){ .drift = (double)NAN, .drift_p = (double)NAN };
 	for (size_t i = 0; i < n; i++) {
-		const struct noise_run *other;
-
 		if (!is_measured(&runs[i]))
 			continue;
 		ln[noise->n_runs++] = log(runs[i].y);
 		if (!isnan(runs[i].took_s))
 			took[n_took++] = runs[i].took_s;
-		other = runs[i].again ? partner_of(&runs[i], runs, n) : NULL;
-		if (other != NULL)
-			d[noise->n_blocks++] = log(other->y) - log(runs[i].y);
 	}
+	noise->n_blocks = block_differences(runs, n, d);
 	noise->mean = stats_mean(ln, noise->n_runs);
 	noise->sd = stats_sd(ln, noise->n_runs);
 	noise->df =

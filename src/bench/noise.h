@@ -28,14 +28,16 @@ struct noise_run {
 
 struct noise {
 	size_t n_runs;	 /* that were measured */
-	size_t n_blocks; /* in which both were */
+	size_t n_blocks; /* in which all of both were */
 	double mean;	 /* of ln y */
 	double sd, df;	 /* of ln y from run to run, and n_runs - 1 */
-	double sd_block; /* of a block's log-difference, n_blocks - 1 */
-	double drift;	 /* fitted change of ln y from first to last run */
-	double drift_p;	 /* of its slope against 0 */
-	double span_s;	 /* from the first begin to the last */
-	double run_s;	 /* median seconds that a run took */
+	/* Of a block's log-difference (of the medians of its runs), with
+	 * n_blocks - 1. */
+	double sd_block;
+	double drift;	/* fitted change of ln y from first to last run */
+	double drift_p; /* of its slope against 0 */
+	double span_s;	/* from the first begin to the last */
+	double run_s;	/* median seconds that a run took */
 };
 
 /* Runs in any order. */
@@ -57,12 +59,14 @@ void noise_pool(struct noise *total, const struct noise *more);
 /* Are two spreads told apart?  Two-sided p of the F test; NAN: unknown. */
 double noise_compare(const struct noise *a, const struct noise *b);
 
-#define NOISE_CLASS_SIZE 48
+#define NOISE_CLASS_SIZE 56
 
 /*
  * The class of runs that an arm belongs to: the name that the bench file
  * gives ("noise_class"), else "<metric>-<12 digits>" of what is run and how
- * it is measured: command, folder, environment, metric, window.
+ * it is measured: command, folder, environment, metric, window.  Blocks of
+ * several runs an arm spread less than those of one: they are of a class of
+ * their own, "<name>-x3".
  */
 void noise_class(const struct plan *plan, size_t arm,
 		 char out[NOISE_CLASS_SIZE]);

@@ -225,11 +225,14 @@ noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const char *named =
 		v->noise_class != NULL ? v->noise_class : plan->noise_class;
-	char hex[SHA256_HEX_SIZE], window[96];
+	char hex[SHA256_HEX_SIZE], window[96], blocks[16] = "";
 	struct sha256 sha;
 
+	if (plan->reps > 1)
+		(void)snprintf(blocks, sizeof(blocks), "-x%u",
+			       (unsigned int)plan->reps);
 	if (named != NULL) {
-		(void)snprintf(out, NOISE_CLASS_SIZE, "%s", named);
+		(void)snprintf(out, NOISE_CLASS_SIZE, "%.40s%s", named, blocks);
 		return;
 	}
 	(void)snprintf(window, sizeof(window), "%d %g %g %d %d",
@@ -248,7 +251,8 @@ noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 	}
 	hash_env(&sha, plan, v);
 	sha256_hex(&sha, hex);
-	(void)snprintf(out, NOISE_CLASS_SIZE, "%.24s-%.12s", plan->key, hex);
+	(void)snprintf(out, NOISE_CLASS_SIZE, "%.24s-%.12s%s", plan->key, hex,
+		       blocks);
 }
 
 bool

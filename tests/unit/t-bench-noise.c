@@ -57,6 +57,34 @@ test_few(void)
 	is_near(noise.mean, (double)NAN, 0, "is no zero");
 }
 
+/* Three runs of each kind a block: their medians, as in a verdict. */
+static void
+test_several(void)
+{
+	static const double a[3][3] = { { 100, 101, 102 },
+					{ 100, 100, 100 },
+					{ 103, 99, 101 } };
+	struct noise_run some[18];
+	struct noise noise;
+	size_t n = 0;
+
+	for (size_t block = 0; block < 3; block++)
+		for (size_t k = 0; k < 3; k++) {
+			some[n++] = (struct noise_run){ a[block][k], 0, 1,
+							block, false };
+			some[n++] = (struct noise_run){ k == 1 ? 700 : 100, 0,
+							1, block, true };
+		}
+	noise_measure(&noise, some, n);
+	is_int((long long)noise.n_runs, 18, "all runs are in");
+	is_int((long long)noise.n_blocks, 3, "of three blocks, not nine");
+	is_near(noise.sd_block, 0.00574486, 1e-6,
+		"the spread of their medians, which one run does not move");
+	some[1].y = (double)NAN;
+	noise_measure(&noise, some, n);
+	is_int((long long)noise.n_blocks, 2, "a block that lost a run is out");
+}
+
 static void
 test_drift(void)
 {
@@ -173,6 +201,7 @@ static void
 test_class(void)
 {
 	char first[NOISE_CLASS_SIZE];
+	struct plan plan;
 
 	(void)snprintf(first, sizeof(first), "%s", class_of("", "", "", 0));
 	is_int((long long)strlen(first), 8 + 12, "metric and 12 digits");
@@ -185,6 +214,12 @@ test_class(void)
 	       "a commit makes no class");
 	is_str(class_of(",\"noise_class\":\"train\"", "", "", 0), "train",
 	       "a class that is named");
+	plan = make_plan(",\"noise_class\":\"train\"", "", "");
+	plan.reps = 3;
+	noise_class(&plan, 0, first);
+	plan_release(&plan);
+	is_str(first, "train-x3",
+	       "blocks of three runs are a class of their own");
 	is_str(class_of(",\"noise_class\":\"train\"", "",
 			",\"noise_class\":\"graphs\"", 1),
 	       "graphs", "of a variant too");
@@ -254,6 +289,7 @@ main(void)
 {
 	test_measure();
 	test_few();
+	test_several();
 	test_drift();
 	test_pool();
 	test_compare();

@@ -165,7 +165,10 @@ take_iso(struct line_prefix *out)
 	ms = fraction_ms(s, at, &frac);
 	zone_min = zone_minutes(s, at + frac, &zone);
 	at += frac + zone;
-	if (at >= s.len || s.p[at] != (bracket ? ']' : ' '))
+	if (!bracket && at + 1 < s.len && s.p[at] == ':' && s.p[at + 1] == ' ')
+		at++;
+	if (at >= s.len ||
+	    (s.p[at] != (bracket ? ']' : ' ') && (bracket || s.p[at] != '\t')))
 		return false;
 	out->wall_ms = (clock_from_civil_s(digits(s, 0, 4), digits(s, 5, 2),
 					   digits(s, 8, 2), digits(s, 11, 2),
@@ -335,6 +338,22 @@ may_begin_prefix(struct str s)
 	return s.p[0] == '[' || (s.p[0] >= 'C' && s.p[0] <= 'W');
 }
 
+/*
+ * A settings dump is told by its two blanks ("  seed: 42"): give them back,
+ * where the prefix had a blank of its own before them.
+ */
+static struct str
+with_indent(struct str line, struct str rest)
+{
+	size_t n = name_length(rest), before = (size_t)(rest.p - line.p);
+
+	if (before < 4 || n == 0 || n + 1 >= rest.len || rest.p[n] != ':' ||
+	    rest.p[n + 1] != ' ' || memcmp(rest.p - 2, "  ", 2) != 0 ||
+	    (rest.p[-3] != ' ' && rest.p[-3] != '\t') || rest.p[-4] == ' ')
+		return rest;
+	return (struct str){ rest.p - 2, rest.len + 2 };
+}
+
 void
 line_prefix_split(struct str line, struct line_prefix *out)
 {
@@ -343,10 +362,12 @@ line_prefix_split(struct str line, struct line_prefix *out)
 		bool stamped = out->wall_ms != 0;
 
 		if (!stamped && !may_begin_prefix(out->rest))
-			return;
+			break;
 		if (!take_rank(out) && !take_epoch(out) && !take_iso(out)) {
 			take_logger(out, stamped);
-			return;
+			break;
 		}
 	}
+	if (out->rest.p != line.p)
+		out->rest = with_indent(line, out->rest);
 }

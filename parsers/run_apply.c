@@ -380,12 +380,26 @@ apply_size(const struct apply *a)
 		a->state->packed = true;
 }
 
+/* Two seeds before the run begins are of two things: neither is sure. */
+static void
+take_seed(const struct apply *a)
+{
+	struct run_state *s = a->state;
+	double seed = record_get(a->record, METRIC_SEED);
+	bool again = (s->own >> METRIC_SEED & 1) != 0 && !s->fatal;
+
+	if (!run_has(seed))
+		return;
+	s->seed_unclear = again && (s->seed_unclear || seed != s->run.seed);
+	s->run.seed = s->seed_unclear ? RUN_ABSENT : seed;
+}
+
 static void
 apply_setting(const struct apply *a)
 {
 	struct run *run = &a->state->run;
 
-	take(a->record, METRIC_SEED, &run->seed);
+	take_seed(a);
 	take(a->record, METRIC_N_GPUS, &run->n_gpus);
 	take(a->record, METRIC_TRAIN_BATCH_TOKENS, &run->train_batch_tokens);
 	take(a->record, METRIC_VAL_TOKENS, &run->val_tokens);

@@ -36,6 +36,7 @@ struct run_state {
 	double artifact;     /* last size that was printed of it */
 	char size_label[32]; /* what it was said to be of */
 	size_t size_label_len;
+	bool seed_unclear;	     /* it printed two */
 	bool artifact_unclear;	     /* sizes of several artifacts */
 	bool clock_restarted;	     /* the training time went back */
 	struct row_time exact;	     /* last row with exact milliseconds */

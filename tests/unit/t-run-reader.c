@@ -471,6 +471,23 @@ static const struct {
 	  "step:9/9 val_loss:2 train_time:90ms step_avg:10ms",
 	  1,
 	  { { "final_val_loss", "2" } } },
+	{ "two seeds before it begins: neither",
+	  "  seed: 42\n  seed: 7\n"
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n",
+	  1,
+	  { { "seed", "null" } } },
+	{ "a second seed after a start that failed",
+	  "seed:42\nTraceback (most recent call last):\nseed:7\n"
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n",
+	  1,
+	  { { "seed", "7" } } },
+	{ "one of two averages is not what was quantized",
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
+	  "pre-quantization post-ema val_loss:2.1 val_bpb:1.12\n"
+	  "pre-quantization post-swa val_loss:2.1 val_bpb:1.13\n"
+	  "final_int6_roundtrip val_loss:2.1 val_bpb:1.15\n",
+	  1,
+	  { { "prequant_bpb", "1.12" }, { "final_bpb", "1.15" } } },
 	{ "results with blanks or equal signs",
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "final_int6_roundtrip val_loss: 2.1 val_bpb: 1.15 eval_time: 9ms\n"

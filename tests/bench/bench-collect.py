@@ -4,6 +4,8 @@
 
 Latency: from the append of a row to the model (what the next frame shows)
 and to the database.  Fleet: CPU and memory with many pods and logs.
+Telemetry: the same fleet with and without it, here and on the pod's side, with
+a made-up nvidia-smi of 8 GPUs, and what it adds to the database.
 Backlog: MB/s of large logs, beside a bare read loop over libssh2 and
 `ssh pod cat` with the same cipher, with the CPU seconds of each part: one
 log is of rows in one line of ten, one has none.  MB are 1,000,000 bytes.
@@ -90,7 +92,8 @@ class Box:
     def __init__(self):
         self.top = tempfile.mkdtemp(prefix="bench-collect.")
         self.rig = self.top + "/rig"
-        subprocess.run(["sh", SSHD, "start", self.rig, "MaxSessions 100"],
+        subprocess.run(["sh", SSHD, "start", self.rig, "MaxSessions 100",
+                        f"SetEnv PATH={self.top}/bin:/usr/bin:/bin"],
                        check=True, stdout=subprocess.DEVNULL)
         with open(self.rig + "/port") as port, \
                 open(self.rig + "/user") as user:
@@ -104,10 +107,10 @@ class Box:
                 "known_hosts": self.rig + "/known_hosts",
                 "logs": [folder + "/*.log"]}
 
-    def config(self, pods):
+    def config(self, pods, telemetry_s=3600):
         path = self.top + "/config.json"
         with open(path, "w") as file:
-            json.dump({"pods": pods, "telemetry_s": 3600}, file)
+            json.dump({"pods": pods, "telemetry_s": telemetry_s}, file)
         return path
 
     def close(self):
@@ -164,6 +167,12 @@ def latency(box):
           f" {quantile(stored, .99):.0f} ms  max {max(stored):.0f} ms")
 
 
+def wait_live(child):
+    live = 0
+    while live < PODS:
+        live += child.stderr.readline().rstrip().endswith(": live")
+
+
 def fleet(box):
     all_paths = folders(box, PODS, FILES)
     pods = [box.pod(f"p{i}", os.path.dirname(paths[0]))
@@ -174,9 +183,7 @@ def fleet(box):
         [TUI, "--config", box.config(pods), "--db", box.top + "/fleet.db",
          "collect", "--for", "600"], env=box.env, stderr=subprocess.PIPE,
         text=True)
-    live = 0
-    while live < PODS:
-        live += child.stderr.readline().rstrip().endswith(": live")
+    wait_live(child)
     time.sleep(5)
     before, start = cpu_s(child.pid), time.monotonic()
     time.sleep(SECONDS)
@@ -187,6 +194,105 @@ def fleet(box):
     writer.stop = True
     child.terminate()
     child.wait()
+
+
+SMI = """#!/bin/sh
+for i in 0 1 2 3 4 5 6 7; do
+    echo "$i, NVIDIA H100 80GB HBM3, 9$i, 7${i}123, 69$i.42, 6$i, 1980, 0x04"
+done
+"""
+
+
+def below(pid):
+    """The processes below one, each with its children below it."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = file.read().split()
+    except OSError:
+        return []
+    return [p for child in children for p in [child] + below(child)]
+
+
+def pod_parts_s(box):
+    """CPU seconds of what runs below sshd, and of what that waited for."""
+    with open(box.rig + "/sshd.pid") as file:
+        sshd = file.read().strip()
+    parts = dict.fromkeys(("follower", "telemetry", "sshd"), 0)
+    for pid in below(sshd):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                command = file.read()
+            with open(f"/proc/{pid}/stat") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        part = ("sshd" if command.startswith(b"sshd") else
+                "telemetry" if b"HGT1" in command else
+                "follower" if b"python3" in command else None)
+        if part:
+            parts[part] += sum(map(int, fields[11:15])) / TICK
+    return parts
+
+
+def an_hour(db):
+    """Bytes that an hour of such telemetry adds to a database, by copies of
+    its newest moment."""
+    base = sqlite3.connect(db)
+    pages = "PRAGMA page_count"
+    columns = [row[1] for row in base.execute("PRAGMA table_info(telemetry)")]
+    shifted = ", ".join("at_ms + :ms" if c == "at_ms" else c for c in columns)
+    base.execute("DELETE FROM telemetry WHERE (pod_id, at_ms) NOT IN"
+                 " (SELECT pod_id, max(at_ms) FROM telemetry GROUP BY 1)")
+    rows = base.execute("SELECT count(*) FROM telemetry").fetchone()[0]
+    base.commit()
+    base.execute("VACUUM")
+    before = base.execute(pages).fetchone()[0]
+    base.execute("CREATE TEMP TABLE moment AS SELECT * FROM telemetry")
+    for i in range(1, 361):
+        base.execute(f"INSERT INTO telemetry SELECT {shifted} FROM moment",
+                     {"ms": i * 10000})
+    base.commit()
+    size = base.execute("PRAGMA page_size").fetchone()[0]
+    added = (base.execute(pages).fetchone()[0] - before) * size
+    base.close()
+    return rows, added
+
+
+def telemetry(box):
+    os.mkdir(box.top + "/bin")
+    with open(box.top + "/bin/nvidia-smi", "w") as file:
+        file.write(SMI)
+    os.chmod(box.top + "/bin/nvidia-smi", 0o755)
+    all_paths = folders(box, PODS, FILES)
+    pods = [box.pod(f"p{i}", os.path.dirname(paths[0]))
+            for i, paths in enumerate(all_paths)]
+    writer = Writer([p for paths in all_paths for p in paths], RATE)
+    writer.start()
+    for name, every_s in ("off", 3600), ("on", 5):
+        db = f"{box.top}/telemetry-{name}.db"
+        child = subprocess.Popen(
+            [TUI, "--config", box.config(pods, every_s), "--db", db,
+             "collect", "--for", "600"], env=box.env, stderr=subprocess.PIPE,
+            text=True)
+        wait_live(child)
+        time.sleep(8)
+        parts, before = pod_parts_s(box), cpu_s(child.pid)
+        start = time.monotonic()
+        time.sleep(max(SECONDS, 20))
+        used = cpu_s(child.pid) - before
+        per_s = 100 / (time.monotonic() - start)
+        after = pod_parts_s(box)
+        print(f"telemetry {name:3}        {used * per_s:.1f} % of a core,"
+              f" {memory_mb(child.pid):.1f} MB at most; a pod: " + ", ".join(
+                  f"{part} {(after[part] - parts[part]) * per_s / PODS:.2f} %"
+                  for part in parts))
+        child.terminate()
+        child.wait()
+        child.stderr.close()
+    writer.stop = True
+    rows, added = an_hour(db)
+    print(f"                     every 5 s, 8 GPUs a pod; stored every 10 s:"
+          f" {rows} rows a time, {added / 1e6:.1f} MB an hour")
 
 
 OTHER = "some other line of a log, as there are many of them in a real one\n"
@@ -298,7 +404,7 @@ def backlog(box, dense):
           f" most; load {os.getloadavg()[0]:.1f}")
 
 
-PARTS = {"latency": latency, "fleet": fleet,
+PARTS = {"latency": latency, "fleet": fleet, "telemetry": telemetry,
          "backlog": lambda box: backlog(box, True),
          "backlog-none": lambda box: backlog(box, False)}
 for name in sys.argv[1:] or PARTS:

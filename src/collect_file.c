@@ -214,6 +214,7 @@ collect_file_begin(struct collect_file *file, struct mirror *mirror)
 
 	file->mirror = mirror;
 	file->is_idle = false;
+	store_tail_begin(file->tail);
 	if (file->log != NULL) {
 		model_log_file(file->log,
 			       mirror != NULL ? mirror_path(mirror) : NULL);

@@ -87,7 +87,7 @@ struct collect_pod {
 	struct buf telemetry_line;
 	int64_t telemetry_due_ms; /* of the next question; mono clock */
 	int64_t stored_ms;	  /* of the last one stored; wall clock */
-	int64_t pruned_ms;	  /* when old ones were dropped; wall clock */
+	struct store_prune prune; /* when old ones are dropped */
 
 	struct pod_verdict verdict; /* as last said */
 	bool was_up;

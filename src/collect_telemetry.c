@@ -15,7 +15,6 @@
 #define MAX_LINE_BYTES 4096
 /* Of the distance between two that are stored: they come when they come. */
 #define SLACK_MS 1000
-#define PRUNE_MS 600000
 
 /* The rows of the moment: all of it, then GPU by GPU. */
 static void
@@ -47,10 +46,10 @@ store_block(struct collect_pod *pod, int64_t now_ms)
 	collect_pod_put(pod);
 	store_telemetry_add(store, pod->name, rows, 1 + t->n_gpus, keep);
 	pod->stored_ms = now_ms;
-	if (now_ms - pod->pruned_ms < PRUNE_MS && now_ms >= pod->pruned_ms)
-		return;
-	if (store_telemetry_prune(store, pod->name, now_ms))
-		pod->pruned_ms = now_ms;
+	if (store_prune_is_due(&pod->prune, now_ms,
+			       collect_now_ms(pod->collect)) &&
+	    store_telemetry_prune(store, pod->name, now_ms))
+		pod->prune.last_ms = now_ms;
 }
 
 /* Not all that is shown is stored; a clock that went back begins anew. */

@@ -105,6 +105,21 @@ store_telemetry_prune(struct store *store, const char *pod, int64_t now_ms)
 	return true;
 }
 
+/* A clock that is so far from where it should be was set. */
+#define CLOCK_SET_MS 60000
+
+bool
+store_prune_is_due(struct store_prune *prune, int64_t wall_ms, int64_t mono_ms)
+{
+	int64_t offset_ms = wall_ms - mono_ms;
+	bool was_set = llabs(offset_ms - prune->offset_ms) > CLOCK_SET_MS;
+
+	prune->offset_ms = offset_ms;
+	if (was_set && prune->last_ms != 0)
+		prune->last_ms = wall_ms;
+	return wall_ms - prune->last_ms >= STORE_PRUNE_MS;
+}
+
 int
 store_each_pod(struct store *store, stored_pod_fn fn, void *user,
 	       struct err *err)

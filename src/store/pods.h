@@ -74,6 +74,19 @@ void store_telemetry_add(struct store *store, const char *pod,
 bool store_telemetry_prune(struct store *store, const char *pod,
 			   int64_t now_ms);
 
+/*
+ * Is it time to drop what is old?  wall_ms decides how old a row is, and what
+ * is dropped does not come back: where that clock was set (the mono clock
+ * went another way), it is believed after STORE_PRUNE_MS.
+ */
+#define STORE_PRUNE_MS 600000
+struct store_prune {
+	int64_t last_ms;   /* wall clock, of the last time; 0: none yet */
+	int64_t offset_ms; /* wall less mono clock, at the last look */
+};
+bool store_prune_is_due(struct store_prune *prune, int64_t wall_ms,
+			int64_t mono_ms);
+
 /* Reads on the caller's thread, as those of query.h. */
 typedef int (*stored_pod_fn)(void *user, const struct store_pod *row);
 int store_each_pod(struct store *store, stored_pod_fn fn, void *user,

@@ -462,6 +462,13 @@ store_tail_identify(struct store *store, struct store_tail *tail,
 }
 
 void
+store_tail_begin(struct store_tail *tail)
+{
+	tail->last_line = 0;
+	tail->seq = 0;
+}
+
+void
 store_tail_advance(struct store *store, struct store_tail *tail,
 		   uint64_t offset, uint64_t lines)
 {

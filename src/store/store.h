@@ -112,6 +112,8 @@ struct store_identity {
 
 void store_tail_identify(struct store *store, struct store_tail *tail,
 			 const struct store_identity *identity);
+/* Its log is read from its first byte now, perhaps once more. */
+void store_tail_begin(struct store_tail *tail);
 /* All before offset (and the whole lines before it) has been added. */
 void store_tail_advance(struct store *store, struct store_tail *tail,
 			uint64_t offset, uint64_t lines);

@@ -407,9 +407,27 @@ write_rows(struct writer *w, const struct batch *batch, struct err *err)
 	return rc == 0 ? write_pods(w, batch, err) : rc;
 }
 
+/* What we would write to a file without a name is lost with us. */
+static int
+check_place(const struct writer *w, struct err *err)
+{
+	int moved = 0;
+
+	if (sqlite3_file_control(w->db, "main", SQLITE_FCNTL_HAS_MOVED,
+				 &moved) != SQLITE_OK ||
+	    !moved)
+		return 0;
+	return err_set(err, ERR_DB,
+		       "%s was removed or replaced by another program: start "
+		       "hgym-tui again, which reads all logs anew",
+		       sqlite3_db_filename(w->db, "main"));
+}
+
 int
 writer_write(struct writer *w, const struct batch *batch, struct err *err)
 {
+	if (check_place(w, err) != 0)
+		return -1;
 	if (step(w, STATEMENT_BEGIN, err) != 0)
 		return -1;
 	if (write_rows(w, batch, err) == 0 &&

@@ -98,6 +98,30 @@ test_disk_full(void)
 	run_release(&run);
 }
 
+/* Nothing is written to a file that nobody will find. */
+static void
+test_removed(void)
+{
+	const char *path = file_in_dir("gone.db");
+	struct err err = { ERR_NONE, "" };
+	struct store *store = open_store(path, false);
+	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct run run;
+
+	fill_run(&run, 1);
+	add_sample(store, tail, &run, 1);
+	is_int(store_flush(store, &err), 0, "a database is written");
+	(void)unlink(path);
+	add_sample(store, tail, &run, 2);
+	is_int(store_flush(store, &err), -1, "until it is removed");
+	ok(strstr(err.text, "was removed or replaced") != NULL,
+	   "which is said: %s", err.text);
+	is_int((long long)store_pending(store), 1, "and what comes waits");
+	is_int(store_close(store, &err), -1, "to the end");
+	ok(access(path, F_OK) != 0, "it is not made again");
+	run_release(&run);
+}
+
 /* The live way: jobs on a loop, and a database that someone locks. */
 struct live {
 	struct loop *loop;
@@ -291,6 +315,7 @@ main(void)
 		return 1;
 	test_two();
 	test_disk_full();
+	test_removed();
 	test_live();
 	test_kills();
 	remove_dir();

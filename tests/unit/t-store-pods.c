@@ -164,6 +164,29 @@ test_retention(void)
 	       "another pod's stay for now");
 }
 
+/* A clock that is set for a while does not cost the past. */
+static void
+test_prune_clock(void)
+{
+	struct store_prune prune = { 0 };
+	int64_t mono = 5000, year = INT64_C(365) * 24 * 3600 * 1000;
+
+	ok(store_prune_is_due(&prune, NOW_MS, mono), "old ones go at first");
+	prune.last_ms = NOW_MS;
+	mono += STORE_PRUNE_MS - 1;
+	ok(!store_prune_is_due(&prune, NOW_MS + mono - 5000, mono),
+	   "then after a while");
+	mono++;
+	ok(store_prune_is_due(&prune, NOW_MS + mono - 5000, mono), "again");
+	ok(!store_prune_is_due(&prune, NOW_MS + year, mono + 1000),
+	   "not by a clock that was just set");
+	ok(!store_prune_is_due(&prune, NOW_MS + mono, mono + 2000),
+	   "nor by one that was set right");
+	mono += 2000 + STORE_PRUNE_MS;
+	ok(store_prune_is_due(&prune, NOW_MS + mono - 2000, mono),
+	   "which is believed in time");
+}
+
 /* More than can wait is given up, and nothing else is. */
 static void
 test_bound(void)
@@ -214,6 +237,7 @@ main(void)
 		return 1;
 	test_round_trip();
 	test_retention();
+	test_prune_clock();
 	test_bound();
 	test_from_schema_5();
 	remove_dir();

@@ -303,6 +303,28 @@ test_live_rows(void)
 	run_release(&run);
 }
 
+/* A log of one line, read twice in one life. */
+static void
+test_read_again(void)
+{
+	const char *path = file_in_dir("again.db");
+	struct store *store = open_store(path, false);
+	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct run run;
+
+	fill_run(&run, 1);
+	for (int i = 0; i < 2; i++) {
+		store_tail_begin(tail);
+		add_sample(store, tail, &run, 1);
+		add_sample(store, tail, &run, 1);
+		(void)store_flush(store, NULL);
+	}
+	(void)store_close(store, NULL);
+	is_int(count_rows(path, "SELECT count(*) FROM samples"), 2,
+	       "what is read again is not stored again");
+	run_release(&run);
+}
+
 int
 main(void)
 {
@@ -316,6 +338,7 @@ main(void)
 	test_live_rows();
 	test_not_a_database();
 	test_find();
+	test_read_again();
 	remove_dir();
 	return tap_done();
 }

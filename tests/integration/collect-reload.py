@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The ground moves under the collector: pods go, come back under their name
+and get other logs, again and again in the middle of a backlog; then the
+database is removed while it is written.  What is stored afterwards must be
+what `parse` says of the files, each sample once, and what it said must have
+been true."""
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+TUI = os.environ["HGYM_TUI"]
+SRC = os.environ.get("HGYM_SRC", ".")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, note, ok  # noqa: E402
+from wait import until  # noqa: E402
+
+FILES = 3
+STEPS = 20000
+
+
+def rows_of(first, last):
+    return "".join(f"step:{i}/99999 train_loss:2.{i:05d}"
+                   f" train_time:{i * 50}ms step_avg:50.00ms\n"
+                   for i in range(first, last))
+
+
+class Box:
+    def __init__(self, top):
+        self.top, self.logs, self.db = top, top + "/logs", top + "/x.db"
+        os.mkdir(self.logs)
+        self.env = home_env(top)
+
+    def configure(self, *names, logs="*.log"):
+        path = self.top + "/config.json"
+        with open(path + ".new", "w") as file:
+            json.dump({"pods": [{"name": name, "transport": "local",
+                                 "logs": [f"{self.logs}/{logs}"]}
+                                for name in names]}, file)
+        os.rename(path + ".new", path)
+
+    def collect(self, *args):
+        with open(self.top + "/said", "a") as said:
+            return subprocess.Popen(
+                [TUI, "--config", self.top + "/config.json", "--db", self.db,
+                 "collect", *args], env=self.env, stderr=said)
+
+    def said(self):
+        with open(self.top + "/said") as file:
+            return file.read()
+
+    def ask(self, sql):
+        try:
+            base = sqlite3.connect(f"file:{self.db}?mode=ro", uri=True)
+            rows = base.execute(sql).fetchall()
+            base.close()
+            return rows
+        except sqlite3.Error:
+            return []
+
+    def has_all(self, pods):
+        sizes = {f"{self.logs}/{name}": os.stat(f"{self.logs}/{name}").st_size
+                 for name in os.listdir(self.logs)}
+        return sorted(self.ask("SELECT pod, path, offset FROM v_tails"
+                               " WHERE pod IN ('a', 'b')")) == sorted(
+            (pod, path, size) for pod in pods for path, size in sizes.items())
+
+    def rows(self, *args):
+        done = subprocess.run([TUI, *args, "--json"], env=self.env,
+                              stdout=subprocess.PIPE, timeout=300)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def compare(self, pods, name):
+        stored = {(r["pod"], r["path"]): r
+                  for r in self.rows("--db", self.db, "runs")}
+        bad = []
+        for log in sorted(os.listdir(self.logs)):
+            path = f"{self.logs}/{log}"
+            parsed = self.rows("parse", path)[0]
+            for pod in pods:
+                mine = stored.get((pod, path), {})
+                keys = set(parsed) - {"file", "bytes"}
+                bad += [(pod, log, k) for k in keys
+                        if mine.get(k) != parsed[k]]
+        ok(not bad, f"{name}: the runs are as parse has them")
+        note(bad[:10] if bad else "")
+        with_row = {name: open(f"{self.logs}/{name}").read().count("_loss:")
+                    for name in os.listdir(self.logs)}
+        got = self.ask("SELECT r.pod, r.path, count(*) FROM v_samples s JOIN"
+                       " v_runs r USING(run_id) WHERE s.metric ="
+                       " 'train_loss' AND r.pod IN ('a', 'b') GROUP BY 1, 2")
+        want = sorted((pod, f"{self.logs}/{name}", n)
+                      for name, n in with_row.items() for pod in pods)
+        ok(sorted(got) == want, f"{name}: each sample is there once")
+        note((sorted(got), want) if sorted(got) != want else "")
+
+
+def test_reload(box):
+    rng = random.Random(int(os.environ.get("RELOAD_SEED", "3")))
+    lists = [(("b",), {}), (("a",), {}), (("a", "c"), {}),
+             (("b", "a"), {}), (("a", "b"), {"logs": "1.log"})]
+    box.configure("a", "b")
+    child = box.collect()
+    until(lambda: box.has_all(("a",)) or box.ask("SELECT 1 FROM runs"))
+    at = STEPS
+    for _ in range(int(os.environ.get("RELOAD_TIMES", "8"))):
+        time.sleep(rng.uniform(0.05, 0.5))
+        names, more = rng.choice(lists)
+        box.configure(*names, **more)
+        child.send_signal(signal.SIGHUP)
+        with open(f"{box.logs}/{rng.randrange(FILES)}.log", "a") as file:
+            file.write(rows_of(at, at + 50))
+        at += 50
+    box.configure("a", "b")
+    child.send_signal(signal.SIGHUP)
+    ok(until(lambda: box.has_all(("a", "b"))), "all is read in the end")
+    child.send_signal(signal.SIGTERM)
+    ok(child.wait(60) == 128 + signal.SIGTERM, "and it ends when told")
+    box.compare(("a", "b"), "reloaded")
+
+
+def test_removed(box):
+    box.configure("a")
+    with open(box.logs + "/1.log", "a") as file:
+        file.write(rows_of(89990, 90000))
+    child = box.collect()
+    ok(until(lambda: box.ask("SELECT 1 FROM v_samples WHERE step = 89999")),
+       "the next one goes on")
+    for end in "", "-wal", "-shm":
+        if os.path.exists(box.db + end):
+            os.unlink(box.db + end)
+    with open(box.logs + "/1.log", "a") as file:
+        file.write(rows_of(90000, 90010))
+    ok(until(lambda: "was removed or replaced" in box.said()),
+       "a removed database is said")
+    child.send_signal(signal.SIGTERM)
+    ok(child.wait(60) == 1, "and an error at the end")
+    ok(not os.path.exists(box.db), "nothing was made in its place")
+    child = box.collect()
+    ok(until(lambda: box.has_all(("a",))), "the next one reads all anew")
+    child.send_signal(signal.SIGTERM)
+    child.wait(60)
+    box.compare(("a",), "removed")
+
+
+def main(top):
+    box = Box(top)
+    for i in range(FILES):
+        with open(f"{box.logs}/{i}.log", "w") as file:
+            file.write(f"seed:{i}\n" + rows_of(0, STEPS))
+    with open(box.logs + "/one.log", "w") as file:
+        file.write(rows_of(1, 2))
+    test_reload(box)
+    test_removed(box)
+    note(box.said())
+
+
+top = tempfile.mkdtemp(prefix="collect-reload.")
+try:
+    main(top)
+finally:
+    shutil.rmtree(top, ignore_errors=True)
+sys.exit(finish())

@@ -51,7 +51,10 @@ void loop_fd_close(struct loop_fd *watch);
 typedef void (*loop_timer_fn)(void *user);
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn,
 				  void *user);
-/* Fire once in delay_ms; repeat_ms > 0: and then again and again. */
+/*
+ * Fire once in delay_ms; repeat_ms > 0: and then again and again.  After a
+ * stop of the whole program what came meanwhile is told first.
+ */
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms,
 		      int64_t repeat_ms);
 void loop_timer_stop(struct loop_timer *timer);

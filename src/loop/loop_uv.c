@@ -12,6 +12,9 @@
 
 #include "base/xalloc.h"
 
+/* We stood still for so long: what came meanwhile comes first. */
+#define STALL_MS 1000
+
 /* Each watch begins with its handle, so that handle->data is the watch. */
 struct loop_fd {
 	uv_poll_t poll;
@@ -24,6 +27,7 @@ struct loop_timer {
 	uv_timer_t timer;
 	loop_timer_fn fn;
 	void *user;
+	bool was_held;
 };
 
 struct loop_signal {
@@ -59,6 +63,40 @@ close_handle(void *handle)
 		uv_close(any, on_closed);
 }
 
+static void
+on_prepare(uv_prepare_t *prepare)
+{
+	struct loop *loop = prepare->loop->data;
+
+	loop->look_ms = uv_now(&loop->uv);
+	loop->wait_ms = uv_backend_timeout(&loop->uv);
+}
+
+/* A look that was stopped with us may have seen nothing. */
+static void
+on_check(uv_check_t *check)
+{
+	struct loop *loop = check->loop->data;
+	uint64_t now = uv_now(&loop->uv);
+
+	if (loop->wait_ms < 0 ||
+	    now - loop->look_ms < (uint64_t)loop->wait_ms + STALL_MS)
+		loop->looked_ms = now;
+}
+
+/* Neither keeps the loop running. */
+static void
+watch_looks(struct loop *loop)
+{
+	loop->looked_ms = uv_now(&loop->uv);
+	uv_prepare_init(&loop->uv, &loop->prepare);
+	uv_prepare_start(&loop->prepare, on_prepare);
+	uv_unref((uv_handle_t *)&loop->prepare);
+	uv_check_init(&loop->uv, &loop->check);
+	uv_check_start(&loop->check, on_check);
+	uv_unref((uv_handle_t *)&loop->check);
+}
+
 struct loop *
 loop_new(struct err *err)
 {
@@ -78,6 +116,7 @@ loop_new(struct err *err)
 	job_queues_init(loop);
 	uv_idle_init(&loop->uv, &loop->idle);
 	loop->uv.data = loop;
+	watch_looks(loop);
 	return loop;
 }
 
@@ -86,7 +125,9 @@ close_one(uv_handle_t *handle, void *arg)
 {
 	const struct loop *loop = arg;
 
-	if (handle != (const uv_handle_t *)&loop->idle)
+	if (handle != (const uv_handle_t *)&loop->idle &&
+	    handle != (const uv_handle_t *)&loop->prepare &&
+	    handle != (const uv_handle_t *)&loop->check)
 		close_handle(handle);
 }
 
@@ -98,6 +139,8 @@ loop_free(struct loop *loop)
 	/* What the last callbacks opened. */
 	uv_walk(&loop->uv, close_one, loop);
 	uv_close((uv_handle_t *)&loop->idle, NULL);
+	uv_close((uv_handle_t *)&loop->prepare, NULL);
+	uv_close((uv_handle_t *)&loop->check, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&loop->uv);
 	free(loop);
@@ -194,12 +237,24 @@ loop_fd_close(struct loop_fd *watch)
 		close_handle(&watch->poll);
 }
 
+/*
+ * A program that was stopped finds its timers due before it could see what
+ * came meanwhile, and would take silence of its own for that of others: then
+ * the timers wait for the next look, once.
+ */
 static void
 on_timer(uv_timer_t *handle)
 {
 	struct loop_timer *timer = handle->data;
+	const struct loop *loop = handle->loop->data;
 
-	timer->fn(timer->user);
+	timer->was_held = !timer->was_held &&
+			  uv_now(&loop->uv) - loop->looked_ms > STALL_MS;
+	if (timer->was_held)
+		uv_timer_start(handle, on_timer, 1,
+			       uv_timer_get_repeat(handle));
+	else
+		timer->fn(timer->user);
 }
 
 struct loop_timer *

@@ -16,8 +16,13 @@ struct job_queue {
 
 struct loop {
 	uv_loop_t uv;
-	uv_idle_t idle;	   /* runs while there are posts */
-	struct list posts; /* struct post */
+	uv_idle_t idle;	      /* runs while there are posts */
+	uv_prepare_t prepare; /* before each look at the descriptors */
+	uv_check_t check;     /* and after it */
+	uint64_t looked_ms;   /* when they were last looked at in time */
+	uint64_t look_ms;     /* when that look began, and how long it may */
+	int wait_ms;	      /* take; -1: for ever */
+	struct list posts;    /* struct post */
 	struct job_queue jobs[JOB_KIND_COUNT];
 };
 

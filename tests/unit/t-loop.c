@@ -92,6 +92,73 @@ on_post_more(void *user)
 }
 
 static void
+on_came(void *user, unsigned int events)
+{
+	char byte;
+
+	(void)events;
+	note("read");
+	if (read(*(int *)user, &byte, 1) == 1 && byte != 'x')
+		note("?");
+}
+
+static void
+on_due(void *user)
+{
+	(void)user;
+	note("due");
+	loop_stop(loop);
+}
+
+/* In a process of its own: say that it runs, then see what comes first. */
+static int
+run_stopped(int in, int out)
+{
+	struct loop_fd *watch;
+	struct loop_timer *timer;
+
+	begin();
+	watch = loop_fd_new(loop, in, on_came, &in);
+	loop_fd_set(watch, LOOP_READ);
+	timer = loop_timer_new(loop, on_due, NULL);
+	loop_timer_start(timer, 2000, 0);
+	if (write(out, "r", 1) != 1)
+		return 3;
+	loop_run(loop);
+	return strcmp(trace, "read due ") == 0	? 0
+	       : strncmp(trace, "due ", 4) == 0 ? 1
+						: 2;
+}
+
+/* A program that was stopped hears of what came before its timers fire. */
+static void
+test_stopped(void)
+{
+	int to[2], from[2], status = 0;
+	char byte;
+	pid_t pid;
+
+	if (pipe(to) != 0 || pipe(from) != 0)
+		exit(1);
+	pid = fork();
+	if (pid == 0)
+		_exit(run_stopped(to[0], from[1]));
+	ok(read(from[0], &byte, 1) == 1, "a program runs");
+	(void)kill(pid, SIGSTOP);
+	/* Its timer is due first, then something comes. */
+	(void)usleep(2500000);
+	ok(write(to[1], "x", 1) == 1, "something comes while it is stopped");
+	(void)usleep(1500000);
+	(void)kill(pid, SIGCONT);
+	(void)waitpid(pid, &status, 0);
+	is_int(status, 0, "which it sees before its timers");
+	for (int i = 0; i < 2; i++) {
+		close(to[i]);
+		close(from[i]);
+	}
+}
+
+static void
 test_posts(void)
 {
 	begin();
@@ -390,6 +457,7 @@ int
 main(void)
 {
 	test_timers();
+	test_stopped();
 	test_posts();
 	test_descriptors();
 	test_broken_pipe();

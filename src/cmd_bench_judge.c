@@ -11,19 +11,23 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "bench/judge.h"
+#include "bench/noise.h"
 #include "bench/report.h"
 #include "bench/run_log.h"
+#include "bench/stats.h"
 #include "bench/verdict_json.h"
 #include "cmd.h"
 #include "parsers/json.h"
 
 #define MAX_RUNS   4096
 #define MAX_TAG	   40
+#define AA_SUFFIX  "~aa"
 #define MAX_REPORT (8U * 1024 * 1024)
 
 enum option {
 	OPTION_CONTROL,
 	OPTION_VARIANT,
+	OPTION_AA,
 	OPTION_METRIC,
 	OPTION_HIGHER,
 	OPTION_WINDOW,
@@ -40,6 +44,7 @@ enum option {
 static const struct cmd_option options[] = {
 	{ 0, "control", "LOG...", "the logs of the control, one a block" },
 	{ 0, "variant", "TAG=LOG...", "those of a variant; repeatable" },
+	{ 0, "aa", "LOG...", "the control once more: its noise; no variant" },
 	{ 0, "metric", "M", "step_ms, or the key of a score in JSON" },
 	{ 0, "higher", NULL, "a higher score is better" },
 	{ 0, "window", "LO:HI", "steps measured, or auto (20:100)" },
@@ -55,7 +60,8 @@ static const struct cmd_option options[] = {
 };
 
 struct arm {
-	char tag[MAX_TAG + 1];
+	char tag[MAX_TAG + sizeof(AA_SUFFIX)];
+	bool aa;
 	size_t n_logs;
 };
 
@@ -152,6 +158,23 @@ start_variant(struct request *q, const char *word, struct err *err)
 	}
 	q->current = i;
 	return add_log(q, word + n + 1, err);
+}
+
+/* The control's logs of an A/A arm; its tag is made when all is known. */
+static int
+start_aa(struct request *q, const char *word, struct err *err)
+{
+	size_t i = 1;
+
+	while (i < q->n_arms && !q->arms[i].aa)
+		i++;
+	if (i == SCHEDULE_MAX_ARMS)
+		return err_set(err, ERR_USAGE, "more than %d variants",
+			       SCHEDULE_MAX_ARMS - 1);
+	if (i == q->n_arms)
+		q->arms[q->n_arms++].aa = true;
+	q->current = i;
+	return add_log(q, word, err);
 }
 
 static int
@@ -258,6 +281,8 @@ take_option(struct request *q, enum option option, const char *value,
 		return start_control(q, value, err);
 	case OPTION_VARIANT:
 		return start_variant(q, value, err);
+	case OPTION_AA:
+		return start_aa(q, value, err);
 	case OPTION_METRIC:
 		q->metric = value;
 		return 0;
@@ -324,6 +349,11 @@ parse_words(struct request *q, struct cmd_args *args, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "bench judge needs --control LOG... and at "
 			       "least one --variant TAG=LOG...");
+	for (size_t i = 1; i < q->n_arms; i++)
+		if (q->arms[i].aa)
+			(void)snprintf(q->arms[i].tag, sizeof(q->arms[i].tag),
+				       "%.*s" AA_SUFFIX, MAX_TAG,
+				       q->arms[0].tag);
 	return 0;
 }
 
@@ -399,6 +429,52 @@ print_verdict(const struct request *q, const struct judge *judge,
 	return result;
 }
 
+/*
+ * How much the runs of the same code, the control's and those of --aa, spread:
+ * what a register knows of a bench that ran here.
+ */
+static void
+learn_noise(struct request *q, const struct judge *judge)
+{
+	double *ln = xcalloc(q->n_runs + 1, sizeof(*ln));
+	bool any = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+		bool aa = judge->arms[run->arm].aa;
+
+		if ((run->arm != 0 && !aa) || guard_hard(&run->hits) != NULL ||
+		    !(run->y > 0.0))
+			continue;
+		any |= aa;
+		ln[n++] = log(run->y);
+	}
+	if (any && n >= NOISE_MIN_RUNS) {
+		q->rule.register_sd = stats_sd(ln, n);
+		q->rule.register_df = (double)n - 1.0;
+	}
+	free(ln);
+}
+
+/* Judge; with A/A logs twice, since their noise is a rule of the judgement. */
+static void
+judge_all(struct request *q, const struct judge_arm *arms, struct judge *judge)
+{
+	struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
+
+	memcpy(given, q->runs, q->n_runs * sizeof(*given));
+	judge_init(judge, &q->rule, arms, q->n_arms, q->runs, q->n_runs);
+	learn_noise(q, judge);
+	if (!isnan(q->rule.register_sd)) {
+		judge_release(judge);
+		memcpy(q->runs, given, q->n_runs * sizeof(*given));
+		judge_init(judge, &q->rule, arms, q->n_arms, q->runs,
+			   q->n_runs);
+	}
+	free(given);
+}
+
 /* Judge, print, and say whether --fail-on fired. */
 static int
 judge_request(struct request *q, struct err *err)
@@ -408,14 +484,18 @@ judge_request(struct request *q, struct err *err)
 	int status = 0;
 
 	for (size_t i = 0; i < q->n_arms; i++) {
+		bool changed = i > 0 && !q->arms[i].aa && q->numerics_changed;
+
 		arms[i].tag = q->arms[i].tag;
-		arms[i].numerics_changed = i > 0 && q->numerics_changed;
+		arms[i].aa = q->arms[i].aa;
+		/* What computes differently has a noise of its own. */
+		arms[i].numerics_changed = arms[i].other_noise = changed;
 	}
-	judge_init(&judge, &q->rule, arms, q->n_arms, q->runs, q->n_runs);
+	judge_all(q, arms, &judge);
 	if (print_verdict(q, &judge, err) != 0)
 		status = -1;
 	for (size_t i = 0; status == 0 && i < judge.n_contrasts; i++)
-		if (q->fail_on != NULL &&
+		if (q->fail_on != NULL && !arms[judge.contrasts[i].arm].aa &&
 		    fails_on(q->fail_on, judge.contrasts[i].verdict.word))
 			status = err_exit_status(ERR_CHECK);
 	judge_release(&judge);
@@ -444,13 +524,16 @@ exec_judge(struct cmd_args *args, struct err *err)
 
 const struct cmd cmd_bench_judge = {
 	.name = "bench judge",
-	.usage = "--control LOG... --variant TAG=LOG... [OPTIONS]",
+	.usage = "--control LOG... [--aa LOG...] --variant TAG=LOG... "
+		 "[OPTIONS]",
 	.summary = "judge an A/B bench from logs that exist already",
 	.help = "The n-th log of a variant and the n-th of the control are "
 		"one block: they ran next to\neach other. Fewer than three "
 		"blocks are never judged. Logs are training logs of any\n"
 		"known format, or the JSON that a verifier or benchmark "
-		"printed.",
+		"printed.\n--aa names logs of the control's code run once "
+		"more. With three such runs, the control's\ncounted, one pair "
+		"has a provisional value beside NOT JUDGED.",
 	.options = options,
 	.in_order = true,
 	.exec = exec_judge,

@@ -30,9 +30,12 @@ run_state_name(enum run_state state)
 	return names[state];
 }
 
+/* The control of its block; of an A/A run without one, the first there is. */
 static const struct judge_run *
 control_of(const struct judge *judge, const struct judge_run *run)
 {
+	const struct judge_run *first = NULL;
+
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *other = &judge->runs[i];
 
@@ -40,8 +43,10 @@ control_of(const struct judge *judge, const struct judge_run *run)
 		    other->pod == run->pod && other->block == run->block &&
 		    other->rep == run->rep)
 			return other;
+		if (first == NULL && other->arm == 0 && other->counted)
+			first = other;
 	}
-	return NULL;
+	return judge->arms[run->arm].aa ? first : NULL;
 }
 
 /* What only the pair of runs can tell. */

@@ -222,6 +222,50 @@ def hostile(folder):
     ok(found["text"] == "INVALID (nan)", "NaN in val_loss alone", found)
 
 
+def again(folder):
+    """A/A logs: the control's noise, and a provisional value of one pair."""
+    control = arms(folder, "ac", 1.0, 4, 0.001)
+    fast = arms(folder, "af", 0.95, 1)
+
+    def judged(aa, *more):
+        done = run("--json", "--control", "A=" + control[0], *more, "--aa",
+                   *aa, "--variant", "b=" + fast[0])
+        text = json.loads(done.stdout)
+        return text, {c["variant"]: c for c in text["contrasts"]}
+
+    text, found = judged(control[1:])
+    y = [math.log(r["y_ms"]) for r in text["runs"] if r["tag"] != "b"]
+    mean = sum(y) / 4
+    sd = math.sqrt(sum((v - mean) ** 2 for v in y) / 3)
+    ok(abs(text["register"]["sd_pct"] - 100 * sd) < 1e-9 and
+       text["register"]["df"] == 3, "the spread of the same code",
+       text["register"])
+    b = found["b"]
+    half = 3.18244630528 * sd * math.sqrt(2)
+    d = y[0] - math.log([r["y_ms"] for r in text["runs"]
+                         if r["tag"] == "b"][0])
+    want = "provisional %.2f%% [%.2f, %.2f]" % tuple(
+        100 * math.expm1(v) for v in (d, d - half, d + half))
+    ok(b["verdict"] == "NOT JUDGED" and want in b["text"],
+       "one pair has a provisional value", (b["text"], want))
+    ok(found["A~aa"]["aa"] and found["A~aa"]["n_blocks"] == 1 and
+       b["p_holm"] is None, "the A/A arm is no variant", found["A~aa"])
+    text, found = judged(control[1:2])
+    ok(text["register"] is None and "provisional" not in found["b"]["text"],
+       "two runs tell no noise", text["register"])
+    odd = [training(folder, "odd%d.log" % i, 1000.0 + i, seed=7)
+           for i in range(3)]
+    text, found = judged(odd)
+    ok(text["register"] is None and
+       found["A~aa"]["text"] == "INVALID (same work)",
+       "logs of other work are no A/A", found["A~aa"])
+    slow = arms(folder, "as", 1.05, 3, 0.001)
+    done = run("--fail-on", "slower", "--control", *control[:3], "--aa",
+               *slow)
+    ok(done.returncode == 0 and b"(the control again)" in done.stdout,
+       "an audit of logs alone names no loser", done.stdout)
+
+
 def usage(folder):
     log = training(folder, "u.log", 1000)
     cases = [
@@ -246,7 +290,8 @@ def usage(folder):
 
 
 def main():
-    for test in (words, guards, windows, scores, hostile, usage):
+    for test in (words, guards, windows, scores, hostile,
+                 again, usage):
         note(test.__name__)
         with tempfile.TemporaryDirectory() as folder:
             test(folder)

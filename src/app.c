@@ -21,6 +21,7 @@
 #define YIELD_MS  60 /* between two reads while a view works for a user */
 #define RESIZE_MS 40
 #define AWAY_MS	  50 /* between two looks whether a shell has ended */
+#define NOTICES	  16 /* wait for the terminal at most */
 
 struct app {
 	const struct app_setup *setup;
@@ -28,14 +29,16 @@ struct app {
 	struct term *term;
 	struct canvas canvas;
 	struct loop *loop;
-	struct loop_fd *tty;
+	struct loop_fd *tty, *out;
 	struct loop_timer *poll, *frame, *tick, *resize, *away;
 	struct pod_shell shell; /* pid != 0: it has the terminal */
 	char *shell_pod;	/* owned; its name */
 	struct term_options options;
 	bool in_tmux;
-	bool works; /* on_work is posted */
-	int status; /* 128 + signal */
+	bool works;  /* on_work is posted */
+	bool owes;   /* a frame, once the terminal has taken the last */
+	int notices; /* since the terminal took all */
+	int status;  /* 128 + signal */
 };
 
 static int64_t
@@ -51,8 +54,19 @@ draw(struct app *app)
 {
 	int x, y;
 
+	app->owes = !term_send(app->term);
+	if (app->owes)
+		return;
 	ui_draw(app->parts.ui, &app->canvas, &x, &y);
 	term_present(app->term, &app->canvas, x, y);
+}
+
+/* Be woken when the terminal takes more of what waits for it. */
+static void
+watch_out(struct app *app)
+{
+	if (app->out != NULL)
+		loop_fd_set(app->out, term_waits(app->term) ? LOOP_WRITE : 0);
 }
 
 /* Draw what is stale now, or set the timer for when it may be drawn. */
@@ -69,6 +83,7 @@ schedule(struct app *app)
 		draw(app);
 	else if (in_ms > 0)
 		loop_timer_start(app->frame, in_ms, 0);
+	watch_out(app);
 }
 
 static void
@@ -90,6 +105,8 @@ quit(struct app *app)
 		return;
 	loop_fd_close(app->tty);
 	app->tty = NULL;
+	loop_fd_close(app->out);
+	app->out = NULL;
 	loop_timer_close(app->poll);
 	loop_timer_close(app->frame);
 	loop_timer_close(app->tick);
@@ -129,6 +146,7 @@ static int
 open_shell(void *user, const struct conf_pod *pod, struct err *err)
 {
 	struct app *app = user;
+	char *line;
 
 	pod_shell_release(&app->shell);
 	if (pod_shell_init(&app->shell, pod, err))
@@ -137,8 +155,10 @@ open_shell(void *user, const struct conf_pod *pod, struct err *err)
 	app->shell_pod = xstrdup(pod->name);
 	loop_fd_set(app->tty, 0);
 	term_leave(app->term);
-	(void)printf("%s: $ %s\r\n", pod->name, app->shell.text);
-	(void)fflush(stdout);
+	line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
+	(void)term_write(app->term, line, strlen(line));
+	free(line);
+	watch_out(app);
 	if (pod_shell_start(&app->shell, term_fd(app->term), err)) {
 		come_back(app, 127);
 		return -1;
@@ -275,6 +295,18 @@ on_tty(void *user, unsigned int events)
 }
 
 static void
+on_out(void *user, unsigned int events)
+{
+	struct app *app = user;
+
+	(void)events;
+	if (term_send(app->term) && app->owes && app->shell.pid == 0)
+		draw(app);
+	schedule(app);
+	watch_out(app);
+}
+
+static void
 on_poll(void *user)
 {
 	struct app *app = user;
@@ -331,6 +363,7 @@ on_resize(void *user)
 	ui_tick(app->parts.ui);
 	app_parts_update(&app->parts, mono_ms(app));
 	draw(app);
+	watch_out(app);
 }
 
 static void
@@ -356,23 +389,33 @@ on_signal(void *user, int signum)
 	quit(app);
 }
 
+/* What happened while the terminal took nothing is told a few times only. */
+static void
+notify(struct app *app, const char *text)
+{
+	struct buf out;
+
+	if (!term_waits(app->term))
+		app->notices = 0;
+	if (app->notices++ >= NOTICES)
+		return;
+	buf_init(&out, 8192);
+	osc_notify(&out, STR_LIT("hgym-tui"), str_from(text), app->in_tmux);
+	(void)term_write(app->term, out.data, out.len);
+	buf_release(&out);
+}
+
 static void
 on_alert(void *user, const struct alert *alert, const char *text)
 {
 	struct app *app = user;
 	const struct conf *conf = app->setup->conf;
-	struct buf out;
 	bool is_here = app->shell.pid == 0;
 
 	if (is_here && (conf == NULL || conf->alerts.bell))
 		term_bell(app->term);
-	if (is_here && conf != NULL && conf->alerts.notify) {
-		buf_init(&out, 8192);
-		osc_notify(&out, STR_LIT("hgym-tui"), str_from(text),
-			   app->in_tmux);
-		term_write(app->term, out.data, out.len);
-		buf_release(&out);
-	}
+	if (is_here && conf != NULL && conf->alerts.notify)
+		notify(app, text);
 	if (conf != NULL && conf->alerts.command != NULL) {
 		const char *const argv[] = { conf->alerts.command,
 					     alert_name(alert->kind), text,
@@ -402,8 +445,10 @@ copy(void *user, const char *text, struct err *err)
 		err_set(err, ERR_LIMIT,
 			"too long for the clipboard: x writes "
 			"it to a file");
-	else
-		term_write(app->term, out.data, out.len);
+	else if (!term_write(app->term, out.data, out.len))
+		failed = err_set(err, ERR_LIMIT,
+				 "the terminal has not taken the last copies "
+				 "yet");
 	buf_release(&out);
 	return failed;
 }
@@ -413,6 +458,7 @@ watch(struct app *app)
 {
 	static const int signals[] = { SIGWINCH, SIGTERM, SIGHUP, SIGINT };
 
+	app->out = loop_fd_new(app->loop, term_out_fd(app->term), on_out, app);
 	app->tty = loop_fd_new(app->loop, term_fd(app->term), on_tty, app);
 	loop_fd_set(app->tty, LOOP_READ);
 	app->poll = loop_timer_new(app->loop, on_poll, app);
@@ -432,11 +478,13 @@ run_loop(struct app *app, struct err *err)
 {
 	const struct app_source *source = &app->setup->source;
 
-	fit_canvas(app);
 	if (source->start != NULL &&
 	    source->start(source->user, app->loop, app->parts.ui, err))
 		return -1;
+	/* Who watches for a new size asks for it after that. */
 	watch(app);
+	term_resize(app->term);
+	fit_canvas(app);
 	schedule(app);
 	loop_run(app->loop);
 	if (source->stop != NULL && source->stop(source->user, err))

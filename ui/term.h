@@ -40,7 +40,16 @@ void term_configure(struct term *term, const struct term_options *options);
 /* Whether it shows colours now. */
 bool term_has_colors(const struct term *term);
 
+/* To watch for reading. */
 int term_fd(const struct term *term);
+/*
+ * Nothing here waits for a terminal that takes no output: what it does not
+ * take stays with us, term_waits until term_send, when this descriptor can be
+ * written to, says that all is out.
+ */
+int term_out_fd(const struct term *term);
+bool term_send(struct term *term);
+bool term_waits(const struct term *term);
 /* The size as the kernel knows it, at most CANVAS_MAX_SIDE. */
 void term_size(const struct term *term, int *width, int *height);
 /* Take over a new size. */
@@ -48,7 +57,8 @@ void term_resize(struct term *term);
 
 /*
  * Show the canvas (of the terminal's size): only cells that differ from the
- * last frame are touched.  The cursor is at (x, y), hidden when x < 0.
+ * last frame are touched.  The cursor is at (x, y), hidden when x < 0.  While
+ * term_waits, do not: the newest state is worth more than all in between.
  */
 void term_present(struct term *term, const struct canvas *canvas, int x, int y);
 /* The next frame draws every cell. */
@@ -60,12 +70,16 @@ bool term_read(struct term *term, struct key *key);
 bool term_is_gone(const struct term *term);
 
 void term_mouse(struct term *term, bool on);
+/* One that waits is enough. */
 void term_bell(struct term *term);
-/* Bytes for the terminal itself, as ui/osc.h makes them. */
-void term_write(struct term *term, const void *data, size_t len);
+/*
+ * Bytes for the terminal itself, as ui/osc.h makes them, behind what waits;
+ * false, and nothing is written, when too much does.
+ */
+bool term_write(struct term *term, const void *data, size_t len);
 /* Give the terminal to the shell until the program is continued. */
 void term_suspend(struct term *term);
-/* Give it to another program; draw nothing until term_return. */
+/* Give it to another program; write nothing until term_return. */
 void term_leave(struct term *term);
 void term_return(struct term *term);
 

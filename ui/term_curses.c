@@ -5,8 +5,6 @@
 #include "ui/term.h"
 
 #include <curses.h>
-#include <errno.h>
-#include <langinfo.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +13,10 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "base/xalloc.h"
 #include "ui/key_mouse.h"
+#include "ui/outlet.h"
+#include "ui/term_sane.h"
 #include "ui/theme.h"
 
 #define CODE_SYNC_NO   (KEY_MAX + 1)
@@ -28,6 +27,9 @@
 #define CODE_MOUSE     (KEY_MAX + 6)
 #define CODE_MOUSE_OLD (KEY_MAX + 7)
 
+/* More than a clipboard takes, and what waits behind a frame. */
+#define WAITING_BYTES (4U << 20)
+
 #define SYNC_BEGIN "\033[?2026h"
 #define SYNC_END   "\033[?2026l"
 #define PASTE_ON   "\033[?2004h"
@@ -35,60 +37,19 @@
 
 struct term {
 	SCREEN *screen;
+	struct outlet *outlet;
+	FILE *out; /* of the outlet */
 	struct term_options options;
 	struct canvas shown; /* what the terminal shows */
 	bool all_stale;
 	bool has_sync;
 	bool gone;
+	bool rang; /* and the bell still waits */
 	struct key_mouse mouse;
 	int colors; /* 256, 16, 8 or 0 */
 	attr_t attributes[STYLE_COUNT];
 	short pairs[STYLE_COUNT];
 };
-
-/* What term_restore needs: set while a terminal is open. */
-static struct {
-	volatile sig_atomic_t open;
-	struct termios before;
-} saved;
-
-static bool
-env_is_set(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value != NULL && value[0] != '\0';
-}
-
-void
-term_options_init(struct term_options *options)
-{
-	const char *term = getenv("TERM");
-	bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-
-	memset(options, 0, sizeof(*options));
-	options->colors = env_is_set("NO_COLOR") ? 0 : -1;
-	options->ascii = !utf8 || term == NULL || strcmp(term, "linux") == 0;
-	options->mouse = true;
-	options->sync = true;
-	options->remote = env_is_set("SSH_TTY") || env_is_set("SSH_CONNECTION");
-}
-
-void
-term_restore(void)
-{
-	/* End of: sync, paste, mouse, colours, application keys, alternate
-	 * screen; the cursor is shown. */
-	static const char sane[] = SYNC_END PASTE_OFF
-		"\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[0m\033[?1l"
-		"\033>\033[?1049l\033[?25h\r";
-
-	if (!saved.open)
-		return;
-	saved.open = 0;
-	(void)fd_write_all(STDOUT_FILENO, sane, sizeof(sane) - 1);
-	(void)tcsetattr(STDIN_FILENO, TCSANOW, &saved.before);
-}
 
 /* A style's pair and attributes for the colours that there are. */
 static void
@@ -186,57 +147,52 @@ static void
 enter_modes(struct term *term)
 {
 	if (may_ask()) {
-		(void)fputs(PASTE_ON, stdout);
+		(void)fputs(PASTE_ON, term->out);
 		if (term->options.sync && !term->has_sync)
-			(void)fputs("\033[?2026$p", stdout);
+			(void)fputs("\033[?2026$p", term->out);
 	}
-	(void)fflush(stdout);
+	(void)fflush(term->out);
 	term_mouse(term, term->options.mouse);
 }
 
+/* Out of all modes, and the terminal to whoever had it before. */
 static void
-leave_modes(void)
+leave(struct term *term)
 {
 	if (may_ask())
-		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, stdout);
-	(void)fflush(stdout);
+		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->out);
+	(void)fflush(term->out);
+	(void)endwin();
+	term_sane_leave();
+	term_sane_set(false);
 }
 
-#ifndef __SANITIZE_ADDRESS__
-static void
-on_crash(int signum)
-{
-	term_restore();
-	(void)raise(signum); /* its default action is back: SA_RESETHAND */
-}
-#endif
-
-/* A crash leaves a sane terminal; a sanitizer reports crashes itself. */
-static void
-catch_crashes(void)
-{
-#ifndef __SANITIZE_ADDRESS__
-	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-				       SIGABRT };
-	struct sigaction action = { .sa_handler = on_crash,
-				    .sa_flags =
-					    (int)SA_RESETHAND | SA_NODEFER };
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		(void)sigaction(signals[i], &action, NULL);
-#endif
-}
-
-/* newterm without curses' own handler of Ctrl-Z. */
+/*
+ * newterm without curses' own handlers: of Ctrl-Z, and of a new size, which it
+ * could not ask for; those of the end are term_sane's.
+ */
 static SCREEN *
-open_screen(void)
+open_screen(FILE *out)
 {
 	SCREEN *screen;
 
 	(void)signal(SIGTSTP, SIG_IGN);
-	screen = newterm(NULL, stdout, stdin);
+	(void)signal(SIGWINCH, SIG_IGN);
+	screen = newterm(NULL, out, stdin);
 	(void)signal(SIGTSTP, SIG_DFL);
+	(void)signal(SIGWINCH, SIG_DFL);
 	return screen;
+}
+
+/* What curses asks of a terminal, while its file is one. */
+static void
+set_modes(void)
+{
+	(void)raw();
+	(void)noecho();
+	(void)nonl();
+	(void)intrflush(stdscr, FALSE);
+	term_sane_learn();
 }
 
 static void
@@ -248,9 +204,33 @@ set_escape_delay(const struct term_options *options)
 					     : 25);
 }
 
+static void
+init_screen(struct term *term)
+{
+	(void)keypad(stdscr, TRUE);
+	(void)nodelay(stdscr, TRUE);
+	set_escape_delay(&term->options);
+	(void)curs_set(0);
+	define_keys();
+	init_colors(term);
+	canvas_init(&term->shown);
+	term->all_stale = true;
+	enter_modes(term);
+}
+
+static void
+no_description(struct err *err)
+{
+	const char *name = getenv("TERM");
+
+	err_set(err, ERR_USAGE, "no terminal description for TERM=%s",
+		name != NULL ? name : "(unset)");
+}
+
 struct term *
 term_open(const struct term_options *options, struct err *err)
 {
+	struct outlet *outlet;
 	struct term *term;
 	SCREEN *screen;
 
@@ -260,34 +240,25 @@ term_open(const struct term_options *options, struct err *err)
 			"a command such as parse or runs");
 		return NULL;
 	}
-	(void)tcgetattr(STDIN_FILENO, &saved.before);
-	screen = open_screen();
+	outlet = outlet_new(err);
+	if (outlet == NULL)
+		return NULL;
+	term_sane_begin(outlet);
+	screen = open_screen(outlet_file(outlet));
 	if (screen == NULL) {
-		const char *name = getenv("TERM");
-
-		err_set(err, ERR_USAGE, "no terminal description for TERM=%s",
-			name != NULL ? name : "(unset)");
+		term_sane_end();
+		outlet_free(outlet);
+		no_description(err);
 		return NULL;
 	}
 	term = xcalloc(1, sizeof(*term));
 	term->screen = screen;
+	term->outlet = outlet;
+	term->out = outlet_file(outlet);
 	term->options = *options;
-	saved.open = 1;
-	xalloc_set_abort_hook(term_restore);
-	catch_crashes();
-	(void)raw();
-	(void)noecho();
-	(void)nonl();
-	(void)intrflush(stdscr, FALSE);
-	(void)keypad(stdscr, TRUE);
-	(void)nodelay(stdscr, TRUE);
-	set_escape_delay(options);
-	(void)curs_set(0);
-	define_keys();
-	init_colors(term);
-	canvas_init(&term->shown);
-	term->all_stale = true;
-	enter_modes(term);
+	set_modes();
+	outlet_hold(outlet);
+	init_screen(term);
 	return term;
 }
 
@@ -296,14 +267,11 @@ term_close(struct term *term)
 {
 	if (term == NULL)
 		return;
-	if (!term->gone) {
-		leave_modes();
-		(void)endwin();
-	}
+	if (!term->gone)
+		leave(term);
 	delscreen(term->screen);
-	(void)tcsetattr(STDIN_FILENO, TCSANOW, &saved.before);
-	saved.open = 0;
-	xalloc_set_abort_hook(NULL);
+	term_sane_end();
+	outlet_free(term->outlet);
 	canvas_release(&term->shown);
 	free(term);
 }
@@ -331,6 +299,27 @@ term_fd(const struct term *term)
 {
 	(void)term;
 	return STDIN_FILENO;
+}
+
+int
+term_out_fd(const struct term *term)
+{
+	return outlet_fd(term->outlet);
+}
+
+bool
+term_send(struct term *term)
+{
+	if (!outlet_send(term->outlet))
+		return false;
+	term->rang = false;
+	return true;
+}
+
+bool
+term_waits(const struct term *term)
+{
+	return outlet_waits(term->outlet);
 }
 
 static int
@@ -443,13 +432,14 @@ term_present(struct term *term, const struct canvas *canvas, int x, int y)
 		(void)move(y, x);
 	(void)wnoutrefresh(stdscr);
 	if (sync) {
-		(void)fputs(SYNC_BEGIN, stdout);
-		(void)fflush(stdout);
+		(void)fputs(SYNC_BEGIN, term->out);
+		(void)fflush(term->out);
 	}
 	(void)doupdate();
 	if (sync)
-		(void)fputs(SYNC_END, stdout);
-	(void)fflush(stdout);
+		(void)fputs(SYNC_END, term->out);
+	(void)fflush(term->out);
+	(void)term_send(term);
 }
 
 void
@@ -507,6 +497,8 @@ term_read(struct term *term, struct key *key)
 
 			term->gone =
 				ioctl(STDIN_FILENO, FIONREAD, &waiting) < 0;
+			/* To read may have drawn. */
+			(void)term_send(term);
 			return false;
 		}
 		if (kind != KEY_CODE_YES && key_mouse_is_open(&term->mouse))
@@ -539,37 +531,44 @@ term_mouse(struct term *term, bool on)
 	term->options.mouse = on;
 	if (may_ask())
 		(void)fputs(on ? KEY_MOUSE_MODES_ON : KEY_MOUSE_MODES_OFF,
-			    stdout);
-	(void)fflush(stdout);
+			    term->out);
+	(void)fflush(term->out);
+	(void)term_send(term);
 }
 
 void
 term_bell(struct term *term)
 {
-	(void)term;
+	if (term->rang)
+		return;
 	(void)beep();
+	term->rang = !term_send(term);
 }
 
-void
+bool
 term_write(struct term *term, const void *data, size_t len)
 {
-	(void)term;
-	(void)fwrite(data, 1, len, stdout);
-	(void)fflush(stdout);
+	if (outlet_waiting_bytes(term->outlet) + len > WAITING_BYTES)
+		return false;
+	(void)fwrite(data, 1, len, term->out);
+	(void)fflush(term->out);
+	(void)term_send(term);
+	return true;
 }
 
 void
 term_leave(struct term *term)
 {
-	(void)term;
-	leave_modes();
-	(void)endwin();
+	leave(term);
 }
 
 void
 term_return(struct term *term)
 {
+	term_sane_set(true);
 	(void)refresh();
+	/* Curses asks for it only of a file that is a terminal. */
+	(void)keypad(stdscr, TRUE);
 	(void)clearok(curscr, TRUE);
 	enter_modes(term);
 	term_resize(term);

@@ -15,6 +15,7 @@ import time
 import unicodedata
 
 CSI = re.compile(rb"\x1b\[([0-9;?$]*)([@-~])")
+CANCELLED = re.compile(rb"\x1b[\[\]P][^\x07\x18\x1b]*\x18")
 OSC = re.compile(rb"\x1b\]([^\x07\x1b]*)(\x07|\x1b\\)")
 
 
@@ -207,6 +208,9 @@ class Screen:
 
     def escape(self, data, i):
         """Behind the sequence at i; None when it is not whole yet."""
+        m = CANCELLED.match(data, i)
+        if m:
+            return m.end()
         m = CSI.match(data, i)
         if m:
             self.csi(m.group(1), m.group(2))
@@ -264,6 +268,9 @@ class Screen:
                 self.x = min((self.x // 8 + 1) * 8, self.w - 1)
             elif byte in (0x07, 0x0E, 0x0F, 0x00):
                 pass
+            elif byte == 0x18:  # ends what was cut short, in UTF-8 too
+                self.decode = codecs.getincrementaldecoder("utf-8")(
+                    "strict").decode
             elif byte < 0x20 or byte == 0x7F:
                 self.complain(bytes([byte]))
             else:

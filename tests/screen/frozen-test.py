@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A terminal that takes no output, as of an SSH client asleep: the program
+goes on beside it, can be ended, and its screen is whole when it awakes."""
+import base64
+import fcntl
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+from home import home_dirs, home_env  # noqa: E402
+from tap import finish, ok, skip  # noqa: E402
+from vt import Program  # noqa: E402
+from wait import until  # noqa: E402
+
+TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+LINE = b"x" * 70000
+REPAINT = "\x0c"
+ROW = "step:%d/9999 train_loss:%.4f train_time:%dms step_avg:100.00ms\n"
+TIOCGPTPEER = 0x5441
+MODES = {b"1000", b"1002", b"1006", b"2004"}
+home = None
+
+
+class Sleeper(Program):
+    """One whose terminal can fall asleep."""
+
+    def __init__(self, argv, width=250, height=60, **more):
+        super().__init__(argv, width, height,
+                         home_env(home, HGYM_TUI_CONFIG=home + "/config.json",
+                                  **more), home)
+        # An end of it of our own, so that it outlives the program.
+        self.tty = fcntl.ioctl(self.fd, TIOCGPTPEER, os.O_RDWR |
+                               os.O_NOCTTY | os.O_NONBLOCK)
+        self.before = termios.tcgetattr(self.tty)
+
+    def close(self):
+        super().close()
+        os.close(self.tty)
+
+    def is_full(self):
+        return not select.select([], [self.tty], [], 0)[1]
+
+    def fall_asleep(self):
+        """Frames until the terminal has no room for more."""
+        def full():
+            if self.is_full():
+                return True
+            self.send(REPAINT)
+            time.sleep(0.1)
+            return self.is_full()
+        return until(full)
+
+    def cpu_s(self):
+        with open("/proc/%d/stat" % self.pid) as stat:
+            times = stat.read().rsplit(")", 1)[1].split()[11:13]
+        return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+    def is_sane(self):
+        """After its end: what the shell finds."""
+        self.pump(1)
+        s = self.screen
+        return (not s.alternate and s.cursor and not s.modes & MODES and
+                not s.pending and
+                termios.tcgetattr(self.tty)[:4] == self.before[:4])
+
+    def state(self):
+        s = self.screen
+        return (s.alternate, s.cursor, s.modes, s.pending[:40],
+                termios.tcgetattr(self.tty)[:4], self.before[:4], s.text())
+
+
+class Log:
+    """A log that grows."""
+
+    def __init__(self, path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        self.file = open(path, "wb", buffering=0)
+        self.step = 0
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.grow)
+        self.file.write(LINE + b"\n")
+        self.thread.start()
+
+    def grow(self):
+        while not self.stop.wait(0.05):
+            self.step += 1
+            self.file.write((ROW % (self.step, 5 - self.step / 9999,
+                                    self.step * 100)).encode())
+
+    def end(self):
+        self.stop.set()
+        self.thread.join()
+        self.file.close()
+
+
+def stored_steps():
+    """What another process finds in the database."""
+    done = subprocess.run([TUI, "runs", "--json"], capture_output=True,
+                          env=home_env(home), text=True)
+    return max([json.loads(line)["steps"] or 0
+                for line in done.stdout.splitlines()] or [0])
+
+
+def test_follows():
+    log = Log(os.path.join(home, "logs/a.log"))
+    p = Sleeper([TUI])
+    try:
+        p.wait_for("ms/step")
+        p.send("5")
+        p.wait_for("a.log")
+        p.send("g")
+        p.settle(0.2, 5)
+        p.screen.osc.clear()
+        ok(p.fall_asleep(), "a terminal that takes nothing more")
+        p.send("y" + REPAINT + "y" + REPAINT)
+        first = log.step
+        ok(until(lambda: stored_steps() > first), "its program still reads "
+           "and stores", (first, stored_steps(), log.step))
+        before = p.cpu_s()
+        time.sleep(4)
+        used = p.cpu_s() - before
+        ok(used < 1.5, "and does not spin", used)
+        second = log.step
+        ok(until(lambda: stored_steps() > second), "for as long as that lasts",
+           (second, stored_steps(), log.step))
+        ok(p.is_full() and p.poll() is None, "the terminal still sleeps")
+        awakes(p, log)
+        ends(p, log, signal.SIGTERM, 143)
+    finally:
+        log.end()
+        p.close()
+
+
+def awakes(p, log):
+    log.stop.set()
+    log.thread.join()
+    p.wait_for(" %d " % (log.step + 1))
+    p.settle()
+    ok(p.screen.osc == 2 * [b"52;c;" + base64.b64encode(LINE)],
+       "awake again, it gets what was copied, whole",
+       [(len(o), o[:40], o[-40:]) for o in p.screen.osc])
+    ok(not p.screen.stray and not p.screen.pending,
+       "and no sequence is torn", (p.screen.stray[:5], p.screen.pending[:40]))
+    for _ in range(20):
+        shown = page(p)
+        p.send(REPAINT)
+        p.settle(0.2)
+        if page(p) == shown:
+            break
+    ok(page(p) == shown and "train_loss" in shown,
+       "the screen is what a new one would be", p.screen.text())
+
+
+def page(p):
+    """The screen without what says how late it is."""
+    return "\n".join(p.screen.text().split("\n")[1:-3])
+
+
+def ends(p, log, signum, status):
+    """Asleep again; the log's end is stored all the same."""
+    p.fall_asleep()
+    os.kill(p.pid, signum)
+    began = time.monotonic()
+    ok(until(lambda: p.poll() is not None) and p.poll() == status,
+       "%s ends it asleep" % signum.name, p.poll())
+    ok(time.monotonic() - began < 20, "at once",
+       time.monotonic() - began)
+    ok(p.is_sane(), "what awakes is a sane terminal", p.state())
+    if log:
+        ok(stored_steps() == log.step, "and all is stored",
+           (stored_steps(), log.step))
+
+
+def test_signals():
+    path = os.path.join(home, "long.log")
+    with open(path, "wb") as out:
+        out.write((ROW % (1, 5, 100)).encode() + LINE)
+    signals = [(signal.SIGINT, 130),
+               (signal.SIGSEGV, -signal.SIGSEGV)]
+    if b"__asan_init" in subprocess.run(["nm", TUI],
+                                        capture_output=True).stdout:
+        skip("SIGSEGV asleep", "a sanitizer reports a crash itself")
+        signals.pop()
+    for signum, status in signals:
+        p = Sleeper([TUI, path])
+        p.wait_for("ms/step")
+        ends(p, None, signum, status)
+        p.close()
+    p = Sleeper([TUI, path])
+    p.wait_for("ms/step")
+    p.fall_asleep()
+    os.close(p.tty)
+    os.close(p.fd)
+    ok(until(lambda: p.poll() is not None) and p.poll() == 129,
+       "and so does the end of the terminal", p.poll())
+
+
+def test_keys():
+    """What needs the terminal itself, asleep."""
+    if not os.path.exists("/bin/bash"):
+        skip("keys asleep", "there is no bash")
+        return
+    p = Sleeper(["/bin/bash", "--norc", "--noprofile", "-i"],
+                PS1="shell> ", SHELL="/bin/sh")
+    p.wait_for("shell>")
+    p.send("%s\r" % TUI)
+    p.wait_for("1 Fleet")
+    ok(p.fall_asleep(), "asleep under a shell")
+    p.send("7s")
+    time.sleep(1)
+    p.send("yes\r")
+    time.sleep(1)
+    ok(until(lambda: not p.is_full(), 30), "a shell on a pod has room")
+    p.send("echo $((6 * 7))7\r")
+    ok(p.wait_for("427") and not p.screen.alternate, "and one to itself",
+       p.screen.text())
+    p.send("exit 3\r")
+    ok(p.wait_for("has ended (3)"), "and gives it back", p.screen.text())
+    p.settle(0.2)
+    ok("7 Pods" in p.screen.text() and p.screen.alternate and
+       not p.screen.stray, "to a whole screen", p.screen.text())
+    p.fall_asleep()
+    p.send("\x1a")
+    ok(until(lambda: not p.is_full(), 30) and p.wait_for("Stopped"),
+       "Ctrl-z gives back the shell", p.screen.text())
+    ok(not p.screen.alternate, "on its own screen")
+    p.send("fg\r")
+    ok(until(lambda: p.pump(0.1) and p.screen.alternate) and
+       p.wait_for("8 Harness"), "fg brings all back", p.screen.text())
+    p.fall_asleep()
+    p.send("Q")
+    time.sleep(1)
+    p.send("echo $((6 * 7))$?\r")
+    ok(p.wait_for("420", 30) and not p.screen.alternate, "Q leaves",
+       p.screen.text())
+    p.send("exit\r")
+    p.end()
+    p.close()
+
+
+def test_demo():
+    """The same screen as without a terminal."""
+    script = "size 250x60\nkey 7\nsave -\n"
+    want = subprocess.run([TUI, "demo", "--script", "-"], input=script,
+                          env=home_env(home, LC_ALL="C.UTF-8"),
+                          capture_output=True, text=True).stdout
+
+    def plain(text):
+        return re.sub(r"\d\d:\d\d:\d\d", "", text)
+    p = Sleeper([TUI, "demo", "--speed", "0.001"])
+    p.wait_for("ms/step")
+    p.fall_asleep()
+    for keys in "2345681?\x1b:\x1b!\x1b7":
+        p.send(keys)
+        time.sleep(0.15)
+    time.sleep(1)
+    p.wait_for("DISK free")
+    p.settle()
+    ok(plain(p.screen.text()) == plain(want) and not p.screen.stray,
+       "after keys that nobody saw, the screen is the last one's",
+       p.screen.text() + want)
+    p.send("Q")
+    ok(p.end() == 0 and p.is_sane(), "and it can be left", p.state())
+    p.close()
+
+
+def test_other_users():
+    """A terminal that cannot be opened once more."""
+    if os.getuid() != 0 or not shutil.which("setpriv"):
+        skip("a terminal of another user", "takes root and setpriv")
+        return
+    for name, before in (("of our session", []),
+                         ("of no session", ["setsid", "-w"])):
+        with tempfile.TemporaryDirectory() as folder:
+            other_user(folder, name, before)
+
+
+def other_user(folder, name, before):
+    log = os.path.join(folder, "long.log")
+    program = os.path.join(folder, "hgym-tui")
+    shutil.copy(TUI, program)
+    with open(log, "wb") as out:
+        out.write((ROW % (1, 5, 100)).encode() + LINE)
+    for path in (folder, log, program):
+        os.chmod(path, 0o755)
+    words = before + ["setpriv", "--reuid=65534", "--regid=65534",
+                      "--clear-groups", program, log]
+    p = Sleeper(["/usr/bin/env", "-u", "HGYM_TUI_CONFIG"] +
+                ["%s=%s" % item for item in home_dirs(folder).items()] +
+                words)
+    p.wait_for("ms/step")
+    p.send("5")
+    p.settle(0.2, 5)
+    p.send("G")
+    p.settle(0.2, 5)
+    p.screen.osc.clear()
+    ok(p.fall_asleep(), "asleep, as another user's " + name, p.state())
+    p.send("y")
+    time.sleep(1)
+    p.send("Q")
+    ok(until(lambda: not p.is_full(), 30), "it can be left: " + name)
+    ok(p.end() == 0 and p.is_sane(), "sane: " + name, p.state())
+    p.close()
+
+
+def main():
+    global home
+    with tempfile.TemporaryDirectory() as folder:
+        home = folder
+        with open(os.path.join(home, "config.json"), "w") as out:
+            json.dump({"schema": "hgym-tui.config/1", "pods": [
+                {"name": "here", "transport": "local",
+                 "logs": [os.path.join(home, "logs/*.log")]}]}, out)
+        for test in (test_follows, test_keys, test_signals, test_demo,
+                     test_other_users):
+            test()
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -51,18 +51,6 @@ static const struct {
 
 static const char *const text_groups[] = { "stage", "text", "mode" };
 
-const char *
-rule_group_name(size_t i)
-{
-	if (i < METRIC_COUNT)
-		return metric_info((enum metric)i)->name;
-	i -= METRIC_COUNT;
-	if (i < N_SCALED)
-		return scaled_groups[i].name;
-	i -= N_SCALED;
-	return i < 3 ? text_groups[i] : NULL;
-}
-
 /* File one named group; -1 when its name means nothing. */
 static int
 rule_add_group(struct rule *rule, const char *name, uint32_t number,

@@ -119,9 +119,6 @@ int rule_compile(struct rule *rule, const struct rule_source *source,
 		 struct err *err) __attribute__((warn_unused_result));
 void rule_release(struct rule *rule);
 
-/* The named groups that a pattern may have, for help and errors; i from 0. */
-const char *rule_group_name(size_t i);
-
 /* What one line said.  Values are valid where their bit is in `present`. */
 struct record {
 	const struct rule *rule;

@@ -22,12 +22,6 @@ static const char *const transport_names[] = {
 #undef X
 };
 
-const char *
-remote_transport_name(enum remote_transport transport)
-{
-	return transport_names[transport];
-}
-
 int
 remote_transport_from_name(const char *name)
 {

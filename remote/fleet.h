@@ -28,8 +28,7 @@ enum remote_transport {
 		REMOTE_TRANSPORT_COUNT
 };
 
-/* Its name, or the transport of a name (-1: there is none such). */
-const char *remote_transport_name(enum remote_transport transport);
+/* The transport of a name; -1: there is none such. */
 int remote_transport_from_name(const char *name);
 
 /* How to reach a pod; all strings borrowed for the life of the fleet. */

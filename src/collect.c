@@ -302,17 +302,6 @@ collect_reconnect(struct collect *c, size_t pod)
 	collect_follow_retry(found);
 }
 
-void
-collect_quiet(struct collect *c, size_t pod, bool quiet, const char *log)
-{
-	struct collect_pod *found = pod_of_model(c, pod);
-
-	if (found == NULL)
-		return;
-	found->is_own_bench = quiet;
-	collect_pod_quiet(found, quiet, log);
-}
-
 int64_t
 collect_idle_ms(const struct collect *c)
 {
@@ -362,10 +351,4 @@ bool
 collect_is_busy(const struct collect *c)
 {
 	return !list_is_empty(&c->asks);
-}
-
-struct store *
-collect_store(struct collect *c)
-{
-	return c->store;
 }

@@ -89,13 +89,6 @@ void collect_answer(struct collect *collect, size_t pod, const char *answer);
 /* Try again now. */
 void collect_reconnect(struct collect *collect, size_t pod);
 
-/*
- * A bench begins (or ends) on the pod: while it runs nothing else is done
- * there, no log but `log` (may be NULL) is looked at, no nvidia-smi runs.
- */
-void collect_quiet(struct collect *collect, size_t pod, bool quiet,
-		   const char *log);
-
 /* Milliseconds since anything new came, or since the start. */
 int64_t collect_idle_ms(const struct collect *collect);
 /*
@@ -107,7 +100,5 @@ bool collect_is_settled(const struct collect *collect);
 size_t collect_unreachable(const struct collect *collect);
 /* Something asked for a moment ago comes soon: look again at once. */
 bool collect_is_busy(const struct collect *collect);
-/* NULL while the database is not open for writing by us. */
-struct store *collect_store(struct collect *collect);
 
 #endif

@@ -59,12 +59,11 @@ collect_look_for_benches(struct collect *c)
 		struct collect_pod *pod =
 			list_entry(link, struct collect_pod, link);
 
-		if (pod->is_gone || pod->is_own_bench ||
-		    pod->has_bench == pod->is_quiet)
+		if (pod->is_gone || pod->has_bench == pod->is_quiet)
 			continue;
 		collect_say(c, MODEL_INFO, "%s: %s", pod->name,
 			    pod->has_bench ? "a bench runs: silent"
 					   : "the bench is over");
-		collect_pod_quiet(pod, pod->has_bench, NULL);
+		collect_pod_quiet(pod, pod->has_bench);
 	}
 }

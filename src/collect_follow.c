@@ -32,7 +32,6 @@ struct collect_follow {
 	struct collect_pod *pod;
 	struct follow *follow;
 	struct loop_timer *retry;
-	char *own_log;	  /* of a bench; NULL: none */
 	bool is_starting; /* what is here of its logs is not told yet */
 	bool said_disk;	  /* that the mirror cannot be written */
 };
@@ -380,10 +379,9 @@ static void
 begin_following(struct collect_follow *cf)
 {
 	const struct conf_strings *logs = &cf->pod->conf->logs;
-	const char *own = cf->own_log;
 
-	follow_start(cf->follow, (const char *const *)logs->v, logs->n,
-		     own != NULL ? &own : NULL, own != NULL);
+	follow_start(cf->follow, (const char *const *)logs->v, logs->n, NULL,
+		     0);
 }
 
 /* Not in collect_new: the first screen does not wait for the mirrors. */
@@ -446,7 +444,6 @@ collect_follow_stop(struct collect_pod *pod)
 	pod->follow = NULL;
 	follow_free(cf->follow);
 	loop_timer_close(cf->retry);
-	free(cf->own_log);
 	free(cf);
 	list_for_each_safe(link, &pod->files) collect_file_finish(
 		list_entry(link, struct collect_file, link));
@@ -460,14 +457,12 @@ collect_follow_renew(struct collect_pod *pod)
 }
 
 void
-collect_follow_quiet(struct collect_pod *pod, const char *log)
+collect_follow_quiet(struct collect_pod *pod)
 {
 	struct collect_follow *cf = pod->follow;
 
 	if (cf == NULL)
 		return;
-	free(cf->own_log);
-	cf->own_log = log != NULL ? xstrdup(log) : NULL;
 	collect_follow_renew(pod);
 	follow_set_quiet(cf->follow, pod->is_quiet);
 }

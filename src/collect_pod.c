@@ -216,13 +216,13 @@ collect_pod_judge(struct collect_pod *pod)
 }
 
 void
-collect_pod_quiet(struct collect_pod *pod, bool quiet, const char *log)
+collect_pod_quiet(struct collect_pod *pod, bool quiet)
 {
 	pod->is_quiet = quiet;
 	pod->collect->o.model->pods[pod->model_pod].bench_running = quiet;
 	if (quiet)
 		collect_telemetry_stop(pod);
-	collect_follow_quiet(pod, log);
+	collect_follow_quiet(pod);
 }
 
 void

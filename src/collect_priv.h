@@ -78,8 +78,7 @@ struct collect_pod {
 	int64_t last_frame_ms; /* last sign of the follower; mono clock */
 	bool is_settled;       /* its logs were looked at once */
 	bool is_quiet;	       /* a bench runs there */
-	bool is_own_bench;     /* by collect_quiet, not by another program */
-	bool has_bench;	       /* of another program, at the last look */
+	bool has_bench;	       /* in the database, at the last look */
 	bool is_gone;	       /* let go, freed at the end */
 
 	struct stream *telemetry; /* NULL: none runs */
@@ -230,8 +229,8 @@ struct collect_pod *collect_pod_new(struct collect_fleet *fleet, size_t index,
 void collect_pod_let_go(struct collect_pod *pod);
 /* Only when its fleet is gone: streams may still tell it of their end. */
 void collect_pod_free(struct collect_pod *pod);
-/* Silent but for that log (NULL: all), or as always. */
-void collect_pod_quiet(struct collect_pod *pod, bool quiet, const char *log);
+/* A bench runs there, and nothing else is asked of it; or as always. */
+void collect_pod_quiet(struct collect_pod *pod, bool quiet);
 void collect_pod_tick(struct collect_pod *pod);
 /* Put what is known of it now into the store's next batch. */
 void collect_pod_put(struct collect_pod *pod);
@@ -260,7 +259,8 @@ void collect_follow_start(struct collect_pod *pod);
 void collect_follow_stop(struct collect_pod *pod);
 /* The pod's conf has other logs now. */
 void collect_follow_renew(struct collect_pod *pod);
-void collect_follow_quiet(struct collect_pod *pod, const char *log);
+/* As pod->is_quiet says: nothing is read, or all that came meanwhile. */
+void collect_follow_quiet(struct collect_pod *pod);
 /* The store takes samples again. */
 void collect_follow_resume(struct collect_pod *pod);
 void collect_follow_retry(struct collect_pod *pod);

@@ -155,7 +155,6 @@ const char *conf_group_name(enum conf_group_by by);
 char *conf_dir_config(void); /* XDG_CONFIG_HOME, ~/.config */
 char *conf_dir_data(void);   /* XDG_DATA_HOME, ~/.local/share */
 char *conf_dir_state(void);  /* XDG_STATE_HOME, ~/.local/state */
-char *conf_dir_cache(void);  /* XDG_CACHE_HOME, ~/.cache */
 
 /* The database: --db, else the configuration's, else history.db; owned. */
 char *conf_db_path(const struct conf *conf, const char *option);

@@ -120,12 +120,6 @@ demo_bench_of(const struct demo *demo)
 	return demo->bench;
 }
 
-const char *
-demo_folder(const struct demo *demo)
-{
-	return demo->folder;
-}
-
 /* Fetch the next line of a run, or note that there is none. */
 static void
 next_line(struct demo_run *run)

@@ -29,7 +29,5 @@ void demo_advance(struct demo *demo, int64_t ms);
 bool demo_poll(struct demo *demo);
 /* Its A/B bench. */
 struct demo_bench *demo_bench_of(const struct demo *demo);
-/* Where the logs are. */
-const char *demo_folder(const struct demo *demo);
 
 #endif

@@ -66,12 +66,6 @@ conf_dir_state(void)
 }
 
 char *
-conf_dir_cache(void)
-{
-	return xdg_dir("XDG_CACHE_HOME", ".cache");
-}
-
-char *
 conf_db_path(const struct conf *conf, const char *option)
 {
 	char *dir, *path;

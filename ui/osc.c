@@ -96,11 +96,3 @@ osc_notify(struct buf *out, struct str title, struct str text, bool tmux)
 	append_wrapped(out, &sequence, tmux);
 	buf_release(&sequence);
 }
-
-void
-osc_title(struct buf *out, struct str title)
-{
-	buf_append_str(out, "\033]2;");
-	append_field(out, title);
-	buf_append_char(out, '\a');
-}

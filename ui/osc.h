@@ -17,6 +17,5 @@
 /* -1 (and nothing in out) when text is longer than terminals take. */
 int osc_copy(struct buf *out, struct str text, bool tmux);
 void osc_notify(struct buf *out, struct str title, struct str text, bool tmux);
-void osc_title(struct buf *out, struct str title);
 
 #endif

@@ -8,10 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const struct {
-	const char *word, *what;
-} names[] = {
-#define X(id, word, what) { word, what },
+static const char *const words[] = {
+#define X(id, word, what) [GUARD_##id] = (word),
 	GUARD_LIST(X)
 #undef X
 };
@@ -19,13 +17,7 @@ static const struct {
 const char *
 guard_word(enum guard guard)
 {
-	return names[guard].word;
-}
-
-const char *
-guard_what(enum guard guard)
-{
-	return names[guard].what;
+	return words[guard];
 }
 
 void

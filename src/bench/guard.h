@@ -46,7 +46,6 @@ enum guard {
 };
 
 const char *guard_word(enum guard guard);
-const char *guard_what(enum guard guard);
 
 /* One guard that fired. */
 struct guard_hit {

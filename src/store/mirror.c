@@ -164,12 +164,6 @@ mirror_dir_free(struct mirror_dir *dir)
 	free(dir);
 }
 
-uint64_t
-mirror_dir_bytes(const struct mirror_dir *dir)
-{
-	return dir->bytes;
-}
-
 static void
 close_fd(struct mirror *mirror)
 {

@@ -32,8 +32,6 @@ struct mirror_dir *mirror_dir_open(const char *path, uint64_t cap_bytes,
 	__attribute__((warn_unused_result));
 /* All its mirrors must be closed. */
 void mirror_dir_free(struct mirror_dir *dir);
-/* Bytes in the folder as far as we know. */
-uint64_t mirror_dir_bytes(const struct mirror_dir *dir);
 /*
  * Remove ended mirrors until the cap holds; appends do it by themselves.
  * Live mirrors are never removed, even where they alone are beyond the cap.

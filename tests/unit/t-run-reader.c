@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "gen/loggen.h"
 #include "parsers/json.h"
+#include "tests/support/run_case.h"
 #include "tests/support/tap.h"
 
 static struct format_set *formats;
@@ -149,39 +150,7 @@ test_cuts(void)
 		"escapes, CR, a script");
 }
 
-/* The rows of a text, one parsed JSON object a run. */
-static size_t
-rows_of(const char *text, cJSON **rows, size_t max)
-{
-	static const struct run_reader_cb cb = { .on_run = note_run };
-	struct run_reader *reader;
-	struct str rest, line;
-	struct buf out;
-	size_t n = 0;
-
-	buf_init(&out, 1 << 20);
-	reader = run_reader_new(formats, &cb, &out);
-	run_reader_feed(reader, text, strlen(text));
-	run_reader_finish(reader);
-	run_reader_free(reader);
-	rest = (struct str){ out.data, out.len };
-	while (n < max && str_next(&rest, '\n', &line))
-		if (line.len > 0)
-			rows[n++] = json_parse(line, false, NULL);
-	buf_release(&out);
-	return n;
-}
-
-#define ROWS 4
-
-/* A log, the number of runs in it, and what the last one says. */
-static const struct {
-	const char *name, *text;
-	size_t n_runs;
-	struct {
-		const char *key, *want; /* as JSON; NULL ends */
-	} say[9];
-} cases[] = {
+static const struct run_case cases[] = {
 	{ "a finished run",
 	  "seed:42\nworld_size:8 grad_accum_steps:1\n"
 	  "train_batch_tokens:1000 train_seq_len:10 iterations:20\n"
@@ -331,188 +300,6 @@ static const struct {
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
 	  1,
 	  { { "final_bpb", "1.14518023" } } },
-	{ "a figure of the model before it was quantized is no score",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "final_prequant_sliding_window val_loss:2 val_bpb:1.09 eval_time:9ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
-	  "final_unquantized_sliding val_loss:2 val_bpb:1.08 eval_time:9ms\n",
-	  1,
-	  { { "final_bpb", "1.14518023" },
-	    { "sliding_bpb", "null" },
-	    { "prequant_bpb", "null" } } },
-	{ "a pre-quantization figure in other words",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "pre-quant val_loss:2.1 val_bpb:1.12 eval_time:1200.5ms\n"
-	  "post-prequant-ttt val_loss:2.1 val_bpb:1.11 eval_time:9ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
-	  1,
-	  { { "final_bpb", "1.14518023" }, { "prequant_bpb", "1.11" } } },
-	{ "a float model under a final label: no score",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "final_bf16_sliding_window val_loss:2 val_bpb:1.1 eval_time:9ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
-	  1,
-	  { { "final_bpb", "null" },
-	    { "sliding_bpb", "null" },
-	    { "quant_bpb", "1.14518023" } } },
-	{ "a label that names a part of the evaluation: no score",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
-	  "final_ttt_lora_100docs val_loss:2 val_bpb:1.1 eval_time:9ms\n",
-	  1,
-	  { { "final_bpb", "null" },
-	    { "ttt_bpb", "null" },
-	    { "sliding_bpb", "null" } } },
-	{ "a line that says that it is of a part: no score",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
-	  "final_int6_sliding_window val_loss:2 val_bpb:1.1 tokens:1048576/62021632 eval_time:9ms\n",
-	  1,
-	  { { "final_bpb", "null" },
-	    { "ttt_bpb", "null" },
-	    { "sliding_bpb", "null" } } },
-	{ "an evaluation that says it was aborted: no score",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
-	  "legal_ttt val_loss:2 val_bpb:1.1 eval_time:9ms (aborted)\n",
-	  1,
-	  { { "final_bpb", "null" },
-	    { "ttt_bpb", "null" },
-	    { "sliding_bpb", "null" } } },
-	{ "an evaluation that tells that it is whole counts",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
-	  "final_int6_sliding_window val_loss:2 val_bpb:1.1 windows:969088/969088 eval_time:1500.5ms\n",
-	  1,
-	  { { "final_bpb", "1.1" }, { "eval_s", "1.5005" } } },
-	{ "roundtrips of two codecs: neither is the score",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "final_int8_roundtrip val_loss:2.1 val_bpb:1.15 eval_time:1ms\n"
-	  "final_int5_roundtrip val_loss:2.1 val_bpb:1.18 eval_time:1ms\n",
-	  1,
-	  { { "final_bpb", "null" },
-	    { "quant_bpb", "null" },
-	    { "status", "\"finished\"" } } },
-	{ "an evaluation that the settings name did not come",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "  ttt_enabled: True\n"
-	  "diagnostic quantized val_loss:2.7 val_bpb:1.0832 eval_time:45933ms\n",
-	  1,
-	  { { "final_bpb", "null" },
-	    { "quant_bpb", "1.0832" },
-	    { "status", "\"truncated\"" } } },
-	{ "a bar and the figures of others dispute nothing",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
-	  "previous record val_bpb: 1.1194\n"
-	  "SOTA val_bpb: 1.0894\n"
-	  "eval:  50%|##   | 50/100 [00:30<00:30, 1.6it/s] bpb: 1.1234\n",
-	  1,
-	  { { "final_bpb", "1.14518023" } } },
-	{ "a validation long before the end is not what was quantized",
-	  "step:5/99 val_loss:2 val_bpb:1.3 train_time:50ms step_avg:10ms\n"
-	  "step:99/99 train_loss:2 train_time:990ms step_avg:10ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
-	  1,
-	  { { "last_val_bpb", "1.3" }, { "prequant_bpb", "null" } } },
-	{ "a validation of the packed model is none of the training",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
-	  "step:99/99 val_loss:2.2 val_bpb:1.4 train_time:990ms\n",
-	  1,
-	  { { "last_val_bpb", "1.3" }, { "prequant_bpb", "1.3" } } },
-	{ "a size that is only projected is none",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "Total submission size int6+lzma: 16400000 bytes\n"
-	  "Total submission size int6+lzma: 15990000 bytes\n"
-	  "Total submission size int6+lzma: 15000000 bytes (projected)\n",
-	  1,
-	  { { "artifact_bytes", "15990000" } } },
-	{ "sizes of two artifacts: neither",
-	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
-	  "Total submission size int6+lzma: 15990000 bytes\n"
-	  "Total submission size int8+zlib: 21000000 bytes\n",
-	  1,
-	  { { "artifact_bytes", "null" } } },
-	{ "the clock of a run that was resumed says nothing of its steps",
-	  "step:600/1000 train_loss:3 train_time:30000ms step_avg:50ms\n"
-	  "step:800/1000 train_loss:3 train_time:40000ms step_avg:50ms\n"
-	  "Traceback (most recent call last):\n"
-	  "step:700/1000 train_loss:3 train_time:5000ms step_avg:7ms\n"
-	  "step:800/1000 train_loss:3 train_time:10000ms step_avg:12ms\n"
-	  "step:1000/1000 train_loss:3 train_time:20000ms step_avg:20ms\n",
-	  1,
-	  { { "steps", "1000" },
-	    { "train_ms", "null" },
-	    { "ms_per_step", "null" },
-	    { "status", "\"finished\"" } } },
-	{ "a log that begins behind the run's begin neither",
-	  "step:5200/10000 train_loss:3 train_time:10000ms step_avg:1.92ms\n"
-	  "step:10000/10000 train_loss:3 train_time:250000ms step_avg:25ms\n",
-	  1,
-	  { { "train_ms", "null" }, { "ms_per_step", "null" } } },
-	{ "a last line that is cut within a number is not read",
-	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
-	  "final_int8_zlib_roundtrip val_loss:2.0741 val_bpb:1.2",
-	  1,
-	  { { "final_bpb", "null" }, { "status", "\"finished\"" } } },
-	{ "nor a rate",
-	  "1000/2000 train_loss: 3.2 train_time: 0.8m tok/s: 8671604\n"
-	  "2000/2000 train_loss: 3.2 train_time: 1.6m tok/s: 867",
-	  1,
-	  { { "tok_s_last", "8671604" }, { "steps", "1000" } } },
-	{ "a last line that is whole is read without its end",
-	  "\xef\xbb\xbfseed:7\n"
-	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
-	  "final_int8_zlib_roundtrip val_loss:2.0741 val_bpb:1.2284",
-	  1,
-	  { { "final_bpb", "1.2284" }, { "seed", "7" } } },
-	{ "so is one that ends in a unit",
-	  "step:9/9 val_loss:2 train_time:90ms step_avg:10ms",
-	  1,
-	  { { "final_val_loss", "2" } } },
-	{ "two seeds before it begins: neither",
-	  "  seed: 42\n  seed: 7\n"
-	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n",
-	  1,
-	  { { "seed", "null" } } },
-	{ "a second seed after a start that failed",
-	  "seed:42\nTraceback (most recent call last):\nseed:7\n"
-	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n",
-	  1,
-	  { { "seed", "7" } } },
-	{ "one of two averages is not what was quantized",
-	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
-	  "pre-quantization post-ema val_loss:2.1 val_bpb:1.12\n"
-	  "pre-quantization post-swa val_loss:2.1 val_bpb:1.13\n"
-	  "final_int6_roundtrip val_loss:2.1 val_bpb:1.15\n",
-	  1,
-	  { { "prequant_bpb", "1.12" }, { "final_bpb", "1.15" } } },
-	{ "results with blanks or equal signs",
-	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
-	  "final_int6_roundtrip val_loss: 2.1 val_bpb: 1.15 eval_time: 9ms\n"
-	  "legal_ttt val_loss=2.0, val_bpb=1.1, eval_time=1500ms\n",
-	  1,
-	  { { "quant_bpb", "1.15" },
-	    { "final_bpb", "1.1" },
-	    { "final_val_loss", "2" },
-	    { "eval_s", "1.5" } } },
-	{ "an evaluation in between is not the score of what trains on",
-	  "step:500/900 val_loss:2 val_bpb:1.3 train_time:5000ms "
-	  "step_avg:10ms\n"
-	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.34518023\n"
-	  "step:800/900 train_loss:2 train_time:8000ms step_avg:10ms\n",
-	  1,
-	  { { "final_bpb", "null" },
-	    { "quant_bpb", "null" },
-	    { "train_ms", "8000" },
-	    { "status", "\"truncated\"" } } },
-	{ "a clock that leaves out the first steps is one",
-	  "step:9/5100 train_loss:9 train_time:9000ms step_avg:nanms\n"
-	  "step:20/5100 train_loss:9 train_time:1400ms step_avg:140ms\n"
-	  "step:5100/5100 train_loss:3 train_time:700000ms step_avg:137ms\n",
-	  1,
-	  { { "train_ms", "700000" } } },
 	{ "progress is no result",
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n"
 	  "  ttt_chunk [1/1893] bpb=1.159980 time=0.5s\n"
@@ -522,27 +309,6 @@ static const struct {
 	    { "ttt_bpb", "null" },
 	    { "status", "\"truncated\"" } } },
 };
-
-static void
-check_case(size_t i)
-{
-	cJSON *rows[ROWS];
-	size_t n = rows_of(cases[i].text, rows, ROWS);
-
-	ok(n == cases[i].n_runs, "%s: %zu run(s)", cases[i].name,
-	   cases[i].n_runs);
-	for (size_t k = 0; n > 0 && cases[i].say[k].key != NULL; k++) {
-		struct buf got;
-
-		buf_init(&got, 4096);
-		json_print(&got, cJSON_GetObjectItemCaseSensitive(
-					 rows[n - 1], cases[i].say[k].key));
-		is_str(got.data, cases[i].say[k].want, cases[i].say[k].key);
-		buf_release(&got);
-	}
-	for (size_t k = 0; k < n; k++)
-		cJSON_Delete(rows[k]);
-}
 
 /* What a run that goes on says of itself. */
 static void
@@ -607,7 +373,7 @@ main(void)
 {
 	formats = format_set_new_builtin();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		check_case(i);
+		run_case_check(formats, &cases[i]);
 	test_live();
 	test_source_hash();
 	test_cuts();

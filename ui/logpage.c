@@ -299,6 +299,9 @@ draw_gutter(const struct logpage *page, struct canvas *canvas, struct rect r,
 
 	if (page->src.log == NULL) {
 		draw_origin(page, canvas, r, line->log);
+	} else if (line->is_part) {
+		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 },
+			     STYLE_GAUGE_REST, STR_LIT("…"));
 	} else if (line->number > 0) {
 		(void)snprintf(number, sizeof(number), "%llu",
 			       (unsigned long long)line->number);

@@ -28,6 +28,8 @@ say_state(const struct logs *logs, char out[80])
 				       ? logsrc_percent(src, 0, logs->search_at)
 				       : 100 - logsrc_percent(src, 0,
 							      logs->search_at));
+	else if (!page->left_end && src->log != NULL && src->log->next != NULL)
+		(void)snprintf(out, 80, "its end");
 	else if (!page->left_end)
 		(void)snprintf(out, 80, "following");
 	else if (src->file != NULL)

@@ -128,6 +128,7 @@ logfile_refresh(struct logfile *file)
 	if (!is_same_life(file, (uint64_t)st.st_size)) {
 		file->counted = file->lines = 0;
 		file->n_marks = 0;
+		file->asked_number = 0;
 		file->life++;
 	}
 	note_size(file, &st);
@@ -299,6 +300,25 @@ count_ends(struct logfile *file, uint64_t at, uint64_t end)
 	return n;
 }
 
+/*
+ * The number at a place, by the nearest that is known: that of a mark before
+ * it, or the one that was asked for last, before or behind it.
+ */
+static uint64_t
+number_from(struct logfile *file, uint64_t place, uint64_t mark,
+	    uint64_t number)
+{
+	uint64_t asked = file->asked;
+
+	if (file->asked_number == 0)
+		asked = mark;
+	if (asked > place && asked - place < place - mark)
+		return file->asked_number - count_ends(file, place, asked);
+	if (asked > mark && asked <= place)
+		return file->asked_number + count_ends(file, asked, place);
+	return number + count_ends(file, mark, place);
+}
+
 uint64_t
 logfile_number(struct logfile *file, uint64_t place)
 {
@@ -314,8 +334,10 @@ logfile_number(struct logfile *file, uint64_t place)
 		else
 			hi = mid;
 	}
-	return 1 + (uint64_t)lo * INDEX_EVERY +
-	       count_ends(file, file->marks[lo], place);
+	file->asked_number = number_from(file, place, file->marks[lo],
+					 1 + (uint64_t)lo * INDEX_EVERY);
+	file->asked = place;
+	return file->asked_number;
 }
 
 uint64_t

@@ -28,6 +28,7 @@ struct logfile {
 	char *scan;	 /* owned; LOGFILE_SCAN_BYTES, of searches */
 	uint64_t *marks; /* owned; place of line 1 + i * INDEX_EVERY */
 	size_t n_marks, cap_marks;
+	uint64_t asked, asked_number;	 /* a place and its line; 0: none */
 	uint64_t counted;		 /* bytes */
 	uint64_t lines;			 /* line ends in them */
 	char guard[LOGFILE_GUARD_BYTES]; /* the bytes before size */

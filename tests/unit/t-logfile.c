@@ -259,6 +259,49 @@ test_long(void)
 	pattern_free(pattern);
 }
 
+static unsigned int
+draw(unsigned int *state, unsigned int below)
+{
+	*state = *state * 1103515245U + 12345U;
+	return (*state >> 16) % below;
+}
+
+/* Numbers of places in any order are those that counting gives. */
+static void
+test_numbers(void)
+{
+	static uint64_t places[3000];
+	FILE *out = fopen(path, "w");
+	unsigned int state = 7;
+	struct logfile *file;
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < 3000; i++) {
+		places[i] = (uint64_t)ftell(out);
+		(void)fprintf(out, "%*d\n", i % 7 == 0 ? 9000 : 1, 1);
+	}
+	(void)fclose(out);
+	file = logfile_open(path, NULL);
+	while (logfile_count(file, 1U << 20))
+		;
+	for (int i = 0; i < 3000; i++) {
+		size_t far = draw(&state, 3000), near = far + draw(&state, 9);
+
+		near = near < 3000 ? near : far;
+		wrong += logfile_number(file, places[far]) != far + 1;
+		wrong += logfile_number(file, places[near]) != near + 1;
+		wrong += logfile_number(file, places[far]) != far + 1;
+	}
+	is_int((long long)wrong, 0, "places asked for in any order");
+	ok(truncate(path, (off_t)places[500]) == 0 && logfile_refresh(file),
+	   "it is truncated");
+	while (logfile_count(file, 1U << 20))
+		;
+	is_int((long long)logfile_number(file, places[400]), 401,
+	       "and its numbers are those of what is left");
+	logfile_close(file);
+}
+
 static void
 shows(const char *raw, size_t len, size_t columns, const char *want)
 {
@@ -295,13 +338,6 @@ test_text(void)
 		   !logtext_is_plain((struct str){ "\033[m\n", 4 }) &&
 		   logtext_is_plain((struct str){ "a\r", 2 }),
 	   "what is plain");
-}
-
-static unsigned int
-draw(unsigned int *state, unsigned int below)
-{
-	*state = *state * 1103515245U + 12345U;
-	return (*state >> 16) % below;
 }
 
 static void
@@ -485,6 +521,7 @@ main(void)
 	logfile_close(file);
 	test_sweep();
 	test_long();
+	test_numbers();
 	test_text();
 	(void)unlink(path);
 	ok(logfile_open(path, &err) == NULL, "one that is not there is not: %s",

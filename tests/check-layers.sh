@@ -16,7 +16,6 @@ src/model   base parsers
 src/loop    base
 src/gen     base
 src/harness base parsers
-src/harness base parsers
 remote      base loop transport.h
 src/store   base loop model parsers/run.h parsers/metric.h
 src/bench   base loop model parsers transport.h
@@ -118,19 +117,13 @@ violations() {
     )
 }
 
-count=0
-failed=0
+# shellcheck source=tests/support/tap.sh
+. "$src/tests/support/tap.sh"
 
 # ok NAME FILE: the test passes when FILE is empty; else its lines are shown.
 ok() {
-    count=$((count + 1))
-    if [ -s "$2" ]; then
-        failed=$((failed + 1))
-        echo "not ok $count - $1"
-        sed 's/^/# /' "$2"
-    else
-        echo "ok $count - $1"
-    fi
+    [ ! -s "$2" ]
+    check "$1" $? "$2"
 }
 
 tmp=$(mktemp -d) || exit 1
@@ -177,5 +170,4 @@ plant remote/x.c '"base/err.h"' good
 plant src/cmd_x.c '"store/store.h"' good
 plant ui/term_curses.c '<curses.h>' good
 
-echo "1..$count"
-[ "$failed" -eq 0 ]
+finish

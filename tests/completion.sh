@@ -5,8 +5,8 @@ set -u
 man=${HGYM_BUILD:?}/man
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
+# shellcheck source=tests/support/tap.sh
+. "${HGYM_SRC:-.}/tests/support/tap.sh"
 mkdir "$tmp/here" "$tmp/fpath" && : >"$tmp/here/some.log"
 cp "$man/_hgym-tui" "$tmp/fpath/"
 
@@ -85,9 +85,8 @@ offers() {
     esac
 }
 
-# check SHELL LINE WANTED UNWANTED: words that are to be offered, and not.
-check() {
-    count=$((count + 1))
+# offered SHELL LINE WANTED UNWANTED: words that are to be offered, and not.
+offered() {
     offers "$1" "$2" >"$tmp/out" 2>&1
     good=yes
     for word in $3; do
@@ -96,36 +95,29 @@ check() {
     for word in $4; do
         ! grep -qxF -e "$word" "$tmp/out" || good="$word"
     done
-    if [ "$good" = yes ]; then
-        echo "ok $count - $1: $2"
-    else
-        failed=$((failed + 1))
-        echo "not ok $count - $1: $2"
-        echo "# $good in:"
-        sed 's/^/# /' "$tmp/out" | head -n 20
-    fi
+    echo "$good in:" | cat - "$tmp/out" >"$tmp/why"
+    [ "$good" = yes ]
+    check "$1: $2" $? "$tmp/why"
 }
 
 for shell in bash zsh fish; do
     if ! command -v "$shell" >/dev/null; then
-        count=$((count + 1))
-        echo "ok $count - $shell # SKIP $shell is not installed"
+        skip "$shell" "$shell is not installed"
         continue
     fi
-    check "$shell" "hgym-tui pa" parse "board --json"
-    check "$shell" "hgym-tui --config x pa" parse board
-    check "$shell" "hgym-tui --re" --read-only "--config parse"
-    check "$shell" "hgym-tui --color " "auto always never" "parse some.log"
-    check "$shell" "hgym-tui bench " "run list show judge" \
+    offered "$shell" "hgym-tui pa" parse "board --json"
+    offered "$shell" "hgym-tui --config x pa" parse board
+    offered "$shell" "hgym-tui --re" --read-only "--config parse"
+    offered "$shell" "hgym-tui --color " "auto always never" "parse some.log"
+    offered "$shell" "hgym-tui bench " "run list show judge" \
         "parse check some.log"
-    check "$shell" "hgym-tui pods " check "run"
-    check "$shell" "hgym-tui parse --js" --json "--csv parse"
-    check "$shell" "hgym-tui parse --json so" some.log "parse"
-    check "$shell" "hgym-tui bench run --de" --detach "--yes run"
-    check "$shell" "hgym-tui board --group-by " "dirname pod" "board some.log"
-    check "$shell" "hgym-tui formats check --he" --help "show"
-    check "$shell" "hgym-tui demo --sc" --script "--snapshot"
+    offered "$shell" "hgym-tui pods " check "run"
+    offered "$shell" "hgym-tui parse --js" --json "--csv parse"
+    offered "$shell" "hgym-tui parse --json so" some.log "parse"
+    offered "$shell" "hgym-tui bench run --de" --detach "--yes run"
+    offered "$shell" "hgym-tui board --group-by " "dirname pod" "board some.log"
+    offered "$shell" "hgym-tui formats check --he" --help "show"
+    offered "$shell" "hgym-tui demo --sc" --script "--snapshot"
 done
 
-echo "1..$count"
-[ "$failed" -eq 0 ]
+finish

@@ -7,25 +7,8 @@ man=${HGYM_BUILD:?}/man
 program=${HGYM_TUI:?}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
-
-# result STATUS NAME FILE: the file's lines tell why.
-result() {
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $count - docs: $2"
-    else
-        failed=$((failed + 1))
-        echo "not ok $count - docs: $2"
-        sed 's/^/# /' "$3" | head -n 20
-    fi
-}
-
-skip() {
-    count=$((count + 1))
-    echo "ok $count - docs: $1 # SKIP $2 is not installed"
-}
+# shellcheck source=tests/support/tap.sh
+. "${HGYM_SRC:-.}/tests/support/tap.sh"
 
 # silent NAME COMMAND...: it succeeds and prints nothing.
 silent() {
@@ -34,7 +17,7 @@ silent() {
     "$@" >"$tmp/out" 2>&1
     status=$?
     [ ! -s "$tmp/out" ] || status=1
-    result "$status" "$name" "$tmp/out"
+    check "$name" "$status" "$tmp/out"
 }
 
 groff_warnings() {
@@ -47,16 +30,16 @@ for page in "$man"/hgym-tui.1 "$man"/hgym-tui-config.5 \
     if command -v mandoc >/dev/null; then
         silent "mandoc has nothing to say of $base" mandoc -Tlint "$page"
     else
-        skip "mandoc on $base" mandoc
+        skip "mandoc on $base" "mandoc is not installed"
     fi
     if command -v groff >/dev/null; then
         silent "groff has nothing to say of $base" groff_warnings "$page"
     else
-        skip "groff on $base" groff
+        skip "groff on $base" "groff is not installed"
     fi
     ! grep -n '@' "$page" >"$tmp/out" ||
         ! grep -v 'user' "$tmp/out" >"$tmp/left"
-    result $? "$base is filled" "$tmp/left"
+    check "$base is filled" $? "$tmp/left"
 done
 
 # Every command and every option of --help stands in the page.
@@ -66,7 +49,7 @@ options_of() {
 
 sed 's/\\-/-/g' "$man/hgym-tui.1" >"$tmp/page"
 "$program" --help >"$tmp/help" 2>&1
-result $? "--help" "$tmp/help"
+check "--help" $? "$tmp/help"
 : >"$tmp/missing"
 sed -n '/^commands:/,/^$/s/^  \([a-z][a-z ]*[a-z]\)  .*/\1/p' "$tmp/help" |
     sed 's/ *$//' >"$tmp/commands"
@@ -83,9 +66,9 @@ sort -u "$tmp/options" | while read -r option; do
         echo "option $option" >>"$tmp/missing"
 done
 [ ! -s "$tmp/missing" ]
-result $? "the page has every command and option of --help" "$tmp/missing"
+check "the page has every command and option of --help" $? "$tmp/missing"
 [ "$(wc -l <"$tmp/commands")" -ge 1 ] && [ "$(wc -l <"$tmp/options")" -ge 8 ]
-result $? "and --help has some" "$tmp/help"
+check "and --help has some" $? "$tmp/help"
 
 # What they offer is held by completion.sh.
 for pair in bash:hgym-tui.bash zsh:_hgym-tui fish:hgym-tui.fish; do
@@ -93,9 +76,8 @@ for pair in bash:hgym-tui.bash zsh:_hgym-tui fish:hgym-tui.fish; do
     if command -v "$shell" >/dev/null; then
         silent "$shell takes its completion" "$shell" -n "$man/${pair#*:}"
     else
-        skip "$shell takes its completion" "$shell"
+        skip "$shell takes its completion" "$shell is not installed"
     fi
 done
 
-echo "1..$count"
-[ "$failed" -eq 0 ]
+finish

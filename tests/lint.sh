@@ -8,26 +8,9 @@ build=${HGYM_BUILD:-$src/build}
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
+# shellcheck source=tests/support/tap.sh
+. "$src/tests/support/tap.sh"
 cd "$src" || exit 1
-
-# result NAME STATUS FILE: the tool's output is shown when it failed.
-result() {
-    count=$((count + 1))
-    if [ "$2" -eq 0 ]; then
-        echo "ok $count - lint: $1"
-    else
-        failed=$((failed + 1))
-        echo "not ok $count - lint: $1"
-        sed 's/^/# /' "$3" | head -n 200
-    fi
-}
-
-skip() {
-    count=$((count + 1))
-    echo "ok $count - lint: $1 # SKIP $1 is not installed"
-}
 
 sources() {
     find src ui parsers remote -name '*.c' | sort
@@ -40,16 +23,16 @@ scripts() {
 }
 
 sh tests/check-layers.sh >"$tmp/layers" 2>&1
-result layers $? "$tmp/layers"
+check layers $? "$tmp/layers"
 python3 tests/check-style.py >"$tmp/style" 2>&1
-result style $? "$tmp/style"
+check style $? "$tmp/style"
 
 if command -v shellcheck >/dev/null; then
     # A pipe from cat is at times what is tested.
     scripts | xargs shellcheck -e SC2002 >"$tmp/shellcheck" 2>&1
-    result shellcheck $? "$tmp/shellcheck"
+    check shellcheck $? "$tmp/shellcheck"
 else
-    skip shellcheck
+    skip shellcheck "shellcheck is not installed"
 fi
 
 if command -v cppcheck >/dev/null; then
@@ -61,9 +44,9 @@ if command -v cppcheck >/dev/null; then
         --suppress=normalCheckLevelMaxBranches \
         --error-exitcode=1 -I. -Isrc -I"$build" -DHAVE_CONFIG_H \
         >"$tmp/cppcheck" 2>&1
-    result cppcheck $? "$tmp/cppcheck"
+    check cppcheck $? "$tmp/cppcheck"
 else
-    skip cppcheck
+    skip cppcheck "cppcheck is not installed"
 fi
 
 # tidy NAME CHECKS: clang-tidy over all sources, CHECKS beside .clang-tidy's.
@@ -73,7 +56,7 @@ tidy() {
         'clang-tidy --quiet --checks="$CHECKS" "$@" -- -std=gnu11 \
             -D_GNU_SOURCE -DHAVE_CONFIG_H -I. -Isrc -I"$BUILD"' tidy \
         >"$tmp/tidy" 2>/dev/null
-    result "$1" $? "$tmp/tidy"
+    check "$1" $? "$tmp/tidy"
 }
 
 if command -v clang-tidy >/dev/null; then
@@ -83,8 +66,7 @@ if command -v clang-tidy >/dev/null; then
     [ -z "${LINT_ANALYZER:-}" ] || tidy analyzer \
         '-*,clang-analyzer-*,-clang-analyzer-core.NullDereference,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling'
 else
-    skip clang-tidy
+    skip clang-tidy "clang-tidy is not installed"
 fi
 
-echo "1..$count"
-[ "$failed" -eq 0 ]
+finish

@@ -4,15 +4,11 @@
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-count=0
+# shellcheck source=tests/support/tap.sh
+. "${HGYM_SRC:-.}/tests/support/tap.sh"
 
-check() {
-    count=$((count + 1))
-    if [ "$2" -eq 0 ]; then echo "ok $count - $1"; else
-        echo "not ok $count - $1"
-        sed 's/^/# /' "$dir/bench.json" "$dir/out"
-    fi
-}
+# told NAME STATUS: a check; the bench and what was said of it tell why.
+told() { check "$1" "$2" "$dir/bench.json" "$dir/out"; }
 
 work="$dir/it's here"
 best="$work/.harnessgym/runs/r/checkpoints/best"
@@ -46,33 +42,33 @@ print(json.load(open(sys.argv[1]))["variants"][int(sys.argv[2])]["command"])' \
 
 : >"$dir/out"
 "$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
-check "a definition is made" $?
+told "a definition is made" $?
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/before"
 arm 0 && grep -q '"best_us": 99.5' "$dir/out"
-check "the control measures the checkpoint" $?
+told "the control measures the checkpoint" $?
 arm 1 && grep -q '"best_us": 97.25' "$dir/out"
-check "the variant measures the workspace" $?
+told "the variant measures the workspace" $?
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/after"
 cmp -s "$dir/before" "$dir/after"
-check "both are as they were" $?
+told "both are as they were" $?
 # The bench itself, on this machine and without its pauses.
 sed 's/"burn_in":1/"burn_in":1,"gap_s":0/' "$dir/bench.json" >"$dir/ab.json"
 NOISE=bench HOME=$dir timeout 300 "$HGYM_TUI" --db "$dir/db" bench run --yes \
     "$dir/ab.json" >"$dir/out" 2>&1
 grep -q FASTER "$dir/out"
-check "bench run takes it, and finds the workspace faster" $?
+told "bench run takes it, and finds the workspace faster" $?
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/after"
 cmp -s "$dir/before" "$dir/after"
-check "and changes nothing in it" $?
+told "and changes nothing in it" $?
 echo 'print("{}")' >>"$work/verifier.py"
 arm 0
 [ $? = 9 ]
-check "another verifier voids the run" $?
+told "another verifier voids the run" $?
 "$HGYM_TUI" harness --ab "$dir" >"$dir/out" 2>&1
 [ $? = 5 ]
-check "no run: exit 5" $?
+told "no run: exit 5" $?
 rm "$work/.harnessgym/runs/r/checkpoints/best_manifest.json"
 "$HGYM_TUI" harness --ab "$work" >"$dir/out" 2>&1
 [ $? = 5 ] && grep -q 'has no checkpoint' "$dir/out"
-check "no checkpoint: exit 5, in one sentence" $?
-echo "1..$count"
+told "no checkpoint: exit 5, in one sentence" $?
+finish

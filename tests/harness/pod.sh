@@ -5,15 +5,11 @@ set -u
 dir=$(mktemp -d) || exit 1
 sshd=$HGYM_SRC/tests/support/sshd.sh
 trap 'sh "$sshd" stop "$dir/sshd" 2>/dev/null; rm -rf "$dir"' EXIT
-count=0
+# shellcheck source=tests/support/tap.sh
+. "${HGYM_SRC:-.}/tests/support/tap.sh"
 
-check() {
-    count=$((count + 1))
-    if [ "$2" -eq 0 ]; then echo "ok $count - $1"; else
-        echo "not ok $count - $1"
-        sed 's/^/# /' "$dir/errors"
-    fi
-}
+# told NAME STATUS: a check; what the program complained of tells why.
+told() { check "$1" "$2" "$dir/errors"; }
 
 # The same object from both sides, but for what the clock moves.
 same() {
@@ -41,22 +37,22 @@ set -- --config "$dir/config.json" harness --json
 "$HGYM_TUI" harness --json "$work" >"$dir/a" 2>>"$dir/errors"
 "$HGYM_TUI" "$@" "here:$work" >"$dir/b" 2>>"$dir/errors"
 same
-check "a workspace over a child sh" $?
+told "a workspace over a child sh" $?
 run="$work/.harnessgym/runs/rmsnorm-h100-first"
 "$HGYM_TUI" harness --json "$run" >"$dir/a" 2>>"$dir/errors"
 "$HGYM_TUI" "$@" "here:$run" >"$dir/b" 2>>"$dir/errors"
 grep -q '"run_id":"rmsnorm-h100-first"' "$dir/a" &&
     grep -q '"run_id":"rmsnorm-h100-first"' "$dir/b"
-check "one run's folder" $?
+told "one run's folder" $?
 "$HGYM_TUI" "$@" "here:$dir/none" >"$dir/b" 2>"$dir/errors"
 [ $? = 5 ]
-check "no run there: exit 5" $?
+told "no run there: exit 5" $?
 "$HGYM_TUI" "$@" "nobody:$dir" >"$dir/b" 2>"$dir/errors"
 [ $? = 2 ]
-check "no such pod: exit 2" $?
+told "no such pod: exit 2" $?
 "$HGYM_TUI" "$@" "dead:$dir" >"$dir/b" 2>"$dir/errors"
 [ $? = 4 ]
-check "a pod that does not answer: exit 4" $?
+told "a pod that does not answer: exit 4" $?
 
 if sh "$sshd" start "$dir/sshd" 2>>"$dir/errors"; then
     user=$(cat "$dir/sshd/user") port=$(cat "$dir/sshd/port")
@@ -69,9 +65,8 @@ EOF
     "$HGYM_TUI" harness --json "$work" >"$dir/a" 2>>"$dir/errors"
     "$HGYM_TUI" "$@" "pod:$work" >"$dir/b" 2>>"$dir/errors"
     same
-    check "a workspace over SSH" $?
+    told "a workspace over SSH" $?
 else
-    count=$((count + 1))
-    echo "ok $count - a workspace over SSH # SKIP no sshd can run here"
+    skip "a workspace over SSH" "no sshd can run here"
 fi
-echo "1..$count"
+finish

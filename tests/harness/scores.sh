@@ -4,18 +4,11 @@
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-count=0
+# shellcheck source=tests/support/tap.sh
+. "${HGYM_SRC:-.}/tests/support/tap.sh"
 
-# check NAME STATUS
-check() {
-    count=$((count + 1))
-    if [ "$2" -eq 0 ]; then echo "ok $count - $1"; else
-        echo "not ok $count - $1"
-        sed 's/^/# /' "$dir/out"
-    fi
-}
-has() { grep -qF -e "$2" "$dir/out"; check "$1" $?; }
-hasnt() { ! grep -qF -e "$2" "$dir/out"; check "$1" $?; }
+has() { grep -qF -e "$2" "$dir/out"; check "$1" $? "$dir/out"; }
+hasnt() { ! grep -qF -e "$2" "$dir/out"; check "$1" $? "$dir/out"; }
 
 mkdir "$dir/a" "$dir/b"
 printf '{"best_us": 99.744, "mode": "final", "status": "passed", %s}\n' \
@@ -71,4 +64,4 @@ has "each iteration is code of its own" \
 has "repeats come from the command" \
     '"work":"triton_rmsnorm_h100 final best_us, warm-up 20, repeats 50"'
 hasnt "a lost pod is no invalid score" 'iteration 4'
-echo "1..$count"
+finish

@@ -6,7 +6,8 @@ set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 golden=$HGYM_SRC/tests/harness/golden
-count=0
+# shellcheck source=tests/support/tap.sh
+. "${HGYM_SRC:-.}/tests/support/tap.sh"
 LC_ALL=C.UTF-8
 export LC_ALL
 
@@ -14,18 +15,13 @@ export LC_ALL
 body() { sed '1d' "$1" | sed -e :a -e '$d;N;2,2ba' -e 'P;D'; }
 
 screen() {
-    count=$((count + 1))
     body "$dir/$1" >"$dir/body"
     if [ "${HGYM_GOLDEN:-}" = write ]; then
         mkdir -p "$golden"
         cp "$dir/body" "$golden/$1"
     fi
-    if cmp -s "$dir/body" "$golden/$1"; then
-        echo "ok $count - $1: $2"
-    else
-        echo "not ok $count - $1: $2"
-        diff "$golden/$1" "$dir/body" | sed 's/^/# /'
-    fi
+    diff "$golden/$1" "$dir/body" >"$dir/differs"
+    check "$1: $2" $? "$dir/differs"
 }
 
 cat >"$dir/script" <<EOF
@@ -58,4 +54,4 @@ screen finished "the pod was lost: no score, and that is no verdict"
 printf 'size 100x30\nkey 8\nsave %s\n' "$dir/ascii" >"$dir/script"
 LC_ALL=C "$HGYM_TUI" --charset ascii demo --script "$dir/script" || exit 1
 screen ascii "without Unicode: verified and not are told apart"
-echo "1..$count"
+finish

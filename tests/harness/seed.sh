@@ -4,17 +4,13 @@
 set -u
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-count=0
+# shellcheck source=tests/support/tap.sh
+. "${HGYM_SRC:-.}/tests/support/tap.sh"
 
 # holds NAME TEXT FILE: the text stands in the file.
 holds() {
-    count=$((count + 1))
-    if grep -qF -e "$2" "$3"; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        sed 's/^/# /' "$3"
-    fi
+    grep -qF -e "$2" "$3"
+    check "$1" $? "$3"
 }
 
 "$HGYM_BUILD/tests/tools/harness-gen" "$dir/w" || exit 1
@@ -60,17 +56,13 @@ while [ $steps -lt 48 ]; do
     "$HGYM_TUI" harness --json --all "$dir/w" >"$dir/json" || bad=1
     "$HGYM_TUI" harness --md "$dir/w" >"$dir/page" || bad=1
 done
-count=$((count + 1))
-if [ $bad = 0 ]; then echo "ok $count - a run cut off anywhere is told"
-else echo "not ok $count - a run cut off anywhere is told"; fi
+check "a run cut off anywhere is told" $bad "$dir/page"
 
 # What is no run.
 mkdir "$dir/empty"
 "$HGYM_TUI" harness "$dir/empty" >"$dir/out" 2>"$dir/errors"
-status=$?
-count=$((count + 1))
-[ $status = 5 ] && echo "ok $count - no data: exit 5" ||
-    echo "not ok $count - no data: exit $status"
+[ $? = 5 ]
+check "no data: exit 5" $? "$dir/errors"
 holds "in one sentence" 'holds no HarnessGym run and no comparison' \
     "$dir/errors"
-echo "1..$count"
+finish

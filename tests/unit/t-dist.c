@@ -57,14 +57,14 @@ test_t_cdf(void)
 		{ .5, 1, 0, 0.64758361765 },
 		{ -4.9719775968, 2, 0, 0.0190760785969 },
 	};
+	bool good = true;
 
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
 		is_close(dist_t_cdf(v[i].a, v[i].b), v[i].want, TOL, "t cdf");
 	for (double t = -40; t <= 40; t += 0.37)
-		if (fabs(dist_t_cdf(t, 2) - 0.5 * (1 + t / sqrt(2 + t * t))) >
-		    1e-14)
-			ok(false, "closed form of t with 2 df at %g", t);
-	ok(true, "closed form of t with 2 df");
+		good &= fabs(dist_t_cdf(t, 2) -
+			     0.5 * (1 + t / sqrt(2 + t * t))) <= 1e-14;
+	ok(good, "closed form of t with 2 df");
 	is_close(dist_t_two_sided(37.842889099, 5), 2.42738518685e-07, TOL,
 		 "far tail");
 	is_close(dist_t_two_sided(1e9, 2), 1e-18, 1e-8, "very far tail");

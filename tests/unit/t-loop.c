@@ -140,6 +140,7 @@ test_stopped(void)
 
 	if (pipe(to) != 0 || pipe(from) != 0)
 		exit(1);
+	(void)fflush(stdout);
 	pid = fork();
 	if (pid == 0)
 		_exit(run_stopped(to[0], from[1]));

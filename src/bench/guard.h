@@ -36,7 +36,8 @@
 	X(POWER_CAP, "power cap", "its GPU was capped more or less often")     \
 	X(LOAD, "host load", "more wanted the CPUs than there are")            \
 	X(SETTINGS, "settings", "its logs print other settings")               \
-	X(RESTARTED, "restarted", "its log holds more than one run")
+	X(RESTARTED, "restarted", "its log holds more than one run")           \
+	X(RUNTIME, "environment", "another python, torch or triton")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,

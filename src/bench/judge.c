@@ -209,6 +209,7 @@ judge_init(struct judge *judge, const struct judge_rule *rule,
 		judge_collect_blocks(judge, c);
 		judge_collect_hits(judge, c);
 		judge_compare_settings(judge, c);
+		judge_compare_runtime(judge, c);
 		judge_compare_health(judge, c);
 		judge_compare_unblocked(judge, c);
 		judge_weigh_outliers(judge, c);

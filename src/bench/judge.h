@@ -54,6 +54,8 @@ struct judge_run {
 	const struct run_log *log; /* borrowed; NULL: no log came */
 	struct guard_hits hits;	   /* what the caller saw: exit status, .. */
 	const struct health_sum *health; /* borrowed; NULL: not known */
+	/* "python /usr/bin/python3.11; torch 2.9.1"; borrowed; NULL. */
+	const char *runtime;
 	/* Found. */
 	struct step_times times; /* of a training log */
 	bool has_window;

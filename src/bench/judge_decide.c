@@ -109,6 +109,8 @@ suffixes_of(const struct judge *judge, const struct judge_contrast *c)
 		suffixes |= 1U << VERDICT_OUTPUTS_UNCHECKED;
 	if (judge->arms[c->arm].numerics_changed)
 		suffixes |= 1U << VERDICT_UNPROVEN;
+	if (has_hit(c, GUARD_RUNTIME))
+		suffixes |= 1U << VERDICT_OTHER_RUNTIME;
 	return suffixes;
 }
 

@@ -39,8 +39,12 @@ void judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c);
 void judge_compare_health(const struct judge *judge, struct judge_contrast *c);
 
 /* judge_settings.c */
+/* Does the bench say that the arm changes what has that name? */
+bool judge_is_declared(const struct judge_arm *arm, const char *key);
 void judge_compare_settings(const struct judge *judge,
 			    struct judge_contrast *c);
+/* Python, torch and what it needs, as the runs were seen to have it. */
+void judge_compare_runtime(const struct judge *judge, struct judge_contrast *c);
 
 /* judge_decide.c */
 void judge_collect_hits(const struct judge *judge, struct judge_contrast *c);

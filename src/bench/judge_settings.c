@@ -55,8 +55,8 @@ is_akin(const char *a, const char *b)
  * Does the bench say that this variant changes that key?  Programs print
  * "cuda_graphs" of what CUDA_GRAPHS_ENABLED sets, so part of a name will do.
  */
-static bool
-is_declared(const struct judge_arm *arm, const char *key)
+bool
+judge_is_declared(const struct judge_arm *arm, const char *key)
 {
 	for (size_t i = 0; i < arm->n_declared; i++)
 		if (is_akin(arm->declared[i], key))
@@ -102,14 +102,14 @@ judge_compare_settings(const struct judge *judge, struct judge_contrast *c)
 		const char *b = value_of(judge, c->arm, key, &m);
 		bool hard;
 
-		if (a != NULL && !is_declared(arm, key) &&
+		if (a != NULL && !judge_is_declared(arm, key) &&
 		    wavers(judge, c->arm, key))
 			guard_add(&c->hits, GUARD_SETTINGS, false,
 				  "a log of it prints %s with more than one "
 				  "value, the control's %.40s",
 				  key, a);
 		if (a == NULL || b == NULL || strcmp(a, b) == 0 ||
-		    is_declared(arm, key))
+		    judge_is_declared(arm, key))
 			continue;
 		hard = arm->declares_all && n >= LEAST_RUNS && m >= LEAST_RUNS;
 		guard_add(&c->hits, hard ? GUARD_SAME : GUARD_SETTINGS, hard,

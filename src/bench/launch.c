@@ -283,6 +283,15 @@ take_env(struct launch_reply *reply, struct str rest)
 }
 
 static void
+add_runtime(struct launch_reply *reply, struct str rest)
+{
+	size_t len = strlen(reply->runtime);
+
+	(void)snprintf(reply->runtime + len, sizeof(reply->runtime) - len,
+		       "%s%.*s", len > 0 ? "; " : "", (int)rest.len, rest.p);
+}
+
+static void
 take_line(struct launch_reply *reply, struct str word, struct str rest)
 {
 	struct {
@@ -316,6 +325,8 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 		copy_rest(reply->running, sizeof(reply->running), rest);
 	else if (str_eq_cstr(word, "work"))
 		copy_rest(reply->work, sizeof(reply->work), rest);
+	else if (str_eq_cstr(word, "runtime"))
+		add_runtime(reply, rest);
 	else if (str_eq_cstr(word, "hash") && rest.len >= 64)
 		(void)snprintf(reply->hash, sizeof(reply->hash), "%.64s",
 			       rest.p);

@@ -67,6 +67,7 @@ struct launch_reply {
 	bool files_changed; /* judge files before and after differ */
 	char hash[65];	    /* of the judge files' hashes */
 	char work[128];	    /* its sources: commit, hash of what differs */
+	char runtime[512];  /* "python /usr/bin/python3.11; torch 2.9.1" */
 	char error[256];    /* "" or what the pod lacks */
 	char foreign[128];  /* pids on our GPUs */
 	char running[128];  /* of CLEAN: what still runs */

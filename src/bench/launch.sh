@@ -236,6 +236,9 @@ op_state() {
 		test ! -s "$job/judged" ||
 			say "hash $(sha256sum <"$job/hash.before")"
 		test ! -s "$job/work" || say "work $(cat "$job/work")"
+		test ! -s "$job/runtime" || while read -r line; do
+			say "runtime $line"
+		done <"$job/runtime"
 		;;
 	esac
 	size=$(wc -c <"$job/out.txt" 2>/dev/null | tr -d ' ')

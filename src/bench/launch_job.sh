@@ -132,7 +132,7 @@ sample_host() {
 	read -r load _ </proc/loadavg
 	read -r _ user nice system _ _ irq soft steal _ </proc/stat
 	busy=$((user + nice + system + irq + soft + ${steal:-0}))
-	wait_ns=0 level=$child deep=0
+	wait_ns=0 level=$child deep=0 tree=
 	while test -n "$level" && test $deep -lt 8; do
 		below=
 		for pid in $level; do
@@ -145,6 +145,7 @@ sample_host() {
 				<"/proc/$pid/task/$pid/children"
 			below="$below $kids"
 		done
+		tree="$tree $level"
 		level=${below# } deep=$((deep + 1))
 		case $level in *[0-9]*) ;; *) level= ;; esac
 	done
@@ -162,11 +163,47 @@ sample_host() {
 	done
 	echo "$up,$bytes,$load,$busy,${steal:-},$wait_ns,$held"
 }
+# Which python runs, and whose torch it has mapped: looked at beside the host
+# until torch is there, half a minute at most; a run imports before it trains.
+look_at_runtime() {
+	looks=$((looks + 1)) python= site=
+	for pid in $tree; do
+		exe=$(readlink "/proc/$pid/exe" 2>/dev/null)
+		case ${exe##*/} in python* | pypy*) ;; *) continue ;; esac
+		python=$exe
+		line=$(grep -m 1 -F -e -packages/torch/ "/proc/$pid/maps" \
+			2>/dev/null)
+		test -n "$line" || continue
+		site=/${line#*/}
+		site=${site%"${site#*-packages/torch/}"}
+		break
+	done
+	test -z "$python" || printf '%s\n%s\n' "$python" "$site" >seen
+	test -z "$site" || looks=30
+}
+# "torch 2.9.1" of the packages that were seen, by the names of their folders.
+runtime() {
+	test -s seen || return 0
+	{ read -r python && read -r site; } <seen
+	echo "python $python"
+	test -n "$site" || return 0
+	for name in torch triton flash_attn numpy; do
+		for at in "${site%torch/}$name"-*.dist-info \
+			"${site%torch/}$name"-*.egg-info; do
+			test -e "$at" || continue
+			at=${at##*/}
+			at=${at#"$name"-}
+			echo "$name ${at%.*-info}"
+		done
+	done
+}
 HGYM_JOB="$HB_MARK;" sh ./cmd.sh </dev/null >out.txt 2>&1 &
 child=$!
 (
+	looks=0
 	while :; do
 		sample_host >>host.csv
+		test $looks -ge 30 || look_at_runtime
 		sleep 1
 	done
 ) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
@@ -185,6 +222,7 @@ done
 t1=$(date +%s) up1=$(cut -d' ' -f1 /proc/uptime)
 sample_host >>host.csv
 hashes >hash.after
+runtime >runtime
 trap '' TERM
 kill -TERM 0
 # Workers that left the group still hold the GPU: they end with the run.

@@ -143,6 +143,8 @@ part_on_state(struct part *part, const struct launch_reply *reply)
 	run->files_changed = reply->files_changed;
 	(void)snprintf(run->hash, sizeof(run->hash), "%s", reply->hash);
 	(void)snprintf(run->work, sizeof(run->work), "%s", reply->work);
+	(void)snprintf(run->runtime, sizeof(run->runtime), "%s",
+		       reply->runtime);
 	run->drift_s = part_clock_drift(part);
 	part_next(part, PART_GPU, 0);
 }

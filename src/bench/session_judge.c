@@ -83,6 +83,8 @@ session_judge_now(struct session *s)
 			.pos = run->pos,
 			.counted = true,
 			.name = run->id,
+			.runtime =
+				run->runtime[0] != '\0' ? run->runtime : NULL,
 			.health = run->has_health ? &run->health : NULL,
 			.state = is_clean(&run->hits) ? RUN_STATE_VERIFIED
 						      : RUN_STATE_MEASURED,

@@ -49,6 +49,7 @@ struct session_run {
 	double drift_s;		 /* of the pod's clock against ours; at least */
 	bool files_changed;
 	char hash[65], work[128];
+	char runtime[512]; /* as launch_reply's; "" nothing was seen */
 	bool watched;	   /* its first steps are those of the control */
 	enum guard cut_by; /* of cut */
 	char cut[160];	   /* why it was ended early; "": it was not */

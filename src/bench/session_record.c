@@ -58,6 +58,8 @@ session_read_record(struct session *s, struct session_run *run)
 		       json_get_string(root, "judge_files_sha256", ""));
 	(void)snprintf(run->work, sizeof(run->work), "%s",
 		       json_get_string(root, "sources", ""));
+	(void)snprintf(run->runtime, sizeof(run->runtime), "%s",
+		       json_get_string(root, "runtime", ""));
 	cJSON_Delete(root);
 }
 
@@ -96,6 +98,8 @@ write_record(struct session *s, const struct session_run *run, struct err *err)
 			run->hash[0] != '\0' ? run->hash : NULL);
 	json_add_string(root, "sources",
 			run->work[0] != '\0' ? run->work : NULL);
+	json_add_clean(root, "runtime",
+		       run->runtime[0] != '\0' ? run->runtime : NULL);
 	session_run_file(run, "run.json", file, sizeof(file));
 	result = folder_write_json(s->setup.path, file, root, err);
 	cJSON_Delete(root);

@@ -37,6 +37,7 @@ const char *verdict_word_name(enum verdict_word word);
 	X(PODS_DIFFER, "differs by pod")                                       \
 	X(OUTPUTS_CHANGED, "outputs changed")                                  \
 	X(OUTPUTS_UNCHECKED, "outputs unchecked")                              \
+	X(OTHER_RUNTIME, "other environment")                                  \
 	X(UNPROVEN, "quality unproven")
 
 enum verdict_suffix {

@@ -120,6 +120,7 @@ run_json(const struct judge *judge, const struct verdict_info *info, size_t i)
 	json_add_number(row, "times_median", run->times_median);
 	json_add_string(row, "seen", run->outlier ? run->seen : NULL);
 	add_health(row, run->health);
+	json_add_clean(row, "runtime", run->runtime);
 	add_hits(row, &run->hits);
 	json_add_string(row, "log", more->path);
 	sha = cJSON_AddObjectToObject(row, "sha");

@@ -316,6 +316,59 @@ def other_work(rig):
     rig.clean("right")
 
 
+TRAINER = """import mmap, os, subprocess, sys, time
+file = open(os.path.join(os.environ["SITE"], "torch/lib/libtorch.so"), "rb")
+torch = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+time.sleep(1.5)
+sys.exit(subprocess.run(["sh", "workload.sh"]).returncode)
+"""
+
+
+def runtimes(rig):
+    """Arms that run with another torch, declared or not."""
+    work = os.path.join(rig.dir, "work")
+    put(os.path.join(work, "train.py"), TRAINER)
+    sites = []
+    for version in ("2.6.0", "2.9.1+cu128"):
+        site = os.path.join(rig.dir, "venv-" + version, "site-packages")
+        os.makedirs(os.path.join(site, "torch", "lib"))
+        os.mkdir(os.path.join(site, "torch-%s.dist-info" % version))
+        put(os.path.join(site, "torch", "lib", "libtorch.so"), "x" * 4096)
+        sites.append(site)
+
+    def verdict(name, variant):
+        path = rig.bench(name, [rig.pod("p1")], variant, workload={
+            "command": "python3 train.py",
+            "env": {"STEP_MS": "2000", "SITE": sites[0]}})
+        found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+        return found, [g for g in found.get("guards", [])
+                       if g["guard"] == "environment"]
+
+    env = {"STEP_MS": "1900", "SITE": sites[1]}
+    found, said = verdict("venv", {"env": env})
+    ok(found["text"] == "INVALID (environment)" and said and
+       said[0]["text"] == "it ran with torch 2.9.1+cu128, the control with "
+       "2.6.0", "another torch by a variable that does not say so",
+       (found["text"], said))
+    run = json.load(open(os.path.join(rig.folder("venv"), "runs", "0_p1_A",
+                                      "run.json")))
+    ok(run["runtime"].startswith("python /") and
+       run["runtime"].endswith("; torch 2.6.0"), "run.json has it",
+       run["runtime"])
+    rig.clean("venv")
+    found, said = verdict("told", {"env": env, "declares": ["torch"]})
+    check_faster(found, "declared: faster")
+    ok(not said and not found["suffix"], "and no word of it", said)
+    rig.clean("told")
+    found, said = verdict("other", {"env": {"STEP_MS": "1900"}, "command":
+                                    "env SITE=%s python3 train.py" %
+                                    sites[1]})
+    check_faster(found, "by a command of its own: faster")
+    ok("other environment" in found["text"] and said and not said[0]["hard"],
+       "and the verdict says so", (found["text"], said))
+    rig.clean("other")
+
+
 def hooks(rig):
     """A kernel_config.json with keys that the kernel does not read."""
     work = os.path.join(rig.dir, "work")
@@ -488,4 +541,5 @@ def best(rig):
 
 
 sys.exit(run_tests((gpus, hot_before, always_hot, foreign, stalled, other_work,
-                    hooks, at_the_end, without_flock, best), ("flock",)))
+                    runtimes, hooks, at_the_end, without_flock, best),
+                   ("flock",)))

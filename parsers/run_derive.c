@@ -120,7 +120,7 @@ derive_loss_score(struct run_state *s)
 	struct run *run = &s->run;
 
 	if (s->has_bpb || s->results.n > 0 || run->status != RUN_FINISHED ||
-	    !run_has(run->last_val_loss))
+	    !run_has(run->last_val_loss) || s->val_step != run->steps)
 		return;
 	run->final_val_loss = run->last_val_loss;
 	run->final_line = s->val_line;

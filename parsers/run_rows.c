@@ -119,6 +119,15 @@ field_of(const char *name)
 	return field;
 }
 
+static bool
+is_bpb(const char *name)
+{
+	static const char suffix[] = "_bpb";
+	size_t n = strlen(name), k = sizeof(suffix) - 1;
+
+	return n > k && strcmp(name + n - k, suffix) == 0;
+}
+
 static int
 set_number(struct reader *r, struct run *run, const struct field *field,
 	   const struct cell *cell)
@@ -130,6 +139,9 @@ set_number(struct reader *r, struct run *run, const struct field *field,
 		return fail(r, field->name, "not a number");
 	if (!isfinite(value))
 		return fail(r, field->name, "not a finite number");
+	if (value <= 0 && is_bpb(field->name))
+		return fail(r, field->name,
+			    "not above 0 (a cell without a value is empty)");
 	memcpy((char *)run + field->offset, &value, sizeof(value));
 	return 0;
 }

@@ -45,6 +45,14 @@ run_submission_is(const cJSON *root)
 		cJSON_IsArray(member(root, "bpb")));
 }
 
+/* A template's 0 stands for a value that is not there; a seed may be 0. */
+static bool
+is_told(const cJSON *item, size_t offset)
+{
+	return cJSON_IsNumber(item) && isfinite(item->valuedouble) &&
+	       (item->valuedouble > 0 || offset == offsetof(struct run, seed));
+}
+
 static void
 row_init(struct run_row *row, const cJSON *root)
 {
@@ -69,7 +77,7 @@ read_seed(const cJSON *root, const cJSON *seed, const struct run_rows_cb *cb,
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const cJSON *item = member(seed, keys[i].name);
 
-		if (cJSON_IsNumber(item) && isfinite(item->valuedouble))
+		if (is_told(item, keys[i].offset))
 			memcpy((char *)&row.run + keys[i].offset,
 			       &item->valuedouble, sizeof(double));
 	}
@@ -91,9 +99,10 @@ read_values(const cJSON *root, const cJSON *values,
 	{
 		struct run_row row;
 
-		if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble))
+		if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble) ||
+		    value->valuedouble <= 0)
 			return err_set(err, ERR_PARSE,
-				       "bpb[%d]: expected a number", n);
+				       "bpb[%d]: expected a number above 0", n);
 		row_init(&row, root);
 		row.run.final_bpb = value->valuedouble;
 		cb->on_row(user, &row);

@@ -134,6 +134,14 @@ def test_published():
                  '1.06208695]}')
     check_published(groups(table, "--baseline", base, "--nats-per-bpb", K),
                     "the configuration's form")
+    zero = write("zero.csv", "seed,final_bpb\n1,0\n2,1.1\n")
+    status, out, err = board(zero)
+    ok("zero.csv:2: final_bpb: not above 0" in err, "a BPB of 0 is told", err)
+    form = write("template/submission.json", json.dumps(
+        {"name": "t", "seed_results": {"0": {"val_bpb": 1.1},
+                                       "1": {"val_bpb": 0}}}))
+    made = groups(form)
+    ok(made[0]["n"] == 1, "a template's 0 is no score", made[0])
     both = write("both.csv", "group,seed,final_bpb\na,1,1.05740567\n"
                  "a,2,1.05730104\na,3,1.05807084\nb,1,1.05989454\n"
                  "b,2,1.06124613\nb,3,1.06208695\n")

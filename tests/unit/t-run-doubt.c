@@ -146,6 +146,13 @@ static const struct run_case cases[] = {
 	  "step:9/9 val_loss:2 train_time:90ms step_avg:10ms",
 	  1,
 	  { { "final_val_loss", "2" } } },
+	{ "a validation long before the stop is not the score",
+	  "step:100/900 val_loss:3.5 train_time:4000ms step_avg:40ms\n"
+	  "stopping_early: wallclock_cap train_time:32000ms step:800/900\n",
+	  1,
+	  { { "last_val_loss", "3.5" },
+	    { "final_val_loss", "null" },
+	    { "status", "\"finished\"" } } },
 	{ "two seeds before it begins: neither",
 	  "  seed: 42\n  seed: 7\n"
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n",

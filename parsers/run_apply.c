@@ -265,9 +265,11 @@ apply_val(const struct apply *a)
 	apply_row(a);
 	s->val_step = s->run.last_step;
 	s->val_line = (double)a->place->line;
-	s->run.last_val_loss = loss;
-	watch_finite(a, loss);
-	emit_sample(a, METRIC_VAL_LOSS, loss);
+	if (record_has(a->record, METRIC_VAL_LOSS)) {
+		s->run.last_val_loss = loss;
+		watch_finite(a, loss);
+		emit_sample(a, METRIC_VAL_LOSS, loss);
+	}
 	if (!record_has(a->record, METRIC_VAL_BPB))
 		return;
 	s->has_bpb = true;

@@ -29,7 +29,8 @@ def one_alternation():
     written as "a blank or the end".
     """
     patterns, left_out = [], 0
-    for name in ("pytorch", "nanogpt-speedrun", "parameter-golf"):
+    for name in ("pytorch", "nanogpt-speedrun", "trainers",
+                 "parameter-golf"):
         shown = subprocess.run([PROGRAM, "formats", "show", name, "--json"],
                                stdout=subprocess.PIPE, check=True).stdout
         for line in shown.decode().splitlines():

@@ -153,6 +153,47 @@ static const struct run_case cases[] = {
 	  { { "last_val_loss", "3.5" },
 	    { "final_val_loss", "null" },
 	    { "status", "\"finished\"" } } },
+	{ "rows of llm.c",
+	  "step    1/20 | loss 11.010 (+nanz)| norm 15.3 (+nanz)| "
+	  "lr 8.57e-07 | 3056.36 ms | 42.6% bf16 MFU | 171534 tok/s\n"
+	  "step   20/20 | loss 9.5 (-0.1z)| norm 1.3 (+0.2z)| "
+	  "lr 8.57e-07 | 170.1 ms | 50.6% bf16 MFU | 3076000 tok/s\n",
+	  1,
+	  { { "steps", "20" },
+	    { "last_train_loss", "9.5" },
+	    { "tok_s_last", "3076000" },
+	    { "train_ms", "null" },
+	    { "status", "\"finished\"" } } },
+	{ "rows of nanochat",
+	  "step 00019/00020 (95.00%) | loss: 3.1 | lrm: 1.00 | dt: 501.23ms "
+	  "| tok/sec: 1,045,123 | mfu: 47.12 | total time: 0.12m\n"
+	  "Step 00020 | Validation bpb: 0.9123\n",
+	  1,
+	  { { "steps", "20" },
+	    { "last_val_bpb", "0.9123" },
+	    { "tok_s_last", "null" },
+	    { "final_bpb", "null" },
+	    { "status", "\"finished\"" } } },
+	{ "rows of Megatron-LM",
+	  " iteration        7/      10 | consumed samples:         1792 | "
+	  "elapsed time per iteration (ms): 512.3 | learning rate: 1.5E-04 | "
+	  "global batch size:   256 | lm loss: 6.5E+00 | loss scale: 1.0 |\n",
+	  1,
+	  { { "steps", "7" },
+	    { "last_train_loss", "6.5" },
+	    { "train_ms", "null" },
+	    { "status", "\"truncated\"" } } },
+	{ "times in other units",
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90.5ms step_avg:10ms\n"
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:0.0905s step_avg:10ms\n",
+	  1,
+	  { { "train_ms", "90.5" } } },
+	{ "an inner loop's rows are no steps",
+	  "step 5/10 | loss 0.1 | 3 ms\nstep 7/10 loss: 0.2\n"
+	  "iter 500: loss 0.0012\n"
+	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n",
+	  1,
+	  { { "steps", "9" }, { "last_train_loss", "null" } } },
 	{ "two seeds before it begins: neither",
 	  "  seed: 42\n  seed: 7\n"
 	  "step:9/9 val_loss:2 val_bpb:1.3 train_time:90ms step_avg:10ms\n",

@@ -36,15 +36,15 @@ static const struct table_column columns[COLUMN_COUNT] = {
 	[COLUMN_N] = { "n", 2, true, 0, false },
 	[COLUMN_SCORE] = { "MEAN", 9, true, 0, false },
 	[COLUMN_SD] = { "±sd", 8, true, 0, false },
-	[COLUMN_DELTA] = { "Δref", 9, true, 0, false },
-	[COLUMN_P] = { "p", 7, true, 0, false },
+	[COLUMN_DELTA] = { "Δref", 9, true, 1, false },
+	[COLUMN_P] = { "p", 7, true, 2, false },
 	[COLUMN_CAPS] = { "CAPS", 5, false, 0, false },
-	[COLUMN_MS] = { "ms/step", 8, true, 2, false },
-	[COLUMN_STEPS] = { "STEPS", 6, true, 3, false },
-	[COLUMN_TRAIN] = { "TRAIN s", 7, true, 4, false },
-	[COLUMN_EVAL] = { "EVAL s", 7, true, 5, false },
-	[COLUMN_SIZE] = { "BYTES", 11, true, 6, false },
-	[COLUMN_VERDICT] = { "VERDICT", 12, false, 1, true },
+	[COLUMN_MS] = { "ms/step", 8, true, 4, false },
+	[COLUMN_STEPS] = { "STEPS", 6, true, 5, false },
+	[COLUMN_TRAIN] = { "TRAIN s", 7, true, 6, false },
+	[COLUMN_EVAL] = { "EVAL s", 7, true, 7, false },
+	[COLUMN_SIZE] = { "BYTES", 11, true, 8, false },
+	[COLUMN_VERDICT] = { "VERDICT", 12, false, 3, true },
 };
 
 static void
@@ -179,8 +179,10 @@ number_cell(size_t column, double value, struct table_cell *cell)
 	if (column == COLUMN_DELTA)
 		table_cellf(cell, fmt_delta_style(value), "%s",
 			    fmt_signed(value, 5, text));
-	else if (column == COLUMN_SIZE || column == COLUMN_STEPS)
+	else if (column == COLUMN_SIZE)
 		table_cellf(cell, STYLE_NORMAL, "%s", fmt_grouped(value, text));
+	else if (column == COLUMN_STEPS)
+		table_cellf(cell, STYLE_NORMAL, "%s", fmt_steps(value, text));
 	else if (column == COLUMN_P && value < 1e-4)
 		table_cellf(cell, STYLE_NORMAL, "%.0e", value);
 	else

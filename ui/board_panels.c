@@ -8,11 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "ui/fmt.h"
+#include "ui/fold.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
-#define NAME_COLUMNS 18
+#define NAME_COLUMNS  18
+#define VERDICT_BYTES (64U << 10)
+/* Of the column of that name, in the order of its marks. */
+static const char caps_legend[] =
+	"CAPS bytes, train, eval, targets: ✓ kept ~ just over ✗ broken · "
+	"unknown";
 /* Groups that are more than this part behind the best are not on the axis. */
 #define FAR_BEHIND 0.02
 
@@ -23,53 +30,62 @@ unit_of(const struct board_group *group)
 						     : board_unit(group);
 }
 
+/* What the group's runs say, as lines that fold where there is no room. */
+static void
+describe_verdict(const struct board *board, const struct board_group *group,
+		 struct buf *out)
+{
+	const struct board_verdict *v = &group->verdict;
+	char a[FMT_SIZE], b[FMT_SIZE];
+
+	buf_appendf(out,
+		    "%s · runs that count: %zu · seeds: %zu · mean %s %s · "
+		    "sample sd %s\n",
+		    group->title != NULL ? group->title : group->key,
+		    group->n_counted, group->n_seeds,
+		    fmt_number(group->stats.mean, 5, a), unit_of(group),
+		    fmt_number(group->stats.sd_sample, 5, b));
+	if (run_has(v->bar))
+		buf_appendf(out, "bar %s %s: what a mean must be below\n",
+			    fmt_number(v->bar, 5, a), unit_of(group));
+	else if (board->baseline == 0)
+		buf_append_str(out, "no baseline: R makes this group the one "
+				    "to beat, and the others are judged\n");
+	if (run_has(v->delta))
+		buf_appendf(out, "gap %s %s (%s nats)\n",
+			    fmt_signed(v->delta, 5, a), unit_of(group),
+			    fmt_signed(v->delta_nats, 5, b));
+	if (v->seeds_needed > 0)
+		buf_appendf(out,
+			    "would pass with %u seeds, or with a mean of %s\n",
+			    v->seeds_needed, fmt_number(v->mean_needed, 5, a));
+	for (size_t i = 0; i < group->n_notes; i++)
+		buf_appendf(out, "%s\n", group->notes[i]);
+}
+
 /* The words of the selected group's verdict, and its notes. */
 void
 board_panel_verdict(const struct board *board, size_t selected,
 		    struct canvas *canvas, struct rect r)
 {
 	const struct board_group *group = &board->groups[selected];
-	const struct board_verdict *v = &group->verdict;
-	char a[FMT_SIZE], b[FMT_SIZE], c[FMT_SIZE];
-	int y = r.y;
+	struct rect last = { r.x, r.y + r.h - 1, r.w, 1 };
+	struct buf text;
+	int lines;
 
-	if (v->text[0] != '\0')
-		canvas_line(canvas, (struct rect){ r.x, y++, r.w, 1 },
-			    STYLE_STRONG, str_from(v->text));
-	(void)canvas_textf(canvas, r.x, y++, STYLE_NORMAL,
-			   "%s · runs that count: %zu · seeds: %zu · "
-			   "mean %s %s · sample sd %s",
-			   group->title != NULL ? group->title : group->key,
-			   group->n_counted, group->n_seeds,
-			   fmt_number(group->stats.mean, 5, a), unit_of(group),
-			   fmt_number(group->stats.sd_sample, 5, b));
-	if (run_has(v->bar))
-		(void)canvas_textf(canvas, r.x, y++, STYLE_NORMAL,
-				   "bar %s %s: what a mean must be below",
-				   fmt_number(v->bar, 5, a), unit_of(group));
-	else if (board->baseline == 0)
-		(void)canvas_text(canvas, r.x, y++, STYLE_HINT,
-				  "no baseline: R makes this group the one to "
-				  "beat, and the others are judged");
-	if (run_has(v->delta))
-		(void)canvas_textf(canvas, r.x, y++, STYLE_NORMAL,
-				   "gap %s %s (%s nats)",
-				   fmt_signed(v->delta, 5, a), unit_of(group),
-				   fmt_signed(v->delta_nats, 5, b));
-	if (v->seeds_needed > 0)
-		(void)canvas_textf(canvas, r.x, y++, STYLE_HINT,
-				   "would pass with %u seeds, or with a mean "
-				   "of %s",
-				   v->seeds_needed,
-				   fmt_number(v->mean_needed, 5, c));
-	for (size_t i = 0; i < group->n_notes && y < r.y + r.h - 1; i++)
-		canvas_line(canvas, (struct rect){ r.x, y++, r.w, 1 },
-			    STYLE_HINT, str_from(group->notes[i]));
-	if (y < r.y + r.h)
-		canvas_line(canvas, (struct rect){ r.x, r.y + r.h - 1, r.w, 1 },
-			    STYLE_DIM,
-			    str_from("CAPS bytes, train, eval, targets: ✓ kept "
-				     "~ a few steps over ✗ broken · unknown"));
+	buf_init(&text, VERDICT_BYTES);
+	if (group->verdict.text[0] != '\0') {
+		canvas_line(canvas, (struct rect){ r.x, r.y++, r.w, 1 },
+			    STYLE_STRONG, str_from(group->verdict.text));
+		r.h--;
+	}
+	describe_verdict(board, group, &text);
+	lines = fold_draw(canvas, r, text.data, 0);
+	buf_release(&text);
+	if (lines > r.h && r.h > 0)
+		canvas_right(canvas, last, STYLE_HINT, str_from(" … more"));
+	else if (lines < r.h)
+		canvas_line(canvas, last, STYLE_DIM, str_from(caps_legend));
 }
 
 static bool

@@ -185,15 +185,18 @@ int
 canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
 	     const char *fmt, ...)
 {
+	int columns, end = canvas->clip.x + canvas->clip.w;
 	struct buf text;
 	va_list ap;
-	int columns;
 
 	buf_init(&text, LINE_BYTES);
 	va_start(ap, fmt);
 	buf_vappendf(&text, fmt, ap);
 	va_end(ap);
 	columns = canvas_text(canvas, x, y, style, text.data);
+	/* A number that is cut must not look like another one. */
+	if (x < end && x + columns > end)
+		canvas_put(canvas, end - 1, y, style, 0x2026);
 	buf_release(&text);
 	return columns;
 }

@@ -44,6 +44,7 @@ void canvas_unclip(struct canvas *canvas, struct rect before);
 /* Text from (x, y) to the right; returns how many columns it takes. */
 int canvas_text(struct canvas *canvas, int x, int y, unsigned int style,
 		const char *text);
+/* The same; what the clip cuts off at the right ends in "…". */
 int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
 		 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Text into a line of rect.w columns; what is too long ends in "…". */

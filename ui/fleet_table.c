@@ -35,20 +35,20 @@ enum fleet_column {
 
 static const struct table_column columns[FLEET_COLUMNS] = {
 	[FLEET_STATE_SYMBOL] = { "", 2, false, 0, false },
-	[FLEET_POD] = { "POD", 9, false, 0, false },
+	[FLEET_POD] = { "POD", 9, false, 8, false },
 	[FLEET_RUN] = { "RUN", 14, false, 0, true },
 	[FLEET_SEED] = { "SEED", 5, true, 0, false },
-	[FLEET_STEP] = { "STEP", 6, true, 0, false },
-	[FLEET_MS] = { "ms/step", 8, true, 0, false },
-	[FLEET_TOK] = { "Mtok/s", 7, true, 4, false },
-	[FLEET_BPB] = { "BPB", 7, true, 0, false },
-	[FLEET_LOSS] = { "LOSS nat", 8, true, 6, false },
-	[FLEET_FINAL] = { "→FINAL", 7, true, 0, false },
-	[FLEET_SIGMA] = { "±1σ", 6, true, 5, false },
-	[FLEET_DELTA] = { "Δref", 7, true, 3, false },
-	[FLEET_EVAL] = { "EVAL s", 7, true, 7, false },
-	[FLEET_SIZE] = { "SIZE MB", 8, true, 8, false },
-	[FLEET_STATE] = { "STATE", 13, false, 0, true },
+	[FLEET_STEP] = { "STEP", 6, true, 6, false },
+	[FLEET_MS] = { "ms/step", 8, true, 7, false },
+	[FLEET_TOK] = { "Mtok/s", 7, true, 10, false },
+	[FLEET_BPB] = { "BPB", 7, true, 1, false },
+	[FLEET_LOSS] = { "LOSS nat", 8, true, 12, false },
+	[FLEET_FINAL] = { "→FINAL", 7, true, 3, false },
+	[FLEET_SIGMA] = { "±1σ", 6, true, 11, false },
+	[FLEET_DELTA] = { "Δref", 7, true, 9, false },
+	[FLEET_EVAL] = { "EVAL s", 7, true, 13, false },
+	[FLEET_SIZE] = { "SIZE MB", 8, true, 14, false },
+	[FLEET_STATE] = { "STATE", 13, false, 2, true },
 };
 
 /* The score that a run has or will have. */
@@ -224,7 +224,7 @@ number_cell(const struct fleet_table *fleet, const struct fleet_row *row,
 		style = STYLE_WARN;
 	table_cellf(cell, style, "%s%s",
 		    column == FLEET_STEP
-			    ? fmt_grouped(value, text)
+			    ? fmt_steps(value, text)
 			    : fmt_number(value, decimals[column], text),
 		    style == STYLE_WARN ? "!" : "");
 }

@@ -58,6 +58,20 @@ fmt_grouped(double value, char out[FMT_SIZE])
 	return out;
 }
 
+const char *
+fmt_steps(double steps, char out[FMT_SIZE])
+{
+	bool millions = steps >= 999950;
+	double part = steps / (millions ? 1e6 : 1e3);
+
+	if (isnan(steps) || steps < 100000 || steps > 1e15)
+		return fmt_grouped(steps, out);
+	(void)snprintf(out, FMT_SIZE, "%.*f%c",
+		       !millions || part >= 99.995 ? 1 : 2, part,
+		       millions ? 'M' : 'k');
+	return out;
+}
+
 unsigned int
 fmt_delta_style(double value)
 {

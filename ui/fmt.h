@@ -16,6 +16,8 @@ const char *fmt_number(double value, int decimals, char out[FMT_SIZE]);
 const char *fmt_signed(double value, int decimals, char out[FMT_SIZE]);
 /* 15952086 as "15,952,086". */
 const char *fmt_grouped(double value, char out[FMT_SIZE]);
+/* Steps in six columns: "99,999", "329.4k", "1.23M". */
+const char *fmt_steps(double steps, char out[FMT_SIZE]);
 /* The style of a difference where less is better; absent ones are dim. */
 unsigned int fmt_delta_style(double value);
 /* Bytes in powers of 1000: "15.95 MB". */

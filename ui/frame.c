@@ -49,6 +49,12 @@ reference_text(const struct ui_shared *shared, char out[140])
 	}
 }
 
+static int
+width_of(const char *text)
+{
+	return (int)utf8_width(str_from(text));
+}
+
 /* Right of the tabs: reference, pods that live, alerts, time. */
 void
 frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
@@ -76,17 +82,21 @@ frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
 	(void)snprintf(alerts[0], sizeof(alerts[0]), "%zu alert%s", open,
 		       open == 1 ? "" : "s");
 	(void)snprintf(alerts[1], sizeof(alerts[1]), "%zu!", open);
-	brief = (int)(utf8_width(str_from(texts[0])) +
-		      utf8_width(str_from(texts[1])) + strlen(alerts[0])) >
+	brief = width_of(texts[0]) + width_of(texts[1]) + width_of(alerts[0]) >
 		room;
 	if (brief) {
 		(void)snprintf(texts[0], sizeof(texts[0]), "%zu/%zu pods ",
 			       live, all);
 		(void)snprintf(texts[1], sizeof(texts[1]), " %.5s", clock);
 	}
+	/* The alerts are what is left out last. */
+	for (int i = 2; i-- > 0;)
+		if (width_of(texts[0]) + width_of(texts[1]) +
+			    width_of(alerts[brief]) >
+		    room)
+			texts[i][0] = '\0';
 	x = canvas->width - 1 -
-	    (int)(utf8_width(str_from(texts[0])) +
-		  utf8_width(str_from(texts[1])) + strlen(alerts[brief]));
+	    (width_of(texts[0]) + width_of(texts[1]) + width_of(alerts[brief]));
 	x = x < left ? left : x;
 	x += canvas_text(canvas, x, 0, STYLE_HINT, texts[0]);
 	x += canvas_text(canvas, x, 0, open > 0 ? STYLE_WARN : STYLE_HINT,
@@ -181,27 +191,16 @@ frame_draw_hints(const struct ui *ui, struct canvas *canvas, int y)
 	}
 }
 
-/* Where nothing fits: a line a run. */
+/* Where nothing fits: the fleet's rows alone; what is asked is not lost. */
 void
 frame_draw_tiny(struct ui *ui, struct canvas *canvas)
 {
-	const struct model *model = ui->shared.model;
-	char label[FMT_LABEL], bpb[FMT_SIZE];
-	int y = 1;
-
 	canvas_line(canvas, (struct rect){ 0, 0, canvas->width, 1 },
-		    STYLE_TITLE, str_from("? help  enlarge to 60x15"));
-	for (size_t i = model->n_runs; i-- > 0 && y < canvas->height; y++) {
-		const struct model_run *mr = model->runs[i];
-		struct rect line = { 0, y, canvas->width, 1 };
-
-		plot_run_label(mr, label);
-		canvas_line(canvas, line, STYLE_NORMAL, str_from(label));
-		line.x += line.w - 7;
-		line.w = 7;
-		if (line.x > 0)
-			canvas_right(canvas, line, STYLE_STRONG,
-				     str_from(fmt_number(mr->run.last_val_bpb,
-							 4, bpb)));
-	}
+		    ui->overlay == OVERLAY_NONE ? STYLE_TITLE : STYLE_WARN,
+		    str_from(ui->overlay == OVERLAY_NONE
+				     ? "? help  enlarge to 60x15"
+				     : "Esc back  enlarge to 60x15 to see it"));
+	ui_views[0]->draw(
+		ui->states[0], &ui->shared, canvas,
+		(struct rect){ 0, 1, canvas->width, canvas->height - 1 });
 }

@@ -150,17 +150,49 @@ scroll_to_selected(struct table *table)
 		table->top = table->rows - height;
 }
 
+/*
+ * Beside rows of which some are out of sight: a bar whose thick part is what
+ * is seen, and its rows by number where the head has a blank place for them.
+ */
+static void
+draw_place(const struct table *table, struct canvas *canvas, struct rect r)
+{
+	size_t height = (size_t)table->height, hidden = table->rows - height;
+	int thumb = (int)(height * height / table->rows), at, n, from;
+	char text[64];
+
+	thumb = thumb > 0 ? thumb : 1;
+	/* At an end only when nothing is left there. */
+	at = (int)((size_t)(table->height - thumb) * table->top / hidden);
+	if (at == 0 && table->top > 0 && thumb < table->height)
+		at = 1;
+	for (int i = 0; i < table->height; i++)
+		canvas_put(canvas, r.x + r.w - 1, r.y + 1 + i, STYLE_DIM,
+			   i >= at && i < at + thumb ? 0x2588 : 0x2502);
+	n = snprintf(text, sizeof(text), "%zu-%zu/%zu", table->top + 1,
+		     table->top + height, table->rows);
+	from = r.x + r.w - n;
+	for (int x = from - 1; x < r.x + r.w; x++)
+		if (x < canvas->clip.x || canvas_at(canvas, x, r.y)->cp > ' ')
+			return;
+	(void)canvas_text(canvas, from, r.y, STYLE_DIM, text);
+}
+
 void
 table_draw(struct table *table, struct canvas *canvas, struct rect rect,
 	   const struct table_spec *spec)
 {
-	struct rect before = canvas_clip(canvas, rect);
+	struct rect before = canvas_clip(canvas, rect), whole = rect;
 	int widths[TABLE_MAX_COLUMNS] = { 0 };
+	bool is_long;
 
+	table->height = rect.h - 1;
+	is_long = table->height > 0 && table->rows > (size_t)table->height;
+	if (is_long)
+		rect.w--;
 	fit_columns(spec, rect.w, widths);
 	draw_head(canvas, (struct rect){ rect.x, rect.y, rect.w, 1 }, spec,
 		  widths);
-	table->height = rect.h - 1;
 	table->body = (struct rect){ rect.x, rect.y + 1, rect.w, rect.h - 1 };
 	scroll_to_selected(table);
 	for (int i = 0; i < table->height; i++) {
@@ -174,6 +206,8 @@ table_draw(struct table *table, struct canvas *canvas, struct rect rect,
 			canvas_restyle(canvas, line,
 				       STYLE_STRONG | STYLE_REVERSE);
 	}
+	if (is_long)
+		draw_place(table, canvas, whole);
 	canvas_unclip(canvas, before);
 }
 

@@ -12,7 +12,8 @@
  * Rows and columns with a selected row.  Columns have fixed widths, so that
  * nothing jumps when a number grows; where there is no room for all, the
  * ones with the highest `drop` go first, and what is over goes to the
- * columns that grow.
+ * columns that grow.  Where rows are out of sight, a bar at the right shows
+ * which part is seen, and the head names it ("8-19/120") where it has room.
  */
 struct table_column {
 	const char *title; /* with its unit */

@@ -168,8 +168,10 @@ fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		draw_large(fleet, shared, canvas, rect);
 	else if (rect.w >= 100 && rect.h >= 30)
 		draw_medium(fleet, shared, canvas, rect);
-	else
+	else if (rect.w >= 60 && rect.h >= 12)
 		draw_small(fleet, shared, canvas, rect);
+	else
+		fleet_table_draw(fleet, canvas, rect);
 }
 
 static char *

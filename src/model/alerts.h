@@ -42,7 +42,7 @@ struct alert {
 	enum model_severity severity;
 	size_t pod;		    /* MODEL_NONE: of no pod */
 	const struct model_run *mr; /* NULL: of no run */
-	char text[200];		    /* not sanitised: may hold names */
+	char text[400];		    /* not sanitised: may hold names */
 	int64_t since_wall_ms;
 	bool acknowledged;
 	bool seen; /* by the update under way */

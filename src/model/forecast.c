@@ -325,6 +325,17 @@ forecast_eval(const struct model_run *mr, int64_t now_wall_ms,
 	f->eval_left_s = (mr->run.eval_total - last->value) / rate / 1000;
 }
 
+/* A stop, an evaluation or an artifact says that no step will follow. */
+static bool
+training_is_over(const struct run *run)
+{
+	for (size_t i = 0; i < run->n_events; i++)
+		if (run->events[i].kind == RUN_EVENT_EARLY_STOP)
+			return true;
+	return run_has(run->final_bpb) || run_has(run->eval_done) ||
+	       run_has(run->artifact_bytes);
+}
+
 void
 forecast_run(const struct model *model, const struct model_run *mr,
 	     double cap_train_s, int64_t now_wall_ms, struct forecast *f)
@@ -359,8 +370,11 @@ forecast_run(const struct model *model, const struct model_run *mr,
 	if (!run_has(f->end_train_ms) ||
 	    model_run_train_ms(mr) >= f->end_train_ms)
 		return;
-	f->train_left_s = (f->end_train_ms - model_run_train_ms(mr)) / 1000;
-	forecast_steps(mr, f->end_train_ms, f);
+	if (!training_is_over(run)) {
+		f->train_left_s =
+			(f->end_train_ms - model_run_train_ms(mr)) / 1000;
+		forecast_steps(mr, f->end_train_ms, f);
+	}
 	if (run_has(run->planned_steps) && f->end_steps > run->planned_steps)
 		f->end_steps = run->planned_steps;
 	forecast_bpb(mr, f);

@@ -267,6 +267,12 @@ test_forecast(void)
 	is_near(f.end_steps, 4500, 0.01, "which is right");
 	is_near(f.train_left_s, 400, 0.01, "the time that is left");
 	ok(!run_has(f.final_bpb), "no final BPB before half of the time");
+	mr->run.artifact_bytes = 15900000;
+	forecast_run(&model, mr, 600, T0, &f);
+	ok(f.source == FORECAST_NONE && !run_has(f.end_steps) &&
+		   !run_has(f.train_left_s),
+	   "no steps are foretold when the training is over");
+	mr->run.artifact_bytes = RUN_ABSENT;
 	add_rows(&model, mr, 1, 1);
 	model.runs[0]->run.status = RUN_FINISHED;
 	forecast_run(&model, mr, 600, T0, &f);

@@ -110,16 +110,27 @@ test_table(void)
 	struct canvas canvas;
 
 	canvas_init(&canvas);
-	canvas_resize(&canvas, 14, 3);
+	canvas_resize(&canvas, 15, 3);
 	table_set_rows(&table, 10);
-	table_draw(&table, &canvas, (struct rect){ 0, 0, 14, 3 }, &spec);
-	is_screen(&canvas, "A      B▲    C\n0.0   0.1  0.2\n1.0   1.1  1.2\n",
+	table_draw(&table, &canvas, (struct rect){ 0, 0, 15, 3 }, &spec);
+	is_screen(&canvas, "A      B▲    C\n0.0   0.1  0.2█\n1.0   1.1  1.2│\n",
 		  "columns are aligned");
 	(void)table_act(&table, ACTION_BOTTOM);
 	canvas_clear(&canvas);
 	table_draw(&table, &canvas, (struct rect){ 0, 0, 9, 3 }, &spec);
-	is_screen(&canvas, "A       C\n8.0   8.2\n9.0   9.2\n",
+	is_screen(&canvas, "A 9-10/10\n8.0     │\n9.0     █\n",
 		  "the column to drop is dropped, the last row is seen");
+	table.selected = 4;
+	canvas_clear(&canvas);
+	canvas_resize(&canvas, 30, 3);
+	table_draw(&table, &canvas, (struct rect){ 0, 0, 30, 3 }, &spec);
+	is_screen(&canvas,
+		  "A              B▲    C  5-6/10\n"
+		  "4.0           4.1  4.2       │\n"
+		  "5.0           5.1  5.2       █\n",
+		  "the head names the rows that are seen where it has room");
+	table.selected = table.top = 8;
+	table_draw(&table, &canvas, (struct rect){ 0, 0, 30, 3 }, &spec);
 	ok(table_click(&table, 3, 1) && table.selected == 8,
 	   "a click selects its row");
 	ok(!table_click(&table, 3, 0), "the head is no row");
@@ -339,6 +350,10 @@ test_fmt(void)
 	is_str(fmt_number(NAN, 3, out), "—", "what is not known is a dash");
 	is_str(fmt_grouped(15952086, out), "15,952,086", "digits in groups");
 	is_str(fmt_grouped(-999, out), "−999", "also negative ones");
+	is_str(fmt_steps(13780, out), "13,780", "steps whole where they fit");
+	is_str(fmt_steps(329430, out), "329.4k", "else rounded, never cut");
+	is_str(fmt_steps(999960, out), "1.00M", "and so on");
+	is_str(fmt_steps(23456789, out), "23.46M", "at any size");
 	is_str(fmt_bytes(15952086, out), "15.95 MB", "a MB is a million");
 	is_str(fmt_signed(-0.5, 2, out), "−0.50", "a sign is always there");
 	is_str(fmt_age(41, out), "41 s", "seconds");

@@ -211,6 +211,7 @@ begin(struct feed_file *file)
 	file->reader = run_reader_new(feed->formats, &callbacks, file);
 	file->log = model_log_get(feed->model, file->pod, file->name);
 	model_log_file(file->log, file->path);
+	file->log->inode = file->inode;
 	if (before != NULL && before != file->log) {
 		/* What the path names now is another log. */
 		model_log_file(before, NULL);

@@ -162,7 +162,7 @@ logsrc_open(struct logsrc *src, const struct model *model,
 	src->log = log;
 	src->life = 0;
 	if (path != NULL) {
-		src->file = logfile_open(path, NULL);
+		src->file = model_log_open(log);
 		src->path = xstrdup(path);
 	}
 	logtails_init(&src->tails, model, log);

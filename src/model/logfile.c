@@ -142,6 +142,14 @@ logfile_life(const struct logfile *file)
 }
 
 uint64_t
+logfile_inode(const struct logfile *file)
+{
+	struct stat st;
+
+	return fstat(file->fd, &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+uint64_t
 logfile_size(const struct logfile *file)
 {
 	return file->size;

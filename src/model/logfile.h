@@ -23,6 +23,8 @@ void logfile_close(struct logfile *file);
 /* Look at the file anew; true when it changed. */
 bool logfile_refresh(struct logfile *file);
 uint64_t logfile_size(const struct logfile *file);
+/* Which file it is, whatever its name; 0: not known. */
+uint64_t logfile_inode(const struct logfile *file);
 /*
  * How often the file was truncated or written anew, as far as was seen: all
  * places of an earlier life are void.

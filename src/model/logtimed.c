@@ -105,7 +105,7 @@ open_source(struct source *source, const struct model_log *log)
 	*source = (struct source){ .log = log,
 				   .oldest = NO_TIME,
 				   .newest = NO_TIME };
-	source->file = logfile_open(log->file, NULL);
+	source->file = model_log_open(log);
 	if (source->file == NULL)
 		return false;
 	source->path = xstrdup(log->file);

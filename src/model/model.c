@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "model/logfile.h"
 #include "model/model_priv.h"
 
 #define EVENT_TEXT_BYTES 1024
@@ -153,6 +154,21 @@ model_log_file(struct model_log *log, const char *file)
 {
 	free(log->file);
 	log->file = file != NULL ? xstrdup(file) : NULL;
+	log->inode = 0;
+}
+
+struct logfile *
+model_log_open(const struct model_log *log)
+{
+	struct logfile *file =
+		log->file != NULL ? logfile_open(log->file, NULL) : NULL;
+
+	if (file != NULL && log->inode != 0 &&
+	    logfile_inode(file) != log->inode) {
+		logfile_close(file);
+		file = NULL;
+	}
+	return file;
 }
 
 /* Push a line; number 0: not known. */

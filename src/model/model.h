@@ -104,8 +104,9 @@ struct model_run {
 /* The log of one file: its last lines, and where all of it can be read. */
 struct model_log {
 	size_t pod;
-	char *path; /* owned, raw bytes, as on the pod */
-	char *file; /* owned; local file with the same bytes, NULL: none */
+	char *path;	/* owned, raw bytes, as on the pod */
+	char *file;	/* owned; local file with the same bytes, NULL: none */
+	uint64_t inode; /* of file; 0: whichever */
 	struct logtail *tail;	      /* owned */
 	struct logclass classes;      /* of all lines that were read */
 	const struct model_log *next; /* took its place; NULL: none did */
@@ -270,6 +271,12 @@ void model_log_after(struct model *model, struct model_log *log,
 		     const char *before);
 /* Where its bytes lie on this machine; copied; NULL: nowhere. */
 void model_log_file(struct model_log *log, const char *file);
+/*
+ * Open that file, unless another one has its name by now: a log that was
+ * rotated is not shown as the one before.  NULL: there is none.
+ */
+struct logfile *model_log_open(const struct model_log *log)
+	__attribute__((warn_unused_result));
 /*
  * A line near its end, shown while all that comes before it is on its way:
  * the lines of model_log_line take its place.

@@ -180,6 +180,32 @@ test_late_times(struct model *model)
 	return d;
 }
 
+/* A log whose name has gone over to another file is not that file. */
+static void
+test_rotated(struct model *model, struct model_log *log)
+{
+	struct logfile *file = model_log_open(log);
+	struct logtimed *timed;
+	char old[120];
+
+	log->inode = logfile_inode(file);
+	logfile_close(file);
+	file = model_log_open(log);
+	ok(file != NULL, "a log is opened by its file");
+	logfile_close(file);
+	(void)snprintf(old, sizeof(old), "%s.1", log->file);
+	(void)rename(log->file, old);
+	append(log, "1776143914.5 another log\n");
+	ok(model_log_open(log) == NULL, "another file of its name is not it");
+	timed = logtimed_open(model);
+	ok(timed == NULL, "nor is it merged as such");
+	logtimed_close(timed);
+	(void)rename(old, log->file);
+	file = model_log_open(log);
+	ok(file != NULL, "the file itself is");
+	logfile_close(file);
+}
+
 int
 main(void)
 {
@@ -201,6 +227,7 @@ main(void)
 	test_order(timed, lines);
 	test_growth(timed, a, b);
 	logtimed_close(timed);
+	test_rotated(&model, b);
 	d = test_late_times(&model);
 	test_refusals(&model);
 	(void)unlink(a->file);

@@ -99,10 +99,11 @@ pod_of(const struct app_parts *parts, size_t pod, struct err *err)
 
 static int
 open_shell(struct app_parts *parts, const struct command *command,
-	   struct err *err)
+	   char said[200], struct err *err)
 {
 	const struct conf_pod *pod = pod_of(parts, command->pod, err);
 
+	(void)said;
 	if (pod == NULL)
 		return -1;
 	if (parts->shell == NULL)
@@ -130,72 +131,129 @@ preview_shell(const struct app_parts *parts, const struct command *command,
 }
 
 static int
+copy_text(struct app_parts *parts, const struct command *command,
+	  char said[200], struct err *err)
+{
+	if (parts->copy == NULL)
+		return err_set(err, ERR_USAGE, "there is no clipboard here");
+	if (parts->copy(parts->user, command->text, err))
+		return -1;
+	(void)snprintf(said, 200, "copied %zu bytes", strlen(command->text));
+	return 0;
+}
+
+static int
+export_text(struct app_parts *parts, const struct command *command,
+	    char said[200], struct err *err)
+{
+	(void)parts;
+	return export_file(command, said, err);
+}
+
+static int
+answer_pod(struct app_parts *parts, const struct command *command,
+	   char said[200], struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+
+	(void)said;
+	(void)err;
+	if (source->answer != NULL)
+		source->answer(source->user, command->pod, command->text);
+	return 0;
+}
+
+static int
+reconnect_pod(struct app_parts *parts, const struct command *command,
+	      char said[200], struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+
+	if (source->reconnect == NULL)
+		return err_set(err, ERR_USAGE,
+			       "these pods have no link to try");
+	source->reconnect(source->user, command->pod);
+	(void)snprintf(said, 200, "trying the link now");
+	return 0;
+}
+
+static int
+check_pod(struct app_parts *parts, const struct command *command,
+	  char said[200], struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+
+	if (source->check == NULL)
+		return err_set(err, ERR_USAGE,
+			       "these pods are of no configuration: there is "
+			       "nothing to log in to");
+	if (source->check(source->user, command->pod, err))
+		return -1;
+	(void)snprintf(said, 200, "%s is being checked",
+		       parts->setup->model->pods[command->pod].name);
+	return 0;
+}
+
+static int
+no_deed(struct err *err)
+{
+	return err_set(err, ERR_USAGE, "nothing here can do that");
+}
+
+/* A bench that is there: its plan is started, or it is stopped. */
+static int
+known_bench(struct app_parts *parts, const struct command *command,
+	    char said[200], struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+	bool starts = command->id == COMMAND_BENCH_START;
+
+	if (source->bench == NULL)
+		return no_deed(err);
+	return source->bench(source->user, starts ? command->name : NULL,
+			     starts ? NULL : command->name, said, err);
+}
+
+/* A bench whose definition the preview made. */
+static int
+made_bench(struct app_parts *parts, const struct command *command,
+	   char said[200], struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+
+	(void)command;
+	if (source->bench == NULL || parts->made == NULL)
+		return no_deed(err);
+	return source->bench(source->user, parts->made, NULL, said, err);
+}
+
+/* What each command does, as command_sink.execute; none: not done here. */
+static int (*const deeds[])(struct app_parts *parts,
+			    const struct command *command, char said[200],
+			    struct err *err) = {
+	[COMMAND_COPY] = copy_text,
+	[COMMAND_EXPORT] = export_text,
+	[COMMAND_ANSWER] = answer_pod,
+	[COMMAND_RECONNECT] = reconnect_pod,
+	[COMMAND_CHECK] = check_pod,
+	[COMMAND_SHELL] = open_shell,
+	[COMMAND_BENCH_START] = known_bench,
+	[COMMAND_BENCH_STOP] = known_bench,
+	[COMMAND_BENCH_AUDIT] = made_bench,
+	[COMMAND_BENCH_PODS] = made_bench,
+	[COMMAND_BENCH_FORM] = made_bench,
+	[COMMAND_BENCH_RUN] = made_bench,
+};
+
+static int
 execute(void *user, const struct command *command, char said[200],
 	struct err *err)
 {
-	struct app_parts *parts = user;
-	const struct app_source *source = &parts->setup->source;
+	size_t id = (size_t)command->id;
 
-	switch (command->id) {
-	case COMMAND_COPY:
-		if (parts->copy == NULL)
-			return err_set(err, ERR_USAGE,
-				       "there is no clipboard here");
-		if (parts->copy(parts->user, command->text, err))
-			return -1;
-		(void)snprintf(said, 200, "copied %zu bytes",
-			       strlen(command->text));
-		return 0;
-	case COMMAND_EXPORT:
-		return export_file(command, said, err);
-	case COMMAND_ANSWER:
-		if (source->answer != NULL)
-			source->answer(source->user, command->pod,
-				       command->text);
-		return 0;
-	case COMMAND_RECONNECT:
-		if (source->reconnect == NULL)
-			return err_set(err, ERR_USAGE,
-				       "these pods have no link to try");
-		source->reconnect(source->user, command->pod);
-		(void)snprintf(said, 200, "trying the link now");
-		return 0;
-	case COMMAND_CHECK:
-		if (source->check == NULL)
-			return err_set(err, ERR_USAGE,
-				       "these pods are of no configuration: "
-				       "there is nothing to log in to");
-		if (source->check(source->user, command->pod, err))
-			return -1;
-		(void)snprintf(said, 200, "%s is being checked",
-			       parts->setup->model->pods[command->pod].name);
-		return 0;
-	case COMMAND_SHELL:
-		return open_shell(parts, command, err);
-	case COMMAND_BENCH_START:
-	case COMMAND_BENCH_STOP:
-		if (source->bench == NULL)
-			break;
-		return source->bench(
-			source->user,
-			command->id == COMMAND_BENCH_START ? command->name
-							   : NULL,
-			command->id == COMMAND_BENCH_STOP ? command->name
-							  : NULL,
-			said, err);
-	case COMMAND_BENCH_AUDIT:
-	case COMMAND_BENCH_PODS:
-	case COMMAND_BENCH_FORM:
-	case COMMAND_BENCH_RUN:
-		if (source->bench == NULL || parts->made == NULL)
-			break;
-		return source->bench(source->user, parts->made, NULL, said,
-				     err);
-	case COMMAND_BENCH_PICK:
-	case COMMAND_NONE:
-		break;
-	}
-	return err_set(err, ERR_USAGE, "nothing here can do that");
+	if (id >= sizeof(deeds) / sizeof(deeds[0]) || deeds[id] == NULL)
+		return no_deed(err);
+	return deeds[id](user, command, said, err);
 }
 
 /* The definition that a command asks for, and what it would run. */

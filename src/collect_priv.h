@@ -239,10 +239,12 @@ void collect_pod_judge(struct collect_pod *pod);
 
 /* ---- collect_bench.c */
 
+/* Which pods a bench of the database runs on now: those go silent. */
 void collect_look_for_benches(struct collect *collect);
 
 /* ---- collect_telemetry.c */
 
+/* Ask when it is due (now_ms: mono clock), unless a bench runs there. */
 void collect_telemetry_tick(struct collect_pod *pod, int64_t now_ms);
 void collect_telemetry_stop(struct collect_pod *pod);
 

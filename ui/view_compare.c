@@ -118,6 +118,31 @@ gap_cell(const struct ui_shared *shared, const struct model_run *mr,
 		    fmt_number(gap.error, 4, error));
 }
 
+enum compare_column {
+	COMPARE_SYMBOL,
+	COMPARE_RUN,
+	COMPARE_STEP,
+	COMPARE_MS,
+	COMPARE_GAP,
+	COMPARE_FINAL,
+	COMPARE_DELTA,
+	COMPARE_RATIO,
+	COMPARE_STATE,
+	COMPARE_COLUMNS
+};
+
+static const struct table_column columns[COMPARE_COLUMNS] = {
+	[COMPARE_SYMBOL] = { "", 1, false, 0, false },
+	[COMPARE_RUN] = { "RUN", 18, false, 0, true },
+	[COMPARE_STEP] = { "STEP", 7, true, 3, false },
+	[COMPARE_MS] = { "ms/step", 8, true, 0, false },
+	[COMPARE_GAP] = { "gap now ±se", 16, true, 0, false },
+	[COMPARE_FINAL] = { "FINAL BPB", 10, true, 0, false },
+	[COMPARE_DELTA] = { "Δ final", 10, true, 0, false },
+	[COMPARE_RATIO] = { "BPB/nat", 7, true, 4, false },
+	[COMPARE_STATE] = { "STATE", 13, false, 2, false },
+};
+
 static void
 compare_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 {
@@ -130,39 +155,39 @@ compare_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 	struct run_state state;
 
 	switch (column) {
-	case 0:
+	case COMPARE_SYMBOL:
 		table_cellf(cell,
 			    mr == base_run(shared)
 				    ? STYLE_REFERENCE
 				    : theme_series((unsigned int)row),
 			    "%s", mr == base_run(shared) ? "◆" : "━");
 		break;
-	case 1:
+	case COMPARE_RUN:
 		plot_run_label(mr, label);
 		table_cellf(cell, STYLE_NORMAL, "%s", label);
 		break;
-	case 2:
+	case COMPARE_STEP:
 		table_cellf(cell, STYLE_NORMAL, "%s",
 			    fmt_grouped(run->steps, text));
 		break;
-	case 3:
+	case COMPARE_MS:
 		table_cellf(cell, STYLE_NORMAL, "%s",
 			    fmt_number(model_run_ms_per_step(mr), 1, text));
 		break;
-	case 4:
+	case COMPARE_GAP:
 		gap_cell(shared, mr, cell);
 		break;
-	case 5:
+	case COMPARE_FINAL:
 		table_cellf(cell, STYLE_NORMAL, "%s",
 			    fmt_number(run->final_bpb, 6, text));
 		break;
-	case 6:
+	case COMPARE_DELTA:
 		gap = mr == base_run(shared) ? RUN_ABSENT
 					     : run->final_bpb - base;
 		table_cellf(cell, fmt_delta_style(gap), "%s",
 			    fmt_signed(gap, 6, text));
 		break;
-	case 7:
+	case COMPARE_RATIO:
 		table_cellf(cell, STYLE_NORMAL, "%s",
 			    fmt_number(forecast_bpb_per_nat(mr), 4, text));
 		break;
@@ -208,6 +233,19 @@ reason(const struct compare *compare, char *out, size_t size)
 			       lo);
 }
 
+/* The chart, and through its window the reference; series has room for it. */
+static void
+draw_over_zero(struct chart *chart, struct chart_series *series,
+	       struct canvas *canvas)
+{
+	const double x[2] = { chart->x_lo, chart->x_hi }, y[2] = { 0, 0 };
+
+	series[chart->n_series++] =
+		(struct chart_series){ x,   y, 2, STYLE_REFERENCE, CHART_DASHED,
+				       NULL };
+	chart_draw(chart, canvas);
+}
+
 /* The gap of each run to the reference, over x. */
 static void
 draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
@@ -216,7 +254,6 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	struct ui_shared *shared = compare->shared;
 	struct plot_points base, points[UI_MAX_MARKS + 2];
 	struct chart_series series[UI_MAX_MARKS + 3];
-	double zero_x[2] = { -1e18, 1e18 }, zero_y[2] = { 0, 0 };
 	enum chart_axis axis = request->metric >= PLOT_GPU_UTIL
 				       ? AXIS_WALL
 				       : shared->chart.axis;
@@ -252,13 +289,7 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 		chart.x_text = plot_x_text_of(axis);
 		plot_window(&chart, shared, axis);
 		ui_area_add(shared, &chart);
-		zero_x[0] = chart.x_lo;
-		zero_x[1] = chart.x_hi;
-		series[n] = (struct chart_series){
-			zero_x, zero_y, 2, STYLE_REFERENCE, CHART_DASHED, NULL
-		};
-		chart.n_series = n + 1;
-		chart_draw(&chart, canvas);
+		draw_over_zero(&chart, series, canvas);
 	}
 	plot_points_release(&base);
 	for (size_t i = 0; i < request->n_runs; i++)
@@ -268,19 +299,8 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 static void
 draw_table(struct compare *compare, struct canvas *canvas, struct rect r)
 {
-	static const struct table_column columns[] = {
-		{ "", 1, false, 0, false },
-		{ "RUN", 18, false, 0, true },
-		{ "STEP", 7, true, 3, false },
-		{ "ms/step", 8, true, 0, false },
-		{ "gap now ±se", 16, true, 0, false },
-		{ "FINAL BPB", 10, true, 0, false },
-		{ "Δ final", 10, true, 0, false },
-		{ "BPB/nat", 7, true, 4, false },
-		{ "STATE", 13, false, 2, false },
-	};
-	const struct table_spec spec = { columns, 9,	    compare_cell,
-					 compare, SIZE_MAX, false };
+	const struct table_spec spec = { columns, COMPARE_COLUMNS, compare_cell,
+					 compare, SIZE_MAX,	   false };
 
 	table_set_rows(&compare->table, compare->request.n_runs);
 	table_draw(&compare->table, canvas, r, &spec);

@@ -37,7 +37,8 @@
 	X(LOAD, "host load", "more wanted the CPUs than there are")            \
 	X(SETTINGS, "settings", "its logs print other settings")               \
 	X(RESTARTED, "restarted", "its log holds more than one run")           \
-	X(RUNTIME, "environment", "another python, torch or triton")
+	X(RUNTIME, "environment", "another python, torch or triton")           \
+	X(LOG_CLOCK, "log clock", "its log's clock is not the pod's")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,

@@ -327,6 +327,9 @@ health_sum(const struct health *health, double from_s, double to_s)
 		.steal_s = (double)NAN,
 		.wait_s = (double)NAN,
 		.quota_s = (double)NAN,
+		.printed_s = (double)NAN,
+		.shown_least_s = (double)NAN,
+		.shown_most_s = (double)NAN,
 	};
 	const struct health_host *first, *last;
 

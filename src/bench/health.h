@@ -75,6 +75,10 @@ struct health_sum {
 	double busy_cores;   /* mean of the host, all programs */
 	double steal_s, wait_s, quota_s;
 	char foreign[HEALTH_FOREIGN_SIZE];
+	/* Of the window of a training run, set by its reader: what its log's
+	 * clock says, and between how many seconds the pod's clock had its
+	 * first and last row appear.  NAN: not known. */
+	double printed_s, shown_least_s, shown_most_s;
 };
 
 /* Sum up; GPU samples of from_s..to_s, all where these are NAN. */

@@ -25,6 +25,10 @@
 #define TIED_SHARE 0.01
 /* An interval this much wider than the middle of the blocks is swollen. */
 #define SWOLLEN 3.0
+/* Rows that appear faster than that were written in a heap. */
+#define TIMELY_SHARE 0.9
+/* What a clock may be off before it is told of. */
+#define LOG_CLOCK_SHARE 0.05
 /* Soft marks between arms: mean SM clock, share of power-capped samples. */
 #define SM_CLOCK_SHARE	0.01
 #define POWER_CAP_SHARE 0.10
@@ -223,6 +227,46 @@ arm_mean(const struct judge *judge, size_t arm, size_t offset)
 	return n > 0 ? sum / (double)n : (double)NAN;
 }
 
+/* Did the rows appear as fast as the log's clock says they were made? */
+static bool
+is_timely(const struct health_sum *h)
+{
+	return h->printed_s > 0.0 &&
+	       h->shown_most_s > TIMELY_SHARE * h->printed_s;
+}
+
+/*
+ * A log's clock that is slower or faster than the pod's in one arm alone: more
+ * time passed between its rows than it says, by more than what passed between
+ * the control's.  Pauses that both make (a validation) are in both.
+ */
+static void
+compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
+{
+	size_t printed = offsetof(struct health_sum, printed_s);
+	size_t least = offsetof(struct health_sum, shown_least_s);
+	size_t most = offsetof(struct health_sum, shown_most_s);
+	double a = arm_mean(judge, 0, printed), b;
+
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if ((run->arm == 0 || run->arm == c->arm) &&
+		    judge_is_usable(run) &&
+		    (run->health == NULL || !is_timely(run->health)))
+			return;
+	}
+	b = arm_mean(judge, c->arm, printed);
+	if (arm_mean(judge, c->arm, least) - b >
+	    arm_mean(judge, 0, most) - a + LOG_CLOCK_SHARE * a)
+		guard_add(&c->hits, GUARD_LOG_CLOCK, false,
+			  "its window took %.1f s by its log, %.1f s or more "
+			  "by the pod's clock; the control's %.1f s, and %.1f "
+			  "s at most",
+			  b, arm_mean(judge, c->arm, least), a,
+			  arm_mean(judge, 0, most));
+}
+
 void
 judge_compare_health(const struct judge *judge, struct judge_contrast *c)
 {
@@ -241,4 +285,5 @@ judge_compare_health(const struct judge *judge, struct judge_contrast *c)
 			  "in %.0f%% of its samples, in %.0f%% of the "
 			  "control's",
 			  100.0 * b, 100.0 * a);
+	compare_log_clocks(judge, c);
 }

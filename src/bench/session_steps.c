@@ -77,27 +77,34 @@ row_from(const struct run_log *log, double step)
 	return i;
 }
 
+/* When the window of a training run was, as the pod's clock saw its rows. */
+struct window_times {
+	double from_s, from_seen_s; /* its first row was written between */
+	double to_unseen_s, to_s;   /* and its last */
+	double printed_s;	    /* by the log's own clock */
+};
+
 /*
- * When the window of a training run was: from no later than its first row to
- * no earlier than its last.  false: it cannot be told.
+ * NAN what cannot be told.  true: the rows came as the log's clock says, so
+ * that from_s..to_s holds the window.
  */
 static bool
-window_times(const struct session *s, const struct run_log *log,
-	     const struct health *health, double *from_s, double *to_s)
+find_window(const struct session *s, const struct run_log *log,
+	    const struct health *health, struct window_times *w)
 {
 	const struct judge_rule *rule = &s->plan->rule;
 	bool is_auto = rule->window == WINDOW_AUTO;
 	size_t a = is_auto ? 0 : row_from(log, rule->lo);
 	size_t b = is_auto ? log->n_rows : row_from(log, rule->hi), n;
-	double *ends, printed, after;
+	double *ends, printed;
 
 	if (b >= log->n_rows)
 		b = log->n_rows - 1;
 	if (log->n_rows == 0 || a >= b)
 		return false;
 	ends = row_ends(log);
-	*to_s = health_time_of(health, ends[b], &after);
-	(void)health_time_of(health, ends[a], from_s);
+	w->to_s = health_time_of(health, ends[b], &w->to_unseen_s);
+	w->from_seen_s = health_time_of(health, ends[a], &w->from_s);
 	free(ends);
 	n = b - a;
 	printed = (log->rows[b].train_ms - log->rows[a].train_ms) / 1000.0;
@@ -106,22 +113,30 @@ window_times(const struct session *s, const struct run_log *log,
 		printed = log->run.train_batch_tokens *
 			  (log->rows[b].step / log->rows[b].tok_s -
 			   log->rows[a].step / log->rows[a].tok_s);
-	return n > 0 && !isnan(*from_s) && !isnan(*to_s) &&
-	       fabs(*to_s - *from_s - printed) <=
+	w->printed_s = printed;
+	return n > 0 && !isnan(w->from_s) && !isnan(w->to_s) &&
+	       fabs(w->to_s - w->from_s - printed) <=
 		       HEAPED_S + HEAPED_SHARE * printed;
 }
 
 void
 session_load_health(struct session *s, struct session_run *run)
 {
+	struct window_times w = { (double)NAN, (double)NAN, (double)NAN,
+				  (double)NAN, (double)NAN };
 	double from_s = (double)NAN, to_s = (double)NAN;
 	struct health health;
 
 	run->has_health = read_health(s, run, &health);
 	if (run->has_log && run->log.kind == RUN_LOG_TRAINING &&
-	    !window_times(s, &run->log, &health, &from_s, &to_s))
-		from_s = to_s = (double)NAN;
+	    find_window(s, &run->log, &health, &w)) {
+		from_s = w.from_s;
+		to_s = w.to_s;
+	}
 	run->health = health_sum(&health, from_s, to_s);
+	run->health.printed_s = w.printed_s;
+	run->health.shown_least_s = w.to_unseen_s - w.from_seen_s;
+	run->health.shown_most_s = w.to_s - w.from_s;
 	health_release(&health);
 }
 

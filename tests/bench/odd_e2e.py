@@ -369,6 +369,31 @@ def runtimes(rig):
     rig.clean("other")
 
 
+def false_clock(rig):
+    """A log whose clock says less time than passed: rows come as before."""
+    pods = [rig.pod(name, lock_dir=os.path.join(rig.dir, name))
+            for name in ("p1", "p2", "p3")]
+    for pod in pods:
+        os.mkdir(pod["lock_dir"])
+    path = rig.bench("clock", pods, {"env": {"STEP_MS": "120"}}, workload={
+        "env": {"STEP_MS": "200", "MODE": "live", "ROW_S": "1"}},
+        design={"blocks_per_pod": 1})
+    found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    ok([g for g in found.get("guards", []) if g["guard"] == "log clock" and
+        "by the pod's clock" in g["text"]],
+       "time that a log does not count is told of", found)
+    rig.clean("clock")
+    path = rig.bench("true", pods, {"env": {"STEP_MS": "160",
+                                            "ROW_S": "0.8"}}, workload={
+        "env": {"STEP_MS": "200", "MODE": "live", "ROW_S": "1"}},
+        design={"blocks_per_pod": 1})
+    found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
+    ok(found.get("verdict") == "FASTER" and
+       "log clock" not in [g["guard"] for g in found["guards"]],
+       "and an arm that is faster by both clocks is not", found)
+    rig.clean("true")
+
+
 def hooks(rig):
     """A kernel_config.json with keys that the kernel does not read."""
     work = os.path.join(rig.dir, "work")
@@ -541,5 +566,5 @@ def best(rig):
 
 
 sys.exit(run_tests((gpus, hot_before, always_hot, foreign, stalled, other_work,
-                    runtimes, hooks, at_the_end, without_flock, best),
-                   ("flock",)))
+                    runtimes, false_clock, hooks, at_the_end, without_flock,
+                    best), ("flock",)))

@@ -188,6 +188,40 @@ test_several(void)
 	done(b);
 }
 
+/* B's log says 38 s for a window that took as long as A's 46 s. */
+static void
+test_log_clock(void)
+{
+	struct bench *b = make(1, MAX);
+	const struct judge_contrast *c;
+
+	for (size_t i = 0; i < b->n; i++) {
+		b->health[i].printed_s = i % 2 == 1 ? 38 : 46;
+		b->health[i].shown_least_s = 45;
+		b->health[i].shown_most_s = 47;
+	}
+	c = judged(b);
+	ok(c->hits.n == 1 && c->hits.hit[0].guard == GUARD_LOG_CLOCK &&
+		   !c->hits.hit[0].hard,
+	   "a log's clock that the pod's contradicts is a mark");
+	is_str(c->hits.hit[0].text,
+	       "its window took 38.0 s by its log, 45.0 s or more by the pod's "
+	       "clock; the control's 46.0 s, and 47.0 s at most",
+	       "with both clocks of both");
+	judge_release(&b->judge);
+	for (size_t i = 1; i < b->n; i += 2) {
+		b->health[i].shown_least_s = 37;
+		b->health[i].shown_most_s = 39;
+	}
+	is_int((long long)judged(b)->hits.n, 0, "one that is right is none");
+	judge_release(&b->judge);
+	for (size_t i = 0; i < b->n; i += 2)
+		b->health[i].shown_least_s = b->health[i].shown_most_s = 0.1;
+	is_int((long long)judged(b)->hits.n, 0,
+	       "rows that came in a heap tell nothing");
+	done(b);
+}
+
 static void
 test_arms_clocks(void)
 {
@@ -331,6 +365,7 @@ main(void)
 	test_quiet();
 	test_unexplained();
 	test_several();
+	test_log_clock();
 	test_arms_clocks();
 	test_best();
 	test_health();

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "parsers/harness_parts.h"
 
 static const char *const group_names[] = { "plain", "harnessed" };
@@ -147,14 +148,6 @@ counts(const struct harness_trial *trial)
 	       harness_is_finite(trial->score);
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* "best" of the report where it is told: it knows the direction. */
 static void
 take_best(struct harness_compare *compare, struct harness_group *group,
@@ -209,7 +202,7 @@ sum_up(struct harness_compare *compare, const cJSON *report, size_t which)
 	group->valid = (unsigned int)n;
 	if (n == 0)
 		return;
-	qsort(values, n, sizeof(values[0]), by_value);
+	sort_doubles(values, n);
 	group->min = harness_number(values[0]);
 	group->max = harness_number(values[n - 1]);
 	group->median =

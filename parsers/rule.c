@@ -285,7 +285,7 @@ rule_compile(struct rule *rule, const struct rule_source *source,
 
 	rule->name = xstrdup(source->name);
 	rule->pattern = xstrdup(source->match);
-	rule->needs = source->needs != NULL ? xstrdup(source->needs) : NULL;
+	rule->needs = xstrdup_null(source->needs);
 	if (rule->needs != NULL) {
 		rule->needs_len = strlen(rule->needs);
 		pair_set_fill(&rule->needs_pairs, str_from(rule->needs));

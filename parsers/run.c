@@ -57,19 +57,13 @@ run_release(struct run *run)
 	run_init(run);
 }
 
-static char *
-copy_text(const char *text)
-{
-	return text != NULL ? xstrdup(text) : NULL;
-}
-
 void
 run_copy(struct run *to, const struct run *from)
 {
 	*to = *from;
-	to->final_stage = copy_text(from->final_stage);
-	to->source_sha256 = copy_text(from->source_sha256);
-	to->formats = copy_text(from->formats);
+	to->final_stage = xstrdup_null(from->final_stage);
+	to->source_sha256 = xstrdup_null(from->source_sha256);
+	to->formats = xstrdup_null(from->formats);
 	to->events = xcalloc(from->n_events, sizeof(*to->events));
 	for (size_t i = 0; i < from->n_events; i++) {
 		to->events[i] = from->events[i];

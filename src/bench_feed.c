@@ -56,7 +56,7 @@ bench_feed_new(struct model *model, const struct conf *conf,
 	feed->conf = conf;
 	feed->formats = format_set_new_builtin();
 	feed->base = bench_base();
-	feed->db_path = db_path != NULL ? xstrdup(db_path) : NULL;
+	feed->db_path = xstrdup_null(db_path);
 	for (size_t i = 0; conf != NULL && i < conf->benches.n; i++) {
 		glob_t found = { 0 };
 

@@ -453,7 +453,7 @@ take_stored(void *user, const struct stored_run *stored)
 		row->name = xasprintf("%s:%s", stored->pod,
 				      slash != NULL ? slash + 1 : stored->path);
 		mirror = map_get(&walk->mirrors, str_from(tail));
-		row->log = mirror != NULL ? xstrdup(mirror) : NULL;
+		row->log = xstrdup_null(mirror);
 	}
 	free(tail);
 	free(path);

@@ -32,12 +32,6 @@ on_ask(void *user, const struct fleet_question *question)
 	fleet->collect->o.cb.on_ask(fleet->collect->o.cb.user, &asked);
 }
 
-static char *
-copy_text(const char *text)
-{
-	return text != NULL ? xstrdup(text) : NULL;
-}
-
 static void
 fill_remote(struct remote_pod *remote, const struct conf_pod *conf)
 {
@@ -49,10 +43,10 @@ fill_remote(struct remote_pod *remote, const struct conf_pod *conf)
 
 	/* Copies: the configuration may be replaced under the fleet. */
 	remote->name = xstrdup(conf->name);
-	remote->ssh = copy_text(conf->ssh);
-	remote->identity = copy_text(conf->identity);
-	remote->known_hosts = copy_text(conf->known_hosts);
-	remote->proxy_jump = copy_text(conf->proxy_jump);
+	remote->ssh = xstrdup_null(conf->ssh);
+	remote->identity = xstrdup_null(conf->identity);
+	remote->known_hosts = xstrdup_null(conf->known_hosts);
+	remote->proxy_jump = xstrdup_null(conf->proxy_jump);
 	remote->transport = transports[conf->transport];
 }
 

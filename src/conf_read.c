@@ -30,7 +30,7 @@ conf_take_string(const cJSON *object, const char *key)
 {
 	const char *value = json_get_string(object, key, NULL);
 
-	return value != NULL ? xstrdup(value) : NULL;
+	return xstrdup_null(value);
 }
 
 /* A path of this machine: `~` expanded, relative ones below the file. */

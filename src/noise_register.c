@@ -44,7 +44,7 @@ static void
 renew(char **text, const char *now)
 {
 	free(*text);
-	*text = now != NULL ? xstrdup(now) : NULL;
+	*text = xstrdup_null(now);
 }
 
 static char *

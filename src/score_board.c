@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/sort.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
@@ -50,14 +51,6 @@ score_board_add(struct score_board *board, const char *key,
 	group->values = xgrow(group->values, group->n, &group->cap,
 			      sizeof(*group->values));
 	group->values[group->n++] = row->json.value;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
 }
 
 static double
@@ -123,8 +116,8 @@ score_board_print(struct score_board *board, FILE *stream,
 		return 0;
 	for (size_t i = 0; i < board->n; i++)
 		if (board->groups[i].n > 1)
-			qsort(board->groups[i].values, board->groups[i].n,
-			      sizeof(double), by_value);
+			sort_doubles(board->groups[i].values,
+				     board->groups[i].n);
 	qsort(board->groups, board->n, sizeof(*board->groups), by_work);
 	out = out_new(stream, format, columns);
 	for (size_t i = 0; i < board->n; i++)

@@ -59,7 +59,7 @@ answer_question(struct ui *ui, const char *answer)
 	struct command command = {
 		.id = COMMAND_ANSWER,
 		.pod = ui->questions[0].pod,
-		.text = answer != NULL ? xstrdup(answer) : NULL,
+		.text = xstrdup_null(answer),
 	};
 
 	free(ui->questions[0].text);

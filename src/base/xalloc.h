@@ -19,6 +19,8 @@ void *xrealloc(void *p, size_t size)
 void *xreallocarray(void *p, size_t n, size_t size)
 	__attribute__((alloc_size(2, 3), returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
+/* The same, but NULL of NULL: what is absent stays absent. */
+char *xstrdup_null(const char *s) __attribute__((malloc));
 /* Copy of the first n bytes of s with a NUL behind them. */
 char *xstrndup(const char *s, size_t n)
 	__attribute__((malloc, returns_nonnull));

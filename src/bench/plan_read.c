@@ -24,7 +24,7 @@ plan_copy_text(const cJSON *object, const char *key)
 {
 	const char *text = json_get_string(object, key, NULL);
 
-	return text != NULL ? xstrdup(text) : NULL;
+	return xstrdup_null(text);
 }
 
 bool

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/dist.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "bench/stats.h"
 
@@ -88,7 +89,7 @@ tie_sum(const double *x, size_t n, const double *y, size_t m)
 
 	memcpy(all, x, n * sizeof(*all));
 	memcpy(all + n, y, m * sizeof(*all));
-	stats_sort(all, n + m);
+	sort_doubles(all, n + m);
 	for (size_t i = 0; i < n + m;) {
 		size_t j = i;
 		double t;
@@ -149,7 +150,7 @@ rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
 			diffs[i * m + j] = d;
 			r.u += d > 0.0 ? 1.0 : d == 0.0 ? 0.5 : 0.0;
 		}
-	stats_sort(diffs, n * m);
+	sort_doubles(diffs, n * m);
 	r.shift = stats_median(diffs, n * m);
 	ties = tie_sum(x, n, y, m);
 	r.p = r.p_normal = normal_p(r.u, (double)n, (double)m, ties);
@@ -178,7 +179,7 @@ rank_walsh(const double *d, size_t n, double alpha)
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = i; j < n; j++)
 			walsh[k++] = (d[i] + d[j]) / 2.0;
-	stats_sort(walsh, n_walsh);
+	sort_doubles(walsh, n_walsh);
 	r.hl = stats_median(walsh, n_walsh);
 	shares = v_distribution(n);
 	interval(walsh, n_walsh, quantile(shares, n_walsh, alpha / 2.0), &r.lo,

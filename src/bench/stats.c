@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/dist.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 double
@@ -44,26 +45,11 @@ stats_sd_population(const double *x, size_t n)
 	return n > 0 ? sqrt(squares(x, n) / (double)n) : (double)NAN;
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-void
-stats_sort(double *x, size_t n)
-{
-	if (n > 1)
-		qsort(x, n, sizeof(*x), compare_doubles);
-}
-
 /* The median of x, which is sorted on the way. */
 static double
 median_in_place(double *x, size_t n)
 {
-	stats_sort(x, n);
+	sort_doubles(x, n);
 	return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2.0;
 }
 

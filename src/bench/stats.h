@@ -20,8 +20,6 @@ double stats_mad(const double *x, size_t n);
 double stats_r1(const double *x, size_t n);
 double stats_min(const double *x, size_t n);
 double stats_max(const double *x, size_t n);
-/* Ascending, in place. */
-void stats_sort(double *x, size_t n);
 
 /* y = slope * x + intercept by ordinary least squares. */
 struct stats_line {

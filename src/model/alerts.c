@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 /* A pod is slow when it takes 5 % longer a step than the median of peers. */
@@ -287,14 +288,6 @@ check_cap_soon(struct round *round, struct alert *alert)
 	check_eval_soon(round, alert);
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Step times of the runs that live on other pods with the same recipe. */
 static size_t
 peer_times(const struct model *model, const struct model_run *mr,
@@ -313,7 +306,7 @@ peer_times(const struct model *model, const struct model_run *mr,
 			continue;
 		times[n++] = model_run_ms_per_step(peer);
 	}
-	qsort(times, n, sizeof(times[0]), compare_doubles);
+	sort_doubles(times, n);
 	return n;
 }
 

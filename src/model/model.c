@@ -153,7 +153,7 @@ void
 model_log_file(struct model_log *log, const char *file)
 {
 	free(log->file);
-	log->file = file != NULL ? xstrdup(file) : NULL;
+	log->file = xstrdup_null(file);
 	log->inode = 0;
 }
 

@@ -221,8 +221,8 @@ history_read(struct history *h, const struct history_ask *ask)
 	struct request *request = xcalloc(1, sizeof(*request));
 
 	request->history = h;
-	request->mirror = ask->mirror != NULL ? xstrdup(ask->mirror) : NULL;
-	request->pod = ask->pod != NULL ? xstrdup(ask->pod) : NULL;
+	request->mirror = xstrdup_null(ask->mirror);
+	request->pod = xstrdup_null(ask->pod);
 	request->after_ms = ask->after_ms;
 	request->answer.run_id = ask->run_id;
 	request->answer.after_line = ask->after_line;

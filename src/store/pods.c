@@ -26,12 +26,6 @@ static const char select_telemetry[] = "SELECT t.at_ms, t.gpu"
 		" AND t.at_ms > ?2 AND (t.gpu = -1 OR NOT ?3)"
 		" ORDER BY t.at_ms, t.gpu";
 
-static char *
-copy_text(const char *text)
-{
-	return text != NULL ? xstrdup(text) : NULL;
-}
-
 void
 batch_pod_release(struct batch_pod *row)
 {
@@ -63,10 +57,10 @@ store_pod_put(struct store *store, const struct store_pod *pod)
 	batch_pod_release(row);
 	*row = (struct batch_pod){
 		.name = xstrdup(pod->name),
-		.target = copy_text(pod->target),
-		.state = copy_text(pod->state),
-		.why = copy_text(pod->why),
-		.gpu = copy_text(pod->gpu),
+		.target = xstrdup_null(pod->target),
+		.state = xstrdup_null(pod->state),
+		.why = xstrdup_null(pod->why),
+		.gpu = xstrdup_null(pod->gpu),
 		.lag_ms = pod->lag_ms,
 		.disk_free_bytes = pod->disk_free_bytes,
 		.seen_ms = pod->seen_ms,

@@ -107,12 +107,6 @@ store_is_full(const struct store *store)
 	return store_pending(store) >= STORE_MAX_PENDING;
 }
 
-static char *
-copy_text(const char *text)
-{
-	return text != NULL ? xstrdup(text) : NULL;
-}
-
 /* Add the offsets to what waits, and make that the batch to write. */
 static void
 take_batch(struct store *store)
@@ -131,10 +125,10 @@ take_batch(struct store *store)
 				     &batch->cap_tails, sizeof(*batch->tails));
 		batch->tails[batch->n_tails++] = (struct batch_tail){
 			.id = tail->id,
-			.pod = copy_text(tail->pod),
-			.name = copy_text(tail->name),
-			.path = copy_text(tail->path),
-			.mirror = copy_text(tail->mirror),
+			.pod = xstrdup_null(tail->pod),
+			.name = xstrdup_null(tail->name),
+			.path = xstrdup_null(tail->path),
+			.mirror = xstrdup_null(tail->mirror),
 			.ended = tail->ended,
 			.gen = tail->gen,
 			.dev = tail->dev,

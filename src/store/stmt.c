@@ -78,7 +78,7 @@ stmt_take_text(sqlite3_stmt *stmt, int column)
 {
 	const char *text = stmt_text(stmt, column);
 
-	return text != NULL ? xstrdup(text) : NULL;
+	return xstrdup_null(text);
 }
 
 uint64_t

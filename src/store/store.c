@@ -438,7 +438,7 @@ set_text(char **text, const char *value)
 	if (*text == value ||
 	    (*text != NULL && value != NULL && strcmp(*text, value) == 0))
 		return false;
-	copy = value != NULL ? xstrdup(value) : NULL;
+	copy = xstrdup_null(value);
 	free(*text);
 	*text = copy;
 	return true;

@@ -28,13 +28,19 @@ panel_box(struct canvas *canvas, struct rect r, const char *title)
 void
 panel_empty(struct canvas *canvas, struct rect r, const char *const *lines)
 {
-	int n = 0, y;
+	int n = 0, y, widest = 0;
 
-	while (lines[n] != NULL)
-		n++;
+	for (; lines[n] != NULL; n++) {
+		int width = (int)utf8_width(str_from(lines[n]));
+
+		if (n > 0 && width > widest)
+			widest = width;
+	}
 	y = r.y + (r.h - n) / 2;
+	/* What is said below the first line is one block, in columns. */
 	for (int i = 0; i < n; i++) {
-		int width = (int)utf8_width(str_from(lines[i]));
+		int width =
+			i > 0 ? widest : (int)utf8_width(str_from(lines[i]));
 		int x = r.x + (r.w > width ? (r.w - width) / 2 : 0);
 
 		canvas_line(canvas, (struct rect){ x, y + i, r.x + r.w - x, 1 },
@@ -104,6 +110,9 @@ running_state(const struct ui_shared *shared, const struct model_run *mr,
 		(void)snprintf(state->text, sizeof(state->text),
 			       "eval %.0f/%.0f", run->eval_done,
 			       run->eval_total);
+	else if (run_has(seconds) && forecast_training_is_over(run))
+		(void)snprintf(state->text, sizeof(state->text),
+			       "trained %.0f s", seconds);
 	else if (run_has(seconds) && run_has(cap))
 		(void)snprintf(state->text, sizeof(state->text), "%.0f/%.0f s",
 			       seconds, cap);

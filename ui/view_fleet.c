@@ -154,16 +154,25 @@ static void
 fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect rect)
 {
-	static const char *const empty[] = {
-		"No runs yet.", "hgym-tui LOG...  opens logs that lie here",
-		"hgym-tui demo    shows a fleet that is made up",
-		"hgym-tui doctor  says what is set up and what is not", NULL
+	static const char *const no_pods[] = {
+		"No runs yet, and no pods.",
+		"hgym-tui LOG...      opens logs that lie here",
+		"hgym-tui demo        shows a fleet that is made up",
+		"hgym-tui doctor      says what is set up and what is not",
+		"man hgym-tui-config  how the configuration names pods",
+		NULL
+	};
+	static const char *const no_runs[] = {
+		"No runs yet.", "7  the pods: their links, and why one fails",
+		"!  what happened so far",
+		"\"logs\" of a pod in the configuration say where to look", NULL
 	};
 	struct fleet_table *fleet = state;
 
 	fleet_table_fill(fleet, shared);
 	if (fleet->table.rows == 0)
-		panel_empty(canvas, rect, empty);
+		panel_empty(canvas, rect,
+			    shared->model->n_pods > 0 ? no_runs : no_pods);
 	else if (rect.w >= 170 && rect.h >= 50)
 		draw_large(fleet, shared, canvas, rect);
 	else if (rect.w >= 100 && rect.h >= 30)

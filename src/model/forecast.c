@@ -325,9 +325,8 @@ forecast_eval(const struct model_run *mr, int64_t now_wall_ms,
 	f->eval_left_s = (mr->run.eval_total - last->value) / rate / 1000;
 }
 
-/* A stop, an evaluation or an artifact says that no step will follow. */
-static bool
-training_is_over(const struct run *run)
+bool
+forecast_training_is_over(const struct run *run)
 {
 	for (size_t i = 0; i < run->n_events; i++)
 		if (run->events[i].kind == RUN_EVENT_EARLY_STOP)
@@ -370,7 +369,7 @@ forecast_run(const struct model *model, const struct model_run *mr,
 	if (!run_has(f->end_train_ms) ||
 	    model_run_train_ms(mr) >= f->end_train_ms)
 		return;
-	if (!training_is_over(run)) {
+	if (!forecast_training_is_over(run)) {
 		f->train_left_s =
 			(f->end_train_ms - model_run_train_ms(mr)) / 1000;
 		forecast_steps(mr, f->end_train_ms, f);

@@ -42,6 +42,12 @@ void forecast_run(const struct model *model, const struct model_run *mr,
 		  struct forecast *forecast);
 
 /*
+ * Whether a stop, an evaluation, an artifact or a score in the log says that
+ * no step will follow, be the log's end known or not.
+ */
+bool forecast_training_is_over(const struct run *run);
+
+/*
  * Bits per byte of a nat of loss for this run's tokenizer, from its own
  * validation rows (val_bpb / val_loss); absent when there is none.
  */

@@ -272,7 +272,9 @@ test_forecast(void)
 	ok(f.source == FORECAST_NONE && !run_has(f.end_steps) &&
 		   !run_has(f.train_left_s),
 	   "no steps are foretold when the training is over");
+	ok(forecast_training_is_over(&mr->run), "which an artifact says");
 	mr->run.artifact_bytes = RUN_ABSENT;
+	ok(!forecast_training_is_over(&mr->run), "and rows alone do not");
 	add_rows(&model, mr, 1, 1);
 	model.runs[0]->run.status = RUN_FINISHED;
 	forecast_run(&model, mr, 600, T0, &f);

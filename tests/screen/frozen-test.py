@@ -229,9 +229,9 @@ def test_keys():
        p.screen.text())
     p.send("exit 3\r")
     ok(p.wait_for("has ended (3)"), "and gives it back", p.screen.text())
-    p.settle(0.2)
-    ok("7 Pods" in p.screen.text() and p.screen.alternate and
-       not p.screen.stray, "to a whole screen", p.screen.text())
+    ok(p.wait_for("7 Pods") and p.screen.alternate and not p.screen.stray, "to a whole screen",
+       (p.screen.alternate, p.screen.stray[:5],
+        p.screen.text()[:2000]))
     p.fall_asleep()
     p.send("\x1a")
     ok(until(lambda: not p.is_full(), 30) and p.wait_for("Stopped"),

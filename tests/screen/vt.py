@@ -15,7 +15,7 @@ import time
 import unicodedata
 
 CSI = re.compile(rb"\x1b\[([0-9;?$]*)([@-~])")
-CANCELLED = re.compile(rb"\x1b[\[\]P][^\x07\x18\x1b]*\x18")
+CANCELLED = re.compile(rb"\x1b([()]?|[\[\]P][^\x07\x18\x1b]*)\x18")
 OSC = re.compile(rb"\x1b\]([^\x07\x1b]*)(\x07|\x1b\\)")
 
 

@@ -366,6 +366,17 @@ on_resize(void *user)
 	watch_out(app);
 }
 
+/* Behind a SIGSTOP; Ctrl-z has its own way. */
+static void
+on_continue(struct app *app)
+{
+	if (app->shell.pid != 0)
+		return;
+	term_resume(app->term);
+	ui_tick(app->parts.ui);
+	loop_timer_start(app->resize, 0, 0);
+}
+
 static void
 on_signal(void *user, int signum)
 {
@@ -376,6 +387,10 @@ on_signal(void *user, int signum)
 	/* A storm of sizes is drawn once. */
 	if (signum == SIGWINCH) {
 		loop_timer_start(app->resize, RESIZE_MS, 0);
+		return;
+	}
+	if (signum == SIGCONT) {
+		on_continue(app);
 		return;
 	}
 	/* The end of the terminal says the same as a person's kill -HUP. */
@@ -456,7 +471,8 @@ copy(void *user, const char *text, struct err *err)
 static void
 watch(struct app *app)
 {
-	static const int signals[] = { SIGWINCH, SIGTERM, SIGHUP, SIGINT };
+	static const int signals[] = { SIGWINCH, SIGCONT, SIGTERM, SIGHUP,
+				       SIGINT };
 
 	app->out = loop_fd_new(app->loop, term_out_fd(app->term), on_out, app);
 	app->tty = loop_fd_new(app->loop, term_fd(app->term), on_tty, app);

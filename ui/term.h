@@ -79,6 +79,11 @@ void term_bell(struct term *term);
 bool term_write(struct term *term, const void *data, size_t len);
 /* Give the terminal to the shell until the program is continued. */
 void term_suspend(struct term *term);
+/*
+ * After a stop that nobody here asked for, a shell may have changed the
+ * terminal's modes: set ours, and have every cell drawn.
+ */
+void term_resume(struct term *term);
 /* Give it to another program; write nothing until term_return. */
 void term_leave(struct term *term);
 void term_return(struct term *term);

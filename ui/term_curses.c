@@ -575,6 +575,16 @@ term_return(struct term *term)
 }
 
 void
+term_resume(struct term *term)
+{
+	if (term_sane_is_ours())
+		return;
+	term_sane_set(true);
+	enter_modes(term);
+	term_repaint(term);
+}
+
+void
 term_suspend(struct term *term)
 {
 	term_leave(term);

@@ -92,6 +92,17 @@ term_sane_learn(void)
 	term_sane_set(true);
 }
 
+bool
+term_sane_is_ours(void)
+{
+	struct termios now;
+
+	return tcgetattr(STDIN_FILENO, &now) != 0 ||
+	       (now.c_iflag == saved.ours[0].c_iflag &&
+		now.c_oflag == saved.ours[0].c_oflag &&
+		now.c_lflag == saved.ours[0].c_lflag);
+}
+
 void
 term_sane_set(bool ours)
 {

@@ -19,6 +19,8 @@
 void term_sane_begin(struct outlet *outlet);
 /* What curses has made of the modes of stdout is what we need. */
 void term_sane_learn(void);
+/* Whether the terminal has them. */
+bool term_sane_is_ours(void);
 /* The modes that we need, or (false) those of before us. */
 void term_sane_set(bool ours);
 /* Everything is as it was, and stays so. */

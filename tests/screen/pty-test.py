@@ -25,6 +25,7 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
 from home import home_dirs  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
 from vt import HOSTILE, SIXTEEN, Program  # noqa: E402
+from wait import until  # noqa: E402
 
 SCRIPT_KEYS = int(os.environ.get("HGYM_SCRIPT_KEYS", "10000"))
 home = None
@@ -344,6 +345,17 @@ def test_suspend():
     p.send("fg\r")
     ok(p.wait_for("ms/step") and p.screen.alternate, "fg brings all back",
        p.screen.text())
+    # The shell does not know which modes a job had that was stopped so.
+    child = subprocess.run(["pgrep", "-P", str(p.pid)], capture_output=True,
+                           text=True).stdout.split()[0]
+    modes = termios.tcgetattr(p.fd)
+    os.kill(int(child), signal.SIGSTOP)
+    p.wait_for("Stopped")
+    p.send("fg\r")
+    ok(until(lambda: p.pump(0.1) and termios.tcgetattr(p.fd)[:4] ==
+             modes[:4]) and until(lambda: p.pump(0.1) and "Stopped" not in
+                                  p.screen.text()),
+       "and so it does behind a kill -STOP", p.screen.text())
     p.send("q")
     p.pump(2)
     ok(not p.screen.alternate, "q leaves")

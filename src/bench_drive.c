@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/say.h"
 #include "base/xalloc.h"
 #include "bench/report.h"
 #include "bench_preflight.h"
@@ -23,6 +24,7 @@
 #include "noise_register.h"
 #include "remote/fleet.h"
 
+#define SAY_MS	   250 /* between two tries to say what waits */
 #define MAX_REPORT (16U * 1024 * 1024)
 
 char *
@@ -108,12 +110,14 @@ void
 bench_drive_say(const char *line)
 {
 	time_t now = time(NULL);
-	char stamp[16];
+	char stamp[16], *text;
 	struct tm tm;
 
 	(void)gmtime_r(&now, &tm);
 	(void)strftime(stamp, sizeof(stamp), "%H:%M:%S", &tm);
-	(void)fprintf(stderr, "%s %s\n", stamp, line);
+	text = xasprintf("%s %s", stamp, line);
+	say_line(text);
+	free(text);
 }
 
 static void
@@ -185,6 +189,13 @@ fill_remotes(const struct plan *plan, const struct conf *conf,
 	return 0;
 }
 
+static void
+on_saying(void *user)
+{
+	(void)user;
+	(void)say_send();
+}
+
 static int
 drive_loop(const struct bench_drive *drive, const struct remote_pod *remotes,
 	   struct driver *driver, struct err *err)
@@ -193,6 +204,7 @@ drive_loop(const struct bench_drive *drive, const struct remote_pod *remotes,
 	const struct fleet_options options = {
 		.accept_new = drive->accept_new,
 	};
+	struct loop_timer *saying;
 	struct format_set *formats;
 	struct fleet *fleet;
 
@@ -217,7 +229,11 @@ drive_loop(const struct bench_drive *drive, const struct remote_pod *remotes,
 	loop_on_signal(driver->loop, SIGINT, on_signal, driver);
 	loop_on_signal(driver->loop, SIGTERM, on_signal, driver);
 	loop_on_signal(driver->loop, SIGHUP, on_signal, driver);
+	saying = loop_timer_new(driver->loop, on_saying, NULL);
+	loop_timer_start(saying, SAY_MS, SAY_MS);
 	loop_run(driver->loop);
+	loop_timer_close(saying);
+	(void)say_send();
 	fleet_free(fleet);
 	session_free(driver->session);
 	loop_free(driver->loop);

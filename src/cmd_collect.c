@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/say.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
@@ -46,8 +47,9 @@ say(void *user, enum model_severity severity, const char *text)
 	(void)user;
 	(void)severity;
 	buf_init(&clean, 4096);
+	buf_append_str(&clean, "hgym-tui: ");
 	utf8_sanitize(&clean, str_from(text));
-	(void)fprintf(stderr, "hgym-tui: %s\n", clean.data);
+	say_line(clean.data);
 	buf_release(&clean);
 }
 
@@ -107,6 +109,7 @@ on_timer(void *user)
 	double for_s = (double)(clock->mono_ms(clock) - r->start_ms) / 1e3;
 	double idle_s = (double)collect_idle_ms(r->collect) / 1e3;
 
+	(void)say_send();
 	if ((r->for_s > 0 && for_s >= r->for_s) ||
 	    (r->idle_s > 0 && idle_s >= r->idle_s &&
 	     collect_is_settled(r->collect)))

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/xalloc.h"
 
 /* Of linux/memfd.h: sysctl vm.memfd_noexec=2 demands it. */
@@ -29,8 +30,7 @@
 struct outlet {
 	FILE *file;
 	int fd;
-	bool is_shared; /* fd's flags are stdout's */
-	bool is_held;	/* file is memory, and not the terminal */
+	bool is_held; /* file is memory, and not the terminal */
 	struct buf queue;
 	size_t sent; /* of queue */
 };
@@ -61,10 +61,8 @@ outlet_new(struct err *err)
 
 	buf_init(&outlet->queue, QUEUE_BYTES);
 	outlet->fd = open_again();
-	if (outlet->fd < 0) {
-		outlet->is_shared = true;
+	if (outlet->fd < 0)
 		outlet->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	}
 	outlet->file = copy >= 0 ? fdopen(copy, "w") : NULL;
 	if (outlet->file != NULL && outlet->fd >= 0)
 		return outlet;
@@ -110,26 +108,6 @@ outlet_hold(struct outlet *outlet)
 	(void)close(memory);
 }
 
-/* Write what the terminal takes at once; -1 with errno. */
-static ssize_t
-write_now(const struct outlet *outlet, const char *data, size_t len)
-{
-	int flags = outlet->is_shared ? fcntl(outlet->fd, F_GETFL) : -1;
-	ssize_t n;
-	int why;
-
-	if (flags >= 0)
-		(void)fcntl(outlet->fd, F_SETFL, flags | O_NONBLOCK);
-	do
-		n = write(outlet->fd, data, len);
-	while (n < 0 && errno == EINTR);
-	why = errno;
-	if (flags >= 0)
-		(void)fcntl(outlet->fd, F_SETFL, flags);
-	errno = why;
-	return n;
-}
-
 /* Move what was written into the queue. */
 static void
 collect(struct outlet *outlet)
@@ -160,8 +138,9 @@ outlet_send(struct outlet *outlet)
 		return true;
 	collect(outlet);
 	while (outlet_waits(outlet)) {
-		ssize_t n = write_now(outlet, outlet->queue.data + outlet->sent,
-				      outlet_waiting_bytes(outlet));
+		ssize_t n = fd_write_now(outlet->fd,
+					 outlet->queue.data + outlet->sent,
+					 outlet_waiting_bytes(outlet));
 
 		if (n == 0 || (n < 0 && errno == EAGAIN))
 			return false;
@@ -218,8 +197,8 @@ outlet_force(struct outlet *outlet, const char *data, size_t len)
 
 	outlet->sent = outlet->queue.len;
 	for (int i = 0; i < 2; i++) {
-		if ((!is_cut || write_now(outlet, CANCEL, 1) == 1) &&
-		    write_now(outlet, data, len) == (ssize_t)len)
+		if ((!is_cut || fd_write_now(outlet->fd, CANCEL, 1) == 1) &&
+		    fd_write_now(outlet->fd, data, len) == (ssize_t)len)
 			return;
 		(void)tcflush(outlet->fd, TCOFLUSH);
 		is_cut = true;

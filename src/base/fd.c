@@ -5,6 +5,8 @@
 #include "base/fd.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 int
@@ -21,4 +23,24 @@ fd_write_all(int fd, const char *data, size_t len)
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+ssize_t
+fd_write_now(int fd, const char *data, size_t len)
+{
+	int flags = fcntl(fd, F_GETFL);
+	bool waits = flags >= 0 && (flags & O_NONBLOCK) == 0;
+	ssize_t n;
+	int why;
+
+	if (waits)
+		(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+	do
+		n = write(fd, data, len);
+	while (n < 0 && errno == EINTR);
+	why = errno;
+	if (waits)
+		(void)fcntl(fd, F_SETFL, flags);
+	errno = why;
+	return n;
 }

@@ -106,12 +106,13 @@ class Log:
         self.file.close()
 
 
-def stored_steps():
-    """What another process finds in the database."""
+def stored_steps(name="a.log"):
+    """What another process finds of a log in the database."""
     done = subprocess.run([TUI, "runs", "--json"], capture_output=True,
                           env=home_env(home), text=True)
-    return max([json.loads(line)["steps"] or 0
-                for line in done.stdout.splitlines()] or [0])
+    rows = map(json.loads, done.stdout.splitlines())
+    return max([row["steps"] or 0 for row in rows
+                if row["path"].endswith(name)] or [0])
 
 
 def test_follows():
@@ -251,6 +252,38 @@ def test_keys():
     p.close()
 
 
+def test_collect():
+    """Without a screen: lines that nobody takes, as behind a Ctrl-s."""
+    log = Log(os.path.join(home, "logs/b.log"))
+    told = "the configuration was read again"
+    p = Sleeper([TUI, "collect"])
+    try:
+        until(lambda: stored_steps("b.log") > 0)
+        p.send("\x13")
+        ok(until(p.is_full), "collect in a terminal that was stopped")
+        for _ in range(3):
+            os.kill(p.pid, signal.SIGHUP)
+            time.sleep(0.3)
+        first = log.step
+        ok(until(lambda: stored_steps("b.log") > first),
+           "it still reads and stores", (first, log.step))
+        p.pump(0.2)
+        ok(told not in p.screen.text(), "though nothing is seen of it")
+        p.send("\x11")
+        ok(until(lambda: p.pump(0.1) and p.screen.text().count(told) == 3, 20),
+           "what it said comes later", p.screen.text()[:800])
+        p.send("\x13")
+        until(p.is_full)
+        os.kill(p.pid, signal.SIGHUP)
+        time.sleep(0.5)
+        os.kill(p.pid, signal.SIGTERM)
+        ok(until(lambda: p.poll() is not None) and p.poll() == 143,
+           "and it can be ended", p.poll())
+    finally:
+        log.end()
+        p.close()
+
+
 def test_demo():
     """The same screen as without a terminal."""
     script = "size 250x60\nkey 7\nsave -\n"
@@ -324,8 +357,8 @@ def main():
             json.dump({"schema": "hgym-tui.config/1", "pods": [
                 {"name": "here", "transport": "local",
                  "logs": [os.path.join(home, "logs/*.log")]}]}, out)
-        for test in (test_follows, test_keys, test_signals, test_demo,
-                     test_other_users):
+        for test in (test_follows, test_keys, test_signals, test_collect,
+                     test_demo, test_other_users):
             test()
     return finish()
 

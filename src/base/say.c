@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines to stderr that wait for the terminal; see say.h. */
+#include "config.h"
+
+#include "base/say.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+
+#define WAITING_BYTES (64U << 10)
+#define LINE_BYTES    8192U /* no line is longer */
+
+static struct buf waiting;
+static size_t left_out; /* lines behind what waits */
+
+bool
+say_send(void)
+{
+	while (waiting.len > 0) {
+		ssize_t n =
+			fd_write_now(STDERR_FILENO, waiting.data, waiting.len);
+
+		if (n == 0 || (n < 0 && errno == EAGAIN))
+			return false;
+		/* An error: there is nobody to read it. */
+		buf_consume(&waiting, n < 0 ? waiting.len : (size_t)n);
+		if (waiting.len == 0 && left_out > 0) {
+			buf_appendf(&waiting, "(%zu lines left out)\n",
+				    left_out);
+			left_out = 0;
+		}
+	}
+	buf_release(&waiting);
+	return true;
+}
+
+void
+say_line(const char *line)
+{
+	if (!isatty(STDERR_FILENO)) {
+		(void)fprintf(stderr, "%s\n", line);
+		return;
+	}
+	if (waiting.cap == 0)
+		buf_init(&waiting, WAITING_BYTES);
+	if (left_out > 0 || waiting.len > WAITING_BYTES - LINE_BYTES)
+		left_out++;
+	else
+		buf_appendf(&waiting, "%s\n", line);
+	(void)say_send();
+}

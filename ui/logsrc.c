@@ -87,8 +87,8 @@ logsrc_raw_at(struct logsrc *src, uint64_t place)
 	return entry != NULL ? entry->order : logsrc_end(src);
 }
 
-static uint64_t
-raw_next(struct logsrc *src, uint64_t place)
+uint64_t
+logsrc_raw_next(struct logsrc *src, uint64_t place)
 {
 	if (src->file != NULL)
 		return logfile_next(src->file, place);
@@ -301,7 +301,7 @@ logsrc_next(struct logsrc *src, uint64_t place)
 		return hit_at(src, find_hit(src, place + 1));
 	if (fold_at(src, place, &first, &behind))
 		return behind;
-	return raw_next(src, place);
+	return logsrc_raw_next(src, place);
 }
 
 uint64_t
@@ -331,7 +331,7 @@ fold_lines(struct logsrc *src, uint64_t first, uint64_t behind)
 				 logfile_number(src->file, first), &from, &to);
 		return to - from + 1;
 	}
-	for (; first < behind; first = raw_next(src, first))
+	for (; first < behind; first = logsrc_raw_next(src, first))
 		n++;
 	return n;
 }
@@ -385,6 +385,17 @@ read_line_facts(struct logsrc *src, uint64_t place, struct logsrc_line *line)
 	line->log = entry->log;
 	line->class = logtails_line(entry)->class;
 	line->number = logtails_line(entry)->line;
+}
+
+enum line_class
+logsrc_class(struct logsrc *src, uint64_t place)
+{
+	struct logsrc_line line;
+
+	if (place >= logsrc_end(src))
+		return LINE_PLAIN;
+	read_line_facts(src, place, &line);
+	return line.class;
 }
 
 void

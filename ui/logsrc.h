@@ -71,6 +71,10 @@ uint64_t logsrc_at(struct logsrc *src, uint64_t place);
 /* The shown line after or before; end and UINT64_MAX when there is none. */
 uint64_t logsrc_next(struct logsrc *src, uint64_t place);
 uint64_t logsrc_prev(struct logsrc *src, uint64_t place);
+/* The line after, also one that is folded away or filtered out. */
+uint64_t logsrc_raw_next(struct logsrc *src, uint64_t place);
+/* What the line at a place is; plain as long as its number is not known. */
+enum line_class logsrc_class(struct logsrc *src, uint64_t place);
 /*
  * line must be initialised; place is one of a line.  About `columns` columns
  * of it.

@@ -78,13 +78,32 @@ open_wanted(struct logs *logs, struct ui_shared *shared)
 	logs->searching = NULL;
 }
 
+/* The same as logsrc_search, but code that raises errors is no error. */
+static int
+look_on(struct logs *logs)
+{
+	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
+	struct logsrc *src = &logs->page.src;
+	int found;
+
+	for (;;) {
+		found = logsrc_search(src, logs->searching, logs->forward,
+				      until, &logs->search_at);
+		if (found != 1 || logs->searching != logs->errors ||
+		    logsrc_class(src, logs->search_at) != LINE_SOURCE)
+			return found;
+		if (logs->forward)
+			logs->search_at = logsrc_raw_next(src, logs->search_at);
+		if (clock_real.mono_ms(&clock_real) >= until)
+			return 2;
+	}
+}
+
 /* Look on for as long as nobody notices; true: not done yet. */
 static bool
 search_slice(struct logs *logs, struct ui_shared *shared)
 {
-	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
-	int found = logsrc_search(&logs->page.src, logs->searching,
-				  logs->forward, until, &logs->search_at);
+	int found = look_on(logs);
 
 	if (found == 2)
 		return true;
@@ -113,8 +132,9 @@ begin_search(struct logs *logs, struct ui_shared *shared,
 	if (page->has_hit && forward && pattern != logs->searched)
 		logs->search_at = page->hit;
 	else if (page->has_hit)
-		logs->search_at = forward ? logsrc_next(&page->src, page->hit)
-					  : page->hit;
+		logs->search_at =
+			forward ? logsrc_raw_next(&page->src, page->hit)
+				: page->hit;
 	else if (page->left_end)
 		logs->search_at = page->top.place;
 	else
@@ -239,9 +259,10 @@ move(struct logs *logs, enum action action)
 		logpage_scroll(page, -half);
 	else if (action == ACTION_PAGE_DOWN)
 		logpage_scroll(page, half);
-	else if (action == ACTION_TOP)
+	else if (action == ACTION_TOP) {
 		logpage_to_begin(page);
-	else if (action == ACTION_LEFT || action == ACTION_RIGHT)
+		page->has_hit = false;
+	} else if (action == ACTION_LEFT || action == ACTION_RIGHT)
 		logpage_shift(page, action == ACTION_LEFT ? -aside : aside);
 	else if (action == ACTION_BOTTOM || action == ACTION_FOLLOW)
 		page->left_end = page->has_hit = false;

@@ -371,7 +371,8 @@ def test_folds():
     code = "".join("    x%d = %d  # code of the run\n" % (i, i)
                    for i in range(3000))
     source = ("import os\nimport sys\nimport torch\n\n"
-              "def main():\n" + code + "\nif __name__ == \"__main__\":\n"
+              "def main():\n" + code + "    raise ValueError('an error')\n"
+              "\nif __name__ == \"__main__\":\n"
               "    main()\n")
     log = write("source.log", source + "=" * 100 + "\n" +
                 "".join(ROW % (i, 5, i * 100) for i in range(1, 30000)))
@@ -387,6 +388,22 @@ def test_folds():
     p.send("o")
     p.send("g")
     is_seen(p, "lines of source code", "o folds it again")
+    p.send("/x[78]00 = \r")
+    is_seen(p, "▸    x700 = 700", "the first of two hits in it")
+    p.send("o")
+    is_seen(p, "lines of source code", "o folds it")
+    p.send("n")
+    is_seen(p, "▸    x800 = 800", "n goes on in what is folded")
+    p.send("o")
+    p.send("G")
+    is_seen(p, "following", "to the end")
+    p.send("E")
+    is_seen(p, "no more hits above", "code that raises errors is no error")
+    write("source.log", "RuntimeError: CUDA error: gone\n" + ROW % (9, 5, 1),
+          "ab")
+    is_seen(p, "step:9/", "an error comes")
+    p.send("E")
+    is_seen(p, "▸RuntimeError: CUDA", "E finds it")
     end(p, "folds")
 
 

@@ -105,7 +105,7 @@ void
 follow_plan_retry(struct follow *follow, const struct follow_session *session,
 		  const struct err *why)
 {
-	int64_t now = follow_now_ms(follow), delay = AGAIN_MS;
+	int64_t now_ms = follow_now_ms(follow), delay_ms = AGAIN_MS;
 	struct link_info link;
 
 	follow->transport->ops->link_info(follow->transport, follow->pod,
@@ -114,17 +114,18 @@ follow_plan_retry(struct follow *follow, const struct follow_session *session,
 		follow_set_state(follow, FOLLOW_REFUSED, why);
 		return;
 	}
-	if (session->hello && now - follow->status.since_ms >= HEALTHY_MS)
+	if (session->hello && now_ms - follow->status.since_ms >= HEALTHY_MS)
 		follow->failures = 0;
 	/* A lost link waits by itself, for all that use it. */
 	if (link.state != LINK_WAITING) {
 		follow->failures++;
-		delay = backoff_ms(follow->failures);
+		delay_ms = backoff_ms(follow->failures);
 	}
-	follow->status.retry_at_ms =
-		link.state == LINK_WAITING ? link.retry_at_ms : now + delay;
+	follow->status.retry_at_ms = link.state == LINK_WAITING
+					     ? link.retry_at_ms
+					     : now_ms + delay_ms;
 	follow_set_state(follow, FOLLOW_WAITING, why);
-	loop_timer_start(follow->retry, delay, 0);
+	loop_timer_start(follow->retry, delay_ms, 0);
 }
 
 static void
@@ -141,11 +142,11 @@ on_tick(void *user)
 {
 	struct follow *follow = user;
 	struct follow_session *session = follow->session;
-	int64_t now = follow_now_ms(follow);
+	int64_t now_ms = follow_now_ms(follow);
 	struct link_info link;
 
 	if (session != NULL && !session->lost) {
-		follow_session_watch(session, now);
+		follow_session_watch(session, now_ms);
 	} else if (follow->status.state == FOLLOW_REFUSED && follow->started) {
 		/* Someone may have had the link tried again. */
 		follow->transport->ops->link_info(follow->transport,

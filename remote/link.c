@@ -76,14 +76,15 @@ link_idle(struct remote_link *link)
 void
 link_lost(struct remote_link *link, const struct err *why)
 {
-	int64_t delay, now = link_now_ms(link);
+	int64_t delay_ms, now_ms = link_now_ms(link);
 
-	if (link->live_since_ms > 0 && now - link->live_since_ms >= HEALTHY_MS)
+	if (link->live_since_ms > 0 &&
+	    now_ms - link->live_since_ms >= HEALTHY_MS)
 		link->failures = 0;
 	link->failures++;
-	delay = backoff_ms(link->failures);
-	link->info.retry_at_ms = now + delay;
-	loop_timer_start(link->retry, delay, 0);
+	delay_ms = backoff_ms(link->failures);
+	link->info.retry_at_ms = now_ms + delay_ms;
+	loop_timer_start(link->retry, delay_ms, 0);
 	link->sessions_most = 0;
 	set_state(link, LINK_WAITING, why);
 }

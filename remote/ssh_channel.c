@@ -70,15 +70,15 @@ count_open(const struct ssh_conn *conn)
 static enum op_result
 open_refused(struct ssh_channel *c)
 {
-	int64_t now = link_now_ms(c->conn->link);
+	int64_t now_ms = link_now_ms(c->conn->link);
 	struct buf clean;
 	char *message;
 
 	c->conn->opening = NULL;
 	if (c->s == NULL)
 		return finish(c);
-	if (now - c->begun_ms < REOPEN_MS) {
-		c->reopen_ms = now + REOPEN_EVERY_MS;
+	if (now_ms - c->begun_ms < REOPEN_MS) {
+		c->reopen_ms = now_ms + REOPEN_EVERY_MS;
 		return OP_IDLE;
 	}
 	if (link_spill(c->s, count_open(c->conn))) {

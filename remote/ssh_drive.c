@@ -156,7 +156,7 @@ static void
 on_tick(void *user)
 {
 	struct ssh_conn *conn = user;
-	int64_t now = link_now_ms(conn->link);
+	int64_t now_ms = link_now_ms(conn->link);
 	bool busy = false;
 	struct err err;
 
@@ -167,7 +167,7 @@ on_tick(void *user)
 		if (c->step > CHANNEL_EXEC)
 			continue;
 		busy = true;
-		if (is_late(c, now, &err)) {
+		if (is_late(c, now_ms, &err)) {
 			ssh_conn_lost(conn, &err);
 			return;
 		}

@@ -44,13 +44,13 @@ static bool
 source_poll(void *user)
 {
 	struct demo_source *source = user;
-	int64_t now = clock_real.mono_ms(&clock_real);
+	int64_t now_ms = clock_real.mono_ms(&clock_real);
 
 	if (source->speed > 0) {
 		if (source->last_ms != 0)
-			source->owed_ms +=
-				(double)(now - source->last_ms) * source->speed;
-		source->last_ms = now;
+			source->owed_ms += (double)(now_ms - source->last_ms) *
+					   source->speed;
+		source->last_ms = now_ms;
 		demo_advance(source->demo, (int64_t)source->owed_ms);
 		source->owed_ms -= (double)(int64_t)source->owed_ms;
 	}

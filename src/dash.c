@@ -63,12 +63,12 @@ static bool
 poll_sources(void *user)
 {
 	struct dash *dash = user;
-	int64_t now = clock_real.mono_ms(&clock_real);
+	int64_t now_ms = clock_real.mono_ms(&clock_real);
 
 	if (dash->benches_at_ms == 0 ||
-	    now - dash->benches_at_ms >= BENCH_POLL_MS) {
+	    now_ms - dash->benches_at_ms >= BENCH_POLL_MS) {
 		bench_feed_poll(dash->benches);
-		dash->benches_at_ms = now;
+		dash->benches_at_ms = now_ms;
 	}
 	return dash->feed != NULL && feed_poll(dash->feed, POLL_BYTES);
 }

@@ -354,54 +354,68 @@ open_box(struct canvas *canvas, int width, int height, const char *title)
 	return (struct rect){ box.x + 2, box.y + 1, box.w - 4, box.h - 2 };
 }
 
+static const unsigned int severity_styles[] = {
+	[MODEL_INFO] = STYLE_NORMAL,
+	[MODEL_WARNING] = STYLE_WARN,
+	[MODEL_ALARM] = STYLE_ALARM,
+};
+
 static void
-event_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+alert_cell(const struct alert *alert, const struct model *model, size_t column,
+	   struct table_cell *cell)
 {
-	static const unsigned int styles[] = { STYLE_NORMAL, STYLE_WARN,
-					       STYLE_ALARM };
+	char clock[FMT_SIZE], label[FMT_LABEL] = "";
+
+	if (alert->mr != NULL)
+		plot_run_label(alert->mr, label);
+	if (column == 0)
+		table_cellf(cell, STYLE_DIM, "%s",
+			    fmt_clock(alert->since_wall_ms, clock));
+	else if (column == 1)
+		table_cellf(cell,
+			    alert->acknowledged
+				    ? STYLE_DIM
+				    : severity_styles[alert->severity],
+			    "%s %s", alert->acknowledged ? "ok" : "!",
+			    alert_name(alert->kind));
+	else
+		table_cellf(cell, STYLE_NORMAL, "%s%s%s: %s",
+			    alert->pod < model->n_pods
+				    ? model->pods[alert->pod].name
+				    : "",
+			    label[0] != '\0' ? " " : "", label, alert->text);
+}
+
+static void
+event_cell(const struct model_event *event, size_t column,
+	   struct table_cell *cell)
+{
+	char clock[FMT_SIZE];
+
+	if (column == 0)
+		table_cellf(cell, STYLE_DIM, "%s",
+			    fmt_clock(event->wall_ms, clock));
+	else if (column == 1)
+		table_cellf(cell, STYLE_DIM, "event");
+	else
+		table_cellf(cell, severity_styles[event->severity], "%s",
+			    event->text);
+}
+
+/* The alerts that hold, then the events, the newest first. */
+static void
+happening_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+{
 	const struct ui_shared *shared = user;
 	const struct alerts *alerts = shared->alerts;
 	const struct model *model = shared->model;
-	char clock[FMT_SIZE], label[FMT_LABEL] = "";
 
-	if (row < alerts->n) {
-		const struct alert *alert = &alerts->v[row];
-
-		if (alert->mr != NULL)
-			plot_run_label(alert->mr, label);
-		if (column == 0)
-			table_cellf(cell, STYLE_DIM, "%s",
-				    fmt_clock(alert->since_wall_ms, clock));
-		else if (column == 1)
-			table_cellf(cell,
-				    alert->acknowledged
-					    ? STYLE_DIM
-					    : styles[alert->severity],
-				    "%s %s", alert->acknowledged ? "ok" : "!",
-				    alert_name(alert->kind));
-		else
-			table_cellf(cell, STYLE_NORMAL, "%s%s%s: %s",
-				    alert->pod < model->n_pods
-					    ? model->pods[alert->pod].name
-					    : "",
-				    label[0] != '\0' ? " " : "", label,
-				    alert->text);
-		return;
-	}
-	row -= alerts->n;
-	if (row < model->n_events) {
-		const struct model_event *event =
-			model_event_at(model, model->n_events - 1 - row);
-
-		if (column == 0)
-			table_cellf(cell, STYLE_DIM, "%s",
-				    fmt_clock(event->wall_ms, clock));
-		else if (column == 1)
-			table_cellf(cell, STYLE_DIM, "event");
-		else
-			table_cellf(cell, styles[event->severity], "%s",
-				    event->text);
-	}
+	if (row < alerts->n)
+		alert_cell(&alerts->v[row], model, column, cell);
+	else if (row - alerts->n < model->n_events)
+		event_cell(model_event_at(model, model->n_events - 1 -
+							 (row - alerts->n)),
+			   column, cell);
 }
 
 static void
@@ -414,7 +428,7 @@ draw_events(struct ui *ui, struct canvas *canvas)
 		{ "what", 30, false, 0, true },
 	};
 	const struct ui_shared *shared = &ui->shared;
-	const struct table_spec spec = { columns,     3,	event_cell,
+	const struct table_spec spec = { columns,     3,	happening_cell,
 					 &ui->shared, SIZE_MAX, false };
 	struct rect r = open_box(canvas, 110, canvas->height - 4,
 				 "Alerts and events · a acknowledge · u mute");

@@ -83,11 +83,11 @@ build_lines(struct board_view *view)
 static void
 update(struct board_view *view, const struct ui_shared *shared)
 {
-	int64_t age = shared->now_mono_ms - view->computed_at_ms;
+	int64_t age_ms = shared->now_mono_ms - view->computed_at_ms;
 
 	if (!view->has_board || view->configured != shared->configured ||
 	    (view->generation != shared->model->generation &&
-	     age >= COMPUTE_EVERY_MS))
+	     age_ms >= COMPUTE_EVERY_MS))
 		build_board(view, shared);
 	build_lines(view);
 }

@@ -332,7 +332,7 @@ static void
 on_no_answer(struct part *part, const struct stream_exit *exit)
 {
 	enum err_code code = exit->err.code;
-	int64_t delay = 500LL << (part->tries < 5 ? part->tries : 5);
+	int64_t delay_ms = 500LL << (part->tries < 5 ? part->tries : 5);
 
 	if (code == ERR_CANCELLED) {
 		part_next(part, part->step, 100);
@@ -362,11 +362,11 @@ on_no_answer(struct part *part, const struct stream_exit *exit)
 		return;
 	}
 	part->tries++;
-	delay = delay < RETRY_MOST_MS ? delay : RETRY_MOST_MS;
-	part_next(part, part->step, delay);
+	delay_ms = delay_ms < RETRY_MOST_MS ? delay_ms : RETRY_MOST_MS;
+	part_next(part, part->step, delay_ms);
 	part_wait_unreachable(
 		part, code != ERR_NONE ? exit->err.text : "no sensible answer",
-		delay);
+		delay_ms);
 }
 
 static size_t

@@ -64,14 +64,14 @@ retry_at(const struct part *part, int64_t delay_ms)
 {
 	const struct clock *clock = loop_clock(part->session->setup.loop);
 	struct transport *transport = part->session->setup.transport;
-	int64_t left, now = clock->mono_ms(clock);
+	int64_t left_ms, now_ms = clock->mono_ms(clock);
 	struct link_info link;
 
 	transport->ops->link_info(transport, part->pod, &link);
-	left = link.state == LINK_WAITING ? link.retry_at_ms - now : 0;
-	if (left < delay_ms)
-		left = delay_ms;
-	return left > 0 ? wall_ms(part) + left : 0;
+	left_ms = link.state == LINK_WAITING ? link.retry_at_ms - now_ms : 0;
+	if (left_ms < delay_ms)
+		left_ms = delay_ms;
+	return left_ms > 0 ? wall_ms(part) + left_ms : 0;
 }
 
 static void

@@ -225,11 +225,11 @@ min_val_row(struct loggen *gen, double loss)
 static void
 min_stage(struct loggen *gen, const char *name, double bpb, double ms)
 {
-	double took = ms * (1 + 0.02 * loggen_normal(gen));
+	double took_ms = ms * (1 + 0.02 * loggen_normal(gen));
 
-	loggen_wait(gen, took);
+	loggen_wait(gen, took_ms);
 	loggen_say(gen, "%s val_loss:%.8f val_bpb:%.8f eval_time:%.0fms", name,
-		   loss_of(gen, bpb), bpb, took);
+		   loss_of(gen, bpb), bpb, took_ms);
 }
 
 /* Test-time training: chunk after chunk, with a running BPB. */

@@ -77,11 +77,11 @@ static void
 on_check(uv_check_t *check)
 {
 	struct loop *loop = check->loop->data;
-	uint64_t now = uv_now(&loop->uv);
+	uint64_t now_ms = uv_now(&loop->uv);
 
 	if (loop->wait_ms < 0 ||
-	    now - loop->look_ms < (uint64_t)loop->wait_ms + STALL_MS)
-		loop->looked_ms = now;
+	    now_ms - loop->look_ms < (uint64_t)loop->wait_ms + STALL_MS)
+		loop->looked_ms = now_ms;
 }
 
 /* Neither keeps the loop running. */

@@ -84,6 +84,7 @@ struct collect_pod {
 	struct stream *telemetry; /* NULL: none runs */
 	struct telemetry_reader telemetry_reader;
 	struct buf telemetry_line;
+	bool telemetry_asked;	  /* and nothing came since */
 	int64_t telemetry_due_ms; /* of the next question; mono clock */
 	int64_t stored_ms;	  /* of the last one stored; wall clock */
 	struct store_prune prune; /* when old ones are dropped */

@@ -100,6 +100,7 @@ on_data(void *user, const void *data, size_t len)
 	struct str rest = { data, len };
 	const char *end;
 
+	pod->telemetry_asked = false;
 	while (rest.len > 0 && (end = memchr(rest.p, '\n', rest.len)) != NULL) {
 		size_t n = (size_t)(end - rest.p);
 
@@ -166,6 +167,7 @@ start(struct collect_pod *pod)
 	telemetry_init(&pod->telemetry_reader, pod->conf->gpus,
 		       pod->conf->n_gpus);
 	buf_clear(&pod->telemetry_line);
+	pod->telemetry_asked = false;
 	pod->telemetry =
 		t->ops->exec(t, pod->index, command.data, &cb, pod, &err);
 	if (pod->telemetry == NULL)
@@ -185,10 +187,11 @@ collect_telemetry_tick(struct collect_pod *pod, int64_t now_ms)
 	pod->telemetry_due_ms = now_ms + (int64_t)(every_s * 1000);
 	if (pod->telemetry == NULL)
 		start(pod);
-	/* It answers with a block; an answer that does not come costs one
-	 * byte a question, and the queue has its cap. */
-	if (pod->telemetry != NULL)
-		(void)t->ops->write(pod->telemetry, "\n", 1, NULL);
+	/* Questions that wait would all be answered at once, some time. */
+	if (pod->telemetry == NULL || pod->telemetry_asked)
+		return;
+	pod->telemetry_asked = true;
+	(void)t->ops->write(pod->telemetry, "\n", 1, NULL);
 }
 
 void

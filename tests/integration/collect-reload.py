@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """The ground moves under the collector: pods go, come back under their name
 and get other logs, again and again in the middle of a backlog; then the
-database is removed while it is written.  What is stored afterwards must be
-what `parse` says of the files, each sample once, and what it said must have
-been true."""
+database is removed while it is written, and a pod's telemetry hangs.  What is
+stored afterwards must be what `parse` says of the files, each sample once,
+and what it said must have been true."""
 import json
 import os
 import random
@@ -40,12 +40,12 @@ class Box:
         os.mkdir(self.logs)
         self.env = home_env(top)
 
-    def configure(self, *names, logs="*.log"):
+    def configure(self, *names, logs="*.log", **more):
         path = self.top + "/config.json"
         with open(path + ".new", "w") as file:
             json.dump({"pods": [{"name": name, "transport": "local",
                                  "logs": [f"{self.logs}/{logs}"]}
-                                for name in names]}, file)
+                                for name in names], **more}, file)
         os.rename(path + ".new", path)
 
     def collect(self, *args):
@@ -152,6 +152,40 @@ def test_removed(box):
     box.compare(("a",), "removed")
 
 
+SLOW_DF = """#!/bin/sh
+echo asked >>"$HOME/asked"
+while test -e "$HOME/slow"; do sleep 0.1; done
+exec /bin/df "$@"
+"""
+
+
+def test_slow_pod(box):
+    """A pod whose telemetry hangs for a while is not asked again and again
+    for all that time when it goes on."""
+    def asked():
+        with open(box.top + "/asked") as file:
+            return len(file.readlines())
+    os.mkdir(box.top + "/bin")
+    with open(box.top + "/bin/df", "w") as file:
+        file.write(SLOW_DF)
+    os.chmod(box.top + "/bin/df", 0o755)
+    box.env["PATH"] = box.top + "/bin:" + box.env["PATH"]
+    box.configure("a", telemetry_s=1)
+    open(box.top + "/asked", "w").close()
+    child = box.collect()
+    ok(until(lambda: asked() >= 2), "telemetry is asked for")
+    open(box.top + "/slow", "w").close()
+    time.sleep(8)
+    before = asked()
+    os.unlink(box.top + "/slow")
+    time.sleep(0.9)
+    ok(asked() - before <= 3, "what hung is not made up for",
+       asked() - before)
+    ok(until(lambda: asked() - before >= 4), "and it goes on")
+    child.send_signal(signal.SIGTERM)
+    child.wait(60)
+
+
 def main(top):
     box = Box(top)
     for i in range(FILES):
@@ -161,6 +195,7 @@ def main(top):
         file.write(rows_of(1, 2))
     test_reload(box)
     test_removed(box)
+    test_slow_pod(box)
     note(box.said())
 
 

@@ -251,9 +251,9 @@ bool
 score_json_same_work(const struct score_json *a, const struct score_json *b,
 		     char *why, size_t why_size)
 {
-	static const char *const keys[] = { "mode",  "tolerance", "device",
-					    "torch", "cuda",	  "compiler",
-					    NULL };
+	static const char *const keys[] = { "mode",    "tolerance", "device",
+					    "torch",   "cuda",	    "compiler",
+					    "repeats", "warmup",    NULL };
 	const cJSON *x = cJSON_GetObjectItemCaseSensitive(a->root, "cases");
 	const cJSON *y = cJSON_GetObjectItemCaseSensitive(b->root, "cases");
 	const char *key = first_difference(a->root, b->root, keys);

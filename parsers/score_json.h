@@ -50,7 +50,8 @@ bool score_status_passes(const char *status);
 
 /*
  * Did both measure the same work?  Compares mode, tolerance, device, torch,
- * cuda, compiler and the list of cases (names, shapes, seeds, tolerances).
+ * cuda, compiler, repeats, warmup (more repeats find a smaller best) and the
+ * list of cases (names, shapes, seeds, tolerances).
  * When not, `why` says the first difference.
  */
 bool score_json_same_work(const struct score_json *a,

@@ -38,7 +38,8 @@
 	X(SETTINGS, "settings", "its logs print other settings")               \
 	X(RESTARTED, "restarted", "its log holds more than one run")           \
 	X(RUNTIME, "environment", "another python, torch or triton")           \
-	X(LOG_CLOCK, "log clock", "its log's clock is not the pod's")
+	X(LOG_CLOCK, "log clock", "its log's clock is not the pod's")          \
+	X(METRICS, "metrics disagree", "another time of the same runs")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,

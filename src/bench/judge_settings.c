@@ -4,8 +4,14 @@
 
 #include "bench/judge_parts.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/xalloc.h"
+#include "bench/stats.h"
+#include "parsers/json.h"
 
 /* Runs of each arm from which a difference is no chance of one log. */
 #define LEAST_RUNS 2
@@ -89,12 +95,54 @@ first_log(const struct judge *judge, size_t arm)
 	return NULL;
 }
 
+/* The median over an arm's usable runs of a number of its score; NAN: none. */
+static double
+score_median(const struct judge *judge, size_t arm, const char *key)
+{
+	double *v = xcalloc(judge->n_runs + 1, sizeof(*v)), median;
+	size_t n = 0;
+
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+		double value;
+
+		if (run->arm != arm || !run->counted || run->log == NULL ||
+		    !judge_is_usable(run))
+			continue;
+		value = json_get_number(run->log->score.root, key, (double)NAN);
+		if (value > 0.0)
+			v[n++] = value;
+	}
+	median = stats_median(v, n);
+	free(v);
+	return median;
+}
+
+/* Least and median time of the same runs: do both say who is faster? */
+static void
+compare_metrics(const struct judge *judge, struct judge_contrast *c)
+{
+	static const char *const keys[] = { "best_us", "median_us" };
+	double margin = log1p(judge->rule.paired.margin), d[2];
+
+	for (int i = 0; i < 2; i++)
+		d[i] = log(score_median(judge, 0, keys[i]) /
+			   score_median(judge, c->arm, keys[i]));
+	/* A NaN is no more than anything. */
+	if (d[0] * d[1] < 0.0 && fabs(d[0]) > margin && fabs(d[1]) > margin)
+		guard_add(&c->hits, GUARD_METRICS, false,
+			  "by best_us it is %+.2f%%, by median_us %+.2f%%",
+			  100.0 * expm1(d[0]), 100.0 * expm1(d[1]));
+}
+
 void
 judge_compare_settings(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_arm *arm = &judge->arms[c->arm];
 	const struct run_log *log = first_log(judge, 0);
 
+	if (!judge->training)
+		compare_metrics(judge, c);
 	for (size_t i = 0; log != NULL && i < log->settings.n; i++) {
 		const char *key = log->settings.v[i].key;
 		size_t n, m;

@@ -150,6 +150,18 @@ def scores(folder):
     other = [score("d%d" % i, 50, mode="dev") for i in range(3)]
     found = verdict(control, {"b": other})["b"]
     ok(found["text"] == "INVALID (same work)", "another mode", found)
+    more = [score("f%d" % i, 100 + i, median_us=101 + i) for i in range(3)]
+    odd = [score("o%d" % i, 95 + i, median_us=110 + i) for i in range(3)]
+    found = verdict(more, {"b": odd})["b"]
+    ok([g for g in found["guards"] if g["guard"] == "metrics disagree" and
+        not g["hard"] and g["text"] ==
+        "by best_us it is +5.21%, by median_us -8.11%"],
+       "two metrics of the same runs that disagree", found["guards"])
+    found = verdict(more, {"b": [score("r%d" % i, 90, repeats=500)
+                                 for i in range(3)]})["b"]
+    ok(found["text"] == "INVALID (same work)" and
+       '"repeats"' in str(found["guards"]),
+       "more repeats find a smaller best", found)
     evil = [score("e%d" % i, 90, status="\033]0;x\007") for i in range(3)]
     done = run("--control", *control, "--variant", "b=" + evil[0], *evil[1:])
     ok(b"\033" not in done.stdout, "no escape of a log reaches the terminal")

@@ -310,6 +310,32 @@ def test_demo():
     p.close()
 
 
+def test_two_terminals():
+    """Keys come from another terminal than the one that shows the screen."""
+    p = Sleeper(["/bin/sleep", "999"], 100, 30)
+    keys, stdin = os.openpty()
+    modes = termios.tcgetattr(stdin)
+    child = subprocess.Popen([TUI, "demo", "--speed", "1"], stdin=stdin,
+                             stdout=p.tty, stderr=subprocess.DEVNULL,
+                             env=home_env(home, TERM="xterm-256color",
+                                          LC_ALL="C.UTF-8"))
+    p.wait_for("ms/step")
+    ok(not termios.tcgetattr(stdin)[3] & (termios.ICANON | termios.ECHO),
+       "the terminal of the keys hands on each of them")
+    os.write(keys, b"7")
+    ok(p.wait_for("DISK free"), "to the one that shows them",
+       p.screen.text()[:800])
+    os.write(keys, b"Q")
+    ok(until(lambda: p.pump(0.1) and child.poll() is not None) and
+       p.is_sane() and termios.tcgetattr(stdin)[:4] == modes[:4],
+       "and both are left as they were", p.state())
+    child.kill()
+    child.wait()
+    p.close()
+    os.close(keys)
+    os.close(stdin)
+
+
 def test_other_users():
     """A terminal that cannot be opened once more."""
     if os.getuid() != 0 or not shutil.which("setpriv"):
@@ -358,7 +384,7 @@ def main():
                 {"name": "here", "transport": "local",
                  "logs": [os.path.join(home, "logs/*.log")]}]}, out)
         for test in (test_follows, test_keys, test_signals, test_collect,
-                     test_demo, test_other_users):
+                     test_demo, test_two_terminals, test_other_users):
             test()
     return finish()
 

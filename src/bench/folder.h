@@ -13,8 +13,10 @@
 /*
  * The results folder of a bench, <base>/<id>: bench.json (as it was given),
  * state.json, runs/<run>/{<log>,run.json,steps.csv,gpu.csv}, env.<pod>.txt,
- * verdict.json, summary.json.  All that is written whole (temp + rename), so
- * that a killed hgym-tui leaves a folder that `bench attach` goes on from.
+ * verdict.json, summary.json; while it waits waits.json, and where there is
+ * something to say preflight.json and repeats.json.  All that is written whole
+ * (temp + rename), so that a killed hgym-tui leaves a folder that `bench
+ * attach` goes on from.
  */
 #define FOLDER_ID_SIZE	 80
 #define FOLDER_PATH_SIZE 4096

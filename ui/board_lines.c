@@ -44,7 +44,7 @@ static const struct table_column columns[COLUMN_COUNT] = {
 	[COLUMN_TRAIN] = { "TRAIN s", 7, true, 6, false },
 	[COLUMN_EVAL] = { "EVAL s", 7, true, 7, false },
 	[COLUMN_SIZE] = { "BYTES", 11, true, 8, false },
-	[COLUMN_VERDICT] = { "VERDICT", 12, false, 3, true },
+	[COLUMN_VERDICT] = { "VERDICT", 15, false, 3, true },
 };
 
 static void

@@ -216,9 +216,12 @@ number_cell(const struct fleet_table *fleet, const struct fleet_row *row,
 			    fmt_number(value / 1e6, 3, text));
 		return;
 	}
-	/* What is a forecast looks like one. */
-	if (column == FLEET_FINAL && !run_has(row->mr->run.final_bpb))
-		style = STYLE_HINT;
+	/* What is a forecast looks like one, without colours too. */
+	if (column == FLEET_FINAL && !run_has(row->mr->run.final_bpb)) {
+		table_cellf(cell, STYLE_HINT, "%s%s", run_has(value) ? "~" : "",
+			    fmt_number(value, decimals[column], text));
+		return;
+	}
 	if (column == FLEET_MS && alert != NULL &&
 	    alert->kind == ALERT_SLOW_POD)
 		style = STYLE_WARN;

@@ -311,6 +311,8 @@ collect_file_fed(struct collect_file *file)
 {
 	const struct run *run = run_reader_current(file->reader);
 
+	/* To read it may have taken long, and more waits behind it. */
+	file->pod->collect->last_news_ms = collect_now_ms(file->pod->collect);
 	file->dirty = true;
 	file->is_under_way = run != NULL && run->status == RUN_RUNNING;
 	/* Until all was read again the database knows better. */

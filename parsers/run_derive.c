@@ -67,7 +67,8 @@ reached_plan(const struct run_state *s)
 	       (!run_has(s->val_step) || s->val_step == run->steps);
 }
 
-/* An evaluation that the settings name, and that did not come. */
+/* An evaluation that the settings name, and that did not come; test-time
+ * training comes last, so behind its result nothing is awaited. */
 static bool
 awaits_result(const struct run_state *s)
 {
@@ -75,8 +76,10 @@ awaits_result(const struct run_state *s)
 
 	if (run_results_any_of(all, STAGE_UNKNOWN))
 		return false; /* it may be that one, in other words */
-	return (s->wants_sliding && !run_results_any_of(all, STAGE_SLIDING)) ||
-	       (s->wants_ttt && !run_results_any_of(all, STAGE_TTT));
+	if (run_results_any_of(all, STAGE_TTT))
+		return false;
+	return s->wants_ttt ||
+	       (s->wants_sliding && !run_results_any_of(all, STAGE_SLIDING));
 }
 
 static enum run_status

@@ -76,6 +76,14 @@ static const struct run_case cases[] = {
 	  { { "final_bpb", "null" },
 	    { "quant_bpb", "1.0832" },
 	    { "status", "\"truncated\"" } } },
+	{ "behind the last evaluation no earlier one is awaited",
+	  "  sliding_window_enabled: True\n"
+	  "  ttt_enabled: True\n"
+	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
+	  "quantized val_loss:2.7 val_bpb:1.0832 eval_time:45933ms\n"
+	  "quantized_ttt val_loss:2.7 val_bpb:1.0732 eval_time:45933ms\n",
+	  1,
+	  { { "final_bpb", "1.0732" }, { "status", "\"finished\"" } } },
 	{ "a bar and the figures of others dispute nothing",
 	  "step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
 	  "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"

@@ -5,23 +5,16 @@
 #include "ui/logrow.h"
 
 #include "base/utf8.h"
+#include "ui/panel.h"
 #include "ui/theme.h"
 
 #define HIT_BYTES 512 /* of a line before what is shown, searched for hits */
 #define N_HUES	  (LOGSGR_BRIGHT_RED - LOGSGR_RED)
 
 static unsigned int
-class_style(const struct logsrc_line *line)
+row_style(const struct logsrc_line *line)
 {
-	static const unsigned int styles[] = {
-		[LINE_PLAIN] = STYLE_LOG_PLAIN,
-		[LINE_METRIC] = STYLE_LOG_METRIC,
-		[LINE_SOURCE] = STYLE_LOG_SOURCE,
-		[LINE_ERROR] = STYLE_LOG_ERROR,
-		[LINE_WARNING] = STYLE_LOG_WARNING,
-	};
-
-	return line->is_fold ? STYLE_KEY : styles[line->class];
+	return line->is_fold ? STYLE_KEY : panel_line_style(line->class);
 }
 
 /* How a piece of a line looks that asks for a look of its own. */
@@ -130,7 +123,7 @@ draw_looks(struct canvas *canvas, struct rect row,
 			canvas_restyle(
 				canvas,
 				(struct rect){ row.x + x, row.y, width, 1 },
-				look_style(look, class_style(line)));
+				look_style(look, row_style(line)));
 		x += width;
 		at = to;
 	}
@@ -175,7 +168,7 @@ logrow_draw(struct canvas *canvas, struct rect row,
 	    const struct logsrc_line *line, struct str text,
 	    const struct pattern *marked)
 {
-	canvas_line(canvas, row, class_style(line), text);
+	canvas_line(canvas, row, row_style(line), text);
 	/* Of a row with a hit the hit alone is in reverse. */
 	if (line->runs != NULL && line->runs->n > 0)
 		draw_looks(canvas, row, line, text,

@@ -369,7 +369,7 @@ panel_budget(struct ui_shared *shared, struct canvas *canvas, struct rect r)
 	canvas_unclip(canvas, before);
 }
 
-static unsigned int line_style(enum line_class class)
+unsigned int panel_line_style(enum line_class class)
 {
 	static const unsigned int styles[] = {
 		[LINE_PLAIN] = STYLE_LOG_PLAIN,
@@ -397,7 +397,7 @@ panel_log(struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		if (line->class == LINE_SOURCE)
 			continue;
 		canvas_line(canvas, (struct rect){ r.x, y--, r.w, 1 },
-			    line_style(line->class),
+			    panel_line_style(line->class),
 			    (struct str){ line->text, line->len });
 	}
 }

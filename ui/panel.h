@@ -36,6 +36,8 @@ void panel_budget(struct ui_shared *shared, struct canvas *canvas,
 /* The last lines of the selected run's log. */
 void panel_log(struct ui_shared *shared, struct canvas *canvas,
 	       struct rect rect);
+/* The style of a line of a log. */
+unsigned int panel_line_style(enum line_class class);
 /* The newest alerts and events. */
 void panel_events(struct ui_shared *shared, struct canvas *canvas,
 		  struct rect rect);

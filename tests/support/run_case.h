@@ -18,6 +18,7 @@ struct run_case {
 	} say[9];
 };
 
+/* A run as a line of JSON into a buf, as the reader gives it. */
 static void
 run_case_note(void *user, const struct run *run)
 {

@@ -15,17 +15,7 @@
 
 static struct format_set *formats;
 
-/* Everything that the callbacks gave, as text. */
-static void
-note_run(void *user, const struct run *run)
-{
-	cJSON *row = run_to_json(run);
-
-	json_print(user, row);
-	buf_append_char(user, '\n');
-	cJSON_Delete(row);
-}
-
+/* What else the callbacks gave, as text. */
 static void
 note_sample(void *user, const struct run *run, const struct sample *s)
 {
@@ -48,7 +38,7 @@ note_line(void *user, uint64_t line, struct str text, enum line_class class)
 }
 
 static const struct run_reader_cb note_all = { note_sample, note_event,
-					       note_run, note_line };
+					       run_case_note, note_line };
 
 static struct buf
 read_in_pieces(struct str text, const size_t *ends, size_t n_ends)
@@ -338,7 +328,7 @@ test_source_hash(void)
 	static const char *const end =
 		"====================================================================="
 		"===============================\nseed:1\n";
-	static const struct run_reader_cb cb = { .on_run = note_run };
+	static const struct run_reader_cb cb = { .on_run = run_case_note };
 	struct buf first, again, other;
 	struct run_reader *reader;
 

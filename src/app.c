@@ -198,8 +198,9 @@ reload(struct app *app)
 {
 	const struct app_source *source = &app->setup->source;
 	struct ui_shared *shared = ui_shared(app->parts.ui);
-	struct model_event event = { shared->now_wall_ms, MODEL_INFO,
-				     MODEL_NONE, NULL, NULL };
+	struct model_event event = { .wall_ms = shared->now_wall_ms,
+				     .severity = MODEL_INFO,
+				     .pod = MODEL_NONE };
 	struct err err = { ERR_NONE, "" };
 	char said[200] = "";
 

@@ -104,8 +104,11 @@ static void
 on_exit_of(void *user, int exit_status, int term_signal)
 {
 	struct watched *watched = user;
-	struct model_event event = { clock_real.wall_ms(&clock_real),
-				     MODEL_WARNING, MODEL_NONE, NULL, NULL };
+	struct model_event event = {
+		.wall_ms = clock_real.wall_ms(&clock_real),
+		.severity = MODEL_WARNING,
+		.pod = MODEL_NONE,
+	};
 	char line[TAIL_BYTES];
 
 	watched->child = NULL;

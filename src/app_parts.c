@@ -28,8 +28,12 @@ on_new_alert(void *user, const struct alert *alert)
 {
 	struct app_parts *parts = user;
 	struct model *model = parts->setup->model;
-	struct model_event event = { alert->since_wall_ms, alert->severity,
-				     alert->pod, alert->mr, NULL };
+	struct model_event event = { .wall_ms = alert->since_wall_ms,
+				     .severity = alert->severity,
+				     .pod = alert->pod,
+				     .mr = alert->mr,
+				     .alert = alert->number,
+				     .kind = alert_name(alert->kind) };
 	char label[FMT_LABEL] = "", text[480];
 
 	if (alert->mr != NULL)

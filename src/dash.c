@@ -136,8 +136,12 @@ on_say(void *user, enum model_severity severity, const char *text)
 		const char *read;
 		char *text;
 	} words = { text };
-	struct model_event event = { clock_real.wall_ms(&clock_real), severity,
-				     MODEL_NONE, NULL, words.text };
+	struct model_event event = {
+		.wall_ms = clock_real.wall_ms(&clock_real),
+		.severity = severity,
+		.pod = MODEL_NONE,
+		.text = words.text,
+	};
 
 	model_event_add(&dash->model, &event);
 }

@@ -111,8 +111,11 @@ tell(struct feed_file *file, const struct run *run, const char *what,
 			: xasprintf("%s: %s %s", model->pods[file->pod].name,
 				    slash != NULL ? slash + 1 : mr->group,
 				    what);
-	struct model_event event = { now_ms(file), severity, file->pod, mr,
-				     text };
+	struct model_event event = { .wall_ms = now_ms(file),
+				     .severity = severity,
+				     .pod = file->pod,
+				     .mr = mr,
+				     .text = text };
 
 	model_event_add(file->feed->model, &event);
 	free(text);

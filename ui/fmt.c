@@ -150,6 +150,19 @@ fmt_zone(int64_t wall_ms, char out[FMT_SIZE])
 }
 
 const char *
+fmt_when(int64_t wall_ms, int64_t now_wall_ms, char out[FMT_SIZE])
+{
+	struct tm then, now;
+
+	(void)break_down(now_wall_ms, &now);
+	if (wall_ms <= 0 || break_down(wall_ms, &then) == NULL ||
+	    (then.tm_yday == now.tm_yday && then.tm_year == now.tm_year) ||
+	    strftime(out, FMT_SIZE, "%b %e", &then) == 0)
+		return fmt_clock(wall_ms, out);
+	return out;
+}
+
+const char *
 fmt_clock(int64_t wall_ms, char out[FMT_SIZE])
 {
 	struct tm tm;

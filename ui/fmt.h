@@ -28,6 +28,8 @@ const char *fmt_age(double seconds, char out[FMT_SIZE]);
 const char *fmt_mtok(double tok_s, char out[FMT_SIZE]);
 /* Time of day, "14:07:31", in UTC. */
 const char *fmt_clock(int64_t wall_ms, char out[FMT_SIZE]);
+/* Time of day; of another day than now, the day: "14:07:31", "Nov 20". */
+const char *fmt_when(int64_t wall_ms, int64_t now_wall_ms, char out[FMT_SIZE]);
 /*
  * Whether times of day are UTC (the default) or of the time zone here; like
  * a locale, one setting for the program.

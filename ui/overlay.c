@@ -28,6 +28,7 @@ overlay_release(struct ui *ui)
 	free(ui->question);
 	form_release(&ui->form);
 	free(ui->bench_pods);
+	free(ui->happenings);
 	for (size_t k = 0; k < ui->n_questions; k++)
 		free(ui->questions[k].text);
 }
@@ -208,8 +209,8 @@ run_picked(struct ui *ui, int id)
 }
 
 /* Keys that move in the list rather than in the text. */
-static enum action
-list_action(uint32_t code)
+enum action
+overlay_list_action(uint32_t code)
 {
 	static const struct {
 		uint32_t code;
@@ -242,7 +243,7 @@ pick_key(struct ui *ui, const struct key *key)
 		return;
 	}
 	if (!pick->prompt.pasting &&
-	    table_act(&pick->table, list_action(key->code)))
+	    table_act(&pick->table, overlay_list_action(key->code)))
 		return;
 	switch (prompt_key(&pick->prompt, key->code)) {
 	case PROMPT_CHANGED:
@@ -300,27 +301,6 @@ ask_key(struct ui *ui, const struct key *key)
 	command_release(&ui->pending);
 }
 
-static void
-events_key(struct ui *ui, const struct key *key)
-{
-	enum action action = keymap_find(&ui->keymap, key->code, 0);
-
-	if (key->code == KEYCODE_WHEEL_UP || key->code == KEYCODE_WHEEL_DOWN)
-		action = list_action(key->code);
-	if (table_act(&ui->events, action))
-		return;
-	if (action == ACTION_QUIT || action == ACTION_BACK ||
-	    action == ACTION_EVENTS || action == ACTION_OPEN) {
-		ui->overlay = OVERLAY_NONE;
-		return;
-	}
-	if (action == ACTION_HELP || action == ACTION_PALETTE)
-		(void)overlay_open(ui, action);
-	else if (action == ACTION_ACKNOWLEDGE || action == ACTION_MUTE ||
-		 action == ACTION_QUIT_NOW)
-		ui_action(ui, action);
-}
-
 void
 overlay_key(struct ui *ui, const struct key *key)
 {
@@ -330,7 +310,7 @@ overlay_key(struct ui *ui, const struct key *key)
 	else if (ui->overlay == OVERLAY_FORM)
 		overlay_form_key(ui, key);
 	else if (ui->overlay == OVERLAY_EVENTS)
-		events_key(ui, key);
+		overlay_events_key(ui, key);
 	else if (ui->overlay == OVERLAY_ASK)
 		ask_key(ui, key);
 	else if (ui->overlay == OVERLAY_QUESTION)
@@ -340,8 +320,8 @@ overlay_key(struct ui *ui, const struct key *key)
 }
 
 /* A framed place in the middle, cleared. */
-static struct rect
-open_box(struct canvas *canvas, int width, int height, const char *title)
+struct rect
+overlay_box(struct canvas *canvas, int width, int height, const char *title)
 {
 	struct rect box;
 
@@ -352,94 +332,6 @@ open_box(struct canvas *canvas, int width, int height, const char *title)
 	canvas_fill(canvas, box, STYLE_NORMAL, ' ');
 	canvas_box(canvas, box, title);
 	return (struct rect){ box.x + 2, box.y + 1, box.w - 4, box.h - 2 };
-}
-
-static const unsigned int severity_styles[] = {
-	[MODEL_INFO] = STYLE_NORMAL,
-	[MODEL_WARNING] = STYLE_WARN,
-	[MODEL_ALARM] = STYLE_ALARM,
-};
-
-static void
-alert_cell(const struct alert *alert, const struct model *model, size_t column,
-	   struct table_cell *cell)
-{
-	char clock[FMT_SIZE], label[FMT_LABEL] = "";
-
-	if (alert->mr != NULL)
-		plot_run_label(alert->mr, label);
-	if (column == 0)
-		table_cellf(cell, STYLE_DIM, "%s",
-			    fmt_clock(alert->since_wall_ms, clock));
-	else if (column == 1)
-		table_cellf(cell,
-			    alert->acknowledged
-				    ? STYLE_DIM
-				    : severity_styles[alert->severity],
-			    "%s %s", alert->acknowledged ? "ok" : "!",
-			    alert_name(alert->kind));
-	else
-		table_cellf(cell, STYLE_NORMAL, "%s%s%s: %s",
-			    alert->pod < model->n_pods
-				    ? model->pods[alert->pod].name
-				    : "",
-			    label[0] != '\0' ? " " : "", label, alert->text);
-}
-
-static void
-event_cell(const struct model_event *event, size_t column,
-	   struct table_cell *cell)
-{
-	char clock[FMT_SIZE];
-
-	if (column == 0)
-		table_cellf(cell, STYLE_DIM, "%s",
-			    fmt_clock(event->wall_ms, clock));
-	else if (column == 1)
-		table_cellf(cell, STYLE_DIM, "event");
-	else
-		table_cellf(cell, severity_styles[event->severity], "%s",
-			    event->text);
-}
-
-/* The alerts that hold, then the events, the newest first. */
-static void
-happening_cell(void *user, size_t row, size_t column, struct table_cell *cell)
-{
-	const struct ui_shared *shared = user;
-	const struct alerts *alerts = shared->alerts;
-	const struct model *model = shared->model;
-
-	if (row < alerts->n)
-		alert_cell(&alerts->v[row], model, column, cell);
-	else if (row - alerts->n < model->n_events)
-		event_cell(model_event_at(model, model->n_events - 1 -
-							 (row - alerts->n)),
-			   column, cell);
-}
-
-static void
-draw_events(struct ui *ui, struct canvas *canvas)
-{
-	char zone[FMT_SIZE];
-	const struct table_column columns[] = {
-		{ fmt_zone(ui->shared.now_wall_ms, zone), 8, false, 0, false },
-		{ "kind", 11, false, 0, false },
-		{ "what", 30, false, 0, true },
-	};
-	const struct ui_shared *shared = &ui->shared;
-	const struct table_spec spec = { columns,     3,	happening_cell,
-					 &ui->shared, SIZE_MAX, false };
-	struct rect r = open_box(canvas, 110, canvas->height - 4,
-				 "Alerts and events · a acknowledge · u mute");
-
-	table_set_rows(&ui->events,
-		       shared->alerts->n + shared->model->n_events);
-	if (ui->events.rows == 0)
-		canvas_line(canvas, r, STYLE_DIM,
-			    str_from("Nothing happened yet."));
-	else
-		table_draw(&ui->events, canvas, r, &spec);
 }
 
 #define ASK_WIDTH 110
@@ -454,7 +346,7 @@ draw_ask(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	if (inside.w > canvas->width - 8)
 		inside.w = canvas->width - 8;
 	lines = fold_draw(NULL, inside, ui->question, 0);
-	r = open_box(canvas, ASK_WIDTH, lines + 4, "This acts on a pod");
+	r = overlay_box(canvas, ASK_WIDTH, lines + 4, "This acts on a pod");
 	inside = (struct rect){ r.x, r.y, r.w, r.h - 2 };
 	if (ui->question_top > lines - inside.h)
 		ui->question_top = lines > inside.h ? lines - inside.h : 0;
@@ -476,7 +368,7 @@ static int
 draw_question(struct ui *ui, struct canvas *canvas, int *cursor_y)
 {
 	const struct ui_question *q = &ui->questions[0];
-	struct rect r = open_box(canvas, 100, 12, "A pod asks");
+	struct rect r = overlay_box(canvas, 100, 12, "A pod asks");
 	struct str rest = str_from(q->text), line;
 	int y = r.y, x;
 
@@ -504,26 +396,26 @@ overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	switch (ui->overlay) {
 	case OVERLAY_HELP:
 	case OVERLAY_PALETTE:
-		r = open_box(canvas, 100,
-			     ui->overlay == OVERLAY_HELP ? canvas->height - 4
-							 : 18,
-			     ui->overlay == OVERLAY_HELP
-				     ? "Help · type to search · Enter does it"
-				     : "Go to · type a part of the name");
+		r = overlay_box(
+			canvas, 100,
+			ui->overlay == OVERLAY_HELP ? canvas->height - 4 : 18,
+			ui->overlay == OVERLAY_HELP
+				? "Help · type to search · Enter does it"
+				: "Go to · type a part of the name");
 		*cursor_y = r.y;
 		*cursor_x = pick_draw(&ui->pick, canvas, r, "> ");
 		break;
 	case OVERLAY_BENCH:
-		r = open_box(canvas, 100, 14, "Which bench?");
+		r = overlay_box(canvas, 100, 14, "Which bench?");
 		*cursor_y = r.y;
 		*cursor_x = pick_draw(&ui->pick, canvas, r, "> ");
 		break;
 	case OVERLAY_FORM:
-		r = open_box(canvas, 100, form_lines() + 2, "A new bench");
+		r = overlay_box(canvas, 100, form_lines() + 2, "A new bench");
 		*cursor_x = form_draw(&ui->form, canvas, r, cursor_y);
 		break;
 	case OVERLAY_EVENTS:
-		draw_events(ui, canvas);
+		overlay_events_draw(ui, canvas);
 		break;
 	case OVERLAY_SEARCH:
 	case OVERLAY_FILTER:

@@ -17,6 +17,16 @@ void overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x,
 		  int *cursor_y);
 void overlay_release(struct ui *ui);
 
+/* A framed place in the middle, cleared; what is inside of the frame. */
+struct rect overlay_box(struct canvas *canvas, int width, int height,
+			const char *title);
+/* What a key that moves does in a list, where letters are text. */
+enum action overlay_list_action(uint32_t code);
+
+/* overlay_events.c: the alerts that hold and what happened. */
+void overlay_events_key(struct ui *ui, const struct key *key);
+void overlay_events_draw(struct ui *ui, struct canvas *canvas);
+
 /* overlay_bench.c: pick a bench file or fill the form, for those pods. */
 void overlay_bench_open(struct ui *ui, const char *pods);
 /* The picked line of it. */

@@ -37,6 +37,13 @@ struct ui_drag {
 	int y;		  /* where it was last */
 };
 
+/* A line of the events: an alert that holds, or an event that is none. */
+struct ui_happening {
+	const struct alert *alert; /* while it is drawn; NULL: event is it */
+	const struct model_event *event;
+	const struct model_run *mr; /* NULL: of no run */
+};
+
 struct ui_question {
 	size_t pod;
 	char *text; /* owned */
@@ -55,6 +62,8 @@ struct ui {
 	struct pick pick;
 	struct prompt search, filter, answer;
 	struct table events;
+	struct ui_happening *happenings; /* owned; its rows, as drawn last */
+	size_t n_happenings;
 	struct form form;
 	char *bench_pods;	/* owned; what OVERLAY_BENCH is for */
 	struct command pending; /* what is asked for */

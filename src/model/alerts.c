@@ -109,13 +109,16 @@ hold(struct round *round, struct alert *alert)
 	}
 	if (alerts->n >= ALERTS_MAX)
 		return;
+	alert->number = ++alerts->last_number;
 	alert->severity = kinds[alert->kind].severity;
 	alert->since_wall_ms = round->now_wall_ms;
 	alert->seen = true;
 	/* What ended before we began was seen then, or is in the list now. */
-	if (alert->mr != NULL && alert->mr->past)
+	if (alert->mr != NULL && alert->mr->past) {
 		alert->acknowledged = true;
-	else if (alerts->acknowledged_before != NULL) {
+		if (alert->mr->last_byte_wall_ms > 0)
+			alert->since_wall_ms = alert->mr->last_byte_wall_ms;
+	} else if (alerts->acknowledged_before != NULL) {
 		char *key = alert_key(alert, round->model);
 
 		alert->acknowledged =
@@ -426,6 +429,24 @@ alerts_of_run(const struct alerts *alerts, const struct model_run *mr)
 			worst = alert;
 	}
 	return worst;
+}
+
+static int
+by_number(const void *key, const void *element)
+{
+	const uint64_t *number = key;
+	const struct alert *alert = element;
+
+	return (*number > alert->number) - (*number < alert->number);
+}
+
+const struct alert *
+alerts_find(const struct alerts *alerts, uint64_t number)
+{
+	if (alerts->n == 0)
+		return NULL;
+	return bsearch(&number, alerts->v, alerts->n, sizeof(*alerts->v),
+		       by_number);
 }
 
 void

@@ -38,6 +38,7 @@ enum alert_kind {
 };
 
 struct alert {
+	uint64_t number; /* 1, 2, .. in the order they were raised */
 	enum alert_kind kind;
 	enum model_severity severity;
 	size_t pod;		    /* MODEL_NONE: of no pod */
@@ -53,6 +54,7 @@ struct alert {
 struct alerts {
 	struct alert *v; /* owned; oldest first */
 	size_t n, cap;
+	uint64_t last_number;
 	bool muted;
 	double stall_s; /* fixed; 0: off; absent: by the run's own pace */
 	/* NULL: nobody; new alerts that are muted are told too. */
@@ -78,6 +80,8 @@ size_t alerts_open(const struct alerts *alerts);
 /* The gravest alert of a run, or NULL. */
 const struct alert *alerts_of_run(const struct alerts *alerts,
 				  const struct model_run *mr);
+/* The alert of that number while it holds, else NULL. */
+const struct alert *alerts_find(const struct alerts *alerts, uint64_t number);
 const char *alert_name(enum alert_kind kind);
 
 /*

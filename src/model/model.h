@@ -123,6 +123,8 @@ struct model_event {
 	size_t pod;		    /* MODEL_NONE: of no pod */
 	const struct model_run *mr; /* NULL: of no run */
 	char *text;		    /* owned, sanitised */
+	uint64_t alert;		    /* of that number; 0: no alert */
+	const char *kind;	    /* of that alert; static */
 };
 
 #define MODEL_NONE	 SIZE_MAX

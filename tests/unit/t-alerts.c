@@ -67,6 +67,7 @@ test_stall(void)
 	struct model model;
 	struct alerts alerts;
 	struct model_run *mr;
+	uint64_t number;
 	int64_t now = T0;
 
 	model_init(&model);
@@ -87,11 +88,15 @@ test_stall(void)
 	alerts_update(&alerts, &model, NULL, now + 31000);
 	ok(find(&alerts, ALERT_STALL) != NULL && told == 1,
 	   "30 s are a stall, told once");
+	number = alerts.v[0].number;
+	ok(alerts_find(&alerts, number) == find(&alerts, ALERT_STALL),
+	   "its number finds it");
 	alerts_acknowledge(&alerts);
 	is_int((long long)alerts_open(&alerts), 0, "it can be acknowledged");
 	model_run_touch(&model, mr, now + 32000, true);
 	alerts_update(&alerts, &model, NULL, now + 32000);
 	is_int((long long)alerts.n, 0, "a new line ends it");
+	ok(alerts_find(&alerts, number) == NULL, "and nothing has its number");
 	mr->run.status = RUN_FINISHED;
 	alerts_update(&alerts, &model, NULL, now + 900000);
 	is_int((long long)alerts.n, 0, "a finished run may be silent");

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of alerts and events, drawn over a model that is built here. */
+#include "config.h"
+
+#include <string.h>
+
+#include "model/alerts.h"
+#include "ui/ui.h"
+
+#include "tests/support/tap.h"
+
+#define T0 INT64_C(1768483200000) /* 13:20:00 UTC */
+
+static struct model model;
+static struct alerts alerts;
+static struct ui *ui;
+static struct canvas canvas;
+
+/* As the application does. */
+static void
+on_new(void *user, const struct alert *alert)
+{
+	char text[] = "b s1: as it was then";
+	struct model_event event = { .wall_ms = alert->since_wall_ms,
+				     .severity = alert->severity,
+				     .pod = alert->pod,
+				     .mr = alert->mr,
+				     .text = text,
+				     .alert = alert->number,
+				     .kind = alert_name(alert->kind) };
+
+	(void)user;
+	model_event_add(&model, &event);
+}
+
+static void
+note(int64_t wall_ms, const char *words)
+{
+	char text[80];
+	struct model_event event = { .wall_ms = wall_ms,
+				     .pod = MODEL_NONE,
+				     .text = text };
+
+	(void)snprintf(text, sizeof(text), "%s", words);
+	model_event_add(&model, &event);
+}
+
+static void
+press(uint32_t code)
+{
+	struct key key = { code, 0, 0 };
+
+	ui_key(ui, &key);
+}
+
+/* The row of the screen that has these words, "" when there is none. */
+static const char *
+row_with(const char *words)
+{
+	static char row[1024];
+	struct buf text;
+	struct str rest, line;
+	int x, y;
+
+	ui_draw(ui, &canvas, &x, &y);
+	buf_init(&text, 65536);
+	canvas_dump(&canvas, false, &text);
+	rest = (struct str){ text.data, text.len };
+	row[0] = '\0';
+	while (row[0] == '\0' && str_next(&rest, '\n', &line)) {
+		(void)snprintf(row, sizeof(row), "%.*s", (int)line.len, line.p);
+		if (strstr(row, words) == NULL)
+			row[0] = '\0';
+	}
+	buf_release(&text);
+	return row;
+}
+
+static bool
+shows(const char *words, const char *more)
+{
+	return strstr(row_with(words), more) != NULL;
+}
+
+/* The number of the first row that has these words. */
+static size_t
+place_of(const char *words)
+{
+	struct buf text;
+	size_t n = 0;
+	const char *at;
+	int x, y;
+
+	ui_draw(ui, &canvas, &x, &y);
+	buf_init(&text, 65536);
+	canvas_dump(&canvas, false, &text);
+	at = strstr(text.data, words);
+	for (const char *p = text.data; at != NULL && p < at; p++)
+		n += *p == '\n';
+	buf_release(&text);
+	return at != NULL ? n : SIZE_MAX;
+}
+
+static void
+test_one_line(struct model_run *mr)
+{
+	note(T0, "something else");
+	alerts_update(&alerts, &model, NULL, T0 + 130000);
+	press('!');
+	ok(shows("no new line for 130 s", "13:22:10 !  stall"),
+	   "an alert that holds is a line: since when, open, what");
+	ok(!shows("as it was then", "event") &&
+		   !shows("as it was then", "over"),
+	   "and no event beside it");
+	ok(place_of("no new line") < place_of("something else"),
+	   "it stands above the events");
+	press('a');
+	ok(shows("no new line for 130 s", "13:22:10 ok stall"),
+	   "it says that it was acknowledged");
+	model_run_touch(&model, mr, T0 + 131000, true);
+	alerts_update(&alerts, &model, NULL, T0 + 131000);
+	ok(shows("as it was then", "13:22:10 over stall") &&
+		   place_of("no new line") == SIZE_MAX,
+	   "when its cause is gone it is what happened then, and over");
+	alerts_update(&alerts, &model, NULL, T0 + 300000);
+	ok(shows("no new line", "13:25:00 !  stall") &&
+		   shows("as it was then", "13:22:10 over stall"),
+	   "another one later is another line");
+	press('\r');
+	ok(ui_shared(ui)->selected == mr && place_of("kind") == SIZE_MAX,
+	   "Enter goes to its run");
+	press('!');
+	ui_set_now(ui, T0 + INT64_C(86400000), 1000);
+	ok(shows("something else", "Jan 15   event"),
+	   "what was on another day has the day");
+	press(27);
+}
+
+/* An alert that was acknowledged stands below one that was not. */
+static void
+test_order(void)
+{
+	alerts_acknowledge(&alerts);
+	model_pod_state(&model, 0, POD_REFUSED, "no key", 0);
+	alerts_update(&alerts, &model, NULL, T0 + 301000);
+	press('!');
+	ok(place_of("no key") < place_of("no new line"),
+	   "what is open stands first");
+	press(27);
+}
+
+int
+main(void)
+{
+	struct keymap keymap;
+	struct ui_setup setup = { .model = &model,
+				  .alerts = &alerts,
+				  .keymap = &keymap,
+				  .charset = CHART_ASCII };
+	struct model_run *mr;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	alerts.on_new = on_new;
+	keymap_init(&keymap);
+	canvas_init(&canvas);
+	canvas_resize(&canvas, 100, 30);
+	mr = model_run_get(&model, model_pod_add(&model, "b", "local"),
+			   "/x/b.log", 0);
+	mr->run.status = RUN_RUNNING;
+	model_run_touch(&model, mr, T0, true);
+	ui = ui_new(&setup);
+	ui_set_now(ui, T0 + 130000, 0);
+	test_one_line(mr);
+	test_order();
+	ui_free(ui);
+	canvas_release(&canvas);
+	alerts_release(&alerts);
+	model_release(&model);
+	return tap_done();
+}

@@ -4,14 +4,12 @@
 
 #include "app_parts.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
-#include "base/fd.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench_start.h"
@@ -46,40 +44,6 @@ on_new_alert(void *user, const struct alert *alert)
 	model_event_add(model, &event);
 	if (parts->on_alert != NULL && !parts->alerts.muted)
 		parts->on_alert(parts->user, alert, text);
-}
-
-/* Write text to a file that is not there yet; its name in said. */
-static int
-export_file(const struct command *command, char said[200], struct err *err)
-{
-	const char *dot = strrchr(command->name, '.');
-	int base = dot != NULL ? (int)(dot - command->name) : 0;
-	size_t len = strlen(command->text);
-	char *name = xstrdup(command->name);
-	int fd = -1;
-
-	for (int i = 1; i < 1000; i++) {
-		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		if (fd >= 0 || errno != EEXIST)
-			break;
-		free(name);
-		name = xasprintf("%.*s-%d%s", base, command->name, i,
-				 dot != NULL ? dot : "");
-	}
-	if (fd < 0 || fd_write_all(fd, command->text, len) != 0) {
-		err_set_errno(err, ERR_IO, "%s", name);
-		if (fd >= 0)
-			(void)close(fd);
-		free(name);
-		return -1;
-	}
-	(void)close(fd);
-	(void)snprintf(said, 200, "wrote %.120s%s", name,
-		       command->is_cut ? ": as much as fits, the end is left "
-					 "out"
-				       : "");
-	free(name);
-	return 0;
 }
 
 /* The configuration of a pod of the model. */
@@ -150,8 +114,17 @@ static int
 export_text(struct app_parts *parts, const struct command *command,
 	    char said[200], struct err *err)
 {
+	char *name = file_create(command->name, str_from(command->text), err);
+
 	(void)parts;
-	return export_file(command, said, err);
+	if (name == NULL)
+		return -1;
+	(void)snprintf(said, 200, "wrote %.120s%s", name,
+		       command->is_cut ? ": as much as fits, the end is left "
+					 "out"
+				       : "");
+	free(name);
+	return 0;
 }
 
 static int
@@ -338,18 +311,15 @@ save_state(const struct app_parts *parts)
 {
 	const char *path = parts->setup->state_path;
 	struct buf text;
-	FILE *file;
+	struct err err = { 0 };
 
 	if (path == NULL)
 		return;
-	file = fopen(path, "we");
-	if (file == NULL)
-		return;
 	buf_init(&text, STATE_MAX_BYTES);
 	alerts_save(&parts->alerts, parts->setup->model, &text);
-	(void)fwrite(text.data, 1, text.len, file);
+	if (file_replace(path, (struct str){ text.data, text.len }, &err) != 0)
+		log_debug("alerts", "%s", err.text);
 	buf_release(&text);
-	(void)fclose(file);
 }
 
 static int

@@ -45,6 +45,12 @@ plot_axis_name(enum chart_axis axis)
 	return names[axis];
 }
 
+enum chart_axis
+plot_axis_of(enum plot_metric metric, enum chart_axis axis)
+{
+	return metric >= PLOT_GPU_UTIL ? AXIS_WALL : axis;
+}
+
 /* As many decimals as show that values lie so far from each other. */
 static int
 decimals_of(double apart)
@@ -102,14 +108,26 @@ plot_x_text_of(enum chart_axis axis)
 struct source {
 	const struct series *series;
 	double scale;
-	const char *what;
+	const char *what, *column;
+	double unit; /* 0: 1 */
 };
 
 static struct source
 run_source(const struct model_run *mr, enum metric metric, double scale,
 	   const char *what)
 {
-	return (struct source){ mr->series[metric], scale, what };
+	return (struct source){ mr->series[metric], scale, what,
+				metric_info(metric)->name, 0 };
+}
+
+/* Shown in Mtok/s. */
+static struct source
+speed_source(const struct model_run *mr, enum metric metric, const char *what)
+{
+	struct source source = run_source(mr, metric, 1e-6, what);
+
+	source.unit = 1e-6;
+	return source;
 }
 
 static bool
@@ -124,9 +142,13 @@ static struct source
 bpb_source(const struct model_run *mr)
 {
 	double ratio = forecast_bpb_per_nat(mr);
+	struct source source;
 
-	if (run_has(ratio) && has_points(mr, METRIC_TRAIN_LOSS, 2))
-		return run_source(mr, METRIC_TRAIN_LOSS, ratio, "train BPB");
+	if (run_has(ratio) && has_points(mr, METRIC_TRAIN_LOSS, 2)) {
+		source = run_source(mr, METRIC_TRAIN_LOSS, ratio, "train BPB");
+		source.column = "train_bpb";
+		return source;
+	}
 	return run_source(mr, METRIC_VAL_BPB, 1, "val BPB");
 }
 
@@ -136,6 +158,7 @@ find_source(const struct model *model, const struct model_run *mr,
 {
 	struct series *const *telemetry =
 		mr->pod < model->n_pods ? model->pods[mr->pod].telemetry : NULL;
+	enum metric gpu;
 
 	model_run_want(model, mr);
 	switch (metric) {
@@ -152,23 +175,20 @@ find_source(const struct model *model, const struct model_run *mr,
 		return run_source(mr, METRIC_STEP_AVG_MS, 1, "mean step time");
 	case PLOT_TOK_S:
 		if (has_points(mr, METRIC_TOK_S_INTERVAL, 1))
-			return run_source(mr, METRIC_TOK_S_INTERVAL, 1e-6,
-					  "throughput");
-		return run_source(mr, METRIC_TOK_S, 1e-6, "mean throughput");
+			return speed_source(mr, METRIC_TOK_S_INTERVAL,
+					    "throughput");
+		return speed_source(mr, METRIC_TOK_S, "mean throughput");
 	case PLOT_GPU_UTIL:
 	case PLOT_GPU_POWER:
 	case PLOT_GPU_TEMP:
 	case PLOT_COUNT:
 		break;
 	}
-	if (telemetry == NULL)
-		return (struct source){ NULL, 1, "" };
-	return (struct source){
-		telemetry[metric == PLOT_GPU_UTIL    ? METRIC_GPU_UTIL
-			  : metric == PLOT_GPU_POWER ? METRIC_GPU_POWER_W
-						     : METRIC_GPU_TEMP_C],
-		1, infos[metric].name
-	};
+	gpu = metric == PLOT_GPU_UTIL	 ? METRIC_GPU_UTIL
+	      : metric == PLOT_GPU_POWER ? METRIC_GPU_POWER_W
+					 : METRIC_GPU_TEMP_C;
+	return (struct source){ telemetry != NULL ? telemetry[gpu] : NULL, 1,
+				infos[metric].name, metric_info(gpu)->name, 0 };
 }
 
 /* x of a point on the axis; absent when the point has none. */
@@ -204,11 +224,11 @@ plot_points_init(struct plot_points *points, const struct model *model,
 
 	points->n = 0;
 	points->what = source.what;
+	points->column = source.column;
+	points->unit = source.unit > 0 ? source.unit : 1;
 	points->x = xcalloc(count + 1, sizeof(*points->x));
 	points->y = xcalloc(count + 1, sizeof(*points->y));
-	/* Telemetry has wall time and nothing else. */
-	if (metric >= PLOT_GPU_UTIL)
-		axis = AXIS_WALL;
+	axis = plot_axis_of(metric, axis);
 	for (size_t i = 0; i < count; i++) {
 		const struct series_point *p = series_at(source.series, i);
 		double x;
@@ -223,6 +243,39 @@ plot_points_init(struct plot_points *points, const struct model *model,
 		points->x[points->n] = x;
 		points->y[points->n++] = p->value * source.scale;
 	}
+}
+
+void
+plot_points_csv(const struct plot_points *points, enum chart_axis axis,
+		struct buf *out)
+{
+	static const struct {
+		const char *column;
+		double unit;
+	} axes[] = { [AXIS_TRAIN] = { "train_s", 1 },
+		     [AXIS_STEP] = { "step", 1 },
+		     [AXIS_WALL] = { "wall_s", 1 },
+		     [AXIS_TOKENS] = { "tokens", 1e-9 } };
+
+	buf_appendf(out, "%s,%s\n", axes[axis].column, points->column);
+	for (size_t i = 0; i < points->n; i++)
+		buf_appendf(out, "%.13g,%.10g\n",
+			    points->x[i] / axes[axis].unit,
+			    points->y[i] / points->unit);
+}
+
+void
+plot_why_none(const struct model_run *mr, enum plot_metric metric,
+	      enum chart_axis axis, char *out, size_t size)
+{
+	if (mr->history == MODEL_ASKED)
+		(void)snprintf(out, size, "on its way from the database");
+	else if (metric >= PLOT_GPU_UTIL)
+		(void)snprintf(out, size, "no %s of its pod while it ran",
+			       infos[metric].name);
+	else
+		(void)snprintf(out, size, "no %s over %s in this log yet",
+			       infos[metric].name, plot_axis_name(axis));
 }
 
 void

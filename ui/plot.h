@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/buf.h"
 #include "model/model.h"
 #include "ui/chart.h"
 #include "ui/view.h"
@@ -49,7 +50,9 @@ extern const double plot_smoothing[];
 struct plot_points {
 	double *x, *y; /* owned; y may be NaN or infinite */
 	size_t n;
-	const char *what; /* static: what y is, e.g. "train BPB" */
+	const char *what;   /* static: what y is, e.g. "train BPB" */
+	const char *column; /* static: its name in a file, e.g. "train_bpb" */
+	double unit;	    /* of y in that of the file: 1e-6 for Mtok/s */
 };
 
 /* Points of the metric; n 0 when the run has none on this axis. */
@@ -72,6 +75,17 @@ void plot_x_text(enum chart_axis axis, double x, double apart, char *out,
 		 size_t size);
 /* The same as a function for a chart. */
 chart_x_text plot_x_text_of(enum chart_axis axis);
+/* The x that the metric has: telemetry knows wall time alone. */
+enum chart_axis plot_axis_of(enum plot_metric metric, enum chart_axis axis);
+/* Why there are no points of it; one line. */
+void plot_why_none(const struct model_run *mr, enum plot_metric metric,
+		   enum chart_axis axis, char *out, size_t size);
+/*
+ * Points as CSV in whole units (s, tok/s, tokens), with a header that names
+ * them as `samples` does.
+ */
+void plot_points_csv(const struct plot_points *points, enum chart_axis axis,
+		     struct buf *out);
 /* What is drawn for a run in place of the metric, where it has no such. */
 enum plot_metric plot_metric_of(const struct model_run *mr,
 				enum plot_metric metric);

@@ -243,10 +243,9 @@ draw_title(const struct work *work, const struct chart *chart,
 	(void)snprintf(parts[TITLE_WHAT], sizeof(parts[0]), "%s (%s)",
 		       work->what != NULL ? work->what : info->name,
 		       info->unit);
-	(void)snprintf(parts[TITLE_AXIS], sizeof(parts[0]), " over %s",
-		       plot_axis_name(request->metric >= PLOT_GPU_UTIL
-					      ? AXIS_WALL
-					      : settings->axis));
+	(void)snprintf(
+		parts[TITLE_AXIS], sizeof(parts[0]), " over %s",
+		plot_axis_name(plot_axis_of(request->metric, settings->axis)));
 	if (settings->smoothing > 0)
 		(void)snprintf(parts[TITLE_EMA], sizeof(parts[0]), " · EMA %g",
 			       plot_smoothing[settings->smoothing]);
@@ -274,14 +273,10 @@ draw_nothing(const struct plot_request *request, const struct ui_shared *shared,
 	const struct rect *r = &request->rect;
 	char text[160];
 
-	if (request->n_runs > 0 && request->runs[0]->history == MODEL_ASKED)
-		(void)snprintf(text, sizeof(text),
-			       "on its way from the database");
-	else
-		(void)snprintf(text, sizeof(text),
-			       "no %s over %s in this log yet",
-			       plot_info(request->metric)->name,
-			       plot_axis_name(shared->chart.axis));
+	if (request->n_runs == 0)
+		return;
+	plot_why_none(request->runs[0], request->metric, shared->chart.axis,
+		      text, sizeof(text));
 	canvas_line(canvas,
 		    (struct rect){ r->x + 2, r->y + r->h / 2, r->w - 4, 1 },
 		    STYLE_DIM, str_from(text));
@@ -295,9 +290,8 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	const struct plot_request *request = &changed;
 	struct work *work = xcalloc(1, sizeof(*work));
 	struct rect r = request->rect;
-	enum chart_axis axis = request->metric >= PLOT_GPU_UTIL
-				       ? AXIS_WALL
-				       : shared->chart.axis;
+	enum chart_axis axis =
+		plot_axis_of(request->metric, shared->chart.axis);
 	const struct plot_info *info;
 	struct chart chart;
 

@@ -297,6 +297,10 @@ export_view(struct ui *ui)
 	}
 	buf_init(&text, EXPORT_BYTES);
 	suffix = view->export(ui->states[ui->view], &ui->shared, &text);
+	if (suffix == NULL) {
+		buf_release(&text);
+		return;
+	}
 	command.name =
 		xasprintf("hgym-%s.%s", action_info(view->open)->name, suffix);
 	command.is_cut = text.truncated;

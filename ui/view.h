@@ -98,7 +98,10 @@ struct view_ops {
 		      bool filter, struct err *err);
 	/* Work in small pieces; true: call again soon.  NULL: none. */
 	bool (*work)(void *state, struct ui_shared *shared);
-	/* Text of the export and its file's suffix; NULL: none. */
+	/*
+	 * Text of the export and its file's suffix, or NULL once it has said
+	 * why there is none.  NULL: none ever.
+	 */
 	const char *(*export)(void *state, struct ui_shared *shared,
 			      struct buf *out);
 	void (*release)(void *state); /* NULL: nothing to release */

@@ -324,11 +324,13 @@ bench_export(void *state, struct ui_shared *shared, struct buf *out)
 {
 	const struct bench *view = state;
 
-	if (view->table.selected < shared->model->n_benches &&
-	    shared->model->benches[view->table.selected].report != NULL)
-		buf_append_str(
-			out,
-			shared->model->benches[view->table.selected].report);
+	if (view->table.selected >= shared->model->n_benches ||
+	    shared->model->benches[view->table.selected].report == NULL) {
+		ui_say(shared, "nothing was written: no report here yet");
+		return NULL;
+	}
+	buf_append_str(out,
+		       shared->model->benches[view->table.selected].report);
 	return "txt";
 }
 

@@ -232,23 +232,32 @@ run_act(void *state, struct ui_shared *shared, enum action action,
 	return ui_chart_act(&shared->chart, action);
 }
 
-/* The points of the chosen chart. */
+/* The points of the chosen chart, of the metric that is drawn there. */
 static const char *
 run_export(void *state, struct ui_shared *shared, struct buf *out)
 {
+	const struct model_run *mr = shared->selected;
 	struct plot_points points;
+	enum plot_metric metric;
+	enum chart_axis axis;
+	char why[160];
 
 	(void)state;
-	buf_appendf(out, "%s,%s\n", plot_axis_name(shared->chart.axis),
-		    plot_info(shared->chart.metric)->name);
-	if (shared->selected == NULL)
-		return "csv";
-	plot_points_init(&points, shared->model, shared->selected,
-			 shared->chart.metric, shared->chart.axis);
-	for (size_t i = 0; i < points.n; i++)
-		buf_appendf(out, "%.10g,%.10g\n", points.x[i], points.y[i]);
+	if (mr == NULL) {
+		ui_say(shared, "there is no run to export");
+		return NULL;
+	}
+	metric = plot_metric_of(mr, shared->chart.metric);
+	axis = plot_axis_of(metric, shared->chart.axis);
+	plot_points_init(&points, shared->model, mr, metric, axis);
+	if (points.n > 0 && mr->history != MODEL_ASKED) {
+		plot_points_csv(&points, axis, out);
+	} else {
+		plot_why_none(mr, metric, axis, why, sizeof(why));
+		ui_say(shared, "nothing was written: %s", why);
+	}
 	plot_points_release(&points);
-	return "csv";
+	return out->len > 0 ? "csv" : NULL;
 }
 
 static const enum action hints[] = { ACTION_OPEN,	 ACTION_METRIC_NEXT,

@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 
 #define MAX_SAME_SECOND 100
@@ -108,25 +109,12 @@ int
 folder_write(const char *path, const char *name, struct str text,
 	     struct err *err)
 {
-	char file[FOLDER_PATH_SIZE], temp[FOLDER_PATH_SIZE + 8];
-	bool good;
-	int fd;
+	char file[FOLDER_PATH_SIZE];
 
 	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
-	(void)snprintf(temp, sizeof(temp), "%s.tmp", file);
 	if (make_parent(file, err) != 0)
 		return -1;
-	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_set_errno(err, ERR_IO, "cannot write %s", temp);
-	good = fd_write_all(fd, text.p, text.len) == 0 && fsync(fd) == 0;
-	good = close(fd) == 0 && good;
-	if (!good || rename(temp, file) != 0) {
-		err_set_errno(err, ERR_IO, "cannot write %s", file);
-		(void)unlink(temp);
-		return -1;
-	}
-	return 0;
+	return file_replace(file, text, err);
 }
 
 int

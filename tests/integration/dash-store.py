@@ -87,25 +87,28 @@ def equal_to_parse(path, name):
         note(f"{got}\n{want}")
 
 
-def export(screen, tries=40):
-    """The points of the run on the screen, by its own export."""
-    for path in glob.glob(top + "/hgym-run*"):
-        os.unlink(path)
-    screen.send("2")
-    screen.wait_for("step time")
-    # The series may be on their way.
-    text = ""
-    for _ in range(tries):
-        screen.pump(0.3)
+def export(screen):
+    """The points of the chart on the screen, by its own export."""
+    pattern = top + "/hgym-run*.csv"
+    # The series may be on their way: nothing is written then.
+    for _ in range(40):
         screen.send("x")
-        until(lambda: glob.glob(top + "/hgym-run*"), 20)
-        found = glob.glob(top + "/hgym-run*")
-        with open(found[0]) as file:
-            text = file.read()
-        os.unlink(found[0])
-        if text.count("\n") > 5:
+        if until(lambda: screen.pump(0.1) or glob.glob(pattern), 3):
             break
+    found = glob.glob(pattern)
+    if len(found) == 0:
+        note("no export\n" + screen.screen.text())
+        return ""
+    with open(found[0]) as file:
+        text = file.read()
+    for path in found:
+        os.unlink(path)
     return text
+
+
+def open_run(screen):
+    screen.send("2")
+    shows(screen, "step time", "the run's charts")
 
 
 def test_restart():
@@ -120,6 +123,7 @@ def test_restart():
     screen = dash()
     shows(screen, "Runs (1)", "a first run")
     shows(screen, "1.2345", "and its score")
+    open_run(screen)
     before = export(screen)
     ok(before.count("\n") > 500, "its points are exported")
     leave(screen)
@@ -139,6 +143,7 @@ def test_restart():
     shows(screen, "1.2345", "with the score")
     screen.send("j")
     screen.settle()
+    open_run(screen)
     after = export(screen)
     if not ok(before == after, "the points of the run that is over are those"
               " of the log"):
@@ -201,6 +206,7 @@ def test_second():
     shows(second, " 300 ", "and goes on where that one was")
     ok(children(second.pid) != [], "it is on the pod now")
     ok(" reads · " not in second.screen.text(), "the frame says so no more")
+    open_run(second)
     points = export(second)
     ok(points.count("\n") >= 300, "its series are whole")
     third = dash()
@@ -277,15 +283,15 @@ def test_telemetry():
     screen = dash()
     screen.send("7")
     shows(screen, "H100", "after a restart the pod has its GPU")
-    text = ""
-    for _ in range(12):
-        text = export(screen, 1)
-        if "GPU" in text or "gpu" in text:
-            break
-        screen.send("]")
-        screen.pump(0.3)
-    points = [line.split(",") for line in text.splitlines()[1:]]
-    if not ok(len(points) >= 2 and {float(p[1]) for p in points} == {94},
+    open_run(screen)
+    screen.send("]]x")
+    shows(screen, "nothing was written: no val loss over train time",
+          "no file without a point")
+    screen.send("]]]")
+    text = export(screen)
+    head, *points = [line.split(",") for line in text.splitlines()] or [[]]
+    if not ok(head == ["wall_s", "gpu_util"] and len(points) >= 2 and
+              {float(p[1]) for p in points} == {94},
               "and the run its chart of it"):
         note(text)
     screen.close()

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that are there whole or not at all. */
+#include "config.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/xalloc.h"
+
+#define MAX_NAMES 1000
+
+/* Fill fd, which temp names, and close it; what fails leaves no temp. */
+static int
+fill(int fd, const char *temp, struct str text, mode_t mode)
+{
+	int saved;
+	bool good;
+
+	if (fd < 0)
+		return -1;
+	good = fd_write_all(fd, text.p, text.len) == 0 &&
+	       fchmod(fd, mode) == 0 && fsync(fd) == 0;
+	saved = errno;
+	if (close(fd) != 0 && good) {
+		saved = errno;
+		good = false;
+	}
+	if (good)
+		return 0;
+	(void)unlink(temp);
+	errno = saved;
+	return -1;
+}
+
+int
+file_replace(const char *path, struct str text, struct err *err)
+{
+	char *temp = xasprintf("%s.tmp", path);
+	int rc;
+
+	/* One that a kill left here is used again. */
+	rc = fill(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
+		  temp, text, 0600);
+	if (rc == 0 && (rc = rename(temp, path)) != 0)
+		(void)unlink(temp);
+	if (rc != 0)
+		err_set_errno(err, ERR_IO, "cannot write %s", path);
+	free(temp);
+	return rc;
+}
+
+/* The n-th name: "a.csv", "a-1.csv" ... */
+static char *
+name_of(const char *path, int n)
+{
+	const char *slash = strrchr(path, '/');
+	const char *dot = strrchr(slash != NULL ? slash : path, '.');
+	int base = (int)(dot != NULL ? (size_t)(dot - path) : strlen(path));
+
+	if (n == 0)
+		return xstrdup(path);
+	return xasprintf("%.*s-%d%s", base, path, n, dot != NULL ? dot : "");
+}
+
+/* Give it a name that nobody has; where links are unknown it is reserved. */
+static int
+give_name(const char *temp, const char *path)
+{
+	int fd;
+
+	if (link(temp, path) == 0)
+		return unlink(temp);
+	if (errno == EEXIST)
+		return -1;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	(void)close(fd);
+	return rename(temp, path);
+}
+
+/* What open() would give a file of mode 0666. */
+static mode_t
+mode_of_new(void)
+{
+	mode_t mask = umask(0);
+
+	(void)umask(mask);
+	return 0666 & ~mask;
+}
+
+char *
+file_create(const char *path, struct str text, struct err *err)
+{
+	char *temp = xasprintf("%s.XXXXXX", path), *given = NULL;
+
+	if (fill(mkostemp(temp, O_CLOEXEC), temp, text, mode_of_new()) != 0) {
+		err_set_errno(err, ERR_IO, "cannot write %s", path);
+		free(temp);
+		return NULL;
+	}
+	for (int n = 0; n < MAX_NAMES; n++) {
+		given = name_of(path, n);
+		if (give_name(temp, given) == 0)
+			break;
+		free(given);
+		given = NULL;
+		if (errno != EEXIST)
+			break;
+	}
+	if (given == NULL) {
+		err_set_errno(err, ERR_IO, "cannot write %s", path);
+		(void)unlink(temp);
+	}
+	free(temp);
+	return given;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BASE_FILE_H
+#define HGYM_BASE_FILE_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+/*
+ * Files that are there whole or not at all, whenever somebody looks: they are
+ * written under another name in the same folder and then given their own.
+ * When that fails (a full disk) nothing is left behind, and what was there is
+ * as it was.
+ */
+
+/* Put text in place of what path holds, on the disk; mode 0600. */
+int file_replace(const char *path, struct str text, struct err *err)
+	__attribute__((warn_unused_result));
+
+/*
+ * Write text to a file that is not there yet: path, or path-1, path-2 and so
+ * on before its suffix, with the mode of a file for others to read.  Returns
+ * the path that it got, owned; NULL with err.
+ */
+char *file_create(const char *path, struct str text, struct err *err)
+	__attribute__((warn_unused_result));
+
+#endif

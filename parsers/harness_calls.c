@@ -197,7 +197,8 @@ take_sample(struct harness_build *b, const cJSON *line)
 		run->score_key != NULL ? run->score_key : "score");
 	bool higher = run->higher_is_better == HARNESS_YES;
 
-	if (it == NULL || !harness_is_finite(score) || at_ms >= b->until_ms ||
+	if (it == NULL || !score.present || !score_is_measurable(score.value) ||
+	    at_ms >= b->until_ms ||
 	    (run->has_summary && run->end_ms > 0 && at_ms > run->end_ms + 1000))
 		return;
 	if (!it->session_score.present ||

@@ -8,6 +8,7 @@
 
 #include "base/sort.h"
 #include "parsers/harness_parts.h"
+#include "parsers/score_json.h"
 
 static const char *const group_names[] = { "plain", "harnessed" };
 
@@ -140,12 +141,11 @@ read_group_trials(struct harness_compare *compare,
 	}
 }
 
-/* A score that counts: the trial is valid by itself and its number finite. */
-static bool
-counts(const struct harness_trial *trial)
+bool
+harness_trial_counts(const struct harness_trial *trial)
 {
-	return trial->post_valid == HARNESS_YES &&
-	       harness_is_finite(trial->score);
+	return trial->post_valid == HARNESS_YES && trial->post.doubt == NULL &&
+	       trial->score.present && score_is_measurable(trial->score.value);
 }
 
 /* "best" of the report where it is told: it knows the direction. */
@@ -187,7 +187,7 @@ sum_up(struct harness_compare *compare, const cJSON *report, size_t which)
 		if (t->group != group->name)
 			continue;
 		group->count++;
-		if (counts(t))
+		if (harness_trial_counts(t))
 			values[n++] = t->score.value;
 		else if (t->post.present)
 			group->invalid++;

@@ -42,6 +42,9 @@ struct harness_compare {
 	enum harness_tri higher_is_better; /* as far as its numbers tell */
 };
 
+/* Its post command passed, and its number is one. */
+bool harness_trial_counts(const struct harness_trial *trial);
+
 /*
  * Read trial.json of each trial, and of the report those whose file is
  * missing.  Medians of ours are computed from the trials; they hold whether

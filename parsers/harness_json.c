@@ -141,6 +141,7 @@ add_post(cJSON *object, const char *key, const struct harness_post *post)
 	add_rounded(node, "duration_s", post->duration_s, 3);
 	add_raw(node, "score_raw", post->score);
 	add_tri(node, "passed", post->passed);
+	json_add_string(node, "doubt", post->doubt);
 	json_add_string(node, "infra_failure",
 			harness_failure_name(post->failure));
 	json_add_string(node, "mode", post->mode);

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "parsers/harness_parts.h"
+#include "parsers/score_json.h"
 
 struct harness_number
 harness_gain_pct(double from, double to, bool higher_is_better)
@@ -58,7 +59,7 @@ judge_score(struct harness_iteration *it)
 		else
 			it->invalid_score = it->post.score;
 	}
-	if (!harness_is_finite(it->claimed_score))
+	if (!score_is_measurable(it->claimed_score.value))
 		it->claimed_score.present = false;
 }
 
@@ -70,7 +71,7 @@ static void
 offer(const struct harness_run *run, struct harness_score *best,
       struct harness_number number, unsigned int iteration, const char *source)
 {
-	if (!harness_is_finite(number) ||
+	if (!number.present || !score_is_measurable(number.value) ||
 	    run->higher_is_better == HARNESS_UNKNOWN ||
 	    (best->present && !is_better(run, number.value, best->value)))
 		return;
@@ -106,8 +107,9 @@ judge_unverified(struct harness_run *run)
 	for (size_t i = 0; i < run->n_iterations; i++) {
 		const struct harness_iteration *it = &run->iterations[i];
 
-		offer(run, &best, it->invalid_score, it->number,
-		      "failed_verifier");
+		if (it->post.doubt == NULL)
+			offer(run, &best, it->invalid_score, it->number,
+			      "failed_verifier");
 		offer(run, &best, it->claimed_score, it->number, "claimed");
 		offer(run, &best, it->session_score, it->number, "in_session");
 	}

@@ -226,6 +226,32 @@ look_for_stray(const struct harness_build *b, struct harness_post *post,
 	score_json_release(&score);
 }
 
+/*
+ * A number that nothing can have measured, or output in which a key stands
+ * twice: HarnessGym takes the last of the two, other readers the first.
+ */
+static void
+look_for_doubt(const struct harness_build *b, struct harness_post *post,
+	       struct str out)
+{
+	cJSON *json = json_parse(str_trim(out), JSON_BARE_TEXT, NULL);
+	const char *twin = json_duplicate_key(json);
+	char why[160] = "";
+
+	if (twin != NULL)
+		(void)snprintf(why, sizeof(why), "\"%.100s\" stands twice",
+			       twin);
+	else if (harness_is_finite(post->score) &&
+		 !score_is_measurable(post->score.value))
+		(void)snprintf(why, sizeof(why), "nothing measures that");
+	cJSON_Delete(json);
+	if (why[0] == '\0')
+		return;
+	post->doubt =
+		harness_pool_text(b->pool, str_from(why), HARNESS_NAME_MAX);
+	post->passed = HARNESS_NO;
+}
+
 void
 harness_post_read(struct harness_build *b, struct harness_post *post,
 		  const cJSON *node, struct str out, struct str errors)
@@ -254,6 +280,7 @@ harness_post_read(struct harness_build *b, struct harness_post *post,
 			       ? HARNESS_YES
 			       : HARNESS_NO;
 	look_for_stray(b, post, out);
+	look_for_doubt(b, post, out);
 	post->failure = classify(post, json, out, errors);
 }
 
@@ -279,6 +306,7 @@ harness_post_from_output(struct harness_build *b, struct harness_post *post,
 			post->passed = HARNESS_UNKNOWN;
 	}
 	look_for_stray(b, post, out);
+	look_for_doubt(b, post, out);
 	post->failure = classify(post, json, out, errors);
 	cJSON_Delete(json);
 }

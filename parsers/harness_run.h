@@ -57,6 +57,9 @@ struct harness_post {
 	bool has_json;
 	enum harness_tri passed; /* UNKNOWN only of a baseline without rc */
 	enum harness_failure failure;
+	/* Why its number counts for nothing though it passed; NULL: nothing
+	 * is wrong with it. */
+	const char *doubt;
 	/* The score was printed among other text: HarnessGym takes none. */
 	struct harness_number stray_score;
 	struct harness_case *cases;

@@ -96,6 +96,12 @@ int json_check_keys(const struct json_at *at, const cJSON *object,
 		    const char *path, const struct json_key *keys,
 		    struct err *err) __attribute__((warn_unused_result));
 
+/*
+ * A key that stands twice in one object of the tree, the first found, or
+ * NULL; borrowed of the tree.  Readers differ in which of the two they take.
+ */
+const char *json_duplicate_key(const cJSON *node);
+
 /* Getters for members that json_check_keys has let through. */
 const char *json_get_string(const cJSON *object, const char *key,
 			    const char *fallback);

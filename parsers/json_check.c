@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "parsers/json_scan.h"
 
 /* Where a scan for a path stands. */
@@ -267,6 +268,43 @@ json_check_keys(const struct json_at *at, const cJSON *object, const char *path,
 					 "the key \"%s\" is missing",
 					 keys->name);
 	return 0;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+/* A name that two of an object's members have, or NULL. */
+static const char *
+twin_of(const cJSON *object)
+{
+	size_t n = 0, room = (size_t)cJSON_GetArraySize(object);
+	const char **names = xcalloc(room + 1, sizeof(*names)), *twin = NULL;
+	const cJSON *member;
+
+	cJSON_ArrayForEach(member, object) names[n++] = member->string;
+	qsort((void *)names, n, sizeof(*names), by_name);
+	for (size_t i = 1; i < n && twin == NULL; i++)
+		if (strcmp(names[i - 1], names[i]) == 0)
+			twin = names[i];
+	free((void *)names);
+	return twin;
+}
+
+const char *
+json_duplicate_key(const cJSON *node)
+{
+	const char *twin = cJSON_IsObject(node) ? twin_of(node) : NULL;
+
+	for (const cJSON *c = node != NULL ? node->child : NULL;
+	     twin == NULL && c != NULL; c = c->next)
+		if (c->child != NULL)
+			twin = json_duplicate_key(c);
+	return twin;
 }
 
 const char *

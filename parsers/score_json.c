@@ -12,8 +12,19 @@
 #include <string.h>
 #include <strings.h>
 
-/* Objects tried from the end of the text before giving up. */
-#define MAX_TRIES 64
+/* Braces without an end that are looked into. */
+#define MAX_OPEN 64
+/* Sizes of what can be measured. */
+#define LEAST_SIZE 1e-15
+#define MOST_SIZE  1e15
+
+bool
+score_is_measurable(double value)
+{
+	double size = fabs(value);
+
+	return size <= MOST_SIZE && (size >= LEAST_SIZE || size == 0.0);
+}
 
 bool
 score_status_passes(const char *status)
@@ -54,25 +65,43 @@ object_length(struct str text)
 	return 0;
 }
 
-/* The last object of text that begins a line. */
-static cJSON *
-find_object(struct str text)
-{
-	size_t tries = 0;
+/* The objects of a text that begin a line, or follow another. */
+struct scan {
+	struct str rest;
+	size_t open; /* braces so far that are never closed */
+};
 
-	for (size_t i = text.len; i-- > 0 && tries < MAX_TRIES;) {
-		struct str rest = { text.p + i, text.len - i };
+/*
+ * The next object, or NULL at the end.  Looking for the end of one that has
+ * none costs the rest of the text, so it is done so often; after that an
+ * object has to end in its line.
+ */
+static cJSON *
+next_object(struct scan *scan)
+{
+	struct str line;
+
+	for (; scan->rest.len > 0; (void)str_next(&scan->rest, '\n', &line)) {
+		struct str at = scan->rest, rest = at;
 		cJSON *root;
 
-		if (text.p[i] != '{' || (i > 0 && text.p[i - 1] != '\n'))
+		if (at.p[0] != '{')
 			continue;
-		tries++;
-		rest.len = object_length(rest);
-		root = rest.len > 0 ? json_parse(rest, JSON_BARE_NULL, NULL)
-				    : NULL;
-		if (cJSON_IsObject(root))
-			return root;
-		cJSON_Delete(root);
+		if (scan->open >= MAX_OPEN)
+			(void)str_next(&rest, '\n', &at);
+		at.len = object_length(at);
+		if (at.len == 0) {
+			scan->open++;
+			continue;
+		}
+		root = json_parse(at, JSON_BARE_NULL, NULL);
+		if (!cJSON_IsObject(root)) {
+			cJSON_Delete(root);
+			continue;
+		}
+		scan->rest = str_trim(
+			(struct str){ at.p + at.len, scan->rest.len - at.len });
+		return root;
 	}
 	return NULL;
 }
@@ -80,18 +109,40 @@ find_object(struct str text)
 static cJSON *
 parse_object(struct str text, struct err *err)
 {
-	cJSON *root;
+	struct scan scan = { .rest = str_trim(text) };
+	cJSON *root = NULL, *next;
 
-	text = str_trim(text);
-	if (text.len > 0 && text.p[0] == '{') {
-		root = json_parse(text, JSON_BARE_NULL, err);
-		if (root != NULL)
-			return root;
+	if (scan.rest.len > 0 && scan.rest.p[0] == '{')
+		root = json_parse(scan.rest, JSON_BARE_NULL, NULL);
+	if (root != NULL)
+		return root;
+	while ((next = next_object(&scan)) != NULL) {
+		cJSON_Delete(root);
+		root = next;
 	}
-	root = find_object(text);
 	if (root == NULL)
 		err_set(err, ERR_NODATA, "no JSON object in it");
 	return root;
+}
+
+/* Does another object of the text give the score's key another value? */
+static bool
+is_contradicted(const struct score_json *score, struct str text)
+{
+	const cJSON *value =
+		cJSON_GetObjectItemCaseSensitive(score->root, score->key);
+	struct scan scan = { .rest = str_trim(text) };
+	bool other = false;
+	cJSON *root;
+
+	while (!other && (root = next_object(&scan)) != NULL) {
+		const cJSON *rival =
+			cJSON_GetObjectItemCaseSensitive(root, score->key);
+
+		other = rival != NULL && !cJSON_Compare(rival, value, 1);
+		cJSON_Delete(root);
+	}
+	return other;
 }
 
 static void
@@ -124,7 +175,8 @@ find_denial(const cJSON *root)
 static bool
 is_possible(const char *key, double value)
 {
-	return isfinite(value) && (value > 0 || strncmp(key, "best_", 5) != 0);
+	return score_is_measurable(value) &&
+	       (value > 0 || strncmp(key, "best_", 5) != 0);
 }
 
 static void
@@ -145,13 +197,23 @@ pick_value(struct score_json *score, const char *key)
 			: (double)NAN;
 }
 
-static bool
-has_number(const struct score_json *score)
+/* Say why the value of the score's key is none. */
+static void
+explain_value(struct score_json *score)
 {
 	const cJSON *node =
 		cJSON_GetObjectItemCaseSensitive(score->root, score->key);
 
-	return cJSON_IsNumber(node) && isfinite(node->valuedouble);
+	if (!cJSON_IsNumber(node) || !isfinite(node->valuedouble))
+		(void)snprintf(score->why, sizeof(score->why),
+			       "\"%.100s\" is not a finite number", score->key);
+	else if (!score_is_measurable(node->valuedouble))
+		(void)snprintf(score->why, sizeof(score->why),
+			       "\"%.100s\" is %g: nothing measures that",
+			       score->key, node->valuedouble);
+	else
+		(void)snprintf(score->why, sizeof(score->why),
+			       "\"%.100s\" is not above 0", score->key);
 }
 
 static void
@@ -159,6 +221,8 @@ explain(struct score_json *score, const char *key)
 {
 	const char *name = key != NULL ? key : "score";
 
+	if (score->doubtful)
+		return;
 	score->why[0] = '\0';
 	if (score->has_status && !score_status_passes(score->status))
 		(void)snprintf(score->why, sizeof(score->why),
@@ -173,10 +237,27 @@ explain(struct score_json *score, const char *key)
 		(void)snprintf(score->why, sizeof(score->why),
 			       "it has no \"%s\"", name);
 	else if (!isfinite(score->value))
+		explain_value(score);
+}
+
+/* Where it says two things none of them is taken. */
+static void
+look_for_doubt(struct score_json *score, struct str text)
+{
+	const char *twin = json_duplicate_key(score->root);
+
+	if (twin != NULL)
 		(void)snprintf(score->why, sizeof(score->why),
-			       "\"%s\" is not %s", score->key,
-			       has_number(score) ? "above 0"
-						 : "a finite number");
+			       "\"%.100s\" stands twice in it", twin);
+	else if (score->key != NULL && is_contradicted(score, text))
+		(void)snprintf(score->why, sizeof(score->why),
+			       "two JSON objects in it, each with another "
+			       "\"%.80s\"",
+			       score->key);
+	else
+		return;
+	score->doubtful = true;
+	score->value = (double)NAN;
 }
 
 int
@@ -200,6 +281,7 @@ score_json_read(struct score_json *score, struct str text, const char *key,
 		(!score->has_status || score_status_passes(score->status)) &&
 		(verified == NULL || score->verified) && score->denied == NULL;
 	pick_value(score, key);
+	look_for_doubt(score, text);
 	explain(score, key);
 	return 0;
 }

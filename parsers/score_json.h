@@ -24,18 +24,22 @@ struct score_json {
 			*/
 	bool verified; /* "verified": true */
 	const char *denied; /* borrowed of root: "correct": false or the like */
+	bool doubtful;	    /* it says two things; which is true is not known */
 	char status[32];    /* as printed, cut; "" when absent */
 	char mode[32];	    /* "dev", "final"; "" when absent */
 	char why[160]; /* why it does not count (passed && finite); "" if so */
 };
 
 /*
- * Read the object in text (the last one that begins a line, when there are
- * several).  key names the score; NULL takes the first of best_us,
+ * Read the object in text, alone or beginning a line of it.  Of several the
+ * last is taken, but none is chosen: where another has another value of the
+ * score's key, or a key stands twice in one object, nothing counts (value is
+ * absent, doubtful set).  key names the score; NULL takes the first of best_us,
  * best_cycles, score that the object has.  -1 with err when text holds no
  * JSON object.  Besides status and verified, a false "correct", "passed",
  * "valid", "success" or "ok" and an "error" that says something deny the
- * score; a best_us or best_cycles that is not above 0 is none.  A failed,
+ * score; a best_us or best_cycles that is not above 0 is none, nor is a
+ * number that nothing can measure (score_is_measurable).  A failed,
  * infinite or missing score is not an error: see passed, value and why.
  */
 int score_json_read(struct score_json *score, struct str text, const char *key,
@@ -44,6 +48,12 @@ void score_json_release(struct score_json *score);
 
 /* It passed and its value is finite: it counts. */
 bool score_json_counts(const struct score_json *score);
+
+/*
+ * Can anything have measured that?  0, or a size from 1e-15 to 1e15: a double
+ * has no more digits, and no clock or count goes beyond them in any unit.
+ */
+bool score_is_measurable(double value);
 
 /* Whether a status word means passing: passed, pass, ok, success, solved. */
 bool score_status_passes(const char *status);

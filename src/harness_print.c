@@ -165,7 +165,7 @@ harness_print_compare(FILE *stream, enum out_format format,
 		add_cell_number(row, "active_tools", t->active_tools);
 		add_cell_number(row, "mcp_calls", t->calls);
 		add_cell_number(row, "score",
-				t->post_valid == HARNESS_YES
+				harness_trial_counts(t)
 					? t->score
 					: (struct harness_number){ false, 0 });
 		harness_add_trial(&page.text, t);

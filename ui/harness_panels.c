@@ -330,7 +330,7 @@ put_case(struct canvas *canvas, struct rect line, const struct harness_run *run,
 	if (failed)
 		(void)snprintf(change, sizeof(change), "%.20s", c->status);
 	else if (gain.present)
-		(void)snprintf(change, sizeof(change), "%+.1f %%", gain.value);
+		(void)harness_pct(gain.value, true, change);
 	put_columns(canvas, line, failed ? STYLE_ALARM : STYLE_NORMAL, texts);
 }
 
@@ -552,8 +552,7 @@ harness_panel_compare(struct canvas *canvas, struct rect rect,
 		buf_appendf(&text, "%-10s %3u  ", t->group, t->number);
 		harness_add_trial(&text, t);
 		canvas_line(canvas, (struct rect){ rect.x, y++, rect.w, 1 },
-			    t->post_valid == HARNESS_YES ? STYLE_NORMAL
-							 : STYLE_WARN,
+			    harness_trial_counts(t) ? STYLE_NORMAL : STYLE_WARN,
 			    (struct str){ text.data, text.len });
 	}
 	buf_release(&text);

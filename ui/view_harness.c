@@ -177,11 +177,13 @@ state_cell(const struct harness_pick *pick, struct table_cell *cell)
 static void
 gain_cell(struct harness_number gain, struct table_cell *cell)
 {
+	char text[HARNESS_PCT_SIZE];
+
 	if (!gain.present)
 		table_cellf(cell, STYLE_DIM, FMT_ABSENT);
 	else
 		table_cellf(cell, gain.value < 0 ? STYLE_WORSE : STYLE_BETTER,
-			    "%+.1f %%", gain.value);
+			    "%s", harness_pct(gain.value, true, text));
 }
 
 static void

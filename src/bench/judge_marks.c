@@ -195,7 +195,7 @@ judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 		c->n_blowing += judge_blows_up(c, run) ? 1 : 0;
 	}
 	for (size_t i = 0; i < c->n_blocks; i++)
-		if (c->d[i] * whole.hl > 0.0)
+		if (c->d[i] * c->paired.hl > 0.0)
 			c->n_agree++;
 	c->swollen = c->n_blowing > 0 && whole.sd > SWOLLEN * c->robust_sd;
 	c->blocks_to_hl =

@@ -30,6 +30,10 @@ report_number(struct buf *out, double x, int decimals)
 		buf_append_str(out, ABSENT);
 		return;
 	}
+	if (x != 0.0 && fabs(x) < 0.5 * pow(10.0, -decimals)) {
+		buf_appendf(out, "%.3g", x);
+		return;
+	}
 	(void)snprintf(text, sizeof(text), "%.*f", decimals, fabs(x));
 	len = strlen(text);
 	whole = strcspn(text, ".");
@@ -68,10 +72,32 @@ report_decimals(double y)
 void
 report_pct(struct buf *out, double pct)
 {
+	char text[STATS_PCT_SIZE];
+
 	if (isfinite(pct))
-		buf_appendf(out, "%+.2f%%", pct);
+		buf_appendf(out, "%s%%", stats_pct_text(pct, true, text));
 	else
 		buf_append_str(out, ABSENT);
+}
+
+void
+report_interval(struct buf *out, double lo, double hi)
+{
+	char low[STATS_PCT_SIZE], high[STATS_PCT_SIZE];
+
+	if (!isnan(lo))
+		buf_appendf(out, " [%s, %s]",
+			    stats_pct_text(stats_pct(lo), false, low),
+			    stats_pct_text(stats_pct(hi), false, high));
+}
+
+void
+report_side(struct buf *out, const struct judge_contrast *c)
+{
+	if (c->paired.hl != 0.0)
+		buf_appendf(out, ", %zu of %zu blocks %s", c->n_agree,
+			    c->n_blocks,
+			    c->paired.hl > 0.0 ? "faster" : "slower");
 }
 
 /* One line of the table of numbers: label, control, variant, change, note. */
@@ -277,6 +303,7 @@ static void
 add_tests(struct buf *out, const struct judge_contrast *c)
 {
 	const struct paired *p = &c->paired;
+	char text[STATS_PCT_SIZE];
 
 	if (isnan(p->p))
 		return;
@@ -287,14 +314,15 @@ add_tests(struct buf *out, const struct judge_contrast *c)
 		add_p(out, " (Holm", c->p_holm);
 	buf_append_str(out, !isnan(c->p_holm) && c->p_holm != p->p ? ")" : "");
 	add_p(out, ", sign-flip p", p->p_signflip);
-	buf_appendf(out, "\n  Hodges-Lehmann %+.2f%%", stats_pct(p->hl));
-	if (!isnan(p->hl_lo))
-		buf_appendf(out, " [%.2f, %.2f]", stats_pct(p->hl_lo),
-			    stats_pct(p->hl_hi));
-	buf_appendf(out, ", %zu of %zu blocks %s\n  spread of a block %.2f%%",
-		    c->n_agree, c->n_blocks, p->hl > 0.0 ? "faster" : "slower",
-		    100.0 * p->sd);
-	buf_appendf(out, "; would have shown %.2f%%", stats_pct(p->mde));
+	buf_append_str(out, "\n  Hodges-Lehmann ");
+	report_pct(out, stats_pct(p->hl));
+	report_interval(out, p->hl_lo, p->hl_hi);
+	report_side(out, c);
+	buf_appendf(out, "\n  spread of a %s %s%%",
+		    c->across_pods ? "pod" : "block",
+		    stats_pct_text(100.0 * p->sd, false, text));
+	buf_appendf(out, "; would have shown %s%%",
+		    stats_pct_text(stats_pct(p->mde), false, text));
 	if (c->verdict.word == VERDICT_NO_DIFFERENCE && c->blocks_to_margin > 0)
 		buf_appendf(out, "\n  to show the margin: %zu blocks",
 			    c->blocks_to_margin);
@@ -307,16 +335,19 @@ add_ranks(struct buf *out, const struct judge *judge,
 {
 	const struct judge_summary *a = &judge->summary[0];
 	const struct judge_summary *b = &judge->summary[c->arm];
+	char text[STATS_PCT_SIZE], more[STATS_PCT_SIZE];
 
 	if (a->n < 2 || b->n < 2)
 		return;
+	buf_append_str(out, "  blocks ignored: medians ");
+	report_pct(out, c->median_delta_pct);
+	buf_append_str(out, ", minima ");
+	report_pct(out, c->min_delta_pct);
 	buf_appendf(out,
-		    "  blocks ignored: medians %+.2f%%, minima %+.2f%% in "
-		    "time; spread %.1f%% and %.1f%%\n"
-		    "    Mann-Whitney U %g, ",
-		    c->median_delta_pct, c->min_delta_pct, a->spread_pct,
-		    b->spread_pct, c->rank.u);
-	add_p(out, c->rank.exact ? "exact p" : "p", c->rank.p);
+		    " in time; spread %s%% and %s%%\n    Mann-Whitney U %g",
+		    stats_pct_text(a->spread_pct, false, text),
+		    stats_pct_text(b->spread_pct, false, more), c->rank.u);
+	add_p(out, c->rank.exact ? ", exact p" : ", p", c->rank.p);
 	if (!isnan(c->welch.p)) {
 		buf_appendf(out, "; Welch t %.2f, df %.2f, ", c->welch.t,
 			    c->welch.df);
@@ -340,10 +371,9 @@ add_pod_rows(struct buf *out, const struct judge_contrast *c,
 
 		buf_append_str(out, "  pod ");
 		add_clean(out, info->pods[c->pods[i].pod]);
-		buf_appendf(out, ": %+.2f%%", stats_pct(p->mean));
-		if (!isnan(p->lo))
-			buf_appendf(out, " [%.2f, %.2f]", stats_pct(p->lo),
-				    stats_pct(p->hi));
+		buf_append_str(out, ": ");
+		report_pct(out, stats_pct(p->mean));
+		report_interval(out, p->lo, p->hi);
 		buf_appendf(out, " in %zu block%s\n", p->n,
 			    p->n == 1 ? "" : "s");
 	}

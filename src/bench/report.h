@@ -22,6 +22,10 @@ void report_markdown(struct buf *out, const struct judge *judge,
 void report_number(struct buf *out, double x, int decimals);
 /* "+1.81%", or a dash for what is absent. */
 void report_pct(struct buf *out, double pct);
+/* " [1.62, 1.85]" of bounds in ln units; nothing where there are none. */
+void report_interval(struct buf *out, double lo, double hi);
+/* ", 5 of 6 blocks faster": those on the side of Hodges and Lehmann's. */
+void report_side(struct buf *out, const struct judge_contrast *c);
 /* Decimals that a measurement of that size deserves. */
 int report_decimals(double y);
 

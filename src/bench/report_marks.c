@@ -107,12 +107,10 @@ report_robust(struct buf *out, const struct judge_contrast *c)
 {
 	const struct paired *p = &c->paired;
 
-	buf_appendf(out, "Hodges-Lehmann %+.2f%%", stats_pct(p->hl));
-	if (!isnan(p->hl_lo))
-		buf_appendf(out, " [%.2f, %.2f]", stats_pct(p->hl_lo),
-			    stats_pct(p->hl_hi));
-	buf_appendf(out, ", %zu of %zu blocks %s", c->n_agree, c->n_blocks,
-		    p->hl > 0.0 ? "faster" : "slower");
+	buf_append_str(out, "Hodges-Lehmann ");
+	report_pct(out, stats_pct(p->hl));
+	report_interval(out, p->hl_lo, p->hl_hi);
+	report_side(out, c);
 	if (!isnan(p->p_signflip))
 		buf_appendf(out, ", sign-flip p %.4f", p->p_signflip);
 }
@@ -121,23 +119,27 @@ report_robust(struct buf *out, const struct judge_contrast *c)
 static void
 add_need(struct buf *out, const struct judge_contrast *c)
 {
+	char text[STATS_PCT_SIZE];
+
 	if (c->blocks_to_hl > c->n_blocks)
 		buf_appendf(out,
-			    "To show %+.2f%% at this spread: %zu blocks, %zu "
+			    "To show %s%% at this spread: %zu blocks, %zu "
 			    "more. ",
-			    stats_pct(c->paired.hl), c->blocks_to_hl,
-			    c->blocks_to_hl - c->n_blocks);
+			    stats_pct_text(stats_pct(c->paired.hl), true, text),
+			    c->blocks_to_hl, c->blocks_to_hl - c->n_blocks);
 	else if (c->blocks_to_hl == 0)
 		buf_appendf(out,
-			    "To show %+.2f%% at this spread %d blocks are too "
+			    "To show %s%% at this spread %d blocks are too "
 			    "few. ",
-			    stats_pct(c->paired.hl), MAX_BLOCKS);
+			    stats_pct_text(stats_pct(c->paired.hl), true, text),
+			    MAX_BLOCKS);
 }
 
 void
 report_swollen(struct buf *out, const struct judge *judge,
 	       const struct judge_contrast *c)
 {
+	char whole[STATS_PCT_SIZE], middle[STATS_PCT_SIZE];
 	bool one = c->n_blowing == 1;
 	struct buf text;
 
@@ -147,11 +149,12 @@ report_swollen(struct buf *out, const struct judge *judge,
 	buf_appendf(&text,
 		    "%zu of its %zu runs stand%s far out: kept, since no run "
 		    "is removed for its value, but %s up the interval "
-		    "(a block spreads %.2f%%, the middle of them %.2f%%).",
+		    "(a block spreads %s%%, the middle of them %s%%).",
 		    c->n_blowing,
 		    judge->summary[0].n + judge->summary[c->arm].n,
 		    one ? "s" : "", one ? "it blows" : "they blow",
-		    100.0 * c->paired.sd, 100.0 * c->robust_sd);
+		    stats_pct_text(100.0 * c->block_sd, false, whole),
+		    stats_pct_text(100.0 * c->robust_sd, false, middle));
 	buf_append_str(out, "  ");
 	report_wrapped(out, text.data, 2);
 	report_outliers(out, judge, c, true);

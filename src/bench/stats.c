@@ -5,6 +5,7 @@
 #include "bench/stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,4 +151,18 @@ double
 stats_pct(double d)
 {
 	return 100.0 * expm1(d);
+}
+
+const char *
+stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE])
+{
+	const char *plus = sign && pct >= 0.0 ? "+" : "";
+	double size = fabs(pct);
+
+	if (size >= 1e6)
+		(void)snprintf(out, STATS_PCT_SIZE, "%s%.3g", plus, pct);
+	else
+		(void)snprintf(out, STATS_PCT_SIZE, "%s%.*f", plus,
+			       size > 0.0 && size < 0.005 ? 4 : 2, pct);
+	return out;
 }

@@ -2,6 +2,7 @@
 #ifndef HGYM_BENCH_STATS_H
 #define HGYM_BENCH_STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -32,5 +33,12 @@ struct stats_line stats_fit(const double *x, const double *y, size_t n);
 
 /* ln units to per cent: 100 * expm1(d). */
 double stats_pct(double d);
+
+/*
+ * A percentage for people: two decimals, four where these are 0.00, and from
+ * a million on three digits ("1.22e+07").  sign: "+" where it is not below 0.
+ */
+#define STATS_PCT_SIZE 32
+const char *stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE]);
 
 #endif

@@ -50,13 +50,12 @@ append(struct verdict *v, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* A percentage with as many decimals as it needs to not print as 0.00. */
 static void
 append_pct(struct verdict *v, double pct)
 {
-	double size = fabs(pct);
+	char text[STATS_PCT_SIZE];
 
-	append(v, "%.*f", size > 0.0 && size < 0.005 ? 4 : 2, pct);
+	append(v, "%s", stats_pct_text(pct, false, text));
 }
 
 static void

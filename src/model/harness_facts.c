@@ -24,12 +24,15 @@ word(const char *text)
 static void
 add_gain(struct buf *text, struct harness_number pct, const char *what)
 {
+	char size[HARNESS_PCT_SIZE];
+
 	if (!pct.present)
 		return;
 	if (pct.value == 0)
 		buf_appendf(text, ", equal to %s", what);
 	else
-		buf_appendf(text, ", %.1f %% %s than %s", fabs(pct.value),
+		buf_appendf(text, ", %s %s than %s",
+			    harness_pct(fabs(pct.value), false, size),
 			    pct.value > 0 ? "better" : "worse", what);
 }
 
@@ -129,9 +132,13 @@ add_baseline(struct buf *text, const struct subject *s)
 	} else if (base->score.present) {
 		buf_append_str(text, "INVALID: ");
 		harness_add_number(text, base->score.value);
-		buf_append_str(text, base->passed == HARNESS_NO
-					     ? " of a failed verifier"
-					     : ", not known whether it passed");
+		if (base->doubt != NULL)
+			buf_appendf(text, " (%s)", base->doubt);
+		else
+			buf_append_str(text, base->passed == HARNESS_NO
+						     ? " of a failed verifier"
+						     : ", not known whether it "
+						       "passed");
 	} else {
 		buf_append_str(text, "none: the verifier gave no score");
 	}

@@ -7,7 +7,7 @@
 void
 harness_add_trial(struct buf *text, const struct harness_trial *t)
 {
-	if (t->post_valid == HARNESS_YES && harness_is_finite(t->score)) {
+	if (harness_trial_counts(t)) {
 		buf_append_str(text, "valid");
 	} else if (!t->post.present) {
 		buf_append_str(text, "not measured");
@@ -17,6 +17,8 @@ harness_add_trial(struct buf *text, const struct harness_trial *t)
 			buf_append_str(text, " ");
 			harness_add_number(text, t->post.score.value);
 		}
+		if (t->post.doubt != NULL)
+			buf_appendf(text, " (%s)", t->post.doubt);
 		if (t->post.failure != HARNESS_FAILURE_NONE)
 			buf_appendf(text, " (%s)",
 				    harness_failure_class(t->post.failure));

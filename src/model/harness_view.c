@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "parsers/score_json.h"
 
 /* What a place holds now. */
 static void
@@ -91,7 +92,8 @@ static void
 add_point(struct points *points, unsigned int iteration,
 	  struct harness_number value, enum harness_point_kind kind)
 {
-	if (harness_is_finite(value) && points->n < points->max)
+	if (value.present && score_is_measurable(value.value) &&
+	    points->n < points->max)
 		points->v[points->n++] =
 			(struct harness_point){ iteration, value.value, kind };
 }

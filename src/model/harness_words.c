@@ -4,10 +4,21 @@
 
 #include "model/harness_words.h"
 
+#include <stdio.h>
+
 void
 harness_add_number(struct buf *text, double value)
 {
 	buf_appendf(text, "%.10g", value);
+}
+
+const char *
+harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
+{
+	(void)snprintf(out, HARNESS_PCT_SIZE,
+		       fabs(pct) < 1e6 ? "%s%.1f %%" : "%s%.3g %%",
+		       sign && pct >= 0 ? "+" : "", pct);
+	return out;
 }
 
 void
@@ -107,7 +118,11 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 	} else if (it->invalid_score.present) {
 		buf_append_str(text, "INVALID ");
 		harness_add_number(text, it->invalid_score.value);
-		buf_append_str(text, " (verifier failed)");
+		buf_appendf(text, " (%s)",
+			    it->post.doubt != NULL ? it->post.doubt
+						   : "verifier failed");
+	} else if (it->post.doubt != NULL) {
+		buf_appendf(text, "INVALID (%s)", it->post.doubt);
 	} else if (it->post.failure != HARNESS_FAILURE_NONE) {
 		buf_appendf(text, "no score (%s)",
 			    harness_failure_class(it->post.failure));

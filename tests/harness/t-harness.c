@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "model/harness_words.h"
 #include "parsers/harness_json.h"
 
 #include "tests/support/tap.h"
@@ -180,6 +181,55 @@ test_forged(void)
 	   "a measurement before the attempt's end is none");
 	is_near(run->iterations[0].claimed_score.value, 1, 0, "but a claim");
 	done();
+}
+
+/* A passed verifier whose number is none, or whose output says two things. */
+static void
+test_doubt(void)
+{
+	struct buf text;
+
+	put(R "run_config.json",
+	    "{\"score_key\": \"us\", \"post_attempt_score_key\": \"us\","
+	    " \"higher_is_better\": true}");
+	put(R "summary.json",
+	    "{\"baseline_post_attempt\": {\"status\": \"completed\", "
+	    "\"json\": {\"us\": 100}, \"score\": 100, \"return_code\": 0}}");
+	put(I1 "result.json",
+	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+	    "{\"status\": \"completed\", \"json\": {\"us\": 1e300}, "
+	    "\"score\": 1e300}}");
+	put(I2 "result.json",
+	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+	    "{\"status\": \"completed\", \"json\": {\"us\": 120}, "
+	    "\"score\": 120}}");
+	put(I2 "post_attempt.stdout.txt", "{\"us\": 80, \"us\": 120}\n");
+	look(NOW_MS);
+	ok(run->best.present && run->best.value == 100 &&
+		   !run->best_unverified.present,
+	   "neither is a best");
+	buf_init(&text, 1000);
+	harness_add_result(&text, run, &run->iterations[0]);
+	is_str(text.data, "INVALID 1e+300 (nothing measures that)",
+	       "a number that nothing measures");
+	buf_clear(&text);
+	harness_add_result(&text, run, &run->iterations[1]);
+	is_str(text.data, "INVALID 120 (\"us\" stands twice)",
+	       "a key that stands twice");
+	buf_release(&text);
+	done();
+}
+
+static void
+test_percentages(void)
+{
+	char text[HARNESS_PCT_SIZE];
+
+	is_str(harness_pct(2.14, true, text), "+2.1 %", "with a sign");
+	is_str(harness_pct(-2.14, true, text), "-2.1 %", "below");
+	is_str(harness_pct(2.14, false, text), "2.1 %", "without");
+	is_str(harness_pct(-1e300, true, text), "-1e+300 %",
+	       "never 300 digits");
 }
 
 /* Nothing measured, and numbers where none should be. */
@@ -499,6 +549,8 @@ main(void)
 	test_dropped();
 	test_higher();
 	test_forged();
+	test_doubt();
+	test_percentages();
 	test_strange();
 	test_infinity_told();
 	test_missing();

@@ -465,6 +465,20 @@ test_looks(void)
 	is_int(multi_look(&p, &looks), LOOK_GO_ON, "no early stop asked for");
 }
 
+static void
+test_pct_text(void)
+{
+	char text[STATS_PCT_SIZE];
+
+	is_str(stats_pct_text(1.7345, false, text), "1.73", "two decimals");
+	is_str(stats_pct_text(1.7345, true, text), "+1.73", "with a sign");
+	is_str(stats_pct_text(-0.00123, true, text), "-0.0012",
+	       "what is not 0 is not shown as 0");
+	is_str(stats_pct_text(0.0, true, text), "+0.00", "0 is");
+	is_str(stats_pct_text(1e32, false, text), "1e+32",
+	       "no more digits than are known");
+}
+
 int
 main(void)
 {
@@ -483,5 +497,6 @@ main(void)
 	test_schedule();
 	test_power();
 	test_looks();
+	test_pct_text();
 	return tap_done();
 }

@@ -42,8 +42,11 @@ test_good(void)
 	ok(score_json_counts(&s) && s.value == 7,
 	   "pretty-printed among other output");
 	score_json_release(&s);
-	s = read_score("{\"score\": 1}\n{\"score\": 2}\n", NULL);
-	ok(s.value == 2, "the last object wins");
+	s = read_score("{\"event\": 1}\n{\"score\": 2, \"a\": 0}\n"
+		       "{\"score\": 2}\n",
+		       NULL);
+	ok(score_json_counts(&s) && s.value == 2,
+	   "several objects that agree on the score");
 	score_json_release(&s);
 	s = read_score("{\"score\": 0.25}", NULL);
 	ok(score_json_counts(&s) && !s.has_status, "no status is no failure");
@@ -97,6 +100,82 @@ test_bad(void)
 	score_json_release(&s);
 }
 
+/* It says two things: none of them is taken. */
+static void
+test_doubt(void)
+{
+	static const struct {
+		const char *text, *why;
+	} cases[] = {
+		{ "{\"score\": 1}\n{\"score\": 2}\n",
+		  "two JSON objects in it, each with another \"score\"" },
+		{ "{\"score\": 1} {\"score\": 2}",
+		  "two JSON objects in it, each with another \"score\"" },
+		{ "{\"score\": null}\nx\n{\n\"score\": 2\n}\n",
+		  "two JSON objects in it, each with another \"score\"" },
+		{ "{\"score\": 1, \"mode\": \"final\", \"score\": 1}",
+		  "\"score\" stands twice in it" },
+		{ "{\"score\": 1, \"cases\": [{}, {\"a\": 1, \"a\": 2}]}",
+		  "\"a\" stands twice in it" },
+		{ "{\"status\": \"failed\", \"status\": \"passed\", "
+		  "\"score\": 1}",
+		  "\"status\" stands twice in it" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct score_json s = read_score(cases[i].text, NULL);
+
+		ok(s.doubtful && !score_json_counts(&s) && isnan(s.value),
+		   "doubt %zu counts for nothing", i);
+		is_str(s.why, cases[i].why, "and says why");
+		score_json_release(&s);
+	}
+}
+
+/* Sixty-four braces that never close do not hide what follows them. */
+static void
+test_open_braces(void)
+{
+	struct score_json s;
+	struct buf text;
+
+	buf_init(&text, 65536);
+	for (int i = 0; i < 1000; i++)
+		buf_append_str(&text, "{ never closed\n");
+	buf_append_str(&text, "{\"score\": 1}\n{\"score\": 2}\n");
+	s = read_score(text.data, NULL);
+	ok(s.root != NULL && s.doubtful, "behind a thousand open braces");
+	score_json_release(&s);
+	buf_release(&text);
+}
+
+static void
+test_absurd(void)
+{
+	static const char *const texts[] = { "{\"best_us\": 1e300}",
+					     "{\"score\": -1e300}",
+					     "{\"best_us\": 1e-300}",
+					     "{\"score\": 4e-320}" };
+	struct score_json s;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		s = read_score(texts[i], NULL);
+		ok(!score_json_counts(&s) && isnan(s.value),
+		   "a number that nothing measures is none (%s)", s.why);
+		score_json_release(&s);
+	}
+	s = read_score("{\"best_us\": 1e300}", NULL);
+	is_str(s.why, "\"best_us\" is 1e+300: nothing measures that",
+	       "and says which");
+	score_json_release(&s);
+	s = read_score("{\"score\": 0}", NULL);
+	ok(score_json_counts(&s) && s.value == 0, "0 is a score");
+	score_json_release(&s);
+	ok(score_is_measurable(1e15) && score_is_measurable(-1e-15) &&
+		   !score_is_measurable(1.1e15) && !score_is_measurable(NAN),
+	   "the bounds themselves");
+}
+
 static void
 test_no_object(void)
 {
@@ -136,6 +215,9 @@ main(void)
 {
 	test_good();
 	test_bad();
+	test_doubt();
+	test_open_braces();
+	test_absurd();
 	test_no_object();
 	test_same_work();
 	return tap_done();

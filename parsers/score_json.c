@@ -184,17 +184,18 @@ pick_value(struct score_json *score, const char *key)
 {
 	static const char *const keys[] = { "best_us", "best_cycles", "score" };
 	const cJSON *node = NULL;
+	double value;
 
 	if (key != NULL)
 		node = cJSON_GetObjectItemCaseSensitive(score->root, key);
 	for (size_t i = 0; key == NULL && node == NULL && i < 3; i++)
 		node = cJSON_GetObjectItemCaseSensitive(score->root, keys[i]);
+	value = cJSON_GetNumberValue(node);
 	score->key = node != NULL ? node->string : NULL;
-	score->value =
-		node != NULL && cJSON_IsNumber(node) &&
-				is_possible(score->key, node->valuedouble)
-			? node->valuedouble
-			: (double)NAN;
+	score->doubtful = isfinite(value) && !score_is_measurable(value);
+	score->value = score->key != NULL && is_possible(score->key, value)
+			       ? value
+			       : (double)NAN;
 }
 
 /* Say why the value of the score's key is none. */
@@ -207,7 +208,7 @@ explain_value(struct score_json *score)
 	if (!cJSON_IsNumber(node) || !isfinite(node->valuedouble))
 		(void)snprintf(score->why, sizeof(score->why),
 			       "\"%.100s\" is not a finite number", score->key);
-	else if (!score_is_measurable(node->valuedouble))
+	else if (score->doubtful)
 		(void)snprintf(score->why, sizeof(score->why),
 			       "\"%.100s\" is %g: nothing measures that",
 			       score->key, node->valuedouble);
@@ -221,8 +222,6 @@ explain(struct score_json *score, const char *key)
 {
 	const char *name = key != NULL ? key : "score";
 
-	if (score->doubtful)
-		return;
 	score->why[0] = '\0';
 	if (score->has_status && !score_status_passes(score->status))
 		(void)snprintf(score->why, sizeof(score->why),
@@ -241,7 +240,7 @@ explain(struct score_json *score, const char *key)
 }
 
 /* Where it says two things none of them is taken. */
-static void
+static bool
 look_for_doubt(struct score_json *score, struct str text)
 {
 	const char *twin = json_duplicate_key(score->root);
@@ -255,9 +254,10 @@ look_for_doubt(struct score_json *score, struct str text)
 			       "\"%.80s\"",
 			       score->key);
 	else
-		return;
+		return false;
 	score->doubtful = true;
 	score->value = (double)NAN;
+	return true;
 }
 
 int
@@ -281,8 +281,8 @@ score_json_read(struct score_json *score, struct str text, const char *key,
 		(!score->has_status || score_status_passes(score->status)) &&
 		(verified == NULL || score->verified) && score->denied == NULL;
 	pick_value(score, key);
-	look_for_doubt(score, text);
-	explain(score, key);
+	if (!look_for_doubt(score, text))
+		explain(score, key);
 	return 0;
 }
 

@@ -24,9 +24,10 @@ struct score_json {
 			*/
 	bool verified; /* "verified": true */
 	const char *denied; /* borrowed of root: "correct": false or the like */
-	bool doubtful;	    /* it says two things; which is true is not known */
-	char status[32];    /* as printed, cut; "" when absent */
-	char mode[32];	    /* "dev", "final"; "" when absent */
+	/* It says two things, or what nothing can have measured. */
+	bool doubtful;
+	char status[32]; /* as printed, cut; "" when absent */
+	char mode[32];	 /* "dev", "final"; "" when absent */
 	char why[160]; /* why it does not count (passed && finite); "" if so */
 };
 

@@ -353,7 +353,8 @@ run_log_guards(const struct run_log *log, struct guard_hits *hits)
 	else if (log->score.root == NULL)
 		guard_add(hits, GUARD_EXIT, true, "no JSON object in it");
 	else if (!score_json_counts(&log->score))
-		guard_add(hits, GUARD_EXIT, true, "%s", log->score.why);
+		guard_add(hits, log->score.doubtful ? GUARD_PARSE : GUARD_EXIT,
+			  true, "%s", log->score.why);
 }
 
 /* Both known and different, or known of one only. */

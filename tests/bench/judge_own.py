@@ -162,6 +162,21 @@ def scores(folder):
     ok(found["text"] == "INVALID (same work)" and
        '"repeats"' in str(found["guards"]),
        "more repeats find a smaller best", found)
+    huge = verdict(control, {"b": [score("u%d" % i, 1e300)
+                                   for i in range(3)]})["b"]
+    ok(huge["text"] == "INVALID (parse)" and
+       "1e+300: nothing measures that" in str(huge["guards"]),
+       "a time that nothing measures", huge)
+    for i in range(3):
+        text = json.dumps({"best_us": 90 + i, "mode": "final"})
+        write(folder, "t%d" % i, text[:-1] + ', "best_us": 80}\n')
+        write(folder, "p%d" % i, text + "\n" + text.replace("9", "8"))
+    for name, why in (("t", '"best_us" stands twice in it'),
+                      ("p", "two JSON objects in it")):
+        logs = [os.path.join(folder, "%s%d" % (name, i)) for i in range(3)]
+        found = verdict(control, {"b": logs})["b"]
+        ok(found["text"] == "INVALID (parse)" and
+           why in found["guards"][0]["text"], why, found)
     evil = [score("e%d" % i, 90, status="\033]0;x\007") for i in range(3)]
     done = run("--control", *control, "--variant", "b=" + evil[0], *evil[1:])
     ok(b"\033" not in done.stdout, "no escape of a log reaches the terminal")

@@ -142,9 +142,11 @@ on_file(void *user, struct follow_file *ff, enum follow_event event)
 	cf->pod->collect->last_news_ms = collect_now_ms(cf->pod->collect);
 	switch (event) {
 	case FOLLOW_BEGINS:
+		collect_gone_back(cf->pod, ff, false);
 		begin_file(cf->pod, ff);
 		break;
 	case FOLLOW_RESUMES:
+		collect_gone_back(cf->pod, ff, true);
 		if (ff->user == NULL)
 			revive_file(cf->pod, ff);
 		if (ff->user != NULL)
@@ -156,6 +158,7 @@ on_file(void *user, struct follow_file *ff, enum follow_event event)
 		break;
 	case FOLLOW_ENDS:
 		end_file(ff);
+		collect_gone_add(cf->pod, cf->follow, ff);
 		break;
 	}
 }

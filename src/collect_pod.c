@@ -28,6 +28,7 @@ collect_pod_new(struct collect_fleet *fleet, size_t index,
 	pod->fleet = fleet;
 	pod->index = index;
 	list_init(&pod->files);
+	list_init(&pod->gone);
 	buf_init(&pod->telemetry_line, 4096);
 	pod->model_pod = model_pod_find(c->o.model, conf->name);
 	if (pod->model_pod == MODEL_NONE)
@@ -55,6 +56,7 @@ void
 collect_pod_free(struct collect_pod *pod)
 {
 	collect_follow_stop(pod);
+	collect_gone_release(pod);
 	buf_release(&pod->telemetry_line);
 	list_remove(&pod->link);
 	free(pod->name);
@@ -235,6 +237,7 @@ collect_pod_tick(struct collect_pod *pod)
 	list_for_each (link, &pod->files)
 		collect_file_tick(list_entry(link, struct collect_file, link),
 				  clock->wall_ms(clock));
+	collect_gone_tick(pod);
 	if (pod->verdict.state == POD_LIVE ||
 	    pod->verdict.state == POD_SILENT || pod->follow == NULL)
 		collect_telemetry_tick(pod, clock->mono_ms(clock));

@@ -73,6 +73,8 @@ struct collect_pod {
 	struct collect_fleet *fleet;
 	size_t index; /* in the fleet */
 	struct list files;
+	struct list gone; /* logs that went away; see collect_gone.c */
+	size_t n_gone;
 
 	struct collect_follow *follow; /* NULL: not followed */
 	int64_t last_frame_ms; /* last sign of the follower; mono clock */
@@ -269,6 +271,18 @@ void collect_follow_resume(struct collect_pod *pod);
 void collect_follow_retry(struct collect_pod *pod);
 void collect_follow_status(const struct collect_pod *pod,
 			   struct collect_follow_status *status);
+
+/* ---- collect_gone.c */
+
+/* A log has ended, which may mean that it is not there any more. */
+void collect_gone_add(struct collect_pod *pod, const struct follow *follow,
+		      const struct follow_file *ff);
+/* A log is there: one that was gone goes on, or is written anew. */
+void collect_gone_back(struct collect_pod *pod, const struct follow_file *ff,
+		       bool goes_on);
+/* Once a second: say which went away. */
+void collect_gone_tick(struct collect_pod *pod);
+void collect_gone_release(struct collect_pod *pod);
 
 /* ---- collect_fleet.c */
 

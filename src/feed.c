@@ -19,6 +19,7 @@
 #define CHUNK_BYTES	(64U << 10)
 #define STILL_WRITTEN_S 600
 #define SETTLE_MS	30000
+#define GONE_MS		5000 /* the next of a log that is rotated comes soon */
 
 struct feed_file {
 	struct feed *feed;
@@ -28,7 +29,8 @@ struct feed_file {
 	int fd;
 	ino_t inode;
 	uint64_t offset;
-	uint64_t settled_at; /* offset at which its end was looked at */
+	int64_t missed_at_ms; /* its path named nothing since; 0: it does */
+	uint64_t settled_at;  /* offset at which its end was looked at */
 	int64_t grew_at_ms;
 	bool live;		   /* not finished */
 	bool caught_up;		   /* has been read to its end once */
@@ -206,6 +208,7 @@ begin(struct feed_file *file)
 	(void)fstat(file->fd, &st);
 	file->inode = st.st_ino;
 	file->offset = 0;
+	file->missed_at_ms = 0;
 	free(file->name);
 	file->name = file->generation == 0 ? xstrdup(file->path)
 					   : xasprintf("%s (%u)", file->path,
@@ -268,6 +271,76 @@ is_replaced(const struct feed_file *file)
 	return stat(file->path, &named) == 0 && named.st_ino != file->inode;
 }
 
+/* Something about the file itself. */
+static void
+say(struct feed_file *file, const char *what, enum model_severity severity)
+{
+	const struct model *model = file->feed->model;
+	char *text = xasprintf("%s: %s %s", model->pods[file->pod].name,
+			       file->path, what);
+	struct model_event event = { .wall_ms = now_ms(file),
+				     .severity = severity,
+				     .pod = file->pod,
+				     .text = text };
+
+	model_event_add(file->feed->model, &event);
+	free(text);
+}
+
+/* A log that is silent may be complete: one that is cut short goes on. */
+static void
+settle(struct feed_file *file)
+{
+	struct run run;
+
+	file->settled_at = file->offset;
+	if (!run_reader_at_end(file->reader, &run))
+		return;
+	if (run.status == RUN_FINISHED) {
+		update_run(file, &run);
+		model_run_of(file, &run)->live = false;
+	}
+	run_release(&run);
+}
+
+/* Gone since then, or back (0); said where no alert tells it. */
+static void
+set_gone(struct feed_file *file, int64_t wall_ms, const char *back)
+{
+	struct model *model = file->feed->model;
+	bool was_gone = file->log->gone_wall_ms != 0;
+
+	if (was_gone == (wall_ms != 0))
+		return;
+	if (!was_gone && file->status == RUN_RUNNING)
+		settle(file);
+	model_log_gone(model, file->log, wall_ms);
+	if (was_gone)
+		say(file, back, MODEL_INFO);
+	else if (model_log_cut_run(model, file->log) == NULL)
+		say(file, "is gone; what was read of it stays", MODEL_WARNING);
+}
+
+/* Whether its path names a file; one that is missing and silent is gone. */
+static void
+look_for(struct feed_file *file, bool grew)
+{
+	struct stat st;
+
+	if (stat(file->path, &st) == 0) {
+		file->missed_at_ms = 0;
+		set_gone(file, 0, "is there again and goes on");
+		return;
+	}
+	if (errno != ENOENT && errno != ENOTDIR)
+		return;
+	/* Who has it open may write to it without its name. */
+	if (file->missed_at_ms == 0 || grew)
+		file->missed_at_ms = now_ms(file);
+	if (now_ms(file) - file->missed_at_ms >= GONE_MS)
+		set_gone(file, file->missed_at_ms, "");
+}
+
 static void
 reopen(struct feed_file *file)
 {
@@ -275,6 +348,7 @@ reopen(struct feed_file *file)
 
 	if (fd < 0)
 		return;
+	set_gone(file, 0, "is there again, written anew");
 	run_reader_finish(file->reader);
 	(void)close(file->fd);
 	file->fd = fd;
@@ -301,22 +375,6 @@ read_some(struct feed_file *file, size_t budget)
 		got += (size_t)n;
 	}
 	return got;
-}
-
-/* A log that is silent may be complete: one that is cut short goes on. */
-static void
-settle(struct feed_file *file)
-{
-	struct run run;
-
-	file->settled_at = file->offset;
-	if (!run_reader_at_end(file->reader, &run))
-		return;
-	if (run.status == RUN_FINISHED) {
-		update_run(file, &run);
-		model_run_of(file, &run)->live = false;
-	}
-	run_release(&run);
 }
 
 static bool
@@ -346,6 +404,8 @@ poll_file(struct feed_file *file, size_t budget)
 	} else if (got == 0 && is_replaced(file)) {
 		reopen(file);
 		return true;
+	} else {
+		look_for(file, got > 0);
 	}
 	return false;
 }

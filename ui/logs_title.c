@@ -28,7 +28,8 @@ say_state(const struct logs *logs, char out[80])
 				       ? logsrc_percent(src, 0, logs->search_at)
 				       : 100 - logsrc_percent(src, 0,
 							      logs->search_at));
-	else if (!page->left_end && src->log != NULL && src->log->next != NULL)
+	else if (!page->left_end && src->log != NULL &&
+		 (src->log->next != NULL || src->log->gone_wall_ms != 0))
 		(void)snprintf(out, 80, "its end");
 	else if (!page->left_end)
 		(void)snprintf(out, 80, "following");
@@ -62,6 +63,8 @@ say_order(const struct logs *logs)
 				   : " · rotated, f shows the new one";
 	if (logsrc_is_moved(src))
 		return " · written anew, f shows it";
+	if (src->log->gone_wall_ms != 0)
+		return " · its file is gone";
 	if (src->file == NULL && src->path != NULL)
 		return " · its end; the copy here is gone";
 	if (src->file == NULL && src->tails.is_cut)

@@ -160,12 +160,23 @@ silent_state(const struct ui_shared *shared, const struct model_run *mr,
 	return true;
 }
 
+/* A run that its log went away from. */
+static void
+gone_state(struct run_state *state)
+{
+	state->symbol = SYMBOL_FAILED;
+	state->style = STYLE_WARN;
+	(void)snprintf(state->text, sizeof(state->text), "log gone");
+}
+
 void
 run_state_of(const struct ui_shared *shared, const struct model_run *mr,
 	     struct run_state *state)
 {
 	memset(state, 0, sizeof(*state));
-	if (mr->run.status != RUN_RUNNING)
+	if (mr->log != NULL && model_log_cut_run(shared->model, mr->log) == mr)
+		gone_state(state);
+	else if (mr->run.status != RUN_RUNNING)
 		ended_state(shared, mr, state);
 	else if (!silent_state(shared, mr, state))
 		running_state(shared, mr, state);

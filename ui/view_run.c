@@ -71,6 +71,14 @@ draw_facts(const struct ui_shared *shared, struct canvas *canvas,
 		 mr->pod < shared->model->n_pods
 			 ? shared->model->pods[mr->pod].name
 			 : FMT_ABSENT);
+	if (mr->log != NULL && mr->log->gone_wall_ms != 0) {
+		char text[FMT_SIZE + 16], when[FMT_SIZE];
+
+		(void)snprintf(text, sizeof(text), "gone since %s",
+			       fmt_when(mr->log->gone_wall_ms,
+					shared->now_wall_ms, when));
+		put_fact(&facts, "log", text);
+	}
 	put_number(&facts, "seed", run->seed, 0, "");
 	put_number(&facts, "GPUs", run->n_gpus, 0, "");
 	put_number(&facts, "step", run->steps, -1, "");

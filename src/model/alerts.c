@@ -111,7 +111,8 @@ hold(struct round *round, struct alert *alert)
 		return;
 	alert->number = ++alerts->last_number;
 	alert->severity = kinds[alert->kind].severity;
-	alert->since_wall_ms = round->now_wall_ms;
+	if (alert->since_wall_ms == 0)
+		alert->since_wall_ms = round->now_wall_ms;
 	alert->seen = true;
 	/* What ended before we began was seen then, or is in the list now. */
 	if (alert->mr != NULL && alert->mr->past) {
@@ -153,7 +154,8 @@ check_stall(struct round *round, struct alert *alert)
 	const struct model_run *mr = alert->mr;
 	double silent_s, limit_s = round->alerts->stall_s;
 
-	if (!mr->live || mr->run.status != RUN_RUNNING || limit_s == 0)
+	if (!mr->live || mr->run.status != RUN_RUNNING || limit_s == 0 ||
+	    (mr->log != NULL && mr->log->gone_wall_ms != 0))
 		return;
 	if (!run_has(limit_s))
 		limit_s = alerts_stall_limit_s(mr);
@@ -372,6 +374,23 @@ check_pod(struct round *round, size_t i)
 	}
 }
 
+/* A log that went away while its run was under way. */
+static void
+check_log(struct round *round, const struct model_log *log)
+{
+	const struct model_run *mr = model_log_cut_run(round->model, log);
+	struct alert alert = { .kind = ALERT_GONE,
+			       .pod = log->pod,
+			       .mr = mr,
+			       .since_wall_ms = log->gone_wall_ms };
+
+	if (mr == NULL)
+		return;
+	(void)snprintf(alert.text, sizeof(alert.text),
+		       "its log file is gone; what was read of it stays");
+	hold(round, &alert);
+}
+
 /* Drop what does not hold any more. */
 static void
 drop_gone(struct alerts *alerts)
@@ -394,6 +413,8 @@ alerts_update(struct alerts *alerts, const struct model *model,
 		alerts->v[i].seen = false;
 	for (size_t i = 0; i < model->n_runs; i++)
 		check_run(&round, model->runs[i]);
+	for (size_t i = 0; i < model->n_logs; i++)
+		check_log(&round, model->logs[i]);
 	for (size_t i = 0; i < model->n_pods; i++)
 		check_pod(&round, i);
 	drop_gone(alerts);

@@ -22,6 +22,7 @@
 	X(OOM, "oom", ALARM)		 /* out of memory */                   \
 	X(CRASH, "crash", ALARM)	 /* traceback, NCCL, killed */         \
 	X(STALL, "stall", WARNING)	 /* no new bytes for too long */       \
+	X(GONE, "log-gone", WARNING)	 /* its log went away, unfinished */   \
 	X(CAP_TRAIN, "cap-train", ALARM) /* trained longer than allowed */     \
 	X(CAP_EVAL, "cap-eval", ALARM)	 /* evaluated longer than allowed */   \
 	X(CAP_BYTES, "cap-bytes", ALARM) /* artifact larger than allowed */    \

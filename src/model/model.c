@@ -157,6 +157,35 @@ model_log_file(struct model_log *log, const char *file)
 	log->inode = 0;
 }
 
+void
+model_log_gone(struct model *model, struct model_log *log, int64_t wall_ms)
+{
+	if (log->gone_wall_ms == wall_ms)
+		return;
+	log->gone_wall_ms = wall_ms;
+	model_note_change(model, MODEL_LOGS);
+	model_note_change(model, MODEL_RUNS);
+}
+
+const struct model_run *
+model_log_cut_run(const struct model *model, const struct model_log *log)
+{
+	if (log->gone_wall_ms == 0)
+		return NULL;
+	for (size_t i = model->n_runs; i-- > 0;) {
+		const struct model_run *mr = model->runs[i];
+
+		if (mr->log != log)
+			continue;
+		return !mr->past && (mr->run.status == RUN_RUNNING ||
+				     mr->run.status == RUN_TRUNCATED ||
+				     mr->run.status == RUN_UNKNOWN)
+			       ? mr
+			       : NULL;
+	}
+	return NULL;
+}
+
 struct logfile *
 model_log_open(const struct model_log *log)
 {

@@ -112,6 +112,7 @@ struct model_log {
 	const struct model_log *next; /* took its place; NULL: none did */
 	bool ahead;		      /* tail holds what model_log_ahead gave */
 	bool behind;		      /* and file does not reach that far yet */
+	int64_t gone_wall_ms; /* the pod's file went away; 0: it is there */
 };
 
 enum model_severity { MODEL_INFO, MODEL_WARNING, MODEL_ALARM };
@@ -273,6 +274,15 @@ void model_log_after(struct model *model, struct model_log *log,
 		     const char *before);
 /* Where its bytes lie on this machine; copied; NULL: nowhere. */
 void model_log_file(struct model_log *log, const char *file);
+/* The pod's file went away then; 0: it is back. */
+void model_log_gone(struct model *model, struct model_log *log,
+		    int64_t wall_ms);
+/*
+ * The run that is cut short by that: the last one of a log that is gone, when
+ * it was seen alive and had not finished.  NULL: none.
+ */
+const struct model_run *model_log_cut_run(const struct model *model,
+					  const struct model_log *log);
 /*
  * Open that file, unless another one has its name by now: a log that was
  * rotated is not shown as the one before.  NULL: there is none.

@@ -108,6 +108,48 @@ test_stall(void)
 	model_release(&model);
 }
 
+/* A log that goes away is of the last run in it, when that is not done. */
+static void
+test_gone(void)
+{
+	struct model model;
+	struct alerts alerts;
+	struct model_run *first, *last;
+	struct model_log *log;
+	const struct alert *alert;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	first = add_run(&model, "a", "/x/a.log");
+	last = model_run_get(&model, 0, "/x/a.log", 1);
+	log = model_log_get(&model, 0, "/x/a.log");
+	first->log = last->log = log;
+	first->run.status = RUN_TRUNCATED;
+	last->run.status = RUN_RUNNING;
+	model_run_touch(&model, last, T0, true);
+	alerts_update(&alerts, &model, NULL, T0);
+	is_int((long long)alerts.n, 0, "a log that is there is no alert");
+	model_log_gone(&model, log, T0 + 1000);
+	alerts_update(&alerts, &model, NULL, T0 + 900000);
+	alert = find(&alerts, ALERT_GONE);
+	ok(alert != NULL && alert->mr == last && alerts.n == 1 &&
+		   alert->since_wall_ms == T0 + 1000,
+	   "one that went away is, since then, and no stall beside it");
+	last->run.status = RUN_TRUNCATED;
+	last->live = false;
+	alerts_update(&alerts, &model, NULL, T0 + 900000);
+	is_int((long long)alerts.n, 1, "also when it is followed no more");
+	last->run.status = RUN_FINISHED;
+	alerts_update(&alerts, &model, NULL, T0 + 900000);
+	is_int((long long)alerts.n, 0, "the log of a finished run may go");
+	last->run.status = RUN_TRUNCATED;
+	model_log_gone(&model, log, 0);
+	alerts_update(&alerts, &model, NULL, T0 + 900000);
+	is_int((long long)alerts.n, 0, "one that came back is none");
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
 static void
 test_caps(void)
 {
@@ -320,6 +362,7 @@ int
 main(void)
 {
 	test_stall();
+	test_gone();
 	test_caps();
 	test_failures();
 	test_slow_pod();

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Logs that go away while they are followed, with their folder, and come back:
+what the dashboard shows of them, over a pod and over named files, and what
+collect says.  All three look at their own files at the same time."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", name)
+                for name in ("screen", "support")]
+from home import home_env  # noqa: E402
+from tap import finish, note, ok  # noqa: E402
+from vt import Program  # noqa: E402
+from wait import until  # noqa: E402
+
+TUI = os.path.abspath(os.environ["HGYM_TUI"])
+FINAL = ("final_int8_zlib_roundtrip val_loss:2.0500 val_bpb:1.2345"
+         " eval_time:1234ms\n")
+
+
+class Box:
+    """A home with two logs: of a run under way, and of one that is done."""
+    def __init__(self, top, name):
+        self.top = os.path.join(top, name)
+        self.logs = self.top + "/logs"
+        self.config = self.top + "/config.json"
+        os.mkdir(self.top)
+        self.env = home_env(self.top)
+        self.write(0, 300)
+        with open(self.config, "w") as file:
+            json.dump({"pods": [{"name": "pod", "transport": "local",
+                                 "logs": [self.logs + "/*.log"]}],
+                       "telemetry_s": 3600}, file)
+
+    def write(self, first, last):
+        os.makedirs(self.logs, exist_ok=True)
+        for name, end in (("open", ""), ("over", FINAL)):
+            with open(f"{self.logs}/{name}.log", "a") as log:
+                log.write("seed:1\n" * (first == 0) + "".join(
+                    f"step:{i}/900 train_loss:{6 - i / 300:.4f}"
+                    f" train_time:{i * 50}ms step_avg:50.00ms\n"
+                    for i in range(first, last + 1)) + end)
+
+    def start(self, *args):
+        return Program([TUI, *args], 120, 40, self.env, self.top)
+
+
+def shows(screen, text, name):
+    if not ok(screen.wait_for(text, 60), name):
+        note(screen.screen.text())
+
+
+def row(screen, text):
+    return next((line for line in screen.screen.text().split("\n")
+                 if text in line), "")
+
+
+def test_gone(screen, what):
+    shows(screen, "log gone", what + ": the row says that its log is gone")
+    ok("300" in row(screen, "log gone") and "50.0" in row(screen, "log gone"),
+       what + ": and has its last numbers", screen.screen.text())
+    shows(screen, "1 alert", what + ": it is an alert")
+    screen.send("!")
+    shows(screen, "!  log-gone", what + ": one line of the events")
+    shows(screen, "over.log is gone",
+          what + ": the log of a run that is done is no alert")
+    screen.send("!")
+    screen.wait_for("Budget")
+
+
+def test_back(screen, what):
+    screen.send("!")
+    shows(screen, "open.log is there again, written anew",
+          what + ": that it is back is told")
+    shows(screen, "over log-gone", what + ": the alert is over")
+    screen.send("!")
+    screen.wait_for("Budget")
+    shows(screen, "0 alerts", what + ": nothing is wrong any more")
+    ok("log gone" not in screen.screen.text() and row(screen, " 20 "),
+       what + ": its rows are those of the new log", screen.screen.text())
+
+
+def main(top):
+    pod, named, bare = (Box(top, name) for name in ("pod", "named", "bare"))
+    screens = {"a pod": pod.start("--config", pod.config),
+               "named logs": named.start(named.logs + "/open.log",
+                                         named.logs + "/over.log")}
+    said = bare.top + "/said"
+    with open(said, "w") as errors:
+        child = subprocess.Popen([TUI, "--config", bare.config, "collect"],
+                                 env=bare.env, stderr=errors)
+
+    def has_said(*words):
+        with open(said) as file:
+            text = file.read()
+        return all(word in text for word in words)
+
+    def is_read():
+        done = subprocess.run([TUI, "runs", "--json"], env=bare.env,
+                              capture_output=True, text=True)
+        return done.stdout.count('"steps":300') == 2
+    for what, screen in screens.items():
+        screen.wait_for("Runs (2)", 60)
+        shows(screen, "300", what + ": its logs are read")
+    ok(until(is_read), "collect has read its logs")
+    for box in (pod, named, bare):
+        shutil.rmtree(box.logs)
+    for what, screen in screens.items():
+        test_gone(screen, what)
+    ok(until(lambda: has_said("open.log is gone from the pod; what was read "
+                              "of it stays", "over.log is gone")),
+       "collect says both")
+    for box in (pod, named, bare):
+        box.write(0, 20)
+    for what, screen in screens.items():
+        test_back(screen, what)
+    ok(until(lambda: has_said("open.log is there again, written anew")),
+       "collect says that it is back")
+    with open(said) as file:
+        text = file.read()
+    ok(text.count("open.log is") == 2, "each once", text)
+    child.send_signal(signal.SIGTERM)
+    child.wait(60)
+    for screen in screens.values():
+        os.kill(screen.pid, signal.SIGTERM)
+        until(lambda: screen.poll() is not None)
+        screen.close()
+    return finish()
+
+
+top = tempfile.mkdtemp(prefix="dash-gone.")
+try:
+    status = main(top)
+finally:
+    shutil.rmtree(top, ignore_errors=True)
+sys.exit(status)

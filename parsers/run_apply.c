@@ -187,7 +187,8 @@ take_row_time(const struct apply *a, double step)
 	    !(run_has(s->exact.step) && step == s->exact.step)) {
 		take_interval(a, &s->exact, (struct row_time){ step, ms });
 	} else if (run_has(ms) && ms > 0 && step > 0) {
-		s->exact.ms = ms; /* the validation of the same step */
+		/* The validation of the same step, or the row once more. */
+		s->exact.ms = fmax(ms, s->exact.ms);
 	} else if (run_has(tok_s) && tok_s > 0 && step > 0 &&
 		   run_has(s->run.train_batch_tokens)) {
 		take_interval(
@@ -200,7 +201,8 @@ take_row_time(const struct apply *a, double step)
 static void
 train_on(struct run_state *s)
 {
-	if (run_results_any_of(&s->results, STAGE_TTT))
+	if (run_has(s->first_step) &&
+	    run_results_any_of(&s->results, STAGE_TTT))
 		return; /* steps of the evaluation itself */
 	s->results.n = 0;
 	s->packed = false;
@@ -217,7 +219,7 @@ apply_row(const struct apply *a)
 
 	s->active = true;
 	survive(s);
-	if (step > s->run.last_step)
+	if (!(step <= s->run.last_step)) /* the first one too */
 		train_on(s);
 	if (!run_has(s->first_step))
 		s->first_step = step;
@@ -293,6 +295,7 @@ apply_stop(const struct apply *a)
 	survive(s);
 	take(a->record, METRIC_TRAIN_MS, &s->stop_ms);
 	take(a->record, METRIC_STEP, &s->run.last_step);
+	s->stop_has_step = record_has(a->record, METRIC_STEP);
 	take(a->record, METRIC_PLANNED, &s->run.planned_steps);
 	add_event(a, RUN_EVENT_EARLY_STOP);
 }
@@ -310,7 +313,20 @@ is_out_of_place(const struct apply *a)
 		     s->run.last_step >= s->run.planned_steps);
 
 	return a->record->rule->stage == STAGE_UNKNOWN &&
-	       record_has(a->record, METRIC_VAL_BPB) && !over;
+	       a->record->stage.len > 0 && !over;
+}
+
+/* The stage of a result: its label's, unless something tells otherwise. */
+static enum rule_stage
+stage_of(const struct run_state *s, const struct result *r)
+{
+	if (r->bpb <= 0 || isinf(r->bpb)) /* of nothing, or not readable */
+		return STAGE_UNKNOWN;
+	if (r->stage != STAGE_ROUNDTRIP)
+		return r->stage;
+	if (s->sliding_mode || s->is_sliding)
+		return STAGE_SLIDING;
+	return s->odd_mode ? STAGE_UNKNOWN : STAGE_ROUNDTRIP;
 }
 
 static void
@@ -326,20 +342,23 @@ apply_result(const struct apply *a)
 
 	if (is_out_of_place(a))
 		return;
-	s->active = s->packed = true;
+	s->active = true;
+	if (r.stage != STAGE_UNKNOWN || !run_state_is_loss_only(s))
+		s->packed = true;
 	s->run.eval_done = s->run.eval_total = s->run.running_bpb = RUN_ABSENT;
 	take(a->record, METRIC_EVAL_TOTAL_S, &s->run.eval_total_s);
 	survive(s);
-	if (!record_has(a->record, METRIC_VAL_BPB))
+	if (n == 0)
 		return;
-	if (!isfinite(r.bpb)) {
+	if (!record_has(a->record, METRIC_VAL_BPB)) {
+		r.bpb = 0; /* a form of number that no rule reads */
+	} else if (!isfinite(r.bpb)) {
 		watch_finite(a, r.bpb);
-		return;
+		r.bpb = (double)INFINITY;
 	}
-	if (r.bpb <= 0) /* an evaluation of nothing */
-		r.stage = STAGE_UNKNOWN;
-	if (s->sliding_mode && r.stage == STAGE_ROUNDTRIP)
-		r.stage = STAGE_SLIDING;
+	s->is_sliding = s->is_sliding && r.stage == STAGE_ROUNDTRIP;
+	r.stage = stage_of(s, &r);
+	s->evaluated = s->evaluated || (s->own != 0 && !run_has(s->first_step));
 	if (n >= sizeof(r.label))
 		n = sizeof(r.label) - 1;
 	memcpy(r.label, n > 0 ? a->record->stage.p : "", n);
@@ -396,6 +415,22 @@ take_seed(const struct apply *a)
 	s->run.seed = s->seed_unclear ? RUN_ABSENT : seed;
 }
 
+/* Which evaluation the label of the last one stands for, or is to come. */
+static void
+take_mode(struct run_state *s, struct str mode)
+{
+	if (mode.len == 0)
+		return;
+	if (str_eq_cstr(mode, "sliding_window"))
+		s->sliding_mode = true;
+	else if (str_eq_cstr(mode, "sliding_window_enabled"))
+		s->wants_sliding = true;
+	else if (str_eq_cstr(mode, "ttt_enabled"))
+		s->wants_ttt = true;
+	else
+		s->odd_mode = true;
+}
+
 static void
 apply_setting(const struct apply *a)
 {
@@ -409,12 +444,7 @@ apply_setting(const struct apply *a)
 	take(a->record, METRIC_PLANNED, &run->planned_steps);
 	take(a->record, METRIC_CAP_S, &run->cap_s);
 	a->state->own |= a->record->present;
-	if (str_eq_cstr(a->record->mode, "sliding_window"))
-		a->state->sliding_mode = true;
-	if (str_eq_cstr(a->record->mode, "sliding_window_enabled"))
-		a->state->wants_sliding = true;
-	if (str_eq_cstr(a->record->mode, "ttt_enabled"))
-		a->state->wants_ttt = true;
+	take_mode(a->state, a->record->mode);
 }
 
 static void
@@ -423,6 +453,7 @@ apply_progress(const struct apply *a)
 	struct run *run = &a->state->run;
 
 	a->state->active = a->state->packed = true;
+	a->state->is_sliding = str_eq_cstr(a->record->mode, "sliding");
 	survive(a->state);
 	run->eval_done = record_get(a->record, METRIC_DONE);
 	run->eval_total = record_get(a->record, METRIC_TOTAL);

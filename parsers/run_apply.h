@@ -26,6 +26,10 @@ struct run_state {
 	bool wants_sliding, wants_ttt; /* the settings name the evaluation */
 	bool stopped;		       /* a stop line was seen */
 	bool ended;		       /* the run said that it is complete */
+	bool evaluated;		       /* a result behind its own settings */
+	bool odd_mode;	 /* final_eval_mode: one that no rule knows */
+	bool is_sliding; /* a sliding-window evaluation is under way */
+	bool stop_has_step;
 	bool packed;	 /* sizes, pre-quant or progress: past the training */
 	bool not_finite; /* the last loss was NaN or infinite */
 	bool fatal, fatal_oom;	   /* a failure that nothing came after */
@@ -71,6 +75,9 @@ void run_state_apply(struct run_state *state, const struct record *record,
 
 /* Tokens a second of the last interval, or absent; run_derive.c. */
 double run_state_interval_tok_s(const struct run_state *state);
+
+/* Whether its validations print a loss and no BPB; run_derive.c. */
+bool run_state_is_loss_only(const struct run_state *state);
 
 /* Bring the derived values and, with `final`, the status up to date. */
 void run_state_derive(struct run_state *state, bool final);

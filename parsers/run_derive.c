@@ -13,6 +13,12 @@ run_state_interval_tok_s(const struct run_state *s)
 	       1000;
 }
 
+bool
+run_state_is_loss_only(const struct run_state *s)
+{
+	return run_has(s->val_step) && !s->has_bpb;
+}
+
 /*
  * Whether the clock began at zero with the first step: a resumed run may
  * count the steps on, but not the time.
@@ -29,20 +35,31 @@ clock_is_whole(const struct run_state *s)
 		 first.ms < rate * first.step / 5);
 }
 
+/*
+ * Whether a stop line without a step tells of a time that is more than a step
+ * behind the last row: nobody can say at which step it was.
+ */
+static bool
+trained_past_rows(const struct run_state *s)
+{
+	return run_has(s->stop_ms) && !s->stop_has_step &&
+	       s->stop_ms > s->exact.ms * (1 + 1.5 / s->exact.step);
+}
+
 /* Steps, times and rates that follow from the rows. */
 static void
 derive_times(struct run_state *s)
 {
 	struct run *run = &s->run;
 
-	run->steps = run->last_step;
+	run->steps = trained_past_rows(s) ? RUN_ABSENT : run->last_step;
 	if (run_has(s->stop_ms))
 		run->train_ms = s->stop_ms;
 	else if (run_has(s->exact.ms) && s->exact.step == run->steps)
 		run->train_ms = s->exact.ms;
 	else
 		run->train_ms = RUN_ABSENT;
-	if (!clock_is_whole(s))
+	if (!clock_is_whole(s) || run->train_ms <= 0)
 		run->train_ms = RUN_ABSENT;
 	run->ms_per_step = RUN_ABSENT;
 	run->tok_s_derived = RUN_ABSENT;
@@ -85,8 +102,10 @@ awaits_result(const struct run_state *s)
 static enum run_status
 final_status(const struct run_state *s)
 {
-	bool scored = run_results_any_post(&s->results) &&
-		      !run_has(s->run.eval_total) && !awaits_result(s);
+	bool any = run_state_is_loss_only(s)
+			   ? run_results_any_known_post(&s->results)
+			   : run_results_any_post(&s->results);
+	bool scored = any && !run_has(s->run.eval_total) && !awaits_result(s);
 
 	if (s->fatal_oom)
 		return RUN_OOM;
@@ -96,7 +115,7 @@ final_status(const struct run_state *s)
 		return RUN_DIVERGED;
 	if (scored || s->ended)
 		return RUN_FINISHED;
-	if (s->packed)
+	if (s->packed || (s->stopped && s->has_bpb))
 		return RUN_TRUNCATED; /* the evaluation never ended */
 	if (s->stopped || reached_plan(s))
 		return RUN_FINISHED;
@@ -138,7 +157,7 @@ run_state_derive(struct run_state *s, bool final)
 
 	derive_times(s);
 	run_results_apply(&s->results, run);
-	if (!run_has(run->prequant_bpb) && quantized &&
+	if (!run_has(run->prequant_bpb) && quantized && s->val_step > 0 &&
 	    s->val_step == run->steps && !run_results_odd_first(&s->results))
 		run->prequant_bpb = run->last_val_bpb;
 	run->status = final ? final_status(s) : live_status(s);

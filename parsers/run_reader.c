@@ -183,11 +183,22 @@ setting_begins_run(const struct run_reader *r, const struct record *record)
 	return r->state.active && (record->present & r->state.own & telling);
 }
 
+/* Whether the row counts up to another step than the run's rows do. */
+static bool
+has_other_plan(const struct run_state *s, const struct record *record)
+{
+	double planned = record_get(record, METRIC_PLANNED);
+
+	return run_has(planned) && run_has(s->run.planned_steps) &&
+	       planned != s->run.planned_steps;
+}
+
 enum row_place { ROW_IN_RUN, ROW_BEGINS_RUN, ROW_REPEATED };
 
 /*
- * A row whose step goes back to where the run began is of the next run; one
- * that goes back to elsewhere repeats an old row.
+ * A row whose step goes back to where the run began, or under another plan,
+ * is of the next run; one that goes back to elsewhere repeats an old row.
+ * Behind what was only evaluated the first row is of the next run too.
  */
 static enum row_place
 place_row(const struct run_reader *r, const struct record *record)
@@ -195,9 +206,12 @@ place_row(const struct run_reader *r, const struct record *record)
 	double step = record_get(record, METRIC_STEP);
 	const struct run_state *s = &r->state;
 
-	if (!run_has(s->first_step) || !run_has(step) ||
-	    step >= s->run.last_step)
+	if (!run_has(s->first_step))
+		return s->evaluated ? ROW_BEGINS_RUN : ROW_IN_RUN;
+	if (!run_has(step) || step >= s->run.last_step)
 		return ROW_IN_RUN;
+	if (has_other_plan(s, record))
+		return ROW_BEGINS_RUN;
 	return step <= s->first_step ? ROW_BEGINS_RUN : ROW_REPEATED;
 }
 
@@ -244,7 +258,9 @@ take_record(struct run_reader *r, const struct record *record,
 	if (r->has_run &&
 	    (row == ROW_BEGINS_RUN ||
 	     (kind == RULE_SETTING && setting_begins_run(r, record))))
-		next_run(r, segment, true);
+		next_run(r, segment,
+			 row == ROW_IN_RUN ||
+				 !has_other_plan(&r->state, record));
 	if (!r->has_run && makes_run(record->rule)) {
 		r->has_run = true;
 		r->state.run.run_index = r->n_runs++;

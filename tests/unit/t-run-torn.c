@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* run_reader: logs that are cut, joined or quoted, and odd numbers. */
+#include "config.h"
+
+#include "parsers/format.h"
+#include "tests/support/run_case.h"
+
+#define LAST                                                                   \
+	"step:99/99 val_loss:2 val_bpb:1.3 train_time:990ms step_avg:10ms\n"
+#define ROUND "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n"
+
+static const struct run_case cases[] = {
+	{ "a number with a comma in it is not its first digits",
+	  LAST ROUND "legal_ttt val_loss:1.9 val_bpb:1,0812 eval_time:9ms\n",
+	  1,
+	  { { "ttt_bpb", "null" },
+	    { "final_bpb", "null" },
+	    { "quant_bpb", "1.14518023" } } },
+	{ "a comma behind a number ends it",
+	  LAST ROUND "legal_ttt val_loss:1.9, val_bpb:1.0812, eval_time:9ms\n",
+	  1,
+	  { { "final_bpb", "1.0812" } } },
+	{ "an evaluation whose figure cannot be read may be the score",
+	  LAST ROUND "legal_ttt val_loss:1.9 val_bpb:tensor(1.08)\n",
+	  1,
+	  { { "final_bpb", "null" }, { "quant_bpb", "1.14518023" } } },
+	{ "so may one of the model before it was quantized",
+	  LAST "DIAGNOSTIC post_ema val_loss:1.9 val_bpb:**1.12**\n" ROUND,
+	  1,
+	  { { "prequant_bpb", "null" }, { "last_val_bpb", "1.3" } } },
+	{ "a figure that is quoted is not the run's",
+	  LAST ROUND "final_int6_roundtrip_exact val_loss:1.9 "
+		     "val_bpb:1.01230000 (PR #12)\n"
+		     "legal_ttt val_loss:1.9 val_bpb:1.02 # reference\n",
+	  1,
+	  { { "quant_bpb", "1.14518023" },
+	    { "ttt_bpb", "null" },
+	    { "final_bpb", "null" } } },
+	{ "a list of results that others read or printed",
+	  LAST ROUND "- final_int6_sliding_window val_loss:2 val_bpb:1.0123\n",
+	  1,
+	  { { "final_bpb", "null" }, { "quant_bpb", "1.14518023" } } },
+	{ "what a table before the run says is not the run's",
+	  "legal_ttt val_loss:1.9 val_bpb:1.0123 eval_time:9ms\n"
+	  "seed:7\n" LAST ROUND,
+	  1,
+	  { { "seed", "7" },
+	    { "ttt_bpb", "null" },
+	    { "final_bpb", "1.14518023" } } },
+	{ "labels of another model or of a part",
+	  LAST ROUND
+	  "final_teacher_roundtrip val_loss:2.1 val_bpb:1.2 eval_time:9ms\n"
+	  "final_train_sliding val_loss:2.1 val_bpb:1.25 eval_time:9ms\n"
+	  "final_pre_ttt val_loss:2.1 val_bpb:1.22 eval_time:9ms\n",
+	  1,
+	  { { "final_bpb", "1.14518023" },
+	    { "sliding_bpb", "null" },
+	    { "ttt_bpb", "null" } } },
+	{ "a way to evaluate that no rule knows",
+	  "final_eval_mode:strided stride:64\n" LAST ROUND,
+	  1,
+	  { { "quant_bpb", "null" }, { "final_bpb", "null" } } },
+	{ "the known one",
+	  "final_eval_mode:standard\n" LAST ROUND,
+	  1,
+	  { { "quant_bpb", "1.14518023" }, { "final_bpb", "1.14518023" } } },
+	{ "a sliding evaluation by its progress alone",
+	  "  sliding_eval [  9.3%] 93/1000 windows running_bpb=1.2\n"
+	  "final_int8_zlib_roundtrip val_loss:2.1 val_bpb:1.1452 "
+	  "eval_time:9ms\n"
+	  "final_int8_zlib_roundtrip_exact val_loss:2.1 val_bpb:1.14518023\n",
+	  1,
+	  { { "quant_bpb", "null" },
+	    { "sliding_bpb", "1.14518023" },
+	    { "final_class", "\"sliding\"" } } },
+	{ "an evaluation that has begun and did not end",
+	  LAST ROUND "ttt_sliding:start chunks=1893 chunk_tokens=32768\n",
+	  1,
+	  { { "final_bpb", "null" }, { "status", "\"truncated\"" } } },
+	{ "cut behind the training: the evaluation is missing",
+	  LAST "stopping_early: wallclock_cap train_time:990ms step:99/200\n"
+	       "peak memory allocated: 10184 MiB reserved: 10624 MiB\n",
+	  1,
+	  { { "steps", "99" },
+	    { "train_ms", "990" },
+	    { "status", "\"truncated\"" } } },
+	{ "cut while it was packed",
+	  LAST "Serialized model: 67224983 bytes\n",
+	  1,
+	  { { "artifact_bytes", "null" }, { "status", "\"truncated\"" } } },
+	{ "a loss-only run is finished, whatever a summary says",
+	  "step:9/9 val_loss:3.2 train_time:90ms step_avg:10ms\n"
+	  "GPT-2 val_loss:3.3 val_bpb:0.9912\n",
+	  1,
+	  { { "status", "\"finished\"" }, { "final_bpb", "null" } } },
+	{ "nor does a summary finish one",
+	  "step:5/9 val_loss:3.2 train_time:50ms step_avg:10ms\n"
+	  "step:9/9 train_time:90ms step_avg:10ms\n"
+	  "wandb: val_bpb: 0.9912\nsummary val_loss:3.1 val_bpb:0.9912\n",
+	  1,
+	  { { "status", "\"truncated\"" }, { "final_val_loss", "null" } } },
+	{ "a stop without a step, long after the last row",
+	  "step:10/99 train_loss:2 train_time:100ms step_avg:10ms\n"
+	  "stopping_early: wallclock_cap train_time:600ms\n",
+	  1,
+	  { { "steps", "null" },
+	    { "train_ms", "600" },
+	    { "ms_per_step", "null" } } },
+	{ "a time of nothing is none",
+	  "stopping_early: wallclock_cap train_time:0ms step:99/200\n",
+	  1,
+	  { { "train_ms", "null" }, { "ms_per_step", "null" } } },
+	{ "the last rows once more",
+	  "step:99/99 train_loss:2 train_time:980ms step_avg:9.9ms\n" LAST
+	  "step:99/99 train_loss:2 train_time:980ms step_avg:9.9ms\n" LAST,
+	  1,
+	  { { "train_ms", "990" } } },
+	{ "the first validation is not of what was quantized",
+	  "step:0/99 val_loss:6.9 val_bpb:4.1 train_time:0ms step_avg:0ms\n" ROUND,
+	  1,
+	  { { "prequant_bpb", "null" }, { "final_bpb", "1.14518023" } } },
+	{ "steps of another plan are of another run",
+	  "world_size:8 grad_accum_steps:1\n"
+	  "step:0/3400 val_loss:11 train_time:0ms\n"
+	  "step:3400/3400 val_loss:3.2 train_time:34000ms step_avg:10ms\n"
+	  "step:125/3040 val_loss:4 train_time:2500ms step_avg:20ms\n"
+	  "step:3040/3040 val_loss:3.3 train_time:60800ms step_avg:20ms\n",
+	  2,
+	  { { "steps", "3040" },
+	    { "n_gpus", "null" },
+	    { "final_val_loss", "3.3" } } },
+	{ "a training behind an evaluation is a run of its own",
+	  "seed:7\nlegal_ttt val_loss:1.9 val_bpb:1.0123 eval_time:9ms\n" LAST
+		  ROUND,
+	  2,
+	  { { "seed", "null" },
+	    { "ttt_bpb", "null" },
+	    { "final_bpb", "1.14518023" } } },
+};
+
+int
+main(void)
+{
+	struct format_set *formats = format_set_new_builtin();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		run_case_check(formats, &cases[i]);
+	format_set_free(formats);
+	return tap_done();
+}

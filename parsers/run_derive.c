@@ -36,14 +36,16 @@ clock_is_whole(const struct run_state *s)
 }
 
 /*
- * Whether a stop line without a step tells of a time that is more than a step
- * behind the last row: nobody can say at which step it was.
+ * Whether a stop line without a step tells of a time that is not known to be
+ * that of the last row: nobody can say at which step it was.
  */
 static bool
 trained_past_rows(const struct run_state *s)
 {
-	return run_has(s->stop_ms) && !s->stop_has_step &&
-	       s->stop_ms > s->exact.ms * (1 + 1.5 / s->exact.step);
+	bool at_end = s->exact.step == s->run.last_step &&
+		      s->stop_ms <= s->exact.ms * (1 + 1.5 / s->exact.step);
+
+	return run_has(s->stop_ms) && !s->stop_has_step && !at_end;
 }
 
 /* Steps, times and rates that follow from the rows. */

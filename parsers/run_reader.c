@@ -12,6 +12,7 @@
 #include "parsers/cut_line.h"
 #include "parsers/line_prefix.h"
 #include "parsers/linebuf.h"
+#include "parsers/progress_bar.h"
 #include "parsers/run_apply.h"
 #include "parsers/scan.h"
 #include "parsers/source_fold.h"
@@ -370,8 +371,12 @@ take_segment(struct run_reader *r, const struct segment *segment)
 			next_run(r, segment, false);
 		return LINE_SOURCE;
 	}
-	if (!scan_line(r, segment, prefix.rest, &record))
-		return LINE_PLAIN;
+	if (!scan_line(r, segment, prefix.rest, &record)) {
+		prefix.rest = progress_bar_rest(prefix.rest);
+		if (prefix.rest.len == 0 ||
+		    !scan_line(r, segment, prefix.rest, &record))
+			return LINE_PLAIN;
+	}
 	/* Other ranks repeat the rows of the first; their failures count. */
 	if (prefix.rank > 0 && record.rule->kind != RULE_EVENT)
 		return LINE_PLAIN;

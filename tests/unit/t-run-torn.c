@@ -130,6 +130,23 @@ static const struct run_case cases[] = {
 	  { { "steps", "3040" },
 	    { "n_gpus", "null" },
 	    { "final_val_loss", "3.3" } } },
+	{ "a line that a bar was drawn before is that line",
+	  "train:  45%|##  | 45/99 [00:10<00:12,  4.4it/s, loss=3]" LAST
+	  "\r100%|####| 9/9 [00:10<00:00,  1.1s/it]" ROUND
+	  "100%|####| 9/9 [00:10<00:00,  1.1s/it] bpb: 1.0123\n",
+	  1,
+	  { { "steps", "99" },
+	    { "last_val_bpb", "1.3" },
+	    { "final_bpb", "1.14518023" } } },
+	{ "a figure without decimals was torn",
+	  LAST ROUND "legal_ttt val_loss:1.9 val_bpb:1\n.0812 eval_time:9ms\n",
+	  1,
+	  { { "ttt_bpb", "null" }, { "final_bpb", "null" } } },
+	{ "a stop whose step cannot be read",
+	  "100/900 train_loss: 3 train_time: 0.1m tok/s: 8671604\n"
+	  "stopping_early: wallclock_cap train_time: 9000ms step: 250/\n",
+	  1,
+	  { { "train_ms", "null" }, { "ms_per_step", "null" } } },
 	{ "a training behind an evaluation is a run of its own",
 	  "seed:7\nlegal_ttt val_loss:1.9 val_bpb:1.0123 eval_time:9ms\n" LAST
 		  ROUND,

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines that a progress bar was drawn before; called by run_reader.c. */
+#include "config.h"
+
+#include "parsers/progress_bar.h"
+
+#include <string.h>
+
+/* s behind the first `mark` in it; empty where it has none. */
+static struct str
+behind(struct str s, const char *mark)
+{
+	size_t n = strlen(mark);
+	const char *at = s.len > 0 ? memmem(s.p, s.len, mark, n) : NULL;
+
+	if (at == NULL)
+		return (struct str){ NULL, 0 };
+	at += n;
+	return (struct str){ at, s.len - (size_t)(at - s.p) };
+}
+
+/* s behind its last bar's percent sign. */
+static struct str
+last_bar(struct str s)
+{
+	struct str bar = { NULL, 0 };
+
+	while ((s = behind(s, "%|")).len > 0)
+		bar = s;
+	return bar;
+}
+
+struct str
+progress_bar_rest(struct str line)
+{
+	struct str bar = last_bar(line), rest = behind(bar, "it/s");
+
+	if (rest.len == 0)
+		rest = behind(bar, "s/it");
+	return behind(rest, "]");
+}

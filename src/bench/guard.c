@@ -32,6 +32,11 @@ guard_add(struct guard_hits *hits, enum guard guard, bool hard, const char *fmt,
 			hit = &hits->hit[i];
 	if (hit != NULL && (hit->hard || !hard))
 		return;
+	/* A mark makes room for what is no mark. */
+	for (size_t i = 0; hard && hits->n == GUARD_MAX_HITS && i < hits->n;
+	     i++)
+		if (hit == NULL && !hits->hit[i].hard)
+			hit = &hits->hit[i];
 	if (hit == NULL && hits->n == GUARD_MAX_HITS)
 		return;
 	if (hit == NULL)

@@ -39,7 +39,10 @@
 	X(RESTARTED, "restarted", "its log holds more than one run")           \
 	X(RUNTIME, "environment", "another python, torch or triton")           \
 	X(LOG_CLOCK, "log clock", "its log's clock is not the pod's")          \
-	X(METRICS, "metrics disagree", "another time of the same runs")
+	X(METRICS, "metrics disagree", "another time of the same runs")        \
+	X(AA, "A/A differs", "the control differs from itself")                \
+	X(NO_SPREAD, "no spread", "all blocks differ by the same")             \
+	X(UNSEEN, "versions not seen", "what was loaded is not known")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,

@@ -89,8 +89,9 @@ enum window_mode {
 
 struct judge_rule {
 	struct paired_rule paired;
-	size_t need; /* blocks; at least VERDICT_MIN_BLOCKS */
-	bool holm;   /* adjust for several variants */
+	size_t need;	/* blocks; at least VERDICT_MIN_BLOCKS */
+	size_t planned; /* blocks, of a bench that did not end by itself */
+	bool holm;	/* adjust for several variants */
 	enum window_mode window;
 	double lo, hi; /* of WINDOW_FIXED */
 	enum tok_kind tok_kind;

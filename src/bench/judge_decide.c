@@ -111,6 +111,8 @@ suffixes_of(const struct judge *judge, const struct judge_contrast *c)
 		suffixes |= 1U << VERDICT_UNPROVEN;
 	if (has_hit(c, GUARD_RUNTIME))
 		suffixes |= 1U << VERDICT_OTHER_RUNTIME;
+	if (has_hit(c, GUARD_AA))
+		suffixes |= 1U << VERDICT_AA_DIFFERS;
 	return suffixes;
 }
 
@@ -121,6 +123,8 @@ decide(const struct judge *judge, struct judge_contrast *c)
 	struct verdict_input input = {
 		.invalid = invalid_by(c),
 		.need = rule->need,
+		.n_blocks = c->n_blocks,
+		.planned = rule->planned,
 		.paired = &c->paired,
 		.p = isnan(c->p_holm) ? c->paired.p : c->p_holm,
 		.alpha = rule->paired.alpha,
@@ -133,6 +137,8 @@ decide(const struct judge *judge, struct judge_contrast *c)
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
 	input.no_winner = has_no_winner(c, rule->paired.alpha);
+	if (input.no_winner)
+		input.suffixes |= 1U << VERDICT_PODS_DIFFER;
 	c->blocks_to_margin =
 		paired_blocks_needed(c->paired.sd, log1p(rule->paired.margin),
 				     rule->paired.alpha, rule->paired.power);
@@ -141,11 +147,42 @@ decide(const struct judge *judge, struct judge_contrast *c)
 	verdict_judge(&c->if_valid, &input);
 }
 
-/* Holm over the variants (not the A/A arm), and intervals at alpha / m. */
+/*
+ * Intervals at the level of Holm's step that decided on each: those of what
+ * is shown leave out 0, the others hold it, as the words say.
+ */
+static void
+widen(struct judge *judge, const double *p, const double *holm, size_t m)
+{
+	double alpha = judge->rule.paired.alpha;
+	size_t n_shown = 0;
+
+	for (size_t i = 0; i < judge->n_contrasts; i++)
+		n_shown += holm[i] < alpha ? 1 : 0;
+	for (size_t i = 0; i < judge->n_contrasts; i++) {
+		struct paired *paired = &judge->contrasts[i].paired;
+		size_t before = 0;
+
+		for (size_t k = 0; k < judge->n_contrasts; k++)
+			before += p[k] < p[i] || (p[k] == p[i] && k < i);
+		if (isnan(p[i]))
+			continue;
+		if (!(holm[i] < alpha))
+			before = n_shown;
+		paired_widen(paired, alpha / (double)(m - before));
+		/* What it could have shown, had it been the first. */
+		paired->mde =
+			paired_mde(paired->sd, paired->n, alpha / (double)m,
+				   judge->rule.paired.power);
+	}
+}
+
+/* Holm over the variants (not the A/A arm). */
 static void
 adjust(struct judge *judge)
 {
-	double p[SCHEDULE_MAX_ARMS], holm[SCHEDULE_MAX_ARMS];
+	double p[SCHEDULE_MAX_ARMS] = { 0 };
+	double holm[SCHEDULE_MAX_ARMS] = { 0 };
 	size_t m = 0;
 
 	for (size_t i = 0; i < judge->n_contrasts; i++) {
@@ -160,9 +197,36 @@ adjust(struct judge *judge)
 		struct judge_contrast *c = &judge->contrasts[i];
 
 		c->p_holm = judge->rule.holm ? holm[i] : p[i];
-		if (judge->rule.holm && m > 1 && !isnan(p[i]))
-			paired_widen(&c->paired,
-				     judge->rule.paired.alpha / (double)m);
+	}
+	if (judge->rule.holm && m > 1)
+		widen(judge, p, holm, m);
+}
+
+/*
+ * Is what the control showed against itself of a size that matters to that
+ * contrast: more than the margin, or over half of its difference?
+ */
+static bool
+is_spoiled_by(const struct judge_contrast *c, const struct judge_contrast *aa)
+{
+	return (aa->verdict.word == VERDICT_FASTER ||
+		aa->verdict.word == VERDICT_SLOWER) &&
+	       (!aa->verdict.below_margin ||
+		2.0 * fabs(aa->paired.mean) > fabs(c->paired.mean));
+}
+
+/* Judge the A/A arm first: the others are held against what it showed. */
+static void
+mark_aa(struct judge *judge, struct judge_contrast *c)
+{
+	for (size_t i = 0; i < judge->n_contrasts; i++) {
+		const struct judge_contrast *aa = &judge->contrasts[i];
+
+		if (judge->arms[aa->arm].aa && is_spoiled_by(c, aa))
+			guard_add(&c->hits, GUARD_AA, false,
+				  "the control against itself is %.90s: an "
+				  "order or a place may favour an arm",
+				  aa->verdict.text);
 	}
 }
 
@@ -170,8 +234,16 @@ void
 judge_decide(struct judge *judge)
 {
 	adjust(judge);
-	for (size_t i = 0; i < judge->n_contrasts; i++)
-		decide(judge, &judge->contrasts[i]);
+	for (int aa = 1; aa >= 0; aa--)
+		for (size_t i = 0; i < judge->n_contrasts; i++) {
+			struct judge_contrast *c = &judge->contrasts[i];
+
+			if (judge->arms[c->arm].aa != (aa == 1))
+				continue;
+			if (aa == 0)
+				mark_aa(judge, c);
+			decide(judge, c);
+		}
 }
 
 void
@@ -187,6 +259,7 @@ judge_confirm(struct judge *judge)
 		if (guard_hard(&run->hits) != NULL)
 			run->state = RUN_STATE_MEASURED;
 		else if (c != NULL && c->verdict.word == VERDICT_FASTER &&
+			 !has_hit(c, GUARD_AA) &&
 			 c->n_blocks >= VERDICT_MIN_BLOCKS)
 			run->state = RUN_STATE_CONFIRMED;
 	}

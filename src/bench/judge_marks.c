@@ -177,6 +177,17 @@ judge_blows_up(const struct judge_contrast *c, const struct judge_run *run)
 	       away > SWOLLEN * c->robust_sd && away > c->block_sd / 2.0;
 }
 
+/* Blocks without any spread leave chance nothing to be held against. */
+static void
+mark_no_spread(struct judge_contrast *c)
+{
+	if (c->n_blocks >= VERDICT_MIN_BLOCKS && c->block_sd == 0.0)
+		guard_add(&c->hits, GUARD_NO_SPREAD, false,
+			  "all %zu blocks differ by the same: it is computed, "
+			  "or measured too coarsely to spread; p says nothing",
+			  c->n_blocks);
+}
+
 void
 judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 {
@@ -187,6 +198,7 @@ judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 			       ? MAD_TO_SD * stats_mad(c->d, c->n_blocks)
 			       : (double)NAN;
 	c->block_sd = whole.sd;
+	mark_no_spread(c);
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *run = &judge->runs[i];
 

@@ -51,11 +51,46 @@ control_beside(const struct judge *judge, const struct judge_run *run)
 	return NULL;
 }
 
+/* "torch" as n of the arm's own runs were seen to have it. */
+static size_t
+n_seen(const struct judge *judge, size_t arm, const char *key, size_t *n_own)
+{
+	size_t seen = 0;
+
+	*n_own = 0;
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+		char value[VALUE_SIZE];
+
+		if (run->arm != arm || !run->counted ||
+		    run->state == RUN_STATE_CLAIMED)
+			continue;
+		++*n_own;
+		seen += value_in(run->runtime, key, value) ? 1 : 0;
+	}
+	return seen;
+}
+
+/* Where torch was never seen on one side, nothing was compared. */
+static void
+mark_unseen(const struct judge *judge, struct judge_contrast *c)
+{
+	size_t n, m, a = n_seen(judge, 0, "torch", &n);
+	size_t b = n_seen(judge, c->arm, "torch", &m);
+
+	if (n > 0 && m > 0 && (a == 0 || b == 0))
+		guard_add(&c->hits, GUARD_UNSEEN, false,
+			  "torch was seen in %zu of %zu of its runs, in %zu of "
+			  "%zu of the control's: versions were not compared",
+			  b, m, a, n);
+}
+
 void
 judge_compare_runtime(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_arm *arm = &judge->arms[c->arm];
 
+	mark_unseen(judge, c);
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *run = &judge->runs[i], *control;
 

@@ -9,8 +9,6 @@
 #include "base/dist.h"
 #include "bench/stats.h"
 
-#define EARLY_P 0.001
-
 /* How many p values are below p[i], or equal and before it. */
 static size_t
 rank_of(const double *p, size_t n, size_t i)
@@ -54,7 +52,7 @@ multi_welch(const double *ln_control, size_t n, const double *ln_variant,
 	double v1 = s1 * s1 / (double)n, v2 = s2 * s2 / (double)m, half;
 
 	w.mean = stats_mean(ln_control, n) - stats_mean(ln_variant, m);
-	if (n < 2 || m < 2 || !(v1 + v2 > 0.0))
+	if (n < 2 || m < 2 || !(s1 > PAIRED_NO_SPREAD || s2 > PAIRED_NO_SPREAD))
 		return w;
 	w.se = sqrt(v1 + v2);
 	w.t = w.mean / w.se;
@@ -107,7 +105,7 @@ multi_look(const struct paired *paired, const struct look_rule *rule)
 		return LOOK_LAST;
 	if (!rule->early || paired->n < rule->min_blocks)
 		return LOOK_GO_ON;
-	if (paired->p < EARLY_P)
+	if (paired->p < MULTI_EARLY_P)
 		return LOOK_DIFFERENCE;
 	if (paired->p >= rule->rule.alpha &&
 	    half <= log1p(rule->rule.margin) / 2.0)

@@ -33,6 +33,9 @@ struct pods_spread {
 struct pods_spread multi_pods(const double *d, const double *se, size_t n);
 
 /* What a look at a running bench says. */
+/* p at which a look before the last stops a bench. */
+#define MULTI_EARLY_P 0.001
+
 enum look {
 	LOOK_GO_ON,
 	LOOK_DIFFERENCE, /* p < 0.001: Haybittle-Peto */

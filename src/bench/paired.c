@@ -103,6 +103,8 @@ paired_compare(const double *d, size_t n, const struct paired_rule *rule)
 
 	if (n < 2)
 		return p;
+	if (p.sd < PAIRED_NO_SPREAD)
+		p.sd = 0.0;
 	p.se = p.sd / sqrt((double)n);
 	p.t = p.se > 0.0      ? p.mean / p.se
 	      : p.mean == 0.0 ? 0.0

@@ -32,6 +32,9 @@ struct paired_rule {
 	double power;  /* 0.8 */
 };
 
+/* A spread of blocks (ln units) below this is rounding, and taken as 0. */
+#define PAIRED_NO_SPREAD 1e-12
+
 struct paired paired_compare(const double *d, size_t n,
 			     const struct paired_rule *rule);
 

@@ -307,6 +307,13 @@ add_tests(struct buf *out, const struct judge_contrast *c)
 
 	if (isnan(p->p))
 		return;
+	if (p->se == 0.0) {
+		buf_appendf(out,
+			    "  paired by %s: all differ by the same, no "
+			    "test of chance\n",
+			    c->across_pods ? "pod" : "block");
+		return;
+	}
 	buf_appendf(out, "  paired by %s: t %.2f, df %.0f, ",
 		    c->across_pods ? "pod" : "block", p->t, p->df);
 	add_p(out, "p", p->p);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bench/session_priv.h"
 
@@ -52,6 +53,18 @@ is_clean(const struct guard_hits *hits)
 	return true;
 }
 
+/*
+ * Did its blocks, a rule or the budget end it?  What goes on, or was ended by
+ * somebody who saw its numbers, has only been looked at.
+ */
+static bool
+ended_by_itself(const struct session *s)
+{
+	const char *why = s->stopped != NULL ? s->stopped : s->state.stopped;
+
+	return why[0] != '\0' && strcmp(why, "aborted") != 0;
+}
+
 void
 session_judge_now(struct session *s)
 {
@@ -61,6 +74,8 @@ session_judge_now(struct session *s)
 	if (s->judged)
 		judge_release(&s->judge);
 	rule.need = s->plan->min_blocks;
+	rule.planned =
+		ended_by_itself(s) ? 0 : s->plan->blocks * s->plan->n_pods;
 	if (s->setup.noise != NULL)
 		s->setup.noise(s->setup.noise_user, &rule);
 	for (size_t i = 0; i < s->n_runs; i++) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/dist.h"
+#include "bench/multi.h"
 #include "bench/stats.h"
 
 static const char *const words[] = {
@@ -85,17 +86,28 @@ append_provisional(struct verdict *v, const struct verdict_input *in)
 	append_interval(v, stats_pct(mean - half), stats_pct(mean + half));
 }
 
+static size_t
+need_of(const struct verdict_input *in)
+{
+	return in->need > VERDICT_MIN_BLOCKS ? in->need : VERDICT_MIN_BLOCKS;
+}
+
+/* A look before the last block that shows no more than chance shows. */
+static bool
+is_peek(const struct verdict_input *in)
+{
+	return in->n_blocks < in->planned && !(in->p < MULTI_EARLY_P);
+}
+
 /* The order of the words: the first that fits. */
 static enum verdict_word
 pick_word(const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
-	size_t need =
-		in->need > VERDICT_MIN_BLOCKS ? in->need : VERDICT_MIN_BLOCKS;
 
 	if (in->invalid != NULL)
 		return VERDICT_INVALID;
-	if (p->n < need || isnan(p->p))
+	if (in->n_blocks < need_of(in) || isnan(p->p) || is_peek(in))
 		return VERDICT_NOT_JUDGED;
 	if (!in->no_winner && in->p < in->alpha && p->mean > 0.0)
 		return VERDICT_FASTER;
@@ -123,6 +135,25 @@ write_shown(struct verdict *v, const struct verdict_input *in)
 		append(v, ", below the %g%% margin", 100.0 * in->margin);
 }
 
+/* Too few blocks, or more of them to come. */
+static void
+write_not_judged(struct verdict *v, const struct verdict_input *in)
+{
+	const struct paired *p = in->paired;
+
+	if (in->n_blocks < need_of(in) || isnan(p->p)) {
+		append(v, " (%zu block%s, need %zu)", in->n_blocks,
+		       in->n_blocks == 1 ? "" : "s", need_of(in));
+		append_provisional(v, in);
+		return;
+	}
+	append(v, " (%zu of %zu blocks: so early p < %g decides); so far ",
+	       in->n_blocks, in->planned, MULTI_EARLY_P);
+	append_pct(v, stats_pct(p->mean));
+	append(v, "%%");
+	append_interval(v, stats_pct(p->lo), stats_pct(p->hi));
+}
+
 static void
 write_text(struct verdict *v, const struct verdict_input *in)
 {
@@ -134,12 +165,7 @@ write_text(struct verdict *v, const struct verdict_input *in)
 		append(v, " (%s)", in->invalid);
 		break;
 	case VERDICT_NOT_JUDGED:
-		append(v, " (%zu block%s, need %zu)", p->n,
-		       p->n == 1 ? "" : "s",
-		       in->need > VERDICT_MIN_BLOCKS
-			       ? in->need
-			       : (size_t)VERDICT_MIN_BLOCKS);
-		append_provisional(v, in);
+		write_not_judged(v, in);
 		break;
 	case VERDICT_FASTER:
 	case VERDICT_SLOWER:
@@ -149,10 +175,12 @@ write_text(struct verdict *v, const struct verdict_input *in)
 		append(v, " within \302\261%g%%", 100.0 * in->margin);
 		break;
 	case VERDICT_NO_DIFFERENCE:
-		append(v, " ");
+		append(v, in->no_winner ? " over pods that disagree: " : " ");
 		append_pct(v, stats_pct(p->mean));
 		append(v, "%%");
 		append_interval(v, stats_pct(p->lo), stats_pct(p->hi));
+		if (in->no_winner)
+			break;
 		append(v, "; this bench would have missed anything under ");
 		append_pct(v, stats_pct(p->mde));
 		append(v, "%%");

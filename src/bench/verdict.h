@@ -38,6 +38,7 @@ const char *verdict_word_name(enum verdict_word word);
 	X(OUTPUTS_CHANGED, "outputs changed")                                  \
 	X(OUTPUTS_UNCHECKED, "outputs unchecked")                              \
 	X(OTHER_RUNTIME, "other environment")                                  \
+	X(AA_DIFFERS, "A/A differs")                                           \
 	X(UNPROVEN, "quality unproven")
 
 enum verdict_suffix {
@@ -52,6 +53,11 @@ const char *verdict_suffix_name(enum verdict_suffix suffix);
 struct verdict_input {
 	const char *invalid; /* word of the hard guard, or NULL */
 	size_t need;	     /* blocks needed; at least VERDICT_MIN_BLOCKS */
+	size_t n_blocks;     /* complete; paired->n may count pods */
+	/* Blocks of the plan, where it has not come to its end or was ended by
+	 * hand: then p < MULTI_EARLY_P decides, as in each look before the
+	 * last.  0: it is over. */
+	size_t planned;
 	const struct paired *paired;
 	double p; /* that decides: Holm's where there are several variants */
 	double alpha;

@@ -11,7 +11,7 @@
 #include "tests/support/tap.h"
 
 #define BLOCKS 6
-#define MAX    (2 * BLOCKS * 3)
+#define MAX    (2 * BLOCKS * 4)
 
 /* A bench of scores: runs are made, judged, looked at, and released. */
 struct bench {
@@ -60,6 +60,7 @@ add(struct bench *b, size_t arm, size_t block, size_t rep, double us)
 		.counted = true,
 		.state = RUN_STATE_VERIFIED,
 		.log = &b->logs[b->n],
+		.runtime = "python /usr/bin/python3.11; torch 2.9.1",
 		.health = &b->health[b->n],
 	};
 	b->n++;
@@ -306,6 +307,175 @@ test_best(void)
 	done(&b);
 }
 
+static const struct judge_arm with_aa[] = { { .tag = "A" },
+					    { .tag = "B" },
+					    { .tag = "A~aa", .aa = true } };
+
+/* B is faster by 1 %; the control against itself by `aa`, in six blocks. */
+static const struct judge_contrast *
+judge_aa(struct bench *b, double aa, double noise)
+{
+	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
+
+	*b = (struct bench){ .formats = format_set_new_builtin() };
+	for (size_t block = 0; block < BLOCKS; block++) {
+		double up = 1.0 + noise * ((double)(block * 5 % 7) - 3.0);
+
+		add(b, 0, block, 0, 100.0);
+		add(b, 1, block, 0, 99.0 * up);
+		add(b, 2, block, 0, 100.0 / aa * up);
+	}
+	judge_init(&b->judge, &rule, with_aa, 3, b->runs, b->n);
+	judge_confirm(&b->judge);
+	return &b->judge.contrasts[0];
+}
+
+static bool
+has_guard(const struct judge_contrast *c, enum guard guard)
+{
+	for (size_t i = 0; i < c->hits.n; i++)
+		if (c->hits.hit[i].guard == guard)
+			return true;
+	return false;
+}
+
+/* What the control shows against itself spoils what others show. */
+static void
+test_aa(void)
+{
+	const struct judge_contrast *c;
+	static struct bench b;
+
+	c = judge_aa(&b, 1.02, 1e-4);
+	ok(strstr(c->verdict.text, "FASTER by ") == c->verdict.text &&
+		   strstr(c->verdict.text, ", A/A differs") != NULL &&
+		   has_guard(c, GUARD_AA),
+	   "an A/A arm that differs is said: %s", c->verdict.text);
+	ok(b.runs[1].state == RUN_STATE_VERIFIED, "and confirms nothing");
+	done(&b);
+	c = judge_aa(&b, 1.004, 1e-5);
+	ok(strstr(c->verdict.text, "A/A") == NULL &&
+		   b.runs[1].state == RUN_STATE_CONFIRMED,
+	   "unless it is small: %s", c->verdict.text);
+	done(&b);
+	c = judge_aa(&b, 1.0, 1e-3);
+	ok(!has_guard(c, GUARD_AA), "nor one that shows nothing: %s",
+	   b.judge.contrasts[1].verdict.text);
+	done(&b);
+}
+
+/* Differences without any spread, and runs that nothing was seen of. */
+static void
+test_marks(void)
+{
+	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
+	const struct judge_contrast *c;
+	static struct bench b;
+
+	c = judge_aa(&b, 1.0, 0.0);
+	ok(has_guard(c, GUARD_NO_SPREAD) && c->paired.sd == 0.0 &&
+		   isnan(c->welch.p),
+	   "no spread is marked: %s", c->verdict.text);
+	ok(!has_guard(c, GUARD_UNSEEN), "versions were seen");
+	done(&b);
+	c = judge_aa(&b, 1.0, 1e-4);
+	ok(!has_guard(c, GUARD_NO_SPREAD), "a spread is no mark");
+	judge_release(&b.judge);
+	for (size_t i = 0; i < b.n; i++)
+		b.runs[i].runtime = b.runs[i].arm == 1 ? "python /x" : NULL;
+	judge_init(&b.judge, &rule, with_aa, 3, b.runs, b.n);
+	c = &b.judge.contrasts[0];
+	ok(has_guard(c, GUARD_UNSEEN) && guard_hard(&c->hits) == NULL,
+	   "versions that were not seen are said");
+	judge_release(&b.judge);
+	for (size_t i = 0; i < b.n; i++)
+		b.runs[i].state = RUN_STATE_CLAIMED;
+	judge_init(&b.judge, &rule, with_aa, 3, b.runs, b.n);
+	ok(!has_guard(&b.judge.contrasts[0], GUARD_UNSEEN),
+	   "but not of logs that somebody else brought");
+	done(&b);
+}
+
+/* `n` pods of two blocks each; the last one is `last` times as fast. */
+static const struct judge_contrast *
+judge_pods(struct bench *b, size_t n, double last)
+{
+	struct judge_rule rule = JUDGE_RULE_DEFAULT;
+
+	rule.need = 5;
+	*b = (struct bench){ .formats = format_set_new_builtin() };
+	for (size_t i = 0; i < 2 * n; i++) {
+		double noise = 1.0 + 1e-4 * (double)(i * 5 % 7);
+
+		for (size_t arm = 0; arm < 2; arm++) {
+			add(b, arm, i / n, 0,
+			    arm == 0	     ? 100.0
+			    : i % n == n - 1 ? 100.0 / last * noise
+					     : 97.0 * noise);
+			b->runs[b->n - 1].pod = i % n;
+		}
+	}
+	judge_init(&b->judge, &rule, arms, 2, b->runs, b->n);
+	return &b->judge.contrasts[0];
+}
+
+/* With pods as units a plan still counts blocks. */
+static void
+test_pods(void)
+{
+	const struct judge_contrast *c;
+	static struct bench b;
+
+	c = judge_pods(&b, 3, 1.03);
+	ok(c->across_pods && c->n_blocks == 6 &&
+		   c->verdict.word == VERDICT_FASTER,
+	   "six blocks on three pods are six: %s", c->verdict.text);
+	done(&b);
+	c = judge_pods(&b, 8, 0.9999);
+	ok(c->paired.p < 0.05 && c->verdict.word == VERDICT_NO_DIFFERENCE &&
+		   strstr(c->verdict.text, " over pods that disagree: ") &&
+		   strstr(c->verdict.text, ", differs by pod") != NULL,
+	   "pods of other signs have no winner, and it says so: %s",
+	   c->verdict.text);
+	done(&b);
+}
+
+/* The words and the interval beside them never contradict each other. */
+static void
+test_holm_intervals(void)
+{
+	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
+	const struct judge_arm four[] = {
+		{ .tag = "A" }, { .tag = "B" }, { .tag = "C" }, { .tag = "D" }
+	};
+	unsigned int state = 1, shown = 0, wrong = 0;
+	static struct bench b;
+
+	for (int bench = 0; bench < 100; bench++) {
+		b = (struct bench){ .formats = format_set_new_builtin() };
+		for (size_t i = 0; i < (size_t)BLOCKS * 4; i++) {
+			state = state * 1664525U + 1013904223U;
+			add(&b, i % 4, i / 4, 0,
+			    100.0 - 0.2 * (double)(i % 4) +
+				    (double)(state >> 16) / 65536.0);
+		}
+		judge_init(&b.judge, &rule, four, 4, b.runs, b.n);
+		for (size_t i = 0; i < 3; i++) {
+			const struct judge_contrast *c = &b.judge.contrasts[i];
+			bool is_shown = c->verdict.word == VERDICT_FASTER ||
+					c->verdict.word == VERDICT_SLOWER;
+
+			shown += is_shown;
+			wrong += is_shown !=
+				 (c->paired.lo > 0.0 || c->paired.hi < 0.0);
+		}
+		done(&b);
+	}
+	ok(shown > 50 && shown < 250 && wrong == 0,
+	   "Holm's words and intervals agree (%u of 300 shown, %u wrong)",
+	   shown, wrong);
+}
+
 static const char host[] =
 	"# cores 16 up 1000.50 date 2026/11/20 21:00:00.500\n"
 	"1000.60,0,0.50,10000,0,1000000,0\n"
@@ -368,6 +538,10 @@ main(void)
 	test_log_clock();
 	test_arms_clocks();
 	test_best();
+	test_aa();
+	test_marks();
+	test_pods();
+	test_holm_intervals();
 	test_health();
 	return tap_done();
 }

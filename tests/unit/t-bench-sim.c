@@ -63,6 +63,7 @@ run_bench(struct sim *sim, size_t *blocks)
 	};
 	struct verdict verdict;
 	struct verdict_input input = { .alpha = 0.05,
+				       .n_blocks = SIZE_MAX,
 				       .margin = 0.005,
 				       .register_sd = NAN };
 	struct paired paired;

@@ -18,6 +18,7 @@ judge(const double *d, size_t n, struct verdict_input in)
 	struct paired p = paired_compare(d, n, &rule);
 
 	in.paired = &p;
+	in.n_blocks = n;
 	in.p = isnan(in.p) || in.p == 0.0 ? p.p : in.p;
 	in.alpha = 0.05;
 	in.margin = in.margin > 0.0 ? in.margin : 0.005;
@@ -75,6 +76,28 @@ test_words(void)
 	       "NO DIFFERENCE SHOWN -0.01% [-0.10, 0.08]; this bench would "
 	       "have missed anything under 0.12%",
 	       "never `same` for a wide interval");
+}
+
+/* Looks before the last are looks, whoever took them. */
+static void
+test_looks(void)
+{
+	static const double weak[] = { .01, .02, .012, .025 };
+	static const double strong[] = { .02, .021, .022, .021 };
+	struct verdict_input in = { .register_sd = NAN, .planned = 6 };
+
+	is_str(judge(weak, 4, in),
+	       "NOT JUDGED (4 of 6 blocks: so early p < 0.001 decides); so far "
+	       "1.69% [0.56, 2.83]",
+	       "p < 0.05 before the last block is no verdict");
+	is_str(judge(strong, 4, in), "FASTER by 2.12% [1.99, 2.25]",
+	       "p < 0.001 is");
+	in.planned = 4;
+	is_str(judge(weak, 4, in), "FASTER by 1.69% [0.56, 2.83]",
+	       "at the last block 0.05 decides");
+	in.planned = 0;
+	is_str(judge(weak, 4, in), "FASTER by 1.69% [0.56, 2.83]",
+	       "also of a bench that ended by itself before");
 }
 
 static void
@@ -181,6 +204,7 @@ int
 main(void)
 {
 	test_words();
+	test_looks();
 	test_suffixes();
 	test_losses();
 	test_widen();

@@ -151,6 +151,54 @@ copy_text(char *out, size_t size, const cJSON *root, const char *key)
 	(void)snprintf(out, size, "%s", json_get_string(root, key, ""));
 }
 
+/* A text that begins with a word of failure: "failed", "errors", .. */
+static bool
+tells_failure(const cJSON *node)
+{
+	static const char *const words[] = { "fail", "error", "timeout",
+					     "invalid", "crash" };
+
+	for (size_t i = 0;
+	     cJSON_IsString(node) && i < sizeof(words) / sizeof(words[0]); i++)
+		if (strncasecmp(node->valuestring, words[i],
+				strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Whether a case failed, whatever the whole says of itself. */
+static bool
+has_failed_case(const cJSON *cases)
+{
+	const cJSON *node;
+
+	if (!cJSON_IsArray(cases))
+		return false;
+	cJSON_ArrayForEach(node, cases)
+	{
+		if (tells_failure(
+			    cJSON_GetObjectItemCaseSensitive(node, "status")))
+			return true;
+	}
+	return false;
+}
+
+/* The part by which a verifier contradicts its own "passed", or NULL. */
+static const char *
+find_failed_part(const cJSON *root)
+{
+	const cJSON *errors = cJSON_GetObjectItemCaseSensitive(root, "errors");
+	const cJSON *source =
+		cJSON_GetObjectItemCaseSensitive(root, "source_integrity");
+	const cJSON *cases = cJSON_GetObjectItemCaseSensitive(root, "cases");
+
+	if (cJSON_IsArray(errors) && errors->child != NULL)
+		return errors->string;
+	if (tells_failure(source))
+		return source->string;
+	return has_failed_case(cases) ? cases->string : NULL;
+}
+
 /* The member by which the object says that something went wrong, or NULL. */
 static const char *
 find_denial(const cJSON *root)
@@ -168,7 +216,7 @@ find_denial(const cJSON *root)
 	}
 	if (cJSON_IsString(error) && error->valuestring[0] != '\0')
 		return error->string;
-	return NULL;
+	return find_failed_part(root);
 }
 
 /* A time of nothing is no measurement; a bare score may be any number. */

@@ -92,6 +92,18 @@ test_bad(void)
 	s = read_score("{\"score\": 12.5, \"error\": \"timeout\"}", NULL);
 	is_str(s.why, "its \"error\" says that it failed", "nor an error's");
 	score_json_release(&s);
+	s = read_score("{\"score\": 9, \"status\": \"passed\", \"errors\": "
+		       "[\"no build\"]}",
+		       NULL);
+	is_str(s.why, "its \"errors\" says that it failed", "nor of several");
+	score_json_release(&s);
+	s = read_score("{\"score\": 9, \"status\": \"passed\", \"errors\": "
+		       "[], \"cases\": [{\"status\": \"passed\"}, "
+		       "{\"status\": \"failed\"}]}",
+		       NULL);
+	is_str(s.why, "its \"cases\" says that it failed",
+	       "nor where a case failed");
+	score_json_release(&s);
 	s = read_score("{\"score\": 12.5, \"error\": \"\"}", NULL);
 	ok(score_json_counts(&s), "an empty error is none");
 	score_json_release(&s);

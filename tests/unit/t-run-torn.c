@@ -58,6 +58,12 @@ static const struct run_case cases[] = {
 	  { { "final_bpb", "1.14518023" },
 	    { "sliding_bpb", "null" },
 	    { "ttt_bpb", "null" } } },
+	{ "what is mixed into a sliding window is no sliding window",
+	  LAST ROUND
+	  "final_int6_sliding_window_s64_exact val_loss:2 val_bpb:1.12\n"
+	  "final_int6_sliding_window_ngram7 val_loss:2 val_bpb:1.05\n",
+	  1,
+	  { { "sliding_bpb", "1.12" }, { "final_bpb", "null" } } },
 	{ "a way to evaluate that no rule knows",
 	  "final_eval_mode:strided stride:64\n" LAST ROUND,
 	  1,

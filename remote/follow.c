@@ -243,6 +243,15 @@ follow_set_quiet(struct follow *follow, bool quiet)
 }
 
 void
+follow_rewind(struct follow *follow, struct follow_file *file,
+	      const struct err *why)
+{
+	memset(&file->guard, 0, sizeof(file->guard));
+	if (follow->session != NULL)
+		follow_session_lose(follow->session, why);
+}
+
+void
 follow_resume(struct follow *follow)
 {
 	struct follow_session *session = follow->session;

@@ -142,6 +142,13 @@ void follow_start(struct follow *follow, const char *const *globs,
 		  size_t n_globs, const char *const *files, size_t n_files);
 /* Go silent on the pod but for the named files; while a bench runs there. */
 void follow_set_quiet(struct follow *follow, bool quiet);
+/*
+ * The bytes of that file are to come once more, from its first one: a new
+ * follower begins (why: what is said of the loss of this one).  From on_file
+ * and on_bytes, which must take nothing then.
+ */
+void follow_rewind(struct follow *follow, struct follow_file *file,
+		   const struct err *why);
 /* Take bytes again, after on_bytes took less than all. */
 void follow_resume(struct follow *follow);
 /* Try now (WAITING or REFUSED). */

@@ -265,6 +265,7 @@ end_replay(struct collect_file *file)
 {
 	struct collect *c = file->pod->collect;
 	const struct run *run = run_reader_current(file->reader);
+	bool is_whole = run_reader_bytes(file->reader) >= file->tail->offset;
 
 	if (run != NULL)
 		update_model(file, run, !file->is_under_way);
@@ -272,7 +273,9 @@ end_replay(struct collect_file *file)
 	file->dirty = true;
 	store_tail_advance(c->store, file->tail, run_reader_bytes(file->reader),
 			   run_reader_lines(file->reader));
-	store_tail_trim(c->store, file->tail, file->n_runs);
+	/* The mirror may be shorter: the rest comes from the pod. */
+	if (is_whole)
+		store_tail_trim(c->store, file->tail, file->n_runs);
 }
 
 bool

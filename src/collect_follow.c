@@ -25,16 +25,6 @@
 #define FAR_BEHIND_BYTES (1U << 20)
 /* The first screen takes what it needs first; look again after this. */
 #define SHOW_MS 5
-/* The disk is full: try again after this. */
-#define DISK_RETRY_MS 2000
-
-struct collect_follow {
-	struct collect_pod *pod;
-	struct follow *follow;
-	struct loop_timer *retry;
-	bool is_starting; /* what is here of its logs is not told yet */
-	bool said_disk;	  /* that the mirror cannot be written */
-};
 
 static int64_t
 mtime_ms(const char *path)
@@ -44,33 +34,12 @@ mtime_ms(const char *path)
 	return stat(path, &st) == 0 ? (int64_t)st.st_mtim.tv_sec * 1000 : 0;
 }
 
-/*
- * The mirror of a generation that begins: empty.  One that is there was left
- * by a program that died before it could note the log; it comes again.
- */
-static struct mirror *
-open_new_mirror(struct collect_pod *pod, const struct follow_file *ff,
-		struct err *err)
-{
-	struct mirror_dir *dir = pod->collect->mirrors;
-	struct str name = str_from(ff->name);
-	struct mirror *mirror =
-		mirror_open(dir, pod->name, name, ff->generation, err);
-
-	if (mirror != NULL && mirror_size(mirror) > 0) {
-		(void)unlink(mirror_path(mirror));
-		mirror_close(mirror);
-		mirror = mirror_open(dir, pod->name, name, ff->generation, err);
-	}
-	return mirror;
-}
-
 static void
 begin_file(struct collect_pod *pod, struct follow_file *ff)
 {
 	struct err err = { ERR_NONE, "" };
 	struct collect_file *file;
-	struct mirror *mirror = open_new_mirror(pod, ff, &err);
+	struct mirror *mirror = collect_keep_begin(pod, ff, &err);
 
 	if (mirror == NULL)
 		collect_say(pod->collect, MODEL_WARNING, "%s: no mirror: %s",
@@ -98,9 +67,10 @@ end_file(struct follow_file *ff)
  * reader is where it was.
  */
 static void
-revive_file(struct collect_pod *pod, struct follow_file *ff)
+revive_file(struct collect_follow *cf, struct follow_file *ff)
 {
-	struct err err = { ERR_NONE, "its mirror was pruned" };
+	struct collect_pod *pod = cf->pod;
+	struct err err = { ERR_NONE, "" };
 	struct mirror *mirror = NULL;
 	struct collect_file *file;
 
@@ -117,16 +87,16 @@ revive_file(struct collect_pod *pod, struct follow_file *ff)
 	}
 	mirror = mirror_open(pod->collect->mirrors, pod->name,
 			     str_from(ff->name), ff->generation, &err);
-	if (mirror == NULL || mirror_size(mirror) != ff->guard.offset) {
-		collect_say(pod->collect, MODEL_WARNING,
-			    "%s: %s cannot be read on: %s", pod->name, ff->path,
-			    err.text);
-		mirror_close(mirror);
-		return;
-	}
 	file = collect_file_new(pod, ff->name, ff->generation);
 	ff->user = file;
-	collect_file_begin(file, mirror);
+	if (mirror != NULL && mirror_size(mirror) == ff->guard.offset) {
+		collect_file_begin(file, mirror);
+		return;
+	}
+	/* It was pruned or removed. */
+	mirror_close(mirror);
+	file->is_idle = true;
+	collect_keep_refill(cf, ff);
 }
 
 static void
@@ -148,7 +118,7 @@ on_file(void *user, struct follow_file *ff, enum follow_event event)
 	case FOLLOW_RESUMES:
 		collect_gone_back(cf->pod, ff, true);
 		if (ff->user == NULL)
-			revive_file(cf->pod, ff);
+			revive_file(cf, ff);
 		if (ff->user != NULL)
 			collect_file_identify(ff->user, ff);
 		break;
@@ -163,18 +133,6 @@ on_file(void *user, struct follow_file *ff, enum follow_event event)
 	}
 }
 
-/* The mirror cannot take bytes: say so once, and go on later. */
-static void
-disk_full(struct collect_follow *cf, const struct err *why)
-{
-	if (!cf->said_disk)
-		collect_say(cf->pod->collect, MODEL_ALARM,
-			    "%s: reading is paused: %s", cf->pod->name,
-			    why->text);
-	cf->said_disk = true;
-	loop_timer_start(cf->retry, DISK_RETRY_MS, 0);
-}
-
 static void
 on_retry(void *user)
 {
@@ -183,33 +141,19 @@ on_retry(void *user)
 	follow_resume(cf->follow);
 }
 
-/* Bytes of a log that was over: its parser has to be where it was. */
-static bool
-wake_file(struct collect_file *file, struct err *err)
-{
-	struct mirror *mirror =
-		mirror_open(file->pod->collect->mirrors, file->pod->name,
-			    str_from(file->name), file->gen, err);
-
-	if (mirror != NULL)
-		collect_file_begin(file, mirror);
-	return mirror != NULL;
-}
-
 static size_t
 on_bytes(void *user, struct follow_file *ff, struct str data)
 {
 	struct collect_follow *cf = user;
 	struct collect *c = cf->pod->collect;
 	struct collect_file *file = ff->user;
-	struct err err = { ERR_NONE, "" };
 
 	if (file == NULL)
 		return data.len;
-	if (file->is_idle && !wake_file(file, &err)) {
-		disk_full(cf, &err);
+	if (file->refill_bytes > 0)
+		return collect_keep_again(cf, ff, data);
+	if (file->is_idle && !collect_keep_wake(cf, ff))
 		return 0;
-	}
 	if (!file->is_replay)
 		file->is_behind =
 			ff->size - ff->guard.offset > FAR_BEHIND_BYTES;
@@ -217,18 +161,7 @@ on_bytes(void *user, struct follow_file *ff, struct str data)
 		c->is_full = true;
 		return 0;
 	}
-	if (file->mirror != NULL) {
-		size_t taken = mirror_append(file->mirror, data, &err);
-
-		if (taken < data.len)
-			disk_full(cf, &err);
-		else if (cf->said_disk) {
-			cf->said_disk = false;
-			collect_say(c, MODEL_INFO, "%s: reading goes on",
-				    cf->pod->name);
-		}
-		data.len = taken;
-	}
+	data.len = collect_keep_bytes(cf, ff, data);
 	/* What is read again gets to these bytes of the mirror too. */
 	if (!file->is_replay)
 		collect_file_feed(file, data.p, data.len);

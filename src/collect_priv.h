@@ -107,16 +107,18 @@ struct collect_file {
 	struct store_tail *tail;   /* NULL: nothing is stored */
 	struct model_log *log;	   /* NULL: no lines are kept */
 	struct pod_pace pace;
-	int64_t last_wall_ms; /* of its last bytes */
-	bool is_idle;	      /* over; its log is read again when bytes come */
-	bool is_replay;	      /* what is fed comes from its mirror */
-	bool is_ended;	      /* to be finished when it was read again */
-	uint64_t old_bytes;   /* of the mirror: of an earlier life */
-	bool is_under_way;    /* its last run is not over */
-	bool is_behind;	      /* far; the view shows its end meanwhile */
-	uint64_t ahead_end;   /* offset at which the lines shown end */
-	uint64_t replayed;    /* bytes of the mirror that were read again */
-	bool dirty;	      /* to be put into the store's next batch */
+	int64_t last_wall_ms;  /* of its last bytes */
+	bool is_idle;	       /* over; its log is read again when bytes come */
+	bool is_replay;	       /* what is fed comes from its mirror */
+	uint64_t refill_bytes; /* its mirror is to hold, read again from the
+				* pod; 0: it is as it should be */
+	bool is_ended;	       /* to be finished when it was read again */
+	uint64_t old_bytes;    /* of the mirror: of an earlier life */
+	bool is_under_way;     /* its last run is not over */
+	bool is_behind;	       /* far; the view shows its end meanwhile */
+	uint64_t ahead_end;    /* offset at which the lines shown end */
+	uint64_t replayed;     /* bytes of the mirror that were read again */
+	bool dirty;	       /* to be put into the store's next batch */
 	struct collect_parse *parse; /* owned; NULL: was never far behind */
 	bool is_away;		     /* its reader works on another thread */
 };
@@ -253,6 +255,16 @@ void collect_telemetry_stop(struct collect_pod *pod);
 
 /* ---- collect_follow.c */
 
+/* For collect_follow.c and collect_keep.c. */
+struct collect_follow {
+	struct collect_pod *pod;
+	struct follow *follow;
+	struct loop_timer *retry;
+	bool is_starting;    /* what is here of its logs is not told yet */
+	bool said_disk;	     /* that the mirror cannot be written */
+	unsigned int n_lost; /* mirrors that someone else removed */
+};
+
 struct collect_follow_status {
 	bool is_live, is_waiting, is_refused;
 	struct err why;
@@ -271,6 +283,32 @@ void collect_follow_resume(struct collect_pod *pod);
 void collect_follow_retry(struct collect_pod *pod);
 void collect_follow_status(const struct collect_pod *pod,
 			   struct collect_follow_status *status);
+
+/* ---- collect_keep.c */
+
+/*
+ * The mirror of a generation that begins: empty.  One that is there was left
+ * by a program that died before it could note the log; it comes again.
+ */
+struct mirror *collect_keep_begin(struct collect_pod *pod,
+				  const struct follow_file *ff,
+				  struct err *err);
+/*
+ * What is kept of a log that was over is not all of it, and its parser needs
+ * that: all of it comes again from the pod, and is read when it is here.
+ */
+void collect_keep_refill(struct collect_follow *cf, struct follow_file *ff);
+/*
+ * Bytes of a log that was over: its parser has to be where it was.  False:
+ * they are not to be taken yet.
+ */
+bool collect_keep_wake(struct collect_follow *cf, struct follow_file *ff);
+/* Keep the bytes; how many there was room for. */
+size_t collect_keep_bytes(struct collect_follow *cf, struct follow_file *ff,
+			  struct str data);
+/* Bytes that were here before; with the last of them it can be read. */
+size_t collect_keep_again(struct collect_follow *cf, struct follow_file *ff,
+			  struct str data);
 
 /* ---- collect_gone.c */
 

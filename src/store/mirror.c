@@ -37,6 +37,7 @@ struct mirror {
 	char *path;
 	uint64_t size;
 	int fd; /* -1: opened again at the next append */
+	bool is_lost;
 };
 
 /* An ended mirror, as pruning sees it. */
@@ -175,6 +176,19 @@ close_fd(struct mirror *mirror)
 	mirror->dir->n_open--;
 }
 
+static int
+open_path(const struct mirror *mirror, int create)
+{
+	int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | create;
+	int fd = open(mirror->path, flags, 0600);
+
+	/* The folder was removed. */
+	if (fd < 0 && errno == ENOENT && create != 0 &&
+	    mkdir(mirror->dir->path, 0700) == 0)
+		fd = open(mirror->path, flags, 0600);
+	return fd;
+}
+
 /* Have a descriptor to append with, and be the last used. */
 static int
 need_fd(struct mirror *mirror, struct err *err)
@@ -188,12 +202,13 @@ need_fd(struct mirror *mirror, struct err *err)
 	}
 	if (dir->n_open >= OPEN_MAX_FILES)
 		close_fd(list_entry(dir->open.next, struct mirror, in_open));
-	mirror->fd = open(mirror->path,
-			  O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-			  0600);
-	if (mirror->fd < 0)
+	/* An empty one would stand for all that was kept before. */
+	mirror->fd = open_path(mirror, mirror->size == 0 ? O_CREAT : 0);
+	if (mirror->fd < 0) {
+		mirror->is_lost = errno == ENOENT && mirror->size > 0;
 		return err_set_errno(err, ERR_IO, "cannot open %s",
 				     mirror->path);
+	}
 	list_append(&dir->open, &mirror->in_open);
 	dir->n_open++;
 	return 0;
@@ -305,9 +320,15 @@ mirror_size(const struct mirror *mirror)
 	return mirror->size;
 }
 
+bool
+mirror_is_lost(const struct mirror *mirror)
+{
+	return mirror->is_lost;
+}
+
 /*
- * The file must end where we left it: else someone else wrote to it, and
- * what we add would stand at a wrong offset.
+ * The file must be there and end where we left it: else someone else removed
+ * it or wrote to it, and what we add would be gone or at a wrong offset.
  */
 static int
 check_end(struct mirror *mirror, struct err *err)
@@ -317,7 +338,11 @@ check_end(struct mirror *mirror, struct err *err)
 	if (fstat(mirror->fd, &st) != 0)
 		return err_set_errno(err, ERR_IO, "cannot look at %s",
 				     mirror->path);
-	if ((uint64_t)st.st_size != mirror->size)
+	mirror->is_lost =
+		st.st_nlink == 0 || (uint64_t)st.st_size != mirror->size;
+	if (st.st_nlink == 0)
+		return err_set(err, ERR_IO, "%s was deleted", mirror->path);
+	if (mirror->is_lost)
 		return err_set(err, ERR_IO, "%s was changed by another program",
 			       mirror->path);
 	return 0;

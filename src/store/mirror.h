@@ -67,6 +67,12 @@ uint64_t mirror_size(const struct mirror *mirror);
 size_t mirror_append(struct mirror *mirror, struct str data, struct err *err)
 	__attribute__((warn_unused_result));
 
+/*
+ * After an append that took less: the file was removed or changed by someone
+ * else, and no later append will do.
+ */
+bool mirror_is_lost(const struct mirror *mirror);
+
 /* Read up to len bytes at offset; 0 at its end, -1 with err. */
 ssize_t mirror_read(const struct mirror *mirror, uint64_t offset, void *data,
 		    size_t len, struct err *err);

@@ -153,6 +153,38 @@ test_prune(void)
 	mirror_dir_free(dir);
 }
 
+/* Someone removes it: said at the next append, with an open descriptor or
+ * without one, and no empty one takes its place. */
+static void
+test_removed(void)
+{
+	struct mirror_dir *dir = open_dir(1 << 30);
+	struct mirror *kept = open_log(dir, "removed", 0), *many[200];
+	struct err err = { ERR_NONE, "" };
+
+	ok(mirror_append(kept, STR_LIT("abc"), NULL) == 3 &&
+		   !mirror_is_lost(kept),
+	   "a mirror that is there is not lost");
+	(void)unlink(mirror_path(kept));
+	ok(mirror_append(kept, STR_LIT("d"), &err) == 0 && mirror_is_lost(kept),
+	   "one that was removed is: %s", err.text);
+	mirror_close(kept);
+	kept = open_log(dir, "removed", 1);
+	ok(mirror_append(kept, STR_LIT("abc"), NULL) == 3, "another one");
+	for (unsigned int i = 0; i < 200; i++)
+		many[i] = open_log(dir, "another", i);
+	(void)unlink(mirror_path(kept));
+	ok(mirror_append(kept, STR_LIT("d"), NULL) == 0 &&
+		   mirror_is_lost(kept) && access(mirror_path(kept), F_OK) != 0,
+	   "also where its descriptor had to be opened again");
+	for (unsigned int i = 0; i < 200; i++) {
+		(void)unlink(mirror_path(many[i]));
+		mirror_close(many[i]);
+	}
+	mirror_close(kept);
+	mirror_dir_free(dir);
+}
+
 static void
 test_full(void)
 {
@@ -273,9 +305,9 @@ remove_all(void)
 int
 main(void)
 {
-	static void (*const tests[])(void) = { test_bytes, test_prune,
-					       test_full, test_many,
-					       test_kill };
+	static void (*const tests[])(void) = { test_bytes,   test_prune,
+					       test_removed, test_full,
+					       test_many,    test_kill };
 
 	if (mkdtemp(folder) == NULL)
 		return 1;

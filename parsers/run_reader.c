@@ -194,6 +194,14 @@ has_other_plan(const struct run_state *s, const struct record *record)
 	       planned != s->run.planned_steps;
 }
 
+/* Rows of a short plan, behind the training: the evaluation has a loop. */
+static bool
+is_inner_loop(const struct run_state *s, const struct record *record)
+{
+	return (s->stopped || s->packed) &&
+	       record_get(record, METRIC_PLANNED) * 10 < s->run.planned_steps;
+}
+
 enum row_place { ROW_IN_RUN, ROW_BEGINS_RUN, ROW_REPEATED };
 
 /*
@@ -212,7 +220,7 @@ place_row(const struct run_reader *r, const struct record *record)
 	if (!run_has(step) || step >= s->run.last_step)
 		return ROW_IN_RUN;
 	if (has_other_plan(s, record))
-		return ROW_BEGINS_RUN;
+		return is_inner_loop(s, record) ? ROW_REPEATED : ROW_BEGINS_RUN;
 	return step <= s->first_step ? ROW_BEGINS_RUN : ROW_REPEATED;
 }
 

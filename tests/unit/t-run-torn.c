@@ -153,6 +153,18 @@ static const struct run_case cases[] = {
 	  "stopping_early: wallclock_cap train_time: 9000ms step: 250/\n",
 	  1,
 	  { { "train_ms", "null" }, { "ms_per_step", "null" } } },
+	{ "rows of a loop of the evaluation are none of the training",
+	  LAST
+	  "stopping_early: wallclock_cap train_time:990ms step:99/99\n" ROUND
+	  "step:1/9 train_loss:0.5 train_time:30ms step_avg:30ms\n"
+	  "step:9/9 train_loss:0.4 train_time:300ms step_avg:30ms\n"
+	  "legal_ttt val_loss:1.9 val_bpb:1.0812 total time:700s\n",
+	  1,
+	  { { "steps", "99" },
+	    { "train_ms", "990" },
+	    { "last_train_loss", "null" },
+	    { "final_bpb", "1.0812" },
+	    { "eval_s", "null" } } },
 	{ "a training behind an evaluation is a run of its own",
 	  "seed:7\nlegal_ttt val_loss:1.9 val_bpb:1.0123 eval_time:9ms\n" LAST
 		  ROUND,

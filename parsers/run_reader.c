@@ -363,6 +363,13 @@ skip_mark(const struct segment *segment)
 	return (struct str){ text.p + n, text.len - n };
 }
 
+/* Whether a script that is printed now can be of the next run only. */
+static bool
+is_begun(const struct run_state *s)
+{
+	return s->active || (s->own != 0 && s->run.source_sha256 != NULL);
+}
+
 static enum line_class
 take_segment(struct run_reader *r, const struct segment *segment)
 {
@@ -375,7 +382,7 @@ take_segment(struct run_reader *r, const struct segment *segment)
 	if (r->fold.inside)
 		return take_source_line(r, segment, &prefix);
 	if (source_fold_line(&r->fold, prefix.rest) == SOURCE_BEGIN) {
-		if (r->has_run && r->state.active)
+		if (r->has_run && is_begun(&r->state))
 			next_run(r, segment, false);
 		return LINE_SOURCE;
 	}

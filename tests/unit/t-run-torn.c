@@ -165,6 +165,17 @@ static const struct run_case cases[] = {
 	    { "last_train_loss", "null" },
 	    { "final_bpb", "1.0812" },
 	    { "eval_s", "null" } } },
+	{ "a script behind another one's settings is of the next run",
+	  "import os\nx = 1\n"
+	  "============================================================"
+	  "========================================\n"
+	  "Using seed=6\n"
+	  "import os\nx = 2\n"
+	  "============================================================"
+	  "========================================\n"
+	  "step:9/9 val_loss:3.2 train_time:90ms step_avg:10ms\n",
+	  2,
+	  { { "seed", "null" }, { "final_val_loss", "3.2" } } },
 	{ "a training behind an evaluation is a run of its own",
 	  "seed:7\nlegal_ttt val_loss:1.9 val_bpb:1.0123 eval_time:9ms\n" LAST
 		  ROUND,

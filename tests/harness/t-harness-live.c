@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,15 +41,18 @@ wait_ms(long ms)
 	(void)nanosleep(&wait, NULL);
 }
 
+/* A step at each byte that says that somebody looked. */
 static void
-write_live(const char *path)
+write_live(const char *path, int looked)
 {
 	struct harness_gen gen = { .dir = path, .torn_us = TORN_US };
 	struct err err = { ERR_NONE, "" };
+	char byte;
 
 	gen.start_ms = clock_real.wall_ms(&clock_real);
 	for (size_t i = 0; i < harness_gen_steps(); i++)
-		if (harness_gen_step(&gen, i, &err) != 0)
+		if (read(looked, &byte, 1) != 1 ||
+		    harness_gen_step(&gen, i, &err) != 0)
 			_exit(1);
 	_exit(0);
 }
@@ -118,10 +122,26 @@ told(const struct harness_files *files, int64_t now_ms)
 	return buf_detach(&text);
 }
 
+/* What is watched, and how. */
+struct watched {
+	struct harness_dir *dir;
+	pid_t writer;
+	const int *looked; /* a pipe: the writer hears of a look */
+};
+
+/* Unless the writer has not heard of the last time. */
+static void
+say_looked(const int *looked)
+{
+	int waits = 0;
+
+	if (ioctl(looked[0], FIONREAD, &waits) == 0 && waits == 0)
+		(void)!write(looked[1], "", 1);
+}
+
 /* Everything that is seen until the writer has ended. */
 static struct known
-watch(struct harness_dir *dir, pid_t writer, unsigned int *looks,
-      const char **lost)
+watch(const struct watched *w, unsigned int *looks, const char **lost)
 {
 	int64_t end_ms = clock_real.mono_ms(&clock_real) + LIMIT_MS;
 	struct known last = { .runs = 0 };
@@ -131,16 +151,17 @@ watch(struct harness_dir *dir, pid_t writer, unsigned int *looks,
 		struct harness_workspace ws;
 		struct known now;
 
-		ended = waitpid(writer, NULL, WNOHANG) == writer;
-		if (harness_dir_poll(dir)) {
+		ended = waitpid(w->writer, NULL, WNOHANG) == w->writer;
+		if (harness_dir_poll(w->dir)) {
 			*looks += 1;
-			harness_workspace_read(&ws, &dir->files, 0);
+			harness_workspace_read(&ws, &w->dir->files, 0);
 			now = know(&ws);
 			if (*lost == NULL)
 				*lost = unlearned(&last, &now);
 			last = now;
 			harness_workspace_release(&ws);
 		}
+		say_looked(w->looked);
 		wait_ms(POLL_MS);
 	}
 	ok(ended, "the writer ended in time");
@@ -157,16 +178,19 @@ test_watch(const char *path)
 	int64_t now_ms;
 	struct known end;
 	char *a, *b;
-	pid_t writer;
+	int looked[2];
+	struct watched w = { .dir = &live, .looked = looked };
 
+	if (pipe(looked) != 0)
+		exit(1);
 	/* The first step stands before the watch: the directory is known. */
 	ok(harness_gen_write(path, 1, &err) == 0, "a workspace");
 	ok(harness_dir_open(&live, path, &err) == 0, "is opened");
 	(void)fflush(stdout);
-	writer = fork();
-	if (writer == 0)
-		write_live(path);
-	end = watch(&live, writer, &looks, &lost);
+	w.writer = fork();
+	if (w.writer == 0)
+		write_live(path, looked[0]);
+	end = watch(&w, &looks, &lost);
 	ok(lost == NULL, "nothing known is unlearned%s%s",
 	   lost != NULL ? ": " : "", lost != NULL ? lost : "");
 	ok(looks >= 20, "the run was seen in %u states", looks);
@@ -185,6 +209,8 @@ test_watch(const char *path)
 	free(b);
 	harness_dir_close(&live);
 	harness_dir_close(&after);
+	close(looked[0]);
+	close(looked[1]);
 }
 
 int

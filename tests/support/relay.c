@@ -5,7 +5,7 @@
  *   relay PORT-FILE TARGET-PORT [DELAY-MS]   relay, with a one-way delay
  *   relay PORT-FILE rubbish KIND             no relay: say rubbish oneself
  *
- * SIGUSR1 freezes it (a black hole) and thaws it, SIGUSR2 resets all its
+ * SIGUSR1 freezes it (a black hole), SIGUSR2 thaws it, SIGHUP resets all its
  * connections (RST), SIGTERM ends it.  The port it listens on is written to
  * PORT-FILE.
  */
@@ -48,19 +48,18 @@ struct pair {
 	struct flow *flows[2]; /* from fds[0] to fds[1], and back */
 };
 
-static volatile sig_atomic_t toggle, reset;
+static volatile sig_atomic_t frozen, reset;
 static struct pair pairs[MAX_PAIRS];
 static size_t n_pairs;
 static int64_t delay_ms;
-static bool frozen;
 
 static void
 on_signal(int signum)
 {
-	if (signum == SIGUSR1)
-		toggle = 1;
-	else
+	if (signum == SIGHUP)
 		reset = 1;
+	else
+		frozen = signum == SIGUSR1;
 }
 
 static int64_t
@@ -207,12 +206,8 @@ move_bytes(void)
 }
 
 static void
-obey_signals(void)
+obey_reset(void)
 {
-	if (toggle) {
-		toggle = 0;
-		frozen = !frozen;
-	}
 	if (reset) {
 		reset = 0;
 		while (n_pairs > 0)
@@ -228,7 +223,7 @@ relay(int listener, int port)
 	for (;;) {
 		nfds_t n = 0;
 
-		obey_signals();
+		obey_reset();
 		fds[n++] = (struct pollfd){ .fd = listener, .events = POLLIN };
 		for (size_t i = 0; i < n_pairs && !frozen; i++)
 			for (int k = 0; k < 2; k++)
@@ -238,7 +233,7 @@ relay(int listener, int port)
 						.fd = pairs[i].fds[k],
 						.events = POLLIN
 					};
-		if (poll(fds, n, frozen ? 100 : 5) < 0 || frozen)
+		if (poll(fds, frozen ? 0 : n, frozen ? 20 : 5) < 0 || frozen)
 			continue;
 		if (fds[0].revents & POLLIN)
 			add_pair(accept(listener, NULL, NULL), port);
@@ -297,8 +292,12 @@ main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
+	/* When both wait, the thaw comes last: it is sent last. */
+	sigaddset(&action.sa_mask, SIGUSR1);
+	sigaddset(&action.sa_mask, SIGUSR2);
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGUSR2, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
 	listener = listen_on(argv[1]);
 	if (argc > 3 && strcmp(argv[2], "rubbish") == 0)
 		for (;;)

@@ -24,8 +24,13 @@ keep_key() {
 	test -f "$1" || ssh-keygen -q -t "$2" -N '' -C test -f "$1"
 }
 
+# Below the ports that connections get by themselves: one of those could have
+# it just when the server is started again.
 random_port() {
-	od -An -N2 -tu2 /dev/urandom | awk '{ print 20000 + $1 % 40000 }'
+	low=$(cut -f1 /proc/sys/net/ipv4/ip_local_port_range || echo 32768)
+	test "$low" -gt 12000 || low=60000
+	od -An -N2 -tu2 /dev/urandom |
+		awk -v low="$low" '{ print 10000 + $1 % (low - 10000) }'
 }
 
 make_files() {
@@ -91,7 +96,7 @@ try_port() {
 	: >"$dir/log"
 	"$sshd" -f "$dir/sshd_config" -E "$dir/log" || return 1
 	n=0
-	while test $n -lt 200; do
+	while test $n -lt 1200; do
 		grep -q "Server listening on" "$dir/log" &&
 			test -s "$dir/sshd.pid" && return 0
 		grep -q "Cannot bind" "$dir/log" && return 1
@@ -104,7 +109,9 @@ try_port() {
 start() {
 	test -x "$sshd" || { echo "no $sshd here" >&2; exit 77; }
 	test "$(id -u)" != 0 || (umask 022 && mkdir -p /run/sshd)
-	for _ in 1 2 3 4 5 6 7 8; do
+	tries=0
+	while test $tries -lt 40; do
+		tries=$((tries + 1))
 		port=${1:-$(random_port)}
 		if try_port "$port"; then
 			echo "$port" >"$dir/port"
@@ -122,10 +129,29 @@ conns() {
 	pgrep -P "$(cat "$dir/sshd.pid")" || :
 }
 
+# await PID STATE...: until it is in one of these states of proc(5); gone is Z.
+await() {
+	pid=$1
+	shift
+	n=0
+	while test $n -lt 1200; do
+		state=$(sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat" 2>/dev/null) ||
+			state=Z
+		case " $* " in *" $state "*) return ;; esac
+		n=$((n + 1))
+		sleep 0.05
+	done
+}
+
+# Stopped it takes no more connections, and none is missed; when this returns
+# its port is free.
 stop() {
 	test -s "$dir/sshd.pid" || return 0
+	server=$(cat "$dir/sshd.pid")
+	kill -STOP "$server" 2>/dev/null || :
+	await "$server" T Z
 	all=$(conns)
-	kill "$(cat "$dir/sshd.pid")" 2>/dev/null || :
+	kill -KILL "$server" 2>/dev/null || :
 	for pid in $all; do
 		grand=$(pgrep -P "$pid" || :)
 		for one in $pid $grand; do
@@ -133,6 +159,7 @@ stop() {
 			kill -KILL "$one" 2>/dev/null || :
 		done
 	done
+	await "$server" Z
 	rm -f "$dir/sshd.pid"
 }
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "loop/loop.h"
 #include "tests/support/tap.h"
@@ -110,6 +111,8 @@ on_due(void *user)
 	loop_stop(loop);
 }
 
+#define DUE_MS 500
+
 /* In a process of its own: say that it runs, then see what comes first. */
 static int
 run_stopped(int in, int out)
@@ -121,7 +124,7 @@ run_stopped(int in, int out)
 	watch = loop_fd_new(loop, in, on_came, &in);
 	loop_fd_set(watch, LOOP_READ);
 	timer = loop_timer_new(loop, on_due, NULL);
-	loop_timer_start(timer, 2000, 0);
+	loop_timer_start(timer, DUE_MS, 0);
 	if (write(out, "r", 1) != 1)
 		return 3;
 	loop_run(loop);
@@ -130,26 +133,55 @@ run_stopped(int in, int out)
 						: 2;
 }
 
+static void
+sleep_until(int64_t mono_ms)
+{
+	int64_t now_ms;
+
+	while ((now_ms = clock_real.mono_ms(&clock_real)) < mono_ms)
+		(void)usleep((useconds_t)(mono_ms - now_ms) * 1000);
+}
+
+/* It was stopped before its timer was due; else it has to be tried again. */
+static bool
+stop_in_time(pid_t pid, int from, int64_t begun_ms)
+{
+	char byte;
+	int status;
+
+	return read(from, &byte, 1) == 1 && kill(pid, SIGSTOP) == 0 &&
+	       waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status) &&
+	       clock_real.mono_ms(&clock_real) - begun_ms < DUE_MS - 50;
+}
+
 /* A program that was stopped hears of what came before its timers fire. */
 static void
 test_stopped(void)
 {
-	int to[2], from[2], status = 0;
-	char byte;
-	pid_t pid;
+	int to[2], from[2], status = 0, tries = 0;
+	bool in_time = false;
+	pid_t pid = -1;
 
 	if (pipe(to) != 0 || pipe(from) != 0)
 		exit(1);
-	(void)fflush(stdout);
-	pid = fork();
-	if (pid == 0)
-		_exit(run_stopped(to[0], from[1]));
-	ok(read(from[0], &byte, 1) == 1, "a program runs");
-	(void)kill(pid, SIGSTOP);
+	while (!in_time && tries++ < 100) {
+		int64_t begun_ms = clock_real.mono_ms(&clock_real);
+
+		(void)fflush(stdout);
+		pid = fork();
+		if (pid == 0)
+			_exit(run_stopped(to[0], from[1]));
+		in_time = stop_in_time(pid, from[0], begun_ms);
+		if (!in_time) {
+			(void)kill(pid, SIGKILL);
+			(void)waitpid(pid, &status, 0);
+		}
+	}
+	ok(in_time, "a program is stopped at try %d", tries);
 	/* Its timer is due first, then something comes. */
-	(void)usleep(2500000);
+	sleep_until(clock_real.mono_ms(&clock_real) + DUE_MS + 200);
 	ok(write(to[1], "x", 1) == 1, "something comes while it is stopped");
-	(void)usleep(1500000);
+	sleep_until(clock_real.mono_ms(&clock_real) + 1200);
 	(void)kill(pid, SIGCONT);
 	(void)waitpid(pid, &status, 0);
 	is_int(status, 0, "which it sees before its timers");

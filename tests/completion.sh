@@ -46,13 +46,13 @@ cat >"$tmp/complete.zsh" <<'ZSH'
 zmodload zsh/zpty || exit 77
 zpty inner "env TERM=vt100 zsh -f -i"
 zpty -w inner "fpath=($FPATH_OURS \$fpath); source $INNER; cd $HERE"
-for ((i = 0; i < 300; i++)); do
+for ((i = 0; i < 1200; i++)); do
   [[ -f $OUT.ready ]] && break
   zpty -r -t inner junk
   sleep 0.1
 done >/dev/null
 zpty -w -n inner "$1"$'\t'
-for ((i = 0; i < 300; i++)); do
+for ((i = 0; i < 1200; i++)); do
   [[ -f $OUT ]] && grep -qx END $OUT && break
   zpty -r -t inner junk
   sleep 0.1

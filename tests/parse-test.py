@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: MIT
 """`parse` and `formats` as a user runs them: bad input, many files, corpora."""
 import csv
+import fcntl
 import io
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 
 TUI = os.environ["HGYM_TUI"]
@@ -16,6 +19,7 @@ BUILD = os.environ["HGYM_BUILD"]
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from tap import finish, ok, skip  # noqa: E402
+from wait import until  # noqa: E402
 
 SHARED = os.environ.get("HGYM_SHARED", os.path.join(SRC, "..", "shared"))
 
@@ -27,11 +31,16 @@ GOOD = (b"seed:42\n"
 
 
 def run(*args, **kw):
-    return subprocess.run([TUI, *args], capture_output=True, timeout=120, **kw)
+    return subprocess.run([TUI, *args], capture_output=True, timeout=300, **kw)
 
 
 def rows(result):
     return [json.loads(x) for x in result.stdout.decode().splitlines()]
+
+
+def waits_in(pipe):
+    """How many bytes of it nobody has read."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
 def bad_input(folder):
@@ -71,16 +80,14 @@ def bad_input(folder):
     ok("nobody writes" in r.stderr.decode() and len(rows(r)) == 1,
        "a FIFO that nobody writes does not hang", r.stderr)
 
-    def write_fifo():
-        with open(fifo, "wb") as f:
-            f.write(GOOD)
-
-    thread = threading.Thread(target=write_fifo)
-    thread.start()
+    # A writer from before it looks until it has read all.
+    writer = os.open(fifo, os.O_RDWR)
     p = subprocess.Popen([TUI, "parse", "--json", fifo],
                          stdout=subprocess.PIPE)
-    thread.join()
-    out = p.communicate(timeout=60)[0]
+    os.write(writer, GOOD)
+    until(lambda: waits_in(writer) == 0)
+    os.close(writer)
+    out = p.communicate(timeout=120)[0]
     ok(b'"seed":42' in out, "a FIFO with a writer is read", out)
 
     r = run("parse", "--json", "-", input=GOOD)
@@ -116,7 +123,8 @@ def growing(folder):
         stop.set()
         thread.join()
     ok(all(r.returncode == 0 and rows(r)[0]["ms_per_step"] == 20
-           for r in results), "a file that grows gives correct rows")
+           for r in results), "a file that grows gives correct rows",
+       [(r.returncode, r.stdout, r.stderr) for r in results])
 
 
 def output_forms(folder):

@@ -257,10 +257,11 @@ class Suite:
         for i in range(515):
             put(d + b"/%03d.log" % i, b"%d" % i)
         f.follow(d + b"/*.log")
-        self.ok(f.until(lambda: len(f.errors) == 3 and sum(
-            x.data == x.path[-7:-4].lstrip(b"0") or x.data == b"0"
-            for x in f.files.values()) == 512),
-            "512 files are followed, the rest is told of")
+        if not self.ok(f.until(lambda: len(f.errors) == 3 and sum(
+                x.data == x.path[-7:-4].lstrip(b"0") or x.data == b"0"
+                for x in f.files.values()) == 512, 3 * WAIT),
+                "512 files are followed, the rest is told of"):
+            note("%d files, %s" % (len(f.files), f.errors))
 
     def t_untouched(self, f, d):
         logs = [d + b"/%d.log" % i for i in range(3)]
@@ -333,12 +334,23 @@ class Suite:
             line = line.replace("DEAD, GRACE = 512, 60,",
                                 "DEAD, GRACE = 512, 2,")
             return line.replace("-lt 60000", "-lt 2000")
-        g = self.new(edit=edit)
         put(d + b"/a.log", b"x")
-        g.follow(d + b"/*.log")
-        for _ in range(4):
-            g.pause(1)
-            g.ping()
+        # Whoever pings late, on a machine that has no time, tries again.
+        for _ in range(20):
+            g = self.new(edit=edit)
+            slowest, last = 0, time.monotonic()
+            try:
+                g.follow(d + b"/*.log")
+                for _ in range(6):
+                    g.pause(0.6)
+                    g.ping()
+                    now = time.monotonic()
+                    slowest, last = max(slowest, now - last), now
+            except BrokenPipeError:
+                slowest = max(slowest, time.monotonic() - last)
+            if g.child.poll() is None or slowest < 1.5:
+                break
+            g.close()
         self.ok(g.child.poll() is None, "it lives while it is pinged")
         try:
             g.child.wait(WAIT)

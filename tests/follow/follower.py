@@ -9,7 +9,7 @@ import time
 
 BUILD = os.environ.get("HGYM_BUILD", ".")
 COMMAND = os.path.join(BUILD, "tests/follow/follow-command")
-WAIT = 30
+WAIT = 120
 
 
 def escape(path):

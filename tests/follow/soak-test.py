@@ -143,6 +143,7 @@ class Soak:
         self.out = os.path.join(soak_dir, "out")
         self.rig = os.path.join(soak_dir, "rig")
         self.kept = self.kills = self.restarts = 0
+        self.last = b""
         self.events = {}
         # A build of the while must not take it away.
         self.program = shutil.copy(TOOL, soak_dir)
@@ -238,14 +239,14 @@ class Soak:
     def finish(self):
         for log in self.files:
             log.wait()
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         bad = [1]
         while bad and time.monotonic() < end:
             time.sleep(0.2)
             bad = sum((log.wrong() for log in self.files), [])
         self.tool.stdin.close()
-        self.tool.wait(30)
-        end = time.monotonic() + 20
+        self.tool.wait(120)
+        end = time.monotonic() + 60
         while self.connections() and time.monotonic() < end:
             time.sleep(0.1)
         left = self.connections()

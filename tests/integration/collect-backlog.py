@@ -79,7 +79,7 @@ class Box:
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def finish(self, db):
-        child = self.collect(db, "--until-idle", "2", "--for", "200")
+        child = self.collect(db, "--until-idle", "2", "--for", "600")
         said = child.communicate()[1].decode(errors="replace")
         if child.returncode != 0:
             note(said)

@@ -70,7 +70,7 @@ def main(top, disk):
     ok(done.returncode == 3 and any(
         row["area"] == "disk" and row["state"] == "fail"
         for row in map(json.loads, done.stdout.splitlines())),
-       "doctor calls it a failure")
+       "doctor calls it a failure", done.stdout)
     ok(mount("-o", "remount,size=200m", disk), "there is room again")
     ok(until(lambda: [r["steps"] for r in rows(env, "runs")] == [29999] * 3),
        "and all is read")

@@ -83,9 +83,9 @@ def main(top):
             os.kill(int(pid), signal.SIGSTOP)
         box.write(5)
         start = time.monotonic()
-        ok(until(lambda: box.count("p: reconnecting") >= 1, 40),
+        ok(until(lambda: box.count("p: reconnecting") >= 1),
            f"a frozen server is noticed ({time.monotonic() - start:.0f} s)")
-        ok(until(box.has_all) and time.monotonic() - start < 32,
+        ok(until(box.has_all) and time.monotonic() - start < 80,
            "and the log read again by another connection after"
            f" {time.monotonic() - start:.0f} s")
         for pid in sshd("conns", box.rig).stdout.split():
@@ -103,12 +103,15 @@ def main(top):
         box.write(5)
         time.sleep(2)
         ok(child.poll() is None and not box.has_all(), "and waited for")
-        sshd("restart", box.rig)
+        again = sshd("restart", box.rig)
+        if again.returncode != 0:
+            note(again.stderr)
         ok(until(box.has_all) and until(lambda: box.count("p: live") >
                                         before), "until it is back")
         steps = [s["step"] for s in box.rows("samples", "1")
                  if s["metric"] == "train_loss"]
-        ok(steps == list(range(1, box.step + 1)), "every row is there once")
+        ok(steps == list(range(1, box.step + 1)), "every row is there once",
+           steps)
     finally:
         end(box, child)
     one_session(top + "/one")
@@ -117,7 +120,7 @@ def main(top):
 
 def end(box, child):
     child.send_signal(signal.SIGTERM)
-    child.wait(60)
+    child.wait(120)
     for line in box.said():
         note(line)
     sshd("stop", box.rig)
@@ -141,9 +144,10 @@ def one_session(top):
         box.write(5)
         ok(until(box.has_all), "the log is read on")
         time.sleep(3)
-        ok(len(sshd("conns", box.rig).stdout.split()) == 2 and
+        conns = sshd("conns", box.rig).stdout
+        ok(len(conns.split()) == 2 and
            not any("MaxSessions" in line for line in box.said()),
-           "it stays at two, and nothing is wrong")
+           "it stays at two, and nothing is wrong", conns)
     finally:
         end(box, child)
 

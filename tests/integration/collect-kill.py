@@ -105,7 +105,7 @@ NAMES = [("plain.log", "append"), ("with space.log", "append"),
 
 def run(args, env, **kwargs):
     return subprocess.run([TUI] + args, env=env, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, **kwargs)
+                          stderr=subprocess.PIPE, timeout=900, **kwargs)
 
 
 def rows(args, env):
@@ -171,6 +171,11 @@ def series(env, db, logs):
                 del sample["run_id"]
             out[key] = samples
     return out
+
+
+def note_tail(path):
+    with open(path, errors="replace") as file:
+        note(file.read()[-4000:])
 
 
 def write_config(path, logs, ssh):
@@ -249,22 +254,22 @@ def main():
             child.send_signal(signal.SIGKILL)
             kills += 1
         child.wait()
-    ok(kills == KILLS, f"{kills} kills")
+    if not ok(kills == KILLS, f"{kills} kills"):
+        note_tail(os.path.join(top, "stderr"))
     for writer in writers:
         writer.stop = True
     for writer in writers:
         writer.join()
-    done = run(args + ["--until-idle", "2", "--for", "120"], env)
+    done = run(args + ["--until-idle", "2", "--for", "600"], env)
     if not ok(done.returncode == 0, "the last one comes to its end"):
         note(done.stderr.decode(errors="replace"))
-        with open(os.path.join(top, "stderr"), errors="replace") as errors:
-            note(errors.read()[-4000:])
+        note_tail(os.path.join(top, "stderr"))
     compare_runs(logs, env, db)
     ok(mirrors_equal(logs, os.path.join(top, "state")),
        "each log has a mirror that is equal, byte by byte")
     fresh = os.path.join(top, "b.db")
     run(["--config", config, "--db", fresh, "collect", "--until-idle", "2",
-         "--for", "120"], env)
+         "--for", "600"], env)
     one, two = series(env, db, logs), series(env, fresh, logs)
     for key in set(one) | set(two):
         if one.get(key) != two.get(key):

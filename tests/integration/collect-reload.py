@@ -122,9 +122,10 @@ def test_reload(box):
         at += 50
     box.configure("a", "b")
     child.send_signal(signal.SIGHUP)
-    ok(until(lambda: box.has_all(("a", "b"))), "all is read in the end")
+    ok(until(lambda: box.has_all(("a", "b"))), "all is read in the end",
+       box.ask("SELECT pod, path, offset FROM v_tails"))
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(60) == 128 + signal.SIGTERM, "and it ends when told")
+    ok(child.wait(120) == 128 + signal.SIGTERM, "and it ends when told")
     box.compare(("a", "b"), "reloaded")
 
 
@@ -143,17 +144,17 @@ def test_removed(box):
     ok(until(lambda: "was removed or replaced" in box.said()),
        "a removed database is said")
     child.send_signal(signal.SIGTERM)
-    ok(child.wait(60) == 1, "and an error at the end")
+    ok(child.wait(120) == 1, "and an error at the end")
     ok(not os.path.exists(box.db), "nothing was made in its place")
     child = box.collect()
     ok(until(lambda: box.has_all(("a",))), "the next one reads all anew")
     child.send_signal(signal.SIGTERM)
-    child.wait(60)
+    child.wait(120)
     box.compare(("a",), "removed")
 
 
 SLOW_DF = """#!/bin/sh
-echo asked >>"$HOME/asked"
+date +%s.%N >>"$HOME/asked"
 while test -e "$HOME/slow"; do sleep 0.1; done
 exec /bin/df "$@"
 """
@@ -165,6 +166,12 @@ def test_slow_pod(box):
     def asked():
         with open(box.top + "/asked") as file:
             return len(file.readlines())
+    def burst_s():
+        """How long the first five questions after the hanging one took."""
+        with open(box.top + "/asked") as file:
+            at = [float(line) for line in file.readlines()[before:]]
+        return at[5] - at[0]
+
     os.mkdir(box.top + "/bin")
     with open(box.top + "/bin/df", "w") as file:
         file.write(SLOW_DF)
@@ -178,12 +185,12 @@ def test_slow_pod(box):
     time.sleep(8)
     before = asked()
     os.unlink(box.top + "/slow")
-    time.sleep(0.9)
-    ok(asked() - before <= 3, "what hung is not made up for",
-       asked() - before)
-    ok(until(lambda: asked() - before >= 4), "and it goes on")
+    if ok(until(lambda: asked() - before >= 6), "and it goes on",
+          (before, asked())):
+        # One a second; those that hung would come within no time.
+        ok(burst_s() > 1.5, "what hung is not made up for", burst_s())
     child.send_signal(signal.SIGTERM)
-    child.wait(60)
+    child.wait(120)
 
 
 def main(top):

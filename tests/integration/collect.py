@@ -27,9 +27,15 @@ def same(got, want, name):
         note(f" got: {got!r}\nwant: {want!r}")
 
 
+def waits(check, name):
+    """A check of what is to come; all runs tell why it did not."""
+    if not ok(until(check), name):
+        note("\n".join(map(repr, rows("runs"))))
+
+
 def tui(*args):
     return subprocess.run([TUI, *args], env=env, capture_output=True,
-                          text=True, timeout=120)
+                          text=True, timeout=300)
 
 
 def start(*args):
@@ -85,6 +91,11 @@ def test_nothing():
     same(tui("collect", "--for", "x").returncode, 2, "wrong seconds")
 
 
+def steps_of(*args):
+    """The steps of the first run, if there is one."""
+    return next((r["steps"] for r in rows("runs", *args)), None)
+
+
 def test_live():
     """Follows, says running, goes on after a signal."""
     log = top + "/a/train.log"
@@ -92,11 +103,11 @@ def test_live():
         + log_rows(0, 5))
     configure([local("here", top + "/a/*.log")])
     child = start("collect")
-    ok(until(lambda: [r["steps"] for r in rows("runs")] == [5]),
-       "the steps of a log are there")
+    waits(lambda: [r["steps"] for r in rows("runs")] == [5],
+          "the steps of a log are there")
     put(log, log_rows(6, 9), "a")
-    ok(until(lambda: [r["steps"] for r in rows("runs")] == [9]),
-       "and the next ones when they come")
+    waits(lambda: [r["steps"] for r in rows("runs")] == [9],
+          "and the next ones when they come")
     row = rows("runs")[0]
     same((row["pod"], row["path"], row["run_id"], row["status"], row["seed"]),
          ("here", log, 1, "running", 7), "a row with pod, path, id, status")
@@ -107,7 +118,7 @@ def test_live():
          f" writes to {top}/data/hgym-tui/history.db: this one only reads"
          " it\n", "and says by whom")
     child.send_signal(signal.SIGTERM)
-    same(child.wait(60), 128 + signal.SIGTERM, "SIGTERM ends it: 143")
+    same(child.wait(120), 128 + signal.SIGTERM, "SIGTERM ends it: 143")
     same(rows("runs")[0]["status"], "truncated",
          "then a run is what its log says")
     parsed = rows("parse", log)[0]
@@ -147,32 +158,32 @@ def test_queries():
 def test_reload():
     put(top + "/b/x.log", log_rows(0, 3))
     child = start("collect")
-    ok(until(lambda: [r["status"] for r in rows("runs")] == ["running"]),
-       "a run is running again")
+    waits(lambda: [r["status"] for r in rows("runs")] == ["running"],
+          "a run is running again")
     put(CONFIG, '{"pods": 1}')
     child.send_signal(signal.SIGHUP)
     put(top + "/a/train.log", log_rows(10, 12), "a")
-    ok(until(lambda: rows("runs")[0]["steps"] == 12),
-       "a broken configuration changes nothing")
+    waits(lambda: steps_of() == 12,
+          "a broken configuration changes nothing")
     configure([local("here", top + "/a/*.log"), local("new", top + "/b/*")])
     child.send_signal(signal.SIGHUP)
-    ok(until(lambda: {r["pod"] for r in rows("runs")} == {"here", "new"}),
-       "a new pod is followed")
+    waits(lambda: {r["pod"] for r in rows("runs")} == {"here", "new"},
+          "a new pod is followed")
     put(top + "/a/train.log", log_rows(13, 14), "a")
-    ok(until(lambda: rows("runs", "--pod", "here")[0]["steps"] == 14),
-       "the old one goes on")
+    waits(lambda: steps_of("--pod", "here") == 14,
+          "the old one goes on")
     configure([local("new", top + "/b/*")])
     child.send_signal(signal.SIGHUP)
-    ok(until(lambda: rows("runs", "--pod", "here")[0]["status"] !=
-             "running"), "one that is gone is let go")
+    waits(lambda: [r["status"] for r in rows("runs", "--pod", "here")]
+          not in ([], ["running"]), "one that is gone is let go")
     put(top + "/b/x.log", log_rows(4, 6), "a")
-    ok(until(lambda: rows("runs", "--pod", "new")[0]["steps"] == 6),
-       "the other goes on")
+    waits(lambda: steps_of("--pod", "new") == 6,
+          "the other goes on")
     child.send_signal(signal.SIGINT)
-    same(child.wait(60), 130, "SIGINT: 130")
+    same(child.wait(120), 130, "SIGINT: 130")
     errors = child.stderr.read()
     ok(f"the configuration stays as it was: {CONFIG}:1: pods: expected an"
-       " array" in errors, "the broken one was said")
+       " array" in errors, "the broken one was said", errors)
 
 
 def test_rotation():
@@ -181,21 +192,21 @@ def test_rotation():
     log = top + "/c/t.log"
     put(log, "seed:1\n" + log_rows(0, 4))
     child = start("collect")
-    ok(until(lambda: [r["steps"] for r in rows("runs", "--pod", "rot")]
-             == [4]), "the first file")
+    waits(lambda: [r["steps"] for r in rows("runs", "--pod", "rot")]
+          == [4], "the first file")
     os.rename(log, log + ".1")
     put(log, "seed:2\n" + log_rows(0, 2))
-    ok(until(lambda: {(r["path"], r["seed"], r["steps"])
-                      for r in rows("runs", "--pod", "rot")}
-             == {(log + ".1", 1, 4), (log, 2, 2)}), "rotated: both")
+    waits(lambda: {(r["path"], r["seed"], r["steps"])
+          for r in rows("runs", "--pod", "rot")}
+          == {(log + ".1", 1, 4), (log, 2, 2)}, "rotated: both")
     put(log, "seed:3\n" + log_rows(0, 1))
-    ok(until(lambda: {(r["gen"], r["seed"], r["steps"]) for r in
-                      rows("runs", "--pod", "rot") if r["path"] == log and
-                      r["seed"] == 3} == {(2, 3, 1)}),
-       "cut short: a new generation")
+    waits(lambda: {(r["gen"], r["seed"], r["steps"]) for r in
+          rows("runs", "--pod", "rot") if r["path"] == log and
+          r["seed"] == 3} == {(2, 3, 1)},
+          "cut short: a new generation")
     same(len(rows("runs", "--pod", "rot")), 3, "and the old run stays")
     child.send_signal(signal.SIGTERM)
-    child.wait(60)
+    child.wait(120)
 
 
 def test_rules():

@@ -43,7 +43,7 @@ write_config() {
 }
 
 check_pods() {
-	timeout 120 "$tui" --config "$work/config.json" pods check "$@" \
+	timeout 300 "$tui" --config "$work/config.json" pods check "$@" \
 		>"$work/out" 2>"$work/err" </dev/null
 }
 
@@ -106,9 +106,10 @@ write_config "$(pod good good)" "$(pod busy busy)" "$(pod hidden hidden)" \
 	"$(pod locked locked)" "$(pod dead 127.0.0.1:1)" \
 	'{"name":"here","transport":"local","logs":["/tmp/none.log"]}'
 
-check_pods --json --min-free 0 --timeout 45
+check_pods --json --min-free 0 --timeout 60
 is "$?" 4 "some pods cannot be reached"
 is "$(wc -l <"$work/out")" 13 "one row a pod"
+sed 's/^/# /' "$work/out"
 for want in good:None mine:None here:None busy:gpu hidden:gpu broken:gpu \
 	none:gpu limited:environment sick:environment hangs:timeout \
 	stranger:hostkey locked:auth dead:ssh; do
@@ -125,10 +126,12 @@ check "the exit status is judged before the text" \
 check "a new host key is shown" grep -q 'not known: ssh-ed25519 SHA256:' \
 	"$work/out"
 
-HGYM_JOB='b7/3;' sleep 60 &
+HGYM_JOB='b7/3;' sleep 300 &
 left=$!
+wait_for grep -q HGYM_JOB "/proc/$left/environ"
 check_pods --json --min-free 0 good
-is "$?" 3 "a pod that is not fit"
+got=$?
+is "$got" 3 "a pod that is not fit"
 check "what a bench left is named" grep -q '"job":"b7/3;"' "$work/out"
 kill "$left"
 wait "$left" 2>/dev/null

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 
 SRC = os.environ.get("HGYM_SRC", ".")
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
@@ -19,19 +18,31 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
 from home import home_dirs  # noqa: E402
 from tap import finish, ok, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
+import wait  # noqa: E402
 
 home = None
 
 
-def is_seen(p, text, name, seconds=60):
+def is_seen(p, text, name, seconds=120):
     return ok(p.wait_for(text, seconds), name, p.screen.text())
 
 
-def until(p, check, seconds=30):
-    end = time.monotonic() + seconds
-    while not check() and time.monotonic() < end:
-        p.pump(0.1)
-    return check()
+def until(p, check, seconds=120):
+    return wait.until(check, seconds, p.pump)
+
+
+def is_so(p, check, name):
+    """What is on the screen, or comes to it: a frame comes in pieces."""
+    return ok(until(p, check), name, p.screen.text())
+
+
+def answers(p, keys, text, name):
+    """A shell's answer; it is asked again where a size or a signal was late."""
+    for _ in range(30):
+        p.send(keys)
+        if p.wait_for(text, 3):
+            break
+    ok(text in p.screen.text(), name, p.screen.text())
 
 
 def read(name):
@@ -59,7 +70,7 @@ def pod(name, **more):
 def start(config, *args, width=120):
     env = dict(home_dirs(home), SHELL="/bin/sh")
     p = Program([TUI, "--config", config] + list(args), width, 36, env, home)
-    p.wait_for("Fleet")
+    p.wait_for("Fleet", 120)
     p.send("7")
     return p
 
@@ -72,11 +83,14 @@ def test_links(p):
     is_seen(p, "link   refused: ", "why is said in words")
     p.send("oo")
     is_seen(p, "sorted by LINK", "o sorts")
-    lines = p.screen.text().split("\n")
-    ok(" bad " in lines[3] and " good " in lines[4],
-       "the one in trouble is first", p.screen.text())
-    ok("─ bad ─" in p.screen.text(), "the selected one stays selected")
-    p.send("g" if "good" in lines[3] else "G")
+
+    def line(n):
+        return p.screen.text().split("\n")[n]
+    is_so(p, lambda: " bad " in line(3) and " good " in line(4),
+          "the one in trouble is first")
+    is_so(p, lambda: "─ bad ─" in p.screen.text(),
+          "the selected one stays selected")
+    p.send("g" if "good" in line(3) else "G")
 
 
 def test_check(p):
@@ -100,30 +114,25 @@ def test_shell(p):
     p.send("no\r")
     is_seen(p, "nothing was started", "no is no")
     p.send("s")
-    p.wait_for("type yes to go on")
+    p.wait_for("type yes to go on", 120)
     p.send("yes\r")
-    ok(until(p, lambda: not p.screen.alternate), "the screen is left",
-       p.screen.text())
+    is_so(p, lambda: not p.screen.alternate, "the screen is left")
     is_seen(p, "good: $ ssh", "for the command")
     p.send("PS1='pod> '; stty size; echo in-$((40 + 2))\r")
-    is_seen(p, "in-42", "a shell answers", 30)
+    is_seen(p, "in-42", "a shell answers")
     ok("36 120" in p.screen.text(), "on a terminal of the same size",
        p.screen.text())
     p.send("sleep 100\r")
     p.pump(1)
-    p.send("\x03")
-    p.pump(0.5)
-    p.send("echo after-$((1 + 2))\r")
-    is_seen(p, "after-3", "Ctrl-c is the shell's")
+    answers(p, "\x03echo after-$((1 + 2))\r", "after-3",
+            "Ctrl-c is the shell's")
     ok(p.poll() is None, "and not ours")
     p.resize(100, 30)
-    p.pump(0.5)
-    p.send("stty size\r")
-    is_seen(p, "30 100", "so is a new size")
+    answers(p, "stty size\r", "30 100", "so is a new size")
     p.send("exit 7\r")
     is_seen(p, "the shell on good has ended (7)", "its end is told")
-    ok(p.screen.alternate and "─ good ─" in p.screen.text(),
-       "and the screen is back, as large as it is now", p.screen.text())
+    is_so(p, lambda: p.screen.alternate and "─ good ─" in p.screen.text(),
+          "and the screen is back, as large as it is now")
     p.send("1")
     p.pump(0.3)
     p.send("7")
@@ -132,36 +141,37 @@ def test_shell(p):
 
 def test_end(p):
     p.send("s")
-    p.wait_for("type yes to go on")
+    p.wait_for("type yes to go on", 120)
     p.send("yes\r")
     until(p, lambda: not p.screen.alternate)
     p.pump(1)
     p.send("echo still-$((1 + 1))\r")
-    p.wait_for("still-2")
+    p.wait_for("still-2", 120)
     os.kill(p.pid, 15)
-    ok(p.end() == 143, "SIGTERM while a shell is open", p.status)
+    ok(p.end(120) == 143, "SIGTERM while a shell is open", p.status)
     ok(not p.screen.alternate and p.screen.cursor, "leaves a sane terminal")
     p.close()
 
 
 def test_read_only(config):
     p = start(config, "--read-only")
-    p.wait_for("DISK free")
-    ok("c check" in p.screen.text() and "s shell" not in p.screen.text(),
-       "--read-only shows no key for a shell", p.screen.text())
+    p.wait_for("DISK free", 120)
+    is_seen(p, "c check", "--read-only shows the key for a check")
+    ok("s shell" not in p.screen.text(), "and none for a shell",
+       p.screen.text())
     p.send("s")
     is_seen(p, "--read-only", "and opens none")
     p.send("c")
     is_seen(p, "for a run, as of", "but checks: that reads")
     p.send("Q")
-    ok(p.end() == 0, "and can be left")
+    ok(p.end(120) == 0, "and can be left")
     p.close()
 
 
 def test_local():
     p = start(write_config([{"name": "here", "transport": "local",
                              "logs": [os.path.join(home, "*.log")]}]))
-    p.wait_for("DISK free")
+    p.wait_for("DISK free", 120)
     p.send("s")
     is_seen(p, "$ /bin/sh", "a local pod's shell is this machine's")
     p.send("yes\r")
@@ -169,7 +179,7 @@ def test_local():
     p.send("echo here-$((3 + 4)); exit\r")
     is_seen(p, "the shell on here has ended (0)", "there and back")
     p.send("Q")
-    ok(p.end() == 0, "and it can be left")
+    ok(p.end(120) == 0, "and it can be left")
     p.close()
 
 

@@ -3,11 +3,13 @@
 import time
 
 
-def until(check, seconds=60):
-    """True as soon as check() is; False when it was not in all that time."""
+def until(check, seconds=120, between=time.sleep):
+    """True as soon as check() is; False when it was not in all that time.
+    Meanwhile it sleeps, or does what the caller has to do in between: the
+    pump of a program in a terminal."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if check():
             return True
-        time.sleep(0.05)
+        between(0.05)
     return bool(check())

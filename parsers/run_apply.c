@@ -464,8 +464,13 @@ static void
 apply_event(const struct apply *a)
 {
 	const struct rule *rule = a->record->rule;
+	bool harmless =
+		a->state->survives && rule->event == RUN_EVENT_TRACEBACK;
 
-	add_event(a, rule->event);
+	a->state->survives = a->record->mode.len > 0;
+	add_event(a, harmless ? RUN_EVENT_WARNING : rule->event);
+	if (harmless)
+		return;
 	if (rule->fatal)
 		a->state->fatal = true;
 	if (rule->event == RUN_EVENT_OOM)

@@ -30,6 +30,7 @@ struct run_state {
 	bool odd_mode;	 /* final_eval_mode: one that no rule knows */
 	bool is_sliding; /* a sliding-window evaluation is under way */
 	bool stop_has_step;
+	bool survives;	 /* the traceback that follows ends nothing */
 	bool packed;	 /* sizes, pre-quant or progress: past the training */
 	bool not_finite; /* the last loss was NaN or infinite */
 	bool fatal, fatal_oom;	   /* a failure that nothing came after */

@@ -176,6 +176,18 @@ static const struct run_case cases[] = {
 	  "step:9/9 val_loss:3.2 train_time:90ms step_avg:10ms\n",
 	  2,
 	  { { "seed", "null" }, { "final_val_loss", "3.2" } } },
+	{ "an exception that Python ignored at the end is no crash",
+	  LAST ROUND "Exception ignored in: <function Tracker.__del__>\n"
+		     "Traceback (most recent call last):\n"
+		     "  File \"t.py\", line 3, in __del__\n",
+	  1,
+	  { { "status", "\"finished\"" }, { "final_bpb", "1.14518023" } } },
+	{ "the one behind it is",
+	  LAST "Exception in thread Thread-1:\n"
+	       "Traceback (most recent call last):\n"
+	       "Traceback (most recent call last):\n",
+	  1,
+	  { { "status", "\"crashed\"" } } },
 	{ "a training behind an evaluation is a run of its own",
 	  "seed:7\nlegal_ttt val_loss:1.9 val_bpb:1.0123 eval_time:9ms\n" LAST
 		  ROUND,

@@ -337,7 +337,8 @@ apply_result(const struct apply *a)
 			    .val_loss = record_get(a->record, METRIC_VAL_LOSS),
 			    .bpb = record_get(a->record, METRIC_VAL_BPB),
 			    .eval_ms = record_get(a->record, METRIC_EVAL_MS),
-			    .line = a->place->line };
+			    .line = a->place->line,
+			    .packs = s->packs };
 	size_t n = a->record->stage.len;
 
 	if (is_out_of_place(a))
@@ -382,6 +383,7 @@ take_artifact(const struct apply *a)
 	if (run_has(s->artifact) && !same && bytes != s->artifact)
 		s->artifact_unclear = true;
 	s->artifact = bytes;
+	s->packs++;
 	s->size_label_len = n;
 	if (n > 0)
 		memcpy(s->size_label, label.p, n);

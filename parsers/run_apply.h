@@ -39,6 +39,7 @@ struct run_state {
 	double val_step, val_line; /* of the last validation */
 	double stop_ms;
 	double artifact;     /* last size that was printed of it */
+	uint64_t packs;	     /* sizes that were printed of it */
 	char size_label[32]; /* what it was said to be of */
 	size_t size_label_len;
 	bool seed_unclear;	     /* it printed two */

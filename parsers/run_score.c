@@ -147,15 +147,21 @@ is_alias(const struct run_results *results, const struct result *r)
 	return false;
 }
 
-/* The same label printed again later: the last one is what was shipped. */
+static bool
+same_label(const struct result *a, const struct result *b)
+{
+	return a->stage == b->stage && strcmp(a->label, b->label) == 0;
+}
+
+/* The same label later, of what was packed anew or with the same figure. */
 static bool
 is_superseded(const struct run_results *results, const struct result *r)
 {
 	const struct result *end = results->items + results->n;
 
 	for (const struct result *later = r + 1; later < end; later++)
-		if (later->stage == r->stage &&
-		    strcmp(later->label, r->label) == 0)
+		if (same_label(later, r) &&
+		    (later->packs > r->packs || later->bpb == r->bpb))
 			return true;
 	return false;
 }
@@ -184,17 +190,19 @@ stage_result(const struct run_results *results, enum rule_stage stage)
 	return found;
 }
 
-/* Roundtrips of two labels that differ: nobody can say which was shipped. */
+/*
+ * Two figures of one label, or of two roundtrips: nobody can say which was
+ * shipped.
+ */
 static bool
-has_two_roundtrips(const struct run_results *results)
+is_unclear(const struct run_results *results, const struct result *found)
 {
-	const struct result *last = stage_result(results, STAGE_ROUNDTRIP);
-
-	for (size_t i = 0; last != NULL && i < results->n; i++) {
+	for (size_t i = 0; found != NULL && i < results->n; i++) {
 		const struct result *r = &results->items[i];
 
-		if (r->stage == STAGE_ROUNDTRIP && counts(results, r) &&
-		    !same_figure(r->bpb, last->bpb))
+		if (r->stage == found->stage && counts(results, r) &&
+		    (r->stage == STAGE_ROUNDTRIP || same_label(r, found)) &&
+		    !same_figure(r->bpb, found->bpb))
 			return true;
 	}
 	return false;
@@ -205,7 +213,7 @@ stage_bpb(const struct run_results *results, enum rule_stage stage)
 {
 	const struct result *r = stage_result(results, stage);
 
-	return r != NULL ? r->bpb : RUN_ABSENT;
+	return r != NULL && !is_unclear(results, r) ? r->bpb : RUN_ABSENT;
 }
 
 /* The best known figure after quantization, or NULL. */
@@ -268,16 +276,14 @@ void
 run_results_apply(const struct run_results *results, struct run *run)
 {
 	const struct result *best = best_known(results);
-	bool unclear = has_two_roundtrips(results);
 
 	run->prequant_bpb = stage_bpb(results, STAGE_PREQUANT);
-	run->quant_bpb =
-		unclear ? RUN_ABSENT : stage_bpb(results, STAGE_ROUNDTRIP);
+	run->quant_bpb = stage_bpb(results, STAGE_ROUNDTRIP);
 	run->sliding_bpb = stage_bpb(results, STAGE_SLIDING);
 	run->ttt_bpb = stage_bpb(results, STAGE_TTT);
 	run_results_withhold(run);
 	if (best == NULL || is_disputed(results, best) ||
-	    (unclear && best->stage == STAGE_ROUNDTRIP))
+	    is_unclear(results, best))
 		return;
 	run->final_stage = xstrdup(best->label);
 	run->final_class = rule_stage_name(best->stage);

@@ -13,7 +13,8 @@
  *  - a "roundtrip" label that repeats a sliding-window figure is an alias
  *    that old tools wanted, not an evaluation of its own;
  *  - under final_eval_mode:sliding_window the label lies: it is sliding;
- *  - a label that is printed again means its last figure;
+ *  - a label that is printed again with another figure means the last one,
+ *    where the model was packed again in between; else neither is sure;
  *  - the score is the best post-quantization figure: a test-time training
  *    that made it worse is not the score;
  *  - of two roundtrips with labels and figures of their own, one of each
@@ -28,6 +29,7 @@ struct result {
 	double val_loss, bpb; /* finite bpb */
 	double eval_ms;	      /* absent: not printed */
 	uint64_t line;
+	uint64_t packs; /* sizes of the artifact that were printed before */
 };
 
 #define RUN_MAX_RESULTS 64

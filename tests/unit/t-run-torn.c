@@ -176,6 +176,25 @@ static const struct run_case cases[] = {
 	  "step:9/9 val_loss:3.2 train_time:90ms step_avg:10ms\n",
 	  2,
 	  { { "seed", "null" }, { "final_val_loss", "3.2" } } },
+	{ "one label, two figures: neither is sure",
+	  LAST ROUND "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.15\n"
+		     "legal_ttt val_loss:2 val_bpb:1.1 eval_time:9ms\n"
+		     "legal_ttt val_loss:2 val_bpb:1.09 eval_time:9ms\n",
+	  1,
+	  { { "quant_bpb", "null" },
+	    { "ttt_bpb", "null" },
+	    { "final_bpb", "null" },
+	    { "status", "\"finished\"" } } },
+	{ "unless it was packed again",
+	  LAST "Total submission size int6+lzma: 16400000 bytes\n" ROUND
+	       "Total submission size int6+lzma: 15990000 bytes\n"
+	       "final_int6_roundtrip_exact val_loss:2.1 val_bpb:1.15\n",
+	  1,
+	  { { "final_bpb", "1.15" }, { "artifact_bytes", "15990000" } } },
+	{ "the same line twice is one figure",
+	  LAST ROUND ROUND,
+	  1,
+	  { { "final_bpb", "1.14518023" } } },
 	{ "an exception that Python ignored at the end is no crash",
 	  LAST ROUND "Exception ignored in: <function Tracker.__del__>\n"
 		     "Traceback (most recent call last):\n"

@@ -59,15 +59,27 @@ def dash(*args):
 
 
 def shows(screen, text, name):
-    if not ok(screen.wait_for(text, 60), name):
+    if not ok(screen.wait_for(text, 120), name):
+        note(screen.screen.text())
+
+
+def hides(screen, text, name):
+    if not ok(until(lambda: text not in screen.screen.text(), 120,
+                    screen.pump), name):
         note(screen.screen.text())
 
 
 def leave(screen):
     """End it in order: what it has read is stored then."""
     os.kill(screen.pid, signal.SIGTERM)
-    until(lambda: screen.poll() is not None)
+    status = screen.end(120)
+    if status != 143:
+        note(f"it ended with {status}\n{screen.screen.text()}")
     screen.close()
+
+
+def steps_of(pod):
+    return [r["steps"] for r in rows("runs", "--pod", pod)]
 
 
 def children(pid):
@@ -87,22 +99,21 @@ def equal_to_parse(path, name):
         note(f"{got}\n{want}")
 
 
-def export(screen):
-    """The points of the chart on the screen, by its own export."""
+def export(screen, least):
+    """The points of the chart on the screen, by its own export: so many lines
+    of it, as soon as the series are there."""
     pattern = top + "/hgym-run*.csv"
-    # The series may be on their way: nothing is written then.
+    text = ""
     for _ in range(40):
         screen.send("x")
-        if until(lambda: screen.pump(0.1) or glob.glob(pattern), 3):
-            break
-    found = glob.glob(pattern)
-    if len(found) == 0:
-        note("no export\n" + screen.screen.text())
-        return ""
-    with open(found[0]) as file:
-        text = file.read()
-    for path in found:
-        os.unlink(path)
+        until(lambda: glob.glob(pattern), 3, screen.pump)
+        for path in glob.glob(pattern):
+            with open(path) as file:
+                text = file.read()
+            os.unlink(path)
+        if text.count("\n") >= least:
+            return text
+    note(f"no export of {least} lines but {text!r}\n{screen.screen.text()}")
     return text
 
 
@@ -124,7 +135,7 @@ def test_restart():
     shows(screen, "Runs (1)", "a first run")
     shows(screen, "1.2345", "and its score")
     open_run(screen)
-    before = export(screen)
+    before = export(screen, 501)
     ok(before.count("\n") > 500, "its points are exported")
     leave(screen)
     equal_to_parse(over, "the database equals parse")
@@ -144,7 +155,7 @@ def test_restart():
     screen.send("j")
     screen.settle()
     open_run(screen)
-    after = export(screen)
+    after = export(screen, before.count("\n"))
     if not ok(before == after, "the points of the run that is over are those"
               " of the log"):
         note(f"{len(before)} and {len(after)} bytes")
@@ -153,7 +164,7 @@ def test_restart():
     shows(screen, "Runs (3)", "a log that was over goes on: another run")
     put(runs, log_rows(301, 444), "a")
     shows(screen, " 444 ", "and one that was not goes on")
-    screen.close()
+    leave(screen)
     # Cut short, and silent for two days.
     db = sqlite3.connect(DB)
     db.execute("UPDATE runs SET last_wall_ms = last_wall_ms - 172800000")
@@ -163,7 +174,7 @@ def test_restart():
     shows(screen, "cut short at 444", "a log that is silent for days is over")
     put(runs, log_rows(445, 450), "a")
     shows(screen, " 450 ", "until it goes on")
-    ok(screen.wait_for("▶ here"), "and then it runs again")
+    shows(screen, "▶ here", "and then it runs again")
     leave(screen)
     equal_to_parse(over, "the log that went on equals parse")
     equal_to_parse(runs, "and so does the other")
@@ -178,13 +189,12 @@ def test_second():
         "telemetry_s": 3600}))
     first = subprocess.Popen([TUI, "collect"], env=env,
                              stderr=subprocess.DEVNULL)
-    ok(until(lambda: [r["steps"] for r in rows("runs", "--pod", "there")] ==
-             [100]), "the first one stores")
+    ok(until(lambda: steps_of("there") == [100]), "the first one stores")
     second = dash()
     shows(second, f"another hgym-tui (process {first.pid})",
           "the second one says that it only reads")
     shows(second, " 100 ", "and shows what is stored")
-    ok(" reads · 1/" in second.screen.text(), "the frame says it too")
+    shows(second, " reads · 1/", "the frame says it too")
     put(log, log_rows(101, 222), "a")
     shows(second, " 222 ", "what the first one stores comes to its screen")
     second.send("2")
@@ -200,14 +210,15 @@ def test_second():
     second.send("!")
     shows(second, "this one follows", "it takes over from a killed one, and"
           " says so")
+    # Esc and a key at once would be another key.
     second.send("\x1b")
-    second.pump(0.3)
+    hides(second, "this one follows", "Esc leaves the events")
     second.send("1")
     shows(second, " 300 ", "and goes on where that one was")
     ok(children(second.pid) != [], "it is on the pod now")
-    ok(" reads · " not in second.screen.text(), "the frame says so no more")
+    hides(second, " reads · ", "the frame says so no more")
     open_run(second)
-    points = export(second)
+    points = export(second, 300)
     ok(points.count("\n") >= 300, "its series are whole")
     third = dash()
     shows(third, f"another hgym-tui (process {second.pid})",
@@ -219,8 +230,8 @@ def test_second():
     third.send("!")
     shows(third, "this one follows", "one that leaves in order is followed"
           " too")
-    ok(until(lambda: rows("runs", "--pod", "there")[0]["steps"] == 350),
-       "and nothing is lost between them")
+    ok(until(lambda: third.pump(0.1) and steps_of("there") == [350]),
+       "and nothing is lost between them", steps_of("there"))
     leave(third)
     equal_to_parse(log, "the database equals parse")
     samples = [s for s in rows("samples", log) if s["metric"] == "train_loss"]
@@ -264,7 +275,7 @@ def test_telemetry():
        got[None, "disk_free_bytes"] > 0, "load and disk of the host")
     times = sorted({r["wall_s"] for r in telemetry()})
     ok(all(b - a > 8 for a, b in zip(times, times[1:])),
-       "not more often than every ten seconds")
+       "not more often than every ten seconds", times)
     ok({r["metric"] for r in telemetry("--metric", "gpu_temp_c")} ==
        {"gpu_temp_c"}, "one metric")
     done = tui("samples", "--pod", "nobody")
@@ -288,7 +299,7 @@ def test_telemetry():
     shows(screen, "nothing was written: no val loss over train time",
           "no file without a point")
     screen.send("]]]")
-    text = export(screen)
+    text = export(screen, 3)
     head, *points = [line.split(",") for line in text.splitlines()] or [[]]
     if not ok(head == ["wall_s", "gpu_util"] and len(points) >= 2 and
               {float(p[1]) for p in points} == {94},

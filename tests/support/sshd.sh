@@ -135,7 +135,8 @@ await() {
 	shift
 	n=0
 	while test $n -lt 1200; do
-		state=$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null || :)
+		state=$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" \
+			2>/dev/null || :)
 		state=${state:-Z}
 		case " $* " in *" $state "*) return ;; esac
 		n=$((n + 1))

@@ -102,11 +102,14 @@ static int
 copy_text(struct app_parts *parts, const struct command *command,
 	  char said[200], struct err *err)
 {
+	char number[STR_NUMBER_SIZE];
+
 	if (parts->copy == NULL)
 		return err_set(err, ERR_USAGE, "there is no clipboard here");
 	if (parts->copy(parts->user, command->text, err))
 		return -1;
-	(void)snprintf(said, 200, "copied %zu bytes", strlen(command->text));
+	(void)snprintf(said, 200, "copied %s bytes",
+		       str_number((double)strlen(command->text), 17, number));
 	return 0;
 }
 

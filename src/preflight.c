@@ -146,6 +146,7 @@ judge_disk(const struct preflight *p, cJSON *row, struct str facts)
 {
 	struct str value = { NULL, 0 };
 	double bytes = RUN_ABSENT;
+	char texts[2][STR_NUMBER_SIZE];
 
 	add_text_fact(row, facts, "scratch");
 	if (fact(facts, "df", &value))
@@ -155,8 +156,9 @@ judge_disk(const struct preflight *p, cJSON *row, struct str facts)
 		fail(row, PREFLIGHT_DISK,
 		     "the scratch directory cannot be written to");
 	else if (bytes < p->min_free_bytes)
-		fail(row, PREFLIGHT_DISK, "%.0f MB are free, %.0f are needed",
-		     bytes / 1e6, p->min_free_bytes / 1e6);
+		fail(row, PREFLIGHT_DISK, "%s MB are free, %s are needed",
+		     str_number(floor(bytes / 1e6), 17, texts[0]),
+		     str_number(ceil(p->min_free_bytes / 1e6), 17, texts[1]));
 }
 
 /* May this GPU be used by the configuration? */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/str.h"
 #include "ui/theme.h"
 
 static const char *
@@ -40,21 +41,12 @@ fmt_signed(double value, int decimals, char out[FMT_SIZE])
 const char *
 fmt_grouped(double value, char out[FMT_SIZE])
 {
-	char digits[FMT_SIZE];
-	size_t len, n = 0;
+	char digits[STR_NUMBER_SIZE];
 
-	if (isnan(value) || fabs(value) > 1e15)
+	if (isnan(value) || fabs(value) >= 1e15)
 		return absent(out);
-	(void)snprintf(digits, sizeof(digits), "%.0f", fabs(value));
-	len = strlen(digits);
-	if (value < 0)
-		n = (size_t)snprintf(out, FMT_SIZE, "−");
-	for (size_t i = 0; i < len; i++) {
-		if (i > 0 && (len - i) % 3 == 0)
-			out[n++] = ',';
-		out[n++] = digits[i];
-	}
-	out[n] = '\0';
+	(void)snprintf(out, FMT_SIZE, "%s%s", value < 0 ? "−" : "",
+		       str_number(round(fabs(value)), 17, digits));
 	return out;
 }
 

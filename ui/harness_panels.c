@@ -292,8 +292,7 @@ number_text(struct harness_number number, char out[FMT_SIZE])
 {
 	if (!number.present)
 		return FMT_ABSENT;
-	(void)snprintf(out, FMT_SIZE, "%.7g", number.value);
-	return out;
+	return str_number(number.value, 7, out);
 }
 
 /* The baseline's case of that name, or NULL. */

@@ -403,6 +403,7 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	    struct logsrc_line *line)
 {
 	uint64_t first, behind;
+	char number[STR_NUMBER_SIZE];
 	struct buf raw;
 
 	buf_clear(&line->text);
@@ -411,8 +412,9 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	read_line_facts(src, place, line);
 	if (fold_at(src, place, &first, &behind)) {
 		buf_appendf(&line->text,
-			    "▸ %llu lines of source code (o shows them)",
-			    (unsigned long long)fold_lines(src, first, behind));
+			    "▸ %s lines of source code (o shows them)",
+			    str_number((double)fold_lines(src, first, behind),
+				       17, number));
 		line->is_fold = true;
 		return;
 	}

@@ -69,9 +69,10 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr,
 	state->style = STYLE_ALARM;
 	if (run->status != RUN_FINISHED) {
 		(void)snprintf(state->text, sizeof(state->text),
-			       run_has(model_run_failed_step(mr)) ? "%s at %.0f"
+			       run_has(model_run_failed_step(mr)) ? "%s at %s"
 								  : "%s",
-			       words[run->status], model_run_failed_step(mr));
+			       words[run->status],
+			       fmt_steps(model_run_failed_step(mr), text));
 		if (run->status == RUN_TRUNCATED || run->status == RUN_UNKNOWN)
 			state->style = STYLE_WARN;
 		return;
@@ -263,18 +264,20 @@ draw_eval_line(const struct ui_shared *shared, struct canvas *canvas,
 		1
 	};
 	struct rect bar = { line.x, line.y, line.w / 4, 1 };
-	char left[FMT_SIZE];
+	char left[FMT_SIZE], done[FMT_SIZE], all[FMT_SIZE];
 	int x = panel_gauge(canvas, bar, &gauge) + 2;
 
 	if (run_has(run->eval_done) && run_has(f->eval_left_s))
 		(void)canvas_textf(canvas, x, line.y, STYLE_HINT,
-				   "%.0f of %.0f done, about %s left",
-				   run->eval_done, run->eval_total,
+				   "%s of %s done, about %s left",
+				   fmt_grouped(run->eval_done, done),
+				   fmt_grouped(run->eval_total, all),
 				   fmt_age(f->eval_left_s, left));
 	else if (run_has(run->eval_done))
 		(void)canvas_textf(canvas, x, line.y, STYLE_HINT,
-				   "%.0f of %.0f done", run->eval_done,
-				   run->eval_total);
+				   "%s of %s done",
+				   fmt_grouped(run->eval_done, done),
+				   fmt_grouped(run->eval_total, all));
 	else if (f->reference != NULL && run_has(f->reference->run.eval_s))
 		(void)canvas_textf(canvas, x, line.y, STYLE_DIM,
 				   "a finished run took %.1f s",

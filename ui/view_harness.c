@@ -190,8 +190,10 @@ static void
 score_cell(bool present, double value, unsigned int style,
 	   struct table_cell *cell)
 {
+	char text[STR_NUMBER_SIZE];
+
 	if (present)
-		table_cellf(cell, style, "%.10g", value);
+		table_cellf(cell, style, "%s", str_number(value, 10, text));
 	else
 		table_cellf(cell, STYLE_DIM, FMT_ABSENT);
 }
@@ -202,6 +204,7 @@ run_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 	const struct harness *h = user;
 	struct harness_pick pick = pick_row(h->view, row);
 	struct harness_run none = { .dir = NULL };
+	char text[STR_NUMBER_SIZE];
 	const struct harness_run *run = pick.run != NULL ? pick.run : &none;
 
 	switch ((enum run_column)column) {
@@ -220,8 +223,9 @@ run_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 		break;
 	case RUN_DOUBT:
 		if (run->best_unverified.present)
-			table_cellf(cell, STYLE_WARN, "? %.10g",
-				    run->best_unverified.value);
+			table_cellf(cell, STYLE_WARN, "? %s",
+				    str_number(run->best_unverified.value, 10,
+					       text));
 		break;
 	}
 }

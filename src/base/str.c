@@ -5,7 +5,9 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 bool
@@ -211,6 +213,29 @@ str_to_i64(struct str s, int64_t *out)
 		return false;
 	*out = minus ? -(int64_t)value : (int64_t)value;
 	return true;
+}
+
+const char *
+str_number(double value, int digits, char out[STR_NUMBER_SIZE])
+{
+	char plain[32];
+	size_t whole, n = 0, sign = value < 0;
+
+	if (fabs(value) < 1e15 && floor(value) == value)
+		(void)snprintf(plain, sizeof(plain), "%.0f", value);
+	else
+		(void)snprintf(plain, sizeof(plain), "%.*g", digits, value);
+	whole = sign + strspn(plain + sign, "0123456789");
+	/* "2e+20", and what is no number, has no groups. */
+	if (strpbrk(plain, "einf") != NULL)
+		whole = sign;
+	for (size_t i = 0; plain[i] != '\0'; i++) {
+		if (i > sign && i < whole && (whole - i) % 3 == 0)
+			out[n++] = ',';
+		out[n++] = plain[i];
+	}
+	out[n] = '\0';
+	return out;
 }
 
 uint64_t

@@ -44,6 +44,14 @@ bool str_to_double(struct str s, double *out);
 bool str_to_i64(struct str s, int64_t *out);
 bool str_to_u64(struct str s, uint64_t *out);
 
+/*
+ * A number for people, its whole part in groups: "16,037,109", "1,234.5",
+ * "-20,000".  Whole numbers below 1e15 have all their digits, others as many
+ * as "%.*g" gives them (1..17).
+ */
+#define STR_NUMBER_SIZE 48
+const char *str_number(double value, int digits, char out[STR_NUMBER_SIZE]);
+
 /* FNV-1a, 64 bits. */
 uint64_t str_hash(struct str s);
 

@@ -184,14 +184,15 @@ check_status(struct round *round, struct alert *alert)
 	};
 	const struct run *run = &alert->mr->run;
 	double step = model_run_failed_step(alert->mr);
+	char number[STR_NUMBER_SIZE];
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		if (run->status != rules[i].status)
 			continue;
 		alert->kind = rules[i].kind;
 		(void)snprintf(alert->text, sizeof(alert->text),
-			       run_has(step) ? "%s at step %.0f" : "%s",
-			       rules[i].text, step);
+			       run_has(step) ? "%s at step %s" : "%s",
+			       rules[i].text, str_number(step, 12, number));
 		hold(round, alert);
 	}
 }
@@ -201,11 +202,14 @@ static void
 check_cap(struct round *round, struct alert *alert, double value, double cap,
 	  const char *const what[2])
 {
+	char texts[2][STR_NUMBER_SIZE];
+
 	if (!run_has(value) || !run_has(cap) || value <= cap)
 		return;
 	(void)snprintf(alert->text, sizeof(alert->text),
-		       "%s of %.12g %s is over the cap of %.12g", what[0],
-		       value, what[1], cap);
+		       "%s of %s %s is over the cap of %s", what[0],
+		       str_number(value, 12, texts[0]), what[1],
+		       str_number(cap, 12, texts[1]));
 	hold(round, alert);
 }
 

@@ -50,6 +50,7 @@ check_row(const struct track *track, struct board_row *row)
 {
 	const struct run *run = &row->run;
 	double eval_s = fmax(run->eval_s, run->eval_total_s);
+	char texts[2][STR_NUMBER_SIZE];
 
 	row->caps[BOARD_CAP_BYTES] =
 		check(run->artifact_bytes, track->cap_artifact_bytes);
@@ -57,8 +58,10 @@ check_row(const struct track *track, struct board_row *row)
 	row->caps[BOARD_CAP_EVAL] = check(eval_s, track->cap_eval_s);
 	row->caps[BOARD_CAP_TARGETS] = check_targets(track, run);
 	if (row->caps[BOARD_CAP_BYTES] == CAP_BROKEN)
-		board_row_note(row, "%.0f bytes over",
-			       run->artifact_bytes - track->cap_artifact_bytes);
+		board_row_note(row, "%s bytes over",
+			       str_number(run->artifact_bytes -
+						  track->cap_artifact_bytes,
+					  17, texts[0]));
 	if (row->caps[BOARD_CAP_TRAIN] == CAP_BROKEN)
 		board_row_note(row, "train %.3f s over",
 			       run->train_ms / 1000 - track->cap_train_s);
@@ -66,8 +69,9 @@ check_row(const struct track *track, struct board_row *row)
 		board_row_note(row, "eval %.3f s over",
 			       eval_s - track->cap_eval_s);
 	if (row->caps[BOARD_CAP_TARGETS] == CAP_BROKEN)
-		board_row_note(row, "%.0f of %.0f targets scored",
-			       run->target_tokens, run->val_tokens);
+		board_row_note(row, "%s of %s targets scored",
+			       str_number(run->target_tokens, 17, texts[0]),
+			       str_number(run->val_tokens, 17, texts[1]));
 }
 
 /* The worst of the runs that count, and a word on grace that was used. */

@@ -100,7 +100,7 @@ note_unlike(const struct board *board, struct board_group *group)
 		{ "val_tokens", "validation tokens" },
 	};
 	struct different stages = { .n = 0 }, scripts = { .n = 0 };
-	char text[32];
+	char text[STR_NUMBER_SIZE];
 
 	for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++) {
 		const struct run_number *number =
@@ -114,7 +114,7 @@ note_unlike(const struct board *board, struct board_group *group)
 
 			if (row->use != BOARD_COUNTED || !run_has(value))
 				continue;
-			(void)snprintf(text, sizeof(text), "%.0f", value);
+			(void)str_number(value, 17, text);
 			add_text(&d, text);
 		}
 		note_different(group, same[k].what, &d);

@@ -9,7 +9,9 @@
 void
 harness_add_number(struct buf *text, double value)
 {
-	buf_appendf(text, "%.10g", value);
+	char number[STR_NUMBER_SIZE];
+
+	buf_append_str(text, str_number(value, 10, number));
 }
 
 const char *

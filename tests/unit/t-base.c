@@ -216,9 +216,38 @@ test_cpu(void)
 		fclose(file);
 }
 
+static void
+test_number(void)
+{
+	static const struct {
+		double value;
+		int digits;
+		const char *want;
+	} rows[] = {
+		{ 0, 7, "0" },
+		{ 999, 7, "999" },
+		{ 1000, 7, "1,000" },
+		{ -16037109, 3, "-16,037,109" },
+		{ 1234567.25, 9, "1,234,567.25" },
+		{ -1234.5, 7, "-1,234.5" },
+		{ 0.000012345, 7, "1.2345e-05" },
+		{ 12345678.5, 3, "1.23e+07" },
+		{ 2e20, 7, "2e+20" },
+		{ INFINITY, 7, "inf" },
+		{ -INFINITY, 7, "-inf" },
+		{ NAN, 7, "nan" },
+	};
+	char text[STR_NUMBER_SIZE];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		is_str(str_number(rows[i].value, rows[i].digits, text),
+		       rows[i].want, rows[i].want);
+}
+
 int
 main(void)
 {
+	test_number();
 	test_numbers();
 	test_integers();
 	test_slices();

@@ -232,7 +232,7 @@ test_targets(void)
 	against_1855(&board);
 	is_str(board.groups[0].verdict.text, "INVALID (targets)",
 	       "a target less is not the whole set");
-	is_str(board.rows[1]->note, "47851519 of 47851520 targets scored",
+	is_str(board.rows[1]->note, "47,851,519 of 47,851,520 targets scored",
 	       "the row says it");
 	board_release(&board);
 }

@@ -12,8 +12,7 @@
 
 #include "base/xalloc.h"
 #include "parsers/run.h"
-#include "store/schema.h"
-#include "store/stmt.h"
+#include "store/samples.h"
 #include "store/store_priv.h"
 
 struct history {
@@ -22,7 +21,7 @@ struct history {
 	history_fn fn;
 	void *user;
 	sqlite3 *db; /* of the job that runs */
-	sqlite3_stmt *stmt;
+	struct sample_reader *reader;
 	size_t waiting;
 	bool is_closed; /* the last answer frees it */
 };
@@ -34,14 +33,10 @@ struct request {
 	struct history_answer answer;
 };
 
-static const char select_metric[] =
-	"SELECT line, step, value, train_ms, wall_ms FROM samples"
-	" WHERE run_id = ?1 AND metric = ?2 AND line > ?3 ORDER BY line, seq";
-
 static void
 free_now(struct history *h)
 {
-	(void)sqlite3_finalize(h->stmt);
+	sample_reader_free(h->reader);
 	(void)sqlite3_close(h->db);
 	free(h->path);
 	free(h);
@@ -52,59 +47,43 @@ open_once(struct history *h, struct err *err)
 {
 	if (h->db == NULL && store_open_db(h->path, false, &h->db, err) != 0)
 		return -1;
-	if (h->stmt != NULL || sqlite3_prepare_v3(h->db, select_metric, -1,
-						  SQLITE_PREPARE_PERSISTENT,
-						  &h->stmt, NULL) == SQLITE_OK)
-		return 0;
-	return schema_fail(h->db, h->path, err);
+	if (h->reader == NULL)
+		h->reader = sample_reader_new(h->db, h->path, err);
+	return h->reader != NULL ? 0 : -1;
 }
 
-/* All points of one metric; an infinite one is no point of a chart. */
+/* An infinite one is no point of a chart. */
 static int
-read_metric(struct history *h, enum metric metric,
-	    struct history_answer *answer)
+add_point(void *user, const struct stored_sample *row)
 {
-	struct series **series = &answer->series[metric];
-	sqlite3_stmt *stmt = h->stmt;
-	int rc;
+	const struct sample *s = &row->sample;
+	struct history_answer *answer = user;
+	struct series **series;
 
-	(void)sqlite3_bind_int64(stmt, 1, answer->run_id);
-	stmt_bind_text(stmt, 2, metric_info(metric)->name);
-	(void)sqlite3_bind_int64(stmt, 3, (int64_t)answer->after_line);
-	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		uint64_t line = stmt_u64(stmt, 0);
-		const struct series_point point = {
-			.step = stmt_number(stmt, 1),
-			.value = stmt_number(stmt, 2),
-			.train_ms = stmt_number(stmt, 3),
-			.wall_ms = sqlite3_column_int64(stmt, 4),
-		};
-
-		if (line > answer->last_line)
-			answer->last_line = line;
-		if (!isfinite(point.value))
-			continue;
-		if (*series == NULL)
-			*series = series_new(SERIES_CAP_POINTS);
-		series_push(*series, &point);
-	}
-	(void)sqlite3_reset(stmt);
-	return rc == SQLITE_DONE ? 0
-				 : schema_fail(h->db, h->path, &answer->err);
+	if (s->metric >= METRIC_COUNT)
+		return 0;
+	if (s->line > answer->last_line)
+		answer->last_line = s->line;
+	if (!isfinite(s->value))
+		return 0;
+	series = &answer->series[s->metric];
+	if (*series == NULL)
+		*series = series_new(SERIES_CAP_POINTS);
+	series_push(*series, &(struct series_point){ s->step, s->train_ms,
+						     s->wall_ms, s->value });
+	return 0;
 }
 
-/* All metrics as they were at one moment. */
+/* Why it failed is in the answer. */
 static void
 read_series(struct history *h, struct history_answer *answer)
 {
-	int rc = 0;
+	const struct sample_span span = { answer->run_id, answer->after_line,
+					  NULL };
 
-	if (open_once(h, &answer->err) != 0)
-		return;
-	(void)sqlite3_exec(h->db, "BEGIN", NULL, NULL, NULL);
-	for (int i = 0; rc == 0 && i < METRIC_COUNT; i++)
-		rc = read_metric(h, (enum metric)i, answer);
-	(void)sqlite3_exec(h->db, "COMMIT", NULL, NULL, NULL);
+	if (open_once(h, &answer->err) == 0)
+		(void)sample_reader_walk(h->reader, &span, add_point, answer,
+					 &answer->err);
 }
 
 static int

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
+#include "store/samples.h"
 #include "store/stmt.h"
 #include "store/store_priv.h"
 
@@ -308,33 +309,16 @@ int
 store_each_sample(struct store *store, int64_t run_id, const char *metric,
 		  stored_sample_fn fn, void *user, struct err *err)
 {
-	sqlite3_stmt *stmt;
-	int rc = 0;
+	const struct sample_span span = { run_id, 0, metric };
+	struct sample_reader *reader =
+		sample_reader_new(store->reader, store->path, err);
+	int rc;
 
-	if (stmt_prepare(store->reader, store->path,
-			 "SELECT metric, line, step, value, train_ms, wall_ms"
-			 " FROM samples WHERE run_id = ?1"
-			 " AND (?2 IS NULL OR metric = ?2)"
-			 " ORDER BY line, seq, metric",
-			 &stmt, err) != 0)
+	if (reader == NULL)
 		return -1;
-	(void)sqlite3_bind_int64(stmt, 1, run_id);
-	stmt_bind_text(stmt, 2, metric);
-	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-		const char *name = stmt_text(stmt, 0);
-		struct stored_sample row = {
-			.metric = name,
-			.sample = { .step = stmt_number(stmt, 2),
-				    .metric = metric_by_name(str_from(name)),
-				    .value = stmt_number(stmt, 3),
-				    .train_ms = stmt_number(stmt, 4),
-				    .wall_ms = sqlite3_column_int64(stmt, 5),
-				    .line = stmt_u64(stmt, 1) },
-		};
-
-		rc = fn(user, &row);
-	}
-	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
+	rc = sample_reader_walk(reader, &span, fn, user, err);
+	sample_reader_free(reader);
+	return rc;
 }
 
 int

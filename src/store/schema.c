@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "parsers/run.h"
+#include "store/samples.h"
 
 /*
  * Never change a step that was released: add one.  Times are milliseconds
@@ -93,6 +94,16 @@ static const char *const steps[] = {
 	" gpu_sm_mhz NUMERIC, gpu_throttle NUMERIC, host_load NUMERIC,"
 	" disk_free_bytes NUMERIC,"
 	" PRIMARY KEY(pod_id, at_ms, gpu)) WITHOUT ROWID;",
+	/* 7: the samples of a line in one row (samples.h). */
+	"CREATE TABLE metrics(id INTEGER PRIMARY KEY,"
+	" name TEXT NOT NULL UNIQUE);"
+	"CREATE TABLE sample_rows("
+	" run_id INTEGER NOT NULL REFERENCES runs, line INTEGER NOT NULL,"
+	" seq INTEGER NOT NULL, step NUMERIC, train_ms NUMERIC,"
+	" wall_ms INTEGER, m0 INTEGER NOT NULL, v0 NUMERIC NOT NULL,"
+	" m1 INTEGER, v1 NUMERIC, m2 INTEGER, v2 NUMERIC,"
+	" m3 INTEGER, v3 NUMERIC,"
+	" PRIMARY KEY(run_id, line, seq)) WITHOUT ROWID;",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,
@@ -163,14 +174,46 @@ add_number_columns(sqlite3 *db, struct err *err)
 	return 0;
 }
 
+/* A number for each metric; older databases learn new ones. */
+static int
+add_metrics(sqlite3 *db, struct err *err)
+{
+	static const char sql[] = ""
+#define X(id, name, unit, what)                                                \
+	"INSERT OR IGNORE INTO metrics(name) VALUES('" name "');"
+		METRIC_LIST(X)
+#undef X
+		;
+
+	return run_sql(db, sql, err);
+}
+
+static bool
+has_metrics(sqlite3 *db)
+{
+	static const char sql[] = "SELECT count(*) FROM metrics WHERE name IN ("
+#define X(id, name, unit, what) "'" name "',"
+		METRIC_LIST(X)
+#undef X
+			"NULL)";
+
+	return ask_number(db, sql, NULL) == METRIC_COUNT;
+}
+
 bool
 schema_is_current(sqlite3 *db)
 {
 	for (size_t i = 0; number_columns[i] != NULL; i++)
 		if (!has_column(db, number_columns[i]))
 			return false;
-	return ask_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION;
+	return ask_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION &&
+	       has_metrics(db);
 }
+
+#define SLOT_SELECT(i)                                                         \
+	" UNION ALL SELECT s.run_id, s.step, m.name, s.v" #i                   \
+	", s.wall_ms / 1000.0, s.train_ms, s.line FROM sample_rows s"          \
+	" JOIN metrics m ON m.id = s.m" #i
 
 /* The views that other programs may use, by the lists of today. */
 static void
@@ -195,7 +238,10 @@ view_sql(struct buf *sql)
 		" FROM runs r JOIN tails t ON t.id = r.tail_id;"
 		"DROP VIEW IF EXISTS v_samples;"
 		"CREATE VIEW v_samples AS SELECT run_id, step, metric, value,"
-		" wall_ms / 1000.0 AS wall_s, train_ms, line FROM samples;"
+		" wall_ms / 1000.0 AS wall_s, train_ms, line FROM samples");
+	buf_append_str(sql, SAMPLE_SLOT_LIST(SLOT_SELECT) ";");
+	buf_append_str(
+		sql,
 		"DROP VIEW IF EXISTS v_tails;"
 		"CREATE VIEW v_tails AS SELECT pod, path, inode, offset, gen,"
 		" dev, lines, mirror, name, ended FROM tails;"
@@ -249,7 +295,8 @@ schema_migrate_to(sqlite3 *db, int version, struct err *err)
 			goto fail;
 	}
 	if (add_number_columns(db, err) == 0 &&
-	    (version < SCHEMA_VERSION || renew_views(db, err) == 0) &&
+	    (version < SCHEMA_VERSION ||
+	     (add_metrics(db, err) == 0 && renew_views(db, err) == 0)) &&
 	    run_sql(db, "COMMIT", err) == 0)
 		return 0;
 fail:

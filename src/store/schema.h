@@ -8,11 +8,12 @@
 #include "base/err.h"
 
 /* The number that PRAGMA user_version holds. */
-#define SCHEMA_VERSION 6
+#define SCHEMA_VERSION 7
 
 /*
  * Bring the database up to SCHEMA_VERSION, each step in a transaction of its
- * own; add columns for numbers that runs have learnt since; renew the views.
+ * own; add columns for numbers that runs have learnt since, and numbers for
+ * metrics; renew the views.
  * A newer schema is refused.
  */
 int schema_migrate(sqlite3 *db, const char *path, struct err *err)

@@ -246,6 +246,8 @@ renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
 		"BEGIN IMMEDIATE;"
 		"DELETE FROM samples WHERE run_id IN (SELECT r.id FROM runs r"
 		" JOIN tails t ON t.id = r.tail_id WHERE t.ended = 0);"
+		"DELETE FROM sample_rows WHERE run_id IN (SELECT r.id FROM"
+		" runs r JOIN tails t ON t.id = r.tail_id WHERE t.ended = 0);"
 		"UPDATE tails SET lines = 0 WHERE ended = 0;"
 		"INSERT OR REPLACE INTO meta VALUES('rules', %Q);"
 		"COMMIT;",

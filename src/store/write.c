@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
+#include "store/samples.h"
 #include "store/schema.h"
 #include "store/stmt.h"
 
@@ -27,6 +28,8 @@
 		" ended = ?11")                                                \
 	X(TRIM_SAMPLES, "DELETE FROM samples WHERE run_id IN (SELECT id FROM"  \
 			" runs WHERE tail_id = ?1 AND run_index >= ?2)")       \
+	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (SELECT id FROM" \
+		     " runs WHERE tail_id = ?1 AND run_index >= ?2)")          \
 	X(TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (SELECT id FROM"    \
 		       " runs WHERE tail_id = ?1 AND run_index >= ?2)")        \
 	X(TRIM_RUNS, "DELETE FROM runs WHERE tail_id = ?1 AND"                 \
@@ -34,9 +37,6 @@
 	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"      \
 		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                \
 	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
-	X(SAMPLE, "INSERT OR REPLACE INTO samples(run_id, metric, line, step," \
-		  " value, train_ms, wall_ms, seq)"                            \
-		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                   \
 	X(POD, "INSERT INTO pods(name, target, state, why, gpu, lag_ms,"       \
 	       " disk_free_bytes, seen_ms)"                                    \
 	       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"                       \
@@ -63,6 +63,7 @@ enum statement {
 struct writer {
 	sqlite3 *db;
 	int64_t rev; /* of the batch that was written last */
+	struct sample_writer *samples;
 	sqlite3_stmt *stmts[STATEMENT_COUNT];
 };
 
@@ -190,6 +191,8 @@ writer_new(sqlite3 *db, struct err *err)
 		rc = prepare(w, STATEMENT_RUN, sql.data, err);
 	buf_release(&sql);
 	if (rc == 0)
+		w->samples = sample_writer_new(db, err);
+	if (w->samples != NULL)
 		return w;
 	writer_free(w);
 	return NULL;
@@ -202,6 +205,7 @@ writer_free(struct writer *w)
 		return;
 	for (size_t i = 0; i < STATEMENT_COUNT; i++)
 		(void)sqlite3_finalize(w->stmts[i]);
+	sample_writer_free(w->samples);
 	(void)sqlite3_close(w->db);
 	free(w);
 }
@@ -316,26 +320,6 @@ write_run(struct writer *w, const struct batch_run *row, struct err *err)
 }
 
 static int
-write_sample(struct writer *w, const struct batch_sample *row, struct err *err)
-{
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_SAMPLE];
-	const struct sample *s = &row->sample;
-
-	(void)sqlite3_bind_int64(stmt, 1, row->run_id);
-	stmt_bind_text(stmt, 2, metric_info(s->metric)->name);
-	stmt_bind_u64(stmt, 3, s->line);
-	stmt_bind_number(stmt, 4, s->step);
-	stmt_bind_number(stmt, 5, s->value);
-	stmt_bind_number(stmt, 6, s->train_ms);
-	if (s->wall_ms != 0)
-		(void)sqlite3_bind_int64(stmt, 7, s->wall_ms);
-	else
-		(void)sqlite3_bind_null(stmt, 7);
-	stmt_bind_u64(stmt, 8, row->seq);
-	return step(w, STATEMENT_SAMPLE, err);
-}
-
-static int
 write_pod(struct writer *w, const struct batch_pod *row, struct err *err)
 {
 	sqlite3_stmt *stmt = w->stmts[STATEMENT_POD];
@@ -402,8 +386,9 @@ write_rows(struct writer *w, const struct batch *batch, struct err *err)
 			     : trim_runs(w, &batch->tails[i], err);
 	for (size_t i = 0; rc == 0 && i < batch->n_runs; i++)
 		rc = write_run(w, &batch->runs[i], err);
-	for (size_t i = 0; rc == 0 && i < batch->n_samples; i++)
-		rc = write_sample(w, &batch->samples[i], err);
+	if (rc == 0)
+		rc = sample_writer_write(w->samples, batch->samples,
+					 batch->n_samples, err);
 	return rc == 0 ? write_pods(w, batch, err) : rc;
 }
 

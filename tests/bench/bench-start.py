@@ -86,7 +86,7 @@ def main():
         subprocess.run(["sqlite3", db, "UPDATE runs SET last_wall_ms ="
                         " last_wall_ms - 3600000"], check=True)
         count = subprocess.run(
-            ["sqlite3", db, "SELECT count(*) FROM samples"], check=True,
+            ["sqlite3", db, "SELECT count(*) FROM v_samples"], check=True,
             stdout=subprocess.PIPE, text=True).stdout.strip()
         print(f"{RUNS} runs, {int(count):,} samples, "
               f"{os.path.getsize(db) / 1e6:.0f} MB")

@@ -151,6 +151,19 @@ count_rows(const char *path, const char *sql)
 }
 
 static inline void
+run_sql(const char *path, const char *sql)
+{
+	sqlite3 *db = NULL;
+	char *why = NULL;
+
+	(void)sqlite3_open(path, &db);
+	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+		printf("# %s: %s\n", sql, why);
+	sqlite3_free(why);
+	(void)sqlite3_close(db);
+}
+
+static inline void
 remove_dir(void)
 {
 	static const char *const argv[] = { "rm", "-rf", dir, NULL };

@@ -89,19 +89,6 @@ test_views(void)
 }
 
 static void
-run_sql(const char *path, const char *sql)
-{
-	sqlite3 *db = NULL;
-	char *why = NULL;
-
-	(void)sqlite3_open(path, &db);
-	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
-		printf("# %s: %s\n", sql, why);
-	sqlite3_free(why);
-	(void)sqlite3_close(db);
-}
-
-static void
 test_migrations(void)
 {
 	const char *path = file_in_dir("old.db");
@@ -320,7 +307,7 @@ test_read_again(void)
 		(void)store_flush(store, NULL);
 	}
 	(void)store_close(store, NULL);
-	is_int(count_rows(path, "SELECT count(*) FROM samples"), 2,
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 2,
 	       "what is read again is not stored again");
 	run_release(&run);
 }

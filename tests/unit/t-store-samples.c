@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples in their rows: all that a line gave, in order, from any version. */
+#include "config.h"
+
+#include "store/store.h"
+
+#include "base/buf.h"
+#include "store/schema.h"
+#include "tests/support/store_test.h"
+
+static int
+print_sample(void *user, const struct stored_sample *row)
+{
+	const struct sample *s = &row->sample;
+	struct buf *text = user;
+
+	buf_appendf(text, "%llu %s %g=%.17g", (unsigned long long)s->line,
+		    row->metric, s->step, s->value);
+	if (run_has(s->train_ms))
+		buf_appendf(text, " t%g", s->train_ms);
+	if (s->wall_ms != 0)
+		buf_appendf(text, " w%lld", (long long)s->wall_ms);
+	buf_append_str(text, s->metric == METRIC_COUNT ? "?; " : "; ");
+	return 0;
+}
+
+/* The samples of that run, in the order in which they come back. */
+static char *
+samples_of(const char *path, int64_t run_id, const char *metric)
+{
+	struct store *store = open_store(path, true);
+	struct err err = { ERR_NONE, "" };
+	struct buf text;
+
+	buf_init(&text, 65536);
+	if (store_each_sample(store, run_id, metric, print_sample, &text,
+			      &err) != 0)
+		printf("# %s\n", err.text);
+	(void)store_close(store, NULL);
+	return buf_detach(&text);
+}
+
+static void
+is_samples(const char *path, int64_t run_id, const char *metric,
+	   const char *want, const char *what)
+{
+	char *got = samples_of(path, run_id, metric);
+
+	is_str(got, want, what);
+	free(got);
+}
+
+/* The same by the view, in an order that tells all. */
+static void
+is_view(const char *path, const char *want, const char *what)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *stmt = NULL;
+	const char *got = NULL;
+
+	(void)sqlite3_open(path, &db);
+	if (sqlite3_prepare_v2(db,
+			       "SELECT group_concat(x, '; ') FROM (SELECT"
+			       " run_id || ' ' || line || ' ' || metric ||"
+			       " ' ' || coalesce(step, '-') || '=' || value ||"
+			       " ' ' || coalesce(train_ms, '-') || ' ' ||"
+			       " coalesce(wall_s, '-') AS x FROM v_samples"
+			       " ORDER BY run_id, line, metric)",
+			       -1, &stmt, NULL) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW)
+		got = (const char *)sqlite3_column_text(stmt, 0);
+	is_str(got != NULL ? got : "none", want, what);
+	(void)sqlite3_finalize(stmt);
+	(void)sqlite3_close(db);
+}
+
+struct given {
+	unsigned int line;
+	enum metric metric;
+	double step, value, train_ms;
+	int64_t wall_ms;
+};
+
+static void
+add_all(struct store *store, struct store_tail *tail, const struct run *run,
+	const struct given *given, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct sample sample = {
+			.step = given[i].step,
+			.metric = given[i].metric,
+			.value = given[i].value,
+			.train_ms = given[i].train_ms,
+			.wall_ms = given[i].wall_ms,
+			.line = given[i].line,
+		};
+
+		store_sample_add(store, tail, run, &sample);
+	}
+}
+
+#define ADD(store, tail, run, given)                                           \
+	add_all(store, tail, run, given, sizeof(given) / sizeof((given)[0]))
+
+/* Rows that are full, that differ, that come in an order of their own. */
+static void
+test_rows(void)
+{
+	static const struct given all[] = {
+		{ 3, METRIC_TRAIN_LOSS, 1, 2.5, 50, 1000 },
+		{ 3, METRIC_MS_PER_STEP, 1, 50, 50, 1000 },
+		{ 3, METRIC_TOK_S, 1, 1e300, 50, 1000 },
+		{ 3, METRIC_STEP_AVG_MS, 1, -0.1, 50, 1000 },
+		{ 3, METRIC_VAL_BPB, 1, 1.2, 50, 1000 },
+		{ 3, METRIC_TRAIN_LOSS, 1, 2.25, 50, 1000 },
+		{ 4, METRIC_VAL_BPB, 2, 1, RUN_ABSENT, 0 },
+		{ 4, METRIC_VAL_LOSS, 3, 2, RUN_ABSENT, 0 },
+		{ 4, METRIC_TRAIN_LOSS, 3, 3, 7, 0 },
+		{ 4, METRIC_TOK_S, 3, 4, 7, 9 },
+		{ 4, METRIC_EVAL_MS, RUN_ABSENT, 5, 7, 9 },
+		{ 900000000, METRIC_TRAIN_LOSS, 9007199254740991, INFINITY, 0,
+		  1 },
+	};
+	const char *path = file_in_dir("rows.db");
+	struct store *store = open_store(path, false);
+	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct run run;
+
+	fill_run(&run, 1);
+	ADD(store, tail, &run, all);
+	store_run_put(store, tail, &run, &put);
+	is_int(store_close(store, NULL), 0, "samples of three lines");
+	is_samples(path, 1, NULL,
+		   "3 train_loss 1=2.5 t50 w1000; "
+		   "3 ms_per_step 1=50 t50 w1000; "
+		   "3 tok_s 1=1.0000000000000001e+300 t50 w1000; "
+		   "3 step_avg_ms 1=-0.10000000000000001 t50 w1000; "
+		   "3 val_bpb 1=1.2 t50 w1000; "
+		   "3 train_loss 1=2.25 t50 w1000; "
+		   "4 val_bpb 2=1; 4 val_loss 3=2; 4 train_loss 3=3 t7; "
+		   "4 tok_s 3=4 t7 w9; 4 eval_ms nan=5 t7 w9; "
+		   "900000000 train_loss 9.0072e+15=inf t0 w1; ",
+		   "each with its own numbers, in the order of the log");
+	is_samples(path, 1, "train_loss",
+		   "3 train_loss 1=2.5 t50 w1000; "
+		   "3 train_loss 1=2.25 t50 w1000; 4 train_loss 3=3 t7; "
+		   "900000000 train_loss 9.0072e+15=inf t0 w1; ",
+		   "one metric");
+	is_samples(path, 1, "seed", "", "a metric that is not there");
+	is_int(count_rows(path, "SELECT count(*) FROM sample_rows"), 8,
+	       "what agrees shares a row");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 12,
+	       "the view has each sample");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE run_id"
+				" = 1 AND metric = 'train_loss'"),
+	       4, "and finds those of a metric");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE"
+				" typeof(step) = 'integer' AND line = 3 AND"
+				" wall_s = 1.0 AND train_ms = 50"),
+	       6, "numbers are as they were");
+	run_release(&run);
+}
+
+/* The last line of a log was stored before it was whole. */
+static void
+test_line_again(void)
+{
+	static const struct given half[] = {
+		{ 1, METRIC_TRAIN_LOSS, 1, 5, 10, 0 },
+		{ 2, METRIC_TRAIN_LOSS, 2, 3, RUN_ABSENT, 0 },
+		{ 2, METRIC_TOK_S, 2, 7, RUN_ABSENT, 0 },
+		{ 2, METRIC_VAL_BPB, 3, 7, RUN_ABSENT, 0 },
+	};
+	static const struct given whole[] = {
+		{ 1, METRIC_TRAIN_LOSS, 1, 5, 10, 0 },
+		{ 2, METRIC_TRAIN_LOSS, 2, 3.5, 20, 0 },
+		{ 2, METRIC_STEP_AVG_MS, 2, 10, 20, 0 },
+		{ 3, METRIC_TRAIN_LOSS, 3, 3, 30, 0 },
+	};
+	const char *path = file_in_dir("half.db");
+	struct store *store = open_store(path, false);
+	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct run run;
+
+	fill_run(&run, 1);
+	ADD(store, tail, &run, half);
+	store_tail_advance(store, tail, 15, 1);
+	store_run_put(store, tail, &run, &put);
+	(void)store_close(store, NULL);
+	for (int i = 0; i < 2; i++) {
+		store = open_store(path, false);
+		tail = store_tail_get(store, "p", "/x", 0);
+		store_tail_begin(tail);
+		ADD(store, tail, &run, whole);
+		(void)store_flush(store, NULL);
+		store_tail_begin(tail);
+		ADD(store, tail, &run, whole);
+		(void)store_close(store, NULL);
+		is_samples(path, 1, NULL,
+			   "1 train_loss 1=5 t10; 2 train_loss 2=3.5 t20; "
+			   "2 step_avg_ms 2=10 t20; 3 train_loss 3=3 t30; ",
+			   i == 0 ? "a line that comes again is as it is now"
+				  : "and again");
+	}
+	run_release(&run);
+}
+
+/* A database of the version before, with two runs. */
+static void
+make_schema_6(const char *path)
+{
+	struct err err = { ERR_NONE, "" };
+	sqlite3 *db = NULL;
+
+	(void)sqlite3_open(path, &db);
+	is_int(schema_migrate_to(db, 6, &err), 0, "a database of schema 6");
+	(void)sqlite3_close(db);
+	run_sql(path,
+		"INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
+		" VALUES(1, 'p', '/x', '/x', 0, 50, 5),"
+		" (2, 'p', '/y', '/y', 0, 50, 5);"
+		"INSERT INTO runs(id, tail_id, run_index, status, steps)"
+		" VALUES(1, 1, 0, 'truncated', 7), (2, 2, 0, 'finished', 7);"
+		"INSERT INTO samples(run_id, metric, line, seq, step, value,"
+		" train_ms, wall_ms) VALUES"
+		" (1, 'train_loss', 3, 0, 1, 2.5, 50, NULL),"
+		" (1, 'tok_s', 3, 1, 1, 9e999, 50, NULL),"
+		" (1, 'ms_per_step', 3, 2, 1, 50, 50, NULL),"
+		" (1, 'val_bpb', 5, 0, NULL, 0.1, NULL, 1700000000123),"
+		" (1, 'of_a_plugin', 5, 1, 2, 1, NULL, NULL),"
+		" (1, 'train_loss', 5, 1, 2, 4, NULL, NULL),"
+		" (1, 'val_loss', 6, 0, 2, 4, NULL, NULL),"
+		" (2, 'val_loss', 6, 0, 2, 4, NULL, NULL),"
+		" (2, 'train_loss', 7, 0, 3, 4.5, NULL, NULL);");
+}
+
+#define OLD_1                                                                  \
+	"3 train_loss 1=2.5 t50; 3 tok_s 1=inf t50; 3 ms_per_step 1=50 t50; "
+#define OLD_2                                                                  \
+	"5 val_bpb nan=0.10000000000000001 w1700000000123; "                   \
+	"5 of_a_plugin 2=1?; 5 train_loss 2=4; 6 val_loss 2=4; "
+#define VIEW_1                                                                 \
+	"1 3 ms_per_step 1=50 50 -; 1 3 tok_s 1=Inf 50 -; "                    \
+	"1 3 train_loss 1=2.5 50 -; "
+#define VIEW_2                                                                 \
+	"1 5 of_a_plugin 2=1 - -; 1 5 train_loss 2=4 - -; "                    \
+	"1 5 val_bpb -=0.1 - 1700000000.123; 1 6 val_loss 2=4 - -; "
+#define VIEW_Y "2 6 val_loss 2=4 - -; 2 7 train_loss 3=4.5 - -"
+
+/* From the schema before: read as it is, and gone on with. */
+static void
+test_from_schema_6(void)
+{
+	static const struct given more[] = {
+		{ 3, METRIC_TRAIN_LOSS, 1, 2.5, 50, 0 },
+		{ 5, METRIC_VAL_BPB, 2, 0.5, RUN_ABSENT, 0 },
+		{ 8, METRIC_TRAIN_LOSS, 3, 4, 80, 0 },
+		{ 8, METRIC_TOK_S, 3, 5, 80, 0 },
+	};
+	const char *path = file_in_dir("six.db");
+	struct store *store;
+	struct store_tail *tail;
+	struct run run;
+
+	make_schema_6(path);
+	is_samples(path, 1, NULL, OLD_1 OLD_2, "what it holds is read");
+	is_samples(path, 1, "train_loss",
+		   "3 train_loss 1=2.5 t50; 5 train_loss 2=4; ",
+		   "one metric of it");
+	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ",
+		   "one that is not known");
+	is_view(path, VIEW_1 VIEW_2 VIEW_Y, "and in the view");
+	fill_run(&run, 1);
+	store = open_store(path, false);
+	tail = store_tail_get(store, "p", "/x", 0);
+	store_tail_begin(tail);
+	ADD(store, tail, &run, more);
+	is_int(store_close(store, NULL), 0, "more of one run");
+	is_samples(path, 1, NULL,
+		   OLD_1 "5 val_bpb 2=0.5; 6 val_loss 2=4; "
+			 "8 train_loss 3=4 t80; 8 tok_s 3=5 t80; ",
+		   "joins what there was, a line once");
+	is_view(path,
+		VIEW_1 "1 5 val_bpb 2=0.5 - -; 1 6 val_loss 2=4 - -; "
+		       "1 8 tok_s 3=5 80 -; 1 8 train_loss 3=4 80 -; " VIEW_Y,
+		"in the view too");
+	is_int(count_rows(path, "SELECT count(*) FROM samples WHERE run_id ="
+				" 1"),
+	       0, "and is no longer where it was");
+	is_int(count_rows(path, "SELECT count(*) FROM samples WHERE run_id ="
+				" 2"),
+	       2, "a run that does not go on stays there");
+	is_samples(path, 2, NULL, "6 val_loss 2=4; 7 train_loss 3=4.5; ",
+		   "and is read there");
+	run_release(&run);
+}
+
+/* A run that is moved keeps all that it had. */
+static void
+test_moved(void)
+{
+	static const struct given more[] = {
+		{ 9, METRIC_TRAIN_LOSS, 3, 4, 80, 0 },
+	};
+	const char *path = file_in_dir("moved.db");
+	struct store *store;
+	struct run run;
+
+	make_schema_6(path);
+	fill_run(&run, 1);
+	store = open_store(path, false);
+	ADD(store, store_tail_get(store, "p", "/x", 0), &run, more);
+	is_int(store_close(store, NULL), 0, "one sample more");
+	is_samples(path, 1, NULL, OLD_1 OLD_2 "9 train_loss 3=4 t80; ",
+		   "all come back in their order");
+	is_samples(path, 1, "of_a_plugin", "5 of_a_plugin 2=1?; ",
+		   "one that is not known");
+	is_view(path, VIEW_1 VIEW_2 "1 9 train_loss 3=4 80 -; " VIEW_Y,
+		"the view tells of it what it told");
+	run_release(&run);
+}
+
+/* Runs that a log no longer has, of either version, go with their samples. */
+static void
+test_trim(void)
+{
+	static const struct given more[] = {
+		{ 9, METRIC_TRAIN_LOSS, 3, 4, 80, 0 },
+	};
+	const char *path = file_in_dir("trim.db");
+	struct store *store;
+	struct run run;
+
+	make_schema_6(path);
+	fill_run(&run, 1);
+	store = open_store(path, false);
+	ADD(store, store_tail_get(store, "p", "/x", 0), &run, more);
+	(void)store_flush(store, NULL);
+	store_tail_trim(store, store_tail_get(store, "p", "/x", 0), 0);
+	store_tail_trim(store, store_tail_get(store, "p", "/y", 0), 0);
+	is_int(store_close(store, NULL), 0, "logs without runs");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0,
+	       "have no samples");
+	run_release(&run);
+}
+
+/* With other rules all is read anew: nothing of before stays. */
+static void
+test_rules(void)
+{
+	static const struct given more[] = {
+		{ 9, METRIC_TRAIN_LOSS, 3, 4, 80, 0 },
+	};
+	const char *path = file_in_dir("rules.db");
+	const struct store_options options = { .path = path, .rules = "new" };
+	struct store *store;
+	struct run run;
+
+	make_schema_6(path);
+	fill_run(&run, 1);
+	store = open_store(path, false);
+	ADD(store, store_tail_get(store, "p", "/x", 0), &run, more);
+	(void)store_close(store, NULL);
+	store = store_open(&options, NULL);
+	ok(store != NULL, "other rules");
+	(void)store_close(store, NULL);
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0,
+	       "forget what the ones before gave");
+	run_release(&run);
+}
+
+/* A number that no metric has is said, not passed over. */
+static void
+test_damaged(void)
+{
+	const char *path = file_in_dir("damaged.db");
+	struct err err = { ERR_NONE, "" };
+	struct store *store = open_store(path, false);
+	struct buf text;
+
+	(void)store_close(store, NULL);
+	run_sql(path, "INSERT INTO sample_rows(run_id, line, seq, m0, v0)"
+		      " VALUES(1, 1, 0, 999, 1)");
+	store = open_store(path, true);
+	buf_init(&text, 65536);
+	is_int(store_each_sample(store, 1, NULL, print_sample, &text, &err), -1,
+	       "a sample of no metric");
+	is_int(err.code, ERR_DB, "is an error");
+	(void)store_close(store, NULL);
+	buf_release(&text);
+}
+
+int
+main(void)
+{
+	(void)snprintf(dir, sizeof(dir), "/tmp/t-store-samples.XXXXXX");
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	test_rows();
+	test_line_again();
+	test_from_schema_6();
+	test_moved();
+	test_trim();
+	test_rules();
+	test_damaged();
+	remove_dir();
+	return tap_done();
+}

@@ -19,15 +19,16 @@ behind(struct str s, const char *mark)
 	return (struct str){ at, s.len - (size_t)(at - s.p) };
 }
 
-/* s behind its last bar's percent sign. */
+/* s behind its last "%|", with which a bar begins. */
 static struct str
 last_bar(struct str s)
 {
-	struct str bar = { NULL, 0 };
+	const char *at = s.p, *end = s.p + s.len, *bar = end;
 
-	while ((s = behind(s, "%|")).len > 0)
-		bar = s;
-	return bar;
+	while (at < end && (at = memchr(at, '%', (size_t)(end - at))) != NULL)
+		if (++at < end && *at == '|')
+			bar = at;
+	return (struct str){ bar, (size_t)(end - bar) };
 }
 
 struct str

@@ -22,8 +22,8 @@ link_now_ms(const struct remote_link *link)
 }
 
 static void
-set_state(struct remote_link *link, enum link_state state,
-	  const struct err *why)
+set_state_at(struct remote_link *link, int64_t now_ms, enum link_state state,
+	     const struct err *why)
 {
 	static const char *const names[] = {
 		[LINK_IDLE] = "idle",	    [LINK_CONNECTING] = "connecting",
@@ -34,7 +34,7 @@ set_state(struct remote_link *link, enum link_state state,
 	log_debug("link", "%s: %s%s%s", link->pod.name, names[state],
 		  why != NULL ? ": " : "", why != NULL ? why->text : "");
 	link->info.state = state;
-	link->info.since_ms = link_now_ms(link);
+	link->info.since_ms = now_ms;
 	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
 	if (state != LINK_WAITING)
 		link->info.retry_at_ms = 0;
@@ -44,6 +44,13 @@ set_state(struct remote_link *link, enum link_state state,
 	if (link->fleet->options.on_link != NULL && link->depth == 0)
 		link->fleet->options.on_link(link->fleet->options.user,
 					     link->index);
+}
+
+static void
+set_state(struct remote_link *link, enum link_state state,
+	  const struct err *why)
+{
+	set_state_at(link, link_now_ms(link), state, why);
 }
 
 void
@@ -86,7 +93,7 @@ link_lost(struct remote_link *link, const struct err *why)
 	link->info.retry_at_ms = now_ms + delay_ms;
 	loop_timer_start(link->retry, delay_ms, 0);
 	link->sessions_most = 0;
-	set_state(link, LINK_WAITING, why);
+	set_state_at(link, now_ms, LINK_WAITING, why);
 }
 
 void

@@ -309,9 +309,14 @@ collect_idle_ms(const struct collect *c)
 	return c->is_full ? 0 : collect_now_ms(c) - c->last_news_ms;
 }
 
+/* For so long, what was told of a log and does not come is waited for. */
+#define BEHIND_MS 20000
+
 bool
 collect_is_settled(const struct collect *c)
 {
+	bool waits = collect_idle_ms(c) < BEHIND_MS;
+
 	if (c->n_replays > 0)
 		return false;
 	list_for_each (link, &c->pods) {
@@ -321,6 +326,8 @@ collect_is_settled(const struct collect *c)
 		if (!pod->is_gone && !pod->is_settled &&
 		    pod->verdict.state != POD_REFUSED &&
 		    pod->verdict.state != POD_RECONNECTING)
+			return false;
+		if (!pod->is_gone && waits && collect_follow_is_behind(pod))
 			return false;
 	}
 	return true;

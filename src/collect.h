@@ -92,8 +92,8 @@ void collect_reconnect(struct collect *collect, size_t pod);
 /* Milliseconds since anything new came, or since the start. */
 int64_t collect_idle_ms(const struct collect *collect);
 /*
- * Each pod's logs were looked at once (with no_follow: it answered), or it
- * cannot be reached.
+ * Each pod's logs were looked at once and what was seen of them has come
+ * (with no_follow: it answered), or it cannot be reached.
  */
 bool collect_is_settled(const struct collect *collect);
 /* Pods that are neither live nor silent now. */

@@ -436,3 +436,17 @@ collect_follow_retry(struct collect_pod *pod)
 	if (pod->follow != NULL)
 		follow_retry(pod->follow->follow);
 }
+
+bool
+collect_follow_is_behind(const struct collect_pod *pod)
+{
+	const struct follow_file *file = NULL;
+
+	if (pod->follow == NULL)
+		return false;
+	while ((file = follow_next_file(pod->follow->follow, file)) != NULL)
+		if (file->live && !file->ended &&
+		    file->size > file->guard.offset)
+			return true;
+	return false;
+}

@@ -283,6 +283,8 @@ void collect_follow_resume(struct collect_pod *pod);
 void collect_follow_retry(struct collect_pod *pod);
 void collect_follow_status(const struct collect_pod *pod,
 			   struct collect_follow_status *status);
+/* Has one of its logs bytes that were told of and are yet to come? */
+bool collect_follow_is_behind(const struct collect_pod *pod);
 
 /* ---- collect_keep.c */
 

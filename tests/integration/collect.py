@@ -261,6 +261,28 @@ def test_unreachable():
     same(tui("pods", "nobody").returncode, 2, "no such pod")
 
 
+SLOW = """#!/bin/sh
+%s "$@" | { head -c 100000; sleep 3; cat; }
+"""
+
+
+def test_slow_pod():
+    """A pod that says nothing in the middle of a log is not taken for idle."""
+    log = top + "/slow/t.log"
+    put(log, log_rows(0, 9) + "words that nobody takes\n" * 10000
+        + log_rows(10, 20))
+    configure([local("slow", top + "/slow/*")])
+    put(top + "/bin/python3", SLOW % sys.executable)
+    os.chmod(top + "/bin/python3", 0o755)
+    path = env["PATH"]
+    env["PATH"] = top + "/bin:" + path
+    done = tui("collect", "--until-idle", "1", "--for", "200")
+    env["PATH"] = path
+    same((done.returncode, [(r["steps"], r["bytes"]) for r in
+                            rows("runs", "--pod", "slow")]),
+         (0, [(20, os.path.getsize(log))]), "a slow pod is waited for")
+
+
 def test_damage():
     """A page of what was followed is rubbish: no half of it is taken."""
     configure([local("worn", top + "/a/*.log")])
@@ -293,6 +315,7 @@ try:
     test_rotation()
     test_rules()
     test_unreachable()
+    test_slow_pod()
     test_damage()
 finally:
     status = finish()

@@ -364,14 +364,28 @@ bench_drive(const struct bench_drive *drive, struct err *err)
 	return status;
 }
 
+/* What verdict.json leaves to state.json and waits.json. */
+static void
+add_state(cJSON *root, const char *path)
+{
+	struct folder_state state;
+
+	if (!folder_read_state(path, &state))
+		(void)snprintf(state.state, sizeof(state.state), "unknown");
+	json_add_string(root, "state", state.state);
+	bench_waits_json(root, path, state.state);
+}
+
 static void
 print_to(struct buf *text, const struct judge *judge,
-	 const struct verdict_info *info, enum bench_print print)
+	 const struct verdict_info *info, const struct bench_drive *drive)
 {
+	enum bench_print print = drive->print;
 	cJSON *root;
 
 	if (print == BENCH_JSON) {
 		root = verdict_to_json(judge, info);
+		add_state(root, drive->path);
 		json_print(text, root);
 		buf_append_char(text, '\n');
 		cJSON_Delete(root);
@@ -432,7 +446,7 @@ bench_report(const struct bench_drive *drive, struct err *err)
 	});
 	judge = session_judge(session, &info);
 	buf_init(&text, MAX_REPORT);
-	print_to(&text, judge, &info, drive->print);
+	print_to(&text, judge, &info, drive);
 	add_standing(&text, drive);
 	if (fwrite(text.data, 1, text.len, stdout) != text.len ||
 	    fflush(stdout) != 0)

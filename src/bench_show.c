@@ -234,6 +234,30 @@ bench_show_waits(struct bench_live *live, const char *path, int64_t now_ms)
 	}
 }
 
+void
+bench_waits_json(cJSON *object, const char *path, const char *state)
+{
+	bool running = strcmp(state, "running") == 0;
+	bool driven = running && bench_is_driven(path);
+	struct pod_wait waits[WAITS_MAX];
+	size_t n = waits_read(path, driven, waits);
+
+	if (running)
+		cJSON_AddBoolToObject(object, "driven", driven);
+	else
+		cJSON_AddNullToObject(object, "driven");
+	cJSON_AddItemToObject(
+		object, "waits",
+		waits_json(waits, n, clock_real.wall_ms(&clock_real)));
+}
+
+void
+bench_waits_none(cJSON *object)
+{
+	cJSON_AddNullToObject(object, "driven");
+	cJSON_AddItemToObject(object, "waits", cJSON_CreateArray());
+}
+
 char *
 bench_waits_words(const char *path, const char *id, const char *state)
 {

@@ -25,6 +25,15 @@ void bench_show_waits(struct bench_live *live, const char *path,
  */
 char *bench_waits_words(const char *path, const char *id, const char *state);
 
+/*
+ * The same as members of a JSON object: "driven" (null where it is over) and
+ * "waits", an array as of waits_json.
+ */
+void bench_waits_json(cJSON *object, const char *path, const char *state);
+
+/* These members of a bench whose folder is gone. */
+void bench_waits_none(cJSON *object);
+
 /* Set what passes with time: seconds, money, what is left. */
 void bench_show_clock(struct bench_live *live, const struct folder_state *state,
 		      int64_t now_ms);

@@ -29,7 +29,7 @@ static const struct cmd_option print_options[] = {
 };
 
 static const struct cmd_option show_options[] = {
-	{ 0, "json", NULL, "print the object of verdict.json" },
+	{ 0, "json", NULL, "print the object of verdict.json and its state" },
 	{ 0, "md", NULL, "print Markdown" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -107,6 +107,7 @@ row_of(const char *base, const char *id)
 	waits = bench_waits_words(path, id, state.state);
 	json_add_string(row, "waits_for", waits);
 	free(waits);
+	bench_waits_json(row, path, state.state);
 	json_add_string(row, "dir", path);
 	cJSON_Delete(verdict);
 	return row;
@@ -145,6 +146,7 @@ print_stored(void *user, const struct stored_bench *bench)
 			json_get_number(verdict, "cost_usd", (double)NAN));
 	add_verdict(row, bench->state != NULL ? bench->state : "", verdict);
 	json_add_string(row, "waits_for", NULL);
+	bench_waits_none(row);
 	json_add_string(row, "dir", NULL);
 	out_row(h->out, row);
 	cJSON_Delete(row);
@@ -246,11 +248,15 @@ remember(void *user, const struct stored_bench *bench)
 		return 0;
 	if (r->found++ > 0 || bench->verdict == NULL)
 		return 0;
-	if (r->print == BENCH_JSON) {
-		buf_appendf(&r->text, "%s\n", bench->verdict);
+	root = json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL);
+	if (r->print == BENCH_JSON && root != NULL) {
+		json_add_clean(root, "state", bench->state);
+		bench_waits_none(root);
+		json_print(&r->text, root);
+		buf_append_char(&r->text, '\n');
+		cJSON_Delete(root);
 		return 0;
 	}
-	root = json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL);
 	all = cJSON_GetObjectItemCaseSensitive(root, "contrasts");
 	cJSON_ArrayForEach(node, all)
 	{

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "parsers/json.h"
 
 /*
  * What the pods of a bench keep it waiting for, as waits.json in its results
@@ -61,6 +62,10 @@ void wait_age(const struct pod_wait *wait, int64_t now_ms,
 /* Write waits.json of n pods; where none of them waits it is removed. */
 int waits_write(const char *path, const struct pod_wait *waits, size_t n,
 		struct err *err) __attribute__((warn_unused_result));
+
+/* The waits as an array of objects for output: pod, state, since, retry_at,
+ * why, text; empty where none waits.  Owned by the caller. */
+cJSON *waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms);
 
 /*
  * Read those that wait; returns their number.  Of a bench that nobody drives

@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -352,7 +353,12 @@ def unreachable(rig):
         row = bench_row(rig, "away")
         ok(row["state"] == "running" and
            row["waits_for"].startswith("pod s1: cannot be reached") and
-           "Connection refused" in row["waits_for"],
+           "Connection refused" in row["waits_for"] and
+           row["driven"] is True and len(row["waits"]) == 1 and
+           row["waits"][0]["pod"] == "s1" and
+           row["waits"][0]["state"] == "unreachable" and
+           "Connection refused" in row["waits"][0]["why"] and
+           re.match(r"20\d\d-\d\d-\d\dT.*Z$", row["waits"][0]["since"]),
            "bench list says what it waits for", row)
         done = rig.tui("bench", "show", "away")
         ok(b"no verdict yet" in done.stdout and
@@ -373,7 +379,8 @@ def unreachable(rig):
            "pod s1: answers again, after " in text,
            "and was told of the link", text)
         row = bench_row(rig, "away")
-        ok(row["state"] == "done" and row["waits_for"] is None,
+        ok(row["state"] == "done" and row["waits_for"] is None and
+           row["waits"] == [] and row["driven"] is None,
            "it waits for nothing now", row)
         rig.clean("away")
         pods[0]["identity"] = os.path.join(sshd, "other")

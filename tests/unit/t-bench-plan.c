@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "bench/plan.h"
+#include "bench/waits.h"
 
 #include <stdlib.h>
 
@@ -97,10 +98,42 @@ test_read(void)
 	plan_release(&plan);
 }
 
+/* What keeps a bench waiting, as others read it. */
+static void
+test_waits(void)
+{
+	const struct pod_wait waits[] = {
+		{ "p1", WAIT_UNREACHABLE, 1000000, 1090000, "refused" },
+		{ "p2", WAIT_BUSY, 1060000, 0, "GPU 0 is locked by \033[1m" },
+	};
+	cJSON *all = waits_json(waits, 2, 1080000);
+	const cJSON *one = cJSON_GetArrayItem(all, 0);
+	const cJSON *two = cJSON_GetArrayItem(all, 1);
+
+	is_int(cJSON_GetArraySize(all), 2, "two pods wait");
+	is_str(json_get_string(one, "pod", ""), "p1", "the pod");
+	is_str(json_get_string(one, "state", ""), "unreachable", "how");
+	is_str(json_get_string(one, "since", ""), "1970-01-01T00:16:40Z",
+	       "since when");
+	is_str(json_get_string(one, "retry_at", ""), "1970-01-01T00:18:10Z",
+	       "the next try");
+	is_str(json_get_string(one, "why", ""), "refused", "why");
+	is_str(json_get_string(one, "text", ""),
+	       "pod p1: cannot be reached for 80 s, tries again in 10 s: "
+	       "refused",
+	       "all of it as a sentence");
+	ok(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(two, "retry_at")),
+	   "no next try is null, not 0");
+	ok(strchr(json_get_string(two, "why", "\033"), '\033') == NULL,
+	   "no escape gets through");
+	cJSON_Delete(all);
+}
+
 int
 main(void)
 {
 	test_refused();
 	test_read();
+	test_waits();
 	return tap_done();
 }

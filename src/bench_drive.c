@@ -376,6 +376,20 @@ add_state(cJSON *root, const char *path)
 	bench_waits_json(root, path, state.state);
 }
 
+/* Money, and what it leaves out. */
+static void
+add_cost(struct buf *text, const struct plan *plan, double usd)
+{
+	size_t n = plan_n_unpriced(plan);
+
+	buf_appendf(text, "cost %.2f USD", usd);
+	if (n > 0)
+		buf_appendf(text,
+			    ", without %zu pod%s whose price is not given", n,
+			    n == 1 ? "" : "s");
+	buf_append_char(text, '\n');
+}
+
 static void
 print_to(struct buf *text, const struct judge *judge,
 	 const struct verdict_info *info, const struct bench_drive *drive)
@@ -394,7 +408,7 @@ print_to(struct buf *text, const struct judge *judge,
 	} else if (print == BENCH_TEXT) {
 		report_text(text, judge, info);
 		if (!isnan(info->cost_usd))
-			buf_appendf(text, "cost %.2f USD\n", info->cost_usd);
+			add_cost(text, drive->plan, info->cost_usd);
 		if (info->stopped != NULL)
 			buf_appendf(text, "ended by %s\n", info->stopped);
 	}

@@ -172,6 +172,7 @@ bench_show(struct session *session, const struct plan *plan)
 		if (!isnan(plan->pods[i].usd_per_h))
 			live->usd_per_h += plan->pods[i].usd_per_h;
 	}
+	live->n_unpriced = plan_n_unpriced(plan);
 	live->blocks = plan->blocks;
 	live->margin = 100.0 * plan->rule.paired.margin;
 	live->alpha = plan->rule.paired.alpha;
@@ -201,7 +202,8 @@ bench_show_clock(struct bench_live *live, const struct folder_state *state,
 	live->running = strcmp(state->state, "running") == 0;
 	(void)snprintf(live->stopped, sizeof(live->stopped), "%s",
 		       state->stopped);
-	live->elapsed_s = state->started_ms != 0
+	/* A clock that was set back since tells nothing. */
+	live->elapsed_s = state->started_ms != 0 && end_ms >= state->started_ms
 				  ? (double)(end_ms - state->started_ms) / 1e3
 				  : (double)NAN;
 	live->cost_usd = state->ended_ms != 0 ? state->cost_usd

@@ -115,6 +115,7 @@ add_cost(struct buf *out, const struct plan *plan,
 {
 	double runs = (double)plan_n_runs(plan) / (double)plan->n_pods;
 	double rate = 0.0, minutes = (double)NAN;
+	size_t unpriced = plan_n_unpriced(plan);
 
 	for (size_t i = 0; i < plan->n_pods; i++)
 		if (!isnan(plan->pods[i].usd_per_h))
@@ -141,6 +142,11 @@ add_cost(struct buf *out, const struct plan *plan,
 		buf_appendf(out, "  cost      %.2f USD an hour\n", rate);
 	else
 		buf_append_str(out, "  cost      no price is given\n");
+	if (rate > 0.0 && unpriced > 0)
+		buf_appendf(out,
+			    "            without %zu pod%s whose price is not "
+			    "given\n",
+			    unpriced, unpriced == 1 ? "" : "s");
 	if (!isnan(plan->minutes))
 		buf_appendf(out, "  at most   %g minutes\n", plan->minutes);
 	if (!isnan(plan->usd))

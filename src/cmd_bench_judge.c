@@ -12,6 +12,7 @@
 #include "base/xalloc.h"
 #include "bench/judge.h"
 #include "bench/noise.h"
+#include "bench/plan.h"
 #include "bench/report.h"
 #include "bench/run_log.h"
 #include "bench/stats.h"
@@ -30,6 +31,7 @@ enum option {
 	OPTION_AA,
 	OPTION_METRIC,
 	OPTION_HIGHER,
+	OPTION_LOWER,
 	OPTION_WINDOW,
 	OPTION_TOK_KIND,
 	OPTION_MARGIN,
@@ -47,6 +49,7 @@ static const struct cmd_option options[] = {
 	{ 0, "aa", "LOG...", "the control once more: its noise; no variant" },
 	{ 0, "metric", "M", "step_ms, or the key of a score in JSON" },
 	{ 0, "higher", NULL, "a higher score is better" },
+	{ 0, "lower", NULL, "a lower one is (so it is, but for rates)" },
 	{ 0, "window", "LO:HI", "steps measured, or auto (20:100)" },
 	{ 0, "tok-kind", "KIND", "printed tok/s: cumulative or interval" },
 	{ 0, "margin", "PCT", "the smallest difference that matters (0.5)" },
@@ -69,6 +72,7 @@ struct arm {
 struct request {
 	struct judge_rule rule;
 	const char *metric; /* NULL: by what the logs are */
+	bool said_way;	    /* --higher or --lower */
 	bool json, md;
 	const char *fail_on;
 	bool numerics_changed;
@@ -287,7 +291,11 @@ take_option(struct request *q, enum option option, const char *value,
 		q->metric = value;
 		return 0;
 	case OPTION_HIGHER:
-		q->rule.higher = true;
+		q->rule.higher = q->said_way = true;
+		return 0;
+	case OPTION_LOWER:
+		q->rule.higher = false;
+		q->said_way = true;
 		return 0;
 	case OPTION_WINDOW:
 		return parse_window(&q->rule, value, err);
@@ -349,6 +357,11 @@ parse_words(struct request *q, struct cmd_args *args, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "bench judge needs --control LOG... and at "
 			       "least one --variant TAG=LOG...");
+	if (q->metric != NULL && !q->said_way && plan_key_is_rate(q->metric))
+		return err_set(err, ERR_USAGE,
+			       "bench judge: --metric %s looks like a rate: "
+			       "give --higher, or --lower",
+			       q->metric);
 	for (size_t i = 1; i < q->n_arms; i++)
 		if (q->arms[i].aa)
 			(void)snprintf(q->arms[i].tag, sizeof(q->arms[i].tag),

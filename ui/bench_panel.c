@@ -245,6 +245,8 @@ add_money(const struct bench_live *live, char *out, size_t size)
 		(void)snprintf(text, sizeof(text), "$%.2f of $%.2f",
 			       live->cost_usd, live->limit_usd);
 	add(out, size, text);
+	if (live->n_unpriced > 0)
+		add(out, size, "not all pods have a price");
 }
 
 /* How far it is, in runs, time and money. */

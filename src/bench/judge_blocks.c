@@ -268,6 +268,24 @@ judge_gather(const struct judge *judge, struct judge_contrast *c, bool fresh)
 	free(pod_of);
 }
 
+/* Blocks of the control that stand alone, in logs that somebody brought. */
+static void
+drop_lonely(struct judge *judge)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+		bool lonely = run->arm == 0 && judge_is_main(run) &&
+			      run->state == RUN_STATE_CLAIMED &&
+			      judge_is_usable(run) &&
+			      judge_is_first(judge, run);
+
+		for (size_t arm = 1; lonely && arm < judge->n_arms; arm++)
+			lonely = !has_runs(judge, arm, run);
+		if (lonely)
+			drop(judge, run, "no other arm has a run in its block");
+	}
+}
+
 /* All blocks in which both the control and the variant can be used. */
 void
 judge_collect_blocks(struct judge *judge, struct judge_contrast *c)
@@ -282,6 +300,8 @@ judge_collect_blocks(struct judge *judge, struct judge_contrast *c)
 		else if (judge_is_first(judge, run) && !has_runs(judge, 0, run))
 			drop(judge, run, "the control has no run in its block");
 	}
+	if (c->arm == 1)
+		drop_lonely(judge);
 	judge_gather(judge, c, false);
 }
 

@@ -5,6 +5,7 @@
 #include "bench/plan.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -128,6 +129,16 @@ plan_release(struct plan *plan)
 	free(plan->noise_class);
 	free(plan->key);
 	*plan = (struct plan){ 0 };
+}
+
+size_t
+plan_n_unpriced(const struct plan *plan)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->n_pods; i++)
+		n += isnan(plan->pods[i].usd_per_h) ? 1 : 0;
+	return n;
 }
 
 size_t

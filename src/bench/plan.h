@@ -17,6 +17,12 @@
  * unknown key, a wrong type or a wrong value names file, line and key path.
  * Strings are owned; what was not given is NULL or NAN.
  */
+/*
+ * Is that the name of a rate ("tok_s", "tflops", "samples_per_s"), of which
+ * more is better?  Such a one is never judged as a time unless it is said.
+ */
+bool plan_key_is_rate(const char *key);
+
 #define PLAN_SCHEMA	 "hgym.bench/1"
 #define PLAN_MAX_ENV	 256
 #define PLAN_MAX_PODS	 64
@@ -134,6 +140,8 @@ int plan_parse(struct plan *plan, const char *file, struct str text,
 void plan_release(struct plan *plan);
 
 /* Arms that run in a round: the variants, and the A/A arm behind them. */
+/* Pods whose price is not given: no sum of money counts them. */
+size_t plan_n_unpriced(const struct plan *plan);
 size_t plan_n_arms(const struct plan *plan);
 /* The variant that an arm runs (the A/A arm runs the control). */
 const struct plan_variant *plan_arm(const struct plan *plan, size_t arm);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "base/xalloc.h"
 #include "bench/plan_priv.h"
@@ -186,6 +187,31 @@ read_window(const struct plan_reading *r, const cJSON *object)
 	return 0;
 }
 
+bool
+plan_key_is_rate(const char *key)
+{
+	static const char *const ends[] = {
+		"_per_s", "_per_sec", "_per_second", "/s",   "/sec",
+		"tok_s",  "tokens_s", "gb_s",	     "gbps", "mfu"
+	};
+	static const char *const parts[] = { "throughput", "flops",
+					     "bandwidth",  "speedup",
+					     "speed_up",   "accuracy" };
+	size_t len = strlen(key);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t n = strlen(ends[i]);
+
+		if (len >= n && strcasecmp(key + len - n, ends[i]) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		for (const char *at = key; *at != '\0'; at++)
+			if (strncasecmp(at, parts[i], strlen(parts[i])) == 0)
+				return true;
+	return false;
+}
+
 int
 plan_read_metric(const struct plan_reading *r, const cJSON *object)
 {
@@ -219,6 +245,12 @@ plan_read_metric(const struct plan_reading *r, const cJSON *object)
 		return json_fail(r->at, "metric.parser", r->err,
 				 "step_ms is read by parameter-golf, any other "
 				 "key by json");
+	if (plan_member(object, "direction") == NULL &&
+	    plan_key_is_rate(plan->key))
+		return json_fail(r->at, "metric.key", r->err,
+				 "\"%.60s\" looks like a rate: say by "
+				 "\"direction\" whether lower or higher is better",
+				 plan->key);
 	plan->rule.tok_kind = kind == 1 ? TOK_INTERVAL : TOK_CUMULATIVE;
 	plan->higher = plan->rule.higher = way == 1;
 	if (plan->higher && plan->metric == PLAN_STEP_MS)

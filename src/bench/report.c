@@ -197,7 +197,9 @@ add_numbers(struct buf *out, const struct judge *judge,
 	add_cell(out, "speed-up", 10, true);
 	buf_append_char(out, '\n');
 	add_line(out, &(struct line){ label, a, b, report_decimals(a),
-				      stats_pct(c->paired.mean), NULL });
+				      stats_pct(c->paired.mean),
+				      judge->rule.higher ? "higher is better"
+							 : NULL });
 	if (!isnan(c->legacy_pct)) {
 		double tok_a = batch_of(judge, 0) / a * 1000.0;
 		double tok_b = batch_of(judge, c->arm) / b * 1000.0;

@@ -47,6 +47,19 @@ wall_ms(const struct session *s)
 	return clock->wall_ms(clock);
 }
 
+/*
+ * How long it has been under way, in ms: from its beginning to this session's
+ * by the wall clock, from then on by one that nobody sets.
+ */
+static int64_t
+elapsed_ms(const struct session *s)
+{
+	const struct clock *clock = loop_clock(s->setup.loop);
+	int64_t before = s->wall0_ms - s->state.started_ms;
+
+	return (before > 0 ? before : 0) + clock->boot_ms(clock) - s->boot0_ms;
+}
+
 double
 session_cost(const struct session *s)
 {
@@ -54,7 +67,7 @@ session_cost(const struct session *s)
 
 	if (s->setup.loop == NULL || s->state.ended_ms > 0)
 		return s->state.cost_usd;
-	hours = (double)(wall_ms(s) - s->state.started_ms) / 3.6e6;
+	hours = (double)elapsed_ms(s) / 3.6e6;
 	for (size_t i = 0; i < s->plan->n_pods; i++)
 		if (!isnan(s->plan->pods[i].usd_per_h))
 			cost = (isnan(cost) ? 0.0 : cost) +
@@ -217,7 +230,7 @@ finish(struct session *s, bool failed)
 	if (s->stopped == NULL)
 		s->stopped = "n_max";
 	s->state.cost_usd = session_cost(s);
-	s->state.ended_ms = wall_ms(s);
+	s->state.ended_ms = s->state.started_ms + elapsed_ms(s);
 	(void)snprintf(s->state.state, sizeof(s->state.state), "%s",
 		       failed				    ? "failed"
 		       : strcmp(s->stopped, "aborted") == 0 ? "aborted"
@@ -256,7 +269,7 @@ static void
 on_tick(void *user)
 {
 	struct session *s = user;
-	double minutes = (double)(wall_ms(s) - s->state.started_ms) / 60000.0;
+	double minutes = (double)elapsed_ms(s) / 60000.0;
 
 	for (size_t i = 0; i < s->plan->n_pods; i++)
 		part_wait_tick(&s->parts[i]);
@@ -295,11 +308,14 @@ session_open(const struct session_setup *setup)
 struct session *
 session_new(const struct session_setup *setup, const struct session_cb *cb)
 {
+	const struct clock *clock = loop_clock(setup->loop);
 	struct session *s = make_session(setup);
 
 	s->cb = *cb;
+	s->wall0_ms = wall_ms(s);
+	s->boot0_ms = clock->boot_ms(clock);
 	if (s->state.started_ms == 0)
-		s->state.started_ms = wall_ms(s);
+		s->state.started_ms = s->wall0_ms;
 	if (setup->mode == SESSION_RUN || setup->mode == SESSION_ABORT)
 		s->state.ended_ms = 0;
 	if (setup->mode == SESSION_ABORT)

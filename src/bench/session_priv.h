@@ -139,6 +139,8 @@ struct session {
 	struct judge_run *judge_runs;
 	struct verdict_run_info *infos;
 	struct folder_state state;
+	/* When this session began, by the wall and by the boot clock. */
+	int64_t wall0_ms, boot0_ms;
 	const char *stopped; /* why, NULL: it goes on */
 	bool leaving, ended;
 	struct err why; /* of the last pod that failed */

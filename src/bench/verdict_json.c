@@ -420,6 +420,7 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 	json_add_string(root, "bench_sha256", info->bench_sha256);
 	add_seed(root, info);
 	json_add_string(root, "metric", info->metric);
+	cJSON_AddBoolToObject(root, "higher_is_better", judge->rule.higher);
 	if (isnan(judge->lo))
 		cJSON_AddNullToObject(root, "window");
 	else

@@ -89,8 +89,9 @@ struct bench_live {
 	char stopped[24]; /* why it ended; "" */
 	/* Of its budget; NAN: no limit, or no price. */
 	double elapsed_s, limit_s, cost_usd, limit_usd, usd_per_h;
-	double left_s;	 /* by what runs took so far */
-	double noise_sd; /* of the register, per cent; NAN: not known */
+	size_t n_unpriced; /* pods that cost_usd leaves out */
+	double left_s;	   /* by what runs took so far */
+	double noise_sd;   /* of the register, per cent; NAN: not known */
 	size_t noise_runs;
 };
 

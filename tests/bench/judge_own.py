@@ -144,6 +144,10 @@ def scores(folder):
     ok(found["verdict"] == "FASTER", "a lower score is faster", found)
     found = verdict(control, {"b": better}, "--higher")["b"]
     ok(found["verdict"] == "SLOWER", "unless higher is better", found)
+    lonely = run("--control", *control, score("a3", 103), "--variant",
+                 "b=" + better[0], *better[1:])
+    ok(b"block 4: control: no other arm has a run in its block" in
+       lonely.stdout, "a log without a partner is said", lonely.stdout)
     bad = [score("c0", float("inf"), status="failed"), better[1], better[2]]
     found = verdict(control, {"b": bad})["b"]
     ok(found["text"] == "INVALID (exit)", "Infinity is no score", found)
@@ -299,6 +303,7 @@ def usage(folder):
         (["--control", log], 2), (["--variant", "b=" + log], 2),
         ([log], 2), (["--control", log, "--variant", log], 2),
         (["--control", log, "--variant", "b=" + log, "--window", "9"], 2),
+        (["--control", log, "--variant", "b=" + log, "--metric", "tok_s"], 2),
         (["--control", log, "--variant", "b=" + log, "--margin", "-1"], 2),
         (["--control", log, "--variant", "b=" + log, "--fail-on", "bad"], 2),
         (["--control", log, "--variant", "b=" + folder + "/none"], 1),

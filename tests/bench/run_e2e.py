@@ -193,7 +193,7 @@ def misbehaving(rig):
 
 
 def killed(rig):
-    path = rig.bench("kill", [rig.pod("p1")],
+    path = rig.bench("kill", [rig.pod("p1", usd_per_h=3600)],
                      {"env": {"STEP_MS": "1900"}},
                      workload={"env": {"STEP_MS": "2000", "LAST_S": "1"}})
     child = rig.start(path)
@@ -203,10 +203,17 @@ def killed(rig):
         folder = rig.folder("kill")
     child.send_signal(signal.SIGKILL)
     child.communicate()
-    state = json.load(open(os.path.join(folder, "state.json")))["state"]
-    ok(state == "running", "killed in the second block", state)
+    with open(os.path.join(folder, "state.json")) as stream:
+        state = json.load(stream)
+    ok(state["state"] == "running", "killed in the second block", state)
+    # As if this machine's clock had been set back by an hour since.
+    state["started_ms"] += 3600 * 1000
+    with open(os.path.join(folder, "state.json"), "w") as stream:
+        json.dump(state, stream)
     done = rig.tui("bench", "attach", "--json", "kill")
     check_faster(verdict_of(done), "attach goes on: faster")
+    cost = json.loads(done.stdout)["cost_usd"]
+    ok(0 < cost < 3000, "a clock that was set back earns no money", cost)
     jobs = glob.glob(os.path.join(rig.dir, "root-p1", "*", "*", "pid"))
     ok(len(jobs) == 6, "no run was made twice", jobs)
     rig.clean("kill")

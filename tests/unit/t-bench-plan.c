@@ -65,6 +65,39 @@ test_refused(void)
 	       "2026-11-20T21:00:00Z");
 }
 
+/* A rate is never taken for a time. */
+static void
+test_rates(void)
+{
+	static const char *const rates[] = { "tok_s",	   "tokens_per_s",
+					     "TFLOPS",	   "throughput_mean",
+					     "bandwidth",  "samples_per_sec",
+					     "mem_gb_s",   "speedup",
+					     "accuracy_1", "it/s" };
+	static const char *const times[] = { "best_us",	    "median_us",
+					     "step_ms",	    "score",
+					     "s_per_token", "us_per_step",
+					     "best_cycles" };
+	struct plan plan;
+
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		ok(plan_key_is_rate(rates[i]), "%s is a rate", rates[i]);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		ok(!plan_key_is_rate(times[i]), "%s is none", times[i]);
+	refuse(HEAD "\"metric\":{\"key\":\"tok_s\"},\n" VARIANTS PODS "}",
+	       "b.json:3: metric.key: \"tok_s\" looks like a rate: say by "
+	       "\"direction\" whether lower or higher is better");
+	is_int(plan_parse(&plan, "b.json",
+			  str_from(HEAD
+				   "\"metric\":{\"key\":\"tok_s\","
+				   "\"direction\":\"lower\"},\n" VARIANTS PODS
+				   "}"),
+			  NULL),
+	       0, "what is said counts");
+	is_int((long long)plan_n_unpriced(&plan), 1, "a pod without a price");
+	plan_release(&plan);
+}
+
 static void
 test_read(void)
 {
@@ -134,6 +167,7 @@ main(void)
 {
 	test_refused();
 	test_read();
+	test_rates();
 	test_waits();
 	return tap_done();
 }

@@ -79,7 +79,14 @@ struct health_sum {
 	 * clock says, and between how many seconds the pod's clock had its
 	 * first and last row appear.  NAN: not known. */
 	double printed_s, shown_least_s, shown_most_s;
+	/* No validation in it, and each row appeared when the log's clock says
+	 * that it was made, give or take HEALTH_PACE_S and a share. */
+	bool paced;
 };
+
+/* Two samples of the host, and how far a clock may be wrong and be told. */
+#define HEALTH_PACE_S	  2.5
+#define HEALTH_PACE_SHARE 0.06
 
 /* Sum up; GPU samples of from_s..to_s, all where these are NAN. */
 struct health_sum health_sum(const struct health *health, double from_s,

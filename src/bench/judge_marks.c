@@ -29,6 +29,9 @@
 #define TIMELY_SHARE 0.9
 /* What a clock may be off before it is told of. */
 #define LOG_CLOCK_SHARE 0.05
+/* Where neither a pause nor a buffer can be in it. */
+#define LOG_CLOCK_PACED_SHARE 0.01
+#define LOG_CLOCK_PACED_S     1.0
 /* Soft marks between arms: mean SM clock, share of power-capped samples. */
 #define SM_CLOCK_SHARE	0.01
 #define POWER_CAP_SHARE 0.10
@@ -250,7 +253,8 @@ is_timely(const struct health_sum *h)
 /*
  * A log's clock that is slower or faster than the pod's in one arm alone: more
  * time passed between its rows than it says, by more than what passed between
- * the control's.  Pauses that both make (a validation) are in both.
+ * the control's.  Pauses that both make (a validation) are in both; where rows
+ * came one by one and nothing was between them, less is enough.
  */
 static void
 compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
@@ -258,19 +262,25 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 	size_t printed = offsetof(struct health_sum, printed_s);
 	size_t least = offsetof(struct health_sum, shown_least_s);
 	size_t most = offsetof(struct health_sum, shown_most_s);
-	double a = arm_mean(judge, 0, printed), b;
+	double a = arm_mean(judge, 0, printed), b, margin;
+	bool paced = true;
 
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *run = &judge->runs[i];
 
-		if ((run->arm == 0 || run->arm == c->arm) &&
-		    judge_is_usable(run) &&
-		    (run->health == NULL || !is_timely(run->health)))
+		if ((run->arm != 0 && run->arm != c->arm) ||
+		    !judge_is_usable(run))
+			continue;
+		if (run->health == NULL || !is_timely(run->health))
 			return;
+		paced &= run->health->paced;
 	}
+	margin = paced ? LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a
+		       : LOG_CLOCK_SHARE * a;
+	margin = fmin(margin, LOG_CLOCK_SHARE * a);
 	b = arm_mean(judge, c->arm, printed);
 	if (arm_mean(judge, c->arm, least) - b >
-	    arm_mean(judge, 0, most) - a + LOG_CLOCK_SHARE * a)
+	    arm_mean(judge, 0, most) - a + margin)
 		guard_add(&c->hits, GUARD_LOG_CLOCK, false,
 			  "its window took %.1f s by its log, %.1f s or more "
 			  "by the pod's clock; the control's %.1f s, and %.1f "

@@ -19,6 +19,7 @@ struct reading {
 	struct run_log *log;
 	struct step_row row; /* of the line at hand */
 	bool is_val;	     /* it is a validation */
+	bool had_val;	     /* one came since the last train row */
 	double last_val;
 	double batch;	/* tokens a step, NAN until printed */
 	double minutes; /* training time that a line prints in minutes */
@@ -61,6 +62,7 @@ flush_row(struct reading *r)
 	if (r->is_val) {
 		log->val_loss = r->last_val;
 		log->val_step = row->step;
+		r->had_val = true;
 	} else if (has && row->step > 0.0) {
 		if (log->n_rows == RUN_LOG_MAX_ROWS) {
 			r->too_many = true;
@@ -69,6 +71,8 @@ flush_row(struct reading *r)
 				run_settings_end(&log->settings, row->line);
 			log->rows = xgrow(log->rows, log->n_rows,
 					  &log->cap_rows, sizeof(*log->rows));
+			row->after_val = r->had_val;
+			r->had_val = false;
 			log->rows[log->n_rows++] = *row;
 		}
 	}

@@ -82,7 +82,43 @@ struct window_times {
 	double from_s, from_seen_s; /* its first row was written between */
 	double to_unseen_s, to_s;   /* and its last */
 	double printed_s;	    /* by the log's own clock */
+	bool paced;		    /* see health.h */
 };
+
+/* Seconds from row a to row b by the log's own clock; NAN: not printed. */
+static double
+printed_between(const struct session *s, const struct run_log *log, size_t a,
+		size_t b)
+{
+	double ms = log->rows[b].train_ms - log->rows[a].train_ms;
+
+	if (isnan(ms) && log->run.train_batch_tokens > 0.0 &&
+	    s->plan->rule.tok_kind == TOK_CUMULATIVE)
+		return log->run.train_batch_tokens *
+		       (log->rows[b].step / log->rows[b].tok_s -
+			log->rows[a].step / log->rows[a].tok_s);
+	return ms / 1000.0;
+}
+
+/* Did the rows a..b come one by one, as their clock says, and without a
+ * validation between them?  Then no pause and no buffer is in their times. */
+static bool
+is_paced(const struct session *s, const struct run_log *log, const double *ends,
+	 const struct health *health, size_t a, size_t b)
+{
+	double unseen, from = health_time_of(health, ends[a], &unseen);
+
+	for (size_t i = a + 1; i <= b; i++) {
+		double printed = printed_between(s, log, a, i);
+		double seen = health_time_of(health, ends[i], &unseen) - from;
+
+		if (log->rows[i].after_val ||
+		    !(fabs(seen - printed) <=
+		      HEALTH_PACE_S + HEALTH_PACE_SHARE * printed))
+			return false;
+	}
+	return true;
+}
 
 /*
  * NAN what cannot be told.  true: the rows came as the log's clock says, so
@@ -105,14 +141,10 @@ find_window(const struct session *s, const struct run_log *log,
 	ends = row_ends(log);
 	w->to_s = health_time_of(health, ends[b], &w->to_unseen_s);
 	w->from_seen_s = health_time_of(health, ends[a], &w->from_s);
+	w->paced = is_paced(s, log, ends, health, a, b);
 	free(ends);
 	n = b - a;
-	printed = (log->rows[b].train_ms - log->rows[a].train_ms) / 1000.0;
-	if (isnan(printed) && log->run.train_batch_tokens > 0.0 &&
-	    s->plan->rule.tok_kind == TOK_CUMULATIVE)
-		printed = log->run.train_batch_tokens *
-			  (log->rows[b].step / log->rows[b].tok_s -
-			   log->rows[a].step / log->rows[a].tok_s);
+	printed = printed_between(s, log, a, b);
 	w->printed_s = printed;
 	return n > 0 && !isnan(w->from_s) && !isnan(w->to_s) &&
 	       fabs(w->to_s - w->from_s - printed) <=
@@ -123,7 +155,7 @@ void
 session_load_health(struct session *s, struct session_run *run)
 {
 	struct window_times w = { (double)NAN, (double)NAN, (double)NAN,
-				  (double)NAN, (double)NAN };
+				  (double)NAN, (double)NAN, false };
 	double from_s = (double)NAN, to_s = (double)NAN;
 	struct health health;
 
@@ -135,6 +167,7 @@ session_load_health(struct session *s, struct session_run *run)
 	}
 	run->health = health_sum(&health, from_s, to_s);
 	run->health.printed_s = w.printed_s;
+	run->health.paced = w.paced;
 	run->health.shown_least_s = w.to_unseen_s - w.from_seen_s;
 	run->health.shown_most_s = w.to_s - w.from_s;
 	health_release(&health);

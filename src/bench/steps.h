@@ -25,6 +25,7 @@ struct step_row {
 	double tok_s;
 	uint64_t line;
 	double step_avg_ms; /* train_ms by the steps so far, as printed */
+	bool after_val;	    /* a validation was printed since the row before */
 };
 
 /* What the printed tok/s means; never guessed. */

@@ -220,6 +220,27 @@ test_log_clock(void)
 		b->health[i].shown_least_s = b->health[i].shown_most_s = 0.1;
 	is_int((long long)judged(b)->hits.n, 0,
 	       "rows that came in a heap tell nothing");
+	judge_release(&b->judge);
+	/* B prints 3 % more tok/s than it has; samples are a second apart. */
+	for (size_t i = 0; i < b->n; i++) {
+		b->health[i].printed_s = i % 2 == 1 ? 388 : 400;
+		b->health[i].shown_least_s = 399;
+		b->health[i].shown_most_s = 401;
+	}
+	is_int((long long)judged(b)->hits.n, 0,
+	       "3 %% may be a pause that the log does not count");
+	judge_release(&b->judge);
+	for (size_t i = 0; i < b->n; i++)
+		b->health[i].paced = true;
+	c = judged(b);
+	ok(c->hits.n == 1 && c->hits.hit[0].guard == GUARD_LOG_CLOCK,
+	   "but not where the rows came one by one");
+	judge_release(&b->judge);
+	for (size_t i = 1; i < b->n; i += 2) {
+		b->health[i].shown_least_s = 391;
+		b->health[i].shown_most_s = 393;
+	}
+	is_int((long long)judged(b)->hits.n, 0, "2 s in 400 are no lie");
 	done(b);
 }
 

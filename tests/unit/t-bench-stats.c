@@ -64,7 +64,7 @@ times_of(const double tok[9], struct step_row rows[9])
 
 	for (int i = 0; i < 9; i++)
 		rows[i] = (struct step_row){ 20 + 10 * i, NAN, NAN, NAN,
-					     tok[i],	  1,   NAN };
+					     tok[i],	  1,   NAN, false };
 	if (step_times_init(&times, rows, 9, TOK_CUMULATIVE, BATCH, &err) != 0)
 		printf("# %s\n", err.text);
 	return times;
@@ -150,9 +150,9 @@ static void
 test_steps_refuse(void)
 {
 	struct step_row rows[3] = {
-		{ 1, NAN, NAN, 0.0, 1000, 10, NAN },
-		{ 2, NAN, NAN, 0.0, 1000, 11, NAN },
-		{ 3, NAN, NAN, 0.0, 1000, 12, NAN },
+		{ 1, NAN, NAN, 0.0, 1000, 10, NAN, false },
+		{ 2, NAN, NAN, 0.0, 1000, 11, NAN, false },
+		{ 3, NAN, NAN, 0.0, 1000, 12, NAN, false },
 	};
 	struct step_times times;
 	struct step_window w;

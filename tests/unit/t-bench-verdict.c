@@ -137,7 +137,7 @@ test_suffixes(void)
 static struct step_row
 row(double step, double loss)
 {
-	return (struct step_row){ step, loss, NAN, NAN, NAN, 1, NAN };
+	return (struct step_row){ step, loss, NAN, NAN, NAN, 1, NAN, false };
 }
 
 static const struct guard_hit *

@@ -225,6 +225,7 @@ bench_show_waits(struct bench_live *live, const char *path, int64_t now_ms)
 	struct pod_wait waits[WAITS_MAX];
 	size_t n = waits_read(path, live->driven, waits);
 
+	live->preflight = n > 0 && wait_is_preflight(waits[0].kind);
 	for (size_t pod = 0; pod < live->n_pods; pod++) {
 		char text[WAIT_TEXT_SIZE] = "";
 

@@ -43,6 +43,15 @@ struct check {
 	int signum;
 };
 
+static void
+tell(const struct probe *probe, enum pods_probe_step step, const cJSON *row)
+{
+	const struct pods_probe *ask = probe->check->ask;
+
+	if (ask->on_step != NULL)
+		ask->on_step(ask->user, probe->index, step, row);
+}
+
 static struct str
 text_of(const struct probe *probe)
 {
@@ -57,6 +66,7 @@ ask_clock(struct probe *probe)
 	const struct clock *clock = loop_clock(probe->check->loop);
 
 	probe->answer_ms = clock->mono_ms(clock);
+	tell(probe, PODS_PROBE_LOOKING, NULL);
 	probe->sent_wall_ms = clock->wall_ms(clock);
 	t->ops->write(probe->stream, PREFLIGHT_GO, strlen(PREFLIGHT_GO), NULL);
 	t->ops->close_stdin(probe->stream);
@@ -89,6 +99,45 @@ on_stderr(void *user, const void *data, size_t len)
 	buf_append(&probe->errors, data, len);
 }
 
+static cJSON *
+row_of(struct check *check, size_t i)
+{
+	struct probe *probe = &check->probes[i];
+	const struct conf_pod *pod = &check->ask->pods[i];
+	const struct preflight p = {
+		.pod = pod,
+		.nonce = check->nonce,
+		.out = { probe->out.data, probe->out.len },
+		.errors = { probe->errors.data, probe->errors.len },
+		.exit = &probe->exit,
+		.late = probe->late,
+		.connect_ms = probe->answer_ms > 0
+				      ? probe->answer_ms - probe->begun_ms
+				      : -1,
+		.sent_wall_ms = probe->sent_wall_ms,
+		.got_wall_ms = probe->got_wall_ms,
+		.host_key = probe->host_key,
+		.need_gpu =
+			(check->ask->any_gpu && pod->transport != CONF_LOCAL) ||
+			(check->ask->own_gpus && pod->n_gpus > 0),
+		.min_free_bytes = check->ask->min_free_bytes,
+	};
+
+	return preflight_row(&p);
+}
+
+static void
+tell_over(const struct probe *probe)
+{
+	cJSON *row;
+
+	if (probe->check->ask->on_step == NULL)
+		return;
+	row = row_of(probe->check, probe->index);
+	tell(probe, PODS_PROBE_OVER, row);
+	cJSON_Delete(row);
+}
+
 static void
 on_close(void *user, const struct stream_exit *exit)
 {
@@ -102,6 +151,7 @@ on_close(void *user, const struct stream_exit *exit)
 	probe->stream = NULL;
 	probe->exit = *exit;
 	loop_timer_stop(probe->timer);
+	tell_over(probe);
 	if (--probe->check->left == 0)
 		loop_stop(probe->check->loop);
 }
@@ -150,9 +200,11 @@ start(struct check *check, size_t i)
 		t->ops->exec(t, i, command.data, &cb, probe, &probe->exit.err);
 	buf_release(&command);
 	if (probe->stream == NULL) {
+		tell_over(probe);
 		check->left--;
 		return;
 	}
+	tell(probe, PODS_PROBE_CONNECTING, NULL);
 	t->ops->write(probe->stream, preflight_script, strlen(preflight_script),
 		      NULL);
 }
@@ -165,33 +217,6 @@ make_nonce(char *nonce, size_t size)
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		random = (unsigned long long)clock_real.mono_ms(&clock_real);
 	snprintf(nonce, size, "hgym%016llx", random);
-}
-
-static cJSON *
-row_of(struct check *check, size_t i)
-{
-	struct probe *probe = &check->probes[i];
-	const struct conf_pod *pod = &check->ask->pods[i];
-	const struct preflight p = {
-		.pod = pod,
-		.nonce = check->nonce,
-		.out = { probe->out.data, probe->out.len },
-		.errors = { probe->errors.data, probe->errors.len },
-		.exit = &probe->exit,
-		.late = probe->late,
-		.connect_ms = probe->answer_ms > 0
-				      ? probe->answer_ms - probe->begun_ms
-				      : -1,
-		.sent_wall_ms = probe->sent_wall_ms,
-		.got_wall_ms = probe->got_wall_ms,
-		.host_key = probe->host_key,
-		.need_gpu =
-			(check->ask->any_gpu && pod->transport != CONF_LOCAL) ||
-			(check->ask->own_gpus && pod->n_gpus > 0),
-		.min_free_bytes = check->ask->min_free_bytes,
-	};
-
-	return preflight_row(&p);
 }
 
 static void

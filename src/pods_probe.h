@@ -10,6 +10,13 @@
 #include "conf.h"
 #include "remote/fleet.h"
 
+/* How far the preflight of a pod is. */
+enum pods_probe_step {
+	PODS_PROBE_CONNECTING,
+	PODS_PROBE_LOOKING, /* its shell answers */
+	PODS_PROBE_OVER,
+};
+
 /* The preflight (preflight.h) of several pods at once, logins included. */
 struct pods_probe {
 	const struct conf_pod *pods; /* borrowed; n of them */
@@ -19,6 +26,11 @@ struct pods_probe {
 	bool any_gpu;	 /* one is wanted of every pod but local ones */
 	bool own_gpus;	 /* and of those that name theirs */
 	double min_free_bytes, limit_s;
+	/* Told of each step of pod i, or NULL; row is what came of it, until
+	 * it is over NULL, and is borrowed. */
+	void (*on_step)(void *user, size_t i, enum pods_probe_step step,
+			const cJSON *row);
+	void *user;
 };
 
 #define PODS_PROBE_FREE_BYTES 1e9

@@ -283,7 +283,9 @@ draw_head(struct bench_pen *pen)
 			  live->still_up);
 	for (size_t i = 0; i < live->n_pods; i++)
 		if (live->waits[i][0] != '\0')
-			bench_say(pen, STYLE_WARN, "%s", live->waits[i]);
+			bench_say(pen,
+				  live->preflight ? STYLE_NORMAL : STYLE_WARN,
+				  "%s", live->waits[i]);
 	if (live->running && !live->driven)
 		bench_say(
 			pen, STYLE_WARN,

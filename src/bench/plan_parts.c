@@ -247,10 +247,11 @@ plan_read_metric(const struct plan_reading *r, const cJSON *object)
 				 "key by json");
 	if (plan_member(object, "direction") == NULL &&
 	    plan_key_is_rate(plan->key))
-		return json_fail(r->at, "metric.key", r->err,
-				 "\"%.60s\" looks like a rate: say by "
-				 "\"direction\" whether lower or higher is better",
-				 plan->key);
+		return json_fail(
+			r->at, "metric.key", r->err,
+			"\"%.60s\" looks like a rate: say by "
+			"\"direction\" whether lower or higher is better",
+			plan->key);
 	plan->rule.tok_kind = kind == 1 ? TOK_INTERVAL : TOK_CUMULATIVE;
 	plan->higher = plan->rule.higher = way == 1;
 	if (plan->higher && plan->metric == PLAN_STEP_MS)

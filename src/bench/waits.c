@@ -13,8 +13,6 @@
 #include "base/utf8.h"
 #include "bench/folder.h"
 
-#define FILE_NAME "waits.json"
-
 static const char *const words[] = {
 #define X(id, word) [WAIT_##id] = word,
 	WAIT_LIST(X)
@@ -41,6 +39,27 @@ void
 wait_age(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_AGE_SIZE])
 {
 	say_seconds((double)(now_ms - wait->since_ms) / 1000.0, out);
+}
+
+bool
+wait_is_preflight(enum wait_kind kind)
+{
+	return kind == WAIT_CONNECTING || kind == WAIT_CHECKING ||
+	       kind == WAIT_CHECKED;
+}
+
+static void
+add_preflight(struct buf *text, const struct pod_wait *wait, const char *age)
+{
+	if (wait->kind == WAIT_CONNECTING)
+		buf_appendf(text, "pod %s: preflight: connecting for %s",
+			    wait->pod, age);
+	else if (wait->kind == WAIT_CHECKING)
+		buf_appendf(text, "pod %s: preflight: %s, is looked at for %s",
+			    wait->pod, wait->why, age);
+	else
+		buf_appendf(text, "pod %s: preflight: %s", wait->pod,
+			    wait->why);
 }
 
 static void
@@ -70,9 +89,11 @@ add_text(struct buf *text, const struct pod_wait *wait, int64_t now_ms)
 	else if (wait->kind == WAIT_BUSY)
 		buf_appendf(text, "pod %s: waits for %s: %s", wait->pod, age,
 			    wait->why);
-	else
+	else if (wait->kind == WAIT_GIVEN_UP)
 		buf_appendf(text, "pod %s: given up %s ago: %s", wait->pod, age,
 			    wait->why);
+	else
+		add_preflight(text, wait, age);
 }
 
 void
@@ -98,6 +119,11 @@ wait_text_over(const struct pod_wait *wait, int64_t now_ms,
 {
 	char age[WAIT_AGE_SIZE];
 
+	if (wait_is_preflight(wait->kind)) {
+		(void)snprintf(out, WAIT_TEXT_SIZE,
+			       "pod %s: the preflight is over", wait->pod);
+		return;
+	}
 	wait_age(wait, now_ms, age);
 	(void)snprintf(out, WAIT_TEXT_SIZE, "pod %s: %s, after %s", wait->pod,
 		       wait->kind == WAIT_BUSY ? "its GPUs are free"
@@ -142,9 +168,9 @@ waits_write(const char *path, const struct pod_wait *waits, size_t n,
 		cJSON_AddItemToArray(pods, row);
 	}
 	if (told > 0)
-		result = folder_write_json(path, FILE_NAME, root, err);
+		result = folder_write_json(path, WAITS_FILE, root, err);
 	else
-		folder_remove(path, FILE_NAME);
+		folder_remove(path, WAITS_FILE);
 	cJSON_Delete(root);
 	return result;
 }
@@ -203,7 +229,7 @@ read_wait(const cJSON *row, bool driven, struct pod_wait *wait)
 size_t
 waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX])
 {
-	cJSON *root = folder_read_json(path, FILE_NAME);
+	cJSON *root = folder_read_json(path, WAITS_FILE);
 	const cJSON *row,
 		*pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
 	size_t n = 0;

@@ -20,7 +20,10 @@
 	X(UNREACHABLE, "unreachable")                                          \
 	X(SILENT, "silent")                                                    \
 	X(BUSY, "busy")                                                        \
-	X(GIVEN_UP, "given up")
+	X(GIVEN_UP, "given up")                                                \
+	X(CONNECTING, "connecting") /* the three of a preflight */             \
+	X(CHECKING, "checking")                                                \
+	X(CHECKED, "checked")
 
 enum wait_kind {
 #define X(id, word) WAIT_##id,
@@ -28,7 +31,11 @@ enum wait_kind {
 #undef X
 };
 
-#define WAITS_MAX      64 /* pods of a bench */
+/* Is it a step of the preflight, which is no trouble? */
+bool wait_is_preflight(enum wait_kind kind);
+
+#define WAITS_FILE     "waits.json" /* in the results folder */
+#define WAITS_MAX      64	    /* pods of a bench */
 #define WAIT_TEXT_SIZE 400
 #define WAIT_AGE_SIZE  32
 

@@ -74,6 +74,7 @@ struct bench_live {
 	/* Why a pod keeps the bench waiting, or was given up; "" none; owned,
 	 * one a pod. */
 	char (*waits)[BENCH_LIVE_WAIT];
+	bool preflight; /* these are its steps, and no trouble */
 	size_t n_pods;
 	size_t blocks;		     /* planned, of each pod */
 	struct bench_live_run *runs; /* owned; pod by pod, in their order */

@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -192,7 +193,9 @@ def foreign(rig, sshd):
     done = rig.tui("bench", "run", "--yes", path)
     ok(done.returncode == 4 and b"4711" in done.stderr,
        "a foreign process on the GPU is refused", done.stderr)
-    ok(b"p1: preflight: gpu: " in done.stderr,
+    ok(re.search(rb"p1: preflight: connecting\n.*p1: preflight: answered "
+                 rb"after \d+\.\d s\n.*p1: preflight: gpu: ", done.stderr,
+                 re.S),
        "the preflight of pods check said so before", done.stderr)
     rows = json.load(open(os.path.join(rig.folder("taken"),
                                        "preflight.json")))

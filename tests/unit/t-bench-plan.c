@@ -3,9 +3,11 @@
 #include "config.h"
 
 #include "bench/plan.h"
-#include "bench/waits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "bench/waits.h"
 
 #include "tests/support/tap.h"
 
@@ -162,6 +164,31 @@ test_waits(void)
 	cJSON_Delete(all);
 }
 
+/* The first seconds of a bench are no silence, and no trouble either. */
+static void
+test_preflight_words(void)
+{
+	struct pod_wait wait = { "p1", WAIT_CONNECTING, 1000000, 0, "" };
+	char text[WAIT_TEXT_SIZE];
+
+	wait_text(&wait, 1003000, text);
+	is_str(text, "pod p1: preflight: connecting for 3 s", "connecting");
+	wait.kind = WAIT_CHECKING;
+	(void)snprintf(wait.why, sizeof(wait.why), "answered after 0.4 s");
+	wait_text(&wait, 1003000, text);
+	is_str(text,
+	       "pod p1: preflight: answered after 0.4 s, is looked at for 3 s",
+	       "its shell answers");
+	wait.kind = WAIT_CHECKED;
+	(void)snprintf(wait.why, sizeof(wait.why), "ready: NVIDIA H100");
+	wait_text(&wait, 1003000, text);
+	is_str(text, "pod p1: preflight: ready: NVIDIA H100", "what was found");
+	ok(wait_is_preflight(wait.kind) && !wait_is_preflight(WAIT_BUSY),
+	   "which is no trouble");
+	wait_text_over(&wait, 1003000, text);
+	is_str(text, "pod p1: the preflight is over", "and its end");
+}
+
 int
 main(void)
 {
@@ -169,5 +196,6 @@ main(void)
 	test_read();
 	test_rates();
 	test_waits();
+	test_preflight_words();
 	return tap_done();
 }

@@ -45,28 +45,39 @@ indent_of(struct str line, int width)
 }
 
 int
+fold_line(struct canvas *canvas, struct rect r, unsigned int style,
+	  struct str line, int top)
+{
+	int indent = indent_of(line, r.w), x = 0, y = -top;
+
+	do {
+		size_t n = fit(line, r.w - x);
+
+		if (canvas != NULL && y >= 0 && y < r.h)
+			canvas_line(
+				canvas,
+				(struct rect){ r.x + x, r.y + y, r.w - x, 1 },
+				style, (struct str){ line.p, n });
+		line.p += n;
+		line.len -= n;
+		x = indent;
+		y++;
+	} while (line.len > 0);
+	return y + top;
+}
+
+int
 fold_draw(struct canvas *canvas, struct rect r, const char *text, int top)
 {
 	struct str rest = str_from(text), line;
-	int y = -top;
+	int y = 0;
 
 	while (str_next(&rest, '\n', &line)) {
-		int indent = indent_of(line, r.w), x = 0;
+		int at = y > top ? y - top : 0;
+		struct rect place = { r.x, r.y + at, r.w, r.h - at };
 
-		do {
-			size_t n = fit(line, r.w - x);
-
-			if (canvas != NULL && y >= 0 && y < r.h)
-				canvas_line(canvas,
-					    (struct rect){ r.x + x, r.y + y,
-							   r.w - x, 1 },
-					    STYLE_NORMAL,
-					    (struct str){ line.p, n });
-			line.p += n;
-			line.len -= n;
-			x = indent;
-			y++;
-		} while (line.len > 0);
+		y += fold_line(canvas, place, STYLE_NORMAL, line,
+			       top > y ? top - y : 0);
 	}
-	return y + top;
+	return y;
 }

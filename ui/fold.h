@@ -12,4 +12,8 @@
 int fold_draw(struct canvas *canvas, struct rect rect, const char *text,
 	      int top);
 
+/* One line of text in a style; the same otherwise. */
+int fold_line(struct canvas *canvas, struct rect rect, unsigned int style,
+	      struct str line, int top);
+
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/harness_words.h"
+#include "ui/fold.h"
 #include "ui/theme.h"
 
 #define LABEL_WIDTH 15
@@ -415,41 +416,6 @@ detail_artifacts(struct canvas *canvas, struct rect r,
 	buf_release(&text);
 }
 
-/* How many lines of text there are, up to max. */
-static int
-count_lines(struct str text, int max)
-{
-	struct str line;
-	int n = 0;
-
-	while (n < max && str_next(&text, '\n', &line))
-		n++;
-	return n;
-}
-
-/* The last lines of a text that fit, `up` lines before its end. */
-static void
-detail_text(struct canvas *canvas, struct rect r, struct str text, size_t up)
-{
-	text = str_trim(text);
-	for (; up > 0 && text.len > 0; up--) {
-		const char *cut = memrchr(text.p, '\n', text.len);
-
-		if (cut == NULL)
-			break;
-		text.len = (size_t)(cut - text.p);
-	}
-	for (int y = count_lines(text, r.h) - 1; y >= 0; y--) {
-		const char *cut = memrchr(text.p, '\n', text.len);
-		size_t begin = cut != NULL ? (size_t)(cut - text.p) + 1 : 0;
-
-		canvas_line(canvas, (struct rect){ r.x, r.y + y, r.w, 1 },
-			    STYLE_LOG_PLAIN,
-			    (struct str){ text.p + begin, text.len - begin });
-		text.len = cut != NULL ? begin - 1 : 0;
-	}
-}
-
 static size_t
 texts_of(const struct harness_pick *pick,
 	 struct harness_text texts[HARNESS_MAX_TEXTS])
@@ -471,7 +437,7 @@ harness_detail_count(const struct harness_pick *pick)
 void
 harness_panel_detail(struct canvas *canvas, struct rect rect,
 		     const struct harness_pick *pick, unsigned int detail,
-		     size_t up)
+		     size_t *up)
 {
 	static const struct {
 		const char *title;
@@ -479,6 +445,7 @@ harness_panel_detail(struct canvas *canvas, struct rect rect,
 			     const struct harness_pick *pick);
 	} details[] = {
 		[HARNESS_DETAIL_CASES] = { "cases", detail_cases },
+		[HARNESS_DETAIL_WORDS] = { "all of it in words", NULL },
 		[HARNESS_DETAIL_CALLS] = { "calls by tool", detail_calls },
 		[HARNESS_DETAIL_ARTIFACTS] = { "artifacts", detail_artifacts },
 	};
@@ -496,6 +463,11 @@ harness_panel_detail(struct canvas *canvas, struct rect rect,
 	else if (detail < HARNESS_DETAIL_TEXTS)
 		(void)snprintf(title, sizeof(title), "%s  [ ]",
 			       details[detail].title);
+	if (detail == HARNESS_DETAIL_WORDS) {
+		harness_panel_words(canvas, panel_box(canvas, rect, title),
+				    pick, up);
+		return;
+	}
 	if (detail < HARNESS_DETAIL_TEXTS) {
 		details[detail].draw(canvas, panel_box(canvas, rect, title),
 				     pick);
@@ -505,8 +477,8 @@ harness_panel_detail(struct canvas *canvas, struct rect rect,
 		return;
 	(void)snprintf(title, sizeof(title), "%s  [ ]",
 		       texts[detail - HARNESS_DETAIL_TEXTS].name);
-	detail_text(canvas, panel_box(canvas, rect, title),
-		    texts[detail - HARNESS_DETAIL_TEXTS].text, up);
+	harness_panel_text(canvas, panel_box(canvas, rect, title),
+			   texts[detail - HARNESS_DETAIL_TEXTS].text, up);
 }
 
 static void
@@ -539,11 +511,11 @@ harness_panel_compare(struct canvas *canvas, struct rect rect,
 			      &compare->groups[i]);
 	harness_add_verdict(&text, compare);
 	canvas_text(canvas, rect.x, y, STYLE_HEAD, "verdict");
-	canvas_line(canvas,
-		    (struct rect){ rect.x + LABEL_WIDTH, y,
-				   rect.w - LABEL_WIDTH, 1 },
-		    STYLE_HINT, (struct str){ text.data, text.len });
-	y += 2;
+	y += 1 + fold_line(canvas,
+			   (struct rect){ rect.x + LABEL_WIDTH, y,
+					  rect.w - LABEL_WIDTH,
+					  rect.y + rect.h - y },
+			   STYLE_HINT, (struct str){ text.data, text.len }, 0);
 	for (size_t i = 0; i < compare->n_trials && y < rect.y + rect.h; i++) {
 		const struct harness_trial *t = &compare->trials[i];
 

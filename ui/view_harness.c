@@ -13,6 +13,7 @@
 
 #define MIN_CHART_HEIGHT 7
 #define TEXT_MAX	 1024U
+#define TO_TOP		 ((size_t)1 << 40) /* more lines than there are */
 
 /* Where the keys go. */
 enum focus { FOCUS_RUNS, FOCUS_ITERATIONS, FOCUS_TEXT };
@@ -327,7 +328,7 @@ draw_bottom(struct harness *h, struct canvas *canvas, struct rect r)
 				    h->pick.run);
 	harness_panel_detail(canvas,
 			     (struct rect){ r.x + left, r.y, r.w - left, r.h },
-			     &h->pick, h->detail, h->up);
+			     &h->pick, h->detail, &h->up);
 }
 
 static void
@@ -338,7 +339,7 @@ draw_run(struct harness *h, struct canvas *canvas, struct rect r)
 	int facts;
 
 	if (h->focus == FOCUS_TEXT) {
-		harness_panel_detail(canvas, r, &h->pick, h->detail, h->up);
+		harness_panel_detail(canvas, r, &h->pick, h->detail, &h->up);
 		return;
 	}
 	if (rows > room / 2)
@@ -414,9 +415,19 @@ scroll(struct harness *h, enum action action)
 	case ACTION_BOTTOM:
 		h->up = 0;
 		return true;
+	case ACTION_TOP:
+		h->up = TO_TOP;
+		return true;
 	default:
 		return false;
 	}
+}
+
+/* Of a log the end is shown first, of words their beginning. */
+static void
+begin_detail(struct harness *h)
+{
+	h->up = h->detail == HARNESS_DETAIL_WORDS ? TO_TOP : 0;
 }
 
 static unsigned int
@@ -428,7 +439,7 @@ next_detail(struct harness *h, bool forward)
 		return UI_IGNORED;
 	n = harness_detail_count(&h->pick);
 	h->detail = (h->detail + (forward ? 1 : n - 1)) % n;
-	h->up = 0;
+	begin_detail(h);
 	return UI_HANDLED;
 }
 
@@ -450,12 +461,13 @@ harness_act(void *state, struct ui_shared *shared, enum action action,
 	if (action == ACTION_OPEN && h->focus < FOCUS_TEXT &&
 	    h->iterations.rows > 0) {
 		h->focus++;
+		begin_detail(h);
 		return UI_HANDLED;
 	}
 	if ((action == ACTION_BACK || action == ACTION_QUIT) &&
 	    h->focus > FOCUS_RUNS) {
 		h->focus--;
-		h->up = 0;
+		begin_detail(h);
 		return UI_HANDLED;
 	}
 	if (h->focus == FOCUS_TEXT)

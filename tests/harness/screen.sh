@@ -31,6 +31,8 @@ save $dir/live
 key Enter
 key k
 key ]
+save $dir/words
+key ]
 key ]
 save $dir/artifacts
 key ]
@@ -39,6 +41,18 @@ save $dir/text
 key Esc
 size 80x24
 save $dir/narrow
+key [
+key [
+key [
+key Enter
+save $dir/words-narrow
+key j
+key G
+save $dir/words-end
+key Esc
+key ]
+key ]
+key ]
 wait 900
 size 120x38
 key ]
@@ -47,6 +61,9 @@ EOF
 "$HGYM_TUI" demo --script "$dir/script" || exit 1
 screen live "an attempt is under way, three scores are verified"
 screen artifacts "what the workspace has built"
+screen words "what the lines above have no room for"
+screen words-narrow "all of it at 80 columns, from its beginning"
+screen words-end "to its end, with the selected iteration"
 screen text "a text of a phase, as large as the screen"
 screen narrow "80 columns"
 screen finished "the pod was lost: no score, and that is no verdict"

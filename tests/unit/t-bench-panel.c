@@ -267,6 +267,13 @@ test_fold(void)
 	canvas_dump(&canvas, false, &text);
 	is_str(text.data, " one two\n   three\n   four\nabcdefghijkl\n",
 	       "cut between words, set in");
+	buf_clear(&text);
+	canvas_clear(&canvas);
+	(void)fold_draw(&canvas, (struct rect){ 0, 1, 12, 2 },
+			" one two three four\nabcdefghijklmnop", 2);
+	canvas_dump(&canvas, false, &text);
+	is_str(text.data, "\n   four\nabcdefghijkl\n\n",
+	       "from the line that is asked for, in its place alone");
 	buf_release(&text);
 	canvas_release(&canvas);
 }

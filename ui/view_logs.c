@@ -107,11 +107,14 @@ search_slice(struct logs *logs, struct ui_shared *shared)
 
 	if (found == 2)
 		return true;
-	if (found == 1)
+	if (found == 1) {
+		/* A g before it that is not done yet gives way to it. */
+		logs->to_begin = false;
 		logpage_show_hit(&logs->page, logs->search_at, logs->searching);
-	else
+	} else {
 		ui_say(shared, "no more hits %s",
 		       logs->forward ? "below" : "above");
+	}
 	logs->searching = NULL;
 	return false;
 }

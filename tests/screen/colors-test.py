@@ -65,7 +65,7 @@ def start(env=None, **conf):
 def settled(p):
     """The first frame may be one before all lines are known."""
     p.wait_for("13 lines · following")
-    p.settle(0.3, 5)
+    p.settle(0.3)
 
 
 def end(p, name):
@@ -128,7 +128,7 @@ def test_marks():
     settled(p)
     p.send("/all of\r")
     p.wait_for("▸")
-    p.settle(0.3, 5)
+    p.settle(0.3)
     mark = (227, False, True, False)
     ok(looks_of(p, "all of") == {mark}, "a hit is marked over colours",
        looks_of(p, "all of"))
@@ -137,17 +137,13 @@ def test_marks():
        "and nothing beside it is in reverse",
        (looks_of(p, "reverse", "bold faint"), looks_of(p, " it")))
     p.send("/nd \\[36\r")
-    p.wait_for("no more hits")
-    ok("no more hits" in p.screen.text(), "an escape sequence is no text",
-       p.screen.text())
+    ok(p.wait_for("no more hits"), "an escape sequence is no text")
     p.send("/RuntimeError: CUDA error: inv\r")
-    p.pump(0.5)
-    ok(looks_of(p, "RuntimeError: CUDA error: inv") == {mark},
-       "a hit goes over several colours",
+    ok(p.until(lambda: looks_of(p, "RuntimeError: CUDA error: inv") ==
+               {mark}), "a hit goes over several colours",
        looks_of(p, "RuntimeError: CUDA error: inv"))
     p.send("&^black red\r")
-    ok(p.wait_for("& ^black red: 2 lines"), "a filter knows no colours",
-       p.screen.text())
+    ok(p.wait_for("& ^black red: 2 lines"), "a filter knows no colours")
     end(p, "marks")
 
 
@@ -155,13 +151,11 @@ def test_wrapped():
     p = start()
     settled(p)
     p.send("w")
-    p.settle(0.3, 5)
-    ok({look[0] for row in p.screen.cells for char, look in row
-        if char == "x"} - {248} == {71},
-       "a colour goes on over the rows of a wrapped line", p.screen.text())
+    ok(p.until(lambda: {look[0] for row in p.screen.cells for char, look in
+                        row if char == "x"} - {248} == {71}),
+       "a colour goes on over the rows of a wrapped line")
     p.send("wl")
-    p.settle(0.3, 5)
-    ok(looks_of(p, "xxxxxx") == {(71, False, False, False)},
+    ok(p.until(lambda: looks_of(p, "xxxxxx") == {(71, False, False, False)}),
        "and from a column on", looks_of(p, "xxxxxx"))
     end(p, "wrapped")
 

@@ -21,8 +21,8 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 from home import home_dirs, home_env  # noqa: E402
-from tap import finish, ok, skip  # noqa: E402
-from vt import Program  # noqa: E402
+from tap import finish, note, ok, skip  # noqa: E402
+from vt import PATIENCE_S, Program  # noqa: E402
 from wait import until  # noqa: E402
 
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
@@ -44,7 +44,6 @@ class Sleeper(Program):
         # An end of it of our own, so that it outlives the program.
         self.tty = fcntl.ioctl(self.fd, TIOCGPTPEER, os.O_RDWR |
                                os.O_NOCTTY | os.O_NONBLOCK)
-        self.before = termios.tcgetattr(self.tty)
 
     def close(self):
         super().close()
@@ -61,7 +60,7 @@ class Sleeper(Program):
             self.send(REPAINT)
             time.sleep(0.1)
             return self.is_full()
-        return until(full)
+        return until(full, PATIENCE_S)
 
     def cpu_s(self):
         with open("/proc/%d/stat" % self.pid) as stat:
@@ -70,7 +69,7 @@ class Sleeper(Program):
 
     def is_sane(self):
         """After its end: what the shell finds."""
-        self.pump(1)
+        self.drain(0.2)
         s = self.screen
         return (not s.alternate and s.cursor and not s.modes & MODES and
                 not s.pending and
@@ -110,6 +109,8 @@ def stored_steps(name="a.log"):
     """What another process finds of a log in the database."""
     done = subprocess.run([TUI, "runs", "--json"], capture_output=True,
                           env=home_env(home), text=True)
+    if done.returncode not in (0, 5):
+        note("runs: %d: %s" % (done.returncode, done.stderr))
     rows = map(json.loads, done.stdout.splitlines())
     return max([row["steps"] or 0 for row in rows
                 if row["path"].endswith(name)] or [0])
@@ -121,21 +122,22 @@ def test_follows():
     try:
         p.wait_for("ms/step")
         p.send("5")
-        p.wait_for("a.log")
+        p.wait_for("following")
         p.send("g")
-        p.settle(0.2, 5)
+        p.wait_for("f follows")
         p.screen.osc.clear()
         ok(p.fall_asleep(), "a terminal that takes nothing more")
         p.send("y" + REPAINT + "y" + REPAINT)
         first = log.step
-        ok(until(lambda: stored_steps() > first), "its program still reads "
+        ok(until(lambda: stored_steps() > first, PATIENCE_S), "its program still reads "
            "and stores", (first, stored_steps(), log.step))
         before = p.cpu_s()
         time.sleep(4)
         used = p.cpu_s() - before
         ok(used < 1.5, "and does not spin", used)
         second = log.step
-        ok(until(lambda: stored_steps() > second), "for as long as that lasts",
+        ok(until(lambda: stored_steps() > second, PATIENCE_S),
+           "for as long as that lasts",
            (second, stored_steps(), log.step))
         ok(p.is_full() and p.poll() is None, "the terminal still sleeps")
         awakes(p, log)
@@ -149,15 +151,18 @@ def awakes(p, log):
     log.stop.set()
     log.thread.join()
     p.wait_for(" %d " % (log.step + 1))
-    p.settle()
-    ok(p.screen.osc == 2 * [b"52;c;" + base64.b64encode(LINE)],
+    copies = 2 * [b"52;c;" + base64.b64encode(LINE)]
+    ok(p.until(lambda: p.screen.osc == copies, what="two copies"),
        "awake again, it gets what was copied, whole",
        [(len(o), o[:40], o[-40:]) for o in p.screen.osc])
     ok(not p.screen.stray and not p.screen.pending,
        "and no sequence is torn", (p.screen.stray[:5], p.screen.pending[:40]))
+    p.settle()
     for _ in range(20):
         shown = page(p)
+        before = p.screen.ever_cleared
         p.send(REPAINT)
+        p.until(lambda: p.screen.ever_cleared > before, what="a new screen")
         p.settle(0.2)
         if page(p) == shown:
             break
@@ -175,10 +180,10 @@ def ends(p, log, signum, status):
     p.fall_asleep()
     os.kill(p.pid, signum)
     began = time.monotonic()
-    ok(until(lambda: p.poll() is not None) and p.poll() == status,
+    ok(until(lambda: p.poll() is not None, PATIENCE_S) and p.poll() == status,
        "%s ends it asleep" % signum.name, p.poll())
-    ok(time.monotonic() - began < 20, "at once",
-       time.monotonic() - began)
+    took = time.monotonic() - began
+    ok(took < 60, "without waiting for it", took)
     ok(p.is_sane(), "what awakes is a sane terminal", p.state())
     if log:
         ok(stored_steps() == log.step, "and all is stored",
@@ -205,7 +210,7 @@ def test_signals():
     p.fall_asleep()
     os.close(p.tty)
     os.close(p.fd)
-    ok(until(lambda: p.poll() is not None) and p.poll() == 129,
+    ok(until(lambda: p.poll() is not None, PATIENCE_S) and p.poll() == 129,
        "and so does the end of the terminal", p.poll())
 
 
@@ -223,30 +228,37 @@ def test_keys():
     p.send("7s")
     time.sleep(1)
     p.send("yes\r")
-    time.sleep(1)
-    ok(until(lambda: not p.is_full(), 30), "a shell on a pod has room")
+    ok(until(lambda: not p.is_full(), PATIENCE_S),
+       "a shell on a pod has room")
+    # What is typed before it reads is the program's, and no line.
+    p.until(lambda: termios.tcgetattr(p.tty)[3] & termios.ICANON and
+            not p.screen.alternate, what="a shell on the pod")
+    p.settle()
     p.send("echo $((6 * 7))7\r")
     ok(p.wait_for("427") and not p.screen.alternate, "and one to itself",
        p.screen.text())
     p.send("exit 3\r")
-    ok(p.wait_for("has ended (3)"), "and gives it back", p.screen.text())
-    ok(p.wait_for("7 Pods") and p.screen.alternate and not p.screen.stray, "to a whole screen",
+    ok(p.wait_for("has ended (3)"), "and gives it back")
+    ok(p.wait_for("7 Pods") and p.screen.alternate and not p.screen.stray,
+       "to a whole screen",
        (p.screen.alternate, p.screen.stray[:5],
         p.screen.text()[:2000]))
     p.fall_asleep()
     p.send("\x1a")
-    ok(until(lambda: not p.is_full(), 30) and p.wait_for("Stopped"),
+    ok(until(lambda: not p.is_full(), PATIENCE_S) and p.wait_for("Stopped"),
        "Ctrl-z gives back the shell", p.screen.text())
-    ok(not p.screen.alternate, "on its own screen")
+    ok(p.at_shell() and not p.screen.alternate, "on its own screen",
+       p.state())
     p.send("fg\r")
-    ok(until(lambda: p.pump(0.1) and p.screen.alternate) and
-       p.wait_for("8 Harness"), "fg brings all back", p.screen.text())
+    ok(p.until(lambda: p.screen.alternate and "8 Harness" in
+               p.screen.text()), "fg brings all back")
     p.fall_asleep()
     p.send("Q")
-    time.sleep(1)
+    until(lambda: not p.is_full(), PATIENCE_S)
+    p.at_shell()
     p.send("echo $((6 * 7))$?\r")
-    ok(p.wait_for("420", 30) and not p.screen.alternate, "Q leaves",
-       p.screen.text())
+    ok(p.wait_for("420") and not p.screen.alternate, "Q leaves",
+       p.state())
     p.send("exit\r")
     p.end()
     p.close()
@@ -258,26 +270,28 @@ def test_collect():
     told = "the configuration was read again"
     p = Sleeper([TUI, "collect"])
     try:
-        until(lambda: stored_steps("b.log") > 0)
+        until(lambda: stored_steps("b.log") > 0, PATIENCE_S)
         p.send("\x13")
-        ok(until(p.is_full), "collect in a terminal that was stopped")
+        ok(until(p.is_full, PATIENCE_S),
+           "collect in a terminal that was stopped")
+        # Two that wait at once are one: each is taken before the next comes.
         for _ in range(3):
             os.kill(p.pid, signal.SIGHUP)
-            time.sleep(0.3)
-        first = log.step
-        ok(until(lambda: stored_steps("b.log") > first),
-           "it still reads and stores", (first, log.step))
+            first = log.step
+            ok(until(lambda: stored_steps("b.log") > first, PATIENCE_S),
+               "it still reads and stores", (first, log.step))
         p.pump(0.2)
         ok(told not in p.screen.text(), "though nothing is seen of it")
         p.send("\x11")
-        ok(until(lambda: p.pump(0.1) and p.screen.text().count(told) == 3, 20),
-           "what it said comes later", p.screen.text()[:800])
+        ok(p.until(lambda: p.screen.text().count(told) == 3),
+           "what it said comes later")
         p.send("\x13")
-        until(p.is_full)
+        until(p.is_full, PATIENCE_S)
         os.kill(p.pid, signal.SIGHUP)
         time.sleep(0.5)
         os.kill(p.pid, signal.SIGTERM)
-        ok(until(lambda: p.poll() is not None) and p.poll() == 143,
+        ok(until(lambda: p.poll() is not None, PATIENCE_S) and
+           p.poll() == 143,
            "and it can be ended", p.poll())
     finally:
         log.end()
@@ -301,10 +315,9 @@ def test_demo():
         time.sleep(0.15)
     time.sleep(1)
     p.wait_for("DISK free")
-    p.settle()
-    ok(plain(p.screen.text()) == plain(want) and not p.screen.stray,
-       "after keys that nobody saw, the screen is the last one's",
-       p.screen.text() + want)
+    ok(p.until(lambda: plain(p.screen.text()) == plain(want)) and
+       not p.screen.stray,
+       "after keys that nobody saw, the screen is the last one's", want)
     p.send("Q")
     ok(p.end() == 0 and p.is_sane(), "and it can be left", p.state())
     p.close()
@@ -323,10 +336,9 @@ def test_two_terminals():
     ok(not termios.tcgetattr(stdin)[3] & (termios.ICANON | termios.ECHO),
        "the terminal of the keys hands on each of them")
     os.write(keys, b"7")
-    ok(p.wait_for("DISK free"), "to the one that shows them",
-       p.screen.text()[:800])
+    ok(p.wait_for("DISK free"), "to the one that shows them")
     os.write(keys, b"Q")
-    ok(until(lambda: p.pump(0.1) and child.poll() is not None) and
+    ok(p.until(lambda: child.poll() is not None, what="its end") and
        p.is_sane() and termios.tcgetattr(stdin)[:4] == modes[:4],
        "and both are left as they were", p.state())
     child.kill()
@@ -362,15 +374,16 @@ def other_user(folder, name, before):
                 words)
     p.wait_for("ms/step")
     p.send("5")
-    p.settle(0.2, 5)
+    p.settle(0.2)
     p.send("G")
-    p.settle(0.2, 5)
+    p.settle(0.2)
     p.screen.osc.clear()
     ok(p.fall_asleep(), "asleep, as another user's " + name, p.state())
     p.send("y")
     time.sleep(1)
     p.send("Q")
-    ok(until(lambda: not p.is_full(), 30), "it can be left: " + name)
+    ok(until(lambda: not p.is_full(), PATIENCE_S),
+       "it can be left: " + name)
     ok(p.end() == 0 and p.is_sane(), "sane: " + name, p.state())
     p.close()
 

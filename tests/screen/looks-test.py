@@ -77,20 +77,11 @@ def plain(text):
                      text.replace(home, "/tmp/hgXXXXXXXX").split("\n"))
 
 
-def wait_until(p, holds, seconds=30):
-    for _ in range(seconds * 20):
-        if holds():
-            return True
-        if not p.pump(0.05):
-            break
-    return holds()
-
-
 def show(p, keys):
     for key in keys:
         p.send(NAMED.get(key, key))
         if key == "Esc":
-            p.settle(0.1, 5)
+            p.settle(0.1)
 
 
 def walk(name, size, colours, env, locale):
@@ -102,7 +93,7 @@ def walk(name, size, colours, env, locale):
         show(p, keys)
         want = golden("%s-%s-%s.txt" % (view, size, locale))
         want = plain(want)
-        if not wait_until(p, lambda: plain(p.screen.text()) == want):
+        if not p.until(lambda: plain(p.screen.text()) == want, 60):
             got = plain(p.screen.text()).split("\n")
             lines = [(w, g) for w, g in zip(want.split("\n"), got) if w != g]
             ok(False, "%s: %s at %s" % (name, view, size),
@@ -112,9 +103,12 @@ def walk(name, size, colours, env, locale):
                p.screen.text())
         else:
             held = "%s-%s.styles" % (view, size)
-            wait_until(p, lambda: not wrong_looks(p.screen, held, colours), 5)
-            wrong = wrong_looks(p.screen, held, colours)
-            ok(not wrong, "%s: %s at %s" % (name, view, size),
+            wrong = []
+
+            def right():
+                wrong[:] = wrong_looks(p.screen, held, colours)
+                return not wrong
+            ok(p.until(right, 60), "%s: %s at %s" % (name, view, size),
                "\n".join(wrong[:20]))
         show(p, back)
     ok(not p.screen.stray, "%s at %s: no stray byte" % (name, size),

@@ -22,7 +22,7 @@ TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(SRC, "tests", name)
                 for name in ("screen", "support")]
-from home import home_dirs  # noqa: E402
+from home import home_dirs, home_env  # noqa: E402
 from tap import finish, ok, skip  # noqa: E402
 from vt import HOSTILE, SIXTEEN, Program  # noqa: E402
 from wait import until  # noqa: E402
@@ -43,7 +43,7 @@ def colours(program):
 
 def test_walk():
     p = start(width=120, height=40)
-    ok(p.wait_for("Runs (12)"), "the first screen comes", p.screen.text())
+    ok(p.wait_for("Runs (12)"), "the first screen comes")
     ok(p.screen.alternate and p.screen.paste and not p.screen.cursor,
        "on the alternate screen, the cursor hidden")
     for key, text in (("2", "events in this log"), ("3", "RECIPE"),
@@ -51,7 +51,7 @@ def test_walk():
                       ("6", "bench"), ("7", "DISK free"),
                       ("8", "VERIFIED"), ("1", "ms/step")):
         p.send(key)
-        ok(p.wait_for(text), "key %s shows its view" % key, p.screen.text())
+        ok(p.wait_for(text), "key %s shows its view" % key)
     p.send("?")
     ok(p.wait_for("type to search"), "help opens")
     p.send("leaderboard\r")
@@ -61,15 +61,14 @@ def test_walk():
     p.send("logs\r")
     ok(p.wait_for("following"), "and goes there")
     p.send("/val_bpb\r")
-    p.settle()
-    ok("▸" in p.screen.text(), "a search marks its hit", p.screen.text())
+    ok(p.wait_for("▸"), "a search marks its hit")
     p.send("/(\r")
     ok(p.wait_for("pattern, at character"), "a wrong pattern is one sentence")
     p.send("\x1b[5~\x1b[A\x1bOA")
     p.settle()
     p.send("y")
-    ok(p.wait_for("copied") and any(o.startswith(b"52;c;")
-                                    for o in p.screen.osc),
+    ok(p.wait_for("copied") and p.until(lambda: any(
+        o.startswith(b"52;c;") for o in p.screen.osc), what="OSC 52"),
        "y copies by OSC 52", p.screen.osc)
     p.send("1")
     p.wait_for("ms/step")
@@ -91,19 +90,17 @@ def test_same_as_text():
     """What curses made of the cells is what the cells were."""
     script = "size 100x30\nkey 7\nsave -\n"
     text = subprocess.run([TUI, "demo", "--script", "-"], input=script,
-                          env=dict(os.environ, LC_ALL="C.UTF-8"),
+                          env=home_env(home, LC_ALL="C.UTF-8"),
                           capture_output=True, text=True).stdout
     p = start(("demo", "--speed", "0.001"), width=100, height=30)
     p.wait_for("ms/step")
     p.send("7")
     p.wait_for("DISK free")
-    p.settle()
 
     def plain(screen):
         return re.sub(r"\d\d:\d\d:\d\d", "", screen)
-    ok(plain(p.screen.text()) == plain(text),
-       "the terminal shows what the cells say",
-       p.screen.text() + text)
+    ok(p.until(lambda: plain(p.screen.text()) == plain(text)),
+       "the terminal shows what the cells say", text)
     p.close()
 
 
@@ -126,7 +123,8 @@ def test_colours():
             ("8 colours", {"TERM": "xterm"}, (),
              lambda c: c and not any(b"38;5" in x for x in c)),
             ("vt100", {"TERM": "vt100"}, (), lambda c: not c)):
-        p = start(args + ("demo", "--speed", "1"), env=env)
+        # As on a terminal that has no synchronized output.
+        p = start(args + ("demo", "--speed", "1"), env=env, answers=False)
         seen = p.wait_for("h100-a")
         p.settle(0.2, 3)
         ok(seen and check(colours(p)), name, colours(p) or p.screen.text())
@@ -161,6 +159,10 @@ def reversed_at(p, x, y):
     return p.screen.cells[y][x][1][2]
 
 
+def y_axis(p):
+    return [line[1:8] for line in p.screen.text().split("\n")[7:17]]
+
+
 def test_mouse():
     p = start(("demo", "--speed", "0.001"), width=120, height=40)
     p.wait_for("h100-a")
@@ -168,63 +170,53 @@ def test_mouse():
     ok({b"1000", b"1002", b"1006"} <= p.screen.modes,
        "the terminal tells of buttons and of their motion", p.screen.modes)
     mouse(p, ("press", 17, 0), ("release", 17, 0))
-    ok(p.wait_for("RECIPE"), "a click on a tab goes there", p.screen.text())
+    ok(p.wait_for("RECIPE"), "a click on a tab goes there")
     p.send("1")
     p.wait_for("ms/step")
-    p.settle()
     mouse(p, ("press", 20, 4), ("release", 20, 4))
-    p.settle()
-    ok(reversed_at(p, 20, 4), "a click selects a row")
+    ok(p.until(lambda: reversed_at(p, 20, 4)), "a click selects a row")
     mouse(p, ("press", 20, 4), *[("move", 20, y) for y in range(5, 9)])
-    p.settle()
-    ok(reversed_at(p, 20, 8) and not reversed_at(p, 20, 4),
+    ok(p.until(lambda: reversed_at(p, 20, 8) and not reversed_at(p, 20, 4)),
        "a drag takes the selection along")
     mouse(p, ("release", 20, 8), ("over", 20, 10))
     p.settle()
-    ok(reversed_at(p, 20, 8), "until the button is up")
+    ok(reversed_at(p, 20, 8), "until the button is up", p.screen.text())
     p.send("g")
     p.settle()
     mouse(p, ("down", 20, 8))
-    p.settle()
-    ok(reversed_at(p, 20, 6), "the wheel moves in a list", p.screen.text())
+    ok(p.until(lambda: reversed_at(p, 20, 6)), "the wheel moves in a list")
     p.send("2")
     p.wait_for("over train time")
     p.settle()
-    before = p.screen.text()
+    before = y_axis(p)
     mouse(p, ("press", 20, 10), ("move", 25, 10), ("move", 32, 11))
-    p.settle()
-    ok(reversed_at(p, 26, 9) and not reversed_at(p, 40, 9),
-       "a drag in a chart shows what it takes", p.screen.text())
+    ok(p.until(lambda: reversed_at(p, 26, 9) and not reversed_at(p, 40, 9)),
+       "a drag in a chart shows what it takes")
     mouse(p, ("release", 32, 11))
-    ok(p.wait_for("4.08x"), "and at its end that is shown",
-       p.screen.text())
+    ok(p.wait_for("4.08x"), "and at its end that is shown")
     p.settle()
-    y_axis = [line[1:8] for line in p.screen.text().split("\n")[7:17]]
-    ok(y_axis != [line[1:8] for line in before.split("\n")[7:17]],
-       "y is by what is shown", p.screen.text())
+    ok(y_axis(p) != before, "y is by what is shown", p.screen.text())
     p.send("H")
-    ok(p.wait_for("y held"), "H holds y", p.screen.text())
-    p.settle()
-    ok([line[1:8] for line in p.screen.text().split("\n")[7:17]] ==
-       [line[1:8] for line in before.split("\n")[7:17]],
-       "by all of x", p.screen.text() + before)
+    ok(p.wait_for("y held"), "H holds y")
+    ok(p.until(lambda: y_axis(p) == before), "by all of x", before)
     p.send("H0")
     p.settle()
     mouse(p, ("up", 30, 10))
-    ok(p.wait_for("2x"), "the wheel zooms a chart", p.screen.text())
+    ok(p.wait_for("2x"), "the wheel zooms a chart")
     mouse(p, ("down", 30, 10))
-    p.settle()
-    ok("2x" not in p.screen.text().split("\n")[6], "and back again")
+    ok(p.until(lambda: "2x" not in p.screen.text().split("\n")[6]),
+       "and back again")
     mouse(p, ("press", 30, 10), ("move", 31, 10), ("release", 31, 10))
-    p.settle()
-    ok(re.search(r"· \d+s: \d\.\d+ bits/byte", p.screen.text()),
-       "a click in it asks for the value there", p.screen.text())
+    ok(p.until(lambda: re.search(r"· \d+s: \d\.\d+ bits/byte",
+                                 p.screen.text())),
+       "a click in it asks for the value there")
     p.send("\x1b[20~")
-    ok(p.wait_for("the mouse is off") and
-       not {b"1000", b"1002", b"1003", b"1006"} & p.screen.modes,
+    ok(p.wait_for("the mouse is off") and p.until(
+        lambda: not {b"1000", b"1002", b"1003", b"1006"} & p.screen.modes),
        "F9 gives the mouse back to the terminal", p.screen.modes)
     p.send("\x1b[20~")
-    ok(p.wait_for("the mouse is on") and b"1002" in p.screen.modes,
+    ok(p.wait_for("the mouse is on") and
+       p.until(lambda: b"1002" in p.screen.modes),
        "F9 again takes it", p.screen.modes)
     ok(not p.screen.stray, "no stray byte", p.screen.stray)
     p.send("Q")
@@ -239,11 +231,11 @@ def test_hostile():
     with open(os.path.join(folder, "a\x1b[31m.log"), "wb") as log:
         log.write(HOSTILE * 50)
     p = start((os.path.join(folder, "a\x1b[31m.log"),), width=120, height=40)
-    ok(p.wait_for("Runs ("), "a hostile log is opened", p.screen.text())
+    ok(p.wait_for("Runs ("), "a hostile log is opened")
     for keys in ("5", "g", "G", "k" * 30, "/evil\r", "A", "A", "2", "3", "1",
                  "!", "\x1b", ":", "\x1b", "?", "\x1b"):
         p.send(keys)
-        p.settle(0.15, 5)
+        p.settle(0.15)
     ok(p.poll() is None, "and nothing falls over")
     ok(not p.screen.stray, "no byte of it is a control", p.screen.stray[:5])
     ok(not p.screen.osc, "none is a sequence", p.screen.osc[:5])
@@ -266,13 +258,13 @@ def test_slow_terminal():
     p = Program(["/bin/sh", "-c", shell], 80, 24, home_dirs(home), home)
     p.wait_for("1Fleet")
     p.send("5")
-    ok(p.wait_for("2 lines"), "a log with a long line", p.screen.text())
+    ok(p.wait_for("2 lines"), "a log with a long line")
     p.send("G")
     p.settle()
     p.send("y")
     time.sleep(1)
-    p.wait_for("copied")
-    ok(p.screen.osc == [b"52;c;" + base64.b64encode(line)],
+    copy = [b"52;c;" + base64.b64encode(line)]
+    ok(p.wait_for("copied") and p.until(lambda: p.screen.osc == copy),
        "a long copy arrives whole at a slow terminal",
        [(len(o), o[:40], o[-40:]) for o in p.screen.osc])
     p.send("Q")
@@ -290,11 +282,10 @@ def test_resize():
                  rng.choice((1, 2, 3, 10, 14, 15, 24, 60, 120)))
         p.send(rng.choice("12345678jk"))
         p.pump(0.02)
-    p.settle(0.3, 5)
+    p.settle(0.3, 20)
     p.resize(120, 40)
     p.send("1")
-    ok(p.wait_for("Runs (12)"), "after a storm of sizes the screen is whole",
-       p.screen.text())
+    ok(p.wait_for("Runs (12)"), "after a storm of sizes the screen is whole")
     p.resize(50, 12)
     ok(p.wait_for("enlarge to 60x15"), "a tiny one says so")
     p.send("Q")
@@ -311,7 +302,6 @@ def test_signals():
     for signum, status in ((signal.SIGTERM, 143), (signal.SIGHUP, 129),
                            (signal.SIGINT, 130)):
         p = start()
-        before = termios.tcgetattr(p.fd)
         p.wait_for("h100-a")
         os.kill(p.pid, signum)
         ok(p.end() == status, "%s ends it with %d" % (signum.name, status),
@@ -320,7 +310,8 @@ def test_signals():
            "%s leaves a sane screen" % signum.name)
         try:
             after = termios.tcgetattr(p.fd)
-            ok(before[3] == after[3], "%s: the modes are back" % signum.name)
+            ok(p.before[3] == after[3], "%s: the modes are back" %
+               signum.name, (p.before, after))
         except termios.error:
             pass
         p.close()
@@ -340,25 +331,25 @@ def test_suspend():
     p.send("$TUI demo --speed 1\r")
     p.wait_for("h100-a")
     p.send("\x1a")
-    ok(p.wait_for("Stopped") and not p.screen.alternate,
+    ok(p.wait_for("Stopped") and not p.screen.alternate and p.at_shell(),
        "Ctrl-z gives the shell back", p.screen.text())
     p.send("fg\r")
-    ok(p.wait_for("ms/step") and p.screen.alternate, "fg brings all back",
-       p.screen.text())
+    ok(p.until(lambda: p.screen.alternate and
+               "ms/step" in p.screen.text()), "fg brings all back")
+    p.settle()
     # The shell does not know which modes a job had that was stopped so.
     child = subprocess.run(["pgrep", "-P", str(p.pid)], capture_output=True,
                            text=True).stdout.split()[0]
     modes = termios.tcgetattr(p.fd)
     os.kill(int(child), signal.SIGSTOP)
     p.wait_for("Stopped")
+    p.at_shell()
     p.send("fg\r")
-    ok(until(lambda: p.pump(0.1) and termios.tcgetattr(p.fd)[:4] ==
-             modes[:4]) and until(lambda: p.pump(0.1) and "Stopped" not in
-                                  p.screen.text()),
-       "and so it does behind a kill -STOP", p.screen.text())
+    ok(p.until(lambda: termios.tcgetattr(p.fd)[:4] == modes[:4], what=modes)
+       and p.wait_gone("Stopped"), "and so it does behind a kill -STOP",
+       termios.tcgetattr(p.fd))
     p.send("q")
-    p.pump(2)
-    ok(not p.screen.alternate, "q leaves")
+    ok(p.until(lambda: not p.screen.alternate) and p.at_shell(), "q leaves")
     p.send("exit\r")
     p.end()
     p.close()
@@ -371,27 +362,22 @@ def test_bench():
     p.send("6")
     p.wait_for("fused-ce")
     p.send("b")
-    ok(p.wait_for("type yes to go on") and "$ hgym-tui bench run" in
-       p.screen.text(), "b shows the exact command and asks")
+    ok(p.wait_for(("type yes to go on", "$ hgym-tui bench run")),
+       "b shows the exact command and asks")
     p.send("no\r")
     ok(p.wait_for("nothing was started"), "anything but yes starts nothing")
     p.send("byes\r")
-    ok(p.wait_for("no verdict yet", 60) and
-       "FASTER" not in p.screen.text(), "no verdict word while it runs",
-       p.screen.text())
-    ok(p.wait_for("block 1 of 6 is next", 60) or
-       p.wait_for("FASTER by", 1), "what the next look needs",
-       p.screen.text())
-    ok(p.wait_for("FASTER by", 120), "yes runs it to a verdict",
-       p.screen.text())
-    p.settle()
-    ok("median" in p.screen.text() and "· ended" in p.screen.text() and
-       "faster by %" in p.screen.text() and "guard " in
-       p.screen.text(), "its runs, its interval, and why it ended",
-       p.screen.text())
+    frames = []
+    ok(p.until(lambda: "no verdict yet" in p.screen.text() and
+               not frames.append(p.screen.text())) and
+       "FASTER" not in frames[0], "no verdict word while it runs", frames)
+    ok(p.until(lambda: "block 1 of 6 is next" in p.screen.text() or
+               "FASTER by" in p.screen.text()), "what the next look needs")
+    ok(p.wait_for("FASTER by"), "yes runs it to a verdict")
+    ok(p.wait_for(("median", "· ended", "faster by %", "guard ")),
+       "its runs, its interval, and why it ended")
     p.send("\r")
-    ok(p.wait_for("paired by block"), "Enter shows the report",
-       p.screen.text())
+    ok(p.wait_for("paired by block"), "Enter shows the report")
     p.send("Q")
     ok(p.end() == 0, "and it can be left")
     p.close()
@@ -417,40 +403,34 @@ def test_bench_form():
     p.wait_for("h100-a")
     folder = glob.glob(os.path.join(home, "hgym-demo-*", "bench"))[0]
     p.send("7 j b")
-    ok(p.wait_for("Which bench?") and "fused-ce" in p.screen.text(),
-       "b on a pod offers bench files", p.screen.text())
+    ok(p.wait_for(("Which bench?", "fused-ce")),
+       "b on a pod offers bench files")
     p.send("\r")
-    ok(p.wait_for("A new bench") and "h100-a" in p.screen.text(),
-       "and a form, with the marked pod", p.screen.text())
+    ok(p.wait_for(("A new bench", "h100-a")),
+       "and a form, with the marked pod")
     p.send("\r")
-    ok(p.wait_for("folder: where"), "which says what is missing",
-       p.screen.text())
+    ok(p.wait_for("folder: where"), "which says what is missing")
     fill(p, ["typed", None, folder, "sh run.sh", "old STEP_MS=1198",
              "new STEP_MS=1150", None, None, None, "3", "no", None])
     p.send("\r")
-    ok(p.wait_for("type yes to go on") and "STEP_MS=1150" in
-       p.screen.text() and "39.84 USD an hour" in p.screen.text() and
-       "at most   60 minutes" in p.screen.text(),
-       "Enter shows the exact commands and the cost", p.screen.text())
+    ok(p.wait_for(("type yes to go on", "STEP_MS=1150", "39.84 USD an hour",
+                   "at most   60 minutes")),
+       "Enter shows the exact commands and the cost")
     p.send("yes\r6")
-    ok(p.wait_for("no verdict yet", 60) and "typed" in p.screen.text(),
-       "yes starts it", p.screen.text())
-    ok(p.wait_for("new: FASTER by", 120), "to a verdict", p.screen.text())
+    ok(p.wait_for(("no verdict yet", "typed")), "yes starts it")
+    ok(p.wait_for("new: FASTER by"), "to a verdict")
     p.send("7a")
-    ok(p.wait_for("type yes to go on") and "A/A arm" in p.screen.text() and
-       "plans/audit-" in p.screen.text(), "a asks for an audit",
-       p.screen.text())
+    ok(p.wait_for(("type yes to go on", "A/A arm", "plans/audit-")),
+       "a asks for an audit")
     p.send("yes\r6")
-    ok(p.wait_for("A/A: the same code", 120), "which names no winner",
-       p.screen.text())
+    ok(p.wait_for("A/A: the same code"), "which names no winner")
     p.send("7")
-    ok(p.wait_for("6 blocks show"), "and stands beside the pod then",
-       p.screen.text())
+    ok(p.wait_for("6 blocks show"), "and stands beside the pod then")
     p.send("8b")
-    ok(p.wait_for("type yes to go on") and "checkpoint" in p.screen.text(),
-       "b on a HarnessGym run shows its bench", p.screen.text())
-    p.send("\x1bQ")
-    p.settle()
+    ok(p.wait_for(("type yes to go on", "checkpoint")),
+       "b on a HarnessGym run shows its bench")
+    p.send("\x1b")
+    p.wait_gone("type yes to go on")
     p.send("Q")
     ok(p.end() == 0, "and it can be left")
     p.close()
@@ -483,25 +463,21 @@ def test_bench_dash():
     p.send("7")
     p.wait_for("mine")
     p.send("a")
-    ok(p.wait_for("type yes to go on") and "awk" in p.screen.text() and
-       "1.50 USD an hour" in p.screen.text(), "a pod's audit asks first",
-       p.screen.text())
+    ok(p.wait_for(("type yes to go on", "awk", "1.50 USD an hour")),
+       "a pod's audit asks first")
     p.send("yes\r6")
-    ok(p.wait_for("no verdict yet", 60), "and begins", p.screen.text())
+    ok(p.wait_for("no verdict yet"), "and begins")
     p.send("B")
-    ok(p.wait_for("bench abort"), "B asks before it ends it",
-       p.screen.text())
+    ok(p.wait_for("bench abort"), "B asks before it ends it")
     p.send("yes\r")
-    ok(p.wait_for("NOT JUDGED (0 blocks", 120) and "aborted" in
-       p.screen.text(), "and ends it without a verdict", p.screen.text())
+    ok(p.wait_for(("NOT JUDGED (0 blocks", "aborted")),
+       "and ends it without a verdict")
     p.send("Q")
     ok(p.end() == 0, "and it can be left")
     p.close()
     os.unlink(config)
-    end = time.monotonic() + 60
-    while left_behind() and time.monotonic() < end:
-        time.sleep(0.2)
-    ok(not left_behind(), "no process is left", left_behind())
+    ok(until(lambda: not left_behind(), 120), "no process is left",
+       left_behind())
 
 
 def test_crash():
@@ -535,8 +511,7 @@ def test_random_script():
     lines.append("save -")
     run = subprocess.run([TUI, "demo", "--script", "-"], cwd=home,
                          input="\n".join(lines) + "\n", capture_output=True,
-                         text=True, env=dict(os.environ, TMPDIR=home,
-                                             LC_ALL="C.UTF-8"))
+                         text=True, env=home_env(home, LC_ALL="C.UTF-8"))
     ok(run.returncode == 0, "%d random keys without a terminal" % SCRIPT_KEYS,
        run.stderr[-3000:])
     ok(not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", run.stdout),
@@ -545,11 +520,12 @@ def test_random_script():
 
 def test_no_terminal():
     run = subprocess.run([TUI, "demo"], capture_output=True, text=True,
-                         env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=home))
+                         env=home_env(home, LC_ALL="C.UTF-8"))
     ok(run.returncode == 0 and "Runs (12)" in run.stdout and
-       "\x1b" not in run.stdout, "demo into a pipe prints one screen")
+       "\x1b" not in run.stdout, "demo into a pipe prints one screen",
+       (run.returncode, run.stdout, run.stderr))
     run = subprocess.run([TUI, "/nonexistent.log"], capture_output=True,
-                         text=True, env=dict(os.environ, HOME=home))
+                         text=True, env=home_env(home))
     ok(run.returncode != 0 and "nonexistent" in run.stderr,
        "a log that is not there is one sentence", run.stderr)
 

@@ -5,18 +5,48 @@ import codecs
 import errno
 import fcntl
 import os
-import pty
 import re
 import select
 import signal
 import struct
+import sys
 import termios
 import time
 import unicodedata
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "../support"))
+from home import SETTINGS  # noqa: E402
+from tap import note  # noqa: E402
+
 CSI = re.compile(rb"\x1b\[([0-9;?$]*)([@-~])")
 CANCELLED = re.compile(rb"\x1b([()]?|[\[\]P][^\x07\x18\x1b]*)\x18")
 OSC = re.compile(rb"\x1b\]([^\x07\x1b]*)(\x07|\x1b\\)")
+
+# A deadline of what has to come: far beyond what a machine in trouble takes.
+PATIENCE_S = 150
+
+
+def states_of(pid, group, is_first=False):
+    """The states of the threads of a process and of all below it, as far as
+    they are of that process group; of the first one in any case."""
+    states = []
+    try:
+        tasks = os.listdir("/proc/%d/task" % pid)
+    except OSError:
+        return states
+    for task in tasks:
+        try:
+            with open("/proc/%d/task/%s/stat" % (pid, task)) as stat:
+                fields = stat.read().rsplit(")", 1)[1].split()
+            if is_first or int(fields[2]) == group:
+                states.append(fields[0])
+            with open("/proc/%d/task/%s/children" % (pid, task)) as children:
+                for child in children.read().split():
+                    states += states_of(int(child), group)
+        except (OSError, IndexError):
+            pass
+    return states
 
 
 # How a cell looks: colour (None: the terminal's own), bold, reverse, dim.
@@ -77,6 +107,9 @@ class Screen:
         # Outside: while the shell's screen is shown, where keys are echoed.
         self.stray, self.outside, self.osc, self.sgr = [], [], [], set()
         self.alternate = self.cursor = self.paste = self.sync = False
+        self.asked = False  # whether it has synchronized output
+        self.frames, self.is_frame_last = 0, False
+        self.on_frame = lambda: None
         self.ever_cleared = 0
         self.modes, self.ever_modes = set(), set()
         self.look = PLAIN
@@ -138,6 +171,10 @@ class Screen:
                     self.cursor = on
                 elif mode == b"2004":
                     self.paste = on
+                elif mode == b"2026":
+                    self.sync = on
+                elif mode == b"2026$":
+                    self.asked = True
             return
         n = [int(p) if p.isdigit() else 0 for p in params.split(b";")]
         one = n[0] or 1
@@ -245,17 +282,24 @@ class Screen:
         return i + 1
 
     def feed(self, data):
+        """Take bytes; on_frame is told of the end of each frame in them."""
         data = self.pending + data
         self.pending = b""
+        self.is_frame_last = False
         i = 0
         while i < len(data):
             byte = data[i]
             if byte == 0x1B:
+                was_in_frame = self.sync
                 j = self.escape(data, i)
                 if j is None:
                     self.pending = data[i:]
                     return
                 i = j
+                if was_in_frame and not self.sync:
+                    self.frames += 1
+                    self.is_frame_last = i == len(data)
+                    self.on_frame()
                 continue
             i += 1
             if byte == 0x0D:
@@ -287,28 +331,62 @@ class Screen:
 
 
 class Program:
-    """A program in a pseudo-terminal of its own, and its screen."""
+    """A program in a pseudo-terminal of its own, and its screen.
 
-    def __init__(self, argv, width=80, height=24, env=None, cwd=None):
+    The terminal answers that it has synchronized output (mode 2026): what is
+    between two marks is one frame, and no check sees half of it."""
+
+    def __init__(self, argv, width=80, height=24, env=None, cwd=None,
+                 answers=True):
         self.screen = Screen(width, height)
+        self.screen.on_frame = self.look
+        self.answers = answers
         self.bytes = 0
+        self.wanted, self.is_met = None, False
         environ = {k: v for k, v in os.environ.items()
                    if k not in ("NO_COLOR", "TMUX", "SSH_TTY",
-                                "SSH_CONNECTION", "LC_ALL", "LANG")}
+                                "SSH_CONNECTION", "LC_ALL", "LANG") and
+                   not k.startswith(SETTINGS)}
         environ.update({"TERM": "xterm-256color", "LC_ALL": "C.UTF-8",
                         "TZ": "UTC"})
         environ.update(env or {})
-        self.pid, self.fd = pty.fork()
+        self.fd, tty = os.openpty()
+        fcntl.ioctl(tty, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", height, width, 0, 0))
+        # As it was before the program could change it.
+        self.before = termios.tcgetattr(tty)
+        self.pid = os.fork()
         if self.pid == 0:
             try:
+                os.setsid()
+                fcntl.ioctl(tty, termios.TIOCSCTTY, 0)
+                for fd in range(3):
+                    os.dup2(tty, fd)
                 if cwd:
                     os.chdir(cwd)
-                fcntl.ioctl(0, termios.TIOCSWINSZ,
-                            struct.pack("HHHH", height, width, 0, 0))
                 os.execve(argv[0], argv, environ)
             finally:
                 os._exit(127)
+        os.close(tty)
         self.status = None
+
+    def take(self):
+        """What is there to be read; False when there is no more to come."""
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError as e:
+            if e.errno != errno.EIO:
+                raise
+            return False
+        if not data:
+            return False
+        self.bytes += len(data)
+        self.screen.feed(data)
+        if self.screen.asked:
+            self.screen.asked = False
+            if self.answers:
+                self.send(b"\x1b[?2026;2$y")
+        return True
 
     def pump(self, seconds):
         """Take output for so long; False when the program is gone."""
@@ -319,34 +397,99 @@ class Program:
                 return True
             if not select.select([self.fd], [], [], left)[0]:
                 return True
-            try:
-                data = os.read(self.fd, 65536)
-            except OSError as e:
-                if e.errno != errno.EIO:
-                    raise
+            if not self.take():
                 return False
-            if not data:
-                return False
-            self.bytes += len(data)
-            self.screen.feed(data)
 
-    def wait_for(self, text, seconds=30):
-        end = time.monotonic() + seconds
-        while text not in self.screen.text():
-            if time.monotonic() > end or not self.pump(0.1):
-                return text in self.screen.text()
+    def drain(self, quiet=0):
+        """Take all that is there, however long that takes."""
+        while select.select([self.fd], [], [], quiet)[0]:
+            if not self.take():
+                return False
         return True
 
-    def settle(self, quiet=0.4, seconds=20):
-        """Until nothing came for `quiet` seconds."""
+    def is_idle(self):
+        """Those in front at the terminal sleep, each thread of them; not so
+        while one is stopped, or would run if it had a processor."""
+        try:
+            group = os.tcgetpgrp(self.fd)
+        except OSError:
+            return True
+        return all(state in "SZX" for state in
+                   states_of(self.pid, group, True))
+
+    def is_whole(self):
+        """No half of a frame is shown."""
+        s = self.screen
+        return not s.sync and (s.is_frame_last or
+                               (self.is_idle() and not select.select(
+                                   [self.fd], [], [], 0.01)[0] and
+                                self.is_idle()))
+
+    def look(self):
+        """At each frame, for those that stay but a while."""
+        if self.wanted and not self.is_met:
+            self.is_met = bool(self.wanted())
+
+    def until(self, check, seconds=PATIENCE_S, what=""):
+        """True as soon as check() holds, or held of a whole frame."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        self.wanted, self.is_met = check, False
+        alive = True
+        try:
+            while True:
+                if self.is_met or (self.is_whole() and check()):
+                    return True
+                if not alive or time.monotonic() > end:
+                    break
+                if select.select([self.fd], [], [], 0.05)[0]:
+                    alive = self.take()
+        finally:
+            self.wanted = None
+        note("waited %d s for %s; alive: %s, exit status: %s, asleep: %s, "
+             "bytes: %d\n%s" % (seconds, what or "a state of the screen",
+                                alive, self.poll(), self.is_idle(),
+                                self.bytes, self.screen.text()))
+        return False
+
+    def wait_for(self, text, seconds=PATIENCE_S):
+        """Until a frame shows the text, or all of several texts at once."""
+        texts = (text,) if isinstance(text, str) else text
+
+        def shown():
+            now = self.screen.text()
+            return all(t in now for t in texts)
+        return self.until(shown, seconds, repr(text))
+
+    def wait_gone(self, text, seconds=PATIENCE_S):
+        """Until no part of the screen is that text."""
+        return self.until(lambda: text not in self.screen.text(), seconds,
+                          "no %r" % text)
+
+    def at_shell(self, prompt="shell>"):
+        """True as soon as the program, a shell, waits for a line."""
+        def prompted():
+            row = self.screen.cells[self.screen.y]
+            return os.tcgetpgrp(self.fd) == self.pid and \
+                "".join(char for char, _ in row).startswith(prompt)
+        return self.until(prompted, what="the shell")
+
+    def settle(self, quiet=0.4, seconds=PATIENCE_S):
+        """Until nothing came for `quiet` seconds in which it could have."""
+        end = time.monotonic() + seconds
+        count = 0
+        while count * 0.05 < quiet and time.monotonic() < end:
             before = self.bytes
-            if not self.pump(quiet) or self.bytes == before:
+            if not self.pump(0.05):
                 return
+            if self.bytes != before or self.screen.sync:
+                count = 0
+            elif self.is_idle():
+                count += 1
 
     def send(self, keys):
-        os.write(self.fd, keys if isinstance(keys, bytes) else keys.encode())
+        data = keys if isinstance(keys, bytes) else keys.encode()
+        while data:
+            data = data[os.write(self.fd, data):]
 
     def resize(self, width, height):
         self.screen.resize(width, height)
@@ -361,15 +504,18 @@ class Program:
                 self.status = os.waitstatus_to_exitcode(status)
         return self.status
 
-    def end(self, seconds=30):
+    def end(self, seconds=PATIENCE_S):
         limit = time.monotonic() + seconds
         while self.poll() is None and time.monotonic() < limit:
-            self.pump(0.05)
+            if not self.pump(0.05):
+                time.sleep(0.01)
         if self.poll() is None:
+            note("it did not end in %d s; asleep: %s, bytes: %d\n%s" % (
+                seconds, self.is_idle(), self.bytes, self.screen.text()))
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             self.status = "hung"
-        self.pump(0.2)  # what it wrote last
+        self.drain()  # what it wrote last
         return self.status
 
     def close(self):

@@ -27,7 +27,7 @@ echo 97.25 >"$work/kernel.txt"
 cat >"$work/.harnessgym/runs/r/run_config.json" <<'EOF'
 {"run_id": "r", "higher_is_better": false, "post_attempt_score_key": "best_us",
  "post_attempt_command": "python3 verifier.py",
- "post_attempt_timeout_seconds": 20}
+ "post_attempt_timeout_seconds": 120}
 EOF
 echo '{"iteration": 1, "score": 99.5}' \
     >"$work/.harnessgym/runs/r/checkpoints/best_manifest.json"
@@ -53,7 +53,7 @@ cmp -s "$dir/before" "$dir/after"
 told "both are as they were" $?
 # The bench itself, on this machine and without its pauses.
 sed 's/"burn_in":1/"burn_in":1,"gap_s":0/' "$dir/bench.json" >"$dir/ab.json"
-NOISE=bench HOME=$dir timeout 300 "$HGYM_TUI" --db "$dir/db" bench run --yes \
+NOISE=bench HOME=$dir timeout 600 "$HGYM_TUI" --db "$dir/db" bench run --yes \
     "$dir/ab.json" >"$dir/out" 2>&1
 grep -q FASTER "$dir/out"
 told "bench run takes it, and finds the workspace faster" $?

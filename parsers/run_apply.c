@@ -11,6 +11,8 @@
 #include "base/xalloc.h"
 
 #define EVENT_TEXT_BYTES 240
+/* A byte has 8 bits; a model that is sure of the wrong ones needs more. */
+#define MAX_BPB 64
 
 void
 run_state_init(struct run_state *state)
@@ -320,7 +322,8 @@ is_out_of_place(const struct apply *a)
 static enum rule_stage
 stage_of(const struct run_state *s, const struct result *r)
 {
-	if (r->bpb <= 0 || isinf(r->bpb)) /* of nothing, or not readable */
+	/* Of nothing, not readable, or not in bits per byte. */
+	if (r->bpb <= 0 || r->bpb > MAX_BPB)
 		return STAGE_UNKNOWN;
 	if (r->stage != STAGE_ROUNDTRIP)
 		return r->stage;
@@ -357,6 +360,8 @@ apply_result(const struct apply *a)
 		watch_finite(a, r.bpb);
 		r.bpb = (double)INFINITY;
 	}
+	if (!(r.eval_ms > 0))
+		r.eval_ms = RUN_ABSENT;
 	s->is_sliding = s->is_sliding && r.stage == STAGE_ROUNDTRIP;
 	r.stage = stage_of(s, &r);
 	s->evaluated = s->evaluated || (s->own != 0 && !run_has(s->first_step));

@@ -195,6 +195,11 @@ static const struct run_case cases[] = {
 	  LAST ROUND ROUND,
 	  1,
 	  { { "final_bpb", "1.14518023" } } },
+	{ "a figure that cannot be bits per byte, a time of nothing",
+	  LAST ROUND "legal_ttt val_loss:2 val_bpb:1119.2 eval_time:9ms\n"
+		     "quantized_ttt val_loss:2 val_bpb:1.1 eval_time:0ms\n",
+	  1,
+	  { { "final_bpb", "1.1" }, { "eval_s", "null" } } },
 	{ "an exception that Python ignored at the end is no crash",
 	  LAST ROUND "Exception ignored in: <function Tracker.__del__>\n"
 		     "Traceback (most recent call last):\n"

@@ -127,6 +127,9 @@ def test_escape():
     p.wait_for("type to search")
     begin = time.monotonic()
     p.send("\x1b")
+    for signum in (signal.SIGCHLD, signal.SIGCONT, signal.SIGWINCH):
+        p.pump(0.1)
+        os.kill(p.pid, signum)
     gone = p.wait_gone("type to search")
     took = time.monotonic() - begin
     ok(gone and took >= 0.9, "escape_delay_ms 1000: Esc waits for the rest",

@@ -129,8 +129,9 @@ def test_follows():
         ok(p.fall_asleep(), "a terminal that takes nothing more")
         p.send("y" + REPAINT + "y" + REPAINT)
         first = log.step
-        ok(until(lambda: stored_steps() > first, PATIENCE_S), "its program still reads "
-           "and stores", (first, stored_steps(), log.step))
+        ok(until(lambda: stored_steps() > first, PATIENCE_S),
+           "its program still reads and stores",
+           (first, stored_steps(), log.step))
         before = p.cpu_s()
         time.sleep(4)
         used = p.cpu_s() - before

@@ -349,6 +349,8 @@ op_preflight() {
 	test -r /proc/self/stat || say "error no /proc here"
 	test -d "$HB_CWD" || say "error no folder $HB_CWD"
 	mkdir -p "$HB_TOP" || say "error cannot make $HB_TOP"
+	test -z "$HB_LOCKS" || test -w "$HB_LOCK_DIR" ||
+		say "error cannot write locks into $HB_LOCK_DIR"
 	say "env host $(uname -n)"
 	say "env kernel $(uname -sr)"
 	say "env cores $(getconf _NPROCESSORS_ONLN 2>/dev/null)"

@@ -188,6 +188,12 @@ read_decision(const struct plan_reading *r, const cJSON *object)
 		       PLAN_RANGE(VERDICT_MIN_BLOCKS, PLAN_MAX_ROUNDS),
 		       &r->plan->min_blocks))
 		return -1;
+	if (plan_member(object, "min_blocks") != NULL &&
+	    r->plan->min_blocks > r->plan->blocks * r->plan->n_pods)
+		return json_fail(r->at, "decision.min_blocks", r->err,
+				 "the bench has %zu blocks in all and would "
+				 "never be judged",
+				 r->plan->blocks * r->plan->n_pods);
 	rule->margin = margin / 100.0;
 	r->plan->early = stops == 0;
 	r->plan->rule.holm = adjusts == 0;
@@ -364,6 +370,7 @@ plan_parse(struct plan *plan, const char *file, struct str text,
 	struct json_at at = { file, text, ERR_CONFIG };
 	struct plan_reading r = { plan, &at, err };
 	struct sha256 sha;
+	const char *twin;
 	cJSON *root;
 	int result;
 
@@ -382,6 +389,12 @@ plan_parse(struct plan *plan, const char *file, struct str text,
 	result = cJSON_IsObject(root)
 			 ? read_top(&r, root)
 			 : json_fail(&at, "", err, "expected an object");
+	twin = json_duplicate_key(root);
+	if (result == 0 && twin != NULL)
+		result = json_fail(&at, "", err,
+				   "the key \"%.60s\" stands twice in one "
+				   "object",
+				   twin);
 	cJSON_Delete(root);
 	if (result != 0)
 		plan_release(plan);

@@ -448,14 +448,26 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 	return root;
 }
 
+/* The first counted run of an arm; any, or one that no guard took. */
 static const struct judge_run *
-first_run(const struct judge *judge, size_t arm)
+first_run(const struct judge *judge, size_t arm, bool any)
 {
-	for (size_t i = 0; i < judge->n_runs; i++)
-		if (judge->runs[i].arm == arm && judge->runs[i].counted &&
-		    judge->runs[i].log != NULL)
-			return &judge->runs[i];
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if (run->arm == arm && run->counted && run->log != NULL &&
+		    (any || guard_hard(&run->hits) == NULL))
+			return run;
+	}
 	return NULL;
+}
+
+/* Is the arm's verdict that its speed counts for nothing? */
+static bool
+is_refused(const struct judge *judge, size_t arm)
+{
+	return arm > 0 &&
+	       judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
 }
 
 cJSON *
@@ -464,21 +476,27 @@ verdict_summary_json(const struct judge *judge)
 	cJSON *root = cJSON_CreateObject();
 
 	for (size_t arm = 0; arm < judge->n_arms; arm++) {
-		const struct judge_run *run = first_run(judge, arm);
+		struct step_legacy none = step_legacy(NULL, 0, 0, 0), legacy;
+		const struct judge_run *good = first_run(judge, arm, false);
+		const struct judge_run *run =
+			good != NULL ? good : first_run(judge, arm, true);
 		const char *tag = judge->arms[arm].tag;
 		cJSON *row;
 
 		if (run == NULL || run->log->kind != RUN_LOG_TRAINING)
 			continue;
+		/* Who reads this alone would rank what counts for nothing. */
+		legacy = good != NULL && !is_refused(judge, arm) ? run->legacy
+								 : none;
 		row = cJSON_AddObjectToObject(root, tag);
 		json_add_string(row, "tag", tag);
 		json_add_number(row, "n_logged_steps",
 				(double)run->log->n_rows);
-		json_add_number(row, "n_steady_state", (double)run->legacy.n);
-		json_add_number(row, "throughput_mean", run->legacy.mean);
-		json_add_number(row, "throughput_median", run->legacy.median);
-		json_add_number(row, "min_throughput", run->legacy.min);
-		json_add_number(row, "max_throughput", run->legacy.max);
+		json_add_number(row, "n_steady_state", (double)legacy.n);
+		json_add_number(row, "throughput_mean", legacy.mean);
+		json_add_number(row, "throughput_median", legacy.median);
+		json_add_number(row, "min_throughput", legacy.min);
+		json_add_number(row, "max_throughput", legacy.max);
 	}
 	return root;
 }

@@ -46,7 +46,8 @@ cJSON *verdict_to_json(const struct judge *judge,
 
 /*
  * The summary that older readers of throughput benches know: an object a
- * tag, of the first counted run of each arm with a training log.
+ * tag, of the first counted run of each arm with a training log that no
+ * guard took; nulls for an arm that has none, or is INVALID.
  */
 cJSON *verdict_summary_json(const struct judge *judge);
 

@@ -4,9 +4,11 @@
 
 #include "bench/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/verdict_json.h"
 #include "bench/waits.h"
 
 #include "tests/support/tap.h"
@@ -65,6 +67,27 @@ test_refused(void)
 	       ",\n\"budget\":{\"deadline\":\"tomorrow\"}}",
 	       "b.json:7: budget.deadline: expected a time like "
 	       "2026-11-20T21:00:00Z");
+}
+
+/* What would never be judged, or says two things. */
+static void
+test_never(void)
+{
+	struct plan plan;
+
+	refuse(HEAD METRIC VARIANTS PODS ",\n\"decision\":{\"min_blocks\":7}}",
+	       "b.json:7: decision.min_blocks: the bench has 6 blocks in all "
+	       "and would never be judged");
+	is_int(plan_parse(&plan, "b.json",
+			  str_from(HEAD METRIC VARIANTS PODS
+				   ",\n\"decision\":{\"min_blocks\":6}}"),
+			  NULL),
+	       0, "as many as there are will do");
+	plan_release(&plan);
+	refuse(HEAD METRIC
+	       "\"variants\":[{\"tag\":\"B\",\"env\":{\"G\":\"1\","
+	       "\"G\":\"2\"}},{\"tag\":\"A\",\"control\":true}],\n" PODS "}",
+	       "b.json:1: the key \"G\" stands twice in one object");
 }
 
 /* A rate is never taken for a time. */
@@ -189,11 +212,56 @@ test_preflight_words(void)
 	is_str(text, "pod p1: the preflight is over", "and its end");
 }
 
+static double
+summed(const cJSON *summary, const char *tag)
+{
+	return json_get_number(cJSON_GetObjectItemCaseSensitive(summary, tag),
+			       "throughput_mean", NAN);
+}
+
+/* summary.json is read by who ranks: it holds no speed that counts for
+ * nothing. */
+static void
+test_summary(void)
+{
+	static const struct judge_arm three[] = { { .tag = "A" },
+						  { .tag = "B" },
+						  { .tag = "C" } };
+	struct run_log log = { .kind = RUN_LOG_TRAINING, .n_rows = 28 };
+	struct judge_contrast contrasts[2] = { { .arm = 1 }, { .arm = 2 } };
+	struct judge_run runs[6] = { { 0 } };
+	struct judge judge = { .arms = three,
+			       .n_arms = 3,
+			       .runs = runs,
+			       .n_runs = 6,
+			       .contrasts = contrasts,
+			       .n_contrasts = 2 };
+	cJSON *summary;
+
+	for (size_t i = 0; i < 6; i++) {
+		runs[i].arm = i % 3;
+		runs[i].counted = true;
+		runs[i].log = &log;
+		runs[i].legacy.n = 9;
+		runs[i].legacy.mean = 100.0 * (double)(i + 1);
+	}
+	guard_add(&runs[1].hits, GUARD_EXIT, true, "exit status 1");
+	contrasts[0].verdict.word = VERDICT_FASTER;
+	contrasts[1].verdict.word = VERDICT_INVALID;
+	summary = verdict_summary_json(&judge);
+	is_near(summed(summary, "A"), 100, 0, "the first run of an arm");
+	is_near(summed(summary, "B"), 500, 0, "that no guard took");
+	ok(isnan(summed(summary, "C")), "and none of an arm that is INVALID");
+	cJSON_Delete(summary);
+}
+
 int
 main(void)
 {
 	test_refused();
 	test_read();
+	test_never();
+	test_summary();
 	test_rates();
 	test_waits();
 	test_preflight_words();

@@ -136,7 +136,8 @@ hint_width(const struct ui *ui, enum action action)
 	char key[KEY_NAME_SIZE];
 
 	keymap_key_name(&ui->keymap, action, key);
-	if (key[0] == '\0' ||
+	if (key[0] == '\0' || (action == ACTION_COPY && !ui_view(ui)->copies) ||
+	    (action == ACTION_EXPORT && ui_view(ui)->export == NULL) ||
 	    (ui->shared.read_only && action_is_acting(action)))
 		return 0;
 	return (int)(utf8_width(str_from(key)) + 1 +

@@ -4,6 +4,7 @@
 
 #include "ui/ui.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "base/xalloc.h"
 #include "ui/mouse.h"
 #include "ui/overlay.h"
+#include "ui/plot.h"
 #include "ui/ui_impl.h"
 
 #define FRAME_LOCAL_MS	33
@@ -347,23 +349,65 @@ frame_act(struct ui *ui, enum action action)
 	return UI_HANDLED;
 }
 
+/* What a view does not show of a run is said. */
+static void
+say_run(struct ui *ui, const char *what)
+{
+	char label[FMT_LABEL];
+
+	if (ui->shared.selected == NULL) {
+		ui_say(&ui->shared, "there is no run yet");
+		return;
+	}
+	if (ui->view == 0)
+		return;
+	plot_run_label(ui->shared.selected, label);
+	ui_say(&ui->shared, "%s %s", label, what);
+}
+
+/* A key is never without an answer, but where a list just ends. */
+static void
+say_no_use(struct ui *ui, enum action action)
+{
+	if (action < ACTION_UP || action > ACTION_PAGE_DOWN)
+		ui_say(&ui->shared, "%s does nothing in %s",
+		       action_info(action)->name, ui_view(ui)->name);
+}
+
 /* Actions on what all views share. */
 static void
 shared_act(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 	struct alerts *alerts = ui->setup.alerts;
+	const unsigned int shows = IN_RUNS | IN_CHARTS; /* who is selected */
 
 	if (action == ACTION_MARK) {
+		size_t before = shared->n_marks;
+
 		ui_toggle_mark(shared, shared->selected);
+		if (shared->n_marks != before || shared->selected == NULL)
+			say_run(ui, shared->n_marks > before
+					    ? "is marked"
+					    : "is not marked any more");
 	} else if (action == ACTION_REFERENCE) {
 		shared->reference = shared->reference == shared->selected
 					    ? NULL
 					    : shared->selected;
+		say_run(ui, shared->reference != NULL
+				    ? "is what all others are compared to"
+				    : "is no reference any more");
 	} else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN) {
 		step_run(shared, action == ACTION_NEXT_RUN ? 1 : -1);
+		if ((ui_view(ui)->places & shows) != shows)
+			say_run(ui, "is selected");
 	} else if (action == ACTION_CHARSET) {
+		static const char *const names[] = { "braille", "blocks",
+						     "ASCII" };
+
 		shared->chart.charset = (shared->chart.charset + 1) % 3;
+		ui_say(shared, "charts are drawn in %s",
+		       names[shared->chart.charset]);
 	} else if (action == ACTION_ACKNOWLEDGE) {
 		alerts_acknowledge(alerts);
 		ui_say(shared, "all alerts acknowledged");
@@ -376,6 +420,8 @@ shared_act(struct ui *ui, enum action action)
 		ui_say(shared, ui->paused ? "paused; P goes on" : "going on");
 	} else if (action == ACTION_EXPORT) {
 		export_view(ui);
+	} else {
+		say_no_use(ui, action);
 	}
 }
 
@@ -409,6 +455,11 @@ ui_action(struct ui *ui, enum action action)
 		return;
 	reaction =
 		view->act(ui->states[ui->view], &ui->shared, action, &command);
+	/* It shows only where a part of x is shown. */
+	if (action == ACTION_HOLD_Y && reaction != UI_IGNORED)
+		ui_say(&ui->shared, "y is by %s",
+		       ui->shared.chart.hold_y ? "all of x"
+					       : "the part that is shown");
 	if (reaction & UI_COMMAND) {
 		if (command.id == COMMAND_BENCH_PICK) {
 			overlay_bench_open(ui, command.text);
@@ -434,6 +485,8 @@ ui_action(struct ui *ui, enum action action)
 void
 ui_key(struct ui *ui, const struct key *key)
 {
+	enum action action;
+
 	ui->stale = ui->asked = true;
 	if (ui->overlay != OVERLAY_NONE) {
 		ui->drag.kind = DRAG_NONE;
@@ -444,8 +497,15 @@ ui_key(struct ui *ui, const struct key *key)
 		mouse_key(ui, key);
 		return;
 	}
-	ui_action(ui, keymap_find(&ui->keymap, key->code,
-				  ui_views[ui->view]->places));
+	action =
+		keymap_find(&ui->keymap, key->code, ui_views[ui->view]->places);
+	if (action == ACTION_NONE) {
+		action = keymap_find(&ui->keymap, key->code, UINT_MAX);
+		if (action != ACTION_NONE)
+			say_no_use(ui, action);
+		return;
+	}
+	ui_action(ui, action);
 }
 
 const struct view_ops *

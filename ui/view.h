@@ -83,6 +83,7 @@ struct view_ops {
 	enum action open; /* the action that shows it */
 	size_t state_size;
 	unsigned int places;	  /* enum action_place bits */
+	bool copies;		  /* has a selected line to copy */
 	unsigned int watches;	  /* enum model_part bits that make it stale */
 	const enum action *hints; /* for the last line; ends with NONE */
 	/* Draw into rect; never blocks. */

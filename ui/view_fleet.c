@@ -265,6 +265,7 @@ const struct view_ops view_fleet = {
 	.state_size = sizeof(struct fleet_table),
 	.places = IN_RUNS | IN_CHARTS,
 	.watches = MODEL_PODS | MODEL_RUNS | MODEL_SAMPLES | MODEL_LOGS,
+	.copies = true,
 	.hints = hints,
 	.draw = fleet_draw,
 	.act = fleet_act,

@@ -362,6 +362,13 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 	} else if (action == ACTION_FOLD || action == ACTION_WRAP ||
 		   action == ACTION_MERGE) {
 		turn(logs, action);
+		if (action == ACTION_WRAP)
+			ui_say(shared, "long lines %s",
+			       logs->page.wrap ? "are wrapped"
+					       : "scroll sideways");
+		else if (action == ACTION_FOLD)
+			ui_say(shared, "printed source code is %s",
+			       logs->page.src.fold ? "folded" : "shown");
 	} else if (action == ACTION_COPY) {
 		return copy_line(logs, shared, out);
 	} else {
@@ -458,6 +465,7 @@ const struct view_ops view_logs = {
 	.state_size = sizeof(struct logs),
 	.places = IN_LOGS | IN_TEXT,
 	.watches = MODEL_LOGS | MODEL_RUNS,
+	.copies = true,
 	.hints = hints,
 	.draw = logs_draw,
 	.act = logs_act,

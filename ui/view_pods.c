@@ -375,6 +375,7 @@ const struct view_ops view_pods = {
 	.state_size = sizeof(struct pods),
 	.places = IN_PODS,
 	.watches = MODEL_PODS | MODEL_RUNS,
+	.copies = true,
 	.hints = hints,
 	.draw = pods_draw,
 	.act = pods_act,

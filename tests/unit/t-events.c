@@ -149,6 +149,26 @@ test_order(void)
 	press(27);
 }
 
+/* A key that has no use where it is pressed says so; its hint is not shown. */
+static void
+test_no_use(void)
+{
+	press('1');
+	press('f');
+	is_str(ui_shared(ui)->said, "follow does nothing in Fleet",
+	       "a key of another view says that");
+	press('2');
+	press('y');
+	is_str(ui_shared(ui)->said, "copy does nothing in Run",
+	       "and one of all views that this one has no use for");
+	ok(strstr(row_with("? help"), "copy") == NULL, "nor is it offered");
+	press(' ');
+	ok(strstr(ui_shared(ui)->said, "is marked") != NULL,
+	   "what is marked out of sight is said");
+	press(' ');
+	press('1');
+}
+
 int
 main(void)
 {
@@ -173,6 +193,7 @@ main(void)
 	ui_set_now(ui, T0 + 130000, 0);
 	test_one_line(mr);
 	test_order();
+	test_no_use();
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);

@@ -129,6 +129,24 @@ def compare(box, found, name):
     ok(bad == 0 and total > 0, f"{name}: {total} runs as parse has them")
 
 
+def tell(got, want):
+    """What of the runs and samples of each log is not the same."""
+    for path in sorted(set(got) | set(want)):
+        a, b = got.get(path, ([], [])), want.get(path, ([], []))
+        if a == b:
+            continue
+        note(f"{path}: {len(a[0])} runs and {len(a[1])} samples, not "
+             f"{len(b[0])} and {len(b[1])}")
+        for x, y in zip(a[0], b[0]):
+            if x != y:
+                note({k: (x.get(k), v) for k, v in y.items()
+                      if x.get(k) != v})
+        for i, (x, y) in enumerate(zip(a[1], b[1])):
+            if x != y:
+                note(f"sample {i}: {x}, not {y}")
+                break
+
+
 def append(box, rng, stop):
     """The logs grow on meanwhile; one is cut, one rotated."""
     paths = [f"{box.logs}/{i}.log" for i in range(FILES)]
@@ -155,9 +173,11 @@ def main(top):
         child.send_signal(signal.SIGKILL if i % 2 else signal.SIGTERM)
         child.communicate()
     ok(box.finish("stopped.db"), "the same, stopped and killed on the way")
-    ok(stored(box, "stopped.db") == whole and
-       sum(len(s) for _, s in whole.values()) > 10000,
-       "gives the same runs and samples")
+    stopped = stored(box, "stopped.db")
+    if not ok(stopped == whole and
+              sum(len(s) for _, s in whole.values()) > 10000,
+              "gives the same runs and samples"):
+        tell(stopped, whole)
     stop = threading.Event()
     child = box.collect("grown.db")
     thread = threading.Thread(target=append, args=(box, rng, stop))
@@ -171,11 +191,8 @@ def main(top):
        "logs grow, are cut and rotated meanwhile")
     grown, again = stored(box, "grown.db"), stored(box, "again.db")
     compare(box, grown, "grown")
-    ok(grown == again, "and the same as from one look at the end")
-    for path in set(grown) | set(again):
-        if grown.get(path) != again.get(path):
-            note(f"{path}: {[len(x) for x in grown.get(path, ((), ()))]} "
-                 f"{[len(x) for x in again.get(path, ((), ()))]}")
+    if not ok(grown == again, "and the same as from one look at the end"):
+        tell(grown, again)
 
 
 top = tempfile.mkdtemp(prefix="collect-backlog.")

@@ -483,30 +483,19 @@ function_key(int curses)
 	return 0;
 }
 
-/* As get_wch; no signal ends its wait for what follows an Esc. */
-static int
-next_code(wint_t *code)
-{
-	static const int passing[] = { SIGCHLD, SIGCONT, SIGHUP, SIGWINCH };
-	sigset_t set, before;
-	int kind;
-
-	(void)sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
-		(void)sigaddset(&set, passing[i]);
-	(void)pthread_sigmask(SIG_BLOCK, &set, &before);
-	kind = get_wch(code);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return kind;
-}
-
 bool
 term_read(struct term *term, struct key *key)
 {
+	sigset_t before;
 	wint_t code;
 
 	for (;;) {
-		int kind = next_code(&code);
+		int kind;
+
+		/* None ends the wait for what follows an Esc. */
+		term_sane_hold(&before);
+		kind = get_wch(&code);
+		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 
 		*key = (struct key){ 0 };
 		if (kind == ERR) {

@@ -126,3 +126,15 @@ term_sane_leave(void)
 	if (!outlet_drain(saved.outlet))
 		outlet_force(saved.outlet, sane, sizeof(sane) - 1);
 }
+
+void
+term_sane_hold(sigset_t *before)
+{
+	static const int passing[] = { SIGCHLD, SIGCONT, SIGHUP, SIGWINCH };
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+		(void)sigaddset(&set, passing[i]);
+	(void)pthread_sigmask(SIG_BLOCK, &set, before);
+}

@@ -2,6 +2,7 @@
 #ifndef HGYM_UI_TERM_SANE_H
 #define HGYM_UI_TERM_SANE_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 #include "ui/outlet.h"
@@ -31,5 +32,11 @@ void term_sane_end(void);
  * what makes it sane.
  */
 void term_sane_leave(void);
+
+/*
+ * Hold back the signals that do not end a program, for as long as curses waits
+ * for the rest of a key; before is the mask to be set again.
+ */
+void term_sane_hold(sigset_t *before);
 
 #endif

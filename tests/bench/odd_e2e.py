@@ -108,7 +108,9 @@ def over_sshd(test):
 def gpus(rig, sshd):
     fake_gpu(rig, "20")
     path = rig.bench("gpu", [sshd.pod("p1", gpus=[0, 2])],
-                     {"env": {"STEP_MS": "1900"}})
+                     {"env": {"STEP_MS": "1900"}}, workload={
+        "env": {"STEP_MS": "2000", "WAIT_FOR": "test -s \"$job/gpu.csv\" && "
+                "test $(lines_of \"$job/host.csv\") -gt 1"}})
     done = rig.tui("bench", "run", "--yes", "--json", path)
     check_faster(verdict_of(done), "on GPUs: faster")
     ok(b"block 1 begins again" in done.stderr and b"0x20" in done.stderr,
@@ -168,9 +170,8 @@ def always_hot(rig, sshd):
     tools = rig.tools
     path = rig.bench("hot", [sshd.pod("p1", gpus=[0])],
                      {"command": "echo 20 >%s/bits; sh workload.sh; "
-                                 "sleep 1.5" % tools},
-                     workload={"command": "echo 4 >%s/bits; sh workload.sh"
-                                          % tools})
+                                 "echo 4 >%s/bits" % (tools, tools),
+                      "env": {"WAIT_FOR": "grep -q 0x20 \"$job/gpu.csv\""}})
     smi = os.path.join(tools, "nvidia-smi")
     put(smi, open(smi).read().replace(
         "bits=$(cat %s/bits)\n" % tools, "").replace(
@@ -322,7 +323,11 @@ def other_work(rig):
 TRAINER = """import mmap, os, subprocess, sys, time
 file = open(os.path.join(os.environ["SITE"], "torch/lib/libtorch.so"), "rb")
 torch = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-time.sleep(1.5)
+seen = os.path.join(os.path.dirname(os.readlink("/proc/self/fd/1")), "seen")
+for _ in range(600):
+    if os.path.exists(seen) and "torch" in open(seen).read():
+        break
+    time.sleep(0.1)
 sys.exit(subprocess.run(["sh", "workload.sh"]).returncode)
 """
 
@@ -497,19 +502,25 @@ def without_flock(rig):
 
     start = open("/proc/%d/stat" % guest.pid).read().rsplit(") ", 1)[1]
     take(guest.pid, start.split()[19])
-    child = subprocess.Popen([TUI, "bench", "run", "--yes", "--json", path],
-                             env=rig.env, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(4)
+    told = os.path.join(rig.dir, "told")
+    with open(told, "wb") as stream:
+        child = subprocess.Popen(
+            [TUI, "bench", "run", "--yes", "--json", path], env=rig.env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stream)
+
+    def waits():
+        return open(told, "rb").read().count(
+            b"locked by another bench; waiting")
+    wait_for(waits)
+    time.sleep(2)
     ok(not glob.glob(os.path.join(rig.dir, "root-p1", "*", "*", "pid")) and
        os.path.isdir(lock), "a lock that is held is respected")
     guest.kill()
     guest.wait()
-    out, err = child.communicate(timeout=PATIENCE_S)
-    check_faster(verdict_of(subprocess.CompletedProcess([], 0, out, err)),
+    out = child.communicate(timeout=PATIENCE_S)[0]
+    check_faster(verdict_of(subprocess.CompletedProcess([], 0, out, b"")),
                  "it is taken over when its owner is gone: faster")
-    ok(err.count(b"locked by another bench; waiting") == 1,
-       "and that was told once", err.decode())
+    ok(waits() == 1, "and that was told once", open(told, "rb").read())
     done = rig.tui("bench", "list", "--json")
     for row in done.stdout.split(b"\n")[:-1]:
         rig.tui("bench", "clean", json.loads(row)["id"])

@@ -112,10 +112,15 @@ class Rig:
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
-def wait_for(check, patience=60):
+def wait_for(check, patience=PATIENCE_S):
+    """What check() says as soon as it says something, else at the end."""
     end = time.monotonic() + patience
-    while not check() and time.monotonic() < end:
+    while time.monotonic() < end:
+        said = check()
+        if said:
+            return said
         time.sleep(0.1)
+    note("waited %d s in vain" % patience)
     return check()
 
 
@@ -195,14 +200,17 @@ def misbehaving(rig):
 def killed(rig):
     path = rig.bench("kill", [rig.pod("p1", usd_per_h=3600)],
                      {"env": {"STEP_MS": "1900"}},
-                     workload={"env": {"STEP_MS": "2000", "LAST_S": "1"}})
+                     workload={"env": {
+                         "STEP_MS": "2000", "WAIT_FOR":
+                         "case $job in */1_*) test -e %s/go ;; esac" %
+                         rig.dir}})
     child = rig.start(path)
-    folder = None
-    if wait_for(lambda: glob.glob(os.path.join(
-            rig.dir, "root-p1", "*", "1_p1_*", "pid"))):
-        folder = rig.folder("kill")
+    wait_for(lambda: glob.glob(os.path.join(
+        rig.dir, "root-p1", "*", "1_p1_*", "pid")))
+    folder = rig.folder("kill")
     child.send_signal(signal.SIGKILL)
     child.communicate()
+    open(os.path.join(rig.dir, "go"), "w").close()
     with open(os.path.join(folder, "state.json")) as stream:
         state = json.load(stream)
     ok(state["state"] == "running", "killed in the second block", state)
@@ -357,9 +365,10 @@ def unreachable(rig):
                 [TUI, "bench", "attach", "--json", "away"], env=rig.env,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=stream)
+        wait_for(lambda: bench_row(rig, "away")["waits_for"])
         row = bench_row(rig, "away")
         ok(row["state"] == "running" and
-           row["waits_for"].startswith("pod s1: cannot be reached") and
+           str(row["waits_for"]).startswith("pod s1: cannot be reached") and
            "Connection refused" in row["waits_for"] and
            row["driven"] is True and len(row["waits"]) == 1 and
            row["waits"][0]["pod"] == "s1" and

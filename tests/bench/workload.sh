@@ -1,8 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A training run whose speed is known: by its own clock a step takes STEP_MS,
-# give or take NOISE (a share).  MODE makes it misbehave.
+# give or take NOISE (a share), the same for a run of the same name each time.
+# MODE makes it misbehave.  It ends once the command WAIT_FOR succeeds, for
+# which $job is the folder of the run with its telemetry.
 n=100
+job=$(readlink "/proc/$$/fd/1")
+job=${job%/*}
+
+# Until a command succeeds; a minute at most.
+until_true() {
+	tries=0
+	until eval "$1" 2>/dev/null || test $tries -ge 600; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+}
+
+lines_of() { wc -l <"$1"; }
 case ${MODE:-} in
 crash)
 	echo "Traceback (most recent call last):"
@@ -17,7 +32,8 @@ hang)
 guest) # once: somebody else is on the GPU for a while
 	if mkdir "$ONCE" 2>/dev/null; then
 		echo "$GUEST" >"$APPS"
-		sleep 2
+		# shellcheck disable=SC2016
+		until_true 'grep -q foreign "$job/host.csv"'
 		: >"$APPS"
 	fi
 	;;
@@ -32,10 +48,20 @@ stall) # the STALL_AT-th process takes six times as long
 	;;
 esac
 awk -v ms="$STEP_MS" -v n="$n" -v noise="${NOISE:-0.002}" -v mode="${MODE:-}" \
-	-v seed="$(od -An -N4 -tu4 /dev/urandom)" 'BEGIN {
-	# mawk takes all seeds beyond 2^31 for one.
-	srand(seed % 2147483647)
-	level = 1 + noise * (rand() + rand() + rand() + rand() - 2) * 1.7
+	-v name="${HGYM_JOB##*/}" '
+# Each awk has a generator of its own; this one is the same in all.
+function random() {
+	seed = (seed * 16807) % 2147483647
+	return seed / 2147483647
+}
+BEGIN {
+	seed = 4711
+	for (i = 1; i <= length(name); i++)
+		seed = (seed * 131 + index("0123456789_.pABCab", \
+			substr(name, i, 1)) + 1) % 2147483647
+	for (i = 0; i < 9; i++) random()
+	level = 1 + noise * (random() + random() + random() + random() - 2) \
+		* 1.7
 	print "train_batch_tokens:131072 train_seq_len:1024 iterations:" n \
 		" warmup_steps:5 max_wallclock_seconds:600.000"
 	print "world_size:1 grad_accum_steps:8"
@@ -71,4 +97,5 @@ awk -v ms="$STEP_MS" -v n="$n" -v noise="${NOISE:-0.002}" -v mode="${MODE:-}" \
 else
 	cat
 fi
+until_true "${WAIT_FOR:-:}"
 sleep "${LAST_S:-0.1}"

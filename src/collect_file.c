@@ -376,16 +376,31 @@ collect_file_tick(struct collect_file *file, int64_t now_wall_ms)
 	run_release(&run);
 }
 
+/*
+ * While a log is read again the store knows more of its runs than we do, but
+ * for one that it does not have: what waits of that needs its row beside it.
+ */
+static bool
+may_put(const struct collect_file *file)
+{
+	const struct run *run;
+
+	if (!file->is_replay)
+		return true;
+	run = run_reader_current(file->reader);
+	return run != NULL && store_run_is_new(file->pod->collect->store,
+					       file->tail, run->run_index);
+}
+
 void
 collect_file_flush(struct collect_file *file)
 {
 	struct run run;
 
 	collect_parse_settle(file);
-	/* While it is read again the store knows more than we do. */
-	if (!file->dirty || file->is_replay)
+	if (!file->dirty || !may_put(file))
 		return;
-	file->dirty = false;
+	file->dirty = file->is_replay;
 	if (!run_reader_at_end(file->reader, &run))
 		return;
 	put_run(file, &run, file->is_under_way);
@@ -420,10 +435,12 @@ collect_file_finish(struct collect_file *file)
 	collect_parse_settle(file);
 	collect_parse_free(file->parse);
 	file->parse = NULL;
-	if (file->is_replay)
+	if (file->is_replay) {
 		c->n_replays--;
-	else if (file->reader != NULL)
+		collect_file_flush(file);
+	} else if (file->reader != NULL) {
 		run_reader_finish(file->reader);
+	}
 	list_remove(&file->link);
 	mirror_close(file->mirror);
 	run_reader_free(file->reader);

@@ -44,6 +44,24 @@ struct sample_writer {
 	sqlite3_stmt *stmts[STATEMENT_COUNT];
 };
 
+/* Deletes what runs without a row have; a seek a run, however many rows. */
+#define DROP_ORPHANS(table)                                                    \
+	"WITH RECURSIVE ids(id) AS (SELECT min(run_id) FROM " table            \
+	" UNION ALL SELECT (SELECT min(run_id) FROM " table                    \
+	" WHERE run_id > id) FROM ids WHERE id IS NOT NULL)"                   \
+	" DELETE FROM " table " WHERE run_id IN (SELECT id FROM ids"           \
+	" WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ids.id));"
+
+int
+sample_drop_orphans(sqlite3 *db, const char *path, struct err *err)
+{
+	if (sqlite3_exec(db,
+			 DROP_ORPHANS("samples") DROP_ORPHANS("sample_rows"),
+			 NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	return schema_fail(db, path, err);
+}
+
 /* The numbers of our metrics in this database; migration gave each one. */
 static int
 load_ids(struct sample_writer *w, struct err *err)

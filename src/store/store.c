@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "store/lock.h"
+#include "store/samples.h"
 #include "store/schema.h"
 #include "store/stmt.h"
 #include "store/store_priv.h"
@@ -287,12 +288,14 @@ become_writer(struct store *store, const char *rules, struct err *err)
 	if (set_up_writer(db, store->path, err) != 0 ||
 	    schema_migrate(db, store->path, err) != 0 ||
 	    forget_live(db, store->path, err) != 0 ||
+	    sample_drop_orphans(db, store->path, err) != 0 ||
 	    renew_rules(db, store->path, rules, err) != 0 ||
 	    load_tails(store, db, err) != 0 ||
 	    load_run_ids(store, db, err) != 0) {
 		(void)sqlite3_close(db);
 		return -1;
 	}
+	store->first_new_run = store->next_run;
 	store->writer = writer_new(db, err);
 	return store->writer != NULL ? 0 : -1;
 }
@@ -499,6 +502,14 @@ store_run_id(struct store *store, struct store_tail *tail,
 	if (run_index >= tail->n_runs || tail->run_ids[run_index] == 0)
 		set_run_id(tail, run_index, store->next_run++);
 	return tail->run_ids[run_index];
+}
+
+bool
+store_run_is_new(const struct store *store, const struct store_tail *tail,
+		 unsigned int run_index)
+{
+	return run_index < tail->n_runs &&
+	       tail->run_ids[run_index] >= store->first_new_run;
 }
 
 static void

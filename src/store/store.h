@@ -124,6 +124,9 @@ void store_tail_trim(struct store *store, struct store_tail *tail, size_t n);
 /* The id of that run of the file; given out when it is new. */
 int64_t store_run_id(struct store *store, struct store_tail *tail,
 		     unsigned int run_index);
+/* Its id was given out by this store: there may be no row of it yet. */
+bool store_run_is_new(const struct store *store, const struct store_tail *tail,
+		      unsigned int run_index);
 /* How a run is put. */
 struct store_run_put {
 	int64_t wall_ms; /* when its last byte came */

@@ -369,6 +369,44 @@ test_rules(void)
 	run_release(&run);
 }
 
+/* Samples that a kill left without their run are not the next run's. */
+static void
+test_orphans(void)
+{
+	static const struct given given[] = {
+		{ 9, METRIC_TRAIN_LOSS, 3, 4, 80, 0 },
+	};
+	const char *path = file_in_dir("orphans.db");
+	struct store *store;
+	struct run run;
+
+	make_schema_6(path);
+	store = open_store(path, false);
+	(void)store_close(store, NULL);
+	run_sql(path,
+		"INSERT INTO metrics(id, name) VALUES(900, 'of_nobody');"
+		"INSERT INTO sample_rows(run_id, line, seq, m0, v0)"
+		" VALUES(3, 1, 0, 900, 1), (3, 2, 0, 900, 1), (7, 1, 0, 900, 1);"
+		"INSERT INTO samples(run_id, metric, line, seq, value)"
+		" VALUES(5, 'of_nobody', 1, 0, 1)");
+	fill_run(&run, 2);
+	store = open_store(path, false);
+	ADD(store, store_tail_get(store, "p", "/new", 0), &run, given);
+	store_run_put(store, store_tail_get(store, "p", "/new", 0), &run,
+		      &(struct store_run_put){ 0, false });
+	is_int(store_close(store, NULL), 0, "a run after a kill");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"
+				" WHERE metric = 'of_nobody'"),
+	       0, "nobody's samples are gone");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples s"
+				" JOIN runs r ON r.id = s.run_id"
+				" JOIN tails t ON t.id = r.tail_id"
+				" WHERE t.name = '/new'"),
+	       1, "the new run has its own");
+	is_samples(path, 1, NULL, OLD_1 OLD_2, "those of before are there");
+	run_release(&run);
+}
+
 /* A number that no metric has is said, not passed over. */
 static void
 test_damaged(void)
@@ -402,6 +440,7 @@ main(void)
 	test_moved();
 	test_trim();
 	test_rules();
+	test_orphans();
 	test_damaged();
 	remove_dir();
 	return tap_done();

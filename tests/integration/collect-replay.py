@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A copy of a log that is ahead of the database, as a kill leaves it: while
+it is read again the database never holds samples without their run, and a
+kill in the middle of that does not give them to another run."""
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+TUI = os.environ["HGYM_TUI"]
+SRC = os.environ.get("HGYM_SRC", ".")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, note, ok  # noqa: E402
+
+top = tempfile.mkdtemp(prefix="collect-replay.")
+env = home_env(top)
+CONFIG, DB, LOG = top + "/config.json", top + "/all.db", top + "/logs/a.log"
+STEPS = 60000
+ORPHANS = ("SELECT count(*) FROM sample_rows"
+           " WHERE run_id NOT IN (SELECT id FROM runs)")
+
+
+def make_log():
+    os.mkdir(top + "/logs")
+    with open(LOG, "w") as file:
+        for seed, steps in (1, 50), (2, STEPS), (3, STEPS):
+            file.write(f"seed:{seed}\nworld_size:8 grad_accum_steps:1\n")
+            file.write("".join(
+                f"step:{i}/{steps} train_loss:{6 - i / steps:.4f}"
+                f" train_time:{i * 50}ms step_avg:50.00ms\n"
+                for i in range(1, steps + 1)))
+            file.write("final_int8_zlib_roundtrip val_loss:2.0500"
+                       " val_bpb:1.2345 eval_time:1234ms\n")
+    with open(CONFIG, "w") as file:
+        json.dump({"pods": [{"name": "here", "transport": "local",
+                             "logs": [LOG]}]}, file)
+
+
+def collect(*args):
+    return subprocess.Popen([TUI, "--config", CONFIG, "--db", DB, "collect",
+                             *args], env=env, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE)
+
+
+def read_all():
+    child = collect("--until-idle", "1", "--for", "300")
+    said = child.communicate()[1].decode(errors="replace")
+    if not ok(child.returncode == 0, "all of it is read"):
+        note(said)
+
+
+def ask(sql):
+    base = sqlite3.connect(f"file:{DB}?mode=ro", uri=True)
+    try:
+        return base.execute(sql).fetchall()
+    except sqlite3.OperationalError:
+        return [(0,)]
+    finally:
+        base.close()
+
+
+def all_samples():
+    return ask("SELECT r.run_index, s.line, s.seq, s.step, s.m0, s.v0, s.m1,"
+               " s.v1, s.m2, s.v2, s.m3, s.v3 FROM sample_rows s"
+               " JOIN runs r ON r.id = s.run_id ORDER BY 1, 2, 3")
+
+
+def begin_of_second():
+    """The line before the second run, and its end in bytes."""
+    line = ask("SELECT first_line FROM runs WHERE run_index = 1")[0][0] - 1
+    with open(LOG, "rb") as file:
+        return line, sum(len(file.readline()) for _ in range(line))
+
+
+def go_back(place):
+    """The database as it was when the first run was all there was."""
+    base = sqlite3.connect(DB)
+    base.execute("DELETE FROM sample_rows WHERE run_id != 1")
+    base.execute("DELETE FROM runs WHERE id != 1")
+    base.execute("UPDATE tails SET lines = ?, offset = ?", place)
+    base.commit()
+    base.close()
+
+
+def kill_in_the_middle(n_all):
+    """Kill it when a part is stored; the samples without a run it showed."""
+    child = collect("--for", "300")
+    orphans = n = 0
+    end = time.monotonic() + 120
+    while time.monotonic() < end and child.poll() is None:
+        n = ask("SELECT count(*) FROM sample_rows")[0][0]
+        orphans = max(orphans, ask(ORPHANS)[0][0])
+        if n > 60:
+            break
+    child.kill()
+    child.communicate()
+    n = ask("SELECT count(*) FROM sample_rows")[0][0]
+    return max(orphans, ask(ORPHANS)[0][0]), 60 < n < n_all
+
+
+try:
+    make_log()
+    read_all()
+    want = all_samples()
+    ok(len(want) > 2 * STEPS, f"{len(want)} rows of samples")
+    place = begin_of_second()
+    worst, parts = 0, 0
+    for _ in range(20):
+        go_back(place)
+        orphans, is_part = kill_in_the_middle(len(want))
+        worst = max(worst, orphans)
+        parts += is_part
+        if parts == 3:
+            break
+    ok(parts > 0, f"killed {parts} times with a part stored")
+    ok(worst == 0, f"no sample without its run ({worst})")
+    read_all()
+    ok(all_samples() == want, "the same samples as before")
+    ok(ask("SELECT count(*) FROM runs") == [(3,)], "of the same runs")
+finally:
+    shutil.rmtree(top, ignore_errors=True)
+sys.exit(finish())

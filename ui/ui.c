@@ -18,7 +18,6 @@
 
 #define FRAME_LOCAL_MS	33
 #define FRAME_REMOTE_MS 250
-#define EXPORT_BYTES	(16U << 20)
 
 const struct view_ops *const ui_views[UI_VIEW_COUNT] = {
 	&view_fleet, &view_run,	  &view_board, &view_compare,
@@ -267,49 +266,6 @@ go_back(struct ui *ui, bool may_quit)
 		ui->view = 0;
 }
 
-/* The run next to the selected one, in order of appearance. */
-static void
-step_run(struct ui_shared *shared, int by)
-{
-	const struct model *model = shared->model;
-
-	for (size_t i = 0; i < model->n_runs; i++) {
-		if (model->runs[i] != shared->selected)
-			continue;
-		if (by > 0 && i + 1 < model->n_runs)
-			shared->selected = model->runs[i + 1];
-		else if (by < 0 && i > 0)
-			shared->selected = model->runs[i - 1];
-		return;
-	}
-}
-
-/* Write what the view shows to a file, by the application. */
-static void
-export_view(struct ui *ui)
-{
-	const struct view_ops *view = ui_views[ui->view];
-	struct command command = { .id = COMMAND_EXPORT };
-	const char *suffix;
-	struct buf text;
-
-	if (view->export == NULL) {
-		ui_say(&ui->shared, "%s has nothing to export", view->name);
-		return;
-	}
-	buf_init(&text, EXPORT_BYTES);
-	suffix = view->export(ui->states[ui->view], &ui->shared, &text);
-	if (suffix == NULL) {
-		buf_release(&text);
-		return;
-	}
-	command.name =
-		xasprintf("hgym-%s.%s", action_info(view->open)->name, suffix);
-	command.is_cut = text.truncated;
-	command.text = buf_detach(&text);
-	ui_execute(ui, &command);
-}
-
 /* Actions of the frame itself; UI_IGNORED for the others. */
 static unsigned int
 frame_act(struct ui *ui, enum action action)
@@ -349,82 +305,6 @@ frame_act(struct ui *ui, enum action action)
 	return UI_HANDLED;
 }
 
-/* What a view does not show of a run is said. */
-static void
-say_run(struct ui *ui, const char *what)
-{
-	char label[FMT_LABEL];
-
-	if (ui->shared.selected == NULL) {
-		ui_say(&ui->shared, "there is no run yet");
-		return;
-	}
-	if (ui->view == 0)
-		return;
-	plot_run_label(ui->shared.selected, label);
-	ui_say(&ui->shared, "%s %s", label, what);
-}
-
-/* A key is never without an answer, but where a list just ends. */
-static void
-say_no_use(struct ui *ui, enum action action)
-{
-	if (action < ACTION_UP || action > ACTION_PAGE_DOWN)
-		ui_say(&ui->shared, "%s does nothing in %s",
-		       action_info(action)->name, ui_view(ui)->name);
-}
-
-/* Actions on what all views share. */
-static void
-shared_act(struct ui *ui, enum action action)
-{
-	struct ui_shared *shared = &ui->shared;
-	struct alerts *alerts = ui->setup.alerts;
-	const unsigned int shows = IN_RUNS | IN_CHARTS; /* who is selected */
-
-	if (action == ACTION_MARK) {
-		size_t before = shared->n_marks;
-
-		ui_toggle_mark(shared, shared->selected);
-		if (shared->n_marks != before || shared->selected == NULL)
-			say_run(ui, shared->n_marks > before
-					    ? "is marked"
-					    : "is not marked any more");
-	} else if (action == ACTION_REFERENCE) {
-		shared->reference = shared->reference == shared->selected
-					    ? NULL
-					    : shared->selected;
-		say_run(ui, shared->reference != NULL
-				    ? "is what all others are compared to"
-				    : "is no reference any more");
-	} else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN) {
-		step_run(shared, action == ACTION_NEXT_RUN ? 1 : -1);
-		if ((ui_view(ui)->places & shows) != shows)
-			say_run(ui, "is selected");
-	} else if (action == ACTION_CHARSET) {
-		static const char *const names[] = { "braille", "blocks",
-						     "ASCII" };
-
-		shared->chart.charset = (shared->chart.charset + 1) % 3;
-		ui_say(shared, "charts are drawn in %s",
-		       names[shared->chart.charset]);
-	} else if (action == ACTION_ACKNOWLEDGE) {
-		alerts_acknowledge(alerts);
-		ui_say(shared, "all alerts acknowledged");
-	} else if (action == ACTION_MUTE) {
-		alerts->muted = !alerts->muted;
-		ui_say(shared, "bell and notices are %s",
-		       alerts->muted ? "muted" : "on");
-	} else if (action == ACTION_PAUSE) {
-		ui->paused = !ui->paused;
-		ui_say(shared, ui->paused ? "paused; P goes on" : "going on");
-	} else if (action == ACTION_EXPORT) {
-		export_view(ui);
-	} else {
-		say_no_use(ui, action);
-	}
-}
-
 /* Show a view on top of this one; q and Esc come back here. */
 static void
 go_into(struct ui *ui, enum action open)
@@ -432,7 +312,7 @@ go_into(struct ui *ui, enum action open)
 	size_t from = ui->view;
 
 	if (frame_act(ui, open) == UI_IGNORED) {
-		shared_act(ui, open);
+		ui_shared_act(ui, open);
 		return;
 	}
 	if (ui->view == from)
@@ -479,7 +359,7 @@ ui_action(struct ui *ui, enum action action)
 	}
 	if (reaction != UI_IGNORED || frame_act(ui, action) != UI_IGNORED)
 		return;
-	shared_act(ui, action);
+	ui_shared_act(ui, action);
 }
 
 void
@@ -502,7 +382,7 @@ ui_key(struct ui *ui, const struct key *key)
 	if (action == ACTION_NONE) {
 		action = keymap_find(&ui->keymap, key->code, UINT_MAX);
 		if (action != ACTION_NONE)
-			say_no_use(ui, action);
+			ui_say_no_use(ui, action);
 		return;
 	}
 	ui_action(ui, action);

@@ -6,7 +6,7 @@
 #include "ui/pick.h"
 #include "ui/ui.h"
 
-/* What ui.c and overlay.c share; nobody else includes it. */
+/* What ui.c, ui_shared.c and overlay.c share; nobody else includes it. */
 #define UI_VIEW_COUNT 8
 #define UI_BACK_MAX   16
 
@@ -91,6 +91,10 @@ void frame_draw_tiny(struct ui *ui, struct canvas *canvas);
 const struct view_ops *ui_view(const struct ui *ui);
 /* Show a view; q leaves the program there, Esc goes to the fleet. */
 void ui_go_to(struct ui *ui, size_t view);
+/* An action on what all views share (ui_shared.c); it always says something. */
+void ui_shared_act(struct ui *ui, enum action action);
+/* The key does nothing here; where a list just ends that is no news. */
+void ui_say_no_use(struct ui *ui, enum action action);
 /* Execute and release. */
 void ui_execute(struct ui *ui, struct command *command);
 

@@ -65,6 +65,52 @@ ended_by_itself(const struct session *s)
 	return why[0] != '\0' && strcmp(why, "aborted") != 0;
 }
 
+/* An incomplete block counts for nobody; what broke in it is known already. */
+static bool
+is_judged(const struct session *s, const struct session_run *run)
+{
+	return run->recorded && run->counted && run->end != RUN_END_SKIPPED &&
+	       (is_block_complete(s, run) || guard_hard(&run->hits) != NULL);
+}
+
+/* Borrows from the run. */
+static struct judge_run
+to_judge(const struct session_run *run)
+{
+	return (struct judge_run){
+		.arm = run->arm,
+		.pod = run->pod,
+		.block = run->block,
+		.rep = run->rep,
+		.fresh = run->fresh,
+		.pos = run->pos,
+		.counted = true,
+		.name = run->id,
+		.runtime = run->runtime[0] != '\0' ? run->runtime : NULL,
+		.health = run->has_health ? &run->health : NULL,
+		.state = is_clean(&run->hits) ? RUN_STATE_VERIFIED
+					      : RUN_STATE_MEASURED,
+		.log = run->has_log ? &run->log : NULL,
+		.hits = run->hits,
+	};
+}
+
+/* Borrows from the run. */
+static struct verdict_run_info
+to_tell(const struct session_run *run)
+{
+	bool exited = run->end == RUN_END_EXITED;
+
+	return (struct verdict_run_info){
+		.id = run->id,
+		.path = run->log_path,
+		.rc = exited ? (double)run->rc : (double)NAN,
+		.t0 = run->t0[0] != '\0' ? run->t0 : NULL,
+		.t1 = run->t1[0] != '\0' ? run->t1 : NULL,
+		.drift_s = exited ? run->drift_s : (double)NAN,
+	};
+}
+
 void
 session_judge_now(struct session *s)
 {
@@ -79,43 +125,10 @@ session_judge_now(struct session *s)
 	if (s->setup.noise != NULL)
 		s->setup.noise(s->setup.noise_user, &rule);
 	for (size_t i = 0; i < s->n_runs; i++) {
-		struct session_run *run = &s->runs[i];
-		const struct guard_hit *hit = guard_hard(&run->hits);
-
-		if (!run->recorded || !run->counted ||
-		    run->end == RUN_END_SKIPPED)
+		if (!is_judged(s, &s->runs[i]))
 			continue;
-		/* An incomplete block counts for nobody, but what broke in
-		 * it is known already. */
-		if (!is_block_complete(s, run) && hit == NULL)
-			continue;
-		s->judge_runs[n] = (struct judge_run){
-			.arm = run->arm,
-			.pod = run->pod,
-			.block = run->block,
-			.rep = run->rep,
-			.fresh = run->fresh,
-			.pos = run->pos,
-			.counted = true,
-			.name = run->id,
-			.runtime =
-				run->runtime[0] != '\0' ? run->runtime : NULL,
-			.health = run->has_health ? &run->health : NULL,
-			.state = is_clean(&run->hits) ? RUN_STATE_VERIFIED
-						      : RUN_STATE_MEASURED,
-			.log = run->has_log ? &run->log : NULL,
-			.hits = run->hits,
-		};
-		s->infos[n++] = (struct verdict_run_info){
-			.id = run->id,
-			.path = run->log_path,
-			.rc = run->end == RUN_END_EXITED ? (double)run->rc
-							 : (double)NAN,
-			.t0 = run->t0[0] != '\0' ? run->t0 : NULL,
-			.t1 = run->t1[0] != '\0' ? run->t1 : NULL,
-			.drift_s = run->end == RUN_END_EXITED ? run->drift_s
-							      : (double)NAN,
-		};
+		s->judge_runs[n] = to_judge(&s->runs[i]);
+		s->infos[n++] = to_tell(&s->runs[i]);
 	}
 	judge_init(&s->judge, &rule, s->arms, s->n_arms, s->judge_runs, n);
 	judge_confirm(&s->judge);

@@ -388,8 +388,7 @@ may_put(const struct collect_file *file)
 	if (!file->is_replay)
 		return true;
 	run = run_reader_current(file->reader);
-	return run != NULL && store_run_is_new(file->pod->collect->store,
-					       file->tail, run->run_index);
+	return run != NULL && !store_run_has_row(file->tail, run->run_index);
 }
 
 void

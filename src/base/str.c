@@ -221,7 +221,7 @@ str_number(double value, int digits, char out[STR_NUMBER_SIZE])
 	char plain[32];
 	size_t whole, n = 0, sign = value < 0;
 
-	if (fabs(value) < 1e15 && floor(value) == value)
+	if (fabs(value) < 1e15 && (double)(int64_t)value == value)
 		(void)snprintf(plain, sizeof(plain), "%.0f", value);
 	else
 		(void)snprintf(plain, sizeof(plain), "%.*g", digits, value);

@@ -68,6 +68,7 @@ store_run_put(struct store *store, struct store_tail *tail,
 				    &batch->cap_runs, sizeof(*batch->runs));
 		row = &batch->runs[batch->n_runs++];
 	}
+	tail->runs[run->run_index].has_row = true;
 	row->id = id;
 	row->tail_id = tail->id;
 	row->wall_ms = how->wall_ms;

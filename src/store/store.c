@@ -154,11 +154,11 @@ static void
 set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
 {
 	while (tail->n_runs <= run_index) {
-		tail->run_ids = xgrow(tail->run_ids, tail->n_runs,
-				      &tail->cap_runs, sizeof(int64_t));
-		tail->run_ids[tail->n_runs++] = 0;
+		tail->runs = xgrow(tail->runs, tail->n_runs, &tail->cap_runs,
+				   sizeof(*tail->runs));
+		tail->runs[tail->n_runs++] = (struct store_run_id){ 0, false };
 	}
-	tail->run_ids[run_index] = id;
+	tail->runs[run_index].id = id;
 }
 
 /* The tail's last run is the one that comes last. */
@@ -200,6 +200,7 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 		if (i < store->n_tails && store->tails[i]->id == tail_id &&
 		    index >= 0) {
 			set_run_id(store->tails[i], (size_t)index, id);
+			store->tails[i]->runs[index].has_row = true;
 			load_end(store->tails[i], stmt);
 		}
 	}
@@ -295,7 +296,6 @@ become_writer(struct store *store, const char *rules, struct err *err)
 		(void)sqlite3_close(db);
 		return -1;
 	}
-	store->first_new_run = store->next_run;
 	store->writer = writer_new(db, err);
 	return store->writer != NULL ? 0 : -1;
 }
@@ -315,7 +315,7 @@ store_free(struct store *store)
 		free(store->tails[i]->name);
 		free(store->tails[i]->path);
 		free(store->tails[i]->mirror);
-		free(store->tails[i]->run_ids);
+		free(store->tails[i]->runs);
 		free(store->tails[i]);
 	}
 	free(store->tails);
@@ -499,17 +499,15 @@ int64_t
 store_run_id(struct store *store, struct store_tail *tail,
 	     unsigned int run_index)
 {
-	if (run_index >= tail->n_runs || tail->run_ids[run_index] == 0)
+	if (run_index >= tail->n_runs || tail->runs[run_index].id == 0)
 		set_run_id(tail, run_index, store->next_run++);
-	return tail->run_ids[run_index];
+	return tail->runs[run_index].id;
 }
 
 bool
-store_run_is_new(const struct store *store, const struct store_tail *tail,
-		 unsigned int run_index)
+store_run_has_row(const struct store_tail *tail, unsigned int run_index)
 {
-	return run_index < tail->n_runs &&
-	       tail->run_ids[run_index] >= store->first_new_run;
+	return run_index < tail->n_runs && tail->runs[run_index].has_row;
 }
 
 static void

@@ -66,6 +66,12 @@ bool store_is_writer(const struct store *store);
 /* Why it does not write ("another hgym-tui (process 12) ..."); "" else. */
 const char *store_why_reader(const struct store *store);
 
+/* A run of a tail. */
+struct store_run_id {
+	int64_t id;   /* 0: none yet */
+	bool has_row; /* stored, or in what waits to be */
+};
+
 /*
  * One generation of one log file: what lies at a path until the file is cut
  * or replaced.  It is known by pod, name and gen; path is where it lies now.
@@ -88,7 +94,7 @@ struct store_tail {
 	unsigned int seq;     /* samples of that line so far */
 	bool dirty;
 	size_t trim_runs; /* of store_tail_trim; SIZE_MAX: nothing to do */
-	int64_t *run_ids; /* by run index */
+	struct store_run_id *runs; /* by run index */
 	size_t n_runs, cap_runs;
 };
 
@@ -124,9 +130,8 @@ void store_tail_trim(struct store *store, struct store_tail *tail, size_t n);
 /* The id of that run of the file; given out when it is new. */
 int64_t store_run_id(struct store *store, struct store_tail *tail,
 		     unsigned int run_index);
-/* Its id was given out by this store: there may be no row of it yet. */
-bool store_run_is_new(const struct store *store, const struct store_tail *tail,
-		      unsigned int run_index);
+/* Is there a row of it, or one in what waits to be written? */
+bool store_run_has_row(const struct store_tail *tail, unsigned int run_index);
 /* How a run is put. */
 struct store_run_put {
 	int64_t wall_ms; /* when its last byte came */

@@ -25,7 +25,6 @@ struct store {
 	struct map tail_index; /* "pod\0gen\0name" to struct store_tail */
 	struct buf key;
 	int64_t next_tail, next_run;
-	int64_t first_new_run; /* ids below it have rows since before */
 
 	size_t n_dirty; /* tails touched since the last batch */
 	struct batch waiting;

@@ -6,6 +6,7 @@ kill in the middle of that does not give them to another run."""
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
+from wait import until  # noqa: E402
 
 top = tempfile.mkdtemp(prefix="collect-replay.")
 env = home_env(top)
@@ -38,9 +40,14 @@ def make_log():
                 for i in range(1, steps + 1)))
             file.write("final_int8_zlib_roundtrip val_loss:2.0500"
                        " val_bpb:1.2345 eval_time:1234ms\n")
-    with open(CONFIG, "w") as file:
-        json.dump({"pods": [{"name": "here", "transport": "local",
-                             "logs": [LOG]}]}, file)
+    configure("here")
+
+
+def configure(*pods):
+    with open(CONFIG + ".new", "w") as file:
+        json.dump({"pods": [{"name": name, "transport": "local",
+                             "logs": [LOG]} for name in pods]}, file)
+    os.rename(CONFIG + ".new", CONFIG)
 
 
 def collect(*args):
@@ -57,7 +64,11 @@ def read_all():
 
 
 def ask(sql):
-    base = sqlite3.connect(f"file:{DB}?mode=ro", uri=True)
+    """The rows; none while there is no database, or no such table in it."""
+    try:
+        base = sqlite3.connect(f"file:{DB}?mode=ro", uri=True)
+    except sqlite3.OperationalError:
+        return [(0,)]
     try:
         return base.execute(sql).fetchall()
     except sqlite3.OperationalError:
@@ -105,6 +116,25 @@ def kill_in_the_middle(n_all):
     return max(orphans, ask(ORPHANS)[0][0]), 60 < n < n_all
 
 
+def leave_in_the_middle(wait_s):
+    """A pod goes and comes back, and the program ends: its runs then."""
+    for path in DB, DB + "-wal", DB + "-shm":
+        if os.path.exists(path):
+            os.unlink(path)
+    shutil.rmtree(top + "/state", ignore_errors=True)
+    child = collect("--for", "300")
+    size = os.stat(LOG).st_size
+    until(lambda: ask("SELECT max(offset) FROM tails") == [(size,)])
+    for pods in (), ("here",):
+        configure(*pods)
+        child.send_signal(signal.SIGHUP)
+        time.sleep(wait_s)
+    child.send_signal(signal.SIGTERM)
+    child.communicate()
+    return ask("SELECT run_index, status, lines, steps, last_train_loss,"
+               " final_bpb FROM runs ORDER BY 1")
+
+
 try:
     make_log()
     read_all()
@@ -124,6 +154,10 @@ try:
     read_all()
     ok(all_samples() == want, "the same samples as before")
     ok(ask("SELECT count(*) FROM runs") == [(3,)], "of the same runs")
+    got = [leave_in_the_middle(0.03 * 2 ** n) for n in range(4)]
+    if not ok(len(got[0]) == 3 and all(g == got[0] for g in got),
+              "a row that is there stays as it is while its log is read"):
+        note(got)
 finally:
     shutil.rmtree(top, ignore_errors=True)
 sys.exit(finish())

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-
 static void
 add_number(cJSON *object, const char *key, struct harness_number number)
 {
@@ -51,16 +49,6 @@ add_tri(cJSON *object, const char *key, enum harness_tri tri)
 		cJSON_AddNullToObject(object, key);
 	else
 		cJSON_AddBoolToObject(object, key, tri == HARNESS_YES);
-}
-
-static void
-add_time(cJSON *object, const char *key, int64_t ms)
-{
-	char text[CLOCK_RFC3339_SIZE];
-
-	if (ms > 0)
-		clock_rfc3339(ms, text);
-	json_add_string(object, key, ms > 0 ? text : NULL);
 }
 
 static cJSON *
@@ -172,7 +160,7 @@ iteration_json(const struct harness_iteration *it)
 	cJSON_AddNumberToObject(node, "iteration", it->number);
 	json_add_string(node, "status", it->status);
 	add_tri(node, "verified", it->verified);
-	add_time(node, "created_at", it->created_ms);
+	json_add_time(node, "created_at", it->created_ms);
 	add_phase(node, "attempt", it->attempt);
 	add_number(node, "attempt_limit_s", it->attempt_limit_s);
 	phases = cJSON_AddArrayToObject(node, "phases");
@@ -232,7 +220,7 @@ add_life(cJSON *object, const struct harness_run *run)
 	json_add_string(node, "state", harness_state_name(life->state));
 	json_add_string(node, "phase", life->phase);
 	add_rounded(node, "phase_left_s", life->left_s, 0);
-	add_time(node, "last_sign_at", life->seen_ms);
+	json_add_time(node, "last_sign_at", life->seen_ms);
 	add_rounded(node, "silent_s", life->silent_s, 0);
 	cJSON_AddNumberToObject(node, "torn_files", (double)run->torn);
 }
@@ -393,7 +381,7 @@ harness_compare_json(const struct harness_compare *compare)
 	json_add_string(object, "kind", "compare");
 	json_add_string(object, "run_state",
 			compare->has_report ? "finished" : "no_summary");
-	add_time(object, "created_at", compare->created_ms);
+	json_add_time(object, "created_at", compare->created_ms);
 	json_add_string(object, "score_key", compare->score_key);
 	json_add_string(object, "post_command", compare->command);
 	trials = cJSON_AddArrayToObject(object, "trials");

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 
 #include "parsers/json_scan.h"
@@ -339,6 +340,16 @@ json_add_string(cJSON *object, const char *key, const char *value)
 		cJSON_AddStringToObject(object, key, value);
 	else
 		cJSON_AddNullToObject(object, key);
+}
+
+void
+json_add_time(cJSON *object, const char *key, int64_t wall_ms)
+{
+	char text[CLOCK_RFC3339_SIZE];
+
+	if (wall_ms > 0)
+		clock_rfc3339(wall_ms, text);
+	json_add_string(object, key, wall_ms > 0 ? text : NULL);
 }
 
 void

@@ -49,6 +49,8 @@ void json_print(struct buf *out, const cJSON *node);
 /* A member for output: NaN and infinities become null. */
 void json_add_number(cJSON *object, const char *key, double value);
 void json_add_string(cJSON *object, const char *key, const char *value);
+/* Milliseconds since 1970 UTC as RFC 3339; null for 0, which is never. */
+void json_add_time(cJSON *object, const char *key, int64_t wall_ms);
 /* Text from outside (a log, a file name): made valid UTF-8 and harmless. */
 void json_add_clean(cJSON *object, const char *key, const char *text);
 

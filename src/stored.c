@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "parsers/json.h"
 #include "store/lock.h"
 
@@ -38,15 +37,6 @@ stored_close(struct stored *s)
 	conf_release(&s->conf);
 }
 
-void
-stored_add_time(cJSON *row, const char *key, int64_t wall_ms)
-{
-	char text[CLOCK_RFC3339_SIZE];
-
-	clock_rfc3339(wall_ms, text);
-	json_add_string(row, key, wall_ms != 0 ? text : NULL);
-}
-
 const char *
 stored_status(const struct stored *s, const struct stored_run *run)
 {
@@ -75,7 +65,7 @@ stored_run_row(const struct stored *s, const struct stored_run *run)
 		cJSON_AddItemToObject(row, item->string, item);
 	}
 	cJSON_Delete(keys);
-	stored_add_time(row, "first_seen", run->first_wall_ms);
-	stored_add_time(row, "last_seen", run->last_wall_ms);
+	json_add_time(row, "first_seen", run->first_wall_ms);
+	json_add_time(row, "last_seen", run->last_wall_ms);
 	return row;
 }

@@ -32,7 +32,4 @@ cJSON *stored_run_row(const struct stored *s, const struct stored_run *run);
 /* The word for its status now: running while it is followed. */
 const char *stored_status(const struct stored *s, const struct stored_run *run);
 
-/* wall_ms as RFC 3339, or null for 0. */
-void stored_add_time(cJSON *row, const char *key, int64_t wall_ms);
-
 #endif

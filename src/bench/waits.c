@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "bench/folder.h"
 
@@ -175,16 +174,6 @@ waits_write(const char *path, const struct pod_wait *waits, size_t n,
 	return result;
 }
 
-static void
-add_moment(cJSON *row, const char *key, int64_t ms)
-{
-	char text[CLOCK_RFC3339_SIZE];
-
-	if (ms > 0)
-		clock_rfc3339(ms, text);
-	json_add_string(row, key, ms > 0 ? text : NULL);
-}
-
 cJSON *
 waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms)
 {
@@ -196,8 +185,8 @@ waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms)
 
 		json_add_clean(row, "pod", waits[i].pod);
 		json_add_string(row, "state", words[waits[i].kind]);
-		add_moment(row, "since", waits[i].since_ms);
-		add_moment(row, "retry_at", waits[i].retry_ms);
+		json_add_time(row, "since", waits[i].since_ms);
+		json_add_time(row, "retry_at", waits[i].retry_ms);
 		json_add_clean(row, "why", waits[i].why);
 		wait_text(&waits[i], now_ms, text);
 		json_add_string(row, "text", text);

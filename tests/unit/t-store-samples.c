@@ -295,14 +295,13 @@ test_from_schema_6(void)
 	run_release(&run);
 }
 
-/* A run that is moved keeps all that it had. */
-static void
-test_moved(void)
+/* A database of before, to whose first run a sample was added. */
+static struct store *
+add_to_old(const char *path)
 {
 	static const struct given more[] = {
 		{ 9, METRIC_TRAIN_LOSS, 3, 4, 80, 0 },
 	};
-	const char *path = file_in_dir("moved.db");
 	struct store *store;
 	struct run run;
 
@@ -310,6 +309,17 @@ test_moved(void)
 	fill_run(&run, 1);
 	store = open_store(path, false);
 	ADD(store, store_tail_get(store, "p", "/x", 0), &run, more);
+	run_release(&run);
+	return store;
+}
+
+/* A run that is moved keeps all that it had. */
+static void
+test_moved(void)
+{
+	const char *path = file_in_dir("moved.db");
+	struct store *store = add_to_old(path);
+
 	is_int(store_close(store, NULL), 0, "one sample more");
 	is_samples(path, 1, NULL, OLD_1 OLD_2 "9 train_loss 3=4 t80; ",
 		   "all come back in their order");
@@ -317,56 +327,37 @@ test_moved(void)
 		   "one that is not known");
 	is_view(path, VIEW_1 VIEW_2 "1 9 train_loss 3=4 80 -; " VIEW_Y,
 		"the view tells of it what it told");
-	run_release(&run);
 }
 
 /* Runs that a log no longer has, of either version, go with their samples. */
 static void
 test_trim(void)
 {
-	static const struct given more[] = {
-		{ 9, METRIC_TRAIN_LOSS, 3, 4, 80, 0 },
-	};
 	const char *path = file_in_dir("trim.db");
-	struct store *store;
-	struct run run;
+	struct store *store = add_to_old(path);
 
-	make_schema_6(path);
-	fill_run(&run, 1);
-	store = open_store(path, false);
-	ADD(store, store_tail_get(store, "p", "/x", 0), &run, more);
 	(void)store_flush(store, NULL);
 	store_tail_trim(store, store_tail_get(store, "p", "/x", 0), 0);
 	store_tail_trim(store, store_tail_get(store, "p", "/y", 0), 0);
 	is_int(store_close(store, NULL), 0, "logs without runs");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0,
 	       "have no samples");
-	run_release(&run);
 }
 
 /* With other rules all is read anew: nothing of before stays. */
 static void
 test_rules(void)
 {
-	static const struct given more[] = {
-		{ 9, METRIC_TRAIN_LOSS, 3, 4, 80, 0 },
-	};
 	const char *path = file_in_dir("rules.db");
 	const struct store_options options = { .path = path, .rules = "new" };
-	struct store *store;
-	struct run run;
+	struct store *store = add_to_old(path);
 
-	make_schema_6(path);
-	fill_run(&run, 1);
-	store = open_store(path, false);
-	ADD(store, store_tail_get(store, "p", "/x", 0), &run, more);
 	(void)store_close(store, NULL);
 	store = store_open(&options, NULL);
 	ok(store != NULL, "other rules");
 	(void)store_close(store, NULL);
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 0,
 	       "forget what the ones before gave");
-	run_release(&run);
 }
 
 /* Samples that a kill left without their run are not the next run's. */

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/dash.h"
 #include "base/log.h"
+#include "base/say.h"
 #include "base/xalloc.h"
-#include "cmd.h"
-#include "conf.h"
-#include "dash.h"
-#include "reference.h"
-#include "version.h"
+#include "cmd/cmd.h"
+#include "cmd/reference.h"
+#include "cmd/version.h"
+#include "conf/conf.h"
 
 static const struct cmd_option global_options[] = {
 	{ 0, "config", "FILE", "read this configuration" },
@@ -50,7 +51,7 @@ static const struct cmd program = {
 static int
 fail(const struct err *err)
 {
-	cmd_complain(err->text);
+	say_error(err->text);
 	return err_exit_status(err->code);
 }
 
@@ -126,7 +127,7 @@ find_command(int argc, char **argv, int *words)
 }
 
 static int
-run_command(const struct cmd_env *env, int argc, char **argv)
+run_command(const struct context *env, int argc, char **argv)
 {
 	struct err err = { ERR_NONE, "" };
 	int words = 1;
@@ -157,7 +158,7 @@ run_command(const struct cmd_env *env, int argc, char **argv)
 
 /* Global options up to the command; -1 to go on, else the exit status. */
 static int
-parse_globals(struct cmd_args *args, struct cmd_env *env)
+parse_globals(struct cmd_args *args, struct context *env)
 {
 	struct err err = { ERR_NONE, "" };
 	const char *value;
@@ -211,7 +212,7 @@ open_debug_log(void)
 int
 main(int argc, char **argv)
 {
-	struct cmd_env env = { .color = "auto" };
+	struct context env = { .color = "auto" };
 	struct cmd_args args = { &env, &program, argc, argv, 0 };
 	int status;
 

@@ -10,6 +10,8 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/str.h"
+#include "base/utf8.h"
 
 #define WAITING_BYTES (64U << 10)
 #define LINE_BYTES    8192U /* no line is longer */
@@ -52,4 +54,15 @@ say_line(const char *line)
 	else
 		buf_appendf(&waiting, "%s\n", line);
 	(void)say_send();
+}
+
+void
+say_error(const char *text)
+{
+	struct buf clean;
+
+	buf_init(&clean, 4096);
+	utf8_sanitize(&clean, str_from(text));
+	(void)fprintf(stderr, "hgym-tui: %s\n", clean.data);
+	buf_release(&clean);
 }

@@ -16,4 +16,7 @@ void say_line(const char *line);
 /* Hand on what waits; true when nothing does.  Call it now and then. */
 bool say_send(void);
 
+/* A sentence behind "hgym-tui: ", made harmless; it does not wait. */
+void say_error(const char *text);
+
 #endif

@@ -2,7 +2,7 @@
 /* The configuration: taken whole or refused, and every list in its bounds. */
 #include "config.h"
 
-#include "conf.h"
+#include "conf/conf.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* What a pod sends of a HarnessGym directory: any cut gives the same. */
 #include "config.h"
 
-#include "harness/harness_wire.h"
+#include "harness/wire.h"
 
 #include <string.h>
 

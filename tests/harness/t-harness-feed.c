@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "harness/harness_gen.h"
-#include "harness_feed.h"
+#include "harness/feed.h"
+#include "harness/gen.h"
 #include "loop/loop.h"
 #include "model/harness_view.h"
 #include "remote/fleet.h"

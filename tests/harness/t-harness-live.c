@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "harness/harness_dir.h"
-#include "harness/harness_gen.h"
+#include "harness/dir.h"
+#include "harness/gen.h"
 #include "parsers/harness_json.h"
 
 #include "tests/support/tap.h"

@@ -14,7 +14,7 @@
 
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "collect.h"
+#include "ingest/collect.h"
 
 #define LOOK_MS	  1
 #define WARM_UP_S 3 /* rows of the start are a backlog */

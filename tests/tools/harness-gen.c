@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
-#include "harness/harness_gen.h"
+#include "harness/gen.h"
 
 int
 main(int argc, char **argv)

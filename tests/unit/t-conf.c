@@ -2,7 +2,7 @@
 /* The configuration: what it means, and each error word for word. */
 #include "config.h"
 
-#include "conf.h"
+#include "conf/conf.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "parsers/json.h"
-#include "preflight.h"
+#include "pods/preflight.h"
 #include "tests/support/tap.h"
 
 static const char answer[] = "motd\nnonce\n"

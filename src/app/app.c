@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/* The dashboard on a terminal: loop, keys, frames, signals. */
+#include "config.h"
+
+#include "app/app.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/parts.h"
+#include "app/pod_shell.h"
+#include "base/buf.h"
+#include "base/xalloc.h"
+#include "ui/osc.h"
+#include "ui/term.h"
+
+#define POLL_MS	  200
+#define BUSY_MS	  5
+#define YIELD_MS  60 /* between two reads while a view works for a user */
+#define RESIZE_MS 40
+#define AWAY_MS	  50 /* between two looks whether a shell has ended */
+#define NOTICES	  16 /* wait for the terminal at most */
+
+struct app {
+	const struct app_setup *setup;
+	struct app_parts parts;
+	struct term *term;
+	struct canvas canvas;
+	struct loop *loop;
+	struct loop_fd *tty, *out;
+	struct loop_timer *poll, *frame, *tick, *resize, *away;
+	struct pod_shell shell; /* pid != 0: it has the terminal */
+	char *shell_pod;	/* owned; its name */
+	struct term_options options;
+	bool in_tmux;
+	bool works;  /* on_work is posted */
+	bool owes;   /* a frame, once the terminal has taken the last */
+	int notices; /* since the terminal took all */
+	int status;  /* 128 + signal */
+};
+
+static int64_t
+mono_ms(const struct app *app)
+{
+	const struct clock *clock = loop_clock(app->loop);
+
+	return clock->mono_ms(clock);
+}
+
+static void
+draw(struct app *app)
+{
+	int x, y;
+
+	app->owes = !term_send(app->term);
+	if (app->owes)
+		return;
+	ui_draw(app->parts.ui, &app->canvas, &x, &y);
+	term_present(app->term, &app->canvas, x, y);
+}
+
+/* Be woken when the terminal takes more of what waits for it. */
+static void
+watch_out(struct app *app)
+{
+	if (app->out != NULL)
+		loop_fd_set(app->out, term_waits(app->term) ? LOOP_WRITE : 0);
+}
+
+/* Draw what is stale now, or set the timer for when it may be drawn. */
+static void
+schedule(struct app *app)
+{
+	int64_t in_ms;
+
+	app_parts_update(&app->parts, mono_ms(app));
+	if (app->shell.pid != 0)
+		return;
+	in_ms = ui_frame_in_ms(app->parts.ui);
+	if (in_ms == 0)
+		draw(app);
+	else if (in_ms > 0)
+		loop_timer_start(app->frame, in_ms, 0);
+	watch_out(app);
+}
+
+static void
+fit_canvas(struct app *app)
+{
+	int width, height;
+
+	term_size(app->term, &width, &height);
+	canvas_resize(&app->canvas, width, height);
+}
+
+static void on_work(void *user);
+
+/* Close all watches and end the loop. */
+static void
+quit(struct app *app)
+{
+	if (app->tty == NULL)
+		return;
+	loop_fd_close(app->tty);
+	app->tty = NULL;
+	loop_fd_close(app->out);
+	app->out = NULL;
+	loop_timer_close(app->poll);
+	loop_timer_close(app->frame);
+	loop_timer_close(app->tick);
+	loop_unpost(app->loop, on_work, app);
+	loop_timer_close(app->resize);
+	loop_timer_close(app->away);
+	pod_shell_kill(&app->shell);
+	loop_stop(app->loop);
+}
+
+/* The shell on a pod has ended: the terminal is ours again. */
+static void
+come_back(struct app *app, int status)
+{
+	term_return(app->term);
+	fit_canvas(app);
+	loop_timer_stop(app->away);
+	loop_fd_set(app->tty, LOOP_READ);
+	ui_say(ui_shared(app->parts.ui), "the shell on %s has ended (%d)",
+	       app->shell_pod, status);
+	pod_shell_release(&app->shell);
+	ui_tick(app->parts.ui);
+	schedule(app);
+}
+
+static void
+on_away(void *user)
+{
+	struct app *app = user;
+	int status;
+
+	if (app->shell.pid != 0 && pod_shell_poll(&app->shell, &status))
+		come_back(app, status);
+}
+
+static int
+open_shell(void *user, const struct conf_pod *pod, struct err *err)
+{
+	struct app *app = user;
+	char *line;
+
+	pod_shell_release(&app->shell);
+	if (pod_shell_init(&app->shell, pod, err))
+		return -1;
+	free(app->shell_pod);
+	app->shell_pod = xstrdup(pod->name);
+	loop_fd_set(app->tty, 0);
+	term_leave(app->term);
+	line = xasprintf("%s: $ %s\r\n", pod->name, app->shell.text);
+	(void)term_write(app->term, line, strlen(line));
+	free(line);
+	watch_out(app);
+	if (pod_shell_start(&app->shell, term_fd(app->term), err)) {
+		come_back(app, 127);
+		return -1;
+	}
+	loop_timer_start(app->away, AWAY_MS, AWAY_MS);
+	return 0;
+}
+
+/* What the command line and the configuration say of the terminal. */
+static int
+term_setup(const struct app *app, struct term_options *options, struct err *err)
+{
+	const struct context *env = app->setup->env;
+	const struct conf *conf = app->setup->conf;
+	const char *color = env->color;
+
+	term_options_init(options);
+	if (strcmp(color, "auto") == 0 && conf != NULL &&
+	    conf->ui.color != NULL)
+		color = conf->ui.color;
+	if (strcmp(color, "never") == 0)
+		options->colors = 0;
+	else if (strcmp(color, "always") == 0)
+		options->colors = -1;
+	if (conf == NULL)
+		return 0;
+	options->mouse = conf->ui.mouse;
+	options->escape_delay_ms = conf->ui.escape_delay_ms;
+	if (conf->ui.theme != NULL)
+		return theme_by_name(conf->ui.theme, &options->theme, err);
+	return 0;
+}
+
+/* A configuration that was read again is told, and so is a broken one. */
+static void
+reload(struct app *app)
+{
+	const struct app_source *source = &app->setup->source;
+	struct ui_shared *shared = ui_shared(app->parts.ui);
+	struct model_event event = { .wall_ms = shared->now_wall_ms,
+				     .severity = MODEL_INFO,
+				     .pod = MODEL_NONE };
+	struct err err = { ERR_NONE, "" };
+	char said[200] = "";
+
+	if (source->reload == NULL) {
+		ui_say(shared, "there is no configuration to read");
+		return;
+	}
+	if (source->reload(source->user, said, &err) != 0) {
+		err_prefix(&err, "the configuration stays as it was");
+		event.severity = MODEL_WARNING;
+		event.text = err.text;
+	} else {
+		app_parts_configure(&app->parts);
+		if (term_setup(app, &app->options, &err) == 0)
+			term_configure(app->term, &app->options);
+		shared->log_colors &= term_has_colors(app->term);
+		event.text = said;
+	}
+	model_event_add(app->setup->model, &event);
+	ui_say(shared, "%s", event.text);
+}
+
+/* Do what the frame asked for; true: the program is left. */
+static bool
+serve_wants(struct app *app)
+{
+	unsigned int wants = ui_take_wants(app->parts.ui);
+
+	if (wants & UI_WANT_QUIT) {
+		quit(app);
+		return true;
+	}
+	if (wants & UI_WANT_SUSPEND) {
+		term_suspend(app->term);
+		fit_canvas(app);
+		ui_tick(app->parts.ui);
+	}
+	if (wants & UI_WANT_REPAINT)
+		term_repaint(app->term);
+	if (wants & UI_WANT_MOUSE) {
+		app->options.mouse = !app->options.mouse;
+		term_mouse(app->term, app->options.mouse);
+		ui_say(ui_shared(app->parts.ui), "the mouse is %s",
+		       app->options.mouse ? "on"
+					  : "off: the terminal selects text");
+	}
+	if (wants & UI_WANT_THEME) {
+		app->options.theme = (app->options.theme + 1) % THEME_COUNT;
+		term_configure(app->term, &app->options);
+		ui_say(ui_shared(app->parts.ui), "theme: %s",
+		       theme_name(app->options.theme));
+	}
+	if (wants & UI_WANT_RELOAD)
+		reload(app);
+	return false;
+}
+
+/*
+ * A piece of a view's work, the next one in the next turn of the loop: no
+ * sleep lies between them.
+ */
+static void
+start_work(struct app *app)
+{
+	if (!ui_work(app->parts.ui) || app->works)
+		return;
+	app->works = true;
+	loop_post(app->loop, on_work, app);
+}
+
+static void
+on_tty(void *user, unsigned int events)
+{
+	struct app *app = user;
+	struct key key;
+
+	(void)events;
+	app_parts_update(&app->parts, mono_ms(app));
+	while (term_read(app->term, &key)) {
+		if (key.code == KEYCODE_RESIZE)
+			continue;
+		ui_key(app->parts.ui, &key);
+		if (serve_wants(app) || app->shell.pid != 0)
+			return;
+	}
+	if (term_is_gone(app->term)) {
+		app->status = 128 + SIGHUP;
+		quit(app);
+		return;
+	}
+	start_work(app);
+	schedule(app);
+}
+
+static void
+on_out(void *user, unsigned int events)
+{
+	struct app *app = user;
+
+	(void)events;
+	if (term_send(app->term) && app->owes && app->shell.pid == 0)
+		draw(app);
+	schedule(app);
+	watch_out(app);
+}
+
+static void
+on_poll(void *user)
+{
+	struct app *app = user;
+	const struct app_source *source = &app->setup->source;
+	bool more = source->poll != NULL && source->poll(source->user);
+	int64_t in_ms;
+	bool busy;
+
+	/* To draw may ask for something. */
+	schedule(app);
+	busy = source->busy != NULL && source->busy(source->user);
+	if (more)
+		in_ms = ui_is_working(app->parts.ui) ? YIELD_MS : 1;
+	else
+		in_ms = busy ? BUSY_MS : POLL_MS;
+	loop_timer_start(app->poll, in_ms, 0);
+}
+
+static void
+on_frame(void *user)
+{
+	schedule(user);
+}
+
+static void
+on_tick(void *user)
+{
+	struct app *app = user;
+
+	ui_tick(app->parts.ui);
+	start_work(app);
+	schedule(app);
+}
+
+static void
+on_work(void *user)
+{
+	struct app *app = user;
+
+	app->works = false;
+	start_work(app);
+	schedule(app);
+}
+
+static void
+on_resize(void *user)
+{
+	struct app *app = user;
+
+	if (app->shell.pid != 0)
+		return;
+	term_resize(app->term);
+	fit_canvas(app);
+	ui_tick(app->parts.ui);
+	app_parts_update(&app->parts, mono_ms(app));
+	draw(app);
+	watch_out(app);
+}
+
+/* Behind a SIGSTOP; Ctrl-z has its own way. */
+static void
+on_continue(struct app *app)
+{
+	if (app->shell.pid != 0)
+		return;
+	term_resume(app->term);
+	ui_tick(app->parts.ui);
+	loop_timer_start(app->resize, 0, 0);
+}
+
+static void
+on_signal(void *user, int signum)
+{
+	struct app *app = user;
+
+	if (app->tty == NULL)
+		return;
+	/* A storm of sizes is drawn once. */
+	if (signum == SIGWINCH) {
+		loop_timer_start(app->resize, RESIZE_MS, 0);
+		return;
+	}
+	if (signum == SIGCONT) {
+		on_continue(app);
+		return;
+	}
+	/* The end of the terminal says the same as a person's kill -HUP. */
+	if (signum == SIGHUP && app->setup->source.reload != NULL &&
+	    !term_is_gone(app->term)) {
+		reload(app);
+		schedule(app);
+		return;
+	}
+	app->status = 128 + signum;
+	quit(app);
+}
+
+/* What happened while the terminal took nothing is told a few times only. */
+static void
+notify(struct app *app, const char *text)
+{
+	struct buf out;
+
+	if (!term_waits(app->term))
+		app->notices = 0;
+	if (app->notices++ >= NOTICES)
+		return;
+	buf_init(&out, 8192);
+	osc_notify(&out, STR_LIT("hgym-tui"), str_from(text), app->in_tmux);
+	(void)term_write(app->term, out.data, out.len);
+	buf_release(&out);
+}
+
+static void
+on_alert(void *user, const struct alert *alert, const char *text)
+{
+	struct app *app = user;
+	const struct conf *conf = app->setup->conf;
+	bool is_here = app->shell.pid == 0;
+
+	if (is_here && (conf == NULL || conf->alerts.bell))
+		term_bell(app->term);
+	if (is_here && conf != NULL && conf->alerts.notify)
+		notify(app, text);
+	if (conf != NULL && conf->alerts.command != NULL) {
+		const char *const argv[] = { conf->alerts.command,
+					     alert_name(alert->kind), text,
+					     NULL };
+		static const int none[3] = { -1, -1, -1 };
+		struct err err = { ERR_NONE, "" };
+		struct loop_child *child = loop_child_new(
+			app->loop, argv, NULL, none, NULL, NULL, &err);
+
+		if (child == NULL)
+			ui_say(ui_shared(app->parts.ui), "%s", err.text);
+		else
+			loop_child_close(child);
+	}
+}
+
+static int
+copy(void *user, const char *text, struct err *err)
+{
+	struct app *app = user;
+	struct buf out;
+	int failed;
+
+	buf_init(&out, 4 * OSC_COPY_MAX_BYTES);
+	failed = osc_copy(&out, str_from(text), app->in_tmux);
+	if (failed)
+		err_set(err, ERR_LIMIT,
+			"too long for the clipboard: x writes "
+			"it to a file");
+	else if (!term_write(app->term, out.data, out.len))
+		failed = err_set(err, ERR_LIMIT,
+				 "the terminal has not taken the last copies "
+				 "yet");
+	buf_release(&out);
+	return failed;
+}
+
+static void
+watch(struct app *app)
+{
+	static const int signals[] = { SIGWINCH, SIGCONT, SIGTERM, SIGHUP,
+				       SIGINT };
+
+	app->out = loop_fd_new(app->loop, term_out_fd(app->term), on_out, app);
+	app->tty = loop_fd_new(app->loop, term_fd(app->term), on_tty, app);
+	loop_fd_set(app->tty, LOOP_READ);
+	app->poll = loop_timer_new(app->loop, on_poll, app);
+	app->frame = loop_timer_new(app->loop, on_frame, app);
+	app->tick = loop_timer_new(app->loop, on_tick, app);
+	app->resize = loop_timer_new(app->loop, on_resize, app);
+	app->away = loop_timer_new(app->loop, on_away, app);
+	loop_timer_start(app->poll, 1, 0);
+	loop_timer_start(app->tick, 1000, 1000);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		loop_on_signal(app->loop, signals[i], on_signal, app);
+}
+
+/* Run with an open terminal and loop. */
+static int
+run_loop(struct app *app, struct err *err)
+{
+	const struct app_source *source = &app->setup->source;
+
+	if (source->start != NULL &&
+	    source->start(source->user, app->loop, app->parts.ui, err))
+		return -1;
+	/* Who watches for a new size asks for it after that. */
+	watch(app);
+	term_resize(app->term);
+	fit_canvas(app);
+	schedule(app);
+	loop_run(app->loop);
+	if (source->stop != NULL && source->stop(source->user, err))
+		return -1;
+	return app->status;
+}
+
+int
+app_run(const struct app_setup *setup, struct err *err)
+{
+	struct app app = { .setup = setup };
+	int status = -1;
+
+	app.in_tmux = getenv("TMUX") != NULL;
+	if (term_setup(&app, &app.options, err) ||
+	    app_parts_init(&app.parts, setup, app.options.ascii, err))
+		return -1;
+	app.parts.on_alert = on_alert;
+	app.parts.copy = copy;
+	app.parts.shell = open_shell;
+	app.parts.user = &app;
+	canvas_init(&app.canvas);
+	app.loop = loop_new(err);
+	app.term = app.loop != NULL ? term_open(&app.options, err) : NULL;
+	if (app.term != NULL) {
+		ui_shared(app.parts.ui)->log_colors &=
+			term_has_colors(app.term);
+		status = run_loop(&app, err);
+	}
+	term_close(app.term);
+	app_parts_release(&app.parts);
+	if (app.loop != NULL)
+		loop_free(app.loop);
+	canvas_release(&app.canvas);
+	pod_shell_release(&app.shell);
+	free(app.shell_pod);
+	return status;
+}

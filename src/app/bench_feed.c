@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/* Benches, plans and noise into the model; for the dashboard and the demo. */
+#include "config.h"
+
+#include "app/bench_feed.h"
+
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "bench/drive.h"
+#include "bench/folder.h"
+#include "bench/noise_register.h"
+#include "bench/plan.h"
+#include "bench/record.h"
+#include "bench/report.h"
+#include "bench/session.h"
+#include "bench/show.h"
+#include "bench/start.h"
+#include "bench/stats.h"
+#include "bench/stop.h"
+#include "bench/stored.h"
+
+#define MAX_BENCHES  50
+#define MAX_PLANS    50
+#define REPORT_BYTES (256U << 10)
+
+struct bench_feed {
+	struct model *model;
+	const struct conf *conf;
+	struct format_set *formats; /* owned */
+	char *base, *db_path;	    /* owned; db_path NULL: none */
+	char *plans[MAX_PLANS];	    /* owned paths */
+	size_t n_plans;
+	struct noise_register noise;
+	uint64_t db_mark;    /* of the database as looked at last */
+	uint64_t noise_mark; /* of what the register says */
+	uint64_t seen;	     /* of all there is, as read last */
+	uint64_t *marks;     /* owned; of the model's benches, in their order */
+	size_t n_marks;
+};
+
+struct bench_feed *
+bench_feed_new(struct model *model, const struct conf *conf,
+	       const char *db_path)
+{
+	struct bench_feed *feed = xcalloc(1, sizeof(*feed));
+
+	feed->model = model;
+	feed->conf = conf;
+	feed->formats = format_set_new_builtin();
+	feed->base = bench_base();
+	feed->db_path = xstrdup_null(db_path);
+	for (size_t i = 0; conf != NULL && i < conf->benches.n; i++) {
+		glob_t found = { 0 };
+
+		if (glob(conf->benches.v[i], 0, NULL, &found) == 0)
+			for (size_t k = 0; k < found.gl_pathc; k++)
+				bench_feed_plan(feed, found.gl_pathv[k]);
+		globfree(&found);
+	}
+	return feed;
+}
+
+void
+bench_feed_free(struct bench_feed *feed)
+{
+	if (feed == NULL)
+		return;
+	for (size_t i = 0; i < feed->n_plans; i++)
+		free(feed->plans[i]);
+	noise_register_release(&feed->noise);
+	format_set_free(feed->formats);
+	free(feed->marks);
+	free(feed->base);
+	free(feed->db_path);
+	free(feed);
+}
+
+void
+bench_feed_plan(struct bench_feed *feed, const char *path)
+{
+	if (feed->n_plans < MAX_PLANS)
+		feed->plans[feed->n_plans++] = xstrdup(path);
+}
+
+/* A number that changes when a file does. */
+static uint64_t
+mark_of(const char *path, const char *name)
+{
+	char *file = xasprintf("%s%s", path, name);
+	struct stat st;
+	uint64_t mark = 1;
+
+	if (stat(file, &st) == 0)
+		mark = (uint64_t)st.st_mtim.tv_sec * 1000003 +
+		       (uint64_t)st.st_mtim.tv_nsec * 31 + (uint64_t)st.st_size;
+	free(file);
+	return mark;
+}
+
+/* What a results folder looks like now. */
+static uint64_t
+folder_mark(const struct bench_feed *feed, const char *path)
+{
+	uint64_t mark = mark_of(path, "/state.json");
+
+	mark = mark * 31 + mark_of(path, "/verdict.json");
+	mark = mark * 31 + mark_of(path, "/runs");
+	mark = mark * 31 + mark_of(path, "/pods-stopped");
+	/* A provisional value is of the register. */
+	return mark * 31 + feed->noise_mark;
+}
+
+/* The judgement of a folder: as text, and as the screen shows it. */
+static void
+judge_bench(struct bench_feed *feed, struct model_bench *bench,
+	    const struct plan *plan, const char *path)
+{
+	struct noise_lookup lookup = { &feed->noise, plan, path };
+	const struct session_setup setup = { .plan = plan,
+					     .formats = feed->formats,
+					     .id = bench->id,
+					     .path = path,
+					     .noise = noise_register_rule,
+					     .noise_user = &lookup };
+	struct session *session = session_open(&setup);
+	struct verdict_info info;
+	const struct judge *judge = session_judge(session, &info);
+	struct buf text;
+
+	buf_init(&text, REPORT_BYTES);
+	report_text(&text, judge, &info);
+	bench->report = buf_detach(&text);
+	bench->live = bench_show(session, plan);
+	buf_release(&text);
+	session_free(session);
+}
+
+static void
+read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id,
+	   const char *path)
+{
+	struct folder_state state;
+	struct plan plan;
+
+	*bench = (struct model_bench){ .id = xstrdup(id),
+				       .cost_usd = RUN_ABSENT };
+	if (folder_read_state(path, &state)) {
+		bench->name = xstrdup(state.name);
+		bench->state = xstrdup(state.state);
+		bench->started_ms = state.started_ms;
+		bench->ended_ms = state.ended_ms;
+		bench->cost_usd = state.cost_usd;
+	} else {
+		bench->name = xstrdup(id);
+		bench->state = xstrdup("unknown");
+	}
+	if (bench_load_plan(&plan, path, NULL) != 0)
+		return;
+	judge_bench(feed, bench, &plan, path);
+	bench->still_up = bench_still_up(&plan, path);
+	if (bench->live != NULL)
+		bench->live->still_up = bench->still_up;
+	plan_release(&plan);
+}
+
+static void
+read_plan(const struct bench_feed *feed, struct model_bench *bench,
+	  const char *path)
+{
+	struct err err = { ERR_NONE, "" };
+	const char *slash = strrchr(path, '/');
+	struct plan plan;
+	struct buf text;
+
+	*bench = (struct model_bench){ .id = xstrdup(path),
+				       .cost_usd = RUN_ABSENT,
+				       .is_plan = true };
+	if (plan_load(&plan, path, &err)) {
+		bench->name = xstrdup(slash != NULL ? slash + 1 : path);
+		bench->state = xstrdup("broken plan");
+		bench->report = xstrdup(err.text);
+		return;
+	}
+	bench->name = xstrdup(plan.name);
+	bench->state = xstrdup("plan");
+	buf_init(&text, REPORT_BYTES);
+	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", path);
+	bench_describe(&text, &plan, &feed->noise);
+	bench->report = buf_detach(&text);
+	buf_release(&text);
+	plan_release(&plan);
+}
+
+static void
+fill_noise(struct model_noise *out, const struct noise_entry *e)
+{
+	static const size_t blocks[3] = { 3, 6, 10 };
+
+	*out = (struct model_noise){
+		.pod = xstrdup(e->pod),
+		.class_name = xstrdup(e->class_name),
+		.sd = 100.0 * e->noise.sd,
+		.drift = stats_pct(e->noise.drift),
+		.drift_p = e->noise.drift_p,
+		.n_runs = e->noise.n_runs,
+		.rank = e->rank,
+		.of = e->n_ranked,
+		.when_ms = e->when_ms,
+	};
+	for (size_t i = 0; i < 3; i++)
+		out->shows[i] = stats_pct(noise_mde(&e->noise, blocks[i]));
+}
+
+static int
+newest_first(const void *a, const void *b)
+{
+	const struct model_noise *x = a, *y = b;
+
+	return x->when_ms > y->when_ms ? -1 : x->when_ms < y->when_ms;
+}
+
+/* The database of a collector changes all the time, the register rarely. */
+static uint64_t
+noise_mark(const struct noise_register *reg)
+{
+	uint64_t mark = reg->n + 1;
+
+	for (size_t i = 0; i < reg->n; i++)
+		mark = mark * 1000003 + (uint64_t)reg->v[i].when_ms * 31 +
+		       reg->v[i].noise.n_runs;
+	return mark;
+}
+
+/* The register, when the database changed; what was read stays otherwise. */
+static void
+poll_noise(struct bench_feed *feed)
+{
+	struct model_noise *noise;
+	struct noise_register fresh;
+	uint64_t mark;
+
+	if (feed->db_path == NULL)
+		return;
+	mark = mark_of(feed->db_path, "") * 31 + mark_of(feed->db_path, "-wal");
+	if (mark == feed->db_mark)
+		return;
+	if (noise_register_load(&fresh, feed->db_path, NULL) != 0)
+		return;
+	feed->db_mark = mark;
+	mark = noise_mark(&fresh);
+	if (mark == feed->noise_mark) {
+		noise_register_release(&fresh);
+		return;
+	}
+	feed->noise_mark = mark;
+	noise_register_release(&feed->noise);
+	feed->noise = fresh;
+	noise = xcalloc(fresh.n + 1, sizeof(*noise));
+	for (size_t i = 0; i < fresh.n; i++)
+		fill_noise(&noise[i], &fresh.v[i]);
+	qsort(noise, fresh.n, sizeof(*noise), newest_first);
+	model_noise_set(feed->model, noise, fresh.n);
+}
+
+/* A list of benches under way of being made. */
+struct listing {
+	struct model_bench *v;
+	uint64_t *marks;
+	size_t n;
+};
+
+/* Take a bench that did not change over from the old list. */
+static bool
+take_old(struct bench_feed *feed, struct listing *list, const char *id,
+	 uint64_t mark)
+{
+	struct model *model = feed->model;
+
+	for (size_t i = 0; i < model->n_benches && i < feed->n_marks; i++) {
+		struct model_bench *old = &model->benches[i];
+
+		if (old->id == NULL || feed->marks[i] != mark ||
+		    strcmp(old->id, id) != 0)
+			continue;
+		list->marks[list->n] = mark;
+		list->v[list->n++] = *old;
+		*old = (struct model_bench){ 0 };
+		return true;
+	}
+	list->marks[list->n] = mark;
+	return false;
+}
+
+static void
+add_folders(struct bench_feed *feed, struct listing *list, char **ids, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *path = xasprintf("%s/%s", feed->base, ids[i]);
+
+		if (!take_old(feed, list, ids[i], folder_mark(feed, path)))
+			read_bench(feed, &list->v[list->n++], ids[i], path);
+		free(path);
+	}
+}
+
+static void
+add_plans(struct bench_feed *feed, struct listing *list)
+{
+	for (size_t i = 0; i < feed->n_plans; i++) {
+		uint64_t mark =
+			mark_of(feed->plans[i], "") * 31 + feed->noise_mark;
+
+		if (!take_old(feed, list, feed->plans[i], mark))
+			read_plan(feed, &list->v[list->n++], feed->plans[i]);
+	}
+}
+
+/* Time and money of what runs; true: they moved. */
+static bool
+poll_clocks(struct bench_feed *feed)
+{
+	int64_t now_ms = clock_real.wall_ms(&clock_real);
+	bool moved = false;
+
+	for (size_t i = 0; i < feed->model->n_benches; i++) {
+		struct model_bench *bench = &feed->model->benches[i];
+		struct folder_state state;
+		char *path;
+
+		if (bench->live == NULL ||
+		    (!bench->live->running && bench->live->elapsed_s > 0.0))
+			continue;
+		path = xasprintf("%s/%s", feed->base, bench->id);
+		if (folder_read_state(path, &state)) {
+			bench_show_clock(bench->live, &state, now_ms);
+			bench->live->driven =
+				bench->live->running && bench_is_driven(path);
+			bench_show_waits(bench->live, path, now_ms);
+			bench->cost_usd = bench->live->cost_usd;
+			moved = true;
+		}
+		free(path);
+	}
+	return moved;
+}
+
+/* What all of it looks like now, in a number. */
+static uint64_t
+look(const struct bench_feed *feed, char **ids, size_t n, size_t shown)
+{
+	uint64_t seen = n * 7919 + feed->noise_mark;
+
+	for (size_t i = 0; i < shown; i++) {
+		char *path = xasprintf("%s/%s", feed->base, ids[i]);
+
+		seen = seen * 31 + folder_mark(feed, path);
+		free(path);
+	}
+	for (size_t i = 0; i < feed->n_plans; i++)
+		seen = seen * 31 + mark_of(feed->plans[i], "");
+	return seen | 1;
+}
+
+static void
+make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
+{
+	size_t room = shown + MAX_BENCHES + feed->n_plans + 1;
+	struct listing list = { 0 };
+
+	list.v = xcalloc(room, sizeof(*list.v));
+	list.marks = xcalloc(room, sizeof(*list.marks));
+	add_folders(feed, &list, ids, shown);
+	list.n += bench_stored_list(feed->db_path, ids, n, list.v + list.n,
+				    MAX_BENCHES);
+	add_plans(feed, &list);
+	model_benches_set(feed->model, list.v, list.n);
+	free(feed->marks);
+	feed->marks = list.marks;
+	feed->n_marks = list.n;
+}
+
+void
+bench_feed_poll(struct bench_feed *feed)
+{
+	size_t n = 0, shown;
+	char **ids = folder_list(feed->base, &n);
+	uint64_t seen;
+
+	poll_noise(feed);
+	shown = n < MAX_BENCHES ? n : MAX_BENCHES;
+	seen = look(feed, ids, n, shown);
+	if (seen != feed->seen)
+		make_list(feed, ids, n, shown);
+	feed->seen = seen;
+	if (poll_clocks(feed))
+		model_benches_touch(feed->model);
+	for (size_t i = 0; i < n; i++)
+		free(ids[i]);
+	free(ids);
+}

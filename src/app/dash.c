@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/* The dashboard over named logs or configured pods; called by main. */
+#include "config.h"
+
+#include "app/dash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/app.h"
+#include "app/bench.h"
+#include "app/bench_compose.h"
+#include "app/bench_feed.h"
+#include "app/pod_checks.h"
+#include "base/xalloc.h"
+#include "harness/dir.h"
+#include "harness/feed.h"
+#include "ingest/collect.h"
+#include "ingest/feed.h"
+#include "ingest/log_paths.h"
+#include "ui/ui.h"
+
+#define POLL_BYTES    (2U << 20)
+#define BENCH_POLL_MS 1000
+
+struct dash {
+	const struct context *env;
+	struct conf conf;
+	struct track track;
+	struct model model;
+	struct format_set *formats;   /* owned */
+	struct feed *feed;	      /* owned; NULL without paths */
+	char *db_path;		      /* owned */
+	struct collect *collect;      /* owned; NULL with paths */
+	struct harness_feed *harness; /* owned; while the loop runs */
+	char *const *named;	      /* paths of the command line */
+	size_t n_named;
+	struct bench_feed *benches; /* owned */
+	struct pod_checks *checks;  /* owned; NULL: none was asked for */
+	struct app_bench *started;  /* owned; NULL: none; while it runs */
+	int64_t benches_at_ms;	    /* mono clock, looked at last */
+	struct loop *loop;	    /* while it runs */
+	struct ui *ui;		    /* while the loop runs */
+};
+
+bool
+dash_is_path(const char *word)
+{
+	return strpbrk(word, "/*?[") != NULL || access(word, F_OK) == 0;
+}
+
+static bool
+is_busy(void *user)
+{
+	const struct dash *dash = user;
+
+	return dash->collect != NULL && collect_is_busy(dash->collect);
+}
+
+static bool
+poll_sources(void *user)
+{
+	struct dash *dash = user;
+	int64_t now_ms = clock_real.mono_ms(&clock_real);
+
+	if (dash->benches_at_ms == 0 ||
+	    now_ms - dash->benches_at_ms >= BENCH_POLL_MS) {
+		bench_feed_poll(dash->benches);
+		dash->benches_at_ms = now_ms;
+	}
+	return dash->feed != NULL && feed_poll(dash->feed, POLL_BYTES);
+}
+
+static int
+launch_bench(void *user, const char *plan, const char *stop_id, char said[200],
+	     struct err *err)
+{
+	struct dash *dash = user;
+
+	if (dash->started == NULL)
+		dash->started =
+			app_bench_new(dash->loop, &dash->model, dash->env);
+	if (app_bench_launch(dash->started, plan, stop_id, err) != 0)
+		return -1;
+	(void)snprintf(said, 200, "%s",
+		       plan != NULL ? "the bench begins; it goes on without "
+				      "this screen"
+				    : "the bench is being ended");
+	return 0;
+}
+
+/* The definition of what the screen asks for: an audit, a form .. */
+static char *
+compose_bench(void *user, const struct command *command, struct err *err)
+{
+	struct dash *dash = user;
+	const struct bench_compose with = { &dash->conf, &dash->model, NULL };
+
+	return bench_compose(&with, command, err);
+}
+
+/* Open all named logs as the runs of one pod, this machine. */
+static int
+open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
+{
+	size_t pod = model_pod_add(&dash->model, "here", "local"), opened = 0;
+	size_t n_harness = 0;
+	struct log_paths paths = { 0 };
+	int failed = 0;
+
+	model_pod_state(&dash->model, pod, POD_LIVE, NULL, 0);
+	for (size_t i = 0; i < n; i++)
+		n_harness += harness_dir_is(argv[i]);
+	dash->named = argv;
+	dash->n_named = n;
+	log_paths_find(&paths, argv, n);
+	for (size_t i = 0; i < paths.n && !failed; i++) {
+		if (paths.v[i].table)
+			continue;
+		failed = feed_add(dash->feed, pod, paths.v[i].path, false, err);
+		opened++;
+	}
+	log_paths_release(&paths);
+	if (!failed && opened == 0 && n_harness == 0)
+		failed = err_set(err, ERR_NODATA, "no logs in what was named");
+	return failed;
+}
+
+static void
+on_say(void *user, enum model_severity severity, const char *text)
+{
+	struct dash *dash = user;
+	union {
+		const char *read;
+		char *text;
+	} words = { text };
+	struct model_event event = {
+		.wall_ms = clock_real.wall_ms(&clock_real),
+		.severity = severity,
+		.pod = MODEL_NONE,
+		.text = words.text,
+	};
+
+	model_event_add(&dash->model, &event);
+}
+
+/* A pod asks what only a person can answer. */
+static void
+on_ask(void *user, const struct fleet_question *q)
+{
+	struct dash *dash = user;
+	const char *pod = q->pod < dash->model.n_pods
+				  ? dash->model.pods[q->pod].name
+				  : "?";
+	char *text;
+
+	if (q->ask == FLEET_ASK_PASSPHRASE)
+		text = xasprintf("%s: the key %s is encrypted.%s", pod, q->path,
+				 q->again ? "\nThat was not its passphrase."
+					  : "");
+	else
+		text = xasprintf("%s: the host %s is not known yet.\n\n"
+				 "  %s  %s\n\nCompare this with what the "
+				 "provider shows. Type yes to trust it.",
+				 pod, q->host, q->key_type, q->fingerprint);
+	ui_ask(dash->ui, q->pod, text, q->ask == FLEET_ASK_PASSPHRASE);
+	free(text);
+}
+
+/* HarnessGym directories here or on the pods. */
+static void
+follow_harness(struct dash *dash, bool local)
+{
+	for (size_t i = 0; i < dash->conf.n_pods; i++) {
+		const struct conf_pod *pod = &dash->conf.pods[i];
+		size_t at = model_pod_find(&dash->model, pod->name);
+
+		for (size_t k = 0; k < pod->harnessgym.n; k++) {
+			const char *dir = pod->harnessgym.v[k];
+			struct transport *transport;
+			size_t index;
+
+			if ((pod->transport == CONF_LOCAL) != local)
+				continue;
+			if (local) {
+				harness_feed_local(dash->harness, dir);
+				continue;
+			}
+			transport =
+				collect_transport(dash->collect, at, &index);
+			if (transport != NULL)
+				harness_feed_pod(dash->harness, at, transport,
+						 index, dir);
+		}
+	}
+}
+
+/* All HarnessGym directories, as far as we may ask for them. */
+static void
+start_harness(struct dash *dash)
+{
+	dash->harness = harness_feed_new(dash->loop, &dash->model);
+	follow_harness(dash, true);
+	if (collect_is_writer(dash->collect))
+		follow_harness(dash, false);
+}
+
+/* We follow the pods from now on. */
+static void
+on_writer(void *user)
+{
+	follow_harness(user, false);
+}
+
+/* HarnessGym directories among the paths that were named. */
+static int
+start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
+{
+	struct dash *dash = user;
+
+	(void)err;
+	dash->loop = loop;
+	dash->ui = ui;
+	dash->harness = harness_feed_new(loop, &dash->model);
+	for (size_t i = 0; i < dash->n_named; i++)
+		if (harness_dir_is(dash->named[i]))
+			harness_feed_local(dash->harness, dash->named[i]);
+	return 0;
+}
+
+static int
+stop_paths(void *user, struct err *err)
+{
+	struct dash *dash = user;
+
+	(void)err;
+	app_bench_free(dash->started);
+	dash->started = NULL;
+	harness_feed_free(dash->harness);
+	dash->harness = NULL;
+	return 0;
+}
+
+static int
+start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
+{
+	struct dash *dash = user;
+	struct collect_options options = {
+		.loop = loop,
+		.model = &dash->model,
+		.formats = dash->formats,
+		.conf = &dash->conf,
+		.db_path = dash->db_path,
+		.cb = { on_say, on_ask, on_writer, dash },
+		.keep_view = true,
+		.read_only = dash->conf.n_pods == 0,
+	};
+
+	dash->loop = loop;
+	dash->ui = ui;
+	if (options.read_only && access(dash->db_path, F_OK) != 0)
+		return 0;
+	dash->collect = collect_new(&options, err);
+	if (dash->collect == NULL)
+		return -1;
+	start_harness(dash);
+	return 0;
+}
+
+static int
+stop_collect(void *user, struct err *err)
+{
+	struct dash *dash = user;
+
+	(void)stop_paths(dash, err);
+	pod_checks_free(dash->checks);
+	dash->checks = NULL;
+	return dash->collect != NULL ? collect_free(dash->collect, err) : 0;
+}
+
+static void
+reconnect(void *user, size_t pod)
+{
+	struct dash *dash = user;
+
+	if (dash->collect != NULL)
+		collect_reconnect(dash->collect, pod);
+}
+
+static int
+check(void *user, size_t pod, struct err *err)
+{
+	struct dash *dash = user;
+
+	if (dash->checks == NULL)
+		dash->checks =
+			pod_checks_new(dash->loop, &dash->model, dash->env);
+	return pod_checks_start(dash->checks, pod, err);
+}
+
+static void
+answer(void *user, size_t pod, const char *text)
+{
+	struct dash *dash = user;
+
+	if (dash->collect != NULL)
+		collect_answer(dash->collect, pod, text);
+}
+
+/* What a new configuration cannot change while the program runs. */
+static bool
+needs_restart(const struct conf *a, const struct conf *b)
+{
+	return !conf_same_text(a->track, b->track) ||
+	       !conf_same_text(a->db, b->db) ||
+	       !conf_same_strings(&a->tracks, &b->tracks) ||
+	       !conf_same_strings(&a->formats, &b->formats);
+}
+
+/* The pods, benches and HarnessGym folders of the new configuration. */
+static int
+follow_conf(struct dash *dash, struct err *err)
+{
+	bench_feed_free(dash->benches);
+	dash->benches =
+		bench_feed_new(&dash->model, &dash->conf, dash->db_path);
+	dash->benches_at_ms = 0;
+	if (dash->feed != NULL)
+		return 0;
+	harness_feed_free(dash->harness);
+	dash->harness = NULL;
+	if (dash->collect == NULL)
+		return start_collect(dash, dash->loop, dash->ui, err);
+	collect_reload(dash->collect, &dash->conf);
+	start_harness(dash);
+	return 0;
+}
+
+static int
+reload(void *user, char said[200], struct err *err)
+{
+	struct dash *dash = user;
+	struct conf fresh, old = dash->conf;
+	int failed;
+
+	if (conf_load(&fresh, dash->env->config_path, err))
+		return -1;
+	dash->conf = fresh;
+	failed = follow_conf(dash, err);
+	(void)snprintf(said, 200, "the configuration was read again%s",
+		       needs_restart(&old, &fresh)
+			       ? "; track, formats and db count from the next "
+				 "start"
+			       : "");
+	conf_release(&old);
+	return failed;
+}
+
+static int
+load_formats(struct dash *dash, struct err *err)
+{
+	dash->formats = format_set_new_builtin();
+	for (size_t i = 0; i < dash->conf.formats.n; i++)
+		if (format_set_load(dash->formats, dash->conf.formats.v[i],
+				    err))
+			return -1;
+	return 0;
+}
+
+/* Where the alerts' state is kept; NULL when there is no such folder. */
+static char *
+alerts_path(void)
+{
+	char *dir = conf_dir_state(), *path = NULL;
+
+	if (dir != NULL && conf_make_dir(dir, NULL) == 0)
+		path = xasprintf("%s/alerts", dir);
+	free(dir);
+	return path;
+}
+
+static int
+run_app(struct dash *dash, struct err *err)
+{
+	char *state_path = alerts_path();
+	struct app_setup setup = {
+		.env = dash->env,
+		.conf = &dash->conf,
+		.model = &dash->model,
+		.track = &dash->track,
+		.clock = &clock_real,
+		.source = { .poll = poll_sources,
+			    .busy = is_busy,
+			    .bench = launch_bench,
+			    .plan = compose_bench,
+			    .reload = reload,
+			    .user = dash },
+		.state_path = state_path,
+	};
+	int status;
+
+	if (dash->feed != NULL) {
+		setup.source.start = start_paths;
+		setup.source.stop = stop_paths;
+	} else {
+		setup.source.start = start_collect;
+		setup.source.stop = stop_collect;
+		setup.source.reconnect = reconnect;
+		setup.source.check = check;
+		setup.source.answer = answer;
+	}
+	status = app_run(&setup, err);
+	free(state_path);
+	return status;
+}
+
+static int
+run_with_track(struct dash *dash, char *const *paths, size_t n, struct err *err)
+{
+	int status = -1;
+
+	model_init(&dash->model);
+	dash->benches =
+		bench_feed_new(&dash->model, &dash->conf, dash->db_path);
+	if (load_formats(dash, err) == 0) {
+		if (n > 0)
+			dash->feed = feed_new(&dash->model, dash->formats,
+					      &clock_real);
+		if (n == 0 || open_paths(dash, paths, n, err) == 0)
+			status = run_app(dash, err);
+	}
+	bench_feed_free(dash->benches);
+	feed_free(dash->feed);
+	model_release(&dash->model);
+	format_set_free(dash->formats);
+	return status;
+}
+
+int
+dash_run(const struct context *env, char *const *paths, size_t n,
+	 struct err *err)
+{
+	struct dash dash = { .env = env };
+	const char *track;
+	int status = -1;
+
+	if (conf_load(&dash.conf, env->config_path, err))
+		return -1;
+	dash.db_path = conf_db_path(&dash.conf, env->db_path);
+	track = dash.conf.track != NULL ? dash.conf.track
+					: "parameter-golf-10min";
+	if (track_load(&dash.track, track, err) == 0) {
+		status = run_with_track(&dash, paths, n, err);
+		track_release(&dash.track);
+	}
+	free(dash.db_path);
+	conf_release(&dash.conf);
+	return status;
+}

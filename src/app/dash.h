@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_APP_DASH_H
+#define HGYM_APP_DASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "context.h"
+
+/*
+ * The dashboard: over the logs that are named (files, globs, directories),
+ * or over the configured pods when none is.  The exit status; -1 with err.
+ */
+int dash_run(const struct context *env, char *const *paths, size_t n,
+	     struct err *err) __attribute__((warn_unused_result));
+
+/* Whether a word in place of a command names a log. */
+bool dash_is_path(const char *word);
+
+#endif

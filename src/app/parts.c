@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a dashboard that need no terminal. */
+#include "config.h"
+
+#include "app/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/pod_shell.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "bench/start.h"
+#include "bench/stop.h"
+#include "ui/fmt.h"
+#include "ui/plot.h"
+
+#define STATE_MAX_BYTES (1U << 20)
+
+/* A new alert is an event, and is told to who wants to hear it. */
+static void
+on_new_alert(void *user, const struct alert *alert)
+{
+	struct app_parts *parts = user;
+	struct model *model = parts->setup->model;
+	struct model_event event = { .wall_ms = alert->since_wall_ms,
+				     .severity = alert->severity,
+				     .pod = alert->pod,
+				     .mr = alert->mr,
+				     .alert = alert->number,
+				     .kind = alert_name(alert->kind) };
+	char label[FMT_LABEL] = "", text[480];
+
+	if (alert->mr != NULL)
+		plot_run_label(alert->mr, label);
+	(void)snprintf(text, sizeof(text), "%s%s%s: %s",
+		       alert->pod < model->n_pods ? model->pods[alert->pod].name
+						  : "",
+		       label[0] != '\0' ? " " : "", label, alert->text);
+	event.text = text;
+	model_event_add(model, &event);
+	if (parts->on_alert != NULL && !parts->alerts.muted)
+		parts->on_alert(parts->user, alert, text);
+}
+
+/* The configuration of a pod of the model. */
+static const struct conf_pod *
+pod_of(const struct app_parts *parts, size_t pod, struct err *err)
+{
+	const struct conf *conf = parts->setup->conf;
+	const struct model *model = parts->setup->model;
+	int i = conf != NULL && pod < model->n_pods
+			? conf_find_pod(conf, model->pods[pod].name)
+			: -1;
+
+	if (i < 0) {
+		err_set(err, ERR_USAGE,
+			"this pod is of no configuration: there is nothing to "
+			"log in to");
+		return NULL;
+	}
+	return &conf->pods[i];
+}
+
+static int
+open_shell(struct app_parts *parts, const struct command *command,
+	   char said[200], struct err *err)
+{
+	const struct conf_pod *pod = pod_of(parts, command->pod, err);
+
+	(void)said;
+	if (pod == NULL)
+		return -1;
+	if (parts->shell == NULL)
+		return err_set(err, ERR_USAGE, "there is no terminal here");
+	return parts->shell(parts->user, pod, err);
+}
+
+/* The words that would be run. */
+static char *
+preview_shell(const struct app_parts *parts, const struct command *command,
+	      struct err *err)
+{
+	const struct conf_pod *pod = pod_of(parts, command->pod, err);
+	struct pod_shell shell;
+	char *text = NULL;
+
+	if (pod == NULL)
+		return NULL;
+	if (pod_shell_init(&shell, pod, err) == 0)
+		text = xasprintf("$ %s\n\nin this terminal; the logs are read "
+				 "on meanwhile.\nLeave the shell to come back.",
+				 shell.text);
+	pod_shell_release(&shell);
+	return text;
+}
+
+static int
+copy_text(struct app_parts *parts, const struct command *command,
+	  char said[200], struct err *err)
+{
+	char number[STR_NUMBER_SIZE];
+
+	if (parts->copy == NULL)
+		return err_set(err, ERR_USAGE, "there is no clipboard here");
+	if (parts->copy(parts->user, command->text, err))
+		return -1;
+	(void)snprintf(said, 200, "copied %s bytes",
+		       str_number((double)strlen(command->text), 17, number));
+	return 0;
+}
+
+static int
+export_text(struct app_parts *parts, const struct command *command,
+	    char said[200], struct err *err)
+{
+	char *name = file_create(command->name, str_from(command->text), err);
+
+	(void)parts;
+	if (name == NULL)
+		return -1;
+	(void)snprintf(said, 200, "wrote %.120s%s", name,
+		       command->is_cut ? ": as much as fits, the end is left "
+					 "out"
+				       : "");
+	free(name);
+	return 0;
+}
+
+static int
+answer_pod(struct app_parts *parts, const struct command *command,
+	   char said[200], struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+
+	(void)said;
+	(void)err;
+	if (source->answer != NULL)
+		source->answer(source->user, command->pod, command->text);
+	return 0;
+}
+
+static int
+reconnect_pod(struct app_parts *parts, const struct command *command,
+	      char said[200], struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+
+	if (source->reconnect == NULL)
+		return err_set(err, ERR_USAGE,
+			       "these pods have no link to try");
+	source->reconnect(source->user, command->pod);
+	(void)snprintf(said, 200, "trying the link now");
+	return 0;
+}
+
+static int
+check_pod(struct app_parts *parts, const struct command *command,
+	  char said[200], struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+
+	if (source->check == NULL)
+		return err_set(err, ERR_USAGE,
+			       "these pods are of no configuration: there is "
+			       "nothing to log in to");
+	if (source->check(source->user, command->pod, err))
+		return -1;
+	(void)snprintf(said, 200, "%s is being checked",
+		       parts->setup->model->pods[command->pod].name);
+	return 0;
+}
+
+static int
+no_deed(struct err *err)
+{
+	return err_set(err, ERR_USAGE, "nothing here can do that");
+}
+
+/* A bench that is there: its plan is started, or it is stopped. */
+static int
+known_bench(struct app_parts *parts, const struct command *command,
+	    char said[200], struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+	bool starts = command->id == COMMAND_BENCH_START;
+
+	if (source->bench == NULL)
+		return no_deed(err);
+	return source->bench(source->user, starts ? command->name : NULL,
+			     starts ? NULL : command->name, said, err);
+}
+
+/* A bench whose definition the preview made. */
+static int
+made_bench(struct app_parts *parts, const struct command *command,
+	   char said[200], struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+
+	(void)command;
+	if (source->bench == NULL || parts->made == NULL)
+		return no_deed(err);
+	return source->bench(source->user, parts->made, NULL, said, err);
+}
+
+/* What each command does, as command_sink.execute; none: not done here. */
+static int (*const deeds[])(struct app_parts *parts,
+			    const struct command *command, char said[200],
+			    struct err *err) = {
+	[COMMAND_COPY] = copy_text,
+	[COMMAND_EXPORT] = export_text,
+	[COMMAND_ANSWER] = answer_pod,
+	[COMMAND_RECONNECT] = reconnect_pod,
+	[COMMAND_CHECK] = check_pod,
+	[COMMAND_SHELL] = open_shell,
+	[COMMAND_BENCH_START] = known_bench,
+	[COMMAND_BENCH_STOP] = known_bench,
+	[COMMAND_BENCH_AUDIT] = made_bench,
+	[COMMAND_BENCH_PODS] = made_bench,
+	[COMMAND_BENCH_FORM] = made_bench,
+	[COMMAND_BENCH_RUN] = made_bench,
+};
+
+static int
+execute(void *user, const struct command *command, char said[200],
+	struct err *err)
+{
+	size_t id = (size_t)command->id;
+
+	if (id >= sizeof(deeds) / sizeof(deeds[0]) || deeds[id] == NULL)
+		return no_deed(err);
+	return deeds[id](user, command, said, err);
+}
+
+/* The definition that a command asks for, and what it would run. */
+static char *
+preview_made(struct app_parts *parts, const struct command *command,
+	     struct err *err)
+{
+	const struct app_source *source = &parts->setup->source;
+
+	free(parts->made);
+	parts->made = source->plan != NULL
+			      ? source->plan(source->user, command, err)
+			      : NULL;
+	if (parts->made != NULL)
+		return bench_preview(parts->setup->env, parts->made, err);
+	if (err->code == ERR_NONE)
+		err_set(err, ERR_USAGE, "nothing here can do that");
+	return NULL;
+}
+
+/* What a command would run, before it is asked for. */
+static char *
+preview(void *user, const struct command *command, struct err *err)
+{
+	struct app_parts *parts = user;
+
+	switch (command->id) {
+	case COMMAND_BENCH_START:
+		return bench_preview(parts->setup->env, command->name, err);
+	case COMMAND_BENCH_STOP:
+		if (bench_is_over(command->name))
+			return xasprintf("$ hgym-tui bench stop %s\n\nruns the "
+					 "stop_cmd of its pods, which are "
+					 "still up",
+					 command->name);
+		return xasprintf("$ hgym-tui bench abort %s\n\nends what runs "
+				 "on its pods and judges what there is",
+				 command->name);
+	case COMMAND_BENCH_AUDIT:
+	case COMMAND_BENCH_PODS:
+	case COMMAND_BENCH_FORM:
+	case COMMAND_BENCH_RUN:
+		return preview_made(parts, command, err);
+	case COMMAND_COPY:
+	case COMMAND_EXPORT:
+	case COMMAND_ANSWER:
+	case COMMAND_RECONNECT:
+	case COMMAND_CHECK:
+	case COMMAND_BENCH_PICK:
+	case COMMAND_NONE:
+		break;
+	case COMMAND_SHELL:
+		return preview_shell(parts, command, err);
+	}
+	return NULL;
+}
+
+/* Alerts that were acknowledged when the program was left last. */
+static void
+load_state(struct app_parts *parts)
+{
+	const char *path = parts->setup->state_path;
+	FILE *file = path != NULL ? fopen(path, "re") : NULL;
+	char *text;
+	size_t len;
+
+	if (file == NULL)
+		return;
+	text = xmalloc(STATE_MAX_BYTES);
+	len = fread(text, 1, STATE_MAX_BYTES, file);
+	alerts_load(&parts->alerts, (struct str){ text, len });
+	free(text);
+	(void)fclose(file);
+}
+
+static void
+save_state(const struct app_parts *parts)
+{
+	const char *path = parts->setup->state_path;
+	struct buf text;
+	struct err err = { 0 };
+
+	if (path == NULL)
+		return;
+	buf_init(&text, STATE_MAX_BYTES);
+	alerts_save(&parts->alerts, parts->setup->model, &text);
+	if (file_replace(path, (struct str){ text.data, text.len }, &err) != 0)
+		log_debug("alerts", "%s", err.text);
+	buf_release(&text);
+}
+
+static int
+find_charset(const char *name, bool ascii, enum chart_charset *charset,
+	     struct err *err)
+{
+	static const char *const names[] = { "braille", "block", "ascii" };
+
+	*charset = ascii ? CHART_ASCII : CHART_BRAILLE;
+	if (name == NULL)
+		return 0;
+	for (size_t i = 0; i < 3; i++) {
+		if (strcmp(names[i], name) == 0) {
+			*charset = (enum chart_charset)i;
+			return 0;
+		}
+	}
+	return err_set(err, ERR_USAGE,
+		       "--charset: %s: is none of braille, block, ascii", name);
+}
+
+static int
+bind_keys(struct keymap *keymap, const struct conf *conf, struct err *err)
+{
+	keymap_init(keymap);
+	for (size_t i = 0; conf != NULL && i < conf->n_keys; i++) {
+		const struct conf_key *key = &conf->keys[i];
+
+		if (keymap_bind(keymap, key->action,
+				key->key != NULL ? key->key : "", err))
+			return err_prefix(err, "%s: keys", conf->path);
+	}
+	return 0;
+}
+
+static void
+configure_alerts(struct app_parts *parts)
+{
+	const struct conf *conf = parts->setup->conf;
+	struct alerts fresh;
+
+	alerts_init(&fresh);
+	parts->alerts.stall_s = fresh.stall_s;
+	alerts_release(&fresh);
+	if (conf != NULL && conf->alerts.stall == CONF_STALL_OFF)
+		parts->alerts.stall_s = 0;
+	else if (conf != NULL && conf->alerts.stall == CONF_STALL_SECONDS)
+		parts->alerts.stall_s = conf->alerts.stall_s;
+}
+
+static void
+init_alerts(struct app_parts *parts)
+{
+	struct alerts *alerts = &parts->alerts;
+
+	alerts_init(alerts);
+	configure_alerts(parts);
+	alerts->on_new = on_new_alert;
+	alerts->user = parts;
+	load_state(parts);
+}
+
+/* As `board` names the group of a run of the database. */
+static char *
+group_of(void *user, const struct model_run *mr)
+{
+	const struct app_parts *parts = user;
+	const struct model *model = parts->setup->model;
+	struct stored_run stored = {
+		.pod = mr->pod < model->n_pods ? model->pods[mr->pod].name : "",
+		.path = mr->path,
+		.run = mr->run,
+	};
+
+	if (parts->groups.by == BOARD_BY_DIRNAME && mr->group != NULL)
+		return xstrdup(mr->group);
+	return board_input_key(&parts->groups, &stored);
+}
+
+/* What the frame is given; -1 with err for what does not exist. */
+static int
+fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
+	   struct err *err)
+{
+	const struct conf *conf = parts->setup->conf;
+	const char *charset = parts->setup->env->charset;
+
+	*ui = (struct ui_setup){ .model = parts->setup->model,
+				 .track = parts->setup->track,
+				 .alerts = &parts->alerts,
+				 .keymap = keymap,
+				 .group_of = group_of,
+				 .group_user = parts,
+				 .sink = { execute, preview, parts },
+				 .read_only = parts->setup->env->read_only };
+	if (charset == NULL && conf != NULL && !parts->ascii)
+		charset = conf->ui.charset;
+	if (find_charset(charset, parts->ascii, &ui->charset, err) ||
+	    bind_keys(keymap, conf, err))
+		return -1;
+	board_input_release(&parts->groups);
+	parts->groups = (struct board_input){ .by = BOARD_BY_DIRNAME };
+	if (conf != NULL &&
+	    board_input_group_conf(&parts->groups, conf, err) != 0)
+		return err_prefix(err, "%s: groups", conf->path);
+	if (conf != NULL && conf->baseline.name != NULL) {
+		parts->baseline = (struct ui_baseline){
+			conf->baseline.name, conf->baseline.bpb,
+			conf->baseline.n_bpb, conf->baseline.nats_per_bpb
+		};
+		ui->baseline = &parts->baseline;
+	}
+	ui->remote =
+		getenv("SSH_TTY") != NULL || getenv("SSH_CONNECTION") != NULL;
+	ui->log_colors = conf == NULL || conf->ui.log_colors;
+	fmt_set_utc(conf == NULL || conf->ui.utc);
+	return 0;
+}
+
+int
+app_parts_init(struct app_parts *parts, const struct app_setup *setup,
+	       bool ascii, struct err *err)
+{
+	struct keymap keymap;
+	struct ui_setup ui;
+
+	memset(parts, 0, sizeof(*parts));
+	parts->setup = setup;
+	parts->ascii = ascii;
+	if (fill_setup(parts, &ui, &keymap, err)) {
+		board_input_release(&parts->groups);
+		return -1;
+	}
+	init_alerts(parts);
+	parts->ui = ui_new(&ui);
+	return 0;
+}
+
+void
+app_parts_configure(struct app_parts *parts)
+{
+	struct err err = { ERR_NONE, "" };
+	struct keymap keymap;
+	struct ui_setup ui;
+
+	if (fill_setup(parts, &ui, &keymap, &err)) {
+		ui_say(ui_shared(parts->ui), "%s", err.text);
+		return;
+	}
+	configure_alerts(parts);
+	ui_configure(parts->ui, &ui);
+}
+
+void
+app_parts_release(struct app_parts *parts)
+{
+	if (parts->ui == NULL)
+		return;
+	save_state(parts);
+	ui_free(parts->ui);
+	alerts_release(&parts->alerts);
+	board_input_release(&parts->groups);
+	free(parts->made);
+	parts->made = NULL;
+	parts->ui = NULL;
+}
+
+void
+app_parts_update(struct app_parts *parts, int64_t mono_ms)
+{
+	struct model *model = parts->setup->model;
+	const struct clock *clock = parts->setup->clock;
+	int64_t wall_ms = clock->wall_ms(clock);
+
+	ui_set_now(parts->ui, wall_ms, mono_ms);
+	if (mono_ms - parts->alerts_at_ms >= 1000 || parts->alerts_at_ms == 0) {
+		alerts_update(&parts->alerts, model, parts->setup->track,
+			      wall_ms);
+		parts->alerts_at_ms = mono_ms;
+	}
+	if (model->changed != 0) {
+		ui_changed(parts->ui, model->changed);
+		model->changed = 0;
+	}
+}

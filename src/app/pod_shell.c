@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* A shell on a pod in the dashboard's terminal; for app.c. */
+#include "config.h"
+
+#include "app/pod_shell.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/quote.h"
+#include "base/xalloc.h"
+#include "pods/pods.h"
+#include "remote/child.h"
+
+#define TEXT_BYTES 4000U
+
+static void
+take_words(struct pod_shell *shell, const char *const *argv, size_t n)
+{
+	struct buf text;
+
+	shell->argv = xcalloc(n + 1, sizeof(*shell->argv));
+	for (size_t i = 0; i < n; i++)
+		shell->argv[i] = xstrdup(argv[i]);
+	buf_init(&text, TEXT_BYTES);
+	quote_argv(&text, argv);
+	shell->text = buf_detach(&text);
+}
+
+int
+pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
+	       struct err *err)
+{
+	const struct remote_pod remote = pods_remote(pod);
+	const char *ours = getenv("SHELL");
+	const char *const local[] = {
+		ours != NULL && ours[0] == '/' ? ours : "/bin/sh", NULL
+	};
+	struct child_words words;
+	int failed;
+
+	memset(shell, 0, sizeof(*shell));
+	if (pod->transport == CONF_LOCAL) {
+		take_words(shell, local, 1);
+		return 0;
+	}
+	failed = child_words_shell(&words, &remote, err);
+	if (!failed)
+		take_words(shell, words.argv, words.n);
+	child_words_release(&words);
+	return failed;
+}
+
+void
+pod_shell_release(struct pod_shell *shell)
+{
+	for (size_t i = 0; shell->argv != NULL && shell->argv[i] != NULL; i++)
+		free(shell->argv[i]);
+	free(shell->argv);
+	free(shell->text);
+	memset(shell, 0, sizeof(*shell));
+}
+
+/* Hand the terminal to a process group, whoever has it now. */
+static void
+give_terminal(int tty, pid_t group)
+{
+	sigset_t stop, before;
+
+	(void)sigemptyset(&stop);
+	(void)sigaddset(&stop, SIGTTOU);
+	(void)sigprocmask(SIG_BLOCK, &stop, &before);
+	(void)tcsetpgrp(tty, group);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* In the child: a job in the foreground, all signals as they come. */
+static void
+become(const struct pod_shell *shell)
+{
+	sigset_t none;
+
+	if (shell->ours != 0) {
+		(void)setpgid(0, 0);
+		give_terminal(shell->tty, getpid());
+	}
+	for (int signum = 1; signum < 32; signum++)
+		(void)signal(signum, SIG_DFL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)execvp(shell->argv[0], shell->argv);
+	_exit(127);
+}
+
+int
+pod_shell_start(struct pod_shell *shell, int tty, struct err *err)
+{
+	shell->tty = tty;
+	/* Without job control it shares our group. */
+	shell->ours = tcgetpgrp(tty) == getpgrp() ? getpgrp() : 0;
+	shell->pid = fork();
+	if (shell->pid < 0) {
+		shell->pid = 0;
+		return err_set_errno(err, ERR_IO, "cannot start a shell");
+	}
+	if (shell->pid == 0)
+		become(shell);
+	if (shell->ours != 0) {
+		(void)setpgid(shell->pid, shell->pid);
+		give_terminal(tty, shell->pid);
+	}
+	return 0;
+}
+
+bool
+pod_shell_poll(struct pod_shell *shell, int *status)
+{
+	int how;
+	pid_t pid = waitpid(shell->pid, &how, WNOHANG | WUNTRACED);
+
+	if (pid == 0 || (pid < 0 && errno == EINTR))
+		return false;
+	/* There is no shell around us that could continue it. */
+	if (pid > 0 && WIFSTOPPED(how)) {
+		(void)kill(-shell->pid, SIGCONT);
+		return false;
+	}
+	if (shell->ours != 0)
+		give_terminal(shell->tty, shell->ours);
+	shell->pid = 0;
+	*status = pid < 0	   ? 127
+		  : WIFEXITED(how) ? WEXITSTATUS(how)
+				   : 128 + WTERMSIG(how);
+	return true;
+}
+
+void
+pod_shell_kill(struct pod_shell *shell)
+{
+	if (shell->pid == 0)
+		return;
+	(void)kill(shell->ours != 0 ? -shell->pid : shell->pid, SIGHUP);
+	(void)kill(shell->ours != 0 ? -shell->pid : shell->pid, SIGCONT);
+	if (shell->ours != 0)
+		give_terminal(shell->tty, shell->ours);
+	shell->pid = 0;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* The dashboard without a terminal: scripts of keys, screens as text. */
+#include "config.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app.h"
+#include "app/parts.h"
+#include "base/buf.h"
+#include "base/utf8.h"
+
+#define STEP_MS	   250
+#define MAX_WAIT_S 100000.0
+
+struct player {
+	const struct app_setup *setup;
+	struct app_parts parts;
+	struct canvas canvas;
+	bool ascii;
+	bool saved;
+	bool left; /* a key left the program */
+	int64_t mono_ms;
+	FILE *out;
+};
+
+static void
+step(struct player *player, int64_t ms)
+{
+	const struct app_source *source = &player->setup->source;
+
+	if (source->advance != NULL)
+		source->advance(source->user, ms);
+	player->mono_ms += ms;
+	while (source->poll != NULL && source->poll(source->user))
+		;
+	app_parts_update(&player->parts, player->mono_ms);
+	while (ui_work(player->parts.ui))
+		;
+}
+
+static void
+draw(struct player *player)
+{
+	int x, y;
+
+	ui_draw(player->parts.ui, &player->canvas, &x, &y);
+}
+
+static int
+do_wait(struct player *player, struct str text, struct err *err)
+{
+	double seconds;
+
+	if (!str_to_double(text, &seconds) || !(seconds >= 0) ||
+	    seconds > MAX_WAIT_S)
+		return err_set(err, ERR_USAGE, "wait: not a number of seconds");
+	for (double ms = seconds * 1000; ms > 0; ms -= STEP_MS)
+		step(player, ms < STEP_MS ? (int64_t)ms : STEP_MS);
+	return 0;
+}
+
+static void
+press(struct player *player, uint32_t code)
+{
+	struct key key = { code, 0, 0 };
+
+	/* Lists learn their height when they are drawn. */
+	draw(player);
+	ui_key(player->parts.ui, &key);
+	step(player, 0);
+	if (ui_take_wants(player->parts.ui) & UI_WANT_QUIT)
+		player->left = true;
+}
+
+static int
+do_key(struct player *player, struct str text, struct err *err)
+{
+	struct str name;
+
+	while (str_next(&text, ' ', &name)) {
+		uint32_t code = key_by_name(name.p, name.len);
+
+		if (name.len == 0)
+			continue;
+		if (code == 0)
+			return err_set(err, ERR_USAGE,
+				       "key: there is no key \"%.*s\"",
+				       (int)name.len, name.p);
+		press(player, code);
+	}
+	return 0;
+}
+
+static int
+do_type(struct player *player, struct str text, struct err *err)
+{
+	(void)err;
+	while (text.len > 0) {
+		uint32_t cp;
+		size_t n = utf8_decode(text, &cp);
+
+		press(player, cp);
+		text.p += n;
+		text.len -= n;
+	}
+	return 0;
+}
+
+static int
+do_size(struct player *player, struct str text, struct err *err)
+{
+	struct str width;
+	int64_t w, h;
+
+	if (!str_next(&text, 'x', &width) || !str_to_i64(width, &w) ||
+	    !str_to_i64(text, &h) || w < 1 || h < 1 || w > CANVAS_MAX_SIDE ||
+	    h > CANVAS_MAX_SIDE)
+		return err_set(err, ERR_USAGE, "a size is WxH, e.g. 80x24");
+	canvas_resize(&player->canvas, (int)w, (int)h);
+	return 0;
+}
+
+static void
+print_screen(struct player *player, bool styles, FILE *out)
+{
+	struct buf text;
+
+	draw(player);
+	while (ui_work(player->parts.ui))
+		;
+	draw(player);
+	buf_init(&text, 16U << 20);
+	if (styles)
+		canvas_dump_styles(&player->canvas, &text);
+	else
+		canvas_dump(&player->canvas, player->ascii, &text);
+	(void)fwrite(text.data, 1, text.len, out);
+	buf_release(&text);
+}
+
+static int
+save(struct player *player, bool styles, struct str text, struct err *err)
+{
+	char name[1024];
+	FILE *file;
+
+	player->saved = true;
+	if (str_eq_cstr(text, "-")) {
+		print_screen(player, styles, player->out);
+		return 0;
+	}
+	(void)snprintf(name, sizeof(name), "%.*s", (int)text.len, text.p);
+	file = fopen(name, "we");
+	if (file == NULL)
+		return err_set_errno(err, ERR_IO, "%s", name);
+	print_screen(player, styles, file);
+	if (fclose(file) != 0)
+		return err_set_errno(err, ERR_IO, "%s", name);
+	return 0;
+}
+
+static int
+do_save(struct player *player, struct str text, struct err *err)
+{
+	return save(player, false, text, err);
+}
+
+static int
+do_styles(struct player *player, struct str text, struct err *err)
+{
+	return save(player, true, text, err);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct player *player, struct str text, struct err *err);
+} commands[] = {
+	{ "wait", do_wait }, { "key", do_key },	  { "type", do_type },
+	{ "size", do_size }, { "save", do_save }, { "styles", do_styles },
+};
+
+static int
+run_line(struct player *player, struct str line, struct err *err)
+{
+	struct str word;
+
+	line = str_trim(line);
+	if (line.len == 0 || line.p[0] == '#')
+		return 0;
+	if (!str_next(&line, ' ', &word))
+		return 0;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (str_eq_cstr(word, commands[i].name))
+			return commands[i].run(player, line, err);
+	return err_set(err, ERR_USAGE, "there is no command \"%.*s\"",
+		       (int)word.len, word.p);
+}
+
+static int
+run_script(struct player *player, const char *path, struct err *err)
+{
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	unsigned int number = 0;
+	char line[4096];
+	int failed = 0;
+
+	if (file == NULL)
+		return err_set_errno(err, ERR_IO, "%s", path);
+	while (!failed && !player->left &&
+	       fgets(line, sizeof(line), file) != NULL) {
+		number++;
+		failed = run_line(player, str_from(line), err);
+	}
+	if (failed)
+		err_prefix(err, "%s:%u", path, number);
+	if (file != stdin)
+		(void)fclose(file);
+	return failed;
+}
+
+int
+app_script(const struct app_setup *setup, const char *script, const int size[2],
+	   FILE *out, struct err *err)
+{
+	struct player player = { .setup = setup, .out = out };
+	int failed;
+
+	player.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0 ||
+		       (setup->env->charset != NULL &&
+			strcmp(setup->env->charset, "ascii") == 0);
+	if (app_parts_init(&player.parts, setup, player.ascii, err))
+		return -1;
+	canvas_init(&player.canvas);
+	canvas_resize(&player.canvas, size[0], size[1]);
+	player.mono_ms = 1000000;
+	step(&player, 0);
+	failed = script != NULL ? run_script(&player, script, err) : 0;
+	if (!failed && !player.saved)
+		print_screen(&player, false, out);
+	if (!failed && fflush(out) != 0)
+		failed = err_set_errno(err, ERR_IO, "standard output");
+	app_parts_release(&player.parts);
+	canvas_release(&player.canvas);
+	return failed ? -1 : 0;
+}

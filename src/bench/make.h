@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_MAKE_H
+#define HGYM_BENCH_MAKE_H
+
+#include <stdbool.h>
+
+#include "conf/conf.h"
+#include "parsers/json.h"
+
+/*
+ * Definitions of benches (bench.json) that the program writes itself.  All
+ * results are trees that the caller frees; NULL with err.
+ */
+
+/* What an audit runs where no bench file is given. */
+enum bench_probe {
+	PROBE_CPU, /* sh and awk: a fixed loop on one host core */
+	PROBE_GPU, /* python3 with torch: matrix products on the GPU */
+};
+
+/* A pod of that configuration as bench.json names it; ERR_CONFIG: none. */
+cJSON *bench_make_pod(const struct conf *conf, const char *name,
+		      struct err *err) __attribute__((warn_unused_result));
+
+struct bench_audit {
+	const char *pods;	 /* names, "," or a line's end between */
+	const cJSON *definition; /* a bench.json; NULL: the probe */
+	const char *variant;	 /* whose tag is audited; NULL: the control */
+	enum bench_probe probe;
+	double blocks, minutes; /* NAN: the default */
+};
+
+/* One variant of it against itself, on those pods. */
+cJSON *bench_make_audit(const struct bench_audit *audit,
+			const struct conf *conf, struct err *err)
+	__attribute__((warn_unused_result));
+
+/*
+ * The pods of that list: as the definition (may be NULL) has them, else as
+ * the configuration has them.
+ */
+cJSON *bench_make_pods(const cJSON *definition, const char *names,
+		       const struct conf *conf, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* Paths of files that variants ship, made absolute: they are below folder. */
+void bench_make_absolute(cJSON *definition, const char *folder);
+
+/*
+ * What the form of the dashboard says (see ui/form.h): an object of texts,
+ * name pods folder command control variant variant2 metric window blocks aa
+ * minutes.
+ */
+cJSON *bench_make_form(const cJSON *form, const struct conf *conf,
+		       struct err *err) __attribute__((warn_unused_result));
+
+/* The probe that suits a pod of the configuration. */
+enum bench_probe bench_probe_of(const struct conf *conf, const char *pods);
+
+/* In one sentence, what a probe measures. */
+const char *bench_probe_what(enum bench_probe probe);
+
+#endif

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/* The noise register between benches, database and verdicts. */
+#include "config.h"
+
+#include "bench/noise_register.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "bench/drive.h"
+#include "bench/folder.h"
+#include "bench/stats.h"
+#include "store/noise.h"
+
+#define MAX_ENV_BYTES (256U * 1024)
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+}
+
+static struct noise_entry *
+entry_of(struct noise_register *reg, const struct stored_noise *row)
+{
+	for (size_t i = 0; i < reg->n; i++) {
+		struct noise_entry *e = &reg->v[i];
+
+		if (same_text(e->pod, row->pod) &&
+		    same_text(e->gpus, row->gpus) &&
+		    same_text(e->gpu_id, row->gpu_id) &&
+		    same_text(e->class_name, row->class_name))
+			return e;
+	}
+	return NULL;
+}
+
+static void
+renew(char **text, const char *now)
+{
+	free(*text);
+	*text = xstrdup_null(now);
+}
+
+static char *
+text_or_empty(const char *text)
+{
+	return xstrdup(text != NULL ? text : "");
+}
+
+/* Rows come oldest first: what they say last is what holds. */
+static int
+take_row(void *user, const struct stored_noise *row)
+{
+	struct noise_register *reg = user;
+	struct noise_entry *e = entry_of(reg, row);
+	const struct noise one = {
+		.n_runs = (size_t)row->n_runs,
+		.n_blocks = (size_t)row->n_blocks,
+		.mean = row->mean,
+		.sd = row->sd,
+		.df = row->df,
+		.sd_block = row->sd_block,
+		.drift = row->drift,
+		.drift_p = row->drift_p,
+		.span_s = row->span_s,
+		.run_s = row->run_s,
+	};
+
+	if (e == NULL) {
+		reg->v = xreallocarray(reg->v, reg->n + 1, sizeof(*reg->v));
+		e = &reg->v[reg->n++];
+		*e = (struct noise_entry){
+			.pod = text_or_empty(row->pod),
+			.gpus = text_or_empty(row->gpus),
+			.class_name = text_or_empty(row->class_name),
+			.first_mean = row->mean,
+			.first_ms = row->when_ms,
+			.p_quietest = (double)NAN,
+		};
+	}
+	renew(&e->gpu, row->gpu);
+	renew(&e->gpu_id, row->gpu_id);
+	renew(&e->driver, row->driver);
+	renew(&e->image, row->image);
+	renew(&e->what, row->what);
+	renew(&e->metric, row->metric);
+	noise_pool(&e->noise, &one);
+	e->n_benches++;
+	e->when_ms = row->when_ms;
+	return 0;
+}
+
+/* By class; within it the quietest first, those without a rank last. */
+static int
+compare_entries(const void *a, const void *b)
+{
+	const struct noise_entry *x = a, *y = b;
+	int by_class = strcmp(x->class_name, y->class_name);
+	bool ranked_x = x->noise.n_runs >= NOISE_MIN_RUNS;
+	bool ranked_y = y->noise.n_runs >= NOISE_MIN_RUNS;
+
+	if (by_class != 0)
+		return by_class;
+	if (ranked_x != ranked_y)
+		return ranked_x ? -1 : 1;
+	if (x->noise.sd != y->noise.sd)
+		return x->noise.sd < y->noise.sd ? -1 : 1;
+	return strcmp(x->pod, y->pod);
+}
+
+static void
+rank_all(struct noise_register *reg)
+{
+	size_t first = 0;
+
+	for (size_t i = 0; i < reg->n; i++) {
+		struct noise_entry *e = &reg->v[i];
+
+		if (strcmp(reg->v[first].class_name, e->class_name) != 0)
+			first = i;
+		if (e->noise.n_runs < NOISE_MIN_RUNS)
+			continue;
+		e->rank = i - first + 1;
+		for (size_t k = first; k <= i; k++)
+			reg->v[k].n_ranked = e->rank;
+		if (e->rank > 1)
+			e->p_quietest =
+				noise_compare(&e->noise, &reg->v[first].noise);
+	}
+}
+
+int
+noise_register_load(struct noise_register *reg, const char *db_path,
+		    struct err *err)
+{
+	const struct store_options options = { .path = db_path,
+					       .read_only = true };
+	struct err why = { ERR_NONE, "" };
+	struct store *store = store_open(&options, &why);
+	int rc;
+
+	*reg = (struct noise_register){ 0 };
+	if (store == NULL && why.code == ERR_NODATA)
+		return 0;
+	if (store == NULL) {
+		if (err != NULL)
+			*err = why;
+		return -1;
+	}
+	rc = store_each_noise(store, take_row, reg, err);
+	(void)store_close(store, NULL);
+	if (reg->n > 0)
+		qsort(reg->v, reg->n, sizeof(*reg->v), compare_entries);
+	rank_all(reg);
+	return rc;
+}
+
+void
+noise_register_release(struct noise_register *reg)
+{
+	for (size_t i = 0; i < reg->n; i++) {
+		struct noise_entry *e = &reg->v[i];
+
+		free(e->pod);
+		free(e->gpus);
+		free(e->class_name);
+		free(e->gpu);
+		free(e->gpu_id);
+		free(e->driver);
+		free(e->image);
+		free(e->what);
+		free(e->metric);
+	}
+	free(reg->v);
+	*reg = (struct noise_register){ 0 };
+}
+
+const struct noise_entry *
+noise_register_find(const struct noise_register *reg, const struct plan *plan,
+		    size_t arm, size_t pod, const char *gpu_id)
+{
+	const struct noise_entry *found = NULL;
+	struct noise_of_pod now;
+	char name[NOISE_CLASS_SIZE];
+
+	noise_class(plan, arm, name);
+	noise_read_env(&now, &plan->pods[pod], (struct str){ "", 0 });
+	for (size_t i = 0; i < reg->n; i++) {
+		const struct noise_entry *e = &reg->v[i];
+
+		if (!same_text(e->pod, now.pod) ||
+		    !same_text(e->gpus, now.gpus) ||
+		    !same_text(e->class_name, name) ||
+		    (gpu_id[0] != '\0' && !same_text(e->gpu_id, gpu_id)) ||
+		    e->noise.n_runs < NOISE_MIN_RUNS)
+			continue;
+		if (found == NULL || e->when_ms > found->when_ms)
+			found = e;
+	}
+	return found;
+}
+
+/* env.<pod>.txt of a results folder; "" when it is not there yet. */
+static void
+read_env(struct buf *out, const char *path, const char *pod)
+{
+	char file[FOLDER_PATH_SIZE], block[8192];
+	FILE *stream;
+	size_t n;
+
+	(void)snprintf(file, sizeof(file), "%.3800s/env.%.200s.txt", path, pod);
+	stream = fopen(file, "re");
+	if (stream == NULL)
+		return;
+	while ((n = fread(block, 1, sizeof(block), stream)) > 0)
+		buf_append(out, block, n);
+	(void)fclose(stream);
+}
+
+void
+noise_register_rule(void *user, struct judge_rule *rule)
+{
+	const struct noise_lookup *lookup = user;
+	const struct plan *plan = lookup->plan;
+	double sd = 0.0, df = (double)NAN;
+
+	rule->register_sd = rule->register_df = (double)NAN;
+	for (size_t i = 0; i < plan->n_pods; i++) {
+		const struct noise_entry *e;
+		struct noise_of_pod now;
+		struct buf env;
+
+		buf_init(&env, MAX_ENV_BYTES);
+		if (lookup->path != NULL)
+			read_env(&env, lookup->path, plan->pods[i].id);
+		noise_read_env(&now, &plan->pods[i],
+			       (struct str){ env.data, env.len });
+		e = noise_register_find(lookup->reg, plan, 0, i, now.gpu_id);
+		buf_release(&env);
+		if (e == NULL)
+			return;
+		if (e->noise.sd > sd) {
+			sd = e->noise.sd;
+			df = e->noise.df;
+		}
+	}
+	rule->register_sd = sd;
+	rule->register_df = df;
+}
+
+static struct stored_noise
+stored_of(const struct noise_of_pod *one, const struct plan *plan,
+	  const char *class_name)
+{
+	const struct plan_variant *v = plan_arm(plan, 0);
+
+	return (struct stored_noise){
+		.pod = one->pod,
+		.gpus = one->gpus,
+		.gpu = one->gpu[0] != '\0' ? one->gpu : NULL,
+		.gpu_id = one->gpu_id[0] != '\0' ? one->gpu_id : NULL,
+		.driver = one->driver[0] != '\0' ? one->driver : NULL,
+		.image = one->image[0] != '\0' ? one->image : NULL,
+		.class_name = class_name,
+		.what = v->command != NULL ? v->command : plan->command,
+		.metric = plan->key,
+		.n_runs = (double)one->noise.n_runs,
+		.n_blocks = (double)one->noise.n_blocks,
+		.mean = one->noise.mean,
+		.sd = one->noise.sd,
+		.df = one->noise.df,
+		.sd_block = one->noise.sd_block,
+		.drift = one->noise.drift,
+		.drift_p = one->noise.drift_p,
+		.span_s = one->noise.span_s,
+		.run_s = one->noise.run_s,
+	};
+}
+
+/* What the bench of a plan and its verdict learnt of each of its pods. */
+static int
+note_pods(const char *db_path, const char *id, const char *path,
+	  const struct plan *plan, struct err *err)
+{
+	struct stored_noise *rows = xcalloc(plan->n_pods, sizeof(*rows));
+	struct noise_of_pod *all = xcalloc(plan->n_pods, sizeof(*all));
+	cJSON *verdict = folder_read_json(path, "verdict.json");
+	struct folder_state state = { .state = "" };
+	char class_name[NOISE_CLASS_SIZE];
+	size_t n = 0;
+	int rc = 0;
+
+	noise_class(plan, 0, class_name);
+	(void)folder_read_state(path, &state);
+	for (size_t i = 0; verdict != NULL && i < plan->n_pods; i++) {
+		struct buf env;
+
+		buf_init(&env, MAX_ENV_BYTES);
+		read_env(&env, path, plan->pods[i].id);
+		if (noise_of_verdict(&all[n], plan, i, verdict,
+				     (struct str){ env.data, env.len })) {
+			rows[n] = stored_of(&all[n], plan, class_name);
+			rows[n].bench_id = id;
+			rows[n].when_ms = state.ended_ms != 0
+						  ? state.ended_ms
+						  : state.started_ms;
+			n++;
+		}
+		buf_release(&env);
+	}
+	if (n > 0)
+		rc = store_put_noise(db_path, id, rows, n, err);
+	cJSON_Delete(verdict);
+	free(all);
+	free(rows);
+	return rc;
+}
+
+int
+noise_register_note(const char *db_path, const char *id, const char *path,
+		    struct err *err)
+{
+	struct plan plan;
+	int rc = 0;
+
+	if (bench_load_plan(&plan, path, err) != 0)
+		return -1;
+	if (plan.aa)
+		rc = note_pods(db_path, id, path, &plan, err);
+	plan_release(&plan);
+	return rc;
+}
+
+static void
+add_time(cJSON *row, const char *key, int64_t wall_ms)
+{
+	char text[CLOCK_RFC3339_SIZE];
+
+	clock_rfc3339(wall_ms, text);
+	json_add_string(row, key, wall_ms != 0 ? text : NULL);
+}
+
+cJSON *
+noise_entry_json(const struct noise_entry *e)
+{
+	static const size_t blocks[] = { 3, 6, 10 };
+	const struct noise *noise = &e->noise;
+	cJSON *row = cJSON_CreateObject();
+	char key[32], rank[64] = "";
+
+	if (e->rank > 0)
+		(void)snprintf(rank, sizeof(rank), "%zu of %zu", e->rank,
+			       e->n_ranked);
+	json_add_clean(row, "pod", e->pod);
+	json_add_clean(row, "gpus", e->gpus[0] != '\0' ? e->gpus : NULL);
+	json_add_clean(row, "gpu", e->gpu);
+	json_add_clean(row, "gpu_id", e->gpu_id);
+	json_add_clean(row, "class", e->class_name);
+	json_add_clean(row, "what", e->what);
+	json_add_clean(row, "metric", e->metric);
+	json_add_number(row, "n_runs", (double)noise->n_runs);
+	json_add_number(row, "n_blocks", (double)noise->n_blocks);
+	json_add_number(row, "n_benches", (double)e->n_benches);
+	json_add_number(row, "sd_pct", 100.0 * noise->sd);
+	json_add_number(row, "df", noise->df);
+	json_add_number(row, "sd_block_pct", 100.0 * noise->sd_block);
+	json_add_number(row, "drift_pct", stats_pct(noise->drift));
+	json_add_number(row, "drift_p", noise->drift_p);
+	json_add_number(row, "drift_s", noise->span_s);
+	json_add_number(row, "level_pct",
+			e->n_benches > 1
+				? stats_pct(noise->mean - e->first_mean)
+				: (double)NAN);
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+		(void)snprintf(key, sizeof(key), "mde%zu_pct", blocks[i]);
+		json_add_number(row, key,
+				stats_pct(noise_mde(noise, blocks[i])));
+	}
+	json_add_number(row, "run_s", noise->run_s);
+	json_add_number(row, "rank",
+			e->rank > 0 ? (double)e->rank : (double)NAN);
+	json_add_number(row, "of",
+			e->rank > 0 ? (double)e->n_ranked : (double)NAN);
+	json_add_string(row, "rank_text", rank[0] != '\0' ? rank : NULL);
+	json_add_number(row, "p_quietest", e->p_quietest);
+	json_add_clean(row, "driver", e->driver);
+	json_add_clean(row, "image", e->image);
+	add_time(row, "first", e->first_ms);
+	add_time(row, "when", e->when_ms);
+	return row;
+}
+
+/* "0.31%" or a dash. */
+static void
+add_pct(struct buf *out, double share)
+{
+	if (isnan(share))
+		buf_append_str(out, "\342\200\224");
+	else
+		buf_appendf(out, "%.2f%%", stats_pct(share));
+}
+
+static void
+add_word(struct buf *out, const char *label, const char *text)
+{
+	if (text == NULL || text[0] == '\0')
+		return;
+	buf_appendf(out, "  %-12s", label);
+	utf8_sanitize(out, str_from(text));
+	buf_append_char(out, '\n');
+}
+
+static void
+add_drift(struct buf *out, const struct noise *noise)
+{
+	buf_appendf(out, "  %-12s", "drift");
+	if (isnan(noise->drift)) {
+		buf_append_str(out, "not known\n");
+		return;
+	}
+	buf_appendf(out, "%+.2f%% in %.1f minutes (p %.2f: %s)\n",
+		    stats_pct(noise->drift), noise->span_s / 60.0,
+		    noise->drift_p,
+		    noise->drift_p < 0.05 ? "it moved while it was measured"
+					  : "no drift shown");
+}
+
+static void
+add_rank(struct buf *out, const struct noise_entry *e)
+{
+	buf_appendf(out, "  %-12s", "rank");
+	if (e->n_ranked < 2) {
+		buf_append_str(out, "no other pod was measured with this\n");
+		return;
+	}
+	buf_appendf(out, "%zu of %zu pods, the quietest first", e->rank,
+		    e->n_ranked);
+	if (!isnan(e->p_quietest))
+		buf_appendf(out,
+			    e->p_quietest < 0.05
+				    ? "; noisier than the first (p %.3f)"
+				    : "; not told apart from the first (p "
+				      "%.2f)",
+			    e->p_quietest);
+	buf_append_char(out, '\n');
+}
+
+void
+noise_entry_text(struct buf *out, const struct noise_entry *e)
+{
+	const struct noise *noise = &e->noise;
+
+	utf8_sanitize(out, str_from(e->pod));
+	buf_appendf(out, ": noise of %s\n\n", e->class_name);
+	add_word(out, "GPU", e->gpu);
+	add_word(out, "driver", e->driver);
+	add_word(out, "image", e->image);
+	buf_appendf(out, "  %-12ssd %.3f%% from run to run (%zu A/A runs)\n",
+		    "spread", 100.0 * noise->sd, noise->n_runs);
+	buf_appendf(out,
+		    "  %-12ssd %.3f%% of a block's difference (%zu "
+		    "blocks)\n",
+		    "", 100.0 * noise->sd_block, noise->n_blocks);
+	add_drift(out, noise);
+	buf_appendf(out, "  %-12s", "would show");
+	add_pct(out, noise_mde(noise, 3));
+	buf_append_str(out, " in 3 blocks, ");
+	add_pct(out, noise_mde(noise, 6));
+	buf_append_str(out, " in 6, ");
+	add_pct(out, noise_mde(noise, 10));
+	buf_append_str(out, " in 10 (power 0.8)\n");
+	add_rank(out, e);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BENCH_SHOW_H
+#define HGYM_BENCH_SHOW_H
+
+#include "bench/session.h"
+#include "model/bench_live.h"
+
+/*
+ * What a session (of session_open) holds, as a screen shows it; owned by the
+ * caller.  Times and money: see bench_show_clock.
+ */
+struct bench_live *bench_show(struct session *session, const struct plan *plan);
+
+/*
+ * Set why its pods keep it waiting, as its folder says (live->driven tells
+ * whether that is still true).
+ */
+void bench_show_waits(struct bench_live *live, const char *path,
+		      int64_t now_ms);
+
+/*
+ * Why the bench of that folder stands still where it does, "; " between:
+ * what its pods keep it waiting for, or that nobody drives it.  Owned; NULL
+ * when it does not.
+ */
+char *bench_waits_words(const char *path, const char *id, const char *state);
+
+/*
+ * The same as members of a JSON object: "driven" (null where it is over) and
+ * "waits", an array as of waits_json.
+ */
+void bench_waits_json(cJSON *object, const char *path, const char *state);
+
+/* These members of a bench whose folder is gone. */
+void bench_waits_none(cJSON *object);
+
+/* Set what passes with time: seconds, money, what is left. */
+void bench_show_clock(struct bench_live *live, const struct folder_state *state,
+		      int64_t now_ms);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BOARD_EXPORT_H
+#define HGYM_BOARD_EXPORT_H
+
+#include <stdio.h>
+
+#include "board/build.h"
+#include "report/out.h"
+
+/* What is known, out of the program, in the forms of out.h. */
+
+/* A row a run, with all keys of `parse` and its group. */
+int export_runs(FILE *stream, enum out_format format,
+		const struct board *board);
+
+/*
+ * A row a point: of these logs or, without any, of all runs of the database.
+ * -1 with err.
+ */
+int export_samples(FILE *stream, enum out_format format,
+		   const struct context *context, char *const *paths,
+		   size_t n_paths, const struct format_set *formats,
+		   struct err *err) __attribute__((warn_unused_result));
+
+#endif

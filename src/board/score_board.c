@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Verifiers' scores in groups that may be compared; part of `board`. */
+#include "config.h"
+
+#include "board/score_board.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/sort.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+
+static const struct out_column columns[] = {
+	{ "group", NULL, 0, 0 },      { "work", "scores of", 0, 0 },
+	{ "n_valid", "valid", 0, 0 }, { "n_invalid", "INVALID", 0, 0 },
+	{ "median", NULL, -1, 0 },    { "min", NULL, -1, 0 },
+	{ "max", NULL, -1, 0 },	      { "spread_pct", "spread %", 2, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+static struct score_group *
+group_of(struct score_board *board, const char *key, const char *work)
+{
+	struct score_group *group;
+
+	for (size_t i = 0; i < board->n; i++)
+		if (strcmp(board->groups[i].key, key) == 0 &&
+		    strcmp(board->groups[i].work, work) == 0)
+			return &board->groups[i];
+	board->groups = xgrow(board->groups, board->n, &board->cap,
+			      sizeof(*board->groups));
+	group = &board->groups[board->n++];
+	*group = (struct score_group){ .key = xstrdup(key),
+				       .work = xstrdup(work) };
+	return group;
+}
+
+void
+score_board_add(struct score_board *board, const char *key,
+		const struct score_row *row)
+{
+	struct score_group *group = group_of(board, key, row->group);
+
+	if (!score_json_counts(&row->json)) {
+		group->invalid++;
+		return;
+	}
+	group->values = xgrow(group->values, group->n, &group->cap,
+			      sizeof(*group->values));
+	group->values[group->n++] = row->json.value;
+}
+
+static double
+median_of(const struct score_group *group)
+{
+	size_t n = group->n;
+
+	return n > 0 ? (group->values[(n - 1) / 2] + group->values[n / 2]) / 2
+		     : (double)NAN;
+}
+
+static int
+by_work(const void *a, const void *b)
+{
+	const struct score_group *x = a, *y = b;
+	int work = strcmp(x->work, y->work);
+
+	if (work != 0)
+		return work;
+	if (x->n == 0 || y->n == 0)
+		return x->n == y->n ? strcmp(x->key, y->key)
+				    : (x->n == 0) - (y->n == 0);
+	return (median_of(x) > median_of(y)) - (median_of(x) < median_of(y));
+}
+
+static void
+print_group(struct out *out, const struct score_group *group)
+{
+	cJSON *row = cJSON_CreateObject();
+	double median = median_of(group), low = (double)NAN, high = low;
+	struct buf clean;
+
+	if (group->n > 0) {
+		low = group->values[0];
+		high = group->values[group->n - 1];
+	}
+	buf_init(&clean, 4096);
+	utf8_sanitize(&clean, str_from(group->key));
+	json_add_string(row, "kind", "scores");
+	json_add_string(row, "group", clean.data);
+	json_add_string(row, "work", group->work);
+	cJSON_AddNumberToObject(row, "n_valid", (double)group->n);
+	cJSON_AddNumberToObject(row, "n_invalid", group->invalid);
+	json_add_number(row, "median", median);
+	json_add_number(row, "min", low);
+	json_add_number(row, "max", high);
+	json_add_number(row, "spread_pct",
+			group->n > 1 && median != 0
+				? 100 * (high - low) / fabs(median)
+				: (double)NAN);
+	out_row(out, row);
+	cJSON_Delete(row);
+	buf_release(&clean);
+}
+
+int
+score_board_print(struct score_board *board, FILE *stream,
+		  enum out_format format)
+{
+	struct out *out;
+
+	if (board->n == 0)
+		return 0;
+	for (size_t i = 0; i < board->n; i++)
+		if (board->groups[i].n > 1)
+			sort_doubles(board->groups[i].values,
+				     board->groups[i].n);
+	qsort(board->groups, board->n, sizeof(*board->groups), by_work);
+	out = out_new(stream, format, columns);
+	for (size_t i = 0; i < board->n; i++)
+		print_group(out, &board->groups[i]);
+	return out_free(out);
+}
+
+void
+score_board_release(struct score_board *board)
+{
+	for (size_t i = 0; i < board->n; i++) {
+		free(board->groups[i].key);
+		free(board->groups[i].work);
+		free(board->groups[i].values);
+	}
+	free(board->groups);
+	*board = (struct score_board){ NULL, 0, 0 };
+}

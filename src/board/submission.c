@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* A group of runs as submission.json, and what is wanting in it. */
+#include "config.h"
+
+#include "board/submission.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "board/stored.h"
+#include "parsers/json.h"
+
+#define SENTENCE_MAX 512
+
+/* The rows that count, one after another; NULL behind the last. */
+static const struct board_row *
+next_counted(const struct submission *s, size_t *i)
+{
+	while (*i < s->group->n_rows) {
+		const struct board_row *row =
+			s->board->rows[s->group->rows[(*i)++]];
+
+		if (row->use == BOARD_COUNTED)
+			return row;
+	}
+	return NULL;
+}
+
+char *
+submission_log_name(const struct submission *s, const struct board_row *row)
+{
+	const char *slash = strrchr(row->path, '/');
+	const char *base = slash != NULL ? slash + 1 : row->path;
+	struct buf clean;
+	char *name;
+
+	if (run_has(row->run.seed) && s->group->n_seeds == s->group->n_counted)
+		return xasprintf("train_seed%.0f.log", row->run.seed);
+	buf_init(&clean, 4096);
+	utf8_sanitize(&clean, str_from(base));
+	name = buf_detach(&clean);
+	return name;
+}
+
+static cJSON *
+seed_json(const struct submission *s, const struct board_row *row)
+{
+	const struct run *run = &row->run;
+	cJSON *seed = cJSON_CreateObject();
+	char *name = submission_log_name(s, row);
+
+	json_add_number(seed, "val_bpb", run->final_bpb);
+	json_add_number(seed, "val_loss", run->final_val_loss);
+	json_add_number(seed, "steps", run->steps);
+	json_add_number(seed, "ms_per_step", run->ms_per_step);
+	json_add_number(seed, "train_ms", run->train_ms);
+	json_add_number(seed, "prequant_bpb", run->prequant_bpb);
+	json_add_number(seed, "quant_bpb", run->quant_bpb);
+	json_add_number(seed, "eval_s", run->eval_s);
+	json_add_number(seed, "artifact_bytes", run->artifact_bytes);
+	json_add_number(seed, "code_bytes", run->code_bytes);
+	json_add_string(seed, "log", name);
+	json_add_string(seed, "log_sha256",
+			row->sha256[0] != '\0' ? row->sha256 : NULL);
+	free(name);
+	return seed;
+}
+
+/* "42"; "42 (2)" for a seed that ran again; "run 3" without a seed. */
+static void
+add_seeds(cJSON *root, const struct submission *s)
+{
+	cJSON *seeds = cJSON_AddArrayToObject(root, "seeds");
+	cJSON *results = cJSON_AddObjectToObject(root, "seed_results");
+	const struct board_row *row;
+	size_t i = 0, n = 0;
+
+	while ((row = next_counted(s, &i)) != NULL) {
+		char key[64];
+		int again = 1;
+
+		n++;
+		if (run_has(row->run.seed))
+			(void)snprintf(key, sizeof(key), "%.0f", row->run.seed);
+		else
+			(void)snprintf(key, sizeof(key), "run %zu", n);
+		while (cJSON_GetObjectItemCaseSensitive(results, key) != NULL)
+			(void)snprintf(key, sizeof(key), "%.0f (%d)",
+				       row->run.seed, ++again);
+		cJSON_AddItemToArray(seeds,
+				     run_has(row->run.seed)
+					     ? cJSON_CreateNumber(row->run.seed)
+					     : cJSON_CreateNull());
+		cJSON_AddItemToObject(results, key, seed_json(s, row));
+	}
+}
+
+static void
+add_test(cJSON *to, const char *key, const struct board_test *test)
+{
+	cJSON *object = cJSON_AddObjectToObject(to, key);
+
+	json_add_number(object, "t", test->t);
+	json_add_number(object, "df", test->df);
+	json_add_number(object, "p_one_sided", test->p);
+	json_add_number(object, "p_two_sided", test->p_two_sided);
+}
+
+/* How it stands to the baseline, with all that a reader needs to check it. */
+static void
+add_comparison(cJSON *root, const struct submission *s)
+{
+	const struct board_group *base = board_baseline(s->board);
+	const struct board_verdict *v = &s->group->verdict;
+	bool bpb = strcmp(board_unit(s->group), "bpb") == 0;
+	cJSON *object;
+
+	if (base == NULL && !run_has(v->bar)) {
+		cJSON_AddNullToObject(root, "comparison");
+		return;
+	}
+	object = cJSON_AddObjectToObject(root, "comparison");
+	if (base != NULL)
+		json_add_clean(object, "baseline", base->title);
+	json_add_number(object, bpb ? "baseline_val_bpb" : "baseline_val_loss",
+			base != NULL ? base->stats.mean : RUN_ABSENT);
+	json_add_number(object, bpb ? "delta_bpb" : "delta_nats", v->delta);
+	if (bpb) {
+		json_add_number(object, "delta_nats", v->delta_nats);
+		json_add_number(object, "nats_per_bpb", v->nats_per_unit);
+		json_add_string(object, "nats_per_bpb_source", v->nats_source);
+	}
+	json_add_number(object, bpb ? "bar_bpb" : "bar_nats", v->bar);
+	add_test(object, "test_a_one_sample_vs_bar", &v->tests[TRACK_TEST_A]);
+	add_test(object, "test_b_welch_with_margin", &v->tests[TRACK_TEST_B]);
+	json_add_string(object, "verdict", v->text[0] != '\0' ? v->text : NULL);
+}
+
+/* The number of GPUs when all runs print the same. */
+static double
+common_gpus(const struct submission *s)
+{
+	const struct board_row *row;
+	double gpus = RUN_ABSENT;
+	size_t i = 0;
+
+	for (bool first = true; (row = next_counted(s, &i)) != NULL;
+	     first = false) {
+		if (!first && row->run.n_gpus != gpus)
+			return RUN_ABSENT;
+		gpus = row->run.n_gpus;
+	}
+	return gpus;
+}
+
+static void
+add_score(cJSON *root, const struct submission *s)
+{
+	const struct board_group *g = s->group;
+	bool bpb = strcmp(board_unit(g), "bpb") == 0;
+
+	json_add_number(root, "val_bpb", bpb ? g->stats.mean : RUN_ABSENT);
+	json_add_number(root, "val_loss",
+			bpb ? g->means.final_val_loss : g->stats.mean);
+	json_add_number(root, bpb ? "val_bpb_std" : "val_loss_std",
+			g->stats.sd_sample);
+	json_add_string(root, bpb ? "val_bpb_std_kind" : "val_loss_std_kind",
+			"sample (n-1)");
+	json_add_number(root,
+			bpb ? "val_bpb_std_population"
+			    : "val_loss_std_population",
+			g->stats.sd_population);
+	json_add_number(root, "n_runs", (double)g->n_counted);
+	json_add_number(root, "n_seeds", (double)g->n_seeds);
+}
+
+cJSON *
+submission_json(const struct submission *s)
+{
+	cJSON *root = cJSON_CreateObject();
+	const struct board_group *g = s->group;
+
+	json_add_string(root, "author", s->author);
+	json_add_string(root, "github_id", s->github_id);
+	if (s->name != NULL)
+		json_add_string(root, "name", s->name);
+	else
+		json_add_clean(root, "name", g->title);
+	json_add_string(root, "blurb", s->blurb);
+	json_add_string(root, "date", s->date);
+	json_add_string(root, "track", s->board->track->name);
+	json_add_string(root, "hardware", s->hardware);
+	json_add_number(root, "n_gpus", common_gpus(s));
+	add_score(root, s);
+	json_add_number(root, "bytes_total", g->max_artifact_bytes);
+	json_add_number(root, "bytes_code", g->means.code_bytes);
+	json_add_number(root, "max_train_ms", g->max_train_ms);
+	json_add_number(root, "max_eval_s", g->max_eval_s);
+	add_seeds(root, s);
+	add_comparison(root, s);
+	return root;
+}
+
+/* Sentences to the caller, counted. */
+struct check {
+	void (*say)(void *user, const char *sentence);
+	void *user;
+	size_t n;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+wanting(struct check *check, const char *fmt, ...)
+{
+	char sentence[SENTENCE_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(sentence, sizeof(sentence), fmt, ap);
+	va_end(ap);
+	check->say(check->user, sentence);
+	check->n++;
+}
+
+static void
+check_seeds(struct check *check, const struct submission *s)
+{
+	const struct board_group *g = s->group;
+	const struct board_row *row;
+	size_t i = 0;
+
+	if (g->n_seeds < s->board->track->min_seeds)
+		wanting(check, "%zu seed%s; %u are asked for", g->n_seeds,
+			g->n_seeds == 1 ? "" : "s", s->board->track->min_seeds);
+	if (g->n_seeds < g->n_counted)
+		wanting(check, "a seed ran more than once");
+	if (g->n_counted < g->n_rows)
+		wanting(check, "%zu of %zu runs do not count",
+			g->n_rows - g->n_counted, g->n_rows);
+	while ((row = next_counted(s, &i)) != NULL)
+		if (!run_has(row->run.seed))
+			wanting(check, "%s prints no seed", row->name);
+}
+
+static void
+check_caps(struct check *check, const struct submission *s)
+{
+	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+		const char *name = board_cap_name((enum board_cap)cap);
+
+		if (s->group->caps[cap] == CAP_BROKEN)
+			wanting(check, "the cap on %s is broken", name);
+		else if (s->group->caps[cap] == CAP_UNKNOWN &&
+			 cap != BOARD_CAP_TARGETS)
+			wanting(check,
+				"the logs do not tell whether the cap "
+				"on %s is kept",
+				name);
+	}
+}
+
+size_t
+submission_check(const struct submission *s,
+		 void (*say)(void *user, const char *sentence), void *user)
+{
+	struct check check = { say, user, 0 };
+	const struct board_verdict *v = &s->group->verdict;
+	const struct board_row *row;
+	size_t i = 0;
+
+	check_seeds(&check, s);
+	check_caps(&check, s);
+	while ((row = next_counted(s, &i)) != NULL)
+		if (row->sha256[0] == '\0')
+			wanting(&check, "no log is at hand of %s", row->name);
+	if (s->author == NULL)
+		wanting(&check, "no author (--author)");
+	if (s->github_id == NULL)
+		wanting(&check, "no GitHub id (--github-id)");
+	if (s->hardware == NULL)
+		wanting(&check, "the hardware is not said (--hardware)");
+	if (v->word == BOARD_WORD_NONE)
+		wanting(&check, "no baseline to be compared with (--baseline)");
+	else if (v->word != BOARD_WORD_SHOWN)
+		wanting(&check, "the verdict is %s", v->text);
+	return check.n;
+}

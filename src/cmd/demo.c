@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* `demo`: the dashboard over a fleet that is made up. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/app.h"
+#include "app/demo.h"
+#include "app/demo_bench.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+
+enum option { OPTION_SNAPSHOT, OPTION_SCRIPT, OPTION_SPEED, OPTION_SEED };
+
+static const struct cmd_option options[] = {
+	{ 0, "snapshot", "WxH", "print the screen of that size as text" },
+	{ 0, "script", "FILE", "play keys and save screens (- is stdin)" },
+	{ 0, "speed", "N", "so many times faster than the clock (default 20)" },
+	{ 0, "seed", "N", "other noise (default 0)" },
+	{ 0, NULL, NULL, NULL },
+};
+
+struct demo_call {
+	int size[2];
+	bool snapshot;
+	const char *script;
+	double speed;
+	uint64_t seed;
+};
+
+/* The demo as the dashboard's source. */
+struct demo_source {
+	const struct context *env;
+	struct loop *loop; /* while it runs; NULL without a terminal */
+	struct demo *demo;
+	double speed;
+	int64_t last_ms; /* of the real clock; 0: not begun */
+	double owed_ms;
+};
+
+static bool
+source_poll(void *user)
+{
+	struct demo_source *source = user;
+	int64_t now_ms = clock_real.mono_ms(&clock_real);
+
+	if (source->speed > 0) {
+		if (source->last_ms != 0)
+			source->owed_ms += (double)(now_ms - source->last_ms) *
+					   source->speed;
+		source->last_ms = now_ms;
+		demo_advance(source->demo, (int64_t)source->owed_ms);
+		source->owed_ms -= (double)(int64_t)source->owed_ms;
+	}
+	return demo_poll(source->demo);
+}
+
+static int
+source_start(void *user, struct loop *loop, struct ui *ui, struct err *err)
+{
+	struct demo_source *source = user;
+
+	(void)ui;
+	(void)err;
+	source->loop = loop;
+	return 0;
+}
+
+static int
+source_stop(void *user, struct err *err)
+{
+	struct demo_source *source = user;
+
+	(void)err;
+	demo_bench_stop(demo_bench_of(source->demo));
+	source->loop = NULL;
+	return 0;
+}
+
+static int
+source_bench(void *user, const char *plan, const char *stop_id, char said[200],
+	     struct err *err)
+{
+	struct demo_source *source = user;
+
+	if (source->loop == NULL)
+		return err_set(err, ERR_USAGE,
+			       "a bench is started on a terminal only");
+	if (demo_bench_launch(demo_bench_of(source->demo), source->loop,
+			      source->env, plan, stop_id, err))
+		return -1;
+	(void)snprintf(said, 200, "the bench %s",
+		       plan != NULL ? "begins" : "is being ended");
+	return 0;
+}
+
+static char *
+source_plan(void *user, const struct command *command, struct err *err)
+{
+	struct demo_source *source = user;
+
+	return demo_bench_compose(demo_bench_of(source->demo), command, err);
+}
+
+static void
+source_advance(void *user, int64_t ms)
+{
+	struct demo_source *source = user;
+
+	demo_advance(source->demo, ms);
+}
+
+static int
+parse_size(const char *text, int size[2], struct err *err)
+{
+	struct str rest = str_from(text), width;
+	int64_t w, h;
+
+	if (!str_next(&rest, 'x', &width) || !str_to_i64(width, &w) ||
+	    !str_to_i64(rest, &h) || w < 1 || h < 1 || w > 1000 || h > 1000)
+		return err_set(err, ERR_USAGE,
+			       "demo: --snapshot: a size is WxH, at most "
+			       "1000x1000");
+	size[0] = (int)w;
+	size[1] = (int)h;
+	return 0;
+}
+
+static int
+parse_call(struct cmd_args *args, struct demo_call *call, struct err *err)
+{
+	const char *value;
+	int option;
+
+	while ((option = cmd_next_option(args, &value, err)) >= 0) {
+		if (option == OPTION_SNAPSHOT) {
+			call->snapshot = true;
+			if (parse_size(value, call->size, err))
+				return -1;
+		} else if (option == OPTION_SCRIPT) {
+			call->script = value;
+		} else if (option == OPTION_SPEED) {
+			if (!str_to_double(str_from(value), &call->speed) ||
+			    !(call->speed > 0) || call->speed > 10000)
+				return err_set(err, ERR_USAGE,
+					       "demo: --speed: a number up to "
+					       "10000");
+		} else if (!str_to_u64(str_from(value), &call->seed)) {
+			return err_set(err, ERR_USAGE,
+				       "demo: --seed: a whole number");
+		}
+	}
+	if (option == CMD_OPTIONS_WRONG)
+		return -1;
+	if (args->next < args->argc)
+		return err_set(err, ERR_USAGE, "demo: takes no arguments");
+	return 0;
+}
+
+static int
+run_demo(const struct cmd_args *args, const struct demo_call *call,
+	 struct model *model, const struct track *track, struct err *err)
+{
+	bool headless = call->snapshot || call->script != NULL ||
+			!isatty(STDOUT_FILENO);
+	struct format_set *formats = format_set_new_builtin();
+	struct demo_source source = {
+		args->context, NULL, NULL, headless ? 0 : call->speed, 0, 0
+	};
+	struct app_setup setup = {
+		.env = args->context,
+		.model = model,
+		.track = track,
+		.source = { .start = source_start,
+			    .poll = source_poll,
+			    .stop = source_stop,
+			    .bench = source_bench,
+			    .plan = source_plan,
+			    .advance = source_advance,
+			    .user = &source },
+	};
+	int status = -1;
+
+	source.demo = demo_new(model, formats, call->seed, err);
+	if (source.demo != NULL) {
+		setup.clock = demo_clock(source.demo);
+		status = headless ? app_script(&setup, call->script, call->size,
+					       stdout, err)
+				  : app_run(&setup, err);
+		demo_free(source.demo);
+	}
+	format_set_free(formats);
+	return status;
+}
+
+static int
+demo_exec(struct cmd_args *args, struct err *err)
+{
+	struct demo_call call = { .size = { 120, 40 }, .speed = 20 };
+	struct model model;
+	struct track track;
+	int status;
+
+	if (parse_call(args, &call, err) ||
+	    track_load(&track, "parameter-golf-10min", err))
+		return -1;
+	model_init(&model);
+	status = run_demo(args, &call, &model, &track, err);
+	model_release(&model);
+	track_release(&track);
+	return status;
+}
+
+const struct cmd cmd_demo = {
+	.name = "demo",
+	.usage = "[--snapshot WxH] [--script FILE] [--speed N] [--seed N]",
+	.summary = "the dashboard over a fleet that is made up",
+	.help = "Twelve runs on five pods: logs in real line shapes are "
+		"written to a temporary\nfolder as the runs would write them, "
+		"and followed. One run stalls, one diverges,\none pod is slow, "
+		"one artifact is over the cap. No network, no configuration;\n"
+		"the folder is removed at the end. Where standard output is no "
+		"terminal, one\nscreen is printed as text. A script has one of "
+		"these a line: wait SECONDS,\nkey NAME.., type TEXT, size WxH, "
+		"save FILE, styles FILE (- is standard output).",
+	.options = options,
+	.exec = demo_exec,
+};

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* `formats list|show|check`: the rule sets, and what they take of a log. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "cmd/cmd.h"
+#include "parsers/json.h"
+#include "parsers/line_prefix.h"
+#include "parsers/linebuf.h"
+#include "parsers/scan.h"
+#include "parsers/source_fold.h"
+#include "report/out.h"
+
+static const struct cmd_option output_options[] = {
+	CMD_OUTPUT_OPTIONS,
+	{ 0, NULL, NULL, NULL },
+};
+
+static int
+exec_list(struct cmd_args *args, struct err *err)
+{
+	static const struct out_column columns[] = {
+		{ "name", NULL, 0, 0 }, { "rules", NULL, 0, 0 },
+		{ "from", NULL, 0, 0 }, { "about", NULL, 0, 0 },
+		{ NULL, NULL, 0, 0 },
+	};
+	enum out_format format;
+	struct format_set *set;
+	struct out *out;
+
+	if (cmd_output_options(args, &format, err) != 0)
+		return -1;
+	set = format_set_new_builtin();
+	out = out_new(stdout, format, columns);
+	for (size_t i = 0; i < format_set_count(set); i++) {
+		cJSON *row = cJSON_CreateObject();
+
+		json_add_string(row, "name", format_set_name(set, i));
+		json_add_number(row, "rules",
+				(double)format_set_rules_of(set, i));
+		json_add_string(row, "from",
+				format_set_is_builtin(set, i) ? "built in"
+							      : "user");
+		json_add_string(row, "about", format_set_about(set, i));
+		out_row(out, row);
+		cJSON_Delete(row);
+	}
+	format_set_free(set);
+	return out_free(out) == 0 ? 0 : 1;
+}
+
+const struct cmd cmd_formats_list = {
+	.name = "formats list",
+	.usage = "[OPTIONS]",
+	.summary = "list the rule sets that read logs",
+	.options = output_options,
+	.exec = exec_list,
+};
+
+static cJSON *
+rule_row(const struct rule *rule)
+{
+	cJSON *row = cJSON_CreateObject();
+
+	json_add_string(row, "format", rule->format);
+	json_add_string(row, "rule", rule->name);
+	json_add_string(row, "kind", rule_kind_name(rule->kind));
+	json_add_string(row, "stage",
+			rule->kind == RULE_RESULT ? rule_stage_name(rule->stage)
+						  : NULL);
+	json_add_string(row, "needs", rule->needs);
+	json_add_string(row, "match", rule->pattern);
+	return row;
+}
+
+/* A built-in set by name, or a file; NULL with err. */
+static struct format_set *
+load_named(const char *name, const char **format_name, struct err *err)
+{
+	struct format_set *set = format_set_new_builtin();
+
+	for (size_t i = 0; i < format_set_count(set); i++) {
+		if (strcmp(format_set_name(set, i), name) == 0) {
+			*format_name = name;
+			return set;
+		}
+	}
+	if (access(name, F_OK) != 0)
+		err_set(err, ERR_USAGE,
+			"there is no format and no file \"%s\" (see "
+			"hgym-tui formats list)",
+			name);
+	else if (format_set_load(set, name, err) == 0) {
+		*format_name = format_set_name(set, 0);
+		return set;
+	}
+	format_set_free(set);
+	return NULL;
+}
+
+static int
+exec_show(struct cmd_args *args, struct err *err)
+{
+	static const struct out_column columns[] = {
+		{ "rule", NULL, 0, 0 },	 { "kind", NULL, 0, 0 },
+		{ "stage", NULL, 0, 0 }, { "match", NULL, 0, 0 },
+		{ NULL, NULL, 0, 0 },
+	};
+	const char *name = NULL;
+	enum out_format format;
+	struct format_set *set;
+	struct out *out;
+
+	if (cmd_output_options(args, &format, err) != 0)
+		return -1;
+	if (args->argc - args->next != 1)
+		return err_set(err, ERR_USAGE,
+			       "formats show: name one format or file");
+	set = load_named(args->argv[args->next], &name, err);
+	if (set == NULL)
+		return -1;
+	out = out_new(stdout, format, columns);
+	for (size_t i = 0; i < format_set_rules(set); i++) {
+		const struct rule *rule = format_set_rule(set, i);
+		cJSON *row;
+
+		if (strcmp(rule->format, name) != 0)
+			continue;
+		row = rule_row(rule);
+		out_row(out, row);
+		cJSON_Delete(row);
+	}
+	format_set_free(set);
+	return out_free(out) == 0 ? 0 : 1;
+}
+
+const struct cmd cmd_formats_show = {
+	.name = "formats show",
+	.usage = "[OPTIONS] NAME|FILE",
+	.summary = "print the rules of a set",
+	.options = output_options,
+	.exec = exec_show,
+};
+
+#define MAX_UNTAKEN 20
+
+/* What `formats check` counts over all logs. */
+struct check {
+	const struct format_set *set;
+	struct scanner *scanner;
+	struct source_fold fold;
+	uint64_t *taken; /* lines a rule */
+	char **first;	 /* owned; the first line that each rule took */
+	char *untaken[MAX_UNTAKEN]; /* owned; "file:line: text" */
+	size_t n_untaken;
+	uint64_t more_untaken, lines, source_lines;
+	const char *path;
+};
+
+static bool
+has_digit(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] >= '0' && s.p[i] <= '9')
+			return true;
+	return false;
+}
+
+static char *
+clean_copy(struct str s)
+{
+	struct buf text;
+
+	buf_init(&text, 400);
+	utf8_sanitize(&text, s);
+	return buf_detach(&text);
+}
+
+static void
+keep_untaken(struct check *check, const struct segment *segment)
+{
+	char *text;
+
+	if (!has_digit(segment->text))
+		return;
+	if (check->n_untaken == MAX_UNTAKEN) {
+		check->more_untaken++;
+		return;
+	}
+	text = clean_copy(segment->text);
+	check->untaken[check->n_untaken++] =
+		xasprintf("%s:%llu: %s", check->path,
+			  (unsigned long long)segment->line, text);
+	free(text);
+}
+
+static size_t
+index_of(const struct check *check, const struct rule *rule)
+{
+	size_t i = 0;
+
+	while (format_set_rule(check->set, i) != rule)
+		i++;
+	return i;
+}
+
+static void
+check_segment(void *user, const struct segment *segment)
+{
+	struct check *check = user;
+	struct line_prefix prefix;
+	struct record record;
+	size_t i;
+
+	check->lines++;
+	line_prefix_split(segment->text, &prefix);
+	if (source_fold_line(&check->fold, prefix.rest) != SOURCE_NO) {
+		check->source_lines++;
+		return;
+	}
+	if (!scanner_scan(check->scanner, prefix.rest, &record)) {
+		keep_untaken(check, segment);
+		return;
+	}
+	i = index_of(check, record.rule);
+	if (check->taken[i]++ == 0)
+		check->first[i] = clean_copy(segment->text);
+}
+
+/* Feed one log; -1 with err when it cannot be read. */
+static int
+check_log(struct check *check, const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct linebuf lines;
+	char block[65536];
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return err_set_errno(err, ERR_IO, "cannot open %s", path);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		(void)close(fd);
+		return err_set(err, ERR_IO, "%s is not a regular file", path);
+	}
+	check->path = path;
+	source_fold_reset(&check->fold);
+	linebuf_init(&lines, check_segment, check);
+	while ((n = read(fd, block, sizeof(block))) > 0)
+		linebuf_feed(&lines, block, (size_t)n);
+	linebuf_finish(&lines);
+	linebuf_release(&lines);
+	(void)close(fd);
+	if (n < 0)
+		return err_set_errno(err, ERR_IO, "cannot read %s", path);
+	return 0;
+}
+
+static void
+print_rules_taken(const struct check *check, struct out *out, const char *name)
+{
+	for (size_t i = 0; i < format_set_rules(check->set); i++) {
+		const struct rule *rule = format_set_rule(check->set, i);
+		uint64_t hits = scanner_limit_hits(check->scanner, i);
+		cJSON *row;
+
+		if (strcmp(rule->format, name) != 0 && check->taken[i] == 0)
+			continue;
+		row = rule_row(rule);
+		json_add_number(row, "lines", (double)check->taken[i]);
+		json_add_number(row, "gave_up", (double)hits);
+		json_add_string(row, "first", check->first[i]);
+		out_row(out, row);
+		cJSON_Delete(row);
+	}
+}
+
+static void
+print_untaken(const struct check *check)
+{
+	(void)fprintf(stderr, "%llu lines, %llu of them a printed script\n",
+		      (unsigned long long)check->lines,
+		      (unsigned long long)check->source_lines);
+	if (check->n_untaken == 0)
+		return;
+	(void)fprintf(stderr, "lines with digits that no rule took:\n");
+	for (size_t i = 0; i < check->n_untaken; i++)
+		(void)fprintf(stderr, "  %s\n", check->untaken[i]);
+	if (check->more_untaken > 0)
+		(void)fprintf(stderr, "  and %llu more\n",
+			      (unsigned long long)check->more_untaken);
+}
+
+static void
+check_release(struct check *check, size_t n_rules)
+{
+	for (size_t i = 0; i < n_rules; i++)
+		free(check->first[i]);
+	for (size_t i = 0; i < check->n_untaken; i++)
+		free(check->untaken[i]);
+	free(check->first);
+	free(check->taken);
+	source_fold_release(&check->fold);
+	scanner_free(check->scanner);
+}
+
+/* Read all logs and print; the exit status. */
+static int
+check_logs(struct cmd_args *args, const struct format_set *set,
+	   const char *name, enum out_format format)
+{
+	static const struct out_column columns[] = {
+		{ "format", NULL, 0, 0 },	{ "rule", NULL, 0, 0 },
+		{ "kind", NULL, 0, 0 },		{ "lines", NULL, 0, 0 },
+		{ "gave_up", "gave up", 0, 0 }, { "first", "first line", 0, 0 },
+		{ NULL, NULL, 0, 0 },
+	};
+	size_t n = format_set_rules(set);
+	struct check check = { .set = set };
+	struct out *out = out_new(stdout, format, columns);
+	int status = 0;
+
+	check.scanner = scanner_new(set);
+	check.taken = xcalloc(n, sizeof(*check.taken));
+	check.first = xcalloc(n, sizeof(*check.first));
+	source_fold_init(&check.fold);
+	for (int i = args->next + 1; i < args->argc; i++) {
+		struct err err = { ERR_NONE, "" };
+
+		if (check_log(&check, args->argv[i], &err) != 0) {
+			(void)fprintf(stderr, "hgym-tui: %s\n", err.text);
+			status = 1;
+		}
+	}
+	print_rules_taken(&check, out, name);
+	if (out_free(out) != 0)
+		status = 1;
+	print_untaken(&check);
+	check_release(&check, n);
+	return status;
+}
+
+static int
+exec_check(struct cmd_args *args, struct err *err)
+{
+	const char *name = NULL;
+	enum out_format format;
+	struct format_set *set;
+	int status;
+
+	if (cmd_output_options(args, &format, err) != 0)
+		return -1;
+	if (args->argc - args->next < 1)
+		return err_set(err, ERR_USAGE,
+			       "formats check: name a format or file, and "
+			       "logs");
+	set = load_named(args->argv[args->next], &name, err);
+	if (set == NULL)
+		return -1;
+	status = check_logs(args, set, name, format);
+	format_set_free(set);
+	return status;
+}
+
+const struct cmd cmd_formats_check = {
+	.name = "formats check",
+	.usage = "[OPTIONS] NAME|FILE [LOG...]",
+	.summary = "show what each rule takes of logs, and what none took",
+	.help = "FILE is checked strictly first: an unknown key, a wrong type "
+		"or a wrong\npattern is named with its line (exit status 2). "
+		"\"gave up\" counts lines on\nwhich a pattern ran into the "
+		"match limit.",
+	.options = output_options,
+	.exec = exec_check,
+};

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* `harness`: HarnessGym runs and comparisons, judged anew. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/say.h"
+#include "base/xalloc.h"
+#include "bench/harness_ab.h"
+#include "cmd/cmd.h"
+#include "conf/conf.h"
+#include "harness/dir.h"
+#include "harness/pod.h"
+#include "harness/print.h"
+#include "parsers/harness_json.h"
+
+#define SETTLE_MS 1000
+
+enum option {
+	OPTION_RUN = CMD_OUTPUT_COUNT,
+	OPTION_ALL,
+	OPTION_AB,
+};
+
+static const struct cmd_option options[] = {
+	CMD_OUTPUT_OPTIONS,
+	{ 0, "run", "ID", "show this run of the workspace, not its newest" },
+	{ 0, "all", NULL, "show every run of the workspace" },
+	{ 0, "ab", NULL,
+	  "print a bench.json: its best checkpoint against the workspace" },
+	{ 0, NULL, NULL, NULL },
+};
+
+/* What was asked for. */
+struct ask {
+	enum out_format format;
+	const char *run;
+	bool all, ab;
+	size_t printed; /* pages so far */
+};
+
+/* A directory that was read, wherever it lies. */
+struct place {
+	const char *name; /* as given */
+	const char *run;  /* one run's folder was named; "": a workspace */
+	const char *pod;  /* where it lies; NULL: here */
+	char *workspace;  /* owned; the folder that holds .harnessgym */
+	int64_t now_ms;	  /* by the clock there */
+	bool is_compare;
+};
+
+static int
+print_object(cJSON *object)
+{
+	struct buf line;
+
+	buf_init(&line, (size_t)JSON_MAX_BYTES * 2);
+	json_print(&line, object);
+	cJSON_Delete(object);
+	(void)printf("%s\n", line.data);
+	buf_release(&line);
+	return fflush(stdout) != 0 ? -1 : 0;
+}
+
+static int
+show_run(struct ask *ask, const struct harness_workspace *ws,
+	 const struct harness_run *run)
+{
+	if (ask->format == OUT_JSON)
+		return print_object(harness_run_json(ws, run));
+	if (ask->printed++ > 0)
+		(void)fputc('\n', stdout);
+	return harness_print_run(stdout, ask->format, ws, run);
+}
+
+static int
+show_runs(struct ask *ask, const struct harness_workspace *ws, const char *path,
+	  const char *id, struct err *err)
+{
+	const struct harness_run *run = harness_workspace_run(ws, id);
+	int rc = 0;
+
+	if (run == NULL)
+		return err_set(err, ERR_NODATA, "%s: there is no run %s", path,
+			       id != NULL ? id : "in it yet");
+	if (!ask->all)
+		rc = show_run(ask, ws, run);
+	for (size_t i = 0; ask->all && rc == 0 && i < ws->n_runs; i++)
+		rc = show_run(ask, ws, &ws->runs[i]);
+	return rc == 0 ? 0 : err_set_errno(err, ERR_IO, "cannot write");
+}
+
+/* The bench of a run's checkpoint; of one that is not its best: say so. */
+static int
+show_ab(const struct harness_workspace *ws, const struct place *place,
+	const char *id, struct err *err)
+{
+	const struct harness_run *run = harness_workspace_run(ws, id);
+	const struct harness_ab ab = { run, place->workspace, place->pod };
+	cJSON *object;
+
+	if (run == NULL)
+		return err_set(err, ERR_NODATA, "%s: there is no run %s",
+			       place->name, id != NULL ? id : "in it yet");
+	object = harness_ab_json(&ab, err);
+	if (object == NULL)
+		return -1;
+	if (run->best.present && run->checkpoint.iteration.present &&
+	    run->checkpoint.iteration.value != run->best.iteration)
+		(void)fprintf(stderr,
+			      "hgym-tui: the checkpoint is of iteration %.0f; "
+			      "the best verified one, of iteration %u, was not "
+			      "kept\n",
+			      run->checkpoint.iteration.value,
+			      run->best.iteration);
+	return print_object(object) == 0
+		       ? 0
+		       : err_set_errno(err, ERR_IO, "cannot write");
+}
+
+static int
+show_workspace(struct ask *ask, const struct harness_files *files,
+	       const struct place *place, struct err *err)
+{
+	const char *id = *place->run != '\0' ? place->run : ask->run;
+	struct harness_workspace ws;
+	int rc;
+
+	harness_workspace_read(&ws, files, place->now_ms);
+	if (files->full)
+		(void)fprintf(stderr, "hgym-tui: more files than can be read; "
+				      "older runs are left out\n");
+	if (ask->ab)
+		rc = show_ab(&ws, place, id, err);
+	else
+		rc = show_runs(ask, &ws, place->name, id, err);
+	harness_workspace_release(&ws);
+	return rc;
+}
+
+static int
+show_compare(struct ask *ask, const struct harness_files *files,
+	     struct err *err)
+{
+	struct harness_compare compare;
+	int rc;
+
+	harness_compare_read(&compare, files);
+	if (ask->format == OUT_JSON) {
+		rc = print_object(harness_compare_json(&compare));
+	} else {
+		if (ask->printed++ > 0)
+			(void)fputc('\n', stdout);
+		rc = harness_print_compare(stdout, ask->format, &compare);
+	}
+	harness_compare_release(&compare);
+	return rc == 0 ? 0 : err_set_errno(err, ERR_IO, "cannot write");
+}
+
+static int
+show_files(struct ask *ask, const struct harness_files *files,
+	   const struct place *place, struct err *err)
+{
+	if (!place->is_compare)
+		return show_workspace(ask, files, place, err);
+	if (ask->ab)
+		return err_set(err, ERR_USAGE,
+			       "--ab: %s is a comparison, not a run",
+			       place->name);
+	return show_compare(ask, files, err);
+}
+
+/* The path up to its ".harnessgym", or all of it; owned. */
+static char *
+above_harnessgym(const char *path)
+{
+	const char *at = strstr(path, "/.harnessgym");
+
+	return at != NULL ? xstrndup(path, (size_t)(at - path)) : xstrdup(path);
+}
+
+static int
+show_local(struct ask *ask, const char *path, struct err *err)
+{
+	struct harness_dir dir;
+	struct place place = { .name = path };
+	int rc;
+
+	if (harness_dir_open(&dir, path, err) != 0)
+		return -1;
+	harness_dir_settle(&dir, SETTLE_MS);
+	place.now_ms = clock_real.wall_ms(&clock_real);
+	place.run = dir.run != NULL ? dir.run : "";
+	place.is_compare = dir.what == HARNESS_IS_COMPARE;
+	place.workspace = above_harnessgym(dir.root);
+	rc = show_files(ask, &dir.files, &place, err);
+	free(place.workspace);
+	harness_dir_close(&dir);
+	return rc;
+}
+
+/* A directory on a pod of the configuration; times are by the pod's clock. */
+static int
+show_remote(struct ask *ask, const struct conf_pod *pod, const char *path,
+	    struct err *err)
+{
+	const char *dir = strchr(path, ':') + 1;
+	struct harness_files files;
+	struct harness_wire wire;
+	struct place place = { .name = path };
+	int rc;
+
+	harness_files_init(&files);
+	harness_wire_init(&wire, &files);
+	rc = harness_pod_fetch(pod, dir, &wire, err);
+	place.now_ms = wire.now_ms;
+	place.run = wire.run;
+	place.is_compare = strcmp(wire.what, "compare") == 0;
+	place.pod = pod->name;
+	place.workspace = above_harnessgym(dir);
+	if (rc == 0)
+		rc = show_files(ask, &files, &place, err);
+	free(place.workspace);
+	harness_wire_release(&wire);
+	harness_files_release(&files);
+	return rc;
+}
+
+/* A path that exists here is local; else POD:DIR is of that pod. */
+static int
+show_path(struct ask *ask, const struct context *env, const char *path,
+	  struct err *err)
+{
+	struct conf conf;
+	const char *colon = strchr(path, ':');
+	char *name;
+	int pod, rc;
+
+	if (colon == NULL || colon == path || colon[1] == '\0' ||
+	    access(path, F_OK) == 0)
+		return show_local(ask, path, err);
+	if (conf_load(&conf, env->config_path, err) != 0)
+		return -1;
+	name = xstrndup(path, (size_t)(colon - path));
+	pod = conf_find_pod(&conf, name);
+	free(name);
+	if (pod < 0)
+		rc = err_set(err, ERR_CONFIG,
+			     "%s: no such directory here, and the "
+			     "configuration has no pod of that name",
+			     path);
+	else
+		rc = show_remote(ask, &conf.pods[pod], path, err);
+	conf_release(&conf);
+	return rc;
+}
+
+static int
+parse_options(struct cmd_args *args, struct ask *ask, struct err *err)
+{
+	const char *value;
+	int option;
+
+	while ((option = cmd_next_option(args, &value, err)) >= 0) {
+		if (cmd_output_option(option, &ask->format))
+			continue;
+		switch ((enum option)option) {
+		case OPTION_RUN:
+			ask->run = value;
+			break;
+		case OPTION_ALL:
+			ask->all = true;
+			break;
+		case OPTION_AB:
+			ask->ab = true;
+			break;
+		}
+	}
+	if (option == CMD_OPTIONS_WRONG)
+		return -1;
+	if (args->next >= args->argc)
+		return err_set(err, ERR_USAGE,
+			       "harness: name a HarnessGym workspace, a run's "
+			       "folder or a comparison");
+	return 0;
+}
+
+/* Each path in turn; one that fails is told and the others still shown. */
+static int
+exec_harness(struct cmd_args *args, struct err *err)
+{
+	struct ask ask = { .format = OUT_TABLE };
+	int status = 0;
+
+	if (parse_options(args, &ask, err) != 0)
+		return -1;
+	for (int i = args->next; i < args->argc; i++) {
+		struct err why = { ERR_NONE, "" };
+
+		if (show_path(&ask, args->context, args->argv[i], &why) == 0)
+			continue;
+		say_error(why.text);
+		status = err_exit_status(why.code);
+	}
+	return status;
+}
+
+const struct cmd cmd_harness = {
+	.name = "harness",
+	.usage = "[OPTIONS] DIR|POD:DIR...",
+	.summary = "show HarnessGym runs and comparisons, and what of them is "
+		   "verified",
+	.help = "DIR is a workspace, a run's folder below .harnessgym/runs, "
+		"or the output of a\ncomparison, here or on a pod of the "
+		"configuration; a run may still be going on. A\nscore is "
+		"verified when the run's own post-attempt command passed and "
+		"printed it.\nNumbers of a failed verifier are INVALID; "
+		"numbers that the agent wrote or measured\nby itself are "
+		"shown as \"? unverified\" and never as the best. MCP calls "
+		"are\ncumulative for a workspace; the number in brackets is "
+		"the iteration's own. --ab\nmakes the definition of a bench "
+		"that `bench run` takes: the run's best checkpoint\nagainst "
+		"the workspace as it is now, measured by the run's own "
+		"command.",
+	.options = options,
+	.exec = exec_harness,
+};

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* `pods`: connect to each pod once, a row on how it is. */
+#include "config.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "cmd/cmd.h"
+#include "conf/conf.h"
+#include "ingest/collect.h"
+#include "model/series.h"
+#include "parsers/json.h"
+#include "pods/pods.h"
+#include "report/out.h"
+
+#define LIMIT_MS 45000 /* connect and log in, then one answer */
+#define LOOK_MS	 50
+
+static const struct cmd_option options[] = {
+	CMD_OUTPUT_OPTIONS,
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known" },
+	{ 0, NULL, NULL, NULL },
+};
+
+static const struct out_column columns[] = {
+	{ "pod", NULL, 0, 0 },
+	{ "state", NULL, 0, 0 },
+	{ "target", NULL, 0, 0 },
+	{ "transport", NULL, 0, 0 },
+	{ "gpu", "GPU", 0, 0 },
+	{ "gpu_util", "util %", 0, 0 },
+	{ "gpu_mem_mib", "MiB", 0, 0 },
+	{ "gpu_power_w", "W", 0, 0 },
+	{ "gpu_temp_c", "°C", 0, 0 },
+	{ "gpu_sm_mhz", "MHz", 0, 0 },
+	{ "host_load", "load", 2, 0 },
+	{ "disk_free_bytes", "free GB", 1, 1e-9 },
+	{ "usd_per_hour", "$/h", 2, 0 },
+	{ "why", NULL, 0, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+struct look {
+	struct loop *loop;
+	struct collect *collect;
+	int64_t start_ms;
+	int signum;
+};
+
+static void
+on_timer(void *user)
+{
+	struct look *look = user;
+	const struct clock *clock = loop_clock(look->loop);
+
+	if (collect_is_settled(look->collect) ||
+	    clock->mono_ms(clock) - look->start_ms > LIMIT_MS)
+		loop_stop(look->loop);
+}
+
+static void
+on_signal(void *user, int signum)
+{
+	struct look *look = user;
+
+	look->signum = signum;
+	loop_stop(look->loop);
+}
+
+/* Its last value, or null. */
+static void
+add_last(cJSON *row, const struct model_pod *pod, enum metric metric)
+{
+	const struct series *series = pod->telemetry[metric];
+	const struct series_point *last =
+		series != NULL ? series_last(series) : NULL;
+
+	json_add_number(row, metric_info(metric)->name,
+			last != NULL ? last->value : RUN_ABSENT);
+}
+
+static void
+print_pod(struct out *out, const struct model_pod *pod,
+	  const struct conf_pod *conf)
+{
+	static const enum metric metrics[] = {
+		METRIC_GPU_UTIL,   METRIC_GPU_MEM_MIB, METRIC_GPU_POWER_W,
+		METRIC_GPU_TEMP_C, METRIC_GPU_SM_MHZ,  METRIC_GPU_THROTTLE,
+		METRIC_HOST_LOAD,
+	};
+	cJSON *row = cJSON_CreateObject();
+
+	json_add_string(row, "pod", pod->name);
+	json_add_string(row, "state", pod_state_name(pod->state));
+	json_add_string(row, "why",
+			pod->why != NULL && pod->why[0] != '\0' ? pod->why
+								: NULL);
+	json_add_string(row, "target", pod->target);
+	json_add_string(row, "transport", conf_transport_name(conf->transport));
+	json_add_string(row, "gpu", pod->gpu_name);
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+		add_last(row, pod, metrics[i]);
+	json_add_number(row, "disk_free_bytes", pod->disk_free_bytes);
+	json_add_number(row, "usd_per_hour", pod->usd_per_hour);
+	out_row(out, row);
+	cJSON_Delete(row);
+}
+
+/* Connect to all of them and wait for an answer of each. */
+static int
+look_at(struct look *look, const struct collect_options *o, struct err *err)
+{
+	const struct clock *clock = loop_clock(o->loop);
+	struct loop_timer *timer;
+	size_t unreachable;
+
+	look->start_ms = clock->mono_ms(clock);
+	look->collect = collect_new(o, err);
+	if (look->collect == NULL)
+		return -1;
+	timer = loop_timer_new(o->loop, on_timer, look);
+	loop_timer_start(timer, LOOK_MS, LOOK_MS);
+	loop_run(o->loop);
+	loop_timer_close(timer);
+	unreachable = collect_unreachable(look->collect);
+	if (collect_free(look->collect, err) != 0)
+		return -1;
+	if (look->signum != 0)
+		return 128 + look->signum;
+	return unreachable > 0 ? err_exit_status(ERR_NET) : 0;
+}
+
+static int
+print_pods(const struct conf *conf, enum out_format format, bool accept_new,
+	   struct err *err)
+{
+	struct look look = { .loop = loop_new(err) };
+	struct model model;
+	struct collect_options o = { .loop = look.loop,
+				     .model = &model,
+				     .conf = conf,
+				     .no_follow = true,
+				     .accept_new = accept_new };
+	struct out *out;
+	int rc;
+
+	if (look.loop == NULL)
+		return -1;
+	model_init(&model);
+	loop_on_signal(look.loop, SIGINT, on_signal, &look);
+	loop_on_signal(look.loop, SIGTERM, on_signal, &look);
+	rc = look_at(&look, &o, err);
+	if (rc >= 0) {
+		out = out_new(stdout, format, columns);
+		for (size_t i = 0; i < model.n_pods; i++)
+			print_pod(out, &model.pods[i], &conf->pods[i]);
+		if (out_free(out) != 0)
+			rc = err_set(err, ERR_IO, "cannot write the output");
+	}
+	loop_free(look.loop);
+	model_release(&model);
+	return rc;
+}
+
+static int
+run(struct cmd_args *args, struct err *err)
+{
+	enum out_format format = OUT_TABLE;
+	bool accept_new = false;
+	const char *value;
+	struct conf conf;
+	int option, rc;
+	size_t all;
+
+	while ((option = cmd_next_option(args, &value, err)) >= 0) {
+		if (!cmd_output_option(option, &format))
+			accept_new = true;
+	}
+	if (option == CMD_OPTIONS_WRONG ||
+	    conf_load(&conf, args->context->config_path, err) != 0)
+		return -1;
+	all = conf.n_pods;
+	rc = pods_choose(&conf, args->argv + args->next,
+			 args->argc - args->next, err);
+	if (rc == 0)
+		rc = err_set(err, ERR_NODATA, "the configuration has no pods");
+	if (rc > 0) {
+		conf.n_pods = (size_t)rc;
+		rc = print_pods(&conf, format, accept_new, err);
+		conf.n_pods = all;
+	}
+	conf_release(&conf);
+	return rc;
+}
+
+const struct cmd cmd_pods = {
+	.name = "pods",
+	.usage = "[OPTIONS] [NAME...]",
+	.summary = "connect to each pod, show how it is",
+	.help = "One row a pod: the state of the link and why, its GPU (mean "
+		"utilisation, highest\nmemory and temperature, power in all, "
+		"lowest clock, of those that the configuration\nnames), load "
+		"and free disk where its logs are.  A pod without a GPU has "
+		"none.\nExit status 4 when one cannot be reached.",
+	.options = options,
+	.exec = run,
+};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_CMD_VERSION_H
+#define HGYM_CMD_VERSION_H
+
+#include <stdbool.h>
+
+#define VERSION_LIBRARIES 6
+
+struct version_library {
+	const char *name;
+	char version[64]; /* of what is linked now, not of the headers */
+};
+
+/* The libraries of ours and their versions. */
+void version_libraries(struct version_library out[VERSION_LIBRARIES]);
+
+/* PCRE2 can compile rules to machine code. */
+bool version_has_jit(void);
+
+/* libssh2 signs with RSA keys as servers of today want it (1.11). */
+bool version_has_rsa_sha2(void);
+
+/* The version, and those of the libraries linked, to stdout. */
+void version_print(void);
+
+#endif

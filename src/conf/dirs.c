@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where our files live on this machine: the XDG folders, `~`, and the default
+ * database.  Called by conf.c and by every command that needs a path.
+ */
+#include "config.h"
+
+#include "conf/conf.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+
+/* The home of the user: $HOME, else what the password file says. */
+static const char *
+home_dir(void)
+{
+	const char *home = getenv("HOME");
+	const struct passwd *entry;
+
+	if (home != NULL && home[0] == '/')
+		return home;
+	entry = getpwuid(getuid());
+	return entry != NULL && entry->pw_dir != NULL ? entry->pw_dir : "/";
+}
+
+char *
+conf_expand_home(const char *path)
+{
+	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0'))
+		return xasprintf("%s%s", home_dir(), path + 1);
+	return xstrdup(path);
+}
+
+static char *
+xdg_dir(const char *variable, const char *fallback)
+{
+	const char *value = getenv(variable);
+
+	if (value != NULL && value[0] == '/')
+		return xasprintf("%s/hgym-tui", value);
+	return xasprintf("%s/%s/hgym-tui", home_dir(), fallback);
+}
+
+char *
+conf_dir_config(void)
+{
+	return xdg_dir("XDG_CONFIG_HOME", ".config");
+}
+
+char *
+conf_dir_data(void)
+{
+	return xdg_dir("XDG_DATA_HOME", ".local/share");
+}
+
+char *
+conf_dir_state(void)
+{
+	return xdg_dir("XDG_STATE_HOME", ".local/state");
+}
+
+char *
+conf_db_path(const struct conf *conf, const char *option)
+{
+	char *dir, *path;
+
+	if (option != NULL)
+		return conf_expand_home(option);
+	if (conf != NULL && conf->db != NULL)
+		return xstrdup(conf->db);
+	dir = conf_dir_data();
+	path = xasprintf("%s/history.db", dir);
+	free(dir);
+	return path;
+}
+
+/* One mkdir; there already is as good. */
+static int
+make_one(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return -1;
+	if (stat(path, &st) != 0)
+		return -1;
+	if (S_ISDIR(st.st_mode))
+		return 0;
+	errno = ENOTDIR;
+	return -1;
+}
+
+int
+conf_make_dir(const char *path, struct err *err)
+{
+	char *copy = xstrdup(path);
+	int rc = 0;
+
+	for (char *slash = strchr(copy + 1, '/'); rc == 0 && slash != NULL;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		rc = make_one(copy);
+		*slash = '/';
+	}
+	if (rc == 0)
+		rc = make_one(copy);
+	if (rc != 0)
+		err_set_errno(err, ERR_IO, "cannot make the folder %s", path);
+	free(copy);
+	return rc;
+}
+
+int
+conf_make_dir_of(const char *file, struct err *err)
+{
+	char *dir = xstrdup(file);
+	char *slash = strrchr(dir, '/');
+	int rc = 0;
+
+	if (slash != NULL && slash != dir) {
+		*slash = '\0';
+		rc = conf_make_dir(dir, err);
+	}
+	free(dir);
+	return rc;
+}

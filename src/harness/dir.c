@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* A local HarnessGym directory to its files; called by harness and the demo. */
+#include "config.h"
+
+#include "harness/dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+
+#define MAX_ENTRIES 4096 /* of one folder */
+#define MAX_RUNS    64	 /* the newest */
+#define MAX_DEPTH   8
+#define RETRY_MS    20
+/* A file younger than this may change again within its own clock tick. */
+#define YOUNG_MS 2000
+
+/* What a file looked like when it was read. */
+struct mark {
+	int64_t size, mtime_ns;
+	ino_t inode;
+};
+
+static bool
+is_folder(int at, const char *name)
+{
+	struct stat st;
+
+	return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISDIR(st.st_mode);
+}
+
+/* Whether DIR/name exists at all. */
+static bool
+has(const char *path, const char *name)
+{
+	char *full = xasprintf("%s/%s", path, name);
+	bool there = access(full, F_OK) == 0;
+
+	free(full);
+	return there;
+}
+
+/* The path without its last name; owned. */
+static char *
+parent_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return xstrndup(path, slash != NULL ? (size_t)(slash - path) : 0);
+}
+
+static const char *
+last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* One run's folder: its own files below runs/, the rest beside that. */
+static void
+open_run(struct harness_dir *dir, const char *path)
+{
+	char *runs = parent_of(path);
+
+	dir->what = HARNESS_IS_RUN;
+	dir->run = xstrdup(last_name(path));
+	if (strcmp(last_name(runs), "runs") == 0)
+		dir->root = parent_of(runs);
+	else
+		dir->root = xstrdup(path);
+	free(runs);
+}
+
+static int
+recognise(struct harness_dir *dir, const char *path, struct err *err)
+{
+	if (has(path, "compare_report.json") || has(path, "plain/trial_1") ||
+	    has(path, "harnessed/trial_1")) {
+		dir->what = HARNESS_IS_COMPARE;
+		dir->root = xstrdup(path);
+	} else if (is_folder(AT_FDCWD, path) && has(path, ".harnessgym/runs")) {
+		dir->root = xasprintf("%s/.harnessgym", path);
+	} else if (has(path, "run_config.json") || has(path, "iterations/1")) {
+		open_run(dir, path);
+	} else if (has(path, "runs") &&
+		   strcmp(last_name(path), ".harnessgym") == 0) {
+		dir->root = xstrdup(path);
+	} else {
+		return err_set(err, ERR_NODATA,
+			       "%s holds no HarnessGym run and no comparison",
+			       path);
+	}
+	return 0;
+}
+
+int
+harness_dir_open(struct harness_dir *dir, const char *path, struct err *err)
+{
+	char full[PATH_MAX];
+
+	*dir = (struct harness_dir){ .what = HARNESS_IS_WORKSPACE };
+	if (realpath(path, full) == NULL)
+		return err_set_errno(err, ERR_IO, "cannot open %s", path);
+	if (!is_folder(AT_FDCWD, full))
+		return err_set(err, ERR_NODATA, "%s is not a directory", path);
+	if (recognise(dir, full, err) != 0)
+		return -1;
+	harness_files_init(&dir->files);
+	map_init(&dir->marks);
+	return 0;
+}
+
+bool
+harness_dir_is(const char *path)
+{
+	struct harness_dir dir;
+
+	if (harness_dir_open(&dir, path, NULL) != 0)
+		return false;
+	harness_dir_close(&dir);
+	return true;
+}
+
+void
+harness_dir_close(struct harness_dir *dir)
+{
+	harness_files_release(&dir->files);
+	map_release(&dir->marks, free);
+	free(dir->root);
+	free(dir->run);
+	*dir = (struct harness_dir){ .root = NULL };
+}
+
+/* Up to limit bytes of fd from offset on; -1 when it cannot be read. */
+static int
+read_from(int fd, off_t offset, struct buf *text)
+{
+	char block[65536];
+	ssize_t n;
+
+	while (!text->truncated &&
+	       (n = pread(fd, block, sizeof(block), offset)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		buf_append(text, block, (size_t)n);
+		offset += n;
+	}
+	return 0;
+}
+
+/* Whether the file looks as it did; remembers how it looks now. */
+static bool
+looks_same(struct harness_dir *dir, const char *path, const struct stat *st)
+{
+	struct str key = str_from(path);
+	struct mark *mark = map_get(&dir->marks, key);
+	int64_t mtime_ns =
+		(int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	int64_t age_ms = clock_real.wall_ms(&clock_real) - mtime_ns / 1000000;
+	bool same;
+
+	if (mark == NULL) {
+		mark = xcalloc(1, sizeof(*mark));
+		map_set(&dir->marks, key, mark);
+		mark->size = -1;
+	}
+	same = mark->size == st->st_size && mark->mtime_ns == mtime_ns &&
+	       mark->inode == st->st_ino;
+	mark->size = st->st_size;
+	mark->mtime_ns = mtime_ns;
+	mark->inode = st->st_ino;
+	return same && (age_ms < 0 || age_ms > YOUNG_MS);
+}
+
+/* Read one file that counts, when it may have changed. */
+static void
+read_file(struct harness_dir *dir, int at, const char *name, const char *path,
+	  const struct harness_path *what)
+{
+	const struct harness_file *before =
+		harness_files_get(&dir->files, path);
+	size_t limit = harness_kind_bytes(what->kind);
+	off_t offset = 0;
+	struct buf text;
+	struct stat st;
+	int fd = openat(at, name,
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		goto out;
+	if (looks_same(dir, path, &st) && before != NULL && !before->torn) {
+		harness_files_seen(&dir->files, path);
+		goto out;
+	}
+	buf_init(&text, limit);
+	if (harness_kind_form(what->kind) != HARNESS_JSON &&
+	    (uint64_t)st.st_size > limit)
+		offset = st.st_size - (off_t)limit;
+	if (limit == 0 || read_from(fd, offset, &text) == 0)
+		(void)harness_files_put(
+			&dir->files, path, (struct str){ text.data, text.len },
+			offset > 0 || (limit > 0 && text.truncated),
+			(int64_t)st.st_mtim.tv_sec * 1000 +
+				st.st_mtim.tv_nsec / 1000000);
+	buf_release(&text);
+out:
+	(void)close(fd);
+}
+
+/* The path below prefix as the readers know it. */
+static char *
+join(const char *prefix, const char *name)
+{
+	return *prefix != '\0' ? xasprintf("%s/%s", prefix, name)
+			       : xstrdup(name);
+}
+
+/* A run's folder, by its time. */
+struct run_folder {
+	char *name; /* owned */
+	int64_t mtime_ns;
+};
+
+static int
+newest_first(const void *a, const void *b)
+{
+	const struct run_folder *x = a, *y = b;
+
+	if (x->mtime_ns != y->mtime_ns)
+		return x->mtime_ns < y->mtime_ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static void walk(struct harness_dir *dir, int fd, const char *prefix,
+		 unsigned int depth);
+
+static void
+walk_below(struct harness_dir *dir, int at, const char *name, const char *path,
+	   unsigned int depth)
+{
+	int fd = openat(at, name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0)
+		walk(dir, fd, path, depth + 1);
+}
+
+/* The newest runs of the folder, so that old ones cannot crowd them out. */
+static void
+walk_runs(struct harness_dir *dir, DIR *folder, unsigned int depth)
+{
+	struct run_folder *runs = NULL;
+	const struct dirent *entry;
+	size_t n = 0, cap = 0;
+	struct stat st;
+
+	while ((entry = readdir(folder)) != NULL && n < MAX_ENTRIES) {
+		if (entry->d_name[0] == '.' ||
+		    (dir->run != NULL &&
+		     strcmp(entry->d_name, dir->run) != 0) ||
+		    fstatat(dirfd(folder), entry->d_name, &st,
+			    AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISDIR(st.st_mode))
+			continue;
+		runs = xgrow(runs, n, &cap, sizeof(*runs));
+		runs[n].name = xstrdup(entry->d_name);
+		runs[n++].mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 +
+				     st.st_mtim.tv_nsec;
+	}
+	if (n > 1)
+		qsort(runs, n, sizeof(*runs), newest_first);
+	for (size_t i = 0; i < n; i++) {
+		char *path = join("runs", runs[i].name);
+
+		if (i < MAX_RUNS && harness_path_enters(path))
+			walk_below(dir, dirfd(folder), runs[i].name, path,
+				   depth);
+		free(path);
+		free(runs[i].name);
+	}
+	free(runs);
+}
+
+/* Every file that counts below the folder fd (taken over), named prefix. */
+static void
+walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
+{
+	DIR *folder = fdopendir(fd);
+	const struct dirent *entry;
+	size_t n = 0;
+
+	if (folder == NULL) {
+		(void)close(fd);
+		return;
+	}
+	if (strcmp(prefix, "runs") == 0)
+		walk_runs(dir, folder, depth);
+	while ((entry = readdir(folder)) != NULL && n++ < MAX_ENTRIES) {
+		struct harness_path what;
+		char *path = join(prefix, entry->d_name);
+
+		if (harness_path_read(path, &what))
+			read_file(dir, dirfd(folder), entry->d_name, path,
+				  &what);
+		else if (depth < MAX_DEPTH && strcmp(prefix, "runs") != 0 &&
+			 harness_path_enters(path))
+			walk_below(dir, dirfd(folder), entry->d_name, path,
+				   depth);
+		free(path);
+	}
+	(void)closedir(folder);
+}
+
+bool
+harness_dir_poll(struct harness_dir *dir)
+{
+	uint64_t before = dir->files.generation;
+	int fd = open(dir->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *prefix = xstrdup("");
+
+	if (dir->run != NULL && strcmp(last_name(dir->root), dir->run) == 0) {
+		free(prefix);
+		prefix = xasprintf("runs/%s", dir->run);
+	}
+	if (fd >= 0) {
+		walk(dir, fd, prefix, 0);
+		harness_files_walked(&dir->files);
+	}
+	free(prefix);
+	return dir->files.generation != before;
+}
+
+/* Whether a file is being rewritten now; an old torn one stays so. */
+static bool
+is_torn(const struct harness_dir *dir)
+{
+	int64_t now_ms = clock_real.wall_ms(&clock_real);
+
+	for (size_t i = 0; i < dir->files.n; i++)
+		if (dir->files.all[i]->torn &&
+		    now_ms - dir->files.all[i]->mtime_ms < YOUNG_MS)
+			return true;
+	return false;
+}
+
+void
+harness_dir_settle(struct harness_dir *dir, int64_t limit_ms)
+{
+	int64_t end_ms = clock_real.mono_ms(&clock_real) + limit_ms;
+
+	(void)harness_dir_poll(dir);
+	while (is_torn(dir) && clock_real.mono_ms(&clock_real) < end_ms) {
+		struct timespec wait = { 0, RETRY_MS * 1000000L };
+
+		(void)nanosleep(&wait, NULL);
+		(void)harness_dir_poll(dir);
+	}
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* HarnessGym directories into the model; made by the app and the demo. */
+#include "config.h"
+
+#include "harness/feed.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/quote.h"
+#include "base/xalloc.h"
+#include "harness/dir.h"
+#include "harness/wire.h"
+#include "model/harness_view.h"
+
+#define TICK_MS	  500
+#define LIVE_MS	  5000	/* of a pod with a run that is alive */
+#define IDLE_MS	  60000 /* of any other */
+#define REOPEN_MS 2000	/* of a local directory without a run */
+#define CLOCK_MS  1000	/* a countdown moves */
+
+/* A directory that is followed. */
+struct source {
+	struct harness_feed *feed;
+	size_t place;		  /* in the view */
+	char *path;		  /* owned */
+	int64_t due_ms, shown_ms; /* mono clock */
+	/* Here: */
+	bool is_open;
+	struct harness_dir dir;
+	/* On a pod: */
+	bool remote;
+	size_t pod;		     /* in the model */
+	struct transport *transport; /* borrowed */
+	size_t index;		     /* of the pod there */
+	struct stream *stream;	     /* NULL: no command under way */
+	struct harness_files files;
+	struct harness_wire wire;
+};
+
+struct harness_feed {
+	struct loop *loop;
+	struct model *model;
+	struct loop_timer *timer;
+	struct harness_view view;
+	struct source **sources; /* stable pointers */
+	size_t n, cap;
+};
+
+static int64_t
+now_ms(const struct harness_feed *feed)
+{
+	const struct clock *clock = loop_clock(feed->loop);
+
+	return clock->mono_ms(clock);
+}
+
+static void
+on_tick(void *user)
+{
+	harness_feed_poll(user);
+}
+
+struct harness_feed *
+harness_feed_new(struct loop *loop, struct model *model)
+{
+	struct harness_feed *feed = xcalloc(1, sizeof(*feed));
+
+	feed->loop = loop;
+	feed->model = model;
+	feed->timer = loop_timer_new(loop, on_tick, feed);
+	loop_timer_start(feed->timer, TICK_MS, TICK_MS);
+	model->harness = &feed->view;
+	return feed;
+}
+
+static void
+source_free(struct source *source)
+{
+	if (source->is_open)
+		harness_dir_close(&source->dir);
+	if (source->remote) {
+		harness_wire_release(&source->wire);
+		harness_files_release(&source->files);
+	}
+	free(source->path);
+	free(source);
+}
+
+/* Free it now, or when the end of its command has been told. */
+static void
+source_end(struct source *source)
+{
+	source->feed = NULL;
+	if (source->stream != NULL)
+		source->transport->ops->cancel(source->stream);
+	else
+		source_free(source);
+}
+
+void
+harness_feed_free(struct harness_feed *feed)
+{
+	if (feed == NULL)
+		return;
+	loop_timer_close(feed->timer);
+	for (size_t i = 0; i < feed->n; i++)
+		source_end(feed->sources[i]);
+	free(feed->sources);
+	harness_view_release(&feed->view);
+	feed->model->harness = NULL;
+	free(feed);
+}
+
+static struct source *
+add_source(struct harness_feed *feed, const char *title, const char *path)
+{
+	struct source *source = xcalloc(1, sizeof(*source));
+
+	source->feed = feed;
+	source->path = xstrdup(path);
+	source->place = harness_view_add(&feed->view, title, NULL);
+	feed->sources = xgrow(feed->sources, feed->n, &feed->cap,
+			      sizeof(struct source *));
+	feed->sources[feed->n++] = source;
+	return source;
+}
+
+void
+harness_feed_local(struct harness_feed *feed, const char *path)
+{
+	if (feed->n < HARNESS_MAX_PLACES)
+		(void)add_source(feed, path, path);
+}
+
+void
+harness_feed_pod(struct harness_feed *feed, size_t pod,
+		 struct transport *transport, size_t index, const char *dir)
+{
+	struct source *source;
+	char *title;
+
+	if (feed->n == HARNESS_MAX_PLACES)
+		return;
+	title = xasprintf("%s:%s", feed->model->pods[pod].name, dir);
+	source = add_source(feed, title, dir);
+	free(title);
+	source->remote = true;
+	source->pod = pod;
+	source->transport = transport;
+	source->index = index;
+	harness_files_init(&source->files);
+	harness_wire_init(&source->wire, &source->files);
+	feed->view.places[source->place].files = &source->files;
+}
+
+/* Whether a run of the place is alive: its clock moves, it is asked often. */
+static bool
+is_alive(const struct source *source)
+{
+	const struct harness_place *place =
+		&source->feed->view.places[source->place];
+
+	if (!place->read)
+		return false;
+	if (place->is_compare)
+		return !place->compare.has_report;
+	for (size_t i = 0; i < place->ws.n_runs; i++)
+		if (place->ws.runs[i].life.state == HARNESS_STATE_RUNNING)
+			return true;
+	return false;
+}
+
+static void
+show(struct source *source, bool is_compare, int64_t wall_ms)
+{
+	struct harness_feed *feed = source->feed;
+
+	harness_view_read(&feed->view, source->place, is_compare, wall_ms);
+	source->shown_ms = now_ms(feed);
+	model_harness_touch(feed->model);
+}
+
+static void
+trouble(struct source *source, const char *why)
+{
+	harness_view_trouble(&source->feed->view, source->place, why);
+	model_harness_touch(source->feed->model);
+}
+
+static void
+open_local(struct source *source)
+{
+	struct err err = { ERR_NONE, "" };
+
+	if (harness_dir_open(&source->dir, source->path, &err) != 0) {
+		trouble(source, err.text);
+		source->due_ms = now_ms(source->feed) + REOPEN_MS;
+		return;
+	}
+	source->is_open = true;
+	source->feed->view.places[source->place].files = &source->dir.files;
+}
+
+static void
+poll_local(struct source *source)
+{
+	const struct clock *clock = loop_clock(source->feed->loop);
+	bool is_new;
+
+	if (!source->is_open)
+		open_local(source);
+	if (!source->is_open)
+		return;
+	is_new = harness_dir_poll(&source->dir);
+	if (is_new || source->shown_ms == 0 ||
+	    (is_alive(source) &&
+	     now_ms(source->feed) - source->shown_ms >= CLOCK_MS))
+		show(source, source->dir.what == HARNESS_IS_COMPARE,
+		     clock->wall_ms(clock));
+}
+
+static size_t
+on_data(void *user, const void *data, size_t len)
+{
+	struct source *source = user;
+
+	if (source->feed != NULL)
+		harness_wire_feed(&source->wire, (struct str){ data, len });
+	return len;
+}
+
+/* A whole answer replaces what is shown; a broken one changes nothing. */
+static void
+on_close(void *user, const struct stream_exit *exit)
+{
+	struct source *source = user;
+
+	source->stream = NULL;
+	if (source->feed == NULL) {
+		source_free(source);
+		return;
+	}
+	if (exit->err.code != ERR_NONE) {
+		trouble(source, exit->err.text);
+	} else if (source->wire.none) {
+		trouble(source, "no HarnessGym run and no comparison there");
+	} else if (!source->wire.ended) {
+		trouble(source, "the pod did not send all of it");
+	} else {
+		harness_files_walked(&source->files);
+		show(source, strcmp(source->wire.what, "compare") == 0,
+		     source->wire.now_ms);
+	}
+	source->due_ms =
+		now_ms(source->feed) + (is_alive(source) ? LIVE_MS : IDLE_MS);
+}
+
+static void
+ask_pod(struct source *source)
+{
+	static const struct stream_cb cb = { .on_data = on_data,
+					     .on_close = on_close };
+	const char *const argv[] = {
+		"nice",		"sh",	      "-c", harness_wire_script(),
+		"hgym-harness", source->path, NULL
+	};
+	const struct transport_ops *ops = source->transport->ops;
+	struct err err = { ERR_NONE, "" };
+	struct buf command;
+
+	harness_wire_release(&source->wire);
+	harness_wire_init(&source->wire, &source->files);
+	buf_init(&command, 65536);
+	quote_argv(&command, argv);
+	source->due_ms = now_ms(source->feed) + IDLE_MS;
+	source->stream = ops->exec(source->transport, source->index,
+				   command.data, &cb, source, &err);
+	if (source->stream != NULL)
+		ops->close_stdin(source->stream);
+	else
+		trouble(source, err.text);
+	buf_release(&command);
+}
+
+void
+harness_feed_poll(struct harness_feed *feed)
+{
+	int64_t now = now_ms(feed);
+
+	for (size_t i = 0; i < feed->n; i++) {
+		struct source *source = feed->sources[i];
+
+		if (source->due_ms > now || source->stream != NULL)
+			continue;
+		if (!source->remote)
+			poll_local(source);
+		else if (!feed->model->pods[source->pod].bench_running)
+			ask_pod(source);
+	}
+}

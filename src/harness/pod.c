@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* A HarnessGym directory on a pod, once; called by `harness POD:DIR`. */
+#include "config.h"
+
+#include "harness/pod.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/quote.h"
+#include "loop/loop.h"
+#include "pods/pods.h"
+#include "remote/fleet.h"
+
+#define LIMIT_MS   (120 * 1000)
+#define ERRORS_MAX 4096U
+
+struct fetch {
+	struct loop *loop;
+	struct harness_wire *wire;
+	struct buf errors; /* stderr of the command, its start */
+	struct stream_exit exit;
+	bool closed, late;
+};
+
+static size_t
+on_data(void *user, const void *data, size_t len)
+{
+	struct fetch *fetch = user;
+
+	harness_wire_feed(fetch->wire, (struct str){ data, len });
+	return len;
+}
+
+static void
+on_stderr(void *user, const void *data, size_t len)
+{
+	struct fetch *fetch = user;
+
+	buf_append(&fetch->errors, data, len);
+}
+
+static void
+on_close(void *user, const struct stream_exit *exit)
+{
+	struct fetch *fetch = user;
+
+	fetch->exit = *exit;
+	fetch->closed = true;
+	loop_stop(fetch->loop);
+}
+
+static void
+on_late(void *user)
+{
+	struct fetch *fetch = user;
+
+	fetch->late = true;
+	loop_stop(fetch->loop);
+}
+
+/* Run the command on the pod until it ends or takes too long. */
+static int
+run_fetch(struct fetch *fetch, const struct remote_pod *pod, const char *dir,
+	  struct err *err)
+{
+	static const struct stream_cb cb = { .on_data = on_data,
+					     .on_stderr = on_stderr,
+					     .on_close = on_close };
+	const char *const argv[] = {
+		"nice",		"sh", "-c", harness_wire_script(),
+		"hgym-harness", dir,  NULL
+	};
+	const struct fleet_options options = { .user = fetch };
+	struct fleet *fleet = fleet_new(fetch->loop, pod, 1, &options);
+	struct transport *transport = fleet_transport(fleet);
+	struct loop_timer *timer = loop_timer_new(fetch->loop, on_late, fetch);
+	struct stream *stream;
+	struct buf command;
+
+	buf_init(&command, 65536);
+	quote_argv(&command, argv);
+	stream = transport->ops->exec(transport, 0, command.data, &cb, fetch,
+				      err);
+	buf_release(&command);
+	if (stream != NULL) {
+		transport->ops->close_stdin(stream);
+		loop_timer_start(timer, LIMIT_MS, 0);
+		loop_run(fetch->loop);
+	}
+	loop_timer_close(timer);
+	fleet_free(fleet);
+	return stream != NULL ? 0 : -1;
+}
+
+/* What the end of the command means for who asked. */
+static int
+check_fetch(const struct fetch *fetch, const char *pod, const char *dir,
+	    struct err *err)
+{
+	const struct harness_wire *wire = fetch->wire;
+
+	if (fetch->late)
+		return err_set(err, ERR_TIMEOUT,
+			       "pod %s did not send %s within %d s", pod, dir,
+			       LIMIT_MS / 1000);
+	if (fetch->exit.err.code != ERR_NONE) {
+		*err = fetch->exit.err; /* it names the pod */
+		return -1;
+	}
+	if (wire->none)
+		return err_set(err, ERR_NODATA,
+			       "pod %s: %s holds no HarnessGym run and no "
+			       "comparison",
+			       pod, dir);
+	if (wire->ended)
+		return 0;
+	return err_set(err, ERR_REMOTE, "pod %s: cannot read %s: %.200s", pod,
+		       dir,
+		       fetch->errors.len > 0 ? fetch->errors.data
+					     : "the command ended early");
+}
+
+int
+harness_pod_fetch(const struct conf_pod *pod, const char *dir,
+		  struct harness_wire *wire, struct err *err)
+{
+	struct remote_pod remote = pods_remote(pod);
+	struct fetch fetch = { .wire = wire, .loop = loop_new(err) };
+	int rc;
+
+	if (fetch.loop == NULL)
+		return -1;
+	buf_init(&fetch.errors, ERRORS_MAX);
+	rc = run_fetch(&fetch, &remote, dir, err);
+	if (rc == 0)
+		rc = check_fetch(&fetch, pod->name, dir, err);
+	buf_release(&fetch.errors);
+	loop_free(fetch.loop);
+	return rc;
+}

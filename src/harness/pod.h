@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_HARNESS_POD_H
+#define HGYM_HARNESS_POD_H
+
+#include "conf/conf.h"
+#include "harness/wire.h"
+
+/*
+ * Fetch a HarnessGym directory of a pod once: connect, run one command that
+ * only reads, end.  wire is initialised by the caller and holds the pod's
+ * clock and what the directory is.  -1 with err when the pod cannot be
+ * reached, when it takes more than 120 s, or when there is no run.
+ */
+int harness_pod_fetch(const struct conf_pod *pod, const char *dir,
+		      struct harness_wire *wire, struct err *err)
+	__attribute__((warn_unused_result));
+
+#endif

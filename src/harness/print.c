@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* A judged HarnessGym run or comparison as a page; called by `harness`. */
+#include "config.h"
+
+#include "harness/print.h"
+
+#include "harness/page.h"
+#include "model/harness_words.h"
+#include "parsers/json.h"
+
+static const struct out_column run_columns[] = {
+	{ "run_id", "run", -1, 0 },
+	{ "iteration", "it", 0, 0 },
+	{ "attempt", NULL, -1, 0 },
+	{ "active_tools", "tools", 0, 0 },
+	{ "calls", "MCP calls", -1, 0 },
+	{ "score_verified", "verified", -1, 0 },
+	{ "vs_baseline_pct", "% on baseline", 1, 0 },
+	{ "vs_best_pct", "% on best", 1, 0 },
+	{ "result", NULL, -1, 0 },
+	{ "qualification", NULL, -1, 0 },
+	{ "note", "notes", -1, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+/* Move the page's text into a cell; nothing of it is null. */
+static void
+take_cell(struct page *page, cJSON *row, const char *key)
+{
+	json_add_string(row, key, page->text.len > 0 ? page->text.data : NULL);
+	buf_clear(&page->text);
+}
+
+static void
+add_cell_number(cJSON *row, const char *key, struct harness_number number)
+{
+	json_add_number(row, key, number.present ? number.value : (double)NAN);
+}
+
+/* Everything of a run but its table of iterations. */
+static void
+print_head(struct page *page, const struct harness_workspace *ws,
+	   const struct harness_run *run)
+{
+	buf_appendf(&page->text, "HarnessGym run %s", run->id);
+	page_title(page);
+	for (size_t i = 0; i < HARNESS_FACT_COUNT; i++) {
+		harness_add_fact(&page->text, (enum harness_fact)i, ws, run);
+		if (page->text.len > 0)
+			page_line(page,
+				  harness_fact_label((enum harness_fact)i));
+	}
+	(void)fputc('\n', page->stream);
+}
+
+static cJSON *
+iteration_row(struct page *page, const struct harness_run *run,
+	      const struct harness_iteration *it)
+{
+	cJSON *row = cJSON_CreateObject();
+
+	json_add_string(row, "run_id", run->id);
+	cJSON_AddNumberToObject(row, "iteration", it->number);
+	harness_add_attempt(&page->text, run, it);
+	take_cell(page, row, "attempt");
+	add_cell_number(row, "active_tools", it->active_tools);
+	harness_add_calls(&page->text, it);
+	take_cell(page, row, "calls");
+	add_cell_number(row, "score_verified", it->verified_score);
+	add_cell_number(row, "vs_baseline_pct", it->baseline_pct);
+	add_cell_number(row, "vs_best_pct", it->previous_pct);
+	harness_add_result(&page->text, run, it);
+	take_cell(page, row, "result");
+	harness_add_qualification(&page->text, it);
+	take_cell(page, row, "qualification");
+	json_add_string(row, "note", it->note);
+	return row;
+}
+
+int
+harness_print_run(FILE *stream, enum out_format format,
+		  const struct harness_workspace *ws,
+		  const struct harness_run *run)
+{
+	struct page page = page_init(stream, format);
+	struct out *out;
+	int rc;
+
+	if (format != OUT_CSV)
+		print_head(&page, ws, run);
+	/* The head names the run; only CSV repeats it in each row. */
+	out = out_new(stream, format,
+		      format == OUT_CSV ? run_columns : run_columns + 1);
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		cJSON *row = iteration_row(&page, run, &run->iterations[i]);
+
+		out_row(out, row);
+		cJSON_Delete(row);
+	}
+	rc = out_free(out);
+	if (format == OUT_TABLE && run->best.present)
+		(void)fputs("  (+ % is better; each score is one sample, so a "
+			    "small difference may be noise)\n",
+			    stream);
+	buf_release(&page.text);
+	return rc;
+}
+
+static const struct out_column trial_columns[] = {
+	{ "group", NULL, -1, 0 },	    { "trial", NULL, 0, 0 },
+	{ "status", NULL, -1, 0 },	    { "iterations", "its", 0, 0 },
+	{ "attempt_s", "attempt s", 1, 0 }, { "active_tools", "tools", 0, 0 },
+	{ "mcp_calls", "MCP calls", 0, 0 }, { "score", "valid score", -1, 0 },
+	{ "result", NULL, -1, 0 },	    { NULL, NULL, 0, 0 },
+};
+
+static void
+print_group(struct page *page, const struct harness_group *group)
+{
+	harness_add_group(&page->text, group);
+	page_line(page, group->name);
+}
+
+static void
+print_compare_head(struct page *page, const struct harness_compare *compare)
+{
+	buf_append_str(&page->text, "HarnessGym comparison");
+	page_title(page);
+	buf_appendf(&page->text, "%s", page_word(compare->score_key));
+	if (compare->command != NULL)
+		buf_appendf(&page->text, ", by %s", compare->command);
+	page_line(page, "score");
+	buf_append_str(&page->text,
+		       compare->has_report
+			       ? "finished"
+			       : "no report yet: running, or aborted");
+	page_line(page, "state");
+	for (size_t i = 0; i < compare->n_groups; i++)
+		print_group(page, &compare->groups[i]);
+	harness_add_verdict(&page->text, compare);
+	page_line(page, "verdict");
+	(void)fputc('\n', page->stream);
+}
+
+int
+harness_print_compare(FILE *stream, enum out_format format,
+		      const struct harness_compare *compare)
+{
+	struct page page = page_init(stream, format);
+	struct out *out;
+	int rc;
+
+	if (format != OUT_CSV)
+		print_compare_head(&page, compare);
+	out = out_new(stream, format, trial_columns);
+	for (size_t i = 0; i < compare->n_trials; i++) {
+		const struct harness_trial *t = &compare->trials[i];
+		cJSON *row = cJSON_CreateObject();
+
+		json_add_string(row, "group", t->group);
+		cJSON_AddNumberToObject(row, "trial", t->number);
+		json_add_string(row, "status", t->status);
+		add_cell_number(row, "iterations", t->iterations);
+		add_cell_number(row, "attempt_s", t->attempt_s);
+		add_cell_number(row, "active_tools", t->active_tools);
+		add_cell_number(row, "mcp_calls", t->calls);
+		add_cell_number(row, "score",
+				harness_trial_counts(t)
+					? t->score
+					: (struct harness_number){ false, 0 });
+		harness_add_trial(&page.text, t);
+		take_cell(&page, row, "result");
+		out_row(out, row);
+		cJSON_Delete(row);
+	}
+	rc = out_free(out);
+	buf_release(&page.text);
+	return rc;
+}

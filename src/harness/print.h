@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_HARNESS_PRINT_H
+#define HGYM_HARNESS_PRINT_H
+
+#include <stdio.h>
+
+#include "parsers/harness_compare.h"
+#include "parsers/harness_run.h"
+#include "report/out.h"
+
+/*
+ * HarnessGym runs for people: what is verified in the number columns, all
+ * else in words.  format is OUT_TABLE, OUT_MD or OUT_CSV (the table alone).
+ * -1 when the stream had an error.
+ */
+int harness_print_run(FILE *stream, enum out_format format,
+		      const struct harness_workspace *ws,
+		      const struct harness_run *run);
+int harness_print_compare(FILE *stream, enum out_format format,
+			  const struct harness_compare *compare);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* What a pod sends of a HarnessGym directory; called by src/harness_pod.c. */
+#include "config.h"
+
+#include "harness/wire.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_MAX_BYTES 4096U
+#define OLD_RUNS_TEXT  "33"
+
+/*
+ * One line for any login shell: no backslash, no newline, no "!".  $1 is the
+ * directory.  Of the newest run (or the one that was named) all that counts
+ * is sent, of 32 older ones their JSON; copies of the workspace are passed by.
+ */
+static const char script[] =
+	"d=$1; case $d in \"~/\"*) d=$HOME/${d#??};; esac; "
+	"LC_ALL=C; export LC_ALL; "
+	"echo; echo \"HGH1 $(date +%s)\"; "
+	"send() { while IFS= read -r f; do [ -f \"$f\" ] || continue; "
+	"case $f in ./*) f=${f#./};; esac; "
+	"s=$(stat -c \"%Y %s\" \"$f\" 2>/dev/null) || s=\"0 0\"; "
+	"echo \"F $s $f\"; case $f in *.prompt.txt) ;; "
+	"*.txt) tail -c 262144 \"$f\" | base64;; "
+	"*.jsonl) tail -c 8388608 \"$f\" | base64;; "
+	"*) head -c 4194305 \"$f\" | base64;; esac; echo .; done; }; "
+	"if [ -d \"$d/.harnessgym/runs\" ]; then cd \"$d/.harnessgym\" && "
+	"echo \"R workspace\"; w=; "
+	"elif [ -f \"$d/compare_report.json\" ] || [ -d \"$d/plain/trial_1\" ] "
+	"|| [ -d \"$d/harnessed/trial_1\" ]; then cd \"$d\" && "
+	"echo \"R compare\"; "
+	"find . -maxdepth 3 \"(\" -name trial.json -o -name "
+	"compare_report.json -o -name post.stderr.txt \")\" -type f | send; "
+	"echo END; exit 0; "
+	"elif [ -f \"$d/run_config.json\" ] || [ -d \"$d/iterations/1\" ]; "
+	"then d=$(cd \"$d\" && pwd -P); w=${d##*/}; cd \"$d/../..\" && "
+	"echo \"R run $w\"; "
+	"elif [ -d \"$d/runs\" ] && [ \"${d##*/}\" = .harnessgym ]; then "
+	"cd \"$d\" && echo \"R workspace\"; w=; "
+	"else echo NONE; exit 0; fi; "
+	"for f in registry.json activation.json mcp_calls.jsonl "
+	"mcp/*/.harnessgym/mcp_calls.jsonl history/*.jsonl; do echo \"$f\"; "
+	"done | send; n=0; "
+	"ls -t runs | while IFS= read -r r; do n=$((n+1)); "
+	"[ $n -lt " OLD_RUNS_TEXT " ] || [ \"$r\" = \"$w\" ] || continue; "
+	"if [ \"$r\" = \"$w\" ] || { [ -z \"$w\" ] && [ $n = 1 ]; }; then "
+	"find \"runs/$r\" -maxdepth 5 -type d \"(\" -name workspace -o -name "
+	"best -o -name workspace_template \")\" -prune -o -type f \"(\" -name "
+	"\"*.json\" -o -name \"*.txt\" \")\" -print | send; "
+	"else find \"runs/$r\" -maxdepth 3 -type f -name \"*.json\" | send; "
+	"fi; done; echo END";
+
+const char *
+harness_wire_script(void)
+{
+	return script;
+}
+
+void
+harness_wire_init(struct harness_wire *wire, struct harness_files *files)
+{
+	*wire = (struct harness_wire){ .files = files };
+	buf_init(&wire->line, LINE_MAX_BYTES);
+	buf_init(&wire->text, HARNESS_LINES_MAX);
+}
+
+void
+harness_wire_release(struct harness_wire *wire)
+{
+	buf_release(&wire->line);
+	buf_release(&wire->text);
+}
+
+/* The six bits of a letter of base64, or -1. */
+static int
+six_bits(char c)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl"
+				      "mnopqrstuvwxyz0123456789+/";
+	const char *at = c != '\0' ? strchr(letters, c) : NULL;
+
+	return at != NULL ? (int)(at - letters) : -1;
+}
+
+static void
+decode(struct harness_wire *wire, struct str line)
+{
+	for (size_t i = 0; i < line.len; i++) {
+		int six = six_bits(line.p[i]);
+
+		if (six < 0)
+			continue;
+		wire->bits = wire->bits << 6 | (uint32_t)six;
+		wire->n_bits += 6;
+		if (wire->n_bits < 8)
+			continue;
+		wire->n_bits -= 8;
+		buf_append_char(&wire->text,
+				(char)(wire->bits >> wire->n_bits & 0xff));
+	}
+}
+
+static void
+end_file(struct harness_wire *wire)
+{
+	(void)harness_files_put(wire->files, wire->path,
+				(struct str){ wire->text.data, wire->text.len },
+				wire->text.truncated ||
+					wire->size > wire->text.len,
+				wire->mtime_ms);
+	wire->path[0] = '\0';
+}
+
+/* The end of the year 9999: a pod's clock says less. */
+#define MTIME_MAX_S 253402300799
+
+/* "F <mtime> <size> <path>": a path may hold blanks. */
+static void
+begin_file(struct harness_wire *wire, struct str rest)
+{
+	struct harness_path what;
+	struct str word;
+	int64_t mtime_s = 0;
+
+	wire->size = 0;
+	if (!str_next(&rest, ' ', &word) || !str_to_i64(word, &mtime_s) ||
+	    !str_next(&rest, ' ', &word) || !str_to_u64(word, &wire->size) ||
+	    mtime_s < 0 || mtime_s > MTIME_MAX_S || rest.len == 0 ||
+	    rest.len >= sizeof(wire->path))
+		return;
+	(void)snprintf(wire->path, sizeof(wire->path), "%.*s", (int)rest.len,
+		       rest.p);
+	/* Its content was left out, or is not wanted. */
+	if (harness_path_read(wire->path, &what) &&
+	    harness_kind_form(what.kind) == HARNESS_MARK)
+		wire->size = 0;
+	wire->mtime_ms = mtime_s * 1000;
+	wire->bits = 0;
+	wire->n_bits = 0;
+	buf_clear(&wire->text);
+	wire->text.truncated = false;
+}
+
+static void
+read_root(struct harness_wire *wire, struct str rest)
+{
+	struct str word;
+
+	if (str_next(&rest, ' ', &word))
+		(void)snprintf(wire->what, sizeof(wire->what), "%.*s",
+			       (int)(word.len < 15 ? word.len : 15), word.p);
+	(void)snprintf(wire->run, sizeof(wire->run), "%.*s",
+		       (int)(rest.len < 255 ? rest.len : 255),
+		       rest.p != NULL ? rest.p : "");
+}
+
+static void
+read_head(struct harness_wire *wire, struct str line)
+{
+	int64_t now_s;
+
+	if (str_starts_with(line, "HGH1 ") &&
+	    str_to_i64((struct str){ line.p + 5, line.len - 5 }, &now_s) &&
+	    now_s > 0)
+		wire->now_ms = now_s * 1000;
+}
+
+static void
+read_line(struct harness_wire *wire, struct str line)
+{
+	if (wire->now_ms == 0)
+		read_head(wire, line);
+	else if (wire->path[0] != '\0' && str_eq_cstr(line, "."))
+		end_file(wire);
+	else if (wire->path[0] != '\0')
+		decode(wire, line);
+	else if (str_starts_with(line, "F "))
+		begin_file(wire, (struct str){ line.p + 2, line.len - 2 });
+	else if (str_starts_with(line, "R "))
+		read_root(wire, (struct str){ line.p + 2, line.len - 2 });
+	else if (str_eq_cstr(line, "END"))
+		wire->ended = true;
+	else if (str_eq_cstr(line, "NONE"))
+		wire->none = true;
+}
+
+void
+harness_wire_feed(struct harness_wire *wire, struct str data)
+{
+	while (data.len > 0) {
+		const char *end = memchr(data.p, '\n', data.len);
+		size_t n = end != NULL ? (size_t)(end - data.p) : data.len;
+
+		buf_append(&wire->line, data.p, n);
+		if (end != NULL) {
+			read_line(wire, (struct str){ wire->line.data,
+						      wire->line.len });
+			buf_clear(&wire->line);
+			wire->line.truncated = false;
+			n++;
+		}
+		data.p += n;
+		data.len -= n;
+	}
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_HARNESS_WIRE_H
+#define HGYM_HARNESS_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "parsers/harness_files.h"
+
+/*
+ * A HarnessGym directory on a pod, fetched by one command that reads and
+ * prints its files and leaves nothing behind.  Lines of ASCII:
+ *
+ *	HGH1 <now>	the pod's clock, seconds; what came before is noise
+ *	R <what> <run>	workspace, run or compare; the run's folder of a run
+ *	F <mtime> <size> <path>		a file, then base64 of it (of a text
+ *	...		that is longer, its last bytes), then a line "."
+ *	END		all of it was sent
+ *	NONE		the directory holds no run and no comparison
+ */
+struct harness_wire {
+	struct harness_files *files; /* borrowed */
+	struct buf line;	     /* a line under way */
+	struct buf text;	     /* the file under way */
+	char path[1024];	     /* of it; "" between files */
+	int64_t mtime_ms;
+	uint64_t size;
+	uint32_t bits; /* of base64, not yet a byte */
+	unsigned int n_bits;
+	int64_t now_ms; /* the pod's wall clock; 0: no head yet */
+	char what[16];	/* "workspace", "run", "compare" */
+	char run[256];
+	bool ended, none;
+};
+
+/*
+ * What sends a directory: `sh -c SCRIPT NAME DIR` on the pod ("~/" is its
+ * home there).  One line without a backslash or a "!".
+ */
+const char *harness_wire_script(void);
+
+void harness_wire_init(struct harness_wire *wire, struct harness_files *files);
+void harness_wire_release(struct harness_wire *wire);
+/* Bytes as they come, cut anywhere; whole files go into files. */
+void harness_wire_feed(struct harness_wire *wire, struct str data);
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* Log files read whole, on several cores; used by parse and board. */
+#include "config.h"
+
+#include "ingest/parse_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+#include "parsers/run_reader.h"
+
+#define READ_BYTES   ((size_t)128 * 1024)
+#define MAX_JOBS     64U
+#define FIFO_WAIT_MS 2000
+/* A thread more is worth it for this much to read. */
+#define BYTES_PER_JOB ((uint64_t)8 * 1024 * 1024)
+
+/* What one thread reads with; kept from file to file. */
+struct worker {
+	struct run_reader *reader;
+	char *block;	  /* READ_BYTES */
+	struct buf start; /* of a file that may be a verifier's output */
+	bool hash;
+};
+
+static void
+keep_run(void *user, const struct run *run)
+{
+	struct parsed_file *file = user;
+
+	file->runs = xgrow(file->runs, file->n_runs, &file->cap_runs,
+			   sizeof(*file->runs));
+	run_copy(&file->runs[file->n_runs++], run);
+}
+
+static void
+release_file(struct parsed_file *file)
+{
+	for (size_t i = 0; i < file->n_runs; i++)
+		run_release(&file->runs[i]);
+	free(file->runs);
+	file->runs = NULL;
+	file->n_runs = 0;
+	if (file->score != NULL)
+		score_row_release(file->score);
+	free(file->score);
+	file->score = NULL;
+}
+
+/* Open for reading without waiting for a writer of a FIFO. */
+static int
+open_log(struct parsed_file *file, struct stat *st)
+{
+	int fd;
+
+	if (strcmp(file->path, "-") == 0)
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	else
+		fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, st) != 0) {
+		err_set_errno(&file->err, ERR_IO, "cannot open %s", file->path);
+		return fd < 0 ? -1 : (close(fd), -1);
+	}
+	if (S_ISDIR(st->st_mode)) {
+		err_set(&file->err, ERR_IO,
+			"%s is a directory; name its logs (%s/*.log)",
+			file->path, file->path);
+		(void)close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* read that waits where a FIFO has nothing yet; 0 at the end, -1 on error. */
+static ssize_t
+read_some(int fd, void *block, size_t size)
+{
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		ssize_t n = read(fd, block, size);
+
+		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+			return n;
+		(void)poll(&p, 1, -1);
+	}
+}
+
+/* A file without a run may be what a verifier or a benchmark printed. */
+static void
+read_score(struct parsed_file *file, const struct buf *start)
+{
+	struct score_row row;
+
+	if (file->n_runs > 0 || start->truncated ||
+	    score_row_read(&row, (struct str){ start->data, start->len },
+			   NULL) != 0)
+		return;
+	file->score = xmalloc(sizeof(row));
+	*file->score = row;
+}
+
+/*
+ * Feed the file to a reader.  Of a regular file no more is read than it held
+ * at the start, so that one that grows has an end.
+ */
+static void
+read_log(struct parsed_file *file, int fd, const struct stat *st,
+	 struct worker *worker)
+{
+	struct run_reader *reader = worker->reader;
+	uint64_t left =
+		S_ISREG(st->st_mode) ? (uint64_t)st->st_size : UINT64_MAX;
+	struct sha256 sha;
+	ssize_t n = 0;
+
+	run_reader_reset(reader, file);
+	buf_clear(&worker->start);
+	worker->start.truncated =
+		left != UINT64_MAX && left > SCORE_ROW_MAX_BYTES;
+	sha256_init(&sha);
+	while (left > 0) {
+		n = read_some(fd, worker->block,
+			      left < READ_BYTES ? (size_t)left : READ_BYTES);
+		if (n <= 0)
+			break;
+		left -= (uint64_t)n;
+		run_reader_feed(reader, worker->block, (size_t)n);
+		if (!worker->start.truncated)
+			buf_append(&worker->start, worker->block, (size_t)n);
+		if (worker->hash)
+			sha256_update(&sha, worker->block, (size_t)n);
+	}
+	if (n < 0)
+		err_set_errno(&file->err, ERR_IO, "cannot read %s", file->path);
+	run_reader_finish(reader);
+	read_score(file, &worker->start);
+	file->lines = run_reader_lines(reader);
+	file->bytes = run_reader_bytes(reader);
+	if (worker->hash)
+		sha256_hex(&sha, file->sha256);
+}
+
+static void
+worker_init(struct worker *worker, const struct parse_options *options)
+{
+	static const struct run_reader_cb cb = { .on_run = keep_run };
+
+	worker->reader = run_reader_new(options->formats, &cb, NULL);
+	worker->block = xmalloc(READ_BYTES);
+	buf_init(&worker->start, SCORE_ROW_MAX_BYTES);
+	worker->hash = options->hash;
+}
+
+static void
+worker_release(struct worker *worker)
+{
+	run_reader_free(worker->reader);
+	free(worker->block);
+	buf_release(&worker->start);
+}
+
+/*
+ * A FIFO that nobody has opened for writing reads as an end: wait a while for
+ * the writer, then say so instead of hanging.
+ */
+static bool
+has_writer(struct parsed_file *file, int fd, const struct stat *st)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (!S_ISFIFO(st->st_mode) || poll(&p, 1, FIFO_WAIT_MS) != 0)
+		return true;
+	err_set(&file->err, ERR_IO, "%s: nobody writes to this FIFO",
+		file->path);
+	return false;
+}
+
+static void
+parse_one(struct parsed_file *file, struct worker *worker)
+{
+	struct stat st;
+	int fd = open_log(file, &st);
+
+	if (fd < 0)
+		return;
+	if (strcmp(file->path, "-") == 0 || has_writer(file, fd, &st))
+		read_log(file, fd, &st, worker);
+	(void)close(fd);
+}
+
+/* The work shared by the threads: each takes the next file. */
+struct work {
+	const struct parse_options *options;
+	struct parsed_file *files;
+	bool *done;
+	size_t n, next;
+	size_t given; /* files given to fn */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+};
+
+/* Files read ahead of the one that is printed next, so memory is bounded. */
+#define READ_AHEAD 256U
+
+static void *
+work_thread(void *user)
+{
+	struct work *work = user;
+	struct worker worker;
+
+	worker_init(&worker, work->options);
+	for (;;) {
+		size_t i;
+
+		pthread_mutex_lock(&work->lock);
+		while (work->next < work->n &&
+		       work->next > work->given + READ_AHEAD)
+			pthread_cond_wait(&work->changed, &work->lock);
+		i = work->next++;
+		pthread_mutex_unlock(&work->lock);
+		if (i >= work->n)
+			break;
+		parse_one(&work->files[i], &worker);
+		pthread_mutex_lock(&work->lock);
+		work->done[i] = true;
+		pthread_cond_broadcast(&work->changed);
+		pthread_mutex_unlock(&work->lock);
+	}
+	worker_release(&worker);
+	return NULL;
+}
+
+/* How many threads pay for what there is to read. */
+static unsigned int
+count_jobs(char *const *paths, size_t n, unsigned int asked)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t bytes = 0;
+	unsigned int jobs;
+
+	if (asked > 0)
+		return asked < MAX_JOBS ? asked : MAX_JOBS;
+	for (size_t i = 0; i < n; i++) {
+		struct stat st;
+
+		if (stat(paths[i], &st) == 0 && S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	}
+	jobs = cores > 0 ? (unsigned int)cores : 1;
+	if (jobs > n)
+		jobs = (unsigned int)n;
+	if (jobs > bytes / BYTES_PER_JOB + 1)
+		jobs = (unsigned int)(bytes / BYTES_PER_JOB + 1);
+	return jobs < MAX_JOBS ? jobs : MAX_JOBS;
+}
+
+/* Give the files out in order while the threads read. */
+static void
+give_in_order(struct work *work, parsed_file_fn fn, void *user)
+{
+	for (size_t i = 0; i < work->n; i++) {
+		pthread_mutex_lock(&work->lock);
+		while (!work->done[i])
+			pthread_cond_wait(&work->changed, &work->lock);
+		work->given = i;
+		pthread_cond_broadcast(&work->changed);
+		pthread_mutex_unlock(&work->lock);
+		fn(user, &work->files[i]);
+		release_file(&work->files[i]);
+	}
+}
+
+static void
+parse_threaded(struct work *work, unsigned int jobs, parsed_file_fn fn,
+	       void *user)
+{
+	pthread_t threads[MAX_JOBS];
+	unsigned int started = 0;
+
+	pthread_mutex_init(&work->lock, NULL);
+	pthread_cond_init(&work->changed, NULL);
+	while (started < jobs &&
+	       pthread_create(&threads[started], NULL, work_thread, work) == 0)
+		started++;
+	if (started == 0) { /* no thread to be had: read it all here */
+		work->given = work->n;
+		(void)work_thread(work);
+	}
+	give_in_order(work, fn, user);
+	while (started > 0)
+		pthread_join(threads[--started], NULL);
+	pthread_cond_destroy(&work->changed);
+	pthread_mutex_destroy(&work->lock);
+}
+
+void
+parse_files(char *const *paths, size_t n, const struct parse_options *options,
+	    parsed_file_fn fn, void *user)
+{
+	unsigned int jobs = count_jobs(paths, n, options->jobs);
+	struct parsed_file *files = xcalloc(n, sizeof(*files));
+	struct work work = { .options = options, .files = files, .n = n };
+
+	for (size_t i = 0; i < n; i++)
+		files[i].path = paths[i];
+	if (jobs <= 1) {
+		struct worker worker;
+
+		worker_init(&worker, options);
+		for (size_t i = 0; i < n; i++) {
+			parse_one(&files[i], &worker);
+			fn(user, &files[i]);
+			release_file(&files[i]);
+		}
+		worker_release(&worker);
+	} else {
+		work.done = xcalloc(n, sizeof(*work.done));
+		parse_threaded(&work, jobs, fn, user);
+		free(work.done);
+	}
+	free(files);
+}
+
+static void
+add_path(char ***paths, size_t *n, size_t *cap, const char *path)
+{
+	*paths = xgrow(*paths, *n + 1, cap, sizeof(**paths));
+	(*paths)[(*n)++] = xstrdup(path);
+}
+
+char **
+path_list_expand(char *const *argv, size_t n, size_t *n_out)
+{
+	char **paths = NULL;
+	size_t cap = 0, count = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < n; i++) {
+		glob_t found;
+
+		if (strpbrk(argv[i], "*?[") == NULL ||
+		    lstat(argv[i], &st) == 0 ||
+		    glob(argv[i], 0, NULL, &found) != 0) {
+			add_path(&paths, &count, &cap, argv[i]);
+			continue;
+		}
+		for (size_t k = 0; k < found.gl_pathc; k++)
+			add_path(&paths, &count, &cap, found.gl_pathv[k]);
+		globfree(&found);
+	}
+	paths = xgrow(paths, count + 1, &cap, sizeof(*paths));
+	paths[count] = NULL;
+	*n_out = count;
+	return paths;
+}
+
+void
+path_list_free(char **paths)
+{
+	for (size_t i = 0; paths != NULL && paths[i] != NULL; i++)
+		free(paths[i]);
+	free(paths);
+}

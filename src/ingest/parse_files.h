@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_INGEST_PARSE_FILES_H
+#define HGYM_INGEST_PARSE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/sha256.h"
+#include "parsers/format.h"
+#include "parsers/run.h"
+#include "parsers/score_row.h"
+
+/* Log files read whole, on several cores where that pays. */
+struct parsed_file {
+	char *path;	  /* as given; "-" is standard input */
+	struct run *runs; /* owned by it */
+	size_t n_runs, cap_runs;
+	uint64_t lines, bytes;
+	char sha256[SHA256_HEX_SIZE]; /* of its bytes; "" unless asked for */
+	/* Owned by it; what a verifier printed, where it holds no run. */
+	struct score_row *score;
+	struct err err; /* ERR_NONE, or why it could not be read */
+};
+
+struct parse_options {
+	const struct format_set *formats;
+	unsigned int jobs; /* threads; 0: as many as pay */
+	bool hash;	   /* fill sha256 */
+};
+
+/*
+ * Read each path and give the files to fn in the order of paths, each as soon
+ * as it and all before it are read.  A file that cannot be read is given with
+ * its err; the others are still read.  The file is borrowed for the call; fn
+ * may take runs over by setting n_runs to 0 and keeping the pointer.
+ */
+typedef void (*parsed_file_fn)(void *user, struct parsed_file *file);
+void parse_files(char *const *paths, size_t n,
+		 const struct parse_options *options, parsed_file_fn fn,
+		 void *user);
+
+/*
+ * Expand the glob patterns among argv (a name that exists is taken as it is,
+ * also when it holds pattern characters).  A pattern that matches nothing
+ * stays as it is, so that reading it names it.  Returns a NULL-ended array;
+ * free it and its strings with path_list_free.
+ */
+char **path_list_expand(char *const *argv, size_t n, size_t *n_out);
+void path_list_free(char **paths);
+
+#endif

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/* What `pods check` makes of what a pod answered; pure. */
+#include "config.h"
+
+#include "pods/preflight.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "parsers/json.h"
+#include "parsers/run.h"
+
+/* A GPU with less than this in use, and idle, is free. */
+#define IDLE_MIB     1024.0
+#define IDLE_PERCENT 10.0
+#define CLOCK_FAR_S  60.0
+
+static const struct {
+	const char *name, *next;
+} classes[] = {
+#define X(id, name, next) [PREFLIGHT_##id] = { (name), (next) },
+	PREFLIGHT_CLASS_LIST(X)
+#undef X
+};
+
+bool
+preflight_is_unreachable(const char *class_name)
+{
+	static const enum preflight_class those[] = { PREFLIGHT_SSH,
+						      PREFLIGHT_AUTH,
+						      PREFLIGHT_HOSTKEY,
+						      PREFLIGHT_TIMEOUT };
+
+	for (size_t i = 0; i < sizeof(those) / sizeof(those[0]); i++)
+		if (strcmp(classes[those[i]].name, class_name) == 0)
+			return true;
+	return false;
+}
+
+/* One more failure in the row; the text may hold bytes of the pod. */
+static void __attribute__((format(printf, 3, 4)))
+fail(cJSON *row, enum preflight_class class, const char *fmt, ...)
+{
+	cJSON *failures = cJSON_GetObjectItemCaseSensitive(row, "failures");
+	cJSON *one = cJSON_CreateObject();
+	struct buf text, clean;
+	va_list ap;
+
+	buf_init(&text, 1000);
+	buf_init(&clean, 4000);
+	va_start(ap, fmt);
+	buf_vappendf(&text, fmt, ap);
+	va_end(ap);
+	utf8_sanitize(&clean, (struct str){ text.data, text.len });
+	json_add_string(one, "class", classes[class].name);
+	json_add_string(one, "text", clean.data);
+	json_add_string(one, "next", classes[class].next);
+	cJSON_AddItemToArray(failures, one);
+	buf_release(&text);
+	buf_release(&clean);
+}
+
+static cJSON *
+clean_string(struct str s)
+{
+	struct buf clean;
+	cJSON *node;
+
+	buf_init(&clean, 4000);
+	utf8_sanitize(&clean, s);
+	node = cJSON_CreateString(clean.data);
+	buf_release(&clean);
+	return node;
+}
+
+/* The facts: what follows the nonce on a line of its own; p NULL: none. */
+static struct str
+facts_of(const struct preflight *p)
+{
+	struct str rest = p->out, line;
+
+	while (str_next(&rest, '\n', &line))
+		if (str_eq_cstr(line, p->nonce))
+			return rest;
+	return (struct str){ NULL, 0 };
+}
+
+/* The next fact of that key, from *rest on. */
+static bool
+next_fact(struct str *rest, const char *key, struct str *value)
+{
+	struct str line, name;
+
+	while (str_next(rest, '\n', &line)) {
+		if (!str_next(&line, '\t', &name) || !str_eq_cstr(name, key))
+			continue;
+		*value = str_trim(line);
+		return true;
+	}
+	return false;
+}
+
+static bool
+fact(struct str facts, const char *key, struct str *value)
+{
+	return next_fact(&facts, key, value);
+}
+
+static void
+add_text_fact(cJSON *row, struct str facts, const char *key)
+{
+	struct str value;
+
+	cJSON_AddItemToObject(row, key,
+			      fact(facts, key, &value) && value.len > 0
+				      ? clean_string(value)
+				      : cJSON_CreateNull());
+}
+
+static double
+number(struct str text)
+{
+	double value;
+
+	return str_to_double(str_trim(text), &value) ? value : RUN_ABSENT;
+}
+
+/* df -Pk: filesystem, blocks, used, available, .. */
+static double
+free_bytes(struct str df)
+{
+	struct str word;
+	int n = 0;
+
+	while (str_next(&df, ' ', &word))
+		if (word.len > 0 && ++n == 4)
+			return number(word) * 1024.0;
+	return RUN_ABSENT;
+}
+
+static void
+judge_disk(const struct preflight *p, cJSON *row, struct str facts)
+{
+	struct str value = { NULL, 0 };
+	double bytes = RUN_ABSENT;
+	char texts[2][STR_NUMBER_SIZE];
+
+	add_text_fact(row, facts, "scratch");
+	if (fact(facts, "df", &value))
+		bytes = free_bytes(value);
+	json_add_number(row, "free_bytes", bytes);
+	if (fact(facts, "writable", &value) && str_eq_cstr(value, "0"))
+		fail(row, PREFLIGHT_DISK,
+		     "the scratch directory cannot be written to");
+	else if (bytes < p->min_free_bytes)
+		fail(row, PREFLIGHT_DISK, "%s MB are free, %s are needed",
+		     str_number(floor(bytes / 1e6), 17, texts[0]),
+		     str_number(ceil(p->min_free_bytes / 1e6), 17, texts[1]));
+}
+
+/* May this GPU be used by the configuration? */
+static bool
+is_ours(const struct conf_pod *pod, double index)
+{
+	for (size_t i = 0; i < pod->n_gpus; i++)
+		if (fabs(index - pod->gpus[i]) < 0.5)
+			return true;
+	return pod->n_gpus == 0;
+}
+
+/* index, name, MiB in all, MiB in use, utilisation %, driver */
+static bool
+take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
+{
+	cJSON *gpu = cJSON_CreateObject();
+	struct str cell[6] = { { NULL, 0 } };
+	double index, used, util;
+	size_t n = 0;
+
+	while (n < 6 && str_next(&line, ',', &cell[n]))
+		n++;
+	index = number(cell[0]);
+	if (n < 6 || isnan(index)) {
+		cJSON_Delete(gpu);
+		return false;
+	}
+	used = number(cell[3]);
+	util = number(cell[4]);
+	json_add_number(gpu, "index", index);
+	cJSON_AddItemToObject(gpu, "name", clean_string(str_trim(cell[1])));
+	json_add_number(gpu, "memory_mib", number(cell[2]));
+	json_add_number(gpu, "used_mib", used);
+	json_add_number(gpu, "util", util);
+	cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(row, "gpus"),
+			     gpu);
+	if (cJSON_GetObjectItemCaseSensitive(row, "driver") == NULL)
+		cJSON_AddItemToObject(row, "driver",
+				      clean_string(str_trim(cell[5])));
+	if (is_ours(p->pod, index) && !apps &&
+	    (used > IDLE_MIB || util > IDLE_PERCENT))
+		fail(row, PREFLIGHT_GPU,
+		     "GPU %.0f is not idle: %.0f MiB in use, %.0f %% busy, by "
+		     "no process that can be seen",
+		     index, used, util);
+	return true;
+}
+
+/* pid, MiB, name of each process on the GPUs */
+static size_t
+take_apps(cJSON *row, struct str facts)
+{
+	cJSON *list = cJSON_AddArrayToObject(row, "processes");
+	struct str line, pid, mib;
+	struct buf names;
+	size_t n = 0;
+
+	buf_init(&names, 600);
+	while (next_fact(&facts, "app", &line)) {
+		cJSON *app;
+
+		if (!str_next(&line, ',', &pid) ||
+		    !str_next(&line, ',', &mib) || isnan(number(pid)))
+			continue;
+		app = cJSON_CreateObject();
+		json_add_number(app, "pid", number(pid));
+		json_add_number(app, "memory_mib", number(mib));
+		cJSON_AddItemToObject(app, "name",
+				      clean_string(str_trim(line)));
+		cJSON_AddItemToArray(list, app);
+		buf_appendf(&names, "%s%.*s (pid %.*s, %.*s MiB)",
+			    n++ > 0 ? ", " : "", (int)str_trim(line).len,
+			    str_trim(line).p, (int)str_trim(pid).len,
+			    str_trim(pid).p, (int)str_trim(mib).len,
+			    str_trim(mib).p);
+	}
+	if (n > 0)
+		fail(row, PREFLIGHT_GPU, "the GPU is in use: %s", names.data);
+	buf_release(&names);
+	return n;
+}
+
+/* "2x NVIDIA H100": how many there are and the name of the first. */
+static void
+add_gpu_names(cJSON *row)
+{
+	const cJSON *gpus = cJSON_GetObjectItemCaseSensitive(row, "gpus");
+	const cJSON *first = cJSON_GetArrayItem(gpus, 0);
+	struct buf text;
+
+	buf_init(&text, 400);
+	if (cJSON_GetArraySize(gpus) > 1)
+		buf_appendf(&text, "%dx ", cJSON_GetArraySize(gpus));
+	if (first != NULL)
+		buf_append_str(&text, json_get_string(first, "name", ""));
+	json_add_string(row, "gpu", first != NULL ? text.data : NULL);
+	buf_release(&text);
+}
+
+static void
+judge_gpu(const struct preflight *p, cJSON *row, struct str facts)
+{
+	struct str rest = facts, line, status = { NULL, 0 };
+	size_t apps = take_apps(row, facts), n = 0;
+	struct str words = { NULL, 0 };
+
+	cJSON_AddArrayToObject(row, "gpus");
+	if (!fact(facts, "smi", &status)) {
+		if (p->need_gpu)
+			fail(row, PREFLIGHT_GPU,
+			     "there is no nvidia-smi: no GPU, or no driver");
+	} else if (!str_eq_cstr(status, "0")) {
+		fact(facts, "gpu", &words);
+		fail(row, PREFLIGHT_GPU,
+		     "nvidia-smi %s (exit status %.*s): %.*s",
+		     str_eq_cstr(status, "124") ? "hangs" : "fails",
+		     (int)status.len, status.p, (int)words.len, words.p);
+	} else {
+		while (next_fact(&rest, "gpu", &line))
+			n += take_gpu(p, row, line, apps > 0);
+		if (n == 0 && p->need_gpu)
+			fail(row, PREFLIGHT_GPU, "nvidia-smi shows no GPU");
+	}
+	if (cJSON_GetObjectItemCaseSensitive(row, "driver") == NULL)
+		cJSON_AddNullToObject(row, "driver");
+	add_gpu_names(row);
+}
+
+/* Theirs less ours; the answer came somewhen between sent and got. */
+static void
+judge_clock(const struct preflight *p, cJSON *row, struct str facts)
+{
+	struct str value;
+	double theirs =
+		fact(facts, "clock", &value) ? number(value) : RUN_ABSENT;
+	double ours = (double)(p->sent_wall_ms + p->got_wall_ms) / 2e3;
+	double unsure = (double)(p->got_wall_ms - p->sent_wall_ms) / 2e3;
+	double offset = theirs - ours;
+
+	/* A date without %N leaves it as it is: whole seconds then. */
+	if (isnan(theirs) && fact(facts, "clock", &value) &&
+	    str_find(value, ".") != NULL) {
+		value.len = (size_t)(str_find(value, ".") - value.p);
+		offset = number(value) + 0.5 - ours;
+		unsure += 0.5;
+	}
+	json_add_number(row, "clock_offset_s", round(offset * 1e3) / 1e3);
+	json_add_number(row, "clock_unsure_s", unsure);
+	if (fabs(offset) > CLOCK_FAR_S + unsure)
+		fail(row, PREFLIGHT_ENVIRONMENT,
+		     "the pod's clock is off by %.0f s", offset);
+}
+
+/* pid and mark of each process that a bench of ours left. */
+static void
+judge_jobs(cJSON *row, struct str facts)
+{
+	cJSON *list = cJSON_AddArrayToObject(row, "jobs");
+	struct str line, pid;
+	size_t n = 0;
+
+	while (next_fact(&facts, "job", &line)) {
+		cJSON *job;
+
+		if (!str_next(&line, ' ', &pid) || isnan(number(pid)))
+			continue;
+		job = cJSON_CreateObject();
+		json_add_number(job, "pid", number(pid));
+		cJSON_AddItemToObject(job, "job", clean_string(line));
+		cJSON_AddItemToArray(list, job);
+		n++;
+	}
+	if (n > 0)
+		fail(row, PREFLIGHT_ENVIRONMENT,
+		     "%zu process%s of a bench of ours still run%s: see "
+		     "`bench list`",
+		     n, n > 1 ? "es" : "", n > 1 ? "" : "s");
+}
+
+/* The way there failed; by the class of the error, not by its words. */
+static void
+judge_link(const struct preflight *p, cJSON *row)
+{
+	enum preflight_class class = PREFLIGHT_SSH;
+
+	if (p->late || p->exit->err.code == ERR_TIMEOUT)
+		class = PREFLIGHT_TIMEOUT;
+	else if (p->exit->err.code == ERR_AUTH)
+		class = PREFLIGHT_AUTH;
+	else if (p->exit->err.code == ERR_HOSTKEY)
+		class = PREFLIGHT_HOSTKEY;
+	else if (p->exit->err.code == ERR_REMOTE ||
+		 p->exit->err.code == ERR_LIMIT)
+		class = PREFLIGHT_ENVIRONMENT;
+	fail(row, class, "%s",
+	     p->late ? "the answer did not come in time" : p->exit->err.text);
+}
+
+/* It ended, but not at its end: its exit status, then its last words. */
+static void
+judge_broken(const struct preflight *p, cJSON *row, bool began)
+{
+	struct str words = { NULL, 0 }, rest = p->errors, line;
+
+	while (str_next(&rest, '\n', &line))
+		if (str_trim(line).len > 0)
+			words = str_trim(line);
+	if (p->exit->signalled)
+		fail(row, PREFLIGHT_ENVIRONMENT,
+		     "the shell was ended by signal %s", p->exit->signal);
+	else if (!began && p->exit->status == 0)
+		fail(row, PREFLIGHT_ENVIRONMENT,
+		     "the login shell runs no commands (a proxy, or a "
+		     "restricted login)");
+	else
+		fail(row, PREFLIGHT_ENVIRONMENT,
+		     "the shell ended with exit status %d: %.*s",
+		     p->exit->status, (int)words.len, words.p);
+}
+
+static void
+add_summary(cJSON *row)
+{
+	const cJSON *failures =
+			    cJSON_GetObjectItemCaseSensitive(row, "failures"),
+		    *one;
+	struct buf names, texts;
+
+	buf_init(&names, 200);
+	buf_init(&texts, 4000);
+	cJSON_ArrayForEach(one, failures)
+	{
+		buf_appendf(&names, "%s%s", names.len > 0 ? "," : "",
+			    json_get_string(one, "class", ""));
+		buf_appendf(&texts, "%s%s", texts.len > 0 ? "; " : "",
+			    json_get_string(one, "text", ""));
+	}
+	one = cJSON_GetArrayItem(failures, 0);
+	json_add_string(row, "status", one == NULL ? "ok" : "failed");
+	json_add_string(row, "failure", one == NULL ? NULL : names.data);
+	json_add_string(row, "text", one == NULL ? NULL : texts.data);
+	json_add_string(row, "next",
+			one == NULL ? NULL : json_get_string(one, "next", ""));
+	buf_release(&names);
+	buf_release(&texts);
+}
+
+static void
+add_facts(const struct preflight *p, cJSON *row, struct str facts)
+{
+	struct str value;
+
+	add_text_fact(row, facts, "shell");
+	add_text_fact(row, facts, "system");
+	judge_gpu(p, row, facts);
+	judge_disk(p, row, facts);
+	add_text_fact(row, facts, "python");
+	add_text_fact(row, facts, "torch");
+	add_text_fact(row, facts, "triton");
+	if (!fact(facts, "python", &value))
+		fail(row, PREFLIGHT_ENVIRONMENT, "there is no working python3");
+	judge_clock(p, row, facts);
+	judge_jobs(row, facts);
+}
+
+cJSON *
+preflight_row(const struct preflight *p)
+{
+	cJSON *row = cJSON_CreateObject();
+	struct str facts = facts_of(p), value;
+
+	json_add_string(row, "pod", p->pod->name);
+	json_add_string(row, "target", p->pod->ssh);
+	json_add_string(row, "transport",
+			conf_transport_name(p->pod->transport));
+	json_add_string(row, "host_key",
+			p->host_key[0] != '\0' ? p->host_key : NULL);
+	json_add_number(row, "connect_ms",
+			p->connect_ms >= 0 ? (double)p->connect_ms
+					   : RUN_ABSENT);
+	cJSON_AddArrayToObject(row, "failures");
+	if (p->late || p->exit->err.code != ERR_NONE)
+		judge_link(p, row);
+	else if (facts.p == NULL || !fact(facts, "end", &value))
+		judge_broken(p, row, facts.p != NULL);
+	else
+		add_facts(p, row, facts);
+	add_summary(row);
+	return row;
+}

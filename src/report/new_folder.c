@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Folders and files that are made anew; called by submission and export. */
+#include "config.h"
+
+#include "report/new_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/xalloc.h"
+
+int
+new_folder_make(const char *folder, struct err *err)
+{
+	const struct dirent *entry;
+	DIR *dir;
+	bool empty = true;
+
+	if (mkdir(folder, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return err_set_errno(err, ERR_IO, "cannot make %s", folder);
+	dir = opendir(folder);
+	if (dir == NULL)
+		return err_set_errno(err, ERR_IO, "cannot open %s", folder);
+	while (empty && (entry = readdir(dir)) != NULL)
+		empty = strcmp(entry->d_name, ".") == 0 ||
+			strcmp(entry->d_name, "..") == 0;
+	(void)closedir(dir);
+	if (!empty)
+		return err_set(err, ERR_USAGE,
+			       "%s is not empty; nothing was written", folder);
+	return 0;
+}
+
+FILE *
+new_folder_create(const char *folder, const char *name, char **path,
+		  struct err *err)
+{
+	FILE *stream;
+
+	*path = xasprintf("%s/%s", folder, name);
+	stream = fopen(*path, "wbxe");
+	if (stream == NULL) {
+		err_set_errno(err, ERR_IO, "cannot make %s", *path);
+		free(*path);
+		*path = NULL;
+	}
+	return stream;
+}
+
+int
+new_folder_finish(FILE *stream, char *path, struct err *err)
+{
+	int failed = ferror(stream);
+
+	failed |= fclose(stream) != 0;
+	if (failed)
+		err_set(err, ERR_IO, "cannot write %s", path);
+	free(path);
+	return failed ? -1 : 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_REPORT_OUT_H
+#define HGYM_REPORT_OUT_H
+
+#include <stdio.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/err.h"
+
+/*
+ * Rows of data to a stream, in one of four forms from one list of columns:
+ * an aligned table for people, JSON lines, CSV (RFC 4180), Markdown.
+ * A row is a cJSON object; JSON prints it whole, the other forms print its
+ * listed columns.  Text cells pass utf8_sanitize; null is "—" in a table and
+ * in Markdown, empty in CSV.  No escape sequences.
+ */
+enum out_format { OUT_TABLE, OUT_JSON, OUT_CSV, OUT_MD };
+
+struct out_column {
+	const char *key;   /* member of the row */
+	const char *title; /* head in a table and Markdown; NULL: key */
+	int decimals;	   /* of numbers; -1: as many as needed */
+	double scale;	   /* numbers are multiplied by it; 0 means 1 */
+};
+
+struct out;
+
+/* columns (borrowed) ends with a NULL key. */
+struct out *out_new(FILE *stream, enum out_format format,
+		    const struct out_column *columns);
+/* Print or hold one row; the caller keeps it. */
+void out_row(struct out *out, const cJSON *row);
+/* A blank line in a table (between groups); nothing in the other forms. */
+void out_gap(struct out *out);
+/* Flush stdout; ERR_IO when something of it could not be written. */
+int out_flush(struct err *err);
+/* Print what is held and free; -1 when the stream had an error. */
+int out_free(struct out *out);
+
+#endif

@@ -16,6 +16,7 @@
 #include "cmd/reference.h"
 #include "cmd/version.h"
 #include "conf/conf.h"
+#include "context.h"
 
 static const struct cmd_option global_options[] = {
 	{ 0, "config", "FILE", "read this configuration" },
@@ -99,12 +100,18 @@ print_command_help(const struct cmd *cmd)
 	}
 }
 
-/* The command that the words at argv name; *words how many they are. */
+/*
+ * The command that the words at argv name; *words how many they are.  The
+ * dashboard needs no word, and takes paths.
+ */
 static const struct cmd *
 find_command(int argc, char **argv, int *words)
 {
 	const struct cmd *found = NULL;
 
+	*words = 0;
+	if (argc == 0)
+		return &cmd_dash;
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
 		const char *name = cmd_table[i]->name;
 		const char *blank = strchr(name, ' ');
@@ -123,23 +130,19 @@ find_command(int argc, char **argv, int *words)
 			*words = 2;
 		}
 	}
-	return found;
+	return found == NULL && dash_is_path(argv[0]) ? &cmd_dash : found;
 }
 
 static int
-run_command(const struct context *env, int argc, char **argv)
+run_command(struct context *context, int argc, char **argv)
 {
 	struct err err = { ERR_NONE, "" };
-	int words = 1;
+	int words;
 	const struct cmd *cmd = find_command(argc, argv, &words);
-	struct cmd_args args = { env, cmd, argc - words + 1, argv + words - 1,
-				 0 };
+	struct cmd_args args = { context, cmd, argc - words + 1,
+				 argv + words - 1, 0 };
 	int status;
 
-	if (cmd == NULL && dash_is_path(argv[0])) {
-		status = dash_run(env, argv, (size_t)argc, &err);
-		return status >= 0 ? status : fail(&err);
-	}
 	if (cmd == NULL) {
 		err_set(&err, ERR_USAGE,
 			"there is no command \"%s\" (see hgym-tui --help)",
@@ -152,13 +155,15 @@ run_command(const struct context *env, int argc, char **argv)
 			return 0;
 		}
 	}
-	status = cmd->exec(&args, &err);
+	status = context_open(context, cmd->needs, &err);
+	if (status == 0)
+		status = cmd->exec(&args, &err);
 	return status >= 0 ? status : fail(&err);
 }
 
 /* Global options up to the command; -1 to go on, else the exit status. */
 static int
-parse_globals(struct cmd_args *args, struct context *env)
+parse_globals(struct cmd_args *args, struct context_options *options)
 {
 	struct err err = { ERR_NONE, "" };
 	const char *value;
@@ -167,22 +172,22 @@ parse_globals(struct cmd_args *args, struct context *env)
 	while ((option = cmd_next_option(args, &value, &err)) >= 0) {
 		switch ((enum global)option) {
 		case GLOBAL_CONFIG:
-			env->config_path = value;
+			options->config = value;
 			break;
 		case GLOBAL_DB:
-			env->db_path = value;
+			options->db = value;
 			break;
 		case GLOBAL_READ_ONLY:
-			env->read_only = true;
+			options->read_only = true;
 			break;
 		case GLOBAL_COLOR:
-			env->color = value;
+			options->color = value;
 			break;
 		case GLOBAL_CHARSET:
-			env->charset = value;
+			options->charset = value;
 			break;
 		case GLOBAL_VERBOSE:
-			env->verbose = true;
+			options->verbose = true;
 			break;
 		case GLOBAL_HELP:
 			print_program_help();
@@ -212,8 +217,9 @@ open_debug_log(void)
 int
 main(int argc, char **argv)
 {
-	struct context env = { .color = "auto" };
-	struct cmd_args args = { &env, &program, argc, argv, 0 };
+	struct context_options options = { .color = "auto" };
+	struct cmd_args args = { NULL, &program, argc, argv, 0 };
+	struct context context;
 	int status;
 
 	/* Characters by the user's locale; numbers always as in C. */
@@ -222,17 +228,13 @@ main(int argc, char **argv)
 	/* For the build: the man page's lists and the completions. */
 	if (argc == 3 && strcmp(argv[1], "--dump-reference") == 0)
 		return reference_print(argv[2], &program);
-	status = parse_globals(&args, &env);
+	status = parse_globals(&args, &options);
 	if (status >= 0)
 		return status;
-	if (env.verbose)
+	if (options.verbose)
 		open_debug_log();
-	if (args.next >= argc) {
-		struct err err = { ERR_NONE, "" };
-
-		status = dash_run(&env, NULL, 0, &err);
-		return status >= 0 ? status : fail(&err);
-	}
-
-	return run_command(&env, argc - args.next, argv + args.next);
+	context_init(&context, &options);
+	status = run_command(&context, argc - args.next, argv + args.next);
+	context_close(&context);
+	return status;
 }

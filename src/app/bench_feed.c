@@ -33,10 +33,9 @@
 
 struct bench_feed {
 	struct model *model;
-	const struct conf *conf;
-	struct format_set *formats; /* owned */
-	char *base, *db_path;	    /* owned; db_path NULL: none */
-	char *plans[MAX_PLANS];	    /* owned paths */
+	struct context *context;
+	char *base;		/* owned */
+	char *plans[MAX_PLANS]; /* owned paths */
 	size_t n_plans;
 	struct noise_register noise;
 	uint64_t db_mark;    /* of the database as looked at last */
@@ -47,20 +46,18 @@ struct bench_feed {
 };
 
 struct bench_feed *
-bench_feed_new(struct model *model, const struct conf *conf,
-	       const char *db_path)
+bench_feed_new(struct model *model, struct context *context)
 {
+	const struct conf_strings *plans = &context->conf.benches;
 	struct bench_feed *feed = xcalloc(1, sizeof(*feed));
 
 	feed->model = model;
-	feed->conf = conf;
-	feed->formats = format_set_new_builtin();
+	feed->context = context;
 	feed->base = bench_base();
-	feed->db_path = xstrdup_null(db_path);
-	for (size_t i = 0; conf != NULL && i < conf->benches.n; i++) {
+	for (size_t i = 0; i < plans->n; i++) {
 		glob_t found = { 0 };
 
-		if (glob(conf->benches.v[i], 0, NULL, &found) == 0)
+		if (glob(plans->v[i], 0, NULL, &found) == 0)
 			for (size_t k = 0; k < found.gl_pathc; k++)
 				bench_feed_plan(feed, found.gl_pathv[k]);
 		globfree(&found);
@@ -76,10 +73,8 @@ bench_feed_free(struct bench_feed *feed)
 	for (size_t i = 0; i < feed->n_plans; i++)
 		free(feed->plans[i]);
 	noise_register_release(&feed->noise);
-	format_set_free(feed->formats);
 	free(feed->marks);
 	free(feed->base);
-	free(feed->db_path);
 	free(feed);
 }
 
@@ -125,7 +120,7 @@ judge_bench(struct bench_feed *feed, struct model_bench *bench,
 {
 	struct noise_lookup lookup = { &feed->noise, plan, path };
 	const struct session_setup setup = { .plan = plan,
-					     .formats = feed->formats,
+					     .formats = feed->context->formats,
 					     .id = bench->id,
 					     .path = path,
 					     .noise = noise_register_rule,
@@ -243,16 +238,14 @@ noise_mark(const struct noise_register *reg)
 static void
 poll_noise(struct bench_feed *feed)
 {
+	const char *db_path = feed->context->db_path;
 	struct model_noise *noise;
 	struct noise_register fresh;
-	uint64_t mark;
+	uint64_t mark = mark_of(db_path, "") * 31 + mark_of(db_path, "-wal");
 
-	if (feed->db_path == NULL)
-		return;
-	mark = mark_of(feed->db_path, "") * 31 + mark_of(feed->db_path, "-wal");
 	if (mark == feed->db_mark)
 		return;
-	if (noise_register_load(&fresh, feed->db_path, NULL) != 0)
+	if (noise_register_load(&fresh, feed->context, NULL) != 0)
 		return;
 	feed->db_mark = mark;
 	mark = noise_mark(&fresh);
@@ -378,7 +371,7 @@ make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
 	list.v = xcalloc(room, sizeof(*list.v));
 	list.marks = xcalloc(room, sizeof(*list.marks));
 	add_folders(feed, &list, ids, shown);
-	list.n += bench_stored_list(feed->db_path, ids, n, list.v + list.n,
+	list.n += bench_stored_list(feed->context, ids, n, list.v + list.n,
 				    MAX_BENCHES);
 	add_plans(feed, &list);
 	model_benches_set(feed->model, list.v, list.n);
@@ -400,6 +393,8 @@ bench_feed_poll(struct bench_feed *feed)
 	if (seen != feed->seen)
 		make_list(feed, ids, n, shown);
 	feed->seen = seen;
+	/* Who may have put another in its place meanwhile? */
+	context_close_db(feed->context);
 	if (poll_clocks(feed))
 		model_benches_touch(feed->model);
 	for (size_t i = 0; i < n; i++)

@@ -205,20 +205,18 @@ drive_loop(const struct bench_drive *drive, const struct remote_pod *remotes,
 		.accept_new = drive->accept_new,
 	};
 	struct loop_timer *saying;
-	struct format_set *formats;
 	struct fleet *fleet;
 
 	driver->loop = loop_new(err);
 	if (driver->loop == NULL)
 		return -1;
-	formats = format_set_new_builtin();
 	fleet = fleet_new(driver->loop, remotes, drive->plan->n_pods, &options);
 	driver->session = session_new(
 		&(struct session_setup){
 			.loop = driver->loop,
 			.transport = fleet_transport(fleet),
 			.plan = drive->plan,
-			.formats = formats,
+			.formats = drive->context->formats,
 			.id = drive->id,
 			.path = drive->path,
 			.mode = drive->mode,
@@ -237,7 +235,6 @@ drive_loop(const struct bench_drive *drive, const struct remote_pod *remotes,
 	fleet_free(fleet);
 	session_free(driver->session);
 	loop_free(driver->loop);
-	format_set_free(formats);
 	return 0;
 }
 
@@ -305,28 +302,15 @@ conclude(const struct bench_drive *drive, const struct driver *driver,
  * cannot be written is said, no more.
  */
 static void
-record(const struct bench_drive *drive, const struct conf *conf)
+record(const struct bench_drive *drive)
 {
-	char *db_path = conf_db_path(conf, drive->env->db_path);
+	const char *db_path = drive->context->db_path;
 	struct err err = { ERR_NONE, "" };
 
 	if (bench_record(db_path, drive->id, drive->path, &err) != 0 ||
 	    noise_register_note(db_path, drive->id, drive->path, &err) != 0)
 		(void)fprintf(stderr, "hgym-tui: not in the database: %s\n",
 			      err.text);
-	free(db_path);
-}
-
-/* What is known of noise; nothing where the database cannot be read. */
-static void
-load_register(struct noise_register *reg, const struct context *env,
-	      const struct conf *conf)
-{
-	char *db_path = conf_db_path(conf, env->db_path);
-
-	if (noise_register_load(reg, db_path, NULL) != 0)
-		*reg = (struct noise_register){ 0 };
-	free(db_path);
 }
 
 int
@@ -338,29 +322,26 @@ bench_drive(const struct bench_drive *drive, struct err *err)
 		.end = SESSION_LEFT,
 	};
 	struct remote_pod *remotes;
-	struct conf conf;
 	int status = -1;
 
-	if (conf_load(&conf, drive->env->config_path, err) != 0)
-		return -1;
-	load_register(&reg, drive->env, &conf);
+	noise_register_peek(&reg, drive->context);
 	remotes = xcalloc(drive->plan->n_pods, sizeof(*remotes));
-	if (fill_remotes(drive->plan, &conf, remotes, err) == 0) {
+	if (fill_remotes(drive->plan, &drive->context->conf, remotes, err) ==
+	    0) {
 		bool ended;
 		int before;
 
-		record(drive, &conf);
+		record(drive);
 		before = bench_preflight(drive, remotes, err);
 		ended = before > 0 ||
 			(before == 0 &&
 			 drive_loop(drive, remotes, &driver, err) == 0);
-		record(drive, &conf);
+		record(drive);
 		if (ended)
 			status = conclude(drive, &driver, err);
 	}
 	free(remotes);
 	noise_register_release(&reg);
-	conf_release(&conf);
 	return status;
 }
 
@@ -435,24 +416,18 @@ add_standing(struct buf *text, const struct bench_drive *drive)
 int
 bench_report(const struct bench_drive *drive, struct err *err)
 {
-	struct format_set *formats = format_set_new_builtin();
 	struct noise_register reg;
 	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
 	struct session *session;
 	const struct judge *judge;
 	struct verdict_info info;
 	struct buf text;
-	struct conf conf;
 	int result = 0;
 
-	if (conf_load(&conf, drive->env->config_path, err) != 0) {
-		format_set_free(formats);
-		return -1;
-	}
-	load_register(&reg, drive->env, &conf);
+	noise_register_peek(&reg, drive->context);
 	session = session_open(&(struct session_setup){
 		.plan = drive->plan,
-		.formats = formats,
+		.formats = drive->context->formats,
 		.id = drive->id,
 		.path = drive->path,
 		.noise = noise_register_rule,
@@ -468,7 +443,5 @@ bench_report(const struct bench_drive *drive, struct err *err)
 	buf_release(&text);
 	session_free(session);
 	noise_register_release(&reg);
-	conf_release(&conf);
-	format_set_free(formats);
 	return result;
 }

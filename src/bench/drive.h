@@ -33,7 +33,7 @@ int bench_load_plan(struct plan *plan, const char *path, struct err *err)
 enum bench_print { BENCH_TEXT, BENCH_JSON, BENCH_MD, BENCH_QUIET };
 
 struct bench_drive {
-	const struct context *env;
+	struct context *context; /* with configuration and rules */
 	const struct plan *plan;
 	const char *id, *path;
 	enum session_mode mode;

@@ -291,10 +291,10 @@ detach(const char *path, struct err *err)
 }
 
 static int
-start_bench(const struct context *env, const struct plan *plan,
-	    const char *given, const struct bench_ask *q, struct err *err)
+start_bench(struct context *context, const struct plan *plan, const char *given,
+	    const struct bench_ask *q, struct err *err)
 {
-	struct bench_drive drive = { .env = env,
+	struct bench_drive drive = { .context = context,
 				     .plan = plan,
 				     .mode = SESSION_RUN,
 				     .print = q->print,
@@ -326,24 +326,14 @@ start_bench(const struct context *env, const struct plan *plan,
 }
 
 /* The description, with what the register knows where there is one. */
-static int
-describe(struct buf *out, const struct context *env, const struct plan *plan,
-	 struct err *err)
+static void
+describe(struct buf *out, struct context *context, const struct plan *plan)
 {
 	struct noise_register reg;
-	struct conf conf;
-	char *db_path;
 
-	if (conf_load(&conf, env->config_path, err) != 0)
-		return -1;
-	db_path = conf_db_path(&conf, env->db_path);
-	if (noise_register_load(&reg, db_path, NULL) != 0)
-		reg = (struct noise_register){ 0 };
+	noise_register_peek(&reg, context);
 	bench_describe(out, plan, &reg);
 	noise_register_release(&reg);
-	free(db_path);
-	conf_release(&conf);
-	return 0;
 }
 
 bool
@@ -360,7 +350,7 @@ bench_ask_option(struct bench_ask *ask, int option)
 }
 
 int
-bench_ask_and_start(const struct context *env, const struct plan *plan,
+bench_ask_and_start(struct context *context, const struct plan *plan,
 		    const char *given, const struct bench_ask *ask,
 		    struct err *err)
 {
@@ -368,34 +358,33 @@ bench_ask_and_start(const struct context *env, const struct plan *plan,
 	int status = -1;
 
 	buf_init(&text, MAX_TEXT);
-	if (describe(&text, env, plan, err) != 0)
-		status = -1;
-	else if (ask->dry)
+	describe(&text, context, plan);
+	if (ask->dry)
 		status = fwrite(text.data, 1, text.len, stdout) == text.len
 				 ? 0
 				 : err_set_errno(err, ERR_IO, "cannot write");
-	else if (env->read_only)
+	else if (context->options.read_only)
 		err_set(err, ERR_USAGE,
 			"this starts programs on pods: not with --read-only");
 	else if (confirm(&text, ask->yes, err) == 0)
-		status = start_bench(env, plan, given, ask, err);
+		status = start_bench(context, plan, given, ask, err);
 	buf_release(&text);
 	return status;
 }
 
 char *
-bench_preview(const struct context *env, const char *file, struct err *err)
+bench_preview(struct context *context, const char *file, struct err *err)
 {
 	struct plan plan;
 	struct buf text;
-	char *result = NULL;
+	char *result;
 
 	if (plan_load(&plan, file, err) != 0)
 		return NULL;
 	buf_init(&text, MAX_TEXT);
 	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", file);
-	if (describe(&text, env, &plan, err) == 0)
-		result = buf_detach(&text);
+	describe(&text, context, &plan);
+	result = buf_detach(&text);
 	buf_release(&text);
 	plan_release(&plan);
 	return result;

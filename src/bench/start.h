@@ -38,15 +38,14 @@ void bench_describe(struct buf *out, const struct plan *plan,
  * The same behind the command that starts it, by what the database knows;
  * owned, or NULL with err where the file is no plan.
  */
-char *bench_preview(const struct context *env, const char *file,
-		    struct err *err);
+char *bench_preview(struct context *context, const char *file, struct err *err);
 
 /*
  * Describe, ask where `yes` is not set, then run it in a results folder of
  * its own.  text is the definition to keep there; NULL: that of plan->file.
  * The exit status, or -1 with err.
  */
-int bench_ask_and_start(const struct context *env, const struct plan *plan,
+int bench_ask_and_start(struct context *context, const struct plan *plan,
 			const char *text, const struct bench_ask *ask,
 			struct err *err);
 

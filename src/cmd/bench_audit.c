@@ -132,33 +132,16 @@ add_pod(struct buf *text, const struct noise_register *reg,
 	return 0;
 }
 
-static int
-load_register(struct noise_register *reg, const struct context *env,
-	      struct err *err)
-{
-	struct conf conf;
-	char *db_path;
-	int status;
-
-	if (conf_load(&conf, env->config_path, err) != 0)
-		return -1;
-	db_path = conf_db_path(&conf, env->db_path);
-	status = noise_register_load(reg, db_path, err);
-	free(db_path);
-	conf_release(&conf);
-	return status;
-}
-
 /* The pods' rows of the register: what the audit has learnt. */
 static int
-print_noise(const struct context *env, const struct request *q,
+print_noise(struct context *context, const struct request *q,
 	    const struct plan *plan, struct err *err)
 {
 	struct noise_register reg;
 	struct buf text;
 	int status = 0;
 
-	if (load_register(&reg, env, err) != 0)
+	if (noise_register_load(&reg, context, err) != 0)
 		return -1;
 	buf_init(&text, 1024U * 1024);
 	for (size_t i = 0; i < plan->n_pods; i++)
@@ -211,13 +194,12 @@ static int
 exec_audit(struct cmd_args *args, struct err *err)
 {
 	cJSON *definition = NULL, *root;
+	const struct conf *conf = &args->context->conf;
 	struct request q;
-	struct conf conf;
 	struct buf text;
 	int status = -1;
 
-	if (parse_request(args, &q, err) != 0 ||
-	    conf_load(&conf, args->context->config_path, err) != 0)
+	if (parse_request(args, &q, err) != 0)
 		return -1;
 	buf_init(&text, JSON_MAX_BYTES);
 	if (q.file != NULL) {
@@ -227,18 +209,17 @@ exec_audit(struct cmd_args *args, struct err *err)
 	}
 	if (q.file == NULL || definition != NULL) {
 		q.audit.definition = definition;
-		q.audit.probe = bench_probe_of(&conf, q.audit.pods);
+		q.audit.probe = bench_probe_of(conf, q.audit.pods);
 		if (q.probe != NULL)
 			q.audit.probe = strcmp(q.probe, "gpu") == 0 ? PROBE_GPU
 								    : PROBE_CPU;
-		root = bench_make_audit(&q.audit, &conf, err);
+		root = bench_make_audit(&q.audit, conf, err);
 		if (root != NULL)
 			status = run_audit(args, &q, root, err);
 		cJSON_Delete(root);
 	}
 	cJSON_Delete(definition);
 	buf_release(&text);
-	conf_release(&conf);
 	return status;
 }
 
@@ -253,5 +234,6 @@ const struct cmd cmd_bench_audit = {
 		"and keeps them in the noise\nregister (see bench noise). "
 		"POD is of FILE or of the configuration.",
 	.options = options,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_audit,
 };

@@ -76,7 +76,6 @@ struct request {
 	bool json, md;
 	const char *fail_on;
 	bool numerics_changed;
-	struct format_set *formats;
 	struct arm arms[SCHEDULE_MAX_ARMS];
 	size_t n_arms;
 	size_t current; /* arm that plain words belong to */
@@ -277,8 +276,8 @@ check_fail_on(const char *words, struct err *err)
 }
 
 static int
-take_option(struct request *q, enum option option, const char *value,
-	    struct err *err)
+take_option(struct request *q, struct cmd_args *args, enum option option,
+	    const char *value, struct err *err)
 {
 	switch (option) {
 	case OPTION_CONTROL:
@@ -314,7 +313,7 @@ take_option(struct request *q, enum option option, const char *value,
 		q->numerics_changed = true;
 		return 0;
 	case OPTION_FORMAT:
-		return format_set_load(q->formats, value, err);
+		return context_add_format(args->context, value, err);
 	case OPTION_FAIL_ON:
 		q->fail_on = value;
 		return check_fail_on(value, err);
@@ -340,7 +339,8 @@ parse_words(struct request *q, struct cmd_args *args, struct err *err)
 		if (option == CMD_OPTIONS_WRONG)
 			return -1;
 		if (option >= 0) {
-			if (take_option(q, (enum option)option, value, err))
+			if (take_option(q, args, (enum option)option, value,
+					err))
 				return -1;
 			continue;
 		}
@@ -371,11 +371,11 @@ parse_words(struct request *q, struct cmd_args *args, struct err *err)
 }
 
 static int
-read_logs(struct request *q, struct err *err)
+read_logs(struct request *q, const struct format_set *formats, struct err *err)
 {
 	bool is_steps = q->metric != NULL && strcmp(q->metric, "step_ms") == 0;
 	struct run_log_rule rule = {
-		.formats = q->formats,
+		.formats = formats,
 		.force = q->metric != NULL,
 		.kind = is_steps ? RUN_LOG_TRAINING : RUN_LOG_SCORE,
 		.score_key = is_steps ? NULL : q->metric,
@@ -522,15 +522,14 @@ exec_judge(struct cmd_args *args, struct err *err)
 	int status = -1;
 
 	q->rule = (struct judge_rule)JUDGE_RULE_DEFAULT;
-	q->formats = format_set_new_builtin();
 	q->n_arms = 1;
 	(void)snprintf(q->arms[0].tag, sizeof(q->arms[0].tag), "control");
-	if (parse_words(q, args, err) == 0 && read_logs(q, err) == 0)
+	if (parse_words(q, args, err) == 0 &&
+	    read_logs(q, args->context->formats, err) == 0)
 		status = judge_request(q, err);
 	for (size_t i = 0; i < q->n_logs; i++)
 		run_log_release(&q->logs[i]);
 	free(q->logs);
-	format_set_free(q->formats);
 	free(q);
 	return status;
 }
@@ -549,5 +548,6 @@ const struct cmd cmd_bench_judge = {
 		"has a provisional value beside NOT JUDGED.",
 	.options = options,
 	.in_order = true,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_judge,
 };

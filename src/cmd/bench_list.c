@@ -14,7 +14,6 @@
 #include "base/utf8.h"
 #include "bench/drive.h"
 #include "bench/show.h"
-#include "board/stored.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
 #include "report/out.h"
@@ -156,22 +155,15 @@ print_stored(void *user, const struct stored_bench *bench)
 
 /* Older benches, as the database remembers them; none where it is not. */
 static int
-print_history(const struct context *env, struct history *h, struct err *err)
+print_history(struct context *context, struct history *h, struct err *err)
 {
 	struct err why = { ERR_NONE, "" };
-	struct stored stored;
-	int rc;
 
-	if (stored_open(&stored, env, &why) != 0) {
-		if (why.code == ERR_NODATA)
-			return 0;
-		if (err != NULL)
-			*err = why;
-		return -1;
-	}
-	rc = store_each_bench(stored.store, NULL, print_stored, h, err);
-	stored_close(&stored);
-	return rc;
+	if (context_open(context, CONTEXT_DB, &why) == 0)
+		return store_each_bench(context->store, NULL, print_stored, h,
+					err);
+	return why.code == ERR_NODATA ? 0
+				      : err_set(err, why.code, "%s", why.text);
 }
 
 static int
@@ -283,20 +275,19 @@ show_stored(const struct cmd_args *args, enum bench_print print,
 {
 	struct remembered r = { .word = args->argv[args->next],
 				.print = print };
-	struct stored stored;
 	int status = -1;
 
-	if (stored_open(&stored, args->context, NULL) != 0)
+	if (context_open(args->context, CONTEXT_DB, NULL) != 0)
 		return -1;
 	buf_init(&r.text, JSON_MAX_BYTES);
-	if (store_each_bench(stored.store, NULL, remember, &r, NULL) == 0 &&
+	if (store_each_bench(args->context->store, NULL, remember, &r, NULL) ==
+		    0 &&
 	    r.found == 1 && r.text.len > 0)
 		status =
 			fwrite(r.text.data, 1, r.text.len, stdout) == r.text.len
 				? 0
 				: err_set_errno(err, ERR_IO, "cannot write");
 	buf_release(&r.text);
-	stored_close(&stored);
 	return status;
 }
 
@@ -365,7 +356,7 @@ do_deed(struct cmd_args *args, const struct deed *deed, struct err *err)
 		return -1;
 	drive = (struct bench_drive){ args->context, &plan,	  id,	path,
 				      deed->mode,    BENCH_QUIET, false };
-	if (args->context->read_only)
+	if (args->context->options.read_only)
 		err_set(err, ERR_USAGE, "%s: not with --read-only",
 			deed->refusal);
 	else if (deed->lock(path, &lock, err) == 0)
@@ -413,6 +404,7 @@ const struct cmd cmd_bench_list = {
 	.help = "Those with a results folder first, then those that only the "
 		"database remembers.\nA bench under way has no verdict yet.",
 	.options = print_options,
+	.needs = CONTEXT_CONF,
 	.exec = exec_list,
 };
 
@@ -422,6 +414,7 @@ const struct cmd cmd_bench_show = {
 	.summary = "show the verdict and the numbers of a bench",
 	.help = "ID may be cut short while it stays the only one.",
 	.options = show_options,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_show,
 };
 
@@ -429,6 +422,7 @@ const struct cmd cmd_bench_abort = {
 	.name = "bench abort",
 	.usage = "ID",
 	.summary = "end a bench and prove that nothing of it is left",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_abort,
 };
 
@@ -436,6 +430,7 @@ const struct cmd cmd_bench_stop = {
 	.name = "bench stop",
 	.usage = "ID",
 	.summary = "run the stop_cmd of each pod of a bench that is over",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_stop,
 };
 
@@ -444,5 +439,6 @@ const struct cmd cmd_bench_clean = {
 	.usage = "ID",
 	.summary = "remove what a bench left on its pods",
 	.help = "The results here are kept.",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_clean,
 };

@@ -7,7 +7,6 @@
 
 #include "bench/noise_register.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
 #include "report/out.h"
 
 static const struct cmd_option options[] = {
@@ -67,19 +66,13 @@ exec_noise(struct cmd_args *args, struct err *err)
 {
 	struct noise_register reg;
 	enum out_format format;
-	struct conf conf;
-	char *db_path;
 	int status = -1;
 
-	if (cmd_output_options(args, &format, err) != 0 ||
-	    conf_load(&conf, args->context->config_path, err) != 0)
+	if (cmd_output_options(args, &format, err) != 0)
 		return -1;
-	db_path = conf_db_path(&conf, args->context->db_path);
-	if (noise_register_load(&reg, db_path, err) == 0)
+	if (noise_register_load(&reg, args->context, err) == 0)
 		status = print_all(args, &reg, format, err);
 	noise_register_release(&reg);
-	free(db_path);
-	conf_release(&conf);
 	return status;
 }
 
@@ -94,5 +87,6 @@ const struct cmd cmd_bench_noise = {
 		"and the rank among the pods of\nthe same class, the quietest "
 		"first.",
 	.options = options,
+	.needs = CONTEXT_CONF,
 	.exec = exec_noise,
 };

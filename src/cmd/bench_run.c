@@ -132,7 +132,7 @@ exec_attach(struct cmd_args *args, struct err *err)
 	if (bench_find(args->argv[args->next], id, path, err) != 0 ||
 	    bench_load_plan(&plan, path, err) != 0)
 		return -1;
-	if (args->context->read_only) {
+	if (args->context->options.read_only) {
 		err_set(err, ERR_USAGE,
 			"bench attach starts programs on pods: not with "
 			"--read-only");
@@ -159,6 +159,7 @@ const struct cmd cmd_bench_run = {
 		"closed laptop or a killed\nhgym-tui changes nothing there, "
 		"and `bench attach` takes it up. Ctrl-C leaves it running.",
 	.options = run_options,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_run,
 };
 
@@ -169,5 +170,6 @@ const struct cmd cmd_bench_attach = {
 	.help = "Goes on where the results folder says; when another hgym-tui "
 		"drives it, waits for\nthe end and prints the verdict.",
 	.options = attach_options,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_attach,
 };

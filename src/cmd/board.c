@@ -230,7 +230,7 @@ run_board(const struct cmd_args *args, struct call *call, struct err *err)
 	if (built == NULL)
 		return -1;
 	if (built->input.n_runs > 0)
-		print_board(&built->board, call, args->context->color);
+		print_board(&built->board, call, args->context->options.color);
 	status = print_scores(&built->input, call, err);
 	if (status == 0)
 		status = out_flush(err);
@@ -246,13 +246,10 @@ static int
 exec_board(struct cmd_args *args, struct err *err)
 {
 	struct call call = { .format = OUT_TABLE };
-	int status = -1;
 
-	board_ask_init(&call.ask);
-	if (board_ask_options(args, &call.ask, take_option, &call, err) == 0)
-		status = run_board(args, &call, err);
-	board_ask_release(&call.ask);
-	return status;
+	if (board_ask_options(args, &call.ask, take_option, &call, err) != 0)
+		return -1;
+	return run_board(args, &call, err);
 }
 
 const struct cmd cmd_board = {
@@ -278,5 +275,6 @@ const struct cmd cmd_board = {
 		"steps: a cap on training that is\npassed by no more than the "
 		"steps that the track grants is kept, and marked ~.",
 	.options = option_list,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_board,
 };

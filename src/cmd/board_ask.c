@@ -16,8 +16,8 @@ take_nats(struct board_ask *ask, const char *value, struct err *err)
 
 /* Take one of BOARD_ASK_OPTIONS. */
 static int
-take_ask(struct board_ask *ask, enum board_ask_option option, const char *value,
-	 struct err *err)
+take_ask(struct cmd_args *args, struct board_ask *ask,
+	 enum board_ask_option option, const char *value, struct err *err)
 {
 	switch (option) {
 	case ASK_GROUP_BY:
@@ -41,7 +41,7 @@ take_ask(struct board_ask *ask, enum board_ask_option option, const char *value,
 		ask->score = value;
 		return 0;
 	case ASK_FORMAT:
-		return format_set_load(ask->formats, value, err);
+		return context_add_format(args->context, value, err);
 	case ASK_COUNT:
 		break;
 	}
@@ -57,16 +57,18 @@ board_ask_options(struct cmd_args *args, struct board_ask *ask,
 	const char *value;
 	int option, rc = 0;
 
+	ask->nats_per_bpb = RUN_ABSENT;
 	while (rc == 0 && (option = cmd_next_option(args, &value, err)) >= 0)
 		rc = option < ASK_COUNT
-			     ? take_ask(ask, (enum board_ask_option)option,
-					value, err)
+			     ? take_ask(args, ask,
+					(enum board_ask_option)option, value,
+					err)
 			     : take(call, option, value, err);
 	return rc != 0 || option == CMD_OPTIONS_WRONG ? -1 : 0;
 }
 
 struct board_built *
-board_ask_build(const struct cmd_args *args, struct board_ask *ask,
+board_ask_build(const struct cmd_args *args, const struct board_ask *ask,
 		struct err *err)
 {
 	struct board_built *built =

@@ -46,7 +46,8 @@ int board_ask_options(struct cmd_args *args, struct board_ask *ask,
 
 /* board_build for the command's arguments; err says which command. */
 struct board_built *board_ask_build(const struct cmd_args *args,
-				    struct board_ask *ask, struct err *err)
+				    const struct board_ask *ask,
+				    struct err *err)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -21,7 +21,7 @@ struct cmd_option {
 };
 
 struct cmd_args {
-	const struct context *context;
+	struct context *context;
 	const struct cmd *cmd;
 	int argc; /* argv[0] is the command's name */
 	char **argv;
@@ -37,12 +37,16 @@ struct cmd {
 	/* Arguments belong to the option before them: CMD_OPTIONS_END at
 	 * each, and the command takes it itself and asks again. */
 	bool in_order;
+	/* What main opens of the context before exec: enum context_part. */
+	unsigned int needs;
 	/* Returns the exit status; on -1 main prints err and maps its code. */
 	int (*exec)(struct cmd_args *args, struct err *err);
 };
 
 /* All commands, in the order of the help; ended by NULL. */
 extern const struct cmd *const cmd_table[];
+/* What no command's name begins: the dashboard, over PATHs or all pods. */
+extern const struct cmd cmd_dash;
 
 #define CMD_OPTIONS_END	  (-1)
 #define CMD_OPTIONS_WRONG (-2)

@@ -12,7 +12,6 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
 #include "ingest/collect.h"
 
 enum option { OPTION_FOR, OPTION_UNTIL_IDLE, OPTION_ACCEPT_NEW };
@@ -25,13 +24,11 @@ static const struct cmd_option options[] = {
 };
 
 struct session {
-	const struct context *env;
+	struct context *context;
 	double for_s, idle_s; /* 0: no limit */
 	bool accept_new;
 	struct loop *loop;
 	struct model model;
-	struct format_set *formats;
-	struct conf *conf; /* owned */
 	struct collect *collect;
 	struct loop_timer *timer;
 	int64_t start_ms;
@@ -62,43 +59,21 @@ on_signal(void *user, int signum)
 	loop_stop(r->loop);
 }
 
-static struct conf *
-load_conf(const struct context *env, struct err *err)
-{
-	struct conf *conf = xmalloc(sizeof(*conf));
-
-	if (conf_load(conf, env->config_path, err) == 0)
-		return conf;
-	free(conf);
-	return NULL;
-}
-
-static void
-free_conf(struct conf *conf)
-{
-	if (conf != NULL)
-		conf_release(conf);
-	free(conf);
-}
-
 /* Read the configuration again; a broken one changes nothing. */
 static void
 on_hangup(void *user, int signum)
 {
 	struct session *r = user;
 	struct err err = { ERR_NONE, "" };
-	struct conf *conf = load_conf(r->env, &err);
+	char said[200];
 
 	(void)signum;
-	if (conf == NULL) {
-		err_prefix(&err, "the configuration stays as it was");
+	if (context_reload(r->context, said, &err) != 0) {
 		say(NULL, MODEL_WARNING, err.text);
 		return;
 	}
-	collect_reload(r->collect, conf);
-	free_conf(r->conf);
-	r->conf = conf;
-	say(NULL, MODEL_INFO, "the configuration was read again");
+	collect_reload(r->collect, &r->context->conf);
+	say(NULL, MODEL_INFO, said);
 }
 
 static void
@@ -150,29 +125,17 @@ take_options(struct cmd_args *args, struct session *r, struct err *err)
 	return 0;
 }
 
-static int
-load_formats(struct session *r, struct err *err)
-{
-	r->formats = format_set_new_builtin();
-	for (size_t i = 0; i < r->conf->formats.n; i++)
-		if (format_set_load(r->formats, r->conf->formats.v[i], err) !=
-		    0)
-			return -1;
-	return 0;
-}
-
 /* Follow until it is over; the exit status, or -1. */
 static int
 follow(struct session *r, struct err *err)
 {
-	char *db_path = conf_db_path(r->conf, r->env->db_path);
 	const struct clock *clock = loop_clock(r->loop);
 	const struct collect_options o = {
 		.loop = r->loop,
 		.model = &r->model,
-		.formats = r->formats,
-		.conf = r->conf,
-		.db_path = db_path,
+		.formats = r->context->formats,
+		.conf = &r->context->conf,
+		.db_path = r->context->db_path,
 		.cb = { say, NULL, NULL, NULL },
 		.accept_new = r->accept_new,
 		.must_write = true,
@@ -190,7 +153,6 @@ follow(struct session *r, struct err *err)
 		unreachable = collect_unreachable(r->collect);
 		rc = collect_free(r->collect, err);
 	}
-	free(db_path);
 	if (rc != 0)
 		return -1;
 	if (r->signum != 0)
@@ -201,15 +163,14 @@ follow(struct session *r, struct err *err)
 static int
 set_up_and_follow(struct session *r, struct err *err)
 {
+	const struct conf *conf = &r->context->conf;
 	int rc;
 
-	if (r->conf->n_pods == 0)
+	if (conf->n_pods == 0)
 		return err_set(err, ERR_CONFIG,
 			       "the configuration%s%s has no pods to follow",
-			       r->conf->path != NULL ? " " : "",
-			       r->conf->path != NULL ? r->conf->path : "");
-	if (load_formats(r, err) != 0)
-		return -1;
+			       conf->path != NULL ? " " : "",
+			       conf->path != NULL ? conf->path : "");
 	r->loop = loop_new(err);
 	if (r->loop == NULL)
 		return -1;
@@ -226,19 +187,11 @@ set_up_and_follow(struct session *r, struct err *err)
 static int
 run(struct cmd_args *args, struct err *err)
 {
-	struct session r = { .env = args->context };
-	int rc;
+	struct session r = { .context = args->context };
 
 	if (take_options(args, &r, err) != 0)
 		return -1;
-	r.conf = load_conf(args->context, err);
-	if (r.conf == NULL)
-		return -1;
-	rc = set_up_and_follow(&r, err);
-	if (r.formats != NULL)
-		format_set_free(r.formats);
-	free_conf(r.conf);
-	return rc;
+	return set_up_and_follow(&r, err);
 }
 
 const struct cmd cmd_collect = {
@@ -252,5 +205,6 @@ const struct cmd cmd_collect = {
 		"folder.  Exit\nstatus 4 when a pod cannot be reached at the "
 		"end, 128 + n after signal n.",
 	.options = options,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = run,
 };

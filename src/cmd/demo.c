@@ -32,7 +32,6 @@ struct demo_call {
 
 /* The demo as the dashboard's source. */
 struct demo_source {
-	const struct context *env;
 	struct loop *loop; /* while it runs; NULL without a terminal */
 	struct demo *demo;
 	double speed;
@@ -88,8 +87,8 @@ source_bench(void *user, const char *plan, const char *stop_id, char said[200],
 	if (source->loop == NULL)
 		return err_set(err, ERR_USAGE,
 			       "a bench is started on a terminal only");
-	if (demo_bench_launch(demo_bench_of(source->demo), source->loop,
-			      source->env, plan, stop_id, err))
+	if (demo_bench_launch(demo_bench_of(source->demo), source->loop, plan,
+			      stop_id, err))
 		return -1;
 	(void)snprintf(said, 200, "the bench %s",
 		       plan != NULL ? "begins" : "is being ended");
@@ -160,19 +159,16 @@ parse_call(struct cmd_args *args, struct demo_call *call, struct err *err)
 }
 
 static int
-run_demo(const struct cmd_args *args, const struct demo_call *call,
-	 struct model *model, const struct track *track, struct err *err)
+run_demo(struct context *context, const struct demo_call *call,
+	 struct model *model, struct err *err)
 {
 	bool headless = call->snapshot || call->script != NULL ||
 			!isatty(STDOUT_FILENO);
-	struct format_set *formats = format_set_new_builtin();
-	struct demo_source source = {
-		args->context, NULL, NULL, headless ? 0 : call->speed, 0, 0
-	};
+	struct demo_source source = { .speed = headless ? 0 : call->speed };
 	struct app_setup setup = {
-		.env = args->context,
+		.context = context,
 		.model = model,
-		.track = track,
+		.track = &context->track,
 		.source = { .start = source_start,
 			    .poll = source_poll,
 			    .stop = source_stop,
@@ -183,7 +179,7 @@ run_demo(const struct cmd_args *args, const struct demo_call *call,
 	};
 	int status = -1;
 
-	source.demo = demo_new(model, formats, call->seed, err);
+	source.demo = demo_new(model, context->formats, call->seed, err);
 	if (source.demo != NULL) {
 		setup.clock = demo_clock(source.demo);
 		status = headless ? app_script(&setup, call->script, call->size,
@@ -191,7 +187,6 @@ run_demo(const struct cmd_args *args, const struct demo_call *call,
 				  : app_run(&setup, err);
 		demo_free(source.demo);
 	}
-	format_set_free(formats);
 	return status;
 }
 
@@ -199,17 +194,21 @@ static int
 demo_exec(struct cmd_args *args, struct err *err)
 {
 	struct demo_call call = { .size = { 120, 40 }, .speed = 20 };
+	struct context_options given = args->context->options;
+	struct context context;
 	struct model model;
-	struct track track;
-	int status;
+	int status = -1;
 
-	if (parse_call(args, &call, err) ||
-	    track_load(&track, "parameter-golf-10min", err))
+	if (parse_call(args, &call, err))
 		return -1;
+	/* Nothing of the user's own is shown, or written to. */
+	given.config = given.db = NULL;
+	context_init(&context, &given);
 	model_init(&model);
-	status = run_demo(args, &call, &model, &track, err);
+	if (context_open(&context, CONTEXT_FORMATS | CONTEXT_TRACK, err) == 0)
+		status = run_demo(&context, &call, &model, err);
 	model_release(&model);
-	track_release(&track);
+	context_close(&context);
 	return status;
 }
 

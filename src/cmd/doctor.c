@@ -21,7 +21,6 @@
 #include "conf/conf.h"
 #include "parsers/json.h"
 #include "report/out.h"
-#include "store/lock.h"
 #include "store/query.h"
 
 static const struct cmd_option options[] = {
@@ -37,9 +36,7 @@ static const struct out_column columns[] = {
 
 struct doctor {
 	struct out *out;
-	const struct context *env;
-	struct conf conf;
-	bool has_conf;
+	struct context *context;
 	bool failed;
 };
 
@@ -179,29 +176,31 @@ check_libraries(struct doctor *d)
 static void
 check_config(struct doctor *d)
 {
+	const struct conf *conf = &d->context->conf;
 	struct err err = { ERR_NONE, "" };
 
-	if (conf_load(&d->conf, d->env->config_path, &err) != 0) {
+	if (context_open(d->context, CONTEXT_CONF, &err) != 0) {
 		say(d, "config", DOCTOR_FAIL, "correct the file", "%s",
 		    err.text);
 		return;
 	}
-	d->has_conf = true;
-	if (d->conf.path == NULL)
+	if (conf->path == NULL)
 		say(d, "config", DOCTOR_WARN,
 		    "write one (man hgym-tui-config) to follow pods",
 		    "there is no configuration file");
 	else
-		say(d, "config", DOCTOR_OK, NULL, "%s", d->conf.path);
-	say(d, "config", d->conf.n_pods > 0 ? DOCTOR_OK : DOCTOR_WARN,
-	    d->conf.n_pods > 0 ? NULL : "add pods to the configuration",
-	    "%zu pods", d->conf.n_pods);
-	for (size_t i = 0; i < d->conf.formats.n; i++)
-		if (access(d->conf.formats.v[i], R_OK) != 0)
-			say(d, "config", DOCTOR_FAIL,
-			    "correct \"formats\" in the configuration",
-			    "cannot read %s: %s", d->conf.formats.v[i],
-			    strerror(errno));
+		say(d, "config", DOCTOR_OK, NULL, "%s", conf->path);
+	say(d, "config", conf->n_pods > 0 ? DOCTOR_OK : DOCTOR_WARN,
+	    conf->n_pods > 0 ? NULL : "add pods to the configuration",
+	    "%zu pods", conf->n_pods);
+	if (context_open(d->context, CONTEXT_FORMATS, &err) != 0)
+		say(d, "config", DOCTOR_FAIL,
+		    "correct the file, or \"formats\" in the configuration",
+		    "%s", err.text);
+	if (context_open(d->context, CONTEXT_TRACK, &err) != 0)
+		say(d, "config", DOCTOR_FAIL,
+		    "correct \"track\" or \"tracks\" in the configuration",
+		    "%s", err.text);
 }
 
 static void
@@ -237,18 +236,18 @@ check_ssh(struct doctor *d)
 		      "the transport openssh need it",
 	    has_ssh ? "ssh is there" : "there is no ssh in PATH");
 	doctor_check_agent(say_key, d);
-	doctor_check_keys(d->has_conf ? &d->conf : NULL, version_has_rsa_sha2(),
-			  say_key, d);
+	doctor_check_keys(&d->context->conf, version_has_rsa_sha2(), say_key,
+			  d);
 }
 
 static void
-check_open_database(struct doctor *d, const char *path, struct store *store)
+check_open_database(struct doctor *d)
 {
+	const char *path = d->context->db_path;
 	struct err err = { ERR_NONE, "" };
 	struct stat st;
-	long holder;
 
-	if (store_check(store, &err) != 0)
+	if (store_check(d->context->store, &err) != 0)
 		say(d, "database", DOCTOR_FAIL,
 		    "move it away (the logs are still mirrored) and collect "
 		    "again",
@@ -266,29 +265,24 @@ check_open_database(struct doctor *d, const char *path, struct store *store)
 		say(d, "database", DOCTOR_FAIL,
 		    "make it writable, or name another with --db",
 		    "cannot write %s: %s", path, strerror(errno));
-	if (lock_is_held(path, &holder))
+	if (d->context->writer != 0)
 		say(d, "database", DOCTOR_OK, NULL,
-		    "process %ld writes to it now", holder);
+		    "process %ld writes to it now", d->context->writer);
 }
 
 static void
 check_database(struct doctor *d)
 {
-	char *path =
-		conf_db_path(d->has_conf ? &d->conf : NULL, d->env->db_path);
-	struct store_options o = { .path = path, .read_only = true };
 	struct err err = { ERR_NONE, "" };
-	struct store *store = store_open(&o, &err);
 
-	if (store != NULL)
-		check_open_database(d, path, store);
+	if (context_open(d->context, CONTEXT_DB, &err) == 0)
+		check_open_database(d);
 	else if (err.code == ERR_NODATA)
-		say(d, "database", DOCTOR_OK, NULL, "none yet: %s", path);
+		say(d, "database", DOCTOR_OK, NULL, "none yet: %s",
+		    d->context->db_path);
 	else
 		say(d, "database", DOCTOR_FAIL,
 		    "move it away, or name another with --db", "%s", err.text);
-	(void)store_close(store, NULL);
-	free(path);
 }
 
 /* Free space where dir is, or will be. */
@@ -318,7 +312,7 @@ check_disk(struct doctor *d, char *dir)
 static void
 check_disks(struct doctor *d)
 {
-	char *db = conf_db_path(d->has_conf ? &d->conf : NULL, d->env->db_path);
+	char *db = xstrdup(d->context->db_path);
 	char *state = conf_dir_state();
 
 	check_disk(d, db);
@@ -330,7 +324,7 @@ check_disks(struct doctor *d)
 static int
 run(struct cmd_args *args, struct err *err)
 {
-	struct doctor d = { .env = args->context };
+	struct doctor d = { .context = args->context };
 	enum out_format format;
 
 	if (cmd_output_options(args, &format, err) != 0)
@@ -344,8 +338,6 @@ run(struct cmd_args *args, struct err *err)
 	check_ssh(&d);
 	check_database(&d);
 	check_disks(&d);
-	if (d.has_conf)
-		conf_release(&d.conf);
 	if (out_free(d.out) != 0)
 		return err_set(err, ERR_IO, "cannot write the output");
 	return d.failed ? err_exit_status(ERR_CHECK) : 0;

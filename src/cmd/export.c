@@ -76,8 +76,7 @@ put(const struct cmd_args *args, const struct call *call,
 	if (call->what == WHAT_SAMPLES)
 		return export_samples(stream, call->format, args->context,
 				      args->argv + args->next,
-				      (size_t)(args->argc - args->next),
-				      call->ask.formats, err);
+				      (size_t)(args->argc - args->next), err);
 	if (call->what == WHAT_BOARD)
 		put_board(stream, &built->board, call->format);
 	else if (export_runs(stream, call->format, &built->board) != 0)
@@ -154,13 +153,10 @@ static int
 exec_export(struct cmd_args *args, struct err *err)
 {
 	struct call call = { .format = OUT_JSON };
-	int status = -1;
 
-	board_ask_init(&call.ask);
-	if (board_ask_options(args, &call.ask, take_option, &call, err) == 0)
-		status = run_export(args, &call, err);
-	board_ask_release(&call.ask);
-	return status;
+	if (board_ask_options(args, &call.ask, take_option, &call, err) != 0)
+		return -1;
+	return run_export(args, &call, err);
 }
 
 const struct cmd cmd_export = {
@@ -173,5 +169,6 @@ const struct cmd cmd_export = {
 		"board.json, board.csv, board.md, runs.json, runs.csv and\n"
 		"samples.csv.",
 	.options = option_list,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_export,
 };

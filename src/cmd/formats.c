@@ -31,13 +31,12 @@ exec_list(struct cmd_args *args, struct err *err)
 		{ "from", NULL, 0, 0 }, { "about", NULL, 0, 0 },
 		{ NULL, NULL, 0, 0 },
 	};
+	const struct format_set *set = args->context->formats;
 	enum out_format format;
-	struct format_set *set;
 	struct out *out;
 
 	if (cmd_output_options(args, &format, err) != 0)
 		return -1;
-	set = format_set_new_builtin();
 	out = out_new(stdout, format, columns);
 	for (size_t i = 0; i < format_set_count(set); i++) {
 		cJSON *row = cJSON_CreateObject();
@@ -52,7 +51,6 @@ exec_list(struct cmd_args *args, struct err *err)
 		out_row(out, row);
 		cJSON_Delete(row);
 	}
-	format_set_free(set);
 	return out_free(out) == 0 ? 0 : 1;
 }
 
@@ -61,6 +59,7 @@ const struct cmd cmd_formats_list = {
 	.usage = "[OPTIONS]",
 	.summary = "list the rule sets that read logs",
 	.options = output_options,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_list,
 };
 
@@ -80,28 +79,23 @@ rule_row(const struct rule *rule)
 	return row;
 }
 
-/* A built-in set by name, or a file; NULL with err. */
-static struct format_set *
-load_named(const char *name, const char **format_name, struct err *err)
+/* The name of a set that is known, or of the file's; NULL with err. */
+static const char *
+find_format(struct context *context, const char *name, struct err *err)
 {
-	struct format_set *set = format_set_new_builtin();
+	const struct format_set *set = context->formats;
 
 	for (size_t i = 0; i < format_set_count(set); i++) {
-		if (strcmp(format_set_name(set, i), name) == 0) {
-			*format_name = name;
-			return set;
-		}
+		if (strcmp(format_set_name(set, i), name) == 0)
+			return name;
 	}
 	if (access(name, F_OK) != 0)
 		err_set(err, ERR_USAGE,
 			"there is no format and no file \"%s\" (see "
 			"hgym-tui formats list)",
 			name);
-	else if (format_set_load(set, name, err) == 0) {
-		*format_name = format_set_name(set, 0);
-		return set;
-	}
-	format_set_free(set);
+	else if (context_add_format(context, name, err) == 0)
+		return format_set_name(set, 0);
 	return NULL;
 }
 
@@ -113,9 +107,9 @@ exec_show(struct cmd_args *args, struct err *err)
 		{ "stage", NULL, 0, 0 }, { "match", NULL, 0, 0 },
 		{ NULL, NULL, 0, 0 },
 	};
-	const char *name = NULL;
+	const struct format_set *set = args->context->formats;
 	enum out_format format;
-	struct format_set *set;
+	const char *name;
 	struct out *out;
 
 	if (cmd_output_options(args, &format, err) != 0)
@@ -123,8 +117,8 @@ exec_show(struct cmd_args *args, struct err *err)
 	if (args->argc - args->next != 1)
 		return err_set(err, ERR_USAGE,
 			       "formats show: name one format or file");
-	set = load_named(args->argv[args->next], &name, err);
-	if (set == NULL)
+	name = find_format(args->context, args->argv[args->next], err);
+	if (name == NULL)
 		return -1;
 	out = out_new(stdout, format, columns);
 	for (size_t i = 0; i < format_set_rules(set); i++) {
@@ -137,7 +131,6 @@ exec_show(struct cmd_args *args, struct err *err)
 		out_row(out, row);
 		cJSON_Delete(row);
 	}
-	format_set_free(set);
 	return out_free(out) == 0 ? 0 : 1;
 }
 
@@ -146,6 +139,7 @@ const struct cmd cmd_formats_show = {
 	.usage = "[OPTIONS] NAME|FILE",
 	.summary = "print the rules of a set",
 	.options = output_options,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_show,
 };
 
@@ -350,10 +344,8 @@ check_logs(struct cmd_args *args, const struct format_set *set,
 static int
 exec_check(struct cmd_args *args, struct err *err)
 {
-	const char *name = NULL;
 	enum out_format format;
-	struct format_set *set;
-	int status;
+	const char *name;
 
 	if (cmd_output_options(args, &format, err) != 0)
 		return -1;
@@ -361,12 +353,10 @@ exec_check(struct cmd_args *args, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "formats check: name a format or file, and "
 			       "logs");
-	set = load_named(args->argv[args->next], &name, err);
-	if (set == NULL)
+	name = find_format(args->context, args->argv[args->next], err);
+	if (name == NULL)
 		return -1;
-	status = check_logs(args, set, name, format);
-	format_set_free(set);
-	return status;
+	return check_logs(args, args->context->formats, name, format);
 }
 
 const struct cmd cmd_formats_check = {
@@ -378,5 +368,6 @@ const struct cmd cmd_formats_check = {
 		"\"gave up\" counts lines on\nwhich a pattern ran into the "
 		"match limit.",
 	.options = output_options,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_check,
 };

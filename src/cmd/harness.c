@@ -232,31 +232,28 @@ show_remote(struct ask *ask, const struct conf_pod *pod, const char *path,
 
 /* A path that exists here is local; else POD:DIR is of that pod. */
 static int
-show_path(struct ask *ask, const struct context *env, const char *path,
+show_path(struct ask *ask, struct context *context, const char *path,
 	  struct err *err)
 {
-	struct conf conf;
+	const struct conf *conf = &context->conf;
 	const char *colon = strchr(path, ':');
 	char *name;
-	int pod, rc;
+	int pod;
 
 	if (colon == NULL || colon == path || colon[1] == '\0' ||
 	    access(path, F_OK) == 0)
 		return show_local(ask, path, err);
-	if (conf_load(&conf, env->config_path, err) != 0)
+	if (context_open(context, CONTEXT_CONF, err) != 0)
 		return -1;
 	name = xstrndup(path, (size_t)(colon - path));
-	pod = conf_find_pod(&conf, name);
+	pod = conf_find_pod(conf, name);
 	free(name);
 	if (pod < 0)
-		rc = err_set(err, ERR_CONFIG,
-			     "%s: no such directory here, and the "
-			     "configuration has no pod of that name",
-			     path);
-	else
-		rc = show_remote(ask, &conf.pods[pod], path, err);
-	conf_release(&conf);
-	return rc;
+		return err_set(err, ERR_CONFIG,
+			       "%s: no such directory here, and the "
+			       "configuration has no pod of that name",
+			       path);
+	return show_remote(ask, &conf->pods[pod], path, err);
 }
 
 static int

@@ -165,7 +165,6 @@ print_file(void *user, struct parsed_file *file)
 struct parse_call {
 	enum out_format format;
 	unsigned int jobs;
-	struct format_set *formats; /* owned */
 };
 
 static int
@@ -191,7 +190,7 @@ take_options(struct cmd_args *args, struct parse_call *call, struct err *err)
 			continue;
 		switch ((enum parse_option)option) {
 		case OPT_FORMAT:
-			if (format_set_load(call->formats, value, err) != 0)
+			if (context_add_format(args->context, value, err) != 0)
 				return -1;
 			break;
 		case OPT_JOBS:
@@ -212,7 +211,8 @@ static int
 parse_and_print(struct cmd_args *args, const struct parse_call *call,
 		struct err *err)
 {
-	const struct parse_options how = { call->formats, call->jobs, false };
+	const struct parse_options how = { args->context->formats, call->jobs,
+					   false };
 	struct parse_job job = { .format = call->format,
 				 .scores = cJSON_CreateArray() };
 	size_t n;
@@ -237,13 +237,11 @@ parse_and_print(struct cmd_args *args, const struct parse_call *call,
 static int
 exec_parse(struct cmd_args *args, struct err *err)
 {
-	struct parse_call call = { OUT_TABLE, 0, format_set_new_builtin() };
-	int status = -1;
+	struct parse_call call = { OUT_TABLE, 0 };
 
-	if (take_options(args, &call, err) == 0)
-		status = parse_and_print(args, &call, err);
-	format_set_free(call.formats);
-	return status;
+	if (take_options(args, &call, err) != 0)
+		return -1;
+	return parse_and_print(args, &call, err);
 }
 
 const struct cmd cmd_parse = {
@@ -257,5 +255,6 @@ const struct cmd cmd_parse = {
 		"its rows have the kind \"score\" and stand in a table of "
 		"their own.",
 	.options = option_list,
+	.needs = CONTEXT_FORMATS,
 	.exec = exec_parse,
 };

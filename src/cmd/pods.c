@@ -170,7 +170,7 @@ run(struct cmd_args *args, struct err *err)
 	enum out_format format = OUT_TABLE;
 	bool accept_new = false;
 	const char *value;
-	struct conf conf;
+	struct conf *conf = &args->context->conf;
 	int option, rc;
 	size_t all;
 
@@ -178,20 +178,18 @@ run(struct cmd_args *args, struct err *err)
 		if (!cmd_output_option(option, &format))
 			accept_new = true;
 	}
-	if (option == CMD_OPTIONS_WRONG ||
-	    conf_load(&conf, args->context->config_path, err) != 0)
+	if (option == CMD_OPTIONS_WRONG)
 		return -1;
-	all = conf.n_pods;
-	rc = pods_choose(&conf, args->argv + args->next,
-			 args->argc - args->next, err);
+	all = conf->n_pods;
+	rc = pods_choose(conf, args->argv + args->next, args->argc - args->next,
+			 err);
 	if (rc == 0)
 		rc = err_set(err, ERR_NODATA, "the configuration has no pods");
 	if (rc > 0) {
-		conf.n_pods = (size_t)rc;
-		rc = print_pods(&conf, format, accept_new, err);
-		conf.n_pods = all;
+		conf->n_pods = (size_t)rc;
+		rc = print_pods(conf, format, accept_new, err);
+		conf->n_pods = all;
 	}
-	conf_release(&conf);
 	return rc;
 }
 
@@ -205,5 +203,6 @@ const struct cmd cmd_pods = {
 		"and free disk where its logs are.  A pod without a GPU has "
 		"none.\nExit status 4 when one cannot be reached.",
 	.options = options,
+	.needs = CONTEXT_CONF,
 	.exec = run,
 };

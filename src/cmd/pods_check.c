@@ -156,19 +156,17 @@ run(struct cmd_args *args, struct err *err)
 			   .limit_s = PODS_PROBE_LIMIT_S },
 	};
 	enum out_format format = OUT_TABLE;
-	struct conf conf;
+	struct conf *conf = &args->context->conf;
 	int rc;
 
-	if (take_options(args, &check, &format, err) != 0 ||
-	    conf_load(&conf, args->context->config_path, err) != 0)
+	if (take_options(args, &check, &format, err) != 0)
 		return -1;
-	rc = pods_choose(&conf, args->argv + args->next,
-			 args->argc - args->next, err);
+	rc = pods_choose(conf, args->argv + args->next, args->argc - args->next,
+			 err);
 	if (rc == 0)
 		rc = err_set(err, ERR_NODATA, "the configuration has no pods");
 	if (rc > 0)
-		rc = check_pods(&check, &conf, (size_t)rc, format, err);
-	conf_release(&conf);
+		rc = check_pods(&check, conf, (size_t)rc, format, err);
 	return rc;
 }
 
@@ -184,5 +182,6 @@ const struct cmd cmd_pods_check = {
 		"with the next step in words.\nExit status 3 when a pod is "
 		"not fit, 4 when one cannot be reached.",
 	.options = options,
+	.needs = CONTEXT_CONF,
 	.exec = run,
 };

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "board/input.h"
-#include "board/stored.h"
 #include "cmd/cmd.h"
+#include "parsers/json.h"
 #include "report/out.h"
 #include "report/run_columns.h"
 
@@ -54,8 +54,42 @@ static const struct out_column all_columns[] = {
 	{ NULL, NULL, 0, 0 },
 };
 
+/* The word for its status now: running while a writer follows it. */
+static const char *
+status_of(const struct stored_run *run, long writer)
+{
+	return run_status_name(run->is_live && writer != 0 ? RUN_RUNNING
+							   : run->run.status);
+}
+
+/* run_id, pod, path, file, gen, the keys of `parse`, first and last_seen. */
+static cJSON *
+row_of(const struct stored_run *run, long writer)
+{
+	cJSON *row = cJSON_CreateObject(), *keys = run_to_json(&run->run);
+	const char *word = status_of(run, writer);
+	cJSON *status = strcmp(word, "unknown") == 0 ? cJSON_CreateNull()
+						     : cJSON_CreateString(word);
+
+	cJSON_ReplaceItemInObjectCaseSensitive(keys, "status", status);
+	json_add_number(row, "run_id", (double)run->run_id);
+	json_add_string(row, "pod", run->pod);
+	json_add_clean(row, "path", run->path);
+	json_add_clean(row, "file", run->path);
+	json_add_number(row, "gen", run->gen);
+	while (keys->child != NULL) {
+		cJSON *item = cJSON_DetachItemViaPointer(keys, keys->child);
+
+		cJSON_AddItemToObject(row, item->string, item);
+	}
+	cJSON_Delete(keys);
+	json_add_time(row, "first_seen", run->first_wall_ms);
+	json_add_time(row, "last_seen", run->last_wall_ms);
+	return row;
+}
+
 struct listing {
-	const struct stored *stored;
+	long writer; /* of the database */
 	struct out *out;
 	const char *pod, *group, *status; /* NULL: all */
 	struct board_input groups;
@@ -79,7 +113,7 @@ is_wanted(const struct listing *list, const struct stored_run *run,
 	return (list->pod == NULL || strcmp(list->pod, run->pod) == 0) &&
 	       (list->group == NULL || is_group(group, list->group)) &&
 	       (list->status == NULL ||
-		strcmp(list->status, stored_status(list->stored, run)) == 0);
+		strcmp(list->status, status_of(run, list->writer)) == 0);
 }
 
 static int
@@ -94,7 +128,7 @@ print_run(void *user, const struct stored_run *run)
 		free(group);
 		return 0;
 	}
-	row = stored_run_row(list->stored, run);
+	row = row_of(run, list->writer);
 	json_add_clean(row, "group", group);
 	free(group);
 	out_row(list->out, row);
@@ -120,31 +154,27 @@ check_status(const char *word, struct err *err)
 }
 
 static int
-print_runs(struct listing *list, const struct context *env,
+print_runs(struct listing *list, const struct context *context,
 	   enum out_format format, struct err *err)
 {
-	struct stored stored;
 	int rc;
 
-	if (stored_open(&stored, env, err) != 0)
-		return -1;
-	list->stored = &stored;
+	list->writer = context->writer;
 	list->out = out_new(stdout, format,
 			    format == OUT_CSV ? all_columns : table_columns);
-	rc = board_input_group_conf(&list->groups, &stored.conf, err);
+	rc = board_input_group_conf(&list->groups, &context->conf, err);
 	if (rc == 0)
-		rc = store_each_run(stored.store, 0, print_run, list, err);
+		rc = store_each_run(context->store, 0, print_run, list, err);
 	if (out_free(list->out) != 0 && rc == 0)
 		rc = err_set(err, ERR_IO, "cannot write the output");
 	if (rc == 0 && list->shown == 0)
 		rc = err_set(err, ERR_NODATA, "%s holds no run%s",
-			     stored.db_path,
+			     context->db_path,
 			     list->pod != NULL || list->status != NULL ||
 					     list->group != NULL
 				     ? " of that kind"
 				     : "");
 	board_input_release(&list->groups);
-	stored_close(&stored);
 	return rc;
 }
 
@@ -188,5 +218,6 @@ const struct cmd cmd_runs = {
 		"followed; then "
 		"it is what\nits log says so far.",
 	.options = options,
+	.needs = CONTEXT_CONF | CONTEXT_DB,
 	.exec = run,
 };

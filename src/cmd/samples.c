@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "board/stored.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
 #include "report/out.h"
 #include "store/pods.h"
+#include "store/query.h"
 
 enum option { OPTION_METRIC = CMD_OUTPUT_COUNT, OPTION_POD };
 
@@ -68,17 +68,17 @@ print_sample(void *user, const struct stored_sample *sample)
 }
 
 static int
-print_samples(struct stored *stored, const char *name,
+print_samples(const struct context *context, const char *name,
 	      const struct asked *asked, struct err *err)
 {
 	struct listing list = { .asked = asked };
 	int rc;
 
-	list.run_id = store_find_run(stored->store, name, err);
+	list.run_id = store_find_run(context->store, name, err);
 	if (list.run_id == 0)
 		return -1;
 	list.out = out_new(stdout, asked->format, columns);
-	rc = store_each_sample(stored->store, list.run_id, asked->metric,
+	rc = store_each_sample(context->store, list.run_id, asked->metric,
 			       print_sample, &list, err);
 	if (out_free(list.out) != 0 && rc == 0)
 		rc = err_set(err, ERR_IO, "cannot write the output");
@@ -122,7 +122,7 @@ print_moment(void *user, const struct store_telemetry *row)
 }
 
 static int
-print_telemetry(struct stored *stored, const struct asked *asked,
+print_telemetry(const struct context *context, const struct asked *asked,
 		struct err *err)
 {
 	const struct stored_span span = { asked->pod, 0, false };
@@ -130,14 +130,14 @@ print_telemetry(struct stored *stored, const struct asked *asked,
 	int rc;
 
 	list.out = out_new(stdout, asked->format, pod_columns);
-	rc = store_each_telemetry(stored->store, &span, print_moment, &list,
+	rc = store_each_telemetry(context->store, &span, print_moment, &list,
 				  err);
 	if (out_free(list.out) != 0 && rc == 0)
 		rc = err_set(err, ERR_IO, "cannot write the output");
 	if (rc == 0 && list.shown == 0)
 		rc = err_set(err, ERR_NODATA,
 			     "%s holds no telemetry of a pod \"%s\"",
-			     stored->db_path, asked->pod);
+			     context->db_path, asked->pod);
 	return rc;
 }
 
@@ -154,9 +154,8 @@ static int
 run(struct cmd_args *args, struct err *err)
 {
 	struct asked asked = { OUT_TABLE, NULL, NULL };
-	struct stored stored;
 	const char *value;
-	int option, rc;
+	int option;
 
 	while ((option = cmd_next_option(args, &value, err)) >= 0) {
 		if (cmd_output_option(option, &asked.format))
@@ -176,13 +175,10 @@ run(struct cmd_args *args, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "samples: --metric %s: no such metric",
 			       asked.metric);
-	if (stored_open(&stored, args->context, err) != 0)
-		return -1;
-	rc = asked.pod != NULL ? print_telemetry(&stored, &asked, err)
-			       : print_samples(&stored, args->argv[args->next],
-					       &asked, err);
-	stored_close(&stored);
-	return rc;
+	if (asked.pod != NULL)
+		return print_telemetry(args->context, &asked, err);
+	return print_samples(args->context, args->argv[args->next], &asked,
+			     err);
 }
 
 const struct cmd cmd_samples = {
@@ -199,5 +195,6 @@ const struct cmd cmd_samples = {
 		"gpu (null: all of them, and the host),\nmetric, value and "
 		"wall_s.",
 	.options = options,
+	.needs = CONTEXT_CONF | CONTEXT_DB,
 	.exec = run,
 };

@@ -183,13 +183,10 @@ static int
 exec_submission(struct cmd_args *args, struct err *err)
 {
 	struct call call = { .out = NULL };
-	int status = -1;
 
-	board_ask_init(&call.ask);
-	if (board_ask_options(args, &call.ask, take_option, &call, err) == 0)
-		status = run_submission(args, &call, err);
-	board_ask_release(&call.ask);
-	return status;
+	if (board_ask_options(args, &call.ask, take_option, &call, err) != 0)
+		return -1;
+	return run_submission(args, &call, err);
 }
 
 const struct cmd cmd_submission = {
@@ -203,5 +200,6 @@ const struct cmd cmd_submission = {
 		"said\non stderr and in the README, and makes the exit status "
 		"3.",
 	.options = option_list,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_submission,
 };

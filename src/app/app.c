@@ -182,7 +182,7 @@ term_setup(const struct app *app, struct term_options *options, struct err *err)
 	else if (strcmp(color, "always") == 0)
 		options->colors = -1;
 	options->mouse = conf->ui.mouse;
-	options->escape_delay_ms = conf->ui.escape_delay_ms;
+	options->escape_delay_ms = (int)conf->ui.escape_delay_ms;
 	if (conf->ui.theme != NULL)
 		return theme_by_name(conf->ui.theme, &options->theme, err);
 	return 0;

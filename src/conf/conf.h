@@ -85,13 +85,13 @@ struct conf_key {
 };
 
 struct conf_ui {
-	char *charset;	     /* braille, block, ascii; NULL: by the locale */
-	char *color;	     /* auto, always, never; NULL: auto */
-	char *theme;	     /* dark, light, contrast; NULL: dark */
-	bool mouse;	     /* default true */
-	bool utc;	     /* times in UTC rather than local; default true */
-	bool log_colors;     /* of the logs' own; default true */
-	int escape_delay_ms; /* 0: by the terminal */
+	char *charset;	 /* braille, block, ascii; NULL: by the locale */
+	char *color;	 /* auto, always, never; NULL: auto */
+	char *theme;	 /* dark, light, contrast; NULL: dark */
+	bool mouse;	 /* default true */
+	bool utc;	 /* times in UTC rather than local; default true */
+	bool log_colors; /* of the logs' own; default true */
+	int64_t escape_delay_ms; /* 0: by the terminal */
 };
 
 struct conf {

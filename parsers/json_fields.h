@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_JSON_FIELDS_H
+#define HGYM_PARSERS_JSON_FIELDS_H
+
+#include "parsers/json.h"
+
+/*
+ * A JSON object into a struct, by a table of its keys: what each key's value
+ * must be, and in which member it goes.  Strict as json_check_keys is; an
+ * error names file, line and key path.  A key that is absent leaves its
+ * member as it is: defaults are put there before.
+ */
+enum json_kind {
+	JSON_AS_TEXT,	 /* char *, owned */
+	JSON_AS_PATH,	 /* char *, owned: what json_reader.path makes of it */
+	JSON_AS_WORD,	 /* char *, owned: one of words */
+	JSON_AS_CHOICE,	 /* an enum: the index in words */
+	JSON_AS_NUMBER,	 /* double, low..high; both 0: above 0 */
+	JSON_AS_INTEGER, /* int64_t, low..high */
+	JSON_AS_COUNT,	 /* unsigned int, low..high */
+	JSON_AS_BOOL,
+	JSON_AS_TEXTS,	 /* list of char *, none of them empty */
+	JSON_AS_PATHS,	 /* the same of paths */
+	JSON_AS_NUMBERS, /* list of double, each above 0 */
+	JSON_AS_INDEXES, /* list of int, 0..high, none twice */
+	JSON_AS_OBJECT,	 /* a struct, by a table of its own */
+	JSON_AS_OTHER,	 /* what json_field.take makes of it */
+};
+
+struct json_reader;
+
+struct json_field {
+	const char *name;
+	enum json_kind kind;
+	size_t at;	    /* of the member in its struct; of a list: of v */
+	size_t at_n;	    /* of a list: of its length, a size_t */
+	unsigned int types; /* enum json_type, beside those of the kind */
+	double low, high;
+	size_t most;		  /* entries of a list at most */
+	const char *what;	  /* of INDEXES: "GPU" */
+	const char *const *words; /* ended by NULL */
+	const struct json_field *fields;
+	/*
+	 * Of OTHER: take the value, into the struct that has the key.  Of
+	 * OBJECT: hold its members against each other; base is its struct.
+	 */
+	int (*take)(const struct json_reader *r, const cJSON *node,
+		    const char *path, void *base);
+};
+
+#define JSON_AT(type, member) .at = offsetof(struct type, member)
+#define JSON_LIST(type, member, n)                                             \
+	.at = offsetof(struct type, member), .at_n = offsetof(struct type, n)
+
+struct json_reader {
+	struct json_at at; /* json_take_text and _file set file and text */
+	struct err *err;
+	/* What is kept of a path; owned.  NULL without such fields. */
+	char *(*path)(const struct json_reader *r, const char *value);
+	void *user;
+};
+
+#define JSON_PATH_SIZE 300 /* of "pods[1].logs[2]"; a longer one is cut */
+
+/* Set the error "<file>:<line>: <path>: <message>"; -1. */
+int json_refuse(const struct json_reader *r, const char *path, const char *fmt,
+		...) __attribute__((format(printf, 3, 4)));
+
+/* "pods[1].logs" of "pods[1]" and "logs", in out, which is returned. */
+const char *json_join(char out[JSON_PATH_SIZE], const char *path,
+		      const char *key);
+
+/*
+ * The members of object into base, in the order of the table (ended by a
+ * NULL name).  -1 with the error, base being half filled.
+ */
+int json_take(const struct json_reader *r, const struct json_field *fields,
+	      const cJSON *object, const char *path, void *base)
+	__attribute__((warn_unused_result));
+
+/* The same of a whole text (file names it in errors), and of a file. */
+int json_take_text(struct json_reader *r, const char *file, struct str text,
+		   const struct json_field *fields, void *base)
+	__attribute__((warn_unused_result));
+int json_take_file(struct json_reader *r, const char *file,
+		   const struct json_field *fields, void *base)
+	__attribute__((warn_unused_result));
+
+/* Free all that json_take may have given to base. */
+void json_give_back(const struct json_field *fields, void *base);
+
+#endif

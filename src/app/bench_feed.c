@@ -14,8 +14,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "bench/drive.h"
-#include "bench/folder.h"
+#include "bench/kept.h"
 #include "bench/noise_register.h"
 #include "bench/plan.h"
 #include "bench/record.h"
@@ -24,7 +23,6 @@
 #include "bench/show.h"
 #include "bench/start.h"
 #include "bench/stats.h"
-#include "bench/stop.h"
 #include "bench/stored.h"
 
 #define MAX_BENCHES  50

@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "bench/kept.h"
 #include "bench/start.h"
-#include "bench/stop.h"
 #include "ui/fmt.h"
 #include "ui/plot.h"
 

@@ -76,7 +76,7 @@ choose_nats(const struct builder *b)
 	const struct conf_baseline *baseline = &b->context->conf.baseline;
 	struct board *board = &b->built->board;
 
-	if (run_has(b->ask->nats_per_bpb)) {
+	if (b->ask->nats_per_bpb > 0) {
 		board->nats_per_bpb = b->ask->nats_per_bpb;
 		board->nats_source = "--nats-per-bpb";
 	} else if (b->ask->baseline == NULL &&

@@ -10,13 +10,11 @@
  * A leaderboard as the user asked for it, from files or the database and the
  * configuration: what `board`, `submission` and `export` share.
  */
-#define BOARD_MAX_VALUE_LISTS 64
-
 struct board_ask {
 	const char *group_by, *baseline, *track, *score; /* borrowed */
-	const char *values[BOARD_MAX_VALUE_LISTS];	 /* borrowed */
+	const char *const *values;			 /* borrowed */
 	size_t n_values;
-	double nats_per_bpb; /* RUN_ABSENT: by configuration or logs */
+	double nats_per_bpb; /* 0: by configuration or logs */
 };
 
 struct board_built {

@@ -9,28 +9,25 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "bench/drive.h"
 #include "bench/show.h"
-#include "cmd/cmd.h"
+#include "cmd/bench_on.h"
 #include "parsers/json.h"
-#include "report/out.h"
 #include "store/benches.h"
 
 /* How long `bench abort` waits for the one who drives it to let go. */
 #define ABORT_WAIT_S 30
 
-static const struct cmd_option print_options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, NULL, NULL, NULL },
+struct show_call {
+	enum bench_print print;
 };
 
 static const struct cmd_option show_options[] = {
-	{ 0, "json", NULL, "print the object of verdict.json and its state" },
-	{ 0, "md", NULL, "print Markdown" },
-	{ 0, NULL, NULL, NULL },
+	BENCH_PRINT_OPTIONS(show_call,
+			    "print the object of verdict.json and its state",
+			    "print Markdown"),
+	CMD_OPTIONS_END,
 };
 
 /* What an audit found: the spread of the same code, not who won. */
@@ -147,8 +144,7 @@ print_stored(void *user, const struct stored_bench *bench)
 	json_add_string(row, "waits_for", NULL);
 	bench_waits_none(row);
 	json_add_string(row, "dir", NULL);
-	out_row(h->out, row);
-	cJSON_Delete(row);
+	cmd_out_row(h->out, row);
 	cJSON_Delete(verdict);
 	return 0;
 }
@@ -167,7 +163,7 @@ print_history(struct context *context, struct history *h, struct err *err)
 }
 
 static int
-exec_list(struct cmd_args *args, struct err *err)
+exec_list(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const struct out_column columns[] = {
 		{ "id", NULL, -1, 0 },	    { "state", NULL, -1, 0 },
@@ -175,50 +171,20 @@ exec_list(struct cmd_args *args, struct err *err)
 		{ "verdict", NULL, -1, 0 }, { "waits_for", NULL, -1, 0 },
 		{ NULL, NULL, 0, 0 },
 	};
-	enum out_format format;
-	char *base, **ids;
-	struct out *out;
-	size_t n;
+	const struct cmd_output *call = opaque;
+	struct history history = { .out = cmd_out(call->format, columns) };
+	char *base = bench_base();
 	int status;
 
-	if (cmd_output_options(args, &format, err) != 0)
-		return -1;
-	if (args->next < args->argc)
-		return err_set(err, ERR_USAGE, "bench list takes no arguments");
-	base = bench_base();
-	ids = folder_list(base, &n);
-	out = out_new(stdout, format, columns);
-	for (size_t i = 0; i < n; i++) {
-		cJSON *row = row_of(base, ids[i]);
-
-		out_row(out, row);
-		cJSON_Delete(row);
-	}
-	status = print_history(args->context, &(struct history){ out, ids, n },
-			       err);
-	for (size_t i = 0; i < n; i++)
-		free(ids[i]);
-	free(ids);
+	history.ids = folder_list(base, &history.n);
+	for (size_t i = 0; i < history.n; i++)
+		cmd_out_row(history.out, row_of(base, history.ids[i]));
+	status = print_history(args->context, &history, err);
+	for (size_t i = 0; i < history.n; i++)
+		free(history.ids[i]);
+	free(history.ids);
 	free(base);
-	if (out_free(out) != 0 && status == 0)
-		status = err_set_errno(err, ERR_IO, "cannot write");
-	return status;
-}
-
-/* The one ID of a command and the plan that its folder keeps. */
-static int
-open_bench(struct cmd_args *args, char id[FOLDER_ID_SIZE],
-	   char path[FOLDER_PATH_SIZE], struct plan *plan, struct err *err)
-{
-	if (args->next == 0)
-		args->next = 1;
-	if (args->next + 1 != args->argc)
-		return err_set(err, ERR_USAGE, "%s needs one ID",
-			       args->cmd->name);
-	return bench_find(args->argv[args->next], id, path, err) != 0 ||
-			       bench_load_plan(plan, path, err) != 0
-		       ? -1
-		       : 0;
+	return cmd_out_end(history.out, status, err);
 }
 
 /* A bench that only the database remembers, by the beginning of its id. */
@@ -270,11 +236,9 @@ remember(void *user, const struct stored_bench *bench)
 
 /* Show it from the database; -1 where that has none, err left as it was. */
 static int
-show_stored(const struct cmd_args *args, enum bench_print print,
-	    struct err *err)
+show_stored(struct cmd_args *args, enum bench_print print, struct err *err)
 {
-	struct remembered r = { .word = args->argv[args->next],
-				.print = print };
+	struct remembered r = { .word = args->argv[0], .print = print };
 	int status = -1;
 
 	if (context_open(args->context, CONTEXT_DB, NULL) != 0)
@@ -283,36 +247,28 @@ show_stored(const struct cmd_args *args, enum bench_print print,
 	if (store_each_bench(args->context->store, NULL, remember, &r, NULL) ==
 		    0 &&
 	    r.found == 1 && r.text.len > 0)
-		status =
-			fwrite(r.text.data, 1, r.text.len, stdout) == r.text.len
-				? 0
-				: err_set_errno(err, ERR_IO, "cannot write");
+		status = cmd_print(&r.text, err);
 	buf_release(&r.text);
 	return status;
 }
 
 static int
-exec_show(struct cmd_args *args, struct err *err)
+exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
-	enum bench_print print = BENCH_TEXT;
-	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
-	const char *value;
-	struct plan plan;
-	int option, status;
+	const struct show_call *call = opaque;
+	struct bench_named named;
+	const struct bench_drive drive = { .context = args->context,
+					   .plan = &named.plan,
+					   .id = named.id,
+					   .path = named.path };
+	int status;
 
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		print = option == 0 ? BENCH_JSON : BENCH_MD;
-	if (option == CMD_OPTIONS_WRONG)
-		return -1;
-	if (open_bench(args, id, path, &plan, err) != 0)
-		return err != NULL && err->code == ERR_NODATA
-			       ? show_stored(args, print, err)
+	if (bench_named_open(&named, args->argv[0], err) != 0)
+		return err->code == ERR_NODATA
+			       ? show_stored(args, call->print, err)
 			       : -1;
-	status = bench_report(&(struct bench_drive){ args->context, &plan, id,
-						     path, SESSION_RUN, print,
-						     false },
-			      err);
-	plan_release(&plan);
+	status = bench_print_report(&drive, call->print, err);
+	plan_release(&named.plan);
 	return status;
 }
 
@@ -335,7 +291,7 @@ seize(const char *path, int *lock, struct err *err)
 }
 
 /* What ends or removes something on the pods of a bench. */
-struct deed {
+struct action {
 	enum session_mode mode;
 	int (*lock)(const char *path, int *lock, struct err *err);
 	const char *refusal; /* with --read-only */
@@ -343,58 +299,63 @@ struct deed {
 
 /* Do it under the bench's lock; an abort's request is gone after it. */
 static int
-do_deed(struct cmd_args *args, const struct deed *deed, struct err *err)
+act(struct cmd_args *args, const struct action *action, struct err *err)
 {
-	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
-	struct bench_drive drive;
-	const char *value;
-	struct plan plan;
+	struct bench_named named;
+	const struct bench_drive drive = { .context = args->context,
+					   .plan = &named.plan,
+					   .id = named.id,
+					   .path = named.path,
+					   .mode = action->mode,
+					   .note = bench_tell };
 	int lock = -1, status = -1;
 
-	if (cmd_next_option(args, &value, err) == CMD_OPTIONS_WRONG ||
-	    open_bench(args, id, path, &plan, err) != 0)
-		return -1;
-	drive = (struct bench_drive){ args->context, &plan,	  id,	path,
-				      deed->mode,    BENCH_QUIET, false };
 	if (args->context->options.read_only)
-		err_set(err, ERR_USAGE, "%s: not with --read-only",
-			deed->refusal);
-	else if (deed->lock(path, &lock, err) == 0)
-		status = bench_drive(&drive, err);
+		return err_set(err, ERR_USAGE, "%s: not with --read-only",
+			       action->refusal);
+	if (bench_named_open(&named, args->argv[0], err) != 0)
+		return -1;
+	if (action->lock(named.path, &lock, err) == 0)
+		status = bench_conclude(&drive, NULL, err);
 	if (lock >= 0) {
-		if (deed->mode == SESSION_ABORT)
-			folder_remove(path, "abort");
+		if (action->mode == SESSION_ABORT)
+			folder_remove(named.path, "abort");
 		(void)close(lock);
 	}
-	plan_release(&plan);
+	plan_release(&named.plan);
 	return status;
 }
 
 static int
-exec_abort(struct cmd_args *args, struct err *err)
+exec_abort(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct deed deed = { SESSION_ABORT, seize,
-					  "bench abort ends programs on pods" };
+	static const struct action abort = {
+		SESSION_ABORT, seize, "bench abort ends programs on pods"
+	};
 
-	return do_deed(args, &deed, err);
+	(void)opaque;
+	return act(args, &abort, err);
 }
 
 static int
-exec_clean(struct cmd_args *args, struct err *err)
+exec_clean(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct deed deed = { SESSION_CLEAN, folder_lock,
-					  "bench clean removes files on pods" };
+	static const struct action clean = {
+		SESSION_CLEAN, folder_lock, "bench clean removes files on pods"
+	};
 
-	return do_deed(args, &deed, err);
+	(void)opaque;
+	return act(args, &clean, err);
 }
 
 static int
-exec_stop(struct cmd_args *args, struct err *err)
+exec_stop(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct deed deed = { SESSION_STOP, folder_lock,
-					  "bench stop stops pods" };
+	static const struct action stop = { SESSION_STOP, folder_lock,
+					    "bench stop stops pods" };
 
-	return do_deed(args, &deed, err);
+	(void)opaque;
+	return act(args, &stop, err);
 }
 
 const struct cmd cmd_bench_list = {
@@ -403,7 +364,8 @@ const struct cmd cmd_bench_list = {
 	.summary = "list the benches that were run from here",
 	.help = "Those with a results folder first, then those that only the "
 		"database remembers.\nA bench under way has no verdict yet.",
-	.options = print_options,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
 	.needs = CONTEXT_CONF,
 	.exec = exec_list,
 };
@@ -414,6 +376,10 @@ const struct cmd cmd_bench_show = {
 	.summary = "show the verdict and the numbers of a bench",
 	.help = "ID may be cut short while it stays the only one.",
 	.options = show_options,
+	.size = sizeof(struct show_call),
+	.least = 1,
+	.most = 1,
+	.wants = "name one bench by its ID",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_show,
 };
@@ -422,6 +388,9 @@ const struct cmd cmd_bench_abort = {
 	.name = "bench abort",
 	.usage = "ID",
 	.summary = "end a bench and prove that nothing of it is left",
+	.least = 1,
+	.most = 1,
+	.wants = "name one bench by its ID",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_abort,
 };
@@ -430,6 +399,9 @@ const struct cmd cmd_bench_stop = {
 	.name = "bench stop",
 	.usage = "ID",
 	.summary = "run the stop_cmd of each pod of a bench that is over",
+	.least = 1,
+	.most = 1,
+	.wants = "name one bench by its ID",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_stop,
 };
@@ -439,6 +411,9 @@ const struct cmd cmd_bench_clean = {
 	.usage = "ID",
 	.summary = "remove what a bench left on its pods",
 	.help = "The results here are kept.",
+	.least = 1,
+	.most = 1,
+	.wants = "name one bench by its ID",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_clean,
 };

@@ -4,29 +4,32 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/say.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "ingest/collect.h"
 
-enum option { OPTION_FOR, OPTION_UNTIL_IDLE, OPTION_ACCEPT_NEW };
+struct collect_call {
+	double for_s, idle_s; /* 0: no limit */
+	bool accept_new;
+};
 
 static const struct cmd_option options[] = {
-	{ 0, "for", "SEC", "stop after so many seconds" },
-	{ 0, "until-idle", "SEC", "stop when nothing new came for so long" },
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known" },
-	{ 0, NULL, NULL, NULL },
+	{ 0, "for", "SEC", "stop after so many seconds", CMD_POSITIVE,
+	  CMD_AT(collect_call, for_s), .high = 1e9 },
+	{ 0, "until-idle", "SEC", "stop when nothing new came for so long",
+	  CMD_POSITIVE, CMD_AT(collect_call, idle_s), .high = 1e9 },
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known",
+	  CMD_FLAG, CMD_AT(collect_call, accept_new) },
+	CMD_OPTIONS_END,
 };
 
 struct session {
 	struct context *context;
-	double for_s, idle_s; /* 0: no limit */
-	bool accept_new;
+	const struct collect_call *call;
 	struct loop *loop;
 	struct model model;
 	struct collect *collect;
@@ -85,44 +88,10 @@ on_timer(void *user)
 	double idle_s = (double)collect_idle_ms(r->collect) / 1e3;
 
 	(void)say_send();
-	if ((r->for_s > 0 && for_s >= r->for_s) ||
-	    (r->idle_s > 0 && idle_s >= r->idle_s &&
+	if ((r->call->for_s > 0 && for_s >= r->call->for_s) ||
+	    (r->call->idle_s > 0 && idle_s >= r->call->idle_s &&
 	     collect_is_settled(r->collect)))
 		loop_stop(r->loop);
-}
-
-static int
-take_seconds(const char *value, double *out, struct err *err)
-{
-	double s;
-
-	if (!str_to_double(str_from(value), &s) || !(s > 0 && s < 1e9))
-		return err_set(err, ERR_USAGE,
-			       "collect: %s: expected seconds above 0", value);
-	*out = s;
-	return 0;
-}
-
-static int
-take_options(struct cmd_args *args, struct session *r, struct err *err)
-{
-	const char *value;
-	int option, rc = 0;
-
-	while (rc == 0 && (option = cmd_next_option(args, &value, err)) >= 0) {
-		if (option == OPTION_ACCEPT_NEW)
-			r->accept_new = true;
-		else
-			rc = take_seconds(value,
-					  option == OPTION_FOR ? &r->for_s
-							       : &r->idle_s,
-					  err);
-	}
-	if (rc != 0 || option == CMD_OPTIONS_WRONG)
-		return -1;
-	if (args->next < args->argc)
-		return err_set(err, ERR_USAGE, "collect takes no argument");
-	return 0;
 }
 
 /* Follow until it is over; the exit status, or -1. */
@@ -137,7 +106,7 @@ follow(struct session *r, struct err *err)
 		.conf = &r->context->conf,
 		.db_path = r->context->db_path,
 		.cb = { say, NULL, NULL, NULL },
-		.accept_new = r->accept_new,
+		.accept_new = r->call->accept_new,
 		.must_write = true,
 	};
 	size_t unreachable = 0;
@@ -161,9 +130,10 @@ follow(struct session *r, struct err *err)
 }
 
 static int
-set_up_and_follow(struct session *r, struct err *err)
+run(struct cmd_args *args, void *opaque, struct err *err)
 {
-	const struct conf *conf = &r->context->conf;
+	const struct conf *conf = &args->context->conf;
+	struct session r = { .context = args->context, .call = opaque };
 	int rc;
 
 	if (conf->n_pods == 0)
@@ -171,27 +141,17 @@ set_up_and_follow(struct session *r, struct err *err)
 			       "the configuration%s%s has no pods to follow",
 			       conf->path != NULL ? " " : "",
 			       conf->path != NULL ? conf->path : "");
-	r->loop = loop_new(err);
-	if (r->loop == NULL)
+	r.loop = loop_new(err);
+	if (r.loop == NULL)
 		return -1;
-	model_init(&r->model);
-	loop_on_signal(r->loop, SIGINT, on_signal, r);
-	loop_on_signal(r->loop, SIGTERM, on_signal, r);
-	loop_on_signal(r->loop, SIGHUP, on_hangup, r);
-	rc = follow(r, err);
-	loop_free(r->loop);
-	model_release(&r->model);
+	model_init(&r.model);
+	loop_on_signal(r.loop, SIGINT, on_signal, &r);
+	loop_on_signal(r.loop, SIGTERM, on_signal, &r);
+	loop_on_signal(r.loop, SIGHUP, on_hangup, &r);
+	rc = follow(&r, err);
+	loop_free(r.loop);
+	model_release(&r.model);
 	return rc;
-}
-
-static int
-run(struct cmd_args *args, struct err *err)
-{
-	struct session r = { .context = args->context };
-
-	if (take_options(args, &r, err) != 0)
-		return -1;
-	return set_up_and_follow(&r, err);
 }
 
 const struct cmd cmd_collect = {
@@ -205,6 +165,7 @@ const struct cmd cmd_collect = {
 		"folder.  Exit\nstatus 4 when a pod cannot be reached at the "
 		"end, 128 + n after signal n.",
 	.options = options,
+	.size = sizeof(struct collect_call),
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = run,
 };

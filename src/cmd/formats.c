@@ -3,11 +3,12 @@
 #include "config.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
@@ -18,13 +19,8 @@
 #include "parsers/source_fold.h"
 #include "report/out.h"
 
-static const struct cmd_option output_options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, NULL, NULL, NULL },
-};
-
 static int
-exec_list(struct cmd_args *args, struct err *err)
+exec_list(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const struct out_column columns[] = {
 		{ "name", NULL, 0, 0 }, { "rules", NULL, 0, 0 },
@@ -32,12 +28,9 @@ exec_list(struct cmd_args *args, struct err *err)
 		{ NULL, NULL, 0, 0 },
 	};
 	const struct format_set *set = args->context->formats;
-	enum out_format format;
-	struct out *out;
+	const struct cmd_output *call = opaque;
+	struct out *out = cmd_out(call->format, columns);
 
-	if (cmd_output_options(args, &format, err) != 0)
-		return -1;
-	out = out_new(stdout, format, columns);
 	for (size_t i = 0; i < format_set_count(set); i++) {
 		cJSON *row = cJSON_CreateObject();
 
@@ -48,17 +41,17 @@ exec_list(struct cmd_args *args, struct err *err)
 				format_set_is_builtin(set, i) ? "built in"
 							      : "user");
 		json_add_string(row, "about", format_set_about(set, i));
-		out_row(out, row);
-		cJSON_Delete(row);
+		cmd_out_row(out, row);
 	}
-	return out_free(out) == 0 ? 0 : 1;
+	return cmd_out_end(out, 0, err);
 }
 
 const struct cmd cmd_formats_list = {
 	.name = "formats list",
 	.usage = "[OPTIONS]",
 	.summary = "list the rule sets that read logs",
-	.options = output_options,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_list,
 };
@@ -100,7 +93,7 @@ find_format(struct context *context, const char *name, struct err *err)
 }
 
 static int
-exec_show(struct cmd_args *args, struct err *err)
+exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const struct out_column columns[] = {
 		{ "rule", NULL, 0, 0 },	 { "kind", NULL, 0, 0 },
@@ -108,37 +101,31 @@ exec_show(struct cmd_args *args, struct err *err)
 		{ NULL, NULL, 0, 0 },
 	};
 	const struct format_set *set = args->context->formats;
-	enum out_format format;
-	const char *name;
+	const char *name = find_format(args->context, args->argv[0], err);
+	const struct cmd_output *call = opaque;
 	struct out *out;
 
-	if (cmd_output_options(args, &format, err) != 0)
-		return -1;
-	if (args->argc - args->next != 1)
-		return err_set(err, ERR_USAGE,
-			       "formats show: name one format or file");
-	name = find_format(args->context, args->argv[args->next], err);
 	if (name == NULL)
 		return -1;
-	out = out_new(stdout, format, columns);
+	out = cmd_out(call->format, columns);
 	for (size_t i = 0; i < format_set_rules(set); i++) {
 		const struct rule *rule = format_set_rule(set, i);
-		cJSON *row;
 
-		if (strcmp(rule->format, name) != 0)
-			continue;
-		row = rule_row(rule);
-		out_row(out, row);
-		cJSON_Delete(row);
+		if (strcmp(rule->format, name) == 0)
+			cmd_out_row(out, rule_row(rule));
 	}
-	return out_free(out) == 0 ? 0 : 1;
+	return cmd_out_end(out, 0, err);
 }
 
 const struct cmd cmd_formats_show = {
 	.name = "formats show",
 	.usage = "[OPTIONS] NAME|FILE",
 	.summary = "print the rules of a set",
-	.options = output_options,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
+	.least = 1,
+	.most = 1,
+	.wants = "name one format or file",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_show,
 };
@@ -271,8 +258,7 @@ print_rules_taken(const struct check *check, struct out *out, const char *name)
 		json_add_number(row, "lines", (double)check->taken[i]);
 		json_add_number(row, "gave_up", (double)hits);
 		json_add_string(row, "first", check->first[i]);
-		out_row(out, row);
-		cJSON_Delete(row);
+		cmd_out_row(out, row);
 	}
 }
 
@@ -305,10 +291,8 @@ check_release(struct check *check, size_t n_rules)
 	scanner_free(check->scanner);
 }
 
-/* Read all logs and print; the exit status. */
 static int
-check_logs(struct cmd_args *args, const struct format_set *set,
-	   const char *name, enum out_format format)
+exec_check(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const struct out_column columns[] = {
 		{ "format", NULL, 0, 0 },	{ "rule", NULL, 0, 0 },
@@ -316,47 +300,33 @@ check_logs(struct cmd_args *args, const struct format_set *set,
 		{ "gave_up", "gave up", 0, 0 }, { "first", "first line", 0, 0 },
 		{ NULL, NULL, 0, 0 },
 	};
-	size_t n = format_set_rules(set);
-	struct check check = { .set = set };
-	struct out *out = out_new(stdout, format, columns);
+	const char *name = find_format(args->context, args->argv[0], err);
+	struct check check = { .set = args->context->formats };
+	const struct cmd_output *call = opaque;
+	size_t n = format_set_rules(check.set);
+	struct out *out;
 	int status = 0;
 
-	check.scanner = scanner_new(set);
+	if (name == NULL)
+		return -1;
+	out = cmd_out(call->format, columns);
+	check.scanner = scanner_new(check.set);
 	check.taken = xcalloc(n, sizeof(*check.taken));
 	check.first = xcalloc(n, sizeof(*check.first));
 	source_fold_init(&check.fold);
-	for (int i = args->next + 1; i < args->argc; i++) {
-		struct err err = { ERR_NONE, "" };
+	for (int i = 1; i < args->argc; i++) {
+		struct err why = { ERR_NONE, "" };
 
-		if (check_log(&check, args->argv[i], &err) != 0) {
-			(void)fprintf(stderr, "hgym-tui: %s\n", err.text);
-			status = 1;
-		}
+		if (check_log(&check, args->argv[i], &why) == 0)
+			continue;
+		say_error(why.text);
+		status = err_exit_status(why.code);
 	}
 	print_rules_taken(&check, out, name);
-	if (out_free(out) != 0)
-		status = 1;
+	status = cmd_out_end(out, status, err);
 	print_untaken(&check);
 	check_release(&check, n);
 	return status;
-}
-
-static int
-exec_check(struct cmd_args *args, struct err *err)
-{
-	enum out_format format;
-	const char *name;
-
-	if (cmd_output_options(args, &format, err) != 0)
-		return -1;
-	if (args->argc - args->next < 1)
-		return err_set(err, ERR_USAGE,
-			       "formats check: name a format or file, and "
-			       "logs");
-	name = find_format(args->context, args->argv[args->next], err);
-	if (name == NULL)
-		return -1;
-	return check_logs(args, args->context->formats, name, format);
 }
 
 const struct cmd cmd_formats_check = {
@@ -367,7 +337,11 @@ const struct cmd cmd_formats_check = {
 		"or a wrong\npattern is named with its line (exit status 2). "
 		"\"gave up\" counts lines on\nwhich a pattern ran into the "
 		"match limit.",
-	.options = output_options,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
+	.least = 1,
+	.most = CMD_ANY,
+	.wants = "name a format or file, and logs",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_check,
 };

@@ -47,6 +47,15 @@ conf_transport_name(enum conf_transport transport)
 	return transport_names[transport];
 }
 
+enum conf_transport
+conf_transport_of(const char *name, enum conf_transport fallback)
+{
+	for (size_t i = 0; name != NULL && transport_names[i] != NULL; i++)
+		if (strcmp(transport_names[i], name) == 0)
+			return (enum conf_transport)i;
+	return fallback;
+}
+
 static const struct json_field pod_fields[] = {
 	{ "name", JSON_AS_TEXT, JSON_AT(conf_pod, name),
 	  .types = JSON_REQUIRED },

@@ -146,6 +146,9 @@ bool conf_same_strings(const struct conf_strings *a,
 		       const struct conf_strings *b);
 
 const char *conf_transport_name(enum conf_transport transport);
+/* The transport of that name; fallback for NULL, or when there is none. */
+enum conf_transport conf_transport_of(const char *name,
+				      enum conf_transport fallback);
 const char *conf_group_name(enum conf_group_by by);
 
 /*

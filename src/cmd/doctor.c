@@ -54,7 +54,7 @@ say(struct doctor *d, const char *area, enum state state, const char *next,
 	json_add_string(row, "state", names[state]);
 	json_add_string(row, "what", text.data);
 	json_add_string(row, "next", next);
-	cmd_out_row(d->out, row);
+	out_take(d->out, row);
 	buf_release(&text);
 	if (state == STATE_FAIL)
 		d->failed = true;

@@ -106,7 +106,7 @@ print_pod(struct out *out, const struct model_pod *pod,
 		add_last(row, pod, metrics[i]);
 	json_add_number(row, "disk_free_bytes", pod->disk_free_bytes);
 	json_add_number(row, "usd_per_hour", pod->usd_per_hour);
-	cmd_out_row(out, row);
+	out_take(out, row);
 }
 
 /* Connect to all of them and wait for an answer of each. */

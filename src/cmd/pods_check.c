@@ -55,7 +55,7 @@ print_rows(cJSON **rows, size_t n, enum out_format format, struct err *err)
 		int status = preflight_status(rows[i]);
 
 		worst = status > worst ? status : worst;
-		cmd_out_row(out, rows[i]);
+		out_take(out, rows[i]);
 	}
 	return cmd_out_end(out, worst, err);
 }

@@ -61,7 +61,7 @@ print_sample(void *user, const struct stored_sample *sample)
 					: RUN_ABSENT);
 	json_add_number(row, "train_ms", s->train_ms);
 	json_add_number(row, "line", (double)s->line);
-	cmd_out_row(list->out, row);
+	out_take(list->out, row);
 	list->shown++;
 	return 0;
 }
@@ -103,7 +103,7 @@ print_value(struct listing *list, const struct store_telemetry *at,
 	json_add_string(row, "metric", metric);
 	json_add_number(row, "value", value);
 	json_add_number(row, "wall_s", (double)at->at_ms / 1e3);
-	cmd_out_row(list->out, row);
+	out_take(list->out, row);
 	list->shown++;
 }
 

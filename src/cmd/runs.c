@@ -113,7 +113,7 @@ print_run(void *user, const struct stored_run *run)
 }
 
 static int
-run(struct cmd_args *args, void *opaque, struct err *err)
+exec_runs(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct context *context = args->context;
 	const struct runs_call *call = opaque;
@@ -151,5 +151,5 @@ const struct cmd cmd_runs = {
 	.options = options,
 	.size = sizeof(struct runs_call),
 	.needs = CONTEXT_CONF | CONTEXT_DB,
-	.exec = run,
+	.exec = exec_runs,
 };

@@ -138,7 +138,7 @@ print_telemetry(const struct context *context, const struct samples_call *call,
 }
 
 static int
-check(const struct cmd_args *args, void *opaque, struct err *err)
+check_samples(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct samples_call *call = opaque;
 
@@ -156,7 +156,7 @@ check(const struct cmd_args *args, void *opaque, struct err *err)
 }
 
 static int
-run(struct cmd_args *args, void *opaque, struct err *err)
+exec_samples(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct samples_call *call = opaque;
 
@@ -182,7 +182,7 @@ const struct cmd cmd_samples = {
 	.size = sizeof(struct samples_call),
 	.most = 1,
 	.wants = "takes one run",
-	.check = check,
+	.check = check_samples,
 	.needs = CONTEXT_CONF | CONTEXT_DB,
-	.exec = run,
+	.exec = exec_samples,
 };

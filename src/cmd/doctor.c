@@ -398,12 +398,11 @@ check_ssh(struct doctor *d)
 {
 	bool has_ssh = in_path("ssh");
 
-	doctor_say(
-		d, "ssh", has_ssh ? STATE_OK : STATE_WARN,
-		has_ssh ? NULL
-			: "install openssh-client: host aliases, jump hosts and "
-			  "the transport openssh need it",
-		has_ssh ? "ssh is there" : "there is no ssh in PATH");
+	doctor_say(d, "ssh", has_ssh ? STATE_OK : STATE_WARN,
+		   has_ssh ? NULL
+			   : "install openssh-client: host aliases, jump "
+			     "hosts and the transport openssh need it",
+		   has_ssh ? "ssh is there" : "there is no ssh in PATH");
 	check_agent(d);
 	check_keys(d);
 }
@@ -416,11 +415,10 @@ check_open_database(struct doctor *d)
 	struct stat st;
 
 	if (store_check(d->context->store, &err) != 0)
-		doctor_say(
-			d, "database", STATE_FAIL,
-			"move it away (the logs are still mirrored) and collect "
-			"again",
-			"%s", err.text);
+		doctor_say(d, "database", STATE_FAIL,
+			   "move it away (the logs are still mirrored) and "
+			   "collect again",
+			   "%s", err.text);
 	else
 		doctor_say(d, "database", STATE_OK, NULL,
 			   "sound, schema known");

@@ -27,8 +27,8 @@ check layers $? "$tmp/layers"
 python3 tests/check-style.py >"$tmp/style" 2>&1
 check style $? "$tmp/style"
 # Advice, no rule: a file is as long as its subject.
-find src ui parsers remote tests -name '*.[ch]' -o -name '*.py' -o \
-    -name '*.sh' | xargs wc -l | awk '$1 > 600 && $2 != "total" {
+find src ui parsers remote tests \( -name '*.[ch]' -o -name '*.py' -o \
+    -name '*.sh' \) -exec wc -l {} + | awk '$1 > 600 && $2 != "total" {
         print "# " $2 " has " $1 " lines: one subject?" }'
 
 if command -v shellcheck >/dev/null; then

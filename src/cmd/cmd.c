@@ -228,43 +228,35 @@ cmd_find(int argc, char **argv, int *words)
 	return found;
 }
 
-/* Begin the command that argv names: the dashboard takes paths; how many
- * words it used, or -1. */
-static int
-begin_command(struct cmd_line *line, int argc, char **argv, struct err *err)
+static void
+begin_command(struct cmd_line *line, const struct cmd *cmd)
 {
-	const struct cmd *cmd;
-	int words = 0;
-
-	line->cmd = argc > 0 ? cmd_find(argc, argv, &words) : &cmd_dash;
-	if (line->cmd == NULL && dash_is_path(argv[0])) {
-		line->cmd = &cmd_dash;
-		words = 0;
-	}
-	if (line->cmd == NULL)
-		return err_set(err, ERR_USAGE,
-			       "there is no command \"%s\" (see hgym-tui "
-			       "--help)",
-			       argv[0]);
-	line->args.cmd = line->cmd;
-	cmd = line->cmd;
+	line->cmd = line->args.cmd = cmd;
 	line->options = xcalloc(1, cmd->size + 1);
 	if (cmd->defaults != NULL)
 		memcpy(line->options, cmd->defaults,
 		       cmd->preset != 0 ? cmd->preset : cmd->size);
-	return words;
 }
 
 /* A word that is no option; how many words were used, or -1. */
 static int
 take_argument(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
+	const struct cmd *cmd;
 	int words;
 
 	if (line->cmd == NULL) {
-		words = begin_command(line, argc, argv, err);
-		if (words != 0)
+		cmd = cmd_find(argc, argv, &words);
+		if (cmd != NULL) {
+			begin_command(line, cmd);
 			return words;
+		}
+		if (!dash_is_path(argv[0]))
+			return err_set(err, ERR_USAGE,
+				       "there is no command \"%s\" (see "
+				       "hgym-tui --help)",
+				       argv[0]);
+		begin_command(line, &cmd_dash);
 	}
 	if (line->cmd->word != NULL)
 		return line->cmd->word(line->options, argv[0], err) == 0 ? 1
@@ -305,7 +297,9 @@ read_line(struct cmd_line *line, int argc, char **argv, struct err *err)
 		if (n < 0)
 			return -1;
 	}
-	return line->cmd != NULL ? 0 : begin_command(line, 0, NULL, err);
+	if (line->cmd == NULL)
+		begin_command(line, &cmd_dash);
+	return 0;
 }
 
 /* The debug log of --verbose; without it the program goes on all the same. */

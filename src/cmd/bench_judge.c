@@ -16,7 +16,7 @@
 #include "bench/run_log.h"
 #include "bench/stats.h"
 #include "bench/verdict_json.h"
-#include "cmd/bench_on.h"
+#include "cmd/bench_cli.h"
 #include "parsers/json.h"
 
 #define MAX_RUNS   4096

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "bench/show.h"
-#include "cmd/bench_on.h"
+#include "cmd/bench_cli.h"
 #include "parsers/json.h"
 #include "store/benches.h"
 

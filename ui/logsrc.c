@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The log view's lines, from a file or from the model's tails. */
+/* The log view's lines, of one file or of all by time; search and filter. */
 #include "config.h"
 
 #include "ui/logsrc.h"
@@ -26,9 +26,6 @@ close_source(struct logsrc *src)
 {
 	logfile_close(src->file);
 	src->file = NULL;
-	free(src->path);
-	src->path = NULL;
-	logtails_release(&src->tails);
 	logtimed_close(src->timed);
 	src->timed = NULL;
 }
@@ -43,23 +40,19 @@ logsrc_release(struct logsrc *src)
 	logsrc_init(src);
 }
 
-/* The file that holds the log's bytes; NULL: its tail is all there is. */
-static const char *
-file_of(const struct model_log *log)
-{
-	return log != NULL && !log->behind ? log->file : NULL;
-}
-
 bool
 logsrc_is_moved(const struct logsrc *src)
 {
-	const char *path = file_of(src->log);
-
 	if (src->timed != NULL)
 		return logtimed_is_stale(src->timed);
-	if (path == NULL || src->path == NULL)
-		return path != src->path;
-	return strcmp(path, src->path) != 0;
+	return src->log != NULL && src->log->moves != src->moves;
+}
+
+bool
+logsrc_is_empty(const struct logsrc *src)
+{
+	return src->timed != NULL ? logtimed_lines(src->timed) == 0
+				  : logsrc_end(src) == 0;
 }
 
 uint64_t
@@ -67,25 +60,19 @@ logsrc_end(const struct logsrc *src)
 {
 	if (src->timed != NULL)
 		return logtimed_end(src->timed);
-	return src->file != NULL ? logfile_size(src->file)
-				 : logtails_end(&src->tails);
+	return src->file != NULL ? logfile_size(src->file) : 0;
 }
 
+/* The line at or behind a place, whatever the filter, or the end. */
 static uint64_t
 logsrc_raw_at(struct logsrc *src, uint64_t place)
 {
-	const struct logtails_entry *entry;
-
 	if (place >= logsrc_end(src))
 		return logsrc_end(src);
-	if (src->timed != NULL)
-		return place < logtimed_begin(src->timed)
-			       ? logtimed_begin(src->timed)
-			       : place;
-	if (src->file != NULL)
+	if (src->timed == NULL)
 		return logfile_line_start(src->file, place);
-	entry = logtails_at(&src->tails, place);
-	return entry != NULL ? entry->order : logsrc_end(src);
+	return place < logtimed_begin(src->timed) ? logtimed_begin(src->timed)
+						  : place;
 }
 
 uint64_t
@@ -96,45 +83,35 @@ logsrc_raw_next(struct logsrc *src, uint64_t place)
 	return logsrc_raw_at(src, place + 1);
 }
 
+/* UINT64_MAX when there is none. */
 static uint64_t
 logsrc_raw_prev(struct logsrc *src, uint64_t place)
 {
-	const struct logtails_entry *entry;
-
-	if (place == 0)
+	if (place == 0 || (src->timed == NULL && src->file == NULL))
 		return UINT64_MAX;
-	if (src->timed != NULL)
-		return place > logtimed_begin(src->timed) ||
-				       (logtimed_more(src->timed) &&
-					place > logtimed_begin(src->timed))
-			       ? place - 1
-			       : UINT64_MAX;
-	if (src->file != NULL)
+	if (src->timed == NULL)
 		return logfile_prev(src->file, place);
-	entry = logtails_before(&src->tails, place);
-	return entry != NULL ? entry->order : UINT64_MAX;
+	if (place > logtimed_begin(src->timed) ||
+	    (logtimed_more(src->timed) && place > logtimed_begin(src->timed)))
+		return place - 1;
+	return UINT64_MAX;
+}
+
+/* The file that a line is in, and where; place is one of a line. */
+static struct logtimed_line
+line_at(const struct logsrc *src, uint64_t place)
+{
+	if (src->timed != NULL)
+		return logtimed_at(src->timed, place);
+	return (struct logtimed_line){ src->log, src->file, place };
 }
 
 static void
-raw_read(struct logsrc *src, uint64_t place, struct buf *text)
+raw_read(const struct logsrc *src, uint64_t place, struct buf *text)
 {
-	const struct logtails_entry *entry;
-	struct logtimed_line line;
+	struct logtimed_line line = line_at(src, place);
 
-	if (src->timed != NULL) {
-		line = logtimed_at(src->timed, place);
-		logfile_read(line.file, line.at, text);
-		return;
-	}
-	if (src->file != NULL) {
-		logfile_read(src->file, place, text);
-		return;
-	}
-	buf_clear(text);
-	entry = logtails_at(&src->tails, place);
-	if (entry != NULL)
-		buf_append(text, logtails_line(entry)->text,
-			   logtails_line(entry)->len);
+	logfile_read(line.file, line.at, text);
 }
 
 /* All that was found of a filter is void: look anew, from the end. */
@@ -156,30 +133,24 @@ void
 logsrc_open(struct logsrc *src, const struct model *model,
 	    const struct model_log *log)
 {
-	const char *path = file_of(log);
-
 	close_source(src);
 	src->model = model;
 	src->log = log;
 	src->life = 0;
-	if (path != NULL) {
+	src->moves = log != NULL ? log->moves : 0;
+	if (log != NULL)
 		src->file = model_log_open(log);
-		src->path = xstrdup(path);
-	}
-	logtails_init(&src->tails, model, log);
-	if (log == NULL)
+	else
 		src->timed = logtimed_open(model);
-	if (src->file == NULL && src->timed == NULL)
-		(void)logtails_refresh(&src->tails);
 	restart_filter(src, logsrc_end(src));
 }
 
 bool
 logsrc_refresh(struct logsrc *src)
 {
-	bool changed = src->timed != NULL  ? logtimed_refresh(src->timed)
-		       : src->file != NULL ? logfile_refresh(src->file)
-					   : logtails_refresh(&src->tails);
+	bool changed = src->timed != NULL ? logtimed_refresh(src->timed)
+					  : src->file != NULL &&
+						    logfile_refresh(src->file);
 
 	if (!changed)
 		return false;
@@ -191,64 +162,36 @@ logsrc_refresh(struct logsrc *src)
 	return true;
 }
 
+/* The class of the line of that number; of a preview nothing is known. */
+static enum line_class
+class_of(const struct model_log *log, uint64_t number)
+{
+	return log->behind ? LINE_PLAIN : logclass_of(&log->classes, number);
+}
+
 /*
  * The lines of folded source code around a place, from *first to before
- * *behind; false when it is none.
+ * *behind, and their number; 0: it is none.
  */
-static bool
-fold_of_file(struct logsrc *src, uint64_t place, uint64_t *first,
-	     uint64_t *behind)
-{
-	const struct logclass *classes = &src->log->classes;
-	uint64_t number = logfile_number(src->file, place), from, to, counted;
-	bool all;
-
-	if (number == 0 || logclass_of(classes, number) != LINE_SOURCE)
-		return false;
-	logclass_stretch(classes, number, &from, &to);
-	counted = logfile_lines(src->file, &all);
-	if (!all && to > counted)
-		return false;
-	*first = logfile_place(src->file, from);
-	*behind = logfile_place(src->file, to + 1);
-	return *first <= place && *behind > place;
-}
-
-static bool
-is_tail_source(const struct logtails_entry *entry)
-{
-	return entry != NULL && logtails_line(entry)->class == LINE_SOURCE;
-}
-
-static bool
-fold_of_tails(struct logsrc *src, uint64_t place, uint64_t *first,
-	      uint64_t *behind)
-{
-	const struct logtails *tails = &src->tails;
-	const struct logtails_entry *entry = logtails_at(tails, place);
-
-	if (!is_tail_source(entry))
-		return false;
-	do {
-		*first = entry->order;
-		entry = logtails_before(tails, *first);
-	} while (is_tail_source(entry));
-	entry = logtails_at(tails, place);
-	do
-		*behind = entry->order + 1;
-	while (is_tail_source(entry = logtails_at(tails, *behind)));
-	*behind = logsrc_raw_at(src, *behind);
-	return true;
-}
-
-static bool
+static uint64_t
 fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
 {
-	if (!src->fold || src->filter != NULL || src->timed != NULL ||
+	uint64_t number, from, to, counted;
+	bool all;
+
+	if (!src->fold || src->filter != NULL || src->file == NULL ||
 	    place >= logsrc_end(src))
-		return false;
-	return src->file != NULL ? fold_of_file(src, place, first, behind)
-				 : fold_of_tails(src, place, first, behind);
+		return 0;
+	number = logfile_number(src->file, place);
+	if (number == 0 || class_of(src->log, number) != LINE_SOURCE)
+		return 0;
+	logclass_stretch(&src->log->classes, number, &from, &to);
+	counted = logfile_lines(src->file, &all);
+	if (!all && to > counted)
+		return 0;
+	*first = logfile_place(src->file, from);
+	*behind = logfile_place(src->file, to + 1);
+	return *first <= place && *behind > place ? to - from + 1 : 0;
 }
 
 /* Index of the first hit at or behind a place, of above and then below. */
@@ -321,22 +264,6 @@ logsrc_prev(struct logsrc *src, uint64_t place)
 	return before;
 }
 
-/* How many lines a fold from first to behind has. */
-static uint64_t
-fold_lines(struct logsrc *src, uint64_t first, uint64_t behind)
-{
-	uint64_t from, to, n = 0;
-
-	if (src->file != NULL) {
-		logclass_stretch(&src->log->classes,
-				 logfile_number(src->file, first), &from, &to);
-		return to - from + 1;
-	}
-	for (; first < behind; first = logsrc_raw_next(src, first))
-		n++;
-	return n;
-}
-
 void
 logsrc_line_init(struct logsrc_line *line, size_t cap_bytes)
 {
@@ -350,42 +277,18 @@ logsrc_line_release(struct logsrc_line *line)
 	buf_release(&line->text);
 }
 
-/* A line of a file. */
 static void
-read_file_facts(struct logsrc_line *line, struct logfile *file, uint64_t at)
+read_line_facts(const struct logsrc *src, uint64_t place,
+		struct logsrc_line *line)
 {
-	line->is_part = logfile_is_part(file, at);
-	line->number = logfile_number(file, at);
-	line->class = logclass_of(&line->log->classes, line->number);
-	if (line->is_part)
-		line->number = 0;
-}
+	struct logtimed_line at = line_at(src, place);
+	uint64_t number = logfile_number(at.file, at.at);
 
-static void
-read_line_facts(struct logsrc *src, uint64_t place, struct logsrc_line *line)
-{
-	const struct logtails_entry *entry;
-	struct logtimed_line timed;
-
-	line->is_fold = line->is_part = false;
-	line->log = src->log;
-	line->class = LINE_PLAIN;
-	if (src->timed != NULL) {
-		timed = logtimed_at(src->timed, place);
-		line->log = timed.log;
-		read_file_facts(line, timed.file, timed.at);
-		return;
-	}
-	if (src->file != NULL) {
-		read_file_facts(line, src->file, place);
-		return;
-	}
-	entry = logtails_at(&src->tails, place);
-	if (entry == NULL)
-		return;
-	line->log = entry->log;
-	line->class = logtails_line(entry)->class;
-	line->number = logtails_line(entry)->line;
+	line->is_fold = false;
+	line->is_part = logfile_is_part(at.file, at.at);
+	line->log = at.log;
+	line->class = class_of(at.log, number);
+	line->number = line->is_part || at.log->behind ? 0 : number;
 }
 
 enum line_class
@@ -403,7 +306,7 @@ void
 logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	    struct logsrc_line *line)
 {
-	uint64_t first, behind;
+	uint64_t first, behind, folded = fold_at(src, place, &first, &behind);
 	char number[STR_NUMBER_SIZE];
 	struct buf raw;
 
@@ -411,11 +314,10 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	if (line->runs != NULL)
 		line->runs->n = 0;
 	read_line_facts(src, place, line);
-	if (fold_at(src, place, &first, &behind)) {
+	if (folded > 0) {
 		buf_appendf(&line->text,
 			    "▸ %s lines of source code (o shows them)",
-			    str_number((double)fold_lines(src, first, behind),
-				       17, number));
+			    str_number((double)folded, 17, number));
 		line->is_fold = true;
 		return;
 	}

@@ -6,23 +6,20 @@
 #include "model/logsgr.h"
 #include "model/logtimed.h"
 #include "model/model.h"
-#include "ui/logtails.h"
 
 /*
- * Where the log view's lines come from: one log's file, all logs by the times
- * of their lines, or the last lines of one or all in the order they came.  A
- * place is a number that grows from line to line.  What a filter hides and what
- * is folded is skipped here.
+ * Where the log view's lines come from: one log's file, or all logs by the
+ * times of their lines.  A place is a number that grows from line to line.
+ * What a filter hides and what is folded is skipped here.
  */
 struct logsrc {
 	const struct model *model;
 	const struct model_log *log; /* NULL: all, merged */
-	struct logfile *file;	     /* owned; NULL: from the tails */
-	char *path;		     /* owned; of file */
+	struct logfile *file;	     /* owned; NULL: of all, or there is none */
 	unsigned int life;	     /* of file, as seen last */
-	struct logtimed *timed;	     /* owned; NULL: not by time */
-	struct logtails tails;
-	bool fold; /* printed source code */
+	unsigned int moves;	     /* of the log, when it was opened */
+	struct logtimed *timed;	     /* owned; NULL: one log */
+	bool fold;		     /* printed source code */
 
 	/* A filter's lines, found bit by bit around where it was set. */
 	struct pattern *filter;	   /* owned; NULL: all lines */
@@ -64,6 +61,8 @@ bool logsrc_is_moved(const struct logsrc *src);
 /* Look for new lines; true: there are. */
 bool logsrc_refresh(struct logsrc *src);
 
+/* Whether there are no lines, whatever the filter. */
+bool logsrc_is_empty(const struct logsrc *src);
 /* One behind the last place. */
 uint64_t logsrc_end(const struct logsrc *src);
 /* The shown line at or behind a place; end when there is none. */

@@ -9,8 +9,13 @@
 #include <string.h>
 
 #include "model/forecast.h"
+#include "model/logfile.h"
+#include "model/logtext.h"
 #include "ui/fold.h"
 #include "ui/theme.h"
+
+#define LINE_BYTES 4096U /* of a line of a log */
+#define MAX_LINES  20000 /* looked at behind printed source code */
 
 #define SYMBOL_LIVE   0x25B6
 #define SYMBOL_DONE   0x2713
@@ -468,17 +473,36 @@ panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model_log *log =
 		shared->selected != NULL ? shared->selected->log : NULL;
-	size_t n = log != NULL ? logtail_count(log->tail) : 0;
+	struct logfile *file = log != NULL ? model_log_open(log) : NULL;
+	uint64_t at = file != NULL ? logfile_size(file) : 0, number;
+	struct buf raw, text;
 
-	/* From the end up; printed source code says nothing here. */
-	for (size_t i = n; i-- > 0 && r.h > 0;) {
-		const struct logtail_line *line = logtail_at(log->tail, i);
+	if (file == NULL)
+		return;
+	buf_init(&raw, LINE_BYTES);
+	buf_init(&text, LINE_BYTES);
+	/* What is not read yet has no class; the rest is counted from there. */
+	number = log->behind ? 0 : log->classes.last;
+	for (int i = 0; i < MAX_LINES && at > 0 && r.h > 0; i++) {
+		enum line_class class = LINE_PLAIN;
 
-		if (line->class != LINE_SOURCE)
-			canvas_line(canvas, rect_take_bottom(&r, 1),
-				    panel_line_style(line->class),
-				    (struct str){ line->text, line->len });
+		at = logfile_prev(file, at);
+		logfile_read(file, at, &raw);
+		if (at < log->read_bytes && number > 0)
+			class = logclass_of(&log->classes, number--);
+		/* Printed source code says nothing here. */
+		if (class == LINE_SOURCE)
+			continue;
+		buf_clear(&text);
+		logtext_show(&text, (struct str){ raw.data, raw.len },
+			     (size_t)r.w + 1, NULL);
+		canvas_line(canvas, rect_take_bottom(&r, 1),
+			    panel_line_style(class),
+			    (struct str){ text.data, text.len });
 	}
+	buf_release(&raw);
+	buf_release(&text);
+	logfile_close(file);
 }
 
 void

@@ -205,6 +205,11 @@ say_state(const struct logs *logs, char out[80])
 static const char *
 say_order(const struct logs *logs)
 {
+	static const char *const orders[] = {
+		[LOGTIMED_TIMES] = " · by time",
+		[LOGTIMED_SOME] = " · by time, or as they came",
+		[LOGTIMED_NONE] = " · as they came",
+	};
 	const struct logsrc *src = &logs->page.src;
 
 	if (src->timed != NULL)
@@ -212,11 +217,7 @@ say_order(const struct logs *logs)
 			       ? " · by time; logs came, f shows them"
 		       : logtimed_is_cut(src->timed)
 			       ? " · by time, the newest of them"
-			       : " · by time";
-	if (src->log == NULL)
-		return src->tails.is_cut
-			       ? " · as they came, the last 10,000 of each"
-			       : " · as they came";
+			       : orders[logtimed_order(src->timed)];
 	if (src->log->behind)
 		return " · its end; what is before it is on its way";
 	if (src->log->next != NULL)
@@ -224,13 +225,7 @@ say_order(const struct logs *logs)
 				   : " · rotated, f shows the new one";
 	if (logsrc_is_moved(src))
 		return " · written anew, f shows it";
-	if (src->log->gone_wall_ms != 0)
-		return " · its file is gone";
-	if (src->file == NULL && src->path != NULL)
-		return " · its end; the copy here is gone";
-	if (src->file == NULL && src->tails.is_cut)
-		return " · its end; no more of it is kept here";
-	return "";
+	return src->log->gone_wall_ms != 0 ? " · its file is gone" : "";
 }
 
 static void
@@ -259,7 +254,7 @@ say_lines(const struct logs *logs, char out[FMT_SIZE + 16])
 	const struct logsrc *src = &logs->page.src;
 	char lines[FMT_SIZE];
 	bool all = true;
-	uint64_t n = src->tails.n;
+	uint64_t n = 0;
 
 	if (src->file != NULL)
 		n = logfile_lines(src->file, &all);
@@ -342,8 +337,9 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		"These logs have no lines yet.", "A shows one of them", NULL
 	};
 	static const char *const gone[] = {
-		"The copy of this log is gone: the oldest are removed",
-		"when they are more than mirror_cap_bytes.", NULL
+		"The local copy of this log was deleted.",
+		"The oldest copies go when all are more than mirror_cap_bytes.",
+		NULL
 	};
 	static const char *const none[] = { "No line passes the filter.",
 					    "& and Enter show all again",
@@ -361,12 +357,13 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	page->marked = logs->pattern;
 	page->colors = shared->log_colors;
 	logs_draw_title(logs, shared, canvas, r);
-	if (logsrc_end(&page->src) == 0)
+	if (logsrc_is_empty(&page->src))
 		panel_empty(canvas, r,
-			    page->src.path != NULL && page->src.file == NULL
+			    logs->merged ? all_empty
+			    : page->src.file == NULL && page->src.log != NULL &&
+					    page->src.moves > 0
 				    ? gone
-			    : logs->merged ? all_empty
-					   : empty);
+				    : empty);
 	else if (page->src.filter != NULL &&
 		 logsrc_filter_hits(&page->src) == 0 &&
 		 !logsrc_is_filtering(&page->src))

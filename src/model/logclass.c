@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The classes of a log's lines; written by the model, read by the log view. */
+/* What a log's lines are and when they came; read by the log view. */
 #include "config.h"
 
 #include "model/logclass.h"
@@ -73,4 +73,48 @@ logclass_stretch(const struct logclass *lc, uint64_t number, uint64_t *first,
 		return;
 	*first = lc->v[i].first;
 	*last = i + 1 < lc->n ? lc->v[i + 1].first - 1 : lc->last;
+}
+
+void
+logcame_release(struct logcame *came)
+{
+	free(came->v);
+	memset(came, 0, sizeof(*came));
+}
+
+void
+logcame_add(struct logcame *came, uint64_t upto, int64_t wall_ms)
+{
+	if (came->n > 0 && upto < came->v[came->n - 1].upto)
+		came->n = 0;
+	/* What came in the same moment is one piece. */
+	if (came->n > 0 && came->v[came->n - 1].wall_ms == wall_ms) {
+		came->v[came->n - 1].upto = upto;
+		return;
+	}
+	if (came->n == LOGCAME_MAX) {
+		for (size_t i = 1; i < came->n; i += 2)
+			came->v[i / 2] = came->v[i];
+		came->n /= 2;
+	}
+	came->v = xgrow(came->v, came->n, &came->cap, sizeof(*came->v));
+	came->v[came->n++] = (struct logcame_mark){ upto, wall_ms };
+}
+
+int64_t
+logcame_at(const struct logcame *came, uint64_t place)
+{
+	size_t lo = 0, hi = came->n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (came->v[mid].upto <= place)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (came->n == 0)
+		return 0;
+	return came->v[lo < came->n ? lo : came->n - 1].wall_ms;
 }

@@ -2,7 +2,7 @@
 /* A log of any length, read by place; under the log view. */
 #include "config.h"
 
-#include "model/logfile_priv.h"
+#include "model/logfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +11,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
+#include "model/logtext.h"
 
 #define BLOCK_BYTES (256U << 10)
 #define INDEX_EVERY 256	       /* lines between two marks of the index */
 #define INDEX_MAX   (1U << 22) /* a thousand million lines */
+#define GUARD_BYTES 64U
+#define SLOW_MS	    4 /* a block that takes longer is too large */
+
+struct logfile {
+	int fd;
+	uint64_t size;
+	int64_t changed_ns; /* mtime */
+	unsigned int life;
+	char *block; /* owned; the bytes from block_at on */
+	uint64_t block_at;
+	size_t block_len;
+	char *scan;	 /* owned; LOGFILE_SCAN_BYTES, of searches */
+	uint64_t *marks; /* owned; place of line 1 + i * INDEX_EVERY */
+	size_t n_marks, cap_marks;
+	uint64_t asked, asked_number; /* a place and its line; 0: none */
+	uint64_t counted;	      /* bytes */
+	uint64_t lines;		      /* line ends in them */
+	char guard[GUARD_BYTES];      /* the bytes before size */
+	size_t guard_len;
+};
+
 size_t
 logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at)
 {
@@ -39,7 +62,7 @@ logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at)
 	return done;
 }
 
-char *
+static char *
 logfile_scan(struct logfile *file)
 {
 	if (file->scan == NULL)
@@ -51,7 +74,7 @@ logfile_scan(struct logfile *file)
 static void
 note_size(struct logfile *file, const struct stat *st)
 {
-	size_t len = LOGFILE_GUARD_BYTES;
+	size_t len = GUARD_BYTES;
 
 	file->size = (uint64_t)st->st_size;
 	file->changed_ns =
@@ -67,7 +90,7 @@ note_size(struct logfile *file, const struct stat *st)
 static bool
 is_same_life(const struct logfile *file, uint64_t size)
 {
-	char now[LOGFILE_GUARD_BYTES];
+	char now[GUARD_BYTES];
 
 	return size >= file->size &&
 	       logfile_pread(file, now, file->guard_len,
@@ -76,20 +99,19 @@ is_same_life(const struct logfile *file, uint64_t size)
 }
 
 struct logfile *
-logfile_open(const char *path, struct err *err)
+logfile_open_fd(int fd, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct logfile *file;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) != 0) {
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+		err_set(err, ERR_IO, "%s", strerror(errno));
 		if (fd >= 0)
 			(void)close(fd);
 		return NULL;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		err_set(err, ERR_IO, "%s: is no regular file", path);
+		err_set(err, ERR_IO, "is no regular file");
 		(void)close(fd);
 		return NULL;
 	}
@@ -97,6 +119,17 @@ logfile_open(const char *path, struct err *err)
 	file->fd = fd;
 	file->block = xmalloc(BLOCK_BYTES);
 	note_size(file, &st);
+	return file;
+}
+
+struct logfile *
+logfile_open(const char *path, struct err *err)
+{
+	struct logfile *file = logfile_open_fd(
+		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err);
+
+	if (file == NULL)
+		err_prefix(err, "%s", path);
 	return file;
 }
 
@@ -373,4 +406,217 @@ logfile_lines(const struct logfile *file, bool *all)
 
 	*all = file->counted >= file->size;
 	return file->lines + (*all && !has_end);
+}
+
+/* A block of whole lines of the file, in the scan buffer. */
+struct block {
+	uint64_t at;
+	struct str text;
+};
+
+/* The whole lines from `at` on, of about `want` bytes; false at the end. */
+static bool
+block_from(struct logfile *file, uint64_t at, size_t want, struct block *block)
+{
+	char *scan = logfile_scan(file);
+	size_t n = logfile_pread(file, scan, want, at);
+	const char *last;
+
+	if (n == 0)
+		return false;
+	if (at + n < file->size) {
+		last = memrchr(scan, '\n', n);
+		if (last != NULL)
+			n = (size_t)(last - scan) + 1;
+		else
+			n = logfile_pread(file, scan,
+					  (size_t)(logfile_next(file, at) - at),
+					  at);
+	}
+	*block = (struct block){ at, { scan, n } };
+	return n > 0;
+}
+
+/* The whole lines before `end` (a line's begin); false at the begin. */
+static bool
+block_before(struct logfile *file, uint64_t end, size_t want,
+	     struct block *block)
+{
+	char *scan = logfile_scan(file);
+	uint64_t at = end > want ? end - want : 0;
+	size_t n, skip = 0;
+	const char *first;
+
+	if (end == 0)
+		return false;
+	n = logfile_pread(file, scan, (size_t)(end - at), at);
+	first = at > 0 && n > 0 ? memchr(scan, '\n', n) : NULL;
+	if (first != NULL)
+		skip = (size_t)(first - scan) + 1;
+	if (at > 0 && (first == NULL || skip == n)) {
+		at = logfile_prev(file, end);
+		n = logfile_pread(file, scan, (size_t)(end - at), at);
+		skip = 0;
+	}
+	*block = (struct block){ at + skip, { scan + skip, n - skip } };
+	return n > skip;
+}
+
+/* As pattern_find_line, over what of each line can be seen. */
+static bool
+find_visible(const struct pattern *pattern, struct str block, size_t from,
+	     size_t *line)
+{
+	struct buf text;
+	bool found = false;
+
+	buf_init(&text, LOGFILE_SCAN_BYTES);
+	while (from < block.len && !found) {
+		const char *begin = block.p + from;
+		const char *end = memchr(begin, '\n', block.len - from);
+		size_t len =
+			end != NULL ? (size_t)(end - begin) : block.len - from;
+		size_t at, hit_len;
+
+		buf_clear(&text);
+		logtext_visible(&text, (struct str){ begin, len });
+		found = pattern_find(pattern,
+				     (struct str){ text.data, text.len }, &at,
+				     &hit_len);
+		*line = from;
+		from += len + 1;
+	}
+	buf_release(&text);
+	return found;
+}
+
+static bool
+find_in(const struct pattern *pattern, struct str block, bool plain,
+	size_t from, size_t *line)
+{
+	return plain ? pattern_find_line(pattern, block, from, line)
+		     : find_visible(pattern, block, from, line);
+}
+
+/* Behind the line that begins at `from`. */
+static size_t
+behind(struct str block, size_t from)
+{
+	const char *end = memchr(block.p + from, '\n', block.len - from);
+
+	return end != NULL ? (size_t)(end - block.p) + 1 : block.len;
+}
+
+/* The first or the last line of the block that matches. */
+static bool
+search_block(const struct pattern *pattern, const struct block *block,
+	     bool last, uint64_t *place)
+{
+	bool plain = logtext_is_plain(block->text), found = false;
+	size_t from = 0, line;
+
+	while (from < block->text.len &&
+	       find_in(pattern, block->text, plain, from, &line)) {
+		found = true;
+		*place = block->at + line;
+		if (!last)
+			break;
+		from = behind(block->text, line);
+	}
+	return found;
+}
+
+size_t
+logfile_pace(size_t bytes, int64_t took_ms)
+{
+	if (took_ms > SLOW_MS)
+		return bytes / 4 > LOGFILE_FIRST_BYTES ? bytes / 4
+						       : LOGFILE_FIRST_BYTES;
+	return bytes < LOGFILE_CUT_BYTES / 2 ? bytes * 2 : bytes;
+}
+
+int
+logfile_search(struct logfile *file, const struct pattern *pattern,
+	       bool forward, int64_t until_ms, uint64_t *place)
+{
+	int64_t now = clock_real.mono_ms(&clock_real), before;
+	size_t want = LOGFILE_FIRST_BYTES;
+	struct block block;
+
+	while (forward ? block_from(file, *place, want, &block)
+		       : block_before(file, *place, want, &block)) {
+		if (search_block(pattern, &block, !forward, place))
+			return 1;
+		*place = forward ? block.at + block.text.len : block.at;
+		before = now;
+		now = clock_real.mono_ms(&clock_real);
+		if (now >= until_ms)
+			return 2;
+		want = logfile_pace(want, now - before);
+	}
+	return 0;
+}
+
+static void
+add_hit(struct logfile_hits *hits, uint64_t place)
+{
+	hits->v = xgrow(hits->v, hits->n, &hits->cap, sizeof(*hits->v));
+	hits->v[hits->n++] = place;
+}
+
+/* The lines of the block from `from` up to `to`. */
+static void
+add_lines(struct logfile_hits *hits, const struct block *block, size_t from,
+	  size_t to)
+{
+	while (from < to) {
+		add_hit(hits, block->at + from);
+		from = behind(block->text, from);
+	}
+}
+
+/* The lines of a block that match, or those that do not. */
+static void
+sweep_block(const struct logfile_filter *filter, const struct block *block,
+	    struct logfile_hits *hits)
+{
+	bool plain = logtext_is_plain(block->text);
+	size_t from = 0, line;
+
+	while (from < block->text.len &&
+	       find_in(filter->pattern, block->text, plain, from, &line)) {
+		if (filter->invert)
+			add_lines(hits, block, from, line);
+		else
+			add_hit(hits, block->at + line);
+		from = behind(block->text, line);
+	}
+	if (filter->invert)
+		add_lines(hits, block, from, block->text.len);
+}
+
+bool
+logfile_sweep(struct logfile *file, const struct logfile_filter *filter,
+	      bool forward, uint64_t *place, struct logfile_hits *hits)
+{
+	struct block block;
+	const char *last;
+
+	hits->n = 0;
+	if (forward ? !block_from(file, *place, filter->block_bytes, &block)
+		    : !block_before(file, *place, filter->block_bytes, &block))
+		return false;
+	sweep_block(filter, &block, hits);
+	if (!forward) {
+		*place = block.at;
+		return block.at > 0;
+	}
+	*place = block.at + block.text.len;
+	if (*place < file->size)
+		return true;
+	/* A last line without its end may grow: it is looked at again. */
+	last = memrchr(block.text.p, '\n', block.text.len);
+	*place = last != NULL ? block.at + (size_t)(last - block.text.p) + 1
+			      : block.at;
+	return false;
 }

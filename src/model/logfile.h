@@ -17,7 +17,18 @@
  */
 struct logfile;
 
+/*
+ * A longer line is cut into several at multiples of this offset.  So a block
+ * of fewer bytes that holds a line end has no cut before its last one.
+ */
+#define LOGFILE_CUT_BYTES (1U << 20)
+/* The longest part of a line is less than two cuts. */
+#define LOGFILE_SCAN_BYTES (2U * LOGFILE_CUT_BYTES)
+
 struct logfile *logfile_open(const char *path, struct err *err)
+	__attribute__((warn_unused_result));
+/* The same of a descriptor, which is given: also closed where it fails. */
+struct logfile *logfile_open_fd(int fd, struct err *err)
 	__attribute__((warn_unused_result));
 void logfile_close(struct logfile *file);
 /* Look at the file anew; true when it changed. */
@@ -31,6 +42,9 @@ uint64_t logfile_inode(const struct logfile *file);
  */
 unsigned int logfile_life(const struct logfile *file);
 
+/* Read len bytes at `at`; fewer at the end of what the file holds. */
+size_t logfile_pread(const struct logfile *file, void *data, size_t len,
+		     uint64_t at);
 /* The place of the line that holds the byte at `at`. */
 uint64_t logfile_line_start(struct logfile *file, uint64_t at);
 /* The next line's place, or the size. */

@@ -9,7 +9,6 @@
 
 #include "model/logclass.h"
 #include "model/logfile.h"
-#include "model/logtail.h"
 #include "model/logtext.h"
 
 #include "tests/support/tap.h"
@@ -486,25 +485,6 @@ test_classes(void)
 	logclass_release(&lc);
 }
 
-static void
-test_tail(void)
-{
-	struct logtail *tail = logtail_new(100);
-	char text[64];
-
-	for (uint64_t i = 1; i <= 1000; i++) {
-		int n = snprintf(text, sizeof(text), "line %d", (int)i);
-
-		logtail_push(tail, &(struct logtail_line){ text, (uint32_t)n,
-							   LINE_PLAIN, i, i });
-	}
-	ok(logtail_count(tail) == 100 && logtail_pushed(tail) == 1000,
-	   "a tail keeps so many lines");
-	is_str(logtail_at(tail, 0)->text, "line 901", "the last ones");
-	is_str(logtail_at(tail, 99)->text, "line 1000", "to the very last");
-	logtail_free(tail);
-}
-
 int
 main(void)
 {
@@ -530,6 +510,5 @@ main(void)
 	   err.text);
 	test_blocks();
 	test_classes();
-	test_tail();
 	return tap_done();
 }

@@ -223,15 +223,33 @@ hit_at(const struct logsrc *src, size_t i)
 	return i < src->below.n ? src->below.v[i] : logsrc_end(src);
 }
 
+/* The line at or behind a place that passes the filter, or the end. */
+static uint64_t
+line_from(struct logsrc *src, uint64_t place)
+{
+	return src->filter != NULL ? hit_at(src, find_hit(src, place))
+				   : logsrc_raw_at(src, place);
+}
+
+/* The one before it; UINT64_MAX when there is none. */
+static uint64_t
+line_before(struct logsrc *src, uint64_t place)
+{
+	size_t i;
+
+	if (src->filter == NULL)
+		return logsrc_raw_prev(src, place);
+	i = find_hit(src, place);
+	return i > 0 ? hit_at(src, i - 1) : UINT64_MAX;
+}
+
 uint64_t
 logsrc_at(struct logsrc *src, uint64_t place)
 {
 	uint64_t first, behind;
 
-	if (src->filter != NULL)
-		return hit_at(src, find_hit(src, place));
-	place = logsrc_raw_at(src, place);
-	return fold_at(src, place, &first, &behind) ? first : place;
+	place = line_from(src, place);
+	return fold_at(src, place, &first, &behind) > 0 ? first : place;
 }
 
 uint64_t
@@ -242,26 +260,20 @@ logsrc_next(struct logsrc *src, uint64_t place)
 	if (place >= logsrc_end(src))
 		return logsrc_end(src);
 	if (src->filter != NULL)
-		return hit_at(src, find_hit(src, place + 1));
-	if (fold_at(src, place, &first, &behind))
-		return behind;
-	return logsrc_raw_next(src, place);
+		return line_from(src, place + 1);
+	return fold_at(src, place, &first, &behind) > 0
+		       ? behind
+		       : logsrc_raw_next(src, place);
 }
 
 uint64_t
 logsrc_prev(struct logsrc *src, uint64_t place)
 {
-	uint64_t before, first, behind;
-	size_t i;
+	uint64_t before = line_before(src, place), first, behind;
 
-	if (src->filter != NULL) {
-		i = find_hit(src, place);
-		return i > 0 ? hit_at(src, i - 1) : UINT64_MAX;
-	}
-	before = logsrc_raw_prev(src, place);
-	if (before != UINT64_MAX && fold_at(src, before, &first, &behind))
-		return first;
-	return before;
+	return before != UINT64_MAX && fold_at(src, before, &first, &behind) > 0
+		       ? first
+		       : before;
 }
 
 void
@@ -328,83 +340,66 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	buf_release(&raw);
 }
 
+/* Room for the lines that are looked at one by one. */
+struct walk {
+	struct logsrc *src;
+	struct buf raw, text;
+};
+
 static void
-logsrc_raw_visible(struct logsrc *src, uint64_t place, struct buf *raw,
-		   struct buf *text)
+walk_begin(struct walk *walk, struct logsrc *src)
 {
-	raw_read(src, place, raw);
-	buf_clear(text);
-	logtext_visible(text, (struct str){ raw->data, raw->len });
+	walk->src = src;
+	buf_init(&walk->raw, LOGSRC_RAW_BYTES);
+	buf_init(&walk->text, LOGSRC_RAW_BYTES);
 }
 
-/* Looks at the clock now and then. */
+static void
+walk_end(struct walk *walk)
+{
+	buf_release(&walk->raw);
+	buf_release(&walk->text);
+}
+
+/* Whether what can be seen of a line matches. */
 static bool
-is_late(int lines, int64_t until_ms)
+walk_matches(struct walk *walk, const struct pattern *pattern, uint64_t place)
 {
-	return lines % CHECK_LINES == 0 &&
-	       clock_real.mono_ms(&clock_real) >= until_ms;
+	size_t at, len;
+
+	raw_read(walk->src, place, &walk->raw);
+	buf_clear(&walk->text);
+	logtext_visible(&walk->text,
+			(struct str){ walk->raw.data, walk->raw.len });
+	return pattern_find(pattern,
+			    (struct str){ walk->text.data, walk->text.len },
+			    &at, &len);
 }
 
-/* Line by line, in any order that they have. */
+/* Line by line, those of the filter where there is one. */
 static int
 search_lines(struct logsrc *src, const struct pattern *pattern, bool forward,
 	     int64_t until_ms, uint64_t *place)
 {
-	struct buf raw, text;
-	size_t at, len;
+	struct walk walk;
 	int found = 2;
 
-	buf_init(&raw, LOGSRC_RAW_BYTES);
-	buf_init(&text, LOGSRC_RAW_BYTES);
+	walk_begin(&walk, src);
 	for (int i = 1; found == 2; i++) {
-		uint64_t here = forward ? logsrc_raw_at(src, *place)
-					: logsrc_raw_prev(src, *place);
+		uint64_t here = forward ? line_from(src, *place)
+					: line_before(src, *place);
 
-		if (here == (forward ? logsrc_end(src) : UINT64_MAX)) {
+		if (here == (forward ? logsrc_end(src) : UINT64_MAX))
 			found = 0;
-			break;
-		}
-		logsrc_raw_visible(src, here, &raw, &text);
-		if (pattern_find(pattern, (struct str){ text.data, text.len },
-				 &at, &len))
+		else if (walk_matches(&walk, pattern, here))
 			found = 1;
-		*place = found == 1 ? here : here + forward;
-		if (is_late(i, until_ms))
+		if (found > 0)
+			*place = found == 1 ? here : here + forward;
+		if (i % CHECK_LINES == 0 &&
+		    clock_real.mono_ms(&clock_real) >= until_ms)
 			break;
 	}
-	buf_release(&raw);
-	buf_release(&text);
-	return found;
-}
-
-/* Over the lines that a filter let through. */
-static int
-search_hits(struct logsrc *src, const struct pattern *pattern, bool forward,
-	    int64_t until_ms, uint64_t *place)
-{
-	size_t n = src->above.n + src->below.n, i = find_hit(src, *place);
-	struct buf raw, text;
-	int found = 0;
-
-	buf_init(&raw, LOGSRC_RAW_BYTES);
-	buf_init(&text, LOGSRC_RAW_BYTES);
-	for (int k = 1; found == 0 && (forward ? i < n : i > 0); k++) {
-		size_t at, len;
-
-		i -= !forward;
-		*place = hit_at(src, i);
-		logsrc_raw_visible(src, *place, &raw, &text);
-		if (pattern_find(pattern, (struct str){ text.data, text.len },
-				 &at, &len))
-			found = 1;
-		else if (is_late(k, until_ms))
-			found = 2;
-		i += forward;
-	}
-	if (found == 2)
-		*place += forward;
-	buf_release(&raw);
-	buf_release(&text);
+	walk_end(&walk);
 	return found;
 }
 
@@ -412,9 +407,7 @@ int
 logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward,
 	      int64_t until_ms, uint64_t *place)
 {
-	if (src->filter != NULL)
-		return search_hits(src, pattern, forward, until_ms, place);
-	if (src->file != NULL)
+	if (src->filter == NULL && src->file != NULL)
 		return logfile_search(src->file, pattern, forward, until_ms,
 				      place);
 	return search_lines(src, pattern, forward, until_ms, place);
@@ -447,15 +440,16 @@ logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 {
 	uint64_t end = logsrc_end(src);
 
-	return end > 0 && to > from
-		       ? (int)((double)(to - from) * 100.0 / (double)end)
-	       : end > 0 ? 0
-			 : 100;
+	if (end == 0)
+		return 100;
+	return to > from ? (int)((double)(to - from) * 100.0 / (double)end) : 0;
 }
 
 static void
-add(struct logfile_hits *hits, uint64_t place)
+add_hit(struct logsrc *src, bool forward, uint64_t place)
 {
+	struct logfile_hits *hits = forward ? &src->below : &src->above;
+
 	hits->v = xgrow(hits->v, hits->n, &hits->cap, sizeof(*hits->v));
 	hits->v[hits->n++] = place;
 }
@@ -464,12 +458,10 @@ add(struct logfile_hits *hits, uint64_t place)
 static bool
 sweep_lines(struct logsrc *src, bool forward, uint64_t *place)
 {
-	struct buf raw, text;
-	size_t at, len;
+	struct walk walk;
 	bool more = true;
 
-	buf_init(&raw, LOGSRC_RAW_BYTES);
-	buf_init(&text, LOGSRC_RAW_BYTES);
+	walk_begin(&walk, src);
 	for (int i = 0; i < PIECE_LINES && more; i++) {
 		uint64_t here = forward ? logsrc_raw_at(src, *place)
 					: logsrc_raw_prev(src, *place);
@@ -478,14 +470,10 @@ sweep_lines(struct logsrc *src, bool forward, uint64_t *place)
 		if (!more)
 			break;
 		*place = here + forward;
-		logsrc_raw_visible(src, here, &raw, &text);
-		if (pattern_find(src->filter,
-				 (struct str){ text.data, text.len }, &at,
-				 &len) != src->filter_out)
-			add(forward ? &src->below : &src->above, here);
+		if (walk_matches(&walk, src->filter, here) != src->filter_out)
+			add_hit(src, forward, here);
 	}
-	buf_release(&raw);
-	buf_release(&text);
+	walk_end(&walk);
 	return more;
 }
 
@@ -499,28 +487,18 @@ sweep_file(struct logsrc *src, bool forward, uint64_t *place)
 	bool more = logfile_sweep(src->file, &filter, forward, place, &found);
 
 	for (size_t i = 0; i < found.n; i++)
-		add(forward ? &src->below : &src->above,
-		    found.v[forward ? i : found.n - 1 - i]);
+		add_hit(src, forward, found.v[forward ? i : found.n - 1 - i]);
 	free(found.v);
 	src->block_bytes = logfile_pace(
 		src->block_bytes, clock_real.mono_ms(&clock_real) - before);
 	return more;
 }
 
-/* What was told of a last line that had no end yet is told again. */
-static void
-forget_unended(struct logsrc *src)
-{
-	while (src->below.n > 0 && src->below.v[src->below.n - 1] >= src->to)
-		src->below.n--;
-}
-
 static bool
 sweep(struct logsrc *src, bool forward, uint64_t *place)
 {
-	if (src->file == NULL)
-		return sweep_lines(src, forward, place);
-	return sweep_file(src, forward, place);
+	return src->file == NULL ? sweep_lines(src, forward, place)
+				 : sweep_file(src, forward, place);
 }
 
 /* Of too many, the newest are kept. */
@@ -548,7 +526,10 @@ logsrc_filter_on(struct logsrc *src)
 		return false;
 	limit(src);
 	if (!src->below_done) {
-		forget_unended(src);
+		/* A last line that had no end yet is told again. */
+		while (src->below.n > 0 &&
+		       src->below.v[src->below.n - 1] >= src->to)
+			src->below.n--;
 		src->below_done = !sweep(src, true, &src->to);
 	}
 	if (!src->above_done)

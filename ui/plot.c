@@ -312,15 +312,27 @@ plot_points_smooth(struct plot_points *points, double weight)
 	}
 }
 
+static const char *
+last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+const char *
+plot_log_name(const struct model_log *log)
+{
+	return last_part(log->path);
+}
+
 /* Last part of a path, without the ending of a log. */
 static void
 stem_of(const char *path, char out[FMT_LABEL])
 {
-	const char *slash = strrchr(path, '/');
 	size_t len;
 
-	(void)snprintf(out, FMT_LABEL, "%s",
-		       slash != NULL && slash[1] != '\0' ? slash + 1 : path);
+	(void)snprintf(out, FMT_LABEL, "%s", last_part(path));
 	len = strlen(out);
 	if (len > 4 && (strcmp(out + len - 4, ".log") == 0 ||
 			strcmp(out + len - 4, ".txt") == 0))

@@ -118,6 +118,8 @@ void plot_request_runs(struct plot_request *request,
 
 /* A run's name for people: "gate-lqer s42". */
 void plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
+/* The last part of a log's path. */
+const char *plot_log_name(const struct model_log *log);
 /* Its recipe (the folder), and its file where it prints no seed. */
 const char *plot_run_name(const struct model_run *mr, char out[FMT_LABEL]);
 

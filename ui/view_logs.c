@@ -174,36 +174,35 @@ count_lines(struct logsrc *src, uint64_t budget)
 	return src->file != NULL && logfile_count(src->file, budget);
 }
 
-/* What is done with the log now, in words. */
+/* What is done with the log now. */
 static void
-say_state(const struct logs *logs, char out[80])
+add_state(const struct logs *logs, struct buf *out)
 {
 	const struct logpage *page = &logs->page;
 	const struct logsrc *src = &page->src;
+	const struct model_log *log = src->log;
+	int searched = logsrc_percent(src, 0, logs->search_at);
 
 	if (logs->searching != NULL && src->file == NULL)
-		(void)snprintf(out, 80, "searching, Esc stops");
+		buf_append_str(out, " · searching, Esc stops");
 	else if (logs->searching != NULL)
-		(void)snprintf(out, 80, "searching %d %%, Esc stops",
-			       logs->forward
-				       ? logsrc_percent(src, 0, logs->search_at)
-				       : 100 - logsrc_percent(src, 0,
-							      logs->search_at));
-	else if (!page->left_end && src->log != NULL &&
-		 (src->log->next != NULL || src->log->gone_wall_ms != 0))
-		(void)snprintf(out, 80, "its end");
+		buf_appendf(out, " · searching %d %%, Esc stops",
+			    logs->forward ? searched : 100 - searched);
+	else if (!page->left_end && log != NULL &&
+		 (log->next != NULL || log->gone_wall_ms != 0))
+		buf_append_str(out, " · its end");
 	else if (!page->left_end)
-		(void)snprintf(out, 80, "following");
+		buf_append_str(out, " · following");
 	else if (src->file != NULL)
-		(void)snprintf(out, 80, "at %d %%, f follows",
-			       logsrc_percent(src, 0, page->top.place));
+		buf_appendf(out, " · at %d %%, f follows",
+			    logsrc_percent(src, 0, page->top.place));
 	else
-		(void)snprintf(out, 80, "f follows");
+		buf_append_str(out, " · f follows");
 }
 
 /* What is not shown, or not in the order one might think. */
 static const char *
-say_order(const struct logs *logs)
+order_of(const struct logs *logs)
 {
 	static const char *const orders[] = {
 		[LOGTIMED_TIMES] = " · by time",
@@ -229,29 +228,27 @@ say_order(const struct logs *logs)
 }
 
 static void
-say_filter(const struct logs *logs, char out[160])
+add_filter(const struct logs *logs, struct buf *out)
 {
 	const struct logsrc *src = &logs->page.src;
-	char hits[FMT_SIZE], part[40] = "";
+	uint64_t n = logsrc_filter_hits(src);
+	char hits[FMT_SIZE];
 
-	out[0] = '\0';
 	if (src->filter == NULL)
 		return;
-	(void)fmt_grouped((double)logsrc_filter_hits(src), hits);
+	buf_appendf(out, " · & %.60s: %s%s line%s", logs->filter_text,
+		    src->is_cut ? "the newest " : "",
+		    fmt_grouped((double)n, hits), n == 1 ? "" : "s");
 	if (logsrc_is_filtering(src) && src->file == NULL)
-		(void)snprintf(part, sizeof(part), " so far");
+		buf_append_str(out, " so far");
 	else if (logsrc_is_filtering(src))
-		(void)snprintf(part, sizeof(part), " in %d %%",
-			       logsrc_percent(src, src->from, src->to));
-	(void)snprintf(out, 160, " · & %.60s: %s%s line%s%s", logs->filter_text,
-		       src->is_cut ? "the newest " : "", hits,
-		       logsrc_filter_hits(src) == 1 ? "" : "s", part);
+		buf_appendf(out, " in %d %%",
+			    logsrc_percent(src, src->from, src->to));
 }
 
 static void
-say_lines(const struct logs *logs, char out[FMT_SIZE + 16])
+add_lines(const struct logsrc *src, struct buf *out)
 {
-	const struct logsrc *src = &logs->page.src;
 	char lines[FMT_SIZE];
 	bool all = true;
 	uint64_t n = 0;
@@ -260,68 +257,62 @@ say_lines(const struct logs *logs, char out[FMT_SIZE + 16])
 		n = logfile_lines(src->file, &all);
 	else if (src->timed != NULL)
 		n = logtimed_lines(src->timed);
-	(void)snprintf(out, FMT_SIZE + 16, "%s%s line%s", all ? "" : ">",
-		       fmt_grouped((double)n, lines), n == 1 ? "" : "s");
+	buf_appendf(out, " · %s%s line%s", all ? "" : ">",
+		    fmt_grouped((double)n, lines), n == 1 ? "" : "s");
 }
 
 /* Name without its middle, in at most so many columns; its end tells seeds. */
 static void
-shorten(const char *name, size_t columns, struct buf *out)
+add_name(const char *name, int columns, struct buf *out)
 {
 	struct str all = str_from(name), head = all;
-	size_t width = utf8_width(all), tail = columns / 3;
+	int width = text_width(name), tail = columns / 3;
 
 	if (width <= columns) {
 		buf_append_str(out, name);
 		return;
 	}
-	head.len = utf8_prefix(all, columns - tail - 1);
+	head.len = utf8_prefix(all, (size_t)(columns - tail - 1));
 	buf_append(out, head.p, head.len);
 	buf_append_str(out, "…");
-	head.len = utf8_prefix(all, width - tail);
-	buf_append(out, all.p + head.len, all.len - head.len);
+	head.len = utf8_prefix(all, (size_t)(width - tail));
+	buf_append_str(out, all.p + head.len);
 }
 
 /* Which log it is, or that it is all. */
 static void
-say_name(const struct logs *logs, const struct ui_shared *shared,
-	 char label[FMT_LABEL])
+name_of(const struct model_log *log, const struct ui_shared *shared,
+	char label[FMT_LABEL])
 {
-	const struct model_log *log = logs->page.src.log;
-	const char *slash = log != NULL ? strrchr(log->path, '/') : NULL;
-
 	if (log == NULL)
 		(void)snprintf(label, FMT_LABEL, "All logs, merged");
 	else if (shared->selected != NULL && shared->selected->log == log)
 		plot_run_label(shared->selected, label);
 	else
-		(void)snprintf(label, FMT_LABEL, "%s",
-			       slash != NULL ? slash + 1 : log->path);
+		(void)snprintf(label, FMT_LABEL, "%s", plot_log_name(log));
 }
 
 /* The frame around the log, and in it which one, how much and what of it. */
 static void
-logs_draw_title(const struct logs *logs, const struct ui_shared *shared,
-		struct canvas *canvas, struct rect r)
+draw_title(const struct logs *logs, const struct ui_shared *shared,
+	   struct canvas *canvas, struct rect r)
 {
-	char label[FMT_LABEL], lines[FMT_SIZE + 16], state[80], filter[160];
-	size_t room = r.w > 6 ? (size_t)(r.w - 6) : 0, used;
+	const struct logpage *page = &logs->page;
 	struct buf title, rest;
+	char label[FMT_LABEL];
 
 	buf_init(&title, TITLE_BYTES);
 	buf_init(&rest, TITLE_BYTES);
-	say_name(logs, shared, label);
-	say_lines(logs, lines);
-	say_state(logs, state);
-	say_filter(logs, filter);
-	buf_appendf(&rest, " · %s · %s%s", lines, state, filter);
-	if (logs->page.left > 0 && !logs->page.wrap)
-		buf_appendf(&rest, " · from column %d", logs->page.left + 1);
-	buf_append_str(&rest, say_order(logs));
-	used = utf8_width((struct str){ rest.data, rest.len });
-	shorten(label, room > used + NAME_COLUMNS ? room - used : NAME_COLUMNS,
-		&title);
-	buf_append(&title, rest.data, rest.len);
+	add_lines(&page->src, &rest);
+	add_state(logs, &rest);
+	add_filter(logs, &rest);
+	if (page->left > 0 && !page->wrap)
+		buf_appendf(&rest, " · from column %d", page->left + 1);
+	buf_append_str(&rest, order_of(logs));
+	name_of(page->src.log, shared, label);
+	add_name(label, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
+		 &title);
+	buf_append_str(&title, rest.data);
 	canvas_box(canvas, r, title.data);
 	buf_release(&title);
 	buf_release(&rest);
@@ -356,7 +347,7 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	logpage_fit(page, in);
 	page->marked = logs->pattern;
 	page->colors = shared->log_colors;
-	logs_draw_title(logs, shared, canvas, r);
+	draw_title(logs, shared, canvas, r);
 	if (logsrc_is_empty(&page->src))
 		panel_empty(canvas, r,
 			    logs->merged ? all_empty
@@ -421,36 +412,47 @@ static bool
 move(struct logs *logs, enum action action)
 {
 	struct logpage *page = &logs->page;
-	int half = page->height > 2 ? page->height / 2 : 1;
-	bool to_begin = logs->to_begin;
+	int half = int_max(page->height / 2, 1);
 	int aside = page->width > 32 ? page->width / 2 : 16;
 
-	logs->to_begin = action == ACTION_TOP;
-	if (action == ACTION_FOLLOW)
-		logs->stays = false;
-	if (action == ACTION_UP)
+	switch ((int)action) {
+	case ACTION_UP:
 		logpage_scroll(page, -1);
-	else if (action == ACTION_DOWN)
+		break;
+	case ACTION_DOWN:
 		logpage_scroll(page, 1);
-	else if (action == ACTION_PAGE_UP)
+		break;
+	case ACTION_PAGE_UP:
 		logpage_scroll(page, -half);
-	else if (action == ACTION_PAGE_DOWN)
+		break;
+	case ACTION_PAGE_DOWN:
 		logpage_scroll(page, half);
-	else if (action == ACTION_TOP) {
+		break;
+	case ACTION_LEFT:
+		logpage_shift(page, -aside);
+		break;
+	case ACTION_RIGHT:
+		logpage_shift(page, aside);
+		break;
+	case ACTION_TOP:
 		logpage_to_begin(page);
 		page->has_hit = false;
-	} else if (action == ACTION_LEFT || action == ACTION_RIGHT)
-		logpage_shift(page, action == ACTION_LEFT ? -aside : aside);
-	else if (action == ACTION_BOTTOM || action == ACTION_FOLLOW)
+		break;
+	case ACTION_FOLLOW:
+		logs->stays = false;
 		page->left_end = page->has_hit = false;
-	else {
-		logs->to_begin = to_begin;
+		break;
+	case ACTION_BOTTOM:
+		page->left_end = page->has_hit = false;
+		break;
+	default:
 		return false;
 	}
+	logs->to_begin = action == ACTION_TOP;
 	return true;
 }
 
-static bool
+static void
 copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	struct logpage *page = &logs->page;
@@ -459,14 +461,13 @@ copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 
 	if (place >= logsrc_end(&page->src)) {
 		ui_say(shared, "there is no line to copy");
-		return true;
+		return;
 	}
 	logsrc_line_init(&line, WHOLE_BYTES);
 	logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
 	logsrc_line_release(&line);
-	return true;
 }
 
 /* The log next to the one that is shown, with its last run. */
@@ -496,16 +497,21 @@ step_log(struct logs *logs, struct ui_shared *shared, bool on)
 }
 
 static void
-turn(struct logs *logs, enum action action)
+turn(struct logs *logs, struct ui_shared *shared, enum action action)
 {
 	struct logpage *page = &logs->page;
 
-	if (action == ACTION_FOLD)
+	if (action == ACTION_FOLD) {
 		page->src.fold = !page->src.fold;
-	else if (action == ACTION_WRAP)
+		ui_say(shared, "printed source code is %s",
+		       page->src.fold ? "folded" : "shown");
+	} else if (action == ACTION_WRAP) {
 		page->wrap = !page->wrap;
-	else
+		ui_say(shared, "long lines %s",
+		       page->wrap ? "are wrapped" : "scroll sideways");
+	} else {
 		logs->merged = !logs->merged;
+	}
 	page->top.row = 0;
 	page->left = 0;
 }
@@ -519,36 +525,37 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 	/* Keys may come before the first frame. */
 	if (!logs->is_open)
 		open_wanted(logs, shared);
-	if (move(logs, action))
-		return true;
 	if (action == ACTION_BACK && logs->searching != NULL) {
 		logs->searching = NULL;
 		ui_say(shared, "the search was stopped");
-	} else if (action == ACTION_SEARCH_NEXT ||
-		   action == ACTION_SEARCH_PREV) {
+		return true;
+	}
+	switch ((int)action) {
+	case ACTION_SEARCH_NEXT:
+	case ACTION_SEARCH_PREV:
 		begin_search(logs, shared, logs->pattern,
 			     action == ACTION_SEARCH_NEXT);
-	} else if (action == ACTION_ERROR_NEXT || action == ACTION_ERROR_PREV) {
+		return true;
+	case ACTION_ERROR_NEXT:
+	case ACTION_ERROR_PREV:
 		begin_search(logs, shared, error_pattern(logs),
 			     action == ACTION_ERROR_NEXT);
-	} else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN) {
+		return true;
+	case ACTION_NEXT_RUN:
+	case ACTION_PREV_RUN:
 		step_log(logs, shared, action == ACTION_NEXT_RUN);
-	} else if (action == ACTION_FOLD || action == ACTION_WRAP ||
-		   action == ACTION_MERGE) {
-		turn(logs, action);
-		if (action == ACTION_WRAP)
-			ui_say(shared, "long lines %s",
-			       logs->page.wrap ? "are wrapped"
-					       : "scroll sideways");
-		else if (action == ACTION_FOLD)
-			ui_say(shared, "printed source code is %s",
-			       logs->page.src.fold ? "folded" : "shown");
-	} else if (action == ACTION_COPY) {
-		return copy_line(logs, shared, out);
-	} else {
-		return false;
+		return true;
+	case ACTION_FOLD:
+	case ACTION_WRAP:
+	case ACTION_MERGE:
+		turn(logs, shared, action);
+		return true;
+	case ACTION_COPY:
+		copy_line(logs, shared, out);
+		return true;
+	default:
+		return move(logs, action);
 	}
-	return true;
 }
 
 /* Search, filter and count lines, a slice at a time. */

@@ -530,7 +530,7 @@ x_text(const struct chart *chart, double x, double apart, char *out,
        size_t size)
 {
 	if (chart->x_text != NULL)
-		chart->x_text(x, apart, out, size);
+		chart->x_text(chart->x_kind, x, apart, out, size);
 	else
 		(void)snprintf(out, size, "%.6g", x);
 }

@@ -30,10 +30,11 @@ struct chart_mark {
 #define CHART_MAX_MARKS 16
 
 /*
- * An x as text; apart is how far from each other the values are that have to
- * look different.
+ * An x of some kind as text; apart is how far from each other the values are
+ * that have to look different.
  */
-typedef void (*chart_x_text)(double x, double apart, char *out, size_t size);
+typedef void (*chart_x_text)(int kind, double x, double apart, char *out,
+			     size_t size);
 
 struct chart {
 	struct rect rect; /* the axes included */
@@ -51,6 +52,7 @@ struct chart {
 	int decimals;		   /* of the numbers at a logarithm */
 	bool sign;		   /* + before those above 0 */
 	chart_x_text x_text;	   /* NULL: as a number */
+	int x_kind;		   /* of x, for x_text */
 	bool x_is_time;		   /* seconds of a clock */
 	double cursor;		   /* a vertical line there; NAN: none */
 	bool legend;

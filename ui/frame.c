@@ -215,13 +215,6 @@ frame_draw(struct ui *ui, struct canvas *canvas)
 	frame_draw_hints(ui, canvas);
 }
 
-void
-ui_area_add(struct ui_shared *shared, const struct chart *chart)
-{
-	if (shared->n_areas < UI_MAX_AREAS)
-		shared->areas[shared->n_areas++] = chart_plot_rect(chart);
-}
-
 /* The chart at a place; NULL: none. */
 static const struct rect *
 mouse_area(const struct ui *ui, int x, int y)

@@ -15,7 +15,8 @@
 #include "report/fmt.h"
 #include "ui/theme.h"
 
-#define ZOOM_MAX 256
+#define ZOOM_MAX    256
+#define TITLE_BYTES 600
 /* A weight is meant for a step of a two hundredth of the run. */
 #define SMOOTH_SCALE 200.0
 #define AROUND_MS    30000
@@ -30,6 +31,12 @@ static const struct plot_info infos[] = {
 #undef X
 };
 
+static bool
+is_of_pod(enum plot_metric metric)
+{
+	return metric >= PLOT_GPU_UTIL;
+}
+
 const struct plot_info *
 plot_info(enum plot_metric metric)
 {
@@ -37,19 +44,13 @@ plot_info(enum plot_metric metric)
 	return &infos[metric];
 }
 
-const char *
-plot_axis_name(enum chart_axis axis)
-{
-	static const char *const names[] = { "train time", "step", "wall time",
-					     "tokens" };
-
-	return names[axis];
-}
+static const char *const axis_names[] = { "train time", "step", "wall time",
+					  "tokens" };
 
 enum chart_axis
 plot_axis_of(enum plot_metric metric, enum chart_axis axis)
 {
-	return metric >= PLOT_GPU_UTIL ? AXIS_WALL : axis;
+	return is_of_pod(metric) ? AXIS_WALL : axis;
 }
 
 /* As many decimals as show that values lie so far from each other. */
@@ -67,8 +68,7 @@ decimals_of(double apart)
 }
 
 void
-plot_x_text(enum chart_axis axis, double x, double apart, char *out,
-	    size_t size)
+plot_x_text(int axis, double x, double apart, char *out, size_t size)
 {
 	int decimals = decimals_of(apart);
 	char text[FMT_SIZE];
@@ -84,52 +84,22 @@ plot_x_text(enum chart_axis axis, double x, double apart, char *out,
 		(void)snprintf(out, size, "%s", fmt_grouped(x, text));
 }
 
-#define X(id, axis)                                                            \
-	static void x_text_##id(double x, double apart, char *out,             \
-				size_t size)                                   \
-	{                                                                      \
-		plot_x_text(axis, x, apart, out, size);                        \
-	}
-X(train, AXIS_TRAIN)
-X(step, AXIS_STEP)
-X(wall, AXIS_WALL)
-X(tokens, AXIS_TOKENS)
-#undef X
-
-chart_x_text
-plot_x_text_of(enum chart_axis axis)
-{
-	static const chart_x_text texts[] = { x_text_train, x_text_step,
-					      x_text_wall, x_text_tokens };
-
-	return texts[axis];
-}
-
-/* Which series of the run or its pod is drawn, how scaled. */
-struct source {
-	const struct series *series;
-	double scale;
-	const char *what, *column;
-	double unit; /* 0: 1 */
+/* What is drawn for a metric, the second where there is none of the first. */
+static const struct {
+	enum metric metric;
+	const char *what;
+} sources[PLOT_COUNT][2] = {
+	[PLOT_BPB] = { { METRIC_VAL_BPB, "val BPB" } },
+	[PLOT_LOSS] = { { METRIC_TRAIN_LOSS, "train loss" } },
+	[PLOT_VAL_LOSS] = { { METRIC_VAL_LOSS, "val loss" } },
+	[PLOT_MS_STEP] = { { METRIC_MS_PER_STEP, "step time" },
+			   { METRIC_STEP_AVG_MS, "mean step time" } },
+	[PLOT_TOK_S] = { { METRIC_TOK_S_INTERVAL, "throughput" },
+			 { METRIC_TOK_S, "mean throughput" } },
+	[PLOT_GPU_UTIL] = { { METRIC_GPU_UTIL, "GPU utilisation" } },
+	[PLOT_GPU_POWER] = { { METRIC_GPU_POWER_W, "GPU power" } },
+	[PLOT_GPU_TEMP] = { { METRIC_GPU_TEMP_C, "GPU temperature" } },
 };
-
-static struct source
-run_source(const struct model_run *mr, enum metric metric, double scale,
-	   const char *what)
-{
-	return (struct source){ mr->series[metric], scale, what,
-				metric_info(metric)->name, 0 };
-}
-
-/* Shown in Mtok/s. */
-static struct source
-speed_source(const struct model_run *mr, enum metric metric, const char *what)
-{
-	struct source source = run_source(mr, metric, 1e-6, what);
-
-	source.unit = 1e-6;
-	return source;
-}
 
 static bool
 has_points(const struct model_run *mr, enum metric metric, size_t least)
@@ -138,58 +108,35 @@ has_points(const struct model_run *mr, enum metric metric, size_t least)
 	       series_count(mr->series[metric]) >= least;
 }
 
-/* BPB: the training loss converted, dense; else what validation printed. */
-static struct source
-bpb_source(const struct model_run *mr)
+/*
+ * Name the points of a run or its pod; their series, or NULL.  BPB is the
+ * training loss converted, which is dense, else what validation printed.
+ */
+static const struct series *
+find_series(const struct model *model, const struct model_run *mr,
+	    enum plot_metric metric, struct plot_points *points)
 {
-	double ratio = forecast_bpb_per_nat(mr);
-	struct source source;
-
-	if (run_has(ratio) && has_points(mr, METRIC_TRAIN_LOSS, 2)) {
-		source = run_source(mr, METRIC_TRAIN_LOSS, ratio, "train BPB");
-		source.column = "train_bpb";
-		return source;
-	}
-	return run_source(mr, METRIC_VAL_BPB, 1, "val BPB");
-}
-
-static struct source
-find_source(const struct model *model, const struct model_run *mr,
-	    enum plot_metric metric)
-{
-	struct series *const *telemetry =
-		mr->pod < model->n_pods ? model->pods[mr->pod].telemetry : NULL;
-	enum metric gpu;
+	double ratio =
+		metric == PLOT_BPB ? forecast_bpb_per_nat(mr) : RUN_ABSENT;
+	enum metric own = sources[metric][0].metric;
+	bool second =
+		sources[metric][1].what != NULL && !has_points(mr, own, 1);
 
 	model_run_want(model, mr);
-	switch (metric) {
-	case PLOT_BPB:
-		return bpb_source(mr);
-	case PLOT_LOSS:
-		return run_source(mr, METRIC_TRAIN_LOSS, 1, "train loss");
-	case PLOT_VAL_LOSS:
-		return run_source(mr, METRIC_VAL_LOSS, 1, "val loss");
-	case PLOT_MS_STEP:
-		if (has_points(mr, METRIC_MS_PER_STEP, 1))
-			return run_source(mr, METRIC_MS_PER_STEP, 1,
-					  "step time");
-		return run_source(mr, METRIC_STEP_AVG_MS, 1, "mean step time");
-	case PLOT_TOK_S:
-		if (has_points(mr, METRIC_TOK_S_INTERVAL, 1))
-			return speed_source(mr, METRIC_TOK_S_INTERVAL,
-					    "throughput");
-		return speed_source(mr, METRIC_TOK_S, "mean throughput");
-	case PLOT_GPU_UTIL:
-	case PLOT_GPU_POWER:
-	case PLOT_GPU_TEMP:
-	case PLOT_COUNT:
-		break;
+	points->what = sources[metric][second].what;
+	own = sources[metric][second].metric;
+	points->column = metric_info(own)->name;
+	points->scale = points->unit = metric == PLOT_TOK_S ? 1e-6 : 1;
+	if (run_has(ratio) && has_points(mr, METRIC_TRAIN_LOSS, 2)) {
+		own = METRIC_TRAIN_LOSS;
+		points->what = "train BPB";
+		points->column = "train_bpb";
+		points->scale = ratio;
 	}
-	gpu = metric == PLOT_GPU_UTIL	 ? METRIC_GPU_UTIL
-	      : metric == PLOT_GPU_POWER ? METRIC_GPU_POWER_W
-					 : METRIC_GPU_TEMP_C;
-	return (struct source){ telemetry != NULL ? telemetry[gpu] : NULL, 1,
-				infos[metric].name, metric_info(gpu)->name, 0 };
+	if (!is_of_pod(metric))
+		return mr->series[own];
+	return mr->pod < model->n_pods ? model->pods[mr->pod].telemetry[own]
+				       : NULL;
 }
 
 /* x of a point on the axis; absent when the point has none. */
@@ -220,29 +167,25 @@ plot_points_init(struct plot_points *points, const struct model *model,
 		 const struct model_run *mr, enum plot_metric metric,
 		 enum chart_axis axis)
 {
-	struct source source = find_source(model, mr, metric);
-	size_t count = source.series != NULL ? series_count(source.series) : 0;
+	const struct series *series = find_series(model, mr, metric, points);
+	size_t count = series != NULL ? series_count(series) : 0;
 
 	points->n = 0;
-	points->what = source.what;
-	points->column = source.column;
-	points->unit = source.unit > 0 ? source.unit : 1;
 	points->x = xcalloc(count + 1, sizeof(*points->x));
 	points->y = xcalloc(count + 1, sizeof(*points->y));
 	axis = plot_axis_of(metric, axis);
 	for (size_t i = 0; i < count; i++) {
-		const struct series_point *p = series_at(source.series, i);
+		const struct series_point *p = series_at(series, i);
 		double x;
 
-		if (metric >= PLOT_GPU_UTIL && !is_within(mr, p->wall_ms))
+		if (is_of_pod(metric) && !is_within(mr, p->wall_ms))
 			continue;
 		x = point_x(mr, p, axis);
-
 		if (!run_has(x))
 			continue;
 		/* NaN and infinities stay: they part the line. */
 		points->x[points->n] = x;
-		points->y[points->n++] = p->value * source.scale;
+		points->y[points->n++] = p->value * points->scale;
 	}
 }
 
@@ -271,12 +214,12 @@ plot_why_none(const struct model_run *mr, enum plot_metric metric,
 {
 	if (mr->history == MODEL_ASKED)
 		(void)snprintf(out, size, "on its way from the database");
-	else if (metric >= PLOT_GPU_UTIL)
+	else if (is_of_pod(metric))
 		(void)snprintf(out, size, "no %s of its pod while it ran",
 			       infos[metric].name);
 	else
 		(void)snprintf(out, size, "no %s over %s in this log yet",
-			       infos[metric].name, plot_axis_name(axis));
+			       infos[metric].name, axis_names[axis]);
 }
 
 void
@@ -395,18 +338,19 @@ plot_request_runs(struct plot_request *request, const struct ui_shared *shared)
 enum plot_metric
 plot_metric_of(const struct model_run *mr, enum plot_metric metric)
 {
-	if (metric != PLOT_BPB || bpb_source(mr).series != NULL)
+	bool has_loss = has_points(mr, METRIC_TRAIN_LOSS, 2);
+
+	if (metric != PLOT_BPB || mr->series[METRIC_VAL_BPB] != NULL ||
+	    (has_loss && run_has(forecast_bpb_per_nat(mr))))
 		return metric;
-	if (has_points(mr, METRIC_TRAIN_LOSS, 2))
+	if (has_loss)
 		return PLOT_LOSS;
 	return has_points(mr, METRIC_VAL_LOSS, 1) ? PLOT_VAL_LOSS : PLOT_BPB;
 }
 
 /* What a chart is drawn from, kept until it is drawn. */
 struct work {
-	struct plot_points points[UI_MAX_MARKS + 2];
-	struct plot_points raw;
-	bool has_raw;
+	struct plot_points points[UI_MAX_MARKS + 3]; /* of runs, then raw */
 	char labels[UI_MAX_MARKS + 2][FMT_LABEL];
 	struct chart_series series[UI_MAX_MARKS + 3];
 	size_t n_series;
@@ -414,28 +358,6 @@ struct work {
 	size_t n_marks, n_drawn;
 	const char *what;
 };
-
-static void
-add_series(struct work *work, const struct plot_points *points,
-	   unsigned int style, enum chart_line line, const char *label)
-{
-	work->series[work->n_series++] =
-		(struct chart_series){ points->x, points->y, points->n,
-				       style,	  line,	     label };
-}
-
-/* The raw points behind the smoothed line of the first run. */
-static void
-add_raw(struct work *work, const struct plot_request *request,
-	struct ui_shared *shared)
-{
-	if (shared->chart.smoothing == 0 || request->n_runs == 0)
-		return;
-	plot_points_init(&work->raw, shared->model, request->runs[0],
-			 request->metric, shared->chart.axis);
-	work->has_raw = true;
-	add_series(work, &work->raw, STYLE_DIM, CHART_DOTS, NULL);
-}
 
 static bool
 has_value(const struct plot_points *points)
@@ -446,12 +368,33 @@ has_value(const struct plot_points *points)
 	return false;
 }
 
+/* A line of points, in the place that they have in the work. */
+static void
+add_series(struct work *work, size_t i, unsigned int style,
+	   enum chart_line line, const char *label)
+{
+	const struct plot_points *points = &work->points[i];
+
+	work->series[work->n_series++] =
+		(struct chart_series){ points->x, points->y, points->n,
+				       style,	  line,	     label };
+}
+
+/* The raw points of the first run, and over them smoothed lines of all. */
 static void
 add_runs(struct work *work, const struct plot_request *request,
 	 struct ui_shared *shared)
 {
+	size_t n = request->n_runs;
+
+	if (shared->chart.smoothing > 0 && n > 0) {
+		plot_points_init(&work->points[n], shared->model,
+				 request->runs[0], request->metric,
+				 shared->chart.axis);
+		add_series(work, n, STYLE_DIM, CHART_DOTS, NULL);
+	}
 	/* The first run is drawn last, over the others. */
-	for (size_t i = request->n_runs; i-- > 0;) {
+	for (size_t i = n; i-- > 0;) {
 		const struct model_run *mr = request->runs[i];
 		bool is_ref = mr == request->reference;
 
@@ -459,12 +402,12 @@ add_runs(struct work *work, const struct plot_request *request,
 				 request->metric, shared->chart.axis);
 		plot_points_smooth(&work->points[i],
 				   plot_smoothing[shared->chart.smoothing]);
-		plot_run_label(mr, work->labels[i]);
 		if (!has_value(&work->points[i]))
 			continue;
+		plot_run_label(mr, work->labels[i]);
 		work->n_drawn++;
 		work->what = work->points[i].what;
-		add_series(work, &work->points[i],
+		add_series(work, i,
 			   is_ref ? STYLE_REFERENCE
 				  : theme_series((unsigned int)i),
 			   is_ref ? CHART_DASHED : CHART_SOLID,
@@ -472,38 +415,20 @@ add_runs(struct work *work, const struct plot_request *request,
 	}
 }
 
-/* Train time at a step of the run, for marks that know steps alone. */
-static double
-mark_x(const struct model_run *mr, double step, enum chart_axis axis)
-{
-	double ms;
-
-	if (axis == AXIS_STEP)
-		return step;
-	if (axis == AXIS_TOKENS)
-		return step * mr->run.train_batch_tokens / 1e9;
-	if (axis != AXIS_TRAIN)
-		return RUN_ABSENT;
-	ms = forecast_time_at_step(mr, step);
-	return run_has(ms) ? ms / 1000 : RUN_ABSENT;
-}
-
+/* The stages and events of a run, which know their steps alone. */
 static void
-add_marks(struct work *work, const struct plot_request *request,
-	  enum chart_axis axis)
+add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 {
-	const struct model_run *mr;
-
-	if (!request->marks || request->n_runs == 0)
-		return;
-	mr = request->runs[0];
 	for (size_t i = 0;
 	     i < mr->run.n_events && work->n_marks < CHART_MAX_MARKS; i++) {
 		const struct run_event *event = &mr->run.events[i];
-		double x = run_has(event->step) ? mark_x(mr, event->step, axis)
-						: RUN_ABSENT;
+		const struct series_point at = {
+			.step = event->step,
+			.train_ms = forecast_time_at_step(mr, event->step),
+		};
+		double x = point_x(mr, &at, axis);
 
-		if (!run_has(x))
+		if (!run_has(event->step) || !run_has(x))
 			continue;
 		work->marks[work->n_marks++] =
 			(struct chart_mark){ x, run_event_name(event->kind),
@@ -513,22 +438,32 @@ add_marks(struct work *work, const struct plot_request *request,
 	}
 }
 
+void
+plot_chart_init(struct chart *chart, const struct plot_request *request,
+		const struct ui_shared *shared)
+{
+	struct rect r = request->rect;
+
+	chart_init(chart, (struct rect){ r.x + 1, r.y + 1, r.w - 2, r.h - 2 });
+	chart->charset = shared->chart.charset;
+	chart->x_kind = plot_axis_of(request->metric, shared->chart.axis);
+	chart->x_is_time = chart->x_kind == AXIS_WALL;
+	chart->x_text = plot_x_text;
+}
+
 /* A fixed axis up to the cap costs a slow link far less than a moving one. */
 void
-plot_window(struct chart *chart, const struct ui_shared *shared,
-	    enum chart_axis axis)
+plot_window(struct chart *chart, struct ui_shared *shared)
 {
 	const struct chart_settings *settings = &shared->chart;
-	double cap =
-		shared->track != NULL ? shared->track->cap_train_s : RUN_ABSENT;
-	double lo, hi, span;
+	double cap = ui_caps(shared)->cap_train_s, lo, hi, span;
 
 	chart_x_range(chart, &lo, &hi);
-	if (axis == AXIS_TRAIN && run_has(cap) && hi <= cap * 1.1 &&
+	if (chart->x_kind == AXIS_TRAIN && run_has(cap) && hi <= cap * 1.1 &&
 	    hi > cap * 0.02) {
 		lo = 0;
 		hi = fmax(cap, hi);
-	} else if (axis != AXIS_WALL && lo > 0 && lo < hi * 0.1) {
+	} else if (chart->x_kind != AXIS_WALL && lo > 0 && lo < hi * 0.1) {
 		lo = 0;
 	}
 	if (settings->hold_y) {
@@ -541,117 +476,86 @@ plot_window(struct chart *chart, const struct ui_shared *shared,
 	chart->x_hi = chart->x_lo + span;
 	if (settings->cursor >= 0)
 		chart->cursor = chart->x_lo + settings->cursor * span;
-}
-
-/* The last real point at or before x; SIZE_MAX: none. */
-static size_t
-point_before(const struct plot_points *points, double x)
-{
-	size_t found = SIZE_MAX;
-
-	for (size_t i = 0; i < points->n && points->x[i] <= x; i++)
-		found = i;
-	return found;
+	if (shared->n_areas < UI_MAX_AREAS)
+		shared->areas[shared->n_areas++] = chart_plot_rect(chart);
 }
 
 /* The value under the cursor, real points only. */
 static void
-cursor_text(const struct work *work, const struct chart *chart,
-	    const struct ui_shared *shared, enum plot_metric metric, char *out,
-	    size_t size)
+add_cursor(const struct work *work, const struct chart *chart, const char *unit,
+	   struct buf *out)
 {
+	const struct plot_points *points = &work->points[0];
 	char at[FMT_SIZE];
-	size_t i;
+	size_t n = 0;
 
-	out[0] = '\0';
-	if (!isfinite(chart->cursor) || work->points[0].n == 0)
+	if (!isfinite(chart->cursor))
 		return;
-	i = point_before(&work->points[0], chart->cursor);
-	if (i == SIZE_MAX)
+	while (n < points->n && points->x[n] <= chart->cursor)
+		n++;
+	if (n == 0)
 		return;
-	plot_x_text(metric >= PLOT_GPU_UTIL ? AXIS_WALL : shared->chart.axis,
-		    work->points[0].x[i], (chart->x_hi - chart->x_lo) / 100, at,
-		    sizeof(at));
-	(void)snprintf(out, size, " · %s: %.5g %s", at, work->points[0].y[i],
-		       plot_info(metric)->unit);
+	plot_x_text(chart->x_kind, points->x[n - 1],
+		    (chart->x_hi - chart->x_lo) / 100, at, sizeof(at));
+	buf_appendf(out, " · %s: %.5g %s", at, points->y[n - 1], unit);
 }
 
 /* "── title ─────", where a box would cost too much. */
 static void
 draw_rule(struct canvas *canvas, struct rect r, const char *title)
 {
-	char text[280];
+	struct rect line = rect_take_top(&r, 1);
 
-	canvas_fill(canvas, (struct rect){ r.x, r.y, r.w, 1 }, STYLE_BORDER,
-		    0x2500);
-	(void)snprintf(text, sizeof(text), " %s ", title);
-	canvas_line(canvas, (struct rect){ r.x + 1, r.y, r.w - 2, 1 },
-		    STYLE_TITLE, str_from(text));
+	canvas_fill(canvas, line, STYLE_BORDER, 0x2500);
+	line.x++;
+	line.w -= 2;
+	canvas_print(canvas, line, STYLE_TITLE, " %s ", title);
 }
 
-/* The parts of a title in their order. */
-enum title_part {
-	TITLE_WHAT,
-	TITLE_AXIS,
-	TITLE_EMA,
-	TITLE_LOG,
-	TITLE_ZOOM,
-	TITLE_CURSOR,
-	TITLE_COUNT
-};
-
-/* Join the parts; where they are too wide some are left out. */
+/* The parts of a title but the first so many that it can do without. */
 static void
-join_title(char parts[TITLE_COUNT][96], int room, char *out, size_t size)
+add_title(const struct work *work, const struct chart *chart,
+	  const struct plot_request *request, const struct ui_shared *shared,
+	  int without, struct buf *out)
 {
-	static const enum title_part drops[] = { TITLE_AXIS, TITLE_EMA,
-						 TITLE_LOG, TITLE_ZOOM };
-	size_t dropped = 0, n;
+	const struct plot_info *info = plot_info(request->metric);
+	const struct chart_settings *settings = &shared->chart;
 
-	for (;;) {
-		out[0] = '\0';
-		for (size_t i = n = 0; i < TITLE_COUNT; i++)
-			n += (size_t)snprintf(out + n, size - n, "%s",
-					      parts[i]);
-		if ((int)utf8_width(str_from(out)) <= room ||
-		    dropped == sizeof(drops) / sizeof(drops[0]))
-			return;
-		parts[drops[dropped++]][0] = '\0';
-	}
+	buf_clear(out);
+	buf_appendf(out, "%s (%s)",
+		    work->what != NULL ? work->what : info->name, info->unit);
+	if (without < 1)
+		buf_appendf(out, " over %s", axis_names[chart->x_kind]);
+	if (settings->smoothing > 0 && without < 2)
+		buf_appendf(out, " · EMA %g",
+			    plot_smoothing[settings->smoothing]);
+	if (settings->log_y && without < 3)
+		buf_append_str(out, " · log y");
+	if (settings->zoom > 1 && without < 4)
+		buf_appendf(out, " · %.3gx%s", settings->zoom,
+			    settings->hold_y ? ", y held" : "");
+	add_cursor(work, chart, info->unit, out);
 }
 
 static void
 draw_title(const struct work *work, const struct chart *chart,
-	   const struct plot_request *request, struct ui_shared *shared,
+	   const struct plot_request *request, const struct ui_shared *shared,
 	   struct canvas *canvas)
 {
-	const struct plot_info *info = plot_info(request->metric);
-	const struct chart_settings *settings = &shared->chart;
-	char parts[TITLE_COUNT][96] = { { 0 } }, title[TITLE_COUNT * 96];
+	int room = request->rect.w - (request->plain ? 4 : 6);
+	struct buf title;
 
-	(void)snprintf(parts[TITLE_WHAT], sizeof(parts[0]), "%s (%s)",
-		       work->what != NULL ? work->what : info->name,
-		       info->unit);
-	(void)snprintf(
-		parts[TITLE_AXIS], sizeof(parts[0]), " over %s",
-		plot_axis_name(plot_axis_of(request->metric, settings->axis)));
-	if (settings->smoothing > 0)
-		(void)snprintf(parts[TITLE_EMA], sizeof(parts[0]), " · EMA %g",
-			       plot_smoothing[settings->smoothing]);
-	if (settings->log_y)
-		(void)snprintf(parts[TITLE_LOG], sizeof(parts[0]), " · log y");
-	if (settings->zoom > 1)
-		(void)snprintf(parts[TITLE_ZOOM], sizeof(parts[0]),
-			       " · %.3gx%s", settings->zoom,
-			       settings->hold_y ? ", y held" : "");
-	cursor_text(work, chart, shared, request->metric, parts[TITLE_CURSOR],
-		    sizeof(parts[0]));
-	join_title(parts, request->rect.w - (request->plain ? 4 : 6), title,
-		   sizeof(title));
+	buf_init(&title, TITLE_BYTES);
+	for (int i = 0; i <= 4; i++) {
+		add_title(work, chart, request, shared, i, &title);
+		if (text_width(title.data) <= room)
+			break;
+	}
 	if (request->plain)
-		draw_rule(canvas, request->rect, title);
+		draw_rule(canvas, request->rect, title.data);
 	else
-		canvas_box(canvas, request->rect, title);
+		canvas_box(canvas, request->rect, title.data);
+	buf_release(&title);
 }
 
 /* Why there is no line, where there is none. */
@@ -662,63 +566,53 @@ draw_nothing(const struct plot_request *request, const struct ui_shared *shared,
 	const struct rect *r = &request->rect;
 	char text[160];
 
-	if (request->n_runs == 0)
-		return;
 	plot_why_none(request->runs[0], request->metric, shared->chart.axis,
 		      text, sizeof(text));
-	canvas_line(canvas,
-		    (struct rect){ r->x + 2, r->y + r->h / 2, r->w - 4, 1 },
-		    STYLE_DIM, str_from(text));
+	canvas_print(canvas,
+		     (struct rect){ r->x + 2, r->y + r->h / 2, r->w - 4, 1 },
+		     STYLE_DIM, "%s", text);
 }
 
 void
 plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	  struct canvas *canvas)
 {
-	struct plot_request changed = *asked;
-	const struct plot_request *request = &changed;
+	const struct chart_settings *settings = &shared->chart;
+	struct plot_request request = *asked;
 	struct work *work = xcalloc(1, sizeof(*work));
-	struct rect r = request->rect;
-	enum chart_axis axis =
-		plot_axis_of(request->metric, shared->chart.axis);
+	struct rect r = request.rect;
 	const struct plot_info *info;
 	struct chart chart;
 
-	if (asked->n_runs > 0)
-		changed.metric = plot_metric_of(asked->runs[0], asked->metric);
-	info = plot_info(changed.metric);
-	chart_init(&chart, (struct rect){ r.x + 1, r.y + 1, r.w - 2, r.h - 2 });
-	if (request->plain)
+	if (request.n_runs > 0)
+		request.metric = plot_metric_of(request.runs[0], asked->metric);
+	info = plot_info(request.metric);
+	plot_chart_init(&chart, &request, shared);
+	if (request.plain)
 		chart.rect = (struct rect){ r.x, r.y + 1, r.w, r.h - 1 };
-	add_raw(work, request, shared);
-	add_runs(work, request, shared);
-	add_marks(work, request, axis);
-	chart.charset = shared->chart.charset;
+	add_runs(work, &request, shared);
+	if (request.marks && request.n_runs > 0)
+		add_marks(work, request.runs[0], (enum chart_axis)chart.x_kind);
 	chart.series = work->series;
 	chart.n_series = work->n_series;
 	chart.marks = work->marks;
 	chart.n_marks = work->n_marks;
-	chart.log_y = shared->chart.log_y;
-	chart.skip_start = request->metric <= PLOT_TOK_S &&
-			   (shared->chart.zoom <= 1 || shared->chart.hold_y) &&
-			   !chart.log_y;
+	chart.log_y = settings->log_y;
+	chart.skip_start = !is_of_pod(request.metric) && !chart.log_y &&
+			   (settings->zoom <= 1 || settings->hold_y);
 	chart.decimals = info->decimals;
 	chart.y_floor = info->floor;
 	chart.y_ceiling = info->ceiling;
-	chart.x_text = plot_x_text_of(axis);
-	chart.x_is_time = axis == AXIS_WALL;
-	chart.legend = request->legend && work->n_drawn > 1;
-	plot_window(&chart, shared, axis);
-	ui_area_add(shared, &chart);
-	draw_title(work, &chart, request, shared, canvas);
+	chart.legend = request.legend && work->n_drawn > 1;
+	plot_window(&chart, shared);
+	draw_title(work, &chart, &request, shared, canvas);
 	if (work->n_drawn > 0)
 		chart_draw(&chart, canvas);
-	else
-		draw_nothing(request, shared, canvas);
-	for (size_t i = 0; i < request->n_runs; i++)
+	else if (request.n_runs > 0)
+		draw_nothing(&request, shared, canvas);
+	for (size_t i = 0; i < sizeof(work->points) / sizeof(*work->points);
+	     i++)
 		plot_points_release(&work->points[i]);
-	if (work->has_raw)
-		plot_points_release(&work->raw);
 	free(work);
 }
 
@@ -728,22 +622,17 @@ chart_keep_inside(struct chart_settings *chart)
 {
 	double half = 0.5 / chart->zoom;
 
-	if (chart->center < half)
-		chart->center = half;
-	if (chart->center > 1 - half)
-		chart->center = 1 - half;
+	chart->center = fmin(fmax(chart->center, half), 1 - half);
 }
 
 void
 ui_chart_zoom_to(struct chart_settings *chart, double a, double b)
 {
 	double span = 1 / chart->zoom;
-	double lo = chart->center - span / 2 + span * (a < b ? a : b);
-	double part = span * (a < b ? b - a : a - b);
+	double lo = chart->center - span / 2 + span * fmin(a, b);
+	double part = fmax(span * fabs(b - a), 1.0 / ZOOM_MAX);
 
-	if (part < 1.0 / ZOOM_MAX)
-		part = 1.0 / ZOOM_MAX;
-	chart->zoom = part < 1 ? 1 / part : 1;
+	chart->zoom = fmax(1 / part, 1);
 	chart->center = lo + part / 2;
 	chart->cursor = -1;
 	chart_keep_inside(chart);
@@ -754,15 +643,9 @@ chart_zoom(struct chart_settings *chart, double factor)
 {
 	double middle = chart->cursor >= 0 ? chart->cursor : 0.5;
 	double at = chart->center + (middle - 0.5) / chart->zoom;
-	double span;
 
-	chart->zoom *= factor;
-	if (chart->zoom > ZOOM_MAX)
-		chart->zoom = ZOOM_MAX;
-	if (chart->zoom <= 1)
-		chart->zoom = 1;
-	span = 1 / chart->zoom;
-	chart->center = at - (middle - 0.5) * span;
+	chart->zoom = fmin(fmax(chart->zoom * factor, 1), ZOOM_MAX);
+	chart->center = at - (middle - 0.5) / chart->zoom;
 	chart_keep_inside(chart);
 }
 
@@ -770,57 +653,57 @@ chart_zoom(struct chart_settings *chart, double factor)
 static void
 chart_move_cursor(struct chart_settings *chart, double by)
 {
-	double span = 1 / chart->zoom;
-
 	if (chart->cursor < 0) {
 		chart->cursor = by > 0 ? 0 : 1;
 		return;
 	}
 	chart->cursor += by;
 	if (chart->cursor > 1 || chart->cursor < 0) {
-		chart->center += by * span;
+		chart->center += by / chart->zoom;
 		chart_keep_inside(chart);
 		chart->cursor = chart->cursor > 1 ? 1 : 0;
 	}
 }
 
-/* All of x; how it is drawn stays. */
-static void
-chart_reset(struct chart_settings *chart)
-{
-	chart->zoom = 1;
-	chart->center = 0.5;
-	chart->cursor = -1;
-}
-
 bool
 ui_chart_act(struct chart_settings *chart, enum action action)
 {
-	if (action == ACTION_METRIC_NEXT)
+	switch ((int)action) {
+	case ACTION_METRIC_NEXT:
 		chart->metric = (chart->metric + 1) % PLOT_COUNT;
-	else if (action == ACTION_METRIC_PREV)
+		return true;
+	case ACTION_METRIC_PREV:
 		chart->metric = (chart->metric + PLOT_COUNT - 1) % PLOT_COUNT;
-	else if (action == ACTION_X_AXIS)
+		return true;
+	case ACTION_X_AXIS:
 		chart->axis = (chart->axis + 1) % AXIS_COUNT;
-	else if (action == ACTION_LOG_AXIS)
+		return true;
+	case ACTION_LOG_AXIS:
 		chart->log_y = !chart->log_y;
-	else if (action == ACTION_SMOOTH_MORE)
+		return true;
+	case ACTION_SMOOTH_MORE:
 		chart->smoothing += chart->smoothing + 1 < PLOT_SMOOTHING_COUNT;
-	else if (action == ACTION_SMOOTH_LESS)
+		return true;
+	case ACTION_SMOOTH_LESS:
 		chart->smoothing -= chart->smoothing > 0;
-	else if (action == ACTION_ZOOM_IN)
-		chart_zoom(chart, 2);
-	else if (action == ACTION_ZOOM_OUT)
-		chart_zoom(chart, 0.5);
-	else if (action == ACTION_ZOOM_RESET)
-		chart_reset(chart);
-	else if (action == ACTION_HOLD_Y)
+		return true;
+	case ACTION_ZOOM_IN:
+	case ACTION_ZOOM_OUT:
+		chart_zoom(chart, action == ACTION_ZOOM_IN ? 2 : 0.5);
+		return true;
+	case ACTION_ZOOM_RESET:
+		chart->zoom = 1;
+		chart->center = 0.5;
+		chart->cursor = -1;
+		return true;
+	case ACTION_HOLD_Y:
 		chart->hold_y = !chart->hold_y;
-	else if (action == ACTION_LEFT)
-		chart_move_cursor(chart, -0.01);
-	else if (action == ACTION_RIGHT)
-		chart_move_cursor(chart, 0.01);
-	else
+		return true;
+	case ACTION_LEFT:
+	case ACTION_RIGHT:
+		chart_move_cursor(chart, action == ACTION_LEFT ? -0.01 : 0.01);
+		return true;
+	default:
 		return false;
-	return true;
+	}
 }

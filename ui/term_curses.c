@@ -5,6 +5,7 @@
 #include "ui/term.h"
 
 #include <curses.h>
+#include <langinfo.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "ui/key_mouse.h"
 #include "ui/outlet.h"
 #include "ui/term_sane.h"
 #include "ui/theme.h"
@@ -50,6 +50,28 @@ struct term {
 	attr_t attributes[STYLE_COUNT];
 	short pairs[STYLE_COUNT];
 };
+
+static bool
+env_is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && value[0] != '\0';
+}
+
+void
+term_options_init(struct term_options *options)
+{
+	const char *term = getenv("TERM");
+	bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+
+	memset(options, 0, sizeof(*options));
+	options->colors = env_is_set("NO_COLOR") ? 0 : -1;
+	options->ascii = !utf8 || term == NULL || strcmp(term, "linux") == 0;
+	options->mouse = true;
+	options->sync = true;
+	options->remote = env_is_set("SSH_TTY") || env_is_set("SSH_CONNECTION");
+}
 
 /* A style's pair and attributes for the colours that there are. */
 static void
@@ -155,9 +177,8 @@ enter_modes(struct term *term)
 	term_mouse(term, term->options.mouse);
 }
 
-/* Out of all modes, and the terminal to whoever had it before. */
-static void
-leave(struct term *term)
+void
+term_leave(struct term *term)
 {
 	if (may_ask())
 		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->out);
@@ -268,7 +289,7 @@ term_close(struct term *term)
 	if (term == NULL)
 		return;
 	if (!term->gone)
-		leave(term);
+		term_leave(term);
 	delscreen(term->screen);
 	term_sane_end();
 	outlet_free(term->outlet);
@@ -322,14 +343,6 @@ term_waits(const struct term *term)
 	return outlet_waits(term->outlet);
 }
 
-static int
-bounded(int side, int fallback)
-{
-	if (side <= 0)
-		side = fallback;
-	return side > CANVAS_MAX_SIDE ? CANVAS_MAX_SIDE : side;
-}
-
 void
 term_size(const struct term *term, int *width, int *height)
 {
@@ -337,8 +350,9 @@ term_size(const struct term *term, int *width, int *height)
 
 	(void)term;
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	*width = bounded(size.ws_col, COLS);
-	*height = bounded(size.ws_row, LINES);
+	*width = int_min(size.ws_col > 0 ? size.ws_col : COLS, CANVAS_MAX_SIDE);
+	*height =
+		int_min(size.ws_row > 0 ? size.ws_row : LINES, CANVAS_MAX_SIDE);
 }
 
 void
@@ -391,23 +405,18 @@ same_cell(const struct cell *a, const struct cell *b)
 }
 
 /* Give curses the cells that differ from what is shown. */
-static bool
+static void
 show_changes(struct term *term, const struct canvas *canvas)
 {
-	bool changed = false;
-
 	for (int y = 0; y < canvas->height && y < LINES; y++) {
 		for (int x = 0; x < canvas->width && x < COLS; x++) {
 			const struct cell *cell = canvas_at(canvas, x, y);
 
-			if (!term->all_stale &&
-			    same_cell(cell, canvas_at(&term->shown, x, y)))
-				continue;
-			show_cell(term, cell, x, y);
-			changed = true;
+			if (term->all_stale ||
+			    !same_cell(cell, canvas_at(&term->shown, x, y)))
+				show_cell(term, cell, x, y);
 		}
 	}
-	return changed;
 }
 
 void
@@ -422,7 +431,7 @@ term_present(struct term *term, const struct canvas *canvas, int x, int y)
 	}
 	if (term->all_stale)
 		(void)erase();
-	(void)show_changes(term, canvas);
+	show_changes(term, canvas);
 	term->all_stale = false;
 	memcpy(term->shown.cells, canvas->cells,
 	       sizeof(struct cell) * (size_t)canvas->width *
@@ -560,12 +569,6 @@ term_write(struct term *term, const void *data, size_t len)
 	(void)fflush(term->out);
 	(void)term_send(term);
 	return true;
-}
-
-void
-term_leave(struct term *term)
-{
-	leave(term);
 }
 
 void

@@ -126,8 +126,6 @@ bool ui_is_marked(const struct ui_marks *marks, const void *what);
 /* Mark it, or not any more; at most `most`, else it says so. */
 void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks,
 		    const void *what, size_t most);
-/* Where a chart is drawn, for the mouse. */
-void ui_area_add(struct ui_shared *shared, const struct chart *chart);
 /* Show the part from a to b (0..1) of what is shown. */
 void ui_chart_zoom_to(struct chart_settings *chart, double a, double b);
 /*

@@ -204,66 +204,54 @@ reason(const struct compare *compare, char *out, size_t size)
 			       lo);
 }
 
-/* The chart, and through its window the reference; series has room for it. */
-static void
-draw_over_zero(struct chart *chart, struct chart_series *series,
-	       struct canvas *canvas)
-{
-	const double x[2] = { chart->x_lo, chart->x_hi }, y[2] = { 0, 0 };
-
-	series[chart->n_series++] =
-		(struct chart_series){ x,   y, 2, STYLE_REFERENCE, CHART_DASHED,
-				       NULL };
-	chart_draw(chart, canvas);
-}
-
 /* The gap of each run to the reference, over x. */
 static void
 draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 {
-	const struct plot_request *request = &compare->request;
+	struct plot_request request = compare->request;
 	struct ui_shared *shared = compare->shared;
 	struct plot_points base, points[UI_MAX_MARKS + 2];
 	struct chart_series series[UI_MAX_MARKS + 3];
-	enum chart_axis axis = request->metric >= PLOT_GPU_UTIL
-				       ? AXIS_WALL
-				       : shared->chart.axis;
 	struct chart chart;
 	char title[80];
+	double x[2];
 	size_t n = 0;
 
+	request.rect = r;
 	smooth_points(&base, shared, base_run(shared));
-	for (size_t i = 0; i < request->n_runs; i++) {
+	for (size_t i = 0; i < request.n_runs; i++) {
 		struct plot_points *p = &points[i];
 
-		smooth_points(p, shared, request->runs[i]);
+		smooth_points(p, shared, request.runs[i]);
 		for (size_t k = 0; k < p->n; k++)
 			p->y[k] -= y_between(&base, p->x[k]);
-		if (request->runs[i] == base_run(shared))
-			continue;
-		series[n++] = (struct chart_series){
-			p->x,	     p->y, p->n, theme_series((unsigned int)i),
-			CHART_SOLID, NULL
-		};
+		if (request.runs[i] != base_run(shared))
+			series[n++] = (struct chart_series){
+				p->x,	     p->y,
+				p->n,	     theme_series((unsigned int)i),
+				CHART_SOLID, NULL
+			};
 	}
-	chart_init(&chart, (struct rect){ r.x + 1, r.y + 1, r.w - 2, r.h - 2 });
-	chart.charset = shared->chart.charset;
-	chart.series = series;
-	chart.n_series = n;
-	chart.x_is_time = axis == AXIS_WALL;
-	chart.sign = true;
 	(void)snprintf(title, sizeof(title),
 		       "Gap to reference (%s), − is better",
-		       plot_info(request->metric)->unit);
+		       plot_info(request.metric)->unit);
 	canvas_box(canvas, r, title);
-	if (n > 0) {
-		chart.x_text = plot_x_text_of(axis);
-		plot_window(&chart, shared, axis);
-		ui_area_add(shared, &chart);
-		draw_over_zero(&chart, series, canvas);
-	}
+	plot_chart_init(&chart, &request, shared);
+	chart.series = series;
+	chart.n_series = n;
+	chart.sign = true;
+	plot_window(&chart, shared);
+	/* Through the window the reference. */
+	x[0] = chart.x_lo;
+	x[1] = chart.x_hi;
+	series[chart.n_series++] = (struct chart_series){
+		x,   (const double[]){ 0, 0 }, 2, STYLE_REFERENCE, CHART_DASHED,
+		NULL
+	};
+	if (n > 0)
+		chart_draw(&chart, canvas);
 	plot_points_release(&base);
-	for (size_t i = 0; i < request->n_runs; i++)
+	for (size_t i = 0; i < request.n_runs; i++)
 		plot_points_release(&points[i]);
 }
 

@@ -342,8 +342,9 @@ static const struct {
 
 /* Seconds before now, as people say them. */
 static void
-ago_text(double x, double apart, char *out, size_t size)
+ago_text(int kind, double x, double apart, char *out, size_t size)
 {
+	(void)kind;
 	if (x > -0.5)
 		(void)snprintf(out, size, "now");
 	else if (apart >= 59 || x <= -600)

@@ -125,10 +125,16 @@ model_free_series(struct series *series[METRIC_COUNT])
 		series_free(series[i]);
 }
 
+static char *
+log_key(size_t pod, const char *path)
+{
+	return xasprintf("%zu %s", pod, path);
+}
+
 struct model_log *
 model_find_log(const struct model *model, size_t pod, const char *path)
 {
-	char *key = xasprintf("%zu %s", pod, path);
+	char *key = log_key(pod, path);
 	struct model_log *log = map_get(&model->log_index, str_from(key));
 
 	free(key);
@@ -138,21 +144,22 @@ model_find_log(const struct model *model, size_t pod, const char *path)
 struct model_log *
 model_log_get(struct model *model, size_t pod, const char *path)
 {
-	char *key = xasprintf("%zu %s", pod, path);
-	struct model_log *log = map_get(&model->log_index, str_from(key));
+	struct model_log *log = model_find_log(model, pod, path);
+	char *key;
 
-	if (log == NULL) {
-		model->logs = xgrow(model->logs, model->n_logs,
-				    &model->cap_logs, sizeof(*model->logs));
-		log = xcalloc(1, sizeof(*log));
-		log->pod = pod;
-		log->path = xstrdup(path);
-		log->fd = -1;
-		model->logs[model->n_logs++] = log;
-		(void)map_set(&model->log_index, str_from(key), log);
-		model_note_change(model, MODEL_LOGS);
-	}
+	if (log != NULL)
+		return log;
+	model->logs = xgrow(model->logs, model->n_logs, &model->cap_logs,
+			    sizeof(*model->logs));
+	log = xcalloc(1, sizeof(*log));
+	log->pod = pod;
+	log->path = xstrdup(path);
+	log->fd = -1;
+	model->logs[model->n_logs++] = log;
+	key = log_key(pod, path);
+	(void)map_set(&model->log_index, str_from(key), log);
 	free(key);
+	model_note_change(model, MODEL_LOGS);
 	return log;
 }
 

@@ -329,13 +329,31 @@ canvas_restyle(struct canvas *canvas, struct rect rect, unsigned int style)
 	canvas_unclip(canvas, before);
 }
 
-void
-canvas_box(struct canvas *canvas, struct rect r, const char *title)
+/* A title in the upper edge of a frame, a blank on both sides. */
+static void __attribute__((format(printf, 3, 0)))
+canvas_title(struct canvas *canvas, struct rect r, const char *fmt, va_list ap)
+{
+	struct buf title;
+
+	buf_init(&title, LINE_BYTES);
+	buf_vappendf(&title, fmt, ap);
+	r = (struct rect){ r.x + 3, r.y,
+			   int_min(text_width(title.data), r.w - 6), 1 };
+	canvas_line(canvas, r, STYLE_TITLE, str_from(title.data));
+	canvas_put(canvas, r.x - 1, r.y, STYLE_BORDER, ' ');
+	canvas_put(canvas, r.x + r.w, r.y, STYLE_BORDER, ' ');
+	buf_release(&title);
+}
+
+struct rect
+canvas_box(struct canvas *canvas, struct rect r, const char *fmt, ...)
 {
 	int right = r.x + r.w - 1, bottom = r.y + r.h - 1;
+	struct rect inside = { r.x + 2, r.y + 1, r.w - 4, r.h - 2 };
+	va_list ap;
 
 	if (r.w < 2 || r.h < 2)
-		return;
+		return inside;
 	for (int x = r.x + 1; x < right; x++) {
 		canvas_put(canvas, x, r.y, STYLE_BORDER, 0x2500);
 		canvas_put(canvas, x, bottom, STYLE_BORDER, 0x2500);
@@ -348,15 +366,11 @@ canvas_box(struct canvas *canvas, struct rect r, const char *title)
 	canvas_put(canvas, right, r.y, STYLE_BORDER, 0x2510);
 	canvas_put(canvas, r.x, bottom, STYLE_BORDER, 0x2514);
 	canvas_put(canvas, right, bottom, STYLE_BORDER, 0x2518);
-	if (title != NULL && r.w > 6) {
-		int columns =
-			int_min(str_columns(str_from(title), r.w), r.w - 6);
-
-		canvas_line(canvas, (struct rect){ r.x + 3, r.y, columns, 1 },
-			    STYLE_TITLE, str_from(title));
-		canvas_put(canvas, r.x + 2, r.y, STYLE_BORDER, ' ');
-		canvas_put(canvas, r.x + 3 + columns, r.y, STYLE_BORDER, ' ');
-	}
+	va_start(ap, fmt);
+	if (r.w > 6)
+		canvas_title(canvas, r, fmt, ap);
+	va_end(ap);
+	return inside;
 }
 
 /* Pairs of a character and its nearest in ASCII. */

@@ -93,8 +93,9 @@ void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
 /* Every cell of rect gets this style. */
 void canvas_restyle(struct canvas *canvas, struct rect rect,
 		    unsigned int style);
-/* A frame with a title in its upper edge; NULL: none. */
-void canvas_box(struct canvas *canvas, struct rect rect, const char *title);
+/* A frame with a title in its upper edge; what is inside of it. */
+struct rect canvas_box(struct canvas *canvas, struct rect rect, const char *fmt,
+		       ...) __attribute__((format(printf, 3, 4)));
 
 /* The cell at (x, y), inside the canvas. */
 const struct cell *canvas_at(const struct canvas *canvas, int x, int y);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "model/logtext.h"
 
@@ -194,26 +195,6 @@ fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
 	return *first <= place && *behind > place ? to - from + 1 : 0;
 }
 
-/* Index of the first hit at or behind a place, of above and then below. */
-static size_t
-find_hit(const struct logsrc *src, uint64_t place)
-{
-	size_t lo = 0, hi = src->above.n + src->below.n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		uint64_t at = mid < src->above.n
-				      ? src->above.v[src->above.n - 1 - mid]
-				      : src->below.v[mid - src->above.n];
-
-		if (at < place)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 static uint64_t
 hit_at(const struct logsrc *src, size_t i)
 {
@@ -221,6 +202,13 @@ hit_at(const struct logsrc *src, size_t i)
 		return src->above.v[src->above.n - 1 - i];
 	i -= src->above.n;
 	return i < src->below.n ? src->below.v[i] : logsrc_end(src);
+}
+
+/* Index of the first hit at or behind a place, of above and then below. */
+static size_t
+find_hit(const struct logsrc *src, uint64_t place)
+{
+	return bisect(src->above.n + src->below.n, i, hit_at(src, i) < place);
 }
 
 /* The line at or behind a place that passes the filter, or the end. */
@@ -450,8 +438,7 @@ add_hit(struct logsrc *src, bool forward, uint64_t place)
 {
 	struct logfile_hits *hits = forward ? &src->below : &src->above;
 
-	hits->v = xgrow(hits->v, hits->n, &hits->cap, sizeof(*hits->v));
-	hits->v[hits->n++] = place;
+	xpush(hits->v, hits->n, hits->cap, place);
 }
 
 /* A piece, line by line; false: that was the last one. */

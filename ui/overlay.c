@@ -13,31 +13,20 @@
 #include "ui/theme.h"
 #include "ui/ui_priv.h"
 
-#define MAX_CHOICES  2000
-#define RUN_ID_BASE  10000 /* ids of the palette from here on are runs */
-#define FORM_ID	     1
-#define PLAN_ID_BASE 10
+#define MAX_CHOICES 2000
+/* Ids of choices: an action, the form, from there on benches, then runs. */
+#define FORM_ID	     ACTION_COUNT
+#define BENCH_ID     (ACTION_COUNT + 1)
+#define RUN_ID	     (1 << 20)
 #define BOX_WIDTH    110
 #define PICK_WIDTH   100
 #define EVENT_BYTES  4096
 #define DETAIL_LINES 3 /* a rule, and the selected line as a whole */
 #define PAGE_LINES   8 /* of a question */
 
-static void
-overlay_clear_choices(struct ui *ui)
-{
-	for (size_t i = 0; i < ui->n_choices; i++) {
-		free(ui->choices[i].key);
-		free(ui->choices[i].name);
-		free(ui->choices[i].help);
-	}
-	ui->n_choices = 0;
-}
-
 void
 overlay_release(struct ui *ui)
 {
-	overlay_clear_choices(ui);
 	free(ui->choices);
 	list_release(&ui->list);
 	prompt_release(&ui->choice);
@@ -64,7 +53,7 @@ overlay_box(struct canvas *canvas, int width, int height, const char *title)
 	box.x = (canvas->width - box.w) / 2;
 	box.y = (canvas->height - box.h) / 2;
 	canvas_fill(canvas, box, STYLE_NORMAL, ' ');
-	return panel_box(canvas, box, title);
+	return canvas_box(canvas, box, "%s", title);
 }
 
 /* What a key that moves does in a list, where letters are text. */
@@ -94,28 +83,47 @@ overlay_list_action(uint32_t code)
 /* The choices: help, palette, and which bench. */
 
 static void
-choice_add(struct ui *ui, const char *key, const char *name, const char *help,
-	   int id)
+choice_add(struct ui *ui, int id)
 {
-	if (ui->n_choices >= MAX_CHOICES)
-		return;
-	ui->choices = xgrow(ui->choices, ui->n_choices, &ui->cap_choices,
-			    sizeof(*ui->choices));
-	ui->choices[ui->n_choices++] =
-		(struct ui_choice){ xstrdup(key), xstrdup(name), xstrdup(help),
-				    id };
+	if (ui->n_choices < MAX_CHOICES)
+		xpush(ui->choices, ui->n_choices, ui->cap_choices, id);
 }
 
+/* A cell: its key, its name, what it does or is. */
 static void
 choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
-	const struct ui *ui = user;
-	const struct ui_choice *choice = &ui->choices[row];
-	const char *const texts[] = { choice->key, choice->name, choice->help };
 	static const unsigned int styles[] = { STYLE_KEY, STYLE_STRONG,
 					       STYLE_NORMAL };
+	const struct ui *ui = user;
+	const struct model *model = ui->shared.model;
+	const char *name = "a new one";
+	const char *help = "fill a form: variants, metric, blocks, window";
+	int id = ui->choices[row];
+	char label[FMT_LABEL];
+	struct buf keys;
 
-	list_cellf(cell, styles[column], "%s", texts[column]);
+	buf_init(&keys, LIST_CELL_BYTES);
+	if (id < ACTION_COUNT) {
+		name = action_info((enum action)id)->name;
+		help = action_info((enum action)id)->help;
+		keymap_key_names(&ui->keymap, (enum action)id, &keys);
+	} else if (id >= RUN_ID) {
+		const struct model_run *mr = model->runs[id - RUN_ID];
+
+		name = plot_run_label(mr, label);
+		help = mr->pod < model->n_pods ? model->pods[mr->pod].name : "";
+	} else if (id >= BENCH_ID) {
+		size_t i = (size_t)(id - BENCH_ID);
+
+		name = i < model->n_benches ? model->benches[i].name : "";
+		help = i < model->n_benches ? model->benches[i].id : "";
+	}
+	list_cellf(cell, styles[column], "%s",
+		   column == 0	 ? keys.data
+		   : column == 1 ? name
+				 : help);
+	buf_release(&keys);
 }
 
 /* After the choices or what is typed changed: the best is selected. */
@@ -137,57 +145,26 @@ choices_fill(struct ui *ui)
 	ui->list.selected = 0;
 }
 
-/* All actions that have a use where the view is. */
-static void
-choices_add_actions(struct ui *ui)
-{
-	struct buf keys;
-
-	buf_init(&keys, 128);
-	for (int i = 1; i < ACTION_COUNT; i++) {
-		const struct action_info *info = action_info((enum action)i);
-
-		if (ui->shared.read_only && action_is_acting((enum action)i))
-			continue;
-		buf_clear(&keys);
-		keymap_key_names(&ui->keymap, (enum action)i, &keys);
-		choice_add(ui, keys.data, info->name, info->help, i);
-	}
-	buf_release(&keys);
-}
-
-static void
-choices_add_runs(struct ui *ui)
-{
-	const struct model *model = ui->shared.model;
-	char label[FMT_LABEL];
-
-	for (size_t i = model->n_runs; i-- > 0;) {
-		size_t pod = model->runs[i]->pod;
-
-		plot_run_label(model->runs[i], label);
-		choice_add(ui, "", label,
-			   pod < model->n_pods ? model->pods[pod].name : "",
-			   RUN_ID_BASE + (int)i);
-	}
-}
-
 static void
 choices_begin(struct ui *ui, enum ui_overlay overlay)
 {
-	overlay_clear_choices(ui);
+	ui->n_choices = 0;
 	list_release(&ui->list);
 	prompt_set(&ui->choice, "");
 	ui->overlay = overlay;
 }
 
+/* All actions, and in the palette all runs, the newest first. */
 static void
 choices_open(struct ui *ui, enum ui_overlay overlay)
 {
 	choices_begin(ui, overlay);
-	choices_add_actions(ui);
-	if (overlay == OVERLAY_PALETTE)
-		choices_add_runs(ui);
+	for (int i = 1; i < ACTION_COUNT; i++)
+		if (!ui->shared.read_only || !action_is_acting((enum action)i))
+			choice_add(ui, i);
+	for (size_t i = ui->shared.model->n_runs;
+	     overlay == OVERLAY_PALETTE && i-- > 0;)
+		choice_add(ui, RUN_ID + (int)i);
 	choices_fill(ui);
 }
 
@@ -210,34 +187,24 @@ overlay_open_bench(struct ui *ui, const char *pods)
 	free(ui->bench_pods);
 	ui->bench_pods = xstrdup(pods);
 	choices_begin(ui, OVERLAY_BENCH);
-	choice_add(ui, "", "a new one",
-		   "fill a form: variants, metric, blocks, window", FORM_ID);
-	for (size_t i = 0; i < model->n_benches; i++) {
-		const struct model_bench *bench = &model->benches[i];
-
-		if (bench->is_plan && strcmp(bench->state, "plan") == 0)
-			choice_add(ui, "", bench->name, bench->id,
-				   PLAN_ID_BASE + (int)i);
-	}
+	choice_add(ui, FORM_ID);
+	for (size_t i = 0; i < model->n_benches; i++)
+		if (model->benches[i].is_plan &&
+		    strcmp(model->benches[i].state, "plan") == 0)
+			choice_add(ui, BENCH_ID + (int)i);
 	choices_fill(ui);
 	if (ui->n_choices == 1)
 		form_start(ui);
 }
 
-/* The bench that was picked, on the pods that it was picked for. */
+/* The plan that was picked, on the pods that it was picked for. */
 static void
-bench_picked(struct ui *ui, int id)
+bench_picked(struct ui *ui, size_t i)
 {
 	const struct model *model = ui->shared.model;
-	size_t i = (size_t)(id - PLAN_ID_BASE);
 	struct command command = { .id = COMMAND_BENCH_START };
 
-	if (id == FORM_ID) {
-		form_start(ui);
-		return;
-	}
-	if (id < PLAN_ID_BASE || i >= model->n_benches ||
-	    !model->benches[i].is_plan)
+	if (i >= model->n_benches || !model->benches[i].is_plan)
 		return;
 	command.name = xstrdup(model->benches[i].id);
 	if (ui->bench_pods[0] != '\0') {
@@ -251,18 +218,19 @@ bench_picked(struct ui *ui, int id)
 static void
 choice_take(struct ui *ui)
 {
-	bool is_bench = ui->overlay == OVERLAY_BENCH;
 	size_t row = list_row(&ui->list);
-	int id = row < ui->n_choices ? ui->choices[row].id : 0;
+	int id = row < ui->n_choices ? ui->choices[row] : 0;
 
 	ui->overlay = OVERLAY_NONE;
-	if (is_bench) {
-		bench_picked(ui, id);
-	} else if (id >= RUN_ID_BASE) {
-		ui->shared.selected = ui->shared.model->runs[id - RUN_ID_BASE];
-		ui_action(ui, ACTION_VIEW_RUN);
-	} else {
+	if (id == FORM_ID) {
+		form_start(ui);
+	} else if (id < ACTION_COUNT) {
 		ui_action(ui, (enum action)id);
+	} else if (id < RUN_ID) {
+		bench_picked(ui, (size_t)(id - BENCH_ID));
+	} else {
+		ui->shared.selected = ui->shared.model->runs[id - RUN_ID];
+		ui_action(ui, ACTION_VIEW_RUN);
 	}
 }
 
@@ -405,7 +373,7 @@ event_say(const struct ui *ui, const struct ui_event *what, struct buf *out)
 		return;
 	}
 	if (alert->mr != NULL)
-		plot_run_label(alert->mr, label);
+		(void)plot_run_label(alert->mr, label);
 	buf_appendf(out, "%s%s%s: %s",
 		    alert->pod < model->n_pods ? model->pods[alert->pod].name
 					       : "",

@@ -23,13 +23,6 @@
 #define SYMBOL_FAILED 0x2717
 #define SYMBOL_IDLE   0xB7
 
-struct rect
-panel_box(struct canvas *canvas, struct rect r, const char *title)
-{
-	canvas_box(canvas, r, title);
-	return (struct rect){ r.x + 2, r.y + 1, r.w - 4, r.h - 2 };
-}
-
 void
 panel_empty(struct canvas *canvas, struct rect r, const char *const *lines)
 {

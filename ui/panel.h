@@ -32,9 +32,6 @@ void panel_events(const struct ui_shared *shared, struct canvas *canvas,
 /* A line a pod. */
 void panel_pods(const struct ui_shared *shared, struct canvas *canvas,
 		struct rect rect);
-/* A box with a title; returns the inside. */
-struct rect panel_box(struct canvas *canvas, struct rect rect,
-		      const char *title);
 /* Lines of advice in the middle of an empty place; ends with NULL. */
 void panel_empty(struct canvas *canvas, struct rect rect,
 		 const char *const *lines);

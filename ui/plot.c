@@ -300,7 +300,7 @@ plot_run_name(const struct model_run *mr, char out[FMT_LABEL])
 	return out;
 }
 
-void
+const char *
 plot_run_label(const struct model_run *mr, char out[FMT_LABEL])
 {
 	char name[FMT_LABEL];
@@ -311,6 +311,7 @@ plot_run_label(const struct model_run *mr, char out[FMT_LABEL])
 			       mr->run.seed);
 	else
 		(void)snprintf(out, FMT_LABEL, "%s", name);
+	return out;
 }
 
 static void
@@ -554,7 +555,7 @@ draw_title(const struct work *work, const struct chart *chart,
 	if (request->plain)
 		draw_rule(canvas, request->rect, title.data);
 	else
-		canvas_box(canvas, request->rect, title.data);
+		(void)canvas_box(canvas, request->rect, "%s", title.data);
 	buf_release(&title);
 }
 

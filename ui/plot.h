@@ -119,7 +119,7 @@ void plot_request_runs(struct plot_request *request,
 		       const struct ui_shared *shared);
 
 /* A run's name for people: "gate-lqer s42". */
-void plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
+const char *plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
 /* The last part of a log's path. */
 const char *plot_log_name(const struct model_log *log);
 /* Its recipe (the folder), and its file where it prints no seed. */

@@ -35,12 +35,6 @@ struct ui_drag {
 	int y;		  /* where it was last */
 };
 
-/* A line of the help, the palette, or the list of benches. */
-struct ui_choice {
-	char *key, *name, *help; /* owned; key may be "" */
-	int id;			 /* what it stands for */
-};
-
 /* A line of the events: an alert that holds, or an event that is none. */
 struct ui_event {
 	const struct alert *alert; /* while it is drawn; NULL: event is it */
@@ -64,7 +58,7 @@ struct ui {
 	enum ui_overlay overlay;
 	struct ui_drag drag;
 	struct list list; /* of choices or events */
-	struct ui_choice *choices;
+	int *choices;	  /* owned; ids of what the palette has */
 	size_t n_choices, cap_choices;
 	struct ui_event *events; /* owned; as drawn last */
 	struct prompt choice, search, filter, answer;

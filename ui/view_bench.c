@@ -176,15 +176,15 @@ draw_bench(const struct bench *view, const struct model_bench *bench,
 
 	if (bench->live == NULL || view->as_text) {
 		draw_report(view, bench, canvas,
-			    panel_box(canvas, r, bench->name));
+			    canvas_box(canvas, r, "%s", bench->name));
 		return;
 	}
 	is_wide = r.w >= WIDE && !bench->live->running;
 	in = rect_take_left(&r, is_wide ? r.w - TEXT_WIDTH : r.w);
 	if (is_wide)
 		draw_report(view, bench, canvas,
-			    panel_box(canvas, r, "report"));
-	in = panel_box(canvas, in, bench->name);
+			    canvas_box(canvas, r, "report"));
+	in = canvas_box(canvas, in, "%s", bench->name);
 	(void)rect_take_top(&in, bench_panel_draw(bench->live, canvas, in) + 1 -
 					 in.y);
 	if (!is_wide && !bench->live->running && in.h >= LEAST_TEXT)
@@ -214,7 +214,7 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		view->scroll = 0;
 	view->shown = list->selected;
 	list_draw(list, canvas,
-		  panel_box(canvas, rect_take_top(&r, rows), "Benches"));
+		  canvas_box(canvas, rect_take_top(&r, rows), "Benches"));
 	draw_bench(view, bench, canvas, r);
 }
 
@@ -294,17 +294,15 @@ bench_release(void *state)
 	list_release(&((struct bench *)state)->list);
 }
 
-static const enum action hints[] = { ACTION_BENCH_START, ACTION_AUDIT,
-				     ACTION_BENCH_STOP, ACTION_OPEN,
-				     ACTION_NONE };
-
 const struct view_ops view_bench = {
 	.name = "Bench",
 	.open = ACTION_VIEW_BENCH,
 	.state_size = sizeof(struct bench),
 	.places = IN_BENCH | IN_AUDIT,
 	.watches = MODEL_BENCH,
-	.hints = hints,
+	.hints = (const enum action[]){ ACTION_BENCH_START, ACTION_AUDIT,
+					ACTION_BENCH_STOP, ACTION_OPEN,
+					ACTION_NONE },
 	.draw = bench_draw,
 	.act = bench_act,
 	.list = bench_list,

@@ -94,14 +94,6 @@ is_unfolded(const struct board_view *view, const struct board_group *group)
 	       strcmp(view->unfolded, group->key) == 0;
 }
 
-static void
-add_line(struct board_view *view, size_t group, size_t row)
-{
-	view->lines = xgrow(view->lines, view->n_lines, &view->cap_lines,
-			    sizeof(*view->lines));
-	view->lines[view->n_lines++] = (struct board_line){ group, row };
-}
-
 /* A letter a cap: kept ✓, grace ~, broken ✗, unknown ·; none is left out. */
 static void
 caps_cell(const enum board_kept *caps, struct list_cell *cell)
@@ -285,10 +277,12 @@ fill_lines(struct board_view *view)
 		size_t g = ranked_group(&view->board, i);
 		const struct board_group *group = &view->board.groups[g];
 
-		add_line(view, g, SIZE_MAX);
+		xpush(view->lines, view->n_lines, view->cap_lines,
+		      (struct board_line){ g, SIZE_MAX });
 		for (size_t k = 0;
 		     is_unfolded(view, group) && k < group->n_rows; k++)
-			add_line(view, g, group->rows[k]);
+			xpush(view->lines, view->n_lines, view->cap_lines,
+			      (struct board_line){ g, group->rows[k] });
 	}
 	list_fill(&view->list, &ops, view, view->n_lines);
 }
@@ -493,14 +487,11 @@ draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
 	    struct rect r)
 {
 	struct spread s = { .x = 0 };
-	char title[120];
 
-	(void)snprintf(
-		title, sizeof(title),
-		"Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean · "
-		"left is better",
-		unit_of(&board->groups[selected]));
-	r = panel_box(canvas, r, title);
+	r = canvas_box(canvas, r,
+		       "Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean "
+		       "· left is better",
+		       unit_of(&board->groups[selected]));
 	s.x = r.x + NAME_COLUMNS;
 	s.columns = r.w - NAME_COLUMNS;
 	if (s.columns < 10)
@@ -593,7 +584,6 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct board_view *view = state;
 	int details = r.h >= 16 ? 7 : 0, spread = 0, height, over;
 	struct rect table;
-	char title[160];
 	size_t group;
 
 	update(view, shared);
@@ -601,12 +591,6 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		panel_empty(canvas, r, empty);
 		return;
 	}
-	(void)snprintf(title, sizeof(title), "Board%s%.60s%s",
-		       shared->track != NULL ? " · track " : "",
-		       shared->track != NULL ? shared->track->name : "",
-		       shared->baseline == NULL && shared->reference == NULL
-			       ? " · R sets the reference"
-			       : "");
 	/* Room that the table does not need shows where the seeds lie. */
 	height = r.h - details;
 	over = height - (int)view->n_lines - 3;
@@ -619,10 +603,17 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	if (spread > 0)
 		draw_spread(&view->board, group, canvas,
 			    rect_take_top(&r, spread));
-	list_draw(&view->list, canvas, panel_box(canvas, table, title));
+	list_draw(
+		&view->list, canvas,
+		canvas_box(canvas, table, "Board%s%.60s%s",
+			   shared->track != NULL ? " · track " : "",
+			   shared->track != NULL ? shared->track->name : "",
+			   shared->baseline == NULL && shared->reference == NULL
+				   ? " · R sets the reference"
+				   : ""));
 	if (details > 0)
 		draw_verdict(&view->board, group, canvas,
-			     panel_box(canvas, r, "Verdict"));
+			     canvas_box(canvas, r, "Verdict"));
 }
 
 /* The model's run of the selected line; NULL for a group. */
@@ -742,16 +733,14 @@ board_view_release(void *state)
 	free(view->unfolded);
 }
 
-static const enum action hints[] = { ACTION_OPEN, ACTION_REFERENCE,
-				     ACTION_VIEW_LOGS, ACTION_NONE };
-
 const struct view_ops view_board = {
 	.name = "Board",
 	.open = ACTION_VIEW_BOARD,
 	.state_size = sizeof(struct board_view),
 	.places = IN_RUNS,
 	.watches = MODEL_RUNS,
-	.hints = hints,
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_REFERENCE,
+					ACTION_VIEW_LOGS, ACTION_NONE },
 	.draw = board_draw,
 	.act = board_act,
 	.list = board_list,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/xalloc.h"
+#include "base/sort.h"
 #include "model/forecast.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
@@ -22,22 +22,15 @@ struct compare {
 static double
 y_between(const struct plot_points *p, double x)
 {
-	size_t lo = 0, hi = p->n;
+	size_t i;
 
 	if (p->n < 2 || x < p->x[0] || x > p->x[p->n - 1])
 		return RUN_ABSENT;
-	while (hi - lo > 1) {
-		size_t mid = (lo + hi) / 2;
-
-		if (p->x[mid] <= x)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	if (hi >= p->n || p->x[hi] <= p->x[lo])
-		return p->y[lo];
-	return p->y[lo] +
-	       (p->y[hi] - p->y[lo]) * (x - p->x[lo]) / (p->x[hi] - p->x[lo]);
+	i = bisect(p->n - 1, k, p->x[k] <= x);
+	if (p->x[i] <= p->x[i - 1])
+		return p->y[i - 1];
+	return p->y[i - 1] + (p->y[i] - p->y[i - 1]) * (x - p->x[i - 1]) /
+				     (p->x[i] - p->x[i - 1]);
 }
 
 /* What all others are held against: the reference, else the selected run. */
@@ -213,7 +206,6 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	struct plot_points base, points[UI_MAX_MARKS + 2];
 	struct chart_series series[UI_MAX_MARKS + 3];
 	struct chart chart;
-	char title[80];
 	double x[2];
 	size_t n = 0;
 
@@ -232,10 +224,8 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 				CHART_SOLID, NULL
 			};
 	}
-	(void)snprintf(title, sizeof(title),
-		       "Gap to reference (%s), − is better",
-		       plot_info(request.metric)->unit);
-	canvas_box(canvas, r, title);
+	(void)canvas_box(canvas, r, "Gap to reference (%s), − is better",
+			 plot_info(request.metric)->unit);
 	plot_chart_init(&chart, &request, shared);
 	chart.series = series;
 	chart.n_series = n;
@@ -342,17 +332,15 @@ compare_release(void *state)
 	list_release(&((struct compare *)state)->list);
 }
 
-static const enum action hints[] = { ACTION_MARK,	 ACTION_REFERENCE,
-				     ACTION_METRIC_NEXT, ACTION_X_AXIS,
-				     ACTION_ZOOM_IN,	 ACTION_NONE };
-
 const struct view_ops view_compare = {
 	.name = "Compare",
 	.open = ACTION_VIEW_COMPARE,
 	.state_size = sizeof(struct compare),
 	.places = IN_RUNS | IN_CHARTS,
 	.watches = MODEL_RUNS | MODEL_SAMPLES,
-	.hints = hints,
+	.hints = (const enum action[]){ ACTION_MARK, ACTION_REFERENCE,
+					ACTION_METRIC_NEXT, ACTION_X_AXIS,
+					ACTION_ZOOM_IN, ACTION_NONE },
 	.draw = compare_draw,
 	.act = compare_act,
 	.list = compare_list,

@@ -298,11 +298,10 @@ static void
 draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r, int most)
 {
 	int lines = int_min((int)fleet->list.n + 3, most);
-	char title[40];
 
-	(void)snprintf(title, sizeof(title), "Runs (%zu)", fleet->list.n);
 	list_draw(&fleet->list, canvas,
-		  panel_box(canvas, rect_take_top(r, lines), title));
+		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu)",
+			     fleet->list.n));
 }
 
 /* A box named for what is in it, and the selected run. */
@@ -310,11 +309,10 @@ static struct rect
 selected_box(const struct ui_shared *shared, struct canvas *canvas,
 	     struct rect r, const char *what)
 {
-	char label[FMT_LABEL], title[FMT_LABEL + 16];
+	char label[FMT_LABEL];
 
-	plot_run_label(shared->selected, label);
-	(void)snprintf(title, sizeof(title), "%s · %s", what, label);
-	return panel_box(canvas, r, title);
+	return canvas_box(canvas, r, "%s · %s", what,
+			  plot_run_label(shared->selected, label));
 }
 
 /* 120x40: runs, two charts, the caps, the log's end. */
@@ -358,10 +356,10 @@ draw_large(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 		   false);
 	panel_budget(shared, canvas,
 		     selected_box(shared, canvas, budget, "Budget"));
-	panel_pods(shared, canvas, panel_box(canvas, pods, "Pods"));
+	panel_pods(shared, canvas, canvas_box(canvas, pods, "Pods"));
 	panel_log(shared, canvas, selected_box(shared, canvas, log, "Log"));
 	panel_events(shared, canvas,
-		     panel_box(canvas, events, "Events · ! all"));
+		     canvas_box(canvas, events, "Events · ! all"));
 }
 
 static void
@@ -492,11 +490,6 @@ fleet_release(void *state)
 	free(fleet->rows);
 }
 
-static const enum action hints[] = { ACTION_OPEN,      ACTION_MARK,
-				     ACTION_REFERENCE, ACTION_SORT,
-				     ACTION_VIEW_LOGS, ACTION_METRIC_NEXT,
-				     ACTION_NONE };
-
 const struct view_ops view_fleet = {
 	.name = "Fleet",
 	.open = ACTION_VIEW_FLEET,
@@ -504,7 +497,10 @@ const struct view_ops view_fleet = {
 	.places = IN_RUNS | IN_CHARTS,
 	.watches = MODEL_PODS | MODEL_RUNS | MODEL_SAMPLES | MODEL_LOGS,
 	.copies = true,
-	.hints = hints,
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK,
+					ACTION_REFERENCE, ACTION_SORT,
+					ACTION_VIEW_LOGS, ACTION_METRIC_NEXT,
+					ACTION_NONE },
 	.draw = fleet_draw,
 	.act = fleet_act,
 	.list = fleet_list,

@@ -419,7 +419,7 @@ struct scores {
 	size_t n, off;	   /* off: hollow ones far outside of the range */
 	unsigned int last; /* iteration */
 	struct rect plot;
-	struct scale scale; /* of rows, from below */
+	struct scale scale; /* of the rows; its cells are not used */
 };
 
 static bool
@@ -437,7 +437,7 @@ is_filled(const struct harness_point *point)
 static void
 find_range(struct scores *s)
 {
-	struct scale filled = { 0, s->plot.h, (double)NAN, (double)NAN };
+	struct scale filled = { 0, 0, (double)NAN, (double)NAN };
 	double span;
 
 	for (size_t i = 0; i < s->n; i++)
@@ -564,19 +564,17 @@ draw_axes(const struct scores *s, struct canvas *canvas)
 static void
 draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run)
 {
-	struct rect inside = panel_box(canvas, r, NULL);
+	struct rect inside;
 	struct scores s;
-	char title[128];
 
+	load_scores(&s, run);
+	inside = canvas_box(
+		canvas, r, "%.40s by iteration: ◆ verified  ○ not%s",
+		run->post_score_key != NULL ? run->post_score_key : "score",
+		s.off > 0 ? " (some far off)" : "");
 	s.plot = inside;
 	(void)rect_take_left(&s.plot, AXIS_WIDTH);
 	(void)rect_take_bottom(&s.plot, 1);
-	load_scores(&s, run);
-	(void)snprintf(
-		title, sizeof(title), "%.40s by iteration: ◆ verified  ○ not%s",
-		run->post_score_key != NULL ? run->post_score_key : "score",
-		s.off > 0 ? " (some far off)" : "");
-	canvas_box(canvas, r, title);
 	if (s.plot.w < 8 || s.plot.h < 2)
 		return;
 	if (s.n == 0) {
@@ -815,18 +813,18 @@ draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 	const struct harness_pick *pick = &h->pick;
 	struct harness_text texts[MAX_TEXTS];
 	size_t n = texts_of(pick, texts), i = h->detail - DETAIL_TEXTS;
-	char title[96];
 
 	if (h->detail >= DETAIL_TEXTS && i >= n)
 		return;
-	(void)snprintf(title, sizeof(title), "%s  [ ]",
-		       h->detail < DETAIL_TEXTS ? details[h->detail].title
-						: texts[i].name);
 	if (h->detail == DETAIL_CASES && cases_of(pick)->n_cases > 0 &&
 	    cases_of(pick) != &pick->run->baseline)
-		(void)snprintf(title, sizeof(title),
-			       "cases of iteration %u  [ ]", pick->it->number);
-	r = panel_box(canvas, r, title);
+		r = canvas_box(canvas, r, "cases of iteration %u  [ ]",
+			       pick->it->number);
+	else
+		r = canvas_box(canvas, r, "%s  [ ]",
+			       h->detail < DETAIL_TEXTS
+				       ? details[h->detail].title
+				       : texts[i].name);
 	if (h->detail == DETAIL_WORDS)
 		draw_words(canvas, r, pick, &h->up);
 	else if (h->detail < DETAIL_TEXTS)
@@ -1030,17 +1028,15 @@ harness_release(void *state)
 	list_release(&h->iterations);
 }
 
-static const enum action hints[] = { ACTION_OPEN, ACTION_METRIC_NEXT,
-				     ACTION_BENCH_START, ACTION_BACK,
-				     ACTION_NONE };
-
 const struct view_ops view_harness = {
 	.name = "Harness",
 	.open = ACTION_VIEW_HARNESS,
 	.state_size = sizeof(struct harness),
 	.places = IN_CHARTS | IN_BENCH,
 	.watches = MODEL_HARNESS,
-	.hints = hints,
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_METRIC_NEXT,
+					ACTION_BENCH_START, ACTION_BACK,
+					ACTION_NONE },
 	.draw = harness_draw,
 	.act = harness_act,
 	.list = harness_list,

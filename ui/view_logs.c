@@ -313,7 +313,7 @@ draw_title(const struct logs *logs, const struct ui_shared *shared,
 	add_name(label, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
 		 &title);
 	buf_append_str(&title, rest.data);
-	canvas_box(canvas, r, title.data);
+	(void)canvas_box(canvas, r, "%s", title.data);
 	buf_release(&title);
 	buf_release(&rest);
 }
@@ -634,12 +634,6 @@ logs_release(void *state)
 	pattern_free(logs->errors);
 }
 
-static const enum action hints[] = { ACTION_SEARCH,	ACTION_FILTER,
-				     ACTION_ERROR_PREV, ACTION_FOLLOW,
-				     ACTION_MERGE,	ACTION_FOLD,
-				     ACTION_WRAP,	ACTION_NEXT_RUN,
-				     ACTION_NONE };
-
 const struct view_ops view_logs = {
 	.name = "Logs",
 	.open = ACTION_VIEW_LOGS,
@@ -647,7 +641,10 @@ const struct view_ops view_logs = {
 	.places = IN_LOGS | IN_TEXT,
 	.watches = MODEL_LOGS | MODEL_RUNS,
 	.copies = true,
-	.hints = hints,
+	.hints = (const enum action[]){ ACTION_SEARCH, ACTION_FILTER,
+					ACTION_ERROR_PREV, ACTION_FOLLOW,
+					ACTION_MERGE, ACTION_FOLD, ACTION_WRAP,
+					ACTION_NEXT_RUN, ACTION_NONE },
 	.draw = logs_draw,
 	.act = logs_act,
 	.click = logs_click,

@@ -459,13 +459,13 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		panel_empty(canvas, r, empty);
 		return;
 	}
-	list_draw(
-		list, canvas,
-		panel_box(canvas,
+	list_draw(list, canvas,
+		  canvas_box(
+			  canvas,
 			  rect_take_top(&r, int_min((int)list->n + 3, r.h / 2)),
 			  "Pods"));
 	draw_pod(shared, pod, canvas,
-		 panel_box(canvas, r, shared->model->pods[pod].name));
+		 canvas_box(canvas, r, "%s", shared->model->pods[pod].name));
 }
 
 /* What is asked of the selected pod. */
@@ -527,11 +527,6 @@ pods_release(void *state)
 	list_release(&((struct pods *)state)->list);
 }
 
-static const enum action hints[] = { ACTION_POD_MARK,  ACTION_BENCH_START,
-				     ACTION_AUDIT,     ACTION_CHECK,
-				     ACTION_SHELL,     ACTION_RECONNECT,
-				     ACTION_SORT_PODS, ACTION_NONE };
-
 const struct view_ops view_pods = {
 	.name = "Pods",
 	.open = ACTION_VIEW_PODS,
@@ -539,7 +534,10 @@ const struct view_ops view_pods = {
 	.places = IN_PODS,
 	.watches = MODEL_PODS | MODEL_RUNS,
 	.copies = true,
-	.hints = hints,
+	.hints = (const enum action[]){ ACTION_POD_MARK, ACTION_BENCH_START,
+					ACTION_AUDIT, ACTION_CHECK,
+					ACTION_SHELL, ACTION_RECONNECT,
+					ACTION_SORT_PODS, ACTION_NONE },
 	.draw = pods_draw,
 	.act = pods_act,
 	.list = pods_list,

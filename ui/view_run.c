@@ -152,7 +152,7 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	int n_events, facts = r.w >= 160 ? 3 : 4, rows = r.h < 22 ? 1 : 2;
 	int columns = r.w >= 160 && rows == 2 ? 3 : 2;
 	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + facts }, events;
-	char title[FMT_LABEL + 32], label[FMT_LABEL];
+	char label[FMT_LABEL];
 	struct run_state now;
 
 	if (shared->selected == NULL) {
@@ -165,18 +165,17 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		&r, r.h >= 30 ? 2 + int_max(1, int_min(n_events, 4)) : 0);
 	(void)rect_take_top(&r, head.h);
 	now = run_state_of(shared, shared->selected);
-	plot_run_label(shared->selected, label);
-	(void)canvas_text(canvas, head.x, head.y, STYLE_TITLE, label);
+	(void)canvas_text(canvas, head.x, head.y, STYLE_TITLE,
+			  plot_run_label(shared->selected, label));
 	canvas_right(canvas, rect_take_top(&head, 1), theme_fact(now.style),
 		     str_from(now.text));
 	draw_facts(shared, canvas, head);
 	draw_grid(shared, canvas, r, view->single ? 1 : columns,
 		  view->single ? 1 : rows);
-	if (events.h > 0) {
-		(void)snprintf(title, sizeof(title), "Events of %s", label);
-		draw_run_events(&shared->selected->run, canvas,
-				panel_box(canvas, events, title));
-	}
+	if (events.h > 0)
+		draw_run_events(
+			&shared->selected->run, canvas,
+			canvas_box(canvas, events, "Events of %s", label));
 }
 
 static bool
@@ -226,18 +225,16 @@ run_export(void *state, struct ui_shared *shared, struct buf *out)
 	return out->len > 0 ? "csv" : NULL;
 }
 
-static const enum action hints[] = { ACTION_OPEN,	 ACTION_METRIC_NEXT,
-				     ACTION_X_AXIS,	 ACTION_ZOOM_IN,
-				     ACTION_SMOOTH_MORE, ACTION_LOG_AXIS,
-				     ACTION_NONE };
-
 const struct view_ops view_run = {
 	.name = "Run",
 	.open = ACTION_VIEW_RUN,
 	.state_size = sizeof(struct view_run_state),
 	.places = IN_RUNS | IN_CHARTS,
 	.watches = MODEL_RUNS | MODEL_SAMPLES | MODEL_PODS,
-	.hints = hints,
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_METRIC_NEXT,
+					ACTION_X_AXIS, ACTION_ZOOM_IN,
+					ACTION_SMOOTH_MORE, ACTION_LOG_AXIS,
+					ACTION_NONE },
 	.draw = run_draw,
 	.act = run_act,
 	.export = run_export,

@@ -120,9 +120,7 @@ add(struct round *round, struct alert *alert)
 			has_line(alerts->acknowledged_before, key);
 		free(key);
 	}
-	alerts->v =
-		xgrow(alerts->v, alerts->n, &alerts->cap, sizeof(*alerts->v));
-	alerts->v[alerts->n++] = *alert;
+	xpush(alerts->v, alerts->n, alerts->cap, *alert);
 	if (alerts->on_new != NULL && !alert->acknowledged)
 		alerts->on_new(alerts->user, alert);
 }

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 #define REFERENCE_ERROR 0.0093
 #define BPB_PER_NAT_GAP 0.4
 #define BPB_SIGMA	0.00071 /* median error .00048 of a normal one */
@@ -68,28 +70,19 @@ static double
 series_between(const struct series *series, double x, point_fn x_of,
 	       point_fn y_of)
 {
-	size_t lo = 0, hi;
-	double x0, x1, y0, y1;
+	size_t n = series != NULL ? series_count(series) : 0, i;
+	const struct series_point *a, *b;
 
-	if (series == NULL || series_count(series) < 2)
+	if (n < 2 || !(x >= x_of(series_at(series, 0))) ||
+	    !(x <= x_of(series_at(series, n - 1))))
 		return RUN_ABSENT;
-	hi = series_count(series) - 1;
-	if (!(x >= x_of(series_at(series, 0))) ||
-	    !(x <= x_of(series_at(series, hi))))
-		return RUN_ABSENT;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x_of(series_at(series, mid)) <= x)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	x0 = x_of(series_at(series, lo));
-	x1 = x_of(series_at(series, hi));
-	y0 = y_of(series_at(series, lo));
-	y1 = y_of(series_at(series, hi));
-	return x1 > x0 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y1;
+	i = bisect(n - 1, k, x_of(series_at(series, k)) <= x);
+	a = series_at(series, i - 1);
+	b = series_at(series, i);
+	if (!(x_of(b) > x_of(a)))
+		return y_of(b);
+	return y_of(a) +
+	       (y_of(b) - y_of(a)) * (x - x_of(a)) / (x_of(b) - x_of(a));
 }
 
 double

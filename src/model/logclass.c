@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 void
@@ -31,27 +32,17 @@ logclass_add(struct logclass *lc, uint64_t number, enum line_class class)
 		class = LINE_PLAIN;
 	if (lc->n > 0 && lc->v[lc->n - 1].class == class)
 		return;
-	lc->v = xgrow(lc->v, lc->n, &lc->cap, sizeof(*lc->v));
-	lc->v[lc->n++] = (struct logclass_stretch){ number, class };
+	xpush(lc->v, lc->n, lc->cap,
+	      (struct logclass_stretch){ number, class });
 }
 
 /* The stretch of a line, n when there is none. */
 static size_t
 find(const struct logclass *lc, uint64_t number)
 {
-	size_t lo = 0, hi = lc->n;
-
-	if (hi == 0 || number < lc->v[0].first || number > lc->last)
+	if (lc->n == 0 || number < lc->v[0].first || number > lc->last)
 		return lc->n;
-	while (hi - lo > 1) {
-		size_t mid = (lo + hi) / 2;
-
-		if (lc->v[mid].first <= number)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(lc->n, i, lc->v[i].first <= number) - 1;
 }
 
 enum line_class
@@ -97,24 +88,16 @@ logcame_add(struct logcame *came, uint64_t upto, int64_t wall_ms)
 			came->v[i / 2] = came->v[i];
 		came->n /= 2;
 	}
-	came->v = xgrow(came->v, came->n, &came->cap, sizeof(*came->v));
-	came->v[came->n++] = (struct logcame_mark){ upto, wall_ms };
+	xpush(came->v, came->n, came->cap,
+	      (struct logcame_mark){ upto, wall_ms });
 }
 
 int64_t
 logcame_at(const struct logcame *came, uint64_t place)
 {
-	size_t lo = 0, hi = came->n;
+	size_t at = bisect(came->n, i, came->v[i].upto <= place);
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (came->v[mid].upto <= place)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (came->n == 0)
 		return 0;
-	return came->v[lo < came->n ? lo : came->n - 1].wall_ms;
+	return came->v[at < came->n ? at : came->n - 1].wall_ms;
 }

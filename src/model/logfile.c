@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "model/logtext.h"
 
@@ -287,11 +288,8 @@ logfile_is_part(struct logfile *file, uint64_t place)
 static void
 add_mark(struct logfile *file, uint64_t place)
 {
-	if (file->n_marks >= INDEX_MAX)
-		return;
-	file->marks = xgrow(file->marks, file->n_marks, &file->cap_marks,
-			    sizeof(*file->marks));
-	file->marks[file->n_marks++] = place;
+	if (file->n_marks < INDEX_MAX)
+		xpush(file->marks, file->n_marks, file->cap_marks, place);
 }
 
 bool
@@ -363,18 +361,11 @@ number_from(struct logfile *file, uint64_t place, uint64_t mark,
 uint64_t
 logfile_number(struct logfile *file, uint64_t place)
 {
-	size_t lo = 0, hi = file->n_marks;
+	size_t lo;
 
-	if (hi == 0 || place > file->counted)
+	if (file->n_marks == 0 || place > file->counted)
 		return 0;
-	while (hi - lo > 1) {
-		size_t mid = (lo + hi) / 2;
-
-		if (file->marks[mid] <= place)
-			lo = mid;
-		else
-			hi = mid;
-	}
+	lo = bisect(file->n_marks, i, file->marks[i] <= place) - 1;
 	file->asked_number = number_from(file, place, file->marks[lo],
 					 1 + (uint64_t)lo * INDEX_EVERY);
 	file->asked = place;
@@ -560,8 +551,7 @@ logfile_search(struct logfile *file, const struct pattern *pattern,
 static void
 add_hit(struct logfile_hits *hits, uint64_t place)
 {
-	hits->v = xgrow(hits->v, hits->n, &hits->cap, sizeof(*hits->v));
-	hits->v[hits->n++] = place;
+	xpush(hits->v, hits->n, hits->cap, place);
 }
 
 /* The lines of the block from `from` up to `to`. */

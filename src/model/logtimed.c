@@ -54,9 +54,7 @@ struct logtimed {
 static void
 add(struct entries *entries, struct entry entry)
 {
-	entries->v = xgrow(entries->v, entries->n, &entries->cap,
-			   sizeof(*entries->v));
-	entries->v[entries->n++] = entry;
+	xpush(entries->v, entries->n, entries->cap, entry);
 }
 
 static int64_t

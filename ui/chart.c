@@ -10,21 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
 /* Differences of numbers below it are still numbers. */
 #define HUGE_Y 1e300
 
-/* The plot: dots of w x h cells, and the style of each cell. */
+/* The dots of a cell, in what they are shown. */
+struct dots {
+	uint8_t bits;  /* of its character */
+	uint8_t glyph; /* in ASCII: of the series */
+	uint16_t style;
+};
+
+/* The plot under way. */
 struct plot {
 	const struct chart *chart;
-	int cols, rows;	  /* cells */
-	int w, h;	  /* dots */
-	uint8_t *bits;	  /* one a dot */
-	uint16_t *styles; /* one a cell */
-	uint8_t *glyphs;  /* ASCII letter of the series, one a cell */
+	struct canvas *canvas;
+	struct rect in;	    /* cells */
+	int w, h;	    /* dots */
+	struct dots *cells; /* owned; in.w * in.h */
 	double x_lo, x_hi, y_lo, y_hi;
 };
 
@@ -180,24 +185,34 @@ static const struct {
 	[CHART_ASCII] = { 1, 1 },
 };
 
+/* The letters of the series in ASCII. */
+static char
+series_letter(const struct chart *chart, const struct chart_series *series)
+{
+	return "*+ox#%@&"[(series - chart->series) % 8];
+}
+
 static void
 set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
 {
+	static const uint8_t braille[4][2] = {
+		{ 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 }
+	};
 	enum chart_charset set = plot->chart->charset;
-	size_t cell;
+	int w = dots[set].w, h = dots[set].h;
+	struct dots *cell;
 
-	if (x < 0 || x >= plot->w || y < 0 || y >= plot->h)
+	if (x < 0 || x >= plot->w || y < 0 || y >= plot->h ||
+	    (series->line == CHART_DASHED && x / w % 2 == 1))
 		return;
-	if (series->line == CHART_DASHED && x / dots[set].w % 2 == 1)
-		return;
-	plot->bits[(size_t)y * (size_t)plot->w + (size_t)x] = 1;
-	cell = (size_t)(y / dots[set].h) * (size_t)plot->cols +
-	       (size_t)(x / dots[set].w);
-	plot->styles[cell] = (uint16_t)series->style;
-	plot->glyphs[cell] =
-		(uint8_t) "*+ox#%@&"[(series - plot->chart->series) % 8];
-	if (series->line == CHART_DOTS)
-		plot->glyphs[cell] = '.';
+	cell = &plot->cells[y / h * plot->in.w + x / w];
+	cell->bits |= set == CHART_BRAILLE
+			      ? braille[y % h][x % w]
+			      : (uint8_t)(1 << (y % h * 2 + x % w));
+	cell->style = (uint16_t)series->style;
+	cell->glyph = series->line == CHART_DOTS
+			      ? '.'
+			      : (uint8_t)series_letter(plot->chart, series);
 }
 
 static void
@@ -331,58 +346,24 @@ chart_draw_series(struct plot *plot, const struct chart_series *series)
 	}
 }
 
-static bool
-dot_at(const struct plot *plot, int x, int y)
+static void
+show_plot(const struct plot *plot)
 {
-	return plot->bits[(size_t)y * (size_t)plot->w + (size_t)x] != 0;
-}
-
-static uint32_t
-chart_cell_char(const struct plot *plot, int col, int row)
-{
-	static const uint8_t braille[4][2] = {
-		{ 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 }
-	};
 	static const uint32_t quarters[16] = { 0,      0x2598, 0x259D, 0x2580,
 					       0x2596, 0x258C, 0x259E, 0x259B,
 					       0x2597, 0x259A, 0x2590, 0x259C,
 					       0x2584, 0x2599, 0x259F, 0x2588 };
 	enum chart_charset set = plot->chart->charset;
-	unsigned int bits = 0;
 
-	for (int y = 0; y < dots[set].h; y++) {
-		for (int x = 0; x < dots[set].w; x++) {
-			if (!dot_at(plot, col * dots[set].w + x,
-				    row * dots[set].h + y))
-				continue;
-			bits |= set == CHART_BRAILLE ? braille[y][x]
-						     : 1U << (y * 2 + x);
-		}
-	}
-	if (bits == 0)
-		return 0;
-	if (set == CHART_BRAILLE)
-		return 0x2800 + bits;
-	if (set == CHART_BLOCK)
-		return quarters[bits];
-	return plot->glyphs[(size_t)row * (size_t)plot->cols + (size_t)col];
-}
+	for (int i = 0; i < plot->in.w * plot->in.h; i++) {
+		const struct dots *cell = &plot->cells[i];
 
-static void
-show_plot(const struct plot *plot, struct canvas *canvas, int x0, int y0)
-{
-	for (int row = 0; row < plot->rows; row++) {
-		for (int col = 0; col < plot->cols; col++) {
-			uint32_t cp = chart_cell_char(plot, col, row);
-
-			if (cp != 0)
-				canvas_put(canvas, x0 + col, y0 + row,
-					   plot->styles[(size_t)row *
-								(size_t)plot
-									->cols +
-							(size_t)col],
-					   cp);
-		}
+		if (cell->bits != 0)
+			canvas_put(plot->canvas, plot->in.x + i % plot->in.w,
+				   plot->in.y + i / plot->in.w, cell->style,
+				   set == CHART_BRAILLE ? 0x2800U + cell->bits
+				   : set == CHART_BLOCK ? quarters[cell->bits]
+							: cell->glyph);
 	}
 }
 
@@ -464,63 +445,47 @@ y_text(const struct chart *chart, double y, int decimals, char *out,
 
 /* A number in front of the axis, and its mark on it. */
 static void
-put_y(struct canvas *canvas, const int at[2], int row, const char *text)
+put_y(const struct plot *plot, int row, double y, int decimals)
 {
-	canvas_put(canvas, at[0] + CHART_AXIS_COLUMNS - 1, at[1] + row,
-		   STYLE_AXIS, 0x2524);
-	canvas_right(
-		canvas,
-		(struct rect){ at[0], at[1] + row, CHART_AXIS_COLUMNS - 1, 1 },
-		STYLE_DIM, str_from(text));
-}
-
-/* Of a logarithm: what the rows stand for, at about every fourth. */
-static void
-draw_log_axis(const struct plot *plot, struct canvas *canvas, const int at[2],
-	      int n)
-{
+	struct rect r = { plot->chart->rect.x, plot->in.y + row,
+			  CHART_AXIS_COLUMNS - 1, 1 };
 	char text[400];
 
-	for (int i = 0; i <= n; i++) {
-		int row = (i * (plot->rows - 1) + n / 2) / n;
-		double part = (double)row / (plot->rows - 1);
-
-		y_text(plot->chart,
-		       pow(10, plot->y_hi - part * (plot->y_hi - plot->y_lo)),
-		       plot->chart->decimals, text, sizeof(text));
-		put_y(canvas, at, row, text);
-	}
+	y_text(plot->chart, y, decimals, text, sizeof(text));
+	canvas_put(plot->canvas, plot->in.x - 1, r.y, STYLE_AXIS, 0x2524);
+	canvas_right(plot->canvas, r, STYLE_DIM, str_from(text));
 }
 
-/* The line of the axis, and round numbers at about every fourth row. */
+/*
+ * The line of the axis, and round numbers at about every fourth row; of a
+ * logarithm what the rows stand for.
+ */
 static void
-draw_y_axis(const struct plot *plot, struct canvas *canvas, const int at[2])
+draw_y_axis(const struct plot *plot)
 {
-	int n = plot->rows > 12 ? plot->rows / 3 : plot->rows / 2;
-	double range = plot->y_hi - plot->y_lo, step;
-	int last = -1;
-	char text[400];
+	int rows = plot->in.h, last = -1;
+	int n = int_max(rows > 12 ? rows / 3 : rows / 2, 1);
+	double range = plot->y_hi - plot->y_lo;
+	double step = tick_step(plot->y_lo, plot->y_hi, n, false);
 
-	n = n < 1 ? 1 : n;
-	for (int row = 0; row < plot->rows; row++)
-		canvas_put(canvas, at[0] + CHART_AXIS_COLUMNS - 1, at[1] + row,
+	for (int row = 0; row < rows; row++)
+		canvas_put(plot->canvas, plot->in.x - 1, plot->in.y + row,
 			   STYLE_AXIS, 0x2502);
-	if (plot->chart->log_y) {
-		draw_log_axis(plot, canvas, at, n);
-		return;
-	}
-	step = tick_step(plot->y_lo, plot->y_hi, n, false);
-	for (int i = 0; i < plot->rows; i++) {
-		double y = (floor(plot->y_hi / step + 1e-9) - i) * step;
-		int row = (int)lround((plot->y_hi - y) / range *
-				      (plot->rows - 1));
+	for (int i = 0; plot->chart->log_y && i <= n; i++) {
+		int row = (i * (rows - 1) + n / 2) / n;
 
-		if (row >= plot->rows)
+		put_y(plot, row, pow(10, plot->y_hi - range * row / (rows - 1)),
+		      plot->chart->decimals);
+	}
+	for (int i = 0; !plot->chart->log_y && i < rows; i++) {
+		double y = (floor(plot->y_hi / step + 1e-9) - i) * step;
+		int row = (int)lround((plot->y_hi - y) / range * (rows - 1));
+
+		if (row >= rows)
 			break;
 		if (row == last || row < 0)
 			continue;
-		y_text(plot->chart, y, step_decimals(step), text, sizeof(text));
-		put_y(canvas, at, row, text);
+		put_y(plot, row, y, step_decimals(step));
 		last = row;
 	}
 }
@@ -537,18 +502,19 @@ x_text(const struct chart *chart, double x, double apart, char *out,
 
 /* Round numbers, as far as they say something new and have room. */
 static void
-draw_x_axis(const struct plot *plot, struct canvas *canvas, int x0, int y)
+draw_x_axis(const struct plot *plot)
 {
-	int n = plot->cols > 80 ? 4 : plot->cols > 36 ? 3 : 1, free = 0;
+	int cols = plot->in.w, x0 = plot->in.x, y = plot->in.y + plot->in.h;
+	int n = cols > 80 ? 4 : cols > 36 ? 3 : 1, free = 0;
 	double range = plot->x_hi - plot->x_lo;
 	double step =
 		tick_step(plot->x_lo, plot->x_hi, n, plot->chart->x_is_time);
 	char before[400] = "", text[400];
 
-	canvas_put(canvas, x0 - 1, y, STYLE_AXIS, 0x2514);
-	for (int col = 0; col < plot->cols; col++)
-		canvas_put(canvas, x0 + col, y, STYLE_AXIS, 0x2500);
-	for (int i = 0; i < plot->cols; i++) {
+	canvas_put(plot->canvas, x0 - 1, y, STYLE_AXIS, 0x2514);
+	canvas_fill(plot->canvas, (struct rect){ x0, y, cols, 1 }, STYLE_AXIS,
+		    0x2500);
+	for (int i = 0; i < cols; i++) {
 		double x = (ceil(plot->x_lo / step - 1e-9) + i) * step;
 		double part = (x - plot->x_lo) / range;
 		int width, at;
@@ -556,15 +522,12 @@ draw_x_axis(const struct plot *plot, struct canvas *canvas, int x0, int y)
 		if (!(part <= 1 + 1e-9))
 			break;
 		x_text(plot->chart, x, step, text, sizeof(text));
-		width = (int)utf8_width(str_from(text));
-		at = (int)lround(part * (plot->cols - 1)) - width / 2;
-		if (at + width > plot->cols)
-			at = plot->cols - width;
-		if (at < 0)
-			at = 0;
+		width = text_width(text);
+		at = (int)lround(part * (cols - 1)) - width / 2;
+		at = int_max(int_min(at, cols - width), 0);
 		if (at < free || strcmp(text, before) == 0)
 			continue;
-		(void)canvas_text(canvas, x0 + at, y, STYLE_DIM, text);
+		(void)canvas_text(plot->canvas, x0 + at, y, STYLE_DIM, text);
 		memcpy(before, text, sizeof(before));
 		free = at + width + 1;
 	}
@@ -572,109 +535,85 @@ draw_x_axis(const struct plot *plot, struct canvas *canvas, int x0, int y)
 
 /* Vertical lines behind the series: marks and the cursor. */
 static void
-draw_vertical(const struct plot *plot, struct canvas *canvas,
-	      const struct chart_mark *mark, const int origin[2])
+draw_vertical(const struct plot *plot, const struct chart_mark *mark)
 {
 	double part = (mark->x - plot->x_lo) / (plot->x_hi - plot->x_lo);
-	int col = (int)lround(part * (plot->cols - 1));
+	int col, width;
 
 	if (!(part >= 0 && part <= 1))
 		return;
-	for (int row = 0; row < plot->rows; row++)
-		canvas_put(canvas, origin[0] + col, origin[1] + row,
+	col = (int)lround(part * (plot->in.w - 1));
+	for (int row = 0; row < plot->in.h; row++)
+		canvas_put(plot->canvas, plot->in.x + col, plot->in.y + row,
 			   mark->style, 0x2506);
-	if (mark->label != NULL) {
-		int width = (int)utf8_width(str_from(mark->label));
-
-		if (col + 1 + width > plot->cols)
-			col -= width + 1;
-		(void)canvas_text(canvas, origin[0] + col + 1, origin[1],
-				  mark->style, mark->label);
-	}
-}
-
-static uint32_t
-legend_char(const struct chart *chart, size_t i)
-{
-	if (chart->charset == CHART_ASCII)
-		return (uint32_t) "*+ox#%@&"[i % 8];
-	return chart->series[i].line == CHART_SOLID ? 0x2501 : 0x254C;
+	if (mark->label == NULL)
+		return;
+	width = text_width(mark->label);
+	if (col + 1 + width > plot->in.w)
+		col -= width + 1;
+	(void)canvas_text(plot->canvas, plot->in.x + col + 1, plot->in.y,
+			  mark->style, mark->label);
 }
 
 /* Labels of the series, in the upper right corner. */
 static void
-draw_legend(const struct chart *chart, struct canvas *canvas,
-	    const struct rect *area)
-{
-	int widest = 0, y = area->y;
-
-	for (size_t i = 0; i < chart->n_series; i++)
-		if (chart->series[i].label != NULL) {
-			int width = (int)utf8_width(
-				str_from(chart->series[i].label));
-
-			widest = width > widest ? width : widest;
-		}
-	if (widest + 4 > area->w)
-		widest = area->w - 4;
-	for (size_t i = 0; i < chart->n_series && widest > 3; i++) {
-		int x = area->x + area->w - widest - 2;
-
-		if (chart->series[i].label == NULL || y >= area->y + area->h)
-			continue;
-		canvas_put(canvas, x, y, chart->series[i].style,
-			   legend_char(chart, i));
-		canvas_line(canvas, (struct rect){ x + 2, y, widest, 1 },
-			    STYLE_NORMAL, str_from(chart->series[i].label));
-		y++;
-	}
-}
-
-static void
-draw_plot(struct plot *plot, struct canvas *canvas, const int origin[2])
+draw_legend(const struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
+	struct rect r = plot->in;
+	int widest = 0;
 
-	for (size_t i = 0; i < chart->n_marks; i++)
-		draw_vertical(plot, canvas, &chart->marks[i], origin);
-	if (isfinite(chart->cursor))
-		draw_vertical(
-			plot, canvas,
-			&(struct chart_mark){ chart->cursor, NULL, STYLE_KEY },
-			origin);
 	for (size_t i = 0; i < chart->n_series; i++)
-		chart_draw_series(plot, &chart->series[i]);
-	show_plot(plot, canvas, origin[0], origin[1]);
+		if (chart->series[i].label != NULL)
+			widest = int_max(widest,
+					 text_width(chart->series[i].label));
+	widest = int_min(widest, r.w - 4);
+	(void)rect_take_left(&r, r.w - widest - 2);
+	for (size_t i = 0; i < chart->n_series && widest > 3 && r.h > 0; i++) {
+		const struct chart_series *series = &chart->series[i];
+		struct rect line, sign;
+
+		if (series->label == NULL)
+			continue;
+		line = rect_take_top(&r, 1);
+		sign = rect_take_left(&line, 2);
+		canvas_put(plot->canvas, sign.x, sign.y, series->style,
+			   chart->charset == CHART_ASCII
+				   ? (uint32_t)series_letter(chart, series)
+			   : series->line == CHART_SOLID ? 0x2501
+							 : 0x254C);
+		canvas_print(plot->canvas, line, STYLE_NORMAL, "%s",
+			     series->label);
+	}
 }
 
 void
 chart_draw(const struct chart *chart, struct canvas *canvas)
 {
-	struct rect r = chart->rect, inner = chart_plot_rect(chart);
-	struct rect before = canvas_clip(canvas, r);
-	struct plot plot = { .chart = chart, .cols = inner.w, .rows = inner.h };
-	int origin[2] = { inner.x, inner.y };
-	size_t cells;
+	const struct chart_mark cursor = { chart->cursor, NULL, STYLE_KEY };
+	struct rect before = canvas_clip(canvas, chart->rect);
+	struct plot plot = { .chart = chart,
+			     .canvas = canvas,
+			     .in = chart_plot_rect(chart) };
 
-	if (plot.cols >= 4 && plot.rows >= 2) {
-		plot.w = plot.cols * dots[chart->charset].w;
-		plot.h = plot.rows * dots[chart->charset].h;
-		cells = (size_t)plot.cols * (size_t)plot.rows;
-		plot.bits = xcalloc((size_t)plot.w, (size_t)plot.h);
-		plot.styles = xcalloc(cells, sizeof(*plot.styles));
-		plot.glyphs = xcalloc(cells, 1);
+	if (plot.in.w >= 4 && plot.in.h >= 2) {
+		plot.w = plot.in.w * dots[chart->charset].w;
+		plot.h = plot.in.h * dots[chart->charset].h;
+		plot.cells = xcalloc((size_t)plot.in.w * (size_t)plot.in.h,
+				     sizeof(*plot.cells));
 		chart_x_range(chart, &plot.x_lo, &plot.x_hi);
 		find_y_range(&plot);
-		draw_y_axis(&plot, canvas, (int[2]){ r.x, r.y });
-		draw_x_axis(&plot, canvas, origin[0], r.y + plot.rows);
-		draw_plot(&plot, canvas, origin);
+		draw_y_axis(&plot);
+		draw_x_axis(&plot);
+		for (size_t i = 0; i < chart->n_marks; i++)
+			draw_vertical(&plot, &chart->marks[i]);
+		draw_vertical(&plot, &cursor);
+		for (size_t i = 0; i < chart->n_series; i++)
+			chart_draw_series(&plot, &chart->series[i]);
+		show_plot(&plot);
 		if (chart->legend)
-			draw_legend(chart, canvas,
-				    &(struct rect){ origin[0], r.y, plot.cols,
-						    plot.rows });
-		free(plot.bits);
-		free(plot.styles);
-		free(plot.glyphs);
+			draw_legend(&plot);
+		free(plot.cells);
 	}
 	canvas_unclip(canvas, before);
 }

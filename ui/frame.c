@@ -43,7 +43,7 @@ frame_reference(const struct ui_shared *shared, char out[FMT_LABEL])
 {
 	out[0] = '\0';
 	if (shared->reference != NULL)
-		plot_run_label(shared->reference, out);
+		(void)plot_run_label(shared->reference, out);
 	else if (shared->baseline != NULL)
 		(void)snprintf(out, FMT_LABEL, "%.80s", shared->baseline->name);
 }

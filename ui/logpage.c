@@ -278,7 +278,7 @@ draw_origin(const struct logpage *page, struct canvas *canvas, struct rect r,
 	(void)snprintf(label, sizeof(label), "%s", plot_log_name(log));
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i]->log == log)
-			plot_run_label(model->runs[i], label);
+			(void)plot_run_label(model->runs[i], label);
 	canvas_print(canvas, r, STYLE_DIM, "%s", label);
 }
 

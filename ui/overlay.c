@@ -112,7 +112,7 @@ choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		const struct model_run *mr = model->runs[id - RUN_ID];
 
 		name = plot_run_label(mr, label);
-		help = mr->pod < model->n_pods ? model->pods[mr->pod].name : "";
+		help = model_pod_name(model, mr->pod);
 	} else if (id >= BENCH_ID) {
 		size_t i = (size_t)(id - BENCH_ID);
 
@@ -364,20 +364,10 @@ events_add(struct ui *ui)
 static void
 event_say(const struct ui *ui, const struct ui_event *what, struct buf *out)
 {
-	const struct alert *alert = what->alert;
-	const struct model *model = ui->shared.model;
-	char label[FMT_LABEL] = "";
-
-	if (alert == NULL) {
+	if (what->alert != NULL)
+		plot_add_alert(what->alert, ui->shared.model, out);
+	else
 		buf_append_str(out, what->event->text);
-		return;
-	}
-	if (alert->mr != NULL)
-		(void)plot_run_label(alert->mr, label);
-	buf_appendf(out, "%s%s%s: %s",
-		    alert->pod < model->n_pods ? model->pods[alert->pod].name
-					       : "",
-		    label[0] != '\0' ? " " : "", label, alert->text);
 }
 
 static void

@@ -5,6 +5,7 @@
 #include "ui/panel.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -145,10 +146,21 @@ panel_facts_flow(struct canvas *canvas, struct rect r,
 	}
 }
 
+static struct run_state __attribute__((format(printf, 3, 4)))
+new_state(uint32_t symbol, enum fact_style style, const char *fmt, ...)
+{
+	struct run_state state = { symbol, "", style };
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(state.text, sizeof(state.text), fmt, ap);
+	va_end(ap);
+	return state;
+}
+
 /* A run that is over: how it ended. */
-static void
-ended_state(const struct ui_shared *shared, const struct model_run *mr,
-	    struct run_state *state)
+static struct run_state
+ended_state(const struct ui_shared *shared, const struct model_run *mr)
 {
 	static const char *const words[] = {
 		[RUN_RUNNING] = "running",     [RUN_FINISHED] = "done",
@@ -156,119 +168,75 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr,
 		[RUN_OOM] = "out of memory",   [RUN_DIVERGED] = "NaN",
 		[RUN_UNKNOWN] = "ended",
 	};
-	const struct run *run = &mr->run;
+	static const char *const caps[] = { "train", "eval", "size" };
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
+	enum run_status status = mr->run.status;
+	double step = model_run_failed_step(mr);
 	double seconds = model_run_train_ms(mr) / 1000;
 	char text[FMT_SIZE];
 
-	state->symbol = SYMBOL_FAILED;
-	state->style = FACT_ALARM;
-	if (run->status != RUN_FINISHED) {
-		(void)snprintf(state->text, sizeof(state->text),
-			       run_has(model_run_failed_step(mr)) ? "%s at %s"
-								  : "%s",
-			       words[run->status],
-			       fmt_steps(model_run_failed_step(mr), text));
-		if (run->status == RUN_TRUNCATED || run->status == RUN_UNKNOWN)
-			state->style = FACT_WARN;
-		return;
-	}
-	state->symbol = SYMBOL_DONE;
-	state->style = FACT_DONE;
+	if (status != RUN_FINISHED)
+		return new_state(SYMBOL_FAILED,
+				 status == RUN_TRUNCATED ||
+						 status == RUN_UNKNOWN
+					 ? FACT_WARN
+					 : FACT_ALARM,
+				 run_has(step) ? "%s at %s" : "%s",
+				 words[status], fmt_steps(step, text));
 	if (alert != NULL && alert->kind >= ALERT_CAP_TRAIN &&
-	    alert->kind <= ALERT_CAP_BYTES) {
-		static const char *const caps[] = { "train", "eval", "size" };
-
-		state->symbol = SYMBOL_FAILED;
-		state->style = FACT_ALARM;
-		(void)snprintf(state->text, sizeof(state->text), "over %s cap",
-			       caps[alert->kind - ALERT_CAP_TRAIN]);
-		return;
-	}
-	(void)snprintf(state->text, sizeof(state->text), "done %s%s",
-		       fmt_number(seconds, 1, text),
-		       run_has(seconds) ? " s" : "");
+	    alert->kind <= ALERT_CAP_BYTES)
+		return new_state(SYMBOL_FAILED, FACT_ALARM, "over %s cap",
+				 caps[alert->kind - ALERT_CAP_TRAIN]);
+	return new_state(SYMBOL_DONE, FACT_DONE, "done %s%s",
+			 fmt_number(seconds, 1, text),
+			 run_has(seconds) ? " s" : "");
 }
 
 /* A run whose log still grows: where it is. */
-static void
-running_state(const struct ui_shared *shared, const struct model_run *mr,
-	      struct run_state *state)
+static struct run_state
+running_state(const struct ui_shared *shared, const struct model_run *mr)
 {
 	const struct run *run = &mr->run;
-	double cap =
-		shared->track != NULL ? shared->track->cap_train_s : RUN_ABSENT;
+	double cap = ui_caps(shared)->cap_train_s;
 	double seconds = model_run_train_ms(mr) / 1000;
 
-	state->symbol = SYMBOL_LIVE;
-	state->style = FACT_LIVE;
-	if (run_has(run->eval_done) && run_has(run->eval_total) &&
-	    run->eval_total > 0)
-		(void)snprintf(state->text, sizeof(state->text),
-			       "eval %.0f/%.0f", run->eval_done,
-			       run->eval_total);
-	else if (run_has(seconds) && forecast_training_is_over(run))
-		(void)snprintf(state->text, sizeof(state->text),
-			       "trained %.0f s", seconds);
-	else if (run_has(seconds) && run_has(cap))
-		(void)snprintf(state->text, sizeof(state->text), "%.0f/%.0f s",
-			       seconds, cap);
-	else if (run_has(seconds))
-		(void)snprintf(state->text, sizeof(state->text), "%.0f s",
-			       seconds);
-	else
-		(void)snprintf(state->text, sizeof(state->text), "starting");
-}
-
-/* A running run whose log or pod is silent; false when it is not. */
-static bool
-silent_state(const struct ui_shared *shared, const struct model_run *mr,
-	     struct run_state *state)
-{
-	const struct alert *alert = alerts_of_run(shared->alerts, mr);
-	const struct model_pod *pod = mr->pod < shared->model->n_pods
-					      ? &shared->model->pods[mr->pod]
-					      : NULL;
-	double silent_s =
-		(double)(shared->now_wall_ms - mr->last_byte_wall_ms) / 1000;
-	char age[FMT_SIZE];
-
-	if (pod != NULL &&
-	    (pod->state == POD_RECONNECTING || pod->state == POD_REFUSED)) {
-		state->symbol = SYMBOL_FAILED;
-		state->style = FACT_ALARM;
-		(void)snprintf(state->text, sizeof(state->text), "link %s",
-			       pod_state_name(pod->state));
-		return true;
-	}
-	if (!mr->live) {
-		state->symbol = SYMBOL_IDLE;
-		state->style = FACT_DIM;
-		(void)snprintf(state->text, sizeof(state->text),
-			       "not followed");
-		return true;
-	}
-	if (alert == NULL || alert->kind != ALERT_STALL)
-		return false;
-	state->symbol = SYMBOL_SILENT;
-	state->style = FACT_SILENT;
-	(void)snprintf(state->text, sizeof(state->text), "silent %s",
-		       fmt_age(silent_s, age));
-	return true;
+	if (run_has(run->eval_done) && run->eval_total > 0)
+		return new_state(SYMBOL_LIVE, FACT_LIVE, "eval %.0f/%.0f",
+				 run->eval_done, run->eval_total);
+	if (!run_has(seconds))
+		return new_state(SYMBOL_LIVE, FACT_LIVE, "starting");
+	if (forecast_training_is_over(run))
+		return new_state(SYMBOL_LIVE, FACT_LIVE, "trained %.0f s",
+				 seconds);
+	return new_state(SYMBOL_LIVE, FACT_LIVE,
+			 run_has(cap) ? "%.0f/%.0f s" : "%.0f s", seconds, cap);
 }
 
 struct run_state
 run_state_of(const struct ui_shared *shared, const struct model_run *mr)
 {
-	struct run_state state = { SYMBOL_FAILED, "log gone", FACT_WARN };
+	const struct model *model = shared->model;
+	const struct alert *alert = alerts_of_run(shared->alerts, mr);
+	enum pod_state link = mr->pod < model->n_pods
+				      ? model->pods[mr->pod].state
+				      : POD_UNKNOWN;
+	double silent_s =
+		(double)(shared->now_wall_ms - mr->last_byte_wall_ms) / 1000;
+	char age[FMT_SIZE];
 
-	if (mr->log != NULL && model_log_cut_run(shared->model, mr->log) == mr)
-		return state;
+	if (mr->log != NULL && model_log_cut_run(model, mr->log) == mr)
+		return new_state(SYMBOL_FAILED, FACT_WARN, "log gone");
 	if (mr->run.status != RUN_RUNNING)
-		ended_state(shared, mr, &state);
-	else if (!silent_state(shared, mr, &state))
-		running_state(shared, mr, &state);
-	return state;
+		return ended_state(shared, mr);
+	if (link == POD_RECONNECTING || link == POD_REFUSED)
+		return new_state(SYMBOL_FAILED, FACT_ALARM, "link %s",
+				 pod_state_name(link));
+	if (!mr->live)
+		return new_state(SYMBOL_IDLE, FACT_DIM, "not followed");
+	if (alert != NULL && alert->kind == ALERT_STALL)
+		return new_state(SYMBOL_SILENT, FACT_SILENT, "silent %s",
+				 fmt_age(silent_s, age));
+	return running_state(shared, mr);
 }
 
 /* A cap as a bar: "train ####.... 374.0 / 600 s". */

@@ -314,6 +314,18 @@ plot_run_label(const struct model_run *mr, char out[FMT_LABEL])
 	return out;
 }
 
+void
+plot_add_alert(const struct alert *alert, const struct model *model,
+	       struct buf *out)
+{
+	char label[FMT_LABEL] = "";
+
+	if (alert->mr != NULL)
+		(void)plot_run_label(alert->mr, label);
+	buf_appendf(out, "%s%s%s: %s", model_pod_name(model, alert->pod),
+		    label[0] != '\0' ? " " : "", label, alert->text);
+}
+
 static void
 add_run(struct plot_request *request, const struct model_run *mr)
 {
@@ -405,7 +417,7 @@ add_runs(struct work *work, const struct plot_request *request,
 				   plot_smoothing[shared->chart.smoothing]);
 		if (!has_value(&work->points[i]))
 			continue;
-		plot_run_label(mr, work->labels[i]);
+		(void)plot_run_label(mr, work->labels[i]);
 		work->n_drawn++;
 		work->what = work->points[i].what;
 		add_series(work, i,

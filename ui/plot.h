@@ -120,6 +120,9 @@ void plot_request_runs(struct plot_request *request,
 
 /* A run's name for people: "gate-lqer s42". */
 const char *plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
+/* Append to whom an alert happened, and what. */
+void plot_add_alert(const struct alert *alert, const struct model *model,
+		    struct buf *out);
 /* The last part of a log's path. */
 const char *plot_log_name(const struct model_log *log);
 /* Its recipe (the folder), and its file where it prints no seed. */

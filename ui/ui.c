@@ -294,8 +294,8 @@ ui_say_run(struct ui *ui, const char *what)
 	}
 	if (ui->view == 0)
 		return;
-	plot_run_label(ui->shared.selected, label);
-	ui_say(&ui->shared, "%s %s", label, what);
+	ui_say(&ui->shared, "%s %s", plot_run_label(ui->shared.selected, label),
+	       what);
 }
 
 /* The run next to the selected one, in order of appearance. */
@@ -319,14 +319,13 @@ act_step_run(struct ui *ui, enum action action)
 
 /* Write what the view shows to a file, by the application. */
 static void
-act_export(struct ui *ui, enum action action)
+act_export(struct ui *ui)
 {
 	const struct view_ops *view = ui_view(ui);
 	struct command command = { .id = COMMAND_EXPORT };
 	const char *suffix;
 	struct buf text;
 
-	(void)action;
 	if (view->export == NULL) {
 		ui_say(&ui->shared, "%s has nothing to export", view->name);
 		return;
@@ -345,12 +344,11 @@ act_export(struct ui *ui, enum action action)
 }
 
 static void
-act_mark(struct ui *ui, enum action action)
+act_mark(struct ui *ui)
 {
 	struct ui_shared *shared = &ui->shared;
 	size_t before = shared->marks.n;
 
-	(void)action;
 	if (shared->selected != NULL)
 		ui_toggle_mark(shared, &shared->marks, shared->selected,
 			       UI_MAX_MARKS);
@@ -361,11 +359,10 @@ act_mark(struct ui *ui, enum action action)
 }
 
 static void
-act_reference(struct ui *ui, enum action action)
+act_reference(struct ui *ui)
 {
 	struct ui_shared *shared = &ui->shared;
 
-	(void)action;
 	shared->reference =
 		shared->reference == shared->selected ? NULL : shared->selected;
 	ui_say_run(ui, shared->reference != NULL
@@ -374,39 +371,35 @@ act_reference(struct ui *ui, enum action action)
 }
 
 static void
-act_charset(struct ui *ui, enum action action)
+act_charset(struct ui *ui)
 {
 	static const char *const names[] = { "braille", "blocks", "ASCII" };
 	struct chart_settings *chart = &ui->shared.chart;
 
-	(void)action;
 	chart->charset = (chart->charset + 1) % 3;
 	ui_say(&ui->shared, "charts are drawn in %s", names[chart->charset]);
 }
 
 static void
-act_acknowledge(struct ui *ui, enum action action)
+act_acknowledge(struct ui *ui)
 {
-	(void)action;
 	alerts_acknowledge(ui->setup.alerts);
 	ui_say(&ui->shared, "all alerts acknowledged");
 }
 
 static void
-act_mute(struct ui *ui, enum action action)
+act_mute(struct ui *ui)
 {
 	struct alerts *alerts = ui->setup.alerts;
 
-	(void)action;
 	alerts->muted = !alerts->muted;
 	ui_say(&ui->shared, "bell and notices are %s",
 	       alerts->muted ? "muted" : "on");
 }
 
 static void
-act_pause(struct ui *ui, enum action action)
+act_pause(struct ui *ui)
 {
-	(void)action;
 	ui->paused = !ui->paused;
 	ui_say(&ui->shared, ui->paused ? "paused; P goes on" : "going on");
 }
@@ -431,7 +424,7 @@ act_back(struct ui *ui, enum action action)
 }
 
 /* What the owner does. */
-static void
+static bool
 act_want(struct ui *ui, enum action action)
 {
 	static const struct {
@@ -447,16 +440,22 @@ act_want(struct ui *ui, enum action action)
 	};
 
 	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++)
-		if (wants[i].action == action)
+		if (wants[i].action == action) {
 			ui->wants |= wants[i].want;
+			return true;
+		}
+	return false;
 }
 
-static void
+static bool
 act_open_view(struct ui *ui, enum action action)
 {
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
-		if (ui_views[i]->open == action)
+		if (ui_views[i]->open == action) {
 			ui_go_to(ui, i);
+			return true;
+		}
+	return false;
 }
 
 /* A key is never without an answer, but where a list just ends. */
@@ -472,37 +471,33 @@ act_no_use(struct ui *ui, enum action action)
 static void
 ui_act(struct ui *ui, enum action action)
 {
-	static void (*const acts[ACTION_COUNT])(struct ui *, enum action) = {
-		[ACTION_VIEW_FLEET] = act_open_view,
-		[ACTION_VIEW_RUN] = act_open_view,
-		[ACTION_VIEW_BOARD] = act_open_view,
-		[ACTION_VIEW_COMPARE] = act_open_view,
-		[ACTION_VIEW_LOGS] = act_open_view,
-		[ACTION_VIEW_BENCH] = act_open_view,
-		[ACTION_VIEW_PODS] = act_open_view,
-		[ACTION_VIEW_HARNESS] = act_open_view,
-		[ACTION_NEXT_VIEW] = act_step_view,
-		[ACTION_PREV_VIEW] = act_step_view,
-		[ACTION_BACK] = act_back,
-		[ACTION_QUIT] = act_back,
-		[ACTION_QUIT_NOW] = act_want,
-		[ACTION_SUSPEND] = act_want,
-		[ACTION_REPAINT] = act_want,
-		[ACTION_MOUSE] = act_want,
-		[ACTION_THEME] = act_want,
-		[ACTION_RELOAD] = act_want,
-		[ACTION_MARK] = act_mark,
-		[ACTION_REFERENCE] = act_reference,
-		[ACTION_NEXT_RUN] = act_step_run,
-		[ACTION_PREV_RUN] = act_step_run,
-		[ACTION_CHARSET] = act_charset,
-		[ACTION_ACKNOWLEDGE] = act_acknowledge,
-		[ACTION_MUTE] = act_mute,
-		[ACTION_PAUSE] = act_pause,
-		[ACTION_EXPORT] = act_export,
+	static const struct {
+		enum action action;
+		void (*act)(struct ui *ui);
+	} acts[] = {
+		{ ACTION_MARK, act_mark },
+		{ ACTION_REFERENCE, act_reference },
+		{ ACTION_CHARSET, act_charset },
+		{ ACTION_ACKNOWLEDGE, act_acknowledge },
+		{ ACTION_MUTE, act_mute },
+		{ ACTION_PAUSE, act_pause },
+		{ ACTION_EXPORT, act_export },
 	};
 
-	(acts[action] != NULL ? acts[action] : act_no_use)(ui, action);
+	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		if (acts[i].action == action) {
+			acts[i].act(ui);
+			return;
+		}
+	}
+	if (action == ACTION_NEXT_VIEW || action == ACTION_PREV_VIEW)
+		act_step_view(ui, action);
+	else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN)
+		act_step_run(ui, action);
+	else if (action == ACTION_BACK || action == ACTION_QUIT)
+		act_back(ui, action);
+	else if (!act_want(ui, action) && !act_open_view(ui, action))
+		act_no_use(ui, action);
 }
 
 /* Show a view on top of this one; q and Esc come back here. */

@@ -30,7 +30,6 @@ struct board_view {
 	struct list list;
 	struct board board;
 	bool has_board;
-	struct track open;   /* when there is no track: no caps, no record */
 	uint64_t generation; /* of the model, when it was computed */
 	unsigned int configured; /* what it was computed by */
 	int64_t computed_at_ms;
@@ -373,9 +372,8 @@ spread_height(const struct board *board)
 
 /* What is on the axis: each score of the groups near the best. */
 struct spread {
-	double lo, hi; /* in the score's unit */
-	double far;    /* means above are not on the axis */
-	int x, columns;
+	struct scale scale;
+	double far; /* means above are not on the axis */
 };
 
 static bool
@@ -388,10 +386,9 @@ row_counts(const struct board_group *group, const struct board_row *row)
 static void
 spread_find_range(const struct board *board, struct spread *s)
 {
+	struct scale *scale = &s->scale;
 	double best = INFINITY;
 
-	s->lo = INFINITY;
-	s->hi = -INFINITY;
 	for (size_t i = 0; i < board->n_groups; i++)
 		if (has_scores(&board->groups[i]))
 			best = fmin(best, board->groups[i].stats.mean);
@@ -401,30 +398,18 @@ spread_find_range(const struct board *board, struct spread *s)
 
 		if (!has_scores(group) || group->stats.mean > s->far)
 			continue;
-		s->lo = fmin(s->lo, group->stats.mean);
-		s->hi = fmax(s->hi, group->stats.mean);
-		for (size_t k = 0; k < group->n_rows; k++) {
-			const struct board_row *row =
-				board->rows[group->rows[k]];
-
-			if (!row_counts(group, row))
-				continue;
-			s->lo = fmin(s->lo, row->score);
-			s->hi = fmax(s->hi, row->score);
-		}
+		scale_widen(scale, group->stats.mean);
+		for (size_t k = 0; k < group->n_rows; k++)
+			if (row_counts(group, board->rows[group->rows[k]]))
+				scale_widen(scale,
+					    board->rows[group->rows[k]]->score);
 	}
-	if (!(s->hi > s->lo)) {
-		s->lo -= fmax(fabs(s->lo) * 1e-4, 1e-6);
-		s->hi += fmax(fabs(s->hi) * 1e-4, 1e-6);
+	if (!(scale->hi > scale->lo)) {
+		double room = fmax(fabs(scale->lo) * 1e-4, 1e-6);
+
+		scale->lo -= room;
+		scale->hi += room;
 	}
-}
-
-static int
-spread_column(const struct spread *s, double score)
-{
-	double part = (score - s->lo) / (s->hi - s->lo);
-
-	return s->x + (int)lround(part * (s->columns - 1));
 }
 
 /* Such a score is none, however good. */
@@ -450,32 +435,20 @@ spread_draw_group(const struct board *board, const struct board_group *group,
 	if (group->stats.mean > s->far) {
 		(void)snprintf(text, sizeof(text), "%s →",
 			       fmt_number(group->stats.mean, 5, mean));
-		canvas_right(canvas, (struct rect){ s->x, y, s->columns, 1 },
+		canvas_right(canvas,
+			     (struct rect){ s->scale.at, y, s->scale.size, 1 },
 			     STYLE_DIM, str_from(text));
 		return;
 	}
-	canvas_put(canvas, spread_column(s, group->stats.mean), y, style,
+	canvas_put(canvas, scale_cell(&s->scale, group->stats.mean), y, style,
 		   0x2502);
 	for (size_t k = 0; k < group->n_rows; k++) {
 		const struct board_row *row = board->rows[group->rows[k]];
 
 		if (row_counts(group, row))
-			canvas_put(canvas, spread_column(s, row->score), y,
+			canvas_put(canvas, scale_cell(&s->scale, row->score), y,
 				   style, broken ? 0x2717 : 0x25CF);
 	}
-}
-
-static void
-spread_draw_axis(const struct spread *s, struct canvas *canvas, int y)
-{
-	struct rect line = { s->x, y, s->columns, 1 };
-	char text[FMT_SIZE];
-
-	canvas_fill(canvas, line, STYLE_AXIS, 0x2500);
-	(void)canvas_text(canvas, s->x, y, STYLE_DIM,
-			  fmt_number(s->lo, 5, text));
-	canvas_right(canvas, line, STYLE_DIM,
-		     str_from(fmt_number(s->hi, 5, text)));
 }
 
 /*
@@ -486,16 +459,18 @@ static void
 draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
 	    struct rect r)
 {
-	struct spread s = { .x = 0 };
+	struct spread s;
+	struct rect axis;
+	char text[FMT_SIZE];
 
 	r = canvas_box(canvas, r,
 		       "Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean "
 		       "· left is better",
 		       unit_of(&board->groups[selected]));
-	s.x = r.x + NAME_COLUMNS;
-	s.columns = r.w - NAME_COLUMNS;
-	if (s.columns < 10)
+	if (r.w - NAME_COLUMNS < 10)
 		return;
+	s.scale = (struct scale){ r.x + NAME_COLUMNS, r.w - NAME_COLUMNS,
+				  (double)NAN, (double)NAN };
 	spread_find_range(board, &s);
 	for (size_t i = 0; i < board->n_groups && r.h > 1; i++) {
 		size_t g = ranked_group(board, i);
@@ -511,7 +486,13 @@ draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
 			     g == selected ? STYLE_STRONG : STYLE_HINT, "%s",
 			     group_name(group));
 	}
-	spread_draw_axis(&s, canvas, r.y);
+	axis = rect_take_top(&r, 1);
+	(void)rect_take_left(&axis, NAME_COLUMNS);
+	canvas_fill(canvas, axis, STYLE_AXIS, 0x2500);
+	canvas_right(canvas, axis, STYLE_DIM,
+		     str_from(fmt_number(s.scale.hi, 5, text)));
+	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM,
+			  fmt_number(s.scale.lo, 5, text));
 }
 
 /* A name that no group has is no baseline: nothing is judged then. */
@@ -533,8 +514,7 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 
 	if (view->has_board)
 		board_release(&view->board);
-	board_init(&view->board,
-		   shared->track != NULL ? shared->track : &view->open);
+	board_init(&view->board, ui_caps(shared));
 	view->has_board = true;
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];

@@ -131,8 +131,7 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 			   "%s", is_base ? "◆" : "━");
 		break;
 	case COMPARE_RUN:
-		plot_run_label(mr, label);
-		list_cellf(cell, STYLE_NORMAL, "%s", label);
+		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_label(mr, label));
 		break;
 	case COMPARE_STEP:
 		cell->number = mr->run.steps;

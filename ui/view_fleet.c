@@ -150,8 +150,7 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 	case FLEET_POD:
 		cell->number = (double)mr->pod;
 		list_cellf(cell, STYLE_NORMAL, "%s",
-			   mr->pod < model->n_pods ? model->pods[mr->pod].name
-						   : FMT_ABSENT);
+			   model_pod_name(model, mr->pod));
 		break;
 	case FLEET_RUN:
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr, text));
@@ -401,13 +400,12 @@ row_text(const struct ui_shared *shared)
 	const struct model_run *mr = shared->selected;
 	char label[FMT_LABEL], bpb[FMT_SIZE], ms[FMT_SIZE];
 
-	plot_run_label(mr, label);
-	return xasprintf("%s\tBPB %s\t%s ms/step\t%s", label,
-			 fmt_number(run_has(mr->run.final_bpb)
-					    ? mr->run.final_bpb
-					    : mr->run.last_val_bpb,
-				    6, bpb),
-			 fmt_number(mr->run.ms_per_step, 2, ms), mr->path);
+	return xasprintf(
+		"%s\tBPB %s\t%s ms/step\t%s", plot_run_label(mr, label),
+		fmt_number(run_has(mr->run.final_bpb) ? mr->run.final_bpb
+						      : mr->run.last_val_bpb,
+			   6, bpb),
+		fmt_number(mr->run.ms_per_step, 2, ms), mr->path);
 }
 
 static struct list *
@@ -463,9 +461,7 @@ fleet_export(void *state, struct ui_shared *shared, struct buf *out)
 			run->eval_s,	     run->artifact_bytes
 		};
 
-		buf_appendf(out, "%s,%s,",
-			    mr->pod < model->n_pods ? model->pods[mr->pod].name
-						    : "",
+		buf_appendf(out, "%s,%s,", model_pod_name(model, mr->pod),
 			    plot_run_name(mr, name));
 		if (run_has(run->seed))
 			buf_appendf(out, "%.0f", run->seed);

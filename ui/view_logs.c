@@ -287,7 +287,7 @@ name_of(const struct model_log *log, const struct ui_shared *shared,
 	if (log == NULL)
 		(void)snprintf(label, FMT_LABEL, "All logs, merged");
 	else if (shared->selected != NULL && shared->selected->log == log)
-		plot_run_label(shared->selected, label);
+		(void)plot_run_label(shared->selected, label);
 	else
 		(void)snprintf(label, FMT_LABEL, "%s", plot_log_name(log));
 }

@@ -296,10 +296,9 @@ add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
 			continue;
 		}
 		left--;
-		plot_run_label(mr, name);
 		state = run_state_of(shared, mr);
-		facts_text(facts, label, state.style, "%s  %s", name,
-			   state.text);
+		facts_text(facts, label, state.style, "%s  %s",
+			   plot_run_label(mr, name), state.text);
 		label = "";
 	}
 	if (more > 0)
@@ -318,7 +317,7 @@ add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
 		if (alert->pod != pod)
 			continue;
 		if (alert->mr != NULL)
-			plot_run_label(alert->mr, label);
+			(void)plot_run_label(alert->mr, label);
 		facts_text(facts, "alert",
 			   alert->acknowledged ? FACT_DIM : FACT_WARN,
 			   "%s  %s%s%s", alert_name(alert->kind), label,

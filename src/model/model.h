@@ -216,6 +216,8 @@ void model_pod_checked(struct model *model, size_t pod,
 /* Note a line, sanitised; those beyond MODEL_CHECK_LINES are left out. */
 void model_check_add(struct model_check *check, struct str line);
 void model_check_release(struct model_check *check);
+/* Its name; "" of MODEL_NONE. */
+const char *model_pod_name(const struct model *model, size_t pod);
 /* The pod of that name, or MODEL_NONE. */
 size_t model_pod_find(const struct model *model, const char *name);
 

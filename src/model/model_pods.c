@@ -56,6 +56,12 @@ model_pod_add(struct model *model, const char *name, const char *target)
 	return model->n_pods++;
 }
 
+const char *
+model_pod_name(const struct model *model, size_t pod)
+{
+	return pod < model->n_pods ? model->pods[pod].name : "";
+}
+
 size_t
 model_pod_find(const struct model *model, const char *name)
 {

@@ -304,29 +304,113 @@ canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 	canvas_line(canvas, rect, style, text);
 }
 
+/* The bytes of text that fit into so many columns, cut between words. */
+static size_t
+fold_fit(struct str text, int width)
+{
+	size_t n = 0, blank = 0;
+	int used = 0;
+
+	while (n < text.len) {
+		size_t bytes = 1;
+		int columns;
+
+		while (n + bytes < text.len &&
+		       ((unsigned char)text.p[n + bytes] & 0xC0) == 0x80)
+			bytes++;
+		columns = (int)utf8_width((struct str){ text.p + n, bytes });
+		if (used + columns > width && n > 0)
+			return text.p[n] == ' ' ? n + 1
+			       : blank > n / 3	? blank
+						: n;
+		used += columns;
+		n += bytes;
+		if (text.p[n - 1] == ' ')
+			blank = n;
+	}
+	return n;
+}
+
+/* Columns that what goes on below a line is set in. */
+static int
+fold_indent(struct str line, int width)
+{
+	int n = 0;
+
+	while ((size_t)n < line.len && line.p[n] == ' ')
+		n++;
+	n = n > 0 ? n + 2 : 0;
+	return n < width / 3 ? n : 0;
+}
+
+/* One line of it, from its row `top` on; how many rows it has. */
+static int
+fold_line(struct canvas *canvas, struct rect r, unsigned int style,
+	  struct str line, int top)
+{
+	int indent = fold_indent(line, r.w), x = 0, y = -top;
+
+	do {
+		struct str row = { line.p, fold_fit(line, r.w - x) };
+
+		line.p += row.len;
+		line.len -= row.len;
+		while (row.len > 0 && line.len > 0 && row.p[row.len - 1] == ' ')
+			row.len--;
+		if (canvas != NULL && y >= 0 && y < r.h)
+			canvas_line(
+				canvas,
+				(struct rect){ r.x + x, r.y + y, r.w - x, 1 },
+				style, row);
+		x = indent;
+		y++;
+	} while (line.len > 0);
+	return y + top;
+}
+
+int
+canvas_fold(struct canvas *canvas, struct rect r, unsigned int style,
+	    struct str text, int top)
+{
+	struct str line;
+	int y = 0;
+
+	while (str_next(&text, '\n', &line)) {
+		struct rect place = r;
+
+		(void)rect_take_top(&place, y - top);
+		y += fold_line(canvas, place, style, line, int_max(top - y, 0));
+	}
+	return y;
+}
+
+/* Every cell of rect gets this style and, unless it is 0, character. */
+static void
+canvas_paint(struct canvas *canvas, struct rect rect, unsigned int style,
+	     uint32_t cp)
+{
+	struct rect before = canvas_clip(canvas, rect), clip = canvas->clip;
+
+	for (int y = clip.y; y < clip.y + clip.h; y++)
+		for (int x = clip.x; x < clip.x + clip.w; x++)
+			if (cp != 0)
+				canvas_put(canvas, x, y, style, cp);
+			else
+				cell_at(canvas, x, y)->style = (uint16_t)style;
+	canvas_unclip(canvas, before);
+}
+
 void
 canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
 	    uint32_t cp)
 {
-	struct rect before = canvas_clip(canvas, rect);
-	struct rect clip = canvas->clip;
-
-	for (int y = clip.y; y < clip.y + clip.h; y++)
-		for (int x = clip.x; x < clip.x + clip.w; x++)
-			canvas_put(canvas, x, y, style, cp);
-	canvas_unclip(canvas, before);
+	canvas_paint(canvas, rect, style, cp != 0 ? cp : ' ');
 }
 
 void
 canvas_restyle(struct canvas *canvas, struct rect rect, unsigned int style)
 {
-	struct rect before = canvas_clip(canvas, rect);
-	struct rect clip = canvas->clip;
-
-	for (int y = clip.y; y < clip.y + clip.h; y++)
-		for (int x = clip.x; x < clip.x + clip.w; x++)
-			cell_at(canvas, x, y)->style = (uint16_t)style;
-	canvas_unclip(canvas, before);
+	canvas_paint(canvas, rect, style, 0);
 }
 
 /* A title in the upper edge of a frame, a blank on both sides. */

@@ -86,6 +86,14 @@ void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
 void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 		  struct str text);
 
+/*
+ * Draw text from its line `top` on, long lines folded between words and set
+ * in below their beginning; returns how many lines it takes in all.  canvas
+ * NULL: count only.
+ */
+int canvas_fold(struct canvas *canvas, struct rect rect, unsigned int style,
+		struct str text, int top);
+
 void canvas_put(struct canvas *canvas, int x, int y, unsigned int style,
 		uint32_t cp);
 void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "ui/fold.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 #include "ui/ui_priv.h"
@@ -442,7 +441,7 @@ event_draw_whole(struct ui *ui, struct canvas *canvas, struct rect r)
 	canvas_fill(canvas, rect_take_top(&r, 1), STYLE_AXIS, 0x2500);
 	buf_init(&text, EVENT_BYTES);
 	event_say(ui, &ui->events[ui->list.selected], &text);
-	(void)fold_draw(canvas, r, STYLE_NORMAL, str_from(text.data), 0);
+	(void)canvas_fold(canvas, r, STYLE_NORMAL, str_from(text.data), 0);
 	buf_release(&text);
 }
 
@@ -635,7 +634,7 @@ ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	struct str text = str_from(ui->question);
 	struct rect inside = { 0, 0, int_min(BOX_WIDTH, canvas->width - 4) - 4,
 			       0 };
-	int lines = fold_draw(NULL, inside, STYLE_NORMAL, text, 0), most;
+	int lines = canvas_fold(NULL, inside, STYLE_NORMAL, text, 0), most;
 	struct rect last, hint;
 
 	inside =
@@ -644,7 +643,7 @@ ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	hint = rect_take_bottom(&inside, 1);
 	most = int_max(lines - inside.h, 0);
 	ui->question_top = int_max(0, int_min(ui->question_top, most));
-	(void)fold_draw(canvas, inside, STYLE_NORMAL, text, ui->question_top);
+	(void)canvas_fold(canvas, inside, STYLE_NORMAL, text, ui->question_top);
 	if (most > 0)
 		canvas_print(canvas, hint, STYLE_HINT,
 			     ui->question_top < most ? "PgDn: more"

@@ -12,7 +12,6 @@
 #include "model/forecast.h"
 #include "model/logfile.h"
 #include "model/logtext.h"
-#include "ui/fold.h"
 #include "ui/theme.h"
 
 #define LINE_BYTES 4096U /* of a line of a log */
@@ -94,8 +93,8 @@ fact_draw(struct canvas *canvas, struct rect *rest, const struct fact *fact,
 
 	label.h = 1;
 	if (how->fold)
-		lines = fold_draw(canvas, value, theme_fact(fact->style), text,
-				  0);
+		lines = canvas_fold(canvas, value, theme_fact(fact->style),
+				    text, 0);
 	else
 		canvas_line(canvas, rect_take_top(&value, 1),
 			    theme_fact(fact->style), text);
@@ -239,117 +238,116 @@ run_state_of(const struct ui_shared *shared, const struct model_run *mr)
 	return running_state(shared, mr);
 }
 
-/* A cap as a bar: "train ####.... 374.0 / 600 s". */
+/* A line of the budget: a cap as a bar, and a remark behind it. */
 struct gauge {
 	const char *name, *unit;
 	double value, cap;  /* absent: unknown */
 	enum fmt_kind kind; /* of both; a cap has no decimals */
+	unsigned int style; /* of the remark */
+	struct buf note;
 };
 
-/* Draws it, and cuts what it took off *line. */
+/* "train ####.... 374.0 / 600 s  steps → 13,780" */
 static void
-gauge_draw(struct canvas *canvas, struct rect *line, const struct gauge *gauge)
+gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
 {
 	double part = gauge->value / gauge->cap;
-	bool known = run_has(part);
-	int w = line->w / 4, x = line->x;
-	int full = known ? (int)lround(fmin(fmax(part, 0), 1) * w) : 0;
+	bool over = part > 1;
+	int w = line.w / 4, x = line.x;
+	int full = run_has(part) ? (int)lround(fmin(fmax(part, 0), 1) * w) : 0;
 	char value[FMT_SIZE], cap[FMT_SIZE];
 
-	x += canvas_textf(canvas, x, line->y, STYLE_NORMAL, "%-6s",
-			  gauge->name);
+	x += canvas_textf(canvas, x, line.y, STYLE_NORMAL, "%-6s", gauge->name);
 	for (int i = 0; i < w; i++)
-		canvas_put(canvas, x + i, line->y,
-			   i >= full  ? STYLE_GAUGE_REST
-			   : part > 1 ? STYLE_GAUGE_OVER
-				      : STYLE_GAUGE,
+		canvas_put(canvas, x + i, line.y,
+			   i >= full ? STYLE_GAUGE_REST
+			   : over    ? STYLE_GAUGE_OVER
+				     : STYLE_GAUGE,
 			   i < full ? 0x2588 : 0x2591);
 	x += w + 1;
 	x += canvas_textf(
-		canvas, x, line->y,
-		known && part > 1 ? STYLE_GAUGE_OVER : STYLE_NORMAL,
+		canvas, x, line.y, over ? STYLE_GAUGE_OVER : STYLE_NORMAL,
 		"%s / %s %s", fmt_value(gauge->kind, gauge->value, 1, value),
 		fmt_value(gauge->kind, gauge->cap, 0, cap), gauge->unit);
-	(void)rect_take_left(line, x + 2 - line->x);
+	(void)rect_take_left(&line, x + 2 - line.x);
+	canvas_print(canvas, line, gauge->style, "%s", gauge->note.data);
 }
 
 /* Steps and time of the end of training. */
 static void
-draw_train_line(const struct ui_shared *shared, struct canvas *canvas,
-		struct rect line, const struct forecast *f)
+train_gauge(const struct ui_shared *shared, const struct forecast *f,
+	    bool brief, struct gauge *gauge)
 {
-	const struct gauge gauge = { "train", "s",
-				     model_run_train_ms(shared->selected) /
-					     1000,
-				     ui_caps(shared)->cap_train_s, FMT_NUMBER };
-	const char *source = line.w < 90 ? ""
-			     : f->source == FORECAST_REFERENCE
-				     ? " (ref curve)"
-				     : " (recent pace)";
+	const char *source = f->source == FORECAST_REFERENCE ? " (ref curve)"
+							     : " (recent pace)";
 	int64_t end_ms = shared->now_wall_ms;
 	char steps[FMT_SIZE], error[FMT_SIZE], clock[FMT_SIZE];
 
-	gauge_draw(canvas, &line, &gauge);
+	gauge->value = model_run_train_ms(shared->selected) / 1000;
+	gauge->cap = ui_caps(shared)->cap_train_s;
 	if (f->source == FORECAST_NONE || !run_has(f->end_steps))
 		return;
 	end_ms += (int64_t)(f->train_left_s * 1000);
-	canvas_print(canvas, line, STYLE_HINT, "steps → %s ±%s%s · ends %s",
-		     fmt_grouped(f->end_steps, steps),
-		     fmt_grouped(f->end_steps_error, error), source,
-		     fmt_clock(end_ms, clock));
+	buf_appendf(&gauge->note, "steps → %s ±%s%s · ends %s",
+		    fmt_grouped(f->end_steps, steps),
+		    fmt_grouped(f->end_steps_error, error), brief ? "" : source,
+		    fmt_clock(end_ms, clock));
 }
 
 static void
-draw_eval_line(const struct ui_shared *shared, struct canvas *canvas,
-	       struct rect line, const struct forecast *f)
+eval_gauge(const struct ui_shared *shared, const struct forecast *f, bool brief,
+	   struct gauge *gauge)
 {
 	const struct run *run = &shared->selected->run;
-	const struct gauge gauge = { "eval", "s", model_eval_s(run),
-				     ui_caps(shared)->cap_eval_s, FMT_NUMBER };
+	const struct model_run *ref = f->reference;
 	char left[FMT_SIZE], done[FMT_SIZE], all[FMT_SIZE];
 
-	gauge_draw(canvas, &line, &gauge);
-	(void)fmt_grouped(run->eval_done, done);
-	(void)fmt_grouped(run->eval_total, all);
-	if (run_has(run->eval_done) && run_has(f->eval_left_s))
-		canvas_print(canvas, line, STYLE_HINT,
-			     "%s of %s done, about %s left", done, all,
-			     fmt_age(f->eval_left_s, left));
-	else if (run_has(run->eval_done))
-		canvas_print(canvas, line, STYLE_HINT, "%s of %s done", done,
-			     all);
-	else if (f->reference != NULL && run_has(f->reference->run.eval_s))
-		canvas_print(canvas, line, STYLE_DIM,
-			     "a finished run took %.1f s",
-			     f->reference->run.eval_s);
+	(void)brief;
+	gauge->value = model_eval_s(run);
+	gauge->cap = ui_caps(shared)->cap_eval_s;
+	if (run_has(run->eval_done)) {
+		buf_appendf(&gauge->note, "%s of %s done",
+			    fmt_grouped(run->eval_done, done),
+			    fmt_grouped(run->eval_total, all));
+		if (run_has(f->eval_left_s))
+			buf_appendf(&gauge->note, ", about %s left",
+				    fmt_age(f->eval_left_s, left));
+	} else if (ref != NULL && run_has(ref->run.eval_s)) {
+		gauge->style = STYLE_DIM;
+		buf_appendf(&gauge->note, "a finished run took %.1f s",
+			    ref->run.eval_s);
+	}
 }
 
 static void
-draw_size_line(const struct ui_shared *shared, struct canvas *canvas,
-	       struct rect line, const struct forecast *f)
+size_gauge(const struct ui_shared *shared, const struct forecast *f, bool brief,
+	   struct gauge *gauge)
 {
-	double bytes = shared->selected->run.artifact_bytes;
-	double cap = ui_caps(shared)->cap_artifact_bytes;
-	const struct gauge gauge = { "size", "B", bytes, cap, FMT_GROUPED };
+	const struct model_run *ref = f->reference;
 	char text[FMT_SIZE];
 
-	gauge_draw(canvas, &line, &gauge);
-	if (run_has(bytes) && run_has(cap))
-		canvas_print(canvas, line,
-			     bytes > cap ? STYLE_GAUGE_OVER : STYLE_HINT,
-			     "%s B %s", fmt_grouped(fabs(cap - bytes), text),
-			     bytes > cap ? "over" : "left");
-	else if (f->reference != NULL &&
-		 run_has(f->reference->run.artifact_bytes))
-		canvas_print(
-			canvas, line, STYLE_DIM, "a finished run: %s B",
-			fmt_grouped(f->reference->run.artifact_bytes, text));
+	(void)brief;
+	gauge->value = shared->selected->run.artifact_bytes;
+	gauge->cap = ui_caps(shared)->cap_artifact_bytes;
+	if (run_has(gauge->value) && run_has(gauge->cap)) {
+		bool over = gauge->value > gauge->cap;
+
+		if (over)
+			gauge->style = STYLE_GAUGE_OVER;
+		buf_appendf(&gauge->note, "%s B %s",
+			    fmt_grouped(fabs(gauge->cap - gauge->value), text),
+			    over ? "over" : "left");
+	} else if (ref != NULL && run_has(ref->run.artifact_bytes)) {
+		gauge->style = STYLE_DIM;
+		buf_appendf(&gauge->note, "a finished run: %s B",
+			    fmt_grouped(ref->run.artifact_bytes, text));
+	}
 }
 
 /* Now and at the end, in bits per byte. */
 static void
-draw_score_line(const struct ui_shared *shared, struct canvas *canvas,
-		struct rect line, const struct forecast *f)
+draw_score(const struct ui_shared *shared, struct canvas *canvas,
+	   struct rect line, const struct forecast *f)
 {
 	const struct run *run = &shared->selected->run;
 	const char *note = line.w < 90 ? " (1σ)" : " (1σ, from a finished run)";
@@ -373,13 +371,12 @@ draw_score_line(const struct ui_shared *shared, struct canvas *canvas,
 }
 
 static void
-draw_cost_line(const struct ui_shared *shared, struct canvas *canvas,
-	       struct rect line, const struct forecast *f)
+draw_cost(const struct ui_shared *shared, struct canvas *canvas,
+	  struct rect line)
 {
 	const struct model_run *mr = shared->selected;
 	double usd, hours;
 
-	(void)f;
 	if (mr->pod >= shared->model->n_pods)
 		return;
 	usd = shared->model->pods[mr->pod].usd_per_hour;
@@ -398,22 +395,35 @@ void
 panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 	     struct rect r)
 {
-	static void (*const lines[])(const struct ui_shared *, struct canvas *,
-				     struct rect, const struct forecast *) = {
-		draw_train_line, draw_eval_line, draw_size_line,
-		draw_score_line, draw_cost_line
+	static const struct {
+		struct gauge gauge;
+		void (*fill)(const struct ui_shared *shared,
+			     const struct forecast *f, bool brief,
+			     struct gauge *gauge);
+	} gauges[] = {
+		{ { "train", "s", .kind = FMT_NUMBER }, train_gauge },
+		{ { "eval", "s", .kind = FMT_NUMBER }, eval_gauge },
+		{ { "size", "B", .kind = FMT_GROUPED }, size_gauge },
 	};
-	struct rect before = canvas_clip(canvas, r);
 	struct forecast f;
 
-	if (shared->selected != NULL && r.h > 0) {
-		forecast_run(shared->model, shared->selected,
-			     ui_caps(shared)->cap_train_s, shared->now_wall_ms,
-			     &f);
-		for (size_t i = 0; i < 5 && r.h > 0; i++)
-			lines[i](shared, canvas, rect_take_top(&r, 1), &f);
+	if (shared->selected == NULL)
+		return;
+	forecast_run(shared->model, shared->selected,
+		     ui_caps(shared)->cap_train_s, shared->now_wall_ms, &f);
+	for (size_t i = 0; i < 3 && r.h > 0; i++) {
+		struct gauge gauge = gauges[i].gauge;
+
+		gauge.style = STYLE_HINT;
+		buf_init(&gauge.note, 200);
+		gauges[i].fill(shared, &f, r.w < 90, &gauge);
+		gauge_draw(canvas, rect_take_top(&r, 1), &gauge);
+		buf_release(&gauge.note);
 	}
-	canvas_unclip(canvas, before);
+	if (r.h > 0)
+		draw_score(shared, canvas, rect_take_top(&r, 1), &f);
+	if (r.h > 0)
+		draw_cost(shared, canvas, r);
 }
 
 unsigned int panel_line_style(enum line_class class)

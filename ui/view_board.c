@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "model/board.h"
-#include "ui/fold.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
@@ -30,7 +29,7 @@ struct board_view {
 	struct list list;
 	struct board board;
 	bool has_board;
-	uint64_t generation; /* of the model, when it was computed */
+	uint64_t generation;	 /* of the model, when it was computed */
 	unsigned int configured; /* what it was computed by */
 	int64_t computed_at_ms;
 	struct board_line *lines; /* owned */
@@ -344,7 +343,7 @@ draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
 	if (group->verdict.text[0] != '\0')
 		canvas_say(canvas, &r, STYLE_STRONG, "%s", group->verdict.text);
 	describe_verdict(board, group, &text);
-	lines = fold_draw(canvas, r, STYLE_NORMAL, str_from(text.data), 0);
+	lines = canvas_fold(canvas, r, STYLE_NORMAL, str_from(text.data), 0);
 	buf_release(&text);
 	if (lines > r.h && r.h > 0)
 		canvas_right(canvas, last, STYLE_HINT, str_from(" … more"));

@@ -9,7 +9,6 @@
 #include "base/xalloc.h"
 #include "model/harness_view.h"
 #include "model/harness_words.h"
-#include "ui/fold.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
@@ -720,9 +719,9 @@ draw_text(struct canvas *canvas, struct rect r, struct str text, int *up)
 	text = str_trim(text);
 	if (r.w <= 0 || r.h <= 0)
 		return;
-	most = int_max(fold_draw(NULL, r, STYLE_LOG_PLAIN, text, 0) - r.h, 0);
+	most = int_max(canvas_fold(NULL, r, STYLE_LOG_PLAIN, text, 0) - r.h, 0);
 	*up = int_min(*up, most);
-	(void)fold_draw(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
+	(void)canvas_fold(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
 }
 
 static void

@@ -401,7 +401,7 @@ bench_feed_poll(struct bench_feed *feed)
 		make_list(feed, ids, n, shown);
 	feed->seen = seen;
 	if (poll_clocks(feed))
-		model_benches_touch(feed->model);
+		model_note_change(feed->model, MODEL_BENCH);
 	for (size_t i = 0; i < n; i++)
 		free(ids[i]);
 	free(ids);

@@ -17,8 +17,6 @@
 #include "model/logtext.h"
 
 #define BLOCK_BYTES (256U << 10)
-#define INDEX_EVERY 256	       /* lines between two marks of the index */
-#define INDEX_MAX   (1U << 22) /* a thousand million lines */
 #define GUARD_BYTES 64U
 #define SLOW_MS	    4 /* a block that takes longer is too large */
 
@@ -30,13 +28,12 @@ struct logfile {
 	char *block; /* owned; the bytes from block_at on */
 	uint64_t block_at;
 	size_t block_len;
-	char *scan;	 /* owned; LOGFILE_SCAN_BYTES, of searches */
-	uint64_t *marks; /* owned; place of line 1 + i * INDEX_EVERY */
-	size_t n_marks, cap_marks;
-	uint64_t asked, asked_number; /* a place and its line; 0: none */
-	uint64_t counted;	      /* bytes */
-	uint64_t lines;		      /* line ends in them */
-	char guard[GUARD_BYTES];      /* the bytes before size */
+	char *scan;	/* owned; LOGFILE_SCAN_BYTES, of searches */
+	uint64_t *ends; /* owned; line ends before each block */
+	size_t n_ends, cap_ends;
+	uint64_t counted;	 /* bytes */
+	uint64_t lines;		 /* line ends in them */
+	char guard[GUARD_BYTES]; /* the bytes before size */
 	size_t guard_len;
 };
 
@@ -142,7 +139,7 @@ logfile_close(struct logfile *file)
 	(void)close(file->fd);
 	free(file->block);
 	free(file->scan);
-	free(file->marks);
+	free(file->ends);
 	free(file);
 }
 
@@ -161,8 +158,7 @@ logfile_refresh(struct logfile *file)
 		return false;
 	if (!is_same_life(file, (uint64_t)st.st_size)) {
 		file->counted = file->lines = 0;
-		file->n_marks = 0;
-		file->asked_number = 0;
+		file->n_ends = 0;
 		file->life++;
 	}
 	note_size(file, &st);
@@ -285,11 +281,15 @@ logfile_is_part(struct logfile *file, uint64_t place)
 	       file->block[place - 1 - file->block_at] != '\n';
 }
 
-static void
-add_mark(struct logfile *file, uint64_t place)
+static uint64_t
+count_ends(const char *p, size_t len)
 {
-	if (file->n_marks < INDEX_MAX)
-		xpush(file->marks, file->n_marks, file->cap_marks, place);
+	const char *end = p + len;
+	uint64_t n = 0;
+
+	for (; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+		n++;
+	return n;
 }
 
 bool
@@ -297,96 +297,58 @@ logfile_count(struct logfile *file, uint64_t budget)
 {
 	uint64_t stop = file->counted + budget;
 	char *scan = logfile_scan(file);
-	size_t n;
 
-	if (file->n_marks == 0)
-		add_mark(file, 0);
-	while (file->counted < stop &&
-	       (n = logfile_pread(file, scan, LOGFILE_SCAN_BYTES,
-				  file->counted)) > 0) {
-		const char *p = scan, *end = scan + n;
+	while (file->counted < stop && file->counted < file->size) {
+		size_t rest = BLOCK_BYTES - file->counted % BLOCK_BYTES;
 
-		while ((p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
-			p++;
-			file->lines++;
-			if (file->lines % INDEX_EVERY == 0)
-				add_mark(file,
-					 file->counted + (uint64_t)(p - scan));
-		}
-		file->counted += n;
+		if (rest == BLOCK_BYTES)
+			xpush(file->ends, file->n_ends, file->cap_ends,
+			      file->lines);
+		rest = logfile_pread(file, scan, rest, file->counted);
+		if (rest == 0)
+			break;
+		file->lines += count_ends(scan, rest);
+		file->counted += rest;
 	}
 	return file->counted < file->size;
-}
-
-/* Line ends from `at` up to `end`. */
-static uint64_t
-count_ends(struct logfile *file, uint64_t at, uint64_t end)
-{
-	uint64_t n = 0;
-
-	while (at < end && load(file, at)) {
-		const char *p = file->block + (at - file->block_at);
-		uint64_t stop = file->block_at + file->block_len;
-		const char *behind;
-
-		if (stop > end)
-			stop = end;
-		behind = file->block + (stop - file->block_at);
-		for (; (p = memchr(p, '\n', (size_t)(behind - p))) != NULL; p++)
-			n++;
-		at = stop;
-	}
-	return n;
-}
-
-/*
- * The number at a place, by the nearest that is known: that of a mark before
- * it, or the one that was asked for last, before or behind it.
- */
-static uint64_t
-number_from(struct logfile *file, uint64_t place, uint64_t mark,
-	    uint64_t number)
-{
-	uint64_t asked = file->asked;
-
-	if (file->asked_number == 0)
-		asked = mark;
-	if (asked > place && asked - place < place - mark)
-		return file->asked_number - count_ends(file, place, asked);
-	if (asked > mark && asked <= place)
-		return file->asked_number + count_ends(file, asked, place);
-	return number + count_ends(file, mark, place);
 }
 
 uint64_t
 logfile_number(struct logfile *file, uint64_t place)
 {
-	size_t lo;
-
-	if (file->n_marks == 0 || place > file->counted)
+	if (place > file->counted || file->n_ends == 0)
 		return 0;
-	lo = bisect(file->n_marks, i, file->marks[i] <= place) - 1;
-	file->asked_number = number_from(file, place, file->marks[lo],
-					 1 + (uint64_t)lo * INDEX_EVERY);
-	file->asked = place;
-	return file->asked_number;
+	if (place == file->counted)
+		return file->lines + 1;
+	if (!load(file, place))
+		return 0;
+	return file->ends[place / BLOCK_BYTES] + 1 +
+	       count_ends(file->block, (size_t)(place - file->block_at));
 }
 
 uint64_t
 logfile_place(struct logfile *file, uint64_t number)
 {
-	uint64_t mark = number > 0 ? (number - 1) / INDEX_EVERY : 0;
-	uint64_t at;
+	uint64_t before;
+	const char *p;
+	size_t i;
 
-	if (number == 0 || mark >= file->n_marks || number > file->lines + 1)
+	if (number == 0 || number > file->lines + 1 || file->n_ends == 0)
 		return file->size;
-	at = file->marks[mark];
-	for (uint64_t n = 1 + mark * INDEX_EVERY; n < number; n++) {
-		do
-			at = logfile_next(file, at);
-		while (at < file->size && logfile_is_part(file, at));
+	if (number == 1)
+		return 0;
+	i = bisect(file->n_ends, k, file->ends[k] < number - 1) - 1;
+	if (!load(file, i * BLOCK_BYTES))
+		return file->size;
+	p = file->block;
+	for (before = number - 1 - file->ends[i]; before > 0 && p != NULL;
+	     before--) {
+		p = memchr(p, '\n',
+			   (size_t)(file->block + file->block_len - p));
+		p += p != NULL;
 	}
-	return at;
+	return p != NULL ? file->block_at + (uint64_t)(p - file->block)
+			 : file->size;
 }
 
 uint64_t

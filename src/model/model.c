@@ -297,18 +297,6 @@ model_benches_set(struct model *model, struct model_bench *benches, size_t n)
 }
 
 void
-model_benches_touch(struct model *model)
-{
-	model_note_change(model, MODEL_BENCH);
-}
-
-void
-model_harness_touch(struct model *model)
-{
-	model_note_change(model, MODEL_HARNESS);
-}
-
-void
 model_noise_set(struct model *model, struct model_noise *noise, size_t n)
 {
 	free_noise(model);

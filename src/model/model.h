@@ -316,10 +316,8 @@ void model_log_read(struct model *model, struct model_log *log, uint64_t upto,
 /* Replace the list; it and what it points to are given. */
 void model_benches_set(struct model *model, struct model_bench *benches,
 		       size_t n);
-/* Numbers of benches under way changed in place. */
-void model_benches_touch(struct model *model);
-/* What the HarnessGym directories hold changed in place. */
-void model_harness_touch(struct model *model);
+/* Something of that part changed in place: the next frame shows it. */
+void model_note_change(struct model *model, enum model_part part);
 /* Replace the noise register; given. */
 void model_noise_set(struct model *model, struct model_noise *noise, size_t n);
 

@@ -290,6 +290,7 @@ test_numbers(void)
 		wrong += logfile_number(file, places[far]) != far + 1;
 		wrong += logfile_number(file, places[near]) != near + 1;
 		wrong += logfile_number(file, places[far]) != far + 1;
+		wrong += logfile_place(file, far + 1) != places[far];
 	}
 	is_int((long long)wrong, 0, "places asked for in any order");
 	ok(truncate(path, (off_t)places[500]) == 0 && logfile_refresh(file),
@@ -298,6 +299,43 @@ test_numbers(void)
 		;
 	is_int((long long)logfile_number(file, places[400]), 401,
 	       "and its numbers are those of what is left");
+	logfile_close(file);
+}
+
+/* Lines that begin where what is counted at a time does, and a log that grows
+ * up to there. */
+static void
+test_number_edges(void)
+{
+	const uint64_t lines = 3U << 12; /* of 64 bytes: three blocks */
+	struct logfile *file;
+	size_t wrong = 0;
+	FILE *out = fopen(path, "w");
+
+	for (uint64_t i = 0; i < lines / 3; i++)
+		(void)fprintf(out, "%063d\n", (int)i);
+	(void)fclose(out);
+	file = logfile_open(path, NULL);
+	while (logfile_count(file, 1000))
+		;
+	is_int((long long)logfile_number(file, lines / 3 * 64),
+	       (long long)lines / 3 + 1, "the line that is to come");
+	out = fopen(path, "a");
+	for (uint64_t i = lines / 3; i < lines; i++)
+		(void)fprintf(out, "%063d\n", (int)i);
+	(void)fclose(out);
+	ok(logfile_refresh(file), "it grows");
+	while (logfile_count(file, 1000))
+		;
+	for (uint64_t i = 0; i < lines; i++) {
+		wrong += logfile_number(file, i * 64) != i + 1;
+		wrong += logfile_place(file, i + 1) != i * 64;
+	}
+	is_int((long long)wrong, 0, "each has its number, and back");
+	is_int((long long)logfile_place(file, lines + 1), (long long)lines * 64,
+	       "behind the last one is the end");
+	is_int((long long)logfile_place(file, lines + 2), (long long)lines * 64,
+	       "so it is of a line that is not there");
 	logfile_close(file);
 }
 
@@ -502,6 +540,7 @@ main(void)
 	test_sweep();
 	test_long();
 	test_numbers();
+	test_number_edges();
 	test_text();
 	(void)unlink(path);
 	ok(logfile_open(path, &err) == NULL, "one that is not there is not: %s",

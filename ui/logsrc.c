@@ -12,7 +12,6 @@
 #include "base/xalloc.h"
 #include "model/logtext.h"
 
-#define CHECK_LINES 256 /* between two looks at the clock */
 #define PIECE_LINES 256
 
 void
@@ -127,7 +126,7 @@ restart_filter(struct logsrc *src, uint64_t around)
 	src->above.n = src->below.n = 0;
 	src->from = src->to = around;
 	src->above_done = src->below_done = src->is_cut = false;
-	src->block_bytes = LOGFILE_FIRST_BYTES;
+	src->sweep.block_bytes = LOGFILE_FIRST_BYTES;
 }
 
 void
@@ -328,77 +327,79 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	buf_release(&raw);
 }
 
-/* Room for the lines that are looked at one by one. */
-struct walk {
-	struct logsrc *src;
-	struct buf raw, text;
-};
-
-static void
-walk_begin(struct walk *walk, struct logsrc *src)
+/* The line that a sweep looks at next; the end or UINT64_MAX: none. */
+static uint64_t
+sweep_next(struct logsrc *src, bool all, bool forward, uint64_t place)
 {
-	walk->src = src;
-	buf_init(&walk->raw, LOGSRC_RAW_BYTES);
-	buf_init(&walk->text, LOGSRC_RAW_BYTES);
+	if (all)
+		return forward ? logsrc_raw_at(src, place)
+			       : logsrc_raw_prev(src, place);
+	return forward ? line_from(src, place) : line_before(src, place);
 }
 
-static void
-walk_end(struct walk *walk)
-{
-	buf_release(&walk->raw);
-	buf_release(&walk->text);
-}
-
-/* Whether what can be seen of a line matches. */
+/*
+ * The next piece line by line: of all lines for the filter itself, for a search
+ * of those that pass it.
+ */
 static bool
-walk_matches(struct walk *walk, const struct pattern *pattern, uint64_t place)
+sweep_lines(struct logsrc *src, const struct logfile_filter *sweep,
+	    bool forward, uint64_t *place, struct logfile_hits *hits)
 {
+	bool all = sweep == &src->sweep, more = true;
+	struct buf line, text;
 	size_t at, len;
 
-	raw_read(walk->src, place, &walk->raw);
-	buf_clear(&walk->text);
-	logtext_visible(&walk->text,
-			(struct str){ walk->raw.data, walk->raw.len });
-	return pattern_find(pattern,
-			    (struct str){ walk->text.data, walk->text.len },
-			    &at, &len);
+	buf_init(&line, LOGSRC_RAW_BYTES);
+	buf_init(&text, LOGSRC_RAW_BYTES);
+	for (int i = 0; i < PIECE_LINES && more; i++) {
+		uint64_t here = sweep_next(src, all, forward, *place);
+
+		more = here != (forward ? logsrc_end(src) : UINT64_MAX);
+		if (!more)
+			break;
+		*place = here + forward;
+		raw_read(src, here, &line);
+		buf_clear(&text);
+		logtext_visible(&text, (struct str){ line.data, line.len });
+		if (pattern_find(sweep->pattern,
+				 (struct str){ text.data, text.len }, &at,
+				 &len) != sweep->invert)
+			xpush(hits->v, hits->n, hits->cap, here);
+	}
+	buf_release(&line);
+	buf_release(&text);
+	return more;
 }
 
-/* Line by line, those of the filter where there is one. */
-static int
-search_lines(struct logsrc *src, const struct pattern *pattern, bool forward,
-	     int64_t until_ms, uint64_t *place)
+/* The next piece, by blocks of the file where no other line counts. */
+static bool
+sweep_on(struct logsrc *src, struct logfile_filter *sweep, bool forward,
+	 uint64_t *place, struct logfile_hits *hits)
 {
-	struct walk walk;
-	int found = 2;
-
-	walk_begin(&walk, src);
-	for (int i = 1; found == 2; i++) {
-		uint64_t here = forward ? line_from(src, *place)
-					: line_before(src, *place);
-
-		if (here == (forward ? logsrc_end(src) : UINT64_MAX))
-			found = 0;
-		else if (walk_matches(&walk, pattern, here))
-			found = 1;
-		if (found > 0)
-			*place = found == 1 ? here : here + forward;
-		if (i % CHECK_LINES == 0 &&
-		    clock_real.mono_ms(&clock_real) >= until_ms)
-			break;
-	}
-	walk_end(&walk);
-	return found;
+	if (src->file == NULL || (src->filter != NULL && sweep != &src->sweep))
+		return sweep_lines(src, sweep, forward, place, hits);
+	return logfile_sweep(src->file, sweep, forward, place, hits);
 }
 
 int
 logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward,
 	      int64_t until_ms, uint64_t *place)
 {
-	if (src->filter == NULL && src->file != NULL)
-		return logfile_search(src->file, pattern, forward, until_ms,
-				      place);
-	return search_lines(src, pattern, forward, until_ms, place);
+	struct logfile_filter sweep = { pattern, false, LOGFILE_FIRST_BYTES };
+	struct logfile_hits hits = { NULL, 0, 0 };
+	int found = 2;
+
+	do {
+		if (!sweep_on(src, &sweep, forward, place, &hits))
+			found = 0;
+	} while (found == 2 && hits.n == 0 &&
+		 clock_real.mono_ms(&clock_real) < until_ms);
+	if (hits.n > 0) {
+		*place = hits.v[0];
+		found = 1;
+	}
+	free(hits.v);
+	return found;
 }
 
 void
@@ -407,7 +408,7 @@ logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out,
 {
 	pattern_free(src->filter);
 	src->filter = pattern;
-	src->filter_out = out;
+	src->sweep = (struct logfile_filter){ pattern, out, 0 };
 	restart_filter(src, logsrc_raw_at(src, around));
 }
 
@@ -431,61 +432,6 @@ logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 	if (end == 0)
 		return 100;
 	return to > from ? (int)((double)(to - from) * 100.0 / (double)end) : 0;
-}
-
-static void
-add_hit(struct logsrc *src, bool forward, uint64_t place)
-{
-	struct logfile_hits *hits = forward ? &src->below : &src->above;
-
-	xpush(hits->v, hits->n, hits->cap, place);
-}
-
-/* A piece, line by line; false: that was the last one. */
-static bool
-sweep_lines(struct logsrc *src, bool forward, uint64_t *place)
-{
-	struct walk walk;
-	bool more = true;
-
-	walk_begin(&walk, src);
-	for (int i = 0; i < PIECE_LINES && more; i++) {
-		uint64_t here = forward ? logsrc_raw_at(src, *place)
-					: logsrc_raw_prev(src, *place);
-
-		more = here != (forward ? logsrc_end(src) : UINT64_MAX);
-		if (!more)
-			break;
-		*place = here + forward;
-		if (walk_matches(&walk, src->filter, here) != src->filter_out)
-			add_hit(src, forward, here);
-	}
-	walk_end(&walk);
-	return more;
-}
-
-static bool
-sweep_file(struct logsrc *src, bool forward, uint64_t *place)
-{
-	const struct logfile_filter filter = { src->filter, src->filter_out,
-					       src->block_bytes };
-	int64_t before = clock_real.mono_ms(&clock_real);
-	struct logfile_hits found = { NULL, 0, 0 };
-	bool more = logfile_sweep(src->file, &filter, forward, place, &found);
-
-	for (size_t i = 0; i < found.n; i++)
-		add_hit(src, forward, found.v[forward ? i : found.n - 1 - i]);
-	free(found.v);
-	src->block_bytes = logfile_pace(
-		src->block_bytes, clock_real.mono_ms(&clock_real) - before);
-	return more;
-}
-
-static bool
-sweep(struct logsrc *src, bool forward, uint64_t *place)
-{
-	return src->file == NULL ? sweep_lines(src, forward, place)
-				 : sweep_file(src, forward, place);
 }
 
 /* Of too many, the newest are kept. */
@@ -517,9 +463,11 @@ logsrc_filter_on(struct logsrc *src)
 		while (src->below.n > 0 &&
 		       src->below.v[src->below.n - 1] >= src->to)
 			src->below.n--;
-		src->below_done = !sweep(src, true, &src->to);
+		src->below_done = !sweep_on(src, &src->sweep, true, &src->to,
+					    &src->below);
 	}
 	if (!src->above_done)
-		src->above_done = !sweep(src, false, &src->from);
+		src->above_done = !sweep_on(src, &src->sweep, false, &src->from,
+					    &src->above);
 	return !src->below_done || !src->above_done;
 }

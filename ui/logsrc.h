@@ -22,13 +22,12 @@ struct logsrc {
 	bool fold;		     /* printed source code */
 
 	/* A filter's lines, found bit by bit around where it was set. */
-	struct pattern *filter;	   /* owned; NULL: all lines */
-	bool filter_out;	   /* hide what matches */
+	struct pattern *filter; /* owned; NULL: all lines */
+	struct logfile_filter sweep;
 	struct logfile_hits above; /* descending */
 	struct logfile_hits below; /* ascending */
 	uint64_t from, to;	   /* what was looked at */
 	bool above_done, below_done, is_cut;
-	size_t block_bytes; /* of the filter's next look at the file */
 };
 
 /* So much of one line is read. */
@@ -82,8 +81,10 @@ void logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 		 struct logsrc_line *line);
 
 /*
- * As logfile_search: from place on, or before it.  Under a filter only its
- * lines count.
+ * Search what can be seen of the lines (those that pass the filter) from place
+ * on (forward) or before it, until about a time (mono clock), one piece at the
+ * least.  1: found, *place is its line; 0: none up to the end; 2: time is up,
+ * go on from *place.
  */
 int logsrc_search(struct logsrc *src, const struct pattern *pattern,
 		  bool forward, int64_t until_ms, uint64_t *place);

@@ -460,54 +460,14 @@ behind(struct str block, size_t from)
 	return end != NULL ? (size_t)(end - block.p) + 1 : block.len;
 }
 
-/* The first or the last line of the block that matches. */
-static bool
-search_block(const struct pattern *pattern, const struct block *block,
-	     bool last, uint64_t *place)
-{
-	bool plain = logtext_is_plain(block->text), found = false;
-	size_t from = 0, line;
-
-	while (from < block->text.len &&
-	       find_in(pattern, block->text, plain, from, &line)) {
-		found = true;
-		*place = block->at + line;
-		if (!last)
-			break;
-		from = behind(block->text, line);
-	}
-	return found;
-}
-
-size_t
-logfile_pace(size_t bytes, int64_t took_ms)
+/* The next block's bytes by how long this one took. */
+static size_t
+paced(size_t bytes, int64_t took_ms)
 {
 	if (took_ms > SLOW_MS)
 		return bytes / 4 > LOGFILE_FIRST_BYTES ? bytes / 4
 						       : LOGFILE_FIRST_BYTES;
 	return bytes < LOGFILE_CUT_BYTES / 2 ? bytes * 2 : bytes;
-}
-
-int
-logfile_search(struct logfile *file, const struct pattern *pattern,
-	       bool forward, int64_t until_ms, uint64_t *place)
-{
-	int64_t now = clock_real.mono_ms(&clock_real), before;
-	size_t want = LOGFILE_FIRST_BYTES;
-	struct block block;
-
-	while (forward ? block_from(file, *place, want, &block)
-		       : block_before(file, *place, want, &block)) {
-		if (search_block(pattern, &block, !forward, place))
-			return 1;
-		*place = forward ? block.at + block.text.len : block.at;
-		before = now;
-		now = clock_real.mono_ms(&clock_real);
-		if (now >= until_ms)
-			return 2;
-		want = logfile_pace(want, now - before);
-	}
-	return 0;
 }
 
 static void
@@ -547,19 +507,35 @@ sweep_block(const struct logfile_filter *filter, const struct block *block,
 		add_lines(hits, block, from, block->text.len);
 }
 
-bool
-logfile_sweep(struct logfile *file, const struct logfile_filter *filter,
-	      bool forward, uint64_t *place, struct logfile_hits *hits)
+/* What was added to the hits, the other way round. */
+static void
+turn_hits(struct logfile_hits *hits, size_t from)
 {
+	for (size_t to = hits->n; from + 1 < to; from++) {
+		uint64_t first = hits->v[from];
+
+		hits->v[from] = hits->v[--to];
+		hits->v[to] = first;
+	}
+}
+
+bool
+logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
+	      uint64_t *place, struct logfile_hits *hits)
+{
+	int64_t began = clock_real.mono_ms(&clock_real);
+	size_t before = hits->n;
 	struct block block;
 	const char *last;
 
-	hits->n = 0;
 	if (forward ? !block_from(file, *place, filter->block_bytes, &block)
 		    : !block_before(file, *place, filter->block_bytes, &block))
 		return false;
 	sweep_block(filter, &block, hits);
+	filter->block_bytes = paced(filter->block_bytes,
+				    clock_real.mono_ms(&clock_real) - began);
 	if (!forward) {
+		turn_hits(hits, before);
 		*place = block.at;
 		return block.at > 0;
 	}

@@ -56,36 +56,28 @@ void logfile_read(struct logfile *file, uint64_t place, struct buf *line);
 /* Whether the place is in the middle of a line too long for one. */
 bool logfile_is_part(struct logfile *file, uint64_t place);
 
-/*
- * Search what can be seen of the lines (model/logtext.h) from place on
- * (forward) or before it, until about a time (mono clock), one block at the
- * least.  1: found, *place is its line; 0: none up to the end; 2: time is
- * up, go on from *place.
- */
-int logfile_search(struct logfile *file, const struct pattern *pattern,
-		   bool forward, int64_t until_ms, uint64_t *place);
-
-/* A pattern may be slow: the first block is small, the next is paced. */
-#define LOGFILE_FIRST_BYTES 8192U
-size_t logfile_pace(size_t bytes, int64_t took_ms);
-
+/* Which lines a sweep takes: by what can be seen of them (model/logtext.h). */
 struct logfile_filter {
 	const struct pattern *pattern;
 	bool invert;	    /* the lines that do not match */
-	size_t block_bytes; /* to look at in a call, about */
+	size_t block_bytes; /* to look at next, about; paced */
 };
 
+/* A pattern may be slow: the first block is small. */
+#define LOGFILE_FIRST_BYTES 8192U
+
 struct logfile_hits {
-	uint64_t *v; /* places, ascending; the caller frees it */
+	uint64_t *v; /* places; the caller frees it */
 	size_t n, cap;
 };
 
 /*
- * All lines of the next block that pass the filter: from *place on (forward)
- * or before it; *place moves on.  False: that was the last block.  A last line
- * without its end is told, but *place stays before it.
+ * Append the lines of the next block that pass the filter, the nearest first:
+ * from *place on (forward) or before it; *place moves on.  False: that was the
+ * last block.  A last line without its end is told, but *place stays before
+ * it.
  */
-bool logfile_sweep(struct logfile *file, const struct logfile_filter *filter,
+bool logfile_sweep(struct logfile *file, struct logfile_filter *filter,
 		   bool forward, uint64_t *place, struct logfile_hits *hits);
 
 /* Count lines for a while; true: not done yet. */

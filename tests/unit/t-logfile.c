@@ -10,6 +10,7 @@
 #include "model/logclass.h"
 #include "model/logfile.h"
 #include "model/logtext.h"
+#include "ui/logsrc.h"
 
 #include "tests/support/tap.h"
 
@@ -72,6 +73,27 @@ test_places(struct logfile *file)
 	   "of none behind the last");
 }
 
+/* Search the file as the log view does. */
+static int
+search(const char *name, const struct pattern *pattern, bool forward,
+       int64_t until_ms, uint64_t *place)
+{
+	struct model model;
+	struct model_log *log;
+	struct logsrc src;
+	int found;
+
+	model_init(&model);
+	log = model_log_get(&model, 0, name);
+	model_log_file(log, name);
+	logsrc_init(&src);
+	logsrc_open(&src, &model, log);
+	found = logsrc_search(&src, pattern, forward, until_ms, place);
+	logsrc_release(&src);
+	model_release(&model);
+	return found;
+}
+
 static void
 test_search(struct logfile *file)
 {
@@ -79,36 +101,34 @@ test_search(struct logfile *file)
 	struct pattern *pattern = pattern_new("LINE 3[0-9]{4} of", &err);
 	uint64_t place = 0;
 
-	is_int(logfile_search(file, pattern, true, LATE, &place), 0,
+	is_int(search(path, pattern, true, LATE, &place), 0,
 	       "a pattern with capitals means them");
 	pattern_free(pattern);
 	pattern = pattern_new("line 3[0-9]{4} of", &err);
 	place = 0;
-	is_int(logfile_search(file, pattern, true, LATE, &place), 1,
-	       "a hit below");
+	is_int(search(path, pattern, true, LATE, &place), 1, "a hit below");
 	is_line(file, place, "line 30000 of the file", "the first one");
 	place = logfile_size(file);
-	is_int(logfile_search(file, pattern, false, LATE, &place), 1,
-	       "a hit above");
+	is_int(search(path, pattern, false, LATE, &place), 1, "a hit above");
 	is_line(file, place, "line 39999 of the file", "the last one");
 	place = 0;
-	is_int(logfile_search(file, pattern, true, 0, &place), 2,
+	is_int(search(path, pattern, true, 0, &place), 2,
 	       "a search stops when its time is up");
 	ok(place > 1000 && place < 100000 &&
 		   logfile_line_start(file, place) == place,
 	   "and can go on from there");
 	place = logfile_place(file, 30001);
-	is_int(logfile_search(file, pattern, true, 0, &place), 1,
+	is_int(search(path, pattern, true, 0, &place), 1,
 	       "the line at the place is looked at forward");
 	is_line(file, place, "line 30000 of the file", "it is the hit");
-	is_int(logfile_search(file, pattern, false, LATE, &place), 0,
+	is_int(search(path, pattern, false, LATE, &place), 0,
 	       "and not backward");
 	pattern_free(pattern);
 	ok(pattern_new("(", &err) == NULL, "a wrong pattern is refused: %s",
 	   err.text);
 	pattern = pattern_new("(a+)+$", &err);
 	place = 0;
-	is_int(logfile_search(file, pattern, true, LATE, &place), 0,
+	is_int(search(path, pattern, true, LATE, &place), 0,
 	       "a bad pattern does not hang");
 	pattern_free(pattern);
 }
@@ -141,34 +161,22 @@ write_text(const char *text, size_t len)
 	(void)fclose(out);
 }
 
-static int
-by_place(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* The lines of the file that pass, a line a block, as "place place ..". */
 static void
 sweep(const char *regex, bool invert, bool forward, struct buf *out)
 {
 	struct pattern *pattern = pattern_new(regex, NULL);
-	const struct logfile_filter filter = { pattern, invert, 1 };
+	struct logfile_filter filter = { pattern, invert, 1 };
 	struct logfile *file = logfile_open(path, NULL);
 	struct logfile_hits hits = { NULL, 0, 0 };
-	uint64_t place = forward ? 0 : logfile_size(file), all[64];
-	size_t n = 0;
-	bool more;
+	uint64_t place = forward ? 0 : logfile_size(file);
 
-	do {
-		more = logfile_sweep(file, &filter, forward, &place, &hits);
-		for (size_t i = 0; i < hits.n && n < 64; i++)
-			all[n++] = hits.v[i];
-	} while (more);
-	qsort(all, n, sizeof(all[0]), by_place);
-	for (size_t i = 0; i < n; i++)
-		buf_appendf(out, "%llu ", (unsigned long long)all[i]);
+	while (logfile_sweep(file, &filter, forward, &place, &hits))
+		filter.block_bytes = 1;
+	for (size_t i = 0; i < hits.n; i++)
+		buf_appendf(out, "%llu ",
+			    (unsigned long long)
+				    hits.v[forward ? i : hits.n - 1 - i]);
 	free(hits.v);
 	logfile_close(file);
 	pattern_free(pattern);
@@ -250,7 +258,7 @@ test_long(void)
 	place = logfile_prev(file, logfile_size(file));
 	is_int((long long)logfile_number(file, place), 3, "of one number");
 	ok(logfile_place(file, 3) == place, "and back");
-	is_int(logfile_search(file, pattern, false, LATE, &place), 1,
+	is_int(search(path, pattern, false, LATE, &place), 1,
 	       "its end is searched");
 	ok(place > 4000000 && logfile_line_start(file, place) == place,
 	   "the hit is the part that holds it");

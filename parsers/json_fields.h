@@ -15,9 +15,11 @@ enum json_kind {
 	JSON_AS_PATH,	 /* char *, owned: what json_reader.path makes of it */
 	JSON_AS_WORD,	 /* char *, owned: one of words */
 	JSON_AS_CHOICE,	 /* an enum: the index in words */
+	JSON_AS_EITHER,	 /* bool: is it the second of two words? */
+	JSON_AS_FIXED,	 /* one of words, which is not kept */
 	JSON_AS_NUMBER,	 /* double, low..high; both 0: above 0 */
 	JSON_AS_INTEGER, /* int64_t, low..high */
-	JSON_AS_COUNT,	 /* unsigned int, low..high */
+	JSON_AS_COUNT,	 /* size_t, low..high */
 	JSON_AS_BOOL,
 	JSON_AS_TEXTS,	 /* list of char *, none of them empty */
 	JSON_AS_PATHS,	 /* the same of paths */
@@ -34,10 +36,14 @@ struct json_field {
 	enum json_kind kind;
 	size_t at;	    /* of the member in its struct; of a list: of v */
 	size_t at_n;	    /* of a list: of its length, a size_t */
-	unsigned int types; /* enum json_type, beside those of the kind */
+	unsigned int types; /* enum json_type, beside those of the kind; a
+			     * NUMBER with JSON_INTEGER is whole */
 	double low, high;
-	size_t most;		  /* entries of a list at most */
-	const char *what;	  /* of INDEXES: "GPU" */
+	double scale; /* a NUMBER is kept multiplied by it; 0: as it is */
+	size_t most;  /* entries of a list at most */
+	/* Is a TEXT, or one of TEXTS, right?  NULL: any is. */
+	bool (*is_right)(const char *text);
+	const char *what;	  /* "a path": then it is; of INDEXES "GPU" */
 	const char *const *words; /* ended by NULL */
 	const struct json_field *fields;
 	/*
@@ -55,6 +61,7 @@ struct json_field {
 struct json_reader {
 	struct json_at at; /* json_take_text and _file set file and text */
 	struct err *err;
+	bool nulls; /* null is as good as no key, which is not required */
 	/* What is kept of a path; owned.  NULL without such fields. */
 	char *(*path)(const struct json_reader *r, const char *value);
 	void *user;

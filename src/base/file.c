@@ -42,6 +42,29 @@ fill(int fd, const char *temp, struct str text, mode_t mode)
 }
 
 int
+file_read(const char *path, struct buf *text, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
+	char block[65536];
+	struct stat st;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return err_set_errno(err, ERR_IO, "cannot open %s", path);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		rc = err_set(err, ERR_IO, "%s is not a regular file", path);
+	while (rc == 0 && !text->truncated &&
+	       (n = read(fd, block, sizeof(block))) > 0)
+		buf_append(text, block, (size_t)n);
+	if (n < 0)
+		rc = err_set_errno(err, ERR_IO, "cannot read %s", path);
+	else if (text->truncated)
+		rc = err_set(err, ERR_LIMIT, "%s is too large", path);
+	(void)close(fd);
+	return rc;
+}
+
+int
 file_replace(const char *path, struct str text, struct err *err)
 {
 	char *temp = xasprintf("%s.tmp", path);

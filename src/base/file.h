@@ -2,6 +2,7 @@
 #ifndef HGYM_BASE_FILE_H
 #define HGYM_BASE_FILE_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -11,6 +12,10 @@
  * When that fails (a full disk) nothing is left behind, and what was there is
  * as it was.
  */
+
+/* All of a regular file behind what text holds; ERR_LIMIT beyond its cap. */
+int file_read(const char *path, struct buf *text, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* Put text in place of what path holds, on the disk; mode 0600. */
 int file_replace(const char *path, struct str text, struct err *err)

@@ -23,13 +23,10 @@
  */
 bool plan_key_is_rate(const char *key);
 
-#define PLAN_SCHEMA	 "hgym.bench/1"
-#define PLAN_MAX_ENV	 256
-#define PLAN_MAX_PODS	 64
-#define PLAN_MAX_GPUS	 16
-#define PLAN_MAX_MARKERS 16
-#define PLAN_MAX_FILES	 32
-#define PLAN_MAX_ROUNDS	 100
+#define PLAN_SCHEMA	"hgym.bench/1"
+#define PLAN_MAX_PODS	64
+#define PLAN_MAX_FILES	32
+#define PLAN_MAX_ROUNDS 100
 
 struct plan_env {
 	char *name, *value;
@@ -37,7 +34,7 @@ struct plan_env {
 
 /* Texts that must, or must not, stand in a variant's log. */
 struct plan_markers {
-	char *text[PLAN_MAX_MARKERS]; /* POSIX extended expressions */
+	char **text; /* POSIX extended expressions */
 	size_t n;
 };
 
@@ -73,7 +70,7 @@ struct plan_pod {
 	char *ssh;	 /* NULL: the pod of that name in the configuration */
 	char *transport; /* libssh2, openssh, local; NULL: the default */
 	char *identity, *known_hosts, *proxy_jump;
-	int gpus[PLAN_MAX_GPUS];
+	int *gpus; /* ascending */
 	size_t n_gpus;
 	char *root;	/* folder for benches on the pod; NULL: ~/.hgym-bench */
 	char *lock_dir; /* of the GPU locks; NULL: /tmp.  Without blanks */

@@ -20,8 +20,8 @@ src/gen     base
 remote      base loop transport.h
 src/store   base loop model parsers/run.h parsers/metric.h
 src/report  base parsers/json.h parsers/run.h
-ui          base model command.h parsers/run.h parsers/metric.h report/facts.h
-            report/fmt.h
+ui          base model command.h parsers/run.h parsers/metric.h parsers/json.h
+            report/facts.h report/fmt.h
 src/conf    base parsers ui/keymap.h ui/theme.h
 src/context base parsers/format.h model/track.h store conf
 src/pods    base parsers loop remote conf transport.h

@@ -215,76 +215,26 @@ set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
 			      : (uint8_t)series_letter(plot->chart, series);
 }
 
-static void
-draw_line(struct plot *plot, const int from[2], const int to[2],
-	  const struct chart_series *series)
-{
-	int x = from[0], y = from[1];
-	int dx = abs(to[0] - x), dy = -abs(to[1] - y);
-	int sx = x < to[0] ? 1 : -1, sy = y < to[1] ? 1 : -1;
-	int error = dx + dy;
-
-	for (;;) {
-		int twice = 2 * error;
-
-		set_dot(plot, x, y, series);
-		if (x == to[0] && y == to[1])
-			return;
-		if (twice >= dy) {
-			error += dy;
-			x += sx;
-		}
-		if (twice <= dx) {
-			error += dx;
-			y += sy;
-		}
-	}
-}
-
-/*
- * Cut a line to what lies not far outside of the plot, so that it is short
- * and its slope stays (Liang and Barsky, 1984).  False: none of it is there.
- */
-static bool
-clip_line(const struct plot *plot, double from[2], double to[2])
-{
-	const double size[2] = { plot->w, plot->h };
-	double begin = 0, end = 1, d[2];
-
-	for (int i = 0; i < 2; i++) {
-		double low, high;
-
-		d[i] = to[i] - from[i];
-		if (d[i] == 0) {
-			if (from[i] < -1 || from[i] > size[i])
-				return false;
-			continue;
-		}
-		low = (-1 - from[i]) / d[i];
-		high = (size[i] - from[i]) / d[i];
-		begin = fmax(begin, fmin(low, high));
-		end = fmin(end, fmax(low, high));
-	}
-	if (begin > end)
-		return false;
-	for (int i = 0; i < 2; i++) {
-		to[i] = from[i] + d[i] * end;
-		from[i] += d[i] * begin;
-	}
-	return true;
-}
-
+/* A dot in each column of the plot, or row, whichever the line has more of. */
 static void
 draw_segment(struct plot *plot, const double from[2], const double to[2],
 	     const struct chart_series *series)
 {
-	double a[2] = { from[0], from[1] }, b[2] = { to[0], to[1] };
+	const double a[2] = { round(from[0]), round(from[1]) };
+	const double b[2] = { round(to[0]), round(to[1]) };
+	const double last[2] = { plot->w - 1, plot->h - 1 };
+	int along = fabs(b[1] - a[1]) > fabs(b[0] - a[0]), across = !along;
+	double n = fmax(fabs(b[along] - a[along]), 1);
+	double end = fmin(fmax(a[along], b[along]), last[along]), dot[2];
 
-	if (clip_line(plot, a, b))
-		draw_line(plot,
-			  (int[2]){ (int)lround(a[0]), (int)lround(a[1]) },
-			  (int[2]){ (int)lround(b[0]), (int)lround(b[1]) },
-			  series);
+	dot[along] = fmax(fmin(a[along], b[along]), 0);
+	for (; dot[along] <= end; dot[along]++) {
+		dot[across] =
+			a[across] + round((b[across] - a[across]) *
+					  fabs(dot[along] - a[along]) / n);
+		if (dot[across] >= 0 && dot[across] <= last[across])
+			set_dot(plot, (int)dot[0], (int)dot[1], series);
+	}
 }
 
 /* A point that no line leads to or from is a cross, or it would be lost. */

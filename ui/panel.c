@@ -410,7 +410,7 @@ panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 	if (shared->selected == NULL)
 		return;
 	forecast_run(shared->model, shared->selected,
-		     ui_caps(shared)->cap_train_s, shared->now_wall_ms, &f);
+		     ui_caps(shared)->cap_train_s, &f);
 	for (size_t i = 0; i < 3 && r.h > 0; i++) {
 		struct gauge gauge = gauges[i].gauge;
 

@@ -186,7 +186,6 @@ term_sane_hold(sigset_t *before)
 struct term {
 	SCREEN *screen;
 	struct outlet *outlet;
-	FILE *out; /* of the outlet */
 	struct term_options options;
 	struct canvas shown; /* what the terminal shows */
 	bool all_stale;
@@ -322,11 +321,11 @@ static void
 enter_modes(struct term *term)
 {
 	if (may_ask()) {
-		(void)fputs(PASTE_ON, term->out);
+		(void)fputs(PASTE_ON, term->outlet->file);
 		if (term->options.sync && !term->has_sync)
-			(void)fputs("\033[?2026$p", term->out);
+			(void)fputs("\033[?2026$p", term->outlet->file);
 	}
-	(void)fflush(term->out);
+	(void)fflush(term->outlet->file);
 	term_mouse(term, term->options.mouse);
 }
 
@@ -334,8 +333,8 @@ void
 term_leave(struct term *term)
 {
 	if (may_ask())
-		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->out);
-	(void)fflush(term->out);
+		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->outlet->file);
+	(void)fflush(term->outlet->file);
 	(void)endwin();
 	term_sane_leave();
 	term_sane_set(false);
@@ -418,7 +417,7 @@ term_open(const struct term_options *options, struct err *err)
 	if (outlet == NULL)
 		return NULL;
 	term_sane_begin(outlet);
-	screen = open_screen(outlet_file(outlet));
+	screen = open_screen(outlet->file);
 	if (screen == NULL) {
 		term_sane_end();
 		outlet_free(outlet);
@@ -428,7 +427,6 @@ term_open(const struct term_options *options, struct err *err)
 	term = xcalloc(1, sizeof(*term));
 	term->screen = screen;
 	term->outlet = outlet;
-	term->out = outlet_file(outlet);
 	term->options = *options;
 	set_modes();
 	outlet_hold(outlet);
@@ -478,7 +476,7 @@ term_fd(const struct term *term)
 int
 term_out_fd(const struct term *term)
 {
-	return outlet_fd(term->outlet);
+	return term->outlet->fd;
 }
 
 bool
@@ -493,7 +491,7 @@ term_send(struct term *term)
 bool
 term_waits(const struct term *term)
 {
-	return outlet_waits(term->outlet);
+	return outlet_waiting_bytes(term->outlet) > 0;
 }
 
 void
@@ -582,13 +580,13 @@ term_present(struct term *term, const struct canvas *canvas, int x, int y)
 		(void)move(y, x);
 	(void)wnoutrefresh(stdscr);
 	if (sync) {
-		(void)fputs(SYNC_BEGIN, term->out);
-		(void)fflush(term->out);
+		(void)fputs(SYNC_BEGIN, term->outlet->file);
+		(void)fflush(term->outlet->file);
 	}
 	(void)doupdate();
 	if (sync)
-		(void)fputs(SYNC_END, term->out);
-	(void)fflush(term->out);
+		(void)fputs(SYNC_END, term->outlet->file);
+	(void)fflush(term->outlet->file);
 	(void)term_send(term);
 }
 
@@ -687,8 +685,8 @@ term_mouse(struct term *term, bool on)
 	term->options.mouse = on;
 	if (may_ask())
 		(void)fputs(on ? KEY_MOUSE_MODES_ON : KEY_MOUSE_MODES_OFF,
-			    term->out);
-	(void)fflush(term->out);
+			    term->outlet->file);
+	(void)fflush(term->outlet->file);
 	(void)term_send(term);
 }
 
@@ -706,8 +704,8 @@ term_write(struct term *term, const void *data, size_t len)
 {
 	if (outlet_waiting_bytes(term->outlet) + len > WAITING_BYTES)
 		return false;
-	(void)fwrite(data, 1, len, term->out);
-	(void)fflush(term->out);
+	(void)fwrite(data, 1, len, term->outlet->file);
+	(void)fflush(term->outlet->file);
 	(void)term_send(term);
 	return true;
 }

@@ -237,7 +237,7 @@ fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 	for (size_t i = 0; i < model->n_runs; i++) {
 		fleet->rows[i].mr = model->runs[i];
 		forecast_run(model, model->runs[i],
-			     ui_caps(shared)->cap_train_s, shared->now_wall_ms,
+			     ui_caps(shared)->cap_train_s,
 			     &fleet->rows[i].forecast);
 	}
 	list_fill(&fleet->list, &ops, fleet, model->n_runs);

@@ -44,51 +44,41 @@ time_series(const struct model_run *mr)
 	return NULL;
 }
 
-/* How a series is read at an x: value between the points around it. */
-typedef double (*point_fn)(const struct series_point *point);
+/* What a series is read by: a member of its points. */
+enum { OF_STEP, OF_TIME, OF_VALUE };
 
 static double
-point_step(const struct series_point *point)
+series_number(const struct series *series, size_t i, int of)
 {
-	return point->step;
-}
+	const struct series_point *point = series_at(series, i);
 
-static double
-point_time(const struct series_point *point)
-{
-	return point->train_ms;
-}
-
-static double
-point_value(const struct series_point *point)
-{
-	return point->value;
+	return of == OF_STEP   ? point->step
+	       : of == OF_TIME ? point->train_ms
+			       : point->value;
 }
 
 /* y at x between the points of an x that rises; absent outside of them. */
 static double
-series_between(const struct series *series, double x, point_fn x_of,
-	       point_fn y_of)
+series_between(const struct series *series, double x, int x_of, int y_of)
 {
 	size_t n = series != NULL ? series_count(series) : 0, i;
-	const struct series_point *a, *b;
+	double x_a, x_b, y_a, y_b;
 
-	if (n < 2 || !(x >= x_of(series_at(series, 0))) ||
-	    !(x <= x_of(series_at(series, n - 1))))
+	if (n < 2 || !(x >= series_number(series, 0, x_of)) ||
+	    !(x <= series_number(series, n - 1, x_of)))
 		return RUN_ABSENT;
-	i = bisect(n - 1, k, x_of(series_at(series, k)) <= x);
-	a = series_at(series, i - 1);
-	b = series_at(series, i);
-	if (!(x_of(b) > x_of(a)))
-		return y_of(b);
-	return y_of(a) +
-	       (y_of(b) - y_of(a)) * (x - x_of(a)) / (x_of(b) - x_of(a));
+	i = bisect(n - 1, k, series_number(series, k, x_of) <= x);
+	x_a = series_number(series, i - 1, x_of);
+	x_b = series_number(series, i, x_of);
+	y_a = series_number(series, i - 1, y_of);
+	y_b = series_number(series, i, y_of);
+	return x_b > x_a ? y_a + (y_b - y_a) * (x - x_a) / (x_b - x_a) : y_b;
 }
 
 double
 forecast_time_at_step(const struct model_run *mr, double step)
 {
-	return series_between(time_series(mr), step, point_step, point_time);
+	return series_between(time_series(mr), step, OF_STEP, OF_TIME);
 }
 
 static bool
@@ -179,7 +169,7 @@ step_at_time(const struct model_run *ref, double ms)
 
 	if (ms <= last->train_ms || !(ms <= end_ms * 1.0001) ||
 	    !(end_ms > last->train_ms))
-		return series_between(series, ms, point_time, point_step);
+		return series_between(series, ms, OF_TIME, OF_STEP);
 	return last->step + (steps - last->step) * (ms - last->train_ms) /
 				    (end_ms - last->train_ms);
 }
@@ -268,9 +258,9 @@ find_gap(const struct series *own, const struct series *ref)
 	for (size_t i = from; i < count; i++) {
 		const struct series_point *p = series_at(own, i);
 
-		forecast_gap_add(&gap, p->value - series_between(ref, p->step,
-								 point_step,
-								 point_value));
+		forecast_gap_add(&gap,
+				 p->value - series_between(ref, p->step,
+							   OF_STEP, OF_VALUE));
 	}
 	return gap;
 }
@@ -304,14 +294,12 @@ forecast_bpb(const struct model_run *mr, struct forecast *f)
 }
 
 static void
-forecast_eval(const struct model_run *mr, int64_t now_wall_ms,
-	      struct forecast *f)
+forecast_eval(const struct model_run *mr, struct forecast *f)
 {
 	const struct series *done = mr->series[METRIC_DONE];
 	const struct series_point *first, *last;
 	double rate;
 
-	(void)now_wall_ms;
 	if (done == NULL || series_count(done) < 2 ||
 	    !run_has(mr->run.eval_total))
 		return;
@@ -337,7 +325,7 @@ forecast_training_is_over(const struct run *run)
 
 void
 forecast_run(const struct model *model, const struct model_run *mr,
-	     double cap_train_s, int64_t now_wall_ms, struct forecast *f)
+	     double cap_train_s, struct forecast *f)
 {
 	const struct run *run = &mr->run;
 	double cap_ms = cap_train_s * 1000, pace;
@@ -348,7 +336,7 @@ forecast_run(const struct model *model, const struct model_run *mr,
 	if (run->status != RUN_RUNNING)
 		return;
 	f->reference = forecast_reference(model, mr);
-	forecast_eval(mr, now_wall_ms, f);
+	forecast_eval(mr, f);
 	if (!run_has(model_run_train_ms(mr)) || !run_has(run->steps) ||
 	    run->steps <= 0)
 		return;

@@ -38,8 +38,7 @@ const struct model_run *forecast_reference(const struct model *model,
 
 /* cap_train_s absent: no cap.  Absent values where nothing can be said. */
 void forecast_run(const struct model *model, const struct model_run *mr,
-		  double cap_train_s, int64_t now_wall_ms,
-		  struct forecast *forecast);
+		  double cap_train_s, struct forecast *forecast);
 
 /*
  * Whether a stop, an evaluation, an artifact or a score in the log says that

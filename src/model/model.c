@@ -149,13 +149,11 @@ model_log_get(struct model *model, size_t pod, const char *path)
 
 	if (log != NULL)
 		return log;
-	model->logs = xgrow(model->logs, model->n_logs, &model->cap_logs,
-			    sizeof(*model->logs));
 	log = xcalloc(1, sizeof(*log));
 	log->pod = pod;
 	log->path = xstrdup(path);
 	log->fd = -1;
-	model->logs[model->n_logs++] = log;
+	xpush(model->logs, model->n_logs, model->cap_logs, log);
 	key = log_key(pod, path);
 	(void)map_set(&model->log_index, str_from(key), log);
 	free(key);
@@ -309,21 +307,18 @@ model_noise_set(struct model *model, struct model_noise *noise, size_t n)
 void
 model_event_add(struct model *model, const struct model_event *event)
 {
-	struct model_event *slot;
+	struct model_event new = *event, *oldest;
 
+	new.text = model_sanitised(event->text, EVENT_TEXT_BYTES);
 	if (model->n_events < MODEL_MAX_EVENTS) {
-		model->events =
-			xgrow(model->events, model->n_events,
-			      &model->cap_events, sizeof(*model->events));
-		slot = &model->events[model->n_events++];
+		xpush(model->events, model->n_events, model->cap_events, new);
 	} else {
-		slot = &model->events[model->first_event];
-		free(slot->text);
+		oldest = &model->events[model->first_event];
+		free(oldest->text);
+		*oldest = new;
 		model->first_event =
 			(model->first_event + 1) % MODEL_MAX_EVENTS;
 	}
-	*slot = *event;
-	slot->text = model_sanitised(event->text, EVENT_TEXT_BYTES);
 	model_note_change(model, MODEL_EVENTS);
 }
 

@@ -41,19 +41,15 @@ model_pod_release(struct model_pod *pod)
 size_t
 model_pod_add(struct model *model, const char *name, const char *target)
 {
-	struct model_pod *pod;
+	const struct model_pod pod = { .name = xstrdup(name),
+				       .target = xstrdup(target),
+				       .lag_ms = -1,
+				       .usd_per_hour = RUN_ABSENT,
+				       .disk_free_bytes = RUN_ABSENT };
 
-	model->pods = xgrow(model->pods, model->n_pods, &model->cap_pods,
-			    sizeof(*model->pods));
-	pod = &model->pods[model->n_pods];
-	memset(pod, 0, sizeof(*pod));
-	pod->name = xstrdup(name);
-	pod->target = xstrdup(target);
-	pod->lag_ms = -1;
-	pod->usd_per_hour = RUN_ABSENT;
-	pod->disk_free_bytes = RUN_ABSENT;
+	xpush(model->pods, model->n_pods, model->cap_pods, pod);
 	model_note_change(model, MODEL_PODS);
-	return model->n_pods++;
+	return model->n_pods - 1;
 }
 
 const char *

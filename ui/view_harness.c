@@ -647,10 +647,10 @@ static void
 add_cases(struct facts *facts, const struct harness_pick *pick)
 {
 	static const struct facts_column columns[] = {
-		{ "case", FMT_TEXT, 0 },
-		{ "best", FMT_NUMBER, 0 },
-		{ "median", FMT_NUMBER, 0 },
-		{ "on base", FMT_NUMBER, 0 }
+		{ .label = "case", .kind = FMT_TEXT },
+		{ .label = "best", .kind = FMT_NUMBER },
+		{ .label = "median", .kind = FMT_NUMBER },
+		{ .label = "on base", .kind = FMT_NUMBER }
 	};
 	const struct harness_post *post = cases_of(pick);
 
@@ -667,10 +667,10 @@ static void
 add_calls(struct facts *facts, const struct harness_pick *pick)
 {
 	static const struct facts_column columns[] = {
-		{ "tool (of the workspace)", FMT_TEXT, 0 },
-		{ "calls", FMT_NUMBER, 0 },
-		{ "failed", FMT_NUMBER, 0 },
-		{ "total", FMT_AGE, 0 }
+		{ .label = "tool (of the workspace)", .kind = FMT_TEXT },
+		{ .label = "calls", .kind = FMT_NUMBER },
+		{ .label = "failed", .kind = FMT_NUMBER },
+		{ .label = "total", .kind = FMT_AGE }
 	};
 	const struct harness_calls *calls = &pick->place->ws.calls;
 

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 
-#define TEXT_BYTES 4096
+#define TEXT_BYTES 65536
 
 void
 facts_init(struct facts *facts)
@@ -28,6 +28,11 @@ facts_release(struct facts *facts)
 		free(facts->v[i].text);
 		free(facts->v[i].note);
 	}
+	for (size_t i = 0; i < facts->n_kept; i++)
+		free(facts->kept[i]);
+	for (size_t i = 0; i < facts->n_sections; i++)
+		free(facts->sections[i].columns);
+	free(facts->kept);
 	free(facts->v);
 	free(facts->sections);
 	facts_init(facts);
@@ -37,11 +42,15 @@ void
 facts_table(struct facts *facts, const char *title,
 	    const struct facts_column *columns, size_t n_columns)
 {
-	facts->sections = xgrow(facts->sections, facts->n_sections,
-				&facts->cap_sections, sizeof(*facts->sections));
-	facts->sections[facts->n_sections++] =
-		(struct facts_section){ title, facts->n, 0, columns,
-					n_columns };
+	struct facts_section section = { .title = title,
+					 .first = facts->n,
+					 .n_columns = n_columns };
+
+	if (n_columns > 0) {
+		section.columns = xcalloc(n_columns, sizeof(*columns));
+		memcpy(section.columns, columns, n_columns * sizeof(*columns));
+	}
+	xpush(facts->sections, facts->n_sections, facts->cap_sections, section);
 }
 
 void
@@ -55,10 +64,9 @@ facts_add(struct facts *facts, const struct fact *fact)
 {
 	if (facts->n_sections == 0)
 		facts_section(facts, "");
-	facts->v = xgrow(facts->v, facts->n, &facts->cap, sizeof(*facts->v));
-	facts->v[facts->n] = *fact;
 	facts->sections[facts->n_sections - 1].n++;
-	return &facts->v[facts->n++];
+	xpush(facts->v, facts->n, facts->cap, *fact);
+	return &facts->v[facts->n - 1];
 }
 
 __attribute__((format(printf, 1, 0))) static char *
@@ -96,6 +104,57 @@ facts_number(struct facts *facts, const char *label, enum fmt_kind kind,
 						.number = number,
 						.decimals = decimals,
 						.unit = unit });
+}
+
+struct fact *
+facts_cell(struct facts *facts, double number)
+{
+	const struct facts_section *s = &facts->sections[facts->n_sections - 1];
+	const struct facts_column *column = &s->columns[s->n % s->n_columns];
+
+	return facts_number(facts, "", column->kind, number, column->decimals,
+			    "");
+}
+
+static void
+facts_copy_one(struct facts *to, const struct fact *from, const char *label)
+{
+	struct fact *fact = facts_add(to, from);
+
+	fact->label = label;
+	fact->text = xstrdup_null(from->text);
+	fact->note = xstrdup_null(from->note);
+}
+
+void
+facts_copy(struct facts *to, const struct facts *from, size_t section)
+{
+	const struct facts_section *s = &from->sections[section];
+
+	for (size_t i = s->first; i < s->first + s->n; i++)
+		facts_copy_one(to, &from->v[i], from->v[i].label);
+}
+
+void
+facts_copy_row(struct facts *to, const struct facts *from, size_t section,
+	       size_t row)
+{
+	const struct facts_section *s = &from->sections[section];
+
+	for (size_t i = 0; i < s->n_columns; i++)
+		facts_copy_one(to, &from->v[s->first + row * s->n_columns + i],
+			       s->columns[i].label);
+}
+
+const char *
+facts_keep(struct facts *facts, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	xpush(facts->kept, facts->n_kept, facts->cap_kept, fact_print(fmt, ap));
+	va_end(ap);
+	return facts->kept[facts->n_kept - 1];
 }
 
 void

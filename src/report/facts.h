@@ -2,6 +2,7 @@
 #ifndef HGYM_REPORT_FACTS_H
 #define HGYM_REPORT_FACTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "report/fmt.h"
@@ -46,12 +47,18 @@ struct facts_column {
 	const char *label; /* with its unit */
 	enum fmt_kind kind;
 	int decimals;
+	const char *key; /* of a machine's reader; NULL: the label */
+	/* On a screen of so many columns: how wide it is there (0: as its
+	 * cells are), what goes first where there is no room for all (the
+	 * highest; 0: never), and whether it takes what is over. */
+	int width, drop;
+	bool grow;
 };
 
 struct facts_section {
-	const char *title;		    /* borrowed; "": none */
-	size_t first, n;		    /* of the list's facts */
-	const struct facts_column *columns; /* borrowed; NULL: no table */
+	const char *title;	      /* borrowed; "": none */
+	size_t first, n;	      /* of the list's facts */
+	struct facts_column *columns; /* owned; NULL: no table */
 	size_t n_columns;
 };
 
@@ -60,6 +67,8 @@ struct facts {
 	size_t n, cap;
 	struct facts_section *sections; /* owned */
 	size_t n_sections, cap_sections;
+	char **kept; /* owned; see facts_keep */
+	size_t n_kept, cap_kept;
 };
 
 void facts_init(struct facts *facts);
@@ -67,7 +76,8 @@ void facts_release(struct facts *facts);
 
 /* What follows belongs to a section of that title. */
 void facts_section(struct facts *facts, const char *title);
-/* What follows is the cells of a table, row by row; the labels are not used. */
+/* What follows is the cells of a table, row by row; the labels are not used.
+ * The columns are copied, their texts are borrowed. */
 void facts_table(struct facts *facts, const char *title,
 		 const struct facts_column *columns, size_t n_columns);
 
@@ -79,6 +89,16 @@ struct fact *facts_text(struct facts *facts, const char *label,
 struct fact *facts_number(struct facts *facts, const char *label,
 			  enum fmt_kind kind, double number, int decimals,
 			  const char *unit);
+/* The number of the next cell, which its column says how to write. */
+struct fact *facts_cell(struct facts *facts, double number);
+/* Facts of a section, or of a row of a table by the labels of its columns (row
+ * 0..), behind those of `to`, which borrows the labels. */
+void facts_copy(struct facts *to, const struct facts *from, size_t section);
+void facts_copy_row(struct facts *to, const struct facts *from, size_t section,
+		    size_t row);
+/* A text that lives as long as the list, for a label or a title. */
+const char *facts_keep(struct facts *facts, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* A remark behind its value. */
 void fact_note(struct fact *fact, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -19,6 +19,15 @@ fmt_absent(char out[FMT_SIZE])
 }
 
 const char *
+fmt_raw(double value, char out[FMT_SIZE])
+{
+	bool whole = floor(value) == value && fabs(value) < 1e15;
+
+	(void)snprintf(out, FMT_SIZE, whole ? "%.0f" : "%.10g", value);
+	return isfinite(value) ? out : "";
+}
+
+const char *
 fmt_number(double value, int decimals, char out[FMT_SIZE])
 {
 	if (isnan(value))
@@ -34,6 +43,56 @@ fmt_signed(double value, int decimals, char out[FMT_SIZE])
 		return fmt_absent(out);
 	(void)snprintf(out, FMT_SIZE, "%s%.*f", value < 0 ? "−" : "+", decimals,
 		       fabs(value));
+	return out;
+}
+
+int
+fmt_measure_decimals(double value)
+{
+	double size = fabs(value);
+
+	return size >= 1e5 ? 0 : size >= 1000 ? 1 : size >= 10 ? 3 : 5;
+}
+
+const char *
+fmt_measure(double value, int decimals, char out[FMT_SIZE])
+{
+	char digits[FMT_SIZE];
+	size_t len = 0, whole;
+
+	if (!isfinite(value) || fabs(value) > 1e15)
+		return fmt_absent(out);
+	if (value != 0.0 && fabs(value) < 0.5 * pow(10.0, -decimals)) {
+		(void)snprintf(out, FMT_SIZE, "%.3g", value);
+		return out;
+	}
+	(void)snprintf(digits, sizeof(digits), "%.*f", decimals, fabs(value));
+	whole = strcspn(digits, ".");
+	if (value < 0.0)
+		out[len++] = '-';
+	for (size_t i = 0; digits[i] != '\0' && len + 2 < FMT_SIZE; i++) {
+		if (i > 0 && i < whole && (whole - i) % 3 == 0)
+			out[len++] = ',';
+		out[len++] = digits[i];
+	}
+	out[len] = '\0';
+	return out;
+}
+
+static const char *
+fmt_digits(double value, int digits, char out[FMT_SIZE])
+{
+	return isnan(value) ? fmt_absent(out) : str_number(value, digits, out);
+}
+
+const char *
+fmt_percent(double value, int decimals, char out[FMT_SIZE])
+{
+	if (isnan(value))
+		return fmt_absent(out);
+	(void)snprintf(out, FMT_SIZE,
+		       fabs(value) < 1e6 ? "%s%.*f %%" : "%s%.*e %%",
+		       value < 0 ? "−" : "+", decimals, fabs(value));
 	return out;
 }
 
@@ -105,6 +164,11 @@ fmt_mtok(double tok_s, char out[FMT_SIZE])
 const char *
 fmt_value(enum fmt_kind kind, double value, int decimals, char out[FMT_SIZE])
 {
+	static const char *(*const exact[])(double, int, char *) = {
+		[FMT_TEXT] = fmt_number,   [FMT_NUMBER] = fmt_number,
+		[FMT_SIGNED] = fmt_signed, [FMT_MEASURE] = fmt_measure,
+		[FMT_DIGITS] = fmt_digits, [FMT_PERCENT] = fmt_percent,
+	};
 	static const char *(*const plain[])(double, char *) = {
 		[FMT_GROUPED] = fmt_grouped,
 		[FMT_STEPS] = fmt_steps,
@@ -112,10 +176,8 @@ fmt_value(enum fmt_kind kind, double value, int decimals, char out[FMT_SIZE])
 		[FMT_AGE] = fmt_age,
 	};
 
-	if (kind >= FMT_GROUPED)
-		return plain[kind](value, out);
-	return kind == FMT_SIGNED ? fmt_signed(value, decimals, out)
-				  : fmt_number(value, decimals, out);
+	return kind < FMT_GROUPED ? exact[kind](value, decimals, out)
+				  : plain[kind](value, out);
 }
 
 /* Which time zone clocks show. */

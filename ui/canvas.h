@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
 /*
  * Cells that the views draw into; the terminal shows them, tests read them.
@@ -22,6 +23,31 @@ struct cell {
 struct rect {
 	int x, y, w, h;
 };
+
+static inline int
+int_min(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static inline int
+int_max(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+/* Columns that a text takes. */
+static inline int
+text_width(const char *text)
+{
+	return (int)utf8_width(str_from(text));
+}
+
+bool rect_has(const struct rect *rect, int x, int y);
+/* Take so much (at most all of it) off an edge of *rest; what was taken. */
+struct rect rect_take_top(struct rect *rest, int h);
+struct rect rect_take_bottom(struct rect *rest, int h);
+struct rect rect_take_left(struct rect *rest, int w);
 
 struct canvas {
 	int width, height;
@@ -50,9 +76,23 @@ int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
 /* Text into a line of rect.w columns; what is too long ends in "…". */
 void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
 		 struct str text);
-/* The same, set to the right. */
+/* The same of formatted text. */
+void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style,
+		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same at the top of *rest, which loses that line; none left: nothing. */
+void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
+		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* A line, set to the right. */
 void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 		  struct str text);
+
+/*
+ * Draw text from its line `top` on, long lines folded between words and set
+ * in below their beginning; returns how many lines it takes in all.  canvas
+ * NULL: count only.
+ */
+int canvas_fold(struct canvas *canvas, struct rect rect, unsigned int style,
+		struct str text, int top);
 
 void canvas_put(struct canvas *canvas, int x, int y, unsigned int style,
 		uint32_t cp);
@@ -61,8 +101,9 @@ void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
 /* Every cell of rect gets this style. */
 void canvas_restyle(struct canvas *canvas, struct rect rect,
 		    unsigned int style);
-/* A frame with a title in its upper edge; NULL: none. */
-void canvas_box(struct canvas *canvas, struct rect rect, const char *title);
+/* A frame with a title in its upper edge; what is inside of it. */
+struct rect canvas_box(struct canvas *canvas, struct rect rect, const char *fmt,
+		       ...) __attribute__((format(printf, 3, 4)));
 
 /* The cell at (x, y), inside the canvas. */
 const struct cell *canvas_at(const struct canvas *canvas, int x, int y);

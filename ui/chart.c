@@ -10,10 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/xalloc.h"
-#include "ui/chart_impl.h"
 #include "ui/theme.h"
+
+/* Differences of numbers below it are still numbers. */
+#define HUGE_Y 1e300
+
+/* The dots of a cell, in what they are shown. */
+struct dots {
+	uint8_t bits;  /* of its character */
+	uint8_t glyph; /* in ASCII: of the series */
+	uint16_t style;
+};
+
+/* The plot under way. */
+struct plot {
+	const struct chart *chart;
+	struct canvas *canvas;
+	struct rect in;	    /* cells */
+	int w, h;	    /* dots */
+	struct dots *cells; /* owned; in.w * in.h */
+	double x_lo, x_hi, y_lo, y_hi;
+};
 
 void
 chart_init(struct chart *chart, struct rect rect)
@@ -27,31 +45,39 @@ chart_init(struct chart *chart, struct rect rect)
 	chart->decimals = 2;
 }
 
-static void
-widen(double *lo, double *hi, double value)
+void
+scale_widen(struct scale *scale, double value)
 {
 	if (!isfinite(value))
 		return;
-	if (!(*lo <= value))
-		*lo = value;
-	if (!(*hi >= value))
-		*hi = value;
+	if (!(scale->lo <= value))
+		scale->lo = value;
+	if (!(scale->hi >= value))
+		scale->hi = value;
+}
+
+int
+scale_cell(const struct scale *scale, double value)
+{
+	double part = (value - scale->lo) / (scale->hi - scale->lo);
+	int last = scale->size - 1;
+
+	if (!(part > 0))
+		return scale->at;
+	return scale->at + (part >= 1 ? last : (int)lround(part * last));
 }
 
 void
 chart_x_range(const struct chart *chart, double *lo, double *hi)
 {
-	*lo = *hi = NAN;
+	struct scale x = { 0, 0, NAN, NAN };
+
 	for (size_t s = 0; s < chart->n_series; s++)
 		for (size_t i = 0; i < chart->series[s].n; i++)
 			if (isfinite(chart->series[s].y[i]))
-				widen(lo, hi, chart->series[s].x[i]);
-	if (isfinite(chart->x_lo))
-		*lo = chart->x_lo;
-	if (isfinite(chart->x_hi))
-		*hi = chart->x_hi;
-	if (!isfinite(*lo))
-		*lo = 0;
+				scale_widen(&x, chart->series[s].x[i]);
+	*lo = isfinite(chart->x_lo) ? chart->x_lo : isfinite(x.lo) ? x.lo : 0;
+	*hi = isfinite(chart->x_hi) ? chart->x_hi : x.hi;
 	if (!(*hi >= *lo))
 		*hi = *lo;
 	/* One point stands in the middle. */
@@ -70,16 +96,24 @@ chart_plot_rect(const struct chart *chart)
 			      r->w - CHART_AXIS_COLUMNS, r->h - 1 };
 }
 
+static double
+chart_y_value(const struct chart *chart, double y)
+{
+	if (!chart->log_y)
+		return fabs(y) < HUGE_Y ? y : (double)NAN;
+	return y > 0 && y < HUGE_Y ? log10(y) : (double)NAN;
+}
+
 /* Widen by a series between two x; where lines leave it too. */
 static void
 widen_by(const struct chart *chart, const struct chart_series *series,
-	 const double x[2], double y[2])
+	 const double x[2], struct scale *y)
 {
 	for (size_t i = 0; i < series->n; i++) {
 		double own = chart_y_value(chart, series->y[i]), before, part;
 
 		if (series->x[i] >= x[0] && series->x[i] <= x[1])
-			widen(&y[0], &y[1], own);
+			scale_widen(y, own);
 		if (i == 0 || series->line == CHART_DOTS)
 			continue;
 		before = chart_y_value(chart, series->y[i - 1]);
@@ -87,8 +121,7 @@ widen_by(const struct chart *chart, const struct chart_series *series,
 			part = (x[edge] - series->x[i - 1]) /
 			       (series->x[i] - series->x[i - 1]);
 			if (part > 0 && part < 1)
-				widen(&y[0], &y[1],
-				      before + (own - before) * part);
+				scale_widen(y, before + (own - before) * part);
 		}
 	}
 }
@@ -110,7 +143,8 @@ static void
 find_y_range(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
-	double x[2] = { plot->x_lo, plot->x_hi }, y[2] = { NAN, NAN }, air;
+	double x[2] = { plot->x_lo, plot->x_hi }, air;
+	struct scale y = { 0, 0, NAN, NAN };
 
 	if (isfinite(chart->y_x_lo) && isfinite(chart->y_x_hi)) {
 		x[0] = chart->y_x_lo;
@@ -120,18 +154,18 @@ find_y_range(struct plot *plot)
 	if (chart->skip_start)
 		x[0] += (x[1] - x[0]) * 0.04;
 	for (size_t s = 0; s < chart->n_series; s++)
-		widen_by(chart, &chart->series[s], x, y);
-	if (isnan(y[0])) {
-		y[0] = chart->log_y ? -1 : 0;
-		y[1] = 1;
+		widen_by(chart, &chart->series[s], x, &y);
+	if (isnan(y.lo)) {
+		y.lo = chart->log_y ? -1 : 0;
+		y.hi = 1;
 	}
-	air = air_of(y[0], y[1]);
+	air = air_of(y.lo, y.hi);
 	plot->y_lo = isfinite(chart->y_lo) ? chart_y_value(chart, chart->y_lo)
-					   : y[0] - air;
+					   : y.lo - air;
 	plot->y_hi = isfinite(chart->y_hi) ? chart_y_value(chart, chart->y_hi)
-					   : y[1] + air;
+					   : y.hi + air;
 	/* The air around the points is no reason to show less than nothing. */
-	if (y[0] >= 0 && plot->y_lo < 0 && !chart->log_y &&
+	if (y.lo >= 0 && plot->y_lo < 0 && !chart->log_y &&
 	    !isfinite(chart->y_lo))
 		plot->y_lo = 0;
 	if (!chart->log_y && plot->y_lo < chart->y_floor)
@@ -142,21 +176,144 @@ find_y_range(struct plot *plot)
 		plot->y_hi = plot->y_lo + 1;
 }
 
-static void
-show_plot(const struct plot *plot, struct canvas *canvas, int x0, int y0)
-{
-	for (int row = 0; row < plot->rows; row++) {
-		for (int col = 0; col < plot->cols; col++) {
-			uint32_t cp = chart_cell_char(plot, col, row);
+/* Dots of a cell in each charset. */
+static const struct {
+	int w, h;
+} dots[] = {
+	[CHART_BRAILLE] = { 2, 4 },
+	[CHART_BLOCK] = { 2, 2 },
+	[CHART_ASCII] = { 1, 1 },
+};
 
-			if (cp != 0)
-				canvas_put(canvas, x0 + col, y0 + row,
-					   plot->styles[(size_t)row *
-								(size_t)plot
-									->cols +
-							(size_t)col],
-					   cp);
+/* The letters of the series in ASCII. */
+static char
+series_letter(const struct chart *chart, const struct chart_series *series)
+{
+	return "*+ox#%@&"[(series - chart->series) % 8];
+}
+
+static void
+set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
+{
+	static const uint8_t braille[4][2] = {
+		{ 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 }
+	};
+	enum chart_charset set = plot->chart->charset;
+	int w = dots[set].w, h = dots[set].h;
+	struct dots *cell;
+
+	if (x < 0 || x >= plot->w || y < 0 || y >= plot->h ||
+	    (series->line == CHART_DASHED && x / w % 2 == 1))
+		return;
+	cell = &plot->cells[y / h * plot->in.w + x / w];
+	cell->bits |= set == CHART_BRAILLE
+			      ? braille[y % h][x % w]
+			      : (uint8_t)(1 << (y % h * 2 + x % w));
+	cell->style = (uint16_t)series->style;
+	cell->glyph = series->line == CHART_DOTS
+			      ? '.'
+			      : (uint8_t)series_letter(plot->chart, series);
+}
+
+/* A dot in each column of the plot, or row, whichever the line has more of. */
+static void
+draw_segment(struct plot *plot, const double from[2], const double to[2],
+	     const struct chart_series *series)
+{
+	const double a[2] = { round(from[0]), round(from[1]) };
+	const double b[2] = { round(to[0]), round(to[1]) };
+	const double last[2] = { plot->w - 1, plot->h - 1 };
+	int along = fabs(b[1] - a[1]) > fabs(b[0] - a[0]), across = !along;
+	double n = fmax(fabs(b[along] - a[along]), 1);
+	double end = fmin(fmax(a[along], b[along]), last[along]), dot[2];
+
+	dot[along] = fmax(fmin(a[along], b[along]), 0);
+	for (; dot[along] <= end; dot[along]++) {
+		dot[across] =
+			a[across] + round((b[across] - a[across]) *
+					  fabs(dot[along] - a[along]) / n);
+		if (dot[across] >= 0 && dot[across] <= last[across])
+			set_dot(plot, (int)dot[0], (int)dot[1], series);
+	}
+}
+
+/* A point that no line leads to or from is a cross, or it would be lost. */
+static void
+draw_point(struct plot *plot, const double at[2], bool alone,
+	   const struct chart_series *series)
+{
+	int x, y;
+
+	if (!(at[0] > -1 && at[0] < plot->w && at[1] > -1 && at[1] < plot->h))
+		return;
+	x = (int)lround(at[0]);
+	y = (int)lround(at[1]);
+	set_dot(plot, x, y, series);
+	if (!alone || plot->chart->charset == CHART_ASCII)
+		return;
+	set_dot(plot, x - 1, y, series);
+	set_dot(plot, x + 1, y, series);
+	set_dot(plot, x, y - 1, series);
+	set_dot(plot, x, y + 1, series);
+}
+
+/* Where point i is in dots; false: nowhere. */
+static bool
+place(const struct plot *plot, const struct chart_series *series, size_t i,
+      double at[2])
+{
+	double y = chart_y_value(plot->chart, series->y[i]);
+
+	if (!isfinite(series->x[i]) || !isfinite(y))
+		return false;
+	at[0] = (series->x[i] - plot->x_lo) / (plot->x_hi - plot->x_lo) *
+		(plot->w - 1);
+	at[1] = (plot->y_hi - y) / (plot->y_hi - plot->y_lo) * (plot->h - 1);
+	return isfinite(at[0]) && isfinite(at[1]);
+}
+
+static void
+chart_draw_series(struct plot *plot, const struct chart_series *series)
+{
+	bool is_line = series->line != CHART_DOTS, joined = false;
+	double last[2] = { 0, 0 }, at[2], next[2];
+
+	for (size_t i = 0; i < series->n; i++) {
+		if (!place(plot, series, i, at)) {
+			joined = false;
+			continue;
 		}
+		if (joined && is_line)
+			draw_segment(plot, last, at, series);
+		else
+			draw_point(plot, at,
+				   is_line &&
+					   (i + 1 == series->n ||
+					    !place(plot, series, i + 1, next)),
+				   series);
+		memcpy(last, at, sizeof(last));
+		joined = true;
+	}
+}
+
+static void
+show_plot(const struct plot *plot)
+{
+	static const uint32_t quarters[16] = { 0,      0x2598, 0x259D, 0x2580,
+					       0x2596, 0x258C, 0x259E, 0x259B,
+					       0x2597, 0x259A, 0x2590, 0x259C,
+					       0x2584, 0x2599, 0x259F, 0x2588 };
+	enum chart_charset set = plot->chart->charset;
+
+	for (int i = 0; i < plot->in.w * plot->in.h; i++) {
+		const struct dots *cell = &plot->cells[i];
+
+		if (cell->bits != 0)
+			canvas_put(plot->canvas, plot->in.x + i % plot->in.w,
+				   plot->in.y + i / plot->in.w, cell->style,
+				   set == CHART_BRAILLE ? 0x2800U + cell->bits
+				   : set == CHART_BLOCK ? quarters[cell->bits]
+							: cell->glyph);
 	}
 }
 
@@ -238,63 +395,47 @@ y_text(const struct chart *chart, double y, int decimals, char *out,
 
 /* A number in front of the axis, and its mark on it. */
 static void
-put_y(struct canvas *canvas, const int at[2], int row, const char *text)
+put_y(const struct plot *plot, int row, double y, int decimals)
 {
-	canvas_put(canvas, at[0] + CHART_AXIS_COLUMNS - 1, at[1] + row,
-		   STYLE_AXIS, 0x2524);
-	canvas_right(
-		canvas,
-		(struct rect){ at[0], at[1] + row, CHART_AXIS_COLUMNS - 1, 1 },
-		STYLE_DIM, str_from(text));
-}
-
-/* Of a logarithm: what the rows stand for, at about every fourth. */
-static void
-draw_log_axis(const struct plot *plot, struct canvas *canvas, const int at[2],
-	      int n)
-{
+	struct rect r = { plot->chart->rect.x, plot->in.y + row,
+			  CHART_AXIS_COLUMNS - 1, 1 };
 	char text[400];
 
-	for (int i = 0; i <= n; i++) {
-		int row = (i * (plot->rows - 1) + n / 2) / n;
-		double part = (double)row / (plot->rows - 1);
-
-		y_text(plot->chart,
-		       pow(10, plot->y_hi - part * (plot->y_hi - plot->y_lo)),
-		       plot->chart->decimals, text, sizeof(text));
-		put_y(canvas, at, row, text);
-	}
+	y_text(plot->chart, y, decimals, text, sizeof(text));
+	canvas_put(plot->canvas, plot->in.x - 1, r.y, STYLE_AXIS, 0x2524);
+	canvas_right(plot->canvas, r, STYLE_DIM, str_from(text));
 }
 
-/* The line of the axis, and round numbers at about every fourth row. */
+/*
+ * The line of the axis, and round numbers at about every fourth row; of a
+ * logarithm what the rows stand for.
+ */
 static void
-draw_y_axis(const struct plot *plot, struct canvas *canvas, const int at[2])
+draw_y_axis(const struct plot *plot)
 {
-	int n = plot->rows > 12 ? plot->rows / 3 : plot->rows / 2;
-	double range = plot->y_hi - plot->y_lo, step;
-	int last = -1;
-	char text[400];
+	int rows = plot->in.h, last = -1;
+	int n = int_max(rows > 12 ? rows / 3 : rows / 2, 1);
+	double range = plot->y_hi - plot->y_lo;
+	double step = tick_step(plot->y_lo, plot->y_hi, n, false);
 
-	n = n < 1 ? 1 : n;
-	for (int row = 0; row < plot->rows; row++)
-		canvas_put(canvas, at[0] + CHART_AXIS_COLUMNS - 1, at[1] + row,
+	for (int row = 0; row < rows; row++)
+		canvas_put(plot->canvas, plot->in.x - 1, plot->in.y + row,
 			   STYLE_AXIS, 0x2502);
-	if (plot->chart->log_y) {
-		draw_log_axis(plot, canvas, at, n);
-		return;
-	}
-	step = tick_step(plot->y_lo, plot->y_hi, n, false);
-	for (int i = 0; i < plot->rows; i++) {
-		double y = (floor(plot->y_hi / step + 1e-9) - i) * step;
-		int row = (int)lround((plot->y_hi - y) / range *
-				      (plot->rows - 1));
+	for (int i = 0; plot->chart->log_y && i <= n; i++) {
+		int row = (i * (rows - 1) + n / 2) / n;
 
-		if (row >= plot->rows)
+		put_y(plot, row, pow(10, plot->y_hi - range * row / (rows - 1)),
+		      plot->chart->decimals);
+	}
+	for (int i = 0; !plot->chart->log_y && i < rows; i++) {
+		double y = (floor(plot->y_hi / step + 1e-9) - i) * step;
+		int row = (int)lround((plot->y_hi - y) / range * (rows - 1));
+
+		if (row >= rows)
 			break;
 		if (row == last || row < 0)
 			continue;
-		y_text(plot->chart, y, step_decimals(step), text, sizeof(text));
-		put_y(canvas, at, row, text);
+		put_y(plot, row, y, step_decimals(step));
 		last = row;
 	}
 }
@@ -304,25 +445,26 @@ x_text(const struct chart *chart, double x, double apart, char *out,
        size_t size)
 {
 	if (chart->x_text != NULL)
-		chart->x_text(x, apart, out, size);
+		chart->x_text(chart->x_kind, x, apart, out, size);
 	else
 		(void)snprintf(out, size, "%.6g", x);
 }
 
 /* Round numbers, as far as they say something new and have room. */
 static void
-draw_x_axis(const struct plot *plot, struct canvas *canvas, int x0, int y)
+draw_x_axis(const struct plot *plot)
 {
-	int n = plot->cols > 80 ? 4 : plot->cols > 36 ? 3 : 1, free = 0;
+	int cols = plot->in.w, x0 = plot->in.x, y = plot->in.y + plot->in.h;
+	int n = cols > 80 ? 4 : cols > 36 ? 3 : 1, free = 0;
 	double range = plot->x_hi - plot->x_lo;
 	double step =
 		tick_step(plot->x_lo, plot->x_hi, n, plot->chart->x_is_time);
 	char before[400] = "", text[400];
 
-	canvas_put(canvas, x0 - 1, y, STYLE_AXIS, 0x2514);
-	for (int col = 0; col < plot->cols; col++)
-		canvas_put(canvas, x0 + col, y, STYLE_AXIS, 0x2500);
-	for (int i = 0; i < plot->cols; i++) {
+	canvas_put(plot->canvas, x0 - 1, y, STYLE_AXIS, 0x2514);
+	canvas_fill(plot->canvas, (struct rect){ x0, y, cols, 1 }, STYLE_AXIS,
+		    0x2500);
+	for (int i = 0; i < cols; i++) {
 		double x = (ceil(plot->x_lo / step - 1e-9) + i) * step;
 		double part = (x - plot->x_lo) / range;
 		int width, at;
@@ -330,15 +472,12 @@ draw_x_axis(const struct plot *plot, struct canvas *canvas, int x0, int y)
 		if (!(part <= 1 + 1e-9))
 			break;
 		x_text(plot->chart, x, step, text, sizeof(text));
-		width = (int)utf8_width(str_from(text));
-		at = (int)lround(part * (plot->cols - 1)) - width / 2;
-		if (at + width > plot->cols)
-			at = plot->cols - width;
-		if (at < 0)
-			at = 0;
+		width = text_width(text);
+		at = (int)lround(part * (cols - 1)) - width / 2;
+		at = int_max(int_min(at, cols - width), 0);
 		if (at < free || strcmp(text, before) == 0)
 			continue;
-		(void)canvas_text(canvas, x0 + at, y, STYLE_DIM, text);
+		(void)canvas_text(plot->canvas, x0 + at, y, STYLE_DIM, text);
 		memcpy(before, text, sizeof(before));
 		free = at + width + 1;
 	}
@@ -346,110 +485,85 @@ draw_x_axis(const struct plot *plot, struct canvas *canvas, int x0, int y)
 
 /* Vertical lines behind the series: marks and the cursor. */
 static void
-draw_vertical(const struct plot *plot, struct canvas *canvas,
-	      const struct chart_mark *mark, const int origin[2])
+draw_vertical(const struct plot *plot, const struct chart_mark *mark)
 {
 	double part = (mark->x - plot->x_lo) / (plot->x_hi - plot->x_lo);
-	int col = (int)lround(part * (plot->cols - 1));
+	int col, width;
 
 	if (!(part >= 0 && part <= 1))
 		return;
-	for (int row = 0; row < plot->rows; row++)
-		canvas_put(canvas, origin[0] + col, origin[1] + row,
+	col = (int)lround(part * (plot->in.w - 1));
+	for (int row = 0; row < plot->in.h; row++)
+		canvas_put(plot->canvas, plot->in.x + col, plot->in.y + row,
 			   mark->style, 0x2506);
-	if (mark->label != NULL) {
-		int width = (int)utf8_width(str_from(mark->label));
-
-		if (col + 1 + width > plot->cols)
-			col -= width + 1;
-		(void)canvas_text(canvas, origin[0] + col + 1, origin[1],
-				  mark->style, mark->label);
-	}
-}
-
-static uint32_t
-legend_char(const struct chart *chart, size_t i)
-{
-	if (chart->charset == CHART_ASCII)
-		return (uint32_t) "*+ox#%@&"[i % 8];
-	return chart->series[i].line == CHART_SOLID ? 0x2501 : 0x254C;
+	if (mark->label == NULL)
+		return;
+	width = text_width(mark->label);
+	if (col + 1 + width > plot->in.w)
+		col -= width + 1;
+	(void)canvas_text(plot->canvas, plot->in.x + col + 1, plot->in.y,
+			  mark->style, mark->label);
 }
 
 /* Labels of the series, in the upper right corner. */
 static void
-draw_legend(const struct chart *chart, struct canvas *canvas,
-	    const struct rect *area)
-{
-	int widest = 0, y = area->y;
-
-	for (size_t i = 0; i < chart->n_series; i++)
-		if (chart->series[i].label != NULL) {
-			int width = (int)utf8_width(
-				str_from(chart->series[i].label));
-
-			widest = width > widest ? width : widest;
-		}
-	if (widest + 4 > area->w)
-		widest = area->w - 4;
-	for (size_t i = 0; i < chart->n_series && widest > 3; i++) {
-		int x = area->x + area->w - widest - 2;
-
-		if (chart->series[i].label == NULL || y >= area->y + area->h)
-			continue;
-		canvas_put(canvas, x, y, chart->series[i].style,
-			   legend_char(chart, i));
-		canvas_line(canvas, (struct rect){ x + 2, y, widest, 1 },
-			    STYLE_NORMAL, str_from(chart->series[i].label));
-		y++;
-	}
-}
-
-static void
-draw_plot(struct plot *plot, struct canvas *canvas, const int origin[2])
+draw_legend(const struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
+	struct rect r = plot->in;
+	int widest = 0;
 
-	for (size_t i = 0; i < chart->n_marks; i++)
-		draw_vertical(plot, canvas, &chart->marks[i], origin);
-	if (isfinite(chart->cursor))
-		draw_vertical(
-			plot, canvas,
-			&(struct chart_mark){ chart->cursor, NULL, STYLE_KEY },
-			origin);
 	for (size_t i = 0; i < chart->n_series; i++)
-		chart_draw_series(plot, &chart->series[i]);
-	show_plot(plot, canvas, origin[0], origin[1]);
+		if (chart->series[i].label != NULL)
+			widest = int_max(widest,
+					 text_width(chart->series[i].label));
+	widest = int_min(widest, r.w - 4);
+	(void)rect_take_left(&r, r.w - widest - 2);
+	for (size_t i = 0; i < chart->n_series && widest > 3 && r.h > 0; i++) {
+		const struct chart_series *series = &chart->series[i];
+		struct rect line, sign;
+
+		if (series->label == NULL)
+			continue;
+		line = rect_take_top(&r, 1);
+		sign = rect_take_left(&line, 2);
+		canvas_put(plot->canvas, sign.x, sign.y, series->style,
+			   chart->charset == CHART_ASCII
+				   ? (uint32_t)series_letter(chart, series)
+			   : series->line == CHART_SOLID ? 0x2501
+							 : 0x254C);
+		canvas_print(plot->canvas, line, STYLE_NORMAL, "%s",
+			     series->label);
+	}
 }
 
 void
 chart_draw(const struct chart *chart, struct canvas *canvas)
 {
-	struct rect r = chart->rect, inner = chart_plot_rect(chart);
-	struct rect before = canvas_clip(canvas, r);
-	struct plot plot = { .chart = chart, .cols = inner.w, .rows = inner.h };
-	int origin[2] = { inner.x, inner.y };
-	size_t cells;
+	const struct chart_mark cursor = { chart->cursor, NULL, STYLE_KEY };
+	struct rect before = canvas_clip(canvas, chart->rect);
+	struct plot plot = { .chart = chart,
+			     .canvas = canvas,
+			     .in = chart_plot_rect(chart) };
 
-	if (plot.cols >= 4 && plot.rows >= 2) {
-		chart_dots(chart->charset, &plot.w, &plot.h);
-		plot.w *= plot.cols;
-		plot.h *= plot.rows;
-		cells = (size_t)plot.cols * (size_t)plot.rows;
-		plot.bits = xcalloc((size_t)plot.w, (size_t)plot.h);
-		plot.styles = xcalloc(cells, sizeof(*plot.styles));
-		plot.glyphs = xcalloc(cells, 1);
+	if (plot.in.w >= 4 && plot.in.h >= 2) {
+		plot.w = plot.in.w * dots[chart->charset].w;
+		plot.h = plot.in.h * dots[chart->charset].h;
+		plot.cells = xcalloc((size_t)plot.in.w * (size_t)plot.in.h,
+				     sizeof(*plot.cells));
 		chart_x_range(chart, &plot.x_lo, &plot.x_hi);
 		find_y_range(&plot);
-		draw_y_axis(&plot, canvas, (int[2]){ r.x, r.y });
-		draw_x_axis(&plot, canvas, origin[0], r.y + plot.rows);
-		draw_plot(&plot, canvas, origin);
+		draw_y_axis(&plot);
+		draw_x_axis(&plot);
+		for (size_t i = 0; i < chart->n_marks; i++)
+			draw_vertical(&plot, &chart->marks[i]);
+		draw_vertical(&plot, &cursor);
+		for (size_t i = 0; i < chart->n_series; i++)
+			chart_draw_series(&plot, &chart->series[i]);
+		show_plot(&plot);
 		if (chart->legend)
-			draw_legend(chart, canvas,
-				    &(struct rect){ origin[0], r.y, plot.cols,
-						    plot.rows });
-		free(plot.bits);
-		free(plot.styles);
-		free(plot.glyphs);
+			draw_legend(&plot);
+		free(plot.cells);
 	}
 	canvas_unclip(canvas, before);
 }

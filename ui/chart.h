@@ -30,10 +30,11 @@ struct chart_mark {
 #define CHART_MAX_MARKS 16
 
 /*
- * An x as text; apart is how far from each other the values are that have to
- * look different.
+ * An x of some kind as text; apart is how far from each other the values are
+ * that have to look different.
  */
-typedef void (*chart_x_text)(double x, double apart, char *out, size_t size);
+typedef void (*chart_x_text)(int kind, double x, double apart, char *out,
+			     size_t size);
 
 struct chart {
 	struct rect rect; /* the axes included */
@@ -51,10 +52,22 @@ struct chart {
 	int decimals;		   /* of the numbers at a logarithm */
 	bool sign;		   /* + before those above 0 */
 	chart_x_text x_text;	   /* NULL: as a number */
+	int x_kind;		   /* of x, for x_text */
 	bool x_is_time;		   /* seconds of a clock */
 	double cursor;		   /* a vertical line there; NAN: none */
 	bool legend;
 };
+
+/* Columns (or rows) of the screen for numbers from lo to hi. */
+struct scale {
+	int at, size;
+	double lo, hi; /* NAN: no number yet */
+};
+
+/* Take the number in, unless it is not finite. */
+void scale_widen(struct scale *scale, double value);
+/* The cell of a number; of one beyond an end, that end. */
+int scale_cell(const struct scale *scale, double value);
 
 /* A chart with everything unset. */
 void chart_init(struct chart *chart, struct rect rect);

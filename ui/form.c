@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "parsers/json.h"
 #include "ui/theme.h"
 
 #define LABEL_WIDTH 10
@@ -53,33 +54,15 @@ form_key(struct form *form, uint32_t code)
 	return prompt_key(&form->fields[form->at], code);
 }
 
-static void
-add_text(struct buf *out, const char *text)
-{
-	buf_append_char(out, '"');
-	for (; *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			buf_appendf(out, "\\%c", c);
-		else if (c < 0x20)
-			buf_appendf(out, "\\u%04x", c);
-		else
-			buf_append_char(out, *text);
-	}
-	buf_append_char(out, '"');
-}
-
 void
 form_json(const struct form *form, struct buf *out)
 {
-	for (size_t i = 0; i < FORM_COUNT; i++) {
-		buf_append_char(out, i > 0 ? ',' : '{');
-		add_text(out, fields[i].key);
-		buf_append_char(out, ':');
-		add_text(out, form->fields[i].text);
-	}
-	buf_append_char(out, '}');
+	cJSON *object = cJSON_CreateObject();
+
+	for (size_t i = 0; i < FORM_COUNT; i++)
+		json_add_string(object, fields[i].key, form->fields[i].text);
+	json_print(out, object);
+	cJSON_Delete(object);
 }
 
 int

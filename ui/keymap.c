@@ -1,10 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* From a key to an action, in the places that the screen shows. */
+/* The list of actions as a table, and from a key to one of them. */
 #include "config.h"
 
 #include "ui/keymap.h"
 
+#include <assert.h>
 #include <string.h>
+
+static const struct action_info actions[] = { { "", "", 0, "" },
+#define X(id, name, keys, place, help) { (name), (keys), (place), (help) },
+					      ACTION_LIST(X)
+#undef X
+};
+
+const struct action_info *
+action_info(enum action action)
+{
+	assert(action < ACTION_COUNT);
+	return &actions[action];
+}
+
+enum action
+action_by_name(struct str name)
+{
+	for (int i = 1; i < ACTION_COUNT; i++)
+		if (str_eq_cstr(name, actions[i].name))
+			return (enum action)i;
+	return ACTION_NONE;
+}
+
+bool
+action_is_acting(enum action action)
+{
+	return action == ACTION_SHELL || action == ACTION_BENCH_START ||
+	       action == ACTION_BENCH_STOP;
+}
 
 /* The codes of the key names in `names`; -1 with the wrong one in err. */
 static int

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "ui/fmt.h"
-#include "ui/logrow.h"
-#include "ui/plot.h"
+#include "report/fmt.h"
+#include "ui/panel.h"
 #include "ui/theme.h"
 
 #define TEXT_BYTES    (8U << 20)
@@ -18,6 +17,8 @@
 #define GUTTER_WIDE   26
 #define WIDE_FROM     110
 #define HIT_COLUMNS   256 /* beyond the edge: a hit may end there */
+#define HIT_BYTES     512 /* before what is shown: hits may reach it */
+#define N_HUES	      (LOGSGR_BRIGHT_RED - LOGSGR_RED)
 
 void
 logpage_init(struct logpage *page)
@@ -265,30 +266,20 @@ draw_origin(const struct logpage *page, struct canvas *canvas, struct rect r,
 	    const struct model_log *log)
 {
 	const struct model *model = page->src.model;
-	const struct model_run *mr = NULL;
+	struct rect pod = rect_take_left(&r, GUTTER_NARROW);
 	char label[FMT_LABEL];
-	unsigned int style;
-	const char *slash;
 
-	if (log == NULL || log->pod >= model->n_pods)
+	if (log->pod >= model->n_pods)
 		return;
-	style = theme_series((unsigned int)log->pod);
-	canvas_line(canvas, (struct rect){ r.x, r.y, GUTTER_NARROW - 1, 1 },
-		    style, str_from(model->pods[log->pod].name));
-	if (gutter(page, r.w) == GUTTER_NARROW)
-		return;
-	for (size_t i = model->n_runs; i-- > 0 && mr == NULL;)
+	pod.w--;
+	r.w--;
+	canvas_print(canvas, pod, theme_series((unsigned int)log->pod), "%s",
+		     model->pods[log->pod].name);
+	(void)snprintf(label, sizeof(label), "%s", plot_log_name(log));
+	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i]->log == log)
-			mr = model->runs[i];
-	slash = strrchr(log->path, '/');
-	(void)snprintf(label, sizeof(label), "%s",
-		       slash != NULL ? slash + 1 : log->path);
-	if (mr != NULL)
-		plot_run_label(mr, label);
-	canvas_line(canvas,
-		    (struct rect){ r.x + GUTTER_NARROW, r.y,
-				   GUTTER_WIDE - GUTTER_NARROW - 1, 1 },
-		    STYLE_DIM, str_from(label));
+			(void)plot_run_label(model->runs[i], label);
+	canvas_print(canvas, r, STYLE_DIM, "%s", label);
 }
 
 static void
@@ -310,80 +301,180 @@ draw_gutter(const struct logpage *page, struct canvas *canvas, struct rect r,
 	}
 }
 
-/* The rows of a line from the one at `skip` on; returns how many. */
-static int
-draw_wrapped(struct logpage *page, struct canvas *canvas, struct rect r,
-	     const struct logsrc_line *line, uint64_t skip)
+static unsigned int
+row_style(const struct logsrc_line *line)
 {
-	struct str text = { line->text.data, line->text.len };
-	int rows = 0;
-
-	do {
-		struct str row = take_row(&text, r.w);
-
-		if (skip > 0) {
-			skip--;
-			continue;
-		}
-		r.h--;
-		logrow_draw(canvas, (struct rect){ r.x, r.y, r.w, 1 }, line,
-			    row, page->marked);
-		r.y++;
-		rows++;
-	} while (text.len > 0 && r.h > 0);
-	return rows;
+	return line->is_fold ? STYLE_KEY : panel_line_style(line->class);
 }
 
-/* A line at the top of r; returns how many rows it took. */
-static int
-draw_line(struct logpage *page, struct canvas *canvas, struct rect r,
+/* How a piece of a line looks that asks for a look of its own. */
+static unsigned int
+look_style(unsigned int look, unsigned int line_style)
+{
+	unsigned int ink = look & LOGSGR_INK_MASK, style = line_style;
+
+	if (ink >= LOGSGR_RED)
+		style = STYLE_INK_RED + ink - LOGSGR_RED;
+	else if (ink != LOGSGR_NONE)
+		style = ink == LOGSGR_GREY ? STYLE_DIM : STYLE_NORMAL;
+	if (look & LOGSGR_FAINT)
+		style = ink < LOGSGR_RED	   ? STYLE_DIM
+			: ink >= LOGSGR_BRIGHT_RED ? style - N_HUES
+						   : style;
+	if (look & LOGSGR_BOLD)
+		style |= STYLE_BOLD;
+	if (look & LOGSGR_REVERSE)
+		style |= STYLE_REVERSE;
+	return style;
+}
+
+_Static_assert(STYLE_INK_BRIGHT_CYAN - STYLE_INK_RED ==
+		       LOGSGR_BRIGHT_CYAN - LOGSGR_RED,
+	       "a style for each ink, in the same order");
+
+/* Where to look from for hits that may reach a byte: a character's first. */
+static size_t
+hits_from(struct str whole, size_t begin)
+{
+	size_t from = begin > HIT_BYTES ? begin - HIT_BYTES : 0;
+
+	while (from > 0 && from < whole.len &&
+	       ((unsigned char)whole.p[from] & 0xC0) == 0x80)
+		from--;
+	return from;
+}
+
+/*
+ * The next hit of marked (NULL: none) in a piece of a line, cut to it; *from
+ * is where to look on in the line.
+ */
+static bool
+next_hit(const struct logsrc_line *line, struct str piece,
+	 const struct pattern *marked, size_t *from, struct str *hit)
+{
+	struct str whole = { line->text.data, line->text.len };
+	size_t begin = (size_t)(piece.p - whole.p), end = begin + piece.len;
+	size_t at, len;
+	uint32_t cp;
+
+	while (marked != NULL && *from < end &&
+	       pattern_find_from(marked, whole, *from, &at, &len) && at < end) {
+		*from = at + len;
+		if (len == 0 && at < whole.len)
+			*from += utf8_decode(
+				(struct str){ whole.p + at, whole.len - at },
+				&cp);
+		if (len == 0 || at + len <= begin)
+			continue;
+		len = (at + len < end ? at + len : end) -
+		      (at > begin ? at : begin);
+		*hit = (struct str){ whole.p + (at > begin ? at : begin), len };
+		return true;
+	}
+	return false;
+}
+
+/* The looks that a line asks for, over a row of it that was drawn. */
+static void
+draw_looks(struct canvas *canvas, struct rect row,
+	   const struct logsrc_line *line, struct str text, bool reverse)
+{
+	const struct logsgr_runs *runs = line->runs;
+	size_t at = (size_t)(text.p - line->text.data), end = at + text.len;
+	unsigned int keep = reverse ? ~0U : ~LOGSGR_REVERSE;
+
+	for (size_t i = logsgr_runs_upto(runs, at); at < end && row.w > 0;
+	     i++) {
+		size_t to = i < runs->n && runs->v[i].at < end ? runs->v[i].at
+							       : end;
+		unsigned int look = i > 0 ? runs->v[i - 1].look & keep : 0;
+		struct str piece = { line->text.data + at, to - at };
+		struct rect part = rect_take_left(&row, (int)utf8_width(piece));
+
+		if (look != 0)
+			canvas_restyle(canvas, part,
+				       look_style(look, row_style(line)));
+		at = to;
+	}
+}
+
+/*
+ * A row of the screen: text is a piece of line->text.  What marked matches
+ * (NULL: nothing) is marked, whatever colours the line has.
+ */
+static void
+draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
+	 struct str text, const struct pattern *marked)
+{
+	size_t begin = (size_t)(text.p - line->text.data);
+	size_t from = hits_from((struct str){ line->text.data, line->text.len },
+				begin);
+	struct str hit, before = text;
+	bool has_hit = next_hit(line, text, marked, &from, &hit);
+
+	canvas_line(canvas, row, row_style(line), text);
+	/* Of a row with a hit the hit alone is in reverse. */
+	if (line->runs != NULL && line->runs->n > 0)
+		draw_looks(canvas, row, line, text, !has_hit);
+	for (; has_hit && row.w > 0;
+	     has_hit = next_hit(line, text, marked, &from, &hit)) {
+		before.len = (size_t)(hit.p - before.p);
+		(void)rect_take_left(&row, (int)utf8_width(before));
+		canvas_restyle(canvas,
+			       rect_take_left(&row, (int)utf8_width(hit)),
+			       STYLE_MATCH);
+		before.p = hit.p + hit.len;
+	}
+}
+
+/* A line at the top of *r, which loses the rows that it took. */
+static void
+draw_line(struct logpage *page, struct canvas *canvas, struct rect *r,
 	  uint64_t place, uint64_t skip)
 {
 	size_t columns = page->wrap ? LOGPAGE_MAX_COLUMNS
-				    : (size_t)(page->left + r.w + HIT_COLUMNS);
-	int before = gutter(page, r.w), rows = 1;
+				    : (size_t)(page->left + r->w + HIT_COLUMNS);
+	struct rect left = *r, row;
 	struct logsgr_runs runs;
 	struct logsrc_line line;
-	struct rect clip, at = { r.x + before, r.y, r.w - before, r.h };
+	struct str text, piece;
 
+	left.w = gutter(page, r->w);
 	logsrc_line_init(&line, TEXT_BYTES);
 	logsgr_runs_init(&runs);
 	line.runs = page->colors ? &runs : NULL;
 	logsrc_read(&page->src, place, columns, &line);
 	if (skip == 0)
-		draw_gutter(page, canvas, r, &line);
+		draw_gutter(page, canvas, left, &line);
 	if (page->has_hit && place == page->hit)
-		canvas_put(canvas, at.x - 1, r.y, STYLE_KEY, 0x25B8);
-	clip = canvas_clip(canvas, at);
-	if (page->wrap) {
-		rows = draw_wrapped(page, canvas, at, &line, skip);
-	} else {
-		struct str text =
-			behind((struct str){ line.text.data, line.text.len },
-			       line.is_fold ? 0 : (size_t)page->left);
-
-		at.h = 1;
-		logrow_draw(canvas, at, &line, text, page->marked);
-	}
-	canvas_unclip(canvas, clip);
+		canvas_put(canvas, left.x + left.w - 1, r->y, STYLE_KEY,
+			   0x25B8);
+	text = (struct str){ line.text.data, line.text.len };
+	if (!page->wrap && !line.is_fold)
+		text = behind(text, (size_t)page->left);
+	do {
+		piece = page->wrap ? take_row(&text, r->w - left.w) : text;
+		if (skip > 0) {
+			skip--;
+			continue;
+		}
+		row = rect_take_top(r, 1);
+		(void)rect_take_left(&row, left.w);
+		draw_row(canvas, row, &line, piece, page->marked);
+	} while (page->wrap && text.len > 0 && r->h > 0);
 	logsgr_runs_release(&runs);
 	logsrc_line_release(&line);
-	return rows;
 }
 
 void
 logpage_draw(struct logpage *page, struct canvas *canvas, struct rect r)
 {
 	uint64_t place = logsrc_at(&page->src, page->top.place);
-	uint64_t end = logsrc_end(&page->src);
 	uint64_t skip = page->wrap ? page->top.row : 0;
 
-	while (r.h > 0 && place < end) {
-		int rows = draw_line(page, canvas, r, place, skip);
-
+	while (r.h > 0 && place < logsrc_end(&page->src)) {
+		draw_line(page, canvas, &r, place, skip);
 		skip = 0;
-		r.y += rows;
-		r.h -= rows;
 		place = logsrc_next(&page->src, place);
 	}
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The log view's lines, from a file or from the model's tails. */
+/* The log view's lines, of one file or of all by time; search and filter. */
 #include "config.h"
 
-#include "ui/logsrc_priv.h"
+#include "ui/logsrc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
 #include "model/logtext.h"
 
-#define CHECK_LINES 256 /* between two looks at the clock */
+#define PIECE_LINES 256
 
 void
 logsrc_init(struct logsrc *src)
@@ -25,9 +26,6 @@ close_source(struct logsrc *src)
 {
 	logfile_close(src->file);
 	src->file = NULL;
-	free(src->path);
-	src->path = NULL;
-	logtails_release(&src->tails);
 	logtimed_close(src->timed);
 	src->timed = NULL;
 }
@@ -42,23 +40,19 @@ logsrc_release(struct logsrc *src)
 	logsrc_init(src);
 }
 
-/* The file that holds the log's bytes; NULL: its tail is all there is. */
-static const char *
-file_of(const struct model_log *log)
-{
-	return log != NULL && !log->behind ? log->file : NULL;
-}
-
 bool
 logsrc_is_moved(const struct logsrc *src)
 {
-	const char *path = file_of(src->log);
-
 	if (src->timed != NULL)
 		return logtimed_is_stale(src->timed);
-	if (path == NULL || src->path == NULL)
-		return path != src->path;
-	return strcmp(path, src->path) != 0;
+	return src->log != NULL && src->log->moves != src->moves;
+}
+
+bool
+logsrc_is_empty(const struct logsrc *src)
+{
+	return src->timed != NULL ? logtimed_lines(src->timed) == 0
+				  : logsrc_end(src) == 0;
 }
 
 uint64_t
@@ -66,25 +60,19 @@ logsrc_end(const struct logsrc *src)
 {
 	if (src->timed != NULL)
 		return logtimed_end(src->timed);
-	return src->file != NULL ? logfile_size(src->file)
-				 : logtails_end(&src->tails);
+	return src->file != NULL ? logfile_size(src->file) : 0;
 }
 
-uint64_t
+/* The line at or behind a place, whatever the filter, or the end. */
+static uint64_t
 logsrc_raw_at(struct logsrc *src, uint64_t place)
 {
-	const struct logtails_entry *entry;
-
 	if (place >= logsrc_end(src))
 		return logsrc_end(src);
-	if (src->timed != NULL)
-		return place < logtimed_begin(src->timed)
-			       ? logtimed_begin(src->timed)
-			       : place;
-	if (src->file != NULL)
+	if (src->timed == NULL)
 		return logfile_line_start(src->file, place);
-	entry = logtails_at(&src->tails, place);
-	return entry != NULL ? entry->order : logsrc_end(src);
+	return place < logtimed_begin(src->timed) ? logtimed_begin(src->timed)
+						  : place;
 }
 
 uint64_t
@@ -95,45 +83,35 @@ logsrc_raw_next(struct logsrc *src, uint64_t place)
 	return logsrc_raw_at(src, place + 1);
 }
 
-uint64_t
+/* UINT64_MAX when there is none. */
+static uint64_t
 logsrc_raw_prev(struct logsrc *src, uint64_t place)
 {
-	const struct logtails_entry *entry;
-
-	if (place == 0)
+	if (place == 0 || (src->timed == NULL && src->file == NULL))
 		return UINT64_MAX;
-	if (src->timed != NULL)
-		return place > logtimed_begin(src->timed) ||
-				       (logtimed_more(src->timed) &&
-					place > logtimed_begin(src->timed))
-			       ? place - 1
-			       : UINT64_MAX;
-	if (src->file != NULL)
+	if (src->timed == NULL)
 		return logfile_prev(src->file, place);
-	entry = logtails_before(&src->tails, place);
-	return entry != NULL ? entry->order : UINT64_MAX;
+	if (place > logtimed_begin(src->timed) ||
+	    (logtimed_more(src->timed) && place > logtimed_begin(src->timed)))
+		return place - 1;
+	return UINT64_MAX;
+}
+
+/* The file that a line is in, and where; place is one of a line. */
+static struct logtimed_line
+line_at(const struct logsrc *src, uint64_t place)
+{
+	if (src->timed != NULL)
+		return logtimed_at(src->timed, place);
+	return (struct logtimed_line){ src->log, src->file, place };
 }
 
 static void
-raw_read(struct logsrc *src, uint64_t place, struct buf *text)
+raw_read(const struct logsrc *src, uint64_t place, struct buf *text)
 {
-	const struct logtails_entry *entry;
-	struct logtimed_line line;
+	struct logtimed_line line = line_at(src, place);
 
-	if (src->timed != NULL) {
-		line = logtimed_at(src->timed, place);
-		logfile_read(line.file, line.at, text);
-		return;
-	}
-	if (src->file != NULL) {
-		logfile_read(src->file, place, text);
-		return;
-	}
-	buf_clear(text);
-	entry = logtails_at(&src->tails, place);
-	if (entry != NULL)
-		buf_append(text, logtails_line(entry)->text,
-			   logtails_line(entry)->len);
+	logfile_read(line.file, line.at, text);
 }
 
 /* All that was found of a filter is void: look anew, from the end. */
@@ -148,37 +126,31 @@ restart_filter(struct logsrc *src, uint64_t around)
 	src->above.n = src->below.n = 0;
 	src->from = src->to = around;
 	src->above_done = src->below_done = src->is_cut = false;
-	src->block_bytes = LOGFILE_FIRST_BYTES;
+	src->sweep.block_bytes = LOGFILE_FIRST_BYTES;
 }
 
 void
 logsrc_open(struct logsrc *src, const struct model *model,
 	    const struct model_log *log)
 {
-	const char *path = file_of(log);
-
 	close_source(src);
 	src->model = model;
 	src->log = log;
 	src->life = 0;
-	if (path != NULL) {
+	src->moves = log != NULL ? log->moves : 0;
+	if (log != NULL)
 		src->file = model_log_open(log);
-		src->path = xstrdup(path);
-	}
-	logtails_init(&src->tails, model, log);
-	if (log == NULL)
+	else
 		src->timed = logtimed_open(model);
-	if (src->file == NULL && src->timed == NULL)
-		(void)logtails_refresh(&src->tails);
 	restart_filter(src, logsrc_end(src));
 }
 
 bool
 logsrc_refresh(struct logsrc *src)
 {
-	bool changed = src->timed != NULL  ? logtimed_refresh(src->timed)
-		       : src->file != NULL ? logfile_refresh(src->file)
-					   : logtails_refresh(&src->tails);
+	bool changed = src->timed != NULL ? logtimed_refresh(src->timed)
+					  : src->file != NULL &&
+						    logfile_refresh(src->file);
 
 	if (!changed)
 		return false;
@@ -190,84 +162,36 @@ logsrc_refresh(struct logsrc *src)
 	return true;
 }
 
+/* The class of the line of that number; of a preview nothing is known. */
+static enum line_class
+class_of(const struct model_log *log, uint64_t number)
+{
+	return log->behind ? LINE_PLAIN : logclass_of(&log->classes, number);
+}
+
 /*
  * The lines of folded source code around a place, from *first to before
- * *behind; false when it is none.
+ * *behind, and their number; 0: it is none.
  */
-static bool
-fold_of_file(struct logsrc *src, uint64_t place, uint64_t *first,
-	     uint64_t *behind)
-{
-	const struct logclass *classes = &src->log->classes;
-	uint64_t number = logfile_number(src->file, place), from, to, counted;
-	bool all;
-
-	if (number == 0 || logclass_of(classes, number) != LINE_SOURCE)
-		return false;
-	logclass_stretch(classes, number, &from, &to);
-	counted = logfile_lines(src->file, &all);
-	if (!all && to > counted)
-		return false;
-	*first = logfile_place(src->file, from);
-	*behind = logfile_place(src->file, to + 1);
-	return *first <= place && *behind > place;
-}
-
-static bool
-is_tail_source(const struct logtails_entry *entry)
-{
-	return entry != NULL && logtails_line(entry)->class == LINE_SOURCE;
-}
-
-static bool
-fold_of_tails(struct logsrc *src, uint64_t place, uint64_t *first,
-	      uint64_t *behind)
-{
-	const struct logtails *tails = &src->tails;
-	const struct logtails_entry *entry = logtails_at(tails, place);
-
-	if (!is_tail_source(entry))
-		return false;
-	do {
-		*first = entry->order;
-		entry = logtails_before(tails, *first);
-	} while (is_tail_source(entry));
-	entry = logtails_at(tails, place);
-	do
-		*behind = entry->order + 1;
-	while (is_tail_source(entry = logtails_at(tails, *behind)));
-	*behind = logsrc_raw_at(src, *behind);
-	return true;
-}
-
-static bool
+static uint64_t
 fold_at(struct logsrc *src, uint64_t place, uint64_t *first, uint64_t *behind)
 {
-	if (!src->fold || src->filter != NULL || src->timed != NULL ||
+	uint64_t number, from, to, counted;
+	bool all;
+
+	if (!src->fold || src->filter != NULL || src->file == NULL ||
 	    place >= logsrc_end(src))
-		return false;
-	return src->file != NULL ? fold_of_file(src, place, first, behind)
-				 : fold_of_tails(src, place, first, behind);
-}
-
-/* Index of the first hit at or behind a place, of above and then below. */
-static size_t
-find_hit(const struct logsrc *src, uint64_t place)
-{
-	size_t lo = 0, hi = src->above.n + src->below.n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		uint64_t at = mid < src->above.n
-				      ? src->above.v[src->above.n - 1 - mid]
-				      : src->below.v[mid - src->above.n];
-
-		if (at < place)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+		return 0;
+	number = logfile_number(src->file, place);
+	if (number == 0 || class_of(src->log, number) != LINE_SOURCE)
+		return 0;
+	logclass_stretch(&src->log->classes, number, &from, &to);
+	counted = logfile_lines(src->file, &all);
+	if (!all && to > counted)
+		return 0;
+	*first = logfile_place(src->file, from);
+	*behind = logfile_place(src->file, to + 1);
+	return *first <= place && *behind > place ? to - from + 1 : 0;
 }
 
 static uint64_t
@@ -279,15 +203,40 @@ hit_at(const struct logsrc *src, size_t i)
 	return i < src->below.n ? src->below.v[i] : logsrc_end(src);
 }
 
+/* Index of the first hit at or behind a place, of above and then below. */
+static size_t
+find_hit(const struct logsrc *src, uint64_t place)
+{
+	return bisect(src->above.n + src->below.n, i, hit_at(src, i) < place);
+}
+
+/* The line at or behind a place that passes the filter, or the end. */
+static uint64_t
+line_from(struct logsrc *src, uint64_t place)
+{
+	return src->filter != NULL ? hit_at(src, find_hit(src, place))
+				   : logsrc_raw_at(src, place);
+}
+
+/* The one before it; UINT64_MAX when there is none. */
+static uint64_t
+line_before(struct logsrc *src, uint64_t place)
+{
+	size_t i;
+
+	if (src->filter == NULL)
+		return logsrc_raw_prev(src, place);
+	i = find_hit(src, place);
+	return i > 0 ? hit_at(src, i - 1) : UINT64_MAX;
+}
+
 uint64_t
 logsrc_at(struct logsrc *src, uint64_t place)
 {
 	uint64_t first, behind;
 
-	if (src->filter != NULL)
-		return hit_at(src, find_hit(src, place));
-	place = logsrc_raw_at(src, place);
-	return fold_at(src, place, &first, &behind) ? first : place;
+	place = line_from(src, place);
+	return fold_at(src, place, &first, &behind) > 0 ? first : place;
 }
 
 uint64_t
@@ -298,42 +247,20 @@ logsrc_next(struct logsrc *src, uint64_t place)
 	if (place >= logsrc_end(src))
 		return logsrc_end(src);
 	if (src->filter != NULL)
-		return hit_at(src, find_hit(src, place + 1));
-	if (fold_at(src, place, &first, &behind))
-		return behind;
-	return logsrc_raw_next(src, place);
+		return line_from(src, place + 1);
+	return fold_at(src, place, &first, &behind) > 0
+		       ? behind
+		       : logsrc_raw_next(src, place);
 }
 
 uint64_t
 logsrc_prev(struct logsrc *src, uint64_t place)
 {
-	uint64_t before, first, behind;
-	size_t i;
+	uint64_t before = line_before(src, place), first, behind;
 
-	if (src->filter != NULL) {
-		i = find_hit(src, place);
-		return i > 0 ? hit_at(src, i - 1) : UINT64_MAX;
-	}
-	before = logsrc_raw_prev(src, place);
-	if (before != UINT64_MAX && fold_at(src, before, &first, &behind))
-		return first;
-	return before;
-}
-
-/* How many lines a fold from first to behind has. */
-static uint64_t
-fold_lines(struct logsrc *src, uint64_t first, uint64_t behind)
-{
-	uint64_t from, to, n = 0;
-
-	if (src->file != NULL) {
-		logclass_stretch(&src->log->classes,
-				 logfile_number(src->file, first), &from, &to);
-		return to - from + 1;
-	}
-	for (; first < behind; first = logsrc_raw_next(src, first))
-		n++;
-	return n;
+	return before != UINT64_MAX && fold_at(src, before, &first, &behind) > 0
+		       ? first
+		       : before;
 }
 
 void
@@ -349,42 +276,18 @@ logsrc_line_release(struct logsrc_line *line)
 	buf_release(&line->text);
 }
 
-/* A line of a file. */
 static void
-read_file_facts(struct logsrc_line *line, struct logfile *file, uint64_t at)
+read_line_facts(const struct logsrc *src, uint64_t place,
+		struct logsrc_line *line)
 {
-	line->is_part = logfile_is_part(file, at);
-	line->number = logfile_number(file, at);
-	line->class = logclass_of(&line->log->classes, line->number);
-	if (line->is_part)
-		line->number = 0;
-}
+	struct logtimed_line at = line_at(src, place);
+	uint64_t number = logfile_number(at.file, at.at);
 
-static void
-read_line_facts(struct logsrc *src, uint64_t place, struct logsrc_line *line)
-{
-	const struct logtails_entry *entry;
-	struct logtimed_line timed;
-
-	line->is_fold = line->is_part = false;
-	line->log = src->log;
-	line->class = LINE_PLAIN;
-	if (src->timed != NULL) {
-		timed = logtimed_at(src->timed, place);
-		line->log = timed.log;
-		read_file_facts(line, timed.file, timed.at);
-		return;
-	}
-	if (src->file != NULL) {
-		read_file_facts(line, src->file, place);
-		return;
-	}
-	entry = logtails_at(&src->tails, place);
-	if (entry == NULL)
-		return;
-	line->log = entry->log;
-	line->class = logtails_line(entry)->class;
-	line->number = logtails_line(entry)->line;
+	line->is_fold = false;
+	line->is_part = logfile_is_part(at.file, at.at);
+	line->log = at.log;
+	line->class = class_of(at.log, number);
+	line->number = line->is_part || at.log->behind ? 0 : number;
 }
 
 enum line_class
@@ -402,7 +305,7 @@ void
 logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	    struct logsrc_line *line)
 {
-	uint64_t first, behind;
+	uint64_t first, behind, folded = fold_at(src, place, &first, &behind);
 	char number[STR_NUMBER_SIZE];
 	struct buf raw;
 
@@ -410,11 +313,10 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	if (line->runs != NULL)
 		line->runs->n = 0;
 	read_line_facts(src, place, line);
-	if (fold_at(src, place, &first, &behind)) {
+	if (folded > 0) {
 		buf_appendf(&line->text,
 			    "▸ %s lines of source code (o shows them)",
-			    str_number((double)fold_lines(src, first, behind),
-				       17, number));
+			    str_number((double)folded, 17, number));
 		line->is_fold = true;
 		return;
 	}
@@ -425,96 +327,79 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	buf_release(&raw);
 }
 
-void
-logsrc_raw_visible(struct logsrc *src, uint64_t place, struct buf *raw,
-		   struct buf *text)
+/* The line that a sweep looks at next; the end or UINT64_MAX: none. */
+static uint64_t
+sweep_next(struct logsrc *src, bool all, bool forward, uint64_t place)
 {
-	raw_read(src, place, raw);
-	buf_clear(text);
-	logtext_visible(text, (struct str){ raw->data, raw->len });
+	if (all)
+		return forward ? logsrc_raw_at(src, place)
+			       : logsrc_raw_prev(src, place);
+	return forward ? line_from(src, place) : line_before(src, place);
 }
 
-/* Looks at the clock now and then. */
+/*
+ * The next piece line by line: of all lines for the filter itself, for a search
+ * of those that pass it.
+ */
 static bool
-is_late(int lines, int64_t until_ms)
+sweep_lines(struct logsrc *src, const struct logfile_filter *sweep,
+	    bool forward, uint64_t *place, struct logfile_hits *hits)
 {
-	return lines % CHECK_LINES == 0 &&
-	       clock_real.mono_ms(&clock_real) >= until_ms;
-}
-
-/* Line by line, in any order that they have. */
-static int
-search_lines(struct logsrc *src, const struct pattern *pattern, bool forward,
-	     int64_t until_ms, uint64_t *place)
-{
-	struct buf raw, text;
+	bool all = sweep == &src->sweep, more = true;
+	struct buf line, text;
 	size_t at, len;
-	int found = 2;
 
-	buf_init(&raw, LOGSRC_RAW_BYTES);
+	buf_init(&line, LOGSRC_RAW_BYTES);
 	buf_init(&text, LOGSRC_RAW_BYTES);
-	for (int i = 1; found == 2; i++) {
-		uint64_t here = forward ? logsrc_raw_at(src, *place)
-					: logsrc_raw_prev(src, *place);
+	for (int i = 0; i < PIECE_LINES && more; i++) {
+		uint64_t here = sweep_next(src, all, forward, *place);
 
-		if (here == (forward ? logsrc_end(src) : UINT64_MAX)) {
-			found = 0;
+		more = here != (forward ? logsrc_end(src) : UINT64_MAX);
+		if (!more)
 			break;
-		}
-		logsrc_raw_visible(src, here, &raw, &text);
-		if (pattern_find(pattern, (struct str){ text.data, text.len },
-				 &at, &len))
-			found = 1;
-		*place = found == 1 ? here : here + forward;
-		if (is_late(i, until_ms))
-			break;
+		*place = here + forward;
+		raw_read(src, here, &line);
+		buf_clear(&text);
+		logtext_visible(&text, (struct str){ line.data, line.len });
+		if (pattern_find(sweep->pattern,
+				 (struct str){ text.data, text.len }, &at,
+				 &len) != sweep->invert)
+			xpush(hits->v, hits->n, hits->cap, here);
 	}
-	buf_release(&raw);
+	buf_release(&line);
 	buf_release(&text);
-	return found;
+	return more;
 }
 
-/* Over the lines that a filter let through. */
-static int
-search_hits(struct logsrc *src, const struct pattern *pattern, bool forward,
-	    int64_t until_ms, uint64_t *place)
+/* The next piece, by blocks of the file where no other line counts. */
+static bool
+sweep_on(struct logsrc *src, struct logfile_filter *sweep, bool forward,
+	 uint64_t *place, struct logfile_hits *hits)
 {
-	size_t n = src->above.n + src->below.n, i = find_hit(src, *place);
-	struct buf raw, text;
-	int found = 0;
-
-	buf_init(&raw, LOGSRC_RAW_BYTES);
-	buf_init(&text, LOGSRC_RAW_BYTES);
-	for (int k = 1; found == 0 && (forward ? i < n : i > 0); k++) {
-		size_t at, len;
-
-		i -= !forward;
-		*place = hit_at(src, i);
-		logsrc_raw_visible(src, *place, &raw, &text);
-		if (pattern_find(pattern, (struct str){ text.data, text.len },
-				 &at, &len))
-			found = 1;
-		else if (is_late(k, until_ms))
-			found = 2;
-		i += forward;
-	}
-	if (found == 2)
-		*place += forward;
-	buf_release(&raw);
-	buf_release(&text);
-	return found;
+	if (src->file == NULL || (src->filter != NULL && sweep != &src->sweep))
+		return sweep_lines(src, sweep, forward, place, hits);
+	return logfile_sweep(src->file, sweep, forward, place, hits);
 }
 
 int
 logsrc_search(struct logsrc *src, const struct pattern *pattern, bool forward,
 	      int64_t until_ms, uint64_t *place)
 {
-	if (src->filter != NULL)
-		return search_hits(src, pattern, forward, until_ms, place);
-	if (src->file != NULL)
-		return logfile_search(src->file, pattern, forward, until_ms,
-				      place);
-	return search_lines(src, pattern, forward, until_ms, place);
+	struct logfile_filter sweep = { pattern, false, LOGFILE_FIRST_BYTES };
+	struct logfile_hits hits = { NULL, 0, 0 };
+	int found = 2;
+
+	do {
+		if (!sweep_on(src, &sweep, forward, place, &hits))
+			found = 0;
+	} while (found == 2 && hits.n == 0 &&
+		 clock_real.mono_ms(&clock_real) < until_ms);
+	if (hits.n > 0) {
+		*place = hits.v[0];
+		found = 1;
+	}
+	free(hits.v);
+	return found;
 }
 
 void
@@ -523,7 +408,7 @@ logsrc_filter(struct logsrc *src, struct pattern *pattern, bool out,
 {
 	pattern_free(src->filter);
 	src->filter = pattern;
-	src->filter_out = out;
+	src->sweep = (struct logfile_filter){ pattern, out, 0 };
 	restart_filter(src, logsrc_raw_at(src, around));
 }
 
@@ -544,8 +429,45 @@ logsrc_percent(const struct logsrc *src, uint64_t from, uint64_t to)
 {
 	uint64_t end = logsrc_end(src);
 
-	return end > 0 && to > from
-		       ? (int)((double)(to - from) * 100.0 / (double)end)
-	       : end > 0 ? 0
-			 : 100;
+	if (end == 0)
+		return 100;
+	return to > from ? (int)((double)(to - from) * 100.0 / (double)end) : 0;
+}
+
+/* Of too many, the newest are kept. */
+static void
+limit(struct logsrc *src)
+{
+	size_t drop;
+
+	if (src->above.n + src->below.n <= LOGSRC_MAX_HITS)
+		return;
+	src->above_done = src->is_cut = true;
+	if (src->below.n <= LOGSRC_MAX_HITS)
+		return;
+	drop = src->below.n / 2;
+	src->above.n = 0;
+	src->below.n -= drop;
+	memmove(src->below.v, src->below.v + drop,
+		src->below.n * sizeof(*src->below.v));
+}
+
+bool
+logsrc_filter_on(struct logsrc *src)
+{
+	if (src->filter == NULL)
+		return false;
+	limit(src);
+	if (!src->below_done) {
+		/* A last line that had no end yet is told again. */
+		while (src->below.n > 0 &&
+		       src->below.v[src->below.n - 1] >= src->to)
+			src->below.n--;
+		src->below_done = !sweep_on(src, &src->sweep, true, &src->to,
+					    &src->below);
+	}
+	if (!src->above_done)
+		src->above_done = !sweep_on(src, &src->sweep, false, &src->from,
+					    &src->above);
+	return !src->below_done || !src->above_done;
 }

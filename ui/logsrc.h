@@ -6,32 +6,28 @@
 #include "model/logsgr.h"
 #include "model/logtimed.h"
 #include "model/model.h"
-#include "ui/logtails.h"
 
 /*
- * Where the log view's lines come from: one log's file, all logs by the times
- * of their lines, or the last lines of one or all in the order they came.  A
- * place is a number that grows from line to line.  What a filter hides and what
- * is folded is skipped here.
+ * Where the log view's lines come from: one log's file, or all logs by the
+ * times of their lines.  A place is a number that grows from line to line.
+ * What a filter hides and what is folded is skipped here.
  */
 struct logsrc {
 	const struct model *model;
 	const struct model_log *log; /* NULL: all, merged */
-	struct logfile *file;	     /* owned; NULL: from the tails */
-	char *path;		     /* owned; of file */
+	struct logfile *file;	     /* owned; NULL: of all, or there is none */
 	unsigned int life;	     /* of file, as seen last */
-	struct logtimed *timed;	     /* owned; NULL: not by time */
-	struct logtails tails;
-	bool fold; /* printed source code */
+	unsigned int moves;	     /* of the log, when it was opened */
+	struct logtimed *timed;	     /* owned; NULL: one log */
+	bool fold;		     /* printed source code */
 
 	/* A filter's lines, found bit by bit around where it was set. */
-	struct pattern *filter;	   /* owned; NULL: all lines */
-	bool filter_out;	   /* hide what matches */
+	struct pattern *filter; /* owned; NULL: all lines */
+	struct logfile_filter sweep;
 	struct logfile_hits above; /* descending */
 	struct logfile_hits below; /* ascending */
 	uint64_t from, to;	   /* what was looked at */
 	bool above_done, below_done, is_cut;
-	size_t block_bytes; /* of the filter's next look at the file */
 };
 
 /* So much of one line is read. */
@@ -64,6 +60,8 @@ bool logsrc_is_moved(const struct logsrc *src);
 /* Look for new lines; true: there are. */
 bool logsrc_refresh(struct logsrc *src);
 
+/* Whether there are no lines, whatever the filter. */
+bool logsrc_is_empty(const struct logsrc *src);
 /* One behind the last place. */
 uint64_t logsrc_end(const struct logsrc *src);
 /* The shown line at or behind a place; end when there is none. */
@@ -83,8 +81,10 @@ void logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 		 struct logsrc_line *line);
 
 /*
- * As logfile_search: from place on, or before it.  Under a filter only its
- * lines count.
+ * Search what can be seen of the lines (those that pass the filter) from place
+ * on (forward) or before it, until about a time (mono clock), one piece at the
+ * least.  1: found, *place is its line; 0: none up to the end; 2: time is up,
+ * go on from *place.
  */
 int logsrc_search(struct logsrc *src, const struct pattern *pattern,
 		  bool forward, int64_t until_ms, uint64_t *place);

@@ -78,21 +78,19 @@ append_field(struct buf *out, struct str text)
 void
 osc_notify(struct buf *out, struct str title, struct str text, bool tmux)
 {
+	static const char *const forms[][2] = { { "\033]777;notify;", ";" },
+						{ "\033]9;", ": " } };
 	struct buf sequence;
 
 	buf_init(&sequence, TEXT_BYTES);
-	buf_append_str(&sequence, "\033]777;notify;");
-	append_field(&sequence, title);
-	buf_append_char(&sequence, ';');
-	append_field(&sequence, text);
-	buf_append_char(&sequence, '\a');
-	append_wrapped(out, &sequence, tmux);
-	buf_clear(&sequence);
-	buf_append_str(&sequence, "\033]9;");
-	append_field(&sequence, title);
-	buf_append_str(&sequence, ": ");
-	append_field(&sequence, text);
-	buf_append_char(&sequence, '\a');
-	append_wrapped(out, &sequence, tmux);
+	for (size_t i = 0; i < 2; i++) {
+		buf_clear(&sequence);
+		buf_append_str(&sequence, forms[i][0]);
+		append_field(&sequence, title);
+		buf_append_str(&sequence, forms[i][1]);
+		append_field(&sequence, text);
+		buf_append_char(&sequence, '\a');
+		append_wrapped(out, &sequence, tmux);
+	}
 	buf_release(&sequence);
 }

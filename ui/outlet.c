@@ -12,7 +12,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/xalloc.h"
@@ -26,14 +25,6 @@
 #define QUEUE_BYTES (64U << 20)
 #define KEEP_BYTES  (1U << 20) /* of memory, between two frames */
 #define CANCEL	    "\030"     /* ends a sequence without effect: ECMA-48 CAN */
-
-struct outlet {
-	FILE *file;
-	int fd;
-	bool is_held; /* file is memory, and not the terminal */
-	struct buf queue;
-	size_t sent; /* of queue */
-};
 
 /* The terminal of stdout with flags of our own; -1: it cannot be had. */
 static int
@@ -86,12 +77,6 @@ outlet_free(struct outlet *outlet)
 	free(outlet);
 }
 
-FILE *
-outlet_file(const struct outlet *outlet)
-{
-	return outlet->file;
-}
-
 void
 outlet_hold(struct outlet *outlet)
 {
@@ -137,7 +122,7 @@ outlet_send(struct outlet *outlet)
 	if (!outlet->is_held)
 		return true;
 	collect(outlet);
-	while (outlet_waits(outlet)) {
+	while (outlet_waiting_bytes(outlet) > 0) {
 		ssize_t n = fd_write_now(outlet->fd,
 					 outlet->queue.data + outlet->sent,
 					 outlet_waiting_bytes(outlet));
@@ -156,22 +141,10 @@ outlet_send(struct outlet *outlet)
 	return true;
 }
 
-bool
-outlet_waits(const struct outlet *outlet)
-{
-	return outlet->sent < outlet->queue.len;
-}
-
 size_t
 outlet_waiting_bytes(const struct outlet *outlet)
 {
 	return outlet->queue.len - outlet->sent;
-}
-
-int
-outlet_fd(const struct outlet *outlet)
-{
-	return outlet->fd;
 }
 
 bool

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /*
@@ -16,17 +17,22 @@
  * The terminal is opened once more for it: O_NONBLOCK belongs to an open file,
  * and stdout's is shared with stdin and the shell that started us.
  */
-struct outlet;
+struct outlet {
+	/*
+	 * To write to.  Its descriptor is the terminal's until outlet_hold,
+	 * then no terminal's: nothing but writing may be expected of it.
+	 */
+	FILE *file;
+	int fd;	      /* of the terminal: to watch for writing */
+	bool is_held; /* file is memory, and not the terminal */
+	struct buf queue;
+	size_t sent; /* of queue */
+};
 
 struct outlet *outlet_new(struct err *err) __attribute__((warn_unused_result));
 /* What still waits is dropped; NULL: nothing. */
 void outlet_free(struct outlet *outlet);
 
-/*
- * To write to.  Its descriptor is the terminal's until outlet_hold, then no
- * terminal's: nothing but writing may be expected of it.
- */
-FILE *outlet_file(const struct outlet *outlet);
 /*
  * From here on nothing that is written to the file waits.  Where there is no
  * memory to be had for it, the file stays the terminal.
@@ -38,11 +44,8 @@ void outlet_hold(struct outlet *outlet);
  * true when nothing is left.
  */
 bool outlet_send(struct outlet *outlet);
-/* Whether something was left then. */
-bool outlet_waits(const struct outlet *outlet);
+/* How much was left then. */
 size_t outlet_waiting_bytes(const struct outlet *outlet);
-/* To watch for writing while something waits. */
-int outlet_fd(const struct outlet *outlet);
 
 /*
  * Hand on all, and wait for the terminal until it has taken nothing for

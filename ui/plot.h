@@ -53,6 +53,7 @@ struct plot_points {
 	const char *what;   /* static: what y is, e.g. "train BPB" */
 	const char *column; /* static: its name in a file, e.g. "train_bpb" */
 	double unit;	    /* of y in that of the file: 1e-6 for Mtok/s */
+	double scale;	    /* of y in that of the run's series */
 };
 
 /* Points of the metric; n 0 when the run has none on this axis. */
@@ -66,15 +67,11 @@ void plot_points_release(struct plot_points *points);
  */
 void plot_points_smooth(struct plot_points *points, double weight);
 
-const char *plot_axis_name(enum chart_axis axis);
 /*
  * An x of that axis as text with its unit, as precise as values need that
  * lie `apart` from each other.
  */
-void plot_x_text(enum chart_axis axis, double x, double apart, char *out,
-		 size_t size);
-/* The same as a function for a chart. */
-chart_x_text plot_x_text_of(enum chart_axis axis);
+void plot_x_text(int axis, double x, double apart, char *out, size_t size);
 /* The x that the metric has: telemetry knows wall time alone. */
 enum chart_axis plot_axis_of(enum plot_metric metric, enum chart_axis axis);
 /* Why there are no points of it; one line. */
@@ -89,10 +86,6 @@ void plot_points_csv(const struct plot_points *points, enum chart_axis axis,
 /* What is drawn for a run in place of the metric, where it has no such. */
 enum plot_metric plot_metric_of(const struct model_run *mr,
 				enum plot_metric metric);
-/* Which x of the chart's series are shown, and the cursor. */
-void plot_window(struct chart *chart, const struct ui_shared *shared,
-		 enum chart_axis axis);
-
 /* One chart of some runs. */
 struct plot_request {
 	const struct model_run *runs[UI_MAX_MARKS + 2];
@@ -104,6 +97,15 @@ struct plot_request {
 	bool plain; /* a title line instead of a box */
 	bool marks; /* stages and events of the first run */
 };
+
+/* A chart inside of a box at its rect, over the axis of its metric. */
+void plot_chart_init(struct chart *chart, const struct plot_request *request,
+		     const struct ui_shared *shared);
+/*
+ * Which x of the chart's series are shown, and the cursor; and where that is,
+ * for the mouse.
+ */
+void plot_window(struct chart *chart, struct ui_shared *shared);
 
 /*
  * Draw it with the shared settings, in a box with a title.  What could not be
@@ -117,7 +119,12 @@ void plot_request_runs(struct plot_request *request,
 		       const struct ui_shared *shared);
 
 /* A run's name for people: "gate-lqer s42". */
-void plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
+const char *plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
+/* Append to whom an alert happened, and what. */
+void plot_add_alert(const struct alert *alert, const struct model *model,
+		    struct buf *out);
+/* The last part of a log's path. */
+const char *plot_log_name(const struct model_log *log);
 /* Its recipe (the folder), and its file where it prints no seed. */
 const char *plot_run_name(const struct model_run *mr, char out[FMT_LABEL]);
 

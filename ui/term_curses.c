@@ -5,6 +5,7 @@
 #include "ui/term.h"
 
 #include <curses.h>
+#include <langinfo.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "ui/key_mouse.h"
 #include "ui/outlet.h"
-#include "ui/term_sane.h"
 #include "ui/theme.h"
 
 #define CODE_SYNC_NO   (KEY_MAX + 1)
@@ -35,10 +34,158 @@
 #define PASTE_ON   "\033[?2004h"
 #define PASTE_OFF  "\033[?2004l"
 
+/*
+ * The terminal's modes: as they were before us, as we need them, and back
+ * again whatever happens.  stdin has the same as stdout also where it is
+ * another terminal.
+ */
+
+/* End of: sync, paste, mouse, colours, application keys, alternate screen;
+ * the cursor is shown. */
+static const char sane_bytes[] =
+	"\033[?2026l\033[?2004l\033[?1000l\033[?1002l\033[?1003l\033[?1006l"
+	"\033[0m\033[?1l\033>\033[?1049l\033[?25h\r";
+
+/* What term_restore needs; the modes are of stdin and of stdout. */
+static struct {
+	volatile sig_atomic_t open;
+	struct outlet *outlet;
+	struct termios before[2], ours[2];
+} saved;
+
+/* The modes that we need, or (false) those of before us. */
+static void
+term_sane_set(bool ours)
+{
+	const struct termios *modes = ours ? saved.ours : saved.before;
+
+	(void)tcsetattr(STDOUT_FILENO, TCSANOW, &modes[1]);
+	(void)tcsetattr(STDIN_FILENO, TCSANOW, &modes[0]);
+}
+
+void
+term_restore(void)
+{
+	if (!saved.open)
+		return;
+	saved.open = 0;
+	outlet_force(saved.outlet, sane_bytes, sizeof(sane_bytes) - 1);
+	term_sane_set(false);
+}
+
+static void
+term_on_end(int signum)
+{
+	term_restore();
+	(void)raise(signum); /* its default action is back: SA_RESETHAND */
+}
+
+static void
+term_watch_for(const int *signals, size_t n)
+{
+	struct sigaction action = { .sa_handler = term_on_end,
+				    .sa_flags =
+					    (int)SA_RESETHAND | SA_NODEFER };
+	struct sigaction before;
+
+	for (size_t i = 0; i < n; i++) {
+		(void)sigaction(signals[i], NULL, &before);
+		if (before.sa_handler == SIG_DFL)
+			(void)sigaction(signals[i], &action, NULL);
+	}
+}
+
+/*
+ * Remember the modes, and restore them on a crash and on the signals that end
+ * a program, until someone else watches for those.
+ */
+static void
+term_sane_begin(struct outlet *outlet)
+{
+	static const int ends[] = { SIGTERM, SIGHUP, SIGINT };
+#ifndef __SANITIZE_ADDRESS__
+	/* A sanitizer reports crashes itself. */
+	static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+				       SIGABRT };
+
+	term_watch_for(crashes, sizeof(crashes) / sizeof(crashes[0]));
+#endif
+	term_watch_for(ends, sizeof(ends) / sizeof(ends[0]));
+	(void)tcgetattr(STDIN_FILENO, &saved.before[0]);
+	(void)tcgetattr(STDOUT_FILENO, &saved.before[1]);
+	saved.ours[0] = saved.before[0];
+	saved.ours[1] = saved.before[1];
+	saved.outlet = outlet;
+	saved.open = 1;
+	xalloc_set_abort_hook(term_restore);
+}
+
+/* What curses has made of the modes of stdout is what we need. */
+static void
+term_sane_learn(void)
+{
+	struct termios *keys = &saved.ours[0], *screen = &saved.ours[1];
+
+	(void)tcgetattr(STDOUT_FILENO, screen);
+	keys->c_iflag = screen->c_iflag;
+	keys->c_oflag = screen->c_oflag;
+	keys->c_lflag = screen->c_lflag;
+	for (int i = 0; i < NCCS; i++)
+		keys->c_cc[i] = screen->c_cc[i];
+	term_sane_set(true);
+}
+
+/* Whether the terminal has them. */
+static bool
+term_sane_is_ours(void)
+{
+	struct termios now;
+
+	return tcgetattr(STDIN_FILENO, &now) != 0 ||
+	       (now.c_iflag == saved.ours[0].c_iflag &&
+		now.c_oflag == saved.ours[0].c_oflag &&
+		now.c_lflag == saved.ours[0].c_lflag);
+}
+
+/* Everything is as it was, and stays so. */
+static void
+term_sane_end(void)
+{
+	term_sane_set(false);
+	saved.open = 0;
+	xalloc_set_abort_hook(NULL);
+}
+
+/*
+ * Hand on all that waits for the terminal; one that does not take it gets
+ * what makes it sane.
+ */
+static void
+term_sane_leave(void)
+{
+	if (!outlet_drain(saved.outlet))
+		outlet_force(saved.outlet, sane_bytes, sizeof(sane_bytes) - 1);
+}
+
+/*
+ * Hold back the signals that do not end a program, for as long as curses waits
+ * for the rest of a key; before is the mask to be set again.
+ */
+static void
+term_sane_hold(sigset_t *before)
+{
+	static const int passing[] = { SIGCHLD, SIGCONT, SIGHUP, SIGWINCH };
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+		(void)sigaddset(&set, passing[i]);
+	(void)pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
 struct term {
 	SCREEN *screen;
 	struct outlet *outlet;
-	FILE *out; /* of the outlet */
 	struct term_options options;
 	struct canvas shown; /* what the terminal shows */
 	bool all_stale;
@@ -51,6 +198,37 @@ struct term {
 	short pairs[STYLE_COUNT];
 };
 
+static bool
+env_is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && value[0] != '\0';
+}
+
+void
+term_options_init(struct term_options *options)
+{
+	const char *term = getenv("TERM");
+	bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+
+	memset(options, 0, sizeof(*options));
+	options->colors = env_is_set("NO_COLOR") ? 0 : -1;
+	options->ascii = !utf8 || term == NULL || strcmp(term, "linux") == 0;
+	options->mouse = true;
+	options->sync = true;
+	options->remote = env_is_set("SSH_TTY") || env_is_set("SSH_CONNECTION");
+}
+
+/* What a style's bits ask of curses. */
+static attr_t
+style_attributes(unsigned int style)
+{
+	return (style & STYLE_BOLD ? A_BOLD : A_NORMAL) |
+	       (style & STYLE_REVERSE ? A_REVERSE : A_NORMAL) |
+	       (style & STYLE_UNDERLINE ? A_UNDERLINE : A_NORMAL);
+}
+
 /* A style's pair and attributes for the colours that there are. */
 static void
 init_style(struct term *term, short style)
@@ -58,12 +236,8 @@ init_style(struct term *term, short style)
 	const struct theme_style *s =
 		theme_style(term->options.theme, (unsigned int)style);
 	short fg = term->colors >= 256 ? s->color256 : s->color16;
-	attr_t attributes = A_NORMAL;
+	attr_t attributes = style_attributes(s->attributes);
 
-	if (s->attributes & STYLE_BOLD)
-		attributes |= A_BOLD;
-	if (s->attributes & STYLE_REVERSE)
-		attributes |= A_REVERSE;
 	if (term->colors == 8 && fg >= 8) {
 		attributes |= fg == 8 ? A_DIM : A_BOLD;
 		fg = fg == 8 ? -1 : (short)(fg - 8);
@@ -147,21 +321,20 @@ static void
 enter_modes(struct term *term)
 {
 	if (may_ask()) {
-		(void)fputs(PASTE_ON, term->out);
+		(void)fputs(PASTE_ON, term->outlet->file);
 		if (term->options.sync && !term->has_sync)
-			(void)fputs("\033[?2026$p", term->out);
+			(void)fputs("\033[?2026$p", term->outlet->file);
 	}
-	(void)fflush(term->out);
+	(void)fflush(term->outlet->file);
 	term_mouse(term, term->options.mouse);
 }
 
-/* Out of all modes, and the terminal to whoever had it before. */
-static void
-leave(struct term *term)
+void
+term_leave(struct term *term)
 {
 	if (may_ask())
-		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->out);
-	(void)fflush(term->out);
+		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->outlet->file);
+	(void)fflush(term->outlet->file);
 	(void)endwin();
 	term_sane_leave();
 	term_sane_set(false);
@@ -244,7 +417,7 @@ term_open(const struct term_options *options, struct err *err)
 	if (outlet == NULL)
 		return NULL;
 	term_sane_begin(outlet);
-	screen = open_screen(outlet_file(outlet));
+	screen = open_screen(outlet->file);
 	if (screen == NULL) {
 		term_sane_end();
 		outlet_free(outlet);
@@ -254,7 +427,6 @@ term_open(const struct term_options *options, struct err *err)
 	term = xcalloc(1, sizeof(*term));
 	term->screen = screen;
 	term->outlet = outlet;
-	term->out = outlet_file(outlet);
 	term->options = *options;
 	set_modes();
 	outlet_hold(outlet);
@@ -268,7 +440,7 @@ term_close(struct term *term)
 	if (term == NULL)
 		return;
 	if (!term->gone)
-		leave(term);
+		term_leave(term);
 	delscreen(term->screen);
 	term_sane_end();
 	outlet_free(term->outlet);
@@ -304,7 +476,7 @@ term_fd(const struct term *term)
 int
 term_out_fd(const struct term *term)
 {
-	return outlet_fd(term->outlet);
+	return term->outlet->fd;
 }
 
 bool
@@ -319,15 +491,7 @@ term_send(struct term *term)
 bool
 term_waits(const struct term *term)
 {
-	return outlet_waits(term->outlet);
-}
-
-static int
-bounded(int side, int fallback)
-{
-	if (side <= 0)
-		side = fallback;
-	return side > CANVAS_MAX_SIDE ? CANVAS_MAX_SIDE : side;
+	return outlet_waiting_bytes(term->outlet) > 0;
 }
 
 void
@@ -337,8 +501,9 @@ term_size(const struct term *term, int *width, int *height)
 
 	(void)term;
 	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	*width = bounded(size.ws_col, COLS);
-	*height = bounded(size.ws_row, LINES);
+	*width = int_min(size.ws_col > 0 ? size.ws_col : COLS, CANVAS_MAX_SIDE);
+	*height =
+		int_min(size.ws_row > 0 ? size.ws_row : LINES, CANVAS_MAX_SIDE);
 }
 
 void
@@ -351,23 +516,10 @@ term_resize(struct term *term)
 	term->all_stale = true;
 }
 
-static attr_t
-cell_attributes(const struct term *term, const struct cell *cell)
-{
-	attr_t attributes = term->attributes[cell->style & STYLE_MASK];
-
-	if (cell->style & STYLE_BOLD)
-		attributes |= A_BOLD;
-	if (cell->style & STYLE_REVERSE)
-		attributes |= A_REVERSE;
-	if (cell->style & STYLE_UNDERLINE)
-		attributes |= A_UNDERLINE;
-	return attributes;
-}
-
 static void
 show_cell(struct term *term, const struct cell *cell, int x, int y)
 {
+	unsigned int style = cell->style & STYLE_MASK;
 	wchar_t text[3] = { 0 };
 	cchar_t out;
 
@@ -379,8 +531,9 @@ show_cell(struct term *term, const struct cell *cell, int x, int y)
 		text[0] = (wchar_t)cell->cp;
 		text[1] = (wchar_t)cell->mark;
 	}
-	(void)setcchar(&out, text, cell_attributes(term, cell),
-		       term->pairs[cell->style & STYLE_MASK], NULL);
+	(void)setcchar(&out, text,
+		       term->attributes[style] | style_attributes(cell->style),
+		       term->pairs[style], NULL);
 	(void)mvadd_wch(y, x, &out);
 }
 
@@ -391,23 +544,18 @@ same_cell(const struct cell *a, const struct cell *b)
 }
 
 /* Give curses the cells that differ from what is shown. */
-static bool
+static void
 show_changes(struct term *term, const struct canvas *canvas)
 {
-	bool changed = false;
-
 	for (int y = 0; y < canvas->height && y < LINES; y++) {
 		for (int x = 0; x < canvas->width && x < COLS; x++) {
 			const struct cell *cell = canvas_at(canvas, x, y);
 
-			if (!term->all_stale &&
-			    same_cell(cell, canvas_at(&term->shown, x, y)))
-				continue;
-			show_cell(term, cell, x, y);
-			changed = true;
+			if (term->all_stale ||
+			    !same_cell(cell, canvas_at(&term->shown, x, y)))
+				show_cell(term, cell, x, y);
 		}
 	}
-	return changed;
 }
 
 void
@@ -422,7 +570,7 @@ term_present(struct term *term, const struct canvas *canvas, int x, int y)
 	}
 	if (term->all_stale)
 		(void)erase();
-	(void)show_changes(term, canvas);
+	show_changes(term, canvas);
 	term->all_stale = false;
 	memcpy(term->shown.cells, canvas->cells,
 	       sizeof(struct cell) * (size_t)canvas->width *
@@ -432,13 +580,13 @@ term_present(struct term *term, const struct canvas *canvas, int x, int y)
 		(void)move(y, x);
 	(void)wnoutrefresh(stdscr);
 	if (sync) {
-		(void)fputs(SYNC_BEGIN, term->out);
-		(void)fflush(term->out);
+		(void)fputs(SYNC_BEGIN, term->outlet->file);
+		(void)fflush(term->outlet->file);
 	}
 	(void)doupdate();
 	if (sync)
-		(void)fputs(SYNC_END, term->out);
-	(void)fflush(term->out);
+		(void)fputs(SYNC_END, term->outlet->file);
+	(void)fflush(term->outlet->file);
 	(void)term_send(term);
 }
 
@@ -537,8 +685,8 @@ term_mouse(struct term *term, bool on)
 	term->options.mouse = on;
 	if (may_ask())
 		(void)fputs(on ? KEY_MOUSE_MODES_ON : KEY_MOUSE_MODES_OFF,
-			    term->out);
-	(void)fflush(term->out);
+			    term->outlet->file);
+	(void)fflush(term->outlet->file);
 	(void)term_send(term);
 }
 
@@ -556,16 +704,10 @@ term_write(struct term *term, const void *data, size_t len)
 {
 	if (outlet_waiting_bytes(term->outlet) + len > WAITING_BYTES)
 		return false;
-	(void)fwrite(data, 1, len, term->out);
-	(void)fflush(term->out);
+	(void)fwrite(data, 1, len, term->outlet->file);
+	(void)fflush(term->outlet->file);
 	(void)term_send(term);
 	return true;
-}
-
-void
-term_leave(struct term *term)
-{
-	leave(term);
 }
 
 void

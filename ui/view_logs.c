@@ -7,19 +7,38 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "ui/logs_impl.h"
+#include "ui/logpage.h"
 #include "ui/panel.h"
+#include "ui/prompt.h"
 #include "ui/theme.h"
-#include "ui/view.h"
 
-#define COUNT_BYTES (16U << 20)
-#define FRAME_BYTES (1U << 20) /* are counted before a frame is drawn */
-#define SLICE_MS    25	       /* of background work, between two key presses */
+#define TITLE_BYTES  1000
+#define NAME_COLUMNS 16 /* a name is not cut below that */
+#define COUNT_BYTES  (16U << 20)
+#define FRAME_BYTES  (1U << 20) /* are counted before a frame is drawn */
+#define SLICE_MS     25 /* of background work, between two key presses */
 /* What is taken out of the view is whole: a column is a byte at least. */
 #define WHOLE_COLUMNS LOGSRC_RAW_BYTES
 #define WHOLE_BYTES   (4 * LOGSRC_RAW_BYTES)
 #define ERROR_PATTERN                                                          \
 	"(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
+
+struct logs {
+	struct logpage page;
+	const struct model_log *picked; /* by J and K; NULL: the run's */
+	const struct model_run *of_run; /* selected when it was picked */
+	bool is_open, merged;
+	bool stays;    /* with a log that was rotated before it was opened */
+	bool to_begin; /* as soon as the begin is known */
+	struct pattern *pattern; /* owned; of the search */
+	struct pattern *errors;	 /* owned */
+	char filter_text[PROMPT_BYTES + 1];
+	/* A search that goes on in the background. */
+	const struct pattern *searching;
+	bool forward;
+	uint64_t search_at;
+	const struct pattern *searched; /* last; to compare, not to use */
+};
 
 /* The log that took its place when it was rotated, and so on. */
 static const struct model_log *
@@ -155,6 +174,150 @@ count_lines(struct logsrc *src, uint64_t budget)
 	return src->file != NULL && logfile_count(src->file, budget);
 }
 
+/* What is done with the log now. */
+static void
+add_state(const struct logs *logs, struct buf *out)
+{
+	const struct logpage *page = &logs->page;
+	const struct logsrc *src = &page->src;
+	const struct model_log *log = src->log;
+	int searched = logsrc_percent(src, 0, logs->search_at);
+
+	if (logs->searching != NULL && src->file == NULL)
+		buf_append_str(out, " · searching, Esc stops");
+	else if (logs->searching != NULL)
+		buf_appendf(out, " · searching %d %%, Esc stops",
+			    logs->forward ? searched : 100 - searched);
+	else if (!page->left_end && log != NULL &&
+		 (log->next != NULL || log->gone_wall_ms != 0))
+		buf_append_str(out, " · its end");
+	else if (!page->left_end)
+		buf_append_str(out, " · following");
+	else if (src->file != NULL)
+		buf_appendf(out, " · at %d %%, f follows",
+			    logsrc_percent(src, 0, page->top.place));
+	else
+		buf_append_str(out, " · f follows");
+}
+
+/* What is not shown, or not in the order one might think. */
+static const char *
+order_of(const struct logs *logs)
+{
+	static const char *const orders[] = {
+		[LOGTIMED_TIMES] = " · by time",
+		[LOGTIMED_SOME] = " · by time, or as they came",
+		[LOGTIMED_NONE] = " · as they came",
+	};
+	const struct logsrc *src = &logs->page.src;
+
+	if (src->timed != NULL)
+		return logsrc_is_moved(src)
+			       ? " · by time; logs came, f shows them"
+		       : logtimed_is_cut(src->timed)
+			       ? " · by time, the newest of them"
+			       : orders[logtimed_order(src->timed)];
+	if (src->log->behind)
+		return " · its end; what is before it is on its way";
+	if (src->log->next != NULL)
+		return logs->stays ? " · an older one, f shows the newest"
+				   : " · rotated, f shows the new one";
+	if (logsrc_is_moved(src))
+		return " · written anew, f shows it";
+	return src->log->gone_wall_ms != 0 ? " · its file is gone" : "";
+}
+
+static void
+add_filter(const struct logs *logs, struct buf *out)
+{
+	const struct logsrc *src = &logs->page.src;
+	uint64_t n = logsrc_filter_hits(src);
+	char hits[FMT_SIZE];
+
+	if (src->filter == NULL)
+		return;
+	buf_appendf(out, " · & %.60s: %s%s line%s", logs->filter_text,
+		    src->is_cut ? "the newest " : "",
+		    fmt_grouped((double)n, hits), n == 1 ? "" : "s");
+	if (logsrc_is_filtering(src) && src->file == NULL)
+		buf_append_str(out, " so far");
+	else if (logsrc_is_filtering(src))
+		buf_appendf(out, " in %d %%",
+			    logsrc_percent(src, src->from, src->to));
+}
+
+static void
+add_lines(const struct logsrc *src, struct buf *out)
+{
+	char lines[FMT_SIZE];
+	bool all = true;
+	uint64_t n = 0;
+
+	if (src->file != NULL)
+		n = logfile_lines(src->file, &all);
+	else if (src->timed != NULL)
+		n = logtimed_lines(src->timed);
+	buf_appendf(out, " · %s%s line%s", all ? "" : ">",
+		    fmt_grouped((double)n, lines), n == 1 ? "" : "s");
+}
+
+/* Name without its middle, in at most so many columns; its end tells seeds. */
+static void
+add_name(const char *name, int columns, struct buf *out)
+{
+	struct str all = str_from(name), head = all;
+	int width = text_width(name), tail = columns / 3;
+
+	if (width <= columns) {
+		buf_append_str(out, name);
+		return;
+	}
+	head.len = utf8_prefix(all, (size_t)(columns - tail - 1));
+	buf_append(out, head.p, head.len);
+	buf_append_str(out, "…");
+	head.len = utf8_prefix(all, (size_t)(width - tail));
+	buf_append_str(out, all.p + head.len);
+}
+
+/* Which log it is, or that it is all. */
+static void
+name_of(const struct model_log *log, const struct ui_shared *shared,
+	char label[FMT_LABEL])
+{
+	if (log == NULL)
+		(void)snprintf(label, FMT_LABEL, "All logs, merged");
+	else if (shared->selected != NULL && shared->selected->log == log)
+		(void)plot_run_label(shared->selected, label);
+	else
+		(void)snprintf(label, FMT_LABEL, "%s", plot_log_name(log));
+}
+
+/* The frame around the log, and in it which one, how much and what of it. */
+static void
+draw_title(const struct logs *logs, const struct ui_shared *shared,
+	   struct canvas *canvas, struct rect r)
+{
+	const struct logpage *page = &logs->page;
+	struct buf title, rest;
+	char label[FMT_LABEL];
+
+	buf_init(&title, TITLE_BYTES);
+	buf_init(&rest, TITLE_BYTES);
+	add_lines(&page->src, &rest);
+	add_state(logs, &rest);
+	add_filter(logs, &rest);
+	if (page->left > 0 && !page->wrap)
+		buf_appendf(&rest, " · from column %d", page->left + 1);
+	buf_append_str(&rest, order_of(logs));
+	name_of(page->src.log, shared, label);
+	add_name(label, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
+		 &title);
+	buf_append_str(&title, rest.data);
+	(void)canvas_box(canvas, r, "%s", title.data);
+	buf_release(&title);
+	buf_release(&rest);
+}
+
 static void
 logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	  struct rect r)
@@ -165,8 +328,9 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		"These logs have no lines yet.", "A shows one of them", NULL
 	};
 	static const char *const gone[] = {
-		"The copy of this log is gone: the oldest are removed",
-		"when they are more than mirror_cap_bytes.", NULL
+		"The local copy of this log was deleted.",
+		"The oldest copies go when all are more than mirror_cap_bytes.",
+		NULL
 	};
 	static const char *const none[] = { "No line passes the filter.",
 					    "& and Enter show all again",
@@ -183,13 +347,14 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	logpage_fit(page, in);
 	page->marked = logs->pattern;
 	page->colors = shared->log_colors;
-	logs_draw_title(logs, shared, canvas, r);
-	if (logsrc_end(&page->src) == 0)
+	draw_title(logs, shared, canvas, r);
+	if (logsrc_is_empty(&page->src))
 		panel_empty(canvas, r,
-			    page->src.path != NULL && page->src.file == NULL
+			    logs->merged ? all_empty
+			    : page->src.file == NULL && page->src.log != NULL &&
+					    page->src.moves > 0
 				    ? gone
-			    : logs->merged ? all_empty
-					   : empty);
+				    : empty);
 	else if (page->src.filter != NULL &&
 		 logsrc_filter_hits(&page->src) == 0 &&
 		 !logsrc_is_filtering(&page->src))
@@ -247,36 +412,47 @@ static bool
 move(struct logs *logs, enum action action)
 {
 	struct logpage *page = &logs->page;
-	int half = page->height > 2 ? page->height / 2 : 1;
-	bool to_begin = logs->to_begin;
+	int half = int_max(page->height / 2, 1);
 	int aside = page->width > 32 ? page->width / 2 : 16;
 
-	logs->to_begin = action == ACTION_TOP;
-	if (action == ACTION_FOLLOW)
-		logs->stays = false;
-	if (action == ACTION_UP)
+	switch ((int)action) {
+	case ACTION_UP:
 		logpage_scroll(page, -1);
-	else if (action == ACTION_DOWN)
+		break;
+	case ACTION_DOWN:
 		logpage_scroll(page, 1);
-	else if (action == ACTION_PAGE_UP)
+		break;
+	case ACTION_PAGE_UP:
 		logpage_scroll(page, -half);
-	else if (action == ACTION_PAGE_DOWN)
+		break;
+	case ACTION_PAGE_DOWN:
 		logpage_scroll(page, half);
-	else if (action == ACTION_TOP) {
+		break;
+	case ACTION_LEFT:
+		logpage_shift(page, -aside);
+		break;
+	case ACTION_RIGHT:
+		logpage_shift(page, aside);
+		break;
+	case ACTION_TOP:
 		logpage_to_begin(page);
 		page->has_hit = false;
-	} else if (action == ACTION_LEFT || action == ACTION_RIGHT)
-		logpage_shift(page, action == ACTION_LEFT ? -aside : aside);
-	else if (action == ACTION_BOTTOM || action == ACTION_FOLLOW)
+		break;
+	case ACTION_FOLLOW:
+		logs->stays = false;
 		page->left_end = page->has_hit = false;
-	else {
-		logs->to_begin = to_begin;
+		break;
+	case ACTION_BOTTOM:
+		page->left_end = page->has_hit = false;
+		break;
+	default:
 		return false;
 	}
+	logs->to_begin = action == ACTION_TOP;
 	return true;
 }
 
-static unsigned int
+static void
 copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	struct logpage *page = &logs->page;
@@ -285,14 +461,13 @@ copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 
 	if (place >= logsrc_end(&page->src)) {
 		ui_say(shared, "there is no line to copy");
-		return UI_HANDLED;
+		return;
 	}
 	logsrc_line_init(&line, WHOLE_BYTES);
 	logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
 	logsrc_line_release(&line);
-	return UI_HANDLED | UI_COMMAND;
 }
 
 /* The log next to the one that is shown, with its last run. */
@@ -322,21 +497,26 @@ step_log(struct logs *logs, struct ui_shared *shared, bool on)
 }
 
 static void
-turn(struct logs *logs, enum action action)
+turn(struct logs *logs, struct ui_shared *shared, enum action action)
 {
 	struct logpage *page = &logs->page;
 
-	if (action == ACTION_FOLD)
+	if (action == ACTION_FOLD) {
 		page->src.fold = !page->src.fold;
-	else if (action == ACTION_WRAP)
+		ui_say(shared, "printed source code is %s",
+		       page->src.fold ? "folded" : "shown");
+	} else if (action == ACTION_WRAP) {
 		page->wrap = !page->wrap;
-	else
+		ui_say(shared, "long lines %s",
+		       page->wrap ? "are wrapped" : "scroll sideways");
+	} else {
 		logs->merged = !logs->merged;
+	}
 	page->top.row = 0;
 	page->left = 0;
 }
 
-static unsigned int
+static bool
 logs_act(void *state, struct ui_shared *shared, enum action action,
 	 struct command *out)
 {
@@ -345,36 +525,37 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 	/* Keys may come before the first frame. */
 	if (!logs->is_open)
 		open_wanted(logs, shared);
-	if (move(logs, action))
-		return UI_HANDLED;
 	if (action == ACTION_BACK && logs->searching != NULL) {
 		logs->searching = NULL;
 		ui_say(shared, "the search was stopped");
-	} else if (action == ACTION_SEARCH_NEXT ||
-		   action == ACTION_SEARCH_PREV) {
+		return true;
+	}
+	switch ((int)action) {
+	case ACTION_SEARCH_NEXT:
+	case ACTION_SEARCH_PREV:
 		begin_search(logs, shared, logs->pattern,
 			     action == ACTION_SEARCH_NEXT);
-	} else if (action == ACTION_ERROR_NEXT || action == ACTION_ERROR_PREV) {
+		return true;
+	case ACTION_ERROR_NEXT:
+	case ACTION_ERROR_PREV:
 		begin_search(logs, shared, error_pattern(logs),
 			     action == ACTION_ERROR_NEXT);
-	} else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN) {
+		return true;
+	case ACTION_NEXT_RUN:
+	case ACTION_PREV_RUN:
 		step_log(logs, shared, action == ACTION_NEXT_RUN);
-	} else if (action == ACTION_FOLD || action == ACTION_WRAP ||
-		   action == ACTION_MERGE) {
-		turn(logs, action);
-		if (action == ACTION_WRAP)
-			ui_say(shared, "long lines %s",
-			       logs->page.wrap ? "are wrapped"
-					       : "scroll sideways");
-		else if (action == ACTION_FOLD)
-			ui_say(shared, "printed source code is %s",
-			       logs->page.src.fold ? "folded" : "shown");
-	} else if (action == ACTION_COPY) {
-		return copy_line(logs, shared, out);
-	} else {
-		return UI_IGNORED;
+		return true;
+	case ACTION_FOLD:
+	case ACTION_WRAP:
+	case ACTION_MERGE:
+		turn(logs, shared, action);
+		return true;
+	case ACTION_COPY:
+		copy_line(logs, shared, out);
+		return true;
+	default:
+		return move(logs, action);
 	}
-	return UI_HANDLED;
 }
 
 /* Search, filter and count lines, a slice at a time. */
@@ -453,12 +634,6 @@ logs_release(void *state)
 	pattern_free(logs->errors);
 }
 
-static const enum action hints[] = { ACTION_SEARCH,	ACTION_FILTER,
-				     ACTION_ERROR_PREV, ACTION_FOLLOW,
-				     ACTION_MERGE,	ACTION_FOLD,
-				     ACTION_WRAP,	ACTION_NEXT_RUN,
-				     ACTION_NONE };
-
 const struct view_ops view_logs = {
 	.name = "Logs",
 	.open = ACTION_VIEW_LOGS,
@@ -466,7 +641,10 @@ const struct view_ops view_logs = {
 	.places = IN_LOGS | IN_TEXT,
 	.watches = MODEL_LOGS | MODEL_RUNS,
 	.copies = true,
-	.hints = hints,
+	.hints = (const enum action[]){ ACTION_SEARCH, ACTION_FILTER,
+					ACTION_ERROR_PREV, ACTION_FOLLOW,
+					ACTION_MERGE, ACTION_FOLD, ACTION_WRAP,
+					ACTION_NEXT_RUN, ACTION_NONE },
 	.draw = logs_draw,
 	.act = logs_act,
 	.click = logs_click,

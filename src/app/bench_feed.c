@@ -394,7 +394,7 @@ bench_feed_poll(struct bench_feed *feed)
 	/* Who may have put another in its place meanwhile? */
 	context_close_db(feed->context);
 	if (poll_clocks(feed))
-		model_benches_touch(feed->model);
+		model_note_change(feed->model, MODEL_BENCH);
 	for (size_t i = 0; i < n; i++)
 		free(ids[i]);
 	free(ids);

@@ -96,5 +96,5 @@ demo_harness_poll(struct demo_harness *demo, int64_t wall_ms)
 		return;
 	demo->shown_ms = wall_ms;
 	harness_view_read(&demo->view, 0, false, wall_ms);
-	model_harness_touch(demo->model);
+	model_note_change(demo->model, MODEL_HARNESS);
 }

@@ -15,7 +15,7 @@
 #include "base/xalloc.h"
 #include "bench/kept.h"
 #include "bench/start.h"
-#include "ui/fmt.h"
+#include "report/fmt.h"
 #include "ui/plot.h"
 
 #define STATE_MAX_BYTES (1U << 20)
@@ -32,18 +32,15 @@ on_new_alert(void *user, const struct alert *alert)
 				     .mr = alert->mr,
 				     .alert = alert->number,
 				     .kind = alert_name(alert->kind) };
-	char label[FMT_LABEL] = "", text[480];
+	struct buf text;
 
-	if (alert->mr != NULL)
-		plot_run_label(alert->mr, label);
-	(void)snprintf(text, sizeof(text), "%s%s%s: %s",
-		       alert->pod < model->n_pods ? model->pods[alert->pod].name
-						  : "",
-		       label[0] != '\0' ? " " : "", label, alert->text);
-	event.text = text;
+	buf_init(&text, 4096);
+	plot_add_alert(alert, model, &text);
+	event.text = text.data;
 	model_event_add(model, &event);
 	if (parts->on_alert != NULL && !parts->alerts.muted)
-		parts->on_alert(parts->user, alert, text);
+		parts->on_alert(parts->user, alert, text.data);
+	buf_release(&text);
 }
 
 /* The configuration of a pod of the model. */
@@ -388,7 +385,7 @@ group_of(void *user, const struct model_run *mr)
 	const struct app_parts *parts = user;
 	const struct model *model = parts->setup->model;
 	struct stored_run stored = {
-		.pod = mr->pod < model->n_pods ? model->pods[mr->pod].name : "",
+		.pod = model_pod_name(model, mr->pod),
 		.path = mr->path,
 		.run = mr->run,
 	};

@@ -7,4 +7,23 @@
 /* Ascending, in place; x holds no NaN. */
 void sort_doubles(double *x, size_t n);
 
+/*
+ * Of 0 .. n - 1 the first i for which `before` does not hold, n when it holds
+ * for all: an expression of i that is true for some and then for none.
+ */
+#define bisect(n, i, before)                                                   \
+	__extension__({                                                        \
+		size_t i##_lo = 0, i##_hi = (n);                               \
+                                                                               \
+		while (i##_lo < i##_hi) {                                      \
+			size_t i = (i##_lo + i##_hi) / 2;                      \
+                                                                               \
+			if (before)                                            \
+				i##_lo = i + 1;                                \
+			else                                                   \
+				i##_hi = i;                                    \
+		}                                                              \
+		i##_lo;                                                        \
+	})
+
 #endif

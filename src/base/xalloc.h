@@ -36,5 +36,8 @@ void xalloc_set_abort_hook(void (*hook)(void));
  *	v = xgrow(v, n, &cap, sizeof(*v));
  */
 void *xgrow(void *array, size_t n, size_t *cap, size_t size);
+/* The same for one element, which is put behind the n that there are. */
+#define xpush(v, n, cap, ...)                                                  \
+	((v) = xgrow((v), (n), &(cap), sizeof(*(v))), (v)[(n)++] = __VA_ARGS__)
 
 #endif

@@ -178,14 +178,14 @@ show(struct source *source, bool is_compare, int64_t wall_ms)
 
 	harness_view_read(&feed->view, source->place, is_compare, wall_ms);
 	source->shown_ms = now_ms(feed);
-	model_harness_touch(feed->model);
+	model_note_change(feed->model, MODEL_HARNESS);
 }
 
 static void
 trouble(struct source *source, const char *why)
 {
 	harness_view_trouble(&source->feed->view, source->place, why);
-	model_harness_touch(source->feed->model);
+	model_note_change(source->feed->model, MODEL_HARNESS);
 }
 
 static void

@@ -58,15 +58,7 @@ add_sample(void *user, const struct sample *sample)
 	ask->samples[ask->n++] = *sample;
 }
 
-/* Its lines come from its mirror's end: nobody here reads the log itself. */
-static bool
-has_stored_lines(const struct collect *c, const struct model_log *log)
-{
-	return log != NULL &&
-	       (c->store == NULL || logtail_count(log->tail) == 0);
-}
-
-/* Fetch its series, as far as they are not here, and the end of its log. */
+/* Fetch its series, as far as they are not here. */
 static void
 fetch(struct collect *c, struct model_run *mr)
 {
@@ -74,7 +66,6 @@ fetch(struct collect *c, struct model_run *mr)
 	const struct history_ask what = {
 		.run_id = mr->run_id,
 		.after_line = mr->stored_line,
-		.mirror = has_stored_lines(c, mr->log) ? mr->log->file : NULL,
 		.tag = ask,
 	};
 
@@ -115,24 +106,6 @@ note_fetched(struct collect *c, struct model_run *mr)
 	if (c->fetched[oldest]->past)
 		model_run_forget(c->o.model, c->fetched[oldest]);
 	c->fetched[oldest] = c->fetched[--c->n_fetched];
-}
-
-/* The last lines of a log that is not read again. */
-static void
-show_end(struct collect *c, struct model_log *log,
-	 const struct history_answer *answer)
-{
-	struct str text = { answer->text, answer->text_len }, line;
-	bool is_cut = answer->text_is_cut;
-
-	if (text.len == 0 || !has_stored_lines(c, log))
-		return;
-	log->ahead = false; /* those of before give way */
-	while (str_next(&text, '\n', &line)) {
-		if (!is_cut && line.len > 0)
-			model_log_ahead(c->o.model, log, line);
-		is_cut = false;
-	}
 }
 
 int64_t
@@ -198,7 +171,6 @@ take_run_answer(struct collect *c, struct collect_ask *ask,
 	for (size_t i = 0; i < ask->n; i++)
 		if (ask->samples[i].line > mr->stored_line)
 			model_run_sample(c->o.model, mr, &ask->samples[i]);
-	show_end(c, mr->log, answer);
 	is_again = ask->is_again;
 	free_ask(ask);
 	if (mr->past && !is_more)

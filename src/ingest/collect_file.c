@@ -176,17 +176,17 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct collect_file *file = user;
 
+	(void)text;
 	if (file->is_away) {
 		collect_parse_line(file->parse, line, class);
 		return;
 	}
 	/* Its end is shown already, or will be the only thing kept. */
-	if (file->is_behind && (file->log->ahead || file->is_replay)) {
+	if (file->is_behind && (file->log->behind || file->is_replay)) {
 		logclass_add(&file->log->classes, line, class);
 		return;
 	}
-	model_log_line(file->pod->collect->o.model, file->log, line, text,
-		       class);
+	model_log_line(file->pod->collect->o.model, file->log, line, class);
 }
 
 struct collect_file *
@@ -318,6 +318,10 @@ collect_file_fed(struct collect_file *file)
 	file->pod->collect->last_news_ms = collect_now_ms(file->pod->collect);
 	file->dirty = true;
 	file->is_under_way = run != NULL && run->status == RUN_RUNNING;
+	if (file->log != NULL)
+		model_log_read(file->pod->collect->o.model, file->log,
+			       run_reader_bytes(file->reader),
+			       file->last_wall_ms);
 	/* Until all was read again the database knows better. */
 	if (file->is_replay)
 		return;
@@ -334,7 +338,7 @@ static bool
 may_go_away(const struct collect_file *file, size_t len)
 {
 	return len >= AWAY_BYTES && !file->is_replay && file->is_behind &&
-	       (file->log == NULL || file->log->ahead);
+	       (file->log == NULL || file->log->behind);
 }
 
 void

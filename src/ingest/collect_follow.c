@@ -183,13 +183,13 @@ on_preview(void *user, struct follow_file *ff, uint64_t offset, struct str data)
 
 	if (file == NULL || file->log == NULL || data.len == 0)
 		return;
-	file->is_behind = file->log->behind = true;
+	file->is_behind = true;
 	cut = offset != file->ahead_end;
 	while ((end = memchr(data.p, '\n', data.len)) != NULL) {
-		line = (struct str){ data.p, (size_t)(end - data.p) };
-		offset += line.len + 1;
-		data.p += line.len + 1;
-		data.len -= line.len + 1;
+		line = (struct str){ data.p, (size_t)(end + 1 - data.p) };
+		offset += line.len;
+		data.p += line.len;
+		data.len -= line.len;
 		if (!cut)
 			model_log_ahead(cf->pod->collect->o.model, file->log,
 					line);

@@ -155,7 +155,8 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 {
 	struct feed_file *file = user;
 
-	model_log_line(file->feed->model, file->log, line, text, class);
+	(void)text;
+	model_log_line(file->feed->model, file->log, line, class);
 }
 
 /* Take over the state of a run, and say when it changed. */
@@ -220,7 +221,6 @@ begin(struct feed_file *file)
 	file->log->inode = file->inode;
 	if (before != NULL && before != file->log) {
 		/* What the path names now is another log. */
-		model_log_file(before, NULL);
 		before->next = file->log;
 	}
 	file->status = RUN_RUNNING;
@@ -350,6 +350,7 @@ reopen(struct feed_file *file)
 		return;
 	set_gone(file, 0, "is there again, written anew");
 	run_reader_finish(file->reader);
+	model_log_keep(file->feed->model, file->log, file->fd);
 	(void)close(file->fd);
 	file->fd = fd;
 	file->generation++;
@@ -388,8 +389,11 @@ poll_file(struct feed_file *file, size_t budget)
 		model_run_touch(file->feed->model, model_run_of(file, run),
 				now_ms(file), file->live);
 	}
-	if (got > 0)
+	if (got > 0) {
 		file->grew_at_ms = now_ms(file);
+		model_log_read(file->feed->model, file->log, file->offset,
+			       file->grew_at_ms);
+	}
 	if (got >= budget)
 		return true;
 	file->caught_up = true;

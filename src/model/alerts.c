@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,25 +96,18 @@ find(struct alerts *alerts, const struct alert *like)
 	return NULL;
 }
 
-/* The alert holds: keep it with its new text, or add it. */
+/* An alert that was not there before. */
 static void
-hold(struct round *round, struct alert *alert)
+add(struct round *round, struct alert *alert)
 {
 	struct alerts *alerts = round->alerts;
-	struct alert *old = find(alerts, alert);
 
-	if (old != NULL) {
-		memcpy(old->text, alert->text, sizeof(old->text));
-		old->seen = true;
-		return;
-	}
 	if (alerts->n >= ALERTS_MAX)
 		return;
 	alert->number = ++alerts->last_number;
 	alert->severity = kinds[alert->kind].severity;
 	if (alert->since_wall_ms == 0)
 		alert->since_wall_ms = round->now_wall_ms;
-	alert->seen = true;
 	/* What ended before we began was seen then, or is in the list now. */
 	if (alert->mr != NULL && alert->mr->past) {
 		alert->acknowledged = true;
@@ -126,11 +120,31 @@ hold(struct round *round, struct alert *alert)
 			has_line(alerts->acknowledged_before, key);
 		free(key);
 	}
-	alerts->v =
-		xgrow(alerts->v, alerts->n, &alerts->cap, sizeof(*alerts->v));
-	alerts->v[alerts->n++] = *alert;
+	xpush(alerts->v, alerts->n, alerts->cap, *alert);
 	if (alerts->on_new != NULL && !alert->acknowledged)
 		alerts->on_new(alerts->user, alert);
+}
+
+/* It holds: keep the alert with its new text, or add it. */
+static void __attribute__((format(printf, 4, 5)))
+hold(struct round *round, const struct alert *whose, enum alert_kind kind,
+     const char *fmt, ...)
+{
+	struct alert alert = *whose, *old;
+	va_list ap;
+
+	alert.kind = kind;
+	alert.seen = true;
+	va_start(ap, fmt);
+	(void)vsnprintf(alert.text, sizeof(alert.text), fmt, ap);
+	va_end(ap);
+	old = find(round->alerts, &alert);
+	if (old == NULL) {
+		add(round, &alert);
+		return;
+	}
+	memcpy(old->text, alert.text, sizeof(old->text));
+	old->seen = true;
 }
 
 double
@@ -149,7 +163,7 @@ alerts_stall_limit_s(const struct model_run *mr)
 }
 
 static void
-check_stall(struct round *round, struct alert *alert)
+check_stall(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
 	double silent_s, limit_s = round->alerts->stall_s;
@@ -160,18 +174,15 @@ check_stall(struct round *round, struct alert *alert)
 	if (!run_has(limit_s))
 		limit_s = alerts_stall_limit_s(mr);
 	silent_s = (double)(round->now_wall_ms - mr->last_byte_wall_ms) / 1000;
-	if (silent_s <= limit_s)
-		return;
-	alert->kind = ALERT_STALL;
-	(void)snprintf(alert->text, sizeof(alert->text),
-		       "no new line for %.0f s (limit %.0f s)", silent_s,
-		       limit_s);
-	hold(round, alert);
+	if (silent_s > limit_s)
+		hold(round, alert, ALERT_STALL,
+		     "no new line for %.0f s (limit %.0f s)", silent_s,
+		     limit_s);
 }
 
 /* Failures that the log itself tells. */
 static void
-check_status(struct round *round, struct alert *alert)
+check_status(struct round *round, const struct alert *alert)
 {
 	static const struct {
 		enum run_status status;
@@ -182,67 +193,52 @@ check_status(struct round *round, struct alert *alert)
 		{ RUN_OOM, ALERT_OOM, "out of GPU memory" },
 		{ RUN_CRASHED, ALERT_CRASH, "crashed" },
 	};
-	const struct run *run = &alert->mr->run;
 	double step = model_run_failed_step(alert->mr);
-	char number[STR_NUMBER_SIZE];
+	char at[STR_NUMBER_SIZE + 16] = "", number[STR_NUMBER_SIZE];
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (run->status != rules[i].status)
-			continue;
-		alert->kind = rules[i].kind;
-		(void)snprintf(alert->text, sizeof(alert->text),
-			       run_has(step) ? "%s at step %s" : "%s",
-			       rules[i].text, str_number(step, 12, number));
-		hold(round, alert);
-	}
-}
-
-/* One cap: what the run has, at most this; what that is, and its unit. */
-static void
-check_cap(struct round *round, struct alert *alert, double value, double cap,
-	  const char *const what[2])
-{
-	char texts[2][STR_NUMBER_SIZE];
-
-	if (!run_has(value) || !run_has(cap) || value <= cap)
-		return;
-	(void)snprintf(alert->text, sizeof(alert->text),
-		       "%s of %s %s is over the cap of %s", what[0],
-		       str_number(value, 12, texts[0]), what[1],
-		       str_number(cap, 12, texts[1]));
-	hold(round, alert);
+	if (run_has(step))
+		(void)snprintf(at, sizeof(at), " at step %s",
+			       str_number(step, 12, number));
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (alert->mr->run.status == rules[i].status)
+			hold(round, alert, rules[i].kind, "%s%s", rules[i].text,
+			     at);
 }
 
 static void
-check_caps(struct round *round, struct alert *alert)
+check_caps(struct round *round, const struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
-	static const char *const training[] = { "training", "s" },
-				 *const evaluation[] = { "evaluation", "s" },
-				 *const artifact[] = { "artifact", "bytes" };
 	const struct track *track = round->track;
-	double grace_ms, eval_s;
-
-	if (track == NULL)
-		return;
 	/* A step may end behind the cap where the track grants steps. */
-	grace_ms = run_has(run->ms_per_step)
-			   ? run->ms_per_step * track->train_grace_steps
-			   : 0;
-	alert->kind = ALERT_CAP_TRAIN;
-	check_cap(round, alert, (run->train_ms - grace_ms) / 1000,
-		  track->cap_train_s, training);
-	alert->kind = ALERT_CAP_EVAL;
-	eval_s = run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
-	check_cap(round, alert, eval_s, track->cap_eval_s, evaluation);
-	alert->kind = ALERT_CAP_BYTES;
-	check_cap(round, alert, run->artifact_bytes, track->cap_artifact_bytes,
-		  artifact);
+	double grace_ms = run_has(run->ms_per_step)
+				  ? run->ms_per_step * track->train_grace_steps
+				  : 0;
+	const struct {
+		enum alert_kind kind;
+		const char *what, *unit;
+		double value, cap; /* absent: unknown, or none */
+	} caps[] = {
+		{ ALERT_CAP_TRAIN, "training", "s",
+		  (run->train_ms - grace_ms) / 1000, track->cap_train_s },
+		{ ALERT_CAP_EVAL, "evaluation", "s", model_eval_s(run),
+		  track->cap_eval_s },
+		{ ALERT_CAP_BYTES, "artifact", "bytes", run->artifact_bytes,
+		  track->cap_artifact_bytes },
+	};
+	char value[STR_NUMBER_SIZE], cap[STR_NUMBER_SIZE];
+
+	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
+		if (caps[i].value > caps[i].cap)
+			hold(round, alert, caps[i].kind,
+			     "%s of %s %s is over the cap of %s", caps[i].what,
+			     str_number(caps[i].value, 12, value), caps[i].unit,
+			     str_number(caps[i].cap, 12, cap));
 }
 
 /* Training that sets itself a cap beyond the track's, and needs it. */
 static void
-check_train_soon(struct round *round, struct alert *alert)
+check_train_soon(struct round *round, const struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
 	double cap_s = round->track->cap_train_s;
@@ -250,27 +246,22 @@ check_train_soon(struct round *round, struct alert *alert)
 	double end_s =
 		run->planned_steps * model_run_ms_per_step(alert->mr) / 1000;
 
-	if (!run_has(cap_s) || !run_has(own_cap_s) || own_cap_s <= cap_s ||
-	    !run_has(end_s) || end_s <= cap_s ||
-	    model_run_train_ms(alert->mr) / 1000 > cap_s)
-		return;
-	alert->kind = ALERT_CAP_SOON;
-	(void)snprintf(alert->text, sizeof(alert->text),
-		       "the run stops itself at %.0f s only; the cap is %.0f s",
-		       own_cap_s, cap_s);
-	hold(round, alert);
+	if (own_cap_s > cap_s && end_s > cap_s &&
+	    !(model_run_train_ms(alert->mr) / 1000 > cap_s))
+		hold(round, alert, ALERT_CAP_SOON,
+		     "the run stops itself at %.0f s only; the cap is %.0f s",
+		     own_cap_s, cap_s);
 }
 
 /* An evaluation that will take longer than allowed at its pace. */
 static void
-check_eval_soon(struct round *round, struct alert *alert)
+check_eval_soon(struct round *round, const struct alert *alert)
 {
 	const struct series *done = alert->mr->series[METRIC_DONE];
 	double cap_s = round->track->cap_eval_s, took_s, end_s;
 	const struct series_point *first, *last;
 
-	if (!run_has(cap_s) || !run_has(alert->mr->run.eval_total) ||
-	    done == NULL || series_count(done) < 3)
+	if (done == NULL || series_count(done) < 3)
 		return;
 	first = series_at(done, 0);
 	last = series_last(done);
@@ -279,22 +270,10 @@ check_eval_soon(struct round *round, struct alert *alert)
 		return;
 	end_s = took_s * alert->mr->run.eval_total /
 		(last->value - first->value);
-	if (end_s <= cap_s)
-		return;
-	alert->kind = ALERT_CAP_SOON;
-	(void)snprintf(alert->text, sizeof(alert->text),
-		       "the evaluation will take about %.0f s of %.0f s", end_s,
-		       cap_s);
-	hold(round, alert);
-}
-
-static void
-check_cap_soon(struct round *round, struct alert *alert)
-{
-	if (round->track == NULL || alert->mr->run.status != RUN_RUNNING)
-		return;
-	check_train_soon(round, alert);
-	check_eval_soon(round, alert);
+	if (end_s > cap_s)
+		hold(round, alert, ALERT_CAP_SOON,
+		     "the evaluation will take about %.0f s of %.0f s", end_s,
+		     cap_s);
 }
 
 /* Step times of the runs that live on other pods with the same recipe. */
@@ -320,7 +299,7 @@ peer_times(const struct model *model, const struct model_run *mr,
 }
 
 static void
-check_slow(struct round *round, struct alert *alert)
+check_slow(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
 	double times[64], median, own = model_run_ms_per_step(mr);
@@ -333,25 +312,26 @@ check_slow(struct round *round, struct alert *alert)
 	if (n < SLOW_MIN_PEERS)
 		return;
 	median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-	if (own < median * SLOW_RATIO)
-		return;
-	alert->kind = ALERT_SLOW_POD;
-	(void)snprintf(alert->text, sizeof(alert->text),
-		       "%.1f ms/step is %.0f %% above the median of %zu runs "
-		       "of its recipe",
-		       own, (own / median - 1) * 100, n);
-	hold(round, alert);
+	if (own >= median * SLOW_RATIO)
+		hold(round, alert, ALERT_SLOW_POD,
+		     "%.1f ms/step is %.0f %% above the median of %zu runs "
+		     "of its recipe",
+		     own, (own / median - 1) * 100, n);
 }
 
 static void
 check_run(struct round *round, const struct model_run *mr)
 {
-	struct alert alert = { .pod = mr->pod, .mr = mr };
+	const struct alert alert = { .pod = mr->pod, .mr = mr };
 
 	check_status(round, &alert);
 	check_stall(round, &alert);
-	check_caps(round, &alert);
-	check_cap_soon(round, &alert);
+	if (round->track != NULL)
+		check_caps(round, &alert);
+	if (round->track != NULL && mr->run.status == RUN_RUNNING) {
+		check_train_soon(round, &alert);
+		check_eval_soon(round, &alert);
+	}
 	check_slow(round, &alert);
 }
 
@@ -359,23 +339,15 @@ static void
 check_pod(struct round *round, size_t i)
 {
 	const struct model_pod *pod = &round->model->pods[i];
-	struct alert alert = { .pod = i };
+	const struct alert alert = { .pod = i };
 
-	if (pod->state == POD_REFUSED || pod->state == POD_RECONNECTING) {
-		alert.kind = ALERT_LINK;
-		(void)snprintf(alert.text, sizeof(alert.text), "%s: %s",
-			       pod_state_name(pod->state),
-			       pod->why != NULL ? pod->why : "no reason known");
-		hold(round, &alert);
-	}
-	if (run_has(pod->disk_free_bytes) &&
-	    pod->disk_free_bytes < DISK_LOW_BYTES) {
-		alert.kind = ALERT_DISK;
-		(void)snprintf(alert.text, sizeof(alert.text),
-			       "%.1f GB of disk left",
-			       pod->disk_free_bytes / 1e9);
-		hold(round, &alert);
-	}
+	if (pod->state == POD_REFUSED || pod->state == POD_RECONNECTING)
+		hold(round, &alert, ALERT_LINK, "%s: %s",
+		     pod_state_name(pod->state),
+		     pod->why != NULL ? pod->why : "no reason known");
+	if (pod->disk_free_bytes < DISK_LOW_BYTES)
+		hold(round, &alert, ALERT_DISK, "%.1f GB of disk left",
+		     pod->disk_free_bytes / 1e9);
 }
 
 /* A log that went away while its run was under way. */
@@ -383,16 +355,13 @@ static void
 check_log(struct round *round, const struct model_log *log)
 {
 	const struct model_run *mr = model_log_cut_run(round->model, log);
-	struct alert alert = { .kind = ALERT_GONE,
-			       .pod = log->pod,
-			       .mr = mr,
-			       .since_wall_ms = log->gone_wall_ms };
+	const struct alert alert = { .pod = log->pod,
+				     .mr = mr,
+				     .since_wall_ms = log->gone_wall_ms };
 
-	if (mr == NULL)
-		return;
-	(void)snprintf(alert.text, sizeof(alert.text),
-		       "its log file is gone; what was read of it stays");
-	hold(round, &alert);
+	if (mr != NULL)
+		hold(round, &alert, ALERT_GONE,
+		     "its log file is gone; what was read of it stays");
 }
 
 /* Drop what does not hold any more. */

@@ -7,11 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 #define REFERENCE_ERROR 0.0093
 #define BPB_PER_NAT_GAP 0.4
 #define BPB_SIGMA	0.00071 /* median error .00048 of a normal one */
 #define BPB_SPREAD	0.00117 /* of siblings: median error .00079 likewise */
-#define GAP_ROWS	20
 
 double
 forecast_bpb_per_nat(const struct model_run *mr)
@@ -43,60 +44,41 @@ time_series(const struct model_run *mr)
 	return NULL;
 }
 
-/* How a series is read at an x: value between the points around it. */
-typedef double (*point_fn)(const struct series_point *point);
+/* What a series is read by: a member of its points. */
+enum { OF_STEP, OF_TIME, OF_VALUE };
 
 static double
-point_step(const struct series_point *point)
+series_number(const struct series *series, size_t i, int of)
 {
-	return point->step;
-}
+	const struct series_point *point = series_at(series, i);
 
-static double
-point_time(const struct series_point *point)
-{
-	return point->train_ms;
-}
-
-static double
-point_value(const struct series_point *point)
-{
-	return point->value;
+	return of == OF_STEP   ? point->step
+	       : of == OF_TIME ? point->train_ms
+			       : point->value;
 }
 
 /* y at x between the points of an x that rises; absent outside of them. */
 static double
-series_between(const struct series *series, double x, point_fn x_of,
-	       point_fn y_of)
+series_between(const struct series *series, double x, int x_of, int y_of)
 {
-	size_t lo = 0, hi;
-	double x0, x1, y0, y1;
+	size_t n = series != NULL ? series_count(series) : 0, i;
+	double x_a, x_b, y_a, y_b;
 
-	if (series == NULL || series_count(series) < 2)
+	if (n < 2 || !(x >= series_number(series, 0, x_of)) ||
+	    !(x <= series_number(series, n - 1, x_of)))
 		return RUN_ABSENT;
-	hi = series_count(series) - 1;
-	if (!(x >= x_of(series_at(series, 0))) ||
-	    !(x <= x_of(series_at(series, hi))))
-		return RUN_ABSENT;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x_of(series_at(series, mid)) <= x)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	x0 = x_of(series_at(series, lo));
-	x1 = x_of(series_at(series, hi));
-	y0 = y_of(series_at(series, lo));
-	y1 = y_of(series_at(series, hi));
-	return x1 > x0 ? y0 + (y1 - y0) * (x - x0) / (x1 - x0) : y1;
+	i = bisect(n - 1, k, series_number(series, k, x_of) <= x);
+	x_a = series_number(series, i - 1, x_of);
+	x_b = series_number(series, i, x_of);
+	y_a = series_number(series, i - 1, y_of);
+	y_b = series_number(series, i, y_of);
+	return x_b > x_a ? y_a + (y_b - y_a) * (x - x_a) / (x_b - x_a) : y_b;
 }
 
 double
 forecast_time_at_step(const struct model_run *mr, double step)
 {
-	return series_between(time_series(mr), step, point_step, point_time);
+	return series_between(time_series(mr), step, OF_STEP, OF_TIME);
 }
 
 static bool
@@ -187,7 +169,7 @@ step_at_time(const struct model_run *ref, double ms)
 
 	if (ms <= last->train_ms || !(ms <= end_ms * 1.0001) ||
 	    !(end_ms > last->train_ms))
-		return series_between(series, ms, point_time, point_step);
+		return series_between(series, ms, OF_TIME, OF_STEP);
 	return last->step + (steps - last->step) * (ms - last->train_ms) /
 				    (end_ms - last->train_ms);
 }
@@ -244,35 +226,42 @@ same_pace(const struct model_run *mr, const struct model_run *ref)
 	       fabs(model_run_train_ms(mr) / there - 1) < 0.05;
 }
 
-/* Mean gap of the training loss to the reference, and its error. */
-struct gap {
-	double mean, error; /* nats */
-	size_t n;
-};
+void
+forecast_gap_add(struct forecast_gap *gap, double value)
+{
+	double delta = value - gap->mean;
 
-/* Over the last rows: one row is noise. */
-static struct gap
+	if (!isfinite(value))
+		return;
+	gap->n++;
+	gap->mean += delta / (double)gap->n;
+	gap->squares += delta * (value - gap->mean);
+}
+
+double
+forecast_gap_error(const struct forecast_gap *gap)
+{
+	double n = (double)gap->n;
+
+	return gap->n > 1 ? sqrt(gap->squares / (n - 1) / n) : RUN_ABSENT;
+}
+
+/* The gap of the training loss to the reference, in nats. */
+static struct forecast_gap
 find_gap(const struct series *own, const struct series *ref)
 {
-	struct gap gap = { 0, 0, 0 };
-	size_t count = series_count(own);
-	double squares = 0;
+	struct forecast_gap gap = { 0 };
+	size_t count = series_count(own), from = 0;
 
-	for (size_t i = count > GAP_ROWS ? count - GAP_ROWS : 0; i < count;
-	     i++) {
+	if (count > FORECAST_GAP_ROWS)
+		from = count - FORECAST_GAP_ROWS;
+	for (size_t i = from; i < count; i++) {
 		const struct series_point *p = series_at(own, i);
-		double there =
-			series_between(ref, p->step, point_step, point_value);
-		double delta = p->value - there - gap.mean;
 
-		if (!run_has(there))
-			continue;
-		gap.n++;
-		gap.mean += delta / (double)gap.n;
-		squares += delta * (p->value - there - gap.mean);
+		forecast_gap_add(&gap,
+				 p->value - series_between(ref, p->step,
+							   OF_STEP, OF_VALUE));
 	}
-	if (gap.n > 1)
-		gap.error = sqrt(squares / (double)(gap.n - 1) / (double)gap.n);
 	return gap;
 }
 
@@ -286,8 +275,8 @@ forecast_bpb(const struct model_run *mr, struct forecast *f)
 {
 	const struct model_run *ref = f->reference;
 	const struct series *own = mr->series[METRIC_TRAIN_LOSS];
-	double spread = BPB_SPREAD / BPB_PER_NAT_GAP, trust;
-	struct gap gap;
+	double spread = BPB_SPREAD / BPB_PER_NAT_GAP, trust, error;
+	struct forecast_gap gap;
 
 	/* At another pace the schedule is elsewhere at the same step. */
 	if (ref == NULL || own == NULL || !same_pace(mr, ref) ||
@@ -297,21 +286,20 @@ forecast_bpb(const struct model_run *mr, struct forecast *f)
 	gap = find_gap(own, ref->series[METRIC_TRAIN_LOSS]);
 	if (gap.n < 5)
 		return;
-	trust = spread * spread / (spread * spread + gap.error * gap.error);
+	error = forecast_gap_error(&gap);
+	trust = spread * spread / (spread * spread + error * error);
 	f->final_bpb = ref->run.final_bpb + BPB_PER_NAT_GAP * trust * gap.mean;
 	f->final_bpb_sigma =
-		hypot(BPB_SIGMA, BPB_PER_NAT_GAP * sqrt(trust) * gap.error);
+		hypot(BPB_SIGMA, BPB_PER_NAT_GAP * sqrt(trust) * error);
 }
 
 static void
-forecast_eval(const struct model_run *mr, int64_t now_wall_ms,
-	      struct forecast *f)
+forecast_eval(const struct model_run *mr, struct forecast *f)
 {
 	const struct series *done = mr->series[METRIC_DONE];
 	const struct series_point *first, *last;
 	double rate;
 
-	(void)now_wall_ms;
 	if (done == NULL || series_count(done) < 2 ||
 	    !run_has(mr->run.eval_total))
 		return;
@@ -337,7 +325,7 @@ forecast_training_is_over(const struct run *run)
 
 void
 forecast_run(const struct model *model, const struct model_run *mr,
-	     double cap_train_s, int64_t now_wall_ms, struct forecast *f)
+	     double cap_train_s, struct forecast *f)
 {
 	const struct run *run = &mr->run;
 	double cap_ms = cap_train_s * 1000, pace;
@@ -348,7 +336,7 @@ forecast_run(const struct model *model, const struct model_run *mr,
 	if (run->status != RUN_RUNNING)
 		return;
 	f->reference = forecast_reference(model, mr);
-	forecast_eval(mr, now_wall_ms, f);
+	forecast_eval(mr, f);
 	if (!run_has(model_run_train_ms(mr)) || !run_has(run->steps) ||
 	    run->steps <= 0)
 		return;

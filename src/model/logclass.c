@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The classes of a log's lines; written by the model, read by the log view. */
+/* What a log's lines are and when they came; read by the log view. */
 #include "config.h"
 
 #include "model/logclass.h"
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 void
@@ -31,27 +32,17 @@ logclass_add(struct logclass *lc, uint64_t number, enum line_class class)
 		class = LINE_PLAIN;
 	if (lc->n > 0 && lc->v[lc->n - 1].class == class)
 		return;
-	lc->v = xgrow(lc->v, lc->n, &lc->cap, sizeof(*lc->v));
-	lc->v[lc->n++] = (struct logclass_stretch){ number, class };
+	xpush(lc->v, lc->n, lc->cap,
+	      (struct logclass_stretch){ number, class });
 }
 
 /* The stretch of a line, n when there is none. */
 static size_t
 find(const struct logclass *lc, uint64_t number)
 {
-	size_t lo = 0, hi = lc->n;
-
-	if (hi == 0 || number < lc->v[0].first || number > lc->last)
+	if (lc->n == 0 || number < lc->v[0].first || number > lc->last)
 		return lc->n;
-	while (hi - lo > 1) {
-		size_t mid = (lo + hi) / 2;
-
-		if (lc->v[mid].first <= number)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(lc->n, i, lc->v[i].first <= number) - 1;
 }
 
 enum line_class
@@ -73,4 +64,40 @@ logclass_stretch(const struct logclass *lc, uint64_t number, uint64_t *first,
 		return;
 	*first = lc->v[i].first;
 	*last = i + 1 < lc->n ? lc->v[i + 1].first - 1 : lc->last;
+}
+
+void
+logcame_release(struct logcame *came)
+{
+	free(came->v);
+	memset(came, 0, sizeof(*came));
+}
+
+void
+logcame_add(struct logcame *came, uint64_t upto, int64_t wall_ms)
+{
+	if (came->n > 0 && upto < came->v[came->n - 1].upto)
+		came->n = 0;
+	/* What came in the same moment is one piece. */
+	if (came->n > 0 && came->v[came->n - 1].wall_ms == wall_ms) {
+		came->v[came->n - 1].upto = upto;
+		return;
+	}
+	if (came->n == LOGCAME_MAX) {
+		for (size_t i = 1; i < came->n; i += 2)
+			came->v[i / 2] = came->v[i];
+		came->n /= 2;
+	}
+	xpush(came->v, came->n, came->cap,
+	      (struct logcame_mark){ upto, wall_ms });
+}
+
+int64_t
+logcame_at(const struct logcame *came, uint64_t place)
+{
+	size_t at = bisect(came->n, i, came->v[i].upto <= place);
+
+	if (came->n == 0)
+		return 0;
+	return came->v[at < came->n ? at : came->n - 1].wall_ms;
 }

@@ -27,6 +27,28 @@ struct logclass {
 	uint64_t last; /* number of the last line that was added */
 };
 
+/*
+ * When the bytes of a log came, for logs whose lines have no times: marks in
+ * bounded memory, the older ones further apart.  Zeroed is empty.
+ */
+#define LOGCAME_MAX 4096U
+
+struct logcame_mark {
+	uint64_t upto; /* bytes before it came then, or earlier */
+	int64_t wall_ms;
+};
+
+struct logcame {
+	struct logcame_mark *v; /* owned */
+	size_t n, cap;
+};
+
+void logcame_release(struct logcame *came);
+/* The bytes up to there have come; fewer than before: the log begins anew. */
+void logcame_add(struct logcame *came, uint64_t upto, int64_t wall_ms);
+/* When the byte at a place came; 0: not known. */
+int64_t logcame_at(const struct logcame *came, uint64_t place);
+
 void logclass_release(struct logclass *lc);
 /*
  * Lines come in order; a number that is not behind the last one begins the

@@ -2,7 +2,7 @@
 /* A log of any length, read by place; under the log view. */
 #include "config.h"
 
-#include "model/logfile_priv.h"
+#include "model/logfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +11,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/sort.h"
 #include "base/xalloc.h"
+#include "model/logtext.h"
 
 #define BLOCK_BYTES (256U << 10)
-#define INDEX_EVERY 256	       /* lines between two marks of the index */
-#define INDEX_MAX   (1U << 22) /* a thousand million lines */
+#define GUARD_BYTES 64U
+#define SLOW_MS	    4 /* a block that takes longer is too large */
+
+struct logfile {
+	int fd;
+	uint64_t size;
+	int64_t changed_ns; /* mtime */
+	unsigned int life;
+	char *block; /* owned; the bytes from block_at on */
+	uint64_t block_at;
+	size_t block_len;
+	char *scan;	/* owned; LOGFILE_SCAN_BYTES, of searches */
+	uint64_t *ends; /* owned; line ends before each block */
+	size_t n_ends, cap_ends;
+	uint64_t counted;	 /* bytes */
+	uint64_t lines;		 /* line ends in them */
+	char guard[GUARD_BYTES]; /* the bytes before size */
+	size_t guard_len;
+};
+
 size_t
 logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at)
 {
@@ -39,7 +60,7 @@ logfile_pread(const struct logfile *file, void *data, size_t len, uint64_t at)
 	return done;
 }
 
-char *
+static char *
 logfile_scan(struct logfile *file)
 {
 	if (file->scan == NULL)
@@ -51,7 +72,7 @@ logfile_scan(struct logfile *file)
 static void
 note_size(struct logfile *file, const struct stat *st)
 {
-	size_t len = LOGFILE_GUARD_BYTES;
+	size_t len = GUARD_BYTES;
 
 	file->size = (uint64_t)st->st_size;
 	file->changed_ns =
@@ -67,7 +88,7 @@ note_size(struct logfile *file, const struct stat *st)
 static bool
 is_same_life(const struct logfile *file, uint64_t size)
 {
-	char now[LOGFILE_GUARD_BYTES];
+	char now[GUARD_BYTES];
 
 	return size >= file->size &&
 	       logfile_pread(file, now, file->guard_len,
@@ -76,20 +97,19 @@ is_same_life(const struct logfile *file, uint64_t size)
 }
 
 struct logfile *
-logfile_open(const char *path, struct err *err)
+logfile_open_fd(int fd, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct logfile *file;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) != 0) {
-		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+		err_set(err, ERR_IO, "%s", strerror(errno));
 		if (fd >= 0)
 			(void)close(fd);
 		return NULL;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		err_set(err, ERR_IO, "%s: is no regular file", path);
+		err_set(err, ERR_IO, "is no regular file");
 		(void)close(fd);
 		return NULL;
 	}
@@ -97,6 +117,17 @@ logfile_open(const char *path, struct err *err)
 	file->fd = fd;
 	file->block = xmalloc(BLOCK_BYTES);
 	note_size(file, &st);
+	return file;
+}
+
+struct logfile *
+logfile_open(const char *path, struct err *err)
+{
+	struct logfile *file = logfile_open_fd(
+		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err);
+
+	if (file == NULL)
+		err_prefix(err, "%s", path);
 	return file;
 }
 
@@ -108,7 +139,7 @@ logfile_close(struct logfile *file)
 	(void)close(file->fd);
 	free(file->block);
 	free(file->scan);
-	free(file->marks);
+	free(file->ends);
 	free(file);
 }
 
@@ -127,8 +158,7 @@ logfile_refresh(struct logfile *file)
 		return false;
 	if (!is_same_life(file, (uint64_t)st.st_size)) {
 		file->counted = file->lines = 0;
-		file->n_marks = 0;
-		file->asked_number = 0;
+		file->n_ends = 0;
 		file->life++;
 	}
 	note_size(file, &st);
@@ -251,14 +281,15 @@ logfile_is_part(struct logfile *file, uint64_t place)
 	       file->block[place - 1 - file->block_at] != '\n';
 }
 
-static void
-add_mark(struct logfile *file, uint64_t place)
+static uint64_t
+count_ends(const char *p, size_t len)
 {
-	if (file->n_marks >= INDEX_MAX)
-		return;
-	file->marks = xgrow(file->marks, file->n_marks, &file->cap_marks,
-			    sizeof(*file->marks));
-	file->marks[file->n_marks++] = place;
+	const char *end = p + len;
+	uint64_t n = 0;
+
+	for (; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+		n++;
+	return n;
 }
 
 bool
@@ -266,103 +297,58 @@ logfile_count(struct logfile *file, uint64_t budget)
 {
 	uint64_t stop = file->counted + budget;
 	char *scan = logfile_scan(file);
-	size_t n;
 
-	if (file->n_marks == 0)
-		add_mark(file, 0);
-	while (file->counted < stop &&
-	       (n = logfile_pread(file, scan, LOGFILE_SCAN_BYTES,
-				  file->counted)) > 0) {
-		const char *p = scan, *end = scan + n;
+	while (file->counted < stop && file->counted < file->size) {
+		size_t rest = BLOCK_BYTES - file->counted % BLOCK_BYTES;
 
-		while ((p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
-			p++;
-			file->lines++;
-			if (file->lines % INDEX_EVERY == 0)
-				add_mark(file,
-					 file->counted + (uint64_t)(p - scan));
-		}
-		file->counted += n;
+		if (rest == BLOCK_BYTES)
+			xpush(file->ends, file->n_ends, file->cap_ends,
+			      file->lines);
+		rest = logfile_pread(file, scan, rest, file->counted);
+		if (rest == 0)
+			break;
+		file->lines += count_ends(scan, rest);
+		file->counted += rest;
 	}
 	return file->counted < file->size;
-}
-
-/* Line ends from `at` up to `end`. */
-static uint64_t
-count_ends(struct logfile *file, uint64_t at, uint64_t end)
-{
-	uint64_t n = 0;
-
-	while (at < end && load(file, at)) {
-		const char *p = file->block + (at - file->block_at);
-		uint64_t stop = file->block_at + file->block_len;
-		const char *behind;
-
-		if (stop > end)
-			stop = end;
-		behind = file->block + (stop - file->block_at);
-		for (; (p = memchr(p, '\n', (size_t)(behind - p))) != NULL; p++)
-			n++;
-		at = stop;
-	}
-	return n;
-}
-
-/*
- * The number at a place, by the nearest that is known: that of a mark before
- * it, or the one that was asked for last, before or behind it.
- */
-static uint64_t
-number_from(struct logfile *file, uint64_t place, uint64_t mark,
-	    uint64_t number)
-{
-	uint64_t asked = file->asked;
-
-	if (file->asked_number == 0)
-		asked = mark;
-	if (asked > place && asked - place < place - mark)
-		return file->asked_number - count_ends(file, place, asked);
-	if (asked > mark && asked <= place)
-		return file->asked_number + count_ends(file, asked, place);
-	return number + count_ends(file, mark, place);
 }
 
 uint64_t
 logfile_number(struct logfile *file, uint64_t place)
 {
-	size_t lo = 0, hi = file->n_marks;
-
-	if (hi == 0 || place > file->counted)
+	if (place > file->counted || file->n_ends == 0)
 		return 0;
-	while (hi - lo > 1) {
-		size_t mid = (lo + hi) / 2;
-
-		if (file->marks[mid] <= place)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	file->asked_number = number_from(file, place, file->marks[lo],
-					 1 + (uint64_t)lo * INDEX_EVERY);
-	file->asked = place;
-	return file->asked_number;
+	if (place == file->counted)
+		return file->lines + 1;
+	if (!load(file, place))
+		return 0;
+	return file->ends[place / BLOCK_BYTES] + 1 +
+	       count_ends(file->block, (size_t)(place - file->block_at));
 }
 
 uint64_t
 logfile_place(struct logfile *file, uint64_t number)
 {
-	uint64_t mark = number > 0 ? (number - 1) / INDEX_EVERY : 0;
-	uint64_t at;
+	uint64_t before;
+	const char *p;
+	size_t i;
 
-	if (number == 0 || mark >= file->n_marks || number > file->lines + 1)
+	if (number == 0 || number > file->lines + 1 || file->n_ends == 0)
 		return file->size;
-	at = file->marks[mark];
-	for (uint64_t n = 1 + mark * INDEX_EVERY; n < number; n++) {
-		do
-			at = logfile_next(file, at);
-		while (at < file->size && logfile_is_part(file, at));
+	if (number == 1)
+		return 0;
+	i = bisect(file->n_ends, k, file->ends[k] < number - 1) - 1;
+	if (!load(file, i * BLOCK_BYTES))
+		return file->size;
+	p = file->block;
+	for (before = number - 1 - file->ends[i]; before > 0 && p != NULL;
+	     before--) {
+		p = memchr(p, '\n',
+			   (size_t)(file->block + file->block_len - p));
+		p += p != NULL;
 	}
-	return at;
+	return p != NULL ? file->block_at + (uint64_t)(p - file->block)
+			 : file->size;
 }
 
 uint64_t
@@ -373,4 +359,192 @@ logfile_lines(const struct logfile *file, bool *all)
 
 	*all = file->counted >= file->size;
 	return file->lines + (*all && !has_end);
+}
+
+/* A block of whole lines of the file, in the scan buffer. */
+struct block {
+	uint64_t at;
+	struct str text;
+};
+
+/* The whole lines from `at` on, of about `want` bytes; false at the end. */
+static bool
+block_from(struct logfile *file, uint64_t at, size_t want, struct block *block)
+{
+	char *scan = logfile_scan(file);
+	size_t n = logfile_pread(file, scan, want, at);
+	const char *last;
+
+	if (n == 0)
+		return false;
+	if (at + n < file->size) {
+		last = memrchr(scan, '\n', n);
+		if (last != NULL)
+			n = (size_t)(last - scan) + 1;
+		else
+			n = logfile_pread(file, scan,
+					  (size_t)(logfile_next(file, at) - at),
+					  at);
+	}
+	*block = (struct block){ at, { scan, n } };
+	return n > 0;
+}
+
+/* The whole lines before `end` (a line's begin); false at the begin. */
+static bool
+block_before(struct logfile *file, uint64_t end, size_t want,
+	     struct block *block)
+{
+	char *scan = logfile_scan(file);
+	uint64_t at = end > want ? end - want : 0;
+	size_t n, skip = 0;
+	const char *first;
+
+	if (end == 0)
+		return false;
+	n = logfile_pread(file, scan, (size_t)(end - at), at);
+	first = at > 0 && n > 0 ? memchr(scan, '\n', n) : NULL;
+	if (first != NULL)
+		skip = (size_t)(first - scan) + 1;
+	if (at > 0 && (first == NULL || skip == n)) {
+		at = logfile_prev(file, end);
+		n = logfile_pread(file, scan, (size_t)(end - at), at);
+		skip = 0;
+	}
+	*block = (struct block){ at + skip, { scan + skip, n - skip } };
+	return n > skip;
+}
+
+/* As pattern_find_line, over what of each line can be seen. */
+static bool
+find_visible(const struct pattern *pattern, struct str block, size_t from,
+	     size_t *line)
+{
+	struct buf text;
+	bool found = false;
+
+	buf_init(&text, LOGFILE_SCAN_BYTES);
+	while (from < block.len && !found) {
+		const char *begin = block.p + from;
+		const char *end = memchr(begin, '\n', block.len - from);
+		size_t len =
+			end != NULL ? (size_t)(end - begin) : block.len - from;
+		size_t at, hit_len;
+
+		buf_clear(&text);
+		logtext_visible(&text, (struct str){ begin, len });
+		found = pattern_find(pattern,
+				     (struct str){ text.data, text.len }, &at,
+				     &hit_len);
+		*line = from;
+		from += len + 1;
+	}
+	buf_release(&text);
+	return found;
+}
+
+static bool
+find_in(const struct pattern *pattern, struct str block, bool plain,
+	size_t from, size_t *line)
+{
+	return plain ? pattern_find_line(pattern, block, from, line)
+		     : find_visible(pattern, block, from, line);
+}
+
+/* Behind the line that begins at `from`. */
+static size_t
+behind(struct str block, size_t from)
+{
+	const char *end = memchr(block.p + from, '\n', block.len - from);
+
+	return end != NULL ? (size_t)(end - block.p) + 1 : block.len;
+}
+
+/* The next block's bytes by how long this one took. */
+static size_t
+paced(size_t bytes, int64_t took_ms)
+{
+	if (took_ms > SLOW_MS)
+		return bytes / 4 > LOGFILE_FIRST_BYTES ? bytes / 4
+						       : LOGFILE_FIRST_BYTES;
+	return bytes < LOGFILE_CUT_BYTES / 2 ? bytes * 2 : bytes;
+}
+
+static void
+add_hit(struct logfile_hits *hits, uint64_t place)
+{
+	xpush(hits->v, hits->n, hits->cap, place);
+}
+
+/* The lines of the block from `from` up to `to`. */
+static void
+add_lines(struct logfile_hits *hits, const struct block *block, size_t from,
+	  size_t to)
+{
+	while (from < to) {
+		add_hit(hits, block->at + from);
+		from = behind(block->text, from);
+	}
+}
+
+/* The lines of a block that match, or those that do not. */
+static void
+sweep_block(const struct logfile_filter *filter, const struct block *block,
+	    struct logfile_hits *hits)
+{
+	bool plain = logtext_is_plain(block->text);
+	size_t from = 0, line;
+
+	while (from < block->text.len &&
+	       find_in(filter->pattern, block->text, plain, from, &line)) {
+		if (filter->invert)
+			add_lines(hits, block, from, line);
+		else
+			add_hit(hits, block->at + line);
+		from = behind(block->text, line);
+	}
+	if (filter->invert)
+		add_lines(hits, block, from, block->text.len);
+}
+
+/* What was added to the hits, the other way round. */
+static void
+turn_hits(struct logfile_hits *hits, size_t from)
+{
+	for (size_t to = hits->n; from + 1 < to; from++) {
+		uint64_t first = hits->v[from];
+
+		hits->v[from] = hits->v[--to];
+		hits->v[to] = first;
+	}
+}
+
+bool
+logfile_sweep(struct logfile *file, struct logfile_filter *filter, bool forward,
+	      uint64_t *place, struct logfile_hits *hits)
+{
+	int64_t began = clock_real.mono_ms(&clock_real);
+	size_t before = hits->n;
+	struct block block;
+	const char *last;
+
+	if (forward ? !block_from(file, *place, filter->block_bytes, &block)
+		    : !block_before(file, *place, filter->block_bytes, &block))
+		return false;
+	sweep_block(filter, &block, hits);
+	filter->block_bytes = paced(filter->block_bytes,
+				    clock_real.mono_ms(&clock_real) - began);
+	if (!forward) {
+		turn_hits(hits, before);
+		*place = block.at;
+		return block.at > 0;
+	}
+	*place = block.at + block.text.len;
+	if (*place < file->size)
+		return true;
+	/* A last line without its end may grow: it is looked at again. */
+	last = memrchr(block.text.p, '\n', block.text.len);
+	*place = last != NULL ? block.at + (size_t)(last - block.text.p) + 1
+			      : block.at;
+	return false;
 }

@@ -17,7 +17,18 @@
  */
 struct logfile;
 
+/*
+ * A longer line is cut into several at multiples of this offset.  So a block
+ * of fewer bytes that holds a line end has no cut before its last one.
+ */
+#define LOGFILE_CUT_BYTES (1U << 20)
+/* The longest part of a line is less than two cuts. */
+#define LOGFILE_SCAN_BYTES (2U * LOGFILE_CUT_BYTES)
+
 struct logfile *logfile_open(const char *path, struct err *err)
+	__attribute__((warn_unused_result));
+/* The same of a descriptor, which is given: also closed where it fails. */
+struct logfile *logfile_open_fd(int fd, struct err *err)
 	__attribute__((warn_unused_result));
 void logfile_close(struct logfile *file);
 /* Look at the file anew; true when it changed. */
@@ -31,6 +42,9 @@ uint64_t logfile_inode(const struct logfile *file);
  */
 unsigned int logfile_life(const struct logfile *file);
 
+/* Read len bytes at `at`; fewer at the end of what the file holds. */
+size_t logfile_pread(const struct logfile *file, void *data, size_t len,
+		     uint64_t at);
 /* The place of the line that holds the byte at `at`. */
 uint64_t logfile_line_start(struct logfile *file, uint64_t at);
 /* The next line's place, or the size. */
@@ -42,36 +56,28 @@ void logfile_read(struct logfile *file, uint64_t place, struct buf *line);
 /* Whether the place is in the middle of a line too long for one. */
 bool logfile_is_part(struct logfile *file, uint64_t place);
 
-/*
- * Search what can be seen of the lines (model/logtext.h) from place on
- * (forward) or before it, until about a time (mono clock), one block at the
- * least.  1: found, *place is its line; 0: none up to the end; 2: time is
- * up, go on from *place.
- */
-int logfile_search(struct logfile *file, const struct pattern *pattern,
-		   bool forward, int64_t until_ms, uint64_t *place);
-
-/* A pattern may be slow: the first block is small, the next is paced. */
-#define LOGFILE_FIRST_BYTES 8192U
-size_t logfile_pace(size_t bytes, int64_t took_ms);
-
+/* Which lines a sweep takes: by what can be seen of them (model/logtext.h). */
 struct logfile_filter {
 	const struct pattern *pattern;
 	bool invert;	    /* the lines that do not match */
-	size_t block_bytes; /* to look at in a call, about */
+	size_t block_bytes; /* to look at next, about; paced */
 };
 
+/* A pattern may be slow: the first block is small. */
+#define LOGFILE_FIRST_BYTES 8192U
+
 struct logfile_hits {
-	uint64_t *v; /* places, ascending; the caller frees it */
+	uint64_t *v; /* places; the caller frees it */
 	size_t n, cap;
 };
 
 /*
- * All lines of the next block that pass the filter: from *place on (forward)
- * or before it; *place moves on.  False: that was the last block.  A last line
- * without its end is told, but *place stays before it.
+ * Append the lines of the next block that pass the filter, the nearest first:
+ * from *place on (forward) or before it; *place moves on.  False: that was the
+ * last block.  A last line without its end is told, but *place stays before
+ * it.
  */
-bool logfile_sweep(struct logfile *file, const struct logfile_filter *filter,
+bool logfile_sweep(struct logfile *file, struct logfile_filter *filter,
 		   bool forward, uint64_t *place, struct logfile_hits *hits);
 
 /* Count lines for a while; true: not done yet. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/xalloc.h"
 
 #define MOST	    9999U /* of a parameter; what is more is cut to it */
@@ -250,22 +251,12 @@ logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look)
 		return;
 	if (runs->n + 1 == LOGSGR_MAX_RUNS)
 		look = 0;
-	runs->v = xgrow(runs->v, runs->n, &runs->cap, sizeof(*runs->v));
-	runs->v[runs->n++] = (struct logsgr_run){ (uint32_t)at, look };
+	xpush(runs->v, runs->n, runs->cap,
+	      (struct logsgr_run){ (uint32_t)at, look });
 }
 
 size_t
 logsgr_runs_upto(const struct logsgr_runs *runs, size_t at)
 {
-	size_t lo = 0, hi = runs->n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (runs->v[mid].at <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return bisect(runs->n, i, runs->v[i].at <= at);
 }

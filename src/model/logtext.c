@@ -73,15 +73,13 @@ last_segment(struct str raw)
 	return (struct str){ cr + 1, raw.len - (size_t)(cr + 1 - raw.p) };
 }
 
-/* The look that the next character has, and those that were before. */
-struct looks {
-	uint8_t now;
-	struct logsgr_runs *runs; /* NULL: nobody asks */
-};
-
-/* Append without escape sequences, until out holds so many bytes. */
+/*
+ * Append without escape sequences, until out holds so many bytes; *look goes
+ * on to the one behind them, and what they begin is noted in runs (NULL: not).
+ */
 static void
-strip_escapes(struct buf *out, struct str s, size_t most, struct looks *looks)
+strip_escapes(struct buf *out, struct str s, size_t most, uint8_t *look,
+	      struct logsgr_runs *runs)
 {
 	const char *p = s.p, *end = s.p + s.len;
 
@@ -89,34 +87,15 @@ strip_escapes(struct buf *out, struct str s, size_t most, struct looks *looks)
 		const char *escape = memchr(p, '\033', (size_t)(end - p));
 		size_t n = (size_t)((escape != NULL ? escape : end) - p);
 
-		if (n > most - out->len)
-			n = most - out->len;
-		buf_append(out, p, n);
+		buf_append(out, p, n < most - out->len ? n : most - out->len);
 		p = escape != NULL ? skip_escape(escape, end) : end;
-		if (escape == NULL || looks == NULL)
+		if (escape == NULL || look == NULL)
 			continue;
-		looks->now = logsgr_behind(
-			looks->now,
-			(struct str){ escape, (size_t)(p - escape) });
-		logsgr_runs_add(looks->runs, out->len, looks->now);
+		*look = logsgr_behind(
+			*look, (struct str){ escape, (size_t)(p - escape) });
+		if (runs != NULL)
+			logsgr_runs_add(runs, out->len, *look);
 	}
-}
-
-/* The look behind a text that is not shown. */
-static uint8_t
-look_behind(struct str s)
-{
-	const char *p = s.p, *end = s.p + s.len;
-	uint8_t look = 0;
-
-	while (p < end && (p = memchr(p, '\033', (size_t)(end - p))) != NULL) {
-		const char *escape = p;
-
-		p = skip_escape(p, end);
-		look = logsgr_behind(
-			look, (struct str){ escape, (size_t)(p - escape) });
-	}
-	return look;
 }
 
 /*
@@ -149,7 +128,7 @@ move_runs(struct logsgr_runs *runs, struct str plain, struct str shown)
 void
 logtext_visible(struct buf *out, struct str raw)
 {
-	strip_escapes(out, last_segment(raw), SIZE_MAX, NULL);
+	strip_escapes(out, last_segment(raw), SIZE_MAX, NULL, NULL);
 }
 
 /* Blanks up to the next stop; returns the column behind them. */
@@ -198,17 +177,20 @@ logtext_show(struct buf *out, struct str raw, size_t columns,
 	size_t most = columns * CHARACTER_BYTES * MARKS_OF_A_COLUMN;
 	struct str last = last_segment(raw);
 	size_t begin = out->len;
-	struct looks looks = { 0, runs };
 	struct buf plain;
+	uint8_t look = 0;
 
 	buf_init(&plain, most + 1);
 	if (runs != NULL) {
+		/* The look behind what is not shown. */
+		strip_escapes(&plain,
+			      (struct str){ raw.p, (size_t)(last.p - raw.p) },
+			      SIZE_MAX, &look, NULL);
+		buf_clear(&plain);
 		runs->n = 0;
-		looks.now = look_behind(
-			(struct str){ raw.p, (size_t)(last.p - raw.p) });
-		logsgr_runs_add(runs, 0, looks.now);
+		logsgr_runs_add(runs, 0, look);
 	}
-	strip_escapes(&plain, last, most, runs != NULL ? &looks : NULL);
+	strip_escapes(&plain, last, most, runs != NULL ? &look : NULL, runs);
 	show_plain(out, (struct str){ plain.data, plain.len }, columns);
 	if (runs != NULL)
 		move_runs(runs, (struct str){ plain.data, plain.len },

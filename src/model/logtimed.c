@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "model/logfile_priv.h"
 #include "parsers/line_prefix.h"
 
 #define BLOCK_BYTES (128U << 10)
-#define LOOK_LINES  50U		 /* of a tail, for times */
+#define LOOK_LINES  50U /* of a log's end, for times */
+#define LINE_BYTES  256U
 #define BASE	    (1ULL << 40) /* place of the first line of below */
 #define NO_TIME	    INT64_MIN
 
@@ -30,7 +30,7 @@ struct entries {
 
 struct source {
 	const struct model_log *log;
-	char *path; /* owned; of file */
+	bool has_times; /* else its lines stand where they came */
 	struct logfile *file;
 	uint64_t from, to;	/* read already */
 	int64_t oldest, newest; /* times of what was read */
@@ -45,6 +45,8 @@ struct logtimed {
 	struct entries below; /* ascending */
 	struct entries fresh; /* scratch */
 	char *block;	      /* scratch */
+	size_t n_logs;	      /* of the model, when it was opened */
+	uint64_t moves;	      /* of all of them */
 	size_t gone;	      /* lines that were dropped from below */
 	bool is_cut;
 };
@@ -52,9 +54,7 @@ struct logtimed {
 static void
 add(struct entries *entries, struct entry entry)
 {
-	entries->v = xgrow(entries->v, entries->n, &entries->cap,
-			   sizeof(*entries->v));
-	entries->v[entries->n++] = entry;
+	xpush(entries->v, entries->n, entries->cap, entry);
 }
 
 static int64_t
@@ -66,59 +66,43 @@ time_of(struct str line)
 	return prefix.wall_ms != 0 ? prefix.wall_ms : NO_TIME;
 }
 
-/* Whether the last lines of a log say when they were written. */
+/* Whether the last lines of a source say when they were written. */
 static bool
-has_times(const struct model_log *log)
+has_times(struct source *source)
 {
-	size_t n = logtail_count(log->tail), from;
+	uint64_t at = source->to;
+	struct buf line;
+	bool found = false;
 
-	from = n > LOOK_LINES ? n - LOOK_LINES : 0;
-	for (size_t i = from; i < n; i++) {
-		const struct logtail_line *line = logtail_at(log->tail, i);
-
-		if (time_of((struct str){ line->text, line->len }) != NO_TIME)
-			return true;
+	buf_init(&line, LINE_BYTES);
+	for (unsigned int i = 0; i < LOOK_LINES && at > 0 && !found; i++) {
+		at = logfile_prev(source->file, at);
+		logfile_read(source->file, at, &line);
+		found = time_of((struct str){ line.data, line.len }) != NO_TIME;
 	}
-	return false;
+	buf_release(&line);
+	return found;
 }
 
-static bool
-is_timed(const struct model *model)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < model->n_logs; i++) {
-		const struct model_log *log = model->logs[i];
-
-		if (logtail_count(log->tail) == 0)
-			continue;
-		if (log->file == NULL || log->behind || !has_times(log))
-			return false;
-		n++;
-	}
-	return n > 1 && n <= LOGTIMED_MAX_LOGS;
-}
-
+/* False: there is nothing to be read. */
 static bool
 open_source(struct source *source, const struct model_log *log)
 {
+	char end = '\n';
+
 	*source = (struct source){ .log = log,
 				   .oldest = NO_TIME,
 				   .newest = NO_TIME };
 	source->file = model_log_open(log);
 	if (source->file == NULL)
 		return false;
-	source->path = xstrdup(log->file);
-	source->from = source->to = logfile_size(source->file);
+	source->to = logfile_size(source->file);
 	/* A last line without its end is taken when it has one. */
-	if (source->to > 0) {
-		uint64_t last = logfile_prev(source->file, source->to);
-		char end = '\n';
-
-		(void)logfile_pread(source->file, &end, 1, source->to - 1);
-		if (end != '\n')
-			source->from = source->to = last;
-	}
+	(void)logfile_pread(source->file, &end, 1, source->to - 1);
+	if (source->to > 0 && end != '\n')
+		source->to = logfile_prev(source->file, source->to);
+	source->from = source->to;
+	source->has_times = has_times(source);
 	return true;
 }
 
@@ -129,7 +113,6 @@ logtimed_close(struct logtimed *timed)
 		return;
 	for (size_t i = 0; i < timed->n_sources; i++) {
 		logfile_close(timed->sources[i].file);
-		free(timed->sources[i].path);
 		free(timed->sources[i].waiting.v);
 	}
 	free(timed->sources);
@@ -140,26 +123,33 @@ logtimed_close(struct logtimed *timed)
 	free(timed);
 }
 
+/* It changes when the bytes of any log lie elsewhere. */
+static uint64_t
+count_moves(const struct model *model)
+{
+	uint64_t moves = 0;
+
+	for (size_t i = 0; i < model->n_logs; i++)
+		moves += model->logs[i]->moves;
+	return moves;
+}
+
 struct logtimed *
 logtimed_open(const struct model *model)
 {
-	struct logtimed *timed;
-	bool good = true;
+	struct logtimed *timed = xcalloc(1, sizeof(*timed));
+	size_t first = model->n_logs > LOGTIMED_MAX_LOGS
+			       ? model->n_logs - LOGTIMED_MAX_LOGS
+			       : 0;
 
-	if (!is_timed(model))
-		return NULL;
-	timed = xcalloc(1, sizeof(*timed));
 	timed->model = model;
-	timed->sources = xcalloc(model->n_logs, sizeof(*timed->sources));
+	timed->n_logs = model->n_logs;
+	timed->moves = count_moves(model);
+	timed->sources = xcalloc(model->n_logs + 1, sizeof(*timed->sources));
 	timed->block = xmalloc(LOGFILE_SCAN_BYTES);
-	for (size_t i = 0; i < model->n_logs && good; i++)
-		if (logtail_count(model->logs[i]->tail) > 0)
-			good = open_source(&timed->sources[timed->n_sources++],
-					   model->logs[i]);
-	if (!good) {
-		logtimed_close(timed);
-		return NULL;
-	}
+	for (size_t i = first; i < model->n_logs; i++)
+		timed->n_sources += open_source(
+			&timed->sources[timed->n_sources], model->logs[i]);
 	(void)logtimed_more(timed);
 	return timed;
 }
@@ -167,21 +157,34 @@ logtimed_open(const struct model *model)
 bool
 logtimed_is_stale(const struct logtimed *timed)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < timed->model->n_logs; i++)
-		n += logtail_count(timed->model->logs[i]->tail) > 0;
-	if (n != timed->n_sources)
-		return true;
-	for (size_t i = 0; i < n; i++) {
-		const struct source *source = &timed->sources[i];
-
-		if (source->log->file == NULL ||
-		    strcmp(source->log->file, source->path) != 0 ||
-		    logfile_life(source->file) != 0)
+	for (size_t i = 0; i < timed->n_sources; i++)
+		if (logfile_life(timed->sources[i].file) != 0)
 			return true;
+	return timed->n_logs != timed->model->n_logs ||
+	       timed->moves != count_moves(timed->model);
+}
+
+enum logtimed_order
+logtimed_order(const struct logtimed *timed)
+{
+	size_t with = 0, without = 0;
+
+	for (size_t i = 0; i < timed->n_sources; i++) {
+		with += timed->sources[i].has_times;
+		without += !timed->sources[i].has_times &&
+			   timed->sources[i].to > 0;
 	}
-	return false;
+	return without == 0 ? LOGTIMED_TIMES
+	       : with > 0   ? LOGTIMED_SOME
+			    : LOGTIMED_NONE;
+}
+
+/* The time of a line at a place; where its log has none, when it came. */
+static int64_t
+line_time(const struct source *source, struct str line, uint64_t at)
+{
+	return source->has_times ? time_of(line)
+				 : logcame_at(&source->log->came, at);
 }
 
 /*
@@ -205,7 +208,7 @@ take_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
 
 		(void)str_next(&block, '\n', &line);
 		place += line.len + 1;
-		own = time_of(line);
+		own = line_time(&timed->sources[of], line, here);
 		if (own > now)
 			now = own;
 		if (now == NO_TIME && !all)

@@ -8,9 +8,10 @@
 /*
  * All logs of a model as one, by the times that their lines begin with
  * (parsers/line_prefix.h).  A line without one has that of the line before it
- * in its log; the lines of a log keep their order, also where its times go
- * back.  It begins at the end and goes back on demand; a place is a number
- * that stays true while more is read at either end.
+ * in its log; the lines of a log that has no times at all stand where they
+ * came.  The lines of a log keep their order, also where its times go back.
+ * It begins at the end and goes back on demand; a place is a number that stays
+ * true while more is read at either end.
  */
 struct logtimed;
 
@@ -25,13 +26,16 @@ struct logtimed_line {
 #define LOGTIMED_MAX_LOGS  200U
 
 /*
- * NULL when there is no such order: a log without a file here or without
- * times among its last lines, too many logs, or fewer than two.
+ * Of more than LOGTIMED_MAX_LOGS the newest; those that cannot be read are
+ * left out.
  */
 struct logtimed *logtimed_open(const struct model *model);
 void logtimed_close(struct logtimed *timed);
 /* Whether logs came, moved or were written anew: open it again. */
 bool logtimed_is_stale(const struct logtimed *timed);
+/* Whether the lines of all, or of some of its logs, have no times. */
+enum logtimed_order { LOGTIMED_TIMES, LOGTIMED_SOME, LOGTIMED_NONE };
+enum logtimed_order logtimed_order(const struct logtimed *timed);
 /* Take the new lines; true: there are. */
 bool logtimed_refresh(struct logtimed *timed);
 /* Go back by a block; false: there is no more, or no room for it. */

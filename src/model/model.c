@@ -5,10 +5,14 @@
 #include "model/model.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "model/logfile.h"
@@ -48,6 +52,17 @@ free_benches(struct model *model)
 	free(model->benches);
 }
 
+/* Close what holds a log's bytes beside its file. */
+static void
+let_go(struct model_log *log)
+{
+	if (log->fd < 0)
+		return;
+	(void)close(log->fd);
+	log->fd = -1;
+	log->moves++;
+}
+
 void
 model_release(struct model *model)
 {
@@ -56,8 +71,9 @@ model_release(struct model *model)
 	for (size_t i = 0; i < model->n_runs; i++)
 		model_run_free(model->runs[i]);
 	for (size_t i = 0; i < model->n_logs; i++) {
-		logtail_free(model->logs[i]->tail);
+		let_go(model->logs[i]);
 		logclass_release(&model->logs[i]->classes);
+		logcame_release(&model->logs[i]->came);
 		free(model->logs[i]->path);
 		free(model->logs[i]->file);
 		free(model->logs[i]);
@@ -109,10 +125,16 @@ model_free_series(struct series *series[METRIC_COUNT])
 		series_free(series[i]);
 }
 
+static char *
+log_key(size_t pod, const char *path)
+{
+	return xasprintf("%zu %s", pod, path);
+}
+
 struct model_log *
 model_find_log(const struct model *model, size_t pod, const char *path)
 {
-	char *key = xasprintf("%zu %s", pod, path);
+	char *key = log_key(pod, path);
 	struct model_log *log = map_get(&model->log_index, str_from(key));
 
 	free(key);
@@ -122,21 +144,20 @@ model_find_log(const struct model *model, size_t pod, const char *path)
 struct model_log *
 model_log_get(struct model *model, size_t pod, const char *path)
 {
-	char *key = xasprintf("%zu %s", pod, path);
-	struct model_log *log = map_get(&model->log_index, str_from(key));
+	struct model_log *log = model_find_log(model, pod, path);
+	char *key;
 
-	if (log == NULL) {
-		model->logs = xgrow(model->logs, model->n_logs,
-				    &model->cap_logs, sizeof(*model->logs));
-		log = xcalloc(1, sizeof(*log));
-		log->pod = pod;
-		log->path = xstrdup(path);
-		log->tail = logtail_new(MODEL_LOG_LINES);
-		model->logs[model->n_logs++] = log;
-		(void)map_set(&model->log_index, str_from(key), log);
-		model_note_change(model, MODEL_LOGS);
-	}
+	if (log != NULL)
+		return log;
+	log = xcalloc(1, sizeof(*log));
+	log->pod = pod;
+	log->path = xstrdup(path);
+	log->fd = -1;
+	xpush(model->logs, model->n_logs, model->cap_logs, log);
+	key = log_key(pod, path);
+	(void)map_set(&model->log_index, str_from(key), log);
 	free(key);
+	model_note_change(model, MODEL_LOGS);
 	return log;
 }
 
@@ -155,6 +176,29 @@ model_log_file(struct model_log *log, const char *file)
 	free(log->file);
 	log->file = xstrdup_null(file);
 	log->inode = 0;
+	log->moves++;
+}
+
+/* Of more than so many that are held open, the oldest are let go. */
+static void
+limit_kept(struct model *model)
+{
+	size_t kept = 0;
+
+	for (size_t i = model->n_logs; i-- > 0;) {
+		kept += model->logs[i]->fd >= 0;
+		if (kept > MODEL_MAX_KEPT)
+			let_go(model->logs[i]);
+	}
+}
+
+void
+model_log_keep(struct model *model, struct model_log *log, int fd)
+{
+	let_go(log);
+	log->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	log->moves++;
+	limit_kept(model);
 }
 
 void
@@ -189,9 +233,12 @@ model_log_cut_run(const struct model *model, const struct model_log *log)
 struct logfile *
 model_log_open(const struct model_log *log)
 {
-	struct logfile *file =
-		log->file != NULL ? logfile_open(log->file, NULL) : NULL;
+	struct logfile *file;
 
+	if (log->fd >= 0)
+		return logfile_open_fd(fcntl(log->fd, F_DUPFD_CLOEXEC, 3),
+				       NULL);
+	file = log->file != NULL ? logfile_open(log->file, NULL) : NULL;
 	if (file != NULL && log->inode != 0 &&
 	    logfile_inode(file) != log->inode) {
 		logfile_close(file);
@@ -200,41 +247,42 @@ model_log_open(const struct model_log *log)
 	return file;
 }
 
-/* Push a line; number 0: not known. */
-static void
-push_line(struct model *model, struct model_log *log, uint64_t number,
-	  struct str text, enum line_class class)
+void
+model_log_ahead(struct model *model, struct model_log *log, struct str text)
 {
-	/* The tail copies; nothing is written through the pointer. */
-	union {
-		const char *read;
-		char *text;
-	} bytes = { text.p };
-
-	logtail_push(log->tail,
-		     &(struct logtail_line){ bytes.text, (uint32_t)text.len,
-					     class, number, model->n_lines++ });
+	if (!log->behind) {
+		let_go(log);
+		log->fd = memfd_create("log", MFD_CLOEXEC);
+		log->moves++;
+		log->behind = true;
+		limit_kept(model);
+	}
+	/* It is for the eye: what has no room is left out. */
+	if (log->fd >= 0 &&
+	    lseek(log->fd, 0, SEEK_CUR) + (off_t)text.len <= MODEL_MAX_AHEAD)
+		(void)fd_write_all(log->fd, text.p, text.len);
 	model_note_change(model, MODEL_LOGS);
 }
 
 void
-model_log_ahead(struct model *model, struct model_log *log, struct str text)
+model_log_line(struct model *model, struct model_log *log, uint64_t line,
+	       enum line_class class)
 {
-	if (!log->ahead)
-		logtail_clear(log->tail);
-	log->ahead = true;
-	push_line(model, log, 0, text, LINE_PLAIN);
+	if (log->behind) {
+		let_go(log);
+		log->behind = false;
+	}
+	logclass_add(&log->classes, line, class);
+	model_note_change(model, MODEL_LOGS);
 }
 
 void
-model_log_line(struct model *model, struct model_log *log, uint64_t line,
-	       struct str text, enum line_class class)
+model_log_read(struct model *model, struct model_log *log, uint64_t upto,
+	       int64_t wall_ms)
 {
-	if (log->ahead)
-		logtail_clear(log->tail);
-	log->ahead = log->behind = false;
-	logclass_add(&log->classes, line, class);
-	push_line(model, log, line, text, class);
+	log->read_bytes = upto;
+	logcame_add(&log->came, upto, wall_ms);
+	model_note_change(model, MODEL_LOGS);
 }
 
 void
@@ -244,18 +292,6 @@ model_benches_set(struct model *model, struct model_bench *benches, size_t n)
 	model->benches = benches;
 	model->n_benches = n;
 	model_note_change(model, MODEL_BENCH);
-}
-
-void
-model_benches_touch(struct model *model)
-{
-	model_note_change(model, MODEL_BENCH);
-}
-
-void
-model_harness_touch(struct model *model)
-{
-	model_note_change(model, MODEL_HARNESS);
 }
 
 void
@@ -271,21 +307,18 @@ model_noise_set(struct model *model, struct model_noise *noise, size_t n)
 void
 model_event_add(struct model *model, const struct model_event *event)
 {
-	struct model_event *slot;
+	struct model_event new = *event, *oldest;
 
+	new.text = model_sanitised(event->text, EVENT_TEXT_BYTES);
 	if (model->n_events < MODEL_MAX_EVENTS) {
-		model->events =
-			xgrow(model->events, model->n_events,
-			      &model->cap_events, sizeof(*model->events));
-		slot = &model->events[model->n_events++];
+		xpush(model->events, model->n_events, model->cap_events, new);
 	} else {
-		slot = &model->events[model->first_event];
-		free(slot->text);
+		oldest = &model->events[model->first_event];
+		free(oldest->text);
+		*oldest = new;
 		model->first_event =
 			(model->first_event + 1) % MODEL_MAX_EVENTS;
 	}
-	*slot = *event;
-	slot->text = model_sanitised(event->text, EVENT_TEXT_BYTES);
 	model_note_change(model, MODEL_EVENTS);
 }
 

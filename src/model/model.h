@@ -13,7 +13,6 @@
 
 #include "model/bench_live.h"
 #include "model/logclass.h"
-#include "model/logtail.h"
 #include "model/series.h"
 
 /*
@@ -101,17 +100,19 @@ struct model_run {
 	struct model_log *log; /* borrowed from the model; NULL: none known */
 };
 
-/* The log of one file: its last lines, and where all of it can be read. */
+/* The log of one file: where all of it can be read, and what its lines are. */
 struct model_log {
 	size_t pod;
 	char *path;	/* owned, raw bytes, as on the pod */
 	char *file;	/* owned; local file with the same bytes, NULL: none */
 	uint64_t inode; /* of file; 0: whichever */
-	struct logtail *tail;	      /* owned */
+	int fd; /* owned; its bytes where no name leads to them; -1: none */
+	unsigned int moves;	      /* how often that changed */
+	uint64_t read_bytes;	      /* so many of its bytes are in classes */
 	struct logclass classes;      /* of all lines that were read */
+	struct logcame came;	      /* when its bytes were read */
 	const struct model_log *next; /* took its place; NULL: none did */
-	bool ahead;		      /* tail holds what model_log_ahead gave */
-	bool behind;		      /* and file does not reach that far yet */
+	bool behind; /* fd holds its end; what is before it is on its way */
 	int64_t gone_wall_ms; /* the pod's file went away; 0: it is there */
 };
 
@@ -131,7 +132,8 @@ struct model_event {
 #define MODEL_NONE	 SIZE_MAX
 #define MODEL_MAX_EVENTS 1000
 #define MODEL_MAX_RUNS	 100000
-#define MODEL_LOG_LINES	 10000
+#define MODEL_MAX_KEPT	 64	   /* logs that no name leads to */
+#define MODEL_MAX_AHEAD	 (1 << 20) /* bytes of a log's end */
 
 /* A bench with a results folder here, or a plan that could be started. */
 struct model_bench {
@@ -174,7 +176,6 @@ struct model {
 	struct model_log **logs; /* stable pointers */
 	size_t n_logs, cap_logs;
 	struct map log_index;	    /* "pod path" to struct model_log */
-	uint64_t n_lines;	    /* of all logs, so far */
 	struct model_event *events; /* ring of MODEL_MAX_EVENTS */
 	size_t n_events, cap_events, first_event;
 	const struct harness_view *harness; /* borrowed; NULL: none */
@@ -215,6 +216,8 @@ void model_pod_checked(struct model *model, size_t pod,
 /* Note a line, sanitised; those beyond MODEL_CHECK_LINES are left out. */
 void model_check_add(struct model_check *check, struct str line);
 void model_check_release(struct model_check *check);
+/* Its name; "" of MODEL_NONE. */
+const char *model_pod_name(const struct model *model, size_t pod);
 /* The pod of that name, or MODEL_NONE. */
 size_t model_pod_find(const struct model *model, const char *name);
 
@@ -260,6 +263,8 @@ double model_run_ms_per_step(const struct model_run *mr);
  */
 double model_run_tok_s(const struct model_run *mr);
 double model_run_train_ms(const struct model_run *mr);
+/* Seconds of all its evaluations, else of the one that its log tells. */
+double model_eval_s(const struct run *run);
 /* The step at which it went wrong: of its first NaN, else the last one. */
 double model_run_failed_step(const struct model_run *mr);
 /* Say when its bytes came and whether its file still grows. */
@@ -274,6 +279,12 @@ void model_log_after(struct model *model, struct model_log *log,
 		     const char *before);
 /* Where its bytes lie on this machine; copied; NULL: nowhere. */
 void model_log_file(struct model_log *log, const char *file);
+/*
+ * Its file lost its name, or another has it now: its bytes stay here by that
+ * descriptor, which is duplicated.  The oldest of more than MODEL_MAX_KEPT
+ * are let go.
+ */
+void model_log_keep(struct model *model, struct model_log *log, int fd);
 /* The pod's file went away then; 0: it is back. */
 void model_log_gone(struct model *model, struct model_log *log,
 		    int64_t wall_ms);
@@ -284,28 +295,29 @@ void model_log_gone(struct model *model, struct model_log *log,
 const struct model_run *model_log_cut_run(const struct model *model,
 					  const struct model_log *log);
 /*
- * Open that file, unless another one has its name by now: a log that was
- * rotated is not shown as the one before.  NULL: there is none.
+ * Open what holds its bytes, unless another file has the name by now: a log
+ * that was rotated is not shown as the one before.  NULL: there is none.
  */
 struct logfile *model_log_open(const struct model_log *log)
 	__attribute__((warn_unused_result));
 /*
- * A line near its end, shown while all that comes before it is on its way:
- * the lines of model_log_line take its place.
+ * Whole lines near its end with their line ends, shown while all that comes
+ * before them is on its way: until model_log_line.
  */
 void model_log_ahead(struct model *model, struct model_log *log,
 		     struct str text);
-/* A line of it, raw bytes without the line end. */
+/* What a line of it is, in their order. */
 void model_log_line(struct model *model, struct model_log *log, uint64_t line,
-		    struct str text, enum line_class class);
+		    enum line_class class);
+/* It was read up to there, in bytes of its file. */
+void model_log_read(struct model *model, struct model_log *log, uint64_t upto,
+		    int64_t wall_ms);
 
 /* Replace the list; it and what it points to are given. */
 void model_benches_set(struct model *model, struct model_bench *benches,
 		       size_t n);
-/* Numbers of benches under way changed in place. */
-void model_benches_touch(struct model *model);
-/* What the HarnessGym directories hold changed in place. */
-void model_harness_touch(struct model *model);
+/* Something of that part changed in place: the next frame shows it. */
+void model_note_change(struct model *model, enum model_part part);
 /* Replace the noise register; given. */
 void model_noise_set(struct model *model, struct model_noise *noise, size_t n);
 

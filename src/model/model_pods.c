@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 
-#define WHY_BYTES 512
+#define WHY_BYTES  512
+#define LINE_BYTES 2000U /* of what a check says */
 
 static const char *const pod_state_names[] = {
 #define X(id, name) [POD_##id] = (name),
@@ -38,19 +41,21 @@ model_pod_release(struct model_pod *pod)
 size_t
 model_pod_add(struct model *model, const char *name, const char *target)
 {
-	struct model_pod *pod;
+	const struct model_pod pod = { .name = xstrdup(name),
+				       .target = xstrdup(target),
+				       .lag_ms = -1,
+				       .usd_per_hour = RUN_ABSENT,
+				       .disk_free_bytes = RUN_ABSENT };
 
-	model->pods = xgrow(model->pods, model->n_pods, &model->cap_pods,
-			    sizeof(*model->pods));
-	pod = &model->pods[model->n_pods];
-	memset(pod, 0, sizeof(*pod));
-	pod->name = xstrdup(name);
-	pod->target = xstrdup(target);
-	pod->lag_ms = -1;
-	pod->usd_per_hour = RUN_ABSENT;
-	pod->disk_free_bytes = RUN_ABSENT;
+	xpush(model->pods, model->n_pods, model->cap_pods, pod);
 	model_note_change(model, MODEL_PODS);
-	return model->n_pods++;
+	return model->n_pods - 1;
+}
+
+const char *
+model_pod_name(const struct model *model, size_t pod)
+{
+	return pod < model->n_pods ? model->pods[pod].name : "";
 }
 
 size_t
@@ -130,5 +135,41 @@ model_pod_gpu(struct model *model, size_t pod, const char *name)
 	free(model->pods[pod].gpu_name);
 	model->pods[pod].gpu_name = model_sanitised(name, WHY_BYTES);
 	model->pods[pod].has_gpu = true;
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_check_release(struct model_check *check)
+{
+	for (size_t i = 0; i < check->n_lines; i++)
+		free(check->lines[i]);
+	*check = (struct model_check){ 0 };
+}
+
+void
+model_check_add(struct model_check *check, struct str line)
+{
+	struct buf clean;
+
+	if (check->n_lines == MODEL_CHECK_LINES)
+		return;
+	buf_init(&clean, LINE_BYTES);
+	utf8_sanitize(&clean, line);
+	check->lines[check->n_lines++] = buf_detach(&clean);
+}
+
+void
+model_pod_checking(struct model *model, size_t pod)
+{
+	model->pods[pod].check.is_running = true;
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_pod_checked(struct model *model, size_t pod, struct model_check *check)
+{
+	model_check_release(&model->pods[pod].check);
+	model->pods[pod].check = *check;
+	*check = (struct model_check){ 0 };
 	model_note_change(model, MODEL_PODS);
 }

@@ -6,8 +6,6 @@
 
 /* What the parts of the model share; for src/model/model*.c alone. */
 
-/* Something of that part changed: the next frame shows it. */
-void model_note_change(struct model *model, enum model_part part);
 /* A copy of text, safe to show, of no more than cap_bytes; owned by you. */
 char *model_sanitised(const char *text, size_t cap_bytes);
 /* Push a point, unless it is NaN or infinite; *series is made when NULL. */

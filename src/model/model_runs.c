@@ -48,15 +48,13 @@ model_run_get(struct model *model, size_t pod, const char *path,
 	if (mr == NULL && model->n_runs >= MODEL_MAX_RUNS)
 		mr = model->runs[model->n_runs - 1];
 	if (mr == NULL) {
-		model->runs = xgrow(model->runs, model->n_runs,
-				    &model->cap_runs, sizeof(*model->runs));
 		mr = xcalloc(1, sizeof(*mr));
 		mr->pod = pod;
 		mr->path = xstrdup(path);
 		mr->group = folder_of(path);
 		run_init(&mr->run);
 		mr->run.run_index = run_index;
-		model->runs[model->n_runs++] = mr;
+		xpush(model->runs, model->n_runs, model->cap_runs, mr);
 		(void)map_set(&model->run_index, str_from(key), mr);
 		model_note_change(model, MODEL_RUNS);
 	}
@@ -104,11 +102,9 @@ void
 model_run_fetched(struct model *model, struct model_run *mr,
 		  struct series *series[METRIC_COUNT], uint64_t last_line)
 {
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		series_free(mr->series[i]);
-		mr->series[i] = series[i];
-		series[i] = NULL;
-	}
+	model_free_series(mr->series);
+	memcpy(mr->series, series, sizeof(mr->series));
+	memset(series, 0, sizeof(mr->series));
 	mr->history = MODEL_WHOLE;
 	mr->stored_line = last_line;
 	model_note_change(model, MODEL_SAMPLES);
@@ -130,10 +126,8 @@ model_run_append(struct model *model, struct model_run *mr,
 void
 model_run_forget(struct model *model, struct model_run *mr)
 {
-	for (size_t i = 0; i < METRIC_COUNT; i++) {
-		series_free(mr->series[i]);
-		mr->series[i] = NULL;
-	}
+	model_free_series(mr->series);
+	memset(mr->series, 0, sizeof(mr->series));
 	mr->history = MODEL_STORED;
 	mr->stored_line = 0;
 	model_note_change(model, MODEL_SAMPLES);
@@ -177,6 +171,12 @@ model_run_train_ms(const struct model_run *mr)
 	if (run_has(mr->run.train_ms))
 		return mr->run.train_ms;
 	return mr->run.steps * model_run_ms_per_step(mr);
+}
+
+double
+model_eval_s(const struct run *run)
+{
+	return run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
 }
 
 double

@@ -6,8 +6,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "base/sort.h"
 
 #define BURST_MS 50
 
@@ -27,24 +27,17 @@ pod_pace_bytes(struct pod_pace *pace, int64_t now_ms)
 	pace->last_ms = now_ms;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 int64_t
 pod_pace_p99_ms(const struct pod_pace *pace)
 {
-	int64_t sorted[POD_PACE_GAPS];
+	double sorted[POD_PACE_GAPS];
 
 	if (pace->n_gaps < POD_PACE_MIN_GAPS)
 		return -1;
-	memcpy(sorted, pace->gaps_ms, pace->n_gaps * sizeof(sorted[0]));
-	qsort(sorted, pace->n_gaps, sizeof(sorted[0]), compare);
-	return sorted[(pace->n_gaps * 99 + 99) / 100 - 1];
+	for (size_t i = 0; i < pace->n_gaps; i++)
+		sorted[i] = (double)pace->gaps_ms[i];
+	sort_doubles(sorted, pace->n_gaps);
+	return (int64_t)sorted[(pace->n_gaps * 99 + 99) / 100 - 1];
 }
 
 int64_t
@@ -102,29 +95,20 @@ decide_up(const struct pod_facts *f, struct pod_verdict *v)
 void
 pod_state_decide(const struct pod_facts *f, struct pod_verdict *v)
 {
-	const char *why = f->why != NULL ? f->why : "";
+	static const enum pod_state states[] = {
+		[POD_LINK_NONE] = POD_UNKNOWN,
+		[POD_LINK_CONNECTING] = POD_CONNECTING,
+		[POD_LINK_WAITING] = POD_RECONNECTING,
+		[POD_LINK_REFUSED] = POD_REFUSED,
+		[POD_LINK_CLOSED] = POD_GONE,
+	};
+	bool again = f->link == POD_LINK_CONNECTING && f->was_up;
+	bool has_why = f->why != NULL && f->link != POD_LINK_NONE;
 
-	v->retry_at_ms = 0;
-	switch (f->link) {
-	case POD_LINK_NONE:
-		set(v, POD_UNKNOWN, "%s", "");
-		break;
-	case POD_LINK_CONNECTING:
-		set(v, f->was_up ? POD_RECONNECTING : POD_CONNECTING, "%s",
-		    why);
-		break;
-	case POD_LINK_UP:
+	v->retry_at_ms = f->link == POD_LINK_WAITING ? f->retry_at_ms : 0;
+	if (f->link == POD_LINK_UP)
 		decide_up(f, v);
-		break;
-	case POD_LINK_WAITING:
-		set(v, POD_RECONNECTING, "%s", why);
-		v->retry_at_ms = f->retry_at_ms;
-		break;
-	case POD_LINK_REFUSED:
-		set(v, POD_REFUSED, "%s", why);
-		break;
-	case POD_LINK_CLOSED:
-		set(v, POD_GONE, "%s", why);
-		break;
-	}
+	else
+		set(v, again ? POD_RECONNECTING : states[f->link], "%s",
+		    has_why ? f->why : "");
 }

@@ -28,7 +28,6 @@ struct series {
 	size_t n_tail, room_tail, cap_tail, head;
 
 	struct series_point open[2]; /* lo and hi in order, for series_at */
-	uint64_t pushed;
 };
 
 struct series *
@@ -85,15 +84,6 @@ halve_old(struct series *series)
 	series->stretch *= 2;
 }
 
-static void
-push_old(struct series *series, const struct series_point *point)
-{
-	if (series->n_old == series->room_old)
-		series->old = xgrow(series->old, series->n_old,
-				    &series->room_old, sizeof(*series->old));
-	series->old[series->n_old++] = *point;
-}
-
 /* The open stretch's two points in the order they came. */
 static void
 order_open(struct series *series)
@@ -128,21 +118,17 @@ push_open(struct series *series, const struct series_point *point)
 		halve_old(series);
 		return;
 	}
-	push_old(series, &series->open[0]);
-	push_old(series, &series->open[1]);
+	for (size_t i = 0; i < 2; i++)
+		xpush(series->old, series->n_old, series->room_old,
+		      series->open[i]);
 	series->n_open = 0;
 }
 
 void
 series_push(struct series *series, const struct series_point *point)
 {
-	series->pushed++;
 	if (series->n_tail < series->cap_tail) {
-		if (series->n_tail == series->room_tail)
-			series->tail = xgrow(series->tail, series->n_tail,
-					     &series->room_tail,
-					     sizeof(*series->tail));
-		series->tail[series->n_tail++] = *point;
+		xpush(series->tail, series->n_tail, series->room_tail, *point);
 		return;
 	}
 	push_open(series, &series->tail[series->head]);
@@ -183,10 +169,4 @@ series_last(const struct series *series)
 	size_t n = series_count(series);
 
 	return n > 0 ? series_at(series, n - 1) : NULL;
-}
-
-uint64_t
-series_pushed(const struct series *series)
-{
-	return series->pushed;
 }

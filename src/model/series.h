@@ -32,7 +32,5 @@ size_t series_count(const struct series *series);
 const struct series_point *series_at(const struct series *series, size_t i);
 /* The point pushed last; NULL when there is none. */
 const struct series_point *series_last(const struct series *series);
-/* How many were pushed, kept or merged. */
-uint64_t series_pushed(const struct series *series);
 
 #endif

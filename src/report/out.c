@@ -4,8 +4,6 @@
 
 #include "report/out.h"
 
-#include <assert.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -13,21 +11,42 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
+#include "report/facts_print.h"
 
 #define CELL_MAX_BYTES	   65536U
 #define TABLE_CELL_COLUMNS 60U
+#define HELD_CELLS	   4096 /* before they are printed */
 
 struct out {
 	FILE *stream;
 	enum out_format format;
 	const struct out_column *columns;
 	size_t n_columns;
+	struct facts rows; /* not printed yet; of a table all are held */
 	bool head_done;
-	char **cells;  /* owned; a table is held until its end: n_columns a row
-			*/
-	bool *numeric; /* a cell each */
-	size_t n_cells, cap_cells, cap_numeric;
 };
+
+static const char *
+column_title(const struct out_column *column)
+{
+	return column->title != NULL ? column->title : column->key;
+}
+
+/* Forget the rows that are held. */
+static void
+out_begin(struct out *out)
+{
+	struct facts_column *columns =
+		xcalloc(out->n_columns, sizeof(*columns));
+
+	for (size_t i = 0; i < out->n_columns; i++) {
+		columns[i].label = column_title(&out->columns[i]);
+		columns[i].key = out->columns[i].key;
+	}
+	facts_release(&out->rows);
+	facts_table(&out->rows, "", columns, out->n_columns);
+	free(columns);
+}
 
 struct out *
 out_new(FILE *stream, enum out_format format, const struct out_column *columns)
@@ -39,13 +58,9 @@ out_new(FILE *stream, enum out_format format, const struct out_column *columns)
 	out->columns = columns;
 	while (columns[out->n_columns].key != NULL)
 		out->n_columns++;
+	facts_init(&out->rows);
+	out_begin(out);
 	return out;
-}
-
-static const char *
-column_title(const struct out_column *column)
-{
-	return column->title != NULL ? column->title : column->key;
 }
 
 /* A number as it is shown: `decimals`, or as many as it has (at most 10). */
@@ -53,131 +68,89 @@ static void
 format_number(struct buf *text, const struct out_column *column, double value)
 {
 	double scaled = value * (column->scale != 0 ? column->scale : 1);
+	char raw[FMT_SIZE];
 
 	if (column->decimals >= 0)
 		buf_appendf(text, "%.*f", column->decimals, scaled);
-	else if (floor(scaled) == scaled && fabs(scaled) < 1e15)
-		buf_appendf(text, "%.0f", scaled);
 	else
-		buf_appendf(text, "%.10g", scaled);
+		buf_append_str(text, fmt_raw(scaled, raw));
 }
 
 /* The text of one cell; absent gives nothing. */
 static void
 cell_text(struct buf *text, const struct out_column *column, const cJSON *node)
 {
-	struct buf raw;
-
 	if (node == NULL || cJSON_IsNull(node))
 		return;
-	if (cJSON_IsString(node)) {
-		utf8_sanitize(text, str_from(node->valuestring));
-	} else if (cJSON_IsNumber(node)) {
+	if (cJSON_IsString(node))
+		buf_append_str(text, node->valuestring);
+	else if (cJSON_IsNumber(node))
 		format_number(text, column, node->valuedouble);
-	} else if (cJSON_IsBool(node)) {
+	else if (cJSON_IsBool(node))
 		buf_append_str(text, cJSON_IsTrue(node) ? "yes" : "no");
-	} else {
-		buf_init(&raw, CELL_MAX_BYTES);
-		json_print(&raw, node);
-		utf8_sanitize(text, (struct str){ raw.data, raw.len });
-		buf_release(&raw);
-	}
+	else
+		json_print(text, node);
 }
 
+/* A cell, which stands to the right where its column has numbers alone. */
 static void
-print_csv_cell(FILE *stream, const char *text)
+add_cell(struct out *out, const struct out_column *column, const cJSON *node)
 {
-	if (strpbrk(text, ",\"\r\n") == NULL) {
-		(void)fputs(text, stream);
-		return;
-	}
-	(void)fputc('"', stream);
-	for (; *text != '\0'; text++) {
-		if (*text == '"')
-			(void)fputc('"', stream);
-		(void)fputc(*text, stream);
-	}
-	(void)fputc('"', stream);
-}
-
-static void
-print_md_cell(FILE *stream, const char *text)
-{
-	(void)fputs(" ", stream);
-	for (; *text != '\0'; text++) {
-		if (*text == '|')
-			(void)fputc('\\', stream);
-		(void)fputc(*text, stream);
-	}
-	(void)fputs(" |", stream);
-}
-
-static void
-print_head(struct out *out)
-{
-	out->head_done = true;
-	for (size_t i = 0; i < out->n_columns; i++) {
-		if (out->format == OUT_CSV) {
-			if (i > 0)
-				(void)fputc(',', out->stream);
-			print_csv_cell(out->stream, out->columns[i].key);
-		} else {
-			if (i == 0)
-				(void)fputc('|', out->stream);
-			print_md_cell(out->stream,
-				      column_title(&out->columns[i]));
-		}
-	}
-	(void)fputc('\n', out->stream);
-	if (out->format != OUT_MD)
-		return;
-	for (size_t i = 0; i < out->n_columns; i++)
-		(void)fputs(i == 0 ? "| --- |" : " --- |", out->stream);
-	(void)fputc('\n', out->stream);
-}
-
-/* Keep a cell of a table, cut to a width that a screen can take. */
-static void
-hold_cell(struct out *out, const char *text, bool numeric)
-{
-	struct str s = str_from(text);
-	size_t fits = utf8_prefix(s, TABLE_CELL_COLUMNS);
-
-	out->cells = xgrow(out->cells, out->n_cells, &out->cap_cells,
-			   sizeof(*out->cells));
-	out->numeric = xgrow(out->numeric, out->n_cells, &out->cap_numeric,
-			     sizeof(*out->numeric));
-	out->numeric[out->n_cells] = numeric;
-	out->cells[out->n_cells++] =
-		fits == s.len
-			? xstrdup(text)
-			: xasprintf("%.*s…",
-				    (int)utf8_prefix(s, TABLE_CELL_COLUMNS - 1),
-				    text);
-}
-
-/* One cell of a row in the out's form. */
-static void
-put_cell(struct out *out, size_t i, const cJSON *node)
-{
-	struct buf text;
 	bool absent = node == NULL || cJSON_IsNull(node);
+	struct buf text;
+	size_t fits;
 
 	buf_init(&text, CELL_MAX_BYTES);
-	cell_text(&text, &out->columns[i], node);
-	if (out->format == OUT_TABLE) {
-		hold_cell(out, absent ? "—" : text.data,
-			  absent || cJSON_IsNumber(node));
-	} else if (out->format == OUT_CSV) {
-		if (i > 0)
-			(void)fputc(',', out->stream);
-		print_csv_cell(out->stream, text.data);
-	} else {
-		if (i == 0)
-			(void)fputc('|', out->stream);
-		print_md_cell(out->stream, absent ? "—" : text.data);
+	cell_text(&text, column, node);
+	fits = out->format == OUT_TABLE
+		       ? utf8_prefix(str_from(text.data), TABLE_CELL_COLUMNS)
+		       : text.len;
+	if (fits < text.len) {
+		text.len = utf8_prefix(str_from(text.data),
+				       TABLE_CELL_COLUMNS - 1);
+		buf_append_str(&text, "…");
+	} else if (absent && out->format != OUT_CSV) {
+		buf_append_str(&text, FMT_ABSENT);
 	}
+	facts_text(&out->rows, "", FACT_PLAIN, "%s", text.data)->kind =
+		absent || cJSON_IsNumber(node) ? FMT_NUMBER : FMT_TEXT;
 	buf_release(&text);
+}
+
+/* A column is one of numbers when all its cells are numbers or absent. */
+static void
+find_kinds(struct out *out)
+{
+	struct facts_column *columns = out->rows.sections[0].columns;
+
+	for (size_t i = 0; i < out->n_columns; i++)
+		columns[i].kind = FMT_NUMBER;
+	for (size_t i = 0; i < out->rows.n; i++)
+		if (out->rows.v[i].kind == FMT_TEXT &&
+		    out->rows.v[i].text[0] != '\0')
+			columns[i % out->n_columns].kind = FMT_TEXT;
+}
+
+/* Print the rows that are held. */
+static void
+out_print(struct out *out)
+{
+	static const struct facts_look plain = { 0 };
+	struct buf text;
+
+	buf_init(&text, SIZE_MAX / 2);
+	if (out->format != OUT_CSV)
+		find_kinds(out);
+	if (out->format == OUT_CSV)
+		facts_print_csv(&text, &out->rows, 0, !out->head_done);
+	else if (out->format == OUT_MD)
+		facts_print_md_table(&text, &out->rows, 0, !out->head_done);
+	else
+		facts_print(&text, &out->rows, &plain);
+	(void)fwrite(text.data, 1, text.len, out->stream);
+	buf_release(&text);
+	out->head_done = true;
+	out_begin(out);
 }
 
 void
@@ -192,14 +165,12 @@ out_row(struct out *out, const cJSON *row)
 		buf_release(&line);
 		return;
 	}
-	if (out->format != OUT_TABLE && !out->head_done)
-		print_head(out);
 	for (size_t i = 0; i < out->n_columns; i++)
-		put_cell(out, i,
+		add_cell(out, &out->columns[i],
 			 cJSON_GetObjectItemCaseSensitive(row,
 							  out->columns[i].key));
-	if (out->format != OUT_TABLE)
-		(void)fputc('\n', out->stream);
+	if (out->format != OUT_TABLE && out->rows.n > HELD_CELLS)
+		out_print(out);
 }
 
 void
@@ -221,77 +192,28 @@ out_add_members(cJSON *row, cJSON *from)
 }
 
 void
+out_facts(struct facts *facts, const struct out_column *columns,
+	  const cJSON *row)
+{
+	struct buf text;
+
+	buf_init(&text, CELL_MAX_BYTES);
+	for (; columns->key != NULL; columns++) {
+		buf_clear(&text);
+		cell_text(&text, columns,
+			  cJSON_GetObjectItemCaseSensitive(row, columns->key));
+		if (text.len > 0)
+			facts_text(facts, column_title(columns), FACT_PLAIN,
+				   "%s", text.data);
+	}
+	buf_release(&text);
+}
+
+void
 out_gap(struct out *out)
 {
-	if (out->format != OUT_TABLE)
-		return;
-	for (size_t i = 0; i < out->n_columns; i++)
-		hold_cell(out, "", false);
-}
-
-/* One line of the table; blanks at its end are left out. */
-static void
-print_table_row(const struct out *out, const size_t *widths, char *const *cells,
-		const bool *right)
-{
-	size_t owed = 0;
-
-	for (size_t i = 0; i < out->n_columns; i++) {
-		size_t pad = widths[i] - utf8_width(str_from(cells[i]));
-
-		if (right[i])
-			owed += pad;
-		if (cells[i][0] != '\0') {
-			(void)fprintf(out->stream, "%*s%s", (int)owed, "",
-				      cells[i]);
-			owed = 0;
-		} else if (right[i]) {
-			pad = 0;
-		}
-		owed += (right[i] ? 0 : pad) + 2;
-	}
-	(void)fputc('\n', out->stream);
-}
-
-/* A column is set to the right when all its cells are numbers or absent. */
-static void
-measure_table(const struct out *out, size_t *widths, bool *right)
-{
-	assert(out->n_columns > 0);
-	for (size_t i = 0; i < out->n_columns; i++) {
-		widths[i] =
-			utf8_width(str_from(column_title(&out->columns[i])));
-		right[i] = true;
-	}
-	for (size_t k = 0; k < out->n_cells; k++) {
-		size_t width = utf8_width(str_from(out->cells[k]));
-		size_t i = k % out->n_columns;
-
-		if (width > widths[i])
-			widths[i] = width;
-		if (!out->numeric[k] && out->cells[k][0] != '\0')
-			right[i] = false;
-	}
-}
-
-static void
-print_table(const struct out *out)
-{
-	size_t *widths = xcalloc(out->n_columns, sizeof(*widths));
-	bool *right = xcalloc(out->n_columns, sizeof(*right));
-	char **titles = xcalloc(out->n_columns, sizeof(*titles));
-
-	measure_table(out, widths, right);
-	for (size_t i = 0; i < out->n_columns; i++)
-		titles[i] = xstrdup(column_title(&out->columns[i]));
-	print_table_row(out, widths, titles, right);
-	for (size_t k = 0; k < out->n_cells; k += out->n_columns)
-		print_table_row(out, widths, out->cells + k, right);
-	for (size_t i = 0; i < out->n_columns; i++)
-		free(titles[i]);
-	free(titles);
-	free(right);
-	free(widths);
+	for (size_t i = 0; out->format == OUT_TABLE && i < out->n_columns; i++)
+		facts_text(&out->rows, "", FACT_PLAIN, "%s", "");
 }
 
 int
@@ -299,16 +221,11 @@ out_free(struct out *out)
 {
 	int failed;
 
-	if (out->format == OUT_TABLE && out->n_cells > 0)
-		print_table(out);
-	else if (out->format != OUT_TABLE && out->format != OUT_JSON &&
-		 !out->head_done)
-		print_head(out);
+	if (out->format != OUT_JSON &&
+	    (out->rows.n > 0 || (out->format != OUT_TABLE && !out->head_done)))
+		out_print(out);
 	failed = fflush(out->stream) != 0 || ferror(out->stream);
-	for (size_t k = 0; k < out->n_cells; k++)
-		free(out->cells[k]);
-	free(out->cells);
-	free(out->numeric);
+	facts_release(&out->rows);
 	free(out);
 	return failed ? -1 : 0;
 }

@@ -4,11 +4,8 @@
 
 #include "store/history.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/xalloc.h"
 #include "parsers/run.h"
@@ -28,7 +25,7 @@ struct history {
 
 struct request {
 	struct history *history;
-	char *mirror, *pod;
+	char *pod;
 	int64_t after_ms;
 	struct history_answer answer;
 };
@@ -117,29 +114,6 @@ read_pod(struct history *h, struct request *request)
 				     &request->answer.err);
 }
 
-/* The last bytes of a mirror; none is no error. */
-static void
-read_text(const char *path, struct history_answer *answer)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	struct stat st;
-	off_t from;
-	ssize_t n;
-
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-		from = st.st_size > HISTORY_TAIL_BYTES
-			       ? st.st_size - HISTORY_TAIL_BYTES
-			       : 0;
-		answer->text = xmalloc(HISTORY_TAIL_BYTES);
-		n = pread(fd, answer->text, HISTORY_TAIL_BYTES, from);
-		answer->text_len = n > 0 ? (size_t)n : 0;
-		answer->text_is_cut = from > 0;
-	}
-	(void)close(fd);
-}
-
 static void
 work(void *user)
 {
@@ -149,8 +123,6 @@ work(void *user)
 		read_pod(request->history, request);
 	else
 		read_series(request->history, &request->answer);
-	if (request->mirror != NULL)
-		read_text(request->mirror, &request->answer);
 }
 
 static void
@@ -164,8 +136,6 @@ done(void *user)
 		h->fn(h->user, &request->answer);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		series_free(request->answer.series[i]);
-	free(request->answer.text);
-	free(request->mirror);
 	free(request->pod);
 	free(request);
 	if (h->is_closed && h->waiting == 0)
@@ -200,7 +170,6 @@ history_read(struct history *h, const struct history_ask *ask)
 	struct request *request = xcalloc(1, sizeof(*request));
 
 	request->history = h;
-	request->mirror = xstrdup_null(ask->mirror);
 	request->pod = xstrdup_null(ask->pod);
 	request->after_ms = ask->after_ms;
 	request->answer.run_id = ask->run_id;

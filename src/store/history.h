@@ -12,19 +12,16 @@
 #include "parsers/metric.h"
 
 /*
- * Series of stored runs for the eye, and the ends of their mirrors: read in
- * jobs over a connection of their own, one at a time in the order asked.
+ * Series of stored runs for the eye: read in jobs over a connection of their
+ * own, one at a time in the order asked.
  */
 struct history;
-
-#define HISTORY_TAIL_BYTES (32U << 10)
 
 struct history_ask {
 	const char *pod;  /* not a run: the telemetry of that pod; copied */
 	int64_t after_ms; /* of a pod: only what came later */
 	int64_t run_id;
 	uint64_t after_line; /* only samples behind that line; 0: all */
-	const char *mirror;  /* its end too; copied; NULL: not */
 	void *tag;	     /* the caller's */
 };
 
@@ -35,10 +32,7 @@ struct history_answer {
 	/* Taken over by who sets them to NULL; NULL where there is none. */
 	struct series *series[METRIC_COUNT];
 	uint64_t last_line; /* of the last sample; after_line: none is new */
-	char *text;	    /* the mirror's last bytes; NULL: none */
-	size_t text_len;
-	bool text_is_cut; /* its first line is not whole */
-	struct err err;	  /* ERR_NONE, or why there is nothing */
+	struct err err;	    /* ERR_NONE, or why there is nothing */
 };
 
 /* On the loop; the answer is borrowed but for its series. */

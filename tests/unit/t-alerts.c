@@ -299,7 +299,7 @@ test_forecast(void)
 	model_init(&model);
 	mr = add_run(&model, "a", "/x/a.log");
 	add_rows(&model, mr, 1, 200);
-	forecast_run(&model, mr, 600, T0, &f);
+	forecast_run(&model, mr, 600, &f);
 	ok(f.source == FORECAST_RECENT, "alone: by the recent pace");
 	is_near(f.end_steps, 6000, 0.01, "which is wrong here, and");
 	ok(f.end_steps_error > 500, "the interval is as wide as that (%.0f)",
@@ -308,14 +308,14 @@ test_forecast(void)
 	add_rows(&model, ref, 1, 601);
 	ref->run.status = RUN_FINISHED;
 	ref->run.final_bpb = 1.06;
-	forecast_run(&model, mr, 600, T0, &f);
+	forecast_run(&model, mr, 600, &f);
 	ok(f.source == FORECAST_REFERENCE && f.reference == ref,
 	   "with a finished run of the recipe: by its curve");
 	is_near(f.end_steps, 4500, 0.01, "which is right");
 	is_near(f.train_left_s, 400, 0.01, "the time that is left");
 	ok(!run_has(f.final_bpb), "no final BPB before half of the time");
 	mr->run.artifact_bytes = 15900000;
-	forecast_run(&model, mr, 600, T0, &f);
+	forecast_run(&model, mr, 600, &f);
 	ok(f.source == FORECAST_NONE && !run_has(f.end_steps) &&
 		   !run_has(f.train_left_s),
 	   "no steps are foretold when the training is over");
@@ -324,7 +324,7 @@ test_forecast(void)
 	ok(!forecast_training_is_over(&mr->run), "and rows alone do not");
 	add_rows(&model, mr, 1, 1);
 	model.runs[0]->run.status = RUN_FINISHED;
-	forecast_run(&model, mr, 600, T0, &f);
+	forecast_run(&model, mr, 600, &f);
 	ok(f.source == FORECAST_NONE && !run_has(f.end_steps),
 	   "nothing is said of a run that is over");
 	model_release(&model);
@@ -344,7 +344,7 @@ test_forecast_bpb(void)
 	add_rows(&model, ref, 1, 601);
 	ref->run.status = RUN_FINISHED;
 	ref->run.final_bpb = 1.06;
-	forecast_run(&model, mr, 600, T0, &f);
+	forecast_run(&model, mr, 600, &f);
 	is_near(f.final_bpb, 1.06, 1e-6, "no gap: the reference's score");
 	ok(f.final_bpb_sigma > 0.0005, "with an interval");
 	is_near(forecast_time_at_step(ref, 1005), 100500, 1e-9,

@@ -9,7 +9,7 @@
 
 #include "tests/support/tap.h"
 #include "ui/chart.h"
-#include "ui/key_mouse.h"
+#include "ui/key.h"
 #include "ui/theme.h"
 #include "ui/view.h"
 
@@ -139,6 +139,7 @@ test_sizes(void)
 	const double x[] = { 0, 1, 2 };
 	const double minus[] = { -3, -2, -1 }, huge[] = { 1e12, 2e12, 3e15 };
 	const double ends[] = { -1.7e308, 0, 1.7e308 };
+	const double steep[] = { 0, 1e15, 1e18 };
 	const double far_x[] = { 1.7e18, 1.7e18 }, one[] = { 1, 1 };
 	struct chart chart;
 
@@ -154,6 +155,14 @@ test_sizes(void)
 	ok(count_cells() >= 1, "the largest there are break nothing");
 	draw(&chart, far_x, one, 2);
 	ok(count_cells() >= 1, "nor does an x that 1 more does not change");
+	chart.y_lo = 0;
+	chart.y_hi = 1;
+	draw(&chart, x, steep, 3);
+	ok(count_cells() == HEIGHT - 1,
+	   "a line that leaves the plot at once "
+	   "stays in its column: %d cells",
+	   count_cells());
+	chart.y_lo = chart.y_hi = NAN;
 	chart.log_y = true;
 	draw(&chart, x, minus, 3);
 	ok(count_cells() == 0, "a logarithm of what is below 0 is no dot");

@@ -16,9 +16,6 @@ struct seen_answer {
 	size_t points, pending;
 	double last;
 	uint64_t last_line;
-	char text[64];
-	size_t text_len;
-	bool is_cut;
 	enum err_code code;
 };
 
@@ -33,11 +30,6 @@ on_answer(void *user, struct history_answer *answer)
 	seen->last = series != NULL ? series_last(series)->value : RUN_ABSENT;
 	seen->last_line = answer->last_line;
 	seen->code = answer->err.code;
-	seen->text_len = answer->text_len;
-	seen->is_cut = answer->text_is_cut;
-	(void)snprintf(seen->text, sizeof(seen->text), "%.*s",
-		       (int)(answer->text_len < 60 ? answer->text_len : 60),
-		       answer->text != NULL ? answer->text : "");
 	loop_stop(seen->loop);
 }
 
@@ -106,35 +98,15 @@ test_series(struct loop *loop)
 }
 
 static void
-test_text(struct loop *loop)
+test_no_database(struct loop *loop)
 {
-	const char *path = file_in_dir("text.log");
-	char *log = xstrdup(path);
 	struct seen_answer seen = { .loop = loop };
-	struct history *history;
-	FILE *file = fopen(log, "we");
+	struct history *history =
+		history_new(loop, file_in_dir("none.db"), on_answer, &seen);
 
-	(void)fputs("one\ntwo\n", file);
-	(void)fclose(file);
-	history = history_new(loop, file_in_dir("series.db"), on_answer, &seen);
-	ask(history, &seen,
-	    &(struct history_ask){ .run_id = 1, .mirror = log });
-	is_str(seen.text, "one\ntwo\n", "the end of a short log is all of it");
-	ok(!seen.is_cut, "not cut");
-	file = fopen(log, "we");
-	for (int i = 0; i < 10000; i++)
-		(void)fprintf(file, "line %05d\n", i);
-	(void)fclose(file);
-	ask(history, &seen,
-	    &(struct history_ask){ .run_id = 1, .mirror = log });
-	is_int((long long)seen.text_len, HISTORY_TAIL_BYTES, "of a long one");
-	ok(seen.is_cut, "it is cut");
-	history_free(history);
-	history = history_new(loop, file_in_dir("none.db"), on_answer, &seen);
 	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
 	ok(seen.code != ERR_NONE, "a database that is not there is an error");
 	history_free(history);
-	free(log);
 }
 
 int
@@ -146,7 +118,7 @@ main(void)
 	if (mkdtemp(dir) == NULL)
 		return 1;
 	test_series(loop);
-	test_text(loop);
+	test_no_database(loop);
 	loop_free(loop);
 	remove_dir();
 	return tap_done();

@@ -1,24 +1,123 @@
 /* SPDX-License-Identifier: MIT */
-/* The tail of a log in the model: lines, and a look ahead of them. */
+/* Where the bytes of a log are read: its file, its end ahead of that, and
+ * what no name leads to any more. */
 #include "config.h"
 
 #include "model/model.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "model/logfile.h"
 #include "tests/support/tap.h"
 
+static char path[] = "/tmp/t-log-ahead-XXXXXX";
+
 static void
-is_tail(const struct model_log *log, const char *want, const char *name)
+write_file(const char *text)
 {
+	FILE *out = fopen(path, "w");
+
+	(void)fputs(text, out);
+	(void)fclose(out);
+}
+
+/* All that can be read of the log; "" where nothing can. */
+static void
+is_text(const struct model_log *log, const char *want, const char *name)
+{
+	struct logfile *file = model_log_open(log);
 	char got[256] = "";
-	size_t len = 0;
 
-	for (size_t i = 0; i < logtail_count(log->tail); i++) {
-		const struct logtail_line *line = logtail_at(log->tail, i);
-
-		len += (size_t)snprintf(
-			got + len, sizeof(got) - len, "%llu:%s ",
-			(unsigned long long)line->line, line->text);
-	}
+	if (file != NULL)
+		(void)logfile_pread(file, got, sizeof(got) - 1, 0);
 	is_str(got, want, name);
+	logfile_close(file);
+}
+
+static void
+test_ahead(struct model *model, struct model_log *log)
+{
+	unsigned int moves;
+
+	write_file("one\n");
+	model_log_file(log, path);
+	model_log_line(model, log, 1, LINE_METRIC);
+	is_text(log, "one\n", "a log is read from its file");
+	moves = log->moves;
+	model_log_ahead(model, log, STR_LIT("far\n"));
+	model_log_ahead(model, log, STR_LIT("away\n"));
+	ok(log->behind && log->moves != moves, "a look ahead is told");
+	is_text(log, "far\naway\n", "and takes its place");
+	moves = log->moves;
+	write_file("one\ntwo\n");
+	model->changed = 0;
+	model_log_line(model, log, 2, LINE_PLAIN);
+	ok(!log->behind && log->moves != moves, "until the lines in order");
+	is_text(log, "one\ntwo\n", "which are the file's");
+	ok(model->changed & MODEL_LOGS, "views see the change");
+	is_int(logclass_of(&log->classes, 1), LINE_METRIC, "and what they are");
+	for (int i = 0; i < MODEL_MAX_AHEAD / 4 + 9; i++)
+		model_log_ahead(model, log, STR_LIT("abc\n"));
+	is_int(lseek(log->fd, 0, SEEK_END), MODEL_MAX_AHEAD,
+	       "what is ahead is bounded");
+	model_log_line(model, log, 3, LINE_PLAIN);
+}
+
+static int
+count_kept(const struct model *model)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < model->n_logs; i++)
+		n += model->logs[i]->fd >= 0;
+	return n;
+}
+
+static void
+test_kept(struct model *model, struct model_log *log)
+{
+	int fd = open(path, O_RDONLY);
+	char name[16];
+
+	model_log_keep(model, log, fd);
+	(void)unlink(path);
+	(void)close(fd);
+	is_text(log, "one\ntwo\n", "a file without a name is read on");
+	fd = open("/dev/null", O_RDONLY);
+	for (int i = 0; i < 200; i++) {
+		(void)snprintf(name, sizeof(name), "%d.log", i);
+		model_log_keep(model, model_log_get(model, 0, name), fd);
+	}
+	(void)close(fd);
+	is_int(count_kept(model), MODEL_MAX_KEPT, "so many are kept");
+	is_text(log, "", "the oldest are let go");
+}
+
+static void
+test_came(void)
+{
+	struct logcame came = { NULL, 0, 0 };
+	bool rises = true;
+
+	is_int(logcame_at(&came, 5), 0, "nothing has come");
+	logcame_add(&came, 100, 1000);
+	logcame_add(&came, 150, 1000);
+	logcame_add(&came, 300, 2000);
+	is_int(logcame_at(&came, 149), 1000, "a byte came with its piece");
+	is_int(logcame_at(&came, 150), 2000, "the next one with the next");
+	is_int(logcame_at(&came, 999), 2000, "what is not read came last");
+	for (int i = 1; i <= 100000; i++)
+		logcame_add(&came, 300 + (uint64_t)i * 10, 2000 + i);
+	ok(came.n <= LOGCAME_MAX, "memory is bounded");
+	for (uint64_t at = 0; at < 1000000; at += 1000)
+		rises &= logcame_at(&came, at) <= logcame_at(&came, at + 1000);
+	ok(rises && logcame_at(&came, 1000299) == 102000,
+	   "the order stays, and the end is exact");
+	logcame_add(&came, 10, 5000);
+	is_int(logcame_at(&came, 0), 5000, "a log that begins anew");
+	logcame_release(&came);
 }
 
 int
@@ -26,21 +125,15 @@ main(void)
 {
 	struct model model;
 	struct model_log *log;
-	uint64_t before;
 
+	(void)close(mkstemp(path));
 	model_init(&model);
 	log = model_log_get(&model, model_pod_add(&model, "p", "here"),
 			    "a.log");
-	model_log_line(&model, log, 1, STR_LIT("one"), LINE_METRIC);
-	is_tail(log, "1:one ", "a line");
-	model_log_ahead(&model, log, STR_LIT("far"));
-	model_log_ahead(&model, log, STR_LIT("away"));
-	is_tail(log, "0:far 0:away ", "a look ahead takes its place");
-	before = model.n_lines;
-	model_log_line(&model, log, 2, STR_LIT("two"), LINE_PLAIN);
-	model_log_line(&model, log, 3, STR_LIT("three"), LINE_PLAIN);
-	is_tail(log, "2:two 3:three ", "the lines in order take it back");
-	is_int((long long)(model.n_lines - before), 2, "views see the change");
+	is_text(log, "", "a log that nobody has named a file for");
+	test_ahead(&model, log);
+	test_kept(&model, log);
+	test_came();
 	model_release(&model);
 	return tap_done();
 }

@@ -9,8 +9,8 @@
 
 #include "model/logclass.h"
 #include "model/logfile.h"
-#include "model/logtail.h"
 #include "model/logtext.h"
+#include "ui/logsrc.h"
 
 #include "tests/support/tap.h"
 
@@ -73,6 +73,27 @@ test_places(struct logfile *file)
 	   "of none behind the last");
 }
 
+/* Search the file as the log view does. */
+static int
+search(const char *name, const struct pattern *pattern, bool forward,
+       int64_t until_ms, uint64_t *place)
+{
+	struct model model;
+	struct model_log *log;
+	struct logsrc src;
+	int found;
+
+	model_init(&model);
+	log = model_log_get(&model, 0, name);
+	model_log_file(log, name);
+	logsrc_init(&src);
+	logsrc_open(&src, &model, log);
+	found = logsrc_search(&src, pattern, forward, until_ms, place);
+	logsrc_release(&src);
+	model_release(&model);
+	return found;
+}
+
 static void
 test_search(struct logfile *file)
 {
@@ -80,36 +101,34 @@ test_search(struct logfile *file)
 	struct pattern *pattern = pattern_new("LINE 3[0-9]{4} of", &err);
 	uint64_t place = 0;
 
-	is_int(logfile_search(file, pattern, true, LATE, &place), 0,
+	is_int(search(path, pattern, true, LATE, &place), 0,
 	       "a pattern with capitals means them");
 	pattern_free(pattern);
 	pattern = pattern_new("line 3[0-9]{4} of", &err);
 	place = 0;
-	is_int(logfile_search(file, pattern, true, LATE, &place), 1,
-	       "a hit below");
+	is_int(search(path, pattern, true, LATE, &place), 1, "a hit below");
 	is_line(file, place, "line 30000 of the file", "the first one");
 	place = logfile_size(file);
-	is_int(logfile_search(file, pattern, false, LATE, &place), 1,
-	       "a hit above");
+	is_int(search(path, pattern, false, LATE, &place), 1, "a hit above");
 	is_line(file, place, "line 39999 of the file", "the last one");
 	place = 0;
-	is_int(logfile_search(file, pattern, true, 0, &place), 2,
+	is_int(search(path, pattern, true, 0, &place), 2,
 	       "a search stops when its time is up");
 	ok(place > 1000 && place < 100000 &&
 		   logfile_line_start(file, place) == place,
 	   "and can go on from there");
 	place = logfile_place(file, 30001);
-	is_int(logfile_search(file, pattern, true, 0, &place), 1,
+	is_int(search(path, pattern, true, 0, &place), 1,
 	       "the line at the place is looked at forward");
 	is_line(file, place, "line 30000 of the file", "it is the hit");
-	is_int(logfile_search(file, pattern, false, LATE, &place), 0,
+	is_int(search(path, pattern, false, LATE, &place), 0,
 	       "and not backward");
 	pattern_free(pattern);
 	ok(pattern_new("(", &err) == NULL, "a wrong pattern is refused: %s",
 	   err.text);
 	pattern = pattern_new("(a+)+$", &err);
 	place = 0;
-	is_int(logfile_search(file, pattern, true, LATE, &place), 0,
+	is_int(search(path, pattern, true, LATE, &place), 0,
 	       "a bad pattern does not hang");
 	pattern_free(pattern);
 }
@@ -142,34 +161,22 @@ write_text(const char *text, size_t len)
 	(void)fclose(out);
 }
 
-static int
-by_place(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* The lines of the file that pass, a line a block, as "place place ..". */
 static void
 sweep(const char *regex, bool invert, bool forward, struct buf *out)
 {
 	struct pattern *pattern = pattern_new(regex, NULL);
-	const struct logfile_filter filter = { pattern, invert, 1 };
+	struct logfile_filter filter = { pattern, invert, 1 };
 	struct logfile *file = logfile_open(path, NULL);
 	struct logfile_hits hits = { NULL, 0, 0 };
-	uint64_t place = forward ? 0 : logfile_size(file), all[64];
-	size_t n = 0;
-	bool more;
+	uint64_t place = forward ? 0 : logfile_size(file);
 
-	do {
-		more = logfile_sweep(file, &filter, forward, &place, &hits);
-		for (size_t i = 0; i < hits.n && n < 64; i++)
-			all[n++] = hits.v[i];
-	} while (more);
-	qsort(all, n, sizeof(all[0]), by_place);
-	for (size_t i = 0; i < n; i++)
-		buf_appendf(out, "%llu ", (unsigned long long)all[i]);
+	while (logfile_sweep(file, &filter, forward, &place, &hits))
+		filter.block_bytes = 1;
+	for (size_t i = 0; i < hits.n; i++)
+		buf_appendf(out, "%llu ",
+			    (unsigned long long)
+				    hits.v[forward ? i : hits.n - 1 - i]);
 	free(hits.v);
 	logfile_close(file);
 	pattern_free(pattern);
@@ -251,7 +258,7 @@ test_long(void)
 	place = logfile_prev(file, logfile_size(file));
 	is_int((long long)logfile_number(file, place), 3, "of one number");
 	ok(logfile_place(file, 3) == place, "and back");
-	is_int(logfile_search(file, pattern, false, LATE, &place), 1,
+	is_int(search(path, pattern, false, LATE, &place), 1,
 	       "its end is searched");
 	ok(place > 4000000 && logfile_line_start(file, place) == place,
 	   "the hit is the part that holds it");
@@ -291,6 +298,7 @@ test_numbers(void)
 		wrong += logfile_number(file, places[far]) != far + 1;
 		wrong += logfile_number(file, places[near]) != near + 1;
 		wrong += logfile_number(file, places[far]) != far + 1;
+		wrong += logfile_place(file, far + 1) != places[far];
 	}
 	is_int((long long)wrong, 0, "places asked for in any order");
 	ok(truncate(path, (off_t)places[500]) == 0 && logfile_refresh(file),
@@ -299,6 +307,43 @@ test_numbers(void)
 		;
 	is_int((long long)logfile_number(file, places[400]), 401,
 	       "and its numbers are those of what is left");
+	logfile_close(file);
+}
+
+/* Lines that begin where what is counted at a time does, and a log that grows
+ * up to there. */
+static void
+test_number_edges(void)
+{
+	const uint64_t lines = 3U << 12; /* of 64 bytes: three blocks */
+	struct logfile *file;
+	size_t wrong = 0;
+	FILE *out = fopen(path, "w");
+
+	for (uint64_t i = 0; i < lines / 3; i++)
+		(void)fprintf(out, "%063d\n", (int)i);
+	(void)fclose(out);
+	file = logfile_open(path, NULL);
+	while (logfile_count(file, 1000))
+		;
+	is_int((long long)logfile_number(file, lines / 3 * 64),
+	       (long long)lines / 3 + 1, "the line that is to come");
+	out = fopen(path, "a");
+	for (uint64_t i = lines / 3; i < lines; i++)
+		(void)fprintf(out, "%063d\n", (int)i);
+	(void)fclose(out);
+	ok(logfile_refresh(file), "it grows");
+	while (logfile_count(file, 1000))
+		;
+	for (uint64_t i = 0; i < lines; i++) {
+		wrong += logfile_number(file, i * 64) != i + 1;
+		wrong += logfile_place(file, i + 1) != i * 64;
+	}
+	is_int((long long)wrong, 0, "each has its number, and back");
+	is_int((long long)logfile_place(file, lines + 1), (long long)lines * 64,
+	       "behind the last one is the end");
+	is_int((long long)logfile_place(file, lines + 2), (long long)lines * 64,
+	       "so it is of a line that is not there");
 	logfile_close(file);
 }
 
@@ -486,25 +531,6 @@ test_classes(void)
 	logclass_release(&lc);
 }
 
-static void
-test_tail(void)
-{
-	struct logtail *tail = logtail_new(100);
-	char text[64];
-
-	for (uint64_t i = 1; i <= 1000; i++) {
-		int n = snprintf(text, sizeof(text), "line %d", (int)i);
-
-		logtail_push(tail, &(struct logtail_line){ text, (uint32_t)n,
-							   LINE_PLAIN, i, i });
-	}
-	ok(logtail_count(tail) == 100 && logtail_pushed(tail) == 1000,
-	   "a tail keeps so many lines");
-	is_str(logtail_at(tail, 0)->text, "line 901", "the last ones");
-	is_str(logtail_at(tail, 99)->text, "line 1000", "to the very last");
-	logtail_free(tail);
-}
-
 int
 main(void)
 {
@@ -522,6 +548,7 @@ main(void)
 	test_sweep();
 	test_long();
 	test_numbers();
+	test_number_edges();
 	test_text();
 	(void)unlink(path);
 	ok(logfile_open(path, &err) == NULL, "one that is not there is not: %s",
@@ -530,6 +557,5 @@ main(void)
 	   err.text);
 	test_blocks();
 	test_classes();
-	test_tail();
 	return tap_done();
 }

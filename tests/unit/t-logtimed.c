@@ -34,18 +34,14 @@ static struct model_log *
 make_log(struct model *model, const char *name, int rows)
 {
 	struct model_log *log = model_log_get(model, 0, name);
-	char path[100], line[100];
+	char path[100];
 	FILE *out;
-	int n;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
 	out = fopen(path, "w");
 	write_rows(out, name, 0, rows);
 	(void)fclose(out);
 	model_log_file(log, path);
-	n = snprintf(line, sizeof(line), "1776143914.5 log %s", name);
-	model_log_line(model, log, 1, (struct str){ line, (size_t)n },
-		       LINE_PLAIN);
 	return log;
 }
 
@@ -130,25 +126,73 @@ test_growth(struct logtimed *timed, const struct model_log *a,
 	ok(!logtimed_is_stale(timed), "all are as they were");
 }
 
+/* Lines of logs without times stand where they came. */
 static void
-test_refusals(struct model *model)
+test_came(struct model *model)
+{
+	static const char *const want[] = { "e1", "f1", "e2", "f2" };
+	struct model_log *e = make_log(model, "e", 0);
+	struct model_log *f = make_log(model, "f", 0);
+	struct logtimed *timed;
+	char line[200];
+	bool same = true;
+
+	append(e, "e1\ne2\n");
+	append(f, "f1\nf2\n");
+	model_log_read(model, e, 3, 1000);
+	model_log_read(model, f, 3, 2000);
+	model_log_read(model, e, 6, 3000);
+	model_log_read(model, f, 6, 4000);
+	timed = logtimed_open(model);
+	is_int(logtimed_order(timed), LOGTIMED_NONE, "no log has times");
+	while (logtimed_more(timed))
+		;
+	is_int((long long)logtimed_lines(timed), 4, "all are there");
+	for (uint64_t i = 0; i < 4; i++) {
+		read_at(timed, logtimed_begin(timed) + i, line);
+		same &= strcmp(line, want[i]) == 0;
+	}
+	ok(same, "in the order that they came");
+	append(e, "e3\n");
+	model_log_read(model, e, 9, 5000);
+	ok(logtimed_refresh(timed), "one more");
+	read_at(timed, logtimed_end(timed) - 1, line);
+	is_str(line, "e3", "comes last");
+	logtimed_close(timed);
+	(void)unlink(e->file);
+	(void)unlink(f->file);
+}
+
+static void
+test_left_out(struct model *model)
 {
 	struct model_log *c = make_log(model, "c", 3);
 	struct logtimed *timed = logtimed_open(model);
+	uint64_t lines;
 
-	ok(timed != NULL, "three logs");
+	is_int(logtimed_order(timed), LOGTIMED_TIMES, "all have times");
+	while (logtimed_more(timed))
+		;
+	lines = logtimed_lines(timed);
 	ok(truncate(c->file, 0) == 0, "one is truncated");
 	(void)logtimed_refresh(timed);
 	ok(logtimed_is_stale(timed), "that is noticed");
 	logtimed_close(timed);
-	model_log_line(model, c, 2, STR_LIT("no time"), LINE_PLAIN);
+	append(c, "no time\nnone\n");
 	timed = logtimed_open(model);
-	ok(timed != NULL, "a line without a time is no hindrance");
+	is_int(logtimed_order(timed), LOGTIMED_SOME,
+	       "a log without times beside others");
 	logtimed_close(timed);
 	(void)unlink(c->file);
-	ok(logtimed_open(model) == NULL, "a log that cannot be read is");
+	timed = logtimed_open(model);
+	while (logtimed_more(timed))
+		;
+	is_int((long long)logtimed_lines(timed), (long long)lines - 4,
+	       "one that cannot be read is left out");
+	ok(!logtimed_is_stale(timed), "as long as it is where it was");
 	model_log_file(c, NULL);
-	ok(logtimed_open(model) == NULL, "and one that is not here");
+	ok(logtimed_is_stale(timed), "not when that changes");
+	logtimed_close(timed);
 }
 
 /* A log that has times at its end alone goes back bit by bit. */
@@ -198,7 +242,10 @@ test_rotated(struct model *model, struct model_log *log)
 	append(log, "1776143914.5 another log\n");
 	ok(model_log_open(log) == NULL, "another file of its name is not it");
 	timed = logtimed_open(model);
-	ok(timed == NULL, "nor is it merged as such");
+	while (logtimed_more(timed))
+		;
+	is_int((long long)logtimed_lines(timed), LINES + (LINES + 2) / 3 + 3,
+	       "nor is it merged as such");
 	logtimed_close(timed);
 	(void)rename(old, log->file);
 	file = model_log_open(log);
@@ -217,8 +264,17 @@ main(void)
 	ok(mkdtemp(folder) != NULL, "a folder");
 	model_init(&model);
 	(void)model_pod_add(&model, "pod", "local");
+	test_came(&model);
+	model_release(&model);
+	model_init(&model);
+	(void)model_pod_add(&model, "pod", "local");
 	a = make_log(&model, "a", LINES);
-	ok(logtimed_open(&model) == NULL, "one log needs no order");
+	timed = logtimed_open(&model);
+	while (logtimed_more(timed))
+		;
+	is_int((long long)logtimed_lines(timed), (long long)lines / 2,
+	       "one log is all of it");
+	logtimed_close(timed);
 	b = make_log(&model, "b", LINES);
 	timed = logtimed_open(&model);
 	ok(timed != NULL && logtimed_lines(timed) > 0 &&
@@ -229,7 +285,7 @@ main(void)
 	logtimed_close(timed);
 	test_rotated(&model, b);
 	d = test_late_times(&model);
-	test_refusals(&model);
+	test_left_out(&model);
 	(void)unlink(a->file);
 	(void)unlink(b->file);
 	(void)unlink(d->file);

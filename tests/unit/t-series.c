@@ -83,7 +83,6 @@ test_bounded(size_t cap, int n)
 					 last[(n - k) % 16];
 	ok(exact, "the last points are exact");
 	ok(series_last(series)->step == n - 1, "the last is the last");
-	is_int((long long)series_pushed(series), n, "all were counted");
 	series_free(series);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for people. */
+/* Numbers for people; used by every printer. */
 #include "config.h"
 
-#include "ui/fmt.h"
+#include "report/fmt.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,20 +10,28 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "ui/theme.h"
 
 static const char *
-absent(char out[FMT_SIZE])
+fmt_absent(char out[FMT_SIZE])
 {
 	(void)snprintf(out, FMT_SIZE, "%s", FMT_ABSENT);
 	return out;
 }
 
 const char *
+fmt_raw(double value, char out[FMT_SIZE])
+{
+	bool whole = floor(value) == value && fabs(value) < 1e15;
+
+	(void)snprintf(out, FMT_SIZE, whole ? "%.0f" : "%.10g", value);
+	return isfinite(value) ? out : "";
+}
+
+const char *
 fmt_number(double value, int decimals, char out[FMT_SIZE])
 {
 	if (isnan(value))
-		return absent(out);
+		return fmt_absent(out);
 	(void)snprintf(out, FMT_SIZE, "%.*f", decimals, value);
 	return out;
 }
@@ -32,9 +40,59 @@ const char *
 fmt_signed(double value, int decimals, char out[FMT_SIZE])
 {
 	if (isnan(value))
-		return absent(out);
+		return fmt_absent(out);
 	(void)snprintf(out, FMT_SIZE, "%s%.*f", value < 0 ? "−" : "+", decimals,
 		       fabs(value));
+	return out;
+}
+
+int
+fmt_measure_decimals(double value)
+{
+	double size = fabs(value);
+
+	return size >= 1e5 ? 0 : size >= 1000 ? 1 : size >= 10 ? 3 : 5;
+}
+
+const char *
+fmt_measure(double value, int decimals, char out[FMT_SIZE])
+{
+	char digits[FMT_SIZE];
+	size_t len = 0, whole;
+
+	if (!isfinite(value) || fabs(value) > 1e15)
+		return fmt_absent(out);
+	if (value != 0.0 && fabs(value) < 0.5 * pow(10.0, -decimals)) {
+		(void)snprintf(out, FMT_SIZE, "%.3g", value);
+		return out;
+	}
+	(void)snprintf(digits, sizeof(digits), "%.*f", decimals, fabs(value));
+	whole = strcspn(digits, ".");
+	if (value < 0.0)
+		out[len++] = '-';
+	for (size_t i = 0; digits[i] != '\0' && len + 2 < FMT_SIZE; i++) {
+		if (i > 0 && i < whole && (whole - i) % 3 == 0)
+			out[len++] = ',';
+		out[len++] = digits[i];
+	}
+	out[len] = '\0';
+	return out;
+}
+
+static const char *
+fmt_digits(double value, int digits, char out[FMT_SIZE])
+{
+	return isnan(value) ? fmt_absent(out) : str_number(value, digits, out);
+}
+
+const char *
+fmt_percent(double value, int decimals, char out[FMT_SIZE])
+{
+	if (isnan(value))
+		return fmt_absent(out);
+	(void)snprintf(out, FMT_SIZE,
+		       fabs(value) < 1e6 ? "%s%.*f %%" : "%s%.*e %%",
+		       value < 0 ? "−" : "+", decimals, fabs(value));
 	return out;
 }
 
@@ -44,7 +102,7 @@ fmt_grouped(double value, char out[FMT_SIZE])
 	char digits[STR_NUMBER_SIZE];
 
 	if (isnan(value) || fabs(value) >= 1e15)
-		return absent(out);
+		return fmt_absent(out);
 	(void)snprintf(out, FMT_SIZE, "%s%s", value < 0 ? "−" : "",
 		       str_number(round(fabs(value)), 17, digits));
 	return out;
@@ -64,14 +122,6 @@ fmt_steps(double steps, char out[FMT_SIZE])
 	return out;
 }
 
-unsigned int
-fmt_delta_style(double value)
-{
-	if (isnan(value))
-		return STYLE_DIM;
-	return value < 0 ? STYLE_BETTER : STYLE_WORSE;
-}
-
 const char *
 fmt_bytes(double bytes, char out[FMT_SIZE])
 {
@@ -79,7 +129,7 @@ fmt_bytes(double bytes, char out[FMT_SIZE])
 	size_t unit = 0;
 
 	if (isnan(bytes))
-		return absent(out);
+		return fmt_absent(out);
 	while (fabs(bytes) >= 1000 && unit < 4) {
 		bytes /= 1000;
 		unit++;
@@ -93,7 +143,7 @@ const char *
 fmt_age(double seconds, char out[FMT_SIZE])
 {
 	if (isnan(seconds))
-		return absent(out);
+		return fmt_absent(out);
 	if (seconds < 120)
 		(void)snprintf(out, FMT_SIZE, "%.0f s", seconds);
 	else if (seconds < 7200)
@@ -111,7 +161,26 @@ fmt_mtok(double tok_s, char out[FMT_SIZE])
 	return fmt_number(tok_s / 1e6, tok_s < 1e6 ? 3 : 2, out);
 }
 
-/* The locale's brother: which time zone the screen's clocks show. */
+const char *
+fmt_value(enum fmt_kind kind, double value, int decimals, char out[FMT_SIZE])
+{
+	static const char *(*const exact[])(double, int, char *) = {
+		[FMT_TEXT] = fmt_number,   [FMT_NUMBER] = fmt_number,
+		[FMT_SIGNED] = fmt_signed, [FMT_MEASURE] = fmt_measure,
+		[FMT_DIGITS] = fmt_digits, [FMT_PERCENT] = fmt_percent,
+	};
+	static const char *(*const plain[])(double, char *) = {
+		[FMT_GROUPED] = fmt_grouped,
+		[FMT_STEPS] = fmt_steps,
+		[FMT_BYTES] = fmt_bytes,
+		[FMT_AGE] = fmt_age,
+	};
+
+	return kind < FMT_GROUPED ? exact[kind](value, decimals, out)
+				  : plain[kind](value, out);
+}
+
+/* Which time zone clocks show. */
 static bool local_time;
 
 void
@@ -121,7 +190,7 @@ fmt_set_utc(bool utc)
 }
 
 static const struct tm *
-break_down(int64_t wall_ms, struct tm *tm)
+fmt_break_down(int64_t wall_ms, struct tm *tm)
 {
 	time_t t = (time_t)(wall_ms / 1000);
 
@@ -136,7 +205,7 @@ fmt_zone(int64_t wall_ms, char out[FMT_SIZE])
 	struct tm tm;
 
 	if (!local_time ||
-	    strftime(out, FMT_SIZE, "%Z", break_down(wall_ms, &tm)) == 0)
+	    strftime(out, FMT_SIZE, "%Z", fmt_break_down(wall_ms, &tm)) == 0)
 		(void)snprintf(out, FMT_SIZE, "%s", local_time ? "" : "UTC");
 	return out;
 }
@@ -146,8 +215,8 @@ fmt_when(int64_t wall_ms, int64_t now_wall_ms, char out[FMT_SIZE])
 {
 	struct tm then, now;
 
-	(void)break_down(now_wall_ms, &now);
-	if (wall_ms <= 0 || break_down(wall_ms, &then) == NULL ||
+	(void)fmt_break_down(now_wall_ms, &now);
+	if (wall_ms <= 0 || fmt_break_down(wall_ms, &then) == NULL ||
 	    (then.tm_yday == now.tm_yday && then.tm_year == now.tm_year) ||
 	    strftime(out, FMT_SIZE, "%b %e", &then) == 0)
 		return fmt_clock(wall_ms, out);
@@ -160,8 +229,9 @@ fmt_clock(int64_t wall_ms, char out[FMT_SIZE])
 	struct tm tm;
 
 	if (wall_ms <= 0)
-		return absent(out);
-	if (strftime(out, FMT_SIZE, "%H:%M:%S", break_down(wall_ms, &tm)) == 0)
-		return absent(out);
+		return fmt_absent(out);
+	if (strftime(out, FMT_SIZE, "%H:%M:%S", fmt_break_down(wall_ms, &tm)) ==
+	    0)
+		return fmt_absent(out);
 	return out;
 }

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of facts; filled by whoever knows, printed by the screen. */
+#include "config.h"
+
+#include "report/facts.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+
+#define TEXT_BYTES 65536
+
+void
+facts_init(struct facts *facts)
+{
+	memset(facts, 0, sizeof(*facts));
+}
+
+void
+facts_release(struct facts *facts)
+{
+	for (size_t i = 0; i < facts->n; i++) {
+		free(facts->v[i].text);
+		free(facts->v[i].note);
+	}
+	for (size_t i = 0; i < facts->n_kept; i++)
+		free(facts->kept[i]);
+	for (size_t i = 0; i < facts->n_sections; i++)
+		free(facts->sections[i].columns);
+	free(facts->kept);
+	free(facts->v);
+	free(facts->sections);
+	facts_init(facts);
+}
+
+void
+facts_table(struct facts *facts, const char *title,
+	    const struct facts_column *columns, size_t n_columns)
+{
+	struct facts_section section = { .title = title,
+					 .first = facts->n,
+					 .n_columns = n_columns };
+
+	if (n_columns > 0) {
+		section.columns = xcalloc(n_columns, sizeof(*columns));
+		memcpy(section.columns, columns, n_columns * sizeof(*columns));
+	}
+	xpush(facts->sections, facts->n_sections, facts->cap_sections, section);
+}
+
+void
+facts_section(struct facts *facts, const char *title)
+{
+	facts_table(facts, title, NULL, 0);
+}
+
+static struct fact *
+facts_add(struct facts *facts, const struct fact *fact)
+{
+	if (facts->n_sections == 0)
+		facts_section(facts, "");
+	facts->sections[facts->n_sections - 1].n++;
+	xpush(facts->v, facts->n, facts->cap, *fact);
+	return &facts->v[facts->n - 1];
+}
+
+__attribute__((format(printf, 1, 0))) static char *
+fact_print(const char *fmt, va_list ap)
+{
+	struct buf text;
+
+	buf_init(&text, TEXT_BYTES);
+	buf_vappendf(&text, fmt, ap);
+	return buf_detach(&text);
+}
+
+struct fact *
+facts_text(struct facts *facts, const char *label, enum fact_style style,
+	   const char *fmt, ...)
+{
+	struct fact fact = { .label = label,
+			     .style = style,
+			     .number = (double)NAN,
+			     .unit = "" };
+	va_list ap;
+
+	va_start(ap, fmt);
+	fact.text = fact_print(fmt, ap);
+	va_end(ap);
+	return facts_add(facts, &fact);
+}
+
+struct fact *
+facts_number(struct facts *facts, const char *label, enum fmt_kind kind,
+	     double number, int decimals, const char *unit)
+{
+	return facts_add(facts, &(struct fact){ .label = label,
+						.kind = kind,
+						.number = number,
+						.decimals = decimals,
+						.unit = unit });
+}
+
+struct fact *
+facts_cell(struct facts *facts, double number)
+{
+	const struct facts_section *s = &facts->sections[facts->n_sections - 1];
+	const struct facts_column *column = &s->columns[s->n % s->n_columns];
+
+	return facts_number(facts, "", column->kind, number, column->decimals,
+			    "");
+}
+
+static void
+facts_copy_one(struct facts *to, const struct fact *from, const char *label)
+{
+	struct fact *fact = facts_add(to, from);
+
+	fact->label = label;
+	fact->text = xstrdup_null(from->text);
+	fact->note = xstrdup_null(from->note);
+}
+
+void
+facts_copy(struct facts *to, const struct facts *from, size_t section)
+{
+	const struct facts_section *s = &from->sections[section];
+
+	for (size_t i = s->first; i < s->first + s->n; i++)
+		facts_copy_one(to, &from->v[i], from->v[i].label);
+}
+
+void
+facts_copy_row(struct facts *to, const struct facts *from, size_t section,
+	       size_t row)
+{
+	const struct facts_section *s = &from->sections[section];
+
+	for (size_t i = 0; i < s->n_columns; i++)
+		facts_copy_one(to, &from->v[s->first + row * s->n_columns + i],
+			       s->columns[i].label);
+}
+
+const char *
+facts_keep(struct facts *facts, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	xpush(facts->kept, facts->n_kept, facts->cap_kept, fact_print(fmt, ap));
+	va_end(ap);
+	return facts->kept[facts->n_kept - 1];
+}
+
+void
+fact_note(struct fact *fact, const char *fmt, ...)
+{
+	va_list ap;
+
+	free(fact->note);
+	va_start(ap, fmt);
+	fact->note = fact_print(fmt, ap);
+	va_end(ap);
+}
+
+const char *
+fact_value(const struct fact *fact, char out[FACT_SIZE])
+{
+	char number[FMT_SIZE];
+
+	if (fact->text != NULL)
+		return fact->text;
+	(void)fmt_value(fact->kind, fact->number, fact->decimals, number);
+	(void)snprintf(out, FACT_SIZE, "%s%s%.20s", number,
+		       fact->unit[0] != '\0' && !isnan(fact->number) ? " " : "",
+		       isnan(fact->number) ? "" : fact->unit);
+	return out;
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists of facts as text, Markdown and CSV; for every command that prints. */
+#include "config.h"
+
+#include "report/facts_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+
+#define COLUMNS	   80
+#define INDENT	   2
+#define LABEL	   17 /* columns of a label, and a blank behind it */
+#define GAP	   2  /* between the columns of a table */
+#define LEAST_TEXT 16 /* columns of a text that is cut */
+#define MAX_VALUE  65536
+#define MD_SPECIAL "|\\`*_<"
+
+/* How a value looks where escape sequences are welcome. */
+static const char *const looks[FACT_STYLE_COUNT] = {
+	[FACT_DIM] = "\033[2m",	       [FACT_HINT] = "\033[2m",
+	[FACT_STRONG] = "\033[1m",     [FACT_LIVE] = "\033[32m",
+	[FACT_DONE] = "\033[32m",      [FACT_SILENT] = "\033[33m",
+	[FACT_WARN] = "\033[33m",      [FACT_ALARM] = "\033[31m",
+	[FACT_BETTER] = "\033[32m",    [FACT_WORSE] = "\033[31m",
+	[FACT_REFERENCE] = "\033[36m",
+};
+
+static void
+put_styled(struct buf *out, const struct facts_look *look,
+	   enum fact_style style, const char *text)
+{
+	if (look->color && looks[style] != NULL)
+		buf_appendf(out, "%s%s\033[0m", looks[style], text);
+	else
+		buf_append_str(out, text);
+}
+
+static void
+pad(struct buf *out, size_t from, size_t to)
+{
+	for (; from < to; from++)
+		buf_append_char(out, ' ');
+}
+
+/* The value and what is remarked of it, harmless; text is emptied before. */
+static void
+value_text(struct buf *text, const struct fact *fact)
+{
+	char number[FACT_SIZE];
+
+	buf_clear(text);
+	utf8_sanitize(text, str_from(fact_value(fact, number)));
+	if (fact->note == NULL)
+		return;
+	buf_append_str(text, " (");
+	utf8_sanitize(text, str_from(fact->note));
+	buf_append_str(text, ")");
+}
+
+/* Words from that column on; further lines begin there too. */
+static void
+put_folded(struct buf *out, struct str text, size_t indent, size_t columns)
+{
+	struct str rest = text, word;
+	size_t column = indent;
+
+	while (str_next(&rest, ' ', &word)) {
+		size_t width = utf8_width(word);
+
+		if (column > indent && columns > 0 &&
+		    column + 1 + width > columns) {
+			buf_append_char(out, '\n');
+			pad(out, 0, indent);
+			column = indent;
+		} else if (column > indent) {
+			buf_append_char(out, ' ');
+			column++;
+		}
+		buf_append(out, word.p, word.len);
+		column += width;
+	}
+}
+
+static void
+print_facts(struct buf *out, const struct fact *fact, size_t n,
+	    const struct facts_look *look)
+{
+	size_t indent = look->indent;
+	struct buf value, folded;
+
+	buf_init(&value, MAX_VALUE);
+	buf_init(&folded, 4 * MAX_VALUE);
+	for (size_t i = 0; i < n; i++, fact++) {
+		size_t width = utf8_width(str_from(fact->label));
+
+		pad(out, 0, look->indent);
+		utf8_sanitize(out, str_from(fact->label));
+		if (width > 0)
+			indent = look->indent +
+				 (width > LABEL ? width : LABEL) + 1;
+		pad(out, look->indent + width, indent);
+		value_text(&value, fact);
+		buf_clear(&folded);
+		put_folded(&folded, str_from(value.data), indent, look->fold);
+		put_styled(out, look, fact->style, folded.data);
+		buf_append_char(out, '\n');
+	}
+	buf_release(&folded);
+	buf_release(&value);
+}
+
+/* The cell of a table's row; row 0 is its head. */
+static const struct fact *
+cell_at(const struct facts *facts, const struct facts_section *s, size_t row,
+	size_t column)
+{
+	return &facts->v[s->first + (row - 1) * s->n_columns + column];
+}
+
+static void
+cell_text(struct buf *text, const struct facts *facts,
+	  const struct facts_section *s, size_t row, size_t column)
+{
+	if (row > 0) {
+		value_text(text, cell_at(facts, s, row, column));
+		return;
+	}
+	buf_clear(text);
+	utf8_sanitize(text, str_from(s->columns[column].label));
+}
+
+static size_t
+rows_of(const struct facts_section *s)
+{
+	return 1 + s->n / s->n_columns;
+}
+
+/* How a table stands: columns of the screen that each of its own takes. */
+struct layout {
+	const struct facts_section *s;
+	size_t *widths; /* 0: dropped */
+	size_t *tails;	/* decimals, so that the points stand together */
+};
+
+/* Decimals of a number that has a point. */
+static size_t
+tail_of(const struct facts_column *column, const char *text)
+{
+	const char *point = strrchr(text, '.');
+
+	return (column->kind == FMT_NUMBER || column->kind == FMT_SIGNED) &&
+			       point != NULL
+		       ? strlen(point + 1)
+		       : 0;
+}
+
+/* Blanks behind a number of fewer decimals than another of its column. */
+static size_t
+tail_pad(const struct layout *layout, size_t column, const char *text)
+{
+	size_t tail = tail_of(&layout->s->columns[column], text);
+
+	return tail > 0 ? layout->tails[column] - tail : 0;
+}
+
+static bool
+have_same_columns(const struct facts_section *a, const struct facts_section *b)
+{
+	if (a->n_columns != b->n_columns)
+		return false;
+	for (size_t i = 0; i < a->n_columns; i++)
+		if (strcmp(a->columns[i].label, b->columns[i].label) != 0)
+			return false;
+	return true;
+}
+
+/* Add what the cells of a table take; tails first, then the widths. */
+static void
+measure(struct layout *layout, const struct facts *facts,
+	const struct facts_section *s, bool tails)
+{
+	struct buf text;
+
+	buf_init(&text, MAX_VALUE);
+	for (size_t k = 0; k < rows_of(s) * s->n_columns; k++) {
+		size_t i = k % s->n_columns, size;
+		size_t *most = tails ? &layout->tails[i] : &layout->widths[i];
+
+		cell_text(&text, facts, s, k / s->n_columns, i);
+		size = tails ? tail_of(&s->columns[i], text.data)
+			     : utf8_width(str_from(text.data)) +
+				       tail_pad(layout, i, text.data);
+		*most = size > *most ? size : *most;
+	}
+	buf_release(&text);
+}
+
+/* Leave as much of a text as fits with a mark behind it. */
+static void
+cut(struct buf *text, size_t columns)
+{
+	text->len = utf8_prefix(str_from(text->data), columns - 1);
+	buf_append_str(text, "…");
+}
+
+static size_t
+layout_width(const struct layout *layout)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < layout->s->n_columns; i++)
+		if (layout->widths[i] > 0)
+			sum += layout->widths[i] + (sum > 0 ? GAP : 0);
+	return sum;
+}
+
+/* Columns that its texts may lose. */
+static size_t
+spare_of(const struct layout *layout, size_t i)
+{
+	const struct facts_column *column = &layout->s->columns[i];
+	size_t least = column->width > 0 ? (size_t)column->width : LEAST_TEXT;
+
+	return column->kind == FMT_TEXT && layout->widths[i] > least
+		       ? layout->widths[i] - least
+		       : 0;
+}
+
+/* Cut texts, the widest first, then drop columns, until all fits. */
+static void
+fit(struct layout *layout, size_t room)
+{
+	const struct facts_column *columns = layout->s->columns;
+	size_t *widths = layout->widths, width;
+
+	while ((width = layout_width(layout)) > room) {
+		size_t widest = 0, worst = 0, spare;
+
+		for (size_t i = 0; i < layout->s->n_columns; i++) {
+			if (spare_of(layout, i) > spare_of(layout, widest))
+				widest = i;
+			if (widths[i] > 0 &&
+			    (widths[worst] == 0 ||
+			     columns[i].drop > columns[worst].drop))
+				worst = i;
+		}
+		spare = spare_of(layout, widest);
+		if (spare > 0)
+			widths[widest] -=
+				spare < width - room ? spare : width - room;
+		else if (columns[worst].drop > 0)
+			widths[worst] = 0;
+		else
+			return;
+	}
+}
+
+/* A row; blanks at its end are left out. */
+static void
+print_row(struct buf *out, const struct facts *facts,
+	  const struct layout *layout, size_t row,
+	  const struct facts_look *look)
+{
+	const struct facts_section *s = layout->s;
+	size_t owed = look->indent, width, tail;
+	struct buf text;
+
+	buf_init(&text, MAX_VALUE);
+	for (size_t i = 0; i < s->n_columns; i++) {
+		enum fact_style style =
+			row > 0 ? cell_at(facts, s, row, i)->style : FACT_DIM;
+		bool is_text = s->columns[i].kind == FMT_TEXT;
+		size_t room = layout->widths[i];
+
+		if (room == 0)
+			continue;
+		cell_text(&text, facts, s, row, i);
+		tail = tail_pad(layout, i, text.data);
+		if (is_text && utf8_width(str_from(text.data)) > room)
+			cut(&text, room);
+		width = utf8_width(str_from(text.data)) + tail;
+		owed += is_text ? 0 : room - width;
+		if (text.len > 0) {
+			pad(out, 0, owed);
+			put_styled(out, look, style, text.data);
+			owed = 0;
+		}
+		owed += (is_text ? room - width : tail) + GAP;
+	}
+	buf_append_char(out, '\n');
+	buf_release(&text);
+}
+
+static void
+print_table(struct buf *out, const struct facts *facts,
+	    const struct facts_section *s, const struct facts_look *look)
+{
+	struct layout layout = { s,
+				 xcalloc(s->n_columns, sizeof(*layout.widths)),
+				 xcalloc(s->n_columns, sizeof(*layout.tails)) };
+
+	for (int tails = 1; tails >= 0; tails--)
+		for (size_t i = 0; i < facts->n_sections; i++)
+			if (have_same_columns(s, &facts->sections[i]))
+				measure(&layout, facts, &facts->sections[i],
+					tails == 1);
+	if (look->columns > look->indent)
+		fit(&layout, look->columns - look->indent);
+	for (size_t row = 0; row < rows_of(s); row++)
+		print_row(out, facts, &layout, row, look);
+	free(layout.widths);
+	free(layout.tails);
+}
+
+static void
+print_title(struct buf *out, const struct facts_section *s,
+	    const struct facts_look *look)
+{
+	struct buf title;
+
+	buf_init(&title, MAX_VALUE);
+	utf8_sanitize(&title, str_from(s->title));
+	put_styled(out, look, FACT_STRONG, title.data);
+	buf_append_str(out, title.len > 0 ? "\n\n" : "");
+	buf_release(&title);
+}
+
+void
+facts_print(struct buf *out, const struct facts *facts,
+	    const struct facts_look *look)
+{
+	for (size_t i = 0; i < facts->n_sections; i++) {
+		const struct facts_section *s = &facts->sections[i];
+
+		if (s->n == 0)
+			continue;
+		if (out->len > 0)
+			buf_append_char(out, '\n');
+		print_title(out, s, look);
+		if (s->columns != NULL)
+			print_table(out, facts, s, look);
+		else
+			print_facts(out, &facts->v[s->first], s->n, look);
+	}
+}
+
+void
+facts_print_text(struct buf *out, const struct facts *facts)
+{
+	static const struct facts_look page = { .fold = COLUMNS,
+						.indent = INDENT };
+
+	facts_print(out, facts, &page);
+}
+
+static void
+put_md(struct buf *out, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		/* A bracket is special where a link would begin. */
+		if (strchr(MD_SPECIAL, *text) != NULL ||
+		    (*text == ']' && text[1] == '('))
+			buf_append_char(out, '\\');
+		buf_append_char(out, *text);
+	}
+}
+
+/* What is loud and has no label is bold. */
+static const char *
+md_mark(const struct fact *fact)
+{
+	static const bool bold[FACT_STYLE_COUNT] = {
+		[FACT_STRONG] = true, [FACT_ALARM] = true, [FACT_BETTER] = true,
+		[FACT_WORSE] = true,  [FACT_DONE] = true,
+	};
+
+	return fact->label[0] == '\0' && bold[fact->style] ? "**" : "";
+}
+
+/* A fact with a label is an item of a list, one without a paragraph. */
+static void
+print_md_fact(struct buf *out, const struct fact *fact)
+{
+	struct buf text;
+
+	buf_init(&text, MAX_VALUE);
+	utf8_sanitize(&text, str_from(fact->label));
+	if (text.len > 0) {
+		buf_append_str(out, "- ");
+		put_md(out, text.data);
+		buf_append_str(out, ": ");
+	}
+	value_text(&text, fact);
+	buf_append_str(out, md_mark(fact));
+	put_md(out, text.data);
+	buf_appendf(out, "%s\n", md_mark(fact));
+	buf_release(&text);
+}
+
+void
+facts_print_md_table(struct buf *out, const struct facts *facts, size_t section,
+		     bool head)
+{
+	const struct facts_section *s = &facts->sections[section];
+	size_t n = s->n_columns;
+	struct buf text;
+
+	buf_init(&text, MAX_VALUE);
+	for (size_t i = head ? 0 : n; i < n * rows_of(s); i++) {
+		const char *mark =
+			i >= n && cell_at(facts, s, i / n, i % n)->style ==
+						FACT_STRONG
+				? "**"
+				: "";
+
+		cell_text(&text, facts, s, i / n, i % n);
+		mark = text.len > 0 ? mark : "";
+		buf_appendf(out, "%s%s", i % n == 0 ? "| " : " ", mark);
+		put_md(out, text.data);
+		buf_appendf(out, "%s%s", mark, i % n + 1 == n ? " |\n" : " |");
+		for (size_t k = 0; i + 1 == n && k < n; k++)
+			buf_append_str(out, s->columns[k].kind == FMT_TEXT
+						    ? "|---"
+						    : "|---:");
+		buf_append_str(out, i + 1 == n ? "|\n" : "");
+	}
+	buf_release(&text);
+}
+
+void
+facts_print_md(struct buf *out, const struct facts *facts)
+{
+	struct buf title;
+
+	buf_init(&title, MAX_VALUE);
+	for (size_t i = 0; i < facts->n_sections; i++) {
+		const struct facts_section *s = &facts->sections[i];
+		const struct fact *fact = &facts->v[s->first];
+
+		if (s->n == 0)
+			continue;
+		if (out->len > 0)
+			buf_append_char(out, '\n');
+		buf_clear(&title);
+		utf8_sanitize(&title, str_from(s->title));
+		buf_append_str(out, title.len > 0 ? "### " : "");
+		put_md(out, title.data);
+		buf_append_str(out, title.len > 0 ? "\n\n" : "");
+		if (s->columns != NULL)
+			facts_print_md_table(out, facts, i, true);
+		/* Paragraphs stand apart, items do not. */
+		for (size_t k = 0; s->columns == NULL && k < s->n; k++) {
+			if (k > 0 && (fact[k].label[0] == '\0' ||
+				      fact[k - 1].label[0] == '\0'))
+				buf_append_char(out, '\n');
+			print_md_fact(out, &fact[k]);
+		}
+	}
+	buf_release(&title);
+}
+
+static void
+put_csv(struct buf *out, const char *text)
+{
+	const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
+
+	buf_append_str(out, quote);
+	for (; *text != '\0'; text++)
+		buf_appendf(out, *text == '"' ? "\"%c" : "%c", *text);
+	buf_append_str(out, quote);
+}
+
+void
+facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
+		bool head)
+{
+	const struct facts_section *s = &facts->sections[section];
+	size_t n = s->n_columns;
+	struct buf text;
+
+	buf_init(&text, MAX_VALUE);
+	for (size_t i = head ? 0 : n; i < n * rows_of(s); i++) {
+		const struct facts_column *column = &s->columns[i % n];
+		const struct fact *fact =
+			i >= n ? cell_at(facts, s, i / n, i % n) : NULL;
+		char number[FMT_SIZE] = "";
+
+		buf_append_str(out, i % n > 0 ? "," : "");
+		if (fact == NULL) {
+			put_csv(out, column->key != NULL ? column->key
+							 : column->label);
+		} else if (column->kind != FMT_TEXT || fact->text == NULL) {
+			put_csv(out, fmt_raw(fact->number, number));
+		} else {
+			value_text(&text, fact);
+			put_csv(out, text.data);
+		}
+		buf_append_str(out, i % n + 1 == n ? "\n" : "");
+	}
+	buf_release(&text);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_REPORT_FACTS_PRINT_H
+#define HGYM_REPORT_FACTS_PRINT_H
+
+#include "base/buf.h"
+#include "report/facts.h"
+
+/*
+ * Lists of facts as documents.  Every text of theirs passes utf8_sanitize,
+ * whatever it holds.
+ */
+
+/* How text looks. */
+struct facts_look {
+	size_t columns; /* tables fit there; 0: no limit */
+	size_t fold;	/* columns that words fold at; 0: they do not */
+	size_t indent;	/* blanks before each line but titles */
+	bool color;	/* escape sequences are welcome */
+};
+
+/*
+ * For people.  Tables with the same columns line up; without a limit nothing
+ * is cut, with one their texts are cut and columns dropped until they fit.
+ */
+void facts_print(struct buf *out, const struct facts *facts,
+		 const struct facts_look *look);
+/* The same without escapes and tables uncut, folded at 80 columns. */
+void facts_print_text(struct buf *out, const struct facts *facts);
+
+void facts_print_md(struct buf *out, const struct facts *facts);
+
+/* A table alone, with its head or only its rows; CSV is RFC 4180, its numbers
+ * as they are, its head the keys of the columns. */
+void facts_print_md_table(struct buf *out, const struct facts *facts,
+			  size_t section, bool head);
+void facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
+		     bool head);
+
+#endif

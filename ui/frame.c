@@ -125,7 +125,8 @@ frame_hint_width(const struct ui *ui, enum action action)
 
 	keymap_key_name(&ui->keymap, action, key);
 	if (key[0] == '\0' || (action == ACTION_COPY && !view->copies) ||
-	    (action == ACTION_EXPORT && view->export == NULL) ||
+	    (action == ACTION_EXPORT && view->export == NULL &&
+	     view->list == NULL) ||
 	    (ui->shared.read_only && action_is_acting(action)))
 		return 0;
 	return text_width(key) + 1 + text_width(action_info(action)->name);
@@ -249,17 +250,14 @@ static bool
 mouse_click(struct ui *ui, const struct key *key)
 {
 	const struct view_ops *view = ui_view(ui);
-	void *state = ui->states[ui->view];
-	struct list *list =
-		view->list != NULL ? view->list(state, &ui->shared) : NULL;
+	struct list *list = ui_list(ui);
 
 	if (list != NULL && list_click(list, key->x, key->y)) {
-		if (view->moved != NULL)
-			view->moved(state, &ui->shared);
+		ui_list_moved(ui);
 		return true;
 	}
 	return view->click != NULL &&
-	       view->click(state, &ui->shared, key->x, key->y);
+	       view->click(ui->states[ui->view], &ui->shared, key->x, key->y);
 }
 
 static void

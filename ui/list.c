@@ -175,12 +175,41 @@ list_put_in_order(struct list *list, size_t n_rows)
 	free(keys);
 }
 
+size_t
+list_row(const struct list *list)
+{
+	return list->selected < list->n ? list->order[list->selected]
+					: SIZE_MAX;
+}
+
+static void
+list_select_place(struct list *list, size_t place)
+{
+	size_t row;
+
+	list->selected = place;
+	row = list_row(list);
+	if (list->ops != NULL && list->ops->id != NULL)
+		list->id = row != SIZE_MAX ? list->ops->id(list->user, row) : 0;
+}
+
+void
+list_select(struct list *list, size_t row)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (list->order[i] == row)
+			list_select_place(list, i);
+}
+
 void
 list_fill(struct list *list, const struct list_ops *ops, void *user,
 	  size_t n_rows)
 {
 	size_t row = list_row(list);
 
+	for (size_t i = 0; list->id != 0 && i < n_rows; i++)
+		if (ops->id(user, i) == list->id)
+			row = i;
 	list->ops = ops;
 	list->user = user;
 	if (list->cap < n_rows) {
@@ -198,7 +227,7 @@ list_fill(struct list *list, const struct list_ops *ops, void *user,
 	}
 	list_select(list, row);
 	if (list->selected >= list->n)
-		list->selected = list->n > 0 ? list->n - 1 : 0;
+		list_select_place(list, list->n > 0 ? list->n - 1 : 0);
 }
 
 void
@@ -206,21 +235,6 @@ list_release(struct list *list)
 {
 	free(list->order);
 	memset(list, 0, sizeof(*list));
-}
-
-size_t
-list_row(const struct list *list)
-{
-	return list->selected < list->n ? list->order[list->selected]
-					: SIZE_MAX;
-}
-
-void
-list_select(struct list *list, size_t row)
-{
-	for (size_t i = 0; i < list->n; i++)
-		if (list->order[i] == row)
-			list->selected = i;
 }
 
 /* The columns that are shown, and how wide they are (0: not at all). */
@@ -437,7 +451,7 @@ list_act(struct list *list, enum action action)
 		list->descending = !list->descending;
 	else
 		return false;
-	list->selected = at < last ? at : last;
+	list_select_place(list, at < last ? at : last);
 	return true;
 }
 
@@ -448,7 +462,7 @@ list_click(struct list *list, int x, int y)
 
 	if (!rect_has(&list->body, x, y) || place >= list->n)
 		return false;
-	list->selected = place;
+	list_select_place(list, place);
 	return true;
 }
 

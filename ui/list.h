@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "report/fmt.h"
 #include "ui/action.h"
@@ -47,6 +48,9 @@ struct list_ops {
 	/* Fill the cell, which is empty; text is sanitised by the canvas. */
 	void (*cell)(void *user, size_t row, size_t column,
 		     struct list_cell *cell);
+	/* What tells a row from all others, not 0: the selection stays on it
+	 * while rows come and go.  NULL: rows keep their numbers. */
+	uint64_t (*id)(void *user, size_t row);
 	/* The order where it is sorted by none, the least first; NULL: as
 	 * they are. */
 	double (*rank)(void *user, size_t row);
@@ -62,7 +66,8 @@ struct list {
 	const struct list_ops *ops;
 	void *user;
 	size_t selected, top, n; /* in their order; n: those that are shown */
-	size_t *order;		 /* owned; the row at each place */
+	uint64_t id;   /* of the selected row; 0: none, or not known */
+	size_t *order; /* owned; the row at each place */
 	size_t cap;
 	size_t sort; /* a column; 0: none */
 	bool descending;

@@ -275,6 +275,23 @@ ui_view(const struct ui *ui)
 	return ui_views[ui->view];
 }
 
+struct list *
+ui_list(struct ui *ui)
+{
+	const struct view_ops *view = ui_view(ui);
+
+	return view->list != NULL
+		       ? view->list(ui->states[ui->view], &ui->shared)
+		       : NULL;
+}
+
+void
+ui_list_moved(struct ui *ui)
+{
+	if (ui_view(ui)->moved != NULL)
+		ui_view(ui)->moved(ui->states[ui->view], &ui->shared);
+}
+
 void
 ui_go_to(struct ui *ui, size_t view)
 {
@@ -323,15 +340,19 @@ act_export(struct ui *ui)
 {
 	const struct view_ops *view = ui_view(ui);
 	struct command command = { .id = COMMAND_EXPORT };
-	const char *suffix;
+	const struct list *list = ui_list(ui);
+	const char *suffix = "md";
 	struct buf text;
 
-	if (view->export == NULL) {
+	if (view->export == NULL && list == NULL) {
 		ui_say(&ui->shared, "%s has nothing to export", view->name);
 		return;
 	}
 	buf_init(&text, EXPORT_BYTES);
-	suffix = view->export(ui->states[ui->view], &ui->shared, &text);
+	if (view->export != NULL)
+		suffix = view->export(ui->states[ui->view], &ui->shared, &text);
+	else
+		list_export_md(list, &text);
 	if (suffix == NULL) {
 		buf_release(&text);
 		return;
@@ -518,17 +539,13 @@ ui_go_into(struct ui *ui, enum action open)
 static bool
 ui_act_view(struct ui *ui, enum action action, struct command *out)
 {
-	const struct view_ops *view = ui_view(ui);
-	void *state = ui->states[ui->view];
-	struct list *list =
-		view->list != NULL ? view->list(state, &ui->shared) : NULL;
+	struct list *list = ui_list(ui);
 
-	if (view->act(state, &ui->shared, action, out))
+	if (ui_view(ui)->act(ui->states[ui->view], &ui->shared, action, out))
 		return true;
 	if (list == NULL || !list_act(list, action))
 		return false;
-	if (view->moved != NULL)
-		view->moved(state, &ui->shared);
+	ui_list_moved(ui);
 	return true;
 }
 

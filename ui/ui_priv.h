@@ -104,6 +104,10 @@ void overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x,
 void overlay_release(struct ui *ui);
 
 const struct view_ops *ui_view(const struct ui *ui);
+/* The list that has the keys, up to date; NULL: none. */
+struct list *ui_list(struct ui *ui);
+/* Its selection moved. */
+void ui_list_moved(struct ui *ui);
 /* Show a view; q leaves the program there, Esc goes to the fleet. */
 void ui_go_to(struct ui *ui, size_t view);
 /* Execute and release. */

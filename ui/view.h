@@ -105,7 +105,7 @@ struct view_ops {
 	bool (*work)(void *state, struct ui_shared *shared);
 	/*
 	 * Text of the export and its file's suffix, or NULL once it has said
-	 * why there is none.  NULL: none ever.
+	 * why there is none.  NULL: the list, as a table of Markdown.
 	 */
 	const char *(*export)(void *state, struct ui_shared *shared,
 			      struct buf *out);

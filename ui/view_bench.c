@@ -14,7 +14,7 @@ struct bench {
 	struct list list;
 	const struct model *model; /* of the last fill; borrowed */
 	int scroll;		   /* lines of the report above the window */
-	size_t shown;		   /* which bench the scroll is of */
+	uint64_t shown;		   /* which bench the scroll is of */
 	bool as_text;		   /* the report instead of the picture */
 };
 
@@ -123,6 +123,19 @@ bench_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		verdict_cell(bench, cell);
 }
 
+static uint64_t
+bench_id(void *user, size_t row)
+{
+	const struct bench *view = user;
+
+	return str_hash(str_from(view->model->benches[row].id));
+}
+
+/*
+ * Benches come in front of the others: the selection stays on its own, but
+ * where it is the newest it follows, and that of a plan goes to the bench that
+ * was begun with it.
+ */
 static struct list *
 bench_list(void *state, struct ui_shared *shared)
 {
@@ -135,11 +148,19 @@ bench_list(void *state, struct ui_shared *shared)
 	};
 	static const struct list_ops ops = { .columns = columns,
 					     .n_columns = 5,
-					     .cell = bench_cell };
+					     .cell = bench_cell,
+					     .id = bench_id };
+	const struct model_bench *benches = shared->model->benches;
 	struct bench *view = state;
+	size_t before = view->list.selected, row;
 
 	view->model = shared->model;
 	list_fill(&view->list, &ops, view, shared->model->n_benches);
+	row = list_row(&view->list);
+	if (row != SIZE_MAX &&
+	    (before == 0 || (row > before && benches[row].is_plan &&
+			     strcmp(benches[0].name, benches[row].name) == 0)))
+		list_select(&view->list, 0);
 	return &view->list;
 }
 
@@ -210,9 +231,9 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		panel_empty(canvas, r, empty);
 		return;
 	}
-	if (view->shown != list->selected)
+	if (view->shown != list->id)
 		view->scroll = 0;
-	view->shown = list->selected;
+	view->shown = list->id;
 	list_draw(list, canvas,
 		  canvas_box(canvas, rect_take_top(&r, rows), "Benches"));
 	draw_bench(view, bench, canvas, r);

@@ -261,6 +261,19 @@ line_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		seed_cell(view->board.rows[view->lines[i].row], column, cell);
 }
 
+static uint64_t
+line_id(void *user, size_t i)
+{
+	const struct board_view *view = user;
+	const struct board_line *line = &view->lines[i];
+	const struct board_row *row;
+
+	if (line->row == SIZE_MAX)
+		return str_hash(str_from(view->board.groups[line->group].key));
+	row = view->board.rows[line->row];
+	return str_hash(str_from(row->path)) + 1 + row->run.run_index;
+}
+
 /* The groups as they are ranked, and the runs of the unfolded one. */
 static void
 fill_lines(struct board_view *view)
@@ -268,6 +281,7 @@ fill_lines(struct board_view *view)
 	static const struct list_ops ops = { .columns = board_columns,
 					     .n_columns = COLUMN_COUNT,
 					     .cell = line_cell,
+					     .id = line_id,
 					     .filtered = COLUMN_RECIPE };
 
 	view->n_lines = 0;
@@ -689,17 +703,6 @@ board_act(void *state, struct ui_shared *shared, enum action action,
 	return true;
 }
 
-/* All lines as a table of Markdown. */
-static const char *
-board_export(void *state, struct ui_shared *shared, struct buf *out)
-{
-	struct board_view *view = state;
-
-	update(view, shared);
-	list_export_md(&view->list, out);
-	return "md";
-}
-
 static void
 board_view_release(void *state)
 {
@@ -724,6 +727,5 @@ const struct view_ops view_board = {
 	.act = board_act,
 	.list = board_list,
 	.moved = board_moved,
-	.export = board_export,
 	.release = board_view_release,
 };

@@ -105,7 +105,7 @@ static const struct list_column compare_columns[COMPARE_COLUMNS] = {
 	[COMPARE_SYMBOL] = { "", 1, .drop = 0 },
 	[COMPARE_RUN] = { "RUN", 18, .grow = true },
 	[COMPARE_STEP] = { "STEP", 7, 3, FMT_GROUPED, .decimals = 0 },
-	[COMPARE_MS] = { "ms/step", 8, 0, FMT_NUMBER, .decimals = 1 },
+	[COMPARE_MS] = { "ms/step", 8, 0, FMT_NUMBER, .decimals = 2 },
 	[COMPARE_GAP] = { "gap now ±se", 16, 0, FMT_NUMBER, .decimals = 0 },
 	[COMPARE_FINAL] = { "FINAL BPB", 10, 0, FMT_NUMBER, .decimals = 6 },
 	[COMPARE_DELTA] = { "Δ final", 10, 0, FMT_SIGNED, .decimals = 6 },
@@ -302,29 +302,6 @@ compare_act(void *state, struct ui_shared *shared, enum action action,
 	return ui_chart_act(&shared->chart, action);
 }
 
-static const char *
-compare_export(void *state, struct ui_shared *shared, struct buf *out)
-{
-	struct compare *compare = state;
-	char label[FMT_LABEL], a[FMT_SIZE], b[FMT_SIZE], c[FMT_SIZE];
-
-	(void)compare_list(state, shared);
-	buf_append_str(out, "| run | ms/step | final BPB | gap now |\n"
-			    "| --- | --: | --: | --: |\n");
-	for (size_t i = 0; i < compare->request.n_runs; i++) {
-		const struct model_run *mr = compare->request.runs[i];
-		struct forecast_gap gap = gap_now(shared, mr);
-
-		plot_run_label(mr, label);
-		buf_appendf(
-			out, "| %s | %s | %s | %s |\n", label,
-			fmt_number(model_run_ms_per_step(mr), 2, a),
-			fmt_number(mr->run.final_bpb, 6, b),
-			fmt_signed(gap.n > 1 ? gap.mean : RUN_ABSENT, 4, c));
-	}
-	return "md";
-}
-
 static void
 compare_release(void *state)
 {
@@ -343,6 +320,5 @@ const struct view_ops view_compare = {
 	.draw = compare_draw,
 	.act = compare_act,
 	.list = compare_list,
-	.export = compare_export,
 	.release = compare_release,
 };

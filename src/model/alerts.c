@@ -425,22 +425,13 @@ alerts_of_run(const struct alerts *alerts, const struct model_run *mr)
 	return worst;
 }
 
-static int
-by_number(const void *key, const void *element)
-{
-	const uint64_t *number = key;
-	const struct alert *alert = element;
-
-	return (*number > alert->number) - (*number < alert->number);
-}
-
 const struct alert *
 alerts_find(const struct alerts *alerts, uint64_t number)
 {
-	if (alerts->n == 0)
-		return NULL;
-	return bsearch(&number, alerts->v, alerts->n, sizeof(*alerts->v),
-		       by_number);
+	size_t i = bisect(alerts->n, k, alerts->v[k].number < number);
+
+	return i < alerts->n && alerts->v[i].number == number ? &alerts->v[i]
+							      : NULL;
 }
 
 void

@@ -51,12 +51,6 @@ struct logtimed {
 	bool is_cut;
 };
 
-static void
-add(struct entries *entries, struct entry entry)
-{
-	xpush(entries->v, entries->n, entries->cap, entry);
-}
-
 static int64_t
 time_of(struct str line)
 {
@@ -215,7 +209,8 @@ take_lines(struct logtimed *timed, size_t of, struct str block, uint64_t at,
 			continue;
 		if (here < first)
 			first = here;
-		add(out, (struct entry){ now, here, of });
+		xpush(out->v, out->n, out->cap,
+		      (struct entry){ now, here, of });
 	}
 	/* What came before the first time has that. */
 	for (size_t i = out->n; i-- > begin;) {
@@ -275,7 +270,7 @@ go_back(struct logtimed *timed, size_t of)
 			source->newest = fresh->v[fresh->n - 1].wall_ms;
 	}
 	for (size_t i = 0; i < waiting->n; i++)
-		add(fresh, waiting->v[i]);
+		xpush(fresh->v, fresh->n, fresh->cap, waiting->v[i]);
 	free(waiting->v);
 	*waiting = *fresh;
 	*fresh = (struct entries){ NULL, 0, 0 };
@@ -321,19 +316,21 @@ horizon(const struct logtimed *timed, size_t *of)
 static size_t
 merge(struct logtimed *timed, int64_t oldest)
 {
-	size_t begin = timed->above.n;
+	struct entries *above = &timed->above;
+	size_t begin = above->n;
 
 	for (size_t i = 0; i < timed->n_sources; i++) {
 		struct entries *waiting = &timed->sources[i].waiting;
 
 		while (waiting->n > 0 &&
 		       waiting->v[waiting->n - 1].wall_ms >= oldest)
-			add(&timed->above, waiting->v[--waiting->n]);
+			xpush(above->v, above->n, above->cap,
+			      waiting->v[--waiting->n]);
 	}
-	if (timed->above.n > begin)
-		qsort(timed->above.v + begin, timed->above.n - begin,
-		      sizeof(struct entry), newest_first);
-	return timed->above.n - begin;
+	if (above->n > begin)
+		qsort(above->v + begin, above->n - begin, sizeof(*above->v),
+		      newest_first);
+	return above->n - begin;
 }
 
 bool
@@ -410,23 +407,23 @@ limit(struct logtimed *timed)
 bool
 logtimed_refresh(struct logtimed *timed)
 {
+	struct entries *below = &timed->below, *fresh = &timed->fresh;
 	bool changed = false;
 
 	for (size_t i = 0; i < timed->n_sources; i++)
 		changed |= logfile_refresh(timed->sources[i].file);
 	if (!changed)
 		return false;
-	timed->fresh.n = 0;
+	fresh->n = 0;
 	for (size_t i = 0; i < timed->n_sources; i++)
 		while (go_on(timed, i))
 			;
-	if (timed->fresh.n > 0)
-		qsort(timed->fresh.v, timed->fresh.n, sizeof(struct entry),
-		      oldest_first);
-	for (size_t i = 0; i < timed->fresh.n; i++)
-		add(&timed->below, timed->fresh.v[i]);
+	if (fresh->n > 0)
+		qsort(fresh->v, fresh->n, sizeof(*fresh->v), oldest_first);
+	for (size_t i = 0; i < fresh->n; i++)
+		xpush(below->v, below->n, below->cap, fresh->v[i]);
 	limit(timed);
-	return timed->fresh.n > 0;
+	return fresh->n > 0;
 }
 
 uint64_t

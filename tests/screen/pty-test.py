@@ -76,6 +76,14 @@ def test_walk():
     ok(p.wait_for("wrote hgym-fleet.csv") and
        os.path.exists(os.path.join(home, "hgym-fleet.csv")),
        "x writes a file")
+    p.send("7")
+    p.wait_for("DISK free")
+    p.send("x")
+    ok(p.wait_for("wrote hgym-pods.md"), "and of a list its table")
+    with open(os.path.join(home, "hgym-pods.md"), encoding="utf-8") as table:
+        lines = table.read().splitlines()
+    ok("| POD |" in lines[0] and "| h100-a |" in lines[2] and
+       "| DISK free |" in lines[0], "with all columns and rows", lines[:3])
     ok(not p.screen.stray, "no stray byte", p.screen.stray)
     ok(p.screen.ever_cleared <= 2, "the screen is not cleared again",
        p.screen.ever_cleared)

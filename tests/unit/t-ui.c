@@ -147,6 +147,44 @@ static const double sorted_numbers[] = { 3, 1, 2, NAN, 1 };
 static const char *const sorted_names[] = { "next-view", "reference", "repaint",
 					    "zoom|in", "quit" };
 
+static const char *const *names_now;
+
+static uint64_t
+name_id(void *user, size_t row)
+{
+	(void)user;
+	return str_hash(str_from(names_now[row]));
+}
+
+/* Rows come in front of it and go: the selected one stays selected. */
+static void
+test_list_id(void)
+{
+	static const char *const before[] = { "b", "c" };
+	static const char *const after[] = { "a", "b", "x", "c" };
+	static const char *const gone[] = { "a", "b", "x", "y" };
+	static const struct list_column columns[] = { { "A", 4, .drop = 0 } };
+	static const struct list_ops ops = { .columns = columns,
+					     .n_columns = 1,
+					     .cell = number_cell,
+					     .id = name_id };
+	struct list list = { .n = 0 };
+
+	names_now = before;
+	list_fill(&list, &ops, NULL, 2);
+	(void)list_act(&list, ACTION_DOWN);
+	names_now = after;
+	list_fill(&list, &ops, NULL, 4);
+	is_int((long long)list_row(&list), 3, "the row that was selected is");
+	names_now = gone;
+	list_fill(&list, &ops, NULL, 4);
+	is_int((long long)list_row(&list), 3, "else the one at its place");
+	names_now = before;
+	list_fill(&list, &ops, NULL, 2);
+	is_int((long long)list_row(&list), 1, "or the last one");
+	list_release(&list);
+}
+
 static void
 sorted_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
@@ -446,6 +484,7 @@ main(void)
 	test_canvas();
 	test_ascii();
 	test_list();
+	test_list_id();
 	test_order();
 	test_facts();
 	test_chart();

@@ -45,7 +45,7 @@ free_now(struct history *h)
 static int
 open_once(struct history *h, struct err *err)
 {
-	if (h->db == NULL && store_open_db(h->path, false, &h->db, err) != 0)
+	if (h->db == NULL && db_open(h->path, false, &h->db, err) != 0)
 		return -1;
 	if (h->reader == NULL)
 		h->reader = sample_reader_new(h->db, h->path, err);

@@ -36,13 +36,6 @@ int sample_writer_write(struct sample_writer *w, const struct batch_sample *s,
 			size_t n, struct err *err)
 	__attribute__((warn_unused_result));
 
-/*
- * Drop the samples of runs that have no row: a version before this one could
- * be killed between the two, and the next run would have got their id.
- */
-int sample_drop_orphans(sqlite3 *db, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
-
 /* Reads the samples of runs, as they were at one moment, in log order. */
 struct sample_reader;
 

@@ -7,11 +7,9 @@
 
 #include "store/schema.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/buf.h"
 #include "parsers/run.h"
+#include "store/db.h"
 #include "store/samples.h"
 
 /*
@@ -116,61 +114,27 @@ static const char *const number_columns[] = {
 		NULL,
 };
 
-int
-schema_fail(sqlite3 *db, const char *what, struct err *err)
-{
-	return err_set(err, ERR_DB, "%s: %s", what, sqlite3_errmsg(db));
-}
-
-static int
-run_sql(sqlite3 *db, const char *sql, struct err *err)
-{
-	if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
-		return 0;
-	return schema_fail(db, "the database", err);
-}
-
-/* The first column of the first row of sql, or -1. */
-static int64_t
-ask_number(sqlite3 *db, const char *sql, const char *text)
-{
-	sqlite3_stmt *stmt = NULL;
-	int64_t value = -1;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
-		return -1;
-	if (text != NULL)
-		(void)sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
-	if (sqlite3_step(stmt) == SQLITE_ROW)
-		value = sqlite3_column_int64(stmt, 0);
-	(void)sqlite3_finalize(stmt);
-	return value;
-}
+#define WHAT "the database"
 
 static bool
 has_column(sqlite3 *db, const char *name)
 {
-	return ask_number(db,
-			  "SELECT count(*) FROM pragma_table_info('runs')"
-			  " WHERE name = ?1",
-			  name) == 1;
+	return db_number(db,
+			 "SELECT count(*) FROM pragma_table_info('runs')"
+			 " WHERE name = ?1",
+			 name) == 1;
 }
 
 /* A column for each number that a run has; older databases learn new ones. */
 static int
 add_number_columns(sqlite3 *db, struct err *err)
 {
-	char sql[128];
-
-	for (size_t i = 0; number_columns[i] != NULL; i++) {
-		if (has_column(db, number_columns[i]))
-			continue;
-		(void)snprintf(sql, sizeof(sql),
-			       "ALTER TABLE runs ADD COLUMN %s NUMERIC",
-			       number_columns[i]);
-		if (run_sql(db, sql, err) != 0)
+	for (size_t i = 0; number_columns[i] != NULL; i++)
+		if (!has_column(db, number_columns[i]) &&
+		    db_exec(db, WHAT, err,
+			    "ALTER TABLE runs ADD COLUMN %s NUMERIC",
+			    number_columns[i]) != 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -185,7 +149,7 @@ add_metrics(sqlite3 *db, struct err *err)
 #undef X
 		;
 
-	return run_sql(db, sql, err);
+	return db_exec(db, WHAT, err, sql);
 }
 
 static bool
@@ -197,7 +161,7 @@ has_metrics(sqlite3 *db)
 #undef X
 			"NULL)";
 
-	return ask_number(db, sql, NULL) == METRIC_COUNT;
+	return db_number(db, sql, NULL) == METRIC_COUNT;
 }
 
 bool
@@ -206,7 +170,7 @@ schema_is_current(sqlite3 *db)
 	for (size_t i = 0; number_columns[i] != NULL; i++)
 		if (!has_column(db, number_columns[i]))
 			return false;
-	return ask_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION &&
+	return db_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION &&
 	       has_metrics(db);
 }
 
@@ -272,7 +236,7 @@ renew_views(sqlite3 *db, struct err *err)
 
 	buf_init(&sql, 65536);
 	view_sql(&sql);
-	rc = run_sql(db, sql.data, err);
+	rc = db_exec(db, WHAT, err, "%s", sql.data);
 	buf_release(&sql);
 	return rc;
 }
@@ -280,34 +244,27 @@ renew_views(sqlite3 *db, struct err *err)
 int
 schema_migrate_to(sqlite3 *db, int version, struct err *err)
 {
-	int64_t have = ask_number(db, "PRAGMA user_version", NULL);
-	char sql[64];
+	int64_t have = db_number(db, "PRAGMA user_version", NULL);
+	int rc = 0;
 
 	if (have < 0)
-		return schema_fail(db, "the database", err);
-	if (run_sql(db, "BEGIN IMMEDIATE", err) != 0)
+		return db_fail(db, WHAT, err);
+	if (db_exec(db, WHAT, err, "BEGIN IMMEDIATE") != 0)
 		return -1;
-	for (; have < version; have++) {
-		(void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %d",
-			       (int)have + 1);
-		if (run_sql(db, steps[have], err) != 0 ||
-		    run_sql(db, sql, err) != 0)
-			goto fail;
-	}
-	if (add_number_columns(db, err) == 0 &&
-	    (version < SCHEMA_VERSION ||
-	     (add_metrics(db, err) == 0 && renew_views(db, err) == 0)) &&
-	    run_sql(db, "COMMIT", err) == 0)
-		return 0;
-fail:
-	(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-	return -1;
+	for (; rc == 0 && have < version; have++)
+		rc = db_exec(db, WHAT, err, "%s;PRAGMA user_version = %d",
+			     steps[have], (int)have + 1);
+	if (rc == 0)
+		rc = add_number_columns(db, err);
+	if (rc == 0 && version == SCHEMA_VERSION)
+		rc = add_metrics(db, err) != 0 ? -1 : renew_views(db, err);
+	return db_end(db, WHAT, rc, err);
 }
 
 int
 schema_migrate(sqlite3 *db, const char *path, struct err *err)
 {
-	int64_t have = ask_number(db, "PRAGMA user_version", NULL);
+	int64_t have = db_number(db, "PRAGMA user_version", NULL);
 
 	if (have > SCHEMA_VERSION)
 		return schema_check(db, path, err);
@@ -319,17 +276,15 @@ schema_migrate(sqlite3 *db, const char *path, struct err *err)
 int
 schema_check(sqlite3 *db, const char *path, struct err *err)
 {
-	int64_t have = ask_number(db, "PRAGMA user_version", NULL);
+	int64_t have = db_number(db, "PRAGMA user_version", NULL);
 
 	if (have > SCHEMA_VERSION)
 		return err_set(err, ERR_DB,
 			       "%s was written by a newer hgym-tui (schema "
 			       "%lld; this one knows %d)",
 			       path, (long long)have, SCHEMA_VERSION);
-	if (have < 0) {
-		schema_fail(db, path, err);
-		return -1;
-	}
+	if (have < 0)
+		return db_fail(db, path, err);
 	if (have < SCHEMA_VERSION)
 		return err_set(err, ERR_DB,
 			       "%s has the older schema %lld and is in use by "

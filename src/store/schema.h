@@ -30,7 +30,4 @@ int schema_check(sqlite3 *db, const char *path, struct err *err)
 int schema_migrate_to(sqlite3 *db, int version, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* Set err from the database's last error, return -1. */
-int schema_fail(sqlite3 *db, const char *what, struct err *err);
-
 #endif

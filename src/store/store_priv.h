@@ -2,8 +2,6 @@
 #ifndef HGYM_STORE_STORE_PRIV_H
 #define HGYM_STORE_STORE_PRIV_H
 
-#include <sqlite3.h>
-
 #include "base/buf.h"
 #include "base/map.h"
 #include "store/store.h"
@@ -28,34 +26,40 @@ struct store {
 
 	size_t n_dirty; /* tails touched since the last batch */
 	struct batch waiting;
-	struct batch writing; /* belongs to the job while busy */
-	bool busy;	      /* a job runs */
-	bool armed;	      /* the timer runs */
-	bool failing;	      /* the last write failed */
+	struct batch writing; /* belongs to the job while there is one */
+	struct job *job;
+	bool is_written; /* by the job, and why not */
+	struct err write_err;
+	bool armed;   /* the timer runs */
+	bool failing; /* the last write failed */
 	bool closing;
-	struct err write_err; /* of the job */
 };
 
-/* Open a connection; *db is NULL after a failure. */
-int store_open_db(const char *path, bool write, sqlite3 **db, struct err *err)
-	__attribute__((warn_unused_result));
-
 /*
- * Write to the database at db_path in one transaction, from outside of a
- * store: write(db, user, err) returns 0, or -1 and all of it is undone.  The
- * database is made, and brought up to date, where nobody else did.  what
- * begins the sentence of an error.
+ * Begin to write to the database at db_path in one transaction, from outside
+ * of a store; the database is made, and brought up to date, where nobody else
+ * did.  what begins the sentence of an error.  NULL with err.
  */
-int store_write_once(const char *db_path, const char *what,
-		     int (*write)(sqlite3 *db, const void *user,
-				  struct err *err),
-		     const void *user, struct err *err)
+sqlite3 *store_begin_once(const char *db_path, const char *what,
+			  struct err *err) __attribute__((warn_unused_result));
+/* Commit, or with rc other than 0 undo all of it; db NULL: -1. */
+int store_end_once(sqlite3 *db, const char *what, int rc, struct err *err)
 	__attribute__((warn_unused_result));
-/* Give everything back; nothing is written. */
-void store_free(struct store *store);
 
+/* queue.c: tails, and what waits to be written */
+
+/* Take up a tail; the texts of row are given. */
+struct store_tail *store_tail_add(struct store *store,
+				  const struct store_tail *row);
+void store_set_run_id(struct store_tail *tail, size_t run_index, int64_t id);
 /* Something waits: see to it that it is written in time. */
 void store_arm(struct store *store);
-void store_touch_tail(struct store *store, struct store_tail *tail);
+/* Write all that waits, also what a job is writing; nothing runs after it. */
+int store_flush_last(struct store *store, struct err *err);
+
+struct stored_span;
+/* For pods.c and history.c: store_each_telemetry on that connection. */
+int telemetry_walk(sqlite3 *db, const struct stored_span *span,
+		   stored_telemetry_fn fn, void *user, struct err *err);
 
 #endif

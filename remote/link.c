@@ -2,7 +2,7 @@
 /* Link states with back-off, and streams: what all ways to a pod share. */
 #include "config.h"
 
-#include "remote/link.h"
+#include "remote/link_priv.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -21,9 +21,10 @@ link_now_ms(const struct remote_link *link)
 	return link->fleet->clock->mono_ms(link->fleet->clock);
 }
 
+/* delay_ms: of LINK_WAITING, until the next try. */
 static void
-set_state_at(struct remote_link *link, int64_t now_ms, enum link_state state,
-	     const struct err *why)
+set_state(struct remote_link *link, enum link_state state,
+	  const struct err *why, int64_t delay_ms)
 {
 	static const char *const names[] = {
 		[LINK_IDLE] = "idle",	    [LINK_CONNECTING] = "connecting",
@@ -34,10 +35,10 @@ set_state_at(struct remote_link *link, int64_t now_ms, enum link_state state,
 	log_debug("link", "%s: %s%s%s", link->pod.name, names[state],
 		  why != NULL ? ": " : "", why != NULL ? why->text : "");
 	link->info.state = state;
-	link->info.since_ms = now_ms;
+	link->info.since_ms = link_now_ms(link);
 	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
-	if (state != LINK_WAITING)
-		link->info.retry_at_ms = 0;
+	link->info.retry_at_ms =
+		state == LINK_WAITING ? link->info.since_ms + delay_ms : 0;
 	if (state != LINK_LIVE)
 		link->live_since_ms = 0;
 	/* A spare one is nobody's concern: its streams tell. */
@@ -46,20 +47,13 @@ set_state_at(struct remote_link *link, int64_t now_ms, enum link_state state,
 					     link->index);
 }
 
-static void
-set_state(struct remote_link *link, enum link_state state,
-	  const struct err *why)
-{
-	set_state_at(link, link_now_ms(link), state, why);
-}
-
 void
 link_connecting(struct remote_link *link)
 {
 	if (link->info.state == LINK_CONNECTING)
 		return;
 	link->info.tries++;
-	set_state(link, LINK_CONNECTING, NULL);
+	set_state(link, LINK_CONNECTING, NULL, 0);
 }
 
 void
@@ -69,7 +63,7 @@ link_live(struct remote_link *link)
 		return;
 	link->info.tries = 0;
 	link->info.last_byte_ms = link_now_ms(link);
-	set_state(link, LINK_LIVE, NULL);
+	set_state(link, LINK_LIVE, NULL, 0);
 	link->live_since_ms = link->info.since_ms;
 }
 
@@ -77,30 +71,29 @@ void
 link_idle(struct remote_link *link)
 {
 	if (link->info.state != LINK_IDLE)
-		set_state(link, LINK_IDLE, NULL);
+		set_state(link, LINK_IDLE, NULL, 0);
 }
 
 void
 link_lost(struct remote_link *link, const struct err *why)
 {
-	int64_t delay_ms, now_ms = link_now_ms(link);
+	int64_t delay_ms;
 
 	if (link->live_since_ms > 0 &&
-	    now_ms - link->live_since_ms >= HEALTHY_MS)
+	    link_now_ms(link) - link->live_since_ms >= HEALTHY_MS)
 		link->failures = 0;
 	link->failures++;
 	delay_ms = backoff_ms(link->failures);
-	link->info.retry_at_ms = now_ms + delay_ms;
 	loop_timer_start(link->retry, delay_ms, 0);
 	link->sessions_most = 0;
-	set_state_at(link, now_ms, LINK_WAITING, why);
+	set_state(link, LINK_WAITING, why, delay_ms);
 }
 
 void
 link_refused(struct remote_link *link, const struct err *why)
 {
 	loop_timer_stop(link->retry);
-	set_state(link, LINK_REFUSED, why);
+	set_state(link, LINK_REFUSED, why, 0);
 }
 
 void
@@ -168,7 +161,7 @@ on_retry(void *user)
 	}
 	if (link->info.state != LINK_WAITING)
 		return;
-	set_state(link, LINK_IDLE, NULL);
+	set_state(link, LINK_IDLE, NULL, 0);
 	link_pump_soon(link);
 }
 
@@ -180,19 +173,18 @@ link_retry_now(struct remote_link *link)
 		return;
 	loop_timer_stop(link->retry);
 	link->failures = 0;
-	set_state(link, LINK_IDLE, NULL);
+	set_state(link, LINK_IDLE, NULL, 0);
 	link_pump_soon(link);
 }
 
 void
 link_init(struct remote_link *link, struct fleet *fleet, size_t index,
-	  const struct remote_pod *pod)
+	  const struct remote_pod *pod, const struct link_ops *ops)
 {
 	link->fleet = fleet;
 	link->index = index;
 	link->pod = *pod;
-	link->ops = pod->transport == REMOTE_LIBSSH2 ? &ssh_link_ops
-						     : &child_link_ops;
+	link->ops = ops;
 	list_init(&link->streams);
 	link->retry = loop_timer_new(fleet->loop, on_retry, link);
 	link->info.since_ms = link_now_ms(link);
@@ -204,7 +196,7 @@ link_release(struct remote_link *link)
 	struct err err;
 
 	err_set(&err, ERR_CANCELLED, "the connection was closed");
-	set_state(link, LINK_GONE, NULL);
+	set_state(link, LINK_GONE, NULL, 0);
 	link_fail_streams(link, &err);
 	link->ops->release(link);
 	loop_unpost(link->fleet->loop, on_pump, link);
@@ -243,7 +235,8 @@ link_spill(struct stream *s, size_t n_open)
 	link->sessions_most = n_open;
 	if (link->spare == NULL) {
 		link->spare = xcalloc(1, sizeof(*link->spare));
-		link_init(link->spare, link->fleet, link->index, &link->pod);
+		link_init(link->spare, link->fleet, link->index, &link->pod,
+			  link->ops);
 		link->spare->depth = link->depth + 1;
 	}
 	log_debug("link",

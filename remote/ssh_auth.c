@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Public key authentication, run as a job by ssh_conn.c. */
+/* Public key authentication, run as a job by ssh_login.c. */
 #include "config.h"
 
 #include "remote/ssh_auth.h"
@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "remote/ssh_agent.h"
 #include "remote/ssh_key.h"
+#include "remote/ssh_session.h"
 
 /* For one exchange with the server. */
 #define SERVER_MS 20000
@@ -309,32 +310,32 @@ list_identities(const struct ssh_auth *auth, const struct ssh_key *keys,
 static void
 refuse(struct ssh_auth *auth, const struct ssh_key *keys)
 {
-	struct buf text, clean;
+	char clean[480];
+	struct buf text;
 
-	buf_init(&text, 480);
-	buf_init(&clean, 480);
+	buf_init(&text, sizeof(clean));
 	buf_appendf(&text, "%s@%s took none of the keys: ", auth->target->user,
 		    auth->target->host);
 	list_identities(auth, keys, &text);
 	add_hints(auth, &text);
-	utf8_sanitize(&clean, (struct str){ text.data, text.len });
 	auth->result = SSH_AUTH_REFUSED;
-	err_set(&auth->err, ERR_AUTH, "%s", clean.data);
+	err_set(&auth->err, ERR_AUTH, "%s",
+		utf8_clean(clean, sizeof(clean),
+			   (struct str){ text.data, text.len }));
 	buf_release(&text);
-	buf_release(&clean);
 }
 
 /* The connection broke: too many keys, or the network. */
 static void
 lose(struct ssh_auth *auth)
 {
-	char *message = NULL;
+	char message[SSH_MESSAGE_SIZE];
 
-	libssh2_session_last_error(auth->session, &message, NULL, 0);
 	auth->result = SSH_AUTH_LOST;
 	err_set(&auth->err, ERR_NET,
 		"the connection broke while logging in as %s: %s",
-		auth->target->user, message != NULL ? message : "");
+		auth->target->user,
+		ssh_session_message(auth->session, message));
 	if (time_left_ms(auth) <= 0)
 		err_set(&auth->err, ERR_TIMEOUT,
 			"logging in as %s took longer than %d s",
@@ -370,7 +371,7 @@ may_try_keys(struct ssh_auth *auth)
 	const char *user = auth->target->user;
 	const char *list = libssh2_userauth_list(auth->session, user,
 						 (unsigned int)strlen(user));
-	struct buf clean;
+	char clean[200];
 
 	if (list == NULL) {
 		if (libssh2_userauth_authenticated(auth->session))
@@ -381,14 +382,11 @@ may_try_keys(struct ssh_auth *auth)
 	}
 	if (strstr(list, "publickey") != NULL)
 		return true;
-	buf_init(&clean, 200);
-	utf8_sanitize(&clean, str_from(list));
 	auth->result = SSH_AUTH_REFUSED;
 	err_set(&auth->err, ERR_AUTH,
 		"the server takes no keys, only: %s; use \"transport\": "
 		"\"openssh\"",
-		clean.data);
-	buf_release(&clean);
+		utf8_clean(clean, sizeof(clean), str_from(list)));
 	return false;
 }
 
@@ -415,15 +413,9 @@ ssh_auth_work(struct ssh_auth *auth)
 }
 
 void
-ssh_auth_wipe(struct ssh_auth *auth)
+ssh_secret_free(void *secret)
 {
-	for (size_t i = 0; i < SSH_TARGET_FILES; i++) {
-		char *passphrase = auth->passphrases[i];
-
-		if (passphrase == NULL)
-			continue;
-		explicit_bzero(passphrase, strlen(passphrase));
-		free(passphrase);
-		auth->passphrases[i] = NULL;
-	}
+	if (secret != NULL)
+		explicit_bzero(secret, strlen(secret));
+	free(secret);
 }

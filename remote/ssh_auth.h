@@ -7,7 +7,7 @@
 #include <libssh2.h>
 
 #include "base/err.h"
-#include "remote/ssh_alias.h"
+#include "remote/ssh_target.h"
 
 /*
  * Public key authentication as a job: it borrows the session, makes it
@@ -25,7 +25,7 @@ enum ssh_auth_result {
 struct ssh_auth {
 	LIBSSH2_SESSION *session;	 /* borrowed */
 	const struct ssh_target *target; /* borrowed */
-	/* By identity; owned, wiped by ssh_auth_wipe; NULL: not known. */
+	/* By identity; owned; NULL: not known. */
 	char *passphrases[SSH_TARGET_FILES];
 	atomic_bool cancel; /* set by the loop to end the job soon */
 
@@ -43,7 +43,7 @@ struct ssh_auth {
 /* The job; takes at most SSH_AUTH_MS. */
 #define SSH_AUTH_MS 90000
 void ssh_auth_work(struct ssh_auth *auth);
-/* Wipe and free the passphrases. */
-void ssh_auth_wipe(struct ssh_auth *auth);
+/* Wipe a text that is secret, and free it (NULL: nothing). */
+void ssh_secret_free(void *secret);
 
 #endif

@@ -1,20 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-/* What one channel of a libssh2 session does; driven by ssh_drive.c. */
+/* Commands over one libssh2 session: a channel each; for ssh_conn.c. */
 #include "config.h"
 
 #include "remote/ssh_channel.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "base/log.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
+#define PACKET_BYTES 32768U
 #define WINDOW_BYTES (2U * 1024 * 1024)
+/* Received in one turn of the loop by one session. */
+#define RECEIVE_BUDGET (256U * 1024)
 /* A channel that is refused (MaxSessions) is tried again for so long. */
 #define REOPEN_MS	2000
 #define REOPEN_EVERY_MS 200
+/* For a server to open a channel and start a command. */
+#define ANSWER_MS 20000
+/* After so long without a byte the server is asked for a sign of life; it is
+ * dead after so much longer without any. */
+#define SILENT_MS 5000
+#define PROBE_MS  10000
+#define TICK_MS	  100
+#define PULSE_MS  1000
+
+/* What came of an operation on a channel. */
+enum op_result {
+	OP_IDLE,  /* nothing to do */
+	OP_AGAIN, /* libssh2 said EAGAIN */
+	OP_PROGRESS,
+	OP_GONE, /* the channel was freed */
+	OP_LOST, /* the session is broken */
+};
+
+enum channel_step {
+	CHANNEL_OPEN,
+	CHANNEL_EXEC,
+	CHANNEL_RUN,
+	CHANNEL_WAIT,
+	CHANNEL_FREE
+};
+
+struct ssh_channel {
+	struct list in_all;
+	struct ssh_channels *channels;
+	struct stream *s; /* NULL: cancelled, or a probe */
+	LIBSSH2_CHANNEL *channel;
+	enum channel_step step;
+	char *command;	   /* owned: it outlives the stream while it is sent */
+	int64_t begun_ms;  /* of the open */
+	int64_t reopen_ms; /* not before; 0: at once */
+	char *chunk;	   /* of stdin, kept until libssh2 took it; owned */
+	size_t chunk_len, chunk_sent;
+	bool eof_sent;
+	bool write_closed; /* the pod takes no more */
+	struct stream_exit exit;
+};
 
 /* What a negative code of libssh2 means for the op. */
 static enum op_result
@@ -23,14 +69,12 @@ blocked_or_lost(int rc)
 	return rc == LIBSSH2_ERROR_EAGAIN ? OP_AGAIN : OP_LOST;
 }
 
-void
-ssh_channel_free(struct ssh_channel *c)
+static void
+channel_free(struct ssh_channel *c)
 {
-	struct ssh_conn *conn = c->conn;
-
-	if (conn->opening == c)
-		conn->opening = NULL;
-	list_remove(&c->in_conn);
+	if (c->channels->opening == c)
+		c->channels->opening = NULL;
+	list_remove(&c->in_all);
 	free(c->chunk);
 	free(c->command);
 	free(c);
@@ -43,7 +87,7 @@ finish(struct ssh_channel *c)
 	struct stream_exit exit = c->exit;
 	struct stream *s = c->s;
 
-	ssh_channel_free(c);
+	channel_free(c);
 	if (s != NULL) {
 		s->run = NULL;
 		stream_finish(s, &exit);
@@ -51,15 +95,15 @@ finish(struct ssh_channel *c)
 	return OP_GONE;
 }
 
-/* The channels of a connection that run a command. */
+/* The channels that run a command. */
 static size_t
-count_open(const struct ssh_conn *conn)
+count_running(const struct ssh_channels *channels)
 {
 	size_t n = 0;
 
-	list_for_each (at, &conn->channels) {
+	list_for_each (at, &channels->all) {
 		const struct ssh_channel *c =
-			list_entry(at, struct ssh_channel, in_conn);
+			list_entry(at, struct ssh_channel, in_all);
 
 		n += c->step == CHANNEL_RUN && c->s != NULL;
 	}
@@ -70,55 +114,51 @@ count_open(const struct ssh_conn *conn)
 static enum op_result
 open_refused(struct ssh_channel *c)
 {
-	int64_t now_ms = link_now_ms(c->conn->link);
-	struct buf clean;
-	char *message;
+	int64_t now_ms = link_now_ms(c->channels->link);
+	char message[SSH_MESSAGE_SIZE];
 
-	c->conn->opening = NULL;
+	c->channels->opening = NULL;
 	if (c->s == NULL)
 		return finish(c);
 	if (now_ms - c->begun_ms < REOPEN_MS) {
 		c->reopen_ms = now_ms + REOPEN_EVERY_MS;
 		return OP_IDLE;
 	}
-	if (link_spill(c->s, count_open(c->conn))) {
+	if (link_spill(c->s, count_running(c->channels))) {
 		c->s = NULL;
 		return finish(c);
 	}
-	libssh2_session_last_error(c->conn->session, &message, NULL, 0);
-	buf_init(&clean, 200);
-	utf8_sanitize(&clean, str_from(message));
 	err_set(&c->exit.err, ERR_LIMIT,
 		"%s: the server opens no more sessions on this connection "
 		"(MaxSessions of sshd_config): %s",
-		c->conn->link->pod.name, clean.data);
-	buf_release(&clean);
+		c->channels->link->pod.name,
+		ssh_session_message(c->channels->session, message));
 	return finish(c);
 }
 
 static enum op_result
 op_open(struct ssh_channel *c)
 {
-	struct ssh_conn *conn = c->conn;
+	struct ssh_channels *channels = c->channels;
 	int rc;
 
-	if (conn->opening != NULL && conn->opening != c)
+	if (channels->opening != NULL && channels->opening != c)
 		return OP_IDLE;
-	if (c->s == NULL && c->command != NULL && conn->opening != c)
+	if (c->s == NULL && c->command != NULL && channels->opening != c)
 		return finish(c);
-	if (c->reopen_ms > link_now_ms(conn->link))
+	if (c->reopen_ms > link_now_ms(channels->link))
 		return OP_IDLE;
-	conn->opening = c;
-	c->channel = libssh2_channel_open_ex(conn->session, "session", 7,
-					     WINDOW_BYTES, SSH_PACKET_BYTES,
-					     NULL, 0);
+	channels->opening = c;
+	c->channel =
+		libssh2_channel_open_ex(channels->session, "session", 7,
+					WINDOW_BYTES, PACKET_BYTES, NULL, 0);
 	if (c->channel != NULL) {
 		if (c->s == NULL)
-			conn->opening = NULL;
+			channels->opening = NULL;
 		c->step = c->s != NULL ? CHANNEL_EXEC : CHANNEL_FREE;
 		return OP_PROGRESS;
 	}
-	rc = libssh2_session_last_errno(conn->session);
+	rc = libssh2_session_last_errno(channels->session);
 	if (rc == LIBSSH2_ERROR_CHANNEL_FAILURE)
 		return open_refused(c);
 	return blocked_or_lost(rc);
@@ -136,12 +176,12 @@ op_exec(struct ssh_channel *c)
 		c->channel, "exec", 4, c->command,
 		(unsigned int)strlen(c->command));
 
-	if (rc != LIBSSH2_ERROR_EAGAIN && c->conn->opening == c)
-		c->conn->opening = NULL;
+	if (rc != LIBSSH2_ERROR_EAGAIN && c->channels->opening == c)
+		c->channels->opening = NULL;
 	if (rc == LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED) {
 		err_set(&c->exit.err, ERR_REMOTE,
 			"%s: the server runs no commands",
-			c->conn->link->pod.name);
+			c->channels->link->pod.name);
 		c->step = CHANNEL_FREE;
 		return OP_PROGRESS;
 	}
@@ -162,8 +202,8 @@ fill_chunk(struct ssh_channel *c)
 	if (c->s == NULL || c->s->in.len == 0)
 		return false;
 	if (c->chunk == NULL)
-		c->chunk = xmalloc(SSH_PACKET_BYTES);
-	len = c->s->in.len < SSH_PACKET_BYTES ? c->s->in.len : SSH_PACKET_BYTES;
+		c->chunk = xmalloc(PACKET_BYTES);
+	len = c->s->in.len < PACKET_BYTES ? c->s->in.len : PACKET_BYTES;
 	memcpy(c->chunk, c->s->in.data, len);
 	buf_consume(&c->s->in, len);
 	c->chunk_len = len;
@@ -179,7 +219,8 @@ op_write(struct ssh_channel *c)
 	if (c->write_closed && c->s != NULL)
 		buf_clear(&c->s->in);
 	/* What waits for the socket is enough. */
-	if (c->write_closed || ssh_io_is_full(&c->conn->io) || !fill_chunk(c))
+	if (c->write_closed || ssh_io_is_full(c->channels->io) ||
+	    !fill_chunk(c))
 		return OP_IDLE;
 	n = libssh2_channel_write(c->channel, c->chunk + c->chunk_sent,
 				  c->chunk_len - c->chunk_sent);
@@ -211,8 +252,8 @@ op_eof(struct ssh_channel *c)
 							     : OP_LOST;
 }
 
-bool
-ssh_channel_may_read(const struct ssh_channel *c)
+static bool
+may_read(const struct ssh_channel *c)
 {
 	return c->s == NULL || stream_is_open(c->s);
 }
@@ -221,10 +262,10 @@ ssh_channel_may_read(const struct ssh_channel *c)
 static enum op_result
 read_one(struct ssh_channel *c, int id, size_t *left)
 {
-	char *data = c->conn->link->fleet->block;
+	char *data = c->channels->link->fleet->block;
 	ssize_t n;
 
-	if (!ssh_channel_may_read(c))
+	if (!may_read(c))
 		return OP_IDLE;
 	n = libssh2_channel_read_ex(c->channel, id, data, *left);
 	if (n < 0)
@@ -252,13 +293,8 @@ op_wait(struct ssh_channel *c)
 	libssh2_channel_get_exit_signal(c->channel, &name, &len, NULL, NULL,
 					NULL, NULL);
 	if (name != NULL && len > 0) {
-		struct buf clean;
-
-		buf_init(&clean, sizeof(c->exit.signal) - 1);
-		utf8_sanitize(&clean, (struct str){ name, len });
-		snprintf(c->exit.signal, sizeof(c->exit.signal), "%s",
-			 clean.data);
-		buf_release(&clean);
+		utf8_clean(c->exit.signal, sizeof(c->exit.signal),
+			   (struct str){ name, len });
 		c->exit.signalled = true;
 	} else {
 		c->exit.exited = true;
@@ -266,7 +302,7 @@ op_wait(struct ssh_channel *c)
 			libssh2_channel_get_exit_status(c->channel) & 0xff;
 	}
 	if (name != NULL)
-		libssh2_free(c->conn->session, name);
+		libssh2_free(c->channels->session, name);
 	c->step = CHANNEL_FREE;
 	return OP_PROGRESS;
 }
@@ -319,15 +355,15 @@ turn_running(struct ssh_channel *c)
 		c->step = CHANNEL_FREE;
 		return OP_PROGRESS;
 	}
-	if (ssh_channel_may_read(c) && libssh2_channel_eof(c->channel) == 1) {
+	if (may_read(c) && libssh2_channel_eof(c->channel) == 1) {
 		c->step = CHANNEL_WAIT;
 		return OP_PROGRESS;
 	}
 	return all;
 }
 
-enum op_result
-ssh_channel_turn(struct ssh_channel *c)
+static enum op_result
+channel_turn(struct ssh_channel *c)
 {
 	static enum op_result (*const ops[])(struct ssh_channel *) = {
 		[CHANNEL_OPEN] = op_open,
@@ -339,4 +375,235 @@ ssh_channel_turn(struct ssh_channel *c)
 	if (c->step == CHANNEL_RUN)
 		return turn_running(c);
 	return ops[c->step](c);
+}
+
+static void
+channels_lost(struct ssh_channels *channels)
+{
+	struct err err;
+
+	ssh_session_error(channels->session, "the connection was lost", &err,
+			  ERR_NET);
+	channels->on_lost(channels->user, &err);
+}
+
+/* Poll for what the session waits for; a paused pod's bytes may wait. */
+static void
+set_events(struct ssh_channels *channels)
+{
+	unsigned int events = list_is_empty(&channels->all) ? LOOP_READ : 0;
+
+	list_for_each (at, &channels->all) {
+		const struct ssh_channel *c =
+			list_entry(at, struct ssh_channel, in_all);
+
+		if (c->step != CHANNEL_RUN || may_read(c))
+			events = LOOP_READ;
+	}
+	if (ssh_io_is_full(channels->io))
+		events |= LOOP_WRITE;
+	loop_fd_set(channels->watch, events);
+}
+
+/* Nothing runs and the socket has something: its end, or a request. */
+static void
+read_idle(struct ssh_channels *channels)
+{
+	char byte;
+	ssize_t n = recv(channels->io->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	if (n > 0)
+		ssh_channels_probe(channels);
+	else if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		set_events(channels);
+	else
+		channels->on_lost(channels->user, NULL);
+}
+
+void
+ssh_channels_drive(struct ssh_channels *channels)
+{
+	bool more = false;
+
+	channels->io->budget = RECEIVE_BUDGET;
+	if (ssh_io_flush(channels->io) != 0) {
+		channels_lost(channels);
+		return;
+	}
+	if (list_is_empty(&channels->all)) {
+		read_idle(channels);
+		return;
+	}
+	list_for_each_safe(at, &channels->all)
+	{
+		enum op_result result = channel_turn(
+			list_entry(at, struct ssh_channel, in_all));
+
+		if (result == OP_LOST) {
+			channels_lost(channels);
+			return;
+		}
+		more = more || result == OP_PROGRESS || result == OP_GONE;
+	}
+	set_events(channels);
+	if (more)
+		ssh_channels_drive_soon(channels);
+}
+
+static void
+on_drive(void *user)
+{
+	struct ssh_channels *channels = user;
+
+	channels->drive_posted = false;
+	if (!list_is_empty(&channels->all))
+		ssh_channels_drive(channels);
+}
+
+void
+ssh_channels_drive_soon(struct ssh_channels *channels)
+{
+	if (channels->drive_posted)
+		return;
+	channels->drive_posted = true;
+	loop_post(channels->link->fleet->loop, on_drive, channels);
+}
+
+static bool
+is_probe(const struct ssh_channel *c)
+{
+	return c->s == NULL && c->command == NULL;
+}
+
+/*
+ * Has the server left this channel without an answer for too long?  Behind
+ * many bytes of others an answer comes late: a probe asks for any byte.
+ */
+static bool
+is_late(const struct ssh_channel *c, int64_t now_ms, struct err *err)
+{
+	int64_t silent_ms = now_ms - c->channels->link->info.last_byte_ms;
+	int64_t waits_ms = now_ms - c->begun_ms;
+
+	if (is_probe(c)) {
+		err_set(err, ERR_TIMEOUT,
+			"nothing came from the server for %d s",
+			(int)(silent_ms / 1000));
+		return waits_ms >= PROBE_MS &&
+		       silent_ms >= PROBE_MS + SILENT_MS;
+	}
+	err_set(err, ERR_TIMEOUT, "the server has not answered for %d s",
+		ANSWER_MS / 1000);
+	return waits_ms >= ANSWER_MS;
+}
+
+/* Channels that wait for the server: not for ever, and again if refused. */
+static void
+on_tick(void *user)
+{
+	struct ssh_channels *channels = user;
+	int64_t now_ms = link_now_ms(channels->link);
+	bool busy = false;
+	struct err err;
+
+	list_for_each (at, &channels->all) {
+		const struct ssh_channel *c =
+			list_entry(at, struct ssh_channel, in_all);
+
+		if (c->step > CHANNEL_EXEC)
+			continue;
+		busy = true;
+		if (is_late(c, now_ms, &err)) {
+			channels->on_lost(channels->user, &err);
+			return;
+		}
+	}
+	if (busy)
+		ssh_channels_drive_soon(channels);
+	else
+		loop_timer_stop(channels->tick);
+}
+
+/* Our own ping: nothing came for a while, so ask; on_tick judges. */
+static void
+on_pulse(void *user)
+{
+	struct ssh_channels *channels = user;
+	int64_t last_ms = channels->link->info.last_byte_ms;
+
+	if (link_now_ms(channels->link) - last_ms < SILENT_MS)
+		return;
+	list_for_each (at, &channels->all)
+		if (is_probe(list_entry(at, struct ssh_channel, in_all)))
+			return;
+	ssh_channels_probe(channels);
+}
+
+void
+ssh_channels_start(struct ssh_channels *channels)
+{
+	struct loop *loop = channels->link->fleet->loop;
+
+	list_init(&channels->all);
+	channels->tick = loop_timer_new(loop, on_tick, channels);
+	channels->pulse = loop_timer_new(loop, on_pulse, channels);
+	loop_timer_start(channels->pulse, PULSE_MS, PULSE_MS);
+}
+
+void
+ssh_channels_release(struct ssh_channels *channels)
+{
+	if (channels->tick == NULL)
+		return;
+	loop_unpost(channels->link->fleet->loop, on_drive, channels);
+	while (!list_is_empty(&channels->all)) {
+		struct ssh_channel *c = list_entry(channels->all.next,
+						   struct ssh_channel, in_all);
+
+		if (c->s != NULL)
+			c->s->run = NULL;
+		channel_free(c);
+	}
+	loop_timer_close(channels->tick);
+	loop_timer_close(channels->pulse);
+	channels->tick = channels->pulse = NULL;
+}
+
+static struct ssh_channel *
+add_channel(struct ssh_channels *channels)
+{
+	struct ssh_channel *c = xcalloc(1, sizeof(*c));
+
+	c->channels = channels;
+	c->begun_ms = link_now_ms(channels->link);
+	list_append(&channels->all, &c->in_all);
+	loop_timer_start(channels->tick, TICK_MS, TICK_MS);
+	ssh_channels_drive_soon(channels);
+	return c;
+}
+
+void
+ssh_channels_add(struct ssh_channels *channels, struct stream *s)
+{
+	struct ssh_channel *c = add_channel(channels);
+
+	c->s = s;
+	c->command = xstrdup(s->command);
+	s->run = c;
+}
+
+void
+ssh_channels_probe(struct ssh_channels *channels)
+{
+	(void)add_channel(channels);
+}
+
+void
+ssh_channel_detach(struct stream *s)
+{
+	struct ssh_channel *c = s->run;
+
+	s->run = NULL;
+	c->s = NULL;
+	ssh_channels_drive_soon(c->channels);
 }

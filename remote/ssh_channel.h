@@ -2,54 +2,44 @@
 #ifndef HGYM_REMOTE_SSH_CHANNEL_H
 #define HGYM_REMOTE_SSH_CHANNEL_H
 
-#include "remote/ssh_conn.h"
+#include "remote/link_priv.h"
+#include "remote/ssh_session.h"
 
 /*
- * Channels of a libssh2 session.  Data of one is taken in while another is
- * read, so all are read until none has more before the socket is polled; and
- * libssh2 opens one at a time.
+ * The channels of a session that is logged in: a command each.  Data of one is
+ * taken in while another is read, so all are read until none has more before
+ * the socket is polled; and libssh2 opens one at a time.
  */
+struct ssh_channels {
+	/* Set before the start; all borrowed. */
+	struct remote_link *link;
+	LIBSSH2_SESSION *session;
+	struct ssh_io *io;
+	struct loop_fd *watch;
+	/* The session is lost, or (NULL) was closed while nothing ran.  It may
+	 * release the channels. */
+	void (*on_lost)(void *user, const struct err *why);
+	void *user;
 
-#define SSH_PACKET_BYTES 32768U
-
-enum op_result {
-	OP_IDLE,  /* nothing to do */
-	OP_AGAIN, /* libssh2 said EAGAIN */
-	OP_PROGRESS,
-	OP_GONE, /* the channel was freed */
-	OP_LOST, /* the session is broken */
+	struct list all;	     /* struct ssh_channel */
+	struct ssh_channel *opening; /* libssh2 opens one at a time */
+	struct loop_timer *tick;     /* looks after those that wait */
+	struct loop_timer *pulse;    /* asks a silent server for a sign */
+	bool drive_posted;
 };
 
-enum channel_step {
-	CHANNEL_OPEN,
-	CHANNEL_EXEC,
-	CHANNEL_RUN,
-	CHANNEL_WAIT,
-	CHANNEL_FREE
-};
-
-struct ssh_channel;
-struct ssh_channel {
-	struct list in_conn; /* in ssh_conn.channels */
-	struct ssh_conn *conn;
-	struct stream *s; /* NULL: cancelled, or a probe */
-	LIBSSH2_CHANNEL *channel;
-	enum channel_step step;
-	char *command;	   /* owned: must outlive the stream while it is sent */
-	int64_t begun_ms;  /* of the open */
-	int64_t reopen_ms; /* not before; 0: at once */
-	char *chunk;	   /* of stdin, kept until libssh2 took it; owned */
-	size_t chunk_len, chunk_sent;
-	bool eof_sent;
-	bool write_closed; /* the pod takes no more */
-	struct stream_exit exit;
-};
-
-/* Do what this channel can do now. */
-enum op_result ssh_channel_turn(struct ssh_channel *c);
-/* Its stream may be read: the socket is worth polling for it. */
-bool ssh_channel_may_read(const struct ssh_channel *c);
-/* Take the channel out of its connection and free it. */
-void ssh_channel_free(struct ssh_channel *c);
+void ssh_channels_start(struct ssh_channels *channels);
+/* End all; nothing when it was never started. */
+void ssh_channels_release(struct ssh_channels *channels);
+/* Run a stream's command. */
+void ssh_channels_add(struct ssh_channels *channels, struct stream *s);
+/* Ask the server for a sign of life. */
+void ssh_channels_probe(struct ssh_channels *channels);
+/* Let all channels work as far as they can: now, as the socket has something;
+ * or soon. */
+void ssh_channels_drive(struct ssh_channels *channels);
+void ssh_channels_drive_soon(struct ssh_channels *channels);
+/* A stream was cancelled: its channel closes by itself. */
+void ssh_channel_detach(struct stream *s);
 
 #endif

@@ -1,58 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-/* One libssh2 session a pod: the steps to it, and its end. */
+/*
+ * One libssh2 session a pod: the steps that lead to it, and its end.  What the
+ * steps do is in files of their own, which know nothing of this one.
+ */
 #include "config.h"
 
-#include "remote/ssh_conn.h"
-
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "base/cpu.h"
+#include "base/fd.h"
 #include "base/log.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
+#include "remote/dial.h"
+#include "remote/openssh.h"
+#include "remote/process.h"
+#include "remote/ssh_channel.h"
+#include "remote/ssh_login.h"
+#include "remote/ssh_proxy.h"
 
 /* Received in one turn of the loop while shaking hands. */
 #define HANDSHAKE_BUDGET (64U * 1024)
 
-static const struct {
-	const char *words;
-	int64_t deadline_ms;
-} steps[] = {
-#define X(id, words, ms) [SSH_##id] = { (words), (ms) },
-	SSH_STEP_LIST(X)
-#undef X
+enum ssh_step {
+	SSH_NAME,
+	SSH_KNOWN,
+	SSH_GATE,
+	SSH_RESOLVE,
+	SSH_CONNECT,
+	SSH_HANDSHAKE,
+	SSH_LOGIN,
+	SSH_READY,
 };
 
-void
-ssh_conn_enter(struct ssh_conn *conn, enum ssh_step step)
+/* Its words in errors, and how long it may take; 0: for ever. */
+static const struct {
+	const char *words;
+	int limit_s;
+} steps[] = {
+	[SSH_NAME] = { "ssh -G", 20 },
+	[SSH_KNOWN] = { "looking the host key up", 20 },
+	[SSH_GATE] = { "waiting for other logins", 0 },
+	[SSH_RESOLVE] = { "resolving the name", 25 },
+	[SSH_CONNECT] = { "connecting", 10 },
+	[SSH_HANDSHAKE] = { "the SSH handshake", 20 },
+	[SSH_LOGIN] = { "the login", 0 },
+	[SSH_READY] = { "ready", 0 },
+};
+
+struct ssh_conn {
+	struct remote_link *link; /* NULL: closed, waits for the login's job */
+	struct loop *loop;
+	enum ssh_step step;
+	struct loop_timer *deadline;
+	struct ssh_target target;
+	struct capture *capture;
+	size_t file; /* known_hosts file that is asked next */
+	struct known_keys known;
+	struct gate_ticket ticket;
+	struct resolve *resolve; /* in SSH_RESOLVE */
+	struct dial *dial;	 /* in SSH_CONNECT */
+	struct ssh_proxy *proxy; /* NULL: none */
+	int fd;
+	struct loop_fd *watch;
+	LIBSSH2_SESSION *session;
+	struct ssh_io io;
+	struct ssh_login login;
+	struct ssh_channels channels;
+};
+
+static void
+enter(struct ssh_conn *conn, enum ssh_step step)
 {
-	log_debug("ssh", "%s: %s", conn->link->pod.name,
-		  step == SSH_READY ? "ready" : steps[step].words);
+	log_debug("ssh", "%s: %s", conn->link->pod.name, steps[step].words);
 	conn->step = step;
-	if (steps[step].deadline_ms > 0)
-		loop_timer_start(conn->deadline, steps[step].deadline_ms, 0);
+	if (steps[step].limit_s > 0)
+		loop_timer_start(conn->deadline,
+				 steps[step].limit_s * INT64_C(1000), 0);
 	else
 		loop_timer_stop(conn->deadline);
-}
-
-void
-ssh_conn_error(const struct ssh_conn *conn, struct err *err, enum err_code code,
-	       const char *what)
-{
-	char *message = NULL;
-	struct buf clean;
-
-	libssh2_session_last_error(conn->session, &message, NULL, 0);
-	buf_init(&clean, 200);
-	utf8_sanitize(&clean, str_from(message != NULL ? message : ""));
-	err_set(err, code, "%s: %s (libssh2 %d)", what, clean.data,
-		libssh2_session_last_errno(conn->session));
-	buf_release(&clean);
 }
 
 /* End a session without a byte more on its socket. */
@@ -69,77 +98,60 @@ free_session(struct ssh_conn *conn)
 	for (int i = 0; i < 100; i++)
 		if (libssh2_session_free(conn->session) != LIBSSH2_ERROR_EAGAIN)
 			break;
-	conn->session = NULL;
 }
 
 static void
-destroy(struct ssh_conn *conn)
+free_conn(struct ssh_conn *conn)
 {
 	free_session(conn);
-	ssh_net_close(conn);
+	ssh_login_release(&conn->login);
+	ssh_proxy_free(conn->proxy);
+	fd_close(&conn->fd);
 	ssh_target_release(&conn->target);
 	known_keys_clear(&conn->known);
 	ssh_io_release(&conn->io);
-	buf_release(&conn->key_base64);
-	if (conn->auth != NULL)
-		ssh_auth_wipe(conn->auth);
-	free(conn->auth);
 	free(conn);
 }
 
-void
-ssh_conn_close(struct ssh_conn *conn)
+static void
+close_conn(struct ssh_conn *conn)
 {
 	conn->link->conn = NULL;
 	conn->link = NULL;
 	capture_cancel(conn->capture);
 	gate_leave(&conn->ticket);
-	ssh_channels_release(conn);
+	resolve_cancel(conn->resolve);
+	dial_cancel(conn->dial);
+	ssh_channels_release(&conn->channels);
 	loop_timer_close(conn->deadline);
-	loop_timer_close(conn->tick);
-	loop_timer_close(conn->pulse);
 	loop_fd_close(conn->watch);
-	conn->watch = NULL;
-	if (!conn->in_job) {
-		destroy(conn);
-		return;
-	}
-	/* The job ends soon; ssh_login.c then calls on. */
-	atomic_store(&conn->auth->cancel, true);
-	shutdown(conn->fd, SHUT_RDWR);
+	if (ssh_login_cancel(&conn->login))
+		shutdown(conn->fd, SHUT_RDWR);
+	else
+		free_conn(conn);
 }
 
-/* Called with the connection whose job came back after it was closed. */
-void
-ssh_conn_orphan_done(struct ssh_conn *conn)
-{
-	assert(conn->link == NULL);
-	destroy(conn);
-}
-
+/* End the connection and all streams of its link; tell says how. */
 static void
-end(struct ssh_conn *conn, const struct err *why,
-    void (*tell)(struct remote_link *link, const struct err *why))
+end_conn(struct ssh_conn *conn, const struct err *why,
+	 void (*tell)(struct remote_link *link, const struct err *why))
 {
 	struct remote_link *link = conn->link;
 	struct err err = *why;
 
 	err_prefix(&err, "%s", link->pod.name);
-	ssh_conn_close(conn);
+	close_conn(conn);
 	tell(link, &err);
 	link_fail_streams(link, &err);
 }
 
-void
-ssh_conn_lost(struct ssh_conn *conn, const struct err *why)
+/* It failed on the way there, of which a proxy may know more. */
+static void
+end_on_way(struct ssh_conn *conn, struct err *why)
 {
-	end(conn, why, link_lost);
-}
+	bool final = ssh_proxy_error(conn->proxy, why);
 
-void
-ssh_conn_refused(struct ssh_conn *conn, const struct err *why)
-{
-	end(conn, why, link_refused);
+	end_conn(conn, why, final ? link_refused : link_lost);
 }
 
 static void
@@ -149,24 +161,241 @@ on_deadline(void *user)
 	struct err err;
 
 	err_set(&err, ERR_TIMEOUT, "%s took longer than %d s",
-		steps[conn->step].words,
-		(int)(steps[conn->step].deadline_ms / 1000));
-	if (!ssh_net_proxy_error(conn, &err))
-		ssh_conn_lost(conn, &err);
+		steps[conn->step].words, steps[conn->step].limit_s);
+	end_on_way(conn, &err);
+}
+
+static void
+on_channels_lost(void *user, const struct err *why)
+{
+	struct ssh_conn *conn = user;
+	struct remote_link *link = conn->link;
+
+	if (why != NULL) {
+		end_conn(conn, why, link_lost);
+		return;
+	}
+	log_debug("ssh", "%s: the idle connection was closed", link->pod.name);
+	close_conn(conn);
+	link_idle(link);
+	link_pump_soon(link);
+}
+
+static void
+on_login(void *user, enum ssh_auth_result result, const struct err *why)
+{
+	struct ssh_conn *conn = user;
+
+	if (conn->link == NULL) {
+		free_conn(conn);
+	} else if (result == SSH_AUTH_DONE) {
+		enter(conn, SSH_READY);
+		gate_leave(&conn->ticket);
+		loop_fd_set(conn->watch, LOOP_READ);
+		link_live(conn->link);
+		ssh_channels_start(&conn->channels);
+		link_pump_soon(conn->link);
+	} else {
+		end_conn(conn, why,
+			 result == SSH_AUTH_LOST ? link_lost : link_refused);
+	}
+}
+
+static void
+begin_login(struct ssh_conn *conn)
+{
+	enter(conn, SSH_LOGIN);
+	loop_fd_set(conn->watch, 0);
+	conn->io.early = false;
+	conn->login.session = conn->channels.session = conn->session;
+	conn->channels.watch = conn->watch;
+	ssh_login_start(&conn->login);
+}
+
+/* It failed: what can be said of it, and whether to try again. */
+static void
+handshake_failed(struct ssh_conn *conn, int rc)
+{
+	struct err err;
+
+	if (rc == LIBSSH2_ERROR_KEX_FAILURE ||
+	    rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
+	    rc == LIBSSH2_ERROR_METHOD_NONE) {
+		err_set(&err, ERR_NET,
+			"libssh2 %s and the server have no host key type, key "
+			"exchange, cipher or MAC in common (a server with RSA "
+			"host keys only?): give it an ed25519 host key, or "
+			"use \"transport\": \"openssh\"",
+			libssh2_version(0));
+		end_conn(conn, &err, link_refused);
+		return;
+	}
+	ssh_session_error(conn->session, "the SSH handshake failed", &err,
+			  ERR_NET);
+	end_on_way(conn, &err);
+}
+
+static void
+shake_hands(struct ssh_conn *conn)
+{
+	int rc;
+
+	conn->io.budget = HANDSHAKE_BUDGET;
+	rc = ssh_io_flush(&conn->io) != 0
+		     ? LIBSSH2_ERROR_SOCKET_SEND
+		     : libssh2_session_handshake(conn->session, conn->fd);
+	if (rc == LIBSSH2_ERROR_EAGAIN)
+		loop_fd_set(conn->watch, ssh_io_is_full(&conn->io)
+						 ? LOOP_READ | LOOP_WRITE
+						 : LOOP_READ);
+	else if (rc != 0)
+		handshake_failed(conn, rc);
 	else
-		ssh_conn_refused(conn, &err);
+		begin_login(conn);
+}
+
+static void
+on_socket(void *user, unsigned int events)
+{
+	struct ssh_conn *conn = user;
+
+	if (events & LOOP_READ)
+		conn->link->info.last_byte_ms = link_now_ms(conn->link);
+	if (conn->step == SSH_HANDSHAKE)
+		shake_hands(conn);
+	else if (conn->step == SSH_READY)
+		ssh_channels_drive(&conn->channels);
+	else
+		loop_fd_set(conn->watch, 0);
+}
+
+/* conn->fd is connected to the server. */
+static void
+begin_session(struct ssh_conn *conn)
+{
+	struct buf host_keys;
+
+	enter(conn, SSH_HANDSHAKE);
+	conn->io.fd = conn->fd;
+	conn->io.early = true;
+	buf_init(&host_keys, 1024);
+	known_keys_preference(&conn->known, &host_keys);
+	conn->session = ssh_io_session(&conn->io, host_keys.data);
+	buf_release(&host_keys);
+	conn->watch = loop_fd_new(conn->loop, conn->fd, on_socket, conn);
+	shake_hands(conn);
+}
+
+static void
+on_dialled(void *user, int fd, int error)
+{
+	struct ssh_conn *conn = user;
+	struct err err;
+
+	conn->dial = NULL;
+	conn->fd = fd;
+	if (fd >= 0) {
+		begin_session(conn);
+		return;
+	}
+	err_set(&err, ERR_NET, "cannot connect to %s port %d: %s",
+		conn->target.host, conn->target.port, strerror(error));
+	end_conn(conn, &err, link_lost);
+}
+
+static void
+on_resolved(void *user, const struct addrinfo *addrs, const char *error)
+{
+	struct ssh_conn *conn = user;
+	struct err err;
+
+	conn->resolve = NULL;
+	if (addrs != NULL) {
+		enter(conn, SSH_CONNECT);
+		conn->dial = dial_new(conn->loop, addrs, on_dialled, conn);
+		return;
+	}
+	err_set(&err, ERR_NET, "%s cannot be resolved: %s", conn->target.host,
+		error);
+	end_conn(conn, &err, link_lost);
+}
+
+static void
+begin_proxy(struct ssh_conn *conn)
+{
+	const struct ssh_target *target = &conn->target;
+	struct ssh_words words = { .n = 0 };
+	struct err err;
+	int rc = 0;
+
+	enter(conn, SSH_CONNECT);
+	if (target->proxy_jump != NULL) {
+		rc = ssh_words_jump(&words, target->proxy_jump,
+				    conn->link->fleet->options.accept_new,
+				    target->host, target->port, &err);
+	} else {
+		ssh_words_add(&words, "/bin/sh");
+		ssh_words_add(&words, "-c");
+		ssh_words_add(&words, "%s", target->proxy_command);
+	}
+	if (rc == 0)
+		conn->proxy =
+			ssh_proxy_new(conn->loop, words.argv, &conn->fd, &err);
+	ssh_words_release(&words);
+	if (conn->proxy != NULL)
+		begin_session(conn);
+	else
+		end_conn(conn, &err, link_refused);
 }
 
 static void
 on_admit(void *user)
 {
-	ssh_net_start(user);
+	struct ssh_conn *conn = user;
+	const struct ssh_target *target = &conn->target;
+
+	if (target->proxy_jump != NULL || target->proxy_command != NULL) {
+		begin_proxy(conn);
+		return;
+	}
+	enter(conn, SSH_RESOLVE);
+	conn->resolve = resolve_new(conn->loop, target->host, target->port,
+				    on_resolved, conn);
 }
 
-void
-ssh_conn_known(struct ssh_conn *conn)
+static void look_up_next(struct ssh_conn *conn);
+
+static void
+on_known(void *user, const struct capture_result *result)
 {
-	ssh_conn_enter(conn, SSH_GATE);
+	struct ssh_conn *conn = user;
+
+	conn->capture = NULL;
+	known_keys_add(&conn->known, result->out);
+	look_up_next(conn);
+}
+
+/* Ask one file after the other; where ssh-keygen is missing, read it. */
+static void
+look_up_next(struct ssh_conn *conn)
+{
+	char *name = ssh_target_known_name(&conn->target);
+	const char *argv[] = { "ssh-keygen", "-F", name, "-f", NULL, NULL };
+
+	while (conn->file < conn->target.n_known_hosts &&
+	       conn->capture == NULL) {
+		argv[4] = conn->target.known_hosts[conn->file++];
+		if (access(argv[4], R_OK) != 0)
+			continue;
+		conn->capture = capture_new(conn->loop, argv, 10000, on_known,
+					    conn, NULL);
+		if (conn->capture == NULL)
+			known_keys_add_file(&conn->known, argv[4], name);
+	}
+	free(name);
+	if (conn->capture != NULL)
+		return;
+	enter(conn, SSH_GATE);
 	gate_enter(&conn->link->fleet->gate, &conn->ticket, conn->target.host,
 		   on_admit, conn);
 }
@@ -176,10 +405,13 @@ take_name(struct ssh_conn *conn, struct str text)
 {
 	struct err err;
 
-	if (ssh_target_parse(&conn->target, &conn->link->pod, text, &err) != 0)
-		ssh_conn_refused(conn, &err);
-	else
-		ssh_login_lookup(conn);
+	if (ssh_target_parse(&conn->target, &conn->link->pod, text, &err) !=
+	    0) {
+		end_conn(conn, &err, link_refused);
+		return;
+	}
+	enter(conn, SSH_KNOWN);
+	look_up_next(conn);
 }
 
 static void
@@ -196,196 +428,54 @@ on_name(void *user, const struct capture_result *result)
 	err_set(&err, ERR_CONFIG,
 		"`ssh -G -- %s` fails: see what it says in a terminal",
 		conn->link->pod.ssh);
-	if (result->status < 0)
-		ssh_conn_lost(conn, &err);
-	else
-		ssh_conn_refused(conn, &err);
+	end_conn(conn, &err, result->status < 0 ? link_lost : link_refused);
 }
 
 /* Without an ssh program the name is taken as it stands. */
 static void
-on_begin(void *user)
+ask_name(struct ssh_conn *conn)
 {
-	struct ssh_conn *conn = user;
-	const char *argv[8] = { "ssh", "-G" };
-	struct ssh_dest dest;
-	char port[16];
+	struct ssh_words words = { .n = 0 };
 	struct err err;
-	size_t n = 2;
 
-	ssh_conn_enter(conn, SSH_NAME);
-	if (ssh_dest_parse(&dest, conn->link->pod.ssh, &err) != 0) {
-		ssh_conn_refused(conn, &err);
+	enter(conn, SSH_NAME);
+	ssh_words_add(&words, "ssh");
+	ssh_words_add(&words, "-G");
+	if (ssh_words_add_host(&words, conn->link->pod.ssh, &err) != 0) {
+		ssh_words_release(&words);
+		end_conn(conn, &err, link_refused);
 		return;
 	}
-	if (dest.port > 0) {
-		snprintf(port, sizeof(port), "-p%d", dest.port);
-		argv[n++] = port;
-	}
-	if (dest.user != NULL) {
-		argv[n++] = "-l";
-		argv[n++] = dest.user;
-	}
-	argv[n++] = "--";
-	argv[n++] = dest.host;
 	conn->capture =
-		capture_new(conn->loop, argv, 15000, on_name, conn, NULL);
-	ssh_dest_release(&dest);
+		capture_new(conn->loop, words.argv, 15000, on_name, conn, NULL);
+	ssh_words_release(&words);
 	if (conn->capture == NULL)
 		take_name(conn, (struct str){ NULL, 0 });
 }
 
-static bool
-is_one_of(struct str name, const char *const *names, int n)
+static struct ssh_conn *
+new_conn(struct remote_link *link)
 {
-	for (int i = 0; i < n; i++)
-		if (str_eq_cstr(name, names[i]))
-			return true;
-	return false;
-}
+	struct ssh_conn *conn = xcalloc(1, sizeof(*conn));
 
-/*
- * Prefer the wanted methods in their order.  What this libssh2 does not know
- * is left out here: its own way to drop names copies overlapping memory.
- */
-static void
-prefer(struct ssh_conn *conn, int method, const char *wanted)
-{
-	struct str rest = str_from(wanted), name;
-	const char **names = NULL;
-	struct buf list;
-	int n = libssh2_session_supported_algs(conn->session, method, &names);
-
-	buf_init(&list, 1024);
-	while (n > 0 && str_next(&rest, ',', &name))
-		if (is_one_of(name, names, n))
-			buf_appendf(&list, "%s%.*s", list.len > 0 ? "," : "",
-				    (int)name.len, name.p);
-	if (list.len > 0)
-		libssh2_session_method_pref(conn->session, method, list.data);
-	if (n > 0)
-		libssh2_free(conn->session, names);
-	buf_release(&list);
-}
-
-/*
- * No CBC (it is weak).  The MAC costs more than the cipher: first the one
- * that is the fastest here, and probably on the pod.
- */
-static void
-set_preferences(struct ssh_conn *conn)
-{
-	static const char ciphers[] =
-		"aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr,"
-		"aes192-ctr,aes256-ctr,chacha20-poly1305@openssh.com";
-	const char *macs = cpu_has_sha256()
-				   ? "hmac-sha2-256-etm@openssh.com,"
-				     "hmac-sha2-512-etm@openssh.com,"
-				     "hmac-sha2-256,hmac-sha2-512,hmac-sha1"
-				   : "hmac-sha2-512-etm@openssh.com,"
-				     "hmac-sha2-256-etm@openssh.com,"
-				     "hmac-sha2-512,hmac-sha2-256,hmac-sha1";
-	struct buf types;
-
-	buf_init(&types, 1024);
-	known_keys_preference(&conn->known, &types);
-	prefer(conn, LIBSSH2_METHOD_HOSTKEY, types.data);
-	buf_release(&types);
-	prefer(conn, LIBSSH2_METHOD_CRYPT_CS, ciphers);
-	prefer(conn, LIBSSH2_METHOD_CRYPT_SC, ciphers);
-	prefer(conn, LIBSSH2_METHOD_MAC_CS, macs);
-	prefer(conn, LIBSSH2_METHOD_MAC_SC, macs);
-}
-
-/* It failed: what can be said of it, and whether to try again. */
-static void
-handshake_failed(struct ssh_conn *conn, int rc)
-{
-	struct err err;
-
-	if (ssh_net_proxy_error(conn, &err)) {
-		ssh_conn_refused(conn, &err);
-		return;
-	}
-	if (rc == LIBSSH2_ERROR_KEX_FAILURE ||
-	    rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
-	    rc == LIBSSH2_ERROR_METHOD_NONE) {
-		err_set(&err, ERR_NET,
-			"libssh2 %s and the server have no host key type, key "
-			"exchange, cipher or MAC in common (a server with RSA "
-			"host keys only?): give it an ed25519 host key, or "
-			"use \"transport\": \"openssh\"",
-			libssh2_version(0));
-		ssh_conn_refused(conn, &err);
-		return;
-	}
-	if (conn->proxy_words.len == 0)
-		ssh_conn_error(conn, &err, ERR_NET, "the SSH handshake failed");
-	ssh_conn_lost(conn, &err);
-}
-
-static void
-go_on_handshake(struct ssh_conn *conn)
-{
-	int rc;
-
-	conn->io.budget = HANDSHAKE_BUDGET;
-	rc = ssh_io_flush(&conn->io) != 0
-		     ? LIBSSH2_ERROR_SOCKET_SEND
-		     : libssh2_session_handshake(conn->session, conn->fd);
-	if (rc == LIBSSH2_ERROR_EAGAIN) {
-		loop_fd_set(conn->watch,
-			    LOOP_READ | (ssh_io_is_full(&conn->io) ? LOOP_WRITE
-								   : 0));
-		return;
-	}
-	if (rc != 0) {
-		handshake_failed(conn, rc);
-		return;
-	}
-	conn->io.early = false;
-	loop_fd_set(conn->watch, 0);
-	ssh_login_check_host(conn);
-}
-
-static void
-on_ready(void *user, unsigned int events)
-{
-	struct ssh_conn *conn = user;
-
-	if (events & LOOP_READ)
-		conn->link->info.last_byte_ms = link_now_ms(conn->link);
-	if (conn->step == SSH_HANDSHAKE)
-		go_on_handshake(conn);
-	else if (conn->step == SSH_READY)
-		ssh_conn_drive(conn);
-	else
-		loop_fd_set(conn->watch, 0);
-}
-
-void
-ssh_conn_connected(struct ssh_conn *conn)
-{
-	ssh_conn_enter(conn, SSH_HANDSHAKE);
-	conn->io.fd = conn->fd;
-	conn->io.early = true;
-	conn->session = ssh_io_session(&conn->io);
-	set_preferences(conn);
-	conn->watch = loop_fd_new(conn->loop, conn->fd, on_ready, conn);
-	go_on_handshake(conn);
-}
-
-void
-ssh_conn_ready(struct ssh_conn *conn)
-{
-	struct remote_link *link = conn->link;
-
-	ssh_conn_enter(conn, SSH_READY);
-	gate_leave(&conn->ticket);
-	loop_fd_set(conn->watch, LOOP_READ);
-	link_live(link);
-	ssh_drive_start(conn);
-	link_pump_soon(link);
+	conn->link = link;
+	conn->loop = link->fleet->loop;
+	conn->fd = -1;
+	conn->deadline = loop_timer_new(conn->loop, on_deadline, conn);
+	ssh_io_init(&conn->io);
+	conn->login = (struct ssh_login){ .link = link,
+					  .io = &conn->io,
+					  .target = &conn->target,
+					  .known = &conn->known,
+					  .ticket = &conn->ticket,
+					  .fn = on_login,
+					  .user = conn };
+	ssh_login_init(&conn->login);
+	conn->channels = (struct ssh_channels){ .link = link,
+						.io = &conn->io,
+						.on_lost = on_channels_lost,
+						.user = conn };
+	return conn;
 }
 
 static void
@@ -394,27 +484,20 @@ ssh_start(struct remote_link *link, struct stream *s)
 	struct ssh_conn *conn = link->conn;
 
 	if (conn == NULL) {
-		conn = xcalloc(1, sizeof(*conn));
-		link->conn = conn;
-		conn->link = link;
-		conn->loop = link->fleet->loop;
-		conn->fd = conn->proxy_fd = -1;
-		list_init(&conn->channels);
-		ssh_io_init(&conn->io);
-		buf_init(&conn->key_base64, 65536);
-		buf_init(&conn->proxy_words, 4096);
-		conn->deadline = loop_timer_new(conn->loop, on_deadline, conn);
+		link->conn = conn = new_conn(link);
 		link_connecting(link);
-		on_begin(conn);
+		ask_name(conn);
 	} else if (conn->step == SSH_READY) {
-		ssh_channel_start(conn, s);
+		ssh_channels_add(&conn->channels, s);
 	}
 }
 
 static void
 ssh_kick(struct stream *s)
 {
-	ssh_conn_drive_soon(s->link->conn);
+	struct ssh_conn *conn = s->link->conn;
+
+	ssh_channels_drive_soon(&conn->channels);
 }
 
 static void
@@ -423,7 +506,7 @@ ssh_probe(struct remote_link *link)
 	struct ssh_conn *conn = link->conn;
 
 	if (conn != NULL && conn->step == SSH_READY)
-		ssh_channel_probe(conn);
+		ssh_channels_probe(&conn->channels);
 }
 
 static void
@@ -431,15 +514,15 @@ ssh_answer(struct remote_link *link, const char *answer)
 {
 	struct ssh_conn *conn = link->conn;
 
-	if (conn != NULL && conn->step == SSH_ASK)
-		ssh_login_answer(conn, answer);
+	if (conn != NULL)
+		ssh_login_answer(&conn->login, answer);
 }
 
 static void
 ssh_release(struct remote_link *link)
 {
 	if (link->conn != NULL)
-		ssh_conn_close(link->conn);
+		close_conn(link->conn);
 }
 
 const struct link_ops ssh_link_ops = {

@@ -2,12 +2,12 @@
 /* Lines of known_hosts, base64, key blobs and what ssh says to stderr. */
 #include "config.h"
 
-#include "remote/ssh_hostkey.h"
+#include "remote/ssh_known.h"
 
 #include <string.h>
 
 #include "base/base64.h"
-#include "remote/child.h"
+#include "remote/openssh.h"
 #include "remote/ssh_key.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -38,7 +38,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ssh_key_type(type, text);
 	while (ssh_wire_string(&rest, &part))
 		MUST(part.p >= text.p && part.p + part.len <= text.p + size);
-	child_ssh_error(&err, "pod", text);
+	openssh_error(&err, "pod", text);
 	MUST(strchr(err.text, '\x1b') == NULL);
 	buf_release(&out);
 	buf_release(&back);

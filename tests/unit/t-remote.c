@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "remote/child.h"
 #include "remote/fleet.h"
 #include "remote/gate.h"
-#include "remote/ssh_alias.h"
-#include "remote/ssh_hostkey.h"
+#include "remote/openssh.h"
 #include "remote/ssh_key.h"
+#include "remote/ssh_known.h"
+#include "remote/ssh_target.h"
 #include "tests/support/tap.h"
 
 static void
@@ -174,7 +174,7 @@ test_ssh_words(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct err err;
 		bool final =
-			child_ssh_error(&err, "pod", str_from(cases[i].text));
+			openssh_error(&err, "pod", str_from(cases[i].text));
 
 		ok(err.code == cases[i].code && final == cases[i].final &&
 			   strchr(err.text, '\x1b') == NULL,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_SSH_ALIAS_H
-#define HGYM_REMOTE_SSH_ALIAS_H
+#ifndef HGYM_REMOTE_SSH_TARGET_H
+#define HGYM_REMOTE_SSH_TARGET_H
 
-#include "base/buf.h"
 #include "base/str.h"
 #include "remote/fleet.h"
 
@@ -49,8 +48,8 @@ int ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod,
 	__attribute__((warn_unused_result));
 void ssh_target_release(struct ssh_target *target);
 
-/* "host", or "[host]:port" where it is not 22: a name in known_hosts. */
-void ssh_known_name(struct buf *out, const char *host, int port);
+/* Its name in known_hosts: the alias, "host", or "[host]:port"; owned. */
+char *ssh_target_known_name(const struct ssh_target *target);
 /* ~ and ~/ at the start become the home directory; caller frees. */
 char *ssh_expand_home(const char *path);
 

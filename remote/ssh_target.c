@@ -2,7 +2,7 @@
 /* What `ssh -G` says of a pod's name; ssh_conn.c asks, this file reads. */
 #include "config.h"
 
-#include "remote/ssh_alias.h"
+#include "remote/ssh_target.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/xalloc.h"
 
 static const char *
@@ -128,50 +129,37 @@ add_path(char **list, size_t *n, char *path)
 		free(path);
 }
 
-static void
-set_string(char **place, struct str value)
-{
-	free(*place);
-	*place = xstrndup(value.p, value.len);
-}
-
 /* %d %h %i %k %n %p %r %u %% (ssh_config(5), TOKENS); others stay. */
 static char *
 expand_tokens(const struct ssh_target *target, const char *name,
 	      struct str text)
 {
+	char *uid = xasprintf("%lu", (unsigned long)getuid());
+	char *port = xasprintf("%d", target->port);
+	const char *alias =
+		target->alias != NULL ? target->alias : target->host;
+	const char *const tokens[128] = {
+		['%'] = "%",  ['d'] = home_dir(),   ['h'] = target->host,
+		['i'] = uid,  ['k'] = alias,	    ['n'] = name,
+		['p'] = port, ['r'] = target->user, ['u'] = local_user(),
+	};
 	struct buf out;
 
 	buf_init(&out, 65536);
 	for (size_t i = 0; i < text.len; i++) {
-		char c = i + 1 < text.len && text.p[i] == '%' ? text.p[++i]
-							      : '\0';
+		unsigned char c = i + 1 < text.len && text.p[i] == '%'
+					  ? (unsigned char)text.p[i + 1]
+					  : '\0';
 
-		if (c == '\0')
+		if (c < 128 && tokens[c] != NULL) {
+			buf_append_str(&out, tokens[c]);
+			i++;
+		} else {
 			buf_append_char(&out, text.p[i]);
-		else if (c == '%')
-			buf_append_char(&out, '%');
-		else if (c == 'd')
-			buf_append_str(&out, home_dir());
-		else if (c == 'h')
-			buf_append_str(&out, target->host);
-		else if (c == 'i')
-			buf_appendf(&out, "%lu", (unsigned long)getuid());
-		else if (c == 'k')
-			buf_append_str(&out, target->alias != NULL
-						     ? target->alias
-						     : target->host);
-		else if (c == 'n')
-			buf_append_str(&out, name);
-		else if (c == 'p')
-			buf_appendf(&out, "%d", target->port);
-		else if (c == 'r')
-			buf_append_str(&out, target->user);
-		else if (c == 'u')
-			buf_append_str(&out, local_user());
-		else
-			buf_appendf(&out, "%%%c", c);
+		}
 	}
+	free(uid);
+	free(port);
 	return buf_detach(&out);
 }
 
@@ -219,105 +207,79 @@ add_known_hosts(struct ssh_target *target, const char *name, struct str value)
 				 expand_path(target, name, piece));
 }
 
-static void
-on_hostname(struct ssh_target *target, const char *name, struct str value)
+/* The value of the next line with that key in what `ssh -G` printed. */
+static bool
+next_value(struct str *rest, const char *key, struct str *value)
 {
-	(void)name;
-	set_string(&target->host, value);
+	size_t len = strlen(key);
+	struct str line;
+
+	while (str_next(rest, '\n', &line)) {
+		line = str_trim(line);
+		if (line.len <= len || !str_starts_with(line, key) ||
+		    line.p[len] != ' ')
+			continue;
+		*value = str_trim((struct str){ line.p + len, line.len - len });
+		if (value->len > 0)
+			return true;
+	}
+	return false;
 }
 
-static void
-on_alias(struct ssh_target *target, const char *name, struct str value)
+static bool
+find_value(struct str text, const char *key, struct str *value)
 {
-	(void)name;
-	set_string(&target->alias, value);
+	return next_value(&text, key, value);
 }
 
+/* The value of a key as a text in place of another. */
 static void
-on_user(struct ssh_target *target, const char *name, struct str value)
+take_text(char **place, struct str text, const char *key)
 {
-	(void)name;
-	set_string(&target->user, value);
+	struct str value;
+
+	if (!find_value(text, key, &value))
+		return;
+	free(*place);
+	*place = xstrndup(value.p, value.len);
 }
 
-static void
-on_port(struct ssh_target *target, const char *name, struct str value)
+/* What a key holds, unless it is "none". */
+static bool
+is_set(struct str text, const char *key, struct str *value)
 {
+	return find_value(text, key, value) && !str_eq_cstr(*value, "none");
+}
+
+/* The names first: the tokens in the others stand for them. */
+static void
+read_answer(struct ssh_target *target, const char *name, struct str text)
+{
+	struct str rest = text, value;
 	int64_t port;
 
-	(void)name;
-	if (str_to_i64(value, &port) && port > 0 && port < 65536)
+	take_text(&target->host, text, "hostname");
+	take_text(&target->user, text, "user");
+	take_text(&target->alias, text, "hostkeyalias");
+	if (find_value(text, "port", &value) && str_to_i64(value, &port) &&
+	    port > 0 && port < 65536)
 		target->port = (int)port;
-}
-
-static void
-on_identity(struct ssh_target *target, const char *name, struct str value)
-{
-	if (!str_eq_cstr(value, "none"))
-		add_path(target->identities, &target->n_identities,
-			 expand_path(target, name, value));
-}
-
-static void
-on_identities_only(struct ssh_target *target, const char *name,
-		   struct str value)
-{
-	(void)name;
-	target->identities_only = str_eq_cstr(value, "yes");
-}
-
-static void
-on_proxy_jump(struct ssh_target *target, const char *name, struct str value)
-{
-	(void)name;
-	if (!str_eq_cstr(value, "none"))
-		set_string(&target->proxy_jump, value);
-}
-
-static void
-on_proxy_command(struct ssh_target *target, const char *name, struct str value)
-{
-	if (str_eq_cstr(value, "none"))
-		return;
-	free(target->proxy_command);
-	target->proxy_command = expand_tokens(target, name, value);
-}
-
-/* What is read of `ssh -G`; the second pass may use the first's in tokens. */
-static const struct {
-	const char *key;
-	int pass;
-	void (*fn)(struct ssh_target *target, const char *name,
-		   struct str value);
-} keys[] = {
-	{ "hostname", 0, on_hostname },
-	{ "user", 0, on_user },
-	{ "port", 0, on_port },
-	{ "hostkeyalias", 0, on_alias },
-	{ "identityfile", 1, on_identity },
-	{ "identitiesonly", 1, on_identities_only },
-	{ "identityagent", 1, set_agent },
-	{ "proxyjump", 1, on_proxy_jump },
-	{ "proxycommand", 1, on_proxy_command },
-	{ "userknownhostsfile", 1, add_known_hosts },
-	{ "globalknownhostsfile", 2, add_known_hosts },
-};
-
-static void
-read_line(struct ssh_target *target, const char *name, struct str line,
-	  int pass)
-{
-	const char *blank = str_find(line, " ");
-	struct str key, value;
-
-	if (blank == NULL)
-		return;
-	key = (struct str){ line.p, (size_t)(blank - line.p) };
-	value = str_trim((struct str){ blank, line.len - key.len });
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (keys[i].pass == pass && str_eq_cstr(key, keys[i].key) &&
-		    value.len > 0)
-			keys[i].fn(target, name, value);
+	while (next_value(&rest, "identityfile", &value))
+		if (!str_eq_cstr(value, "none"))
+			add_path(target->identities, &target->n_identities,
+				 expand_path(target, name, value));
+	target->identities_only = find_value(text, "identitiesonly", &value) &&
+				  str_eq_cstr(value, "yes");
+	if (find_value(text, "identityagent", &value))
+		set_agent(target, name, value);
+	if (is_set(text, "proxyjump", &value))
+		target->proxy_jump = xstrndup(value.p, value.len);
+	if (is_set(text, "proxycommand", &value))
+		target->proxy_command = expand_tokens(target, name, value);
+	if (find_value(text, "userknownhostsfile", &value))
+		add_known_hosts(target, name, value);
+	if (find_value(text, "globalknownhostsfile", &value))
+		add_known_hosts(target, name, value);
 }
 
 /* What ssh would take without a word in any configuration. */
@@ -368,7 +330,8 @@ apply_pod(struct ssh_target *target, const struct remote_pod *pod)
 			 ssh_expand_home(pod->known_hosts));
 	}
 	if (pod->proxy_jump != NULL) {
-		set_string(&target->proxy_jump, str_from(pod->proxy_jump));
+		free(target->proxy_jump);
+		target->proxy_jump = xstrdup(pod->proxy_jump);
 		free(target->proxy_command);
 		target->proxy_command = NULL;
 	}
@@ -383,12 +346,7 @@ ssh_target_parse(struct ssh_target *target, const struct remote_pod *pod,
 	if (ssh_dest_parse(&dest, pod->ssh, err) != 0)
 		return -1;
 	set_defaults(target, &dest);
-	for (int pass = 0; pass < 3; pass++) {
-		struct str rest = text, line;
-
-		while (str_next(&rest, '\n', &line))
-			read_line(target, dest.host, str_trim(line), pass);
-	}
+	read_answer(target, dest.host, text);
 	if (text.len == 0)
 		add_default_files(target);
 	apply_pod(target, pod);
@@ -410,11 +368,12 @@ ssh_target_release(struct ssh_target *target)
 	memset(target, 0, sizeof(*target));
 }
 
-void
-ssh_known_name(struct buf *out, const char *host, int port)
+char *
+ssh_target_known_name(const struct ssh_target *target)
 {
-	if (port == 22)
-		buf_append_str(out, host);
-	else
-		buf_appendf(out, "[%s]:%d", host, port);
+	if (target->alias != NULL)
+		return xstrdup(target->alias);
+	if (target->port == 22)
+		return xstrdup(target->host);
+	return xasprintf("[%s]:%d", target->host, target->port);
 }

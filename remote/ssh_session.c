@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* libssh2's send and receive functions, with a queue behind the first. */
+/* A session of libssh2: its bytes, its algorithms, its errors. */
 #include "config.h"
 
-#include "remote/ssh_io.h"
+#include "remote/ssh_session.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+
+#include "base/cpu.h"
+#include "base/utf8.h"
 
 /* A server that says more before the end of the handshake is none. */
 #define EARLY_MAX_BYTES (128U * 1024)
@@ -112,8 +115,66 @@ set_callback(LIBSSH2_SESSION *session, int type, void (*fn)(void))
 	libssh2_session_callback_set(session, type, cast.out);
 }
 
+static bool
+is_one_of(struct str name, const char *const *names, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (str_eq_cstr(name, names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Prefer the wanted methods in their order.  What this libssh2 does not know
+ * is left out here: its own way to drop names copies overlapping memory.
+ */
+static void
+prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
+{
+	struct str rest = str_from(wanted), name;
+	const char **names = NULL;
+	struct buf list;
+	int n = libssh2_session_supported_algs(session, method, &names);
+
+	buf_init(&list, 1024);
+	while (n > 0 && str_next(&rest, ',', &name))
+		if (is_one_of(name, names, n))
+			buf_appendf(&list, "%s%.*s", list.len > 0 ? "," : "",
+				    (int)name.len, name.p);
+	if (list.len > 0)
+		libssh2_session_method_pref(session, method, list.data);
+	if (n > 0)
+		libssh2_free(session, names);
+	buf_release(&list);
+}
+
+/*
+ * No CBC (it is weak).  The MAC costs more than the cipher: first the one
+ * that is the fastest here, and probably on the pod.
+ */
+static void
+set_preferences(LIBSSH2_SESSION *session, const char *host_keys)
+{
+	static const char ciphers[] =
+		"aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr,"
+		"aes192-ctr,aes256-ctr,chacha20-poly1305@openssh.com";
+	const char *macs = cpu_has_sha256()
+				   ? "hmac-sha2-256-etm@openssh.com,"
+				     "hmac-sha2-512-etm@openssh.com,"
+				     "hmac-sha2-256,hmac-sha2-512,hmac-sha1"
+				   : "hmac-sha2-512-etm@openssh.com,"
+				     "hmac-sha2-256-etm@openssh.com,"
+				     "hmac-sha2-512,hmac-sha2-256,hmac-sha1";
+
+	prefer(session, LIBSSH2_METHOD_HOSTKEY, host_keys);
+	prefer(session, LIBSSH2_METHOD_CRYPT_CS, ciphers);
+	prefer(session, LIBSSH2_METHOD_CRYPT_SC, ciphers);
+	prefer(session, LIBSSH2_METHOD_MAC_CS, macs);
+	prefer(session, LIBSSH2_METHOD_MAC_SC, macs);
+}
+
 LIBSSH2_SESSION *
-ssh_io_session(struct ssh_io *io)
+ssh_io_session(struct ssh_io *io, const char *host_keys)
 {
 	LIBSSH2_SESSION *session =
 		libssh2_session_init_ex(NULL, NULL, NULL, io);
@@ -123,5 +184,27 @@ ssh_io_session(struct ssh_io *io)
 	libssh2_session_set_blocking(session, 0);
 	set_callback(session, LIBSSH2_CALLBACK_RECV, (void (*)(void))on_recv);
 	set_callback(session, LIBSSH2_CALLBACK_SEND, (void (*)(void))on_send);
+	set_preferences(session, host_keys);
 	return session;
+}
+
+const char *
+ssh_session_message(LIBSSH2_SESSION *session, char out[SSH_MESSAGE_SIZE])
+{
+	char *message = NULL;
+
+	libssh2_session_last_error(session, &message, NULL, 0);
+	return utf8_clean(out, SSH_MESSAGE_SIZE,
+			  str_from(message != NULL ? message : ""));
+}
+
+void
+ssh_session_error(LIBSSH2_SESSION *session, const char *what, struct err *err,
+		  enum err_code code)
+{
+	char message[SSH_MESSAGE_SIZE];
+
+	err_set(err, code, "%s: %s (libssh2 %d)", what,
+		ssh_session_message(session, message),
+		libssh2_session_last_errno(session));
 }

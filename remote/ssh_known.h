@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_SSH_HOSTKEY_H
-#define HGYM_REMOTE_SSH_HOSTKEY_H
+#ifndef HGYM_REMOTE_SSH_KNOWN_H
+#define HGYM_REMOTE_SSH_KNOWN_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_SSH_IO_H
-#define HGYM_REMOTE_SSH_IO_H
+#ifndef HGYM_REMOTE_SSH_SESSION_H
+#define HGYM_REMOTE_SSH_SESSION_H
 
 #include <libssh2.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 
 /*
  * The bytes of a session, between libssh2 and the socket.  What the socket
@@ -27,8 +28,18 @@ struct ssh_io {
 
 void ssh_io_init(struct ssh_io *io);
 void ssh_io_release(struct ssh_io *io);
-/* A session whose bytes go through io (which outlives it). */
-LIBSSH2_SESSION *ssh_io_session(struct ssh_io *io);
+/*
+ * A session whose bytes go through io (which outlives it), with our order of
+ * algorithms; of host keys in that of host_keys, names parted by commas.
+ */
+LIBSSH2_SESSION *ssh_io_session(struct ssh_io *io, const char *host_keys);
+/* libssh2's words for its last error, made harmless; returns out. */
+#define SSH_MESSAGE_SIZE 200
+const char *ssh_session_message(LIBSSH2_SESSION *session,
+				char out[SSH_MESSAGE_SIZE]);
+/* The same as an err of that code: "what: words (libssh2 number)". */
+void ssh_session_error(LIBSSH2_SESSION *session, const char *what,
+		       struct err *err, enum err_code code);
 /* Send what waits; -1: the socket is broken. */
 int ssh_io_flush(struct ssh_io *io);
 static inline bool

@@ -2,7 +2,7 @@
 /* Known hosts: which keys are known, and what to make of the one shown. */
 #include "config.h"
 
-#include "remote/ssh_hostkey.h"
+#include "remote/ssh_known.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_REMOTE_OPENSSH_H
+#define HGYM_REMOTE_OPENSSH_H
+
+#include "base/str.h"
+#include "remote/fleet.h"
+
+/* Command lines for ssh(1) of OpenSSH, and what it says when it gives up. */
+
+#define SSH_WORDS_MAX 24
+
+/* The words of a command line, NULL-ended; zeroed before the first is added. */
+struct ssh_words {
+	const char *argv[SSH_WORDS_MAX + 1];
+	char *owned[SSH_WORDS_MAX];
+	size_t n;
+};
+
+void ssh_words_add(struct ssh_words *words, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The host of [user@]host[:port], and before it "--" and what it takes. */
+int ssh_words_add_host(struct ssh_words *words, const char *text,
+		       struct err *err) __attribute__((warn_unused_result));
+/* Add the words; release them in any case. */
+
+/*
+ * `ssh POD COMMAND`: never a question, never a terminal, never an unknown
+ * host key in silence.  It prints SSH_UP_MARK to stderr once it is through.
+ */
+#define SSH_UP_MARK "hgym-tui-link-up\n"
+int ssh_words_command(struct ssh_words *words, const struct remote_pod *pod,
+		      bool accept_new, const char *command, struct err *err)
+	__attribute__((warn_unused_result));
+/* `ssh -t POD`: for a person, who may be asked. */
+int ssh_words_shell(struct ssh_words *words, const struct remote_pod *pod,
+		    struct err *err) __attribute__((warn_unused_result));
+/* `ssh -W host:port JUMP`; of the jumps "a,b" b is reached through a. */
+int ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new,
+		   const char *host, int port, struct err *err)
+	__attribute__((warn_unused_result));
+void ssh_words_release(struct ssh_words *words);
+
+/*
+ * What ssh(1) wrote to stderr before it gave up, as an error: its last line
+ * that says something, and a code by it (AUTH, HOSTKEY, TIMEOUT, NET).
+ * Returns true when another try cannot help.
+ */
+bool openssh_error(struct err *err, const char *whom, struct str text);
+
+#endif

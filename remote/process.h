@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_REMOTE_PROCESS_H
+#define HGYM_REMOTE_PROCESS_H
+
+#include "base/str.h"
+#include "loop/loop.h"
+
+/* Programs that run here, and the pipes to them. */
+
+struct process {
+	struct loop_child *child; /* NULL: over; on_exit sets it */
+	int fds[3];		  /* our ends of its pipes; -1: none */
+	struct loop_fd *watches[3];
+};
+
+struct process_plan {
+	const char *const *argv;
+	/* Keep ssh(1) below it from asking anybody anything. */
+	bool asks_nobody;
+	/* Who watches our end of a pipe; NULL: fds[i] (borrowed; -1: /dev/null)
+	 * is given to the program instead. */
+	loop_fd_fn on_ready[3];
+	int fds[3];
+	loop_child_fn on_exit;
+	void *user;
+};
+
+/* Start it; its output is watched from now on, its input not yet. */
+int process_start(struct process *process, struct loop *loop,
+		  const struct process_plan *plan, struct err *err)
+	__attribute__((warn_unused_result));
+/* Close our end of a pipe (0 stdin, 1 stdout, 2 stderr), if it is open. */
+void process_close_pipe(struct process *process, int i);
+/* Close all pipes, forget the program; what runs still is not told. */
+void process_release(struct process *process);
+
+/* Run a program to its end and collect what it prints to stdout. */
+#define CAPTURE_CAP_BYTES (256U * 1024)
+
+struct capture_result {
+	int status;	/* exit status; -1: killed, or it took too long */
+	struct str out; /* borrowed during the call */
+};
+
+struct capture;
+typedef void (*capture_fn)(void *user, const struct capture_result *result);
+/* fn is called once, on the loop, unless the capture is cancelled. */
+struct capture *capture_new(struct loop *loop, const char *const *argv,
+			    int64_t timeout_ms, capture_fn fn, void *user,
+			    struct err *err)
+	__attribute__((warn_unused_result));
+/* Kill it (NULL: nothing); fn is not called any more. */
+void capture_cancel(struct capture *capture);
+
+#endif

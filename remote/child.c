@@ -73,13 +73,9 @@ is_alone(const struct child_run *run)
 {
 	const struct child_conn *conn = run->link->conn;
 
-	list_for_each (at, &conn->runs) {
-		const struct child_run *other =
-			list_entry(at, struct child_run, in_conn);
-
+	list_each (const struct child_run, other, &conn->runs, in_conn)
 		if (other != run && other->s != NULL)
 			return false;
-	}
 	return true;
 }
 
@@ -466,11 +462,7 @@ child_release(struct remote_link *link)
 
 	if (conn == NULL)
 		return;
-	list_for_each_safe(at, &conn->runs)
-	{
-		struct child_run *run =
-			list_entry(at, struct child_run, in_conn);
-
+	list_each_safe (struct child_run, run, &conn->runs, in_conn) {
 		if (run->process.child != NULL)
 			loop_child_kill(run->process.child, SIGTERM);
 		free_run(run);

@@ -21,10 +21,7 @@ has_room_for(const struct gate *gate, const char *host)
 {
 	unsigned int in_all = 0, same = 0;
 
-	list_for_each (link, &gate->inside) {
-		struct gate_ticket *t =
-			list_entry(link, struct gate_ticket, link);
-
+	list_each (const struct gate_ticket, t, &gate->inside, link) {
 		in_all++;
 		same += strcasecmp(t->host, host) == 0;
 	}
@@ -43,16 +40,11 @@ on_admitted(void *user)
 static void
 admit(struct gate *gate)
 {
-	list_for_each_safe(link, &gate->waiting)
-	{
-		struct gate_ticket *t =
-			list_entry(link, struct gate_ticket, link);
-
+	list_each_safe (struct gate_ticket, t, &gate->waiting, link) {
 		if (!has_room_for(gate, t->host))
 			continue;
 		list_remove(&t->link);
 		list_append(&gate->inside, &t->link);
-		t->admitted = true;
 		loop_post(gate->loop, on_admitted, t);
 	}
 }
@@ -65,7 +57,6 @@ gate_enter(struct gate *gate, struct gate_ticket *ticket, const char *host,
 	ticket->gate = gate;
 	ticket->on_admit = on_admit;
 	ticket->user = user;
-	ticket->admitted = false;
 	snprintf(ticket->host, sizeof(ticket->host), "%s", host);
 	list_append(&gate->waiting, &ticket->link);
 	admit(gate);
@@ -81,6 +72,5 @@ gate_leave(struct gate_ticket *ticket)
 	loop_unpost(gate->loop, on_admitted, ticket);
 	list_remove(&ticket->link);
 	ticket->gate = NULL;
-	ticket->admitted = false;
 	admit(gate);
 }

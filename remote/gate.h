@@ -25,7 +25,6 @@ struct gate_ticket {
 	char host[256];
 	void (*on_admit)(void *user);
 	void *user;
-	bool admitted;
 };
 
 void gate_init(struct gate *gate, struct loop *loop);

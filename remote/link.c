@@ -128,10 +128,7 @@ on_pump(void *user)
 			loop_timer_start(link->retry, REFUSED_DELAY_MS, 0);
 		return;
 	}
-	list_for_each_safe(at, &link->streams)
-	{
-		struct stream *s = list_entry(at, struct stream, in_link);
-
+	list_each_safe (struct stream, s, &link->streams, in_link) {
 		if (s->run == NULL && !s->cancelled)
 			link->ops->start(link, s);
 		if (link->info.state == LINK_WAITING ||
@@ -211,8 +208,8 @@ count_streams(const struct remote_link *link)
 {
 	size_t n = 0;
 
-	list_for_each (at, &link->streams)
-		n += !list_entry(at, struct stream, in_link)->cancelled;
+	list_each (const struct stream, s, &link->streams, in_link)
+		n += !s->cancelled;
 	return n;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/home.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "remote/ssh_target.h"
@@ -30,6 +31,18 @@ ssh_words_add(struct ssh_words *words, const char *fmt, ...)
 	words->n++;
 }
 
+void
+ssh_words_add_all(struct ssh_words *words, ...)
+{
+	const char *word;
+	va_list ap;
+
+	va_start(ap, words);
+	while ((word = va_arg(ap, const char *)) != NULL)
+		ssh_words_add(words, "%s", word);
+	va_end(ap);
+}
+
 int
 ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err)
 {
@@ -39,23 +52,22 @@ ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err)
 		return -1;
 	if (dest.port > 0)
 		ssh_words_add(words, "-p%d", dest.port);
-	if (dest.user != NULL) {
-		ssh_words_add(words, "-l");
-		ssh_words_add(words, "%s", dest.user);
-	}
-	ssh_words_add(words, "--");
-	ssh_words_add(words, "%s", dest.host);
+	if (dest.user != NULL)
+		ssh_words_add_all(words, "-l", dest.user, NULL);
+	ssh_words_add_all(words, "--", dest.host, NULL);
 	ssh_dest_release(&dest);
 	return 0;
 }
 
+/* Options of an ssh(1) that asks nobody. */
 static void
 add_unasked(struct ssh_words *words, bool accept_new)
 {
-	ssh_words_add(words, "-oBatchMode=yes");
-	ssh_words_add(words, "-oConnectTimeout=10");
-	ssh_words_add(words, "-oStrictHostKeyChecking=%s",
-		      accept_new ? "accept-new" : "yes");
+	ssh_words_add_all(words, "ssh", "-oBatchMode=yes",
+			  "-oConnectTimeout=10",
+			  accept_new ? "-oStrictHostKeyChecking=accept-new"
+				     : "-oStrictHostKeyChecking=yes",
+			  NULL);
 }
 
 static int
@@ -64,20 +76,17 @@ add_pod(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 	char *path;
 
 	if (pod->identity != NULL) {
-		path = ssh_expand_home(pod->identity);
-		ssh_words_add(words, "-i");
-		ssh_words_add(words, "%s", path);
+		path = home_expand(pod->identity);
+		ssh_words_add_all(words, "-i", path, NULL);
 		free(path);
 	}
 	if (pod->known_hosts != NULL) {
-		path = ssh_expand_home(pod->known_hosts);
+		path = home_expand(pod->known_hosts);
 		ssh_words_add(words, "-oUserKnownHostsFile=\"%s\"", path);
 		free(path);
 	}
-	if (pod->proxy_jump != NULL) {
-		ssh_words_add(words, "-J");
-		ssh_words_add(words, "%s", pod->proxy_jump);
-	}
+	if (pod->proxy_jump != NULL)
+		ssh_words_add_all(words, "-J", pod->proxy_jump, NULL);
 	return ssh_words_add_host(words, pod->ssh, err);
 }
 
@@ -85,12 +94,10 @@ int
 ssh_words_command(struct ssh_words *words, const struct remote_pod *pod,
 		  bool accept_new, const char *command, struct err *err)
 {
-	ssh_words_add(words, "ssh");
-	ssh_words_add(words, "-T");
 	add_unasked(words, accept_new);
-	ssh_words_add(words, "-oServerAliveInterval=5");
-	ssh_words_add(words, "-oServerAliveCountMax=3");
-	ssh_words_add(words, "-oPermitLocalCommand=yes");
+	ssh_words_add_all(words, "-T", "-oServerAliveInterval=5",
+			  "-oServerAliveCountMax=3", "-oPermitLocalCommand=yes",
+			  NULL);
 	ssh_words_add(words, "-oLocalCommand=sh -c 'echo %.*s >&2'",
 		      (int)sizeof(SSH_UP_MARK) - 2, SSH_UP_MARK);
 	if (add_pod(words, pod, err) != 0)
@@ -103,8 +110,7 @@ int
 ssh_words_shell(struct ssh_words *words, const struct remote_pod *pod,
 		struct err *err)
 {
-	ssh_words_add(words, "ssh");
-	ssh_words_add(words, "-t");
+	ssh_words_add_all(words, "ssh", "-t", NULL);
 	return add_pod(words, pod, err);
 }
 
@@ -114,7 +120,6 @@ ssh_words_jump(struct ssh_words *words, const char *jumps, bool accept_new,
 {
 	const char *comma = strrchr(jumps, ',');
 
-	ssh_words_add(words, "ssh");
 	add_unasked(words, accept_new);
 	if (comma != NULL) {
 		ssh_words_add(words, "-J");

@@ -29,15 +29,6 @@
 #define TICK_MS	  100
 #define PULSE_MS  1000
 
-/* What came of an operation on a channel. */
-enum op_result {
-	OP_IDLE,  /* nothing to do */
-	OP_AGAIN, /* libssh2 said EAGAIN */
-	OP_PROGRESS,
-	OP_GONE, /* the channel was freed */
-	OP_LOST, /* the session is broken */
-};
-
 enum channel_step {
 	CHANNEL_OPEN,
 	CHANNEL_EXEC,
@@ -62,13 +53,6 @@ struct ssh_channel {
 	struct stream_exit exit;
 };
 
-/* What a negative code of libssh2 means for the op. */
-static enum op_result
-blocked_or_lost(int rc)
-{
-	return rc == LIBSSH2_ERROR_EAGAIN ? OP_AGAIN : OP_LOST;
-}
-
 static void
 channel_free(struct ssh_channel *c)
 {
@@ -80,9 +64,21 @@ channel_free(struct ssh_channel *c)
 	free(c);
 }
 
+/*
+ * What a channel does returns 1 when it did something, 0 when there is nothing
+ * to do now, -1 when the session is lost.
+ */
+
+/* A negative code of libssh2. */
+static int
+blocked_or_lost(ssize_t rc)
+{
+	return rc == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
+}
+
 /* The stream, if there is one still, ends with c->exit; c goes. */
-static enum op_result
-finish(struct ssh_channel *c)
+static int
+channel_finish(struct ssh_channel *c)
 {
 	struct stream_exit exit = c->exit;
 	struct stream *s = c->s;
@@ -92,62 +88,57 @@ finish(struct ssh_channel *c)
 		s->run = NULL;
 		stream_finish(s, &exit);
 	}
-	return OP_GONE;
+	return 1;
 }
 
-/* The channels that run a command. */
 static size_t
 count_running(const struct ssh_channels *channels)
 {
 	size_t n = 0;
 
-	list_for_each (at, &channels->all) {
-		const struct ssh_channel *c =
-			list_entry(at, struct ssh_channel, in_all);
-
+	list_each (const struct ssh_channel, c, &channels->all, in_all)
 		n += c->step == CHANNEL_RUN && c->s != NULL;
-	}
 	return n;
 }
 
 /* The server will not open one more: soon again, elsewhere, or never. */
-static enum op_result
+static int
 open_refused(struct ssh_channel *c)
 {
-	int64_t now_ms = link_now_ms(c->channels->link);
+	struct remote_link *link = c->channels->link;
 	char message[SSH_MESSAGE_SIZE];
 
 	c->channels->opening = NULL;
 	if (c->s == NULL)
-		return finish(c);
-	if (now_ms - c->begun_ms < REOPEN_MS) {
-		c->reopen_ms = now_ms + REOPEN_EVERY_MS;
-		return OP_IDLE;
+		return channel_finish(c);
+	if (link_now_ms(link) - c->begun_ms < REOPEN_MS) {
+		c->reopen_ms = link_now_ms(link) + REOPEN_EVERY_MS;
+		return 0;
 	}
 	if (link_spill(c->s, count_running(c->channels))) {
 		c->s = NULL;
-		return finish(c);
+		return channel_finish(c);
 	}
 	err_set(&c->exit.err, ERR_LIMIT,
 		"%s: the server opens no more sessions on this connection "
 		"(MaxSessions of sshd_config): %s",
-		c->channels->link->pod.name,
+		link->pod.name,
 		ssh_session_message(c->channels->session, message));
-	return finish(c);
+	return channel_finish(c);
 }
 
-static enum op_result
-op_open(struct ssh_channel *c)
+static int
+channel_open(struct ssh_channel *c)
 {
 	struct ssh_channels *channels = c->channels;
 	int rc;
 
 	if (channels->opening != NULL && channels->opening != c)
-		return OP_IDLE;
+		return 0;
 	if (c->s == NULL && c->command != NULL && channels->opening != c)
-		return finish(c);
+		return channel_finish(c);
 	if (c->reopen_ms > link_now_ms(channels->link))
-		return OP_IDLE;
+		return 0;
 	channels->opening = c;
 	c->channel =
 		libssh2_channel_open_ex(channels->session, "session", 7,
@@ -156,7 +147,7 @@ op_open(struct ssh_channel *c)
 		if (c->s == NULL)
 			channels->opening = NULL;
 		c->step = c->s != NULL ? CHANNEL_EXEC : CHANNEL_FREE;
-		return OP_PROGRESS;
+		return 1;
 	}
 	rc = libssh2_session_last_errno(channels->session);
 	if (rc == LIBSSH2_ERROR_CHANNEL_FAILURE)
@@ -165,12 +156,12 @@ op_open(struct ssh_channel *c)
 }
 
 /*
- * The turn that op_open took is kept until the command runs: libssh2 1.10 at
- * times fails to wait for one channel's answer while others are being opened
+ * The turn that channel_open took is kept until the command runs: libssh2 1.10
+ * at times fails to wait for one channel's answer while others are being opened
  * ("Failed waiting for channel success").
  */
-static enum op_result
-op_exec(struct ssh_channel *c)
+static int
+channel_exec(struct ssh_channel *c)
 {
 	int rc = libssh2_channel_process_startup(
 		c->channel, "exec", 4, c->command,
@@ -178,17 +169,14 @@ op_exec(struct ssh_channel *c)
 
 	if (rc != LIBSSH2_ERROR_EAGAIN && c->channels->opening == c)
 		c->channels->opening = NULL;
-	if (rc == LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED) {
+	if (rc == LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED)
 		err_set(&c->exit.err, ERR_REMOTE,
 			"%s: the server runs no commands",
 			c->channels->link->pod.name);
-		c->step = CHANNEL_FREE;
-		return OP_PROGRESS;
-	}
-	if (rc != 0)
+	else if (rc != 0)
 		return blocked_or_lost(rc);
-	c->step = c->s != NULL ? CHANNEL_RUN : CHANNEL_FREE;
-	return OP_PROGRESS;
+	c->step = rc == 0 && c->s != NULL ? CHANNEL_RUN : CHANNEL_FREE;
+	return 1;
 }
 
 /* The next piece of stdin; false when there is none. */
@@ -211,8 +199,8 @@ fill_chunk(struct ssh_channel *c)
 	return true;
 }
 
-static enum op_result
-op_write(struct ssh_channel *c)
+static int
+write_stdin(struct ssh_channel *c)
 {
 	ssize_t n;
 
@@ -221,68 +209,102 @@ op_write(struct ssh_channel *c)
 	/* What waits for the socket is enough. */
 	if (c->write_closed || ssh_io_is_full(c->channels->io) ||
 	    !fill_chunk(c))
-		return OP_IDLE;
+		return 0;
 	n = libssh2_channel_write(c->channel, c->chunk + c->chunk_sent,
 				  c->chunk_len - c->chunk_sent);
-	if (n == LIBSSH2_ERROR_CHANNEL_CLOSED ||
-	    n == LIBSSH2_ERROR_CHANNEL_EOF_SENT) {
-		c->write_closed = true;
-		return OP_IDLE;
-	}
+	c->write_closed = n == LIBSSH2_ERROR_CHANNEL_CLOSED ||
+			  n == LIBSSH2_ERROR_CHANNEL_EOF_SENT;
 	if (n < 0)
-		return blocked_or_lost((int)n);
+		return c->write_closed ? 0 : blocked_or_lost(n);
 	c->chunk_sent += (size_t)n;
-	return OP_PROGRESS;
+	return 1;
 }
 
-static enum op_result
-op_eof(struct ssh_channel *c)
+static int
+close_stdin(struct ssh_channel *c)
 {
 	int rc;
 
 	if (c->eof_sent || c->write_closed || c->s == NULL ||
 	    !c->s->in_closed || c->s->in.len > 0 ||
 	    c->chunk_sent < c->chunk_len)
-		return OP_IDLE;
+		return 0;
 	rc = libssh2_channel_send_eof(c->channel);
-	if (rc == LIBSSH2_ERROR_EAGAIN)
-		return OP_AGAIN;
-	c->eof_sent = true;
-	return rc == 0 || rc == LIBSSH2_ERROR_CHANNEL_CLOSED ? OP_PROGRESS
-							     : OP_LOST;
+	c->eof_sent = rc != LIBSSH2_ERROR_EAGAIN;
+	return rc == 0 || rc == LIBSSH2_ERROR_CHANNEL_CLOSED
+		       ? 1
+		       : blocked_or_lost(rc);
 }
 
+/* Its stream may be read: the socket is worth polling for it. */
 static bool
 may_read(const struct ssh_channel *c)
 {
 	return c->s == NULL || stream_is_open(c->s);
 }
 
-/* One read of stdout (id 0) or stderr (1), at most *left bytes of it. */
-static enum op_result
-read_one(struct ssh_channel *c, int id, size_t *left)
+/* Read stdout (id 0) or stderr (1): until EAGAIN, or its share of the turn. */
+static int
+read_output(struct ssh_channel *c, int id)
 {
 	char *data = c->channels->link->fleet->block;
-	ssize_t n;
+	size_t left = STREAM_BUDGET;
 
-	if (!may_read(c))
-		return OP_IDLE;
-	n = libssh2_channel_read_ex(c->channel, id, data, *left);
-	if (n < 0)
-		return blocked_or_lost((int)n);
-	if (n == 0)
-		return OP_IDLE;
-	*left -= (size_t)n;
-	if (c->s != NULL && id == 0)
-		stream_deliver(c->s, data, (size_t)n);
-	else if (c->s != NULL)
-		stream_deliver_stderr(c->s, data, (size_t)n);
-	return OP_PROGRESS;
+	while (left > 0 && may_read(c)) {
+		ssize_t n = libssh2_channel_read_ex(c->channel, id, data, left);
+
+		if (n < 0 && n != LIBSSH2_ERROR_EAGAIN)
+			return -1;
+		if (n <= 0)
+			break;
+		left -= (size_t)n;
+		if (c->s != NULL && id == 0)
+			stream_deliver(c->s, data, (size_t)n);
+		else if (c->s != NULL)
+			stream_deliver_stderr(c->s, data, (size_t)n);
+	}
+	return left < STREAM_BUDGET;
+}
+
+static int
+read_stdout(struct ssh_channel *c)
+{
+	return read_output(c, 0);
+}
+
+static int
+read_stderr(struct ssh_channel *c)
+{
+	return read_output(c, 1);
+}
+
+static int
+channel_run(struct ssh_channel *c)
+{
+	static int (*const parts[])(struct ssh_channel *) = {
+		write_stdin, close_stdin, read_stdout, read_stderr
+	};
+	bool is_busy = false;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		int rc = parts[i](c);
+
+		if (rc < 0)
+			return -1;
+		is_busy |= rc > 0;
+	}
+	if (is_busy)
+		return 1;
+	if (c->s != NULL &&
+	    (!may_read(c) || libssh2_channel_eof(c->channel) != 1))
+		return 0;
+	c->step = c->s == NULL ? CHANNEL_FREE : CHANNEL_WAIT;
+	return 1;
 }
 
 /* The end of the output is there: wait for the end of the command. */
-static enum op_result
-op_wait(struct ssh_channel *c)
+static int
+channel_wait(struct ssh_channel *c)
 {
 	int rc = libssh2_channel_wait_closed(c->channel);
 	char *name = NULL;
@@ -292,90 +314,35 @@ op_wait(struct ssh_channel *c)
 		return blocked_or_lost(rc);
 	libssh2_channel_get_exit_signal(c->channel, &name, &len, NULL, NULL,
 					NULL, NULL);
-	if (name != NULL && len > 0) {
+	c->exit.signalled = name != NULL && len > 0;
+	c->exit.exited = !c->exit.signalled;
+	if (c->exit.signalled)
 		utf8_clean(c->exit.signal, sizeof(c->exit.signal),
 			   (struct str){ name, len });
-		c->exit.signalled = true;
-	} else {
-		c->exit.exited = true;
+	else
 		c->exit.status =
 			libssh2_channel_get_exit_status(c->channel) & 0xff;
-	}
 	if (name != NULL)
 		libssh2_free(c->channels->session, name);
 	c->step = CHANNEL_FREE;
-	return OP_PROGRESS;
+	return 1;
 }
 
-/* Sends CLOSE where it was not sent, and waits for the other side's. */
-static enum op_result
-op_free(struct ssh_channel *c)
+/* Send CLOSE where it was not sent, and wait for the other side's. */
+static int
+channel_close(struct ssh_channel *c)
 {
-	int rc = libssh2_channel_free(c->channel);
-
-	if (rc == LIBSSH2_ERROR_EAGAIN)
-		return OP_AGAIN;
+	if (libssh2_channel_free(c->channel) == LIBSSH2_ERROR_EAGAIN)
+		return 0;
 	c->channel = NULL;
-	return finish(c);
+	return channel_finish(c);
 }
 
-/* Read until EAGAIN or until this channel had its share of the turn. */
-static enum op_result
-read_all(struct ssh_channel *c, int id)
-{
-	enum op_result result, all = OP_IDLE;
-	size_t left = STREAM_BUDGET;
-
-	while (left > 0) {
-		result = read_one(c, id, &left);
-		if (result != OP_PROGRESS)
-			return result == OP_LOST ? OP_LOST : all;
-		all = OP_PROGRESS;
-	}
-	return all;
-}
-
-static enum op_result
-turn_running(struct ssh_channel *c)
-{
-	enum op_result result, all = OP_IDLE;
-
-	for (int i = 0; i < 4; i++) {
-		result = i == 0	  ? op_write(c)
-			 : i == 1 ? op_eof(c)
-				  : read_all(c, i - 2);
-		if (result == OP_LOST)
-			return OP_LOST;
-		if (result == OP_PROGRESS)
-			all = OP_PROGRESS;
-	}
-	if (all == OP_PROGRESS)
-		return all;
-	if (c->s == NULL) {
-		c->step = CHANNEL_FREE;
-		return OP_PROGRESS;
-	}
-	if (may_read(c) && libssh2_channel_eof(c->channel) == 1) {
-		c->step = CHANNEL_WAIT;
-		return OP_PROGRESS;
-	}
-	return all;
-}
-
-static enum op_result
-channel_turn(struct ssh_channel *c)
-{
-	static enum op_result (*const ops[])(struct ssh_channel *) = {
-		[CHANNEL_OPEN] = op_open,
-		[CHANNEL_EXEC] = op_exec,
-		[CHANNEL_WAIT] = op_wait,
-		[CHANNEL_FREE] = op_free,
-	};
-
-	if (c->step == CHANNEL_RUN)
-		return turn_running(c);
-	return ops[c->step](c);
-}
+static int (*const channel_steps[])(struct ssh_channel *) = {
+	[CHANNEL_OPEN] = channel_open,	[CHANNEL_EXEC] = channel_exec,
+	[CHANNEL_RUN] = channel_run,	[CHANNEL_WAIT] = channel_wait,
+	[CHANNEL_FREE] = channel_close,
+};
 
 static void
 channels_lost(struct ssh_channels *channels)
@@ -393,13 +360,9 @@ set_events(struct ssh_channels *channels)
 {
 	unsigned int events = list_is_empty(&channels->all) ? LOOP_READ : 0;
 
-	list_for_each (at, &channels->all) {
-		const struct ssh_channel *c =
-			list_entry(at, struct ssh_channel, in_all);
-
+	list_each (const struct ssh_channel, c, &channels->all, in_all)
 		if (c->step != CHANNEL_RUN || may_read(c))
 			events = LOOP_READ;
-	}
 	if (ssh_io_is_full(channels->io))
 		events |= LOOP_WRITE;
 	loop_fd_set(channels->watch, events);
@@ -434,16 +397,14 @@ ssh_channels_drive(struct ssh_channels *channels)
 		read_idle(channels);
 		return;
 	}
-	list_for_each_safe(at, &channels->all)
-	{
-		enum op_result result = channel_turn(
-			list_entry(at, struct ssh_channel, in_all));
+	list_each_safe (struct ssh_channel, c, &channels->all, in_all) {
+		int rc = channel_steps[c->step](c);
 
-		if (result == OP_LOST) {
+		if (rc < 0) {
 			channels_lost(channels);
 			return;
 		}
-		more = more || result == OP_PROGRESS || result == OP_GONE;
+		more |= rc > 0;
 	}
 	set_events(channels);
 	if (more)
@@ -506,10 +467,7 @@ on_tick(void *user)
 	bool busy = false;
 	struct err err;
 
-	list_for_each (at, &channels->all) {
-		const struct ssh_channel *c =
-			list_entry(at, struct ssh_channel, in_all);
-
+	list_each (const struct ssh_channel, c, &channels->all, in_all) {
 		if (c->step > CHANNEL_EXEC)
 			continue;
 		busy = true;
@@ -533,8 +491,8 @@ on_pulse(void *user)
 
 	if (link_now_ms(channels->link) - last_ms < SILENT_MS)
 		return;
-	list_for_each (at, &channels->all)
-		if (is_probe(list_entry(at, struct ssh_channel, in_all)))
+	list_each (const struct ssh_channel, c, &channels->all, in_all)
+		if (is_probe(c))
 			return;
 	ssh_channels_probe(channels);
 }

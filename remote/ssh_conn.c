@@ -334,9 +334,8 @@ begin_proxy(struct ssh_conn *conn)
 				    conn->link->fleet->options.accept_new,
 				    target->host, target->port, &err);
 	} else {
-		ssh_words_add(&words, "/bin/sh");
-		ssh_words_add(&words, "-c");
-		ssh_words_add(&words, "%s", target->proxy_command);
+		ssh_words_add_all(&words, "/bin/sh", "-c",
+				  target->proxy_command, NULL);
 	}
 	if (rc == 0)
 		conn->proxy =
@@ -439,8 +438,7 @@ ask_name(struct ssh_conn *conn)
 	struct err err;
 
 	enter(conn, SSH_NAME);
-	ssh_words_add(&words, "ssh");
-	ssh_words_add(&words, "-G");
+	ssh_words_add_all(&words, "ssh", "-G", NULL);
 	if (ssh_words_add_host(&words, conn->link->pod.ssh, &err) != 0) {
 		ssh_words_release(&words);
 		end_conn(conn, &err, link_refused);

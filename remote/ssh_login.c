@@ -67,13 +67,9 @@ needed_path(const struct ssh_login *login)
 static struct ssh_login *
 find_asking(const struct fleet *fleet, const char *path)
 {
-	list_for_each (at, &fleet->asking) {
-		struct ssh_login *login =
-			list_entry(at, struct ssh_login, in_asking);
-
+	list_each (struct ssh_login, login, &fleet->asking, in_asking)
 		if (strcmp(needed_path(login), path) == 0)
 			return login;
-	}
 	return NULL;
 }
 

@@ -11,19 +11,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/home.h"
 #include "base/xalloc.h"
-
-static const char *
-home_dir(void)
-{
-	const char *home = getenv("HOME");
-	const struct passwd *pw;
-
-	if (home != NULL && home[0] != '\0')
-		return home;
-	pw = getpwuid(getuid());
-	return pw != NULL ? pw->pw_dir : "/";
-}
 
 static const char *
 local_user(void)
@@ -34,14 +23,6 @@ local_user(void)
 	if (pw != NULL)
 		return pw->pw_name;
 	return user != NULL ? user : "root";
-}
-
-char *
-ssh_expand_home(const char *path)
-{
-	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0'))
-		return xasprintf("%s%s", home_dir(), path + 1);
-	return xstrdup(path);
 }
 
 /* The port at the end of *text is cut off; false when it is none. */
@@ -167,7 +148,7 @@ static char *
 expand_path(const struct ssh_target *target, const char *name, struct str value)
 {
 	char *tokens = expand_tokens(target, name, value);
-	char *path = ssh_expand_home(tokens);
+	char *path = home_expand(tokens);
 
 	free(tokens);
 	return path;
@@ -301,7 +282,7 @@ add_default_files(struct ssh_target *target)
 
 	for (size_t i = 0; i < 3; i++)
 		add_path(target->identities, &target->n_identities,
-			 ssh_expand_home(identities[i]));
+			 home_expand(identities[i]));
 	add_known_hosts(target, "",
 			STR_LIT("~/.ssh/known_hosts /etc/ssh/ssh_known_hosts"));
 }
@@ -321,13 +302,13 @@ apply_pod(struct ssh_target *target, const struct remote_pod *pod)
 	if (pod->identity != NULL) {
 		clear_list(target->identities, &target->n_identities);
 		add_path(target->identities, &target->n_identities,
-			 ssh_expand_home(pod->identity));
+			 home_expand(pod->identity));
 		target->identities_only = true;
 	}
 	if (pod->known_hosts != NULL) {
 		clear_list(target->known_hosts, &target->n_known_hosts);
 		add_path(target->known_hosts, &target->n_known_hosts,
-			 ssh_expand_home(pod->known_hosts));
+			 home_expand(pod->known_hosts));
 	}
 	if (pod->proxy_jump != NULL) {
 		free(target->proxy_jump);

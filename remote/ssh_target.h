@@ -50,7 +50,5 @@ void ssh_target_release(struct ssh_target *target);
 
 /* Its name in known_hosts: the alias, "host", or "[host]:port"; owned. */
 char *ssh_target_known_name(const struct ssh_target *target);
-/* ~ and ~/ at the start become the home directory; caller frees. */
-char *ssh_expand_home(const char *path);
 
 #endif

@@ -385,10 +385,7 @@ loop_post(struct loop *loop, loop_post_fn fn, void *user)
 void
 loop_unpost(struct loop *loop, loop_post_fn fn, void *user)
 {
-	list_for_each_safe(link, &loop->posts)
-	{
-		struct post *post = list_entry(link, struct post, link);
-
+	list_each_safe (struct post, post, &loop->posts, link) {
 		if (post->fn == fn && post->user == user) {
 			list_remove(&post->link);
 			free(post);

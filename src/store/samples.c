@@ -12,27 +12,13 @@
 
 #include "base/xalloc.h"
 
-/*
- * Rows of before keep their order and get numbers of their own, as the same
- * number could be there of two metrics.
- */
 #define STATEMENT_LIST(X)                                                      \
 	X(INSERT, "INSERT INTO sample_rows(run_id, line, seq, step, train_ms," \
 		  " wall_ms, m0, v0, m1, v1, m2, v2, m3, v3)"                  \
 		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12," \
 		  " ?13, ?14)")                                                \
 	X(DROP_LINE, "DELETE FROM sample_rows WHERE run_id = ?1 AND line = ?2" \
-		     " AND seq >= ?3")                                         \
-	X(IS_OLD, "SELECT 1 FROM samples WHERE run_id = ?1 LIMIT 1")           \
-	X(OLD_NAMES, "INSERT OR IGNORE INTO metrics(name)"                     \
-		     " SELECT DISTINCT metric FROM samples WHERE run_id = ?1") \
-	X(OLD_COPY, "INSERT INTO sample_rows(run_id, line, seq, step,"         \
-		    " train_ms, wall_ms, m0, v0) SELECT s.run_id, s.line,"     \
-		    " row_number() OVER (PARTITION BY s.line ORDER BY s.seq,"  \
-		    " s.metric) - 1, s.step, s.train_ms, s.wall_ms, m.id,"     \
-		    " s.value FROM samples s JOIN metrics m ON m.name ="       \
-		    " s.metric WHERE s.run_id = ?1")                           \
-	X(OLD_DROP, "DELETE FROM samples WHERE run_id = ?1")
+		     " AND seq >= ?3")
 
 enum statement {
 #define X(id, sql) STATEMENT_##id,
@@ -87,32 +73,6 @@ sample_writer_free(struct sample_writer *w)
 		return;
 	stmt_free_all(w->stmts, STATEMENT_COUNT);
 	free(w);
-}
-
-static int
-fail_write(const struct sample_writer *w, struct err *err)
-{
-	return db_fail(w->db, "cannot write the database", err);
-}
-
-/* What an older version wrote of that run goes to where we write. */
-static int
-move_old(struct sample_writer *w, int64_t run_id, struct err *err)
-{
-	int rc;
-
-	(void)sqlite3_bind_int64(w->stmts[STATEMENT_IS_OLD], 1, run_id);
-	rc = stmt_step(w->stmts[STATEMENT_IS_OLD]);
-	if (rc == SQLITE_DONE)
-		return 0;
-	if (rc != SQLITE_ROW)
-		return fail_write(w, err);
-	for (int i = STATEMENT_OLD_NAMES; i <= STATEMENT_OLD_DROP; i++) {
-		(void)sqlite3_bind_int64(w->stmts[i], 1, run_id);
-		if (stmt_step(w->stmts[i]) != SQLITE_DONE)
-			return fail_write(w, err);
-	}
-	return 0;
 }
 
 static bool
@@ -185,7 +145,9 @@ write_row(struct sample_writer *w, const struct batch_sample *s, size_t len,
 	if (rc == SQLITE_CONSTRAINT_PRIMARYKEY &&
 	    drop_line(w, s) == SQLITE_DONE)
 		rc = stmt_step(stmt);
-	return rc == SQLITE_DONE ? 0 : fail_write(w, err);
+	return rc == SQLITE_DONE
+		       ? 0
+		       : db_fail(w->db, "cannot write the database", err);
 }
 
 int
@@ -193,9 +155,6 @@ sample_writer_write(struct sample_writer *w, const struct batch_sample *s,
 		    size_t n, struct err *err)
 {
 	for (size_t i = 0, len; i < n; i += len) {
-		if ((i == 0 || s[i].run_id != s[i - 1].run_id) &&
-		    move_old(w, s[i].run_id, err) != 0)
-			return -1;
 		len = row_length(&s[i], n - i);
 		if (write_row(w, &s[i], len, err) != 0)
 			return -1;
@@ -207,26 +166,20 @@ sample_writer_write(struct sample_writer *w, const struct batch_sample *s,
 #define IDS_MAX 4096
 
 static const struct column seen_columns[] = {
-	COLUMN(struct stored_sample, metric),
+	COLUMN(struct stored_sample, sample.line),
 	COLUMN(struct stored_sample, sample.step),
 	COLUMN(struct stored_sample, sample.train_ms),
 	COLUMN(struct stored_sample, sample.wall_ms),
-	COLUMN(struct stored_sample, sample.line),
 };
-/* The first columns of select_rows; in the slots are metric and value. */
-static const struct table stored_row = TABLE("", seen_columns, 0);
-#define COL_SLOTS 6
+/* The first columns of select_rows; then metric and value of each slot. */
+static const struct table seen_row = TABLE("", seen_columns, 0);
+#define COL_SLOTS 4
 
-/* Both in one statement, so that a run that is moved meanwhile is seen. */
 static const char *const select_rows =
-	"SELECT metric, step, train_ms, wall_ms, line, seq, NULL, value,"
-	" NULL, NULL, NULL, NULL, NULL, NULL FROM samples"
-	" WHERE run_id = ?1 AND line > ?2 AND (?3 IS NULL OR metric = ?3)"
-	" UNION ALL SELECT NULL, step, train_ms, wall_ms, line, seq,"
-	" m0, v0, m1, v1, m2, v2, m3, v3 FROM sample_rows"
-	" WHERE run_id = ?1 AND line > ?2 AND (?3 IS NULL OR"
+	"SELECT line, step, train_ms, wall_ms, m0, v0, m1, v1, m2, v2, m3, v3"
+	" FROM sample_rows WHERE run_id = ?1 AND line > ?2 AND (?3 IS NULL OR"
 	" (SELECT id FROM metrics WHERE name = ?3) IN (m0, m1, m2, m3))"
-	" ORDER BY 5, 6, 1";
+	" ORDER BY line, seq";
 
 /* A row of the table metrics. */
 struct name {
@@ -333,12 +286,7 @@ see_row(const struct walk *walk)
 	struct stored_sample row;
 	int rc = 0;
 
-	row_read(stmt, 0, &stored_row, &row);
-	if (row.metric != NULL) {
-		row.sample.metric = metric_by_name(str_from(row.metric));
-		row.sample.value = stmt_number(stmt, COL_SLOTS + 1);
-		return walk->fn(walk->user, &row);
-	}
+	row_read(stmt, 0, &seen_row, &row);
 	for (int i = 0; rc == 0 && i < SAMPLE_SLOTS; i++)
 		if (sqlite3_column_type(stmt, COL_SLOTS + 2 * i) != SQLITE_NULL)
 			rc = see_slot(walk, &row, COL_SLOTS + 2 * i);

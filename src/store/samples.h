@@ -15,12 +15,9 @@
  * sample_rows holds up to SAMPLE_SLOTS samples that follow one another in a
  * line and agree in step and times: m0 and v0, m1 and v1, .. are metric (an
  * id of the table metrics) and value, NULL where there is none; seq is that
- * of the first.  The table samples, one row a sample, is what versions before
- * wrote: a run is moved out of it before more of it is written, so that each
- * run is in one of the two.
+ * of the first.
  */
-#define SAMPLE_SLOT_LIST(X) X(0) X(1) X(2) X(3)
-#define SAMPLE_SLOTS	    4
+#define SAMPLE_SLOTS 4
 
 /* Inserts samples over the connection of a writer. */
 struct sample_writer;

@@ -7,7 +7,6 @@
 
 #include "store/schema.h"
 
-#include "base/buf.h"
 #include "parsers/run.h"
 #include "store/db.h"
 #include "store/samples.h"
@@ -102,6 +101,19 @@ static const char *const steps[] = {
 	" m1 INTEGER, v1 NUMERIC, m2 INTEGER, v2 NUMERIC,"
 	" m3 INTEGER, v3 NUMERIC,"
 	" PRIMARY KEY(run_id, line, seq)) WITHOUT ROWID;",
+	/*
+	 * 8: all samples lie there.  Those of before keep their order and get
+	 * numbers of their own: of two metrics the same could be there.
+	 */
+	"INSERT OR IGNORE INTO metrics(name)"
+	" SELECT DISTINCT metric FROM samples;"
+	"INSERT INTO sample_rows(run_id, line, seq, step, train_ms, wall_ms,"
+	" m0, v0) SELECT s.run_id, s.line, row_number() OVER"
+	" (PARTITION BY s.run_id, s.line ORDER BY s.seq, s.metric) - 1, s.step,"
+	" s.train_ms, s.wall_ms, m.id, s.value FROM samples s"
+	" JOIN metrics m ON m.name = s.metric;"
+	"DROP VIEW IF EXISTS v_samples;"
+	"DROP TABLE samples;",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,
@@ -175,69 +187,56 @@ schema_is_current(sqlite3 *db)
 }
 
 #define SLOT_SELECT(i)                                                         \
-	" UNION ALL SELECT s.run_id, s.step, m.name, s.v" #i                   \
-	", s.wall_ms / 1000.0, s.train_ms, s.line FROM sample_rows s"          \
-	" JOIN metrics m ON m.id = s.m" #i
+	"SELECT s.run_id, s.step, m.name AS metric, s.v" #i                    \
+	" AS value, s.wall_ms / 1000.0 AS wall_s, s.train_ms, s.line"          \
+	" FROM sample_rows s JOIN metrics m ON m.id = s.m" #i
 
-/* The views that other programs may use, by the lists of today. */
-static void
-view_sql(struct buf *sql)
-{
-	buf_append_str(sql, "DROP VIEW IF EXISTS v_runs;"
-			    "CREATE VIEW v_runs AS SELECT r.id AS run_id,"
-			    " t.pod AS pod, t.path AS path, t.path AS file,"
-			    " t.gen AS gen, r.run_index, CASE WHEN r.live THEN"
-			    " 'running' ELSE r.status END AS status");
-	for (size_t i = 0; number_columns[i] != NULL; i++)
-		buf_appendf(sql, ", r.%s", number_columns[i]);
-	buf_append_str(
-		sql,
-		", r.final_stage, r.final_class, r.source_sha256,"
-		" r.source_lines, r.first_line, r.lines, r.bytes, r.matched,"
-		" r.formats, r.events_dropped, r.first_wall_ms,"
-		" r.last_wall_ms,"
-		" (SELECT json_group_array(json_object('line', e.line,"
-		" 'kind', e.kind, 'text', e.text))"
-		" FROM events e WHERE e.run_id = r.id) AS events"
-		" FROM runs r JOIN tails t ON t.id = r.tail_id;"
-		"DROP VIEW IF EXISTS v_samples;"
-		"CREATE VIEW v_samples AS SELECT run_id, step, metric, value,"
-		" wall_ms / 1000.0 AS wall_s, train_ms, line FROM samples");
-	buf_append_str(sql, SAMPLE_SLOT_LIST(SLOT_SELECT) ";");
-	buf_append_str(
-		sql,
-		"DROP VIEW IF EXISTS v_tails;"
-		"CREATE VIEW v_tails AS SELECT pod, path, inode, offset, gen,"
-		" dev, lines, mirror, name, ended FROM tails;"
-		"DROP VIEW IF EXISTS v_pods;"
-		"CREATE VIEW v_pods AS SELECT name AS pod, target, state, why,"
-		" lag_ms, gpu, disk_free_bytes, seen_ms / 1000.0 AS seen_s"
-		" FROM pods;"
-		"DROP VIEW IF EXISTS v_telemetry;"
-		"CREATE VIEW v_telemetry AS SELECT p.name AS pod,"
-		" nullif(t.gpu, -1) AS gpu, t.at_ms / 1000.0 AS wall_s,"
-		" t.gpu_util, t.gpu_mem_mib, t.gpu_power_w, t.gpu_temp_c,"
-		" t.gpu_sm_mhz, t.gpu_throttle, t.host_load,"
-		" t.disk_free_bytes FROM telemetry t"
-		" JOIN pods p ON p.id = t.pod_id;"
-		"DROP VIEW IF EXISTS v_benches;"
-		"CREATE VIEW v_benches AS SELECT * FROM benches;"
-		"DROP VIEW IF EXISTS v_bench_runs;"
-		"CREATE VIEW v_bench_runs AS SELECT * FROM bench_runs;"
-		"DROP VIEW IF EXISTS v_noise;"
-		"CREATE VIEW v_noise AS SELECT * FROM noise;");
-}
+#define UNION_ALL(a, b) a " UNION ALL " b
+
+/* What other programs may read, by the lists of today. */
+static const struct {
+	const char *name, *select;
+} views[] = {
+	{ "v_runs",
+	  "SELECT r.id AS run_id, t.pod AS pod, t.path AS path,"
+	  " t.path AS file, t.gen AS gen, r.run_index, CASE WHEN r.live THEN"
+	  " 'running' ELSE r.status END AS status"
+#define X(member, decimals) ", r." #member
+	  RUN_NUMBER_LIST(X)
+#undef X
+		  ", r.final_stage, r.final_class, r.source_sha256,"
+		  " r.source_lines, r.first_line, r.lines, r.bytes, r.matched,"
+		  " r.formats, r.events_dropped, r.first_wall_ms,"
+		  " r.last_wall_ms, (SELECT json_group_array(json_object("
+		  "'line', e.line, 'kind', e.kind, 'text', e.text))"
+		  " FROM events e WHERE e.run_id = r.id) AS events"
+		  " FROM runs r JOIN tails t ON t.id = r.tail_id" },
+	{ "v_samples", UNION_ALL(UNION_ALL(SLOT_SELECT(0), SLOT_SELECT(1)),
+				 UNION_ALL(SLOT_SELECT(2), SLOT_SELECT(3))) },
+	{ "v_tails", "SELECT pod, path, inode, offset, gen, dev, lines, mirror,"
+		     " name, ended FROM tails" },
+	{ "v_pods", "SELECT name AS pod, target, state, why, lag_ms, gpu,"
+		    " disk_free_bytes, seen_ms / 1000.0 AS seen_s FROM pods" },
+	{ "v_telemetry",
+	  "SELECT p.name AS pod, nullif(t.gpu, -1) AS gpu,"
+	  " t.at_ms / 1000.0 AS wall_s, t.gpu_util, t.gpu_mem_mib,"
+	  " t.gpu_power_w, t.gpu_temp_c, t.gpu_sm_mhz, t.gpu_throttle,"
+	  " t.host_load, t.disk_free_bytes FROM telemetry t"
+	  " JOIN pods p ON p.id = t.pod_id" },
+	{ "v_benches", "SELECT * FROM benches" },
+	{ "v_bench_runs", "SELECT * FROM bench_runs" },
+	{ "v_noise", "SELECT * FROM noise" },
+};
 
 static int
 renew_views(sqlite3 *db, struct err *err)
 {
-	struct buf sql;
-	int rc;
+	int rc = 0;
 
-	buf_init(&sql, 65536);
-	view_sql(&sql);
-	rc = db_exec(db, WHAT, err, "%s", sql.data);
-	buf_release(&sql);
+	for (size_t i = 0; rc == 0 && i < sizeof(views) / sizeof(*views); i++)
+		rc = db_exec(db, WHAT, err,
+			     "DROP VIEW IF EXISTS %s;CREATE VIEW %s AS %s",
+			     views[i].name, views[i].name, views[i].select);
 	return rc;
 }
 

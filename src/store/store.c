@@ -18,21 +18,16 @@
 #include "store/schema.h"
 #include "store/store_priv.h"
 
-/* Runs of logs that have not ended. */
-#define OPEN_RUNS                                                              \
-	"SELECT r.id FROM runs r JOIN tails t ON t.id = r.tail_id"             \
-	" WHERE t.ended = 0"
-
 /*
  * Delete the samples of runs that have no row: a version before this one could
  * be killed between the two, and the next run would have got their id.  A seek
  * a run, however many rows it has.
  */
-#define DROP_ORPHANS(table)                                                    \
-	"WITH RECURSIVE ids(id) AS (SELECT min(run_id) FROM " table            \
-	" UNION ALL SELECT (SELECT min(run_id) FROM " table                    \
+#define DROP_ORPHANS                                                           \
+	"WITH RECURSIVE ids(id) AS (SELECT min(run_id) FROM sample_rows"       \
+	" UNION ALL SELECT (SELECT min(run_id) FROM sample_rows"               \
 	" WHERE run_id > id) FROM ids WHERE id IS NOT NULL)"                   \
-	" DELETE FROM " table " WHERE run_id IN (SELECT id FROM ids"           \
+	" DELETE FROM sample_rows WHERE run_id IN (SELECT id FROM ids"         \
 	" WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ids.id));"
 
 /* Make the file ourselves: SQLite would make it readable for all. */
@@ -138,8 +133,9 @@ renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
 	if (rc != 0)
 		return -1;
 	rc = db_exec(db, path, err,
-		     "DELETE FROM samples WHERE run_id IN (" OPEN_RUNS ");"
-		     "DELETE FROM sample_rows WHERE run_id IN (" OPEN_RUNS ");"
+		     "DELETE FROM sample_rows WHERE run_id IN (SELECT r.id"
+		     " FROM runs r JOIN tails t ON t.id = r.tail_id"
+		     " WHERE t.ended = 0);"
 		     "UPDATE tails SET lines = 0 WHERE ended = 0;"
 		     "INSERT OR REPLACE INTO meta VALUES('rules', %Q);",
 		     rules);
@@ -157,9 +153,9 @@ set_up_writer(sqlite3 *db, const char *path, struct err *err)
 		    "PRAGMA trusted_schema = OFF;") != 0 ||
 	    schema_migrate(db, path, err) != 0)
 		return -1;
-	return db_exec(db, path, err,
-		       "UPDATE runs SET live = 0 WHERE live != 0;" DROP_ORPHANS(
-			       "samples") DROP_ORPHANS("sample_rows"));
+	return db_exec(
+		db, path, err,
+		"UPDATE runs SET live = 0 WHERE live != 0;" DROP_ORPHANS);
 }
 
 /* Try to become the one that writes; 0 also when another one is. */

@@ -21,7 +21,6 @@
 /* NULL: made from the table of its rows. */
 #define STATEMENT_LIST(X)                                                      \
 	X(TAIL, NULL)                                                          \
-	X(TRIM_SAMPLES, "DELETE FROM samples WHERE run_id IN (" TRIMMED ")")   \
 	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")  \
 	X(TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (" TRIMMED ")")     \
 	X(TRIM_RUNS, "DELETE FROM runs WHERE id IN (" TRIMMED ")")             \
@@ -143,7 +142,7 @@ write_tail(struct writer *w, const struct store_tail *tail, struct err *err)
 	if (tail->trim_runs == SIZE_MAX)
 		return 0;
 	/* What an earlier reading saw and this one does not. */
-	for (int i = STATEMENT_TRIM_SAMPLES; i <= STATEMENT_TRIM_RUNS; i++) {
+	for (int i = STATEMENT_TRIM_ROWS; i <= STATEMENT_TRIM_RUNS; i++) {
 		(void)sqlite3_bind_int64(w->stmts[i], 1, tail->id);
 		(void)sqlite3_bind_int64(w->stmts[i], 2,
 					 (int64_t)tail->trim_runs);

@@ -192,8 +192,7 @@ take_stderr(struct child_run *run, const char *data, size_t len)
 	if (run->diag.len + len > run->diag.cap)
 		buf_consume(&run->diag, run->diag.len / 2);
 	buf_append(&run->diag, data, len);
-	mark = str_find((struct str){ run->diag.data, run->diag.len },
-			SSH_UP_MARK);
+	mark = str_find(buf_str(&run->diag), SSH_UP_MARK);
 	if (mark != NULL)
 		begin_output(run, (size_t)(mark - run->diag.data) +
 					  strlen(SSH_UP_MARK));
@@ -406,7 +405,7 @@ child_start(struct remote_link *link, struct stream *s)
 	}
 	run->link = link;
 	run->s = s;
-	run->process = (struct process){ .fds = { -1, -1, -1 } };
+	run->process = PROCESS_NONE;
 	run->timer = loop_timer_new(link->fleet->loop, on_timeout, run);
 	buf_init(&run->diag, DIAG_CAP);
 	list_append(&conn->runs, &run->in_conn);

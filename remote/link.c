@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Link states with back-off, and streams: what all ways to a pod share. */
+/* Link states with back-off, streams, and who may shake hands: what all ways to
+ * a pod share. */
 #include "config.h"
 
 #include "remote/link_priv.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/backoff.h"
 #include "base/log.h"
@@ -120,7 +123,6 @@ on_pump(void *user)
 {
 	struct remote_link *link = user;
 
-	link->pump_posted = false;
 	if (link->info.state == LINK_WAITING || link->info.state == LINK_GONE)
 		return;
 	if (link->info.state == LINK_REFUSED) {
@@ -140,9 +142,6 @@ on_pump(void *user)
 void
 link_pump_soon(struct remote_link *link)
 {
-	if (link->pump_posted)
-		return;
-	link->pump_posted = true;
 	loop_post(link->fleet->loop, on_pump, link);
 }
 
@@ -287,11 +286,10 @@ stream_finish(struct stream *s, const struct stream_exit *exit)
 	list_remove(&s->in_link);
 	if (s->run != NULL)
 		s->link->ops->detach(s);
-	loop_unpost(s->link->fleet->loop, on_kick, s);
 	s->link->fleet->n_streams--;
 	s->cancelled = true; /* whatever the user still does to it */
-	s->kick_posted = true;
 	s->cb.on_close(s->user, exit);
+	loop_unpost(s->link->fleet->loop, on_kick, s);
 	buf_release(&s->in);
 	buf_release(&s->held);
 	free(s->command);
@@ -326,7 +324,6 @@ on_kick(void *user)
 	struct stream *s = user;
 	struct stream_exit exit = { 0 };
 
-	s->kick_posted = false;
 	if (s->cancelled) {
 		err_set(&exit.err, ERR_CANCELLED, "it was cancelled");
 		stream_finish(s, &exit);
@@ -344,8 +341,72 @@ on_kick(void *user)
 void
 stream_kick_soon(struct stream *s)
 {
-	if (s->kick_posted)
-		return;
-	s->kick_posted = true;
 	loop_post(s->link->fleet->loop, on_kick, s);
+}
+
+void
+gate_init(struct gate *gate, struct loop *loop)
+{
+	gate->loop = loop;
+	list_init(&gate->inside);
+	list_init(&gate->waiting);
+}
+
+static bool
+has_room_for(const struct gate *gate, const char *host)
+{
+	unsigned int in_all = 0, same = 0;
+
+	list_each (const struct gate_ticket, t, &gate->inside, link) {
+		in_all++;
+		same += strcasecmp(t->host, host) == 0;
+	}
+	return in_all < GATE_IN_ALL && same < GATE_PER_HOST;
+}
+
+static void
+on_admitted(void *user)
+{
+	struct gate_ticket *ticket = user;
+
+	ticket->on_admit(ticket->user);
+}
+
+/* Let in all that have room, the first that came first. */
+static void
+admit(struct gate *gate)
+{
+	list_each_safe (struct gate_ticket, t, &gate->waiting, link) {
+		if (!has_room_for(gate, t->host))
+			continue;
+		list_remove(&t->link);
+		list_append(&gate->inside, &t->link);
+		loop_post(gate->loop, on_admitted, t);
+	}
+}
+
+void
+gate_enter(struct gate *gate, struct gate_ticket *ticket, const char *host,
+	   void (*on_admit)(void *user), void *user)
+{
+	assert(ticket->gate == NULL);
+	ticket->gate = gate;
+	ticket->on_admit = on_admit;
+	ticket->user = user;
+	snprintf(ticket->host, sizeof(ticket->host), "%s", host);
+	list_append(&gate->waiting, &ticket->link);
+	admit(gate);
+}
+
+void
+gate_leave(struct gate_ticket *ticket)
+{
+	struct gate *gate = ticket->gate;
+
+	if (gate == NULL)
+		return;
+	loop_unpost(gate->loop, on_admitted, ticket);
+	list_remove(&ticket->link);
+	ticket->gate = NULL;
+	admit(gate);
 }

@@ -6,7 +6,6 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "remote/fleet.h"
-#include "remote/gate.h"
 
 /*
  * What fleet.c and the ways to a pod share: a link is the way to one pod, a
@@ -19,6 +18,35 @@
 /* Bytes a stream gets in one turn of the loop: few for fairness, many
  * because each block that is handed on costs a write to the mirror. */
 #define STREAM_BUDGET 262144U
+
+/*
+ * Who may shake hands now: at most GATE_PER_HOST at once with a host (the
+ * default MaxStartups of sshd drops logins beyond ten), GATE_IN_ALL in all.
+ */
+#define GATE_PER_HOST 3
+#define GATE_IN_ALL   12
+
+struct gate {
+	struct loop *loop;
+	struct list inside; /* struct gate_ticket */
+	struct list waiting;
+};
+
+/* Held by the one who asks; zeroed before the first use. */
+struct gate_ticket {
+	struct list link;
+	struct gate *gate; /* NULL: neither inside nor waiting */
+	char host[256];
+	void (*on_admit)(void *user);
+	void *user;
+};
+
+void gate_init(struct gate *gate, struct loop *loop);
+/* Ask; on_admit is called from the loop, now or later. */
+void gate_enter(struct gate *gate, struct gate_ticket *ticket, const char *host,
+		void (*on_admit)(void *user), void *user);
+/* Leave, or stop waiting; nothing when neither. */
+void gate_leave(struct gate_ticket *ticket);
 
 struct remote_link;
 
@@ -52,7 +80,6 @@ struct stream {
 	bool paused;	 /* nothing is delivered until resumed */
 	bool resumed;	 /* the user said so; done by the next kick */
 	bool cancelled;
-	bool kick_posted;
 };
 
 struct remote_link {
@@ -71,7 +98,6 @@ struct remote_link {
 	struct loop_timer *retry;
 	unsigned int failures; /* for the back-off */
 	int64_t live_since_ms; /* mono; 0: not live */
-	bool pump_posted;
 };
 
 struct fleet {

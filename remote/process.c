@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/fd.h"
 #include "base/xalloc.h"
 
@@ -71,7 +70,7 @@ process_start(struct process *process, struct loop *loop,
 	const char **envp = plan->asks_nobody ? quiet_environment() : NULL;
 	int theirs[3] = { -1, -1, -1 }, given[3], rc = 0;
 
-	*process = (struct process){ .fds = { -1, -1, -1 } };
+	*process = PROCESS_NONE;
 	for (int i = 0; i < 3 && rc == 0; i++) {
 		if (plan->on_ready[i] != NULL)
 			rc = open_pipe(process, loop, plan, i, &theirs[i], err);
@@ -87,6 +86,19 @@ process_start(struct process *process, struct loop *loop,
 		return 0;
 	process_release(process);
 	return -1;
+}
+
+bool
+process_read(struct process *process, int i, struct buf *out)
+{
+	char data[8192];
+	ssize_t n = read(process->fds[i], data, sizeof(data));
+
+	if (n > 0)
+		buf_append(out, data, (size_t)n);
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		process_close_pipe(process, i);
+	return process->fds[i] >= 0;
 }
 
 void
@@ -129,7 +141,7 @@ capture_finish(struct capture *capture)
 {
 	struct capture_result result = {
 		.status = capture->status,
-		.out = { capture->out.data, capture->out.len },
+		.out = buf_str(&capture->out),
 	};
 
 	capture->fn(capture->user, &result);
@@ -140,18 +152,9 @@ static void
 capture_on_output(void *user, unsigned int events)
 {
 	struct capture *capture = user;
-	char data[8192];
-	ssize_t n = read(capture->process.fds[1], data, sizeof(data));
-
 	(void)events;
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n > 0) {
-		buf_append(&capture->out, data, (size_t)n);
-		return;
-	}
-	process_close_pipe(&capture->process, 1);
-	if (capture->process.child == NULL)
+	if (!process_read(&capture->process, 1, &capture->out) &&
+	    capture->process.child == NULL)
 		capture_finish(capture);
 }
 

@@ -2,7 +2,7 @@
 #ifndef HGYM_REMOTE_PROCESS_H
 #define HGYM_REMOTE_PROCESS_H
 
-#include "base/str.h"
+#include "base/buf.h"
 #include "loop/loop.h"
 
 /* Programs that run here, and the pipes to them. */
@@ -12,6 +12,9 @@ struct process {
 	int fds[3];		  /* our ends of its pipes; -1: none */
 	struct loop_fd *watches[3];
 };
+
+/* One that was not started. */
+#define PROCESS_NONE ((struct process){ .fds = { -1, -1, -1 } })
 
 struct process_plan {
 	const char *const *argv;
@@ -29,6 +32,11 @@ struct process_plan {
 int process_start(struct process *process, struct loop *loop,
 		  const struct process_plan *plan, struct err *err)
 	__attribute__((warn_unused_result));
+/*
+ * Read once what a pipe has, into out as far as it fits; false: it has ended
+ * and is closed.
+ */
+bool process_read(struct process *process, int i, struct buf *out);
 /* Close our end of a pipe (0 stdin, 1 stdout, 2 stderr), if it is open. */
 void process_close_pipe(struct process *process, int i);
 /* Close all pipes, forget the program; what runs still is not told. */

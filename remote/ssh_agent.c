@@ -90,13 +90,13 @@ agent_ask(struct ssh_agent *agent, const struct buf *request, char type,
 	bool good;
 
 	buf_init(&framed, AGENT_MAX_BYTES);
-	ssh_wire_put(&framed, (struct str){ request->data, request->len });
+	ssh_wire_put(&framed, buf_str(request));
 	good = !framed.truncated && send_all(agent, &framed, deadline) &&
 	       receive(agent, 4, deadline);
 	buf_release(&framed);
 	if (!good)
 		return false;
-	head = (struct str){ agent->answer.data, agent->answer.len };
+	head = buf_str(&agent->answer);
 	if (!ssh_wire_u32(&head, &len) || len < 1 || len > AGENT_MAX_BYTES ||
 	    !receive(agent, len, deadline) || agent->answer.data[0] != type)
 		return false;

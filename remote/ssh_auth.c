@@ -38,12 +38,6 @@ struct signer {
 	bool asked; /* the server said that the key would do */
 };
 
-static struct str
-blob_of(const struct ssh_key *key)
-{
-	return (struct str){ key->blob.data, key->blob.len };
-}
-
 static int64_t
 time_left_ms(const struct ssh_auth *auth)
 {
@@ -57,21 +51,14 @@ time_left_ms(const struct ssh_auth *auth)
 static uint32_t
 sign_flags(struct str data)
 {
-	struct str part;
+	struct str part = { NULL, 0 };
 
-	if (!ssh_wire_string(&data, &part) || data.len < 1)
-		return 0;
-	data.p++;
-	data.len--;
-	for (int i = 0; i < 3; i++)
-		if (!ssh_wire_string(&data, &part))
+	for (const char *at = "sbsssbs"; *at != '\0'; at++) {
+		if (*at == 's' ? !ssh_wire_string(&data, &part) : data.len < 1)
 			return 0;
-	if (data.len < 1)
-		return 0;
-	data.p++;
-	data.len--;
-	if (!ssh_wire_string(&data, &part))
-		return 0;
+		if (*at == 'b')
+			data = (struct str){ data.p + 1, data.len - 1 };
+	}
 	return str_eq_cstr(part, "rsa-sha2-256")   ? 2
 	       : str_eq_cstr(part, "rsa-sha2-512") ? 4
 						   : 0;
@@ -156,7 +143,8 @@ static bool
 is_named(const struct ssh_key *keys, size_t n, struct str blob)
 {
 	for (size_t i = 0; i < n; i++)
-		if (keys[i].blob.len > 0 && str_eq(blob_of(&keys[i]), blob))
+		if (keys[i].blob.len > 0 &&
+		    str_eq(buf_str(&keys[i].blob), blob))
 			return true;
 	return false;
 }
@@ -236,7 +224,7 @@ offer_encrypted(struct ssh_auth *auth, const struct ssh_key *key, size_t i)
 	if (auth->passphrases[i] != NULL)
 		return offer_file(auth, i, auth->passphrases[i]);
 	if (key->blob.len > 0)
-		offer = offer_blob(auth, NULL, blob_of(key));
+		offer = offer_blob(auth, NULL, buf_str(&key->blob));
 	if (offer != OFFER_WOULD)
 		return offer;
 	if (auth->result != SSH_AUTH_NEEDS) {
@@ -320,8 +308,7 @@ refuse(struct ssh_auth *auth, const struct ssh_key *keys)
 	add_hints(auth, &text);
 	auth->result = SSH_AUTH_REFUSED;
 	err_set(&auth->err, ERR_AUTH, "%s",
-		utf8_clean(clean, sizeof(clean),
-			   (struct str){ text.data, text.len }));
+		utf8_clean(clean, sizeof(clean), buf_str(&text)));
 	buf_release(&text);
 }
 

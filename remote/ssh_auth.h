@@ -7,7 +7,7 @@
 #include <libssh2.h>
 
 #include "base/err.h"
-#include "remote/ssh_target.h"
+#include "remote/openssh.h"
 
 /*
  * Public key authentication as a job: it borrows the session, makes it

@@ -416,7 +416,6 @@ on_drive(void *user)
 {
 	struct ssh_channels *channels = user;
 
-	channels->drive_posted = false;
 	if (!list_is_empty(&channels->all))
 		ssh_channels_drive(channels);
 }
@@ -424,9 +423,6 @@ on_drive(void *user)
 void
 ssh_channels_drive_soon(struct ssh_channels *channels)
 {
-	if (channels->drive_posted)
-		return;
-	channels->drive_posted = true;
 	loop_post(channels->link->fleet->loop, on_drive, channels);
 }
 

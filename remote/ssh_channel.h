@@ -25,7 +25,6 @@ struct ssh_channels {
 	struct ssh_channel *opening; /* libssh2 opens one at a time */
 	struct loop_timer *tick;     /* looks after those that wait */
 	struct loop_timer *pulse;    /* asks a silent server for a sign */
-	bool drive_posted;
 };
 
 void ssh_channels_start(struct ssh_channels *channels);

@@ -5,8 +5,9 @@
  */
 #include "config.h"
 
-#include <assert.h>
-#include <stdio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,7 +21,6 @@
 #include "remote/process.h"
 #include "remote/ssh_channel.h"
 #include "remote/ssh_login.h"
-#include "remote/ssh_proxy.h"
 
 /* Received in one turn of the loop while shaking hands. */
 #define HANDSHAKE_BUDGET (64U * 1024)
@@ -63,7 +63,8 @@ struct ssh_conn {
 	struct gate_ticket ticket;
 	struct resolve *resolve; /* in SSH_RESOLVE */
 	struct dial *dial;	 /* in SSH_CONNECT */
-	struct ssh_proxy *proxy; /* NULL: none */
+	struct process proxy;	 /* through which the server is reached */
+	struct buf proxy_words;	 /* the newest of its stderr */
 	int fd;
 	struct loop_fd *watch;
 	LIBSSH2_SESSION *session;
@@ -105,7 +106,10 @@ free_conn(struct ssh_conn *conn)
 {
 	free_session(conn);
 	ssh_login_release(&conn->login);
-	ssh_proxy_free(conn->proxy);
+	if (conn->proxy.child != NULL)
+		loop_child_kill(conn->proxy.child, SIGTERM);
+	process_release(&conn->proxy);
+	buf_release(&conn->proxy_words);
 	fd_close(&conn->fd);
 	ssh_target_release(&conn->target);
 	known_keys_clear(&conn->known);
@@ -145,12 +149,40 @@ end_conn(struct ssh_conn *conn, const struct err *why,
 	link_fail_streams(link, &err);
 }
 
+static void
+on_proxy_words(void *user, unsigned int events)
+{
+	struct ssh_conn *conn = user;
+
+	(void)events;
+	if (conn->proxy_words.truncated)
+		buf_clear(&conn->proxy_words);
+	(void)process_read(&conn->proxy, 2, &conn->proxy_words);
+}
+
+/* The end of its socket tells the session. */
+static void
+on_proxy_exit(void *user, int exit_status, int term_signal)
+{
+	struct ssh_conn *conn = user;
+
+	(void)exit_status;
+	(void)term_signal;
+	conn->proxy.child = NULL;
+}
+
 /* It failed on the way there, of which a proxy may know more. */
 static void
 end_on_way(struct ssh_conn *conn, struct err *why)
 {
-	bool final = ssh_proxy_error(conn->proxy, why);
+	struct str words;
+	bool final = false;
 
+	if (conn->proxy.fds[2] >= 0)
+		on_proxy_words(conn, LOOP_READ);
+	words = str_trim(buf_str(&conn->proxy_words));
+	if (words.len > 0)
+		final = openssh_error(why, "the way there", words);
 	end_conn(conn, why, final ? link_refused : link_lost);
 }
 
@@ -320,6 +352,29 @@ on_resolved(void *user, const struct addrinfo *addrs, const char *error)
 	end_conn(conn, &err, link_lost);
 }
 
+/* One end of a socket is the program's stdin and stdout, the other ours. */
+static int
+start_proxy(struct ssh_conn *conn, const char *const *argv, struct err *err)
+{
+	int pair[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return err_set_errno(err, ERR_IO, "cannot make a socket");
+	fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	conn->fd = pair[0];
+	rc = process_start(&conn->proxy, conn->loop,
+			   &(struct process_plan){
+				   .argv = argv,
+				   .asks_nobody = true,
+				   .on_ready = { NULL, NULL, on_proxy_words },
+				   .fds = { pair[1], pair[1], -1 },
+				   .on_exit = on_proxy_exit,
+				   .user = conn },
+			   err);
+	close(pair[1]);
+	return rc;
+}
+
 static void
 begin_proxy(struct ssh_conn *conn)
 {
@@ -329,19 +384,17 @@ begin_proxy(struct ssh_conn *conn)
 	int rc = 0;
 
 	enter(conn, SSH_CONNECT);
-	if (target->proxy_jump != NULL) {
+	if (target->proxy_jump != NULL)
 		rc = ssh_words_jump(&words, target->proxy_jump,
 				    conn->link->fleet->options.accept_new,
 				    target->host, target->port, &err);
-	} else {
+	else
 		ssh_words_add_all(&words, "/bin/sh", "-c",
 				  target->proxy_command, NULL);
-	}
 	if (rc == 0)
-		conn->proxy =
-			ssh_proxy_new(conn->loop, words.argv, &conn->fd, &err);
+		rc = start_proxy(conn, words.argv, &err);
 	ssh_words_release(&words);
-	if (conn->proxy != NULL)
+	if (rc == 0)
 		begin_session(conn);
 	else
 		end_conn(conn, &err, link_refused);
@@ -459,6 +512,8 @@ new_conn(struct remote_link *link)
 	conn->link = link;
 	conn->loop = link->fleet->loop;
 	conn->fd = -1;
+	conn->proxy = PROCESS_NONE;
+	buf_init(&conn->proxy_words, 4096);
 	conn->deadline = loop_timer_new(conn->loop, on_deadline, conn);
 	ssh_io_init(&conn->io);
 	conn->login = (struct ssh_login){ .link = link,

@@ -102,7 +102,7 @@ read_public(struct ssh_key *key, const char *path)
 
 	buf_init(&text, SSH_KEY_MAX_BYTES);
 	if (read_small(name, &text)) {
-		rest = str_trim((struct str){ text.data, text.len });
+		rest = str_trim(buf_str(&text));
 		if (str_next(&rest, ' ', &type) &&
 		    str_next(&rest, ' ', &base64) &&
 		    !base64_decode(&key->blob, base64))
@@ -179,14 +179,12 @@ ssh_key_read(struct ssh_key *key, const char *path)
 	key->readable = true;
 	read_public(key, path);
 	if (read_small(path, &text) &&
-	    str_find((struct str){ text.data, text.len }, "PRIVATE KEY") !=
-		    NULL) {
+	    str_find(buf_str(&text), "PRIVATE KEY") != NULL) {
 		key->exists = true;
-		read_private(key, (struct str){ text.data, text.len });
+		read_private(key, buf_str(&text));
 	}
 	if (key->blob.len > 0)
-		ssh_key_type(key->type,
-			     (struct str){ key->blob.data, key->blob.len });
+		ssh_key_type(key->type, buf_str(&key->blob));
 	if (text.len > 0)
 		explicit_bzero(text.data, text.len);
 	buf_release(&text);

@@ -56,7 +56,7 @@ is_sound(struct str type, struct str base64)
 	buf_init(&blob, SSH_KEY_MAX_BYTES);
 	sound = base64_decode(&blob, base64) && blob.len > 0;
 	if (sound) {
-		ssh_key_type(inner, (struct str){ blob.data, blob.len });
+		ssh_key_type(inner, buf_str(&blob));
 		sound = str_eq_cstr(type, inner);
 	}
 	buf_release(&blob);

@@ -370,12 +370,24 @@ on_idle(uv_idle_t *idle)
 		uv_idle_stop(&loop->idle);
 }
 
+static struct post *
+find_post(const struct loop *loop, loop_post_fn fn, const void *user)
+{
+	list_each (struct post, post, &loop->posts, link)
+		if (post->fn == fn && post->user == user)
+			return post;
+	return NULL;
+}
+
 void
 loop_post(struct loop *loop, loop_post_fn fn, void *user)
 {
-	struct post *post = xcalloc(1, sizeof(*post));
+	struct post *post;
 
 	assert(fn != NULL);
+	if (find_post(loop, fn, user) != NULL)
+		return;
+	post = xcalloc(1, sizeof(*post));
 	post->fn = fn;
 	post->user = user;
 	list_append(&loop->posts, &post->link);
@@ -385,12 +397,11 @@ loop_post(struct loop *loop, loop_post_fn fn, void *user)
 void
 loop_unpost(struct loop *loop, loop_post_fn fn, void *user)
 {
-	list_each_safe (struct post, post, &loop->posts, link) {
-		if (post->fn == fn && post->user == user) {
-			list_remove(&post->link);
-			free(post);
-		}
-	}
+	struct post *post = find_post(loop, fn, user);
+
+	if (post != NULL)
+		list_remove(&post->link);
+	free(post);
 }
 
 static void

@@ -62,9 +62,9 @@ void loop_timer_stop(struct loop_timer *timer);
 void loop_timer_close(struct loop_timer *timer);
 
 typedef void (*loop_post_fn)(void *user);
-/* Call fn once, soon, from the loop itself. */
+/* Call fn soon, from the loop itself: once, however often it is asked for. */
 void loop_post(struct loop *loop, loop_post_fn fn, void *user);
-/* Forget all posts of this fn and user. */
+/* Forget the post of this fn and user. */
 void loop_unpost(struct loop *loop, loop_post_fn fn, void *user);
 
 typedef void (*loop_signal_fn)(void *user, int signum);

@@ -8,17 +8,20 @@
 
 #define WHAT "cannot write the bench"
 
+#define BENCH(member)	   COLUMN(struct stored_bench, member)
+#define BENCH_TIME(member) COLUMN_OPT(struct stored_bench, member, 0)
+
 static const struct column bench_columns[] = {
-	COLUMN(struct stored_bench, id),
-	COLUMN(struct stored_bench, name),
-	COLUMN(struct stored_bench, file),
-	COLUMN(struct stored_bench, dir),
-	COLUMN(struct stored_bench, state),
-	COLUMN(struct stored_bench, sha256),
-	COLUMN_OPT(struct stored_bench, started_ms, 0),
-	COLUMN_OPT(struct stored_bench, ended_ms, 0),
-	COLUMN(struct stored_bench, definition),
-	COLUMN(struct stored_bench, verdict),
+	BENCH(id),
+	BENCH(name),
+	BENCH(file),
+	BENCH(dir),
+	BENCH(state),
+	BENCH(sha256),
+	BENCH_TIME(started_ms),
+	BENCH_TIME(ended_ms),
+	BENCH(definition),
+	BENCH(verdict),
 };
 static const struct table bench_table = TABLE("benches", bench_columns, 0);
 
@@ -27,21 +30,18 @@ struct bench_run_row {
 	struct stored_bench_run run;
 };
 
-#define RUN_COLUMN(member) COLUMN_AS(#member, struct bench_run_row, run.member)
+#define RUN(member) COLUMN_AS(#member, struct bench_run_row, run.member)
+#define RUN_TIME(member)                                                       \
+	COLUMN_OPT_AS(#member, struct bench_run_row, run.member, 0)
+#define RUN_BENCH COLUMN(struct bench_run_row, bench_id)
 
 static const struct column run_columns[] = {
-	COLUMN(struct bench_run_row, bench_id),
-	RUN_COLUMN(run),
-	RUN_COLUMN(block),
-	RUN_COLUMN(pos),
-	RUN_COLUMN(pod),
-	RUN_COLUMN(tag),
-	RUN_COLUMN(state),
-	RUN_COLUMN(rc),
-	RUN_COLUMN(y_ms),
-	COLUMN_OPT_AS("started_ms", struct bench_run_row, run.started_ms, 0),
-	COLUMN_OPT_AS("ended_ms", struct bench_run_row, run.ended_ms, 0),
-	RUN_COLUMN(detail),
+	RUN_BENCH,	    RUN(run),
+	RUN(block),	    RUN(pos),
+	RUN(pod),	    RUN(tag),
+	RUN(state),	    RUN(rc),
+	RUN(y_ms),	    RUN_TIME(started_ms),
+	RUN_TIME(ended_ms), RUN(detail),
 };
 static const struct table bench_run_table = TABLE("bench_runs", run_columns, 0);
 

@@ -83,16 +83,16 @@ struct column {
 		 int64_t : COLUMN_INT, uint64_t : COLUMN_INT,                  \
 		 int : COLUMN_SHORT, unsigned int : COLUMN_SHORT,              \
 		 bool : COLUMN_BOOL, double : COLUMN_NUMBER)
-#define COLUMN_AS(name, type, member)                                          \
+#define COLUMN_NAMED(name, kind, type, member, absent, names)                  \
 	{                                                                      \
-		name, COLUMN_TYPE(((type *)0)->member),                        \
-			offsetof(type, member), 0, NULL                        \
+		name, kind, offsetof(type, member), absent, names              \
 	}
+#define COLUMN_AS(name, type, member)                                          \
+	COLUMN_NAMED(name, COLUMN_TYPE(((type *)0)->member), type, member, 0,  \
+		     NULL)
 #define COLUMN(type, member) COLUMN_AS(#member, type, member)
 #define COLUMN_OPT_AS(name, type, member, absent)                              \
-	{                                                                      \
-		name, COLUMN_OPTIONAL, offsetof(type, member), absent, NULL    \
-	}
+	COLUMN_NAMED(name, COLUMN_OPTIONAL, type, member, absent, NULL)
 #define COLUMN_OPT(type, member, absent)                                       \
 	COLUMN_OPT_AS(#member, type, member, absent)
 

@@ -8,28 +8,16 @@
 
 #define WHAT "the noise register"
 
+#define NOISE(member) COLUMN(struct stored_noise, member)
+#define NOISE_CLASS   COLUMN_AS("class", struct stored_noise, class_name)
+
 static const struct column noise_columns[] = {
-	COLUMN(struct stored_noise, bench_id),
-	COLUMN(struct stored_noise, pod),
-	COLUMN(struct stored_noise, gpus),
-	COLUMN(struct stored_noise, gpu),
-	COLUMN(struct stored_noise, gpu_id),
-	COLUMN(struct stored_noise, driver),
-	COLUMN(struct stored_noise, image),
-	COLUMN_AS("class", struct stored_noise, class_name),
-	COLUMN(struct stored_noise, what),
-	COLUMN(struct stored_noise, metric),
-	COLUMN(struct stored_noise, n_runs),
-	COLUMN(struct stored_noise, n_blocks),
-	COLUMN(struct stored_noise, mean),
-	COLUMN(struct stored_noise, sd),
-	COLUMN(struct stored_noise, df),
-	COLUMN(struct stored_noise, sd_block),
-	COLUMN(struct stored_noise, drift),
-	COLUMN(struct stored_noise, drift_p),
-	COLUMN(struct stored_noise, span_s),
-	COLUMN(struct stored_noise, run_s),
-	COLUMN(struct stored_noise, when_ms),
+	NOISE(bench_id), NOISE(pod),	 NOISE(gpus),	NOISE(gpu),
+	NOISE(gpu_id),	 NOISE(driver),	 NOISE(image),	NOISE_CLASS,
+	NOISE(what),	 NOISE(metric),	 NOISE(n_runs), NOISE(n_blocks),
+	NOISE(mean),	 NOISE(sd),	 NOISE(df),	NOISE(sd_block),
+	NOISE(drift),	 NOISE(drift_p), NOISE(span_s), NOISE(run_s),
+	NOISE(when_ms),
 };
 static const struct table noise_table = TABLE("noise", noise_columns, 0);
 

@@ -45,7 +45,7 @@ tail_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
 	buf_append(buf, pod, strlen(pod) + 1);
 	buf_append(buf, &gen, sizeof(gen));
 	buf_append_str(buf, name);
-	return (struct str){ buf->data, buf->len };
+	return buf_str(buf);
 }
 
 struct store_tail *

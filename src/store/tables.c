@@ -4,13 +4,12 @@
 
 #include "store/tables.h"
 
+#define TAIL(member) COLUMN(struct store_tail, member)
+
 static const struct column tail_columns[] = {
-	COLUMN(struct store_tail, id),	   COLUMN(struct store_tail, pod),
-	COLUMN(struct store_tail, name),   COLUMN(struct store_tail, gen),
-	COLUMN(struct store_tail, dev),	   COLUMN(struct store_tail, inode),
-	COLUMN(struct store_tail, offset), COLUMN(struct store_tail, lines),
-	COLUMN(struct store_tail, mirror), COLUMN(struct store_tail, path),
-	COLUMN(struct store_tail, ended),
+	TAIL(id),     TAIL(pod),   TAIL(name),	 TAIL(gen),
+	TAIL(dev),    TAIL(inode), TAIL(offset), TAIL(lines),
+	TAIL(mirror), TAIL(path),  TAIL(ended),
 };
 const struct table tail_table = TABLE("tails", tail_columns, 4);
 
@@ -25,33 +24,34 @@ static const char *const status_names[] = {
 static const char *const class_names[N_CLASSES + 1] = { "roundtrip", "sliding",
 							"ttt", "preq" };
 
-#define RUN_COLUMN(member) COLUMN_AS(#member, struct run_row, run.member)
+#define ROW(member) COLUMN(struct run_row, member)
+#define RUN(member) COLUMN_AS(#member, struct run_row, run.member)
 
 static const struct column run_columns[] = {
-	COLUMN(struct run_row, id),
-	COLUMN(struct run_row, tail_id),
-	RUN_COLUMN(run_index),
-	COLUMN(struct run_row, first_wall_ms),
-	COLUMN(struct run_row, last_wall_ms),
-	COLUMN(struct run_row, rev),
-	COLUMN(struct run_row, live),
-	{ "status", COLUMN_ENUM, offsetof(struct run_row, run.status),
-	  RUN_TRUNCATED, status_names },
-	RUN_COLUMN(final_stage),
-	{ "final_class", COLUMN_WORD, offsetof(struct run_row, run.final_class),
-	  N_CLASSES, class_names },
-	RUN_COLUMN(source_sha256),
-	RUN_COLUMN(source_lines),
-	RUN_COLUMN(first_line),
-	RUN_COLUMN(lines),
-	RUN_COLUMN(bytes),
-	RUN_COLUMN(matched),
-	RUN_COLUMN(formats),
-	RUN_COLUMN(events_dropped),
-#define X(member, decimals) RUN_COLUMN(member),
+	ROW(id),
+	ROW(tail_id),
+	RUN(run_index),
+	ROW(first_wall_ms),
+	ROW(last_wall_ms),
+	ROW(rev),
+	ROW(live),
+	COLUMN_NAMED("status", COLUMN_ENUM, struct run_row, run.status,
+		     RUN_TRUNCATED, status_names),
+	RUN(final_stage),
+	COLUMN_NAMED("final_class", COLUMN_WORD, struct run_row,
+		     run.final_class, N_CLASSES, class_names),
+	RUN(source_sha256),
+	RUN(source_lines),
+	RUN(first_line),
+	RUN(lines),
+	RUN(bytes),
+	RUN(matched),
+	RUN(formats),
+	RUN(events_dropped),
+#define X(member, decimals) RUN(member),
 	RUN_NUMBER_LIST(X)
 #undef X
-#define X(member) RUN_COLUMN(member),
+#define X(member) RUN(member),
 		RUN_LIVE_LIST(X)
 #undef X
 };
@@ -67,22 +67,24 @@ static const char *const event_names[] = {
 
 static const struct column event_columns[] = {
 	COLUMN(struct run_event, line),
-	{ "kind", COLUMN_ENUM, offsetof(struct run_event, kind),
-	  RUN_EVENT_OTHER, event_names },
+	COLUMN_NAMED("kind", COLUMN_ENUM, struct run_event, kind,
+		     RUN_EVENT_OTHER, event_names),
 	COLUMN(struct run_event, step),
 	COLUMN(struct run_event, text),
 };
 const struct table event_table = TABLE("events", event_columns, 0);
 
+#define POD(member) COLUMN(struct store_pod, member)
+
 static const struct column pod_columns[] = {
-	COLUMN(struct store_pod, name),
-	COLUMN(struct store_pod, target),
-	COLUMN(struct store_pod, state),
-	COLUMN(struct store_pod, why),
-	COLUMN(struct store_pod, gpu),
+	POD(name),
+	POD(target),
+	POD(state),
+	POD(why),
+	POD(gpu),
 	COLUMN_OPT(struct store_pod, lag_ms, -1),
-	COLUMN(struct store_pod, disk_free_bytes),
-	COLUMN(struct store_pod, seen_ms),
+	POD(disk_free_bytes),
+	POD(seen_ms),
 };
 const struct table pod_table = TABLE("pods", pod_columns, 1);
 

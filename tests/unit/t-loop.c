@@ -198,9 +198,10 @@ test_posts(void)
 	loop_post(loop, on_post_more, post_again);
 	loop_post(loop, on_note, post_one);
 	loop_post(loop, on_note, post_two);
+	loop_post(loop, on_note, post_one);
 	loop_run(loop);
 	is_str(trace, "first one again ",
-	       "posts run in order, are taken back, may post");
+	       "posts run once, in order, are taken back, may post");
 	loop_post(loop, on_note, post_one);
 	loop_free(loop);
 	is_str(trace, "first one again one ", "loop_free runs the last");

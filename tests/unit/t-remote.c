@@ -7,11 +7,10 @@
 
 #include "base/xalloc.h"
 #include "remote/fleet.h"
-#include "remote/gate.h"
+#include "remote/link_priv.h"
 #include "remote/openssh.h"
 #include "remote/ssh_key.h"
 #include "remote/ssh_known.h"
-#include "remote/ssh_target.h"
 #include "tests/support/tap.h"
 
 static void

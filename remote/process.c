@@ -139,12 +139,7 @@ capture_free(struct capture *capture)
 static void
 capture_finish(struct capture *capture)
 {
-	struct capture_result result = {
-		.status = capture->status,
-		.out = buf_str(&capture->out),
-	};
-
-	capture->fn(capture->user, &result);
+	capture->fn(capture->user, capture->status, buf_str(&capture->out));
 	capture_free(capture);
 }
 

@@ -45,13 +45,9 @@ void process_release(struct process *process);
 /* Run a program to its end and collect what it prints to stdout. */
 #define CAPTURE_CAP_BYTES (256U * 1024)
 
-struct capture_result {
-	int status;	/* exit status; -1: killed, or it took too long */
-	struct str out; /* borrowed during the call */
-};
-
 struct capture;
-typedef void (*capture_fn)(void *user, const struct capture_result *result);
+/* status: its exit status; -1: killed, or it took too long.  out: borrowed. */
+typedef void (*capture_fn)(void *user, int status, struct str out);
 /* fn is called once, on the loop, unless the capture is cancelled. */
 struct capture *capture_new(struct loop *loop, const char *const *argv,
 			    int64_t timeout_ms, capture_fn fn, void *user,

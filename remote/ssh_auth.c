@@ -4,7 +4,6 @@
 
 #include "remote/ssh_auth.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -393,7 +392,7 @@ ssh_auth_work(struct ssh_auth *auth)
 			ssh_key_read(&keys[i], auth->target->identities[i]);
 		try_keys(auth, keys);
 		for (size_t i = 0; i < auth->target->n_identities; i++)
-			ssh_key_release(&keys[i]);
+			buf_release(&keys[i].blob);
 	}
 	libssh2_session_set_blocking(auth->session, 0);
 	free(keys);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/log.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
@@ -123,7 +122,7 @@ open_refused(struct ssh_channel *c)
 		"%s: the server opens no more sessions on this connection "
 		"(MaxSessions of sshd_config): %s",
 		link->pod.name,
-		ssh_session_message(c->channels->session, message));
+		ssh_session_message(c->channels->session->ssh2, message));
 	return channel_finish(c);
 }
 
@@ -141,7 +140,7 @@ channel_open(struct ssh_channel *c)
 		return 0;
 	channels->opening = c;
 	c->channel =
-		libssh2_channel_open_ex(channels->session, "session", 7,
+		libssh2_channel_open_ex(channels->session->ssh2, "session", 7,
 					WINDOW_BYTES, PACKET_BYTES, NULL, 0);
 	if (c->channel != NULL) {
 		if (c->s == NULL)
@@ -149,7 +148,7 @@ channel_open(struct ssh_channel *c)
 		c->step = c->s != NULL ? CHANNEL_EXEC : CHANNEL_FREE;
 		return 1;
 	}
-	rc = libssh2_session_last_errno(channels->session);
+	rc = libssh2_session_last_errno(channels->session->ssh2);
 	if (rc == LIBSSH2_ERROR_CHANNEL_FAILURE)
 		return open_refused(c);
 	return blocked_or_lost(rc);
@@ -207,7 +206,7 @@ write_stdin(struct ssh_channel *c)
 	if (c->write_closed && c->s != NULL)
 		buf_clear(&c->s->in);
 	/* What waits for the socket is enough. */
-	if (c->write_closed || ssh_io_is_full(c->channels->io) ||
+	if (c->write_closed || c->channels->session->out.len > 0 ||
 	    !fill_chunk(c))
 		return 0;
 	n = libssh2_channel_write(c->channel, c->chunk + c->chunk_sent,
@@ -323,7 +322,7 @@ channel_wait(struct ssh_channel *c)
 		c->exit.status =
 			libssh2_channel_get_exit_status(c->channel) & 0xff;
 	if (name != NULL)
-		libssh2_free(c->channels->session, name);
+		libssh2_free(c->channels->session->ssh2, name);
 	c->step = CHANNEL_FREE;
 	return 1;
 }
@@ -349,23 +348,19 @@ channels_lost(struct ssh_channels *channels)
 {
 	struct err err;
 
-	ssh_session_error(channels->session, "the connection was lost", &err,
-			  ERR_NET);
+	ssh_session_error(channels->session, "the connection was lost", &err);
 	channels->on_lost(channels->user, &err);
 }
 
 /* Poll for what the session waits for; a paused pod's bytes may wait. */
 static void
-set_events(struct ssh_channels *channels)
+poll_again(struct ssh_channels *channels)
 {
-	unsigned int events = list_is_empty(&channels->all) ? LOOP_READ : 0;
+	bool wants_input = list_is_empty(&channels->all);
 
 	list_each (const struct ssh_channel, c, &channels->all, in_all)
-		if (c->step != CHANNEL_RUN || may_read(c))
-			events = LOOP_READ;
-	if (ssh_io_is_full(channels->io))
-		events |= LOOP_WRITE;
-	loop_fd_set(channels->watch, events);
+		wants_input |= c->step != CHANNEL_RUN || may_read(c);
+	ssh_session_poll(channels->session, wants_input);
 }
 
 /* Nothing runs and the socket has something: its end, or a request. */
@@ -373,12 +368,13 @@ static void
 read_idle(struct ssh_channels *channels)
 {
 	char byte;
-	ssize_t n = recv(channels->io->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n =
+		recv(channels->session->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
 	if (n > 0)
 		ssh_channels_probe(channels);
 	else if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		set_events(channels);
+		poll_again(channels);
 	else
 		channels->on_lost(channels->user, NULL);
 }
@@ -388,8 +384,8 @@ ssh_channels_drive(struct ssh_channels *channels)
 {
 	bool more = false;
 
-	channels->io->budget = RECEIVE_BUDGET;
-	if (ssh_io_flush(channels->io) != 0) {
+	channels->session->budget = RECEIVE_BUDGET;
+	if (ssh_session_flush(channels->session) != 0) {
 		channels_lost(channels);
 		return;
 	}
@@ -406,7 +402,7 @@ ssh_channels_drive(struct ssh_channels *channels)
 		}
 		more |= rc > 0;
 	}
-	set_events(channels);
+	poll_again(channels);
 	if (more)
 		ssh_channels_drive_soon(channels);
 }

@@ -13,9 +13,7 @@
 struct ssh_channels {
 	/* Set before the start; all borrowed. */
 	struct remote_link *link;
-	LIBSSH2_SESSION *session;
-	struct ssh_io *io;
-	struct loop_fd *watch;
+	struct ssh_session *session;
 	/* The session is lost, or (NULL) was closed while nothing ran.  It may
 	 * release the channels. */
 	void (*on_lost)(void *user, const struct err *why);

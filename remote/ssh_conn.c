@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "remote/dial.h"
@@ -65,10 +63,7 @@ struct ssh_conn {
 	struct dial *dial;	 /* in SSH_CONNECT */
 	struct process proxy;	 /* through which the server is reached */
 	struct buf proxy_words;	 /* the newest of its stderr */
-	int fd;
-	struct loop_fd *watch;
-	LIBSSH2_SESSION *session;
-	struct ssh_io io;
+	struct ssh_session session;
 	struct ssh_login login;
 	struct ssh_channels channels;
 };
@@ -85,35 +80,17 @@ enter(struct ssh_conn *conn, enum ssh_step step)
 		loop_timer_stop(conn->deadline);
 }
 
-/* End a session without a byte more on its socket. */
-static void
-free_session(struct ssh_conn *conn)
-{
-	if (conn->session == NULL)
-		return;
-	conn->io.blocks = false;
-	if (conn->step == SSH_READY)
-		libssh2_session_disconnect(conn->session, "bye");
-	conn->io.dead = true;
-	libssh2_session_set_blocking(conn->session, 0);
-	for (int i = 0; i < 100; i++)
-		if (libssh2_session_free(conn->session) != LIBSSH2_ERROR_EAGAIN)
-			break;
-}
-
 static void
 free_conn(struct ssh_conn *conn)
 {
-	free_session(conn);
+	ssh_session_release(&conn->session, conn->step == SSH_READY);
 	ssh_login_release(&conn->login);
 	if (conn->proxy.child != NULL)
 		loop_child_kill(conn->proxy.child, SIGTERM);
 	process_release(&conn->proxy);
 	buf_release(&conn->proxy_words);
-	fd_close(&conn->fd);
 	ssh_target_release(&conn->target);
 	known_keys_clear(&conn->known);
-	ssh_io_release(&conn->io);
 	free(conn);
 }
 
@@ -128,9 +105,10 @@ close_conn(struct ssh_conn *conn)
 	dial_cancel(conn->dial);
 	ssh_channels_release(&conn->channels);
 	loop_timer_close(conn->deadline);
-	loop_fd_close(conn->watch);
+	loop_fd_close(conn->session.watch);
+	conn->session.watch = NULL;
 	if (ssh_login_cancel(&conn->login))
-		shutdown(conn->fd, SHUT_RDWR);
+		shutdown(conn->session.fd, SHUT_RDWR);
 	else
 		free_conn(conn);
 }
@@ -223,7 +201,7 @@ on_login(void *user, enum ssh_auth_result result, const struct err *why)
 	} else if (result == SSH_AUTH_DONE) {
 		enter(conn, SSH_READY);
 		gate_leave(&conn->ticket);
-		loop_fd_set(conn->watch, LOOP_READ);
+		ssh_session_poll(&conn->session, true);
 		link_live(conn->link);
 		ssh_channels_start(&conn->channels);
 		link_pump_soon(conn->link);
@@ -237,10 +215,8 @@ static void
 begin_login(struct ssh_conn *conn)
 {
 	enter(conn, SSH_LOGIN);
-	loop_fd_set(conn->watch, 0);
-	conn->io.early = false;
-	conn->login.session = conn->channels.session = conn->session;
-	conn->channels.watch = conn->watch;
+	loop_fd_set(conn->session.watch, 0);
+	conn->session.early = false;
 	ssh_login_start(&conn->login);
 }
 
@@ -262,24 +238,22 @@ handshake_failed(struct ssh_conn *conn, int rc)
 		end_conn(conn, &err, link_refused);
 		return;
 	}
-	ssh_session_error(conn->session, "the SSH handshake failed", &err,
-			  ERR_NET);
+	ssh_session_error(&conn->session, "the SSH handshake failed", &err);
 	end_on_way(conn, &err);
 }
 
 static void
 shake_hands(struct ssh_conn *conn)
 {
+	struct ssh_session *session = &conn->session;
 	int rc;
 
-	conn->io.budget = HANDSHAKE_BUDGET;
-	rc = ssh_io_flush(&conn->io) != 0
+	session->budget = HANDSHAKE_BUDGET;
+	rc = ssh_session_flush(session) != 0
 		     ? LIBSSH2_ERROR_SOCKET_SEND
-		     : libssh2_session_handshake(conn->session, conn->fd);
+		     : libssh2_session_handshake(session->ssh2, session->fd);
 	if (rc == LIBSSH2_ERROR_EAGAIN)
-		loop_fd_set(conn->watch, ssh_io_is_full(&conn->io)
-						 ? LOOP_READ | LOOP_WRITE
-						 : LOOP_READ);
+		ssh_session_poll(session, true);
 	else if (rc != 0)
 		handshake_failed(conn, rc);
 	else
@@ -298,23 +272,22 @@ on_socket(void *user, unsigned int events)
 	else if (conn->step == SSH_READY)
 		ssh_channels_drive(&conn->channels);
 	else
-		loop_fd_set(conn->watch, 0);
+		loop_fd_set(conn->session.watch, 0);
 }
 
-/* conn->fd is connected to the server. */
+/* The socket is connected to the server. */
 static void
 begin_session(struct ssh_conn *conn)
 {
 	struct buf host_keys;
 
 	enter(conn, SSH_HANDSHAKE);
-	conn->io.fd = conn->fd;
-	conn->io.early = true;
 	buf_init(&host_keys, 1024);
 	known_keys_preference(&conn->known, &host_keys);
-	conn->session = ssh_io_session(&conn->io, host_keys.data);
+	ssh_session_begin(&conn->session, host_keys.data);
 	buf_release(&host_keys);
-	conn->watch = loop_fd_new(conn->loop, conn->fd, on_socket, conn);
+	conn->session.watch =
+		loop_fd_new(conn->loop, conn->session.fd, on_socket, conn);
 	shake_hands(conn);
 }
 
@@ -325,7 +298,7 @@ on_dialled(void *user, int fd, int error)
 	struct err err;
 
 	conn->dial = NULL;
-	conn->fd = fd;
+	conn->session.fd = fd;
 	if (fd >= 0) {
 		begin_session(conn);
 		return;
@@ -361,7 +334,7 @@ start_proxy(struct ssh_conn *conn, const char *const *argv, struct err *err)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return err_set_errno(err, ERR_IO, "cannot make a socket");
 	fcntl(pair[0], F_SETFL, O_NONBLOCK);
-	conn->fd = pair[0];
+	conn->session.fd = pair[0];
 	rc = process_start(&conn->proxy, conn->loop,
 			   &(struct process_plan){
 				   .argv = argv,
@@ -418,12 +391,13 @@ on_admit(void *user)
 static void look_up_next(struct ssh_conn *conn);
 
 static void
-on_known(void *user, const struct capture_result *result)
+on_known(void *user, int status, struct str out)
 {
 	struct ssh_conn *conn = user;
 
+	(void)status;
 	conn->capture = NULL;
-	known_keys_add(&conn->known, result->out);
+	known_keys_add(&conn->known, out);
 	look_up_next(conn);
 }
 
@@ -467,20 +441,20 @@ take_name(struct ssh_conn *conn, struct str text)
 }
 
 static void
-on_name(void *user, const struct capture_result *result)
+on_name(void *user, int status, struct str out)
 {
 	struct ssh_conn *conn = user;
 	struct err err;
 
 	conn->capture = NULL;
-	if (result->status == 0) {
-		take_name(conn, result->out);
+	if (status == 0) {
+		take_name(conn, out);
 		return;
 	}
 	err_set(&err, ERR_CONFIG,
 		"`ssh -G -- %s` fails: see what it says in a terminal",
 		conn->link->pod.ssh);
-	end_conn(conn, &err, result->status < 0 ? link_lost : link_refused);
+	end_conn(conn, &err, status < 0 ? link_lost : link_refused);
 }
 
 /* Without an ssh program the name is taken as it stands. */
@@ -511,13 +485,12 @@ new_conn(struct remote_link *link)
 
 	conn->link = link;
 	conn->loop = link->fleet->loop;
-	conn->fd = -1;
 	conn->proxy = PROCESS_NONE;
 	buf_init(&conn->proxy_words, 4096);
 	conn->deadline = loop_timer_new(conn->loop, on_deadline, conn);
-	ssh_io_init(&conn->io);
+	ssh_session_init(&conn->session);
 	conn->login = (struct ssh_login){ .link = link,
-					  .io = &conn->io,
+					  .session = &conn->session,
 					  .target = &conn->target,
 					  .known = &conn->known,
 					  .ticket = &conn->ticket,
@@ -525,7 +498,7 @@ new_conn(struct remote_link *link)
 					  .user = conn };
 	ssh_login_init(&conn->login);
 	conn->channels = (struct ssh_channels){ .link = link,
-						.io = &conn->io,
+						.session = &conn->session,
 						.on_lost = on_channels_lost,
 						.user = conn };
 	return conn;

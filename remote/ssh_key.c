@@ -4,6 +4,7 @@
 
 #include "remote/ssh_key.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +17,13 @@
 bool
 ssh_wire_u32(struct str *rest, uint32_t *out)
 {
-	const unsigned char *p = (const unsigned char *)rest->p;
+	uint32_t wire;
 
-	if (rest->len < 4)
+	if (rest->len < sizeof(wire))
 		return false;
-	*out = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-	       (uint32_t)p[2] << 8 | p[3];
-	rest->p += 4;
-	rest->len -= 4;
+	memcpy(&wire, rest->p, sizeof(wire));
+	*out = ntohl(wire);
+	*rest = (struct str){ rest->p + 4, rest->len - 4 };
 	return true;
 }
 
@@ -35,20 +35,16 @@ ssh_wire_string(struct str *rest, struct str *out)
 	if (!ssh_wire_u32(rest, &len) || len > rest->len)
 		return false;
 	*out = (struct str){ rest->p, len };
-	rest->p += len;
-	rest->len -= len;
+	*rest = (struct str){ rest->p + len, rest->len - len };
 	return true;
 }
 
 void
 ssh_wire_put_u32(struct buf *out, uint32_t value)
 {
-	const unsigned char bytes[4] = { (unsigned char)(value >> 24),
-					 (unsigned char)(value >> 16),
-					 (unsigned char)(value >> 8),
-					 (unsigned char)value };
+	const uint32_t wire = htonl(value);
 
-	buf_append(out, bytes, sizeof(bytes));
+	buf_append(out, &wire, sizeof(wire));
 }
 
 void
@@ -61,7 +57,7 @@ ssh_wire_put(struct buf *out, struct str data)
 void
 ssh_key_type(char out[64], struct str blob)
 {
-	struct str type;
+	struct str type = { NULL, 0 };
 
 	out[0] = '\0';
 	if (!ssh_wire_string(&blob, &type) || type.len >= 64)
@@ -69,8 +65,7 @@ ssh_key_type(char out[64], struct str blob)
 	for (size_t i = 0; i < type.len; i++)
 		if (type.p[i] <= ' ' || type.p[i] > '~')
 			return;
-	memcpy(out, type.p, type.len);
-	out[type.len] = '\0';
+	snprintf(out, 64, "%.*s", (int)type.len, type.p);
 }
 
 /* A small regular file, whole; false when it is not one. */
@@ -112,6 +107,15 @@ read_public(struct ssh_key *key, const char *path)
 	free(name);
 }
 
+/* Of a private key nothing stays in memory. */
+static void
+release_secret(struct buf *buf)
+{
+	if (buf->room > 0)
+		explicit_bzero(buf->data, buf->room);
+	buf_release(buf);
+}
+
 /* Ciphers that libssh2 can decrypt a key with. */
 static bool
 is_known_cipher(struct str name)
@@ -132,8 +136,8 @@ read_openssh(struct ssh_key *key, struct str base64)
 	buf_init(&raw, SSH_KEY_MAX_BYTES);
 	if (base64_decode(&raw, base64) && raw.len > sizeof(magic) &&
 	    memcmp(raw.data, magic, sizeof(magic)) == 0) {
-		rest = (struct str){ raw.data + sizeof(magic),
-				     raw.len - sizeof(magic) };
+		buf_consume(&raw, sizeof(magic));
+		rest = buf_str(&raw);
 		if (ssh_wire_string(&rest, &cipher) &&
 		    ssh_wire_string(&rest, &kdf) &&
 		    ssh_wire_string(&rest, &options) &&
@@ -146,7 +150,7 @@ read_openssh(struct ssh_key *key, struct str base64)
 			buf_append(&key->blob, blob.p, blob.len);
 		}
 	}
-	buf_release(&raw);
+	release_secret(&raw);
 }
 
 static void
@@ -185,13 +189,5 @@ ssh_key_read(struct ssh_key *key, const char *path)
 	}
 	if (key->blob.len > 0)
 		ssh_key_type(key->type, buf_str(&key->blob));
-	if (text.len > 0)
-		explicit_bzero(text.data, text.len);
-	buf_release(&text);
-}
-
-void
-ssh_key_release(struct ssh_key *key)
-{
-	buf_release(&key->blob);
+	release_secret(&text);
 }

@@ -20,9 +20,8 @@ struct ssh_key {
 	struct buf blob; /* the public half; empty when it cannot be told */
 };
 
-/* Look at the private key at path, and at path.pub; release in any case. */
+/* Look at the private key at path, and at path.pub; release the blob. */
 void ssh_key_read(struct ssh_key *key, const char *path);
-void ssh_key_release(struct ssh_key *key);
 
 /* The type that a public key's blob begins with. */
 void ssh_key_type(char out[64], struct str blob);

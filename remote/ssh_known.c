@@ -4,7 +4,6 @@
 
 #include "remote/ssh_known.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +39,7 @@ next_word(struct str *rest)
 	while (word.len < rest->len && rest->p[word.len] != ' ' &&
 	       rest->p[word.len] != '\t')
 		word.len++;
-	rest->p += word.len;
-	rest->len -= word.len;
+	*rest = (struct str){ rest->p + word.len, rest->len - word.len };
 	return word;
 }
 
@@ -138,19 +136,14 @@ known_keys_clear(struct known_keys *known)
 
 /* A key of type ssh-rsa is shown under three names. */
 static bool
-is_type_of(const char *algorithm, const char *type)
-{
-	return strcmp(algorithm, type) == 0 ||
-	       (strcmp(type, "ssh-rsa") == 0 &&
-		strncmp(algorithm, "rsa-sha2-", 9) == 0);
-}
-
-static bool
 is_known_type(const struct known_keys *known, const char *algorithm)
 {
+	const char *type =
+		strncmp(algorithm, "rsa-", 4) == 0 ? "ssh-rsa" : algorithm;
+
 	for (size_t i = 0; i < known->n; i++)
 		if (!known->keys[i].revoked &&
-		    is_type_of(algorithm, known->keys[i].type))
+		    strcmp(type, known->keys[i].type) == 0)
 			return true;
 	return false;
 }
@@ -173,18 +166,17 @@ known_keys_judge(const struct known_keys *known, const char *type,
 {
 	enum known_verdict verdict = KNOWN_NEW;
 
-	for (size_t i = 0; i < known->n; i++)
-		if (known->keys[i].revoked &&
-		    strcmp(known->keys[i].base64, base64) == 0)
-			return KNOWN_REVOKED;
 	for (size_t i = 0; i < known->n; i++) {
 		const struct known_key *key = &known->keys[i];
+		bool is_same = strcmp(key->base64, base64) == 0;
 
-		if (key->revoked)
+		if (key->revoked && is_same)
+			return KNOWN_REVOKED;
+		if (key->revoked || verdict == KNOWN_GOOD)
 			continue;
-		if (strcmp(key->base64, base64) == 0)
-			return KNOWN_GOOD;
-		if (strcmp(key->type, type) == 0)
+		if (is_same)
+			verdict = KNOWN_GOOD;
+		else if (strcmp(key->type, type) == 0)
 			verdict = KNOWN_CHANGED;
 		else if (verdict == KNOWN_NEW)
 			verdict = KNOWN_OTHER_TYPE;

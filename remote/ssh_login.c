@@ -147,7 +147,7 @@ auth_done(void *user)
 	struct ssh_login *login = user;
 
 	login->in_job = false;
-	login->io->blocks = false;
+	login->session->blocks = false;
 	if (login->auth.result == SSH_AUTH_NEEDS &&
 	    !atomic_load(&login->auth.cancel))
 		need_passphrase(login);
@@ -163,15 +163,15 @@ try_keys(struct ssh_login *login)
 	struct ssh_auth *auth = &login->auth;
 
 	log_debug("ssh", "%s: logging in", login->link->pod.name);
-	auth->session = login->session;
+	auth->session = login->session->ssh2;
 	auth->target = target;
 	for (size_t i = 0; i < target->n_identities; i++)
 		if (auth->passphrases[i] == NULL)
 			auth->passphrases[i] = xstrdup_null(
 				map_get(&login->link->fleet->secrets,
 					str_from(target->identities[i])));
-	login->io->budget = SIZE_MAX;
-	login->io->blocks = true;
+	login->session->budget = SIZE_MAX;
+	login->session->blocks = true;
 	login->in_job = true;
 	loop_job(login->link->fleet->loop, JOB_AUTH, auth_work, auth_done,
 		 login);
@@ -206,8 +206,8 @@ take_host_key(struct ssh_login *login)
 	struct buf text;
 	size_t len;
 
-	blob = libssh2_session_hostkey(login->session, &len, NULL);
-	hash = libssh2_hostkey_hash(login->session,
+	blob = libssh2_session_hostkey(login->session->ssh2, &len, NULL);
+	hash = libssh2_hostkey_hash(login->session->ssh2,
 				    LIBSSH2_HOSTKEY_HASH_SHA256);
 	if (blob == NULL || hash == NULL)
 		return false;

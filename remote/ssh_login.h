@@ -20,8 +20,7 @@ typedef void (*ssh_login_fn)(void *user, enum ssh_auth_result result,
 struct ssh_login {
 	/* Set before the start; all borrowed. */
 	struct remote_link *link;
-	LIBSSH2_SESSION *session;
-	struct ssh_io *io;
+	struct ssh_session *session;
 	const struct ssh_target *target;
 	const struct known_keys *known;
 	struct gate_ticket *ticket;

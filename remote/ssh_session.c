@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "base/cpu.h"
+#include "base/fd.h"
 #include "base/utf8.h"
 
 /* A server that says more before the end of the handshake is none. */
@@ -20,16 +21,27 @@
 #define BLOCK_MS 20000
 
 void
-ssh_io_init(struct ssh_io *io)
+ssh_session_init(struct ssh_session *session)
 {
-	io->fd = -1;
-	buf_init(&io->out, OUT_CAP_BYTES);
+	session->fd = -1;
+	buf_init(&session->out, OUT_CAP_BYTES);
 }
 
 void
-ssh_io_release(struct ssh_io *io)
+ssh_session_release(struct ssh_session *session, bool bye)
 {
-	buf_release(&io->out);
+	session->blocks = false;
+	if (session->ssh2 != NULL && bye)
+		libssh2_session_disconnect(session->ssh2, "bye");
+	session->dead = true;
+	if (session->ssh2 != NULL)
+		libssh2_session_set_blocking(session->ssh2, 0);
+	for (int i = 0; session->ssh2 != NULL && i < 100; i++)
+		if (libssh2_session_free(session->ssh2) != LIBSSH2_ERROR_EAGAIN)
+			break;
+	loop_fd_close(session->watch);
+	fd_close(&session->fd);
+	buf_release(&session->out);
 }
 
 /* Errors are negative errno, as libssh2 wants them. */
@@ -37,21 +49,22 @@ static ssize_t
 on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
 	void **abstract)
 {
-	struct ssh_io *io = *abstract;
+	struct ssh_session *session = *abstract;
 	ssize_t n;
 
-	if (io->dead)
+	if (session->dead)
 		return -ECONNRESET;
-	if (io->early && io->early_bytes > EARLY_MAX_BYTES)
+	if (session->early && session->early_bytes > EARLY_MAX_BYTES)
 		return -EPROTO;
-	if (io->budget == 0)
+	if (session->budget == 0)
 		return -EAGAIN;
-	n = recv(fd, buffer, length < io->budget ? length : io->budget, flags);
+	n = recv(fd, buffer,
+		 length < session->budget ? length : session->budget, flags);
 	if (n < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
-	if (io->budget != SIZE_MAX)
-		io->budget -= (size_t)n;
-	io->early_bytes += (size_t)n;
+	if (session->budget != SIZE_MAX)
+		session->budget -= (size_t)n;
+	session->early_bytes += (size_t)n;
 	return n;
 }
 
@@ -65,21 +78,21 @@ wait_writable(int fd)
 }
 
 int
-ssh_io_flush(struct ssh_io *io)
+ssh_session_flush(struct ssh_session *session)
 {
-	while (io->out.len > 0 && !io->dead) {
-		ssize_t n =
-			send(io->fd, io->out.data, io->out.len, MSG_NOSIGNAL);
+	while (session->out.len > 0 && !session->dead) {
+		ssize_t n = send(session->fd, session->out.data,
+				 session->out.len, MSG_NOSIGNAL);
 
 		if (n >= 0) {
-			buf_consume(&io->out, (size_t)n);
+			buf_consume(&session->out, (size_t)n);
 			continue;
 		}
 		if (errno != EAGAIN && errno != EINTR)
 			return -1;
-		if (!io->blocks)
+		if (!session->blocks)
 			return 0;
-		if (!wait_writable(io->fd))
+		if (!wait_writable(session->fd))
 			return -1;
 	}
 	return 0;
@@ -89,30 +102,30 @@ static ssize_t
 on_send(libssh2_socket_t fd, const void *buffer, size_t length, int flags,
 	void **abstract)
 {
-	struct ssh_io *io = *abstract;
+	struct ssh_session *session = *abstract;
 
 	(void)fd;
 	(void)flags;
-	if (io->dead)
+	if (session->dead)
 		return -EPIPE;
-	if (length > io->out.cap - io->out.len)
+	if (length > session->out.cap - session->out.len)
 		return -ENOBUFS;
-	buf_append(&io->out, buffer, length);
-	if (ssh_io_flush(io) != 0)
+	buf_append(&session->out, buffer, length);
+	if (ssh_session_flush(session) != 0)
 		return -EPIPE;
 	return (ssize_t)length;
 }
 
 /* The callbacks of libssh2 are set as data pointers. */
 static void
-set_callback(LIBSSH2_SESSION *session, int type, void (*fn)(void))
+set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
 {
 	union {
 		void (*in)(void);
 		void *out;
 	} cast = { .in = fn };
 
-	libssh2_session_callback_set(session, type, cast.out);
+	libssh2_session_callback_set(ssh2, type, cast.out);
 }
 
 static bool
@@ -173,38 +186,47 @@ set_preferences(LIBSSH2_SESSION *session, const char *host_keys)
 	prefer(session, LIBSSH2_METHOD_MAC_SC, macs);
 }
 
-LIBSSH2_SESSION *
-ssh_io_session(struct ssh_io *io, const char *host_keys)
+void
+ssh_session_begin(struct ssh_session *session, const char *host_keys)
 {
-	LIBSSH2_SESSION *session =
-		libssh2_session_init_ex(NULL, NULL, NULL, io);
+	LIBSSH2_SESSION *ssh2 =
+		libssh2_session_init_ex(NULL, NULL, NULL, session);
 
-	if (session == NULL)
+	if (ssh2 == NULL)
 		abort();
-	libssh2_session_set_blocking(session, 0);
-	set_callback(session, LIBSSH2_CALLBACK_RECV, (void (*)(void))on_recv);
-	set_callback(session, LIBSSH2_CALLBACK_SEND, (void (*)(void))on_send);
-	set_preferences(session, host_keys);
-	return session;
+	libssh2_session_set_blocking(ssh2, 0);
+	set_callback(ssh2, LIBSSH2_CALLBACK_RECV, (void (*)(void))on_recv);
+	set_callback(ssh2, LIBSSH2_CALLBACK_SEND, (void (*)(void))on_send);
+	set_preferences(ssh2, host_keys);
+	session->ssh2 = ssh2;
+	session->early = true;
+}
+
+void
+ssh_session_poll(struct ssh_session *session, bool wants_input)
+{
+	loop_fd_set(session->watch,
+		    (wants_input ? LOOP_READ : 0) |
+			    (session->out.len > 0 ? LOOP_WRITE : 0));
 }
 
 const char *
-ssh_session_message(LIBSSH2_SESSION *session, char out[SSH_MESSAGE_SIZE])
+ssh_session_message(LIBSSH2_SESSION *ssh2, char out[SSH_MESSAGE_SIZE])
 {
 	char *message = NULL;
 
-	libssh2_session_last_error(session, &message, NULL, 0);
+	libssh2_session_last_error(ssh2, &message, NULL, 0);
 	return utf8_clean(out, SSH_MESSAGE_SIZE,
 			  str_from(message != NULL ? message : ""));
 }
 
 void
-ssh_session_error(LIBSSH2_SESSION *session, const char *what, struct err *err,
-		  enum err_code code)
+ssh_session_error(const struct ssh_session *session, const char *what,
+		  struct err *err)
 {
 	char message[SSH_MESSAGE_SIZE];
 
-	err_set(err, code, "%s: %s (libssh2 %d)", what,
-		ssh_session_message(session, message),
-		libssh2_session_last_errno(session));
+	err_set(err, ERR_NET, "%s: %s (libssh2 %d)", what,
+		ssh_session_message(session->ssh2, message),
+		libssh2_session_last_errno(session->ssh2));
 }

@@ -222,23 +222,21 @@ loop_clock(const struct loop *loop)
 	return &clock_real;
 }
 
+_Static_assert((int)LOOP_READ == (int)UV_READABLE &&
+		       (int)LOOP_WRITE == (int)UV_WRITABLE,
+	       "our events are libuv's");
+
 /* libuv stops a watch that has an error: tell it as both events. */
 static void
 on_poll(uv_poll_t *poll, int status, int uv_events)
 {
 	struct loop_fd *watch = poll->data;
-	unsigned int events = 0;
 
 	if (status < 0) {
 		watch->events = 0;
-		watch->fn(watch->user, LOOP_READ | LOOP_WRITE);
-		return;
+		uv_events = LOOP_READ | LOOP_WRITE;
 	}
-	if (uv_events & UV_READABLE)
-		events |= LOOP_READ;
-	if (uv_events & UV_WRITABLE)
-		events |= LOOP_WRITE;
-	watch->fn(watch->user, events);
+	watch->fn(watch->user, (unsigned int)uv_events);
 }
 
 /* uv_poll_init makes fd non-blocking.  A terminal's flags belong to all that
@@ -272,19 +270,13 @@ loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
 void
 loop_fd_set(struct loop_fd *watch, unsigned int events)
 {
-	int uv_events = 0;
-
 	if (events == watch->events)
 		return;
 	watch->events = events;
-	if (events & LOOP_READ)
-		uv_events |= UV_READABLE;
-	if (events & LOOP_WRITE)
-		uv_events |= UV_WRITABLE;
-	if (uv_events == 0)
+	if (events == 0)
 		uv_poll_stop(&watch->poll);
 	else
-		uv_poll_start(&watch->poll, uv_events, on_poll);
+		uv_poll_start(&watch->poll, (int)events, on_poll);
 }
 
 void
@@ -477,12 +469,6 @@ loop_child_new(struct loop *loop, const char *const *argv,
 	close_handle(&child->process);
 	err_set(err, ERR_IO, "cannot start %s: %s", argv[0], uv_strerror(rc));
 	return NULL;
-}
-
-pid_t
-loop_child_pid(const struct loop_child *child)
-{
-	return child->process.pid;
 }
 
 void

@@ -85,7 +85,6 @@ struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
 				  loop_child_fn on_exit, void *user,
 				  struct err *err)
 	__attribute__((warn_unused_result));
-pid_t loop_child_pid(const struct loop_child *child);
 /* Signal the child's process group. */
 void loop_child_kill(struct loop_child *child, int signum);
 /* Forget it (NULL: nothing): no callback any more; it is still reaped. */

@@ -9,7 +9,6 @@
 
 #include "parsers/run.h"
 #include "store/db.h"
-#include "store/samples.h"
 
 /*
  * Never change a step that was released: add one.  Times are milliseconds

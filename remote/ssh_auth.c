@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Public key authentication, run as a job by ssh_login.c. */
+/* Public key authentication, run as a job by ssh_conn.c. */
 #include "config.h"
 
 #include "remote/ssh_auth.h"

@@ -7,19 +7,25 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "remote/dial.h"
 #include "remote/openssh.h"
 #include "remote/process.h"
+#include "remote/ssh_auth.h"
 #include "remote/ssh_channel.h"
-#include "remote/ssh_login.h"
+#include "remote/ssh_key.h"
+#include "remote/ssh_known.h"
 
+/* Wrong passphrases until it is given up. */
+#define PASSPHRASE_TRIES 3
 /* Received in one turn of the loop while shaking hands. */
 #define HANDSHAKE_BUDGET (64U * 1024)
 
@@ -50,11 +56,12 @@ static const struct {
 };
 
 struct ssh_conn {
-	struct remote_link *link; /* NULL: closed, waits for the login's job */
+	struct remote_link *link; /* NULL: closed, waits for its job */
 	struct loop *loop;
 	enum ssh_step step;
 	struct loop_timer *deadline;
 	struct ssh_target target;
+	char *name; /* of the target in known_hosts */
 	struct capture *capture;
 	size_t file; /* known_hosts file that is asked next */
 	struct known_keys known;
@@ -64,8 +71,17 @@ struct ssh_conn {
 	struct process proxy;	 /* through which the server is reached */
 	struct buf proxy_words;	 /* the newest of its stderr */
 	struct ssh_session session;
-	struct ssh_login login;
-	struct ssh_channels channels;
+	struct ssh_channels channels; /* in SSH_READY */
+
+	/* In SSH_LOGIN */
+	char key_type[64]; /* of the host key */
+	struct buf key_base64;
+	enum known_verdict verdict;
+	bool asks_host; /* waits for an answer */
+	struct ssh_auth auth;
+	bool in_job;	       /* which has the session now */
+	struct list in_asking; /* in fleet.asking: waits for a passphrase */
+	unsigned int passphrase_tries;
 };
 
 static void
@@ -84,12 +100,15 @@ static void
 free_conn(struct ssh_conn *conn)
 {
 	ssh_session_release(&conn->session, conn->step == SSH_READY);
-	ssh_login_release(&conn->login);
+	for (size_t i = 0; i < SSH_TARGET_FILES; i++)
+		ssh_secret_free(conn->auth.passphrases[i]);
+	buf_release(&conn->key_base64);
 	if (conn->proxy.child != NULL)
 		loop_child_kill(conn->proxy.child, SIGTERM);
 	process_release(&conn->proxy);
 	buf_release(&conn->proxy_words);
 	ssh_target_release(&conn->target);
+	free(conn->name);
 	known_keys_clear(&conn->known);
 	free(conn);
 }
@@ -107,10 +126,14 @@ close_conn(struct ssh_conn *conn)
 	loop_timer_close(conn->deadline);
 	loop_fd_close(conn->session.watch);
 	conn->session.watch = NULL;
-	if (ssh_login_cancel(&conn->login))
-		shutdown(conn->session.fd, SHUT_RDWR);
-	else
+	list_remove(&conn->in_asking);
+	if (!conn->in_job) {
 		free_conn(conn);
+		return;
+	}
+	/* The job ends soon; auth_done then frees it. */
+	atomic_store(&conn->auth.cancel, true);
+	shutdown(conn->session.fd, SHUT_RDWR);
 }
 
 /* End the connection and all streams of its link; tell says how. */
@@ -191,14 +214,113 @@ on_channels_lost(void *user, const struct err *why)
 	link_pump_soon(link);
 }
 
+/* Put a question to a person; must be the last that touches conn. */
 static void
-on_login(void *user, enum ssh_auth_result result, const struct err *why)
+ask(struct ssh_conn *conn, const struct fleet_question *question)
+{
+	const struct fleet_options *options = &conn->link->fleet->options;
+
+	gate_leave(&conn->ticket);
+	log_debug("ssh", "%s: waiting for an answer", conn->link->pod.name);
+	options->on_ask(options->user, question);
+}
+
+static const char *
+needed_path(const struct ssh_conn *conn)
+{
+	return conn->target.identities[conn->auth.needs];
+}
+
+/* A connection that waits for that passphrase. */
+static struct ssh_conn *
+find_asking(const struct fleet *fleet, const char *path)
+{
+	list_each (struct ssh_conn, conn, &fleet->asking, in_asking)
+		if (strcmp(needed_path(conn), path) == 0)
+			return conn;
+	return NULL;
+}
+
+static void
+ask_passphrase(struct ssh_conn *conn)
+{
+	struct fleet *fleet = conn->link->fleet;
+	struct fleet_question question = { .ask = FLEET_ASK_PASSPHRASE,
+					   .pod = conn->link->index,
+					   .again = conn->auth.wrong };
+	bool is_asked = find_asking(fleet, needed_path(conn)) != NULL;
+
+	snprintf(question.path, sizeof(question.path), "%s", needed_path(conn));
+	list_append(&fleet->asking, &conn->in_asking);
+	if (is_asked)
+		gate_leave(&conn->ticket);
+	else
+		ask(conn, &question);
+}
+
+static void
+refuse_passphrase(struct ssh_conn *conn)
+{
+	struct err err;
+
+	err_set(&err, ERR_AUTH,
+		conn->auth.wrong
+			? "the passphrase of the key %s is wrong (or libssh2 "
+			  "cannot read the key: then use \"transport\": "
+			  "\"openssh\")"
+			: "the key %s needs its passphrase: give it in the "
+			  "program, or add the key to ssh-agent",
+		needed_path(conn));
+	end_conn(conn, &err, link_refused);
+}
+
+static void try_keys(struct ssh_conn *conn);
+
+/* The server wants a key whose passphrase is not known, or was wrong. */
+static void
+need_passphrase(struct ssh_conn *conn)
+{
+	struct fleet *fleet = conn->link->fleet;
+	struct str path = str_from(needed_path(conn));
+	const char *known = map_get(&fleet->secrets, path);
+	char **used = &conn->auth.passphrases[conn->auth.needs];
+
+	if (known != NULL && *used != NULL && strcmp(known, *used) == 0) {
+		ssh_secret_free(map_remove(&fleet->secrets, path));
+		known = NULL;
+	}
+	ssh_secret_free(*used);
+	*used = NULL;
+	if (known != NULL)
+		try_keys(conn);
+	else if (fleet->options.on_ask == NULL || conn->link->depth > 0 ||
+		 conn->passphrase_tries++ >= PASSPHRASE_TRIES)
+		refuse_passphrase(conn);
+	else
+		ask_passphrase(conn);
+}
+
+static void
+auth_work(void *user)
 {
 	struct ssh_conn *conn = user;
 
+	ssh_auth_work(&conn->auth);
+}
+
+static void
+auth_done(void *user)
+{
+	struct ssh_conn *conn = user;
+	const struct ssh_auth *auth = &conn->auth;
+
+	conn->in_job = false;
+	conn->session.blocks = false;
 	if (conn->link == NULL) {
 		free_conn(conn);
-	} else if (result == SSH_AUTH_DONE) {
+	} else if (auth->result == SSH_AUTH_NEEDS) {
+		need_passphrase(conn);
+	} else if (auth->result == SSH_AUTH_DONE) {
 		enter(conn, SSH_READY);
 		gate_leave(&conn->ticket);
 		ssh_session_poll(&conn->session, true);
@@ -206,18 +328,169 @@ on_login(void *user, enum ssh_auth_result result, const struct err *why)
 		ssh_channels_start(&conn->channels);
 		link_pump_soon(conn->link);
 	} else {
-		end_conn(conn, why,
-			 result == SSH_AUTH_LOST ? link_lost : link_refused);
+		end_conn(conn, &auth->err,
+			 auth->result == SSH_AUTH_LOST ? link_lost
+						       : link_refused);
 	}
 }
 
+/* The job borrows the session until auth_done. */
+static void
+try_keys(struct ssh_conn *conn)
+{
+	const struct ssh_target *target = &conn->target;
+	struct ssh_auth *auth = &conn->auth;
+
+	log_debug("ssh", "%s: logging in", conn->link->pod.name);
+	auth->session = conn->session.ssh2;
+	auth->target = target;
+	for (size_t i = 0; i < target->n_identities; i++)
+		if (auth->passphrases[i] == NULL)
+			auth->passphrases[i] = xstrdup_null(
+				map_get(&conn->link->fleet->secrets,
+					str_from(target->identities[i])));
+	conn->session.budget = SIZE_MAX;
+	conn->session.blocks = true;
+	conn->in_job = true;
+	loop_job(conn->loop, JOB_AUTH, auth_work, auth_done, conn);
+}
+
+/* All that wait for the same passphrase go on together. */
+static void
+answer_passphrase(struct ssh_conn *conn, const char *answer)
+{
+	struct fleet *fleet = conn->link->fleet;
+	char *path = xstrdup(needed_path(conn));
+
+	if (answer != NULL)
+		ssh_secret_free(map_set(&fleet->secrets, str_from(path),
+					xstrdup(answer)));
+	while ((conn = find_asking(fleet, path)) != NULL) {
+		list_remove(&conn->in_asking);
+		if (answer != NULL)
+			try_keys(conn);
+		else
+			refuse_passphrase(conn);
+	}
+	free(path);
+}
+
+/* Type, base64 and fingerprint of the key that the server showed. */
+static bool
+take_host_key(struct ssh_conn *conn)
+{
+	char *print = conn->link->info.host_key_sha256;
+	const char *hash, *blob;
+	struct buf text;
+	size_t len;
+
+	blob = libssh2_session_hostkey(conn->session.ssh2, &len, NULL);
+	hash = libssh2_hostkey_hash(conn->session.ssh2,
+				    LIBSSH2_HOSTKEY_HASH_SHA256);
+	if (blob == NULL || hash == NULL)
+		return false;
+	ssh_key_type(conn->key_type, (struct str){ blob, len });
+	base64_encode(&conn->key_base64, (struct str){ blob, len });
+	buf_init(&text, 60);
+	base64_encode(&text, (struct str){ hash, 32 });
+	/* As ssh prints it: without the padding. */
+	snprintf(print, sizeof(conn->link->info.host_key_sha256),
+		 "SHA256:%.43s", text.data);
+	buf_release(&text);
+	return conn->key_type[0] != '\0';
+}
+
+/* Remember the host key, and go on. */
+static void
+accept_host(struct ssh_conn *conn)
+{
+	const struct ssh_target *target = &conn->target;
+	struct err err;
+	int rc;
+
+	if (target->n_known_hosts == 0)
+		rc = err_set(&err, ERR_HOSTKEY,
+			     "there is no known_hosts file to write to");
+	else
+		rc = known_keys_append(target->known_hosts[0], conn->name,
+				       conn->key_type, conn->key_base64.data,
+				       &err);
+	if (rc == 0)
+		try_keys(conn);
+	else
+		end_conn(conn, &err, link_refused);
+}
+
+static void
+refuse_host(struct ssh_conn *conn)
+{
+	static const struct {
+		const char *before, *between, *after;
+	} words[] = {
+		[KNOWN_NEW] = { "the host key of ", " is not known: ",
+				"; hold it against the pod's own, then accept "
+				"it in the program or with --accept-new" },
+		[KNOWN_OTHER_TYPE] = { "",
+				       " shows a host key of another type "
+				       "than the known ones: ",
+				       "; hold it against the pod's own, then "
+				       "accept it in the program" },
+		[KNOWN_CHANGED] = { "THE HOST KEY OF ", " HAS CHANGED to ",
+				    ": another machine answers, or the pod was "
+				    "made anew; if so, remove the old key with "
+				    "ssh-keygen -R" },
+		[KNOWN_REVOKED] = { "the host key of ", " is revoked: ", "" },
+	};
+	struct err err;
+
+	err_set(&err, ERR_HOSTKEY, "%s%s%s%s %s%s", words[conn->verdict].before,
+		conn->name, words[conn->verdict].between, conn->key_type,
+		conn->link->info.host_key_sha256, words[conn->verdict].after);
+	end_conn(conn, &err, link_refused);
+}
+
+static void
+ask_host(struct ssh_conn *conn)
+{
+	struct fleet_question question = { .ask = FLEET_ASK_HOST_KEY,
+					   .pod = conn->link->index };
+
+	snprintf(question.host, sizeof(question.host), "%s", conn->name);
+	snprintf(question.key_type, sizeof(question.key_type), "%s",
+		 conn->key_type);
+	snprintf(question.fingerprint, sizeof(question.fingerprint), "%s",
+		 conn->link->info.host_key_sha256);
+	conn->asks_host = true;
+	ask(conn, &question);
+}
+
+/* Nobody is asked about a key that must not be taken. */
 static void
 begin_login(struct ssh_conn *conn)
 {
+	const struct fleet_options *options = &conn->link->fleet->options;
+	struct err err;
+
 	enter(conn, SSH_LOGIN);
 	loop_fd_set(conn->session.watch, 0);
 	conn->session.early = false;
-	ssh_login_start(&conn->login);
+	if (!take_host_key(conn)) {
+		err_set(&err, ERR_HOSTKEY, "the server showed no host key");
+		end_conn(conn, &err, link_lost);
+		return;
+	}
+	conn->verdict = known_keys_judge(&conn->known, conn->key_type,
+					 conn->key_base64.data);
+	if (conn->verdict == KNOWN_GOOD)
+		try_keys(conn);
+	else if (conn->verdict == KNOWN_NEW && options->accept_new)
+		accept_host(conn);
+	else if (options->on_ask != NULL && conn->link->depth == 0 &&
+		 (conn->verdict == KNOWN_NEW ||
+		  conn->verdict == KNOWN_OTHER_TYPE))
+		ask_host(conn);
+	else
+		refuse_host(conn);
 }
 
 /* It failed: what can be said of it, and whether to try again. */
@@ -405,22 +678,20 @@ on_known(void *user, int status, struct str out)
 static void
 look_up_next(struct ssh_conn *conn)
 {
-	char *name = ssh_target_known_name(&conn->target);
-	const char *argv[] = { "ssh-keygen", "-F", name, "-f", NULL, NULL };
+	const char *argv[] = {
+		"ssh-keygen", "-F", conn->name, "-f", NULL, NULL
+	};
 
-	while (conn->file < conn->target.n_known_hosts &&
-	       conn->capture == NULL) {
+	while (conn->file < conn->target.n_known_hosts) {
 		argv[4] = conn->target.known_hosts[conn->file++];
 		if (access(argv[4], R_OK) != 0)
 			continue;
 		conn->capture = capture_new(conn->loop, argv, 10000, on_known,
 					    conn, NULL);
-		if (conn->capture == NULL)
-			known_keys_add_file(&conn->known, argv[4], name);
+		if (conn->capture != NULL)
+			return;
+		known_keys_add_file(&conn->known, argv[4], conn->name);
 	}
-	free(name);
-	if (conn->capture != NULL)
-		return;
 	enter(conn, SSH_GATE);
 	gate_enter(&conn->link->fleet->gate, &conn->ticket, conn->target.host,
 		   on_admit, conn);
@@ -436,6 +707,7 @@ take_name(struct ssh_conn *conn, struct str text)
 		end_conn(conn, &err, link_refused);
 		return;
 	}
+	conn->name = ssh_target_known_name(&conn->target);
 	enter(conn, SSH_KNOWN);
 	look_up_next(conn);
 }
@@ -489,14 +761,8 @@ new_conn(struct remote_link *link)
 	buf_init(&conn->proxy_words, 4096);
 	conn->deadline = loop_timer_new(conn->loop, on_deadline, conn);
 	ssh_session_init(&conn->session);
-	conn->login = (struct ssh_login){ .link = link,
-					  .session = &conn->session,
-					  .target = &conn->target,
-					  .known = &conn->known,
-					  .ticket = &conn->ticket,
-					  .fn = on_login,
-					  .user = conn };
-	ssh_login_init(&conn->login);
+	buf_init(&conn->key_base64, SSH_KEY_MAX_BYTES);
+	list_init(&conn->in_asking);
 	conn->channels = (struct ssh_channels){ .link = link,
 						.session = &conn->session,
 						.on_lost = on_channels_lost,
@@ -540,8 +806,17 @@ ssh_answer(struct remote_link *link, const char *answer)
 {
 	struct ssh_conn *conn = link->conn;
 
-	if (conn != NULL)
-		ssh_login_answer(&conn->login, answer);
+	if (conn == NULL)
+		return;
+	if (!list_is_empty(&conn->in_asking)) {
+		answer_passphrase(conn, answer);
+	} else if (conn->asks_host) {
+		conn->asks_host = false;
+		if (answer != NULL && strcmp(answer, "yes") == 0)
+			accept_host(conn);
+		else
+			refuse_host(conn);
+	}
 }
 
 static void

@@ -45,7 +45,7 @@ static void
 free_run(struct child_run *run)
 {
 	gate_leave(&run->ticket);
-	process_release(&run->process);
+	process_release(&run->process, SIGTERM);
 	loop_timer_close(run->timer);
 	list_remove(&run->in_conn);
 	buf_release(&run->diag);
@@ -461,11 +461,8 @@ child_release(struct remote_link *link)
 
 	if (conn == NULL)
 		return;
-	list_each_safe (struct child_run, run, &conn->runs, in_conn) {
-		if (run->process.child != NULL)
-			loop_child_kill(run->process.child, SIGTERM);
+	list_each_safe (struct child_run, run, &conn->runs, in_conn)
 		free_run(run);
-	}
 	free(conn);
 	link->conn = NULL;
 }

@@ -42,8 +42,6 @@ set_state(struct remote_link *link, enum link_state state,
 	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
 	link->info.retry_at_ms =
 		state == LINK_WAITING ? link->info.since_ms + delay_ms : 0;
-	if (state != LINK_LIVE)
-		link->live_since_ms = 0;
 	/* A spare one is nobody's concern: its streams tell. */
 	if (link->fleet->options.on_link != NULL && link->depth == 0)
 		link->fleet->options.on_link(link->fleet->options.user,
@@ -67,7 +65,6 @@ link_live(struct remote_link *link)
 	link->info.tries = 0;
 	link->info.last_byte_ms = link_now_ms(link);
 	set_state(link, LINK_LIVE, NULL, 0);
-	link->live_since_ms = link->info.since_ms;
 }
 
 void
@@ -82,8 +79,8 @@ link_lost(struct remote_link *link, const struct err *why)
 {
 	int64_t delay_ms;
 
-	if (link->live_since_ms > 0 &&
-	    link_now_ms(link) - link->live_since_ms >= HEALTHY_MS)
+	if (link->info.state == LINK_LIVE &&
+	    link_now_ms(link) - link->info.since_ms >= HEALTHY_MS)
 		link->failures = 0;
 	link->failures++;
 	delay_ms = backoff_ms(link->failures);

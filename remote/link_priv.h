@@ -97,7 +97,6 @@ struct remote_link {
 	size_t sessions_most;	   /* that are open at once; 0: not known */
 	struct loop_timer *retry;
 	unsigned int failures; /* for the back-off */
-	int64_t live_since_ms; /* mono; 0: not live */
 };
 
 struct fleet {
@@ -114,7 +113,7 @@ struct fleet {
 	char *block;	    /* STREAM_BUDGET, for whoever reads just now */
 	bool closing;	    /* takes no new streams */
 	struct map secrets; /* passphrases by the path of their key */
-	struct list asking; /* struct ssh_login, wait for a passphrase */
+	struct list asking; /* struct ssh_conn, wait for a passphrase */
 };
 
 extern const struct link_ops child_link_ops;

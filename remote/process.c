@@ -84,7 +84,7 @@ process_start(struct process *process, struct loop *loop,
 	free(envp);
 	if (process->child != NULL)
 		return 0;
-	process_release(process);
+	process_release(process, 0);
 	return -1;
 }
 
@@ -110,8 +110,10 @@ process_close_pipe(struct process *process, int i)
 }
 
 void
-process_release(struct process *process)
+process_release(struct process *process, int signum)
 {
+	if (process->child != NULL)
+		loop_child_kill(process->child, signum);
 	for (int i = 0; i < 3; i++)
 		process_close_pipe(process, i);
 	loop_child_close(process->child);
@@ -130,7 +132,7 @@ struct capture {
 static void
 capture_free(struct capture *capture)
 {
-	process_release(&capture->process);
+	process_release(&capture->process, SIGKILL);
 	loop_timer_close(capture->timer);
 	buf_release(&capture->out);
 	free(capture);
@@ -147,6 +149,7 @@ static void
 capture_on_output(void *user, unsigned int events)
 {
 	struct capture *capture = user;
+
 	(void)events;
 	if (!process_read(&capture->process, 1, &capture->out) &&
 	    capture->process.child == NULL)
@@ -170,16 +173,14 @@ capture_on_timeout(void *user)
 {
 	struct capture *capture = user;
 
-	if (capture->process.child != NULL) {
-		loop_child_kill(capture->process.child, SIGKILL);
+	if (capture->process.child != NULL)
 		capture->status = -1;
-	}
 	capture_finish(capture);
 }
 
 struct capture *
 capture_new(struct loop *loop, const char *const *argv, int64_t timeout_ms,
-	    capture_fn fn, void *user, struct err *err)
+	    capture_fn fn, void *user)
 {
 	struct capture *capture = xcalloc(1, sizeof(*capture));
 	const struct process_plan plan = {
@@ -194,7 +195,7 @@ capture_new(struct loop *loop, const char *const *argv, int64_t timeout_ms,
 	buf_init(&capture->out, CAPTURE_CAP_BYTES);
 	capture->fn = fn;
 	capture->user = user;
-	if (process_start(&capture->process, loop, &plan, err) != 0) {
+	if (process_start(&capture->process, loop, &plan, NULL) != 0) {
 		capture_free(capture);
 		return NULL;
 	}
@@ -206,9 +207,6 @@ capture_new(struct loop *loop, const char *const *argv, int64_t timeout_ms,
 void
 capture_cancel(struct capture *capture)
 {
-	if (capture == NULL)
-		return;
-	if (capture->process.child != NULL)
-		loop_child_kill(capture->process.child, SIGKILL);
-	capture_free(capture);
+	if (capture != NULL)
+		capture_free(capture);
 }

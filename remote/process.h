@@ -39,8 +39,8 @@ int process_start(struct process *process, struct loop *loop,
 bool process_read(struct process *process, int i, struct buf *out);
 /* Close our end of a pipe (0 stdin, 1 stdout, 2 stderr), if it is open. */
 void process_close_pipe(struct process *process, int i);
-/* Close all pipes, forget the program; what runs still is not told. */
-void process_release(struct process *process);
+/* Signal it if it runs still, close all pipes and forget it. */
+void process_release(struct process *process, int signum);
 
 /* Run a program to its end and collect what it prints to stdout. */
 #define CAPTURE_CAP_BYTES (256U * 1024)
@@ -48,10 +48,12 @@ void process_release(struct process *process);
 struct capture;
 /* status: its exit status; -1: killed, or it took too long.  out: borrowed. */
 typedef void (*capture_fn)(void *user, int status, struct str out);
-/* fn is called once, on the loop, unless the capture is cancelled. */
+/*
+ * fn is called once, on the loop, unless the capture is cancelled.  NULL: it
+ * cannot be started.
+ */
 struct capture *capture_new(struct loop *loop, const char *const *argv,
-			    int64_t timeout_ms, capture_fn fn, void *user,
-			    struct err *err)
+			    int64_t timeout_ms, capture_fn fn, void *user)
 	__attribute__((warn_unused_result));
 /* Kill it (NULL: nothing); fn is not called any more. */
 void capture_cancel(struct capture *capture);

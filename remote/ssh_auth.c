@@ -11,7 +11,6 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "remote/ssh_agent.h"
-#include "remote/ssh_key.h"
 #include "remote/ssh_session.h"
 
 /* For one exchange with the server. */
@@ -139,11 +138,10 @@ is_weak_rsa(struct ssh_auth *auth, const char *type)
 
 /* Is that key of the agent the public half of one of our files? */
 static bool
-is_named(const struct ssh_key *keys, size_t n, struct str blob)
+is_named(const struct ssh_auth *auth, struct str blob)
 {
-	for (size_t i = 0; i < n; i++)
-		if (keys[i].blob.len > 0 &&
-		    str_eq(buf_str(&keys[i].blob), blob))
+	for (size_t i = 0; i < auth->target->n_identities; i++)
+		if (blob.len > 0 && str_eq(buf_str(&auth->keys[i].blob), blob))
 			return true;
 	return false;
 }
@@ -153,8 +151,8 @@ is_named(const struct ssh_key *keys, size_t n, struct str blob)
  * keys that only an old server takes or the others.
  */
 static enum offer
-offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent,
-		 const struct ssh_key *keys, bool named, bool weak)
+offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent, bool named,
+		 bool weak)
 {
 	enum offer offer = OFFER_NEXT;
 
@@ -163,15 +161,14 @@ offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent,
 
 		ssh_key_type(type, agent->keys[i]);
 		if (is_usable(auth, type) && is_weak_rsa(auth, type) == weak &&
-		    is_named(keys, auth->target->n_identities,
-			     agent->keys[i]) == named)
+		    is_named(auth, agent->keys[i]) == named)
 			offer = offer_blob(auth, agent, agent->keys[i]);
 	}
 	return offer;
 }
 
 static enum offer
-offer_agent(struct ssh_auth *auth, const struct ssh_key *keys)
+offer_agent(struct ssh_auth *auth)
 {
 	enum offer offer = OFFER_NEXT;
 	struct ssh_agent agent;
@@ -181,7 +178,7 @@ offer_agent(struct ssh_auth *auth, const struct ssh_key *keys)
 	if (ssh_agent_open(&agent, auth->target->agent, &auth->cancel))
 		for (int i = 0; i < 4 && offer == OFFER_NEXT; i++)
 			if (i % 2 == 0 || !auth->target->identities_only)
-				offer = offer_agent_sort(auth, &agent, keys,
+				offer = offer_agent_sort(auth, &agent,
 							 i % 2 == 0, i >= 2);
 	ssh_agent_close(&agent);
 	return offer;
@@ -212,8 +209,9 @@ offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
 
 /* An encrypted file: ask for its passphrase if the server wants the key. */
 static enum offer
-offer_encrypted(struct ssh_auth *auth, const struct ssh_key *key, size_t i)
+offer_encrypted(struct ssh_auth *auth, size_t i)
 {
+	const struct ssh_key *key = &auth->keys[i];
 	enum offer offer = OFFER_WOULD;
 
 	if (!key->readable) {
@@ -236,19 +234,19 @@ offer_encrypted(struct ssh_auth *auth, const struct ssh_key *key, size_t i)
 
 /* Plain files first, then encrypted ones, then RSA that may be refused. */
 static enum offer
-offer_files(struct ssh_auth *auth, const struct ssh_key *keys)
+offer_files(struct ssh_auth *auth)
 {
 	enum offer offer = OFFER_NEXT;
 
 	for (int sort = 0; sort < 4; sort++)
 		for (size_t i = 0; i < auth->target->n_identities; i++) {
-			const struct ssh_key *key = &keys[i];
+			const struct ssh_key *key = &auth->keys[i];
 
 			if (!key->exists || !is_usable(auth, key->type) ||
 			    is_weak_rsa(auth, key->type) != (sort >= 2) ||
 			    key->encrypted != (sort % 2 == 1))
 				continue;
-			offer = key->encrypted ? offer_encrypted(auth, key, i)
+			offer = key->encrypted ? offer_encrypted(auth, i)
 					       : offer_file(auth, i, NULL);
 			if (offer != OFFER_NEXT)
 				return offer;
@@ -278,13 +276,12 @@ add_hints(const struct ssh_auth *auth, struct buf *text)
 }
 
 static void
-list_identities(const struct ssh_auth *auth, const struct ssh_key *keys,
-		struct buf *text)
+list_identities(const struct ssh_auth *auth, struct buf *text)
 {
 	unsigned int n = 0;
 
 	for (size_t i = 0; i < auth->target->n_identities; i++)
-		if (keys[i].exists)
+		if (auth->keys[i].exists)
 			buf_appendf(text, "%s%s", n++ > 0 ? ", " : "",
 				    auth->target->identities[i]);
 	if (n == 0 && auth->target->n_identities > 0)
@@ -295,7 +292,7 @@ list_identities(const struct ssh_auth *auth, const struct ssh_key *keys,
 }
 
 static void
-refuse(struct ssh_auth *auth, const struct ssh_key *keys)
+refuse(struct ssh_auth *auth)
 {
 	char clean[480];
 	struct buf text;
@@ -303,7 +300,7 @@ refuse(struct ssh_auth *auth, const struct ssh_key *keys)
 	buf_init(&text, sizeof(clean));
 	buf_appendf(&text, "%s@%s took none of the keys: ", auth->target->user,
 		    auth->target->host);
-	list_identities(auth, keys, &text);
+	list_identities(auth, &text);
 	add_hints(auth, &text);
 	auth->result = SSH_AUTH_REFUSED;
 	err_set(&auth->err, ERR_AUTH, "%s",
@@ -336,18 +333,24 @@ lose(struct ssh_auth *auth)
 }
 
 static void
-try_keys(struct ssh_auth *auth, const struct ssh_key *keys)
+try_keys(struct ssh_auth *auth)
 {
-	enum offer offer = offer_agent(auth, keys);
+	size_t n = auth->target->n_identities;
+	enum offer offer;
 
+	for (size_t i = 0; i < n; i++)
+		ssh_key_read(&auth->keys[i], auth->target->identities[i]);
+	offer = offer_agent(auth);
 	if (offer == OFFER_NEXT)
-		offer = offer_files(auth, keys);
+		offer = offer_files(auth);
 	if (offer == OFFER_DONE)
 		auth->result = SSH_AUTH_DONE;
 	else if (offer == OFFER_LOST)
 		lose(auth);
 	else if (auth->result != SSH_AUTH_NEEDS)
-		refuse(auth, keys);
+		refuse(auth);
+	for (size_t i = 0; i < n; i++)
+		buf_release(&auth->keys[i].blob);
 }
 
 /* Which methods the server takes; false when that ends it already. */
@@ -379,23 +382,15 @@ may_try_keys(struct ssh_auth *auth)
 void
 ssh_auth_work(struct ssh_auth *auth)
 {
-	struct ssh_key *keys = xcalloc(SSH_TARGET_FILES, sizeof(*keys));
-
 	auth->result = SSH_AUTH_REFUSED;
 	auth->offered = 0;
 	auth->wrong = false;
 	auth->deadline_ms = clock_real.mono_ms(&clock_real) + SSH_AUTH_MS;
 	libssh2_session_set_blocking(auth->session, 1);
 	libssh2_session_set_timeout(auth->session, SERVER_MS);
-	if (may_try_keys(auth)) {
-		for (size_t i = 0; i < auth->target->n_identities; i++)
-			ssh_key_read(&keys[i], auth->target->identities[i]);
-		try_keys(auth, keys);
-		for (size_t i = 0; i < auth->target->n_identities; i++)
-			buf_release(&keys[i].blob);
-	}
+	if (may_try_keys(auth))
+		try_keys(auth);
 	libssh2_session_set_blocking(auth->session, 0);
-	free(keys);
 }
 
 void

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "remote/openssh.h"
+#include "remote/ssh_key.h"
 
 /*
  * Public key authentication as a job: it borrows the session, makes it
@@ -34,6 +35,7 @@ struct ssh_auth {
 	size_t needs;
 	bool wrong; /* its passphrase was given and did not fit */
 
+	struct ssh_key keys[SSH_TARGET_FILES]; /* by identity */
 	/* What was seen on the way, for the words of a refusal. */
 	unsigned int offered; /* keys that the server was shown */
 	bool saw_rsa, saw_cert, saw_hardware, saw_cipher;

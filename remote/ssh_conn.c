@@ -22,7 +22,6 @@
 #include "remote/ssh_auth.h"
 #include "remote/ssh_channel.h"
 #include "remote/ssh_key.h"
-#include "remote/ssh_known.h"
 
 /* Wrong passphrases until it is given up. */
 #define PASSPHRASE_TRIES 3
@@ -103,9 +102,7 @@ free_conn(struct ssh_conn *conn)
 	for (size_t i = 0; i < SSH_TARGET_FILES; i++)
 		ssh_secret_free(conn->auth.passphrases[i]);
 	buf_release(&conn->key_base64);
-	if (conn->proxy.child != NULL)
-		loop_child_kill(conn->proxy.child, SIGTERM);
-	process_release(&conn->proxy);
+	process_release(&conn->proxy, SIGTERM);
 	buf_release(&conn->proxy_words);
 	ssh_target_release(&conn->target);
 	free(conn->name);
@@ -686,8 +683,8 @@ look_up_next(struct ssh_conn *conn)
 		argv[4] = conn->target.known_hosts[conn->file++];
 		if (access(argv[4], R_OK) != 0)
 			continue;
-		conn->capture = capture_new(conn->loop, argv, 10000, on_known,
-					    conn, NULL);
+		conn->capture =
+			capture_new(conn->loop, argv, 10000, on_known, conn);
 		if (conn->capture != NULL)
 			return;
 		known_keys_add_file(&conn->known, argv[4], conn->name);
@@ -744,7 +741,7 @@ ask_name(struct ssh_conn *conn)
 		return;
 	}
 	conn->capture =
-		capture_new(conn->loop, words.argv, 15000, on_name, conn, NULL);
+		capture_new(conn->loop, words.argv, 15000, on_name, conn);
 	ssh_words_release(&words);
 	if (conn->capture == NULL)
 		take_name(conn, (struct str){ NULL, 0 });

@@ -134,71 +134,51 @@ store_data_version(struct store *store)
 	return db_number(store->reader, "PRAGMA data_version", NULL);
 }
 
-/* How well a path is named by text: 3 is whole, 1 and 2 a beginning. */
-static int
-match_path(const char *path, const char *pod, const char *text)
-{
-	size_t pod_len = strlen(pod), len = strlen(text);
-	const char *base = strrchr(path, '/');
-
-	if (strncmp(text, pod, pod_len) == 0 && text[pod_len] == ':')
-		return match_path(path, "", text + pod_len + 1);
-	if (strcmp(path, text) == 0)
-		return 3;
-	if (strncmp(path, text, len) == 0)
-		return 2;
-	return base != NULL && strncmp(base + 1, text, len) == 0 ? 1 : 0;
-}
-
-struct search {
-	const char *text;
-	int best; /* the kind of match found so far */
-	int64_t id;
-	size_t count; /* runs that match as well */
-};
-
-static void
-search_row(struct search *s, int64_t id, const char *pod, const char *path)
-{
-	int how = match_path(path, pod, s->text);
-
-	if (how == 0 || how < s->best)
-		return;
-	s->count = how > s->best ? 1 : s->count + 1;
-	s->best = how;
-	s->id = id;
-}
+/*
+ * The runs that text ?1 names best: 3 by a whole path, 2 by its beginning, 1
+ * by the beginning of its last part, each also behind "pod:".
+ */
+static const char find_runs[] =
+	"WITH places AS (SELECT r.id, t.path, t.pod || ':' AS pod,"
+	" replace(t.path, rtrim(t.path, replace(t.path, '/', '')), '') AS base"
+	" FROM runs r JOIN tails t ON t.id = r.tail_id),"
+	" found AS (SELECT id, CASE WHEN ?1 IN (path, pod || path) THEN 3"
+	" WHEN 1 IN (instr(path, ?1), instr(pod || path, ?1)) THEN 2"
+	" WHEN 1 IN (instr(base, ?1), instr(pod || base, ?1)) THEN 1 END AS how"
+	" FROM places WHERE ?1 != '')"
+	" SELECT id, count(*) OVER () FROM found"
+	" WHERE how = (SELECT max(how) FROM found)";
 
 int64_t
 store_find_run(struct store *store, const char *text, struct err *err)
 {
-	struct search s = { .text = text };
 	sqlite3_stmt *stmt;
-	int64_t number = 0;
-	bool is_number = str_to_i64(str_from(text), &number);
+	int64_t id = 0, n = 0;
 
-	if (stmt_prepare(store->reader, store->path,
-			 "SELECT r.id, t.pod, t.path FROM runs r"
-			 " JOIN tails t ON t.id = r.tail_id",
-			 &stmt, err) != 0)
+	if (str_to_i64(str_from(text), &id)) {
+		id = db_number(store->reader,
+			       "SELECT id FROM runs WHERE id ="
+			       " CAST(?1 AS INTEGER)",
+			       text);
+		if (id > 0)
+			return id;
+	}
+	if (stmt_prepare(store->reader, store->path, find_runs, &stmt, err) !=
+	    0)
 		return 0;
-	while (text[0] != '\0' && sqlite3_step(stmt) == SQLITE_ROW) {
-		int64_t id = sqlite3_column_int64(stmt, 0);
-
-		if (is_number && id == number) {
-			s = (struct search){ text, 4, id, 1 };
-			break;
-		}
-		search_row(&s, id, stmt_text(stmt, 1), stmt_text(stmt, 2));
+	stmt_bind_text(stmt, 1, text);
+	if (sqlite3_step(stmt) == SQLITE_ROW) {
+		id = sqlite3_column_int64(stmt, 0);
+		n = sqlite3_column_int64(stmt, 1);
 	}
 	(void)sqlite3_finalize(stmt);
-	if (s.count == 1)
-		return s.id;
-	if (s.count > 1)
+	if (n == 1)
+		return id;
+	if (n > 1)
 		err_set(err, ERR_USAGE,
-			"%zu runs are meant by \"%s\": name one by its id "
+			"%lld runs are meant by \"%s\": name one by its id "
 			"(hgym-tui runs)",
-			s.count, text);
+			(long long)n, text);
 	else
 		err_set(err, ERR_NODATA, "there is no run \"%s\"", text);
 	return 0;

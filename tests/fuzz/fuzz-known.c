@@ -2,13 +2,12 @@
 /* Lines of known_hosts, base64, key blobs and what ssh says to stderr. */
 #include "config.h"
 
-#include "remote/ssh_known.h"
+#include "remote/ssh_key.h"
 
 #include <string.h>
 
 #include "base/base64.h"
 #include "remote/openssh.h"
-#include "remote/ssh_key.h"
 #include "tests/fuzz/fuzz.h"
 
 int

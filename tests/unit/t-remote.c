@@ -10,7 +10,6 @@
 #include "remote/link_priv.h"
 #include "remote/openssh.h"
 #include "remote/ssh_key.h"
-#include "remote/ssh_known.h"
 #include "tests/support/tap.h"
 
 static void

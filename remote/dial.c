@@ -228,27 +228,23 @@ add_address(struct dial *dial, const struct addrinfo *addr)
 	dial->n++;
 }
 
-static const struct addrinfo *
-skip_to(const struct addrinfo *addr, bool first_family, int family)
-{
-	while (addr != NULL && (addr->ai_family == family) != first_family)
-		addr = addr->ai_next;
-	return addr;
-}
-
 /* In the order given, but the family of the first and the others in turn. */
 static void
 add_addresses(struct dial *dial, const struct addrinfo *addrs)
 {
+	const struct addrinfo *turns[2 * DIAL_MAX_ADDRS] = { NULL };
 	int family = addrs != NULL ? addrs->ai_family : AF_UNSPEC;
-	const struct addrinfo *at[2] = { addrs, skip_to(addrs, false, family) };
+	size_t n[2] = { 0, 0 };
 
-	while (at[0] != NULL || at[1] != NULL)
-		for (int i = 0; i < 2; i++)
-			if (at[i] != NULL) {
-				add_address(dial, at[i]);
-				at[i] = skip_to(at[i]->ai_next, i == 0, family);
-			}
+	for (; addrs != NULL; addrs = addrs->ai_next) {
+		size_t other = addrs->ai_family != family;
+
+		if (n[other] < DIAL_MAX_ADDRS)
+			turns[2 * n[other]++ + other] = addrs;
+	}
+	for (size_t i = 0; i < 2 * DIAL_MAX_ADDRS; i++)
+		if (turns[i] != NULL)
+			add_address(dial, turns[i]);
 }
 
 struct dial *

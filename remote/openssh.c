@@ -27,46 +27,33 @@ local_user(void)
 	return user != NULL ? user : "root";
 }
 
-/* The port at the end of *text is cut off; false when it is none. */
-static bool
-cut_port(char *text, int *port)
-{
-	char *colon = strrchr(text, ':');
-	int64_t value;
-
-	if (!str_to_i64(str_from(colon + 1), &value) || value < 1 ||
-	    value > 65535)
-		return false;
-	*port = (int)value;
-	*colon = '\0';
-	return true;
-}
-
 /* host, host:port, [host], [host]:port, or an IPv6 address as it is. */
 static bool
 parse_host(struct ssh_dest *dest, char *text)
 {
-	char *end = strrchr(text, ']');
+	char *end = strrchr(text, ']'), *port = strchr(text, ':');
+	int64_t value = 0;
 
 	if (text[0] == '[' && end != NULL) {
-		if (end[1] == ':' && !cut_port(text, &dest->port))
+		if (end[1] != '\0' && end[1] != ':')
 			return false;
-		if (end[1] != '\0')
-			return false;
+		port = end[1] == ':' ? end + 1 : NULL;
 		*end = '\0';
 		text++;
-	} else if (strchr(text, ':') != NULL &&
-		   strchr(text, ':') == strrchr(text, ':') &&
-		   !cut_port(text, &dest->port)) {
-		return false;
+	} else if (port != strrchr(text, ':')) {
+		port = NULL;
 	}
-	if (text[0] == '\0' || text[0] == '-')
+	if (port != NULL && (!str_to_i64(str_from(port + 1), &value) ||
+			     value < 1 || value > 65535))
 		return false;
+	if (port != NULL)
+		*port = '\0';
 	for (const char *p = text; *p != '\0'; p++)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f)
 			return false;
+	dest->port = (int)value;
 	dest->host = xstrdup(text);
-	return true;
+	return text[0] != '\0' && text[0] != '-';
 }
 
 int

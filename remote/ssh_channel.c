@@ -372,7 +372,7 @@ read_idle(struct ssh_channels *channels)
 		recv(channels->session->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
 	if (n > 0)
-		ssh_channels_probe(channels);
+		ssh_channels_add(channels, NULL);
 	else if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		poll_again(channels);
 	else
@@ -486,7 +486,7 @@ on_pulse(void *user)
 	list_each (const struct ssh_channel, c, &channels->all, in_all)
 		if (is_probe(c))
 			return;
-	ssh_channels_probe(channels);
+	ssh_channels_add(channels, NULL);
 }
 
 void
@@ -519,33 +519,21 @@ ssh_channels_release(struct ssh_channels *channels)
 	channels->tick = channels->pulse = NULL;
 }
 
-static struct ssh_channel *
-add_channel(struct ssh_channels *channels)
+void
+ssh_channels_add(struct ssh_channels *channels, struct stream *s)
 {
 	struct ssh_channel *c = xcalloc(1, sizeof(*c));
 
 	c->channels = channels;
 	c->begun_ms = link_now_ms(channels->link);
+	c->s = s;
+	if (s != NULL) {
+		c->command = xstrdup(s->command);
+		s->run = c;
+	}
 	list_append(&channels->all, &c->in_all);
 	loop_timer_start(channels->tick, TICK_MS, TICK_MS);
 	ssh_channels_drive_soon(channels);
-	return c;
-}
-
-void
-ssh_channels_add(struct ssh_channels *channels, struct stream *s)
-{
-	struct ssh_channel *c = add_channel(channels);
-
-	c->s = s;
-	c->command = xstrdup(s->command);
-	s->run = c;
-}
-
-void
-ssh_channels_probe(struct ssh_channels *channels)
-{
-	(void)add_channel(channels);
 }
 
 void

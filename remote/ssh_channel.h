@@ -28,10 +28,8 @@ struct ssh_channels {
 void ssh_channels_start(struct ssh_channels *channels);
 /* End all; nothing when it was never started. */
 void ssh_channels_release(struct ssh_channels *channels);
-/* Run a stream's command. */
+/* Run a stream's command; NULL: ask the server for a sign of life. */
 void ssh_channels_add(struct ssh_channels *channels, struct stream *s);
-/* Ask the server for a sign of life. */
-void ssh_channels_probe(struct ssh_channels *channels);
 /* Let all channels work as far as they can: now, as the socket has something;
  * or soon. */
 void ssh_channels_drive(struct ssh_channels *channels);

@@ -795,7 +795,7 @@ ssh_probe(struct remote_link *link)
 	struct ssh_conn *conn = link->conn;
 
 	if (conn != NULL && conn->step == SSH_READY)
-		ssh_channels_probe(&conn->channels);
+		ssh_channels_add(&conn->channels, NULL);
 }
 
 static void

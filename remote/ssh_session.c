@@ -68,18 +68,11 @@ on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
 	return n;
 }
 
-/* Wait until the socket takes something; false when it takes too long. */
-static bool
-wait_writable(int fd)
-{
-	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-
-	return poll(&pfd, 1, BLOCK_MS) > 0;
-}
-
 int
 ssh_session_flush(struct ssh_session *session)
 {
+	struct pollfd pfd = { .fd = session->fd, .events = POLLOUT };
+
 	while (session->out.len > 0 && !session->dead) {
 		ssize_t n = send(session->fd, session->out.data,
 				 session->out.len, MSG_NOSIGNAL);
@@ -92,7 +85,7 @@ ssh_session_flush(struct ssh_session *session)
 			return -1;
 		if (!session->blocks)
 			return 0;
-		if (!wait_writable(session->fd))
+		if (poll(&pfd, 1, BLOCK_MS) <= 0)
 			return -1;
 	}
 	return 0;

@@ -37,4 +37,9 @@ void xalloc_set_abort_hook(void (*hook)(void));
  */
 void *xgrow(void *array, size_t n, size_t *cap, size_t size);
 
+/* The place of a new last element of such an array; its bytes are not set. */
+#define xpush(array, n, cap)                                                   \
+	((array) = xgrow((array), (n), &(cap), sizeof(*(array))),              \
+	 &(array)[(n)++])
+
 #endif

@@ -24,13 +24,10 @@ store_pod_put(struct store *store, const struct store_pod *pod)
 
 	while (i < batch->n_pods && strcmp(batch->pods[i].name, pod->name) != 0)
 		i++;
-	if (i < batch->n_pods) {
+	if (i < batch->n_pods)
 		row_release(&pod_table, &batch->pods[i]);
-	} else {
-		batch->pods = xgrow(batch->pods, batch->n_pods,
-				    &batch->cap_pods, sizeof(*batch->pods));
-		batch->n_pods++;
-	}
+	else
+		(void)xpush(batch->pods, batch->n_pods, batch->cap_pods);
 	batch->pods[i] = *pod;
 	row_own(&pod_table, &batch->pods[i]);
 	store_arm(store);
@@ -44,13 +41,10 @@ store_telemetry_add(struct store *store, const char *pod,
 
 	if (batch->n_telemetry + n > STORE_TELEMETRY_MAX_PENDING)
 		return;
-	for (size_t i = 0; i < n; i++) {
-		batch->telemetry =
-			xgrow(batch->telemetry, batch->n_telemetry,
-			      &batch->cap_telemetry, sizeof(*batch->telemetry));
-		batch->telemetry[batch->n_telemetry++] =
+	for (size_t i = 0; i < n; i++)
+		*xpush(batch->telemetry, batch->n_telemetry,
+		       batch->cap_telemetry) =
 			(struct batch_telemetry){ xstrdup(pod), keep, rows[i] };
-	}
 	store_arm(store);
 }
 

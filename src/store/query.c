@@ -76,9 +76,7 @@ read_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 		row_own(&event_table, &event);
 		if (event.text == NULL)
 			event.text = xstrdup("");
-		run->events = xgrow(run->events, run->n_events, &cap,
-				    sizeof(*run->events));
-		run->events[run->n_events++] = event;
+		*xpush(run->events, run->n_events, cap) = event;
 	}
 	(void)sqlite3_reset(stmt);
 }

@@ -55,9 +55,7 @@ store_tail_add(struct store *store, const struct store_tail *row)
 
 	*tail = *row;
 	tail->trim_runs = SIZE_MAX;
-	store->tails = xgrow(store->tails, store->n_tails, &store->cap_tails,
-			     sizeof(struct store_tail *));
-	store->tails[store->n_tails++] = tail;
+	*xpush(store->tails, store->n_tails, store->cap_tails) = tail;
 	(void)map_set(&store->tail_index,
 		      tail_key(&store->key, tail->pod, tail->name, tail->gen),
 		      tail);
@@ -67,11 +65,9 @@ store_tail_add(struct store *store, const struct store_tail *row)
 void
 store_set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
 {
-	while (tail->n_runs <= run_index) {
-		tail->runs = xgrow(tail->runs, tail->n_runs, &tail->cap_runs,
-				   sizeof(*tail->runs));
-		tail->runs[tail->n_runs++] = (struct store_run_id){ 0, false };
-	}
+	while (tail->n_runs <= run_index)
+		*xpush(tail->runs, tail->n_runs, tail->cap_runs) =
+			(struct store_run_id){ 0, false };
 	tail->runs[run_index].id = id;
 }
 
@@ -190,19 +186,18 @@ store_sample_add(struct store *store, struct store_tail *tail,
 		 const struct run *run, const struct sample *sample)
 {
 	struct batch *batch = &store->waiting;
-	struct batch_sample *row;
 
 	/* Stored before the crash or restart that made us read it again. */
 	tail->seq = sample->line == tail->last_line ? tail->seq + 1 : 0;
 	tail->last_line = sample->line;
 	if (sample->line < tail->done_lines)
 		return;
-	batch->samples = xgrow(batch->samples, batch->n_samples,
-			       &batch->cap_samples, sizeof(*batch->samples));
-	row = &batch->samples[batch->n_samples++];
-	row->run_id = store_run_id(store, tail, run->run_index);
-	row->seq = tail->seq;
-	row->sample = *sample;
+	*xpush(batch->samples, batch->n_samples, batch->cap_samples) =
+		(struct batch_sample){
+			.run_id = store_run_id(store, tail, run->run_index),
+			.seq = tail->seq,
+			.sample = *sample,
+		};
 	if (batch->n_samples == 1 || batch->n_samples == STORE_FLUSH_SAMPLES)
 		store_arm(store);
 }
@@ -214,22 +209,22 @@ store_run_put(struct store *store, struct store_tail *tail,
 	struct batch *batch = &store->waiting;
 	int64_t id = store_run_id(store, tail, run->run_index);
 	size_t i = batch->n_runs;
+	struct run_row *row;
 
 	while (i > 0 && batch->runs[i - 1].id != id)
 		i--;
 	if (i > 0) {
-		run_release(&batch->runs[--i].run);
+		row = &batch->runs[i - 1];
+		run_release(&row->run);
 	} else {
-		batch->runs = xgrow(batch->runs, batch->n_runs,
-				    &batch->cap_runs, sizeof(*batch->runs));
-		i = batch->n_runs++;
+		row = xpush(batch->runs, batch->n_runs, batch->cap_runs);
 	}
-	batch->runs[i] = (struct run_row){ .id = id,
-					   .tail_id = tail->id,
-					   .first_wall_ms = how->wall_ms,
-					   .last_wall_ms = how->wall_ms,
-					   .live = how->is_live };
-	run_copy(&batch->runs[i].run, run);
+	*row = (struct run_row){ .id = id,
+				 .tail_id = tail->id,
+				 .first_wall_ms = how->wall_ms,
+				 .last_wall_ms = how->wall_ms,
+				 .live = how->is_live };
+	run_copy(&row->run, run);
 	tail->runs[run->run_index].has_row = true;
 	store_arm(store);
 }
@@ -274,15 +269,14 @@ take_batch(struct store *store)
 	if (store->cb.on_flush != NULL)
 		store->cb.on_flush(store->cb.user);
 	for (size_t i = 0; store->n_dirty > 0 && i < store->n_tails; i++) {
-		struct store_tail *tail = store->tails[i];
+		struct store_tail *tail = store->tails[i], *row;
 
 		if (!tail->dirty)
 			continue;
 		tail->dirty = false;
-		batch->tails = xgrow(batch->tails, batch->n_tails,
-				     &batch->cap_tails, sizeof(*batch->tails));
-		batch->tails[batch->n_tails] = *tail;
-		row_own(&tail_table, &batch->tails[batch->n_tails++]);
+		row = xpush(batch->tails, batch->n_tails, batch->cap_tails);
+		*row = *tail;
+		row_own(&tail_table, row);
 		tail->trim_runs = SIZE_MAX;
 	}
 	store->n_dirty = 0;

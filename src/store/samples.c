@@ -223,11 +223,9 @@ sample_reader_free(struct sample_reader *r)
 static struct name *
 name_at(struct sample_reader *r, size_t id)
 {
-	while (r->n_names <= id) {
-		r->names = xgrow(r->names, r->n_names, &r->cap_names,
-				 sizeof(*r->names));
-		r->names[r->n_names++] = (struct name){ NULL, METRIC_COUNT };
-	}
+	while (r->n_names <= id)
+		*xpush(r->names, r->n_names, r->cap_names) =
+			(struct name){ NULL, METRIC_COUNT };
 	return &r->names[id];
 }
 

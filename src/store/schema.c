@@ -7,6 +7,8 @@
 
 #include "store/schema.h"
 
+#include <stdlib.h>
+
 #include "parsers/run.h"
 #include "store/db.h"
 
@@ -118,35 +120,29 @@ static const char *const steps[] = {
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,
 	       "a version for each step");
 
-static const char *const number_columns[] = {
-#define X(member, decimals) #member,
-	RUN_NUMBER_LIST(X)
-#undef X
-		NULL,
-};
-
 #define WHAT "the database"
 
-static bool
-has_column(sqlite3 *db, const char *name)
-{
-	return db_number(db,
-			 "SELECT count(*) FROM pragma_table_info('runs')"
-			 " WHERE name = ?1",
-			 name) == 1;
-}
+/* A column for each number that a run has. */
+static const char missing_column[] = "SELECT value FROM json_each('["
+#define X(member, decimals) "\"" #member "\","
+	RUN_NUMBER_LIST(X)
+#undef X
+		"null]') WHERE value NOT IN"
+		" (SELECT name FROM pragma_table_info('runs'))";
 
-/* A column for each number that a run has; older databases learn new ones. */
+/* Older databases learn new ones. */
 static int
 add_number_columns(sqlite3 *db, struct err *err)
 {
-	for (size_t i = 0; number_columns[i] != NULL; i++)
-		if (!has_column(db, number_columns[i]) &&
-		    db_exec(db, WHAT, err,
-			    "ALTER TABLE runs ADD COLUMN %s NUMERIC",
-			    number_columns[i]) != 0)
-			return -1;
-	return 0;
+	char *name;
+	int rc = 0;
+
+	while (rc == 0 && (name = db_text(db, missing_column, 0)) != NULL) {
+		rc = db_exec(db, WHAT, err,
+			     "ALTER TABLE runs ADD COLUMN %s NUMERIC", name);
+		free(name);
+	}
+	return rc;
 }
 
 /* A number for each metric; older databases learn new ones. */
@@ -178,11 +174,13 @@ has_metrics(sqlite3 *db)
 bool
 schema_is_current(sqlite3 *db)
 {
-	for (size_t i = 0; number_columns[i] != NULL; i++)
-		if (!has_column(db, number_columns[i]))
-			return false;
-	return db_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION &&
-	       has_metrics(db);
+	char *missing = db_text(db, missing_column, 0);
+	bool is_current =
+		missing == NULL && has_metrics(db) &&
+		db_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION;
+
+	free(missing);
+	return is_current;
 }
 
 #define SLOT_SELECT(i)                                                         \

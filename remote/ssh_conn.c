@@ -102,7 +102,6 @@ free_conn(struct ssh_conn *conn)
 	for (size_t i = 0; i < SSH_TARGET_FILES; i++)
 		ssh_secret_free(conn->auth.passphrases[i]);
 	buf_release(&conn->key_base64);
-	process_release(&conn->proxy, SIGTERM);
 	buf_release(&conn->proxy_words);
 	ssh_target_release(&conn->target);
 	free(conn->name);
@@ -110,6 +109,7 @@ free_conn(struct ssh_conn *conn)
 	free(conn);
 }
 
+/* All that the loop watches goes now: it may end before the job. */
 static void
 close_conn(struct ssh_conn *conn)
 {
@@ -121,6 +121,7 @@ close_conn(struct ssh_conn *conn)
 	dial_cancel(conn->dial);
 	ssh_channels_release(&conn->channels);
 	loop_timer_close(conn->deadline);
+	process_release(&conn->proxy, SIGTERM);
 	loop_fd_close(conn->session.watch);
 	conn->session.watch = NULL;
 	list_remove(&conn->in_asking);

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "remote/link_priv.h"
-#include "remote/ssh_auth.h"
+#include "remote/ssh_priv.h"
 
 #define SLEEP_CHECK_MS 5000
 /* What fits into one packet of SSH, with room to spare. */

@@ -2,7 +2,7 @@
 /* Public key authentication, run as a job by ssh_conn.c. */
 #include "config.h"
 
-#include "remote/ssh_auth.h"
+#include "remote/ssh_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "remote/ssh_agent.h"
-#include "remote/ssh_session.h"
 
 /* For one exchange with the server. */
 #define SERVER_MS 20000

@@ -2,7 +2,7 @@
 /* Commands over one libssh2 session: a channel each; for ssh_conn.c. */
 #include "config.h"
 
-#include "remote/ssh_channel.h"
+#include "remote/ssh_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -19,9 +19,7 @@
 #include "remote/dial.h"
 #include "remote/openssh.h"
 #include "remote/process.h"
-#include "remote/ssh_auth.h"
-#include "remote/ssh_channel.h"
-#include "remote/ssh_key.h"
+#include "remote/ssh_priv.h"
 
 /* Wrong passphrases until it is given up. */
 #define PASSPHRASE_TRIES 3
@@ -58,6 +56,7 @@ struct ssh_conn {
 	struct remote_link *link; /* NULL: closed, waits for its job */
 	struct loop *loop;
 	enum ssh_step step;
+	struct err why; /* it ends */
 	struct loop_timer *deadline;
 	struct ssh_target target;
 	char *name; /* of the target in known_hosts */
@@ -134,18 +133,18 @@ close_conn(struct ssh_conn *conn)
 	shutdown(conn->session.fd, SHUT_RDWR);
 }
 
-/* End the connection and all streams of its link; tell says how. */
+/* End the connection and all streams of its link, and tell why. */
 static void
-end_conn(struct ssh_conn *conn, const struct err *why,
+end_conn(struct ssh_conn *conn,
 	 void (*tell)(struct remote_link *link, const struct err *why))
 {
 	struct remote_link *link = conn->link;
-	struct err err = *why;
+	struct err why = conn->why;
 
-	err_prefix(&err, "%s", link->pod.name);
+	err_prefix(&why, "%s", link->pod.name);
 	close_conn(conn);
-	tell(link, &err);
-	link_fail_streams(link, &err);
+	tell(link, &why);
+	link_fail_streams(link, &why);
 }
 
 static void
@@ -172,7 +171,7 @@ on_proxy_exit(void *user, int exit_status, int term_signal)
 
 /* It failed on the way there, of which a proxy may know more. */
 static void
-end_on_way(struct ssh_conn *conn, struct err *why)
+end_on_way(struct ssh_conn *conn)
 {
 	struct str words;
 	bool final = false;
@@ -181,19 +180,18 @@ end_on_way(struct ssh_conn *conn, struct err *why)
 		on_proxy_words(conn, LOOP_READ);
 	words = str_trim(buf_str(&conn->proxy_words));
 	if (words.len > 0)
-		final = openssh_error(why, "the way there", words);
-	end_conn(conn, why, final ? link_refused : link_lost);
+		final = openssh_error(&conn->why, "the way there", words);
+	end_conn(conn, final ? link_refused : link_lost);
 }
 
 static void
 on_deadline(void *user)
 {
 	struct ssh_conn *conn = user;
-	struct err err;
 
-	err_set(&err, ERR_TIMEOUT, "%s took longer than %d s",
+	err_set(&conn->why, ERR_TIMEOUT, "%s took longer than %d s",
 		steps[conn->step].words, steps[conn->step].limit_s);
-	end_on_way(conn, &err);
+	end_on_way(conn);
 }
 
 static void
@@ -203,7 +201,8 @@ on_channels_lost(void *user, const struct err *why)
 	struct remote_link *link = conn->link;
 
 	if (why != NULL) {
-		end_conn(conn, why, link_lost);
+		conn->why = *why;
+		end_conn(conn, link_lost);
 		return;
 	}
 	log_debug("ssh", "%s: the idle connection was closed", link->pod.name);
@@ -259,9 +258,8 @@ ask_passphrase(struct ssh_conn *conn)
 static void
 refuse_passphrase(struct ssh_conn *conn)
 {
-	struct err err;
 
-	err_set(&err, ERR_AUTH,
+	err_set(&conn->why, ERR_AUTH,
 		conn->auth.wrong
 			? "the passphrase of the key %s is wrong (or libssh2 "
 			  "cannot read the key: then use \"transport\": "
@@ -269,7 +267,7 @@ refuse_passphrase(struct ssh_conn *conn)
 			: "the key %s needs its passphrase: give it in the "
 			  "program, or add the key to ssh-agent",
 		needed_path(conn));
-	end_conn(conn, &err, link_refused);
+	end_conn(conn, link_refused);
 }
 
 static void try_keys(struct ssh_conn *conn);
@@ -312,6 +310,7 @@ auth_done(void *user)
 	struct ssh_conn *conn = user;
 	const struct ssh_auth *auth = &conn->auth;
 
+	conn->why = auth->err;
 	conn->in_job = false;
 	conn->session.blocks = false;
 	if (conn->link == NULL) {
@@ -326,9 +325,8 @@ auth_done(void *user)
 		ssh_channels_start(&conn->channels);
 		link_pump_soon(conn->link);
 	} else {
-		end_conn(conn, &auth->err,
-			 auth->result == SSH_AUTH_LOST ? link_lost
-						       : link_refused);
+		end_conn(conn, auth->result == SSH_AUTH_LOST ? link_lost
+							     : link_refused);
 	}
 }
 
@@ -403,20 +401,19 @@ static void
 accept_host(struct ssh_conn *conn)
 {
 	const struct ssh_target *target = &conn->target;
-	struct err err;
 	int rc;
 
 	if (target->n_known_hosts == 0)
-		rc = err_set(&err, ERR_HOSTKEY,
+		rc = err_set(&conn->why, ERR_HOSTKEY,
 			     "there is no known_hosts file to write to");
 	else
 		rc = known_keys_append(target->known_hosts[0], conn->name,
 				       conn->key_type, conn->key_base64.data,
-				       &err);
+				       &conn->why);
 	if (rc == 0)
 		try_keys(conn);
 	else
-		end_conn(conn, &err, link_refused);
+		end_conn(conn, link_refused);
 }
 
 static void
@@ -439,12 +436,12 @@ refuse_host(struct ssh_conn *conn)
 				    "ssh-keygen -R" },
 		[KNOWN_REVOKED] = { "the host key of ", " is revoked: ", "" },
 	};
-	struct err err;
 
-	err_set(&err, ERR_HOSTKEY, "%s%s%s%s %s%s", words[conn->verdict].before,
-		conn->name, words[conn->verdict].between, conn->key_type,
+	err_set(&conn->why, ERR_HOSTKEY, "%s%s%s%s %s%s",
+		words[conn->verdict].before, conn->name,
+		words[conn->verdict].between, conn->key_type,
 		conn->link->info.host_key_sha256, words[conn->verdict].after);
-	end_conn(conn, &err, link_refused);
+	end_conn(conn, link_refused);
 }
 
 static void
@@ -467,14 +464,14 @@ static void
 begin_login(struct ssh_conn *conn)
 {
 	const struct fleet_options *options = &conn->link->fleet->options;
-	struct err err;
 
 	enter(conn, SSH_LOGIN);
 	loop_fd_set(conn->session.watch, 0);
 	conn->session.early = false;
 	if (!take_host_key(conn)) {
-		err_set(&err, ERR_HOSTKEY, "the server showed no host key");
-		end_conn(conn, &err, link_lost);
+		err_set(&conn->why, ERR_HOSTKEY,
+			"the server showed no host key");
+		end_conn(conn, link_lost);
 		return;
 	}
 	conn->verdict = known_keys_judge(&conn->known, conn->key_type,
@@ -495,22 +492,22 @@ begin_login(struct ssh_conn *conn)
 static void
 handshake_failed(struct ssh_conn *conn, int rc)
 {
-	struct err err;
 
 	if (rc == LIBSSH2_ERROR_KEX_FAILURE ||
 	    rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
 	    rc == LIBSSH2_ERROR_METHOD_NONE) {
-		err_set(&err, ERR_NET,
+		err_set(&conn->why, ERR_NET,
 			"libssh2 %s and the server have no host key type, key "
 			"exchange, cipher or MAC in common (a server with RSA "
 			"host keys only?): give it an ed25519 host key, or "
 			"use \"transport\": \"openssh\"",
 			libssh2_version(0));
-		end_conn(conn, &err, link_refused);
+		end_conn(conn, link_refused);
 		return;
 	}
-	ssh_session_error(&conn->session, "the SSH handshake failed", &err);
-	end_on_way(conn, &err);
+	ssh_session_error(&conn->session, "the SSH handshake failed",
+			  &conn->why);
+	end_on_way(conn);
 }
 
 static void
@@ -566,7 +563,6 @@ static void
 on_dialled(void *user, int fd, int error)
 {
 	struct ssh_conn *conn = user;
-	struct err err;
 
 	conn->dial = NULL;
 	conn->session.fd = fd;
@@ -574,16 +570,15 @@ on_dialled(void *user, int fd, int error)
 		begin_session(conn);
 		return;
 	}
-	err_set(&err, ERR_NET, "cannot connect to %s port %d: %s",
+	err_set(&conn->why, ERR_NET, "cannot connect to %s port %d: %s",
 		conn->target.host, conn->target.port, strerror(error));
-	end_conn(conn, &err, link_lost);
+	end_conn(conn, link_lost);
 }
 
 static void
 on_resolved(void *user, const struct addrinfo *addrs, const char *error)
 {
 	struct ssh_conn *conn = user;
-	struct err err;
 
 	conn->resolve = NULL;
 	if (addrs != NULL) {
@@ -591,9 +586,9 @@ on_resolved(void *user, const struct addrinfo *addrs, const char *error)
 		conn->dial = dial_new(conn->loop, addrs, on_dialled, conn);
 		return;
 	}
-	err_set(&err, ERR_NET, "%s cannot be resolved: %s", conn->target.host,
-		error);
-	end_conn(conn, &err, link_lost);
+	err_set(&conn->why, ERR_NET, "%s cannot be resolved: %s",
+		conn->target.host, error);
+	end_conn(conn, link_lost);
 }
 
 /* One end of a socket is the program's stdin and stdout, the other ours. */
@@ -624,24 +619,23 @@ begin_proxy(struct ssh_conn *conn)
 {
 	const struct ssh_target *target = &conn->target;
 	struct ssh_words words = { .n = 0 };
-	struct err err;
 	int rc = 0;
 
 	enter(conn, SSH_CONNECT);
 	if (target->proxy_jump != NULL)
 		rc = ssh_words_jump(&words, target->proxy_jump,
 				    conn->link->fleet->options.accept_new,
-				    target->host, target->port, &err);
+				    target->host, target->port, &conn->why);
 	else
 		ssh_words_add_all(&words, "/bin/sh", "-c",
 				  target->proxy_command, NULL);
 	if (rc == 0)
-		rc = start_proxy(conn, words.argv, &err);
+		rc = start_proxy(conn, words.argv, &conn->why);
 	ssh_words_release(&words);
 	if (rc == 0)
 		begin_session(conn);
 	else
-		end_conn(conn, &err, link_refused);
+		end_conn(conn, link_refused);
 }
 
 static void
@@ -698,11 +692,10 @@ look_up_next(struct ssh_conn *conn)
 static void
 take_name(struct ssh_conn *conn, struct str text)
 {
-	struct err err;
 
-	if (ssh_target_parse(&conn->target, &conn->link->pod, text, &err) !=
-	    0) {
-		end_conn(conn, &err, link_refused);
+	if (ssh_target_parse(&conn->target, &conn->link->pod, text,
+			     &conn->why) != 0) {
+		end_conn(conn, link_refused);
 		return;
 	}
 	conn->name = ssh_target_known_name(&conn->target);
@@ -714,17 +707,16 @@ static void
 on_name(void *user, int status, struct str out)
 {
 	struct ssh_conn *conn = user;
-	struct err err;
 
 	conn->capture = NULL;
 	if (status == 0) {
 		take_name(conn, out);
 		return;
 	}
-	err_set(&err, ERR_CONFIG,
+	err_set(&conn->why, ERR_CONFIG,
 		"`ssh -G -- %s` fails: see what it says in a terminal",
 		conn->link->pod.ssh);
-	end_conn(conn, &err, status < 0 ? link_lost : link_refused);
+	end_conn(conn, status < 0 ? link_lost : link_refused);
 }
 
 /* Without an ssh program the name is taken as it stands. */
@@ -732,13 +724,12 @@ static void
 ask_name(struct ssh_conn *conn)
 {
 	struct ssh_words words = { .n = 0 };
-	struct err err;
 
 	enter(conn, SSH_NAME);
 	ssh_words_add_all(&words, "ssh", "-G", NULL);
-	if (ssh_words_add_host(&words, conn->link->pod.ssh, &err) != 0) {
+	if (ssh_words_add_host(&words, conn->link->pod.ssh, &conn->why) != 0) {
 		ssh_words_release(&words);
-		end_conn(conn, &err, link_refused);
+		end_conn(conn, link_refused);
 		return;
 	}
 	conn->capture =

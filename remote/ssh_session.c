@@ -2,7 +2,7 @@
 /* A session of libssh2: its bytes, its algorithms, its errors. */
 #include "config.h"
 
-#include "remote/ssh_session.h"
+#include "remote/ssh_priv.h"
 
 #include <errno.h>
 #include <poll.h>

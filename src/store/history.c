@@ -12,7 +12,6 @@
 
 #include "base/xalloc.h"
 #include "parsers/run.h"
-#include "store/samples.h"
 #include "store/store_priv.h"
 
 struct history {

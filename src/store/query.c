@@ -9,7 +9,6 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
-#include "store/samples.h"
 #include "store/store_priv.h"
 
 /* What a stored run has of its log. */

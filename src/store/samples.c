@@ -5,7 +5,7 @@
  */
 #include "config.h"
 
-#include "store/samples.h"
+#include "store/store_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,13 +7,12 @@
  */
 #include "config.h"
 
-#include "store/write.h"
+#include "store/store_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "store/samples.h"
 
 #define TAIL(member) COLUMN(struct store_tail, member)
 

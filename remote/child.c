@@ -5,17 +5,17 @@
  */
 #include "config.h"
 
-#include "remote/child.h"
-
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/xalloc.h"
-#include "remote/link.h"
+#include "remote/link_priv.h"
+#include "remote/openssh.h"
+#include "remote/process.h"
 
 /* From SIGTERM to SIGKILL for a cancelled command. */
 #define GRACE_MS 2000
@@ -25,12 +25,10 @@
 
 /* One child; outlives its stream by the grace of a cancelled command. */
 struct child_run {
-	struct list in_link; /* in child_conn.runs */
+	struct list in_conn; /* in child_conn.runs */
 	struct remote_link *link;
-	struct stream *s;	  /* NULL: cancelled */
-	struct loop_child *child; /* NULL: not started, or over */
-	int fds[3];		  /* our ends */
-	struct loop_fd *watches[3];
+	struct stream *s; /* NULL: cancelled */
+	struct process process;
 	struct loop_timer *timer; /* connect deadline, then the grace */
 	struct gate_ticket ticket;
 	bool up;	 /* what comes is the command's */
@@ -44,22 +42,12 @@ struct child_conn {
 };
 
 static void
-close_end(struct child_run *run, int i)
-{
-	loop_fd_close(run->watches[i]);
-	run->watches[i] = NULL;
-	child_close_fd(&run->fds[i]);
-}
-
-static void
 free_run(struct child_run *run)
 {
 	gate_leave(&run->ticket);
-	for (int i = 0; i < 3; i++)
-		close_end(run, i);
+	process_release(&run->process, SIGTERM);
 	loop_timer_close(run->timer);
-	loop_child_close(run->child);
-	list_remove(&run->in_link);
+	list_remove(&run->in_conn);
 	buf_release(&run->diag);
 	free(run);
 }
@@ -79,39 +67,16 @@ run_is_up(struct child_run *run)
 	link_live(run->link);
 }
 
-/* Nothing runs on this link any more but r. */
+/* Nothing but this runs on the link any more. */
 static bool
 is_alone(const struct child_run *run)
 {
 	const struct child_conn *conn = run->link->conn;
 
-	list_for_each (at, &conn->runs) {
-		const struct child_run *other =
-			list_entry(at, struct child_run, in_link);
-
+	list_each (const struct child_run, other, &conn->runs, in_conn)
 		if (other != run && other->s != NULL)
 			return false;
-	}
 	return true;
-}
-
-/* ssh could not connect, or lost the connection; the error of its words. */
-static void
-run_failed(struct child_run *run, struct stream_exit *exit)
-{
-	struct str text = { run->diag.data, run->diag.len };
-	bool final = child_ssh_error(&exit->err, run->link->pod.name, text);
-
-	if (run->late)
-		err_set(&exit->err, ERR_TIMEOUT,
-			"%s: no connection within %d s", run->link->pod.name,
-			CONNECT_MS / 1000);
-	if (!is_alone(run))
-		return;
-	if (final && !run->up)
-		link_refused(run->link, &exit->err);
-	else
-		link_lost(run->link, &exit->err);
 }
 
 /* ssh leaves with 255 for its own errors; a command may leave with it too. */
@@ -136,7 +101,118 @@ is_lost(const struct child_run *run)
 	return false;
 }
 
-static void drain_stderr(struct child_run *run);
+/* ssh could not connect, or lost the connection: its words tell why. */
+static void
+tell_lost(const struct child_run *run, struct stream_exit *exit)
+{
+	struct str text = { run->diag.data, run->diag.len };
+	bool final = openssh_error(&exit->err, run->link->pod.name, text);
+
+	if (run->late)
+		err_set(&exit->err, ERR_TIMEOUT,
+			"%s: no connection within %d s", run->link->pod.name,
+			CONNECT_MS / 1000);
+	if (!is_alone(run))
+		return;
+	if (final && !run->up)
+		link_refused(run->link, &exit->err);
+	else
+		link_lost(run->link, &exit->err);
+}
+
+/* "KILL" for SIGKILL, "9" for what has no name. */
+static void
+signal_name(char out[16], int signum)
+{
+	static const struct {
+		int signum;
+		char name[8];
+	} names[] = {
+		{ SIGHUP, "HUP" },   { SIGINT, "INT" },	  { SIGQUIT, "QUIT" },
+		{ SIGILL, "ILL" },   { SIGTRAP, "TRAP" }, { SIGABRT, "ABRT" },
+		{ SIGBUS, "BUS" },   { SIGFPE, "FPE" },	  { SIGKILL, "KILL" },
+		{ SIGUSR1, "USR1" }, { SIGSEGV, "SEGV" }, { SIGUSR2, "USR2" },
+		{ SIGPIPE, "PIPE" }, { SIGALRM, "ALRM" }, { SIGTERM, "TERM" },
+		{ SIGXCPU, "XCPU" }, { SIGXFSZ, "XFSZ" }, { SIGSYS, "SYS" },
+	};
+
+	snprintf(out, 16, "%d", signum);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i].signum == signum)
+			snprintf(out, 16, "%s", names[i].name);
+}
+
+/* The command ended by itself. */
+static void
+tell_end(struct child_run *run, struct stream_exit *exit)
+{
+	exit->exited = run->signum == 0;
+	exit->status = exit->exited ? run->status : 0;
+	exit->signalled = run->signum != 0;
+	if (exit->signalled)
+		signal_name(exit->signal, run->signum);
+	if (!run->up)
+		run_is_up(run);
+}
+
+/* Bytes of the command's stderr; the last ones are kept for is_lost. */
+static void
+give_stderr(struct child_run *run, const char *data, size_t len)
+{
+	if (is_ssh(run)) {
+		if (run->diag.len + len > DIAG_CAP)
+			buf_clear(&run->diag);
+		buf_append(&run->diag, data, len);
+	}
+	stream_deliver_stderr(run->s, data, len);
+}
+
+/* The command runs: all but the first bytes of diag were its own. */
+static void
+begin_output(struct child_run *run, size_t n_of_ssh)
+{
+	struct buf diag = run->diag;
+
+	buf_init(&run->diag, DIAG_CAP);
+	run_is_up(run);
+	give_stderr(run, diag.data + n_of_ssh, diag.len - n_of_ssh);
+	buf_release(&diag);
+}
+
+/* ssh's own words up to the mark; what follows is the command's. */
+static void
+take_stderr(struct child_run *run, const char *data, size_t len)
+{
+	const char *mark;
+
+	if (run->up) {
+		give_stderr(run, data, len);
+		return;
+	}
+	if (run->diag.len + len > run->diag.cap)
+		buf_consume(&run->diag, run->diag.len / 2);
+	buf_append(&run->diag, data, len);
+	mark = str_find(buf_str(&run->diag), SSH_UP_MARK);
+	if (mark != NULL)
+		begin_output(run, (size_t)(mark - run->diag.data) +
+					  strlen(SSH_UP_MARK));
+}
+
+static void
+drain_stderr(struct child_run *run)
+{
+	char data[4096];
+	ssize_t n = -1;
+
+	for (int i = 0; i < 16 && run->process.fds[2] >= 0; i++) {
+		n = read(run->process.fds[2], data, sizeof(data));
+		if (n <= 0)
+			break;
+		take_stderr(run, data, (size_t)n);
+	}
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		process_close_pipe(&run->process, 2);
+}
 
 /* Tell the end once the child is gone and its last byte is taken. */
 static void
@@ -147,26 +223,19 @@ maybe_finish(struct child_run *run)
 	struct stream *s = run->s;
 	bool alone;
 
-	if (run->child != NULL)
+	if (run->process.child != NULL)
 		return;
 	if (s == NULL) {
 		free_run(run);
 		return;
 	}
-	if (run->fds[1] >= 0)
+	if (run->process.fds[1] >= 0)
 		return;
 	drain_stderr(run);
-	if (is_lost(run)) {
-		run_failed(run, &exit);
-	} else {
-		exit.exited = run->signum == 0;
-		exit.status = exit.exited ? run->status : 0;
-		exit.signalled = run->signum != 0;
-		if (exit.signalled)
-			child_signal_name(exit.signal, run->signum);
-		if (!run->up)
-			run_is_up(run);
-	}
+	if (is_lost(run))
+		tell_lost(run, &exit);
+	else
+		tell_end(run, &exit);
 	alone = is_alone(run);
 	s->run = NULL;
 	free_run(run);
@@ -180,10 +249,10 @@ on_child_exit(void *user, int exit_status, int term_signal)
 {
 	struct child_run *run = user;
 
-	run->child = NULL;
+	run->process.child = NULL;
 	run->status = exit_status;
 	run->signum = term_signal;
-	close_end(run, 0);
+	process_close_pipe(&run->process, 0);
 	maybe_finish(run);
 }
 
@@ -192,28 +261,24 @@ static void
 push_stdin(struct child_run *run)
 {
 	struct stream *s = run->s;
+	ssize_t n = 0;
 
-	while (run->fds[0] >= 0 && s->in.len > 0) {
-		ssize_t n = write(run->fds[0], s->in.data, s->in.len);
-
-		if (n > 0) {
+	while (run->process.fds[0] >= 0 && s->in.len > 0) {
+		n = write(run->process.fds[0], s->in.data, s->in.len);
+		if (n > 0)
 			buf_consume(&s->in, (size_t)n);
-			continue;
-		}
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
+		else if (n < 0 && errno == EAGAIN)
 			break;
-		close_end(run, 0);
+		else if (n == 0 || errno != EINTR)
+			process_close_pipe(&run->process, 0);
 	}
-	if (run->fds[0] < 0) {
+	if (run->process.fds[0] < 0)
 		buf_clear(&s->in);
-		return;
-	}
-	if (s->in.len == 0 && s->in_closed)
-		close_end(run, 0);
+	else if (s->in.len == 0 && s->in_closed)
+		process_close_pipe(&run->process, 0);
 	else
-		loop_fd_set(run->watches[0], s->in.len > 0 ? LOOP_WRITE : 0);
+		loop_fd_set(run->process.watches[0],
+			    s->in.len > 0 ? LOOP_WRITE : 0);
 }
 
 static void
@@ -223,74 +288,6 @@ on_stdin(void *user, unsigned int events)
 	push_stdin(user);
 }
 
-/* stderr of a command that is up; the tail is kept for is_lost. */
-static void
-take_stderr(struct child_run *run, const char *data, size_t len)
-{
-	if (is_ssh(run)) {
-		if (run->diag.len + len > DIAG_CAP)
-			buf_clear(&run->diag);
-		buf_append(&run->diag, data, len);
-	}
-	stream_deliver_stderr(run->s, data, len);
-}
-
-/* All that ssh wrote so far was the command's: it never said it was up. */
-static void
-flush_diag(struct child_run *run)
-{
-	struct buf diag = run->diag;
-
-	buf_init(&run->diag, DIAG_CAP);
-	run_is_up(run);
-	take_stderr(run, diag.data, diag.len);
-	buf_release(&diag);
-}
-
-/* ssh's own words up to the mark; what follows is the command's. */
-static void
-take_diag(struct child_run *run, const char *data, size_t len)
-{
-	const char *mark;
-	struct buf rest;
-
-	if (run->diag.len + len > run->diag.cap)
-		buf_consume(&run->diag, run->diag.len / 2);
-	buf_append(&run->diag, data, len);
-	mark = str_find((struct str){ run->diag.data, run->diag.len },
-			CHILD_UP_MARK);
-	if (mark == NULL)
-		return;
-	mark += strlen(CHILD_UP_MARK);
-	buf_init(&rest, DIAG_CAP);
-	buf_append(&rest, mark,
-		   run->diag.len - (size_t)(mark - run->diag.data));
-	buf_clear(&run->diag);
-	run_is_up(run);
-	if (rest.len > 0)
-		take_stderr(run, rest.data, rest.len);
-	buf_release(&rest);
-}
-
-static void
-drain_stderr(struct child_run *run)
-{
-	char data[4096];
-	ssize_t n = -1;
-
-	for (int i = 0; i < 16 && run->fds[2] >= 0; i++) {
-		n = read(run->fds[2], data, sizeof(data));
-		if (n <= 0)
-			break;
-		if (run->up)
-			take_stderr(run, data, (size_t)n);
-		else
-			take_diag(run, data, (size_t)n);
-	}
-	if (run->fds[2] >= 0 && (n == 0 || (n < 0 && errno != EAGAIN)))
-		close_end(run, 2);
-}
-
 static void
 on_stderr(void *user, unsigned int events)
 {
@@ -298,8 +295,16 @@ on_stderr(void *user, unsigned int events)
 
 	(void)events;
 	drain_stderr(run);
-	if (run->fds[2] >= 0)
-		loop_fd_set(run->watches[2], LOOP_READ);
+	if (run->process.fds[2] >= 0)
+		loop_fd_set(run->process.watches[2], LOOP_READ);
+}
+
+static void
+watch_stdout(struct child_run *run)
+{
+	if (run->process.fds[1] >= 0)
+		loop_fd_set(run->process.watches[1],
+			    stream_is_open(run->s) ? LOOP_READ : 0);
 }
 
 static void
@@ -307,81 +312,61 @@ on_stdout(void *user, unsigned int events)
 {
 	struct child_run *run = user;
 	char *data = run->link->fleet->block;
-	ssize_t n;
+	ssize_t n = read(run->process.fds[1], data, STREAM_BUDGET);
 
 	(void)events;
-	n = read(run->fds[1], data, STREAM_BUDGET);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-		loop_fd_set(run->watches[1], LOOP_READ);
+		watch_stdout(run);
 		return;
 	}
 	if (n <= 0) {
-		close_end(run, 1);
+		process_close_pipe(&run->process, 1);
 		maybe_finish(run);
 		return;
 	}
 	if (!run->up) {
 		drain_stderr(run);
+		/* It never says that it is up, but the command speaks. */
 		if (!run->up)
-			flush_diag(run);
+			begin_output(run, 0);
 	}
 	stream_deliver(run->s, data, (size_t)n);
-	loop_fd_set(run->watches[1], stream_is_open(run->s) ? LOOP_READ : 0);
+	watch_stdout(run);
 }
 
 static void
-on_deadline(void *user)
+on_timeout(void *user)
 {
 	struct child_run *run = user;
 
 	run->late = run->s != NULL;
-	if (run->child != NULL)
-		loop_child_kill(run->child, SIGKILL);
+	if (run->process.child != NULL)
+		loop_child_kill(run->process.child, SIGKILL);
 }
 
 static int
-start_child(struct child_run *run, const char *const *argv,
-	    const char *const *envp, struct err *err)
+start_process(struct child_run *run, struct err *err)
 {
-	static const loop_fd_fn fns[3] = { on_stdin, on_stdout, on_stderr };
-	struct loop *loop = run->link->fleet->loop;
-	int theirs[3] = { -1, -1, -1 }, pair[2], rc = 0;
-
-	for (int i = 0; i < 3 && rc == 0; i++) {
-		rc = child_pipe(pair, i == 0, err);
-		if (rc != 0)
-			break;
-		run->fds[i] = pair[i == 0];
-		theirs[i] = pair[i != 0];
-		run->watches[i] = loop_fd_new(loop, run->fds[i], fns[i], run);
-	}
-	if (rc == 0)
-		run->child = loop_child_new(loop, argv, envp, theirs,
-					    on_child_exit, run, err);
-	for (int i = 0; i < 3; i++)
-		child_close_fd(&theirs[i]);
-	if (run->child == NULL)
-		return -1;
-	loop_fd_set(run->watches[1], LOOP_READ);
-	loop_fd_set(run->watches[2], LOOP_READ);
-	push_stdin(run);
-	return 0;
-}
-
-static int
-start_ssh(struct child_run *run, struct err *err)
-{
-	const char **envp = child_ssh_environment();
 	const struct remote_link *link = run->link;
-	struct child_words words;
-	int rc = child_words_init(&words, &link->pod,
-				  link->fleet->options.accept_new,
-				  run->s->command, err);
+	struct ssh_words words = { .n = 0 };
+	const char *const sh[] = { "/bin/sh", "-c", run->s->command, NULL };
+	const struct process_plan plan = {
+		.argv = is_ssh(run) ? words.argv : sh,
+		.asks_nobody = is_ssh(run),
+		.on_ready = { on_stdin, on_stdout, on_stderr },
+		.on_exit = on_child_exit,
+		.user = run,
+	};
+	int rc = 0;
 
+	if (is_ssh(run))
+		rc = ssh_words_command(&words, &link->pod,
+				       link->fleet->options.accept_new,
+				       run->s->command, err);
 	if (rc == 0)
-		rc = start_child(run, words.argv, envp, err);
-	child_words_release(&words);
-	free(envp);
+		rc = process_start(&run->process, link->fleet->loop, &plan,
+				   err);
+	ssh_words_release(&words);
 	return rc;
 }
 
@@ -390,20 +375,15 @@ static void
 on_admit(void *user)
 {
 	struct child_run *run = user;
-	const char *const sh[] = { "/bin/sh", "-c", run->s->command, NULL };
 	struct stream *s = run->s;
 	struct err err;
-	int rc;
 
-	if (is_ssh(run)) {
-		loop_timer_start(run->timer, CONNECT_MS, 0);
-		rc = start_ssh(run, &err);
-	} else {
-		rc = start_child(run, sh, NULL, &err);
-	}
-	if (rc == 0) {
-		if (!is_ssh(run))
+	if (start_process(run, &err) == 0) {
+		if (is_ssh(run))
+			loop_timer_start(run->timer, CONNECT_MS, 0);
+		else
 			run_is_up(run);
+		push_stdin(run);
 		return;
 	}
 	err_prefix(&err, "%s", run->link->pod.name);
@@ -425,10 +405,10 @@ child_start(struct remote_link *link, struct stream *s)
 	}
 	run->link = link;
 	run->s = s;
-	run->fds[0] = run->fds[1] = run->fds[2] = -1;
-	run->timer = loop_timer_new(link->fleet->loop, on_deadline, run);
+	run->process = PROCESS_NONE;
+	run->timer = loop_timer_new(link->fleet->loop, on_timeout, run);
 	buf_init(&run->diag, DIAG_CAP);
-	list_append(&conn->runs, &run->in_link);
+	list_append(&conn->runs, &run->in_conn);
 	s->run = run;
 	if (link->info.state != LINK_LIVE)
 		link_connecting(link);
@@ -444,10 +424,9 @@ child_kick(struct stream *s)
 {
 	struct child_run *run = s->run;
 
-	if (run->child != NULL)
+	if (run->process.child != NULL)
 		push_stdin(run);
-	if (run->fds[1] >= 0)
-		loop_fd_set(run->watches[1], stream_is_open(s) ? LOOP_READ : 0);
+	watch_stdout(run);
 }
 
 /* The command is told to go, later made to. */
@@ -463,31 +442,16 @@ child_detach(struct stream *s)
 	loop_unpost(link->fleet->loop, on_admit, run);
 	gate_leave(&run->ticket);
 	for (int i = 0; i < 3; i++)
-		close_end(run, i);
+		process_close_pipe(&run->process, i);
 	if (alone && (link->info.state == LINK_LIVE ||
 		      link->info.state == LINK_CONNECTING))
 		link_idle(link);
-	if (run->child == NULL) {
+	if (run->process.child == NULL) {
 		free_run(run);
 		return;
 	}
-	loop_child_kill(run->child, SIGTERM);
+	loop_child_kill(run->process.child, SIGTERM);
 	loop_timer_start(run->timer, GRACE_MS, 0);
-}
-
-/* ssh has its own ServerAliveInterval; there is nothing to ask. */
-static void
-child_probe(struct remote_link *link)
-{
-	(void)link;
-}
-
-/* A child ssh asks no questions. */
-static void
-child_answer(struct remote_link *link, const char *answer)
-{
-	(void)link;
-	(void)answer;
 }
 
 static void
@@ -497,24 +461,16 @@ child_release(struct remote_link *link)
 
 	if (conn == NULL)
 		return;
-	list_for_each_safe(at, &conn->runs)
-	{
-		struct child_run *run =
-			list_entry(at, struct child_run, in_link);
-
-		if (run->child != NULL)
-			loop_child_kill(run->child, SIGTERM);
+	list_each_safe (struct child_run, run, &conn->runs, in_conn)
 		free_run(run);
-	}
 	free(conn);
 	link->conn = NULL;
 }
 
+/* ssh(1) has its ServerAliveInterval, and asks no questions here. */
 const struct link_ops child_link_ops = {
 	.start = child_start,
 	.kick = child_kick,
 	.detach = child_detach,
-	.probe = child_probe,
-	.answer = child_answer,
 	.release = child_release,
 };

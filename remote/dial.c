@@ -1,16 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* Connects to several addresses, a little after each other; for ssh_net.c. */
+/*
+ * Resolves the name of a host, and connects to its addresses a little after
+ * each other; for ssh_conn.c.
+ */
 #include "config.h"
 
 #include "remote/dial.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/fd.h"
 #include "base/xalloc.h"
-#include "remote/child.h"
+
+/* A job; lives on when it is cancelled before it is done. */
+struct resolve {
+	resolve_fn fn; /* NULL: nobody waits any more */
+	void *user;
+	char *host;
+	char port[8];
+	int rc;
+	struct addrinfo *addrs;
+};
+
+static void
+resolve_work(void *user)
+{
+	struct resolve *resolve = user;
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+					.ai_flags = AI_ADDRCONFIG |
+						    AI_NUMERICSERV };
+
+	resolve->rc = getaddrinfo(resolve->host, resolve->port, &hints,
+				  &resolve->addrs);
+}
+
+static void
+resolve_done(void *user)
+{
+	struct resolve *resolve = user;
+
+	if (resolve->fn != NULL)
+		resolve->fn(resolve->user, resolve->addrs,
+			    gai_strerror(resolve->rc));
+	if (resolve->addrs != NULL)
+		freeaddrinfo(resolve->addrs);
+	free(resolve->host);
+	free(resolve);
+}
+
+struct resolve *
+resolve_new(struct loop *loop, const char *host, int port, resolve_fn fn,
+	    void *user)
+{
+	struct resolve *resolve = xcalloc(1, sizeof(*resolve));
+
+	resolve->fn = fn;
+	resolve->user = user;
+	resolve->host = xstrdup(host);
+	snprintf(resolve->port, sizeof(resolve->port), "%d", port);
+	loop_job(loop, JOB_RESOLVE, resolve_work, resolve_done, resolve);
+	return resolve;
+}
+
+void
+resolve_cancel(struct resolve *resolve)
+{
+	if (resolve != NULL)
+		resolve->fn = NULL;
+}
 
 struct attempt {
 	struct dial *dial;
@@ -35,7 +98,7 @@ close_attempt(struct attempt *attempt)
 {
 	loop_fd_close(attempt->watch);
 	attempt->watch = NULL;
-	child_close_fd(&attempt->fd);
+	fd_close(&attempt->fd);
 }
 
 void
@@ -49,14 +112,43 @@ dial_cancel(struct dial *dial)
 	free(dial);
 }
 
+/*
+ * A dead peer is to be noticed: unacknowledged data for 20 s ends the
+ * connection, an idle one is asked every 5 s after 10.
+ */
 static void
-finish(struct dial *dial, int fd)
+set_options(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+#ifdef TCP_KEEPIDLE
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 10 },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, 5 },
+		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
+#endif
+#ifdef TCP_USER_TIMEOUT
+		{ IPPROTO_TCP, TCP_USER_TIMEOUT, 20000 },
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		setsockopt(fd, options[i].level, options[i].name,
+			   &options[i].value, sizeof(options[i].value));
+}
+
+static void
+dial_finish(struct dial *dial, int fd)
 {
 	dial_fn fn = dial->fn;
 	void *user = dial->user;
 	int error = fd < 0 ? dial->error : 0;
 
 	dial_cancel(dial);
+	if (fd >= 0)
+		set_options(fd);
 	fn(user, fd, error);
 }
 
@@ -87,11 +179,11 @@ on_connect(void *user, unsigned int events)
 		return;
 	}
 	attempt->fd = -1;
-	finish(dial, fd);
+	dial_finish(dial, fd);
 }
 
 static void
-begin(struct dial *dial, struct attempt *attempt)
+begin_attempt(struct dial *dial, struct attempt *attempt)
 {
 	const struct sockaddr *addr = (const struct sockaddr *)&attempt->addr;
 
@@ -100,7 +192,7 @@ begin(struct dial *dial, struct attempt *attempt)
 	if (attempt->fd < 0 || (connect(attempt->fd, addr, attempt->len) != 0 &&
 				errno != EINPROGRESS)) {
 		note_failure(dial, errno);
-		child_close_fd(&attempt->fd);
+		fd_close(&attempt->fd);
 		return;
 	}
 	attempt->watch =
@@ -116,9 +208,9 @@ on_next(void *user)
 	struct dial *dial = user;
 
 	if (dial->begun < dial->n)
-		begin(dial, &dial->tries[dial->begun++]);
+		begin_attempt(dial, &dial->tries[dial->begun++]);
 	else if (dial->failed == dial->n)
-		finish(dial, -1);
+		dial_finish(dial, -1);
 }
 
 static void
@@ -136,27 +228,23 @@ add_address(struct dial *dial, const struct addrinfo *addr)
 	dial->n++;
 }
 
-static const struct addrinfo *
-skip_to(const struct addrinfo *addr, bool first_family, int family)
-{
-	while (addr != NULL && (addr->ai_family == family) != first_family)
-		addr = addr->ai_next;
-	return addr;
-}
-
 /* In the order given, but the family of the first and the others in turn. */
 static void
 add_addresses(struct dial *dial, const struct addrinfo *addrs)
 {
+	const struct addrinfo *turns[2 * DIAL_MAX_ADDRS] = { NULL };
 	int family = addrs != NULL ? addrs->ai_family : AF_UNSPEC;
-	const struct addrinfo *at[2] = { addrs, skip_to(addrs, false, family) };
+	size_t n[2] = { 0, 0 };
 
-	while (at[0] != NULL || at[1] != NULL)
-		for (int i = 0; i < 2; i++)
-			if (at[i] != NULL) {
-				add_address(dial, at[i]);
-				at[i] = skip_to(at[i]->ai_next, i == 0, family);
-			}
+	for (; addrs != NULL; addrs = addrs->ai_next) {
+		size_t other = addrs->ai_family != family;
+
+		if (n[other] < DIAL_MAX_ADDRS)
+			turns[2 * n[other]++ + other] = addrs;
+	}
+	for (size_t i = 0; i < 2 * DIAL_MAX_ADDRS; i++)
+		if (turns[i] != NULL)
+			add_address(dial, turns[i]);
 }
 
 struct dial *

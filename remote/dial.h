@@ -6,6 +6,19 @@
 
 #include "loop/loop.h"
 
+/* From the name of a host to a connected socket. */
+
+struct resolve;
+/* addrs: borrowed during the call; NULL: there are none, as error says. */
+typedef void (*resolve_fn)(void *user, const struct addrinfo *addrs,
+			   const char *error);
+
+/* Ask for the addresses of a host, in a job; fn is called once, on the loop. */
+struct resolve *resolve_new(struct loop *loop, const char *host, int port,
+			    resolve_fn fn, void *user);
+/* NULL: nothing; fn is not called any more. */
+void resolve_cancel(struct resolve *resolve);
+
 /*
  * A connection to the first of several addresses that answers (RFC 8305,
  * "happy eyeballs"): the families in turn, the next address when one fails

@@ -10,7 +10,8 @@
 
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "remote/link.h"
+#include "remote/link_priv.h"
+#include "remote/ssh_priv.h"
 
 #define SLEEP_CHECK_MS 5000
 /* What fits into one packet of SSH, with room to spare. */
@@ -20,6 +21,12 @@ static const char *const transport_names[] = {
 #define X(id, name) [REMOTE_##id] = (name),
 	REMOTE_TRANSPORT_LIST(X)
 #undef X
+};
+
+static const struct link_ops *const ways[REMOTE_TRANSPORT_COUNT] = {
+	[REMOTE_LIBSSH2] = &ssh_link_ops,
+	[REMOTE_OPENSSH] = &child_link_ops,
+	[REMOTE_LOCAL] = &child_link_ops,
 };
 
 int
@@ -66,7 +73,7 @@ on_watch(void *user)
 		     link = link->spare) {
 			if (link->info.state == LINK_WAITING)
 				link_retry_now(link);
-			else
+			else if (link->ops->probe != NULL)
 				link->ops->probe(link);
 		}
 }
@@ -185,70 +192,16 @@ fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 	if (options != NULL)
 		fleet->options = *options;
 	gate_init(&fleet->gate, loop);
-	list_init(&fleet->secrets);
+	map_init(&fleet->secrets);
+	list_init(&fleet->asking);
 	fleet->block = xmalloc(STREAM_BUDGET);
 	fleet->watch = loop_timer_new(loop, on_watch, fleet);
 	fleet->links = xcalloc(n_pods + 1, sizeof(*fleet->links));
 	fleet->n_links = n_pods;
 	for (size_t i = 0; i < n_pods; i++)
-		link_init(&fleet->links[i], fleet, i, &pods[i]);
+		link_init(&fleet->links[i], fleet, i, &pods[i],
+			  ways[pods[i].transport]);
 	return fleet;
-}
-
-struct secret {
-	struct list link;
-	char *path;
-	char *passphrase;
-};
-
-static struct secret *
-find_secret(struct fleet *fleet, const char *path)
-{
-	list_for_each (at, &fleet->secrets) {
-		struct secret *secret = list_entry(at, struct secret, link);
-
-		if (strcmp(secret->path, path) == 0)
-			return secret;
-	}
-	return NULL;
-}
-
-static void
-free_secret(struct secret *secret)
-{
-	list_remove(&secret->link);
-	explicit_bzero(secret->passphrase, strlen(secret->passphrase));
-	free(secret->passphrase);
-	free(secret->path);
-	free(secret);
-}
-
-const char *
-fleet_secret(struct fleet *fleet, const char *path)
-{
-	const struct secret *secret = find_secret(fleet, path);
-
-	return secret != NULL ? secret->passphrase : NULL;
-}
-
-void
-fleet_secret_forget(struct fleet *fleet, const char *path)
-{
-	struct secret *secret = find_secret(fleet, path);
-
-	if (secret != NULL)
-		free_secret(secret);
-}
-
-void
-fleet_secret_set(struct fleet *fleet, const char *path, const char *passphrase)
-{
-	struct secret *secret = xcalloc(1, sizeof(*secret));
-
-	fleet_secret_forget(fleet, path);
-	secret->path = xstrdup(path);
-	secret->passphrase = xstrdup(passphrase);
-	list_append(&fleet->secrets, &secret->link);
 }
 
 void
@@ -259,8 +212,7 @@ fleet_free(struct fleet *fleet)
 	fleet->closing = true;
 	for (size_t i = 0; i < fleet->n_links; i++)
 		link_release(&fleet->links[i]);
-	list_for_each_safe(at, &fleet->secrets)
-		free_secret(list_entry(at, struct secret, link));
+	map_release(&fleet->secrets, ssh_secret_free);
 	loop_timer_close(fleet->watch);
 	free(fleet->links);
 	free(fleet->block);
@@ -276,6 +228,9 @@ fleet_transport(struct fleet *fleet)
 void
 fleet_answer(struct fleet *fleet, size_t pod, const char *answer)
 {
+	struct remote_link *link = &fleet->links[pod];
+
 	assert(pod < fleet->n_links);
-	fleet->links[pod].ops->answer(&fleet->links[pod], answer);
+	if (link->ops->answer != NULL)
+		link->ops->answer(link, answer);
 }

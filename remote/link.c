@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Link states with back-off, and streams: what all ways to a pod share. */
+/* Link states with back-off, streams, and who may shake hands: what all ways to
+ * a pod share. */
 #include "config.h"
 
-#include "remote/link.h"
+#include "remote/link_priv.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/backoff.h"
 #include "base/log.h"
@@ -21,9 +24,10 @@ link_now_ms(const struct remote_link *link)
 	return link->fleet->clock->mono_ms(link->fleet->clock);
 }
 
+/* delay_ms: of LINK_WAITING, until the next try. */
 static void
-set_state_at(struct remote_link *link, int64_t now_ms, enum link_state state,
-	     const struct err *why)
+set_state(struct remote_link *link, enum link_state state,
+	  const struct err *why, int64_t delay_ms)
 {
 	static const char *const names[] = {
 		[LINK_IDLE] = "idle",	    [LINK_CONNECTING] = "connecting",
@@ -34,23 +38,14 @@ set_state_at(struct remote_link *link, int64_t now_ms, enum link_state state,
 	log_debug("link", "%s: %s%s%s", link->pod.name, names[state],
 		  why != NULL ? ": " : "", why != NULL ? why->text : "");
 	link->info.state = state;
-	link->info.since_ms = now_ms;
+	link->info.since_ms = link_now_ms(link);
 	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
-	if (state != LINK_WAITING)
-		link->info.retry_at_ms = 0;
-	if (state != LINK_LIVE)
-		link->live_since_ms = 0;
+	link->info.retry_at_ms =
+		state == LINK_WAITING ? link->info.since_ms + delay_ms : 0;
 	/* A spare one is nobody's concern: its streams tell. */
 	if (link->fleet->options.on_link != NULL && link->depth == 0)
 		link->fleet->options.on_link(link->fleet->options.user,
 					     link->index);
-}
-
-static void
-set_state(struct remote_link *link, enum link_state state,
-	  const struct err *why)
-{
-	set_state_at(link, link_now_ms(link), state, why);
 }
 
 void
@@ -59,7 +54,7 @@ link_connecting(struct remote_link *link)
 	if (link->info.state == LINK_CONNECTING)
 		return;
 	link->info.tries++;
-	set_state(link, LINK_CONNECTING, NULL);
+	set_state(link, LINK_CONNECTING, NULL, 0);
 }
 
 void
@@ -69,38 +64,36 @@ link_live(struct remote_link *link)
 		return;
 	link->info.tries = 0;
 	link->info.last_byte_ms = link_now_ms(link);
-	set_state(link, LINK_LIVE, NULL);
-	link->live_since_ms = link->info.since_ms;
+	set_state(link, LINK_LIVE, NULL, 0);
 }
 
 void
 link_idle(struct remote_link *link)
 {
 	if (link->info.state != LINK_IDLE)
-		set_state(link, LINK_IDLE, NULL);
+		set_state(link, LINK_IDLE, NULL, 0);
 }
 
 void
 link_lost(struct remote_link *link, const struct err *why)
 {
-	int64_t delay_ms, now_ms = link_now_ms(link);
+	int64_t delay_ms;
 
-	if (link->live_since_ms > 0 &&
-	    now_ms - link->live_since_ms >= HEALTHY_MS)
+	if (link->info.state == LINK_LIVE &&
+	    link_now_ms(link) - link->info.since_ms >= HEALTHY_MS)
 		link->failures = 0;
 	link->failures++;
 	delay_ms = backoff_ms(link->failures);
-	link->info.retry_at_ms = now_ms + delay_ms;
 	loop_timer_start(link->retry, delay_ms, 0);
 	link->sessions_most = 0;
-	set_state_at(link, now_ms, LINK_WAITING, why);
+	set_state(link, LINK_WAITING, why, delay_ms);
 }
 
 void
 link_refused(struct remote_link *link, const struct err *why)
 {
 	loop_timer_stop(link->retry);
-	set_state(link, LINK_REFUSED, why);
+	set_state(link, LINK_REFUSED, why, 0);
 }
 
 void
@@ -127,7 +120,6 @@ on_pump(void *user)
 {
 	struct remote_link *link = user;
 
-	link->pump_posted = false;
 	if (link->info.state == LINK_WAITING || link->info.state == LINK_GONE)
 		return;
 	if (link->info.state == LINK_REFUSED) {
@@ -135,10 +127,7 @@ on_pump(void *user)
 			loop_timer_start(link->retry, REFUSED_DELAY_MS, 0);
 		return;
 	}
-	list_for_each_safe(at, &link->streams)
-	{
-		struct stream *s = list_entry(at, struct stream, in_link);
-
+	list_each_safe (struct stream, s, &link->streams, in_link) {
 		if (s->run == NULL && !s->cancelled)
 			link->ops->start(link, s);
 		if (link->info.state == LINK_WAITING ||
@@ -150,9 +139,6 @@ on_pump(void *user)
 void
 link_pump_soon(struct remote_link *link)
 {
-	if (link->pump_posted)
-		return;
-	link->pump_posted = true;
 	loop_post(link->fleet->loop, on_pump, link);
 }
 
@@ -168,7 +154,7 @@ on_retry(void *user)
 	}
 	if (link->info.state != LINK_WAITING)
 		return;
-	set_state(link, LINK_IDLE, NULL);
+	set_state(link, LINK_IDLE, NULL, 0);
 	link_pump_soon(link);
 }
 
@@ -180,19 +166,18 @@ link_retry_now(struct remote_link *link)
 		return;
 	loop_timer_stop(link->retry);
 	link->failures = 0;
-	set_state(link, LINK_IDLE, NULL);
+	set_state(link, LINK_IDLE, NULL, 0);
 	link_pump_soon(link);
 }
 
 void
 link_init(struct remote_link *link, struct fleet *fleet, size_t index,
-	  const struct remote_pod *pod)
+	  const struct remote_pod *pod, const struct link_ops *ops)
 {
 	link->fleet = fleet;
 	link->index = index;
 	link->pod = *pod;
-	link->ops = pod->transport == REMOTE_LIBSSH2 ? &ssh_link_ops
-						     : &child_link_ops;
+	link->ops = ops;
 	list_init(&link->streams);
 	link->retry = loop_timer_new(fleet->loop, on_retry, link);
 	link->info.since_ms = link_now_ms(link);
@@ -204,7 +189,7 @@ link_release(struct remote_link *link)
 	struct err err;
 
 	err_set(&err, ERR_CANCELLED, "the connection was closed");
-	set_state(link, LINK_GONE, NULL);
+	set_state(link, LINK_GONE, NULL, 0);
 	link_fail_streams(link, &err);
 	link->ops->release(link);
 	loop_unpost(link->fleet->loop, on_pump, link);
@@ -219,8 +204,8 @@ count_streams(const struct remote_link *link)
 {
 	size_t n = 0;
 
-	list_for_each (at, &link->streams)
-		n += !list_entry(at, struct stream, in_link)->cancelled;
+	list_each (const struct stream, s, &link->streams, in_link)
+		n += !s->cancelled;
 	return n;
 }
 
@@ -243,7 +228,8 @@ link_spill(struct stream *s, size_t n_open)
 	link->sessions_most = n_open;
 	if (link->spare == NULL) {
 		link->spare = xcalloc(1, sizeof(*link->spare));
-		link_init(link->spare, link->fleet, link->index, &link->pod);
+		link_init(link->spare, link->fleet, link->index, &link->pod,
+			  link->ops);
 		link->spare->depth = link->depth + 1;
 	}
 	log_debug("link",
@@ -297,11 +283,10 @@ stream_finish(struct stream *s, const struct stream_exit *exit)
 	list_remove(&s->in_link);
 	if (s->run != NULL)
 		s->link->ops->detach(s);
-	loop_unpost(s->link->fleet->loop, on_kick, s);
 	s->link->fleet->n_streams--;
 	s->cancelled = true; /* whatever the user still does to it */
-	s->kick_posted = true;
 	s->cb.on_close(s->user, exit);
+	loop_unpost(s->link->fleet->loop, on_kick, s);
 	buf_release(&s->in);
 	buf_release(&s->held);
 	free(s->command);
@@ -336,7 +321,6 @@ on_kick(void *user)
 	struct stream *s = user;
 	struct stream_exit exit = { 0 };
 
-	s->kick_posted = false;
 	if (s->cancelled) {
 		err_set(&exit.err, ERR_CANCELLED, "it was cancelled");
 		stream_finish(s, &exit);
@@ -354,8 +338,72 @@ on_kick(void *user)
 void
 stream_kick_soon(struct stream *s)
 {
-	if (s->kick_posted)
-		return;
-	s->kick_posted = true;
 	loop_post(s->link->fleet->loop, on_kick, s);
+}
+
+void
+gate_init(struct gate *gate, struct loop *loop)
+{
+	gate->loop = loop;
+	list_init(&gate->inside);
+	list_init(&gate->waiting);
+}
+
+static bool
+has_room_for(const struct gate *gate, const char *host)
+{
+	unsigned int in_all = 0, same = 0;
+
+	list_each (const struct gate_ticket, t, &gate->inside, link) {
+		in_all++;
+		same += strcasecmp(t->host, host) == 0;
+	}
+	return in_all < GATE_IN_ALL && same < GATE_PER_HOST;
+}
+
+static void
+on_admitted(void *user)
+{
+	struct gate_ticket *ticket = user;
+
+	ticket->on_admit(ticket->user);
+}
+
+/* Let in all that have room, the first that came first. */
+static void
+admit(struct gate *gate)
+{
+	list_each_safe (struct gate_ticket, t, &gate->waiting, link) {
+		if (!has_room_for(gate, t->host))
+			continue;
+		list_remove(&t->link);
+		list_append(&gate->inside, &t->link);
+		loop_post(gate->loop, on_admitted, t);
+	}
+}
+
+void
+gate_enter(struct gate *gate, struct gate_ticket *ticket, const char *host,
+	   void (*on_admit)(void *user), void *user)
+{
+	assert(ticket->gate == NULL);
+	ticket->gate = gate;
+	ticket->on_admit = on_admit;
+	ticket->user = user;
+	snprintf(ticket->host, sizeof(ticket->host), "%s", host);
+	list_append(&gate->waiting, &ticket->link);
+	admit(gate);
+}
+
+void
+gate_leave(struct gate_ticket *ticket)
+{
+	struct gate *gate = ticket->gate;
+
+	if (gate == NULL)
+		return;
+	loop_unpost(gate->loop, on_admitted, ticket);
+	list_remove(&ticket->link);
+	ticket->gate = NULL;
+	admit(gate);
 }

@@ -5,10 +5,10 @@
 #include "remote/ssh_agent.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,7 +18,8 @@
 
 #define AGENT_MAX_BYTES (256U * 1024)
 #define LIST_TIMEOUT_MS 5000
-#define SLICE_MS	100
+/* How long it may take to notice that it was cancelled. */
+#define SLICE_US 100000
 
 enum agent_message {
 	AGENT_REQUEST_IDENTITIES = 11,
@@ -27,41 +28,31 @@ enum agent_message {
 	AGENT_SIGN_RESPONSE = 14,
 };
 
-/* Wait for the socket until the deadline, or until it is cancelled. */
+/* Sending or receiving gave nothing: is it worth another try? */
 static bool
-wait_for(const struct ssh_agent *agent, short events, int64_t deadline_ms)
+may_try_again(struct ssh_agent *agent, ssize_t n, int64_t deadline_ms)
 {
-	struct pollfd pfd = { .fd = agent->fd, .events = events };
-
-	while (!atomic_load(agent->cancel) &&
-	       clock_real.mono_ms(&clock_real) < deadline_ms) {
-		int rc = poll(&pfd, 1, SLICE_MS);
-
-		if (rc > 0)
-			return true;
-		if (rc < 0 && errno != EINTR)
-			return false;
+	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+		agent->has_answered = true;
+		return false;
 	}
-	return false;
+	return !atomic_load(agent->cancel) &&
+	       clock_real.mono_ms(&clock_real) < deadline_ms;
 }
 
 static bool
-send_all(struct ssh_agent *agent, struct str data, int64_t deadline_ms)
+send_all(struct ssh_agent *agent, const struct buf *data, int64_t deadline_ms)
 {
-	while (data.len > 0) {
-		ssize_t n = send(agent->fd, data.p, data.len,
-				 MSG_NOSIGNAL | MSG_DONTWAIT);
+	size_t done = 0;
 
-		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-			if (!wait_for(agent, POLLOUT, deadline_ms))
-				return false;
-			continue;
-		}
-		agent->has_answered = n <= 0;
-		if (n <= 0)
+	while (done < data->len) {
+		ssize_t n = send(agent->fd, data->data + done, data->len - done,
+				 MSG_NOSIGNAL);
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (!may_try_again(agent, n, deadline_ms))
 			return false;
-		data.p += n;
-		data.len -= (size_t)n;
 	}
 	return true;
 }
@@ -76,26 +67,21 @@ receive(struct ssh_agent *agent, size_t len, int64_t deadline_ms)
 	while (agent->answer.len < len) {
 		size_t want = len - agent->answer.len;
 		ssize_t n = recv(agent->fd, data,
-				 want < sizeof(data) ? want : sizeof(data),
-				 MSG_DONTWAIT);
+				 want < sizeof(data) ? want : sizeof(data), 0);
 
-		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-			if (!wait_for(agent, POLLIN, deadline_ms))
-				return false;
-			continue;
-		}
-		agent->has_answered = true;
-		if (n <= 0)
+		if (n > 0)
+			buf_append(&agent->answer, data, (size_t)n);
+		else if (!may_try_again(agent, n, deadline_ms))
 			return false;
-		buf_append(&agent->answer, data, (size_t)n);
+		agent->has_answered |= n > 0;
 	}
 	return true;
 }
 
 /* One request, one answer of that type; *body is what follows the type. */
 static bool
-ask(struct ssh_agent *agent, const struct buf *request, char type,
-    int64_t timeout_ms, struct str *body)
+agent_ask(struct ssh_agent *agent, const struct buf *request, char type,
+	  int64_t timeout_ms, struct str *body)
 {
 	int64_t deadline = clock_real.mono_ms(&clock_real) + timeout_ms;
 	struct str head;
@@ -104,15 +90,13 @@ ask(struct ssh_agent *agent, const struct buf *request, char type,
 	bool good;
 
 	buf_init(&framed, AGENT_MAX_BYTES);
-	ssh_wire_put(&framed, (struct str){ request->data, request->len });
-	good = !framed.truncated &&
-	       send_all(agent, (struct str){ framed.data, framed.len },
-			deadline) &&
+	ssh_wire_put(&framed, buf_str(request));
+	good = !framed.truncated && send_all(agent, &framed, deadline) &&
 	       receive(agent, 4, deadline);
 	buf_release(&framed);
 	if (!good)
 		return false;
-	head = (struct str){ agent->answer.data, agent->answer.len };
+	head = buf_str(&agent->answer);
 	if (!ssh_wire_u32(&head, &len) || len < 1 || len > AGENT_MAX_BYTES ||
 	    !receive(agent, len, deadline) || agent->answer.data[0] != type)
 		return false;
@@ -130,8 +114,8 @@ list_keys(struct ssh_agent *agent)
 
 	buf_init(&request, 16);
 	buf_append_char(&request, AGENT_REQUEST_IDENTITIES);
-	good = ask(agent, &request, AGENT_IDENTITIES_ANSWER, LIST_TIMEOUT_MS,
-		   &rest) &&
+	good = agent_ask(agent, &request, AGENT_IDENTITIES_ANSWER,
+			 LIST_TIMEOUT_MS, &rest) &&
 	       ssh_wire_u32(&rest, &count);
 	buf_release(&request);
 	for (uint32_t i = 0;
@@ -150,24 +134,28 @@ bool
 ssh_agent_open(struct ssh_agent *agent, const char *path,
 	       const atomic_bool *cancel)
 {
+	const struct timeval slice = { .tv_usec = SLICE_US };
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 
 	memset(agent, 0, sizeof(*agent));
 	agent->cancel = cancel;
 	buf_init(&agent->answer, AGENT_MAX_BYTES);
-	agent->fd =
-		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (agent->fd < 0 || strlen(path) >= sizeof(addr.sun_path))
+	agent->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (agent->fd < 0 || strlen(path) >= sizeof(addr.sun_path) ||
+	    setsockopt(agent->fd, SOL_SOCKET, SO_SNDTIMEO, &slice,
+		       sizeof(slice)) != 0 ||
+	    setsockopt(agent->fd, SOL_SOCKET, SO_RCVTIMEO, &slice,
+		       sizeof(slice)) != 0)
 		return false;
 	memcpy(addr.sun_path, path, strlen(path));
-	if (connect(agent->fd, (const struct sockaddr *)&addr, sizeof(addr)) !=
+	if (connect(agent->fd, (const struct sockaddr *)&addr, sizeof(addr)) ==
 	    0) {
-		/* One that hangs has a queue that fills. */
-		agent->is_connected = errno == EAGAIN;
-		return false;
+		agent->is_connected = true;
+		return list_keys(agent);
 	}
-	agent->is_connected = true;
-	return list_keys(agent);
+	/* One that hangs has a queue that fills. */
+	agent->is_connected = errno == EAGAIN;
+	return false;
 }
 
 void
@@ -203,7 +191,8 @@ ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data,
 	ssh_wire_put(&request, data);
 	ssh_wire_put_u32(&request, flags);
 	good = !request.truncated &&
-	       ask(agent, &request, AGENT_SIGN_RESPONSE, timeout_ms, &rest) &&
+	       agent_ask(agent, &request, AGENT_SIGN_RESPONSE, timeout_ms,
+			 &rest) &&
 	       ssh_wire_string(&rest, &outer) &&
 	       ssh_wire_string(&outer, &type) &&
 	       ssh_wire_string(&outer, signature);

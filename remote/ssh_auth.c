@@ -2,9 +2,8 @@
 /* Public key authentication, run as a job by ssh_conn.c. */
 #include "config.h"
 
-#include "remote/ssh_auth.h"
+#include "remote/ssh_priv.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +11,6 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "remote/ssh_agent.h"
-#include "remote/ssh_key.h"
 
 /* For one exchange with the server. */
 #define SERVER_MS 20000
@@ -37,12 +35,6 @@ struct signer {
 	bool asked; /* the server said that the key would do */
 };
 
-static struct str
-blob_of(const struct ssh_key *key)
-{
-	return (struct str){ key->blob.data, key->blob.len };
-}
-
 static int64_t
 time_left_ms(const struct ssh_auth *auth)
 {
@@ -56,21 +48,14 @@ time_left_ms(const struct ssh_auth *auth)
 static uint32_t
 sign_flags(struct str data)
 {
-	struct str part;
+	struct str part = { NULL, 0 };
 
-	if (!ssh_wire_string(&data, &part) || data.len < 1)
-		return 0;
-	data.p++;
-	data.len--;
-	for (int i = 0; i < 3; i++)
-		if (!ssh_wire_string(&data, &part))
+	for (const char *at = "sbsssbs"; *at != '\0'; at++) {
+		if (*at == 's' ? !ssh_wire_string(&data, &part) : data.len < 1)
 			return 0;
-	if (data.len < 1)
-		return 0;
-	data.p++;
-	data.len--;
-	if (!ssh_wire_string(&data, &part))
-		return 0;
+		if (*at == 'b')
+			data = (struct str){ data.p + 1, data.len - 1 };
+	}
 	return str_eq_cstr(part, "rsa-sha2-256")   ? 2
 	       : str_eq_cstr(part, "rsa-sha2-512") ? 4
 						   : 0;
@@ -152,10 +137,10 @@ is_weak_rsa(struct ssh_auth *auth, const char *type)
 
 /* Is that key of the agent the public half of one of our files? */
 static bool
-is_named(const struct ssh_key *keys, size_t n, struct str blob)
+is_named(const struct ssh_auth *auth, struct str blob)
 {
-	for (size_t i = 0; i < n; i++)
-		if (keys[i].blob.len > 0 && str_eq(blob_of(&keys[i]), blob))
+	for (size_t i = 0; i < auth->target->n_identities; i++)
+		if (blob.len > 0 && str_eq(buf_str(&auth->keys[i].blob), blob))
 			return true;
 	return false;
 }
@@ -165,8 +150,8 @@ is_named(const struct ssh_key *keys, size_t n, struct str blob)
  * keys that only an old server takes or the others.
  */
 static enum offer
-offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent,
-		 const struct ssh_key *keys, bool named, bool weak)
+offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent, bool named,
+		 bool weak)
 {
 	enum offer offer = OFFER_NEXT;
 
@@ -175,15 +160,14 @@ offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent,
 
 		ssh_key_type(type, agent->keys[i]);
 		if (is_usable(auth, type) && is_weak_rsa(auth, type) == weak &&
-		    is_named(keys, auth->target->n_identities,
-			     agent->keys[i]) == named)
+		    is_named(auth, agent->keys[i]) == named)
 			offer = offer_blob(auth, agent, agent->keys[i]);
 	}
 	return offer;
 }
 
 static enum offer
-offer_agent(struct ssh_auth *auth, const struct ssh_key *keys)
+offer_agent(struct ssh_auth *auth)
 {
 	enum offer offer = OFFER_NEXT;
 	struct ssh_agent agent;
@@ -193,7 +177,7 @@ offer_agent(struct ssh_auth *auth, const struct ssh_key *keys)
 	if (ssh_agent_open(&agent, auth->target->agent, &auth->cancel))
 		for (int i = 0; i < 4 && offer == OFFER_NEXT; i++)
 			if (i % 2 == 0 || !auth->target->identities_only)
-				offer = offer_agent_sort(auth, &agent, keys,
+				offer = offer_agent_sort(auth, &agent,
 							 i % 2 == 0, i >= 2);
 	ssh_agent_close(&agent);
 	return offer;
@@ -224,8 +208,9 @@ offer_file(struct ssh_auth *auth, size_t i, const char *passphrase)
 
 /* An encrypted file: ask for its passphrase if the server wants the key. */
 static enum offer
-offer_encrypted(struct ssh_auth *auth, const struct ssh_key *key, size_t i)
+offer_encrypted(struct ssh_auth *auth, size_t i)
 {
+	const struct ssh_key *key = &auth->keys[i];
 	enum offer offer = OFFER_WOULD;
 
 	if (!key->readable) {
@@ -235,7 +220,7 @@ offer_encrypted(struct ssh_auth *auth, const struct ssh_key *key, size_t i)
 	if (auth->passphrases[i] != NULL)
 		return offer_file(auth, i, auth->passphrases[i]);
 	if (key->blob.len > 0)
-		offer = offer_blob(auth, NULL, blob_of(key));
+		offer = offer_blob(auth, NULL, buf_str(&key->blob));
 	if (offer != OFFER_WOULD)
 		return offer;
 	if (auth->result != SSH_AUTH_NEEDS) {
@@ -248,19 +233,19 @@ offer_encrypted(struct ssh_auth *auth, const struct ssh_key *key, size_t i)
 
 /* Plain files first, then encrypted ones, then RSA that may be refused. */
 static enum offer
-offer_files(struct ssh_auth *auth, const struct ssh_key *keys)
+offer_files(struct ssh_auth *auth)
 {
 	enum offer offer = OFFER_NEXT;
 
 	for (int sort = 0; sort < 4; sort++)
 		for (size_t i = 0; i < auth->target->n_identities; i++) {
-			const struct ssh_key *key = &keys[i];
+			const struct ssh_key *key = &auth->keys[i];
 
 			if (!key->exists || !is_usable(auth, key->type) ||
 			    is_weak_rsa(auth, key->type) != (sort >= 2) ||
 			    key->encrypted != (sort % 2 == 1))
 				continue;
-			offer = key->encrypted ? offer_encrypted(auth, key, i)
+			offer = key->encrypted ? offer_encrypted(auth, i)
 					       : offer_file(auth, i, NULL);
 			if (offer != OFFER_NEXT)
 				return offer;
@@ -290,13 +275,12 @@ add_hints(const struct ssh_auth *auth, struct buf *text)
 }
 
 static void
-list_identities(const struct ssh_auth *auth, const struct ssh_key *keys,
-		struct buf *text)
+list_identities(const struct ssh_auth *auth, struct buf *text)
 {
 	unsigned int n = 0;
 
 	for (size_t i = 0; i < auth->target->n_identities; i++)
-		if (keys[i].exists)
+		if (auth->keys[i].exists)
 			buf_appendf(text, "%s%s", n++ > 0 ? ", " : "",
 				    auth->target->identities[i]);
 	if (n == 0 && auth->target->n_identities > 0)
@@ -307,34 +291,33 @@ list_identities(const struct ssh_auth *auth, const struct ssh_key *keys,
 }
 
 static void
-refuse(struct ssh_auth *auth, const struct ssh_key *keys)
+refuse(struct ssh_auth *auth)
 {
-	struct buf text, clean;
+	char clean[480];
+	struct buf text;
 
-	buf_init(&text, 480);
-	buf_init(&clean, 480);
+	buf_init(&text, sizeof(clean));
 	buf_appendf(&text, "%s@%s took none of the keys: ", auth->target->user,
 		    auth->target->host);
-	list_identities(auth, keys, &text);
+	list_identities(auth, &text);
 	add_hints(auth, &text);
-	utf8_sanitize(&clean, (struct str){ text.data, text.len });
 	auth->result = SSH_AUTH_REFUSED;
-	err_set(&auth->err, ERR_AUTH, "%s", clean.data);
+	err_set(&auth->err, ERR_AUTH, "%s",
+		utf8_clean(clean, sizeof(clean), buf_str(&text)));
 	buf_release(&text);
-	buf_release(&clean);
 }
 
 /* The connection broke: too many keys, or the network. */
 static void
 lose(struct ssh_auth *auth)
 {
-	char *message = NULL;
+	char message[SSH_MESSAGE_SIZE];
 
-	libssh2_session_last_error(auth->session, &message, NULL, 0);
 	auth->result = SSH_AUTH_LOST;
 	err_set(&auth->err, ERR_NET,
 		"the connection broke while logging in as %s: %s",
-		auth->target->user, message != NULL ? message : "");
+		auth->target->user,
+		ssh_session_message(auth->session, message));
 	if (time_left_ms(auth) <= 0)
 		err_set(&auth->err, ERR_TIMEOUT,
 			"logging in as %s took longer than %d s",
@@ -349,18 +332,24 @@ lose(struct ssh_auth *auth)
 }
 
 static void
-try_keys(struct ssh_auth *auth, const struct ssh_key *keys)
+try_keys(struct ssh_auth *auth)
 {
-	enum offer offer = offer_agent(auth, keys);
+	size_t n = auth->target->n_identities;
+	enum offer offer;
 
+	for (size_t i = 0; i < n; i++)
+		ssh_key_read(&auth->keys[i], auth->target->identities[i]);
+	offer = offer_agent(auth);
 	if (offer == OFFER_NEXT)
-		offer = offer_files(auth, keys);
+		offer = offer_files(auth);
 	if (offer == OFFER_DONE)
 		auth->result = SSH_AUTH_DONE;
 	else if (offer == OFFER_LOST)
 		lose(auth);
 	else if (auth->result != SSH_AUTH_NEEDS)
-		refuse(auth, keys);
+		refuse(auth);
+	for (size_t i = 0; i < n; i++)
+		buf_release(&auth->keys[i].blob);
 }
 
 /* Which methods the server takes; false when that ends it already. */
@@ -370,7 +359,7 @@ may_try_keys(struct ssh_auth *auth)
 	const char *user = auth->target->user;
 	const char *list = libssh2_userauth_list(auth->session, user,
 						 (unsigned int)strlen(user));
-	struct buf clean;
+	char clean[200];
 
 	if (list == NULL) {
 		if (libssh2_userauth_authenticated(auth->session))
@@ -381,49 +370,32 @@ may_try_keys(struct ssh_auth *auth)
 	}
 	if (strstr(list, "publickey") != NULL)
 		return true;
-	buf_init(&clean, 200);
-	utf8_sanitize(&clean, str_from(list));
 	auth->result = SSH_AUTH_REFUSED;
 	err_set(&auth->err, ERR_AUTH,
 		"the server takes no keys, only: %s; use \"transport\": "
 		"\"openssh\"",
-		clean.data);
-	buf_release(&clean);
+		utf8_clean(clean, sizeof(clean), str_from(list)));
 	return false;
 }
 
 void
 ssh_auth_work(struct ssh_auth *auth)
 {
-	struct ssh_key *keys = xcalloc(SSH_TARGET_FILES, sizeof(*keys));
-
 	auth->result = SSH_AUTH_REFUSED;
 	auth->offered = 0;
 	auth->wrong = false;
 	auth->deadline_ms = clock_real.mono_ms(&clock_real) + SSH_AUTH_MS;
 	libssh2_session_set_blocking(auth->session, 1);
 	libssh2_session_set_timeout(auth->session, SERVER_MS);
-	if (may_try_keys(auth)) {
-		for (size_t i = 0; i < auth->target->n_identities; i++)
-			ssh_key_read(&keys[i], auth->target->identities[i]);
-		try_keys(auth, keys);
-		for (size_t i = 0; i < auth->target->n_identities; i++)
-			ssh_key_release(&keys[i]);
-	}
+	if (may_try_keys(auth))
+		try_keys(auth);
 	libssh2_session_set_blocking(auth->session, 0);
-	free(keys);
 }
 
 void
-ssh_auth_wipe(struct ssh_auth *auth)
+ssh_secret_free(void *secret)
 {
-	for (size_t i = 0; i < SSH_TARGET_FILES; i++) {
-		char *passphrase = auth->passphrases[i];
-
-		if (passphrase == NULL)
-			continue;
-		explicit_bzero(passphrase, strlen(passphrase));
-		free(passphrase);
-		auth->passphrases[i] = NULL;
-	}
+	if (secret != NULL)
+		explicit_bzero(secret, strlen(secret));
+	free(secret);
 }

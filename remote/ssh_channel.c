@@ -1,154 +1,181 @@
 /* SPDX-License-Identifier: MIT */
-/* What one channel of a libssh2 session does; driven by ssh_drive.c. */
+/* Commands over one libssh2 session: a channel each; for ssh_conn.c. */
 #include "config.h"
 
-#include "remote/ssh_channel.h"
+#include "remote/ssh_priv.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
+#define PACKET_BYTES 32768U
 #define WINDOW_BYTES (2U * 1024 * 1024)
+/* Received in one turn of the loop by one session. */
+#define RECEIVE_BUDGET (256U * 1024)
 /* A channel that is refused (MaxSessions) is tried again for so long. */
 #define REOPEN_MS	2000
 #define REOPEN_EVERY_MS 200
+/* For a server to open a channel and start a command. */
+#define ANSWER_MS 20000
+/* After so long without a byte the server is asked for a sign of life; it is
+ * dead after so much longer without any. */
+#define SILENT_MS 5000
+#define PROBE_MS  10000
+#define TICK_MS	  100
+#define PULSE_MS  1000
 
-/* What a negative code of libssh2 means for the op. */
-static enum op_result
-blocked_or_lost(int rc)
+enum channel_step {
+	CHANNEL_OPEN,
+	CHANNEL_EXEC,
+	CHANNEL_RUN,
+	CHANNEL_WAIT,
+	CHANNEL_FREE
+};
+
+struct ssh_channel {
+	struct list in_all;
+	struct ssh_channels *channels;
+	struct stream *s; /* NULL: cancelled, or a probe */
+	LIBSSH2_CHANNEL *channel;
+	enum channel_step step;
+	char *command;	   /* owned: it outlives the stream while it is sent */
+	int64_t begun_ms;  /* of the open */
+	int64_t reopen_ms; /* not before; 0: at once */
+	char *chunk;	   /* of stdin, kept until libssh2 took it; owned */
+	size_t chunk_len, chunk_sent;
+	bool eof_sent;
+	bool write_closed; /* the pod takes no more */
+	struct stream_exit exit;
+};
+
+static void
+channel_free(struct ssh_channel *c)
 {
-	return rc == LIBSSH2_ERROR_EAGAIN ? OP_AGAIN : OP_LOST;
-}
-
-void
-ssh_channel_free(struct ssh_channel *c)
-{
-	struct ssh_conn *conn = c->conn;
-
-	if (conn->opening == c)
-		conn->opening = NULL;
-	list_remove(&c->in_conn);
+	if (c->channels->opening == c)
+		c->channels->opening = NULL;
+	list_remove(&c->in_all);
 	free(c->chunk);
 	free(c->command);
 	free(c);
 }
 
+/*
+ * What a channel does returns 1 when it did something, 0 when there is nothing
+ * to do now, -1 when the session is lost.
+ */
+
+/* A negative code of libssh2. */
+static int
+blocked_or_lost(ssize_t rc)
+{
+	return rc == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
+}
+
 /* The stream, if there is one still, ends with c->exit; c goes. */
-static enum op_result
-finish(struct ssh_channel *c)
+static int
+channel_finish(struct ssh_channel *c)
 {
 	struct stream_exit exit = c->exit;
 	struct stream *s = c->s;
 
-	ssh_channel_free(c);
+	channel_free(c);
 	if (s != NULL) {
 		s->run = NULL;
 		stream_finish(s, &exit);
 	}
-	return OP_GONE;
+	return 1;
 }
 
-/* The channels of a connection that run a command. */
 static size_t
-count_open(const struct ssh_conn *conn)
+count_running(const struct ssh_channels *channels)
 {
 	size_t n = 0;
 
-	list_for_each (at, &conn->channels) {
-		const struct ssh_channel *c =
-			list_entry(at, struct ssh_channel, in_conn);
-
+	list_each (const struct ssh_channel, c, &channels->all, in_all)
 		n += c->step == CHANNEL_RUN && c->s != NULL;
-	}
 	return n;
 }
 
 /* The server will not open one more: soon again, elsewhere, or never. */
-static enum op_result
+static int
 open_refused(struct ssh_channel *c)
 {
-	int64_t now_ms = link_now_ms(c->conn->link);
-	struct buf clean;
-	char *message;
+	struct remote_link *link = c->channels->link;
+	char message[SSH_MESSAGE_SIZE];
 
-	c->conn->opening = NULL;
+	c->channels->opening = NULL;
 	if (c->s == NULL)
-		return finish(c);
-	if (now_ms - c->begun_ms < REOPEN_MS) {
-		c->reopen_ms = now_ms + REOPEN_EVERY_MS;
-		return OP_IDLE;
+		return channel_finish(c);
+	if (link_now_ms(link) - c->begun_ms < REOPEN_MS) {
+		c->reopen_ms = link_now_ms(link) + REOPEN_EVERY_MS;
+		return 0;
 	}
-	if (link_spill(c->s, count_open(c->conn))) {
+	if (link_spill(c->s, count_running(c->channels))) {
 		c->s = NULL;
-		return finish(c);
+		return channel_finish(c);
 	}
-	libssh2_session_last_error(c->conn->session, &message, NULL, 0);
-	buf_init(&clean, 200);
-	utf8_sanitize(&clean, str_from(message));
 	err_set(&c->exit.err, ERR_LIMIT,
 		"%s: the server opens no more sessions on this connection "
 		"(MaxSessions of sshd_config): %s",
-		c->conn->link->pod.name, clean.data);
-	buf_release(&clean);
-	return finish(c);
+		link->pod.name,
+		ssh_session_message(c->channels->session->ssh2, message));
+	return channel_finish(c);
 }
 
-static enum op_result
-op_open(struct ssh_channel *c)
+static int
+channel_open(struct ssh_channel *c)
 {
-	struct ssh_conn *conn = c->conn;
+	struct ssh_channels *channels = c->channels;
 	int rc;
 
-	if (conn->opening != NULL && conn->opening != c)
-		return OP_IDLE;
-	if (c->s == NULL && c->command != NULL && conn->opening != c)
-		return finish(c);
-	if (c->reopen_ms > link_now_ms(conn->link))
-		return OP_IDLE;
-	conn->opening = c;
-	c->channel = libssh2_channel_open_ex(conn->session, "session", 7,
-					     WINDOW_BYTES, SSH_PACKET_BYTES,
-					     NULL, 0);
+	if (channels->opening != NULL && channels->opening != c)
+		return 0;
+	if (c->s == NULL && c->command != NULL && channels->opening != c)
+		return channel_finish(c);
+	if (c->reopen_ms > link_now_ms(channels->link))
+		return 0;
+	channels->opening = c;
+	c->channel =
+		libssh2_channel_open_ex(channels->session->ssh2, "session", 7,
+					WINDOW_BYTES, PACKET_BYTES, NULL, 0);
 	if (c->channel != NULL) {
 		if (c->s == NULL)
-			conn->opening = NULL;
+			channels->opening = NULL;
 		c->step = c->s != NULL ? CHANNEL_EXEC : CHANNEL_FREE;
-		return OP_PROGRESS;
+		return 1;
 	}
-	rc = libssh2_session_last_errno(conn->session);
+	rc = libssh2_session_last_errno(channels->session->ssh2);
 	if (rc == LIBSSH2_ERROR_CHANNEL_FAILURE)
 		return open_refused(c);
 	return blocked_or_lost(rc);
 }
 
 /*
- * The turn that op_open took is kept until the command runs: libssh2 1.10 at
- * times fails to wait for one channel's answer while others are being opened
+ * The turn that channel_open took is kept until the command runs: libssh2 1.10
+ * at times fails to wait for one channel's answer while others are being opened
  * ("Failed waiting for channel success").
  */
-static enum op_result
-op_exec(struct ssh_channel *c)
+static int
+channel_exec(struct ssh_channel *c)
 {
 	int rc = libssh2_channel_process_startup(
 		c->channel, "exec", 4, c->command,
 		(unsigned int)strlen(c->command));
 
-	if (rc != LIBSSH2_ERROR_EAGAIN && c->conn->opening == c)
-		c->conn->opening = NULL;
-	if (rc == LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED) {
+	if (rc != LIBSSH2_ERROR_EAGAIN && c->channels->opening == c)
+		c->channels->opening = NULL;
+	if (rc == LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED)
 		err_set(&c->exit.err, ERR_REMOTE,
 			"%s: the server runs no commands",
-			c->conn->link->pod.name);
-		c->step = CHANNEL_FREE;
-		return OP_PROGRESS;
-	}
-	if (rc != 0)
+			c->channels->link->pod.name);
+	else if (rc != 0)
 		return blocked_or_lost(rc);
-	c->step = c->s != NULL ? CHANNEL_RUN : CHANNEL_FREE;
-	return OP_PROGRESS;
+	c->step = rc == 0 && c->s != NULL ? CHANNEL_RUN : CHANNEL_FREE;
+	return 1;
 }
 
 /* The next piece of stdin; false when there is none. */
@@ -162,8 +189,8 @@ fill_chunk(struct ssh_channel *c)
 	if (c->s == NULL || c->s->in.len == 0)
 		return false;
 	if (c->chunk == NULL)
-		c->chunk = xmalloc(SSH_PACKET_BYTES);
-	len = c->s->in.len < SSH_PACKET_BYTES ? c->s->in.len : SSH_PACKET_BYTES;
+		c->chunk = xmalloc(PACKET_BYTES);
+	len = c->s->in.len < PACKET_BYTES ? c->s->in.len : PACKET_BYTES;
 	memcpy(c->chunk, c->s->in.data, len);
 	buf_consume(&c->s->in, len);
 	c->chunk_len = len;
@@ -171,77 +198,112 @@ fill_chunk(struct ssh_channel *c)
 	return true;
 }
 
-static enum op_result
-op_write(struct ssh_channel *c)
+static int
+write_stdin(struct ssh_channel *c)
 {
 	ssize_t n;
 
 	if (c->write_closed && c->s != NULL)
 		buf_clear(&c->s->in);
 	/* What waits for the socket is enough. */
-	if (c->write_closed || ssh_io_is_full(&c->conn->io) || !fill_chunk(c))
-		return OP_IDLE;
+	if (c->write_closed || c->channels->session->out.len > 0 ||
+	    !fill_chunk(c))
+		return 0;
 	n = libssh2_channel_write(c->channel, c->chunk + c->chunk_sent,
 				  c->chunk_len - c->chunk_sent);
-	if (n == LIBSSH2_ERROR_CHANNEL_CLOSED ||
-	    n == LIBSSH2_ERROR_CHANNEL_EOF_SENT) {
-		c->write_closed = true;
-		return OP_IDLE;
-	}
+	c->write_closed = n == LIBSSH2_ERROR_CHANNEL_CLOSED ||
+			  n == LIBSSH2_ERROR_CHANNEL_EOF_SENT;
 	if (n < 0)
-		return blocked_or_lost((int)n);
+		return c->write_closed ? 0 : blocked_or_lost(n);
 	c->chunk_sent += (size_t)n;
-	return OP_PROGRESS;
+	return 1;
 }
 
-static enum op_result
-op_eof(struct ssh_channel *c)
+static int
+close_stdin(struct ssh_channel *c)
 {
 	int rc;
 
 	if (c->eof_sent || c->write_closed || c->s == NULL ||
 	    !c->s->in_closed || c->s->in.len > 0 ||
 	    c->chunk_sent < c->chunk_len)
-		return OP_IDLE;
+		return 0;
 	rc = libssh2_channel_send_eof(c->channel);
-	if (rc == LIBSSH2_ERROR_EAGAIN)
-		return OP_AGAIN;
-	c->eof_sent = true;
-	return rc == 0 || rc == LIBSSH2_ERROR_CHANNEL_CLOSED ? OP_PROGRESS
-							     : OP_LOST;
+	c->eof_sent = rc != LIBSSH2_ERROR_EAGAIN;
+	return rc == 0 || rc == LIBSSH2_ERROR_CHANNEL_CLOSED
+		       ? 1
+		       : blocked_or_lost(rc);
 }
 
-bool
-ssh_channel_may_read(const struct ssh_channel *c)
+/* Its stream may be read: the socket is worth polling for it. */
+static bool
+may_read(const struct ssh_channel *c)
 {
 	return c->s == NULL || stream_is_open(c->s);
 }
 
-/* One read of stdout (id 0) or stderr (1), at most *left bytes of it. */
-static enum op_result
-read_one(struct ssh_channel *c, int id, size_t *left)
+/* Read stdout (id 0) or stderr (1): until EAGAIN, or its share of the turn. */
+static int
+read_output(struct ssh_channel *c, int id)
 {
-	char *data = c->conn->link->fleet->block;
-	ssize_t n;
+	char *data = c->channels->link->fleet->block;
+	size_t left = STREAM_BUDGET;
 
-	if (!ssh_channel_may_read(c))
-		return OP_IDLE;
-	n = libssh2_channel_read_ex(c->channel, id, data, *left);
-	if (n < 0)
-		return blocked_or_lost((int)n);
-	if (n == 0)
-		return OP_IDLE;
-	*left -= (size_t)n;
-	if (c->s != NULL && id == 0)
-		stream_deliver(c->s, data, (size_t)n);
-	else if (c->s != NULL)
-		stream_deliver_stderr(c->s, data, (size_t)n);
-	return OP_PROGRESS;
+	while (left > 0 && may_read(c)) {
+		ssize_t n = libssh2_channel_read_ex(c->channel, id, data, left);
+
+		if (n < 0 && n != LIBSSH2_ERROR_EAGAIN)
+			return -1;
+		if (n <= 0)
+			break;
+		left -= (size_t)n;
+		if (c->s != NULL && id == 0)
+			stream_deliver(c->s, data, (size_t)n);
+		else if (c->s != NULL)
+			stream_deliver_stderr(c->s, data, (size_t)n);
+	}
+	return left < STREAM_BUDGET;
+}
+
+static int
+read_stdout(struct ssh_channel *c)
+{
+	return read_output(c, 0);
+}
+
+static int
+read_stderr(struct ssh_channel *c)
+{
+	return read_output(c, 1);
+}
+
+static int
+channel_run(struct ssh_channel *c)
+{
+	static int (*const parts[])(struct ssh_channel *) = {
+		write_stdin, close_stdin, read_stdout, read_stderr
+	};
+	bool is_busy = false;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		int rc = parts[i](c);
+
+		if (rc < 0)
+			return -1;
+		is_busy |= rc > 0;
+	}
+	if (is_busy)
+		return 1;
+	if (c->s != NULL &&
+	    (!may_read(c) || libssh2_channel_eof(c->channel) != 1))
+		return 0;
+	c->step = c->s == NULL ? CHANNEL_FREE : CHANNEL_WAIT;
+	return 1;
 }
 
 /* The end of the output is there: wait for the end of the command. */
-static enum op_result
-op_wait(struct ssh_channel *c)
+static int
+channel_wait(struct ssh_channel *c)
 {
 	int rc = libssh2_channel_wait_closed(c->channel);
 	char *name = NULL;
@@ -251,92 +313,235 @@ op_wait(struct ssh_channel *c)
 		return blocked_or_lost(rc);
 	libssh2_channel_get_exit_signal(c->channel, &name, &len, NULL, NULL,
 					NULL, NULL);
-	if (name != NULL && len > 0) {
-		struct buf clean;
-
-		buf_init(&clean, sizeof(c->exit.signal) - 1);
-		utf8_sanitize(&clean, (struct str){ name, len });
-		snprintf(c->exit.signal, sizeof(c->exit.signal), "%s",
-			 clean.data);
-		buf_release(&clean);
-		c->exit.signalled = true;
-	} else {
-		c->exit.exited = true;
+	c->exit.signalled = name != NULL && len > 0;
+	c->exit.exited = !c->exit.signalled;
+	if (c->exit.signalled)
+		utf8_clean(c->exit.signal, sizeof(c->exit.signal),
+			   (struct str){ name, len });
+	else
 		c->exit.status =
 			libssh2_channel_get_exit_status(c->channel) & 0xff;
-	}
 	if (name != NULL)
-		libssh2_free(c->conn->session, name);
+		libssh2_free(c->channels->session->ssh2, name);
 	c->step = CHANNEL_FREE;
-	return OP_PROGRESS;
+	return 1;
 }
 
-/* Sends CLOSE where it was not sent, and waits for the other side's. */
-static enum op_result
-op_free(struct ssh_channel *c)
+/* Send CLOSE where it was not sent, and wait for the other side's. */
+static int
+channel_close(struct ssh_channel *c)
 {
-	int rc = libssh2_channel_free(c->channel);
-
-	if (rc == LIBSSH2_ERROR_EAGAIN)
-		return OP_AGAIN;
+	if (libssh2_channel_free(c->channel) == LIBSSH2_ERROR_EAGAIN)
+		return 0;
 	c->channel = NULL;
-	return finish(c);
+	return channel_finish(c);
 }
 
-/* Read until EAGAIN or until this channel had its share of the turn. */
-static enum op_result
-read_all(struct ssh_channel *c, int id)
-{
-	enum op_result result, all = OP_IDLE;
-	size_t left = STREAM_BUDGET;
+static int (*const channel_steps[])(struct ssh_channel *) = {
+	[CHANNEL_OPEN] = channel_open,	[CHANNEL_EXEC] = channel_exec,
+	[CHANNEL_RUN] = channel_run,	[CHANNEL_WAIT] = channel_wait,
+	[CHANNEL_FREE] = channel_close,
+};
 
-	while (left > 0) {
-		result = read_one(c, id, &left);
-		if (result != OP_PROGRESS)
-			return result == OP_LOST ? OP_LOST : all;
-		all = OP_PROGRESS;
-	}
-	return all;
+static void
+channels_lost(struct ssh_channels *channels)
+{
+	struct err err;
+
+	ssh_session_error(channels->session, "the connection was lost", &err);
+	channels->on_lost(channels->user, &err);
 }
 
-static enum op_result
-turn_running(struct ssh_channel *c)
+/* Poll for what the session waits for; a paused pod's bytes may wait. */
+static void
+poll_again(struct ssh_channels *channels)
 {
-	enum op_result result, all = OP_IDLE;
+	bool wants_input = list_is_empty(&channels->all);
 
-	for (int i = 0; i < 4; i++) {
-		result = i == 0	  ? op_write(c)
-			 : i == 1 ? op_eof(c)
-				  : read_all(c, i - 2);
-		if (result == OP_LOST)
-			return OP_LOST;
-		if (result == OP_PROGRESS)
-			all = OP_PROGRESS;
-	}
-	if (all == OP_PROGRESS)
-		return all;
-	if (c->s == NULL) {
-		c->step = CHANNEL_FREE;
-		return OP_PROGRESS;
-	}
-	if (ssh_channel_may_read(c) && libssh2_channel_eof(c->channel) == 1) {
-		c->step = CHANNEL_WAIT;
-		return OP_PROGRESS;
-	}
-	return all;
+	list_each (const struct ssh_channel, c, &channels->all, in_all)
+		wants_input |= c->step != CHANNEL_RUN || may_read(c);
+	ssh_session_poll(channels->session, wants_input);
 }
 
-enum op_result
-ssh_channel_turn(struct ssh_channel *c)
+/* Nothing runs and the socket has something: its end, or a request. */
+static void
+read_idle(struct ssh_channels *channels)
 {
-	static enum op_result (*const ops[])(struct ssh_channel *) = {
-		[CHANNEL_OPEN] = op_open,
-		[CHANNEL_EXEC] = op_exec,
-		[CHANNEL_WAIT] = op_wait,
-		[CHANNEL_FREE] = op_free,
-	};
+	char byte;
+	ssize_t n =
+		recv(channels->session->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
-	if (c->step == CHANNEL_RUN)
-		return turn_running(c);
-	return ops[c->step](c);
+	if (n > 0)
+		ssh_channels_add(channels, NULL);
+	else if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		poll_again(channels);
+	else
+		channels->on_lost(channels->user, NULL);
+}
+
+void
+ssh_channels_drive(struct ssh_channels *channels)
+{
+	bool more = false;
+
+	channels->session->budget = RECEIVE_BUDGET;
+	if (ssh_session_flush(channels->session) != 0) {
+		channels_lost(channels);
+		return;
+	}
+	if (list_is_empty(&channels->all)) {
+		read_idle(channels);
+		return;
+	}
+	list_each_safe (struct ssh_channel, c, &channels->all, in_all) {
+		int rc = channel_steps[c->step](c);
+
+		if (rc < 0) {
+			channels_lost(channels);
+			return;
+		}
+		more |= rc > 0;
+	}
+	poll_again(channels);
+	if (more)
+		ssh_channels_drive_soon(channels);
+}
+
+static void
+on_drive(void *user)
+{
+	struct ssh_channels *channels = user;
+
+	if (!list_is_empty(&channels->all))
+		ssh_channels_drive(channels);
+}
+
+void
+ssh_channels_drive_soon(struct ssh_channels *channels)
+{
+	loop_post(channels->link->fleet->loop, on_drive, channels);
+}
+
+static bool
+is_probe(const struct ssh_channel *c)
+{
+	return c->s == NULL && c->command == NULL;
+}
+
+/*
+ * Has the server left this channel without an answer for too long?  Behind
+ * many bytes of others an answer comes late: a probe asks for any byte.
+ */
+static bool
+is_late(const struct ssh_channel *c, int64_t now_ms, struct err *err)
+{
+	int64_t silent_ms = now_ms - c->channels->link->info.last_byte_ms;
+	int64_t waits_ms = now_ms - c->begun_ms;
+
+	if (is_probe(c)) {
+		err_set(err, ERR_TIMEOUT,
+			"nothing came from the server for %d s",
+			(int)(silent_ms / 1000));
+		return waits_ms >= PROBE_MS &&
+		       silent_ms >= PROBE_MS + SILENT_MS;
+	}
+	err_set(err, ERR_TIMEOUT, "the server has not answered for %d s",
+		ANSWER_MS / 1000);
+	return waits_ms >= ANSWER_MS;
+}
+
+/* Channels that wait for the server: not for ever, and again if refused. */
+static void
+on_tick(void *user)
+{
+	struct ssh_channels *channels = user;
+	int64_t now_ms = link_now_ms(channels->link);
+	bool busy = false;
+	struct err err;
+
+	list_each (const struct ssh_channel, c, &channels->all, in_all) {
+		if (c->step > CHANNEL_EXEC)
+			continue;
+		busy = true;
+		if (is_late(c, now_ms, &err)) {
+			channels->on_lost(channels->user, &err);
+			return;
+		}
+	}
+	if (busy)
+		ssh_channels_drive_soon(channels);
+	else
+		loop_timer_stop(channels->tick);
+}
+
+/* Our own ping: nothing came for a while, so ask; on_tick judges. */
+static void
+on_pulse(void *user)
+{
+	struct ssh_channels *channels = user;
+	int64_t last_ms = channels->link->info.last_byte_ms;
+
+	if (link_now_ms(channels->link) - last_ms < SILENT_MS)
+		return;
+	list_each (const struct ssh_channel, c, &channels->all, in_all)
+		if (is_probe(c))
+			return;
+	ssh_channels_add(channels, NULL);
+}
+
+void
+ssh_channels_start(struct ssh_channels *channels)
+{
+	struct loop *loop = channels->link->fleet->loop;
+
+	list_init(&channels->all);
+	channels->tick = loop_timer_new(loop, on_tick, channels);
+	channels->pulse = loop_timer_new(loop, on_pulse, channels);
+	loop_timer_start(channels->pulse, PULSE_MS, PULSE_MS);
+}
+
+void
+ssh_channels_release(struct ssh_channels *channels)
+{
+	if (channels->tick == NULL)
+		return;
+	loop_unpost(channels->link->fleet->loop, on_drive, channels);
+	while (!list_is_empty(&channels->all)) {
+		struct ssh_channel *c = list_entry(channels->all.next,
+						   struct ssh_channel, in_all);
+
+		if (c->s != NULL)
+			c->s->run = NULL;
+		channel_free(c);
+	}
+	loop_timer_close(channels->tick);
+	loop_timer_close(channels->pulse);
+	channels->tick = channels->pulse = NULL;
+}
+
+void
+ssh_channels_add(struct ssh_channels *channels, struct stream *s)
+{
+	struct ssh_channel *c = xcalloc(1, sizeof(*c));
+
+	c->channels = channels;
+	c->begun_ms = link_now_ms(channels->link);
+	c->s = s;
+	if (s != NULL) {
+		c->command = xstrdup(s->command);
+		s->run = c;
+	}
+	list_append(&channels->all, &c->in_all);
+	loop_timer_start(channels->tick, TICK_MS, TICK_MS);
+	ssh_channels_drive_soon(channels);
+}
+
+void
+ssh_channel_detach(struct stream *s)
+{
+	struct ssh_channel *c = s->run;
+
+	s->run = NULL;
+	c->s = NULL;
+	ssh_channels_drive_soon(c->channels);
 }

@@ -1,172 +1,690 @@
 /* SPDX-License-Identifier: MIT */
-/* One libssh2 session a pod: the steps to it, and its end. */
+/*
+ * One libssh2 session a pod: the steps that lead to it, and its end.  What the
+ * steps do is in files of their own, which know nothing of this one.
+ */
 #include "config.h"
 
-#include "remote/ssh_conn.h"
-
-#include <assert.h>
-#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "base/cpu.h"
+#include "base/base64.h"
 #include "base/log.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
+#include "remote/dial.h"
+#include "remote/openssh.h"
+#include "remote/process.h"
+#include "remote/ssh_priv.h"
 
+/* Wrong passphrases until it is given up. */
+#define PASSPHRASE_TRIES 3
 /* Received in one turn of the loop while shaking hands. */
 #define HANDSHAKE_BUDGET (64U * 1024)
 
-static const struct {
-	const char *words;
-	int64_t deadline_ms;
-} steps[] = {
-#define X(id, words, ms) [SSH_##id] = { (words), (ms) },
-	SSH_STEP_LIST(X)
-#undef X
+enum ssh_step {
+	SSH_NAME,
+	SSH_KNOWN,
+	SSH_GATE,
+	SSH_RESOLVE,
+	SSH_CONNECT,
+	SSH_HANDSHAKE,
+	SSH_LOGIN,
+	SSH_READY,
 };
 
-void
-ssh_conn_enter(struct ssh_conn *conn, enum ssh_step step)
+/* Its words in errors, and how long it may take; 0: for ever. */
+static const struct {
+	const char *words;
+	int limit_s;
+} steps[] = {
+	[SSH_NAME] = { "ssh -G", 20 },
+	[SSH_KNOWN] = { "looking the host key up", 20 },
+	[SSH_GATE] = { "waiting for other logins", 0 },
+	[SSH_RESOLVE] = { "resolving the name", 25 },
+	[SSH_CONNECT] = { "connecting", 10 },
+	[SSH_HANDSHAKE] = { "the SSH handshake", 20 },
+	[SSH_LOGIN] = { "the login", 0 },
+	[SSH_READY] = { "ready", 0 },
+};
+
+struct ssh_conn {
+	struct remote_link *link; /* NULL: closed, waits for its job */
+	struct loop *loop;
+	enum ssh_step step;
+	struct err why; /* it ends */
+	struct loop_timer *deadline;
+	struct ssh_target target;
+	char *name; /* of the target in known_hosts */
+	struct capture *capture;
+	size_t file; /* known_hosts file that is asked next */
+	struct known_keys known;
+	struct gate_ticket ticket;
+	struct resolve *resolve; /* in SSH_RESOLVE */
+	struct dial *dial;	 /* in SSH_CONNECT */
+	struct process proxy;	 /* through which the server is reached */
+	struct buf proxy_words;	 /* the newest of its stderr */
+	struct ssh_session session;
+	struct ssh_channels channels; /* in SSH_READY */
+
+	/* In SSH_LOGIN */
+	char key_type[64]; /* of the host key */
+	struct buf key_base64;
+	enum known_verdict verdict;
+	bool asks_host; /* waits for an answer */
+	struct ssh_auth auth;
+	bool in_job;	       /* which has the session now */
+	struct list in_asking; /* in fleet.asking: waits for a passphrase */
+	unsigned int passphrase_tries;
+};
+
+static void
+enter(struct ssh_conn *conn, enum ssh_step step)
 {
-	log_debug("ssh", "%s: %s", conn->link->pod.name,
-		  step == SSH_READY ? "ready" : steps[step].words);
+	log_debug("ssh", "%s: %s", conn->link->pod.name, steps[step].words);
 	conn->step = step;
-	if (steps[step].deadline_ms > 0)
-		loop_timer_start(conn->deadline, steps[step].deadline_ms, 0);
+	if (steps[step].limit_s > 0)
+		loop_timer_start(conn->deadline,
+				 steps[step].limit_s * INT64_C(1000), 0);
 	else
 		loop_timer_stop(conn->deadline);
 }
 
-void
-ssh_conn_error(const struct ssh_conn *conn, struct err *err, enum err_code code,
-	       const char *what)
-{
-	char *message = NULL;
-	struct buf clean;
-
-	libssh2_session_last_error(conn->session, &message, NULL, 0);
-	buf_init(&clean, 200);
-	utf8_sanitize(&clean, str_from(message != NULL ? message : ""));
-	err_set(err, code, "%s: %s (libssh2 %d)", what, clean.data,
-		libssh2_session_last_errno(conn->session));
-	buf_release(&clean);
-}
-
-/* End a session without a byte more on its socket. */
 static void
-free_session(struct ssh_conn *conn)
+free_conn(struct ssh_conn *conn)
 {
-	if (conn->session == NULL)
-		return;
-	conn->io.blocks = false;
-	if (conn->step == SSH_READY)
-		libssh2_session_disconnect(conn->session, "bye");
-	conn->io.dead = true;
-	libssh2_session_set_blocking(conn->session, 0);
-	for (int i = 0; i < 100; i++)
-		if (libssh2_session_free(conn->session) != LIBSSH2_ERROR_EAGAIN)
-			break;
-	conn->session = NULL;
-}
-
-static void
-destroy(struct ssh_conn *conn)
-{
-	free_session(conn);
-	ssh_net_close(conn);
-	ssh_target_release(&conn->target);
-	known_keys_clear(&conn->known);
-	ssh_io_release(&conn->io);
+	ssh_session_release(&conn->session, conn->step == SSH_READY);
+	for (size_t i = 0; i < SSH_TARGET_FILES; i++)
+		ssh_secret_free(conn->auth.passphrases[i]);
 	buf_release(&conn->key_base64);
-	if (conn->auth != NULL)
-		ssh_auth_wipe(conn->auth);
-	free(conn->auth);
+	buf_release(&conn->proxy_words);
+	ssh_target_release(&conn->target);
+	free(conn->name);
+	known_keys_clear(&conn->known);
 	free(conn);
 }
 
-void
-ssh_conn_close(struct ssh_conn *conn)
+/* All that the loop watches goes now: it may end before the job. */
+static void
+close_conn(struct ssh_conn *conn)
 {
 	conn->link->conn = NULL;
 	conn->link = NULL;
 	capture_cancel(conn->capture);
 	gate_leave(&conn->ticket);
-	ssh_channels_release(conn);
+	resolve_cancel(conn->resolve);
+	dial_cancel(conn->dial);
+	ssh_channels_release(&conn->channels);
 	loop_timer_close(conn->deadline);
-	loop_timer_close(conn->tick);
-	loop_timer_close(conn->pulse);
-	loop_fd_close(conn->watch);
-	conn->watch = NULL;
+	process_release(&conn->proxy, SIGTERM);
+	loop_fd_close(conn->session.watch);
+	conn->session.watch = NULL;
+	list_remove(&conn->in_asking);
 	if (!conn->in_job) {
-		destroy(conn);
+		free_conn(conn);
 		return;
 	}
-	/* The job ends soon; ssh_login.c then calls on. */
-	atomic_store(&conn->auth->cancel, true);
-	shutdown(conn->fd, SHUT_RDWR);
+	/* The job ends soon; auth_done then frees it. */
+	atomic_store(&conn->auth.cancel, true);
+	shutdown(conn->session.fd, SHUT_RDWR);
 }
 
-/* Called with the connection whose job came back after it was closed. */
-void
-ssh_conn_orphan_done(struct ssh_conn *conn)
+/* End the connection and all streams of its link, and tell why. */
+static void
+end_conn(struct ssh_conn *conn,
+	 void (*tell)(struct remote_link *link, const struct err *why))
 {
-	assert(conn->link == NULL);
-	destroy(conn);
+	struct remote_link *link = conn->link;
+	struct err why = conn->why;
+
+	err_prefix(&why, "%s", link->pod.name);
+	close_conn(conn);
+	tell(link, &why);
+	link_fail_streams(link, &why);
 }
 
 static void
-end(struct ssh_conn *conn, const struct err *why,
-    void (*tell)(struct remote_link *link, const struct err *why))
+on_proxy_words(void *user, unsigned int events)
 {
-	struct remote_link *link = conn->link;
-	struct err err = *why;
+	struct ssh_conn *conn = user;
 
-	err_prefix(&err, "%s", link->pod.name);
-	ssh_conn_close(conn);
-	tell(link, &err);
-	link_fail_streams(link, &err);
+	(void)events;
+	if (conn->proxy_words.truncated)
+		buf_clear(&conn->proxy_words);
+	(void)process_read(&conn->proxy, 2, &conn->proxy_words);
 }
 
-void
-ssh_conn_lost(struct ssh_conn *conn, const struct err *why)
+/* The end of its socket tells the session. */
+static void
+on_proxy_exit(void *user, int exit_status, int term_signal)
 {
-	end(conn, why, link_lost);
+	struct ssh_conn *conn = user;
+
+	(void)exit_status;
+	(void)term_signal;
+	conn->proxy.child = NULL;
 }
 
-void
-ssh_conn_refused(struct ssh_conn *conn, const struct err *why)
+/* It failed on the way there, of which a proxy may know more. */
+static void
+end_on_way(struct ssh_conn *conn)
 {
-	end(conn, why, link_refused);
+	struct str words;
+	bool final = false;
+
+	if (conn->proxy.fds[2] >= 0)
+		on_proxy_words(conn, LOOP_READ);
+	words = str_trim(buf_str(&conn->proxy_words));
+	if (words.len > 0)
+		final = openssh_error(&conn->why, "the way there", words);
+	end_conn(conn, final ? link_refused : link_lost);
 }
 
 static void
 on_deadline(void *user)
 {
 	struct ssh_conn *conn = user;
-	struct err err;
 
-	err_set(&err, ERR_TIMEOUT, "%s took longer than %d s",
-		steps[conn->step].words,
-		(int)(steps[conn->step].deadline_ms / 1000));
-	if (!ssh_net_proxy_error(conn, &err))
-		ssh_conn_lost(conn, &err);
+	err_set(&conn->why, ERR_TIMEOUT, "%s took longer than %d s",
+		steps[conn->step].words, steps[conn->step].limit_s);
+	end_on_way(conn);
+}
+
+static void
+on_channels_lost(void *user, const struct err *why)
+{
+	struct ssh_conn *conn = user;
+	struct remote_link *link = conn->link;
+
+	if (why != NULL) {
+		conn->why = *why;
+		end_conn(conn, link_lost);
+		return;
+	}
+	log_debug("ssh", "%s: the idle connection was closed", link->pod.name);
+	close_conn(conn);
+	link_idle(link);
+	link_pump_soon(link);
+}
+
+/* Put a question to a person; must be the last that touches conn. */
+static void
+ask(struct ssh_conn *conn, const struct fleet_question *question)
+{
+	const struct fleet_options *options = &conn->link->fleet->options;
+
+	gate_leave(&conn->ticket);
+	log_debug("ssh", "%s: waiting for an answer", conn->link->pod.name);
+	options->on_ask(options->user, question);
+}
+
+static const char *
+needed_path(const struct ssh_conn *conn)
+{
+	return conn->target.identities[conn->auth.needs];
+}
+
+/* A connection that waits for that passphrase. */
+static struct ssh_conn *
+find_asking(const struct fleet *fleet, const char *path)
+{
+	list_each (struct ssh_conn, conn, &fleet->asking, in_asking)
+		if (strcmp(needed_path(conn), path) == 0)
+			return conn;
+	return NULL;
+}
+
+static void
+ask_passphrase(struct ssh_conn *conn)
+{
+	struct fleet *fleet = conn->link->fleet;
+	struct fleet_question question = { .ask = FLEET_ASK_PASSPHRASE,
+					   .pod = conn->link->index,
+					   .again = conn->auth.wrong };
+	bool is_asked = find_asking(fleet, needed_path(conn)) != NULL;
+
+	snprintf(question.path, sizeof(question.path), "%s", needed_path(conn));
+	list_append(&fleet->asking, &conn->in_asking);
+	if (is_asked)
+		gate_leave(&conn->ticket);
 	else
-		ssh_conn_refused(conn, &err);
+		ask(conn, &question);
+}
+
+static void
+refuse_passphrase(struct ssh_conn *conn)
+{
+
+	err_set(&conn->why, ERR_AUTH,
+		conn->auth.wrong
+			? "the passphrase of the key %s is wrong (or libssh2 "
+			  "cannot read the key: then use \"transport\": "
+			  "\"openssh\")"
+			: "the key %s needs its passphrase: give it in the "
+			  "program, or add the key to ssh-agent",
+		needed_path(conn));
+	end_conn(conn, link_refused);
+}
+
+static void try_keys(struct ssh_conn *conn);
+
+/* The server wants a key whose passphrase is not known, or was wrong. */
+static void
+need_passphrase(struct ssh_conn *conn)
+{
+	struct fleet *fleet = conn->link->fleet;
+	struct str path = str_from(needed_path(conn));
+	const char *known = map_get(&fleet->secrets, path);
+	char **used = &conn->auth.passphrases[conn->auth.needs];
+
+	if (known != NULL && *used != NULL && strcmp(known, *used) == 0) {
+		ssh_secret_free(map_remove(&fleet->secrets, path));
+		known = NULL;
+	}
+	ssh_secret_free(*used);
+	*used = NULL;
+	if (known != NULL)
+		try_keys(conn);
+	else if (fleet->options.on_ask == NULL || conn->link->depth > 0 ||
+		 conn->passphrase_tries++ >= PASSPHRASE_TRIES)
+		refuse_passphrase(conn);
+	else
+		ask_passphrase(conn);
+}
+
+static void
+auth_work(void *user)
+{
+	struct ssh_conn *conn = user;
+
+	ssh_auth_work(&conn->auth);
+}
+
+static void
+auth_done(void *user)
+{
+	struct ssh_conn *conn = user;
+	const struct ssh_auth *auth = &conn->auth;
+
+	conn->why = auth->err;
+	conn->in_job = false;
+	conn->session.blocks = false;
+	if (conn->link == NULL) {
+		free_conn(conn);
+	} else if (auth->result == SSH_AUTH_NEEDS) {
+		need_passphrase(conn);
+	} else if (auth->result == SSH_AUTH_DONE) {
+		enter(conn, SSH_READY);
+		gate_leave(&conn->ticket);
+		ssh_session_poll(&conn->session, true);
+		link_live(conn->link);
+		ssh_channels_start(&conn->channels);
+		link_pump_soon(conn->link);
+	} else {
+		end_conn(conn, auth->result == SSH_AUTH_LOST ? link_lost
+							     : link_refused);
+	}
+}
+
+/* The job borrows the session until auth_done. */
+static void
+try_keys(struct ssh_conn *conn)
+{
+	const struct ssh_target *target = &conn->target;
+	struct ssh_auth *auth = &conn->auth;
+
+	log_debug("ssh", "%s: logging in", conn->link->pod.name);
+	auth->session = conn->session.ssh2;
+	auth->target = target;
+	for (size_t i = 0; i < target->n_identities; i++)
+		if (auth->passphrases[i] == NULL)
+			auth->passphrases[i] = xstrdup_null(
+				map_get(&conn->link->fleet->secrets,
+					str_from(target->identities[i])));
+	conn->session.budget = SIZE_MAX;
+	conn->session.blocks = true;
+	conn->in_job = true;
+	loop_job(conn->loop, JOB_AUTH, auth_work, auth_done, conn);
+}
+
+/* All that wait for the same passphrase go on together. */
+static void
+answer_passphrase(struct ssh_conn *conn, const char *answer)
+{
+	struct fleet *fleet = conn->link->fleet;
+	char *path = xstrdup(needed_path(conn));
+
+	if (answer != NULL)
+		ssh_secret_free(map_set(&fleet->secrets, str_from(path),
+					xstrdup(answer)));
+	while ((conn = find_asking(fleet, path)) != NULL) {
+		list_remove(&conn->in_asking);
+		if (answer != NULL)
+			try_keys(conn);
+		else
+			refuse_passphrase(conn);
+	}
+	free(path);
+}
+
+/* Type, base64 and fingerprint of the key that the server showed. */
+static bool
+take_host_key(struct ssh_conn *conn)
+{
+	char *print = conn->link->info.host_key_sha256;
+	const char *hash, *blob;
+	struct buf text;
+	size_t len;
+
+	blob = libssh2_session_hostkey(conn->session.ssh2, &len, NULL);
+	hash = libssh2_hostkey_hash(conn->session.ssh2,
+				    LIBSSH2_HOSTKEY_HASH_SHA256);
+	if (blob == NULL || hash == NULL)
+		return false;
+	ssh_key_type(conn->key_type, (struct str){ blob, len });
+	base64_encode(&conn->key_base64, (struct str){ blob, len });
+	buf_init(&text, 60);
+	base64_encode(&text, (struct str){ hash, 32 });
+	/* As ssh prints it: without the padding. */
+	snprintf(print, sizeof(conn->link->info.host_key_sha256),
+		 "SHA256:%.43s", text.data);
+	buf_release(&text);
+	return conn->key_type[0] != '\0';
+}
+
+/* Remember the host key, and go on. */
+static void
+accept_host(struct ssh_conn *conn)
+{
+	const struct ssh_target *target = &conn->target;
+	int rc;
+
+	if (target->n_known_hosts == 0)
+		rc = err_set(&conn->why, ERR_HOSTKEY,
+			     "there is no known_hosts file to write to");
+	else
+		rc = known_keys_append(target->known_hosts[0], conn->name,
+				       conn->key_type, conn->key_base64.data,
+				       &conn->why);
+	if (rc == 0)
+		try_keys(conn);
+	else
+		end_conn(conn, link_refused);
+}
+
+static void
+refuse_host(struct ssh_conn *conn)
+{
+	static const struct {
+		const char *before, *between, *after;
+	} words[] = {
+		[KNOWN_NEW] = { "the host key of ", " is not known: ",
+				"; hold it against the pod's own, then accept "
+				"it in the program or with --accept-new" },
+		[KNOWN_OTHER_TYPE] = { "",
+				       " shows a host key of another type "
+				       "than the known ones: ",
+				       "; hold it against the pod's own, then "
+				       "accept it in the program" },
+		[KNOWN_CHANGED] = { "THE HOST KEY OF ", " HAS CHANGED to ",
+				    ": another machine answers, or the pod was "
+				    "made anew; if so, remove the old key with "
+				    "ssh-keygen -R" },
+		[KNOWN_REVOKED] = { "the host key of ", " is revoked: ", "" },
+	};
+
+	err_set(&conn->why, ERR_HOSTKEY, "%s%s%s%s %s%s",
+		words[conn->verdict].before, conn->name,
+		words[conn->verdict].between, conn->key_type,
+		conn->link->info.host_key_sha256, words[conn->verdict].after);
+	end_conn(conn, link_refused);
+}
+
+static void
+ask_host(struct ssh_conn *conn)
+{
+	struct fleet_question question = { .ask = FLEET_ASK_HOST_KEY,
+					   .pod = conn->link->index };
+
+	snprintf(question.host, sizeof(question.host), "%s", conn->name);
+	snprintf(question.key_type, sizeof(question.key_type), "%s",
+		 conn->key_type);
+	snprintf(question.fingerprint, sizeof(question.fingerprint), "%s",
+		 conn->link->info.host_key_sha256);
+	conn->asks_host = true;
+	ask(conn, &question);
+}
+
+/* Nobody is asked about a key that must not be taken. */
+static void
+begin_login(struct ssh_conn *conn)
+{
+	const struct fleet_options *options = &conn->link->fleet->options;
+
+	enter(conn, SSH_LOGIN);
+	loop_fd_set(conn->session.watch, 0);
+	conn->session.early = false;
+	if (!take_host_key(conn)) {
+		err_set(&conn->why, ERR_HOSTKEY,
+			"the server showed no host key");
+		end_conn(conn, link_lost);
+		return;
+	}
+	conn->verdict = known_keys_judge(&conn->known, conn->key_type,
+					 conn->key_base64.data);
+	if (conn->verdict == KNOWN_GOOD)
+		try_keys(conn);
+	else if (conn->verdict == KNOWN_NEW && options->accept_new)
+		accept_host(conn);
+	else if (options->on_ask != NULL && conn->link->depth == 0 &&
+		 (conn->verdict == KNOWN_NEW ||
+		  conn->verdict == KNOWN_OTHER_TYPE))
+		ask_host(conn);
+	else
+		refuse_host(conn);
+}
+
+/* It failed: what can be said of it, and whether to try again. */
+static void
+handshake_failed(struct ssh_conn *conn, int rc)
+{
+
+	if (rc == LIBSSH2_ERROR_KEX_FAILURE ||
+	    rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
+	    rc == LIBSSH2_ERROR_METHOD_NONE) {
+		err_set(&conn->why, ERR_NET,
+			"libssh2 %s and the server have no host key type, key "
+			"exchange, cipher or MAC in common (a server with RSA "
+			"host keys only?): give it an ed25519 host key, or "
+			"use \"transport\": \"openssh\"",
+			libssh2_version(0));
+		end_conn(conn, link_refused);
+		return;
+	}
+	ssh_session_error(&conn->session, "the SSH handshake failed",
+			  &conn->why);
+	end_on_way(conn);
+}
+
+static void
+shake_hands(struct ssh_conn *conn)
+{
+	struct ssh_session *session = &conn->session;
+	int rc;
+
+	session->budget = HANDSHAKE_BUDGET;
+	rc = ssh_session_flush(session) != 0
+		     ? LIBSSH2_ERROR_SOCKET_SEND
+		     : libssh2_session_handshake(session->ssh2, session->fd);
+	if (rc == LIBSSH2_ERROR_EAGAIN)
+		ssh_session_poll(session, true);
+	else if (rc != 0)
+		handshake_failed(conn, rc);
+	else
+		begin_login(conn);
+}
+
+static void
+on_socket(void *user, unsigned int events)
+{
+	struct ssh_conn *conn = user;
+
+	if (events & LOOP_READ)
+		conn->link->info.last_byte_ms = link_now_ms(conn->link);
+	if (conn->step == SSH_HANDSHAKE)
+		shake_hands(conn);
+	else if (conn->step == SSH_READY)
+		ssh_channels_drive(&conn->channels);
+	else
+		loop_fd_set(conn->session.watch, 0);
+}
+
+/* The socket is connected to the server. */
+static void
+begin_session(struct ssh_conn *conn)
+{
+	struct buf host_keys;
+
+	enter(conn, SSH_HANDSHAKE);
+	buf_init(&host_keys, 1024);
+	known_keys_preference(&conn->known, &host_keys);
+	ssh_session_begin(&conn->session, host_keys.data);
+	buf_release(&host_keys);
+	conn->session.watch =
+		loop_fd_new(conn->loop, conn->session.fd, on_socket, conn);
+	shake_hands(conn);
+}
+
+static void
+on_dialled(void *user, int fd, int error)
+{
+	struct ssh_conn *conn = user;
+
+	conn->dial = NULL;
+	conn->session.fd = fd;
+	if (fd >= 0) {
+		begin_session(conn);
+		return;
+	}
+	err_set(&conn->why, ERR_NET, "cannot connect to %s port %d: %s",
+		conn->target.host, conn->target.port, strerror(error));
+	end_conn(conn, link_lost);
+}
+
+static void
+on_resolved(void *user, const struct addrinfo *addrs, const char *error)
+{
+	struct ssh_conn *conn = user;
+
+	conn->resolve = NULL;
+	if (addrs != NULL) {
+		enter(conn, SSH_CONNECT);
+		conn->dial = dial_new(conn->loop, addrs, on_dialled, conn);
+		return;
+	}
+	err_set(&conn->why, ERR_NET, "%s cannot be resolved: %s",
+		conn->target.host, error);
+	end_conn(conn, link_lost);
+}
+
+/* One end of a socket is the program's stdin and stdout, the other ours. */
+static int
+start_proxy(struct ssh_conn *conn, const char *const *argv, struct err *err)
+{
+	int pair[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return err_set_errno(err, ERR_IO, "cannot make a socket");
+	fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	conn->session.fd = pair[0];
+	rc = process_start(&conn->proxy, conn->loop,
+			   &(struct process_plan){
+				   .argv = argv,
+				   .asks_nobody = true,
+				   .on_ready = { NULL, NULL, on_proxy_words },
+				   .fds = { pair[1], pair[1], -1 },
+				   .on_exit = on_proxy_exit,
+				   .user = conn },
+			   err);
+	close(pair[1]);
+	return rc;
+}
+
+static void
+begin_proxy(struct ssh_conn *conn)
+{
+	const struct ssh_target *target = &conn->target;
+	struct ssh_words words = { .n = 0 };
+	int rc = 0;
+
+	enter(conn, SSH_CONNECT);
+	if (target->proxy_jump != NULL)
+		rc = ssh_words_jump(&words, target->proxy_jump,
+				    conn->link->fleet->options.accept_new,
+				    target->host, target->port, &conn->why);
+	else
+		ssh_words_add_all(&words, "/bin/sh", "-c",
+				  target->proxy_command, NULL);
+	if (rc == 0)
+		rc = start_proxy(conn, words.argv, &conn->why);
+	ssh_words_release(&words);
+	if (rc == 0)
+		begin_session(conn);
+	else
+		end_conn(conn, link_refused);
 }
 
 static void
 on_admit(void *user)
 {
-	ssh_net_start(user);
+	struct ssh_conn *conn = user;
+	const struct ssh_target *target = &conn->target;
+
+	if (target->proxy_jump != NULL || target->proxy_command != NULL) {
+		begin_proxy(conn);
+		return;
+	}
+	enter(conn, SSH_RESOLVE);
+	conn->resolve = resolve_new(conn->loop, target->host, target->port,
+				    on_resolved, conn);
 }
 
-void
-ssh_conn_known(struct ssh_conn *conn)
+static void look_up_next(struct ssh_conn *conn);
+
+static void
+on_known(void *user, int status, struct str out)
 {
-	ssh_conn_enter(conn, SSH_GATE);
+	struct ssh_conn *conn = user;
+
+	(void)status;
+	conn->capture = NULL;
+	known_keys_add(&conn->known, out);
+	look_up_next(conn);
+}
+
+/* Ask one file after the other; where ssh-keygen is missing, read it. */
+static void
+look_up_next(struct ssh_conn *conn)
+{
+	const char *argv[] = {
+		"ssh-keygen", "-F", conn->name, "-f", NULL, NULL
+	};
+
+	while (conn->file < conn->target.n_known_hosts) {
+		argv[4] = conn->target.known_hosts[conn->file++];
+		if (access(argv[4], R_OK) != 0)
+			continue;
+		conn->capture =
+			capture_new(conn->loop, argv, 10000, on_known, conn);
+		if (conn->capture != NULL)
+			return;
+		known_keys_add_file(&conn->known, argv[4], conn->name);
+	}
+	enter(conn, SSH_GATE);
 	gate_enter(&conn->link->fleet->gate, &conn->ticket, conn->target.host,
 		   on_admit, conn);
 }
@@ -174,218 +692,71 @@ ssh_conn_known(struct ssh_conn *conn)
 static void
 take_name(struct ssh_conn *conn, struct str text)
 {
-	struct err err;
 
-	if (ssh_target_parse(&conn->target, &conn->link->pod, text, &err) != 0)
-		ssh_conn_refused(conn, &err);
-	else
-		ssh_login_lookup(conn);
+	if (ssh_target_parse(&conn->target, &conn->link->pod, text,
+			     &conn->why) != 0) {
+		end_conn(conn, link_refused);
+		return;
+	}
+	conn->name = ssh_target_known_name(&conn->target);
+	enter(conn, SSH_KNOWN);
+	look_up_next(conn);
 }
 
 static void
-on_name(void *user, const struct capture_result *result)
+on_name(void *user, int status, struct str out)
 {
 	struct ssh_conn *conn = user;
-	struct err err;
 
 	conn->capture = NULL;
-	if (result->status == 0) {
-		take_name(conn, result->out);
+	if (status == 0) {
+		take_name(conn, out);
 		return;
 	}
-	err_set(&err, ERR_CONFIG,
+	err_set(&conn->why, ERR_CONFIG,
 		"`ssh -G -- %s` fails: see what it says in a terminal",
 		conn->link->pod.ssh);
-	if (result->status < 0)
-		ssh_conn_lost(conn, &err);
-	else
-		ssh_conn_refused(conn, &err);
+	end_conn(conn, status < 0 ? link_lost : link_refused);
 }
 
 /* Without an ssh program the name is taken as it stands. */
 static void
-on_begin(void *user)
+ask_name(struct ssh_conn *conn)
 {
-	struct ssh_conn *conn = user;
-	const char *argv[8] = { "ssh", "-G" };
-	struct ssh_dest dest;
-	char port[16];
-	struct err err;
-	size_t n = 2;
+	struct ssh_words words = { .n = 0 };
 
-	ssh_conn_enter(conn, SSH_NAME);
-	if (ssh_dest_parse(&dest, conn->link->pod.ssh, &err) != 0) {
-		ssh_conn_refused(conn, &err);
+	enter(conn, SSH_NAME);
+	ssh_words_add_all(&words, "ssh", "-G", NULL);
+	if (ssh_words_add_host(&words, conn->link->pod.ssh, &conn->why) != 0) {
+		ssh_words_release(&words);
+		end_conn(conn, link_refused);
 		return;
 	}
-	if (dest.port > 0) {
-		snprintf(port, sizeof(port), "-p%d", dest.port);
-		argv[n++] = port;
-	}
-	if (dest.user != NULL) {
-		argv[n++] = "-l";
-		argv[n++] = dest.user;
-	}
-	argv[n++] = "--";
-	argv[n++] = dest.host;
 	conn->capture =
-		capture_new(conn->loop, argv, 15000, on_name, conn, NULL);
-	ssh_dest_release(&dest);
+		capture_new(conn->loop, words.argv, 15000, on_name, conn);
+	ssh_words_release(&words);
 	if (conn->capture == NULL)
 		take_name(conn, (struct str){ NULL, 0 });
 }
 
-static bool
-is_one_of(struct str name, const char *const *names, int n)
+static struct ssh_conn *
+new_conn(struct remote_link *link)
 {
-	for (int i = 0; i < n; i++)
-		if (str_eq_cstr(name, names[i]))
-			return true;
-	return false;
-}
+	struct ssh_conn *conn = xcalloc(1, sizeof(*conn));
 
-/*
- * Prefer the wanted methods in their order.  What this libssh2 does not know
- * is left out here: its own way to drop names copies overlapping memory.
- */
-static void
-prefer(struct ssh_conn *conn, int method, const char *wanted)
-{
-	struct str rest = str_from(wanted), name;
-	const char **names = NULL;
-	struct buf list;
-	int n = libssh2_session_supported_algs(conn->session, method, &names);
-
-	buf_init(&list, 1024);
-	while (n > 0 && str_next(&rest, ',', &name))
-		if (is_one_of(name, names, n))
-			buf_appendf(&list, "%s%.*s", list.len > 0 ? "," : "",
-				    (int)name.len, name.p);
-	if (list.len > 0)
-		libssh2_session_method_pref(conn->session, method, list.data);
-	if (n > 0)
-		libssh2_free(conn->session, names);
-	buf_release(&list);
-}
-
-/*
- * No CBC (it is weak).  The MAC costs more than the cipher: first the one
- * that is the fastest here, and probably on the pod.
- */
-static void
-set_preferences(struct ssh_conn *conn)
-{
-	static const char ciphers[] =
-		"aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr,"
-		"aes192-ctr,aes256-ctr,chacha20-poly1305@openssh.com";
-	const char *macs = cpu_has_sha256()
-				   ? "hmac-sha2-256-etm@openssh.com,"
-				     "hmac-sha2-512-etm@openssh.com,"
-				     "hmac-sha2-256,hmac-sha2-512,hmac-sha1"
-				   : "hmac-sha2-512-etm@openssh.com,"
-				     "hmac-sha2-256-etm@openssh.com,"
-				     "hmac-sha2-512,hmac-sha2-256,hmac-sha1";
-	struct buf types;
-
-	buf_init(&types, 1024);
-	known_keys_preference(&conn->known, &types);
-	prefer(conn, LIBSSH2_METHOD_HOSTKEY, types.data);
-	buf_release(&types);
-	prefer(conn, LIBSSH2_METHOD_CRYPT_CS, ciphers);
-	prefer(conn, LIBSSH2_METHOD_CRYPT_SC, ciphers);
-	prefer(conn, LIBSSH2_METHOD_MAC_CS, macs);
-	prefer(conn, LIBSSH2_METHOD_MAC_SC, macs);
-}
-
-/* It failed: what can be said of it, and whether to try again. */
-static void
-handshake_failed(struct ssh_conn *conn, int rc)
-{
-	struct err err;
-
-	if (ssh_net_proxy_error(conn, &err)) {
-		ssh_conn_refused(conn, &err);
-		return;
-	}
-	if (rc == LIBSSH2_ERROR_KEX_FAILURE ||
-	    rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE ||
-	    rc == LIBSSH2_ERROR_METHOD_NONE) {
-		err_set(&err, ERR_NET,
-			"libssh2 %s and the server have no host key type, key "
-			"exchange, cipher or MAC in common (a server with RSA "
-			"host keys only?): give it an ed25519 host key, or "
-			"use \"transport\": \"openssh\"",
-			libssh2_version(0));
-		ssh_conn_refused(conn, &err);
-		return;
-	}
-	if (conn->proxy_words.len == 0)
-		ssh_conn_error(conn, &err, ERR_NET, "the SSH handshake failed");
-	ssh_conn_lost(conn, &err);
-}
-
-static void
-go_on_handshake(struct ssh_conn *conn)
-{
-	int rc;
-
-	conn->io.budget = HANDSHAKE_BUDGET;
-	rc = ssh_io_flush(&conn->io) != 0
-		     ? LIBSSH2_ERROR_SOCKET_SEND
-		     : libssh2_session_handshake(conn->session, conn->fd);
-	if (rc == LIBSSH2_ERROR_EAGAIN) {
-		loop_fd_set(conn->watch,
-			    LOOP_READ | (ssh_io_is_full(&conn->io) ? LOOP_WRITE
-								   : 0));
-		return;
-	}
-	if (rc != 0) {
-		handshake_failed(conn, rc);
-		return;
-	}
-	conn->io.early = false;
-	loop_fd_set(conn->watch, 0);
-	ssh_login_check_host(conn);
-}
-
-static void
-on_ready(void *user, unsigned int events)
-{
-	struct ssh_conn *conn = user;
-
-	if (events & LOOP_READ)
-		conn->link->info.last_byte_ms = link_now_ms(conn->link);
-	if (conn->step == SSH_HANDSHAKE)
-		go_on_handshake(conn);
-	else if (conn->step == SSH_READY)
-		ssh_conn_drive(conn);
-	else
-		loop_fd_set(conn->watch, 0);
-}
-
-void
-ssh_conn_connected(struct ssh_conn *conn)
-{
-	ssh_conn_enter(conn, SSH_HANDSHAKE);
-	conn->io.fd = conn->fd;
-	conn->io.early = true;
-	conn->session = ssh_io_session(&conn->io);
-	set_preferences(conn);
-	conn->watch = loop_fd_new(conn->loop, conn->fd, on_ready, conn);
-	go_on_handshake(conn);
-}
-
-void
-ssh_conn_ready(struct ssh_conn *conn)
-{
-	struct remote_link *link = conn->link;
-
-	ssh_conn_enter(conn, SSH_READY);
-	gate_leave(&conn->ticket);
-	loop_fd_set(conn->watch, LOOP_READ);
-	link_live(link);
-	ssh_drive_start(conn);
-	link_pump_soon(link);
+	conn->link = link;
+	conn->loop = link->fleet->loop;
+	conn->proxy = PROCESS_NONE;
+	buf_init(&conn->proxy_words, 4096);
+	conn->deadline = loop_timer_new(conn->loop, on_deadline, conn);
+	ssh_session_init(&conn->session);
+	buf_init(&conn->key_base64, SSH_KEY_MAX_BYTES);
+	list_init(&conn->in_asking);
+	conn->channels = (struct ssh_channels){ .link = link,
+						.session = &conn->session,
+						.on_lost = on_channels_lost,
+						.user = conn };
+	return conn;
 }
 
 static void
@@ -394,27 +765,20 @@ ssh_start(struct remote_link *link, struct stream *s)
 	struct ssh_conn *conn = link->conn;
 
 	if (conn == NULL) {
-		conn = xcalloc(1, sizeof(*conn));
-		link->conn = conn;
-		conn->link = link;
-		conn->loop = link->fleet->loop;
-		conn->fd = conn->proxy_fd = -1;
-		list_init(&conn->channels);
-		ssh_io_init(&conn->io);
-		buf_init(&conn->key_base64, 65536);
-		buf_init(&conn->proxy_words, 4096);
-		conn->deadline = loop_timer_new(conn->loop, on_deadline, conn);
+		link->conn = conn = new_conn(link);
 		link_connecting(link);
-		on_begin(conn);
+		ask_name(conn);
 	} else if (conn->step == SSH_READY) {
-		ssh_channel_start(conn, s);
+		ssh_channels_add(&conn->channels, s);
 	}
 }
 
 static void
 ssh_kick(struct stream *s)
 {
-	ssh_conn_drive_soon(s->link->conn);
+	struct ssh_conn *conn = s->link->conn;
+
+	ssh_channels_drive_soon(&conn->channels);
 }
 
 static void
@@ -423,7 +787,7 @@ ssh_probe(struct remote_link *link)
 	struct ssh_conn *conn = link->conn;
 
 	if (conn != NULL && conn->step == SSH_READY)
-		ssh_channel_probe(conn);
+		ssh_channels_add(&conn->channels, NULL);
 }
 
 static void
@@ -431,15 +795,24 @@ ssh_answer(struct remote_link *link, const char *answer)
 {
 	struct ssh_conn *conn = link->conn;
 
-	if (conn != NULL && conn->step == SSH_ASK)
-		ssh_login_answer(conn, answer);
+	if (conn == NULL)
+		return;
+	if (!list_is_empty(&conn->in_asking)) {
+		answer_passphrase(conn, answer);
+	} else if (conn->asks_host) {
+		conn->asks_host = false;
+		if (answer != NULL && strcmp(answer, "yes") == 0)
+			accept_host(conn);
+		else
+			refuse_host(conn);
+	}
 }
 
 static void
 ssh_release(struct remote_link *link)
 {
 	if (link->conn != NULL)
-		ssh_conn_close(link->conn);
+		close_conn(link->conn);
 }
 
 const struct link_ops ssh_link_ops = {

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Key files as far as they can be read without a passphrase. */
+/* Keys: in files, as far as they can be read without a passphrase, and those
+ * of known hosts. */
 #include "config.h"
 
 #include "remote/ssh_key.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base64.h"
+#include "base/fd.h"
 #include "base/xalloc.h"
-#include "remote/base64.h"
 
 bool
 ssh_wire_u32(struct str *rest, uint32_t *out)
 {
-	const unsigned char *p = (const unsigned char *)rest->p;
+	uint32_t wire;
 
-	if (rest->len < 4)
+	if (rest->len < sizeof(wire))
 		return false;
-	*out = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-	       (uint32_t)p[2] << 8 | p[3];
-	rest->p += 4;
-	rest->len -= 4;
+	memcpy(&wire, rest->p, sizeof(wire));
+	*out = ntohl(wire);
+	*rest = (struct str){ rest->p + 4, rest->len - 4 };
 	return true;
 }
 
@@ -35,20 +37,16 @@ ssh_wire_string(struct str *rest, struct str *out)
 	if (!ssh_wire_u32(rest, &len) || len > rest->len)
 		return false;
 	*out = (struct str){ rest->p, len };
-	rest->p += len;
-	rest->len -= len;
+	*rest = (struct str){ rest->p + len, rest->len - len };
 	return true;
 }
 
 void
 ssh_wire_put_u32(struct buf *out, uint32_t value)
 {
-	const unsigned char bytes[4] = { (unsigned char)(value >> 24),
-					 (unsigned char)(value >> 16),
-					 (unsigned char)(value >> 8),
-					 (unsigned char)value };
+	const uint32_t wire = htonl(value);
 
-	buf_append(out, bytes, sizeof(bytes));
+	buf_append(out, &wire, sizeof(wire));
 }
 
 void
@@ -61,7 +59,7 @@ ssh_wire_put(struct buf *out, struct str data)
 void
 ssh_key_type(char out[64], struct str blob)
 {
-	struct str type;
+	struct str type = { NULL, 0 };
 
 	out[0] = '\0';
 	if (!ssh_wire_string(&blob, &type) || type.len >= 64)
@@ -69,8 +67,7 @@ ssh_key_type(char out[64], struct str blob)
 	for (size_t i = 0; i < type.len; i++)
 		if (type.p[i] <= ' ' || type.p[i] > '~')
 			return;
-	memcpy(out, type.p, type.len);
-	out[type.len] = '\0';
+	snprintf(out, 64, "%.*s", (int)type.len, type.p);
 }
 
 /* A small regular file, whole; false when it is not one. */
@@ -102,7 +99,7 @@ read_public(struct ssh_key *key, const char *path)
 
 	buf_init(&text, SSH_KEY_MAX_BYTES);
 	if (read_small(name, &text)) {
-		rest = str_trim((struct str){ text.data, text.len });
+		rest = str_trim(buf_str(&text));
 		if (str_next(&rest, ' ', &type) &&
 		    str_next(&rest, ' ', &base64) &&
 		    !base64_decode(&key->blob, base64))
@@ -110,6 +107,15 @@ read_public(struct ssh_key *key, const char *path)
 	}
 	buf_release(&text);
 	free(name);
+}
+
+/* Of a private key nothing stays in memory. */
+static void
+release_secret(struct buf *buf)
+{
+	if (buf->room > 0)
+		explicit_bzero(buf->data, buf->room);
+	buf_release(buf);
 }
 
 /* Ciphers that libssh2 can decrypt a key with. */
@@ -132,8 +138,8 @@ read_openssh(struct ssh_key *key, struct str base64)
 	buf_init(&raw, SSH_KEY_MAX_BYTES);
 	if (base64_decode(&raw, base64) && raw.len > sizeof(magic) &&
 	    memcmp(raw.data, magic, sizeof(magic)) == 0) {
-		rest = (struct str){ raw.data + sizeof(magic),
-				     raw.len - sizeof(magic) };
+		buf_consume(&raw, sizeof(magic));
+		rest = buf_str(&raw);
 		if (ssh_wire_string(&rest, &cipher) &&
 		    ssh_wire_string(&rest, &kdf) &&
 		    ssh_wire_string(&rest, &options) &&
@@ -146,7 +152,7 @@ read_openssh(struct ssh_key *key, struct str base64)
 			buf_append(&key->blob, blob.p, blob.len);
 		}
 	}
-	buf_release(&raw);
+	release_secret(&raw);
 }
 
 static void
@@ -179,21 +185,226 @@ ssh_key_read(struct ssh_key *key, const char *path)
 	key->readable = true;
 	read_public(key, path);
 	if (read_small(path, &text) &&
-	    str_find((struct str){ text.data, text.len }, "PRIVATE KEY") !=
-		    NULL) {
+	    str_find(buf_str(&text), "PRIVATE KEY") != NULL) {
 		key->exists = true;
-		read_private(key, (struct str){ text.data, text.len });
+		read_private(key, buf_str(&text));
 	}
 	if (key->blob.len > 0)
-		ssh_key_type(key->type,
-			     (struct str){ key->blob.data, key->blob.len });
-	if (text.len > 0)
-		explicit_bzero(text.data, text.len);
-	buf_release(&text);
+		ssh_key_type(key->type, buf_str(&key->blob));
+	release_secret(&text);
+}
+
+/* All that some version of libssh2 can do; it drops what it cannot. */
+static const char *const host_key_algorithms[] = {
+	"ssh-ed25519",
+	"ecdsa-sha2-nistp256",
+	"ecdsa-sha2-nistp384",
+	"ecdsa-sha2-nistp521",
+	"rsa-sha2-512",
+	"rsa-sha2-256",
+	"ssh-rsa",
+};
+
+#define N_ALGORITHMS                                                           \
+	(sizeof(host_key_algorithms) / sizeof(*host_key_algorithms))
+
+/* Cut the next word off *rest; blanks and tabs part words. */
+static struct str
+next_word(struct str *rest)
+{
+	struct str word = *rest = str_trim(*rest);
+
+	word.len = 0;
+	while (word.len < rest->len && rest->p[word.len] != ' ' &&
+	       rest->p[word.len] != '\t')
+		word.len++;
+	*rest = (struct str){ rest->p + word.len, rest->len - word.len };
+	return word;
+}
+
+/* A key whose base64 says the same type as the word before it. */
+static bool
+is_sound(struct str type, struct str base64)
+{
+	char inner[64];
+	struct buf blob;
+	bool sound;
+
+	buf_init(&blob, SSH_KEY_MAX_BYTES);
+	sound = base64_decode(&blob, base64) && blob.len > 0;
+	if (sound) {
+		ssh_key_type(inner, buf_str(&blob));
+		sound = str_eq_cstr(type, inner);
+	}
+	buf_release(&blob);
+	return sound;
+}
+
+static bool
+names_host(struct str names, const char *name)
+{
+	struct str one;
+
+	while (str_next(&names, ',', &one))
+		if (str_eq_cstr(one, name))
+			return true;
+	return false;
+}
+
+/* [marker] names type key [comment]; a certificate authority is no key. */
+static void
+add_line(struct known_keys *known, struct str line, const char *name)
+{
+	struct str marker = { NULL, 0 }, names, type, base64;
+	struct known_key *key;
+
+	line = str_trim(line);
+	if (line.len == 0 || line.p[0] == '#')
+		return;
+	names = next_word(&line);
+	if (names.p[0] == '@') {
+		marker = names;
+		names = next_word(&line);
+	}
+	type = next_word(&line);
+	base64 = next_word(&line);
+	if (type.len >= sizeof(key->type) || known->n == KNOWN_KEYS_MAX ||
+	    (marker.len > 0 && !str_eq_cstr(marker, "@revoked")) ||
+	    (name != NULL && !names_host(names, name)) ||
+	    !is_sound(type, base64))
+		return;
+	key = &known->keys[known->n++];
+	snprintf(key->type, sizeof(key->type), "%.*s", (int)type.len, type.p);
+	key->base64 = xstrndup(base64.p, base64.len);
+	key->revoked = marker.len > 0;
 }
 
 void
-ssh_key_release(struct ssh_key *key)
+known_keys_add(struct known_keys *known, struct str lines)
 {
-	buf_release(&key->blob);
+	struct str line;
+
+	while (str_next(&lines, '\n', &line))
+		add_line(known, line, NULL);
+}
+
+void
+known_keys_add_file(struct known_keys *known, const char *path,
+		    const char *name)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+
+	if (file == NULL)
+		return;
+	while ((len = getline(&line, &room, file)) > 0 && len < 65536)
+		add_line(known, (struct str){ line, (size_t)len }, name);
+	free(line);
+	fclose(file);
+}
+
+void
+known_keys_clear(struct known_keys *known)
+{
+	for (size_t i = 0; i < known->n; i++)
+		free(known->keys[i].base64);
+	known->n = 0;
+}
+
+/* A key of type ssh-rsa is shown under three names. */
+static bool
+is_known_type(const struct known_keys *known, const char *algorithm)
+{
+	const char *type =
+		strncmp(algorithm, "rsa-", 4) == 0 ? "ssh-rsa" : algorithm;
+
+	for (size_t i = 0; i < known->n; i++)
+		if (!known->keys[i].revoked &&
+		    strcmp(type, known->keys[i].type) == 0)
+			return true;
+	return false;
+}
+
+void
+known_keys_preference(const struct known_keys *known, struct buf *out)
+{
+	for (int want = 1; want >= 0; want--)
+		for (size_t i = 0; i < N_ALGORITHMS; i++)
+			if (is_known_type(known, host_key_algorithms[i]) ==
+			    (want == 1))
+				buf_appendf(out, "%s%s",
+					    out->len > 0 ? "," : "",
+					    host_key_algorithms[i]);
+}
+
+enum known_verdict
+known_keys_judge(const struct known_keys *known, const char *type,
+		 const char *base64)
+{
+	enum known_verdict verdict = KNOWN_NEW;
+
+	for (size_t i = 0; i < known->n; i++) {
+		const struct known_key *key = &known->keys[i];
+		bool is_same = strcmp(key->base64, base64) == 0;
+
+		if (key->revoked && is_same)
+			return KNOWN_REVOKED;
+		if (key->revoked || verdict == KNOWN_GOOD)
+			continue;
+		if (is_same)
+			verdict = KNOWN_GOOD;
+		else if (strcmp(key->type, type) == 0)
+			verdict = KNOWN_CHANGED;
+		else if (verdict == KNOWN_NEW)
+			verdict = KNOWN_OTHER_TYPE;
+	}
+	return verdict;
+}
+
+/* The directory of path, 0700, when it is missing. */
+static void
+make_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir;
+
+	if (slash == NULL || slash == path)
+		return;
+	dir = xstrndup(path, (size_t)(slash - path));
+	mkdir(dir, 0700);
+	free(dir);
+}
+
+/* A last line without its end must not be joined with ours. */
+static bool
+ends_open(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char last = '\n';
+
+	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+int
+known_keys_append(const char *path, const char *name, const char *type,
+		  const char *base64, struct err *err)
+{
+	struct buf line;
+	int fd, rc = 0;
+
+	make_directory(path);
+	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY,
+		  0600);
+	if (fd < 0)
+		return err_set_errno(err, ERR_IO, "cannot write %s", path);
+	buf_init(&line, SSH_KEY_MAX_BYTES);
+	buf_appendf(&line, "%s%s %s %s\n", ends_open(fd) ? "\n" : "", name,
+		    type, base64);
+	if (fd_write_all(fd, line.data, line.len) != 0)
+		rc = err_set_errno(err, ERR_IO, "cannot write %s", path);
+	buf_release(&line);
+	close(fd);
+	return rc;
 }

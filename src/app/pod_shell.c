@@ -15,7 +15,7 @@
 #include "base/quote.h"
 #include "base/xalloc.h"
 #include "pods/pods.h"
-#include "remote/child.h"
+#include "remote/openssh.h"
 
 #define TEXT_BYTES 4000U
 
@@ -41,7 +41,7 @@ pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
 	const char *const local[] = {
 		ours != NULL && ours[0] == '/' ? ours : "/bin/sh", NULL
 	};
-	struct child_words words;
+	struct ssh_words words = { .n = 0 };
 	int failed;
 
 	memset(shell, 0, sizeof(*shell));
@@ -49,10 +49,10 @@ pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
 		take_words(shell, local, 1);
 		return 0;
 	}
-	failed = child_words_shell(&words, &remote, err);
+	failed = ssh_words_shell(&words, &remote, err);
 	if (!failed)
 		take_words(shell, words.argv, words.n);
-	child_words_release(&words);
+	ssh_words_release(&words);
 	return failed;
 }
 

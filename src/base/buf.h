@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
+
 /*
  * Growable bytes with a cap given at init.  data is always NUL-ended (the NUL
  * is not counted in len).  What would pass the cap is dropped and `truncated`
@@ -31,6 +33,12 @@ void buf_appendf(struct buf *buf, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void buf_vappendf(struct buf *buf, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
+/* What it holds; borrowed until it changes. */
+static inline struct str
+buf_str(const struct buf *buf)
+{
+	return (struct str){ buf->data, buf->len };
+}
 /* Remove the first n bytes (n <= len). */
 void buf_consume(struct buf *buf, size_t n);
 /* Give the content away (caller frees), leave the buf empty. */

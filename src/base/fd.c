@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole writes to file descriptors. */
+/* File descriptors: closed once, written to as a whole. */
 #include "config.h"
 
 #include "base/fd.h"
@@ -8,6 +8,14 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <unistd.h>
+
+void
+fd_close(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
 
 int
 fd_write_all(int fd, const char *data, size_t len)

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Close *fd where it is open, and set it to -1. */
+void fd_close(int *fd);
+
 /*
  * Write all len bytes, however many calls it takes.  -1 with errno when some
  * could not be written.  Async-signal-safe.

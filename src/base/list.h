@@ -25,6 +25,19 @@ struct list {
 	for (struct list *link = (head)->next, *link##_next = link->next;      \
 	     link != (head); link = link##_next, link##_next = link->next)
 
+/* The same with the elements themselves: struct type, its name, the list, and
+ * the member that is their link. */
+#define list_each(type, item, head, member)                                    \
+	for (type *item = list_entry((head)->next, type, member);              \
+	     &item->member != (head);                                          \
+	     item = list_entry(item->member.next, type, member))
+
+#define list_each_safe(type, item, head, member)                               \
+	for (type *item = list_entry((head)->next, type, member),              \
+		  *item##_next = list_entry(item->member.next, type, member);  \
+	     &item->member != (head); item = item##_next,                      \
+		  item##_next = list_entry(item->member.next, type, member))
+
 static inline void
 list_init(struct list *head)
 {

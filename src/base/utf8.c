@@ -206,3 +206,15 @@ utf8_sanitize(struct buf *out, struct str s)
 		s.len -= n;
 	}
 }
+
+const char *
+utf8_clean(char *out, size_t size, struct str s)
+{
+	struct buf clean;
+
+	buf_init(&clean, size - 1);
+	utf8_sanitize(&clean, s);
+	memcpy(out, clean.data, clean.len + 1);
+	buf_release(&clean);
+	return out;
+}

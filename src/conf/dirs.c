@@ -8,33 +8,17 @@
 #include "conf/conf.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/home.h"
 #include "base/xalloc.h"
-
-/* The home of the user: $HOME, else what the password file says. */
-static const char *
-home_dir(void)
-{
-	const char *home = getenv("HOME");
-	const struct passwd *entry;
-
-	if (home != NULL && home[0] == '/')
-		return home;
-	entry = getpwuid(getuid());
-	return entry != NULL && entry->pw_dir != NULL ? entry->pw_dir : "/";
-}
 
 char *
 conf_expand_home(const char *path)
 {
-	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0'))
-		return xasprintf("%s%s", home_dir(), path + 1);
-	return xstrdup(path);
+	return home_expand(path);
 }
 
 static char *

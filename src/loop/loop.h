@@ -23,9 +23,8 @@ struct job;
 /* SIGPIPE is ignored from then on. */
 struct loop *loop_new(struct err *err) __attribute__((warn_unused_result));
 /*
- * Jobs that still run or wait are brought to their end (their done is
- * called), posts run; watches that were left open are closed, children that
- * still run are left alone.
+ * Finishes the jobs that run or wait (their done is called) and the posts,
+ * closes watches that were left open; children go on by themselves.
  */
 void loop_free(struct loop *loop);
 /* Run until loop_stop, or until nothing is watched but signals. */
@@ -52,8 +51,9 @@ typedef void (*loop_timer_fn)(void *user);
 struct loop_timer *loop_timer_new(struct loop *loop, loop_timer_fn fn,
 				  void *user);
 /*
- * Fire once in delay_ms; repeat_ms > 0: and then again and again.  After a
- * stop of the whole program what came meanwhile is told first.
+ * Fire once in delay_ms; repeat_ms > 0: and then again and again.  Where the
+ * whole program was stopped (SIGSTOP, suspend), descriptors that became ready
+ * meanwhile are told before the timer.
  */
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms,
 		      int64_t repeat_ms);
@@ -62,9 +62,9 @@ void loop_timer_stop(struct loop_timer *timer);
 void loop_timer_close(struct loop_timer *timer);
 
 typedef void (*loop_post_fn)(void *user);
-/* Call fn once, soon, from the loop itself. */
+/* Call fn soon, from the loop itself: once, however often it is asked for. */
 void loop_post(struct loop *loop, loop_post_fn fn, void *user);
-/* Forget all posts of this fn and user. */
+/* Forget the post of this fn and user. */
 void loop_unpost(struct loop *loop, loop_post_fn fn, void *user);
 
 typedef void (*loop_signal_fn)(void *user, int signum);
@@ -85,16 +85,15 @@ struct loop_child *loop_child_new(struct loop *loop, const char *const *argv,
 				  loop_child_fn on_exit, void *user,
 				  struct err *err)
 	__attribute__((warn_unused_result));
-pid_t loop_child_pid(const struct loop_child *child);
 /* Signal the child's process group. */
 void loop_child_kill(struct loop_child *child, int signum);
 /* Forget it (NULL: nothing): no callback any more; it is still reaped. */
 void loop_child_close(struct loop_child *child);
 
-/* Blocking work on a pool; no kind can starve another. */
+/* Blocking work on a pool of threads; no kind can starve another. */
 enum job_kind {
 	JOB_STORE,   /* one at a time */
-	JOB_READ,    /* one at a time: history, for the eye */
+	JOB_READ,    /* one at a time: history for the screen */
 	JOB_RESOLVE, /* two: DNS */
 	JOB_AUTH,    /* two: keys and agents */
 	JOB_PARSE,   /* two: bytes of logs, a block at a time */
@@ -112,8 +111,8 @@ void loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
 struct job *loop_job_new(struct loop *loop, enum job_kind kind, job_fn work,
 			 job_fn done, void *user);
 /*
- * Have it done now: wait for its thread, or do its work here where no thread
- * has begun it, and call done.  For short work only, as it blocks.
+ * Finish it now: wait for its thread, or do its work here where no thread has
+ * begun it, and call done.  It blocks: for short work only.
  */
 void loop_job_finish(struct job *job);
 

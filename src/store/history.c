@@ -9,7 +9,6 @@
 
 #include "base/xalloc.h"
 #include "parsers/run.h"
-#include "store/samples.h"
 #include "store/store_priv.h"
 
 struct history {
@@ -31,7 +30,7 @@ struct request {
 };
 
 static void
-free_now(struct history *h)
+history_free_now(struct history *h)
 {
 	sample_reader_free(h->reader);
 	(void)sqlite3_close(h->db);
@@ -42,91 +41,74 @@ free_now(struct history *h)
 static int
 open_once(struct history *h, struct err *err)
 {
-	if (h->db == NULL && store_open_db(h->path, false, &h->db, err) != 0)
+	if (h->db == NULL && db_open(h->path, false, &h->db, err) != 0)
 		return -1;
 	if (h->reader == NULL)
 		h->reader = sample_reader_new(h->db, h->path, err);
 	return h->reader != NULL ? 0 : -1;
 }
 
-/* An infinite one is no point of a chart. */
+/* An infinite value is no point of a chart. */
+static void
+push_point(struct history_answer *answer, enum metric metric,
+	   struct series_point point)
+{
+	struct series **series = &answer->series[metric];
+
+	if (!isfinite(point.value))
+		return;
+	if (*series == NULL)
+		*series = series_new(SERIES_CAP_POINTS);
+	series_push(*series, &point);
+}
+
 static int
-add_point(void *user, const struct stored_sample *row)
+add_sample(void *user, const struct stored_sample *row)
 {
 	const struct sample *s = &row->sample;
 	struct history_answer *answer = user;
-	struct series **series;
 
 	if (s->metric >= METRIC_COUNT)
 		return 0;
 	if (s->line > answer->last_line)
 		answer->last_line = s->line;
-	if (!isfinite(s->value))
-		return 0;
-	series = &answer->series[s->metric];
-	if (*series == NULL)
-		*series = series_new(SERIES_CAP_POINTS);
-	series_push(*series, &(struct series_point){ s->step, s->train_ms,
-						     s->wall_ms, s->value });
+	push_point(answer, s->metric,
+		   (struct series_point){ s->step, s->train_ms, s->wall_ms,
+					  s->value });
 	return 0;
-}
-
-/* Why it failed is in the answer. */
-static void
-read_series(struct history *h, struct history_answer *answer)
-{
-	const struct sample_span span = { answer->run_id, answer->after_line,
-					  NULL };
-
-	if (open_once(h, &answer->err) == 0)
-		(void)sample_reader_walk(h->reader, &span, add_point, answer,
-					 &answer->err);
 }
 
 static int
 add_moment(void *user, const struct store_telemetry *row)
 {
-	struct history_answer *answer = user;
-
-	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++) {
-		struct series **series =
-			&answer->series[store_telemetry_metrics[i]];
-
-		if (!isfinite(row->values[i]))
-			continue;
-		if (*series == NULL)
-			*series = series_new(SERIES_CAP_POINTS);
-		series_push(*series, &(struct series_point){
-					     RUN_ABSENT, RUN_ABSENT, row->at_ms,
-					     row->values[i] });
-	}
+	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
+		push_point(user, store_telemetry_metrics[i],
+			   (struct series_point){ RUN_ABSENT, RUN_ABSENT,
+						  row->at_ms, row->values[i] });
 	return 0;
 }
 
 static void
-read_pod(struct history *h, struct request *request)
-{
-	const struct stored_span span = { request->pod, request->after_ms,
-					  true };
-
-	if (open_once(h, &request->answer.err) == 0)
-		(void)telemetry_walk(h->db, &span, add_moment, &request->answer,
-				     &request->answer.err);
-}
-
-static void
-work(void *user)
+history_work(void *user)
 {
 	struct request *request = user;
+	struct history *h = request->history;
+	struct history_answer *answer = &request->answer;
+	const struct stored_span of_pod = { request->pod, request->after_ms,
+					    true };
+	const struct sample_span of_run = { answer->run_id, answer->after_line,
+					    NULL };
 
-	if (request->pod != NULL)
-		read_pod(request->history, request);
-	else
-		read_series(request->history, &request->answer);
+	if (open_once(h, &answer->err) == 0 && request->pod != NULL)
+		(void)telemetry_walk(h->db, &of_pod, add_moment, answer,
+				     &answer->err);
+	else if (h->reader != NULL)
+		(void)sample_reader_walk(h->reader, &of_run, add_sample, answer,
+					 &answer->err);
 }
 
 static void
-done(void *user)
+history_done(void *user)
 {
 	struct request *request = user;
 	struct history *h = request->history;
@@ -139,7 +121,7 @@ done(void *user)
 	free(request->pod);
 	free(request);
 	if (h->is_closed && h->waiting == 0)
-		free_now(h);
+		history_free_now(h);
 }
 
 struct history *
@@ -161,7 +143,7 @@ history_free(struct history *h)
 		return;
 	h->is_closed = true;
 	if (h->waiting == 0)
-		free_now(h);
+		history_free_now(h);
 }
 
 void
@@ -177,11 +159,5 @@ history_read(struct history *h, const struct history_ask *ask)
 	request->answer.last_line = ask->after_line;
 	request->answer.tag = ask->tag;
 	h->waiting++;
-	loop_job(h->loop, JOB_READ, work, done, request);
-}
-
-size_t
-history_waiting(const struct history *h)
-{
-	return h->waiting;
+	loop_job(h->loop, JOB_READ, history_work, history_done, request);
 }

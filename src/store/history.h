@@ -44,7 +44,5 @@ struct history *history_new(struct loop *loop, const char *path, history_fn fn,
 /* No answer comes any more; what still runs frees itself. */
 void history_free(struct history *history);
 void history_read(struct history *history, const struct history_ask *ask);
-/* Asked for and not answered yet. */
-size_t history_waiting(const struct history *history);
 
 #endif

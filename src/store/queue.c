@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ store_arm(struct store *store)
 {
 	int64_t delay_ms = STORE_FLUSH_MS;
 
-	if (store->timer == NULL || store->busy || store->failing)
+	if (store->timer == NULL || store->job != NULL || store->failing)
 		return;
 	if (store->waiting.n_samples >= STORE_FLUSH_SAMPLES)
 		delay_ms = 0;
@@ -28,24 +29,175 @@ store_arm(struct store *store)
 	loop_timer_start(store->timer, delay_ms, 0);
 }
 
+static void
+touch_tail(struct store *store, struct store_tail *tail)
+{
+	tail->dirty = true;
+	store->n_dirty++;
+	store_arm(store);
+}
+
+/* "pod\0gen\0name" as the key of the map. */
+static struct str
+tail_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
+{
+	buf_clear(buf);
+	buf_append(buf, pod, strlen(pod) + 1);
+	buf_append(buf, &gen, sizeof(gen));
+	buf_append_str(buf, name);
+	return buf_str(buf);
+}
+
+struct store_tail *
+store_tail_add(struct store *store, const struct store_tail *row)
+{
+	struct store_tail *tail = xmalloc(sizeof(*tail));
+
+	*tail = *row;
+	tail->trim_runs = SIZE_MAX;
+	*xpush(store->tails, store->n_tails, store->cap_tails) = tail;
+	(void)map_set(&store->tail_index,
+		      tail_key(&store->key, tail->pod, tail->name, tail->gen),
+		      tail);
+	return tail;
+}
+
+void
+store_set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
+{
+	while (tail->n_runs <= run_index)
+		*xpush(tail->runs, tail->n_runs, tail->cap_runs) =
+			(struct store_run_id){ 0, false };
+	tail->runs[run_index].id = id;
+}
+
+struct store_tail *
+store_tail_get(struct store *store, const char *pod, const char *name,
+	       unsigned int gen)
+{
+	struct store_tail *tail;
+
+	if (store->writer == NULL)
+		return NULL;
+	tail = map_get(&store->tail_index,
+		       tail_key(&store->key, pod, name, gen));
+	if (tail != NULL)
+		return tail;
+	tail = store_tail_add(store,
+			      &(struct store_tail){ .id = store->next_tail++,
+						    .pod = xstrdup(pod),
+						    .name = xstrdup(name),
+						    .path = xstrdup(name),
+						    .gen = gen });
+	touch_tail(store, tail);
+	return tail;
+}
+
+size_t
+store_tail_count(const struct store *store)
+{
+	return store->n_tails;
+}
+
+const struct store_tail *
+store_tail_at(const struct store *store, size_t i)
+{
+	assert(i < store->n_tails);
+	return store->tails[i];
+}
+
+static bool
+set_text(char **text, const char *value)
+{
+	char *copy;
+
+	if (*text == value ||
+	    (*text != NULL && value != NULL && strcmp(*text, value) == 0))
+		return false;
+	copy = xstrdup_null(value);
+	free(*text);
+	*text = copy;
+	return true;
+}
+
+void
+store_tail_identify(struct store *store, struct store_tail *tail,
+		    const struct store_identity *identity)
+{
+	bool changed = set_text(&tail->path, identity->path);
+
+	changed |= set_text(&tail->mirror, identity->mirror);
+	changed |= tail->dev != identity->dev ||
+		   tail->inode != identity->inode ||
+		   tail->ended != identity->ended;
+	tail->dev = identity->dev;
+	tail->inode = identity->inode;
+	tail->ended = identity->ended;
+	if (changed)
+		touch_tail(store, tail);
+}
+
+void
+store_tail_begin(struct store_tail *tail)
+{
+	tail->last_line = 0;
+	tail->seq = 0;
+}
+
+void
+store_tail_advance(struct store *store, struct store_tail *tail,
+		   uint64_t offset, uint64_t lines)
+{
+	if (tail->offset == offset && tail->lines == lines)
+		return;
+	tail->offset = offset;
+	tail->lines = lines;
+	tail->is_over = tail->is_whole = false;
+	touch_tail(store, tail);
+}
+
+void
+store_tail_trim(struct store *store, struct store_tail *tail, size_t n)
+{
+	if (tail->n_runs <= n)
+		return;
+	tail->n_runs = n;
+	tail->trim_runs = n;
+	touch_tail(store, tail);
+}
+
+int64_t
+store_run_id(struct store *store, struct store_tail *tail,
+	     unsigned int run_index)
+{
+	if (run_index >= tail->n_runs || tail->runs[run_index].id == 0)
+		store_set_run_id(tail, run_index, store->next_run++);
+	return tail->runs[run_index].id;
+}
+
+bool
+store_run_has_row(const struct store_tail *tail, unsigned int run_index)
+{
+	return run_index < tail->n_runs && tail->runs[run_index].has_row;
+}
+
 void
 store_sample_add(struct store *store, struct store_tail *tail,
 		 const struct run *run, const struct sample *sample)
 {
 	struct batch *batch = &store->waiting;
-	struct batch_sample *row;
 
 	/* Stored before the crash or restart that made us read it again. */
 	tail->seq = sample->line == tail->last_line ? tail->seq + 1 : 0;
 	tail->last_line = sample->line;
 	if (sample->line < tail->done_lines)
 		return;
-	batch->samples = xgrow(batch->samples, batch->n_samples,
-			       &batch->cap_samples, sizeof(*batch->samples));
-	row = &batch->samples[batch->n_samples++];
-	row->run_id = store_run_id(store, tail, run->run_index);
-	row->seq = tail->seq;
-	row->sample = *sample;
+	*xpush(batch->samples, batch->n_samples, batch->cap_samples) =
+		(struct batch_sample){
+			.run_id = store_run_id(store, tail, run->run_index),
+			.seq = tail->seq,
+			.sample = *sample,
+		};
 	if (batch->n_samples == 1 || batch->n_samples == STORE_FLUSH_SAMPLES)
 		store_arm(store);
 }
@@ -55,25 +207,25 @@ store_run_put(struct store *store, struct store_tail *tail,
 	      const struct run *run, const struct store_run_put *how)
 {
 	struct batch *batch = &store->waiting;
-	struct batch_run *row = NULL;
 	int64_t id = store_run_id(store, tail, run->run_index);
+	size_t i = batch->n_runs;
+	struct run_row *row;
 
-	for (size_t i = batch->n_runs; row == NULL && i > 0; i--)
-		if (batch->runs[i - 1].id == id)
-			row = &batch->runs[i - 1];
-	if (row != NULL) {
+	while (i > 0 && batch->runs[i - 1].id != id)
+		i--;
+	if (i > 0) {
+		row = &batch->runs[i - 1];
 		run_release(&row->run);
 	} else {
-		batch->runs = xgrow(batch->runs, batch->n_runs,
-				    &batch->cap_runs, sizeof(*batch->runs));
-		row = &batch->runs[batch->n_runs++];
+		row = xpush(batch->runs, batch->n_runs, batch->cap_runs);
 	}
-	tail->runs[run->run_index].has_row = true;
-	row->id = id;
-	row->tail_id = tail->id;
-	row->wall_ms = how->wall_ms;
-	row->live = how->is_live;
+	*row = (struct run_row){ .id = id,
+				 .tail_id = tail->id,
+				 .first_wall_ms = how->wall_ms,
+				 .last_wall_ms = how->wall_ms,
+				 .live = how->is_live };
 	run_copy(&row->run, run);
+	tail->runs[run->run_index].has_row = true;
 	store_arm(store);
 }
 
@@ -117,27 +269,14 @@ take_batch(struct store *store)
 	if (store->cb.on_flush != NULL)
 		store->cb.on_flush(store->cb.user);
 	for (size_t i = 0; store->n_dirty > 0 && i < store->n_tails; i++) {
-		struct store_tail *tail = store->tails[i];
+		struct store_tail *tail = store->tails[i], *row;
 
 		if (!tail->dirty)
 			continue;
 		tail->dirty = false;
-		batch->tails = xgrow(batch->tails, batch->n_tails,
-				     &batch->cap_tails, sizeof(*batch->tails));
-		batch->tails[batch->n_tails++] = (struct batch_tail){
-			.id = tail->id,
-			.pod = xstrdup_null(tail->pod),
-			.name = xstrdup_null(tail->name),
-			.path = xstrdup_null(tail->path),
-			.mirror = xstrdup_null(tail->mirror),
-			.ended = tail->ended,
-			.gen = tail->gen,
-			.dev = tail->dev,
-			.inode = tail->inode,
-			.offset = tail->offset,
-			.lines = tail->lines,
-			.trim_runs = tail->trim_runs,
-		};
+		row = xpush(batch->tails, batch->n_tails, batch->cap_tails);
+		*row = *tail;
+		row_own(&tail_table, row);
 		tail->trim_runs = SIZE_MAX;
 	}
 	store->n_dirty = 0;
@@ -145,73 +284,72 @@ take_batch(struct store *store)
 	memset(batch, 0, sizeof(*batch));
 }
 
-/* Note how the write went; true when the batch is in the database. */
+/* Is there a batch to write?  What waits becomes the next one. */
 static bool
-settle(struct store *store, bool good)
+has_batch(struct store *store)
 {
-	bool was_failing = store->failing;
-
-	store->failing = !good;
-	if (good)
-		batch_clear(&store->writing);
-	if (!good)
-		log_debug("store", "%s", store->write_err.text);
-	if (was_failing == good && store->cb.on_state != NULL)
-		store->cb.on_state(store->cb.user,
-				   good ? NULL : &store->write_err);
-	return good;
+	if (batch_is_empty(&store->writing))
+		take_batch(store);
+	return !batch_is_empty(&store->writing);
 }
 
 /* On a thread of the pool: `writing` and the writer belong to it. */
 static void
-work(void *user)
+write_batch(void *user)
 {
 	struct store *store = user;
 
-	store->write_err.code = ERR_NONE;
-	if (writer_write(store->writer, &store->writing, &store->write_err) !=
-		    0 &&
-	    store->write_err.code == ERR_NONE)
-		store->write_err.code = ERR_DB;
+	store->is_written = writer_write(store->writer, &store->writing,
+					 &store->write_err) == 0;
+}
+
+/* Note how the write went; true when the batch is in the database. */
+static bool
+settle_batch(struct store *store)
+{
+	bool was_failing = store->failing;
+
+	store->failing = !store->is_written;
+	if (store->failing)
+		log_debug("store", "%s", store->write_err.text);
+	else
+		batch_clear(&store->writing);
+	if (was_failing != store->failing && store->cb.on_state != NULL)
+		store->cb.on_state(store->cb.user,
+				   store->failing ? &store->write_err : NULL);
+	return !store->failing;
 }
 
 static void
-done(void *user)
+on_batch_done(void *user)
 {
 	struct store *store = user;
 
-	store->busy = false;
-	if (store->closing) {
-		(void)settle(store, store->write_err.code == ERR_NONE);
-		loop_stop(store->loop);
-		return;
-	}
-	if (!settle(store, store->write_err.code == ERR_NONE)) {
+	store->job = NULL;
+	if (!settle_batch(store)) {
 		store->armed = true;
 		loop_timer_start(store->timer, STORE_RETRY_MS, 0);
 		return;
 	}
+	if (store->closing)
+		return;
 	if (!batch_is_empty(&store->waiting) || store->n_dirty > 0)
 		store_arm(store);
 	if (store->cb.on_room != NULL)
 		store->cb.on_room(store->cb.user);
 }
 
-/* Here and now. */
+/* Write here and now: the batch that failed before, then what waits. */
 static int
 flush_now(struct store *store, struct err *err)
 {
-	for (int turn = 0; turn < 2; turn++) {
-		if (batch_is_empty(&store->writing))
-			take_batch(store);
-		if (batch_is_empty(&store->writing))
-			return 0;
-		work(store);
-		if (!settle(store, store->write_err.code == ERR_NONE)) {
-			if (err != NULL)
-				*err = store->write_err;
-			return -1;
-		}
+	for (int turn = 0; turn < 2 && has_batch(store); turn++) {
+		write_batch(store);
+		if (settle_batch(store))
+			continue;
+		if (err != NULL)
+			*err = store->write_err;
+		return -1;
 	}
 	return 0;
 }
@@ -224,29 +362,17 @@ store_flush(struct store *store, struct err *err)
 	if (store->loop == NULL)
 		return flush_now(store, err);
 	store->armed = false;
-	if (store->busy)
-		return 0;
-	if (batch_is_empty(&store->writing))
-		take_batch(store);
-	if (batch_is_empty(&store->writing))
-		return 0;
-	store->busy = true;
-	loop_job(store->loop, JOB_STORE, work, done, store);
+	if (store->job == NULL && has_batch(store))
+		store->job = loop_job_new(store->loop, JOB_STORE, write_batch,
+					  on_batch_done, store);
 	return 0;
 }
 
 int
-store_close(struct store *store, struct err *err)
+store_flush_last(struct store *store, struct err *err)
 {
-	int rc = 0;
-
-	if (store == NULL)
-		return 0;
 	store->closing = true;
-	while (store->busy)
-		loop_run(store->loop);
-	if (store->writer != NULL)
-		rc = flush_now(store, err);
-	store_free(store);
-	return rc;
+	if (store->job != NULL)
+		loop_job_finish(store->job);
+	return store->writer != NULL ? flush_now(store, err) : 0;
 }

@@ -7,12 +7,10 @@
 
 #include "store/schema.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
-#include "base/buf.h"
 #include "parsers/run.h"
-#include "store/samples.h"
+#include "store/db.h"
 
 /*
  * Never change a step that was released: add one.  Times are milliseconds
@@ -104,74 +102,47 @@ static const char *const steps[] = {
 	" m1 INTEGER, v1 NUMERIC, m2 INTEGER, v2 NUMERIC,"
 	" m3 INTEGER, v3 NUMERIC,"
 	" PRIMARY KEY(run_id, line, seq)) WITHOUT ROWID;",
+	/*
+	 * 8: all samples lie there.  Those of before keep their order and get
+	 * numbers of their own: of two metrics the same could be there.
+	 */
+	"INSERT OR IGNORE INTO metrics(name)"
+	" SELECT DISTINCT metric FROM samples;"
+	"INSERT INTO sample_rows(run_id, line, seq, step, train_ms, wall_ms,"
+	" m0, v0) SELECT s.run_id, s.line, row_number() OVER"
+	" (PARTITION BY s.run_id, s.line ORDER BY s.seq, s.metric) - 1, s.step,"
+	" s.train_ms, s.wall_ms, m.id, s.value FROM samples s"
+	" JOIN metrics m ON m.name = s.metric;"
+	"DROP VIEW IF EXISTS v_samples;"
+	"DROP TABLE samples;",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,
 	       "a version for each step");
 
-static const char *const number_columns[] = {
-#define X(member, decimals) #member,
+#define WHAT "the database"
+
+/* A column for each number that a run has. */
+static const char missing_column[] = "SELECT value FROM json_each('["
+#define X(member, decimals) "\"" #member "\","
 	RUN_NUMBER_LIST(X)
 #undef X
-		NULL,
-};
+		"null]') WHERE value NOT IN"
+		" (SELECT name FROM pragma_table_info('runs'))";
 
-int
-schema_fail(sqlite3 *db, const char *what, struct err *err)
-{
-	return err_set(err, ERR_DB, "%s: %s", what, sqlite3_errmsg(db));
-}
-
-static int
-run_sql(sqlite3 *db, const char *sql, struct err *err)
-{
-	if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
-		return 0;
-	return schema_fail(db, "the database", err);
-}
-
-/* The first column of the first row of sql, or -1. */
-static int64_t
-ask_number(sqlite3 *db, const char *sql, const char *text)
-{
-	sqlite3_stmt *stmt = NULL;
-	int64_t value = -1;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
-		return -1;
-	if (text != NULL)
-		(void)sqlite3_bind_text(stmt, 1, text, -1, SQLITE_STATIC);
-	if (sqlite3_step(stmt) == SQLITE_ROW)
-		value = sqlite3_column_int64(stmt, 0);
-	(void)sqlite3_finalize(stmt);
-	return value;
-}
-
-static bool
-has_column(sqlite3 *db, const char *name)
-{
-	return ask_number(db,
-			  "SELECT count(*) FROM pragma_table_info('runs')"
-			  " WHERE name = ?1",
-			  name) == 1;
-}
-
-/* A column for each number that a run has; older databases learn new ones. */
+/* Older databases learn new ones. */
 static int
 add_number_columns(sqlite3 *db, struct err *err)
 {
-	char sql[128];
+	char *name;
+	int rc = 0;
 
-	for (size_t i = 0; number_columns[i] != NULL; i++) {
-		if (has_column(db, number_columns[i]))
-			continue;
-		(void)snprintf(sql, sizeof(sql),
-			       "ALTER TABLE runs ADD COLUMN %s NUMERIC",
-			       number_columns[i]);
-		if (run_sql(db, sql, err) != 0)
-			return -1;
+	while (rc == 0 && (name = db_text(db, missing_column, 0)) != NULL) {
+		rc = db_exec(db, WHAT, err,
+			     "ALTER TABLE runs ADD COLUMN %s NUMERIC", name);
+		free(name);
 	}
-	return 0;
+	return rc;
 }
 
 /* A number for each metric; older databases learn new ones. */
@@ -185,7 +156,7 @@ add_metrics(sqlite3 *db, struct err *err)
 #undef X
 		;
 
-	return run_sql(db, sql, err);
+	return db_exec(db, WHAT, err, sql);
 }
 
 static bool
@@ -197,117 +168,99 @@ has_metrics(sqlite3 *db)
 #undef X
 			"NULL)";
 
-	return ask_number(db, sql, NULL) == METRIC_COUNT;
+	return db_number(db, sql, NULL) == METRIC_COUNT;
 }
 
 bool
 schema_is_current(sqlite3 *db)
 {
-	for (size_t i = 0; number_columns[i] != NULL; i++)
-		if (!has_column(db, number_columns[i]))
-			return false;
-	return ask_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION &&
-	       has_metrics(db);
+	char *missing = db_text(db, missing_column, 0);
+	bool is_current =
+		missing == NULL && has_metrics(db) &&
+		db_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION;
+
+	free(missing);
+	return is_current;
 }
 
 #define SLOT_SELECT(i)                                                         \
-	" UNION ALL SELECT s.run_id, s.step, m.name, s.v" #i                   \
-	", s.wall_ms / 1000.0, s.train_ms, s.line FROM sample_rows s"          \
-	" JOIN metrics m ON m.id = s.m" #i
+	"SELECT s.run_id, s.step, m.name AS metric, s.v" #i                    \
+	" AS value, s.wall_ms / 1000.0 AS wall_s, s.train_ms, s.line"          \
+	" FROM sample_rows s JOIN metrics m ON m.id = s.m" #i
 
-/* The views that other programs may use, by the lists of today. */
-static void
-view_sql(struct buf *sql)
-{
-	buf_append_str(sql, "DROP VIEW IF EXISTS v_runs;"
-			    "CREATE VIEW v_runs AS SELECT r.id AS run_id,"
-			    " t.pod AS pod, t.path AS path, t.path AS file,"
-			    " t.gen AS gen, r.run_index, CASE WHEN r.live THEN"
-			    " 'running' ELSE r.status END AS status");
-	for (size_t i = 0; number_columns[i] != NULL; i++)
-		buf_appendf(sql, ", r.%s", number_columns[i]);
-	buf_append_str(
-		sql,
-		", r.final_stage, r.final_class, r.source_sha256,"
-		" r.source_lines, r.first_line, r.lines, r.bytes, r.matched,"
-		" r.formats, r.events_dropped, r.first_wall_ms,"
-		" r.last_wall_ms,"
-		" (SELECT json_group_array(json_object('line', e.line,"
-		" 'kind', e.kind, 'text', e.text))"
-		" FROM events e WHERE e.run_id = r.id) AS events"
-		" FROM runs r JOIN tails t ON t.id = r.tail_id;"
-		"DROP VIEW IF EXISTS v_samples;"
-		"CREATE VIEW v_samples AS SELECT run_id, step, metric, value,"
-		" wall_ms / 1000.0 AS wall_s, train_ms, line FROM samples");
-	buf_append_str(sql, SAMPLE_SLOT_LIST(SLOT_SELECT) ";");
-	buf_append_str(
-		sql,
-		"DROP VIEW IF EXISTS v_tails;"
-		"CREATE VIEW v_tails AS SELECT pod, path, inode, offset, gen,"
-		" dev, lines, mirror, name, ended FROM tails;"
-		"DROP VIEW IF EXISTS v_pods;"
-		"CREATE VIEW v_pods AS SELECT name AS pod, target, state, why,"
-		" lag_ms, gpu, disk_free_bytes, seen_ms / 1000.0 AS seen_s"
-		" FROM pods;"
-		"DROP VIEW IF EXISTS v_telemetry;"
-		"CREATE VIEW v_telemetry AS SELECT p.name AS pod,"
-		" nullif(t.gpu, -1) AS gpu, t.at_ms / 1000.0 AS wall_s,"
-		" t.gpu_util, t.gpu_mem_mib, t.gpu_power_w, t.gpu_temp_c,"
-		" t.gpu_sm_mhz, t.gpu_throttle, t.host_load,"
-		" t.disk_free_bytes FROM telemetry t"
-		" JOIN pods p ON p.id = t.pod_id;"
-		"DROP VIEW IF EXISTS v_benches;"
-		"CREATE VIEW v_benches AS SELECT * FROM benches;"
-		"DROP VIEW IF EXISTS v_bench_runs;"
-		"CREATE VIEW v_bench_runs AS SELECT * FROM bench_runs;"
-		"DROP VIEW IF EXISTS v_noise;"
-		"CREATE VIEW v_noise AS SELECT * FROM noise;");
-}
+#define UNION_ALL(a, b) a " UNION ALL " b
+
+/* What other programs may read, by the lists of today. */
+static const struct {
+	const char *name, *select;
+} views[] = {
+	{ "v_runs",
+	  "SELECT r.id AS run_id, t.pod AS pod, t.path AS path,"
+	  " t.path AS file, t.gen AS gen, r.run_index, CASE WHEN r.live THEN"
+	  " 'running' ELSE r.status END AS status"
+#define X(member, decimals) ", r." #member
+	  RUN_NUMBER_LIST(X)
+#undef X
+		  ", r.final_stage, r.final_class, r.source_sha256,"
+		  " r.source_lines, r.first_line, r.lines, r.bytes, r.matched,"
+		  " r.formats, r.events_dropped, r.first_wall_ms,"
+		  " r.last_wall_ms, (SELECT json_group_array(json_object("
+		  "'line', e.line, 'kind', e.kind, 'text', e.text))"
+		  " FROM events e WHERE e.run_id = r.id) AS events"
+		  " FROM runs r JOIN tails t ON t.id = r.tail_id" },
+	{ "v_samples", UNION_ALL(UNION_ALL(SLOT_SELECT(0), SLOT_SELECT(1)),
+				 UNION_ALL(SLOT_SELECT(2), SLOT_SELECT(3))) },
+	{ "v_tails", "SELECT pod, path, inode, offset, gen, dev, lines, mirror,"
+		     " name, ended FROM tails" },
+	{ "v_pods", "SELECT name AS pod, target, state, why, lag_ms, gpu,"
+		    " disk_free_bytes, seen_ms / 1000.0 AS seen_s FROM pods" },
+	{ "v_telemetry",
+	  "SELECT p.name AS pod, nullif(t.gpu, -1) AS gpu,"
+	  " t.at_ms / 1000.0 AS wall_s, t.gpu_util, t.gpu_mem_mib,"
+	  " t.gpu_power_w, t.gpu_temp_c, t.gpu_sm_mhz, t.gpu_throttle,"
+	  " t.host_load, t.disk_free_bytes FROM telemetry t"
+	  " JOIN pods p ON p.id = t.pod_id" },
+	{ "v_benches", "SELECT * FROM benches" },
+	{ "v_bench_runs", "SELECT * FROM bench_runs" },
+	{ "v_noise", "SELECT * FROM noise" },
+};
 
 static int
 renew_views(sqlite3 *db, struct err *err)
 {
-	struct buf sql;
-	int rc;
+	int rc = 0;
 
-	buf_init(&sql, 65536);
-	view_sql(&sql);
-	rc = run_sql(db, sql.data, err);
-	buf_release(&sql);
+	for (size_t i = 0; rc == 0 && i < sizeof(views) / sizeof(*views); i++)
+		rc = db_exec(db, WHAT, err,
+			     "DROP VIEW IF EXISTS %s;CREATE VIEW %s AS %s",
+			     views[i].name, views[i].name, views[i].select);
 	return rc;
 }
 
 int
 schema_migrate_to(sqlite3 *db, int version, struct err *err)
 {
-	int64_t have = ask_number(db, "PRAGMA user_version", NULL);
-	char sql[64];
+	int64_t have = db_number(db, "PRAGMA user_version", NULL);
+	int rc = 0;
 
 	if (have < 0)
-		return schema_fail(db, "the database", err);
-	if (run_sql(db, "BEGIN IMMEDIATE", err) != 0)
+		return db_fail(db, WHAT, err);
+	if (db_exec(db, WHAT, err, "BEGIN IMMEDIATE") != 0)
 		return -1;
-	for (; have < version; have++) {
-		(void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %d",
-			       (int)have + 1);
-		if (run_sql(db, steps[have], err) != 0 ||
-		    run_sql(db, sql, err) != 0)
-			goto fail;
-	}
-	if (add_number_columns(db, err) == 0 &&
-	    (version < SCHEMA_VERSION ||
-	     (add_metrics(db, err) == 0 && renew_views(db, err) == 0)) &&
-	    run_sql(db, "COMMIT", err) == 0)
-		return 0;
-fail:
-	(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-	return -1;
+	for (; rc == 0 && have < version; have++)
+		rc = db_exec(db, WHAT, err, "%s;PRAGMA user_version = %d",
+			     steps[have], (int)have + 1);
+	if (rc == 0)
+		rc = add_number_columns(db, err);
+	if (rc == 0 && version == SCHEMA_VERSION)
+		rc = add_metrics(db, err) != 0 ? -1 : renew_views(db, err);
+	return db_end(db, WHAT, rc, err);
 }
 
 int
 schema_migrate(sqlite3 *db, const char *path, struct err *err)
 {
-	int64_t have = ask_number(db, "PRAGMA user_version", NULL);
+	int64_t have = db_number(db, "PRAGMA user_version", NULL);
 
 	if (have > SCHEMA_VERSION)
 		return schema_check(db, path, err);
@@ -319,17 +272,15 @@ schema_migrate(sqlite3 *db, const char *path, struct err *err)
 int
 schema_check(sqlite3 *db, const char *path, struct err *err)
 {
-	int64_t have = ask_number(db, "PRAGMA user_version", NULL);
+	int64_t have = db_number(db, "PRAGMA user_version", NULL);
 
 	if (have > SCHEMA_VERSION)
 		return err_set(err, ERR_DB,
 			       "%s was written by a newer hgym-tui (schema "
 			       "%lld; this one knows %d)",
 			       path, (long long)have, SCHEMA_VERSION);
-	if (have < 0) {
-		schema_fail(db, path, err);
-		return -1;
-	}
+	if (have < 0)
+		return db_fail(db, path, err);
 	if (have < SCHEMA_VERSION)
 		return err_set(err, ERR_DB,
 			       "%s has the older schema %lld and is in use by "

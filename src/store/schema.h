@@ -8,7 +8,7 @@
 #include "base/err.h"
 
 /* The number that PRAGMA user_version holds. */
-#define SCHEMA_VERSION 7
+#define SCHEMA_VERSION 8
 
 /*
  * Bring the database up to SCHEMA_VERSION, each step in a transaction of its
@@ -29,8 +29,5 @@ int schema_check(sqlite3 *db, const char *path, struct err *err)
 /* The same as schema_migrate, but only up to `version`; for tests. */
 int schema_migrate_to(sqlite3 *db, int version, struct err *err)
 	__attribute__((warn_unused_result));
-
-/* Set err from the database's last error, return -1. */
-int schema_fail(sqlite3 *db, const char *what, struct err *err);
 
 #endif

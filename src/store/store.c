@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening a database and becoming its writer, what waits to be written, and
- * when it is.  The collector and the benches add, one job at a time writes.
+ * Opening a database, becoming its writer, and the way of who writes once.
+ * The collector, the benches and the readers open it.
  */
 #include "config.h"
 
 #include "store/store.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/xalloc.h"
 #include "store/lock.h"
-#include "store/samples.h"
 #include "store/schema.h"
-#include "store/stmt.h"
 #include "store/store_priv.h"
 
-#define BUSY_MS 2000
+/*
+ * Delete the samples of runs that have no row: a version before this one could
+ * be killed between the two, and the next run would have got their id.  A seek
+ * a run, however many rows it has.
+ */
+#define DROP_ORPHANS                                                           \
+	"WITH RECURSIVE ids(id) AS (SELECT min(run_id) FROM sample_rows"       \
+	" UNION ALL SELECT (SELECT min(run_id) FROM sample_rows"               \
+	" WHERE run_id > id) FROM ids WHERE id IS NOT NULL)"                   \
+	" DELETE FROM sample_rows WHERE run_id IN (SELECT id FROM ids"         \
+	" WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ids.id));"
 
 /* Make the file ourselves: SQLite would make it readable for all. */
 static int
@@ -37,102 +42,19 @@ make_file(const char *path, struct err *err)
 	return 0;
 }
 
-/* Readers too: what a killed writer left is brought in order by them. */
-static int
-open_flags(const char *path, bool write)
-{
-	return SQLITE_OPEN_NOMUTEX |
-	       (write || access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE
-						 : SQLITE_OPEN_READONLY);
-}
-
-int
-store_open_db(const char *path, bool write, sqlite3 **db, struct err *err)
-{
-	if (sqlite3_open_v2(path, db, open_flags(path, write), NULL) !=
-	    SQLITE_OK) {
-		schema_fail(*db, path, err);
-		(void)sqlite3_close(*db);
-		*db = NULL;
-		return -1;
-	}
-	(void)sqlite3_busy_timeout(*db, BUSY_MS);
-	(void)sqlite3_extended_result_codes(*db, 1);
-	if (!write)
-		(void)sqlite3_exec(*db, "PRAGMA query_only = ON", NULL, NULL,
-				   NULL);
-	return 0;
-}
-
-/* Settings of the connection that writes. */
-static int
-set_up_writer(sqlite3 *db, const char *path, struct err *err)
-{
-	if (sqlite3_exec(db,
-			 "PRAGMA journal_mode = WAL;"
-			 "PRAGMA synchronous = NORMAL;"
-			 "PRAGMA wal_autocheckpoint = 1000;"
-			 "PRAGMA trusted_schema = OFF;",
-			 NULL, NULL, NULL) != SQLITE_OK)
-		return schema_fail(db, path, err);
-	return 0;
-}
-
-/* "pod\0gen\0name" as the key of the map. */
-static struct str
-tail_key(struct buf *buf, const char *pod, const char *name, unsigned int gen)
-{
-	buf_clear(buf);
-	buf_append(buf, pod, strlen(pod) + 1);
-	buf_append(buf, &gen, sizeof(gen));
-	buf_append_str(buf, name);
-	return (struct str){ buf->data, buf->len };
-}
-
-static struct store_tail *
-add_tail(struct store *store, const char *pod, const char *name,
-	 unsigned int gen)
-{
-	struct store_tail *tail = xcalloc(1, sizeof(*tail));
-
-	tail->pod = xstrdup(pod);
-	tail->name = xstrdup(name);
-	tail->path = xstrdup(name);
-	tail->gen = gen;
-	tail->trim_runs = SIZE_MAX;
-	store->tails = xgrow(store->tails, store->n_tails, &store->cap_tails,
-			     sizeof(struct store_tail *));
-	store->tails[store->n_tails++] = tail;
-	(void)map_set(&store->tail_index, tail_key(&store->key, pod, name, gen),
-		      tail);
-	return tail;
-}
-
 static void
 load_tail(struct store *store, sqlite3_stmt *stmt)
 {
-	char *pod = stmt_take_text(stmt, 1), *name = stmt_take_text(stmt, 2);
-	char *path = stmt_take_text(stmt, 9);
-	struct store_tail *tail = add_tail(
-		store, pod != NULL ? pod : "", name != NULL ? name : "",
-		(unsigned int)sqlite3_column_int64(stmt, 3));
+	struct store_tail row = { 0 };
 
-	tail->id = sqlite3_column_int64(stmt, 0);
-	tail->dev = (uint64_t)sqlite3_column_int64(stmt, 4);
-	tail->inode = (uint64_t)sqlite3_column_int64(stmt, 5);
-	tail->offset = (uint64_t)sqlite3_column_int64(stmt, 6);
-	tail->lines = (uint64_t)sqlite3_column_int64(stmt, 7);
-	tail->done_lines = tail->lines;
-	tail->mirror = stmt_take_text(stmt, 8);
-	tail->ended = sqlite3_column_int(stmt, 10) != 0;
-	if (path != NULL) {
-		free(tail->path);
-		tail->path = path;
-	}
-	if (tail->id >= store->next_tail)
-		store->next_tail = tail->id + 1;
-	free(pod);
-	free(name);
+	row_read(stmt, 0, &tail_table, &row);
+	row.done_lines = row.lines;
+	if (row.id >= store->next_tail)
+		store->next_tail = row.id + 1;
+	if (row.pod == NULL || row.name == NULL || row.path == NULL)
+		return;
+	row_own(&tail_table, &row);
+	(void)store_tail_add(store, &row);
 }
 
 static int
@@ -140,25 +62,12 @@ load_tails(struct store *store, sqlite3 *db, struct err *err)
 {
 	sqlite3_stmt *stmt;
 
-	if (stmt_prepare(db, store->path,
-			 "SELECT id, pod, name, gen, dev, inode, offset,"
-			 " lines, mirror, path, ended FROM tails ORDER BY id",
-			 &stmt, err) != 0)
+	if (table_select(db, store->path, &tail_table, "ORDER BY id", &stmt,
+			 err) != 0)
 		return -1;
 	while (sqlite3_step(stmt) == SQLITE_ROW)
 		load_tail(store, stmt);
 	return stmt_end_walk(db, store->path, stmt, 0, err);
-}
-
-static void
-set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
-{
-	while (tail->n_runs <= run_index) {
-		tail->runs = xgrow(tail->runs, tail->n_runs, &tail->cap_runs,
-				   sizeof(*tail->runs));
-		tail->runs[tail->n_runs++] = (struct store_run_id){ 0, false };
-	}
-	tail->runs[run_index].id = id;
 }
 
 /* The tail's last run is the one that comes last. */
@@ -199,7 +108,7 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 			i++;
 		if (i < store->n_tails && store->tails[i]->id == tail_id &&
 		    index >= 0) {
-			set_run_id(store->tails[i], (size_t)index, id);
+			store_set_run_id(store->tails[i], (size_t)index, id);
 			store->tails[i]->runs[index].has_row = true;
 			load_end(store->tails[i], stmt);
 		}
@@ -207,60 +116,46 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 	return stmt_end_walk(db, store->path, stmt, 0, err);
 }
 
-/* Whoever followed these runs is gone. */
-static int
-forget_live(sqlite3 *db, const char *path, struct err *err)
-{
-	if (sqlite3_exec(db, "UPDATE runs SET live = 0 WHERE live != 0", NULL,
-			 NULL, NULL) != SQLITE_OK)
-		return schema_fail(db, path, err);
-	return 0;
-}
-
-/* The rules by which the logs were read, "" when they are not known. */
-static char *
-stored_rules(sqlite3 *db)
-{
-	sqlite3_stmt *stmt = NULL;
-	char *rules = NULL;
-
-	if (sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = 'rules'",
-			       -1, &stmt, NULL) == SQLITE_OK &&
-	    sqlite3_step(stmt) == SQLITE_ROW)
-		rules = stmt_take_text(stmt, 0);
-	(void)sqlite3_finalize(stmt);
-	return rules != NULL ? rules : xstrdup("");
-}
-
 /* With other rules, what was read of logs that go on is to be read again. */
 static int
 renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
 {
-	char *before = stored_rules(db);
-	bool same = rules == NULL || strcmp(before, rules) == 0;
-	char *sql;
+	char *before =
+		db_text(db, "SELECT value FROM meta WHERE key = 'rules'", 0);
+	bool same = rules == NULL ||
+		    strcmp(before != NULL ? before : "", rules) == 0;
 	int rc;
 
 	free(before);
 	if (same)
 		return 0;
-	sql = sqlite3_mprintf(
-		"BEGIN IMMEDIATE;"
-		"DELETE FROM samples WHERE run_id IN (SELECT r.id FROM runs r"
-		" JOIN tails t ON t.id = r.tail_id WHERE t.ended = 0);"
-		"DELETE FROM sample_rows WHERE run_id IN (SELECT r.id FROM"
-		" runs r JOIN tails t ON t.id = r.tail_id WHERE t.ended = 0);"
-		"UPDATE tails SET lines = 0 WHERE ended = 0;"
-		"INSERT OR REPLACE INTO meta VALUES('rules', %Q);"
-		"COMMIT;",
-		rules);
-	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
-	sqlite3_free(sql);
-	if (rc == SQLITE_OK)
-		return 0;
-	schema_fail(db, path, err);
-	(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-	return -1;
+	rc = db_exec(db, path, err, "BEGIN IMMEDIATE");
+	if (rc != 0)
+		return -1;
+	rc = db_exec(db, path, err,
+		     "DELETE FROM sample_rows WHERE run_id IN (SELECT r.id"
+		     " FROM runs r JOIN tails t ON t.id = r.tail_id"
+		     " WHERE t.ended = 0);"
+		     "UPDATE tails SET lines = 0 WHERE ended = 0;"
+		     "INSERT OR REPLACE INTO meta VALUES('rules', %Q);",
+		     rules);
+	return db_end(db, path, rc, err);
+}
+
+/* Make the connection that writes ready, tidy up after the last writer. */
+static int
+set_up_writer(sqlite3 *db, const char *path, struct err *err)
+{
+	if (db_exec(db, path, err,
+		    "PRAGMA journal_mode = WAL;"
+		    "PRAGMA synchronous = NORMAL;"
+		    "PRAGMA wal_autocheckpoint = 1000;"
+		    "PRAGMA trusted_schema = OFF;") != 0 ||
+	    schema_migrate(db, path, err) != 0)
+		return -1;
+	return db_exec(
+		db, path, err,
+		"UPDATE runs SET live = 0 WHERE live != 0;" DROP_ORPHANS);
 }
 
 /* Try to become the one that writes; 0 also when another one is. */
@@ -284,12 +179,9 @@ become_writer(struct store *store, const char *rules, struct err *err)
 		return 0;
 	}
 	if (make_file(store->path, err) != 0 ||
-	    store_open_db(store->path, true, &db, err) != 0)
+	    db_open(store->path, true, &db, err) != 0)
 		return -1;
 	if (set_up_writer(db, store->path, err) != 0 ||
-	    schema_migrate(db, store->path, err) != 0 ||
-	    forget_live(db, store->path, err) != 0 ||
-	    sample_drop_orphans(db, store->path, err) != 0 ||
 	    renew_rules(db, store->path, rules, err) != 0 ||
 	    load_tails(store, db, err) != 0 ||
 	    load_run_ids(store, db, err) != 0) {
@@ -300,9 +192,13 @@ become_writer(struct store *store, const char *rules, struct err *err)
 	return store->writer != NULL ? 0 : -1;
 }
 
-static void store_on_timer(void *user);
+static void
+on_flush_timer(void *user)
+{
+	(void)store_flush(user, NULL);
+}
 
-void
+static void
 store_free(struct store *store)
 {
 	loop_timer_close(store->timer);
@@ -311,10 +207,7 @@ store_free(struct store *store)
 	if (store->lock_fd >= 0)
 		(void)close(store->lock_fd);
 	for (size_t i = 0; i < store->n_tails; i++) {
-		free(store->tails[i]->pod);
-		free(store->tails[i]->name);
-		free(store->tails[i]->path);
-		free(store->tails[i]->mirror);
+		row_release(&tail_table, store->tails[i]);
 		free(store->tails[i]->runs);
 		free(store->tails[i]);
 	}
@@ -337,7 +230,7 @@ renew_for_reader(const struct store_options *options, struct err *err)
 	long holder;
 	bool is_current;
 
-	if (store_open_db(options->path, false, &db, err) != 0)
+	if (db_open(options->path, false, &db, err) != 0)
 		return -1;
 	is_current = schema_is_current(db);
 	(void)sqlite3_close(db);
@@ -371,7 +264,7 @@ store_open(const struct store_options *options, struct err *err)
 	else
 		rc = renew_for_reader(options, err);
 	if (rc == 0)
-		rc = store_open_db(store->path, false, &store->reader, err);
+		rc = db_open(store->path, false, &store->reader, err);
 	if (rc == 0)
 		rc = schema_check(store->reader, store->path, err);
 	if (rc != 0) {
@@ -380,7 +273,7 @@ store_open(const struct store_options *options, struct err *err)
 	}
 	if (store->loop != NULL && store->writer != NULL)
 		store->timer =
-			loop_timer_new(store->loop, store_on_timer, store);
+			loop_timer_new(store->loop, on_flush_timer, store);
 	return store;
 }
 
@@ -396,124 +289,40 @@ store_why_reader(const struct store *store)
 	return store->why_reader;
 }
 
-struct store_tail *
-store_tail_get(struct store *store, const char *pod, const char *name,
-	       unsigned int gen)
+int
+store_close(struct store *store, struct err *err)
 {
-	struct store_tail *tail;
+	int rc;
 
-	if (store->writer == NULL)
+	if (store == NULL)
+		return 0;
+	rc = store_flush_last(store, err);
+	store_free(store);
+	return rc;
+}
+
+sqlite3 *
+store_begin_once(const char *db_path, const char *what, struct err *err)
+{
+	const struct store_options options = { .path = db_path };
+	struct store *store = store_open(&options, err);
+	sqlite3 *db = NULL;
+
+	if (store == NULL || store_close(store, err) != 0 ||
+	    db_open(db_path, true, &db, err) != 0)
 		return NULL;
-	tail = map_get(&store->tail_index,
-		       tail_key(&store->key, pod, name, gen));
-	if (tail != NULL)
-		return tail;
-	tail = add_tail(store, pod, name, gen);
-	tail->id = store->next_tail++;
-	store_touch_tail(store, tail);
-	return tail;
+	if (db_exec(db, what, err, "BEGIN IMMEDIATE") == 0)
+		return db;
+	(void)sqlite3_close(db);
+	return NULL;
 }
 
-size_t
-store_tail_count(const struct store *store)
+int
+store_end_once(sqlite3 *db, const char *what, int rc, struct err *err)
 {
-	return store->n_tails;
-}
-
-const struct store_tail *
-store_tail_at(const struct store *store, size_t i)
-{
-	assert(i < store->n_tails);
-	return store->tails[i];
-}
-
-void
-store_touch_tail(struct store *store, struct store_tail *tail)
-{
-	tail->dirty = true;
-	store->n_dirty++;
-	store_arm(store);
-}
-
-static bool
-set_text(char **text, const char *value)
-{
-	char *copy;
-
-	if (*text == value ||
-	    (*text != NULL && value != NULL && strcmp(*text, value) == 0))
-		return false;
-	copy = xstrdup_null(value);
-	free(*text);
-	*text = copy;
-	return true;
-}
-
-void
-store_tail_identify(struct store *store, struct store_tail *tail,
-		    const struct store_identity *identity)
-{
-	bool changed = set_text(&tail->path, identity->path);
-
-	changed |= set_text(&tail->mirror, identity->mirror);
-	changed |= tail->dev != identity->dev ||
-		   tail->inode != identity->inode ||
-		   tail->ended != identity->ended;
-	tail->dev = identity->dev;
-	tail->inode = identity->inode;
-	tail->ended = identity->ended;
-	if (changed)
-		store_touch_tail(store, tail);
-}
-
-void
-store_tail_begin(struct store_tail *tail)
-{
-	tail->last_line = 0;
-	tail->seq = 0;
-}
-
-void
-store_tail_advance(struct store *store, struct store_tail *tail,
-		   uint64_t offset, uint64_t lines)
-{
-	if (tail->offset == offset && tail->lines == lines)
-		return;
-	tail->offset = offset;
-	tail->lines = lines;
-	tail->is_over = tail->is_whole = false;
-	store_touch_tail(store, tail);
-}
-
-void
-store_tail_trim(struct store *store, struct store_tail *tail, size_t n)
-{
-	if (tail->n_runs <= n)
-		return;
-	tail->n_runs = n;
-	tail->trim_runs = n;
-	store_touch_tail(store, tail);
-}
-
-int64_t
-store_run_id(struct store *store, struct store_tail *tail,
-	     unsigned int run_index)
-{
-	if (run_index >= tail->n_runs || tail->runs[run_index].id == 0)
-		set_run_id(tail, run_index, store->next_run++);
-	return tail->runs[run_index].id;
-}
-
-bool
-store_run_has_row(const struct store_tail *tail, unsigned int run_index)
-{
-	return run_index < tail->n_runs && tail->runs[run_index].has_row;
-}
-
-static void
-store_on_timer(void *user)
-{
-	struct store *store = user;
-
-	(void)store_flush(store, NULL);
+	if (db == NULL)
+		return -1;
+	rc = db_end(db, what, rc, err);
+	(void)sqlite3_close(db);
+	return rc;
 }

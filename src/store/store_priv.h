@@ -2,14 +2,126 @@
 #ifndef HGYM_STORE_STORE_PRIV_H
 #define HGYM_STORE_STORE_PRIV_H
 
-#include <sqlite3.h>
-
 #include "base/buf.h"
 #include "base/map.h"
+#include "parsers/run.h"
+#include "store/db.h"
+#include "store/pods.h"
+#include "store/query.h"
 #include "store/store.h"
-#include "store/write.h"
 
-/* Inside of struct store; for src/store alone. */
+/* What the files of src/store share; nobody else includes it. */
+
+/* write.c: the tables, and the batch that is written */
+
+/* A row of `runs`. */
+struct run_row {
+	int64_t id, tail_id;
+	int64_t first_wall_ms, last_wall_ms;
+	int64_t rev; /* of the batch that wrote it */
+	bool live;
+	struct run run; /* its final_class is static, its other texts its own */
+};
+
+extern const struct table tail_table;	   /* struct store_tail */
+extern const struct table run_table;	   /* struct run_row */
+extern const struct table event_table;	   /* struct run_event */
+extern const struct table pod_table;	   /* struct store_pod */
+extern const struct table telemetry_table; /* struct store_telemetry */
+
+/*
+ * A batch: rows that go into the database in one transaction.  It owns all
+ * its texts, so that it can be written on another thread.
+ */
+struct batch_sample {
+	int64_t run_id;
+	unsigned int seq; /* of the samples of its line, 0.. */
+	struct sample sample;
+};
+
+struct batch_telemetry {
+	char *pod; /* owned */
+	bool keep;
+	struct store_telemetry row;
+};
+
+struct batch {
+	struct store_tail *tails; /* copies; without their runs */
+	size_t n_tails, cap_tails;
+	struct run_row *runs;
+	size_t n_runs, cap_runs;
+	struct batch_sample *samples;
+	size_t n_samples, cap_samples;
+	struct store_pod *pods;
+	size_t n_pods, cap_pods;
+	struct batch_telemetry *telemetry;
+	size_t n_telemetry, cap_telemetry;
+	char *prune_pod;  /* owned; its old telemetry goes; NULL: of none */
+	int64_t prune_ms; /* the time now */
+};
+
+bool batch_is_empty(const struct batch *batch);
+/* Free all rows; the batch is empty and usable after it. */
+void batch_clear(struct batch *batch);
+
+/* The connection that writes, and its statements. */
+struct writer;
+
+/* db is given: writer_free closes it. */
+struct writer *writer_new(sqlite3 *db, struct err *err)
+	__attribute__((warn_unused_result));
+void writer_free(struct writer *writer);
+
+/*
+ * All of the batch or nothing; may be tried again after a failure.  Gives the
+ * runs their rev.
+ */
+int writer_write(struct writer *writer, struct batch *batch, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* samples.c */
+
+/*
+ * How samples lie in the database.  A row of sample_rows holds up to
+ * SAMPLE_SLOTS samples that follow one another in a line and agree in step and
+ * times: m0 and v0, m1 and v1, .. are metric (an id of the table metrics) and
+ * value, NULL where there is none; seq is that of the first.
+ */
+#define SAMPLE_SLOTS 4
+
+/* Inserts samples over the connection of a writer. */
+struct sample_writer;
+
+struct sample_writer *sample_writer_new(sqlite3 *db, struct err *err)
+	__attribute__((warn_unused_result));
+void sample_writer_free(struct sample_writer *w);
+/*
+ * Write n samples inside the transaction of the caller.  A line that is there
+ * already is replaced as a whole.
+ */
+int sample_writer_write(struct sample_writer *w, const struct batch_sample *s,
+			size_t n, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* Reads the samples of runs, as they were at one moment, in log order. */
+struct sample_reader;
+
+struct sample_span {
+	int64_t run_id;
+	uint64_t after_line; /* only what is behind it; 0: all */
+	const char *metric;  /* NULL: all */
+};
+
+/* path is for errors, borrowed as long as the reader lives. */
+struct sample_reader *sample_reader_new(sqlite3 *db, const char *path,
+					struct err *err)
+	__attribute__((warn_unused_result));
+void sample_reader_free(struct sample_reader *r);
+/* A callback that returns other than 0 ends the walk, which returns that. */
+int sample_reader_walk(struct sample_reader *r, const struct sample_span *span,
+		       stored_sample_fn fn, void *user, struct err *err);
+
+/* What waits, and who writes it. */
 struct store {
 	char *path;
 	struct loop *loop;
@@ -28,34 +140,39 @@ struct store {
 
 	size_t n_dirty; /* tails touched since the last batch */
 	struct batch waiting;
-	struct batch writing; /* belongs to the job while busy */
-	bool busy;	      /* a job runs */
-	bool armed;	      /* the timer runs */
-	bool failing;	      /* the last write failed */
+	struct batch writing; /* belongs to the job while there is one */
+	struct job *job;
+	bool is_written; /* by the job, and why not */
+	struct err write_err;
+	bool armed;   /* the timer runs */
+	bool failing; /* the last write failed */
 	bool closing;
-	struct err write_err; /* of the job */
 };
 
-/* Open a connection; *db is NULL after a failure. */
-int store_open_db(const char *path, bool write, sqlite3 **db, struct err *err)
-	__attribute__((warn_unused_result));
-
 /*
- * Write to the database at db_path in one transaction, from outside of a
- * store: write(db, user, err) returns 0, or -1 and all of it is undone.  The
- * database is made, and brought up to date, where nobody else did.  what
- * begins the sentence of an error.
+ * Begin to write to the database at db_path in one transaction, from outside
+ * of a store; the database is made, and brought up to date, where nobody else
+ * did.  what begins the sentence of an error.  NULL with err.
  */
-int store_write_once(const char *db_path, const char *what,
-		     int (*write)(sqlite3 *db, const void *user,
-				  struct err *err),
-		     const void *user, struct err *err)
+sqlite3 *store_begin_once(const char *db_path, const char *what,
+			  struct err *err) __attribute__((warn_unused_result));
+/* Commit, or with rc other than 0 undo all of it; db NULL: -1. */
+int store_end_once(sqlite3 *db, const char *what, int rc, struct err *err)
 	__attribute__((warn_unused_result));
-/* Give everything back; nothing is written. */
-void store_free(struct store *store);
 
+/* queue.c: tails, and what waits to be written */
+
+/* Take up a tail; the texts of row are given. */
+struct store_tail *store_tail_add(struct store *store,
+				  const struct store_tail *row);
+void store_set_run_id(struct store_tail *tail, size_t run_index, int64_t id);
 /* Something waits: see to it that it is written in time. */
 void store_arm(struct store *store);
-void store_touch_tail(struct store *store, struct store_tail *tail);
+/* Write all that waits, also what a job is writing; nothing runs after it. */
+int store_flush_last(struct store *store, struct err *err);
+
+/* For pods.c and history.c: store_each_telemetry on that connection. */
+int telemetry_walk(sqlite3 *db, const struct stored_span *span,
+		   stored_telemetry_fn fn, void *user, struct err *err);
 
 #endif

@@ -1,39 +1,125 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prepared inserts, a batch a transaction.  Every row has a key of its own
- * and is replaced when it comes again, so that work that a crash made us do
- * twice leaves the same rows.  Runs on the thread of a job.
+ * The tables of logs, runs and pods; prepared inserts, a batch a transaction.
+ * Every row has a key of its own and is replaced when it comes again, so that
+ * work that a crash made us do twice leaves the same rows.  Runs on the thread
+ * of a job.
  */
 #include "config.h"
 
-#include "store/write.h"
+#include "store/store_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
-#include "store/samples.h"
-#include "store/schema.h"
-#include "store/stmt.h"
 
+#define TAIL(member) COLUMN(struct store_tail, member)
+
+static const struct column tail_columns[] = {
+	TAIL(id),     TAIL(pod),   TAIL(name),	 TAIL(gen),
+	TAIL(dev),    TAIL(inode), TAIL(offset), TAIL(lines),
+	TAIL(mirror), TAIL(path),  TAIL(ended),
+};
+const struct table tail_table = TABLE("tails", tail_columns, 4);
+
+static const char *const status_names[] = {
+#define X(id, name) [RUN_##id] = name,
+	RUN_STATUS_LIST(X)
+#undef X
+		NULL,
+};
+
+#define N_CLASSES 4
+static const char *const class_names[N_CLASSES + 1] = { "roundtrip", "sliding",
+							"ttt", "preq" };
+
+#define ROW(member) COLUMN(struct run_row, member)
+#define RUN(member) COLUMN_AS(#member, struct run_row, run.member)
+
+static const struct column run_columns[] = {
+	ROW(id),
+	ROW(tail_id),
+	RUN(run_index),
+	ROW(first_wall_ms),
+	ROW(last_wall_ms),
+	ROW(rev),
+	ROW(live),
+	COLUMN_NAMED("status", COLUMN_ENUM, struct run_row, run.status,
+		     RUN_TRUNCATED, status_names),
+	RUN(final_stage),
+	COLUMN_NAMED("final_class", COLUMN_WORD, struct run_row,
+		     run.final_class, N_CLASSES, class_names),
+	RUN(source_sha256),
+	RUN(source_lines),
+	RUN(first_line),
+	RUN(lines),
+	RUN(bytes),
+	RUN(matched),
+	RUN(formats),
+	RUN(events_dropped),
+#define X(member, decimals) RUN(member),
+	RUN_NUMBER_LIST(X)
+#undef X
+#define X(member) RUN(member),
+		RUN_LIVE_LIST(X)
+#undef X
+};
+/* When a run was first seen stays. */
+const struct table run_table = TABLE("runs", run_columns, 4);
+
+static const char *const event_names[] = {
+#define X(id, name) [RUN_EVENT_##id] = name,
+	RUN_EVENT_LIST(X)
+#undef X
+		NULL,
+};
+
+static const struct column event_columns[] = {
+	COLUMN(struct run_event, line),
+	COLUMN_NAMED("kind", COLUMN_ENUM, struct run_event, kind,
+		     RUN_EVENT_OTHER, event_names),
+	COLUMN(struct run_event, step),
+	COLUMN(struct run_event, text),
+};
+const struct table event_table = TABLE("events", event_columns, 0);
+
+#define POD(member) COLUMN(struct store_pod, member)
+
+static const struct column pod_columns[] = {
+	POD(name),
+	POD(target),
+	POD(state),
+	POD(why),
+	POD(gpu),
+	COLUMN_OPT(struct store_pod, lag_ms, -1),
+	POD(disk_free_bytes),
+	POD(seen_ms),
+};
+const struct table pod_table = TABLE("pods", pod_columns, 1);
+
+static const struct column telemetry_columns[] = {
+	COLUMN(struct store_telemetry, at_ms),
+	COLUMN(struct store_telemetry, gpu),
+#define X(metric, column)                                                      \
+	COLUMN_AS(#column, struct store_telemetry, values[STORE_##metric]),
+	STORE_TELEMETRY_LIST(X)
+#undef X
+		COLUMN(struct store_telemetry, disk_free_bytes),
+};
+const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
+
+#define WHAT "cannot write the database"
+
+#define TRIMMED "SELECT id FROM runs WHERE tail_id = ?1 AND run_index >= ?2"
+
+/* NULL: made from the table of its rows. */
 #define STATEMENT_LIST(X)                                                      \
-	X(BEGIN, "BEGIN IMMEDIATE")                                            \
-	X(COMMIT, "COMMIT")                                                    \
-	X(TAIL, "INSERT INTO tails(id, pod, name, gen, dev, inode, offset,"    \
-		" lines, mirror, path, ended)"                                 \
-		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"        \
-		" ON CONFLICT(id) DO UPDATE SET dev = ?5, inode = ?6,"         \
-		" offset = ?7, lines = ?8, mirror = ?9, path = ?10,"           \
-		" ended = ?11")                                                \
-	X(TRIM_SAMPLES, "DELETE FROM samples WHERE run_id IN (SELECT id FROM"  \
-			" runs WHERE tail_id = ?1 AND run_index >= ?2)")       \
-	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (SELECT id FROM" \
-		     " runs WHERE tail_id = ?1 AND run_index >= ?2)")          \
-	X(TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (SELECT id FROM"    \
-		       " runs WHERE tail_id = ?1 AND run_index >= ?2)")        \
-	X(TRIM_RUNS, "DELETE FROM runs WHERE tail_id = ?1 AND"                 \
-		     " run_index >= ?2")                                       \
+	X(TAIL, NULL)                                                          \
+	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")  \
+	X(TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (" TRIMMED ")")     \
+	X(TRIM_RUNS, "DELETE FROM runs WHERE id IN (" TRIMMED ")")             \
+	X(RUN, NULL)                                                           \
 	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"      \
 		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                \
 	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
@@ -43,8 +129,8 @@
 	       " ON CONFLICT(name) DO UPDATE SET target = ?2, state = ?3,"     \
 	       " why = ?4, gpu = coalesce(?5, gpu), lag_ms = ?6,"              \
 	       " disk_free_bytes = ?7, seen_ms = ?8")                          \
-	X(TELEMETRY, "INSERT OR REPLACE INTO telemetry(pod_id, at_ms, gpu,"    \
-		     " keep, gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c,"  \
+	X(TELEMETRY, "INSERT OR REPLACE INTO telemetry(pod_id, keep, at_ms,"   \
+		     " gpu, gpu_util, gpu_mem_mib, gpu_power_w, gpu_temp_c,"   \
 		     " gpu_sm_mhz, gpu_throttle, host_load, disk_free_bytes)"  \
 		     " SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"   \
 		     " ?12 FROM pods WHERE name = ?1")                         \
@@ -56,8 +142,7 @@ enum statement {
 #define X(id, sql) STATEMENT_##id,
 	STATEMENT_LIST(X)
 #undef X
-		STATEMENT_RUN, /* made from the list of a run's numbers */
-	STATEMENT_COUNT
+		STATEMENT_COUNT
 };
 
 struct writer {
@@ -66,34 +151,6 @@ struct writer {
 	struct sample_writer *samples;
 	sqlite3_stmt *stmts[STATEMENT_COUNT];
 };
-
-static const char *const run_columns[] = { "id",
-					   "tail_id",
-					   "run_index",
-					   "status",
-					   "final_stage",
-					   "final_class",
-					   "source_sha256",
-					   "source_lines",
-					   "first_line",
-					   "lines",
-					   "bytes",
-					   "matched",
-					   "formats",
-					   "events_dropped",
-					   "first_wall_ms",
-					   "last_wall_ms",
-					   "live",
-					   "rev",
-#define X(member, decimals) #member,
-					   RUN_NUMBER_LIST(X)
-#undef X
-#define X(member) #member,
-						   RUN_LIVE_LIST(X)
-#undef X
-};
-
-#define N_RUN_COLUMNS (sizeof(run_columns) / sizeof(run_columns[0]))
 
 bool
 batch_is_empty(const struct batch *batch)
@@ -107,91 +164,44 @@ batch_is_empty(const struct batch *batch)
 void
 batch_clear(struct batch *batch)
 {
-	for (size_t i = 0; i < batch->n_tails; i++) {
-		free(batch->tails[i].pod);
-		free(batch->tails[i].name);
-		free(batch->tails[i].path);
-		free(batch->tails[i].mirror);
-	}
+	for (size_t i = 0; i < batch->n_tails; i++)
+		row_release(&tail_table, &batch->tails[i]);
 	for (size_t i = 0; i < batch->n_runs; i++)
 		run_release(&batch->runs[i].run);
 	for (size_t i = 0; i < batch->n_pods; i++)
-		batch_pod_release(&batch->pods[i]);
+		row_release(&pod_table, &batch->pods[i]);
 	for (size_t i = 0; i < batch->n_telemetry; i++)
 		free(batch->telemetry[i].pod);
-	free(batch->pods);
-	free(batch->telemetry);
-	free(batch->prune_pod);
 	free(batch->tails);
 	free(batch->runs);
 	free(batch->samples);
+	free(batch->pods);
+	free(batch->telemetry);
+	free(batch->prune_pod);
 	memset(batch, 0, sizeof(*batch));
-}
-
-/* An upsert of all columns; when a run was first seen stays. */
-static void
-run_sql(struct buf *sql)
-{
-	buf_append_str(sql, "INSERT INTO runs(");
-	for (size_t i = 0; i < N_RUN_COLUMNS; i++)
-		buf_appendf(sql, "%s%s", i > 0 ? ", " : "", run_columns[i]);
-	buf_append_str(sql, ") VALUES(");
-	for (size_t i = 0; i < N_RUN_COLUMNS; i++)
-		buf_appendf(sql, "%s?%zu", i > 0 ? ", " : "", i + 1);
-	buf_append_str(sql, ") ON CONFLICT(id) DO UPDATE SET ");
-	for (size_t i = 3; i < N_RUN_COLUMNS; i++)
-		if (strcmp(run_columns[i], "first_wall_ms") != 0)
-			buf_appendf(sql, "%s%s = ?%zu", i > 3 ? ", " : "",
-				    run_columns[i], i + 1);
-}
-
-static int
-prepare(struct writer *w, enum statement id, const char *sql, struct err *err)
-{
-	if (sqlite3_prepare_v3(w->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
-			       &w->stmts[id], NULL) == SQLITE_OK)
-		return 0;
-	return schema_fail(w->db, "the database", err);
-}
-
-/* The newest batch whose rows are there. */
-static int64_t
-last_rev(sqlite3 *db)
-{
-	sqlite3_stmt *stmt = NULL;
-	int64_t rev = 0;
-
-	if (sqlite3_prepare_v2(db, "SELECT max(rev) FROM runs", -1, &stmt,
-			       NULL) == SQLITE_OK &&
-	    sqlite3_step(stmt) == SQLITE_ROW)
-		rev = sqlite3_column_int64(stmt, 0);
-	(void)sqlite3_finalize(stmt);
-	return rev;
 }
 
 struct writer *
 writer_new(sqlite3 *db, struct err *err)
 {
-	static const char *const texts[] = {
+	const char *texts[] = {
 #define X(id, sql) sql,
 		STATEMENT_LIST(X)
 #undef X
 	};
+	char *tail_sql = table_put_sql(&tail_table);
+	char *run_sql = table_put_sql(&run_table);
 	struct writer *w = xcalloc(1, sizeof(*w));
-	struct buf sql;
-	int rc = 0;
 
+	texts[STATEMENT_TAIL] = tail_sql;
+	texts[STATEMENT_RUN] = run_sql;
 	w->db = db;
-	w->rev = last_rev(db);
-	for (size_t i = 0; rc == 0 && i < STATEMENT_RUN; i++)
-		rc = prepare(w, (enum statement)i, texts[i], err);
-	buf_init(&sql, 65536);
-	run_sql(&sql);
-	if (rc == 0)
-		rc = prepare(w, STATEMENT_RUN, sql.data, err);
-	buf_release(&sql);
-	if (rc == 0)
+	w->rev = db_number(db, "SELECT max(rev) FROM runs", NULL);
+	if (stmt_prepare_all(db, "the database", texts, STATEMENT_COUNT,
+			     w->stmts, err) == 0)
 		w->samples = sample_writer_new(db, err);
+	free(tail_sql);
+	free(run_sql);
 	if (w->samples != NULL)
 		return w;
 	writer_free(w);
@@ -203,193 +213,119 @@ writer_free(struct writer *w)
 {
 	if (w == NULL)
 		return;
-	for (size_t i = 0; i < STATEMENT_COUNT; i++)
-		(void)sqlite3_finalize(w->stmts[i]);
+	stmt_free_all(w->stmts, STATEMENT_COUNT);
 	sample_writer_free(w->samples);
 	(void)sqlite3_close(w->db);
 	free(w);
 }
 
+/* Run a statement, whose parameters are bound. */
 static int
-step(struct writer *w, enum statement id, struct err *err)
+writer_run(struct writer *w, enum statement id, struct err *err)
 {
-	int rc = sqlite3_step(w->stmts[id]);
-
-	if (rc == SQLITE_DONE || rc == SQLITE_ROW) {
-		(void)sqlite3_reset(w->stmts[id]);
-		return 0;
-	}
-	schema_fail(w->db, "cannot write the database", err);
-	(void)sqlite3_reset(w->stmts[id]);
-	return -1;
+	return stmt_step(w->stmts[id]) == SQLITE_DONE
+		       ? 0
+		       : db_fail(w->db, WHAT, err);
 }
 
 static int
-write_tail(struct writer *w, const struct batch_tail *tail, struct err *err)
+write_tail(struct writer *w, const struct store_tail *tail, struct err *err)
 {
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_TAIL];
-
-	(void)sqlite3_bind_int64(stmt, 1, tail->id);
-	stmt_bind_text(stmt, 2, tail->pod);
-	stmt_bind_text(stmt, 3, tail->name);
-	stmt_bind_u64(stmt, 4, tail->gen);
-	stmt_bind_u64(stmt, 5, tail->dev);
-	stmt_bind_u64(stmt, 6, tail->inode);
-	stmt_bind_u64(stmt, 7, tail->offset);
-	stmt_bind_u64(stmt, 8, tail->lines);
-	stmt_bind_text(stmt, 9, tail->mirror);
-	stmt_bind_text(stmt, 10, tail->path);
-	stmt_bind_u64(stmt, 11, tail->ended);
-	return step(w, STATEMENT_TAIL, err);
-}
-
-/* What an earlier reading saw and this one does not. */
-static int
-trim_runs(struct writer *w, const struct batch_tail *tail, struct err *err)
-{
-	int rc = 0;
-
+	row_bind(w->stmts[STATEMENT_TAIL], 1, &tail_table, tail);
+	if (writer_run(w, STATEMENT_TAIL, err) != 0)
+		return -1;
 	if (tail->trim_runs == SIZE_MAX)
 		return 0;
-	for (int i = STATEMENT_TRIM_SAMPLES;
-	     rc == 0 && i <= STATEMENT_TRIM_RUNS; i++) {
+	/* What an earlier reading saw and this one does not. */
+	for (int i = STATEMENT_TRIM_ROWS; i <= STATEMENT_TRIM_RUNS; i++) {
 		(void)sqlite3_bind_int64(w->stmts[i], 1, tail->id);
-		stmt_bind_u64(w->stmts[i], 2, tail->trim_runs);
-		rc = step(w, (enum statement)i, err);
+		(void)sqlite3_bind_int64(w->stmts[i], 2,
+					 (int64_t)tail->trim_runs);
+		if (writer_run(w, (enum statement)i, err) != 0)
+			return -1;
 	}
-	return rc;
+	return 0;
 }
 
 static int
-write_events(struct writer *w, const struct batch_run *row, struct err *err)
+write_events(struct writer *w, const struct run_row *row, struct err *err)
 {
 	sqlite3_stmt *stmt = w->stmts[STATEMENT_EVENT];
 	sqlite3_stmt *end = w->stmts[STATEMENT_EVENTS_END];
 
+	(void)sqlite3_bind_int64(stmt, 1, row->id);
 	for (size_t i = 0; i < row->run.n_events; i++) {
-		const struct run_event *event = &row->run.events[i];
-
-		(void)sqlite3_bind_int64(stmt, 1, row->id);
-		stmt_bind_u64(stmt, 2, i);
-		stmt_bind_u64(stmt, 3, event->line);
-		stmt_bind_text(stmt, 4, run_event_name(event->kind));
-		stmt_bind_number(stmt, 5, event->step);
-		stmt_bind_text(stmt, 6, event->text);
-		if (step(w, STATEMENT_EVENT, err) != 0)
+		(void)sqlite3_bind_int64(stmt, 2, (int64_t)i);
+		row_bind(stmt, 3, &event_table, &row->run.events[i]);
+		if (writer_run(w, STATEMENT_EVENT, err) != 0)
 			return -1;
 	}
 	(void)sqlite3_bind_int64(end, 1, row->id);
-	stmt_bind_u64(end, 2, row->run.n_events);
-	return step(w, STATEMENT_EVENTS_END, err);
+	(void)sqlite3_bind_int64(end, 2, (int64_t)row->run.n_events);
+	return writer_run(w, STATEMENT_EVENTS_END, err);
 }
 
-/* In the order of run_columns. */
 static int
-write_run(struct writer *w, const struct batch_run *row, struct err *err)
+write_run(struct writer *w, struct run_row *row, struct err *err)
 {
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_RUN];
-	const struct run *run = &row->run;
-	int at = 1;
-
-	(void)sqlite3_bind_int64(stmt, at++, row->id);
-	(void)sqlite3_bind_int64(stmt, at++, row->tail_id);
-	stmt_bind_u64(stmt, at++, run->run_index);
-	stmt_bind_text(stmt, at++, run_status_name(run->status));
-	stmt_bind_text(stmt, at++, run->final_stage);
-	stmt_bind_text(stmt, at++, run->final_class);
-	stmt_bind_text(stmt, at++, run->source_sha256);
-	stmt_bind_u64(stmt, at++, run->source_lines);
-	stmt_bind_u64(stmt, at++, run->first_line);
-	stmt_bind_u64(stmt, at++, run->lines);
-	stmt_bind_u64(stmt, at++, run->bytes);
-	stmt_bind_u64(stmt, at++, run->matched);
-	stmt_bind_text(stmt, at++, run->formats);
-	stmt_bind_u64(stmt, at++, run->events_dropped);
-	(void)sqlite3_bind_int64(stmt, at++, row->wall_ms);
-	(void)sqlite3_bind_int64(stmt, at++, row->wall_ms);
-	stmt_bind_u64(stmt, at++, row->live);
-	(void)sqlite3_bind_int64(stmt, at++, w->rev + 1);
-#define X(member, decimals) stmt_bind_number(stmt, at++, run->member);
-	RUN_NUMBER_LIST(X)
-#undef X
-#define X(member) stmt_bind_number(stmt, at++, run->member);
-	RUN_LIVE_LIST(X)
-#undef X
-	return step(w, STATEMENT_RUN, err) != 0 ? -1
-						: write_events(w, row, err);
+	row->rev = w->rev + 1;
+	row_bind(w->stmts[STATEMENT_RUN], 1, &run_table, row);
+	return writer_run(w, STATEMENT_RUN, err) != 0
+		       ? -1
+		       : write_events(w, row, err);
 }
 
 static int
-write_pod(struct writer *w, const struct batch_pod *row, struct err *err)
+write_pod(struct writer *w, const struct store_pod *pod, struct err *err)
 {
-	sqlite3_stmt *stmt = w->stmts[STATEMENT_POD];
-
-	stmt_bind_text(stmt, 1, row->name);
-	stmt_bind_text(stmt, 2, row->target);
-	stmt_bind_text(stmt, 3, row->state);
-	stmt_bind_text(stmt, 4, row->why);
-	stmt_bind_text(stmt, 5, row->gpu);
-	if (row->lag_ms >= 0)
-		(void)sqlite3_bind_int64(stmt, 6, row->lag_ms);
-	else
-		(void)sqlite3_bind_null(stmt, 6);
-	stmt_bind_number(stmt, 7, row->disk_free_bytes);
-	(void)sqlite3_bind_int64(stmt, 8, row->seen_ms);
-	return step(w, STATEMENT_POD, err);
+	row_bind(w->stmts[STATEMENT_POD], 1, &pod_table, pod);
+	return writer_run(w, STATEMENT_POD, err);
 }
 
 static int
-write_telemetry(struct writer *w, const struct batch_telemetry *row,
+write_telemetry(struct writer *w, const struct batch_telemetry *telemetry,
 		struct err *err)
 {
 	sqlite3_stmt *stmt = w->stmts[STATEMENT_TELEMETRY];
-	int at = 5;
 
-	stmt_bind_text(stmt, 1, row->pod);
-	(void)sqlite3_bind_int64(stmt, 2, row->row.at_ms);
-	(void)sqlite3_bind_int(stmt, 3, row->row.gpu);
-	(void)sqlite3_bind_int(stmt, 4, row->keep);
-	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
-		stmt_bind_number(stmt, at++, row->row.values[i]);
-	stmt_bind_number(stmt, at, row->row.disk_free_bytes);
-	return step(w, STATEMENT_TELEMETRY, err);
+	stmt_bind_text(stmt, 1, telemetry->pod);
+	(void)sqlite3_bind_int(stmt, 2, telemetry->keep);
+	row_bind(stmt, 3, &telemetry_table, &telemetry->row);
+	return writer_run(w, STATEMENT_TELEMETRY, err);
 }
 
 static int
-write_pods(struct writer *w, const struct batch *batch, struct err *err)
+prune_telemetry(struct writer *w, const struct batch *batch, struct err *err)
 {
-	sqlite3_stmt *prune = w->stmts[STATEMENT_PRUNE];
-	int rc = 0;
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_PRUNE];
 
-	for (size_t i = 0; rc == 0 && i < batch->n_pods; i++)
-		rc = write_pod(w, &batch->pods[i], err);
-	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++)
-		rc = write_telemetry(w, &batch->telemetry[i], err);
-	if (rc != 0 || batch->prune_pod == NULL)
-		return rc;
-	stmt_bind_text(prune, 1, batch->prune_pod);
-	(void)sqlite3_bind_int64(prune, 2,
+	if (batch->prune_pod == NULL)
+		return 0;
+	stmt_bind_text(stmt, 1, batch->prune_pod);
+	(void)sqlite3_bind_int64(stmt, 2,
 				 batch->prune_ms - STORE_TELEMETRY_LAST_MS);
-	(void)sqlite3_bind_int64(prune, 3,
+	(void)sqlite3_bind_int64(stmt, 3,
 				 batch->prune_ms - STORE_TELEMETRY_FULL_MS);
-	return step(w, STATEMENT_PRUNE, err);
+	return writer_run(w, STATEMENT_PRUNE, err);
 }
 
 static int
-write_rows(struct writer *w, const struct batch *batch, struct err *err)
+write_rows(struct writer *w, struct batch *batch, struct err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < batch->n_tails; i++)
-		rc = write_tail(w, &batch->tails[i], err) != 0
-			     ? -1
-			     : trim_runs(w, &batch->tails[i], err);
+		rc = write_tail(w, &batch->tails[i], err);
 	for (size_t i = 0; rc == 0 && i < batch->n_runs; i++)
 		rc = write_run(w, &batch->runs[i], err);
 	if (rc == 0)
 		rc = sample_writer_write(w->samples, batch->samples,
 					 batch->n_samples, err);
-	return rc == 0 ? write_pods(w, batch, err) : rc;
+	for (size_t i = 0; rc == 0 && i < batch->n_pods; i++)
+		rc = write_pod(w, &batch->pods[i], err);
+	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++)
+		rc = write_telemetry(w, &batch->telemetry[i], err);
+	return rc == 0 ? prune_telemetry(w, batch, err) : -1;
 }
 
 /* What we would write to a file without a name is lost with us. */
@@ -409,19 +345,15 @@ check_place(const struct writer *w, struct err *err)
 }
 
 int
-writer_write(struct writer *w, const struct batch *batch, struct err *err)
+writer_write(struct writer *w, struct batch *batch, struct err *err)
 {
-	if (check_place(w, err) != 0)
-		return -1;
-	if (step(w, STATEMENT_BEGIN, err) != 0)
-		return -1;
-	if (write_rows(w, batch, err) == 0 &&
-	    step(w, STATEMENT_COMMIT, err) == 0) {
+	int rc = check_place(w, err);
+
+	if (rc == 0)
+		rc = db_exec(w->db, WHAT, err, "BEGIN IMMEDIATE");
+	if (rc == 0)
+		rc = db_end(w->db, WHAT, write_rows(w, batch, err), err);
+	if (rc == 0)
 		w->rev++;
-		return 0;
-	}
-	/* A full disk may have ended the transaction already. */
-	if (!sqlite3_get_autocommit(w->db))
-		(void)sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
-	return -1;
+	return rc;
 }

@@ -2,7 +2,7 @@
 /* What names a host, and what `ssh -G` prints of it. */
 #include "config.h"
 
-#include "remote/ssh_alias.h"
+#include "remote/openssh.h"
 
 #include <string.h>
 

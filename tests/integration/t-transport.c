@@ -21,7 +21,7 @@
 #include "base/xalloc.h"
 #include "loop/loop.h"
 #include "remote/fleet.h"
-#include "remote/link.h"
+#include "remote/link_priv.h"
 
 struct probe {
 	struct loop *loop;

@@ -169,10 +169,22 @@ test_agent() {
 	allow "$work/other"
 	t -k "$work/known" "libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
 	got=$?
+	cat >>"$rig/ssh_config" <<-END
+	Host behind
+	HostName 127.0.0.1
+	Port $port
+	User $user
+	UserKnownHostsFile $work/known
+	ProxyCommand ssh -oIdentityAgent=none -W %h:%p pod
+	END
+	allow "$rig/id_ed25519"
+	t -c 2000 libssh2:behind 'echo in' </dev/null
+	quit=$?
 	kill -CONT "$SSH_AGENT_PID"
 	kill "$SSH_AGENT_PID"
 	unset SSH_AUTH_SOCK SSH_AGENT_PID
 	is "$got" "$AUTH" "an agent that hangs is given up"
+	is "$quit" "$CANCELLED" "nor does it keep who quits meanwhile"
 	key=$work/key
 }
 

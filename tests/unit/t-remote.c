@@ -6,12 +6,9 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "remote/base64.h"
-#include "remote/child.h"
 #include "remote/fleet.h"
-#include "remote/gate.h"
-#include "remote/ssh_alias.h"
-#include "remote/ssh_hostkey.h"
+#include "remote/link_priv.h"
+#include "remote/openssh.h"
 #include "remote/ssh_key.h"
 #include "tests/support/tap.h"
 
@@ -153,31 +150,6 @@ test_known(void)
 }
 
 static void
-test_base64(void)
-{
-	struct buf text, back;
-	char data[256];
-	bool same = true;
-
-	for (int i = 0; i < 256; i++)
-		data[i] = (char)i;
-	buf_init(&text, 1000);
-	buf_init(&back, 1000);
-	for (size_t n = 0; n <= 256 && same; n++) {
-		buf_clear(&text);
-		buf_clear(&back);
-		base64_encode(&text, (struct str){ data, n }, n % 2 == 0);
-		same = base64_decode(&back,
-				     (struct str){ text.data, text.len }) &&
-		       back.len == n && memcmp(back.data, data, n) == 0;
-	}
-	ok(same, "base64 there and back, every length");
-	ok(!base64_decode(&back, STR_LIT("AA*A")), "rubbish is refused");
-	buf_release(&text);
-	buf_release(&back);
-}
-
-static void
 test_ssh_words(void)
 {
 	static const struct {
@@ -200,7 +172,7 @@ test_ssh_words(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct err err;
 		bool final =
-			child_ssh_error(&err, "pod", str_from(cases[i].text));
+			openssh_error(&err, "pod", str_from(cases[i].text));
 
 		ok(err.code == cases[i].code && final == cases[i].final &&
 			   strchr(err.text, '\x1b') == NULL,
@@ -330,7 +302,6 @@ main(void)
 	test_dest();
 	test_target();
 	test_known();
-	test_base64();
 	test_ssh_words();
 	test_gate();
 	test_backoff();

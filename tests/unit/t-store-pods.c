@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "store/schema.h"
-#include "store/write.h"
 #include "tests/support/store_test.h"
 
 #define NOW_MS INT64_C(1700000000000)

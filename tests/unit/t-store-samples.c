@@ -284,14 +284,11 @@ test_from_schema_6(void)
 		VIEW_1 "1 5 val_bpb 2=0.5 - -; 1 6 val_loss 2=4 - -; "
 		       "1 8 tok_s 3=5 80 -; 1 8 train_loss 3=4 80 -; " VIEW_Y,
 		"in the view too");
-	is_int(count_rows(path, "SELECT count(*) FROM samples WHERE run_id ="
-				" 1"),
-	       0, "and is no longer where it was");
-	is_int(count_rows(path, "SELECT count(*) FROM samples WHERE run_id ="
-				" 2"),
-	       2, "a run that does not go on stays there");
+	is_int(count_rows(path, "SELECT count(*) FROM sqlite_master WHERE"
+				" name = 'samples'"),
+	       0, "the table of before is gone");
 	is_samples(path, 2, NULL, "6 val_loss 2=4; 7 train_loss 3=4.5; ",
-		   "and is read there");
+		   "a run that does not go on has its samples");
 	run_release(&run);
 }
 
@@ -311,6 +308,27 @@ add_to_old(const char *path)
 	ADD(store, store_tail_get(store, "p", "/x", 0), &run, more);
 	run_release(&run);
 	return store;
+}
+
+/* The version before moved a run only when it went on. */
+static void
+test_from_schema_7(void)
+{
+	const char *path = file_in_dir("seven.db");
+	struct err err = { ERR_NONE, "" };
+	sqlite3 *db = NULL;
+
+	make_schema_6(path);
+	(void)sqlite3_open(path, &db);
+	is_int(schema_migrate_to(db, 7, &err), 0, "a database of schema 7");
+	(void)sqlite3_close(db);
+	run_sql(path, "INSERT INTO metrics(id, name) VALUES(5, 'val_loss');"
+		      "INSERT INTO sample_rows(run_id, line, seq, step, m0, v0)"
+		      " VALUES(2, 6, 0, 2, 5, 4), (2, 7, 0, 3, 5, 4.5);"
+		      "DELETE FROM samples WHERE run_id = 2");
+	is_samples(path, 1, NULL, OLD_1 OLD_2, "a run that had not gone on");
+	is_samples(path, 2, NULL, "6 val_loss 2=4; 7 val_loss 3=4.5; ",
+		   "and one that had");
 }
 
 /* A run that is moved keeps all that it had. */
@@ -372,14 +390,14 @@ test_orphans(void)
 	struct run run;
 
 	make_schema_6(path);
+	run_sql(path, "INSERT INTO samples(run_id, metric, line, seq, value)"
+		      " VALUES(5, 'of_nobody_before', 1, 0, 1)");
 	store = open_store(path, false);
 	(void)store_close(store, NULL);
 	run_sql(path,
 		"INSERT INTO metrics(id, name) VALUES(900, 'of_nobody');"
 		"INSERT INTO sample_rows(run_id, line, seq, m0, v0)"
-		" VALUES(3, 1, 0, 900, 1), (3, 2, 0, 900, 1), (7, 1, 0, 900, 1);"
-		"INSERT INTO samples(run_id, metric, line, seq, value)"
-		" VALUES(5, 'of_nobody', 1, 0, 1)");
+		" VALUES(3, 1, 0, 900, 1), (3, 2, 0, 900, 1), (7, 1, 0, 900, 1);");
 	fill_run(&run, 2);
 	store = open_store(path, false);
 	ADD(store, store_tail_get(store, "p", "/new", 0), &run, given);
@@ -387,7 +405,7 @@ test_orphans(void)
 		      &(struct store_run_put){ 0, false });
 	is_int(store_close(store, NULL), 0, "a run after a kill");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples"
-				" WHERE metric = 'of_nobody'"),
+				" WHERE metric LIKE 'of_nobody%'"),
 	       0, "nobody's samples are gone");
 	is_int(count_rows(path, "SELECT count(*) FROM v_samples s"
 				" JOIN runs r ON r.id = s.run_id"
@@ -428,6 +446,7 @@ main(void)
 	test_rows();
 	test_line_again();
 	test_from_schema_6();
+	test_from_schema_7();
 	test_moved();
 	test_trim();
 	test_rules();

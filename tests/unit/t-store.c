@@ -222,7 +222,7 @@ test_from_schema_4(void)
 	   "what an older version stored is to be read again");
 	is_int((long long)tail->offset, 50, "its offset stays");
 	(void)store_close(store, NULL);
-	is_int(count_rows(path, "SELECT count(*) FROM samples"), 1,
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples"), 1,
 	       "and so do its samples");
 	is_int(count_rows(path, "SELECT rev FROM runs"), 0, "no rev yet");
 }

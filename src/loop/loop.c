@@ -2,20 +2,41 @@
 /* The event loop over libuv; each watch is freed by its close callback. */
 #include "config.h"
 
-#include "loop/loop_uv.h"
+#include "loop/loop.h"
 
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <uv.h>
+
+#include "base/list.h"
 #include "base/xalloc.h"
 
-/* We stood still for so long: what came meanwhile comes first. */
+/* A poll that took this much longer than it should: we were stopped. */
 #define STALL_MS 1000
 
-/* Each watch begins with its handle, so that handle->data is the watch. */
+struct job_queue {
+	struct list waiting; /* struct job */
+	unsigned int running;
+};
+
+struct loop {
+	uv_loop_t uv;
+	uv_idle_t idle;	      /* runs while there are posts */
+	uv_prepare_t prepare; /* before each poll of the descriptors */
+	uv_check_t check;     /* and after it */
+	uint64_t polled_ms;   /* when they were last polled in time */
+	uint64_t poll_ms;     /* when that poll began, and how long it may */
+	int wait_ms;	      /* take; -1: for ever */
+	struct list posts;    /* struct post */
+	struct job_queue jobs[JOB_KIND_COUNT];
+};
+
+/* handle->data of each is the watch; of the loop's own three it is NULL. */
 struct loop_fd {
 	uv_poll_t poll;
 	loop_fd_fn fn;
@@ -38,7 +59,7 @@ struct loop_signal {
 
 struct loop_child {
 	uv_process_t process;
-	loop_child_fn fn; /* NULL: nobody wants to know */
+	loop_child_fn fn; /* NULL: forgotten */
 	void *user;
 };
 
@@ -46,6 +67,27 @@ struct post {
 	struct list link;
 	loop_post_fn fn;
 	void *user;
+};
+
+struct job {
+	struct list link; /* in job_queue.waiting, until it begins */
+	uv_work_t work;
+	uv_sem_t is_worked; /* posted when its thread is done with it */
+	struct loop *loop;
+	enum job_kind kind;
+	job_fn run;
+	job_fn done;
+	void *user;
+	bool has_begun, is_told;
+};
+
+/*
+ * How many of a kind run at once, so that sleepy name servers or key agents
+ * never keep the database from its commit.
+ */
+static const unsigned int job_caps[JOB_KIND_COUNT] = {
+	[JOB_STORE] = 1, [JOB_READ] = 1,  [JOB_RESOLVE] = 2,
+	[JOB_AUTH] = 2,	 [JOB_PARSE] = 2,
 };
 
 static void
@@ -64,37 +106,50 @@ close_handle(void *handle)
 }
 
 static void
-on_prepare(uv_prepare_t *prepare)
+on_poll_begin(uv_prepare_t *prepare)
 {
 	struct loop *loop = prepare->loop->data;
 
-	loop->look_ms = uv_now(&loop->uv);
+	loop->poll_ms = uv_now(&loop->uv);
 	loop->wait_ms = uv_backend_timeout(&loop->uv);
 }
 
-/* A look that was stopped with us may have seen nothing. */
+/* A poll that was stopped together with us may have seen nothing. */
 static void
-on_check(uv_check_t *check)
+on_poll_end(uv_check_t *check)
 {
 	struct loop *loop = check->loop->data;
 	uint64_t now_ms = uv_now(&loop->uv);
 
 	if (loop->wait_ms < 0 ||
-	    now_ms - loop->look_ms < (uint64_t)loop->wait_ms + STALL_MS)
-		loop->looked_ms = now_ms;
+	    now_ms - loop->poll_ms < (uint64_t)loop->wait_ms + STALL_MS)
+		loop->polled_ms = now_ms;
 }
 
-/* Neither keeps the loop running. */
+/* Neither of the two keeps the loop running. */
 static void
-watch_looks(struct loop *loop)
+watch_polls(struct loop *loop)
 {
-	loop->looked_ms = uv_now(&loop->uv);
+	loop->polled_ms = uv_now(&loop->uv);
 	uv_prepare_init(&loop->uv, &loop->prepare);
-	uv_prepare_start(&loop->prepare, on_prepare);
+	uv_prepare_start(&loop->prepare, on_poll_begin);
 	uv_unref((uv_handle_t *)&loop->prepare);
 	uv_check_init(&loop->uv, &loop->check);
-	uv_check_start(&loop->check, on_check);
+	uv_check_start(&loop->check, on_poll_end);
 	uv_unref((uv_handle_t *)&loop->check);
+}
+
+/* One thread for each job that may run, set before libuv's first use of it. */
+static void
+size_thread_pool(void)
+{
+	unsigned int sum = 0;
+	char text[16];
+
+	for (int i = 0; i < JOB_KIND_COUNT; i++)
+		sum += job_caps[i];
+	snprintf(text, sizeof(text), "%u", sum);
+	setenv("UV_THREADPOOL_SIZE", text, 1);
 }
 
 struct loop *
@@ -103,7 +158,7 @@ loop_new(struct err *err)
 	struct loop *loop = xcalloc(1, sizeof(*loop));
 	int rc;
 
-	job_pool_prepare();
+	size_thread_pool();
 	rc = uv_loop_init(&loop->uv);
 	if (rc != 0) {
 		free(loop);
@@ -113,34 +168,36 @@ loop_new(struct err *err)
 	}
 	signal(SIGPIPE, SIG_IGN);
 	list_init(&loop->posts);
-	job_queues_init(loop);
+	for (int i = 0; i < JOB_KIND_COUNT; i++)
+		list_init(&loop->jobs[i].waiting);
 	uv_idle_init(&loop->uv, &loop->idle);
 	loop->uv.data = loop;
-	watch_looks(loop);
+	watch_polls(loop);
 	return loop;
 }
 
 static void
-close_one(uv_handle_t *handle, void *arg)
+close_watch(uv_handle_t *handle, void *user)
 {
-	const struct loop *loop = arg;
-
-	if (handle != (const uv_handle_t *)&loop->idle &&
-	    handle != (const uv_handle_t *)&loop->prepare &&
-	    handle != (const uv_handle_t *)&loop->check)
+	(void)user;
+	if (handle->data != NULL)
 		close_handle(handle);
+}
+
+static void
+close_any(uv_handle_t *handle, void *user)
+{
+	(void)user;
+	close_handle(handle);
 }
 
 void
 loop_free(struct loop *loop)
 {
-	uv_walk(&loop->uv, close_one, loop);
+	uv_walk(&loop->uv, close_watch, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
-	/* What the last callbacks opened. */
-	uv_walk(&loop->uv, close_one, loop);
-	uv_close((uv_handle_t *)&loop->idle, NULL);
-	uv_close((uv_handle_t *)&loop->prepare, NULL);
-	uv_close((uv_handle_t *)&loop->check, NULL);
+	/* What the last callbacks opened, and the loop's own. */
+	uv_walk(&loop->uv, close_any, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&loop->uv);
 	free(loop);
@@ -165,23 +222,21 @@ loop_clock(const struct loop *loop)
 	return &clock_real;
 }
 
+_Static_assert((int)LOOP_READ == (int)UV_READABLE &&
+		       (int)LOOP_WRITE == (int)UV_WRITABLE,
+	       "our events are libuv's");
+
 /* libuv stops a watch that has an error: tell it as both events. */
 static void
 on_poll(uv_poll_t *poll, int status, int uv_events)
 {
 	struct loop_fd *watch = poll->data;
-	unsigned int events = 0;
 
 	if (status < 0) {
 		watch->events = 0;
-		watch->fn(watch->user, LOOP_READ | LOOP_WRITE);
-		return;
+		uv_events = LOOP_READ | LOOP_WRITE;
 	}
-	if (uv_events & UV_READABLE)
-		events |= LOOP_READ;
-	if (uv_events & UV_WRITABLE)
-		events |= LOOP_WRITE;
-	watch->fn(watch->user, events);
+	watch->fn(watch->user, (unsigned int)uv_events);
 }
 
 /* uv_poll_init makes fd non-blocking.  A terminal's flags belong to all that
@@ -215,19 +270,13 @@ loop_fd_new(struct loop *loop, int fd, loop_fd_fn fn, void *user)
 void
 loop_fd_set(struct loop_fd *watch, unsigned int events)
 {
-	int uv_events = 0;
-
 	if (events == watch->events)
 		return;
 	watch->events = events;
-	if (events & LOOP_READ)
-		uv_events |= UV_READABLE;
-	if (events & LOOP_WRITE)
-		uv_events |= UV_WRITABLE;
-	if (uv_events == 0)
+	if (events == 0)
 		uv_poll_stop(&watch->poll);
 	else
-		uv_poll_start(&watch->poll, uv_events, on_poll);
+		uv_poll_start(&watch->poll, (int)events, on_poll);
 }
 
 void
@@ -238,9 +287,9 @@ loop_fd_close(struct loop_fd *watch)
 }
 
 /*
- * A program that was stopped finds its timers due before it could see what
- * came meanwhile, and would take silence of its own for that of others: then
- * the timers wait for the next look, once.
+ * A program that was stopped finds its timers due before it could read what
+ * came meanwhile, and would take its own silence for that of others: then the
+ * timers wait for the next poll, once.
  */
 static void
 on_timer(uv_timer_t *handle)
@@ -249,7 +298,7 @@ on_timer(uv_timer_t *handle)
 	const struct loop *loop = handle->loop->data;
 
 	timer->was_held = !timer->was_held &&
-			  uv_now(&loop->uv) - loop->looked_ms > STALL_MS;
+			  uv_now(&loop->uv) - loop->polled_ms > STALL_MS;
 	if (timer->was_held)
 		uv_timer_start(handle, on_timer, 1,
 			       uv_timer_get_repeat(handle));
@@ -313,12 +362,24 @@ on_idle(uv_idle_t *idle)
 		uv_idle_stop(&loop->idle);
 }
 
+static struct post *
+find_post(const struct loop *loop, loop_post_fn fn, const void *user)
+{
+	list_each (struct post, post, &loop->posts, link)
+		if (post->fn == fn && post->user == user)
+			return post;
+	return NULL;
+}
+
 void
 loop_post(struct loop *loop, loop_post_fn fn, void *user)
 {
-	struct post *post = xcalloc(1, sizeof(*post));
+	struct post *post;
 
 	assert(fn != NULL);
+	if (find_post(loop, fn, user) != NULL)
+		return;
+	post = xcalloc(1, sizeof(*post));
 	post->fn = fn;
 	post->user = user;
 	list_append(&loop->posts, &post->link);
@@ -328,15 +389,11 @@ loop_post(struct loop *loop, loop_post_fn fn, void *user)
 void
 loop_unpost(struct loop *loop, loop_post_fn fn, void *user)
 {
-	list_for_each_safe(link, &loop->posts)
-	{
-		struct post *post = list_entry(link, struct post, link);
+	struct post *post = find_post(loop, fn, user);
 
-		if (post->fn == fn && post->user == user) {
-			list_remove(&post->link);
-			free(post);
-		}
-	}
+	if (post != NULL)
+		list_remove(&post->link);
+	free(post);
 }
 
 static void
@@ -414,12 +471,6 @@ loop_child_new(struct loop *loop, const char *const *argv,
 	return NULL;
 }
 
-pid_t
-loop_child_pid(const struct loop_child *child)
-{
-	return child->process.pid;
-}
-
 void
 loop_child_kill(struct loop_child *child, int signum)
 {
@@ -434,4 +485,99 @@ loop_child_close(struct loop_child *child)
 		return;
 	child->fn = NULL;
 	uv_unref((uv_handle_t *)&child->process);
+}
+
+static void
+job_on_work(uv_work_t *work)
+{
+	struct job *job = work->data;
+
+	job->run(job->user);
+	uv_sem_post(&job->is_worked);
+}
+
+static void
+job_free(struct job *job)
+{
+	uv_sem_destroy(&job->is_worked);
+	free(job);
+}
+
+static void job_start_next(struct loop *loop, enum job_kind kind);
+
+/* Hand the job back and let the next of its kind begin. */
+static void
+job_on_done(uv_work_t *work, int status)
+{
+	struct job *job = work->data;
+	struct loop *loop = job->loop;
+	enum job_kind kind = job->kind;
+
+	assert(status == 0);
+	(void)status;
+	loop->jobs[kind].running--;
+	job_start_next(loop, kind);
+	if (!job->is_told)
+		job->done(job->user);
+	job_free(job);
+}
+
+static void
+job_start_next(struct loop *loop, enum job_kind kind)
+{
+	struct job_queue *queue = &loop->jobs[kind];
+
+	while (queue->running < job_caps[kind] &&
+	       !list_is_empty(&queue->waiting)) {
+		struct job *job =
+			list_entry(queue->waiting.next, struct job, link);
+
+		list_remove(&job->link);
+		job->has_begun = true;
+		queue->running++;
+		uv_queue_work(&loop->uv, &job->work, job_on_work, job_on_done);
+	}
+}
+
+struct job *
+loop_job_new(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
+	     void *user)
+{
+	struct job *job = xcalloc(1, sizeof(*job));
+
+	job->loop = loop;
+	job->kind = kind;
+	job->run = work;
+	job->done = done;
+	job->user = user;
+	job->work.data = job;
+	if (uv_sem_init(&job->is_worked, 0) != 0)
+		abort();
+	list_append(&loop->jobs[kind].waiting, &job->link);
+	job_start_next(loop, kind);
+	return job;
+}
+
+void
+loop_job_finish(struct job *job)
+{
+	assert(!job->is_told);
+	if (!job->has_begun) {
+		list_remove(&job->link);
+		job->run(job->user);
+		job->done(job->user);
+		job_free(job);
+		return;
+	}
+	/* What is left of it goes when the loop hears of its end. */
+	uv_sem_wait(&job->is_worked);
+	job->is_told = true;
+	job->done(job->user);
+}
+
+void
+loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
+	 void *user)
+{
+	(void)loop_job_new(loop, kind, work, done, user);
 }

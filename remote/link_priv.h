@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_REMOTE_LINK_H
-#define HGYM_REMOTE_LINK_H
+#ifndef HGYM_REMOTE_LINK_PRIV_H
+#define HGYM_REMOTE_LINK_PRIV_H
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "base/map.h"
 #include "remote/fleet.h"
-#include "remote/gate.h"
 
 /*
- * What fleet.c and the three ways to a pod share: a link is the way to one
- * pod, a stream one command on it.  Nobody else includes it.
+ * What fleet.c and the ways to a pod share: a link is the way to one pod, a
+ * stream one command on it.  Nobody else includes it.
  */
 
 #define STREAM_STDIN_CAP (1U << 20)
@@ -19,8 +19,38 @@
  * because each block that is handed on costs a write to the mirror. */
 #define STREAM_BUDGET 262144U
 
+/*
+ * Who may shake hands now: at most GATE_PER_HOST at once with a host (the
+ * default MaxStartups of sshd drops logins beyond ten), GATE_IN_ALL in all.
+ */
+#define GATE_PER_HOST 3
+#define GATE_IN_ALL   12
+
+struct gate {
+	struct loop *loop;
+	struct list inside; /* struct gate_ticket */
+	struct list waiting;
+};
+
+/* Held by the one who asks; zeroed before the first use. */
+struct gate_ticket {
+	struct list link;
+	struct gate *gate; /* NULL: neither inside nor waiting */
+	char host[256];
+	void (*on_admit)(void *user);
+	void *user;
+};
+
+void gate_init(struct gate *gate, struct loop *loop);
+/* Ask; on_admit is called from the loop, now or later. */
+void gate_enter(struct gate *gate, struct gate_ticket *ticket, const char *host,
+		void (*on_admit)(void *user), void *user);
+/* Leave, or stop waiting; nothing when neither. */
+void gate_leave(struct gate_ticket *ticket);
+
 struct remote_link;
 
+/* A way to a pod. */
 struct link_ops {
 	/* Run a stream that waits; connect first where needed. */
 	void (*start)(struct remote_link *link, struct stream *s);
@@ -28,9 +58,10 @@ struct link_ops {
 	void (*kick)(struct stream *s);
 	/* It was cancelled and goes: stop the command, forget the stream. */
 	void (*detach)(struct stream *s);
-	/* The machine slept: find out whether the pod still answers. */
+	/* The machine slept: find out whether the pod still answers.  NULL:
+	 * it does so itself. */
 	void (*probe)(struct remote_link *link);
-	/* The answer to a question of this link's; NULL: no. */
+	/* The answer to a question of this link's; NULL: it asks none. */
 	void (*answer)(struct remote_link *link, const char *answer);
 	/* Close what is open; all streams are gone. */
 	void (*release)(struct remote_link *link);
@@ -49,7 +80,6 @@ struct stream {
 	bool paused;	 /* nothing is delivered until resumed */
 	bool resumed;	 /* the user said so; done by the next kick */
 	bool cancelled;
-	bool kick_posted;
 };
 
 struct remote_link {
@@ -67,11 +97,7 @@ struct remote_link {
 	size_t sessions_most;	   /* that are open at once; 0: not known */
 	struct loop_timer *retry;
 	unsigned int failures; /* for the back-off */
-	int64_t live_since_ms; /* mono; 0: not live */
-	bool pump_posted;
 };
-
-struct secret; /* a passphrase by path, in fleet.c */
 
 struct fleet {
 	struct transport transport;
@@ -84,9 +110,10 @@ struct fleet {
 	struct loop_timer *watch; /* notices that the machine slept */
 	int64_t asleep_ms;	  /* boot clock - mono clock */
 	size_t n_streams;
-	char *block;  /* STREAM_BUDGET, for whoever reads just now */
-	bool closing; /* takes no new streams */
-	struct list secrets;
+	char *block;	    /* STREAM_BUDGET, for whoever reads just now */
+	bool closing;	    /* takes no new streams */
+	struct map secrets; /* passphrases by the path of their key */
+	struct list asking; /* struct ssh_conn, wait for a passphrase */
 };
 
 extern const struct link_ops child_link_ops;
@@ -109,7 +136,7 @@ void link_fail_streams(struct remote_link *link, const struct err *why);
 void link_pump_soon(struct remote_link *link);
 void link_retry_now(struct remote_link *link);
 void link_init(struct remote_link *link, struct fleet *fleet, size_t index,
-	       const struct remote_pod *pod);
+	       const struct remote_pod *pod, const struct link_ops *ops);
 void link_release(struct remote_link *link);
 /* The link of the chain that has room for one stream more, or the last. */
 struct remote_link *link_with_room(struct remote_link *link);
@@ -130,11 +157,5 @@ void stream_finish(struct stream *s, const struct stream_exit *exit);
 void stream_fail(struct stream *s, const struct err *why);
 /* Have the link look at it, soon. */
 void stream_kick_soon(struct stream *s);
-
-/* The passphrase of that key file, or NULL. */
-const char *fleet_secret(struct fleet *fleet, const char *path);
-void fleet_secret_set(struct fleet *fleet, const char *path,
-		      const char *passphrase);
-void fleet_secret_forget(struct fleet *fleet, const char *path);
 
 #endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* A session of libssh2: its bytes, its algorithms, its errors. */
+#include "config.h"
+
+#include "remote/ssh_priv.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/cpu.h"
+#include "base/fd.h"
+#include "base/utf8.h"
+
+/* A server that says more before the end of the handshake is none. */
+#define EARLY_MAX_BYTES (128U * 1024)
+/* One that never reads, but has us answer, is given up. */
+#define OUT_CAP_BYTES (4U << 20)
+/* How long a send of a job waits. */
+#define BLOCK_MS 20000
+
+void
+ssh_session_init(struct ssh_session *session)
+{
+	session->fd = -1;
+	buf_init(&session->out, OUT_CAP_BYTES);
+}
+
+void
+ssh_session_release(struct ssh_session *session, bool bye)
+{
+	session->blocks = false;
+	if (session->ssh2 != NULL && bye)
+		libssh2_session_disconnect(session->ssh2, "bye");
+	session->dead = true;
+	if (session->ssh2 != NULL)
+		libssh2_session_set_blocking(session->ssh2, 0);
+	for (int i = 0; session->ssh2 != NULL && i < 100; i++)
+		if (libssh2_session_free(session->ssh2) != LIBSSH2_ERROR_EAGAIN)
+			break;
+	loop_fd_close(session->watch);
+	fd_close(&session->fd);
+	buf_release(&session->out);
+}
+
+/* Errors are negative errno, as libssh2 wants them. */
+static ssize_t
+on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
+	void **abstract)
+{
+	struct ssh_session *session = *abstract;
+	ssize_t n;
+
+	if (session->dead)
+		return -ECONNRESET;
+	if (session->early && session->early_bytes > EARLY_MAX_BYTES)
+		return -EPROTO;
+	if (session->budget == 0)
+		return -EAGAIN;
+	n = recv(fd, buffer,
+		 length < session->budget ? length : session->budget, flags);
+	if (n < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	if (session->budget != SIZE_MAX)
+		session->budget -= (size_t)n;
+	session->early_bytes += (size_t)n;
+	return n;
+}
+
+int
+ssh_session_flush(struct ssh_session *session)
+{
+	struct pollfd pfd = { .fd = session->fd, .events = POLLOUT };
+
+	while (session->out.len > 0 && !session->dead) {
+		ssize_t n = send(session->fd, session->out.data,
+				 session->out.len, MSG_NOSIGNAL);
+
+		if (n >= 0) {
+			buf_consume(&session->out, (size_t)n);
+			continue;
+		}
+		if (errno != EAGAIN && errno != EINTR)
+			return -1;
+		if (!session->blocks)
+			return 0;
+		if (poll(&pfd, 1, BLOCK_MS) <= 0)
+			return -1;
+	}
+	return 0;
+}
+
+static ssize_t
+on_send(libssh2_socket_t fd, const void *buffer, size_t length, int flags,
+	void **abstract)
+{
+	struct ssh_session *session = *abstract;
+
+	(void)fd;
+	(void)flags;
+	if (session->dead)
+		return -EPIPE;
+	if (length > session->out.cap - session->out.len)
+		return -ENOBUFS;
+	buf_append(&session->out, buffer, length);
+	if (ssh_session_flush(session) != 0)
+		return -EPIPE;
+	return (ssize_t)length;
+}
+
+/* The callbacks of libssh2 are set as data pointers. */
+static void
+set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
+{
+	union {
+		void (*in)(void);
+		void *out;
+	} cast = { .in = fn };
+
+	libssh2_session_callback_set(ssh2, type, cast.out);
+}
+
+static bool
+is_one_of(struct str name, const char *const *names, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (str_eq_cstr(name, names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Prefer the wanted methods in their order.  What this libssh2 does not know
+ * is left out here: its own way to drop names copies overlapping memory.
+ */
+static void
+prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
+{
+	struct str rest = str_from(wanted), name;
+	const char **names = NULL;
+	struct buf list;
+	int n = libssh2_session_supported_algs(session, method, &names);
+
+	buf_init(&list, 1024);
+	while (n > 0 && str_next(&rest, ',', &name))
+		if (is_one_of(name, names, n))
+			buf_appendf(&list, "%s%.*s", list.len > 0 ? "," : "",
+				    (int)name.len, name.p);
+	if (list.len > 0)
+		libssh2_session_method_pref(session, method, list.data);
+	if (n > 0)
+		libssh2_free(session, names);
+	buf_release(&list);
+}
+
+/*
+ * No CBC (it is weak).  The MAC costs more than the cipher: first the one
+ * that is the fastest here, and probably on the pod.
+ */
+static void
+set_preferences(LIBSSH2_SESSION *session, const char *host_keys)
+{
+	static const char ciphers[] =
+		"aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr,"
+		"aes192-ctr,aes256-ctr,chacha20-poly1305@openssh.com";
+	const char *macs = cpu_has_sha256()
+				   ? "hmac-sha2-256-etm@openssh.com,"
+				     "hmac-sha2-512-etm@openssh.com,"
+				     "hmac-sha2-256,hmac-sha2-512,hmac-sha1"
+				   : "hmac-sha2-512-etm@openssh.com,"
+				     "hmac-sha2-256-etm@openssh.com,"
+				     "hmac-sha2-512,hmac-sha2-256,hmac-sha1";
+
+	prefer(session, LIBSSH2_METHOD_HOSTKEY, host_keys);
+	prefer(session, LIBSSH2_METHOD_CRYPT_CS, ciphers);
+	prefer(session, LIBSSH2_METHOD_CRYPT_SC, ciphers);
+	prefer(session, LIBSSH2_METHOD_MAC_CS, macs);
+	prefer(session, LIBSSH2_METHOD_MAC_SC, macs);
+}
+
+void
+ssh_session_begin(struct ssh_session *session, const char *host_keys)
+{
+	LIBSSH2_SESSION *ssh2 =
+		libssh2_session_init_ex(NULL, NULL, NULL, session);
+
+	if (ssh2 == NULL)
+		abort();
+	libssh2_session_set_blocking(ssh2, 0);
+	set_callback(ssh2, LIBSSH2_CALLBACK_RECV, (void (*)(void))on_recv);
+	set_callback(ssh2, LIBSSH2_CALLBACK_SEND, (void (*)(void))on_send);
+	set_preferences(ssh2, host_keys);
+	session->ssh2 = ssh2;
+	session->early = true;
+}
+
+void
+ssh_session_poll(struct ssh_session *session, bool wants_input)
+{
+	loop_fd_set(session->watch,
+		    (wants_input ? LOOP_READ : 0) |
+			    (session->out.len > 0 ? LOOP_WRITE : 0));
+}
+
+const char *
+ssh_session_message(LIBSSH2_SESSION *ssh2, char out[SSH_MESSAGE_SIZE])
+{
+	char *message = NULL;
+
+	libssh2_session_last_error(ssh2, &message, NULL, 0);
+	return utf8_clean(out, SSH_MESSAGE_SIZE,
+			  str_from(message != NULL ? message : ""));
+}
+
+void
+ssh_session_error(const struct ssh_session *session, const char *what,
+		  struct err *err)
+{
+	char message[SSH_MESSAGE_SIZE];
+
+	err_set(err, ERR_NET, "%s: %s (libssh2 %d)", what,
+		ssh_session_message(session->ssh2, message),
+		libssh2_session_last_errno(session->ssh2));
+}

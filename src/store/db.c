@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections, statements and rows of SQLite, for all of src/store. */
+#include "config.h"
+
+#include "store/db.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+#include "parsers/run.h"
+
+#define BUSY_MS 2000
+
+/* Readers too: they bring in order what a killed writer left. */
+static int
+open_flags(const char *path, bool write)
+{
+	return SQLITE_OPEN_NOMUTEX |
+	       (write || access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE
+						 : SQLITE_OPEN_READONLY);
+}
+
+int
+db_open(const char *path, bool write, sqlite3 **db, struct err *err)
+{
+	if (sqlite3_open_v2(path, db, open_flags(path, write), NULL) !=
+	    SQLITE_OK) {
+		db_fail(*db, path, err);
+		(void)sqlite3_close(*db);
+		*db = NULL;
+		return -1;
+	}
+	(void)sqlite3_busy_timeout(*db, BUSY_MS);
+	(void)sqlite3_extended_result_codes(*db, 1);
+	if (!write)
+		(void)db_exec(*db, path, NULL, "PRAGMA query_only = ON");
+	return 0;
+}
+
+int
+db_fail(sqlite3 *db, const char *what, struct err *err)
+{
+	return err_set(err, ERR_DB, "%s: %s", what, sqlite3_errmsg(db));
+}
+
+int
+db_exec(sqlite3 *db, const char *what, struct err *err, const char *sql, ...)
+{
+	va_list ap;
+	char *text;
+	int rc;
+
+	va_start(ap, sql);
+	text = sqlite3_vmprintf(sql, ap);
+	va_end(ap);
+	rc = sqlite3_exec(db, text, NULL, NULL, NULL);
+	sqlite3_free(text);
+	return rc == SQLITE_OK ? 0 : db_fail(db, what, err);
+}
+
+int
+db_end(sqlite3 *db, const char *what, int rc, struct err *err)
+{
+	if (rc == 0)
+		rc = db_exec(db, what, err, "COMMIT");
+	/* A full disk may have ended the transaction already. */
+	if (rc != 0 && !sqlite3_get_autocommit(db))
+		(void)db_exec(db, what, NULL, "ROLLBACK");
+	return rc;
+}
+
+/* The statement at its first row; NULL when it has none. */
+static sqlite3_stmt *
+first_row(sqlite3 *db, const char *sql, const char *text, int64_t number)
+{
+	sqlite3_stmt *stmt;
+
+	if (stmt_prepare(db, "", sql, &stmt, NULL) != 0)
+		return NULL;
+	if (text != NULL)
+		stmt_bind_text(stmt, 1, text);
+	else if (sqlite3_bind_parameter_count(stmt) > 0)
+		(void)sqlite3_bind_int64(stmt, 1, number);
+	if (sqlite3_step(stmt) == SQLITE_ROW)
+		return stmt;
+	(void)sqlite3_finalize(stmt);
+	return NULL;
+}
+
+int64_t
+db_number(sqlite3 *db, const char *sql, const char *text)
+{
+	sqlite3_stmt *stmt = first_row(db, sql, text, 0);
+	int64_t value = stmt != NULL ? sqlite3_column_int64(stmt, 0) : -1;
+
+	(void)sqlite3_finalize(stmt);
+	return value;
+}
+
+char *
+db_text(sqlite3 *db, const char *sql, int64_t number)
+{
+	sqlite3_stmt *stmt = first_row(db, sql, NULL, number);
+	char *text = stmt != NULL ? xstrdup_null(stmt_text(stmt, 0)) : NULL;
+
+	(void)sqlite3_finalize(stmt);
+	return text;
+}
+
+void
+stmt_bind_text(sqlite3_stmt *stmt, int at, const char *text)
+{
+	(void)sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
+}
+
+void
+stmt_bind_number(sqlite3_stmt *stmt, int at, double value)
+{
+	if (run_has(value))
+		(void)sqlite3_bind_double(stmt, at, value);
+	else
+		(void)sqlite3_bind_null(stmt, at);
+}
+
+const char *
+stmt_text(sqlite3_stmt *stmt, int column)
+{
+	return (const char *)sqlite3_column_text(stmt, column);
+}
+
+double
+stmt_number(sqlite3_stmt *stmt, int column)
+{
+	if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
+		return RUN_ABSENT;
+	return sqlite3_column_double(stmt, column);
+}
+
+int
+stmt_step(sqlite3_stmt *stmt)
+{
+	int rc = sqlite3_step(stmt);
+
+	(void)sqlite3_reset(stmt);
+	return rc;
+}
+
+int
+stmt_prepare(sqlite3 *db, const char *what, const char *sql,
+	     sqlite3_stmt **stmt, struct err *err)
+{
+	if (sqlite3_prepare_v2(db, sql, -1, stmt, NULL) == SQLITE_OK)
+		return 0;
+	return db_fail(db, what, err);
+}
+
+int
+stmt_prepare_all(sqlite3 *db, const char *what, const char *const *sql,
+		 size_t n, sqlite3_stmt **stmts, struct err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (sqlite3_prepare_v3(db, sql[i], -1,
+				       SQLITE_PREPARE_PERSISTENT, &stmts[i],
+				       NULL) != SQLITE_OK)
+			return db_fail(db, what, err);
+	return 0;
+}
+
+void
+stmt_free_all(sqlite3_stmt **stmts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		(void)sqlite3_finalize(stmts[i]);
+}
+
+int
+stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int said,
+	      struct err *err)
+{
+	int rc = sqlite3_finalize(stmt);
+
+	if (said == 0 && rc != SQLITE_OK)
+		return db_fail(db, what, err);
+	return said;
+}
+
+void
+table_names(struct buf *sql, const struct table *table, const char *prefix)
+{
+	for (size_t i = 0; i < table->n; i++)
+		buf_appendf(sql, "%s%s%s", i > 0 ? ", " : "", prefix,
+			    table->columns[i].name);
+}
+
+char *
+table_put_sql(const struct table *table)
+{
+	struct buf sql;
+
+	buf_init(&sql, 65536);
+	buf_appendf(&sql, "INSERT %sINTO %s(",
+		    table->n_fixed == 0 ? "OR REPLACE " : "", table->name);
+	table_names(&sql, table, "");
+	buf_append_str(&sql, ") VALUES(");
+	for (size_t i = 0; i < table->n; i++)
+		buf_appendf(&sql, "%s?%zu", i > 0 ? ", " : "", i + 1);
+	buf_append_str(&sql, ")");
+	if (table->n_fixed > 0)
+		buf_appendf(&sql, " ON CONFLICT(%s) DO UPDATE SET ",
+			    table->columns[0].name);
+	for (size_t i = table->n_fixed; i > 0 && i < table->n; i++)
+		buf_appendf(&sql, "%s%s = ?%zu", i > table->n_fixed ? ", " : "",
+			    table->columns[i].name, i + 1);
+	return buf_detach(&sql);
+}
+
+int
+table_put(sqlite3 *db, const char *what, const struct table *table,
+	  const void *row, struct err *err)
+{
+	char *sql = table_put_sql(table);
+	sqlite3_stmt *stmt;
+	int rc = stmt_prepare(db, what, sql, &stmt, err);
+
+	free(sql);
+	if (rc != 0)
+		return -1;
+	row_bind(stmt, 1, table, row);
+	rc = sqlite3_step(stmt);
+	(void)sqlite3_finalize(stmt);
+	return rc == SQLITE_DONE ? 0 : db_fail(db, what, err);
+}
+
+int
+table_select(sqlite3 *db, const char *what, const struct table *table,
+	     const char *rest, sqlite3_stmt **stmt, struct err *err)
+{
+	struct buf sql;
+	int rc;
+
+	buf_init(&sql, 65536);
+	buf_append_str(&sql, "SELECT ");
+	table_names(&sql, table, "");
+	buf_appendf(&sql, " FROM %s %s", table->name, rest);
+	rc = stmt_prepare(db, what, sql.data, stmt, err);
+	buf_release(&sql);
+	return rc;
+}
+
+static void
+bind_column(sqlite3_stmt *stmt, int at, const struct column *column,
+	    const void *member)
+{
+	const char *text;
+
+	switch (column->type) {
+	case COLUMN_TEXT:
+	case COLUMN_WORD:
+		memcpy(&text, member, sizeof(text));
+		stmt_bind_text(stmt, at, text);
+		break;
+	case COLUMN_ENUM:
+		text = column->names[*(const unsigned int *)member];
+		stmt_bind_text(stmt, at, text);
+		break;
+	case COLUMN_OPTIONAL:
+		(void)sqlite3_bind_null(stmt, at);
+		if (*(const int64_t *)member == column->absent)
+			break;
+		/* FALLTHROUGH */
+	case COLUMN_INT:
+		(void)sqlite3_bind_int64(stmt, at, *(const int64_t *)member);
+		break;
+	case COLUMN_SHORT:
+		(void)sqlite3_bind_int(stmt, at, *(const int *)member);
+		break;
+	case COLUMN_BOOL:
+		(void)sqlite3_bind_int(stmt, at, *(const bool *)member);
+		break;
+	case COLUMN_NUMBER:
+		stmt_bind_number(stmt, at, *(const double *)member);
+		break;
+	}
+}
+
+void
+row_bind(sqlite3_stmt *stmt, int at, const struct table *table, const void *row)
+{
+	for (size_t i = 0; i < table->n; i++)
+		bind_column(stmt, at + (int)i, &table->columns[i],
+			    (const char *)row + table->columns[i].offset);
+}
+
+static unsigned int
+find_name(const struct column *column, const char *text)
+{
+	for (unsigned int i = 0; text != NULL && column->names[i] != NULL; i++)
+		if (strcmp(column->names[i], text) == 0)
+			return i;
+	return (unsigned int)column->absent;
+}
+
+static void
+read_column(sqlite3_stmt *stmt, int at, const struct column *column,
+	    void *member)
+{
+	const char *text;
+
+	switch (column->type) {
+	case COLUMN_TEXT:
+		text = stmt_text(stmt, at);
+		memcpy(member, &text, sizeof(text));
+		break;
+	case COLUMN_WORD:
+		text = column->names[find_name(column, stmt_text(stmt, at))];
+		memcpy(member, &text, sizeof(text));
+		break;
+	case COLUMN_ENUM:
+		*(unsigned int *)member =
+			find_name(column, stmt_text(stmt, at));
+		break;
+	case COLUMN_OPTIONAL:
+	case COLUMN_INT:
+		*(int64_t *)member =
+			sqlite3_column_type(stmt, at) == SQLITE_NULL
+				? column->absent
+				: sqlite3_column_int64(stmt, at);
+		break;
+	case COLUMN_SHORT:
+		*(int *)member = sqlite3_column_int(stmt, at);
+		break;
+	case COLUMN_BOOL:
+		*(bool *)member = sqlite3_column_int(stmt, at) != 0;
+		break;
+	case COLUMN_NUMBER:
+		*(double *)member = stmt_number(stmt, at);
+		break;
+	}
+}
+
+void
+row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
+{
+	for (size_t i = 0; i < table->n; i++)
+		read_column(stmt, at + (int)i, &table->columns[i],
+			    (char *)row + table->columns[i].offset);
+}
+
+/* Copy or free the texts of a row. */
+static void
+change_texts(const struct table *table, void *row, bool copy)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		char *member = (char *)row + table->columns[i].offset;
+		char *before, *after = NULL;
+
+		if (table->columns[i].type != COLUMN_TEXT)
+			continue;
+		memcpy(&before, member, sizeof(before));
+		if (copy)
+			after = xstrdup_null(before);
+		else
+			free(before);
+		memcpy(member, &after, sizeof(after));
+	}
+}
+
+void
+row_own(const struct table *table, void *row)
+{
+	change_texts(table, row, true);
+}
+
+void
+row_release(const struct table *table, void *row)
+{
+	change_texts(table, row, false);
+}

@@ -2,6 +2,7 @@
 #ifndef HGYM_BASE_FILE_H
 #define HGYM_BASE_FILE_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -11,6 +12,13 @@
  * When that fails (a full disk) nothing is left behind, and what was there is
  * as it was.
  */
+
+/*
+ * Append what a regular file holds to out.  -1 with err: ERR_IO, or ERR_LIMIT
+ * where it is more than out takes.
+ */
+int file_read(const char *path, struct buf *out, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* Put text in place of what path holds, on the disk; mode 0600. */
 int file_replace(const char *path, struct str text, struct err *err)

@@ -1,135 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench as it is defined, and what follows from it; for run and show. */
+/* What follows from the definition of a bench; for all that run or show it. */
 #include "config.h"
 
 #include "bench/plan.h"
 
-#include <fcntl.h>
 #include <math.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/quote.h"
 #include "base/xalloc.h"
-#include "parsers/json.h"
-
-static int
-read_all(const char *path, struct buf *text, struct err *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char block[65536];
-	struct stat st;
-	ssize_t n = 0;
-	int result = 0;
-
-	if (fd < 0)
-		return err_set_errno(err, ERR_CONFIG, "cannot open %s", path);
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		result = err_set(err, ERR_CONFIG, "%s is not a regular file",
-				 path);
-	while (result == 0 && (n = read(fd, block, sizeof(block))) > 0)
-		buf_append(text, block, (size_t)n);
-	if (result == 0 && n < 0)
-		result = err_set_errno(err, ERR_CONFIG, "cannot read %s", path);
-	if (result == 0 && text->truncated)
-		result = err_set(err, ERR_CONFIG, "%s is too large", path);
-	(void)close(fd);
-	return result;
-}
-
-int
-plan_load(struct plan *plan, const char *path, struct err *err)
-{
-	struct buf text;
-	int result = -1;
-
-	buf_init(&text, 1024U * 1024);
-	if (read_all(path, &text, err) == 0)
-		result = plan_parse(plan, path,
-				    (struct str){ text.data, text.len }, err);
-	buf_release(&text);
-	return result;
-}
-
-static void
-free_env(struct plan_env *env, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		free(env[i].name);
-		free(env[i].value);
-	}
-	free(env);
-}
-
-static void
-free_markers(struct plan_markers *markers)
-{
-	for (size_t i = 0; i < markers->n; i++)
-		free(markers->text[i]);
-}
-
-static void
-free_variant(struct plan_variant *v)
-{
-	free(v->tag);
-	free(v->command);
-	free(v->patch);
-	free(v->noise_class);
-	free_env(v->env, v->n_env);
-	free_markers(&v->must);
-	free_markers(&v->must_not);
-	free_markers(&v->declares);
-	for (size_t i = 0; i < v->n_files; i++) {
-		free(v->files[i].path);
-		free(v->files[i].from);
-		free(v->files[i].overlay);
-	}
-}
-
-static void
-free_pod(struct plan_pod *pod)
-{
-	free(pod->id);
-	free(pod->ssh);
-	free(pod->transport);
-	free(pod->identity);
-	free(pod->known_hosts);
-	free(pod->proxy_jump);
-	free(pod->root);
-	free(pod->lock_dir);
-	free(pod->lock_clocks);
-	free(pod->stop_cmd);
-}
-
-void
-plan_release(struct plan *plan)
-{
-	for (size_t i = 0; i < plan->n_variants; i++)
-		free_variant(&plan->variants[i]);
-	for (size_t i = 0; i < plan->n_pods; i++)
-		free_pod(&plan->pods[i]);
-	for (size_t i = 0; i < plan->n_hashed; i++)
-		free(plan->hashed[i]);
-	for (size_t i = 0; i < plan->n_data; i++)
-		free(plan->data[i]);
-	free(plan->data);
-	free(plan->variants);
-	free(plan->pods);
-	free(plan->hashed);
-	free_env(plan->env, plan->n_env);
-	free(plan->file);
-	free(plan->name);
-	free(plan->cwd);
-	free(plan->command);
-	free(plan->commit);
-	free(plan->data_sha256);
-	free(plan->log);
-	free(plan->end_marker);
-	free(plan->noise_class);
-	free(plan->key);
-	*plan = (struct plan){ 0 };
-}
 
 size_t
 plan_n_unpriced(const struct plan *plan)
@@ -192,22 +70,32 @@ plan_schedule(const struct plan *plan, size_t pod)
 	return order;
 }
 
+void
+plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out)
+{
+	for (size_t i = 0; i < gpus->n; i++) {
+		if (i > 0)
+			buf_append_char(out, glue);
+		buf_appendf(out, "%d", gpus->v[i]);
+	}
+}
+
 bool
 plan_needs_copies(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n_variants; i++)
 		if (plan->variants[i].patch != NULL ||
-		    plan->variants[i].n_files > 0)
+		    plan->variants[i].files.n > 0)
 			return true;
 	return false;
 }
 
 static void
-add_env(struct buf *out, const struct plan_env *env, size_t n)
+add_env(struct buf *out, const struct plan_env *env)
 {
-	for (size_t i = 0; i < n; i++) {
-		buf_appendf(out, "%s=", env[i].name);
-		quote_word(out, str_from(env[i].value));
+	for (size_t i = 0; i < env->n; i++) {
+		buf_appendf(out, "%s=", env->v[i].name);
+		quote_word(out, str_from(env->v[i].value));
 		buf_append_char(out, ' ');
 	}
 }
@@ -219,14 +107,13 @@ plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
 	const struct plan_pod *p = &plan->pods[pod];
 
 	buf_append_str(out, "env ");
-	if (p->n_gpus > 0) {
+	if (p->gpus.n > 0) {
 		buf_append_str(out, "CUDA_VISIBLE_DEVICES=");
-		for (size_t i = 0; i < p->n_gpus; i++)
-			buf_appendf(out, "%s%d", i > 0 ? "," : "", p->gpus[i]);
+		plan_gpus_text(&p->gpus, ',', out);
 		buf_append_char(out, ' ');
 	}
-	add_env(out, plan->env, plan->n_env);
-	add_env(out, v->env, v->n_env);
+	add_env(out, &plan->env);
+	add_env(out, &v->env);
 	buf_append_str(out, "sh -c ");
 	quote_word(out,
 		   str_from(v->command != NULL ? v->command : plan->command));

@@ -167,8 +167,8 @@ bench_preflight(const struct bench_drive *drive,
 			.name = pod->id,
 			.ssh = pod->ssh,
 			.remote_root = pod->root,
-			.gpus = pod->gpus,
-			.n_gpus = pod->n_gpus,
+			.gpus = pod->gpus.v,
+			.n_gpus = pod->gpus.n,
 			.transport = remotes[i].transport == REMOTE_LOCAL
 					     ? CONF_LOCAL
 				     : remotes[i].transport == REMOTE_OPENSSH

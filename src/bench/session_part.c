@@ -68,7 +68,7 @@ void
 part_fail(struct part *part, const char *why)
 {
 	const struct plan *plan = part->session->plan;
-	bool stops = plan->on_end == PLAN_END_STOP_PODS && part->begun &&
+	bool stops = plan->stop_pods && part->begun &&
 		     plan->pods[part->pod].stop_cmd != NULL &&
 		     part->session->setup.mode == SESSION_RUN &&
 		     part->step != PART_STOP && part->step != PART_ABORT;
@@ -167,10 +167,10 @@ is_same_work(struct part *part, const struct launch_reply *reply, char *why,
 			       plan->commit);
 		return false;
 	}
-	if (plan->data_sha256 != NULL && plan->n_data == 0 && part->pod == 0)
+	if (plan->data_sha256 != NULL && plan->data.n == 0 && part->pod == 0)
 		session_note(s, "data_sha256 is not checked: workload.data "
 				"names no files");
-	if (plan->n_data == 0)
+	if (plan->data.n == 0)
 		return true;
 	if (plan->data_sha256 != NULL && strcmp(data, plan->data_sha256) != 0) {
 		(void)snprintf(why, size,
@@ -260,8 +260,7 @@ on_finish(struct part *part)
 {
 	const struct plan *plan = part->session->plan;
 
-	if (plan->on_end == PLAN_END_STOP_PODS &&
-	    plan->pods[part->pod].stop_cmd != NULL)
+	if (plan->stop_pods && plan->pods[part->pod].stop_cmd != NULL)
 		part_next(part, PART_STOP, 0);
 	else
 		part_end(part);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "bench/metric.h"
 #include "bench/session_priv.h"
 
 /* A wall clock that moves more than this during a run is no clock. */
@@ -156,15 +157,14 @@ check_markers(struct session *s, struct session_run *run)
 		guard_add(&run->hits, GUARD_EXIT, true,
 			  "the end marker is not in its log");
 	for (size_t i = 0; i < v->must.n; i++)
-		if (!matches(v->must.text[i], text.data))
+		if (!matches(v->must.v[i], text.data))
 			guard_add(&run->hits, GUARD_MARKER, true,
-				  "nothing matches \"%.100s\"",
-				  v->must.text[i]);
+				  "nothing matches \"%.100s\"", v->must.v[i]);
 	for (size_t i = 0; i < v->must_not.n; i++)
-		if (matches(v->must_not.text[i], text.data))
+		if (matches(v->must_not.v[i], text.data))
 			guard_add(&run->hits, GUARD_MARKER, true,
 				  "a line matches \"%.100s\"",
-				  v->must_not.text[i]);
+				  v->must_not.v[i]);
 	buf_release(&text);
 }
 
@@ -257,13 +257,13 @@ check_health(struct session *s, struct session_run *run)
 struct run_log_rule
 session_log_rule(const struct session *s)
 {
-	bool is_score = s->plan->metric == PLAN_SCORE;
+	enum run_log_kind kind = bench_metric_find(s->plan->key)->kind;
 
 	return (struct run_log_rule){
 		.formats = s->setup.formats,
 		.force = true,
-		.kind = is_score ? RUN_LOG_SCORE : RUN_LOG_TRAINING,
-		.score_key = is_score ? s->plan->key : NULL,
+		.kind = kind,
+		.score_key = kind == RUN_LOG_SCORE ? s->plan->key : NULL,
 	};
 }
 

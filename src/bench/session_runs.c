@@ -52,22 +52,22 @@ declare(struct session *s, size_t arm)
 	const struct plan_variant *v = plan_arm(s->plan, arm);
 	const struct plan_variant *control = plan_arm(s->plan, 0);
 	const char **names = xcalloc(
-		v->n_env + control->n_env + v->declares.n + 1, sizeof(*names));
+		v->env.n + control->env.n + v->declares.n + 1, sizeof(*names));
 	size_t n = 0;
 
-	for (size_t i = 0; i < v->n_env; i++)
-		names[n++] = v->env[i].name;
-	for (size_t i = 0; i < control->n_env; i++)
-		names[n++] = control->env[i].name;
+	for (size_t i = 0; i < v->env.n; i++)
+		names[n++] = v->env.v[i].name;
+	for (size_t i = 0; i < control->env.n; i++)
+		names[n++] = control->env.v[i].name;
 	for (size_t i = 0; i < v->declares.n; i++)
-		names[n++] = v->declares.text[i];
+		names[n++] = v->declares.v[i];
 	s->declared[arm] = names;
 	s->arms[arm].declared = names;
 	s->arms[arm].n_declared = n;
 	s->arms[arm].declares_all =
-		v->command == NULL && v->patch == NULL && v->n_files == 0 &&
+		v->command == NULL && v->patch == NULL && v->files.n == 0 &&
 		control->command == NULL && control->patch == NULL &&
-		control->n_files == 0;
+		control->files.n == 0;
 }
 
 /* The arms as the judge wants them, and the words of the schedule. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "bench/metric.h"
 #include "bench/session_priv.h"
 
 /* A log under way is watched up to this step, and up to this size. */
@@ -66,7 +67,7 @@ session_should_cut(struct session *s, struct session_run *run)
 	session_run_file(run, s->plan->log, file, sizeof(file));
 	if (run->watched || run->arm == 0 || run->arm >= s->plan->n_variants ||
 	    !run->counted || v->numerics_changed ||
-	    s->plan->metric != PLAN_STEP_MS ||
+	    bench_metric_find(s->plan->key)->kind != RUN_LOG_TRAINING ||
 	    folder_size(s->setup.path, file) > MAX_WATCHED)
 		return false;
 	control = control_log(s, run);

@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "bench/judge.h"
+#include "bench/metric.h"
 #include "bench/noise.h"
-#include "bench/plan.h"
 #include "bench/report.h"
 #include "bench/run_log.h"
 #include "bench/stats.h"
@@ -357,7 +357,8 @@ parse_words(struct request *q, struct cmd_args *args, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "bench judge needs --control LOG... and at "
 			       "least one --variant TAG=LOG...");
-	if (q->metric != NULL && !q->said_way && plan_key_is_rate(q->metric))
+	if (q->metric != NULL && !q->said_way &&
+	    bench_metric_is_rate(q->metric))
 		return err_set(err, ERR_USAGE,
 			       "bench judge: --metric %s looks like a rate: "
 			       "give --higher, or --lower",
@@ -373,7 +374,8 @@ parse_words(struct request *q, struct cmd_args *args, struct err *err)
 static int
 read_logs(struct request *q, struct err *err)
 {
-	bool is_steps = q->metric != NULL && strcmp(q->metric, "step_ms") == 0;
+	bool is_steps = q->metric != NULL &&
+			bench_metric_find(q->metric)->kind == RUN_LOG_TRAINING;
 	struct run_log_rule rule = {
 		.formats = q->formats,
 		.force = q->metric != NULL,

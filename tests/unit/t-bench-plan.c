@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/metric.h"
 #include "bench/verdict_json.h"
 #include "bench/waits.h"
 
@@ -61,8 +62,8 @@ test_refused(void)
 	       "100");
 	refuse(HEAD METRIC VARIANTS PODS
 	       ",\n\"decision\":{\"early\":\"peek\"}}",
-	       "b.json:7: decision.early: expected one of haybittle-peto, "
-	       "none");
+	       "b.json:7: decision.early: expected one of none, "
+	       "haybittle-peto");
 	refuse(HEAD METRIC VARIANTS PODS
 	       ",\n\"budget\":{\"deadline\":\"tomorrow\"}}",
 	       "b.json:7: budget.deadline: expected a time like "
@@ -106,9 +107,9 @@ test_rates(void)
 	struct plan plan;
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
-		ok(plan_key_is_rate(rates[i]), "%s is a rate", rates[i]);
+		ok(bench_metric_is_rate(rates[i]), "%s is a rate", rates[i]);
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		ok(!plan_key_is_rate(times[i]), "%s is none", times[i]);
+		ok(!bench_metric_is_rate(times[i]), "%s is none", times[i]);
 	refuse(HEAD "\"metric\":{\"key\":\"tok_s\"},\n" VARIANTS PODS "}",
 	       "b.json:3: metric.key: \"tok_s\" looks like a rate: say by "
 	       "\"direction\" whether lower or higher is better");

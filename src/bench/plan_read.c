@@ -241,29 +241,26 @@ static int read_pods(const struct json_place *place, const cJSON *array,
 #define AT(member)	   offsetof(struct plan, member)
 #define VARIANT_AT(member) offsetof(struct plan_variant, member)
 #define POD_AT(member)	   offsetof(struct plan_pod, member)
-#define WORDS(...)	   ((const char *const[]){ __VA_ARGS__, NULL })
+#define SECTION(key, ...)                                                      \
+	JSON_FIELD(ANY, key, 0, .types = JSON_OBJECT, .read = read_section,    \
+		   __VA_ARGS__)
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 static const struct json_field top_keys[] = {
 	JSON_FIELD(CHARS, "schema", 0, .required = true, .fault = schema_fault),
 	JSON_FIELD(TEXT, "name", AT(name), .required = true,
 		   .fault = name_fault),
 	JSON_FIELD(WHOLE, "seed", AT(seed), .low = 0, .high = MAX_SEED),
-	JSON_FIELD(ANY, "workload", 0, .required = true, .types = JSON_OBJECT,
-		   .read = read_section),
-	JSON_FIELD(ANY, "metric", 0, .required = true, .types = JSON_OBJECT,
-		   .read = read_section),
+	SECTION("workload", .required = true),
+	SECTION("metric", .required = true),
 	JSON_FIELD(ANY, "variants", 0, .required = true, .types = JSON_ARRAY,
 		   .read = read_variants),
 	JSON_FIELD(ANY, "pods", 0, .required = true, .types = JSON_ARRAY,
 		   .read = read_pods),
-	JSON_FIELD(ANY, "design", 0, .types = JSON_OBJECT,
-		   .read = read_section),
-	JSON_FIELD(ANY, "decision", 0, .types = JSON_OBJECT,
-		   .read = read_section),
-	JSON_FIELD(ANY, "guards", 0, .types = JSON_OBJECT,
-		   .read = read_section),
-	JSON_FIELD(ANY, "budget", 0, .types = JSON_OBJECT,
-		   .read = read_section),
+	SECTION("design", .required = false),
+	SECTION("decision", .required = false),
+	SECTION("guards", .required = false),
+	SECTION("budget", .required = false),
 	JSON_FIELDS_END
 };
 
@@ -292,8 +289,7 @@ static const struct json_field metric_keys[] = {
 		   .words = WORDS("lower", "higher")),
 	JSON_FIELD(WORD, "tok_kind", AT(rule.tok_kind),
 		   .words = WORDS("cumulative", "interval")),
-	JSON_FIELD(ANY, "window", 0, .types = JSON_OBJECT,
-		   .read = read_section),
+	SECTION("window", .required = false),
 	JSON_FIELDS_END
 };
 

@@ -18,16 +18,17 @@ src/loop    base
 src/gen     base
 remote      base loop transport.h
 src/store   base loop model parsers/run.h parsers/metric.h
-ui          base model command.h parsers/run.h parsers/metric.h
 src/report  base parsers/json.h parsers/run.h
+ui          base model command.h parsers/run.h parsers/metric.h report/facts.h
+            report/fmt.h
 src/conf    base parsers ui/keymap.h ui/theme.h
 src/pods    base parsers loop remote conf transport.h
 src/harness base parsers model loop remote report conf pods transport.h
 src/bench   base parsers model loop remote store conf pods transport.h context.h
 src/ingest  base parsers model loop remote store conf bench transport.h
 src/board   base parsers model store report conf harness ingest context.h
-src/app     base parsers model loop gen remote ui conf pods harness bench
-            ingest board command.h context.h
+src/app     base parsers model loop gen remote report ui conf pods harness
+            bench ingest board command.h context.h
 src/cmd     base parsers model remote store ui report conf pods harness
             bench ingest board app context.h
 src         base conf app cmd

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench under way or over, drawn; for the Bench view. */
+/* A bench under way or over, drawn: runs, blocks, intervals, words. */
 #include "config.h"
 
 #include "ui/bench_panel.h"
@@ -8,14 +8,313 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/bench_plot.h"
-#include "ui/fmt.h"
+#include "ui/panel.h"
 #include "ui/theme.h"
 
-#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+#define LABEL_WIDTH 13
+#define RIGHT_WIDTH 27
+#define MIN_PLOT    16
+#define DOT	    0x2022 /* a bullet */
+
+/* Where the panel is being drawn. */
+struct bench_pen {
+	const struct bench_live *live;
+	struct canvas *canvas;
+	struct rect rest, line; /* what is left of its place; under way */
+	struct scale axis;
+};
+
+#define bench_say(pen, style, ...)                                             \
+	canvas_say((pen)->canvas, &(pen)->rest, (style), __VA_ARGS__)
 
 static unsigned int
-verdict_style(const struct bench_live_contrast *c)
+bench_arm_style(const struct bench_live *live, size_t arm)
+{
+	return live->arms[arm].aa ? STYLE_DIM : theme_series((unsigned int)arm);
+}
+
+/* A line with words left of the plot; false: no room is left. */
+static bool
+bench_begin_line(struct bench_pen *pen, unsigned int style, const char *label)
+{
+	struct rect left;
+
+	if (pen->rest.h <= 0)
+		return false;
+	left = pen->line = rect_take_top(&pen->rest, 1);
+	left.w = LABEL_WIDTH - 1;
+	canvas_print(pen->canvas, left, style, "%s", label);
+	return true;
+}
+
+/* The words right of the plot. */
+#define bench_right(pen, style, ...)                                           \
+	canvas_print((pen)->canvas, bench_right_of(pen), (style), __VA_ARGS__)
+
+static struct rect
+bench_right_of(const struct bench_pen *pen)
+{
+	struct rect right = pen->line;
+
+	(void)rect_take_left(&right,
+			     pen->axis.at + pen->axis.size + 1 - right.x);
+	return right;
+}
+
+/* The plot between the labels and the words at the right. */
+static struct scale
+bench_new_axis(const struct bench_pen *pen)
+{
+	return (struct scale){ pen->rest.x + LABEL_WIDTH,
+			       int_max(pen->rest.w - LABEL_WIDTH - RIGHT_WIDTH,
+				       MIN_PLOT),
+			       (double)NAN, (double)NAN };
+}
+
+/* A character at a value. */
+static void
+bench_put(struct bench_pen *pen, double value, unsigned int style, uint32_t cp)
+{
+	canvas_put(pen->canvas, scale_cell(&pen->axis, value), pen->line.y,
+		   style, cp);
+}
+
+/* A little room at both ends, and some where all values are one. */
+static void
+bench_pad(struct scale *axis)
+{
+	double room = 0.04 * (axis->hi - axis->lo);
+
+	if (!(room > 0.0))
+		room = fabs(axis->hi) > 0.0 ? 0.01 * fabs(axis->hi) : 1.0;
+	axis->lo -= room;
+	axis->hi += room;
+}
+
+/* A dot; where there is one already, their number up to 9. */
+static void
+bench_put_dot(struct bench_pen *pen, double value, unsigned int style)
+{
+	int x = scale_cell(&pen->axis, value), y = pen->line.y;
+	uint32_t now, cp = DOT;
+
+	if (x >= pen->canvas->width || y >= pen->canvas->height)
+		return;
+	now = canvas_at(pen->canvas, x, y)->cp;
+	if (now == DOT)
+		cp = '2';
+	else if (now >= '2' && now <= '9')
+		cp = now < '9' ? now + 1 : now;
+	canvas_put(pen->canvas, x, y, style, cp);
+}
+
+/* A title in the label's column and a rule under the plot. */
+static bool
+bench_rule(struct bench_pen *pen, const char *text)
+{
+	if (!bench_begin_line(pen, STYLE_HEAD, text))
+		return false;
+	for (int i = 0; i < pen->axis.size; i++)
+		canvas_put(pen->canvas, pen->axis.at + i, pen->line.y,
+			   STYLE_AXIS, 0x2500);
+	return true;
+}
+
+/* A number under its column, where it does not run into another. */
+static void
+bench_tick(struct bench_pen *pen, double value, int decimals)
+{
+	int width, x, end = pen->axis.at + pen->axis.size;
+	char text[FMT_SIZE];
+
+	width = text_width(fmt_number(value, decimals, text));
+	x = int_min(scale_cell(&pen->axis, value) - width / 2, end - width);
+	(void)canvas_text(pen->canvas, int_max(x, pen->axis.at), pen->line.y,
+			  STYLE_AXIS, text);
+}
+
+static int
+bench_decimals(const struct bench_pen *pen)
+{
+	double range = pen->axis.hi - pen->axis.lo;
+
+	return range >= 100 ? 0 : range >= 10 ? 1 : range >= 1 ? 2 : 3;
+}
+
+/* The runs of an arm as dots, and its median. */
+static void
+bench_draw_arm(struct bench_pen *pen, size_t arm)
+{
+	const struct bench_live *live = pen->live;
+	const struct bench_live_arm *a = &live->arms[arm];
+	unsigned int style = bench_arm_style(live, arm);
+	char median[FMT_SIZE], bad[40] = "";
+
+	if (!bench_begin_line(pen, style, a->tag))
+		return;
+	for (size_t i = 0; i < live->n_runs; i++) {
+		const struct bench_live_run *run = &live->runs[i];
+
+		if (run->arm != arm || !run->counted || isnan(run->y))
+			continue;
+		if (run->state == BENCH_LIVE_BAD)
+			bench_put(pen, run->y, STYLE_ALARM, 0x00D7);
+		else
+			bench_put_dot(pen, run->y, style);
+	}
+	if (a->n_bad > 0)
+		(void)snprintf(bad, sizeof(bad), " %zu bad,", a->n_bad);
+	bench_right(pen, STYLE_NORMAL, "n %zu,%s median %s", a->n_good, bad,
+		    fmt_number(a->median, bench_decimals(pen), median));
+}
+
+/* All runs on one axis of the metric. */
+static void
+bench_plot_runs(struct bench_pen *pen)
+{
+	const struct bench_live *live = pen->live;
+
+	pen->axis = bench_new_axis(pen);
+	for (size_t i = 0; i < live->n_runs; i++)
+		if (live->runs[i].counted)
+			scale_widen(&pen->axis, live->runs[i].y);
+	if (isnan(pen->axis.lo)) {
+		bench_say(pen, STYLE_DIM, "no block is complete yet");
+		return;
+	}
+	bench_pad(&pen->axis);
+	for (size_t arm = 0; arm < live->n_arms; arm++)
+		bench_draw_arm(pen, arm);
+	if (bench_rule(pen, live->metric)) {
+		bench_tick(pen, pen->axis.lo, bench_decimals(pen));
+		bench_tick(pen, pen->axis.hi, bench_decimals(pen));
+	}
+}
+
+/* A line of differences, with zero and the margin behind them. */
+static bool
+bench_begin_difference(struct bench_pen *pen, unsigned int style,
+		       const char *label)
+{
+	double margin = pen->live->margin;
+
+	if (!bench_begin_line(pen, style, label))
+		return false;
+	bench_put(pen, -margin, STYLE_AXIS, 0x250A);
+	bench_put(pen, margin, STYLE_AXIS, 0x250A);
+	bench_put(pen, 0, STYLE_AXIS, 0x2502);
+	return true;
+}
+
+/*
+ * lo to hi with the mean in it, and as numbers; what goes on beyond the axis
+ * has a < or >.
+ */
+static void
+bench_draw_interval(struct bench_pen *pen, const struct bench_live_span *span,
+		    unsigned int style)
+{
+	const struct scale *axis = &pen->axis;
+	char mean[FMT_SIZE], lo[FMT_SIZE], hi[FMT_SIZE];
+
+	if (isfinite(span->lo) && isfinite(span->hi)) {
+		for (int x = scale_cell(axis, span->lo);
+		     x <= scale_cell(axis, span->hi); x++)
+			canvas_put(pen->canvas, x, pen->line.y, style, 0x2500);
+		bench_put(pen, span->lo, style,
+			  span->lo < axis->lo ? '<' : 0x251C);
+		bench_put(pen, span->hi, style,
+			  span->hi > axis->hi ? '>' : 0x2524);
+	}
+	if (isfinite(span->mean))
+		bench_put(pen, span->mean, style | STYLE_BOLD, 0x25CF);
+	(void)fmt_signed(span->mean, 2, mean);
+	if (isnan(span->mean))
+		bench_right(pen, STYLE_DIM, "%s", FMT_ABSENT);
+	else if (isnan(span->lo))
+		bench_right(pen, STYLE_NORMAL, "%s%%  1 block", mean);
+	else
+		bench_right(pen, STYLE_NORMAL, "%s%% [%s, %s]", mean,
+			    fmt_number(span->lo, 2, lo),
+			    fmt_number(span->hi, 2, hi));
+}
+
+/* The blocks of an arm as dots, its interval below, its pods' where several. */
+static void
+bench_draw_contrast(struct bench_pen *pen, const struct bench_live_contrast *c)
+{
+	const struct bench_live *live = pen->live;
+	unsigned int style = bench_arm_style(live, c->arm);
+
+	if (!bench_begin_difference(pen, style, live->arms[c->arm].tag))
+		return;
+	for (size_t i = 0; i < c->all.n; i++)
+		if (isfinite(c->d[i]))
+			bench_put_dot(pen, c->d[i], style);
+	bench_right(pen, STYLE_DIM, "%zu block%s", c->all.n,
+		    c->all.n == 1 ? "" : "s");
+	if (bench_begin_difference(pen, style, ""))
+		bench_draw_interval(pen, &c->all, style);
+	for (size_t i = 0; c->n_pods > 1 && i < c->n_pods; i++) {
+		char name[BENCH_LIVE_NAME + 4];
+
+		(void)snprintf(name, sizeof(name), "  %s",
+			       live->pods[c->pods[i].pod]);
+		if (bench_begin_difference(
+			    pen, c->pods_differ ? STYLE_WARN : STYLE_DIM, name))
+			bench_draw_interval(pen, &c->pods[i].span, STYLE_DIM);
+	}
+}
+
+/* A range that shows the margin and every block; wide intervals are cut. */
+static void
+bench_fit_differences(struct bench_pen *pen)
+{
+	const struct bench_live *live = pen->live;
+	struct scale *axis = &pen->axis;
+	double room;
+
+	*axis = bench_new_axis(pen);
+	scale_widen(axis, 1.3 * live->margin);
+	scale_widen(axis, -1.3 * live->margin);
+	for (size_t i = 0; i < live->n_contrasts; i++)
+		for (size_t k = 0; k < live->contrasts[i].all.n; k++)
+			scale_widen(axis, live->contrasts[i].d[k]);
+	room = 0.25 * (axis->hi - axis->lo);
+	for (size_t i = 0; i < live->n_contrasts; i++) {
+		const struct bench_live_span *all = &live->contrasts[i].all;
+
+		if (all->lo > axis->lo - room)
+			scale_widen(axis, all->lo);
+		if (all->hi < axis->hi + room)
+			scale_widen(axis, all->hi);
+	}
+	bench_pad(axis);
+}
+
+/* Blocks and intervals of each arm against zero and the margin. */
+static void
+bench_plot_differences(struct bench_pen *pen)
+{
+	const struct bench_live *live = pen->live;
+	char lo[FMT_SIZE], hi[FMT_SIZE];
+
+	bench_fit_differences(pen);
+	for (size_t i = 0; i < live->n_contrasts; i++)
+		if (live->contrasts[i].all.n > 0)
+			bench_draw_contrast(pen, &live->contrasts[i]);
+	if (!bench_rule(pen, "faster by %"))
+		return;
+	bench_tick(pen, -live->margin, 1);
+	bench_tick(pen, live->margin, 1);
+	bench_tick(pen, 0, 0);
+	bench_right(pen, STYLE_AXIS, "%s .. %s",
+		    fmt_number(pen->axis.lo, bench_decimals(pen), lo),
+		    fmt_number(pen->axis.hi, bench_decimals(pen), hi));
+}
+
+static unsigned int
+bench_verdict_style(const struct bench_live_contrast *c)
 {
 	static const struct {
 		const char *word;
@@ -36,8 +335,8 @@ verdict_style(const struct bench_live_contrast *c)
 
 /* What an arm may be called: an A/A arm has no winner, whatever was shown. */
 static void
-words_of(const struct bench_live *live, const struct bench_live_contrast *c,
-	 char *out, size_t size)
+bench_words_of(const struct bench_live *live,
+	       const struct bench_live_contrast *c, char *out, size_t size)
 {
 	char mean[FMT_SIZE], shows[FMT_SIZE];
 
@@ -56,7 +355,7 @@ words_of(const struct bench_live *live, const struct bench_live_contrast *c,
 
 /* The words of the judge; none before the bench is over. */
 static void
-draw_words(struct bench_pen *pen)
+bench_draw_words(struct bench_pen *pen)
 {
 	const struct bench_live *live = pen->live;
 	char words[400];
@@ -65,122 +364,128 @@ draw_words(struct bench_pen *pen)
 		const struct bench_live_contrast *c = &live->contrasts[i];
 		const char *tag = live->arms[c->arm].tag;
 
-		words_of(live, c, words, sizeof(words));
+		bench_words_of(live, c, words, sizeof(words));
 		if (live->arms[c->arm].aa && live->n_contrasts > 1)
 			continue;
 		if (c->invalid || !live->running)
 			bench_say(pen,
-				  live->arms[c->arm].aa ? STYLE_STRONG
-							: verdict_style(c),
+				  live->arms[c->arm].aa
+					  ? STYLE_STRONG
+					  : bench_verdict_style(c),
 				  "%s", words);
 		else if (c->all.n == 0)
 			bench_say(pen, STYLE_HINT, "%s: no verdict yet", tag);
 		else
-			bench_say(pen, STYLE_HINT,
-				  "%s: no verdict yet; what is shown is so far",
-				  tag);
+			canvas_say(
+				pen->canvas, &pen->rest, STYLE_HINT,
+				"%s: no verdict yet; what is shown is so far",
+				tag);
 	}
 }
 
-/* What the next look asks of an arm, and what the margin would take. */
+/* What the next interim analysis asks of an arm. */
 static void
-draw_look(struct bench_pen *pen, const struct bench_live_contrast *c)
+bench_add_next(const struct bench_live *live,
+	       const struct bench_live_contrast *c, struct facts *facts)
 {
-	const struct bench_live *live = pen->live;
 	size_t planned = live->blocks * live->n_pods, next = c->all.n + 1;
 	const char *tag = live->arms[c->arm].tag;
 	char at[FMT_SIZE];
 
 	if (next < live->min_blocks)
-		bench_say(pen, STYLE_NORMAL,
-			  "look  %s: judged from block %zu on; block %zu of "
-			  "%zu is next",
-			  tag, live->min_blocks, next, planned);
+		facts_text(facts, "next", FACT_PLAIN,
+			   "%s: analysed from block %zu on; block %zu of %zu "
+			   "is next",
+			   tag, live->min_blocks, next, planned);
 	else if (next >= planned || !live->early)
-		bench_say(pen, STYLE_NORMAL,
-			  "look  %s: at block %zu, the last, p < %g decides",
-			  tag, planned, live->alpha);
+		facts_text(facts, "next", FACT_PLAIN,
+			   "%s: at block %zu, the last, p < %g decides", tag,
+			   planned, live->alpha);
 	else
-		bench_say(
-			pen, STYLE_NORMAL,
-			"look  %s: block %zu of %zu ends it early at p < 0.001 "
-			"(a mean beyond ±%s%%), or within ±%g%%",
-			tag, next, planned, fmt_number(c->stops_at, 2, at),
-			live->margin / 2);
+		facts_text(facts, "next", FACT_PLAIN,
+			   "%s: block %zu of %zu ends it early at p < 0.001 "
+			   "(a mean beyond ±%s%%), or within ±%g%%",
+			   tag, next, planned, fmt_number(c->stops_at, 2, at),
+			   live->margin / 2);
 }
 
 static void
-draw_needs(struct bench_pen *pen)
+bench_add_needs(const struct bench_live *live, struct facts *facts)
 {
-	const struct bench_live *live = pen->live;
-
 	for (size_t i = 0; i < live->n_contrasts; i++) {
 		const struct bench_live_contrast *c = &live->contrasts[i];
+		const char *tag = live->arms[c->arm].tag;
 
 		if (live->arms[c->arm].aa || c->invalid)
 			continue;
 		if (live->running)
-			draw_look(pen, c);
-		if (!(c->sd > 0.0))
-			continue;
-		if (c->blocks_to_margin > 0)
-			bench_say(pen, STYLE_NORMAL,
-				  "needs %s: %zu blocks to show %g%% at its "
-				  "spread of %.2f%% a block",
-				  live->arms[c->arm].tag, c->blocks_to_margin,
-				  live->margin, c->sd);
-		else
-			bench_say(pen, STYLE_WARN,
-				  "needs %s: over 1000 blocks to show %g%% at "
-				  "its spread of %.1f%% a block",
-				  live->arms[c->arm].tag, live->margin, c->sd);
+			bench_add_next(live, c, facts);
+		if (c->sd > 0.0 && c->blocks_to_margin > 0)
+			facts_text(facts, "needs", FACT_PLAIN,
+				   "%s: %zu blocks to show %g%% at its spread "
+				   "of %.2f%% a block",
+				   tag, c->blocks_to_margin, live->margin,
+				   c->sd);
+		else if (c->sd > 0.0)
+			facts_text(facts, "needs", FACT_WARN,
+				   "%s: over 1000 blocks to show %g%% at its "
+				   "spread of %.1f%% a block",
+				   tag, live->margin, c->sd);
 	}
 	if (live->noise_sd > 0.0)
-		bench_say(pen, STYLE_DIM,
-			  "noise of these pods: sd %.2f%% from run to run (%zu "
-			  "A/A runs)",
-			  live->noise_sd, live->noise_runs);
+		facts_text(facts, "noise", FACT_DIM,
+			   "of these pods: sd %.2f%% from run to run (%zu A/A "
+			   "runs)",
+			   live->noise_sd, live->noise_runs);
 }
 
 static void
-draw_guards(struct bench_pen *pen)
+bench_add_guards(const struct bench_live *live, struct facts *facts)
 {
-	const struct bench_live *live = pen->live;
-	bool any = live->n_dropped > 0;
-
 	for (size_t i = 0; i < live->n_contrasts; i++) {
 		const struct bench_live_contrast *c = &live->contrasts[i];
 
-		if (c->guards[0] == '\0')
-			continue;
-		any = true;
-		bench_say(pen, c->invalid ? STYLE_ALARM : STYLE_WARN,
-			  "guard %s: %s", live->arms[c->arm].tag, c->guards);
+		if (c->guards[0] != '\0')
+			facts_text(facts, "guard",
+				   c->invalid ? FACT_ALARM : FACT_WARN,
+				   "%s: %s", live->arms[c->arm].tag, c->guards);
 	}
 	if (live->n_dropped > 0)
-		bench_say(pen, STYLE_WARN,
-			  "guard %zu block%s dropped for all arms",
-			  live->n_dropped, live->n_dropped == 1 ? "" : "s");
-	if (!any && live->n_over > 0)
-		bench_say(pen, STYLE_DIM, "guard none fired");
+		facts_text(facts, "guard", FACT_WARN,
+			   "%zu block%s dropped for all arms", live->n_dropped,
+			   live->n_dropped == 1 ? "" : "s");
+	if (facts->n == 0 && live->n_over > 0)
+		facts_text(facts, "guard", FACT_DIM, "none fired");
+}
+
+/* What fired, and what it would take to know. */
+static void
+bench_draw_facts(struct bench_pen *pen)
+{
+	static const struct panel_facts how = { 6, STYLE_DIM, true };
+	struct facts facts;
+
+	facts_init(&facts);
+	bench_add_guards(pen->live, &facts);
+	bench_add_needs(pen->live, &facts);
+	panel_facts(pen->canvas, &pen->rest, &facts, &how);
+	facts_release(&facts);
 }
 
 /* The schedule of a pod: a sign for each run, a gap between rounds. */
 static void
-draw_schedule(struct bench_pen *pen, size_t pod)
+bench_draw_schedule(struct bench_pen *pen, size_t pod)
 {
 	static const uint32_t signs[] = { 0x00B7, 0x25B6, 0x2713, 0x00D7, '-' };
 	static const unsigned int styles[] = { STYLE_DIM, STYLE_LIVE,
 					       STYLE_DONE, STYLE_ALARM,
 					       STYLE_DIM };
 	const struct bench_live *live = pen->live;
-	int x = pen->rect.x + BENCH_LABEL_WIDTH,
-	    end = pen->rect.x + pen->rect.w;
+	int x = pen->rest.x + LABEL_WIDTH, end = pen->rest.x + pen->rest.w;
 	size_t place = 0;
 
-	if (!bench_has_room(pen))
+	if (!bench_begin_line(pen, STYLE_NORMAL, live->pods[pod]))
 		return;
-	bench_label(pen, STYLE_NORMAL, live->pods[pod]);
 	for (size_t i = 0; i < live->n_runs && x < end; i++) {
 		const struct bench_live_run *run = &live->runs[i];
 		unsigned int style = styles[run->state];
@@ -195,88 +500,65 @@ draw_schedule(struct bench_pen *pen, size_t pod)
 		if (run->state == BENCH_LIVE_OVER)
 			style = run->counted ? bench_arm_style(live, run->arm)
 					     : STYLE_DIM;
-		canvas_put(pen->canvas, x++, pen->y, style, signs[run->state]);
+		canvas_put(pen->canvas, x++, pen->line.y, style,
+			   signs[run->state]);
 	}
-	pen->y++;
-}
-
-static void
-add(char *out, size_t size, const char *text)
-{
-	size_t len = strlen(out);
-
-	(void)snprintf(out + len, size - len, "%s%s", len > 0 ? " · " : "",
-		       text);
 }
 
 /* "12 min of 20 min", of seconds. */
 static void
-add_time(const struct bench_live *live, char *out, size_t size)
+bench_add_time(const struct bench_live *live, struct buf *out)
 {
-	char a[FMT_SIZE], b[FMT_SIZE], text[160];
+	char a[FMT_SIZE], b[FMT_SIZE];
 
 	if (isnan(live->elapsed_s))
 		return;
-	if (isnan(live->limit_s))
-		(void)snprintf(text, sizeof(text), "%s",
-			       fmt_age(live->elapsed_s, a));
-	else
-		(void)snprintf(text, sizeof(text), "%s of %s",
-			       fmt_age(live->elapsed_s, a),
-			       fmt_age(live->limit_s, b));
-	add(out, size, text);
-	if (!isnan(live->left_s)) {
-		(void)snprintf(text, sizeof(text), "about %s left",
-			       fmt_age(live->left_s, a));
-		add(out, size, text);
-	}
+	buf_appendf(out, " · %s", fmt_age(live->elapsed_s, a));
+	if (!isnan(live->limit_s))
+		buf_appendf(out, " of %s", fmt_age(live->limit_s, b));
+	if (!isnan(live->left_s))
+		buf_appendf(out, " · about %s left", fmt_age(live->left_s, a));
 }
 
 static void
-add_money(const struct bench_live *live, char *out, size_t size)
+bench_add_money(const struct bench_live *live, struct buf *out)
 {
-	char text[96];
-
 	if (isnan(live->cost_usd))
 		return;
-	if (isnan(live->limit_usd))
-		(void)snprintf(text, sizeof(text), "$%.2f", live->cost_usd);
-	else
-		(void)snprintf(text, sizeof(text), "$%.2f of $%.2f",
-			       live->cost_usd, live->limit_usd);
-	add(out, size, text);
+	buf_appendf(out, " · $%.2f", live->cost_usd);
+	if (!isnan(live->limit_usd))
+		buf_appendf(out, " of $%.2f", live->limit_usd);
 	if (live->n_unpriced > 0)
-		add(out, size, "not all pods have a price");
+		buf_append_str(out, " · not all pods have a price");
 }
 
-/* How far it is, in runs, time and money. */
+/* How far it is, in runs, time and money, and why it ended. */
 static void
-draw_head(struct bench_pen *pen)
+bench_draw_head(struct bench_pen *pen)
 {
 	static const char *const ends[][2] = {
 		{ "n_max", "ended with its last block" },
-		{ "early", "ended early: a look showed enough" },
+		{ "early", "ended early: an interim analysis showed enough" },
 		{ "budget", "ended by its budget" },
 		{ "guard", "ended by a guard" },
 		{ "aborted", "aborted" },
 	};
 	const struct bench_live *live = pen->live;
-	char text[400] = "", part[96];
+	struct buf text;
 
-	if (live->running)
-		(void)snprintf(part, sizeof(part), "run %zu of %zu",
-			       live->n_over + (live->n_over < live->n_runs),
-			       live->n_runs);
-	else
-		(void)snprintf(part, sizeof(part), "%zu of %zu runs",
-			       live->n_over, live->n_runs);
-	add(text, sizeof(text), part);
-	add_time(live, text, sizeof(text));
-	add_money(live, text, sizeof(text));
-	for (size_t i = 0; !live->running && i < COUNT(ends); i++)
+	buf_init(&text, 600);
+	buf_appendf(&text, live->running ? "run %zu of %zu" : "%zu of %zu runs",
+		    live->n_over +
+			    (live->running && live->n_over < live->n_runs),
+		    live->n_runs);
+	bench_add_time(live, &text);
+	bench_add_money(live, &text);
+	for (size_t i = 0; !live->running && i < sizeof(ends) / sizeof(*ends);
+	     i++)
 		if (strcmp(live->stopped, ends[i][0]) == 0)
-			add(text, sizeof(text), ends[i][1]);
-	bench_say(pen, STYLE_STRONG, "%s", text);
+			buf_appendf(&text, " · %s", ends[i][1]);
+	bench_say(pen, STYLE_STRONG, "%s", text.data);
+	buf_release(&text);
 	if (live->still_up != NULL)
 		bench_say(pen, STYLE_WARN,
 			  "still up: %.200s: bench-stop runs their stop_cmd",
@@ -289,85 +571,73 @@ draw_head(struct bench_pen *pen)
 	if (live->running && !live->driven)
 		bench_say(
 			pen, STYLE_WARN,
-			"nobody drives it: hgym-tui bench attach takes it up");
+			"no process drives it; hgym-tui bench attach resumes");
 }
 
 int
 bench_panel_draw(const struct bench_live *live, struct canvas *canvas,
 		 struct rect rect)
 {
-	struct bench_pen pen = { live, canvas, rect, rect.y, { 0 } };
+	struct bench_pen pen = { .live = live, .canvas = canvas, .rest = rect };
 	struct rect before = canvas_clip(canvas, rect);
 	bool roomy = rect.h >= 20;
 
-	draw_head(&pen);
-	draw_words(&pen);
-	if (roomy)
-		pen.y++;
-	if (live->running || roomy)
-		for (size_t i = 0; i < live->n_pods; i++)
-			draw_schedule(&pen, i);
-	if (roomy)
-		pen.y++;
+	bench_draw_head(&pen);
+	bench_draw_words(&pen);
+	(void)rect_take_top(&pen.rest, roomy);
+	for (size_t i = 0; (live->running || roomy) && i < live->n_pods; i++)
+		bench_draw_schedule(&pen, i);
+	(void)rect_take_top(&pen.rest, roomy);
 	bench_plot_runs(&pen);
-	if (roomy)
-		pen.y++;
+	(void)rect_take_top(&pen.rest, roomy);
 	if (live->n_contrasts > 0 && live->contrasts[0].all.n > 0)
 		bench_plot_differences(&pen);
-	if (roomy)
-		pen.y++;
-	draw_guards(&pen);
-	draw_needs(&pen);
+	(void)rect_take_top(&pen.rest, roomy);
+	bench_draw_facts(&pen);
 	canvas_unclip(canvas, before);
-	return pen.y;
-}
-
-static bool
-waits(const struct bench_live *live)
-{
-	for (size_t i = 0; i < live->n_pods; i++)
-		if (live->waits[i][0] != '\0')
-			return true;
-	return false;
+	return pen.rest.y;
 }
 
 /* What keeps it waiting, behind the words there are. */
-static void
-add_waits(const struct bench_live *live, char *out, size_t size)
+static bool
+bench_add_waits(const struct bench_live *live, struct buf *out)
 {
-	for (size_t i = 0; i < live->n_pods; i++) {
-		size_t len = strlen(out);
+	bool waits = false;
 
-		if (live->waits[i][0] != '\0')
-			(void)snprintf(out + len, size - len, "; %s",
-				       live->waits[i]);
+	for (size_t i = 0; i < live->n_pods; i++) {
+		if (live->waits[i][0] == '\0')
+			continue;
+		buf_appendf(out, "; %s", live->waits[i]);
+		waits = true;
 	}
+	return waits;
 }
 
 void
 bench_panel_words(const struct bench_live *live, char *out, size_t size)
 {
-	size_t len = 0;
+	struct buf text, waits;
 	char words[400];
+	bool is_waiting;
 
-	out[0] = '\0';
-	if (live->running) {
-		(void)snprintf(out, size, "%srun %zu of %zu",
-			       waits(live) ? "" : "no verdict yet: ",
-			       live->n_over + (live->n_over < live->n_runs),
-			       live->n_runs);
-		add_waits(live, out, size);
-		return;
-	}
-	for (size_t i = 0; i < live->n_contrasts && len < size - 1; i++) {
+	buf_init(&text, size - 1);
+	buf_init(&waits, size - 1);
+	is_waiting = bench_add_waits(live, &waits);
+	if (live->running)
+		buf_appendf(&text, "%srun %zu of %zu",
+			    is_waiting ? "" : "no verdict yet: ",
+			    live->n_over + (live->n_over < live->n_runs),
+			    live->n_runs);
+	for (size_t i = 0; !live->running && i < live->n_contrasts; i++) {
 		const struct bench_live_contrast *c = &live->contrasts[i];
 
 		if (live->arms[c->arm].aa && live->n_contrasts > 1)
 			continue;
-		words_of(live, c, words, sizeof(words));
-		(void)snprintf(out + len, size - len, "%s%s",
-			       len > 0 ? "; " : "", words);
-		len = strlen(out);
+		bench_words_of(live, c, words, sizeof(words));
+		buf_appendf(&text, "%s%s", text.len > 0 ? "; " : "", words);
 	}
-	add_waits(live, out, size);
+	buf_append_str(&text, waits.data);
+	(void)snprintf(out, size, "%s", text.data);
+	buf_release(&text);
+	buf_release(&waits);
 }

@@ -51,29 +51,54 @@ canvas_resize(struct canvas *canvas, int width, int height)
 	canvas_clear(canvas);
 }
 
-static int
-min_int(int a, int b)
+bool
+rect_has(const struct rect *r, int x, int y)
 {
-	return a < b ? a : b;
+	return x >= r->x && x < r->x + r->w && y >= r->y && y < r->y + r->h;
 }
 
-static int
-max_int(int a, int b)
+struct rect
+rect_take_top(struct rect *rest, int h)
 {
-	return a > b ? a : b;
+	struct rect top = *rest;
+
+	top.h = int_max(int_min(h, rest->h), 0);
+	rest->y += top.h;
+	rest->h -= top.h;
+	return top;
+}
+
+struct rect
+rect_take_bottom(struct rect *rest, int h)
+{
+	struct rect top = rect_take_top(rest, rest->h - h), bottom = *rest;
+
+	*rest = top;
+	return bottom;
+}
+
+struct rect
+rect_take_left(struct rect *rest, int w)
+{
+	struct rect left = *rest;
+
+	left.w = int_max(int_min(w, rest->w), 0);
+	rest->x += left.w;
+	rest->w -= left.w;
+	return left;
 }
 
 struct rect
 canvas_clip(struct canvas *canvas, struct rect rect)
 {
 	struct rect before = canvas->clip;
-	int right = min_int(rect.x + rect.w, before.x + before.w);
-	int bottom = min_int(rect.y + rect.h, before.y + before.h);
+	int right = int_min(rect.x + rect.w, before.x + before.w);
+	int bottom = int_min(rect.y + rect.h, before.y + before.h);
 
-	canvas->clip.x = max_int(rect.x, before.x);
-	canvas->clip.y = max_int(rect.y, before.y);
-	canvas->clip.w = max_int(right - canvas->clip.x, 0);
-	canvas->clip.h = max_int(bottom - canvas->clip.y, 0);
+	canvas->clip.x = int_max(rect.x, before.x);
+	canvas->clip.y = int_max(rect.y, before.y);
+	canvas->clip.w = int_max(right - canvas->clip.x, 0);
+	canvas->clip.h = int_max(bottom - canvas->clip.y, 0);
 	return before;
 }
 
@@ -81,15 +106,6 @@ void
 canvas_unclip(struct canvas *canvas, struct rect before)
 {
 	canvas->clip = before;
-}
-
-static bool
-is_inside(const struct canvas *canvas, int x, int y)
-{
-	const struct rect *clip = &canvas->clip;
-
-	return x >= clip->x && x < clip->x + clip->w && y >= clip->y &&
-	       y < clip->y + clip->h;
 }
 
 static struct cell *
@@ -135,13 +151,13 @@ canvas_put(struct canvas *canvas, int x, int y, unsigned int style, uint32_t cp)
 {
 	if (is_control(cp))
 		cp = 0xB7;
-	if (!is_inside(canvas, x, y))
+	if (!rect_has(&canvas->clip, x, y))
 		return;
 	break_wide(canvas, x, y);
 	*cell_at(canvas, x, y) = (struct cell){ cp, 0, (uint16_t)style };
 	if (utf8_cp_width(cp) < 2)
 		return;
-	if (!is_inside(canvas, x + 1, y)) {
+	if (!rect_has(&canvas->clip, x + 1, y)) {
 		cell_at(canvas, x, y)->cp = ' ';
 		return;
 	}
@@ -166,7 +182,7 @@ put_str(struct canvas *canvas, int x, int y, unsigned int style, struct str s)
 		width = is_control(cp) ? 1 : utf8_cp_width(cp);
 		if (width > 0)
 			canvas_put(canvas, x, y, style, cp);
-		else if (x > 0 && is_inside(canvas, x - 1, y) &&
+		else if (x > 0 && rect_has(&canvas->clip, x - 1, y) &&
 			 cell_at(canvas, x - 1, y)->cp > ' ')
 			cell_at(canvas, x - 1, y)->mark = cp;
 		x += width;
@@ -240,12 +256,48 @@ canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
 	canvas_unclip(canvas, before);
 }
 
+static void __attribute__((format(printf, 4, 0)))
+canvas_vprint(struct canvas *canvas, struct rect rect, unsigned int style,
+	      const char *fmt, va_list ap)
+{
+	struct buf text;
+
+	buf_init(&text, LINE_BYTES);
+	buf_vappendf(&text, fmt, ap);
+	canvas_line(canvas, rect, style, (struct str){ text.data, text.len });
+	buf_release(&text);
+}
+
+void
+canvas_print(struct canvas *canvas, struct rect rect, unsigned int style,
+	     const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	canvas_vprint(canvas, rect, style, fmt, ap);
+	va_end(ap);
+}
+
+void
+canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
+	   const char *fmt, ...)
+{
+	struct rect line = rect_take_top(rest, 1);
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (line.h > 0)
+		canvas_vprint(canvas, line, style, fmt, ap);
+	va_end(ap);
+}
+
 void
 canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 	     struct str text)
 {
 	int columns = str_columns(text, rect.w);
-	int free_columns = max_int(rect.w - columns, 0);
+	int free_columns = int_max(rect.w - columns, 0);
 
 	rect.x += free_columns;
 	rect.w -= free_columns;
@@ -298,7 +350,7 @@ canvas_box(struct canvas *canvas, struct rect r, const char *title)
 	canvas_put(canvas, right, bottom, STYLE_BORDER, 0x2518);
 	if (title != NULL && r.w > 6) {
 		int columns =
-			min_int(str_columns(str_from(title), r.w), r.w - 6);
+			int_min(str_columns(str_from(title), r.w), r.w - 6);
 
 		canvas_line(canvas, (struct rect){ r.x + 3, r.y, columns, 1 },
 			    STYLE_TITLE, str_from(title));

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
 /*
  * Cells that the views draw into; the terminal shows them, tests read them.
@@ -22,6 +23,31 @@ struct cell {
 struct rect {
 	int x, y, w, h;
 };
+
+static inline int
+int_min(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static inline int
+int_max(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+/* Columns that a text takes. */
+static inline int
+text_width(const char *text)
+{
+	return (int)utf8_width(str_from(text));
+}
+
+bool rect_has(const struct rect *rect, int x, int y);
+/* Take so much (at most all of it) off an edge of *rest; what was taken. */
+struct rect rect_take_top(struct rect *rest, int h);
+struct rect rect_take_bottom(struct rect *rest, int h);
+struct rect rect_take_left(struct rect *rest, int w);
 
 struct canvas {
 	int width, height;
@@ -50,7 +76,13 @@ int canvas_textf(struct canvas *canvas, int x, int y, unsigned int style,
 /* Text into a line of rect.w columns; what is too long ends in "…". */
 void canvas_line(struct canvas *canvas, struct rect rect, unsigned int style,
 		 struct str text);
-/* The same, set to the right. */
+/* The same of formatted text. */
+void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style,
+		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same at the top of *rest, which loses that line; none left: nothing. */
+void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
+		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* A line, set to the right. */
 void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 		  struct str text);
 

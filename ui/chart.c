@@ -12,8 +12,21 @@
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
-#include "ui/chart_impl.h"
 #include "ui/theme.h"
+
+/* Differences of numbers below it are still numbers. */
+#define HUGE_Y 1e300
+
+/* The plot: dots of w x h cells, and the style of each cell. */
+struct plot {
+	const struct chart *chart;
+	int cols, rows;	  /* cells */
+	int w, h;	  /* dots */
+	uint8_t *bits;	  /* one a dot */
+	uint16_t *styles; /* one a cell */
+	uint8_t *glyphs;  /* ASCII letter of the series, one a cell */
+	double x_lo, x_hi, y_lo, y_hi;
+};
 
 void
 chart_init(struct chart *chart, struct rect rect)
@@ -27,31 +40,39 @@ chart_init(struct chart *chart, struct rect rect)
 	chart->decimals = 2;
 }
 
-static void
-widen(double *lo, double *hi, double value)
+void
+scale_widen(struct scale *scale, double value)
 {
 	if (!isfinite(value))
 		return;
-	if (!(*lo <= value))
-		*lo = value;
-	if (!(*hi >= value))
-		*hi = value;
+	if (!(scale->lo <= value))
+		scale->lo = value;
+	if (!(scale->hi >= value))
+		scale->hi = value;
+}
+
+int
+scale_cell(const struct scale *scale, double value)
+{
+	double part = (value - scale->lo) / (scale->hi - scale->lo);
+	int last = scale->size - 1;
+
+	if (!(part > 0))
+		return scale->at;
+	return scale->at + (part >= 1 ? last : (int)lround(part * last));
 }
 
 void
 chart_x_range(const struct chart *chart, double *lo, double *hi)
 {
-	*lo = *hi = NAN;
+	struct scale x = { 0, 0, NAN, NAN };
+
 	for (size_t s = 0; s < chart->n_series; s++)
 		for (size_t i = 0; i < chart->series[s].n; i++)
 			if (isfinite(chart->series[s].y[i]))
-				widen(lo, hi, chart->series[s].x[i]);
-	if (isfinite(chart->x_lo))
-		*lo = chart->x_lo;
-	if (isfinite(chart->x_hi))
-		*hi = chart->x_hi;
-	if (!isfinite(*lo))
-		*lo = 0;
+				scale_widen(&x, chart->series[s].x[i]);
+	*lo = isfinite(chart->x_lo) ? chart->x_lo : isfinite(x.lo) ? x.lo : 0;
+	*hi = isfinite(chart->x_hi) ? chart->x_hi : x.hi;
 	if (!(*hi >= *lo))
 		*hi = *lo;
 	/* One point stands in the middle. */
@@ -70,16 +91,24 @@ chart_plot_rect(const struct chart *chart)
 			      r->w - CHART_AXIS_COLUMNS, r->h - 1 };
 }
 
+static double
+chart_y_value(const struct chart *chart, double y)
+{
+	if (!chart->log_y)
+		return fabs(y) < HUGE_Y ? y : (double)NAN;
+	return y > 0 && y < HUGE_Y ? log10(y) : (double)NAN;
+}
+
 /* Widen by a series between two x; where lines leave it too. */
 static void
 widen_by(const struct chart *chart, const struct chart_series *series,
-	 const double x[2], double y[2])
+	 const double x[2], struct scale *y)
 {
 	for (size_t i = 0; i < series->n; i++) {
 		double own = chart_y_value(chart, series->y[i]), before, part;
 
 		if (series->x[i] >= x[0] && series->x[i] <= x[1])
-			widen(&y[0], &y[1], own);
+			scale_widen(y, own);
 		if (i == 0 || series->line == CHART_DOTS)
 			continue;
 		before = chart_y_value(chart, series->y[i - 1]);
@@ -87,8 +116,7 @@ widen_by(const struct chart *chart, const struct chart_series *series,
 			part = (x[edge] - series->x[i - 1]) /
 			       (series->x[i] - series->x[i - 1]);
 			if (part > 0 && part < 1)
-				widen(&y[0], &y[1],
-				      before + (own - before) * part);
+				scale_widen(y, before + (own - before) * part);
 		}
 	}
 }
@@ -110,7 +138,8 @@ static void
 find_y_range(struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
-	double x[2] = { plot->x_lo, plot->x_hi }, y[2] = { NAN, NAN }, air;
+	double x[2] = { plot->x_lo, plot->x_hi }, air;
+	struct scale y = { 0, 0, NAN, NAN };
 
 	if (isfinite(chart->y_x_lo) && isfinite(chart->y_x_hi)) {
 		x[0] = chart->y_x_lo;
@@ -120,18 +149,18 @@ find_y_range(struct plot *plot)
 	if (chart->skip_start)
 		x[0] += (x[1] - x[0]) * 0.04;
 	for (size_t s = 0; s < chart->n_series; s++)
-		widen_by(chart, &chart->series[s], x, y);
-	if (isnan(y[0])) {
-		y[0] = chart->log_y ? -1 : 0;
-		y[1] = 1;
+		widen_by(chart, &chart->series[s], x, &y);
+	if (isnan(y.lo)) {
+		y.lo = chart->log_y ? -1 : 0;
+		y.hi = 1;
 	}
-	air = air_of(y[0], y[1]);
+	air = air_of(y.lo, y.hi);
 	plot->y_lo = isfinite(chart->y_lo) ? chart_y_value(chart, chart->y_lo)
-					   : y[0] - air;
+					   : y.lo - air;
 	plot->y_hi = isfinite(chart->y_hi) ? chart_y_value(chart, chart->y_hi)
-					   : y[1] + air;
+					   : y.hi + air;
 	/* The air around the points is no reason to show less than nothing. */
-	if (y[0] >= 0 && plot->y_lo < 0 && !chart->log_y &&
+	if (y.lo >= 0 && plot->y_lo < 0 && !chart->log_y &&
 	    !isfinite(chart->y_lo))
 		plot->y_lo = 0;
 	if (!chart->log_y && plot->y_lo < chart->y_floor)
@@ -140,6 +169,203 @@ find_y_range(struct plot *plot)
 		plot->y_hi = chart->y_ceiling;
 	if (!(plot->y_hi > plot->y_lo))
 		plot->y_hi = plot->y_lo + 1;
+}
+
+/* Dots of a cell in each charset. */
+static const struct {
+	int w, h;
+} dots[] = {
+	[CHART_BRAILLE] = { 2, 4 },
+	[CHART_BLOCK] = { 2, 2 },
+	[CHART_ASCII] = { 1, 1 },
+};
+
+static void
+set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
+{
+	enum chart_charset set = plot->chart->charset;
+	size_t cell;
+
+	if (x < 0 || x >= plot->w || y < 0 || y >= plot->h)
+		return;
+	if (series->line == CHART_DASHED && x / dots[set].w % 2 == 1)
+		return;
+	plot->bits[(size_t)y * (size_t)plot->w + (size_t)x] = 1;
+	cell = (size_t)(y / dots[set].h) * (size_t)plot->cols +
+	       (size_t)(x / dots[set].w);
+	plot->styles[cell] = (uint16_t)series->style;
+	plot->glyphs[cell] =
+		(uint8_t) "*+ox#%@&"[(series - plot->chart->series) % 8];
+	if (series->line == CHART_DOTS)
+		plot->glyphs[cell] = '.';
+}
+
+static void
+draw_line(struct plot *plot, const int from[2], const int to[2],
+	  const struct chart_series *series)
+{
+	int x = from[0], y = from[1];
+	int dx = abs(to[0] - x), dy = -abs(to[1] - y);
+	int sx = x < to[0] ? 1 : -1, sy = y < to[1] ? 1 : -1;
+	int error = dx + dy;
+
+	for (;;) {
+		int twice = 2 * error;
+
+		set_dot(plot, x, y, series);
+		if (x == to[0] && y == to[1])
+			return;
+		if (twice >= dy) {
+			error += dy;
+			x += sx;
+		}
+		if (twice <= dx) {
+			error += dx;
+			y += sy;
+		}
+	}
+}
+
+/*
+ * Cut a line to what lies not far outside of the plot, so that it is short
+ * and its slope stays (Liang and Barsky, 1984).  False: none of it is there.
+ */
+static bool
+clip_line(const struct plot *plot, double from[2], double to[2])
+{
+	const double size[2] = { plot->w, plot->h };
+	double begin = 0, end = 1, d[2];
+
+	for (int i = 0; i < 2; i++) {
+		double low, high;
+
+		d[i] = to[i] - from[i];
+		if (d[i] == 0) {
+			if (from[i] < -1 || from[i] > size[i])
+				return false;
+			continue;
+		}
+		low = (-1 - from[i]) / d[i];
+		high = (size[i] - from[i]) / d[i];
+		begin = fmax(begin, fmin(low, high));
+		end = fmin(end, fmax(low, high));
+	}
+	if (begin > end)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		to[i] = from[i] + d[i] * end;
+		from[i] += d[i] * begin;
+	}
+	return true;
+}
+
+static void
+draw_segment(struct plot *plot, const double from[2], const double to[2],
+	     const struct chart_series *series)
+{
+	double a[2] = { from[0], from[1] }, b[2] = { to[0], to[1] };
+
+	if (clip_line(plot, a, b))
+		draw_line(plot,
+			  (int[2]){ (int)lround(a[0]), (int)lround(a[1]) },
+			  (int[2]){ (int)lround(b[0]), (int)lround(b[1]) },
+			  series);
+}
+
+/* A point that no line leads to or from is a cross, or it would be lost. */
+static void
+draw_point(struct plot *plot, const double at[2], bool alone,
+	   const struct chart_series *series)
+{
+	int x, y;
+
+	if (!(at[0] > -1 && at[0] < plot->w && at[1] > -1 && at[1] < plot->h))
+		return;
+	x = (int)lround(at[0]);
+	y = (int)lround(at[1]);
+	set_dot(plot, x, y, series);
+	if (!alone || plot->chart->charset == CHART_ASCII)
+		return;
+	set_dot(plot, x - 1, y, series);
+	set_dot(plot, x + 1, y, series);
+	set_dot(plot, x, y - 1, series);
+	set_dot(plot, x, y + 1, series);
+}
+
+/* Where point i is in dots; false: nowhere. */
+static bool
+place(const struct plot *plot, const struct chart_series *series, size_t i,
+      double at[2])
+{
+	double y = chart_y_value(plot->chart, series->y[i]);
+
+	if (!isfinite(series->x[i]) || !isfinite(y))
+		return false;
+	at[0] = (series->x[i] - plot->x_lo) / (plot->x_hi - plot->x_lo) *
+		(plot->w - 1);
+	at[1] = (plot->y_hi - y) / (plot->y_hi - plot->y_lo) * (plot->h - 1);
+	return isfinite(at[0]) && isfinite(at[1]);
+}
+
+static void
+chart_draw_series(struct plot *plot, const struct chart_series *series)
+{
+	bool is_line = series->line != CHART_DOTS, joined = false;
+	double last[2] = { 0, 0 }, at[2], next[2];
+
+	for (size_t i = 0; i < series->n; i++) {
+		if (!place(plot, series, i, at)) {
+			joined = false;
+			continue;
+		}
+		if (joined && is_line)
+			draw_segment(plot, last, at, series);
+		else
+			draw_point(plot, at,
+				   is_line &&
+					   (i + 1 == series->n ||
+					    !place(plot, series, i + 1, next)),
+				   series);
+		memcpy(last, at, sizeof(last));
+		joined = true;
+	}
+}
+
+static bool
+dot_at(const struct plot *plot, int x, int y)
+{
+	return plot->bits[(size_t)y * (size_t)plot->w + (size_t)x] != 0;
+}
+
+static uint32_t
+chart_cell_char(const struct plot *plot, int col, int row)
+{
+	static const uint8_t braille[4][2] = {
+		{ 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 }
+	};
+	static const uint32_t quarters[16] = { 0,      0x2598, 0x259D, 0x2580,
+					       0x2596, 0x258C, 0x259E, 0x259B,
+					       0x2597, 0x259A, 0x2590, 0x259C,
+					       0x2584, 0x2599, 0x259F, 0x2588 };
+	enum chart_charset set = plot->chart->charset;
+	unsigned int bits = 0;
+
+	for (int y = 0; y < dots[set].h; y++) {
+		for (int x = 0; x < dots[set].w; x++) {
+			if (!dot_at(plot, col * dots[set].w + x,
+				    row * dots[set].h + y))
+				continue;
+			bits |= set == CHART_BRAILLE ? braille[y][x]
+						     : 1U << (y * 2 + x);
+		}
+	}
+	if (bits == 0)
+		return 0;
+	if (set == CHART_BRAILLE)
+		return 0x2800 + bits;
+	if (set == CHART_BLOCK)
+		return quarters[bits];
+	return plot->glyphs[(size_t)row * (size_t)plot->cols + (size_t)col];
 }
 
 static void
@@ -431,9 +657,8 @@ chart_draw(const struct chart *chart, struct canvas *canvas)
 	size_t cells;
 
 	if (plot.cols >= 4 && plot.rows >= 2) {
-		chart_dots(chart->charset, &plot.w, &plot.h);
-		plot.w *= plot.cols;
-		plot.h *= plot.rows;
+		plot.w = plot.cols * dots[chart->charset].w;
+		plot.h = plot.rows * dots[chart->charset].h;
 		cells = (size_t)plot.cols * (size_t)plot.rows;
 		plot.bits = xcalloc((size_t)plot.w, (size_t)plot.h);
 		plot.styles = xcalloc(cells, sizeof(*plot.styles));

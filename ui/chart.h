@@ -56,6 +56,17 @@ struct chart {
 	bool legend;
 };
 
+/* Columns (or rows) of the screen for numbers from lo to hi. */
+struct scale {
+	int at, size;
+	double lo, hi; /* NAN: no number yet */
+};
+
+/* Take the number in, unless it is not finite. */
+void scale_widen(struct scale *scale, double value);
+/* The cell of a number; of one beyond an end, that end. */
+int scale_cell(const struct scale *scale, double value);
+
 /* A chart with everything unset. */
 void chart_init(struct chart *chart, struct rect rect);
 void chart_draw(const struct chart *chart, struct canvas *canvas);

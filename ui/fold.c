@@ -4,12 +4,9 @@
 
 #include "ui/fold.h"
 
-#include "base/utf8.h"
-#include "ui/theme.h"
-
 /* The bytes of text that fit into so many columns, cut between words. */
 static size_t
-fit(struct str text, int width)
+fold_fit(struct str text, int width)
 {
 	size_t n = 0, blank = 0;
 	int used = 0;
@@ -23,7 +20,9 @@ fit(struct str text, int width)
 			bytes++;
 		columns = (int)utf8_width((struct str){ text.p + n, bytes });
 		if (used + columns > width && n > 0)
-			return blank > n / 3 ? blank : n;
+			return text.p[n] == ' ' ? n + 1
+			       : blank > n / 3	? blank
+						: n;
 		used += columns;
 		n += bytes;
 		if (text.p[n - 1] == ' ')
@@ -34,7 +33,7 @@ fit(struct str text, int width)
 
 /* Columns that what goes on below a line is set in. */
 static int
-indent_of(struct str line, int width)
+fold_indent(struct str line, int width)
 {
 	int n = 0;
 
@@ -44,22 +43,25 @@ indent_of(struct str line, int width)
 	return n < width / 3 ? n : 0;
 }
 
-int
+/* One line of it, from its row `top` on; how many rows it has. */
+static int
 fold_line(struct canvas *canvas, struct rect r, unsigned int style,
 	  struct str line, int top)
 {
-	int indent = indent_of(line, r.w), x = 0, y = -top;
+	int indent = fold_indent(line, r.w), x = 0, y = -top;
 
 	do {
-		size_t n = fit(line, r.w - x);
+		struct str row = { line.p, fold_fit(line, r.w - x) };
 
+		line.p += row.len;
+		line.len -= row.len;
+		while (row.len > 0 && line.len > 0 && row.p[row.len - 1] == ' ')
+			row.len--;
 		if (canvas != NULL && y >= 0 && y < r.h)
 			canvas_line(
 				canvas,
 				(struct rect){ r.x + x, r.y + y, r.w - x, 1 },
-				style, (struct str){ line.p, n });
-		line.p += n;
-		line.len -= n;
+				style, row);
 		x = indent;
 		y++;
 	} while (line.len > 0);
@@ -67,17 +69,17 @@ fold_line(struct canvas *canvas, struct rect r, unsigned int style,
 }
 
 int
-fold_draw(struct canvas *canvas, struct rect r, const char *text, int top)
+fold_draw(struct canvas *canvas, struct rect r, unsigned int style,
+	  struct str text, int top)
 {
-	struct str rest = str_from(text), line;
+	struct str line;
 	int y = 0;
 
-	while (str_next(&rest, '\n', &line)) {
-		int at = y > top ? y - top : 0;
-		struct rect place = { r.x, r.y + at, r.w, r.h - at };
+	while (str_next(&text, '\n', &line)) {
+		struct rect place = r;
 
-		y += fold_line(canvas, place, STYLE_NORMAL, line,
-			       top > y ? top - y : 0);
+		(void)rect_take_top(&place, y - top);
+		y += fold_line(canvas, place, style, line, int_max(top - y, 0));
 	}
 	return y;
 }

@@ -9,11 +9,7 @@
  * in below their beginning; returns how many lines it takes in all.  canvas
  * NULL: count only.
  */
-int fold_draw(struct canvas *canvas, struct rect rect, const char *text,
-	      int top);
-
-/* One line of text in a style; the same otherwise. */
-int fold_line(struct canvas *canvas, struct rect rect, unsigned int style,
-	      struct str line, int top);
+int fold_draw(struct canvas *canvas, struct rect rect, unsigned int style,
+	      struct str text, int top);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "model/forecast.h"
+#include "ui/fold.h"
 #include "ui/theme.h"
 
 #define SYMBOL_LIVE   0x25B6
@@ -28,24 +28,122 @@ panel_box(struct canvas *canvas, struct rect r, const char *title)
 void
 panel_empty(struct canvas *canvas, struct rect r, const char *const *lines)
 {
-	int n = 0, y, widest = 0;
+	int n = 0, widest = 0;
 
-	for (; lines[n] != NULL; n++) {
-		int width = (int)utf8_width(str_from(lines[n]));
-
-		if (n > 0 && width > widest)
-			widest = width;
-	}
-	y = r.y + (r.h - n) / 2;
 	/* What is said below the first line is one block, in columns. */
-	for (int i = 0; i < n; i++) {
-		int width =
-			i > 0 ? widest : (int)utf8_width(str_from(lines[i]));
-		int x = r.x + (r.w > width ? (r.w - width) / 2 : 0);
+	for (; lines[n] != NULL; n++)
+		if (n > 0)
+			widest = int_max(widest, text_width(lines[n]));
+	(void)rect_take_top(&r, (r.h - n) / 2);
+	for (int i = 0; i < n && r.h > 0; i++) {
+		int width = i > 0 ? widest : text_width(lines[i]);
+		struct rect line = rect_take_top(&r, 1);
 
-		canvas_line(canvas, (struct rect){ x, y + i, r.x + r.w - x, 1 },
-			    i == 0 ? STYLE_STRONG : STYLE_HINT,
-			    str_from(lines[i]));
+		(void)rect_take_left(&line, (r.w - width) / 2);
+		canvas_print(canvas, line, i == 0 ? STYLE_STRONG : STYLE_HINT,
+			     "%s", lines[i]);
+	}
+}
+
+/* The columns of a table: the first one takes what the numbers leave. */
+static void
+facts_draw_row(struct canvas *canvas, struct rect line,
+	       const struct facts_section *section, const struct fact *cells)
+{
+	int numbers = int_min(line.w / 5, 12), n = (int)section->n_columns - 1;
+	struct rect first = rect_take_left(&line, line.w - n * (numbers + 1));
+	char value[FACT_SIZE];
+
+	for (size_t i = 0; i < section->n_columns; i++) {
+		const char *text = cells != NULL ? fact_value(&cells[i], value)
+						 : section->columns[i].label;
+		unsigned int style =
+			cells != NULL ? theme_fact(cells[i].style) : STYLE_HEAD;
+		struct rect cell = first;
+
+		if (i > 0) {
+			(void)rect_take_left(&line, 1);
+			cell = rect_take_left(&line, numbers);
+		}
+		if (i == 0 || section->columns[i].kind == FMT_TEXT)
+			canvas_print(canvas, cell, style, "%s", text);
+		else
+			canvas_right(canvas, cell, style, str_from(text));
+	}
+}
+
+static void
+facts_draw_table(struct canvas *canvas, struct rect *rest,
+		 const struct facts_section *section, const struct fact *cells)
+{
+	if (rest->h > 0)
+		facts_draw_row(canvas, rect_take_top(rest, 1), section, NULL);
+	for (size_t i = 0; i + section->n_columns <= section->n && rest->h > 0;
+	     i += section->n_columns)
+		facts_draw_row(canvas, rect_take_top(rest, 1), section,
+			       &cells[i]);
+}
+
+static void
+fact_draw(struct canvas *canvas, struct rect *rest, const struct fact *fact,
+	  const struct panel_facts *how)
+{
+	struct rect value = *rest, label = rect_take_left(&value, how->columns);
+	char number[FACT_SIZE];
+	struct str text = str_from(fact_value(fact, number));
+	int lines = 1;
+
+	label.h = 1;
+	if (how->fold)
+		lines = fold_draw(canvas, value, theme_fact(fact->style), text,
+				  0);
+	else
+		canvas_line(canvas, rect_take_top(&value, 1),
+			    theme_fact(fact->style), text);
+	canvas_print(canvas, label, how->label, "%s", fact->label);
+	(void)rect_take_top(rest, lines);
+}
+
+void
+panel_facts(struct canvas *canvas, struct rect *rest, const struct facts *facts,
+	    const struct panel_facts *how)
+{
+	for (size_t i = 0; i < facts->n_sections; i++) {
+		const struct facts_section *section = &facts->sections[i];
+
+		if (section->columns != NULL)
+			facts_draw_table(canvas, rest, section,
+					 facts->v + section->first);
+		for (size_t k = 0;
+		     section->columns == NULL && k < section->n && rest->h > 0;
+		     k++)
+			fact_draw(canvas, rest, &facts->v[section->first + k],
+				  how);
+	}
+}
+
+void
+panel_facts_flow(struct canvas *canvas, struct rect r,
+		 const struct facts *facts)
+{
+	int x = r.x;
+
+	for (size_t i = 0; i < facts->n; i++) {
+		const char *label = facts->v[i].label;
+		char number[FACT_SIZE];
+		const char *value = fact_value(&facts->v[i], number);
+
+		if (x > r.x &&
+		    x + text_width(label) + 1 + text_width(value) > r.x + r.w) {
+			(void)rect_take_top(&r, 1);
+			x = r.x;
+		}
+		if (r.h == 0)
+			return;
+		x += canvas_text(canvas, x, r.y, STYLE_DIM, label) + 1;
+		x += canvas_text(canvas, x, r.y, theme_fact(facts->v[i].style),
+				 value) +
+		     3;
 	}
 }
 
@@ -66,7 +164,7 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr,
 	char text[FMT_SIZE];
 
 	state->symbol = SYMBOL_FAILED;
-	state->style = STYLE_ALARM;
+	state->style = FACT_ALARM;
 	if (run->status != RUN_FINISHED) {
 		(void)snprintf(state->text, sizeof(state->text),
 			       run_has(model_run_failed_step(mr)) ? "%s at %s"
@@ -74,17 +172,17 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr,
 			       words[run->status],
 			       fmt_steps(model_run_failed_step(mr), text));
 		if (run->status == RUN_TRUNCATED || run->status == RUN_UNKNOWN)
-			state->style = STYLE_WARN;
+			state->style = FACT_WARN;
 		return;
 	}
 	state->symbol = SYMBOL_DONE;
-	state->style = STYLE_DONE;
+	state->style = FACT_DONE;
 	if (alert != NULL && alert->kind >= ALERT_CAP_TRAIN &&
 	    alert->kind <= ALERT_CAP_BYTES) {
 		static const char *const caps[] = { "train", "eval", "size" };
 
 		state->symbol = SYMBOL_FAILED;
-		state->style = STYLE_ALARM;
+		state->style = FACT_ALARM;
 		(void)snprintf(state->text, sizeof(state->text), "over %s cap",
 			       caps[alert->kind - ALERT_CAP_TRAIN]);
 		return;
@@ -105,7 +203,7 @@ running_state(const struct ui_shared *shared, const struct model_run *mr,
 	double seconds = model_run_train_ms(mr) / 1000;
 
 	state->symbol = SYMBOL_LIVE;
-	state->style = STYLE_LIVE;
+	state->style = FACT_LIVE;
 	if (run_has(run->eval_done) && run_has(run->eval_total) &&
 	    run->eval_total > 0)
 		(void)snprintf(state->text, sizeof(state->text),
@@ -140,14 +238,14 @@ silent_state(const struct ui_shared *shared, const struct model_run *mr,
 	if (pod != NULL &&
 	    (pod->state == POD_RECONNECTING || pod->state == POD_REFUSED)) {
 		state->symbol = SYMBOL_FAILED;
-		state->style = STYLE_ALARM;
+		state->style = FACT_ALARM;
 		(void)snprintf(state->text, sizeof(state->text), "link %s",
 			       pod_state_name(pod->state));
 		return true;
 	}
 	if (!mr->live) {
 		state->symbol = SYMBOL_IDLE;
-		state->style = STYLE_DIM;
+		state->style = FACT_DIM;
 		(void)snprintf(state->text, sizeof(state->text),
 			       "not followed");
 		return true;
@@ -155,101 +253,84 @@ silent_state(const struct ui_shared *shared, const struct model_run *mr,
 	if (alert == NULL || alert->kind != ALERT_STALL)
 		return false;
 	state->symbol = SYMBOL_SILENT;
-	state->style = STYLE_SILENT;
+	state->style = FACT_SILENT;
 	(void)snprintf(state->text, sizeof(state->text), "silent %s",
 		       fmt_age(silent_s, age));
 	return true;
 }
 
-/* A run that its log went away from. */
-static void
-gone_state(struct run_state *state)
+struct run_state
+run_state_of(const struct ui_shared *shared, const struct model_run *mr)
 {
-	state->symbol = SYMBOL_FAILED;
-	state->style = STYLE_WARN;
-	(void)snprintf(state->text, sizeof(state->text), "log gone");
-}
+	struct run_state state = { SYMBOL_FAILED, "log gone", FACT_WARN };
 
-void
-run_state_of(const struct ui_shared *shared, const struct model_run *mr,
-	     struct run_state *state)
-{
-	memset(state, 0, sizeof(*state));
 	if (mr->log != NULL && model_log_cut_run(shared->model, mr->log) == mr)
-		gone_state(state);
-	else if (mr->run.status != RUN_RUNNING)
-		ended_state(shared, mr, state);
-	else if (!silent_state(shared, mr, state))
-		running_state(shared, mr, state);
+		return state;
+	if (mr->run.status != RUN_RUNNING)
+		ended_state(shared, mr, &state);
+	else if (!silent_state(shared, mr, &state))
+		running_state(shared, mr, &state);
+	return state;
 }
 
-int
-panel_gauge(struct canvas *canvas, struct rect r, const struct gauge *gauge)
+/* A cap as a bar: "train ####.... 374.0 / 600 s". */
+struct gauge {
+	const char *name, *unit;
+	double value, cap;  /* absent: unknown */
+	enum fmt_kind kind; /* of both; a cap has no decimals */
+};
+
+/* Draws it, and cuts what it took off *line. */
+static void
+gauge_draw(struct canvas *canvas, struct rect *line, const struct gauge *gauge)
 {
 	double part = gauge->value / gauge->cap;
 	bool known = run_has(part);
-	int full = known ? (int)lround(fmin(fmax(part, 0), 1) * r.w) : 0;
+	int w = line->w / 4, x = line->x;
+	int full = known ? (int)lround(fmin(fmax(part, 0), 1) * w) : 0;
 	char value[FMT_SIZE], cap[FMT_SIZE];
-	int x = r.x;
 
-	x += canvas_textf(canvas, x, r.y, STYLE_NORMAL, "%-6s", gauge->name);
-	for (int i = 0; i < r.w; i++)
-		canvas_put(canvas, x + i, r.y,
+	x += canvas_textf(canvas, x, line->y, STYLE_NORMAL, "%-6s",
+			  gauge->name);
+	for (int i = 0; i < w; i++)
+		canvas_put(canvas, x + i, line->y,
 			   i >= full  ? STYLE_GAUGE_REST
 			   : part > 1 ? STYLE_GAUGE_OVER
 				      : STYLE_GAUGE,
 			   i < full ? 0x2588 : 0x2591);
-	x += r.w + 1;
-	if (gauge->decimals < 0) {
-		(void)fmt_grouped(gauge->value, value);
-		(void)fmt_grouped(gauge->cap, cap);
-	} else {
-		(void)fmt_number(gauge->value, gauge->decimals, value);
-		(void)fmt_number(gauge->cap, 0, cap);
-	}
-	x += canvas_textf(canvas, x, r.y,
-			  known && part > 1 ? STYLE_GAUGE_OVER : STYLE_NORMAL,
-			  "%s / %s %s", value, cap, gauge->unit);
-	return x;
+	x += w + 1;
+	x += canvas_textf(
+		canvas, x, line->y,
+		known && part > 1 ? STYLE_GAUGE_OVER : STYLE_NORMAL,
+		"%s / %s %s", fmt_value(gauge->kind, gauge->value, 1, value),
+		fmt_value(gauge->kind, gauge->cap, 0, cap), gauge->unit);
+	(void)rect_take_left(line, x + 2 - line->x);
 }
 
-/* Steps and time of the end of training, as one piece of text. */
-static void
-forecast_text(const struct ui_shared *shared, const struct forecast *f,
-	      bool brief, char *out, size_t size)
-{
-	char steps[FMT_SIZE], error[FMT_SIZE], clock[FMT_SIZE];
-	const char *source = f->source == FORECAST_REFERENCE ? " (ref curve)"
-							     : " (recent pace)";
-
-	out[0] = '\0';
-	if (f->source == FORECAST_NONE || !run_has(f->end_steps))
-		return;
-	(void)snprintf(out, size, "steps → %s ±%s%s · ends %s",
-		       fmt_grouped(f->end_steps, steps),
-		       fmt_grouped(f->end_steps_error, error),
-		       brief ? "" : source,
-		       fmt_clock(shared->now_wall_ms +
-					 (int64_t)(f->train_left_s * 1000),
-				 clock));
-}
-
+/* Steps and time of the end of training. */
 static void
 draw_train_line(const struct ui_shared *shared, struct canvas *canvas,
 		struct rect line, const struct forecast *f)
 {
-	double cap =
-		shared->track != NULL ? shared->track->cap_train_s : RUN_ABSENT;
-	struct gauge gauge = { "train", "s",
-			       model_run_train_ms(shared->selected) / 1000, cap,
-			       1 };
-	struct rect bar = { line.x, line.y, line.w / 4, 1 };
-	char text[160];
-	int x = panel_gauge(canvas, bar, &gauge) + 2;
+	const struct gauge gauge = { "train", "s",
+				     model_run_train_ms(shared->selected) /
+					     1000,
+				     ui_caps(shared)->cap_train_s, FMT_NUMBER };
+	const char *source = line.w < 90 ? ""
+			     : f->source == FORECAST_REFERENCE
+				     ? " (ref curve)"
+				     : " (recent pace)";
+	int64_t end_ms = shared->now_wall_ms;
+	char steps[FMT_SIZE], error[FMT_SIZE], clock[FMT_SIZE];
 
-	forecast_text(shared, f, line.w < 90, text, sizeof(text));
-	canvas_line(canvas, (struct rect){ x, line.y, line.x + line.w - x, 1 },
-		    STYLE_HINT, str_from(text));
+	gauge_draw(canvas, &line, &gauge);
+	if (f->source == FORECAST_NONE || !run_has(f->end_steps))
+		return;
+	end_ms += (int64_t)(f->train_left_s * 1000);
+	canvas_print(canvas, line, STYLE_HINT, "steps → %s ±%s%s · ends %s",
+		     fmt_grouped(f->end_steps, steps),
+		     fmt_grouped(f->end_steps_error, error), source,
+		     fmt_clock(end_ms, clock));
 }
 
 static void
@@ -257,31 +338,24 @@ draw_eval_line(const struct ui_shared *shared, struct canvas *canvas,
 	       struct rect line, const struct forecast *f)
 {
 	const struct run *run = &shared->selected->run;
-	struct gauge gauge = {
-		"eval", "s",
-		run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s,
-		shared->track != NULL ? shared->track->cap_eval_s : RUN_ABSENT,
-		1
-	};
-	struct rect bar = { line.x, line.y, line.w / 4, 1 };
+	const struct gauge gauge = { "eval", "s", model_eval_s(run),
+				     ui_caps(shared)->cap_eval_s, FMT_NUMBER };
 	char left[FMT_SIZE], done[FMT_SIZE], all[FMT_SIZE];
-	int x = panel_gauge(canvas, bar, &gauge) + 2;
 
+	gauge_draw(canvas, &line, &gauge);
+	(void)fmt_grouped(run->eval_done, done);
+	(void)fmt_grouped(run->eval_total, all);
 	if (run_has(run->eval_done) && run_has(f->eval_left_s))
-		(void)canvas_textf(canvas, x, line.y, STYLE_HINT,
-				   "%s of %s done, about %s left",
-				   fmt_grouped(run->eval_done, done),
-				   fmt_grouped(run->eval_total, all),
-				   fmt_age(f->eval_left_s, left));
+		canvas_print(canvas, line, STYLE_HINT,
+			     "%s of %s done, about %s left", done, all,
+			     fmt_age(f->eval_left_s, left));
 	else if (run_has(run->eval_done))
-		(void)canvas_textf(canvas, x, line.y, STYLE_HINT,
-				   "%s of %s done",
-				   fmt_grouped(run->eval_done, done),
-				   fmt_grouped(run->eval_total, all));
+		canvas_print(canvas, line, STYLE_HINT, "%s of %s done", done,
+			     all);
 	else if (f->reference != NULL && run_has(f->reference->run.eval_s))
-		(void)canvas_textf(canvas, x, line.y, STYLE_DIM,
-				   "a finished run took %.1f s",
-				   f->reference->run.eval_s);
+		canvas_print(canvas, line, STYLE_DIM,
+			     "a finished run took %.1f s",
+			     f->reference->run.eval_s);
 }
 
 static void
@@ -289,23 +363,20 @@ draw_size_line(const struct ui_shared *shared, struct canvas *canvas,
 	       struct rect line, const struct forecast *f)
 {
 	double bytes = shared->selected->run.artifact_bytes;
-	double cap = shared->track != NULL ? shared->track->cap_artifact_bytes
-					   : RUN_ABSENT;
-	struct gauge gauge = { "size", "B", bytes, cap, -1 };
-	struct rect bar = { line.x, line.y, line.w / 4, 1 };
+	double cap = ui_caps(shared)->cap_artifact_bytes;
+	const struct gauge gauge = { "size", "B", bytes, cap, FMT_GROUPED };
 	char text[FMT_SIZE];
-	int x = panel_gauge(canvas, bar, &gauge) + 2;
 
+	gauge_draw(canvas, &line, &gauge);
 	if (run_has(bytes) && run_has(cap))
-		(void)canvas_textf(canvas, x, line.y,
-				   bytes > cap ? STYLE_GAUGE_OVER : STYLE_HINT,
-				   "%s B %s",
-				   fmt_grouped(fabs(cap - bytes), text),
-				   bytes > cap ? "over" : "left");
+		canvas_print(canvas, line,
+			     bytes > cap ? STYLE_GAUGE_OVER : STYLE_HINT,
+			     "%s B %s", fmt_grouped(fabs(cap - bytes), text),
+			     bytes > cap ? "over" : "left");
 	else if (f->reference != NULL &&
 		 run_has(f->reference->run.artifact_bytes))
-		(void)canvas_textf(
-			canvas, x, line.y, STYLE_DIM, "a finished run: %s B",
+		canvas_print(
+			canvas, line, STYLE_DIM, "a finished run: %s B",
 			fmt_grouped(f->reference->run.artifact_bytes, text));
 }
 
@@ -315,70 +386,66 @@ draw_score_line(const struct ui_shared *shared, struct canvas *canvas,
 		struct rect line, const struct forecast *f)
 {
 	const struct run *run = &shared->selected->run;
-	char now[FMT_SIZE], end[FMT_SIZE];
-	int x = line.x;
+	const char *note = line.w < 90 ? " (1σ)" : " (1σ, from a finished run)";
+	char text[FMT_SIZE];
 
-	x += canvas_textf(canvas, x, line.y, STYLE_NORMAL,
-			  "BPB   last validation %s",
-			  fmt_number(run->last_val_bpb, 4, now));
+	(void)rect_take_left(
+		&line, canvas_textf(canvas, line.x, line.y, STYLE_NORMAL,
+				    "BPB   last validation %s",
+				    fmt_number(run->last_val_bpb, 4, text)));
 	if (run_has(run->final_bpb))
-		(void)canvas_textf(
-			canvas, x, line.y, STYLE_STRONG, " · final %s (%s)",
-			fmt_number(run->final_bpb, 6, end),
-			run->final_class != NULL ? run->final_class : "?");
+		canvas_print(canvas, line, STYLE_STRONG, " · final %s (%s)",
+			     fmt_number(run->final_bpb, 6, text),
+			     run->final_class != NULL ? run->final_class : "?");
 	else if (run_has(f->final_bpb))
-		(void)canvas_textf(
-			canvas, x, line.y, STYLE_HINT, " · final → %s ±%.4f%s",
-			fmt_number(f->final_bpb, 4, end), f->final_bpb_sigma,
-			line.w < 90 ? " (1σ)" : " (1σ, from a finished run)");
+		canvas_print(canvas, line, STYLE_HINT, " · final → %s ±%.4f%s",
+			     fmt_number(f->final_bpb, 4, text),
+			     f->final_bpb_sigma, note);
 	else if (run_has(run->last_val_loss))
-		(void)canvas_textf(canvas, x, line.y, STYLE_HINT,
-				   " · val loss %s nats",
-				   fmt_number(run->last_val_loss, 4, end));
+		canvas_print(canvas, line, STYLE_HINT, " · val loss %s nats",
+			     fmt_number(run->last_val_loss, 4, text));
 }
 
 static void
 draw_cost_line(const struct ui_shared *shared, struct canvas *canvas,
-	       struct rect line)
+	       struct rect line, const struct forecast *f)
 {
 	const struct model_run *mr = shared->selected;
 	double usd, hours;
 
+	(void)f;
 	if (mr->pod >= shared->model->n_pods)
 		return;
 	usd = shared->model->pods[mr->pod].usd_per_hour;
 	hours = (double)(mr->last_byte_wall_ms - mr->first_byte_wall_ms) /
 		3600000;
 	if (run_has(usd))
-		(void)canvas_textf(canvas, line.x, line.y, STYLE_NORMAL,
-				   "cost  $%.2f while followed · $%.2f/h",
-				   usd * hours, usd);
+		canvas_print(canvas, line, STYLE_NORMAL,
+			     "cost  $%.2f while followed · $%.2f/h",
+			     usd * hours, usd);
 	else
-		(void)canvas_text(canvas, line.x, line.y, STYLE_DIM,
-				  "cost  — (no usd_per_hour for this pod)");
+		canvas_print(canvas, line, STYLE_DIM,
+			     "cost  — (no usd_per_hour for this pod)");
 }
 
 void
-panel_budget(struct ui_shared *shared, struct canvas *canvas, struct rect r)
+panel_budget(const struct ui_shared *shared, struct canvas *canvas,
+	     struct rect r)
 {
 	static void (*const lines[])(const struct ui_shared *, struct canvas *,
 				     struct rect, const struct forecast *) = {
-		draw_train_line, draw_eval_line, draw_size_line, draw_score_line
+		draw_train_line, draw_eval_line, draw_size_line,
+		draw_score_line, draw_cost_line
 	};
 	struct rect before = canvas_clip(canvas, r);
 	struct forecast f;
 
 	if (shared->selected != NULL && r.h > 0) {
 		forecast_run(shared->model, shared->selected,
-			     shared->track != NULL ? shared->track->cap_train_s
-						   : RUN_ABSENT,
-			     shared->now_wall_ms, &f);
-		for (int i = 0; i < 4 && i < r.h; i++)
-			lines[i](shared, canvas,
-				 (struct rect){ r.x, r.y + i, r.w, 1 }, &f);
-		if (r.h > 4)
-			draw_cost_line(shared, canvas,
-				       (struct rect){ r.x, r.y + 4, r.w, 1 });
+			     ui_caps(shared)->cap_train_s, shared->now_wall_ms,
+			     &f);
+		for (size_t i = 0; i < 5 && r.h > 0; i++)
+			lines[i](shared, canvas, rect_take_top(&r, 1), &f);
 	}
 	canvas_unclip(canvas, before);
 }
@@ -397,61 +464,59 @@ unsigned int panel_line_style(enum line_class class)
 }
 
 void
-panel_log(struct ui_shared *shared, struct canvas *canvas, struct rect r)
+panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model_log *log =
 		shared->selected != NULL ? shared->selected->log : NULL;
 	size_t n = log != NULL ? logtail_count(log->tail) : 0;
-	int y = r.y + r.h - 1;
 
 	/* From the end up; printed source code says nothing here. */
-	for (size_t i = n; i-- > 0 && y >= r.y;) {
+	for (size_t i = n; i-- > 0 && r.h > 0;) {
 		const struct logtail_line *line = logtail_at(log->tail, i);
 
-		if (line->class == LINE_SOURCE)
-			continue;
-		canvas_line(canvas, (struct rect){ r.x, y--, r.w, 1 },
-			    panel_line_style(line->class),
-			    (struct str){ line->text, line->len });
+		if (line->class != LINE_SOURCE)
+			canvas_line(canvas, rect_take_bottom(&r, 1),
+				    panel_line_style(line->class),
+				    (struct str){ line->text, line->len });
 	}
 }
 
 void
-panel_events(struct ui_shared *shared, struct canvas *canvas, struct rect r)
+panel_events(const struct ui_shared *shared, struct canvas *canvas,
+	     struct rect r)
 {
 	static const unsigned int styles[] = { STYLE_NORMAL, STYLE_WARN,
 					       STYLE_ALARM };
 	const struct model *model = shared->model;
-	int y = r.y;
+	char clock[FMT_SIZE];
 
-	for (size_t i = model->n_events; i-- > 0 && y < r.y + r.h; y++) {
+	for (size_t i = model->n_events; i-- > 0 && r.h > 0;) {
 		const struct model_event *event = model_event_at(model, i);
-		char clock[FMT_SIZE];
+		struct rect line = rect_take_top(&r, 1);
 
-		(void)canvas_text(canvas, r.x, y, STYLE_DIM,
-				  fmt_clock(event->wall_ms, clock));
-		canvas_line(canvas, (struct rect){ r.x + 9, y, r.w - 9, 1 },
-			    styles[event->severity], str_from(event->text));
+		canvas_print(canvas, rect_take_left(&line, 9), STYLE_DIM, "%s",
+			     fmt_clock(event->wall_ms, clock));
+		canvas_print(canvas, line, styles[event->severity], "%s",
+			     event->text);
 	}
 	if (model->n_events == 0)
-		(void)canvas_text(canvas, r.x, r.y, STYLE_DIM,
-				  "Nothing happened yet.");
+		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");
 }
 
 uint32_t
-panel_pod_symbol(const struct model_pod *pod, unsigned int *style)
+panel_pod_symbol(const struct model_pod *pod, enum fact_style *style)
 {
 	static const struct {
 		uint32_t symbol;
-		unsigned int style;
+		enum fact_style style;
 	} looks[] = {
-		[POD_UNKNOWN] = { SYMBOL_IDLE, STYLE_DIM },
-		[POD_CONNECTING] = { SYMBOL_IDLE, STYLE_HINT },
-		[POD_LIVE] = { SYMBOL_LIVE, STYLE_LIVE },
-		[POD_SILENT] = { SYMBOL_SILENT, STYLE_SILENT },
-		[POD_RECONNECTING] = { SYMBOL_FAILED, STYLE_WARN },
-		[POD_REFUSED] = { SYMBOL_FAILED, STYLE_ALARM },
-		[POD_GONE] = { SYMBOL_IDLE, STYLE_DIM },
+		[POD_UNKNOWN] = { SYMBOL_IDLE, FACT_DIM },
+		[POD_CONNECTING] = { SYMBOL_IDLE, FACT_HINT },
+		[POD_LIVE] = { SYMBOL_LIVE, FACT_LIVE },
+		[POD_SILENT] = { SYMBOL_SILENT, FACT_SILENT },
+		[POD_RECONNECTING] = { SYMBOL_FAILED, FACT_WARN },
+		[POD_REFUSED] = { SYMBOL_FAILED, FACT_ALARM },
+		[POD_GONE] = { SYMBOL_IDLE, FACT_DIM },
 	};
 
 	*style = looks[pod->state].style;
@@ -469,29 +534,31 @@ panel_pod_last(const struct model_pod *pod, enum metric metric)
 }
 
 void
-panel_pods(struct ui_shared *shared, struct canvas *canvas, struct rect r)
+panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model *model = shared->model;
+	char util[FMT_SIZE], temp[FMT_SIZE], disk[FMT_SIZE];
 
-	for (size_t i = 0; i < model->n_pods && (int)i < r.h; i++) {
+	for (size_t i = 0; i < model->n_pods && r.h > 0; i++) {
 		const struct model_pod *pod = &model->pods[i];
-		int y = r.y + (int)i;
-		unsigned int style;
+		struct rect line = rect_take_top(&r, 1), part;
+		enum fact_style style;
 		uint32_t symbol = panel_pod_symbol(pod, &style);
-		char util[FMT_SIZE], temp[FMT_SIZE], disk[FMT_SIZE];
 
-		canvas_put(canvas, r.x, y, style, symbol);
-		canvas_line(canvas, (struct rect){ r.x + 2, y, 12, 1 },
-			    STYLE_NORMAL, str_from(pod->name));
-		canvas_line(canvas, (struct rect){ r.x + 15, y, 12, 1 }, style,
-			    str_from(pod_state_name(pod->state)));
-		(void)canvas_textf(
-			canvas, r.x + 28, y, STYLE_NORMAL,
-			"GPU %3s %% %3s °C  disk %s free",
-			fmt_number(panel_pod_last(pod, METRIC_GPU_UTIL), 0,
-				   util),
-			fmt_number(panel_pod_last(pod, METRIC_GPU_TEMP_C), 0,
-				   temp),
-			fmt_bytes(pod->disk_free_bytes, disk));
+		part = rect_take_left(&line, 2);
+		canvas_put(canvas, part.x, part.y, theme_fact(style), symbol);
+		part = rect_take_left(&line, 13);
+		part.w--;
+		canvas_print(canvas, part, STYLE_NORMAL, "%s", pod->name);
+		canvas_print(canvas, rect_take_left(&line, 13),
+			     theme_fact(style), "%s",
+			     pod_state_name(pod->state));
+		canvas_print(canvas, line, STYLE_NORMAL,
+			     "GPU %3s %% %3s °C  disk %s free",
+			     fmt_number(panel_pod_last(pod, METRIC_GPU_UTIL), 0,
+					util),
+			     fmt_number(panel_pod_last(pod, METRIC_GPU_TEMP_C),
+					0, temp),
+			     fmt_bytes(pod->disk_free_bytes, disk));
 	}
 }

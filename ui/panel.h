@@ -2,9 +2,8 @@
 #ifndef HGYM_UI_PANEL_H
 #define HGYM_UI_PANEL_H
 
-#include "ui/fmt.h"
+#include "report/facts.h"
 #include "ui/plot.h"
-#include "ui/table.h"
 #include "ui/view.h"
 
 /* Parts of the screen that several views show. */
@@ -13,36 +12,25 @@
 struct run_state {
 	uint32_t symbol;
 	char text[64];
-	unsigned int style;
+	enum fact_style style;
 };
 
-void run_state_of(const struct ui_shared *shared, const struct model_run *mr,
-		  struct run_state *state);
-
-/* A cap as a bar: "train ####.... 374.0 / 600 s". */
-struct gauge {
-	const char *name, *unit;
-	double value, cap; /* absent: unknown */
-	int decimals;
-};
-
-/* Returns the column behind it. */
-int panel_gauge(struct canvas *canvas, struct rect rect,
-		const struct gauge *gauge);
+struct run_state run_state_of(const struct ui_shared *shared,
+			      const struct model_run *mr);
 
 /* The selected run against the caps, and what it will end at. */
-void panel_budget(struct ui_shared *shared, struct canvas *canvas,
+void panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 		  struct rect rect);
 /* The last lines of the selected run's log. */
-void panel_log(struct ui_shared *shared, struct canvas *canvas,
+void panel_log(const struct ui_shared *shared, struct canvas *canvas,
 	       struct rect rect);
 /* The style of a line of a log. */
 unsigned int panel_line_style(enum line_class class);
 /* The newest alerts and events. */
-void panel_events(struct ui_shared *shared, struct canvas *canvas,
+void panel_events(const struct ui_shared *shared, struct canvas *canvas,
 		  struct rect rect);
 /* A line a pod. */
-void panel_pods(struct ui_shared *shared, struct canvas *canvas,
+void panel_pods(const struct ui_shared *shared, struct canvas *canvas,
 		struct rect rect);
 /* A box with a title; returns the inside. */
 struct rect panel_box(struct canvas *canvas, struct rect rect,
@@ -51,8 +39,25 @@ struct rect panel_box(struct canvas *canvas, struct rect rect,
 void panel_empty(struct canvas *canvas, struct rect rect,
 		 const char *const *lines);
 
+/*
+ * A list of facts from the top of *rest on, which loses the lines that they
+ * take: its labels `columns` wide in that style, its values cut to a line or,
+ * with `fold`, over several.  A table's first column takes what the others,
+ * which are numbers, leave.
+ */
+struct panel_facts {
+	int columns;
+	unsigned int label;
+	bool fold;
+};
+void panel_facts(struct canvas *canvas, struct rect *rest,
+		 const struct facts *facts, const struct panel_facts *how);
+/* The same one after another, as many as a line takes. */
+void panel_facts_flow(struct canvas *canvas, struct rect rect,
+		      const struct facts *facts);
+
 /* A pod's symbol and style by the state of its link. */
-uint32_t panel_pod_symbol(const struct model_pod *pod, unsigned int *style);
+uint32_t panel_pod_symbol(const struct model_pod *pod, enum fact_style *style);
 /* The last value of a pod's telemetry, or absent. */
 double panel_pod_last(const struct model_pod *pod, enum metric metric);
 

@@ -4,6 +4,7 @@
 
 #include "ui/theme.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const names[] = {
@@ -53,6 +54,35 @@ theme_style(enum theme theme, unsigned int style)
 	unsigned int i = style & STYLE_MASK;
 
 	return &styles[theme][i < STYLE_COUNT ? i : STYLE_NORMAL];
+}
+
+unsigned int
+theme_delta(double value)
+{
+	if (isnan(value))
+		return STYLE_DIM;
+	return value < 0 ? STYLE_BETTER : STYLE_WORSE;
+}
+
+unsigned int
+theme_fact(enum fact_style style)
+{
+	static const unsigned int looks[FACT_STYLE_COUNT] = {
+		[FACT_PLAIN] = STYLE_NORMAL,
+		[FACT_DIM] = STYLE_DIM,
+		[FACT_HINT] = STYLE_HINT,
+		[FACT_STRONG] = STYLE_STRONG,
+		[FACT_LIVE] = STYLE_LIVE,
+		[FACT_DONE] = STYLE_DONE,
+		[FACT_SILENT] = STYLE_SILENT,
+		[FACT_WARN] = STYLE_WARN,
+		[FACT_ALARM] = STYLE_ALARM,
+		[FACT_BETTER] = STYLE_BETTER,
+		[FACT_WORSE] = STYLE_WORSE,
+		[FACT_REFERENCE] = STYLE_REFERENCE,
+	};
+
+	return looks[style];
 }
 
 unsigned int

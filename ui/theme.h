@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "report/facts.h"
 
 /*
  * Named styles.  Each has attributes that tell it apart without colours, and
@@ -108,6 +109,10 @@ int theme_by_name(const char *name, enum theme *theme, struct err *err)
 /* The row of a style in a theme; static. */
 const struct theme_style *theme_style(enum theme theme, unsigned int style);
 
+/* The style of a difference where less is better; absent ones are dim. */
+unsigned int theme_delta(double value);
+/* The look of what a fact means. */
+unsigned int theme_fact(enum fact_style style);
 /* The style of the i-th series of a chart; they repeat. */
 unsigned int theme_series(unsigned int i);
 

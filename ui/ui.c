@@ -5,17 +5,17 @@
 #include "ui/ui.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "ui/mouse.h"
-#include "ui/overlay.h"
 #include "ui/plot.h"
-#include "ui/ui_impl.h"
+#include "ui/ui_priv.h"
 
+#define EXPORT_BYTES	(16U << 20)
 #define FRAME_LOCAL_MS	33
 #define FRAME_REMOTE_MS 250
 
@@ -35,9 +35,7 @@ ui_new(const struct ui_setup *setup)
 	shared->model = setup->model;
 	shared->track = setup->track;
 	shared->alerts = setup->alerts;
-	shared->keymap = &ui->keymap;
 	shared->read_only = setup->read_only;
-	shared->can_bench = setup->can_bench;
 	shared->chart.zoom = 1;
 	shared->chart.center = 0.5;
 	shared->chart.cursor = -1;
@@ -64,6 +62,16 @@ ui_configure(struct ui *ui, const struct ui_setup *setup)
 	shared->log_colors = setup->log_colors;
 	shared->configured++;
 	ui->stale = ui->asked = true;
+}
+
+const struct track *
+ui_caps(const struct ui_shared *shared)
+{
+	static const struct track none = { .cap_train_s = (double)NAN,
+					   .cap_eval_s = (double)NAN,
+					   .cap_artifact_bytes = (double)NAN };
+
+	return shared->track != NULL ? shared->track : &none;
 }
 
 char *
@@ -106,32 +114,45 @@ ui_say(struct ui_shared *shared, const char *fmt, ...)
 }
 
 bool
-ui_is_marked(const struct ui_shared *shared, const struct model_run *mr)
+ui_is_marked(const struct ui_marks *marks, const void *what)
 {
-	for (size_t i = 0; i < shared->n_marks; i++)
-		if (shared->marks[i] == mr)
+	for (size_t i = 0; i < marks->n; i++)
+		if (marks->v[i] == what)
 			return true;
 	return false;
 }
 
 void
-ui_toggle_mark(struct ui_shared *shared, const struct model_run *mr)
+ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks,
+	       const void *what, size_t most)
 {
-	if (mr == NULL)
-		return;
-	for (size_t i = 0; i < shared->n_marks; i++) {
-		if (shared->marks[i] != mr)
+	for (size_t i = 0; i < marks->n; i++) {
+		if (marks->v[i] != what)
 			continue;
-		memmove(shared->marks + i, shared->marks + i + 1,
-			(shared->n_marks - i - 1) * sizeof(shared->marks[0]));
-		shared->n_marks--;
+		memmove(marks->v + i, marks->v + i + 1,
+			(--marks->n - i) * sizeof(*marks->v));
 		return;
 	}
-	if (shared->n_marks == UI_MAX_MARKS) {
-		ui_say(shared, "at most %d runs can be marked", UI_MAX_MARKS);
-		return;
-	}
-	shared->marks[shared->n_marks++] = mr;
+	if (marks->n == most)
+		ui_say(shared, "at most %zu %s can be marked", most,
+		       marks == &shared->marks ? "runs" : "pods");
+	else
+		marks->v[marks->n++] = what;
+}
+
+char *
+ui_pod_names(const struct ui_shared *shared, size_t pod)
+{
+	const struct ui_marks *marks = &shared->pod_marks;
+	struct buf names;
+
+	buf_init(&names, 65536);
+	for (size_t i = 0; i < marks->n; i++)
+		buf_appendf(&names, "%s%s", i > 0 ? "," : "",
+			    (const char *)marks->v[i]);
+	if (marks->n == 0 && pod < shared->model->n_pods)
+		buf_append_str(&names, shared->model->pods[pod].name);
+	return buf_detach(&names);
 }
 
 void
@@ -143,7 +164,7 @@ ui_set_now(struct ui *ui, int64_t wall_ms, int64_t mono_ms)
 
 /* The run to begin with: one that lives and spoke last, else the newest. */
 static void
-select_first(struct ui_shared *shared)
+ui_select_first(struct ui_shared *shared)
 {
 	const struct model *model = shared->model;
 	const struct model_run *best = NULL;
@@ -164,8 +185,8 @@ select_first(struct ui_shared *shared)
 void
 ui_changed(struct ui *ui, unsigned int parts)
 {
-	select_first(&ui->shared);
-	if ((parts & (ui_views[ui->view]->watches | MODEL_EVENTS)) != 0 ||
+	ui_select_first(&ui->shared);
+	if ((parts & (ui_view(ui)->watches | MODEL_EVENTS)) != 0 ||
 	    ui->overlay == OVERLAY_EVENTS)
 		ui->stale = true;
 }
@@ -192,7 +213,7 @@ ui_frame_in_ms(const struct ui *ui)
 bool
 ui_work(struct ui *ui)
 {
-	const struct view_ops *view = ui_views[ui->view];
+	const struct view_ops *view = ui_view(ui);
 	bool more;
 
 	if (view->work == NULL)
@@ -248,27 +269,170 @@ command_release(struct command *command)
 	memset(command, 0, sizeof(*command));
 }
 
+const struct view_ops *
+ui_view(const struct ui *ui)
+{
+	return ui_views[ui->view];
+}
+
 void
 ui_go_to(struct ui *ui, size_t view)
 {
 	ui->view = view;
-	ui->n_before = 0;
+	ui->has_before = false;
+}
+
+/* What a view does not show of a run is said. */
+static void
+ui_say_run(struct ui *ui, const char *what)
+{
+	char label[FMT_LABEL];
+
+	if (ui->shared.selected == NULL) {
+		ui_say(&ui->shared, "there is no run yet");
+		return;
+	}
+	if (ui->view == 0)
+		return;
+	plot_run_label(ui->shared.selected, label);
+	ui_say(&ui->shared, "%s %s", label, what);
+}
+
+/* The run next to the selected one, in order of appearance. */
+static void
+act_step_run(struct ui *ui, enum action action)
+{
+	const unsigned int shows = IN_RUNS | IN_CHARTS; /* who is selected */
+	struct ui_shared *shared = &ui->shared;
+	const struct model *model = shared->model;
+	size_t i = 0;
+
+	while (i < model->n_runs && model->runs[i] != shared->selected)
+		i++;
+	if (action == ACTION_NEXT_RUN && i + 1 < model->n_runs)
+		shared->selected = model->runs[i + 1];
+	else if (action == ACTION_PREV_RUN && i > 0 && i < model->n_runs)
+		shared->selected = model->runs[i - 1];
+	if ((ui_view(ui)->places & shows) != shows)
+		ui_say_run(ui, "is selected");
+}
+
+/* Write what the view shows to a file, by the application. */
+static void
+act_export(struct ui *ui, enum action action)
+{
+	const struct view_ops *view = ui_view(ui);
+	struct command command = { .id = COMMAND_EXPORT };
+	const char *suffix;
+	struct buf text;
+
+	(void)action;
+	if (view->export == NULL) {
+		ui_say(&ui->shared, "%s has nothing to export", view->name);
+		return;
+	}
+	buf_init(&text, EXPORT_BYTES);
+	suffix = view->export(ui->states[ui->view], &ui->shared, &text);
+	if (suffix == NULL) {
+		buf_release(&text);
+		return;
+	}
+	command.name =
+		xasprintf("hgym-%s.%s", action_info(view->open)->name, suffix);
+	command.is_cut = text.truncated;
+	command.text = buf_detach(&text);
+	ui_execute(ui, &command);
 }
 
 static void
-go_back(struct ui *ui, bool may_quit)
+act_mark(struct ui *ui, enum action action)
 {
-	if (ui->n_before > 0)
-		ui->view = ui->before[--ui->n_before];
-	else if (may_quit)
+	struct ui_shared *shared = &ui->shared;
+	size_t before = shared->marks.n;
+
+	(void)action;
+	if (shared->selected != NULL)
+		ui_toggle_mark(shared, &shared->marks, shared->selected,
+			       UI_MAX_MARKS);
+	if (shared->marks.n != before || shared->selected == NULL)
+		ui_say_run(ui, shared->marks.n > before
+				       ? "is marked"
+				       : "is not marked any more");
+}
+
+static void
+act_reference(struct ui *ui, enum action action)
+{
+	struct ui_shared *shared = &ui->shared;
+
+	(void)action;
+	shared->reference =
+		shared->reference == shared->selected ? NULL : shared->selected;
+	ui_say_run(ui, shared->reference != NULL
+			       ? "is what all others are compared to"
+			       : "is no reference any more");
+}
+
+static void
+act_charset(struct ui *ui, enum action action)
+{
+	static const char *const names[] = { "braille", "blocks", "ASCII" };
+	struct chart_settings *chart = &ui->shared.chart;
+
+	(void)action;
+	chart->charset = (chart->charset + 1) % 3;
+	ui_say(&ui->shared, "charts are drawn in %s", names[chart->charset]);
+}
+
+static void
+act_acknowledge(struct ui *ui, enum action action)
+{
+	(void)action;
+	alerts_acknowledge(ui->setup.alerts);
+	ui_say(&ui->shared, "all alerts acknowledged");
+}
+
+static void
+act_mute(struct ui *ui, enum action action)
+{
+	struct alerts *alerts = ui->setup.alerts;
+
+	(void)action;
+	alerts->muted = !alerts->muted;
+	ui_say(&ui->shared, "bell and notices are %s",
+	       alerts->muted ? "muted" : "on");
+}
+
+static void
+act_pause(struct ui *ui, enum action action)
+{
+	(void)action;
+	ui->paused = !ui->paused;
+	ui_say(&ui->shared, ui->paused ? "paused; P goes on" : "going on");
+}
+
+static void
+act_step_view(struct ui *ui, enum action action)
+{
+	size_t by = action == ACTION_NEXT_VIEW ? 1 : UI_VIEW_COUNT - 1;
+
+	ui_go_to(ui, (ui->view + by) % UI_VIEW_COUNT);
+}
+
+static void
+act_back(struct ui *ui, enum action action)
+{
+	if (ui->has_before)
+		ui_go_to(ui, ui->before);
+	else if (action == ACTION_QUIT)
 		ui->wants |= UI_WANT_QUIT;
-	else if (ui->view != 0)
+	else
 		ui->view = 0;
 }
 
-/* Actions of the frame itself; UI_IGNORED for the others. */
-static unsigned int
-frame_act(struct ui *ui, enum action action)
+/* What the owner does. */
+static void
+act_want(struct ui *ui, enum action action)
 {
 	static const struct {
 		enum action action;
@@ -282,84 +446,124 @@ frame_act(struct ui *ui, enum action action)
 		{ ACTION_RELOAD, UI_WANT_RELOAD },
 	};
 
-	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
-		if (ui_views[i]->open == action) {
-			ui_go_to(ui, i);
-			return UI_HANDLED;
-		}
-	}
-	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
-		if (wants[i].action == action) {
+	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++)
+		if (wants[i].action == action)
 			ui->wants |= wants[i].want;
-			return UI_HANDLED;
-		}
-	}
-	if (action == ACTION_NEXT_VIEW)
-		ui_go_to(ui, (ui->view + 1) % UI_VIEW_COUNT);
-	else if (action == ACTION_PREV_VIEW)
-		ui_go_to(ui, (ui->view + UI_VIEW_COUNT - 1) % UI_VIEW_COUNT);
-	else if (action == ACTION_BACK || action == ACTION_QUIT)
-		go_back(ui, action == ACTION_QUIT);
-	else
-		return UI_IGNORED;
-	return UI_HANDLED;
+}
+
+static void
+act_open_view(struct ui *ui, enum action action)
+{
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
+		if (ui_views[i]->open == action)
+			ui_go_to(ui, i);
+}
+
+/* A key is never without an answer, but where a list just ends. */
+static void
+act_no_use(struct ui *ui, enum action action)
+{
+	if (action < ACTION_UP || action > ACTION_PAGE_DOWN)
+		ui_say(&ui->shared, "%s does nothing in %s",
+		       action_info(action)->name, ui_view(ui)->name);
+}
+
+/* What an action does where the view leaves it. */
+static void
+ui_act(struct ui *ui, enum action action)
+{
+	static void (*const acts[ACTION_COUNT])(struct ui *, enum action) = {
+		[ACTION_VIEW_FLEET] = act_open_view,
+		[ACTION_VIEW_RUN] = act_open_view,
+		[ACTION_VIEW_BOARD] = act_open_view,
+		[ACTION_VIEW_COMPARE] = act_open_view,
+		[ACTION_VIEW_LOGS] = act_open_view,
+		[ACTION_VIEW_BENCH] = act_open_view,
+		[ACTION_VIEW_PODS] = act_open_view,
+		[ACTION_VIEW_HARNESS] = act_open_view,
+		[ACTION_NEXT_VIEW] = act_step_view,
+		[ACTION_PREV_VIEW] = act_step_view,
+		[ACTION_BACK] = act_back,
+		[ACTION_QUIT] = act_back,
+		[ACTION_QUIT_NOW] = act_want,
+		[ACTION_SUSPEND] = act_want,
+		[ACTION_REPAINT] = act_want,
+		[ACTION_MOUSE] = act_want,
+		[ACTION_THEME] = act_want,
+		[ACTION_RELOAD] = act_want,
+		[ACTION_MARK] = act_mark,
+		[ACTION_REFERENCE] = act_reference,
+		[ACTION_NEXT_RUN] = act_step_run,
+		[ACTION_PREV_RUN] = act_step_run,
+		[ACTION_CHARSET] = act_charset,
+		[ACTION_ACKNOWLEDGE] = act_acknowledge,
+		[ACTION_MUTE] = act_mute,
+		[ACTION_PAUSE] = act_pause,
+		[ACTION_EXPORT] = act_export,
+	};
+
+	(acts[action] != NULL ? acts[action] : act_no_use)(ui, action);
 }
 
 /* Show a view on top of this one; q and Esc come back here. */
 static void
-go_into(struct ui *ui, enum action open)
+ui_go_into(struct ui *ui, enum action open)
 {
 	size_t from = ui->view;
 
-	if (frame_act(ui, open) == UI_IGNORED) {
-		ui_shared_act(ui, open);
-		return;
-	}
+	ui->shared.go = ACTION_NONE;
+	ui_act(ui, open);
 	if (ui->view == from)
 		return;
-	ui->before[0] = from;
-	ui->n_before = 1;
+	ui->before = from;
+	ui->has_before = true;
+}
+
+/* The view's own use of an action, or its list's. */
+static bool
+ui_act_view(struct ui *ui, enum action action, struct command *out)
+{
+	const struct view_ops *view = ui_view(ui);
+	void *state = ui->states[ui->view];
+	struct list *list =
+		view->list != NULL ? view->list(state, &ui->shared) : NULL;
+
+	if (view->act(state, &ui->shared, action, out))
+		return true;
+	if (list == NULL || !list_act(list, action))
+		return false;
+	if (view->moved != NULL)
+		view->moved(state, &ui->shared);
+	return true;
 }
 
 void
 ui_action(struct ui *ui, enum action action)
 {
-	const struct view_ops *view = ui_views[ui->view];
 	struct command command = { .id = COMMAND_NONE };
-	unsigned int reaction;
+	bool used;
 
 	ui->stale = ui->asked = true;
-	if (action == ACTION_NONE)
+	if (action == ACTION_NONE || overlay_open(ui, action))
 		return;
-	if (overlay_open(ui, action))
-		return;
-	reaction =
-		view->act(ui->states[ui->view], &ui->shared, action, &command);
+	used = ui_act_view(ui, action, &command);
 	/* It shows only where a part of x is shown. */
-	if (action == ACTION_HOLD_Y && reaction != UI_IGNORED)
+	if (action == ACTION_HOLD_Y && used)
 		ui_say(&ui->shared, "y is by %s",
 		       ui->shared.chart.hold_y ? "all of x"
 					       : "the part that is shown");
-	if (reaction & UI_COMMAND) {
-		if (command.id == COMMAND_BENCH_PICK) {
-			overlay_bench_open(ui, command.text);
-			command_release(&command);
-		} else if (command.id == COMMAND_COPY) {
-			ui_execute(ui, &command);
-		} else {
-			overlay_ask(ui, &command);
-		}
+	if (command.id == COMMAND_BENCH_PICK) {
+		overlay_open_bench(ui, command.text);
+		command_release(&command);
+	} else if (command.id == COMMAND_COPY) {
+		ui_execute(ui, &command);
+	} else if (command.id != COMMAND_NONE) {
+		overlay_ask(ui, &command);
 	}
-	if (ui->shared.go != ACTION_NONE) {
-		enum action go = ui->shared.go;
-
-		ui->shared.go = ACTION_NONE;
-		go_into(ui, go);
-		return;
-	}
-	if (reaction != UI_IGNORED || frame_act(ui, action) != UI_IGNORED)
-		return;
-	ui_shared_act(ui, action);
+	if (ui->shared.go != ACTION_NONE)
+		ui_go_into(ui, ui->shared.go);
+	else if (!used)
+		ui_act(ui, action);
 }
 
 void
@@ -374,48 +578,33 @@ ui_key(struct ui *ui, const struct key *key)
 		return;
 	}
 	if (key->code >= KEYCODE_MOUSE_PRESS) {
-		mouse_key(ui, key);
+		frame_mouse(ui, key);
 		return;
 	}
-	action =
-		keymap_find(&ui->keymap, key->code, ui_views[ui->view]->places);
-	if (action == ACTION_NONE) {
-		action = keymap_find(&ui->keymap, key->code, UINT_MAX);
-		if (action != ACTION_NONE)
-			ui_say_no_use(ui, action);
+	action = keymap_find(&ui->keymap, key->code, ui_view(ui)->places);
+	if (action != ACTION_NONE) {
+		ui_action(ui, action);
 		return;
 	}
-	ui_action(ui, action);
-}
-
-const struct view_ops *
-ui_view(const struct ui *ui)
-{
-	return ui_views[ui->view];
+	action = keymap_find(&ui->keymap, key->code, UINT_MAX);
+	if (action != ACTION_NONE)
+		act_no_use(ui, action);
 }
 
 void
 ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 {
-	const struct view_ops *view = ui_views[ui->view];
-	struct rect body = { 0, 1, canvas->width, canvas->height - 3 };
-
 	*cursor_x = *cursor_y = -1;
 	overlay_next_question(ui);
 	canvas_clear(canvas);
 	ui->shared.n_areas = 0;
 	ui->stale = ui->asked = false;
 	ui->drawn_at_ms = ui->shared.now_mono_ms;
-	select_first(&ui->shared);
+	ui_select_first(&ui->shared);
 	if (canvas->width < 60 || canvas->height < 15) {
 		frame_draw_tiny(ui, canvas);
 		return;
 	}
-	frame_draw_state(ui, canvas, frame_draw_tabs(ui, canvas));
-	view->draw(ui->states[ui->view], &ui->shared, canvas, body);
-	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
-	mouse_draw(ui, canvas);
-	frame_draw_status(ui, canvas, canvas->height - 2);
-	frame_draw_hints(ui, canvas, canvas->height - 1);
+	frame_draw(ui, canvas);
 	overlay_draw(ui, canvas, cursor_x, cursor_y);
 }

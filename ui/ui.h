@@ -22,7 +22,7 @@ struct ui_setup {
 	void *group_user;
 	struct command_sink sink;
 	enum chart_charset charset;
-	bool read_only, can_bench;
+	bool read_only;
 	bool log_colors; /* show those that a log asks for */
 	bool remote;	 /* over SSH: at most 4 frames a second, else 30 */
 };

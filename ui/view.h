@@ -10,16 +10,9 @@
 #include "model/model.h"
 #include "model/track.h"
 #include "ui/action.h"
-#include "ui/canvas.h"
 #include "ui/chart.h"
 #include "ui/keymap.h"
-
-/* What a view answers to an action; it never draws there. */
-enum ui_reaction {
-	UI_IGNORED = 0,
-	UI_HANDLED = 1 << 0, /* and the screen is stale */
-	UI_COMMAND = 1 << 1, /* *out is to be executed */
-};
+#include "ui/list.h"
 
 enum chart_axis { AXIS_TRAIN, AXIS_STEP, AXIS_WALL, AXIS_TOKENS, AXIS_COUNT };
 
@@ -38,8 +31,13 @@ struct chart_settings {
 
 #define UI_MAX_MARKS	 8
 #define UI_MAX_POD_MARKS 64
+#define UI_MAX_AREAS	 16
 
-#define UI_MAX_AREAS 16
+/* What is marked, in the order it was. */
+struct ui_marks {
+	const void *v[UI_MAX_POD_MARKS];
+	size_t n;
+};
 
 /* Published scores to compare with, as the configuration gives them. */
 struct ui_baseline {
@@ -55,19 +53,15 @@ struct ui_shared {
 	const struct track *track; /* caps */
 	const struct alerts *alerts;
 	const struct ui_baseline *baseline; /* NULL: none */
-	const struct keymap *keymap;
 	char *(*group_of)(void *user, const struct model_run *mr);
 	void *group_user;
 	unsigned int configured; /* grows with each new configuration */
-	const struct model_run *selected; /* NULL: no runs */
-	const struct model_run *marks[UI_MAX_MARKS];
-	size_t n_marks;
-	size_t pod_marks[UI_MAX_POD_MARKS]; /* indices into the model's pods */
-	size_t n_pod_marks;
+	const struct model_run *selected;  /* NULL: no runs */
+	struct ui_marks marks;		   /* struct model_run */
+	struct ui_marks pod_marks;	   /* names, as the model has them */
 	const struct model_run *reference; /* NULL: none */
 	struct chart_settings chart;
 	bool read_only;
-	bool can_bench;	 /* the application can start benches */
 	bool log_colors; /* those that a log asks for are shown */
 	int64_t now_wall_ms, now_mono_ms;
 	enum action go; /* a view asks for another; the frame clears it */
@@ -89,10 +83,20 @@ struct view_ops {
 	/* Draw into rect; never blocks. */
 	void (*draw)(void *state, struct ui_shared *shared,
 		     struct canvas *canvas, struct rect rect);
-	/* Use the action or leave it (UI_IGNORED) to the frame. */
-	unsigned int (*act)(void *state, struct ui_shared *shared,
-			    enum action action, struct command *out);
-	/* A click; NULL: none. */
+	/*
+	 * Use the action, or (false) leave it to the list and the frame; never
+	 * draws.  A command in *out is executed.
+	 */
+	bool (*act)(void *state, struct ui_shared *shared, enum action action,
+		    struct command *out);
+	/*
+	 * The list that has the keys which no view uses otherwise, up to
+	 * date.  NULL: none ever.
+	 */
+	struct list *(*list)(void *state, struct ui_shared *shared);
+	/* Its selection moved; NULL: nobody else asks. */
+	void (*moved)(void *state, struct ui_shared *shared);
+	/* A click on what is no row of the list; NULL: none. */
 	bool (*click)(void *state, struct ui_shared *shared, int x, int y);
 	/* A pattern of / or &; -1 with err when it is wrong.  NULL: none. */
 	int (*search)(void *state, struct ui_shared *shared, const char *text,
@@ -111,25 +115,27 @@ struct view_ops {
 extern const struct view_ops view_fleet, view_run, view_board, view_compare,
 	view_logs, view_bench, view_pods, view_harness;
 
+/* The track, or where there is none one without caps. */
+const struct track *ui_caps(const struct ui_shared *shared);
 /* The key of a run's group on the board; the caller frees it. */
 char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr);
 /* Set the status line. */
 void ui_say(struct ui_shared *shared, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-bool ui_is_marked(const struct ui_shared *shared, const struct model_run *mr);
-void ui_toggle_mark(struct ui_shared *shared, const struct model_run *mr);
+bool ui_is_marked(const struct ui_marks *marks, const void *what);
+/* Mark it, or not any more; at most `most`, else it says so. */
+void ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks,
+		    const void *what, size_t most);
 /* Where a chart is drawn, for the mouse. */
 void ui_area_add(struct ui_shared *shared, const struct chart *chart);
 /* Show the part from a to b (0..1) of what is shown. */
 void ui_chart_zoom_to(struct chart_settings *chart, double a, double b);
-bool ui_is_pod_marked(const struct ui_shared *shared, size_t pod);
-void ui_toggle_pod(struct ui_shared *shared, size_t pod);
 /*
  * The names of the marked pods, a comma between, else that of the pod;
  * MODEL_NONE: "" without marks.  Owned by the caller.
  */
 char *ui_pod_names(const struct ui_shared *shared, size_t pod);
-/* Actions on the chart settings; UI_IGNORED when it is none. */
-unsigned int ui_chart_act(struct chart_settings *chart, enum action action);
+/* Actions on the chart settings; false when it is none. */
+bool ui_chart_act(struct chart_settings *chart, enum action action);
 
 #endif

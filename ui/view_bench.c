@@ -2,7 +2,6 @@
 /* Bench: A/B throughput benches, their verdicts, and plans to start. */
 #include "config.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -10,13 +9,13 @@
 #include "ui/bench_panel.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
-#include "ui/view.h"
 
 struct bench {
-	struct table table;
-	int scroll;   /* lines of the report above the window */
-	size_t shown; /* which bench the scroll is of */
-	bool as_text; /* the report instead of the picture */
+	struct list list;
+	const struct model *model; /* of the last fill; borrowed */
+	int scroll;		   /* lines of the report above the window */
+	size_t shown;		   /* which bench the scroll is of */
+	bool as_text;		   /* the report instead of the picture */
 };
 
 /* Columns from which picture and report stand side by side. */
@@ -67,70 +66,90 @@ first_line(const char *report)
 }
 
 static void
-verdict_cell(const struct model_bench *bench, struct table_cell *cell)
+verdict_cell(const struct model_bench *bench, struct list_cell *cell)
 {
 	char words[200];
 	struct str line;
 
 	if (bench->live != NULL) {
 		bench_panel_words(bench->live, words, sizeof(words));
-		table_cellf(cell,
-			    bench->live->running ? STYLE_HINT : STYLE_NORMAL,
-			    "%s", words);
+		list_cellf(cell,
+			   bench->live->running ? STYLE_HINT : STYLE_NORMAL,
+			   "%s", words);
 		return;
 	}
 	if (bench->is_plan) {
 		const char *slash = strrchr(bench->id, '/');
 
-		table_cellf(cell, STYLE_DIM, "to start: %.180s",
-			    slash != NULL ? slash + 1 : bench->id);
+		list_cellf(cell, STYLE_DIM, "to start: %.180s",
+			   slash != NULL ? slash + 1 : bench->id);
 		return;
 	}
 	line = first_line(bench->report != NULL ? bench->report : bench->id);
-	table_cellf(cell, STYLE_NORMAL, "%.*s",
-		    (int)(line.len < 200 ? line.len : 200), line.p);
+	list_cellf(cell, STYLE_NORMAL, "%.*s",
+		   (int)(line.len < 200 ? line.len : 200), line.p);
 }
 
 /* "11-20 21:30", in UTC. */
 static void
-began_cell(const struct model_bench *bench, struct table_cell *cell)
+began_cell(const struct model_bench *bench, struct list_cell *cell)
 {
 	char text[CLOCK_RFC3339_SIZE];
 
 	if (bench->started_ms == 0) {
-		table_cellf(cell, STYLE_DIM, FMT_ABSENT);
+		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
 		return;
 	}
 	clock_rfc3339(bench->started_ms, text);
-	table_cellf(cell, STYLE_NORMAL, "%.5s %.5s", text + 5, text + 11);
+	list_cellf(cell, STYLE_NORMAL, "%.5s %.5s", text + 5, text + 11);
 }
 
 static void
-bench_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+bench_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
-	const struct model *model = user;
-	const struct model_bench *bench = &model->benches[row];
-	char text[FMT_SIZE];
+	const struct bench *view = user;
+	const struct model_bench *bench = &view->model->benches[row];
+	const char *state = state_word(bench);
 
-	switch (column) {
-	case 0:
-		table_cellf(cell, STYLE_NORMAL, "%s", bench->name);
-		break;
-	case 1:
-		table_cellf(cell, state_style(state_word(bench)), "%s",
-			    state_word(bench));
-		break;
-	case 2:
+	if (column == 0)
+		list_cellf(cell, STYLE_NORMAL, "%s", bench->name);
+	else if (column == 1)
+		list_cellf(cell, state_style(state), "%s", state);
+	else if (column == 2)
 		began_cell(bench, cell);
-		break;
-	case 3:
-		table_cellf(cell, STYLE_NORMAL, "%s",
-			    fmt_number(bench->cost_usd, 2, text));
-		break;
-	default:
+	else if (column == 3)
+		cell->number = bench->cost_usd;
+	else
 		verdict_cell(bench, cell);
-		break;
-	}
+}
+
+static struct list *
+bench_list(void *state, struct ui_shared *shared)
+{
+	static const struct list_column columns[] = {
+		{ "BENCH", 18, .grow = true },
+		{ "STATE", 11, .drop = 0 },
+		{ "BEGAN UTC", 11, .drop = 2 },
+		{ "COST $", 7, 3, FMT_NUMBER, .decimals = 2 },
+		{ "VERDICT", 30, .grow = true },
+	};
+	static const struct list_ops ops = { .columns = columns,
+					     .n_columns = 5,
+					     .cell = bench_cell };
+	struct bench *view = state;
+
+	view->model = shared->model;
+	list_fill(&view->list, &ops, view, shared->model->n_benches);
+	return &view->list;
+}
+
+/* The selected bench; NULL: there is none. */
+static const struct model_bench *
+bench_of(const struct bench *view)
+{
+	size_t row = list_row(&view->list);
+
+	return row != SIZE_MAX ? &view->model->benches[row] : NULL;
 }
 
 static void
@@ -140,12 +159,11 @@ draw_report(const struct bench *view, const struct model_bench *bench,
 	struct str rest = str_from(
 		bench->report != NULL ? bench->report : "no runs to judge yet");
 	struct str line;
-	int y = r.y - view->scroll;
 
-	for (; y < r.y + r.h && str_next(&rest, '\n', &line); y++)
-		if (y >= r.y)
-			canvas_line(canvas, (struct rect){ r.x, y, r.w, 1 },
-				    STYLE_NORMAL, line);
+	for (int i = 0; r.h > 0 && str_next(&rest, '\n', &line); i++)
+		if (i >= view->scroll)
+			canvas_line(canvas, rect_take_top(&r, 1), STYLE_NORMAL,
+				    line);
 }
 
 /* The picture of a bench, its report beside it where there is room. */
@@ -153,29 +171,24 @@ static void
 draw_bench(const struct bench *view, const struct model_bench *bench,
 	   struct canvas *canvas, struct rect r)
 {
-	struct rect picture = r, text = r;
-	int below;
+	bool is_wide;
+	struct rect in;
 
 	if (bench->live == NULL || view->as_text) {
 		draw_report(view, bench, canvas,
 			    panel_box(canvas, r, bench->name));
 		return;
 	}
-	if (r.w >= WIDE && !bench->live->running) {
-		picture.w = r.w - TEXT_WIDTH;
-		text.x = r.x + picture.w;
-		text.w = TEXT_WIDTH;
+	is_wide = r.w >= WIDE && !bench->live->running;
+	in = rect_take_left(&r, is_wide ? r.w - TEXT_WIDTH : r.w);
+	if (is_wide)
 		draw_report(view, bench, canvas,
-			    panel_box(canvas, text, "report"));
-	}
-	picture = panel_box(canvas, picture, bench->name);
-	below = bench_panel_draw(bench->live, canvas, picture) + 1;
-	if (text.x != r.x || bench->live->running ||
-	    picture.y + picture.h - below < LEAST_TEXT)
-		return;
-	text = (struct rect){ picture.x, below, picture.w,
-			      picture.y + picture.h - below };
-	draw_report(view, bench, canvas, text);
+			    panel_box(canvas, r, "report"));
+	in = panel_box(canvas, in, bench->name);
+	(void)rect_take_top(&in, bench_panel_draw(bench->live, canvas, in) + 1 -
+					 in.y);
+	if (!is_wide && !bench->live->running && in.h >= LEAST_TEXT)
+		draw_report(view, bench, canvas, in);
 }
 
 static void
@@ -188,150 +201,97 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		"hgym-tui bench run bench.json does the same (it asks first);",
 		"hgym-tui bench judge judges logs that exist already.", NULL
 	};
-	static const struct table_column columns[] = {
-		{ "BENCH", 18, false, 0, true },
-		{ "STATE", 11, false, 0, false },
-		{ "BEGAN UTC", 11, false, 2, false },
-		{ "COST $", 7, true, 3, false },
-		{ "VERDICT", 30, false, 0, true },
-	};
 	struct bench *view = state;
-	const struct model *model = shared->model;
-	/* The table does not write to the model. */
-	union {
-		const struct model *read;
-		void *user;
-	} shown = { model };
-	const struct table_spec spec = { columns,    5,	       bench_cell,
-					 shown.user, SIZE_MAX, false };
-	int rows, most;
+	struct list *list = bench_list(state, shared);
+	const struct model_bench *bench = bench_of(view);
+	int rows = int_min((int)list->n + 3, int_max(r.h / 4, 5));
 
-	table_set_rows(&view->table, model->n_benches);
-	if (model->n_benches == 0) {
+	if (bench == NULL) {
 		panel_empty(canvas, r, empty);
 		return;
 	}
-	if (view->shown != view->table.selected) {
-		view->shown = view->table.selected;
+	if (view->shown != list->selected)
 		view->scroll = 0;
-	}
-	rows = (int)model->n_benches + 3;
-	most = r.h / 4 > 5 ? r.h / 4 : 5;
-	if (rows > most)
-		rows = most;
-	table_draw(&view->table, canvas,
-		   panel_box(canvas, (struct rect){ r.x, r.y, r.w, rows },
-			     "Benches"),
-		   &spec);
-	draw_bench(view, &model->benches[view->table.selected], canvas,
-		   (struct rect){ r.x, r.y + rows, r.w, r.h - rows });
+	view->shown = list->selected;
+	list_draw(list, canvas,
+		  panel_box(canvas, rect_take_top(&r, rows), "Benches"));
+	draw_bench(view, bench, canvas, r);
 }
 
 /* Start the plan, or pick one where none is selected. */
-static unsigned int
-start_one(const struct bench *view, struct ui_shared *shared,
+static void
+start_one(const struct model_bench *bench, struct ui_shared *shared,
 	  struct command *out)
 {
-	const struct model *model = shared->model;
-	const struct model_bench *bench =
-		view->table.rows > 0 ? &model->benches[view->table.selected]
-				     : NULL;
+	bool is_plan = bench != NULL && bench->is_plan;
+	bool has_marks = shared->pod_marks.n > 0;
 
-	if (bench != NULL && bench->is_plan && shared->n_pod_marks == 0) {
-		out->id = COMMAND_BENCH_START;
+	out->id = !is_plan    ? COMMAND_BENCH_PICK
+		  : has_marks ? COMMAND_BENCH_PODS
+			      : COMMAND_BENCH_START;
+	if (is_plan)
 		out->name = xstrdup(bench->id);
-	} else if (bench != NULL && bench->is_plan) {
-		out->id = COMMAND_BENCH_PODS;
-		out->name = xstrdup(bench->id);
+	if (!is_plan || has_marks)
 		out->text = ui_pod_names(shared, MODEL_NONE);
-	} else {
-		out->id = COMMAND_BENCH_PICK;
-		out->text = ui_pod_names(shared, MODEL_NONE);
-	}
-	return UI_HANDLED | UI_COMMAND;
 }
 
-/* The control of the selected bench against itself, on its pods or those that
- * are marked. */
-static unsigned int
-audit(const struct bench *view, struct ui_shared *shared, struct command *out)
-{
-	const struct model_bench *bench =
-		&shared->model->benches[view->table.selected];
-
-	out->id = COMMAND_BENCH_AUDIT;
-	out->name = xstrdup(bench->id);
-	if (shared->n_pod_marks > 0)
-		out->text = ui_pod_names(shared, MODEL_NONE);
-	return UI_HANDLED | UI_COMMAND;
-}
-
-static unsigned int
-stop(const struct bench *view, struct ui_shared *shared, struct command *out)
-{
-	const struct model_bench *bench =
-		&shared->model->benches[view->table.selected];
-
-	if (bench->is_plan ||
-	    (strcmp(bench->state, "running") != 0 && bench->still_up == NULL)) {
-		ui_say(shared, bench->is_plan ? "this is a plan: nothing runs"
-					      : "this bench is over");
-		return UI_HANDLED;
-	}
-	out->id = COMMAND_BENCH_STOP;
-	out->name = xstrdup(bench->id);
-	return UI_HANDLED | UI_COMMAND;
-}
-
-static unsigned int
+static bool
 bench_act(void *state, struct ui_shared *shared, enum action action,
 	  struct command *out)
 {
 	struct bench *view = state;
+	const struct model_bench *bench = bench_of(view);
 
-	table_set_rows(&view->table, shared->model->n_benches);
-	if (action == ACTION_BENCH_START)
-		return start_one(view, shared, out);
-	if (view->table.rows == 0)
-		return UI_IGNORED;
-	if (action == ACTION_AUDIT)
-		return audit(view, shared, out);
-	if (action == ACTION_BENCH_STOP)
-		return stop(view, shared, out);
-	if (action == ACTION_OPEN)
+	if (action == ACTION_BENCH_START) {
+		start_one(bench, shared, out);
+	} else if (bench == NULL) {
+		return false;
+	} else if (action == ACTION_AUDIT) {
+		/* The control against itself, on its pods or the marked. */
+		out->id = COMMAND_BENCH_AUDIT;
+		out->name = xstrdup(bench->id);
+		if (shared->pod_marks.n > 0)
+			out->text = ui_pod_names(shared, MODEL_NONE);
+	} else if (action == ACTION_BENCH_STOP && bench->is_plan) {
+		ui_say(shared, "this is a plan: nothing runs");
+	} else if (action == ACTION_BENCH_STOP &&
+		   strcmp(bench->state, "running") != 0 &&
+		   bench->still_up == NULL) {
+		ui_say(shared, "this bench is over");
+	} else if (action == ACTION_BENCH_STOP) {
+		out->id = COMMAND_BENCH_STOP;
+		out->name = xstrdup(bench->id);
+	} else if (action == ACTION_OPEN) {
 		view->as_text = !view->as_text;
-	else if (action == ACTION_PAGE_DOWN)
+	} else if (action == ACTION_PAGE_DOWN) {
 		view->scroll += view->scroll < 1000 ? 8 : 0;
-	else if (action == ACTION_PAGE_UP)
-		view->scroll -= view->scroll > 8 ? 8 : view->scroll;
-	else
-		return table_act(&view->table, action) ? UI_HANDLED
-						       : UI_IGNORED;
-	return UI_HANDLED;
-}
-
-static bool
-bench_click(void *state, struct ui_shared *shared, int x, int y)
-{
-	struct bench *view = state;
-
-	(void)shared;
-	return table_click(&view->table, x, y);
+	} else if (action == ACTION_PAGE_UP) {
+		view->scroll = int_max(view->scroll - 8, 0);
+	} else {
+		return false;
+	}
+	return true;
 }
 
 static const char *
 bench_export(void *state, struct ui_shared *shared, struct buf *out)
 {
-	const struct bench *view = state;
+	const struct model_bench *bench;
 
-	if (view->table.selected >= shared->model->n_benches ||
-	    shared->model->benches[view->table.selected].report == NULL) {
+	(void)bench_list(state, shared);
+	bench = bench_of(state);
+	if (bench == NULL || bench->report == NULL) {
 		ui_say(shared, "nothing was written: no report here yet");
 		return NULL;
 	}
-	buf_append_str(out,
-		       shared->model->benches[view->table.selected].report);
+	buf_append_str(out, bench->report);
 	return "txt";
+}
+
+static void
+bench_release(void *state)
+{
+	list_release(&((struct bench *)state)->list);
 }
 
 static const enum action hints[] = { ACTION_BENCH_START, ACTION_AUDIT,
@@ -347,6 +307,7 @@ const struct view_ops view_bench = {
 	.hints = hints,
 	.draw = bench_draw,
 	.act = bench_act,
-	.click = bench_click,
+	.list = bench_list,
 	.export = bench_export,
+	.release = bench_release,
 };

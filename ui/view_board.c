@@ -2,29 +2,526 @@
 /* Board: the leaderboard over seeds, live, with the seeds unfolding. */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/xalloc.h"
 #include "model/board.h"
-#include "ui/board_lines.h"
-#include "ui/board_panels.h"
+#include "ui/fold.h"
 #include "ui/panel.h"
-#include "ui/view.h"
+#include "ui/theme.h"
 
 #define COMPUTE_EVERY_MS 1000
+#define SPREAD_LEAST	 6
+#define NAME_COLUMNS	 18
+#define VERDICT_BYTES	 (64U << 10)
+/* Groups that are more than this part behind the best are not on the axis. */
+#define FAR_BEHIND 0.02
+
+/* A line of the table: a group, or below the unfolded one a run, a seed. */
+struct board_line {
+	size_t group, row; /* indices of the board; row SIZE_MAX: the group */
+};
 
 struct board_view {
-	struct table table;
+	struct list list;
 	struct board board;
 	bool has_board;
 	struct track open;   /* when there is no track: no caps, no record */
 	uint64_t generation; /* of the model, when it was computed */
 	unsigned int configured; /* what it was computed by */
 	int64_t computed_at_ms;
-	struct board_lines lines;
+	struct board_line *lines; /* owned */
+	size_t n_lines, cap_lines;
+	char *unfolded; /* owned; key of the group whose seeds are shown */
 };
+
+enum board_column {
+	COLUMN_RANK,
+	COLUMN_RECIPE,
+	COLUMN_N,
+	COLUMN_SCORE,
+	COLUMN_SD,
+	COLUMN_DELTA,
+	COLUMN_P,
+	COLUMN_CAPS,
+	COLUMN_MS, /* from here to COLUMN_SIZE: of groups and runs alike */
+	COLUMN_STEPS,
+	COLUMN_TRAIN,
+	COLUMN_EVAL,
+	COLUMN_SIZE,
+	COLUMN_VERDICT,
+	COLUMN_COUNT
+};
+
+static const struct list_column board_columns[COLUMN_COUNT] = {
+	[COLUMN_RANK] = { "#", 2, 0, FMT_NUMBER, .decimals = 0 },
+	[COLUMN_RECIPE] = { "RECIPE / seed", 16, .grow = true },
+	[COLUMN_N] = { "n", 2, 0, FMT_NUMBER, .decimals = 0 },
+	[COLUMN_SCORE] = { "MEAN", 9, 0, FMT_NUMBER, .decimals = 5 },
+	[COLUMN_SD] = { "±sd", 8, 0, FMT_NUMBER, .decimals = 5 },
+	[COLUMN_DELTA] = { "Δref", 9, 1, FMT_SIGNED, .decimals = 5 },
+	[COLUMN_P] = { "p", 7, 2, FMT_NUMBER, .decimals = 4 },
+	[COLUMN_CAPS] = { "CAPS", 5, .drop = 0 },
+	[COLUMN_MS] = { "ms/step", 8, 4, FMT_NUMBER, .decimals = 2 },
+	[COLUMN_STEPS] = { "STEPS", 6, 5, FMT_STEPS, .decimals = 0 },
+	[COLUMN_TRAIN] = { "TRAIN s", 7, 6, FMT_NUMBER, .decimals = 1 },
+	[COLUMN_EVAL] = { "EVAL s", 7, 7, FMT_NUMBER, .decimals = 1 },
+	[COLUMN_SIZE] = { "BYTES", 11, 8, FMT_GROUPED, .decimals = 0 },
+	[COLUMN_VERDICT] = { "VERDICT", 15, .drop = 3, .grow = true },
+};
+
+/* The group at a place of the ranking. */
+static size_t
+ranked_group(const struct board *board, size_t place)
+{
+	return board->rank != NULL ? board->rank[place] : place;
+}
+
+static const char *
+group_name(const struct board_group *group)
+{
+	return group->title != NULL ? group->title : group->key;
+}
+
+static bool
+is_unfolded(const struct board_view *view, const struct board_group *group)
+{
+	return view->unfolded != NULL &&
+	       strcmp(view->unfolded, group->key) == 0;
+}
+
+static void
+add_line(struct board_view *view, size_t group, size_t row)
+{
+	view->lines = xgrow(view->lines, view->n_lines, &view->cap_lines,
+			    sizeof(*view->lines));
+	view->lines[view->n_lines++] = (struct board_line){ group, row };
+}
+
+/* A letter a cap: kept ✓, grace ~, broken ✗, unknown ·; none is left out. */
+static void
+caps_cell(const enum board_kept *caps, struct list_cell *cell)
+{
+	static const char *const marks[] = {
+		[CAP_NONE] = "",     [CAP_KEPT] = "✓",	 [CAP_GRACE] = "~",
+		[CAP_UNKNOWN] = "·", [CAP_BROKEN] = "✗",
+	};
+	unsigned int style = STYLE_DONE;
+	char text[32] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < BOARD_CAP_COUNT; i++) {
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s",
+				      marks[caps[i]]);
+		if (caps[i] == CAP_BROKEN)
+			style = STYLE_ALARM;
+		else if (caps[i] == CAP_UNKNOWN && style == STYLE_DONE)
+			style = STYLE_HINT;
+	}
+	list_cellf(cell, style, "%s", text);
+}
+
+static void
+verdict_cell(const struct board_group *group, struct list_cell *cell)
+{
+	static const unsigned int styles[] = {
+		[BOARD_WORD_NONE] = STYLE_DIM,
+		[BOARD_WORD_BASELINE] = STYLE_REFERENCE,
+		[BOARD_WORD_NO_RUNS] = STYLE_DIM,
+		[BOARD_WORD_INVALID] = STYLE_ALARM,
+		[BOARD_WORD_NOT_JUDGED] = STYLE_HINT,
+		[BOARD_WORD_BELOW_BAR] = STYLE_WORSE,
+		[BOARD_WORD_NOT_SHOWN] = STYLE_HINT,
+		[BOARD_WORD_SHOWN] = STYLE_BETTER,
+	};
+	enum board_word word = group->verdict.word;
+
+	list_cellf(cell, styles[word], "%s",
+		   group->verdict.text[0] != '\0' ? group->verdict.text
+		   : word == BOARD_WORD_NONE	  ? FMT_ABSENT
+						  : board_word_name(word));
+}
+
+/* The small ones in full. */
+static void
+p_cell(double p, struct list_cell *cell)
+{
+	cell->number = p;
+	if (p < 1e-4)
+		list_cellf(cell, STYLE_NORMAL, "%.0e", p);
+}
+
+/* The place of a line's group in the ranking, from 1. */
+static size_t
+rank_of_line(const struct board_view *view, size_t line)
+{
+	size_t rank = 1;
+
+	for (size_t k = 0; k < line; k++)
+		rank += view->lines[k].row == SIZE_MAX;
+	return rank;
+}
+
+static void
+group_cell(const struct board_view *view, size_t line, size_t column,
+	   struct list_cell *cell)
+{
+	const struct board_group *group =
+		&view->board.groups[view->lines[line].group];
+	const struct board_means *means = &group->means;
+	const double numbers[] = { means->ms_per_step, means->steps,
+				   means->train_ms / 1000,
+				   run_has(means->eval_total_s)
+					   ? means->eval_total_s
+					   : means->eval_s,
+				   group->max_artifact_bytes };
+
+	switch (column) {
+	case COLUMN_RANK:
+		list_cellf(cell, STYLE_DIM, "%zu", rank_of_line(view, line));
+		break;
+	case COLUMN_RECIPE:
+		list_cellf(cell,
+			   group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG,
+			   "%s%s", group->is_baseline ? "◆ " : "",
+			   group_name(group));
+		break;
+	case COLUMN_N:
+		cell->number = (double)(group->is_values ? group->stats.n
+							 : group->n_counted);
+		break;
+	case COLUMN_SCORE:
+		if (group->n_counted > 0 || group->is_values)
+			cell->number = group->stats.mean;
+		break;
+	case COLUMN_SD:
+		cell->number = group->stats.sd_sample;
+		break;
+	case COLUMN_DELTA:
+		if (!group->is_baseline)
+			cell->number = group->verdict.delta;
+		break;
+	case COLUMN_P:
+		p_cell(group->verdict.tests[0].p, cell);
+		break;
+	case COLUMN_CAPS:
+		caps_cell(group->caps, cell);
+		break;
+	case COLUMN_VERDICT:
+		verdict_cell(group, cell);
+		break;
+	default:
+		cell->number = numbers[column - COLUMN_MS];
+		break;
+	}
+}
+
+static void
+seed_cell(const struct board_row *row, size_t column, struct list_cell *cell)
+{
+	const struct run *run = &row->run;
+	const double numbers[] = { run->ms_per_step, run->steps,
+				   run->train_ms / 1000, model_eval_s(run),
+				   run->artifact_bytes };
+	const char *use =
+		row->use != BOARD_COUNTED ? board_use_name(row->use) : "";
+	char seed[FMT_SIZE];
+
+	switch (column) {
+	case COLUMN_RANK:
+	case COLUMN_N:
+	case COLUMN_SD:
+	case COLUMN_DELTA:
+	case COLUMN_P:
+		cell->is_blank = true;
+		break;
+	case COLUMN_RECIPE:
+		list_cellf(cell, STYLE_NORMAL, "   seed %s",
+			   fmt_number(run->seed, 0, seed));
+		break;
+	case COLUMN_SCORE:
+		cell->number = row->score;
+		break;
+	case COLUMN_CAPS:
+		caps_cell(row->caps, cell);
+		break;
+	case COLUMN_VERDICT:
+		list_cellf(cell, STYLE_HINT, "%s%s%s", use,
+			   use[0] != '\0' && row->note[0] != '\0' ? ": " : "",
+			   row->note);
+		break;
+	default:
+		cell->number = numbers[column - COLUMN_MS];
+		break;
+	}
+}
+
+static void
+line_cell(void *user, size_t i, size_t column, struct list_cell *cell)
+{
+	const struct board_view *view = user;
+
+	if (view->lines[i].row == SIZE_MAX)
+		group_cell(view, i, column, cell);
+	else
+		seed_cell(view->board.rows[view->lines[i].row], column, cell);
+}
+
+/* The groups as they are ranked, and the runs of the unfolded one. */
+static void
+fill_lines(struct board_view *view)
+{
+	static const struct list_ops ops = { .columns = board_columns,
+					     .n_columns = COLUMN_COUNT,
+					     .cell = line_cell,
+					     .filtered = COLUMN_RECIPE };
+
+	view->n_lines = 0;
+	for (size_t i = 0; i < view->board.n_groups; i++) {
+		size_t g = ranked_group(&view->board, i);
+		const struct board_group *group = &view->board.groups[g];
+
+		add_line(view, g, SIZE_MAX);
+		for (size_t k = 0;
+		     is_unfolded(view, group) && k < group->n_rows; k++)
+			add_line(view, g, group->rows[k]);
+	}
+	list_fill(&view->list, &ops, view, view->n_lines);
+}
+
+/* Of the column of that name, in the order of its marks. */
+static const char caps_legend[] =
+	"CAPS bytes, train, eval, targets: ✓ kept ~ just over ✗ broken · "
+	"unknown";
+
+static const char *
+unit_of(const struct board_group *group)
+{
+	return strcmp(board_unit(group), "bpb") == 0 ? "BPB"
+						     : board_unit(group);
+}
+
+/* What the group's runs say, as lines that fold where there is no room. */
+static void
+describe_verdict(const struct board *board, const struct board_group *group,
+		 struct buf *out)
+{
+	const struct board_verdict *v = &group->verdict;
+	char a[FMT_SIZE], b[FMT_SIZE];
+
+	buf_appendf(out,
+		    "%s · runs that count: %zu · seeds: %zu · mean %s %s · "
+		    "sample sd %s\n",
+		    group_name(group), group->n_counted, group->n_seeds,
+		    fmt_number(group->stats.mean, 5, a), unit_of(group),
+		    fmt_number(group->stats.sd_sample, 5, b));
+	if (run_has(v->bar))
+		buf_appendf(out, "bar %s %s: what a mean must be below\n",
+			    fmt_number(v->bar, 5, a), unit_of(group));
+	else if (board->baseline == 0)
+		buf_append_str(out, "no baseline: R makes this group the one "
+				    "to beat, and the others are judged\n");
+	if (run_has(v->delta))
+		buf_appendf(out, "gap %s %s (%s nats)\n",
+			    fmt_signed(v->delta, 5, a), unit_of(group),
+			    fmt_signed(v->delta_nats, 5, b));
+	if (v->seeds_needed > 0)
+		buf_appendf(out,
+			    "would pass with %u seeds, or with a mean of %s\n",
+			    v->seeds_needed, fmt_number(v->mean_needed, 5, a));
+	for (size_t i = 0; i < group->n_notes; i++)
+		buf_appendf(out, "%s\n", group->notes[i]);
+}
+
+/* The words of the selected group's verdict, its numbers and notes. */
+static void
+draw_verdict(const struct board *board, size_t selected, struct canvas *canvas,
+	     struct rect r)
+{
+	const struct board_group *group = &board->groups[selected];
+	struct rect last = { r.x, r.y + r.h - 1, r.w, 1 };
+	struct buf text;
+	int lines;
+
+	buf_init(&text, VERDICT_BYTES);
+	if (group->verdict.text[0] != '\0')
+		canvas_say(canvas, &r, STYLE_STRONG, "%s", group->verdict.text);
+	describe_verdict(board, group, &text);
+	lines = fold_draw(canvas, r, STYLE_NORMAL, str_from(text.data), 0);
+	buf_release(&text);
+	if (lines > r.h && r.h > 0)
+		canvas_right(canvas, last, STYLE_HINT, str_from(" … more"));
+	else if (lines < r.h)
+		canvas_print(canvas, last, STYLE_DIM, "%s", caps_legend);
+}
+
+static bool
+has_scores(const struct board_group *group)
+{
+	return run_has(group->stats.mean) &&
+	       (group->n_counted > 0 || group->is_values);
+}
+
+/* How high the box is in which each group has a line; 0: nothing to show. */
+static int
+spread_height(const struct board *board)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < board->n_groups; i++)
+		n += has_scores(&board->groups[i]);
+	return n > 0 ? n + 3 : 0;
+}
+
+/* What is on the axis: each score of the groups near the best. */
+struct spread {
+	double lo, hi; /* in the score's unit */
+	double far;    /* means above are not on the axis */
+	int x, columns;
+};
+
+static bool
+row_counts(const struct board_group *group, const struct board_row *row)
+{
+	return run_has(row->score) &&
+	       (group->is_values || row->use == BOARD_COUNTED);
+}
+
+static void
+spread_find_range(const struct board *board, struct spread *s)
+{
+	double best = INFINITY;
+
+	s->lo = INFINITY;
+	s->hi = -INFINITY;
+	for (size_t i = 0; i < board->n_groups; i++)
+		if (has_scores(&board->groups[i]))
+			best = fmin(best, board->groups[i].stats.mean);
+	s->far = best + fabs(best) * FAR_BEHIND;
+	for (size_t i = 0; i < board->n_groups; i++) {
+		const struct board_group *group = &board->groups[i];
+
+		if (!has_scores(group) || group->stats.mean > s->far)
+			continue;
+		s->lo = fmin(s->lo, group->stats.mean);
+		s->hi = fmax(s->hi, group->stats.mean);
+		for (size_t k = 0; k < group->n_rows; k++) {
+			const struct board_row *row =
+				board->rows[group->rows[k]];
+
+			if (!row_counts(group, row))
+				continue;
+			s->lo = fmin(s->lo, row->score);
+			s->hi = fmax(s->hi, row->score);
+		}
+	}
+	if (!(s->hi > s->lo)) {
+		s->lo -= fmax(fabs(s->lo) * 1e-4, 1e-6);
+		s->hi += fmax(fabs(s->hi) * 1e-4, 1e-6);
+	}
+}
+
+static int
+spread_column(const struct spread *s, double score)
+{
+	double part = (score - s->lo) / (s->hi - s->lo);
+
+	return s->x + (int)lround(part * (s->columns - 1));
+}
+
+/* Such a score is none, however good. */
+static bool
+broke_a_cap(const struct board_group *group)
+{
+	for (size_t i = 0; i < BOARD_CAP_COUNT; i++)
+		if (group->caps[i] == CAP_BROKEN)
+			return true;
+	return false;
+}
+
+static void
+spread_draw_group(const struct board *board, const struct board_group *group,
+		  const struct spread *s, struct canvas *canvas, int y)
+{
+	bool broken = broke_a_cap(group);
+	unsigned int style = broken		  ? STYLE_ALARM
+			     : group->is_baseline ? STYLE_REFERENCE
+						  : STYLE_SERIES_1;
+	char mean[FMT_SIZE], text[FMT_SIZE + 8];
+
+	if (group->stats.mean > s->far) {
+		(void)snprintf(text, sizeof(text), "%s →",
+			       fmt_number(group->stats.mean, 5, mean));
+		canvas_right(canvas, (struct rect){ s->x, y, s->columns, 1 },
+			     STYLE_DIM, str_from(text));
+		return;
+	}
+	canvas_put(canvas, spread_column(s, group->stats.mean), y, style,
+		   0x2502);
+	for (size_t k = 0; k < group->n_rows; k++) {
+		const struct board_row *row = board->rows[group->rows[k]];
+
+		if (row_counts(group, row))
+			canvas_put(canvas, spread_column(s, row->score), y,
+				   style, broken ? 0x2717 : 0x25CF);
+	}
+}
+
+static void
+spread_draw_axis(const struct spread *s, struct canvas *canvas, int y)
+{
+	struct rect line = { s->x, y, s->columns, 1 };
+	char text[FMT_SIZE];
+
+	canvas_fill(canvas, line, STYLE_AXIS, 0x2500);
+	(void)canvas_text(canvas, s->x, y, STYLE_DIM,
+			  fmt_number(s->lo, 5, text));
+	canvas_right(canvas, line, STYLE_DIM,
+		     str_from(fmt_number(s->hi, 5, text)));
+}
+
+/*
+ * The score of each seed on one axis, a line a group: groups that are far
+ * behind the best are named at the right, or they would squeeze the others.
+ */
+static void
+draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
+	    struct rect r)
+{
+	struct spread s = { .x = 0 };
+	char title[120];
+
+	(void)snprintf(
+		title, sizeof(title),
+		"Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean · "
+		"left is better",
+		unit_of(&board->groups[selected]));
+	r = panel_box(canvas, r, title);
+	s.x = r.x + NAME_COLUMNS;
+	s.columns = r.w - NAME_COLUMNS;
+	if (s.columns < 10)
+		return;
+	spread_find_range(board, &s);
+	for (size_t i = 0; i < board->n_groups && r.h > 1; i++) {
+		size_t g = ranked_group(board, i);
+		const struct board_group *group = &board->groups[g];
+		struct rect line;
+
+		if (!has_scores(group))
+			continue;
+		line = rect_take_top(&r, 1);
+		spread_draw_group(board, group, &s, canvas, line.y);
+		line.w = NAME_COLUMNS - 1;
+		canvas_print(canvas, line,
+			     g == selected ? STYLE_STRONG : STYLE_HINT, "%s",
+			     group_name(group));
+	}
+	spread_draw_axis(&s, canvas, r.y);
+}
 
 /* A name that no group has is no baseline: nothing is judged then. */
 static void
@@ -72,13 +569,6 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	view->computed_at_ms = shared->now_mono_ms;
 }
 
-static void
-build_lines(struct board_view *view)
-{
-	board_lines_fill(&view->lines, &view->board);
-	table_set_rows(&view->table, view->lines.n);
-}
-
 /* Compute anew when the model changed, at most once a second. */
 static void
 update(struct board_view *view, const struct ui_shared *shared)
@@ -89,7 +579,7 @@ update(struct board_view *view, const struct ui_shared *shared)
 	    (view->generation != shared->model->generation &&
 	     age_ms >= COMPUTE_EVERY_MS))
 		build_board(view, shared);
-	build_lines(view);
+	fill_lines(view);
 }
 
 static void
@@ -101,11 +591,13 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		"Finished runs of one folder are the seeds of one recipe.", NULL
 	};
 	struct board_view *view = state;
-	int details = r.h >= 16 ? 7 : 0, height, spread = 0;
+	int details = r.h >= 16 ? 7 : 0, spread = 0, height, over;
+	struct rect table;
 	char title[160];
+	size_t group;
 
 	update(view, shared);
-	if (view->lines.n == 0) {
+	if (view->n_lines == 0) {
 		panel_empty(canvas, r, empty);
 		return;
 	}
@@ -117,46 +609,33 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			       : "");
 	/* Room that the table does not need shows where the seeds lie. */
 	height = r.h - details;
-	if (height - (int)view->lines.n - 3 >= BOARD_SPREAD_LEAST) {
-		spread = board_panel_spread_height(&view->board);
-		if (spread > height - (int)view->lines.n - 3)
-			spread = height - (int)view->lines.n - 3;
-		height = (int)view->lines.n + 3;
-		details = r.h - height - spread;
+	over = height - (int)view->n_lines - 3;
+	if (over >= SPREAD_LEAST) {
+		spread = int_min(spread_height(&view->board), over);
+		height -= over;
 	}
+	group = view->lines[list_row(&view->list)].group;
+	table = rect_take_top(&r, height);
 	if (spread > 0)
-		board_panel_spread(
-			&view->board,
-			view->lines.at[view->table.selected].group, canvas,
-			(struct rect){ r.x, r.y + height, r.w, spread });
-	board_lines_draw(&view->lines, &view->table, canvas,
-			 panel_box(canvas,
-				   (struct rect){ r.x, r.y, r.w, height },
-				   title));
+		draw_spread(&view->board, group, canvas,
+			    rect_take_top(&r, spread));
+	list_draw(&view->list, canvas, panel_box(canvas, table, title));
 	if (details > 0)
-		board_panel_verdict(
-			&view->board,
-			view->lines.at[view->table.selected].group, canvas,
-			panel_box(canvas,
-				  (struct rect){ r.x, r.y + height + spread,
-						 r.w, details },
-				  "Verdict"));
+		draw_verdict(&view->board, group, canvas,
+			     panel_box(canvas, r, "Verdict"));
 }
 
 /* The model's run of the selected line; NULL for a group. */
 static const struct model_run *
 selected_run(const struct board_view *view, const struct ui_shared *shared)
 {
-	const struct board_line *line;
+	size_t i = list_row(&view->list);
 	const struct board_row *row;
 
-	if (view->table.selected >= view->lines.n)
+	if (i == SIZE_MAX || view->lines[i].row == SIZE_MAX)
 		return NULL;
-	line = &view->lines.at[view->table.selected];
-	if (line->row == SIZE_MAX)
-		return NULL;
-	row = view->board.rows[line->row];
-	for (size_t i = 0; i < shared->model->n_runs; i++)
+	row = view->board.rows[view->lines[i].row];
+	for (i = 0; i < shared->model->n_runs; i++)
 		if (strcmp(shared->model->runs[i]->path, row->path) == 0 &&
 		    shared->model->runs[i]->run.run_index == row->run.run_index)
 			return shared->model->runs[i];
@@ -168,22 +647,25 @@ static void
 open_line(struct board_view *view, struct ui_shared *shared)
 {
 	const struct model_run *mr = selected_run(view, shared);
+	size_t g = view->lines[list_row(&view->list)].group;
+	const struct board_group *group = &view->board.groups[g];
+	bool was_unfolded = is_unfolded(view, group);
 
 	if (mr != NULL) {
 		shared->selected = mr;
 		shared->go = ACTION_VIEW_RUN;
 		return;
 	}
-	board_lines_toggle(&view->lines,
-			   view->lines.at[view->table.selected].group);
-	table_set_rows(&view->table, view->lines.n);
+	free(view->unfolded);
+	view->unfolded = was_unfolded ? NULL : xstrdup(group->key);
+	fill_lines(view);
 }
 
 /* A run of the group becomes the reference, and its group the baseline. */
 static void
 set_reference(struct board_view *view, struct ui_shared *shared)
 {
-	size_t g = view->lines.at[view->table.selected].group;
+	size_t g = view->lines[list_row(&view->list)].group;
 	const struct board_group *group = &view->board.groups[g];
 
 	for (size_t i = 0; i < shared->model->n_runs; i++) {
@@ -201,48 +683,50 @@ set_reference(struct board_view *view, struct ui_shared *shared)
 	ui_say(shared, "this group has no runs here");
 }
 
-static unsigned int
+static struct list *
+board_list(void *state, struct ui_shared *shared)
+{
+	struct board_view *view = state;
+
+	update(view, shared);
+	return &view->list;
+}
+
+static void
+board_moved(void *state, struct ui_shared *shared)
+{
+	const struct model_run *mr = selected_run(state, shared);
+
+	if (mr != NULL)
+		shared->selected = mr;
+}
+
+static bool
 board_act(void *state, struct ui_shared *shared, enum action action,
 	  struct command *out)
 {
 	struct board_view *view = state;
 
 	(void)out;
-	update(view, shared);
-	if (view->lines.n == 0)
-		return UI_IGNORED;
-	if (table_act(&view->table, action)) {
-		const struct model_run *mr = selected_run(view, shared);
-
-		if (mr != NULL)
-			shared->selected = mr;
-		return UI_HANDLED;
-	}
+	if (view->n_lines == 0)
+		return false;
 	if (action == ACTION_OPEN || action == ACTION_RIGHT)
 		open_line(view, shared);
 	else if (action == ACTION_REFERENCE)
 		set_reference(view, shared);
 	else
-		return UI_IGNORED;
-	return UI_HANDLED;
+		return false;
+	return true;
 }
 
-static bool
-board_click(void *state, struct ui_shared *shared, int x, int y)
-{
-	struct board_view *view = state;
-
-	(void)shared;
-	return table_click(&view->table, x, y);
-}
-
+/* All lines as a table of Markdown. */
 static const char *
 board_export(void *state, struct ui_shared *shared, struct buf *out)
 {
 	struct board_view *view = state;
 
 	update(view, shared);
-	board_lines_export(&view->lines, out);
+	list_export_md(&view->list, out);
 	return "md";
 }
 
@@ -253,7 +737,9 @@ board_view_release(void *state)
 
 	if (view->has_board)
 		board_release(&view->board);
-	board_lines_release(&view->lines);
+	list_release(&view->list);
+	free(view->lines);
+	free(view->unfolded);
 }
 
 static const enum action hints[] = { ACTION_OPEN, ACTION_REFERENCE,
@@ -268,7 +754,8 @@ const struct view_ops view_board = {
 	.hints = hints,
 	.draw = board_draw,
 	.act = board_act,
-	.click = board_click,
+	.list = board_list,
+	.moved = board_moved,
 	.export = board_export,
 	.release = board_view_release,
 };

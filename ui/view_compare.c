@@ -11,14 +11,11 @@
 #include "model/forecast.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
-#include "ui/view.h"
-
-#define GAP_ROWS 20
 
 struct compare {
-	struct table table;
-	struct plot_request request;
-	struct ui_shared *shared; /* while it draws */
+	struct list list;
+	struct plot_request request; /* of the runs at the last fill */
+	struct ui_shared *shared;    /* of the last fill; borrowed */
 };
 
 /* y between the points around x; absent outside of them. */
@@ -59,41 +56,19 @@ smooth_points(struct plot_points *points, const struct ui_shared *shared,
 	plot_points_smooth(points, plot_smoothing[shared->chart.smoothing]);
 }
 
-/* The gap to the reference over the last rows, and its standard error. */
-struct gap {
-	double mean, error; /* absent: no rows in common */
-};
-
-/*
- * One row is noise: the mean of GAP_ROWS raw rows, as far as both runs have
- * been, and an error that says what it is worth.
- */
-static struct gap
+/* The gap to the reference over the last raw rows, as far as both have been. */
+static struct forecast_gap
 gap_now(const struct ui_shared *shared, const struct model_run *mr)
 {
-	struct gap gap = { RUN_ABSENT, RUN_ABSENT };
-	double mean = 0, squares = 0;
+	struct forecast_gap gap = { 0 };
 	struct plot_points own, base;
-	size_t n = 0;
 
 	plot_points_init(&own, shared->model, mr, shared->chart.metric,
 			 shared->chart.axis);
 	plot_points_init(&base, shared->model, base_run(shared),
 			 shared->chart.metric, shared->chart.axis);
-	for (size_t i = own.n; i-- > 0 && n < GAP_ROWS;) {
-		double there = y_between(&base, own.x[i]);
-		double delta = own.y[i] - there - mean;
-
-		if (!isfinite(delta))
-			continue;
-		n++;
-		mean += delta / (double)n;
-		squares += delta * (own.y[i] - there - mean);
-	}
-	if (n > 1) {
-		gap.mean = mean;
-		gap.error = sqrt(squares / (double)(n - 1) / (double)n);
-	}
+	for (size_t i = own.n; i-- > 0 && gap.n < FORECAST_GAP_ROWS;)
+		forecast_gap_add(&gap, own.y[i] - y_between(&base, own.x[i]));
 	plot_points_release(&own);
 	plot_points_release(&base);
 	return gap;
@@ -102,20 +77,22 @@ gap_now(const struct ui_shared *shared, const struct model_run *mr)
 /* "−0.0031 ±0.0026"; coloured only when it stands out of the noise. */
 static void
 gap_cell(const struct ui_shared *shared, const struct model_run *mr,
-	 struct table_cell *cell)
+	 struct list_cell *cell)
 {
-	struct gap gap = gap_now(shared, mr);
-	char mean[FMT_SIZE], error[FMT_SIZE];
+	struct forecast_gap gap = gap_now(shared, mr);
+	double error = forecast_gap_error(&gap);
+	char mean[FMT_SIZE], text[FMT_SIZE];
 
-	if (mr == base_run(shared) || !run_has(gap.mean)) {
-		table_cellf(cell, STYLE_DIM, FMT_ABSENT);
+	if (mr == base_run(shared) || gap.n < 2) {
+		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
 		return;
 	}
-	table_cellf(cell,
-		    fabs(gap.mean) > 2 * gap.error ? fmt_delta_style(gap.mean)
-						   : STYLE_NORMAL,
-		    "%s ±%s", fmt_signed(gap.mean, 4, mean),
-		    fmt_number(gap.error, 4, error));
+	cell->number = gap.mean;
+	list_cellf(cell,
+		   fabs(gap.mean) > 2 * error ? theme_delta(gap.mean)
+					      : STYLE_NORMAL,
+		   "%s ±%s", fmt_signed(gap.mean, 4, mean),
+		   fmt_number(error, 4, text));
 }
 
 enum compare_column {
@@ -131,69 +108,63 @@ enum compare_column {
 	COMPARE_COLUMNS
 };
 
-static const struct table_column columns[COMPARE_COLUMNS] = {
-	[COMPARE_SYMBOL] = { "", 1, false, 0, false },
-	[COMPARE_RUN] = { "RUN", 18, false, 0, true },
-	[COMPARE_STEP] = { "STEP", 7, true, 3, false },
-	[COMPARE_MS] = { "ms/step", 8, true, 0, false },
-	[COMPARE_GAP] = { "gap now ±se", 16, true, 0, false },
-	[COMPARE_FINAL] = { "FINAL BPB", 10, true, 0, false },
-	[COMPARE_DELTA] = { "Δ final", 10, true, 0, false },
-	[COMPARE_RATIO] = { "BPB/nat", 7, true, 4, false },
-	[COMPARE_STATE] = { "STATE", 13, false, 2, false },
+static const struct list_column compare_columns[COMPARE_COLUMNS] = {
+	[COMPARE_SYMBOL] = { "", 1, .drop = 0 },
+	[COMPARE_RUN] = { "RUN", 18, .grow = true },
+	[COMPARE_STEP] = { "STEP", 7, 3, FMT_GROUPED, .decimals = 0 },
+	[COMPARE_MS] = { "ms/step", 8, 0, FMT_NUMBER, .decimals = 1 },
+	[COMPARE_GAP] = { "gap now ±se", 16, 0, FMT_NUMBER, .decimals = 0 },
+	[COMPARE_FINAL] = { "FINAL BPB", 10, 0, FMT_NUMBER, .decimals = 6 },
+	[COMPARE_DELTA] = { "Δ final", 10, 0, FMT_SIGNED, .decimals = 6 },
+	[COMPARE_RATIO] = { "BPB/nat", 7, 4, FMT_NUMBER, .decimals = 4 },
+	[COMPARE_STATE] = { "STATE", 13, .drop = 2 },
 };
 
 static void
-compare_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct compare *compare = user;
 	const struct ui_shared *shared = compare->shared;
 	const struct model_run *mr = compare->request.runs[row];
-	const struct run *run = &mr->run;
-	double base = base_run(shared)->run.final_bpb, gap;
-	char text[FMT_SIZE], label[FMT_LABEL];
+	bool is_base = mr == base_run(shared);
+	char label[FMT_LABEL];
 	struct run_state state;
 
-	switch (column) {
+	switch ((enum compare_column)column) {
 	case COMPARE_SYMBOL:
-		table_cellf(cell,
-			    mr == base_run(shared)
-				    ? STYLE_REFERENCE
-				    : theme_series((unsigned int)row),
-			    "%s", mr == base_run(shared) ? "◆" : "━");
+		list_cellf(cell,
+			   is_base ? STYLE_REFERENCE
+				   : theme_series((unsigned int)row),
+			   "%s", is_base ? "◆" : "━");
 		break;
 	case COMPARE_RUN:
 		plot_run_label(mr, label);
-		table_cellf(cell, STYLE_NORMAL, "%s", label);
+		list_cellf(cell, STYLE_NORMAL, "%s", label);
 		break;
 	case COMPARE_STEP:
-		table_cellf(cell, STYLE_NORMAL, "%s",
-			    fmt_grouped(run->steps, text));
+		cell->number = mr->run.steps;
 		break;
 	case COMPARE_MS:
-		table_cellf(cell, STYLE_NORMAL, "%s",
-			    fmt_number(model_run_ms_per_step(mr), 1, text));
+		cell->number = model_run_ms_per_step(mr);
 		break;
 	case COMPARE_GAP:
 		gap_cell(shared, mr, cell);
 		break;
 	case COMPARE_FINAL:
-		table_cellf(cell, STYLE_NORMAL, "%s",
-			    fmt_number(run->final_bpb, 6, text));
+		cell->number = mr->run.final_bpb;
 		break;
 	case COMPARE_DELTA:
-		gap = mr == base_run(shared) ? RUN_ABSENT
-					     : run->final_bpb - base;
-		table_cellf(cell, fmt_delta_style(gap), "%s",
-			    fmt_signed(gap, 6, text));
+		if (!is_base)
+			cell->number = mr->run.final_bpb -
+				       base_run(shared)->run.final_bpb;
 		break;
 	case COMPARE_RATIO:
-		table_cellf(cell, STYLE_NORMAL, "%s",
-			    fmt_number(forecast_bpb_per_nat(mr), 4, text));
+		cell->number = forecast_bpb_per_nat(mr);
 		break;
-	default:
-		run_state_of(shared, mr, &state);
-		table_cellf(cell, state.style, "%s", state.text);
+	case COMPARE_STATE:
+	case COMPARE_COLUMNS:
+		state = run_state_of(shared, mr);
+		list_cellf(cell, theme_fact(state.style), "%s", state.text);
 		break;
 	}
 }
@@ -296,14 +267,22 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 		plot_points_release(&points[i]);
 }
 
-static void
-draw_table(struct compare *compare, struct canvas *canvas, struct rect r)
+static struct list *
+compare_list(void *state, struct ui_shared *shared)
 {
-	const struct table_spec spec = { columns, COMPARE_COLUMNS, compare_cell,
-					 compare, SIZE_MAX,	   false };
+	static const struct list_ops ops = { .columns = compare_columns,
+					     .n_columns = COMPARE_COLUMNS,
+					     .cell = compare_cell,
+					     .filtered = COMPARE_RUN };
+	struct compare *compare = state;
 
-	table_set_rows(&compare->table, compare->request.n_runs);
-	table_draw(&compare->table, canvas, r, &spec);
+	compare->shared = shared;
+	compare->request = (struct plot_request){ .legend = true };
+	plot_request_runs(&compare->request, shared);
+	compare->request.reference = base_run(shared);
+	compare->request.metric = shared->chart.metric;
+	list_fill(&compare->list, &ops, compare, compare->request.n_runs);
+	return &compare->list;
 }
 
 static void
@@ -316,54 +295,33 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		NULL
 	};
 	struct compare *compare = state;
-	int rows, chart;
+	struct list *list = compare_list(state, shared);
+	struct rect table, line;
 	char why[200];
 
-	compare->shared = shared;
-	memset(&compare->request, 0, sizeof(compare->request));
-	plot_request_runs(&compare->request, shared);
-	compare->request.reference = base_run(shared);
-	if (compare->request.n_runs < 2) {
+	if (list->n < 2) {
 		panel_empty(canvas, r, empty);
 		return;
 	}
-	rows = (int)compare->request.n_runs + 1;
-	if (rows > r.h / 3)
-		rows = r.h / 3;
-	draw_table(compare, canvas,
-		   (struct rect){ r.x + 1, r.y, r.w - 2, rows });
+	table = rect_take_top(&r, int_min((int)list->n + 1, r.h / 3));
+	line = rect_take_top(&r, 1);
+	table.x = ++line.x;
+	table.w = line.w -= 2;
+	list_draw(list, canvas, table);
 	reason(compare, why, sizeof(why));
-	canvas_line(canvas, (struct rect){ r.x + 1, r.y + rows, r.w - 2, 1 },
-		    STYLE_HINT, str_from(why));
-	chart = r.h - rows - 1;
-	compare->request.metric = shared->chart.metric;
-	compare->request.legend = true;
-	if (r.w >= 100) {
-		compare->request.rect = (struct rect){ r.x, r.y + rows + 1,
-						       r.w * 6 / 10, chart };
-		draw_gaps(compare, canvas,
-			  (struct rect){ r.x + r.w * 6 / 10, r.y + rows + 1,
-					 r.w - r.w * 6 / 10, chart });
-	} else {
-		compare->request.rect = (struct rect){ r.x, r.y + rows + 1, r.w,
-						       chart * 6 / 10 };
-		draw_gaps(compare, canvas,
-			  (struct rect){ r.x, r.y + rows + 1 + chart * 6 / 10,
-					 r.w, chart - chart * 6 / 10 });
-	}
+	canvas_print(canvas, line, STYLE_HINT, "%s", why);
+	compare->request.rect = r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10)
+					   : rect_take_top(&r, r.h * 6 / 10);
+	draw_gaps(compare, canvas, r);
 	plot_draw(&compare->request, shared, canvas);
 }
 
-static unsigned int
+static bool
 compare_act(void *state, struct ui_shared *shared, enum action action,
 	    struct command *out)
 {
-	struct compare *compare = state;
-
+	(void)state;
 	(void)out;
-	if (table_act(&compare->table, action)) {
-		return UI_HANDLED;
-	}
 	return ui_chart_act(&shared->chart, action);
 }
 
@@ -373,19 +331,27 @@ compare_export(void *state, struct ui_shared *shared, struct buf *out)
 	struct compare *compare = state;
 	char label[FMT_LABEL], a[FMT_SIZE], b[FMT_SIZE], c[FMT_SIZE];
 
-	compare->shared = shared;
+	(void)compare_list(state, shared);
 	buf_append_str(out, "| run | ms/step | final BPB | gap now |\n"
 			    "| --- | --: | --: | --: |\n");
 	for (size_t i = 0; i < compare->request.n_runs; i++) {
 		const struct model_run *mr = compare->request.runs[i];
+		struct forecast_gap gap = gap_now(shared, mr);
 
 		plot_run_label(mr, label);
-		buf_appendf(out, "| %s | %s | %s | %s |\n", label,
-			    fmt_number(model_run_ms_per_step(mr), 2, a),
-			    fmt_number(mr->run.final_bpb, 6, b),
-			    fmt_signed(gap_now(shared, mr).mean, 4, c));
+		buf_appendf(
+			out, "| %s | %s | %s | %s |\n", label,
+			fmt_number(model_run_ms_per_step(mr), 2, a),
+			fmt_number(mr->run.final_bpb, 6, b),
+			fmt_signed(gap.n > 1 ? gap.mean : RUN_ABSENT, 4, c));
 	}
 	return "md";
+}
+
+static void
+compare_release(void *state)
+{
+	list_release(&((struct compare *)state)->list);
 }
 
 static const enum action hints[] = { ACTION_MARK,	 ACTION_REFERENCE,
@@ -401,5 +367,7 @@ const struct view_ops view_compare = {
 	.hints = hints,
 	.draw = compare_draw,
 	.act = compare_act,
+	.list = compare_list,
 	.export = compare_export,
+	.release = compare_release,
 };

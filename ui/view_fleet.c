@@ -2,12 +2,250 @@
 /* Fleet: a row a run, the selected run's chart, the caps as gauges. */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "ui/fleet_table.h"
+#include "model/forecast.h"
 #include "ui/panel.h"
-#include "ui/view.h"
+#include "ui/theme.h"
+
+struct fleet_row {
+	const struct model_run *mr;
+	struct forecast forecast;
+};
+
+struct fleet {
+	struct list list;
+	struct fleet_row *rows; /* owned; in the model's order */
+	size_t cap_rows;
+	const struct ui_shared *shared; /* of the last fill; borrowed */
+};
+
+enum fleet_column {
+	FLEET_SYMBOL,
+	FLEET_POD,
+	FLEET_RUN,
+	FLEET_SEED,
+	FLEET_STEP,
+	FLEET_MS,
+	FLEET_TOK,
+	FLEET_BPB,
+	FLEET_LOSS,
+	FLEET_FINAL,
+	FLEET_SIGMA,
+	FLEET_DELTA,
+	FLEET_EVAL,
+	FLEET_SIZE,
+	FLEET_STATE,
+	FLEET_COLUMNS
+};
+
+static const struct list_column fleet_columns[FLEET_COLUMNS] = {
+	[FLEET_SYMBOL] = { "", 2, .drop = 0 },
+	[FLEET_POD] = { "POD", 9, .drop = 8 },
+	[FLEET_RUN] = { "RUN", 14, .grow = true },
+	[FLEET_SEED] = { "SEED", 5, 0, FMT_NUMBER, .decimals = 0 },
+	[FLEET_STEP] = { "STEP", 6, 6, FMT_STEPS, .descending = true },
+	[FLEET_MS] = { "ms/step", 8, 7, FMT_NUMBER, .decimals = 1 },
+	[FLEET_TOK] = { "Mtok/s", 7, 10, FMT_NUMBER, .descending = true },
+	[FLEET_BPB] = { "BPB", 7, 1, FMT_NUMBER, .decimals = 4 },
+	[FLEET_LOSS] = { "LOSS nat", 8, 12, FMT_NUMBER, .decimals = 4 },
+	[FLEET_FINAL] = { "→FINAL", 7, 3, FMT_NUMBER, .decimals = 4 },
+	[FLEET_SIGMA] = { "±1σ", 6, 11, FMT_NUMBER, .decimals = 4 },
+	[FLEET_DELTA] = { "Δref", 7, 9, FMT_SIGNED, .decimals = 4 },
+	[FLEET_EVAL] = { "EVAL s", 7, 13, FMT_NUMBER, .decimals = 1 },
+	[FLEET_SIZE] = { "SIZE MB", 8, 14, FMT_NUMBER, .decimals = 3 },
+	[FLEET_STATE] = { "STATE", 13, .drop = 2, .grow = true },
+};
+
+static const unsigned char fleet_sorts[] = { FLEET_FINAL, FLEET_BPB,
+					     FLEET_MS,	  FLEET_TOK,
+					     FLEET_STEP,  FLEET_SEED,
+					     FLEET_POD,	  0 };
+
+static double
+reference_score(const struct ui_shared *shared)
+{
+	double sum = 0;
+
+	if (shared->reference != NULL)
+		return shared->reference->run.final_bpb;
+	if (shared->baseline == NULL || shared->baseline->n_bpb == 0)
+		return RUN_ABSENT;
+	for (size_t i = 0; i < shared->baseline->n_bpb; i++)
+		sum += shared->baseline->bpb[i];
+	return sum / (double)shared->baseline->n_bpb;
+}
+
+static void
+symbol_cell(const struct ui_shared *shared, const struct model_run *mr,
+	    struct list_cell *cell)
+{
+	const struct alert *alert = alerts_of_run(shared->alerts, mr);
+	const char *mark = ui_is_marked(&shared->marks, mr)	   ? "+"
+			   : mr == shared->reference		   ? "◆"
+			   : alert != NULL && !alert->acknowledged ? "!"
+								   : " ";
+	struct run_state state = run_state_of(shared, mr);
+	char bytes[5] = "";
+
+	bytes[utf8_encode(state.symbol, bytes)] = '\0';
+	list_cellf(cell, theme_fact(state.style), "%s%s", mark, bytes);
+}
+
+/* The score that a run has or will have. */
+static double
+final_score(const struct fleet_row *row)
+{
+	return run_has(row->mr->run.final_bpb) ? row->mr->run.final_bpb
+					       : row->forecast.final_bpb;
+}
+
+/* What is a forecast looks like one, without colours too. */
+static void
+final_cell(const struct fleet_row *row, struct list_cell *cell)
+{
+	char text[FMT_SIZE];
+
+	cell->number = final_score(row);
+	if (!run_has(row->mr->run.final_bpb))
+		list_cellf(cell, STYLE_HINT, "%s%s",
+			   run_has(cell->number) ? "~" : "",
+			   fmt_number(cell->number, 4, text));
+}
+
+/* A pod that is slower than its peers is marked. */
+static void
+ms_cell(const struct ui_shared *shared, const struct model_run *mr,
+	struct list_cell *cell)
+{
+	const struct alert *alert = alerts_of_run(shared->alerts, mr);
+	char text[FMT_SIZE];
+
+	cell->number = model_run_ms_per_step(mr);
+	if (alert != NULL && alert->kind == ALERT_SLOW_POD)
+		list_cellf(cell, STYLE_WARN, "%s!",
+			   fmt_number(cell->number, 1, text));
+}
+
+static void
+fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
+{
+	const struct fleet *fleet = user;
+	const struct ui_shared *shared = fleet->shared;
+	const struct model *model = shared->model;
+	const struct fleet_row *row = &fleet->rows[i];
+	const struct model_run *mr = row->mr;
+	const struct run *run = &mr->run;
+	bool is_final = run_has(run->final_bpb);
+	struct run_state state;
+	char text[FMT_LABEL];
+
+	switch ((enum fleet_column)column) {
+	case FLEET_SYMBOL:
+		symbol_cell(shared, mr, cell);
+		break;
+	case FLEET_POD:
+		cell->number = (double)mr->pod;
+		list_cellf(cell, STYLE_NORMAL, "%s",
+			   mr->pod < model->n_pods ? model->pods[mr->pod].name
+						   : FMT_ABSENT);
+		break;
+	case FLEET_RUN:
+		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr, text));
+		break;
+	case FLEET_SEED:
+		cell->number = run->seed;
+		break;
+	case FLEET_STEP:
+		cell->number = run->steps;
+		break;
+	case FLEET_MS:
+		ms_cell(shared, mr, cell);
+		break;
+	case FLEET_TOK:
+		cell->number = model_run_tok_s(mr);
+		list_cellf(cell, STYLE_NORMAL, "%s",
+			   fmt_mtok(cell->number, text));
+		break;
+	case FLEET_BPB:
+		cell->number = is_final ? run->final_bpb : run->last_val_bpb;
+		break;
+	case FLEET_LOSS:
+		cell->number = run_has(run->last_val_loss)
+				       ? run->last_val_loss
+				       : run->last_train_loss;
+		break;
+	case FLEET_FINAL:
+		final_cell(row, cell);
+		break;
+	case FLEET_SIGMA:
+		cell->number =
+			is_final ? RUN_ABSENT : row->forecast.final_bpb_sigma;
+		break;
+	case FLEET_DELTA:
+		if (mr != shared->reference)
+			cell->number =
+				final_score(row) - reference_score(shared);
+		break;
+	case FLEET_EVAL:
+		cell->number = model_eval_s(run);
+		break;
+	case FLEET_SIZE:
+		cell->number = run->artifact_bytes / 1e6;
+		break;
+	case FLEET_STATE:
+	case FLEET_COLUMNS:
+		state = run_state_of(shared, mr);
+		list_cellf(cell, theme_fact(state.style), "%s", state.text);
+		break;
+	}
+}
+
+/* What runs comes first, then what ended, the newest first. */
+static double
+fleet_rank(void *user, size_t row)
+{
+	const struct fleet *fleet = user;
+	const struct model *model = fleet->shared->model;
+	const struct model_run *mr = model->runs[row];
+
+	if (mr->run.status == RUN_RUNNING && mr->live)
+		return (double)row;
+	return (double)(2 * model->n_runs - row);
+}
+
+/* Take the runs as the model has them now; the selected one stays it. */
+static void
+fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
+{
+	static const struct list_ops ops = { .columns = fleet_columns,
+					     .n_columns = FLEET_COLUMNS,
+					     .cell = fleet_cell,
+					     .rank = fleet_rank,
+					     .sorts = fleet_sorts,
+					     .filtered = FLEET_RUN };
+	const struct model *model = shared->model;
+
+	fleet->shared = shared;
+	if (fleet->cap_rows < model->n_runs) {
+		fleet->cap_rows = model->n_runs + 16;
+		fleet->rows = xreallocarray(fleet->rows, fleet->cap_rows,
+					    sizeof(*fleet->rows));
+	}
+	for (size_t i = 0; i < model->n_runs; i++) {
+		fleet->rows[i].mr = model->runs[i];
+		forecast_run(model, model->runs[i],
+			     ui_caps(shared)->cap_train_s, shared->now_wall_ms,
+			     &fleet->rows[i].forecast);
+	}
+	list_fill(&fleet->list, &ops, fleet, model->n_runs);
+	for (size_t i = 0; i < model->n_runs; i++)
+		if (model->runs[i] == shared->selected)
+			list_select(&fleet->list, i);
+}
 
 static void
 draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
@@ -40,114 +278,90 @@ other_metric(enum plot_metric first, int which)
 
 /* 80x24 and what is not much more: no frames, each line counts. */
 static void
-draw_small(struct fleet_table *fleet, struct ui_shared *shared,
-	   struct canvas *canvas, struct rect r)
+draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
+	   struct rect r)
 {
-	int runs = (int)fleet->table.rows + 1;
-	int budget = r.h >= 18 ? 4 : r.h >= 14 ? 3 : 0;
+	struct rect budget = rect_take_bottom(&r, r.h >= 18   ? 4
+						  : r.h >= 14 ? 3
+							      : 0);
 
-	if (runs > (r.h - budget) / 2)
-		runs = (r.h - budget) / 2;
-	fleet_table_draw(fleet, canvas, (struct rect){ r.x, r.y, r.w, runs });
-	draw_chart(shared, canvas,
-		   (struct rect){ r.x, r.y + runs, r.w, r.h - runs - budget },
-		   shared->chart.metric, true);
-	panel_budget(
-		shared, canvas,
-		(struct rect){ r.x + 1, r.y + r.h - budget, r.w - 2, budget });
+	list_draw(&fleet->list, canvas,
+		  rect_take_top(&r, int_min((int)fleet->list.n + 1, r.h / 2)));
+	draw_chart(shared, canvas, r, shared->chart.metric, true);
+	budget.x++;
+	budget.w -= 2;
+	panel_budget(shared, canvas, budget);
 }
 
+/* The runs in a box at the top of *r, as many as `most` lines take. */
 static void
-title_of_selected(const struct ui_shared *shared, const char *what, char *out,
-		  size_t size)
+draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r, int most)
 {
-	char label[FMT_LABEL];
+	int lines = int_min((int)fleet->list.n + 3, most);
+	char title[40];
+
+	(void)snprintf(title, sizeof(title), "Runs (%zu)", fleet->list.n);
+	list_draw(&fleet->list, canvas,
+		  panel_box(canvas, rect_take_top(r, lines), title));
+}
+
+/* A box named for what is in it, and the selected run. */
+static struct rect
+selected_box(const struct ui_shared *shared, struct canvas *canvas,
+	     struct rect r, const char *what)
+{
+	char label[FMT_LABEL], title[FMT_LABEL + 16];
 
 	plot_run_label(shared->selected, label);
-	(void)snprintf(out, size, "%s · %s", what, label);
+	(void)snprintf(title, sizeof(title), "%s · %s", what, label);
+	return panel_box(canvas, r, title);
 }
 
 /* 120x40: runs, two charts, the caps, the log's end. */
 static void
-draw_medium(struct fleet_table *fleet, struct ui_shared *shared,
+draw_medium(struct fleet *fleet, struct ui_shared *shared,
 	    struct canvas *canvas, struct rect r)
 {
-	int runs = (int)fleet->table.rows + 3, budget = 7, log, chart, left;
-	char title[160];
+	struct rect log = rect_take_bottom(&r, r.h >= 34 ? 5 : 0), budget;
+	int most = (r.h + log.h) * 2 / 5;
 
-	if (runs > r.h * 2 / 5)
-		runs = r.h * 2 / 5;
-	log = r.h >= 34 ? 5 : 0;
-	chart = r.h - runs - budget - log;
-	left = r.w * 6 / 10;
-	(void)snprintf(title, sizeof(title), "Runs (%zu)", fleet->table.rows);
-	fleet_table_draw(
-		fleet, canvas,
-		panel_box(canvas, (struct rect){ r.x, r.y, r.w, runs }, title));
-	draw_chart(shared, canvas,
-		   (struct rect){ r.x, r.y + runs, left, chart },
+	budget = rect_take_bottom(&r, 7);
+	draw_runs(fleet, canvas, &r, most);
+	draw_chart(shared, canvas, rect_take_left(&r, r.w * 6 / 10),
 		   shared->chart.metric, false);
-	draw_chart(shared, canvas,
-		   (struct rect){ r.x + left, r.y + runs, r.w - left, chart },
-		   other_metric(shared->chart.metric, 0), false);
-	title_of_selected(shared, "Budget", title, sizeof(title));
-	panel_budget(
-		shared, canvas,
-		panel_box(canvas,
-			  (struct rect){ r.x, r.y + runs + chart, r.w, budget },
-			  title));
-	if (log > 0) {
-		title_of_selected(shared, "Log", title, sizeof(title));
+	draw_chart(shared, canvas, r, other_metric(shared->chart.metric, 0),
+		   false);
+	panel_budget(shared, canvas,
+		     selected_box(shared, canvas, budget, "Budget"));
+	if (log.h > 0)
 		panel_log(shared, canvas,
-			  panel_box(canvas,
-				    (struct rect){ r.x, r.y + r.h - log, r.w,
-						   log },
-				    title));
-	}
+			  selected_box(shared, canvas, log, "Log"));
 }
 
 /* 200x60: three charts, pods and events beside the caps. */
 static void
-draw_large(struct fleet_table *fleet, struct ui_shared *shared,
-	   struct canvas *canvas, struct rect r)
+draw_large(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
+	   struct rect r)
 {
-	int runs = (int)fleet->table.rows + 3, budget = 9, log = 12, chart, y;
-	int half = r.w / 2, third = r.w / 4;
-	char title[160];
+	int half = r.w / 2, third = r.w / 4, most = r.h / 3;
+	struct rect events = rect_take_bottom(&r, 12);
+	struct rect pods = rect_take_bottom(&r, 9);
+	struct rect log = rect_take_left(&events, half);
+	struct rect budget = rect_take_left(&pods, half);
 
-	if (runs > r.h / 3)
-		runs = r.h / 3;
-	chart = r.h - runs - budget - log;
-	(void)snprintf(title, sizeof(title), "Runs (%zu)", fleet->table.rows);
-	fleet_table_draw(
-		fleet, canvas,
-		panel_box(canvas, (struct rect){ r.x, r.y, r.w, runs }, title));
-	y = r.y + runs;
-	draw_chart(shared, canvas, (struct rect){ r.x, y, half, chart },
+	draw_runs(fleet, canvas, &r, most);
+	draw_chart(shared, canvas, rect_take_left(&r, half),
 		   shared->chart.metric, false);
-	draw_chart(shared, canvas, (struct rect){ r.x + half, y, third, chart },
+	draw_chart(shared, canvas, rect_take_left(&r, third),
 		   other_metric(shared->chart.metric, 0), false);
-	draw_chart(shared, canvas,
-		   (struct rect){ r.x + half + third, y, r.w - half - third,
-				  chart },
-		   other_metric(shared->chart.metric, 1), false);
-	y += chart;
-	title_of_selected(shared, "Budget", title, sizeof(title));
+	draw_chart(shared, canvas, r, other_metric(shared->chart.metric, 1),
+		   false);
 	panel_budget(shared, canvas,
-		     panel_box(canvas, (struct rect){ r.x, y, half, budget },
-			       title));
-	panel_pods(shared, canvas,
-		   panel_box(canvas,
-			     (struct rect){ r.x + half, y, r.w - half, budget },
-			     "Pods"));
-	y += budget;
-	title_of_selected(shared, "Log", title, sizeof(title));
-	panel_log(shared, canvas,
-		  panel_box(canvas, (struct rect){ r.x, y, half, log }, title));
+		     selected_box(shared, canvas, budget, "Budget"));
+	panel_pods(shared, canvas, panel_box(canvas, pods, "Pods"));
+	panel_log(shared, canvas, selected_box(shared, canvas, log, "Log"));
 	panel_events(shared, canvas,
-		     panel_box(canvas,
-			       (struct rect){ r.x + half, y, r.w - half, log },
-			       "Events · ! all"));
+		     panel_box(canvas, events, "Events · ! all"));
 }
 
 static void
@@ -167,10 +381,10 @@ fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		"!  what happened so far",
 		"\"logs\" of a pod in the configuration say where to look", NULL
 	};
-	struct fleet_table *fleet = state;
+	struct fleet *fleet = state;
 
-	fleet_table_fill(fleet, shared);
-	if (fleet->table.rows == 0)
+	fleet_fill(fleet, shared);
+	if (fleet->list.n == 0)
 		panel_empty(canvas, rect,
 			    shared->model->n_pods > 0 ? no_runs : no_pods);
 	else if (rect.w >= 170 && rect.h >= 50)
@@ -180,7 +394,7 @@ fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	else if (rect.w >= 60 && rect.h >= 12)
 		draw_small(fleet, shared, canvas, rect);
 	else
-		fleet_table_draw(fleet, canvas, rect);
+		list_draw(&fleet->list, canvas, rect);
 }
 
 static char *
@@ -198,60 +412,84 @@ row_text(const struct ui_shared *shared)
 			 fmt_number(mr->run.ms_per_step, 2, ms), mr->path);
 }
 
-static unsigned int
-fleet_act(void *state, struct ui_shared *shared, enum action action,
-	  struct command *out)
+static struct list *
+fleet_list(void *state, struct ui_shared *shared)
 {
-	struct fleet_table *fleet = state;
+	(void)shared;
+	return &((struct fleet *)state)->list;
+}
 
-	if (table_act(&fleet->table, action)) {
-		if (fleet->table.selected < fleet->table.rows)
-			shared->selected =
-				fleet->rows[fleet->table.selected].mr;
-		return UI_HANDLED;
-	}
-	if (action == ACTION_OPEN && shared->selected != NULL) {
-		shared->go = ACTION_VIEW_RUN;
-		return UI_HANDLED;
-	}
-	if (action == ACTION_SORT) {
-		fleet_table_sort_next(fleet);
-		return UI_HANDLED;
-	}
-	if (action == ACTION_SORT_REVERSE) {
-		fleet->descending = !fleet->descending;
-		return UI_HANDLED;
-	}
-	if (action == ACTION_COPY && shared->selected != NULL) {
-		out->id = COMMAND_COPY;
-		out->text = row_text(shared);
-		return UI_HANDLED | UI_COMMAND;
-	}
-	return ui_chart_act(&shared->chart, action);
+static void
+fleet_moved(void *state, struct ui_shared *shared)
+{
+	size_t row = list_row(&((struct fleet *)state)->list);
+
+	if (row < shared->model->n_runs)
+		shared->selected = shared->model->runs[row];
 }
 
 static bool
-fleet_click(void *state, struct ui_shared *shared, int x, int y)
+fleet_act(void *state, struct ui_shared *shared, enum action action,
+	  struct command *out)
 {
-	struct fleet_table *fleet = state;
-
-	if (!table_click(&fleet->table, x, y))
-		return false;
-	shared->selected = fleet->rows[fleet->table.selected].mr;
+	(void)state;
+	if (action == ACTION_OPEN && shared->selected != NULL) {
+		shared->go = ACTION_VIEW_RUN;
+	} else if (action == ACTION_COPY && shared->selected != NULL) {
+		out->id = COMMAND_COPY;
+		out->text = row_text(shared);
+	} else {
+		return ui_chart_act(&shared->chart, action);
+	}
 	return true;
 }
 
+/* The rows in their order as CSV, numbers in full. */
 static const char *
 fleet_export(void *state, struct ui_shared *shared, struct buf *out)
 {
-	fleet_table_export(state, shared->model, out);
+	const struct fleet *fleet = state;
+	const struct model *model = shared->model;
+	char name[FMT_LABEL];
+
+	buf_append_str(out, "pod,run,seed,status,steps,ms_per_step,tok_s,"
+			    "last_val_bpb,final_bpb,train_s,eval_s,"
+			    "artifact_bytes\n");
+	for (size_t i = 0; i < fleet->list.n; i++) {
+		const struct model_run *mr = model->runs[fleet->list.order[i]];
+		const struct run *run = &mr->run;
+		const double numbers[] = {
+			run->steps,	     model_run_ms_per_step(mr),
+			model_run_tok_s(mr), run->last_val_bpb,
+			run->final_bpb,	     model_run_train_ms(mr) / 1000,
+			run->eval_s,	     run->artifact_bytes
+		};
+
+		buf_appendf(out, "%s,%s,",
+			    mr->pod < model->n_pods ? model->pods[mr->pod].name
+						    : "",
+			    plot_run_name(mr, name));
+		if (run_has(run->seed))
+			buf_appendf(out, "%.0f", run->seed);
+		buf_appendf(out, ",%s", run_status_name(run->status));
+		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers);
+		     k++) {
+			buf_append_char(out, ',');
+			if (run_has(numbers[k]))
+				buf_appendf(out, "%.10g", numbers[k]);
+		}
+		buf_append_char(out, '\n');
+	}
 	return "csv";
 }
 
 static void
 fleet_release(void *state)
 {
-	fleet_table_release(state);
+	struct fleet *fleet = state;
+
+	list_release(&fleet->list);
+	free(fleet->rows);
 }
 
 static const enum action hints[] = { ACTION_OPEN,      ACTION_MARK,
@@ -262,14 +500,15 @@ static const enum action hints[] = { ACTION_OPEN,      ACTION_MARK,
 const struct view_ops view_fleet = {
 	.name = "Fleet",
 	.open = ACTION_VIEW_FLEET,
-	.state_size = sizeof(struct fleet_table),
+	.state_size = sizeof(struct fleet),
 	.places = IN_RUNS | IN_CHARTS,
 	.watches = MODEL_PODS | MODEL_RUNS | MODEL_SAMPLES | MODEL_LOGS,
 	.copies = true,
 	.hints = hints,
 	.draw = fleet_draw,
 	.act = fleet_act,
-	.click = fleet_click,
+	.list = fleet_list,
+	.moved = fleet_moved,
 	.export = fleet_export,
 	.release = fleet_release,
 };

@@ -2,40 +2,61 @@
 /* Harness: HarnessGym's runs, and what of them is verified. */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "model/harness_view.h"
 #include "model/harness_words.h"
-#include "ui/harness_panels.h"
+#include "ui/fold.h"
+#include "ui/panel.h"
 #include "ui/theme.h"
-#include "ui/view.h"
 
 #define MIN_CHART_HEIGHT 7
-#define TEXT_MAX	 1024U
-#define TO_TOP		 ((size_t)1 << 40) /* more lines than there are */
+#define LABEL_WIDTH	 15
+#define AXIS_WIDTH	 11
+#define WORDS_MAX	 65536U
+#define TO_TOP		 (1 << 30) /* more lines than there are */
+#define MAX_TEXTS	 16
 
 /* Where the keys go. */
 enum focus { FOCUS_RUNS, FOCUS_ITERATIONS, FOCUS_TEXT };
 
+/* What is selected. */
+struct harness_pick {
+	const struct harness_place *place; /* NULL: nothing is followed */
+	const struct harness_run *run;	   /* NULL: a comparison, or none yet */
+	const struct harness_iteration *it; /* NULL: none yet */
+};
+
+/* What the panel beside the chart shows; then come the texts. */
+enum harness_detail {
+	DETAIL_CASES,
+	DETAIL_WORDS, /* what the lines above have no room for */
+	DETAIL_CALLS,
+	DETAIL_ARTIFACTS,
+	DETAIL_TEXTS, /* + index of harness_view_texts */
+};
+
 struct harness {
-	struct table runs, iterations;
+	struct list runs, iterations;
 	enum focus focus;
 	unsigned int detail; /* enum harness_detail, and texts */
-	size_t up;	     /* lines back in a text */
+	int up;		     /* lines back in a text */
 	size_t of_run; /* row whose iterations are shown, + 1; 0: none yet */
-	struct harness_pick pick; /* while it draws or acts */
+	struct harness_pick pick; /* of the last fill; borrowed */
 	const struct harness_view *view;
 };
 
 enum run_column { RUN_NAME, RUN_STATE, RUN_BEST, RUN_GAIN, RUN_DOUBT };
 
-static const struct table_column run_columns[] = {
-	[RUN_NAME] = { "RUN", 24, false, 0, true },
-	[RUN_STATE] = { "STATE", 24, false, 0, false },
-	[RUN_BEST] = { "VERIFIED", 11, true, 0, false },
-	[RUN_GAIN] = { "on base", 9, true, 1, false },
-	[RUN_DOUBT] = { "? unverified", 13, true, 2, false },
+static const struct list_column run_columns[] = {
+	[RUN_NAME] = { "RUN", 24, .grow = true },
+	[RUN_STATE] = { "STATE", 24, .drop = 0 },
+	[RUN_BEST] = { "VERIFIED", 11, 0, FMT_NUMBER, .decimals = 0 },
+	[RUN_GAIN] = { "on base", 9, 1, FMT_NUMBER, .decimals = 0 },
+	[RUN_DOUBT] = { "? unverified", 13, 2, FMT_NUMBER, .decimals = 0 },
 };
 
 enum iteration_column {
@@ -51,17 +72,17 @@ enum iteration_column {
 	IT_NOTE,
 };
 
-static const struct table_column iteration_columns[] = {
-	[IT_NUMBER] = { "IT", 3, true, 0, false },
-	[IT_ATTEMPT] = { "ATTEMPT", 16, false, 0, false },
-	[IT_TOOLS] = { "TOOLS", 5, true, 3, false },
-	[IT_CALLS] = { "CALLS", 10, true, 2, false },
-	[IT_SCORE] = { "VERIFIED", 11, true, 0, false },
-	[IT_BASE] = { "on base", 8, true, 0, false },
-	[IT_BEST] = { "on best", 8, true, 1, false },
-	[IT_RESULT] = { "RESULT", 24, false, 0, true },
-	[IT_QUALIFIED] = { "QUALIFIED", 18, false, 4, false },
-	[IT_NOTE] = { "NOTES", 12, false, 5, true },
+static const struct list_column iteration_columns[] = {
+	[IT_NUMBER] = { "IT", 3, 0, FMT_NUMBER, .decimals = 0 },
+	[IT_ATTEMPT] = { "ATTEMPT", 16, .drop = 0 },
+	[IT_TOOLS] = { "TOOLS", 5, 3, FMT_NUMBER, .decimals = 0 },
+	[IT_CALLS] = { "CALLS", 10, 2, FMT_NUMBER, .decimals = 0 },
+	[IT_SCORE] = { "VERIFIED", 11, 0, FMT_NUMBER, .decimals = 0 },
+	[IT_BASE] = { "on base", 8, 0, FMT_NUMBER, .decimals = 0 },
+	[IT_BEST] = { "on best", 8, 1, FMT_NUMBER, .decimals = 0 },
+	[IT_RESULT] = { "RESULT", 24, .grow = true },
+	[IT_QUALIFIED] = { "QUALIFIED", 18, .drop = 4 },
+	[IT_NOTE] = { "NOTES", 12, .drop = 5, .grow = true },
 };
 
 #define COLUMNS(list) (sizeof(list) / sizeof((list)[0]))
@@ -97,55 +118,19 @@ pick_row(const struct harness_view *view, size_t row)
 	return pick;
 }
 
-/* A run that is shown anew begins at its best iteration, else at its last. */
 static void
-begin_iterations(struct harness *h)
-{
-	const struct harness_run *run = h->pick.run;
-
-	if (h->of_run == h->runs.selected + 1)
-		return;
-	h->of_run = h->runs.selected + 1;
-	h->iterations.selected = h->iterations.rows;
-	h->iterations.selected -= h->iterations.selected > 0;
-	for (size_t i = 0; run != NULL && i < run->n_iterations; i++)
-		if (run->best.present &&
-		    run->iterations[i].number == run->best.iteration)
-			h->iterations.selected = i;
-}
-
-static void
-take_pick(struct harness *h, const struct ui_shared *shared)
-{
-	size_t rows = 0;
-
-	h->view = shared->model->harness;
-	for (size_t i = 0; h->view != NULL && i < h->view->n; i++)
-		rows += rows_of(&h->view->places[i]);
-	table_set_rows(&h->runs, rows);
-	h->pick = pick_row(h->view, h->runs.selected);
-	table_set_rows(&h->iterations,
-		       h->pick.run != NULL ? h->pick.run->n_iterations : 0);
-	begin_iterations(h);
-	if (h->iterations.rows > 0)
-		h->pick.it = &h->pick.run->iterations[h->iterations.selected];
-	if (h->pick.run != NULL && h->detail >= harness_detail_count(&h->pick))
-		h->detail = HARNESS_DETAIL_CASES;
-}
-
-static void
-name_cell(const struct harness_pick *pick, struct table_cell *cell)
+name_cell(const struct harness_pick *pick, struct list_cell *cell)
 {
 	if (pick->run != NULL)
-		table_cellf(cell, STYLE_NORMAL, "%s  %s", pick->run->id,
-			    pick->place->title);
+		list_cellf(cell, STYLE_NORMAL, "%s  %s", pick->run->id,
+			   pick->place->title);
 	else
-		table_cellf(cell, STYLE_NORMAL, "%s%s", pick->place->title,
-			    pick->place->is_compare ? "  (comparison)" : "");
+		list_cellf(cell, STYLE_NORMAL, "%s%s", pick->place->title,
+			   pick->place->is_compare ? "  (comparison)" : "");
 }
 
 static void
-state_cell(const struct harness_pick *pick, struct table_cell *cell)
+state_cell(const struct harness_pick *pick, struct list_cell *cell)
 {
 	static const unsigned int styles[] = {
 		[HARNESS_STATE_FINISHED] = STYLE_DONE,
@@ -156,51 +141,54 @@ state_cell(const struct harness_pick *pick, struct table_cell *cell)
 	const struct harness_run *run = pick->run;
 
 	if (pick->place->why[0] != '\0')
-		table_cellf(cell, STYLE_WARN, "%s", pick->place->why);
+		list_cellf(cell, STYLE_WARN, "%s", pick->place->why);
 	else if (!pick->place->read)
-		table_cellf(cell, STYLE_HINT, "being read");
+		list_cellf(cell, STYLE_HINT, "being read");
 	else if (run == NULL)
-		table_cellf(cell, STYLE_NORMAL, "%s",
-			    pick->place->compare.has_report ? "finished"
-							    : "no report");
+		list_cellf(cell, STYLE_NORMAL, "%s",
+			   pick->place->compare.has_report ? "finished"
+							   : "no report");
 	else if (run->has_summary)
-		table_cellf(cell, STYLE_DONE, "finished: %.40s",
-			    run->final_status != NULL ? run->final_status
-						      : FMT_ABSENT);
+		list_cellf(cell, STYLE_DONE, "finished: %.40s",
+			   run->final_status != NULL ? run->final_status
+						     : FMT_ABSENT);
 	else
-		table_cellf(cell, styles[run->life.state], "%s, %s %u",
-			    harness_state_name(run->life.state),
-			    run->life.phase != NULL ? run->life.phase : "",
-			    (unsigned int)run->n_iterations);
+		list_cellf(cell, styles[run->life.state], "%s, %s %u",
+			   harness_state_name(run->life.state),
+			   run->life.phase != NULL ? run->life.phase : "",
+			   (unsigned int)run->n_iterations);
 }
 
 /* A percentage where + is better. */
 static void
-gain_cell(struct harness_number gain, struct table_cell *cell)
+gain_cell(struct harness_number gain, struct list_cell *cell)
 {
 	char text[HARNESS_PCT_SIZE];
 
 	if (!gain.present)
-		table_cellf(cell, STYLE_DIM, FMT_ABSENT);
+		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
 	else
-		table_cellf(cell, gain.value < 0 ? STYLE_WORSE : STYLE_BETTER,
-			    "%s", harness_pct(gain.value, true, text));
+		list_cellf(cell, gain.value < 0 ? STYLE_WORSE : STYLE_BETTER,
+			   "%s", harness_pct(gain.value, true, text));
 }
 
+/* A score in full. */
 static void
-score_cell(bool present, double value, unsigned int style,
-	   struct table_cell *cell)
+score_cell(struct harness_number score, unsigned int style,
+	   struct list_cell *cell)
 {
 	char text[STR_NUMBER_SIZE];
 
-	if (present)
-		table_cellf(cell, style, "%s", str_number(value, 10, text));
-	else
-		table_cellf(cell, STYLE_DIM, FMT_ABSENT);
+	if (!score.present) {
+		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
+		return;
+	}
+	cell->number = score.value;
+	list_cellf(cell, style, "%s", str_number(score.value, 10, text));
 }
 
 static void
-run_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct harness *h = user;
 	struct harness_pick pick = pick_row(h->view, row);
@@ -216,17 +204,19 @@ run_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 		state_cell(&pick, cell);
 		break;
 	case RUN_BEST:
-		score_cell(run->best.present, run->best.value, STYLE_STRONG,
-			   cell);
+		score_cell((struct harness_number){ run->best.present,
+						    run->best.value },
+			   STYLE_STRONG, cell);
 		break;
 	case RUN_GAIN:
 		gain_cell(run->baseline_pct, cell);
 		break;
 	case RUN_DOUBT:
+		cell->is_blank = true;
 		if (run->best_unverified.present)
-			table_cellf(cell, STYLE_WARN, "? %s",
-				    str_number(run->best_unverified.value, 10,
-					       text));
+			list_cellf(cell, STYLE_WARN, "? %s",
+				   str_number(run->best_unverified.value, 10,
+					      text));
 		break;
 	}
 }
@@ -234,12 +224,12 @@ run_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 /* A cell of words. */
 static void
 words_cell(const struct harness_run *run, const struct harness_iteration *it,
-	   enum iteration_column column, struct table_cell *cell)
+	   enum iteration_column column, struct list_cell *cell)
 {
 	unsigned int style = STYLE_NORMAL;
 	struct buf text;
 
-	buf_init(&text, TEXT_MAX);
+	buf_init(&text, LIST_CELL_BYTES);
 	if (column == IT_ATTEMPT)
 		harness_add_attempt(&text, run, it);
 	else if (column == IT_CALLS)
@@ -252,26 +242,25 @@ words_cell(const struct harness_run *run, const struct harness_iteration *it,
 		style = it->invalid_score.present ? STYLE_ALARM : STYLE_WARN;
 	if (column == IT_QUALIFIED && it->qualification.n_quarantined > 0)
 		style = STYLE_ALARM;
-	table_cellf(cell, style, "%s", text.len > 0 ? text.data : FMT_ABSENT);
+	list_cellf(cell, style, "%s", text.len > 0 ? text.data : FMT_ABSENT);
 	buf_release(&text);
 }
 
 static void
-iteration_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+iteration_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct harness *h = user;
 	const struct harness_iteration *it = &h->pick.run->iterations[row];
 
-	switch ((int)column) {
+	switch (column) {
 	case IT_NUMBER:
-		table_cellf(cell, STYLE_DIM, "%u", it->number);
+		list_cellf(cell, STYLE_DIM, "%u", it->number);
 		break;
 	case IT_TOOLS:
-		score_cell(it->active_tools.present, it->active_tools.value,
-			   STYLE_NORMAL, cell);
+		score_cell(it->active_tools, STYLE_NORMAL, cell);
 		break;
 	case IT_SCORE:
-		score_cell(it->verified_score.present, it->verified_score.value,
+		score_cell(it->verified_score,
 			   h->pick.run->best.iteration == it->number
 				   ? STYLE_BETTER
 				   : STYLE_NORMAL,
@@ -284,8 +273,8 @@ iteration_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 		gain_cell(it->previous_pct, cell);
 		break;
 	case IT_NOTE:
-		table_cellf(cell, STYLE_DIM, "%s",
-			    it->note != NULL ? it->note : "");
+		list_cellf(cell, STYLE_DIM, "%s",
+			   it->note != NULL ? it->note : "");
 		break;
 	default:
 		words_cell(h->pick.run, it, (enum iteration_column)column,
@@ -294,74 +283,636 @@ iteration_cell(void *user, size_t row, size_t column, struct table_cell *cell)
 	}
 }
 
-/* A table whose head says whether the keys go there. */
+static const struct list_ops run_ops = { .columns = run_columns,
+					 .n_columns = COLUMNS(run_columns),
+					 .cell = run_cell };
+
+static const struct list_ops iteration_ops = {
+	.columns = iteration_columns,
+	.n_columns = COLUMNS(iteration_columns),
+	.cell = iteration_cell,
+	.filtered = IT_NOTE,
+};
+
+/* A run that is shown anew begins at its best iteration, else at its last. */
+static void
+begin_iterations(struct harness *h)
+{
+	const struct harness_run *run = h->pick.run;
+
+	if (h->of_run == list_row(&h->runs) + 1)
+		return;
+	h->of_run = list_row(&h->runs) + 1;
+	h->iterations.selected = h->iterations.n > 0 ? h->iterations.n - 1 : 0;
+	for (size_t i = 0; run != NULL && i < run->n_iterations; i++)
+		if (run->best.present &&
+		    run->iterations[i].number == run->best.iteration)
+			list_select(&h->iterations, i);
+}
+
+static size_t
+texts_of(const struct harness_pick *pick, struct harness_text texts[MAX_TEXTS])
+{
+	return pick->it != NULL
+		       ? harness_view_texts(pick->place, pick->run,
+					    pick->it->number, texts, MAX_TEXTS)
+		       : 0;
+}
+
+/* How many details there are for what is picked. */
+static unsigned int
+detail_count(const struct harness_pick *pick)
+{
+	struct harness_text texts[MAX_TEXTS];
+
+	return DETAIL_TEXTS + (unsigned int)texts_of(pick, texts);
+}
+
+/* The list that has the keys; a text has none. */
+static struct list *
+harness_list(void *state, struct ui_shared *shared)
+{
+	struct harness *h = state;
+	size_t rows = 0;
+
+	h->view = shared->model->harness;
+	for (size_t i = 0; h->view != NULL && i < h->view->n; i++)
+		rows += rows_of(&h->view->places[i]);
+	list_fill(&h->runs, &run_ops, h, rows);
+	h->pick = pick_row(h->view, list_row(&h->runs));
+	list_fill(&h->iterations, &iteration_ops, h,
+		  h->pick.run != NULL ? h->pick.run->n_iterations : 0);
+	begin_iterations(h);
+	if (h->iterations.n > 0)
+		h->pick.it = &h->pick.run->iterations[list_row(&h->iterations)];
+	if (h->pick.run != NULL && h->detail >= detail_count(&h->pick))
+		h->detail = DETAIL_CASES;
+	return h->focus == FOCUS_RUNS	      ? &h->runs
+	       : h->focus == FOCUS_ITERATIONS ? &h->iterations
+					      : NULL;
+}
+
+/* What a line of words means: what is doubtful stands out. */
+static enum fact_style
+fact_style(enum harness_fact fact, const struct harness_run *run)
+{
+	switch ((int)fact) {
+	case HARNESS_FACT_BEST:
+		return run->best.present ? FACT_BETTER : FACT_HINT;
+	case HARNESS_FACT_UNVERIFIED:
+	case HARNESS_FACT_SAYS:
+		return FACT_WARN;
+	case HARNESS_FACT_QUARANTINED:
+		return FACT_ALARM;
+	case HARNESS_FACT_RESTORED:
+		return run->restore.post_passed == HARNESS_NO ? FACT_WARN
+							      : FACT_PLAIN;
+	case HARNESS_FACT_STATE:
+		return !run->has_summary &&
+				       run->life.state != HARNESS_STATE_RUNNING
+			       ? FACT_ALARM
+			       : FACT_PLAIN;
+	default:
+		return FACT_PLAIN;
+	}
+}
+
+static void
+add_facts(struct facts *facts, const struct harness_pick *pick)
+{
+	struct buf text;
+
+	buf_init(&text, WORDS_MAX);
+	for (int i = 0; i < HARNESS_FACT_COUNT; i++) {
+		enum harness_fact fact = (enum harness_fact)i;
+
+		buf_clear(&text);
+		if (fact != HARNESS_FACT_RUNS)
+			harness_add_fact(&text, fact, &pick->place->ws,
+					 pick->run);
+		if (text.len > 0)
+			facts_text(facts, harness_fact_label(fact),
+				   fact_style(fact, pick->run), "%s",
+				   text.data);
+	}
+	buf_release(&text);
+}
+
+/* The words of the run at the top of *rest, a line each. */
+static void
+draw_facts(struct canvas *canvas, struct rect *rest,
+	   const struct harness_pick *pick)
+{
+	static const struct panel_facts how = { LABEL_WIDTH, STYLE_HEAD,
+						false };
+	struct facts facts;
+
+	facts_init(&facts);
+	add_facts(&facts, pick);
+	panel_facts(canvas, rest, &facts, &how);
+	facts_release(&facts);
+}
+
+/* The scores of a run by iteration, and where they are drawn. */
+struct scores {
+	struct harness_point points[HARNESS_MAX_ITERATIONS];
+	size_t n, off;	   /* off: hollow ones far outside of the range */
+	unsigned int last; /* iteration */
+	struct rect plot;
+	struct scale scale; /* of rows, from below */
+};
+
+static bool
+is_filled(const struct harness_point *point)
+{
+	return point->kind == HARNESS_POINT_BASELINE ||
+	       point->kind == HARNESS_POINT_VERIFIED;
+}
+
+/*
+ * The range of what is verified, and of hollow points no further away than
+ * that is wide: a failed 10^18 must not flatten the rest.  Of all, where
+ * nothing is verified.
+ */
+static void
+find_range(struct scores *s)
+{
+	struct scale filled = { 0, s->plot.h, (double)NAN, (double)NAN };
+	double span;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (is_filled(&s->points[i]))
+			scale_widen(&filled, s->points[i].value);
+	span = filled.hi > filled.lo ? filled.hi - filled.lo
+				     : fabs(filled.hi) / 10;
+	s->scale = filled;
+	for (size_t i = 0; i < s->n; i++) {
+		double value = s->points[i].value;
+
+		if (value < filled.lo - span || value > filled.hi + span)
+			s->off++;
+		else
+			scale_widen(&s->scale, value);
+	}
+}
+
+static void
+load_scores(struct scores *s, const struct harness_run *run)
+{
+	s->off = 0;
+	s->n = harness_view_points(run, s->points, HARNESS_MAX_ITERATIONS);
+	s->last = run->n_iterations > 0
+			  ? run->iterations[run->n_iterations - 1].number
+			  : 1;
+	find_range(s);
+}
+
+static int
+column_of(const struct scores *s, unsigned int iteration)
+{
+	return s->plot.x + 1 +
+	       (int)((double)iteration * (s->plot.w - 3) / (double)s->last);
+}
+
+static int
+row_of(const struct scores *s, double value)
+{
+	double part = (value - s->scale.lo) / (s->scale.hi - s->scale.lo);
+	int last = s->plot.h - 1;
+
+	/* Where all are the same they are in the middle. */
+	return s->plot.y + last -
+	       (int)lround((isnan(part) ? 0.5 : part) * last);
+}
+
+/* The best verified so far as a dim line behind the points. */
+static void
+draw_best_line(const struct scores *s, struct canvas *canvas, bool higher)
+{
+	double best = (double)NAN;
+	int x = s->plot.x, to;
+
+	for (size_t i = 0; i <= s->n; i++) {
+		const struct harness_point *p = &s->points[i];
+
+		if (i < s->n && !is_filled(p))
+			continue;
+		to = i < s->n ? column_of(s, p->iteration)
+			      : s->plot.x + s->plot.w;
+		for (; x < to; x++)
+			if (isfinite(best))
+				canvas_put(canvas, x, row_of(s, best),
+					   STYLE_AXIS, 0x2508 /* dashes */);
+		if (i < s->n && (!isfinite(best) ||
+				 (higher ? p->value > best : p->value < best)))
+			best = p->value;
+	}
+}
+
+static void
+draw_points(const struct scores *s, struct canvas *canvas)
+{
+	static const unsigned int styles[] = {
+		[HARNESS_POINT_BASELINE] = STYLE_REFERENCE,
+		[HARNESS_POINT_VERIFIED] = STYLE_BETTER,
+		[HARNESS_POINT_INVALID] = STYLE_ALARM,
+		[HARNESS_POINT_CLAIMED] = STYLE_WARN,
+		[HARNESS_POINT_SESSION] = STYLE_DIM,
+	};
+
+	/* Hollow ones first: what is verified lies on top. */
+	for (size_t k = 0; k < 2 * s->n; k++) {
+		const struct harness_point *p = &s->points[k % s->n];
+		bool filled = k >= s->n;
+
+		if (is_filled(p) != filled || p->value < s->scale.lo ||
+		    p->value > s->scale.hi)
+			continue;
+		canvas_put(canvas, column_of(s, p->iteration),
+			   row_of(s, p->value), styles[p->kind],
+			   filled ? 0x25C6 : 0x25CB);
+	}
+}
+
+static void
+draw_axes(const struct scores *s, struct canvas *canvas)
+{
+	const struct rect *plot = &s->plot;
+	struct rect label = { plot->x - AXIS_WIDTH, plot->y, AXIS_WIDTH - 1,
+			      1 };
+	char text[FMT_SIZE];
+	int taken = 0;
+
+	(void)snprintf(text, sizeof(text), "%.7g", s->scale.hi);
+	canvas_right(canvas, label, STYLE_AXIS, str_from(text));
+	label.y = plot->y + plot->h - 1;
+	(void)snprintf(text, sizeof(text), "%.7g", s->scale.lo);
+	canvas_right(canvas, label, STYLE_AXIS, str_from(text));
+	for (unsigned int k = 0; k <= s->last; k++) {
+		int x = column_of(s, k);
+
+		if (x < taken)
+			continue;
+		(void)snprintf(text, sizeof(text), k == 0 ? "base" : "%u", k);
+		taken = x + 1 +
+			canvas_text(canvas, x, plot->y + plot->h, STYLE_AXIS,
+				    text);
+	}
+}
+
+/* Scores by iteration: verified filled, all else hollow. */
+static void
+draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run)
+{
+	struct rect inside = panel_box(canvas, r, NULL);
+	struct scores s;
+	char title[128];
+
+	s.plot = inside;
+	(void)rect_take_left(&s.plot, AXIS_WIDTH);
+	(void)rect_take_bottom(&s.plot, 1);
+	load_scores(&s, run);
+	(void)snprintf(
+		title, sizeof(title), "%.40s by iteration: ◆ verified  ○ not%s",
+		run->post_score_key != NULL ? run->post_score_key : "score",
+		s.off > 0 ? " (some far off)" : "");
+	canvas_box(canvas, r, title);
+	if (s.plot.w < 8 || s.plot.h < 2)
+		return;
+	if (s.n == 0) {
+		canvas_say(canvas, &inside, STYLE_HINT,
+			   "nothing has been measured yet");
+		return;
+	}
+	draw_best_line(&s, canvas, run->higher_is_better == HARNESS_YES);
+	draw_points(&s, canvas);
+	draw_axes(&s, canvas);
+}
+
+static void
+add_number(struct facts *facts, struct harness_number number,
+	   enum fact_style style)
+{
+	char text[STR_NUMBER_SIZE];
+
+	if (number.present)
+		facts_text(facts, "", style, "%s",
+			   str_number(number.value, 7, text))
+			->number = number.value;
+	else
+		facts_text(facts, "", style, FMT_ABSENT);
+}
+
+/* The baseline's case of that name, or NULL. */
+static const struct harness_case *
+baseline_case(const struct harness_run *run, const struct harness_case *c)
+{
+	for (size_t i = 0; c->name != NULL && i < run->baseline.n_cases; i++)
+		if (run->baseline.cases[i].name != NULL &&
+		    strcmp(run->baseline.cases[i].name, c->name) == 0)
+			return &run->baseline.cases[i];
+	return NULL;
+}
+
+static void
+add_case(struct facts *facts, const struct harness_run *run,
+	 const struct harness_case *c)
+{
+	const struct harness_case *base = baseline_case(run, c);
+	struct harness_number gain = { false, 0 };
+	char change[HARNESS_PCT_SIZE];
+	bool failed = c->status != NULL && strcmp(c->status, "passed") != 0;
+	enum fact_style style = failed ? FACT_ALARM : FACT_PLAIN;
+
+	if (base != NULL && harness_is_finite(base->best) &&
+	    harness_is_finite(c->best))
+		gain = harness_gain_pct(base->best.value, c->best.value,
+					run->higher_is_better == HARNESS_YES);
+	facts_text(facts, "", style, "%s", c->name != NULL ? c->name : "?");
+	add_number(facts, c->best, style);
+	add_number(facts, c->median, style);
+	facts_text(facts, "", style, "%.20s",
+		   failed	  ? c->status
+		   : gain.present ? harness_pct(gain.value, true, change)
+				  : FMT_ABSENT);
+}
+
+/* The verifier's run whose cases are shown: the iteration's, else the first. */
+static const struct harness_post *
+cases_of(const struct harness_pick *pick)
+{
+	return pick->it != NULL && pick->it->post.n_cases > 0
+		       ? &pick->it->post
+		       : &pick->run->baseline;
+}
+
+static void
+add_cases(struct facts *facts, const struct harness_pick *pick)
+{
+	static const struct facts_column columns[] = {
+		{ "case", FMT_TEXT, 0 },
+		{ "best", FMT_NUMBER, 0 },
+		{ "median", FMT_NUMBER, 0 },
+		{ "on base", FMT_NUMBER, 0 }
+	};
+	const struct harness_post *post = cases_of(pick);
+
+	if (post->n_cases == 0) {
+		facts_text(facts, "", FACT_HINT, "the verifier told no cases");
+		return;
+	}
+	facts_table(facts, "", columns, 4);
+	for (size_t i = 0; i < post->n_cases; i++)
+		add_case(facts, pick->run, &post->cases[i]);
+}
+
+static void
+add_calls(struct facts *facts, const struct harness_pick *pick)
+{
+	static const struct facts_column columns[] = {
+		{ "tool (of the workspace)", FMT_TEXT, 0 },
+		{ "calls", FMT_NUMBER, 0 },
+		{ "failed", FMT_NUMBER, 0 },
+		{ "total", FMT_AGE, 0 }
+	};
+	const struct harness_calls *calls = &pick->place->ws.calls;
+
+	facts_table(facts, "", columns, 4);
+	for (size_t i = 0; i < calls->n_tools; i++) {
+		const struct harness_tool *tool = &calls->tools[i];
+		enum fact_style style =
+			tool->failed > 0 ? FACT_WARN : FACT_PLAIN;
+
+		facts_text(facts, "", style, "%s", tool->name);
+		facts_number(facts, "", FMT_NUMBER, tool->calls, 0, "")->style =
+			style;
+		facts_number(facts, "", FMT_NUMBER, tool->failed, 0, "")
+			->style = style;
+		facts_number(facts, "", FMT_AGE, tool->total_ms / 1000, 0, "")
+			->style = style;
+	}
+}
+
+static void
+add_artifacts(struct facts *facts, const struct harness_pick *pick)
+{
+	const struct harness_workspace *ws = &pick->place->ws;
+
+	if (ws->n_artifacts == 0)
+		facts_text(facts, "", FACT_HINT, "no artifact is registered");
+	for (size_t i = 0; i < ws->n_artifacts; i++) {
+		const struct harness_artifact *a = &ws->artifacts[i];
+		bool is_qualified = !a->quarantined && a->qualified != NULL;
+
+		facts_text(facts, "", a->quarantined ? FACT_ALARM : FACT_PLAIN,
+			   "%-8s %s%s%s%s", a->kind != NULL ? a->kind : "?",
+			   a->quarantined ? "QUARANTINED " : "",
+			   a->path != NULL ? a->path : "?",
+			   is_qualified ? "  " : "",
+			   is_qualified ? a->qualified : "");
+	}
+}
+
+/* A text's end, long lines folded; *up lines back, as far as there are. */
+static void
+draw_text(struct canvas *canvas, struct rect r, struct str text, int *up)
+{
+	int most;
+
+	text = str_trim(text);
+	if (r.w <= 0 || r.h <= 0)
+		return;
+	most = int_max(fold_draw(NULL, r, STYLE_LOG_PLAIN, text, 0) - r.h, 0);
+	*up = int_min(*up, most);
+	(void)fold_draw(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
+}
+
+static void
+add_part(struct buf *out, const char *label, struct buf *words)
+{
+	if (words->len > 0)
+		buf_appendf(out, "%s%s: %s", out->len > 0 ? "\n" : "", label,
+			    words->data);
+	buf_clear(words);
+}
+
+/* An iteration, as the row of the table has it. */
+static void
+add_iteration(struct buf *out, const struct harness_run *run,
+	      const struct harness_iteration *it)
+{
+	struct buf words;
+
+	buf_init(&words, WORDS_MAX);
+	buf_appendf(out, "\n\niteration %u", it->number);
+	harness_add_attempt(&words, run, it);
+	add_part(out, "attempt", &words);
+	harness_add_calls(&words, it);
+	add_part(out, "calls", &words);
+	harness_add_result(&words, run, it);
+	add_part(out, "result", &words);
+	harness_add_qualification(&words, it);
+	add_part(out, "qualified", &words);
+	if (it->note != NULL)
+		buf_append_str(&words, it->note);
+	add_part(out, "notes", &words);
+	buf_release(&words);
+}
+
+/* All facts of the run and of the iteration, folded. */
+static void
+draw_words(struct canvas *canvas, struct rect r,
+	   const struct harness_pick *pick, int *up)
+{
+	struct facts facts;
+	struct buf out;
+
+	buf_init(&out, WORDS_MAX);
+	facts_init(&facts);
+	add_facts(&facts, pick);
+	buf_appendf(&out, "run: %s of %s", pick->run->id, pick->place->title);
+	for (size_t i = 0; i < facts.n; i++)
+		buf_appendf(&out, "\n%s: %s", facts.v[i].label,
+			    facts.v[i].text);
+	if (pick->it != NULL)
+		add_iteration(&out, pick->run, pick->it);
+	draw_text(canvas, r, (struct str){ out.data, out.len }, up);
+	facts_release(&facts);
+	buf_release(&out);
+}
+
+/* A detail that is a list of facts. */
+static void
+draw_list(struct canvas *canvas, struct rect r, const struct harness_pick *pick,
+	  void (*add)(struct facts *facts, const struct harness_pick *pick))
+{
+	static const struct panel_facts how = { 0, STYLE_HEAD, false };
+	struct facts facts;
+
+	facts_init(&facts);
+	add(&facts, pick);
+	panel_facts(canvas, &r, &facts, &how);
+	facts_release(&facts);
+}
+
+/*
+ * One of the details; of a text the end, *up lines back, which is made as few
+ * as there are.
+ */
+static void
+draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
+{
+	static const struct {
+		const char *title;
+		void (*add)(struct facts *facts,
+			    const struct harness_pick *pick);
+	} details[] = {
+		[DETAIL_CASES] = { "cases of the baseline", add_cases },
+		[DETAIL_WORDS] = { "all of it in words", NULL },
+		[DETAIL_CALLS] = { "calls by tool", add_calls },
+		[DETAIL_ARTIFACTS] = { "artifacts", add_artifacts },
+	};
+	const struct harness_pick *pick = &h->pick;
+	struct harness_text texts[MAX_TEXTS];
+	size_t n = texts_of(pick, texts), i = h->detail - DETAIL_TEXTS;
+	char title[96];
+
+	if (h->detail >= DETAIL_TEXTS && i >= n)
+		return;
+	(void)snprintf(title, sizeof(title), "%s  [ ]",
+		       h->detail < DETAIL_TEXTS ? details[h->detail].title
+						: texts[i].name);
+	if (h->detail == DETAIL_CASES && cases_of(pick)->n_cases > 0 &&
+	    cases_of(pick) != &pick->run->baseline)
+		(void)snprintf(title, sizeof(title),
+			       "cases of iteration %u  [ ]", pick->it->number);
+	r = panel_box(canvas, r, title);
+	if (h->detail == DETAIL_WORDS)
+		draw_words(canvas, r, pick, &h->up);
+	else if (h->detail < DETAIL_TEXTS)
+		draw_list(canvas, r, pick, details[h->detail].add);
+	else
+		draw_text(canvas, r, texts[i].text, &h->up);
+}
+
+/* The trials of a comparison, its groups and what may be said of them. */
+static void
+draw_compare(struct canvas *canvas, struct rect r,
+	     const struct harness_compare *compare)
+{
+	static const struct panel_facts how = { LABEL_WIDTH, STYLE_HEAD, true };
+	struct facts facts;
+	struct buf text;
+
+	buf_init(&text, WORDS_MAX);
+	facts_init(&facts);
+	for (size_t i = 0; i < compare->n_groups; i++) {
+		const struct harness_group *group = &compare->groups[i];
+
+		buf_clear(&text);
+		harness_add_group(&text, group);
+		facts_text(&facts, group->name,
+			   group->invalid > 0 ? FACT_WARN : FACT_PLAIN, "%s",
+			   text.data);
+	}
+	buf_clear(&text);
+	harness_add_verdict(&text, compare);
+	facts_text(&facts, "verdict", FACT_HINT, "%s", text.data);
+	panel_facts(canvas, &r, &facts, &how);
+	facts_release(&facts);
+	(void)rect_take_top(&r, 1);
+	for (size_t i = 0; i < compare->n_trials && r.h > 0; i++) {
+		const struct harness_trial *t = &compare->trials[i];
+
+		buf_clear(&text);
+		harness_add_trial(&text, t);
+		canvas_say(canvas, &r,
+			   harness_trial_counts(t) ? STYLE_NORMAL : STYLE_WARN,
+			   "%-10s %3u  %s", t->group, t->number, text.data);
+	}
+	buf_release(&text);
+}
+
+/* A table, and beside it whether the keys go there. */
 static void
 draw_table(struct harness *h, struct canvas *canvas, struct rect r,
 	   enum focus focus)
 {
-	const bool runs = focus == FOCUS_RUNS;
-	const struct table_spec spec = {
-		.columns = runs ? run_columns : iteration_columns,
-		.n_columns = runs ? COLUMNS(run_columns)
-				  : COLUMNS(iteration_columns),
-		.cell = runs ? run_cell : iteration_cell,
-		.user = h,
-		.sorted = SIZE_MAX,
-	};
-	struct rect mark = { r.x, r.y, 1, r.h };
+	struct rect mark = rect_take_left(&r, 2);
 
-	table_draw(runs ? &h->runs : &h->iterations, canvas,
-		   (struct rect){ r.x + 2, r.y, r.w - 2, r.h }, &spec);
+	mark.w = 1;
+	list_draw(focus == FOCUS_RUNS ? &h->runs : &h->iterations, canvas, r);
 	if (h->focus == focus)
 		canvas_fill(canvas, mark, STYLE_LIVE, 0x2502 /* bar */);
-}
-
-/* Chart and details side by side, or the details alone where it is narrow. */
-static void
-draw_bottom(struct harness *h, struct canvas *canvas, struct rect r)
-{
-	int left = r.w >= 90 ? r.w / 2 : 0;
-
-	if (left > 0)
-		harness_panel_chart(canvas,
-				    (struct rect){ r.x, r.y, left, r.h },
-				    h->pick.run);
-	harness_panel_detail(canvas,
-			     (struct rect){ r.x + left, r.y, r.w - left, r.h },
-			     &h->pick, h->detail, &h->up);
 }
 
 static void
 draw_run(struct harness *h, struct canvas *canvas, struct rect r)
 {
-	int rows = (int)h->iterations.rows + 1;
 	int room = r.h > 20 ? r.h - MIN_CHART_HEIGHT : r.h;
-	int facts;
+	int rows = int_min((int)h->iterations.n + 1, room / 2);
+	struct rect words = r;
 
 	if (h->focus == FOCUS_TEXT) {
-		harness_panel_detail(canvas, r, &h->pick, h->detail, &h->up);
+		draw_detail(h, canvas, r);
 		return;
 	}
-	if (rows > room / 2)
-		rows = room / 2;
-	facts = harness_panel_facts(
-		canvas,
-		(struct rect){ r.x, r.y, r.w,
-			       room - rows > 2 ? room - rows - 1 : 0 },
-		&h->pick);
-	r.y += facts + 1;
-	r.h -= facts + 1;
-	draw_table(h, canvas, (struct rect){ r.x, r.y, r.w, rows },
-		   FOCUS_ITERATIONS);
-	r.y += rows + 1;
-	r.h -= rows + 1;
-	if (r.h >= 5)
-		draw_bottom(h, canvas, r);
+	words.h = room - rows > 2 ? room - rows - 1 : 0;
+	draw_facts(canvas, &words, &h->pick);
+	(void)rect_take_top(&r, words.y + 1 - r.y);
+	draw_table(h, canvas, rect_take_top(&r, rows), FOCUS_ITERATIONS);
+	(void)rect_take_top(&r, 1);
+	if (r.h < 5)
+		return;
+	/* Side by side, or the details alone where it is narrow. */
+	if (r.w >= 90)
+		draw_chart(canvas, rect_take_left(&r, r.w / 2), h->pick.run);
+	draw_detail(h, canvas, r);
 }
 
 static void
 harness_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
-	     struct rect rect)
+	     struct rect r)
 {
 	static const char *const empty[] = {
 		"No HarnessGym runs are followed here yet.",
@@ -371,127 +922,112 @@ harness_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		NULL
 	};
 	struct harness *h = state;
-	int list;
 
-	take_pick(h, shared);
-	if (h->runs.rows == 0) {
-		panel_empty(canvas, rect, empty);
+	(void)harness_list(state, shared);
+	if (h->runs.n == 0) {
+		panel_empty(canvas, r, empty);
 		return;
 	}
-	list = (int)h->runs.rows + 1;
-	if (list > rect.h / 4 && list > 3)
-		list = rect.h / 4 > 3 ? rect.h / 4 : 3;
-	draw_table(h, canvas, (struct rect){ rect.x, rect.y, rect.w, list },
+	draw_table(h, canvas,
+		   rect_take_top(&r, int_min((int)h->runs.n + 1,
+					     int_max(r.h / 4, 3))),
 		   FOCUS_RUNS);
-	rect.y += list + 1;
-	rect.h -= list + 1;
-	if (rect.h < 3)
+	(void)rect_take_top(&r, 1);
+	if (r.h < 3)
 		return;
 	if (h->pick.run != NULL)
-		draw_run(h, canvas, rect);
+		draw_run(h, canvas, r);
 	else if (h->pick.place->read && h->pick.place->is_compare)
-		harness_panel_compare(canvas, rect, &h->pick.place->compare);
+		draw_compare(canvas, r, &h->pick.place->compare);
 }
 
 /* One text further back, or towards its end. */
 static bool
 scroll(struct harness *h, enum action action)
 {
-	size_t page = 10;
+	static const struct {
+		enum action action;
+		int up;
+	} moves[] = {
+		{ ACTION_UP, 1 },	    { ACTION_DOWN, -1 },
+		{ ACTION_PAGE_UP, 10 },	    { ACTION_PAGE_DOWN, -10 },
+		{ ACTION_BOTTOM, -TO_TOP }, { ACTION_TOP, TO_TOP },
+	};
 
-	switch ((int)action) {
-	case ACTION_UP:
-		h->up++;
+	for (size_t i = 0; i < COLUMNS(moves); i++) {
+		if (moves[i].action != action)
+			continue;
+		h->up = int_max(int_min(h->up, TO_TOP / 2) + moves[i].up, 0);
 		return true;
-	case ACTION_DOWN:
-		h->up -= h->up > 0;
-		return true;
-	case ACTION_PAGE_UP:
-		h->up += page;
-		return true;
-	case ACTION_PAGE_DOWN:
-		h->up -= h->up > page ? page : h->up;
-		return true;
-	case ACTION_BOTTOM:
-		h->up = 0;
-		return true;
-	case ACTION_TOP:
-		h->up = TO_TOP;
-		return true;
-	default:
-		return false;
 	}
+	return false;
 }
 
 /* Of a log the end is shown first, of words their beginning. */
 static void
 begin_detail(struct harness *h)
 {
-	h->up = h->detail == HARNESS_DETAIL_WORDS ? TO_TOP : 0;
+	h->up = h->detail == DETAIL_WORDS ? TO_TOP : 0;
 }
 
-static unsigned int
-next_detail(struct harness *h, bool forward)
-{
-	unsigned int n;
-
-	if (h->pick.run == NULL)
-		return UI_IGNORED;
-	n = harness_detail_count(&h->pick);
-	h->detail = (h->detail + (forward ? 1 : n - 1)) % n;
-	begin_detail(h);
-	return UI_HANDLED;
-}
-
-static unsigned int
+static bool
 harness_act(void *state, struct ui_shared *shared, enum action action,
 	    struct command *out)
 {
 	struct harness *h = state;
+	bool has_run = h->pick.run != NULL;
+	bool is_step =
+		action == ACTION_METRIC_NEXT || action == ACTION_METRIC_PREV;
+	unsigned int n;
 
-	take_pick(h, shared);
-	if (action == ACTION_METRIC_NEXT || action == ACTION_METRIC_PREV)
-		return next_detail(h, action == ACTION_METRIC_NEXT);
-	if (action == ACTION_BENCH_START && h->pick.run != NULL) {
+	(void)shared;
+	if (is_step && has_run) {
+		n = detail_count(&h->pick);
+		h->detail = (h->detail +
+			     (action == ACTION_METRIC_NEXT ? 1 : n - 1)) %
+			    n;
+		begin_detail(h);
+	} else if (action == ACTION_BENCH_START && has_run) {
 		out->id = COMMAND_BENCH_RUN;
 		out->name = xstrdup(h->pick.place->title);
 		out->text = xstrdup(h->pick.run->id);
-		return UI_HANDLED | UI_COMMAND;
-	}
-	if (action == ACTION_OPEN && h->focus < FOCUS_TEXT &&
-	    h->iterations.rows > 0) {
+	} else if (action == ACTION_OPEN && h->focus < FOCUS_TEXT &&
+		   h->iterations.n > 0) {
 		h->focus++;
 		begin_detail(h);
-		return UI_HANDLED;
-	}
-	if ((action == ACTION_BACK || action == ACTION_QUIT) &&
-	    h->focus > FOCUS_RUNS) {
+	} else if ((action == ACTION_BACK || action == ACTION_QUIT) &&
+		   h->focus > FOCUS_RUNS) {
 		h->focus--;
 		begin_detail(h);
-		return UI_HANDLED;
+	} else {
+		return h->focus == FOCUS_TEXT && scroll(h, action);
 	}
-	if (h->focus == FOCUS_TEXT)
-		return scroll(h, action) ? UI_HANDLED : UI_IGNORED;
-	if (!table_act(h->focus == FOCUS_RUNS ? &h->runs : &h->iterations,
-		       action))
-		return UI_IGNORED;
-	return UI_HANDLED;
+	return true;
 }
 
+/* A click on the list that has not the keys. */
 static bool
 harness_click(void *state, struct ui_shared *shared, int x, int y)
 {
 	struct harness *h = state;
 
-	take_pick(h, shared);
-	if (table_click(&h->runs, x, y)) {
+	(void)shared;
+	if (list_click(&h->runs, x, y))
 		h->focus = FOCUS_RUNS;
-		return true;
-	}
-	if (h->focus == FOCUS_TEXT || !table_click(&h->iterations, x, y))
+	else if (h->focus != FOCUS_TEXT && list_click(&h->iterations, x, y))
+		h->focus = FOCUS_ITERATIONS;
+	else
 		return false;
-	h->focus = FOCUS_ITERATIONS;
 	return true;
+}
+
+static void
+harness_release(void *state)
+{
+	struct harness *h = state;
+
+	list_release(&h->runs);
+	list_release(&h->iterations);
 }
 
 static const enum action hints[] = { ACTION_OPEN, ACTION_METRIC_NEXT,
@@ -507,5 +1043,7 @@ const struct view_ops view_harness = {
 	.hints = hints,
 	.draw = harness_draw,
 	.act = harness_act,
+	.list = harness_list,
 	.click = harness_click,
+	.release = harness_release,
 };

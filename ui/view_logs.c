@@ -7,19 +7,38 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "ui/logs_impl.h"
+#include "ui/logpage.h"
 #include "ui/panel.h"
+#include "ui/prompt.h"
 #include "ui/theme.h"
-#include "ui/view.h"
 
-#define COUNT_BYTES (16U << 20)
-#define FRAME_BYTES (1U << 20) /* are counted before a frame is drawn */
-#define SLICE_MS    25	       /* of background work, between two key presses */
+#define TITLE_BYTES  1000
+#define NAME_COLUMNS 16 /* a name is not cut below that */
+#define COUNT_BYTES  (16U << 20)
+#define FRAME_BYTES  (1U << 20) /* are counted before a frame is drawn */
+#define SLICE_MS     25 /* of background work, between two key presses */
 /* What is taken out of the view is whole: a column is a byte at least. */
 #define WHOLE_COLUMNS LOGSRC_RAW_BYTES
 #define WHOLE_BYTES   (4 * LOGSRC_RAW_BYTES)
 #define ERROR_PATTERN                                                          \
 	"(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
+
+struct logs {
+	struct logpage page;
+	const struct model_log *picked; /* by J and K; NULL: the run's */
+	const struct model_run *of_run; /* selected when it was picked */
+	bool is_open, merged;
+	bool stays;    /* with a log that was rotated before it was opened */
+	bool to_begin; /* as soon as the begin is known */
+	struct pattern *pattern; /* owned; of the search */
+	struct pattern *errors;	 /* owned */
+	char filter_text[PROMPT_BYTES + 1];
+	/* A search that goes on in the background. */
+	const struct pattern *searching;
+	bool forward;
+	uint64_t search_at;
+	const struct pattern *searched; /* last; to compare, not to use */
+};
 
 /* The log that took its place when it was rotated, and so on. */
 static const struct model_log *
@@ -155,6 +174,164 @@ count_lines(struct logsrc *src, uint64_t budget)
 	return src->file != NULL && logfile_count(src->file, budget);
 }
 
+/* What is done with the log now, in words. */
+static void
+say_state(const struct logs *logs, char out[80])
+{
+	const struct logpage *page = &logs->page;
+	const struct logsrc *src = &page->src;
+
+	if (logs->searching != NULL && src->file == NULL)
+		(void)snprintf(out, 80, "searching, Esc stops");
+	else if (logs->searching != NULL)
+		(void)snprintf(out, 80, "searching %d %%, Esc stops",
+			       logs->forward
+				       ? logsrc_percent(src, 0, logs->search_at)
+				       : 100 - logsrc_percent(src, 0,
+							      logs->search_at));
+	else if (!page->left_end && src->log != NULL &&
+		 (src->log->next != NULL || src->log->gone_wall_ms != 0))
+		(void)snprintf(out, 80, "its end");
+	else if (!page->left_end)
+		(void)snprintf(out, 80, "following");
+	else if (src->file != NULL)
+		(void)snprintf(out, 80, "at %d %%, f follows",
+			       logsrc_percent(src, 0, page->top.place));
+	else
+		(void)snprintf(out, 80, "f follows");
+}
+
+/* What is not shown, or not in the order one might think. */
+static const char *
+say_order(const struct logs *logs)
+{
+	const struct logsrc *src = &logs->page.src;
+
+	if (src->timed != NULL)
+		return logsrc_is_moved(src)
+			       ? " · by time; logs came, f shows them"
+		       : logtimed_is_cut(src->timed)
+			       ? " · by time, the newest of them"
+			       : " · by time";
+	if (src->log == NULL)
+		return src->tails.is_cut
+			       ? " · as they came, the last 10,000 of each"
+			       : " · as they came";
+	if (src->log->behind)
+		return " · its end; what is before it is on its way";
+	if (src->log->next != NULL)
+		return logs->stays ? " · an older one, f shows the newest"
+				   : " · rotated, f shows the new one";
+	if (logsrc_is_moved(src))
+		return " · written anew, f shows it";
+	if (src->log->gone_wall_ms != 0)
+		return " · its file is gone";
+	if (src->file == NULL && src->path != NULL)
+		return " · its end; the copy here is gone";
+	if (src->file == NULL && src->tails.is_cut)
+		return " · its end; no more of it is kept here";
+	return "";
+}
+
+static void
+say_filter(const struct logs *logs, char out[160])
+{
+	const struct logsrc *src = &logs->page.src;
+	char hits[FMT_SIZE], part[40] = "";
+
+	out[0] = '\0';
+	if (src->filter == NULL)
+		return;
+	(void)fmt_grouped((double)logsrc_filter_hits(src), hits);
+	if (logsrc_is_filtering(src) && src->file == NULL)
+		(void)snprintf(part, sizeof(part), " so far");
+	else if (logsrc_is_filtering(src))
+		(void)snprintf(part, sizeof(part), " in %d %%",
+			       logsrc_percent(src, src->from, src->to));
+	(void)snprintf(out, 160, " · & %.60s: %s%s line%s%s", logs->filter_text,
+		       src->is_cut ? "the newest " : "", hits,
+		       logsrc_filter_hits(src) == 1 ? "" : "s", part);
+}
+
+static void
+say_lines(const struct logs *logs, char out[FMT_SIZE + 16])
+{
+	const struct logsrc *src = &logs->page.src;
+	char lines[FMT_SIZE];
+	bool all = true;
+	uint64_t n = src->tails.n;
+
+	if (src->file != NULL)
+		n = logfile_lines(src->file, &all);
+	else if (src->timed != NULL)
+		n = logtimed_lines(src->timed);
+	(void)snprintf(out, FMT_SIZE + 16, "%s%s line%s", all ? "" : ">",
+		       fmt_grouped((double)n, lines), n == 1 ? "" : "s");
+}
+
+/* Name without its middle, in at most so many columns; its end tells seeds. */
+static void
+shorten(const char *name, size_t columns, struct buf *out)
+{
+	struct str all = str_from(name), head = all;
+	size_t width = utf8_width(all), tail = columns / 3;
+
+	if (width <= columns) {
+		buf_append_str(out, name);
+		return;
+	}
+	head.len = utf8_prefix(all, columns - tail - 1);
+	buf_append(out, head.p, head.len);
+	buf_append_str(out, "…");
+	head.len = utf8_prefix(all, width - tail);
+	buf_append(out, all.p + head.len, all.len - head.len);
+}
+
+/* Which log it is, or that it is all. */
+static void
+say_name(const struct logs *logs, const struct ui_shared *shared,
+	 char label[FMT_LABEL])
+{
+	const struct model_log *log = logs->page.src.log;
+	const char *slash = log != NULL ? strrchr(log->path, '/') : NULL;
+
+	if (log == NULL)
+		(void)snprintf(label, FMT_LABEL, "All logs, merged");
+	else if (shared->selected != NULL && shared->selected->log == log)
+		plot_run_label(shared->selected, label);
+	else
+		(void)snprintf(label, FMT_LABEL, "%s",
+			       slash != NULL ? slash + 1 : log->path);
+}
+
+/* The frame around the log, and in it which one, how much and what of it. */
+static void
+logs_draw_title(const struct logs *logs, const struct ui_shared *shared,
+		struct canvas *canvas, struct rect r)
+{
+	char label[FMT_LABEL], lines[FMT_SIZE + 16], state[80], filter[160];
+	size_t room = r.w > 6 ? (size_t)(r.w - 6) : 0, used;
+	struct buf title, rest;
+
+	buf_init(&title, TITLE_BYTES);
+	buf_init(&rest, TITLE_BYTES);
+	say_name(logs, shared, label);
+	say_lines(logs, lines);
+	say_state(logs, state);
+	say_filter(logs, filter);
+	buf_appendf(&rest, " · %s · %s%s", lines, state, filter);
+	if (logs->page.left > 0 && !logs->page.wrap)
+		buf_appendf(&rest, " · from column %d", logs->page.left + 1);
+	buf_append_str(&rest, say_order(logs));
+	used = utf8_width((struct str){ rest.data, rest.len });
+	shorten(label, room > used + NAME_COLUMNS ? room - used : NAME_COLUMNS,
+		&title);
+	buf_append(&title, rest.data, rest.len);
+	canvas_box(canvas, r, title.data);
+	buf_release(&title);
+	buf_release(&rest);
+}
+
 static void
 logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	  struct rect r)
@@ -276,7 +453,7 @@ move(struct logs *logs, enum action action)
 	return true;
 }
 
-static unsigned int
+static bool
 copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
 	struct logpage *page = &logs->page;
@@ -285,14 +462,14 @@ copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 
 	if (place >= logsrc_end(&page->src)) {
 		ui_say(shared, "there is no line to copy");
-		return UI_HANDLED;
+		return true;
 	}
 	logsrc_line_init(&line, WHOLE_BYTES);
 	logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
 	logsrc_line_release(&line);
-	return UI_HANDLED | UI_COMMAND;
+	return true;
 }
 
 /* The log next to the one that is shown, with its last run. */
@@ -336,7 +513,7 @@ turn(struct logs *logs, enum action action)
 	page->left = 0;
 }
 
-static unsigned int
+static bool
 logs_act(void *state, struct ui_shared *shared, enum action action,
 	 struct command *out)
 {
@@ -346,7 +523,7 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 	if (!logs->is_open)
 		open_wanted(logs, shared);
 	if (move(logs, action))
-		return UI_HANDLED;
+		return true;
 	if (action == ACTION_BACK && logs->searching != NULL) {
 		logs->searching = NULL;
 		ui_say(shared, "the search was stopped");
@@ -372,9 +549,9 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 	} else if (action == ACTION_COPY) {
 		return copy_line(logs, shared, out);
 	} else {
-		return UI_IGNORED;
+		return false;
 	}
-	return UI_HANDLED;
+	return true;
 }
 
 /* Search, filter and count lines, a slice at a time. */

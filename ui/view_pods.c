@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pods: link, GPU, disk, runs, and what is wrong with each. */
+/* Pods: link, GPU, disk, runs, and all that is known of the selected one. */
 #include "config.h"
 
 #include <math.h>
@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/panel.h"
-#include "ui/pod_panel.h"
 #include "ui/theme.h"
-#include "ui/view.h"
+
+#define LABEL_COLUMNS  7
+#define MAX_RUNS       6
+#define CHART_COLUMNS  38 /* the narrowest that is still read */
+#define CHART_ROWS     8
+#define CHART_ROWS_MAX 20
+#define WINDOW_S       3600.0
 
 struct pods {
-	struct table table;
-	size_t *order; /* owned; the pod of each row */
-	size_t n_order, cap_order;
-	size_t pod;			/* the selected one */
-	size_t sort;			/* index of sorts */
-	const struct ui_shared *shared; /* while it draws or sorts */
+	struct list list;
+	const struct ui_shared *shared; /* of the last fill; borrowed */
 };
 
 enum pods_column {
@@ -41,22 +41,29 @@ enum pods_column {
 	PODS_COLUMNS
 };
 
-static const struct table_column columns[PODS_COLUMNS] = {
-	[PODS_SYMBOL] = { "", 1, false, 0, false },
-	[PODS_NAME] = { "POD", 12, false, 0, true },
-	[PODS_STATE] = { "LINK", 12, false, 0, false },
-	[PODS_LAG] = { "LAG ms", 7, true, 6, false },
-	[PODS_UTIL] = { "GPU %", 5, true, 0, false },
-	[PODS_MEM] = { "MEM GiB", 7, true, 3, false },
-	[PODS_POWER] = { "W", 4, true, 2, false },
-	[PODS_TEMP] = { "°C", 3, true, 0, false },
-	[PODS_CLOCK] = { "SM MHz", 6, true, 4, false },
-	[PODS_DISK] = { "DISK free", 9, true, 0, false },
-	[PODS_CHECK] = { "CHECK", 7, false, 5, false },
-	[PODS_RUNS] = { "RUNS", 5, true, 0, false },
-	[PODS_USD] = { "$/h", 6, true, 7, false },
-	[PODS_TARGET] = { "TARGET", 16, false, 1, true },
+static const struct list_column pods_columns[PODS_COLUMNS] = {
+	[PODS_SYMBOL] = { "", 1, .drop = 0 },
+	[PODS_NAME] = { "POD", 12, .grow = true },
+	[PODS_STATE] = { "LINK", 12, .descending = true },
+	[PODS_LAG] = { "LAG ms", 7, 6, FMT_NUMBER, .descending = true },
+	[PODS_UTIL] = { "GPU %", 5, 0, FMT_NUMBER, .descending = true },
+	[PODS_MEM] = { "MEM GiB", 7, 3, FMT_NUMBER, .decimals = 1,
+		       .descending = true },
+	[PODS_POWER] = { "W", 4, 2, FMT_NUMBER, .decimals = 0 },
+	[PODS_TEMP] = { "°C", 3, 0, FMT_NUMBER, .descending = true },
+	[PODS_CLOCK] = { "SM MHz", 6, 4, FMT_NUMBER, .decimals = 0 },
+	[PODS_DISK] = { "DISK free", 9, 0, FMT_BYTES, .decimals = 0 },
+	[PODS_CHECK] = { "CHECK", 7, .drop = 5 },
+	[PODS_RUNS] = { "RUNS", 5, 0, FMT_NUMBER, .descending = true },
+	[PODS_USD] = { "$/h", 6, 7, FMT_NUMBER, .decimals = 2,
+		       .descending = true },
+	[PODS_TARGET] = { "TARGET", 16, .drop = 1, .grow = true },
 };
+
+static const unsigned char pods_sorts[] = { PODS_NAME, PODS_STATE, PODS_LAG,
+					    PODS_UTIL, PODS_MEM,   PODS_TEMP,
+					    PODS_DISK, PODS_RUNS,  PODS_USD,
+					    0 };
 
 static size_t
 live_runs(const struct model *model, size_t pod)
@@ -70,178 +77,369 @@ live_runs(const struct model *model, size_t pod)
 	return n;
 }
 
-static double
-pod_number(const struct model_pod *pod, size_t column)
-{
-	switch (column) {
-	case PODS_LAG:
-		return pod->lag_ms >= 0 ? (double)pod->lag_ms : RUN_ABSENT;
-	case PODS_UTIL:
-		return panel_pod_last(pod, METRIC_GPU_UTIL);
-	case PODS_MEM:
-		return panel_pod_last(pod, METRIC_GPU_MEM_MIB) / 1024;
-	case PODS_POWER:
-		return panel_pod_last(pod, METRIC_GPU_POWER_W);
-	case PODS_TEMP:
-		return panel_pod_last(pod, METRIC_GPU_TEMP_C);
-	case PODS_CLOCK:
-		return panel_pod_last(pod, METRIC_GPU_SM_MHZ);
-	default:
-		return pod->usd_per_hour;
-	}
-}
-
-/* The worst first. */
+/* How bad a state is: the worst comes first. */
 static double
 trouble(enum pod_state state)
 {
-	static const enum pod_state worst_last[] = {
-		POD_LIVE,	  POD_SILENT, POD_UNKNOWN, POD_CONNECTING,
-		POD_RECONNECTING, POD_GONE,   POD_REFUSED,
+	static const unsigned char grades[] = {
+		[POD_LIVE] = 0,	      [POD_SILENT] = 1,	      [POD_UNKNOWN] = 2,
+		[POD_CONNECTING] = 3, [POD_RECONNECTING] = 4, [POD_GONE] = 5,
+		[POD_REFUSED] = 6,
 	};
 
-	for (size_t i = 0; i < sizeof(worst_last) / sizeof(*worst_last); i++)
-		if (worst_last[i] == state)
-			return (double)i;
-	return 0;
-}
-
-/* What a pod is sorted by; the greatest is first, absent ones are last. */
-static double
-sort_key(const struct pods *pods, size_t pod, size_t column)
-{
-	const struct model_pod *mp = &pods->shared->model->pods[pod];
-
-	switch (column) {
-	case PODS_STATE:
-		return trouble(mp->state);
-	case PODS_DISK:
-		return -mp->disk_free_bytes; /* the fullest */
-	case PODS_RUNS:
-		return (double)live_runs(pods->shared->model, pod);
-	default:
-		return pod_number(mp, column);
-	}
-}
-
-static const size_t sorts[] = { PODS_SYMBOL, PODS_NAME, PODS_STATE, PODS_LAG,
-				PODS_UTIL,   PODS_MEM,	PODS_TEMP,  PODS_DISK,
-				PODS_RUNS,   PODS_USD };
-
-static bool
-comes_before(const struct pods *pods, size_t a, size_t b)
-{
-	const struct model *model = pods->shared->model;
-	size_t column = sorts[pods->sort];
-	double x, y;
-
-	if (column == PODS_SYMBOL)
-		return a < b;
-	if (column == PODS_NAME)
-		return strcmp(model->pods[a].name, model->pods[b].name) < 0;
-	x = sort_key(pods, a, column);
-	y = sort_key(pods, b, column);
-	if (isnan(x) || isnan(y))
-		return !isnan(x) && isnan(y);
-	return x > y;
-}
-
-/* The rows' pods, in order; the selected pod stays selected. */
-static void
-sort_rows(struct pods *pods, const struct ui_shared *shared)
-{
-	size_t n = shared->model->n_pods;
-
-	pods->shared = shared;
-	if (pods->n_order == n && n > 0)
-		pods->pod = pods->order[pods->table.selected < n
-						? pods->table.selected
-						: n - 1];
-	while (pods->n_order < n) {
-		pods->order = xgrow(pods->order, pods->n_order,
-				    &pods->cap_order, sizeof(*pods->order));
-		pods->n_order++;
-	}
-	pods->n_order = n;
-	/* Few, and nearly in order each time. */
-	for (size_t i = 0; i < n; i++) {
-		size_t k = i;
-
-		for (; k > 0 && comes_before(pods, i, pods->order[k - 1]); k--)
-			pods->order[k] = pods->order[k - 1];
-		pods->order[k] = i;
-	}
-	table_set_rows(&pods->table, n);
-	for (size_t i = 0; i < n; i++)
-		if (pods->order[i] == pods->pod)
-			pods->table.selected = i;
-	if (pods->pod >= n)
-		pods->pod = 0;
+	return grades[state];
 }
 
 static void
-check_cell(const struct model_pod *pod, struct table_cell *cell)
+symbol_cell(const struct ui_shared *shared, const struct model_pod *pod,
+	    struct list_cell *cell)
+{
+	enum fact_style style;
+	uint32_t cp = panel_pod_symbol(pod, &style);
+	char symbol[5] = "";
+
+	symbol[utf8_encode(cp, symbol)] = '\0';
+	if (ui_is_marked(&shared->pod_marks, pod->name))
+		list_cellf(cell, STYLE_KEY, "+");
+	else
+		list_cellf(cell, theme_fact(style), "%s", symbol);
+}
+
+static void
+state_cell(const struct model_pod *pod, struct list_cell *cell)
+{
+	enum fact_style style;
+
+	(void)panel_pod_symbol(pod, &style);
+	list_cellf(cell, theme_fact(style), "%s", pod_state_name(pod->state));
+	cell->number = trouble(pod->state);
+}
+
+static void
+check_cell(const struct model_pod *pod, struct list_cell *cell)
 {
 	const struct model_check *check = &pod->check;
 
 	if (check->is_running)
-		table_cellf(cell, STYLE_HINT, "…");
+		list_cellf(cell, STYLE_HINT, "…");
 	else if (check->wall_ms == 0)
-		table_cellf(cell, STYLE_DIM, "—");
+		list_cellf(cell, STYLE_DIM, "—");
 	else
-		table_cellf(cell, check->is_fit ? STYLE_LIVE : STYLE_WARN,
-			    check->is_fit ? "fit" : "not fit");
+		list_cellf(cell, check->is_fit ? STYLE_LIVE : STYLE_WARN,
+			   check->is_fit ? "fit" : "not fit");
+}
+
+/* A number as it was measured last; of a pod that is not there it is old. */
+static double
+pod_number(const struct model_pod *pod, size_t column)
+{
+	static const enum metric metrics[PODS_COLUMNS] = {
+		[PODS_UTIL] = METRIC_GPU_UTIL,
+		[PODS_MEM] = METRIC_GPU_MEM_MIB,
+		[PODS_POWER] = METRIC_GPU_POWER_W,
+		[PODS_TEMP] = METRIC_GPU_TEMP_C,
+		[PODS_CLOCK] = METRIC_GPU_SM_MHZ,
+	};
+
+	if (column == PODS_LAG)
+		return pod->lag_ms >= 0 ? (double)pod->lag_ms : RUN_ABSENT;
+	if (column == PODS_DISK)
+		return pod->disk_free_bytes;
+	if (column == PODS_USD)
+		return pod->usd_per_hour;
+	return panel_pod_last(pod, metrics[column]) /
+	       (column == PODS_MEM ? 1024 : 1);
 }
 
 static void
-pods_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	const struct pods *pods = user;
 	const struct model *model = pods->shared->model;
-	const struct model_pod *pod = &model->pods[pods->order[row]];
-	bool is_now = pod->state == POD_LIVE || pod->state == POD_SILENT;
-	char text[FMT_SIZE], symbol[5] = "";
-	unsigned int style, of_value = is_now ? STYLE_NORMAL : STYLE_DIM;
-	uint32_t cp = panel_pod_symbol(pod, &style);
+	const struct model_pod *pod = &model->pods[row];
 
 	switch (column) {
 	case PODS_SYMBOL:
-		if (ui_is_pod_marked(pods->shared, pods->order[row])) {
-			cp = '+';
-			style = STYLE_KEY;
-		}
-		symbol[utf8_encode(cp, symbol)] = '\0';
-		table_cellf(cell, style, "%s", symbol);
+		symbol_cell(pods->shared, pod, cell);
 		break;
 	case PODS_NAME:
-		table_cellf(cell, STYLE_NORMAL, "%s", pod->name);
+		list_cellf(cell, STYLE_NORMAL, "%s", pod->name);
 		break;
 	case PODS_STATE:
-		table_cellf(cell, style, "%s", pod_state_name(pod->state));
-		break;
-	case PODS_DISK:
-		table_cellf(cell, of_value, "%s",
-			    fmt_bytes(pod->disk_free_bytes, text));
+		state_cell(pod, cell);
 		break;
 	case PODS_CHECK:
 		check_cell(pod, cell);
 		break;
 	case PODS_RUNS:
-		table_cellf(cell, STYLE_NORMAL, "%zu",
-			    live_runs(model, pods->order[row]));
+		cell->number = (double)live_runs(model, row);
 		break;
 	case PODS_TARGET:
-		table_cellf(cell, STYLE_DIM, "%s", pod->target);
+		list_cellf(cell, STYLE_DIM, "%s", pod->target);
 		break;
 	default:
-		table_cellf(cell, of_value, "%s",
-			    fmt_number(pod_number(pod, column),
-				       column == PODS_USD   ? 2
-				       : column == PODS_MEM ? 1
-							    : 0,
-				       text));
+		cell->number = pod_number(pod, column);
+		if (pod->state != POD_LIVE && pod->state != POD_SILENT)
+			cell->style = STYLE_DIM;
 		break;
 	}
+}
+
+static struct list *
+pods_list(void *state, struct ui_shared *shared)
+{
+	static const struct list_ops ops = { .columns = pods_columns,
+					     .n_columns = PODS_COLUMNS,
+					     .cell = pods_cell,
+					     .sorts = pods_sorts,
+					     .filtered = PODS_NAME };
+	struct pods *pods = state;
+
+	pods->shared = shared;
+	list_fill(&pods->list, &ops, pods, shared->model->n_pods);
+	return &pods->list;
+}
+
+/* The link, and why it is as it is. */
+static void
+add_link(const struct ui_shared *shared, const struct model_pod *pod,
+	 struct facts *facts)
+{
+	const char *why = pod->why != NULL ? pod->why : "";
+	int64_t wait_ms = pod->retry_at_ms - shared->now_mono_ms;
+	char age[FMT_SIZE], lag[40] = "";
+	enum fact_style style;
+
+	(void)panel_pod_symbol(pod, &style);
+	if (pod->lag_ms >= 0 &&
+	    (pod->state == POD_LIVE || pod->state == POD_SILENT))
+		(void)snprintf(lag, sizeof(lag), ", answers in %lld ms",
+			       (long long)pod->lag_ms);
+	facts_text(facts, "link", style, "%s%s%s%s · %s",
+		   pod_state_name(pod->state), lag, why[0] != '\0' ? ": " : "",
+		   why, pod->target);
+	if (wait_ms > 0)
+		facts_text(facts, "", FACT_HINT, "next try in %s; r tries now",
+			   fmt_age((double)wait_ms / 1000, age));
+	if (pod->gpu_name != NULL)
+		facts_text(facts, "GPU", FACT_PLAIN, "%s", pod->gpu_name);
+}
+
+/* The last preflight, with its time. */
+static void
+add_check(const struct ui_shared *shared, const struct model_check *check,
+	  struct facts *facts)
+{
+	double ago_s = (double)(shared->now_wall_ms - check->wall_ms) / 1000;
+	char clock[FMT_SIZE], age[FMT_SIZE];
+
+	if (check->wall_ms == 0) {
+		facts_text(facts, "check", FACT_HINT,
+			   check->is_running
+				   ? "is under way"
+				   : "not checked yet; c logs in and looks");
+		return;
+	}
+	facts_text(facts, "check", check->is_fit ? FACT_LIVE : FACT_WARN,
+		   "%s, as of %s, %s ago%s",
+		   check->is_fit ? "fit for a run" : "not fit for a run",
+		   fmt_clock(check->wall_ms, clock), fmt_age(ago_s, age),
+		   check->is_running ? "; another is under way" : "");
+	for (size_t i = 0; i < check->n_lines; i++)
+		facts_text(facts, "", FACT_PLAIN, "%s", check->lines[i]);
+}
+
+/* What the noise register knows of the pod, a line a class. */
+static void
+add_noise(const struct model *model, const struct model_pod *pod,
+	  struct facts *facts)
+{
+	const char *label = "A/A";
+	char shows[FMT_SIZE], rank[64];
+
+	for (size_t i = 0; i < model->n_noise; i++) {
+		const struct model_noise *noise = &model->noise[i];
+
+		if (strcmp(noise->pod, pod->name) != 0)
+			continue;
+		rank[0] = '\0';
+		if (noise->rank > 0)
+			(void)snprintf(rank, sizeof(rank), ", rank %zu of %zu",
+				       noise->rank, noise->of);
+		facts_text(facts, label, FACT_PLAIN,
+			   "sd %.2f%%, 6 blocks show %s%%%s (%zu runs of %s)",
+			   noise->sd, fmt_number(noise->shows[1], 2, shows),
+			   rank, noise->n_runs, noise->class_name);
+		label = "";
+	}
+}
+
+/* The runs that go on, then the last of the others. */
+static void
+add_runs(const struct ui_shared *shared, size_t pod, struct facts *facts)
+{
+	const struct model *model = shared->model;
+	const char *label = "runs";
+	size_t left = MAX_RUNS, more = 0;
+
+	for (size_t k = 0; k < 2 * model->n_runs; k++) {
+		bool live = k < model->n_runs;
+		const struct model_run *mr =
+			model->runs[model->n_runs - 1 - k % model->n_runs];
+		struct run_state state;
+		char name[FMT_LABEL];
+
+		if (mr->pod != pod || mr->live != live)
+			continue;
+		if (left == 0) {
+			more++;
+			continue;
+		}
+		left--;
+		plot_run_label(mr, name);
+		state = run_state_of(shared, mr);
+		facts_text(facts, label, state.style, "%s  %s", name,
+			   state.text);
+		label = "";
+	}
+	if (more > 0)
+		facts_text(facts, "", FACT_DIM, "and %zu more", more);
+}
+
+static void
+add_alerts(const struct ui_shared *shared, size_t pod, struct facts *facts)
+{
+	const struct alerts *alerts = shared->alerts;
+
+	for (size_t i = 0; i < alerts->n; i++) {
+		const struct alert *alert = &alerts->v[i];
+		char label[FMT_LABEL] = "";
+
+		if (alert->pod != pod)
+			continue;
+		if (alert->mr != NULL)
+			plot_run_label(alert->mr, label);
+		facts_text(facts, "alert",
+			   alert->acknowledged ? FACT_DIM : FACT_WARN,
+			   "%s  %s%s%s", alert_name(alert->kind), label,
+			   label[0] != '\0' ? ": " : "", alert->text);
+	}
+}
+
+static const struct {
+	enum metric metric;
+	const char *title;
+	double scale, floor, ceiling; /* NAN: none */
+} charts[] = {
+	{ METRIC_GPU_UTIL, "GPU %", 1, 0, 100 },
+	{ METRIC_GPU_SM_MHZ, "SM MHz", 1, 0, NAN },
+	{ METRIC_GPU_POWER_W, "GPU W", 1, 0, NAN },
+	{ METRIC_GPU_TEMP_C, "GPU °C", 1, NAN, NAN },
+	{ METRIC_GPU_MEM_MIB, "GPU memory GiB", 1.0 / 1024, 0, NAN },
+};
+
+#define N_CHARTS (sizeof(charts) / sizeof(charts[0]))
+
+/* Seconds before now, as people say them. */
+static void
+ago_text(double x, double apart, char *out, size_t size)
+{
+	if (x > -0.5)
+		(void)snprintf(out, size, "now");
+	else if (apart >= 59 || x <= -600)
+		(void)snprintf(out, size, "-%.0f min", -x / 60);
+	else
+		(void)snprintf(out, size, "-%.0f s", -x);
+}
+
+static void
+draw_chart(const struct ui_shared *shared, const struct series *series,
+	   size_t which, struct canvas *canvas, struct rect r)
+{
+	size_t n = series_count(series), from = 0;
+	double *x = xcalloc(n, sizeof(*x)), *y = xcalloc(n, sizeof(*y));
+	struct chart_series line = { x, y, 0, STYLE_LIVE, CHART_SOLID, NULL };
+	struct chart chart;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct series_point *point = series_at(series, i);
+
+		x[i] = (double)(point->wall_ms - shared->now_wall_ms) / 1000;
+		y[i] = point->value * charts[which].scale;
+		if (x[i] < -WINDOW_S)
+			from = i + 1;
+	}
+	line.x += from;
+	line.y += from;
+	line.n = n - from;
+	canvas_say(canvas, &r, STYLE_TITLE, "%s", charts[which].title);
+	chart_init(&chart, r);
+	chart.charset = shared->chart.charset;
+	chart.series = &line;
+	chart.n_series = 1;
+	chart.y_floor = charts[which].floor;
+	chart.y_ceiling = charts[which].ceiling;
+	chart.x_hi = 0;
+	chart.x_is_time = true;
+	chart.x_text = ago_text;
+	if (line.n > 1)
+		chart_draw(&chart, canvas);
+	free(x);
+	free(y);
+}
+
+/* As many charts as there is room for, in one row or two. */
+static void
+draw_charts(const struct ui_shared *shared, const struct model_pod *pod,
+	    struct canvas *canvas, struct rect r)
+{
+	int rows = r.h >= 2 * CHART_ROWS ? 2 : 1, columns, n = 0, drawn = 0;
+	struct rect at = { r.x, r.y, 0, r.h / rows };
+	size_t which[N_CHARTS];
+
+	for (size_t i = 0; i < N_CHARTS; i++) {
+		const struct series *series = pod->telemetry[charts[i].metric];
+
+		if (series != NULL && series_count(series) > 1)
+			which[n++] = i;
+	}
+	columns = int_min((n + rows - 1) / rows, r.w / CHART_COLUMNS);
+	if (at.h < CHART_ROWS || columns == 0)
+		return;
+	at.w = r.w / columns - 1;
+	at.h = int_min(at.h, CHART_ROWS_MAX);
+	for (; drawn < n && drawn < rows * columns; drawn++) {
+		at.x = r.x + drawn % columns * (at.w + 1);
+		at.y = r.y + drawn / columns * at.h;
+		draw_chart(shared, pod->telemetry[charts[which[drawn]].metric],
+			   which[drawn], canvas, at);
+	}
+}
+
+/*
+ * All that is known of a pod: its link and why it is so, its GPUs, the last
+ * check, its noise, runs and alerts, and what its GPUs did lately as charts
+ * where there is room for them.
+ */
+static void
+draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
+	 struct rect r)
+{
+	static const struct panel_facts how = { LABEL_COLUMNS, STYLE_DIM,
+						true };
+	const struct model_pod *mp = &shared->model->pods[pod];
+	struct facts facts;
+
+	facts_init(&facts);
+	add_link(shared, mp, &facts);
+	add_check(shared, &mp->check, &facts);
+	add_noise(shared->model, mp, &facts);
+	add_alerts(shared, pod, &facts);
+	add_runs(shared, pod, &facts);
+	panel_facts(canvas, &r, &facts, &how);
+	facts_release(&facts);
+	(void)rect_take_top(&r, 1);
+	draw_charts(shared, mp, canvas, r);
 }
 
 static void
@@ -253,38 +451,20 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		"Name them in the configuration (man hgym-tui-config).",
 		"hgym-tui doctor says where it is.", NULL
 	};
-	struct pods *pods = state;
-	size_t column = sorts[pods->sort];
-	const struct table_spec spec = {
-		columns,
-		PODS_COLUMNS,
-		pods_cell,
-		pods,
-		column == PODS_SYMBOL ? SIZE_MAX : column,
-		column != PODS_NAME && column != PODS_DISK
-	};
-	char title[FMT_LABEL];
-	int rows;
+	struct list *list = pods_list(state, shared);
+	size_t pod = list_row(list);
 
-	sort_rows(pods, shared);
-	if (pods->table.rows == 0) {
+	if (pod == SIZE_MAX) {
 		panel_empty(canvas, r, empty);
 		return;
 	}
-	rows = (int)pods->table.rows + 3;
-	if (rows > r.h / 2)
-		rows = r.h / 2;
-	table_draw(
-		&pods->table, canvas,
-		panel_box(canvas, (struct rect){ r.x, r.y, r.w, rows }, "Pods"),
-		&spec);
-	(void)snprintf(title, sizeof(title), "%.60s",
-		       shared->model->pods[pods->pod].name);
-	pod_panel_draw(
-		shared, pods->pod, canvas,
+	list_draw(
+		list, canvas,
 		panel_box(canvas,
-			  (struct rect){ r.x, r.y + rows, r.w, r.h - rows },
-			  title));
+			  rect_take_top(&r, int_min((int)list->n + 3, r.h / 2)),
+			  "Pods"));
+	draw_pod(shared, pod, canvas,
+		 panel_box(canvas, r, shared->model->pods[pod].name));
 }
 
 /* What is asked of the selected pod. */
@@ -300,6 +480,7 @@ command_of(enum action action)
 		{ ACTION_SHELL, COMMAND_SHELL },
 		{ ACTION_BENCH_START, COMMAND_BENCH_PICK },
 		{ ACTION_AUDIT, COMMAND_BENCH_AUDIT },
+		{ ACTION_COPY, COMMAND_COPY },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
@@ -308,60 +489,41 @@ command_of(enum action action)
 	return COMMAND_NONE;
 }
 
-static unsigned int
+static bool
 pods_act(void *state, struct ui_shared *shared, enum action action,
 	 struct command *out)
 {
-	struct pods *pods = state;
+	struct list *list = &((struct pods *)state)->list;
+	const struct model_pod *pod;
 
-	sort_rows(pods, shared);
 	if (action == ACTION_SORT_PODS) {
-		pods->sort =
-			(pods->sort + 1) % (sizeof(sorts) / sizeof(sorts[0]));
+		(void)list_act(list, action);
 		ui_say(shared, "sorted by %s",
-		       pods->sort == 0 ? "their place in the configuration"
-				       : columns[sorts[pods->sort]].title);
-		return UI_HANDLED;
+		       list->sort == 0 ? "their place in the configuration"
+				       : pods_columns[list->sort].title);
+		return true;
 	}
-	if (table_act(&pods->table, action)) {
-		if (pods->table.rows > 0)
-			pods->pod = pods->order[pods->table.selected];
-		return UI_HANDLED;
-	}
-	if (pods->table.rows == 0)
-		return UI_IGNORED;
+	out->pod = list_row(list);
+	if (out->pod == SIZE_MAX)
+		return false;
+	pod = &shared->model->pods[out->pod];
 	if (action == ACTION_POD_MARK) {
-		ui_toggle_pod(shared, pods->pod);
-		return UI_HANDLED;
+		ui_toggle_mark(shared, &shared->pod_marks, pod->name,
+			       UI_MAX_POD_MARKS);
+		return true;
 	}
 	out->id = command_of(action);
 	if (out->id == COMMAND_BENCH_PICK || out->id == COMMAND_BENCH_AUDIT)
-		out->text = ui_pod_names(shared, pods->pod);
-	if (action == ACTION_COPY) {
-		out->id = COMMAND_COPY;
-		out->text = xstrdup(shared->model->pods[pods->pod].target);
-	}
-	if (out->id == COMMAND_NONE)
-		return UI_IGNORED;
-	out->pod = pods->pod;
-	return UI_HANDLED | UI_COMMAND;
+		out->text = ui_pod_names(shared, out->pod);
+	else if (out->id == COMMAND_COPY)
+		out->text = xstrdup(pod->target);
+	return out->id != COMMAND_NONE;
 }
 
 static void
 pods_release(void *state)
 {
-	struct pods *pods = state;
-
-	free(pods->order);
-}
-
-static bool
-pods_click(void *state, struct ui_shared *shared, int x, int y)
-{
-	struct pods *pods = state;
-
-	(void)shared;
-	return table_click(&pods->table, x, y);
+	list_release(&((struct pods *)state)->list);
 }
 
 static const enum action hints[] = { ACTION_POD_MARK,  ACTION_BENCH_START,
@@ -379,6 +541,6 @@ const struct view_ops view_pods = {
 	.hints = hints,
 	.draw = pods_draw,
 	.act = pods_act,
-	.click = pods_click,
+	.list = pods_list,
 	.release = pods_release,
 };

@@ -15,7 +15,7 @@
 #include "base/xalloc.h"
 #include "bench/start.h"
 #include "bench/stop.h"
-#include "ui/fmt.h"
+#include "report/fmt.h"
 #include "ui/plot.h"
 
 #define STATE_MAX_BYTES (1U << 20)

@@ -221,7 +221,7 @@ check_caps(struct round *round, struct alert *alert)
 				 *const evaluation[] = { "evaluation", "s" },
 				 *const artifact[] = { "artifact", "bytes" };
 	const struct track *track = round->track;
-	double grace_ms, eval_s;
+	double grace_ms;
 
 	if (track == NULL)
 		return;
@@ -233,8 +233,8 @@ check_caps(struct round *round, struct alert *alert)
 	check_cap(round, alert, (run->train_ms - grace_ms) / 1000,
 		  track->cap_train_s, training);
 	alert->kind = ALERT_CAP_EVAL;
-	eval_s = run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
-	check_cap(round, alert, eval_s, track->cap_eval_s, evaluation);
+	check_cap(round, alert, model_eval_s(run), track->cap_eval_s,
+		  evaluation);
 	alert->kind = ALERT_CAP_BYTES;
 	check_cap(round, alert, run->artifact_bytes, track->cap_artifact_bytes,
 		  artifact);

@@ -11,7 +11,6 @@
 #define BPB_PER_NAT_GAP 0.4
 #define BPB_SIGMA	0.00071 /* median error .00048 of a normal one */
 #define BPB_SPREAD	0.00117 /* of siblings: median error .00079 likewise */
-#define GAP_ROWS	20
 
 double
 forecast_bpb_per_nat(const struct model_run *mr)
@@ -244,35 +243,42 @@ same_pace(const struct model_run *mr, const struct model_run *ref)
 	       fabs(model_run_train_ms(mr) / there - 1) < 0.05;
 }
 
-/* Mean gap of the training loss to the reference, and its error. */
-struct gap {
-	double mean, error; /* nats */
-	size_t n;
-};
+void
+forecast_gap_add(struct forecast_gap *gap, double value)
+{
+	double delta = value - gap->mean;
 
-/* Over the last rows: one row is noise. */
-static struct gap
+	if (!isfinite(value))
+		return;
+	gap->n++;
+	gap->mean += delta / (double)gap->n;
+	gap->squares += delta * (value - gap->mean);
+}
+
+double
+forecast_gap_error(const struct forecast_gap *gap)
+{
+	double n = (double)gap->n;
+
+	return gap->n > 1 ? sqrt(gap->squares / (n - 1) / n) : RUN_ABSENT;
+}
+
+/* The gap of the training loss to the reference, in nats. */
+static struct forecast_gap
 find_gap(const struct series *own, const struct series *ref)
 {
-	struct gap gap = { 0, 0, 0 };
-	size_t count = series_count(own);
-	double squares = 0;
+	struct forecast_gap gap = { 0 };
+	size_t count = series_count(own), from = 0;
 
-	for (size_t i = count > GAP_ROWS ? count - GAP_ROWS : 0; i < count;
-	     i++) {
+	if (count > FORECAST_GAP_ROWS)
+		from = count - FORECAST_GAP_ROWS;
+	for (size_t i = from; i < count; i++) {
 		const struct series_point *p = series_at(own, i);
-		double there =
-			series_between(ref, p->step, point_step, point_value);
-		double delta = p->value - there - gap.mean;
 
-		if (!run_has(there))
-			continue;
-		gap.n++;
-		gap.mean += delta / (double)gap.n;
-		squares += delta * (p->value - there - gap.mean);
+		forecast_gap_add(&gap, p->value - series_between(ref, p->step,
+								 point_step,
+								 point_value));
 	}
-	if (gap.n > 1)
-		gap.error = sqrt(squares / (double)(gap.n - 1) / (double)gap.n);
 	return gap;
 }
 
@@ -286,8 +292,8 @@ forecast_bpb(const struct model_run *mr, struct forecast *f)
 {
 	const struct model_run *ref = f->reference;
 	const struct series *own = mr->series[METRIC_TRAIN_LOSS];
-	double spread = BPB_SPREAD / BPB_PER_NAT_GAP, trust;
-	struct gap gap;
+	double spread = BPB_SPREAD / BPB_PER_NAT_GAP, trust, error;
+	struct forecast_gap gap;
 
 	/* At another pace the schedule is elsewhere at the same step. */
 	if (ref == NULL || own == NULL || !same_pace(mr, ref) ||
@@ -297,10 +303,11 @@ forecast_bpb(const struct model_run *mr, struct forecast *f)
 	gap = find_gap(own, ref->series[METRIC_TRAIN_LOSS]);
 	if (gap.n < 5)
 		return;
-	trust = spread * spread / (spread * spread + gap.error * gap.error);
+	error = forecast_gap_error(&gap);
+	trust = spread * spread / (spread * spread + error * error);
 	f->final_bpb = ref->run.final_bpb + BPB_PER_NAT_GAP * trust * gap.mean;
 	f->final_bpb_sigma =
-		hypot(BPB_SIGMA, BPB_PER_NAT_GAP * sqrt(trust) * gap.error);
+		hypot(BPB_SIGMA, BPB_PER_NAT_GAP * sqrt(trust) * error);
 }
 
 static void

@@ -53,6 +53,19 @@ bool forecast_training_is_over(const struct run *run);
  */
 double forecast_bpb_per_nat(const struct model_run *mr);
 
+/* The mean of some gaps between two runs; zeroed it has none. */
+struct forecast_gap {
+	size_t n;
+	double mean, squares;
+};
+
+/* One row is noise: so many say where a run stands. */
+#define FORECAST_GAP_ROWS 20
+/* Take a gap in, unless it is not finite. */
+void forecast_gap_add(struct forecast_gap *gap, double value);
+/* The standard error of its mean; absent below two gaps. */
+double forecast_gap_error(const struct forecast_gap *gap);
+
 /*
  * The training time at a step of a run, between its rows; absent outside of
  * them.

@@ -260,6 +260,8 @@ double model_run_ms_per_step(const struct model_run *mr);
  */
 double model_run_tok_s(const struct model_run *mr);
 double model_run_train_ms(const struct model_run *mr);
+/* Seconds of all its evaluations, else of the one that its log tells. */
+double model_eval_s(const struct run *run);
 /* The step at which it went wrong: of its first NaN, else the last one. */
 double model_run_failed_step(const struct model_run *mr);
 /* Say when its bytes came and whether its file still grows. */

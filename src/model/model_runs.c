@@ -180,6 +180,12 @@ model_run_train_ms(const struct model_run *mr)
 }
 
 double
+model_eval_s(const struct run *run)
+{
+	return run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
+}
+
+double
 model_run_failed_step(const struct model_run *mr)
 {
 	const struct run *run = &mr->run;

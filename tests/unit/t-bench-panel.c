@@ -9,6 +9,7 @@
 #include "base/xalloc.h"
 #include "ui/fold.h"
 #include "ui/form.h"
+#include "ui/theme.h"
 
 #include "tests/support/tap.h"
 
@@ -137,14 +138,14 @@ test_running(void)
 	ok(shows(live, "1 min of 10 min") || shows(live, "100 s of 10 min"),
 	   "of its time");
 	ok(shows(live, "$0.50 of $8.00"), "and its money");
-	ok(shows(live, "judged from block 3 on"), "when it is judged");
+	ok(shows(live, "analysed from block 3 on"), "when it is judged");
 	bench_live_free(live);
 	live = make_live(2, true);
 	ok(!shows(live, "FASTER"), "no verdict word while it runs");
 	ok(shows(live, "no verdict yet"), "and that is said");
 	ok(shows(live, "+5.00% [4.70, 5.30]"), "the interval so far");
 	ok(shows(live, "block 5 of 8 ends it early at p < 0.001"),
-	   "what the next look needs");
+	   "what the next interim analysis needs");
 	ok(shows(live, "5 blocks to show 0.5%"), "what the margin needs");
 	ok(shows(live, "guard none fired"), "no guard");
 	ok(shows(live, "  left") && shows(live, "  right"), "a row a pod");
@@ -162,7 +163,7 @@ test_running(void)
 	       "in the list too");
 	live->waits[1][0] = '\0';
 	live->driven = false;
-	ok(shows(live, "nobody drives it"), "one that was left says so");
+	ok(shows(live, "no process drives it"), "one that was left says so");
 	live->contrasts[0].invalid = true;
 	(void)snprintf(live->contrasts[0].text, 40, "INVALID (nan)");
 	(void)snprintf(live->contrasts[0].guards, 40, "nan: NaN in the log");
@@ -255,26 +256,34 @@ test_form(void)
 static void
 test_fold(void)
 {
+	struct str text = STR_LIT(" one two three four\nabcdefghijklmnop");
 	struct canvas canvas;
-	struct buf text;
+	struct buf shown;
 
 	canvas_init(&canvas);
 	canvas_resize(&canvas, 12, 4);
-	is_int(fold_draw(&canvas, (struct rect){ 0, 0, 12, 4 },
-			 " one two three four\nabcdefghijklmnop", 0),
+	is_int(fold_draw(&canvas, (struct rect){ 0, 0, 12, 4 }, STYLE_NORMAL,
+			 text, 0),
 	       5, "lines that it takes");
-	buf_init(&text, 4096);
-	canvas_dump(&canvas, false, &text);
-	is_str(text.data, " one two\n   three\n   four\nabcdefghijkl\n",
+	buf_init(&shown, 4096);
+	canvas_dump(&canvas, false, &shown);
+	is_str(shown.data, " one two\n   three\n   four\nabcdefghijkl\n",
 	       "cut between words, set in");
-	buf_clear(&text);
+	buf_clear(&shown);
 	canvas_clear(&canvas);
-	(void)fold_draw(&canvas, (struct rect){ 0, 1, 12, 2 },
-			" one two three four\nabcdefghijklmnop", 2);
-	canvas_dump(&canvas, false, &text);
-	is_str(text.data, "\n   four\nabcdefghijkl\n\n",
+	(void)fold_draw(&canvas, (struct rect){ 0, 1, 12, 2 }, STYLE_NORMAL,
+			text, 2);
+	canvas_dump(&canvas, false, &shown);
+	is_str(shown.data, "\n   four\nabcdefghijkl\n\n",
 	       "from the line that is asked for, in its place alone");
-	buf_release(&text);
+	buf_clear(&shown);
+	canvas_clear(&canvas);
+	is_int(fold_draw(&canvas, (struct rect){ 0, 0, 7, 4 }, STYLE_NORMAL,
+			 STR_LIT("one two three"), 0),
+	       2, "a word that just fits stays on its line");
+	canvas_dump(&canvas, false, &shown);
+	is_str(shown.data, "one two\nthree\n\n\n", "its blank is left out");
+	buf_release(&shown);
 	canvas_release(&canvas);
 }
 

@@ -6,14 +6,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "report/facts.h"
 #include "ui/canvas.h"
 #include "ui/chart.h"
-#include "ui/fmt.h"
 #include "ui/keymap.h"
+#include "ui/list.h"
 #include "ui/osc.h"
-#include "ui/pick.h"
 #include "ui/prompt.h"
-#include "ui/table.h"
 #include "ui/theme.h"
 
 #include "tests/support/tap.h"
@@ -89,57 +88,162 @@ test_ascii(void)
 }
 
 static void
-number_cell(void *user, size_t row, size_t column, struct table_cell *cell)
+number_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	(void)user;
-	table_cellf(cell, STYLE_NORMAL, "%zu.%zu", row, column);
+	list_cellf(cell, STYLE_NORMAL, "%zu.%zu", row, column);
 }
 
 static void
-test_table(void)
+test_list(void)
 {
-	static const struct table_column columns[] = {
-		{ "A", 4, false, 0, true },
-		{ "B", 4, true, 2, false },
-		{ "C", 4, true, 1, false },
+	static const struct list_column columns[] = {
+		{ "A", 4, .grow = true },
+		{ "B", 4, 2, FMT_NUMBER, .decimals = 0 },
+		{ "C", 4, 1, FMT_NUMBER, .decimals = 0 },
 	};
-	const struct table_spec spec = {
-		columns, 3, number_cell, NULL, 1, false
-	};
-	struct table table = { 0 };
+	static const struct list_ops ops = { .columns = columns,
+					     .n_columns = 3,
+					     .cell = number_cell };
+	struct list list = { 0 };
 	struct canvas canvas;
 
 	canvas_init(&canvas);
 	canvas_resize(&canvas, 15, 3);
-	table_set_rows(&table, 10);
-	table_draw(&table, &canvas, (struct rect){ 0, 0, 15, 3 }, &spec);
-	is_screen(&canvas, "A      B▲    C\n0.0   0.1  0.2█\n1.0   1.1  1.2│\n",
+	list_fill(&list, &ops, NULL, 10);
+	list_draw(&list, &canvas, (struct rect){ 0, 0, 15, 3 });
+	is_screen(&canvas, "A       B    C\n0.0   0.1  0.2█\n1.0   1.1  1.2│\n",
 		  "columns are aligned");
-	(void)table_act(&table, ACTION_BOTTOM);
+	(void)list_act(&list, ACTION_BOTTOM);
 	canvas_clear(&canvas);
-	table_draw(&table, &canvas, (struct rect){ 0, 0, 9, 3 }, &spec);
+	list_draw(&list, &canvas, (struct rect){ 0, 0, 9, 3 });
 	is_screen(&canvas, "A 9-10/10\n8.0     │\n9.0     █\n",
 		  "the column to drop is dropped, the last row is seen");
-	table.selected = 4;
+	list.selected = 4;
 	canvas_clear(&canvas);
 	canvas_resize(&canvas, 30, 3);
-	table_draw(&table, &canvas, (struct rect){ 0, 0, 30, 3 }, &spec);
+	list_draw(&list, &canvas, (struct rect){ 0, 0, 30, 3 });
 	is_screen(&canvas,
-		  "A              B▲    C  5-6/10\n"
+		  "A               B    C  5-6/10\n"
 		  "4.0           4.1  4.2       │\n"
 		  "5.0           5.1  5.2       █\n",
 		  "the head names the rows that are seen where it has room");
-	table.selected = table.top = 8;
-	table_draw(&table, &canvas, (struct rect){ 0, 0, 30, 3 }, &spec);
-	ok(table_click(&table, 3, 1) && table.selected == 8,
+	list.selected = list.top = 8;
+	list_draw(&list, &canvas, (struct rect){ 0, 0, 30, 3 });
+	ok(list_click(&list, 3, 1) && list_row(&list) == 8,
 	   "a click selects its row");
-	ok(!table_click(&table, 3, 0), "the head is no row");
-	table_set_rows(&table, 3);
-	is_int((long long)table.selected, 2, "fewer rows keep it inside");
-	table_set_rows(&table, 0);
-	(void)table_act(&table, ACTION_DOWN);
-	is_int((long long)table.selected, 0, "no rows do no harm");
+	ok(!list_click(&list, 3, 0), "the head is no row");
+	list_fill(&list, &ops, NULL, 3);
+	is_int((long long)list_row(&list), 2, "fewer rows keep it inside");
+	list_fill(&list, &ops, NULL, 0);
+	(void)list_act(&list, ACTION_DOWN);
+	ok(list_row(&list) == SIZE_MAX, "no rows do no harm");
+	list_release(&list);
 	canvas_release(&canvas);
+}
+
+/* Numbers to sort by; the fourth is not known. */
+static const double sorted_numbers[] = { 3, 1, 2, NAN, 1 };
+static const char *const sorted_names[] = { "next-view", "reference", "repaint",
+					    "zoom|in", "quit" };
+
+static void
+sorted_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+{
+	static const char *const words[] = { "go right", "compare", "draw anew",
+					     "closer", "leave" };
+
+	(void)user;
+	cell->number = sorted_numbers[row];
+	if (column != 2)
+		list_cellf(cell, STYLE_NORMAL, "%s",
+			   column == 0 ? sorted_names[row] : words[row]);
+}
+
+static void
+is_order(struct list *list, const struct list_ops *ops, const char *want,
+	 const char *name)
+{
+	char got[16] = "";
+
+	list_fill(list, ops, NULL, 5);
+	for (size_t i = 0; i < list->n; i++)
+		got[i] = (char)('0' + list->order[i]);
+	got[list->n] = '\0';
+	is_str(got, want, name);
+}
+
+static void
+test_order(void)
+{
+	static const struct list_column columns[] = {
+		{ "name", 9, .drop = 0 },
+		{ "does", 9, .drop = 0 },
+		{ "n", 4, 0, FMT_SIGNED, .descending = true },
+	};
+	static const unsigned char sorts[] = { 2, 0 };
+	static const struct list_ops ops = { .columns = columns,
+					     .n_columns = 3,
+					     .cell = sorted_cell,
+					     .sorts = sorts };
+	struct list list = { 0 };
+	struct buf md;
+
+	is_order(&list, &ops, "01234", "rows come as they are");
+	list_select(&list, 1);
+	ok(list_act(&list, ACTION_SORT), "a list can be sorted");
+	is_order(&list, &ops, "02143", "the greatest first, the unknown last");
+	ok(list_row(&list) == 1, "the selected row stays selected");
+	(void)list_act(&list, ACTION_SORT_REVERSE);
+	is_order(&list, &ops, "14203", "turned round, the unknown stays last");
+	(void)list_act(&list, ACTION_SORT);
+	is_order(&list, &ops, "01234", "and round to their own order");
+	ok(list_row(&list) == 1, "where the row is still selected");
+	buf_init(&md, 4096);
+	list_export_md(&list, &md);
+	ok(strstr(md.data, "| zoom\\|in | closer | — |\n") != NULL &&
+		   strstr(md.data, "| name | does | n |\n| --- ") == md.data,
+	   "as Markdown, bars escaped");
+	buf_release(&md);
+	list.filter = "rep";
+	is_order(&list, &ops, "2", "letters find a name");
+	list.filter = "compare";
+	is_order(&list, &ops, "1", "words find what it does");
+	list.filter = "ve";
+	is_order(&list, &ops, "04", "a name counts more than words");
+	list.filter = "zzz";
+	is_order(&list, &ops, "", "what is not there is not found");
+	ok(list_row(&list) == SIZE_MAX, "and nothing is selected");
+	ok(list_score("nv", "next-view") > list_score("nv", "xnxv"),
+	   "beginnings of words score higher");
+	list_release(&list);
+}
+
+static void
+test_facts(void)
+{
+	static const struct facts_column columns[] = { { "case", FMT_TEXT, 0 },
+						       { "s", FMT_NUMBER, 1 } };
+	struct facts facts;
+	char value[FACT_SIZE];
+
+	facts_init(&facts);
+	facts_text(&facts, "link", FACT_LIVE, "%s", "live");
+	facts_number(&facts, "cost", FMT_NUMBER, 1.5, 2, "USD");
+	fact_note(facts_number(&facts, "left", FMT_AGE, NAN, 0, "s"), "of %d",
+		  60);
+	is_int((long long)facts.n_sections, 1, "facts need no section");
+	is_str(fact_value(&facts.v[0], value), "live", "a text is its value");
+	is_str(fact_value(&facts.v[1], value), "1.50 USD", "a number has unit");
+	is_str(fact_value(&facts.v[2], value), "—", "what is unknown has none");
+	is_str(facts.v[2].note, "of 60", "a remark");
+	facts_table(&facts, "cases", columns, 2);
+	facts_text(&facts, "", FACT_PLAIN, "a");
+	facts_number(&facts, "", FMT_NUMBER, 2, 1, "");
+	ok(facts.n_sections == 2 && facts.sections[1].first == 3 &&
+		   facts.sections[1].n == 2 && facts.sections[0].n == 3,
+	   "a table's cells are a section of their own");
+	facts_release(&facts);
 }
 
 /* Every charset draws, at any size, whatever the numbers are. */
@@ -292,30 +396,6 @@ test_prompt(void)
 }
 
 static void
-test_pick(void)
-{
-	struct pick pick = { 0 };
-
-	pick_add(&pick, "", "next-view", "go right", 1);
-	pick_add(&pick, "", "reference", "compare", 2);
-	pick_add(&pick, "", "repaint", "draw anew", 3);
-	pick_update(&pick);
-	is_int(pick_selected(&pick), 1, "all are shown in order");
-	prompt_set(&pick.prompt, "rep");
-	pick_update(&pick);
-	is_int(pick_selected(&pick), 3, "letters find a name");
-	prompt_set(&pick.prompt, "compare");
-	pick_update(&pick);
-	is_int(pick_selected(&pick), 2, "words find what it does");
-	prompt_set(&pick.prompt, "zzz");
-	pick_update(&pick);
-	is_int(pick_selected(&pick), -1, "what is not there is not found");
-	ok(pick_score("nv", "next-view") > pick_score("nv", "xnxv"),
-	   "beginnings of words score higher");
-	pick_release(&pick);
-}
-
-static void
 test_osc(void)
 {
 	struct buf out;
@@ -365,12 +445,13 @@ main(void)
 {
 	test_canvas();
 	test_ascii();
-	test_table();
+	test_list();
+	test_order();
+	test_facts();
 	test_chart();
 	test_keymap();
 	test_no_conflicts();
 	test_prompt();
-	test_pick();
 	test_osc();
 	test_fmt();
 	return tap_done();

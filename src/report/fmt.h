@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_FMT_H
-#define HGYM_UI_FMT_H
+#ifndef HGYM_REPORT_FMT_H
+#define HGYM_REPORT_FMT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +10,20 @@
 #define FMT_SIZE   48
 #define FMT_ABSENT "—"
 
+/* How a number is written. */
+enum fmt_kind {
+	FMT_TEXT,    /* it is no number */
+	FMT_NUMBER,  /* fmt_number, and so on */
+	FMT_SIGNED,  /* a difference: less is better */
+	FMT_GROUPED, /* whole, its digits in groups */
+	FMT_STEPS,
+	FMT_BYTES,
+	FMT_AGE, /* seconds */
+};
+
+/* value as the kind (not FMT_TEXT) writes it; decimals where it has some. */
+const char *fmt_value(enum fmt_kind kind, double value, int decimals,
+		      char out[FMT_SIZE]);
 /* value with that many decimals. */
 const char *fmt_number(double value, int decimals, char out[FMT_SIZE]);
 /* With a sign, and "−" as a minus of the width of a digit. */
@@ -18,8 +32,6 @@ const char *fmt_signed(double value, int decimals, char out[FMT_SIZE]);
 const char *fmt_grouped(double value, char out[FMT_SIZE]);
 /* Steps in six columns: "99,999", "329.4k", "1.23M". */
 const char *fmt_steps(double steps, char out[FMT_SIZE]);
-/* The style of a difference where less is better; absent ones are dim. */
-unsigned int fmt_delta_style(double value);
 /* Bytes in powers of 1000: "15.95 MB". */
 const char *fmt_bytes(double bytes, char out[FMT_SIZE]);
 /* Seconds as "41 s", "12 min", "3.2 h", "5 d". */
@@ -35,7 +47,7 @@ const char *fmt_when(int64_t wall_ms, int64_t now_wall_ms, char out[FMT_SIZE]);
  * a locale, one setting for the program.
  */
 void fmt_set_utc(bool utc);
-/* "UTC", or what the time zone here calls itself then. */
+/* The zone that times of day are in: "UTC", "CET"; "" when it has no name. */
 const char *fmt_zone(int64_t wall_ms, char out[FMT_SIZE]);
 
 #endif

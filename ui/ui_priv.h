@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_UI_UI_IMPL_H
-#define HGYM_UI_UI_IMPL_H
+#ifndef HGYM_UI_UI_PRIV_H
+#define HGYM_UI_UI_PRIV_H
 
 #include "ui/form.h"
-#include "ui/pick.h"
 #include "ui/ui.h"
 
-/* What ui.c, ui_shared.c and overlay.c share; nobody else includes it. */
+/* What ui.c, frame.c and overlay.c share; nobody else includes it. */
 #define UI_VIEW_COUNT 8
-#define UI_BACK_MAX   16
 
 enum ui_overlay {
 	OVERLAY_NONE,
@@ -17,9 +15,9 @@ enum ui_overlay {
 	OVERLAY_EVENTS,
 	OVERLAY_SEARCH,
 	OVERLAY_FILTER,
-	OVERLAY_ASK,
-	OVERLAY_QUESTION,
-	OVERLAY_BENCH, /* which bench file, or the form */
+	OVERLAY_ASK,	  /* before something acts on a pod */
+	OVERLAY_QUESTION, /* of a pod */
+	OVERLAY_BENCH,	  /* which bench file, or the form */
 	OVERLAY_FORM,
 };
 
@@ -37,8 +35,14 @@ struct ui_drag {
 	int y;		  /* where it was last */
 };
 
+/* A line of the help, the palette, or the list of benches. */
+struct ui_choice {
+	char *key, *name, *help; /* owned; key may be "" */
+	int id;			 /* what it stands for */
+};
+
 /* A line of the events: an alert that holds, or an event that is none. */
-struct ui_happening {
+struct ui_event {
 	const struct alert *alert; /* while it is drawn; NULL: event is it */
 	const struct model_event *event;
 	const struct model_run *mr; /* NULL: of no run */
@@ -55,15 +59,15 @@ struct ui {
 	struct ui_shared shared;
 	struct keymap keymap;
 	void *states[UI_VIEW_COUNT]; /* owned */
-	size_t view;
-	size_t before[UI_BACK_MAX], n_before;
+	size_t view, before;	     /* q and Esc go back to before */
+	bool has_before;
 	enum ui_overlay overlay;
 	struct ui_drag drag;
-	struct pick pick;
-	struct prompt search, filter, answer;
-	struct table events;
-	struct ui_happening *happenings; /* owned; its rows, as drawn last */
-	size_t n_happenings;
+	struct list list; /* of choices or events */
+	struct ui_choice *choices;
+	size_t n_choices, cap_choices;
+	struct ui_event *events; /* owned; as drawn last */
+	struct prompt choice, search, filter, answer;
 	struct form form;
 	char *bench_pods;	/* owned; what OVERLAY_BENCH is for */
 	struct command pending; /* what is asked for */
@@ -80,21 +84,34 @@ struct ui {
 
 extern const struct view_ops *const ui_views[UI_VIEW_COUNT];
 
-/* The lines around a view (frame.c).  Tabs: the column behind them. */
-int frame_draw_tabs(struct ui *ui, struct canvas *canvas);
-void frame_draw_state(struct ui *ui, struct canvas *canvas, int left);
-void frame_draw_status(struct ui *ui, struct canvas *canvas, int y);
-void frame_draw_hints(const struct ui *ui, struct canvas *canvas, int y);
+/*
+ * frame.c: the lines around a view, tabs and state above, status and hints
+ * below, and the mouse over all of it: a click goes to a tab, selects a row,
+ * or sets a chart's cursor; a drag takes a part of x to be shown, or the
+ * selection along a list; the wheel zooms a chart and moves in a list.
+ */
+void frame_draw(struct ui *ui, struct canvas *canvas);
 /* Below 60x15: a line a run. */
 void frame_draw_tiny(struct ui *ui, struct canvas *canvas);
+void frame_mouse(struct ui *ui, const struct key *key);
+
+/* overlay.c: what lies over a view. */
+/* Open the overlay of that action; false when it has none. */
+bool overlay_open(struct ui *ui, enum action action);
+/* Pick a bench file or fill the form, for those pods. */
+void overlay_open_bench(struct ui *ui, const char *pods);
+/* Ask before a command (taken over) is executed. */
+void overlay_ask(struct ui *ui, struct command *command);
+/* Show a pod's question when nothing else is open. */
+void overlay_next_question(struct ui *ui);
+void overlay_key(struct ui *ui, const struct key *key);
+void overlay_draw(struct ui *ui, struct canvas *canvas, int *cursor_x,
+		  int *cursor_y);
+void overlay_release(struct ui *ui);
 
 const struct view_ops *ui_view(const struct ui *ui);
 /* Show a view; q leaves the program there, Esc goes to the fleet. */
 void ui_go_to(struct ui *ui, size_t view);
-/* An action on what all views share (ui_shared.c); it always says something. */
-void ui_shared_act(struct ui *ui, enum action action);
-/* The key does nothing here; where a list just ends that is no news. */
-void ui_say_no_use(struct ui *ui, enum action action);
 /* Execute and release. */
 void ui_execute(struct ui *ui, struct command *command);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for people. */
+/* Numbers for people; used by every printer. */
 #include "config.h"
 
-#include "ui/fmt.h"
+#include "report/fmt.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +10,9 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "ui/theme.h"
 
 static const char *
-absent(char out[FMT_SIZE])
+fmt_absent(char out[FMT_SIZE])
 {
 	(void)snprintf(out, FMT_SIZE, "%s", FMT_ABSENT);
 	return out;
@@ -23,7 +22,7 @@ const char *
 fmt_number(double value, int decimals, char out[FMT_SIZE])
 {
 	if (isnan(value))
-		return absent(out);
+		return fmt_absent(out);
 	(void)snprintf(out, FMT_SIZE, "%.*f", decimals, value);
 	return out;
 }
@@ -32,7 +31,7 @@ const char *
 fmt_signed(double value, int decimals, char out[FMT_SIZE])
 {
 	if (isnan(value))
-		return absent(out);
+		return fmt_absent(out);
 	(void)snprintf(out, FMT_SIZE, "%s%.*f", value < 0 ? "−" : "+", decimals,
 		       fabs(value));
 	return out;
@@ -44,7 +43,7 @@ fmt_grouped(double value, char out[FMT_SIZE])
 	char digits[STR_NUMBER_SIZE];
 
 	if (isnan(value) || fabs(value) >= 1e15)
-		return absent(out);
+		return fmt_absent(out);
 	(void)snprintf(out, FMT_SIZE, "%s%s", value < 0 ? "−" : "",
 		       str_number(round(fabs(value)), 17, digits));
 	return out;
@@ -64,14 +63,6 @@ fmt_steps(double steps, char out[FMT_SIZE])
 	return out;
 }
 
-unsigned int
-fmt_delta_style(double value)
-{
-	if (isnan(value))
-		return STYLE_DIM;
-	return value < 0 ? STYLE_BETTER : STYLE_WORSE;
-}
-
 const char *
 fmt_bytes(double bytes, char out[FMT_SIZE])
 {
@@ -79,7 +70,7 @@ fmt_bytes(double bytes, char out[FMT_SIZE])
 	size_t unit = 0;
 
 	if (isnan(bytes))
-		return absent(out);
+		return fmt_absent(out);
 	while (fabs(bytes) >= 1000 && unit < 4) {
 		bytes /= 1000;
 		unit++;
@@ -93,7 +84,7 @@ const char *
 fmt_age(double seconds, char out[FMT_SIZE])
 {
 	if (isnan(seconds))
-		return absent(out);
+		return fmt_absent(out);
 	if (seconds < 120)
 		(void)snprintf(out, FMT_SIZE, "%.0f s", seconds);
 	else if (seconds < 7200)
@@ -111,7 +102,23 @@ fmt_mtok(double tok_s, char out[FMT_SIZE])
 	return fmt_number(tok_s / 1e6, tok_s < 1e6 ? 3 : 2, out);
 }
 
-/* The locale's brother: which time zone the screen's clocks show. */
+const char *
+fmt_value(enum fmt_kind kind, double value, int decimals, char out[FMT_SIZE])
+{
+	static const char *(*const plain[])(double, char *) = {
+		[FMT_GROUPED] = fmt_grouped,
+		[FMT_STEPS] = fmt_steps,
+		[FMT_BYTES] = fmt_bytes,
+		[FMT_AGE] = fmt_age,
+	};
+
+	if (kind >= FMT_GROUPED)
+		return plain[kind](value, out);
+	return kind == FMT_SIGNED ? fmt_signed(value, decimals, out)
+				  : fmt_number(value, decimals, out);
+}
+
+/* Which time zone clocks show. */
 static bool local_time;
 
 void
@@ -121,7 +128,7 @@ fmt_set_utc(bool utc)
 }
 
 static const struct tm *
-break_down(int64_t wall_ms, struct tm *tm)
+fmt_break_down(int64_t wall_ms, struct tm *tm)
 {
 	time_t t = (time_t)(wall_ms / 1000);
 
@@ -136,7 +143,7 @@ fmt_zone(int64_t wall_ms, char out[FMT_SIZE])
 	struct tm tm;
 
 	if (!local_time ||
-	    strftime(out, FMT_SIZE, "%Z", break_down(wall_ms, &tm)) == 0)
+	    strftime(out, FMT_SIZE, "%Z", fmt_break_down(wall_ms, &tm)) == 0)
 		(void)snprintf(out, FMT_SIZE, "%s", local_time ? "" : "UTC");
 	return out;
 }
@@ -146,8 +153,8 @@ fmt_when(int64_t wall_ms, int64_t now_wall_ms, char out[FMT_SIZE])
 {
 	struct tm then, now;
 
-	(void)break_down(now_wall_ms, &now);
-	if (wall_ms <= 0 || break_down(wall_ms, &then) == NULL ||
+	(void)fmt_break_down(now_wall_ms, &now);
+	if (wall_ms <= 0 || fmt_break_down(wall_ms, &then) == NULL ||
 	    (then.tm_yday == now.tm_yday && then.tm_year == now.tm_year) ||
 	    strftime(out, FMT_SIZE, "%b %e", &then) == 0)
 		return fmt_clock(wall_ms, out);
@@ -160,8 +167,9 @@ fmt_clock(int64_t wall_ms, char out[FMT_SIZE])
 	struct tm tm;
 
 	if (wall_ms <= 0)
-		return absent(out);
-	if (strftime(out, FMT_SIZE, "%H:%M:%S", break_down(wall_ms, &tm)) == 0)
-		return absent(out);
+		return fmt_absent(out);
+	if (strftime(out, FMT_SIZE, "%H:%M:%S", fmt_break_down(wall_ms, &tm)) ==
+	    0)
+		return fmt_absent(out);
 	return out;
 }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_REPORT_FACTS_H
+#define HGYM_REPORT_FACTS_H
+
+#include <stddef.h>
+
+#include "report/fmt.h"
+
+/*
+ * What is known of something, as a list: made in one place, printed by many
+ * (the screen: ui/panel.h).  A list is cut into sections; a section holds
+ * facts, each a label with a value, or it is a table, whose cells are facts
+ * too, row by row.  A number keeps its value: only a printer rounds it.
+ */
+
+/* What a value means to its reader; each printer has its own look for it. */
+enum fact_style {
+	FACT_PLAIN,
+	FACT_DIM,  /* of little interest */
+	FACT_HINT, /* what could be done */
+	FACT_STRONG,
+	FACT_LIVE, /* goes on */
+	FACT_DONE, /* ended as it should */
+	FACT_SILENT,
+	FACT_WARN,
+	FACT_ALARM,
+	FACT_BETTER,
+	FACT_WORSE,
+	FACT_REFERENCE, /* what others are compared to */
+	FACT_STYLE_COUNT
+};
+
+struct fact {
+	const char *key;    /* of a machine's reader; static; NULL: the label */
+	const char *label;  /* borrowed; "": goes on under the one before */
+	enum fmt_kind kind; /* FMT_TEXT: text is the value */
+	int decimals;
+	enum fact_style style;
+	double number;	  /* absent: unknown */
+	char *text;	  /* owned; NULL: the number */
+	const char *unit; /* static; "": none */
+	char *note;	  /* owned; NULL: none */
+};
+
+struct facts_column {
+	const char *label; /* with its unit */
+	enum fmt_kind kind;
+	int decimals;
+};
+
+struct facts_section {
+	const char *title;		    /* borrowed; "": none */
+	size_t first, n;		    /* of the list's facts */
+	const struct facts_column *columns; /* borrowed; NULL: no table */
+	size_t n_columns;
+};
+
+struct facts {
+	struct fact *v; /* owned */
+	size_t n, cap;
+	struct facts_section *sections; /* owned */
+	size_t n_sections, cap_sections;
+};
+
+void facts_init(struct facts *facts);
+void facts_release(struct facts *facts);
+
+/* What follows belongs to a section of that title. */
+void facts_section(struct facts *facts, const char *title);
+/* What follows is the cells of a table, row by row; the labels are not used. */
+void facts_table(struct facts *facts, const char *title,
+		 const struct facts_column *columns, size_t n_columns);
+
+/* The fact that was added; its members may be changed until the next one. */
+struct fact *facts_text(struct facts *facts, const char *label,
+			enum fact_style style, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* A number (absent: unknown) with its unit, "" for none. */
+struct fact *facts_number(struct facts *facts, const char *label,
+			  enum fmt_kind kind, double number, int decimals,
+			  const char *unit);
+/* A remark behind its value. */
+void fact_note(struct fact *fact, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The value as text, with its unit: its own text, or in out. */
+#define FACT_SIZE (FMT_SIZE + 32)
+const char *fact_value(const struct fact *fact, char out[FACT_SIZE]);
+
+#endif

@@ -21,13 +21,16 @@ static const struct {
 } kinds[] = {
 	[JSON_AS_NUMBER] = { JSON_NUMBER, sizeof(double) },
 	[JSON_AS_COUNT] = { JSON_INTEGER, sizeof(size_t) },
+	[JSON_AS_SOME] = { JSON_INTEGER, sizeof(size_t) },
 	[JSON_AS_WHOLE] = { JSON_INTEGER, sizeof(int64_t) },
 	[JSON_AS_BOOL] = { JSON_BOOL, sizeof(bool) },
 	[JSON_AS_WORD] = { JSON_STRING, sizeof(int) },
 	[JSON_AS_CHARS] = { JSON_STRING, 0 },
 	[JSON_AS_TEXT] = { JSON_STRING, sizeof(char *) },
+	[JSON_AS_NAME] = { JSON_STRING, sizeof(const char *) },
 	[JSON_AS_TEXTS] = { JSON_ARRAY, sizeof(struct json_texts) },
 	[JSON_AS_PAIR] = { JSON_ARRAY, 2 * sizeof(double) },
+	[JSON_AS_PART] = { JSON_OBJECT, 0 },
 	[JSON_AS_ANY] = { 0, 0 },
 };
 
@@ -78,10 +81,15 @@ add_field(cJSON *object, const struct json_field *field, const char *from)
 		json_add_number(object, key, convert(field->out, m.number));
 		break;
 	case JSON_AS_COUNT:
-		json_add_number(object, key, (double)m.count);
+	case JSON_AS_SOME:
+		json_add_number(object, key,
+				m.count == 0 && field->as == JSON_AS_SOME
+					? (double)NAN
+					: (double)m.count);
 		break;
 	case JSON_AS_WHOLE:
-		json_add_number(object, key, (double)m.whole);
+		json_add_number(object, key,
+				m.whole != 0 ? (double)m.whole : (double)NAN);
 		break;
 	case JSON_AS_BOOL:
 		if (field->words != NULL)
@@ -95,7 +103,12 @@ add_field(cJSON *object, const struct json_field *field, const char *from)
 		json_add_clean(object, key, text[0] != '\0' ? text : NULL);
 		break;
 	case JSON_AS_TEXT:
+	case JSON_AS_NAME:
 		json_add_clean(object, key, m.text);
+		break;
+	case JSON_AS_PART:
+		json_add_fields(cJSON_AddObjectToObject(object, key),
+				field->fields, from);
 		break;
 	case JSON_AS_PAIR:
 		array = cJSON_AddArrayToObject(object, key);
@@ -241,6 +254,7 @@ put(const struct json_field *field, const cJSON *node, char *to)
 		m.number = convert(field->in, node->valuedouble);
 		break;
 	case JSON_AS_COUNT:
+	case JSON_AS_SOME:
 		m.count = (size_t)node->valuedouble;
 		break;
 	case JSON_AS_WHOLE:
@@ -261,6 +275,12 @@ put(const struct json_field *field, const cJSON *node, char *to)
 		free(m.text);
 		m.text = xstrdup(node->valuestring);
 		break;
+	case JSON_AS_NAME:
+		m.text = node->valuestring;
+		break;
+	case JSON_AS_PART:
+		json_take_fields(node, field->fields, to);
+		return;
 	case JSON_AS_TEXTS:
 		put_texts(&m.texts, node);
 		break;
@@ -339,11 +359,26 @@ json_take_fields(const cJSON *object, const struct json_field *fields, void *to)
 			cJSON_GetObjectItemCaseSensitive(object, fields->key);
 
 		if (fields->as != JSON_AS_ANY &&
+		    !(fields->out != NULL && fields->in == NULL) &&
 		    json_has_type(node, types_of(fields)) &&
-		    (fields->as != JSON_AS_COUNT || node->valuedouble >= 0) &&
+		    !(cJSON_IsNumber(node) && node->valuedouble < 0 &&
+		      kinds[fields->as].types == JSON_INTEGER) &&
 		    is_good(fields, node, why))
 			put(fields, node, (char *)to + fields->at);
 	}
+}
+
+size_t
+json_take_list(const cJSON *object, const char *key, void *first, size_t most,
+	       size_t size, const struct json_field *fields)
+{
+	const cJSON *node,
+		*array = cJSON_GetObjectItemCaseSensitive(object, key);
+	size_t n = 0;
+
+	cJSON_ArrayForEach(node, array) if (n < most)
+		json_take_fields(node, fields, (char *)first + n++ * size);
+	return n;
 }
 
 void

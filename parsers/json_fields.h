@@ -13,13 +13,16 @@
 enum json_as {
 	JSON_AS_NUMBER, /* double */
 	JSON_AS_COUNT,	/* size_t */
-	JSON_AS_WHOLE,	/* int64_t, or a uint64_t below 2^63 */
-	JSON_AS_BOOL,	/* or where there are words: is it the second? */
+	JSON_AS_SOME,	/* the same, but 0 is null */
+	JSON_AS_WHOLE,	/* int64_t below 2^53; 0 is null */
+	JSON_AS_BOOL,	/* with words a text: is it the second of them? */
 	JSON_AS_WORD,	/* an enum: the index of a word; "" is null */
 	JSON_AS_CHARS,	/* char[size] */
 	JSON_AS_TEXT,	/* char *, owned */
+	JSON_AS_NAME,	/* const char *; when read borrowed of the tree */
 	JSON_AS_TEXTS,	/* struct json_texts, at most .size */
 	JSON_AS_PAIR,	/* double[2], an array */
+	JSON_AS_PART,	/* a struct with .fields of its own, an object */
 	JSON_AS_ANY,	/* of the JSON types in .types; .read takes it */
 };
 
@@ -45,10 +48,11 @@ struct json_field {
 	double low, high; /* of numbers as they are written; both 0: any */
 	const char *const *words; /* of WORD, BOOL; ended by NULL */
 	/* Of a NUMBER or a PAIR: from the struct to JSON, and back. */
-	double (*out)(double), (*in)(double);
+	double (*out)(double), (*in)(double); /* out alone: only written */
 	/* What is wrong with a text, or NULL. */
 	const char *(*fault)(const char *text);
-	unsigned int types; /* of ANY: enum json_type */
+	const struct json_field *fields; /* of PART */
+	unsigned int types;		 /* of ANY: enum json_type */
 	/* -1 with an error of json_wrong. */
 	int (*read)(const struct json_place *place, const cJSON *node,
 		    void *member);
@@ -85,8 +89,13 @@ void json_free_fields(const struct json_field *fields, void *of);
 int json_wrong(const struct json_place *place, const char *key, const char *fmt,
 	       ...) __attribute__((format(printf, 3, 4)));
 
-/* The elements of an array of structs, size bytes each, as objects. */
+/* The n elements of an array of structs, size bytes each, as objects. */
 void json_add_list(cJSON *object, const char *key, const void *first, size_t n,
 		   size_t size, const struct json_field *fields);
+/* Leniently into at most `most` of them, which are as they are to be where
+ * nothing is said; how many there were. */
+size_t json_take_list(const cJSON *object, const char *key, void *first,
+		      size_t most, size_t size,
+		      const struct json_field *fields);
 
 #endif

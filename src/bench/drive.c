@@ -4,7 +4,6 @@
 
 #include "bench/drive.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "bench/stop.h"
 #include "conf/conf.h"
 #include "remote/fleet.h"
+#include "report/facts_print.h"
 
 #define SAY_MS	   250 /* between two tries to say what waits */
 #define MAX_REPORT (16U * 1024 * 1024)
@@ -294,6 +294,10 @@ conclude(const struct bench_drive *drive, const struct driver *driver,
 	}
 	if (drive->mode == SESSION_STOP)
 		return bench_note_stopped(drive->path, err);
+	/* What its own A/A arm taught is known now. */
+	if (drive->mode == SESSION_RUN && drive->plan->aa &&
+	    bench_judge_again(drive, err) != 0)
+		return -1;
 	if (drive->mode == SESSION_RUN && bench_report(drive, err) != 0)
 		return -1;
 	return ask_stop(drive, err);
@@ -376,42 +380,24 @@ add_state(cJSON *root, const char *path)
 	bench_waits_json(root, path, state.state);
 }
 
-/* Money, and what it leaves out. */
 static void
-add_cost(struct buf *text, const struct plan *plan, double usd)
+print_to(struct buf *text, cJSON *verdict, const struct bench_drive *drive)
 {
-	size_t n = plan_n_unpriced(plan);
+	struct facts facts;
 
-	buf_appendf(text, "cost %.2f USD", usd);
-	if (n > 0)
-		buf_appendf(text,
-			    ", without %zu pod%s whose price is not given", n,
-			    n == 1 ? "" : "s");
-	buf_append_char(text, '\n');
-}
-
-static void
-print_to(struct buf *text, const struct judge *judge,
-	 const struct verdict_info *info, const struct bench_drive *drive)
-{
-	enum bench_print print = drive->print;
-	cJSON *root;
-
-	if (print == BENCH_JSON) {
-		root = verdict_to_json(judge, info);
-		add_state(root, drive->path);
-		json_print(text, root);
+	if (drive->print == BENCH_JSON) {
+		add_state(verdict, drive->path);
+		json_print(text, verdict);
 		buf_append_char(text, '\n');
-		cJSON_Delete(root);
-	} else if (print == BENCH_MD) {
-		report_markdown(text, judge, info);
-	} else if (print == BENCH_TEXT) {
-		report_text(text, judge, info);
-		if (!isnan(info->cost_usd))
-			add_cost(text, drive->plan, info->cost_usd);
-		if (info->stopped != NULL)
-			buf_appendf(text, "ended by %s\n", info->stopped);
+		return;
 	}
+	facts_init(&facts);
+	report_facts(&facts, verdict);
+	if (drive->print == BENCH_MD)
+		facts_print_md(text, &facts);
+	else if (drive->print == BENCH_TEXT)
+		facts_print_text(text, &facts);
+	facts_release(&facts);
 }
 
 /* How it stands: under way, waiting, or given up; JSON is of the verdict. */
@@ -432,43 +418,86 @@ add_standing(struct buf *text, const struct bench_drive *drive)
 	free(waits);
 }
 
-int
-bench_report(const struct bench_drive *drive, struct err *err)
+/* What it is judged with, where it is judged again. */
+static struct session_setup
+setup_of(const struct bench_drive *drive, const struct format_set *formats,
+	 struct noise_lookup *lookup)
 {
-	struct format_set *formats = format_set_new_builtin();
-	struct noise_register reg;
-	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
-	struct session *session;
-	const struct judge *judge;
-	struct verdict_info info;
-	struct buf text;
-	struct conf conf;
-	int result = 0;
-
-	if (conf_load(&conf, drive->env->config_path, err) != 0) {
-		format_set_free(formats);
-		return -1;
-	}
-	load_register(&reg, drive->env, &conf);
-	session = session_open(&(struct session_setup){
+	return (struct session_setup){
 		.plan = drive->plan,
 		.formats = formats,
 		.id = drive->id,
 		.path = drive->path,
 		.noise = noise_register_rule,
-		.noise_user = &lookup,
-	});
-	judge = session_judge(session, &info);
+		.noise_user = lookup,
+	};
+}
+
+/* Its verdict.json; of a folder that has none yet, what it would be. */
+static cJSON *
+read_verdict(const struct bench_drive *drive, struct err *err)
+{
+	cJSON *verdict = folder_read_json(drive->path, "verdict.json");
+	struct format_set *formats;
+	struct noise_register reg;
+	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
+	struct session_setup setup;
+	struct conf conf;
+
+	if (verdict != NULL)
+		return verdict;
+	if (conf_load(&conf, drive->env->config_path, err) != 0)
+		return NULL;
+	load_register(&reg, drive->env, &conf);
+	formats = format_set_new_builtin();
+	setup = setup_of(drive, formats, &lookup);
+	verdict = session_verdict(&setup);
+	format_set_free(formats);
+	noise_register_release(&reg);
+	conf_release(&conf);
+	return verdict;
+}
+
+int
+bench_judge_again(const struct bench_drive *drive, struct err *err)
+{
+	struct format_set *formats;
+	struct noise_register reg;
+	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
+	struct session_setup setup;
+	struct conf conf;
+	int result;
+
+	if (conf_load(&conf, drive->env->config_path, err) != 0)
+		return -1;
+	load_register(&reg, drive->env, &conf);
+	formats = format_set_new_builtin();
+	setup = setup_of(drive, formats, &lookup);
+	result = session_judge_folder(&setup, err);
+	format_set_free(formats);
+	noise_register_release(&reg);
+	if (result == 0)
+		record(drive, &conf);
+	conf_release(&conf);
+	return result;
+}
+
+int
+bench_report(const struct bench_drive *drive, struct err *err)
+{
+	cJSON *verdict = read_verdict(drive, err);
+	struct buf text;
+	int result = 0;
+
+	if (verdict == NULL)
+		return -1;
 	buf_init(&text, MAX_REPORT);
-	print_to(&text, judge, &info, drive);
+	print_to(&text, verdict, drive);
 	add_standing(&text, drive);
 	if (fwrite(text.data, 1, text.len, stdout) != text.len ||
 	    fflush(stdout) != 0)
 		result = err_set_errno(err, ERR_IO, "cannot write");
 	buf_release(&text);
-	session_free(session);
-	noise_register_release(&reg);
-	conf_release(&conf);
-	format_set_free(formats);
+	cJSON_Delete(verdict);
 	return result;
 }

@@ -51,6 +51,13 @@ int bench_drive(const struct bench_drive *drive, struct err *err);
 void bench_drive_say(const char *line);
 
 /*
+ * Judge a bench that is over once more, by what the noise register knows now,
+ * and keep that as its verdict.
+ */
+int bench_judge_again(const struct bench_drive *drive, struct err *err)
+	__attribute__((warn_unused_result));
+
+/*
  * Print the report of a folder as it stands (id, path, plan and print of
  * drive); -1 with err.
  */

@@ -156,23 +156,21 @@ noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 		*all = cJSON_GetObjectItemCaseSensitive(verdict, "runs");
 	int size = cJSON_GetArraySize(all);
 	struct noise_run *runs;
-	struct buf again;
+	char again[PLAN_TAG_SIZE];
 	size_t n = 0;
 
 	if (!plan->aa || size < 1 || size > MAX_RUNS)
 		return false;
 	noise_read_env(out, &plan->pods[pod], env);
 	runs = xcalloc((size_t)size, sizeof(*runs));
-	buf_init(&again, 256);
-	plan_arm_tag(plan, plan->n_variants, &again);
+	plan_arm_tag(plan, plan->n_variants, again);
 	cJSON_ArrayForEach(run, all)
 	{
 		if (take_run(&runs[n], run, plan->pods[pod].id,
-			     plan->variants[0].tag, again.data))
+			     plan->variants[0].tag, again))
 			n++;
 	}
 	noise_measure(&out->noise, runs, n);
-	buf_release(&again);
 	free(runs);
 	return out->noise.n_runs >= 2 && out->noise.n_blocks > 0;
 }

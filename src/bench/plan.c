@@ -5,6 +5,7 @@
 #include "bench/plan.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/quote.h"
 #include "base/xalloc.h"
@@ -32,11 +33,10 @@ plan_arm(const struct plan *plan, size_t arm)
 }
 
 void
-plan_arm_tag(const struct plan *plan, size_t arm, struct buf *out)
+plan_arm_tag(const struct plan *plan, size_t arm, char out[PLAN_TAG_SIZE])
 {
-	buf_append_str(out, plan_arm(plan, arm)->tag);
-	if (arm >= plan->n_variants)
-		buf_append_str(out, "~aa");
+	(void)snprintf(out, PLAN_TAG_SIZE, "%s%s", plan_arm(plan, arm)->tag,
+		       arm >= plan->n_variants ? "~aa" : "");
 }
 
 size_t

@@ -140,7 +140,8 @@ size_t plan_n_arms(const struct plan *plan);
 /* The variant that an arm runs (the A/A arm runs the control). */
 const struct plan_variant *plan_arm(const struct plan *plan, size_t arm);
 /* Its tag; the A/A arm's is the control's with "~aa" behind it. */
-void plan_arm_tag(const struct plan *plan, size_t arm, struct buf *out);
+#define PLAN_TAG_SIZE 48
+void plan_arm_tag(const struct plan *plan, size_t arm, char out[PLAN_TAG_SIZE]);
 
 /* Rounds of each pod, burn-in counted; each arm runs once in a round. */
 size_t plan_n_rounds(const struct plan *plan);

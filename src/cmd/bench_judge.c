@@ -19,6 +19,7 @@
 #include "bench/verdict_json.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
+#include "report/facts_print.h"
 
 #define MAX_RUNS   4096
 #define MAX_TAG	   40
@@ -82,7 +83,6 @@ struct request {
 	size_t current; /* arm that plain words belong to */
 	const char *paths[MAX_RUNS];
 	struct judge_run runs[MAX_RUNS];
-	struct verdict_run_info infos[MAX_RUNS];
 	struct run_log *logs; /* owned */
 	size_t n_runs, n_logs;
 };
@@ -112,15 +112,15 @@ add_log(struct request *q, const char *path, struct err *err)
 	if (q->n_runs == MAX_RUNS)
 		return err_set(err, ERR_USAGE, "more than %d logs", MAX_RUNS);
 	q->paths[q->n_runs] = path;
-	q->infos[q->n_runs] = (struct verdict_run_info){
-		.path = path, .rc = (double)NAN, .drift_s = (double)NAN
-	};
 	q->runs[q->n_runs++] = (struct judge_run){
 		.arm = q->current,
 		.block = arm->n_logs++,
 		.counted = true,
 		.state = RUN_STATE_CLAIMED,
 		.name = path,
+		.path = path,
+		.rc = (double)NAN,
+		.drift_s = (double)NAN,
 	};
 	return 0;
 }
@@ -234,7 +234,7 @@ parse_tok_kind(struct judge_rule *rule, const char *text, struct err *err)
 static void
 word_slug(enum verdict_word word, char *out, size_t size)
 {
-	(void)snprintf(out, size, "%s", verdict_word_name(word));
+	(void)snprintf(out, size, "%s", verdict_words[word]);
 	for (char *c = out; *c != '\0'; c++)
 		*c = *c == ' ' ? '-' : (char)tolower((unsigned char)*c);
 }
@@ -417,30 +417,32 @@ print_verdict(const struct request *q, const struct judge *judge,
 	      struct err *err)
 {
 	struct verdict_info info = {
-		.runs = q->infos,
 		.metric = metric_name(q, judge),
 		.cost_usd = (double)NAN,
 		.stopped = "imported",
 	};
+	struct facts facts;
 	struct buf text;
-	cJSON *root;
+	cJSON *root = verdict_to_json(judge, &info);
 	int result = 0;
 
 	buf_init(&text, MAX_REPORT);
+	facts_init(&facts);
+	report_facts(&facts, root);
 	if (q->json) {
-		root = verdict_to_json(judge, &info);
 		json_print(&text, root);
 		buf_append_char(&text, '\n');
-		cJSON_Delete(root);
 	} else if (q->md) {
-		report_markdown(&text, judge, &info);
+		facts_print_md(&text, &facts);
 	} else {
-		report_text(&text, judge, &info);
+		facts_print_text(&text, &facts);
 	}
 	if (fwrite(text.data, 1, text.len, stdout) != text.len ||
 	    fflush(stdout) != 0)
 		result = err_set_errno(err, ERR_IO, "cannot write");
+	facts_release(&facts);
 	buf_release(&text);
+	cJSON_Delete(root);
 	return result;
 }
 

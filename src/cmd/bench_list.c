@@ -11,12 +11,13 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/utf8.h"
 #include "bench/drive.h"
+#include "bench/report.h"
 #include "bench/show.h"
 #include "board/stored.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
+#include "report/facts_print.h"
 #include "report/out.h"
 #include "store/benches.h"
 
@@ -34,54 +35,18 @@ static const struct cmd_option show_options[] = {
 	{ 0, NULL, NULL, NULL },
 };
 
-/* What an audit found: the spread of the same code, not who won. */
-static void
-add_audit(struct buf *out, const cJSON *contrast)
-{
-	double mde = json_get_number(contrast, "mde_pct", (double)NAN);
-
-	if (!isnan(mde))
-		buf_appendf(out, "A/A: would show %.2f%% in %.0f blocks", mde,
-			    json_get_number(contrast, "n_blocks", 0));
-}
-
-/* "B: FASTER by ..; C: .." of a verdict; NULL: none. */
-static char *
-verdicts_of(const cJSON *root)
-{
-	const cJSON *all, *node;
-	struct buf text;
-	char *result;
-
-	if (root == NULL)
-		return NULL;
-	buf_init(&text, 4096);
-	all = cJSON_GetObjectItemCaseSensitive(root, "contrasts");
-	cJSON_ArrayForEach(node, all)
-	{
-		if (json_get_bool(node, "aa", false)) {
-			if (cJSON_GetArraySize(all) == 1)
-				add_audit(&text, node);
-			continue;
-		}
-		buf_appendf(&text, "%s%s: %s", text.len > 0 ? "; " : "",
-			    json_get_string(node, "variant", "?"),
-			    json_get_string(node, "text", "?"));
-	}
-	result = buf_detach(&text);
-	buf_release(&text);
-	return result;
-}
-
 /* A bench under way has no verdict yet, whatever its blocks say so far. */
 static void
 add_verdict(cJSON *row, const char *state, const cJSON *root)
 {
-	char *verdict =
-		strcmp(state, "running") != 0 ? verdicts_of(root) : NULL;
+	struct buf line;
 
-	json_add_string(row, "verdict", verdict);
-	free(verdict);
+	buf_init(&line, 4096);
+	report_line(&line, root);
+	json_add_clean(row, "verdict",
+		       strcmp(state, "running") != 0 && root != NULL ? line.data
+								     : NULL);
+	buf_release(&line);
 }
 
 static cJSON *
@@ -146,7 +111,7 @@ print_stored(void *user, const struct stored_bench *bench)
 			json_get_number(verdict, "cost_usd", (double)NAN));
 	add_verdict(row, bench->state != NULL ? bench->state : "", verdict);
 	json_add_string(row, "waits_for", NULL);
-	bench_waits_none(row);
+	bench_waits_json(row, NULL, "");
 	json_add_string(row, "dir", NULL);
 	out_row(h->out, row);
 	cJSON_Delete(row);
@@ -241,7 +206,7 @@ static int
 remember(void *user, const struct stored_bench *bench)
 {
 	struct remembered *r = user;
-	const cJSON *node, *all;
+	struct facts facts;
 	cJSON *root;
 
 	if (strncmp(bench->id, r->word, strlen(r->word)) != 0)
@@ -251,26 +216,20 @@ remember(void *user, const struct stored_bench *bench)
 	root = json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL);
 	if (r->print == BENCH_JSON && root != NULL) {
 		json_add_clean(root, "state", bench->state);
-		bench_waits_none(root);
+		bench_waits_json(root, NULL, "");
 		json_print(&r->text, root);
 		buf_append_char(&r->text, '\n');
 		cJSON_Delete(root);
 		return 0;
 	}
-	all = cJSON_GetObjectItemCaseSensitive(root, "contrasts");
-	cJSON_ArrayForEach(node, all)
-	{
-		utf8_sanitize(&r->text,
-			      str_from(json_get_string(node, "variant", "?")));
-		buf_append_str(&r->text, " against ");
-		utf8_sanitize(&r->text,
-			      str_from(json_get_string(node, "control", "?")));
-		buf_append_str(&r->text, "\n\n  ");
-		utf8_sanitize(&r->text,
-			      str_from(json_get_string(node, "text", "?")));
-		buf_append_str(&r->text, "\n\n");
-	}
-	buf_append_str(&r->text, "its results folder is gone: this is what "
+	facts_init(&facts);
+	report_facts(&facts, root);
+	if (r->print == BENCH_MD)
+		facts_print_md(&r->text, &facts);
+	else
+		facts_print_text(&r->text, &facts);
+	facts_release(&facts);
+	buf_append_str(&r->text, "\nits results folder is gone: this is what "
 				 "the database remembers\n");
 	cJSON_Delete(root);
 	return 0;

@@ -143,7 +143,7 @@ exec_attach(struct cmd_args *args, struct err *err)
 		if (strcmp(state.state, "running") == 0 ||
 		    strcmp(state.state, "failed") == 0)
 			status = bench_drive(&drive, err);
-		else
+		else if (bench_judge_again(&drive, err) == 0)
 			status = bench_report(&drive, err);
 		(void)close(lock);
 	}

@@ -28,6 +28,9 @@ facts_release(struct facts *facts)
 		free(facts->v[i].text);
 		free(facts->v[i].note);
 	}
+	for (size_t i = 0; i < facts->n_kept; i++)
+		free(facts->kept[i]);
+	free(facts->kept);
 	free(facts->v);
 	free(facts->sections);
 	facts_init(facts);
@@ -96,6 +99,19 @@ facts_number(struct facts *facts, const char *label, enum fmt_kind kind,
 						.number = number,
 						.decimals = decimals,
 						.unit = unit });
+}
+
+const char *
+facts_keep(struct facts *facts, const char *fmt, ...)
+{
+	va_list ap;
+
+	facts->kept = xgrow(facts->kept, facts->n_kept, &facts->cap_kept,
+			    sizeof(*facts->kept));
+	va_start(ap, fmt);
+	facts->kept[facts->n_kept] = fact_print(fmt, ap);
+	va_end(ap);
+	return facts->kept[facts->n_kept++];
 }
 
 void

@@ -60,6 +60,8 @@ struct facts {
 	size_t n, cap;
 	struct facts_section *sections; /* owned */
 	size_t n_sections, cap_sections;
+	char **kept; /* owned; see facts_keep */
+	size_t n_kept, cap_kept;
 };
 
 void facts_init(struct facts *facts);
@@ -79,6 +81,9 @@ struct fact *facts_text(struct facts *facts, const char *label,
 struct fact *facts_number(struct facts *facts, const char *label,
 			  enum fmt_kind kind, double number, int decimals,
 			  const char *unit);
+/* A text that lives as long as the list, for a label or a title. */
+const char *facts_keep(struct facts *facts, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* A remark behind its value. */
 void fact_note(struct fact *fact, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -37,6 +37,39 @@ fmt_signed(double value, int decimals, char out[FMT_SIZE])
 	return out;
 }
 
+int
+fmt_measure_decimals(double value)
+{
+	double size = fabs(value);
+
+	return size >= 1e5 ? 0 : size >= 1000 ? 1 : size >= 10 ? 3 : 5;
+}
+
+const char *
+fmt_measure(double value, int decimals, char out[FMT_SIZE])
+{
+	char digits[FMT_SIZE];
+	size_t len = 0, whole;
+
+	if (!isfinite(value) || fabs(value) > 1e15)
+		return fmt_absent(out);
+	if (value != 0.0 && fabs(value) < 0.5 * pow(10.0, -decimals)) {
+		(void)snprintf(out, FMT_SIZE, "%.3g", value);
+		return out;
+	}
+	(void)snprintf(digits, sizeof(digits), "%.*f", decimals, fabs(value));
+	whole = strcspn(digits, ".");
+	if (value < 0.0)
+		out[len++] = '-';
+	for (size_t i = 0; digits[i] != '\0' && len + 2 < FMT_SIZE; i++) {
+		if (i > 0 && i < whole && (whole - i) % 3 == 0)
+			out[len++] = ',';
+		out[len++] = digits[i];
+	}
+	out[len] = '\0';
+	return out;
+}
+
 const char *
 fmt_grouped(double value, char out[FMT_SIZE])
 {
@@ -114,8 +147,9 @@ fmt_value(enum fmt_kind kind, double value, int decimals, char out[FMT_SIZE])
 
 	if (kind >= FMT_GROUPED)
 		return plain[kind](value, out);
-	return kind == FMT_SIGNED ? fmt_signed(value, decimals, out)
-				  : fmt_number(value, decimals, out);
+	return kind == FMT_SIGNED    ? fmt_signed(value, decimals, out)
+	       : kind == FMT_MEASURE ? fmt_measure(value, decimals, out)
+				     : fmt_number(value, decimals, out);
 }
 
 /* Which time zone clocks show. */

@@ -12,9 +12,10 @@
 
 /* How a number is written. */
 enum fmt_kind {
-	FMT_TEXT,    /* it is no number */
-	FMT_NUMBER,  /* fmt_number, and so on */
-	FMT_SIGNED,  /* a difference: less is better */
+	FMT_TEXT,   /* it is no number */
+	FMT_NUMBER, /* fmt_number, and so on */
+	FMT_SIGNED, /* a difference: less is better */
+	FMT_MEASURE,
 	FMT_GROUPED, /* whole, its digits in groups */
 	FMT_STEPS,
 	FMT_BYTES,
@@ -28,6 +29,11 @@ const char *fmt_value(enum fmt_kind kind, double value, int decimals,
 const char *fmt_number(double value, int decimals, char out[FMT_SIZE]);
 /* With a sign, and "−" as a minus of the width of a digit. */
 const char *fmt_signed(double value, int decimals, char out[FMT_SIZE]);
+/* A measurement, its whole part in groups: "1,378,296.78"; three digits where
+ * the decimals would leave it 0. */
+const char *fmt_measure(double value, int decimals, char out[FMT_SIZE]);
+/* Decimals that a measurement of that size deserves. */
+int fmt_measure_decimals(double value);
 /* 15952086 as "15,952,086". */
 const char *fmt_grouped(double value, char out[FMT_SIZE]);
 /* Steps in six columns: "99,999", "329.4k", "1.23M". */

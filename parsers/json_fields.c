@@ -1,399 +1,377 @@
 /* SPDX-License-Identifier: MIT */
-/* Structs to JSON objects and back by tables; for all files of ours. */
+/* JSON objects into structs by tables; the files of a user, and our own. */
 #include "config.h"
 
 #include "parsers/json_fields.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
 
-#define PATH_SIZE  512
-#define WHY_SIZE   200
-#define MAX_FIELDS 64
+#define MAX_KEYS 32 /* of one object */
 
-static const struct {
-	unsigned int types; /* enum json_type */
-	size_t size;	    /* of the member; 0: as the field says */
-} kinds[] = {
-	[JSON_AS_NUMBER] = { JSON_NUMBER, sizeof(double) },
-	[JSON_AS_COUNT] = { JSON_INTEGER, sizeof(size_t) },
-	[JSON_AS_SOME] = { JSON_INTEGER, sizeof(size_t) },
-	[JSON_AS_WHOLE] = { JSON_INTEGER, sizeof(int64_t) },
-	[JSON_AS_BOOL] = { JSON_BOOL, sizeof(bool) },
-	[JSON_AS_WORD] = { JSON_STRING, sizeof(int) },
-	[JSON_AS_CHARS] = { JSON_STRING, 0 },
-	[JSON_AS_TEXT] = { JSON_STRING, sizeof(char *) },
-	[JSON_AS_NAME] = { JSON_STRING, sizeof(const char *) },
-	[JSON_AS_TEXTS] = { JSON_ARRAY, sizeof(struct json_texts) },
-	[JSON_AS_PAIR] = { JSON_ARRAY, 2 * sizeof(double) },
-	[JSON_AS_PART] = { JSON_OBJECT, 0 },
-	[JSON_AS_ANY] = { 0, 0 },
+/* JSON_AS_CHOICE writes any enum as one. */
+_Static_assert(sizeof(enum json_kind) == sizeof(unsigned int), "enum");
+
+/* What the value of each kind may be. */
+static const unsigned int json_types[] = {
+	[JSON_AS_TEXT] = JSON_STRING,	[JSON_AS_PATH] = JSON_STRING,
+	[JSON_AS_CHARS] = JSON_STRING,	[JSON_AS_SIZE] = JSON_INTEGER,
+	[JSON_AS_WORD] = JSON_STRING,	[JSON_AS_CHOICE] = JSON_STRING,
+	[JSON_AS_NUMBER] = JSON_NUMBER, [JSON_AS_INTEGER] = JSON_INTEGER,
+	[JSON_AS_COUNT] = JSON_INTEGER, [JSON_AS_BOOL] = JSON_BOOL,
+	[JSON_AS_TEXTS] = JSON_ARRAY,	[JSON_AS_PATHS] = JSON_ARRAY,
+	[JSON_AS_NUMBERS] = JSON_ARRAY, [JSON_AS_INDEXES] = JSON_ARRAY,
+	[JSON_AS_OBJECT] = JSON_OBJECT, [JSON_AS_OTHER] = 0,
 };
-
-/* A member of one of the kinds above, copied out or in. */
-union member {
-	double number;
-	double pair[2];
-	size_t count;
-	int64_t whole;
-	bool is;
-	int word;
-	char *text;
-	struct json_texts texts;
-};
-
-int
-json_wrong(const struct json_place *place, const char *key, const char *fmt,
-	   ...)
-{
-	char path[PATH_SIZE], message[320];
-	va_list ap;
-
-	(void)snprintf(path, sizeof(path), "%s%s%s", place->path,
-		       key != NULL && *place->path != '\0' ? "." : "",
-		       key != NULL ? key : "");
-	va_start(ap, fmt);
-	(void)vsnprintf(message, sizeof(message), fmt, ap);
-	va_end(ap);
-	return json_fail(place->at, path, place->err, "%s", message);
-}
-
-static double
-convert(double (*with)(double), double value)
-{
-	return with != NULL ? with(value) : value;
-}
-
-static void
-add_field(cJSON *object, const struct json_field *field, const char *from)
-{
-	const char *key = field->key, *text;
-	union member m;
-	cJSON *array;
-
-	memcpy(&m, from, kinds[field->as].size);
-	switch (field->as) {
-	case JSON_AS_NUMBER:
-		json_add_number(object, key, convert(field->out, m.number));
-		break;
-	case JSON_AS_COUNT:
-	case JSON_AS_SOME:
-		json_add_number(object, key,
-				m.count == 0 && field->as == JSON_AS_SOME
-					? (double)NAN
-					: (double)m.count);
-		break;
-	case JSON_AS_WHOLE:
-		json_add_number(object, key,
-				m.whole != 0 ? (double)m.whole : (double)NAN);
-		break;
-	case JSON_AS_BOOL:
-		if (field->words != NULL)
-			json_add_string(object, key, field->words[m.is]);
-		else
-			cJSON_AddBoolToObject(object, key, m.is);
-		break;
-	case JSON_AS_WORD:
-	case JSON_AS_CHARS:
-		text = field->as == JSON_AS_WORD ? field->words[m.word] : from;
-		json_add_clean(object, key, text[0] != '\0' ? text : NULL);
-		break;
-	case JSON_AS_TEXT:
-	case JSON_AS_NAME:
-		json_add_clean(object, key, m.text);
-		break;
-	case JSON_AS_PART:
-		json_add_fields(cJSON_AddObjectToObject(object, key),
-				field->fields, from);
-		break;
-	case JSON_AS_PAIR:
-		array = cJSON_AddArrayToObject(object, key);
-		for (int i = 0; i < 2; i++) {
-			double v = convert(field->out, m.pair[i]);
-
-			cJSON_AddItemToArray(array,
-					     isfinite(v) ? cJSON_CreateNumber(v)
-							 : cJSON_CreateNull());
-		}
-		break;
-	case JSON_AS_TEXTS:
-	case JSON_AS_ANY:
-		break;
-	}
-}
-
-void
-json_add_fields(cJSON *object, const struct json_field *fields,
-		const void *from)
-{
-	for (; fields->key != NULL; fields++)
-		add_field(object, fields, (const char *)from + fields->at);
-}
-
-void
-json_add_list(cJSON *object, const char *key, const void *first, size_t n,
-	      size_t size, const struct json_field *fields)
-{
-	cJSON *array = cJSON_AddArrayToObject(object, key);
-
-	for (size_t i = 0; i < n; i++) {
-		cJSON *row = cJSON_CreateObject();
-
-		json_add_fields(row, fields, (const char *)first + i * size);
-		cJSON_AddItemToArray(array, row);
-	}
-}
-
-static int
-word_of(const struct json_field *field, const char *text)
-{
-	for (int i = 0; field->words[i] != NULL; i++)
-		if (*text != '\0' && strcmp(text, field->words[i]) == 0)
-			return i;
-	return -1;
-}
-
-/* "expected one of fixed, auto". */
-static void
-list_words(const struct json_field *field, char why[WHY_SIZE])
-{
-	const char *glue = "expected one of ";
-
-	for (int i = 0; field->words[i] != NULL; i++) {
-		size_t len = strlen(why);
-
-		if (field->words[i][0] == '\0')
-			continue;
-		(void)snprintf(why + len, WHY_SIZE - len, "%s%s", glue,
-			       field->words[i]);
-		glue = ", ";
-	}
-}
-
-static void
-check_texts(const struct json_field *field, const cJSON *array,
-	    char why[WHY_SIZE])
-{
-	const cJSON *node;
-	size_t n = 0;
-
-	cJSON_ArrayForEach(node, array)
-	{
-		const char *fault = NULL;
-
-		if (!cJSON_IsString(node) || ++n > field->size)
-			(void)snprintf(why, WHY_SIZE,
-				       "expected at most %zu strings",
-				       field->size);
-		else if (field->fault != NULL)
-			fault = field->fault(node->valuestring);
-		if (fault != NULL)
-			(void)snprintf(why, WHY_SIZE, "\"%.60s\" %s",
-				       node->valuestring, fault);
-	}
-}
-
-/* Is it a value that the member takes, its type apart?  Else why not. */
-static bool
-is_good(const struct json_field *field, const cJSON *node, char why[WHY_SIZE])
-{
-	const char *fault;
-
-	why[0] = '\0';
-	if (cJSON_IsNumber(node) && field->high > field->low &&
-	    !(node->valuedouble >= field->low &&
-	      node->valuedouble <= field->high)) {
-		(void)snprintf(why, WHY_SIZE, "expected a number from %g to %g",
-			       field->low, field->high);
-	} else if (field->words != NULL) {
-		if (word_of(field, node->valuestring) < 0)
-			list_words(field, why);
-	} else if (field->as == JSON_AS_TEXTS) {
-		check_texts(field, node, why);
-	} else if (field->fault != NULL) {
-		fault = field->fault(node->valuestring);
-		(void)snprintf(why, WHY_SIZE, "%s", fault != NULL ? fault : "");
-	}
-	return why[0] == '\0';
-}
-
-static void
-free_texts(struct json_texts *texts)
-{
-	for (size_t i = 0; i < texts->n; i++)
-		free(texts->v[i]);
-	free(texts->v);
-	*texts = (struct json_texts){ NULL, 0 };
-}
-
-static void
-put_texts(struct json_texts *texts, const cJSON *array)
-{
-	const cJSON *node;
-
-	free_texts(texts);
-	texts->v = xcalloc((size_t)cJSON_GetArraySize(array) + 1,
-			   sizeof(*texts->v));
-	cJSON_ArrayForEach(node, array) texts->v[texts->n++] =
-		xstrdup(node->valuestring);
-}
-
-/* Put a good value into its member. */
-static void
-put(const struct json_field *field, const cJSON *node, char *to)
-{
-	union member m;
-
-	memcpy(&m, to, kinds[field->as].size);
-	switch (field->as) {
-	case JSON_AS_NUMBER:
-		m.number = convert(field->in, node->valuedouble);
-		break;
-	case JSON_AS_COUNT:
-	case JSON_AS_SOME:
-		m.count = (size_t)node->valuedouble;
-		break;
-	case JSON_AS_WHOLE:
-		m.whole = (int64_t)node->valuedouble;
-		break;
-	case JSON_AS_BOOL:
-		m.is = field->words != NULL
-			       ? word_of(field, node->valuestring) == 1
-			       : cJSON_IsTrue(node);
-		break;
-	case JSON_AS_WORD:
-		m.word = word_of(field, node->valuestring);
-		break;
-	case JSON_AS_CHARS:
-		(void)snprintf(to, field->size, "%s", node->valuestring);
-		return;
-	case JSON_AS_TEXT:
-		free(m.text);
-		m.text = xstrdup(node->valuestring);
-		break;
-	case JSON_AS_NAME:
-		m.text = node->valuestring;
-		break;
-	case JSON_AS_PART:
-		json_take_fields(node, field->fields, to);
-		return;
-	case JSON_AS_TEXTS:
-		put_texts(&m.texts, node);
-		break;
-	case JSON_AS_PAIR:
-		for (int i = 0; i < 2; i++)
-			if (cJSON_IsNumber(cJSON_GetArrayItem(node, i)))
-				m.pair[i] = convert(field->in,
-						    cJSON_GetArrayItem(node, i)
-							    ->valuedouble);
-		break;
-	case JSON_AS_ANY:
-		return;
-	}
-	memcpy(to, &m, kinds[field->as].size);
-}
 
 static unsigned int
-types_of(const struct json_field *field)
+types_of(const struct json_field *f)
 {
-	if (field->as == JSON_AS_BOOL && field->words != NULL)
-		return JSON_STRING;
-	return kinds[field->as].types | field->types;
+	return f->kind == JSON_AS_BOOL && f->words != NULL
+		       ? JSON_STRING
+		       : json_types[f->kind];
+}
+
+int
+json_refuse(const struct json_reader *r, const char *path, const char *fmt, ...)
+{
+	char why[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	return json_fail(&r->at, path, r->err, "%s", why);
+}
+
+const char *
+json_join(char out[JSON_PATH_SIZE], const char *path, const char *key)
+{
+	(void)snprintf(out, JSON_PATH_SIZE, "%s%s%s", path,
+		       path[0] != '\0' ? "." : "", key);
+	return out;
+}
+
+/* The index of a word, or -1 with the error that lists them all; "" is none. */
+static int
+find_word(const struct json_reader *r, const struct json_field *f,
+	  const char *value, const char *path)
+{
+	const char *const *words = f->words;
+	const char *glue = "";
+	char list[200];
+	size_t used = 0;
+
+	for (int i = 0; words[i] != NULL; i++)
+		if (value[0] != '\0' && strcmp(value, words[i]) == 0)
+			return i;
+	for (; *words != NULL && used < sizeof(list); words++) {
+		if (**words == '\0')
+			continue;
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+					 "%s\"%s\"", glue, *words);
+		glue = words[1] != NULL && words[2] != NULL ? ", " : " or ";
+	}
+	return json_refuse(r, path, "expected %s", list);
 }
 
 static int
-read_member(const struct json_place *place, const struct json_field *field,
-	    const cJSON *node, void *to)
+check_number(const struct json_reader *r, const struct json_field *f,
+	     double value, const char *path)
 {
-	char path[PATH_SIZE], why[WHY_SIZE];
-	struct json_place own = { place->at, path, place->err };
+	bool is_positive = f->low == 0 && f->high == 0;
 
-	if (field->as == JSON_AS_ANY) {
-		(void)snprintf(path, sizeof(path), "%s%s%s", place->path,
-			       *place->path != '\0' ? "." : "", field->key);
-		return field->read(&own, node, to);
+	if (is_positive ? value > 0 : value >= f->low && value <= f->high)
+		return 0;
+	return is_positive
+		       ? json_refuse(r, path, "expected a number above 0")
+		       : json_refuse(r, path,
+				     "expected a number from %.15g to %.15g",
+				     f->low, f->high);
+}
+
+/* One entry of a list into place i of it. */
+static int
+take_entry(const struct json_reader *r, const struct json_field *f,
+	   const cJSON *item, const char *path, void *v, size_t i)
+{
+	const char *text = cJSON_IsString(item) ? item->valuestring : "";
+	double number = cJSON_IsNumber(item) ? item->valuedouble : -1;
+	int *indexes = v;
+
+	if (f->kind == JSON_AS_NUMBERS) {
+		((double *)v)[i] = number;
+		return number > 0 ? 0
+				  : json_refuse(r, path,
+						"expected a number above 0");
 	}
-	if (!is_good(field, node, why))
-		return json_wrong(place, field->key, "%s", why);
-	put(field, node, to);
+	if (f->kind != JSON_AS_INDEXES) {
+		if (text[0] == '\0')
+			return json_refuse(r, path,
+					   "expected a string that is not "
+					   "empty");
+		if (f->fault != NULL && f->fault(text) != NULL)
+			return json_refuse(r, path, "%s", f->fault(text));
+		((char **)v)[i] = f->kind == JSON_AS_PATHS ? r->path(r, text)
+							   : xstrdup(text);
+		return 0;
+	}
+	if (!(number >= 0) || number > f->high || floor(number) != number)
+		return json_refuse(r, path,
+				   "expected the index of a %s, 0 to %.0f",
+				   f->what, f->high);
+	indexes[i] = (int)number;
+	for (size_t k = 0; k < i; k++)
+		if (indexes[k] == indexes[i])
+			return json_refuse(r, path, "%s %d stands twice",
+					   f->what, indexes[i]);
+	return 0;
+}
+
+static int
+take_list(const struct json_reader *r, const struct json_field *f,
+	  const cJSON *array, const char *path, void *base)
+{
+	size_t n = (size_t)cJSON_GetArraySize(array);
+	size_t size = f->kind == JSON_AS_NUMBERS   ? sizeof(double)
+		      : f->kind == JSON_AS_INDEXES ? sizeof(int)
+						   : sizeof(char *);
+	size_t *taken = (size_t *)((char *)base + f->at_n);
+	char at[JSON_PATH_SIZE + 24];
+	const cJSON *item;
+	void *v;
+
+	if (n > f->most)
+		return json_refuse(r, path, "more than %zu entries", f->most);
+	v = xcalloc(n + 1, size);
+	memcpy((char *)base + f->at, &v, sizeof(v));
+	cJSON_ArrayForEach(item, array)
+	{
+		(void)snprintf(at, sizeof(at), "%s[%zu]", path, *taken);
+		if (take_entry(r, f, item, at, v, *taken) != 0)
+			return -1;
+		++*taken;
+	}
+	return 0;
+}
+
+/* One value into its member of base. */
+static int
+take_value(const struct json_reader *r, const struct json_field *f,
+	   const cJSON *node, const char *path, void *base)
+{
+	void *to = (char *)base + f->at;
+	int index;
+
+	if (f->fault != NULL && cJSON_IsString(node) &&
+	    f->fault(node->valuestring) != NULL)
+		return json_refuse(r, path, "%s", f->fault(node->valuestring));
+	switch (f->kind) {
+	case JSON_AS_TEXT:
+		*(char **)to = xstrdup(node->valuestring);
+		return 0;
+	case JSON_AS_CHARS:
+		if (f->words != NULL &&
+		    find_word(r, f, node->valuestring, path) < 0)
+			return -1;
+		(void)snprintf(to, f->most, "%s", node->valuestring);
+		return 0;
+	case JSON_AS_PATH:
+		*(char **)to = r->path(r, node->valuestring);
+		return 0;
+	case JSON_AS_WORD:
+	case JSON_AS_CHOICE:
+		index = find_word(r, f, node->valuestring, path);
+		if (index >= 0 && f->kind == JSON_AS_CHOICE)
+			*(unsigned int *)to = (unsigned int)index;
+		else if (index >= 0)
+			*(char **)to = xstrdup(node->valuestring);
+		return index >= 0 ? 0 : -1;
+	case JSON_AS_NUMBER:
+	case JSON_AS_INTEGER:
+	case JSON_AS_COUNT:
+	case JSON_AS_SIZE:
+		if (check_number(r, f, node->valuedouble, path) != 0)
+			return -1;
+		if (f->kind == JSON_AS_NUMBER)
+			*(double *)to = node->valuedouble;
+		else if (f->kind == JSON_AS_INTEGER)
+			*(int64_t *)to = (int64_t)node->valuedouble;
+		else if (f->kind == JSON_AS_SIZE)
+			*(size_t *)to = (size_t)node->valuedouble;
+		else
+			*(unsigned int *)to = (unsigned int)node->valuedouble;
+		return 0;
+	case JSON_AS_BOOL:
+		index = f->words != NULL
+				? find_word(r, f, node->valuestring, path)
+				: cJSON_IsTrue(node);
+		*(bool *)to = index == 1;
+		return index < 0 ? -1 : 0;
+	case JSON_AS_TEXTS:
+	case JSON_AS_PATHS:
+	case JSON_AS_NUMBERS:
+	case JSON_AS_INDEXES:
+		return take_list(r, f, node, path, base);
+	case JSON_AS_OBJECT:
+		if (json_take(r, f->fields, node, path, to) != 0)
+			return -1;
+		return f->take != NULL ? f->take(r, node, path, to) : 0;
+	case JSON_AS_OTHER:
+		return f->take(r, node, path, to);
+	}
 	return 0;
 }
 
 int
-json_read_fields(const struct json_place *place, const cJSON *object,
-		 const struct json_field *fields, void *to)
+json_take(const struct json_reader *r, const struct json_field *fields,
+	  const cJSON *object, const char *path, void *base)
 {
-	struct json_key keys[MAX_FIELDS + 1] = { { NULL, 0 } };
+	struct json_key keys[MAX_KEYS] = { { NULL, 0 } };
+	char at[JSON_PATH_SIZE];
 
-	for (size_t i = 0; i < MAX_FIELDS && fields[i].key != NULL; i++)
+	for (size_t i = 0; fields[i].name != NULL && i + 1 < MAX_KEYS; i++)
 		keys[i] = (struct json_key){
-			fields[i].key,
-			types_of(&fields[i]) |
-				(fields[i].required ? JSON_REQUIRED : JSON_NULL)
+			fields[i].name, fields[i].types | types_of(&fields[i])
 		};
-	if (json_check_keys(place->at, object, place->path, keys, place->err) !=
-	    0)
+	if (json_check_keys(&r->at, object, path, keys, r->err) != 0)
 		return -1;
-	for (; fields->key != NULL; fields++) {
-		const cJSON *node =
-			cJSON_GetObjectItemCaseSensitive(object, fields->key);
+	for (const struct json_field *f = fields; f->name != NULL; f++) {
+		const cJSON *value =
+			cJSON_GetObjectItemCaseSensitive(object, f->name);
 
-		if (node != NULL && !cJSON_IsNull(node) &&
-		    read_member(place, fields, node, (char *)to + fields->at))
+		/* null is as good as nothing, where it may stand. */
+		if (value == NULL ||
+		    (cJSON_IsNull(value) && f->kind != JSON_AS_OTHER))
+			continue;
+		if (take_value(r, f, value, json_join(at, path, f->name),
+			       base) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-void
-json_take_fields(const cJSON *object, const struct json_field *fields, void *to)
+/* A tree that was parsed (NULL: was not, why says so), and is freed here. */
+static int
+take_root(struct json_reader *r, cJSON *root, const char *why,
+	  const struct json_field *fields, void *base)
 {
-	char why[WHY_SIZE];
+	int rc;
 
-	for (; fields->key != NULL; fields++) {
-		const cJSON *node =
-			cJSON_GetObjectItemCaseSensitive(object, fields->key);
+	if (root == NULL) {
+		/* "line 3: .." becomes "file:3: ..". */
+		bool has_line = strncmp(why, "line ", 5) == 0;
 
-		if (fields->as != JSON_AS_ANY &&
-		    !(fields->out != NULL && fields->in == NULL) &&
-		    json_has_type(node, types_of(fields)) &&
-		    !(cJSON_IsNumber(node) && node->valuedouble < 0 &&
-		      kinds[fields->as].types == JSON_INTEGER) &&
-		    is_good(fields, node, why))
-			put(fields, node, (char *)to + fields->at);
+		return err_set(r->err, r->at.code, "%s:%s%s", r->at.file,
+			       has_line ? "" : " ", why + (has_line ? 5 : 0));
+	}
+	rc = cJSON_IsObject(root) ? json_take(r, fields, root, "", base)
+				  : json_refuse(r, "", "expected an object");
+	cJSON_Delete(root);
+	return rc;
+}
+
+int
+json_take_text(struct json_reader *r, const char *file, struct str text,
+	       const struct json_field *fields, void *base)
+{
+	struct err bad = { ERR_NONE, "" };
+	cJSON *root = json_parse(text, JSON_BARE_REFUSED, &bad);
+
+	r->at.file = file;
+	r->at.text = text;
+	return take_root(r, root, bad.text, fields, base);
+}
+
+int
+json_take_file(struct json_reader *r, const char *file,
+	       const struct json_field *fields, void *base)
+{
+	struct err bad = { ERR_NONE, "" };
+	struct buf text;
+	cJSON *root;
+	int rc;
+
+	buf_init(&text, JSON_MAX_BYTES);
+	root = json_parse_file(file, &text, &bad);
+	r->at.file = file;
+	r->at.text = (struct str){ text.data, text.len };
+	/* What could be read is named once, behind it comes the line. */
+	if (root == NULL && bad.code != ERR_PARSE)
+		rc = err_set(r->err, r->at.code, "%s", bad.text);
+	else
+		rc = take_root(r, root, bad.text + strlen(file) + 2, fields,
+			       base);
+	buf_release(&text);
+	return rc;
+}
+
+void
+json_put(cJSON *object, const struct json_field *fields, const void *base)
+{
+	for (const struct json_field *f = fields; f->name != NULL; f++) {
+		const void *from = (const char *)base + f->at;
+		const char *text = from;
+
+		if (f->kind == JSON_AS_CHOICE)
+			text = f->words[*(const unsigned int *)from];
+		if (f->kind == JSON_AS_CHOICE || f->kind == JSON_AS_CHARS)
+			json_add_clean(object, f->name,
+				       text[0] != '\0' ? text : NULL);
+		else if (f->kind == JSON_AS_NUMBER)
+			json_add_number(object, f->name, *(const double *)from);
+		else if (f->kind == JSON_AS_SIZE)
+			json_add_number(object, f->name,
+					(double)*(const size_t *)from);
+		else if (f->kind == JSON_AS_BOOL)
+			cJSON_AddBoolToObject(object, f->name,
+					      *(const bool *)from);
+		else if (*(const int64_t *)from == 0)
+			cJSON_AddNullToObject(object, f->name);
+		else
+			json_add_number(object, f->name,
+					(double)*(const int64_t *)from);
 	}
 }
 
-size_t
-json_take_list(const cJSON *object, const char *key, void *first, size_t most,
-	       size_t size, const struct json_field *fields)
+void
+json_take_known(const struct json_field *fields, const cJSON *object,
+		void *base)
 {
-	const cJSON *node,
-		*array = cJSON_GetObjectItemCaseSensitive(object, key);
-	size_t n = 0;
+	const struct json_reader quiet = { .err = NULL };
 
-	cJSON_ArrayForEach(node, array) if (n < most)
-		json_take_fields(node, fields, (char *)first + n++ * size);
-	return n;
+	for (const struct json_field *f = fields; f->name != NULL; f++) {
+		const cJSON *value =
+			cJSON_GetObjectItemCaseSensitive(object, f->name);
+
+		if (json_has_type(value, types_of(f)))
+			(void)take_value(&quiet, f, value, "", base);
+	}
 }
 
 void
-json_free_fields(const struct json_field *fields, void *of)
+json_give_back(const struct json_field *fields, void *base)
 {
-	for (; fields->key != NULL; fields++) {
-		char *member = (char *)of + fields->at, *text;
-		struct json_texts texts;
+	for (const struct json_field *f = fields; f->name != NULL; f++) {
+		void *at = (char *)base + f->at, *v;
 
-		if (fields->as == JSON_AS_TEXT) {
-			memcpy(&text, member, sizeof(text));
-			free(text);
-		} else if (fields->as == JSON_AS_TEXTS) {
-			memcpy(&texts, member, sizeof(texts));
-			free_texts(&texts);
+		if (f->kind == JSON_AS_OBJECT) {
+			json_give_back(f->fields, at);
+			continue;
 		}
+		if (f->kind == JSON_AS_OTHER || f->kind == JSON_AS_CHOICE ||
+		    f->kind == JSON_AS_NUMBER || f->kind == JSON_AS_INTEGER ||
+		    f->kind == JSON_AS_COUNT || f->kind == JSON_AS_SIZE ||
+		    f->kind == JSON_AS_CHARS || f->kind == JSON_AS_BOOL)
+			continue;
+		memcpy(&v, at, sizeof(v));
+		if (f->kind == JSON_AS_TEXTS || f->kind == JSON_AS_PATHS)
+			for (size_t i = 0;
+			     i < *(size_t *)((char *)base + f->at_n); i++)
+				free(((char **)v)[i]);
+		free(v);
 	}
 }

@@ -2,100 +2,115 @@
 #ifndef HGYM_PARSERS_JSON_FIELDS_H
 #define HGYM_PARSERS_JSON_FIELDS_H
 
-#include <stddef.h>
-
 #include "parsers/json.h"
 
 /*
- * Members of a struct as members of a JSON object, and back, by one table.
- * Absent is null both ways: NAN, "" and NULL.
+ * A JSON object into a struct, by a table of its keys: what each key's value
+ * must be, and in which member it goes.  Strict as json_check_keys is; an
+ * error names file, line and key path.  A key that is absent leaves its
+ * member as it is: defaults are put there before.  Files of our own are
+ * written by the same tables, and read leniently.
  */
-enum json_as {
-	JSON_AS_NUMBER, /* double */
-	JSON_AS_COUNT,	/* size_t */
-	JSON_AS_SOME,	/* the same, but 0 is null */
-	JSON_AS_WHOLE,	/* int64_t below 2^53; 0 is null */
-	JSON_AS_BOOL,	/* with words a text: is it the second of them? */
-	JSON_AS_WORD,	/* an enum: the index of a word; "" is null */
-	JSON_AS_CHARS,	/* char[size] */
-	JSON_AS_TEXT,	/* char *, owned */
-	JSON_AS_NAME,	/* const char *; when read borrowed of the tree */
-	JSON_AS_TEXTS,	/* struct json_texts, at most .size */
-	JSON_AS_PAIR,	/* double[2], an array */
-	JSON_AS_PART,	/* a struct with .fields of its own, an object */
-	JSON_AS_ANY,	/* of the JSON types in .types; .read takes it */
+enum json_kind {
+	JSON_AS_TEXT,	 /* char *, owned */
+	JSON_AS_CHARS,	 /* char[most]; with most 0 it is only looked at */
+	JSON_AS_PATH,	 /* char *, owned: what json_reader.path makes of it */
+	JSON_AS_WORD,	 /* char *, owned: one of words */
+	JSON_AS_CHOICE,	 /* an enum: the index in words */
+	JSON_AS_NUMBER,	 /* double, low..high; both 0: above 0 */
+	JSON_AS_INTEGER, /* int64_t, low..high */
+	JSON_AS_COUNT,	 /* unsigned int, low..high */
+	JSON_AS_SIZE,	 /* size_t, low..high */
+	JSON_AS_BOOL,	 /* true; where there are words: the second of them */
+	JSON_AS_TEXTS,	 /* list of char *, none of them empty */
+	JSON_AS_PATHS,	 /* the same of paths */
+	JSON_AS_NUMBERS, /* list of double, each above 0 */
+	JSON_AS_INDEXES, /* list of int, 0..high, none twice */
+	JSON_AS_OBJECT,	 /* a struct, by a table of its own */
+	JSON_AS_OTHER,	 /* what json_field.take makes of it */
 };
 
-/* A list of texts, owned. */
-struct json_texts {
-	char **v;
-	size_t n;
-};
-
-/* Where a value stands that is read strictly. */
-struct json_place {
-	const struct json_at *at;
-	const char *path; /* "pods[1].gpus" */
-	struct err *err;
-};
+struct json_reader;
 
 struct json_field {
-	const char *key;
-	enum json_as as;
-	size_t at; /* of the member in its struct */
-	bool required;
-	size_t size;	  /* of CHARS, TEXTS */
-	double low, high; /* of numbers as they are written; both 0: any */
-	const char *const *words; /* of WORD, BOOL; ended by NULL */
-	/* Of a NUMBER or a PAIR: from the struct to JSON, and back. */
-	double (*out)(double), (*in)(double); /* out alone: only written */
-	/* What is wrong with a text, or NULL. */
+	const char *name;
+	enum json_kind kind;
+	size_t at;	    /* of the member in its struct; of a list: of v */
+	size_t at_n;	    /* of a list: of its length, a size_t */
+	unsigned int types; /* enum json_type, beside those of the kind */
+	double low, high;
+	size_t most;		  /* entries of a list at most; see CHARS */
+	const char *what;	  /* of INDEXES: "GPU" */
+	const char *const *words; /* ended by NULL */
+	const struct json_field *fields;
+	/* What is wrong with a text, or an entry of TEXTS; NULL: nothing. */
 	const char *(*fault)(const char *text);
-	const struct json_field *fields; /* of PART */
-	unsigned int types;		 /* of ANY: enum json_type */
-	/* -1 with an error of json_wrong. */
-	int (*read)(const struct json_place *place, const cJSON *node,
-		    void *member);
+	/*
+	 * Of OTHER: take the value, into what `at` says.  Of OBJECT: hold its
+	 * members against each other; to is its struct.
+	 */
+	int (*take)(const struct json_reader *r, const cJSON *node,
+		    const char *path, void *to);
 };
 
-/* JSON_FIELD(TEXT, "name", offsetof(..), .required = true), in a table that
- * ends with JSON_FIELDS_END. */
-#define JSON_FIELD(as_, key_, ...)                                             \
+#define JSON_AT(type, member) .at = offsetof(struct type, member)
+/* A row of a table; of CHARS. */
+#define JSON_ROW(name_, kind_, type, member, ...)                              \
 	{                                                                      \
-		.key = (key_), .as = JSON_AS_##as_, .at = __VA_ARGS__          \
+		.name = (name_), .kind = JSON_AS_##kind_,                      \
+		.at = offsetof(struct type, member), __VA_ARGS__               \
 	}
-#define JSON_FIELDS_END                                                        \
-	{                                                                      \
-		.key = NULL                                                    \
-	}
+#define JSON_CHARS(name, type, member)                                         \
+	JSON_ROW(name, CHARS, type, member,                                    \
+		 .most = sizeof(((struct type *)0)->member))
+#define JSON_LIST(type, member, n)                                             \
+	.at = offsetof(struct type, member), .at_n = offsetof(struct type, n)
 
-void json_add_fields(cJSON *object, const struct json_field *fields,
-		     const void *from);
+struct json_reader {
+	struct json_at at; /* json_take_text and _file set file and text */
+	struct err *err;
+	/* What is kept of a path; owned.  NULL without such fields. */
+	char *(*path)(const struct json_reader *r, const char *value);
+	void *user;
+};
+
+#define JSON_PATH_SIZE 300 /* of "pods[1].logs[2]"; a longer one is cut */
+
+/* Set the error "<file>:<line>: <path>: <message>"; -1. */
+int json_refuse(const struct json_reader *r, const char *path, const char *fmt,
+		...) __attribute__((format(printf, 3, 4)));
+
+/* "pods[1].logs" of "pods[1]" and "logs", in out, which is returned. */
+const char *json_join(char out[JSON_PATH_SIZE], const char *path,
+		      const char *key);
+
 /*
- * Strictly, as json_check_keys: an unknown key, a wrong type or a wrong value
- * is an error.  A key that is absent or null leaves its member as it is.
+ * The members of object into base, in the order of the table (ended by a
+ * NULL name).  -1 with the error, base being half filled.
  */
-int json_read_fields(const struct json_place *place, const cJSON *object,
-		     const struct json_field *fields, void *to)
+int json_take(const struct json_reader *r, const struct json_field *fields,
+	      const cJSON *object, const char *path, void *base)
 	__attribute__((warn_unused_result));
-/* Leniently: what is absent, or no such value, leaves its member as it is. */
-void json_take_fields(const cJSON *object, const struct json_field *fields,
-		      void *to);
 
-/* Free the members that are owned. */
-void json_free_fields(const struct json_field *fields, void *of);
+/* The same of a whole text (file names it in errors), and of a file. */
+int json_take_text(struct json_reader *r, const char *file, struct str text,
+		   const struct json_field *fields, void *base)
+	__attribute__((warn_unused_result));
+int json_take_file(struct json_reader *r, const char *file,
+		   const struct json_field *fields, void *base)
+	__attribute__((warn_unused_result));
 
-/* "<file>:<line>: <place>[.<key>]: <message>"; key may be NULL.  -1. */
-int json_wrong(const struct json_place *place, const char *key, const char *fmt,
-	       ...) __attribute__((format(printf, 3, 4)));
+/*
+ * The members of base as members of object: NAN, "" and a 0 of INTEGER (a
+ * time) as null.  Of the kinds CHARS, CHOICE, NUMBER, INTEGER, SIZE and BOOL.
+ */
+void json_put(cJSON *object, const struct json_field *fields, const void *base);
+/* The same back: what is absent, or no such value, leaves its member as it
+ * is, and unknown keys are passed over. */
+void json_take_known(const struct json_field *fields, const cJSON *object,
+		     void *base);
 
-/* The n elements of an array of structs, size bytes each, as objects. */
-void json_add_list(cJSON *object, const char *key, const void *first, size_t n,
-		   size_t size, const struct json_field *fields);
-/* Leniently into at most `most` of them, which are as they are to be where
- * nothing is said; how many there were. */
-size_t json_take_list(const cJSON *object, const char *key, void *first,
-		      size_t most, size_t size,
-		      const struct json_field *fields);
+/* Free all that json_take may have given to base. */
+void json_give_back(const struct json_field *fields, void *base);
 
 #endif

@@ -160,6 +160,41 @@ def banned_calls(f):
                                             names[match.group(1)])
 
 
+# What main opens once is opened nowhere else: a function, then the files and
+# folders of the product that may call it.
+OPENERS = {
+    "conf_load": ("src/conf/", "src/context.c"),
+    "format_set_new_builtin": ("parsers/", "src/context.c"),
+    "format_set_load": ("parsers/", "src/context.c"),
+    "track_load": ("src/model/", "src/context.c"),
+    "conf_db_path": ("src/conf/", "src/context.c"),
+    # The collector opens it to write.
+    "store_open": ("src/store/", "src/context.c", "src/ingest/"),
+}
+
+
+def opened_once(f):
+    """Configuration, rules and track are opened by the context alone."""
+    if not f.is_c or f.path.startswith("tests/"):
+        return
+    for number, line in enumerate(f.code, 1):
+        for name in re.findall(r"\b(%s)\s*\(" % "|".join(OPENERS), line):
+            if not f.path.startswith(OPENERS[name]):
+                yield number, "%s(): the context has it open" % name
+
+
+def stdout_is_cmds(f):
+    """Only the commands print to stdout; the screen has its terminal."""
+    if not f.is_c or f.path.startswith(("src/cmd/", "tests/")):
+        return
+    pattern = r"\bstdout\b|(?<![\w.>])(v?printf|puts|putchar)\s*\("
+    if not f.path.startswith("ui/"):
+        pattern += r"|\bSTDOUT_FILENO\b"
+    for number, line in enumerate(f.code, 1):
+        if re.search(pattern, line):
+            yield number, "stdout is for src/cmd alone"
+
+
 def no_typedef(f):
     """A struct is called struct."""
     if not f.is_c:
@@ -228,7 +263,8 @@ def one_tap(f):
 
 
 RULES = (spdx, purpose, guard, include_order, columns, blanks, banned_calls,
-         no_typedef, function_length, local_paths, left_overs, one_tap)
+         opened_once, stdout_is_cmds, no_typedef, function_length,
+         local_paths, left_overs, one_tap)
 
 HEAD = "/* %s */\n/* For the test. */\n#include \"config.h\"\n" % SPDX
 PLANTED = {
@@ -240,6 +276,8 @@ PLANTED = {
     columns: ("src/x.c", HEAD + "\tint x;" + " " * 60 + "/* wide */\n"),
     blanks: ("src/x.c", HEAD + "int x; \n"),
     banned_calls: ("src/x.c", HEAD + "int x = at" "oi(s);\n"),
+    opened_once: ("src/bench/x.c", HEAD + "int x = conf_load(&c, p, err);\n"),
+    stdout_is_cmds: ("src/bench/x.c", HEAD + "int x = printf(s);\n"),
     no_typedef: ("src/x.c", HEAD + "typedef struct { int a; } b;\n"),
     function_length: ("src/x.c",
                       HEAD + "int\nf(void)\n{\n" + "\tg();\n" * 71 + "}\n"),

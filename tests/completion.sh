@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The completions in their own shells: what each offers at a Tab.
+# The completions in their own shells: what each offers at a Tab.  They ask
+# the program, which is the one in PATH.
 set -u
-man=${HGYM_BUILD:?}/man
+man=${HGYM_SRC:?}/man
+PATH=${HGYM_BUILD:?}:$PATH
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 # shellcheck source=tests/support/tap.sh
@@ -118,6 +120,11 @@ for shell in bash zsh fish; do
     offered "$shell" "hgym-tui board --group-by " "dirname pod" "board some.log"
     offered "$shell" "hgym-tui formats check --he" --help "show"
     offered "$shell" "hgym-tui demo --sc" --script "--snapshot"
+    offered "$shell" "hgym-tui export --what " "board runs" "samples.csv"
+    offered "$shell" "hgym-tui runs --pod x --status fi" finished "running"
+    offered "$shell" "hgym-tui parse --color " "auto never" some.log
+    offered "$shell" "hgym-tui bench judge --control so" some.log "--variant"
+    offered "$shell" "hgym-tui pods check so" some.log "check"
 done
 
 finish

@@ -74,7 +74,8 @@ check "and --help has some" $? "$tmp/help"
 for pair in bash:hgym-tui.bash zsh:_hgym-tui fish:hgym-tui.fish; do
     shell=${pair%%:*}
     if command -v "$shell" >/dev/null; then
-        silent "$shell takes its completion" "$shell" -n "$man/${pair#*:}"
+        silent "$shell takes its completion" \
+            "$shell" -n "$HGYM_SRC/man/${pair#*:}"
     else
         skip "$shell takes its completion" "$shell is not installed"
     fi

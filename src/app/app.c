@@ -171,22 +171,18 @@ open_shell(void *user, const struct conf_pod *pod, struct err *err)
 static int
 term_setup(const struct app *app, struct term_options *options, struct err *err)
 {
-	const struct context *env = app->setup->env;
-	const struct conf *conf = app->setup->conf;
-	const char *color = env->color;
+	const struct conf *conf = &app->setup->context->conf;
+	const char *color = app->setup->context->options.color;
 
 	term_options_init(options);
-	if (strcmp(color, "auto") == 0 && conf != NULL &&
-	    conf->ui.color != NULL)
+	if (strcmp(color, "auto") == 0 && conf->ui.color != NULL)
 		color = conf->ui.color;
 	if (strcmp(color, "never") == 0)
 		options->colors = 0;
 	else if (strcmp(color, "always") == 0)
 		options->colors = -1;
-	if (conf == NULL)
-		return 0;
 	options->mouse = conf->ui.mouse;
-	options->escape_delay_ms = conf->ui.escape_delay_ms;
+	options->escape_delay_ms = (int)conf->ui.escape_delay_ms;
 	if (conf->ui.theme != NULL)
 		return theme_by_name(conf->ui.theme, &options->theme, err);
 	return 0;
@@ -209,7 +205,6 @@ reload(struct app *app)
 		return;
 	}
 	if (source->reload(source->user, said, &err) != 0) {
-		err_prefix(&err, "the configuration stays as it was");
 		event.severity = MODEL_WARNING;
 		event.text = err.text;
 	} else {
@@ -425,14 +420,14 @@ static void
 on_alert(void *user, const struct alert *alert, const char *text)
 {
 	struct app *app = user;
-	const struct conf *conf = app->setup->conf;
+	const struct conf *conf = &app->setup->context->conf;
 	bool is_here = app->shell.pid == 0;
 
-	if (is_here && (conf == NULL || conf->alerts.bell))
+	if (is_here && conf->alerts.bell)
 		term_bell(app->term);
-	if (is_here && conf != NULL && conf->alerts.notify)
+	if (is_here && conf->alerts.notify)
 		notify(app, text);
-	if (conf != NULL && conf->alerts.command != NULL) {
+	if (conf->alerts.command != NULL) {
 		const char *const argv[] = { conf->alerts.command,
 					     alert_name(alert->kind), text,
 					     NULL };

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "conf/conf.h"
 #include "context.h"
 #include "loop/loop.h"
 #include "model/model.h"
@@ -38,8 +37,8 @@ struct app_source {
 	/* The answer to ui_ask; NULL: none. */
 	void (*answer)(void *user, size_t pod, const char *answer);
 	/*
-	 * Read the configuration again into app_setup's conf; -1 with err
-	 * and nothing changed when it is broken.  NULL: there is none.
+	 * Read the configuration again into the context; -1 with err and
+	 * nothing changed when it is broken.  NULL: there is none.
 	 */
 	int (*reload)(void *user, char said[200], struct err *err);
 	/* Start a bench plan or stop a bench; said is for the status line. */
@@ -55,8 +54,7 @@ struct app_source {
 };
 
 struct app_setup {
-	const struct context *env;
-	const struct conf *conf; /* NULL: none was read */
+	struct context *context; /* its configuration may be empty */
 	struct model *model;
 	const struct track *track;
 	const struct clock *clock; /* what the screen shows as the time */

@@ -13,10 +13,9 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "bench/stop.h"
+#include "bench/kept.h"
 #include "conf/conf.h"
 
-#define SELF	     "/proc/self/exe"
 #define MAX_CHILDREN 16
 #define TAIL_BYTES   4096
 /* What a bench ends with whose verdict is no good news. */
@@ -33,19 +32,20 @@ struct watched {
 struct app_bench {
 	struct loop *loop;
 	struct model *model;
-	const struct context *env;
+	const struct context *context;
 	struct watched watched[MAX_CHILDREN];
 	size_t next; /* the oldest makes room */
 };
 
 struct app_bench *
-app_bench_new(struct loop *loop, struct model *model, const struct context *env)
+app_bench_new(struct loop *loop, struct model *model,
+	      const struct context *context)
 {
 	struct app_bench *bench = xcalloc(1, sizeof(*bench));
 
 	bench->loop = loop;
 	bench->model = model;
-	bench->env = env;
+	bench->context = context;
 	return bench;
 }
 
@@ -149,18 +149,9 @@ app_bench_launch(struct app_bench *bench, const char *plan, const char *stop_id,
 {
 	struct watched *watched = &bench->watched[bench->next];
 	int fds[3] = { -1, -1, -1 };
-	const char *argv[12];
-	size_t n = 0;
+	const char *argv[CONTEXT_ARGV + 5];
+	size_t n = context_argv(bench->context, argv);
 
-	argv[n++] = access(SELF, X_OK) == 0 ? SELF : "hgym-tui";
-	if (bench->env->config_path != NULL) {
-		argv[n++] = "--config";
-		argv[n++] = bench->env->config_path;
-	}
-	if (bench->env->db_path != NULL) {
-		argv[n++] = "--db";
-		argv[n++] = bench->env->db_path;
-	}
 	argv[n++] = "bench";
 	argv[n++] = plan != NULL	     ? "run"
 		    : bench_is_over(stop_id) ? "stop"

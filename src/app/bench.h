@@ -15,7 +15,7 @@ struct app_bench;
 
 /* All borrowed for its life. */
 struct app_bench *app_bench_new(struct loop *loop, struct model *model,
-				const struct context *env);
+				const struct context *context);
 /* What was started goes on, unwatched. */
 void app_bench_free(struct app_bench *bench);
 /* End what was started last, at once. */

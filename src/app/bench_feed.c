@@ -14,8 +14,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "bench/drive.h"
-#include "bench/folder.h"
+#include "bench/kept.h"
 #include "bench/noise_register.h"
 #include "bench/plan.h"
 #include "bench/record.h"
@@ -23,7 +22,6 @@
 #include "bench/show.h"
 #include "bench/start.h"
 #include "bench/stats.h"
-#include "bench/stop.h"
 #include "bench/stored.h"
 #include "report/facts_print.h"
 
@@ -33,8 +31,8 @@
 
 struct bench_feed {
 	struct model *model;
-	const struct conf *conf;
-	char *base, *db_path;	/* owned; db_path NULL: none */
+	struct context *context;
+	char *base;		/* owned */
 	char *plans[MAX_PLANS]; /* owned paths */
 	size_t n_plans;
 	struct noise_register noise;
@@ -46,19 +44,18 @@ struct bench_feed {
 };
 
 struct bench_feed *
-bench_feed_new(struct model *model, const struct conf *conf,
-	       const char *db_path)
+bench_feed_new(struct model *model, struct context *context)
 {
+	const struct conf_strings *plans = &context->conf.benches;
 	struct bench_feed *feed = xcalloc(1, sizeof(*feed));
 
 	feed->model = model;
-	feed->conf = conf;
+	feed->context = context;
 	feed->base = bench_base();
-	feed->db_path = xstrdup_null(db_path);
-	for (size_t i = 0; conf != NULL && i < conf->benches.n; i++) {
+	for (size_t i = 0; i < plans->n; i++) {
 		glob_t found = { 0 };
 
-		if (glob(conf->benches.v[i], 0, NULL, &found) == 0)
+		if (glob(plans->v[i], 0, NULL, &found) == 0)
 			for (size_t k = 0; k < found.gl_pathc; k++)
 				bench_feed_plan(feed, found.gl_pathv[k]);
 		globfree(&found);
@@ -76,7 +73,6 @@ bench_feed_free(struct bench_feed *feed)
 	noise_register_release(&feed->noise);
 	free(feed->marks);
 	free(feed->base);
-	free(feed->db_path);
 	free(feed);
 }
 
@@ -232,16 +228,14 @@ noise_mark(const struct noise_register *reg)
 static void
 poll_noise(struct bench_feed *feed)
 {
+	const char *db_path = feed->context->db_path;
 	struct model_noise *noise;
 	struct noise_register fresh;
-	uint64_t mark;
+	uint64_t mark = mark_of(db_path, "") * 31 + mark_of(db_path, "-wal");
 
-	if (feed->db_path == NULL)
-		return;
-	mark = mark_of(feed->db_path, "") * 31 + mark_of(feed->db_path, "-wal");
 	if (mark == feed->db_mark)
 		return;
-	if (noise_register_load(&fresh, feed->db_path, NULL) != 0)
+	if (noise_register_load(&fresh, feed->context, NULL) != 0)
 		return;
 	feed->db_mark = mark;
 	mark = noise_mark(&fresh);
@@ -367,7 +361,7 @@ make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
 	list.v = xcalloc(room, sizeof(*list.v));
 	list.marks = xcalloc(room, sizeof(*list.marks));
 	add_folders(feed, &list, ids, shown);
-	list.n += bench_stored_list(feed->db_path, ids, n, list.v + list.n,
+	list.n += bench_stored_list(feed->context, ids, n, list.v + list.n,
 				    MAX_BENCHES);
 	add_plans(feed, &list);
 	model_benches_set(feed->model, list.v, list.n);
@@ -389,6 +383,8 @@ bench_feed_poll(struct bench_feed *feed)
 	if (seen != feed->seen)
 		make_list(feed, ids, n, shown);
 	feed->seen = seen;
+	/* Who may have put another in its place meanwhile? */
+	context_close_db(feed->context);
 	if (poll_clocks(feed))
 		model_benches_touch(feed->model);
 	for (size_t i = 0; i < n; i++)

@@ -2,7 +2,7 @@
 #ifndef HGYM_APP_BENCH_FEED_H
 #define HGYM_APP_BENCH_FEED_H
 
-#include "conf/conf.h"
+#include "context.h"
 #include "model/model.h"
 
 /*
@@ -12,12 +12,8 @@
  */
 struct bench_feed;
 
-/*
- * conf may be NULL: no plans but those of bench_feed_plan; db_path (copied)
- * too: no history and no register.
- */
-struct bench_feed *bench_feed_new(struct model *model, const struct conf *conf,
-				  const char *db_path);
+/* With the plans of the configuration as it is now; context is borrowed. */
+struct bench_feed *bench_feed_new(struct model *model, struct context *context);
 void bench_feed_free(struct bench_feed *feed);
 /* A plan beside those of the configuration; copied. */
 void bench_feed_plan(struct bench_feed *feed, const char *path);

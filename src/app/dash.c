@@ -26,13 +26,9 @@
 #define BENCH_POLL_MS 1000
 
 struct dash {
-	const struct context *env;
-	struct conf conf;
-	struct track track;
+	struct context *context;
 	struct model model;
-	struct format_set *formats;   /* owned */
 	struct feed *feed;	      /* owned; NULL without paths */
-	char *db_path;		      /* owned */
 	struct collect *collect;      /* owned; NULL with paths */
 	struct harness_feed *harness; /* owned; while the loop runs */
 	char *const *named;	      /* paths of the command line */
@@ -63,7 +59,7 @@ static bool
 poll_sources(void *user)
 {
 	struct dash *dash = user;
-	int64_t now_ms = clock_real.mono_ms(&clock_real);
+	int64_t now_ms = dash->context->clock->mono_ms(dash->context->clock);
 
 	if (dash->benches_at_ms == 0 ||
 	    now_ms - dash->benches_at_ms >= BENCH_POLL_MS) {
@@ -81,7 +77,7 @@ launch_bench(void *user, const char *plan, const char *stop_id, char said[200],
 
 	if (dash->started == NULL)
 		dash->started =
-			app_bench_new(dash->loop, &dash->model, dash->env);
+			app_bench_new(dash->loop, &dash->model, dash->context);
 	if (app_bench_launch(dash->started, plan, stop_id, err) != 0)
 		return -1;
 	(void)snprintf(said, 200, "%s",
@@ -96,7 +92,8 @@ static char *
 compose_bench(void *user, const struct command *command, struct err *err)
 {
 	struct dash *dash = user;
-	const struct bench_compose with = { &dash->conf, &dash->model, NULL };
+	const struct bench_compose with = { &dash->context->conf, &dash->model,
+					    NULL };
 
 	return bench_compose(&with, command, err);
 }
@@ -137,7 +134,7 @@ on_say(void *user, enum model_severity severity, const char *text)
 		char *text;
 	} words = { text };
 	struct model_event event = {
-		.wall_ms = clock_real.wall_ms(&clock_real),
+		.wall_ms = dash->context->clock->wall_ms(dash->context->clock),
 		.severity = severity,
 		.pod = MODEL_NONE,
 		.text = words.text,
@@ -173,8 +170,10 @@ on_ask(void *user, const struct fleet_question *q)
 static void
 follow_harness(struct dash *dash, bool local)
 {
-	for (size_t i = 0; i < dash->conf.n_pods; i++) {
-		const struct conf_pod *pod = &dash->conf.pods[i];
+	const struct conf *conf = &dash->context->conf;
+
+	for (size_t i = 0; i < conf->n_pods; i++) {
+		const struct conf_pod *pod = &conf->pods[i];
 		size_t at = model_pod_find(&dash->model, pod->name);
 
 		for (size_t k = 0; k < pod->harnessgym.n; k++) {
@@ -250,17 +249,17 @@ start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
 	struct collect_options options = {
 		.loop = loop,
 		.model = &dash->model,
-		.formats = dash->formats,
-		.conf = &dash->conf,
-		.db_path = dash->db_path,
+		.formats = dash->context->formats,
+		.conf = &dash->context->conf,
+		.db_path = dash->context->db_path,
 		.cb = { on_say, on_ask, on_writer, dash },
 		.keep_view = true,
-		.read_only = dash->conf.n_pods == 0,
+		.read_only = dash->context->conf.n_pods == 0,
 	};
 
 	dash->loop = loop;
 	dash->ui = ui;
-	if (options.read_only && access(dash->db_path, F_OK) != 0)
+	if (options.read_only && access(dash->context->db_path, F_OK) != 0)
 		return 0;
 	dash->collect = collect_new(&options, err);
 	if (dash->collect == NULL)
@@ -296,7 +295,7 @@ check(void *user, size_t pod, struct err *err)
 
 	if (dash->checks == NULL)
 		dash->checks =
-			pod_checks_new(dash->loop, &dash->model, dash->env);
+			pod_checks_new(dash->loop, &dash->model, dash->context);
 	return pod_checks_start(dash->checks, pod, err);
 }
 
@@ -309,23 +308,12 @@ answer(void *user, size_t pod, const char *text)
 		collect_answer(dash->collect, pod, text);
 }
 
-/* What a new configuration cannot change while the program runs. */
-static bool
-needs_restart(const struct conf *a, const struct conf *b)
-{
-	return !conf_same_text(a->track, b->track) ||
-	       !conf_same_text(a->db, b->db) ||
-	       !conf_same_strings(&a->tracks, &b->tracks) ||
-	       !conf_same_strings(&a->formats, &b->formats);
-}
-
 /* The pods, benches and HarnessGym folders of the new configuration. */
 static int
 follow_conf(struct dash *dash, struct err *err)
 {
 	bench_feed_free(dash->benches);
-	dash->benches =
-		bench_feed_new(&dash->model, &dash->conf, dash->db_path);
+	dash->benches = bench_feed_new(&dash->model, dash->context);
 	dash->benches_at_ms = 0;
 	if (dash->feed != NULL)
 		return 0;
@@ -333,7 +321,7 @@ follow_conf(struct dash *dash, struct err *err)
 	dash->harness = NULL;
 	if (dash->collect == NULL)
 		return start_collect(dash, dash->loop, dash->ui, err);
-	collect_reload(dash->collect, &dash->conf);
+	collect_reload(dash->collect, &dash->context->conf);
 	start_harness(dash);
 	return 0;
 }
@@ -342,31 +330,10 @@ static int
 reload(void *user, char said[200], struct err *err)
 {
 	struct dash *dash = user;
-	struct conf fresh, old = dash->conf;
-	int failed;
 
-	if (conf_load(&fresh, dash->env->config_path, err))
+	if (context_reload(dash->context, said, err) != 0)
 		return -1;
-	dash->conf = fresh;
-	failed = follow_conf(dash, err);
-	(void)snprintf(said, 200, "the configuration was read again%s",
-		       needs_restart(&old, &fresh)
-			       ? "; track, formats and db count from the next "
-				 "start"
-			       : "");
-	conf_release(&old);
-	return failed;
-}
-
-static int
-load_formats(struct dash *dash, struct err *err)
-{
-	dash->formats = format_set_new_builtin();
-	for (size_t i = 0; i < dash->conf.formats.n; i++)
-		if (format_set_load(dash->formats, dash->conf.formats.v[i],
-				    err))
-			return -1;
-	return 0;
+	return follow_conf(dash, err);
 }
 
 /* Where the alerts' state is kept; NULL when there is no such folder. */
@@ -386,11 +353,10 @@ run_app(struct dash *dash, struct err *err)
 {
 	char *state_path = alerts_path();
 	struct app_setup setup = {
-		.env = dash->env,
-		.conf = &dash->conf,
+		.context = dash->context,
 		.model = &dash->model,
-		.track = &dash->track,
-		.clock = &clock_real,
+		.track = &dash->context->track,
+		.clock = dash->context->clock,
 		.source = { .poll = poll_sources,
 			    .busy = is_busy,
 			    .bench = launch_bench,
@@ -416,46 +382,21 @@ run_app(struct dash *dash, struct err *err)
 	return status;
 }
 
-static int
-run_with_track(struct dash *dash, char *const *paths, size_t n, struct err *err)
-{
-	int status = -1;
-
-	model_init(&dash->model);
-	dash->benches =
-		bench_feed_new(&dash->model, &dash->conf, dash->db_path);
-	if (load_formats(dash, err) == 0) {
-		if (n > 0)
-			dash->feed = feed_new(&dash->model, dash->formats,
-					      &clock_real);
-		if (n == 0 || open_paths(dash, paths, n, err) == 0)
-			status = run_app(dash, err);
-	}
-	bench_feed_free(dash->benches);
-	feed_free(dash->feed);
-	model_release(&dash->model);
-	format_set_free(dash->formats);
-	return status;
-}
-
 int
-dash_run(const struct context *env, char *const *paths, size_t n,
-	 struct err *err)
+dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
 {
-	struct dash dash = { .env = env };
-	const char *track;
+	struct dash dash = { .context = context };
 	int status = -1;
 
-	if (conf_load(&dash.conf, env->config_path, err))
-		return -1;
-	dash.db_path = conf_db_path(&dash.conf, env->db_path);
-	track = dash.conf.track != NULL ? dash.conf.track
-					: "parameter-golf-10min";
-	if (track_load(&dash.track, track, err) == 0) {
-		status = run_with_track(&dash, paths, n, err);
-		track_release(&dash.track);
-	}
-	free(dash.db_path);
-	conf_release(&dash.conf);
+	model_init(&dash.model);
+	dash.benches = bench_feed_new(&dash.model, context);
+	if (n > 0)
+		dash.feed =
+			feed_new(&dash.model, context->formats, context->clock);
+	if (n == 0 || open_paths(&dash, paths, n, err) == 0)
+		status = run_app(&dash, err);
+	bench_feed_free(dash.benches);
+	feed_free(dash.feed);
+	model_release(&dash.model);
 	return status;
 }

@@ -13,14 +13,13 @@
 #include "app/bench_compose.h"
 #include "app/bench_feed.h"
 #include "base/xalloc.h"
-#include "conf/conf.h"
+#include "context.h"
 
 struct demo_bench {
 	struct bench_feed *feed;   /* owned */
 	struct app_bench *started; /* owned; NULL: none; while it runs */
 	struct model *model;
-	struct context env; /* without a configuration of the user's */
-	struct conf conf;
+	struct context context; /* of its own: nothing of the user's */
 	char *plan, *lock_root; /* owned */
 };
 
@@ -105,7 +104,7 @@ move_home(const char *folder, const char *variable)
  * machine, each with a folder of its own.
  */
 static int
-load_conf(struct demo_bench *bench, const char *folder, struct err *err)
+write_conf(const char *folder, struct err *err)
 {
 	static const struct {
 		const char *name;
@@ -139,8 +138,6 @@ load_conf(struct demo_bench *bench, const char *folder, struct err *err)
 		if (fclose(file) != 0)
 			failed = err_set_errno(err, ERR_IO, "%s", path);
 	}
-	if (failed == 0)
-		failed = conf_load(&bench->conf, path, err);
 	free(path);
 	return failed;
 }
@@ -149,7 +146,7 @@ struct demo_bench *
 demo_bench_new(struct model *model, const char *folder, struct err *err)
 {
 	struct demo_bench *bench;
-	char *plan, *path;
+	char *plan;
 	int failed;
 
 	make_folder(folder, "bench");
@@ -160,19 +157,22 @@ demo_bench_new(struct model *model, const char *folder, struct err *err)
 	(void)unsetenv("HGYM_TUI_CONFIG");
 	plan = xasprintf(plan_format, folder, folder, folder);
 	failed = write_file(folder, "run.sh", workload, err) ||
-		 write_file(folder, "bench.json", plan, err);
+		 write_file(folder, "bench.json", plan, err) ||
+		 write_conf(folder, err);
 	free(plan);
 	if (failed)
 		return NULL;
 	bench = xcalloc(1, sizeof(*bench));
 	bench->model = model;
-	if (load_conf(bench, folder, err) != 0) {
+	context_init(&bench->context,
+		     &(struct context_options){ .color = "auto" });
+	if (context_open(&bench->context, CONTEXT_CONF | CONTEXT_FORMATS,
+			 err) != 0) {
+		context_close(&bench->context);
 		free(bench);
 		return NULL;
 	}
-	path = xasprintf("%s/home/hgym-tui/history.db", folder);
-	bench->feed = bench_feed_new(model, NULL, path);
-	free(path);
+	bench->feed = bench_feed_new(model, &bench->context);
 	bench->plan = xasprintf("%s/bench/bench.json", folder);
 	bench->lock_root = xasprintf("%s/locks", folder);
 	bench_feed_plan(bench->feed, bench->plan);
@@ -185,7 +185,7 @@ demo_bench_free(struct demo_bench *bench)
 	if (bench == NULL)
 		return;
 	bench_feed_free(bench->feed);
-	conf_release(&bench->conf);
+	context_close(&bench->context);
 	free(bench->plan);
 	free(bench->lock_root);
 	free(bench);
@@ -206,14 +206,12 @@ demo_bench_poll(struct demo_bench *bench)
 }
 
 int
-demo_bench_launch(struct demo_bench *bench, struct loop *loop,
-		  const struct context *env, const char *plan,
+demo_bench_launch(struct demo_bench *bench, struct loop *loop, const char *plan,
 		  const char *stop_id, struct err *err)
 {
-	bench->env = *env;
-	bench->env.config_path = bench->env.db_path = NULL;
 	if (bench->started == NULL)
-		bench->started = app_bench_new(loop, bench->model, &bench->env);
+		bench->started =
+			app_bench_new(loop, bench->model, &bench->context);
 	return app_bench_launch(bench->started, plan, stop_id, err);
 }
 
@@ -221,7 +219,7 @@ char *
 demo_bench_compose(struct demo_bench *bench, const struct command *command,
 		   struct err *err)
 {
-	const struct bench_compose with = { &bench->conf, bench->model,
+	const struct bench_compose with = { &bench->context.conf, bench->model,
 					    bench->lock_root };
 	struct command asked = *command;
 

@@ -4,7 +4,6 @@
 
 #include "app/bench_feed.h"
 #include "command.h"
-#include "context.h"
 #include "loop/loop.h"
 
 /*
@@ -28,8 +27,7 @@ void demo_bench_stop(struct demo_bench *bench);
 void demo_bench_poll(struct demo_bench *bench);
 /* As app_source.bench. */
 int demo_bench_launch(struct demo_bench *bench, struct loop *loop,
-		      const struct context *env, const char *plan,
-		      const char *stop_id, struct err *err)
+		      const char *plan, const char *stop_id, struct err *err)
 	__attribute__((warn_unused_result));
 /* As app_source.plan. */
 char *demo_bench_compose(struct demo_bench *bench,

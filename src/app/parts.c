@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "bench/kept.h"
 #include "bench/start.h"
-#include "bench/stop.h"
 #include "report/fmt.h"
 #include "ui/plot.h"
 
@@ -50,11 +50,10 @@ on_new_alert(void *user, const struct alert *alert)
 static const struct conf_pod *
 pod_of(const struct app_parts *parts, size_t pod, struct err *err)
 {
-	const struct conf *conf = parts->setup->conf;
+	const struct conf *conf = &parts->setup->context->conf;
 	const struct model *model = parts->setup->model;
-	int i = conf != NULL && pod < model->n_pods
-			? conf_find_pod(conf, model->pods[pod].name)
-			: -1;
+	int i = pod < model->n_pods ? conf_find_pod(conf, model->pods[pod].name)
+				    : -1;
 
 	if (i < 0) {
 		err_set(err, ERR_USAGE,
@@ -248,7 +247,7 @@ preview_made(struct app_parts *parts, const struct command *command,
 			      ? source->plan(source->user, command, err)
 			      : NULL;
 	if (parts->made != NULL)
-		return bench_preview(parts->setup->env, parts->made, err);
+		return bench_preview(parts->setup->context, parts->made, err);
 	if (err->code == ERR_NONE)
 		err_set(err, ERR_USAGE, "nothing here can do that");
 	return NULL;
@@ -262,7 +261,7 @@ preview(void *user, const struct command *command, struct err *err)
 
 	switch (command->id) {
 	case COMMAND_BENCH_START:
-		return bench_preview(parts->setup->env, command->name, err);
+		return bench_preview(parts->setup->context, command->name, err);
 	case COMMAND_BENCH_STOP:
 		if (bench_is_over(command->name))
 			return xasprintf("$ hgym-tui bench stop %s\n\nruns the "
@@ -348,7 +347,7 @@ static int
 bind_keys(struct keymap *keymap, const struct conf *conf, struct err *err)
 {
 	keymap_init(keymap);
-	for (size_t i = 0; conf != NULL && i < conf->n_keys; i++) {
+	for (size_t i = 0; i < conf->n_keys; i++) {
 		const struct conf_key *key = &conf->keys[i];
 
 		if (keymap_bind(keymap, key->action,
@@ -361,15 +360,15 @@ bind_keys(struct keymap *keymap, const struct conf *conf, struct err *err)
 static void
 configure_alerts(struct app_parts *parts)
 {
-	const struct conf *conf = parts->setup->conf;
+	const struct conf *conf = &parts->setup->context->conf;
 	struct alerts fresh;
 
 	alerts_init(&fresh);
 	parts->alerts.stall_s = fresh.stall_s;
 	alerts_release(&fresh);
-	if (conf != NULL && conf->alerts.stall == CONF_STALL_OFF)
+	if (conf->alerts.stall == CONF_STALL_OFF)
 		parts->alerts.stall_s = 0;
-	else if (conf != NULL && conf->alerts.stall == CONF_STALL_SECONDS)
+	else if (conf->alerts.stall == CONF_STALL_SECONDS)
 		parts->alerts.stall_s = conf->alerts.stall_s;
 }
 
@@ -407,8 +406,9 @@ static int
 fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
 	   struct err *err)
 {
-	const struct conf *conf = parts->setup->conf;
-	const char *charset = parts->setup->env->charset;
+	const struct context *context = parts->setup->context;
+	const struct conf *conf = &context->conf;
+	const char *charset = context->options.charset;
 
 	*ui = (struct ui_setup){ .model = parts->setup->model,
 				 .track = parts->setup->track,
@@ -417,18 +417,17 @@ fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
 				 .group_of = group_of,
 				 .group_user = parts,
 				 .sink = { execute, preview, parts },
-				 .read_only = parts->setup->env->read_only };
-	if (charset == NULL && conf != NULL && !parts->ascii)
+				 .read_only = context->options.read_only };
+	if (charset == NULL && !parts->ascii)
 		charset = conf->ui.charset;
 	if (find_charset(charset, parts->ascii, &ui->charset, err) ||
 	    bind_keys(keymap, conf, err))
 		return -1;
 	board_input_release(&parts->groups);
 	parts->groups = (struct board_input){ .by = BOARD_BY_DIRNAME };
-	if (conf != NULL &&
-	    board_input_group_conf(&parts->groups, conf, err) != 0)
+	if (board_input_group_conf(&parts->groups, conf, err) != 0)
 		return err_prefix(err, "%s: groups", conf->path);
-	if (conf != NULL && conf->baseline.name != NULL) {
+	if (conf->baseline.name != NULL) {
 		parts->baseline = (struct ui_baseline){
 			conf->baseline.name, conf->baseline.bpb,
 			conf->baseline.n_bpb, conf->baseline.nats_per_bpb
@@ -437,8 +436,8 @@ fill_setup(struct app_parts *parts, struct ui_setup *ui, struct keymap *keymap,
 	}
 	ui->remote =
 		getenv("SSH_TTY") != NULL || getenv("SSH_CONNECTION") != NULL;
-	ui->log_colors = conf == NULL || conf->ui.log_colors;
-	fmt_set_utc(conf == NULL || conf->ui.utc);
+	ui->log_colors = conf->ui.log_colors;
+	fmt_set_utc(conf->ui.utc);
 	return 0;
 }
 

@@ -15,13 +15,12 @@
 #include "base/list.h"
 #include "base/xalloc.h"
 
-#define SELF	  "/proc/self/exe"
 #define OUT_BYTES (256U << 10)
 
 struct pod_checks {
 	struct loop *loop;
 	struct model *model;
-	const struct context *env;
+	const struct context *context;
 	struct list running;
 };
 
@@ -37,13 +36,13 @@ struct running {
 
 struct pod_checks *
 pod_checks_new(struct loop *loop, struct model *model,
-	       const struct context *env)
+	       const struct context *context)
 {
 	struct pod_checks *checks = xcalloc(1, sizeof(*checks));
 
 	checks->loop = loop;
 	checks->model = model;
-	checks->env = env;
+	checks->context = context;
 	list_init(&checks->running);
 	return checks;
 }
@@ -145,16 +144,10 @@ on_end(void *user, int exit_status, int term_signal)
 static struct loop_child *
 launch(struct running *r, int out, struct err *err)
 {
-	const struct context *env = r->checks->env;
 	const int fds[3] = { -1, out, out };
-	const char *argv[8];
-	size_t n = 0;
+	const char *argv[CONTEXT_ARGV + 5];
+	size_t n = context_argv(r->checks->context, argv);
 
-	argv[n++] = access(SELF, X_OK) == 0 ? SELF : "hgym-tui";
-	if (env->config_path != NULL) {
-		argv[n++] = "--config";
-		argv[n++] = env->config_path;
-	}
 	argv[n++] = "pods";
 	argv[n++] = "check";
 	argv[n++] = "--json";

@@ -13,9 +13,9 @@
  */
 struct pod_checks;
 
-/* env and model are borrowed. */
+/* context and model are borrowed. */
 struct pod_checks *pod_checks_new(struct loop *loop, struct model *model,
-				  const struct context *env);
+				  const struct context *context);
 /* Ends those that run (NULL: nothing). */
 void pod_checks_free(struct pod_checks *checks);
 /* Begin the check of a pod of the configuration. */

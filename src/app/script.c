@@ -229,8 +229,8 @@ app_script(const struct app_setup *setup, const char *script, const int size[2],
 	int failed;
 
 	player.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0 ||
-		       (setup->env->charset != NULL &&
-			strcmp(setup->env->charset, "ascii") == 0);
+		       (setup->context->options.charset != NULL &&
+			strcmp(setup->context->options.charset, "ascii") == 0);
 	if (app_parts_init(&player.parts, setup, player.ascii, err))
 		return -1;
 	canvas_init(&player.canvas);

@@ -5,50 +5,36 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "bench/folder.h"
 #include "bench/plan.h"
 #include "bench/session.h"
+#include "conf/conf.h"
 #include "context.h"
 
-/*
- * What the bench commands share: where benches lie, how to reach their pods,
- * and driving one to its end.
- */
-
-/* Where results folders lie; owned. */
-char *bench_base(void);
-
-/*
- * The folder of the bench that `word` names: an id, or its beginning when
- * only one begins so.  -1 with err (ERR_NODATA).
- */
-int bench_find(const char *word, char id[FOLDER_ID_SIZE],
-	       char path[FOLDER_PATH_SIZE], struct err *err)
-	__attribute__((warn_unused_result));
-
-/* The plan that a results folder keeps. */
-int bench_load_plan(struct plan *plan, const char *path, struct err *err)
-	__attribute__((warn_unused_result));
-
-enum bench_print { BENCH_TEXT, BENCH_JSON, BENCH_MD, BENCH_QUIET };
-
+/* A bench driven from its results folder to its end, over its pods. */
 struct bench_drive {
-	const struct context *env;
+	struct context *context; /* with configuration and rules */
 	const struct plan *plan;
 	const char *id, *path;
 	enum session_mode mode;
-	enum bench_print print; /* the report on stdout at the end */
-	bool accept_new;	/* unknown host keys */
+	bool accept_new; /* unknown host keys */
+	/* A line worth telling: plain text, sanitised. */
+	void (*note)(const char *line);
 };
 
 /*
- * Run, abort or clean until it is over; notes go to stderr.  The lock of the
- * folder must be held.  The exit status, or -1 with err.
+ * Run, abort, clean or stop it until that is over; SIGINT, SIGTERM and
+ * SIGHUP leave it, and what runs on the pods goes on.  The lock of the folder
+ * must be held.  How it ended; SESSION_FAILED with err.
  */
-int bench_drive(const struct bench_drive *drive, struct err *err);
+enum session_end bench_drive(const struct bench_drive *drive, struct err *err);
 
-/* A line about a bench to stderr, with the time; plain text. */
-void bench_drive_say(const char *line);
+/*
+ * How the pods of a plan are reached: in the plan's own words, else as the
+ * configuration has a pod of that name.  n_pods of them, which borrow of
+ * both; the caller frees the array.  NULL with err.
+ */
+struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf,
+			    struct err *err);
 
 /*
  * Judge a bench that is over once more, by what the noise register knows now,
@@ -57,11 +43,8 @@ void bench_drive_say(const char *line);
 int bench_judge_again(const struct bench_drive *drive, struct err *err)
 	__attribute__((warn_unused_result));
 
-/*
- * Print the report of a folder as it stands (id, path, plan and print of
- * drive); -1 with err.
- */
-int bench_report(const struct bench_drive *drive, struct err *err)
-	__attribute__((warn_unused_result));
+/* The verdict.json of a bench; of a folder that has none yet, what it would
+ * be.  Owned by the caller. */
+cJSON *bench_verdict(const struct bench_drive *drive);
 
 #endif

@@ -186,18 +186,14 @@ folder_remove(const char *path, const char *name)
 	(void)unlink(file);
 }
 
-#define AT(member) offsetof(struct folder_state, member)
-#define TEXT(member)                                                           \
-	AT(member), .size = sizeof(((struct folder_state *)0)->member)
-
 static const struct json_field state_fields[] = {
-	JSON_FIELD(CHARS, "name", TEXT(name)),
-	JSON_FIELD(CHARS, "state", TEXT(state)),
-	JSON_FIELD(CHARS, "stopped", TEXT(stopped)),
-	JSON_FIELD(WHOLE, "started_ms", AT(started_ms), .high = 1e15),
-	JSON_FIELD(WHOLE, "ended_ms", AT(ended_ms), .high = 1e15),
-	JSON_FIELD(NUMBER, "cost_usd", AT(cost_usd)),
-	JSON_FIELDS_END
+	JSON_CHARS("name", folder_state, name),
+	JSON_CHARS("state", folder_state, state),
+	JSON_CHARS("stopped", folder_state, stopped),
+	JSON_ROW("started_ms", INTEGER, folder_state, started_ms, .high = 1e15),
+	JSON_ROW("ended_ms", INTEGER, folder_state, ended_ms, .high = 1e15),
+	JSON_ROW("cost_usd", NUMBER, folder_state, cost_usd, .high = 1e9),
+	{ .name = NULL },
 };
 
 int
@@ -208,7 +204,7 @@ folder_write_state(const char *path, const struct folder_state *state,
 	int result;
 
 	json_add_string(root, "schema", "hgym-tui.bench-state/1");
-	json_add_fields(root, state_fields, state);
+	json_put(root, state_fields, state);
 	result = folder_write_json(path, "state.json", root, err);
 	cJSON_Delete(root);
 	return result;
@@ -221,7 +217,7 @@ folder_read_state(const char *path, struct folder_state *state)
 	bool is_there = root != NULL;
 
 	*state = (struct folder_state){ .cost_usd = (double)NAN };
-	json_take_fields(root, state_fields, state);
+	json_take_known(state_fields, root, state);
 	cJSON_Delete(root);
 	return is_there;
 }

@@ -50,7 +50,7 @@ add_gpus(struct buf *out, const struct plan_pod *pod)
 
 /* Paths, one a line. */
 static void
-add_paths(struct buf *out, const char *name, const struct json_texts *paths)
+add_paths(struct buf *out, const char *name, const struct plan_texts *paths)
 {
 	struct buf list;
 

@@ -12,8 +12,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
-#include "bench/drive.h"
-#include "bench/folder.h"
+#include "bench/kept.h"
 #include "bench/stats.h"
 #include "store/noise.h"
 
@@ -136,29 +135,31 @@ rank_all(struct noise_register *reg)
 }
 
 int
-noise_register_load(struct noise_register *reg, const char *db_path,
+noise_register_load(struct noise_register *reg, struct context *context,
 		    struct err *err)
 {
-	const struct store_options options = { .path = db_path,
-					       .read_only = true };
 	struct err why = { ERR_NONE, "" };
-	struct store *store = store_open(&options, &why);
 	int rc;
 
 	*reg = (struct noise_register){ 0 };
-	if (store == NULL && why.code == ERR_NODATA)
-		return 0;
-	if (store == NULL) {
-		if (err != NULL)
-			*err = why;
-		return -1;
+	if (context_open(context, CONTEXT_DB, &why) != 0) {
+		if (why.code == ERR_NODATA)
+			return 0;
+		return err_set(err, why.code, "%s", why.text);
 	}
-	rc = store_each_noise(store, take_row, reg, err);
-	(void)store_close(store, NULL);
+	rc = store_each_noise(context->store, take_row, reg, err);
 	if (reg->n > 0)
 		qsort(reg->v, reg->n, sizeof(*reg->v), compare_entries);
 	rank_all(reg);
 	return rc;
+}
+
+void
+noise_register_peek(struct noise_register *reg, struct context *context)
+{
+	if (noise_register_load(reg, context, NULL) != 0)
+		*reg = (struct noise_register){ 0 };
+	context_close_db(context);
 }
 
 void

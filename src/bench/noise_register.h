@@ -4,6 +4,7 @@
 
 #include "bench/judge.h"
 #include "bench/noise.h"
+#include "context.h"
 #include "parsers/json.h"
 
 /*
@@ -27,9 +28,15 @@ struct noise_register {
 	size_t n;
 };
 
-/* A database that is not there yet holds nothing. */
-int noise_register_load(struct noise_register *reg, const char *db_path,
+/*
+ * From the context's database, which is opened; one that is not there yet
+ * holds nothing.
+ */
+int noise_register_load(struct noise_register *reg, struct context *context,
 			struct err *err) __attribute__((warn_unused_result));
+/* The same where noise is no reason to fail; the database is closed again:
+ * what follows may take hours, or fork. */
+void noise_register_peek(struct noise_register *reg, struct context *context);
 void noise_register_release(struct noise_register *reg);
 
 /*

@@ -26,6 +26,11 @@
 #define PLAN_MAX_FILES	32
 #define PLAN_MAX_ROUNDS 100
 
+struct plan_texts {
+	char **v;
+	size_t n;
+};
+
 struct plan_env {
 	struct plan_variable {
 		char *name, *value;
@@ -53,8 +58,8 @@ struct plan_variant {
 	char *patch;	     /* file here, for patch -p1; NULL: none */
 	struct plan_files files;
 	/* Extended expressions that must, or must not, match in its log. */
-	struct json_texts must, must_not;
-	struct json_texts declares; /* settings that it changes, by name */
+	struct plan_texts must, must_not;
+	struct plan_texts declares; /* settings that it changes, by name */
 	bool numerics_changed;
 	char *noise_class; /* see bench/noise.h; NULL: the workload's */
 };
@@ -85,8 +90,8 @@ struct plan {
 	struct plan_env env;
 	double timeout_s;
 	char *noise_class;	       /* NULL: by what is run; bench/noise.h */
-	struct json_texts judge_files; /* hashed before and after each run */
-	struct json_texts data; /* paths on the pod that data_sha256 is of */
+	struct plan_texts judge_files; /* hashed before and after each run */
+	struct plan_texts data; /* paths on the pod that data_sha256 is of */
 	/* metric */
 	char *key;
 	struct judge_rule rule; /* window, tok_kind, margin, losses .. */
@@ -117,9 +122,6 @@ struct plan {
 struct plan_section {
 	const char *name; /* "" the whole, "pods", "metric.window" */
 	const struct json_field *keys;
-	/* What its keys have to do with each other; NULL: nothing. */
-	int (*check)(const struct json_place *place, const cJSON *object,
-		     struct plan *plan);
 };
 
 /* All of them, ended by a NULL name. */

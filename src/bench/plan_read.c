@@ -91,24 +91,24 @@ is_variable(const char *text)
 }
 
 static int
-read_env(const struct json_place *place, const cJSON *all, void *member)
+take_env(const struct json_reader *r, const cJSON *all, const char *path,
+	 void *to)
 {
-	struct plan_env *env = member;
+	struct plan_env *env = to;
+	char at[JSON_PATH_SIZE];
 	const cJSON *node;
 
 	env->v = xcalloc((size_t)cJSON_GetArraySize(all) + 1, sizeof(*env->v));
 	cJSON_ArrayForEach(node, all)
 	{
+		(void)json_join(at, path, node->string);
 		if (env->n == PLAN_MAX_ENV)
-			return json_wrong(place, node->string,
-					  "more than %d variables",
-					  PLAN_MAX_ENV);
+			return json_refuse(r, at, "more than %d variables",
+					   PLAN_MAX_ENV);
 		if (!is_variable(node->string))
-			return json_wrong(place, node->string,
-					  "is no name of a variable");
+			return json_refuse(r, at, "is no name of a variable");
 		if (!cJSON_IsString(node))
-			return json_wrong(place, node->string,
-					  "expected a string");
+			return json_refuse(r, at, "expected a string");
 		env->v[env->n++] =
 			(struct plan_variable){ xstrdup(node->string),
 						xstrdup(node->valuestring) };
@@ -116,75 +116,65 @@ read_env(const struct json_place *place, const cJSON *all, void *member)
 	return 0;
 }
 
-/* The next file of a variant; NULL with an error. */
-static struct plan_file *
-add_file(const struct json_place *place, struct plan_files *files,
-	 const char *path)
+/* One file of a variant, as it is here or to be merged over that there. */
+static int
+take_file(const struct json_reader *r, const cJSON *node, const char *path,
+	  struct plan_files *files, bool is_overlay)
 {
+	struct plan_file *file = &files->v[files->n];
+	struct buf text;
+
 	if (files->n == PLAN_MAX_FILES)
-		(void)json_wrong(place, NULL, "more than %d files",
-				 PLAN_MAX_FILES);
-	else if (path[0] == '/' || path[0] == '\0' ||
-		 strstr(path, "..") != NULL)
-		(void)json_wrong(place, NULL,
-				 "expected a path below the working folder");
-	else
-		return &files->v[files->n];
-	return NULL;
-}
-
-static int
-read_files(const struct json_place *place, const cJSON *all, void *member)
-{
-	struct plan_files *files = member;
-	const cJSON *node;
-
-	cJSON_ArrayForEach(node, all)
-	{
-		struct plan_file *file = add_file(place, files, node->string);
-
-		if (file == NULL)
-			return -1;
-		if (!cJSON_IsString(node))
-			return json_wrong(place, NULL,
-					  "expected the path of a file here");
-		file->path = xstrdup(node->string);
-		file->from = xstrdup(node->valuestring);
-		files->n++;
-	}
-	return 0;
-}
-
-static int
-read_overlay(const struct json_place *place, const cJSON *all, void *member)
-{
-	struct plan_files *files = member;
-	const cJSON *node;
-
-	cJSON_ArrayForEach(node, all)
-	{
-		struct plan_file *file = add_file(place, files, node->string);
-		struct buf text;
-
-		if (file == NULL)
-			return -1;
-		if (!cJSON_IsObject(node))
-			return json_wrong(place, NULL,
-					  "expected an object to merge over "
-					  "the file");
-		buf_init(&text, JSON_MAX_BYTES);
+		return json_refuse(r, path, "more than %d files",
+				   PLAN_MAX_FILES);
+	if (node->string[0] == '/' || node->string[0] == '\0' ||
+	    strstr(node->string, "..") != NULL)
+		return json_refuse(r, path,
+				   "expected a path below the working folder");
+	if (is_overlay ? !cJSON_IsObject(node) : !cJSON_IsString(node))
+		return json_refuse(
+			r, path,
+			is_overlay ? "expected an object to merge over "
+				     "the file"
+				   : "expected the path of a file here");
+	buf_init(&text, JSON_MAX_BYTES);
+	if (is_overlay)
 		json_print(&text, node);
-		file->path = xstrdup(node->string);
-		file->overlay = buf_detach(&text);
-		files->n++;
-	}
+	file->path = xstrdup(node->string);
+	file->overlay = is_overlay ? buf_detach(&text) : NULL;
+	file->from = xstrdup_null(node->valuestring);
+	buf_release(&text);
+	files->n++;
 	return 0;
 }
 
 static int
-read_gpus(const struct json_place *place, const cJSON *all, void *member)
+take_files(const struct json_reader *r, const cJSON *all, const char *path,
+	   void *to)
 {
-	struct plan_gpus *gpus = member;
+	const cJSON *node;
+
+	cJSON_ArrayForEach(node, all) if (take_file(r, node, path, to, false) !=
+					  0) return -1;
+	return 0;
+}
+
+static int
+take_overlay(const struct json_reader *r, const cJSON *all, const char *path,
+	     void *to)
+{
+	const cJSON *node;
+
+	cJSON_ArrayForEach(node, all) if (take_file(r, node, path, to, true) !=
+					  0) return -1;
+	return 0;
+}
+
+static int
+take_gpus(const struct json_reader *r, const cJSON *all, const char *path,
+	  void *to)
+{
+	struct plan_gpus *gpus = to;
 	const cJSON *node;
 
 	cJSON_ArrayForEach(node, all)
@@ -193,12 +183,11 @@ read_gpus(const struct json_place *place, const cJSON *all, void *member)
 
 		if (!(index >= 0 && index < 1024 && index == floor(index)) ||
 		    gpus->n == PLAN_MAX_GPUS)
-			return json_wrong(place, NULL,
-					  "expected at most %d GPU numbers",
-					  PLAN_MAX_GPUS);
+			return json_refuse(r, path,
+					   "expected at most %d GPU numbers",
+					   PLAN_MAX_GPUS);
 		if (gpus->n > 0 && gpus->v[gpus->n - 1] >= (int)index)
-			return json_wrong(place, NULL,
-					  "expected them ascending");
+			return json_refuse(r, path, "expected them ascending");
 		gpus->v[gpus->n++] = (int)index;
 	}
 	return 0;
@@ -206,16 +195,19 @@ read_gpus(const struct json_place *place, const cJSON *all, void *member)
 
 /* "2026-11-20T21:00:00Z" to ms since 1970. */
 static int
-read_deadline(const struct json_place *place, const cJSON *node, void *member)
+take_deadline(const struct json_reader *r, const cJSON *node, const char *path,
+	      void *to)
 {
-	int64_t *deadline_ms = member;
+	int64_t *deadline_ms = to;
 	struct tm tm = { 0 };
-	const char *end =
-		strptime(node->valuestring, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	const char *end;
 
+	if (cJSON_IsNull(node))
+		return 0;
+	end = strptime(node->valuestring, "%Y-%m-%dT%H:%M:%SZ", &tm);
 	if (end == NULL || *end != '\0')
-		return json_wrong(place, NULL,
-				  "expected a time like 2026-11-20T21:00:00Z");
+		return json_refuse(r, path,
+				   "expected a time like 2026-11-20T21:00:00Z");
 	*deadline_ms =
 		1000 * clock_from_civil_s(tm.tm_year + 1900, tm.tm_mon + 1,
 					  tm.tm_mday, tm.tm_hour, tm.tm_min,
@@ -223,323 +215,280 @@ read_deadline(const struct json_place *place, const cJSON *node, void *member)
 	return 0;
 }
 
-static double
-of_pct(double pct)
+static int
+take_margin(const struct json_reader *r, const cJSON *node, const char *path,
+	    void *to)
 {
-	return pct / 100.0;
+	double *margin = to;
+
+	if (cJSON_IsNull(node))
+		return 0;
+	if (!(node->valuedouble >= 1e-6 && node->valuedouble <= 100))
+		return json_refuse(r, path,
+				   "expected a number from 1e-06 to 100");
+	*margin = node->valuedouble / 100.0;
+	return 0;
 }
 
-/* The sections and their keys. */
+/* The keys of each section.  One that may be absent may be null, too. */
 
-static int read_section(const struct json_place *place, const cJSON *object,
-			void *to);
-static int read_variants(const struct json_place *place, const cJSON *array,
-			 void *plan);
-static int read_pods(const struct json_place *place, const cJSON *array,
-		     void *plan);
+#define KEY(name, kind, member, ...)                                           \
+	JSON_ROW(name, kind, SECTION, member, __VA_ARGS__)
+#define OPTIONAL      .types = JSON_NULL
+#define REQUIRED      .types = JSON_REQUIRED
+#define RANGE(lo, hi) OPTIONAL, .low = (lo), .high = (hi)
+#define WORDS(...)                                                             \
+	OPTIONAL, .words = (const char *const[])                               \
+	{                                                                      \
+		__VA_ARGS__, NULL                                              \
+	}
+#define TEXTS(member, most_)                                                   \
+	member.v, OPTIONAL, .at_n = offsetof(struct SECTION, member.n),        \
+			    .most = (most_)
+#define END                                                                    \
+	{                                                                      \
+		.name = NULL                                                   \
+	}
 
-#define AT(member)	   offsetof(struct plan, member)
-#define VARIANT_AT(member) offsetof(struct plan_variant, member)
-#define POD_AT(member)	   offsetof(struct plan_pod, member)
-#define SECTION(key, ...)                                                      \
-	JSON_FIELD(ANY, key, 0, .types = JSON_OBJECT, .read = read_section,    \
-		   __VA_ARGS__)
-#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-
-static const struct json_field top_keys[] = {
-	JSON_FIELD(CHARS, "schema", 0, .required = true, .fault = schema_fault),
-	JSON_FIELD(TEXT, "name", AT(name), .required = true,
-		   .fault = name_fault),
-	JSON_FIELD(WHOLE, "seed", AT(seed), .low = 0, .high = MAX_SEED),
-	SECTION("workload", .required = true),
-	SECTION("metric", .required = true),
-	JSON_FIELD(ANY, "variants", 0, .required = true, .types = JSON_ARRAY,
-		   .read = read_variants),
-	JSON_FIELD(ANY, "pods", 0, .required = true, .types = JSON_ARRAY,
-		   .read = read_pods),
-	SECTION("design", .required = false),
-	SECTION("decision", .required = false),
-	SECTION("guards", .required = false),
-	SECTION("budget", .required = false),
-	JSON_FIELDS_END
-};
+#define SECTION plan
 
 static const struct json_field workload_keys[] = {
-	JSON_FIELD(TEXT, "cwd", AT(cwd), .required = true),
-	JSON_FIELD(TEXT, "command", AT(command), .required = true),
-	JSON_FIELD(ANY, "env", AT(env), .types = JSON_OBJECT, .read = read_env),
-	JSON_FIELD(NUMBER, "timeout_s", AT(timeout_s), .low = 1,
-		   .high = 864000),
-	JSON_FIELD(TEXT, "end_marker", AT(end_marker)),
-	JSON_FIELD(TEXT, "commit", AT(commit)),
-	JSON_FIELD(TEXTS, "data", AT(data), .size = PLAN_MAX_FILES,
-		   .fault = path_fault),
-	JSON_FIELD(TEXT, "data_sha256", AT(data_sha256)),
-	JSON_FIELD(TEXTS, "judge_files", AT(judge_files),
-		   .size = PLAN_MAX_FILES, .fault = path_fault),
-	JSON_FIELD(TEXT, "log", AT(log), .fault = log_fault),
-	JSON_FIELD(TEXT, "noise_class", AT(noise_class), .fault = name_fault),
-	JSON_FIELDS_END
-};
-
-static const struct json_field metric_keys[] = {
-	JSON_FIELD(TEXT, "key", AT(key), .required = true),
-	JSON_FIELD(CHARS, "parser", 0, .words = bench_metric_parsers),
-	JSON_FIELD(BOOL, "direction", AT(rule.higher),
-		   .words = WORDS("lower", "higher")),
-	JSON_FIELD(WORD, "tok_kind", AT(rule.tok_kind),
-		   .words = WORDS("cumulative", "interval")),
-	SECTION("window", .required = false),
-	JSON_FIELDS_END
+	KEY("cwd", TEXT, cwd, REQUIRED),
+	KEY("command", TEXT, command, REQUIRED),
+	KEY("env", OTHER, env, .types = JSON_OBJECT | JSON_NULL,
+	    .take = take_env),
+	KEY("timeout_s", NUMBER, timeout_s, RANGE(1, 864000)),
+	KEY("end_marker", TEXT, end_marker, OPTIONAL),
+	KEY("commit", TEXT, commit, OPTIONAL),
+	KEY("data", TEXTS, TEXTS(data, PLAN_MAX_FILES), .fault = path_fault),
+	KEY("data_sha256", TEXT, data_sha256, OPTIONAL),
+	KEY("judge_files", TEXTS, TEXTS(judge_files, PLAN_MAX_FILES),
+	    .fault = path_fault),
+	KEY("log", TEXT, log, OPTIONAL, .fault = log_fault),
+	KEY("noise_class", TEXT, noise_class, OPTIONAL, .fault = name_fault),
+	END
 };
 
 static const struct json_field window_keys[] = {
-	JSON_FIELD(WORD, "mode", AT(rule.window), .required = true,
-		   .words = WORDS("", "fixed", "auto")),
-	JSON_FIELD(NUMBER, "lo", AT(rule.lo), .low = 0, .high = 1e9),
-	JSON_FIELD(NUMBER, "hi", AT(rule.hi), .low = 1, .high = 1e9),
-	JSON_FIELDS_END
-};
-
-static const struct json_field variant_keys[] = {
-	JSON_FIELD(TEXT, "tag", VARIANT_AT(tag), .required = true,
-		   .fault = name_fault),
-	JSON_FIELD(BOOL, "control", VARIANT_AT(control)),
-	JSON_FIELD(ANY, "env", VARIANT_AT(env), .types = JSON_OBJECT,
-		   .read = read_env),
-	JSON_FIELD(TEXT, "command", VARIANT_AT(command)),
-	JSON_FIELD(TEXT, "patch", VARIANT_AT(patch)),
-	JSON_FIELD(ANY, "files", VARIANT_AT(files), .types = JSON_OBJECT,
-		   .read = read_files),
-	JSON_FIELD(ANY, "overlay", VARIANT_AT(files), .types = JSON_OBJECT,
-		   .read = read_overlay),
-	JSON_FIELD(TEXTS, "must_match", VARIANT_AT(must),
-		   .size = PLAN_MAX_TEXTS, .fault = regex_fault),
-	JSON_FIELD(TEXTS, "must_not_match", VARIANT_AT(must_not),
-		   .size = PLAN_MAX_TEXTS, .fault = regex_fault),
-	JSON_FIELD(TEXTS, "declares", VARIANT_AT(declares),
-		   .size = PLAN_MAX_TEXTS),
-	JSON_FIELD(BOOL, "numerics", VARIANT_AT(numerics_changed),
-		   .words = WORDS("same", "changed")),
-	JSON_FIELD(TEXT, "noise_class", VARIANT_AT(noise_class),
-		   .fault = name_fault),
-	JSON_FIELDS_END
-};
-
-static const struct json_field pod_keys[] = {
-	JSON_FIELD(TEXT, "id", POD_AT(id), .required = true,
-		   .fault = name_fault),
-	JSON_FIELD(TEXT, "ssh", POD_AT(ssh)),
-	JSON_FIELD(TEXT, "transport", POD_AT(transport),
-		   .words = WORDS("libssh2", "openssh", "local")),
-	JSON_FIELD(TEXT, "identity", POD_AT(identity)),
-	JSON_FIELD(TEXT, "known_hosts", POD_AT(known_hosts)),
-	JSON_FIELD(TEXT, "proxy_jump", POD_AT(proxy_jump)),
-	JSON_FIELD(ANY, "gpus", POD_AT(gpus), .types = JSON_ARRAY,
-		   .read = read_gpus),
-	JSON_FIELD(TEXT, "root", POD_AT(root)),
-	JSON_FIELD(TEXT, "lock_dir", POD_AT(lock_dir), .fault = lock_dir_fault),
-	JSON_FIELD(TEXT, "lock_clocks", POD_AT(lock_clocks)),
-	JSON_FIELD(TEXT, "stop_cmd", POD_AT(stop_cmd)),
-	JSON_FIELD(NUMBER, "usd_per_h", POD_AT(usd_per_h), .low = 0,
-		   .high = 10000),
-	JSON_FIELDS_END
-};
-
-static const struct json_field design_keys[] = {
-	JSON_FIELD(COUNT, "blocks_per_pod", AT(blocks), .low = 1,
-		   .high = PLAN_MAX_ROUNDS),
-	JSON_FIELD(COUNT, "runs_per_block", AT(reps), .low = 1,
-		   .high = JUDGE_MAX_REPS),
-	JSON_FIELD(COUNT, "confirm_blocks", AT(confirm), .low = 0,
-		   .high = PLAN_MAX_ROUNDS),
-	JSON_FIELD(COUNT, "burn_in", AT(burn_in), .low = 0, .high = 10),
-	JSON_FIELD(BOOL, "aa", AT(aa)),
-	JSON_FIELD(NUMBER, "gap_s", AT(gap_s), .low = 0, .high = 3600),
-	JSON_FIELD(CHARS, "order", 0, .words = WORDS("mirrored-random")),
-	JSON_FIELDS_END
-};
-
-static const struct json_field decision_keys[] = {
-	JSON_FIELD(NUMBER, "alpha", AT(rule.paired.alpha), .low = 1e-6,
-		   .high = 0.5),
-	JSON_FIELD(NUMBER, "margin_pct", AT(rule.paired.margin), .low = 1e-6,
-		   .high = 100, .in = of_pct),
-	JSON_FIELD(NUMBER, "power", AT(rule.paired.power), .low = 0.5,
-		   .high = 0.999),
-	JSON_FIELD(BOOL, "early", AT(early),
-		   .words = WORDS("none", "haybittle-peto")),
-	JSON_FIELD(COUNT, "min_blocks", AT(min_blocks),
-		   .low = VERDICT_MIN_BLOCKS, .high = PLAN_MAX_ROUNDS),
-	JSON_FIELD(BOOL, "multi", AT(rule.holm),
-		   .words = WORDS("none", "holm")),
-	JSON_FIELDS_END
-};
-
-static const struct json_field guards_keys[] = {
-	JSON_FIELD(NUMBER, "loss_step_tol", AT(rule.losses.steps), .low = 0,
-		   .high = 100),
-	JSON_FIELD(NUMBER, "loss_val_tol", AT(rule.losses.val), .low = 0,
-		   .high = 100),
-	JSON_FIELD(BOOL, "throttle", AT(throttle_drops),
-		   .words = WORDS("ignore", "block")),
-	JSON_FIELD(BOOL, "foreign_procs", AT(refuse_foreign),
-		   .words = WORDS("ignore", "refuse")),
-	JSON_FIELDS_END
-};
-
-static const struct json_field budget_keys[] = {
-	JSON_FIELD(NUMBER, "usd", AT(usd), .low = 0, .high = 1e6),
-	JSON_FIELD(NUMBER, "minutes", AT(minutes), .low = 0, .high = 1e6),
-	JSON_FIELD(ANY, "deadline", AT(deadline_ms), .types = JSON_STRING,
-		   .read = read_deadline),
-	JSON_FIELD(BOOL, "on_end", AT(stop_pods),
-		   .words = WORDS("ask", "stop_pods")),
-	JSON_FIELDS_END
+	KEY("mode", CHOICE, rule.window, REQUIRED,
+	    .words = (const char *const[]){ "", "fixed", "auto", NULL }),
+	KEY("lo", NUMBER, rule.lo, RANGE(0, 1e9)),
+	KEY("hi", NUMBER, rule.hi, RANGE(1, 1e9)), END
 };
 
 static int
-check_metric(const struct json_place *place, const cJSON *object,
-	     struct plan *plan)
+check_window(const struct json_reader *r, const cJSON *object, const char *path,
+	     void *to)
 {
-	const struct bench_metric *metric = bench_metric_find(plan->key);
-	const char *parser = json_get_string(object, "parser", metric->parser);
+	const struct plan *plan = to;
+	char at[JSON_PATH_SIZE];
 
-	if (strcmp(parser, metric->parser) != 0)
-		return json_wrong(place, "parser",
-				  "step_ms is read by parameter-golf, any "
-				  "other key by json");
-	if (json_get_string(object, "direction", NULL) == NULL &&
-	    bench_metric_is_rate(plan->key))
-		return json_wrong(place, "key",
-				  "\"%.60s\" looks like a rate: say by "
-				  "\"direction\" whether lower or higher is "
-				  "better",
-				  plan->key);
-	if (plan->rule.higher && metric->only_lower)
-		return json_wrong(place, "direction",
-				  "a step time is better when lower");
-	return 0;
-}
-
-static int
-check_window(const struct json_place *place, const cJSON *object,
-	     struct plan *plan)
-{
 	(void)object;
 	return plan->rule.hi > plan->rule.lo
 		       ? 0
-		       : json_wrong(place, "hi", "expected more than lo");
+		       : json_refuse(r, json_join(at, path, "hi"),
+				     "expected more than lo");
+}
+
+static const struct json_field metric_keys[] = {
+	KEY("key", TEXT, key, REQUIRED),
+	KEY("parser", CHARS, file, OPTIONAL, .words = bench_metric_parsers),
+	KEY("direction", BOOL, rule.higher, WORDS("lower", "higher")),
+	KEY("tok_kind", CHOICE, rule.tok_kind, WORDS("cumulative", "interval")),
+	{ "window", JSON_AS_OBJECT, OPTIONAL, .fields = window_keys,
+	  .take = check_window },
+	END
+};
+
+static const struct json_field design_keys[] = {
+	KEY("blocks_per_pod", SIZE, blocks, RANGE(1, PLAN_MAX_ROUNDS)),
+	KEY("runs_per_block", SIZE, reps, RANGE(1, JUDGE_MAX_REPS)),
+	KEY("confirm_blocks", SIZE, confirm, RANGE(0, PLAN_MAX_ROUNDS)),
+	KEY("burn_in", SIZE, burn_in, RANGE(0, 10)),
+	KEY("aa", BOOL, aa, OPTIONAL),
+	KEY("gap_s", NUMBER, gap_s, RANGE(0, 3600)),
+	KEY("order", CHARS, file, WORDS("mirrored-random")),
+	END
+};
+
+static const struct json_field decision_keys[] = {
+	KEY("alpha", NUMBER, rule.paired.alpha, RANGE(1e-6, 0.5)),
+	KEY("margin_pct", OTHER, rule.paired.margin,
+	    .types = JSON_NUMBER | JSON_NULL, .take = take_margin),
+	KEY("power", NUMBER, rule.paired.power, RANGE(0.5, 0.999)),
+	KEY("early", BOOL, early, WORDS("none", "haybittle-peto")),
+	KEY("min_blocks", SIZE, min_blocks,
+	    RANGE(VERDICT_MIN_BLOCKS, PLAN_MAX_ROUNDS)),
+	KEY("multi", BOOL, rule.holm, WORDS("none", "holm")),
+	END
+};
+
+static const struct json_field guards_keys[] = {
+	KEY("loss_step_tol", NUMBER, rule.losses.steps, RANGE(0, 100)),
+	KEY("loss_val_tol", NUMBER, rule.losses.val, RANGE(0, 100)),
+	KEY("throttle", BOOL, throttle_drops, WORDS("ignore", "block")),
+	KEY("foreign_procs", BOOL, refuse_foreign, WORDS("ignore", "refuse")),
+	END
+};
+
+static const struct json_field budget_keys[] = {
+	KEY("usd", NUMBER, usd, RANGE(0, 1e6)),
+	KEY("minutes", NUMBER, minutes, RANGE(0, 1e6)),
+	KEY("deadline", OTHER, deadline_ms, .types = JSON_STRING | JSON_NULL,
+	    .take = take_deadline),
+	KEY("on_end", BOOL, stop_pods, WORDS("ask", "stop_pods")), END
+};
+
+#undef SECTION
+#define SECTION plan_variant
+
+static const struct json_field variant_keys[] = {
+	KEY("tag", TEXT, tag, REQUIRED, .fault = name_fault),
+	KEY("control", BOOL, control, OPTIONAL),
+	KEY("env", OTHER, env, .types = JSON_OBJECT | JSON_NULL,
+	    .take = take_env),
+	KEY("command", TEXT, command, OPTIONAL),
+	KEY("patch", TEXT, patch, OPTIONAL),
+	KEY("files", OTHER, files, .types = JSON_OBJECT | JSON_NULL,
+	    .take = take_files),
+	KEY("overlay", OTHER, files, .types = JSON_OBJECT | JSON_NULL,
+	    .take = take_overlay),
+	KEY("must_match", TEXTS, TEXTS(must, PLAN_MAX_TEXTS),
+	    .fault = regex_fault),
+	KEY("must_not_match", TEXTS, TEXTS(must_not, PLAN_MAX_TEXTS),
+	    .fault = regex_fault),
+	KEY("declares", TEXTS, TEXTS(declares, PLAN_MAX_TEXTS)),
+	KEY("numerics", BOOL, numerics_changed, WORDS("same", "changed")),
+	KEY("noise_class", TEXT, noise_class, OPTIONAL, .fault = name_fault),
+	END
+};
+
+#undef SECTION
+#define SECTION plan_pod
+
+static const struct json_field pod_keys[] = {
+	KEY("id", TEXT, id, REQUIRED, .fault = name_fault),
+	KEY("ssh", TEXT, ssh, OPTIONAL),
+	KEY("transport", WORD, transport, WORDS("libssh2", "openssh", "local")),
+	KEY("identity", TEXT, identity, OPTIONAL),
+	KEY("known_hosts", TEXT, known_hosts, OPTIONAL),
+	KEY("proxy_jump", TEXT, proxy_jump, OPTIONAL),
+	KEY("gpus", OTHER, gpus, .types = JSON_ARRAY | JSON_NULL,
+	    .take = take_gpus),
+	KEY("root", TEXT, root, OPTIONAL),
+	KEY("lock_dir", TEXT, lock_dir, OPTIONAL, .fault = lock_dir_fault),
+	KEY("lock_clocks", TEXT, lock_clocks, OPTIONAL),
+	KEY("stop_cmd", TEXT, stop_cmd, OPTIONAL),
+	KEY("usd_per_h", NUMBER, usd_per_h, RANGE(0, 10000)),
+	END
+};
+
+#undef SECTION
+#define SECTION plan
+
+static int
+check_metric(const struct json_reader *r, const cJSON *object, const char *path,
+	     void *to)
+{
+	const struct plan *plan = to;
+	const struct bench_metric *metric = bench_metric_find(plan->key);
+	const char *parser = json_get_string(object, "parser", metric->parser);
+	char at[JSON_PATH_SIZE];
+
+	if (strcmp(parser, metric->parser) != 0)
+		return json_refuse(r, json_join(at, path, "parser"),
+				   "step_ms is read by parameter-golf, any "
+				   "other key by json");
+	if (json_get_string(object, "direction", NULL) == NULL &&
+	    bench_metric_is_rate(plan->key))
+		return json_refuse(r, json_join(at, path, "key"),
+				   "\"%.60s\" looks like a rate: say by "
+				   "\"direction\" whether lower or higher is "
+				   "better",
+				   plan->key);
+	if (plan->rule.higher && metric->only_lower)
+		return json_refuse(r, json_join(at, path, "direction"),
+				   "a step time is better when lower");
+	return 0;
 }
 
 static int
-check_design(const struct json_place *place, const cJSON *object,
-	     struct plan *plan)
+check_design(const struct json_reader *r, const cJSON *object, const char *path,
+	     void *to)
 {
+	const struct plan *plan = to;
+	char at[JSON_PATH_SIZE];
+
 	(void)object;
+	(void)json_join(at, path, "confirm_blocks");
 	if (plan->confirm == 0)
 		return 0;
 	if (plan->confirm * plan->n_pods < VERDICT_MIN_BLOCKS)
-		return json_wrong(place, "confirm_blocks",
-				  "at least %d fresh blocks over all pods are "
-				  "needed to confirm the best",
-				  VERDICT_MIN_BLOCKS);
+		return json_refuse(r, at,
+				   "at least %d fresh blocks over all pods are "
+				   "needed to confirm the best",
+				   VERDICT_MIN_BLOCKS);
 	if (plan->n_variants < 3)
-		return json_wrong(place, "confirm_blocks",
-				  "needs two variants or more beside the "
-				  "control");
+		return json_refuse(r, at,
+				   "needs two variants or more beside the "
+				   "control");
 	return 0;
 }
 
 static int
-check_decision(const struct json_place *place, const cJSON *object,
-	       struct plan *plan)
+check_decision(const struct json_reader *r, const cJSON *object,
+	       const char *path, void *to)
 {
+	const struct plan *plan = to;
 	size_t all = plan->blocks * plan->n_pods;
+	char at[JSON_PATH_SIZE];
 
-	if (json_has_type(
+	if (plan->min_blocks <= all ||
+	    !json_has_type(
 		    cJSON_GetObjectItemCaseSensitive(object, "min_blocks"),
-		    JSON_NUMBER) &&
-	    plan->min_blocks > all)
-		return json_wrong(place, "min_blocks",
-				  "the bench has %zu blocks in all and would "
-				  "never be judged",
-				  all);
-	return 0;
-}
-
-/* The control alone is compared with itself: that is an audit. */
-static int
-check_top(const struct json_place *place, const cJSON *object,
-	  struct plan *plan)
-{
-	(void)object;
-	if (plan->n_variants > 1 || plan->aa)
+		    JSON_NUMBER))
 		return 0;
-	return json_wrong(place, "variants",
-			  "expected 2 to %d variants; the control alone is "
-			  "audited with \"aa\": true",
-			  SCHEDULE_MAX_ARMS - 1);
-}
-
-const struct plan_section plan_sections[] = {
-	{ "", top_keys, check_top },
-	{ "workload", workload_keys, NULL },
-	{ "metric", metric_keys, check_metric },
-	{ "metric.window", window_keys, check_window },
-	{ "variants", variant_keys, NULL },
-	{ "pods", pod_keys, NULL },
-	{ "design", design_keys, check_design },
-	{ "decision", decision_keys, check_decision },
-	{ "guards", guards_keys, NULL },
-	{ "budget", budget_keys, NULL },
-	{ NULL, NULL, NULL },
-};
-
-/* An object by the section that its place names. */
-static int
-read_section(const struct json_place *place, const cJSON *object, void *to)
-{
-	const struct plan_section *section = plan_sections;
-	size_t len = strcspn(place->path, "[");
-
-	while (strlen(section->name) != len ||
-	       memcmp(section->name, place->path, len) != 0)
-		section++;
-	if (json_read_fields(place, object, section->keys, to) != 0)
-		return -1;
-	return section->check != NULL ? section->check(place, object, to) : 0;
+	return json_refuse(r, json_join(at, path, "min_blocks"),
+			   "the bench has %zu blocks in all and would never be "
+			   "judged",
+			   all);
 }
 
 /*
- * n items of size bytes, each begun as `blank`, its name first; two of the
- * same name are an error.  *n counts those that hold something to free.
+ * An array of objects of size bytes, each begun as `blank`, its name first;
+ * two of the same name are an error.  *n counts those that own something.
  */
+struct items {
+	const struct json_field *keys;
+	const void *blank;
+	size_t size;
+	void *v;
+};
+
 static int
-read_items(const struct json_place *place, const cJSON *array,
-	   const void *blank, size_t size, void *items, size_t *n)
+take_items(const struct json_reader *r, const cJSON *array, const char *path,
+	   const struct items *items, size_t *n)
 {
 	const cJSON *node;
-	char path[64];
-	struct json_place own = { place->at, path, place->err };
+	char at[64];
 
 	cJSON_ArrayForEach(node, array)
 	{
-		char *item = (char *)items + *n * size;
-		char *name, *other;
+		char *item = (char *)items->v + *n * items->size;
+		const char *name, *other;
 
-		(void)snprintf(path, sizeof(path), "%s[%zu]", place->path, *n);
-		memcpy(item, blank, size);
+		(void)snprintf(at, sizeof(at), "%s[%zu]", path, *n);
+		memcpy(item, items->blank, items->size);
 		++*n;
-		if (read_section(&own, node, item) != 0)
+		if (json_take(r, items->keys, node, at, item) != 0)
 			return -1;
 		memcpy(&name, item, sizeof(name));
 		for (size_t i = 0; i + 1 < *n; i++) {
-			memcpy(&other, (char *)items + i * size, sizeof(other));
+			memcpy(&other, (char *)items->v + i * items->size,
+			       sizeof(other));
 			if (strcmp(other, name) == 0)
-				return json_wrong(&own, NULL,
-						  "\"%s\" is there twice",
-						  name);
+				return json_refuse(
+					r, at, "\"%s\" is there twice", name);
 		}
 	}
 	return 0;
@@ -560,46 +509,86 @@ put_control_first(struct plan *plan)
 }
 
 static int
-read_variants(const struct json_place *place, const cJSON *array, void *to)
+take_variants(const struct json_reader *r, const cJSON *array, const char *path,
+	      void *to)
 {
 	static const struct plan_variant blank = { NULL };
 	size_t size = (size_t)cJSON_GetArraySize(array), controls = 0;
+	struct items items = { variant_keys, &blank, sizeof(blank), NULL };
 	struct plan *plan = to;
 
 	if (size < 1 || size > SCHEDULE_MAX_ARMS - 1)
-		return json_wrong(place, NULL,
-				  "expected 2 to %d variants, one of them the "
-				  "control",
-				  SCHEDULE_MAX_ARMS - 1);
-	plan->variants = xcalloc(size, sizeof(blank));
-	if (read_items(place, array, &blank, sizeof(blank), plan->variants,
-		       &plan->n_variants) != 0)
+		return json_refuse(r, path,
+				   "expected 2 to %d variants, one of them the "
+				   "control",
+				   SCHEDULE_MAX_ARMS - 1);
+	items.v = plan->variants = xcalloc(size, sizeof(blank));
+	if (take_items(r, array, path, &items, &plan->n_variants) != 0)
 		return -1;
 	for (size_t i = 0; i < size; i++)
 		controls += plan->variants[i].control ? 1 : 0;
 	if (controls != 1)
-		return json_wrong(place, NULL,
-				  "expected exactly one with \"control\": "
-				  "true, found %zu",
-				  controls);
+		return json_refuse(r, path,
+				   "expected exactly one with \"control\": "
+				   "true, found %zu",
+				   controls);
 	put_control_first(plan);
 	return 0;
 }
 
 static int
-read_pods(const struct json_place *place, const cJSON *array, void *to)
+take_pods(const struct json_reader *r, const cJSON *array, const char *path,
+	  void *to)
 {
 	static const struct plan_pod blank = { .usd_per_h = (double)NAN };
 	size_t size = (size_t)cJSON_GetArraySize(array);
+	struct items items = { pod_keys, &blank, sizeof(blank), NULL };
 	struct plan *plan = to;
 
 	if (size < 1 || size > PLAN_MAX_PODS)
-		return json_wrong(place, NULL, "expected 1 to %d pods",
-				  PLAN_MAX_PODS);
-	plan->pods = xcalloc(size, sizeof(blank));
-	return read_items(place, array, &blank, sizeof(blank), plan->pods,
-			  &plan->n_pods);
+		return json_refuse(r, path, "expected 1 to %d pods",
+				   PLAN_MAX_PODS);
+	items.v = plan->pods = xcalloc(size, sizeof(blank));
+	return take_items(r, array, path, &items, &plan->n_pods);
 }
+
+#define OBJECT(name_, fields_, take_, required)                                \
+	{                                                                      \
+		.name = (name_), .kind = JSON_AS_OBJECT, .types = (required),  \
+		.fields = (fields_), .take = (take_)                           \
+	}
+
+/* In the order in which they are read: a check may look at what is above. */
+static const struct json_field top_keys[] = {
+	KEY("schema", CHARS, file, REQUIRED, .fault = schema_fault),
+	KEY("name", TEXT, name, REQUIRED, .fault = name_fault),
+	KEY("seed", INTEGER, seed, RANGE(0, MAX_SEED)),
+	OBJECT("workload", workload_keys, NULL, JSON_REQUIRED),
+	OBJECT("metric", metric_keys, check_metric, JSON_REQUIRED),
+	{ "variants", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED,
+	  .take = take_variants },
+	{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED,
+	  .take = take_pods },
+	OBJECT("design", design_keys, check_design, JSON_NULL),
+	OBJECT("decision", decision_keys, check_decision, JSON_NULL),
+	OBJECT("guards", guards_keys, NULL, JSON_NULL),
+	OBJECT("budget", budget_keys, NULL, JSON_NULL),
+	END
+};
+
+const struct plan_section plan_sections[] = {
+	{ "", top_keys },
+	{ "workload", workload_keys },
+	{ "metric", metric_keys },
+	{ "metric.window", window_keys },
+	{ "variants", variant_keys },
+	{ "pods", pod_keys },
+	{ "design", design_keys },
+	{ "decision", decision_keys },
+	{ "guards", guards_keys },
+	{ "budget", budget_keys },
+	{ NULL, NULL },
+};
 
 static void
 set_defaults(struct plan *plan, const char *file)
@@ -628,8 +617,7 @@ int
 plan_parse(struct plan *plan, const char *file, struct str text,
 	   struct err *err)
 {
-	struct json_at at = { file, text, ERR_CONFIG };
-	struct json_place top = { &at, "", err };
+	struct json_reader r = { .at = { file, text, ERR_CONFIG }, .err = err };
 	struct sha256 sha;
 	const char *twin;
 	cJSON *root;
@@ -646,13 +634,19 @@ plan_parse(struct plan *plan, const char *file, struct str text,
 	sha256_init(&sha);
 	sha256_update(&sha, text.p, text.len);
 	sha256_hex(&sha, plan->sha256);
-	result = read_section(&top, root, plan);
+	result = json_take(&r, top_keys, root, "", plan);
+	/* The control alone is compared with itself: that is an audit. */
+	if (result == 0 && plan->n_variants < 2 && !plan->aa)
+		result = json_refuse(&r, "variants",
+				     "expected 2 to %d variants; the control "
+				     "alone is audited with \"aa\": true",
+				     SCHEDULE_MAX_ARMS - 1);
 	twin = json_duplicate_key(root);
 	if (result == 0 && twin != NULL)
-		result = json_wrong(&top, NULL,
-				    "the key \"%.60s\" stands twice in one "
-				    "object",
-				    twin);
+		result = json_refuse(&r, "",
+				     "the key \"%.60s\" stands twice in one "
+				     "object",
+				     twin);
 	cJSON_Delete(root);
 	if (result != 0)
 		plan_release(plan);
@@ -695,7 +689,7 @@ free_variant(struct plan_variant *v)
 		free(v->files.v[i].overlay);
 	}
 	free_env(&v->env);
-	json_free_fields(variant_keys, v);
+	json_give_back(variant_keys, v);
 }
 
 void
@@ -704,10 +698,8 @@ plan_release(struct plan *plan)
 	for (size_t i = 0; i < plan->n_variants; i++)
 		free_variant(&plan->variants[i]);
 	for (size_t i = 0; i < plan->n_pods; i++)
-		json_free_fields(pod_keys, &plan->pods[i]);
-	for (const struct plan_section *s = plan_sections; s->name != NULL; s++)
-		if (s->keys != variant_keys && s->keys != pod_keys)
-			json_free_fields(s->keys, plan);
+		json_give_back(pod_keys, &plan->pods[i]);
+	json_give_back(top_keys, plan);
 	free_env(&plan->env);
 	free(plan->variants);
 	free(plan->pods);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `pods check` before the first command of a bench; for bench_drive.c. */
+/* `pods check` before the first command of a bench; for drive.c. */
 #include "config.h"
 
 #include "bench/preflight.h"
@@ -20,7 +20,7 @@
 
 /* What the preflight says of a pod, as notes. */
 static void
-tell_failures(const cJSON *row)
+note_failures(const struct bench_drive *drive, const cJSON *row)
 {
 	const cJSON *one,
 		*all = cJSON_GetObjectItemCaseSensitive(row, "failures");
@@ -34,7 +34,7 @@ tell_failures(const cJSON *row)
 			       json_get_string(one, "class", "?"),
 			       json_get_string(one, "text", "?"),
 			       json_get_string(one, "next", "?"));
-		bench_drive_say(line);
+		drive->note(line);
 	}
 }
 
@@ -88,7 +88,7 @@ on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
 		[PODS_PROBE_OVER] = WAIT_CHECKED,
 	};
 	struct telling *t = user;
-	const struct plan *plan = t->drive->plan;
+	const struct bench_drive *drive = t->drive;
 	struct pod_wait *wait = &t->waits[i];
 	int64_t now_ms = clock_real.wall_ms(&clock_real);
 	struct err err = { ERR_NONE, "" };
@@ -105,15 +105,15 @@ on_step(void *user, size_t i, enum pods_probe_step step, const cJSON *row)
 	else
 		say_found(row, wait->why, sizeof(wait->why));
 	/* A view of it is no reason to end a bench. */
-	if (waits_write(t->drive->path, t->waits, plan->n_pods, &err) != 0)
-		bench_drive_say(err.text);
+	if (waits_write(drive->path, t->waits, drive->plan->n_pods, &err) != 0)
+		drive->note(err.text);
 	if (step == PODS_PROBE_OVER && json_get_string(row, "text", NULL)) {
-		tell_failures(row);
+		note_failures(drive, row);
 		return;
 	}
 	(void)snprintf(line, sizeof(line), "%s: preflight: %s", wait->pod,
 		       wait->why);
-	bench_drive_say(line);
+	drive->note(line);
 }
 
 /* Keep what the preflight found; what it cannot abide, the bench itself
@@ -132,16 +132,15 @@ keep_preflight(const struct bench_drive *drive, cJSON **rows, struct err *err)
 }
 
 int
-bench_preflight(const struct bench_drive *drive,
-		const struct remote_pod *remotes, struct err *err)
+bench_preflight(const struct bench_drive *drive, const struct conf_pod *pods,
+		struct err *err)
 {
 	const struct plan *plan = drive->plan;
 	struct telling telling = { .drive = drive };
-	struct conf_pod *pods;
 	struct pods_probe probe = {
 		.on_step = on_step,
 		.user = &telling,
-		.remotes = remotes,
+		.pods = pods,
 		.n = plan->n_pods,
 		.accept_new = drive->accept_new,
 		.own_gpus = true,
@@ -154,35 +153,18 @@ bench_preflight(const struct bench_drive *drive,
 	if (drive->mode != SESSION_RUN ||
 	    folder_size(drive->path, PREFLIGHT_FILE) > 0)
 		return 0;
-	pods = xcalloc(plan->n_pods, sizeof(*pods));
 	rows = xcalloc(plan->n_pods, sizeof(cJSON *));
 	telling.waits = xcalloc(plan->n_pods, sizeof(*telling.waits));
 	telling.begun_ms = clock_real.wall_ms(&clock_real);
-	for (size_t i = 0; i < plan->n_pods; i++) {
-		struct plan_pod *pod = &plan->pods[i];
-
+	for (size_t i = 0; i < plan->n_pods; i++)
 		(void)snprintf(telling.waits[i].pod,
-			       sizeof(telling.waits[i].pod), "%s", pod->id);
-		pods[i] = (struct conf_pod){
-			.name = pod->id,
-			.ssh = pod->ssh,
-			.remote_root = pod->root,
-			.gpus = pod->gpus.v,
-			.n_gpus = pod->gpus.n,
-			.transport = remotes[i].transport == REMOTE_LOCAL
-					     ? CONF_LOCAL
-				     : remotes[i].transport == REMOTE_OPENSSH
-					     ? CONF_OPENSSH
-					     : CONF_LIBSSH2,
-		};
-	}
-	probe.pods = pods;
+			       sizeof(telling.waits[i].pod), "%s",
+			       plan->pods[i].id);
 	result = pods_probe(&probe, rows, err);
 	if (result == 0)
 		result = keep_preflight(drive, rows, err);
 	folder_remove(drive->path, WAITS_FILE);
 	free(telling.waits);
 	free((void *)rows);
-	free(pods);
 	return result;
 }

@@ -3,7 +3,6 @@
 #define HGYM_BENCH_PREFLIGHT_H
 
 #include "bench/drive.h"
-#include "remote/fleet.h"
 
 /*
  * Look at the pods of a bench that begins, as `pods check` does; say what
@@ -12,7 +11,7 @@
  * with err.
  */
 int bench_preflight(const struct bench_drive *drive,
-		    const struct remote_pod *remotes, struct err *err)
+		    const struct conf_pod *pods, struct err *err)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -18,42 +18,39 @@
 #define MOST_REPEATS 2
 #define MAX_REPEATED (PLAN_MAX_PODS * PLAN_MAX_ROUNDS * MOST_REPEATS)
 
-#define AT(member)   offsetof(struct bench_run, member)
-#define TEXT(member) AT(member), .size = sizeof(((struct bench_run *)0)->member)
-
 static const char *const run_ends[] = { "", "exited", "lost", NULL };
 
 /* What a run is, which its record only repeats. */
 static const struct json_field plan_fields[] = {
-	JSON_FIELD(CHARS, "id", TEXT(id)),
-	JSON_FIELD(COUNT, "block", AT(block)),
-	JSON_FIELD(COUNT, "pos", AT(pos)),
-	JSON_FIELD(BOOL, "counted", AT(counted)),
-	JSON_FIELD(COUNT, "rep", AT(rep)),
-	JSON_FIELD(BOOL, "fresh", AT(fresh)),
-	JSON_FIELD(COUNT, "repeat", AT(repeat)),
-	JSON_FIELDS_END
+	JSON_CHARS("id", bench_run, id),
+	JSON_ROW("block", SIZE, bench_run, block, .high = 1e9),
+	JSON_ROW("pos", SIZE, bench_run, pos, .high = 1e9),
+	JSON_ROW("counted", BOOL, bench_run, counted, .high = 1),
+	JSON_ROW("rep", SIZE, bench_run, rep, .high = 1e9),
+	JSON_ROW("fresh", BOOL, bench_run, fresh, .high = 1),
+	JSON_ROW("repeat", SIZE, bench_run, repeat, .high = 1e9),
+	{ .name = NULL },
 };
 
 static const struct json_field record_fields[] = {
-	JSON_FIELD(COUNT, "attempt", AT(attempt), .high = 1000),
-	JSON_FIELD(WORD, "end", AT(end), .words = run_ends),
-	JSON_FIELD(NUMBER, "rc", AT(rc), .high = 1000),
-	JSON_FIELD(NUMBER, "t0_s", AT(t0_s), .high = 1e11),
-	JSON_FIELD(NUMBER, "t1_s", AT(t1_s), .high = 1e11),
-	JSON_FIELD(NUMBER, "up_s", AT(up_s), .high = 1e11),
-	JSON_FIELD(NUMBER, "drift_s", AT(drift_s), .high = 1e11),
-	JSON_FIELD(BOOL, "files_changed", AT(files_changed)),
-	JSON_FIELD(CHARS, "judge_files_sha256", TEXT(hash)),
-	JSON_FIELD(CHARS, "sources", TEXT(work)),
-	JSON_FIELD(CHARS, "runtime", TEXT(runtime)),
-	JSON_FIELD(CHARS, "cut", TEXT(cut)),
-	JSON_FIELDS_END
+	JSON_ROW("attempt", SIZE, bench_run, attempt, .high = 1000),
+	JSON_ROW("end", CHOICE, bench_run, end, .words = run_ends),
+	JSON_ROW("rc", NUMBER, bench_run, rc, .high = 1000),
+	JSON_ROW("t0_s", NUMBER, bench_run, t0_s, .high = 1e11),
+	JSON_ROW("t1_s", NUMBER, bench_run, t1_s, .high = 1e11),
+	JSON_ROW("up_s", NUMBER, bench_run, up_s, .high = 1e11),
+	JSON_ROW("drift_s", NUMBER, bench_run, drift_s, .high = 1e11),
+	JSON_ROW("files_changed", BOOL, bench_run, files_changed, .high = 1),
+	JSON_CHARS("judge_files_sha256", bench_run, hash),
+	JSON_CHARS("sources", bench_run, work),
+	JSON_CHARS("runtime", bench_run, runtime),
+	JSON_CHARS("cut", bench_run, cut),
+	{ .name = NULL },
 };
 
 static const struct json_field cut_fields[] = {
-	JSON_FIELD(WORD, "cut_by", AT(cut_by), .words = guard_words),
-	JSON_FIELDS_END
+	JSON_ROW("cut_by", CHOICE, bench_run, cut_by, .words = guard_words),
+	{ .name = NULL },
 };
 
 void
@@ -215,8 +212,8 @@ read_record(const struct bench_runs *runs, struct bench_run *run)
 
 	bench_run_file(run, "run.json", file);
 	root = folder_read_json(runs->path, file);
-	json_take_fields(root, record_fields, run);
-	json_take_fields(root, cut_fields, run);
+	json_take_known(record_fields, root, run);
+	json_take_known(cut_fields, root, run);
 	cJSON_Delete(root);
 }
 
@@ -231,10 +228,10 @@ bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
 	json_add_string(root, "schema", RECORD_SCHEMA);
 	json_add_string(root, "pod", runs->plan->pods[run->pod].id);
 	json_add_string(root, "tag", runs->tags[run->arm]);
-	json_add_fields(root, plan_fields, run);
-	json_add_fields(root, record_fields, run);
+	json_put(root, plan_fields, run);
+	json_put(root, record_fields, run);
 	if (run->cut[0] != '\0')
-		json_add_fields(root, cut_fields, run);
+		json_put(root, cut_fields, run);
 	bench_run_file(run, "run.json", file);
 	result = folder_write_json(runs->path, file, root, err);
 	cJSON_Delete(root);

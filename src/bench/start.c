@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* From a plan to a bench under way; for `bench run` and `bench audit`. */
+/* What a plan would run, and the results folder that a bench begins in. */
 #include "config.h"
 
 #include "bench/start.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "bench/kept.h"
 #include "bench/paired.h"
 #include "bench/stats.h"
-#include "conf/conf.h"
 
 #define MAX_TEXT (1024U * 1024)
 
@@ -192,24 +190,6 @@ bench_describe(struct buf *out, const struct plan *plan,
 	add_cost(out, plan, known);
 }
 
-static int
-confirm(const struct buf *text, bool yes, struct err *err)
-{
-	char answer[16];
-
-	(void)fwrite(text->data, 1, text->len, stderr);
-	if (yes)
-		return 0;
-	if (!isatty(STDIN_FILENO))
-		return err_set(err, ERR_USAGE,
-			       "nobody to ask whether to begin: give --yes");
-	(void)fprintf(stderr, "begin? [y/N] ");
-	if (fgets(answer, sizeof(answer), stdin) == NULL ||
-	    (answer[0] != 'y' && answer[0] != 'Y'))
-		return err_set(err, ERR_CANCELLED, "not begun");
-	return 0;
-}
-
 /* The bytes of the plan's file. */
 static int
 read_definition(struct buf *out, const struct plan *plan, struct err *err)
@@ -263,140 +243,46 @@ keep_definition(const struct plan *plan, const char *given, const char *path,
 	return result;
 }
 
-/*
- * Go on in a process of its own, away from the terminal.  1: we are that
- * process; 0: we are the one who called.
- */
-static int
-detach(const char *path, struct err *err)
+int
+bench_create(const struct plan *plan, const char *given,
+	     char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE], int *lock,
+	     struct err *err)
 {
-	char log[FOLDER_PATH_SIZE + 16];
-	pid_t pid = fork();
-	int fd;
-
-	if (pid < 0)
-		return err_set_errno(err, ERR_IO, "cannot start a process");
-	if (pid > 0)
-		return 0;
-	(void)setsid();
-	(void)snprintf(log, sizeof(log), "%s/driver.log", path);
-	fd = open("/dev/null", O_RDONLY);
-	if (fd >= 0)
-		(void)dup2(fd, STDIN_FILENO);
-	fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	if (fd >= 0) {
-		(void)dup2(fd, STDOUT_FILENO);
-		(void)dup2(fd, STDERR_FILENO);
-	}
-	return 1;
-}
-
-static int
-start_bench(const struct context *env, const struct plan *plan,
-	    const char *given, const struct bench_ask *q, struct err *err)
-{
-	struct bench_drive drive = { .env = env,
-				     .plan = plan,
-				     .mode = SESSION_RUN,
-				     .print = q->print,
-				     .accept_new = q->accept_new };
-	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
+	int64_t now_ms = clock_real.wall_ms(&clock_real);
 	char *base = bench_base();
-	int lock = -1, status = -1, child = 1;
+	int rc = folder_create(base, plan->name, now_ms, id, path, err);
 
-	if (folder_create(base, plan->name, clock_real.wall_ms(&clock_real), id,
-			  path, err) == 0 &&
-	    keep_definition(plan, given, path, err) == 0 &&
-	    folder_lock(path, &lock, err) == 0) {
-		drive.id = id;
-		drive.path = path;
-		(void)fprintf(stderr, "bench %s in %s\n", id, path);
-		if (q->detach) {
-			child = detach(path, err);
-			status = child < 0 ? -1 : 0;
-			if (child == 0)
-				printf("%s\n", id);
-		}
-		if (child == 1)
-			status = bench_drive(&drive, err);
-	}
-	if (lock >= 0)
-		(void)close(lock);
+	if (rc == 0)
+		rc = keep_definition(plan, given, path, err);
+	if (rc == 0)
+		rc = folder_lock(path, lock, err);
 	free(base);
-	return status;
+	return rc;
 }
 
-/* The description, with what the register knows where there is one. */
-static int
-describe(struct buf *out, const struct context *env, const struct plan *plan,
-	 struct err *err)
+void
+bench_outline(struct buf *out, struct context *context, const struct plan *plan)
 {
 	struct noise_register reg;
-	struct conf conf;
-	char *db_path;
 
-	if (conf_load(&conf, env->config_path, err) != 0)
-		return -1;
-	db_path = conf_db_path(&conf, env->db_path);
-	if (noise_register_load(&reg, db_path, NULL) != 0)
-		reg = (struct noise_register){ 0 };
+	noise_register_peek(&reg, context);
 	bench_describe(out, plan, &reg);
 	noise_register_release(&reg);
-	free(db_path);
-	conf_release(&conf);
-	return 0;
-}
-
-bool
-bench_ask_option(struct bench_ask *ask, int option)
-{
-	/* As BENCH_ASK_OPTIONS has them. */
-	bool *const words[BENCH_ASK_COUNT] = { &ask->yes, &ask->detach,
-					       &ask->dry, &ask->accept_new };
-
-	if (option < 0 || option >= BENCH_ASK_COUNT)
-		return false;
-	*words[option] = true;
-	return true;
-}
-
-int
-bench_ask_and_start(const struct context *env, const struct plan *plan,
-		    const char *given, const struct bench_ask *ask,
-		    struct err *err)
-{
-	struct buf text;
-	int status = -1;
-
-	buf_init(&text, MAX_TEXT);
-	if (describe(&text, env, plan, err) != 0)
-		status = -1;
-	else if (ask->dry)
-		status = fwrite(text.data, 1, text.len, stdout) == text.len
-				 ? 0
-				 : err_set_errno(err, ERR_IO, "cannot write");
-	else if (env->read_only)
-		err_set(err, ERR_USAGE,
-			"this starts programs on pods: not with --read-only");
-	else if (confirm(&text, ask->yes, err) == 0)
-		status = start_bench(env, plan, given, ask, err);
-	buf_release(&text);
-	return status;
 }
 
 char *
-bench_preview(const struct context *env, const char *file, struct err *err)
+bench_preview(struct context *context, const char *file, struct err *err)
 {
 	struct plan plan;
 	struct buf text;
-	char *result = NULL;
+	char *result;
 
 	if (plan_load(&plan, file, err) != 0)
 		return NULL;
 	buf_init(&text, MAX_TEXT);
 	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", file);
-	if (describe(&text, env, &plan, err) == 0)
-		result = buf_detach(&text);
+	bench_outline(&text, context, &plan);
+	result = buf_detach(&text);
 	buf_release(&text);
 	plan_release(&plan);
 	return result;

@@ -76,20 +76,13 @@ take_bench(void *user, const struct stored_bench *bench)
 }
 
 size_t
-bench_stored_list(const char *db_path, char *const *ids, size_t n_ids,
+bench_stored_list(struct context *context, char *const *ids, size_t n_ids,
 		  struct model_bench *out, size_t max)
 {
-	const struct store_options options = { .path = db_path,
-					       .read_only = true };
 	struct listing list = { ids, n_ids, out, 0, max };
-	struct store *store;
 
-	if (db_path == NULL)
-		return 0;
-	store = store_open(&options, NULL);
-	if (store == NULL)
-		return 0;
-	(void)store_each_bench(store, NULL, take_bench, &list, NULL);
-	(void)store_close(store, NULL);
+	if (context_open(context, CONTEXT_DB, NULL) == 0)
+		(void)store_each_bench(context->store, NULL, take_bench, &list,
+				       NULL);
 	return list.n;
 }

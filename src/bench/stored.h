@@ -2,14 +2,15 @@
 #ifndef HGYM_BENCH_STORED_H
 #define HGYM_BENCH_STORED_H
 
+#include "context.h"
 #include "model/model.h"
 
 /*
  * Benches that only the database remembers, newest first: those of it whose
- * id is none of ids.  Fills out, at most max; how many.  db_path NULL, or a
- * database that cannot be read: none.
+ * id is none of ids.  Fills out, at most max; how many.  A database that
+ * cannot be read: none.
  */
-size_t bench_stored_list(const char *db_path, char *const *ids, size_t n_ids,
-			 struct model_bench *out, size_t max);
+size_t bench_stored_list(struct context *context, char *const *ids,
+			 size_t n_ids, struct model_bench *out, size_t max);
 
 #endif

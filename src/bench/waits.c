@@ -20,16 +20,13 @@ static const char *const words[] = {
 		NULL
 };
 
-#define AT(member)   offsetof(struct pod_wait, member)
-#define TEXT(member) AT(member), .size = sizeof(((struct pod_wait *)0)->member)
-
 static const struct json_field wait_fields[] = {
-	JSON_FIELD(CHARS, "pod", TEXT(pod)),
-	JSON_FIELD(WORD, "state", AT(kind), .words = words),
-	JSON_FIELD(WHOLE, "since_ms", AT(since_ms), .high = 1e15),
-	JSON_FIELD(WHOLE, "retry_ms", AT(retry_ms), .high = 1e15),
-	JSON_FIELD(CHARS, "why", TEXT(why)),
-	JSON_FIELDS_END
+	JSON_CHARS("pod", pod_wait, pod),
+	JSON_ROW("state", CHOICE, pod_wait, kind, .words = words),
+	JSON_ROW("since_ms", INTEGER, pod_wait, since_ms, .high = 1e15),
+	JSON_ROW("retry_ms", INTEGER, pod_wait, retry_ms, .high = 1e15),
+	JSON_CHARS("why", pod_wait, why),
+	{ .name = NULL },
 };
 
 /* Seconds as a person says them: "41 s", "12 min", "3.2 h". */
@@ -158,16 +155,20 @@ waits_write(const char *path, const struct pod_wait *waits, size_t n,
 	    struct err *err)
 {
 	cJSON *root = cJSON_CreateObject();
-	struct pod_wait told[WAITS_MAX];
-	size_t n_told = 0;
+	cJSON *pods = cJSON_AddArrayToObject(root, "pods");
 	int result = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (waits[i].kind != WAIT_NONE && n_told < WAITS_MAX)
-			told[n_told++] = waits[i];
 	json_add_string(root, "schema", "hgym-tui.bench-waits/1");
-	json_add_list(root, "pods", told, n_told, sizeof(told[0]), wait_fields);
-	if (n_told > 0)
+	for (size_t i = 0; i < n; i++) {
+		cJSON *row;
+
+		if (waits[i].kind == WAIT_NONE)
+			continue;
+		row = cJSON_CreateObject();
+		json_put(row, wait_fields, &waits[i]);
+		cJSON_AddItemToArray(pods, row);
+	}
+	if (cJSON_GetArraySize(pods) > 0)
 		result = folder_write_json(path, WAITS_FILE, root, err);
 	else
 		folder_remove(path, WAITS_FILE);
@@ -200,15 +201,21 @@ size_t
 waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX])
 {
 	cJSON *root = folder_read_json(path, WAITS_FILE);
-	size_t n = 0, all;
+	const cJSON *row,
+		*pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
+	size_t n = 0;
 
-	memset(waits, 0, WAITS_MAX * sizeof(waits[0]));
-	all = json_take_list(root, "pods", waits, WAITS_MAX, sizeof(waits[0]),
-			     wait_fields);
-	for (size_t i = 0; i < all; i++)
-		if (waits[i].kind == WAIT_GIVEN_UP ||
-		    (driven && waits[i].kind != WAIT_NONE))
-			waits[n++] = waits[i];
+	cJSON_ArrayForEach(row, pods)
+	{
+		if (n == WAITS_MAX)
+			break;
+		waits[n] = (struct pod_wait){ .pod = "?", .why = "?" };
+		json_take_known(wait_fields, row, &waits[n]);
+		n += waits[n].kind == WAIT_GIVEN_UP ||
+				     (driven && waits[n].kind != WAIT_NONE)
+			     ? 1
+			     : 0;
+	}
 	cJSON_Delete(root);
 	return n;
 }

@@ -9,7 +9,6 @@
 
 #include "base/xalloc.h"
 #include "board/print.h"
-#include "board/stored.h"
 #include "ingest/log_paths.h"
 #include "parsers/json.h"
 #include "parsers/run_reader.h"
@@ -169,42 +168,39 @@ take_stored(void *user, const struct stored_sample *sample)
 }
 
 static int
-samples_of_database(struct out *out, const struct context *env, struct err *err)
+samples_of_database(struct out *out, struct store *store, struct err *err)
 {
 	struct known_runs runs = { NULL, 0, 0 };
-	struct stored stored;
-	int status;
+	int status = store_each_run(store, 0, keep_run, &runs, err);
 
-	if (stored_open(&stored, env, err) != 0)
-		return -1;
-	status = store_each_run(stored.store, 0, keep_run, &runs, err);
 	for (size_t i = 0; i < runs.n; i++) {
 		struct series_stored series = { out, &runs.v[i] };
 
 		if (status == 0)
-			status = store_each_sample(stored.store,
-						   runs.v[i].run_id, NULL,
-						   take_stored, &series, err);
+			status =
+				store_each_sample(store, runs.v[i].run_id, NULL,
+						  take_stored, &series, err);
 		free(runs.v[i].file);
 	}
 	free(runs.v);
-	stored_close(&stored);
 	return status;
 }
 
 int
-export_samples(FILE *stream, enum out_format format,
-	       const struct context *context, char *const *paths,
-	       size_t n_paths, const struct format_set *formats,
-	       struct err *err)
+export_samples(FILE *stream, enum out_format format, struct context *context,
+	       char *const *paths, size_t n_paths, struct err *err)
 {
-	struct out *out = out_new(stream, format, sample_columns);
+	struct out *out;
 	int status;
 
+	if (n_paths == 0 && context_open(context, CONTEXT_DB, err) != 0)
+		return -1;
+	out = out_new(stream, format, sample_columns);
 	if (n_paths > 0)
-		status = samples_of_files(out, paths, n_paths, formats, err);
+		status = samples_of_files(out, paths, n_paths, context->formats,
+					  err);
 	else
-		status = samples_of_database(out, context, err);
+		status = samples_of_database(out, context->store, err);
 	if (out_free(out) != 0 && status == 0)
 		status = err_set(err, ERR_IO, "cannot write the output");
 	return status;

@@ -18,8 +18,7 @@ int export_runs(FILE *stream, enum out_format format,
  * -1 with err.
  */
 int export_samples(FILE *stream, enum out_format format,
-		   const struct context *context, char *const *paths,
-		   size_t n_paths, const struct format_set *formats,
+		   struct context *context, char *const *paths, size_t n_paths,
 		   struct err *err) __attribute__((warn_unused_result));
 
 #endif

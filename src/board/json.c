@@ -10,7 +10,6 @@
 #include "parsers/json.h"
 
 #include "board/print.h"
-#include "board/stored.h"
 #include "board/text.h"
 #include "report/out.h"
 

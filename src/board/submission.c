@@ -9,7 +9,6 @@
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
-#include "board/stored.h"
 #include "parsers/json.h"
 
 #define SENTENCE_MAX 512

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "board/stored.h"
 #include "board/text.h"
 #include "parsers/json.h"
 #include "report/out.h"

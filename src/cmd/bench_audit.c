@@ -4,33 +4,13 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "bench/make.h"
-#include "bench/start.h"
-#include "cmd/cmd.h"
+#include "bench/noise_register.h"
+#include "cmd/bench_on.h"
 
-enum option {
-	OPTION_JSON = BENCH_ASK_COUNT,
-	OPTION_BLOCKS,
-	OPTION_VARIANT,
-	OPTION_PROBE,
-	OPTION_MINUTES,
-};
-
-static const struct cmd_option options[] = {
-	BENCH_ASK_OPTIONS,
-	{ 0, "json", NULL, "print the pod's rows of `bench noise` as JSON" },
-	{ 0, "blocks", "N", "pairs of runs, 3 to 100 (default 6)" },
-	{ 0, "variant", "TAG", "audit that variant of FILE, not its control" },
-	{ 0, "probe", "KIND", "without FILE: cpu, or gpu (needs torch there)" },
-	{ 0, "minutes", "N", "end after so many minutes" },
-	{ 0, NULL, NULL, NULL },
-};
-
-struct request {
+struct audit_call {
 	struct bench_ask ask;
 	struct bench_audit audit;
 	const char *probe; /* NULL: what suits the pod */
@@ -38,72 +18,40 @@ struct request {
 	bool json;
 };
 
-static int
-read_number(const char *name, const char *value, const double range[2],
-	    double *out, struct err *err)
-{
-	if (str_to_double(str_from(value), out) && *out >= range[0] &&
-	    *out <= range[1])
-		return 0;
-	return err_set(err, ERR_USAGE,
-		       "bench audit: --%s: expected a number from %g to %g",
-		       name, range[0], range[1]);
-}
+static const char *const probes[] = { "cpu", "gpu", NULL };
+
+static const struct audit_call defaults = {
+	.ask = { .quiet = true },
+	.audit = { .blocks = (double)NAN, .minutes = (double)NAN },
+};
+
+static const struct cmd_option options[] = {
+	BENCH_ASK_OPTIONS,
+	{ 0, "json", NULL, "print the pod's rows of `bench noise` as JSON",
+	  CMD_FLAG, CMD_AT(audit_call, json) },
+	{ 0, "blocks", "N", "pairs of runs, 3 to 100 (default 6)", CMD_NUMBER,
+	  CMD_AT(audit_call, audit.blocks), .low = 3, .high = 100 },
+	{ 0, "variant", "TAG", "audit that variant of FILE, not its control",
+	  CMD_TEXT, CMD_AT(audit_call, audit.variant) },
+	{ 0, "probe", "KIND", "without FILE: cpu, or gpu (needs torch there)",
+	  CMD_WORD, CMD_AT(audit_call, probe), .words = probes },
+	{ 0, "minutes", "N", "end after so many minutes", CMD_NUMBER,
+	  CMD_AT(audit_call, audit.minutes), .high = 1e6 },
+	CMD_OPTIONS_END,
+};
 
 static int
-take_option(struct request *q, int option, const char *value, struct err *err)
+check(const struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const double blocks[2] = { 3, 100 }, minutes[2] = { 0, 1e6 };
+	struct audit_call *call = opaque;
 
-	if (option == OPTION_BLOCKS) {
-		if (read_number("blocks", value, blocks, &q->audit.blocks,
-				err) != 0)
-			return -1;
-		q->audit.blocks = floor(q->audit.blocks);
-	} else if (option == OPTION_MINUTES) {
-		return read_number("minutes", value, minutes, &q->audit.minutes,
-				   err);
-	} else if (option == OPTION_VARIANT) {
-		q->audit.variant = value;
-	} else if (option == OPTION_PROBE) {
-		q->probe = value;
-		if (strcmp(value, "cpu") != 0 && strcmp(value, "gpu") != 0)
-			return err_set(err, ERR_USAGE,
-				       "bench audit: --probe: %s: is none of "
-				       "cpu, gpu",
-				       value);
-	}
-	q->json |= option == OPTION_JSON;
-	return 0;
-}
-
-static int
-parse_request(struct cmd_args *args, struct request *q, struct err *err)
-{
-	const char *value;
-	int option, n;
-
-	*q = (struct request){
-		.ask = { .print = BENCH_QUIET },
-		.audit = { .blocks = (double)NAN, .minutes = (double)NAN },
-	};
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		if (!bench_ask_option(&q->ask, option) &&
-		    take_option(q, option, value, err) != 0)
-			return -1;
-	if (option == CMD_OPTIONS_WRONG)
-		return -1;
-	n = args->argc - args->next;
-	if (n < 1 || n > 2)
-		return err_set(err, ERR_USAGE,
-			       "bench audit needs a pod, and may take a "
-			       "bench.json");
-	q->audit.pods = args->argv[args->next];
-	q->file = n == 2 ? args->argv[args->next + 1] : NULL;
-	if (q->file == NULL && q->audit.variant != NULL)
+	call->audit.pods = args->argv[0];
+	call->audit.blocks = floor(call->audit.blocks);
+	call->file = args->argc == 2 ? args->argv[1] : NULL;
+	if (call->file == NULL && call->audit.variant != NULL)
 		return err_set(err, ERR_USAGE,
 			       "bench audit: --variant is of a FILE");
-	if (q->file != NULL && q->probe != NULL)
+	if (call->file != NULL && call->probe != NULL)
 		return err_set(err, ERR_USAGE,
 			       "bench audit: --probe is for no FILE");
 	return 0;
@@ -132,48 +80,30 @@ add_pod(struct buf *text, const struct noise_register *reg,
 	return 0;
 }
 
-static int
-load_register(struct noise_register *reg, const struct context *env,
-	      struct err *err)
-{
-	struct conf conf;
-	char *db_path;
-	int status;
-
-	if (conf_load(&conf, env->config_path, err) != 0)
-		return -1;
-	db_path = conf_db_path(&conf, env->db_path);
-	status = noise_register_load(reg, db_path, err);
-	free(db_path);
-	conf_release(&conf);
-	return status;
-}
-
 /* The pods' rows of the register: what the audit has learnt. */
 static int
-print_noise(const struct context *env, const struct request *q,
+print_noise(struct context *context, const struct audit_call *call,
 	    const struct plan *plan, struct err *err)
 {
 	struct noise_register reg;
 	struct buf text;
 	int status = 0;
 
-	if (load_register(&reg, env, err) != 0)
+	if (noise_register_load(&reg, context, err) != 0)
 		return -1;
 	buf_init(&text, 1024U * 1024);
 	for (size_t i = 0; i < plan->n_pods; i++)
-		if (add_pod(&text, &reg, plan, i, q->json) != 0)
+		if (add_pod(&text, &reg, plan, i, call->json) != 0)
 			status = err_set(err, ERR_NODATA,
 					 "fewer than %d runs of %s were "
 					 "measured: nothing can be said of "
 					 "its noise",
 					 NOISE_MIN_RUNS, plan->pods[i].id);
-	if (q->file == NULL && !q->json && status == 0)
-		buf_appendf(&text, "\n%s\n", bench_probe_what(q->audit.probe));
-	if ((fwrite(text.data, 1, text.len, stdout) != text.len ||
-	     fflush(stdout) != 0) &&
-	    status == 0)
-		status = err_set_errno(err, ERR_IO, "cannot write");
+	if (call->file == NULL && !call->json && status == 0)
+		buf_appendf(&text, "\n%s\n",
+			    bench_probe_what(call->audit.probe));
+	if (cmd_print(&text, status == 0 ? err : NULL) != 0)
+		status = -1;
 	buf_release(&text);
 	noise_register_release(&reg);
 	return status;
@@ -181,8 +111,8 @@ print_noise(const struct context *env, const struct request *q,
 
 /* With the definition as it will be kept. */
 static int
-run_audit(struct cmd_args *args, const struct request *q, const cJSON *root,
-	  struct err *err)
+run_audit(struct context *context, const struct audit_call *call,
+	  const cJSON *root, struct err *err)
 {
 	struct plan plan;
 	struct buf text;
@@ -191,16 +121,16 @@ run_audit(struct cmd_args *args, const struct request *q, const cJSON *root,
 	buf_init(&text, JSON_MAX_BYTES);
 	json_print(&text, root);
 	buf_append_char(&text, '\n');
-	status = plan_parse(&plan, q->file != NULL ? q->file : "audit",
+	status = plan_parse(&plan, call->file != NULL ? call->file : "audit",
 			    (struct str){ text.data, text.len }, err);
 	if (status == 0) {
-		if (q->file == NULL)
+		if (call->file == NULL)
 			(void)fprintf(stderr, "%s\n",
-				      bench_probe_what(q->audit.probe));
-		status = bench_ask_and_start(args->context, &plan, text.data,
-					     &q->ask, err);
-		if (status == 0 && !q->ask.dry && !q->ask.detach)
-			status = print_noise(args->context, q, &plan, err);
+				      bench_probe_what(call->audit.probe));
+		status =
+			bench_begin(context, &plan, text.data, &call->ask, err);
+		if (status == 0 && !call->ask.dry && !call->ask.detach)
+			status = print_noise(context, call, &plan, err);
 		plan_release(&plan);
 	}
 	buf_release(&text);
@@ -208,37 +138,32 @@ run_audit(struct cmd_args *args, const struct request *q, const cJSON *root,
 }
 
 static int
-exec_audit(struct cmd_args *args, struct err *err)
+exec_audit(struct cmd_args *args, void *opaque, struct err *err)
 {
-	cJSON *definition = NULL, *root;
-	struct request q;
-	struct conf conf;
+	const struct conf *conf = &args->context->conf;
+	struct audit_call *call = opaque;
+	cJSON *definition = NULL, *root = NULL;
 	struct buf text;
 	int status = -1;
 
-	if (parse_request(args, &q, err) != 0 ||
-	    conf_load(&conf, args->context->config_path, err) != 0)
-		return -1;
 	buf_init(&text, JSON_MAX_BYTES);
-	if (q.file != NULL) {
-		definition = json_parse_file(q.file, &text, err);
-		if (definition == NULL && err != NULL)
+	if (call->file != NULL) {
+		definition = json_parse_file(call->file, &text, err);
+		if (definition == NULL)
 			err->code = ERR_CONFIG;
 	}
-	if (q.file == NULL || definition != NULL) {
-		q.audit.definition = definition;
-		q.audit.probe = bench_probe_of(&conf, q.audit.pods);
-		if (q.probe != NULL)
-			q.audit.probe = strcmp(q.probe, "gpu") == 0 ? PROBE_GPU
-								    : PROBE_CPU;
-		root = bench_make_audit(&q.audit, &conf, err);
-		if (root != NULL)
-			status = run_audit(args, &q, root, err);
-		cJSON_Delete(root);
-	}
+	call->audit.definition = definition;
+	call->audit.probe = call->probe == NULL
+				    ? bench_probe_of(conf, call->audit.pods)
+			    : strcmp(call->probe, "gpu") == 0 ? PROBE_GPU
+							      : PROBE_CPU;
+	if (call->file == NULL || definition != NULL)
+		root = bench_make_audit(&call->audit, conf, err);
+	if (root != NULL)
+		status = run_audit(args->context, call, root, err);
+	cJSON_Delete(root);
 	cJSON_Delete(definition);
 	buf_release(&text);
-	conf_release(&conf);
 	return status;
 }
 
@@ -253,5 +178,12 @@ const struct cmd cmd_bench_audit = {
 		"and keeps them in the noise\nregister (see bench noise). "
 		"POD is of FILE or of the configuration.",
 	.options = options,
+	.size = sizeof(struct audit_call),
+	.defaults = &defaults,
+	.least = 1,
+	.most = 2,
+	.wants = "name a pod, and a bench.json where it is to be of that",
+	.check = check,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_audit,
 };

@@ -8,60 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/xalloc.h"
 #include "bench/judge.h"
 #include "bench/metric.h"
 #include "bench/noise.h"
-#include "bench/report.h"
 #include "bench/run_log.h"
 #include "bench/stats.h"
 #include "bench/verdict_json.h"
-#include "cmd/cmd.h"
+#include "cmd/bench_on.h"
 #include "parsers/json.h"
-#include "report/facts_print.h"
 
-#define MAX_RUNS   4096
-#define MAX_TAG	   40
-#define AA_SUFFIX  "~aa"
-#define MAX_REPORT (8U * 1024 * 1024)
-
-enum option {
-	OPTION_CONTROL,
-	OPTION_VARIANT,
-	OPTION_AA,
-	OPTION_METRIC,
-	OPTION_HIGHER,
-	OPTION_LOWER,
-	OPTION_WINDOW,
-	OPTION_TOK_KIND,
-	OPTION_MARGIN,
-	OPTION_ALPHA,
-	OPTION_NUMERICS,
-	OPTION_FORMAT,
-	OPTION_FAIL_ON,
-	OPTION_JSON,
-	OPTION_MD,
-};
-
-static const struct cmd_option options[] = {
-	{ 0, "control", "LOG...", "the logs of the control, one a block" },
-	{ 0, "variant", "TAG=LOG...", "those of a variant; repeatable" },
-	{ 0, "aa", "LOG...", "the control once more: its noise; no variant" },
-	{ 0, "metric", "M", "step_ms, or the key of a score in JSON" },
-	{ 0, "higher", NULL, "a higher score is better" },
-	{ 0, "lower", NULL, "a lower one is (so it is, but for rates)" },
-	{ 0, "window", "LO:HI", "steps measured, or auto (20:100)" },
-	{ 0, "tok-kind", "KIND", "printed tok/s: cumulative or interval" },
-	{ 0, "margin", "PCT", "the smallest difference that matters (0.5)" },
-	{ 0, "alpha", "P", "significance level (0.05)" },
-	{ 0, "numerics-changed", NULL, "the variants compute differently" },
-	{ 0, "format", "FILE", "more rules to read logs by" },
-	{ 0, "fail-on", "WORDS", "exit 3 on these verdicts: invalid,slower" },
-	{ 0, "json", NULL, "print the object of verdict.json" },
-	{ 0, "md", NULL, "print Markdown" },
-	{ 0, NULL, NULL, NULL },
-};
+#define MAX_RUNS  4096
+#define MAX_TAG	  40
+#define AA_SUFFIX "~aa"
 
 struct arm {
 	char tag[MAX_TAG + sizeof(AA_SUFFIX)];
@@ -69,17 +28,29 @@ struct arm {
 	size_t n_logs;
 };
 
-/* All that the command line asked for, and what was read for it. */
-struct request {
+/* What the command line asked for, where that is not nothing. */
+struct judge_ask {
 	struct judge_rule rule;
-	const char *metric; /* NULL: by what the logs are */
-	bool said_way;	    /* --higher or --lower */
-	bool json, md;
-	const char *fail_on;
-	bool numerics_changed;
-	struct format_set *formats;
+	double margin; /* per cent */
 	struct arm arms[SCHEDULE_MAX_ARMS];
 	size_t n_arms;
+};
+
+static const struct judge_ask defaults = {
+	.rule = JUDGE_RULE_DEFAULT,
+	.margin = (double)NAN,
+	.arms = { { .tag = "control" } },
+	.n_arms = 1,
+};
+
+/* All of it, and what was read for it. */
+struct request {
+	struct judge_ask ask;
+	const char *metric; /* NULL: by what the logs are */
+	bool lower;	    /* it is said that a lower score is better */
+	enum bench_print print;
+	const char *fail_on;
+	bool numerics_changed;
 	size_t current; /* arm that plain words belong to */
 	const char *paths[MAX_RUNS];
 	struct judge_run runs[MAX_RUNS];
@@ -105,9 +76,10 @@ tag_length(const char *word)
 }
 
 static int
-add_log(struct request *q, const char *path, struct err *err)
+add_log(void *opaque, const char *path, struct err *err)
 {
-	struct arm *arm = &q->arms[q->current];
+	struct request *q = opaque;
+	struct arm *arm = &q->ask.arms[q->current];
 
 	if (q->n_runs == MAX_RUNS)
 		return err_set(err, ERR_USAGE, "more than %d logs", MAX_RUNS);
@@ -126,20 +98,22 @@ add_log(struct request *q, const char *path, struct err *err)
 }
 
 static int
-start_control(struct request *q, const char *word, struct err *err)
+start_control(void *opaque, const char *word, struct err *err)
 {
+	struct request *q = opaque;
 	size_t n = tag_length(word);
 
 	if (n > 0)
-		(void)snprintf(q->arms[0].tag, sizeof(q->arms[0].tag), "%.*s",
-			       (int)n, word);
+		(void)snprintf(q->ask.arms[0].tag, sizeof(q->ask.arms[0].tag),
+			       "%.*s", (int)n, word);
 	q->current = 0;
 	return add_log(q, n > 0 ? word + n + 1 : word, err);
 }
 
 static int
-start_variant(struct request *q, const char *word, struct err *err)
+start_variant(void *opaque, const char *word, struct err *err)
 {
+	struct request *q = opaque;
 	size_t n = tag_length(word), i;
 
 	if (n == 0)
@@ -148,17 +122,17 @@ start_variant(struct request *q, const char *word, struct err *err)
 			"--variant %s: expected TAG=LOG, TAG of letters, "
 			"digits, _ . - (at most %d)",
 			word, MAX_TAG);
-	for (i = 1; i < q->n_arms; i++)
-		if (strlen(q->arms[i].tag) == n &&
-		    memcmp(q->arms[i].tag, word, n) == 0)
+	for (i = 1; i < q->ask.n_arms; i++)
+		if (strlen(q->ask.arms[i].tag) == n &&
+		    memcmp(q->ask.arms[i].tag, word, n) == 0)
 			break;
 	if (i == SCHEDULE_MAX_ARMS)
 		return err_set(err, ERR_USAGE, "more than %d variants",
 			       SCHEDULE_MAX_ARMS - 1);
-	if (i == q->n_arms) {
-		(void)snprintf(q->arms[i].tag, sizeof(q->arms[i].tag), "%.*s",
-			       (int)n, word);
-		q->n_arms++;
+	if (i == q->ask.n_arms) {
+		(void)snprintf(q->ask.arms[i].tag, sizeof(q->ask.arms[i].tag),
+			       "%.*s", (int)n, word);
+		q->ask.n_arms++;
 	}
 	q->current = i;
 	return add_log(q, word + n + 1, err);
@@ -166,24 +140,26 @@ start_variant(struct request *q, const char *word, struct err *err)
 
 /* The control's logs of an A/A arm; its tag is made when all is known. */
 static int
-start_aa(struct request *q, const char *word, struct err *err)
+start_aa(void *opaque, const char *word, struct err *err)
 {
+	struct request *q = opaque;
 	size_t i = 1;
 
-	while (i < q->n_arms && !q->arms[i].aa)
+	while (i < q->ask.n_arms && !q->ask.arms[i].aa)
 		i++;
 	if (i == SCHEDULE_MAX_ARMS)
 		return err_set(err, ERR_USAGE, "more than %d variants",
 			       SCHEDULE_MAX_ARMS - 1);
-	if (i == q->n_arms)
-		q->arms[q->n_arms++].aa = true;
+	if (i == q->ask.n_arms)
+		q->ask.arms[q->ask.n_arms++].aa = true;
 	q->current = i;
 	return add_log(q, word, err);
 }
 
 static int
-parse_window(struct judge_rule *rule, const char *text, struct err *err)
+take_window(void *opaque, const char *text, struct err *err)
 {
+	struct judge_rule *rule = &((struct request *)opaque)->ask.rule;
 	struct str rest = str_from(text), lo, hi;
 
 	if (strcmp(text, "auto") == 0) {
@@ -197,35 +173,6 @@ parse_window(struct judge_rule *rule, const char *text, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--window %s: expected LO:HI with LO < HI, or "
 			       "auto",
-			       text);
-	return 0;
-}
-
-/* A number above 0 and below limit. */
-static int
-parse_positive(const char *option, const char *text, double limit, double *out,
-	       struct err *err)
-{
-	if (!str_to_double(str_from(text), out) || !(*out > 0.0) ||
-	    !(*out < limit))
-		return err_set(err, ERR_USAGE,
-			       "--%s %s: expected a number above 0 and below "
-			       "%g",
-			       option, text, limit);
-	return 0;
-}
-
-static int
-parse_tok_kind(struct judge_rule *rule, const char *text, struct err *err)
-{
-	if (strcmp(text, "cumulative") == 0)
-		rule->tok_kind = TOK_CUMULATIVE;
-	else if (strcmp(text, "interval") == 0)
-		rule->tok_kind = TOK_INTERVAL;
-	else
-		return err_set(err, ERR_USAGE,
-			       "--tok-kind %s: expected cumulative or "
-			       "interval",
 			       text);
 	return 0;
 }
@@ -253,7 +200,7 @@ fails_on(const char *words, enum verdict_word word)
 }
 
 static int
-check_fail_on(const char *words, struct err *err)
+take_fail_on(void *opaque, const char *words, struct err *err)
 {
 	struct str rest = str_from(words), piece;
 
@@ -273,111 +220,90 @@ check_fail_on(const char *words, struct err *err)
 				       "no-difference-shown",
 				       (int)piece.len, piece.p);
 	}
+	((struct request *)opaque)->fail_on = words;
 	return 0;
 }
 
+/* A plain word is one more log of its arm. */
 static int
-take_option(struct request *q, enum option option, const char *value,
-	    struct err *err)
+take_log(void *opaque, const char *word, struct err *err)
 {
-	switch (option) {
-	case OPTION_CONTROL:
-		return start_control(q, value, err);
-	case OPTION_VARIANT:
-		return start_variant(q, value, err);
-	case OPTION_AA:
-		return start_aa(q, value, err);
-	case OPTION_METRIC:
-		q->metric = value;
-		return 0;
-	case OPTION_HIGHER:
-		q->rule.higher = q->said_way = true;
-		return 0;
-	case OPTION_LOWER:
-		q->rule.higher = false;
-		q->said_way = true;
-		return 0;
-	case OPTION_WINDOW:
-		return parse_window(&q->rule, value, err);
-	case OPTION_TOK_KIND:
-		return parse_tok_kind(&q->rule, value, err);
-	case OPTION_MARGIN:
-		if (parse_positive("margin", value, 100.0,
-				   &q->rule.paired.margin, err) != 0)
-			return -1;
-		q->rule.paired.margin /= 100.0;
-		return 0;
-	case OPTION_ALPHA:
-		return parse_positive("alpha", value, 0.5,
-				      &q->rule.paired.alpha, err);
-	case OPTION_NUMERICS:
-		q->numerics_changed = true;
-		return 0;
-	case OPTION_FORMAT:
-		return format_set_load(q->formats, value, err);
-	case OPTION_FAIL_ON:
-		q->fail_on = value;
-		return check_fail_on(value, err);
-	case OPTION_JSON:
-		q->json = true;
-		return 0;
-	case OPTION_MD:
-		q->md = true;
-		return 0;
-	}
-	return 0;
+	const struct request *q = opaque;
+
+	if (q->n_runs == 0)
+		return err_set(err, ERR_USAGE,
+			       "bench judge: %s: begin with --control", word);
+	return add_log(opaque, word, err);
 }
 
-/* Options and logs may alternate: a plain word is one more log of its arm. */
+/* What belongs to what, now that all is known. */
 static int
-parse_words(struct request *q, struct cmd_args *args, struct err *err)
+check(const struct cmd_args *args, void *opaque, struct err *err)
 {
-	const char *value;
-	int option;
+	struct request *q = opaque;
 
-	for (;;) {
-		option = cmd_next_option(args, &value, err);
-		if (option == CMD_OPTIONS_WRONG)
-			return -1;
-		if (option >= 0) {
-			if (take_option(q, (enum option)option, value, err))
-				return -1;
-			continue;
-		}
-		if (args->next >= args->argc)
-			break;
-		if (q->n_runs == 0)
-			return err_set(err, ERR_USAGE,
-				       "bench judge: %s: begin with --control",
-				       args->argv[args->next]);
-		if (add_log(q, args->argv[args->next++], err) != 0)
-			return -1;
-	}
-	if (q->arms[0].n_logs == 0 || q->n_arms < 2)
+	(void)args;
+	if (q->ask.arms[0].n_logs == 0 || q->ask.n_arms < 2)
 		return err_set(err, ERR_USAGE,
 			       "bench judge needs --control LOG... and at "
 			       "least one --variant TAG=LOG...");
-	if (q->metric != NULL && !q->said_way &&
+	if (q->metric != NULL && !q->ask.rule.higher && !q->lower &&
 	    bench_metric_is_rate(q->metric))
 		return err_set(err, ERR_USAGE,
 			       "bench judge: --metric %s looks like a rate: "
 			       "give --higher, or --lower",
 			       q->metric);
-	for (size_t i = 1; i < q->n_arms; i++)
-		if (q->arms[i].aa)
-			(void)snprintf(q->arms[i].tag, sizeof(q->arms[i].tag),
-				       "%.*s" AA_SUFFIX, MAX_TAG,
-				       q->arms[0].tag);
+	for (size_t i = 1; i < q->ask.n_arms; i++)
+		if (q->ask.arms[i].aa)
+			(void)snprintf(
+				q->ask.arms[i].tag, sizeof(q->ask.arms[i].tag),
+				"%.*s" AA_SUFFIX, MAX_TAG, q->ask.arms[0].tag);
+	if (!isnan(q->ask.margin))
+		q->ask.rule.paired.margin = q->ask.margin / 100.0;
 	return 0;
 }
 
+static const char *const tok_kinds[] = {
+	[TOK_CUMULATIVE] = "cumulative", [TOK_INTERVAL] = "interval", NULL
+};
+
+static const struct cmd_option options[] = {
+	{ 0, "control", "LOG...", "the logs of the control, one a block",
+	  CMD_TAKE, .take = start_control },
+	{ 0, "variant", "TAG=LOG...", "those of a variant; repeatable",
+	  CMD_TAKE, .take = start_variant },
+	{ 0, "aa", "LOG...", "the control once more: its noise; no variant",
+	  CMD_TAKE, .take = start_aa },
+	{ 0, "metric", "M", "step_ms, or the key of a score in JSON", CMD_TEXT,
+	  CMD_AT(request, metric) },
+	{ 0, "higher", NULL, "a higher score is better", CMD_FLAG,
+	  CMD_AT(request, ask.rule.higher) },
+	{ 0, "lower", NULL, "a lower one is (so it is, but for rates)",
+	  CMD_FLAG, CMD_AT(request, lower) },
+	{ 0, "window", "LO:HI", "steps measured, or auto (20:100)", CMD_TAKE,
+	  .take = take_window },
+	{ 0, "tok-kind", "KIND", "printed tok/s: cumulative or interval",
+	  CMD_CHOICE, CMD_AT(request, ask.rule.tok_kind), .words = tok_kinds },
+	{ 0, "margin", "PCT", "the smallest difference that matters (0.5)",
+	  CMD_POSITIVE, CMD_AT(request, ask.margin), .high = 100 },
+	{ 0, "alpha", "P", "significance level (0.05)", CMD_POSITIVE,
+	  CMD_AT(request, ask.rule.paired.alpha), .high = 0.5 },
+	{ 0, "numerics-changed", NULL, "the variants compute differently",
+	  CMD_FLAG, CMD_AT(request, numerics_changed) },
+	CMD_FORMAT_OPTION,
+	{ 0, "fail-on", "WORDS", "exit 3 on these verdicts: invalid,slower",
+	  CMD_TAKE, .take = take_fail_on },
+	BENCH_PRINT_OPTIONS(request, ""),
+	CMD_OPTIONS_END,
+};
+
 static int
-read_logs(struct request *q, struct err *err)
+read_logs(struct request *q, const struct format_set *formats, struct err *err)
 {
 	bool is_steps = q->metric != NULL &&
 			bench_metric_find(q->metric)->kind == RUN_LOG_TRAINING;
 	struct run_log_rule rule = {
-		.formats = q->formats,
+		.formats = formats,
 		.force = q->metric != NULL,
 		.kind = is_steps ? RUN_LOG_TRAINING : RUN_LOG_SCORE,
 		.score_key = is_steps ? NULL : q->metric,
@@ -416,34 +342,16 @@ static int
 print_verdict(const struct request *q, const struct judge *judge,
 	      struct err *err)
 {
-	struct verdict_info info = {
+	const struct verdict_info info = {
 		.metric = metric_name(q, judge),
 		.cost_usd = (double)NAN,
 		.stopped = "imported",
 	};
-	struct facts facts;
-	struct buf text;
-	cJSON *root = verdict_to_json(judge, &info);
-	int result = 0;
+	cJSON *verdict = verdict_to_json(judge, &info);
+	int rc = bench_print_verdict(verdict, q->print, "", err);
 
-	buf_init(&text, MAX_REPORT);
-	facts_init(&facts);
-	report_facts(&facts, root);
-	if (q->json) {
-		json_print(&text, root);
-		buf_append_char(&text, '\n');
-	} else if (q->md) {
-		facts_print_md(&text, &facts);
-	} else {
-		facts_print_text(&text, &facts);
-	}
-	if (fwrite(text.data, 1, text.len, stdout) != text.len ||
-	    fflush(stdout) != 0)
-		result = err_set_errno(err, ERR_IO, "cannot write");
-	facts_release(&facts);
-	buf_release(&text);
-	cJSON_Delete(root);
-	return result;
+	cJSON_Delete(verdict);
+	return rc;
 }
 
 /*
@@ -468,8 +376,8 @@ learn_noise(struct request *q, const struct judge *judge)
 		ln[n++] = log(run->y);
 	}
 	if (any && n >= NOISE_MIN_RUNS) {
-		q->rule.register_sd = stats_sd(ln, n);
-		q->rule.register_df = (double)n - 1.0;
+		q->ask.rule.register_sd = stats_sd(ln, n);
+		q->ask.rule.register_df = (double)n - 1.0;
 	}
 	free(ln);
 }
@@ -481,12 +389,13 @@ judge_all(struct request *q, const struct judge_arm *arms, struct judge *judge)
 	struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
 
 	memcpy(given, q->runs, q->n_runs * sizeof(*given));
-	judge_init(judge, &q->rule, arms, q->n_arms, q->runs, q->n_runs);
+	judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs,
+		   q->n_runs);
 	learn_noise(q, judge);
-	if (!isnan(q->rule.register_sd)) {
+	if (!isnan(q->ask.rule.register_sd)) {
 		judge_release(judge);
 		memcpy(q->runs, given, q->n_runs * sizeof(*given));
-		judge_init(judge, &q->rule, arms, q->n_arms, q->runs,
+		judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs,
 			   q->n_runs);
 	}
 	free(given);
@@ -500,11 +409,12 @@ judge_request(struct request *q, struct err *err)
 	struct judge judge;
 	int status = 0;
 
-	for (size_t i = 0; i < q->n_arms; i++) {
-		bool changed = i > 0 && !q->arms[i].aa && q->numerics_changed;
+	for (size_t i = 0; i < q->ask.n_arms; i++) {
+		bool changed =
+			i > 0 && !q->ask.arms[i].aa && q->numerics_changed;
 
-		arms[i].tag = q->arms[i].tag;
-		arms[i].aa = q->arms[i].aa;
+		arms[i].tag = q->ask.arms[i].tag;
+		arms[i].aa = q->ask.arms[i].aa;
 		/* What computes differently has a noise of its own. */
 		arms[i].numerics_changed = arms[i].other_noise = changed;
 	}
@@ -520,22 +430,16 @@ judge_request(struct request *q, struct err *err)
 }
 
 static int
-exec_judge(struct cmd_args *args, struct err *err)
+exec_judge(struct cmd_args *args, void *opaque, struct err *err)
 {
-	struct request *q = xcalloc(1, sizeof(*q));
+	struct request *q = opaque;
 	int status = -1;
 
-	q->rule = (struct judge_rule)JUDGE_RULE_DEFAULT;
-	q->formats = format_set_new_builtin();
-	q->n_arms = 1;
-	(void)snprintf(q->arms[0].tag, sizeof(q->arms[0].tag), "control");
-	if (parse_words(q, args, err) == 0 && read_logs(q, err) == 0)
+	if (read_logs(q, args->context->formats, err) == 0)
 		status = judge_request(q, err);
 	for (size_t i = 0; i < q->n_logs; i++)
 		run_log_release(&q->logs[i]);
 	free(q->logs);
-	format_set_free(q->formats);
-	free(q);
 	return status;
 }
 
@@ -552,6 +456,11 @@ const struct cmd cmd_bench_judge = {
 		"more. With three such runs, the control's\ncounted, one pair "
 		"has a provisional value beside NOT JUDGED.",
 	.options = options,
-	.in_order = true,
+	.size = sizeof(struct request),
+	.preset = sizeof(defaults),
+	.defaults = &defaults,
+	.word = take_log,
+	.check = check,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_judge,
 };

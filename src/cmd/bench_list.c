@@ -9,43 +9,35 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "bench/drive.h"
 #include "bench/report.h"
 #include "bench/show.h"
-#include "board/stored.h"
-#include "cmd/cmd.h"
+#include "cmd/bench_on.h"
 #include "parsers/json.h"
-#include "report/facts_print.h"
-#include "report/out.h"
 #include "store/benches.h"
 
 /* How long `bench abort` waits for the one who drives it to let go. */
 #define ABORT_WAIT_S 30
 
-static const struct cmd_option print_options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, NULL, NULL, NULL },
+struct show_call {
+	enum bench_print print;
 };
 
 static const struct cmd_option show_options[] = {
-	{ 0, "json", NULL, "print the object of verdict.json and its state" },
-	{ 0, "md", NULL, "print Markdown" },
-	{ 0, NULL, NULL, NULL },
+	BENCH_PRINT_OPTIONS(show_call, ""),
+	CMD_OPTIONS_END,
 };
 
 /* A bench under way has no verdict yet, whatever its blocks say so far. */
 static void
 add_verdict(cJSON *row, const char *state, const cJSON *root)
 {
+	bool none = root == NULL || strcmp(state, "running") == 0;
 	struct buf line;
 
 	buf_init(&line, 4096);
 	report_line(&line, root);
-	json_add_clean(row, "verdict",
-		       strcmp(state, "running") != 0 && root != NULL ? line.data
-								     : NULL);
+	json_add_clean(row, "verdict", none ? NULL : line.data);
 	buf_release(&line);
 }
 
@@ -113,34 +105,26 @@ print_stored(void *user, const struct stored_bench *bench)
 	json_add_string(row, "waits_for", NULL);
 	bench_waits_json(row, NULL, "");
 	json_add_string(row, "dir", NULL);
-	out_row(h->out, row);
-	cJSON_Delete(row);
+	cmd_out_row(h->out, row);
 	cJSON_Delete(verdict);
 	return 0;
 }
 
 /* Older benches, as the database remembers them; none where it is not. */
 static int
-print_history(const struct context *env, struct history *h, struct err *err)
+print_history(struct context *context, struct history *h, struct err *err)
 {
 	struct err why = { ERR_NONE, "" };
-	struct stored stored;
-	int rc;
 
-	if (stored_open(&stored, env, &why) != 0) {
-		if (why.code == ERR_NODATA)
-			return 0;
-		if (err != NULL)
-			*err = why;
-		return -1;
-	}
-	rc = store_each_bench(stored.store, NULL, print_stored, h, err);
-	stored_close(&stored);
-	return rc;
+	if (context_open(context, CONTEXT_DB, &why) == 0)
+		return store_each_bench(context->store, NULL, print_stored, h,
+					err);
+	return why.code == ERR_NODATA ? 0
+				      : err_set(err, why.code, "%s", why.text);
 }
 
 static int
-exec_list(struct cmd_args *args, struct err *err)
+exec_list(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const struct out_column columns[] = {
 		{ "id", NULL, -1, 0 },	    { "state", NULL, -1, 0 },
@@ -148,57 +132,26 @@ exec_list(struct cmd_args *args, struct err *err)
 		{ "verdict", NULL, -1, 0 }, { "waits_for", NULL, -1, 0 },
 		{ NULL, NULL, 0, 0 },
 	};
-	enum out_format format;
-	char *base, **ids;
-	struct out *out;
-	size_t n;
+	const struct cmd_output *call = opaque;
+	struct history history = { .out = cmd_out(call->format, columns) };
+	char *base = bench_base();
 	int status;
 
-	if (cmd_output_options(args, &format, err) != 0)
-		return -1;
-	if (args->next < args->argc)
-		return err_set(err, ERR_USAGE, "bench list takes no arguments");
-	base = bench_base();
-	ids = folder_list(base, &n);
-	out = out_new(stdout, format, columns);
-	for (size_t i = 0; i < n; i++) {
-		cJSON *row = row_of(base, ids[i]);
-
-		out_row(out, row);
-		cJSON_Delete(row);
-	}
-	status = print_history(args->context, &(struct history){ out, ids, n },
-			       err);
-	for (size_t i = 0; i < n; i++)
-		free(ids[i]);
-	free(ids);
+	history.ids = folder_list(base, &history.n);
+	for (size_t i = 0; i < history.n; i++)
+		cmd_out_row(history.out, row_of(base, history.ids[i]));
+	status = print_history(args->context, &history, err);
+	for (size_t i = 0; i < history.n; i++)
+		free(history.ids[i]);
+	free(history.ids);
 	free(base);
-	if (out_free(out) != 0 && status == 0)
-		status = err_set_errno(err, ERR_IO, "cannot write");
-	return status;
-}
-
-/* The one ID of a command and the plan that its folder keeps. */
-static int
-open_bench(struct cmd_args *args, char id[FOLDER_ID_SIZE],
-	   char path[FOLDER_PATH_SIZE], struct plan *plan, struct err *err)
-{
-	if (args->next == 0)
-		args->next = 1;
-	if (args->next + 1 != args->argc)
-		return err_set(err, ERR_USAGE, "%s needs one ID",
-			       args->cmd->name);
-	return bench_find(args->argv[args->next], id, path, err) != 0 ||
-			       bench_load_plan(plan, path, err) != 0
-		       ? -1
-		       : 0;
+	return cmd_out_end(history.out, status, err);
 }
 
 /* A bench that only the database remembers, by the beginning of its id. */
 struct remembered {
 	const char *word;
-	enum bench_print print;
-	struct buf text;
+	cJSON *verdict; /* owned; of the first one found */
 	size_t found;
 };
 
@@ -206,81 +159,55 @@ static int
 remember(void *user, const struct stored_bench *bench)
 {
 	struct remembered *r = user;
-	struct facts facts;
-	cJSON *root;
 
-	if (strncmp(bench->id, r->word, strlen(r->word)) != 0)
+	if (strncmp(bench->id, r->word, strlen(r->word)) != 0 ||
+	    r->found++ > 0 || bench->verdict == NULL)
 		return 0;
-	if (r->found++ > 0 || bench->verdict == NULL)
-		return 0;
-	root = json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL);
-	if (r->print == BENCH_JSON && root != NULL) {
-		json_add_clean(root, "state", bench->state);
-		bench_waits_json(root, NULL, "");
-		json_print(&r->text, root);
-		buf_append_char(&r->text, '\n');
-		cJSON_Delete(root);
-		return 0;
+	r->verdict = json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL);
+	if (r->verdict != NULL) {
+		json_add_clean(r->verdict, "state", bench->state);
+		bench_waits_json(r->verdict, NULL, "");
 	}
-	facts_init(&facts);
-	report_facts(&facts, root);
-	if (r->print == BENCH_MD)
-		facts_print_md(&r->text, &facts);
-	else
-		facts_print_text(&r->text, &facts);
-	facts_release(&facts);
-	buf_append_str(&r->text, "\nits results folder is gone: this is what "
-				 "the database remembers\n");
-	cJSON_Delete(root);
 	return 0;
 }
 
 /* Show it from the database; -1 where that has none, err left as it was. */
 static int
-show_stored(const struct cmd_args *args, enum bench_print print,
-	    struct err *err)
+show_stored(struct cmd_args *args, enum bench_print print, struct err *err)
 {
-	struct remembered r = { .word = args->argv[args->next],
-				.print = print };
-	struct stored stored;
+	struct remembered r = { .word = args->argv[0] };
 	int status = -1;
 
-	if (stored_open(&stored, args->context, NULL) != 0)
-		return -1;
-	buf_init(&r.text, JSON_MAX_BYTES);
-	if (store_each_bench(stored.store, NULL, remember, &r, NULL) == 0 &&
-	    r.found == 1 && r.text.len > 0)
-		status =
-			fwrite(r.text.data, 1, r.text.len, stdout) == r.text.len
-				? 0
-				: err_set_errno(err, ERR_IO, "cannot write");
-	buf_release(&r.text);
-	stored_close(&stored);
+	if (context_open(args->context, CONTEXT_DB, NULL) == 0 &&
+	    store_each_bench(args->context->store, NULL, remember, &r, NULL) ==
+		    0 &&
+	    r.found == 1 && r.verdict != NULL)
+		status = bench_print_verdict(
+			r.verdict, print,
+			"\nits results folder is gone: this is what the "
+			"database remembers\n",
+			err);
+	cJSON_Delete(r.verdict);
 	return status;
 }
 
 static int
-exec_show(struct cmd_args *args, struct err *err)
+exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
-	enum bench_print print = BENCH_TEXT;
-	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
-	const char *value;
-	struct plan plan;
-	int option, status;
+	const struct show_call *call = opaque;
+	struct bench_named named;
+	const struct bench_drive drive = { .context = args->context,
+					   .plan = &named.plan,
+					   .id = named.id,
+					   .path = named.path };
+	int status;
 
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		print = option == 0 ? BENCH_JSON : BENCH_MD;
-	if (option == CMD_OPTIONS_WRONG)
-		return -1;
-	if (open_bench(args, id, path, &plan, err) != 0)
-		return err != NULL && err->code == ERR_NODATA
-			       ? show_stored(args, print, err)
+	if (bench_named_open(&named, args->argv[0], err) != 0)
+		return err->code == ERR_NODATA
+			       ? show_stored(args, call->print, err)
 			       : -1;
-	status = bench_report(&(struct bench_drive){ args->context, &plan, id,
-						     path, SESSION_RUN, print,
-						     false },
-			      err);
-	plan_release(&plan);
+	status = bench_print_report(&drive, call->print, err);
+	plan_release(&named.plan);
 	return status;
 }
 
@@ -303,7 +230,7 @@ seize(const char *path, int *lock, struct err *err)
 }
 
 /* What ends or removes something on the pods of a bench. */
-struct deed {
+struct action {
 	enum session_mode mode;
 	int (*lock)(const char *path, int *lock, struct err *err);
 	const char *refusal; /* with --read-only */
@@ -311,58 +238,63 @@ struct deed {
 
 /* Do it under the bench's lock; an abort's request is gone after it. */
 static int
-do_deed(struct cmd_args *args, const struct deed *deed, struct err *err)
+act(struct cmd_args *args, const struct action *action, struct err *err)
 {
-	char id[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
-	struct bench_drive drive;
-	const char *value;
-	struct plan plan;
+	struct bench_named named;
+	const struct bench_drive drive = { .context = args->context,
+					   .plan = &named.plan,
+					   .id = named.id,
+					   .path = named.path,
+					   .mode = action->mode,
+					   .note = bench_tell };
 	int lock = -1, status = -1;
 
-	if (cmd_next_option(args, &value, err) == CMD_OPTIONS_WRONG ||
-	    open_bench(args, id, path, &plan, err) != 0)
+	if (args->context->options.read_only)
+		return err_set(err, ERR_USAGE, "%s: not with --read-only",
+			       action->refusal);
+	if (bench_named_open(&named, args->argv[0], err) != 0)
 		return -1;
-	drive = (struct bench_drive){ args->context, &plan,	  id,	path,
-				      deed->mode,    BENCH_QUIET, false };
-	if (args->context->read_only)
-		err_set(err, ERR_USAGE, "%s: not with --read-only",
-			deed->refusal);
-	else if (deed->lock(path, &lock, err) == 0)
-		status = bench_drive(&drive, err);
+	if (action->lock(named.path, &lock, err) == 0)
+		status = bench_conclude(&drive, NULL, err);
 	if (lock >= 0) {
-		if (deed->mode == SESSION_ABORT)
-			folder_remove(path, "abort");
+		if (action->mode == SESSION_ABORT)
+			folder_remove(named.path, "abort");
 		(void)close(lock);
 	}
-	plan_release(&plan);
+	plan_release(&named.plan);
 	return status;
 }
 
 static int
-exec_abort(struct cmd_args *args, struct err *err)
+exec_abort(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct deed deed = { SESSION_ABORT, seize,
-					  "bench abort ends programs on pods" };
+	static const struct action abort = {
+		SESSION_ABORT, seize, "bench abort ends programs on pods"
+	};
 
-	return do_deed(args, &deed, err);
+	(void)opaque;
+	return act(args, &abort, err);
 }
 
 static int
-exec_clean(struct cmd_args *args, struct err *err)
+exec_clean(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct deed deed = { SESSION_CLEAN, folder_lock,
-					  "bench clean removes files on pods" };
+	static const struct action clean = {
+		SESSION_CLEAN, folder_lock, "bench clean removes files on pods"
+	};
 
-	return do_deed(args, &deed, err);
+	(void)opaque;
+	return act(args, &clean, err);
 }
 
 static int
-exec_stop(struct cmd_args *args, struct err *err)
+exec_stop(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const struct deed deed = { SESSION_STOP, folder_lock,
-					  "bench stop stops pods" };
+	static const struct action stop = { SESSION_STOP, folder_lock,
+					    "bench stop stops pods" };
 
-	return do_deed(args, &deed, err);
+	(void)opaque;
+	return act(args, &stop, err);
 }
 
 const struct cmd cmd_bench_list = {
@@ -371,7 +303,9 @@ const struct cmd cmd_bench_list = {
 	.summary = "list the benches that were run from here",
 	.help = "Those with a results folder first, then those that only the "
 		"database remembers.\nA bench under way has no verdict yet.",
-	.options = print_options,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
+	.needs = CONTEXT_CONF,
 	.exec = exec_list,
 };
 
@@ -381,6 +315,11 @@ const struct cmd cmd_bench_show = {
 	.summary = "show the verdict and the numbers of a bench",
 	.help = "ID may be cut short while it stays the only one.",
 	.options = show_options,
+	.size = sizeof(struct show_call),
+	.least = 1,
+	.most = 1,
+	.wants = "name one bench by its ID",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_show,
 };
 
@@ -388,6 +327,10 @@ const struct cmd cmd_bench_abort = {
 	.name = "bench abort",
 	.usage = "ID",
 	.summary = "end a bench and prove that nothing of it is left",
+	.least = 1,
+	.most = 1,
+	.wants = "name one bench by its ID",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_abort,
 };
 
@@ -395,6 +338,10 @@ const struct cmd cmd_bench_stop = {
 	.name = "bench stop",
 	.usage = "ID",
 	.summary = "run the stop_cmd of each pod of a bench that is over",
+	.least = 1,
+	.most = 1,
+	.wants = "name one bench by its ID",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_stop,
 };
 
@@ -403,5 +350,9 @@ const struct cmd cmd_bench_clean = {
 	.usage = "ID",
 	.summary = "remove what a bench left on its pods",
 	.help = "The results here are kept.",
+	.least = 1,
+	.most = 1,
+	.wants = "name one bench by its ID",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_clean,
 };

@@ -2,18 +2,10 @@
 /* `hgym-tui bench noise`: what is known of the noise of each pod. */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/noise_register.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
-#include "report/out.h"
-
-static const struct cmd_option options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, NULL, NULL, NULL },
-};
 
 static const struct out_column columns[] = {
 	{ "pod", NULL, -1, 0 },		{ "gpu", "GPU", -1, 0 },
@@ -29,57 +21,39 @@ static const struct out_column columns[] = {
 static bool
 is_asked(const struct cmd_args *args, const struct noise_entry *entry)
 {
-	for (int i = args->next; i < args->argc; i++)
+	for (int i = 0; i < args->argc; i++)
 		if (strcmp(args->argv[i], entry->pod) == 0)
 			return true;
-	return args->next >= args->argc;
+	return args->argc == 0;
 }
 
 static int
-print_all(const struct cmd_args *args, const struct noise_register *reg,
-	  enum out_format format, struct err *err)
+exec_noise(struct cmd_args *args, void *opaque, struct err *err)
 {
-	struct out *out = out_new(stdout, format, columns);
+	const struct cmd_output *call = opaque;
+	struct noise_register reg;
+	struct out *out;
 	size_t n = 0;
+	int status;
 
-	for (size_t i = 0; i < reg->n; i++) {
-		cJSON *row;
-
-		if (!is_asked(args, &reg->v[i]))
+	if (noise_register_load(&reg, args->context, err) != 0)
+		return -1;
+	out = cmd_out(call->format, columns);
+	for (size_t i = 0; i < reg.n; i++) {
+		if (!is_asked(args, &reg.v[i]))
 			continue;
 		if (n++ > 0 &&
-		    strcmp(reg->v[i].class_name, reg->v[i - 1].class_name) != 0)
+		    strcmp(reg.v[i].class_name, reg.v[i - 1].class_name) != 0)
 			out_gap(out);
-		row = noise_entry_json(&reg->v[i]);
-		out_row(out, row);
-		cJSON_Delete(row);
+		cmd_out_row(out, noise_entry_json(&reg.v[i]));
 	}
-	if (out_free(out) != 0)
-		return err_set_errno(err, ERR_IO, "cannot write");
-	return n > 0 ? 0
-		     : err_set(err, ERR_NODATA,
-			       "nothing is known of that noise yet: a bench "
-			       "with an A/A arm, or bench audit, measures it");
-}
-
-static int
-exec_noise(struct cmd_args *args, struct err *err)
-{
-	struct noise_register reg;
-	enum out_format format;
-	struct conf conf;
-	char *db_path;
-	int status = -1;
-
-	if (cmd_output_options(args, &format, err) != 0 ||
-	    conf_load(&conf, args->context->config_path, err) != 0)
-		return -1;
-	db_path = conf_db_path(&conf, args->context->db_path);
-	if (noise_register_load(&reg, db_path, err) == 0)
-		status = print_all(args, &reg, format, err);
+	status = cmd_out_end(out, 0, err);
+	if (status == 0 && n == 0)
+		status = err_set(err, ERR_NODATA,
+				 "nothing is known of that noise yet: a bench "
+				 "with an A/A arm, or bench audit, measures "
+				 "it");
 	noise_register_release(&reg);
-	free(db_path);
-	conf_release(&conf);
 	return status;
 }
 
@@ -93,6 +67,9 @@ const struct cmd cmd_bench_noise = {
 		"difference that 3, 6 and 10 blocks would show (power 0.8), "
 		"and the rank among the pods of\nthe same class, the quietest "
 		"first.",
-	.options = options,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
+	.most = CMD_ANY,
+	.needs = CONTEXT_CONF,
 	.exec = exec_noise,
 };

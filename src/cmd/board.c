@@ -8,30 +8,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/utf8.h"
+#include "base/say.h"
+#include "base/xalloc.h"
 #include "board/print.h"
 #include "cmd/board_ask.h"
-#include "report/out.h"
 
 #define MIN_COLUMNS 40
 #define MAX_COLUMNS 1000
-
-enum board_option {
-	OPT_SUMMARY = ASK_COUNT + CMD_OUTPUT_COUNT,
-	OPT_ALL_TESTS,
-	OPT_FAIL_ON,
-};
-
-static const struct cmd_option option_list[] = {
-	BOARD_ASK_OPTIONS,
-	CMD_OUTPUT_OPTIONS,
-	{ 0, "summary", NULL, "one row a group, without its runs" },
-	{ 0, "all-tests", NULL, "show tests C to F too" },
-	{ 0, "fail-on", "LIST",
-	  "exit 3 on: invalid, not-shown, below, unfinished, copies" },
-	{ 0, NULL, NULL, NULL },
-};
 
 /* What --fail-on may name. */
 enum fail_on {
@@ -52,15 +35,16 @@ static const struct {
 };
 
 struct call {
+	struct board_call board;
 	enum out_format format;
 	unsigned int fail_on;
 	struct board_look look;
-	struct board_ask ask;
 };
 
 static int
-take_fail_on(struct call *call, const char *value, struct err *err)
+take_fail_on(void *opaque, const char *value, struct err *err)
 {
+	struct call *call = opaque;
 	struct str rest = str_from(value), word;
 
 	while (str_next(&rest, ',', &word)) {
@@ -78,25 +62,18 @@ take_fail_on(struct call *call, const char *value, struct err *err)
 	return 0;
 }
 
-static int
-take_option(void *user, int option, const char *value, struct err *err)
-{
-	struct call *call = user;
-
-	if (cmd_output_option(option - ASK_COUNT, &call->format))
-		return 0;
-	switch ((enum board_option)option) {
-	case OPT_SUMMARY:
-		call->look.summary = true;
-		break;
-	case OPT_ALL_TESTS:
-		call->look.all_tests = true;
-		break;
-	case OPT_FAIL_ON:
-		return take_fail_on(call, value, err);
-	}
-	return 0;
-}
+static const struct cmd_option options[] = {
+	BOARD_ASK_OPTIONS,
+	CMD_OUTPUT_OPTIONS(call),
+	{ 0, "summary", NULL, "one row a group, without its runs", CMD_FLAG,
+	  CMD_AT(call, look.summary) },
+	{ 0, "all-tests", NULL, "show tests C to F too", CMD_FLAG,
+	  CMD_AT(call, look.all_tests) },
+	{ 0, "fail-on", "LIST",
+	  "exit 3 on: invalid, not-shown, below, unfinished, copies", CMD_TAKE,
+	  .take = take_fail_on },
+	CMD_OPTIONS_END,
+};
 
 /* Columns of the screen; 0 where there is none. */
 static size_t
@@ -195,63 +172,42 @@ check_failures(const struct board *board, unsigned int fail_on)
 		const struct board_group *group =
 			&board->groups[board->rank[i]];
 		const char *why = failure_of(group, fail_on);
-		struct buf title;
+		char *text;
 
 		if (why == NULL)
 			continue;
-		buf_init(&title, 4096);
-		utf8_sanitize(&title, str_from(group->title));
-		(void)fprintf(stderr, "hgym-tui: %s: %s\n", title.data, why);
-		buf_release(&title);
+		text = xasprintf("%s: %s", group->title, why);
+		say_error(text);
+		free(text);
 		status = err_exit_status(ERR_CHECK);
 	}
 	return status;
 }
 
-/* The verifiers' scores, behind the runs. */
 static int
-print_scores(struct board_input *input, const struct call *call,
-	     struct err *err)
+exec_board(struct cmd_args *args, void *opaque, struct err *err)
 {
-	if (input->n_runs > 0 && input->scores.n > 0 &&
-	    call->format != OUT_JSON)
-		(void)putchar('\n');
-	if (score_board_print(&input->scores, stdout, call->format) != 0)
-		return err_set(err, ERR_IO, "cannot write to stdout");
-	return 0;
-}
-
-static int
-run_board(const struct cmd_args *args, struct call *call, struct err *err)
-{
-	struct board_built *built = board_ask_build(args, &call->ask, err);
+	struct call *call = opaque;
+	struct board_built *built = board_ask_build(args, &call->board, err);
+	struct board_input *input;
 	int status;
 
 	if (built == NULL)
 		return -1;
-	if (built->input.n_runs > 0)
-		print_board(&built->board, call, args->context->color);
-	status = print_scores(&built->input, call, err);
-	if (status == 0)
-		status = out_flush(err);
+	input = &built->input;
+	if (input->n_runs > 0)
+		print_board(&built->board, call, args->context->options.color);
+	/* The verifiers' scores, behind the runs. */
+	if (input->n_runs > 0 && input->scores.n > 0 &&
+	    call->format != OUT_JSON)
+		(void)putchar('\n');
+	(void)score_board_print(&input->scores, stdout, call->format);
+	status = cmd_flush(err);
 	if (status == 0)
 		status = check_failures(&built->board, call->fail_on);
 	if (status == 0)
-		status = built->input.status;
+		status = input->status;
 	board_built_free(built);
-	return status;
-}
-
-static int
-exec_board(struct cmd_args *args, struct err *err)
-{
-	struct call call = { .format = OUT_TABLE };
-	int status = -1;
-
-	board_ask_init(&call.ask);
-	if (board_ask_options(args, &call.ask, take_option, &call, err) == 0)
-		status = run_board(args, &call, err);
-	board_ask_release(&call.ask);
 	return status;
 }
 
@@ -277,6 +233,9 @@ const struct cmd cmd_board = {
 		"the track's\ntarget. A trainer looks at its clock between "
 		"steps: a cap on training that is\npassed by no more than the "
 		"steps that the track grants is kept, and marked ~.",
-	.options = option_list,
+	.options = options,
+	.size = sizeof(struct call),
+	.most = CMD_ANY,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_board,
 };

@@ -5,48 +5,52 @@
 #include "board/build.h"
 #include "cmd/cmd.h"
 
-/* The options that `board`, `submission` and `export` share. */
-enum board_ask_option {
-	ASK_GROUP_BY,
-	ASK_BASELINE,
-	ASK_VALUES,
-	ASK_NATS,
-	ASK_TRACK,
-	ASK_SCORE,
-	ASK_FORMAT,
-	ASK_COUNT
+/*
+ * What `board`, `submission` and `export` share: the options that say which
+ * leaderboard.  The first member of each one's struct.
+ */
+struct board_call {
+	struct board_ask ask;
+	struct cmd_list values;
 };
 
-/* These stand first in the command's list of options. */
+extern const char *const board_group_words[];
+
 #define BOARD_ASK_OPTIONS                                                      \
-	{ 0, "group-by", "RULE",                                               \
-	  "dirname, file, source, pod, or a pattern that captures it" },       \
-		{ 0, "baseline", "WHAT",                                       \
-		  "a group, a log, a table or a folder, or [NAME=]v1,v2,.." }, \
-		{ 0, "values", "LIST",                                         \
-		  "[NAME=]v1,v2,..: a group of bare scores" },                 \
-		{ 0, "nats-per-bpb", "K",                                      \
-		  "nats per BPB (default: from the logs)" },                   \
-		{ 0, "track", "NAME", "the track, or a file with one" },       \
-		{ 0, "score", "KEY",                                           \
-		  "rank by another number (quant_bpb, ..)" },                  \
-	{                                                                      \
-		0, "format", "FILE", "read the rules of this file too"         \
-	}
+	{ 0,                                                                   \
+	  "group-by",                                                          \
+	  "RULE",                                                              \
+	  "dirname, file, source, pod, or a pattern that captures it",         \
+	  CMD_TEXT,                                                            \
+	  CMD_AT(board_call, ask.group_by),                                    \
+	  .words = board_group_words },                                        \
+		{ 0,                                                           \
+		  "baseline",                                                  \
+		  "WHAT",                                                      \
+		  "a group, a log, a table or a folder, or [NAME=]v1,v2,..",   \
+		  CMD_TEXT,                                                    \
+		  CMD_AT(board_call, ask.baseline) },                          \
+		{ 0,	    "values",                                          \
+		  "LIST",   "[NAME=]v1,v2,..: a group of bare scores",         \
+		  CMD_LIST, CMD_AT(board_call, values) },                      \
+		{ 0,                                                           \
+		  "nats-per-bpb",                                              \
+		  "K",                                                         \
+		  "nats per BPB (default: from the logs)",                     \
+		  CMD_POSITIVE,                                                \
+		  CMD_AT(board_call, ask.nats_per_bpb),                        \
+		  .high = 1000 },                                              \
+		{ 0,	    "track",                                           \
+		  "NAME",   "the track, or a file with one",                   \
+		  CMD_TEXT, CMD_AT(board_call, ask.track) },                   \
+		{ 0,	    "score",                                           \
+		  "KEY",    "rank by another number (quant_bpb, ..)",          \
+		  CMD_TEXT, CMD_AT(board_call, ask.score) },                   \
+		CMD_FORMAT_OPTION
 
-/*
- * Read the command's options: BOARD_ASK_OPTIONS into ask, each other one by
- * take(call, ...), which returns 0, or -1 with err.
- */
-int board_ask_options(struct cmd_args *args, struct board_ask *ask,
-		      int (*take)(void *call, int option, const char *value,
-				  struct err *err),
-		      void *call, struct err *err)
-	__attribute__((warn_unused_result));
-
-/* board_build for the command's arguments; err says which command. */
+/* The board of the command's options and arguments; err says which command. */
 struct board_built *board_ask_build(const struct cmd_args *args,
-				    struct board_ask *ask, struct err *err)
+				    struct board_call *call, struct err *err)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -1,152 +1,457 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of commands, and options parsed by it. */
+/* From the words of a command line to a command that runs; for main. */
 #include "config.h"
 
 #include "cmd/cmd.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/utf8.h"
+#include "app/dash.h"
+#include "base/log.h"
+#include "base/say.h"
+#include "base/str.h"
+#include "base/xalloc.h"
 #include "cmd/list.h"
+#include "cmd/version.h"
+#include "parsers/json.h"
 
 #define X(id) extern const struct cmd cmd_##id;
-CMD_LIST(X)
+CMD_LIST_OF(X)
 #undef X
 
 const struct cmd *const cmd_table[] = {
 #define X(id) &cmd_##id,
-	CMD_LIST(X)
+	CMD_LIST_OF(X)
 #undef X
 		NULL,
 };
 
-/* The option of that name; a NULL name in the result when there is none. */
+/* A command line while it is read. */
+struct cmd_line {
+	const struct cmd *cmd; /* NULL: not named yet */
+	void *options;	       /* owned; of cmd */
+	struct cmd_globals globals;
+	struct cmd_args args;
+};
+
+/* "parse: --jobs: WHAT (see hgym-tui parse --help)"; -1. */
 static int
-find_long(const struct cmd *cmd, const char *name, size_t len)
+refuse(const struct cmd_line *line, struct err *err, const char *word,
+       const char *what)
 {
-	for (int i = 0; cmd->options != NULL && cmd->options[i].name != NULL;
-	     i++)
-		if (strlen(cmd->options[i].name) == len &&
-		    memcmp(cmd->options[i].name, name, len) == 0)
-			return i;
-	return -1;
+	const char *name = line->cmd != NULL ? line->cmd->name : "";
+	const char *blank = name[0] != '\0' ? " " : "";
+
+	return err_set(err, ERR_USAGE, "%s%s%s: %s (see hgym-tui%s%s --help)",
+		       name, name[0] != '\0' ? ": " : "", word, what, blank,
+		       name);
 }
 
+/* The option that a word of the command line names, of one table. */
+static const struct cmd_option *
+find_option(const struct cmd_option *o, const char *word)
+{
+	size_t len = strcspn(word, "=");
+
+	for (; o != NULL && o->name != NULL; o++)
+		if (word[1] == '-'
+			    ? strlen(o->name) == len - 2 &&
+				      memcmp(o->name, word + 2, len - 2) == 0
+			    : o->short_name == word[1] &&
+				      (word[2] == '\0' || o->arg != NULL))
+			return o;
+	return NULL;
+}
+
+const struct cmd_option *
+cmd_find_option(const struct cmd *cmd, const char *word)
+{
+	const struct cmd_option *o =
+		find_option(cmd != NULL ? cmd->options : NULL, word);
+
+	return o != NULL ? o : find_option(cmd_dash.options, word);
+}
+
+/* Why a value is none for that option; NULL: it is taken. */
+static const char *
+take_number(const struct cmd_option *o, const char *value, void *to,
+	    char why[160])
+{
+	struct str text = str_from(value);
+	uint64_t count;
+	double number;
+
+	if (o->kind == CMD_COUNT && str_to_u64(text, &count) &&
+	    (double)count >= o->low && (double)count <= o->high) {
+		*(uint64_t *)to = count;
+		return NULL;
+	}
+	if (o->kind != CMD_COUNT && str_to_double(text, &number) &&
+	    (o->kind == CMD_POSITIVE ? number > 0 && number < o->high
+				     : number >= o->low && number <= o->high)) {
+		*(double *)to = number;
+		return NULL;
+	}
+	if (o->kind == CMD_POSITIVE)
+		(void)snprintf(why, 160,
+			       "expected a number above 0 and below %g",
+			       o->high);
+	else
+		(void)snprintf(why, 160, "expected a %snumber from %g to %g",
+			       o->kind == CMD_COUNT ? "whole " : "", o->low,
+			       o->high);
+	return why;
+}
+
+/* The same of a word. */
+static const char *
+take_word(const struct cmd_option *o, const char *value, void *to,
+	  char why[160])
+{
+	size_t used = 0;
+
+	for (unsigned int i = 0; o->words[i] != NULL; i++) {
+		if (strcmp(o->words[i], value) != 0)
+			continue;
+		if (o->kind == CMD_CHOICE)
+			*(unsigned int *)to = i;
+		else
+			*(const char **)to = value;
+		return NULL;
+	}
+	for (size_t i = 0; o->words[i] != NULL && used < 160; i++)
+		used += (size_t)snprintf(why + used, 160 - used, "%s%s",
+					 i == 0		   ? "expected "
+					 : o->words[i + 1] ? ", "
+							   : " or ",
+					 o->words[i]);
+	return why;
+}
+
+/* The value of an option (NULL: it takes none) into its member. */
 static int
-find_short(const struct cmd *cmd, char c)
+take_value(struct cmd_line *line, const struct cmd_option *o, void *options,
+	   const char *value, struct err *err)
 {
-	for (int i = 0; cmd->options != NULL && cmd->options[i].name != NULL;
-	     i++)
-		if (cmd->options[i].short_name == c)
-			return i;
-	return -1;
+	void *to = (char *)options + o->at;
+	struct cmd_list *list =
+		o->kind == CMD_FORMAT ? &line->args.formats : to;
+	const char *wrong = NULL;
+	char why[160], word[200];
+
+	switch (o->kind) {
+	case CMD_FLAG:
+		*(bool *)to = true;
+		break;
+	case CMD_VALUE:
+		*(unsigned int *)to = o->value;
+		break;
+	case CMD_TEXT:
+		*(const char **)to = value;
+		break;
+	case CMD_WORD:
+	case CMD_CHOICE:
+		wrong = take_word(o, value, to, why);
+		break;
+	case CMD_NUMBER:
+	case CMD_POSITIVE:
+	case CMD_COUNT:
+		wrong = take_number(o, value, to, why);
+		break;
+	case CMD_LIST:
+	case CMD_FORMAT:
+		if (list->n == CMD_LIST_MAX)
+			wrong = "stands too often";
+		else
+			list->v[list->n++] = value;
+		break;
+	case CMD_TAKE:
+		return o->take(options, value, err);
+	}
+	(void)snprintf(word, sizeof(word), "--%s%s%.120s", o->name,
+		       value != NULL ? " " : "", value != NULL ? value : "");
+	return wrong == NULL ? 0 : refuse(line, err, word, wrong);
 }
 
+/* The option at argv[0], and its value; how many words, or -1. */
 static int
-wrong(const struct cmd *cmd, struct err *err, const char *what,
-      const char *word)
+take_option(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
-	err_set(err, ERR_USAGE, "%s: %s: %s (see hgym-tui %s --help)",
-		cmd->name, word, what, cmd->name);
-	return CMD_OPTIONS_WRONG;
+	const char *word = argv[0], *value = strchr(word, '=');
+	void *options = line->options;
+	const struct cmd_option *o = find_option(
+		line->cmd != NULL ? line->cmd->options : NULL, word);
+	int n = 1;
+
+	if (o == NULL) {
+		o = find_option(cmd_dash.options, word);
+		options = &line->globals;
+	}
+	if (o == NULL)
+		return refuse(line, err, word, "no such option");
+	if (word[1] == '-')
+		value = value != NULL ? value + 1 : NULL;
+	else
+		value = word[2] != '\0' ? word + 2 : NULL;
+	if (o->arg == NULL && value != NULL)
+		return refuse(line, err, word, "takes no value");
+	if (o->arg != NULL && value == NULL && argc < 2)
+		return refuse(line, err, word, "needs a value");
+	if (o->arg != NULL && value == NULL)
+		value = argv[n++];
+	return take_value(line, o, options, value, err) == 0 ? n : -1;
 }
 
-/* Move argv[from] before the `shift` words in front of it. */
-static void
-move_forward(char **argv, int from, int shift)
+const struct cmd *
+cmd_find(int argc, char **argv, int *words)
 {
-	char *word = argv[from];
+	const struct cmd *found = NULL;
 
-	memmove(argv + from - shift + 1, argv + from - shift,
-		(size_t)shift * sizeof(*argv));
-	argv[from - shift] = word;
-}
+	*words = 1;
+	for (size_t i = 0; cmd_table[i] != NULL; i++) {
+		const char *name = cmd_table[i]->name;
+		size_t first = strcspn(name, " ");
 
-/*
- * How many arguments stand before the next option, which is moved before
- * them; -1 when no option is left.  The global options end at the command,
- * which has options of its own.
- */
-static int
-bring_option(struct cmd_args *args)
-{
-	int at = args->next;
-
-	while (at < args->argc &&
-	       (args->argv[at][0] != '-' || args->argv[at][1] == '\0'))
-		at++;
-	if (at >= args->argc || (at > args->next && (args->cmd->exec == NULL ||
-						     args->cmd->in_order)))
-		return -1;
-	move_forward(args->argv, at, at - args->next);
-	return at - args->next;
-}
-
-int
-cmd_next_option(struct cmd_args *args, const char **value, struct err *err)
-{
-	const char *word, *equals = NULL;
-	int i, shift;
-
-	*value = NULL;
-	if (args->next == 0)
-		args->next = 1;
-	shift = bring_option(args);
-	if (shift < 0)
-		return CMD_OPTIONS_END;
-	word = args->argv[args->next];
-	args->next++;
-	if (strcmp(word, "--") == 0)
-		return CMD_OPTIONS_END;
-	if (word[1] == '-') {
-		equals = strchr(word, '=');
-		i = find_long(args->cmd, word + 2,
-			      equals != NULL ? (size_t)(equals - word - 2)
-					     : strlen(word + 2));
-	} else {
-		i = find_short(args->cmd, word[1]);
-		if (i >= 0 && word[2] != '\0') {
-			*value = word + 2;
-			i = args->cmd->options[i].arg != NULL ? i : -1;
+		if (strlen(argv[0]) != first ||
+		    strncmp(argv[0], name, first) != 0)
+			continue;
+		if (name[first] == '\0' && found == NULL)
+			found = cmd_table[i];
+		if (name[first] == ' ' && argc > 1 &&
+		    strcmp(argv[1], name + first + 1) == 0) {
+			*words = 2;
+			return cmd_table[i];
 		}
 	}
-	if (i < 0)
-		return wrong(args->cmd, err, "no such option", word);
-	if (args->cmd->options[i].arg == NULL)
-		return equals == NULL
-			       ? i
-			       : wrong(args->cmd, err, "takes no value", word);
-	if (equals != NULL)
-		*value = equals + 1;
-	if (*value != NULL)
-		return i;
-	if (args->next + shift >= args->argc)
-		return wrong(args->cmd, err, "needs a value", word);
-	move_forward(args->argv, args->next + shift, shift);
-	*value = args->argv[args->next++];
-	return i;
+	return found;
 }
 
-bool
-cmd_output_option(int option, enum out_format *format)
+/* Begin the command that argv names: the dashboard takes paths; how many
+ * words it used, or -1. */
+static int
+begin_command(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
-	if (option < 0 || option >= CMD_OUTPUT_COUNT)
-		return false;
-	*format = (enum out_format)(OUT_JSON + option);
-	return true;
+	const struct cmd *cmd;
+	int words = 0;
+
+	line->cmd = argc > 0 ? cmd_find(argc, argv, &words) : &cmd_dash;
+	if (line->cmd == NULL && dash_is_path(argv[0])) {
+		line->cmd = &cmd_dash;
+		words = 0;
+	}
+	if (line->cmd == NULL)
+		return err_set(err, ERR_USAGE,
+			       "there is no command \"%s\" (see hgym-tui "
+			       "--help)",
+			       argv[0]);
+	line->args.cmd = line->cmd;
+	cmd = line->cmd;
+	line->options = xcalloc(1, cmd->size + 1);
+	if (cmd->defaults != NULL)
+		memcpy(line->options, cmd->defaults,
+		       cmd->preset != 0 ? cmd->preset : cmd->size);
+	return words;
+}
+
+/* A word that is no option; how many words were used, or -1. */
+static int
+take_argument(struct cmd_line *line, int argc, char **argv, struct err *err)
+{
+	int words;
+
+	if (line->cmd == NULL) {
+		words = begin_command(line, argc, argv, err);
+		if (words != 0)
+			return words;
+	}
+	if (line->cmd->word != NULL)
+		return line->cmd->word(line->options, argv[0], err) == 0 ? 1
+									 : -1;
+	line->args.argv[line->args.argc++] = argv[0];
+	return 1;
+}
+
+static int
+check_line(const struct cmd_line *line, struct err *err)
+{
+	const struct cmd *cmd = line->cmd;
+	const struct cmd_args *args = &line->args;
+
+	if (cmd->wants == NULL && args->argc > cmd->most)
+		return err_set(err, ERR_USAGE, "%s takes no argument: %s",
+			       cmd->name, args->argv[0]);
+	if (args->argc < cmd->least || args->argc > cmd->most)
+		return err_set(err, ERR_USAGE, "%s: %s", cmd->name, cmd->wants);
+	return cmd->check != NULL ? cmd->check(args, line->options, err) : 0;
+}
+
+/* Read all words; -1 with err. */
+static int
+read_line(struct cmd_line *line, int argc, char **argv, struct err *err)
+{
+	bool only_words = false;
+	int n;
+
+	for (int i = 0; i < argc; i += n) {
+		n = 1;
+		if (!only_words && strcmp(argv[i], "--") == 0)
+			only_words = true;
+		else if (!only_words && argv[i][0] == '-' && argv[i][1] != '\0')
+			n = take_option(line, argc - i, argv + i, err);
+		else
+			n = take_argument(line, argc - i, argv + i, err);
+		if (n < 0)
+			return -1;
+	}
+	return line->cmd != NULL ? 0 : begin_command(line, 0, NULL, err);
+}
+
+/* The debug log of --verbose; without it the program goes on all the same. */
+static void
+open_debug_log(void)
+{
+	char *dir = conf_dir_state();
+	char *path = xasprintf("%s/debug.log", dir);
+	struct err err = { ERR_NONE, "" };
+
+	if (conf_make_dir(dir, &err) != 0 || log_open(path, &err) != 0)
+		say_error(err.text);
+	free(path);
+	free(dir);
+}
+
+/* Open what the command needs and run it. */
+static int
+run_line(struct cmd_line *line, struct err *err)
+{
+	struct context context;
+	struct cmd_args *args = &line->args;
+	int status;
+
+	if (line->globals.context.verbose)
+		open_debug_log();
+	context_init(&context, &line->globals.context);
+	status = context_open(&context, line->cmd->needs, err);
+	for (size_t i = 0; i < args->formats.n && status == 0; i++)
+		status = context_add_format(&context, args->formats.v[i], err);
+	args->context = &context;
+	if (status == 0)
+		status = line->cmd->exec(args, line->options, err);
+	context_close(&context);
+	return status;
+}
+
+/* Is help asked for, behind whatever else?  It is no value then. */
+static bool
+wants_help(int argc, char **argv)
+{
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--help") == 0 ||
+		    strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
 }
 
 int
-cmd_output_options(struct cmd_args *args, enum out_format *format,
-		   struct err *err)
+cmd_main(int argc, char **argv)
 {
-	const char *value;
-	int option;
+	struct cmd_line line = {
+		.globals.context.color = "auto",
+		.args.argv = xcalloc((size_t)argc + 1, sizeof(char *)),
+	};
+	struct err err = { ERR_NONE, "" };
+	int status = read_line(&line, argc, argv, &err);
+	bool help = line.globals.help ||
+		    (line.cmd != NULL && wants_help(argc, argv));
 
-	*format = OUT_TABLE;
-	while ((option = cmd_next_option(args, &value, err)) >= 0)
-		(void)cmd_output_option(option, format);
-	return option == CMD_OPTIONS_WRONG ? -1 : 0;
+	if (help) {
+		cmd_help(line.cmd != NULL ? line.cmd : &cmd_dash);
+		status = cmd_flush(&err);
+	} else if (status == 0 && line.globals.version) {
+		version_print();
+		status = cmd_flush(&err);
+	} else if (status == 0) {
+		status = check_line(&line, &err);
+		if (status == 0)
+			status = run_line(&line, &err);
+	}
+	if (status < 0) {
+		say_error(err.text);
+		status = err_exit_status(err.code);
+	}
+	free(line.options);
+	free(line.args.argv);
+	return status;
+}
+
+const struct cmd_option cmd_output_options[] = {
+	CMD_OUTPUT_OPTIONS(cmd_output),
+	CMD_OPTIONS_END,
+};
+
+struct out *
+cmd_out(enum out_format format, const struct out_column *columns)
+{
+	return out_new(stdout, format, columns);
+}
+
+void
+cmd_out_row(struct out *out, cJSON *row)
+{
+	out_row(out, row);
+	cJSON_Delete(row);
+}
+
+void
+cmd_add_members(cJSON *object, cJSON *from)
+{
+	while (from->child != NULL) {
+		cJSON *member = cJSON_DetachItemViaPointer(from, from->child);
+
+		cJSON_AddItemToObject(object, member->string, member);
+	}
+	cJSON_Delete(from);
+}
+
+int
+cmd_flush(struct err *err)
+{
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return err_set(err, ERR_IO, "cannot write to standard output");
+	return 0;
+}
+
+int
+cmd_out_end(struct out *out, int status, struct err *err)
+{
+	bool failed = out_free(out) != 0;
+
+	if (status < 0)
+		return status;
+	return failed ? err_set(err, ERR_IO, "cannot write to standard output")
+		      : status;
+}
+
+int
+cmd_print(const struct buf *text, struct err *err)
+{
+	(void)fwrite(text->data, 1, text->len, stdout);
+	return cmd_flush(err);
+}
+
+int
+cmd_print_json(cJSON *object, struct err *err)
+{
+	struct buf line;
+	int rc;
+
+	buf_init(&line, (size_t)JSON_MAX_BYTES * 2);
+	json_print(&line, object);
+	buf_append_char(&line, '\n');
+	cJSON_Delete(object);
+	rc = cmd_print(&line, err);
+	buf_release(&line);
+	return rc;
 }

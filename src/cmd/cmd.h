@@ -3,30 +3,66 @@
 #define HGYM_CMD_CMD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "context.h"
 #include "report/out.h"
 
 /*
  * Commands of the command line.  One const struct a command, in a file of its
- * own; --help, the man page's COMMANDS and the shell completions are made
- * from these structs.
+ * own: its options in, an exit status out.  --help, the man page's COMMANDS
+ * and the shell completions are made from these structs.  This room alone
+ * prints to stdout.
  */
+
+/* What becomes of an option's value, in the command's struct of options. */
+enum cmd_kind {
+	CMD_FLAG = 1, /* bool: true; takes no value */
+	CMD_VALUE,    /* an enum: `value`; takes no value */
+	CMD_TEXT,     /* const char *, borrowed */
+	CMD_WORD,     /* const char *: one of words */
+	CMD_CHOICE,   /* an enum: the index in words */
+	CMD_NUMBER,   /* double, low..high */
+	CMD_POSITIVE, /* double above 0 and below high */
+	CMD_COUNT,    /* uint64_t, low..high */
+	CMD_LIST,     /* struct cmd_list: one more */
+	CMD_FORMAT,   /* a rule file, which main adds to those of the context */
+	CMD_TAKE,     /* what `take` makes of it */
+};
+
+#define CMD_LIST_MAX 64
+struct cmd_list {
+	const char *v[CMD_LIST_MAX];
+	size_t n;
+};
+
 struct cmd_option {
 	char short_name;  /* 'j', or 0 */
 	const char *name; /* "json" */
 	const char *arg;  /* "FILE"; NULL: takes none */
-	const char *help; /* "one JSON object a line" */
+	const char *help; /* "print one JSON object a line" */
+	enum cmd_kind kind;
+	size_t at; /* of the member in the struct of options */
+	unsigned int value;
+	double low, high;
+	/* Ended by NULL.  A TEXT may have them too: the usual ones. */
+	const char *const *words;
+	int (*take)(void *options, const char *value, struct err *err);
 };
 
+#define CMD_AT(type, member) .at = offsetof(struct type, member)
+
 struct cmd_args {
-	const struct context *context;
+	struct context *context;
 	const struct cmd *cmd;
-	int argc; /* argv[0] is the command's name */
+	int argc; /* arguments that are no options */
 	char **argv;
-	int next; /* after the last option: first argument */
+	struct cmd_list formats; /* of CMD_FORMAT */
 };
+
+#define CMD_ANY 4096 /* most arguments, where any number may stand */
 
 struct cmd {
 	const char *name;    /* "parse"; "bench run" for a sub-command */
@@ -34,48 +70,110 @@ struct cmd {
 	const char *summary; /* one line, no full stop */
 	const char *help;    /* paragraphs for the man page, may be NULL */
 	const struct cmd_option *options; /* ended by a NULL name; or NULL */
-	/* Arguments belong to the option before them: CMD_OPTIONS_END at
-	 * each, and the command takes it itself and asks again. */
-	bool in_order;
-	/* Returns the exit status; on -1 main prints err and maps its code. */
-	int (*exec)(struct cmd_args *args, struct err *err);
+	/* The options as they are when none is given; NULL: all 0.  Where
+	 * preset is given, defaults are so many bytes, and the rest is 0. */
+	size_t size, preset;
+	const void *defaults;
+	/* How many arguments, and what to do where they are not as many:
+	 * "name at least one log".  NULL: takes none. */
+	int least, most;
+	const char *wants;
+	/* Arguments belong to the option before them: each goes here in its
+	 * turn and is no argument; NULL: they are arguments. */
+	int (*word)(void *options, const char *word, struct err *err);
+	/* Hold options and arguments against each other, before anything is
+	 * opened; may be NULL. */
+	int (*check)(const struct cmd_args *args, void *options,
+		     struct err *err);
+	/* What main opens of the context: enum context_part. */
+	unsigned int needs;
+	/* The exit status; on -1 main prints err and maps its code. */
+	int (*exec)(struct cmd_args *args, void *options, struct err *err);
 };
 
 /* All commands, in the order of the help; ended by NULL. */
 extern const struct cmd *const cmd_table[];
+/* What no command is named: the dashboard, over PATHs or all pods.  Its
+ * options are those that every command takes. */
+extern const struct cmd cmd_dash;
 
-#define CMD_OPTIONS_END	  (-1)
-#define CMD_OPTIONS_WRONG (-2)
+/* Options that every command takes. */
+struct cmd_globals {
+	struct context_options context;
+	bool help, version;
+};
+
+/* The command that the words at argv name; NULL: none.  *words is how many
+ * they are, 1 where it is none. */
+const struct cmd *cmd_find(int argc, char **argv, int *words);
+/* The option of cmd (may be NULL) or of every command that a word names. */
+const struct cmd_option *cmd_find_option(const struct cmd *cmd,
+					 const char *word);
+/* Print what the last of the words could be, a line each: the word, a tab,
+ * what it is.  Nothing: a file.  Its exit status. */
+int cmd_complete(int argc, char **argv);
+
+/* Run the command that the words (without the program's name) are; its exit
+ * status. */
+int cmd_main(int argc, char **argv);
+
+/* Print what --help says: of a command, or of the program (cmd_dash). */
+void cmd_help(const struct cmd *cmd);
 
 /*
- * The next option: its index in cmd->options with *value set to its argument,
- * CMD_OPTIONS_END when the arguments begin (at argv[args->next]), or
- * CMD_OPTIONS_WRONG with err.  --help is served by main.
+ * The entries of a command that prints rows: its struct has an enum
+ * out_format `format`, OUT_TABLE by default.
  */
-int cmd_next_option(struct cmd_args *args, const char **value, struct err *err);
-
-/*
- * The entries of a command that prints rows, in the order of enum out_format
- * (OUT_TABLE needs none), and how many they are.
- */
-#define CMD_OUTPUT_COUNT 3
-#define CMD_OUTPUT_OPTIONS                                                     \
-	{ 0, "json", NULL, "print one JSON object a line" },                   \
-		{ 0, "csv", NULL, "print comma-separated values" },            \
+#define CMD_OUTPUT_OPTIONS(type)                                               \
+	{ 0,                                                                   \
+	  "json",                                                              \
+	  NULL,                                                                \
+	  "print one JSON object a line",                                      \
+	  CMD_VALUE,                                                           \
+	  CMD_AT(type, format),                                                \
+	  .value = OUT_JSON },                                                 \
+		{ 0,                                                           \
+		  "csv",                                                       \
+		  NULL,                                                        \
+		  "print comma-separated values",                              \
+		  CMD_VALUE,                                                   \
+		  CMD_AT(type, format),                                        \
+		  .value = OUT_CSV },                                          \
 	{                                                                      \
-		0, "md", NULL, "print a Markdown table"                        \
+		0, "md", NULL, "print a Markdown table", CMD_VALUE,            \
+			CMD_AT(type, format), .value = OUT_MD                  \
 	}
 
-/*
- * Is an option one of them, where it counts from the first of them?  *format
- * is set then.
- */
-bool cmd_output_option(int option, enum out_format *format);
-/*
- * All options of a command that has no others: the arguments come next.  -1
- * with err when one is wrong; *format is OUT_TABLE where none is given.
- */
-int cmd_output_options(struct cmd_args *args, enum out_format *format,
-		       struct err *err);
+#define CMD_FORMAT_OPTION                                                      \
+	{                                                                      \
+		0, "format", "FILE", "read the rules of this file too",        \
+			.kind = CMD_FORMAT                                     \
+	}
+
+#define CMD_OPTIONS_END                                                        \
+	{                                                                      \
+		.name = NULL                                                   \
+	}
+
+/* Options of a command that has no others. */
+struct cmd_output {
+	enum out_format format;
+};
+extern const struct cmd_option cmd_output_options[];
+
+/* A list of rows to stdout. */
+struct out *cmd_out(enum out_format format, const struct out_column *columns);
+/* Print it to its end: status, or -1 with err when it cannot be written. */
+int cmd_out_end(struct out *out, int status, struct err *err);
+/* Print a row and free it. */
+void cmd_out_row(struct out *out, cJSON *row);
+/* Give all members of from, which is freed, to object. */
+void cmd_add_members(cJSON *object, cJSON *from);
+/* A text to stdout; 0, or -1 with err. */
+int cmd_print(const struct buf *text, struct err *err);
+/* An object to stdout, as one line; freed. */
+int cmd_print_json(cJSON *object, struct err *err);
+/* What was written to stdout otherwise: 0, or -1 with err. */
+int cmd_flush(struct err *err);
 
 #endif

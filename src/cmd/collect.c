@@ -4,34 +4,34 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/say.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
 #include "ingest/collect.h"
 
-enum option { OPTION_FOR, OPTION_UNTIL_IDLE, OPTION_ACCEPT_NEW };
+struct collect_call {
+	double for_s, idle_s; /* 0: no limit */
+	bool accept_new;
+};
 
 static const struct cmd_option options[] = {
-	{ 0, "for", "SEC", "stop after so many seconds" },
-	{ 0, "until-idle", "SEC", "stop when nothing new came for so long" },
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known" },
-	{ 0, NULL, NULL, NULL },
+	{ 0, "for", "SEC", "stop after so many seconds", CMD_POSITIVE,
+	  CMD_AT(collect_call, for_s), .high = 1e9 },
+	{ 0, "until-idle", "SEC", "stop when nothing new came for so long",
+	  CMD_POSITIVE, CMD_AT(collect_call, idle_s), .high = 1e9 },
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known",
+	  CMD_FLAG, CMD_AT(collect_call, accept_new) },
+	CMD_OPTIONS_END,
 };
 
 struct session {
-	const struct context *env;
-	double for_s, idle_s; /* 0: no limit */
-	bool accept_new;
+	struct context *context;
+	const struct collect_call *call;
 	struct loop *loop;
 	struct model model;
-	struct format_set *formats;
-	struct conf *conf; /* owned */
 	struct collect *collect;
 	struct loop_timer *timer;
 	int64_t start_ms;
@@ -62,43 +62,21 @@ on_signal(void *user, int signum)
 	loop_stop(r->loop);
 }
 
-static struct conf *
-load_conf(const struct context *env, struct err *err)
-{
-	struct conf *conf = xmalloc(sizeof(*conf));
-
-	if (conf_load(conf, env->config_path, err) == 0)
-		return conf;
-	free(conf);
-	return NULL;
-}
-
-static void
-free_conf(struct conf *conf)
-{
-	if (conf != NULL)
-		conf_release(conf);
-	free(conf);
-}
-
 /* Read the configuration again; a broken one changes nothing. */
 static void
 on_hangup(void *user, int signum)
 {
 	struct session *r = user;
 	struct err err = { ERR_NONE, "" };
-	struct conf *conf = load_conf(r->env, &err);
+	char said[200];
 
 	(void)signum;
-	if (conf == NULL) {
-		err_prefix(&err, "the configuration stays as it was");
+	if (context_reload(r->context, said, &err) != 0) {
 		say(NULL, MODEL_WARNING, err.text);
 		return;
 	}
-	collect_reload(r->collect, conf);
-	free_conf(r->conf);
-	r->conf = conf;
-	say(NULL, MODEL_INFO, "the configuration was read again");
+	collect_reload(r->collect, &r->context->conf);
+	say(NULL, MODEL_INFO, said);
 }
 
 static void
@@ -110,71 +88,25 @@ on_timer(void *user)
 	double idle_s = (double)collect_idle_ms(r->collect) / 1e3;
 
 	(void)say_send();
-	if ((r->for_s > 0 && for_s >= r->for_s) ||
-	    (r->idle_s > 0 && idle_s >= r->idle_s &&
+	if ((r->call->for_s > 0 && for_s >= r->call->for_s) ||
+	    (r->call->idle_s > 0 && idle_s >= r->call->idle_s &&
 	     collect_is_settled(r->collect)))
 		loop_stop(r->loop);
-}
-
-static int
-take_seconds(const char *value, double *out, struct err *err)
-{
-	double s;
-
-	if (!str_to_double(str_from(value), &s) || !(s > 0 && s < 1e9))
-		return err_set(err, ERR_USAGE,
-			       "collect: %s: expected seconds above 0", value);
-	*out = s;
-	return 0;
-}
-
-static int
-take_options(struct cmd_args *args, struct session *r, struct err *err)
-{
-	const char *value;
-	int option, rc = 0;
-
-	while (rc == 0 && (option = cmd_next_option(args, &value, err)) >= 0) {
-		if (option == OPTION_ACCEPT_NEW)
-			r->accept_new = true;
-		else
-			rc = take_seconds(value,
-					  option == OPTION_FOR ? &r->for_s
-							       : &r->idle_s,
-					  err);
-	}
-	if (rc != 0 || option == CMD_OPTIONS_WRONG)
-		return -1;
-	if (args->next < args->argc)
-		return err_set(err, ERR_USAGE, "collect takes no argument");
-	return 0;
-}
-
-static int
-load_formats(struct session *r, struct err *err)
-{
-	r->formats = format_set_new_builtin();
-	for (size_t i = 0; i < r->conf->formats.n; i++)
-		if (format_set_load(r->formats, r->conf->formats.v[i], err) !=
-		    0)
-			return -1;
-	return 0;
 }
 
 /* Follow until it is over; the exit status, or -1. */
 static int
 follow(struct session *r, struct err *err)
 {
-	char *db_path = conf_db_path(r->conf, r->env->db_path);
 	const struct clock *clock = loop_clock(r->loop);
 	const struct collect_options o = {
 		.loop = r->loop,
 		.model = &r->model,
-		.formats = r->formats,
-		.conf = r->conf,
-		.db_path = db_path,
+		.formats = r->context->formats,
+		.conf = &r->context->conf,
+		.db_path = r->context->db_path,
 		.cb = { say, NULL, NULL, NULL },
-		.accept_new = r->accept_new,
+		.accept_new = r->call->accept_new,
 		.must_write = true,
 	};
 	size_t unreachable = 0;
@@ -190,7 +122,6 @@ follow(struct session *r, struct err *err)
 		unreachable = collect_unreachable(r->collect);
 		rc = collect_free(r->collect, err);
 	}
-	free(db_path);
 	if (rc != 0)
 		return -1;
 	if (r->signum != 0)
@@ -199,45 +130,27 @@ follow(struct session *r, struct err *err)
 }
 
 static int
-set_up_and_follow(struct session *r, struct err *err)
+run(struct cmd_args *args, void *opaque, struct err *err)
 {
+	const struct conf *conf = &args->context->conf;
+	struct session r = { .context = args->context, .call = opaque };
 	int rc;
 
-	if (r->conf->n_pods == 0)
+	if (conf->n_pods == 0)
 		return err_set(err, ERR_CONFIG,
 			       "the configuration%s%s has no pods to follow",
-			       r->conf->path != NULL ? " " : "",
-			       r->conf->path != NULL ? r->conf->path : "");
-	if (load_formats(r, err) != 0)
+			       conf->path != NULL ? " " : "",
+			       conf->path != NULL ? conf->path : "");
+	r.loop = loop_new(err);
+	if (r.loop == NULL)
 		return -1;
-	r->loop = loop_new(err);
-	if (r->loop == NULL)
-		return -1;
-	model_init(&r->model);
-	loop_on_signal(r->loop, SIGINT, on_signal, r);
-	loop_on_signal(r->loop, SIGTERM, on_signal, r);
-	loop_on_signal(r->loop, SIGHUP, on_hangup, r);
-	rc = follow(r, err);
-	loop_free(r->loop);
-	model_release(&r->model);
-	return rc;
-}
-
-static int
-run(struct cmd_args *args, struct err *err)
-{
-	struct session r = { .env = args->context };
-	int rc;
-
-	if (take_options(args, &r, err) != 0)
-		return -1;
-	r.conf = load_conf(args->context, err);
-	if (r.conf == NULL)
-		return -1;
-	rc = set_up_and_follow(&r, err);
-	if (r.formats != NULL)
-		format_set_free(r.formats);
-	free_conf(r.conf);
+	model_init(&r.model);
+	loop_on_signal(r.loop, SIGINT, on_signal, &r);
+	loop_on_signal(r.loop, SIGTERM, on_signal, &r);
+	loop_on_signal(r.loop, SIGHUP, on_hangup, &r);
+	rc = follow(&r, err);
+	loop_free(r.loop);
+	model_release(&r.model);
 	return rc;
 }
 
@@ -252,5 +165,7 @@ const struct cmd cmd_collect = {
 		"folder.  Exit\nstatus 4 when a pod cannot be reached at the "
 		"end, 128 + n after signal n.",
 	.options = options,
+	.size = sizeof(struct collect_call),
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = run,
 };

@@ -12,16 +12,6 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 
-enum option { OPTION_SNAPSHOT, OPTION_SCRIPT, OPTION_SPEED, OPTION_SEED };
-
-static const struct cmd_option options[] = {
-	{ 0, "snapshot", "WxH", "print the screen of that size as text" },
-	{ 0, "script", "FILE", "play keys and save screens (- is stdin)" },
-	{ 0, "speed", "N", "so many times faster than the clock (default 20)" },
-	{ 0, "seed", "N", "other noise (default 0)" },
-	{ 0, NULL, NULL, NULL },
-};
-
 struct demo_call {
 	int size[2];
 	bool snapshot;
@@ -30,9 +20,40 @@ struct demo_call {
 	uint64_t seed;
 };
 
+static int
+take_size(void *opaque, const char *value, struct err *err)
+{
+	struct demo_call *call = opaque;
+	struct str rest = str_from(value), width;
+	int64_t w, h;
+
+	if (!str_next(&rest, 'x', &width) || !str_to_i64(width, &w) ||
+	    !str_to_i64(rest, &h) || w < 1 || h < 1 || w > 1000 || h > 1000)
+		return err_set(err, ERR_USAGE,
+			       "demo: --snapshot: a size is WxH, at most "
+			       "1000x1000");
+	call->snapshot = true;
+	call->size[0] = (int)w;
+	call->size[1] = (int)h;
+	return 0;
+}
+
+static const struct demo_call defaults = { .size = { 120, 40 }, .speed = 20 };
+
+static const struct cmd_option options[] = {
+	{ 0, "snapshot", "WxH", "print the screen of that size as text",
+	  CMD_TAKE, .take = take_size },
+	{ 0, "script", "FILE", "play keys and save screens (- is stdin)",
+	  CMD_TEXT, CMD_AT(demo_call, script) },
+	{ 0, "speed", "N", "so many times faster than the clock (default 20)",
+	  CMD_POSITIVE, CMD_AT(demo_call, speed), .high = 10001 },
+	{ 0, "seed", "N", "other noise (default 0)", CMD_COUNT,
+	  CMD_AT(demo_call, seed), .high = 1.8e19 },
+	CMD_OPTIONS_END,
+};
+
 /* The demo as the dashboard's source. */
 struct demo_source {
-	const struct context *env;
 	struct loop *loop; /* while it runs; NULL without a terminal */
 	struct demo *demo;
 	double speed;
@@ -88,8 +109,8 @@ source_bench(void *user, const char *plan, const char *stop_id, char said[200],
 	if (source->loop == NULL)
 		return err_set(err, ERR_USAGE,
 			       "a bench is started on a terminal only");
-	if (demo_bench_launch(demo_bench_of(source->demo), source->loop,
-			      source->env, plan, stop_id, err))
+	if (demo_bench_launch(demo_bench_of(source->demo), source->loop, plan,
+			      stop_id, err))
 		return -1;
 	(void)snprintf(said, 200, "the bench %s",
 		       plan != NULL ? "begins" : "is being ended");
@@ -113,66 +134,16 @@ source_advance(void *user, int64_t ms)
 }
 
 static int
-parse_size(const char *text, int size[2], struct err *err)
-{
-	struct str rest = str_from(text), width;
-	int64_t w, h;
-
-	if (!str_next(&rest, 'x', &width) || !str_to_i64(width, &w) ||
-	    !str_to_i64(rest, &h) || w < 1 || h < 1 || w > 1000 || h > 1000)
-		return err_set(err, ERR_USAGE,
-			       "demo: --snapshot: a size is WxH, at most "
-			       "1000x1000");
-	size[0] = (int)w;
-	size[1] = (int)h;
-	return 0;
-}
-
-static int
-parse_call(struct cmd_args *args, struct demo_call *call, struct err *err)
-{
-	const char *value;
-	int option;
-
-	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		if (option == OPTION_SNAPSHOT) {
-			call->snapshot = true;
-			if (parse_size(value, call->size, err))
-				return -1;
-		} else if (option == OPTION_SCRIPT) {
-			call->script = value;
-		} else if (option == OPTION_SPEED) {
-			if (!str_to_double(str_from(value), &call->speed) ||
-			    !(call->speed > 0) || call->speed > 10000)
-				return err_set(err, ERR_USAGE,
-					       "demo: --speed: a number up to "
-					       "10000");
-		} else if (!str_to_u64(str_from(value), &call->seed)) {
-			return err_set(err, ERR_USAGE,
-				       "demo: --seed: a whole number");
-		}
-	}
-	if (option == CMD_OPTIONS_WRONG)
-		return -1;
-	if (args->next < args->argc)
-		return err_set(err, ERR_USAGE, "demo: takes no arguments");
-	return 0;
-}
-
-static int
-run_demo(const struct cmd_args *args, const struct demo_call *call,
-	 struct model *model, const struct track *track, struct err *err)
+run_demo(struct context *context, const struct demo_call *call,
+	 struct model *model, struct err *err)
 {
 	bool headless = call->snapshot || call->script != NULL ||
 			!isatty(STDOUT_FILENO);
-	struct format_set *formats = format_set_new_builtin();
-	struct demo_source source = {
-		args->context, NULL, NULL, headless ? 0 : call->speed, 0, 0
-	};
+	struct demo_source source = { .speed = headless ? 0 : call->speed };
 	struct app_setup setup = {
-		.env = args->context,
+		.context = context,
 		.model = model,
-		.track = track,
+		.track = &context->track,
 		.source = { .start = source_start,
 			    .poll = source_poll,
 			    .stop = source_stop,
@@ -183,7 +154,7 @@ run_demo(const struct cmd_args *args, const struct demo_call *call,
 	};
 	int status = -1;
 
-	source.demo = demo_new(model, formats, call->seed, err);
+	source.demo = demo_new(model, context->formats, call->seed, err);
 	if (source.demo != NULL) {
 		setup.clock = demo_clock(source.demo);
 		status = headless ? app_script(&setup, call->script, call->size,
@@ -191,25 +162,25 @@ run_demo(const struct cmd_args *args, const struct demo_call *call,
 				  : app_run(&setup, err);
 		demo_free(source.demo);
 	}
-	format_set_free(formats);
 	return status;
 }
 
 static int
-demo_exec(struct cmd_args *args, struct err *err)
+demo_exec(struct cmd_args *args, void *opaque, struct err *err)
 {
-	struct demo_call call = { .size = { 120, 40 }, .speed = 20 };
+	struct context_options given = args->context->options;
+	struct context context;
 	struct model model;
-	struct track track;
-	int status;
+	int status = -1;
 
-	if (parse_call(args, &call, err) ||
-	    track_load(&track, "parameter-golf-10min", err))
-		return -1;
+	/* Nothing of the user's own is shown, or written to. */
+	given.config = given.db = NULL;
+	context_init(&context, &given);
 	model_init(&model);
-	status = run_demo(args, &call, &model, &track, err);
+	if (context_open(&context, CONTEXT_FORMATS | CONTEXT_TRACK, err) == 0)
+		status = run_demo(&context, opaque, &model, err);
 	model_release(&model);
-	track_release(&track);
+	context_close(&context);
 	return status;
 }
 
@@ -226,5 +197,7 @@ const struct cmd cmd_demo = {
 		"these a line: wait SECONDS,\nkey NAME.., type TEXT, size WxH, "
 		"save FILE, styles FILE (- is standard output).",
 	.options = options,
+	.size = sizeof(struct demo_call),
+	.defaults = &defaults,
 	.exec = demo_exec,
 };

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,18 +17,12 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
-#include "cmd/doctor_keys.h"
 #include "cmd/version.h"
-#include "conf/conf.h"
 #include "parsers/json.h"
-#include "report/out.h"
-#include "store/lock.h"
+#include "remote/ssh_agent.h"
 #include "store/query.h"
 
-static const struct cmd_option options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, NULL, NULL, NULL },
-};
+enum state { STATE_OK, STATE_WARN, STATE_FAIL };
 
 static const struct out_column columns[] = {
 	{ "area", NULL, 0, 0 }, { "state", NULL, 0, 0 },
@@ -37,16 +32,14 @@ static const struct out_column columns[] = {
 
 struct doctor {
 	struct out *out;
-	const struct context *env;
-	struct conf conf;
-	bool has_conf;
+	struct context *context;
 	bool failed;
 };
 
 /* One line of the report; next is NULL when there is nothing to do. */
 static void __attribute__((format(printf, 5, 6)))
-say(struct doctor *d, const char *area, enum doctor_state state,
-    const char *next, const char *fmt, ...)
+say(struct doctor *d, const char *area, enum state state, const char *next,
+    const char *fmt, ...)
 {
 	static const char *const names[] = { "ok", "warn", "fail" };
 	cJSON *row = cJSON_CreateObject();
@@ -61,10 +54,9 @@ say(struct doctor *d, const char *area, enum doctor_state state,
 	json_add_string(row, "state", names[state]);
 	json_add_string(row, "what", text.data);
 	json_add_string(row, "next", next);
-	out_row(d->out, row);
-	cJSON_Delete(row);
+	cmd_out_row(d->out, row);
 	buf_release(&text);
-	if (state == DOCTOR_FAIL)
+	if (state == STATE_FAIL)
 		d->failed = true;
 }
 
@@ -107,12 +99,12 @@ check_colours(struct doctor *d, const char *term)
 					 strstr(color, "24bit") != NULL);
 
 	if (none != NULL && none[0] != '\0')
-		say(d, "terminal", DOCTOR_OK, NULL, "no colours: NO_COLOR");
+		say(d, "terminal", STATE_OK, NULL, "no colours: NO_COLOR");
 	else if (is_true || strstr(term, "256color") != NULL)
-		say(d, "terminal", DOCTOR_OK, NULL, "%s colours",
+		say(d, "terminal", STATE_OK, NULL, "%s colours",
 		    is_true ? "24-bit" : "256");
 	else
-		say(d, "terminal", DOCTOR_WARN,
+		say(d, "terminal", STATE_WARN,
 		    "use a TERM with 256color if the terminal can",
 		    "few colours");
 }
@@ -125,29 +117,29 @@ check_terminal(struct doctor *d)
 	struct winsize size = { 0, 0, 0, 0 };
 
 	if (term == NULL || term[0] == '\0' || strcmp(term, "dumb") == 0)
-		say(d, "terminal", DOCTOR_WARN,
+		say(d, "terminal", STATE_WARN,
 		    "set TERM, or use the commands only",
 		    "TERM is %s: no dashboard",
 		    term == NULL || term[0] == '\0' ? "not set" : term);
 	else if (!knows_terminal(term))
-		say(d, "terminal", DOCTOR_WARN,
+		say(d, "terminal", STATE_WARN,
 		    "install its terminfo, or set TERM=xterm-256color",
 		    "TERM is %s, which is not described here", term);
 	else
-		say(d, "terminal", DOCTOR_OK, NULL, "TERM is %s", term);
+		say(d, "terminal", STATE_OK, NULL, "TERM is %s", term);
 	check_colours(d, term != NULL ? term : "");
 	if (strcmp(codeset, "UTF-8") == 0)
-		say(d, "terminal", DOCTOR_OK, NULL, "the locale has UTF-8");
+		say(d, "terminal", STATE_OK, NULL, "the locale has UTF-8");
 	else
-		say(d, "terminal", DOCTOR_WARN, "set LC_CTYPE=C.UTF-8",
+		say(d, "terminal", STATE_WARN, "set LC_CTYPE=C.UTF-8",
 		    "the locale has %s: charts are drawn in ASCII", codeset);
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 &&
 	    ioctl(STDIN_FILENO, TIOCGWINSZ, &size) != 0)
-		say(d, "terminal", DOCTOR_OK, NULL, "size unknown: a pipe");
+		say(d, "terminal", STATE_OK, NULL, "size unknown: a pipe");
 	else
 		say(d, "terminal",
-		    size.ws_col >= 80 && size.ws_row >= 24 ? DOCTOR_OK
-							   : DOCTOR_WARN,
+		    size.ws_col >= 80 && size.ws_row >= 24 ? STATE_OK
+							   : STATE_WARN,
 		    size.ws_col >= 80 && size.ws_row >= 24
 			    ? NULL
 			    : "make it 80 x 24 or more",
@@ -161,16 +153,16 @@ check_libraries(struct doctor *d)
 
 	version_libraries(libraries);
 	for (size_t i = 0; i < VERSION_LIBRARIES; i++)
-		say(d, "libraries", DOCTOR_OK, NULL, "%s %s", libraries[i].name,
+		say(d, "libraries", STATE_OK, NULL, "%s %s", libraries[i].name,
 		    libraries[i].version);
 	if (version_has_jit())
-		say(d, "libraries", DOCTOR_OK, NULL, "PCRE2 has its JIT");
+		say(d, "libraries", STATE_OK, NULL, "PCRE2 has its JIT");
 	else
-		say(d, "libraries", DOCTOR_WARN,
+		say(d, "libraries", STATE_WARN,
 		    "install a PCRE2 that was built with --enable-jit",
 		    "PCRE2 has no JIT: parsing is several times slower");
 	if (!version_has_rsa_sha2())
-		say(d, "libraries", DOCTOR_WARN,
+		say(d, "libraries", STATE_WARN,
 		    "use an ed25519 key, or \"transport\": \"openssh\" for "
 		    "pods with an RSA key",
 		    "this libssh2 cannot log in with RSA keys (1.11 can)");
@@ -179,37 +171,197 @@ check_libraries(struct doctor *d)
 static void
 check_config(struct doctor *d)
 {
+	const struct conf *conf = &d->context->conf;
 	struct err err = { ERR_NONE, "" };
 
-	if (conf_load(&d->conf, d->env->config_path, &err) != 0) {
-		say(d, "config", DOCTOR_FAIL, "correct the file", "%s",
+	if (context_open(d->context, CONTEXT_CONF, &err) != 0) {
+		say(d, "config", STATE_FAIL, "correct the file", "%s",
 		    err.text);
 		return;
 	}
-	d->has_conf = true;
-	if (d->conf.path == NULL)
-		say(d, "config", DOCTOR_WARN,
+	if (conf->path == NULL)
+		say(d, "config", STATE_WARN,
 		    "write one (man hgym-tui-config) to follow pods",
 		    "there is no configuration file");
 	else
-		say(d, "config", DOCTOR_OK, NULL, "%s", d->conf.path);
-	say(d, "config", d->conf.n_pods > 0 ? DOCTOR_OK : DOCTOR_WARN,
-	    d->conf.n_pods > 0 ? NULL : "add pods to the configuration",
-	    "%zu pods", d->conf.n_pods);
-	for (size_t i = 0; i < d->conf.formats.n; i++)
-		if (access(d->conf.formats.v[i], R_OK) != 0)
-			say(d, "config", DOCTOR_FAIL,
-			    "correct \"formats\" in the configuration",
-			    "cannot read %s: %s", d->conf.formats.v[i],
-			    strerror(errno));
+		say(d, "config", STATE_OK, NULL, "%s", conf->path);
+	say(d, "config", conf->n_pods > 0 ? STATE_OK : STATE_WARN,
+	    conf->n_pods > 0 ? NULL : "add pods to the configuration",
+	    "%zu pods", conf->n_pods);
+	if (context_open(d->context, CONTEXT_FORMATS, &err) != 0)
+		say(d, "config", STATE_FAIL,
+		    "correct the file, or \"formats\" in the configuration",
+		    "%s", err.text);
+	if (context_open(d->context, CONTEXT_TRACK, &err) != 0)
+		say(d, "config", STATE_FAIL,
+		    "correct \"track\" or \"tracks\" in the configuration",
+		    "%s", err.text);
+}
+
+/* The first bytes of a file as a text; "" when it cannot be read. */
+static void
+read_head(const char *path, char *out, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd >= 0 ? read(fd, out, size - 1) : -1;
+
+	out[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+/* The type is in the head of an old private key, or in the .pub beside it. */
+static bool
+is_rsa(const char *path, const char *head)
+{
+	char *public_path;
+	char text[64];
+
+	if (strstr(head, "BEGIN RSA PRIVATE KEY") != NULL)
+		return true;
+	public_path = xasprintf("%s.pub", path);
+	read_head(public_path, text, sizeof(text));
+	free(public_path);
+	return str_starts_with(str_from(text), "ssh-rsa ");
 }
 
 static void
-say_key(void *user, enum doctor_state state, const char *what, const char *next)
+check_key(struct doctor *d, const char *path, bool must_work)
 {
-	say(user, "keys", state, next, "%s", what);
+	char head[512];
+	struct stat st;
+
+	if (stat(path, &st) != 0) {
+		say(d, "keys", STATE_FAIL, "correct \"identity\" of the pod",
+		    "%s: %s", path, strerror(errno));
+		return;
+	}
+	read_head(path, head, sizeof(head));
+	if ((st.st_mode & 077) != 0)
+		say(d, "keys", STATE_WARN, "chmod 600 it: ssh refuses it so",
+		    "%s: others may read this private key", path);
+	if (strstr(head, "PRIVATE KEY") == NULL)
+		say(d, "keys", STATE_FAIL,
+		    "name the private key (the file without .pub)",
+		    "%s is no private key that can be read", path);
+	else if (must_work && is_rsa(path, head))
+		say(d, "keys", STATE_WARN,
+		    "use an ed25519 key, or \"transport\": \"openssh\"",
+		    "%s is an RSA key, which this libssh2 cannot use", path);
+	else
+		say(d, "keys", STATE_OK, NULL, "%s", path);
 }
 
+/* The usual keys: those that are there. */
+static size_t
+check_usual_keys(struct doctor *d, bool has_rsa_sha2)
+{
+	static const char *const names[] = { "id_ed25519", "id_ecdsa",
+					     "id_rsa" };
+	size_t found = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *usual = xasprintf("~/.ssh/%s", names[i]);
+		char *path = conf_expand_home(usual);
+
+		if (access(path, F_OK) == 0) {
+			check_key(d, path, !has_rsa_sha2);
+			found++;
+		}
+		free(path);
+		free(usual);
+	}
+	return found;
+}
+
+static void
+check_known_hosts(struct doctor *d, const char *path)
+{
+	if (access(path, R_OK) == 0)
+		say(d, "keys", STATE_OK, NULL, "%s", path);
+	else
+		say(d, "keys", STATE_WARN,
+		    "log in once with ssh, or see pods check --accept-new",
+		    "%s: %s: no host key is known", path, strerror(errno));
+}
+
+/* A file that a pod names, and none before it. */
+static bool
+is_first(const struct conf *conf, size_t pod, const char *file)
+{
+	for (size_t i = 0; i < pod && file != NULL; i++)
+		if (conf_same_text(conf->pods[i].identity, file) ||
+		    conf_same_text(conf->pods[i].known_hosts, file))
+			return false;
+	return file != NULL;
+}
+
+static void
+check_keys(struct doctor *d)
+{
+	const struct conf *conf = &d->context->conf;
+	bool has_rsa_sha2 = version_has_rsa_sha2();
+	char *usual = conf_expand_home("~/.ssh/known_hosts");
+	size_t found = check_usual_keys(d, has_rsa_sha2), remote = 0;
+
+	for (size_t i = 0; i < conf->n_pods; i++) {
+		const struct conf_pod *pod = &conf->pods[i];
+
+		remote += pod->transport != CONF_LOCAL;
+		if (is_first(conf, i, pod->identity))
+			check_key(d, pod->identity,
+				  !has_rsa_sha2 &&
+					  pod->transport == CONF_LIBSSH2);
+		if (is_first(conf, i, pod->known_hosts))
+			check_known_hosts(d, pod->known_hosts);
+		found += pod->identity != NULL;
+	}
+	if (remote > 0)
+		check_known_hosts(d, usual);
+	if (remote > 0 && found == 0)
+		say(d, "keys", STATE_WARN,
+		    "ssh-keygen -t ed25519, or use an agent",
+		    "there is no key in ~/.ssh and no pod names one");
+	free(usual);
+}
+
+/* Ask the agent for its keys; it may hang, but not us for long. */
+static void
+ask_agent(struct doctor *d, const char *path)
+{
+	const atomic_bool never = false;
+	struct ssh_agent agent;
+
+	if (ssh_agent_open(&agent, path, &never))
+		say(d, "keys", STATE_OK, NULL, "agent at %s holds %zu %s", path,
+		    agent.n_keys, agent.n_keys == 1 ? "key" : "keys");
+	else if (agent.has_answered)
+		say(d, "keys", STATE_WARN,
+		    "start it again, or unset SSH_AUTH_SOCK",
+		    "what listens at %s (SSH_AUTH_SOCK) is no SSH agent", path);
+	else if (agent.is_connected)
+		say(d, "keys", STATE_WARN,
+		    "does it wait for you? else start it again, or unset "
+		    "SSH_AUTH_SOCK",
+		    "the agent at %s does not answer", path);
+	else
+		say(d, "keys", STATE_WARN,
+		    "start it again, or unset SSH_AUTH_SOCK",
+		    "SSH_AUTH_SOCK names %s, where no agent listens", path);
+	ssh_agent_close(&agent);
+}
+
+static void
+check_agent(struct doctor *d)
+{
+	const char *path = getenv("SSH_AUTH_SOCK");
+
+	if (path == NULL || path[0] == '\0')
+		say(d, "keys", STATE_OK, NULL,
+		    "no agent: SSH_AUTH_SOCK is not set");
+	else
+		ask_agent(d, path);
+}
 static bool
 in_path(const char *program)
 {
@@ -231,64 +383,58 @@ check_ssh(struct doctor *d)
 {
 	bool has_ssh = in_path("ssh");
 
-	say(d, "ssh", has_ssh ? DOCTOR_OK : DOCTOR_WARN,
+	say(d, "ssh", has_ssh ? STATE_OK : STATE_WARN,
 	    has_ssh ? NULL
 		    : "install openssh-client: host aliases, jump hosts and "
 		      "the transport openssh need it",
 	    has_ssh ? "ssh is there" : "there is no ssh in PATH");
-	doctor_check_agent(say_key, d);
-	doctor_check_keys(d->has_conf ? &d->conf : NULL, version_has_rsa_sha2(),
-			  say_key, d);
+	check_agent(d);
+	check_keys(d);
 }
 
 static void
-check_open_database(struct doctor *d, const char *path, struct store *store)
+check_open_database(struct doctor *d)
 {
+	const char *path = d->context->db_path;
 	struct err err = { ERR_NONE, "" };
 	struct stat st;
-	long holder;
 
-	if (store_check(store, &err) != 0)
-		say(d, "database", DOCTOR_FAIL,
+	if (store_check(d->context->store, &err) != 0)
+		say(d, "database", STATE_FAIL,
 		    "move it away (the logs are still mirrored) and collect "
 		    "again",
 		    "%s", err.text);
 	else
-		say(d, "database", DOCTOR_OK, NULL, "sound, schema known");
+		say(d, "database", STATE_OK, NULL, "sound, schema known");
 	if (stat(path, &st) != 0)
 		return;
-	say(d, "database", DOCTOR_OK, NULL, "%s, %lld bytes", path,
+	say(d, "database", STATE_OK, NULL, "%s, %lld bytes", path,
 	    (long long)st.st_size);
 	if ((st.st_mode & 077) != 0)
-		say(d, "database", DOCTOR_WARN, "chmod 600 it",
+		say(d, "database", STATE_WARN, "chmod 600 it",
 		    "others may read %s", path);
 	if (access(path, W_OK) != 0)
-		say(d, "database", DOCTOR_FAIL,
+		say(d, "database", STATE_FAIL,
 		    "make it writable, or name another with --db",
 		    "cannot write %s: %s", path, strerror(errno));
-	if (lock_is_held(path, &holder))
-		say(d, "database", DOCTOR_OK, NULL,
-		    "process %ld writes to it now", holder);
+	if (d->context->writer != 0)
+		say(d, "database", STATE_OK, NULL,
+		    "process %ld writes to it now", d->context->writer);
 }
 
 static void
 check_database(struct doctor *d)
 {
-	char *path =
-		conf_db_path(d->has_conf ? &d->conf : NULL, d->env->db_path);
-	struct store_options o = { .path = path, .read_only = true };
 	struct err err = { ERR_NONE, "" };
-	struct store *store = store_open(&o, &err);
 
-	if (store != NULL)
-		check_open_database(d, path, store);
+	if (context_open(d->context, CONTEXT_DB, &err) == 0)
+		check_open_database(d);
 	else if (err.code == ERR_NODATA)
-		say(d, "database", DOCTOR_OK, NULL, "none yet: %s", path);
+		say(d, "database", STATE_OK, NULL, "none yet: %s",
+		    d->context->db_path);
 	else
-		say(d, "database", DOCTOR_FAIL,
+		say(d, "database", STATE_FAIL,
 		    "move it away, or name another with --db", "%s", err.text);
-	(void)store_close(store, NULL);
-	free(path);
 }
 
 /* Free space where dir is, or will be. */
@@ -298,7 +444,7 @@ check_disk(struct doctor *d, char *dir)
 	struct statvfs fs;
 	char *slash;
 	double free_bytes;
-	enum doctor_state state = DOCTOR_OK;
+	enum state state = STATE_OK;
 
 	while (statvfs(dir, &fs) != 0 && (slash = strrchr(dir, '/')) != NULL &&
 	       slash != dir)
@@ -307,18 +453,18 @@ check_disk(struct doctor *d, char *dir)
 		return;
 	free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
 	if (free_bytes < 1e8)
-		state = DOCTOR_FAIL;
+		state = STATE_FAIL;
 	else if (free_bytes < 2e9)
-		state = DOCTOR_WARN;
+		state = STATE_WARN;
 	say(d, "disk", state,
-	    state == DOCTOR_OK ? NULL : "make room: logs are mirrored there",
+	    state == STATE_OK ? NULL : "make room: logs are mirrored there",
 	    "%.1f GB free at %s", free_bytes / 1e9, dir);
 }
 
 static void
 check_disks(struct doctor *d)
 {
-	char *db = conf_db_path(d->has_conf ? &d->conf : NULL, d->env->db_path);
+	char *db = xstrdup(d->context->db_path);
 	char *state = conf_dir_state();
 
 	check_disk(d, db);
@@ -328,27 +474,20 @@ check_disks(struct doctor *d)
 }
 
 static int
-run(struct cmd_args *args, struct err *err)
+run(struct cmd_args *args, void *opaque, struct err *err)
 {
-	struct doctor d = { .env = args->context };
-	enum out_format format;
+	const struct cmd_output *call = opaque;
+	struct doctor d = { .context = args->context };
 
-	if (cmd_output_options(args, &format, err) != 0)
-		return -1;
-	if (args->next < args->argc)
-		return err_set(err, ERR_USAGE, "doctor takes no argument");
-	d.out = out_new(stdout, format, columns);
+	d.out = cmd_out(call->format, columns);
 	check_terminal(&d);
 	check_libraries(&d);
 	check_config(&d);
 	check_ssh(&d);
 	check_database(&d);
 	check_disks(&d);
-	if (d.has_conf)
-		conf_release(&d.conf);
-	if (out_free(d.out) != 0)
-		return err_set(err, ERR_IO, "cannot write the output");
-	return d.failed ? err_exit_status(ERR_CHECK) : 0;
+	return cmd_out_end(d.out, d.failed ? err_exit_status(ERR_CHECK) : 0,
+			   err);
 }
 
 const struct cmd cmd_doctor = {
@@ -359,6 +498,7 @@ const struct cmd cmd_doctor = {
 		"keys and their agent,\nthe database and the free disk; "
 		"touches no pod (`pods check` does).  Exit status 3\nwhen a "
 		"line says fail.",
-	.options = options,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
 	.exec = run,
 };

@@ -3,57 +3,34 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "board/export.h"
 #include "board/print.h"
 #include "cmd/board_ask.h"
 #include "report/new_folder.h"
 
-enum export_option {
-	OPT_WHAT = ASK_COUNT + CMD_OUTPUT_COUNT,
-	OPT_OUT,
-};
-
-static const struct cmd_option option_list[] = {
-	BOARD_ASK_OPTIONS,
-	CMD_OUTPUT_OPTIONS,
-	{ 0, "what", "WORD", "board (default), runs or samples" },
-	{ 0, "out", "DIR", "all of it into this new folder" },
-	{ 0, NULL, NULL, NULL },
-};
-
 enum what { WHAT_BOARD, WHAT_RUNS, WHAT_SAMPLES };
 
 static const char *const what_words[] = { "board", "runs", "samples", NULL };
 
 struct call {
-	struct board_ask ask;
+	struct board_call board;
 	enum out_format format;
 	enum what what;
 	const char *out;
 };
 
-static int
-take_option(void *user, int option, const char *value, struct err *err)
-{
-	struct call *call = user;
+static const struct call defaults = { .format = OUT_JSON };
 
-	if (cmd_output_option(option - ASK_COUNT, &call->format))
-		return 0;
-	if (option == OPT_OUT) {
-		call->out = value;
-		return 0;
-	}
-	for (size_t i = 0; what_words[i] != NULL; i++) {
-		if (strcmp(what_words[i], value) == 0) {
-			call->what = (enum what)i;
-			return 0;
-		}
-	}
-	return err_set(err, ERR_USAGE,
-		       "export: --what takes board, runs or samples");
-}
+static const struct cmd_option options[] = {
+	BOARD_ASK_OPTIONS,
+	CMD_OUTPUT_OPTIONS(call),
+	{ 0, "what", "WORD", "board (default), runs or samples", CMD_CHOICE,
+	  CMD_AT(call, what), .words = what_words },
+	{ 0, "out", "DIR", "all of it into this new folder", CMD_TEXT,
+	  CMD_AT(call, out) },
+	CMD_OPTIONS_END,
+};
 
 static void
 put_board(FILE *stream, const struct board *board, enum out_format format)
@@ -75,9 +52,7 @@ put(const struct cmd_args *args, const struct call *call,
 {
 	if (call->what == WHAT_SAMPLES)
 		return export_samples(stream, call->format, args->context,
-				      args->argv + args->next,
-				      (size_t)(args->argc - args->next),
-				      call->ask.formats, err);
+				      args->argv, (size_t)args->argc, err);
 	if (call->what == WHAT_BOARD)
 		put_board(stream, &built->board, call->format);
 	else if (export_runs(stream, call->format, &built->board) != 0)
@@ -125,14 +100,15 @@ put_folder(const struct cmd_args *args, struct call *call,
 }
 
 static int
-run_export(const struct cmd_args *args, struct call *call, struct err *err)
+exec_export(struct cmd_args *args, void *opaque, struct err *err)
 {
+	struct call *call = opaque;
 	struct board_built *built;
 	int status;
 
 	if (call->what == WHAT_SAMPLES && call->out == NULL)
 		return put(args, call, NULL, stdout, err);
-	built = board_ask_build(args, &call->ask, err);
+	built = board_ask_build(args, &call->board, err);
 	if (built == NULL)
 		return -1;
 	if (built->input.n_runs == 0)
@@ -143,23 +119,10 @@ run_export(const struct cmd_args *args, struct call *call, struct err *err)
 	else
 		status = put(args, call, built, stdout, err);
 	if (status == 0)
-		status = out_flush(err);
+		status = cmd_flush(err);
 	if (status == 0)
 		status = built->input.status;
 	board_built_free(built);
-	return status;
-}
-
-static int
-exec_export(struct cmd_args *args, struct err *err)
-{
-	struct call call = { .format = OUT_JSON };
-	int status = -1;
-
-	board_ask_init(&call.ask);
-	if (board_ask_options(args, &call.ask, take_option, &call, err) == 0)
-		status = run_export(args, &call, err);
-	board_ask_release(&call.ask);
 	return status;
 }
 
@@ -172,6 +135,10 @@ const struct cmd cmd_export = {
 		"unless told otherwise; with --out it makes\na folder with "
 		"board.json, board.csv, board.md, runs.json, runs.csv and\n"
 		"samples.csv.",
-	.options = option_list,
+	.options = options,
+	.size = sizeof(struct call),
+	.defaults = &defaults,
+	.most = CMD_ANY,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_export,
 };

@@ -3,11 +3,12 @@
 #include "config.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/say.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
@@ -18,27 +19,18 @@
 #include "parsers/source_fold.h"
 #include "report/out.h"
 
-static const struct cmd_option output_options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, NULL, NULL, NULL },
-};
-
 static int
-exec_list(struct cmd_args *args, struct err *err)
+exec_list(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const struct out_column columns[] = {
 		{ "name", NULL, 0, 0 }, { "rules", NULL, 0, 0 },
 		{ "from", NULL, 0, 0 }, { "about", NULL, 0, 0 },
 		{ NULL, NULL, 0, 0 },
 	};
-	enum out_format format;
-	struct format_set *set;
-	struct out *out;
+	const struct format_set *set = args->context->formats;
+	const struct cmd_output *call = opaque;
+	struct out *out = cmd_out(call->format, columns);
 
-	if (cmd_output_options(args, &format, err) != 0)
-		return -1;
-	set = format_set_new_builtin();
-	out = out_new(stdout, format, columns);
 	for (size_t i = 0; i < format_set_count(set); i++) {
 		cJSON *row = cJSON_CreateObject();
 
@@ -49,18 +41,18 @@ exec_list(struct cmd_args *args, struct err *err)
 				format_set_is_builtin(set, i) ? "built in"
 							      : "user");
 		json_add_string(row, "about", format_set_about(set, i));
-		out_row(out, row);
-		cJSON_Delete(row);
+		cmd_out_row(out, row);
 	}
-	format_set_free(set);
-	return out_free(out) == 0 ? 0 : 1;
+	return cmd_out_end(out, 0, err);
 }
 
 const struct cmd cmd_formats_list = {
 	.name = "formats list",
 	.usage = "[OPTIONS]",
 	.summary = "list the rule sets that read logs",
-	.options = output_options,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_list,
 };
 
@@ -80,72 +72,61 @@ rule_row(const struct rule *rule)
 	return row;
 }
 
-/* A built-in set by name, or a file; NULL with err. */
-static struct format_set *
-load_named(const char *name, const char **format_name, struct err *err)
+/* The name of a set that is known, or of the file's; NULL with err. */
+static const char *
+find_format(struct context *context, const char *name, struct err *err)
 {
-	struct format_set *set = format_set_new_builtin();
+	const struct format_set *set = context->formats;
 
 	for (size_t i = 0; i < format_set_count(set); i++) {
-		if (strcmp(format_set_name(set, i), name) == 0) {
-			*format_name = name;
-			return set;
-		}
+		if (strcmp(format_set_name(set, i), name) == 0)
+			return name;
 	}
 	if (access(name, F_OK) != 0)
 		err_set(err, ERR_USAGE,
 			"there is no format and no file \"%s\" (see "
 			"hgym-tui formats list)",
 			name);
-	else if (format_set_load(set, name, err) == 0) {
-		*format_name = format_set_name(set, 0);
-		return set;
-	}
-	format_set_free(set);
+	else if (context_add_format(context, name, err) == 0)
+		return format_set_name(set, 0);
 	return NULL;
 }
 
 static int
-exec_show(struct cmd_args *args, struct err *err)
+exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const struct out_column columns[] = {
 		{ "rule", NULL, 0, 0 },	 { "kind", NULL, 0, 0 },
 		{ "stage", NULL, 0, 0 }, { "match", NULL, 0, 0 },
 		{ NULL, NULL, 0, 0 },
 	};
-	const char *name = NULL;
-	enum out_format format;
-	struct format_set *set;
+	const struct format_set *set = args->context->formats;
+	const char *name = find_format(args->context, args->argv[0], err);
+	const struct cmd_output *call = opaque;
 	struct out *out;
 
-	if (cmd_output_options(args, &format, err) != 0)
+	if (name == NULL)
 		return -1;
-	if (args->argc - args->next != 1)
-		return err_set(err, ERR_USAGE,
-			       "formats show: name one format or file");
-	set = load_named(args->argv[args->next], &name, err);
-	if (set == NULL)
-		return -1;
-	out = out_new(stdout, format, columns);
+	out = cmd_out(call->format, columns);
 	for (size_t i = 0; i < format_set_rules(set); i++) {
 		const struct rule *rule = format_set_rule(set, i);
-		cJSON *row;
 
-		if (strcmp(rule->format, name) != 0)
-			continue;
-		row = rule_row(rule);
-		out_row(out, row);
-		cJSON_Delete(row);
+		if (strcmp(rule->format, name) == 0)
+			cmd_out_row(out, rule_row(rule));
 	}
-	format_set_free(set);
-	return out_free(out) == 0 ? 0 : 1;
+	return cmd_out_end(out, 0, err);
 }
 
 const struct cmd cmd_formats_show = {
 	.name = "formats show",
 	.usage = "[OPTIONS] NAME|FILE",
 	.summary = "print the rules of a set",
-	.options = output_options,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
+	.least = 1,
+	.most = 1,
+	.wants = "name one format or file",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_show,
 };
 
@@ -277,8 +258,7 @@ print_rules_taken(const struct check *check, struct out *out, const char *name)
 		json_add_number(row, "lines", (double)check->taken[i]);
 		json_add_number(row, "gave_up", (double)hits);
 		json_add_string(row, "first", check->first[i]);
-		out_row(out, row);
-		cJSON_Delete(row);
+		cmd_out_row(out, row);
 	}
 }
 
@@ -311,10 +291,8 @@ check_release(struct check *check, size_t n_rules)
 	scanner_free(check->scanner);
 }
 
-/* Read all logs and print; the exit status. */
 static int
-check_logs(struct cmd_args *args, const struct format_set *set,
-	   const char *name, enum out_format format)
+exec_check(struct cmd_args *args, void *opaque, struct err *err)
 {
 	static const struct out_column columns[] = {
 		{ "format", NULL, 0, 0 },	{ "rule", NULL, 0, 0 },
@@ -322,50 +300,32 @@ check_logs(struct cmd_args *args, const struct format_set *set,
 		{ "gave_up", "gave up", 0, 0 }, { "first", "first line", 0, 0 },
 		{ NULL, NULL, 0, 0 },
 	};
-	size_t n = format_set_rules(set);
-	struct check check = { .set = set };
-	struct out *out = out_new(stdout, format, columns);
+	const char *name = find_format(args->context, args->argv[0], err);
+	struct check check = { .set = args->context->formats };
+	const struct cmd_output *call = opaque;
+	size_t n = format_set_rules(check.set);
+	struct out *out;
 	int status = 0;
 
-	check.scanner = scanner_new(set);
+	if (name == NULL)
+		return -1;
+	out = cmd_out(call->format, columns);
+	check.scanner = scanner_new(check.set);
 	check.taken = xcalloc(n, sizeof(*check.taken));
 	check.first = xcalloc(n, sizeof(*check.first));
 	source_fold_init(&check.fold);
-	for (int i = args->next + 1; i < args->argc; i++) {
-		struct err err = { ERR_NONE, "" };
+	for (int i = 1; i < args->argc; i++) {
+		struct err why = { ERR_NONE, "" };
 
-		if (check_log(&check, args->argv[i], &err) != 0) {
-			(void)fprintf(stderr, "hgym-tui: %s\n", err.text);
-			status = 1;
-		}
+		if (check_log(&check, args->argv[i], &why) == 0)
+			continue;
+		say_error(why.text);
+		status = err_exit_status(why.code);
 	}
 	print_rules_taken(&check, out, name);
-	if (out_free(out) != 0)
-		status = 1;
+	status = cmd_out_end(out, status, err);
 	print_untaken(&check);
 	check_release(&check, n);
-	return status;
-}
-
-static int
-exec_check(struct cmd_args *args, struct err *err)
-{
-	const char *name = NULL;
-	enum out_format format;
-	struct format_set *set;
-	int status;
-
-	if (cmd_output_options(args, &format, err) != 0)
-		return -1;
-	if (args->argc - args->next < 1)
-		return err_set(err, ERR_USAGE,
-			       "formats check: name a format or file, and "
-			       "logs");
-	set = load_named(args->argv[args->next], &name, err);
-	if (set == NULL)
-		return -1;
-	status = check_logs(args, set, name, format);
-	format_set_free(set);
 	return status;
 }
 
@@ -377,6 +337,11 @@ const struct cmd cmd_formats_check = {
 		"or a wrong\npattern is named with its line (exit status 2). "
 		"\"gave up\" counts lines on\nwhich a pattern ran into the "
 		"match limit.",
-	.options = output_options,
+	.options = cmd_output_options,
+	.size = sizeof(struct cmd_output),
+	.least = 1,
+	.most = CMD_ANY,
+	.wants = "name a format or file, and logs",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_check,
 };

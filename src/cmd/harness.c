@@ -20,27 +20,24 @@
 
 #define SETTLE_MS 1000
 
-enum option {
-	OPTION_RUN = CMD_OUTPUT_COUNT,
-	OPTION_ALL,
-	OPTION_AB,
-};
-
-static const struct cmd_option options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, "run", "ID", "show this run of the workspace, not its newest" },
-	{ 0, "all", NULL, "show every run of the workspace" },
-	{ 0, "ab", NULL,
-	  "print a bench.json: its best checkpoint against the workspace" },
-	{ 0, NULL, NULL, NULL },
-};
-
 /* What was asked for. */
-struct ask {
+struct harness_call {
 	enum out_format format;
 	const char *run;
 	bool all, ab;
 	size_t printed; /* pages so far */
+};
+
+static const struct cmd_option options[] = {
+	CMD_OUTPUT_OPTIONS(harness_call),
+	{ 0, "run", "ID", "show this run of the workspace, not its newest",
+	  CMD_TEXT, CMD_AT(harness_call, run) },
+	{ 0, "all", NULL, "show every run of the workspace", CMD_FLAG,
+	  CMD_AT(harness_call, all) },
+	{ 0, "ab", NULL,
+	  "print a bench.json: its best checkpoint against the workspace",
+	  CMD_FLAG, CMD_AT(harness_call, ab) },
+	CMD_OPTIONS_END,
 };
 
 /* A directory that was read, wherever it lies. */
@@ -53,33 +50,22 @@ struct place {
 	bool is_compare;
 };
 
+/* A page to stdout; a blank line parts it from the one before. */
 static int
-print_object(cJSON *object)
+show_run(struct harness_call *call, const struct harness_workspace *ws,
+	 const struct harness_run *run, struct err *err)
 {
-	struct buf line;
-
-	buf_init(&line, (size_t)JSON_MAX_BYTES * 2);
-	json_print(&line, object);
-	cJSON_Delete(object);
-	(void)printf("%s\n", line.data);
-	buf_release(&line);
-	return fflush(stdout) != 0 ? -1 : 0;
+	if (call->format == OUT_JSON)
+		return cmd_print_json(harness_run_json(ws, run), err);
+	if (call->printed++ > 0)
+		(void)putchar('\n');
+	(void)harness_print_run(stdout, call->format, ws, run);
+	return cmd_flush(err);
 }
 
 static int
-show_run(struct ask *ask, const struct harness_workspace *ws,
-	 const struct harness_run *run)
-{
-	if (ask->format == OUT_JSON)
-		return print_object(harness_run_json(ws, run));
-	if (ask->printed++ > 0)
-		(void)fputc('\n', stdout);
-	return harness_print_run(stdout, ask->format, ws, run);
-}
-
-static int
-show_runs(struct ask *ask, const struct harness_workspace *ws, const char *path,
-	  const char *id, struct err *err)
+show_runs(struct harness_call *call, const struct harness_workspace *ws,
+	  const char *path, const char *id, struct err *err)
 {
 	const struct harness_run *run = harness_workspace_run(ws, id);
 	int rc = 0;
@@ -87,11 +73,11 @@ show_runs(struct ask *ask, const struct harness_workspace *ws, const char *path,
 	if (run == NULL)
 		return err_set(err, ERR_NODATA, "%s: there is no run %s", path,
 			       id != NULL ? id : "in it yet");
-	if (!ask->all)
-		rc = show_run(ask, ws, run);
-	for (size_t i = 0; ask->all && rc == 0 && i < ws->n_runs; i++)
-		rc = show_run(ask, ws, &ws->runs[i]);
-	return rc == 0 ? 0 : err_set_errno(err, ERR_IO, "cannot write");
+	if (!call->all)
+		return show_run(call, ws, run, err);
+	for (size_t i = 0; rc == 0 && i < ws->n_runs; i++)
+		rc = show_run(call, ws, &ws->runs[i], err);
+	return rc;
 }
 
 /* The bench of a run's checkpoint; of one that is not its best: say so. */
@@ -117,16 +103,14 @@ show_ab(const struct harness_workspace *ws, const struct place *place,
 			      "kept\n",
 			      run->checkpoint.iteration.value,
 			      run->best.iteration);
-	return print_object(object) == 0
-		       ? 0
-		       : err_set_errno(err, ERR_IO, "cannot write");
+	return cmd_print_json(object, err);
 }
 
 static int
-show_workspace(struct ask *ask, const struct harness_files *files,
+show_workspace(struct harness_call *call, const struct harness_files *files,
 	       const struct place *place, struct err *err)
 {
-	const char *id = *place->run != '\0' ? place->run : ask->run;
+	const char *id = *place->run != '\0' ? place->run : call->run;
 	struct harness_workspace ws;
 	int rc;
 
@@ -134,44 +118,45 @@ show_workspace(struct ask *ask, const struct harness_files *files,
 	if (files->full)
 		(void)fprintf(stderr, "hgym-tui: more files than can be read; "
 				      "older runs are left out\n");
-	if (ask->ab)
+	if (call->ab)
 		rc = show_ab(&ws, place, id, err);
 	else
-		rc = show_runs(ask, &ws, place->name, id, err);
+		rc = show_runs(call, &ws, place->name, id, err);
 	harness_workspace_release(&ws);
 	return rc;
 }
 
 static int
-show_compare(struct ask *ask, const struct harness_files *files,
+show_compare(struct harness_call *call, const struct harness_files *files,
 	     struct err *err)
 {
 	struct harness_compare compare;
 	int rc;
 
 	harness_compare_read(&compare, files);
-	if (ask->format == OUT_JSON) {
-		rc = print_object(harness_compare_json(&compare));
+	if (call->format == OUT_JSON) {
+		rc = cmd_print_json(harness_compare_json(&compare), err);
 	} else {
-		if (ask->printed++ > 0)
-			(void)fputc('\n', stdout);
-		rc = harness_print_compare(stdout, ask->format, &compare);
+		if (call->printed++ > 0)
+			(void)putchar('\n');
+		(void)harness_print_compare(stdout, call->format, &compare);
+		rc = cmd_flush(err);
 	}
 	harness_compare_release(&compare);
-	return rc == 0 ? 0 : err_set_errno(err, ERR_IO, "cannot write");
+	return rc;
 }
 
 static int
-show_files(struct ask *ask, const struct harness_files *files,
+show_files(struct harness_call *call, const struct harness_files *files,
 	   const struct place *place, struct err *err)
 {
 	if (!place->is_compare)
-		return show_workspace(ask, files, place, err);
-	if (ask->ab)
+		return show_workspace(call, files, place, err);
+	if (call->ab)
 		return err_set(err, ERR_USAGE,
 			       "--ab: %s is a comparison, not a run",
 			       place->name);
-	return show_compare(ask, files, err);
+	return show_compare(call, files, err);
 }
 
 /* The path up to its ".harnessgym", or all of it; owned. */
@@ -184,7 +169,7 @@ above_harnessgym(const char *path)
 }
 
 static int
-show_local(struct ask *ask, const char *path, struct err *err)
+show_local(struct harness_call *call, const char *path, struct err *err)
 {
 	struct harness_dir dir;
 	struct place place = { .name = path };
@@ -197,7 +182,7 @@ show_local(struct ask *ask, const char *path, struct err *err)
 	place.run = dir.run != NULL ? dir.run : "";
 	place.is_compare = dir.what == HARNESS_IS_COMPARE;
 	place.workspace = above_harnessgym(dir.root);
-	rc = show_files(ask, &dir.files, &place, err);
+	rc = show_files(call, &dir.files, &place, err);
 	free(place.workspace);
 	harness_dir_close(&dir);
 	return rc;
@@ -205,8 +190,8 @@ show_local(struct ask *ask, const char *path, struct err *err)
 
 /* A directory on a pod of the configuration; times are by the pod's clock. */
 static int
-show_remote(struct ask *ask, const struct conf_pod *pod, const char *path,
-	    struct err *err)
+show_remote(struct harness_call *call, const struct conf_pod *pod,
+	    const char *path, struct err *err)
 {
 	const char *dir = strchr(path, ':') + 1;
 	struct harness_files files;
@@ -223,7 +208,7 @@ show_remote(struct ask *ask, const struct conf_pod *pod, const char *path,
 	place.pod = pod->name;
 	place.workspace = above_harnessgym(dir);
 	if (rc == 0)
-		rc = show_files(ask, &files, &place, err);
+		rc = show_files(call, &files, &place, err);
 	free(place.workspace);
 	harness_wire_release(&wire);
 	harness_files_release(&files);
@@ -232,76 +217,41 @@ show_remote(struct ask *ask, const struct conf_pod *pod, const char *path,
 
 /* A path that exists here is local; else POD:DIR is of that pod. */
 static int
-show_path(struct ask *ask, const struct context *env, const char *path,
+show_path(struct harness_call *call, struct context *context, const char *path,
 	  struct err *err)
 {
-	struct conf conf;
+	const struct conf *conf = &context->conf;
 	const char *colon = strchr(path, ':');
 	char *name;
-	int pod, rc;
+	int pod;
 
 	if (colon == NULL || colon == path || colon[1] == '\0' ||
 	    access(path, F_OK) == 0)
-		return show_local(ask, path, err);
-	if (conf_load(&conf, env->config_path, err) != 0)
+		return show_local(call, path, err);
+	if (context_open(context, CONTEXT_CONF, err) != 0)
 		return -1;
 	name = xstrndup(path, (size_t)(colon - path));
-	pod = conf_find_pod(&conf, name);
+	pod = conf_find_pod(conf, name);
 	free(name);
 	if (pod < 0)
-		rc = err_set(err, ERR_CONFIG,
-			     "%s: no such directory here, and the "
-			     "configuration has no pod of that name",
-			     path);
-	else
-		rc = show_remote(ask, &conf.pods[pod], path, err);
-	conf_release(&conf);
-	return rc;
-}
-
-static int
-parse_options(struct cmd_args *args, struct ask *ask, struct err *err)
-{
-	const char *value;
-	int option;
-
-	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		if (cmd_output_option(option, &ask->format))
-			continue;
-		switch ((enum option)option) {
-		case OPTION_RUN:
-			ask->run = value;
-			break;
-		case OPTION_ALL:
-			ask->all = true;
-			break;
-		case OPTION_AB:
-			ask->ab = true;
-			break;
-		}
-	}
-	if (option == CMD_OPTIONS_WRONG)
-		return -1;
-	if (args->next >= args->argc)
-		return err_set(err, ERR_USAGE,
-			       "harness: name a HarnessGym workspace, a run's "
-			       "folder or a comparison");
-	return 0;
+		return err_set(err, ERR_CONFIG,
+			       "%s: no such directory here, and the "
+			       "configuration has no pod of that name",
+			       path);
+	return show_remote(call, &conf->pods[pod], path, err);
 }
 
 /* Each path in turn; one that fails is told and the others still shown. */
 static int
-exec_harness(struct cmd_args *args, struct err *err)
+exec_harness(struct cmd_args *args, void *opaque, struct err *err)
 {
-	struct ask ask = { .format = OUT_TABLE };
 	int status = 0;
 
-	if (parse_options(args, &ask, err) != 0)
-		return -1;
-	for (int i = args->next; i < args->argc; i++) {
+	(void)err;
+	for (int i = 0; i < args->argc; i++) {
 		struct err why = { ERR_NONE, "" };
 
-		if (show_path(&ask, args->context, args->argv[i], &why) == 0)
+		if (show_path(opaque, args->context, args->argv[i], &why) == 0)
 			continue;
 		say_error(why.text);
 		status = err_exit_status(why.code);
@@ -327,5 +277,9 @@ const struct cmd cmd_harness = {
 		"the workspace as it is now, measured by the run's own "
 		"command.",
 	.options = options,
+	.size = sizeof(struct harness_call),
+	.least = 1,
+	.most = CMD_ANY,
+	.wants = "name a HarnessGym workspace, a run's folder or a comparison",
 	.exec = exec_harness,
 };

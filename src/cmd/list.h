@@ -2,11 +2,9 @@
 #ifndef HGYM_CMD_LIST_H
 #define HGYM_CMD_LIST_H
 
-/*
- * The commands, in the order of the help: cmd_<id> in a file of its own
- * (cmd_parse.c has cmd_parse).  The only list of them.
- */
-#define CMD_LIST(X)                                                            \
+/* The commands, in the order of the help: each a struct cmd_<id>.  The only
+ * list of them. */
+#define CMD_LIST_OF(X)                                                         \
 	X(parse)                                                               \
 	X(board)                                                               \
 	X(submission)                                                          \

@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/say.h"
 #include "cmd/cmd.h"
@@ -12,16 +11,17 @@
 #include "report/out.h"
 #include "report/run_columns.h"
 
-enum parse_option {
-	OPT_FORMAT = CMD_OUTPUT_COUNT,
-	OPT_JOBS,
+struct parse_call {
+	enum out_format format;
+	uint64_t jobs; /* 0: what pays */
 };
 
-static const struct cmd_option option_list[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, "format", "FILE", "read the rules of this file too" },
-	{ 'j', "jobs", "N", "read N files at once (default: what pays)" },
-	{ 0, NULL, NULL, NULL },
+static const struct cmd_option options[] = {
+	CMD_OUTPUT_OPTIONS(parse_call),
+	CMD_FORMAT_OPTION,
+	{ 'j', "jobs", "N", "read N files at once (default: what pays)",
+	  CMD_COUNT, CMD_AT(parse_call, jobs), .low = 1, .high = 64 },
+	CMD_OPTIONS_END,
 };
 
 static const struct out_column table_columns[] = {
@@ -78,12 +78,7 @@ make_row(const struct parsed_file *file, cJSON *rest)
 	cJSON *row = cJSON_CreateObject();
 
 	json_add_clean(row, "file", file->path);
-	while (rest->child != NULL) {
-		cJSON *member = cJSON_DetachItemViaPointer(rest, rest->child);
-
-		cJSON_AddItemToObject(row, member->string, member);
-	}
-	cJSON_Delete(rest);
+	cmd_add_members(row, rest);
 	return row;
 }
 
@@ -92,9 +87,9 @@ static struct out *
 runs_out(struct parse_job *job)
 {
 	if (job->out == NULL)
-		job->out = out_new(stdout, job->format,
-				   job->format == OUT_CSV ? csv_columns
-							  : table_columns);
+		job->out = cmd_out(job->format, job->format == OUT_CSV
+							? csv_columns
+							: table_columns);
 	return job->out;
 }
 
@@ -102,11 +97,8 @@ static void
 print_run(struct parse_job *job, const struct parsed_file *file,
 	  const struct run *run)
 {
-	cJSON *row = make_row(file, run_to_json(run));
-
-	out_row(runs_out(job), row);
+	cmd_out_row(runs_out(job), make_row(file, run_to_json(run)));
 	job->rows++;
-	cJSON_Delete(row);
 }
 
 /* A score's row: in its place as JSON, else behind the runs. */
@@ -116,28 +108,26 @@ take_score(struct parse_job *job, const struct parsed_file *file)
 	cJSON *row = make_row(file, score_row_json(file->score));
 
 	job->rows++;
-	if (job->format == OUT_JSON) {
-		out_row(runs_out(job), row);
-		cJSON_Delete(row);
-	} else {
+	if (job->format == OUT_JSON)
+		cmd_out_row(runs_out(job), row);
+	else
 		cJSON_AddItemToArray(job->scores, row);
-	}
 }
 
 /* The table of scores, apart from that of the runs. */
 static int
-print_scores(struct parse_job *job)
+print_scores(struct parse_job *job, int status, struct err *err)
 {
 	const cJSON *row;
 	struct out *out;
 
 	if (job->scores->child == NULL)
-		return 0;
+		return status;
 	if (job->out != NULL)
 		(void)putchar('\n');
-	out = out_new(stdout, job->format, score_columns);
+	out = cmd_out(job->format, score_columns);
 	cJSON_ArrayForEach(row, job->scores) out_row(out, row);
-	return out_free(out);
+	return cmd_out_end(out, status, err);
 }
 
 static void
@@ -162,88 +152,30 @@ print_file(void *user, struct parsed_file *file)
 	}
 }
 
-struct parse_call {
-	enum out_format format;
-	unsigned int jobs;
-	struct format_set *formats; /* owned */
-};
-
 static int
-take_jobs(struct parse_call *call, const char *value, struct err *err)
+exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 {
-	uint64_t n;
-
-	if (!str_to_u64(str_from(value), &n) || n < 1 || n > 64)
-		return err_set(err, ERR_USAGE,
-			       "parse: --jobs takes a number from 1 to 64");
-	call->jobs = (unsigned int)n;
-	return 0;
-}
-
-static int
-take_options(struct cmd_args *args, struct parse_call *call, struct err *err)
-{
-	const char *value;
-	int option;
-
-	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		if (cmd_output_option(option, &call->format))
-			continue;
-		switch ((enum parse_option)option) {
-		case OPT_FORMAT:
-			if (format_set_load(call->formats, value, err) != 0)
-				return -1;
-			break;
-		case OPT_JOBS:
-			if (take_jobs(call, value, err) != 0)
-				return -1;
-			break;
-		}
-	}
-	if (option == CMD_OPTIONS_WRONG)
-		return -1;
-	if (args->next >= args->argc)
-		return err_set(err, ERR_USAGE,
-			       "parse: name at least one log (- is stdin)");
-	return 0;
-}
-
-static int
-parse_and_print(struct cmd_args *args, const struct parse_call *call,
-		struct err *err)
-{
-	const struct parse_options how = { call->formats, call->jobs, false };
+	const struct parse_call *call = opaque;
+	const struct parse_options how = { args->context->formats,
+					   (unsigned int)call->jobs, false };
 	struct parse_job job = { .format = call->format,
 				 .scores = cJSON_CreateArray() };
 	size_t n;
-	int failed;
-	char **paths = path_list_expand(args->argv + args->next,
-					(size_t)(args->argc - args->next), &n);
+	int status = 0;
+	char **paths = path_list_expand(args->argv, (size_t)args->argc, &n);
 
 	parse_files(paths, n, &how, print_file, &job);
 	path_list_free(paths);
 	if (job.rows == 0)
 		(void)runs_out(&job);
-	failed = job.out != NULL && out_free(job.out) != 0;
-	failed |= print_scores(&job) != 0;
+	if (job.out != NULL)
+		status = cmd_out_end(job.out, 0, err);
+	status = print_scores(&job, status, err);
 	cJSON_Delete(job.scores);
-	if (failed)
-		return err_set(err, ERR_IO, "cannot write to stdout");
-	if (job.rows == 0 && job.status == 0)
-		return err_exit_status(ERR_NODATA);
-	return job.status;
-}
-
-static int
-exec_parse(struct cmd_args *args, struct err *err)
-{
-	struct parse_call call = { OUT_TABLE, 0, format_set_new_builtin() };
-	int status = -1;
-
-	if (take_options(args, &call, err) == 0)
-		status = parse_and_print(args, &call, err);
-	format_set_free(call.formats);
-	return status;
+	if (status == 0)
+		status = job.status;
+	return status == 0 && job.rows == 0 ? err_exit_status(ERR_NODATA)
+					    : status;
 }
 
 const struct cmd cmd_parse = {
@@ -256,6 +188,11 @@ const struct cmd cmd_parse = {
 		"The JSON that a verifier or benchmark printed\nis read too: "
 		"its rows have the kind \"score\" and stand in a table of "
 		"their own.",
-	.options = option_list,
+	.options = options,
+	.size = sizeof(struct parse_call),
+	.least = 1,
+	.most = CMD_ANY,
+	.wants = "name at least one log (- is stdin)",
+	.needs = CONTEXT_FORMATS,
 	.exec = exec_parse,
 };

@@ -4,24 +4,26 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/xalloc.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
 #include "ingest/collect.h"
 #include "model/series.h"
 #include "parsers/json.h"
 #include "pods/pods.h"
-#include "report/out.h"
 
 #define LIMIT_MS 45000 /* connect and log in, then one answer */
 #define LOOK_MS	 50
 
+struct pods_call {
+	enum out_format format;
+	bool accept_new;
+};
+
 static const struct cmd_option options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known" },
-	{ 0, NULL, NULL, NULL },
+	CMD_OUTPUT_OPTIONS(pods_call),
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known",
+	  CMD_FLAG, CMD_AT(pods_call, accept_new) },
+	CMD_OPTIONS_END,
 };
 
 static const struct out_column columns[] = {
@@ -104,8 +106,7 @@ print_pod(struct out *out, const struct model_pod *pod,
 		add_last(row, pod, metrics[i]);
 	json_add_number(row, "disk_free_bytes", pod->disk_free_bytes);
 	json_add_number(row, "usd_per_hour", pod->usd_per_hour);
-	out_row(out, row);
-	cJSON_Delete(row);
+	cmd_out_row(out, row);
 }
 
 /* Connect to all of them and wait for an answer of each. */
@@ -133,7 +134,7 @@ look_at(struct look *look, const struct collect_options *o, struct err *err)
 }
 
 static int
-print_pods(const struct conf *conf, enum out_format format, bool accept_new,
+print_pods(const struct conf *conf, const struct pods_call *call,
 	   struct err *err)
 {
 	struct look look = { .loop = loop_new(err) };
@@ -142,7 +143,7 @@ print_pods(const struct conf *conf, enum out_format format, bool accept_new,
 				     .model = &model,
 				     .conf = conf,
 				     .no_follow = true,
-				     .accept_new = accept_new };
+				     .accept_new = call->accept_new };
 	struct out *out;
 	int rc;
 
@@ -153,11 +154,10 @@ print_pods(const struct conf *conf, enum out_format format, bool accept_new,
 	loop_on_signal(look.loop, SIGTERM, on_signal, &look);
 	rc = look_at(&look, &o, err);
 	if (rc >= 0) {
-		out = out_new(stdout, format, columns);
+		out = cmd_out(call->format, columns);
 		for (size_t i = 0; i < model.n_pods; i++)
 			print_pod(out, &model.pods[i], &conf->pods[i]);
-		if (out_free(out) != 0)
-			rc = err_set(err, ERR_IO, "cannot write the output");
+		rc = cmd_out_end(out, rc, err);
 	}
 	loop_free(look.loop);
 	model_release(&model);
@@ -165,33 +165,16 @@ print_pods(const struct conf *conf, enum out_format format, bool accept_new,
 }
 
 static int
-run(struct cmd_args *args, struct err *err)
+run(struct cmd_args *args, void *opaque, struct err *err)
 {
-	enum out_format format = OUT_TABLE;
-	bool accept_new = false;
-	const char *value;
 	struct conf conf;
-	int option, rc;
-	size_t all;
+	int rc;
 
-	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		if (!cmd_output_option(option, &format))
-			accept_new = true;
-	}
-	if (option == CMD_OPTIONS_WRONG ||
-	    conf_load(&conf, args->context->config_path, err) != 0)
+	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc,
+			err) != 0)
 		return -1;
-	all = conf.n_pods;
-	rc = pods_choose(&conf, args->argv + args->next,
-			 args->argc - args->next, err);
-	if (rc == 0)
-		rc = err_set(err, ERR_NODATA, "the configuration has no pods");
-	if (rc > 0) {
-		conf.n_pods = (size_t)rc;
-		rc = print_pods(&conf, format, accept_new, err);
-		conf.n_pods = all;
-	}
-	conf_release(&conf);
+	rc = print_pods(&conf, opaque, err);
+	free(conf.pods);
 	return rc;
 }
 
@@ -205,5 +188,8 @@ const struct cmd cmd_pods = {
 		"and free disk where its logs are.  A pod without a GPU has "
 		"none.\nExit status 4 when one cannot be reached.",
 	.options = options,
+	.size = sizeof(struct pods_call),
+	.most = CMD_ANY,
+	.needs = CONTEXT_CONF,
 	.exec = run,
 };

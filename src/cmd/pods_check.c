@@ -2,35 +2,36 @@
 /* `pods check`: is each pod fit for a run?  A row a pod, reads only. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
-#include "parsers/json.h"
 #include "pods/pods.h"
 #include "pods/preflight.h"
 #include "pods/probe.h"
-#include "report/out.h"
 
-#define LIMIT_MOST_S 3600.0
+struct check_call {
+	enum out_format format;
+	bool accept_new, no_gpu;
+	double min_free_bytes, limit_s;
+};
 
-enum option {
-	OPTION_ACCEPT_NEW = CMD_OUTPUT_COUNT,
-	OPTION_NO_GPU,
-	OPTION_MIN_FREE,
-	OPTION_TIMEOUT,
+static const struct check_call defaults = {
+	.min_free_bytes = PODS_PROBE_FREE_BYTES,
+	.limit_s = PODS_PROBE_LIMIT_S,
 };
 
 static const struct cmd_option options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known" },
-	{ 0, "no-gpu", NULL, "a pod without a GPU is fit too" },
-	{ 0, "min-free", "BYTES", "free space wanted for scratch [1e9]" },
-	{ 0, "timeout", "SEC", "for each pod, login included [90]" },
-	{ 0, NULL, NULL, NULL },
+	CMD_OUTPUT_OPTIONS(check_call),
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known",
+	  CMD_FLAG, CMD_AT(check_call, accept_new) },
+	{ 0, "no-gpu", NULL, "a pod without a GPU is fit too", CMD_FLAG,
+	  CMD_AT(check_call, no_gpu) },
+	{ 0, "min-free", "BYTES", "free space wanted for scratch [1e9]",
+	  CMD_NUMBER, CMD_AT(check_call, min_free_bytes), .high = 1e18 },
+	{ 0, "timeout", "SEC", "for each pod, login included [90]", CMD_NUMBER,
+	  CMD_AT(check_call, limit_s), .high = 3600 },
+	CMD_OPTIONS_END,
 };
 
 static const struct out_column columns[] = {
@@ -43,132 +44,51 @@ static const struct out_column columns[] = {
 	{ NULL, NULL, 0, 0 },
 };
 
-/* What the options ask for. */
-struct check {
-	bool no_gpu;
-	struct pods_probe probe;
-};
-
-/* The worst exit status of the rows, which are printed. */
+/* The worst exit status of the rows, which are printed and freed. */
 static int
 print_rows(cJSON **rows, size_t n, enum out_format format, struct err *err)
 {
-	struct out *out = out_new(stdout, format, columns);
+	struct out *out = cmd_out(format, columns);
 	int worst = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const cJSON *one, *failures = cJSON_GetObjectItemCaseSensitive(
-					  rows[i], "failures");
+		int status = preflight_status(rows[i]);
 
-		cJSON_ArrayForEach(one, failures)
-		{
-			if (preflight_is_unreachable(
-				    json_get_string(one, "class", "")))
-				worst = err_exit_status(ERR_NET);
-			else if (worst == 0)
-				worst = err_exit_status(ERR_CHECK);
-		}
-		out_row(out, rows[i]);
+		worst = status > worst ? status : worst;
+		cmd_out_row(out, rows[i]);
 	}
-	if (out_free(out) != 0)
-		worst = err_set(err, ERR_IO, "cannot write the output");
-	return worst;
+	return cmd_out_end(out, worst, err);
 }
 
 /* Look at all of them at once and print their rows. */
 static int
-check_pods(struct check *check, const struct conf *conf, size_t n,
-	   enum out_format format, struct err *err)
+run(struct cmd_args *args, void *opaque, struct err *err)
 {
-	struct remote_pod *remotes = xcalloc(n, sizeof(*remotes));
-	cJSON **rows = xcalloc(n, sizeof(cJSON *));
+	const struct check_call *call = opaque;
+	struct pods_probe probe = {
+		.accept_new = call->accept_new,
+		.any_gpu = !call->no_gpu,
+		.own_gpus = !call->no_gpu,
+		.min_free_bytes = call->min_free_bytes,
+		.limit_s = call->limit_s,
+	};
+	struct conf conf;
+	cJSON **rows;
 	int rc;
 
-	for (size_t i = 0; i < n; i++)
-		remotes[i] = pods_remote(&conf->pods[i]);
-	check->probe.pods = conf->pods;
-	check->probe.remotes = remotes;
-	check->probe.n = n;
-	check->probe.any_gpu = check->probe.own_gpus = !check->no_gpu;
-	rc = pods_probe(&check->probe, rows, err);
+	if (pods_choose(&conf, &args->context->conf, args->argv, args->argc,
+			err) != 0)
+		return -1;
+	probe.pods = conf.pods;
+	probe.n = conf.n_pods;
+	rows = xcalloc(probe.n, sizeof(cJSON *));
+	rc = pods_probe(&probe, rows, err);
 	if (rc == 0)
-		rc = print_rows(rows, n, format, err);
+		rc = print_rows(rows, probe.n, call->format, err);
 	else if (rc > 0)
 		rc += 128;
-	for (size_t i = 0; i < n; i++)
-		cJSON_Delete(rows[i]);
 	free((void *)rows);
-	free(remotes);
-	return rc;
-}
-
-static int
-take_number(const char *name, const char *value, double most, double *out,
-	    struct err *err)
-{
-	double number;
-
-	if (!str_to_double(str_from(value), &number) || !(number >= 0) ||
-	    number > most)
-		return err_set(err, ERR_USAGE,
-			       "pods check: --%s: \"%s\" is not a number from "
-			       "0 to %.0f",
-			       name, value, most);
-	*out = number;
-	return 0;
-}
-
-static int
-take_limit(struct check *check, int option, const char *value, struct err *err)
-{
-	if (option == OPTION_MIN_FREE)
-		return take_number("min-free", value, 1e18,
-				   &check->probe.min_free_bytes, err);
-	return take_number("timeout", value, LIMIT_MOST_S,
-			   &check->probe.limit_s, err);
-}
-
-static int
-take_options(struct cmd_args *args, struct check *check,
-	     enum out_format *format, struct err *err)
-{
-	const char *value;
-	int option;
-
-	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		if (cmd_output_option(option, format))
-			continue;
-		if (option == OPTION_ACCEPT_NEW)
-			check->probe.accept_new = true;
-		else if (option == OPTION_NO_GPU)
-			check->no_gpu = true;
-		else if (take_limit(check, option, value, err) != 0)
-			return -1;
-	}
-	return option == CMD_OPTIONS_WRONG ? -1 : 0;
-}
-
-static int
-run(struct cmd_args *args, struct err *err)
-{
-	struct check check = {
-		.probe = { .min_free_bytes = PODS_PROBE_FREE_BYTES,
-			   .limit_s = PODS_PROBE_LIMIT_S },
-	};
-	enum out_format format = OUT_TABLE;
-	struct conf conf;
-	int rc;
-
-	if (take_options(args, &check, &format, err) != 0 ||
-	    conf_load(&conf, args->context->config_path, err) != 0)
-		return -1;
-	rc = pods_choose(&conf, args->argv + args->next,
-			 args->argc - args->next, err);
-	if (rc == 0)
-		rc = err_set(err, ERR_NODATA, "the configuration has no pods");
-	if (rc > 0)
-		rc = check_pods(&check, &conf, (size_t)rc, format, err);
-	conf_release(&conf);
+	free(conf.pods);
 	return rc;
 }
 
@@ -184,5 +104,9 @@ const struct cmd cmd_pods_check = {
 		"with the next step in words.\nExit status 3 when a pod is "
 		"not fit, 4 when one cannot be reached.",
 	.options = options,
+	.size = sizeof(struct check_call),
+	.defaults = &defaults,
+	.most = CMD_ANY,
+	.needs = CONTEXT_CONF,
 	.exec = run,
 };

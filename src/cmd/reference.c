@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/completion.h"
+#include "cmd/cmd.h"
 #include "parsers/metric.h"
 #include "parsers/rule.h"
 #include "ui/action.h"
@@ -125,15 +125,14 @@ put_man_options(const struct cmd *cmd)
 }
 
 static void
-print_man_options(const struct cmd *program)
+print_man_options(void)
 {
-	put_man_options(program);
+	put_man_options(&cmd_dash);
 }
 
 static void
-print_man_commands(const struct cmd *program)
+print_man_commands(void)
 {
-	(void)program;
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
 		const struct cmd *cmd = cmd_table[i];
 
@@ -168,7 +167,7 @@ put_man_name(const char *name, const char *what, const char *unit)
 }
 
 static void
-print_man_kinds(const struct cmd *program)
+print_man_kinds(void)
 {
 	static const struct {
 		const char *name, *what;
@@ -178,15 +177,13 @@ print_man_kinds(const struct cmd *program)
 #undef X
 	};
 
-	(void)program;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		put_man_name(kinds[i].name, kinds[i].what, "");
 }
 
 static void
-print_man_metrics(const struct cmd *program)
+print_man_metrics(void)
 {
-	(void)program;
 	for (int i = 0; i < METRIC_COUNT; i++) {
 		const struct metric_info *info = metric_info((enum metric)i);
 
@@ -218,16 +215,14 @@ event_name(int i)
 }
 
 static void
-print_man_stages(const struct cmd *program)
+print_man_stages(void)
 {
-	(void)program;
 	print_names(stage_name, STAGE_COUNT);
 }
 
 static void
-print_man_events(const struct cmd *program)
+print_man_events(void)
 {
-	(void)program;
 	print_names(event_name, RUN_EVENT_COUNT);
 }
 
@@ -251,9 +246,8 @@ place_words(unsigned int places)
 }
 
 static void
-print_man_keys(const struct cmd *program)
+print_man_keys(void)
 {
-	(void)program;
 	for (int i = ACTION_NONE + 1; i < ACTION_COUNT; i++) {
 		const struct action_info *info = action_info((enum action)i);
 		const char *where = place_words(info->places);
@@ -272,7 +266,7 @@ print_man_keys(const struct cmd *program)
 
 static const struct {
 	const char *name;
-	void (*print)(const struct cmd *program);
+	void (*print)(void);
 } forms[] = {
 	{ "man-commands", print_man_commands },
 	{ "man-options", print_man_options },
@@ -281,17 +275,14 @@ static const struct {
 	{ "man-stages", print_man_stages },
 	{ "man-events", print_man_events },
 	{ "man-metrics", print_man_metrics },
-	{ "bash", completion_print_bash },
-	{ "zsh", completion_print_zsh },
-	{ "fish", completion_print_fish },
 };
 
 int
-reference_print(const char *form, const struct cmd *program)
+reference_print(const char *form)
 {
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		if (strcmp(forms[i].name, form) == 0) {
-			forms[i].print(program);
+			forms[i].print();
 			return fflush(stdout) == 0 ? 0 : 1;
 		}
 	}

@@ -6,23 +6,32 @@
 #include <string.h>
 
 #include "board/input.h"
-#include "board/stored.h"
 #include "cmd/cmd.h"
+#include "parsers/json.h"
 #include "report/out.h"
 #include "report/run_columns.h"
 
-enum option {
-	OPTION_POD = CMD_OUTPUT_COUNT,
-	OPTION_GROUP,
-	OPTION_STATUS,
+struct runs_call {
+	enum out_format format;
+	const char *pod, *group, *status; /* NULL: all */
+};
+
+static const char *const statuses[] = {
+#define X(id, name) name,
+	RUN_STATUS_LIST(X)
+#undef X
+		NULL,
 };
 
 static const struct cmd_option options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, "pod", "NAME", "only the runs of this pod" },
-	{ 0, "group", "NAME", "only the runs of this group" },
-	{ 0, "status", "WORD", "only running, finished, truncated, .. ones" },
-	{ 0, NULL, NULL, NULL },
+	CMD_OUTPUT_OPTIONS(runs_call),
+	{ 0, "pod", "NAME", "only the runs of this pod", CMD_TEXT,
+	  CMD_AT(runs_call, pod) },
+	{ 0, "group", "NAME", "only the runs of this group", CMD_TEXT,
+	  CMD_AT(runs_call, group) },
+	{ 0, "status", "WORD", "only running, finished, truncated, .. ones",
+	  CMD_WORD, CMD_AT(runs_call, status), .words = statuses },
+	CMD_OPTIONS_END,
 };
 
 static const struct out_column table_columns[] = {
@@ -54,10 +63,39 @@ static const struct out_column all_columns[] = {
 	{ NULL, NULL, 0, 0 },
 };
 
+/* The word for its status now: running while a writer follows it. */
+static const char *
+status_of(const struct stored_run *run, long writer)
+{
+	return run_status_name(run->is_live && writer != 0 ? RUN_RUNNING
+							   : run->run.status);
+}
+
+/* run_id, pod, path, file, gen, the keys of `parse`, first and last_seen. */
+static cJSON *
+row_of(const struct stored_run *run, long writer)
+{
+	cJSON *row = cJSON_CreateObject(), *keys = run_to_json(&run->run);
+	const char *word = status_of(run, writer);
+	cJSON *status = strcmp(word, "unknown") == 0 ? cJSON_CreateNull()
+						     : cJSON_CreateString(word);
+
+	cJSON_ReplaceItemInObjectCaseSensitive(keys, "status", status);
+	json_add_number(row, "run_id", (double)run->run_id);
+	json_add_string(row, "pod", run->pod);
+	json_add_clean(row, "path", run->path);
+	json_add_clean(row, "file", run->path);
+	json_add_number(row, "gen", run->gen);
+	cmd_add_members(row, keys);
+	json_add_time(row, "first_seen", run->first_wall_ms);
+	json_add_time(row, "last_seen", run->last_wall_ms);
+	return row;
+}
+
 struct listing {
-	const struct stored *stored;
+	long writer; /* of the database */
+	const struct runs_call *call;
 	struct out *out;
-	const char *pod, *group, *status; /* NULL: all */
 	struct board_input groups;
 	size_t shown;
 };
@@ -76,10 +114,12 @@ static bool
 is_wanted(const struct listing *list, const struct stored_run *run,
 	  const char *group)
 {
-	return (list->pod == NULL || strcmp(list->pod, run->pod) == 0) &&
-	       (list->group == NULL || is_group(group, list->group)) &&
-	       (list->status == NULL ||
-		strcmp(list->status, stored_status(list->stored, run)) == 0);
+	const struct runs_call *call = list->call;
+
+	return (call->pod == NULL || strcmp(call->pod, run->pod) == 0) &&
+	       (call->group == NULL || is_group(group, call->group)) &&
+	       (call->status == NULL ||
+		strcmp(call->status, status_of(run, list->writer)) == 0);
 }
 
 static int
@@ -87,94 +127,42 @@ print_run(void *user, const struct stored_run *run)
 {
 	struct listing *list = user;
 	char *group = board_input_key(&list->groups, run);
-	bool wanted = is_wanted(list, run, group);
 	cJSON *row;
 
-	if (!wanted) {
-		free(group);
-		return 0;
+	if (is_wanted(list, run, group)) {
+		row = row_of(run, list->writer);
+		json_add_clean(row, "group", group);
+		cmd_out_row(list->out, row);
+		list->shown++;
 	}
-	row = stored_run_row(list->stored, run);
-	json_add_clean(row, "group", group);
 	free(group);
-	out_row(list->out, row);
-	cJSON_Delete(row);
-	list->shown++;
 	return 0;
 }
 
 static int
-check_status(const char *word, struct err *err)
+run(struct cmd_args *args, void *opaque, struct err *err)
 {
-	static const char *const names[] = {
-#define X(id, name) name,
-		RUN_STATUS_LIST(X)
-#undef X
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], word) == 0)
-			return 0;
-	return err_set(err, ERR_USAGE, "runs: --status %s: no such status",
-		       word);
-}
-
-static int
-print_runs(struct listing *list, const struct context *env,
-	   enum out_format format, struct err *err)
-{
-	struct stored stored;
+	const struct context *context = args->context;
+	const struct runs_call *call = opaque;
+	struct listing list = { .writer = context->writer, .call = call };
 	int rc;
 
-	if (stored_open(&stored, env, err) != 0)
-		return -1;
-	list->stored = &stored;
-	list->out = out_new(stdout, format,
-			    format == OUT_CSV ? all_columns : table_columns);
-	rc = board_input_group_conf(&list->groups, &stored.conf, err);
+	list.out =
+		cmd_out(call->format,
+			call->format == OUT_CSV ? all_columns : table_columns);
+	rc = board_input_group_conf(&list.groups, &context->conf, err);
 	if (rc == 0)
-		rc = store_each_run(stored.store, 0, print_run, list, err);
-	if (out_free(list->out) != 0 && rc == 0)
-		rc = err_set(err, ERR_IO, "cannot write the output");
-	if (rc == 0 && list->shown == 0)
+		rc = store_each_run(context->store, 0, print_run, &list, err);
+	rc = cmd_out_end(list.out, rc, err);
+	if (rc == 0 && list.shown == 0)
 		rc = err_set(err, ERR_NODATA, "%s holds no run%s",
-			     stored.db_path,
-			     list->pod != NULL || list->status != NULL ||
-					     list->group != NULL
+			     context->db_path,
+			     call->pod != NULL || call->status != NULL ||
+					     call->group != NULL
 				     ? " of that kind"
 				     : "");
-	board_input_release(&list->groups);
-	stored_close(&stored);
+	board_input_release(&list.groups);
 	return rc;
-}
-
-static int
-run(struct cmd_args *args, struct err *err)
-{
-	struct listing list = { 0 };
-	enum out_format format = OUT_TABLE;
-	const char *value;
-	int option;
-
-	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		if (cmd_output_option(option, &format))
-			continue;
-		if (option == OPTION_POD)
-			list.pod = value;
-		else if (option == OPTION_GROUP)
-			list.group = value;
-		else
-			list.status = value;
-	}
-	if (option == CMD_OPTIONS_WRONG)
-		return -1;
-	if (args->next < args->argc)
-		return err_set(err, ERR_USAGE,
-			       "runs takes no argument (samples RUN shows one "
-			       "run)");
-	if (list.status != NULL && check_status(list.status, err) != 0)
-		return -1;
-	return print_runs(&list, args->context, format, err);
 }
 
 const struct cmd cmd_runs = {
@@ -188,5 +176,7 @@ const struct cmd cmd_runs = {
 		"followed; then "
 		"it is what\nits log says so far.",
 	.options = options,
+	.size = sizeof(struct runs_call),
+	.needs = CONTEXT_CONF | CONTEXT_DB,
 	.exec = run,
 };

@@ -4,19 +4,25 @@
 
 #include <string.h>
 
-#include "board/stored.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
 #include "report/out.h"
 #include "store/pods.h"
+#include "store/query.h"
 
-enum option { OPTION_METRIC = CMD_OUTPUT_COUNT, OPTION_POD };
+/* What the command line asks for. */
+struct samples_call {
+	enum out_format format;
+	const char *metric, *pod; /* NULL: all; of a run */
+};
 
 static const struct cmd_option options[] = {
-	CMD_OUTPUT_OPTIONS,
-	{ 0, "metric", "NAME", "only this metric" },
-	{ 0, "pod", "NAME", "the telemetry of this pod, of no run" },
-	{ 0, NULL, NULL, NULL },
+	CMD_OUTPUT_OPTIONS(samples_call),
+	{ 0, "metric", "NAME", "only this metric", CMD_TEXT,
+	  CMD_AT(samples_call, metric) },
+	{ 0, "pod", "NAME", "the telemetry of this pod, of no run", CMD_TEXT,
+	  CMD_AT(samples_call, pod) },
+	CMD_OPTIONS_END,
 };
 
 static const struct out_column columns[] = {
@@ -32,15 +38,9 @@ static const struct out_column pod_columns[] = {
 	{ "wall_s", NULL, 3, 0 }, { NULL, NULL, 0, 0 },
 };
 
-/* What the command line asks for. */
-struct asked {
-	enum out_format format;
-	const char *metric, *pod; /* NULL: all; of a run */
-};
-
 struct listing {
 	struct out *out;
-	const struct asked *asked;
+	const struct samples_call *call;
 	int64_t run_id;
 	size_t shown;
 };
@@ -61,32 +61,30 @@ print_sample(void *user, const struct stored_sample *sample)
 					: RUN_ABSENT);
 	json_add_number(row, "train_ms", s->train_ms);
 	json_add_number(row, "line", (double)s->line);
-	out_row(list->out, row);
-	cJSON_Delete(row);
+	cmd_out_row(list->out, row);
 	list->shown++;
 	return 0;
 }
 
 static int
-print_samples(struct stored *stored, const char *name,
-	      const struct asked *asked, struct err *err)
+print_samples(const struct context *context, const char *name,
+	      const struct samples_call *call, struct err *err)
 {
-	struct listing list = { .asked = asked };
+	struct listing list = { .call = call };
 	int rc;
 
-	list.run_id = store_find_run(stored->store, name, err);
+	list.run_id = store_find_run(context->store, name, err);
 	if (list.run_id == 0)
 		return -1;
-	list.out = out_new(stdout, asked->format, columns);
-	rc = store_each_sample(stored->store, list.run_id, asked->metric,
+	list.out = cmd_out(call->format, columns);
+	rc = store_each_sample(context->store, list.run_id, call->metric,
 			       print_sample, &list, err);
-	if (out_free(list.out) != 0 && rc == 0)
-		rc = err_set(err, ERR_IO, "cannot write the output");
+	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
 		rc = err_set(err, ERR_NODATA, "run %lld has no samples%s%s",
 			     (long long)list.run_id,
-			     asked->metric != NULL ? " of " : "",
-			     asked->metric != NULL ? asked->metric : "");
+			     call->metric != NULL ? " of " : "",
+			     call->metric != NULL ? call->metric : "");
 	return rc;
 }
 
@@ -96,17 +94,16 @@ print_value(struct listing *list, const struct store_telemetry *at,
 {
 	cJSON *row;
 
-	if (!run_has(value) || (list->asked->metric != NULL &&
-				strcmp(list->asked->metric, metric) != 0))
+	if (!run_has(value) || (list->call->metric != NULL &&
+				strcmp(list->call->metric, metric) != 0))
 		return;
 	row = cJSON_CreateObject();
-	json_add_string(row, "pod", list->asked->pod);
+	json_add_string(row, "pod", list->call->pod);
 	json_add_number(row, "gpu", at->gpu >= 0 ? at->gpu : RUN_ABSENT);
 	json_add_string(row, "metric", metric);
 	json_add_number(row, "value", value);
 	json_add_number(row, "wall_s", (double)at->at_ms / 1e3);
-	out_row(list->out, row);
-	cJSON_Delete(row);
+	cmd_out_row(list->out, row);
 	list->shown++;
 }
 
@@ -122,67 +119,50 @@ print_moment(void *user, const struct store_telemetry *row)
 }
 
 static int
-print_telemetry(struct stored *stored, const struct asked *asked,
+print_telemetry(const struct context *context, const struct samples_call *call,
 		struct err *err)
 {
-	const struct stored_span span = { asked->pod, 0, false };
-	struct listing list = { .asked = asked };
+	const struct stored_span span = { call->pod, 0, false };
+	struct listing list = { .call = call };
 	int rc;
 
-	list.out = out_new(stdout, asked->format, pod_columns);
-	rc = store_each_telemetry(stored->store, &span, print_moment, &list,
+	list.out = cmd_out(call->format, pod_columns);
+	rc = store_each_telemetry(context->store, &span, print_moment, &list,
 				  err);
-	if (out_free(list.out) != 0 && rc == 0)
-		rc = err_set(err, ERR_IO, "cannot write the output");
+	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
 		rc = err_set(err, ERR_NODATA,
 			     "%s holds no telemetry of a pod \"%s\"",
-			     stored->db_path, asked->pod);
+			     context->db_path, call->pod);
 	return rc;
-}
-
-static bool
-is_metric(const struct asked *asked)
-{
-	return asked->metric == NULL ||
-	       (asked->pod != NULL &&
-		strcmp(asked->metric, "disk_free_bytes") == 0) ||
-	       metric_by_name(str_from(asked->metric)) != METRIC_COUNT;
 }
 
 static int
-run(struct cmd_args *args, struct err *err)
+check(const struct cmd_args *args, void *opaque, struct err *err)
 {
-	struct asked asked = { OUT_TABLE, NULL, NULL };
-	struct stored stored;
-	const char *value;
-	int option, rc;
+	const struct samples_call *call = opaque;
 
-	while ((option = cmd_next_option(args, &value, err)) >= 0) {
-		if (cmd_output_option(option, &asked.format))
-			continue;
-		if (option == OPTION_METRIC)
-			asked.metric = value;
-		else
-			asked.pod = value;
-	}
-	if (option == CMD_OPTIONS_WRONG)
-		return -1;
-	if (args->argc - args->next != (asked.pod == NULL))
+	if ((call->pod != NULL) == (args->argc > 0))
 		return err_set(err, ERR_USAGE,
 			       "samples takes one run: its id or its path "
 			       "(hgym-tui runs), or --pod NAME instead");
-	if (!is_metric(&asked))
+	if (call->metric != NULL &&
+	    metric_by_name(str_from(call->metric)) == METRIC_COUNT &&
+	    (call->pod == NULL || strcmp(call->metric, "disk_free_bytes") != 0))
 		return err_set(err, ERR_USAGE,
 			       "samples: --metric %s: no such metric",
-			       asked.metric);
-	if (stored_open(&stored, args->context, err) != 0)
-		return -1;
-	rc = asked.pod != NULL ? print_telemetry(&stored, &asked, err)
-			       : print_samples(&stored, args->argv[args->next],
-					       &asked, err);
-	stored_close(&stored);
-	return rc;
+			       call->metric);
+	return 0;
+}
+
+static int
+run(struct cmd_args *args, void *opaque, struct err *err)
+{
+	const struct samples_call *call = opaque;
+
+	return call->pod != NULL
+		       ? print_telemetry(args->context, call, err)
+		       : print_samples(args->context, args->argv[0], call, err);
 }
 
 const struct cmd cmd_samples = {
@@ -199,5 +179,10 @@ const struct cmd cmd_samples = {
 		"gpu (null: all of them, and the host),\nmetric, value and "
 		"wall_s.",
 	.options = options,
+	.size = sizeof(struct samples_call),
+	.most = 1,
+	.wants = "takes one run",
+	.check = check,
+	.needs = CONTEXT_CONF | CONTEXT_DB,
 	.exec = run,
 };

@@ -7,40 +7,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/utf8.h"
+#include "base/say.h"
+#include "base/xalloc.h"
 #include "board/submission.h"
 #include "cmd/board_ask.h"
-#include "report/out.h"
-
-enum submission_option {
-	OPT_OUT = ASK_COUNT,
-	OPT_GROUP,
-	OPT_NAME,
-	OPT_AUTHOR,
-	OPT_GITHUB,
-	OPT_BLURB,
-	OPT_HARDWARE,
-	OPT_DATE,
-	OPT_NO_LOGS,
-};
-
-static const struct cmd_option option_list[] = {
-	BOARD_ASK_OPTIONS,
-	{ 0, "out", "DIR",
-	  "make this folder (default: print submission.json)" },
-	{ 0, "group", "NAME", "the group to submit" },
-	{ 0, "name", "TEXT", "title (default: the group's name)" },
-	{ 0, "author", "TEXT", "who submits" },
-	{ 0, "github-id", "TEXT", "account" },
-	{ 0, "blurb", "TEXT", "a sentence on what it is" },
-	{ 0, "hardware", "TEXT", "what it ran on" },
-	{ 0, "date", "DATE", "YYYY-MM-DD (default: today, UTC)" },
-	{ 0, "no-logs", NULL, "do not copy the logs" },
-	{ 0, NULL, NULL, NULL },
-};
 
 struct call {
-	struct board_ask ask;
+	struct board_call board;
 	struct submission submission;
 	const char *out, *group;
 	bool no_logs;
@@ -48,9 +21,10 @@ struct call {
 
 /* A day as it is written; nothing is known of months here. */
 static int
-take_date(struct call *call, const char *value, struct err *err)
+take_date(void *opaque, const char *value, struct err *err)
 {
 	static const char shape[] = "dddd-dd-dd";
+	struct call *call = opaque;
 	size_t i = 0;
 
 	while (shape[i] != '\0' &&
@@ -64,41 +38,28 @@ take_date(struct call *call, const char *value, struct err *err)
 	return 0;
 }
 
-static int
-take_option(void *user, int option, const char *value, struct err *err)
-{
-	struct call *call = user;
-
-	switch ((enum submission_option)option) {
-	case OPT_OUT:
-		call->out = value;
-		break;
-	case OPT_GROUP:
-		call->group = value;
-		break;
-	case OPT_NAME:
-		call->submission.name = value;
-		break;
-	case OPT_AUTHOR:
-		call->submission.author = value;
-		break;
-	case OPT_GITHUB:
-		call->submission.github_id = value;
-		break;
-	case OPT_BLURB:
-		call->submission.blurb = value;
-		break;
-	case OPT_HARDWARE:
-		call->submission.hardware = value;
-		break;
-	case OPT_DATE:
-		return take_date(call, value, err);
-	case OPT_NO_LOGS:
-		call->no_logs = true;
-		break;
-	}
-	return 0;
-}
+static const struct cmd_option options[] = {
+	BOARD_ASK_OPTIONS,
+	{ 0, "out", "DIR", "make this folder (default: print submission.json)",
+	  CMD_TEXT, CMD_AT(call, out) },
+	{ 0, "group", "NAME", "the group to submit", CMD_TEXT,
+	  CMD_AT(call, group) },
+	{ 0, "name", "TEXT", "title (default: the group's name)", CMD_TEXT,
+	  CMD_AT(call, submission.name) },
+	{ 0, "author", "TEXT", "who submits", CMD_TEXT,
+	  CMD_AT(call, submission.author) },
+	{ 0, "github-id", "TEXT", "account", CMD_TEXT,
+	  CMD_AT(call, submission.github_id) },
+	{ 0, "blurb", "TEXT", "a sentence on what it is", CMD_TEXT,
+	  CMD_AT(call, submission.blurb) },
+	{ 0, "hardware", "TEXT", "what it ran on", CMD_TEXT,
+	  CMD_AT(call, submission.hardware) },
+	{ 0, "date", "DATE", "YYYY-MM-DD (default: today, UTC)", CMD_TAKE,
+	  .take = take_date },
+	{ 0, "no-logs", NULL, "do not copy the logs", CMD_FLAG,
+	  CMD_AT(call, no_logs) },
+	CMD_OPTIONS_END,
+};
 
 /* The group that was named, else the only one that is no baseline. */
 static const struct board_group *
@@ -124,15 +85,13 @@ choose_group(const struct board *board, const char *name, struct err *err)
 }
 
 static void
-say(void *user, const char *sentence)
+say_missing(void *user, const char *sentence)
 {
-	struct buf clean;
+	char *text = xasprintf("submission: %s", sentence);
 
 	(void)user;
-	buf_init(&clean, 4096);
-	utf8_sanitize(&clean, str_from(sentence));
-	(void)fprintf(stderr, "hgym-tui: submission: %s\n", clean.data);
-	buf_release(&clean);
+	say_error(text);
+	free(text);
 }
 
 static int
@@ -144,20 +103,22 @@ print_json(const struct submission *s, struct err *err)
 	(void)printf("%s\n", text);
 	cJSON_free(text);
 	cJSON_Delete(root);
-	return out_flush(err);
+	return cmd_flush(err);
 }
 
 static int
-run_submission(const struct cmd_args *args, struct call *call, struct err *err)
+exec_submission(struct cmd_args *args, void *opaque, struct err *err)
 {
-	struct board_built *built = board_ask_build(args, &call->ask, err);
+	struct call *call = opaque;
+	struct board_built *built = board_ask_build(args, &call->board, err);
 	struct submission *s = &call->submission;
+	const struct clock *clock = args->context->clock;
 	char today[CLOCK_RFC3339_SIZE];
 	int status = -1;
 
 	if (built == NULL)
 		return -1;
-	clock_rfc3339(clock_real.wall_ms(&clock_real), today);
+	clock_rfc3339(clock->wall_ms(clock), today);
 	today[strcspn(today, "T")] = '\0';
 	if (s->date == NULL)
 		s->date = today;
@@ -171,24 +132,11 @@ run_submission(const struct cmd_args *args, struct call *call, struct err *err)
 		status = print_json(s, err);
 	else
 		status = submission_write(s, call->out, !call->no_logs, err);
-	if (status == 0 && submission_check(s, say, NULL) > 0)
+	if (status == 0 && submission_check(s, say_missing, NULL) > 0)
 		status = err_exit_status(ERR_CHECK);
 	if (status == 0)
 		status = built->input.status;
 	board_built_free(built);
-	return status;
-}
-
-static int
-exec_submission(struct cmd_args *args, struct err *err)
-{
-	struct call call = { .out = NULL };
-	int status = -1;
-
-	board_ask_init(&call.ask);
-	if (board_ask_options(args, &call.ask, take_option, &call, err) == 0)
-		status = run_submission(args, &call, err);
-	board_ask_release(&call.ask);
 	return status;
 }
 
@@ -202,6 +150,9 @@ const struct cmd cmd_submission = {
 		"do not hold is null. What reviewers would still ask for is "
 		"said\non stderr and in the README, and makes the exit status "
 		"3.",
-	.options = option_list,
+	.options = options,
+	.size = sizeof(struct call),
+	.most = CMD_ANY,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_submission,
 };

@@ -1,79 +1,425 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration file to struct conf: the top level, defaults, and where
- * it is looked for.  Called by every command that knows pods or tracks.
+ * The configuration file to struct conf, by tables of the keys that each
+ * object of it may have; and where the file is looked for.
  */
 #include "config.h"
 
 #include "conf/conf.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "conf/read.h"
+#include "parsers/json_fields.h"
+#include "parsers/path_pattern.h"
+#include "ui/keymap.h"
+#include "ui/theme.h"
 
-static const struct json_key top_keys[] = {
-	{ "schema", JSON_STRING },
-	{ "track", JSON_STRING },
-	{ "tracks", JSON_ARRAY },
-	{ "pods", JSON_ARRAY },
-	{ "groups", JSON_OBJECT },
-	{ "baseline", JSON_OBJECT },
-	{ "formats", JSON_ARRAY },
-	{ "benches", JSON_ARRAY },
-	{ "alerts", JSON_OBJECT },
-	{ "keys", JSON_OBJECT },
-	{ "ui", JSON_OBJECT },
-	{ "db", JSON_STRING },
-	{ "mirror_cap_bytes", JSON_INTEGER },
-	{ "telemetry_s", JSON_NUMBER },
-	{ NULL, 0 },
+#define MAX_GPUS 64
+
+/* What json_reader.user is: the folder of the file. */
+static char *
+conf_path(const struct json_reader *r, const char *value)
+{
+	char *path = conf_expand_home(value), *full;
+
+	if (path[0] == '/')
+		return path;
+	full = xasprintf("%s/%s", (const char *)r->user, path);
+	free(path);
+	return full;
+}
+
+static const char *const transport_names[] = {
+	[CONF_LIBSSH2] = "libssh2",
+	[CONF_OPENSSH] = "openssh",
+	[CONF_LOCAL] = "local",
+	NULL,
 };
 
-/* The keys of the top level that are one value or one list. */
-static int
-take_top(struct conf_reader *l, const cJSON *root)
+const char *
+conf_transport_name(enum conf_transport transport)
 {
-	static const double telemetry[2] = { 1, 3600 };
-	static const double mirror[2] = { 1e6, 1e15 };
-	const char *schema = json_get_string(root, "schema", CONF_SCHEMA);
-	struct conf *conf = l->conf;
-	double cap = (double)conf->mirror_cap_bytes;
+	return transport_names[transport];
+}
 
-	if (strcmp(schema, CONF_SCHEMA) != 0)
-		return json_fail(&l->at, "schema", l->err,
-				 "expected \"" CONF_SCHEMA "\"");
-	conf->track = conf_take_string(root, "track");
-	conf->db = conf_take_path(l, root, "db");
-	if (conf_take_strings(l, conf_member(root, "tracks"), "tracks", true,
-			      &conf->tracks) != 0 ||
-	    conf_take_strings(l, conf_member(root, "formats"), "formats", true,
-			      &conf->formats) != 0 ||
-	    conf_take_strings(l, conf_member(root, "benches"), "benches", true,
-			      &conf->benches) != 0 ||
-	    conf_take_number(l, root, "telemetry_s", telemetry,
-			     &conf->telemetry_s) != 0 ||
-	    conf_take_number(l, root, "mirror_cap_bytes", mirror, &cap) != 0)
-		return -1;
-	conf->mirror_cap_bytes = (int64_t)cap;
+enum conf_transport
+conf_transport_of(const char *name, enum conf_transport fallback)
+{
+	for (size_t i = 0; name != NULL && transport_names[i] != NULL; i++)
+		if (strcmp(transport_names[i], name) == 0)
+			return (enum conf_transport)i;
+	return fallback;
+}
+
+static const struct json_field pod_fields[] = {
+	{ "name", JSON_AS_TEXT, JSON_AT(conf_pod, name),
+	  .types = JSON_REQUIRED },
+	{ "transport", JSON_AS_CHOICE, JSON_AT(conf_pod, transport),
+	  .words = transport_names },
+	{ "ssh", JSON_AS_TEXT, JSON_AT(conf_pod, ssh) },
+	{ "identity", JSON_AS_PATH, JSON_AT(conf_pod, identity) },
+	{ "known_hosts", JSON_AS_PATH, JSON_AT(conf_pod, known_hosts) },
+	{ "proxy_jump", JSON_AS_TEXT, JSON_AT(conf_pod, proxy_jump) },
+	{ "logs", JSON_AS_TEXTS, JSON_LIST(conf_pod, logs.v, logs.n),
+	  .most = CONF_MAX_LIST },
+	{ "harnessgym", JSON_AS_TEXTS,
+	  JSON_LIST(conf_pod, harnessgym.v, harnessgym.n),
+	  .most = CONF_MAX_LIST },
+	{ "remote_root", JSON_AS_TEXT, JSON_AT(conf_pod, remote_root) },
+	{ "gpus", JSON_AS_INDEXES, JSON_LIST(conf_pod, gpus, n_gpus),
+	  .what = "GPU", .most = MAX_GPUS, .high = MAX_GPUS - 1 },
+	{ "usd_per_hour", JSON_AS_NUMBER, JSON_AT(conf_pod, usd_per_hour),
+	  .high = 1e6 },
+	{ .name = NULL },
+};
+
+/* Names go into paths, tables and the command line: keep them plain. */
+static int
+check_pod_name(const struct json_reader *r, const struct conf *conf,
+	       const struct conf_pod *pod, const char *path)
+{
+	static const char bad[] = "/\\:*?[]{}'\"`$&|;<>()!#~";
+	const unsigned char *p = (const unsigned char *)pod->name;
+	int other = conf_find_pod(conf, pod->name);
+	char at[JSON_PATH_SIZE];
+
+	json_join(at, path, "name");
+	if (*p == '\0' || *p == '-' || *p == '.' || strlen(pod->name) > 64)
+		return json_refuse(r, at,
+				   "expected a name of 1 to 64 bytes that "
+				   "does not begin with - or .");
+	for (; *p != '\0'; p++)
+		if (*p <= ' ' || *p == 127 || strchr(bad, *p) != NULL)
+			return json_refuse(r, at,
+					   "a pod's name has no blanks and "
+					   "none of %s",
+					   bad);
+	if (other >= 0)
+		return json_refuse(r, at,
+				   "pods[%d] has the name \"%s\" already",
+				   other, pod->name);
 	return 0;
 }
 
+/* What belongs together: ssh with the SSH transports, nothing of it local. */
 static int
-take_all(struct conf_reader *l, const cJSON *root)
+check_pod_link(const struct json_reader *r, const struct conf_pod *pod,
+	       const char *path)
 {
-	if (json_check_keys(&l->at, root, "", top_keys, l->err) != 0 ||
-	    take_top(l, root) != 0 ||
-	    conf_take_pods(l, conf_member(root, "pods")) != 0 ||
-	    conf_take_groups(l, conf_member(root, "groups")) != 0 ||
-	    conf_take_baseline(l, conf_member(root, "baseline")) != 0 ||
-	    conf_take_alerts(l, conf_member(root, "alerts")) != 0 ||
-	    conf_take_keys(l, conf_member(root, "keys")) != 0)
-		return -1;
-	return conf_take_ui(l, conf_member(root, "ui"));
+	const struct {
+		const char *key, *value;
+	} ssh_only[] = { { "ssh", pod->ssh },
+			 { "identity", pod->identity },
+			 { "known_hosts", pod->known_hosts },
+			 { "proxy_jump", pod->proxy_jump } };
+	bool is_local = pod->transport == CONF_LOCAL;
+	char at[JSON_PATH_SIZE];
+
+	for (size_t i = 0; i < 4 && is_local; i++)
+		if (ssh_only[i].value != NULL)
+			return json_refuse(r,
+					   json_join(at, path, ssh_only[i].key),
+					   "a pod with the transport \"local\" "
+					   "has no such key");
+	if (is_local)
+		return 0;
+	if (pod->ssh == NULL)
+		return json_refuse(r, path,
+				   "the key \"ssh\" is missing (or "
+				   "\"transport\": \"local\")");
+	if (pod->ssh[0] == '\0' || pod->ssh[0] == '-' ||
+	    pod->ssh[strcspn(pod->ssh, " \t\r\n")] != '\0')
+		return json_refuse(r, json_join(at, path, "ssh"),
+				   "expected a host alias or "
+				   "[user@]host[:port]");
+	return 0;
+}
+
+/* Paths on a local pod are paths of this machine. */
+static void
+resolve_local(const struct json_reader *r, struct conf_pod *pod)
+{
+	const struct conf_strings *const lists[] = { &pod->logs,
+						     &pod->harnessgym };
+	char *old = pod->remote_root;
+
+	if (old != NULL)
+		pod->remote_root = conf_path(r, old);
+	free(old);
+	for (size_t i = 0; i < 2; i++) {
+		for (size_t k = 0; k < lists[i]->n; k++) {
+			old = lists[i]->v[k];
+			lists[i]->v[k] = conf_path(r, old);
+			free(old);
+		}
+	}
+}
+
+static int
+take_pods(const struct json_reader *r, const cJSON *array, const char *path,
+	  void *base)
+{
+	struct conf *conf = base;
+	const cJSON *node;
+	size_t n = (size_t)cJSON_GetArraySize(array);
+
+	if (n > CONF_MAX_PODS)
+		return json_refuse(r, path, "more than %d entries",
+				   CONF_MAX_PODS);
+	/* One more for the pod of the environment. */
+	conf->pods = xcalloc(n + 1, sizeof(*conf->pods));
+	cJSON_ArrayForEach(node, array)
+	{
+		struct conf_pod pod = { .usd_per_hour = (double)NAN };
+		char at[32];
+		bool is_good;
+
+		(void)snprintf(at, sizeof(at), "%s[%zu]", path, conf->n_pods);
+		is_good = json_take(r, pod_fields, node, at, &pod) == 0 &&
+			  check_pod_name(r, conf, &pod, at) == 0 &&
+			  check_pod_link(r, &pod, at) == 0;
+		if (is_good && pod.transport == CONF_LOCAL)
+			resolve_local(r, &pod);
+		/* Also a half read one: conf_release frees it. */
+		conf->pods[conf->n_pods++] = pod;
+		if (!is_good)
+			return -1;
+	}
+	return 0;
+}
+
+static const char *const group_names[] = {
+	[CONF_BY_DIRNAME] = "dirname", [CONF_BY_FILE] = "file",
+	[CONF_BY_SOURCE] = "source",   [CONF_BY_PATTERN] = "pattern",
+	[CONF_BY_POD] = "pod",	       NULL,
+};
+
+const char *
+conf_group_name(enum conf_group_by by)
+{
+	return group_names[by];
+}
+
+static const struct json_field group_fields[] = {
+	{ "by", JSON_AS_CHOICE, JSON_AT(conf, group_by), .words = group_names },
+	{ "pattern", JSON_AS_TEXT, JSON_AT(conf, group_pattern) },
+	{ .name = NULL },
+};
+
+/* What does not compile here would only be told much later. */
+static int
+check_groups(const struct json_reader *r, const cJSON *node, const char *path,
+	     void *base)
+{
+	struct err why = { ERR_NONE, "" };
+	struct conf *conf = base;
+	struct path_pattern *pattern;
+
+	if (conf->group_pattern != NULL &&
+	    cJSON_GetObjectItemCaseSensitive(node, "by") == NULL)
+		conf->group_by = CONF_BY_PATTERN;
+	if (conf->group_by == CONF_BY_PATTERN && conf->group_pattern == NULL)
+		return json_refuse(r, path, "the key \"pattern\" is missing");
+	if (conf->group_pattern == NULL)
+		return 0;
+	if (conf->group_by != CONF_BY_PATTERN)
+		return json_refuse(r, "groups.pattern",
+				   "goes with \"by\": \"pattern\" only");
+	pattern = path_pattern_new(conf->group_pattern, &why);
+	if (pattern == NULL)
+		return json_refuse(r, "groups.pattern", "%s", why.text);
+	path_pattern_free(pattern);
+	return 0;
+}
+
+static const struct json_field baseline_fields[] = {
+	{ "name", JSON_AS_TEXT, JSON_AT(conf_baseline, name),
+	  .types = JSON_REQUIRED },
+	{ "bpb", JSON_AS_NUMBERS, JSON_LIST(conf_baseline, bpb, n_bpb),
+	  .most = CONF_MAX_LIST },
+	{ "val_loss", JSON_AS_NUMBERS,
+	  JSON_LIST(conf_baseline, val_loss, n_val_loss),
+	  .most = CONF_MAX_LIST },
+	{ "nats_per_bpb", JSON_AS_NUMBER, JSON_AT(conf_baseline, nats_per_bpb),
+	  .low = 1e-3, .high = 1e3 },
+	{ "file", JSON_AS_PATH, JSON_AT(conf_baseline, file) },
+	{ .name = NULL },
+};
+
+static int
+check_baseline(const struct json_reader *r, const cJSON *node, const char *path,
+	       void *base)
+{
+	const struct conf_baseline *b = base;
+
+	(void)node;
+	return b->n_bpb > 0 || b->n_val_loss > 0 || b->file != NULL
+		       ? 0
+		       : json_refuse(r, path,
+				     "needs \"bpb\", \"val_loss\" or \"file\"");
+}
+
+/* "auto", false or null for none, or seconds. */
+static int
+take_stall(const struct json_reader *r, const cJSON *node, const char *path,
+	   void *base)
+{
+	struct conf_alerts *a = base;
+
+	if (cJSON_IsNull(node) || cJSON_IsFalse(node)) {
+		a->stall = CONF_STALL_OFF;
+	} else if (cJSON_IsNumber(node) && node->valuedouble >= 1 &&
+		   node->valuedouble <= 86400) {
+		a->stall = CONF_STALL_SECONDS;
+		a->stall_s = node->valuedouble;
+	} else if (!cJSON_IsString(node) ||
+		   strcmp(node->valuestring, "auto") != 0) {
+		return json_refuse(r, path,
+				   "expected \"auto\", false or seconds from "
+				   "1 to 86400");
+	}
+	return 0;
+}
+
+static const struct json_field alert_fields[] = {
+	{ "stall", JSON_AS_OTHER, .take = take_stall,
+	  .types = JSON_STRING | JSON_NUMBER | JSON_BOOL | JSON_NULL },
+	{ "bell", JSON_AS_BOOL, JSON_AT(conf_alerts, bell) },
+	{ "notify", JSON_AS_BOOL, JSON_AT(conf_alerts, notify) },
+	{ "command", JSON_AS_TEXT, JSON_AT(conf_alerts, command),
+	  .types = JSON_NULL },
+	{ .name = NULL },
+};
+
+/* Which actions and keys there are the user interface knows. */
+static int
+take_keys(const struct json_reader *r, const cJSON *node, const char *path,
+	  void *base)
+{
+	struct conf *conf = base;
+	struct keymap keymap;
+	const cJSON *item;
+	char at[JSON_PATH_SIZE];
+
+	keymap_init(&keymap);
+	conf->keys = xcalloc((size_t)cJSON_GetArraySize(node) + 1,
+			     sizeof(*conf->keys));
+	cJSON_ArrayForEach(item, node)
+	{
+		const char *key = cJSON_IsString(item) ? item->valuestring : "";
+		struct err why = { ERR_NONE, "" };
+
+		if (strcmp(item->string, "//") == 0)
+			continue;
+		json_join(at, path, item->string);
+		if (!cJSON_IsNull(item) && key[0] == '\0')
+			return json_refuse(r, at, "expected a key or null");
+		if (cJSON_GetObjectItemCaseSensitive(node, item->string) !=
+		    item)
+			return json_refuse(r, at, "this key stands twice");
+		if (keymap_bind(&keymap, item->string, key, &why) != 0)
+			return json_refuse(r, at, "%s", why.text);
+		conf->keys[conf->n_keys++] = (struct conf_key){
+			xstrdup(item->string),
+			key[0] != '\0' ? xstrdup(key) : NULL,
+		};
+	}
+	return 0;
+}
+
+static const char *const charset_names[] = { "braille", "block", "ascii",
+					     NULL };
+static const char *const color_names[] = { "auto", "always", "never", NULL };
+static const char *const theme_names[] = {
+#define X(id, name, help) name,
+	THEME_LIST(X)
+#undef X
+		NULL
+};
+
+static const struct json_field ui_fields[] = {
+	{ "charset", JSON_AS_WORD, JSON_AT(conf_ui, charset),
+	  .words = charset_names },
+	{ "color", JSON_AS_WORD, JSON_AT(conf_ui, color),
+	  .words = color_names },
+	{ "theme", JSON_AS_WORD, JSON_AT(conf_ui, theme),
+	  .words = theme_names },
+	{ "mouse", JSON_AS_BOOL, JSON_AT(conf_ui, mouse) },
+	{ "utc", JSON_AS_BOOL, JSON_AT(conf_ui, utc) },
+	{ "log_colors", JSON_AS_BOOL, JSON_AT(conf_ui, log_colors) },
+	{ "escape_delay_ms", JSON_AS_INTEGER, JSON_AT(conf_ui, escape_delay_ms),
+	  .low = 1, .high = 1000 },
+	{ .name = NULL },
+};
+
+static int
+take_schema(const struct json_reader *r, const cJSON *node, const char *path,
+	    void *base)
+{
+	(void)base;
+	return strcmp(node->valuestring, CONF_SCHEMA) == 0
+		       ? 0
+		       : json_refuse(r, path, "expected \"" CONF_SCHEMA "\"");
+}
+
+static const struct json_field top_fields[] = {
+	{ "schema", JSON_AS_OTHER, .types = JSON_STRING, .take = take_schema },
+	{ "track", JSON_AS_TEXT, JSON_AT(conf, track) },
+	{ "tracks", JSON_AS_PATHS, JSON_LIST(conf, tracks.v, tracks.n),
+	  .most = CONF_MAX_LIST },
+	{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY, .take = take_pods },
+	{ "groups", JSON_AS_OBJECT, .fields = group_fields,
+	  .take = check_groups },
+	{ "baseline", JSON_AS_OBJECT, JSON_AT(conf, baseline),
+	  .fields = baseline_fields, .take = check_baseline },
+	{ "formats", JSON_AS_PATHS, JSON_LIST(conf, formats.v, formats.n),
+	  .most = CONF_MAX_LIST },
+	{ "benches", JSON_AS_PATHS, JSON_LIST(conf, benches.v, benches.n),
+	  .most = CONF_MAX_LIST },
+	{ "alerts", JSON_AS_OBJECT, JSON_AT(conf, alerts),
+	  .fields = alert_fields },
+	{ "keys", JSON_AS_OTHER, .types = JSON_OBJECT, .take = take_keys },
+	{ "ui", JSON_AS_OBJECT, JSON_AT(conf, ui), .fields = ui_fields },
+	{ "db", JSON_AS_PATH, JSON_AT(conf, db) },
+	{ "mirror_cap_bytes", JSON_AS_INTEGER, JSON_AT(conf, mirror_cap_bytes),
+	  .low = 1e6, .high = 1e15 },
+	{ "telemetry_s", JSON_AS_NUMBER, JSON_AT(conf, telemetry_s), .low = 1,
+	  .high = 3600 },
+	{ .name = NULL },
+};
+
+void
+conf_init(struct conf *conf)
+{
+	*conf = (struct conf){
+		.group_by = CONF_BY_DIRNAME,
+		.baseline.nats_per_bpb = (double)NAN,
+		.alerts = { .stall = CONF_STALL_AUTO, .bell = true },
+		.ui = { .mouse = true, .utc = true, .log_colors = true },
+		.mirror_cap_bytes = INT64_C(20000000000),
+		.telemetry_s = 5,
+	};
+}
+
+void
+conf_release(struct conf *conf)
+{
+	for (size_t i = 0; i < conf->n_pods; i++)
+		json_give_back(pod_fields, &conf->pods[i]);
+	for (size_t i = 0; i < conf->n_keys; i++) {
+		free(conf->keys[i].action);
+		free(conf->keys[i].key);
+	}
+	free(conf->pods);
+	free(conf->keys);
+	free(conf->path);
+	json_give_back(top_fields, conf);
+	conf_init(conf);
 }
 
 /* The folder that relative paths of this file belong to, absolute; owned. */
@@ -92,30 +438,21 @@ folder_of(const char *file)
 	return real;
 }
 
-int
-conf_parse(struct conf *conf, const char *file, struct str text,
-	   struct err *err)
+/* From text, or where that is NULL from the file. */
+static int
+read_conf(struct conf *conf, const char *file, const struct str *text,
+	  struct err *err)
 {
-	struct conf_reader l = { { file, text, ERR_CONFIG }, conf, NULL, err };
-	struct err bad = { ERR_NONE, "" };
-	cJSON *root = json_parse(l.at.text, false, &bad);
-	const char *rest = bad.text;
-	char *dir;
+	struct json_reader r = { .at.code = ERR_CONFIG,
+				 .err = err,
+				 .path = conf_path,
+				 .user = folder_of(file) };
 	int rc;
 
-	if (root == NULL) {
-		/* "line 3: .." becomes "file:3: ..". */
-		if (strncmp(rest, "line ", 5) == 0)
-			return err_set(err, ERR_CONFIG, "%s:%s", file,
-				       rest + 5);
-		return err_set(err, ERR_CONFIG, "%s: %s", file, rest);
-	}
 	conf_init(conf);
-	dir = folder_of(file);
-	l.dir = dir;
-	rc = take_all(&l, root);
-	free(dir);
-	cJSON_Delete(root);
+	rc = text != NULL ? json_take_text(&r, file, *text, top_fields, conf)
+			  : json_take_file(&r, file, top_fields, conf);
+	free(r.user);
 	if (rc != 0)
 		conf_release(conf);
 	else
@@ -123,105 +460,11 @@ conf_parse(struct conf *conf, const char *file, struct str text,
 	return rc;
 }
 
-void
-conf_init(struct conf *conf)
-{
-	*conf = (struct conf){
-		.group_by = CONF_BY_DIRNAME,
-		.baseline.nats_per_bpb = (double)NAN,
-		.alerts = { .stall = CONF_STALL_AUTO, .bell = true },
-		.ui = { .mouse = true, .utc = true, .log_colors = true },
-		.mirror_cap_bytes = INT64_C(20000000000),
-		.telemetry_s = 5,
-	};
-}
-
-static void
-release_strings(struct conf_strings *strings)
-{
-	for (size_t i = 0; i < strings->n; i++)
-		free(strings->v[i]);
-	free(strings->v);
-}
-
-static void
-release_pod(struct conf_pod *pod)
-{
-	free(pod->name);
-	free(pod->ssh);
-	free(pod->identity);
-	free(pod->known_hosts);
-	free(pod->proxy_jump);
-	free(pod->remote_root);
-	free(pod->gpus);
-	release_strings(&pod->logs);
-	release_strings(&pod->harnessgym);
-}
-
-void
-conf_release(struct conf *conf)
-{
-	for (size_t i = 0; i < conf->n_pods; i++)
-		release_pod(&conf->pods[i]);
-	for (size_t i = 0; i < conf->n_keys; i++) {
-		free(conf->keys[i].action);
-		free(conf->keys[i].key);
-	}
-	free(conf->pods);
-	free(conf->keys);
-	free(conf->path);
-	free(conf->track);
-	free(conf->group_pattern);
-	free(conf->baseline.name);
-	free(conf->baseline.bpb);
-	free(conf->baseline.val_loss);
-	free(conf->baseline.file);
-	free(conf->alerts.command);
-	free(conf->ui.charset);
-	free(conf->ui.color);
-	free(conf->ui.theme);
-	free(conf->db);
-	release_strings(&conf->tracks);
-	release_strings(&conf->formats);
-	release_strings(&conf->benches);
-	conf_init(conf);
-}
-
 int
-conf_find_pod(const struct conf *conf, const char *name)
+conf_parse(struct conf *conf, const char *file, struct str text,
+	   struct err *err)
 {
-	for (size_t i = 0; i < conf->n_pods; i++)
-		if (strcmp(conf->pods[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
-bool
-conf_same_text(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-bool
-conf_same_strings(const struct conf_strings *a, const struct conf_strings *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (size_t i = 0; i < a->n; i++)
-		if (strcmp(a->v[i], b->v[i]) != 0)
-			return false;
-	return true;
-}
-
-bool
-conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b)
-{
-	return a->transport == b->transport &&
-	       conf_same_text(a->name, b->name) &&
-	       conf_same_text(a->ssh, b->ssh) &&
-	       conf_same_text(a->identity, b->identity) &&
-	       conf_same_text(a->known_hosts, b->known_hosts) &&
-	       conf_same_text(a->proxy_jump, b->proxy_jump);
+	return read_conf(conf, file, &text, err);
 }
 
 static const char *
@@ -260,34 +503,11 @@ add_environment_pod(struct conf *conf, struct err *err)
 	pod.identity = key != NULL ? conf_expand_home(key) : NULL;
 	pod.remote_root =
 		xstrdup(root != NULL ? root : "/root/harnessgym_remote");
-	pod.harnessgym.v = xcalloc(2, sizeof(*pod.harnessgym.v));
+	pod.harnessgym.v = xcalloc(1, sizeof(*pod.harnessgym.v));
 	pod.harnessgym.v[pod.harnessgym.n++] =
 		xasprintf("%s/*", pod.remote_root);
-	pod.logs.v = xcalloc(1, sizeof(*pod.logs.v));
-	pod.gpus = xcalloc(1, sizeof(*pod.gpus));
 	conf->pods[conf->n_pods++] = pod;
 	return 0;
-}
-
-static int
-load_file(struct conf *conf, const char *file, struct err *err)
-{
-	struct err bad = { ERR_NONE, "" };
-	struct buf text;
-	cJSON *root;
-	int rc;
-
-	buf_init(&text, JSON_MAX_BYTES);
-	root = json_parse_file(file, &text, &bad);
-	cJSON_Delete(root);
-	/* Not readable at all; what is wrong inside conf_parse says. */
-	if (root == NULL && bad.code != ERR_PARSE)
-		rc = err_set(err, ERR_CONFIG, "%s", bad.text);
-	else
-		rc = conf_parse(conf, file, (struct str){ text.data, text.len },
-				err);
-	buf_release(&text);
-	return rc;
 }
 
 int
@@ -301,9 +521,9 @@ conf_load(struct conf *conf, const char *path, struct err *err)
 	if (path == NULL)
 		path = env_text("HGYM_TUI_CONFIG");
 	if (path != NULL)
-		rc = load_file(conf, path, err);
+		rc = read_conf(conf, path, NULL, err);
 	else if (access(usual, F_OK) == 0)
-		rc = load_file(conf, usual, err);
+		rc = read_conf(conf, usual, NULL, err);
 	else
 		conf_init(conf);
 	free(usual);
@@ -312,4 +532,41 @@ conf_load(struct conf *conf, const char *path, struct err *err)
 		rc = -1;
 	}
 	return rc;
+}
+
+int
+conf_find_pod(const struct conf *conf, const char *name)
+{
+	for (size_t i = 0; i < conf->n_pods; i++)
+		if (strcmp(conf->pods[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+bool
+conf_same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+bool
+conf_same_strings(const struct conf_strings *a, const struct conf_strings *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->v[i], b->v[i]) != 0)
+			return false;
+	return true;
+}
+
+bool
+conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b)
+{
+	return a->transport == b->transport &&
+	       conf_same_text(a->name, b->name) &&
+	       conf_same_text(a->ssh, b->ssh) &&
+	       conf_same_text(a->identity, b->identity) &&
+	       conf_same_text(a->known_hosts, b->known_hosts) &&
+	       conf_same_text(a->proxy_jump, b->proxy_jump);
 }

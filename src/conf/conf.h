@@ -85,13 +85,13 @@ struct conf_key {
 };
 
 struct conf_ui {
-	char *charset;	     /* braille, block, ascii; NULL: by the locale */
-	char *color;	     /* auto, always, never; NULL: auto */
-	char *theme;	     /* dark, light, contrast; NULL: dark */
-	bool mouse;	     /* default true */
-	bool utc;	     /* times in UTC rather than local; default true */
-	bool log_colors;     /* of the logs' own; default true */
-	int escape_delay_ms; /* 0: by the terminal */
+	char *charset;	 /* braille, block, ascii; NULL: by the locale */
+	char *color;	 /* auto, always, never; NULL: auto */
+	char *theme;	 /* dark, light, contrast; NULL: dark */
+	bool mouse;	 /* default true */
+	bool utc;	 /* times in UTC rather than local; default true */
+	bool log_colors; /* of the logs' own; default true */
+	int64_t escape_delay_ms; /* 0: by the terminal */
 };
 
 struct conf {
@@ -146,6 +146,9 @@ bool conf_same_strings(const struct conf_strings *a,
 		       const struct conf_strings *b);
 
 const char *conf_transport_name(enum conf_transport transport);
+/* The transport of that name; fallback for NULL, or when there is none. */
+enum conf_transport conf_transport_of(const char *name,
+				      enum conf_transport fallback);
 const char *conf_group_name(enum conf_group_by by);
 
 /*

@@ -9,40 +9,12 @@
 
 #include "base/embed.h"
 #include "base/xalloc.h"
-#include "parsers/json.h"
+#include "parsers/json_fields.h"
 
-#define SCHEMA	      "hgym-tui.track/1"
-#define DEFAULT_ALPHA 0.01
-#define DEFAULT_SEEDS 3
-#define MAX_SEEDS     1000
+#define SCHEMA	   "hgym-tui.track/1"
+#define MAX_NUMBER 1e300
 
 extern const struct embed_file track_builtin[];
-
-static const struct json_key top_keys[] = {
-	{ "schema", JSON_STRING | JSON_REQUIRED },
-	{ "name", JSON_STRING | JSON_REQUIRED },
-	{ "title", JSON_STRING },
-	{ "score", JSON_STRING },
-	{ "caps", JSON_OBJECT },
-	{ "record", JSON_OBJECT },
-	{ NULL, 0 },
-};
-
-static const struct json_key caps_keys[] = {
-	{ "train_s", JSON_NUMBER },    { "train_grace_steps", JSON_NUMBER },
-	{ "eval_s", JSON_NUMBER },     { "artifact_bytes", JSON_NUMBER },
-	{ "full_targets", JSON_BOOL }, { NULL, 0 },
-};
-
-static const struct json_key record_keys[] = {
-	{ "target", JSON_NUMBER },
-	{ "margin_nats", JSON_NUMBER },
-	{ "known_sd", JSON_NUMBER },
-	{ "alpha", JSON_NUMBER },
-	{ "tests", JSON_ARRAY },
-	{ "min_seeds", JSON_INTEGER },
-	{ NULL, 0 },
-};
 
 const char *
 track_name(size_t i)
@@ -65,200 +37,173 @@ track_has_caps(const struct track *track)
 	       run_has(track->cap_artifact_bytes);
 }
 
-/* A member that must be above 0 where it is given. */
-static int
-read_positive(const struct json_at *at, const cJSON *object, const char *path,
-	      double *out, struct err *err)
-{
-	const char *key = strrchr(path, '.') + 1;
-
-	*out = json_get_number(object, key, RUN_ABSENT);
-	if (run_has(*out) && !(*out > 0))
-		return json_fail(at, path, err, "must be above 0");
-	return 0;
-}
-
-static int
-read_caps(struct track *track, const struct json_at *at, const cJSON *caps,
-	  struct err *err)
-{
-	if (caps == NULL)
-		return 0;
-	if (json_check_keys(at, caps, "caps", caps_keys, err) != 0 ||
-	    read_positive(at, caps, "caps.train_s", &track->cap_train_s, err) ||
-	    read_positive(at, caps, "caps.eval_s", &track->cap_eval_s, err) ||
-	    read_positive(at, caps, "caps.artifact_bytes",
-			  &track->cap_artifact_bytes, err))
-		return -1;
-	track->train_grace_steps =
-		json_get_number(caps, "train_grace_steps", 0);
-	if (track->train_grace_steps < 0)
-		return json_fail(at, "caps.train_grace_steps", err,
-				 "must not be below 0");
-	track->full_targets = json_get_bool(caps, "full_targets", false);
-	return 0;
-}
-
 /* ["A", "B"] to the list of tests that decide. */
 static int
-read_tests(struct track *track, const struct json_at *at, const cJSON *tests,
-	   struct err *err)
+take_tests(const struct json_reader *r, const cJSON *tests, const char *path,
+	   void *base)
 {
+	struct track *track = base;
 	const cJSON *item;
 	unsigned int seen = 0;
 
-	track->tests[0] = TRACK_TEST_A;
-	track->n_tests = 1;
-	if (tests == NULL)
-		return 0;
 	track->n_tests = 0;
 	cJSON_ArrayForEach(item, tests)
 	{
-		int letter;
+		const char *name =
+			cJSON_IsString(item) ? item->valuestring : "";
+		int letter = name[0] - 'A';
 
-		if (!cJSON_IsString(item) || strlen(item->valuestring) != 1 ||
-		    item->valuestring[0] < 'A' ||
-		    item->valuestring[0] >= 'A' + TRACK_TEST_COUNT)
-			return json_fail(at, "record.tests", err,
-					 "expected letters \"A\" to \"%c\"",
-					 'A' + TRACK_TEST_COUNT - 1);
-		letter = item->valuestring[0] - 'A';
+		if (letter < 0 || letter >= TRACK_TEST_COUNT || name[1] != '\0')
+			return json_refuse(r, path,
+					   "expected letters \"A\" to \"%c\"",
+					   'A' + TRACK_TEST_COUNT - 1);
 		if ((seen & (1U << letter)) != 0)
-			return json_fail(at, "record.tests", err,
-					 "names test %c twice", 'A' + letter);
+			return json_refuse(r, path, "names test %c twice",
+					   name[0]);
 		seen |= 1U << letter;
 		track->tests[track->n_tests++] = (enum track_test)letter;
 	}
 	if (track->n_tests == 0)
-		return json_fail(at, "record.tests", err,
-				 "must name a test at least");
+		return json_refuse(r, path, "must name a test at least");
 	return 0;
 }
 
 static int
-read_record(struct track *track, const struct json_at *at, const cJSON *record,
-	    struct err *err)
+take_alpha(const struct json_reader *r, const cJSON *node, const char *path,
+	   void *base)
 {
-	double seeds;
+	struct track *track = base;
 
-	if (record == NULL)
-		return 0;
-	if (json_check_keys(at, record, "record", record_keys, err) != 0 ||
-	    read_tests(track, at,
-		       cJSON_GetObjectItemCaseSensitive(record, "tests"),
-		       err) != 0 ||
-	    read_positive(at, record, "record.known_sd", &track->known_sd,
-			  err) != 0)
-		return -1;
-	track->has_record = true;
-	track->target = json_get_number(record, "target", RUN_ABSENT);
-	track->margin_nats = json_get_number(record, "margin_nats", 0);
-	if (track->margin_nats < 0)
-		return json_fail(at, "record.margin_nats", err,
-				 "must not be below 0");
-	if (run_has(track->target) && track->margin_nats > 0)
-		return json_fail(at, "record.margin_nats", err,
-				 "cannot stand beside a target");
-	track->alpha = json_get_number(record, "alpha", DEFAULT_ALPHA);
+	track->alpha = node->valuedouble;
 	if (!(track->alpha > 0 && track->alpha < 1))
-		return json_fail(at, "record.alpha", err,
-				 "must be above 0 and below 1");
-	seeds = json_get_number(record, "min_seeds", DEFAULT_SEEDS);
-	if (seeds < 2 || seeds > MAX_SEEDS)
-		return json_fail(at, "record.min_seeds", err,
-				 "must be from 2 to %d", MAX_SEEDS);
-	track->min_seeds = (unsigned int)seeds;
+		return json_refuse(r, path, "must be above 0 and below 1");
 	return 0;
 }
 
 static int
-read_top(struct track *track, const struct json_at *at, const cJSON *root,
-	 struct err *err)
+check_record(const struct json_reader *r, const cJSON *node, const char *path,
+	     void *base)
 {
-	const char *score;
+	struct track *track = base;
 
-	if (!cJSON_IsObject(root))
-		return json_fail(at, "", err, "expected an object");
-	if (json_check_keys(at, root, "", top_keys, err) != 0)
-		return -1;
-	if (strcmp(json_get_string(root, "schema", ""), SCHEMA) != 0)
-		return json_fail(at, "schema", err, "expected \"" SCHEMA "\"");
-	track->name = xstrdup(json_get_string(root, "name", ""));
-	if (track->name[0] == '\0')
-		return json_fail(at, "name", err, "must not be empty");
-	track->title = xstrdup(json_get_string(root, "title", track->name));
-	score = json_get_string(root, "score", "auto");
-	track->score = run_number_by_name(str_from(score));
-	if (strcmp(score, "auto") != 0 &&
-	    (track->score == NULL ||
-	     (!str_ends_with(str_from(score), "_bpb") &&
-	      !str_ends_with(str_from(score), "_loss"))))
-		return json_fail(at, "score", err,
-				 "must be a BPB or a loss of a run "
-				 "(final_bpb, final_val_loss, ..) or auto");
-	return read_caps(track, at,
-			 cJSON_GetObjectItemCaseSensitive(root, "caps"), err) ||
-	       read_record(track, at,
-			   cJSON_GetObjectItemCaseSensitive(root, "record"),
-			   err);
+	(void)node;
+	(void)path;
+	track->has_record = true;
+	if (track->n_tests == 0)
+		track->tests[track->n_tests++] = TRACK_TEST_A;
+	if (run_has(track->target) && track->margin_nats > 0)
+		return json_refuse(r, "record.margin_nats",
+				   "cannot stand beside a target");
+	return 0;
 }
 
-/* Fill track from a tree; release it again on an error. */
 static int
-read_track(struct track *track, const struct json_at *at, const cJSON *root,
+take_schema(const struct json_reader *r, const cJSON *node, const char *path,
+	    void *base)
+{
+	(void)base;
+	if (strcmp(node->valuestring, SCHEMA) != 0)
+		return json_refuse(r, path, "expected \"" SCHEMA "\"");
+	return 0;
+}
+
+static int
+take_name(const struct json_reader *r, const cJSON *node, const char *path,
+	  void *base)
+{
+	struct track *track = base;
+
+	track->name = xstrdup(node->valuestring);
+	return track->name[0] != '\0'
+		       ? 0
+		       : json_refuse(r, path, "must not be empty");
+}
+
+static int
+take_score(const struct json_reader *r, const cJSON *node, const char *path,
+	   void *base)
+{
+	struct str name = str_from(node->valuestring);
+	struct track *track = base;
+
+	track->score = run_number_by_name(name);
+	if (!str_eq_cstr(name, "auto") &&
+	    (track->score == NULL ||
+	     (!str_ends_with(name, "_bpb") && !str_ends_with(name, "_loss"))))
+		return json_refuse(r, path,
+				   "must be a BPB or a loss of a run "
+				   "(final_bpb, final_val_loss, ..) or auto");
+	return 0;
+}
+
+static const struct json_field caps_fields[] = {
+	{ "train_s", JSON_AS_NUMBER, JSON_AT(track, cap_train_s) },
+	{ "train_grace_steps", JSON_AS_NUMBER,
+	  JSON_AT(track, train_grace_steps), .high = MAX_NUMBER },
+	{ "eval_s", JSON_AS_NUMBER, JSON_AT(track, cap_eval_s) },
+	{ "artifact_bytes", JSON_AS_NUMBER,
+	  JSON_AT(track, cap_artifact_bytes) },
+	{ "full_targets", JSON_AS_BOOL, JSON_AT(track, full_targets) },
+	{ .name = NULL },
+};
+
+static const struct json_field record_fields[] = {
+	{ "target", JSON_AS_NUMBER, JSON_AT(track, target), .low = -MAX_NUMBER,
+	  .high = MAX_NUMBER },
+	{ "margin_nats", JSON_AS_NUMBER, JSON_AT(track, margin_nats),
+	  .high = MAX_NUMBER },
+	{ "known_sd", JSON_AS_NUMBER, JSON_AT(track, known_sd) },
+	{ "alpha", JSON_AS_OTHER, .types = JSON_NUMBER, .take = take_alpha },
+	{ "tests", JSON_AS_OTHER, .types = JSON_ARRAY, .take = take_tests },
+	{ "min_seeds", JSON_AS_COUNT, JSON_AT(track, min_seeds), .low = 2,
+	  .high = 1000 },
+	{ .name = NULL },
+};
+
+static const struct json_field top_fields[] = {
+	{ "schema", JSON_AS_OTHER, .types = JSON_STRING | JSON_REQUIRED,
+	  .take = take_schema },
+	{ "name", JSON_AS_OTHER, .types = JSON_STRING | JSON_REQUIRED,
+	  .take = take_name },
+	{ "title", JSON_AS_TEXT, JSON_AT(track, title) },
+	{ "score", JSON_AS_OTHER, .types = JSON_STRING, .take = take_score },
+	{ "caps", JSON_AS_OBJECT, .fields = caps_fields },
+	{ "record", JSON_AS_OBJECT, .fields = record_fields,
+	  .take = check_record },
+	{ .name = NULL },
+};
+
+/* From text, or where that is NULL from the file. */
+static int
+read_track(struct track *track, const char *file, const struct str *text,
 	   struct err *err)
 {
+	struct json_reader r = { .at.code = ERR_CONFIG, .err = err };
+	int rc;
+
 	*track = (struct track){
 		.cap_train_s = RUN_ABSENT,
 		.cap_eval_s = RUN_ABSENT,
 		.cap_artifact_bytes = RUN_ABSENT,
 		.target = RUN_ABSENT,
 		.known_sd = RUN_ABSENT,
-		.alpha = DEFAULT_ALPHA,
-		.min_seeds = DEFAULT_SEEDS,
+		.alpha = 0.01,
+		.min_seeds = 3,
 	};
-	if (read_top(track, at, root, err) == 0)
-		return 0;
-	track_release(track);
-	return -1;
+	rc = text != NULL ? json_take_text(&r, file, *text, top_fields, track)
+			  : json_take_file(&r, file, top_fields, track);
+	if (rc == 0 && track->title == NULL)
+		track->title = xstrdup(track->name);
+	if (rc != 0)
+		track_release(track);
+	return rc;
 }
 
 int
 track_parse(struct track *track, const char *file, struct str text,
 	    struct err *err)
 {
-	struct json_at at = { file, text, ERR_CONFIG };
-	cJSON *root = json_parse(text, JSON_BARE_REFUSED, err);
-	int status;
-
-	if (root == NULL)
-		return err_prefix(err, "%s", file);
-	status = read_track(track, &at, root, err);
-	cJSON_Delete(root);
-	return status;
-}
-
-static int
-load_file(struct track *track, const char *path, struct err *err)
-{
-	struct buf text;
-	cJSON *root;
-	int status = -1;
-
-	buf_init(&text, JSON_MAX_BYTES);
-	root = json_parse_file(path, &text, err);
-	if (root != NULL) {
-		struct json_at at = { path,
-				      { text.data, text.len },
-				      ERR_CONFIG };
-
-		status = read_track(track, &at, root, err);
-	} else if (err != NULL) {
-		err->code = ERR_CONFIG;
-	}
-	cJSON_Delete(root);
-	buf_release(&text);
-	return status;
+	return read_track(track, file, &text, err);
 }
 
 int
@@ -268,7 +213,7 @@ track_load(struct track *track, const char *name_or_path, struct err *err)
 
 	if (strchr(name_or_path, '/') != NULL ||
 	    str_ends_with(str_from(name_or_path), ".json"))
-		return load_file(track, name_or_path, err);
+		return read_track(track, name_or_path, NULL, err);
 	for (size_t i = 0; track_name(i) != NULL; i++)
 		if (strcmp(track_name(i), name_or_path) == 0)
 			return track_parse(track, name_or_path,

@@ -54,6 +54,9 @@ struct track {
 	unsigned int min_seeds; /* 2.. ; 3 when not given */
 };
 
+/* The one that nobody has to name. */
+#define TRACK_DEFAULT "parameter-golf-10min"
+
 /* Name of built-in track i = 0, 1, ..; NULL behind the last; static. */
 const char *track_name(size_t i);
 

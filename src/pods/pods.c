@@ -6,31 +6,38 @@
 
 #include <string.h>
 
-int
-pods_choose(struct conf *conf, char **names, int n, struct err *err)
-{
-	size_t kept = 0;
+#include "base/xalloc.h"
 
+/* Is the name one of the list?  All are, of an empty one. */
+static bool
+is_named(const char *name, char *const *names, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return n == 0;
+}
+
+int
+pods_choose(struct conf *chosen, const struct conf *conf, char *const *names,
+	    int n, struct err *err)
+{
 	for (int i = 0; i < n; i++)
 		if (conf_find_pod(conf, names[i]) < 0)
 			return err_set(err, ERR_USAGE,
 				       "pods: the configuration has no pod "
 				       "\"%s\"",
 				       names[i]);
-	for (size_t i = 0; n > 0 && i < conf->n_pods; i++) {
-		bool wanted = false;
-
-		for (int k = 0; k < n; k++)
-			wanted |= strcmp(conf->pods[i].name, names[k]) == 0;
-		if (wanted) {
-			struct conf_pod pod = conf->pods[kept];
-
-			/* Swapped, so that all of them are freed. */
-			conf->pods[kept++] = conf->pods[i];
-			conf->pods[i] = pod;
-		}
-	}
-	return n > 0 ? (int)kept : (int)conf->n_pods;
+	if (conf->n_pods == 0)
+		return err_set(err, ERR_NODATA,
+			       "the configuration has no pods");
+	*chosen = *conf;
+	chosen->pods = xcalloc(conf->n_pods, sizeof(*chosen->pods));
+	chosen->n_pods = 0;
+	for (size_t i = 0; i < conf->n_pods; i++)
+		if (is_named(conf->pods[i].name, names, n))
+			chosen->pods[chosen->n_pods++] = conf->pods[i];
+	return 0;
 }
 
 struct remote_pod

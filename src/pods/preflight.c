@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `pods check` makes of what a pod answered; pure. */
+/* What `pods check` asks of a pod, and makes of what it answered; pure. */
 #include "config.h"
 
 #include "pods/preflight.h"
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/embed.h"
+#include "base/quote.h"
 #include "base/utf8.h"
 #include "parsers/json.h"
 #include "parsers/run.h"
@@ -17,6 +19,29 @@
 #define IDLE_MIB     1024.0
 #define IDLE_PERCENT 10.0
 #define CLOCK_FAR_S  60.0
+/* Where benches and followers have their scratch when nothing is said. */
+#define DEFAULT_ROOT "/tmp"
+
+extern const struct embed_file preflight_text[];
+
+const char *
+preflight_script(void)
+{
+	return preflight_text[0].text;
+}
+
+void
+preflight_command(struct buf *out, const char *nonce,
+		  const struct conf_pod *pod)
+{
+	const char *root =
+		pod->remote_root != NULL ? pod->remote_root : DEFAULT_ROOT;
+	const char *const argv[] = {
+		"exec", "sh", "-s", "--", nonce, root, NULL
+	};
+
+	quote_argv(out, argv);
+}
 
 static const struct {
 	const char *name, *next;
@@ -26,54 +51,61 @@ static const struct {
 #undef X
 };
 
-bool
-preflight_is_unreachable(const char *class_name)
+static cJSON *
+list_of(const cJSON *row, const char *key)
 {
-	static const enum preflight_class those[] = { PREFLIGHT_SSH,
-						      PREFLIGHT_AUTH,
-						      PREFLIGHT_HOSTKEY,
-						      PREFLIGHT_TIMEOUT };
+	return cJSON_GetObjectItemCaseSensitive(row, key);
+}
 
-	for (size_t i = 0; i < sizeof(those) / sizeof(those[0]); i++)
-		if (strcmp(classes[those[i]].name, class_name) == 0)
-			return true;
-	return false;
+int
+preflight_status(const cJSON *row)
+{
+	static const enum preflight_class unreachable[] = { PREFLIGHT_SSH,
+							    PREFLIGHT_AUTH,
+							    PREFLIGHT_HOSTKEY,
+							    PREFLIGHT_TIMEOUT };
+	const cJSON *one;
+	int status = 0;
+
+	cJSON_ArrayForEach(one, list_of(row, "failures"))
+	{
+		const char *class = json_get_string(one, "class", "");
+
+		status = err_exit_status(ERR_CHECK);
+		for (size_t i = 0; i < 4; i++)
+			if (strcmp(classes[unreachable[i]].name, class) == 0)
+				return err_exit_status(ERR_NET);
+	}
+	return status;
 }
 
 /* One more failure in the row; the text may hold bytes of the pod. */
 static void __attribute__((format(printf, 3, 4)))
 fail(cJSON *row, enum preflight_class class, const char *fmt, ...)
 {
-	cJSON *failures = cJSON_GetObjectItemCaseSensitive(row, "failures");
 	cJSON *one = cJSON_CreateObject();
-	struct buf text, clean;
+	char text[1000];
 	va_list ap;
 
-	buf_init(&text, 1000);
-	buf_init(&clean, 4000);
 	va_start(ap, fmt);
-	buf_vappendf(&text, fmt, ap);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	utf8_sanitize(&clean, (struct str){ text.data, text.len });
 	json_add_string(one, "class", classes[class].name);
-	json_add_string(one, "text", clean.data);
+	json_add_clean(one, "text", text);
 	json_add_string(one, "next", classes[class].next);
-	cJSON_AddItemToArray(failures, one);
-	buf_release(&text);
-	buf_release(&clean);
+	cJSON_AddItemToArray(list_of(row, "failures"), one);
 }
 
-static cJSON *
-clean_string(struct str s)
+/* Bytes of the pod, made harmless; nothing is null. */
+static void
+add_clean(cJSON *object, const char *key, struct str s)
 {
 	struct buf clean;
-	cJSON *node;
 
 	buf_init(&clean, 4000);
 	utf8_sanitize(&clean, s);
-	node = cJSON_CreateString(clean.data);
+	json_add_string(object, key, s.len > 0 ? clean.data : NULL);
 	buf_release(&clean);
-	return node;
 }
 
 /* The facts: what follows the nonce on a line of its own; p NULL: none. */
@@ -112,12 +144,10 @@ fact(struct str facts, const char *key, struct str *value)
 static void
 add_text_fact(cJSON *row, struct str facts, const char *key)
 {
-	struct str value;
+	struct str value = { NULL, 0 };
 
-	cJSON_AddItemToObject(row, key,
-			      fact(facts, key, &value) && value.len > 0
-				      ? clean_string(value)
-				      : cJSON_CreateNull());
+	(void)fact(facts, key, &value);
+	add_clean(row, key, value);
 }
 
 static double
@@ -190,15 +220,13 @@ take_gpu(const struct preflight *p, cJSON *row, struct str line, bool apps)
 	used = number(cell[3]);
 	util = number(cell[4]);
 	json_add_number(gpu, "index", index);
-	cJSON_AddItemToObject(gpu, "name", clean_string(str_trim(cell[1])));
+	add_clean(gpu, "name", str_trim(cell[1]));
 	json_add_number(gpu, "memory_mib", number(cell[2]));
 	json_add_number(gpu, "used_mib", used);
 	json_add_number(gpu, "util", util);
-	cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(row, "gpus"),
-			     gpu);
-	if (cJSON_GetObjectItemCaseSensitive(row, "driver") == NULL)
-		cJSON_AddItemToObject(row, "driver",
-				      clean_string(str_trim(cell[5])));
+	cJSON_AddItemToArray(list_of(row, "gpus"), gpu);
+	if (list_of(row, "driver") == NULL)
+		add_clean(row, "driver", str_trim(cell[5]));
 	if (is_ours(p->pod, index) && !apps &&
 	    (used > IDLE_MIB || util > IDLE_PERCENT))
 		fail(row, PREFLIGHT_GPU,
@@ -227,8 +255,7 @@ take_apps(cJSON *row, struct str facts)
 		app = cJSON_CreateObject();
 		json_add_number(app, "pid", number(pid));
 		json_add_number(app, "memory_mib", number(mib));
-		cJSON_AddItemToObject(app, "name",
-				      clean_string(str_trim(line)));
+		add_clean(app, "name", str_trim(line));
 		cJSON_AddItemToArray(list, app);
 		buf_appendf(&names, "%s%.*s (pid %.*s, %.*s MiB)",
 			    n++ > 0 ? ", " : "", (int)str_trim(line).len,
@@ -246,7 +273,7 @@ take_apps(cJSON *row, struct str facts)
 static void
 add_gpu_names(cJSON *row)
 {
-	const cJSON *gpus = cJSON_GetObjectItemCaseSensitive(row, "gpus");
+	const cJSON *gpus = list_of(row, "gpus");
 	const cJSON *first = cJSON_GetArrayItem(gpus, 0);
 	struct buf text;
 
@@ -283,7 +310,7 @@ judge_gpu(const struct preflight *p, cJSON *row, struct str facts)
 		if (n == 0 && p->need_gpu)
 			fail(row, PREFLIGHT_GPU, "nvidia-smi shows no GPU");
 	}
-	if (cJSON_GetObjectItemCaseSensitive(row, "driver") == NULL)
+	if (list_of(row, "driver") == NULL)
 		cJSON_AddNullToObject(row, "driver");
 	add_gpu_names(row);
 }
@@ -328,7 +355,7 @@ judge_jobs(cJSON *row, struct str facts)
 			continue;
 		job = cJSON_CreateObject();
 		json_add_number(job, "pid", number(pid));
-		cJSON_AddItemToObject(job, "job", clean_string(line));
+		add_clean(job, "job", line);
 		cJSON_AddItemToArray(list, job);
 		n++;
 	}
@@ -343,19 +370,24 @@ judge_jobs(cJSON *row, struct str facts)
 static void
 judge_link(const struct preflight *p, cJSON *row)
 {
+	static const struct {
+		enum err_code code;
+		enum preflight_class class;
+	} of_codes[] = { { ERR_TIMEOUT, PREFLIGHT_TIMEOUT },
+			 { ERR_AUTH, PREFLIGHT_AUTH },
+			 { ERR_HOSTKEY, PREFLIGHT_HOSTKEY },
+			 { ERR_REMOTE, PREFLIGHT_ENVIRONMENT },
+			 { ERR_LIMIT, PREFLIGHT_ENVIRONMENT } };
 	enum preflight_class class = PREFLIGHT_SSH;
 
-	if (p->late || p->exit->err.code == ERR_TIMEOUT)
-		class = PREFLIGHT_TIMEOUT;
-	else if (p->exit->err.code == ERR_AUTH)
-		class = PREFLIGHT_AUTH;
-	else if (p->exit->err.code == ERR_HOSTKEY)
-		class = PREFLIGHT_HOSTKEY;
-	else if (p->exit->err.code == ERR_REMOTE ||
-		 p->exit->err.code == ERR_LIMIT)
-		class = PREFLIGHT_ENVIRONMENT;
-	fail(row, class, "%s",
-	     p->late ? "the answer did not come in time" : p->exit->err.text);
+	if (p->late) {
+		fail(row, PREFLIGHT_TIMEOUT, "the answer did not come in time");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(of_codes) / sizeof(of_codes[0]); i++)
+		if (p->exit->err.code == of_codes[i].code)
+			class = of_codes[i].class;
+	fail(row, class, "%s", p->exit->err.text);
 }
 
 /* It ended, but not at its end: its exit status, then its last words. */
@@ -383,9 +415,7 @@ judge_broken(const struct preflight *p, cJSON *row, bool began)
 static void
 add_summary(cJSON *row)
 {
-	const cJSON *failures =
-			    cJSON_GetObjectItemCaseSensitive(row, "failures"),
-		    *one;
+	const cJSON *failures = list_of(row, "failures"), *one;
 	struct buf names, texts;
 
 	buf_init(&names, 200);

@@ -39,8 +39,8 @@ enum preflight_class {
 #undef X
 };
 
-/* Which of them say that the pod was not reached at all. */
-bool preflight_is_unreachable(const char *class_name);
+/* What a row means as an exit status: 0, 3 not fit, 4 not reached. */
+int preflight_status(const cJSON *row);
 
 /*
  * The command to run, and what goes to its stdin; nonce: letters, digits.
@@ -51,7 +51,7 @@ bool preflight_is_unreachable(const char *class_name);
 #define PREFLIGHT_CLOCK "\nclock\t"
 void preflight_command(struct buf *out, const char *nonce,
 		       const struct conf_pod *pod);
-extern const char preflight_script[];
+const char *preflight_script(void);
 
 /* What came of it; all borrowed. */
 struct preflight {

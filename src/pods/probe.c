@@ -12,6 +12,7 @@
 
 #include "base/xalloc.h"
 #include "loop/loop.h"
+#include "pods/pods.h"
 #include "pods/preflight.h"
 
 #define OUT_CAP	   (256U * 1024)
@@ -205,8 +206,8 @@ start(struct check *check, size_t i)
 		return;
 	}
 	tell(probe, PODS_PROBE_CONNECTING, NULL);
-	t->ops->write(probe->stream, preflight_script, strlen(preflight_script),
-		      NULL);
+	t->ops->write(probe->stream, preflight_script(),
+		      strlen(preflight_script()), NULL);
 }
 
 static void
@@ -227,13 +228,16 @@ probe_all(struct check *check, cJSON **rows)
 		.user = check,
 		.accept_new = ask->accept_new,
 	};
+	struct remote_pod *remotes;
 
 	check->probes = xcalloc(ask->n, sizeof(*check->probes));
 	check->left = ask->n;
 	make_nonce(check->nonce, sizeof(check->nonce));
 	snprintf(check->mark, sizeof(check->mark), "\n%s\n", check->nonce);
-	check->fleet =
-		fleet_new(check->loop, ask->remotes, ask->n, &fleet_options);
+	remotes = xcalloc(ask->n, sizeof(*remotes));
+	for (size_t i = 0; i < ask->n; i++)
+		remotes[i] = pods_remote(&ask->pods[i]);
+	check->fleet = fleet_new(check->loop, remotes, ask->n, &fleet_options);
 	for (size_t i = 0; i < ask->n; i++)
 		start(check, i);
 	if (check->left > 0)
@@ -247,6 +251,7 @@ probe_all(struct check *check, cJSON **rows)
 		buf_release(&check->probes[i].errors);
 	}
 	free(check->probes);
+	free(remotes);
 }
 
 int

@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "conf/conf.h"
 #include "parsers/json.h"
-#include "remote/fleet.h"
 
 /* How far the preflight of a pod is. */
 enum pods_probe_step {
@@ -20,7 +19,6 @@ enum pods_probe_step {
 /* The preflight (preflight.h) of several pods at once, logins included. */
 struct pods_probe {
 	const struct conf_pod *pods; /* borrowed; n of them */
-	const struct remote_pod *remotes;
 	size_t n;
 	bool accept_new; /* keys of hosts that are not known yet */
 	bool any_gpu;	 /* one is wanted of every pod but local ones */

@@ -277,14 +277,6 @@ print_table(const struct out *out)
 }
 
 int
-out_flush(struct err *err)
-{
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return err_set(err, ERR_IO, "cannot write to stdout");
-	return 0;
-}
-
-int
 out_free(struct out *out)
 {
 	int failed;

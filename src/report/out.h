@@ -33,8 +33,6 @@ struct out *out_new(FILE *stream, enum out_format format,
 void out_row(struct out *out, const cJSON *row);
 /* A blank line in a table (between groups); nothing in the other forms. */
 void out_gap(struct out *out);
-/* Flush stdout; ERR_IO when something of it could not be written. */
-int out_flush(struct err *err);
 /* Print what is held and free; -1 when the stream had an error. */
 int out_free(struct out *out);
 

@@ -57,7 +57,7 @@ static const struct {
 	  "t.json:2: score: must be a BPB or a loss" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
 	  "\"caps\": {\"train_s\": 0}}",
-	  "caps.train_s: must be above 0" },
+	  "caps.train_s: expected a number above 0" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
 	  "\"caps\": {\"train_s\": \"600\"}}",
 	  "caps.train_s" },
@@ -75,7 +75,7 @@ static const struct {
 	  "record.tests: must name" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
 	  "\"record\": {\"min_seeds\": 1}}",
-	  "record.min_seeds: must be from 2" },
+	  "record.min_seeds: expected a number from 2 to 1000" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"
 	  "\"record\": {\"target\": 3, \"margin_nats\": 0.1}}",
 	  "record.margin_nats: cannot stand beside a target" },

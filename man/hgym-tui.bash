@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# bash completion for hgym-tui, which says itself what may come next.
+_hgym_tui()
+{
+	mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" --complete \
+		"${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1)
+}
+complete -o default -F _hgym_tui hgym-tui

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Configuration, rules, track and database: opened once, for main. */
+#include "config.h"
+
+#include "context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/lock.h"
+
+#define SELF "/proc/self/exe"
+
+void
+context_init(struct context *context, const struct context_options *options)
+{
+	*context =
+		(struct context){ .options = *options, .clock = &clock_real };
+	conf_init(&context->conf);
+	conf_init(&context->before);
+}
+
+void
+context_close(struct context *context)
+{
+	context_close_db(context);
+	format_set_free(context->formats);
+	track_release(&context->track);
+	conf_release(&context->conf);
+	conf_release(&context->before);
+	free(context->db_path);
+	*context = (struct context){ 0 };
+}
+
+void
+context_close_db(struct context *context)
+{
+	(void)store_close(context->store, NULL);
+	context->store = NULL;
+	context->writer = 0;
+	context->opened &= ~(unsigned int)CONTEXT_DB;
+}
+
+/* There is a place for it also beside a broken configuration. */
+static void
+set_db_path(struct context *context)
+{
+	free(context->db_path);
+	context->db_path = conf_db_path(&context->conf, context->options.db);
+}
+
+static int
+open_conf(struct context *context, struct err *err)
+{
+	int rc = conf_load(&context->conf, context->options.config, err);
+
+	if (rc != 0)
+		conf_init(&context->conf);
+	set_db_path(context);
+	return rc;
+}
+
+static int
+open_formats(struct context *context, struct err *err)
+{
+	const struct conf *conf = &context->conf;
+	struct format_set *formats = format_set_new_builtin();
+
+	for (size_t i = 0; i < conf->formats.n; i++) {
+		struct err why = { ERR_NONE, "" };
+
+		if (format_set_load(formats, conf->formats.v[i], &why) == 0)
+			continue;
+		format_set_free(formats);
+		return err_set(err, ERR_CONFIG, "%s: formats: %s", conf->path,
+			       why.text);
+	}
+	context->formats = formats;
+	return 0;
+}
+
+static int
+open_track(struct context *context, struct err *err)
+{
+	const struct conf *conf = &context->conf;
+
+	if (conf->track == NULL)
+		return track_load(&context->track, TRACK_DEFAULT, err);
+	if (context_find_track(context, conf->track, &context->track, err) != 0)
+		return err_prefix(err, "%s: track", conf->path);
+	return 0;
+}
+
+static int
+open_db(struct context *context, struct err *err)
+{
+	struct store_options options = { .read_only = true };
+
+	if (context->db_path == NULL)
+		set_db_path(context);
+	options.path = context->db_path;
+	context->store = store_open(&options, err);
+	if (context->store == NULL)
+		return -1;
+	(void)lock_is_held(context->db_path, &context->writer);
+	return 0;
+}
+
+int
+context_open(struct context *context, unsigned int parts, struct err *err)
+{
+	/* Each may use what those before it opened. */
+	static const struct {
+		enum context_part part;
+		int (*open)(struct context *context, struct err *err);
+	} steps[] = {
+		{ CONTEXT_CONF, open_conf },
+		{ CONTEXT_FORMATS, open_formats },
+		{ CONTEXT_TRACK, open_track },
+		{ CONTEXT_DB, open_db },
+	};
+
+	parts &= ~context->opened;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		if ((parts & (unsigned int)steps[i].part) == 0)
+			continue;
+		if (steps[i].open(context, err) != 0)
+			return -1;
+		context->opened |= (unsigned int)steps[i].part;
+	}
+	return 0;
+}
+
+int
+context_add_format(struct context *context, const char *path, struct err *err)
+{
+	return format_set_load(context->formats, path, err);
+}
+
+int
+context_find_track(const struct context *context, const char *name,
+		   struct track *track, struct err *err)
+{
+	const struct conf_strings *files = &context->conf.tracks;
+
+	for (size_t i = 0; i < files->n; i++) {
+		if (track_load(track, files->v[i], err) != 0)
+			return -1;
+		if (strcmp(track->name, name) == 0)
+			return 0;
+		track_release(track);
+	}
+	return track_load(track, name, err);
+}
+
+/* What a new configuration cannot change while the program runs. */
+static bool
+needs_restart(const struct conf *a, const struct conf *b)
+{
+	return !conf_same_text(a->track, b->track) ||
+	       !conf_same_text(a->db, b->db) ||
+	       !conf_same_strings(&a->tracks, &b->tracks) ||
+	       !conf_same_strings(&a->formats, &b->formats);
+}
+
+int
+context_reload(struct context *context, char said[200], struct err *err)
+{
+	struct conf fresh;
+
+	if (conf_load(&fresh, context->options.config, err) != 0)
+		return err_prefix(err, "the configuration stays as it was");
+	conf_release(&context->before);
+	context->before = context->conf;
+	context->conf = fresh;
+	(void)snprintf(said, 200, "the configuration was read again%s",
+		       needs_restart(&context->before, &fresh)
+			       ? "; track, formats and db count from the next "
+				 "start"
+			       : "");
+	return 0;
+}
+
+size_t
+context_argv(const struct context *context, const char *argv[CONTEXT_ARGV])
+{
+	size_t n = 0;
+
+	argv[n++] = access(SELF, X_OK) == 0 ? SELF : "hgym-tui";
+	if (context->options.config != NULL) {
+		argv[n++] = "--config";
+		argv[n++] = context->options.config;
+	}
+	if (context->options.db != NULL) {
+		argv[n++] = "--db";
+		argv[n++] = context->options.db;
+	}
+	return n;
+}

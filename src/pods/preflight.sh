@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What `pods check` runs on a pod: it only reads, and prints a line a fact
+# ("key TAB value").  It comes by the stdin of a sh, so that no login shell
+# needs to understand it; the braces make sh read the whole of it before
+# anything runs.  $1 parts the facts from what the login shell printed, $2 is
+# the scratch directory or one that may be made.  A line that is sent when $1
+# has come asks for the clock: how long that takes bounds how wrong the answer
+# can be.
+{
+put() { printf '%s\t%s\n' "$1" "$2"; }
+each() { while IFS= read -r l; do put "$1" "$l"; done; }
+printf '\n%s\n' "$1"
+# shellcheck disable=SC2034
+read -r go
+put clock "$(date +%s.%N)"
+exec </dev/null
+put shell "${SHELL:-}"
+put system "$(uname -srm)"
+d=$2
+while test ! -d "$d"; do d=$(dirname -- "$d"); done
+put scratch "$d"
+if test -w "$d"; then put writable 1; else put writable 0; fi
+put df "$(df -Pk "$d" 2>/dev/null | tail -n 1)"
+t=; command -v timeout >/dev/null 2>&1 && t='timeout 20'
+if command -v nvidia-smi >/dev/null 2>&1; then
+	q=index,name,memory.total,memory.used,utilization.gpu,driver_version
+	o=$($t nvidia-smi --query-gpu=$q --format=csv,noheader,nounits 2>&1)
+	put smi $?
+	printf '%s\n' "$o" | head -n 64 | each gpu
+	$t nvidia-smi --query-compute-apps=pid,used_memory,process_name \
+		--format=csv,noheader,nounits 2>/dev/null |
+		head -n 64 | each app
+fi
+if command -v python3 >/dev/null 2>&1; then
+	$t python3 -c '
+import sys
+print("python\t%d.%d.%d" % sys.version_info[:3])
+from importlib import metadata
+for name in ("torch", "triton"):
+    try:
+        print(name + "\t" + metadata.version(name))
+    except Exception:
+        pass
+' 2>/dev/null
+fi
+for f in $(grep -lsF HGYM_JOB= /proc/[0-9]*/environ | head -n 64); do
+	p=${f#/proc/}
+	p=${p%/environ}
+	test "$p" = $$ || put job "$p $(tr '\0' '\n' <"$f" 2>/dev/null |
+		sed -n 's/^HGYM_JOB=//p' | head -n 1)"
+done
+put end 0
+exit 0
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command line: every command's options and arguments, right and wrong,
+and which of them may stand where."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ.get("HGYM_SRC", "."), "tests",
+                                "support"))
+from home import home_env  # noqa: E402
+from tap import finish, ok  # noqa: E402
+
+# Wrong words, and what the one sentence on stderr says of them.
+WRONG = (
+    ("nonsense", 'there is no command "nonsense" (see hgym-tui --help)'),
+    ("bench", 'there is no command "bench" (see hgym-tui --help)'),
+    ("--nope", "--nope: no such option (see hgym-tui --help)"),
+    ("-x runs", "-x: no such option (see hgym-tui --help)"),
+    ("--config", "--config: needs a value (see hgym-tui --help)"),
+    ("runs --nope", "runs: --nope: no such option (see hgym-tui runs --help)"),
+    ("runs --json=yes",
+     "runs: --json=yes: takes no value (see hgym-tui runs --help)"),
+    ("runs --pod", "runs: --pod: needs a value (see hgym-tui runs --help)"),
+    ("runs x", "runs takes no argument: x"),
+    ("doctor x", "doctor takes no argument: x"),
+    ("collect x", "collect takes no argument: x"),
+    ("runs --status moon",
+     "runs: --status moon: expected running, finished, truncated, crashed, "
+     "oom, diverged or unknown (see hgym-tui runs --help)"),
+    ("--color often runs",
+     "--color often: expected auto, always or never (see hgym-tui --help)"),
+    ("runs --color often",
+     "runs: --color often: expected auto, always or never (see hgym-tui runs "
+     "--help)"),
+    ("parse", "parse: name at least one log (- is stdin)"),
+    ("parse -j0 x", "parse: --jobs 0: expected a whole number from 1 to 64 "
+     "(see hgym-tui parse --help)"),
+    ("parse -j 65 x", "parse: --jobs 65: expected a whole number from 1 to "
+     "64 (see hgym-tui parse --help)"),
+    ("parse --jobs=1.5 x", "parse: --jobs 1.5: expected a whole number from "
+     "1 to 64 (see hgym-tui parse --help)"),
+    ("parse -yx", "parse: -yx: no such option (see hgym-tui parse --help)"),
+    ("collect --for 0", "collect: --for 0: expected a number above 0 and "
+     "below 1e+09 (see hgym-tui collect --help)"),
+    ("collect --for nan", "collect: --for nan: expected a number above 0 and "
+     "below 1e+09 (see hgym-tui collect --help)"),
+    ("pods check --timeout inf", "pods check: --timeout inf: expected a "
+     "number from 0 to 3600 (see hgym-tui pods check --help)"),
+    ("bench run", "bench run: name one file (a bench.json)"),
+    ("bench run a b", "bench run: name one file (a bench.json)"),
+    ("bench show", "bench show: name one bench by its ID"),
+    ("bench abort a b", "bench abort: name one bench by its ID"),
+    ("bench audit p --probe tpu", "bench audit: --probe tpu: expected cpu or "
+     "gpu (see hgym-tui bench audit --help)"),
+    ("bench audit p --variant x",
+     "bench audit: --variant is of a FILE"),
+    ("bench judge x", "bench judge: x: begin with --control"),
+    ("bench judge --control x", "bench judge needs --control LOG... and at "
+     "least one --variant TAG=LOG..."),
+    ("bench judge --margin 100", "bench judge: --margin 100: expected a "
+     "number above 0 and below 100 (see hgym-tui bench judge --help)"),
+    ("samples", "samples takes one run: its id or its path (hgym-tui runs), "
+     "or --pod NAME instead"),
+    ("samples 1 --metric mood", "samples: --metric mood: no such metric"),
+    ("export --what all", "export: --what all: expected board, runs or "
+     "samples (see hgym-tui export --help)"),
+    ("board " + "--values 1 " * 65, "board: --values 1: stands too often "
+     "(see hgym-tui board --help)"),
+    ("demo --snapshot 0x9", "demo: --snapshot: a size is WxH, at most "
+     "1000x1000"),
+    ("submission --date 1.1.2026", "submission: --date takes YYYY-MM-DD"),
+    ("harness", "harness: name a HarnessGym workspace, a run's folder or a "
+     "comparison"),
+)
+# The same line in several orders.
+SAME = (
+    ("parse --json LOG", "parse LOG --json", "--verbose parse LOG --json",
+     "parse LOG --verbose --json", "parse --json -- LOG",
+     "parse -j2 LOG --json", "parse --jobs=2 --json LOG",
+     "parse --color never --json LOG"),
+    ("--read-only runs", "runs --read-only"),
+    ("bench judge --control LOG LOG LOG --variant B=LOG LOG LOG --json",
+     "bench judge --json --control LOG --control=LOG LOG --variant B=LOG "
+     "--variant B=LOG LOG",
+     "--db x bench judge --control LOG LOG LOG --variant B=LOG LOG -v LOG "
+     "--json"),
+)
+LOG = "".join("step:%d/9 train_loss:%d.5 train_time:%dms step_avg:10.00ms\n" %
+              (i, 9 - i, i * 10) for i in range(1, 10))
+
+
+def commands(env):
+    text = run(env, "--help").stdout.decode()
+    return re.findall(r"^  ([a-z][a-z ]*[a-z])  ",
+                      text.split("commands:")[1].split("options:")[0], re.M)
+
+
+def run(env, line, **more):
+    return subprocess.run([TUI, *line.split()], env=env, capture_output=True,
+                          stdin=subprocess.DEVNULL, check=False, **more)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="hgym-options-") as top:
+        env = home_env(top)
+        for line, says in WRONG:
+            done = run(env, line)
+            ok((done.returncode, done.stdout, done.stderr.decode()) ==
+               (2, b"", "hgym-tui: %s\n" % says), line[:60], done)
+        log = os.path.join(top, "a.log")
+        with open(log, "w") as out:
+            out.write(LOG)
+        for first, *others in SAME:
+            want = run(env, first.replace("LOG", log))
+            for line in others:
+                done = run(env, line.replace("LOG", log))
+                ok((done.returncode, done.stdout) ==
+                   (want.returncode, want.stdout), "%s is %s" % (line, first),
+                   (want, done))
+        names = commands(env)
+        ok(len(names) > 20, "--help lists the commands", names)
+        for name in names:
+            want = run(env, name + " --help")
+            ok(want.returncode == 0 and want.stdout.decode().startswith(
+                "usage: hgym-tui %s" % name), name + " --help", want)
+            for line in (name + " -h", name + " x -h", "-h " + name,
+                         name + " --nope --help"):
+                done = run(env, line)
+                ok(done.stdout == want.stdout and done.returncode == 0,
+                   line + " is the same", done)
+            done = run(env, name + " --nope")
+            ok(done.returncode == 2 and not done.stdout and
+               done.stderr.decode() == "hgym-tui: %s: --nope: no such option "
+               "(see hgym-tui %s --help)\n" % (name, name), name + " --nope",
+               done)
+        for line in ("--help", "-h", "-v --help", "--help --nope"):
+            done = run(env, line)
+            ok(b"commands:" in done.stdout and done.returncode == 0, line,
+               done)
+        for line in ("--version", "-V", "runs --version"):
+            done = run(env, line)
+            ok(done.stdout.startswith(b"hgym-tui ") and done.returncode == 0,
+               line, done)
+        with open("/dev/full", "w") as full:
+            for line in ("--help", "parse " + log, "parse --json " + log,
+                         "formats list", "doctor", "board --values 1,2",
+                         "export " + log):
+                done = subprocess.run([TUI, *line.split()], env=env,
+                                      stdin=subprocess.DEVNULL, stdout=full,
+                                      stderr=subprocess.PIPE, check=False)
+                ok(done.returncode == 1 and done.stderr ==
+                   b"hgym-tui: cannot write to standard output\n",
+                   "%s where nothing can be written" %
+                   line.replace(log, "LOG"), done)
+    return finish()
+
+
+sys.exit(main())

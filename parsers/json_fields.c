@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 
 #define MAX_KEYS 32 /* of one object */
@@ -17,23 +18,24 @@ _Static_assert(sizeof(enum json_kind) == sizeof(unsigned int), "enum");
 
 /* What the value of each kind may be. */
 static const unsigned int json_types[] = {
-	[JSON_AS_TEXT] = JSON_STRING,	[JSON_AS_PATH] = JSON_STRING,
-	[JSON_AS_CHARS] = JSON_STRING,	[JSON_AS_SIZE] = JSON_INTEGER,
-	[JSON_AS_WORD] = JSON_STRING,	[JSON_AS_CHOICE] = JSON_STRING,
-	[JSON_AS_NUMBER] = JSON_NUMBER, [JSON_AS_INTEGER] = JSON_INTEGER,
-	[JSON_AS_COUNT] = JSON_INTEGER, [JSON_AS_BOOL] = JSON_BOOL,
-	[JSON_AS_TEXTS] = JSON_ARRAY,	[JSON_AS_PATHS] = JSON_ARRAY,
-	[JSON_AS_NUMBERS] = JSON_ARRAY, [JSON_AS_INDEXES] = JSON_ARRAY,
-	[JSON_AS_OBJECT] = JSON_OBJECT, [JSON_AS_OTHER] = 0,
+	[JSON_AS_TEXT] = JSON_STRING,
+	[JSON_AS_PATH] = JSON_STRING,
+	[JSON_AS_CHARS] = JSON_STRING,
+	[JSON_AS_WORD] = JSON_STRING,
+	[JSON_AS_CHOICE] = JSON_STRING,
+	[JSON_AS_EITHER] = JSON_STRING,
+	[JSON_AS_FIXED] = JSON_STRING,
+	[JSON_AS_NUMBER] = JSON_NUMBER,
+	[JSON_AS_INTEGER] = JSON_INTEGER,
+	[JSON_AS_COUNT] = JSON_INTEGER,
+	[JSON_AS_BOOL] = JSON_BOOL,
+	[JSON_AS_TEXTS] = JSON_ARRAY,
+	[JSON_AS_PATHS] = JSON_ARRAY,
+	[JSON_AS_NUMBERS] = JSON_ARRAY,
+	[JSON_AS_INDEXES] = JSON_ARRAY,
+	[JSON_AS_OBJECT] = JSON_OBJECT,
+	[JSON_AS_OTHER] = 0,
 };
-
-static unsigned int
-types_of(const struct json_field *f)
-{
-	return f->kind == JSON_AS_BOOL && f->words != NULL
-		       ? JSON_STRING
-		       : json_types[f->kind];
-}
 
 int
 json_refuse(const struct json_reader *r, const char *path, const char *fmt, ...)
@@ -60,8 +62,7 @@ static int
 find_word(const struct json_reader *r, const struct json_field *f,
 	  const char *value, const char *path)
 {
-	const char *const *words = f->words;
-	const char *glue = "";
+	const char *const *words = f->words, *glue = "";
 	char list[200];
 	size_t used = 0;
 
@@ -93,6 +94,20 @@ check_number(const struct json_reader *r, const struct json_field *f,
 				     f->low, f->high);
 }
 
+/* A text, where it is as the field wants it; owned, NULL with the error. */
+static char *
+make_text(const struct json_reader *r, const struct json_field *f,
+	  const char *text, const char *path)
+{
+	if (f->is_right != NULL && !f->is_right(text)) {
+		json_refuse(r, path, "expected %s", f->what);
+		return NULL;
+	}
+	return f->kind == JSON_AS_PATH || f->kind == JSON_AS_PATHS
+		       ? r->path(r, text)
+		       : xstrdup(text);
+}
+
 /* One entry of a list into place i of it. */
 static int
 take_entry(const struct json_reader *r, const struct json_field *f,
@@ -113,11 +128,8 @@ take_entry(const struct json_reader *r, const struct json_field *f,
 			return json_refuse(r, path,
 					   "expected a string that is not "
 					   "empty");
-		if (f->fault != NULL && f->fault(text) != NULL)
-			return json_refuse(r, path, "%s", f->fault(text));
-		((char **)v)[i] = f->kind == JSON_AS_PATHS ? r->path(r, text)
-							   : xstrdup(text);
-		return 0;
+		((char **)v)[i] = make_text(r, f, text, path);
+		return ((char **)v)[i] != NULL ? 0 : -1;
 	}
 	if (!(number >= 0) || number > f->high || floor(number) != number)
 		return json_refuse(r, path,
@@ -166,51 +178,44 @@ take_value(const struct json_reader *r, const struct json_field *f,
 	void *to = (char *)base + f->at;
 	int index;
 
-	if (f->fault != NULL && cJSON_IsString(node) &&
-	    f->fault(node->valuestring) != NULL)
-		return json_refuse(r, path, "%s", f->fault(node->valuestring));
 	switch (f->kind) {
 	case JSON_AS_TEXT:
-		*(char **)to = xstrdup(node->valuestring);
-		return 0;
-	case JSON_AS_CHARS:
-		if (f->words != NULL &&
-		    find_word(r, f, node->valuestring, path) < 0)
-			return -1;
-		(void)snprintf(to, f->most, "%s", node->valuestring);
-		return 0;
 	case JSON_AS_PATH:
-		*(char **)to = r->path(r, node->valuestring);
+		*(char **)to = make_text(r, f, node->valuestring, path);
+		return *(char **)to != NULL ? 0 : -1;
+	case JSON_AS_CHARS:
+		(void)snprintf(to, f->most, "%s", node->valuestring);
 		return 0;
 	case JSON_AS_WORD:
 	case JSON_AS_CHOICE:
+	case JSON_AS_EITHER:
+	case JSON_AS_FIXED:
 		index = find_word(r, f, node->valuestring, path);
-		if (index >= 0 && f->kind == JSON_AS_CHOICE)
+		if (index < 0)
+			return -1;
+		if (f->kind == JSON_AS_CHOICE)
 			*(unsigned int *)to = (unsigned int)index;
-		else if (index >= 0)
+		else if (f->kind == JSON_AS_EITHER)
+			*(bool *)to = index == 1;
+		else if (f->kind == JSON_AS_WORD)
 			*(char **)to = xstrdup(node->valuestring);
-		return index >= 0 ? 0 : -1;
+		return 0;
 	case JSON_AS_NUMBER:
 	case JSON_AS_INTEGER:
 	case JSON_AS_COUNT:
-	case JSON_AS_SIZE:
 		if (check_number(r, f, node->valuedouble, path) != 0)
 			return -1;
 		if (f->kind == JSON_AS_NUMBER)
-			*(double *)to = node->valuedouble;
+			*(double *)to = node->valuedouble *
+					(f->scale != 0 ? f->scale : 1);
 		else if (f->kind == JSON_AS_INTEGER)
 			*(int64_t *)to = (int64_t)node->valuedouble;
-		else if (f->kind == JSON_AS_SIZE)
-			*(size_t *)to = (size_t)node->valuedouble;
 		else
-			*(unsigned int *)to = (unsigned int)node->valuedouble;
+			*(size_t *)to = (size_t)node->valuedouble;
 		return 0;
 	case JSON_AS_BOOL:
-		index = f->words != NULL
-				? find_word(r, f, node->valuestring, path)
-				: cJSON_IsTrue(node);
-		*(bool *)to = index == 1;
-		return index < 0 ? -1 : 0;
+		*(bool *)to = cJSON_IsTrue(node);
+		return 0;
 	case JSON_AS_TEXTS:
 	case JSON_AS_PATHS:
 	case JSON_AS_NUMBERS:
@@ -233,19 +238,25 @@ json_take(const struct json_reader *r, const struct json_field *fields,
 	struct json_key keys[MAX_KEYS] = { { NULL, 0 } };
 	char at[JSON_PATH_SIZE];
 
-	for (size_t i = 0; fields[i].name != NULL && i + 1 < MAX_KEYS; i++)
-		keys[i] = (struct json_key){
-			fields[i].name, fields[i].types | types_of(&fields[i])
-		};
+	for (size_t i = 0; fields[i].name != NULL && i + 1 < MAX_KEYS; i++) {
+		keys[i].name = fields[i].name;
+		keys[i].types = fields[i].types | json_types[fields[i].kind];
+		/* A NUMBER that is to be whole. */
+		if ((fields[i].types & JSON_INTEGER) != 0)
+			keys[i].types &= ~(unsigned int)JSON_NUMBER;
+		if (r->nulls && (keys[i].types & JSON_REQUIRED) == 0)
+			keys[i].types |= JSON_NULL;
+	}
 	if (json_check_keys(&r->at, object, path, keys, r->err) != 0)
 		return -1;
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
 		const cJSON *value =
 			cJSON_GetObjectItemCaseSensitive(object, f->name);
 
-		/* null is as good as nothing, where it may stand. */
-		if (value == NULL ||
-		    (cJSON_IsNull(value) && f->kind != JSON_AS_OTHER))
+		/* Where null may stand it is as good as nothing, but where
+		 * it has a meaning of its own. */
+		if (value == NULL || (cJSON_IsNull(value) &&
+				      (r->nulls || f->kind != JSON_AS_OTHER)))
 			continue;
 		if (take_value(r, f, value, json_join(at, path, f->name),
 			       base) != 0)
@@ -254,19 +265,23 @@ json_take(const struct json_reader *r, const struct json_field *fields,
 	return 0;
 }
 
-/* A tree that was parsed (NULL: was not, why says so), and is freed here. */
-static int
-take_root(struct json_reader *r, cJSON *root, const char *why,
-	  const struct json_field *fields, void *base)
+int
+json_take_text(struct json_reader *r, const char *file, struct str text,
+	       const struct json_field *fields, void *base)
 {
+	struct err bad = { ERR_NONE, "" };
+	cJSON *root = json_parse(text, JSON_BARE_REFUSED, &bad);
 	int rc;
 
+	r->at.file = file;
+	r->at.text = text;
 	if (root == NULL) {
 		/* "line 3: .." becomes "file:3: ..". */
-		bool has_line = strncmp(why, "line ", 5) == 0;
+		bool has_line = strncmp(bad.text, "line ", 5) == 0;
 
-		return err_set(r->err, r->at.code, "%s:%s%s", r->at.file,
-			       has_line ? "" : " ", why + (has_line ? 5 : 0));
+		return err_set(r->err, r->at.code, "%s:%s%s", file,
+			       has_line ? "" : " ",
+			       bad.text + (has_line ? 5 : 0));
 	}
 	rc = cJSON_IsObject(root) ? json_take(r, fields, root, "", base)
 				  : json_refuse(r, "", "expected an object");
@@ -275,36 +290,20 @@ take_root(struct json_reader *r, cJSON *root, const char *why,
 }
 
 int
-json_take_text(struct json_reader *r, const char *file, struct str text,
-	       const struct json_field *fields, void *base)
-{
-	struct err bad = { ERR_NONE, "" };
-	cJSON *root = json_parse(text, JSON_BARE_REFUSED, &bad);
-
-	r->at.file = file;
-	r->at.text = text;
-	return take_root(r, root, bad.text, fields, base);
-}
-
-int
 json_take_file(struct json_reader *r, const char *file,
 	       const struct json_field *fields, void *base)
 {
 	struct err bad = { ERR_NONE, "" };
 	struct buf text;
-	cJSON *root;
 	int rc;
 
 	buf_init(&text, JSON_MAX_BYTES);
-	root = json_parse_file(file, &text, &bad);
-	r->at.file = file;
-	r->at.text = (struct str){ text.data, text.len };
-	/* What could be read is named once, behind it comes the line. */
-	if (root == NULL && bad.code != ERR_PARSE)
-		rc = err_set(r->err, r->at.code, "%s", bad.text);
+	if (file_read(file, &text, &bad) == 0)
+		rc = json_take_text(r, file,
+				    (struct str){ text.data, text.len }, fields,
+				    base);
 	else
-		rc = take_root(r, root, bad.text + strlen(file) + 2, fields,
-			       base);
+		rc = err_set(r->err, r->at.code, "%s", bad.text);
 	buf_release(&text);
 	return rc;
 }
@@ -323,7 +322,7 @@ json_put(cJSON *object, const struct json_field *fields, const void *base)
 				       text[0] != '\0' ? text : NULL);
 		else if (f->kind == JSON_AS_NUMBER)
 			json_add_number(object, f->name, *(const double *)from);
-		else if (f->kind == JSON_AS_SIZE)
+		else if (f->kind == JSON_AS_COUNT)
 			json_add_number(object, f->name,
 					(double)*(const size_t *)from);
 		else if (f->kind == JSON_AS_BOOL)
@@ -347,7 +346,7 @@ json_take_known(const struct json_field *fields, const cJSON *object,
 		const cJSON *value =
 			cJSON_GetObjectItemCaseSensitive(object, f->name);
 
-		if (json_has_type(value, types_of(f)))
+		if (json_has_type(value, json_types[f->kind]))
 			(void)take_value(&quiet, f, value, "", base);
 	}
 }
@@ -356,22 +355,21 @@ void
 json_give_back(const struct json_field *fields, void *base)
 {
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
-		void *at = (char *)base + f->at, *v;
+		char *at = (char *)base + f->at;
+		bool has_texts =
+			f->kind == JSON_AS_TEXTS || f->kind == JSON_AS_PATHS;
+		void *v;
 
-		if (f->kind == JSON_AS_OBJECT) {
+		if (f->kind == JSON_AS_OBJECT)
 			json_give_back(f->fields, at);
-			continue;
-		}
-		if (f->kind == JSON_AS_OTHER || f->kind == JSON_AS_CHOICE ||
-		    f->kind == JSON_AS_NUMBER || f->kind == JSON_AS_INTEGER ||
-		    f->kind == JSON_AS_COUNT || f->kind == JSON_AS_SIZE ||
-		    f->kind == JSON_AS_CHARS || f->kind == JSON_AS_BOOL)
+		if (!has_texts && f->kind != JSON_AS_TEXT &&
+		    f->kind != JSON_AS_PATH && f->kind != JSON_AS_WORD &&
+		    f->kind != JSON_AS_NUMBERS && f->kind != JSON_AS_INDEXES)
 			continue;
 		memcpy(&v, at, sizeof(v));
-		if (f->kind == JSON_AS_TEXTS || f->kind == JSON_AS_PATHS)
-			for (size_t i = 0;
-			     i < *(size_t *)((char *)base + f->at_n); i++)
-				free(((char **)v)[i]);
+		for (size_t i = 0;
+		     has_texts && i < *(size_t *)((char *)base + f->at_n); i++)
+			free(((char **)v)[i]);
 		free(v);
 	}
 }

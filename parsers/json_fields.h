@@ -13,15 +13,16 @@
  */
 enum json_kind {
 	JSON_AS_TEXT,	 /* char *, owned */
-	JSON_AS_CHARS,	 /* char[most]; with most 0 it is only looked at */
 	JSON_AS_PATH,	 /* char *, owned: what json_reader.path makes of it */
+	JSON_AS_CHARS,	 /* char[most] */
 	JSON_AS_WORD,	 /* char *, owned: one of words */
 	JSON_AS_CHOICE,	 /* an enum: the index in words */
+	JSON_AS_EITHER,	 /* bool: is it the second of two words? */
+	JSON_AS_FIXED,	 /* one of words, which is not kept */
 	JSON_AS_NUMBER,	 /* double, low..high; both 0: above 0 */
 	JSON_AS_INTEGER, /* int64_t, low..high */
-	JSON_AS_COUNT,	 /* unsigned int, low..high */
-	JSON_AS_SIZE,	 /* size_t, low..high */
-	JSON_AS_BOOL,	 /* true; where there are words: the second of them */
+	JSON_AS_COUNT,	 /* size_t, low..high */
+	JSON_AS_BOOL,
 	JSON_AS_TEXTS,	 /* list of char *, none of them empty */
 	JSON_AS_PATHS,	 /* the same of paths */
 	JSON_AS_NUMBERS, /* list of double, each above 0 */
@@ -37,23 +38,29 @@ struct json_field {
 	enum json_kind kind;
 	size_t at;	    /* of the member in its struct; of a list: of v */
 	size_t at_n;	    /* of a list: of its length, a size_t */
-	unsigned int types; /* enum json_type, beside those of the kind */
+	unsigned int types; /* enum json_type, beside those of the kind; a
+			     * NUMBER with JSON_INTEGER is whole */
 	double low, high;
-	size_t most;		  /* entries of a list at most; see CHARS */
-	const char *what;	  /* of INDEXES: "GPU" */
-	const char *const *words; /* ended by NULL */
+	double scale; /* a NUMBER is kept multiplied by it; 0: as it is */
+	size_t most;  /* entries of a list at most */
+	/* Is a TEXT, or one of TEXTS, right?  NULL: any is. */
+	bool (*is_right)(const char *text);
+	const char *what;	  /* "a path": then it is; of INDEXES "GPU" */
+	const char *const *words; /* ended by NULL; "" is none */
 	const struct json_field *fields;
-	/* What is wrong with a text, or an entry of TEXTS; NULL: nothing. */
-	const char *(*fault)(const char *text);
 	/*
-	 * Of OTHER: take the value, into what `at` says.  Of OBJECT: hold its
-	 * members against each other; to is its struct.
+	 * Of OTHER: take the value, into the member at `at` (0: the struct
+	 * that has the key).  Of OBJECT: hold its members against each other;
+	 * to is its struct.
 	 */
 	int (*take)(const struct json_reader *r, const cJSON *node,
 		    const char *path, void *to);
 };
 
 #define JSON_AT(type, member) .at = offsetof(struct type, member)
+#define JSON_LIST(type, member, n)                                             \
+	.at = offsetof(struct type, member), .at_n = offsetof(struct type, n)
+
 /* A row of a table; of CHARS. */
 #define JSON_ROW(name_, kind_, type, member, ...)                              \
 	{                                                                      \
@@ -63,12 +70,11 @@ struct json_field {
 #define JSON_CHARS(name, type, member)                                         \
 	JSON_ROW(name, CHARS, type, member,                                    \
 		 .most = sizeof(((struct type *)0)->member))
-#define JSON_LIST(type, member, n)                                             \
-	.at = offsetof(struct type, member), .at_n = offsetof(struct type, n)
 
 struct json_reader {
 	struct json_at at; /* json_take_text and _file set file and text */
 	struct err *err;
+	bool nulls; /* null is as good as no key, which is not required */
 	/* What is kept of a path; owned.  NULL without such fields. */
 	char *(*path)(const struct json_reader *r, const char *value);
 	void *user;
@@ -100,17 +106,17 @@ int json_take_file(struct json_reader *r, const char *file,
 		   const struct json_field *fields, void *base)
 	__attribute__((warn_unused_result));
 
+/* Free all that json_take may have given to base. */
+void json_give_back(const struct json_field *fields, void *base);
+
 /*
  * The members of base as members of object: NAN, "" and a 0 of INTEGER (a
- * time) as null.  Of the kinds CHARS, CHOICE, NUMBER, INTEGER, SIZE and BOOL.
+ * time) as null.  Of the kinds CHARS, CHOICE, NUMBER, INTEGER, COUNT and BOOL.
  */
 void json_put(cJSON *object, const struct json_field *fields, const void *base);
 /* The same back: what is absent, or no such value, leaves its member as it
  * is, and unknown keys are passed over. */
 void json_take_known(const struct json_field *fields, const cJSON *object,
 		     void *base);
-
-/* Free all that json_take may have given to base. */
-void json_give_back(const struct json_field *fields, void *base);
 
 #endif

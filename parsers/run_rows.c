@@ -37,6 +37,8 @@ struct reader {
 	const struct run_rows_cb *cb;
 	void *user;
 	struct err *err;
+	cJSON *keys;   /* owned; those of a run, as an object */
+	bool is_other; /* this row is of no run: a group, a score */
 	char *unknown[MAX_UNKNOWN]; /* owned; keys that were told of */
 	size_t n_unknown;
 	int n_rows;
@@ -51,22 +53,12 @@ static const struct number_key {
 #undef X
 };
 
-/* Keys of `parse --json` that are texts or lists, or of no use here. */
-static const char *const text_keys[] = {
-	"file",		  "group",	  "sha256",
-	"status",	  "run_index",	  "final_stage",
-	"final_class",	  "formats",	  "source_sha256",
-	"events",	  "source_lines", "lines",
-	"bytes",	  "matched",	  "first_line",
-	"events_dropped", "eval_done",	  "eval_total",
-	"running_bpb",	  "last_step",	  "pod",
-	"path",		  "run_id",	  "gen",
-	"first_seen",	  "last_seen",	  "use",
-	"counted",	  "copy_of",	  "seed_again",
-	"caps",		  "note",	  "kind",
-	"rank",		  "score",	  "unit",
-	"cap_bytes",	  "cap_train",	  "cap_eval",
-	"cap_targets",	  "//",
+/* Keys of a row that are of no run, and what is under way of one. */
+static const char *const other_keys[] = { "file",	   "group", "sha256",
+					  "kind",	   "//",
+#define X(member) #member,
+					  RUN_LIVE_LIST(X)
+#undef X
 };
 
 static const struct {
@@ -102,20 +94,20 @@ tell_unknown(struct reader *r, const char *key)
 }
 
 static struct field
-field_of(const char *name)
+field_of(const struct reader *r, const char *name)
 {
 	struct field field = { .name = xstrdup(name) };
 
+	field.known = cJSON_GetObjectItemCaseSensitive(r->keys, name) != NULL;
 	for (size_t i = 0; i < sizeof(number_keys) / sizeof(number_keys[0]);
 	     i++) {
 		if (strcmp(number_keys[i].name, name) != 0)
 			continue;
-		field.known = field.is_number = true;
+		field.is_number = true;
 		field.offset = number_keys[i].offset;
 	}
-	for (size_t i = 0; i < sizeof(text_keys) / sizeof(text_keys[0]); i++)
-		if (strcmp(text_keys[i], name) == 0)
-			field.known = true;
+	for (size_t i = 0; i < sizeof(other_keys) / sizeof(other_keys[0]); i++)
+		field.known |= strcmp(other_keys[i], name) == 0;
 	return field;
 }
 
@@ -180,7 +172,9 @@ set_cell(struct reader *r, struct run_row *row, const struct field *field,
 	}
 	if (cell->text == NULL)
 		return 0;
-	if (strcmp(field->name, "file") == 0)
+	if (strcmp(field->name, "kind") == 0)
+		r->is_other = strcmp(cell->text, "run") != 0;
+	else if (strcmp(field->name, "file") == 0)
 		row->file = cell->text;
 	else if (strcmp(field->name, "group") == 0)
 		row->group = cell->text;
@@ -213,7 +207,11 @@ static void
 row_give(struct reader *r, struct run_row *row)
 {
 	struct run *run = &row->run;
+	bool is_other = r->is_other;
 
+	r->is_other = false;
+	if (is_other)
+		return;
 	if (!run_has(run->ms_per_step) && run->steps > 0)
 		run->ms_per_step = run->train_ms / run->steps;
 	r->n_rows++;
@@ -249,7 +247,7 @@ read_object(struct reader *r, const cJSON *object)
 			set_absent(&row, item->string);
 			continue;
 		}
-		field = field_of(item->string);
+		field = field_of(r, item->string);
 		if (cJSON_IsString(item))
 			cell.text = item->valuestring;
 		else if (field.is_number && !cJSON_IsNumber(item))
@@ -357,7 +355,7 @@ read_head(struct reader *r, struct str *rest, struct field *fields)
 			break;
 		name = str_trim((struct str){ cell.data, cell.len });
 		cell.data[name.p - cell.data + (ptrdiff_t)name.len] = '\0';
-		fields[n++] = field_of(name.p);
+		fields[n++] = field_of(r, name.p);
 	}
 	buf_release(&cell);
 	for (int i = 0; i < n; i++)
@@ -435,8 +433,12 @@ run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb,
 {
 	struct reader r = { .name = name, .cb = cb, .user = user, .err = err };
 	struct str trimmed;
+	struct run none;
 	int status = 0;
 
+	run_init(&none);
+	r.keys = run_to_json(&none);
+	run_release(&none);
 	if (str_starts_with(text, "\xEF\xBB\xBF")) /* a byte order mark */
 		text = (struct str){ text.p + 3, text.len - 3 };
 	trimmed = str_trim(text);
@@ -446,5 +448,6 @@ run_rows_read(struct str text, const char *name, const struct run_rows_cb *cb,
 		status = read_csv(&r, text);
 	while (r.n_unknown > 0)
 		free(r.unknown[--r.n_unknown]);
+	cJSON_Delete(r.keys);
 	return status == 0 ? r.n_rows : -1;
 }

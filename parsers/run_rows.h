@@ -10,8 +10,10 @@
  * Runs as somebody else tells them: the rows of `parse --json` (an object a
  * line, or an array of them), of `parse --csv`, a small table typed in
  * with some of those keys as its head, or a record's submission.json.  A number
- * that is not there, empty or null is absent.  Without a key of a status a row
- * is a finished run; with one that is empty or null it is not.
+ * that is not there, empty or null is absent.  A row whose "kind" is another
+ * than "run" (a board's group, a verifier's score) is passed over.  Without a
+ * key of a status a row is a finished run; with one that is empty or null it is
+ * not.
  */
 struct run_row {
 	const char *file;   /* of the key "file"; NULL: not given */

@@ -121,7 +121,8 @@ open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 	}
 	log_paths_release(&paths);
 	if (!failed && opened == 0 && n_harness == 0)
-		failed = err_set(err, ERR_NODATA, "no logs in what was named");
+		failed = err_set(err, ERR_NODATA,
+				 "no log files found in the given paths");
 	return failed;
 }
 

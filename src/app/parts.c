@@ -56,9 +56,7 @@ pod_of(const struct app_parts *parts, size_t pod, struct err *err)
 				    : -1;
 
 	if (i < 0) {
-		err_set(err, ERR_USAGE,
-			"this pod is of no configuration: there is nothing to "
-			"log in to");
+		err_set(err, ERR_USAGE, "this pod is not in the configuration");
 		return NULL;
 	}
 	return &conf->pods[i];
@@ -164,8 +162,7 @@ check_pod(struct app_parts *parts, const struct command *command,
 
 	if (source->check == NULL)
 		return err_set(err, ERR_USAGE,
-			       "these pods are of no configuration: there is "
-			       "nothing to log in to");
+			       "these pods are not in the configuration");
 	if (source->check(source->user, command->pod, err))
 		return -1;
 	(void)snprintf(said, 200, "%s is being checked",
@@ -174,7 +171,7 @@ check_pod(struct app_parts *parts, const struct command *command,
 }
 
 static int
-no_deed(struct err *err)
+no_action(struct err *err)
 {
 	return err_set(err, ERR_USAGE, "nothing here can do that");
 }
@@ -188,7 +185,7 @@ known_bench(struct app_parts *parts, const struct command *command,
 	bool starts = command->id == COMMAND_BENCH_START;
 
 	if (source->bench == NULL)
-		return no_deed(err);
+		return no_action(err);
 	return source->bench(source->user, starts ? command->name : NULL,
 			     starts ? NULL : command->name, said, err);
 }
@@ -202,14 +199,14 @@ made_bench(struct app_parts *parts, const struct command *command,
 
 	(void)command;
 	if (source->bench == NULL || parts->made == NULL)
-		return no_deed(err);
+		return no_action(err);
 	return source->bench(source->user, parts->made, NULL, said, err);
 }
 
 /* What each command does, as command_sink.execute; none: not done here. */
-static int (*const deeds[])(struct app_parts *parts,
-			    const struct command *command, char said[200],
-			    struct err *err) = {
+static int (*const actions[])(struct app_parts *parts,
+			      const struct command *command, char said[200],
+			      struct err *err) = {
 	[COMMAND_COPY] = copy_text,
 	[COMMAND_EXPORT] = export_text,
 	[COMMAND_ANSWER] = answer_pod,
@@ -230,9 +227,9 @@ execute(void *user, const struct command *command, char said[200],
 {
 	size_t id = (size_t)command->id;
 
-	if (id >= sizeof(deeds) / sizeof(deeds[0]) || deeds[id] == NULL)
-		return no_deed(err);
-	return deeds[id](user, command, said, err);
+	if (id >= sizeof(actions) / sizeof(actions[0]) || actions[id] == NULL)
+		return no_action(err);
+	return actions[id](user, command, said, err);
 }
 
 /* The definition that a command asks for, and what it would run. */

@@ -70,7 +70,7 @@ struct plan_pod {
 	char *transport; /* libssh2, openssh, local; NULL: the default */
 	char *identity, *known_hosts, *proxy_jump;
 	struct plan_gpus {
-		int v[PLAN_MAX_GPUS]; /* ascending */
+		int *v; /* ascending */
 		size_t n;
 	} gpus;
 	char *root;	/* folder for benches on the pod; NULL: ~/.hgym-bench */

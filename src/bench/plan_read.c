@@ -19,10 +19,10 @@
 #define MAX_SEED 9007199254740991.0
 #define MAX_TEXT (1024U * 1024)
 
-/* Faults of single texts. */
+#define NAME_WORDS "1 to 40 letters, digits, _ . - (not . or - first)"
 
-static const char *
-name_fault(const char *text)
+static bool
+is_name(const char *text)
 {
 	size_t n = 0;
 
@@ -30,52 +30,33 @@ name_fault(const char *text)
 	       (text[n] != '\0' && strchr("_.-", text[n]) != NULL))
 		n++;
 	return text[n] == '\0' && n >= 1 && n <= 40 && text[0] != '.' &&
-			       text[0] != '-'
-		       ? NULL
-		       : "expected 1 to 40 letters, digits, _ . - (not . or - "
-			 "first)";
+	       text[0] != '-';
 }
 
-static const char *
-schema_fault(const char *text)
+static bool
+is_one_line(const char *text)
 {
-	return strcmp(text, PLAN_SCHEMA) == 0 ? NULL
-					      : "expected \"" PLAN_SCHEMA "\"";
+	return strchr(text, '\n') == NULL;
 }
 
-static const char *
-log_fault(const char *text)
-{
-	return name_fault(text) == NULL
-		       ? NULL
-		       : "expected the name of a file, no folder";
-}
-
-static const char *
-path_fault(const char *text)
-{
-	return strchr(text, '\n') == NULL ? NULL : "is no path";
-}
-
-static const char *
-lock_dir_fault(const char *text)
+static bool
+is_plain_path(const char *text)
 {
 	while (isalnum((unsigned char)*text) ||
 	       (*text != '\0' && strchr("/_.-", *text) != NULL))
 		text++;
-	return *text == '\0' ? NULL
-			     : "expected a path of letters, digits, / _ . -";
+	return *text == '\0';
 }
 
-static const char *
-regex_fault(const char *text)
+static bool
+is_expression(const char *text)
 {
 	regex_t regex;
+	bool is_one = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) == 0;
 
-	if (regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) != 0)
-		return "is no extended regular expression";
-	regfree(&regex);
-	return NULL;
+	if (is_one)
+		regfree(&regex);
+	return is_one;
 }
 
 /* Values that are neither a number nor a text. */
@@ -109,6 +90,8 @@ take_env(const struct json_reader *r, const cJSON *all, const char *path,
 			return json_refuse(r, at, "is no name of a variable");
 		if (!cJSON_IsString(node))
 			return json_refuse(r, at, "expected a string");
+		if (cJSON_GetObjectItemCaseSensitive(all, node->string) != node)
+			return json_refuse(r, at, "this key stands twice");
 		env->v[env->n++] =
 			(struct plan_variable){ xstrdup(node->string),
 						xstrdup(node->valuestring) };
@@ -152,43 +135,19 @@ static int
 take_files(const struct json_reader *r, const cJSON *all, const char *path,
 	   void *to)
 {
+	bool is_overlay = strcmp(all->string, "overlay") == 0;
+	const char *twin = json_duplicate_key(all);
 	const cJSON *node;
 
-	cJSON_ArrayForEach(node, all) if (take_file(r, node, path, to, false) !=
-					  0) return -1;
-	return 0;
-}
-
-static int
-take_overlay(const struct json_reader *r, const cJSON *all, const char *path,
-	     void *to)
-{
-	const cJSON *node;
-
-	cJSON_ArrayForEach(node, all) if (take_file(r, node, path, to, true) !=
-					  0) return -1;
-	return 0;
-}
-
-static int
-take_gpus(const struct json_reader *r, const cJSON *all, const char *path,
-	  void *to)
-{
-	struct plan_gpus *gpus = to;
-	const cJSON *node;
-
+	if (twin != NULL)
+		return json_refuse(r, path,
+				   "the key \"%.60s\" stands twice in one "
+				   "object",
+				   twin);
 	cJSON_ArrayForEach(node, all)
 	{
-		double index = cJSON_IsNumber(node) ? node->valuedouble : -1;
-
-		if (!(index >= 0 && index < 1024 && index == floor(index)) ||
-		    gpus->n == PLAN_MAX_GPUS)
-			return json_refuse(r, path,
-					   "expected at most %d GPU numbers",
-					   PLAN_MAX_GPUS);
-		if (gpus->n > 0 && gpus->v[gpus->n - 1] >= (int)index)
-			return json_refuse(r, path, "expected them ascending");
-		gpus->v[gpus->n++] = (int)index;
+		if (take_file(r, node, path, to, is_overlay) != 0)
+			return -1;
 	}
 	return 0;
 }
@@ -202,8 +161,6 @@ take_deadline(const struct json_reader *r, const cJSON *node, const char *path,
 	struct tm tm = { 0 };
 	const char *end;
 
-	if (cJSON_IsNull(node))
-		return 0;
 	end = strptime(node->valuestring, "%Y-%m-%dT%H:%M:%SZ", &tm);
 	if (end == NULL || *end != '\0')
 		return json_refuse(r, path,
@@ -215,36 +172,23 @@ take_deadline(const struct json_reader *r, const cJSON *node, const char *path,
 	return 0;
 }
 
-static int
-take_margin(const struct json_reader *r, const cJSON *node, const char *path,
-	    void *to)
-{
-	double *margin = to;
-
-	if (cJSON_IsNull(node))
-		return 0;
-	if (!(node->valuedouble >= 1e-6 && node->valuedouble <= 100))
-		return json_refuse(r, path,
-				   "expected a number from 1e-06 to 100");
-	*margin = node->valuedouble / 100.0;
-	return 0;
-}
-
-/* The keys of each section.  One that may be absent may be null, too. */
+/* The keys of each section. */
 
 #define KEY(name, kind, member, ...)                                           \
 	JSON_ROW(name, kind, SECTION, member, __VA_ARGS__)
-#define OPTIONAL      .types = JSON_NULL
 #define REQUIRED      .types = JSON_REQUIRED
-#define RANGE(lo, hi) OPTIONAL, .low = (lo), .high = (hi)
+#define RANGE(lo, hi) .low = (lo), .high = (hi)
 #define WORDS(...)                                                             \
-	OPTIONAL, .words = (const char *const[])                               \
+	.words = (const char *const[])                                         \
 	{                                                                      \
 		__VA_ARGS__, NULL                                              \
 	}
-#define TEXTS(member, most_)                                                   \
-	member.v, OPTIONAL, .at_n = offsetof(struct SECTION, member.n),        \
-			    .most = (most_)
+#define LIST(member, most_)                                                    \
+	member.v, .at_n = offsetof(struct SECTION, member.n), .most = (most_)
+#define FLAG(name, member)                                                     \
+	{                                                                      \
+		name, JSON_AS_BOOL, JSON_AT(SECTION, member)                   \
+	}
 #define END                                                                    \
 	{                                                                      \
 		.name = NULL                                                   \
@@ -255,25 +199,27 @@ take_margin(const struct json_reader *r, const cJSON *node, const char *path,
 static const struct json_field workload_keys[] = {
 	KEY("cwd", TEXT, cwd, REQUIRED),
 	KEY("command", TEXT, command, REQUIRED),
-	KEY("env", OTHER, env, .types = JSON_OBJECT | JSON_NULL,
-	    .take = take_env),
+	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = take_env),
 	KEY("timeout_s", NUMBER, timeout_s, RANGE(1, 864000)),
-	KEY("end_marker", TEXT, end_marker, OPTIONAL),
-	KEY("commit", TEXT, commit, OPTIONAL),
-	KEY("data", TEXTS, TEXTS(data, PLAN_MAX_FILES), .fault = path_fault),
-	KEY("data_sha256", TEXT, data_sha256, OPTIONAL),
-	KEY("judge_files", TEXTS, TEXTS(judge_files, PLAN_MAX_FILES),
-	    .fault = path_fault),
-	KEY("log", TEXT, log, OPTIONAL, .fault = log_fault),
-	KEY("noise_class", TEXT, noise_class, OPTIONAL, .fault = name_fault),
+	KEY("end_marker", TEXT, end_marker),
+	KEY("commit", TEXT, commit),
+	KEY("data", TEXTS, LIST(data, PLAN_MAX_FILES), .is_right = is_one_line,
+	    .what = "a path"),
+	KEY("data_sha256", TEXT, data_sha256),
+	KEY("judge_files", TEXTS, LIST(judge_files, PLAN_MAX_FILES),
+	    .is_right = is_one_line, .what = "a path"),
+	KEY("log", TEXT, log, .is_right = is_name,
+	    .what = "the name of a file, no folder"),
+	KEY("noise_class", TEXT, noise_class, .is_right = is_name,
+	    .what = NAME_WORDS),
 	END
 };
 
 static const struct json_field window_keys[] = {
 	KEY("mode", CHOICE, rule.window, REQUIRED,
 	    .words = (const char *const[]){ "", "fixed", "auto", NULL }),
-	KEY("lo", NUMBER, rule.lo, RANGE(0, 1e9)),
-	KEY("hi", NUMBER, rule.hi, RANGE(1, 1e9)), END
+	KEY("lo", NUMBER, rule.lo, .types = JSON_INTEGER, RANGE(0, 1e9)),
+	KEY("hi", NUMBER, rule.hi, .types = JSON_INTEGER, RANGE(1, 1e9)), END
 };
 
 static int
@@ -292,74 +238,76 @@ check_window(const struct json_reader *r, const cJSON *object, const char *path,
 
 static const struct json_field metric_keys[] = {
 	KEY("key", TEXT, key, REQUIRED),
-	KEY("parser", CHARS, file, OPTIONAL, .words = bench_metric_parsers),
-	KEY("direction", BOOL, rule.higher, WORDS("lower", "higher")),
+	{ "parser", JSON_AS_FIXED, .words = bench_metric_parsers },
+	KEY("direction", EITHER, rule.higher, WORDS("lower", "higher")),
 	KEY("tok_kind", CHOICE, rule.tok_kind, WORDS("cumulative", "interval")),
-	{ "window", JSON_AS_OBJECT, OPTIONAL, .fields = window_keys,
+	{ "window", JSON_AS_OBJECT, .fields = window_keys,
 	  .take = check_window },
 	END
 };
 
 static const struct json_field design_keys[] = {
-	KEY("blocks_per_pod", SIZE, blocks, RANGE(1, PLAN_MAX_ROUNDS)),
-	KEY("runs_per_block", SIZE, reps, RANGE(1, JUDGE_MAX_REPS)),
-	KEY("confirm_blocks", SIZE, confirm, RANGE(0, PLAN_MAX_ROUNDS)),
-	KEY("burn_in", SIZE, burn_in, RANGE(0, 10)),
-	KEY("aa", BOOL, aa, OPTIONAL),
+	KEY("blocks_per_pod", COUNT, blocks, RANGE(1, PLAN_MAX_ROUNDS)),
+	KEY("runs_per_block", COUNT, reps, RANGE(1, JUDGE_MAX_REPS)),
+	KEY("confirm_blocks", COUNT, confirm, RANGE(0, PLAN_MAX_ROUNDS)),
+	KEY("burn_in", COUNT, burn_in, RANGE(0, 10)),
+	FLAG("aa", aa),
 	KEY("gap_s", NUMBER, gap_s, RANGE(0, 3600)),
-	KEY("order", CHARS, file, WORDS("mirrored-random")),
+	{ "order", JSON_AS_FIXED, WORDS("mirrored-random") },
 	END
 };
 
 static const struct json_field decision_keys[] = {
 	KEY("alpha", NUMBER, rule.paired.alpha, RANGE(1e-6, 0.5)),
-	KEY("margin_pct", OTHER, rule.paired.margin,
-	    .types = JSON_NUMBER | JSON_NULL, .take = take_margin),
+	KEY("margin_pct", NUMBER, rule.paired.margin, RANGE(1e-6, 100),
+	    .scale = 0.01),
 	KEY("power", NUMBER, rule.paired.power, RANGE(0.5, 0.999)),
-	KEY("early", BOOL, early, WORDS("none", "haybittle-peto")),
-	KEY("min_blocks", SIZE, min_blocks,
+	KEY("early", EITHER, early, WORDS("none", "haybittle-peto")),
+	KEY("min_blocks", COUNT, min_blocks,
 	    RANGE(VERDICT_MIN_BLOCKS, PLAN_MAX_ROUNDS)),
-	KEY("multi", BOOL, rule.holm, WORDS("none", "holm")),
+	KEY("multi", EITHER, rule.holm, WORDS("none", "holm")),
 	END
 };
 
 static const struct json_field guards_keys[] = {
 	KEY("loss_step_tol", NUMBER, rule.losses.steps, RANGE(0, 100)),
 	KEY("loss_val_tol", NUMBER, rule.losses.val, RANGE(0, 100)),
-	KEY("throttle", BOOL, throttle_drops, WORDS("ignore", "block")),
-	KEY("foreign_procs", BOOL, refuse_foreign, WORDS("ignore", "refuse")),
+	KEY("throttle", EITHER, throttle_drops, WORDS("ignore", "block")),
+	KEY("foreign_procs", EITHER, refuse_foreign, WORDS("ignore", "refuse")),
 	END
 };
 
 static const struct json_field budget_keys[] = {
 	KEY("usd", NUMBER, usd, RANGE(0, 1e6)),
 	KEY("minutes", NUMBER, minutes, RANGE(0, 1e6)),
-	KEY("deadline", OTHER, deadline_ms, .types = JSON_STRING | JSON_NULL,
+	KEY("deadline", OTHER, deadline_ms, .types = JSON_STRING,
 	    .take = take_deadline),
-	KEY("on_end", BOOL, stop_pods, WORDS("ask", "stop_pods")), END
+	KEY("on_end", EITHER, stop_pods, WORDS("ask", "stop_pods")), END
 };
 
 #undef SECTION
 #define SECTION plan_variant
 
 static const struct json_field variant_keys[] = {
-	KEY("tag", TEXT, tag, REQUIRED, .fault = name_fault),
-	KEY("control", BOOL, control, OPTIONAL),
-	KEY("env", OTHER, env, .types = JSON_OBJECT | JSON_NULL,
-	    .take = take_env),
-	KEY("command", TEXT, command, OPTIONAL),
-	KEY("patch", TEXT, patch, OPTIONAL),
-	KEY("files", OTHER, files, .types = JSON_OBJECT | JSON_NULL,
+	KEY("tag", TEXT, tag, REQUIRED, .is_right = is_name,
+	    .what = NAME_WORDS),
+	FLAG("control", control),
+	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = take_env),
+	KEY("command", TEXT, command),
+	KEY("patch", TEXT, patch),
+	KEY("files", OTHER, files, .types = JSON_OBJECT, .take = take_files),
+	KEY("overlay", OTHER, files, .types = JSON_OBJECT,
 	    .take = take_files),
-	KEY("overlay", OTHER, files, .types = JSON_OBJECT | JSON_NULL,
-	    .take = take_overlay),
-	KEY("must_match", TEXTS, TEXTS(must, PLAN_MAX_TEXTS),
-	    .fault = regex_fault),
-	KEY("must_not_match", TEXTS, TEXTS(must_not, PLAN_MAX_TEXTS),
-	    .fault = regex_fault),
-	KEY("declares", TEXTS, TEXTS(declares, PLAN_MAX_TEXTS)),
-	KEY("numerics", BOOL, numerics_changed, WORDS("same", "changed")),
-	KEY("noise_class", TEXT, noise_class, OPTIONAL, .fault = name_fault),
+	KEY("must_match", TEXTS, LIST(must, PLAN_MAX_TEXTS),
+	    .is_right = is_expression,
+	    .what = "an extended regular expression"),
+	KEY("must_not_match", TEXTS, LIST(must_not, PLAN_MAX_TEXTS),
+	    .is_right = is_expression,
+	    .what = "an extended regular expression"),
+	KEY("declares", TEXTS, LIST(declares, PLAN_MAX_TEXTS)),
+	KEY("numerics", EITHER, numerics_changed, WORDS("same", "changed")),
+	KEY("noise_class", TEXT, noise_class, .is_right = is_name,
+	    .what = NAME_WORDS),
 	END
 };
 
@@ -367,18 +315,19 @@ static const struct json_field variant_keys[] = {
 #define SECTION plan_pod
 
 static const struct json_field pod_keys[] = {
-	KEY("id", TEXT, id, REQUIRED, .fault = name_fault),
-	KEY("ssh", TEXT, ssh, OPTIONAL),
+	KEY("id", TEXT, id, REQUIRED, .is_right = is_name, .what = NAME_WORDS),
+	KEY("ssh", TEXT, ssh),
 	KEY("transport", WORD, transport, WORDS("libssh2", "openssh", "local")),
-	KEY("identity", TEXT, identity, OPTIONAL),
-	KEY("known_hosts", TEXT, known_hosts, OPTIONAL),
-	KEY("proxy_jump", TEXT, proxy_jump, OPTIONAL),
-	KEY("gpus", OTHER, gpus, .types = JSON_ARRAY | JSON_NULL,
-	    .take = take_gpus),
-	KEY("root", TEXT, root, OPTIONAL),
-	KEY("lock_dir", TEXT, lock_dir, OPTIONAL, .fault = lock_dir_fault),
-	KEY("lock_clocks", TEXT, lock_clocks, OPTIONAL),
-	KEY("stop_cmd", TEXT, stop_cmd, OPTIONAL),
+	KEY("identity", TEXT, identity),
+	KEY("known_hosts", TEXT, known_hosts),
+	KEY("proxy_jump", TEXT, proxy_jump),
+	KEY("gpus", INDEXES, LIST(gpus, PLAN_MAX_GPUS), .high = 1023,
+	    .what = "GPU"),
+	KEY("root", TEXT, root),
+	KEY("lock_dir", TEXT, lock_dir, .is_right = is_plain_path,
+	    .what = "a path of letters, digits, / _ . -"),
+	KEY("lock_clocks", TEXT, lock_clocks),
+	KEY("stop_cmd", TEXT, stop_cmd),
 	KEY("usd_per_h", NUMBER, usd_per_h, RANGE(0, 10000)),
 	END
 };
@@ -425,13 +374,13 @@ check_design(const struct json_reader *r, const cJSON *object, const char *path,
 		return 0;
 	if (plan->confirm * plan->n_pods < VERDICT_MIN_BLOCKS)
 		return json_refuse(r, at,
-				   "at least %d fresh blocks over all pods are "
-				   "needed to confirm the best",
+				   "%d fresh blocks over all pods are the "
+				   "least that can confirm anything",
 				   VERDICT_MIN_BLOCKS);
 	if (plan->n_variants < 3)
 		return json_refuse(r, at,
-				   "needs two variants or more beside the "
-				   "control");
+				   "is for two variants or more beside the "
+				   "control: of one, its verdict tells");
 	return 0;
 }
 
@@ -544,12 +493,26 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 	size_t size = (size_t)cJSON_GetArraySize(array);
 	struct items items = { pod_keys, &blank, sizeof(blank), NULL };
 	struct plan *plan = to;
+	char at[64];
 
 	if (size < 1 || size > PLAN_MAX_PODS)
 		return json_refuse(r, path, "expected 1 to %d pods",
 				   PLAN_MAX_PODS);
 	items.v = plan->pods = xcalloc(size, sizeof(blank));
-	return take_items(r, array, path, &items, &plan->n_pods);
+	if (take_items(r, array, path, &items, &plan->n_pods) != 0)
+		return -1;
+	/* Whoever locks several takes the lowest first: no two wait for
+	 * ever. */
+	for (size_t i = 0; i < size; i++)
+		for (size_t k = 1; k < plan->pods[i].gpus.n; k++)
+			if (plan->pods[i].gpus.v[k - 1] >
+			    plan->pods[i].gpus.v[k]) {
+				(void)snprintf(at, sizeof(at), "%s[%zu].gpus",
+					       path, i);
+				return json_refuse(r, at,
+						   "expected them ascending");
+			}
+	return 0;
 }
 
 #define OBJECT(name_, fields_, take_, required)                                \
@@ -560,8 +523,9 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 
 /* In the order in which they are read: a check may look at what is above. */
 static const struct json_field top_keys[] = {
-	KEY("schema", CHARS, file, REQUIRED, .fault = schema_fault),
-	KEY("name", TEXT, name, REQUIRED, .fault = name_fault),
+	{ "schema", JSON_AS_FIXED, REQUIRED, WORDS(PLAN_SCHEMA) },
+	KEY("name", TEXT, name, REQUIRED, .is_right = is_name,
+	    .what = NAME_WORDS),
 	KEY("seed", INTEGER, seed, RANGE(0, MAX_SEED)),
 	OBJECT("workload", workload_keys, NULL, JSON_REQUIRED),
 	OBJECT("metric", metric_keys, check_metric, JSON_REQUIRED),
@@ -596,7 +560,6 @@ set_defaults(struct plan *plan, const char *file)
 	*plan = (struct plan){
 		.file = xstrdup(file),
 		.seed = 42,
-		.log = xstrdup("train.out"),
 		.rule = JUDGE_RULE_DEFAULT,
 		.timeout_s = 3600,
 		.blocks = 6,
@@ -617,37 +580,25 @@ int
 plan_parse(struct plan *plan, const char *file, struct str text,
 	   struct err *err)
 {
-	struct json_reader r = { .at = { file, text, ERR_CONFIG }, .err = err };
+	struct json_reader r = { .at.code = ERR_CONFIG,
+				 .err = err,
+				 .nulls = true };
 	struct sha256 sha;
-	const char *twin;
-	cJSON *root;
 	int result;
 
-	root = json_parse(text, JSON_BARE_REFUSED, err);
-	if (root == NULL) {
-		err_prefix(err, "%s", file);
-		if (err != NULL)
-			err->code = ERR_CONFIG;
-		return -1;
-	}
 	set_defaults(plan, file);
 	sha256_init(&sha);
 	sha256_update(&sha, text.p, text.len);
 	sha256_hex(&sha, plan->sha256);
-	result = json_take(&r, top_keys, root, "", plan);
+	result = json_take_text(&r, file, text, top_keys, plan);
 	/* The control alone is compared with itself: that is an audit. */
 	if (result == 0 && plan->n_variants < 2 && !plan->aa)
 		result = json_refuse(&r, "variants",
 				     "expected 2 to %d variants; the control "
 				     "alone is audited with \"aa\": true",
 				     SCHEDULE_MAX_ARMS - 1);
-	twin = json_duplicate_key(root);
-	if (result == 0 && twin != NULL)
-		result = json_refuse(&r, "",
-				     "the key \"%.60s\" stands twice in one "
-				     "object",
-				     twin);
-	cJSON_Delete(root);
+	if (result == 0 && plan->log == NULL)
+		plan->log = xstrdup("train.out");
 	if (result != 0)
 		plan_release(plan);
 	return result;

@@ -23,24 +23,24 @@ static const char *const run_ends[] = { "", "exited", "lost", NULL };
 /* What a run is, which its record only repeats. */
 static const struct json_field plan_fields[] = {
 	JSON_CHARS("id", bench_run, id),
-	JSON_ROW("block", SIZE, bench_run, block, .high = 1e9),
-	JSON_ROW("pos", SIZE, bench_run, pos, .high = 1e9),
-	JSON_ROW("counted", BOOL, bench_run, counted, .high = 1),
-	JSON_ROW("rep", SIZE, bench_run, rep, .high = 1e9),
-	JSON_ROW("fresh", BOOL, bench_run, fresh, .high = 1),
-	JSON_ROW("repeat", SIZE, bench_run, repeat, .high = 1e9),
+	JSON_ROW("block", COUNT, bench_run, block, .high = 1e9),
+	JSON_ROW("pos", COUNT, bench_run, pos, .high = 1e9),
+	{ "counted", JSON_AS_BOOL, JSON_AT(bench_run, counted) },
+	JSON_ROW("rep", COUNT, bench_run, rep, .high = 1e9),
+	{ "fresh", JSON_AS_BOOL, JSON_AT(bench_run, fresh) },
+	JSON_ROW("repeat", COUNT, bench_run, repeat, .high = 1e9),
 	{ .name = NULL },
 };
 
 static const struct json_field record_fields[] = {
-	JSON_ROW("attempt", SIZE, bench_run, attempt, .high = 1000),
+	JSON_ROW("attempt", COUNT, bench_run, attempt, .high = 1000),
 	JSON_ROW("end", CHOICE, bench_run, end, .words = run_ends),
 	JSON_ROW("rc", NUMBER, bench_run, rc, .high = 1000),
 	JSON_ROW("t0_s", NUMBER, bench_run, t0_s, .high = 1e11),
 	JSON_ROW("t1_s", NUMBER, bench_run, t1_s, .high = 1e11),
 	JSON_ROW("up_s", NUMBER, bench_run, up_s, .high = 1e11),
 	JSON_ROW("drift_s", NUMBER, bench_run, drift_s, .high = 1e11),
-	JSON_ROW("files_changed", BOOL, bench_run, files_changed, .high = 1),
+	{ "files_changed", JSON_AS_BOOL, JSON_AT(bench_run, files_changed) },
 	JSON_CHARS("judge_files_sha256", bench_run, hash),
 	JSON_CHARS("sources", bench_run, work),
 	JSON_CHARS("runtime", bench_run, runtime),

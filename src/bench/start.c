@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/utf8.h"
 #include "bench/kept.h"
 #include "bench/paired.h"
@@ -190,22 +191,6 @@ bench_describe(struct buf *out, const struct plan *plan,
 	add_cost(out, plan, known);
 }
 
-/* The bytes of the plan's file. */
-static int
-read_definition(struct buf *out, const struct plan *plan, struct err *err)
-{
-	FILE *stream = fopen(plan->file, "re");
-	char block[65536];
-	size_t n;
-
-	if (stream == NULL)
-		return err_set_errno(err, ERR_IO, "cannot open %s", plan->file);
-	while ((n = fread(block, 1, sizeof(block), stream)) > 0)
-		buf_append(out, block, n);
-	(void)fclose(stream);
-	return 0;
-}
-
 /* Keep the definition as it was given, and where it lay. */
 static int
 keep_definition(const struct plan *plan, const char *given, const char *path,
@@ -226,7 +211,7 @@ keep_definition(const struct plan *plan, const char *given, const char *path,
 	if (given != NULL)
 		buf_append_str(&text, given);
 	else
-		result = read_definition(&text, plan, err);
+		result = file_read(plan->file, &text, err);
 	if (result == 0)
 		result = folder_write(path, "bench.json",
 				      (struct str){ text.data, text.len }, err);

@@ -171,9 +171,10 @@ build(const struct builder *b, struct err *err)
 	    add_values(b, err) != 0)
 		return -1;
 	if (input->n_runs == 0 && input->scores.n == 0)
-		return err_set(err, input->status != 0 ? ERR_IO : ERR_NODATA,
-			       "no run in what was named (%zu log%s read)",
-			       input->n_files, input->n_files == 1 ? "" : "s");
+		return err_set(
+			err, input->status != 0 ? ERR_IO : ERR_NODATA,
+			"no run found in the given paths (%zu log%s read)",
+			input->n_files, input->n_files == 1 ? "" : "s");
 	if (input->n_runs > 0 && choose_baseline(b, err) != 0)
 		return -1;
 	choose_nats(b);

@@ -42,8 +42,7 @@ export_runs(FILE *stream, enum out_format format, const struct board *board)
 		cJSON *object = board_row_json(board, row);
 
 		json_add_clean(object, "group", board->groups[row->group].key);
-		out_row(out, object);
-		cJSON_Delete(object);
+		out_take(out, object);
 	}
 	return out_free(out);
 }
@@ -64,8 +63,7 @@ put_sample(struct out *out, const char *file, unsigned int run_index,
 					: RUN_ABSENT);
 	json_add_number(row, "train_ms", s->train_ms);
 	json_add_number(row, "line", (double)s->line);
-	out_row(out, row);
-	cJSON_Delete(row);
+	out_take(out, row);
 }
 
 /* One log that is read for its series. */

@@ -12,6 +12,7 @@
 #include "board/print.h"
 #include "board/text.h"
 #include "report/out.h"
+#include "store/query.h"
 
 /* A number under "<stem>_<unit>". */
 static void
@@ -67,6 +68,33 @@ board_row_json(const struct board *board, const struct board_row *row)
 	else
 		cJSON_AddNullToObject(object, "note");
 	return object;
+}
+
+const char *
+board_stored_status(const struct stored_run *run, long writer)
+{
+	return run_status_name(run->is_live && writer != 0 ? RUN_RUNNING
+							   : run->run.status);
+}
+
+cJSON *
+board_stored_json(const struct stored_run *run, long writer)
+{
+	cJSON *row = cJSON_CreateObject(), *keys = run_to_json(&run->run);
+	const char *word = board_stored_status(run, writer);
+	cJSON *status = strcmp(word, "unknown") == 0 ? cJSON_CreateNull()
+						     : cJSON_CreateString(word);
+
+	cJSON_ReplaceItemInObjectCaseSensitive(keys, "status", status);
+	json_add_number(row, "run_id", (double)run->run_id);
+	json_add_string(row, "pod", run->pod);
+	json_add_clean(row, "path", run->path);
+	json_add_clean(row, "file", run->path);
+	json_add_number(row, "gen", run->gen);
+	out_add_members(row, keys);
+	json_add_time(row, "first_seen", run->first_wall_ms);
+	json_add_time(row, "last_seen", run->last_wall_ms);
+	return row;
 }
 
 static cJSON *
@@ -335,8 +363,7 @@ csv_run(struct out *out, const struct board *board,
 	add_cap_cells(object, row->caps);
 	json_add_string(object, "score", group->score->name);
 	json_add_string(object, "unit", board_unit(group));
-	out_row(out, object);
-	cJSON_Delete(object);
+	out_take(out, object);
 }
 
 /* The row of a group: means in the columns of its runs, then the rest. */
@@ -376,8 +403,7 @@ csv_group(struct out *out, const struct board_group *group, size_t rank)
 	json_add_number(row, "seeds_needed",
 			v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
 	json_add_string(row, "verdict", v->text[0] ? v->text : NULL);
-	out_row(out, row);
-	cJSON_Delete(row);
+	out_take(out, row);
 }
 
 void
@@ -396,4 +422,24 @@ board_print_csv(FILE *stream, const struct board *board,
 		csv_group(out, group, i + 1);
 	}
 	(void)out_free(out);
+}
+
+bool
+board_is_key(const char *key)
+{
+	static char nowhere[] = "";
+	const struct board_row row = { .path = nowhere };
+	const struct stored_run stored = { .pod = "", .path = "" };
+	cJSON *rows[] = { board_row_json(NULL, &row),
+			  board_stored_json(&stored, 0) };
+	bool is_one = false;
+
+	for (size_t i = 0; i < 2; i++) {
+		is_one |=
+			cJSON_GetObjectItemCaseSensitive(rows[i], key) != NULL;
+		cJSON_Delete(rows[i]);
+	}
+	for (const struct out_column *c = csv_columns; c->key != NULL; c++)
+		is_one |= strcmp(c->key, key) == 0;
+	return is_one;
 }

@@ -7,6 +7,7 @@
 
 #include "model/board.h"
 #include "parsers/json.h"
+#include "store/query.h"
 
 /* The four forms of a computed leaderboard; best group first. */
 struct board_look {
@@ -42,6 +43,18 @@ void board_print_json(FILE *stream, const struct board *board,
 
 /* The row of one run, keys of `parse` and what the board makes of it. */
 cJSON *board_row_json(const struct board *board, const struct board_row *row);
+
+/*
+ * The row of `runs`: run_id, pod, path, file, gen, the keys of `parse`,
+ * first_seen and last_seen.  writer: the process that writes the database
+ * now, or 0: a run that one follows is running.  Given (owned).
+ */
+cJSON *board_stored_json(const struct stored_run *run, long writer);
+/* The word for its status now. */
+const char *board_stored_status(const struct stored_run *run, long writer);
+
+/* Is that a key of any row above, of a run or in CSV? */
+bool board_is_key(const char *key);
 
 /* The object of board_print_json; rank from 1.  Given (owned). */
 cJSON *board_group_json(const struct board *board,

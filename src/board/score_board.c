@@ -101,8 +101,7 @@ print_group(struct out *out, const struct score_group *group)
 			group->n > 1 && median != 0
 				? 100 * (high - low) / fabs(median)
 				: (double)NAN);
-	out_row(out, row);
-	cJSON_Delete(row);
+	out_take(out, row);
 	buf_release(&clean);
 }
 

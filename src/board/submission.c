@@ -230,7 +230,7 @@ check_seeds(struct check *check, const struct submission *s)
 	size_t i = 0;
 
 	if (g->n_seeds < s->board->track->min_seeds)
-		wanting(check, "%zu seed%s; %u are asked for", g->n_seeds,
+		wanting(check, "%zu seed%s; %zu are asked for", g->n_seeds,
 			g->n_seeds == 1 ? "" : "s", s->board->track->min_seeds);
 	if (g->n_seeds < g->n_counted)
 		wanting(check, "a seed ran more than once");

@@ -98,8 +98,7 @@ board_print_summary(FILE *stream, const struct board *board, bool markdown)
 	for (size_t i = 0; i < board->n_groups; i++) {
 		cJSON *row = summary_row(&board->groups[board->rank[i]], i + 1);
 
-		out_row(out, row);
-		cJSON_Delete(row);
+		out_take(out, row);
 	}
 	(void)out_free(out);
 }

@@ -41,7 +41,7 @@ static const struct cmd_option options[] = {
 };
 
 static int
-check(const struct cmd_args *args, void *opaque, struct err *err)
+check_audit(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct audit_call *call = opaque;
 
@@ -183,7 +183,7 @@ const struct cmd cmd_bench_audit = {
 	.least = 1,
 	.most = 2,
 	.wants = "name a pod, and a bench.json where it is to be of that",
-	.check = check,
+	.check = check_audit,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_audit,
 };

@@ -238,7 +238,7 @@ take_log(void *opaque, const char *word, struct err *err)
 
 /* What belongs to what, now that all is known. */
 static int
-check(const struct cmd_args *args, void *opaque, struct err *err)
+check_judge(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct request *q = opaque;
 
@@ -460,7 +460,7 @@ const struct cmd cmd_bench_judge = {
 	.preset = sizeof(defaults),
 	.defaults = &defaults,
 	.word = take_log,
-	.check = check,
+	.check = check_judge,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_judge,
 };

@@ -105,7 +105,7 @@ print_stored(void *user, const struct stored_bench *bench)
 	json_add_string(row, "waits_for", NULL);
 	bench_waits_json(row, NULL, "");
 	json_add_string(row, "dir", NULL);
-	cmd_out_row(h->out, row);
+	out_take(h->out, row);
 	cJSON_Delete(verdict);
 	return 0;
 }
@@ -139,7 +139,7 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 
 	history.ids = folder_list(base, &history.n);
 	for (size_t i = 0; i < history.n; i++)
-		cmd_out_row(history.out, row_of(base, history.ids[i]));
+		out_take(history.out, row_of(base, history.ids[i]));
 	status = print_history(args->context, &history, err);
 	for (size_t i = 0; i < history.n; i++)
 		free(history.ids[i]);

@@ -45,7 +45,7 @@ exec_noise(struct cmd_args *args, void *opaque, struct err *err)
 		if (n++ > 0 &&
 		    strcmp(reg.v[i].class_name, reg.v[i - 1].class_name) != 0)
 			out_gap(out);
-		cmd_out_row(out, noise_entry_json(&reg.v[i]));
+		out_take(out, noise_entry_json(&reg.v[i]));
 	}
 	status = cmd_out_end(out, 0, err);
 	if (status == 0 && n == 0)

@@ -112,7 +112,7 @@ print_rows(const cJSON *verdict, struct err *err)
 		cJSON_AddItemToObject(
 			row, "ci_high_pct",
 			cJSON_Duplicate(cJSON_GetArrayItem(ci, 1), false));
-		cmd_out_row(out, row);
+		out_take(out, row);
 	}
 	return cmd_out_end(out, 0, err);
 }

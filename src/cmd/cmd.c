@@ -397,24 +397,6 @@ cmd_out(enum out_format format, const struct out_column *columns)
 	return out_new(stdout, format, columns);
 }
 
-void
-cmd_out_row(struct out *out, cJSON *row)
-{
-	out_row(out, row);
-	cJSON_Delete(row);
-}
-
-void
-cmd_add_members(cJSON *object, cJSON *from)
-{
-	while (from->child != NULL) {
-		cJSON *member = cJSON_DetachItemViaPointer(from, from->child);
-
-		cJSON_AddItemToObject(object, member->string, member);
-	}
-	cJSON_Delete(from);
-}
-
 int
 cmd_flush(struct err *err)
 {

@@ -165,10 +165,6 @@ extern const struct cmd_option cmd_output_options[];
 struct out *cmd_out(enum out_format format, const struct out_column *columns);
 /* Print it to its end: status, or -1 with err when it cannot be written. */
 int cmd_out_end(struct out *out, int status, struct err *err);
-/* Print a row and free it. */
-void cmd_out_row(struct out *out, cJSON *row);
-/* Give all members of from, which is freed, to object. */
-void cmd_add_members(cJSON *object, cJSON *from);
 /* A text to stdout; 0, or -1 with err. */
 int cmd_print(const struct buf *text, struct err *err);
 /* An object to stdout, as one line; freed. */

@@ -40,7 +40,7 @@ struct session {
 
 /* A sentence to stderr, made harmless. */
 static void
-say(void *user, enum model_severity severity, const char *text)
+follow_say(void *user, enum model_severity severity, const char *text)
 {
 	struct buf clean;
 
@@ -54,7 +54,7 @@ say(void *user, enum model_severity severity, const char *text)
 }
 
 static void
-on_signal(void *user, int signum)
+follow_on_signal(void *user, int signum)
 {
 	struct session *r = user;
 
@@ -64,7 +64,7 @@ on_signal(void *user, int signum)
 
 /* Read the configuration again; a broken one changes nothing. */
 static void
-on_hangup(void *user, int signum)
+follow_on_hangup(void *user, int signum)
 {
 	struct session *r = user;
 	struct err err = { ERR_NONE, "" };
@@ -72,15 +72,15 @@ on_hangup(void *user, int signum)
 
 	(void)signum;
 	if (context_reload(r->context, said, &err) != 0) {
-		say(NULL, MODEL_WARNING, err.text);
+		follow_say(NULL, MODEL_WARNING, err.text);
 		return;
 	}
 	collect_reload(r->collect, &r->context->conf);
-	say(NULL, MODEL_INFO, said);
+	follow_say(NULL, MODEL_INFO, said);
 }
 
 static void
-on_timer(void *user)
+follow_on_timer(void *user)
 {
 	struct session *r = user;
 	const struct clock *clock = loop_clock(r->loop);
@@ -105,7 +105,7 @@ follow(struct session *r, struct err *err)
 		.formats = r->context->formats,
 		.conf = &r->context->conf,
 		.db_path = r->context->db_path,
-		.cb = { say, NULL, NULL, NULL },
+		.cb = { follow_say, NULL, NULL, NULL },
 		.accept_new = r->call->accept_new,
 		.must_write = true,
 	};
@@ -115,7 +115,7 @@ follow(struct session *r, struct err *err)
 	r->start_ms = clock->mono_ms(clock);
 	r->collect = collect_new(&o, err);
 	if (r->collect != NULL) {
-		r->timer = loop_timer_new(r->loop, on_timer, r);
+		r->timer = loop_timer_new(r->loop, follow_on_timer, r);
 		loop_timer_start(r->timer, 100, 100);
 		loop_run(r->loop);
 		loop_timer_close(r->timer);
@@ -130,7 +130,7 @@ follow(struct session *r, struct err *err)
 }
 
 static int
-run(struct cmd_args *args, void *opaque, struct err *err)
+exec_collect(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct conf *conf = &args->context->conf;
 	struct session r = { .context = args->context, .call = opaque };
@@ -145,9 +145,9 @@ run(struct cmd_args *args, void *opaque, struct err *err)
 	if (r.loop == NULL)
 		return -1;
 	model_init(&r.model);
-	loop_on_signal(r.loop, SIGINT, on_signal, &r);
-	loop_on_signal(r.loop, SIGTERM, on_signal, &r);
-	loop_on_signal(r.loop, SIGHUP, on_hangup, &r);
+	loop_on_signal(r.loop, SIGINT, follow_on_signal, &r);
+	loop_on_signal(r.loop, SIGTERM, follow_on_signal, &r);
+	loop_on_signal(r.loop, SIGHUP, follow_on_hangup, &r);
 	rc = follow(&r, err);
 	loop_free(r.loop);
 	model_release(&r.model);
@@ -167,5 +167,5 @@ const struct cmd cmd_collect = {
 	.options = options,
 	.size = sizeof(struct collect_call),
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
-	.exec = run,
+	.exec = exec_collect,
 };

@@ -38,8 +38,8 @@ struct doctor {
 
 /* One line of the report; next is NULL when there is nothing to do. */
 static void __attribute__((format(printf, 5, 6)))
-say(struct doctor *d, const char *area, enum state state, const char *next,
-    const char *fmt, ...)
+doctor_say(struct doctor *d, const char *area, enum state state,
+	   const char *next, const char *fmt, ...)
 {
 	static const char *const names[] = { "ok", "warn", "fail" };
 	cJSON *row = cJSON_CreateObject();
@@ -54,7 +54,7 @@ say(struct doctor *d, const char *area, enum state state, const char *next,
 	json_add_string(row, "state", names[state]);
 	json_add_string(row, "what", text.data);
 	json_add_string(row, "next", next);
-	cmd_out_row(d->out, row);
+	out_take(d->out, row);
 	buf_release(&text);
 	if (state == STATE_FAIL)
 		d->failed = true;
@@ -99,14 +99,15 @@ check_colours(struct doctor *d, const char *term)
 					 strstr(color, "24bit") != NULL);
 
 	if (none != NULL && none[0] != '\0')
-		say(d, "terminal", STATE_OK, NULL, "no colours: NO_COLOR");
+		doctor_say(d, "terminal", STATE_OK, NULL,
+			   "no colours: NO_COLOR");
 	else if (is_true || strstr(term, "256color") != NULL)
-		say(d, "terminal", STATE_OK, NULL, "%s colours",
-		    is_true ? "24-bit" : "256");
+		doctor_say(d, "terminal", STATE_OK, NULL, "%s colours",
+			   is_true ? "24-bit" : "256");
 	else
-		say(d, "terminal", STATE_WARN,
-		    "use a TERM with 256color if the terminal can",
-		    "few colours");
+		doctor_say(d, "terminal", STATE_WARN,
+			   "use a TERM with 256color if the terminal can",
+			   "few colours");
 }
 
 static void
@@ -117,33 +118,36 @@ check_terminal(struct doctor *d)
 	struct winsize size = { 0, 0, 0, 0 };
 
 	if (term == NULL || term[0] == '\0' || strcmp(term, "dumb") == 0)
-		say(d, "terminal", STATE_WARN,
-		    "set TERM, or use the commands only",
-		    "TERM is %s: no dashboard",
-		    term == NULL || term[0] == '\0' ? "not set" : term);
+		doctor_say(d, "terminal", STATE_WARN,
+			   "set TERM, or use the commands only",
+			   "TERM is %s: no dashboard",
+			   term == NULL || term[0] == '\0' ? "not set" : term);
 	else if (!knows_terminal(term))
-		say(d, "terminal", STATE_WARN,
-		    "install its terminfo, or set TERM=xterm-256color",
-		    "TERM is %s, which is not described here", term);
+		doctor_say(d, "terminal", STATE_WARN,
+			   "install its terminfo, or set TERM=xterm-256color",
+			   "TERM is %s, which is not described here", term);
 	else
-		say(d, "terminal", STATE_OK, NULL, "TERM is %s", term);
+		doctor_say(d, "terminal", STATE_OK, NULL, "TERM is %s", term);
 	check_colours(d, term != NULL ? term : "");
 	if (strcmp(codeset, "UTF-8") == 0)
-		say(d, "terminal", STATE_OK, NULL, "the locale has UTF-8");
+		doctor_say(d, "terminal", STATE_OK, NULL,
+			   "the locale has UTF-8");
 	else
-		say(d, "terminal", STATE_WARN, "set LC_CTYPE=C.UTF-8",
-		    "the locale has %s: charts are drawn in ASCII", codeset);
+		doctor_say(d, "terminal", STATE_WARN, "set LC_CTYPE=C.UTF-8",
+			   "the locale has %s: charts are drawn in ASCII",
+			   codeset);
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 &&
 	    ioctl(STDIN_FILENO, TIOCGWINSZ, &size) != 0)
-		say(d, "terminal", STATE_OK, NULL, "size unknown: a pipe");
+		doctor_say(d, "terminal", STATE_OK, NULL,
+			   "size unknown: a pipe");
 	else
-		say(d, "terminal",
-		    size.ws_col >= 80 && size.ws_row >= 24 ? STATE_OK
-							   : STATE_WARN,
-		    size.ws_col >= 80 && size.ws_row >= 24
-			    ? NULL
-			    : "make it 80 x 24 or more",
-		    "%d columns, %d rows", size.ws_col, size.ws_row);
+		doctor_say(d, "terminal",
+			   size.ws_col >= 80 && size.ws_row >= 24 ? STATE_OK
+								  : STATE_WARN,
+			   size.ws_col >= 80 && size.ws_row >= 24
+				   ? NULL
+				   : "make it 80 x 24 or more",
+			   "%d columns, %d rows", size.ws_col, size.ws_row);
 }
 
 static void
@@ -153,19 +157,20 @@ check_libraries(struct doctor *d)
 
 	version_libraries(libraries);
 	for (size_t i = 0; i < VERSION_LIBRARIES; i++)
-		say(d, "libraries", STATE_OK, NULL, "%s %s", libraries[i].name,
-		    libraries[i].version);
+		doctor_say(d, "libraries", STATE_OK, NULL, "%s %s",
+			   libraries[i].name, libraries[i].version);
 	if (version_has_jit())
-		say(d, "libraries", STATE_OK, NULL, "PCRE2 has its JIT");
+		doctor_say(d, "libraries", STATE_OK, NULL, "PCRE2 has its JIT");
 	else
-		say(d, "libraries", STATE_WARN,
-		    "install a PCRE2 that was built with --enable-jit",
-		    "PCRE2 has no JIT: parsing is several times slower");
+		doctor_say(d, "libraries", STATE_WARN,
+			   "install a PCRE2 that was built with --enable-jit",
+			   "PCRE2 has no JIT: parsing is several times slower");
 	if (!version_has_rsa_sha2())
-		say(d, "libraries", STATE_WARN,
-		    "use an ed25519 key, or \"transport\": \"openssh\" for "
-		    "pods with an RSA key",
-		    "this libssh2 cannot log in with RSA keys (1.11 can)");
+		doctor_say(
+			d, "libraries", STATE_WARN,
+			"use an ed25519 key, or \"transport\": \"openssh\" for "
+			"pods with an RSA key",
+			"this libssh2 cannot log in with RSA keys (1.11 can)");
 }
 
 static void
@@ -175,27 +180,29 @@ check_config(struct doctor *d)
 	struct err err = { ERR_NONE, "" };
 
 	if (context_open(d->context, CONTEXT_CONF, &err) != 0) {
-		say(d, "config", STATE_FAIL, "correct the file", "%s",
-		    err.text);
+		doctor_say(d, "config", STATE_FAIL, "correct the file", "%s",
+			   err.text);
 		return;
 	}
 	if (conf->path == NULL)
-		say(d, "config", STATE_WARN,
-		    "write one (man hgym-tui-config) to follow pods",
-		    "there is no configuration file");
+		doctor_say(d, "config", STATE_WARN,
+			   "write one (man hgym-tui-config) to follow pods",
+			   "there is no configuration file");
 	else
-		say(d, "config", STATE_OK, NULL, "%s", conf->path);
-	say(d, "config", conf->n_pods > 0 ? STATE_OK : STATE_WARN,
-	    conf->n_pods > 0 ? NULL : "add pods to the configuration",
-	    "%zu pods", conf->n_pods);
+		doctor_say(d, "config", STATE_OK, NULL, "%s", conf->path);
+	doctor_say(d, "config", conf->n_pods > 0 ? STATE_OK : STATE_WARN,
+		   conf->n_pods > 0 ? NULL : "add pods to the configuration",
+		   "%zu pods", conf->n_pods);
 	if (context_open(d->context, CONTEXT_FORMATS, &err) != 0)
-		say(d, "config", STATE_FAIL,
-		    "correct the file, or \"formats\" in the configuration",
-		    "%s", err.text);
+		doctor_say(
+			d, "config", STATE_FAIL,
+			"correct the file, or \"formats\" in the configuration",
+			"%s", err.text);
 	if (context_open(d->context, CONTEXT_TRACK, &err) != 0)
-		say(d, "config", STATE_FAIL,
-		    "correct \"track\" or \"tracks\" in the configuration",
-		    "%s", err.text);
+		doctor_say(
+			d, "config", STATE_FAIL,
+			"correct \"track\" or \"tracks\" in the configuration",
+			"%s", err.text);
 }
 
 /* The first bytes of a file as a text; "" when it cannot be read. */
@@ -232,24 +239,27 @@ check_key(struct doctor *d, const char *path, bool must_work)
 	struct stat st;
 
 	if (stat(path, &st) != 0) {
-		say(d, "keys", STATE_FAIL, "correct \"identity\" of the pod",
-		    "%s: %s", path, strerror(errno));
+		doctor_say(d, "keys", STATE_FAIL,
+			   "correct \"identity\" of the pod", "%s: %s", path,
+			   strerror(errno));
 		return;
 	}
 	read_head(path, head, sizeof(head));
 	if ((st.st_mode & 077) != 0)
-		say(d, "keys", STATE_WARN, "chmod 600 it: ssh refuses it so",
-		    "%s: others may read this private key", path);
+		doctor_say(d, "keys", STATE_WARN,
+			   "chmod 600 it: ssh refuses it so",
+			   "%s: others may read this private key", path);
 	if (strstr(head, "PRIVATE KEY") == NULL)
-		say(d, "keys", STATE_FAIL,
-		    "name the private key (the file without .pub)",
-		    "%s is no private key that can be read", path);
+		doctor_say(d, "keys", STATE_FAIL,
+			   "name the private key (the file without .pub)",
+			   "%s is no private key that can be read", path);
 	else if (must_work && is_rsa(path, head))
-		say(d, "keys", STATE_WARN,
-		    "use an ed25519 key, or \"transport\": \"openssh\"",
-		    "%s is an RSA key, which this libssh2 cannot use", path);
+		doctor_say(d, "keys", STATE_WARN,
+			   "use an ed25519 key, or \"transport\": \"openssh\"",
+			   "%s is an RSA key, which this libssh2 cannot use",
+			   path);
 	else
-		say(d, "keys", STATE_OK, NULL, "%s", path);
+		doctor_say(d, "keys", STATE_OK, NULL, "%s", path);
 }
 
 /* The usual keys: those that are there. */
@@ -278,11 +288,12 @@ static void
 check_known_hosts(struct doctor *d, const char *path)
 {
 	if (access(path, R_OK) == 0)
-		say(d, "keys", STATE_OK, NULL, "%s", path);
+		doctor_say(d, "keys", STATE_OK, NULL, "%s", path);
 	else
-		say(d, "keys", STATE_WARN,
-		    "log in once with ssh, or see pods check --accept-new",
-		    "%s: %s: no host key is known", path, strerror(errno));
+		doctor_say(
+			d, "keys", STATE_WARN,
+			"log in once with ssh, or see pods check --accept-new",
+			"%s: %s: no host key is known", path, strerror(errno));
 }
 
 /* A file that a pod names, and none before it. */
@@ -319,9 +330,9 @@ check_keys(struct doctor *d)
 	if (remote > 0)
 		check_known_hosts(d, usual);
 	if (remote > 0 && found == 0)
-		say(d, "keys", STATE_WARN,
-		    "ssh-keygen -t ed25519, or use an agent",
-		    "there is no key in ~/.ssh and no pod names one");
+		doctor_say(d, "keys", STATE_WARN,
+			   "ssh-keygen -t ed25519, or use an agent",
+			   "there is no key in ~/.ssh and no pod names one");
 	free(usual);
 }
 
@@ -333,21 +344,25 @@ ask_agent(struct doctor *d, const char *path)
 	struct ssh_agent agent;
 
 	if (ssh_agent_open(&agent, path, &never))
-		say(d, "keys", STATE_OK, NULL, "agent at %s holds %zu %s", path,
-		    agent.n_keys, agent.n_keys == 1 ? "key" : "keys");
+		doctor_say(d, "keys", STATE_OK, NULL,
+			   "agent at %s holds %zu %s", path, agent.n_keys,
+			   agent.n_keys == 1 ? "key" : "keys");
 	else if (agent.has_answered)
-		say(d, "keys", STATE_WARN,
-		    "start it again, or unset SSH_AUTH_SOCK",
-		    "what listens at %s (SSH_AUTH_SOCK) is no SSH agent", path);
+		doctor_say(d, "keys", STATE_WARN,
+			   "start it again, or unset SSH_AUTH_SOCK",
+			   "what listens at %s (SSH_AUTH_SOCK) is no SSH agent",
+			   path);
 	else if (agent.is_connected)
-		say(d, "keys", STATE_WARN,
-		    "does it wait for you? else start it again, or unset "
-		    "SSH_AUTH_SOCK",
-		    "the agent at %s does not answer", path);
+		doctor_say(
+			d, "keys", STATE_WARN,
+			"does it wait for you? else start it again, or unset "
+			"SSH_AUTH_SOCK",
+			"the agent at %s does not answer", path);
 	else
-		say(d, "keys", STATE_WARN,
-		    "start it again, or unset SSH_AUTH_SOCK",
-		    "SSH_AUTH_SOCK names %s, where no agent listens", path);
+		doctor_say(d, "keys", STATE_WARN,
+			   "start it again, or unset SSH_AUTH_SOCK",
+			   "SSH_AUTH_SOCK names %s, where no agent listens",
+			   path);
 	ssh_agent_close(&agent);
 }
 
@@ -357,8 +372,8 @@ check_agent(struct doctor *d)
 	const char *path = getenv("SSH_AUTH_SOCK");
 
 	if (path == NULL || path[0] == '\0')
-		say(d, "keys", STATE_OK, NULL,
-		    "no agent: SSH_AUTH_SOCK is not set");
+		doctor_say(d, "keys", STATE_OK, NULL,
+			   "no agent: SSH_AUTH_SOCK is not set");
 	else
 		ask_agent(d, path);
 }
@@ -383,11 +398,11 @@ check_ssh(struct doctor *d)
 {
 	bool has_ssh = in_path("ssh");
 
-	say(d, "ssh", has_ssh ? STATE_OK : STATE_WARN,
-	    has_ssh ? NULL
-		    : "install openssh-client: host aliases, jump hosts and "
-		      "the transport openssh need it",
-	    has_ssh ? "ssh is there" : "there is no ssh in PATH");
+	doctor_say(d, "ssh", has_ssh ? STATE_OK : STATE_WARN,
+		   has_ssh ? NULL
+			   : "install openssh-client: host aliases, jump "
+			     "hosts and the transport openssh need it",
+		   has_ssh ? "ssh is there" : "there is no ssh in PATH");
 	check_agent(d);
 	check_keys(d);
 }
@@ -400,26 +415,27 @@ check_open_database(struct doctor *d)
 	struct stat st;
 
 	if (store_check(d->context->store, &err) != 0)
-		say(d, "database", STATE_FAIL,
-		    "move it away (the logs are still mirrored) and collect "
-		    "again",
-		    "%s", err.text);
+		doctor_say(d, "database", STATE_FAIL,
+			   "move it away (the logs are still mirrored) and "
+			   "collect again",
+			   "%s", err.text);
 	else
-		say(d, "database", STATE_OK, NULL, "sound, schema known");
+		doctor_say(d, "database", STATE_OK, NULL,
+			   "sound, schema known");
 	if (stat(path, &st) != 0)
 		return;
-	say(d, "database", STATE_OK, NULL, "%s, %lld bytes", path,
-	    (long long)st.st_size);
+	doctor_say(d, "database", STATE_OK, NULL, "%s, %lld bytes", path,
+		   (long long)st.st_size);
 	if ((st.st_mode & 077) != 0)
-		say(d, "database", STATE_WARN, "chmod 600 it",
-		    "others may read %s", path);
+		doctor_say(d, "database", STATE_WARN, "chmod 600 it",
+			   "others may read %s", path);
 	if (access(path, W_OK) != 0)
-		say(d, "database", STATE_FAIL,
-		    "make it writable, or name another with --db",
-		    "cannot write %s: %s", path, strerror(errno));
+		doctor_say(d, "database", STATE_FAIL,
+			   "make it writable, or name another with --db",
+			   "cannot write %s: %s", path, strerror(errno));
 	if (d->context->writer != 0)
-		say(d, "database", STATE_OK, NULL,
-		    "process %ld writes to it now", d->context->writer);
+		doctor_say(d, "database", STATE_OK, NULL,
+			   "process %ld writes to it now", d->context->writer);
 }
 
 static void
@@ -430,11 +446,12 @@ check_database(struct doctor *d)
 	if (context_open(d->context, CONTEXT_DB, &err) == 0)
 		check_open_database(d);
 	else if (err.code == ERR_NODATA)
-		say(d, "database", STATE_OK, NULL, "none yet: %s",
-		    d->context->db_path);
+		doctor_say(d, "database", STATE_OK, NULL, "none yet: %s",
+			   d->context->db_path);
 	else
-		say(d, "database", STATE_FAIL,
-		    "move it away, or name another with --db", "%s", err.text);
+		doctor_say(d, "database", STATE_FAIL,
+			   "move it away, or name another with --db", "%s",
+			   err.text);
 }
 
 /* Free space where dir is, or will be. */
@@ -456,9 +473,10 @@ check_disk(struct doctor *d, char *dir)
 		state = STATE_FAIL;
 	else if (free_bytes < 2e9)
 		state = STATE_WARN;
-	say(d, "disk", state,
-	    state == STATE_OK ? NULL : "make room: logs are mirrored there",
-	    "%.1f GB free at %s", free_bytes / 1e9, dir);
+	doctor_say(d, "disk", state,
+		   state == STATE_OK ? NULL
+				     : "make room: logs are mirrored there",
+		   "%.1f GB free at %s", free_bytes / 1e9, dir);
 }
 
 static void
@@ -474,7 +492,7 @@ check_disks(struct doctor *d)
 }
 
 static int
-run(struct cmd_args *args, void *opaque, struct err *err)
+exec_doctor(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct cmd_output *call = opaque;
 	struct doctor d = { .context = args->context };
@@ -500,5 +518,5 @@ const struct cmd cmd_doctor = {
 		"line says fail.",
 	.options = cmd_output_options,
 	.size = sizeof(struct cmd_output),
-	.exec = run,
+	.exec = exec_doctor,
 };

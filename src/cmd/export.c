@@ -113,7 +113,7 @@ exec_export(struct cmd_args *args, void *opaque, struct err *err)
 		return -1;
 	if (built->input.n_runs == 0)
 		status = err_set(err, ERR_NODATA,
-				 "export: no run in what was named");
+				 "export: no run found in the given paths");
 	else if (call->out != NULL)
 		status = put_folder(args, call, built, err);
 	else

@@ -41,7 +41,7 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 				format_set_is_builtin(set, i) ? "built in"
 							      : "user");
 		json_add_string(row, "about", format_set_about(set, i));
-		cmd_out_row(out, row);
+		out_take(out, row);
 	}
 	return cmd_out_end(out, 0, err);
 }
@@ -112,7 +112,7 @@ exec_show(struct cmd_args *args, void *opaque, struct err *err)
 		const struct rule *rule = format_set_rule(set, i);
 
 		if (strcmp(rule->format, name) == 0)
-			cmd_out_row(out, rule_row(rule));
+			out_take(out, rule_row(rule));
 	}
 	return cmd_out_end(out, 0, err);
 }
@@ -258,7 +258,7 @@ print_rules_taken(const struct check *check, struct out *out, const char *name)
 		json_add_number(row, "lines", (double)check->taken[i]);
 		json_add_number(row, "gave_up", (double)hits);
 		json_add_string(row, "first", check->first[i]);
-		cmd_out_row(out, row);
+		out_take(out, row);
 	}
 }
 

@@ -78,7 +78,7 @@ make_row(const struct parsed_file *file, cJSON *rest)
 	cJSON *row = cJSON_CreateObject();
 
 	json_add_clean(row, "file", file->path);
-	cmd_add_members(row, rest);
+	out_add_members(row, rest);
 	return row;
 }
 
@@ -97,7 +97,7 @@ static void
 print_run(struct parse_job *job, const struct parsed_file *file,
 	  const struct run *run)
 {
-	cmd_out_row(runs_out(job), make_row(file, run_to_json(run)));
+	out_take(runs_out(job), make_row(file, run_to_json(run)));
 	job->rows++;
 }
 
@@ -109,7 +109,7 @@ take_score(struct parse_job *job, const struct parsed_file *file)
 
 	job->rows++;
 	if (job->format == OUT_JSON)
-		cmd_out_row(runs_out(job), row);
+		out_take(runs_out(job), row);
 	else
 		cJSON_AddItemToArray(job->scores, row);
 }

@@ -52,7 +52,7 @@ struct look {
 };
 
 static void
-on_timer(void *user)
+look_on_timer(void *user)
 {
 	struct look *look = user;
 	const struct clock *clock = loop_clock(look->loop);
@@ -63,7 +63,7 @@ on_timer(void *user)
 }
 
 static void
-on_signal(void *user, int signum)
+look_on_signal(void *user, int signum)
 {
 	struct look *look = user;
 
@@ -106,7 +106,7 @@ print_pod(struct out *out, const struct model_pod *pod,
 		add_last(row, pod, metrics[i]);
 	json_add_number(row, "disk_free_bytes", pod->disk_free_bytes);
 	json_add_number(row, "usd_per_hour", pod->usd_per_hour);
-	cmd_out_row(out, row);
+	out_take(out, row);
 }
 
 /* Connect to all of them and wait for an answer of each. */
@@ -121,7 +121,7 @@ look_at(struct look *look, const struct collect_options *o, struct err *err)
 	look->collect = collect_new(o, err);
 	if (look->collect == NULL)
 		return -1;
-	timer = loop_timer_new(o->loop, on_timer, look);
+	timer = loop_timer_new(o->loop, look_on_timer, look);
 	loop_timer_start(timer, LOOK_MS, LOOK_MS);
 	loop_run(o->loop);
 	loop_timer_close(timer);
@@ -150,8 +150,8 @@ print_pods(const struct conf *conf, const struct pods_call *call,
 	if (look.loop == NULL)
 		return -1;
 	model_init(&model);
-	loop_on_signal(look.loop, SIGINT, on_signal, &look);
-	loop_on_signal(look.loop, SIGTERM, on_signal, &look);
+	loop_on_signal(look.loop, SIGINT, look_on_signal, &look);
+	loop_on_signal(look.loop, SIGTERM, look_on_signal, &look);
 	rc = look_at(&look, &o, err);
 	if (rc >= 0) {
 		out = cmd_out(call->format, columns);
@@ -165,7 +165,7 @@ print_pods(const struct conf *conf, const struct pods_call *call,
 }
 
 static int
-run(struct cmd_args *args, void *opaque, struct err *err)
+exec_pods(struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct conf conf;
 	int rc;
@@ -191,5 +191,5 @@ const struct cmd cmd_pods = {
 	.size = sizeof(struct pods_call),
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF,
-	.exec = run,
+	.exec = exec_pods,
 };

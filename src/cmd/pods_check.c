@@ -55,14 +55,14 @@ print_rows(cJSON **rows, size_t n, enum out_format format, struct err *err)
 		int status = preflight_status(rows[i]);
 
 		worst = status > worst ? status : worst;
-		cmd_out_row(out, rows[i]);
+		out_take(out, rows[i]);
 	}
 	return cmd_out_end(out, worst, err);
 }
 
 /* Look at all of them at once and print their rows. */
 static int
-run(struct cmd_args *args, void *opaque, struct err *err)
+exec_pods_check(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct check_call *call = opaque;
 	struct pods_probe probe = {
@@ -108,5 +108,5 @@ const struct cmd cmd_pods_check = {
 	.defaults = &defaults,
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF,
-	.exec = run,
+	.exec = exec_pods_check,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "board/input.h"
+#include "board/print.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
 #include "report/out.h"
@@ -63,35 +64,6 @@ static const struct out_column all_columns[] = {
 	{ NULL, NULL, 0, 0 },
 };
 
-/* The word for its status now: running while a writer follows it. */
-static const char *
-status_of(const struct stored_run *run, long writer)
-{
-	return run_status_name(run->is_live && writer != 0 ? RUN_RUNNING
-							   : run->run.status);
-}
-
-/* run_id, pod, path, file, gen, the keys of `parse`, first and last_seen. */
-static cJSON *
-row_of(const struct stored_run *run, long writer)
-{
-	cJSON *row = cJSON_CreateObject(), *keys = run_to_json(&run->run);
-	const char *word = status_of(run, writer);
-	cJSON *status = strcmp(word, "unknown") == 0 ? cJSON_CreateNull()
-						     : cJSON_CreateString(word);
-
-	cJSON_ReplaceItemInObjectCaseSensitive(keys, "status", status);
-	json_add_number(row, "run_id", (double)run->run_id);
-	json_add_string(row, "pod", run->pod);
-	json_add_clean(row, "path", run->path);
-	json_add_clean(row, "file", run->path);
-	json_add_number(row, "gen", run->gen);
-	cmd_add_members(row, keys);
-	json_add_time(row, "first_seen", run->first_wall_ms);
-	json_add_time(row, "last_seen", run->last_wall_ms);
-	return row;
-}
-
 struct listing {
 	long writer; /* of the database */
 	const struct runs_call *call;
@@ -119,7 +91,8 @@ is_wanted(const struct listing *list, const struct stored_run *run,
 	return (call->pod == NULL || strcmp(call->pod, run->pod) == 0) &&
 	       (call->group == NULL || is_group(group, call->group)) &&
 	       (call->status == NULL ||
-		strcmp(call->status, status_of(run, list->writer)) == 0);
+		strcmp(call->status, board_stored_status(run, list->writer)) ==
+			0);
 }
 
 static int
@@ -130,9 +103,9 @@ print_run(void *user, const struct stored_run *run)
 	cJSON *row;
 
 	if (is_wanted(list, run, group)) {
-		row = row_of(run, list->writer);
+		row = board_stored_json(run, list->writer);
 		json_add_clean(row, "group", group);
-		cmd_out_row(list->out, row);
+		out_take(list->out, row);
 		list->shown++;
 	}
 	free(group);
@@ -140,7 +113,7 @@ print_run(void *user, const struct stored_run *run)
 }
 
 static int
-run(struct cmd_args *args, void *opaque, struct err *err)
+exec_runs(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct context *context = args->context;
 	const struct runs_call *call = opaque;
@@ -178,5 +151,5 @@ const struct cmd cmd_runs = {
 	.options = options,
 	.size = sizeof(struct runs_call),
 	.needs = CONTEXT_CONF | CONTEXT_DB,
-	.exec = run,
+	.exec = exec_runs,
 };

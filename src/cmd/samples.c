@@ -61,7 +61,7 @@ print_sample(void *user, const struct stored_sample *sample)
 					: RUN_ABSENT);
 	json_add_number(row, "train_ms", s->train_ms);
 	json_add_number(row, "line", (double)s->line);
-	cmd_out_row(list->out, row);
+	out_take(list->out, row);
 	list->shown++;
 	return 0;
 }
@@ -103,7 +103,7 @@ print_value(struct listing *list, const struct store_telemetry *at,
 	json_add_string(row, "metric", metric);
 	json_add_number(row, "value", value);
 	json_add_number(row, "wall_s", (double)at->at_ms / 1e3);
-	cmd_out_row(list->out, row);
+	out_take(list->out, row);
 	list->shown++;
 }
 
@@ -138,7 +138,7 @@ print_telemetry(const struct context *context, const struct samples_call *call,
 }
 
 static int
-check(const struct cmd_args *args, void *opaque, struct err *err)
+check_samples(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct samples_call *call = opaque;
 
@@ -156,7 +156,7 @@ check(const struct cmd_args *args, void *opaque, struct err *err)
 }
 
 static int
-run(struct cmd_args *args, void *opaque, struct err *err)
+exec_samples(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct samples_call *call = opaque;
 
@@ -182,7 +182,7 @@ const struct cmd cmd_samples = {
 	.size = sizeof(struct samples_call),
 	.most = 1,
 	.wants = "takes one run",
-	.check = check,
+	.check = check_samples,
 	.needs = CONTEXT_CONF | CONTEXT_DB,
-	.exec = run,
+	.exec = exec_samples,
 };

@@ -357,18 +357,10 @@ static const struct json_field ui_fields[] = {
 	{ .name = NULL },
 };
 
-static int
-take_schema(const struct json_reader *r, const cJSON *node, const char *path,
-	    void *base)
-{
-	(void)base;
-	return strcmp(node->valuestring, CONF_SCHEMA) == 0
-		       ? 0
-		       : json_refuse(r, path, "expected \"" CONF_SCHEMA "\"");
-}
+static const char *const schemas[] = { CONF_SCHEMA, NULL };
 
 static const struct json_field top_fields[] = {
-	{ "schema", JSON_AS_OTHER, .types = JSON_STRING, .take = take_schema },
+	{ "schema", JSON_AS_FIXED, .words = schemas },
 	{ "track", JSON_AS_TEXT, JSON_AT(conf, track) },
 	{ "tracks", JSON_AS_PATHS, JSON_LIST(conf, tracks.v, tracks.n),
 	  .most = CONF_MAX_LIST },

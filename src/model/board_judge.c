@@ -177,8 +177,8 @@ measure(const struct board *board, struct board_group *group,
 		return;
 	v->tests[TRACK_TEST_A] = board_test_one_sample(a, v->bar);
 	v->mean_needed = board_mean_needed(a, v->bar, track->alpha);
-	v->seeds_needed =
-		board_seeds_needed(a, v->bar, track->alpha, track->min_seeds);
+	v->seeds_needed = board_seeds_needed(a, v->bar, track->alpha,
+					     (unsigned int)track->min_seeds);
 	if (run_has(track->known_sd) && a->n > 0) {
 		v->z = (a->mean - v->bar) /
 		       (track->known_sd / sqrt((double)a->n));
@@ -321,7 +321,7 @@ word_group(const struct board *board, struct board_group *group,
 	} else if (group->n_seeds < track->min_seeds) {
 		v->word = BOARD_WORD_NOT_JUDGED;
 		(void)snprintf(v->text, sizeof(v->text),
-			       "NOT JUDGED (%zu seed%s, need %u)",
+			       "NOT JUDGED (%zu seed%s, need %zu)",
 			       group->n_seeds, group->n_seeds == 1 ? "" : "s",
 			       track->min_seeds);
 	} else if (!(group->seed_stats.mean <= v->bar)) {

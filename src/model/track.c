@@ -97,26 +97,10 @@ check_record(const struct json_reader *r, const cJSON *node, const char *path,
 	return 0;
 }
 
-static int
-take_schema(const struct json_reader *r, const cJSON *node, const char *path,
-	    void *base)
+static bool
+is_name(const char *text)
 {
-	(void)base;
-	if (strcmp(node->valuestring, SCHEMA) != 0)
-		return json_refuse(r, path, "expected \"" SCHEMA "\"");
-	return 0;
-}
-
-static int
-take_name(const struct json_reader *r, const cJSON *node, const char *path,
-	  void *base)
-{
-	struct track *track = base;
-
-	track->name = xstrdup(node->valuestring);
-	return track->name[0] != '\0'
-		       ? 0
-		       : json_refuse(r, path, "must not be empty");
+	return text[0] != '\0';
 }
 
 static int
@@ -135,6 +119,8 @@ take_score(const struct json_reader *r, const cJSON *node, const char *path,
 				   "(final_bpb, final_val_loss, ..) or auto");
 	return 0;
 }
+
+static const char *const schemas[] = { SCHEMA, NULL };
 
 static const struct json_field caps_fields[] = {
 	{ "train_s", JSON_AS_NUMBER, JSON_AT(track, cap_train_s) },
@@ -161,10 +147,9 @@ static const struct json_field record_fields[] = {
 };
 
 static const struct json_field top_fields[] = {
-	{ "schema", JSON_AS_OTHER, .types = JSON_STRING | JSON_REQUIRED,
-	  .take = take_schema },
-	{ "name", JSON_AS_OTHER, .types = JSON_STRING | JSON_REQUIRED,
-	  .take = take_name },
+	{ "schema", JSON_AS_FIXED, .types = JSON_REQUIRED, .words = schemas },
+	{ "name", JSON_AS_TEXT, JSON_AT(track, name), .types = JSON_REQUIRED,
+	  .is_right = is_name, .what = "a name" },
 	{ "title", JSON_AS_TEXT, JSON_AT(track, title) },
 	{ "score", JSON_AS_OTHER, .types = JSON_STRING, .take = take_score },
 	{ "caps", JSON_AS_OBJECT, .fields = caps_fields },

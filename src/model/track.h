@@ -50,8 +50,8 @@ struct track {
 	double known_sd;
 	double alpha; /* 0 < alpha < 1; 0.01 when not given */
 	enum track_test tests[TRACK_TEST_COUNT];
-	size_t n_tests;		/* 1.. with has_record */
-	unsigned int min_seeds; /* 2.. ; 3 when not given */
+	size_t n_tests;	  /* 1.. with has_record */
+	size_t min_seeds; /* 2.. ; 3 when not given */
 };
 
 /* The one that nobody has to name. */

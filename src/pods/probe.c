@@ -45,7 +45,8 @@ struct check {
 };
 
 static void
-tell(const struct probe *probe, enum pods_probe_step step, const cJSON *row)
+probe_tell(const struct probe *probe, enum pods_probe_step step,
+	   const cJSON *row)
 {
 	const struct pods_probe *ask = probe->check->ask;
 
@@ -54,7 +55,7 @@ tell(const struct probe *probe, enum pods_probe_step step, const cJSON *row)
 }
 
 static struct str
-text_of(const struct probe *probe)
+probe_text(const struct probe *probe)
 {
 	return (struct str){ probe->out.data, probe->out.len };
 }
@@ -67,31 +68,31 @@ ask_clock(struct probe *probe)
 	const struct clock *clock = loop_clock(probe->check->loop);
 
 	probe->answer_ms = clock->mono_ms(clock);
-	tell(probe, PODS_PROBE_LOOKING, NULL);
+	probe_tell(probe, PODS_PROBE_LOOKING, NULL);
 	probe->sent_wall_ms = clock->wall_ms(clock);
 	t->ops->write(probe->stream, PREFLIGHT_GO, strlen(PREFLIGHT_GO), NULL);
 	t->ops->close_stdin(probe->stream);
 }
 
 static size_t
-on_data(void *user, const void *data, size_t len)
+probe_on_data(void *user, const void *data, size_t len)
 {
 	struct probe *probe = user;
 	const struct clock *clock = loop_clock(probe->check->loop);
 
 	buf_append(&probe->out, data, len);
 	if (probe->sent_wall_ms == 0 &&
-	    str_find(text_of(probe), probe->check->mark) != NULL)
+	    str_find(probe_text(probe), probe->check->mark) != NULL)
 		ask_clock(probe);
 	else if (probe->sent_wall_ms > 0 && probe->got_wall_ms == 0 &&
-		 str_find(text_of(probe), PREFLIGHT_CLOCK) != NULL)
+		 str_find(probe_text(probe), PREFLIGHT_CLOCK) != NULL)
 		probe->got_wall_ms = clock->wall_ms(clock);
 	return len;
 }
 
 /* The tail is kept. */
 static void
-on_stderr(void *user, const void *data, size_t len)
+probe_on_stderr(void *user, const void *data, size_t len)
 {
 	struct probe *probe = user;
 
@@ -101,7 +102,7 @@ on_stderr(void *user, const void *data, size_t len)
 }
 
 static cJSON *
-row_of(struct check *check, size_t i)
+probe_row(struct check *check, size_t i)
 {
 	struct probe *probe = &check->probes[i];
 	const struct conf_pod *pod = &check->ask->pods[i];
@@ -128,19 +129,19 @@ row_of(struct check *check, size_t i)
 }
 
 static void
-tell_over(const struct probe *probe)
+probe_tell_over(const struct probe *probe)
 {
 	cJSON *row;
 
 	if (probe->check->ask->on_step == NULL)
 		return;
-	row = row_of(probe->check, probe->index);
-	tell(probe, PODS_PROBE_OVER, row);
+	row = probe_row(probe->check, probe->index);
+	probe_tell(probe, PODS_PROBE_OVER, row);
 	cJSON_Delete(row);
 }
 
 static void
-on_close(void *user, const struct stream_exit *exit)
+probe_on_close(void *user, const struct stream_exit *exit)
 {
 	struct probe *probe = user;
 	struct transport *t = fleet_transport(probe->check->fleet);
@@ -152,13 +153,13 @@ on_close(void *user, const struct stream_exit *exit)
 	probe->stream = NULL;
 	probe->exit = *exit;
 	loop_timer_stop(probe->timer);
-	tell_over(probe);
+	probe_tell_over(probe);
 	if (--probe->check->left == 0)
 		loop_stop(probe->check->loop);
 }
 
 static void
-on_late(void *user)
+probe_on_late(void *user)
 {
 	struct probe *probe = user;
 	struct transport *t = fleet_transport(probe->check->fleet);
@@ -169,7 +170,7 @@ on_late(void *user)
 }
 
 static void
-on_signal(void *user, int signum)
+probe_on_signal(void *user, int signum)
 {
 	struct check *check = user;
 
@@ -178,11 +179,11 @@ on_signal(void *user, int signum)
 }
 
 static void
-start(struct check *check, size_t i)
+probe_start(struct check *check, size_t i)
 {
-	static const struct stream_cb cb = { .on_data = on_data,
-					     .on_stderr = on_stderr,
-					     .on_close = on_close };
+	static const struct stream_cb cb = { .on_data = probe_on_data,
+					     .on_stderr = probe_on_stderr,
+					     .on_close = probe_on_close };
 	struct transport *t = fleet_transport(check->fleet);
 	const struct clock *clock = loop_clock(check->loop);
 	struct probe *probe = &check->probes[i];
@@ -193,7 +194,7 @@ start(struct check *check, size_t i)
 	buf_init(&probe->out, OUT_CAP);
 	buf_init(&probe->errors, ERRORS_CAP);
 	probe->begun_ms = clock->mono_ms(clock);
-	probe->timer = loop_timer_new(check->loop, on_late, probe);
+	probe->timer = loop_timer_new(check->loop, probe_on_late, probe);
 	loop_timer_start(probe->timer, (int64_t)(check->ask->limit_s * 1e3), 0);
 	buf_init(&command, 65536);
 	preflight_command(&command, check->nonce, &check->ask->pods[i]);
@@ -201,11 +202,11 @@ start(struct check *check, size_t i)
 		t->ops->exec(t, i, command.data, &cb, probe, &probe->exit.err);
 	buf_release(&command);
 	if (probe->stream == NULL) {
-		tell_over(probe);
+		probe_tell_over(probe);
 		check->left--;
 		return;
 	}
-	tell(probe, PODS_PROBE_CONNECTING, NULL);
+	probe_tell(probe, PODS_PROBE_CONNECTING, NULL);
 	t->ops->write(probe->stream, preflight_script(),
 		      strlen(preflight_script()), NULL);
 }
@@ -239,11 +240,11 @@ probe_all(struct check *check, cJSON **rows)
 		remotes[i] = pods_remote(&ask->pods[i]);
 	check->fleet = fleet_new(check->loop, remotes, ask->n, &fleet_options);
 	for (size_t i = 0; i < ask->n; i++)
-		start(check, i);
+		probe_start(check, i);
 	if (check->left > 0)
 		loop_run(check->loop);
 	for (size_t i = 0; check->signum == 0 && i < ask->n; i++)
-		rows[i] = row_of(check, i);
+		rows[i] = probe_row(check, i);
 	fleet_free(check->fleet);
 	for (size_t i = 0; i < ask->n; i++) {
 		loop_timer_close(check->probes[i].timer);
@@ -262,8 +263,8 @@ pods_probe(const struct pods_probe *ask, cJSON **rows, struct err *err)
 	check.loop = loop_new(err);
 	if (check.loop == NULL)
 		return -1;
-	loop_on_signal(check.loop, SIGINT, on_signal, &check);
-	loop_on_signal(check.loop, SIGTERM, on_signal, &check);
+	loop_on_signal(check.loop, SIGINT, probe_on_signal, &check);
+	loop_on_signal(check.loop, SIGTERM, probe_on_signal, &check);
 	probe_all(&check, rows);
 	loop_free(check.loop);
 	return check.signum;

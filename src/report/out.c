@@ -203,6 +203,24 @@ out_row(struct out *out, const cJSON *row)
 }
 
 void
+out_take(struct out *out, cJSON *row)
+{
+	out_row(out, row);
+	cJSON_Delete(row);
+}
+
+void
+out_add_members(cJSON *row, cJSON *from)
+{
+	while (from->child != NULL) {
+		cJSON *member = cJSON_DetachItemViaPointer(from, from->child);
+
+		cJSON_AddItemToObject(row, member->string, member);
+	}
+	cJSON_Delete(from);
+}
+
+void
 out_gap(struct out *out)
 {
 	if (out->format != OUT_TABLE)

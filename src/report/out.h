@@ -31,6 +31,10 @@ struct out *out_new(FILE *stream, enum out_format format,
 		    const struct out_column *columns);
 /* Print or hold one row; the caller keeps it. */
 void out_row(struct out *out, const cJSON *row);
+/* The same, and free it. */
+void out_take(struct out *out, cJSON *row);
+/* Give all members of from, which is freed, to row. */
+void out_add_members(cJSON *row, cJSON *from);
 /* A blank line in a table (between groups); nothing in the other forms. */
 void out_gap(struct out *out);
 /* Print what is held and free; -1 when the stream had an error. */

@@ -149,7 +149,7 @@ def probe(rig):
                      "remote_root": os.path.join(rig.dir, "root-here")}])
     done = rig.tui("bench", "audit", "here")
     ok(done.returncode == 2 and b"--yes" in done.stderr,
-       "nobody to ask", done.stderr)
+       "no terminal: --yes is asked for", done.stderr)
     done = rig.tui("--read-only", "bench", "audit", "here", "--yes")
     ok(done.returncode == 2, "not with --read-only", done.stderr)
     done = rig.tui("bench", "audit", "nobody", "--yes")

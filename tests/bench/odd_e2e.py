@@ -442,7 +442,7 @@ def at_the_end(rig):
     done = rig.tui("bench", "run", "--yes", path)
     ok(not os.path.exists(said) and
        b"still up: p1 (2.50 USD an hour); hgym-tui bench stop ask-" in
-       done.stderr, "nobody to ask: told what to run", done.stderr.decode())
+       done.stderr, "no terminal: told what to run", done.stderr.decode())
     done = rig.tui("bench", "stop", "ask")
     ok(done.returncode == 0 and open(said).read() == "gone\n",
        "bench stop runs it", done.stderr)

@@ -288,7 +288,7 @@ def refused(rig):
     path = rig.bench("no", [rig.pod("p1")], {"env": {}})
     done = rig.tui("bench", "run", path)
     ok(done.returncode == 2 and b"--yes" in done.stderr,
-       "nobody to ask", done.stderr)
+       "no terminal: --yes is asked for", done.stderr)
     done = rig.tui("--read-only", "bench", "run", "--yes", path)
     ok(done.returncode == 2, "not with --read-only", done.stderr)
     done = rig.tui("bench", "run", "--dry-run", path)

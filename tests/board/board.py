@@ -262,7 +262,7 @@ def test_export():
     with open(folder + "/board.json") as stream:
         ok([json.loads(line) for line in stream] == direct,
            "board.json is what board says")
-    for name in ("runs.json", "runs.csv"):
+    for name in ("runs.json", "runs.csv", "board.csv"):
         again = groups(folder + "/" + name, "--baseline", "theirs")
         ok([(g["group"], g["n"], g["mean_bpb"], g["verdict"])
             for g in again] == [(g["group"], g["n"], g["mean_bpb"],
@@ -290,7 +290,15 @@ def test_export():
     status, out, err = board("-", "--json", stdin=parse.stdout)
     ok(status == 0 and err == "" and json.loads(out)["mean_bpb"] == 1.05,
        "board takes what parse gives", (out, err))
-
+    _, listed, _ = board("--csv", home + "/runs/mine")
+    for name in ("listed.csv", "parsed.jsonl"):
+        again = write(name, listed if name == "listed.csv" else parse.stdout)
+        status, out, err = board(again, "--json", "--baseline", "none")
+        ok(status == 0 and err == "" and
+           json.loads(out.splitlines()[0])["n_rows"] ==
+           (listed.count("\nrun,") if name == "listed.csv" else 1),
+           name + " is read without a word, and no group for a run",
+           (out, err))
 
 def test_tracks():
     table = write("t.csv", "seed,final_bpb,artifact_bytes\n1,1.05,99\n"

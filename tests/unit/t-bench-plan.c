@@ -40,7 +40,7 @@ refuse(const char *text, const char *want)
 static void
 test_refused(void)
 {
-	refuse("[1", "b.json: line 1: not valid JSON");
+	refuse("[1", "b.json:1: not valid JSON");
 	refuse(HEAD METRIC VARIANTS PODS ",\n\"x\":1}",
 	       "b.json:7: x: unknown key");
 	refuse(HEAD METRIC VARIANTS "\"pods\":[]}",
@@ -70,6 +70,89 @@ test_refused(void)
 	       "2026-11-20T21:00:00Z");
 }
 
+/* Each kind of value, wrong. */
+static void
+test_values(void)
+{
+	static const struct {
+		const char *rest, *want;
+	} wrong[] = {
+		{ ",\n\"design\":{\"aa\":1}}",
+		  "b.json:7: design.aa: expected true or false or null" },
+		{ ",\n\"design\":{\"gap_s\":3601}}",
+		  "b.json:7: design.gap_s: expected a number from 0 to 3600" },
+		{ ",\n\"design\":{\"burn_in\":1.5}}",
+		  "b.json:7: design.burn_in: expected an integer or null" },
+		{ ",\n\"design\":{\"order\":\"random\"}}",
+		  "b.json:7: design.order: expected \"mirrored-random\"" },
+		{ ",\n\"design\":{\"confirm_blocks\":3}}",
+		  "b.json:7: design.confirm_blocks: is for two variants or "
+		  "more beside the control: of one, its verdict tells" },
+		{ ",\n\"decision\":{\"alpha\":0.6}}",
+		  "b.json:7: decision.alpha: expected a number from 1e-06 to "
+		  "0.5" },
+		{ ",\n\"guards\":{\"throttle\":\"block\",\"throttle\":"
+		  "\"ignore\"}}",
+		  "b.json:7: guards.throttle: this key stands twice" },
+		{ ",\n\"budget\":{\"on_end\":\"leave\"}}",
+		  "b.json:7: budget.on_end: expected \"ask\" or "
+		  "\"stop_pods\"" },
+		{ ",\n\"name\":\"x\"}",
+		  "b.json:1: name: this key stands twice" },
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char text[2000];
+
+		(void)snprintf(text, sizeof(text), "%s%s",
+			       HEAD METRIC VARIANTS PODS, wrong[i].rest);
+		refuse(text, wrong[i].want);
+	}
+	refuse(HEAD "\"metric\":{\"key\":\"step_ms\",\"window\":{\"mode\":"
+		    "\"fixed\",\"lo\":20.5}},\n" VARIANTS PODS "}",
+	       "b.json:3: metric.window.lo: expected an integer or null");
+	refuse(HEAD "\"metric\":{\"key\":\"step_ms\",\"window\":{\"mode\":"
+		    "\"fixed\",\"lo\":20,\"hi\":20}},\n" VARIANTS PODS "}",
+	       "b.json:3: metric.window.hi: expected more than lo");
+	refuse(HEAD METRIC "\"variants\":[{\"tag\":\"A\",\"control\":true,\n"
+			   "\"must_match\":[\"ok\",\"(\"]}],\n" PODS "}",
+	       "b.json:5: variants[0].must_match[1]: expected an extended "
+	       "regular expression");
+	refuse(HEAD METRIC
+	       "\"variants\":[{\"tag\":\"A\",\"control\":true,\n"
+	       "\"overlay\":{\"a.json\":{\"x\":1,\"x\":2}}}],\n" PODS "}",
+	       "b.json:5: variants[0].overlay: the key \"x\" stands twice in "
+	       "one object");
+	refuse(HEAD METRIC VARIANTS
+	       "\"pods\":[{\"id\":\"p\",\n\"gpus\":[3,0]}]}",
+	       "b.json:7: pods[0].gpus: expected them ascending");
+	refuse(HEAD METRIC VARIANTS
+	       "\"pods\":[{\"id\":\"p\",\n\"lock_dir\":\"/a b\"}]}",
+	       "b.json:7: pods[0].lock_dir: expected a path of letters, "
+	       "digits, / _ . -");
+}
+
+/* null is as good as a key that is not there. */
+static void
+test_nulls(void)
+{
+	struct plan plan;
+
+	is_int(plan_parse(&plan, "b.json",
+			  str_from(HEAD METRIC VARIANTS PODS
+				   ",\n\"design\":{\"gap_s\":null,\"aa\":null,"
+				   "\"order\":null},\"budget\":null,"
+				   "\"decision\":{\"early\":null}}"),
+			  NULL),
+	       0, "nulls where there are defaults");
+	ok(plan.gap_s > 9 && plan.gap_s < 11 && plan.aa && plan.early &&
+		   isnan(plan.usd),
+	   "leave the defaults");
+	plan_release(&plan);
+	refuse(HEAD METRIC VARIANTS "\"pods\":null}",
+	       "b.json:6: pods: expected an array");
+}
+
 /* What would never be judged, or says two things. */
 static void
 test_never(void)
@@ -88,7 +171,7 @@ test_never(void)
 	refuse(HEAD METRIC
 	       "\"variants\":[{\"tag\":\"B\",\"env\":{\"G\":\"1\","
 	       "\"G\":\"2\"}},{\"tag\":\"A\",\"control\":true}],\n" PODS "}",
-	       "b.json:1: the key \"G\" stands twice in one object");
+	       "b.json:4: variants[0].env.G: this key stands twice");
 }
 
 /* A rate is never taken for a time. */
@@ -262,6 +345,8 @@ main(void)
 {
 	test_refused();
 	test_read();
+	test_values();
+	test_nulls();
 	test_never();
 	test_summary();
 	test_rates();

@@ -46,7 +46,7 @@ static const struct {
 	{ "{\"schema\": \"hgym-tui.track/2\", \"name\": \"x\"}",
 	  "t.json:1: schema: expected \"hgym-tui.track/1\"" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"\"}",
-	  "name: must not be empty" },
+	  "name: expected a name" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n\"cap\": {}}",
 	  "t.json:2: cap" },
 	{ "{\"schema\": \"hgym-tui.track/1\", \"name\": \"x\",\n"

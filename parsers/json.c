@@ -5,14 +5,12 @@
 #include "parsers/json.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/utf8.h"
 
 #include "parsers/json_scan.h"
@@ -200,32 +198,14 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 cJSON *
 json_parse_file(const char *path, struct buf *text, struct err *err)
 {
-	struct stat st;
-	cJSON *root = NULL;
-	char block[65536];
-	ssize_t n = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cJSON *root;
 
-	if (fd < 0) {
-		err_set_errno(err, ERR_IO, "cannot open %s", path);
+	if (file_read(path, text, err) != 0)
 		return NULL;
-	}
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		err_set(err, ERR_IO, "%s is not a regular file", path);
-		goto out;
-	}
-	while (!text->truncated && (n = read(fd, block, sizeof(block))) > 0)
-		buf_append(text, block, (size_t)n);
-	if (n < 0) {
-		err_set_errno(err, ERR_IO, "cannot read %s", path);
-		goto out;
-	}
 	root = json_parse((struct str){ text->data, text->len },
 			  JSON_BARE_REFUSED, err);
 	if (root == NULL)
 		err_prefix(err, "%s", path);
-out:
-	(void)close(fd);
 	return root;
 }
 

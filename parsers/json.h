@@ -89,6 +89,9 @@ struct json_key {
 	unsigned int types;
 };
 
+/* Is it of one of those types?  NULL is of none. */
+bool json_has_type(const cJSON *node, unsigned int types);
+
 /*
  * Hold object against its list of keys (ended by a NULL name): an unknown
  * key, a key twice, a missing one or a wrong type is an error.  "//" is

@@ -182,8 +182,8 @@ is_integer(const cJSON *node)
 	       floor(node->valuedouble) == node->valuedouble;
 }
 
-static bool
-has_type(const cJSON *node, unsigned int types)
+bool
+json_has_type(const cJSON *node, unsigned int types)
 {
 	return ((types & JSON_STRING) && cJSON_IsString(node)) ||
 	       ((types & JSON_NUMBER) && cJSON_IsNumber(node)) ||
@@ -239,7 +239,7 @@ check_member(const struct json_at *at, const cJSON *object, const cJSON *member,
 		return json_fail(at, full, err, "unknown key");
 	if (cJSON_GetObjectItemCaseSensitive(object, member->string) != member)
 		return json_fail(at, full, err, "this key stands twice");
-	if (!has_type(member, key->types)) {
+	if (!json_has_type(member, key->types)) {
 		type_words(key->types, words, sizeof(words));
 		return json_fail(at, full, err, "expected %s", words);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON objects into structs by tables; for the files that a user writes. */
+/* JSON objects into structs by tables; the files of a user, and our own. */
 #include "config.h"
 
 #include "parsers/json_fields.h"
@@ -18,14 +18,23 @@ _Static_assert(sizeof(enum json_kind) == sizeof(unsigned int), "enum");
 
 /* What the value of each kind may be. */
 static const unsigned int json_types[] = {
-	[JSON_AS_TEXT] = JSON_STRING,	[JSON_AS_PATH] = JSON_STRING,
-	[JSON_AS_WORD] = JSON_STRING,	[JSON_AS_CHOICE] = JSON_STRING,
-	[JSON_AS_EITHER] = JSON_STRING, [JSON_AS_FIXED] = JSON_STRING,
-	[JSON_AS_NUMBER] = JSON_NUMBER, [JSON_AS_INTEGER] = JSON_INTEGER,
-	[JSON_AS_COUNT] = JSON_INTEGER, [JSON_AS_BOOL] = JSON_BOOL,
-	[JSON_AS_TEXTS] = JSON_ARRAY,	[JSON_AS_PATHS] = JSON_ARRAY,
-	[JSON_AS_NUMBERS] = JSON_ARRAY, [JSON_AS_INDEXES] = JSON_ARRAY,
-	[JSON_AS_OBJECT] = JSON_OBJECT, [JSON_AS_OTHER] = 0,
+	[JSON_AS_TEXT] = JSON_STRING,
+	[JSON_AS_PATH] = JSON_STRING,
+	[JSON_AS_CHARS] = JSON_STRING,
+	[JSON_AS_WORD] = JSON_STRING,
+	[JSON_AS_CHOICE] = JSON_STRING,
+	[JSON_AS_EITHER] = JSON_STRING,
+	[JSON_AS_FIXED] = JSON_STRING,
+	[JSON_AS_NUMBER] = JSON_NUMBER,
+	[JSON_AS_INTEGER] = JSON_INTEGER,
+	[JSON_AS_COUNT] = JSON_INTEGER,
+	[JSON_AS_BOOL] = JSON_BOOL,
+	[JSON_AS_TEXTS] = JSON_ARRAY,
+	[JSON_AS_PATHS] = JSON_ARRAY,
+	[JSON_AS_NUMBERS] = JSON_ARRAY,
+	[JSON_AS_INDEXES] = JSON_ARRAY,
+	[JSON_AS_OBJECT] = JSON_OBJECT,
+	[JSON_AS_OTHER] = 0,
 };
 
 int
@@ -48,25 +57,25 @@ json_join(char out[JSON_PATH_SIZE], const char *path, const char *key)
 	return out;
 }
 
-/* The index of a word, or -1 with the error that lists them all. */
+/* The index of a word, or -1 with the error that lists them all; "" is none. */
 static int
 find_word(const struct json_reader *r, const struct json_field *f,
 	  const char *value, const char *path)
 {
-	const char *const *words = f->words;
+	const char *const *words = f->words, *glue = "";
 	char list[200];
 	size_t used = 0;
 
 	for (int i = 0; words[i] != NULL; i++)
-		if (strcmp(value, words[i]) == 0)
+		if (value[0] != '\0' && strcmp(value, words[i]) == 0)
 			return i;
-	for (int i = 0; words[i] != NULL && used < sizeof(list); i++)
+	for (; *words != NULL && used < sizeof(list); words++) {
+		if (**words == '\0')
+			continue;
 		used += (size_t)snprintf(list + used, sizeof(list) - used,
-					 "%s\"%s\"",
-					 i == 0		? ""
-					 : words[i + 1] ? ", "
-							: " or ",
-					 words[i]);
+					 "%s\"%s\"", glue, *words);
+		glue = words[1] != NULL && words[2] != NULL ? ", " : " or ";
+	}
 	return json_refuse(r, path, "expected %s", list);
 }
 
@@ -174,6 +183,9 @@ take_value(const struct json_reader *r, const struct json_field *f,
 	case JSON_AS_PATH:
 		*(char **)to = make_text(r, f, node->valuestring, path);
 		return *(char **)to != NULL ? 0 : -1;
+	case JSON_AS_CHARS:
+		(void)snprintf(to, f->most, "%s", node->valuestring);
+		return 0;
 	case JSON_AS_WORD:
 	case JSON_AS_CHOICE:
 	case JSON_AS_EITHER:
@@ -214,7 +226,7 @@ take_value(const struct json_reader *r, const struct json_field *f,
 			return -1;
 		return f->take != NULL ? f->take(r, node, path, to) : 0;
 	case JSON_AS_OTHER:
-		return f->take(r, node, path, base);
+		return f->take(r, node, path, to);
 	}
 	return 0;
 }
@@ -294,6 +306,49 @@ json_take_file(struct json_reader *r, const char *file,
 		rc = err_set(r->err, r->at.code, "%s", bad.text);
 	buf_release(&text);
 	return rc;
+}
+
+void
+json_put(cJSON *object, const struct json_field *fields, const void *base)
+{
+	for (const struct json_field *f = fields; f->name != NULL; f++) {
+		const void *from = (const char *)base + f->at;
+		const char *text = from;
+
+		if (f->kind == JSON_AS_CHOICE)
+			text = f->words[*(const unsigned int *)from];
+		if (f->kind == JSON_AS_CHOICE || f->kind == JSON_AS_CHARS)
+			json_add_clean(object, f->name,
+				       text[0] != '\0' ? text : NULL);
+		else if (f->kind == JSON_AS_NUMBER)
+			json_add_number(object, f->name, *(const double *)from);
+		else if (f->kind == JSON_AS_COUNT)
+			json_add_number(object, f->name,
+					(double)*(const size_t *)from);
+		else if (f->kind == JSON_AS_BOOL)
+			cJSON_AddBoolToObject(object, f->name,
+					      *(const bool *)from);
+		else if (*(const int64_t *)from == 0)
+			cJSON_AddNullToObject(object, f->name);
+		else
+			json_add_number(object, f->name,
+					(double)*(const int64_t *)from);
+	}
+}
+
+void
+json_take_known(const struct json_field *fields, const cJSON *object,
+		void *base)
+{
+	const struct json_reader quiet = { .err = NULL };
+
+	for (const struct json_field *f = fields; f->name != NULL; f++) {
+		const cJSON *value =
+			cJSON_GetObjectItemCaseSensitive(object, f->name);
+
+		if (json_has_type(value, json_types[f->kind]))
+			(void)take_value(&quiet, f, value, "", base);
+	}
 }
 
 void

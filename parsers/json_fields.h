@@ -8,11 +8,13 @@
  * A JSON object into a struct, by a table of its keys: what each key's value
  * must be, and in which member it goes.  Strict as json_check_keys is; an
  * error names file, line and key path.  A key that is absent leaves its
- * member as it is: defaults are put there before.
+ * member as it is: defaults are put there before.  Files of our own are
+ * written by the same tables, and read leniently.
  */
 enum json_kind {
 	JSON_AS_TEXT,	 /* char *, owned */
 	JSON_AS_PATH,	 /* char *, owned: what json_reader.path makes of it */
+	JSON_AS_CHARS,	 /* char[most] */
 	JSON_AS_WORD,	 /* char *, owned: one of words */
 	JSON_AS_CHOICE,	 /* an enum: the index in words */
 	JSON_AS_EITHER,	 /* bool: is it the second of two words? */
@@ -44,19 +46,30 @@ struct json_field {
 	/* Is a TEXT, or one of TEXTS, right?  NULL: any is. */
 	bool (*is_right)(const char *text);
 	const char *what;	  /* "a path": then it is; of INDEXES "GPU" */
-	const char *const *words; /* ended by NULL */
+	const char *const *words; /* ended by NULL; "" is none */
 	const struct json_field *fields;
 	/*
-	 * Of OTHER: take the value, into the struct that has the key.  Of
-	 * OBJECT: hold its members against each other; base is its struct.
+	 * Of OTHER: take the value, into the member at `at` (0: the struct
+	 * that has the key).  Of OBJECT: hold its members against each other;
+	 * to is its struct.
 	 */
 	int (*take)(const struct json_reader *r, const cJSON *node,
-		    const char *path, void *base);
+		    const char *path, void *to);
 };
 
 #define JSON_AT(type, member) .at = offsetof(struct type, member)
 #define JSON_LIST(type, member, n)                                             \
 	.at = offsetof(struct type, member), .at_n = offsetof(struct type, n)
+
+/* A row of a table; of CHARS. */
+#define JSON_ROW(name_, kind_, type, member, ...)                              \
+	{                                                                      \
+		.name = (name_), .kind = JSON_AS_##kind_,                      \
+		.at = offsetof(struct type, member), __VA_ARGS__               \
+	}
+#define JSON_CHARS(name, type, member)                                         \
+	JSON_ROW(name, CHARS, type, member,                                    \
+		 .most = sizeof(((struct type *)0)->member))
 
 struct json_reader {
 	struct json_at at; /* json_take_text and _file set file and text */
@@ -95,5 +108,15 @@ int json_take_file(struct json_reader *r, const char *file,
 
 /* Free all that json_take may have given to base. */
 void json_give_back(const struct json_field *fields, void *base);
+
+/*
+ * The members of base as members of object: NAN, "" and a 0 of INTEGER (a
+ * time) as null.  Of the kinds CHARS, CHOICE, NUMBER, INTEGER, COUNT and BOOL.
+ */
+void json_put(cJSON *object, const struct json_field *fields, const void *base);
+/* The same back: what is absent, or no such value, leaves its member as it
+ * is, and unknown keys are passed over. */
+void json_take_known(const struct json_field *fields, const cJSON *object,
+		     void *base);
 
 #endif

@@ -26,7 +26,8 @@ src/conf    base parsers ui/keymap.h ui/theme.h
 src/context base parsers/format.h model/track.h store conf
 src/pods    base parsers loop remote conf transport.h
 src/harness base parsers model loop remote report conf pods transport.h
-src/bench   base parsers model loop remote store conf pods transport.h context.h
+src/bench   base parsers model loop remote store report conf pods transport.h
+            context.h
 src/ingest  base parsers model loop remote store conf bench transport.h
 src/board   base parsers model store report conf harness ingest context.h
 src/app     base parsers model loop gen remote report ui conf pods harness

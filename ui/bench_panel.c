@@ -549,8 +549,8 @@ bench_draw_head(struct bench_pen *pen)
 	buf_init(&text, 600);
 	buf_appendf(&text, live->running ? "run %zu of %zu" : "%zu of %zu runs",
 		    live->n_over +
-			    (live->running && live->n_over < live->n_runs),
-		    live->n_runs);
+			    (live->running && live->n_over < live->n_planned),
+		    live->n_planned);
 	bench_add_time(live, &text);
 	bench_add_money(live, &text);
 	for (size_t i = 0; !live->running && i < sizeof(ends) / sizeof(*ends);
@@ -626,8 +626,8 @@ bench_panel_words(const struct bench_live *live, char *out, size_t size)
 	if (live->running)
 		buf_appendf(&text, "%srun %zu of %zu",
 			    is_waiting ? "" : "no verdict yet: ",
-			    live->n_over + (live->n_over < live->n_runs),
-			    live->n_runs);
+			    live->n_over + (live->n_over < live->n_planned),
+			    live->n_planned);
 	for (size_t i = 0; !live->running && i < live->n_contrasts; i++) {
 		const struct bench_live_contrast *c = &live->contrasts[i];
 

@@ -19,11 +19,11 @@
 #include "bench/plan.h"
 #include "bench/record.h"
 #include "bench/report.h"
-#include "bench/session.h"
 #include "bench/show.h"
 #include "bench/start.h"
 #include "bench/stats.h"
 #include "bench/stored.h"
+#include "report/facts_print.h"
 
 #define MAX_BENCHES  50
 #define MAX_PLANS    50
@@ -100,45 +100,37 @@ mark_of(const char *path, const char *name)
 
 /* What a results folder looks like now. */
 static uint64_t
-folder_mark(const struct bench_feed *feed, const char *path)
+folder_mark(const char *path)
 {
 	uint64_t mark = mark_of(path, "/state.json");
 
 	mark = mark * 31 + mark_of(path, "/verdict.json");
 	mark = mark * 31 + mark_of(path, "/runs");
-	mark = mark * 31 + mark_of(path, "/pods-stopped");
-	/* A provisional value is of the register. */
-	return mark * 31 + feed->noise_mark;
+	return mark * 31 + mark_of(path, "/pods-stopped");
 }
 
-/* The judgement of a folder: as text, and as the screen shows it. */
+/* The verdict of a folder: as text, and as the screen shows it. */
 static void
-judge_bench(struct bench_feed *feed, struct model_bench *bench,
-	    const struct plan *plan, const char *path)
+show_verdict(struct model_bench *bench, const struct plan *plan,
+	     const char *path, const struct folder_state *state)
 {
-	struct noise_lookup lookup = { &feed->noise, plan, path };
-	const struct session_setup setup = { .plan = plan,
-					     .formats = feed->context->formats,
-					     .id = bench->id,
-					     .path = path,
-					     .noise = noise_register_rule,
-					     .noise_user = &lookup };
-	struct session *session = session_open(&setup);
-	struct verdict_info info;
-	const struct judge *judge = session_judge(session, &info);
+	cJSON *verdict = folder_read_json(path, "verdict.json");
+	struct facts facts;
 	struct buf text;
 
+	facts_init(&facts);
 	buf_init(&text, REPORT_BYTES);
-	report_text(&text, judge, &info);
-	bench->report = buf_detach(&text);
-	bench->live = bench_show(session, plan);
+	report_facts(&facts, verdict);
+	facts_print_text(&text, &facts);
+	bench->report = verdict != NULL ? buf_detach(&text) : NULL;
+	bench->live = bench_show(plan, path, state, verdict);
 	buf_release(&text);
-	session_free(session);
+	facts_release(&facts);
+	cJSON_Delete(verdict);
 }
 
 static void
-read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id,
-	   const char *path)
+read_bench(struct model_bench *bench, const char *id, const char *path)
 {
 	struct folder_state state;
 	struct plan plan;
@@ -157,7 +149,7 @@ read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id,
 	}
 	if (bench_load_plan(&plan, path, NULL) != 0)
 		return;
-	judge_bench(feed, bench, &plan, path);
+	show_verdict(bench, &plan, path, &state);
 	bench->still_up = bench_still_up(&plan, path);
 	if (bench->live != NULL)
 		bench->live->still_up = bench->still_up;
@@ -296,8 +288,8 @@ add_folders(struct bench_feed *feed, struct listing *list, char **ids, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		char *path = xasprintf("%s/%s", feed->base, ids[i]);
 
-		if (!take_old(feed, list, ids[i], folder_mark(feed, path)))
-			read_bench(feed, &list->v[list->n++], ids[i], path);
+		if (!take_old(feed, list, ids[i], folder_mark(path)))
+			read_bench(&list->v[list->n++], ids[i], path);
 		free(path);
 	}
 }
@@ -352,7 +344,7 @@ look(const struct bench_feed *feed, char **ids, size_t n, size_t shown)
 	for (size_t i = 0; i < shown; i++) {
 		char *path = xasprintf("%s/%s", feed->base, ids[i]);
 
-		seen = seen * 31 + folder_mark(feed, path);
+		seen = seen * 31 + folder_mark(path);
 		free(path);
 	}
 	for (size_t i = 0; i < feed->n_plans; i++)

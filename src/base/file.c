@@ -18,6 +18,29 @@
 
 #define MAX_NAMES 1000
 
+int
+file_read(const char *path, struct buf *out, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result = 0;
+	char block[65536];
+	struct stat st;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return err_set_errno(err, ERR_IO, "cannot open %s", path);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		result = err_set(err, ERR_IO, "%s is not a regular file", path);
+	while (result == 0 && !out->truncated &&
+	       (n = read(fd, block, sizeof(block))) > 0)
+		buf_append(out, block, (size_t)n);
+	if (n < 0)
+		result = err_set_errno(err, ERR_IO, "cannot read %s", path);
+	else if (out->truncated)
+		result = err_set(err, ERR_LIMIT, "%s is too large", path);
+	(void)close(fd);
+	return result;
+}
+
 /* Fill fd, which temp names, and close it; what fails leaves no temp. */
 static int
 fill(int fd, const char *temp, struct str text, mode_t mode)
@@ -39,29 +62,6 @@ fill(int fd, const char *temp, struct str text, mode_t mode)
 	(void)unlink(temp);
 	errno = saved;
 	return -1;
-}
-
-int
-file_read(const char *path, struct buf *text, struct err *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
-	char block[65536];
-	struct stat st;
-	ssize_t n = 0;
-
-	if (fd < 0)
-		return err_set_errno(err, ERR_IO, "cannot open %s", path);
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		rc = err_set(err, ERR_IO, "%s is not a regular file", path);
-	while (rc == 0 && !text->truncated &&
-	       (n = read(fd, block, sizeof(block))) > 0)
-		buf_append(text, block, (size_t)n);
-	if (n < 0)
-		rc = err_set_errno(err, ERR_IO, "cannot read %s", path);
-	else if (text->truncated)
-		rc = err_set(err, ERR_LIMIT, "%s is too large", path);
-	(void)close(fd);
-	return rc;
 }
 
 int

@@ -13,8 +13,11 @@
  * as it was.
  */
 
-/* All of a regular file behind what text holds; ERR_LIMIT beyond its cap. */
-int file_read(const char *path, struct buf *text, struct err *err)
+/*
+ * Append what a regular file holds to out.  -1 with err: ERR_IO, or ERR_LIMIT
+ * where it is more than out takes.
+ */
+int file_read(const char *path, struct buf *out, struct err *err)
 	__attribute__((warn_unused_result));
 
 /* Put text in place of what path holds, on the disk; mode 0600. */

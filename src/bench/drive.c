@@ -4,7 +4,6 @@
 
 #include "bench/drive.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +16,6 @@
 #include "bench/noise_register.h"
 #include "bench/preflight.h"
 #include "bench/record.h"
-#include "bench/report.h"
-#include "bench/show.h"
 #include "pods/pods.h"
 
 #define SAY_MS 250 /* between two tries to say what waits */
@@ -83,8 +80,8 @@ resolve_pod(struct conf_pod *out, struct plan_pod *pod, const struct conf *conf,
 		.known_hosts = pod->known_hosts,
 		.proxy_jump = pod->proxy_jump,
 		.remote_root = pod->root,
-		.gpus = pod->gpus,
-		.n_gpus = pod->n_gpus,
+		.gpus = pod->gpus.v,
+		.n_gpus = pod->gpus.n,
 		.usd_per_hour = pod->usd_per_h,
 		.transport = conf_transport_of(pod->transport, CONF_LIBSSH2),
 	};
@@ -184,6 +181,34 @@ record(const struct bench_drive *drive)
 	drive->note(err.text);
 }
 
+/* What a folder is judged by, without pods. */
+static struct session_setup
+judge_setup(const struct bench_drive *drive, struct noise_lookup *lookup)
+{
+	return (struct session_setup){ .plan = drive->plan,
+				       .formats = drive->context->formats,
+				       .id = drive->id,
+				       .path = drive->path,
+				       .noise = noise_register_rule,
+				       .noise_user = lookup };
+}
+
+int
+bench_judge_again(const struct bench_drive *drive, struct err *err)
+{
+	struct noise_register reg;
+	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
+	const struct session_setup setup = judge_setup(drive, &lookup);
+	int rc;
+
+	noise_register_peek(&reg, drive->context);
+	rc = session_judge_folder(&setup, err);
+	noise_register_release(&reg);
+	if (rc == 0)
+		record(drive);
+	return rc;
+}
+
 enum session_end
 bench_drive(const struct bench_drive *drive, struct err *err)
 {
@@ -206,101 +231,27 @@ bench_drive(const struct bench_drive *drive, struct err *err)
 	if (rc == 0)
 		rc = drive_loop(&driver, pods, err);
 	record(drive);
+	/* What its own A/A arm taught is known now. */
+	if (rc == 0 && driver.end == SESSION_DONE && drive->plan->aa &&
+	    drive->mode == SESSION_RUN)
+		rc = bench_judge_again(drive, err);
 	noise_register_release(&reg);
 	free(pods);
 	return rc < 0 ? SESSION_FAILED : driver.end;
 }
 
-/* What verdict.json leaves to state.json and waits.json. */
-static void
-add_state(cJSON *root, const char *path)
+cJSON *
+bench_verdict(const struct bench_drive *drive)
 {
-	struct folder_state state;
-
-	if (!folder_read_state(path, &state))
-		(void)snprintf(state.state, sizeof(state.state), "unknown");
-	json_add_string(root, "state", state.state);
-	bench_waits_json(root, path, state.state);
-}
-
-/* Money, and what it leaves out. */
-static void
-add_cost(struct buf *text, const struct plan *plan, double usd)
-{
-	size_t n = plan_n_unpriced(plan);
-
-	buf_appendf(text, "cost %.2f USD", usd);
-	if (n > 0)
-		buf_appendf(text,
-			    ", without %zu pod%s whose price is not given", n,
-			    n == 1 ? "" : "s");
-	buf_append_char(text, '\n');
-}
-
-static void
-add_verdict(struct buf *text, const struct judge *judge,
-	    const struct verdict_info *info, const struct bench_drive *drive,
-	    enum bench_print print)
-{
-	cJSON *root;
-
-	if (print == BENCH_JSON) {
-		root = verdict_to_json(judge, info);
-		add_state(root, drive->path);
-		json_print(text, root);
-		buf_append_char(text, '\n');
-		cJSON_Delete(root);
-	} else if (print == BENCH_MD) {
-		report_markdown(text, judge, info);
-	} else {
-		report_text(text, judge, info);
-		if (!isnan(info->cost_usd))
-			add_cost(text, drive->plan, info->cost_usd);
-		if (info->stopped != NULL)
-			buf_appendf(text, "ended by %s\n", info->stopped);
-	}
-}
-
-/* How it stands: under way, waiting, or given up. */
-static void
-add_standing(struct buf *text, const struct bench_drive *drive)
-{
-	struct folder_state state;
-	char *waits;
-
-	if (!folder_read_state(drive->path, &state))
-		return;
-	if (strcmp(state.state, "running") == 0)
-		buf_append_str(text, "\nit is under way: no verdict yet\n");
-	waits = bench_waits_words(drive->path, drive->id, state.state);
-	if (waits != NULL)
-		buf_appendf(text, "\n%s\n", waits);
-	free(waits);
-}
-
-void
-bench_report(struct buf *out, const struct bench_drive *drive,
-	     enum bench_print print)
-{
+	cJSON *verdict = folder_read_json(drive->path, "verdict.json");
 	struct noise_register reg;
 	struct noise_lookup lookup = { &reg, drive->plan, drive->path };
-	struct verdict_info info;
-	struct session *session;
-	const struct judge *judge;
+	const struct session_setup setup = judge_setup(drive, &lookup);
 
+	if (verdict != NULL)
+		return verdict;
 	noise_register_peek(&reg, drive->context);
-	session = session_open(&(struct session_setup){
-		.plan = drive->plan,
-		.formats = drive->context->formats,
-		.id = drive->id,
-		.path = drive->path,
-		.noise = noise_register_rule,
-		.noise_user = &lookup,
-	});
-	judge = session_judge(session, &info);
-	add_verdict(out, judge, &info, drive, print);
-	if (print != BENCH_JSON)
-		add_standing(out, drive);
-	session_free(session);
+	verdict = session_verdict(&setup);
 	noise_register_release(&reg);
+	return verdict;
 }

@@ -36,10 +36,15 @@ enum session_end bench_drive(const struct bench_drive *drive, struct err *err);
 struct conf_pod *bench_pods(const struct plan *plan, const struct conf *conf,
 			    struct err *err);
 
-enum bench_print { BENCH_TEXT, BENCH_JSON, BENCH_MD };
+/*
+ * Judge a bench that is over once more, by what the noise register knows now,
+ * and keep that as its verdict.
+ */
+int bench_judge_again(const struct bench_drive *drive, struct err *err)
+	__attribute__((warn_unused_result));
 
-/* The report of a folder as it stands; appended. */
-void bench_report(struct buf *out, const struct bench_drive *drive,
-		  enum bench_print print);
+/* The verdict.json of a bench; of a folder that has none yet, what it would
+ * be.  Owned by the caller. */
+cJSON *bench_verdict(const struct bench_drive *drive);
 
 #endif

@@ -21,6 +21,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "parsers/json_fields.h"
 
 #define MAX_SAME_SECOND 100
 #define MAX_BENCHES	10000
@@ -140,20 +141,11 @@ folder_read_json(const char *path, const char *name)
 	struct buf text;
 	cJSON *root;
 
-	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
+	(void)snprintf(file, sizeof(file), "%.3800s/%s", path, name);
 	buf_init(&text, JSON_MAX_BYTES);
 	root = json_parse_file(file, &text, NULL);
 	buf_release(&text);
 	return root;
-}
-
-double
-folder_number(const cJSON *object, const char *key, double range[2],
-	      double fallback)
-{
-	double value = json_get_number(object, key, fallback);
-
-	return value >= range[0] && value <= range[1] ? value : fallback;
 }
 
 uint64_t
@@ -194,6 +186,16 @@ folder_remove(const char *path, const char *name)
 	(void)unlink(file);
 }
 
+static const struct json_field state_fields[] = {
+	JSON_CHARS("name", folder_state, name),
+	JSON_CHARS("state", folder_state, state),
+	JSON_CHARS("stopped", folder_state, stopped),
+	JSON_ROW("started_ms", INTEGER, folder_state, started_ms, .high = 1e15),
+	JSON_ROW("ended_ms", INTEGER, folder_state, ended_ms, .high = 1e15),
+	JSON_ROW("cost_usd", NUMBER, folder_state, cost_usd, .high = 1e9),
+	{ .name = NULL },
+};
+
 int
 folder_write_state(const char *path, const struct folder_state *state,
 		   struct err *err)
@@ -202,15 +204,7 @@ folder_write_state(const char *path, const struct folder_state *state,
 	int result;
 
 	json_add_string(root, "schema", "hgym-tui.bench-state/1");
-	json_add_string(root, "name", state->name);
-	json_add_string(root, "state", state->state);
-	json_add_string(root, "stopped",
-			state->stopped[0] != '\0' ? state->stopped : NULL);
-	json_add_number(root, "started_ms", (double)state->started_ms);
-	json_add_number(root, "ended_ms",
-			state->ended_ms > 0 ? (double)state->ended_ms
-					    : (double)NAN);
-	json_add_number(root, "cost_usd", state->cost_usd);
+	json_put(root, state_fields, state);
 	result = folder_write_json(path, "state.json", root, err);
 	cJSON_Delete(root);
 	return result;
@@ -220,23 +214,12 @@ bool
 folder_read_state(const char *path, struct folder_state *state)
 {
 	cJSON *root = folder_read_json(path, "state.json");
-	double times[2] = { 0, 1e15 };
+	bool is_there = root != NULL;
 
 	*state = (struct folder_state){ .cost_usd = (double)NAN };
-	if (root == NULL)
-		return false;
-	(void)snprintf(state->name, sizeof(state->name), "%s",
-		       json_get_string(root, "name", ""));
-	(void)snprintf(state->state, sizeof(state->state), "%s",
-		       json_get_string(root, "state", ""));
-	(void)snprintf(state->stopped, sizeof(state->stopped), "%s",
-		       json_get_string(root, "stopped", ""));
-	state->started_ms =
-		(int64_t)folder_number(root, "started_ms", times, 0);
-	state->ended_ms = (int64_t)folder_number(root, "ended_ms", times, 0);
-	state->cost_usd = json_get_number(root, "cost_usd", (double)NAN);
+	json_take_known(state_fields, root, state);
 	cJSON_Delete(root);
-	return true;
+	return is_there;
 }
 
 /* A bench of the list, by when it began. */

@@ -40,10 +40,6 @@ int folder_write_json(const char *path, const char *name, const cJSON *node,
 /* Read one; NULL when it is not there or no JSON. */
 cJSON *folder_read_json(const char *path, const char *name);
 
-/* A member within low..high; else (absent, or not within) the fallback. */
-double folder_number(const cJSON *object, const char *key, double range[2],
-		     double fallback);
-
 /* Bytes of a file below path; 0 when it is not there. */
 uint64_t folder_size(const char *path, const char *name);
 /* Append bytes; makes the file and its folder. */

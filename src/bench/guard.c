@@ -8,16 +8,20 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const char *const words[] = {
+const char *const guard_words[] = {
 #define X(id, word, what) [GUARD_##id] = (word),
 	GUARD_LIST(X)
 #undef X
+		[GUARD_COUNT] = NULL
 };
 
-const char *
-guard_word(enum guard guard)
+bool
+guard_has(const struct guard_hits *hits, enum guard guard)
 {
-	return words[guard];
+	for (size_t i = 0; i < hits->n; i++)
+		if (hits->hit[i].guard == guard)
+			return true;
+	return false;
 }
 
 void

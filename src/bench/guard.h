@@ -51,7 +51,8 @@ enum guard {
 		GUARD_COUNT
 };
 
-const char *guard_word(enum guard guard);
+/* By enum guard, ended by NULL. */
+extern const char *const guard_words[];
 
 /* One guard that fired. */
 struct guard_hit {
@@ -70,6 +71,7 @@ struct guard_hits {
 /* Add one; the same guard is kept once.  Beyond the cap it is dropped. */
 void guard_add(struct guard_hits *hits, enum guard guard, bool hard,
 	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+bool guard_has(const struct guard_hits *hits, enum guard guard);
 /* The first hard one, or NULL. */
 const struct guard_hit *guard_hard(const struct guard_hits *hits);
 

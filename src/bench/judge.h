@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "bench/guard.h"
 #include "bench/health.h"
@@ -40,7 +41,7 @@ enum run_state {
 #undef X
 };
 
-const char *run_state_name(enum run_state state);
+extern const char *const run_state_words[]; /* ended by NULL */
 
 struct judge_run {
 	/* Given. */
@@ -50,18 +51,23 @@ struct judge_run {
 	bool counted; /* false: burn-in */
 	bool fresh;   /* of the blocks that confirm the best: see judge_best */
 	enum run_state state;
-	const char *name;	   /* borrowed; NULL: none */
-	const struct run_log *log; /* borrowed; NULL: no log came */
-	struct guard_hits hits;	   /* what the caller saw: exit status, .. */
-	const struct health_sum *health; /* borrowed; NULL: not known */
-	/* "python /usr/bin/python3.11; torch 2.9.1"; borrowed; NULL. */
-	const char *runtime;
+	/* Borrowed; NULL: unknown. */
+	const char *name;    /* "0_pod-a_A"; of an imported log its path */
+	const char *path;    /* of its log */
+	const char *t0, *t1; /* RFC 3339 */
+	const char *runtime; /* "python /usr/bin/python3.11; torch 2.9.1" */
+	const struct run_log *log; /* NULL: no log came */
+	const struct health_sum *health;
+	double rc, drift_s;	/* drift: of the pod's clock against ours */
+	struct guard_hits hits; /* what the caller saw: exit status, .. */
 	/* Found. */
 	struct step_times times; /* of a training log */
 	bool has_window;
 	struct step_window window;
 	struct step_legacy legacy;
+	double val_loss;
 	double y;     /* ms a step, or the score as a time; NAN: none */
+	double value; /* the same in the metric's own unit */
 	bool outlier; /* |y - median| > 3.5 * 1.4826 * mad of its arm */
 	double z;     /* (y - median) / (1.4826 * mad); NAN below 4 runs */
 	double times_median; /* y / median of its arm */
@@ -108,12 +114,29 @@ struct judge_rule {
 		.register_sd = (double)NAN, .register_df = (double)NAN,        \
 	}
 
-/* The y of one arm. */
+/* The runs of one arm; NAN where there are none. */
 struct judge_summary {
 	size_t n, n_invalid;
-	double min, median, max, mad;
-	double spread_pct;  /* (max - min) / median */
-	double legacy_mean; /* mean of the runs' mean tok/s; NAN: none */
+	double min, median, max, mad; /* of y */
+	double low, middle, high;     /* in the metric's own unit */
+	double spread_pct;	      /* (max - min) / median */
+	double legacy_mean;	      /* mean of the runs' mean tok/s */
+	double val_loss;	      /* mean */
+	double batch;		      /* tokens a step, as a log prints it */
+};
+
+/* What is odd about a block. */
+enum judge_mark { BLOCK_PLAIN, BLOCK_OUTLIER, BLOCK_GUARDED };
+
+/* A block in which both arms of a contrast ran. */
+struct judge_block {
+	size_t pod, block;
+	/* Medians of their runs, in the metric's own unit, whatever guards
+	 * say; variant may be NAN. */
+	double control, variant;
+	bool counts; /* complete, and nothing spoiled it */
+	double d;    /* ln(y control) - ln(y variant) */
+	enum judge_mark mark;
 };
 
 /* One pod's own part in a contrast. */
@@ -125,8 +148,11 @@ struct judge_pod {
 /* One variant against the control. */
 struct judge_contrast {
 	size_t arm, base; /* base: what it is held against; the control, 0 */
-	size_t n_blocks;  /* complete */
-	double *d;	  /* owned; one a complete block */
+	struct judge_block *blocks; /* owned */
+	size_t n_shown, n_blocks;   /* all of them; those that count */
+	/* Geometric means over these, in the metric's own unit: their ratio is
+	 * exactly the difference that is judged. */
+	double control, variant;
 	struct paired paired;	/* of the blocks, or of the pods' means */
 	bool across_pods;	/* t on the pods' means (3 pods or more) */
 	double p_holm;		/* NAN for the A/A arm and for invalid ones */
@@ -227,20 +253,11 @@ bool judge_blows_up(const struct judge_contrast *c,
 		    const struct judge_run *run);
 
 /*
- * What an arm's runs lend to a block: the median of their y.  NAN unless
- * there are some and all can be used.
+ * The counted run behind `after` (NULL: the first) of that arm, or of any
+ * with JUDGE_ANY; NULL: no more.
  */
-double judge_block_y(const struct judge *judge, size_t arm, size_t pod,
-		     size_t block);
-/* Is it the first of its arm's runs in its block? (To go over blocks.) */
-bool judge_is_first(const struct judge *judge, const struct judge_run *run);
-
-/*
- * Geometric means over the complete blocks of a contrast, in the metric's own
- * unit: their ratio is exactly the difference that is judged.
- */
-void judge_block_means(const struct judge *judge,
-		       const struct judge_contrast *c, double *control,
-		       double *variant);
+#define JUDGE_ANY SIZE_MAX
+struct judge_run *judge_next(const struct judge *judge, size_t arm,
+			     const struct judge_run *after);
 
 #endif

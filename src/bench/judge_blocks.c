@@ -2,7 +2,7 @@
 /* Runs to blocks, blocks to contrasts; called by judge.c. */
 #include "config.h"
 
-#include "bench/judge_parts.h"
+#include "bench/judge_priv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,25 +18,113 @@
 /* Their spread is more than chance. */
 #define POD_P 0.05
 
-bool
-judge_is_usable(const struct judge_run *run)
+void
+judge_summarize(struct judge *judge, size_t arm)
 {
-	const struct guard_hit *hit = guard_hard(&run->hits);
+	struct judge_summary *s = &judge->summary[arm];
+	double *y = judge_room(judge), *legacy = judge_room(judge);
+	double *val = judge_room(judge);
+	const struct judge_run *run = NULL;
+	size_t n_legacy = 0, n_val = 0;
+	bool higher = judge->rule.higher;
 
-	/* Work that differs is shown, but makes its variant INVALID. */
-	return run->counted && run->y > 0.0 && isfinite(run->y) &&
-	       (hit == NULL || hit->guard == GUARD_WORK ||
-		hit->guard == GUARD_SAME);
+	*s = (struct judge_summary){ .batch = (double)NAN };
+	while ((run = judge_next(judge, arm, run)) != NULL) {
+		if (!isnan(run->val_loss))
+			val[n_val++] = run->val_loss;
+		if (isnan(s->batch) && run->log != NULL &&
+		    run->log->run.train_batch_tokens > 0.0)
+			s->batch = run->log->run.train_batch_tokens;
+		if (!judge_is_main(run))
+			continue;
+		if (judge_is_usable(run))
+			y[s->n++] = run->y;
+		else
+			s->n_invalid++;
+		if (!isnan(run->legacy.mean))
+			legacy[n_legacy++] = run->legacy.mean;
+	}
+	s->min = stats_min(y, s->n);
+	s->median = stats_median(y, s->n);
+	s->max = stats_max(y, s->n);
+	s->mad = stats_mad(y, s->n);
+	s->low = higher ? 1.0 / s->max : s->min;
+	s->middle = higher ? 1.0 / s->median : s->median;
+	s->high = higher ? 1.0 / s->min : s->max;
+	s->spread_pct = 100.0 * (s->max - s->min) / s->median;
+	s->legacy_mean = stats_mean(legacy, n_legacy);
+	s->val_loss = stats_mean(val, n_val);
+	free(val);
+	free(legacy);
+	free(y);
 }
 
-bool
-judge_is_main(const struct judge_run *run)
+/* The y of all usable runs of an arm. */
+static size_t
+collect_y(const struct judge *judge, size_t arm, double *y)
 {
-	return run->counted && !run->fresh;
+	const struct judge_run *run = NULL;
+	size_t n = 0;
+
+	while ((run = judge_next(judge, arm, run)) != NULL)
+		if (judge_is_main(run) && judge_is_usable(run))
+			y[n++] = run->y;
+	return n;
+}
+
+void
+judge_compare_unblocked(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_summary *a = &judge->summary[0];
+	const struct judge_summary *b = &judge->summary[c->arm];
+	double *x = judge_room(judge), *y = judge_room(judge);
+	double alpha = judge->rule.paired.alpha;
+	size_t n = collect_y(judge, 0, x), m = collect_y(judge, c->arm, y);
+
+	c->rank = rank_mann_whitney(x, n, y, m, alpha);
+	for (size_t i = 0; i < n; i++)
+		x[i] = log(x[i]);
+	for (size_t i = 0; i < m; i++)
+		y[i] = log(y[i]);
+	c->welch = multi_welch(x, n, y, m, alpha);
+	c->median_delta_pct = 100.0 * (b->median / a->median - 1.0);
+	c->min_delta_pct = 100.0 * (b->min / a->min - 1.0);
+	c->legacy_pct = 100.0 * (b->legacy_mean / a->legacy_mean - 1.0);
+	free(x);
+	free(y);
+}
+
+/* Is it the first of its arm's runs in its block?  (To go over blocks.) */
+static bool
+is_first(const struct judge *judge, const struct judge_run *run)
+{
+	for (const struct judge_run *other = judge->runs; other < run; other++)
+		if (other->counted && other->arm == run->arm &&
+		    other->pod == run->pod && other->block == run->block)
+			return false;
+	return true;
+}
+
+static bool
+is_beside(const struct judge_run *run, const struct judge_run *like)
+{
+	return run->counted && run->pod == like->pod &&
+	       run->block == like->block;
+}
+
+/* Has the arm any run in that block? */
+static bool
+has_runs(const struct judge *judge, size_t arm, const struct judge_run *like)
+{
+	for (size_t i = 0; i < judge->n_runs; i++)
+		if (judge->runs[i].arm == arm &&
+		    is_beside(&judge->runs[i], like))
+			return true;
+	return false;
 }
 
 static void
-drop(struct judge *judge, const struct judge_run *run, const char *why)
+drop_block(struct judge *judge, const struct judge_run *run, const char *why)
 {
 	struct judge_dropped *dropped;
 
@@ -52,175 +140,47 @@ drop(struct judge *judge, const struct judge_run *run, const char *why)
 		       judge->arms[run->arm].tag, why);
 }
 
-void
-judge_drop(struct judge *judge, const struct judge_run *run)
+/* A block of the control that stands alone, in logs that somebody brought. */
+static bool
+is_lonely(const struct judge *judge, const struct judge_run *run)
 {
-	const struct guard_hit *hit = guard_hard(&run->hits);
+	bool lonely = run->arm == 0 && judge_is_main(run) &&
+		      run->state == RUN_STATE_CLAIMED && is_first(judge, run);
+
+	for (size_t arm = 1; lonely && arm < judge->n_arms; arm++)
+		lonely = !has_runs(judge, arm, run);
+	return lonely;
+}
+
+void
+judge_drop_blocks(struct judge *judge)
+{
+	const struct judge_run *run;
 	char why[200];
 
-	if (hit == NULL) {
-		drop(judge, run, "no measurement");
-		return;
-	}
-	(void)snprintf(why, sizeof(why), "%s: %s", guard_word(hit->guard),
-		       hit->text);
-	drop(judge, run, why);
-}
+	for (size_t arm = 0; arm < judge->n_arms; arm++)
+		for (run = NULL; (run = judge_next(judge, arm, run)) != NULL;) {
+			const struct guard_hit *hit = guard_hard(&run->hits);
 
-void
-judge_summarize(struct judge *judge, size_t arm)
-{
-	struct judge_summary *s = &judge->summary[arm];
-	double *y = xmalloc((judge->n_runs + 1) * sizeof(*y));
-	double *legacy = xmalloc((judge->n_runs + 1) * sizeof(*y));
-	size_t n_legacy = 0;
-
-	*s = (struct judge_summary){ 0 };
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		if (run->arm != arm || !judge_is_main(run))
-			continue;
-		if (judge_is_usable(run))
-			y[s->n++] = run->y;
-		else
-			s->n_invalid++;
-		if (!isnan(run->legacy.mean))
-			legacy[n_legacy++] = run->legacy.mean;
-	}
-	s->min = stats_min(y, s->n);
-	s->median = stats_median(y, s->n);
-	s->max = stats_max(y, s->n);
-	s->mad = stats_mad(y, s->n);
-	s->spread_pct = 100.0 * (s->max - s->min) / s->median;
-	s->legacy_mean = stats_mean(legacy, n_legacy);
-	free(legacy);
-	free(y);
-}
-
-/* The y of all usable runs of an arm. */
-static size_t
-collect(const struct judge *judge, size_t arm, double *y, bool as_log)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < judge->n_runs; i++)
-		if (judge->runs[i].arm == arm &&
-		    judge_is_main(&judge->runs[i]) &&
-		    judge_is_usable(&judge->runs[i]))
-			y[n++] = as_log ? log(judge->runs[i].y)
-					: judge->runs[i].y;
-	return n;
-}
-
-void
-judge_compare_unblocked(const struct judge *judge, struct judge_contrast *c)
-{
-	const struct judge_summary *a = &judge->summary[0];
-	const struct judge_summary *b = &judge->summary[c->arm];
-	double *x = xmalloc((judge->n_runs + 1) * sizeof(*x));
-	double *y = xmalloc((judge->n_runs + 1) * sizeof(*y));
-	double alpha = judge->rule.paired.alpha;
-	size_t n = collect(judge, 0, x, true);
-	size_t m = collect(judge, c->arm, y, true);
-
-	c->welch = multi_welch(x, n, y, m, alpha);
-	n = collect(judge, 0, x, false);
-	m = collect(judge, c->arm, y, false);
-	c->rank = rank_mann_whitney(x, n, y, m, alpha);
-	c->median_delta_pct = 100.0 * (b->median / a->median - 1.0);
-	c->min_delta_pct = 100.0 * (b->min / a->min - 1.0);
-	c->legacy_pct = 100.0 * (b->legacy_mean / a->legacy_mean - 1.0);
-	free(x);
-	free(y);
-}
-
-/* The pod's entry in the contrast, made when it is new. */
-static size_t
-pod_entry(struct judge_contrast *c, size_t pod)
-{
-	for (size_t i = 0; i < c->n_pods; i++)
-		if (c->pods[i].pod == pod)
-			return i;
-	c->pods = xreallocarray(c->pods, c->n_pods + 1, sizeof(*c->pods));
-	c->pods[c->n_pods] = (struct judge_pod){ .pod = pod };
-	return c->n_pods++;
-}
-
-/* The pods' own results, and how far they agree. */
-static void
-compare_pods(const struct judge *judge, struct judge_contrast *c,
-	     const size_t *pod_of)
-{
-	double *d = xmalloc((c->n_blocks + 1) * sizeof(*d));
-	double *means = xmalloc((c->n_pods + 1) * sizeof(*d));
-	double *ses = xmalloc((c->n_pods + 1) * sizeof(*d));
-
-	for (size_t p = 0; p < c->n_pods; p++) {
-		size_t n = 0;
-
-		for (size_t i = 0; i < c->n_blocks; i++)
-			if (pod_of[i] == c->pods[p].pod)
-				d[n++] = c->d[i];
-		c->pods[p].paired = paired_compare(d, n, &judge->rule.paired);
-		means[p] = c->pods[p].paired.mean;
-		/* A spread of two values says nothing of a spread. */
-		ses[p] = n >= PODS_LEAST_BLOCKS ? c->pods[p].paired.se
-						: (double)NAN;
-	}
-	c->spread = multi_pods(means, ses, c->n_pods);
-	c->pods_differ = c->spread.p_q < POD_P;
-	c->across_pods = c->n_pods >= PODS_AS_UNITS;
-	c->paired = c->across_pods ? paired_compare(means, c->n_pods,
-						    &judge->rule.paired)
-				   : paired_compare(c->d, c->n_blocks,
-						    &judge->rule.paired);
-	free(d);
-	free(means);
-	free(ses);
-}
-
-bool
-judge_is_first(const struct judge *judge, const struct judge_run *run)
-{
-	for (const struct judge_run *other = judge->runs; other < run; other++)
-		if (other->counted && other->arm == run->arm &&
-		    other->pod == run->pod && other->block == run->block)
-			return false;
-	return true;
-}
-
-double
-judge_block_y(const struct judge *judge, size_t arm, size_t pod, size_t block)
-{
-	double y[JUDGE_MAX_REPS];
-	size_t n = 0;
-
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		if (run->arm != arm || run->pod != pod || run->block != block ||
-		    !run->counted)
-			continue;
-		if (!judge_is_usable(run) || n == JUDGE_MAX_REPS)
-			return (double)NAN;
-		y[n++] = run->y;
-	}
-	return stats_median(y, n);
-}
-
-/* Has the arm any run in that block? */
-static bool
-has_runs(const struct judge *judge, size_t arm, const struct judge_run *like)
-{
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		if (run->arm == arm && run->counted && run->pod == like->pod &&
-		    run->block == like->block)
-			return true;
-	}
-	return false;
+			if (!judge_is_usable(run)) {
+				(void)snprintf(why, sizeof(why), "%s%s%s",
+					       hit != NULL
+						       ? guard_words[hit->guard]
+						       : "no measurement",
+					       hit != NULL ? ": " : "",
+					       hit != NULL ? hit->text : "");
+				drop_block(judge, run, why);
+			} else if (is_lonely(judge, run)) {
+				drop_block(judge, run,
+					   "no other arm has a run in its "
+					   "block");
+			} else if (arm > 0 && is_first(judge, run) &&
+				   !has_runs(judge, 0, run)) {
+				drop_block(judge, run,
+					   "the control has no run in its "
+					   "block");
+			}
+		}
 }
 
 /* Did the pod do something in that block that is nobody's speed?  Then it
@@ -232,8 +192,7 @@ is_spoiled(const struct judge *judge, const struct judge_run *like)
 		const struct judge_run *run = &judge->runs[i];
 		const struct guard_hit *hit = guard_hard(&run->hits);
 
-		if (hit != NULL && run->counted && run->pod == like->pod &&
-		    run->block == like->block &&
+		if (hit != NULL && is_beside(run, like) &&
 		    (hit->guard == GUARD_THROTTLED ||
 		     hit->guard == GUARD_FOREIGN || hit->guard == GUARD_CLOCK ||
 		     hit->guard == GUARD_LOST))
@@ -242,95 +201,124 @@ is_spoiled(const struct judge *judge, const struct judge_run *like)
 	return false;
 }
 
-void
-judge_gather(const struct judge *judge, struct judge_contrast *c, bool fresh)
+/*
+ * What an arm's runs lend to a block: the median of their y, whatever their
+ * guards say.  The block counts only while all of them can be used.
+ */
+static double
+block_y(const struct judge *judge, size_t arm, const struct judge_run *like,
+	struct judge_block *block)
 {
-	size_t *pod_of = xmalloc((judge->n_runs + 1) * sizeof(*pod_of));
-
-	c->d = xmalloc((judge->n_runs + 1) * sizeof(*c->d));
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-		double a, b;
-
-		if (run->arm != c->arm || !run->counted ||
-		    run->fresh != fresh || !judge_is_first(judge, run) ||
-		    is_spoiled(judge, run))
-			continue;
-		a = judge_block_y(judge, c->base, run->pod, run->block);
-		b = judge_block_y(judge, c->arm, run->pod, run->block);
-		if (isnan(a) || isnan(b))
-			continue;
-		pod_of[c->n_blocks] = run->pod;
-		c->d[c->n_blocks++] = log(a) - log(b);
-		pod_entry(c, run->pod);
-	}
-	compare_pods(judge, c, pod_of);
-	free(pod_of);
-}
-
-/* Blocks of the control that stand alone, in logs that somebody brought. */
-static void
-drop_lonely(struct judge *judge)
-{
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-		bool lonely = run->arm == 0 && judge_is_main(run) &&
-			      run->state == RUN_STATE_CLAIMED &&
-			      judge_is_usable(run) &&
-			      judge_is_first(judge, run);
-
-		for (size_t arm = 1; lonely && arm < judge->n_arms; arm++)
-			lonely = !has_runs(judge, arm, run);
-		if (lonely)
-			drop(judge, run, "no other arm has a run in its block");
-	}
-}
-
-/* All blocks in which both the control and the variant can be used. */
-void
-judge_collect_blocks(struct judge *judge, struct judge_contrast *c)
-{
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		if (run->arm != c->arm || !run->counted)
-			continue;
-		if (!judge_is_usable(run))
-			judge_drop(judge, run);
-		else if (judge_is_first(judge, run) && !has_runs(judge, 0, run))
-			drop(judge, run, "the control has no run in its block");
-	}
-	if (c->arm == 1)
-		drop_lonely(judge);
-	judge_gather(judge, c, false);
-}
-
-void
-judge_block_means(const struct judge *judge, const struct judge_contrast *c,
-		  double *control, double *variant)
-{
-	double a = 0.0, b = 0.0;
+	double y[JUDGE_MAX_REPS];
 	size_t n = 0;
 
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *run = &judge->runs[i];
-		double of_control, of_variant;
 
-		if (run->arm != c->arm || !judge_is_main(run) ||
-		    !judge_is_first(judge, run) || is_spoiled(judge, run))
+		if (run->arm != arm || !is_beside(run, like))
 			continue;
-		of_control = judge_block_y(judge, 0, run->pod, run->block);
-		of_variant = judge_block_y(judge, c->arm, run->pod, run->block);
-		if (isnan(of_control) || isnan(of_variant))
+		if (!judge_is_usable(run) || n == JUDGE_MAX_REPS)
+			block->counts = false;
+		if (guard_hard(&run->hits) != NULL)
+			block->mark = BLOCK_GUARDED;
+		else if (run->outlier && block->mark == BLOCK_PLAIN)
+			block->mark = BLOCK_OUTLIER;
+		if (run->y > 0.0 && n < JUDGE_MAX_REPS)
+			y[n++] = run->y;
+	}
+	return stats_median(y, n);
+}
+
+static void
+collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
+{
+	const struct judge_run *run = NULL;
+	bool higher = judge->rule.higher;
+
+	c->blocks = xcalloc(judge->n_runs + 1, sizeof(*c->blocks));
+	while ((run = judge_next(judge, c->arm, run)) != NULL) {
+		struct judge_block block = { .pod = run->pod,
+					     .block = run->block };
+		double a, b;
+
+		if (run->fresh != fresh || !is_first(judge, run))
 			continue;
-		a += log(of_control);
-		b += log(of_variant);
-		n++;
+		block.counts = !is_spoiled(judge, run);
+		a = block_y(judge, c->base, run, &block);
+		b = block_y(judge, c->arm, run, &block);
+		if (isnan(a))
+			continue;
+		block.d = log(a) - log(b);
+		block.counts &= isfinite(block.d);
+		block.control = higher ? 1.0 / a : a;
+		block.variant = higher ? 1.0 / b : b;
+		c->n_blocks += block.counts ? 1 : 0;
+		c->blocks[c->n_shown++] = block;
 	}
-	*control = n > 0 ? exp(a / (double)n) : (double)NAN;
-	*variant = n > 0 ? exp(b / (double)n) : (double)NAN;
-	if (judge->rule.higher) {
-		*control = 1.0 / *control;
-		*variant = 1.0 / *variant;
+}
+
+size_t
+judge_collect_d(const struct judge_contrast *c, size_t pod, double *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_shown; i++)
+		if (c->blocks[i].counts &&
+		    (pod == JUDGE_ANY || c->blocks[i].pod == pod))
+			d[n++] = c->blocks[i].d;
+	return n;
+}
+
+/* Geometric means of both sides, and the pods that have a part in them. */
+static void
+gather_blocks(struct judge_contrast *c)
+{
+	double a = 0.0, b = 0.0, n = (double)c->n_blocks;
+
+	c->pods = xcalloc(c->n_blocks + 1, sizeof(*c->pods));
+	for (size_t i = 0; i < c->n_shown; i++) {
+		const struct judge_block *block = &c->blocks[i];
+		size_t p = 0;
+
+		if (!block->counts)
+			continue;
+		a += log(block->control);
+		b += log(block->variant);
+		while (p < c->n_pods && c->pods[p].pod != block->pod)
+			p++;
+		c->pods[p].pod = block->pod;
+		c->n_pods += p == c->n_pods ? 1 : 0;
 	}
+	c->control = c->n_blocks > 0 ? exp(a / n) : (double)NAN;
+	c->variant = c->n_blocks > 0 ? exp(b / n) : (double)NAN;
+}
+
+void
+judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
+		     bool fresh)
+{
+	const struct paired_rule *rule = &judge->rule.paired;
+	double *d = judge_room(judge), *means = judge_room(judge);
+	double *ses = judge_room(judge);
+	size_t n;
+
+	collect_blocks(judge, c, fresh);
+	gather_blocks(c);
+	for (size_t p = 0; p < c->n_pods; p++) {
+		n = judge_collect_d(c, c->pods[p].pod, d);
+		c->pods[p].paired = paired_compare(d, n, rule);
+		means[p] = c->pods[p].paired.mean;
+		/* A spread of two values says nothing of a spread. */
+		ses[p] = n >= PODS_LEAST_BLOCKS ? c->pods[p].paired.se
+						: (double)NAN;
+	}
+	c->spread = multi_pods(means, ses, c->n_pods);
+	c->pods_differ = c->spread.p_q < POD_P;
+	c->across_pods = c->n_pods >= PODS_AS_UNITS;
+	n = judge_collect_d(c, JUDGE_ANY, d);
+	c->paired = c->across_pods ? paired_compare(means, c->n_pods, rule)
+				   : paired_compare(d, n, rule);
+	free(ses);
+	free(means);
+	free(d);
 }

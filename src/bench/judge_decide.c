@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Contrasts to verdicts; called by judge.c. */
+/* Contrasts to verdicts, and which variant is the best; called by judge.c. */
 #include "config.h"
 
-#include "bench/judge_parts.h"
-
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define POD_P 0.05
+#include "bench/judge_priv.h"
+#include "bench/stats.h"
+
+#define MAX_PAIRS (SCHEDULE_MAX_ARMS * (SCHEDULE_MAX_ARMS - 1) / 2)
 
 /* Is this a fault of the pod at that moment rather than of the variant? */
 static bool
@@ -16,103 +21,62 @@ is_transient(enum guard guard)
 	       guard == GUARD_LOST;
 }
 
-/* The hits of a contrast: the hard ones of its runs first. */
-/* A control that began twice makes a difference just as a variant does. */
-static void
-collect_restarts(const struct judge *judge, struct judge_contrast *c)
-{
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		for (size_t k = 0;
-		     run->arm == c->base && run->counted && k < run->hits.n;
-		     k++)
-			if (run->hits.hit[k].guard == GUARD_RESTARTED)
-				guard_add(&c->hits, GUARD_RESTARTED, false,
-					  "the control: %s",
-					  run->hits.hit[k].text);
-	}
-}
-
-void
-judge_collect_hits(const struct judge *judge, struct judge_contrast *c)
-{
-	for (int hard = 1; hard >= 0; hard--)
-		for (size_t i = 0; i < judge->n_runs; i++) {
-			const struct judge_run *run = &judge->runs[i];
-
-			if (run->arm != c->arm || !run->counted)
-				continue;
-			for (size_t k = 0; k < run->hits.n; k++)
-				if (run->hits.hit[k].hard == (hard == 1))
-					guard_add(&c->hits,
-						  run->hits.hit[k].guard,
-						  hard == 1, "%s",
-						  run->hits.hit[k].text);
-		}
-	collect_restarts(judge, c);
-}
-
 /* The guard that makes the variant INVALID, or NULL. */
 static const char *
 invalid_by(const struct judge_contrast *c)
 {
 	for (size_t i = 0; i < c->hits.n; i++)
 		if (c->hits.hit[i].hard && !is_transient(c->hits.hit[i].guard))
-			return guard_word(c->hits.hit[i].guard);
+			return guard_words[c->hits.hit[i].guard];
 	return NULL;
 }
 
-bool
-judge_is_invalid(const struct judge *judge, size_t arm)
-{
-	return arm > 0 && invalid_by(&judge->contrasts[arm - 1]) != NULL;
-}
-
+/* Is the variant faster on one pod and slower on another? */
 static bool
-has_hit(const struct judge_contrast *c, enum guard guard)
+has_both_signs(const struct judge_contrast *c)
 {
-	for (size_t i = 0; i < c->hits.n; i++)
-		if (c->hits.hit[i].guard == guard)
-			return true;
-	return false;
+	bool up = false, down = false;
+
+	for (size_t i = 0; i < c->n_pods; i++) {
+		up |= c->pods[i].paired.mean > 0.0;
+		down |= c->pods[i].paired.mean < 0.0;
+	}
+	return up && down;
 }
 
 /* Do the pods contradict each other so that there is no common winner? */
 static bool
 has_no_winner(const struct judge_contrast *c, double alpha)
 {
-	bool up = false, down = false, all_shown = true;
+	bool all_shown = true;
 
-	for (size_t i = 0; i < c->n_pods; i++) {
-		up |= c->pods[i].paired.mean > 0.0;
-		down |= c->pods[i].paired.mean < 0.0;
-		all_shown &= c->pods[i].paired.p < alpha;
-	}
-	if (up && down && (c->spread.p_q < POD_P || c->across_pods))
+	if (has_both_signs(c) && (c->pods_differ || c->across_pods))
 		return true;
+	for (size_t i = 0; i < c->n_pods; i++)
+		all_shown &= c->pods[i].paired.p < alpha;
 	return c->pods_differ && !c->across_pods && !all_shown;
 }
 
 static unsigned int
 suffixes_of(const struct judge *judge, const struct judge_contrast *c)
 {
+	const struct {
+		enum verdict_suffix suffix;
+		bool is;
+	} all[] = {
+		{ VERDICT_NOT_STEADY, c->trend != WINDOW_STEADY },
+		{ VERDICT_PODS_DIFFER, c->pods_differ },
+		{ VERDICT_OUTPUTS_CHANGED, guard_has(&c->hits, GUARD_OUTPUTS) },
+		{ VERDICT_OUTPUTS_UNCHECKED,
+		  judge->training && guard_has(&c->hits, GUARD_UNCHECKED) },
+		{ VERDICT_OTHER_RUNTIME, guard_has(&c->hits, GUARD_RUNTIME) },
+		{ VERDICT_AA_DIFFERS, guard_has(&c->hits, GUARD_AA) },
+		{ VERDICT_UNPROVEN, judge->arms[c->arm].numerics_changed },
+	};
 	unsigned int suffixes = 0;
 
-	if (c->trend != WINDOW_STEADY)
-		suffixes |= 1U << VERDICT_NOT_STEADY;
-	if (c->pods_differ)
-		suffixes |= 1U << VERDICT_PODS_DIFFER;
-	if (has_hit(c, GUARD_OUTPUTS))
-		suffixes |= 1U << VERDICT_OUTPUTS_CHANGED;
-	if (judge->training && has_hit(c, GUARD_UNCHECKED))
-		suffixes |= 1U << VERDICT_OUTPUTS_UNCHECKED;
-	if (judge->arms[c->arm].numerics_changed)
-		suffixes |= 1U << VERDICT_UNPROVEN;
-	if (has_hit(c, GUARD_RUNTIME))
-		suffixes |= 1U << VERDICT_OTHER_RUNTIME;
-	if (has_hit(c, GUARD_AA))
-		suffixes |= 1U << VERDICT_AA_DIFFERS;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		suffixes |= all[i].is ? 1U << all[i].suffix : 0U;
 	return suffixes;
 }
 
@@ -230,6 +194,227 @@ mark_aa(struct judge *judge, struct judge_contrast *c)
 	}
 }
 
+/* Two arms held against each other in the blocks that choose. */
+struct pair {
+	size_t a, b;
+	struct paired paired; /* mean > 0: b is faster */
+	bool agree;	      /* no pods that contradict each other */
+};
+
+static void __attribute__((format(printf, 2, 3)))
+add_best(struct judge_best *best, const char *format, ...)
+{
+	size_t len = strlen(best->text);
+	va_list ap;
+
+	va_start(ap, format);
+	(void)vsnprintf(best->text + len, sizeof(best->text) - len, format, ap);
+	va_end(ap);
+}
+
+/* Are all runs of the arm of a kind that is ranked? */
+static bool
+is_ranked(const struct judge *judge, size_t arm)
+{
+	const struct judge_run *run = NULL;
+	bool any = false;
+
+	while ((run = judge_next(judge, arm, run)) != NULL) {
+		if (!judge_is_main(run) || !judge_is_usable(run))
+			continue;
+		if (run->state < RUN_STATE_VERIFIED)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+static bool
+is_claimed(const struct judge *judge)
+{
+	for (size_t i = 0; i < judge->n_runs; i++)
+		if (judge->runs[i].state == RUN_STATE_CLAIMED)
+			return true;
+	return false;
+}
+
+/* Hold b against a in the blocks that choose, or in the fresh ones. */
+static struct pair
+hold(const struct judge *judge, size_t a, size_t b, bool fresh)
+{
+	struct judge_contrast c = { .arm = b, .base = a };
+	struct pair pair = { .a = a, .b = b };
+
+	judge_compare_blocks(judge, &c, fresh);
+	pair.paired = c.paired;
+	pair.agree = !(has_both_signs(&c) && c.pods_differ);
+	/* What decides is the number of blocks, also with pods as units. */
+	pair.paired.n = c.n_blocks;
+	free(c.blocks);
+	free(c.pods);
+	return pair;
+}
+
+/* The mean by which `arm` is faster than the pair's other arm. */
+static double
+lead_of(const struct pair *pair, size_t arm)
+{
+	return pair->b == arm ? pair->paired.mean : -pair->paired.mean;
+}
+
+/* Is the arm faster than all others?  Its weakest pair goes to best. */
+static bool
+leads(const struct judge *judge, const struct pair *pairs, const double *holm,
+      size_t arm, struct judge_best *best)
+{
+	double least = (double)INFINITY, p = 0.0;
+
+	for (size_t i = 0; i < best->n_pairs; i++) {
+		double lead = lead_of(&pairs[i], arm);
+
+		if (pairs[i].a != arm && pairs[i].b != arm)
+			continue;
+		if (!(lead > 0.0) || !pairs[i].agree ||
+		    pairs[i].paired.n < judge->rule.need ||
+		    !(holm[i] < judge->rule.paired.alpha))
+			return false;
+		p = fmax(p, holm[i]);
+		if (lead >= least)
+			continue;
+		least = lead;
+		best->rival = pairs[i].a == arm ? pairs[i].b : pairs[i].a;
+	}
+	best->arm = arm;
+	best->p_pairs = p;
+	return true;
+}
+
+static bool
+is_faster(const struct judge *judge, const struct pair *pair)
+{
+	return pair->paired.n >= VERDICT_MIN_BLOCKS && pair->agree &&
+	       pair->paired.mean > 0.0 &&
+	       pair->paired.p < judge->rule.paired.alpha;
+}
+
+/* What the blocks say that had no part in choosing. */
+static void
+confirm(const struct judge *judge, struct judge_best *best)
+{
+	struct pair control = hold(judge, 0, best->arm, true);
+	struct pair rival = hold(judge, best->rival, best->arm, true);
+
+	best->n_fresh = control.paired.n;
+	best->over_control = control.paired;
+	best->over_rival = rival.paired;
+	if (best->arm == 0) {
+		control = rival;
+		best->n_fresh = rival.paired.n;
+	}
+	if (is_faster(judge, &control) && is_faster(judge, &rival))
+		best->state = BEST_CONFIRMED;
+}
+
+static void
+tell(const struct judge *judge, struct judge_best *best)
+{
+	const char *rival = judge->arms[best->rival].tag;
+
+	add_best(best, "BEST %s", judge->arms[best->arm].tag);
+	if (best->state == BEST_CONFIRMED)
+		add_best(best, ", confirmed in %zu fresh blocks",
+			 best->n_fresh);
+	else if (best->n_fresh > 0 && best->n_fresh < VERDICT_MIN_BLOCKS)
+		add_best(best,
+			 " so far: not confirmed (%zu fresh block%s, need %d)",
+			 best->n_fresh, best->n_fresh == 1 ? "" : "s",
+			 VERDICT_MIN_BLOCKS);
+	else if (best->n_fresh == 0)
+		add_best(best,
+			 " so far: not confirmed, for want of fresh blocks");
+	else
+		add_best(best, " so far: %zu fresh blocks did not confirm it",
+			 best->n_fresh);
+	if (best->n_fresh > 0)
+		add_best(best, ": %+.2f%% over %s",
+			 stats_pct(best->over_rival.mean), rival);
+	if (best->n_fresh > 0 && best->rival != 0 && best->arm != 0)
+		add_best(best, ", %+.2f%% over %s",
+			 stats_pct(best->over_control.mean),
+			 judge->arms[0].tag);
+	add_best(best, " (Holm over %zu pairs p %.2g)", best->n_pairs,
+		 best->p_pairs);
+}
+
+static bool
+is_invalid(const struct judge *judge, size_t arm)
+{
+	return arm > 0 &&
+	       judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
+}
+
+/* Other numerics are no win before their quality is proven. */
+static bool
+may_win(const struct judge *judge, size_t arm)
+{
+	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&
+	       !is_invalid(judge, arm);
+}
+
+/* All pairs of the arms that can be ranked. */
+static size_t
+hold_all(const struct judge *judge, struct pair *pairs)
+{
+	size_t n = 0;
+
+	for (size_t a = 0; a < judge->n_arms; a++)
+		for (size_t b = a + 1; b < judge->n_arms; b++)
+			if (may_win(judge, a) && may_win(judge, b))
+				pairs[n++] = hold(judge, a, b, false);
+	return n;
+}
+
+static void
+find_best(struct judge *judge)
+{
+	struct judge_best *best = &judge->best;
+	struct pair pairs[MAX_PAIRS];
+	double p[MAX_PAIRS], holm[MAX_PAIRS];
+	size_t variants = 0;
+
+	*best = (struct judge_best){ .p_pairs = (double)NAN };
+	for (size_t arm = 1; arm < judge->n_arms; arm++)
+		variants += judge->arms[arm].aa ? 0 : 1;
+	if (variants < 2 || is_claimed(judge))
+		return;
+	best->state = BEST_NONE;
+	for (size_t arm = 0; arm < judge->n_arms; arm++)
+		if (may_win(judge, arm) && !is_ranked(judge, arm)) {
+			add_best(best, "none: not all runs of %s are verified",
+				 judge->arms[arm].tag);
+			return;
+		}
+	best->n_pairs = hold_all(judge, pairs);
+	for (size_t i = 0; i < best->n_pairs; i++)
+		p[i] = pairs[i].paired.p;
+	multi_holm(p, holm, best->n_pairs);
+	for (size_t arm = 0; arm < judge->n_arms; arm++)
+		if (may_win(judge, arm) && best->n_pairs > 0 &&
+		    leads(judge, pairs, holm, arm, best)) {
+			best->state = BEST_LEADS;
+			break;
+		}
+	if (best->state == BEST_NONE) {
+		add_best(best,
+			 "none: no arm is faster than every other (Holm over "
+			 "%zu pairs)",
+			 best->n_pairs);
+		return;
+	}
+	confirm(judge, best);
+	tell(judge, best);
+}
+
 void
 judge_decide(struct judge *judge)
 {
@@ -244,6 +429,7 @@ judge_decide(struct judge *judge)
 				mark_aa(judge, c);
 			decide(judge, c);
 		}
+	find_best(judge);
 }
 
 void
@@ -259,7 +445,7 @@ judge_confirm(struct judge *judge)
 		if (guard_hard(&run->hits) != NULL)
 			run->state = RUN_STATE_MEASURED;
 		else if (c != NULL && c->verdict.word == VERDICT_FASTER &&
-			 !has_hit(c, GUARD_AA) &&
+			 !guard_has(&c->hits, GUARD_AA) &&
 			 c->n_blocks >= VERDICT_MIN_BLOCKS)
 			run->state = RUN_STATE_CONFIRMED;
 	}

@@ -2,7 +2,7 @@
 /* One number a run: clocks, the common window, y; called by judge.c. */
 #include "config.h"
 
-#include "bench/judge_parts.h"
+#include "bench/judge_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,11 +49,10 @@ has_step(const struct step_times *times, double step)
 static bool
 has_default_window(const struct judge *judge)
 {
+	const struct judge_run *run = NULL;
 	size_t n = 0;
 
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
+	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
 		if (!is_healthy(run))
 			continue;
 		if (!has_step(&run->times, DEFAULT_LO) ||
@@ -80,8 +79,9 @@ steady_from(const struct judge_run *run)
 static void
 find_auto_window(struct judge *judge)
 {
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		struct judge_run *run = &judge->runs[i];
+	struct judge_run *run = NULL;
+
+	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
 		double from;
 
 		if (!is_healthy(run))
@@ -191,12 +191,10 @@ measure_score(const struct judge *judge, struct judge_run *run)
 static void
 check_rows(struct judge *judge)
 {
-	const struct judge_run *first = NULL;
+	const struct judge_run *first = judge_next(judge, 0, NULL);
 
-	for (size_t i = 0; i < judge->n_runs && first == NULL; i++)
-		if (judge->runs[i].arm == 0 && judge->runs[i].has_window &&
-		    is_healthy(&judge->runs[i]))
-			first = &judge->runs[i];
+	while (first != NULL && !(first->has_window && is_healthy(first)))
+		first = judge_next(judge, 0, first);
 	for (size_t i = 0; i < judge->n_runs && first != NULL; i++) {
 		struct judge_run *run = &judge->runs[i];
 
@@ -216,13 +214,15 @@ judge_measure(struct judge *judge)
 
 		run->times = (struct step_times){ 0 };
 		run->has_window = run->outlier = false;
-		run->y = (double)NAN;
+		run->y = run->value = run->val_loss = (double)NAN;
+		run->window = step_window_none;
 		run->legacy = step_legacy(NULL, 0, 0, 0);
 		if (run->log == NULL) {
 			guard_add(&run->hits, GUARD_LOST, true, "no log");
 			continue;
 		}
 		run_log_guards(run->log, &run->hits);
+		run->val_loss = run->log->val_loss;
 		if (run->log->kind == RUN_LOG_TRAINING) {
 			judge->training |= run->log->n_rows > 0;
 			read_clock(judge, run);
@@ -239,6 +239,7 @@ judge_measure(struct judge *judge)
 			measure_training(judge, run);
 		else
 			measure_score(judge, run);
+		run->value = judge->rule.higher ? 1.0 / run->y : run->y;
 	}
 	check_rows(judge);
 }
@@ -263,35 +264,18 @@ add_ratios(const struct judge *judge, const struct judge_run *control,
 	return n == m;
 }
 
-static const struct judge_run *
-find_like(const struct judge *judge, size_t arm, const struct judge_run *like)
-{
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		if (run->arm == arm && run->pod == like->pod &&
-		    run->block == like->block && run->rep == like->rep &&
-		    run->counted && run->has_window)
-			return run;
-	}
-	return NULL;
-}
-
 enum window_trend
 judge_trend(const struct judge *judge, size_t arm)
 {
+	const struct judge_run *control = NULL, *run;
 	size_t n_intervals = 0, blocks = 0;
 	double *sum = NULL, *mid = NULL;
 	enum window_trend trend = WINDOW_STEADY;
 
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *control = &judge->runs[i], *run;
-
-		if (control->arm != 0 || !judge_is_main(control) ||
-		    !control->has_window)
-			continue;
-		run = find_like(judge, arm, control);
-		if (run == NULL)
+	while ((control = judge_next(judge, 0, control)) != NULL) {
+		run = judge_beside(judge, arm, control);
+		if (!judge_is_main(control) || !control->has_window ||
+		    run == NULL || !run->has_window)
 			continue;
 		if (sum == NULL) {
 			n_intervals = control->window.n_rows - 1;

@@ -93,7 +93,7 @@ bench_still_up(const struct plan *plan, const char *path)
 	struct buf out;
 	char *text = NULL;
 
-	if (plan->on_end != PLAN_END_ASK || is_running(path) ||
+	if (plan->stop_pods || is_running(path) ||
 	    folder_size(path, STOPPED_FILE) > 0)
 		return NULL;
 	buf_init(&out, 8192);

@@ -42,23 +42,21 @@ static void
 add_gpus(struct buf *out, const struct plan_pod *pod)
 {
 	buf_append_str(out, "HB_GPUS='");
-	for (size_t i = 0; i < pod->n_gpus; i++)
-		buf_appendf(out, "%s%d", i > 0 ? "," : "", pod->gpus[i]);
+	plan_gpus_text(&pod->gpus, ',', out);
 	buf_append_str(out, "'\nHB_LOCKS='");
-	for (size_t i = 0; i < pod->n_gpus; i++)
-		buf_appendf(out, "%s%d", i > 0 ? " " : "", pod->gpus[i]);
-	buf_append_str(out, pod->n_gpus == 0 ? "host'\n" : "'\n");
+	plan_gpus_text(&pod->gpus, ' ', out);
+	buf_append_str(out, pod->gpus.n == 0 ? "host'\n" : "'\n");
 }
 
 /* Paths, one a line. */
 static void
-add_paths(struct buf *out, const char *name, char *const *paths, size_t n)
+add_paths(struct buf *out, const char *name, const struct plan_texts *paths)
 {
 	struct buf list;
 
 	buf_init(&list, 65536);
-	for (size_t i = 0; i < n; i++)
-		buf_appendf(&list, "%s\n", paths[i]);
+	for (size_t i = 0; i < paths->n; i++)
+		buf_appendf(&list, "%s\n", paths->v[i]);
 	add_var(out, name, list.data);
 	buf_release(&list);
 }
@@ -91,8 +89,8 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 		    plan->timeout_s, (unsigned long long)l->offset,
 		    LAUNCH_CHUNK);
 	buf_appendf(out, "HB_GRACE=%d\n", LAUNCH_GRACE_S);
-	add_paths(out, "HB_JUDGED", plan->hashed, plan->n_hashed);
-	add_paths(out, "HB_DATA", plan->data, plan->n_data);
+	add_paths(out, "HB_JUDGED", &plan->judge_files);
+	add_paths(out, "HB_DATA", &plan->data);
 	buf_init(&command, 1024U * 1024);
 	plan_command(plan, l->arm, l->pod, &command);
 	add_var(out, "HB_CMD", command.data);
@@ -141,8 +139,8 @@ add_ship_files(struct buf *out, const struct launch *l, struct err *err)
 	const struct plan_variant *v = plan_arm(l->plan, l->arm);
 
 	buf_append_str(out, "ship_files() {\n:");
-	for (size_t i = 0; i < v->n_files; i++) {
-		const struct plan_file *file = &v->files[i];
+	for (size_t i = 0; i < v->files.n; i++) {
+		const struct plan_file *file = &v->files.v[i];
 
 		buf_append_str(out, file->from != NULL ? " &&\nput "
 						       : " &&\noverlay ");
@@ -160,13 +158,13 @@ add_ship_files(struct buf *out, const struct launch *l, struct err *err)
 		buf_append_str(out, " | patch -p1");
 	}
 	/* Files and the patch may bring the hooks that an overlay needs. */
-	for (size_t i = 0; i < v->n_files; i++) {
-		if (v->files[i].overlay == NULL)
+	for (size_t i = 0; i < v->files.n; i++) {
+		if (v->files.v[i].overlay == NULL)
 			continue;
 		buf_append_str(out, " &&\nhooks ");
-		quote_word(out, str_from(v->files[i].path));
+		quote_word(out, str_from(v->files.v[i].path));
 		buf_append_char(out, ' ');
-		quote_word(out, str_from(v->files[i].overlay));
+		quote_word(out, str_from(v->files.v[i].overlay));
 	}
 	buf_append_str(out, "\n}\n");
 	return 0;

@@ -96,19 +96,19 @@ multi_pods(const double *d, const double *se, size_t n)
 	return s;
 }
 
-enum look
-multi_look(const struct paired *paired, const struct look_rule *rule)
+enum interim
+multi_interim(const struct paired *paired, const struct interim_rule *rule)
 {
 	double half = (paired->hi - paired->lo) / 2.0;
 
 	if (paired->n >= rule->max_blocks)
-		return LOOK_LAST;
+		return INTERIM_LAST;
 	if (!rule->early || paired->n < rule->min_blocks)
-		return LOOK_GO_ON;
+		return INTERIM_GO_ON;
 	if (paired->p < MULTI_EARLY_P)
-		return LOOK_DIFFERENCE;
+		return INTERIM_DIFFERENCE;
 	if (paired->p >= rule->rule.alpha &&
 	    half <= log1p(rule->rule.margin) / 2.0)
-		return LOOK_PRECISION;
-	return LOOK_GO_ON;
+		return INTERIM_PRECISION;
+	return INTERIM_GO_ON;
 }

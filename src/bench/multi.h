@@ -7,7 +7,7 @@
 
 #include "bench/paired.h"
 
-/* Several variants, several pods, several looks; and arms without blocks. */
+/* Several variants, several pods, interim analyses; arms without blocks. */
 
 /* Holm's adjusted p values; NAN stays NAN and is not counted. */
 void multi_holm(const double *p, double *adjusted, size_t n);
@@ -32,18 +32,18 @@ struct pods_spread {
 /* All NAN unless n >= 2 and every se is positive. */
 struct pods_spread multi_pods(const double *d, const double *se, size_t n);
 
-/* What a look at a running bench says. */
-/* p at which a look before the last stops a bench. */
+/* p at which an interim analysis stops a bench. */
 #define MULTI_EARLY_P 0.001
 
-enum look {
-	LOOK_GO_ON,
-	LOOK_DIFFERENCE, /* p < 0.001: Haybittle-Peto */
-	LOOK_PRECISION,	 /* nothing shown, and the interval is narrow enough */
-	LOOK_LAST,	 /* the planned number of blocks is complete */
+/* What an interim analysis of a running bench says. */
+enum interim {
+	INTERIM_GO_ON,
+	INTERIM_DIFFERENCE, /* p < 0.001: Haybittle-Peto */
+	INTERIM_PRECISION,  /* nothing shown, the interval narrow enough */
+	INTERIM_LAST,	    /* the planned number of blocks is complete */
 };
 
-struct look_rule {
+struct interim_rule {
 	struct paired_rule rule;
 	size_t min_blocks, max_blocks;
 	bool early; /* Haybittle-Peto; false: judge at max_blocks only */
@@ -55,6 +55,7 @@ struct look_rule {
  * stopping at the first narrow interval and then judging at alpha would
  * favour runs of blocks that look quiet by chance.
  */
-enum look multi_look(const struct paired *paired, const struct look_rule *rule);
+enum interim multi_interim(const struct paired *paired,
+			   const struct interim_rule *rule);
 
 #endif

@@ -94,12 +94,12 @@ is_used(const struct plan_pod *pod, struct str index)
 {
 	int64_t number;
 
-	if (pod->n_gpus == 0)
+	if (pod->gpus.n == 0)
 		return true;
 	if (!str_to_i64(index, &number))
 		return false;
-	for (size_t i = 0; i < pod->n_gpus; i++)
-		if (pod->gpus[i] == number)
+	for (size_t i = 0; i < pod->gpus.n; i++)
+		if (pod->gpus.v[i] == number)
 			return true;
 	return false;
 }
@@ -129,14 +129,13 @@ noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
 {
 	static const char *const kept[] = { "torch ", "triton ", "kernel " };
 	struct str line;
+	struct buf gpus;
 
 	*out = (struct noise_of_pod){ .pod = pod->id };
-	for (size_t i = 0; i < pod->n_gpus; i++) {
-		size_t len = strlen(out->gpus);
-
-		(void)snprintf(out->gpus + len, sizeof(out->gpus) - len, "%s%d",
-			       i > 0 ? "," : "", pod->gpus[i]);
-	}
+	buf_init(&gpus, sizeof(out->gpus) - 1);
+	plan_gpus_text(&pod->gpus, ',', &gpus);
+	(void)snprintf(out->gpus, sizeof(out->gpus), "%s", gpus.data);
+	buf_release(&gpus);
 	while (str_next(&env, '\n', &line)) {
 		if (line.len > 4 && memcmp(line.p, "gpu ", 4) == 0)
 			take_gpu(out, pod,
@@ -157,23 +156,21 @@ noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 		*all = cJSON_GetObjectItemCaseSensitive(verdict, "runs");
 	int size = cJSON_GetArraySize(all);
 	struct noise_run *runs;
-	struct buf again;
+	char again[PLAN_TAG_SIZE];
 	size_t n = 0;
 
 	if (!plan->aa || size < 1 || size > MAX_RUNS)
 		return false;
 	noise_read_env(out, &plan->pods[pod], env);
 	runs = xcalloc((size_t)size, sizeof(*runs));
-	buf_init(&again, 256);
-	plan_arm_tag(plan, plan->n_variants, &again);
+	plan_arm_tag(plan, plan->n_variants, again);
 	cJSON_ArrayForEach(run, all)
 	{
 		if (take_run(&runs[n], run, plan->pods[pod].id,
-			     plan->variants[0].tag, again.data))
+			     plan->variants[0].tag, again))
 			n++;
 	}
 	noise_measure(&out->noise, runs, n);
-	buf_release(&again);
 	free(runs);
 	return out->noise.n_runs >= 2 && out->noise.n_blocks > 0;
 }
@@ -189,7 +186,7 @@ hash_text(struct sha256 *sha, const char *key, const char *value)
 static int
 compare_env(const void *a, const void *b)
 {
-	const struct plan_env *const *x = a, *const *y = b;
+	const struct plan_variable *const *x = a, *const *y = b;
 
 	return strcmp((*x)->name, (*y)->name);
 }
@@ -199,21 +196,22 @@ static void
 hash_env(struct sha256 *sha, const struct plan *plan,
 	 const struct plan_variant *v)
 {
-	const struct plan_env **all =
-		xcalloc(plan->n_env + v->n_env + 1, sizeof(*all));
+	const struct plan_variable **all =
+		xcalloc(plan->env.n + v->env.n + 1, sizeof(*all));
 	size_t n = 0;
 
-	for (size_t i = 0; i < v->n_env; i++)
-		all[n++] = &v->env[i];
-	for (size_t i = 0; i < plan->n_env; i++) {
+	for (size_t i = 0; i < v->env.n; i++)
+		all[n++] = &v->env.v[i];
+	for (size_t i = 0; i < plan->env.n; i++) {
 		bool over = false;
 
-		for (size_t k = 0; k < v->n_env; k++)
-			over |= strcmp(v->env[k].name, plan->env[i].name) == 0;
+		for (size_t k = 0; k < v->env.n; k++)
+			over |= strcmp(v->env.v[k].name, plan->env.v[i].name) ==
+				0;
 		if (!over)
-			all[n++] = &plan->env[i];
+			all[n++] = &plan->env.v[i];
 	}
-	qsort(all, n, sizeof(const struct plan_env *), compare_env);
+	qsort(all, n, sizeof(const struct plan_variable *), compare_env);
 	for (size_t i = 0; i < n; i++)
 		hash_text(sha, all[i]->name, all[i]->value);
 	free(all);
@@ -237,7 +235,7 @@ noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 	}
 	(void)snprintf(window, sizeof(window), "%d %g %g %d %d",
 		       plan->rule.window, plan->rule.lo, plan->rule.hi,
-		       plan->rule.tok_kind, plan->higher);
+		       plan->rule.tok_kind, plan->rule.higher);
 	sha256_init(&sha);
 	hash_text(&sha, "command",
 		  v->command != NULL ? v->command : plan->command);
@@ -245,9 +243,9 @@ noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 	hash_text(&sha, "key", plan->key);
 	hash_text(&sha, "window", window);
 	hash_text(&sha, "patch", v->patch);
-	for (size_t i = 0; i < v->n_files; i++) {
-		hash_text(&sha, v->files[i].path, v->files[i].from);
-		hash_text(&sha, "overlay", v->files[i].overlay);
+	for (size_t i = 0; i < v->files.n; i++) {
+		hash_text(&sha, v->files.v[i].path, v->files.v[i].from);
+		hash_text(&sha, "overlay", v->files.v[i].overlay);
 	}
 	hash_env(&sha, plan, v);
 	sha256_hex(&sha, hex);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench as it is defined, and what follows from it; for run and show. */
+/* What follows from the definition of a bench; for all that run or show it. */
 #include "config.h"
 
 #include "bench/plan.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "base/quote.h"
 #include "base/xalloc.h"
@@ -33,11 +33,10 @@ plan_arm(const struct plan *plan, size_t arm)
 }
 
 void
-plan_arm_tag(const struct plan *plan, size_t arm, struct buf *out)
+plan_arm_tag(const struct plan *plan, size_t arm, char out[PLAN_TAG_SIZE])
 {
-	buf_append_str(out, plan_arm(plan, arm)->tag);
-	if (arm >= plan->n_variants)
-		buf_append_str(out, "~aa");
+	(void)snprintf(out, PLAN_TAG_SIZE, "%s%s", plan_arm(plan, arm)->tag,
+		       arm >= plan->n_variants ? "~aa" : "");
 }
 
 size_t
@@ -71,22 +70,32 @@ plan_schedule(const struct plan *plan, size_t pod)
 	return order;
 }
 
+void
+plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out)
+{
+	for (size_t i = 0; i < gpus->n; i++) {
+		if (i > 0)
+			buf_append_char(out, glue);
+		buf_appendf(out, "%d", gpus->v[i]);
+	}
+}
+
 bool
 plan_needs_copies(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n_variants; i++)
 		if (plan->variants[i].patch != NULL ||
-		    plan->variants[i].n_files > 0)
+		    plan->variants[i].files.n > 0)
 			return true;
 	return false;
 }
 
 static void
-add_env(struct buf *out, const struct plan_env *env, size_t n)
+add_env(struct buf *out, const struct plan_env *env)
 {
-	for (size_t i = 0; i < n; i++) {
-		buf_appendf(out, "%s=", env[i].name);
-		quote_word(out, str_from(env[i].value));
+	for (size_t i = 0; i < env->n; i++) {
+		buf_appendf(out, "%s=", env->v[i].name);
+		quote_word(out, str_from(env->v[i].value));
 		buf_append_char(out, ' ');
 	}
 }
@@ -98,14 +107,13 @@ plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
 	const struct plan_pod *p = &plan->pods[pod];
 
 	buf_append_str(out, "env ");
-	if (p->n_gpus > 0) {
+	if (p->gpus.n > 0) {
 		buf_append_str(out, "CUDA_VISIBLE_DEVICES=");
-		for (size_t i = 0; i < p->n_gpus; i++)
-			buf_appendf(out, "%s%d", i > 0 ? "," : "", p->gpus[i]);
+		plan_gpus_text(&p->gpus, ',', out);
 		buf_append_char(out, ' ');
 	}
-	add_env(out, plan->env, plan->n_env);
-	add_env(out, v->env, v->n_env);
+	add_env(out, &plan->env);
+	add_env(out, &v->env);
 	buf_append_str(out, "sh -c ");
 	quote_word(out,
 		   str_from(v->command != NULL ? v->command : plan->command));

@@ -11,30 +11,30 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "bench/judge.h"
+#include "parsers/json_fields.h"
 
 /*
  * A bench as its bench.json defines it ("hgym.bench/1"), strictly read: an
  * unknown key, a wrong type or a wrong value names file, line and key path.
  * Strings are owned; what was not given is NULL or NAN.
  */
-/*
- * Is that the name of a rate ("tok_s", "tflops", "samples_per_s"), of which
- * more is better?  Such a one is never judged as a time unless it is said.
- */
-bool plan_key_is_rate(const char *key);
-
 #define PLAN_SCHEMA	"hgym.bench/1"
+#define PLAN_MAX_ENV	256
 #define PLAN_MAX_PODS	64
+#define PLAN_MAX_GPUS	16
+#define PLAN_MAX_TEXTS	16
 #define PLAN_MAX_FILES	32
 #define PLAN_MAX_ROUNDS 100
 
-struct plan_env {
-	char *name, *value;
+struct plan_texts {
+	char **v;
+	size_t n;
 };
 
-/* Texts that must, or must not, stand in a variant's log. */
-struct plan_markers {
-	char **text; /* POSIX extended expressions */
+struct plan_env {
+	struct plan_variable {
+		char *name, *value;
+	} * v;
 	size_t n;
 };
 
@@ -45,24 +45,23 @@ struct plan_file {
 	char *overlay; /* JSON merged over the file that is there */
 };
 
+struct plan_files {
+	struct plan_file v[PLAN_MAX_FILES];
+	size_t n;
+};
+
 struct plan_variant {
 	char *tag;
 	bool control;
-	struct plan_env *env; /* over the workload's */
-	size_t n_env;
-	char *command; /* NULL: the workload's */
-	char *patch;   /* file here, for patch -p1; NULL: none */
-	struct plan_file files[PLAN_MAX_FILES];
-	size_t n_files;
-	struct plan_markers must, must_not;
-	struct plan_markers declares; /* settings that it changes, by name */
+	struct plan_env env; /* over the workload's */
+	char *command;	     /* NULL: the workload's */
+	char *patch;	     /* file here, for patch -p1; NULL: none */
+	struct plan_files files;
+	/* Extended expressions that must, or must not, match in its log. */
+	struct plan_texts must, must_not;
+	struct plan_texts declares; /* settings that it changes, by name */
 	bool numerics_changed;
 	char *noise_class; /* see bench/noise.h; NULL: the workload's */
-};
-
-enum plan_metric {
-	PLAN_STEP_MS,
-	PLAN_SCORE, /* a key of a verifier's JSON */
 };
 
 struct plan_pod {
@@ -70,18 +69,15 @@ struct plan_pod {
 	char *ssh;	 /* NULL: the pod of that name in the configuration */
 	char *transport; /* libssh2, openssh, local; NULL: the default */
 	char *identity, *known_hosts, *proxy_jump;
-	int *gpus; /* ascending */
-	size_t n_gpus;
+	struct plan_gpus {
+		int *v; /* ascending */
+		size_t n;
+	} gpus;
 	char *root;	/* folder for benches on the pod; NULL: ~/.hgym-bench */
 	char *lock_dir; /* of the GPU locks; NULL: /tmp.  Without blanks */
 	char *lock_clocks; /* command before the first run; NULL: none */
 	char *stop_cmd;	   /* NULL: none */
 	double usd_per_h;
-};
-
-enum plan_end {
-	PLAN_END_ASK,
-	PLAN_END_STOP_PODS,
 };
 
 struct plan {
@@ -91,19 +87,13 @@ struct plan {
 	uint64_t seed;
 	/* workload */
 	char *cwd, *command, *commit, *data_sha256, *log, *end_marker;
-	struct plan_env *env;
-	size_t n_env;
+	struct plan_env env;
 	double timeout_s;
-	char *noise_class; /* NULL: by what is run; see bench/noise.h */
-	/* judge files: hashed before and after each run */
-	char **hashed;
-	size_t n_hashed;
-	char **data; /* paths on the pod that data_sha256 is of */
-	size_t n_data;
+	char *noise_class;	       /* NULL: by what is run; bench/noise.h */
+	struct plan_texts judge_files; /* hashed before and after each run */
+	struct plan_texts data; /* paths on the pod that data_sha256 is of */
 	/* metric */
-	enum plan_metric metric;
 	char *key;
-	bool higher;
 	struct judge_rule rule; /* window, tok_kind, margin, losses .. */
 	/* arms: the control first, then in the order of the file */
 	struct plan_variant *variants;
@@ -125,8 +115,17 @@ struct plan {
 	/* budget */
 	double usd, minutes;
 	int64_t deadline_ms; /* wall clock; 0: none */
-	enum plan_end on_end;
+	bool stop_pods;	     /* at the end; else it is asked */
 };
+
+/* The keys of one object of bench.json. */
+struct plan_section {
+	const char *name; /* "" the whole, "pods", "metric.window" */
+	const struct json_field *keys;
+};
+
+/* All of them, ended by a NULL name. */
+extern const struct plan_section plan_sections[];
 
 /* Read a file; -1 with err (ERR_CONFIG: "file:line: key path: ..."). */
 int plan_load(struct plan *plan, const char *path, struct err *err)
@@ -136,14 +135,15 @@ int plan_parse(struct plan *plan, const char *file, struct str text,
 	       struct err *err) __attribute__((warn_unused_result));
 void plan_release(struct plan *plan);
 
-/* Arms that run in a round: the variants, and the A/A arm behind them. */
 /* Pods whose price is not given: no sum of money counts them. */
 size_t plan_n_unpriced(const struct plan *plan);
+/* Arms that run in a round: the variants, and the A/A arm behind them. */
 size_t plan_n_arms(const struct plan *plan);
 /* The variant that an arm runs (the A/A arm runs the control). */
 const struct plan_variant *plan_arm(const struct plan *plan, size_t arm);
 /* Its tag; the A/A arm's is the control's with "~aa" behind it. */
-void plan_arm_tag(const struct plan *plan, size_t arm, struct buf *out);
+#define PLAN_TAG_SIZE 48
+void plan_arm_tag(const struct plan *plan, size_t arm, char out[PLAN_TAG_SIZE]);
 
 /* Rounds of each pod, burn-in counted; each arm runs once in a round. */
 size_t plan_n_rounds(const struct plan *plan);
@@ -156,6 +156,9 @@ unsigned char *plan_schedule(const struct plan *plan, size_t pod);
 
 /* Does any variant need a copy of the working folder of its own? */
 bool plan_needs_copies(const struct plan *plan);
+
+/* Its GPUs, "0,3"; with a blank as the glue "0 3". */
+void plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out);
 
 /*
  * The exact shell command of an arm on a pod, as it runs there: environment,

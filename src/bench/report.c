@@ -1,539 +1,647 @@
 /* SPDX-License-Identifier: MIT */
-/* A judged bench as text and Markdown; for `bench judge`, `run`, `show`. */
+/* A verdict.json as facts for people; for all commands and the dashboard. */
 #include "config.h"
 
 #include "bench/report.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "bench/stats.h"
+#include "bench/verdict.h"
+#include "bench/verdict_json.h"
 
-#define ABSENT	 "\342\200\224"
-#define MAX_ROWS 64
+#define MAX_BLOCKS   64
+#define MAX_OUTLIERS 12
+#define MAX_LINE     4096
+/* How many blocks paired_blocks_needed looks at. */
+#define MOST_BLOCKS 1000
 
+#define num verdict_number
+#define txt verdict_text
+
+struct report {
+	struct facts *facts;
+	const cJSON *root, *c; /* c: the contrast at hand */
+	struct buf line;       /* the value of a fact in the making */
+};
+
+/* More of the line at hand. */
+static void __attribute__((format(printf, 2, 3)))
+say(struct report *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vappendf(&r->line, fmt, ap);
+	va_end(ap);
+}
+
+/* The line as the value of a fact; the next line begins. */
+static struct fact *
+add(struct report *r, const char *label, enum fact_style style)
+{
+	struct fact *fact =
+		facts_text(r->facts, label, style, "%s", r->line.data);
+
+	buf_clear(&r->line);
+	return fact;
+}
+
+/* "+1.81%", "1.81%" or a dash. */
 static void
-add_clean(struct buf *out, const char *text)
-{
-	utf8_sanitize(out, str_from(text));
-}
-
-void
-report_number(struct buf *out, double x, int decimals)
-{
-	char text[64];
-	size_t len, whole;
-
-	if (!isfinite(x) || fabs(x) > 1e15) {
-		buf_append_str(out, ABSENT);
-		return;
-	}
-	if (x != 0.0 && fabs(x) < 0.5 * pow(10.0, -decimals)) {
-		buf_appendf(out, "%.3g", x);
-		return;
-	}
-	(void)snprintf(text, sizeof(text), "%.*f", decimals, fabs(x));
-	len = strlen(text);
-	whole = strcspn(text, ".");
-	if (x < 0.0)
-		buf_append_char(out, '-');
-	for (size_t i = 0; i < len; i++) {
-		if (i > 0 && i < whole && (whole - i) % 3 == 0)
-			buf_append_char(out, ',');
-		buf_append_char(out, text[i]);
-	}
-}
-
-/* text in at least `columns` columns, to the right when `right`. */
-static void
-add_cell(struct buf *out, const char *text, size_t columns, bool right)
-{
-	size_t width = utf8_width(str_from(text));
-	size_t pad = columns > width ? columns - width : 0;
-
-	if (!right)
-		buf_append_str(out, text);
-	for (size_t i = 0; i < pad; i++)
-		buf_append_char(out, ' ');
-	if (right)
-		buf_append_str(out, text);
-}
-
-int
-report_decimals(double y)
-{
-	double size = fabs(y);
-
-	return size >= 1e5 ? 0 : size >= 1000 ? 1 : size >= 10 ? 3 : 5;
-}
-
-void
-report_pct(struct buf *out, double pct)
+say_pct(struct report *r, double pct, bool sign)
 {
 	char text[STATS_PCT_SIZE];
 
 	if (isfinite(pct))
-		buf_appendf(out, "%s%%", stats_pct_text(pct, true, text));
+		say(r, "%s%%", stats_pct_text(pct, sign, text));
 	else
-		buf_append_str(out, ABSENT);
+		say(r, "%s", FMT_ABSENT);
 }
 
-void
-report_interval(struct buf *out, double lo, double hi)
+/* " [1.62, 1.85]"; nothing where there are no bounds. */
+static void
+say_interval(struct report *r, const cJSON *node, const char *key)
 {
+	const cJSON *pair = verdict_list(node, key);
+	const cJSON *lo = cJSON_GetArrayItem(pair, 0);
+	const cJSON *hi = cJSON_GetArrayItem(pair, 1);
 	char low[STATS_PCT_SIZE], high[STATS_PCT_SIZE];
 
-	if (!isnan(lo))
-		buf_appendf(out, " [%s, %s]",
-			    stats_pct_text(stats_pct(lo), false, low),
-			    stats_pct_text(stats_pct(hi), false, high));
+	if (cJSON_IsNumber(lo) && cJSON_IsNumber(hi))
+		say(r, " [%s, %s]", stats_pct_text(lo->valuedouble, false, low),
+		    stats_pct_text(hi->valuedouble, false, high));
 }
 
-void
-report_side(struct buf *out, const struct judge_contrast *c)
-{
-	if (c->paired.hl != 0.0)
-		buf_appendf(out, ", %zu of %zu blocks %s", c->n_agree,
-			    c->n_blocks,
-			    c->paired.hl > 0.0 ? "faster" : "slower");
-}
-
-/* One line of the table of numbers: label, control, variant, change, note. */
-struct line {
-	const char *label;
-	double control, variant;
-	int decimals;
-	double pct;	  /* NAN: none */
-	const char *note; /* may be NULL */
-};
-
+/* p as people read it; nothing where there is none. */
 static void
-add_line(struct buf *out, const struct line *line)
-{
-	struct buf cell;
-
-	buf_init(&cell, 128);
-	buf_append_str(out, "  ");
-	add_cell(out, line->label, 27, false);
-	report_number(&cell, line->control, line->decimals);
-	add_cell(out, cell.data, 15, true);
-	buf_clear(&cell);
-	report_number(&cell, line->variant, line->decimals);
-	add_cell(out, cell.data, 15, true);
-	buf_clear(&cell);
-	if (!isnan(line->pct)) {
-		report_pct(&cell, line->pct);
-		add_cell(out, cell.data, 10, true);
-	}
-	if (line->note != NULL)
-		buf_appendf(out, "  %s", line->note);
-	buf_append_char(out, '\n');
-	buf_release(&cell);
-}
-
-/* What arm's runs print as their mean; of those with a finite value. */
-static double
-mean_val_loss(const struct judge *judge, size_t arm)
-{
-	double sum = 0.0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		if (run->arm != arm || !run->counted || run->log == NULL ||
-		    isnan(run->log->val_loss))
-			continue;
-		sum += run->log->val_loss;
-		n++;
-	}
-	return n > 0 ? sum / (double)n : (double)NAN;
-}
-
-/* Tokens a step, of the arm's first log that says so. */
-static double
-batch_of(const struct judge *judge, size_t arm)
-{
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		if (run->arm == arm && run->log != NULL &&
-		    run->log->run.train_batch_tokens > 0.0)
-			return run->log->run.train_batch_tokens;
-	}
-	return (double)NAN;
-}
-
-static bool
-has_clock_lag(const struct judge_contrast *c)
-{
-	for (size_t i = 0; i < c->hits.n; i++)
-		if (c->hits.hit[i].guard == GUARD_CLOCK_LAG)
-			return true;
-	return false;
-}
-
-static void
-add_numbers(struct buf *out, const struct judge *judge,
-	    const struct judge_contrast *c, const struct verdict_info *info)
-{
-	double a, b, val_a = mean_val_loss(judge, 0);
-	double val_b = mean_val_loss(judge, c->arm);
-	char label[64];
-
-	judge_block_means(judge, c, &a, &b);
-	if (judge->training)
-		(void)snprintf(label, sizeof(label),
-			       "step ms, steps %.0f..%.0f", judge->lo,
-			       judge->hi);
-	else
-		(void)snprintf(label, sizeof(label), "%.40s", info->metric);
-	buf_append_str(out, "  ");
-	add_cell(out, "", 27, false);
-	add_cell(out, "control", 15, true);
-	add_cell(out, "variant", 15, true);
-	add_cell(out, "speed-up", 10, true);
-	buf_append_char(out, '\n');
-	add_line(out, &(struct line){ label, a, b, report_decimals(a),
-				      stats_pct(c->paired.mean),
-				      judge->rule.higher ? "higher is better"
-							 : NULL });
-	if (!isnan(c->legacy_pct)) {
-		double tok_a = batch_of(judge, 0) / a * 1000.0;
-		double tok_b = batch_of(judge, c->arm) / b * 1000.0;
-
-		add_line(out, &(struct line){
-				      "tok/s by the step time", tok_a, tok_b, 2,
-				      stats_pct(log(tok_b / tok_a)), NULL });
-		add_line(out, &(struct line){
-				      "printed tok/s, mean",
-				      judge->summary[0].legacy_mean,
-				      judge->summary[c->arm].legacy_mean, 2,
-				      c->legacy_pct,
-				      has_clock_lag(c) ? "clock-lag" : NULL });
-	}
-	if (!isnan(val_a) || !isnan(val_b))
-		add_line(out, &(struct line){ "val_loss", val_a, val_b, 4,
-					      (double)NAN, NULL });
-}
-
-/* What is odd about a block, in a word; NULL: nothing. */
-static const char *
-mark_of(const struct judge *judge, const struct judge_run *like, size_t arm)
-{
-	bool outlier = false;
-
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		if ((run->arm != 0 && run->arm != arm) || !run->counted ||
-		    run->pod != like->pod || run->block != like->block)
-			continue;
-		if (guard_hard(&run->hits) != NULL)
-			return "guarded";
-		outlier |= run->outlier;
-	}
-	return outlier ? "outlier (kept)" : NULL;
-}
-
-/* The median of an arm's runs in a block, whatever their guards say. */
-static double
-shown_y(const struct judge *judge, const struct judge_run *like, size_t arm)
-{
-	double y[JUDGE_MAX_REPS];
-	size_t n = 0;
-
-	for (size_t i = 0; i < judge->n_runs && n < JUDGE_MAX_REPS; i++) {
-		const struct judge_run *run = &judge->runs[i];
-
-		if (run->arm == arm && run->counted && run->pod == like->pod &&
-		    run->block == like->block && run->y > 0.0)
-			y[n++] = run->y;
-	}
-	return stats_median(y, n);
-}
-
-static void
-add_blocks(struct buf *out, const struct judge *judge,
-	   const struct judge_contrast *c, const struct verdict_info *info)
-{
-	size_t shown = 0;
-
-	for (size_t i = 0; i < judge->n_runs && shown < MAX_ROWS; i++) {
-		const struct judge_run *run = &judge->runs[i];
-		double a, b, pct;
-		char label[64];
-
-		if (run->arm != c->arm || !run->counted || run->fresh ||
-		    !judge_is_first(judge, run))
-			continue;
-		a = shown_y(judge, run, 0);
-		b = shown_y(judge, run, c->arm);
-		if (isnan(a))
-			continue;
-		pct = stats_pct(log(a / b));
-		if (judge->rule.higher) {
-			a = 1.0 / a;
-			b = 1.0 / b;
-		}
-		if (info->pods != NULL)
-			(void)snprintf(label, sizeof(label),
-				       "block %zu on %.16s", run->block + 1,
-				       info->pods[run->pod]);
-		else
-			(void)snprintf(label, sizeof(label), "block %zu",
-				       run->block + 1);
-		add_line(out,
-			 &(struct line){ label, a, b, report_decimals(a), pct,
-					 mark_of(judge, run, c->arm) });
-		shown++;
-	}
-}
-
-/* p as people read it. */
-static void
-add_p(struct buf *out, const char *name, double p)
+say_p(struct report *r, const char *name, double p)
 {
 	if (isnan(p))
 		return;
-	buf_appendf(out, p < 1e-4 ? "%s %.1e" : "%s %.4f", name, p);
+	say(r, p < 1e-4 ? "%s %.1e" : "%s %.4f", name, p);
 }
 
 static void
-add_tests(struct buf *out, const struct judge_contrast *c)
+say_blocks(struct report *r, size_t n)
 {
-	const struct paired *p = &c->paired;
-	char text[STATS_PCT_SIZE];
+	say(r, "%zu block%s", n, n == 1 ? "" : "s");
+}
 
-	if (isnan(p->p))
+/* Hodges-Lehmann, and how many blocks are on its side. */
+static void
+say_robust(struct report *r)
+{
+	double hl = num(r->c, "hl_d");
+
+	say_pct(r, stats_pct(hl), true);
+	say_interval(r, r->c, "hl_ci_pct");
+	if (hl != 0.0)
+		say(r, ", %zu of %zu blocks %s", verdict_count(r->c, "n_agree"),
+		    verdict_count(r->c, "n_blocks"),
+		    hl > 0.0 ? "faster" : "slower");
+}
+
+static bool
+is_word(const cJSON *c, enum verdict_word word)
+{
+	return strcmp(txt(c, "verdict"), verdict_words[word]) == 0;
+}
+
+static enum fact_style
+style_of(const cJSON *c)
+{
+	static const enum fact_style styles[] = {
+		[VERDICT_INVALID] = FACT_ALARM,
+		[VERDICT_NOT_JUDGED] = FACT_HINT,
+		[VERDICT_FASTER] = FACT_BETTER,
+		[VERDICT_SLOWER] = FACT_WORSE,
+		[VERDICT_SAME] = FACT_DONE,
+		[VERDICT_NO_DIFFERENCE] = FACT_STRONG,
+	};
+	int word = VERDICT_INVALID;
+
+	while (verdict_words[word] != NULL &&
+	       strcmp(txt(c, "verdict"), verdict_words[word]) != 0)
+		word++;
+	return verdict_words[word] != NULL ? styles[word] : FACT_PLAIN;
+}
+
+/* The arm of that tag; NULL where there is none. */
+static const cJSON *
+arm_of(const struct report *r, const char *tag)
+{
+	const cJSON *arm, *all = verdict_list(r->root, "arms");
+
+	cJSON_ArrayForEach(arm, all) if (strcmp(txt(arm, "tag"), tag) ==
+					 0) return arm;
+	return NULL;
+}
+
+/* The run by its name, else by where it ran. */
+static void
+say_run(struct report *r, const cJSON *run)
+{
+	if (txt(run, "run")[0] != '\0')
+		say(r, "%s", txt(run, "run"));
+	else
+		say(r, "block %zu of %s", verdict_count(run, "block") + 1,
+		    txt(run, "tag"));
+}
+
+/* "5_pod_A: 197.136, 5.97 times its arm's median (robust z 1181): ..". */
+static void
+say_outlier(struct report *r, const cJSON *run)
+{
+	double times = num(run, "times_median"), z = num(run, "robust_z");
+	char value[FMT_SIZE];
+
+	if (verdict_is(r->root, "higher_is_better"))
+		times = 1.0 / times;
+	say_run(r, run);
+	say(r, ": %s, %.*f times its arm's median",
+	    fmt_measure(num(run, "value"),
+			fmt_measure_decimals(num(run, "value")), value),
+	    fabs(times - 1.0) < 0.1 ? 4 : 2, times);
+	if (!isnan(z))
+		say(r, " (robust z %.*f)", fabs(z) < 100.0 ? 1 : 0, z);
+	say(r, ": %s", txt(run, "seen"));
+}
+
+/* Those that blow the interval up, or the others. */
+static void
+add_outliers(struct report *r, bool blowing)
+{
+	const cJSON *run, *all = verdict_list(r->c, "outliers");
+	bool swollen = verdict_is(r->c, "swollen");
+	size_t n = 0;
+
+	cJSON_ArrayForEach(run, all)
+	{
+		if ((swollen && verdict_is(run, "blows_up")) != blowing)
+			continue;
+		if (n++ >= MAX_OUTLIERS)
+			continue;
+		say_outlier(r, run);
+		add(r,
+		    n > 1     ? ""
+		    : blowing ? "far out"
+			      : "outliers, kept",
+		    FACT_WARN);
+	}
+	if (n > MAX_OUTLIERS) {
+		say(r, "and %zu more", n - MAX_OUTLIERS);
+		add(r, "", FACT_WARN);
+	}
+}
+
+static size_t
+n_blowing(const struct report *r)
+{
+	const cJSON *run, *all = verdict_list(r->c, "outliers");
+	size_t n = 0;
+
+	cJSON_ArrayForEach(run, all) n += verdict_is(run, "blows_up") ? 1 : 0;
+	return n;
+}
+
+/* How many more blocks such noise asks for. */
+static void
+say_need(struct report *r)
+{
+	size_t n = verdict_count(r->c, "n_blocks");
+	size_t need = verdict_count(r->c, "blocks_to_hl");
+
+	if (need > 0 && need <= n)
 		return;
-	if (p->se == 0.0) {
-		buf_appendf(out,
-			    "  paired by %s: all differ by the same, no "
-			    "test of chance\n",
-			    c->across_pods ? "pod" : "block");
+	say(r, "To show ");
+	say_pct(r, stats_pct(num(r->c, "hl_d")), true);
+	if (need > 0)
+		say(r, " at this spread: %zu blocks, %zu more. ", need,
+		    need - n);
+	else
+		say(r, " at this spread %d blocks are too few. ", MOST_BLOCKS);
+}
+
+/* What outliers did to an interval that they blew up. */
+static void
+add_swollen(struct report *r)
+{
+	size_t n = n_blowing(r);
+
+	if (!verdict_is(r->c, "swollen"))
+		return;
+	say(r,
+	    "%zu of its %zu runs stand%s far out: kept, since no run is "
+	    "removed for its value, but %s up the interval (a block "
+	    "spreads ",
+	    n,
+	    verdict_count(arm_of(r, txt(r->c, "control")), "valid") +
+		    verdict_count(arm_of(r, txt(r->c, "variant")), "valid"),
+	    n == 1 ? "s" : "", n == 1 ? "it blows" : "they blow");
+	say_pct(r, 100.0 * num(r->c, "block_sd_d"), false);
+	say(r, ", the middle of them ");
+	say_pct(r, 100.0 * num(r->c, "robust_sd_d"), false);
+	say(r, ").");
+	add(r, "", FACT_WARN);
+	add_outliers(r, true);
+	say(r, "Moved less by it: Hodges-Lehmann ");
+	say_robust(r);
+	say_p(r, ", sign-flip p", num(r->c, "p_signflip"));
+	say(r, ". ");
+	say_need(r);
+	say(r, "A block of several runs an arm (runs_per_block 3), declared "
+	       "beforehand, counts by their medians, which one such run does "
+	       "not move.");
+	add(r, "", FACT_HINT);
+}
+
+/* A row of the table of numbers: label, control, variant, speed-up, note. */
+static void
+add_row(struct report *r, const char *label, double control, double variant,
+	int decimals, double pct, const char *note)
+{
+	facts_text(r->facts, "", FACT_PLAIN, "%s", label);
+	facts_number(r->facts, "", FMT_MEASURE, control, decimals, "");
+	facts_number(r->facts, "", FMT_MEASURE, variant, decimals, "");
+	if (isfinite(pct))
+		say_pct(r, pct, true);
+	add(r, "", FACT_PLAIN);
+	facts_text(r->facts, "", FACT_WARN, "%s", note);
+}
+
+static void
+add_block_rows(struct report *r)
+{
+	const cJSON *b, *all = verdict_list(r->c, "blocks");
+	size_t n = 0;
+
+	cJSON_ArrayForEach(b, all)
+	{
+		const char *pod = txt(b, "pod"), *mark = txt(b, "mark");
+		char label[64];
+
+		if (++n > MAX_BLOCKS)
+			return;
+		(void)snprintf(label, sizeof(label), "block %zu%s%.16s",
+			       verdict_count(b, "block") + 1,
+			       pod[0] != '\0' ? " on " : "", pod);
+		add_row(r, label, num(b, "control"), num(b, "variant"),
+			fmt_measure_decimals(num(b, "control")), num(b, "pct"),
+			strcmp(mark, "outlier") == 0 ? "outlier (kept)" : mark);
+	}
+}
+
+static bool
+has_guard(const cJSON *c, enum guard guard)
+{
+	const cJSON *hit, *all = verdict_list(c, "guards");
+
+	cJSON_ArrayForEach(
+		hit, all) if (strcmp(txt(hit, "guard"), guard_words[guard]) ==
+			      0) return true;
+	return false;
+}
+
+/* "step ms, steps 20..100", or the key of a score. */
+static void
+metric_label(const struct report *r, char *out, size_t size)
+{
+	const cJSON *window = verdict_list(r->root, "window");
+
+	if (cJSON_GetArraySize(window) == 2)
+		(void)snprintf(out, size, "step ms, steps %.0f..%.0f",
+			       cJSON_GetArrayItem(window, 0)->valuedouble,
+			       cJSON_GetArrayItem(window, 1)->valuedouble);
+	else
+		(void)snprintf(out, size, "%.40s", txt(r->root, "metric"));
+}
+
+static void
+add_numbers(struct report *r)
+{
+	static const struct facts_column columns[] = {
+		{ "", FMT_TEXT, 0 },	       { "control", FMT_MEASURE, 0 },
+		{ "variant", FMT_MEASURE, 0 }, { "speed-up", FMT_NUMBER, 0 },
+		{ "", FMT_TEXT, 0 },
+	};
+	const cJSON *a = arm_of(r, txt(r->c, "control"));
+	const cJSON *b = arm_of(r, txt(r->c, "variant"));
+	double x = num(r->c, "control_mean"), y = num(r->c, "variant_mean");
+	double legacy = num(r->c, "legacy_pct"), tok_a, tok_b;
+	char label[64];
+
+	metric_label(r, label, sizeof(label));
+	facts_table(r->facts, "", columns, 5);
+	add_row(r, label, x, y, fmt_measure_decimals(x), num(r->c, "pct"),
+		verdict_is(r->root, "higher_is_better") ? "higher is better"
+							: "");
+	if (!isnan(legacy)) {
+		tok_a = num(a, "tokens_per_step") / x * 1000.0;
+		tok_b = num(b, "tokens_per_step") / y * 1000.0;
+		add_row(r, "tok/s by the step time", tok_a, tok_b, 2,
+			100.0 * (tok_b / tok_a - 1.0), "");
+		add_row(r, "printed tok/s, mean", num(a, "legacy_mean"),
+			num(b, "legacy_mean"), 2, legacy,
+			has_guard(r->c, GUARD_CLOCK_LAG) ? "clock-lag" : "");
+	}
+	if (!isnan(num(a, "val_loss")) || !isnan(num(b, "val_loss")))
+		add_row(r, "val_loss", num(a, "val_loss"), num(b, "val_loss"),
+			4, (double)NAN, "");
+	if (verdict_count(r->c, "n_blocks") > 1)
+		add_block_rows(r);
+}
+
+static void
+add_tests(struct report *r)
+{
+	bool pods = verdict_is(r->c, "across_pods");
+	const char *label = pods ? "paired by pod" : "paired by block";
+	double p = num(r->c, "p"), holm = num(r->c, "p_holm");
+
+	if (isnan(p))
+		return;
+	if (num(r->c, "se_d") == 0.0) {
+		say(r, "all differ by the same, no test of chance");
+		add(r, label, FACT_WARN);
 		return;
 	}
-	buf_appendf(out, "  paired by %s: t %.2f, df %.0f, ",
-		    c->across_pods ? "pod" : "block", p->t, p->df);
-	add_p(out, "p", p->p);
-	if (!isnan(c->p_holm) && c->p_holm != p->p)
-		add_p(out, " (Holm", c->p_holm);
-	buf_append_str(out, !isnan(c->p_holm) && c->p_holm != p->p ? ")" : "");
-	add_p(out, ", sign-flip p", p->p_signflip);
-	buf_append_str(out, "\n  Hodges-Lehmann ");
-	report_pct(out, stats_pct(p->hl));
-	report_interval(out, p->hl_lo, p->hl_hi);
-	report_side(out, c);
-	buf_appendf(out, "\n  spread of a %s %s%%",
-		    c->across_pods ? "pod" : "block",
-		    stats_pct_text(100.0 * p->sd, false, text));
-	buf_appendf(out, "; would have shown %s%%",
-		    stats_pct_text(stats_pct(p->mde), false, text));
-	if (c->verdict.word == VERDICT_NO_DIFFERENCE && c->blocks_to_margin > 0)
-		buf_appendf(out, "\n  to show the margin: %zu blocks",
-			    c->blocks_to_margin);
-	buf_append_char(out, '\n');
+	say(r, "t %.2f, df %.0f, ", num(r->c, "t"), num(r->c, "df"));
+	say_p(r, "p", p);
+	if (!isnan(holm) && holm != p) {
+		say_p(r, " (Holm", holm);
+		say(r, ")");
+	}
+	say_p(r, ", sign-flip p", num(r->c, "p_signflip"));
+	add(r, label, FACT_PLAIN);
+	say_robust(r);
+	add(r, "Hodges-Lehmann", FACT_PLAIN);
+	say_pct(r, 100.0 * num(r->c, "sd_d"), false);
+	say(r, " of a %s; would have shown ", pods ? "pod" : "block");
+	say_pct(r, num(r->c, "mde_pct"), false);
+	if (is_word(r->c, VERDICT_NO_DIFFERENCE) &&
+	    verdict_count(r->c, "blocks_to_margin") > 0)
+		say(r, "; to show the margin: %zu blocks",
+		    verdict_count(r->c, "blocks_to_margin"));
+	add(r, "spread", FACT_PLAIN);
 }
 
 static void
-add_ranks(struct buf *out, const struct judge *judge,
-	  const struct judge_contrast *c)
+add_pods(struct report *r)
 {
-	const struct judge_summary *a = &judge->summary[0];
-	const struct judge_summary *b = &judge->summary[c->arm];
-	char text[STATS_PCT_SIZE], more[STATS_PCT_SIZE];
+	const cJSON *pod, *all = verdict_list(r->c, "pods");
 
-	if (a->n < 2 || b->n < 2)
+	if (cJSON_GetArraySize(all) < 2)
 		return;
-	buf_append_str(out, "  blocks ignored: medians ");
-	report_pct(out, c->median_delta_pct);
-	buf_append_str(out, ", minima ");
-	report_pct(out, c->min_delta_pct);
-	buf_appendf(out,
-		    " in time; spread %s%% and %s%%\n    Mann-Whitney U %g",
-		    stats_pct_text(a->spread_pct, false, text),
-		    stats_pct_text(b->spread_pct, false, more), c->rank.u);
-	add_p(out, c->rank.exact ? ", exact p" : ", p", c->rank.p);
-	if (!isnan(c->welch.p)) {
-		buf_appendf(out, "; Welch t %.2f, df %.2f, ", c->welch.t,
-			    c->welch.df);
-		add_p(out, "p", c->welch.p);
+	cJSON_ArrayForEach(pod, all)
+	{
+		say_pct(r, num(pod, "pct"), true);
+		say_interval(r, pod, "ci_pct");
+		say(r, " in ");
+		say_blocks(r, verdict_count(pod, "n_blocks"));
+		add(r, facts_keep(r->facts, "pod %s", txt(pod, "pod")),
+		    FACT_PLAIN);
 	}
-	buf_append_char(out, '\n');
-	if (c->rank.p < judge->rule.paired.alpha &&
-	    c->verdict.word == VERDICT_NO_DIFFERENCE)
-		buf_append_str(out, "    the ranks differ though the block "
-				    "means do not: a few runs stand far out\n");
-}
-
-static void
-add_pod_rows(struct buf *out, const struct judge_contrast *c,
-	     const struct verdict_info *info)
-{
-	if (c->n_pods < 2 || info->pods == NULL)
+	if (isnan(num(r->c, "Q")))
 		return;
-	for (size_t i = 0; i < c->n_pods; i++) {
-		const struct paired *p = &c->pods[i].paired;
+	say(r, "Q %.2f, ", num(r->c, "Q"));
+	say_p(r, "p", num(r->c, "p_Q"));
+	say(r, ", I2 %.0f%%", 100.0 * num(r->c, "I2"));
+	add(r, "between pods", FACT_PLAIN);
+}
 
-		buf_append_str(out, "  pod ");
-		add_clean(out, info->pods[c->pods[i].pod]);
-		buf_append_str(out, ": ");
-		report_pct(out, stats_pct(p->mean));
-		report_interval(out, p->lo, p->hi);
-		buf_appendf(out, " in %zu block%s\n", p->n,
-			    p->n == 1 ? "" : "s");
+/* The tests that know nothing of blocks. */
+static void
+add_ranks(struct report *r)
+{
+	const cJSON *a = arm_of(r, txt(r->c, "control"));
+	const cJSON *b = arm_of(r, txt(r->c, "variant"));
+	const cJSON *rank = verdict_list(r->c, "mann_whitney");
+	const cJSON *welch = verdict_list(r->c, "welch");
+
+	if (verdict_count(a, "valid") < 2 || verdict_count(b, "valid") < 2)
+		return;
+	say(r, "medians ");
+	say_pct(r, num(r->c, "median_delta_pct"), true);
+	say(r, ", minima ");
+	say_pct(r, num(r->c, "min_delta_pct"), true);
+	say(r, " in time; spread ");
+	say_pct(r, num(a, "spread_pct_of_median"), false);
+	say(r, " and ");
+	say_pct(r, num(b, "spread_pct_of_median"), false);
+	say(r, "; Mann-Whitney U %g", num(rank, "u_control"));
+	say_p(r, verdict_is(rank, "exact") ? ", exact p" : ", p",
+	      num(rank, "p"));
+	if (!isnan(num(welch, "p"))) {
+		say(r, "; Welch t %.2f, df %.2f, ", num(welch, "t"),
+		    num(welch, "df"));
+		say_p(r, "p", num(welch, "p"));
 	}
-	if (!isnan(c->spread.q)) {
-		buf_appendf(out, "  between pods: Q %.2f, ", c->spread.q);
-		add_p(out, "p", c->spread.p_q);
-		buf_appendf(out, ", I2 %.0f%%\n", 100.0 * c->spread.i2);
+	add(r, "blocks ignored", FACT_PLAIN);
+	if (num(rank, "p") < num(r->root, "alpha") &&
+	    is_word(r->c, VERDICT_NO_DIFFERENCE)) {
+		say(r, "the ranks differ though the block means do not: a few "
+		       "runs stand far out");
+		add(r, "", FACT_WARN);
 	}
 }
 
 static void
-add_hit_lines(struct buf *out, const struct guard_hits *hits)
+add_guards(struct report *r)
 {
-	for (size_t i = 0; i < hits->n; i++) {
-		buf_appendf(out, "    %s%s\n      ",
-			    guard_word(hits->hit[i].guard),
-			    hits->hit[i].hard ? "" : " (a mark, no verdict)");
-		report_wrapped(out, hits->hit[i].text, 6);
+	const cJSON *hit, *all = verdict_list(r->c, "guards");
+
+	cJSON_ArrayForEach(hit, all)
+	{
+		bool hard = verdict_is(hit, "hard");
+
+		say(r, "%s", txt(hit, "text"));
+		add(r,
+		    facts_keep(r->facts, "%s%s", txt(hit, "guard"),
+			       hard ? "" : " (mark)"),
+		    hard ? FACT_ALARM : FACT_WARN);
 	}
 }
 
 static void
-add_contrast(struct buf *out, const struct judge *judge,
-	     const struct judge_contrast *c, const struct verdict_info *info)
+add_contrast(struct report *r)
 {
-	add_clean(out, judge->arms[c->arm].tag);
-	buf_append_str(out, judge->arms[c->arm].aa ? " (the control again) "
-						     "against "
-						   : " against ");
-	add_clean(out, judge->arms[0].tag);
-	buf_append_str(out, "\n\n  ");
-	add_clean(out, c->verdict.text);
-	buf_append_char(out, '\n');
-	if (judge->arms[c->arm].aa && (c->verdict.word == VERDICT_FASTER ||
-				       c->verdict.word == VERDICT_SLOWER))
-		buf_append_str(out, "  the same code ran twice: this is a "
-				    "false alarm, or the pod favours one of "
-				    "the two\n");
-	if (c->verdict.word == VERDICT_INVALID) {
-		buf_append_str(out, "  were it valid: ");
-		add_clean(out, c->if_valid.text);
-		buf_append_char(out, '\n');
+	bool aa = verdict_is(r->c, "aa");
+	const char *trend = txt(r->c, "trend");
+
+	facts_section(r->facts, facts_keep(r->facts, "%s%s against %s",
+					   txt(r->c, "variant"),
+					   aa ? " (the control again)" : "",
+					   txt(r->c, "control")));
+	say(r, "%s", txt(r->c, "text"));
+	add(r, "", style_of(r->c));
+	if (aa &&
+	    (is_word(r->c, VERDICT_FASTER) || is_word(r->c, VERDICT_SLOWER))) {
+		say(r, "the same code ran twice: this is a false alarm, or the "
+		       "pod favours one of the two");
+		add(r, "", FACT_WARN);
 	}
-	buf_append_char(out, '\n');
-	if (c->swollen) {
-		report_swollen(out, judge, c);
-		buf_append_char(out, '\n');
+	if (is_word(r->c, VERDICT_INVALID)) {
+		say(r, "%s", txt(r->c, "if_valid"));
+		add(r, "were it valid", FACT_DIM);
 	}
-	add_numbers(out, judge, c, info);
-	if (c->n_blocks > 1)
-		add_blocks(out, judge, c, info);
-	buf_append_char(out, '\n');
-	add_tests(out, c);
-	add_pod_rows(out, c, info);
-	add_ranks(out, judge, c);
-	if (c->trend != WINDOW_STEADY)
-		buf_appendf(out, "  not steady: %s against the control\n",
-			    window_trend_name(c->trend));
-	if (c->n_outliers > (c->swollen ? c->n_blowing : 0)) {
-		buf_append_str(out, "  runs far from their arm's median, "
-				    "kept\n");
-		report_outliers(out, judge, c, false);
+	add_swollen(r);
+	add_numbers(r);
+	facts_section(r->facts, "");
+	add_tests(r);
+	add_pods(r);
+	add_ranks(r);
+	if (trend[0] != '\0' && strcmp(trend, "steady") != 0) {
+		say(r, "%s against the control", trend);
+		add(r, "not steady", FACT_WARN);
 	}
-	if (c->hits.n > 0) {
-		buf_append_str(out, "  guards\n");
-		add_hit_lines(out, &c->hits);
+	add_outliers(r, false);
+	add_guards(r);
+}
+
+/* All variants in a few numbers each, where there are several. */
+static void
+add_overview(struct report *r, const cJSON *contrasts)
+{
+	static const struct facts_column columns[] = {
+		{ "variant", FMT_TEXT, 0 },	 { "blocks", FMT_GROUPED, 0 },
+		{ "control", FMT_MEASURE, 0 },	 { "variant", FMT_MEASURE, 0 },
+		{ "speed-up", FMT_NUMBER, 0 },	 { "p", FMT_NUMBER, 0 },
+		{ "would show", FMT_NUMBER, 0 },
+	};
+	char label[64];
+
+	metric_label(r, label, sizeof(label));
+	facts_table(r->facts, facts_keep(r->facts, "%s", label), columns, 7);
+	cJSON_ArrayForEach(r->c, contrasts)
+	{
+		double x = num(r->c, "control_mean");
+		double holm = num(r->c, "p_holm");
+
+		facts_text(r->facts, "", style_of(r->c), "%s",
+			   txt(r->c, "variant"));
+		facts_number(r->facts, "", FMT_GROUPED, num(r->c, "n_blocks"),
+			     0, "");
+		facts_number(r->facts, "", FMT_MEASURE, x,
+			     fmt_measure_decimals(x), "");
+		facts_number(r->facts, "", FMT_MEASURE,
+			     num(r->c, "variant_mean"), fmt_measure_decimals(x),
+			     "");
+		say_pct(r, num(r->c, "pct"), true);
+		add(r, "", FACT_PLAIN);
+		say_p(r, "", isnan(holm) ? num(r->c, "p") : holm);
+		if (r->line.len == 0)
+			say(r, "%s", FMT_ABSENT);
+		add(r, "", FACT_PLAIN);
+		say_pct(r, num(r->c, "mde_pct"), false);
+		add(r, "", FACT_PLAIN);
 	}
 }
 
 static void
-add_arm_line(struct buf *out, const struct judge *judge, size_t arm)
+add_arm(struct report *r, const cJSON *arm)
 {
-	const struct judge_summary *s = &judge->summary[arm];
-	bool higher = judge->rule.higher;
-	int decimals = report_decimals(higher ? 1.0 / s->median : s->median);
-	double low = higher ? 1.0 / s->max : s->min;
-	double high = higher ? 1.0 / s->min : s->max;
+	int decimals = fmt_measure_decimals(num(arm, "median"));
+	size_t n = verdict_count(arm, "valid");
+	char text[FMT_SIZE];
 
-	buf_append_str(out, "  ");
-	add_clean(out, judge->arms[arm].tag);
-	buf_appendf(out, ": %zu measured, %zu failed", s->n, s->n_invalid);
-	if (s->n > 0) {
-		buf_append_str(out, "; ");
-		report_number(out, low, decimals);
-		if (s->n > 1) {
-			buf_append_str(out, " .. ");
-			report_number(out, high, decimals);
-			buf_append_str(out, ", median ");
-			report_number(out, higher ? 1.0 / s->median : s->median,
-				      decimals);
-		}
+	say(r, "%zu measured, %zu failed", n, verdict_count(arm, "invalid"));
+	if (n > 0)
+		say(r, "; %s", fmt_measure(num(arm, "min"), decimals, text));
+	if (n > 1) {
+		say(r, " .. %s", fmt_measure(num(arm, "max"), decimals, text));
+		say(r, ", median %s",
+		    fmt_measure(num(arm, "median"), decimals, text));
 	}
-	buf_append_char(out, '\n');
+	add(r, txt(arm, "tag"), FACT_PLAIN);
 }
 
 static void
-add_dropped(struct buf *out, const struct verdict_info *info,
-	    const struct verdict_repeat *what, const char *bullet)
+add_dropped(struct report *r)
 {
-	buf_appendf(out, "%sblock %zu", bullet, what->block + 1);
-	if (info->pods != NULL) {
-		buf_append_str(out, " on ");
-		add_clean(out, info->pods[what->pod]);
+	const cJSON *row, *all = verdict_list(r->root, "dropped_blocks");
+
+	if (cJSON_GetArraySize(all) > 0)
+		facts_section(r->facts, "dropped");
+	cJSON_ArrayForEach(row, all)
+	{
+		const char *pod = txt(row, "pod");
+
+		say(r, "block %zu%s%s: %s%s", verdict_count(row, "block") + 1,
+		    pod[0] != '\0' ? " on " : "", pod, txt(row, "reason"),
+		    verdict_is(row, "repeated") ? " (the block was run again)"
+						: "");
+		add(r, "", FACT_WARN);
 	}
-	buf_append_str(out, ": ");
-	add_clean(out, what->reason);
+}
+
+/* Money and what it leaves out, and why it ended. */
+static void
+add_end(struct report *r)
+{
+	size_t n = verdict_count(r->root, "pods_without_price");
+
+	if (!isnan(num(r->root, "cost_usd"))) {
+		say(r, "%.2f USD", num(r->root, "cost_usd"));
+		if (n > 0)
+			say(r, ", without %zu pod%s whose price is not given",
+			    n, n == 1 ? "" : "s");
+		add(r, "cost", FACT_PLAIN);
+	}
+	if (txt(r->root, "stopped")[0] != '\0' &&
+	    strcmp(txt(r->root, "stopped"), "imported") != 0) {
+		say(r, "%s", txt(r->root, "stopped"));
+		add(r, "ended by", FACT_PLAIN);
+	}
 }
 
 void
-report_dropped(struct buf *out, const struct judge *judge,
-	       const struct verdict_info *info, const char *bullet)
+report_facts(struct facts *facts, const cJSON *verdict)
 {
-	for (size_t i = 0; i < judge->n_dropped; i++) {
-		const struct judge_dropped *dropped = &judge->dropped[i];
+	struct report r = { .facts = facts, .root = verdict };
+	const cJSON *contrasts = verdict_list(verdict, "contrasts");
+	const cJSON *best = verdict_list(verdict, "best");
+	const cJSON *arm, *window = verdict_list(verdict, "window");
 
-		add_dropped(out, info,
-			    &(struct verdict_repeat){ dropped->pod,
-						      dropped->block,
-						      dropped->reason },
-			    bullet);
-		buf_append_char(out, '\n');
+	buf_init(&r.line, MAX_LINE);
+	if (cJSON_GetArraySize(contrasts) > 1)
+		add_overview(&r, contrasts);
+	cJSON_ArrayForEach(r.c, contrasts) add_contrast(&r);
+	if (cJSON_IsObject(best)) {
+		facts_section(facts, "the best");
+		facts_text(facts, "", FACT_STRONG, "%s", txt(best, "text"));
 	}
-	for (size_t i = 0; i < info->n_repeats; i++) {
-		add_dropped(out, info, &info->repeats[i], bullet);
-		buf_append_str(out, " (the block was run again)\n");
-	}
+	facts_section(facts, "runs");
+	cJSON_ArrayForEach(arm, verdict_list(verdict, "arms")) add_arm(&r, arm);
+	if (verdict_is(verdict, "window_found") &&
+	    cJSON_GetArraySize(window) == 2)
+		facts_text(facts, "window found", FACT_HINT,
+			   "steps %.0f..%.0f (all runs are steady from there)",
+			   cJSON_GetArrayItem(window, 0)->valuedouble,
+			   cJSON_GetArrayItem(window, 1)->valuedouble);
+	add_end(&r);
+	add_dropped(&r);
+	buf_release(&r.line);
 }
 
 void
-report_text(struct buf *out, const struct judge *judge,
-	    const struct verdict_info *info)
+report_line(struct buf *out, const cJSON *verdict)
 {
-	for (size_t i = 0; i < judge->n_contrasts; i++) {
-		add_contrast(out, judge, &judge->contrasts[i], info);
-		buf_append_char(out, '\n');
-	}
-	if (judge->best.state != BEST_NOT_ASKED) {
-		buf_append_str(out, "the best\n  ");
-		report_wrapped(out, judge->best.text, 2);
-		buf_append_char(out, '\n');
-	}
-	buf_append_str(out, "runs\n");
-	for (size_t arm = 0; arm < judge->n_arms; arm++)
-		add_arm_line(out, judge, arm);
-	if (judge->window_auto && !isnan(judge->lo))
-		buf_appendf(out,
-			    "  window found: steps %.0f..%.0f (all runs are "
-			    "steady from there)\n",
-			    judge->lo, judge->hi);
-	if (judge->n_dropped + info->n_repeats > 0) {
-		buf_append_str(out, "dropped\n");
-		report_dropped(out, judge, info, "  ");
+	const cJSON *c, *all = verdict_list(verdict, "contrasts");
+
+	cJSON_ArrayForEach(c, all)
+	{
+		if (!verdict_is(c, "aa"))
+			buf_appendf(out, "%s%s: %s", out->len > 0 ? "; " : "",
+				    txt(c, "variant"), txt(c, "text"));
+		else if (cJSON_GetArraySize(all) == 1 &&
+			 !isnan(num(c, "mde_pct")))
+			/* An audit: the spread of the same code. */
+			buf_appendf(out, "A/A: would show %.2f%% in %zu blocks",
+				    num(c, "mde_pct"),
+				    verdict_count(c, "n_blocks"));
 	}
 }

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "bench/guard.h"
+#include "bench/metric.h"
 #include "bench/run_settings.h"
 #include "bench/steps.h"
 #include "parsers/format.h"
@@ -19,11 +20,6 @@
  * What one log of one run of a bench says: the rows of a training run, or
  * the score of a verifier.
  */
-enum run_log_kind {
-	RUN_LOG_TRAINING,
-	RUN_LOG_SCORE,
-};
-
 /* Train rows kept of one log; a longer one is an error. */
 #define RUN_LOG_MAX_ROWS 1000000
 /* Bytes of a verifier's output that are looked at. */

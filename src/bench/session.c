@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bench under way over all its pods: when it looks, when it stops, what it
- * writes.  Called by `bench run`, `attach` and the dashboard.
+ * A bench under way over all its pods: what follows from each run that is
+ * over, and when it stops.  Called by `bench run` and `bench attach`.
  */
 #include "config.h"
 
@@ -75,38 +75,6 @@ session_cost(const struct session *s)
 	return cost;
 }
 
-const struct judge *
-session_judge(struct session *s, struct verdict_info *info)
-{
-	if (!s->judged)
-		session_judge_now(s);
-	s->repeat_infos = xreallocarray(s->repeat_infos, s->n_repeats + 1,
-					sizeof(*s->repeat_infos));
-	for (size_t i = 0; i < s->n_repeats; i++)
-		s->repeat_infos[i] =
-			(struct verdict_repeat){ s->repeats[i].pod,
-						 s->repeats[i].block,
-						 s->repeats[i].reason };
-	*info = (struct verdict_info){
-		.name = s->plan->name,
-		.bench_sha256 = s->plan->sha256,
-		.has_seed = true,
-		.seed = s->plan->seed,
-		.schedule = (const char *const *)s->schedule,
-		.n_schedule = s->plan->blocks * s->plan->reps,
-		.pods = s->pod_names,
-		.metric = s->plan->key,
-		.runs = s->infos,
-		.repeats = s->repeat_infos,
-		.n_repeats = s->n_repeats,
-		.cost_usd = session_cost(s),
-		.stopped = s->stopped != NULL		 ? s->stopped
-			   : s->state.stopped[0] != '\0' ? s->state.stopped
-							 : NULL,
-	};
-	return &s->judge;
-}
-
 /* Every pod gives back what it holds, and no new run begins. */
 static void
 stop_all(struct session *s, const char *why)
@@ -116,13 +84,14 @@ stop_all(struct session *s, const char *why)
 	s->stopped = why;
 	session_note(s, "stopping: %s", why);
 	for (size_t i = 0; i < s->plan->n_pods; i++)
-		part_stop(&s->parts[i]);
+		worker_stop(&s->workers[i]);
 }
 
-bool
-session_looks_done(struct session *s)
+/* Has every variant shown all that its blocks will? */
+static bool
+all_shown(struct session *s)
 {
-	struct look_rule rule = {
+	struct interim_rule rule = {
 		.rule = s->plan->rule.paired,
 		.min_blocks = s->plan->min_blocks,
 		.max_blocks = s->plan->blocks * s->plan->n_pods,
@@ -133,7 +102,7 @@ session_looks_done(struct session *s)
 	for (size_t i = 0; i < s->judge.n_contrasts; i++) {
 		const struct judge_contrast *c = &s->judge.contrasts[i];
 		struct paired paired = c->paired;
-		enum look look;
+		enum interim interim;
 
 		if (s->arms[c->arm].aa)
 			continue;
@@ -143,9 +112,9 @@ session_looks_done(struct session *s)
 		paired.n = c->n_blocks;
 		if (!isnan(c->p_holm))
 			paired.p = c->p_holm;
-		look = multi_look(&paired, &rule);
+		interim = multi_interim(&paired, &rule);
 		/* At the last block the schedule itself ends it. */
-		if (look == LOOK_GO_ON || look == LOOK_LAST)
+		if (interim == INTERIM_GO_ON || interim == INTERIM_LAST)
 			open++;
 	}
 	return variants > 0 && open == 0;
@@ -155,7 +124,8 @@ static bool
 all_variants_stopped(const struct session *s)
 {
 	/* Where the control stands alone, the A/A arm is what varies. */
-	size_t n = s->plan->n_variants > 1 ? s->plan->n_variants : s->n_arms;
+	size_t n =
+		s->plan->n_variants > 1 ? s->plan->n_variants : s->runs.n_arms;
 
 	for (size_t i = 1; i < n; i++)
 		if (!s->arm_stopped[i])
@@ -164,14 +134,14 @@ all_variants_stopped(const struct session *s)
 }
 
 static void
-tell_run(struct session *s, const struct session_run *run)
+tell_run(struct session *s, const struct bench_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
 
 	if (hit != NULL)
 		session_note(s, "%s: run %s: %s: %s",
 			     s->plan->pods[run->pod].id, run->id,
-			     guard_word(hit->guard), hit->text);
+			     guard_words[hit->guard], hit->text);
 	else
 		session_note(s, "%s: run %s is over%s",
 			     s->plan->pods[run->pod].id, run->id,
@@ -189,31 +159,38 @@ tell_verdicts(struct session *s)
 			     s->judge.contrasts[i].verdict.text);
 }
 
-void
-session_on_run(struct session *s, struct session_run *run)
+static size_t
+n_blocks(const struct session *s)
 {
-	size_t before = 0, after = 0;
-	const struct guard_hit *hit;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->judge.n_contrasts; i++)
+		n += s->judge.contrasts[i].n_blocks;
+	return n;
+}
+
+void
+session_on_run(struct session *s, struct bench_run *run)
+{
+	const struct guard_hit *hit = guard_hard(&run->hits);
+	size_t before = n_blocks(s);
+	bool more;
 
 	tell_run(s, run);
 	if (!run->counted)
 		return;
-	for (size_t i = 0; s->judged && i < s->judge.n_contrasts; i++)
-		before += s->judge.contrasts[i].n_blocks;
 	session_judge_now(s);
-	for (size_t i = 0; i < s->judge.n_contrasts; i++)
-		after += s->judge.contrasts[i].n_blocks;
-	hit = guard_hard(&run->hits);
-	if (after > before)
+	more = n_blocks(s) > before;
+	if (more)
 		tell_verdicts(s);
-	if (after > before && session_write_results(s, &s->why) != 0)
+	if ((more || hit != NULL) && session_write_results(s, &s->why) != 0)
 		session_note(s, "%s", s->why.text);
 	if (all_variants_stopped(s) ||
 	    (run->arm == 0 && hit != NULL && hit->guard == GUARD_EXIT))
 		stop_all(s, "guard");
-	else if (after > before && s->plan->confirm > 0)
-		s->looked |= session_looks_done(s);
-	else if (after > before && session_looks_done(s))
+	else if (more && s->plan->confirm > 0)
+		s->shown |= all_shown(s);
+	else if (more && all_shown(s))
 		stop_all(s, "early");
 }
 
@@ -244,17 +221,84 @@ finish(struct session *s, bool failed)
 	s->cb.on_end(s->cb.user, end, end == SESSION_FAILED ? &err : NULL);
 }
 
-void
-session_on_part_end(struct session *s)
+bool
+session_is_due(const struct session *s, const struct bench_run *run)
 {
-	size_t failed = 0;
+	if (run->end != RUN_END_NONE || s->arm_stopped[run->arm])
+		return false;
+	return run->fresh ? s->in_fresh[run->arm] : !s->shown && !s->chosen;
+}
+
+/*
+ * The arms of the fresh blocks: the one that looks best of several looks
+ * better than it is, so it is held once more against the control and the
+ * runner-up, by blocks that had no part in choosing it.  false: no arm leads.
+ */
+static bool
+choose(struct session *s)
+{
+	const struct judge_best *best = &s->judge.best;
+
+	s->chosen = true;
+	if (best->state < BEST_LEADS)
+		return false;
+	s->in_fresh[0] = true;
+	s->in_fresh[best->arm] = true;
+	s->in_fresh[best->rival] = true;
+	return true;
+}
+
+/* Where a session was left in the fresh blocks, it goes on there. */
+static void
+resume_fresh(struct session *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->runs.n; i++)
+		if (s->runs.v[i].fresh && s->runs.v[i].end != RUN_END_NONE)
+			any = s->in_fresh[s->runs.v[i].arm] = true;
+	s->shown = s->plan->confirm > 0 && (any || all_shown(s));
+	if (any) {
+		(void)choose(s);
+		session_judge_now(s);
+	}
+}
+
+/* All pods wait: now it is known which arm the fresh blocks are for. */
+static void
+begin_fresh(struct session *s)
+{
+	if (s->chosen || s->stopped != NULL || s->plan->confirm == 0)
+		return;
+	if (choose(s))
+		session_note(s,
+			     "%s leads: fresh blocks against %s and %s "
+			     "are to confirm it",
+			     s->arms[s->judge.best.arm].tag,
+			     s->arms[s->judge.best.rival].tag, s->arms[0].tag);
+	else
+		session_note(s, "no arm leads all others: there is nothing to "
+				"confirm");
+	for (size_t i = 0; i < s->plan->n_pods; i++)
+		if (s->workers[i].step == WORKER_WAIT)
+			worker_go_on(&s->workers[i], 1);
+}
+
+void
+session_on_worker(struct session *s)
+{
+	size_t failed = 0, waiting = 0;
 
 	for (size_t i = 0; i < s->plan->n_pods; i++) {
-		if (s->parts[i].step != PART_ENDED) {
-			session_on_wait(s);
+		if (s->workers[i].step != WORKER_ENDED &&
+		    s->workers[i].step != WORKER_WAIT)
 			return;
-		}
-		failed += s->parts[i].failed ? 1 : 0;
+		waiting += s->workers[i].step == WORKER_WAIT ? 1 : 0;
+		failed += s->workers[i].failed ? 1 : 0;
+	}
+	if (waiting > 0) {
+		begin_fresh(s);
+		return;
 	}
 	if (s->ended || s->leaving)
 		return;
@@ -266,13 +310,13 @@ session_on_part_end(struct session *s)
 
 /* Once a second: the budget, and whether somebody asked for the end. */
 static void
-on_tick(void *user)
+session_on_tick(void *user)
 {
 	struct session *s = user;
 	double minutes = (double)elapsed_ms(s) / 60000.0;
 
 	for (size_t i = 0; i < s->plan->n_pods; i++)
-		part_wait_tick(&s->parts[i]);
+		worker_wait_tick(&s->workers[i]);
 	if (s->setup.mode != SESSION_RUN)
 		return;
 	if (folder_size(s->setup.path, "abort") > 0)
@@ -283,7 +327,7 @@ on_tick(void *user)
 		stop_all(s, "budget");
 }
 
-/* The part that needs neither pods nor a loop. */
+/* All that needs neither pods nor a loop: the runs, read and judged. */
 static struct session *
 make_session(const struct session_setup *setup)
 {
@@ -292,17 +336,38 @@ make_session(const struct session_setup *setup)
 	s->setup = *setup;
 	s->plan = setup->plan;
 	(void)folder_read_state(setup->path, &s->state);
-	session_runs_init(s);
+	bench_runs_init(&s->runs, s->plan, setup->path);
+	session_arms_init(s);
+	for (size_t i = 0; i < s->runs.n; i++)
+		session_load_run(s, &s->runs.v[i]);
+	s->judge_runs = xcalloc(s->runs.n, sizeof(*s->judge_runs));
 	return s;
 }
 
-struct session *
-session_open(const struct session_setup *setup)
+cJSON *
+session_verdict(const struct session_setup *setup)
 {
 	struct session *s = make_session(setup);
+	cJSON *verdict;
 
 	session_judge_now(s);
-	return s;
+	resume_fresh(s);
+	verdict = session_make_verdict(s);
+	session_free(s);
+	return verdict;
+}
+
+int
+session_judge_folder(const struct session_setup *setup, struct err *err)
+{
+	struct session *s = make_session(setup);
+	int result;
+
+	session_judge_now(s);
+	resume_fresh(s);
+	result = session_write_results(s, err);
+	session_free(s);
+	return result;
 }
 
 struct session *
@@ -325,18 +390,18 @@ session_new(const struct session_setup *setup, const struct session_cb *cb)
 		       s->plan->name);
 	(void)snprintf(s->state.state, sizeof(s->state.state), "running");
 	session_judge_now(s);
-	session_fresh_resume(s);
-	s->parts = xcalloc(s->plan->n_pods, sizeof(*s->parts));
+	resume_fresh(s);
+	s->workers = xcalloc(s->plan->n_pods, sizeof(*s->workers));
 	for (size_t i = 0; i < s->plan->n_pods; i++) {
-		s->parts[i].session = s;
-		s->parts[i].pod = i;
-		part_begin(&s->parts[i]);
+		s->workers[i].session = s;
+		s->workers[i].pod = i;
+		worker_begin(&s->workers[i]);
 	}
 	session_tell_waits(s);
 	if (setup->mode == SESSION_RUN &&
 	    folder_write_state(setup->path, &s->state, &s->why) != 0)
 		session_note(s, "%s", s->why.text);
-	s->tick = loop_timer_new(setup->loop, on_tick, s);
+	s->tick = loop_timer_new(setup->loop, session_on_tick, s);
 	loop_timer_start(s->tick, TICK_MS, TICK_MS);
 	return s;
 }
@@ -356,10 +421,15 @@ session_free(struct session *s)
 	if (s == NULL)
 		return;
 	s->leaving = true;
-	for (size_t i = 0; s->parts != NULL && i < s->plan->n_pods; i++)
-		part_release(&s->parts[i]);
-	loop_timer_close(s->tick);
-	free(s->parts);
-	session_runs_release(s);
+	for (size_t i = 0; s->workers != NULL && i < s->plan->n_pods; i++)
+		worker_release(&s->workers[i]);
+	if (s->tick != NULL)
+		loop_timer_close(s->tick);
+	free(s->workers);
+	judge_release(&s->judge);
+	free(s->judge_runs);
+	for (size_t i = 0; i < s->runs.n_arms; i++)
+		free((void *)s->declared[i]);
+	bench_runs_release(&s->runs);
 	free(s);
 }

@@ -52,7 +52,8 @@ struct session_setup {
 	const char *id;	  /* of the bench */
 	const char *path; /* its results folder */
 	enum session_mode mode;
-	/* Sets the rule's register_sd and _df before each look; NULL: none. */
+	/* Sets the rule's register_sd and _df before it is judged; NULL: none.
+	 */
 	void (*noise)(void *user, struct judge_rule *rule);
 	void *noise_user;
 };
@@ -66,15 +67,13 @@ void session_free(struct session *session);
 /* Stop driving; what runs on the pods goes on.  on_end follows. */
 void session_leave(struct session *session);
 
-/* The judgement as it stands; borrowed until the session goes on. */
-const struct judge *session_judge(struct session *session,
-				  struct verdict_info *info);
-
 /*
- * The same from a folder alone, without pods: reads its runs, judges them.
- * Free it with session_free.
+ * Judge what a folder holds, without pods: its verdict.json as a tree that the
+ * caller frees, or written anew with summary.json and each steps.csv.
  */
-struct session *session_open(const struct session_setup *setup);
+cJSON *session_verdict(const struct session_setup *setup);
+int session_judge_folder(const struct session_setup *setup, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* Money spent so far; NAN where no pod has a price. */
 double session_cost(const struct session *session);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "bench/session_priv.h"
 
@@ -45,7 +46,7 @@ row_ends(const struct run_log *log)
 
 /* Both telemetry files of a run; false when there is neither. */
 static bool
-read_health(struct session *s, const struct session_run *run,
+read_health(struct session *s, const struct bench_run *run,
 	    struct health *health)
 {
 	static const char *const names[] = { "host.csv", "gpu.csv" };
@@ -56,8 +57,8 @@ read_health(struct session *s, const struct session_run *run,
 		char file[FOLDER_PATH_SIZE];
 
 		buf_init(&text[i], MAX_TELEMETRY);
-		session_run_file(run, names[i], file, sizeof(file));
-		any |= session_read_text(s, file, &text[i]);
+		bench_run_path(&s->runs, run, names[i], file);
+		any |= file_read(file, &text[i], NULL) == 0;
 	}
 	health_init(health, (struct str){ text[0].data, text[0].len },
 		    (struct str){ text[1].data, text[1].len });
@@ -152,7 +153,7 @@ find_window(const struct session *s, const struct run_log *log,
 }
 
 void
-session_load_health(struct session *s, struct session_run *run)
+session_load_health(struct session *s, struct bench_run *run)
 {
 	struct window_times w = { (double)NAN, (double)NAN, (double)NAN,
 				  (double)NAN, (double)NAN, false };
@@ -173,12 +174,13 @@ session_load_health(struct session *s, struct session_run *run)
 	health_release(&health);
 }
 
-static const struct session_run *
-run_of_id(const struct session *s, const char *id)
+/* The run that was judged: its log is borrowed of it. */
+static const struct bench_run *
+run_of(const struct session *s, const struct judge_run *run)
 {
-	for (size_t i = 0; i < s->n_runs; i++)
-		if (strcmp(s->runs[i].id, id) == 0)
-			return &s->runs[i];
+	for (size_t i = 0; i < s->runs.n; i++)
+		if (&s->runs.v[i].log == run->log)
+			return &s->runs.v[i];
 	return NULL;
 }
 
@@ -230,17 +232,16 @@ add_row(struct buf *text, const struct session *s, const struct judge_run *run,
 
 int
 session_write_steps(struct session *s, const struct judge_run *run,
-		    const char *id, struct err *err)
+		    struct err *err)
 {
-	const struct session_run *kept = run_of_id(s, id);
+	const struct bench_run *kept = run_of(s, run);
 	char name[FOLDER_PATH_SIZE];
 	struct health health;
 	struct buf text;
 	double *ends;
 	int result;
 
-	if (kept == NULL || run->log == NULL || run->log->n_rows == 0 ||
-	    run->times.n == 0)
+	if (kept == NULL || run->log->n_rows == 0 || run->times.n == 0)
 		return 0;
 	(void)read_health(s, kept, &health);
 	ends = row_ends(run->log);
@@ -253,7 +254,7 @@ session_write_steps(struct session *s, const struct judge_run *run,
 		add_telemetry(&text, &health, ends[i]);
 		buf_append_str(&text, "\r\n");
 	}
-	(void)snprintf(name, sizeof(name), "runs/%s/steps.csv", id);
+	bench_run_file(kept, "steps.csv", name);
 	result = folder_write(s->setup.path, name,
 			      (struct str){ text.data, text.len }, err);
 	buf_release(&text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A bench's session as the screen shows it; for the feed of the dashboard. */
+/* A bench as the screen shows it; for the feed of the dashboard. */
 #include "config.h"
 
 #include "bench/show.h"
@@ -14,157 +14,184 @@
 #include "base/dist.h"
 #include "base/xalloc.h"
 #include "bench/record.h"
-#include "bench/session_peek.h"
+#include "bench/runs.h"
 #include "bench/stats.h"
+#include "bench/verdict_json.h"
 #include "bench/waits.h"
 
-/* p at which a look stops a bench: Haybittle and Peto's. */
-#define EARLY_P 0.001
+_Static_assert(BENCH_LIVE_WAIT == WAIT_TEXT_SIZE, "a wait is one text");
 
-/* The measured run of that arm in that block of the pod; NULL: none. */
-static const struct judge_run *
-judged(const struct judge *judge, const struct session_peek *at)
+/* A member of a list by its name; NULL: none. */
+static const cJSON *
+find_row(const cJSON *root, const char *list, const char *key, const char *name)
 {
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
+	const cJSON *row, *all = verdict_list(root, list);
 
-		if (run->arm == at->arm && run->pod == at->pod &&
-		    run->block == at->block && run->counted)
-			return run;
-	}
+	cJSON_ArrayForEach(row, all) if (strcmp(verdict_text(row, key), name) ==
+					 0) return row;
 	return NULL;
 }
 
-static enum bench_live_state
-state_of(const struct session_peek *at, const struct judge_run *run)
+static bool
+has_hard_guard(const cJSON *run)
 {
-	const struct guard_hits *hits = run != NULL ? &run->hits : at->hits;
+	const cJSON *hit, *all = verdict_list(run, "guards");
 
-	if (at->skipped)
-		return BENCH_LIVE_SKIPPED;
-	if (!at->over)
-		return BENCH_LIVE_WAITING;
-	return guard_hard(hits) != NULL ? BENCH_LIVE_BAD : BENCH_LIVE_OVER;
+	cJSON_ArrayForEach(hit, all) if (verdict_is(hit, "hard")) return true;
+	return false;
 }
 
-/* Runs in the order of the session; the first that waits is under way. */
-static void
-fill_runs(struct bench_live *live, struct session *session,
-	  const struct judge *judge)
+/* A variant that is INVALID runs no more. */
+static bool
+is_stopped(const struct bench_live *live, size_t arm)
 {
-	struct session_peek at;
+	return arm > 0 && live->contrasts[arm - 1].invalid;
+}
+
+/* Runs in the order of the plan; the first that waits is under way. */
+static void
+fill_runs(struct bench_live *live, const struct bench_runs *runs,
+	  const cJSON *verdict)
+{
 	size_t now_pod = SIZE_MAX;
 
-	for (size_t i = 0; session_peek(session, i, &at); i++) {
-		const struct judge_run *run =
-			at.counted ? judged(judge, &at) : NULL;
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct bench_run *run = &runs->v[i];
+		bool over = run->end != RUN_END_NONE;
+		const cJSON *judged =
+			over ? find_row(verdict, "runs", "id", run->id) : NULL;
 		struct bench_live_run *out = &live->runs[i];
 
 		*out = (struct bench_live_run){
-			.arm = at.arm,
-			.pod = at.pod,
-			.block = at.block,
-			.counted = at.counted,
-			.state = state_of(&at, run),
-			.y = run != NULL && run->y > 0.0
-				     ? (judge->rule.higher ? 1.0 / run->y
-							   : run->y)
-				     : (double)NAN,
+			.arm = run->arm,
+			.pod = run->pod,
+			.block = run->block,
+			.counted = run->counted,
+			.state = over && has_hard_guard(judged) ? BENCH_LIVE_BAD
+				 : over ? BENCH_LIVE_OVER
+				 : is_stopped(live, run->arm)
+					 ? BENCH_LIVE_SKIPPED
+					 : BENCH_LIVE_WAITING,
+			.y = (double)NAN,
 		};
-		live->n_over += at.over ? 1 : 0;
+		if (judged != NULL)
+			out->y = verdict_number(judged, "value");
+		live->n_over += over ? 1 : 0;
 		if (live->running && out->state == BENCH_LIVE_WAITING &&
-		    now_pod != at.pod) {
+		    now_pod != run->pod) {
 			out->state = BENCH_LIVE_NOW;
-			now_pod = at.pod;
+			now_pod = run->pod;
 		}
 	}
 }
 
 static void
-fill_arms(struct bench_live *live, const struct judge *judge)
+fill_arms(struct bench_live *live, const struct plan *plan,
+	  const cJSON *verdict)
 {
-	for (size_t i = 0; i < judge->n_arms; i++) {
-		const struct judge_summary *s = &judge->summary[i];
+	for (size_t i = 0; i < live->n_arms; i++) {
 		struct bench_live_arm *arm = &live->arms[i];
+		char tag[PLAN_TAG_SIZE];
+		const cJSON *row;
 
-		(void)snprintf(arm->tag, sizeof(arm->tag), "%s",
-			       judge->arms[i].tag);
-		arm->aa = judge->arms[i].aa;
-		arm->n_good = s->n;
-		arm->n_bad = s->n_invalid;
-		arm->median = judge->rule.higher ? 1.0 / s->median : s->median;
+		plan_arm_tag(plan, i, tag);
+		(void)snprintf(arm->tag, sizeof(arm->tag), "%s", tag);
+		arm->aa = i >= plan->n_variants;
+		row = find_row(verdict, "arms", "tag", tag);
+		arm->n_good = verdict_count(row, "valid");
+		arm->n_bad = verdict_count(row, "invalid");
+		arm->median = verdict_number(row, "median");
 	}
 }
 
 static struct bench_live_span
-span_of(const struct paired *paired, size_t n)
+span_of(const cJSON *node)
 {
-	return (struct bench_live_span){ n, stats_pct(paired->mean),
-					 stats_pct(paired->lo),
-					 stats_pct(paired->hi) };
+	const cJSON *ci = verdict_list(node, "ci_pct");
+	const cJSON *lo = cJSON_GetArrayItem(ci, 0);
+	const cJSON *hi = cJSON_GetArrayItem(ci, 1);
+
+	return (struct bench_live_span){
+		verdict_count(node, "n_blocks"), verdict_number(node, "pct"),
+		cJSON_IsNumber(lo) ? lo->valuedouble : (double)NAN,
+		cJSON_IsNumber(hi) ? hi->valuedouble : (double)NAN
+	};
 }
 
-/* The mean that p < 0.001 needs at the next look, the spread as it is. */
+/* The mean that p < 0.001 needs at the next block, the spread as it is. */
 static double
-stops_at(const struct judge_contrast *c)
+stops_at(const cJSON *c)
 {
-	double n = (double)c->paired.n + 1.0;
+	double sd = verdict_number(c, "sd_d"), df = verdict_number(c, "df");
 
-	if (!(c->paired.sd > 0.0) || n < 2.0)
+	if (!(sd > 0.0) || !(df > 0.0))
 		return (double)NAN;
-	return stats_pct(dist_t_quantile(1.0 - EARLY_P / 2.0, n - 1.0) *
-			 c->paired.sd / sqrt(n));
+	return stats_pct(dist_t_quantile(1.0 - MULTI_EARLY_P / 2.0, df + 1.0) *
+			 sd / sqrt(df + 2.0));
 }
 
 static void
-add_guards(char *out, size_t size, const struct guard_hits *hits)
+add_guards(char *out, size_t size, const cJSON *c)
 {
-	for (size_t i = 0; i < hits->n; i++) {
+	const cJSON *hit, *all = verdict_list(c, "guards");
+
+	cJSON_ArrayForEach(hit, all)
+	{
 		size_t len = strlen(out);
 
 		(void)snprintf(out + len, size - len, "%s%s%s: %s",
-			       len > 0 ? ", " : "",
-			       guard_word(hits->hit[i].guard),
-			       hits->hit[i].hard ? "" : " (a mark)",
-			       hits->hit[i].text);
+			       len > 0 ? ", " : "", verdict_text(hit, "guard"),
+			       verdict_is(hit, "hard") ? "" : " (a mark)",
+			       verdict_text(hit, "text"));
 	}
 }
 
 static void
-fill_contrast(struct bench_live_contrast *out, const struct judge_contrast *c)
+fill_pods(struct bench_live *live, struct bench_live_contrast *out,
+	  const cJSON *c)
 {
-	out->arm = c->arm;
-	out->all = span_of(&c->paired, c->n_blocks);
-	out->d = xcalloc(c->n_blocks + 1, sizeof(*out->d));
-	for (size_t i = 0; i < c->n_blocks; i++)
-		out->d[i] = stats_pct(c->d[i]);
-	out->pods = xcalloc(c->n_pods + 1, sizeof(*out->pods));
-	out->n_pods = c->n_pods;
-	for (size_t i = 0; i < c->n_pods; i++)
-		out->pods[i] = (struct bench_live_pod_span){
-			c->pods[i].pod,
-			span_of(&c->pods[i].paired, c->pods[i].paired.n)
-		};
-	out->pods_differ = c->pods_differ;
-	out->sd = 100.0 * c->paired.sd;
-	out->shows = stats_pct(c->paired.mde);
-	out->p = isnan(c->p_holm) ? c->paired.p : c->p_holm;
-	out->stops_at = stops_at(c);
-	out->blocks_to_margin = c->blocks_to_margin;
-	out->invalid = c->verdict.word == VERDICT_INVALID;
-	(void)snprintf(out->text, sizeof(out->text), "%s", c->verdict.text);
-	add_guards(out->guards, sizeof(out->guards), &c->hits);
+	const cJSON *row, *pods = verdict_list(c, "pods");
+
+	out->pods = xcalloc((size_t)cJSON_GetArraySize(pods) + 1,
+			    sizeof(*out->pods));
+	cJSON_ArrayForEach(
+		row, pods) for (size_t i = 0; i < live->n_pods;
+				i++) if (strcmp(live->pods[i],
+						verdict_text(row, "pod")) == 0)
+		out->pods[out->n_pods++] =
+		(struct bench_live_pod_span){ i, span_of(row) };
 }
 
-struct bench_live *
-bench_show(struct session *session, const struct plan *plan)
+static void
+fill_contrast(struct bench_live *live, struct bench_live_contrast *out,
+	      const cJSON *c)
 {
-	struct verdict_info info;
-	const struct judge *judge = session_judge(session, &info);
-	struct bench_live *live =
-		bench_live_new(judge->n_arms, plan->n_pods, plan_n_runs(plan),
-			       judge->n_contrasts);
+	const cJSON *block, *blocks = verdict_list(c, "blocks");
+	size_t n = 0;
 
+	out->all = span_of(c);
+	out->d = xcalloc((size_t)cJSON_GetArraySize(blocks) + out->all.n + 1,
+			 sizeof(*out->d));
+	cJSON_ArrayForEach(block, blocks) if (verdict_is(block, "counts"))
+		out->d[n++] = verdict_number(block, "pct");
+	for (; n < out->all.n; n++)
+		out->d[n] = (double)NAN;
+	fill_pods(live, out, c);
+	out->pods_differ = verdict_is(c, "pods_differ");
+	out->sd = 100.0 * verdict_number(c, "sd_d");
+	out->shows = verdict_number(c, "mde_pct");
+	out->stops_at = stops_at(c);
+	out->blocks_to_margin = verdict_count(c, "blocks_to_margin");
+	out->invalid = strcmp(verdict_text(c, "verdict"),
+			      verdict_words[VERDICT_INVALID]) == 0;
+	(void)snprintf(out->text, sizeof(out->text), "%s",
+		       verdict_text(c, "text"));
+	add_guards(out->guards, sizeof(out->guards), c);
+}
+
+static void
+fill_plan(struct bench_live *live, const struct plan *plan)
+{
 	(void)snprintf(live->metric, sizeof(live->metric), "%s", plan->key);
 	for (size_t i = 0; i < plan->n_pods; i++) {
 		(void)snprintf(live->pods[i], sizeof(live->pods[i]), "%s",
@@ -172,6 +199,7 @@ bench_show(struct session *session, const struct plan *plan)
 		if (!isnan(plan->pods[i].usd_per_h))
 			live->usd_per_h += plan->pods[i].usd_per_h;
 	}
+	live->n_planned = plan_n_runs(plan);
 	live->n_unpriced = plan_n_unpriced(plan);
 	live->blocks = plan->blocks;
 	live->margin = 100.0 * plan->rule.paired.margin;
@@ -180,15 +208,35 @@ bench_show(struct session *session, const struct plan *plan)
 	live->min_blocks = plan->min_blocks;
 	live->limit_s = 60.0 * plan->minutes;
 	live->limit_usd = plan->usd;
-	live->n_dropped = judge->n_dropped;
-	live->running = info.stopped == NULL;
-	live->noise_sd = 100.0 * judge->rule.register_sd;
+}
+
+struct bench_live *
+bench_show(const struct plan *plan, const char *path,
+	   const struct folder_state *state, const cJSON *verdict)
+{
+	const cJSON *row, *noise = verdict_list(verdict, "register");
+	struct bench_live *live;
+	struct bench_runs runs;
+
+	bench_runs_init(&runs, plan, path);
+	live = bench_live_new(runs.n_arms, plan->n_pods, runs.n,
+			      runs.n_arms - 1);
+	fill_plan(live, plan);
+	cJSON_ArrayForEach(row, verdict_list(verdict, "dropped_blocks"))
+		live->n_dropped += verdict_is(row, "repeated") ? 0 : 1;
+	live->running = strcmp(state->state, "running") == 0;
+	live->noise_sd = verdict_number(noise, "sd_pct");
 	live->noise_runs =
-		live->noise_sd > 0.0 ? (size_t)judge->rule.register_df + 1 : 0;
-	fill_arms(live, judge);
-	fill_runs(live, session, judge);
-	for (size_t i = 0; i < judge->n_contrasts; i++)
-		fill_contrast(&live->contrasts[i], &judge->contrasts[i]);
+		live->noise_sd > 0.0 ? verdict_count(noise, "df") + 1 : 0;
+	fill_arms(live, plan, verdict);
+	for (size_t i = 0; i < live->n_contrasts; i++) {
+		live->contrasts[i].arm = i + 1;
+		fill_contrast(live, &live->contrasts[i],
+			      find_row(verdict, "contrasts", "variant",
+				       live->arms[i + 1].tag));
+	}
+	fill_runs(live, &runs, verdict);
+	bench_runs_release(&runs);
 	return live;
 }
 
@@ -212,9 +260,9 @@ bench_show_clock(struct bench_live *live, const struct folder_state *state,
 				 : (double)NAN;
 	/* By what runs took so far, all pods beside each other. */
 	left = live->n_over > 0
-		       ? live->elapsed_s *
-				 ((double)live->n_runs / (double)live->n_over -
-				  1.0)
+		       ? live->elapsed_s * ((double)live->n_planned /
+						    (double)live->n_over -
+					    1.0)
 		       : (double)NAN;
 	live->left_s = live->running ? left : (double)NAN;
 }
@@ -227,25 +275,32 @@ bench_show_waits(struct bench_live *live, const char *path, int64_t now_ms)
 
 	live->preflight = n > 0 && wait_is_preflight(waits[0].kind);
 	for (size_t pod = 0; pod < live->n_pods; pod++) {
-		char text[WAIT_TEXT_SIZE] = "";
+		const struct pod_wait *wait =
+			waits_find(waits, n, live->pods[pod]);
 
-		for (size_t i = 0; i < n; i++)
-			if (strcmp(waits[i].pod, live->pods[pod]) == 0)
-				wait_text(&waits[i], now_ms, text);
-		(void)snprintf(live->waits[pod], sizeof(live->waits[pod]), "%s",
-			       text);
+		live->waits[pod][0] = '\0';
+		if (wait != NULL)
+			wait_text(wait, now_ms, live->waits[pod]);
 	}
+}
+
+/* Who waits, as a folder says now; *driven: somebody drives the bench. */
+static size_t
+read_waits(const char *path, const char *state, bool *driven,
+	   struct pod_wait waits[WAITS_MAX])
+{
+	*driven = strcmp(state, "running") == 0 && bench_is_driven(path);
+	return waits_read(path, *driven, waits);
 }
 
 void
 bench_waits_json(cJSON *object, const char *path, const char *state)
 {
-	bool running = strcmp(state, "running") == 0;
-	bool driven = running && bench_is_driven(path);
 	struct pod_wait waits[WAITS_MAX];
-	size_t n = waits_read(path, driven, waits);
+	bool driven = false;
+	size_t n = path != NULL ? read_waits(path, state, &driven, waits) : 0;
 
-	if (running)
+	if (path != NULL && strcmp(state, "running") == 0)
 		cJSON_AddBoolToObject(object, "driven", driven);
 	else
 		cJSON_AddNullToObject(object, "driven");
@@ -254,29 +309,21 @@ bench_waits_json(cJSON *object, const char *path, const char *state)
 		waits_json(waits, n, clock_real.wall_ms(&clock_real)));
 }
 
-void
-bench_waits_none(cJSON *object)
-{
-	cJSON_AddNullToObject(object, "driven");
-	cJSON_AddItemToObject(object, "waits", cJSON_CreateArray());
-}
-
 char *
 bench_waits_words(const char *path, const char *id, const char *state)
 {
-	bool running = strcmp(state, "running") == 0;
-	bool driven = running && bench_is_driven(path);
 	int64_t now_ms = clock_real.wall_ms(&clock_real);
 	struct pod_wait waits[WAITS_MAX];
-	size_t n = waits_read(path, driven, waits);
-	struct buf words;
 	char *result = NULL;
+	struct buf words;
+	bool driven;
+	size_t n = read_waits(path, state, &driven, waits);
 
 	buf_init(&words, WAITS_MAX * WAIT_TEXT_SIZE);
-	if (running && !driven)
+	if (strcmp(state, "running") == 0 && !driven)
 		buf_appendf(&words,
-			    "nobody drives it: hgym-tui bench attach %s takes "
-			    "it up",
+			    "no process drives it: hgym-tui bench attach %s "
+			    "continues it",
 			    id);
 	for (size_t i = 0; i < n; i++) {
 		char text[WAIT_TEXT_SIZE];

@@ -2,14 +2,19 @@
 #ifndef HGYM_BENCH_SHOW_H
 #define HGYM_BENCH_SHOW_H
 
-#include "bench/session.h"
+#include "bench/folder.h"
+#include "bench/plan.h"
 #include "model/bench_live.h"
+#include "parsers/json.h"
 
 /*
- * What a session (of session_open) holds, as a screen shows it; owned by the
- * caller.  Times and money: see bench_show_clock.
+ * A bench as a screen shows it: its plan, the runs that its results folder
+ * keeps, and the verdict.json of it (NULL: none yet).  Owned by the caller.
+ * Times and money: see bench_show_clock.
  */
-struct bench_live *bench_show(struct session *session, const struct plan *plan);
+struct bench_live *bench_show(const struct plan *plan, const char *path,
+			      const struct folder_state *state,
+			      const cJSON *verdict);
 
 /*
  * Set why its pods keep it waiting, as its folder says (live->driven tells
@@ -27,12 +32,9 @@ char *bench_waits_words(const char *path, const char *id, const char *state);
 
 /*
  * The same as members of a JSON object: "driven" (null where it is over) and
- * "waits", an array as of waits_json.
+ * "waits", an array as of waits_json; path NULL: its folder is gone.
  */
 void bench_waits_json(cJSON *object, const char *path, const char *state);
-
-/* These members of a bench whose folder is gone. */
-void bench_waits_none(cJSON *object);
 
 /* Set what passes with time: seconds, money, what is left. */
 void bench_show_clock(struct bench_live *live, const struct folder_state *state,

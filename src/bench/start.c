@@ -32,13 +32,14 @@ add_clean_line(struct buf *out, const char *label, const char *text)
 static void
 add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 {
+	char tag[PLAN_TAG_SIZE];
 	struct buf command;
 	struct str rest, line;
 	bool first = true;
 
 	buf_init(&command, 65536);
-	plan_arm_tag(plan, arm, &command);
-	buf_append_str(&command, ": ");
+	plan_arm_tag(plan, arm, tag);
+	buf_appendf(&command, "%s: ", tag);
 	plan_command(plan, arm, pod, &command);
 	rest = (struct str){ command.data, command.len };
 	while (str_next(&rest, '\n', &line)) {

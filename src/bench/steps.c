@@ -13,6 +13,17 @@
 /* Printed minutes have one decimal; the rebuilt time may be this far off. */
 #define MINUTES_TOLERANCE 0.1
 
+const struct step_window step_window_none = {
+	.lo = (double)NAN,
+	.hi = (double)NAN,
+	.y_ms = (double)NAN,
+	.interval_median_ms = (double)NAN,
+	.interval_mad_ms = (double)NAN,
+	.slope_ms = (double)NAN,
+	.lag_s = (double)NAN,
+	.lag_steps = (double)NAN,
+};
+
 static bool
 all_have_train_ms(const struct step_row *rows, size_t n)
 {

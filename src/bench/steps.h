@@ -64,6 +64,9 @@ struct step_window {
 	double lag_steps; /* lag / slope: what a launch-ahead clock hides */
 };
 
+/* What is known of a run without one. */
+extern const struct step_window step_window_none;
+
 /* -1 with err when the rows at lo and at hi are not both there. */
 int step_window_measure(struct step_window *window,
 			const struct step_times *times, double lo, double hi,

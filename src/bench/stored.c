@@ -8,7 +8,9 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
-#include "parsers/json.h"
+#include "bench/report.h"
+#include "bench/verdict_json.h"
+#include "report/facts_print.h"
 #include "store/benches.h"
 
 #define REPORT_BYTES (64U << 10)
@@ -20,29 +22,25 @@ struct listing {
 	size_t n, max;
 };
 
-/* What its verdict said, a line a variant. */
+/* What its verdict said. */
 static char *
 report_of(const struct stored_bench *bench, double *cost_usd)
 {
-	const cJSON *node, *all;
 	cJSON *root = NULL;
+	struct facts facts;
 	struct buf text;
 	char *report;
 
 	if (bench->verdict != NULL)
 		root = json_parse(str_from(bench->verdict), JSON_BARE_NULL,
 				  NULL);
+	*cost_usd = verdict_number(root, "cost_usd");
 	buf_init(&text, REPORT_BYTES);
-	*cost_usd = json_get_number(root, "cost_usd", RUN_ABSENT);
-	all = cJSON_GetObjectItemCaseSensitive(root, "contrasts");
-	cJSON_ArrayForEach(node, all)
-	{
-		buf_appendf(&text, "%s: %s\n  against %s\n\n",
-			    json_get_string(node, "variant", "?"),
-			    json_get_string(node, "text", "?"),
-			    json_get_string(node, "control", "?"));
-	}
-	buf_append_str(&text, "Its results folder is gone: this is what the "
+	facts_init(&facts);
+	report_facts(&facts, root);
+	facts_print_text(&text, &facts);
+	facts_release(&facts);
+	buf_append_str(&text, "\nIts results folder is gone: this is what the "
 			      "database remembers.\n");
 	report = buf_detach(&text);
 	buf_release(&text);

@@ -13,32 +13,22 @@
 #include "bench/multi.h"
 #include "bench/stats.h"
 
-static const char *const words[] = {
+const char *const verdict_words[] = {
 #define X(id, word) word,
 	VERDICT_LIST(X)
 #undef X
+		NULL
 };
 
-static const char *const suffix_names[] = {
+const char *const verdict_suffixes[] = {
 #define X(id, name) name,
 	VERDICT_SUFFIX_LIST(X)
 #undef X
+		NULL
 };
 
 /* Blocks from which t and sign-flip can disagree in a way that means much. */
 #define FRAGILE_BLOCKS 6
-
-const char *
-verdict_word_name(enum verdict_word word)
-{
-	return words[word];
-}
-
-const char *
-verdict_suffix_name(enum verdict_suffix suffix)
-{
-	return suffix_names[suffix];
-}
 
 static void __attribute__((format(printf, 2, 3)))
 append(struct verdict *v, const char *fmt, ...)
@@ -159,7 +149,7 @@ write_text(struct verdict *v, const struct verdict_input *in)
 {
 	const struct paired *p = in->paired;
 
-	append(v, "%s", words[v->word]);
+	append(v, "%s", verdict_words[v->word]);
 	switch (v->word) {
 	case VERDICT_INVALID:
 		append(v, " (%s)", in->invalid);
@@ -207,5 +197,5 @@ verdict_judge(struct verdict *v, const struct verdict_input *in)
 	write_text(v, in);
 	for (unsigned int i = 0; i < VERDICT_SUFFIX_COUNT; i++)
 		if (v->suffixes >> i & 1U)
-			append(v, "%s%s", glue, suffix_names[i]);
+			append(v, "%s%s", glue, verdict_suffixes[i]);
 }

@@ -25,7 +25,7 @@ enum verdict_word {
 #undef X
 };
 
-const char *verdict_word_name(enum verdict_word word);
+extern const char *const verdict_words[]; /* ended by NULL */
 
 /* Blocks below which nothing is judged, whatever a plan says. */
 #define VERDICT_MIN_BLOCKS 3
@@ -48,7 +48,7 @@ enum verdict_suffix {
 		VERDICT_SUFFIX_COUNT
 };
 
-const char *verdict_suffix_name(enum verdict_suffix suffix);
+extern const char *const verdict_suffixes[]; /* ended by NULL */
 
 struct verdict_input {
 	const char *invalid; /* word of the hard guard, or NULL */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A judged bench as verdict.json and summary.json; for judge and run. */
+/*
+ * A judgement as verdict.json, written once and read by all who print or draw
+ * it; and summary.json.
+ */
 #include "config.h"
 
 #include "bench/verdict_json.h"
@@ -8,6 +11,15 @@
 #include <stdio.h>
 
 #include "bench/stats.h"
+
+static cJSON *
+add_row(cJSON *array)
+{
+	cJSON *row = cJSON_CreateObject();
+
+	cJSON_AddItemToArray(array, row);
+	return row;
+}
 
 /* An array of two, null where a bound is not known. */
 static void
@@ -27,29 +39,12 @@ add_hits(cJSON *object, const struct guard_hits *hits)
 	cJSON *array = cJSON_AddArrayToObject(object, "guards");
 
 	for (size_t i = 0; i < hits->n; i++) {
-		cJSON *hit = cJSON_CreateObject();
+		cJSON *hit = add_row(array);
 
-		json_add_string(hit, "guard", guard_word(hits->hit[i].guard));
+		json_add_string(hit, "guard", guard_words[hits->hit[i].guard]);
 		cJSON_AddBoolToObject(hit, "hard", hits->hit[i].hard);
-		json_add_string(hit, "text", hits->hit[i].text);
-		cJSON_AddItemToArray(array, hit);
+		json_add_clean(hit, "text", hits->hit[i].text);
 	}
-}
-
-static void
-add_window(cJSON *row, const struct judge_run *run)
-{
-	bool has = run->has_window;
-	const struct step_window *w = &run->window;
-
-	json_add_number(row, "legacy_mean", run->legacy.mean);
-	json_add_number(row, "interval_median_ms",
-			has ? w->interval_median_ms : (double)NAN);
-	json_add_number(row, "interval_mad_ms",
-			has ? w->interval_mad_ms : (double)NAN);
-	json_add_number(row, "slope_ms", has ? w->slope_ms : (double)NAN);
-	json_add_number(row, "lag_s", has ? w->lag_s : (double)NAN);
-	json_add_number(row, "lag_steps", has ? w->lag_steps : (double)NAN);
 }
 
 /* What was seen of the pod while it ran; null: nothing. */
@@ -81,40 +76,39 @@ add_health(cJSON *row, const struct health_sum *h)
 			h->foreign[0] != '\0' ? h->foreign : NULL);
 }
 
-static const char *
-pod_name(const struct verdict_info *info, size_t pod)
+static void
+add_pod(cJSON *row, const struct verdict_info *info, size_t pod)
 {
-	return info->pods != NULL ? info->pods[pod] : NULL;
+	json_add_string(row, "pod",
+			info->pods != NULL ? info->pods[pod] : NULL);
 }
 
-static cJSON *
-run_json(const struct judge *judge, const struct verdict_info *info, size_t i)
+static void
+add_run(cJSON *row, const struct judge *judge, const struct judge_run *run,
+	const struct verdict_info *info)
 {
-	static const struct verdict_run_info unknown = { .rc = (double)NAN,
-							 .drift_s =
-								 (double)NAN };
-	const struct judge_run *run = &judge->runs[i];
-	const struct verdict_run_info *more =
-		info->runs != NULL ? &info->runs[i] : &unknown;
-	const struct run_log *log = run->log;
-	cJSON *row = cJSON_CreateObject(), *sha;
-	double y = judge->rule.higher ? 1.0 / run->y : run->y;
+	const struct step_window *w = &run->window;
+	cJSON *sha;
 
-	json_add_string(row, "id", more->id);
+	json_add_clean(row, "id", run->name);
 	json_add_number(row, "block", (double)run->block);
-	json_add_string(row, "pod", pod_name(info, run->pod));
+	add_pod(row, info, run->pod);
 	json_add_string(row, "tag", judge->arms[run->arm].tag);
 	json_add_number(row, "rep", (double)run->rep);
 	json_add_number(row, "pos", (double)run->pos);
 	cJSON_AddBoolToObject(row, "counted", run->counted);
 	cJSON_AddBoolToObject(row, "fresh", run->fresh);
-	json_add_string(row, "state", run_state_name(run->state));
-	json_add_number(row, "rc", more->rc);
+	json_add_string(row, "state", run_state_words[run->state]);
+	json_add_number(row, "rc", run->rc);
 	json_add_number(row, "y_ms", judge->training ? run->y : (double)NAN);
-	json_add_number(row, "value", y);
-	add_window(row, run);
-	json_add_number(row, "val_loss",
-			log != NULL ? log->val_loss : (double)NAN);
+	json_add_number(row, "value", run->value);
+	json_add_number(row, "legacy_mean", run->legacy.mean);
+	json_add_number(row, "interval_median_ms", w->interval_median_ms);
+	json_add_number(row, "interval_mad_ms", w->interval_mad_ms);
+	json_add_number(row, "slope_ms", w->slope_ms);
+	json_add_number(row, "lag_s", w->lag_s);
+	json_add_number(row, "lag_steps", w->lag_steps);
+	json_add_number(row, "val_loss", run->val_loss);
 	cJSON_AddBoolToObject(row, "outlier", run->outlier);
 	json_add_number(row, "robust_z", run->z);
 	json_add_number(row, "times_median", run->times_median);
@@ -122,13 +116,12 @@ run_json(const struct judge *judge, const struct verdict_info *info, size_t i)
 	add_health(row, run->health);
 	json_add_clean(row, "runtime", run->runtime);
 	add_hits(row, &run->hits);
-	json_add_string(row, "log", more->path);
+	json_add_clean(row, "log", run->path);
 	sha = cJSON_AddObjectToObject(row, "sha");
-	json_add_string(sha, "log", log != NULL ? log->sha256 : NULL);
-	json_add_string(row, "t0", more->t0);
-	json_add_string(row, "t1", more->t1);
-	json_add_number(row, "clock_drift_s", more->drift_s);
-	return row;
+	json_add_string(sha, "log", run->log != NULL ? run->log->sha256 : NULL);
+	json_add_string(row, "t0", run->t0);
+	json_add_string(row, "t1", run->t1);
+	json_add_number(row, "clock_drift_s", run->drift_s);
 }
 
 static void
@@ -136,6 +129,7 @@ add_paired(cJSON *row, const struct paired *p)
 {
 	json_add_number(row, "mean_d", p->mean);
 	json_add_number(row, "sd_d", p->sd);
+	json_add_number(row, "se_d", p->se);
 	json_add_number(row, "t", p->t);
 	json_add_number(row, "df", p->df);
 	json_add_number(row, "p", p->p);
@@ -150,12 +144,32 @@ add_pods(cJSON *row, const struct judge_contrast *c,
 	cJSON *pods = cJSON_AddArrayToObject(row, "pods");
 
 	for (size_t i = 0; i < c->n_pods; i++) {
-		cJSON *pod = cJSON_CreateObject();
+		cJSON *pod = add_row(pods);
 
-		json_add_string(pod, "pod", pod_name(info, c->pods[i].pod));
+		add_pod(pod, info, c->pods[i].pod);
 		json_add_number(pod, "n_blocks", (double)c->pods[i].paired.n);
 		add_paired(pod, &c->pods[i].paired);
-		cJSON_AddItemToArray(pods, pod);
+	}
+}
+
+static void
+add_blocks(cJSON *row, const struct judge_contrast *c,
+	   const struct verdict_info *info)
+{
+	static const char *const marks[] = { NULL, "outlier", "guarded" };
+	cJSON *blocks = cJSON_AddArrayToObject(row, "blocks");
+
+	for (size_t i = 0; i < c->n_shown; i++) {
+		const struct judge_block *b = &c->blocks[i];
+		cJSON *block = add_row(blocks);
+
+		json_add_number(block, "block", (double)b->block);
+		add_pod(block, info, b->pod);
+		json_add_number(block, "control", b->control);
+		json_add_number(block, "variant", b->variant);
+		json_add_number(block, "pct", stats_pct(b->d));
+		cJSON_AddBoolToObject(block, "counts", b->counts);
+		json_add_string(block, "mark", marks[b->mark]);
 	}
 }
 
@@ -192,11 +206,11 @@ add_scope(cJSON *row, const struct judge_contrast *c,
 			       c->n_pods);
 	else if (info->pods != NULL && c->n_pods == 2)
 		(void)snprintf(text, sizeof(text), "pods %s and %s",
-			       pod_name(info, c->pods[0].pod),
-			       pod_name(info, c->pods[1].pod));
+			       info->pods[c->pods[0].pod],
+			       info->pods[c->pods[1].pod]);
 	else if (info->pods != NULL && c->n_pods == 1)
 		(void)snprintf(text, sizeof(text), "pod %s",
-			       pod_name(info, c->pods[0].pod));
+			       info->pods[c->pods[0].pod]);
 	json_add_string(row, "scope", text);
 }
 
@@ -205,7 +219,7 @@ add_verdict(cJSON *row, const struct judge_contrast *c)
 {
 	cJSON *suffixes;
 
-	json_add_string(row, "verdict", verdict_word_name(c->verdict.word));
+	json_add_string(row, "verdict", verdict_words[c->verdict.word]);
 	json_add_string(row, "text", c->verdict.text);
 	json_add_string(row, "if_valid", c->if_valid.text);
 	suffixes = cJSON_AddArrayToObject(row, "suffix");
@@ -213,8 +227,7 @@ add_verdict(cJSON *row, const struct judge_contrast *c)
 		if (c->verdict.suffixes >> i & 1U)
 			cJSON_AddItemToArray(
 				suffixes,
-				cJSON_CreateString(verdict_suffix_name(
-					(enum verdict_suffix)i)));
+				cJSON_CreateString(verdict_suffixes[i]));
 	cJSON_AddBoolToObject(row, "below_margin", c->verdict.below_margin);
 }
 
@@ -231,34 +244,36 @@ add_outliers(cJSON *row, const struct judge *judge,
 
 		if (!run->outlier || (run->arm != 0 && run->arm != c->arm))
 			continue;
-		item = cJSON_CreateObject();
-		json_add_string(item, "run", run->name);
+		item = add_row(array);
+		json_add_clean(item, "run", run->name);
 		json_add_number(item, "block", (double)run->block);
 		json_add_string(item, "tag", judge->arms[run->arm].tag);
+		json_add_number(item, "value", run->value);
 		json_add_number(item, "times_median", run->times_median);
 		json_add_number(item, "robust_z", run->z);
 		json_add_string(item, "seen", run->seen);
 		cJSON_AddBoolToObject(item, "blows_up", judge_blows_up(c, run));
-		cJSON_AddItemToArray(array, item);
 	}
 	cJSON_AddBoolToObject(row, "swollen", c->swollen);
 	json_add_number(row, "robust_sd_d", c->robust_sd);
+	json_add_number(row, "block_sd_d", c->block_sd);
 	json_add_number(row, "blocks_to_hl",
 			c->blocks_to_hl > 0 ? (double)c->blocks_to_hl
 					    : (double)NAN);
 }
 
-static cJSON *
-contrast_json(const struct judge *judge, const struct judge_contrast *c,
-	      const struct verdict_info *info)
+static void
+add_contrast(cJSON *row, const struct judge *judge,
+	     const struct judge_contrast *c, const struct verdict_info *info)
 {
-	cJSON *row = cJSON_CreateObject();
 	const struct paired *p = &c->paired;
 
 	json_add_string(row, "variant", judge->arms[c->arm].tag);
 	json_add_string(row, "control", judge->arms[0].tag);
 	cJSON_AddBoolToObject(row, "aa", judge->arms[c->arm].aa);
 	json_add_number(row, "n_blocks", (double)c->n_blocks);
+	json_add_number(row, "control_mean", c->control);
+	json_add_number(row, "variant_mean", c->variant);
 	add_paired(row, p);
 	json_add_number(row, "p_holm", c->p_holm);
 	json_add_number(row, "p_signflip", p->p_signflip);
@@ -275,13 +290,15 @@ contrast_json(const struct judge *judge, const struct judge_contrast *c,
 	json_add_number(row, "Q", c->spread.q);
 	json_add_number(row, "p_Q", c->spread.p_q);
 	json_add_number(row, "I2", c->spread.i2);
+	cJSON_AddBoolToObject(row, "pods_differ", c->pods_differ);
+	cJSON_AddBoolToObject(row, "across_pods", c->across_pods);
 	add_scope(row, c, info);
 	add_pods(row, c, info);
+	add_blocks(row, c, info);
 	add_unblocked(row, c);
-	json_add_string(row, "trend", window_trend_name(c->trend));
+	json_add_string(row, "trend", window_trends[c->trend]);
 	add_hits(row, &c->hits);
 	add_verdict(row, c);
-	return row;
 }
 
 static void
@@ -291,51 +308,52 @@ add_arms(cJSON *root, const struct judge *judge)
 
 	for (size_t i = 0; i < judge->n_arms; i++) {
 		const struct judge_summary *s = &judge->summary[i];
-		bool higher = judge->rule.higher;
-		cJSON *row = cJSON_CreateObject();
+		cJSON *row = add_row(arms);
 
 		json_add_string(row, "tag", judge->arms[i].tag);
 		cJSON_AddBoolToObject(row, "control", i == 0);
+		cJSON_AddBoolToObject(row, "aa", judge->arms[i].aa);
 		json_add_number(row, "valid", (double)s->n);
 		json_add_number(row, "invalid", (double)s->n_invalid);
-		json_add_number(row, "min", higher ? 1.0 / s->max : s->min);
-		json_add_number(row, "median",
-				higher ? 1.0 / s->median : s->median);
-		json_add_number(row, "max", higher ? 1.0 / s->min : s->max);
+		json_add_number(row, "min", s->low);
+		json_add_number(row, "median", s->middle);
+		json_add_number(row, "max", s->high);
 		json_add_number(row, "spread_pct_of_median", s->spread_pct);
 		json_add_number(row, "legacy_mean", s->legacy_mean);
-		cJSON_AddItemToArray(arms, row);
+		json_add_number(row, "val_loss", s->val_loss);
+		json_add_number(row, "tokens_per_step", s->batch);
 	}
 }
 
+/* A block that counts for nobody; without a tag it was begun again. */
 static void
-add_dropped(cJSON *root, const struct judge *judge,
-	    const struct verdict_info *info)
+add_dropped(cJSON *array, const struct verdict_info *info, const char *tag,
+	    size_t pod, size_t block, const char *reason)
+{
+	cJSON *row = add_row(array);
+
+	json_add_number(row, "block", (double)block);
+	add_pod(row, info, pod);
+	json_add_string(row, "tag", tag);
+	json_add_clean(row, "reason", reason);
+	cJSON_AddBoolToObject(row, "repeated", tag == NULL);
+}
+
+static void
+add_all_dropped(cJSON *root, const struct judge *judge,
+		const struct verdict_info *info)
 {
 	cJSON *array = cJSON_AddArrayToObject(root, "dropped_blocks");
 
 	for (size_t i = 0; i < judge->n_dropped; i++) {
-		const struct judge_dropped *dropped = &judge->dropped[i];
-		cJSON *row = cJSON_CreateObject();
+		const struct judge_dropped *d = &judge->dropped[i];
 
-		json_add_number(row, "block", (double)dropped->block);
-		json_add_string(row, "pod", pod_name(info, dropped->pod));
-		json_add_string(row, "tag", judge->arms[dropped->arm].tag);
-		json_add_string(row, "reason", dropped->reason);
-		cJSON_AddBoolToObject(row, "repeated", false);
-		cJSON_AddItemToArray(array, row);
+		add_dropped(array, info, judge->arms[d->arm].tag, d->pod,
+			    d->block, d->reason);
 	}
-	for (size_t i = 0; i < info->n_repeats; i++) {
-		const struct verdict_repeat *repeat = &info->repeats[i];
-		cJSON *row = cJSON_CreateObject();
-
-		json_add_number(row, "block", (double)repeat->block);
-		json_add_string(row, "pod", pod_name(info, repeat->pod));
-		json_add_string(row, "tag", NULL);
-		json_add_string(row, "reason", repeat->reason);
-		cJSON_AddBoolToObject(row, "repeated", true);
-		cJSON_AddItemToArray(array, row);
-	}
+	for (size_t i = 0; i < info->n_repeats; i++)
+		add_dropped(array, info, NULL, info->repeats[i].pod,
+			    info->repeats[i].block, info->repeats[i].reason);
 }
 
 /* A seed is 64 bits; beyond 2^53 a JSON number would lie, so it is text. */
@@ -425,6 +443,7 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 		cJSON_AddNullToObject(root, "window");
 	else
 		add_interval(root, "window", judge->lo, judge->hi);
+	cJSON_AddBoolToObject(root, "window_found", judge->window_auto);
 	json_add_number(root, "alpha", judge->rule.paired.alpha);
 	json_add_number(root, "margin_pct", 100.0 * judge->rule.paired.margin);
 	add_register(root, judge);
@@ -434,16 +453,15 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 				     cJSON_CreateString(info->schedule[i]));
 	array = cJSON_AddArrayToObject(root, "runs");
 	for (size_t i = 0; i < judge->n_runs; i++)
-		cJSON_AddItemToArray(array, run_json(judge, info, i));
+		add_run(add_row(array), judge, &judge->runs[i], info);
 	add_arms(root, judge);
 	array = cJSON_AddArrayToObject(root, "contrasts");
 	for (size_t i = 0; i < judge->n_contrasts; i++)
-		cJSON_AddItemToArray(
-			array,
-			contrast_json(judge, &judge->contrasts[i], info));
+		add_contrast(add_row(array), judge, &judge->contrasts[i], info);
 	add_best(root, judge);
-	add_dropped(root, judge, info);
+	add_all_dropped(root, judge, info);
 	json_add_number(root, "cost_usd", info->cost_usd);
+	json_add_number(root, "pods_without_price", (double)info->n_unpriced);
 	json_add_string(root, "stopped", info->stopped);
 	return root;
 }
@@ -452,13 +470,11 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 static const struct judge_run *
 first_run(const struct judge *judge, size_t arm, bool any)
 {
-	for (size_t i = 0; i < judge->n_runs; i++) {
-		const struct judge_run *run = &judge->runs[i];
+	const struct judge_run *run = NULL;
 
-		if (run->arm == arm && run->counted && run->log != NULL &&
-		    (any || guard_hard(&run->hits) == NULL))
+	while ((run = judge_next(judge, arm, run)) != NULL)
+		if (run->log != NULL && (any || guard_hard(&run->hits) == NULL))
 			return run;
-	}
 	return NULL;
 }
 
@@ -499,4 +515,52 @@ verdict_summary_json(const struct judge *judge)
 		json_add_number(row, "max_throughput", legacy.max);
 	}
 	return root;
+}
+
+const char *verdict_missing;
+
+static const cJSON *
+member(const cJSON *node, const char *key)
+{
+	const cJSON *found = cJSON_GetObjectItemCaseSensitive(node, key);
+
+	if (found == NULL)
+		verdict_missing = key;
+	return found;
+}
+
+const cJSON *
+verdict_list(const cJSON *node, const char *key)
+{
+	return member(node, key);
+}
+
+double
+verdict_number(const cJSON *node, const char *key)
+{
+	const cJSON *found = member(node, key);
+
+	return cJSON_IsNumber(found) ? found->valuedouble : (double)NAN;
+}
+
+size_t
+verdict_count(const cJSON *node, const char *key)
+{
+	double value = verdict_number(node, key);
+
+	return value > 0.0 && value < 1e9 ? (size_t)value : 0;
+}
+
+bool
+verdict_is(const cJSON *node, const char *key)
+{
+	return cJSON_IsTrue(member(node, key));
+}
+
+const char *
+verdict_text(const cJSON *node, const char *key)
+{
+	const cJSON *found = member(node, key);
+
+	return cJSON_IsString(found) ? found->valuestring : "";
 }

@@ -9,21 +9,13 @@
 
 #define VERDICT_SCHEMA "hgym.verdict/1"
 
-/* What the runs themselves do not know; NULL or NAN where unknown. */
-struct verdict_run_info {
-	const char *id;	  /* "0_pod-a_A" */
-	const char *path; /* of its log */
-	double rc;
-	const char *t0, *t1; /* RFC 3339 */
-	double drift_s;	     /* of the pod's clock against ours, at least */
-};
-
 /* A block that was begun again, and why. */
 struct verdict_repeat {
 	size_t pod, block;
-	const char *reason;
+	char *reason;
 };
 
+/* What the judge does not know of a bench; NULL or NAN where unknown. */
 struct verdict_info {
 	const char *name;
 	const char *bench_sha256;
@@ -31,16 +23,19 @@ struct verdict_info {
 	uint64_t seed;
 	const char *const *schedule; /* "AB", "BA"; n_schedule of them */
 	size_t n_schedule;
-	const char *const *pods;	     /* names; NULL: imported logs */
-	const char *metric;		     /* "step_ms" or a score's key */
-	const struct verdict_run_info *runs; /* as many as judged, or NULL */
+	const char *const *pods; /* names; NULL: imported logs */
+	size_t n_unpriced;	 /* pods that cost_usd leaves out */
+	const char *metric;	 /* "step_ms" or a score's key */
 	const struct verdict_repeat *repeats;
 	size_t n_repeats;
 	double cost_usd;
 	const char *stopped; /* n_max, early, budget, guard, imported */
 };
 
-/* The object of verdict.json; owned by the caller. */
+/*
+ * The document of a judgement, verdict.json: all that is printed or drawn of
+ * it comes from here.  Owned by the caller.
+ */
 cJSON *verdict_to_json(const struct judge *judge,
 		       const struct verdict_info *info);
 
@@ -50,5 +45,17 @@ cJSON *verdict_to_json(const struct judge *judge,
  * guard took; nulls for an arm that has none, or is INVALID.
  */
 cJSON *verdict_summary_json(const struct judge *judge);
+
+/* Reading.  A member of a document; NULL, NAN, false and "" where it is null.
+ * What older documents do not have is null. */
+const cJSON *verdict_list(const cJSON *node, const char *key);
+double verdict_number(const cJSON *node, const char *key);
+size_t verdict_count(const cJSON *node, const char *key);
+bool verdict_is(const cJSON *node, const char *key);
+const char *verdict_text(const cJSON *node, const char *key);
+
+/* A key that was asked for and is not there at all, not even as null: of a
+ * document of this program a slip.  For tests; NULL: none. */
+extern const char *verdict_missing;
 
 #endif

@@ -11,11 +11,22 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "bench/folder.h"
+#include "parsers/json_fields.h"
 
 static const char *const words[] = {
 #define X(id, word) [WAIT_##id] = word,
 	WAIT_LIST(X)
 #undef X
+		NULL
+};
+
+static const struct json_field wait_fields[] = {
+	JSON_CHARS("pod", pod_wait, pod),
+	JSON_ROW("state", CHOICE, pod_wait, kind, .words = words),
+	JSON_ROW("since_ms", INTEGER, pod_wait, since_ms, .high = 1e15),
+	JSON_ROW("retry_ms", INTEGER, pod_wait, retry_ms, .high = 1e15),
+	JSON_CHARS("why", pod_wait, why),
+	{ .name = NULL },
 };
 
 /* Seconds as a person says them: "41 s", "12 min", "3.2 h". */
@@ -143,30 +154,21 @@ int
 waits_write(const char *path, const struct pod_wait *waits, size_t n,
 	    struct err *err)
 {
-	cJSON *root = cJSON_CreateObject(), *pods = cJSON_CreateArray();
-	size_t told = 0;
+	cJSON *root = cJSON_CreateObject();
+	cJSON *pods = cJSON_AddArrayToObject(root, "pods");
 	int result = 0;
 
 	json_add_string(root, "schema", "hgym-tui.bench-waits/1");
-	cJSON_AddItemToObject(root, "pods", pods);
 	for (size_t i = 0; i < n; i++) {
 		cJSON *row;
 
 		if (waits[i].kind == WAIT_NONE)
 			continue;
-		told++;
 		row = cJSON_CreateObject();
-		json_add_string(row, "pod", waits[i].pod);
-		json_add_string(row, "state", words[waits[i].kind]);
-		json_add_number(row, "since_ms", (double)waits[i].since_ms);
-		json_add_number(row, "retry_ms",
-				waits[i].retry_ms > 0
-					? (double)waits[i].retry_ms
-					: (double)NAN);
-		json_add_clean(row, "why", waits[i].why);
+		json_put(row, wait_fields, &waits[i]);
 		cJSON_AddItemToArray(pods, row);
 	}
-	if (told > 0)
+	if (cJSON_GetArraySize(pods) > 0)
 		result = folder_write_json(path, WAITS_FILE, root, err);
 	else
 		folder_remove(path, WAITS_FILE);
@@ -195,26 +197,6 @@ waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms)
 	return all;
 }
 
-static void
-read_wait(const cJSON *row, bool driven, struct pod_wait *wait)
-{
-	double times[2] = { 0, 1e15 };
-	const char *word = json_get_string(row, "state", "");
-
-	*wait = (struct pod_wait){ .kind = WAIT_NONE };
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(word, words[i]) == 0)
-			wait->kind = (enum wait_kind)i;
-	if (!driven && wait->kind != WAIT_GIVEN_UP)
-		wait->kind = WAIT_NONE;
-	wait->since_ms = (int64_t)folder_number(row, "since_ms", times, 0);
-	wait->retry_ms = (int64_t)folder_number(row, "retry_ms", times, 0);
-	(void)snprintf(wait->pod, sizeof(wait->pod), "%s",
-		       json_get_string(row, "pod", "?"));
-	(void)snprintf(wait->why, sizeof(wait->why), "%s",
-		       json_get_string(row, "why", "?"));
-}
-
 size_t
 waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX])
 {
@@ -227,8 +209,12 @@ waits_read(const char *path, bool driven, struct pod_wait waits[WAITS_MAX])
 	{
 		if (n == WAITS_MAX)
 			break;
-		read_wait(row, driven, &waits[n]);
-		n += waits[n].kind != WAIT_NONE ? 1 : 0;
+		waits[n] = (struct pod_wait){ .pod = "?", .why = "?" };
+		json_take_known(wait_fields, row, &waits[n]);
+		n += waits[n].kind == WAIT_GIVEN_UP ||
+				     (driven && waits[n].kind != WAIT_NONE)
+			     ? 1
+			     : 0;
 	}
 	cJSON_Delete(root);
 	return n;

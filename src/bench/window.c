@@ -12,6 +12,8 @@
 #define TREND_P	     0.01
 #define TREND_CHANGE 0.005
 
+const char *const window_trends[] = { "steady", "slowdown", "warmup", NULL };
+
 int
 window_mser(const double *x, size_t n, double *g)
 {
@@ -47,12 +49,4 @@ window_trend(const double *step, const double *log_ratio, size_t n)
 	if (fabs(change) <= TREND_CHANGE)
 		return WINDOW_STEADY;
 	return change > 0.0 ? WINDOW_SLOWDOWN : WINDOW_WARMUP;
-}
-
-const char *
-window_trend_name(enum window_trend trend)
-{
-	static const char *const names[] = { "steady", "slowdown", "warmup" };
-
-	return names[trend];
 }

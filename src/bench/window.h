@@ -27,6 +27,6 @@ enum window_trend { WINDOW_STEADY, WINDOW_SLOWDOWN, WINDOW_WARMUP };
 enum window_trend window_trend(const double *step, const double *log_ratio,
 			       size_t n);
 
-const char *window_trend_name(enum window_trend trend);
+extern const char *const window_trends[]; /* ended by NULL */
 
 #endif

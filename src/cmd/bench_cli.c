@@ -8,12 +8,17 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/say.h"
 #include "base/xalloc.h"
+#include "bench/report.h"
+#include "bench/show.h"
 #include "bench/start.h"
+#include "bench/verdict_json.h"
+#include "report/facts_print.h"
 
 #define MAX_TEXT   (1024U * 1024)
 #define MAX_REPORT (16U * 1024 * 1024)
@@ -72,17 +77,96 @@ ask_stop(const struct bench_drive *drive, struct err *err)
 	return yes ? bench_conclude(&stop, NULL, err) : 0;
 }
 
+/* The variants of a verdict, a row each. */
+static int
+print_rows(const cJSON *verdict, struct err *err)
+{
+	static const struct out_column columns[] = {
+		{ "variant", NULL, -1, 0 },
+		{ "control", NULL, -1, 0 },
+		{ "verdict", NULL, -1, 0 },
+		{ "text", NULL, -1, 0 },
+		{ "n_blocks", NULL, -1, 0 },
+		{ "control_mean", NULL, -1, 0 },
+		{ "variant_mean", NULL, -1, 0 },
+		{ "pct", NULL, -1, 0 },
+		{ "ci_low_pct", NULL, -1, 0 },
+		{ "ci_high_pct", NULL, -1, 0 },
+		{ "p", NULL, -1, 0 },
+		{ "p_holm", NULL, -1, 0 },
+		{ "p_signflip", NULL, -1, 0 },
+		{ "mde_pct", NULL, -1, 0 },
+		{ NULL, NULL, 0, 0 },
+	};
+	struct out *out = cmd_out(OUT_CSV, columns);
+	const cJSON *c;
+
+	cJSON_ArrayForEach(c, verdict_list(verdict, "contrasts"))
+	{
+		const cJSON *ci = verdict_list(c, "ci_pct");
+		cJSON *row = cJSON_Duplicate(c, true);
+
+		cJSON_AddItemToObject(
+			row, "ci_low_pct",
+			cJSON_Duplicate(cJSON_GetArrayItem(ci, 0), false));
+		cJSON_AddItemToObject(
+			row, "ci_high_pct",
+			cJSON_Duplicate(cJSON_GetArrayItem(ci, 1), false));
+		out_take(out, row);
+	}
+	return cmd_out_end(out, 0, err);
+}
+
+int
+bench_print_verdict(const cJSON *verdict, enum bench_print print,
+		    const char *behind, struct err *err)
+{
+	struct facts facts;
+	struct buf text;
+	int rc;
+
+	if (print == BENCH_JSON)
+		return cmd_print_json(cJSON_Duplicate(verdict, true), err);
+	if (print == BENCH_CSV)
+		return print_rows(verdict, err);
+	buf_init(&text, MAX_REPORT);
+	facts_init(&facts);
+	report_facts(&facts, verdict);
+	if (print == BENCH_MD)
+		facts_print_md(&text, &facts);
+	else
+		facts_print_text(&text, &facts);
+	buf_append_str(&text, behind);
+	rc = cmd_print(&text, err);
+	facts_release(&facts);
+	buf_release(&text);
+	return rc;
+}
+
 int
 bench_print_report(const struct bench_drive *drive, enum bench_print print,
 		   struct err *err)
 {
-	struct buf text;
+	struct folder_state state;
+	bool is_there = folder_read_state(drive->path, &state);
+	cJSON *verdict = bench_verdict(drive);
+	char *waits, *behind;
 	int rc;
 
-	buf_init(&text, MAX_REPORT);
-	bench_report(&text, drive, print);
-	rc = cmd_print(&text, err);
-	buf_release(&text);
+	waits = bench_waits_words(drive->path, drive->id, state.state);
+	behind =
+		xasprintf("%s%s%s%s",
+			  strcmp(state.state, "running") == 0
+				  ? "\nit is under way: no verdict yet\n"
+				  : "",
+			  waits != NULL ? "\n" : "", waits != NULL ? waits : "",
+			  waits != NULL ? "\n" : "");
+	json_add_string(verdict, "state", is_there ? state.state : "unknown");
+	bench_waits_json(verdict, drive->path, state.state);
+	rc = bench_print_verdict(verdict, print, behind, err);
+	free(behind);
+	free(waits);
+	cJSON_Delete(verdict);
 	return rc;
 }
 

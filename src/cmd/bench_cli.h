@@ -10,20 +10,26 @@
  * Benches on the command line: what `bench run`, `attach`, `audit`, `abort`,
  * `clean` and `stop` share of asking, telling and concluding.
  */
+/* The forms of a verdict. */
+enum bench_print { BENCH_TEXT, BENCH_JSON, BENCH_CSV, BENCH_MD };
+
 /* The entries of a command with a struct that has an enum bench_print
- * `print`. */
-#define BENCH_PRINT_OPTIONS(type, what_json, what_md)                          \
-	{ 0,                                                                   \
-	  "json",                                                              \
-	  NULL,                                                                \
-	  what_json,                                                           \
-	  CMD_VALUE,                                                           \
-	  CMD_AT(type, print),                                                 \
-	  .value = BENCH_JSON },                                               \
+ * `print`; when: "", or " at the end". */
+#define BENCH_PRINT_OPTION(type, name, what, form)                             \
 	{                                                                      \
-		0, "md", NULL, what_md, CMD_VALUE, CMD_AT(type, print),        \
-			.value = BENCH_MD                                      \
+		0, name, NULL, what, CMD_VALUE, CMD_AT(type, print),           \
+			.value = (form)                                        \
 	}
+#define BENCH_PRINT_OPTIONS(type, when)                                        \
+	BENCH_PRINT_OPTION(type, "json",                                       \
+			   "print the object of verdict.json" when,            \
+			   BENCH_JSON),                                        \
+		BENCH_PRINT_OPTION(type, "csv",                                \
+				   "print comma-separated values, a row a "    \
+				   "variant" when,                             \
+				   BENCH_CSV),                                 \
+		BENCH_PRINT_OPTION(type, "md", "print Markdown" when,          \
+				   BENCH_MD)
 
 /* How a bench is begun; the first member of the commands' structs. */
 struct bench_ask {
@@ -58,7 +64,10 @@ void bench_tell(const char *line);
 int bench_conclude(const struct bench_drive *drive,
 		   const enum bench_print *print, struct err *err);
 
-/* The report of a folder as it stands, to stdout. */
+/* A verdict.json to stdout; what text and Markdown have behind it, or "". */
+int bench_print_verdict(const cJSON *verdict, enum bench_print print,
+			const char *behind, struct err *err);
+/* The verdict of a folder, and how the bench stands, to stdout. */
 int bench_print_report(const struct bench_drive *drive, enum bench_print print,
 		       struct err *err);
 

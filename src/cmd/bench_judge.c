@@ -10,19 +10,17 @@
 
 #include "base/xalloc.h"
 #include "bench/judge.h"
+#include "bench/metric.h"
 #include "bench/noise.h"
-#include "bench/plan.h"
-#include "bench/report.h"
 #include "bench/run_log.h"
 #include "bench/stats.h"
 #include "bench/verdict_json.h"
 #include "cmd/bench_cli.h"
 #include "parsers/json.h"
 
-#define MAX_RUNS   4096
-#define MAX_TAG	   40
-#define AA_SUFFIX  "~aa"
-#define MAX_REPORT (8U * 1024 * 1024)
+#define MAX_RUNS  4096
+#define MAX_TAG	  40
+#define AA_SUFFIX "~aa"
 
 struct arm {
 	char tag[MAX_TAG + sizeof(AA_SUFFIX)];
@@ -56,7 +54,6 @@ struct request {
 	size_t current; /* arm that plain words belong to */
 	const char *paths[MAX_RUNS];
 	struct judge_run runs[MAX_RUNS];
-	struct verdict_run_info infos[MAX_RUNS];
 	struct run_log *logs; /* owned */
 	size_t n_runs, n_logs;
 };
@@ -87,15 +84,15 @@ add_log(void *opaque, const char *path, struct err *err)
 	if (q->n_runs == MAX_RUNS)
 		return err_set(err, ERR_USAGE, "more than %d logs", MAX_RUNS);
 	q->paths[q->n_runs] = path;
-	q->infos[q->n_runs] = (struct verdict_run_info){
-		.path = path, .rc = (double)NAN, .drift_s = (double)NAN
-	};
 	q->runs[q->n_runs++] = (struct judge_run){
 		.arm = q->current,
 		.block = arm->n_logs++,
 		.counted = true,
 		.state = RUN_STATE_CLAIMED,
 		.name = path,
+		.path = path,
+		.rc = (double)NAN,
+		.drift_s = (double)NAN,
 	};
 	return 0;
 }
@@ -184,7 +181,7 @@ take_window(void *opaque, const char *text, struct err *err)
 static void
 word_slug(enum verdict_word word, char *out, size_t size)
 {
-	(void)snprintf(out, size, "%s", verdict_word_name(word));
+	(void)snprintf(out, size, "%s", verdict_words[word]);
 	for (char *c = out; *c != '\0'; c++)
 		*c = *c == ' ' ? '-' : (char)tolower((unsigned char)*c);
 }
@@ -251,7 +248,7 @@ check_judge(const struct cmd_args *args, void *opaque, struct err *err)
 			       "bench judge needs --control LOG... and at "
 			       "least one --variant TAG=LOG...");
 	if (q->metric != NULL && !q->ask.rule.higher && !q->lower &&
-	    plan_key_is_rate(q->metric))
+	    bench_metric_is_rate(q->metric))
 		return err_set(err, ERR_USAGE,
 			       "bench judge: --metric %s looks like a rate: "
 			       "give --higher, or --lower",
@@ -296,15 +293,15 @@ static const struct cmd_option options[] = {
 	CMD_FORMAT_OPTION,
 	{ 0, "fail-on", "WORDS", "exit 3 on these verdicts: invalid,slower",
 	  CMD_TAKE, .take = take_fail_on },
-	BENCH_PRINT_OPTIONS(request, "print the object of verdict.json",
-			    "print Markdown"),
+	BENCH_PRINT_OPTIONS(request, ""),
 	CMD_OPTIONS_END,
 };
 
 static int
 read_logs(struct request *q, const struct format_set *formats, struct err *err)
 {
-	bool is_steps = q->metric != NULL && strcmp(q->metric, "step_ms") == 0;
+	bool is_steps = q->metric != NULL &&
+			bench_metric_find(q->metric)->kind == RUN_LOG_TRAINING;
 	struct run_log_rule rule = {
 		.formats = formats,
 		.force = q->metric != NULL,
@@ -345,24 +342,15 @@ static int
 print_verdict(const struct request *q, const struct judge *judge,
 	      struct err *err)
 {
-	struct verdict_info info = {
-		.runs = q->infos,
+	const struct verdict_info info = {
 		.metric = metric_name(q, judge),
 		.cost_usd = (double)NAN,
 		.stopped = "imported",
 	};
-	struct buf text;
-	int rc;
+	cJSON *verdict = verdict_to_json(judge, &info);
+	int rc = bench_print_verdict(verdict, q->print, "", err);
 
-	if (q->print == BENCH_JSON)
-		return cmd_print_json(verdict_to_json(judge, &info), err);
-	buf_init(&text, MAX_REPORT);
-	if (q->print == BENCH_MD)
-		report_markdown(&text, judge, &info);
-	else
-		report_text(&text, judge, &info);
-	rc = cmd_print(&text, err);
-	buf_release(&text);
+	cJSON_Delete(verdict);
 	return rc;
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/utf8.h"
+#include "bench/report.h"
 #include "bench/show.h"
 #include "cmd/bench_cli.h"
 #include "parsers/json.h"
@@ -24,60 +24,21 @@ struct show_call {
 };
 
 static const struct cmd_option show_options[] = {
-	BENCH_PRINT_OPTIONS(show_call,
-			    "print the object of verdict.json and its state",
-			    "print Markdown"),
+	BENCH_PRINT_OPTIONS(show_call, ""),
 	CMD_OPTIONS_END,
 };
-
-/* What an audit found: the spread of the same code, not who won. */
-static void
-add_audit(struct buf *out, const cJSON *contrast)
-{
-	double mde = json_get_number(contrast, "mde_pct", (double)NAN);
-
-	if (!isnan(mde))
-		buf_appendf(out, "A/A: would show %.2f%% in %.0f blocks", mde,
-			    json_get_number(contrast, "n_blocks", 0));
-}
-
-/* "B: FASTER by ..; C: .." of a verdict; NULL: none. */
-static char *
-verdicts_of(const cJSON *root)
-{
-	const cJSON *all, *node;
-	struct buf text;
-	char *result;
-
-	if (root == NULL)
-		return NULL;
-	buf_init(&text, 4096);
-	all = cJSON_GetObjectItemCaseSensitive(root, "contrasts");
-	cJSON_ArrayForEach(node, all)
-	{
-		if (json_get_bool(node, "aa", false)) {
-			if (cJSON_GetArraySize(all) == 1)
-				add_audit(&text, node);
-			continue;
-		}
-		buf_appendf(&text, "%s%s: %s", text.len > 0 ? "; " : "",
-			    json_get_string(node, "variant", "?"),
-			    json_get_string(node, "text", "?"));
-	}
-	result = buf_detach(&text);
-	buf_release(&text);
-	return result;
-}
 
 /* A bench under way has no verdict yet, whatever its blocks say so far. */
 static void
 add_verdict(cJSON *row, const char *state, const cJSON *root)
 {
-	char *verdict =
-		strcmp(state, "running") != 0 ? verdicts_of(root) : NULL;
+	bool none = root == NULL || strcmp(state, "running") == 0;
+	struct buf line;
 
-	json_add_string(row, "verdict", verdict);
-	free(verdict);
+	buf_init(&line, 4096);
+	report_line(&line, root);
+	json_add_clean(row, "verdict", none ? NULL : line.data);
+	buf_release(&line);
 }
 
 static cJSON *
@@ -142,7 +103,7 @@ print_stored(void *user, const struct stored_bench *bench)
 			json_get_number(verdict, "cost_usd", (double)NAN));
 	add_verdict(row, bench->state != NULL ? bench->state : "", verdict);
 	json_add_string(row, "waits_for", NULL);
-	bench_waits_none(row);
+	bench_waits_json(row, NULL, "");
 	json_add_string(row, "dir", NULL);
 	out_take(h->out, row);
 	cJSON_Delete(verdict);
@@ -190,8 +151,7 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 /* A bench that only the database remembers, by the beginning of its id. */
 struct remembered {
 	const char *word;
-	enum bench_print print;
-	struct buf text;
+	cJSON *verdict; /* owned; of the first one found */
 	size_t found;
 };
 
@@ -199,38 +159,15 @@ static int
 remember(void *user, const struct stored_bench *bench)
 {
 	struct remembered *r = user;
-	const cJSON *node, *all;
-	cJSON *root;
 
-	if (strncmp(bench->id, r->word, strlen(r->word)) != 0)
+	if (strncmp(bench->id, r->word, strlen(r->word)) != 0 ||
+	    r->found++ > 0 || bench->verdict == NULL)
 		return 0;
-	if (r->found++ > 0 || bench->verdict == NULL)
-		return 0;
-	root = json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL);
-	if (r->print == BENCH_JSON && root != NULL) {
-		json_add_clean(root, "state", bench->state);
-		bench_waits_none(root);
-		json_print(&r->text, root);
-		buf_append_char(&r->text, '\n');
-		cJSON_Delete(root);
-		return 0;
+	r->verdict = json_parse(str_from(bench->verdict), JSON_BARE_NULL, NULL);
+	if (r->verdict != NULL) {
+		json_add_clean(r->verdict, "state", bench->state);
+		bench_waits_json(r->verdict, NULL, "");
 	}
-	all = cJSON_GetObjectItemCaseSensitive(root, "contrasts");
-	cJSON_ArrayForEach(node, all)
-	{
-		utf8_sanitize(&r->text,
-			      str_from(json_get_string(node, "variant", "?")));
-		buf_append_str(&r->text, " against ");
-		utf8_sanitize(&r->text,
-			      str_from(json_get_string(node, "control", "?")));
-		buf_append_str(&r->text, "\n\n  ");
-		utf8_sanitize(&r->text,
-			      str_from(json_get_string(node, "text", "?")));
-		buf_append_str(&r->text, "\n\n");
-	}
-	buf_append_str(&r->text, "its results folder is gone: this is what "
-				 "the database remembers\n");
-	cJSON_Delete(root);
 	return 0;
 }
 
@@ -238,17 +175,19 @@ remember(void *user, const struct stored_bench *bench)
 static int
 show_stored(struct cmd_args *args, enum bench_print print, struct err *err)
 {
-	struct remembered r = { .word = args->argv[0], .print = print };
+	struct remembered r = { .word = args->argv[0] };
 	int status = -1;
 
-	if (context_open(args->context, CONTEXT_DB, NULL) != 0)
-		return -1;
-	buf_init(&r.text, JSON_MAX_BYTES);
-	if (store_each_bench(args->context->store, NULL, remember, &r, NULL) ==
+	if (context_open(args->context, CONTEXT_DB, NULL) == 0 &&
+	    store_each_bench(args->context->store, NULL, remember, &r, NULL) ==
 		    0 &&
-	    r.found == 1 && r.text.len > 0)
-		status = cmd_print(&r.text, err);
-	buf_release(&r.text);
+	    r.found == 1 && r.verdict != NULL)
+		status = bench_print_verdict(
+			r.verdict, print,
+			"\nits results folder is gone: this is what the "
+			"database remembers\n",
+			err);
+	cJSON_Delete(r.verdict);
 	return status;
 }
 

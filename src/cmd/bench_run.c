@@ -12,8 +12,7 @@
 
 static const struct cmd_option run_options[] = {
 	BENCH_ASK_OPTIONS,
-	BENCH_PRINT_OPTIONS(bench_ask, "print verdict.json at the end",
-			    "print Markdown at the end"),
+	BENCH_PRINT_OPTIONS(bench_ask, " at the end"),
 	CMD_OPTIONS_END,
 };
 
@@ -22,8 +21,7 @@ struct attach_call {
 };
 
 static const struct cmd_option attach_options[] = {
-	BENCH_PRINT_OPTIONS(attach_call, "print verdict.json at the end",
-			    "print Markdown at the end"),
+	BENCH_PRINT_OPTIONS(attach_call, " at the end"),
 	CMD_OPTIONS_END,
 };
 
@@ -118,7 +116,7 @@ exec_attach(struct cmd_args *args, void *opaque, struct err *err)
 		if (strcmp(state.state, "running") == 0 ||
 		    strcmp(state.state, "failed") == 0)
 			status = bench_conclude(&drive, &call->print, err);
-		else
+		else if (bench_judge_again(&drive, err) == 0)
 			status = bench_print_report(&drive, call->print, err);
 		(void)close(lock);
 	}

@@ -54,7 +54,7 @@ struct bench_live_contrast {
 	struct bench_live_pod_span *pods; /* owned */
 	size_t n_pods;
 	bool pods_differ;
-	double sd, p; /* of a block; Holm's p where there are several */
+	double sd;    /* of a block */
 	double shows; /* the smallest difference that these blocks would */
 	/* The difference that would stop the bench at the next look, with the
 	 * spread as it is. */
@@ -79,6 +79,7 @@ struct bench_live {
 	size_t blocks;		     /* planned, of each pod */
 	struct bench_live_run *runs; /* owned; pod by pod, in their order */
 	size_t n_runs, n_over;
+	size_t n_planned; /* of n_runs: fresh blocks are of three arms */
 	struct bench_live_contrast *contrasts; /* owned */
 	size_t n_contrasts;
 	size_t n_dropped;     /* blocks that a guard took */

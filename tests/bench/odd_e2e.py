@@ -312,10 +312,18 @@ def other_work(rig):
     text["drift_s"] = text["up_s"] + 3.0
     put(record, json.dumps(text))
     done = rig.tui("bench", "show", "--json", "right")
-    found = verdict_of(done)
-    ok(found["text"] == "NOT JUDGED (2 blocks, need 3)" and
-       "clock drift" in json.loads(done.stdout)["dropped_blocks"][0]["reason"],
-       "a pod whose clock stood still: its block is nobody's", found["text"])
+    ok(verdict_of(done)["verdict"] == "FASTER",
+       "a verdict that was written stays", verdict_of(done)["text"])
+    for words in (["attach", "--json", "right"], ["show", "--json", "right"]):
+        done = rig.tui("bench", *words)
+        found = verdict_of(done)
+        ok(found["text"] == "NOT JUDGED (2 blocks, need 3)" and "clock drift"
+           in json.loads(done.stdout)["dropped_blocks"][0]["reason"],
+           "a pod whose clock stood still: its block is nobody's, says bench "
+           + words[0] + " once it is judged again", found["text"])
+    done = rig.tui("bench", "list", "--json")
+    ok(b"NOT JUDGED (2 blocks, need 3)" in done.stdout, "and bench list",
+       done.stdout)
     rig.tui("bench", "clean", "data")
     rig.clean("right")
 

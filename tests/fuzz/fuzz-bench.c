@@ -13,6 +13,7 @@
 
 #include "bench/report.h"
 #include "bench/verdict_json.h"
+#include "report/facts_print.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MAX_LOGS 8
@@ -64,13 +65,19 @@ report(const struct judge *judge)
 	struct verdict_info info = { .metric = "best_us",
 				     .cost_usd = (double)NAN };
 	cJSON *root = verdict_to_json(judge, &info);
+	struct facts facts;
 	struct buf out;
 
+	facts_init(&facts);
+	verdict_missing = NULL;
+	report_facts(&facts, root);
+	MUST(verdict_missing == NULL);
 	buf_init(&out, 1U << 20);
-	report_text(&out, judge, &info);
-	report_markdown(&out, judge, &info);
+	facts_print_text(&out, &facts);
+	facts_print_md(&out, &facts);
 	MUST(memchr(out.data, '\033', out.len) == NULL);
 	buf_release(&out);
+	facts_release(&facts);
 	cJSON_Delete(root);
 }
 
@@ -98,6 +105,7 @@ try_logs(struct str text)
 		runs[n].block = n / 2;
 		runs[n].counted = true;
 		runs[n].log = &logs[n];
+		runs[n].rc = runs[n].drift_s = (double)NAN;
 		n++;
 	}
 	judge_init(&judge, &rule, arms, 2, runs, n);

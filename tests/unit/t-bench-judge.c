@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "bench/report.h"
+#include "bench/verdict_json.h"
+#include "report/facts_print.h"
 
 #include "tests/support/tap.h"
 
@@ -95,6 +97,20 @@ judged(struct bench *b)
 }
 
 static void
+print(struct buf *out, const struct judge *judge,
+      const struct verdict_info *info)
+{
+	cJSON *verdict = verdict_to_json(judge, info);
+	struct facts facts;
+
+	facts_init(&facts);
+	report_facts(&facts, verdict);
+	facts_print_text(out, &facts);
+	facts_release(&facts);
+	cJSON_Delete(verdict);
+}
+
+static void
 done(struct bench *b)
 {
 	judge_release(&b->judge);
@@ -132,7 +148,7 @@ test_stalled(void)
 	ok(c->blocks_to_hl > BLOCKS && c->blocks_to_hl < 40,
 	   "and how many blocks would show it: %zu", c->blocks_to_hl);
 	buf_init(&out, 1U << 16);
-	report_text(&out, &b->judge, &info);
+	print(&out, &b->judge, &info);
 	ok(strstr(out.data, "no run\n  is removed") != NULL ||
 		   strstr(out.data, "no run is removed") != NULL,
 	   "the report says so");
@@ -178,7 +194,7 @@ test_several(void)
 	ok(c->verdict.word == VERDICT_SLOWER && c->n_blocks == BLOCKS,
 	   "three runs a block, one stalled: %s", c->verdict.text);
 	ok(b->runs[6].outlier && c->n_outliers == 1, "it is marked still");
-	is_near(judge_block_y(&b->judge, 0, 0, 1), 32.88, 1e-12,
+	is_near(c->blocks[1].control, 32.88, 1e-12,
 		"a block's y is the median of its runs");
 	judge_release(&b->judge);
 	b->runs[2].hits.n = 0;

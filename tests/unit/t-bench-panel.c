@@ -38,7 +38,6 @@ fill_contrast(struct bench_live_contrast *c, size_t i, size_t done)
 		1, { done, by - 1, (double)NAN, (double)NAN }
 	};
 	c->sd = 0.3;
-	c->p = 0.0004;
 	c->stops_at = 0.9;
 	c->shows = 0.4;
 	c->blocks_to_margin = 5;
@@ -83,6 +82,7 @@ make_live(size_t done, bool running)
 	live->blocks = 4;
 	live->margin = 0.5;
 	live->alpha = 0.05;
+	live->n_planned = n;
 	live->early = true;
 	live->min_blocks = 3;
 	live->running = live->driven = running;

@@ -58,7 +58,7 @@ run_y(struct sim *sim, double delta)
 static enum verdict_word
 run_bench(struct sim *sim, size_t *blocks)
 {
-	const struct look_rule rule = {
+	const struct interim_rule rule = {
 		{ 0.05, 0.005, 0.8 }, 3, sim->max_blocks, true
 	};
 	struct verdict verdict;
@@ -75,7 +75,7 @@ run_bench(struct sim *sim, size_t *blocks)
 
 		d[n++] = log(control / run_y(sim, sim->delta));
 		paired = paired_compare(d, n, &rule.rule);
-	} while (multi_look(&paired, &rule) == LOOK_GO_ON);
+	} while (multi_interim(&paired, &rule) == INTERIM_GO_ON);
 	input.paired = &paired;
 	input.p = paired.p;
 	verdict_judge(&verdict, &input);

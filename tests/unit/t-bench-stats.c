@@ -343,15 +343,15 @@ test_trend(void)
 		step[i] = i;
 		y[i] = 0.001 * i + 0.0005 * (i % 3 - 1);
 	}
-	is_str(window_trend_name(window_trend(step, y, 20)), "slowdown",
+	is_str(window_trends[window_trend(step, y, 20)], "slowdown",
 	       "times that rise");
 	for (int i = 0; i < 20; i++)
 		y[i] = -y[i];
-	is_str(window_trend_name(window_trend(step, y, 20)), "warmup",
+	is_str(window_trends[window_trend(step, y, 20)], "warmup",
 	       "times that fall");
 	for (int i = 0; i < 20; i++)
 		y[i] = 0.01 * y[i];
-	is_str(window_trend_name(window_trend(step, y, 20)), "steady",
+	is_str(window_trends[window_trend(step, y, 20)], "steady",
 	       "a trend too small to matter");
 }
 
@@ -444,25 +444,28 @@ test_power(void)
 static void
 test_looks(void)
 {
-	struct look_rule looks = { { 0.05, 0.005, 0.8 }, 3, 6, true };
+	struct interim_rule looks = { { 0.05, 0.005, 0.8 }, 3, 6, true };
 	struct paired p = { .n = 3, .p = 0.0005, .lo = 0.01, .hi = 0.02 };
 
-	is_int(multi_look(&p, &looks), LOOK_DIFFERENCE, "p < 0.001 stops");
+	is_int(multi_interim(&p, &looks), INTERIM_DIFFERENCE,
+	       "p < 0.001 stops");
 	p.p = 0.01;
 	p.hi = 0.0101;
-	is_int(multi_look(&p, &looks), LOOK_GO_ON,
+	is_int(multi_interim(&p, &looks), INTERIM_GO_ON,
 	       "a likely difference goes on, however narrow");
 	p.p = 0.5;
 	p.lo = -0.001;
 	p.hi = 0.001;
-	is_int(multi_look(&p, &looks), LOOK_PRECISION, "narrow around nothing");
+	is_int(multi_interim(&p, &looks), INTERIM_PRECISION,
+	       "narrow around nothing");
 	p.n = 2;
-	is_int(multi_look(&p, &looks), LOOK_GO_ON, "too few blocks");
+	is_int(multi_interim(&p, &looks), INTERIM_GO_ON, "too few blocks");
 	p.n = 6;
-	is_int(multi_look(&p, &looks), LOOK_LAST, "the planned number");
+	is_int(multi_interim(&p, &looks), INTERIM_LAST, "the planned number");
 	p.n = 5;
 	looks.early = false;
-	is_int(multi_look(&p, &looks), LOOK_GO_ON, "no early stop asked for");
+	is_int(multi_interim(&p, &looks), INTERIM_GO_ON,
+	       "no early stop asked for");
 }
 
 static void

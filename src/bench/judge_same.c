@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Did the arms do the same work, in the same surroundings?  What each run and
+ * each arm is held against the control for; called by judge.c.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "bench/judge_priv.h"
+#include "bench/stats.h"
+#include "parsers/json.h"
+
+/* A variant this much faster is held up to a person. */
+#define IMPLAUSIBLE 0.5
+/* Rows with a time from which two logs of the same ones are one log. */
+#define LEAST_COPIED 8
+/* Runs of each arm from which a difference is no chance of one log. */
+#define LEAST_RUNS 2
+/* Letters of a name from which being part of another means something. */
+#define LEAST_AKIN 4
+/* Rows that appear faster than that were written in a heap. */
+#define TIMELY_SHARE 0.9
+/* What a clock may be off before it is told of. */
+#define LOG_CLOCK_SHARE 0.05
+/* Where neither a pause nor a buffer can be in it. */
+#define LOG_CLOCK_PACED_SHARE 0.01
+#define LOG_CLOCK_PACED_S     1.0
+/* Soft marks between arms: mean SM clock, share of power-capped samples. */
+#define SM_CLOCK_SHARE	0.01
+#define POWER_CAP_SHARE 0.10
+#define VALUE_SIZE	128
+
+/* The control of its block; of an A/A run without one, the first there is. */
+static const struct judge_run *
+control_of(const struct judge *judge, const struct judge_run *run)
+{
+	const struct judge_run *control = judge_beside(judge, 0, run);
+
+	return control == NULL && judge->arms[run->arm].aa
+		       ? judge_next(judge, 0, NULL)
+		       : control;
+}
+
+/* What only the pair of runs can tell. */
+static void
+compare_pair(struct judge *judge, struct judge_run *run,
+	     const struct judge_run *control)
+{
+	const struct run_log *a, *b;
+
+	if (control == NULL || run->log == NULL || control->log == NULL)
+		return;
+	a = control->log;
+	b = run->log;
+	run_log_same_work(a, b, &run->hits);
+	if (b->kind == RUN_LOG_TRAINING && b->n_rows > 0 && a->n_rows > 0)
+		guard_check_losses(
+			&run->hits,
+			&(struct guard_losses){ a->rows, a->n_rows, a->val_loss,
+						judge->hi },
+			&(struct guard_losses){ b->rows, b->n_rows, b->val_loss,
+						judge->hi },
+			&judge->rule.losses,
+			judge->arms[run->arm].numerics_changed);
+	if (run->has_window && control->has_window && run->times.from_tok_s &&
+	    control->times.from_tok_s &&
+	    guard_clock_lag(control->window.lag_steps, run->window.lag_steps))
+		guard_add(&run->hits, GUARD_CLOCK_LAG, false,
+			  "its clock runs %.2f steps ahead of the GPU, the "
+			  "control's %.2f: means of the printed tok/s do not "
+			  "compare",
+			  run->window.lag_steps, control->window.lag_steps);
+	if (run->y < IMPLAUSIBLE * control->y)
+		guard_add(&run->hits, GUARD_IMPLAUSIBLE, false,
+			  "%.4g against %.4g: check this before you believe it",
+			  run->y, control->y);
+}
+
+/* Values as printed; absent on both sides is the same. */
+static bool
+is_same_value(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* So many rows of times do not repeat by chance, whatever else was edited. */
+static bool
+has_same_rows(const struct run_log *a, const struct run_log *b)
+{
+	size_t timed = 0;
+
+	if (a->kind != RUN_LOG_TRAINING || b->kind != RUN_LOG_TRAINING ||
+	    a->n_rows != b->n_rows)
+		return false;
+	for (size_t i = 0; i < a->n_rows; i++) {
+		const struct step_row *x = &a->rows[i], *y = &b->rows[i];
+
+		if (x->step != y->step ||
+		    !is_same_value(x->train_ms, y->train_ms) ||
+		    !is_same_value(x->tok_s, y->tok_s))
+			return false;
+		timed += !isnan(x->train_ms) || !isnan(x->tok_s) ? 1 : 0;
+	}
+	return timed >= LEAST_COPIED;
+}
+
+/*
+ * A log that stands for two runs is one run: it would fake precision.  What
+ * we ran ourselves has as many logs as runs, however alike they are.
+ */
+static void
+check_copy(struct judge *judge, struct judge_run *run)
+{
+	if (run->state != RUN_STATE_CLAIMED || run->log == NULL)
+		return;
+	for (const struct judge_run *o = judge->runs; o < run; o++) {
+		if (o->log == NULL)
+			continue;
+		if (strcmp(o->log->sha256, run->log->sha256) == 0) {
+			/* Scores of a cost model repeat to the byte. */
+			guard_add(&run->hits, GUARD_COPY,
+				  run->log->kind == RUN_LOG_TRAINING,
+				  "byte for byte the log of another run");
+			return;
+		}
+		if (has_same_rows(o->log, run->log)) {
+			guard_add(&run->hits, GUARD_COPY, true,
+				  "row by row the times of another run's log");
+			return;
+		}
+	}
+}
+
+/* How far the control's own losses spread, where its runs share a seed. */
+static void
+learn_losses(struct judge *judge)
+{
+	const struct judge_run *run = NULL;
+	double *val = judge_room(judge), seed = (double)NAN;
+	size_t n = 0;
+	bool same = true;
+
+	while ((run = judge_next(judge, 0, run)) != NULL) {
+		if (run->log == NULL || isnan(run->log->val_loss))
+			continue;
+		same &= n == 0 || run->log->run.seed == seed;
+		seed = run->log->run.seed;
+		val[n++] = run->log->val_loss;
+	}
+	if (n >= 3 && same)
+		guard_loss_widen(&judge->rule.losses, stats_sd(val, n),
+				 (double)NAN);
+	free(val);
+}
+
+void
+judge_compare_runs(struct judge *judge)
+{
+	struct judge_run *run = NULL;
+
+	learn_losses(judge);
+	for (size_t i = 0; i < judge->n_runs; i++)
+		check_copy(judge, &judge->runs[i]);
+	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL)
+		if (run->arm != 0)
+			compare_pair(judge, run, control_of(judge, run));
+}
+
+/* The hits of a contrast: the hard ones of its runs first. */
+static void
+collect_hits(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_run *run;
+	size_t k;
+
+	for (int hard = 1; hard >= 0; hard--)
+		for (run = NULL;
+		     (run = judge_next(judge, c->arm, run)) != NULL;)
+			for (k = 0; k < run->hits.n; k++)
+				if (run->hits.hit[k].hard == (hard == 1))
+					guard_add(&c->hits,
+						  run->hits.hit[k].guard,
+						  hard == 1, "%s",
+						  run->hits.hit[k].text);
+	/* A control that began twice makes a difference just as a variant. */
+	for (run = NULL; (run = judge_next(judge, c->base, run)) != NULL;)
+		for (k = 0; k < run->hits.n; k++)
+			if (run->hits.hit[k].guard == GUARD_RESTARTED)
+				guard_add(&c->hits, GUARD_RESTARTED, false,
+					  "the control: %s",
+					  run->hits.hit[k].text);
+}
+
+/* Is one name part of the other, whatever its case? */
+static bool
+is_akin(const char *a, const char *b)
+{
+	const char *longer = strlen(a) > strlen(b) ? a : b;
+	const char *shorter = longer == a ? b : a;
+	size_t n = strlen(shorter);
+
+	if (n < LEAST_AKIN)
+		return strcasecmp(a, b) == 0;
+	for (; strlen(longer) >= n; longer++)
+		if (strncasecmp(longer, shorter, n) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Does the bench say that this variant changes that key?  Programs print
+ * "cuda_graphs" of what CUDA_GRAPHS_ENABLED sets, so part of a name will do.
+ */
+static bool
+is_declared(const struct judge_arm *arm, const char *key)
+{
+	for (size_t i = 0; i < arm->n_declared; i++)
+		if (is_akin(arm->declared[i], key))
+			return true;
+	return false;
+}
+
+/* The log of a run as far as it prints settings, or NULL. */
+static const struct run_log *
+settings_log(const struct judge_run *run)
+{
+	return run->log != NULL && run->log->n_rows > 0 ? run->log : NULL;
+}
+
+/*
+ * The value that all runs of an arm print, and how many do; NULL: they do not
+ * agree.  *wavers: one of them prints it with more than one value.
+ */
+static const char *
+setting_of(const struct judge *judge, size_t arm, const char *key, size_t *n,
+	   bool *wavers)
+{
+	const struct judge_run *run = NULL;
+	const char *value = NULL;
+	bool agree = true;
+
+	*n = 0;
+	*wavers = false;
+	while ((run = judge_next(judge, arm, run)) != NULL) {
+		const char *one;
+
+		*wavers |= run->log != NULL &&
+			   run_settings_wavers(&run->log->settings, key);
+		if (settings_log(run) == NULL)
+			continue;
+		one = run_settings_get(&run->log->settings, key);
+		agree &= one != NULL &&
+			 (value == NULL || strcmp(one, value) == 0);
+		value = one;
+		++*n;
+	}
+	return agree ? value : NULL;
+}
+
+/* What the control's first log prints, against the variant's. */
+static void
+compare_settings(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_arm *arm = &judge->arms[c->arm];
+	const struct judge_run *run = judge_next(judge, 0, NULL);
+	const struct run_settings *settings;
+
+	while (run != NULL && settings_log(run) == NULL)
+		run = judge_next(judge, 0, run);
+	if (run == NULL)
+		return;
+	settings = &run->log->settings;
+	for (size_t i = 0; i < settings->n; i++) {
+		const char *key = settings->v[i].key;
+		size_t n, m;
+		bool wavers, hard;
+		const char *a = setting_of(judge, 0, key, &n, &wavers);
+		const char *b = setting_of(judge, c->arm, key, &m, &wavers);
+
+		if (a == NULL || is_declared(arm, key))
+			continue;
+		if (wavers)
+			guard_add(&c->hits, GUARD_SETTINGS, false,
+				  "a log of it prints %s with more than one "
+				  "value, the control's %.40s",
+				  key, a);
+		if (b == NULL || strcmp(a, b) == 0)
+			continue;
+		hard = arm->declares_all && n >= LEAST_RUNS && m >= LEAST_RUNS;
+		guard_add(&c->hits, hard ? GUARD_SAME : GUARD_SETTINGS, hard,
+			  "its logs print %s %.40s, the control's %.40s", key,
+			  b, a);
+	}
+}
+
+/* The median over an arm's usable runs of a number of its score; NAN: none. */
+static double
+score_median(const struct judge *judge, size_t arm, const char *key)
+{
+	const struct judge_run *run = NULL;
+	double *v = judge_room(judge), median;
+	size_t n = 0;
+
+	while ((run = judge_next(judge, arm, run)) != NULL) {
+		v[n] = run->log == NULL || !judge_is_usable(run)
+			       ? (double)NAN
+			       : json_get_number(run->log->score.root, key,
+						 (double)NAN);
+		n += v[n] > 0.0 ? 1 : 0;
+	}
+	median = stats_median(v, n);
+	free(v);
+	return median;
+}
+
+/* Least and median time of the same runs: do both say who is faster? */
+static void
+compare_metrics(const struct judge *judge, struct judge_contrast *c)
+{
+	static const char *const keys[] = { "best_us", "median_us" };
+	double margin = log1p(judge->rule.paired.margin), d[2];
+
+	for (int i = 0; i < 2; i++)
+		d[i] = log(score_median(judge, 0, keys[i]) /
+			   score_median(judge, c->arm, keys[i]));
+	/* A NaN is no more than anything. */
+	if (d[0] * d[1] < 0.0 && fabs(d[0]) > margin && fabs(d[1]) > margin)
+		guard_add(&c->hits, GUARD_METRICS, false,
+			  "by best_us it is %+.2f%%, by median_us %+.2f%%",
+			  100.0 * expm1(d[0]), 100.0 * expm1(d[1]));
+}
+
+/* "2.9.1" of "python /usr/bin/python3.11; torch 2.9.1"; false: not in it. */
+static bool
+version_in(const char *runtime, const char *key, char out[VALUE_SIZE])
+{
+	struct str rest = str_from(runtime != NULL ? runtime : ""), part, word;
+
+	while (str_next(&rest, ';', &part)) {
+		part = str_trim(part);
+		if (!str_next(&part, ' ', &word) || !str_eq_cstr(word, key))
+			continue;
+		(void)snprintf(out, VALUE_SIZE, "%.*s", (int)part.len, part.p);
+		return part.len > 0;
+	}
+	return false;
+}
+
+/* In how many of the arm's own runs torch was seen, of how many. */
+static size_t
+n_torch_seen(const struct judge *judge, size_t arm, size_t *n_own)
+{
+	const struct judge_run *run = NULL;
+	char value[VALUE_SIZE];
+	size_t seen = 0;
+
+	*n_own = 0;
+	while ((run = judge_next(judge, arm, run)) != NULL)
+		if (run->state != RUN_STATE_CLAIMED) {
+			++*n_own;
+			seen += version_in(run->runtime, "torch", value);
+		}
+	return seen;
+}
+
+/* Python, torch and what it needs, as two runs were seen to have it. */
+static void
+compare_versions(const struct judge *judge, struct judge_contrast *c,
+		 const struct judge_run *run, const struct judge_run *control)
+{
+	/* What makes a number another one; python by its path alone does not.
+	 */
+	static const struct {
+		const char *key;
+		bool decides;
+	} parts[] = { { "torch", true },
+		      { "triton", true },
+		      { "flash_attn", true },
+		      { "python", false } };
+	const struct judge_arm *arm = &judge->arms[c->arm];
+
+	for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
+		char a[VALUE_SIZE], b[VALUE_SIZE];
+
+		if (version_in(control->runtime, parts[k].key, a) &&
+		    version_in(run->runtime, parts[k].key, b) &&
+		    strcmp(a, b) != 0 && !is_declared(arm, parts[k].key))
+			guard_add(&c->hits, GUARD_RUNTIME,
+				  parts[k].decides && arm->declares_all,
+				  "it ran with %s %.50s, the control with "
+				  "%.50s",
+				  parts[k].key, b, a);
+	}
+}
+
+static void
+compare_runtimes(const struct judge *judge, struct judge_contrast *c)
+{
+	size_t n, m, a = n_torch_seen(judge, 0, &n);
+	size_t b = n_torch_seen(judge, c->arm, &m);
+	const struct judge_run *run = NULL, *control;
+
+	/* Where torch was never seen on one side, nothing was compared. */
+	if (n > 0 && m > 0 && (a == 0 || b == 0))
+		guard_add(&c->hits, GUARD_UNSEEN, false,
+			  "torch was seen in %zu of %zu of its runs, in %zu of "
+			  "%zu of the control's: versions were not compared",
+			  b, m, a, n);
+	while ((run = judge_next(judge, c->arm, run)) != NULL) {
+		control = judge_beside(judge, 0, run);
+		if (control != NULL)
+			compare_versions(judge, c, run, control);
+	}
+}
+
+/* The mean of a double of struct health_sum over an arm's usable runs; NAN:
+ * unknown. */
+static double
+health_mean(const struct judge *judge, size_t arm, size_t offset)
+{
+	const struct judge_run *run = NULL;
+	double sum = 0.0, value;
+	size_t n = 0;
+
+	while ((run = judge_next(judge, arm, run)) != NULL) {
+		if (run->health == NULL || !judge_is_usable(run))
+			continue;
+		memcpy(&value, (const char *)run->health + offset,
+		       sizeof(value));
+		if (isnan(value))
+			continue;
+		sum += value;
+		n++;
+	}
+	return n > 0 ? sum / (double)n : (double)NAN;
+}
+
+#define MEAN(arm, field)                                                       \
+	health_mean(judge, arm, offsetof(struct health_sum, field))
+
+/* Did the rows appear as fast as the log's clock says they were made? */
+static bool
+is_timely(const struct health_sum *h)
+{
+	return h != NULL && h->printed_s > 0.0 &&
+	       h->shown_most_s > TIMELY_SHARE * h->printed_s;
+}
+
+/*
+ * A log's clock that is slower or faster than the pod's in one arm alone: more
+ * time passed between its rows than it says, by more than what passed between
+ * the control's.  Pauses that both make (a validation) are in both; where rows
+ * came one by one and nothing was between them, less is enough.
+ */
+static void
+compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_run *run = NULL;
+	double a = MEAN(0, printed_s), b = MEAN(c->arm, printed_s), margin;
+	bool paced = true;
+
+	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
+		if ((run->arm != 0 && run->arm != c->arm) ||
+		    !judge_is_usable(run))
+			continue;
+		if (!is_timely(run->health))
+			return;
+		paced &= run->health->paced;
+	}
+	margin = paced ? LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a
+		       : LOG_CLOCK_SHARE * a;
+	margin = fmin(margin, LOG_CLOCK_SHARE * a);
+	if (MEAN(c->arm, shown_least_s) - b >
+	    MEAN(0, shown_most_s) - a + margin)
+		guard_add(&c->hits, GUARD_LOG_CLOCK, false,
+			  "its window took %.1f s by its log, %.1f s or more "
+			  "by the pod's clock; the control's %.1f s, and %.1f "
+			  "s at most",
+			  b, MEAN(c->arm, shown_least_s), a,
+			  MEAN(0, shown_most_s));
+}
+
+/* Clocks of the GPUs that differ between the arms. */
+static void
+compare_health(const struct judge *judge, struct judge_contrast *c)
+{
+	double a = MEAN(0, sm_mhz), b = MEAN(c->arm, sm_mhz);
+
+	if (fabs(b / a - 1.0) > SM_CLOCK_SHARE)
+		guard_add(&c->hits, GUARD_SM_CLOCK, false,
+			  "%.0f MHz in the mean, the control %.0f", b, a);
+	a = MEAN(0, power_cap_share);
+	b = MEAN(c->arm, power_cap_share);
+	if (fabs(b - a) > POWER_CAP_SHARE)
+		guard_add(&c->hits, GUARD_POWER_CAP, false,
+			  "in %.0f%% of its samples, in %.0f%% of the "
+			  "control's",
+			  100.0 * b, 100.0 * a);
+}
+
+void
+judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
+{
+	collect_hits(judge, c);
+	if (!judge->training)
+		compare_metrics(judge, c);
+	compare_settings(judge, c);
+	compare_runtimes(judge, c);
+	compare_health(judge, c);
+	compare_log_clocks(judge, c);
+}

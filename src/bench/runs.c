@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* The runs of a bench and their records; for the session and who shows it. */
+#include "config.h"
+
+#include "bench/runs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "parsers/json_fields.h"
+
+#define RECORD_SCHEMA "hgym-tui.bench-run/1"
+#define REPEATS_FILE  "repeats.json"
+/* How often a block is repeated for what its pod did to it. */
+#define MOST_REPEATS 2
+#define MAX_REPEATED (PLAN_MAX_PODS * PLAN_MAX_ROUNDS * MOST_REPEATS)
+
+static const char *const run_ends[] = { "", "exited", "lost", NULL };
+
+/* What a run is, which its record only repeats. */
+static const struct json_field plan_fields[] = {
+	JSON_CHARS("id", bench_run, id),
+	JSON_ROW("block", COUNT, bench_run, block, .high = 1e9),
+	JSON_ROW("pos", COUNT, bench_run, pos, .high = 1e9),
+	{ "counted", JSON_AS_BOOL, JSON_AT(bench_run, counted) },
+	JSON_ROW("rep", COUNT, bench_run, rep, .high = 1e9),
+	{ "fresh", JSON_AS_BOOL, JSON_AT(bench_run, fresh) },
+	JSON_ROW("repeat", COUNT, bench_run, repeat, .high = 1e9),
+	{ .name = NULL },
+};
+
+static const struct json_field record_fields[] = {
+	JSON_ROW("attempt", COUNT, bench_run, attempt, .high = 1000),
+	JSON_ROW("end", CHOICE, bench_run, end, .words = run_ends),
+	JSON_ROW("rc", NUMBER, bench_run, rc, .high = 1000),
+	JSON_ROW("t0_s", NUMBER, bench_run, t0_s, .high = 1e11),
+	JSON_ROW("t1_s", NUMBER, bench_run, t1_s, .high = 1e11),
+	JSON_ROW("up_s", NUMBER, bench_run, up_s, .high = 1e11),
+	JSON_ROW("drift_s", NUMBER, bench_run, drift_s, .high = 1e11),
+	{ "files_changed", JSON_AS_BOOL, JSON_AT(bench_run, files_changed) },
+	JSON_CHARS("judge_files_sha256", bench_run, hash),
+	JSON_CHARS("sources", bench_run, work),
+	JSON_CHARS("runtime", bench_run, runtime),
+	JSON_CHARS("cut", bench_run, cut),
+	{ .name = NULL },
+};
+
+static const struct json_field cut_fields[] = {
+	JSON_ROW("cut_by", CHOICE, bench_run, cut_by, .words = guard_words),
+	{ .name = NULL },
+};
+
+void
+bench_run_file(const struct bench_run *run, const char *name,
+	       char out[FOLDER_PATH_SIZE])
+{
+	(void)snprintf(out, FOLDER_PATH_SIZE, "runs/%s/%.2000s", run->id, name);
+}
+
+void
+bench_run_path(const struct bench_runs *runs, const struct bench_run *run,
+	       const char *name, char out[FOLDER_PATH_SIZE])
+{
+	(void)snprintf(out, FOLDER_PATH_SIZE, "%.2000s/runs/%s/%.1000s",
+		       runs->path, run->id, name);
+}
+
+/* "2" of a block, "2.1" where a block has several rounds, "burn0". */
+static void
+name_round(const struct bench_runs *runs, const struct bench_run *run,
+	   char *out, size_t size)
+{
+	if (!run->counted)
+		(void)snprintf(out, size, "burn%zu", run->round);
+	else if (runs->plan->reps > 1)
+		(void)snprintf(out, size, "%zu.%zu", run->block, run->rep);
+	else
+		(void)snprintf(out, size, "%zu", run->block);
+}
+
+/* A run that has not begun, at its place of the plan. */
+static void
+begin_run(const struct bench_runs *runs, struct bench_run *run, size_t repeat)
+{
+	char round[48], again[24] = "";
+
+	*run = (struct bench_run){ .pod = run->pod,
+				   .round = run->round,
+				   .pos = run->pos,
+				   .arm = run->arm,
+				   .counted = run->counted,
+				   .block = run->block,
+				   .rep = run->rep,
+				   .fresh = run->fresh,
+				   .repeat = repeat,
+				   .rc = (double)NAN,
+				   .t0_s = (double)NAN,
+				   .t1_s = (double)NAN,
+				   .up_s = (double)NAN,
+				   .drift_s = (double)NAN,
+				   .cut_by = GUARD_WORK };
+	name_round(runs, run, round, sizeof(round));
+	if (repeat > 0)
+		(void)snprintf(again, sizeof(again), ".b%zu", repeat);
+	(void)snprintf(run->id, sizeof(run->id), "%s_%s_%s%s", round,
+		       runs->plan->pods[run->pod].id, runs->tags[run->arm],
+		       again);
+}
+
+/* The runs of a pod in the order of its schedule. */
+static void
+plan_runs(struct bench_runs *runs, size_t pod)
+{
+	const struct plan *plan = runs->plan;
+	unsigned char *order = plan_schedule(plan, pod);
+
+	for (size_t i = 0; i < runs->per_pod; i++) {
+		struct bench_run *run = &runs->v[pod * runs->per_pod + i];
+		size_t behind;
+
+		run->pod = pod;
+		run->round = i / runs->n_arms;
+		run->pos = i % runs->n_arms;
+		run->arm = order[i];
+		run->counted = run->round >= plan->burn_in;
+		behind = run->counted ? run->round - plan->burn_in : 0;
+		run->block = behind / plan->reps;
+		run->rep = behind % plan->reps;
+		run->fresh = run->block >= plan->blocks;
+		begin_run(runs, run, 0);
+	}
+	free(order);
+}
+
+static void
+begin_block_again(struct bench_runs *runs, size_t pod, size_t block)
+{
+	for (size_t i = 0; i < runs->n; i++) {
+		struct bench_run *run = &runs->v[i];
+
+		if (run->pod != pod || !run->counted || run->block != block)
+			continue;
+		if (run->has_log)
+			run_log_release(&run->log);
+		begin_run(runs, run, run->repeat + 1);
+	}
+}
+
+static void
+add_repeat(struct bench_runs *runs, size_t pod, size_t block,
+	   const char *reason)
+{
+	runs->repeats = xgrow(runs->repeats, runs->n_repeats,
+			      &runs->cap_repeats, sizeof(*runs->repeats));
+	runs->repeats[runs->n_repeats++] =
+		(struct verdict_repeat){ pod, block, xstrdup(reason) };
+}
+
+static void
+read_repeats(struct bench_runs *runs)
+{
+	cJSON *root = folder_read_json(runs->path, REPEATS_FILE);
+	const struct plan *plan = runs->plan;
+	const cJSON *node;
+
+	cJSON_ArrayForEach(node, root)
+	{
+		const char *id = json_get_string(node, "pod", "");
+		double block = json_get_number(node, "block", -1);
+
+		for (size_t pod = 0; pod < plan->n_pods; pod++) {
+			if (strcmp(plan->pods[pod].id, id) != 0 ||
+			    !(block >= 0 && block < 2 * PLAN_MAX_ROUNDS) ||
+			    runs->n_repeats == MAX_REPEATED)
+				continue;
+			add_repeat(runs, pod, (size_t)block,
+				   json_get_string(node, "reason", "?"));
+			begin_block_again(runs, pod, (size_t)block);
+		}
+	}
+	cJSON_Delete(root);
+}
+
+static int
+write_repeats(const struct bench_runs *runs, struct err *err)
+{
+	cJSON *root = cJSON_CreateArray();
+	int result;
+
+	for (size_t i = 0; i < runs->n_repeats; i++) {
+		const struct verdict_repeat *repeat = &runs->repeats[i];
+		cJSON *node = cJSON_CreateObject();
+
+		json_add_string(node, "pod", runs->plan->pods[repeat->pod].id);
+		json_add_number(node, "block", (double)repeat->block);
+		json_add_string(node, "reason", repeat->reason);
+		cJSON_AddItemToArray(root, node);
+	}
+	result = folder_write_json(runs->path, REPEATS_FILE, root, err);
+	cJSON_Delete(root);
+	return result;
+}
+
+static void
+read_record(const struct bench_runs *runs, struct bench_run *run)
+{
+	char file[FOLDER_PATH_SIZE];
+	cJSON *root;
+
+	bench_run_file(run, "run.json", file);
+	root = folder_read_json(runs->path, file);
+	json_take_known(record_fields, root, run);
+	json_take_known(cut_fields, root, run);
+	cJSON_Delete(root);
+}
+
+int
+bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
+		 struct err *err)
+{
+	cJSON *root = cJSON_CreateObject();
+	char file[FOLDER_PATH_SIZE];
+	int result;
+
+	json_add_string(root, "schema", RECORD_SCHEMA);
+	json_add_string(root, "pod", runs->plan->pods[run->pod].id);
+	json_add_string(root, "tag", runs->tags[run->arm]);
+	json_put(root, plan_fields, run);
+	json_put(root, record_fields, run);
+	if (run->cut[0] != '\0')
+		json_put(root, cut_fields, run);
+	bench_run_file(run, "run.json", file);
+	result = folder_write_json(runs->path, file, root, err);
+	cJSON_Delete(root);
+	return result;
+}
+
+/* Guards that speak of the pod at that moment, and are no matter of value. */
+static bool
+is_of_pod(enum guard guard)
+{
+	return guard == GUARD_THROTTLED || guard == GUARD_FOREIGN ||
+	       guard == GUARD_CLOCK;
+}
+
+bool
+bench_run_wants_repeat(const struct bench_runs *runs,
+		       const struct bench_run *run, char *out, size_t size)
+{
+	const struct guard_hit *why = NULL;
+
+	if (!run->counted || run->repeat >= MOST_REPEATS ||
+	    runs->n_repeats == MAX_REPEATED)
+		return false;
+	for (size_t i = 0; i < run->hits.n; i++) {
+		const struct guard_hit *hit = &run->hits.hit[i];
+
+		if (!hit->hard)
+			continue;
+		if (!is_of_pod(hit->guard))
+			return false;
+		why = why != NULL ? why : hit;
+	}
+	if (why != NULL)
+		(void)snprintf(out, size, "%s: %s: %s", run->id,
+			       guard_words[why->guard], why->text);
+	return why != NULL;
+}
+
+int
+bench_runs_repeat(struct bench_runs *runs, const struct bench_run *run,
+		  const char *reason, struct err *err)
+{
+	add_repeat(runs, run->pod, run->block, reason);
+	if (write_repeats(runs, err) != 0) {
+		free(runs->repeats[--runs->n_repeats].reason);
+		return -1;
+	}
+	begin_block_again(runs, run->pod, run->block);
+	return 0;
+}
+
+void
+bench_runs_init(struct bench_runs *runs, const struct plan *plan,
+		const char *path)
+{
+	size_t n_arms = plan_n_arms(plan);
+
+	*runs = (struct bench_runs){ .plan = plan,
+				     .path = path,
+				     .n_arms = n_arms,
+				     .per_pod = plan_n_rounds(plan) * n_arms };
+	runs->n = runs->per_pod * plan->n_pods;
+	runs->tags = xcalloc(n_arms, sizeof(*runs->tags));
+	for (size_t i = 0; i < n_arms; i++)
+		plan_arm_tag(plan, i, runs->tags[i]);
+	runs->v = xcalloc(runs->n, sizeof(*runs->v));
+	for (size_t pod = 0; pod < plan->n_pods; pod++)
+		plan_runs(runs, pod);
+	read_repeats(runs);
+	for (size_t i = 0; i < runs->n; i++)
+		read_record(runs, &runs->v[i]);
+}
+
+void
+bench_runs_release(struct bench_runs *runs)
+{
+	for (size_t i = 0; i < runs->n; i++)
+		if (runs->v[i].has_log)
+			run_log_release(&runs->v[i].log);
+	for (size_t i = 0; i < runs->n_repeats; i++)
+		free(runs->repeats[i].reason);
+	free(runs->repeats);
+	free(runs->v);
+	free(runs->tags);
+}

@@ -1,0 +1,776 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One pod of a bench: one command after the other, each answered in full
+ * before the next is sent; called by session.c and by the loop.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/session_priv.h"
+
+#define RETRY_MOST_MS 10000
+/* Answers that make no sense, in a row, before the pod is given up. */
+#define MAX_NONSENSE 5
+/* A pod that is gone when the bench ends is asked so often (a minute). */
+#define LAST_TRIES 10
+/* One that is told to stop may well be gone before it answers. */
+#define STOP_TRIES    3
+#define POLL_LEAST_MS 200
+#define POLL_MOST_MS  2000
+#define BUSY_RETRY_MS 1000
+/* A pod whose GPUs are taken is asked again for this long. */
+#define BUSY_TRIES 3600
+
+/* What a worker sends at a step, and what it does with the answer. */
+struct step {
+	enum launch_op op;
+	void (*on_reply)(struct worker *worker,
+			 const struct launch_reply *reply,
+			 const struct stream_exit *exit);
+};
+
+static const struct worker_clock any_clock = { -INFINITY, INFINITY };
+
+const char *
+worker_pod_id(const struct worker *worker)
+{
+	return worker->session->plan->pods[worker->pod].id;
+}
+
+int64_t
+worker_boot_ms(const struct worker *worker)
+{
+	const struct clock *clock = loop_clock(worker->session->setup.loop);
+
+	return clock->boot_ms(clock);
+}
+
+static int64_t
+mono_ms(const struct worker *worker)
+{
+	const struct clock *clock = loop_clock(worker->session->setup.loop);
+
+	return clock->mono_ms(clock);
+}
+
+static void
+narrow(struct worker_clock *clock, double low_s, double high_s)
+{
+	clock->low_s = fmax(clock->low_s, low_s);
+	clock->high_s = fmin(clock->high_s, high_s);
+}
+
+/* Note one answer's clock. */
+static void
+clock_add(struct worker *worker, double pod_up_s)
+{
+	double sent_s = (double)worker->sent_ms / 1000.0;
+	double heard_s = (double)worker_boot_ms(worker) / 1000.0;
+
+	if (isnan(pod_up_s))
+		return;
+	narrow(&worker->clock, sent_s - pod_up_s, heard_s - pod_up_s);
+	narrow(&worker->all, sent_s - pod_up_s, heard_s - pod_up_s);
+	if (worker->first_s == 0.0)
+		worker->first_s = heard_s;
+}
+
+/* Say how well the pod's clock went with ours, over the whole bench. */
+static void
+clock_tell(struct worker *worker)
+{
+	double away = worker->all.low_s - worker->all.high_s;
+	double minutes =
+		((double)worker_boot_ms(worker) / 1000.0 - worker->first_s) /
+		60.0;
+
+	if (worker->first_s == 0.0 || !isfinite(away) || minutes < 1.0)
+		return;
+	session_note(worker->session,
+		     away > 0.0 ? "%s: its clock moved by %.2f s or more "
+				  "against ours in %.1f minutes"
+				: "%s: its clock kept to ours within %.2f s "
+				  "in %.1f minutes",
+		     worker_pod_id(worker), fabs(away), minutes);
+}
+
+/* The next step, after a while. */
+static void
+worker_next(struct worker *worker, enum worker_step step, int64_t delay_ms)
+{
+	worker->step = step;
+	loop_timer_start(worker->timer, delay_ms > 0 ? delay_ms : 1, 0);
+}
+
+static void
+worker_end(struct worker *worker)
+{
+	worker->step = WORKER_ENDED;
+	loop_timer_stop(worker->timer);
+	worker_wait_over(worker);
+	if (worker->session->setup.mode == SESSION_RUN)
+		clock_tell(worker);
+	session_on_worker(worker->session);
+}
+
+static void
+note_failure(struct worker *worker, const char *why)
+{
+	struct session *s = worker->session;
+
+	worker->failed = true;
+	err_set(&s->why, ERR_REMOTE, "pod %s: %s", worker_pod_id(worker), why);
+	session_note(s, "%s: %s", worker_pod_id(worker), why);
+	worker_wait_for(worker, WAIT_GIVEN_UP, why, 0);
+}
+
+/* This pod cannot go on, and is left as it is: others may work there. */
+static void
+worker_give_up(struct worker *worker, const char *why)
+{
+	note_failure(worker, why);
+	worker_end(worker);
+}
+
+/* This pod cannot go on; the others do.  Where the bench is to stop its pods
+ * at the end and has run something there, it is stopped now. */
+static void
+worker_fail(struct worker *worker, const char *why)
+{
+	const struct plan *plan = worker->session->plan;
+
+	if (!plan->stop_pods || !worker->begun ||
+	    plan->pods[worker->pod].stop_cmd == NULL ||
+	    worker->session->setup.mode != SESSION_RUN ||
+	    worker->step == WORKER_STOP || worker->step == WORKER_ABORT) {
+		worker_give_up(worker, why);
+		return;
+	}
+	note_failure(worker, why);
+	worker->run = NULL;
+	worker->tries = 0;
+	worker_next(worker, WORKER_STOP, 100);
+}
+
+/* The next run that is neither over nor of a stopped arm. */
+static void
+next_run(struct worker *worker)
+{
+	struct session *s = worker->session;
+
+	worker->run = NULL;
+	while (s->stopped == NULL && worker->next < s->runs.per_pod) {
+		struct bench_run *run =
+			&s->runs.v[worker->pod * s->runs.per_pod +
+				   worker->next];
+
+		if (run->fresh && !s->chosen)
+			return;
+		if (session_is_due(s, run)) {
+			worker->run = run;
+			return;
+		}
+		worker->next++;
+	}
+}
+
+void
+worker_go_on(struct worker *worker, int64_t gap_ms)
+{
+	struct session *s = worker->session;
+
+	next_run(worker);
+	if (worker->run == NULL && s->stopped == NULL &&
+	    worker->next < s->runs.per_pod) {
+		/* What follows is known when all pods are as far. */
+		worker->step = WORKER_WAIT;
+		loop_timer_stop(worker->timer);
+		session_on_worker(s);
+		return;
+	}
+	worker_next(worker, worker->run != NULL ? WORKER_START : WORKER_FINISH,
+		    gap_ms);
+}
+
+/* What the preflight said of a key; "": nothing. */
+static void
+env_value(const struct launch_reply *reply, const char *key, char *out,
+	  size_t size)
+{
+	struct str rest = { reply->env.data, reply->env.len }, line, word;
+
+	out[0] = '\0';
+	while (str_next(&rest, '\n', &line))
+		if (str_next(&line, ' ', &word) && str_eq_cstr(word, key))
+			(void)snprintf(out, size, "%.*s", (int)line.len,
+				       line.p);
+}
+
+/* Commit and data of the plan, and the data of the pods before. */
+static bool
+is_same_work(struct worker *worker, const struct launch_reply *reply, char *why,
+	     size_t size)
+{
+	struct session *s = worker->session;
+	const struct plan *plan = s->plan;
+	char commit[128], data[65];
+
+	env_value(reply, "commit", commit, sizeof(commit));
+	env_value(reply, "data", data, sizeof(data));
+	why[0] = '\0';
+	if (plan->data_sha256 != NULL && plan->data.n == 0 && worker->pod == 0)
+		session_note(s, "data_sha256 is not checked: workload.data "
+				"names no files");
+	if (plan->commit != NULL && strcmp(commit, plan->commit) != 0)
+		(void)snprintf(why, size, "its commit is %s, the plan's %.100s",
+			       commit[0] != '\0' ? commit : "not known",
+			       plan->commit);
+	else if (plan->data.n == 0)
+		return true;
+	else if (plan->data_sha256 != NULL &&
+		 strcmp(data, plan->data_sha256) != 0)
+		(void)snprintf(why, size,
+			       "its data has the hash %.64s, the plan's %.64s",
+			       data, plan->data_sha256);
+	else if (s->data[0] != '\0' && strcmp(s->data, data) != 0)
+		(void)snprintf(why, size,
+			       "its data (%.12s..) is not that of the other "
+			       "pods (%.12s..)",
+			       data, s->data);
+	else
+		(void)snprintf(s->data, sizeof(s->data), "%s", data);
+	return why[0] == '\0';
+}
+
+/* After the preflight: copies, clocks, then the first run. */
+static void
+after_preflight(struct worker *worker)
+{
+	const struct plan *plan = worker->session->plan;
+
+	if (plan_needs_copies(plan) && worker->ship_arm < plan->n_variants)
+		worker_next(worker, WORKER_SHIP, 0);
+	else if (worker->step != WORKER_LOCK &&
+		 plan->pods[worker->pod].lock_clocks != NULL)
+		worker_next(worker, WORKER_LOCK, 0);
+	else
+		worker_go_on(worker, 0);
+}
+
+static void
+on_preflight(struct worker *worker, const struct launch_reply *reply,
+	     const struct stream_exit *exit)
+{
+	struct session *s = worker->session;
+	char name[128], why[256];
+
+	(void)exit;
+	if (reply->error[0] != '\0') {
+		worker_fail(worker, reply->error);
+		return;
+	}
+	(void)snprintf(name, sizeof(name), "env.%s.txt", worker_pod_id(worker));
+	if (folder_write(s->setup.path, name,
+			 (struct str){ reply->env.data, reply->env.len },
+			 &s->why) != 0)
+		worker_fail(worker, s->why.text);
+	else if (!is_same_work(worker, reply, why, sizeof(why)))
+		worker_fail(worker, why);
+	else
+		after_preflight(worker);
+}
+
+static void
+on_ship(struct worker *worker, const struct launch_reply *reply,
+	const struct stream_exit *exit)
+{
+	(void)exit;
+	if (!reply->shipped) {
+		worker_fail(worker, reply->error[0] != '\0'
+					    ? reply->error
+					    : "nothing shipped");
+		return;
+	}
+	worker->ship_arm++;
+	after_preflight(worker);
+}
+
+static void
+on_lock(struct worker *worker, const struct launch_reply *reply,
+	const struct stream_exit *exit)
+{
+	(void)reply;
+	if (exit->status != 0)
+		worker_fail(worker, "lock_clocks failed");
+	else
+		after_preflight(worker);
+}
+
+/*
+ * The run is over: what the pod did to it may ask for its block again, else
+ * it is kept as it is.  Then the gap and the next one.
+ */
+static void
+finish_run(struct worker *worker)
+{
+	struct session *s = worker->session;
+	struct bench_run *run = worker->run;
+	int64_t gap_ms = (int64_t)(s->plan->gap_s * 1000.0);
+	char why[256];
+
+	worker->run = NULL;
+	session_load_run(s, run);
+	if (bench_run_wants_repeat(&s->runs, run, why, sizeof(why))) {
+		session_note(s, "%s: block %zu begins again: %s",
+			     worker_pod_id(worker), run->block + 1, why);
+		worker->next -= run->rep * s->runs.n_arms + run->pos;
+		if (bench_runs_repeat(&s->runs, run, why, &s->why) != 0) {
+			worker_fail(worker, s->why.text);
+			return;
+		}
+		session_judge_now(s);
+		worker_go_on(worker, gap_ms);
+		return;
+	}
+	worker->next++;
+	if (bench_run_record(&s->runs, run, &s->why) != 0) {
+		worker_fail(worker, s->why.text);
+		return;
+	}
+	session_on_run(s, run);
+	if (worker->step != WORKER_ENDED)
+		worker_go_on(worker, gap_ms);
+}
+
+/* No exit status and no process: once more as a new job, then it is lost. */
+static void
+on_lost(struct worker *worker)
+{
+	const char *const names[] = { worker->session->plan->log, "gpu.csv",
+				      "host.csv" };
+	struct session *s = worker->session;
+	struct bench_run *run = worker->run;
+	char file[FOLDER_PATH_SIZE];
+
+	session_note(s, "%s: run %s vanished (pod restarted, or out of memory)",
+		     worker_pod_id(worker), run->id);
+	if (run->attempt > 0) {
+		run->end = RUN_END_LOST;
+		finish_run(worker);
+		return;
+	}
+	run->attempt++;
+	/* What was fetched of it is forgotten. */
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bench_run_file(run, names[i], file);
+		folder_remove(s->setup.path, file);
+	}
+	worker_next(worker, WORKER_START, 1000);
+}
+
+/* It goes on: is it worth it? */
+static void
+on_running(struct worker *worker, const struct launch_reply *reply)
+{
+	struct session *s = worker->session;
+	struct bench_run *run = worker->run;
+	int64_t delay_ms = (mono_ms(worker) - worker->started_ms) / 10;
+
+	if (run->cut[0] == '\0' && reply->data.len > 0 &&
+	    session_should_cut(s, run)) {
+		session_note(s, "%s: run %s is ended early: %s: %s",
+			     worker_pod_id(worker), run->id,
+			     guard_words[run->cut_by], run->cut);
+		worker_next(worker, WORKER_CUT, 0);
+		return;
+	}
+	worker_next(worker, WORKER_WATCH,
+		    delay_ms < POLL_LEAST_MS  ? POLL_LEAST_MS
+		    : delay_ms > POLL_MOST_MS ? POLL_MOST_MS
+					      : delay_ms);
+}
+
+/* What the pod keeps of a run that ended there. */
+static void
+take_end(struct worker *worker, const struct launch_reply *reply)
+{
+	struct bench_run *run = worker->run;
+
+	run->end = RUN_END_EXITED;
+	run->rc = reply->rc;
+	run->t0_s = reply->t0_s;
+	run->t1_s = reply->t1_s;
+	run->up_s = reply->up_s;
+	run->drift_s = fmax(0.0, worker->clock.low_s - worker->clock.high_s);
+	run->files_changed = reply->files_changed;
+	(void)snprintf(run->hash, sizeof(run->hash), "%s", reply->hash);
+	(void)snprintf(run->work, sizeof(run->work), "%s", reply->work);
+	(void)snprintf(run->runtime, sizeof(run->runtime), "%s",
+		       reply->runtime);
+}
+
+static void
+on_state(struct worker *worker, const struct launch_reply *reply,
+	 const struct stream_exit *exit)
+{
+	struct session *s = worker->session;
+	char log[FOLDER_PATH_SIZE];
+
+	(void)exit;
+	bench_run_file(worker->run, s->plan->log, log);
+	if (reply->data.len > 0 &&
+	    folder_append(s->setup.path, log, reply->data, &s->why) != 0) {
+		worker_fail(worker, s->why.text);
+	} else if (reply->state == LAUNCH_LOST || reply->state == LAUNCH_NONE) {
+		on_lost(worker);
+	} else if (folder_size(s->setup.path, log) < reply->size) {
+		worker_next(worker, WORKER_WATCH, 0);
+	} else if (reply->state != LAUNCH_DONE) {
+		on_running(worker, reply);
+	} else {
+		take_end(worker, reply);
+		worker_next(worker, WORKER_GPU, 0);
+	}
+}
+
+/* Its GPUs are taken: ask again, for an hour. */
+static void
+on_busy(struct worker *worker)
+{
+	static const char why[] = "its GPUs are locked by another bench";
+
+	if (worker->wait.kind != WAIT_BUSY)
+		session_note(worker->session, "%s: %s; waiting",
+			     worker_pod_id(worker), why);
+	worker_wait_for(worker, WAIT_BUSY, why, 0);
+	if (++worker->tries > BUSY_TRIES)
+		worker_fail(worker, why);
+	else
+		worker_next(worker, WORKER_START, BUSY_RETRY_MS);
+}
+
+static void
+on_start(struct worker *worker, const struct launch_reply *reply,
+	 const struct stream_exit *exit)
+{
+	char why[200];
+
+	if (reply->error[0] != '\0') {
+		worker_fail(worker, reply->error);
+	} else if (reply->foreign[0] != '\0') {
+		(void)snprintf(why, sizeof(why),
+			       "something else computes on its GPUs (pids %s)",
+			       reply->foreign);
+		worker_give_up(worker, why);
+	} else if (reply->state == LAUNCH_BUSY) {
+		on_busy(worker);
+	} else {
+		worker_wait_over(worker);
+		worker->tries = 0;
+		worker->begun = true;
+		worker->started_ms = mono_ms(worker);
+		worker->clock = any_clock;
+		clock_add(worker, reply->pod_up_s);
+		session_note(worker->session, "%s: run %s %s",
+			     worker_pod_id(worker), worker->run->id,
+			     reply->existed ? "is picked up" : "began");
+		on_state(worker, reply, exit);
+	}
+}
+
+static void
+on_gpu(struct worker *worker, const struct launch_reply *reply,
+       const struct stream_exit *exit)
+{
+	struct session *s = worker->session;
+	const struct {
+		const char *name;
+		struct str text;
+	} files[] = { { "host.csv", reply->host }, { "gpu.csv", reply->data } };
+
+	(void)exit;
+	for (int i = 0; i < 2; i++) {
+		char file[FOLDER_PATH_SIZE];
+
+		bench_run_file(worker->run, files[i].name, file);
+		if (files[i].text.len > 0 &&
+		    folder_write(s->setup.path, file, files[i].text, &s->why) !=
+			    0) {
+			worker_fail(worker, s->why.text);
+			return;
+		}
+	}
+	finish_run(worker);
+}
+
+static void
+on_abort(struct worker *worker, const struct launch_reply *reply,
+	 const struct stream_exit *exit)
+{
+	(void)exit;
+	if (reply->left != 0) {
+		worker_fail(worker, "processes of the bench are left");
+		return;
+	}
+	session_note(worker->session, "%s: what ran was ended, no process left",
+		     worker_pod_id(worker));
+	worker->run = NULL;
+	worker_next(worker, WORKER_FINISH, 0);
+}
+
+static void
+on_finish(struct worker *worker, const struct launch_reply *reply,
+	  const struct stream_exit *exit)
+{
+	const struct plan *plan = worker->session->plan;
+
+	(void)reply;
+	(void)exit;
+	if (plan->stop_pods && plan->pods[worker->pod].stop_cmd != NULL)
+		worker_next(worker, WORKER_STOP, 0);
+	else
+		worker_end(worker);
+}
+
+static void
+on_stop(struct worker *worker, const struct launch_reply *reply,
+	const struct stream_exit *exit)
+{
+	char why[64];
+
+	(void)reply;
+	(void)snprintf(why, sizeof(why), "stop_cmd ended with %d",
+		       exit->status);
+	if (exit->status != 0 && worker->session->setup.mode == SESSION_STOP) {
+		worker_give_up(worker, why);
+		return;
+	}
+	session_note(worker->session, "%s: %s", worker_pod_id(worker), why);
+	worker_end(worker);
+}
+
+static void
+on_clean(struct worker *worker, const struct launch_reply *reply,
+	 const struct stream_exit *exit)
+{
+	char why[200];
+
+	(void)exit;
+	if (reply->cleaned) {
+		session_note(worker->session, "%s: nothing is left",
+			     worker_pod_id(worker));
+		worker_end(worker);
+		return;
+	}
+	(void)snprintf(why, sizeof(why), "it still runs (%s): abort it first",
+		       reply->running);
+	worker_fail(worker, reply->running[0] != '\0' ? why
+			    : reply->error[0] != '\0' ? reply->error
+						      : "not cleaned");
+}
+
+/* At WAIT and ENDED nothing is sent. */
+static const struct step steps[] = {
+	[WORKER_PREFLIGHT] = { LAUNCH_PREFLIGHT, on_preflight },
+	[WORKER_SHIP] = { LAUNCH_SHIP, on_ship },
+	[WORKER_LOCK] = { LAUNCH_LOCK, on_lock },
+	[WORKER_START] = { LAUNCH_START, on_start },
+	[WORKER_WATCH] = { LAUNCH_STATE, on_state },
+	[WORKER_CUT] = { LAUNCH_CUT, on_state },
+	[WORKER_GPU] = { LAUNCH_GPU, on_gpu },
+	[WORKER_ABORT] = { LAUNCH_ABORT, on_abort },
+	[WORKER_FINISH] = { LAUNCH_FINISH, on_finish },
+	[WORKER_STOP] = { LAUNCH_STOP, on_stop },
+	[WORKER_CLEAN] = { LAUNCH_CLEAN, on_clean },
+};
+
+/* The way to the pod failed, or what came was no answer: again, later. */
+static void
+on_no_answer(struct worker *worker, const struct stream_exit *exit)
+{
+	enum err_code code = exit->err.code;
+	int64_t delay_ms = 500LL << (worker->tries < 5 ? worker->tries : 5);
+
+	if (code == ERR_CANCELLED) {
+		worker_next(worker, worker->step, 100);
+	} else if (code == ERR_AUTH || code == ERR_HOSTKEY ||
+		   code == ERR_USAGE || code == ERR_CONFIG) {
+		worker_fail(worker, exit->err.text);
+	} else if (code == ERR_NONE && worker->tries >= MAX_NONSENSE) {
+		worker_fail(worker, "its shell gives no sensible answer");
+	} else if (worker->tries >= STOP_TRIES && worker->step == WORKER_STOP) {
+		static const char why[] =
+			"it cannot be reached since stop_cmd was sent";
+
+		session_note(worker->session, "%s: %s", worker_pod_id(worker),
+			     why);
+		worker_wait_for(worker, WAIT_GIVEN_UP, why, 0);
+		worker_end(worker);
+	} else if (worker->tries >= LAST_TRIES &&
+		   worker->step >= WORKER_ABORT) {
+		worker_fail(worker, "it cannot be reached, to end what may run "
+				    "there");
+	} else {
+		worker->tries++;
+		delay_ms = delay_ms < RETRY_MOST_MS ? delay_ms : RETRY_MOST_MS;
+		worker_next(worker, worker->step, delay_ms);
+		worker_wait_unreachable(worker,
+					code != ERR_NONE ? exit->err.text
+							 : "no sensible answer",
+					delay_ms);
+	}
+}
+
+static size_t
+worker_on_data(void *user, const void *data, size_t len)
+{
+	struct worker *worker = user;
+
+	buf_append(&worker->out, data, len);
+	return len;
+}
+
+static void
+worker_on_close(void *user, const struct stream_exit *exit)
+{
+	struct worker *worker = user;
+	struct launch_reply reply;
+
+	worker->stream = NULL;
+	if (worker->session->leaving || worker->step == WORKER_ENDED)
+		return;
+	launch_reply_init(&reply,
+			  (struct str){ worker->out.data, worker->out.len });
+	clock_add(worker, reply.pod_up_s);
+	if (exit->err.code != ERR_NONE || !reply.understood) {
+		on_no_answer(worker, exit);
+	} else {
+		worker->reached = true;
+		if (worker->wait.kind != WAIT_BUSY)
+			worker_wait_over(worker);
+		if (worker->step != WORKER_START)
+			worker->tries = 0;
+		steps[worker->step].on_reply(worker, &reply, exit);
+	}
+	launch_reply_release(&reply);
+}
+
+/* The script of the step at hand; -1 with the session's err. */
+static int
+make_script(struct worker *worker, struct buf *script)
+{
+	struct session *s = worker->session;
+	char job[RUN_ID_SIZE + 16] = "", log[FOLDER_PATH_SIZE];
+	const struct bench_run *run = worker->run;
+	struct launch l = { .plan = s->plan,
+			    .bench = s->setup.id,
+			    .pod = worker->pod,
+			    .job = job };
+
+	if (run != NULL) {
+		(void)snprintf(job, sizeof(job), "%s%s", run->id,
+			       run->attempt > 0 ? ".r1" : "");
+		bench_run_file(run, s->plan->log, log);
+		l.arm = run->arm;
+		l.offset = folder_size(s->setup.path, log);
+	} else if (worker->step == WORKER_SHIP) {
+		l.arm = worker->ship_arm;
+	}
+	return launch_script(script, steps[worker->step].op, &l, &s->why);
+}
+
+static void
+worker_send(struct worker *worker)
+{
+	static const struct stream_cb cb = {
+		.on_data = worker_on_data,
+		.on_close = worker_on_close,
+	};
+	struct session *s = worker->session;
+	struct transport *transport = s->setup.transport;
+	struct buf script;
+	int bad;
+
+	buf_init(&script, 16U * 1024 * 1024);
+	buf_clear(&worker->out);
+	worker->sent_ms = worker_boot_ms(worker);
+	bad = make_script(worker, &script);
+	if (bad == 0) {
+		worker->stream = transport->ops->exec(transport, worker->pod,
+						      LAUNCH_COMMAND, &cb,
+						      worker, &s->why);
+		bad = worker->stream == NULL ||
+		      transport->ops->write(worker->stream, script.data,
+					    script.len, &s->why) != 0;
+	}
+	buf_release(&script);
+	if (!bad) {
+		transport->ops->close_stdin(worker->stream);
+		return;
+	}
+	if (worker->stream != NULL)
+		transport->ops->cancel(worker->stream);
+	worker_fail(worker, s->why.text);
+}
+
+static void
+worker_on_timer(void *user)
+{
+	struct worker *worker = user;
+
+	if (worker->stream == NULL && worker->step != WORKER_ENDED)
+		worker_send(worker);
+}
+
+void
+worker_begin(struct worker *worker)
+{
+	static const enum worker_step first[] = {
+		[SESSION_RUN] = WORKER_PREFLIGHT,
+		[SESSION_ABORT] = WORKER_ABORT,
+		[SESSION_CLEAN] = WORKER_CLEAN,
+		[SESSION_STOP] = WORKER_STOP,
+	};
+	struct session *s = worker->session;
+	enum worker_step step = first[s->setup.mode];
+
+	buf_init(&worker->out, LAUNCH_REPLY_CAP);
+	worker->clock = worker->all = any_clock;
+	worker->timer = loop_timer_new(s->setup.loop, worker_on_timer, worker);
+	if (step == WORKER_STOP && s->plan->pods[worker->pod].stop_cmd == NULL)
+		step = WORKER_FINISH;
+	worker_next(worker, step, 0);
+}
+
+void
+worker_stop(struct worker *worker)
+{
+	struct transport *transport = worker->session->setup.transport;
+
+	if (worker->step == WORKER_ENDED || worker->step == WORKER_ABORT ||
+	    worker->step == WORKER_FINISH || worker->step == WORKER_STOP)
+		return;
+	worker->tries = 0;
+	/* Where no command was ever answered, nothing runs. */
+	if (!worker->reached && worker->session->setup.mode == SESSION_RUN &&
+	    worker->next == 0) {
+		worker_fail(worker, "it was never reached");
+		return;
+	}
+	/* A command in flight is let go: its answer is of no use now. */
+	if (worker->stream != NULL) {
+		worker->step = WORKER_ABORT;
+		transport->ops->cancel(worker->stream);
+	}
+	worker_next(worker, WORKER_ABORT, 100);
+}
+
+void
+worker_release(struct worker *worker)
+{
+	loop_timer_close(worker->timer);
+	buf_release(&worker->out);
+}

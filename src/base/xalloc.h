@@ -41,7 +41,7 @@ void *xgrow(void *array, size_t n, size_t *cap, size_t size);
 	((v) = xgrow((v), (n), &(cap), sizeof(*(v))), (v)[(n)++] = __VA_ARGS__)
 
 /* The place of a new last element of such an array; its bytes are not set. */
-#define xpush(array, n, cap)                                                   \
+#define xplace(array, n, cap)                                                  \
 	((array) = xgrow((array), (n), &(cap), sizeof(*(array))),              \
 	 &(array)[(n)++])
 

@@ -8,7 +8,7 @@
 
 #include "bench/make.h"
 #include "bench/noise_register.h"
-#include "cmd/bench_cli.h"
+#include "cmd/bench_on.h"
 
 struct audit_call {
 	struct bench_ask ask;

@@ -15,7 +15,7 @@
 #include "bench/run_log.h"
 #include "bench/stats.h"
 #include "bench/verdict_json.h"
-#include "cmd/bench_cli.h"
+#include "cmd/bench_on.h"
 #include "parsers/json.h"
 
 #define MAX_RUNS  4096

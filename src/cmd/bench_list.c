@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "bench/report.h"
 #include "bench/show.h"
-#include "cmd/bench_cli.h"
+#include "cmd/bench_on.h"
 #include "parsers/json.h"
 #include "store/benches.h"
 

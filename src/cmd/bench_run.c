@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/waits.h"
-#include "cmd/bench_cli.h"
+#include "cmd/bench_on.h"
 
 static const struct cmd_option run_options[] = {
 	BENCH_ASK_OPTIONS,

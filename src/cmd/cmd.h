@@ -50,26 +50,9 @@ struct cmd_option {
 	/* Ended by NULL.  A TEXT may have them too: the usual ones. */
 	const char *const *words;
 	int (*take)(void *options, const char *value, struct err *err);
-	/* In place of an option: a table of them, for the member `at`. */
-	const struct cmd_option *more;
 };
 
 #define CMD_AT(type, member) .at = offsetof(struct type, member)
-#define CMD_MORE(table, type, member)                                          \
-	{                                                                      \
-		.name = "", .more = (table),                                   \
-		.at = offsetof(struct type, member)                            \
-	}
-
-/* All options of a table, those of tables in it in their place. */
-struct cmd_walk {
-	const struct cmd_option *next; /* NULL: there is no table */
-	const struct cmd_option *then; /* behind a table in it */
-	size_t at;		       /* of the member that its options fill */
-};
-
-/* The next one; NULL behind the last. */
-const struct cmd_option *cmd_walk(struct cmd_walk *walk);
 
 struct cmd_args {
 	struct context *context;
@@ -137,18 +120,46 @@ int cmd_main(int argc, char **argv);
 /* Print what --help says: of a command, or of the program (cmd_dash). */
 void cmd_help(const struct cmd *cmd);
 
-/* The form of a command that prints rows, OUT_TABLE by default. */
-struct cmd_output {
-	enum out_format format;
-};
-extern const struct cmd_option cmd_output_options[];
-/* The one option that adds a rule file. */
-extern const struct cmd_option cmd_format_options[];
+/*
+ * The entries of a command that prints rows: its struct has an enum
+ * out_format `format`, OUT_TABLE by default.
+ */
+#define CMD_OUTPUT_OPTIONS(type)                                               \
+	{ 0,                                                                   \
+	  "json",                                                              \
+	  NULL,                                                                \
+	  "print one JSON object a line",                                      \
+	  CMD_VALUE,                                                           \
+	  CMD_AT(type, format),                                                \
+	  .value = OUT_JSON },                                                 \
+		{ 0,                                                           \
+		  "csv",                                                       \
+		  NULL,                                                        \
+		  "print comma-separated values",                              \
+		  CMD_VALUE,                                                   \
+		  CMD_AT(type, format),                                        \
+		  .value = OUT_CSV },                                          \
+	{                                                                      \
+		0, "md", NULL, "print a Markdown table", CMD_VALUE,            \
+			CMD_AT(type, format), .value = OUT_MD                  \
+	}
+
+#define CMD_FORMAT_OPTION                                                      \
+	{                                                                      \
+		0, "format", "FILE", "read the rules of this file too",        \
+			.kind = CMD_FORMAT                                     \
+	}
 
 #define CMD_OPTIONS_END                                                        \
 	{                                                                      \
 		.name = NULL                                                   \
 	}
+
+/* Options of a command that has no others. */
+struct cmd_output {
+	enum out_format format;
+};
+extern const struct cmd_option cmd_output_options[];
 
 /* A list of rows to stdout. */
 struct out *cmd_out(enum out_format format, const struct out_column *columns);

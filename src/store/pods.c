@@ -27,7 +27,7 @@ store_pod_put(struct store *store, const struct store_pod *pod)
 	if (i < batch->n_pods)
 		row_release(&pod_table, &batch->pods[i]);
 	else
-		(void)xpush(batch->pods, batch->n_pods, batch->cap_pods);
+		(void)xplace(batch->pods, batch->n_pods, batch->cap_pods);
 	batch->pods[i] = *pod;
 	row_own(&pod_table, &batch->pods[i]);
 	store_arm(store);
@@ -42,9 +42,9 @@ store_telemetry_add(struct store *store, const char *pod,
 	if (batch->n_telemetry + n > STORE_TELEMETRY_MAX_PENDING)
 		return;
 	for (size_t i = 0; i < n; i++)
-		*xpush(batch->telemetry, batch->n_telemetry,
-		       batch->cap_telemetry) =
-			(struct batch_telemetry){ xstrdup(pod), keep, rows[i] };
+		xpush(batch->telemetry, batch->n_telemetry,
+		      batch->cap_telemetry,
+		      (struct batch_telemetry){ xstrdup(pod), keep, rows[i] });
 	store_arm(store);
 }
 

@@ -75,7 +75,7 @@ read_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 		row_own(&event_table, &event);
 		if (event.text == NULL)
 			event.text = xstrdup("");
-		*xpush(run->events, run->n_events, cap) = event;
+		xpush(run->events, run->n_events, cap, event);
 	}
 	(void)sqlite3_reset(stmt);
 }

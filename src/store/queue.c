@@ -55,7 +55,7 @@ store_tail_add(struct store *store, const struct store_tail *row)
 
 	*tail = *row;
 	tail->trim_runs = SIZE_MAX;
-	*xpush(store->tails, store->n_tails, store->cap_tails) = tail;
+	xpush(store->tails, store->n_tails, store->cap_tails, tail);
 	(void)map_set(&store->tail_index,
 		      tail_key(&store->key, tail->pod, tail->name, tail->gen),
 		      tail);
@@ -66,8 +66,8 @@ void
 store_set_run_id(struct store_tail *tail, size_t run_index, int64_t id)
 {
 	while (tail->n_runs <= run_index)
-		*xpush(tail->runs, tail->n_runs, tail->cap_runs) =
-			(struct store_run_id){ 0, false };
+		xpush(tail->runs, tail->n_runs, tail->cap_runs,
+		      (struct store_run_id){ 0, false });
 	tail->runs[run_index].id = id;
 }
 
@@ -192,12 +192,12 @@ store_sample_add(struct store *store, struct store_tail *tail,
 	tail->last_line = sample->line;
 	if (sample->line < tail->done_lines)
 		return;
-	*xpush(batch->samples, batch->n_samples, batch->cap_samples) =
-		(struct batch_sample){
-			.run_id = store_run_id(store, tail, run->run_index),
-			.seq = tail->seq,
-			.sample = *sample,
-		};
+	xpush(batch->samples, batch->n_samples, batch->cap_samples,
+	      (struct batch_sample){
+		      .run_id = store_run_id(store, tail, run->run_index),
+		      .seq = tail->seq,
+		      .sample = *sample,
+	      });
 	if (batch->n_samples == 1 || batch->n_samples == STORE_FLUSH_SAMPLES)
 		store_arm(store);
 }
@@ -217,7 +217,7 @@ store_run_put(struct store *store, struct store_tail *tail,
 		row = &batch->runs[i - 1];
 		run_release(&row->run);
 	} else {
-		row = xpush(batch->runs, batch->n_runs, batch->cap_runs);
+		row = xplace(batch->runs, batch->n_runs, batch->cap_runs);
 	}
 	*row = (struct run_row){ .id = id,
 				 .tail_id = tail->id,
@@ -274,7 +274,7 @@ take_batch(struct store *store)
 		if (!tail->dirty)
 			continue;
 		tail->dirty = false;
-		row = xpush(batch->tails, batch->n_tails, batch->cap_tails);
+		row = xplace(batch->tails, batch->n_tails, batch->cap_tails);
 		*row = *tail;
 		row_own(&tail_table, row);
 		tail->trim_runs = SIZE_MAX;

@@ -224,8 +224,8 @@ static struct name *
 name_at(struct sample_reader *r, size_t id)
 {
 	while (r->n_names <= id)
-		*xpush(r->names, r->n_names, r->cap_names) =
-			(struct name){ NULL, METRIC_COUNT };
+		xpush(r->names, r->n_names, r->cap_names,
+		      (struct name){ NULL, METRIC_COUNT });
 	return &r->names[id];
 }
 

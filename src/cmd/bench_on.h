@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_CMD_BENCH_CLI_H
-#define HGYM_CMD_BENCH_CLI_H
+#ifndef HGYM_CMD_BENCH_ON_H
+#define HGYM_CMD_BENCH_ON_H
 
 #include "bench/drive.h"
 #include "bench/kept.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Benches on the command line: asking, telling, concluding; see bench_cli.h. */
+/* Benches on the command line: asking, telling, concluding; see bench_on.h. */
 #include "config.h"
 
-#include "cmd/bench_cli.h"
+#include "cmd/bench_on.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -324,9 +324,11 @@ static void
 add_numbers(struct report *r)
 {
 	static const struct facts_column columns[] = {
-		{ "", FMT_TEXT, 0 },	       { "control", FMT_MEASURE, 0 },
-		{ "variant", FMT_MEASURE, 0 }, { "speed-up", FMT_NUMBER, 0 },
-		{ "", FMT_TEXT, 0 },
+		{ .label = "", .kind = FMT_TEXT },
+		{ .label = "control", .kind = FMT_MEASURE },
+		{ .label = "variant", .kind = FMT_MEASURE },
+		{ .label = "speed-up", .kind = FMT_NUMBER },
+		{ .label = "", .kind = FMT_TEXT },
 	};
 	const cJSON *a = arm_of(r, txt(r->c, "control"));
 	const cJSON *b = arm_of(r, txt(r->c, "variant"));
@@ -507,10 +509,13 @@ static void
 add_overview(struct report *r, const cJSON *contrasts)
 {
 	static const struct facts_column columns[] = {
-		{ "variant", FMT_TEXT, 0 },	 { "blocks", FMT_GROUPED, 0 },
-		{ "control", FMT_MEASURE, 0 },	 { "variant", FMT_MEASURE, 0 },
-		{ "speed-up", FMT_NUMBER, 0 },	 { "p", FMT_NUMBER, 0 },
-		{ "would show", FMT_NUMBER, 0 },
+		{ .label = "variant", .kind = FMT_TEXT },
+		{ .label = "blocks", .kind = FMT_GROUPED },
+		{ .label = "control", .kind = FMT_MEASURE },
+		{ .label = "variant", .kind = FMT_MEASURE },
+		{ .label = "speed-up", .kind = FMT_NUMBER },
+		{ .label = "p", .kind = FMT_NUMBER },
+		{ .label = "would show", .kind = FMT_NUMBER },
 	};
 	char label[64];
 

@@ -322,12 +322,6 @@ board_compute(struct board *board)
 	rank_all(board);
 }
 
-double
-board_mean(const struct board_group *group, const struct run_number *number)
-{
-	return group->means[number - run_numbers];
-}
-
 const char *
 board_unit(const struct board_group *group)
 {

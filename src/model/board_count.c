@@ -257,19 +257,21 @@ board_seed_values(const struct board *board, const struct board_group *group,
 	return n;
 }
 
-/* Means of the numbers, each only where every counted run has it. */
+/* Means of the columns, each only where every counted run has the number. */
 static void
 fill_means(const struct board *board, struct board_group *group, double *values)
 {
 	struct board_stats stats;
 
-	for (size_t i = 0; i < RUN_NUMBER_COUNT; i++) {
-		bool all = collect(board, group, &run_numbers[i], values) ==
-			   group->n_counted;
-
-		board_stats_of(&stats, values, all ? group->n_counted : 0);
-		group->means[i] = stats.mean;
-	}
+#define X(member)                                                              \
+	group->means.member =                                                  \
+		collect(board, group, run_number_by_name(STR_LIT(#member)),    \
+			values) == group->n_counted                            \
+			? (board_stats_of(&stats, values, group->n_counted),   \
+			   stats.mean)                                         \
+			: RUN_ABSENT;
+	BOARD_MEAN_LIST(X)
+#undef X
 }
 
 static double

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "parsers/format.h"
 #include "parsers/run.h"
+#include "parsers/telemetry.h"
 
 #include "model/bench_live.h"
 #include "model/logclass.h"
@@ -197,6 +198,10 @@ void model_pod_state(struct model *model, size_t pod, enum pod_state state,
 		     const char *why, int64_t retry_at_ms);
 void model_pod_sample(struct model *model, size_t pod, enum metric metric,
 		      double value, int64_t wall_ms);
+
+/* What the pod said of itself then; what it did not say leaves what was. */
+void model_pod_telemetry(struct model *model, size_t pod,
+			 const struct telemetry *told, int64_t wall_ms);
 
 /*
  * Its series of earlier (given; the array is emptied): what is here already

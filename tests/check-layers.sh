@@ -15,7 +15,6 @@ src/base
 parsers     base
 src/model   base parsers
 src/loop    base
-src/gen     base
 remote      base loop transport.h
 src/store   base loop model parsers/run.h parsers/metric.h
 ui          base model command.h parsers/run.h parsers/metric.h
@@ -26,7 +25,7 @@ src/harness base parsers model loop remote report conf pods transport.h
 src/bench   base parsers model loop remote store conf pods transport.h context.h
 src/ingest  base parsers model loop remote store conf bench transport.h
 src/board   base parsers model store report conf harness ingest context.h
-src/app     base parsers model loop gen remote ui conf pods harness bench
+src/app     base parsers model loop remote ui conf pods harness bench
             ingest board command.h context.h
 src/cmd     base parsers model remote store ui report conf pods harness
             bench ingest board app context.h

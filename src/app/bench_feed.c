@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Benches, plans and noise into the model; for the dashboard and the demo. */
+/* Benches, plans and noise into the model; for dash.c and demo.c. */
 #include "config.h"
 
 #include "app/bench_feed.h"
@@ -33,7 +33,6 @@
 
 struct bench_feed {
 	struct model *model;
-	const struct conf *conf;
 	struct format_set *formats; /* owned */
 	char *base, *db_path;	    /* owned; db_path NULL: none */
 	char *plans[MAX_PLANS];	    /* owned paths */
@@ -46,6 +45,13 @@ struct bench_feed {
 	size_t n_marks;
 };
 
+static void
+add_plan(struct bench_feed *feed, const char *path)
+{
+	if (feed->n_plans < MAX_PLANS)
+		feed->plans[feed->n_plans++] = xstrdup(path);
+}
+
 struct bench_feed *
 bench_feed_new(struct model *model, const struct conf *conf,
 	       const char *db_path)
@@ -53,16 +59,15 @@ bench_feed_new(struct model *model, const struct conf *conf,
 	struct bench_feed *feed = xcalloc(1, sizeof(*feed));
 
 	feed->model = model;
-	feed->conf = conf;
 	feed->formats = format_set_new_builtin();
 	feed->base = bench_base();
 	feed->db_path = xstrdup_null(db_path);
-	for (size_t i = 0; conf != NULL && i < conf->benches.n; i++) {
+	for (size_t i = 0; i < conf->benches.n; i++) {
 		glob_t found = { 0 };
 
 		if (glob(conf->benches.v[i], 0, NULL, &found) == 0)
 			for (size_t k = 0; k < found.gl_pathc; k++)
-				bench_feed_plan(feed, found.gl_pathv[k]);
+				add_plan(feed, found.gl_pathv[k]);
 		globfree(&found);
 	}
 	return feed;
@@ -81,13 +86,6 @@ bench_feed_free(struct bench_feed *feed)
 	free(feed->base);
 	free(feed->db_path);
 	free(feed);
-}
-
-void
-bench_feed_plan(struct bench_feed *feed, const char *path)
-{
-	if (feed->n_plans < MAX_PLANS)
-		feed->plans[feed->n_plans++] = xstrdup(path);
 }
 
 /* A number that changes when a file does. */

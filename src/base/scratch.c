@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,9 @@
 
 #define MAX_OPEN 16 /* folders at once while removing */
 #define MAX_FDS	 1024
+#define PLAIN                                                                  \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"       \
+	"/._-+,:@%="
 /* Who still writes there is given so long: 20 times, every 50 ms. */
 #define TRIES	 20
 #define RETRY_US 50000
@@ -92,15 +96,22 @@ start_sweeper(struct scratch *scratch, struct err *err)
 	return -1;
 }
 
-int
-scratch_make(struct scratch *scratch, const char *name, struct err *err)
+/* $TMPDIR, where it stands for itself in JSON, in a glob and in a command. */
+static const char *
+temporary_folder(void)
 {
 	const char *tmp = getenv("TMPDIR");
 
+	if (tmp == NULL || tmp[0] != '/' || tmp[strspn(tmp, PLAIN)] != '\0')
+		return "/tmp";
+	return tmp;
+}
+
+int
+scratch_make(struct scratch *scratch, const char *name, struct err *err)
+{
 	*scratch = (struct scratch){ .sweeper = -1 };
-	scratch->path =
-		xasprintf("%s/%s-XXXXXX",
-			  tmp != NULL && tmp[0] == '/' ? tmp : "/tmp", name);
+	scratch->path = xasprintf("%s/%s-XXXXXX", temporary_folder(), name);
 	if (start_sweeper(scratch, err) == 0)
 		return 0;
 	free(scratch->path);

@@ -19,7 +19,8 @@ struct scratch {
 
 /*
  * Make a folder of mode 0700 below $TMPDIR (/tmp where that is no absolute
- * path); its name begins with `name`.  Call it before there are threads.
+ * path, or one that would have to be quoted); its name begins with `name`.
+ * Call it before there are threads.
  */
 int scratch_make(struct scratch *scratch, const char *name, struct err *err)
 	__attribute__((warn_unused_result));

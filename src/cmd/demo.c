@@ -8,17 +8,15 @@
 
 #include "app/app.h"
 #include "app/demo.h"
-#include "app/demo_bench.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
 
-enum option { OPTION_SNAPSHOT, OPTION_SCRIPT, OPTION_SPEED, OPTION_SEED };
+enum option { OPTION_SNAPSHOT, OPTION_SCRIPT, OPTION_SPEED };
 
 static const struct cmd_option options[] = {
 	{ 0, "snapshot", "WxH", "print the screen of that size as text" },
 	{ 0, "script", "FILE", "play keys and save screens (- is stdin)" },
 	{ 0, "speed", "N", "so many times faster than the clock (default 20)" },
-	{ 0, "seed", "N", "other noise (default 0)" },
 	{ 0, NULL, NULL, NULL },
 };
 
@@ -27,90 +25,7 @@ struct demo_call {
 	bool snapshot;
 	const char *script;
 	double speed;
-	uint64_t seed;
 };
-
-/* The demo as the dashboard's source. */
-struct demo_source {
-	const struct context *env;
-	struct loop *loop; /* while it runs; NULL without a terminal */
-	struct demo *demo;
-	double speed;
-	int64_t last_ms; /* of the real clock; 0: not begun */
-	double owed_ms;
-};
-
-static bool
-source_poll(void *user)
-{
-	struct demo_source *source = user;
-	int64_t now_ms = clock_real.mono_ms(&clock_real);
-
-	if (source->speed > 0) {
-		if (source->last_ms != 0)
-			source->owed_ms += (double)(now_ms - source->last_ms) *
-					   source->speed;
-		source->last_ms = now_ms;
-		demo_advance(source->demo, (int64_t)source->owed_ms);
-		source->owed_ms -= (double)(int64_t)source->owed_ms;
-	}
-	return demo_poll(source->demo);
-}
-
-static int
-source_start(void *user, struct loop *loop, struct ui *ui, struct err *err)
-{
-	struct demo_source *source = user;
-
-	(void)ui;
-	(void)err;
-	source->loop = loop;
-	return 0;
-}
-
-static int
-source_stop(void *user, struct err *err)
-{
-	struct demo_source *source = user;
-
-	(void)err;
-	demo_bench_stop(demo_bench_of(source->demo));
-	source->loop = NULL;
-	return 0;
-}
-
-static int
-source_bench(void *user, const char *plan, const char *stop_id, char said[200],
-	     struct err *err)
-{
-	struct demo_source *source = user;
-
-	if (source->loop == NULL)
-		return err_set(err, ERR_USAGE,
-			       "a bench is started on a terminal only");
-	if (demo_bench_launch(demo_bench_of(source->demo), source->loop,
-			      source->env, plan, stop_id, err))
-		return -1;
-	(void)snprintf(said, 200, "the bench %s",
-		       plan != NULL ? "begins" : "is being ended");
-	return 0;
-}
-
-static char *
-source_plan(void *user, const struct command *command, struct err *err)
-{
-	struct demo_source *source = user;
-
-	return demo_bench_compose(demo_bench_of(source->demo), command, err);
-}
-
-static void
-source_advance(void *user, int64_t ms)
-{
-	struct demo_source *source = user;
-
-	demo_advance(source->demo, ms);
-}
 
 static int
 parse_size(const char *text, int size[2], struct err *err)
@@ -141,15 +56,10 @@ parse_call(struct cmd_args *args, struct demo_call *call, struct err *err)
 				return -1;
 		} else if (option == OPTION_SCRIPT) {
 			call->script = value;
-		} else if (option == OPTION_SPEED) {
-			if (!str_to_double(str_from(value), &call->speed) ||
-			    !(call->speed > 0) || call->speed > 10000)
-				return err_set(err, ERR_USAGE,
-					       "demo: --speed: a number up to "
-					       "10000");
-		} else if (!str_to_u64(str_from(value), &call->seed)) {
+		} else if (!str_to_double(str_from(value), &call->speed) ||
+			   !(call->speed > 0) || call->speed > 10000) {
 			return err_set(err, ERR_USAGE,
-				       "demo: --seed: a whole number");
+				       "demo: --speed: a number up to 10000");
 		}
 	}
 	if (option == CMD_OPTIONS_WRONG)
@@ -166,30 +76,23 @@ run_demo(const struct cmd_args *args, const struct demo_call *call,
 	bool headless = call->snapshot || call->script != NULL ||
 			!isatty(STDOUT_FILENO);
 	struct format_set *formats = format_set_new_builtin();
-	struct demo_source source = {
-		args->context, NULL, NULL, headless ? 0 : call->speed, 0, 0
-	};
-	struct app_setup setup = {
-		.env = args->context,
-		.model = model,
-		.track = track,
-		.source = { .start = source_start,
-			    .poll = source_poll,
-			    .stop = source_stop,
-			    .bench = source_bench,
-			    .plan = source_plan,
-			    .advance = source_advance,
-			    .user = &source },
-	};
+	struct demo *demo = demo_new(model, formats, err);
 	int status = -1;
 
-	source.demo = demo_new(model, formats, call->seed, err);
-	if (source.demo != NULL) {
-		setup.clock = demo_clock(source.demo);
+	if (demo != NULL) {
+		const struct app_setup setup = {
+			.env = args->context,
+			.model = model,
+			.track = track,
+			.clock = demo_clock(demo),
+			.source = demo_source(demo, args->context,
+					      headless ? 0 : call->speed),
+		};
+
 		status = headless ? app_script(&setup, call->script, call->size,
 					       stdout, err)
 				  : app_run(&setup, err);
-		demo_free(source.demo);
+		demo_free(demo);
 	}
 	format_set_free(formats);
 	return status;
@@ -215,16 +118,18 @@ demo_exec(struct cmd_args *args, struct err *err)
 
 const struct cmd cmd_demo = {
 	.name = "demo",
-	.usage = "[--snapshot WxH] [--script FILE] [--speed N] [--seed N]",
+	.usage = "[--snapshot WxH] [--script FILE] [--speed N]",
 	.summary = "the dashboard over a fleet that is made up",
-	.help = "Twelve runs on five pods: logs in real line shapes are "
-		"written to a temporary\nfolder as the runs would write them, "
-		"and followed. One run stalls, one diverges,\none pod is slow, "
-		"one artifact is over the cap. No network, no configuration;\n"
-		"the folder is removed at the end. Where standard output is no "
-		"terminal, one\nscreen is printed as text. A script has one of "
-		"these a line: wait SECONDS,\nkey NAME.., type TEXT, size WxH, "
-		"save FILE, styles FILE (- is standard output).",
+	.help = "Twelve runs on five pods, and more while you watch: recorded "
+		"logs are played into\na temporary folder as the runs wrote "
+		"them, and followed like any other. One run\nstalls, one "
+		"diverges, one is out of memory, one crashes, one pod is slow, "
+		"a link\nfails, one artifact is over the cap. No network, no "
+		"configuration; the folder is\nremoved at the end. Where "
+		"standard output is no terminal, one screen is printed\nas "
+		"text. A script has one of these a line: wait SECONDS, key "
+		"NAME.., type TEXT,\nsize WxH, save FILE, styles FILE (- is "
+		"standard output).",
 	.options = options,
 	.exec = demo_exec,
 };

@@ -185,7 +185,7 @@ def test_mouse():
     p.settle()
     mouse(p, ("down", 20, 8))
     ok(p.until(lambda: reversed_at(p, 20, 6)), "the wheel moves in a list")
-    p.send("2")
+    p.send("g2")
     p.wait_for("over train time")
     p.settle()
     before = y_axis(p)
@@ -360,8 +360,9 @@ def test_bench():
     p = start(width=120, height=40)
     p.wait_for("h100-a")
     p.send("6")
-    p.wait_for("fused-ce")
-    p.send("b")
+    ok(p.wait_for(("packed: FASTER by", "padded: SAME within", "18 of 30")),
+       "a bench that is over has its verdicts")
+    p.send("jb")
     ok(p.wait_for(("type yes to go on", "$ hgym-tui bench run")),
        "b shows the exact command and asks")
     p.send("no\r")
@@ -370,10 +371,12 @@ def test_bench():
     frames = []
     ok(p.until(lambda: "no verdict yet" in p.screen.text() and
                not frames.append(p.screen.text())) and
-       "FASTER" not in frames[0], "no verdict word while it runs", frames)
+       "fused: FASTER" not in frames[0], "no verdict word while it runs",
+       frames)
     ok(p.until(lambda: "block 1 of 6 is next" in p.screen.text() or
-               "FASTER by" in p.screen.text()), "what the next look needs")
-    ok(p.wait_for("FASTER by"), "yes runs it to a verdict")
+               "fused: FASTER by" in p.screen.text()),
+       "what the next look needs")
+    ok(p.wait_for("fused: FASTER by"), "yes runs it to a verdict")
     ok(p.wait_for(("median", "· ended", "faster by %", "guard ")),
        "its runs, its interval, and why it ended")
     p.send("\r")
@@ -383,7 +386,7 @@ def test_bench():
     p.close()
     p = start(("--read-only", "demo", "--speed", "1"))
     p.wait_for("h100-a")
-    p.send("6b")
+    p.send("6jb")
     ok(p.wait_for("--read-only"), "--read-only starts nothing")
     p.close()
 
@@ -419,11 +422,16 @@ def test_bench_form():
     p.send("yes\r6")
     ok(p.wait_for(("no verdict yet", "typed")), "yes starts it")
     ok(p.wait_for("new: FASTER by"), "to a verdict")
+    p.send("j")
+    p.wait_for("18 of 30 runs")
     p.send("7a")
     ok(p.wait_for(("type yes to go on", "A/A arm", "plans/audit-")),
        "a asks for an audit")
     p.send("yes\r6")
-    ok(p.wait_for("A/A: the same code"), "which names no winner")
+    ok(p.wait_for(("no verdict yet", "18 of 30 runs")),
+       "the selection stays on its bench")
+    p.send("g")
+    ok(p.wait_for("A/A: the same code"), "an audit names no winner")
     p.send("7")
     ok(p.wait_for("6 blocks show"), "and stands beside the pod then")
     p.send("8b")

@@ -153,6 +153,9 @@ test_late_writer(void)
 static void
 test_no_place(void)
 {
+	static const char *const none[] = {
+		"", "relative", "/a b", "/a\"b", "/a'b", "/a[b]", "/$a", "/a\nb"
+	};
 	struct scratch scratch;
 	struct err err = { ERR_NONE, "" };
 
@@ -163,11 +166,13 @@ test_no_place(void)
 	   "no place for it: %s", err.text);
 	ok(scratch.path == NULL, "and no folder");
 	scratch_remove(&scratch);
-	(void)setenv("TMPDIR", "relative", 1);
-	ok(scratch_make(&scratch, "t-x", &err) == 0 &&
-		   strncmp(scratch.path, "/tmp/t-x-", 9) == 0,
-	   "a relative TMPDIR is none");
-	scratch_remove(&scratch);
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		(void)setenv("TMPDIR", none[i], 1);
+		ok(scratch_make(&scratch, "t-x", &err) == 0 &&
+			   strncmp(scratch.path, "/tmp/t-x-", 9) == 0,
+		   "no place for it: TMPDIR %zu", i);
+		scratch_remove(&scratch);
+	}
 }
 
 int

@@ -2,7 +2,7 @@
 /* Blocks of text that runs of every family print around their rows. */
 #include "config.h"
 
-#include "gen/loggen_impl.h"
+#include "tests/tools/loggen_priv.h"
 
 /*
  * A training script as runs print into their own log: no line of it is a

@@ -2,7 +2,7 @@
 /* The course of a made-up training run: its steps, its time and its fate. */
 #include "config.h"
 
-#include "gen/loggen.h"
+#include "tests/tools/loggen.h"
 
 #include <assert.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "gen/loggen_impl.h"
+#include "tests/tools/loggen_priv.h"
 
 #define QUEUE_BYTES (1U << 20)
 #define LOOP_COST   1.24 /* step time when all layers loop */

@@ -2,7 +2,7 @@
 /* The family of NanoGPT speedrun logs, as loggen.c's tables want it. */
 #include "config.h"
 
-#include "gen/loggen_impl.h"
+#include "tests/tools/loggen_priv.h"
 
 static void
 nano_begin(struct loggen *gen)

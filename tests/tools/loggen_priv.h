@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_GEN_LOGGEN_IMPL_H
-#define HGYM_GEN_LOGGEN_IMPL_H
+#ifndef HGYM_TESTS_TOOLS_LOGGEN_PRIV_H
+#define HGYM_TESTS_TOOLS_LOGGEN_PRIV_H
 
 #include "base/buf.h"
-#include "gen/loggen.h"
+#include "tests/tools/loggen.h"
 
-/* What the files of src/gen share; nobody else includes it. */
+/* What the files of loggen share; nobody else includes it. */
 
 enum loggen_phase { PHASE_BEGIN, PHASE_TRAIN, PHASE_END, PHASE_OVER };
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "gen/loggen_impl.h"
+#include "tests/tools/loggen_priv.h"
 
 #define CAP_BYTES 16000000U
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_HARNESS_GEN_H
-#define HGYM_HARNESS_GEN_H
+#ifndef HGYM_TESTS_TOOLS_HARNESS_GEN_H
+#define HGYM_TESTS_TOOLS_HARNESS_GEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

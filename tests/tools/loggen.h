@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_GEN_LOGGEN_H
-#define HGYM_GEN_LOGGEN_H
+#ifndef HGYM_TESTS_TOOLS_LOGGEN_H
+#define HGYM_TESTS_TOOLS_LOGGEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

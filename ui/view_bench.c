@@ -14,9 +14,9 @@
 
 struct bench {
 	struct table table;
-	int scroll;   /* lines of the report above the window */
-	size_t shown; /* which bench the scroll is of */
-	bool as_text; /* the report instead of the picture */
+	uint64_t selected; /* the bench that is, by its id; 0: none yet */
+	int scroll;	   /* lines of its report above the window */
+	bool as_text;	   /* the report instead of the picture */
 };
 
 /* Columns from which picture and report stand side by side. */
@@ -24,6 +24,44 @@ struct bench {
 #define TEXT_WIDTH 84
 /* Lines under the picture from which the report begins there. */
 #define LEAST_TEXT 8
+
+/*
+ * Benches come in front of the others: the selection stays on its own, but
+ * where it is the newest it follows, and that of a plan goes to the bench
+ * that was begun with it.
+ */
+static void
+hold_selection(struct bench *view, const struct model *model)
+{
+	struct table *table = &view->table;
+	const struct model_bench *benches = model->benches;
+	size_t i = 0;
+
+	while (i < model->n_benches &&
+	       str_hash(str_from(benches[i].id)) != view->selected)
+		i++;
+	if (i < model->n_benches && table->selected > 0) {
+		bool begun = i > table->selected && benches[i].is_plan &&
+			     strcmp(benches[0].name, benches[i].name) == 0;
+
+		table->selected = begun ? 0 : i;
+	}
+	table_set_rows(table, model->n_benches);
+}
+
+/* It was moved there, or held. */
+static void
+note_selection(struct bench *view, const struct model *model)
+{
+	uint64_t id = 0;
+
+	if (model->n_benches > 0)
+		id = str_hash(
+			str_from(model->benches[view->table.selected].id));
+	if (view->selected != id)
+		view->scroll = 0;
+	view->selected = id;
+}
 
 static unsigned int
 state_style(const char *state)
@@ -206,14 +244,11 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 					 shown.user, SIZE_MAX, false };
 	int rows, most;
 
-	table_set_rows(&view->table, model->n_benches);
+	hold_selection(view, model);
+	note_selection(view, model);
 	if (model->n_benches == 0) {
 		panel_empty(canvas, r, empty);
 		return;
-	}
-	if (view->shown != view->table.selected) {
-		view->shown = view->table.selected;
-		view->scroll = 0;
 	}
 	rows = (int)model->n_benches + 3;
 	most = r.h / 4 > 5 ? r.h / 4 : 5;
@@ -289,7 +324,7 @@ bench_act(void *state, struct ui_shared *shared, enum action action,
 {
 	struct bench *view = state;
 
-	table_set_rows(&view->table, shared->model->n_benches);
+	hold_selection(view, shared->model);
 	if (action == ACTION_BENCH_START)
 		return start_one(view, shared, out);
 	if (view->table.rows == 0)
@@ -304,9 +339,9 @@ bench_act(void *state, struct ui_shared *shared, enum action action,
 		view->scroll += view->scroll < 1000 ? 8 : 0;
 	else if (action == ACTION_PAGE_UP)
 		view->scroll -= view->scroll > 8 ? 8 : view->scroll;
-	else
-		return table_act(&view->table, action) ? UI_HANDLED
-						       : UI_IGNORED;
+	else if (!table_act(&view->table, action))
+		return UI_IGNORED;
+	note_selection(view, shared->model);
 	return UI_HANDLED;
 }
 
@@ -315,8 +350,11 @@ bench_click(void *state, struct ui_shared *shared, int x, int y)
 {
 	struct bench *view = state;
 
-	(void)shared;
-	return table_click(&view->table, x, y);
+	hold_selection(view, shared->model);
+	if (!table_click(&view->table, x, y))
+		return false;
+	note_selection(view, shared->model);
+	return true;
 }
 
 static const char *

@@ -367,6 +367,30 @@ look(const struct bench_feed *feed, char **ids, size_t n, size_t shown)
 	return seen | 1;
 }
 
+/* A bench that was seen running has left pods up, which cost money. */
+static void
+tell_still_up(struct model *model, const struct model_bench *bench)
+{
+	struct model_event event = {
+		.wall_ms = clock_real.wall_ms(&clock_real),
+		.severity = MODEL_WARNING,
+		.pod = MODEL_NONE,
+	};
+	const struct model_bench *old = model->benches;
+	const struct model_bench *end = old + model->n_benches;
+
+	while (old < end &&
+	       (old->id == NULL || strcmp(old->id, bench->id) != 0))
+		old++;
+	if (old == end || old->still_up != NULL || bench->still_up == NULL)
+		return;
+	event.text = xasprintf("bench %s: still up: %s; bench-stop runs their "
+			       "stop_cmd",
+			       bench->name, bench->still_up);
+	model_event_add(model, &event);
+	free(event.text);
+}
+
 static void
 make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
 {
@@ -376,6 +400,8 @@ make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
 	list.v = xcalloc(room, sizeof(*list.v));
 	list.marks = xcalloc(room, sizeof(*list.marks));
 	add_folders(feed, &list, ids, shown);
+	for (size_t i = 0; i < list.n; i++)
+		tell_still_up(feed->model, &list.v[i]);
 	list.n += bench_stored_list(feed->db_path, ids, n, list.v + list.n,
 				    MAX_BENCHES);
 	add_plans(feed, &list);

@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "app/bench.h"
 #include "app/bench_compose.h"
@@ -26,12 +24,12 @@
 #define NOW_S	       2650
 #define HISTORY_STEP_S 10
 #define HARNESS_MS     1000 /* a countdown moves */
-/* Below the folder. */
+/* Below the folder, as the recordings have them. */
 #define HOME	"home"
 #define BENCH	"bench"
 #define HARNESS "rmsnorm"
 
-/* Made of demo/ *.rec, the folders of home.rec first. */
+/* The files of demo/, home.rec first. */
 extern const struct embed_file demo_recordings[];
 
 struct demo {
@@ -134,8 +132,8 @@ add_player(struct demo *demo, const char *recording)
 }
 
 /*
- * The first recording has the folders of the user in it: those of the
- * process are moved there, so that the user's own are left alone.
+ * The first recording has a home with a configuration: what the process, and
+ * any that it starts, reads and writes is there, and nothing of the user's.
  */
 static int
 settle_in(struct demo *demo, struct err *err)

@@ -203,7 +203,7 @@ play_link(struct demo_player *p)
 	while (state < POD_GONE && !str_eq_cstr(name, pod_state_name(state)))
 		state++;
 	event.severity = state == POD_LIVE ? MODEL_INFO : MODEL_WARNING;
-	reason = xstrndup(why.p, why.len);
+	reason = why.len > 0 ? xstrndup(why.p, why.len) : xstrdup("");
 	model_pod_state(model, p->pod, state, reason, 0);
 	event.text = xasprintf("%s: %s%s%s", model->pods[p->pod].name,
 			       pod_state_name(state),

@@ -28,22 +28,6 @@ struct demo_call {
 };
 
 static int
-parse_size(const char *text, int size[2], struct err *err)
-{
-	struct str rest = str_from(text), width;
-	int64_t w, h;
-
-	if (!str_next(&rest, 'x', &width) || !str_to_i64(width, &w) ||
-	    !str_to_i64(rest, &h) || w < 1 || h < 1 || w > 1000 || h > 1000)
-		return err_set(err, ERR_USAGE,
-			       "demo: --snapshot: a size is WxH, at most "
-			       "1000x1000");
-	size[0] = (int)w;
-	size[1] = (int)h;
-	return 0;
-}
-
-static int
 parse_call(struct cmd_args *args, struct demo_call *call, struct err *err)
 {
 	const char *value;
@@ -52,8 +36,8 @@ parse_call(struct cmd_args *args, struct demo_call *call, struct err *err)
 	while ((option = cmd_next_option(args, &value, err)) >= 0) {
 		if (option == OPTION_SNAPSHOT) {
 			call->snapshot = true;
-			if (parse_size(value, call->size, err))
-				return -1;
+			if (app_parse_size(str_from(value), call->size, err))
+				return err_prefix(err, "demo: --snapshot");
 		} else if (option == OPTION_SCRIPT) {
 			call->script = value;
 		} else if (!str_to_double(str_from(value), &call->speed) ||

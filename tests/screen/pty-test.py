@@ -7,6 +7,7 @@ HGYM_SCRIPT_KEYS (10000): how many random keys are played without a terminal;
 random-test.py plays them in one."""
 import base64
 import glob
+import json
 import os
 import random
 import re
@@ -298,7 +299,8 @@ def folders():
 
 
 def test_signals():
-    killed = folders()  # of the tests above, which nobody could remove
+    ok(until(lambda: not folders()), "those that were killed left nothing",
+       folders())
     for signum, status in ((signal.SIGTERM, 143), (signal.SIGHUP, 129),
                            (signal.SIGINT, 130)):
         p = start()
@@ -315,8 +317,7 @@ def test_signals():
         except termios.error:
             pass
         p.close()
-    left = folders() - killed
-    ok(not left, "the demo's folders are gone", left)
+    ok(not folders(), "the demo's folders are gone", folders())
 
 
 def test_suspend():
@@ -488,6 +489,57 @@ def test_bench_dash():
        left_behind())
 
 
+def test_still_up():
+    """A bench that leaves its pod up says so; a key stops it."""
+    folder = os.path.join(home, "up")
+    os.makedirs(folder)
+    said = os.path.join(folder, "stopped")
+    plan = {
+        "schema": "hgym.bench/1", "name": "leaver", "seed": 1,
+        "workload": {"cwd": folder, "timeout_s": 60, "command":
+                     "for i in 1 2 3 4 5 6 7 8; do echo step:$i/8 "
+                     "train_loss:4.0 train_time:${i}00ms step_avg:100.00ms; "
+                     "done"},
+        "metric": {"key": "step_ms",
+                   "window": {"mode": "fixed", "lo": 2, "hi": 8}},
+        "variants": [{"tag": "old", "control": True}, {"tag": "new"}],
+        "pods": [{"id": "mine", "transport": "local", "usd_per_h": 2.5,
+                  "root": folder + "/root", "lock_dir": folder,
+                  "stop_cmd": "echo gone >>" + said}],
+        "design": {"blocks_per_pod": 1, "burn_in": 0, "gap_s": 0}}
+    config = os.path.join(home, "config", "hgym-tui", "config.json")
+    for path, value in ((folder + "/bench.json", plan), (config, {
+            "schema": "hgym-tui.config/1",
+            "benches": [folder + "/bench.json"]})):
+        with open(path, "w") as out:
+            json.dump(value, out)
+    p = start((), width=140, height=32)
+    p.wait_for("Fleet")
+    p.send("6G")
+    p.wait_for("to start: bench.json")
+    p.send("b")
+    p.wait_for("type yes to go on")
+    p.send("yes\r")
+    ok(p.wait_for("bench leaver: still up: mine (2.50 USD an hour)"),
+       "a bench that leaves its pod up is told")
+    p.send("B")
+    ok(p.wait_for(("type yes to go on", "bench stop leaver")) and
+       not os.path.exists(said), "B asks")
+    p.send("yes\r")
+    ok(until(lambda: os.path.exists(said)), "and stops it")
+    p.send("Q")
+    ok(p.end() == 0, "and it can be left")
+    p.close()
+    p = start((), width=140, height=32)
+    p.wait_for("Fleet")
+    p.send("6")
+    p.wait_for("leaver")
+    p.send("!")
+    ok(p.wait_for("Nothing happened yet."), "what ended before is no news")
+    p.close()
+    os.unlink(config)
+
+
 def test_crash():
     if subprocess.run(["nm", TUI], capture_output=True,
                       text=True).stdout.count("__asan_init"):
@@ -545,7 +597,7 @@ def main():
         for test in (test_walk, test_mouse, test_same_as_text, test_colours,
                      test_hostile, test_slow_terminal, test_resize,
                      test_signals, test_suspend, test_bench,
-                     test_bench_form, test_bench_dash, test_crash,
+                     test_bench_form, test_bench_dash, test_still_up, test_crash,
                      test_random_script, test_no_terminal):
             test()
     return finish()

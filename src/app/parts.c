@@ -364,11 +364,8 @@ static void
 configure_alerts(struct app_parts *parts)
 {
 	const struct conf *conf = parts->setup->conf;
-	struct alerts fresh;
 
-	alerts_init(&fresh);
-	parts->alerts.stall_s = fresh.stall_s;
-	alerts_release(&fresh);
+	parts->alerts.stall_s = RUN_ABSENT;
 	if (conf != NULL && conf->alerts.stall == CONF_STALL_OFF)
 		parts->alerts.stall_s = 0;
 	else if (conf != NULL && conf->alerts.stall == CONF_STALL_SECONDS)

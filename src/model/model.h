@@ -145,6 +145,7 @@ struct model_bench {
 	char *still_up; /* owned; pods that it left up, NULL: none */
 	char *report;	/* owned; the judgement as text, NULL: none yet */
 	struct bench_live *live; /* owned; NULL: a plan, or only remembered */
+	uint64_t mark;		 /* of whoever fills it: what it was read of */
 };
 
 /* What is known of the noise of a pod in a class of runs; per cent. */

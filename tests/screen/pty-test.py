@@ -597,7 +597,8 @@ def main():
         for test in (test_walk, test_mouse, test_same_as_text, test_colours,
                      test_hostile, test_slow_terminal, test_resize,
                      test_signals, test_suspend, test_bench,
-                     test_bench_form, test_bench_dash, test_still_up, test_crash,
+                     test_bench_form, test_bench_dash, test_still_up,
+                     test_crash,
                      test_random_script, test_no_terminal):
             test()
     return finish()

@@ -16,7 +16,6 @@ src/base
 parsers     base
 src/model   base parsers
 src/loop    base
-src/gen     base
 remote      base loop transport.h
 src/store   base loop model parsers/run.h parsers/metric.h
 src/report  base parsers/json.h parsers/run.h
@@ -30,8 +29,8 @@ src/bench   base parsers model loop remote store report conf pods transport.h
             context.h
 src/ingest  base parsers model loop remote store conf bench transport.h
 src/board   base parsers model store report conf harness ingest context.h
-src/app     base parsers model loop gen remote report ui conf pods harness
-            bench ingest board command.h context.h
+src/app     base parsers model loop remote report ui conf pods harness bench
+            ingest board command.h context.h
 src/cmd     base parsers model remote store ui report conf pods harness
             bench ingest board app context.h
 src         base conf app cmd context.h

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/str.h"
 #include "context.h"
 #include "loop/loop.h"
 #include "model/model.h"
@@ -67,6 +68,10 @@ struct app_setup {
  * signal that ended it, or -1 with err.
  */
 int app_run(const struct app_setup *setup, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* A size of the screen, "80x24". */
+int app_parse_size(struct str text, int size[2], struct err *err)
 	__attribute__((warn_unused_result));
 
 /*

@@ -20,8 +20,6 @@
 #define TAIL_BYTES   4096
 /* What a bench ends with whose verdict is no good news. */
 #define EXIT_CHECK 3
-/* What it says last where it leaves pods up. */
-#define STILL_UP "still up: "
 
 struct watched {
 	struct app_bench *owner;
@@ -100,6 +98,7 @@ last_line(const char *path, char out[TAIL_BYTES])
 		memmove(out, line + 1, strlen(line));
 }
 
+/* One that failed is told, by the last that it said. */
 static void
 on_exit_of(void *user, int exit_status, int term_signal)
 {
@@ -112,14 +111,8 @@ on_exit_of(void *user, int exit_status, int term_signal)
 	char line[TAIL_BYTES];
 
 	watched->child = NULL;
-	last_line(watched->log, line);
-	if (term_signal == 0 && exit_status == 0 &&
-	    strncmp(line, STILL_UP, strlen(STILL_UP)) == 0) {
-		event.text = xasprintf("bench: %s", line);
-		model_event_add(watched->owner->model, &event);
-		free(event.text);
-	}
 	if (term_signal == 0 && exit_status != 0 && exit_status != EXIT_CHECK) {
+		last_line(watched->log, line);
 		event.text = xasprintf("bench: %s",
 				       line[0] != '\0' ? line : "it failed");
 		model_event_add(watched->owner->model, &event);

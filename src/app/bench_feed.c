@@ -38,10 +38,15 @@ struct bench_feed {
 	struct noise_register noise;
 	uint64_t db_mark;    /* of the database as looked at last */
 	uint64_t noise_mark; /* of what the register says */
-	uint64_t seen;	     /* of all there is, as read last */
-	uint64_t *marks;     /* owned; of the model's benches, in their order */
-	size_t n_marks;
+	uint64_t listed;     /* how many folders, and which register; 0: none */
 };
+
+static void
+add_plan(struct bench_feed *feed, const char *path)
+{
+	if (feed->n_plans < MAX_PLANS)
+		feed->plans[feed->n_plans++] = xstrdup(path);
+}
 
 struct bench_feed *
 bench_feed_new(struct model *model, struct context *context)
@@ -57,7 +62,7 @@ bench_feed_new(struct model *model, struct context *context)
 
 		if (glob(plans->v[i], 0, NULL, &found) == 0)
 			for (size_t k = 0; k < found.gl_pathc; k++)
-				bench_feed_plan(feed, found.gl_pathv[k]);
+				add_plan(feed, found.gl_pathv[k]);
 		globfree(&found);
 	}
 	return feed;
@@ -71,16 +76,8 @@ bench_feed_free(struct bench_feed *feed)
 	for (size_t i = 0; i < feed->n_plans; i++)
 		free(feed->plans[i]);
 	noise_register_release(&feed->noise);
-	free(feed->marks);
 	free(feed->base);
 	free(feed);
-}
-
-void
-bench_feed_plan(struct bench_feed *feed, const char *path)
-{
-	if (feed->n_plans < MAX_PLANS)
-		feed->plans[feed->n_plans++] = xstrdup(path);
 }
 
 /* A number that changes when a file does. */
@@ -98,15 +95,24 @@ mark_of(const char *path, const char *name)
 	return mark;
 }
 
-/* What a results folder looks like now. */
+/* What the results folder of a bench looks like now. */
 static uint64_t
-folder_mark(const char *path)
+folder_mark(const struct bench_feed *feed, const char *id)
 {
+	char *path = xasprintf("%s/%s", feed->base, id);
 	uint64_t mark = mark_of(path, "/state.json");
 
 	mark = mark * 31 + mark_of(path, "/verdict.json");
 	mark = mark * 31 + mark_of(path, "/runs");
-	return mark * 31 + mark_of(path, "/pods-stopped");
+	mark = mark * 31 + mark_of(path, "/pods-stopped");
+	free(path);
+	return mark;
+}
+
+static uint64_t
+plan_mark(const struct bench_feed *feed, const char *path)
+{
+	return mark_of(path, "") * 31 + feed->noise_mark;
 }
 
 /* The verdict of a folder: as text, and as the screen shows it. */
@@ -130,8 +136,9 @@ show_verdict(struct model_bench *bench, const struct plan *plan,
 }
 
 static void
-read_bench(struct model_bench *bench, const char *id, const char *path)
+read_bench(struct bench_feed *feed, struct model_bench *bench, const char *id)
 {
+	char *path = xasprintf("%s/%s", feed->base, id);
 	struct folder_state state;
 	struct plan plan;
 
@@ -147,13 +154,14 @@ read_bench(struct model_bench *bench, const char *id, const char *path)
 		bench->name = xstrdup(id);
 		bench->state = xstrdup("unknown");
 	}
-	if (bench_load_plan(&plan, path, NULL) != 0)
-		return;
-	show_verdict(bench, &plan, path, &state);
-	bench->still_up = bench_still_up(&plan, path);
-	if (bench->live != NULL)
-		bench->live->still_up = bench->still_up;
-	plan_release(&plan);
+	if (bench_load_plan(&plan, path, NULL) == 0) {
+		show_verdict(bench, &plan, path, &state);
+		bench->still_up = bench_still_up(&plan, path);
+		if (bench->live != NULL)
+			bench->live->still_up = bench->still_up;
+		plan_release(&plan);
+	}
+	free(path);
 }
 
 static void
@@ -253,57 +261,97 @@ poll_noise(struct bench_feed *feed)
 	model_noise_set(feed->model, noise, fresh.n);
 }
 
-/* A list of benches under way of being made. */
-struct listing {
-	struct model_bench *v;
-	uint64_t *marks;
-	size_t n;
-};
-
-/* Take a bench that did not change over from the old list. */
+/* The model still has this bench as it looks now. */
 static bool
-take_old(struct bench_feed *feed, struct listing *list, const char *id,
-	 uint64_t mark)
+is_as_read(const struct model_bench *bench, const char *id, uint64_t mark)
 {
-	struct model *model = feed->model;
+	return bench->mark == mark && strcmp(bench->id, id) == 0;
+}
 
-	for (size_t i = 0; i < model->n_benches && i < feed->n_marks; i++) {
-		struct model_bench *old = &model->benches[i];
+/* Nothing came, went or changed since the list was made. */
+static bool
+is_list_current(const struct bench_feed *feed, char **ids, size_t shown)
+{
+	const struct model *model = feed->model;
+	size_t plans = model->n_benches - feed->n_plans;
 
-		if (old->id == NULL || feed->marks[i] != mark ||
-		    strcmp(old->id, id) != 0)
-			continue;
-		list->marks[list->n] = mark;
-		list->v[list->n++] = *old;
+	for (size_t i = 0; i < shown; i++)
+		if (!is_as_read(&model->benches[i], ids[i],
+				folder_mark(feed, ids[i])))
+			return false;
+	for (size_t i = 0; i < feed->n_plans; i++)
+		if (!is_as_read(&model->benches[plans + i], feed->plans[i],
+				plan_mark(feed, feed->plans[i])))
+			return false;
+	return true;
+}
+
+/* The bench of that id in the model, unless it was taken; NULL: none. */
+static struct model_bench *
+find_old(const struct model *model, const char *id)
+{
+	for (size_t i = 0; i < model->n_benches; i++)
+		if (model->benches[i].id != NULL &&
+		    strcmp(model->benches[i].id, id) == 0)
+			return &model->benches[i];
+	return NULL;
+}
+
+/* A bench that was seen running has left pods up, which cost money. */
+static void
+tell_still_up(struct model *model, const struct model_bench *bench)
+{
+	struct model_event event = {
+		.wall_ms = clock_real.wall_ms(&clock_real),
+		.severity = MODEL_WARNING,
+		.pod = MODEL_NONE,
+	};
+
+	event.text = xasprintf("bench %s: still up: %s; bench-stop runs their "
+			       "stop_cmd",
+			       bench->name, bench->still_up);
+	model_event_add(model, &event);
+	free(event.text);
+}
+
+/* The bench as it was read before, else as it is now. */
+static void
+take(struct bench_feed *feed, struct model_bench *bench, const char *id,
+     bool is_plan)
+{
+	struct model_bench *old = find_old(feed->model, id);
+	uint64_t mark = is_plan ? plan_mark(feed, id) : folder_mark(feed, id);
+
+	if (old != NULL && old->mark == mark) {
+		*bench = *old;
 		*old = (struct model_bench){ 0 };
-		return true;
+		return;
 	}
-	list->marks[list->n] = mark;
-	return false;
+	if (is_plan)
+		read_plan(feed, bench, id);
+	else
+		read_bench(feed, bench, id);
+	bench->mark = mark;
+	if (old != NULL && old->still_up == NULL && bench->still_up != NULL)
+		tell_still_up(feed->model, bench);
 }
 
 static void
-add_folders(struct bench_feed *feed, struct listing *list, char **ids, size_t n)
+make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
 {
-	for (size_t i = 0; i < n; i++) {
-		char *path = xasprintf("%s/%s", feed->base, ids[i]);
+	struct model_bench *v =
+		xcalloc(shown + MAX_BENCHES + feed->n_plans + 1, sizeof(*v));
+	size_t count = 0;
 
-		if (!take_old(feed, list, ids[i], folder_mark(path)))
-			read_bench(&list->v[list->n++], ids[i], path);
-		free(path);
+	while (count < shown) {
+		take(feed, &v[count], ids[count], false);
+		count++;
 	}
-}
-
-static void
-add_plans(struct bench_feed *feed, struct listing *list)
-{
-	for (size_t i = 0; i < feed->n_plans; i++) {
-		uint64_t mark =
-			mark_of(feed->plans[i], "") * 31 + feed->noise_mark;
-
-		if (!take_old(feed, list, feed->plans[i], mark))
-			read_plan(feed, &list->v[list->n++], feed->plans[i]);
-	}
+	count += bench_stored_list(feed->context, ids, n, v + count,
+				   MAX_BENCHES);
+	for (size_t i = 0; i < feed->n_plans; i++)
+		take(feed, &v[count++], feed->plans[i], true);
+	model_benches_set(feed->model, v, count);
 }
 
 /* Time and money of what runs; true: they moved. */
@@ -335,54 +383,19 @@ poll_clocks(struct bench_feed *feed)
 	return moved;
 }
 
-/* What all of it looks like now, in a number. */
-static uint64_t
-look(const struct bench_feed *feed, char **ids, size_t n, size_t shown)
-{
-	uint64_t seen = n * 7919 + feed->noise_mark;
-
-	for (size_t i = 0; i < shown; i++) {
-		char *path = xasprintf("%s/%s", feed->base, ids[i]);
-
-		seen = seen * 31 + folder_mark(path);
-		free(path);
-	}
-	for (size_t i = 0; i < feed->n_plans; i++)
-		seen = seen * 31 + mark_of(feed->plans[i], "");
-	return seen | 1;
-}
-
-static void
-make_list(struct bench_feed *feed, char **ids, size_t n, size_t shown)
-{
-	size_t room = shown + MAX_BENCHES + feed->n_plans + 1;
-	struct listing list = { 0 };
-
-	list.v = xcalloc(room, sizeof(*list.v));
-	list.marks = xcalloc(room, sizeof(*list.marks));
-	add_folders(feed, &list, ids, shown);
-	list.n += bench_stored_list(feed->context, ids, n, list.v + list.n,
-				    MAX_BENCHES);
-	add_plans(feed, &list);
-	model_benches_set(feed->model, list.v, list.n);
-	free(feed->marks);
-	feed->marks = list.marks;
-	feed->n_marks = list.n;
-}
-
 void
 bench_feed_poll(struct bench_feed *feed)
 {
 	size_t n = 0, shown;
 	char **ids = folder_list(feed->base, &n);
-	uint64_t seen;
+	uint64_t listed;
 
 	poll_noise(feed);
 	shown = n < MAX_BENCHES ? n : MAX_BENCHES;
-	seen = look(feed, ids, n, shown);
-	if (seen != feed->seen)
+	listed = (n * 7919 + feed->noise_mark) | 1;
+	if (listed != feed->listed || !is_list_current(feed, ids, shown))
 		make_list(feed, ids, n, shown);
-	feed->seen = seen;
+	feed->listed = listed;
 	/* Who may have put another in its place meanwhile? */
 	context_close_db(feed->context);
 	if (poll_clocks(feed))

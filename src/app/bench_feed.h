@@ -15,8 +15,6 @@ struct bench_feed;
 /* With the plans of the configuration as it is now; context is borrowed. */
 struct bench_feed *bench_feed_new(struct model *model, struct context *context);
 void bench_feed_free(struct bench_feed *feed);
-/* A plan beside those of the configuration; copied. */
-void bench_feed_plan(struct bench_feed *feed, const char *path);
 /* Look at folders, plans and the database; reads only what changed. */
 void bench_feed_poll(struct bench_feed *feed);
 

@@ -1,99 +1,59 @@
 /* SPDX-License-Identifier: MIT */
-/* The demonstration's fleet: who runs what, written to files in real time. */
+/* The demonstration: a fleet that is played, and what follows it. */
 #include "config.h"
 
 #include "app/demo.h"
 
-#include <ftw.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "app/demo_bench.h"
-#include "app/demo_harness.h"
+#include "app/bench.h"
+#include "app/bench_compose.h"
+#include "app/bench_feed.h"
+#include "app/demo_player.h"
+#include "base/embed.h"
+#include "base/scratch.h"
 #include "base/xalloc.h"
-#include "gen/loggen.h"
-#include "ingest/feed.h"
+#include "command.h"
+#include "harness/dir.h"
+#include "model/harness_view.h"
 
-#define POLL_BYTES   (4U << 20)
-#define TELEMETRY_MS 5000
-/* 15 January 2026, 13:20 UTC; runs begin so many seconds after it. */
+#define POLL_BYTES (4U << 20)
+/* 15 January 2026, 13:20 UTC; it is shown from so many seconds later on. */
 #define BEGIN_MS       INT64_C(1768483200000)
 #define NOW_S	       2650
 #define HISTORY_STEP_S 10
+#define HARNESS_MS     1000 /* a countdown moves */
+/* Below the folder, as the recordings have them. */
+#define HOME	"home"
+#define BENCH	"bench"
+#define HARNESS "rmsnorm"
 
-static const struct {
-	const char *name, *gpu;
-	double usd_per_hour, util, power_w, temp_c, sm_mhz;
-} pods[] = {
-	{ "h100-a", "8x NVIDIA H100 80GB HBM3", 19.92, 98, 688, 62, 1830 },
-	{ "h100-b", "8x NVIDIA H100 80GB HBM3", 19.92, 98, 684, 61, 1822 },
-	{ "h100-c", "8x NVIDIA H100 80GB HBM3", 18.40, 97, 551, 83, 1125 },
-	{ "h200-d", "8x NVIDIA H200", 25.60, 98, 690, 58, 1905 },
-	{ "vast-e", "8x NVIDIA H100 80GB HBM3", 16.80, 97, 670, 65, 1790 },
-};
-
-#define POD_COUNT (sizeof(pods) / sizeof(pods[0]))
-
-/* Who runs what, and when it began. */
-static const struct {
-	const char *recipe;
-	size_t pod;
-	enum loggen_dialect dialect;
-	enum loggen_fate fate;
-	uint64_t seed;
-	double start_s, ms_per_step, score, fate_at;
-} runs[] = {
-	{ "naive-base", 4, LOGGEN_GOLF_AVG, LOGGEN_FINISH, 1337, 0, 44, 1.2244,
-	  0 },
-	{ "naive-base", 3, LOGGEN_GOLF_AVG, LOGGEN_FINISH, 42, 5, 44, 1.2244,
-	  0 },
-	{ "polar-min", 0, LOGGEN_GOLF_MIN, LOGGEN_FINISH, 42, 10, 121.8, 1.0613,
-	  0 },
-	{ "polar-min", 1, LOGGEN_GOLF_MIN, LOGGEN_FINISH, 314, 12, 121.8,
-	  1.0613, 0 },
-	{ "polar-min", 2, LOGGEN_GOLF_MIN, LOGGEN_FINISH, 1234, 14, 121.9,
-	  1.0613, 0 },
-	{ "big-embed", 4, LOGGEN_GOLF_MIN, LOGGEN_OVERSIZE, 42, 900, 119,
-	  1.0588, 0 },
-	{ "gate-lqer", 3, LOGGEN_GOLF_MIN, LOGGEN_FINISH, 7, 950, 119.6, 1.0594,
-	  0 },
-	{ "gate-lqer", 0, LOGGEN_GOLF_MIN, LOGGEN_FINISH, 42, 2180, 119.8,
-	  1.0594, 0 },
-	{ "gate-lqer", 1, LOGGEN_GOLF_MIN, LOGGEN_FINISH, 314, 2184, 120.1,
-	  1.0594, 0 },
-	{ "gate-lqer", 2, LOGGEN_GOLF_MIN, LOGGEN_SLOW, 1234, 2182, 119.8,
-	  1.0594, 0 },
-	{ "ce-fuse", 3, LOGGEN_GOLF_MIN, LOGGEN_STALL, 7, 2240, 118.9, 1.0605,
-	  0.25 },
-	{ "hot-muon", 4, LOGGEN_GOLF_MIN, LOGGEN_DIVERGE, 9, 2200, 120.4,
-	  1.0650, 0.45 },
-};
-
-#define RUN_COUNT (sizeof(runs) / sizeof(runs[0]))
-
-struct demo_run {
-	struct loggen *gen;	 /* owned */
-	struct loggen_line line; /* not yet written; len 0: none is left */
-	FILE *file;		 /* owned */
-	char *path;		 /* owned */
-	double start_ms;
-	bool known; /* to the feed */
-};
+/* The files of demo/, home.rec first. */
+extern const struct embed_file demo_recordings[];
 
 struct demo {
 	struct clock clock; /* first: the clock's functions find the demo */
 	int64_t now_ms;	    /* since BEGIN_MS */
-	int64_t telemetry_ms;
+	struct scratch folder;
 	struct model *model;
 	struct feed *feed;
-	struct demo_harness *harness;
-	struct demo_bench *bench;
-	char *folder; /* owned */
-	struct demo_run runs[RUN_COUNT];
+	struct demo_player **players; /* owned */
+	size_t n_players;
+
+	struct context *context; /* its pods are all this machine */
+	struct bench_feed *benches;
+	struct app_bench *started; /* NULL: none; while the loop runs */
+	struct loop *loop;	   /* while it runs */
+
+	struct harness_view harness;
+	struct harness_dir harness_dir;
+	bool harness_is_open;
+	int64_t harness_shown_ms;
+
+	double speed;	 /* of its time to the real one; 0: it stands still */
+	int64_t real_ms; /* the real clock at the last poll; 0: none yet */
+	double owed_ms;	 /* of its time */
 };
 
 static int64_t
@@ -114,141 +74,128 @@ demo_clock(const struct demo *demo)
 	return &demo->clock;
 }
 
-struct demo_bench *
-demo_bench_of(const struct demo *demo)
-{
-	return demo->bench;
-}
-
-/* Fetch the next line of a run, or note that there is none. */
 static void
-next_line(struct demo_run *run)
+poll_harness(struct demo *demo)
 {
-	if (!loggen_next(run->gen, &run->line))
-		run->line.len = 0;
+	if (!demo->harness_is_open) {
+		char *path = xasprintf("%s/" HARNESS, demo->folder.path);
+
+		demo->harness_is_open =
+			harness_dir_open(&demo->harness_dir, path, NULL) == 0;
+		free(path);
+		if (!demo->harness_is_open)
+			return;
+		demo->harness.places[0].files = &demo->harness_dir.files;
+	}
+	if (!harness_dir_poll(&demo->harness_dir) &&
+	    demo->now_ms - demo->harness_shown_ms < HARNESS_MS)
+		return;
+	demo->harness_shown_ms = demo->now_ms;
+	harness_view_read(&demo->harness, 0, false, BEGIN_MS + demo->now_ms);
+	model_note_change(demo->model, MODEL_HARNESS);
 }
 
 static int
-open_run(struct demo *demo, size_t i, uint64_t seed, struct err *err)
+play(struct demo *demo, int64_t ms, struct err *err)
 {
-	struct demo_run *run = &demo->runs[i];
-	struct loggen_recipe recipe;
-	char *folder = xasprintf("%s/%s", demo->folder, runs[i].recipe);
+	int failed = 0;
 
-	(void)mkdir(folder, 0700);
-	run->path = xasprintf("%s/train_%s_s%llu.log", folder,
-			      pods[runs[i].pod].name,
-			      (unsigned long long)runs[i].seed);
-	free(folder);
-	loggen_recipe_init(&recipe, runs[i].dialect, runs[i].seed + seed);
-	recipe.fate = runs[i].fate;
-	recipe.ms_per_step = runs[i].ms_per_step;
-	recipe.score = runs[i].score;
-	recipe.fate_at = runs[i].fate_at;
-	recipe.log_every = 50;
-	recipe.source = runs[i].pod % 2 == 0;
-	run->gen = loggen_new(&recipe);
-	run->start_ms = runs[i].start_s * 1000;
-	next_line(run);
-	run->file = fopen(run->path, "we");
-	if (run->file == NULL)
-		return err_set_errno(err, ERR_IO, "%s", run->path);
+	demo->now_ms += ms;
+	for (size_t i = 0; i < demo->n_players; i++)
+		failed |= demo_player_advance(demo->players[i], demo->now_ms,
+					      err);
+	return failed;
+}
+
+/* The past goes by in steps, so that what was read has its time. */
+static int
+play_past(struct demo *demo, struct err *err)
+{
+	while (demo->now_ms < NOW_S * 1000) {
+		if (play(demo, HISTORY_STEP_S * 1000, err) != 0)
+			return -1;
+		(void)feed_poll(demo->feed, POLL_BYTES);
+	}
 	return 0;
+}
+
+static void
+add_player(struct demo *demo, const char *recording)
+{
+	const struct demo_stage stage = { demo->folder.path, demo->model,
+					  demo->feed, BEGIN_MS };
+
+	demo->players = xreallocarray(demo->players, demo->n_players + 1,
+				      sizeof(*demo->players));
+	demo->players[demo->n_players++] = demo_player_new(&stage, recording);
+}
+
+/*
+ * The first recording has a home with a configuration: what the process, and
+ * any that it starts, reads and writes is there, and nothing of the user's.
+ */
+static int
+settle_in(struct demo *demo, struct err *err)
+{
+	static const char *const variables[] = { "XDG_CONFIG_HOME",
+						 "XDG_DATA_HOME",
+						 "XDG_STATE_HOME" };
+	char *home = xasprintf("%s/" HOME, demo->folder.path);
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		(void)setenv(variables[i], home, 1);
+	(void)unsetenv("HGYM_TUI_CONFIG");
+	free(home);
+	add_player(demo, demo_recordings[0].text);
+	if (play(demo, 0, err) != 0)
+		return -1;
+	return context_open(demo->context,
+			    CONTEXT_CONF | CONTEXT_FORMATS | CONTEXT_TRACK,
+			    err);
 }
 
 static void
 add_pods(struct demo *demo)
 {
-	for (size_t i = 0; i < POD_COUNT; i++) {
-		size_t pod = model_pod_add(demo->model, pods[i].name, "local");
+	const struct conf *conf = &demo->context->conf;
 
-		demo->model->pods[pod].usd_per_hour = pods[i].usd_per_hour;
-		model_pod_gpu(demo->model, pod, pods[i].gpu);
-		model_pod_disk(demo->model, pod, 212e9 + 31e9 * (double)i);
-		model_pod_state(demo->model, pod, POD_LIVE, NULL, 0);
+	for (size_t i = 0; i < conf->n_pods; i++) {
+		const struct conf_pod *pod = &conf->pods[i];
+
+		(void)model_pod_add(demo->model, pod->name, "local");
+		demo->model->pods[i].usd_per_hour = pod->usd_per_hour;
 	}
-}
-
-/* Read what the runs wrote. */
-static bool
-poll_runs(struct demo *demo)
-{
-	struct err err = { ERR_NONE, "" };
-
-	for (size_t i = 0; i < RUN_COUNT; i++) {
-		struct demo_run *run = &demo->runs[i];
-
-		if (run->known || run->start_ms > (double)demo->now_ms)
-			continue;
-		run->known = true;
-		if (feed_add(demo->feed, runs[i].pod, run->path, true, &err))
-			return false;
-	}
-	return feed_poll(demo->feed, POLL_BYTES);
 }
 
 struct demo *
-demo_new(struct model *model, const struct format_set *formats, uint64_t seed,
-	 struct err *err)
+demo_new(struct model *model, struct context *context, struct err *err)
 {
 	struct demo *demo = xcalloc(1, sizeof(*demo));
-	const char *tmp = getenv("TMPDIR");
 
 	demo->clock =
 		(struct clock){ demo_mono_ms, demo_mono_ms, demo_wall_ms };
 	demo->model = model;
-	demo->folder = xasprintf("%s/hgym-demo-XXXXXX",
-				 tmp != NULL && tmp[0] == '/' ? tmp : "/tmp");
-	if (mkdtemp(demo->folder) == NULL) {
-		err_set_errno(err, ERR_IO, "%s", demo->folder);
-		free(demo->folder);
+	demo->context = context;
+	if (scratch_make(&demo->folder, "hgym-demo", err) != 0) {
 		free(demo);
 		return NULL;
 	}
-	demo->feed = feed_new(model, formats, &demo->clock);
-	demo->bench = demo_bench_new(model, demo->folder, err);
-	if (demo->bench == NULL) {
+	(void)harness_view_add(&demo->harness, "h100-a:/srv/" HARNESS, NULL);
+	model->harness = &demo->harness;
+	if (settle_in(demo, err) != 0) {
 		demo_free(demo);
 		return NULL;
 	}
-	demo->harness = demo_harness_new(model, demo->folder, BEGIN_MS);
+	demo->feed = feed_new(model, context->formats, &demo->clock);
+	demo->benches = bench_feed_new(model, context);
 	add_pods(demo);
-	for (size_t i = 0; i < RUN_COUNT; i++) {
-		if (open_run(demo, i, seed, err)) {
-			demo_free(demo);
-			return NULL;
-		}
+	for (size_t i = 1; demo_recordings[i].name != NULL; i++)
+		add_player(demo, demo_recordings[i].text);
+	if (play_past(demo, err) != 0) {
+		demo_free(demo);
+		return NULL;
 	}
-	/* The past goes by in steps, so that what was read has its time. */
-	for (int s = 0; s < NOW_S; s += HISTORY_STEP_S) {
-		demo_advance(demo, HISTORY_STEP_S * 1000);
-		(void)poll_runs(demo);
-	}
-	(void)demo_poll(demo);
 	return demo;
-}
-
-static int
-remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	(void)remove(path);
-	return 0;
-}
-
-/* All below the folder and itself; no link is followed. */
-static void
-remove_folder(const char *folder)
-{
-	/* A run of the bench may write its last lines meanwhile. */
-	for (int i = 0; i < 20; i++) {
-		(void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-		if (access(folder, F_OK) != 0)
-			return;
-		(void)usleep(50000);
-	}
 }
 
 void
@@ -257,82 +204,127 @@ demo_free(struct demo *demo)
 	if (demo == NULL)
 		return;
 	feed_free(demo->feed);
-	demo_bench_free(demo->bench);
-	if (demo->harness != NULL)
-		demo_harness_free(demo->harness);
-	for (size_t i = 0; i < RUN_COUNT; i++) {
-		struct demo_run *run = &demo->runs[i];
-
-		loggen_free(run->gen);
-		if (run->file != NULL)
-			(void)fclose(run->file);
-		free(run->path);
-	}
-	remove_folder(demo->folder);
-	free(demo->folder);
+	bench_feed_free(demo->benches);
+	demo->model->harness = NULL;
+	harness_view_release(&demo->harness);
+	if (demo->harness_is_open)
+		harness_dir_close(&demo->harness_dir);
+	for (size_t i = 0; i < demo->n_players; i++)
+		demo_player_free(demo->players[i]);
+	free(demo->players);
+	scratch_remove(&demo->folder);
 	free(demo);
 }
 
-/* Write the lines of a run whose time has come. */
 static void
-write_due(struct demo *demo, struct demo_run *run)
+demo_advance(void *user, int64_t ms)
 {
-	bool wrote = false;
+	struct demo *demo = user;
+	struct err err = { ERR_NONE, "" };
+	struct model_event event = { .severity = MODEL_ALARM,
+				     .pod = MODEL_NONE,
+				     .text = err.text };
 
-	while (run->line.len > 0 &&
-	       run->start_ms + run->line.at_ms <= (double)demo->now_ms) {
-		(void)fwrite(run->line.text, 1, run->line.len, run->file);
-		next_line(run);
-		wrote = true;
+	if (play(demo, ms, &err) == 0)
+		return;
+	event.wall_ms = BEGIN_MS + demo->now_ms;
+	model_event_add(demo->model, &event);
+}
+
+static bool
+demo_poll(void *user)
+{
+	struct demo *demo = user;
+	int64_t real_ms = clock_real.mono_ms(&clock_real);
+
+	if (demo->speed > 0) {
+		if (demo->real_ms != 0)
+			demo->owed_ms +=
+				(double)(real_ms - demo->real_ms) * demo->speed;
+		demo->real_ms = real_ms;
+		demo_advance(demo, (int64_t)demo->owed_ms);
+		demo->owed_ms -= (double)(int64_t)demo->owed_ms;
 	}
-	if (wrote)
-		(void)fflush(run->file);
+	poll_harness(demo);
+	bench_feed_poll(demo->benches);
+	return feed_poll(demo->feed, POLL_BYTES);
 }
 
-/* A pod that trains is busy and warm; a little noise of its own. */
-static void
-write_telemetry(struct demo *demo, size_t i)
+static int
+demo_start(void *user, struct loop *loop, struct ui *ui, struct err *err)
 {
-	double wave = sin((double)demo->telemetry_ms / 37000 + (double)i);
-	int64_t wall_ms = BEGIN_MS + demo->telemetry_ms;
-	bool busy = false;
+	struct demo *demo = user;
 
-	for (size_t k = 0; k < RUN_COUNT; k++)
-		busy |= runs[k].pod == i && demo->runs[k].line.len > 0 &&
-			demo->runs[k].start_ms < (double)demo->telemetry_ms;
-	model_pod_sample(demo->model, i, METRIC_GPU_UTIL,
-			 busy ? pods[i].util + round(wave) : 0, wall_ms);
-	model_pod_sample(demo->model, i, METRIC_GPU_POWER_W,
-			 busy ? pods[i].power_w + 6 * wave : 74 + wave,
-			 wall_ms);
-	model_pod_sample(demo->model, i, METRIC_GPU_TEMP_C,
-			 busy ? pods[i].temp_c + wave : 31 + wave, wall_ms);
-	model_pod_sample(demo->model, i, METRIC_GPU_SM_MHZ,
-			 busy ? pods[i].sm_mhz + 4 * wave : 345, wall_ms);
-	model_pod_sample(demo->model, i, METRIC_GPU_MEM_MIB,
-			 busy ? 61440 + 1024 * (double)i : 560, wall_ms);
+	(void)ui;
+	(void)err;
+	demo->loop = loop;
+	return 0;
 }
 
-void
-demo_advance(struct demo *demo, int64_t ms)
+/* A bench that still runs ends with the demo. */
+static int
+demo_stop(void *user, struct err *err)
 {
-	demo->now_ms += ms;
-	for (size_t i = 0; i < RUN_COUNT; i++)
-		write_due(demo, &demo->runs[i]);
-	demo_harness_advance(demo->harness, BEGIN_MS + demo->now_ms);
-	if (demo->now_ms - demo->telemetry_ms > 1800000)
-		demo->telemetry_ms = demo->now_ms - 1800000;
-	while (demo->telemetry_ms + TELEMETRY_MS <= demo->now_ms) {
-		demo->telemetry_ms += TELEMETRY_MS;
-		for (size_t i = 0; i < POD_COUNT; i++)
-			write_telemetry(demo, i);
-	}
+	struct demo *demo = user;
+
+	(void)err;
+	app_bench_kill(demo->started);
+	app_bench_free(demo->started);
+	demo->started = NULL;
+	demo->loop = NULL;
+	return 0;
 }
 
-bool
-demo_poll(struct demo *demo)
+static int
+demo_launch(void *user, const char *plan, const char *stop_id, char said[200],
+	    struct err *err)
 {
-	demo_harness_poll(demo->harness, BEGIN_MS + demo->now_ms);
-	demo_bench_poll(demo->bench);
-	return poll_runs(demo);
+	struct demo *demo = user;
+
+	if (demo->loop == NULL)
+		return err_set(err, ERR_USAGE,
+			       "a bench is started on a terminal only");
+	if (demo->started == NULL)
+		demo->started =
+			app_bench_new(demo->loop, demo->model, demo->context);
+	if (app_bench_launch(demo->started, plan, stop_id, err) != 0)
+		return -1;
+	(void)snprintf(said, 200, "the bench %s",
+		       plan != NULL ? "begins" : "is being ended");
+	return 0;
+}
+
+/*
+ * The pods are all this machine: an audit takes the demo's own workload,
+ * which is quicker than a probe, and each pod has a lock of its own.
+ */
+static char *
+demo_compose(void *user, const struct command *command, struct err *err)
+{
+	struct demo *demo = user;
+	char *locks = xasprintf("%s/" BENCH, demo->folder.path), *made;
+	const struct bench_compose with = { &demo->context->conf, demo->model,
+					    locks };
+	struct command asked = *command;
+	char *plan = xasprintf("%s/bench.json", locks);
+
+	if (asked.id == COMMAND_BENCH_AUDIT && asked.name == NULL)
+		asked.name = plan;
+	made = bench_compose(&with, &asked, err);
+	free(plan);
+	free(locks);
+	return made;
+}
+
+struct app_source
+demo_source(struct demo *demo, double speed)
+{
+	demo->speed = speed;
+	return (struct app_source){ .start = demo_start,
+				    .poll = demo_poll,
+				    .stop = demo_stop,
+				    .bench = demo_launch,
+				    .plan = demo_compose,
+				    .advance = demo_advance,
+				    .user = demo };
 }

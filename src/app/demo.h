@@ -2,32 +2,31 @@
 #ifndef HGYM_APP_DEMO_H
 #define HGYM_APP_DEMO_H
 
-#include "base/clock.h"
-#include "model/model.h"
-#include "parsers/format.h"
+#include "app/app.h"
 
 /*
- * A fleet to look at: logs in real line shapes written to a folder of its
- * own, line by line as the runs would, and read back by the parser.  Time is
- * the demo's own: it begins in the middle of things, is moved by
- * demo_advance, and the same seed and time give the same bytes.
+ * A fleet to look at: recordings of logs, telemetry, a bench and a HarnessGym
+ * run (demo_player.h), which are played into a folder of their own and read
+ * there like any other.  Time is the demo's own: it begins in the middle of
+ * things and goes on by the source's poll and advance.
  */
 struct demo;
-struct demo_bench;
 
-/* Makes the folder below TMPDIR; the model gets pods and runs. */
-struct demo *demo_new(struct model *model, const struct format_set *formats,
-		      uint64_t seed, struct err *err)
-	__attribute__((warn_unused_result));
-/* Removes the folder. */
+/*
+ * Makes the folder below TMPDIR; the model gets pods and runs.  The context
+ * is borrowed for the demo's life, and opened with what is in the folder.
+ */
+struct demo *demo_new(struct model *model, struct context *context,
+		      struct err *err) __attribute__((warn_unused_result));
+/* The folder goes too; it does however the process ends. */
 void demo_free(struct demo *demo);
 
 /* The demo's time. */
 const struct clock *demo_clock(const struct demo *demo);
-void demo_advance(struct demo *demo, int64_t ms);
-/* Read what was written; true: there is more. */
-bool demo_poll(struct demo *demo);
-/* Its A/B bench. */
-struct demo_bench *demo_bench_of(const struct demo *demo);
+/*
+ * What the dashboard shows.  speed: so many times faster than the real clock;
+ * 0: time goes on by `advance` alone.
+ */
+struct app_source demo_source(struct demo *demo, double speed);
 
 #endif

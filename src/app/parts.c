@@ -75,7 +75,7 @@ open_shell(struct app_parts *parts, const struct command *command,
 
 /* The words that would be run. */
 static char *
-preview_shell(const struct app_parts *parts, const struct command *command,
+preview_shell(struct app_parts *parts, const struct command *command,
 	      struct err *err)
 {
 	const struct conf_pod *pod = pod_of(parts, command->pod, err);
@@ -168,7 +168,7 @@ check_pod(struct app_parts *parts, const struct command *command,
 }
 
 static int
-no_deed(struct err *err)
+cannot_do(struct err *err)
 {
 	return err_set(err, ERR_USAGE, "nothing here can do that");
 }
@@ -182,7 +182,7 @@ known_bench(struct app_parts *parts, const struct command *command,
 	bool starts = command->id == COMMAND_BENCH_START;
 
 	if (source->bench == NULL)
-		return no_deed(err);
+		return cannot_do(err);
 	return source->bench(source->user, starts ? command->name : NULL,
 			     starts ? NULL : command->name, said, err);
 }
@@ -196,37 +196,31 @@ made_bench(struct app_parts *parts, const struct command *command,
 
 	(void)command;
 	if (source->bench == NULL || parts->made == NULL)
-		return no_deed(err);
+		return cannot_do(err);
 	return source->bench(source->user, parts->made, NULL, said, err);
 }
 
-/* What each command does, as command_sink.execute; none: not done here. */
-static int (*const deeds[])(struct app_parts *parts,
-			    const struct command *command, char said[200],
-			    struct err *err) = {
-	[COMMAND_COPY] = copy_text,
-	[COMMAND_EXPORT] = export_text,
-	[COMMAND_ANSWER] = answer_pod,
-	[COMMAND_RECONNECT] = reconnect_pod,
-	[COMMAND_CHECK] = check_pod,
-	[COMMAND_SHELL] = open_shell,
-	[COMMAND_BENCH_START] = known_bench,
-	[COMMAND_BENCH_STOP] = known_bench,
-	[COMMAND_BENCH_AUDIT] = made_bench,
-	[COMMAND_BENCH_PODS] = made_bench,
-	[COMMAND_BENCH_FORM] = made_bench,
-	[COMMAND_BENCH_RUN] = made_bench,
-};
-
-static int
-execute(void *user, const struct command *command, char said[200],
-	struct err *err)
+/* What a plan would run. */
+static char *
+preview_plan(struct app_parts *parts, const struct command *command,
+	     struct err *err)
 {
-	size_t id = (size_t)command->id;
+	return bench_preview(parts->setup->context, command->name, err);
+}
 
-	if (id >= sizeof(deeds) / sizeof(deeds[0]) || deeds[id] == NULL)
-		return no_deed(err);
-	return deeds[id](user, command, said, err);
+static char *
+preview_stop(struct app_parts *parts, const struct command *command,
+	     struct err *err)
+{
+	(void)parts;
+	(void)err;
+	return bench_is_over(command->name)
+		       ? xasprintf("$ hgym-tui bench stop %s\n\nruns the "
+				   "stop_cmd of its pods, which are still up",
+				   command->name)
+		       : xasprintf("$ hgym-tui bench abort %s\n\nends what "
+				   "runs on its pods and judges what there is",
+				   command->name);
 }
 
 /* The definition that a command asks for, and what it would run. */
@@ -243,45 +237,53 @@ preview_made(struct app_parts *parts, const struct command *command,
 	if (parts->made != NULL)
 		return bench_preview(parts->setup->context, parts->made, err);
 	if (err->code == ERR_NONE)
-		err_set(err, ERR_USAGE, "nothing here can do that");
+		(void)cannot_do(err);
 	return NULL;
+}
+
+/* What each command does, and says before that; none: not done here. */
+static const struct {
+	int (*run)(struct app_parts *parts, const struct command *command,
+		   char said[200], struct err *err);
+	char *(*preview)(struct app_parts *parts, const struct command *command,
+			 struct err *err);
+} actions[] = {
+	[COMMAND_COPY] = { copy_text, NULL },
+	[COMMAND_EXPORT] = { export_text, NULL },
+	[COMMAND_ANSWER] = { answer_pod, NULL },
+	[COMMAND_RECONNECT] = { reconnect_pod, NULL },
+	[COMMAND_CHECK] = { check_pod, NULL },
+	[COMMAND_SHELL] = { open_shell, preview_shell },
+	[COMMAND_BENCH_START] = { known_bench, preview_plan },
+	[COMMAND_BENCH_STOP] = { known_bench, preview_stop },
+	[COMMAND_BENCH_AUDIT] = { made_bench, preview_made },
+	[COMMAND_BENCH_PODS] = { made_bench, preview_made },
+	[COMMAND_BENCH_FORM] = { made_bench, preview_made },
+	[COMMAND_BENCH_RUN] = { made_bench, preview_made },
+};
+
+#define ACTION_COUNT (sizeof(actions) / sizeof(actions[0]))
+
+static int
+execute(void *user, const struct command *command, char said[200],
+	struct err *err)
+{
+	size_t id = (size_t)command->id;
+
+	if (id >= ACTION_COUNT || actions[id].run == NULL)
+		return cannot_do(err);
+	return actions[id].run(user, command, said, err);
 }
 
 /* What a command would run, before it is asked for. */
 static char *
 preview(void *user, const struct command *command, struct err *err)
 {
-	struct app_parts *parts = user;
+	size_t id = (size_t)command->id;
 
-	switch (command->id) {
-	case COMMAND_BENCH_START:
-		return bench_preview(parts->setup->context, command->name, err);
-	case COMMAND_BENCH_STOP:
-		if (bench_is_over(command->name))
-			return xasprintf("$ hgym-tui bench stop %s\n\nruns the "
-					 "stop_cmd of its pods, which are "
-					 "still up",
-					 command->name);
-		return xasprintf("$ hgym-tui bench abort %s\n\nends what runs "
-				 "on its pods and judges what there is",
-				 command->name);
-	case COMMAND_BENCH_AUDIT:
-	case COMMAND_BENCH_PODS:
-	case COMMAND_BENCH_FORM:
-	case COMMAND_BENCH_RUN:
-		return preview_made(parts, command, err);
-	case COMMAND_COPY:
-	case COMMAND_EXPORT:
-	case COMMAND_ANSWER:
-	case COMMAND_RECONNECT:
-	case COMMAND_CHECK:
-	case COMMAND_BENCH_PICK:
-	case COMMAND_NONE:
-		break;
-	case COMMAND_SHELL:
-		return preview_shell(parts, command, err);
-	}
-	return NULL;
+	if (id >= ACTION_COUNT || actions[id].preview == NULL)
+		return NULL;
+	return actions[id].preview(user, command, err);
 }
 
 /* Alerts that were acknowledged when the program was left last. */
@@ -355,11 +357,8 @@ static void
 configure_alerts(struct app_parts *parts)
 {
 	const struct conf *conf = &parts->setup->context->conf;
-	struct alerts fresh;
 
-	alerts_init(&fresh);
-	parts->alerts.stall_s = fresh.stall_s;
-	alerts_release(&fresh);
+	parts->alerts.stall_s = RUN_ABSENT;
 	if (conf->alerts.stall == CONF_STALL_OFF)
 		parts->alerts.stall_s = 0;
 	else if (conf->alerts.stall == CONF_STALL_SECONDS)

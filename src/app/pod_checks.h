@@ -5,7 +5,6 @@
 #include "context.h"
 #include "loop/loop.h"
 #include "model/model.h"
-#include "parsers/json.h"
 
 /*
  * Preflights of pods for the dashboard: `hgym-tui pods check` as a child, by
@@ -21,8 +20,5 @@ void pod_checks_free(struct pod_checks *checks);
 /* Begin the check of a pod of the configuration. */
 int pod_checks_start(struct pod_checks *checks, size_t pod, struct err *err)
 	__attribute__((warn_unused_result));
-
-/* A row of `pods check --json` in words. */
-void pod_checks_words(struct model_check *check, const cJSON *row);
 
 #endif

@@ -109,8 +109,8 @@ do_type(struct player *player, struct str text, struct err *err)
 	return 0;
 }
 
-static int
-do_size(struct player *player, struct str text, struct err *err)
+int
+app_parse_size(struct str text, int size[2], struct err *err)
 {
 	struct str width;
 	int64_t w, h;
@@ -118,8 +118,22 @@ do_size(struct player *player, struct str text, struct err *err)
 	if (!str_next(&text, 'x', &width) || !str_to_i64(width, &w) ||
 	    !str_to_i64(text, &h) || w < 1 || h < 1 || w > CANVAS_MAX_SIDE ||
 	    h > CANVAS_MAX_SIDE)
-		return err_set(err, ERR_USAGE, "a size is WxH, e.g. 80x24");
-	canvas_resize(&player->canvas, (int)w, (int)h);
+		return err_set(err, ERR_USAGE,
+			       "a size is WxH, e.g. 80x24, at most %dx%d",
+			       CANVAS_MAX_SIDE, CANVAS_MAX_SIDE);
+	size[0] = (int)w;
+	size[1] = (int)h;
+	return 0;
+}
+
+static int
+do_size(struct player *player, struct str text, struct err *err)
+{
+	int size[2];
+
+	if (app_parse_size(text, size, err))
+		return -1;
+	canvas_resize(&player->canvas, size[0], size[1]);
 	return 0;
 }
 

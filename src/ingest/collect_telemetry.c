@@ -67,28 +67,10 @@ take_block(struct collect_pod *pod)
 	const struct telemetry *t = &pod->telemetry_reader.now;
 	struct collect *c = pod->collect;
 	const struct clock *clock = loop_clock(c->o.loop);
-	const struct {
-		enum metric metric;
-		double value;
-	} values[] = {
-		{ METRIC_GPU_UTIL, t->gpu_util },
-		{ METRIC_GPU_MEM_MIB, t->gpu_mem_mib },
-		{ METRIC_GPU_POWER_W, t->gpu_power_w },
-		{ METRIC_GPU_TEMP_C, t->gpu_temp_c },
-		{ METRIC_GPU_SM_MHZ, t->gpu_sm_mhz },
-		{ METRIC_GPU_THROTTLE, t->gpu_throttle },
-		{ METRIC_HOST_LOAD, t->host_load },
-	};
 
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		if (run_has(values[i].value))
-			model_pod_sample(c->o.model, pod->model_pod,
-					 values[i].metric, values[i].value,
-					 clock->wall_ms(clock));
-	model_pod_disk(c->o.model, pod->model_pod, t->disk_free_bytes);
+	model_pod_telemetry(c->o.model, pod->model_pod, t,
+			    clock->wall_ms(clock));
 	pod->is_settled |= c->o.no_follow;
-	if (t->n_gpus > 0)
-		model_pod_gpu(c->o.model, pod->model_pod, t->gpu_name);
 	if (is_due(pod, clock->wall_ms(clock)))
 		store_block(pod, clock->wall_ms(clock));
 }

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "parsers/format.h"
 #include "parsers/run.h"
+#include "parsers/telemetry.h"
 
 #include "model/bench_live.h"
 #include "model/logclass.h"
@@ -146,6 +147,7 @@ struct model_bench {
 	char *still_up; /* owned; pods that it left up, NULL: none */
 	char *report;	/* owned; the judgement as text, NULL: none yet */
 	struct bench_live *live; /* owned; NULL: a plan, or only remembered */
+	uint64_t mark;		 /* of whoever fills it: what it was read of */
 };
 
 /* What is known of the noise of a pod in a class of runs; per cent. */
@@ -198,6 +200,10 @@ void model_pod_state(struct model *model, size_t pod, enum pod_state state,
 		     const char *why, int64_t retry_at_ms);
 void model_pod_sample(struct model *model, size_t pod, enum metric metric,
 		      double value, int64_t wall_ms);
+
+/* What the pod said of itself then; what it did not say leaves what was. */
+void model_pod_telemetry(struct model *model, size_t pod,
+			 const struct telemetry *told, int64_t wall_ms);
 
 /*
  * Its series of earlier (given; the array is emptied): what is here already

@@ -95,6 +95,32 @@ model_pod_sample(struct model *model, size_t pod, enum metric metric,
 }
 
 void
+model_pod_telemetry(struct model *model, size_t pod,
+		    const struct telemetry *told, int64_t wall_ms)
+{
+	const struct {
+		enum metric metric;
+		double value;
+	} values[] = {
+		{ METRIC_GPU_UTIL, told->gpu_util },
+		{ METRIC_GPU_MEM_MIB, told->gpu_mem_mib },
+		{ METRIC_GPU_POWER_W, told->gpu_power_w },
+		{ METRIC_GPU_TEMP_C, told->gpu_temp_c },
+		{ METRIC_GPU_SM_MHZ, told->gpu_sm_mhz },
+		{ METRIC_GPU_THROTTLE, told->gpu_throttle },
+		{ METRIC_HOST_LOAD, told->host_load },
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (run_has(values[i].value))
+			model_pod_sample(model, pod, values[i].metric,
+					 values[i].value, wall_ms);
+	model_pod_disk(model, pod, told->disk_free_bytes);
+	if (told->n_gpus > 0)
+		model_pod_gpu(model, pod, told->gpu_name);
+}
+
+void
 model_pod_fetched(struct model *model, size_t pod,
 		  struct series *series[METRIC_COUNT])
 {

@@ -9,10 +9,10 @@
 
 #include "base/xalloc.h"
 #include "harness/feed.h"
-#include "harness/gen.h"
 #include "loop/loop.h"
 #include "model/harness_view.h"
 #include "remote/fleet.h"
+#include "tests/tools/harness_gen.h"
 
 #include "tests/support/tap.h"
 

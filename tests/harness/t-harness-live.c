@@ -15,8 +15,8 @@
 
 #include "base/clock.h"
 #include "harness/dir.h"
-#include "harness/gen.h"
 #include "parsers/harness_json.h"
+#include "tests/tools/harness_gen.h"
 
 #include "tests/support/tap.h"
 

@@ -7,6 +7,7 @@ HGYM_SCRIPT_KEYS (10000): how many random keys are played without a terminal;
 random-test.py plays them in one."""
 import base64
 import glob
+import json
 import os
 import random
 import re
@@ -193,7 +194,7 @@ def test_mouse():
     p.settle()
     mouse(p, ("down", 20, 8))
     ok(p.until(lambda: reversed_at(p, 20, 6)), "the wheel moves in a list")
-    p.send("2")
+    p.send("g2")
     p.wait_for("over train time")
     p.settle()
     before = y_axis(p)
@@ -306,7 +307,8 @@ def folders():
 
 
 def test_signals():
-    killed = folders()  # of the tests above, which nobody could remove
+    ok(until(lambda: not folders()), "those that were killed left nothing",
+       folders())
     for signum, status in ((signal.SIGTERM, 143), (signal.SIGHUP, 129),
                            (signal.SIGINT, 130)):
         p = start()
@@ -323,8 +325,7 @@ def test_signals():
         except termios.error:
             pass
         p.close()
-    left = folders() - killed
-    ok(not left, "the demo's folders are gone", left)
+    ok(not folders(), "the demo's folders are gone", folders())
 
 
 def test_suspend():
@@ -368,8 +369,9 @@ def test_bench():
     p = start(width=120, height=40)
     p.wait_for("h100-a")
     p.send("6")
-    p.wait_for("fused-ce")
-    p.send("b")
+    ok(p.wait_for(("packed: FASTER by", "padded: SAME within", "18 of 30")),
+       "a bench that is over has its verdicts")
+    p.send("jb")
     ok(p.wait_for(("type yes to go on", "$ hgym-tui bench run")),
        "b shows the exact command and asks")
     p.send("no\r")
@@ -378,10 +380,12 @@ def test_bench():
     frames = []
     ok(p.until(lambda: "no verdict yet" in p.screen.text() and
                not frames.append(p.screen.text())) and
-       "FASTER" not in frames[0], "no verdict word while it runs", frames)
+       "fused: FASTER" not in frames[0], "no verdict word while it runs",
+       frames)
     ok(p.until(lambda: "block 1 of 6 is next" in p.screen.text() or
-               "FASTER by" in p.screen.text()), "what the next look needs")
-    ok(p.wait_for("FASTER by"), "yes runs it to a verdict")
+               "fused: FASTER by" in p.screen.text()),
+       "what the next look needs")
+    ok(p.wait_for("fused: FASTER by"), "yes runs it to a verdict")
     ok(p.wait_for(("median", "· ended", "faster by %", "guard ")),
        "its runs, its interval, and why it ended")
     p.send("\r")
@@ -391,7 +395,7 @@ def test_bench():
     p.close()
     p = start(("--read-only", "demo", "--speed", "1"))
     p.wait_for("h100-a")
-    p.send("6b")
+    p.send("6jb")
     ok(p.wait_for("--read-only"), "--read-only starts nothing")
     p.close()
 
@@ -427,11 +431,16 @@ def test_bench_form():
     p.send("yes\r6")
     ok(p.wait_for(("no verdict yet", "typed")), "yes starts it")
     ok(p.wait_for("new: FASTER by"), "to a verdict")
+    p.send("j")
+    p.wait_for("18 of 30 runs")
     p.send("7a")
     ok(p.wait_for(("type yes to go on", "A/A arm", "plans/audit-")),
        "a asks for an audit")
     p.send("yes\r6")
-    ok(p.wait_for("A/A: the same code"), "which names no winner")
+    ok(p.wait_for(("no verdict yet", "18 of 30 runs")),
+       "the selection stays on its bench")
+    p.send("g")
+    ok(p.wait_for("A/A: the same code"), "an audit names no winner")
     p.send("7")
     ok(p.wait_for("6 blocks show"), "and stands beside the pod then")
     p.send("8b")
@@ -486,6 +495,57 @@ def test_bench_dash():
     os.unlink(config)
     ok(until(lambda: not left_behind(), 120), "no process is left",
        left_behind())
+
+
+def test_still_up():
+    """A bench that leaves its pod up says so; a key stops it."""
+    folder = os.path.join(home, "up")
+    os.makedirs(folder)
+    said = os.path.join(folder, "stopped")
+    plan = {
+        "schema": "hgym.bench/1", "name": "leaver", "seed": 1,
+        "workload": {"cwd": folder, "timeout_s": 60, "command":
+                     "for i in 1 2 3 4 5 6 7 8; do echo step:$i/8 "
+                     "train_loss:4.0 train_time:${i}00ms step_avg:100.00ms; "
+                     "done"},
+        "metric": {"key": "step_ms",
+                   "window": {"mode": "fixed", "lo": 2, "hi": 8}},
+        "variants": [{"tag": "old", "control": True}, {"tag": "new"}],
+        "pods": [{"id": "mine", "transport": "local", "usd_per_h": 2.5,
+                  "root": folder + "/root", "lock_dir": folder,
+                  "stop_cmd": "echo gone >>" + said}],
+        "design": {"blocks_per_pod": 1, "burn_in": 0, "gap_s": 0}}
+    config = os.path.join(home, "config", "hgym-tui", "config.json")
+    for path, value in ((folder + "/bench.json", plan), (config, {
+            "schema": "hgym-tui.config/1",
+            "benches": [folder + "/bench.json"]})):
+        with open(path, "w") as out:
+            json.dump(value, out)
+    p = start((), width=140, height=32)
+    p.wait_for("Fleet")
+    p.send("6G")
+    p.wait_for("to start: bench.json")
+    p.send("b")
+    p.wait_for("type yes to go on")
+    p.send("yes\r")
+    ok(p.wait_for("bench leaver: still up: mine (2.50 USD an hour)"),
+       "a bench that leaves its pod up is told")
+    p.send("B")
+    ok(p.wait_for(("type yes to go on", "bench stop leaver")) and
+       not os.path.exists(said), "B asks")
+    p.send("yes\r")
+    ok(until(lambda: os.path.exists(said)), "and stops it")
+    p.send("Q")
+    ok(p.end() == 0, "and it can be left")
+    p.close()
+    p = start((), width=140, height=32)
+    p.wait_for("Fleet")
+    p.send("6")
+    p.wait_for("leaver")
+    p.send("!")
+    ok(p.wait_for("Nothing happened yet."), "what ended before is no news")
+    p.close()
+    os.unlink(config)
 
 
 def test_crash():
@@ -545,7 +605,8 @@ def main():
         for test in (test_walk, test_mouse, test_same_as_text, test_colours,
                      test_hostile, test_slow_terminal, test_resize,
                      test_signals, test_suspend, test_bench,
-                     test_bench_form, test_bench_dash, test_crash,
+                     test_bench_form, test_bench_dash, test_still_up,
+                     test_crash,
                      test_random_script, test_no_terminal):
             test()
     return finish()

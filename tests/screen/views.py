@@ -15,6 +15,7 @@ VIEWS = [
     ("run", ["2"], []),
     ("board", ["3", "j", "Enter"], []),
     ("bench", ["6"], []),
+    ("plan", ["6", "j"], []),
     ("pods", ["7", "j", "j"], []),
     ("form", ["7", "g", "Space", "j", "Space", "b", "Enter", "Tab", "Tab"] +
      list("/srv") + ["Tab"], ["Esc", "Space", "k", "Space"]),

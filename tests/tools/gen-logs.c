@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
-#include "gen/loggen.h"
+#include "tests/tools/loggen.h"
 
 struct plan {
 	const char *folder;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
-#include "harness/gen.h"
+#include "tests/tools/harness_gen.h"
 
 int
 main(int argc, char **argv)

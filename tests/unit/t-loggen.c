@@ -2,7 +2,7 @@
 /* loggen: the same bytes for a seed, numbers that belong together, fates. */
 #include "config.h"
 
-#include "gen/loggen.h"
+#include "tests/tools/loggen.h"
 
 #include <stdio.h>
 #include <string.h>

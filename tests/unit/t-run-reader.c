@@ -8,10 +8,10 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
-#include "gen/loggen.h"
 #include "parsers/json.h"
 #include "tests/support/run_case.h"
 #include "tests/support/tap.h"
+#include "tests/tools/loggen.h"
 
 static struct format_set *formats;
 

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Recordings into files and pods; called by demo.c. */
+#include "config.h"
+
+#include "app/demo_player.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/xalloc.h"
+#include "conf/conf.h"
+#include "parsers/telemetry.h"
+
+struct demo_player {
+	struct demo_stage stage;
+	struct str rest; /* behind the next record */
+	char kind;	 /* of the next record; '\0': it is over */
+	struct str text;
+	int64_t due_ms;
+	size_t pod; /* MODEL_NONE: none was named */
+	char *path; /* owned; of the file */
+	FILE *file; /* owned; NULL: none was named */
+	bool wrote; /* since it was flushed; wrote_ms is when, last */
+	int64_t wrote_ms;
+	bool failed; /* by err: it is over before its end */
+	struct err err;
+	struct telemetry_reader telemetry;
+};
+
+/* Cut the next record off the rest. */
+static void
+find_next(struct demo_player *p)
+{
+	struct str line;
+	size_t n = 0;
+	int64_t ms;
+
+	p->kind = '\0';
+	if (p->rest.len == 0 || !str_next(&p->rest, '\n', &line))
+		return;
+	while (n < line.len && strchr("-0123456789", line.p[n]) != NULL)
+		n++;
+	assert(n < line.len);
+	if (str_to_i64((struct str){ line.p, n }, &ms))
+		p->due_ms += ms;
+	p->kind = line.p[n];
+	p->text = (struct str){ line.p + n + 1, line.len - n - 1 };
+}
+
+struct demo_player *
+demo_player_new(const struct demo_stage *stage, const char *recording)
+{
+	struct demo_player *p = xcalloc(1, sizeof(*p));
+
+	p->stage = *stage;
+	p->rest = str_from(recording);
+	p->pod = MODEL_NONE;
+	telemetry_init(&p->telemetry, NULL, 0);
+	find_next(p);
+	return p;
+}
+
+void
+demo_player_free(struct demo_player *p)
+{
+	if (p->file != NULL)
+		(void)fclose(p->file);
+	free(p->path);
+	free(p);
+}
+
+/* By errno. */
+static void
+fail(struct demo_player *p)
+{
+	p->failed = true;
+	err_set_errno(&p->err, ERR_IO, "%s", p->path);
+}
+
+/* The file holds all that was written, and says when that was. */
+static void
+flush_file(struct demo_player *p)
+{
+	int64_t ms = p->stage.begin_ms + p->wrote_ms;
+	struct timespec at = { ms / 1000, ms % 1000 * 1000000 };
+	const struct timespec times[2] = { at, at };
+
+	if (p->file == NULL || !p->wrote)
+		return;
+	p->wrote = false;
+	if (fflush(p->file) != 0 || futimens(fileno(p->file), times) != 0)
+		fail(p);
+}
+
+static void
+open_file(struct demo_player *p, const char *mode)
+{
+	char *slash;
+
+	flush_file(p);
+	if (p->file != NULL)
+		(void)fclose(p->file);
+	p->file = NULL;
+	free(p->path);
+	p->path = xasprintf("%s/%.*s", p->stage.folder, (int)p->text.len,
+			    p->text.p);
+	slash = strrchr(p->path, '/');
+	*slash = '\0';
+	p->failed |= conf_make_dir(p->path, &p->err) != 0;
+	*slash = '/';
+	if (!p->failed && (p->file = fopen(p->path, mode)) == NULL)
+		fail(p);
+	p->wrote = true;
+	p->wrote_ms = p->due_ms;
+}
+
+static void
+play_new(struct demo_player *p)
+{
+	open_file(p, "we");
+}
+
+static void
+play_again(struct demo_player *p)
+{
+	open_file(p, "ae");
+}
+
+static void
+play_log(struct demo_player *p)
+{
+	open_file(p, "we");
+	if (p->file != NULL)
+		p->failed |= feed_add(p->stage.feed, p->pod, p->path, true,
+				      &p->err) != 0;
+}
+
+static void
+append(struct demo_player *p, struct str text, const char *end)
+{
+	(void)fwrite(text.p, 1, text.len, p->file);
+	(void)fputs(end, p->file);
+	p->wrote = true;
+	p->wrote_ms = p->due_ms;
+}
+
+static void
+play_line(struct demo_player *p)
+{
+	append(p, p->text, "\n");
+}
+
+static void
+play_part(struct demo_player *p)
+{
+	append(p, p->text, "");
+}
+
+static void
+play_bar(struct demo_player *p)
+{
+	append(p, p->text, "\r");
+}
+
+/* A line that names our folder: what stands behind each @, and before it. */
+static void
+play_own(struct demo_player *p)
+{
+	struct str rest = p->text, part;
+
+	while (str_find(rest, "@") != NULL && str_next(&rest, '@', &part))
+		append(p, part, p->stage.folder);
+	append(p, rest, "\n");
+}
+
+static void
+play_pod(struct demo_player *p)
+{
+	char *name = xstrndup(p->text.p, p->text.len);
+
+	p->pod = model_pod_find(p->stage.model, name);
+	assert(p->pod != MODEL_NONE);
+	free(name);
+}
+
+/* Whatever happens to a link that was known is told. */
+static void
+play_link(struct demo_player *p)
+{
+	struct model *model = p->stage.model;
+	bool known = model->pods[p->pod].state != POD_UNKNOWN;
+	struct str why = p->text, name;
+	struct model_event event = { .wall_ms = p->stage.begin_ms + p->due_ms,
+				     .pod = p->pod };
+	enum pod_state state = POD_UNKNOWN;
+	char *reason;
+
+	(void)str_next(&why, ' ', &name);
+	while (state < POD_GONE && !str_eq_cstr(name, pod_state_name(state)))
+		state++;
+	event.severity = state == POD_LIVE ? MODEL_INFO : MODEL_WARNING;
+	reason = why.len > 0 ? xstrndup(why.p, why.len) : xstrdup("");
+	model_pod_state(model, p->pod, state, reason, 0);
+	event.text = xasprintf("%s: %s%s%s", model->pods[p->pod].name,
+			       pod_state_name(state),
+			       reason[0] != '\0' ? ": " : "", reason);
+	if (known)
+		model_event_add(model, &event);
+	free(event.text);
+	free(reason);
+}
+
+static void
+play_telemetry(struct demo_player *p)
+{
+	if (telemetry_line(&p->telemetry, p->text))
+		model_pod_telemetry(p->stage.model, p->pod, &p->telemetry.now,
+				    p->stage.begin_ms + p->due_ms);
+}
+
+static const struct {
+	char kind;
+	void (*play)(struct demo_player *p);
+} kinds[] = {
+	{ '>', play_new },	 { '+', play_again }, { '*', play_log },
+	{ ' ', play_line },	 { '@', play_own },   { '_', play_part },
+	{ '^', play_bar },	 { '=', play_pod },   { '!', play_link },
+	{ ':', play_telemetry },
+};
+
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
+
+int
+demo_player_advance(struct demo_player *p, int64_t until_ms, struct err *err)
+{
+	while (p->kind != '\0' && p->due_ms <= until_ms && !p->failed) {
+		size_t i = 0;
+
+		while (kinds[i].kind != p->kind && ++i < KIND_COUNT)
+			;
+		assert(i < KIND_COUNT);
+		kinds[i].play(p);
+		find_next(p);
+	}
+	flush_file(p);
+	if (!p->failed)
+		return 0;
+	p->kind = '\0';
+	p->failed = false;
+	*err = p->err;
+	return -1;
+}

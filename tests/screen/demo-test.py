@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The demonstration from its begin to its end: what its recordings hold, what
+is read of them, and that nothing of it is left behind."""
+import glob
+import json
+import os
+import platform
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+SRC = os.path.abspath(os.environ.get("HGYM_SRC", "."))
+BUILD = os.path.abspath(os.environ.get("HGYM_BUILD", "build"))
+TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, ok, skip  # noqa: E402
+from wait import until  # noqa: E402
+
+RECORDINGS = os.path.join(SRC, "src/app/demo")
+END_S = 2000  # of the demo's time: all recordings are over by then
+home = None
+
+# What becomes of whom; the rest is up to the generator.
+CAST = {
+    "naive-base/train_vast-e_s1337.log": ("finished", "roundtrip"),
+    "naive-base/train_h200-d_s42.log": ("finished", "roundtrip"),
+    "polar-min/train_h100-a_s42.log": ("finished", "ttt"),
+    "polar-min/train_h100-b_s314.log": ("finished", "ttt"),
+    "polar-min/train_h100-c_s1234.log": ("finished", "ttt"),
+    "big-embed/train_vast-e_s42.log": ("finished", "ttt"),
+    "gate-lqer/train_h200-d_s7.log": ("finished", "ttt"),
+    "gate-lqer/train_h100-a_s42.log": ("finished", "ttt"),
+    "gate-lqer/train_h100-b_s314.log": ("finished", "ttt"),
+    "gate-lqer/train_h100-c_s1234.log": ("finished", "ttt"),
+    "hot-muon/train_vast-e_s9.log": ("diverged", None),
+    "speedrun/train_h200-d_s7.log": ("truncated", None),
+    "wide-mlp/train_vast-e_s42.log": ("oom", None),
+    "conv-stem/train_h200-d_s42.log": ("crashed", None),
+    "speedrun/train_h200-d_s8.log": ("finished", None),
+    "gate-wide/train_h100-a_s42.log": ("finished", "ttt"),
+}
+
+
+def folders():
+    return glob.glob(os.path.join(home, "hgym-demo-*"))
+
+
+class Demo:
+    """One that plays a script which we hold the other end of."""
+
+    def __init__(self, **more):
+        self.process = subprocess.Popen(
+            [TUI, "demo", "--script", "-"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=home_env(home, LC_ALL="C.UTF-8"), cwd=home, **more)
+        until(folders)
+        self.folder = folders()[0]
+
+    def does(self, *lines):
+        """Play them; the screen after that."""
+        shots = [os.path.join(home, name) for name in ("shot", "after")]
+        for shot in shots:
+            if os.path.exists(shot):
+                os.unlink(shot)
+        lines += ("size 120x40", "save " + shots[0], "save " + shots[1])
+        self.process.stdin.write("\n".join(lines) + "\n")
+        self.process.stdin.flush()
+        # The first is whole when the second is begun.
+        until(lambda: os.path.exists(shots[1]))
+        with open(shots[0], encoding="utf-8") as text:
+            return text.read()
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait(60)
+
+
+def parse(paths):
+    done = subprocess.run([TUI, "parse", "--json"] + paths, text=True,
+                          capture_output=True, env=home_env(home))
+    return {os.path.join(*row["file"].split("/")[-2:]): row
+            for row in map(json.loads, done.stdout.splitlines())}
+
+
+def test_cast():
+    demo = Demo()
+    screen = demo.does("key 1")
+    logs = sorted(glob.glob(demo.folder + "/*/train_*.log"))
+    ok(len(logs) == 12 and "Runs (12)" in screen and "5/5 pods" in screen,
+       "it begins with twelve runs on five pods", (logs, screen))
+    screen = demo.does("wait 45")
+    ok("4/5 pods" in screen, "a link fails", screen)
+    screen = demo.does("wait 60")
+    ok("out of memory" in screen and "crashed at" in screen,
+       "a run is out of memory, one crashes", screen)
+    screen = demo.does("key !")
+    for what in ("vast-e wide-mlp s42: out of GPU memory",
+                 "h200-d conv-stem s42: crashed",
+                 "h100-b: reconnecting: read: connection reset by peer",
+                 "h200-d speedrun s7: no new line",
+                 "vast-e hot-muon s9: loss is NaN",
+                 "h100-c gate-lqer s1234: ",
+                 "vast-e big-embed s42: artifact of"):
+        ok(what in screen, "the events have: " + what, screen)
+    demo.does("key Esc", "wait %d" % END_S)
+    rows = parse(sorted(glob.glob(demo.folder + "/*/train_*.log")))
+    ok(set(rows) == set(CAST), "all runs come", sorted(rows))
+    for name, (status, stage) in CAST.items():
+        row = rows.get(name, {})
+        ok(row.get("status") == status and row.get("final_class") == stage,
+           "%s: %s" % (name, status), row)
+    dialects = {name for row in rows.values() for name in row["formats"]}
+    ok(dialects >= {"parameter-golf", "nanogpt-speedrun"},
+       "in several dialects", dialects)
+    ok(sum(row["source_lines"] is not None for row in rows.values()) >= 4,
+       "some print their source")
+    screen = demo.does("key 1", "key 8")
+    ok("finished" in screen, "HarnessGym's run is over", screen)
+    ok(demo.end() == 0 and not folders(), "nothing is left", folders())
+
+
+def test_same_bytes():
+    """Logs are what was recorded, without its times."""
+    demo = Demo()
+    demo.does("wait %d" % END_S)
+    logs = 0
+    for path in sorted(glob.glob(RECORDINGS + "/log-*.rec")):
+        with open(path, newline="", encoding="utf-8") as rec:
+            lines = rec.read().split("\n")[1:-1]
+        name = re.sub(r"^\d*\*", "", lines.pop(0))
+        text = ""
+        for line in lines:
+            kind, rest = re.match(r"\d*([ _^])(.*)$", line, re.S).groups()
+            text += rest + {" ": "\n", "_": "", "^": "\r"}[kind]
+        with open(os.path.join(demo.folder, name), newline="",
+                  encoding="utf-8") as log:
+            logs += log.read() == text
+    ok(logs == len(CAST), "each log has its bytes", logs)
+    demo.end()
+
+
+def test_made():
+    """The recordings are those of record-demo; their times are no figures of
+    another floating point."""
+    if platform.machine() != "x86_64":
+        skip("made anew, the recordings are the same", platform.machine())
+        return
+    with tempfile.TemporaryDirectory() as fresh:
+        subprocess.run([os.path.join(BUILD, "tests/tools/record-demo"),
+                        fresh], check=True)
+        made = sorted(os.listdir(fresh))
+        kept = set(os.listdir(RECORDINGS)) - {"home.rec", "bench.rec"}
+        ok(set(made) == kept, "record-demo makes all recordings",
+           set(made) ^ kept)
+        differ = []
+        for name in made:
+            with open(os.path.join(fresh, name), "rb") as one, \
+                    open(os.path.join(RECORDINGS, name), "rb") as other:
+                if one.read() != other.read():
+                    differ.append(name)
+        ok(not differ, "made anew, they are the same", differ)
+
+
+def test_ended():
+    """Ended by what no program can catch, and by what this one does not."""
+    for signum in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM,
+                   signal.SIGKILL):
+        demo = Demo()
+        demo.process.send_signal(signum)
+        ok(demo.process.wait(60) == -signum, "%s ends it" % signum.name,
+           demo.process.returncode)
+        ok(until(lambda: not folders()), "and its folder goes", folders())
+        demo.process.stdin.close()
+
+
+def run_demo(**more):
+    env = home_env(home, **more.pop("env", {}))
+    return subprocess.run([TUI, "demo", "--snapshot", "120x40"], env=env,
+                          capture_output=True, text=True, **more)
+
+
+def limit_files():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+
+def test_no_room():
+    done = run_demo(preexec_fn=limit_files)
+    ok(done.returncode == 1 and done.stderr.count("\n") == 1 and
+       "File too large" in done.stderr, "a full disk is one sentence",
+       done)
+    ok(not folders(), "and nothing is left", folders())
+    done = run_demo(env={"TMPDIR": "/no/such/place"})
+    ok(done.returncode == 1 and done.stderr.count("\n") == 1 and
+       "/no/such/place" in done.stderr, "so is a place that is none", done)
+
+
+def test_alone():
+    """It reads no configuration of the user's and writes nothing there."""
+    config = os.path.join(home, "config/hgym-tui")
+    os.makedirs(config)
+    with open(config + "/config.json", "w") as broken:
+        broken.write("{no JSON")
+    before = sorted(os.walk(home))
+    done = run_demo()
+    ok(done.returncode == 0 and "Runs (12)" in done.stdout,
+       "a broken configuration does not matter", done)
+    done = run_demo(env={"HGYM_TUI_CONFIG": config + "/config.json"})
+    ok(done.returncode == 0, "nor one that is named", done.stderr)
+    ok(sorted(os.walk(home)) == before, "and nothing is written",
+       sorted(os.walk(home)))
+
+
+def main():
+    global home
+    with tempfile.TemporaryDirectory() as folder:
+        home = folder
+        test_cast()
+        test_same_bytes()
+        test_made()
+        test_ended()
+        test_no_room()
+        test_alone()
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

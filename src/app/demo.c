@@ -16,9 +16,8 @@
 #include "app/demo_harness.h"
 #include "base/xalloc.h"
 #include "gen/loggen.h"
-#include "ingest/feed.h"
+#include "ingest/ingest.h"
 
-#define POLL_BYTES   (4U << 20)
 #define TELEMETRY_MS 5000
 /* 15 January 2026, 13:20 UTC; runs begin so many seconds after it. */
 #define BEGIN_MS       INT64_C(1768483200000)
@@ -89,7 +88,7 @@ struct demo {
 	int64_t now_ms;	    /* since BEGIN_MS */
 	int64_t telemetry_ms;
 	struct model *model;
-	struct feed *feed;
+	struct ingest *ingest;
 	struct demo_harness *harness;
 	struct demo_bench *bench;
 	char *folder; /* owned */
@@ -181,10 +180,11 @@ poll_runs(struct demo *demo)
 		if (run->known || run->start_ms > (double)demo->now_ms)
 			continue;
 		run->known = true;
-		if (feed_add(demo->feed, runs[i].pod, run->path, true, &err))
+		if (ingest_add_file(demo->ingest, runs[i].pod, run->path, true,
+				    &err))
 			return false;
 	}
-	return feed_poll(demo->feed, POLL_BYTES);
+	return ingest_poll(demo->ingest);
 }
 
 struct demo *
@@ -193,6 +193,9 @@ demo_new(struct model *model, const struct format_set *formats, uint64_t seed,
 {
 	struct demo *demo = xcalloc(1, sizeof(*demo));
 	const char *tmp = getenv("TMPDIR");
+	struct ingest_options options = { .model = model,
+					  .formats = formats,
+					  .keep_view = true };
 
 	demo->clock =
 		(struct clock){ demo_mono_ms, demo_mono_ms, demo_wall_ms };
@@ -205,7 +208,8 @@ demo_new(struct model *model, const struct format_set *formats, uint64_t seed,
 		free(demo);
 		return NULL;
 	}
-	demo->feed = feed_new(model, formats, &demo->clock);
+	options.clock = &demo->clock;
+	demo->ingest = ingest_new(&options, err);
 	demo->bench = demo_bench_new(model, demo->folder, err);
 	if (demo->bench == NULL) {
 		demo_free(demo);
@@ -256,7 +260,7 @@ demo_free(struct demo *demo)
 {
 	if (demo == NULL)
 		return;
-	feed_free(demo->feed);
+	(void)ingest_free(demo->ingest, NULL);
 	demo_bench_free(demo->bench);
 	if (demo->harness != NULL)
 		demo_harness_free(demo->harness);

@@ -13,7 +13,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "conf/conf.h"
-#include "ingest/collect.h"
+#include "ingest/ingest.h"
 
 enum option { OPTION_FOR, OPTION_UNTIL_IDLE, OPTION_ACCEPT_NEW };
 
@@ -32,7 +32,7 @@ struct session {
 	struct model model;
 	struct format_set *formats;
 	struct conf *conf; /* owned */
-	struct collect *collect;
+	struct ingest *ingest;
 	struct loop_timer *timer;
 	int64_t start_ms;
 	int signum; /* that ended it; 0: none */
@@ -95,7 +95,7 @@ on_hangup(void *user, int signum)
 		say(NULL, MODEL_WARNING, err.text);
 		return;
 	}
-	collect_reload(r->collect, conf);
+	ingest_reload(r->ingest, conf);
 	free_conf(r->conf);
 	r->conf = conf;
 	say(NULL, MODEL_INFO, "the configuration was read again");
@@ -107,12 +107,12 @@ on_timer(void *user)
 	struct session *r = user;
 	const struct clock *clock = loop_clock(r->loop);
 	double for_s = (double)(clock->mono_ms(clock) - r->start_ms) / 1e3;
-	double idle_s = (double)collect_idle_ms(r->collect) / 1e3;
+	double idle_s = (double)ingest_idle_ms(r->ingest) / 1e3;
 
 	(void)say_send();
 	if ((r->for_s > 0 && for_s >= r->for_s) ||
 	    (r->idle_s > 0 && idle_s >= r->idle_s &&
-	     collect_is_settled(r->collect)))
+	     ingest_is_settled(r->ingest)))
 		loop_stop(r->loop);
 }
 
@@ -167,7 +167,7 @@ follow(struct session *r, struct err *err)
 {
 	char *db_path = conf_db_path(r->conf, r->env->db_path);
 	const struct clock *clock = loop_clock(r->loop);
-	const struct collect_options o = {
+	const struct ingest_options o = {
 		.loop = r->loop,
 		.model = &r->model,
 		.formats = r->formats,
@@ -181,14 +181,14 @@ follow(struct session *r, struct err *err)
 	int rc = -1;
 
 	r->start_ms = clock->mono_ms(clock);
-	r->collect = collect_new(&o, err);
-	if (r->collect != NULL) {
+	r->ingest = ingest_new(&o, err);
+	if (r->ingest != NULL) {
 		r->timer = loop_timer_new(r->loop, on_timer, r);
 		loop_timer_start(r->timer, 100, 100);
 		loop_run(r->loop);
 		loop_timer_close(r->timer);
-		unreachable = collect_unreachable(r->collect);
-		rc = collect_free(r->collect, err);
+		unreachable = ingest_unreachable(r->ingest);
+		rc = ingest_free(r->ingest, err);
 	}
 	free(db_path);
 	if (rc != 0)

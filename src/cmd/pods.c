@@ -9,7 +9,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "conf/conf.h"
-#include "ingest/collect.h"
+#include "ingest/ingest.h"
 #include "model/series.h"
 #include "parsers/json.h"
 #include "pods/pods.h"
@@ -44,7 +44,7 @@ static const struct out_column columns[] = {
 
 struct look {
 	struct loop *loop;
-	struct collect *collect;
+	struct ingest *ingest;
 	int64_t start_ms;
 	int signum;
 };
@@ -55,7 +55,7 @@ on_timer(void *user)
 	struct look *look = user;
 	const struct clock *clock = loop_clock(look->loop);
 
-	if (collect_is_settled(look->collect) ||
+	if (ingest_is_settled(look->ingest) ||
 	    clock->mono_ms(clock) - look->start_ms > LIMIT_MS)
 		loop_stop(look->loop);
 }
@@ -110,22 +110,22 @@ print_pod(struct out *out, const struct model_pod *pod,
 
 /* Connect to all of them and wait for an answer of each. */
 static int
-look_at(struct look *look, const struct collect_options *o, struct err *err)
+look_at(struct look *look, const struct ingest_options *o, struct err *err)
 {
 	const struct clock *clock = loop_clock(o->loop);
 	struct loop_timer *timer;
 	size_t unreachable;
 
 	look->start_ms = clock->mono_ms(clock);
-	look->collect = collect_new(o, err);
-	if (look->collect == NULL)
+	look->ingest = ingest_new(o, err);
+	if (look->ingest == NULL)
 		return -1;
 	timer = loop_timer_new(o->loop, on_timer, look);
 	loop_timer_start(timer, LOOK_MS, LOOK_MS);
 	loop_run(o->loop);
 	loop_timer_close(timer);
-	unreachable = collect_unreachable(look->collect);
-	if (collect_free(look->collect, err) != 0)
+	unreachable = ingest_unreachable(look->ingest);
+	if (ingest_free(look->ingest, err) != 0)
 		return -1;
 	if (look->signum != 0)
 		return 128 + look->signum;
@@ -138,7 +138,7 @@ print_pods(const struct conf *conf, enum out_format format, bool accept_new,
 {
 	struct look look = { .loop = loop_new(err) };
 	struct model model;
-	struct collect_options o = { .loop = look.loop,
+	struct ingest_options o = { .loop = look.loop,
 				     .model = &model,
 				     .conf = conf,
 				     .no_follow = true,

@@ -56,11 +56,10 @@ logtail_clear(struct logtail *tail)
 		drop_oldest(tail);
 }
 
-/* Double the ring, its oldest line first. */
+/* Another ring, for at least as many as there are, its oldest line first. */
 static void
-grow(struct logtail *tail)
+set_room(struct logtail *tail, size_t room)
 {
-	size_t room = tail->room == 0 ? 64 : tail->room * 2;
 	struct logtail_line *ring;
 
 	if (room > tail->cap)
@@ -75,6 +74,19 @@ grow(struct logtail *tail)
 }
 
 void
+logtail_limit(struct logtail *tail, size_t cap_lines)
+{
+	assert(cap_lines > 0);
+	if (tail->cap == cap_lines)
+		return;
+	tail->cap = cap_lines;
+	while (tail->n > cap_lines)
+		drop_oldest(tail);
+	if (tail->room > cap_lines)
+		set_room(tail, cap_lines);
+}
+
+void
 logtail_push(struct logtail *tail, const struct logtail_line *line)
 {
 	size_t len = line->len;
@@ -83,9 +95,10 @@ logtail_push(struct logtail *tail, const struct logtail_line *line)
 	if (len > LOGTAIL_LINE_BYTES)
 		len = LOGTAIL_LINE_BYTES;
 	if (tail->n == tail->room && tail->room < tail->cap)
-		grow(tail);
+		set_room(tail, tail->room == 0 ? 64 : tail->room * 2);
 	while (tail->n > 0 &&
-	       (tail->n == tail->room || tail->bytes + len > LOGTAIL_MAX_BYTES))
+	       (tail->n == tail->cap ||
+		tail->bytes + len > tail->cap * LOGTAIL_MEAN_BYTES))
 		drop_oldest(tail);
 	slot = &tail->ring[(tail->head + tail->n) % tail->room];
 	*slot = *line;

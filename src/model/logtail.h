@@ -9,10 +9,10 @@
 #include "parsers/format.h"
 
 /*
- * The last lines of a log in bounded memory: at most so many lines, and at
- * most LOGTAIL_MAX_BYTES of text; a line is cut to LOGTAIL_LINE_BYTES.
+ * The last lines of a log in bounded memory: at most so many lines, of
+ * LOGTAIL_MEAN_BYTES on the average; a line is cut to LOGTAIL_LINE_BYTES.
  */
-#define LOGTAIL_MAX_BYTES  (8U << 20)
+#define LOGTAIL_MEAN_BYTES 512U
 #define LOGTAIL_LINE_BYTES 4096U
 
 struct logtail_line {
@@ -29,6 +29,8 @@ struct logtail *logtail_new(size_t cap_lines);
 void logtail_free(struct logtail *tail);
 /* Forget all lines. */
 void logtail_clear(struct logtail *tail);
+/* Keep at most so many from now on, and as much less of their bytes. */
+void logtail_limit(struct logtail *tail, size_t cap_lines);
 /* line->text is borrowed, len bytes of it are copied. */
 void logtail_push(struct logtail *tail, const struct logtail_line *line);
 size_t logtail_count(const struct logtail *tail);

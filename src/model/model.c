@@ -119,6 +119,26 @@ model_find_log(const struct model *model, size_t pod, const char *path)
 	return log;
 }
 
+size_t
+model_log_cap(const struct model *model)
+{
+	size_t lines = MODEL_ALL_LINES / (model->n_logs + 1);
+
+	return lines > MODEL_LOG_LINES	     ? MODEL_LOG_LINES
+	       : lines < MODEL_LOG_LINES_MIN ? MODEL_LOG_LINES_MIN
+					     : lines;
+}
+
+/* Now and then those that get no more lines give some up too. */
+static void
+share_lines(struct model *model)
+{
+	if ((model->n_logs & (model->n_logs - 1)) != 0)
+		return;
+	for (size_t i = 0; i < model->n_logs; i++)
+		logtail_limit(model->logs[i]->tail, model_log_cap(model));
+}
+
 struct model_log *
 model_log_get(struct model *model, size_t pod, const char *path)
 {
@@ -131,8 +151,9 @@ model_log_get(struct model *model, size_t pod, const char *path)
 		log = xcalloc(1, sizeof(*log));
 		log->pod = pod;
 		log->path = xstrdup(path);
-		log->tail = logtail_new(MODEL_LOG_LINES);
+		log->tail = logtail_new(model_log_cap(model));
 		model->logs[model->n_logs++] = log;
+		share_lines(model);
 		(void)map_set(&model->log_index, str_from(key), log);
 		model_note_change(model, MODEL_LOGS);
 	}
@@ -211,6 +232,7 @@ push_line(struct model *model, struct model_log *log, uint64_t number,
 		char *text;
 	} bytes = { text.p };
 
+	logtail_limit(log->tail, model_log_cap(model));
 	logtail_push(log->tail,
 		     &(struct logtail_line){ bytes.text, (uint32_t)text.len,
 					     class, number, model->n_lines++ });

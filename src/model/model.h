@@ -131,7 +131,11 @@ struct model_event {
 #define MODEL_NONE	 SIZE_MAX
 #define MODEL_MAX_EVENTS 1000
 #define MODEL_MAX_RUNS	 100000
-#define MODEL_LOG_LINES	 10000
+/* Last lines that are kept of a log, of all logs together, and of one at
+ * least: each has a file, which holds the rest. */
+#define MODEL_LOG_LINES	    10000
+#define MODEL_ALL_LINES	    65536
+#define MODEL_LOG_LINES_MIN 48
 
 /* A bench with a results folder here, or a plan that could be started. */
 struct model_bench {
@@ -269,6 +273,8 @@ void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 /* The log of that file; made when it is new. */
 struct model_log *model_log_get(struct model *model, size_t pod,
 				const char *path);
+/* How many lines a log's tail may keep now: the more logs, the fewer. */
+size_t model_log_cap(const struct model *model);
 /* It took the place of the log of that path, if there is one. */
 void model_log_after(struct model *model, struct model_log *log,
 		     const char *before);

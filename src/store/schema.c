@@ -104,6 +104,15 @@ static const char *const steps[] = {
 	" m1 INTEGER, v1 NUMERIC, m2 INTEGER, v2 NUMERIC,"
 	" m3 INTEGER, v3 NUMERIC,"
 	" PRIMARY KEY(run_id, line, seq)) WITHOUT ROWID;",
+	/*
+	 * 8: by what a log on a pod is known again: the checksum (base/cksum.h)
+	 * of all that was fetched of it, its change time when that was all
+	 * there was, and where its path leads by links.
+	 */
+	"ALTER TABLE tails ADD COLUMN fetched INTEGER;"
+	"ALTER TABLE tails ADD COLUMN crc INTEGER;"
+	"ALTER TABLE tails ADD COLUMN stamp INTEGER;"
+	"ALTER TABLE tails ADD COLUMN real TEXT;",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,

@@ -125,6 +125,10 @@ load_tail(struct store *store, sqlite3_stmt *stmt)
 	tail->done_lines = tail->lines;
 	tail->mirror = stmt_take_text(stmt, 8);
 	tail->ended = sqlite3_column_int(stmt, 10) != 0;
+	tail->sum.len = (uint64_t)sqlite3_column_int64(stmt, 11);
+	tail->sum.crc = (uint32_t)sqlite3_column_int64(stmt, 12);
+	tail->stamp = (uint64_t)sqlite3_column_int64(stmt, 13);
+	tail->real = stmt_take_text(stmt, 14);
 	if (path != NULL) {
 		free(tail->path);
 		tail->path = path;
@@ -142,7 +146,8 @@ load_tails(struct store *store, sqlite3 *db, struct err *err)
 
 	if (stmt_prepare(db, store->path,
 			 "SELECT id, pod, name, gen, dev, inode, offset,"
-			 " lines, mirror, path, ended FROM tails ORDER BY id",
+			 " lines, mirror, path, ended, fetched, crc, stamp,"
+			 " real FROM tails ORDER BY id",
 			 &stmt, err) != 0)
 		return -1;
 	while (sqlite3_step(stmt) == SQLITE_ROW)
@@ -315,6 +320,7 @@ store_free(struct store *store)
 		free(store->tails[i]->name);
 		free(store->tails[i]->path);
 		free(store->tails[i]->mirror);
+		free(store->tails[i]->real);
 		free(store->tails[i]->runs);
 		free(store->tails[i]);
 	}
@@ -456,12 +462,18 @@ store_tail_identify(struct store *store, struct store_tail *tail,
 	bool changed = set_text(&tail->path, identity->path);
 
 	changed |= set_text(&tail->mirror, identity->mirror);
+	changed |= set_text(&tail->real, identity->real);
 	changed |= tail->dev != identity->dev ||
 		   tail->inode != identity->inode ||
-		   tail->ended != identity->ended;
+		   tail->ended != identity->ended ||
+		   tail->stamp != identity->stamp ||
+		   tail->sum.len != identity->sum.len ||
+		   tail->sum.crc != identity->sum.crc;
 	tail->dev = identity->dev;
 	tail->inode = identity->inode;
 	tail->ended = identity->ended;
+	tail->stamp = identity->stamp;
+	tail->sum = identity->sum;
 	if (changed)
 		store_touch_tail(store, tail);
 }
@@ -471,6 +483,7 @@ store_tail_begin(struct store_tail *tail)
 {
 	tail->last_line = 0;
 	tail->seq = 0;
+	tail->done_lines = tail->lines;
 }
 
 void

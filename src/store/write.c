@@ -21,11 +21,12 @@
 	X(BEGIN, "BEGIN IMMEDIATE")                                            \
 	X(COMMIT, "COMMIT")                                                    \
 	X(TAIL, "INSERT INTO tails(id, pod, name, gen, dev, inode, offset,"    \
-		" lines, mirror, path, ended)"                                 \
-		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"        \
-		" ON CONFLICT(id) DO UPDATE SET dev = ?5, inode = ?6,"         \
-		" offset = ?7, lines = ?8, mirror = ?9, path = ?10,"           \
-		" ended = ?11")                                                \
+		" lines, mirror, path, ended, fetched, crc, stamp, real)"      \
+		" VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"   \
+		" ?13, ?14, ?15) ON CONFLICT(id) DO UPDATE SET dev = ?5,"      \
+		" inode = ?6, offset = ?7, lines = ?8, mirror = ?9,"           \
+		" path = ?10, ended = ?11, fetched = ?12, crc = ?13,"          \
+		" stamp = ?14, real = ?15")                                    \
 	X(TRIM_SAMPLES, "DELETE FROM samples WHERE run_id IN (SELECT id FROM"  \
 			" runs WHERE tail_id = ?1 AND run_index >= ?2)")       \
 	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (SELECT id FROM" \
@@ -112,6 +113,7 @@ batch_clear(struct batch *batch)
 		free(batch->tails[i].name);
 		free(batch->tails[i].path);
 		free(batch->tails[i].mirror);
+		free(batch->tails[i].real);
 	}
 	for (size_t i = 0; i < batch->n_runs; i++)
 		run_release(&batch->runs[i].run);
@@ -240,6 +242,10 @@ write_tail(struct writer *w, const struct batch_tail *tail, struct err *err)
 	stmt_bind_text(stmt, 9, tail->mirror);
 	stmt_bind_text(stmt, 10, tail->path);
 	stmt_bind_u64(stmt, 11, tail->ended);
+	stmt_bind_u64(stmt, 12, tail->sum.len);
+	stmt_bind_u64(stmt, 13, tail->sum.crc);
+	stmt_bind_u64(stmt, 14, tail->stamp);
+	stmt_bind_text(stmt, 15, tail->real);
 	return step(w, STATEMENT_TAIL, err);
 }
 

@@ -16,10 +16,11 @@
  */
 struct batch_tail {
 	int64_t id;
-	char *pod, *name, *path, *mirror; /* owned */
+	char *pod, *name, *path, *mirror, *real; /* owned */
+	struct cksum sum;
 	bool ended;
 	unsigned int gen;
-	uint64_t dev, inode, offset, lines;
+	uint64_t dev, inode, offset, lines, stamp;
 	size_t trim_runs; /* remove runs from this index on; SIZE_MAX: none */
 };
 

@@ -118,7 +118,7 @@ fetch_again(struct ingest_log *log)
 		return;
 	forget_waiting(log);
 	ingest_say(pod->ingest, pod, MODEL_WARNING,
-		   "%s: the local copy of %s is not all here any more: it is "
+		   "%s: local copy of %s is not all here any more: it is "
 		   "fetched again from the pod",
 		   pod->name, log->ff->path);
 	follow_rewind(pod->follow, log->ff, log->fetched);
@@ -131,8 +131,8 @@ say_lost(struct ingest_log *log)
 
 	if (pod->n_lost++ < NAME_LOST)
 		ingest_say(pod->ingest, pod, MODEL_WARNING,
-			   "%s: the local copy of %s %s; still following, it is "
-			   "fetched again at the next start",
+			   "%s: local copy of %s %s; still following, will "
+			   "fetch it again at the next start",
 			   pod->name, log->ff != NULL ? log->ff->path : log->name,
 			   log->spool->lost);
 	else if (pod->n_lost == NAME_LOST + 1)

@@ -93,15 +93,17 @@ add_follower(const struct ingest_pod *pod, struct pod_facts *facts,
 }
 
 /* A pod that lives may have more logs than are followed. */
-static void
+static bool
 add_limit(const struct follow_status *status, struct pod_verdict *verdict)
 {
-	if ((verdict->state == POD_LIVE || verdict->state == POD_SILENT) &&
-	    status->n_followed < status->n_matching)
-		(void)snprintf(verdict->why, sizeof(verdict->why),
-			       "%llu logs match, the %llu newest are followed",
-			       (unsigned long long)status->n_matching,
-			       (unsigned long long)status->n_followed);
+	if ((verdict->state != POD_LIVE && verdict->state != POD_SILENT) ||
+	    status->n_followed >= status->n_matching)
+		return false;
+	(void)snprintf(verdict->why, sizeof(verdict->why),
+		       "%llu logs match, the %llu newest are followed",
+		       (unsigned long long)status->n_matching,
+		       (unsigned long long)status->n_followed);
+	return true;
 }
 
 /* A change that a person should hear of. */
@@ -146,6 +148,7 @@ pod_judge(struct ingest_pod *pod)
 	struct link_info info;
 	struct pod_verdict now;
 	char why[sizeof(now.why)];
+	bool is_limited;
 	struct pod_facts facts = {
 		.now_ms = ingest_now_ms(ingest),
 		.was_up = pod->was_up,
@@ -170,12 +173,12 @@ pod_judge(struct ingest_pod *pod)
 	}
 	count_runs(pod, &facts);
 	pod_state_decide(&facts, &now);
-	add_limit(&status, &now);
+	is_limited = add_limit(&status, &now);
 	pod->was_up |= now.state == POD_LIVE;
 	ingest->o.model->pods[pod->model_pod].lag_ms = status.lag_ms;
 	if (now.state != pod->verdict.state ||
-	    ((now.state == POD_RECONNECTING || now.state == POD_LIVE) &&
-	     now.why[0] != '\0' && strcmp(now.why, pod->verdict.why) != 0))
+	    ((now.state == POD_RECONNECTING || is_limited) &&
+	     strcmp(now.why, pod->verdict.why) != 0))
 		say_change(pod, &now);
 	if (now.state != pod->verdict.state ||
 	    now.retry_at_ms != pod->verdict.retry_at_ms ||

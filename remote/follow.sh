@@ -269,22 +269,27 @@ give() {
 }
 
 # Does file $2 of id $1 still begin as what was sent of it?  Its first bytes,
-# L of them with the sum A, are looked at while they are few and after a
-# silence; the sum is taken of more as more is sent.
+# L of them with the sum A, are looked at while all of it is few and after a
+# silence.
 same_head() {
 	eval "l=\$L_$1 a=\$A_$1 w=\$W_$1 d=\${D_$1:-0}"
-	new=$l sum=$a
-	if [ $l -lt 262144 ] && [ $o -ge $((2 * l)) ]; then
-		new=$((o < 262144 ? o : 262144))
-		head_sum $2 $new
-	fi
-	more_a=$sum
-	if [ $l -gt 0 ] && { [ $o -le 262144 ] || [ $d = 1 ] ||
-		[ $((now - w)) -gt 1000 ]; }; then
-		head_sum $2 $l
-		[ "$sum" = "$a" ] || return 1
-	fi
-	eval "L_$1=$new A_$1=$more_a D_$1=0"
+	[ $l -gt 0 ] || return 0
+	[ $o -le 262144 ] || [ $d = 1 ] || [ $((now - w)) -gt 1000 ] || return 0
+	eval "D_$1=0"
+	head_sum $2 $l
+	[ "$sum" = "$a" ]
+}
+
+# Know the first bytes of file $2 of id $1, of which $3 were sent.  Those of
+# the first chunk are there as they were sent; nobody may have the time to
+# write them anew before they are summed.
+learn_head() {
+	eval "l=\$L_$1"
+	[ $l -lt 262144 ] || return
+	l=$(($3 < 262144 ? $3 : 262144)) x=$2
+	[ $o -gt 0 ] || x=$T/c
+	head_sum "$x" $l
+	eval "L_$1=$l A_$1=$sum"
 }
 
 # drain ID SIZE: send a chunk; `more` when there is more.
@@ -313,6 +318,7 @@ drain() {
 		return
 	fi
 	give $1
+	learn_head $1 $h $((o + n - t))
 	tail_sum "$T/c" $((n < 4096 ? n : 4096))
 	o=$((o + n - t))
 	eval "O_$1=$o E_$1=$sum"

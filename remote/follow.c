@@ -15,7 +15,7 @@
 #define TICK_MS	   1000
 #define POLL_MS	   200
 #define HEALTHY_MS 60000
-#define AGAIN_MS   20 /* the link itself waits, if it must */
+#define AGAIN_MS   20	  /* the link itself waits, if it must */
 #define LIMIT_MS   600000 /* a pod that wants too much is left alone */
 
 int64_t
@@ -126,10 +126,10 @@ follow_plan_retry(struct follow *follow, const struct follow_session *session,
 		follow->failures++;
 		delay_ms = backoff_ms(follow->failures);
 	}
-	follow->status.retry_at_ms = link.state == LINK_WAITING &&
-						     why->code != ERR_LIMIT
-					     ? link.retry_at_ms
-					     : now_ms + delay_ms;
+	follow->status.retry_at_ms =
+		link.state == LINK_WAITING && why->code != ERR_LIMIT
+			? link.retry_at_ms
+			: now_ms + delay_ms;
 	follow_set_state(follow, FOLLOW_WAITING, why);
 	loop_timer_start(follow->retry, delay_ms, 0);
 }

@@ -50,10 +50,10 @@ struct follow_file {
 	void *user;	 /* the consumer's */
 	/* The follow's own. */
 	struct list in_follow;
-	struct cksum sum;	 /* by which it is known while it is not read */
-	uint32_t id;		 /* in the session; 0: not found there */
-	uint32_t tried, not_id;	 /* is summed as that one, is not that one */
-	unsigned int missed;	 /* looks that did not find it */
+	struct cksum sum;	/* by which it is known while it is not read */
+	uint32_t id;		/* in the session; 0: not found there */
+	uint32_t tried, not_id; /* is summed as that one, is not that one */
+	unsigned int missed;	/* looks that did not find it */
 	bool is_sent, is_rewound; /* its bytes come; first those in flight */
 };
 

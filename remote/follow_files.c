@@ -667,11 +667,10 @@ typedef int (*frame_fn)(struct follow_session *session,
 
 static const frame_fn takers[] = {
 	[FRAME_FILE] = on_new,	      [FRAME_FOUND] = on_new,
-	[FRAME_REST] = on_rest,
-	[FRAME_SUM] = on_sum,	      [FRAME_RESET] = on_reset,
-	[FRAME_MOVED] = on_moved,     [FRAME_GONE] = on_gone,
-	[FRAME_ERROR] = on_error,     [FRAME_SCANNED] = on_scanned,
-	[FRAME_PREVIEW] = on_preview,
+	[FRAME_REST] = on_rest,	      [FRAME_SUM] = on_sum,
+	[FRAME_RESET] = on_reset,     [FRAME_MOVED] = on_moved,
+	[FRAME_GONE] = on_gone,	      [FRAME_ERROR] = on_error,
+	[FRAME_SCANNED] = on_scanned, [FRAME_PREVIEW] = on_preview,
 };
 
 int

@@ -246,7 +246,8 @@ session_on_close(void *user, const struct stream_exit *exit)
 void
 follow_session_open(struct follow *follow)
 {
-	static const struct stream_cb cb = { session_on_data, session_on_stderr, session_on_close };
+	static const struct stream_cb cb = { session_on_data, session_on_stderr,
+					     session_on_close };
 	struct follow_session *session = xcalloc(1, sizeof(*session));
 	char nonce[FOLLOW_NONCE_SIZE];
 	struct buf command;

@@ -35,7 +35,7 @@ follow_wire_nonce(char nonce[FOLLOW_NONCE_SIZE])
 	"renice -n 10 -p $$ >/dev/null 2>&1; "                                 \
 	"ionice -c 2 -n 7 -p $$ >/dev/null 2>&1; "
 #define HAVE_PYTHON                                                            \
-	"python3 -ISc \"import os, select, zlib; os.set_blocking\" "                 \
+	"python3 -ISc \"import os, select, zlib; os.set_blocking\" "           \
 	"</dev/null >/dev/null 2>&1 && "
 #define RUN_PYTHON "exec python3 -ISc \"$(printf %b \"$1\")\" \"$2\"; "
 #define RUN_SHELL  "eval \"$(printf %b \"$0\")\""

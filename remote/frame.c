@@ -16,12 +16,11 @@ static const struct frame_form {
 	const char *words;
 } forms[] = {
 	{ 'N', FRAME_FILE, "inztpr" }, { 'O', FRAME_FOUND, "inztpr" },
-	{ 'U', FRAME_REST, "izt" },
-	{ 'C', FRAME_SUM, "ioc" },     { 'D', FRAME_DATA, "iol" },
-	{ 'V', FRAME_PREVIEW, "iol" }, { 'T', FRAME_RESET, "iz" },
-	{ 'M', FRAME_MOVED, "ipr" },   { 'X', FRAME_GONE, "io" },
-	{ 'E', FRAME_ERROR, "0ep" },   { 'S', FRAME_SCANNED, "za" },
-	{ 'H', FRAME_BEAT, "qm" },
+	{ 'U', FRAME_REST, "izt" },    { 'C', FRAME_SUM, "ioc" },
+	{ 'D', FRAME_DATA, "iol" },    { 'V', FRAME_PREVIEW, "iol" },
+	{ 'T', FRAME_RESET, "iz" },    { 'M', FRAME_MOVED, "ipr" },
+	{ 'X', FRAME_GONE, "io" },     { 'E', FRAME_ERROR, "0ep" },
+	{ 'S', FRAME_SCANNED, "za" },  { 'H', FRAME_BEAT, "qm" },
 };
 
 void
@@ -29,8 +28,8 @@ frame_reader_init(struct frame_reader *reader, const char *nonce)
 {
 	assert(strlen(nonce) <= 32);
 	memset(reader, 0, sizeof(*reader));
-	(void)snprintf(reader->sentinel, sizeof(reader->sentinel),
-		       "HGF2 %s ", nonce);
+	(void)snprintf(reader->sentinel, sizeof(reader->sentinel), "HGF2 %s ",
+		       nonce);
 	reader->state = FRAME_IN_NOISE;
 }
 

@@ -193,8 +193,7 @@ follow_harness(struct dash *dash, bool local)
 				harness_feed_local(dash->harness, dir);
 				continue;
 			}
-			transport =
-				ingest_transport(dash->ingest, at, &index);
+			transport = ingest_transport(dash->ingest, at, &index);
 			if (transport != NULL)
 				harness_feed_pod(dash->harness, at, transport,
 						 index, dir);

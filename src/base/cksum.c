@@ -28,9 +28,8 @@ make_table(void)
 	}
 	for (int k = 1; k < STRIDE; k++)
 		for (int byte = 0; byte < 256; byte++)
-			table[k][byte] =
-				table[k - 1][byte] << 8 ^
-				table[0][table[k - 1][byte] >> 24];
+			table[k][byte] = table[k - 1][byte] << 8 ^
+					 table[0][table[k - 1][byte] >> 24];
 }
 
 static uint32_t
@@ -43,8 +42,8 @@ add_bytes(uint32_t crc, const unsigned char *p, size_t len)
 		for (int i = 0; i < STRIDE; i++)
 			next ^= table[STRIDE - 1 - i]
 				     [i < 4 ? (crc >> (24 - 8 * i) & 0xff) ^
-						       p[i]
-					     : p[i]];
+						      p[i]
+					    : p[i]];
 		crc = next;
 	}
 	for (; len > 0; len--, p++)
@@ -104,7 +103,8 @@ cksum_guard_holds(const struct cksum_guard *guard, int fd)
 	while (head.len < guard->head.len) {
 		size_t want = (size_t)(guard->head.len - head.len);
 
-		n = pread(fd, block, want < sizeof(block) ? want : sizeof(block),
+		n = pread(fd, block,
+			  want < sizeof(block) ? want : sizeof(block),
 			  (off_t)head.len);
 		if (n <= 0)
 			return false;

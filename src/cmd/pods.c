@@ -139,10 +139,10 @@ print_pods(const struct conf *conf, enum out_format format, bool accept_new,
 	struct look look = { .loop = loop_new(err) };
 	struct model model;
 	struct ingest_options o = { .loop = look.loop,
-				     .model = &model,
-				     .conf = conf,
-				     .no_follow = true,
-				     .accept_new = accept_new };
+				    .model = &model,
+				    .conf = conf,
+				    .no_follow = true,
+				    .accept_new = accept_new };
 	struct out *out;
 	int rc;
 

@@ -133,7 +133,8 @@ say_lost(struct ingest_log *log)
 		ingest_say(pod->ingest, pod, MODEL_WARNING,
 			   "%s: local copy of %s %s; still following, will "
 			   "fetch it again at the next start",
-			   pod->name, log->ff != NULL ? log->ff->path : log->name,
+			   pod->name,
+			   log->ff != NULL ? log->ff->path : log->name,
 			   log->spool->lost);
 	else if (pod->n_lost == NAME_LOST + 1)
 		ingest_say(pod->ingest, pod, MODEL_WARNING,
@@ -164,8 +165,8 @@ static void
 disk_is_well(struct ingest_pod *pod)
 {
 	if (pod->said_disk)
-		ingest_say(pod->ingest, pod, MODEL_INFO,
-			   "%s: reading goes on", pod->name);
+		ingest_say(pod->ingest, pod, MODEL_INFO, "%s: reading goes on",
+			   pod->name);
 	pod->said_disk = false;
 }
 
@@ -362,8 +363,8 @@ begin_log(struct ingest_pod *pod, struct follow_file *ff)
 static void
 fetch_on_file(void *user, struct follow_file *ff, enum follow_event event)
 {
-	static const char *const words[] = { "begins", "resumes",   "renamed",
-					     "away",   "rests",	    "ends",
+	static const char *const words[] = { "begins",	 "resumes", "renamed",
+					     "away",	 "rests",   "ends",
 					     "forgotten" };
 	struct ingest_pod *pod = user;
 	struct ingest_log *log = ff->user;
@@ -498,9 +499,8 @@ may_sleep(const struct ingest_log *log)
 static void
 load_log(struct ingest_pod *pod, const struct store_tail *tail)
 {
-	struct ingest_log *log = ingest_log_new(pod->ingest, pod,
-						pod->model_pod, tail->name,
-						tail->gen);
+	struct ingest_log *log = ingest_log_new(
+		pod->ingest, pod, pod->model_pod, tail->name, tail->gen);
 
 	log->spool = spool_of(pod, tail->name, tail->gen);
 	log->known = tail->sum;
@@ -547,8 +547,8 @@ know_logs(struct ingest_pod *pod)
 			.stamp = tail->stamp,
 			.sum = log->known,
 			.offset = log->fetched,
-			.ended = log->end != UINT64_MAX || (log->known.len == 0 &&
-							    log->stored > 0),
+			.ended = log->end != UINT64_MAX ||
+				 (log->known.len == 0 && log->stored > 0),
 			.user = log,
 		};
 
@@ -690,6 +690,6 @@ fetch_tick(struct ingest_pod *pod)
 	}
 	if (n_said > NAME_GONE)
 		ingest_say(pod->ingest, pod, MODEL_WARNING,
-			   "%s: %zu more logs are gone from the pod",
-			   pod->name, n_said - NAME_GONE);
+			   "%s: %zu more logs are gone from the pod", pod->name,
+			   n_said - NAME_GONE);
 }

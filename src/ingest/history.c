@@ -87,7 +87,8 @@ fetch_series(struct ingest *ingest, struct model_run *mr)
 	const struct history_ask what = {
 		.run_id = mr->run_id,
 		.after_line = mr->stored_line,
-		.mirror = has_stored_lines(ingest, mr->log) ? mr->log->file : NULL,
+		.mirror = has_stored_lines(ingest, mr->log) ? mr->log->file
+							    : NULL,
 		.tag = ask,
 	};
 
@@ -116,13 +117,15 @@ note_fetched(struct ingest *ingest, struct model_run *mr)
 {
 	size_t oldest = 0;
 
-	ingest->fetched = xgrow(ingest->fetched, ingest->n_fetched, &ingest->cap_fetched,
-			   sizeof(struct model_run *));
+	ingest->fetched =
+		xgrow(ingest->fetched, ingest->n_fetched, &ingest->cap_fetched,
+		      sizeof(struct model_run *));
 	ingest->fetched[ingest->n_fetched++] = mr;
 	if (ingest->n_fetched <= FETCHED_MAX)
 		return;
 	for (size_t i = 1; i < ingest->n_fetched; i++)
-		if (ingest->fetched[i]->wanted < ingest->fetched[oldest]->wanted)
+		if (ingest->fetched[i]->wanted <
+		    ingest->fetched[oldest]->wanted)
 			oldest = i;
 	/* One that goes on stays. */
 	if (!ingest->fetched[oldest]->live)
@@ -184,7 +187,8 @@ history_tick(struct ingest *ingest)
 	ingest->has_live = true;
 	for (size_t i = 0; i < ingest->o.model->n_runs; i++)
 		if (ingest->o.model->runs[i]->live)
-			model_run_want(ingest->o.model, ingest->o.model->runs[i]);
+			model_run_want(ingest->o.model,
+				       ingest->o.model->runs[i]);
 	for (size_t i = 0; i < ingest->o.model->n_pods; i++)
 		fetch_pod(ingest, i);
 }
@@ -240,7 +244,7 @@ history_on_answer(void *user, struct history_answer *answer)
 
 void
 history_sample(struct ingest *ingest, struct model_run *mr,
-		     const struct sample *sample)
+	       const struct sample *sample)
 {
 	struct series_ask *ask;
 
@@ -292,7 +296,8 @@ open_fetch(struct ingest *ingest)
 		if (model->runs[i]->run_id != 0)
 			model_run_forget(model, model->runs[i]);
 	ingest->has_live = false;
-	ingest->fetch = history_new(ingest->o.loop, ingest->o.db_path, history_on_answer, ingest);
+	ingest->fetch = history_new(ingest->o.loop, ingest->o.db_path,
+				    history_on_answer, ingest);
 	model->fetch = (struct model_fetch){ history_on_want, ingest };
 }
 
@@ -464,8 +469,8 @@ history_start(struct ingest *ingest, struct err *err)
 	open_fetch(ingest);
 	ingest->has_writer = lock_is_held(ingest->o.db_path, &ingest->writer);
 	return store_each_pod(ingest->history, take_pod, ingest, err) != 0 ||
-			       store_each_run(ingest->history, 0, take_run, ingest,
-					      err) != 0
+			       store_each_run(ingest->history, 0, take_run,
+					      ingest, err) != 0
 		       ? -1
 		       : 0;
 }
@@ -526,15 +531,14 @@ renew_pods(struct ingest *ingest, struct err *err)
 	for (size_t i = 0; rc == 0 && i < model->n_pods; i++) {
 		struct pod_moment at = { model, i };
 		int64_t last_ms = last_moment(&model->pods[i]);
-		const struct stored_span span = {
-			model->pods[i].name,
-			last_ms > day_ago_ms(ingest) ? last_ms
-							: day_ago_ms(ingest),
-			true
-		};
+		const struct stored_span span = { model->pods[i].name,
+						  last_ms > day_ago_ms(ingest)
+							  ? last_ms
+							  : day_ago_ms(ingest),
+						  true };
 
-		rc = store_each_telemetry(ingest->history, &span, add_moment, &at,
-					  err);
+		rc = store_each_telemetry(ingest->history, &span, add_moment,
+					  &at, err);
 	}
 	return rc;
 }
@@ -544,7 +548,8 @@ renew_all(struct ingest *ingest, struct err *err)
 {
 	if (renew_pods(ingest, err) != 0)
 		return -1;
-	return store_each_changed_run(ingest->history, ingest->rev, renew_run, ingest, err);
+	return store_each_changed_run(ingest->history, ingest->rev, renew_run,
+				      ingest, err);
 }
 
 /* All of them anew. */
@@ -588,8 +593,8 @@ take_over(struct ingest *ingest)
 	ingest->o.model->is_shared = false;
 	loop_timer_stop(ingest->look);
 	ingest_say(ingest, NULL, MODEL_INFO,
-		    "the other hgym-tui exited; this one now follows the pods "
-		    "and records");
+		   "the other hgym-tui exited; this one follows the pods and "
+		   "records now");
 	pods_add(ingest);
 	if (ingest->o.cb.on_writer != NULL)
 		ingest->o.cb.on_writer(ingest->o.cb.user);
@@ -599,7 +604,8 @@ take_over(struct ingest *ingest)
 static bool
 is_written(struct ingest *ingest)
 {
-	if (ingest->has_writer && ingest->writer != 0 && ingest->looks++ % LOCK_LOOKS != 0 &&
+	if (ingest->has_writer && ingest->writer != 0 &&
+	    ingest->looks++ % LOCK_LOOKS != 0 &&
 	    (kill((pid_t)ingest->writer, 0) == 0 || errno == EPERM))
 		return true;
 	return lock_is_held(ingest->o.db_path, &ingest->writer);

@@ -161,10 +161,10 @@ open_spools(struct ingest *ingest, struct err *err)
 {
 	char *state = conf_dir_state();
 	char *real = realpath(ingest->o.db_path, NULL);
-	char *folder = xasprintf(
-		"%s/mirror/%016llx", state,
-		(unsigned long long)str_hash(str_from(
-			real != NULL ? real : ingest->o.db_path)));
+	char *folder =
+		xasprintf("%s/mirror/%016llx", state,
+			  (unsigned long long)str_hash(str_from(
+				  real != NULL ? real : ingest->o.db_path)));
 
 	if (conf_make_dir(folder, err) == 0)
 		ingest->spools = spool_dir_open(
@@ -455,7 +455,8 @@ has_read(const struct list *logs)
 		const struct ingest_log *log =
 			list_entry(at, struct ingest_log, link);
 
-		if (log->turn != NULL || log->inbox.len + log->sending.len > 0 ||
+		if (log->turn != NULL ||
+		    log->inbox.len + log->sending.len > 0 ||
 		    (log->reader != NULL && log->parsed < log->fetched))
 			return false;
 	}

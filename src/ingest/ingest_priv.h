@@ -81,10 +81,10 @@ struct ingest {
 	struct list logs; /* of this machine */
 	struct ingest_runs runs;
 	struct loop_timer *tick, *local;
-	struct list due;    /* logs that wait for a turn */
-	size_t n_turns;	    /* that run */
-	size_t waiting;	    /* bytes that are not in spools yet */
-	bool posted;	    /* turns begin in the next round of the loop */
+	struct list due;      /* logs that wait for a turn */
+	size_t n_turns;	      /* that run */
+	size_t waiting;	      /* bytes that are not in spools yet */
+	bool posted;	      /* turns begin in the next round of the loop */
 	int64_t last_news_ms; /* mono clock */
 	bool is_ending;
 };
@@ -106,15 +106,15 @@ struct ingest_pod {
 	size_t n_opening; /* spools to be opened before it is followed */
 	size_t waiting;	  /* bytes that are not in spools yet */
 	struct ingest_runs runs;
-	bool is_loaded;	  /* logs has what the database knows */
-	bool is_started;  /* and the follower knows it too */
+	bool is_loaded;	 /* logs has what the database knows */
+	bool is_started; /* and the follower knows it too */
 	bool said_disk, said_many;
 	unsigned int n_lost; /* spools that someone else removed */
 
 	/* pods.c */
-	bool is_settled; /* its logs were looked at once */
-	bool is_quiet;	 /* a bench runs there */
-	bool has_bench;	 /* in the database, at the last look */
+	bool is_settled;	    /* its logs were looked at once */
+	bool is_quiet;		    /* a bench runs there */
+	bool has_bench;		    /* in the database, at the last look */
 	struct pod_verdict verdict; /* as last said */
 	bool was_up;
 	int64_t said_ms; /* mono clock, a fill of sentences; see ingest_say */
@@ -139,8 +139,8 @@ struct outbox {
 	uint64_t first_line;
 	unsigned char *classes; /* owned */
 	size_t n_classes, cap_classes;
-	struct logtail *lines; /* owned; the last ones; NULL: none */
-	size_t most_lines;     /* that it may keep */
+	struct logtail *lines;	  /* owned; the last ones; NULL: none */
+	size_t most_lines;	  /* that it may keep */
 	uint64_t had;		  /* fetched, before the turn */
 	uint64_t parsed, n_lines; /* of the log, behind the turn */
 	bool has_run;
@@ -196,6 +196,7 @@ struct ingest_log {
 	struct store_tail *tail; /* NULL: nothing is stored */
 	struct model_log *log;	 /* NULL: no lines are kept */
 	unsigned int n_runs;	 /* begun so far */
+	unsigned int n_told;	 /* of them, whose status was looked at */
 	uint64_t slept_at;	 /* lines that the model had by then */
 	enum run_status status;	 /* of its last run; RUN_RUNNING: under way */
 	struct run row;		 /* the last run, as if it ended at parsed */

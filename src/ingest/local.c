@@ -27,8 +27,8 @@ struct local {
 	int fd;	    /* -1: opened for a turn */
 	uint64_t dev, inode;
 	struct cksum_guard guard; /* of what was read */
-	bool grew;	    /* since: is it still the one that was read? */
-	int64_t missed_ms;  /* its path names nothing since; mono; 0: it does */
+	bool grew;	   /* since: is it still the one that was read? */
+	int64_t missed_ms; /* its path names nothing since; mono; 0: it does */
 };
 
 void
@@ -49,8 +49,8 @@ static int
 local_open(struct local *local, struct stat *st)
 {
 	if (local->fd < 0)
-		local->fd = open(local->path,
-				 O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		local->fd =
+			open(local->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (local->fd < 0 || fstat(local->fd, st) != 0)
 		return -1;
 	if (local->inode == 0) {
@@ -78,9 +78,8 @@ local_holds(struct local *local, uint64_t parsed)
 ssize_t
 local_read(struct local *local, uint64_t offset, void *data, size_t len)
 {
-	ssize_t n = local->fd >= 0
-			    ? pread(local->fd, data, len, (off_t)offset)
-			    : -1;
+	ssize_t n = local->fd >= 0 ? pread(local->fd, data, len, (off_t)offset)
+				   : -1;
 
 	if (n > 0)
 		cksum_guard_add(&local->guard, data, (size_t)n);
@@ -144,7 +143,7 @@ ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
 		return err_set(err, ERR_USAGE, "%s: is no regular file", path);
 	log = begin_local(ingest, pod, path, 0);
 	note_size(log, (uint64_t)st.st_size);
-	log->news = live ? 0 : log->fetched;
+	log->news = log->fetched;
 	if (!live && clock_real.wall_ms(&clock_real) -
 				     (int64_t)st.st_mtim.tv_sec * 1000 >=
 			     STILL_WRITTEN_MS)
@@ -217,8 +216,8 @@ look_for(struct ingest_log *log)
 
 	if (stat(local->path, &st) == 0) {
 		local->missed_ms = 0;
-		if (local->inode != 0 && (st.st_ino != local->inode ||
-					  st.st_dev != local->dev))
+		if (local->inode != 0 &&
+		    (st.st_ino != local->inode || st.st_dev != local->dev))
 			replace(log);
 		else
 			set_gone(log, 0, "is there again and goes on");

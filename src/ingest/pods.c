@@ -115,8 +115,8 @@ say_change(struct ingest_pod *pod, const struct pod_verdict *now)
 	if (now->state != POD_LIVE && !bad)
 		return;
 	ingest_say(pod->ingest, pod, bad ? MODEL_WARNING : MODEL_INFO,
-		    "%s: %s%s%s", pod->name, pod_state_name(now->state),
-		    now->why[0] != '\0' ? ": " : "", now->why);
+		   "%s: %s%s%s", pod->name, pod_state_name(now->state),
+		   now->why[0] != '\0' ? ": " : "", now->why);
 }
 
 void
@@ -183,8 +183,8 @@ pod_judge(struct ingest_pod *pod)
 	if (now.state != pod->verdict.state ||
 	    now.retry_at_ms != pod->verdict.retry_at_ms ||
 	    strcmp(now.why, pod->verdict.why) != 0) {
-		model_pod_state(ingest->o.model, pod->model_pod, now.state, now.why,
-				now.retry_at_ms);
+		model_pod_state(ingest->o.model, pod->model_pod, now.state,
+				now.why, now.retry_at_ms);
 		if (now.state != pod->verdict.state ||
 		    strcmp(now.why, pod->verdict.why) != 0)
 			pod_put(pod);
@@ -247,7 +247,8 @@ look_for_benches(struct ingest *ingest)
 		return;
 	list_for_each (link, &ingest->pods)
 		list_entry(link, struct ingest_pod, link)->has_bench = false;
-	(void)store_each_bench(ingest->history, "running", mark_pods, ingest, NULL);
+	(void)store_each_bench(ingest->history, "running", mark_pods, ingest,
+			       NULL);
 	list_for_each (link, &ingest->pods) {
 		struct ingest_pod *pod =
 			list_entry(link, struct ingest_pod, link);
@@ -255,8 +256,8 @@ look_for_benches(struct ingest *ingest)
 		if (pod->is_gone || pod->has_bench == pod->is_quiet)
 			continue;
 		ingest_say(ingest, pod, MODEL_INFO, "%s: %s", pod->name,
-			    pod->has_bench ? "a bench runs: silent"
-					   : "the bench is over");
+			   pod->has_bench ? "a bench runs: silent"
+					  : "the bench is over");
 		set_quiet(pod, pod->has_bench);
 	}
 }
@@ -432,7 +433,8 @@ pods_reload(struct ingest *ingest, const struct conf *conf)
 		if (pod->is_gone)
 			continue;
 		if (i < 0 || !conf_pod_same_link(old, &conf->pods[i])) {
-			ingest_say(ingest, pod, MODEL_INFO, "%s: let go", pod->name);
+			ingest_say(ingest, pod, MODEL_INFO, "%s: let go",
+				   pod->name);
 			let_go(pod);
 			continue;
 		}

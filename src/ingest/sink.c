@@ -79,8 +79,8 @@ keep_line(void *user, uint64_t line, struct str text, enum line_class class)
 
 	if (out->n_classes == 0)
 		out->first_line = line;
-	out->classes = xgrow(out->classes, out->n_classes, &out->cap_classes,
-			     1);
+	out->classes =
+		xgrow(out->classes, out->n_classes, &out->cap_classes, 1);
 	out->classes[out->n_classes++] = (unsigned char)class;
 	if (out->lines == NULL)
 		out->lines = logtail_new(out->most_lines);
@@ -236,16 +236,18 @@ sink_event(struct ingest_log *log, unsigned int run_index,
 	free(what);
 }
 
-/* It has another status than before: told when that is news. */
+/* It begins, or has another status than before: told when that is news. */
 static void
 note_status(struct ingest_log *log, const struct run *run, bool news)
 {
-	bool is_same = run->status == log->status;
-	bool is_good = run->status == RUN_RUNNING ||
-		       run->status == RUN_FINISHED;
+	bool is_same =
+		run->run_index < log->n_told && run->status == log->status;
+	bool is_good =
+		run->status == RUN_RUNNING || run->status == RUN_FINISHED;
 	char *what;
 
 	log->status = run->status;
+	log->n_told = run->run_index + 1;
 	if (is_same || !news)
 		return;
 	if (run->status == RUN_FINISHED && run_has(run->final_bpb))
@@ -285,8 +287,8 @@ put_run(struct ingest_log *log, const struct run *run, bool is_live)
 static void
 sink_run(struct ingest_log *log, const struct run *run)
 {
-	note_status(log, run, is_news(log));
 	update_model(log, run, true);
+	note_status(log, run, is_news(log));
 	put_run(log, run, false);
 	/* The next one of this log is another one. */
 	log->status = RUN_RUNNING;
@@ -396,12 +398,9 @@ move_on(struct ingest_log *log)
 		run_release(&log->row);
 		log->row = out->row;
 		run_init(&out->row);
-		if (tail_is_replay(log)) {
-			log->status = out->now.status;
-		} else {
-			note_status(log, &out->now, news);
+		if (!tail_is_replay(log))
 			update_model(log, &out->now, false);
-		}
+		note_status(log, &out->now, news);
 	}
 	if (tail_is_replay(log))
 		return;
@@ -504,8 +503,8 @@ void
 sink_tick(struct ingest_log *log)
 {
 	int64_t silent_ms = ingest_wall_ms(log->ingest) - log->last_wall_ms;
-	bool is_over = log->status != RUN_RUNNING ||
-		       log->row.status == RUN_FINISHED;
+	bool is_over =
+		log->status != RUN_RUNNING || log->row.status == RUN_FINISHED;
 
 	if (log->reader == NULL || log->turn != NULL || log->n_runs == 0 ||
 	    tail_is_replay(log) || log->parsed < log->fetched || !is_over ||
@@ -515,8 +514,8 @@ sink_tick(struct ingest_log *log)
 		end_run(log);
 	} else if (log->status == RUN_RUNNING) {
 		/* Nobody else has its rows: it cannot be read again. */
-		note_status(log, &log->row, true);
 		update_model(log, &log->row, true);
+		note_status(log, &log->row, true);
 	}
 }
 

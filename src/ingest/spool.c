@@ -338,8 +338,7 @@ sum_rest(struct spool *spool, uint64_t size, struct err *err)
 	ssize_t n = 1;
 
 	while (n > 0 && spool->sum.len < size) {
-		n = pread(spool->fd, block, BLOCK_BYTES,
-			  (off_t)spool->sum.len);
+		n = pread(spool->fd, block, BLOCK_BYTES, (off_t)spool->sum.len);
 		if (n > 0)
 			cksum_add(&spool->sum, block, (size_t)n);
 	}
@@ -366,8 +365,7 @@ spool_open(struct spool *spool, const struct cksum *known, struct err *err)
 	if (rc == 0 && (fstat(spool->fd, &st) != 0 || !S_ISREG(st.st_mode)))
 		rc = err_set(err, ERR_IO, "%s is no regular file", spool->path);
 	if (rc == 0) {
-		spool->sum = known != NULL &&
-					     known->len <= (uint64_t)st.st_size
+		spool->sum = known != NULL && known->len <= (uint64_t)st.st_size
 				     ? *known
 				     : none;
 		rc = sum_rest(spool, (uint64_t)st.st_size, err);

@@ -38,8 +38,8 @@ append_fetched(struct ingest_log *log)
 	out->appended = 0;
 	out->err.code = ERR_NONE;
 	if (spool == NULL ||
-	    (!spool->is_open && spool_open(spool, is_new ? NULL : &log->known,
-					   &out->err) != 0))
+	    (!spool->is_open &&
+	     spool_open(spool, is_new ? NULL : &log->known, &out->err) != 0))
 		return;
 	/* Where less lies here than was thought, they are for later. */
 	if (log->sending.len > 0 && spool->sum.len == out->had)
@@ -87,8 +87,8 @@ read_slice(struct ingest_log *log)
 
 	if (want == 0)
 		return;
-	out->is_replaced = log->local != NULL &&
-			   !local_holds(log->local, log->parsed);
+	out->is_replaced =
+		log->local != NULL && !local_holds(log->local, log->parsed);
 	if (out->is_replaced)
 		return;
 	block = xmalloc(want);
@@ -170,8 +170,8 @@ make_turn(struct ingest *ingest)
 	turn->may_read = ingest->store == NULL || !store_is_full(ingest->store);
 	while (!list_is_empty(&ingest->due) && turn->n < TURN_LOGS &&
 	       bytes < SLICE_BYTES) {
-		struct ingest_log *log = list_entry(ingest->due.next,
-						    struct ingest_log, in_due);
+		struct ingest_log *log =
+			list_entry(ingest->due.next, struct ingest_log, in_due);
 
 		list_remove(&log->in_due);
 		if (!tail_is_due(log))

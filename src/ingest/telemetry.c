@@ -127,8 +127,7 @@ telemetry_on_close(void *user, const struct stream_exit *exit)
 
 	log_debug("telemetry", "%s: ended: %s", pod->name, exit->err.text);
 	pod->telemetry = NULL;
-	pod->telemetry_due_ms =
-		ingest_now_ms(pod->ingest) + RETRY_MS;
+	pod->telemetry_due_ms = ingest_now_ms(pod->ingest) + RETRY_MS;
 }
 
 /* Free space counts where the pod's logs are. */

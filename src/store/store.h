@@ -88,8 +88,8 @@ struct store_tail {
 	struct cksum sum; /* of all that was fetched; of none: not known */
 	uint64_t stamp;	  /* of the pod's file when that was all; 0: unknown */
 	uint64_t offset, lines; /* as last advanced; at open: as committed */
-	uint64_t done_lines; /* samples before this line are stored; at open,
-				or as of store_tail_begin */
+	uint64_t done_lines;	/* samples before this line are stored; at open,
+				   or as of store_tail_begin */
 	/* It has runs, their rows hold all that a screen shows of them, and
 	 * nothing came since the database was opened. */
 	bool is_whole;

@@ -46,13 +46,12 @@ struct tool {
 	uint64_t bytes;
 };
 
-static const char *const events[] = { [FOLLOW_BEGINS] = "begins",
-				      [FOLLOW_RESUMES] = "resumes",
-				      [FOLLOW_RENAMED] = "renamed",
-				      [FOLLOW_AWAY] = "away",
-				      [FOLLOW_RESTS] = "rests",
-				      [FOLLOW_ENDS] = "ends",
-				      [FOLLOW_FORGOTTEN] = "forgotten" };
+static const char *const events[] = {
+	[FOLLOW_BEGINS] = "begins",	 [FOLLOW_RESUMES] = "resumes",
+	[FOLLOW_RENAMED] = "renamed",	 [FOLLOW_AWAY] = "away",
+	[FOLLOW_RESTS] = "rests",	 [FOLLOW_ENDS] = "ends",
+	[FOLLOW_FORGOTTEN] = "forgotten"
+};
 static const char *const states[] = { [FOLLOW_STARTING] = "starting",
 				      [FOLLOW_LIVE] = "live",
 				      [FOLLOW_WAITING] = "waiting",
@@ -112,9 +111,9 @@ on_file(void *user, struct follow_file *file, enum follow_event event)
 		fflush(tool->journal);
 	}
 	if (file->user == NULL && !tool->count_only)
-		file->user = open_spool(tool, file->name, file->generation,
-					event == FOLLOW_BEGINS ? NULL
-							       : &file->sum);
+		file->user =
+			open_spool(tool, file->name, file->generation,
+				   event == FOLLOW_BEGINS ? NULL : &file->sum);
 	printf("%s %s %u %" PRIu64 "\n", events[event], word(file->path),
 	       file->generation, file->offset);
 	fflush(stdout);
@@ -133,7 +132,7 @@ sum(void *user, const struct follow_file *file)
 	const struct tool *tool = user;
 	const struct spool *spool = file->user;
 
-	return spool != NULL ? spool->sum
+	return spool != NULL	  ? spool->sum
 	       : tool->count_only ? counted
 				  : file->sum;
 }
@@ -371,7 +370,7 @@ run(struct tool *tool, struct remote_pod *pod, enum follow_variant variant,
 	tool->fleet = fleet_new(tool->loop, pod, 1, &fleet_options);
 	options.loop = tool->loop;
 	options.transport = fleet_transport(tool->fleet);
-	options.cb = (struct follow_cb){ on_file,	   on_bytes,   sum,
+	options.cb = (struct follow_cb){ on_file,    on_bytes,	 sum,
 					 on_preview, on_trouble, on_state };
 	tool->follow = follow_new(&options);
 	tool->unpause = loop_timer_new(tool->loop, on_unpause, tool);

@@ -70,8 +70,8 @@ test_guard(void)
 
 		found &= pwrite(fd, &other, 1, (off_t)changed[i]) == 1 &&
 			 !cksum_guard_holds(&guard, fd);
-		found &= pwrite(fd, data + changed[i], 1,
-				(off_t)changed[i]) == 1;
+		found &= pwrite(fd, data + changed[i], 1, (off_t)changed[i]) ==
+			 1;
 	}
 	ok(found, "a byte that changed at either end is noticed");
 	ok(cksum_guard_holds(&guard, fd) && ftruncate(fd, SIZE - 1) == 0 &&

@@ -31,8 +31,7 @@ static struct spool *
 open_log(struct spool_dir *dir, const char *path, unsigned int generation)
 {
 	static const struct cksum none = { 0, 0 };
-	struct spool *spool =
-		spool_new(dir, "pod", str_from(path), generation);
+	struct spool *spool = spool_new(dir, "pod", str_from(path), generation);
 
 	if (spool_open(spool, &none, NULL) != 0)
 		printf("# cannot open %s\n", spool->path);
@@ -127,8 +126,8 @@ test_bytes(void)
 		   b->sum.len == 0,
 	   "it can be begun anew");
 	spool_back(b);
-	ok(truncate(a->path, 10) == 0 &&
-		   append(a, STR_LIT("x"), NULL) == 1 && spool_peek(a) == 10 &&
+	ok(truncate(a->path, 10) == 0 && append(a, STR_LIT("x"), NULL) == 1 &&
+		   spool_peek(a) == 10 &&
 		   strstr(a->lost, "another program") != NULL,
 	   "a file that someone else changed is not written to");
 	ok(spool_read(a, 700, back, 9, NULL) == 1 && back[0] == 'x',
@@ -172,15 +171,13 @@ test_prune(void)
 	more = fill(dir, 4, 3000);
 	prune(dir);
 	ok(access(old_path, F_OK) != 0, "over the cap: the oldest ended goes");
-	ok(access(late->path, F_OK) == 0 &&
-		   access(live->path, F_OK) == 0,
+	ok(access(late->path, F_OK) == 0 && access(live->path, F_OK) == 0,
 	   "no more than must, and none that lives");
 	spool_free(more);
 	more = fill(dir, 5, 4000);
 	spool_free(fill(dir, 6, 4000));
 	prune(dir);
-	ok(access(late->path, F_OK) != 0 &&
-		   access(live->path, F_OK) == 0,
+	ok(access(late->path, F_OK) != 0 && access(live->path, F_OK) == 0,
 	   "live ones stay beyond the cap");
 	spool_free(old);
 	spool_free(live);

@@ -15,7 +15,8 @@
 #define TICK_MS	   1000
 #define POLL_MS	   200
 #define HEALTHY_MS 60000
-#define AGAIN_MS   20 /* the link itself waits, if it must */
+#define AGAIN_MS   20	  /* the link itself waits, if it must */
+#define LIMIT_MS   600000 /* a pod that wants too much is left alone */
 
 int64_t
 follow_now_ms(const struct follow *follow)
@@ -39,7 +40,7 @@ list_set(struct follow_list *list, const char *const *items, size_t n)
 
 /* What the state is now, from the session and its link. */
 static void
-look(const struct follow *follow, struct follow_status *status)
+follow_look(const struct follow *follow, struct follow_status *status)
 {
 	const struct follow_session *session = follow->session;
 	struct link_info link;
@@ -60,14 +61,14 @@ look(const struct follow *follow, struct follow_status *status)
 void
 follow_get_status(const struct follow *follow, struct follow_status *status)
 {
-	look(follow, status);
+	follow_look(follow, status);
 	status->behind_bytes = 0;
 	list_for_each (at, &follow->files) {
 		const struct follow_file *file =
 			list_entry(at, struct follow_file, in_follow);
 
-		if (file->live)
-			status->behind_bytes += file->size - file->guard.offset;
+		if (file->id > 0)
+			status->behind_bytes += file->size - file->offset;
 	}
 }
 
@@ -76,9 +77,11 @@ follow_tell(struct follow *follow)
 {
 	struct follow_status now;
 
-	look(follow, &now);
+	follow_look(follow, &now);
 	if (now.state == follow->told.state &&
 	    now.scanned == follow->told.scanned &&
+	    now.n_followed == follow->told.n_followed &&
+	    now.n_matching == follow->told.n_matching &&
 	    now.retry_at_ms == follow->told.retry_at_ms &&
 	    strcmp(now.why.text, follow->told.why.text) == 0)
 		return;
@@ -117,19 +120,22 @@ follow_plan_retry(struct follow *follow, const struct follow_session *session,
 	if (session->hello && now_ms - follow->status.since_ms >= HEALTHY_MS)
 		follow->failures = 0;
 	/* A lost link waits by itself, for all that use it. */
-	if (link.state != LINK_WAITING) {
+	if (why->code == ERR_LIMIT) {
+		delay_ms = LIMIT_MS;
+	} else if (link.state != LINK_WAITING) {
 		follow->failures++;
 		delay_ms = backoff_ms(follow->failures);
 	}
-	follow->status.retry_at_ms = link.state == LINK_WAITING
-					     ? link.retry_at_ms
-					     : now_ms + delay_ms;
+	follow->status.retry_at_ms =
+		link.state == LINK_WAITING && why->code != ERR_LIMIT
+			? link.retry_at_ms
+			: now_ms + delay_ms;
 	follow_set_state(follow, FOLLOW_WAITING, why);
 	loop_timer_start(follow->retry, delay_ms, 0);
 }
 
 static void
-on_retry(void *user)
+follow_on_retry(void *user)
 {
 	struct follow *follow = user;
 
@@ -138,7 +144,7 @@ on_retry(void *user)
 }
 
 static void
-on_tick(void *user)
+follow_on_tick(void *user)
 {
 	struct follow *follow = user;
 	struct follow_session *session = follow->session;
@@ -171,10 +177,11 @@ follow_new(const struct follow_options *options)
 	follow->user = options->user;
 	follow->status.state = follow->told.state = FOLLOW_STOPPED;
 	follow->status.lag_ms = -1;
+	follow->new_ms = follow_now_ms(follow);
 	list_init(&follow->files);
 	map_init(&follow->generations);
-	follow->tick = loop_timer_new(follow->loop, on_tick, follow);
-	follow->retry = loop_timer_new(follow->loop, on_retry, follow);
+	follow->tick = loop_timer_new(follow->loop, follow_on_tick, follow);
+	follow->retry = loop_timer_new(follow->loop, follow_on_retry, follow);
 	return follow;
 }
 
@@ -204,7 +211,7 @@ follow_start(struct follow *follow, const char *const *globs, size_t n_globs,
 	list_set(&follow->names, files, n_files);
 	if (follow->started) {
 		if (follow->session != NULL && !follow->session->lost)
-			follow_session_list(follow->session, false);
+			follow_session_list(follow->session);
 		return;
 	}
 	follow->started = true;
@@ -235,20 +242,12 @@ follow_set_quiet(struct follow *follow, bool quiet)
 	follow->quiet = quiet;
 	if (follow->session == NULL || follow->session->lost)
 		return;
-	follow_session_say(follow->session,
-			   quiet ? STR_LIT("Q 1\n") : STR_LIT("Q 0\n"));
+	buf_appendf(&follow->session->out, "Q %d\n", quiet);
 	/* What was not looked for in quiet times is looked for now. */
-	if (!quiet && !follow->session->lost)
-		follow_session_list(follow->session, false);
-}
-
-void
-follow_rewind(struct follow *follow, struct follow_file *file,
-	      const struct err *why)
-{
-	memset(&file->guard, 0, sizeof(file->guard));
-	if (follow->session != NULL)
-		follow_session_lose(follow->session, why);
+	if (!quiet)
+		follow_session_list(follow->session);
+	else
+		follow_session_flush(follow->session);
 }
 
 void

@@ -2,7 +2,7 @@
 # The follower, run on the pod by python3; remote/follow.h tells the protocol.
 # It opens files for reading only and writes nowhere but to its stdout.
 # Comment lines are left out of what is sent; indents are single tabs.
-import errno, glob, os, select, stat, struct, sys, time
+import errno, glob, os, select, stat, struct, sys, time, zlib
 try:
 	import ctypes
 	libc = ctypes.CDLL(None)
@@ -10,42 +10,49 @@ try:
 except Exception:
 	libc = None
 
-MAX_FILES, DEAD, GRACE = 512, 60, 5
+MAX_FILES, DEAD, GRACE = 4096, 60, 60
 BIG, VIEW, GAP = 1 << 20, 1 << 16, 0.01
-DIR_MASK, FILE_MASK = 0x3c0, 0xc06
+HEAD, TAIL, SLICE = 1 << 18, 4096, 1 << 20
+DIR_MASK, FILE_MASK, OPENED = 0x3c0, 0xc26, 0x20
 GONE = errno.EPIPE, errno.ECONNRESET
+FULL = errno.EMFILE, errno.ENFILE
 
 mono = time.monotonic
-files, by_key, known, refused = {}, {}, [], set()
+files, by_key, held, refused = {}, {}, set(), set()
 globs, named, new_globs, new_named = [], [], [], []
-step, chunk, quiet, going, last_id = 0.2, 1 << 18, False, False, 0
+checks, wanted = [], []
+step, quiet, going, last_id = 0.2, False, False, 0
 inbuf, heard, seq, ino, wds, dirs = b'', mono(), 0, -1, {}, set()
-rounds = 0
-near, room = set(), select.poll()
+hot = set()
+room = select.poll()
 room.register(1, select.POLLOUT)
 room.register(0, select.POLLIN)
 scan_at, scanned, poll_at, beat_at = 0, 0, 0, 0
 
-table = []
-for i in range(256):
-	c = i << 24
-	for k in range(8):
-		c = (c << 1) ^ (0x104c11db7 if c & 0x80000000 else 0)
-	table.append(c)
+# Files that may be open at once.
+try:
+	import resource
+	most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+	resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+	MAX_OPEN = 1024 if most < 0 else max(8, min(1024, most - 24))
+except Exception:
+	MAX_OPEN = 200
+
+# POSIX cksum by the CRC that zlib has: each byte mirrored.
+mirror = bytes(int('{:08b}'.format(i)[::-1], 2) for i in range(256))
+
+def add(c, data):
+	return zlib.crc32(data.translate(mirror), c)
+
+def cksum(c, n):
+	while n:
+		c = add(c, bytes([n & 255]))
+		n >>= 8
+	return int('{:032b}'.format(c)[::-1], 2)
 
 class File:
-	pass
-
-# POSIX cksum.
-def cksum(data):
-	c, n = 0, len(data)
-	data = bytearray(data)
-	while n:
-		data.append(n & 255)
-		n >>= 8
-	for b in data:
-		c = (c << 8 & 0xffffffff) ^ table[c >> 24 ^ b]
-	return c ^ 0xffffffff
+	fd, wd, off, view, sending, opened = -1, -1, 0, 0, False, False
+	gone, told, calm = None, (0, 0), (0, 0)
 
 # Read what the client sent; its end is ours.
 def take():
@@ -80,6 +87,7 @@ def line(*words):
 	return (' '.join(str(w) for w in words) + '\n').encode()
 
 def trouble(fid, e, path):
+	path = path[:256]
 	if (path, e) not in refused and len(refused) < 4096:
 		refused.add((path, e))
 		out(line('E', fid, e, len(path)), path)
@@ -91,56 +99,75 @@ def unescape(s):
 def home(path):
 	return os.path.expanduser(path) if path[:1] == b'~' else path
 
-def command(words):
-	global step, chunk, quiet, going, seq, globs, named, new_globs
-	global new_named, scan_at, rounds
-	w = words[0]
+def command(w, words):
+	global step, quiet, going, seq, globs, named, new_globs
+	global new_named, scan_at
 	if w == b'I':
-		step = max(0.02, int(words[1]) / 1000.0)
-	elif w == b'C':
-		chunk = min(max(4096, int(words[1])), 1 << 18)
+		step = max(0.02, int(words[0]) / 1000.0)
 	elif w == b'G':
-		new_globs.append(home(unescape(words[1])))
+		new_globs.append(home(unescape(words[0])))
 	elif w == b'F':
-		new_named.append(home(unescape(words[1])))
-	elif w in (b'R', b'K'):
-		dev, inode = words[2].split(b':')
-		n = [int(x) for x in words[3:8]]
-		known.append([int(words[1]), (int(dev), int(inode))] + n +
-			[unescape(words[8]), w == b'R'])
+		new_named.append(home(unescape(words[0])))
+	elif w == b'L':
+		dev, inode = words[0].split(b':')
+		wanted.append(((int(dev), int(inode)), unescape(words[1])))
 	elif w == b'GO':
 		globs, named = new_globs, new_named
 		new_globs, new_named = [], []
 		refused.clear()
-		scan_at, going, rounds = 0, True, 0
+		scan_at, going = 0, True
+		unlistable()
 		rewatch()
+	elif w == b'A':
+		scan_at, going = 0, True
 	elif w == b'Q':
-		quiet = words[1] == b'1'
+		quiet = words[0] == b'1'
 		scan_at = 0
 		rewatch()
 	elif w == b'P':
-		seq = int(words[1])
+		seq = int(words[0])
 		beat()
+	elif w in (b'B', b'C') and int(words[0]) in files:
+		f, off = files[int(words[0])], int(words[1])
+		if w == b'C':
+			checks.append([off, f, 0xffffffff])
+			checks.sort(key=lambda c: c[0])
+			forget(f)
+		else:
+			begin(f, off)
 
 def commands():
 	global inbuf
 	while b'\n' in inbuf:
 		words, inbuf = inbuf.split(b'\n', 1)
-		command(words.split(b' '))
+		words = words.split(b' ')
+		command(words[0], words[1:])
 
 def beat():
 	global beat_at
 	beat_at = mono() + 2
 	out(line('H', seq, int(mono() * 1000)))
 
+# Folders that cannot be looked into hold no logs for us: say so.
+def unlistable():
+	for g in globs:
+		where = os.path.dirname(g)
+		for d in glob.glob(where) if glob.has_magic(where) else [where]:
+			try:
+				os.listdir(d or b'.')
+			except OSError as e:
+				if e.errno == errno.EACCES:
+					trouble(0, e.errno, d)
+
 # Hints: a wake-up before the next poll; nothing relies on them.
 def watch(path, mask):
 	return libc.inotify_add_watch(ino, path, mask) if ino >= 0 else -1
 
 def watch_file(f):
-	if not quiet or f.path in named:
+	if f.fd >= 0 and (not quiet or f.path in named):
 		f.wd = watch(b'/proc/self/fd/%d' % f.fd, FILE_MASK)
-		wds[f.wd] = f
+		if f.wd >= 0:
+			wds[f.wd] = f
 
 def watch_dir(path):
 	if path not in dirs and len(dirs) < 64:
@@ -154,156 +181,208 @@ def rewatch():
 	wds.clear()
 	dirs.clear()
 	ino = libc.inotify_init1(0x80800) if libc else -1
-	for f in files.values():
+	for f in held:
 		watch_file(f)
 	for g in named if quiet else globs + named:
 		if not glob.has_magic(os.path.dirname(g)):
 			watch_dir(os.path.dirname(g))
 
-# Which files changed; None among them: a directory did.
+# Which files changed, into hot; None among them: a directory did.
 def hints():
 	try:
-		b = os.read(ino, 65536)
+		b = os.read(ino, 65536) if ino >= 0 else b''
 	except BlockingIOError:
-		return set()
-	found, i = set(), 0
+		return
+	i = 0
 	while i < len(b):
 		wd, mask, x, n = struct.unpack_from('iIII', b, i)
 		i += 16 + n
-		if mask & 0x4000:
-			found.update(files.values())
-		elif wd in wds:
-			found.add(wds[wd])
-	return found
+		found = held if mask & 0x4000 else [wds[wd]] if wd in wds else []
+		hot.update(found)
+		for f in found:
+			if f and mask & (0x4000 | OPENED):
+				f.opened = True
 
-def guard(f, start):
-	f.off = start
-	f.head = os.pread(f.fd, min(256, start), 0)
-	f.tail = os.pread(f.fd, min(64, start), start - min(64, start))
+# What was seen of a file so far: its first bytes and the last ones.
+def forget(f):
+	f.off, f.head, f.nhead, f.tail = 0, 0, 0, b''
 
-def sums(f):
-	return len(f.head), cksum(f.head), len(f.tail), cksum(f.tail)
+def note(f, data):
+	if f.nhead < HEAD:
+		d = data[:HEAD - f.nhead]
+		f.head, f.nhead = zlib.crc32(d, f.head), f.nhead + len(d)
+	f.tail = (f.tail + data[-TAIL:])[-TAIL:]
+	f.off += len(data)
 
-# Does the file still begin and go on as what was sent of it?
+# Does the file still begin and go on as what was sent of it?  All of the
+# first bytes are looked at when it may have been written anew.
 def same(f):
 	n = len(f.tail)
-	return (f.head == os.pread(f.fd, len(f.head), 0) and
-		f.tail == os.pread(f.fd, n, f.off - n))
+	hints()
+	if f.tail != os.pread(f.fd, n, f.off - n):
+		return False
+	if not f.opened and f.wd >= 0 and mono() - f.grew < 1:
+		return True
+	f.opened = False
+	return f.head == zlib.crc32(os.pread(f.fd, f.nhead, 0))
 
-# Where a file goes on for which the client has (or we had) something.  The
-# path counts only where the inode is nowhere near: logs begin alike, and the
-# one of the path may be the next.
-def resume(f, size):
-	for by_path in 0, 1:
-		for r in known:
-			key, where, off, hlen, hsum, tlen, tsum, path, seek = r
-			it = path == f.path and where[1] not in near
-			it = going and it if by_path else where == f.key
-			if not it or off > size:
-				continue
-			guard(f, off)
-			if sums(f) == (hlen, hsum, tlen, tsum):
-				known.remove(r)
-				return key
-	guard(f, 0)
-	return 0
+def let_rest(f):
+	held.discard(f)
+	if ino >= 0 and wds.pop(f.wd, None):
+		libc.inotify_rm_watch(ino, f.wd)
+	os.close(f.fd)
+	f.fd = f.wd = -1
 
-# Open, and announce; only_known: leave it unless it can be resumed.
-def start(path, only_known=False):
-	global last_id
-	if len(files) >= MAX_FILES:
-		return trouble(0, errno.EMFILE, path)
-	f = File()
+# Open a file; the one that was silent for longest makes room.
+def open_file(f):
 	flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-	try:
+	while True:
+		if len(held) >= MAX_OPEN:
+			let_rest(min(held, key=lambda f: f.grew))
 		try:
-			f.fd = os.open(path, flags | os.O_NOATIME)
-		except PermissionError:
-			f.fd = os.open(path, flags)
+			try:
+				f.fd = os.open(f.path, flags | os.O_NOATIME)
+			except PermissionError:
+				f.fd = os.open(f.path, flags)
+			break
+		except OSError as e:
+			if e.errno not in FULL or not held:
+				raise
+			let_rest(min(held, key=lambda f: f.grew))
+	held.add(f)
+
+# Open it again, unless another one lies there by now.
+def hold(f):
+	if f.fd < 0:
+		open_file(f)
 		st = os.fstat(f.fd)
-		f.key, f.path = (st.st_dev, st.st_ino), path
-		key = 0
-		if stat.S_ISREG(st.st_mode) and f.key not in by_key:
-			key = resume(f, st.st_size)
-		if not stat.S_ISREG(st.st_mode) or f.key in by_key or (
-				only_known and not key):
-			return os.close(f.fd)
+		if (st.st_dev, st.st_ino) != f.key:
+			let_rest(f)
+			raise FileNotFoundError(errno.ENOENT, 'gone')
+		watch_file(f)
+
+def where(f):
+	real = os.path.realpath(f.path)
+	real = real if real != os.path.abspath(f.path) else b''
+	return len(f.path), len(real), f.path + real
+
+# Open and announce what lies at path.
+def start(path, key, kind='N'):
+	global last_id
+	if len(path) > 1000:
+		return trouble(0, errno.ENAMETOOLONG, path)
+	f = File()
+	f.path, f.grew = path, mono()
+	try:
+		open_file(f)
+		st = os.fstat(f.fd)
+		f.key, n, r, data = key, *where(f)
+		if (st.st_dev, st.st_ino) != key or key in by_key or (
+				r > 1000 or not stat.S_ISREG(st.st_mode)):
+			return let_rest(f)
 	except OSError as e:
 		if e.errno != errno.ENOENT:
 			trouble(0, e.errno, path)
 		return
 	last_id += 1
-	f.id, f.gone, f.grew, f.view, f.wd = last_id, None, mono(), 0, -1
-	f.size = st.st_size
-	files[f.id] = by_key[f.key] = f
+	f.id, f.size = last_id, st.st_size
+	files[f.id] = by_key[key] = f
+	f.told = f.size, st.st_ctime_ns
 	refused.discard((path, errno.EACCES))
-	where = '%d:%d' % f.key
-	out(line('N', f.id, where, f.off, f.size, len(path), key), path)
+	out(line(kind, f.id, '%d:%d' % key, *f.told, n, r), data)
+	forget(f)
 	watch_file(f)
 	watch_dir(os.path.dirname(path))
-	preview_safely(f)
+	return f
 
 def drop(f):
-	known.append([-f.id, f.key, f.off] + list(sums(f)) +
-		[f.path, False])
-	del known[:-2048]
+	out(line('X', f.id, f.off if f.sending else 0))
 	del files[f.id], by_key[f.key]
-	if ino >= 0 and wds.pop(f.wd, None):
-		libc.inotify_rm_watch(ino, f.wd)
-	os.close(f.fd)
+	checks[:] = [c for c in checks if c[1] is not f]
+	if f.fd >= 0:
+		let_rest(f)
+
+def begin(f, off):
+	if f.off != off:
+		forget(f)
+		f.off = off
+	f.sending, f.told, f.calm = True, (0, 0), (0, 0)
+	hot.add(f)
+	safely(preview, f)
+
+# What would have been seen of it, where it was not read by this follower.
+def recall(f):
+	if f.off and not f.tail:
+		off, n = f.off, min(TAIL, f.off)
+		forget(f)
+		note(f, os.pread(f.fd, min(HEAD, off), 0))
+		f.tail, f.off = os.pread(f.fd, n, off - n), off
 
 def restart(f, size):
 	out(line('T', f.id, size))
-	guard(f, 0)
+	forget(f)
 	f.grew, f.view = mono(), 0
+
+# A piece of the first sum that was asked for; the shortest come first.
+def check():
+	off, f, c = checks[0]
+	hold(f)
+	data = os.pread(f.fd, min(SLICE, off - f.off), f.off)
+	checks[0][2] = c = add(c, data)
+	note(f, data)
+	if f.off == off or not data:
+		checks.pop(0)
+		out(line('C', f.id, f.off, cksum(c, f.off)))
 
 # The end of a file whose bytes in order are far behind, for the eye.
 def preview(f):
-	if f.size - f.off > BIG and f.size > f.view:
+	if f.sending and f.size - f.off > BIG and f.size > f.view:
+		hold(f)
+		recall(f)
 		at = max(f.view, f.size - VIEW)
 		data = os.pread(f.fd, VIEW, at)
 		if data and same(f):
 			out(line('V', f.id, at, len(data)), data)
 			f.view = f.size
 
-def preview_safely(f):
-	try:
-		preview(f)
-	except OSError as e:
-		if e.errno in GONE:
-			raise
-
 # Send one chunk; true when more is there.
 def drain(f):
+	hold(f)
+	recall(f)
 	f.size = os.fstat(f.fd).st_size
-	if f.size < f.off:
+	if f.size < f.off or f.size == f.off and f.opened and not same(f):
 		restart(f, f.size)
 	if f.size == f.off:
 		return False
-	data = os.pread(f.fd, min(chunk, f.size - f.off), f.off)
+	data = os.pread(f.fd, min(1 << 18, f.size - f.off), f.off)
 	if not same(f):
 		restart(f, os.fstat(f.fd).st_size)
 		return True
 	if not data:
 		return False
 	out(line('D', f.id, f.off, len(data)), data)
-	f.off += len(data)
+	note(f, data)
 	f.grew = mono()
-	f.head = (f.head + data)[:256] if len(f.head) < 256 else f.head
-	f.tail = (f.tail + data[-64:])[-64:]
 	return f.off < f.size
 
-def drain_safely(f):
+# A file that cannot be read any more is let go.
+def safely(what, f):
+	global scan_at
 	try:
-		return drain(f)
+		return what(f)
 	except OSError as e:
 		if e.errno in GONE:
 			raise
-		trouble(f.id, e.errno, f.path)
-		out(line('X', f.id, f.off))
-		drop(f)
+		if e.errno != errno.ENOENT:
+			trouble(f.id, e.errno, f.path)
+		elif f.gone is None:
+			scan_at = 0
+			return False
+		if f.id in files:
+			drop(f)
 		return False
 
+# All that is asked for and there: (device, inode) to paths and stat.
 def matches():
 	seen = {}
 	found = list(named)
@@ -317,100 +396,109 @@ def matches():
 				trouble(0, e.errno, p)
 			continue
 		if stat.S_ISREG(st.st_mode):
-			paths = seen.setdefault((st.st_dev, st.st_ino), [])
+			paths, x = seen.setdefault((st.st_dev, st.st_ino), ([], st))
 			if p not in paths:
 				paths.append(p)
 	return seen
 
-def age(f, seen):
+# It lies there: tell a new name, and when it changed or came to rest.
+def look_at(f, paths, st):
+	now, is_now = mono(), (st.st_size, st.st_ctime_ns)
+	if f.gone is not None or f.path not in paths:
+		f.gone, f.path = None, paths[0]
+		n, r, data = where(f)
+		out(line('M', f.id, n, r), data)
+	if f.sending and st.st_size != f.off:
+		hot.add(f)
+	elif is_now != f.told and not quiet:
+		if f.sending and f.calm[0] != is_now:
+			f.calm = is_now, now
+		elif not f.sending or now - f.calm[1] >= 2:
+			f.told = is_now
+			out(line('U', f.id, *is_now))
+
+# Nothing names it any more: it is read until it was silent for long.
+def age(f):
 	now = mono()
-	if f.key in seen:
-		f.gone = None
-		if f.path not in seen[f.key]:
-			f.path = seen[f.key][0]
-			out(line('M', f.id, len(f.path)), f.path)
-	elif f.gone is None:
+	if f.gone is None:
 		f.gone = now
-	elif now - max(f.gone, f.grew) > GRACE and not drain_safely(f):
+		out(line('M', f.id, 0, 0))
+	elif now - max(f.gone, f.grew) > GRACE and not (
+			f.sending and safely(drain, f)):
 		if f.id in files:
-			out(line('X', f.id, f.off))
 			drop(f)
 
-def entries(where):
-	try:
-		return list(os.scandir(where or b'.'))
-	except OSError:
-		return []
+# Files that the client knows and no name of now leads to.
+def look_for():
+	for key, path in wanted:
+		try:
+			for d in os.scandir(os.path.dirname(path) or b'.'):
+				if d.inode() == key[1] and key not in by_key:
+					p = os.path.join(os.path.dirname(path), d.name)
+					f = start(p, key, 'O')
+					if f:
+						f.gone = mono()
+		except OSError:
+			pass
+	wanted.clear()
 
-# The inodes that lie where the known files lay.
-def look_near(seen):
-	near.clear()
-	near.update(key[1] for key in seen)
-	for where in set(os.path.dirname(r[7]) for r in known):
-		near.update(d.inode() for d in entries(where))
-
-# Files that were rotated out of the globs while no one looked.
-def lost():
-	for r in [r for r in known if r[8]]:
-		where = os.path.dirname(r[7])
-		for d in entries(where) if r[1][1] in near else []:
-			if d.inode() == r[1][1] and r in known:
-				start(os.path.join(where, d.name), True)
-
-# Is what is known either open or nowhere near, seen twice?  A log may be
-# rotated while we look.
-def settled(seen):
-	global rounds
-	lost()
-	look_near(seen)
-	rounds += 1
-	left = [r[1][1] in near for r in known if r[8]]
-	return not left or rounds >= 5 or rounds >= 2 and not any(left)
-
+# The newest come first; where there is no room, the oldest silent one goes.
 def scan():
 	global going, scanned, scan_at
-	seen = matches()
-	if going:
-		look_near(seen)
+	begun, seen = mono(), matches()
+	order = sorted(seen, key=lambda k: -seen[k][1].st_mtime)[:MAX_FILES]
 	for f in list(files.values()):
 		if not quiet or f.path in named:
-			age(f, seen)
+			if f.key in seen:
+				look_at(f, *seen[f.key])
+			elif f.id in files:
+				age(f)
 			if f.id in files:
-				preview_safely(f)
-	for key, paths in seen.items():
-		if key not in by_key:
-			start(paths[0])
-	again = going and not quiet and not settled(seen)
-	if going and not again:
-		out(line('S', len(files)))
+				safely(preview, f)
+	old = None
+	for key in order:
+		if key in by_key:
+			continue
+		if len(files) >= MAX_FILES:
+			if old is None:
+				old = sorted(set(by_key) & set(seen) - set(order),
+					key=lambda k: -seen[k][1].st_mtime)
+			if not old or mono() - by_key[old[-1]].grew < 60:
+				break
+			drop(by_key[old.pop()])
+		start(seen[key][0][0], key)
+	look_for()
+	if going:
+		out(line('S', len(files), max(len(seen), len(files))))
 		going = False
 	scanned = mono()
-	scan_at = scanned + (0.1 if again else 1)
+	scan_at = scanned + max(1, 50 * (scanned - begun))
 
-def turn(hot):
-	global poll_at, scan_at
-	now = mono()
-	if now >= scan_at:
+def turn():
+	global poll_at, hot
+	if mono() >= scan_at:
 		scan()
 		poll_at = 0
-	if now >= poll_at:
+	if mono() >= poll_at:
 		poll_at = mono() + step
-		hot = set(files.values())
+		hot.update(f for f in held if f.wd < 0 or f.gone is not None or
+			mono() - f.grew < 60)
 	hot.discard(None)
-	more = set()
-	for f in sorted(hot, key=lambda f: f.id):
-		if f.id in files and (not quiet or f.path in named):
-			if drain_safely(f):
-				more.add(f)
+	if checks:
+		safely(lambda f: check(), checks[0][1])
+	now, hot = hot, set()
+	for f in sorted(now, key=lambda f: f.id):
+		if f.id in files and f.sending and (not quiet or f.path in named):
+			if safely(drain, f):
+				hot.add(f)
 	if not quiet and mono() >= beat_at:
 		beat()
-	return more
 
 def main():
 	global scan_at
 	os.set_blocking(1, False)
-	out(b'\nHGF1 %s OK py %d\n' % (sys.argv[1].encode(), os.getpid()))
-	hot, turned = set(), 0
+	out(b'\nHGF2 %s OK py %d\n' % (sys.argv[1].encode(), os.getpid()))
+	turned = 0
 	while mono() - heard < DEAD:
 		now = mono()
 		p = select.poll()
@@ -421,7 +509,7 @@ def main():
 		due = min(poll_at, scan_at, poll_at if quiet else beat_at)
 		if ino >= 0 and not listen:
 			due = min(due, turned + GAP)
-		if hot:
+		if hot or checks:
 			due = 0
 		elif not globs and not named:
 			due = now + 1
@@ -429,7 +517,7 @@ def main():
 			if fd == 0:
 				take()
 			else:
-				hot |= hints()
+				hints()
 				turned = mono()
 				if None in hot:
 					scan_at = min(scan_at, scanned + 0.1)
@@ -437,8 +525,8 @@ def main():
 		if not globs and not named:
 			continue
 		now = mono()
-		if hot or now >= min(poll_at, scan_at, beat_at):
-			hot = turn(hot)
+		if hot or checks or now >= min(poll_at, scan_at, beat_at):
+			turn()
 
 try:
 	main()

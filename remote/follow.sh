@@ -2,25 +2,37 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2004,SC2015,SC2030,SC2031,SC2086,SC2088,SC2094,SC2154
 # The follower where there is no python3: POSIX sh (dash, busybox) with stat,
-# dd, od, tail and cat; remote/follow.h tells the protocol.  Logs are only
-# read.  It writes a chunk and the commands it got to a directory of its own in
-# /dev/shm, TMPDIR or /tmp, removed at the end.  Each log is held open by a
-# small process that reads a pipe which ends with us, so that a renamed or
-# deleted log can be read to its end through /proc and its inode cannot be
-# given to another.  Indents are tabs; comment lines are left out of what is
-# sent.
+# dd, head, tail, cat, sort and cksum; remote/follow.h tells the protocol.  Logs
+# are only read.  It writes a chunk and the commands it got to a directory of
+# its own in /dev/shm, TMPDIR or /tmp, removed at the end.  Each log is held
+# open by a small process that reads a pipe which ends with us, so that a
+# renamed or deleted log can be read to its end through /proc and its inode
+# cannot be given to another.  Indents are tabs; comment lines are left out of
+# what is sent.
 set -f
 umask 077
-nonce=$2 T='' quiet=0 step=0.2 chunk=4 ids='' held='' nl='
+nonce=$2 T='' quiet=0 step=0.2 ids='' held='' nl='
 '
-NG=0 NF=0 ng=0 nf=0 NR=0 last=0 going=0 pseq=0 cseq=0 scans=0 beat=0 heard=0
-scan_at=0 text='' gone='' idle=0 nears='' rounds=0 live=0
+dead=60000 grace=60000 most=256 limit=4096 paths_most=8192
+NG=0 NF=0 ng=0 nf=0 last=0 going=0 pseq=0 cseq=0 scans=0 beat=0 heard=0
+scan_at=0 text='' gone='' idle=0 live=0 n_held=0 wanted='' long='' calming=0
+total=0 stale=1
+lacks=''
+for x in stat dd head tail cat sort cksum mkfifo mkdir rm sleep; do
+	command -v $x >/dev/null 2>&1 || lacks="$lacks $x"
+done
+[ -r /proc/uptime ] || lacks="$lacks /proc"
+[ -n "$lacks" ] || stat -Lc %Z / >/dev/null 2>&1 || lacks=' stat (with -c)'
+[ -z "$lacks" ] || {
+	printf '\nHGF2 %s LACKS%s\n' "$nonce" "$lacks"
+	exit 1
+}
 for d in /dev/shm "${TMPDIR:-/tmp}" /tmp; do
 	T=$d/hgf.$nonce.$$
 	mkdir -m 700 "$T" 2>/dev/null && echo 0 0 . 2>/dev/null >"$T/s" && break
 	T=''
 done
-printf '\nHGF1 %s OK sh %s\n' "$nonce" $$
+printf '\nHGF2 %s OK sh %s\n' "$nonce" $$
 [ -n "$T" ] || { printf 'E 0 28 0\n'; exit 1; }
 exec 6<&0 </dev/null
 mkfifo "$T/f" && exec 9<>"$T/f" 8>"$T/f" 7<"$T/f" 9<&- && rm "$T/f" || exit 1
@@ -33,7 +45,7 @@ sleep 0.01 2>/dev/null || step=1
 	while read -r l; do
 		case $l in
 		P\ *) p=${l#P } ;;
-		GO | Q\ *)
+		GO | A | [QBC]\ *)
 			n=$((n + 1))
 			printf '%s%s\n' "$buf" "$l" >"$T/c$n"
 			buf=''
@@ -70,60 +82,25 @@ unescape() {
 	case $v in '~/'*) v=$HOME/${v#'~/'} ;; esac
 }
 
-# POSIX cksum of bytes given as words of hex, by halves of a byte.
-i=0
-while [ $i -lt 16 ]; do
-	c=$((i << 28)) k=0
-	while [ $k -lt 4 ]; do
-		c=$((((c << 1) & 0xffffffff) ^ (c >> 31) * 0x04c11db7))
-		k=$((k + 1))
-	done
-	eval t$i=$c
-	i=$((i + 1))
-done
-crc_byte() {
-	ti=t$(((c >> 28) ^ ($1 >> 4)))
-	c=$((((c << 4) & 0xffffffff) ^ $ti))
-	ti=t$(((c >> 28) ^ ($1 & 15)))
-	c=$((((c << 4) & 0xffffffff) ^ $ti))
+# The first word of cksum: of the first $2 bytes of file $1, or of the last.
+head_sum() {
+	sum=$(head -c $2 "$1" 2>/dev/null | cksum)
+	sum=${sum%% *}
 }
-cksum_words() {
-	c=0 n=$#
-	for b; do crc_byte 0x$b; done
-	while [ $n -gt 0 ]; do
-		crc_byte $((n & 255))
-		n=$((n >> 8))
-	done
-	c=$((c ^ 0xffffffff))
-}
-
-# bytes FILE OFFSET LENGTH: as words of hex, in $w.
-bytes() {
-	w=''
-	[ $3 -eq 0 ] || w=$(od -An -v -tx1 -j$2 -N$3 "$1" 2>/dev/null)
-	set -- $w
-	w=$*
-}
-
-# guard FILE OFFSET: its two guards, the first 256 and the last 64 bytes.
-guard() {
-	hn=$(($2 < 256 ? $2 : 256)) tn=$(($2 < 64 ? $2 : 64))
-	bytes "$1" 0 $hn
-	a=$w
-	bytes "$1" $(($2 - tn)) $tn
-	z=$w
+tail_sum() {
+	sum=$(tail -c $2 "$1" 2>/dev/null | cksum)
+	sum=${sum%% *}
 }
 
 active() {
-	held=''
-	on=''
+	held='' on='' sizes='' stale=0
 	for id in $ids; do
-		eval "h=\$H_$id f=\${F_$id:-0}"
+		eval "h=\$H_$id f=\${F_$id:-0} b=\$B_$id"
+		[ -n "$h" ] && [ $b = 1 ] || continue
 		[ $quiet = 1 ] && [ $f = 0 ] && continue
 		held="$held /proc/$h/fd/3"
 		on="$on $id"
 	done
-	sizes=''
 }
 
 trouble() {
@@ -132,69 +109,85 @@ trouble() {
 	eval "e_$3=1"
 }
 
-# Where a file goes on: in $o and $key.  The path counts only where the inode
-# is nowhere near: logs begin alike, and the one of the path may be the next.
-resume() {
-	j=0 o=0 key=0 a='' z=''
-	while [ $j -lt $NR ]; do
-		j=$((j + 1))
-		eval "r=\$R_$j rp=\$RP_$j rk=\$RK_$j"
-		[ -n "$r" ] || continue
-		if [ "$rk" != "$2" ]; then
-			eval "x=\${n_$rk:-}"
-			[ $going = 1 ] && [ "$rp" = "$1" ] || continue
-			[ $blind = 0 ] && [ -z "$x" ] || continue
-		fi
-		set -- "$1" "$2" "$3" "$4" $r
-		[ $6 -le $4 ] || continue
-		guard "$3" $6
-		cksum_words $a
-		[ $hn = $7 ] && [ $c = $8 ] || continue
-		cksum_words $z
-		[ $tn = $9 ] && [ $c = ${10} ] || continue
-		o=$6 key=$5
-		eval "R_$j=''"
-		return
-	done
-	a='' z=''
-}
-
-# start PATH KEY [known]: hold the file and announce it.
-start() {
-	[ $last -lt 65536 ] || return
-	[ $live -lt 512 ] || {
-		trouble 0 24 $2 "$1"
-		return
-	}
+# Hold the file at path $1 open: its process in $h; the one that was silent
+# for longest makes room.
+hold() {
+	if [ $n_held -ge $most ]; then
+		x=$((now + 1)) y=''
+		for id in $ids; do
+			eval "h=\$H_$id w=\$W_$id g=\$J_$id"
+			[ -n "$h" ] && [ -z "$g" ] && [ $w -lt $x ] || continue
+			x=$w y=$id
+		done
+		[ -n "$y" ] || { h=''; return 1; }
+		eval "let_go \$H_$y; H_$y=''"
+		stale=1
+	fi
 	{
 		{ read -r x <&7; } 8>&- >/dev/null 2>&1 &
 		h=$!
-	} 3<"$1" 2>/dev/null || {
-		[ ! -e "$1" ] || trouble 0 13 $2 "$1"
+	} 3<"$1" 2>/dev/null || { h=''; return 1; }
+	n_held=$((n_held + 1))
+}
+let_go() {
+	kill $1
+	n_held=$((n_held - 1))
+}
+
+# Hold what rests again, unless another one lies there by now.
+hold_again() {
+	eval "x=\$P_$1 k=\$K_$1"
+	hold "$x" || return 1
+	s=$(stat -Lc %d_%i /proc/$h/fd/3 2>/dev/null)
+	[ "$s" = $k ] || { let_go $h; return 1; }
+	eval "H_$1=$h"
+	stale=1
+}
+
+# Where the path leads by links, in $real; '' when it is no link.
+where() {
+	real=$(readlink -f "$1" 2>/dev/null && echo .)
+	real=${real%"$nl".}
+	case $1 in /*) full=$1 ;; *) full=$PWD/$1 ;; esac
+	[ "$real" != "$full" ] && [ ${#real} -le 1000 ] || real=''
+}
+
+# start PATH KEY MTIME N|O: hold the file and announce it.
+start() {
+	[ $last -lt 65536 ] || return
+	[ ${#1} -le 1000 ] || { trouble 0 36 $2 ''; return; }
+	[ $live -lt $limit ] || make_room $3 || return
+	hold "$1" || {
+		[ ! -e "$1" ] || [ -r "$1" ] || trouble 0 13 $2 "$1"
 		return
 	}
-	s=$(stat -Lc '%d_%i %s' /proc/$h/fd/3 2>/dev/null)
-	k=${s% *} s=${s#* }
+	s=$(stat -Lc '%d_%i %s %Z' /proc/$h/fd/3 2>/dev/null)
+	k=${s%% *} s=${s#* }
 	eval "x=\${m_$k:-}"
 	if [ "$k" != "$2" ] || [ -n "$x" ]; then
-		kill $h
-		return
-	fi
-	resume "$1" $k /proc/$h/fd/3 $s
-	if [ "${3:-}" = known ] && [ $key = 0 ]; then
-		kill $h
+		let_go $h
 		return
 	fi
 	last=$((last + 1)) live=$((live + 1))
 	ids="$ids $last"
-	eval "m_$k=$last K_$last=$k H_$last=$h O_$last=$o S_$last=$s V_$last=0"
-	eval "A_$last=\$a Z_$last=\$z P_$last=\$1 W_$last=$now e_$k=''"
-	eval "q_$last=$scans"
+	eval "m_$k=$last K_$last=$k H_$last=$h O_$last=0 S_$last=${s% *} V_$last=0"
+	eval "P_$last=\$1 W_$last=$now e_$k='' Z_$last=\$s B_$last=0 J_$last=''"
+	eval "q_$last=$scans L_$last=0 A_$last='' E_$last='' c_$last='' Y_$last=$3"
 	named "$1" && eval "F_$last=1"
-	printf 'N %s %s:%s %s %s %s %s\n%s' $last ${k%_*} ${k#*_} $o $s ${#1} \
-		$key "$1"
-	preview $last
-	active
+	where "$1"
+	printf '%s %s %s:%s %s %s %s\n%s%s' $4 $last ${k%_*} ${k#*_} "$s" ${#1} \
+		${#real} "$1" "$real"
+}
+
+# For a file that changed at $1 the one goes that changed first, when it was
+# silent.
+make_room() {
+	x=$1 y=''
+	for id in $ids; do
+		eval "w=\$W_$id m=\$Y_$id"
+		[ $w -ge $((now - 60000)) ] || [ $m -ge $x ] || x=$m y=$id
+	done
+	[ -n "$y" ] && drop $y
 }
 
 named() {
@@ -209,8 +202,9 @@ named() {
 
 # The end of a file whose bytes in order are far behind, for the eye.
 preview() {
-	eval "s=\$S_$1 o=\$O_$1 v=\$V_$1 h=\$H_$1"
-	[ $((s - o)) -gt 1048576 ] && [ $s -gt $v ] || return
+	eval "s=\$S_$1 o=\$O_$1 v=\$V_$1 h=\$H_$1 b=\$B_$1"
+	[ $b = 1 ] && [ -n "$h" ] && [ $((s - o)) -gt 1048576 ] &&
+		[ $s -gt $v ] || return
 	at=$((s / 32768 - 1))
 	dd if=/proc/$h/fd/3 bs=32768 skip=$at count=2 2>/dev/null >"$T/c"
 	n=$(stat -c %s "$T/c")
@@ -220,97 +214,120 @@ preview() {
 }
 
 drop() {
-	eval "o=\$O_$1 k=\$K_$1 h=\$H_$1 a=\$A_$1 z=\$Z_$1 x=\$P_$1"
+	eval "o=\$O_$1 k=\$K_$1 h=\$H_$1 b=\$B_$1" text=''
+	eval "m_$k='' K_$1=''"
+	[ $b = 1 ] || o=0
 	printf 'X %s %s\n' $1 $o
-	kill $h
+	[ -z "$h" ] || let_go $h
 	live=$((live - 1))
-	NR=$((NR + 1))
-	eval "RK_$NR=$k RP_$NR=\$x m_$k=''" text=''
-	cksum_words $a
-	hn=$((o < 256 ? o : 256)) hc=$c
-	cksum_words $z
-	eval "RS_$NR=K R_$NR='-$1 $o $hn $hc $((o < 64 ? o : 64)) $c'"
 	new='' id=$1
 	for x in $ids; do [ $x = $id ] || new="$new $x"; done
 	ids=$new
-	active
+	new=''
+	for x in $gone; do [ $x = $id ] || new="$new $x"; done
+	gone=$new stale=1
 }
 
 restart() {
 	printf 'T %s %s\n' $1 $2
-	eval "O_$1=0 A_$1='' Z_$1='' V_$1=0"
-	o=0 a='' z=''
+	eval "O_$1=0 L_$1=0 A_$1='' E_$1='' V_$1=0"
+	o=0
 }
 
-# Take a chunk into $T/c from offset $o of file $1: 2 MiB of a backlog.
+# Take a chunk of file $1 into $T/c, 2 MiB of a backlog: from the bytes before
+# offset $o on, the last $t of what was sent, to its end in $n.
 take() {
+	t=$((o < 4096 ? o : 4096))
 	if [ $((s - o)) -le 65536 ] && [ $o -lt 2000000000 ]; then
-		tail -c +$((o + 1)) "$1" 2>/dev/null >"$T/c"
+		tail -c +$((o - t + 1)) "$1" 2>/dev/null >"$T/c"
 		n=$(stat -c %s "$T/c")
 		[ $n -gt 262144 ] || return
 	fi
-	x=$chunk
-	[ $((s - o)) -lt 2097152 ] || x=32
-	dd if="$1" bs=65536 skip=$((o / 65536)) count=$x 2>/dev/null |
-		tail -c +$((o % 65536 + 1)) 2>/dev/null >"$T/c"
+	x=5
+	[ $((s - o)) -lt 2097152 ] || x=33
+	dd if="$1" bs=65536 skip=$(((o - t) / 65536)) count=$x 2>/dev/null |
+		tail -c +$(((o - t) % 65536 + 1)) 2>/dev/null >"$T/c"
 	n=$(stat -c %s "$T/c")
 }
 
-# give ID: send $T/c, in frames of at most 256 KiB.
+# give ID: send $T/c without its first $t bytes, in frames of 256 KiB at most.
 give() {
-	if [ $n -le 262144 ]; then
-		printf 'D %s %s %s\n' $1 $o $n
-		cat "$T/c" || exit 0
+	if [ $((n - t)) -le 262144 ]; then
+		printf 'D %s %s %s\n' $1 $o $((n - t))
+		tail -c +$((t + 1)) "$T/c" || exit 0
 		return
 	fi
+	tail -c +$((t + 1)) "$T/c" >"$T/d"
 	i=0
-	while [ $((i * 262144)) -lt $n ]; do
-		x=$((n - i * 262144))
+	while [ $((i * 262144)) -lt $((n - t)) ]; do
+		x=$((n - t - i * 262144))
 		[ $x -le 262144 ] || x=262144
 		printf 'D %s %s %s\n' $1 $((o + i * 262144)) $x
-		dd if="$T/c" bs=262144 skip=$i count=1 2>/dev/null || exit 0
+		dd if="$T/d" bs=262144 skip=$i count=1 2>/dev/null || exit 0
 		i=$((i + 1))
 	done
 }
 
+# Does file $2 of id $1 still begin as what was sent of it?  Its first bytes,
+# L of them with the sum A, are looked at while all of it is few and after a
+# silence.
+same_head() {
+	eval "l=\$L_$1 a=\$A_$1 w=\$W_$1 d=\${D_$1:-0}"
+	[ $l -gt 0 ] || return 0
+	[ $o -le 262144 ] || [ $d = 1 ] || [ $((now - w)) -gt 1000 ] || return 0
+	eval "D_$1=0"
+	head_sum $2 $l
+	[ "$sum" = "$a" ]
+}
+
+# Know the first bytes of file $2 of id $1, of which $3 were sent.  Those of
+# the first chunk are there as they were sent; nobody may have the time to
+# write them anew before they are summed.
+learn_head() {
+	eval "l=\$L_$1"
+	[ $l -lt 262144 ] || return
+	l=$(($3 < 262144 ? $3 : 262144)) x=$2
+	[ $o -gt 0 ] || x=$T/c
+	head_sum "$x" $l
+	eval "L_$1=$l A_$1=$sum"
+}
+
 # drain ID SIZE: send a chunk; `more` when there is more.
 drain() {
-	eval "o=\$O_$1 h=/proc/\$H_$1/fd/3 S_$1=$2 W_$1=$now"
+	eval "o=\$O_$1 h=/proc/\$H_$1/fd/3 z=\$E_$1 S_$1=$2"
 	s=$2
 	[ $s -ge $o ] || restart $1 $s
 	[ $s -gt $o ] || return
 	take $h
-	eval "oa=\$A_$1 oz=\$Z_$1"
-	guard $h $o
-	if [ "$a $z" != "$oa $oz" ]; then
+	good=1
+	if [ $t -gt 0 ] && [ -n "$z" ]; then
+		head_sum "$T/c" $t
+		[ "$sum" = "$z" ] || good=0
+	fi
+	[ $good = 1 ] && same_head $1 $h || good=0
+	eval "W_$1=$now"
+	if [ $good = 0 ]; then
 		s=$(stat -Lc %s $h)
 		restart $1 ${s:-0}
 		more=1
 		return
 	fi
-	if [ $n -eq 0 ]; then
-		trouble $1 28 full_$1 ''
+	if [ $n -le $t ]; then
+		[ $n -eq $t ] || trouble $1 28 full_$1 ''
 		sizes=''
 		return
 	fi
 	give $1
-	[ $hn -eq 256 ] || {
-		bytes "$T/c" 0 $((n < 256 - hn ? n : 256 - hn))
-		a="$a $w"
-		a=${a# }
-	}
-	tn=$((n < 64 ? n : 64))
-	bytes "$T/c" $((n - tn)) $tn
-	id=$1 o=$((o + n))
-	set -- $oz $w
-	[ $# -le 64 ] || shift $(($# - 64))
-	z=$*
-	eval "O_$id=$o A_$id=\$a Z_$id=\$z"
+	learn_head $1 $h $((o + n - t))
+	tail_sum "$T/c" $((n < 4096 ? n : 4096))
+	o=$((o + n - t))
+	eval "O_$1=$o E_$1=$sum"
 	[ $o -ge $s ] || more=1
 }
 
 # One stat for all held files; nothing more while they stay as they are.
 poll() {
+	[ $stale = 0 ] || active
 	[ -n "$held" ] || return
 	x=$(stat -Lc %s $held 2>/dev/null)
 	[ "$x" = "$sizes" ] && [ $more = 0 ] && return
@@ -343,7 +360,7 @@ broken() {
 
 # Look at all files that the globs and names match.
 scan() {
-	scans=$((scans + 1)) scan_at=$((now + 1000))
+	scans=$((scans + 1)) scan_at=$((now + 1000)) total=0
 	set --
 	i=0
 	while [ $i -lt $NF ]; do
@@ -358,212 +375,295 @@ scan() {
 		IFS=''
 		set +f
 		for p in $g; do
-			[ ! -f "$p" ] || [ $# -ge 4096 ] || set -- "$@" "$p"
+			[ -f "$p" ] || continue
+			total=$((total + 1))
+			[ $# -ge $paths_most ] || set -- "$@" "$p"
 		done
 		set -f
 		IFS=" $nl"
 	done
 	keys=''
-	[ $# -eq 0 ] || keys=$(stat -Lc %d_%i -- "$@" 2>/dev/null)
+	[ $# -eq 0 ] || keys=$(stat -Lc '%d_%i %s %Z %Y' -- "$@" 2>/dev/null)
 	paths=$#
-	if [ "$keys/$*" != "$text" ] || [ $going = 1 ]; then
+	if [ "$keys/$*" != "$text" ] || [ $going = 1 ] || [ $calming = 1 ]; then
 		w=0
 		for k in $keys; do w=$((w + 1)); done
 		# One went away in between: look again at once.
-		[ $w -eq $paths ] || { scan_at=$((now + 50)); return; }
-		[ $going = 0 ] || look_near
-		text=$keys/$*
+		[ $w -eq $((4 * paths)) ] || { scan_at=$((now + 50)); return; }
+		text=$keys/$* calming=0
 		match "$@"
 	fi
+	for y in $ids; do preview $y; done
 	age
+	look_for
 	[ $going = 1 ] || return
-	if [ $quiet = 0 ]; then
-		lost
-		settled || {
-			scan_at=$((now + 100))
-			return
-		}
-	fi
-	set -- $ids
-	printf 'S %s\n' $#
 	going=0
+	[ $total -ge $live ] || total=$live
+	printf 'S %s %s\n' $live $total
 }
 
-# Is what is known either open or nowhere near, seen twice?  A log may be
-# rotated while we look.
-settled() {
-	look_near
-	rounds=$((rounds + 1)) jj=0 left=0 here=0
-	while [ $jj -lt $NR ]; do
-		jj=$((jj + 1))
-		eval "x=\$R_$jj k=\$RK_$jj y=\$RS_$jj"
-		[ -n "$x" ] && [ $y = R ] || continue
-		left=1
-		eval "p=\${n_$k:-}"
-		[ -z "$p" ] || here=1
-	done
-	[ $left = 0 ] || [ $rounds -ge 5 ] || {
-		[ $rounds -ge 2 ] && [ $here = 0 ]
-	}
-}
-
+# Each line of $keys is of the path that is next: those that are known, and
+# then the new ones, the newest first.
 match() {
-	for k in $keys; do eval "p_$k=$scans"; done
-	for key_ in $keys; do
-		eval "id=\${m_$key_:-}"
+	order='' n_new=0 wake=''
+	while read -r key_ size_ ctime_ mtime_; do
+		[ -n "$key_" ] || continue
+		eval "p_$key_=$scans id=\${m_$key_:-}"
 		if [ -z "$id" ]; then
-			start "$1" $key_
+			n_new=$((n_new + 1))
+			eval "NP_$n_new=\$1 NK_$n_new=$key_"
+			order="$order$mtime_ $n_new$nl"
 		else
-			eval "x=\$P_$id g_$id=''"
-			if [ "$x" = "$1" ]; then
-				eval "q_$id=$scans"
-			else
-				eval "b_$id=\$1"
-			fi
+			known "$1"
 		fi
 		shift
-	done
-	gone=''
+	done <<END
+$keys
+END
 	for id in $ids; do
-		eval "k=\$K_$id x=\$q_$id b=\${b_$id:-} f=\${F_$id:-0}"
-		eval "b_$id='' x2=\${p_$k:-} y=\${g_$id:-}"
+		eval "k=\$K_$id x=\${b_$id:-} h=\$H_$id f=\${F_$id:-0} g=\$J_$id"
+		eval "b_$id='' x2=\${p_$k:-} q=\$q_$id"
 		[ $quiet = 1 ] && [ $f = 0 ] && continue
 		if [ "$x2" != $scans ]; then
+			[ -z "$g" ] || continue
 			gone="$gone $id"
-			[ -n "$y" ] || eval "g_$id=$now"
-		elif [ "$x" != $scans ] && [ -n "$b" ]; then
-			eval "P_$id=\$b"
-			printf 'M %s %s\n%s' $id ${#b} "$b"
+			eval "J_$id=$now"
+			printf 'M %s 0 0\n' $id
+		elif [ "$q" != $scans ] && [ -n "$x" ] || [ -n "$g" ]; then
+			eval "P_$id=\$x J_$id=''"
+			where "$x"
+			printf 'M %s %s %s\n%s%s' $id ${#x} ${#real} "$x" "$real"
+			new=''
+			for y in $gone; do [ $y = $id ] || new="$new $y"; done
+			gone=$new
 		fi
 	done
+	[ $n_new -eq 0 ] || printf '%s' "$order" | sort -rn >"$T/o"
+	[ $n_new -eq 0 ] || while read -r y n_; do
+		eval "start \"\$NP_$n_\" \$NK_$n_ $y N; NP_$n_=''"
+	done <"$T/o"
+	# Another one may need their room before they are polled.
+	for id_ in $wake; do
+		hold_again $id_ && drain $id_ $(stat -Lc %s /proc/$h/fd/3)
+	done
+	[ -z "$wake" ] || text=''
 }
 
-# Let go what is out of the globs and did not grow for five seconds.
+# A known file lies at $1: tell when it changed or came to rest.
+known() {
+	eval "x=\$P_$id b=\$B_$id o=\$O_$id z=\$Z_$id c=\$c_$id h=\$H_$id"
+	[ "$x" = "$1" ] && eval "q_$id=$scans"
+	eval "b_$id=\$1 Y_$id=$mtime_"
+	if [ $b = 1 ] && [ $size_ != $o ]; then
+		[ -n "$h" ] || wake="$wake $id"
+	elif [ "$size_ $ctime_" != "$z" ] && [ $quiet = 0 ]; then
+		if [ $b = 1 ] && [ "$size_ $ctime_" != "$c" ]; then
+			eval "c_$id=\"$size_ $ctime_\" y_$id=$now"
+			calming=1
+			return
+		fi
+		eval "x=\${y_$id:-0}"
+		[ $b = 0 ] || [ $((now - x)) -ge 2000 ] || { calming=1; return; }
+		eval "Z_$id=\"$size_ $ctime_\""
+		printf 'U %s %s %s\n' $id $size_ $ctime_
+	fi
+}
+
+# Let go what nothing names any more and did not grow for a minute.
 age() {
-	for y in $ids; do preview $y; done
 	for y in $gone; do
-		eval "x=\${g_$y:-} w=\$W_$y o=\$O_$y h=\$H_$y"
-		[ -n "$x" ] && [ $((now - x)) -gt 5000 ] &&
-			[ $((now - w)) -gt 5000 ] || continue
+		eval "x=\$J_$y w=\$W_$y o=\$O_$y h=\$H_$y b=\$B_$y"
+		[ -n "$h" ] || { drop $y; continue; }
+		[ $((now - x)) -gt $grace ] && [ $((now - w)) -gt $grace ] ||
+			continue
 		s=$(stat -Lc %s /proc/$h/fd/3)
-		[ "$s" = $o ] || continue
+		[ $b = 0 ] || [ "$s" = $o ] || continue
 		drop $y
-		new=''
-		for x in $gone; do [ $x = $y ] || new="$new $x"; done
-		gone=$new
 	done
 }
 
-# The files that lie where the known ones lay, in n_<key>; blind: not all.
-look_near() {
-	for k in $nears; do eval "n_$k=''"; done
-	jj=0 listed='' tries=0 blind=0 nears=''
-	while [ $jj -lt $NR ]; do
-		jj=$((jj + 1))
-		eval "p=\$RP_$jj"
-		d=${p%/*}
-		[ "$d" != "$p" ] || d=.
-		[ "$d" != "$listed" ] || continue
-		listed=$d
+# Files that the client knows and no name of now leads to: "key path" in lines
+# of $wanted.
+look_for() {
+	[ -n "$wanted" ] || return
+	while read -r key_ p; do
+		[ -n "$key_" ] || continue
+		unescape "$p"
+		eval "x=\${m_$key_:-}"
+		[ -z "$x" ] || continue
+		d=${v%/*}
+		[ "$d" != "$v" ] || d=.
 		set --
 		IFS=''
 		set +f
 		for p in "$d"/*; do
-			[ ! -f "$p" ] || [ $# -ge 8192 ] || set -- "$@" "$p"
+			[ ! -f "$p" ] || [ $# -ge $paths_most ] || set -- "$@" "$p"
 		done
 		set -f
 		IFS=" $nl"
-		[ $# -lt 8192 ] || blind=1
 		[ $# -gt 0 ] || continue
-		near=$(stat -Lc %d_%i -- "$@" 2>/dev/null)
-		w=0
-		for k in $near; do w=$((w + 1)); done
-		# One went away in between: once more.
-		[ $w -eq $# ] || {
-			tries=$((tries + 1))
-			[ $tries -gt 5 ] && blind=1 && continue
-			jj=$((jj - 1)) listed=''
-			continue
-		}
-		nears="$nears $near"
-		for k in $near; do
-			eval "n_$k=\$1"
+		for k in $(stat -Lc %d_%i -- "$@" 2>/dev/null); do
+			[ $k != $key_ ] || break
 			shift
 		done
-	done
-}
-
-# Files that were rotated out of the globs while no one looked.
-lost() {
-	jj=0
-	while [ $jj -lt $NR ]; do
-		jj=$((jj + 1))
-		eval "x=\$R_$jj want=\$RK_$jj y=\$RS_$jj"
-		[ -n "$x" ] && [ $y = R ] || continue
-		eval "p=\${n_$want:-}"
-		[ -n "$p" ] || continue
+		[ $# -gt 0 ] || continue
 		was=$last
-		start "$p" $want known
-		[ $last = $was ] || gone="$gone $last"
-		eval "g_$last=$now"
+		start "$1" $key_ $((now / 1000)) O
+		[ $last = $was ] || { gone="$gone $last"; eval "J_$last=$now"; }
+	done <<END
+$wanted
+END
+	wanted=''
+}
+
+# Folders that cannot be looked into hold no logs for us: say so.
+unlistable() {
+	i=0
+	while [ $i -lt $NG ]; do
+		i=$((i + 1))
+		eval "g=\$G$i"
+		case $g in */*) g=${g%/*} ;; *) continue ;; esac
+		IFS=''
+		set +f
+		for p in $g; do
+			x=$p
+			while [ -n "$p" ] && [ ! -d "$p" ]; do
+				case $p in */*) p=${p%/*} ;; *) p='' ;; esac
+			done
+			[ -n "$p" ] || continue
+			[ -x "$p" ] && { [ "$p" != "$x" ] || [ -r "$p" ]; } ||
+				printf 'E 0 13 %s\n%s' ${#p} "$p"
+		done
+		set -f
+		IFS=" $nl"
 	done
 }
 
-# A group of commands, up to a GO or a Q.
+# The sum of the first $2 bytes of id $1, which takes long where they are many:
+# then it is made beside all else.  What they are known by later is taken
+# first, so that no change in between is missed.
+sum_of() {
+	eval "h=\${H_$1:-} x=\${K_$1:-}"
+	[ -n "$x" ] || return
+	[ -n "$h" ] || hold_again $1 || return
+	n=$(stat -Lc %s /proc/$h/fd/3)
+	[ $n -lt $2 ] || n=$2
+	guards $1 $n /proc/$h/fd/3
+	if [ $n -gt 67108864 ]; then
+		long="$long $1:$n"
+		return
+	fi
+	first_bytes /proc/$h/fd/3 $n | cksum >"$T/k"
+	tell_sum $1 "$T/k"
+}
+
+tell_sum() {
+	read -r c n x <"$2"
+	eval "x=\$K_$1"
+	[ -z "$x" ] || printf 'C %s %s %s\n' $1 $n $c
+}
+
+# The first $2 bytes of file $1; head takes many of them one by one.
+first_bytes() {
+	x=$(($2 / 65536))
+	[ $x = 0 ] || dd if=$1 bs=65536 count=$x 2>/dev/null
+	dd if=$1 bs=65536 skip=$x count=1 2>/dev/null | head -c $(($2 % 65536))
+}
+
+# The sums by which file $3 of id $1 is known at offset $2.
+guards() {
+	l=$(($2 < 262144 ? $2 : 262144)) t=$(($2 < 4096 ? $2 : 4096))
+	head_sum $3 $l
+	eval "O_$1=$2 L_$1=$l A_$1=$sum D_$1=1"
+	sum=$(dd if=$3 bs=4096 skip=$((($2 - t) / 4096)) count=2 2>/dev/null |
+		tail -c +$((($2 - t) % 4096 + 1)) | head -c $t | cksum)
+	eval "E_$1=${sum%% *}"
+}
+
+sum_long() {
+	[ -n "$long" ] || return
+	set -- $long
+	y=${1%:*} n=${1#*:}
+	if [ ! -e "$T/busy" ]; then
+		eval "h=\${H_$y:-}"
+		: >"$T/busy"
+		{
+			first_bytes /proc/$h/fd/3 $n | cksum >"$T/l"
+			: >"$T/done"
+		} 7<&- 8>&- 2>/dev/null </dev/null &
+	elif [ -e "$T/done" ]; then
+		rm -f "$T/busy" "$T/done"
+		shift
+		long=$*
+		tell_sum $y "$T/l"
+	fi
+}
+
+# Send the bytes of id $1 from offset $2 on.
+begin() {
+	eval "o=\${O_$1:-} h=\${H_$1:-} x=\${K_$1:-}"
+	[ -n "$x" ] || return
+	[ -n "$h" ] || hold_again $1 || h=''
+	if [ $o != $2 ]; then
+		eval "O_$1=$2 L_$1=0 A_$1='' E_$1=''"
+		[ $2 = 0 ] || [ -z "$h" ] || guards $1 $2 /proc/$h/fd/3
+	fi
+	eval "B_$1=1 Z_$1='' c_$1=''"
+	stale=1 text=''
+	preview $1
+}
+
+# A group of commands, up to one that is obeyed at once.
 obey() {
-	while read -r w key where off hn hc tn tc path; do
+	while read -r w key off; do
 		case $w in
 		I)
 			x=$(printf %03d $((key % 1000)))
 			[ $step = 1 ] || step=$((key / 1000)).$x
 			;;
-		C)
-			chunk=$((key / 65536))
-			[ $chunk -gt 0 ] || chunk=1
-			[ $chunk -lt 4 ] || chunk=4
-			;;
 		G) unescape "$key" && ng=$((ng + 1)) && eval "G_$ng=\$v" ;;
 		F) unescape "$key" && nf=$((nf + 1)) && eval "F_n$nf=\$v" ;;
-		R | K)
-			unescape "$path"
-			NR=$((NR + 1))
-			eval "RP_$NR=\$v RK_$NR=${where%:*}_${where#*:}"
-			eval "RS_$NR=$w R_$NR='$key $off $hn $hc $tn $tc'"
-			;;
-		Q)
-			quiet=$key
-			;;
-		GO)
-			NG=$ng NF=$nf ng=0 nf=0 going=1 rounds=0
-			i=0
-			while [ $i -lt $NG ]; do
-				i=$((i + 1))
-				eval "G$i=\$G_$i"
-			done
-			i=0
-			while [ $i -lt $NF ]; do
-				i=$((i + 1))
-				eval "F$i=\$F_n$i"
-			done
-			;;
+		L) wanted="$wanted${key%:*}_${key#*:} $off$nl" ;;
+		B) begin $key $off ;;
+		C) sum_of $key $off '' ;;
+		A) going=1 text='' scan_at=0 ;;
+		Q | GO) obey_list $w $key ;;
 		esac
 	done <"$T/c$1"
 	rm -f "$T/c$1"
+}
+
+obey_list() {
+	if [ $1 = Q ]; then
+		quiet=$2
+	else
+		NG=$ng NF=$nf ng=0 nf=0 going=1
+		i=0
+		while [ $i -lt $NG ]; do
+			i=$((i + 1))
+			eval "G$i=\$G_$i"
+		done
+		i=0
+		while [ $i -lt $NF ]; do
+			i=$((i + 1))
+			eval "F$i=\$F_n$i"
+		done
+		unlistable
+	fi
 	for y in $ids; do
 		eval "x=\$P_$y F_$y=0"
 		named "$x" && eval "F_$y=1"
 	done
-	text='' scan_at=0
-	active
+	text='' scan_at=0 stale=1
 }
 
 listen() {
-	read -r p n x <"$T/s" || return
+	read -r p told x <"$T/s" || return
 	[ "$x" = . ] || return
 	if [ $p != $pseq ]; then
 		pseq=$p heard=$now beat=0
 	fi
-	while [ $cseq -lt $n ]; do
+	while [ $cseq -lt $told ]; do
 		cseq=$((cseq + 1)) heard=$now
 		obey $cseq
 	done
@@ -571,13 +671,14 @@ listen() {
 
 now_ms
 heard=$now idle=$now more=0 on=''
-while listen; [ $((now - heard)) -lt 60000 ]; do
+while listen; [ $((now - heard)) -lt $dead ]; do
 	if [ $now -ge $beat ]; then
 		printf 'H %s %s\n' $pseq $now || exit 0
 		beat=$((now + 2000))
 		[ $quiet = 0 ] || beat=$((now + 3600000))
 	fi
 	[ $now -lt $scan_at ] || [ $cseq = 0 ] || scan
+	sum_long
 	poll
 	if [ $more = 0 ]; then
 		x=$step

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a follower: what its frames say of them, held against what we
- * know; for follow.c. */
+/* The files of a follower: which file is which, by what its frames say and
+ * what we had before; for follow.c. */
 #include "config.h"
 
 #include <assert.h>
@@ -18,20 +18,29 @@ untrue(struct err *err, const char *what)
 }
 
 static void
+tell_file(struct follow *follow, struct follow_file *file,
+	  enum follow_event event)
+{
+	follow->cb.on_file(follow->user, file, event);
+}
+
+static void
 file_free(struct follow *follow, struct follow_file *file)
 {
-	struct follow_session *session = follow->session;
-
-	if (session != NULL && file->id > 0 && file->id <= session->n_ids &&
-	    session->ids[file->id - 1] == file)
-		session->ids[file->id - 1] = NULL;
+	tell_file(follow, file, FOLLOW_FORGOTTEN);
 	list_remove(&file->in_follow);
 	follow->n_files--;
-	follow->n_live -= file->live;
 	follow->n_ended -= file->ended;
 	free(file->path);
+	free(file->real);
 	free(file->name);
 	free(file);
+}
+
+bool
+follow_is_live(const struct follow_file *file)
+{
+	return file->id > 0;
 }
 
 /* The generation that a name has next. */
@@ -52,6 +61,22 @@ use_generation(struct follow *follow, const char *name, unsigned int generation)
 			      (void *)next);
 }
 
+/* Too many ended ones: those that ended first are forgotten. */
+static void
+forget_ended(struct follow *follow)
+{
+	list_for_each_safe(at, &follow->files)
+	{
+		struct follow_file *file =
+			list_entry(at, struct follow_file, in_follow);
+
+		if (follow->n_ended <= FOLLOW_ENDED_MAX)
+			return;
+		if (file->ended && file->tried == 0)
+			file_free(follow, file);
+	}
+}
+
 static struct follow_file *
 file_new(struct follow *follow, const char *path, const char *name)
 {
@@ -59,30 +84,36 @@ file_new(struct follow *follow, const char *path, const char *name)
 
 	file->path = xstrdup(path);
 	file->name = xstrdup(name);
-	file->key = ++follow->last_key;
 	list_append(&follow->files, &file->in_follow);
 	follow->n_files++;
 	return file;
 }
 
-void
+struct follow_file *
 follow_know(struct follow *follow, const struct follow_known *known)
 {
 	struct follow_file *file;
 
 	assert(!follow->started);
 	use_generation(follow, known->name, known->generation);
-	if (follow->n_files >= FOLLOW_KNOWN_MAX)
-		return;
 	file = file_new(follow, known->path, known->name);
+	file->real = xstrdup_null(known->real);
 	file->generation = known->generation;
 	file->dev = known->dev;
 	file->ino = known->ino;
-	file->guard = known->guard;
-	file->size = known->guard.offset;
+	file->stamp = known->stamp;
+	file->sum = known->sum;
+	file->offset = known->offset;
+	file->size = known->sum.len;
 	file->ended = known->ended;
-	follow->n_ended += file->ended;
 	file->user = known->user;
+	follow->n_ended += file->ended;
+	if (follow->n_ended > FOLLOW_ENDED_MAX)
+		forget_ended(follow);
+	else if (follow->n_files > FOLLOW_KNOWN_MAX)
+		file_free(follow, list_entry(follow->files.next,
+					     struct follow_file, in_follow));
+	return file;
 }
 
 struct follow_file *
@@ -96,152 +127,240 @@ follow_next_file(const struct follow *follow, const struct follow_file *file)
 		       : list_entry(next, struct follow_file, in_follow);
 }
 
+/* The follower has it no more. */
 static void
-tell_file(struct follow *follow, struct follow_file *file,
-	  enum follow_event event)
+leave(struct follow *follow, struct follow_file *file)
 {
-	follow->cb.on_file(follow->user, file, event);
-}
-
-/* Too many ended ones: those that ended first are forgotten. */
-static void
-forget_ended(struct follow *follow)
-{
-	list_for_each_safe(at, &follow->files)
-	{
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
-		if (follow->n_ended <= FOLLOW_ENDED_MAX)
-			return;
-		if (file->ended)
-			file_free(follow, file);
-	}
-}
-
-static void
-set_live(struct follow *follow, struct follow_file *file, bool live)
-{
-	follow->n_live += live;
-	follow->n_live -= file->live;
-	file->live = live;
+	file->sum = follow->cb.sum(follow->user, file);
+	if (file->id > 0)
+		follow->session->seen[file->id - 1].file = NULL;
+	file->id = 0;
+	file->is_sent = file->is_rewound = false;
 }
 
 static void
 end_file(struct follow *follow, struct follow_file *file)
 {
-	set_live(follow, file, false);
+	leave(follow, file);
 	file->ended = true;
 	follow->n_ended++;
 	tell_file(follow, file, FOLLOW_ENDS);
 }
 
-/* A new generation of what lies at path begins, as follower's id. */
+/* ---- which file is which */
+
+/* It is that file: take over what the follower says of it. */
+static void
+take_place(struct follow_session *session, uint32_t id,
+	   struct follow_file *file)
+{
+	struct follow_seen *seen = &session->seen[id - 1];
+
+	free(file->path);
+	free(file->real);
+	file->path = seen->path;
+	file->real = seen->real;
+	seen->path = seen->real = NULL;
+	seen->file = file;
+	file->dev = seen->dev;
+	file->ino = seen->ino;
+	file->size = seen->size > file->offset ? seen->size : file->offset;
+	file->id = id;
+	file->away = seen->is_elsewhere;
+	file->missed = file->not_id = 0;
+}
+
+static void
+ask_bytes(struct follow_session *session, struct follow_file *file)
+{
+	file->is_sent = true;
+	buf_appendf(&session->out, "B %" PRIu32 " %" PRIu64 "\n", file->id,
+		    file->offset);
+}
+
 static int
-begin_file(struct follow_session *session, const struct follow_file *like,
-	   uint64_t size, struct err *err)
+begin_file(struct follow_session *session, uint32_t id, struct err *err)
 {
 	struct follow *follow = session->follow;
+	const struct follow_seen *seen = &session->seen[id - 1];
 	struct follow_file *file;
+	int64_t s = (follow_now_ms(follow) - follow->new_ms) / 1000;
 
-	if (follow->generations.count >= FOLLOW_NAMES_MAX)
+	if (follow->begins++ > FOLLOW_BEGINS_MAX + s / FOLLOW_BEGINS_EVERY)
 		return err_set(err, ERR_LIMIT,
-			       "the pod has had more than %u logs",
-			       FOLLOW_NAMES_MAX);
-	file = file_new(follow, like->path, like->path);
+			       "the pod had %d new logs within %" PRId64
+			       " s: no more are taken for a while",
+			       FOLLOW_BEGINS_MAX, s);
+	file = file_new(follow, seen->path, seen->path);
 	file->generation = next_generation(follow, file->name);
 	use_generation(follow, file->name, file->generation);
-	file->dev = like->dev;
-	file->ino = like->ino;
-	file->id = like->id;
-	file->size = size;
-	set_live(follow, file, true);
-	session->ids[like->id - 1] = file;
+	take_place(session, id, file);
 	tell_file(follow, file, FOLLOW_BEGINS);
+	ask_bytes(session, file);
 	return 0;
 }
 
-static struct follow_file *
-live_file(const struct follow_session *session, uint32_t id)
+/* A file that is known goes on; where nothing changed, when it changes. */
+static void
+resume_file(struct follow_session *session, uint32_t id,
+	    struct follow_file *file)
 {
-	struct follow_file *file =
-		id > 0 && id <= session->n_ids ? session->ids[id - 1] : NULL;
+	struct follow *follow = session->follow;
+	const struct follow_seen *seen = &session->seen[id - 1];
+	bool rests = seen->size == file->sum.len && file->stamp != 0 &&
+		     seen->stamp == file->stamp;
 
-	return file != NULL && file->live && file->id == id ? file : NULL;
+	take_place(session, id, file);
+	follow->n_ended -= file->ended;
+	file->ended = false;
+	tell_file(follow, file, FOLLOW_RESUMES);
+	if (!rests || file->offset < file->size)
+		ask_bytes(session, file);
 }
 
+/* Whether a is the likelier one. */
+static bool
+comes_before(const struct follow_file *a, const struct follow_file *b)
+{
+	if (b == NULL || a->ended != b->ended)
+		return b == NULL || b->ended;
+	return a->sum.len > b->sum.len;
+}
+
+/*
+ * The likeliest of the known files that what was seen may be; NULL: none.
+ * *waits: one that lay there may still be found elsewhere.
+ */
 static struct follow_file *
-file_by_key(const struct follow *follow, int64_t key)
+find_candidate(const struct follow_session *session, uint32_t id, bool *waits)
+{
+	const struct follow_seen *seen = &session->seen[id - 1];
+	struct follow_file *by_inode = NULL, *by_path = NULL;
+
+	*waits = false;
+	list_for_each (at, &session->follow->files) {
+		struct follow_file *file =
+			list_entry(at, struct follow_file, in_follow);
+
+		if (file->id > 0 || file->tried > 0 || file->not_id == id)
+			continue;
+		if (file->dev == seen->dev && file->ino == seen->ino) {
+			if (file->sum.len <= seen->size &&
+			    comes_before(file, by_inode))
+				by_inode = file;
+		} else if (!seen->is_elsewhere &&
+			   strcmp(file->path, seen->path) == 0) {
+			*waits |= !file->ended && !session->has_looked;
+			if (file->sum.len <= seen->size &&
+			    comes_before(file, by_path))
+				by_path = file;
+		}
+	}
+	*waits &= by_inode == NULL;
+	return by_inode != NULL ? by_inode : by_path;
+}
+
+/* Those that lay under that inode are not what lies there now. */
+static void
+end_replaced(struct follow *follow, uint64_t dev, uint64_t ino)
 {
 	list_for_each (at, &follow->files) {
 		struct follow_file *file =
 			list_entry(at, struct follow_file, in_follow);
 
-		if (file->key == key)
-			return file;
-	}
-	return NULL;
-}
-
-/* What lies under that inode is not what we have of it. */
-static void
-end_replaced(struct follow *follow, const struct frame *frame)
-{
-	list_for_each_safe(at, &follow->files)
-	{
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
-		if (!file->live && !file->ended && file->dev == frame->dev &&
-		    file->ino == frame->ino)
+		if (file->id == 0 && file->tried == 0 && !file->ended &&
+		    file->dev == dev && file->ino == ino)
 			end_file(follow, file);
 	}
 }
 
-static void
-set_path(struct follow_file *file, const char *path)
-{
-	free(file->path);
-	file->path = xstrdup(path);
-}
-
-/* A file that is known goes on. */
+/* Which file is it?  Asks for a sum where that has to tell. */
 static int
-resume_file(struct follow_session *session, const struct frame *frame,
-	    const char *path, struct err *err)
+decide(struct follow_session *session, uint32_t id, struct err *err)
 {
-	struct follow *follow = session->follow;
-	struct follow_file *file = NULL;
+	struct follow_seen *seen = &session->seen[id - 1];
+	bool waits;
+	struct follow_file *file = find_candidate(session, id, &waits);
 
-	if (frame->key > 0)
-		file = file_by_key(follow, frame->key);
-	else if (-frame->key < frame->id)
-		file = session->ids[-frame->key - 1];
-	if (file == NULL || file->live)
-		return untrue(err, "resumed a file that it was not told of");
-	if (frame->offset != file->guard.offset)
-		return untrue(err, "resumed a file at a wrong offset");
-	set_path(file, path);
-	file->dev = frame->dev;
-	file->ino = frame->ino;
-	file->id = frame->id;
-	file->size = frame->size > frame->offset ? frame->size : frame->offset;
-	follow->n_ended -= file->ended;
-	file->ended = false;
-	set_live(follow, file, true);
-	session->ids[frame->id - 1] = file;
-	tell_file(follow, file, FOLLOW_RESUMES);
+	if (waits)
+		return 0;
+	if (file == NULL && seen->is_elsewhere)
+		return 0;
+	if (file == NULL) {
+		end_replaced(session->follow, seen->dev, seen->ino);
+		return begin_file(session, id, err);
+	}
+	if (file->sum.len == 0 ||
+	    (file->sum.len == seen->size && file->stamp != 0 &&
+	     file->stamp == seen->stamp && file->ino == seen->ino)) {
+		resume_file(session, id, file);
+		return 0;
+	}
+	seen->trial = file;
+	file->tried = id;
+	session->n_trials++;
+	buf_appendf(&session->out, "C %" PRIu32 " %" PRIu64 "\n", id,
+		    file->sum.len);
 	return 0;
 }
 
+static struct follow_file *
+end_trial(struct follow_session *session, struct follow_seen *seen)
+{
+	struct follow_file *file = seen->trial;
+
+	if (file != NULL) {
+		seen->trial = NULL;
+		file->tried = 0;
+		session->n_trials--;
+	}
+	return file;
+}
+
+/* What was told of that number is void. */
+static void
+clear_seen(struct follow_session *session, uint32_t id)
+{
+	struct follow_seen *seen = &session->seen[id - 1];
+
+	(void)end_trial(session, seen);
+	free(seen->path);
+	free(seen->real);
+	*seen = (struct follow_seen){ 0 };
+	session->n_live--;
+}
+
+/* The numbered file, NULL when it was let go or never was. */
+static struct follow_seen *
+find_seen(const struct follow_session *session, uint32_t id)
+{
+	struct follow_seen *seen =
+		id <= session->n_seen ? &session->seen[id - 1] : NULL;
+
+	return seen != NULL && (seen->file != NULL || seen->path != NULL)
+		       ? seen
+		       : NULL;
+}
+
+/* The file of which bytes were asked for. */
+static struct follow_file *
+sent_file(const struct follow_session *session, uint32_t id)
+{
+	const struct follow_seen *seen = find_seen(session, id);
+
+	return seen != NULL && seen->file != NULL && seen->file->is_sent
+		       ? seen->file
+		       : NULL;
+}
+
+/* ---- frames */
+
 /* The path of a frame as a string of ours; NULL when it is none. */
 static char *
-frame_path(const struct frame *frame, struct err *err)
+frame_path(struct str path)
 {
-	if (frame->data.len > 0 &&
-	    memchr(frame->data.p, '\0', frame->data.len) == NULL)
-		return xstrndup(frame->data.p, frame->data.len);
-	untrue(err, "sent a path that is none");
+	if (path.len > 0 && memchr(path.p, '\0', path.len) == NULL)
+		return xstrndup(path.p, path.len);
 	return NULL;
 }
 
@@ -249,35 +368,83 @@ static int
 on_new(struct follow_session *session, const struct frame *frame,
        struct err *err)
 {
-	struct follow *follow = session->follow;
-	struct follow_file like = { .dev = frame->dev,
-				    .ino = frame->ino,
-				    .id = frame->id };
-	int rc;
+	struct follow_seen *seen;
 
-	if (frame->id != session->n_ids + 1)
+	if (frame->id != session->n_seen + 1)
 		return untrue(err, "numbered its files wrongly");
-	if (session->n_ids >= FOLLOW_IDS_MAX ||
-	    follow->n_live >= FOLLOW_LIVE_MAX)
+	if (session->n_seen >= FOLLOW_IDS_MAX ||
+	    session->n_live >= FOLLOW_LIVE_MAX)
 		return err_set(err, ERR_LIMIT,
-			       "the globs match more than %u logs at once",
+			       "the pod names more than %u logs at once",
 			       FOLLOW_LIVE_MAX);
-	if (frame->key == 0 && frame->offset != 0)
-		return untrue(err, "left out the start of a file");
-	like.path = frame_path(frame, err);
-	if (like.path == NULL)
-		return -1;
-	session->ids = xgrow(session->ids, session->n_ids, &session->cap_ids,
-			     sizeof(*session->ids));
-	session->ids[session->n_ids++] = NULL;
-	if (frame->key == 0) {
-		end_replaced(follow, frame);
-		rc = begin_file(session, &like, frame->size, err);
-	} else {
-		rc = resume_file(session, frame, like.path, err);
+	session->seen = xgrow(session->seen, session->n_seen,
+			      &session->cap_seen, sizeof(*session->seen));
+	seen = &session->seen[session->n_seen];
+	*seen = (struct follow_seen){ .dev = frame->dev,
+				      .ino = frame->ino,
+				      .size = frame->size,
+				      .stamp = frame->stamp,
+				      .path = frame_path(frame->data),
+				      .real = frame_path(frame->real),
+				      .is_elsewhere =
+					      frame->type == FRAME_FOUND };
+	if (seen->path == NULL) {
+		free(seen->real);
+		return untrue(err, "sent a path that is none");
 	}
-	free(like.path);
-	return rc;
+	session->n_seen++;
+	session->n_live++;
+	return decide(session, frame->id, err);
+}
+
+/* It rests; one that rested before has changed: is it still the same? */
+static int
+on_rest(struct follow_session *session, const struct frame *frame,
+	struct err *err)
+{
+	struct follow_seen *seen = find_seen(session, frame->id);
+	struct follow_file *file;
+
+	if (seen == NULL)
+		return untrue(err, "told of a file that it let go");
+	seen->size = frame->size;
+	seen->stamp = frame->stamp;
+	file = seen->file;
+	if (file == NULL)
+		return 0;
+	if (file->is_sent) {
+		if (frame->size == file->offset) {
+			file->stamp = frame->stamp;
+			tell_file(session->follow, file, FOLLOW_RESTS);
+		}
+		return 0;
+	}
+	seen->path = xstrdup(file->path);
+	seen->real = xstrdup_null(file->real);
+	leave(session->follow, file);
+	return decide(session, frame->id, err);
+}
+
+static int
+on_sum(struct follow_session *session, const struct frame *frame,
+       struct err *err)
+{
+	struct follow_seen *seen = find_seen(session, frame->id);
+	struct follow_file *file =
+		seen != NULL ? end_trial(session, seen) : NULL;
+
+	if (file == NULL)
+		return untrue(err, "summed a file unasked");
+	if (frame->offset == file->sum.len &&
+	    frame->sum == cksum_value(&file->sum)) {
+		resume_file(session, frame->id, file);
+		return 0;
+	}
+	file->not_id = frame->id;
+	/* It lay there, and nothing else is it. */
+	if (session->has_looked && !file->ended)
+		end_file(session->follow, file);
+	return decide(session, frame->id, err);
 }
 
 /* The file was cut or written anew: it ends, its next generation begins. */
@@ -285,9 +452,10 @@ static int
 on_reset(struct follow_session *session, const struct frame *frame,
 	 struct err *err)
 {
-	struct follow_file *file = live_file(session, frame->id);
-	const struct follow *follow = session->follow;
+	struct follow_file *file = sent_file(session, frame->id);
+	struct follow *follow = session->follow;
 	int64_t s = (follow_now_ms(follow) - follow->opened_ms) / 1000;
+	struct follow_seen *seen;
 	int rc;
 
 	if (file == NULL)
@@ -296,9 +464,13 @@ on_reset(struct follow_session *session, const struct frame *frame,
 	if (session->resets++ > FOLLOW_RESETS_MAX + FOLLOW_RESETS_PER_S * s)
 		return err_set(err, ERR_LIMIT,
 			       "logs are cut too often on the pod");
-	end_file(session->follow, file);
-	rc = begin_file(session, file, frame->size, err);
-	file_free(session->follow, file);
+	seen = &session->seen[frame->id - 1];
+	seen->path = xstrdup(file->path);
+	seen->real = xstrdup_null(file->real);
+	seen->size = frame->size;
+	end_file(follow, file);
+	rc = begin_file(session, frame->id, err);
+	file_free(follow, file);
 	return rc;
 }
 
@@ -306,18 +478,34 @@ static int
 on_moved(struct follow_session *session, const struct frame *frame,
 	 struct err *err)
 {
-	struct follow_file *file = live_file(session, frame->id);
-	char *path = frame_path(frame, err);
+	struct follow_seen *seen = find_seen(session, frame->id);
+	char *path = frame_path(frame->data);
+	char **to, **real;
 
-	if (path == NULL)
-		return -1;
-	if (file == NULL) {
+	if (seen == NULL || (path == NULL && frame->data.len > 0)) {
 		free(path);
 		return untrue(err, "renamed a file that is not open");
 	}
-	free(file->path);
-	file->path = path;
-	tell_file(session->follow, file, FOLLOW_RENAMED);
+	if (path == NULL) {
+		if (seen->file != NULL && !seen->file->away) {
+			seen->file->away = true;
+			tell_file(session->follow, seen->file, FOLLOW_AWAY);
+		}
+		return 0;
+	}
+	to = seen->file != NULL ? &seen->file->path : &seen->path;
+	real = seen->file != NULL ? &seen->file->real : &seen->real;
+	free(*to);
+	free(*real);
+	*to = path;
+	*real = frame_path(frame->real);
+	if (seen->file != NULL) {
+		tell_file(session->follow, seen->file, FOLLOW_RENAMED);
+		seen->file->away = false;
+	} else if (seen->is_elsewhere && seen->trial == NULL) {
+		seen->is_elsewhere = false;
+		return decide(session, frame->id, err);
+	}
 	return 0;
 }
 
@@ -325,13 +513,22 @@ static int
 on_gone(struct follow_session *session, const struct frame *frame,
 	struct err *err)
 {
-	struct follow_file *file = live_file(session, frame->id);
+	struct follow_seen *seen = find_seen(session, frame->id);
+	struct follow_file *file = seen != NULL ? seen->file : NULL;
 
-	if (file == NULL)
+	if (seen == NULL)
 		return untrue(err, "let go a file that is not open");
-	if (frame->offset != file->guard.offset)
+	if (file != NULL && file->is_sent && !file->is_rewound &&
+	    frame->offset != file->offset)
 		return untrue(err, "left out the end of a file");
-	end_file(session->follow, file);
+	clear_seen(session, frame->id);
+	if (file == NULL)
+		return 0;
+	/* Without an M before it there was no room for it any more. */
+	if (file->away)
+		end_file(session->follow, file);
+	else
+		leave(session->follow, file);
 	return 0;
 }
 
@@ -347,28 +544,77 @@ on_error(struct follow_session *session, const struct frame *frame,
 	return 0;
 }
 
-/* The first look is over: what we knew and it did not find has ended. */
+static void
+ask_look(struct follow_session *session, const struct follow_file *file,
+	 const char *path)
+{
+	buf_appendf(&session->out, "L %" PRIu64 ":%" PRIu64 " ", file->dev,
+		    file->ino);
+	follow_wire_escape(&session->out, str_from(path));
+	buf_append_char(&session->out, '\n');
+}
+
+/* What is known and was not found: look near where it lay; true: it is asked
+ * for. */
+static bool
+look_for_missed(struct follow_session *session)
+{
+	bool asked = false;
+
+	list_for_each (at, &session->follow->files) {
+		struct follow_file *file =
+			list_entry(at, struct follow_file, in_follow);
+
+		if (file->id > 0 || file->tried > 0 || file->ended ||
+		    file->missed >= FOLLOW_LOOKS)
+			continue;
+		asked = true;
+		/* The others with the next look. */
+		if (session->out.len > FOLLOW_LOOK_BYTES)
+			break;
+		file->missed++;
+		ask_look(session, file, file->path);
+		if (file->real != NULL)
+			ask_look(session, file, file->real);
+	}
+	if (asked)
+		buf_append_str(&session->out, "A\n");
+	return asked;
+}
+
+/*
+ * A look is done.  When those that it did not find are not near either, they
+ * are what other inodes hold now, or have ended; but of a pod with more logs
+ * than are followed nobody knows.
+ */
 static int
 on_scanned(struct follow_session *session, const struct frame *frame,
 	   struct err *err)
 {
 	struct follow *follow = session->follow;
+	int rc = 0;
 
-	(void)frame;
-	(void)err;
 	/* In quiet times it did not look for all. */
 	if (follow->quiet)
 		return 0;
-	list_for_each_safe(at, &follow->files)
-	{
+	follow->status.n_followed = frame->size;
+	follow->status.n_matching = frame->all;
+	if (frame->all <= frame->size && look_for_missed(session))
+		return 0;
+	session->has_looked = true;
+	for (uint32_t id = 1; id <= session->n_seen && rc == 0; id++)
+		if (session->seen[id - 1].path != NULL &&
+		    session->seen[id - 1].trial == NULL)
+			rc = decide(session, id, err);
+	list_for_each (at, &follow->files) {
 		struct follow_file *file =
 			list_entry(at, struct follow_file, in_follow);
 
-		if (!file->live && !file->ended)
+		if (frame->all <= frame->size && file->id == 0 &&
+		    file->tried == 0 && !file->ended)
 			end_file(follow, file);
 	}
-	follow->status.scanned = true;
-	return 0;
+	return rc;
 }
 
 static int
@@ -376,7 +622,7 @@ on_preview(struct follow_session *session, const struct frame *frame,
 	   struct err *err)
 {
 	const struct follow *follow = session->follow;
-	struct follow_file *file = live_file(session, frame->id);
+	struct follow_file *file = sent_file(session, frame->id);
 
 	if (file == NULL)
 		return untrue(err, "showed a file that is not open");
@@ -393,18 +639,23 @@ on_data(struct follow_session *session, const struct frame *frame,
 	size_t *taken, struct err *err)
 {
 	struct follow *follow = session->follow;
-	struct follow_file *file = live_file(session, frame->id);
+	struct follow_file *file = sent_file(session, frame->id);
 	struct str data = frame->data;
 
 	if (file == NULL)
 		return untrue(err, "sent bytes of a file that is not open");
-	if (frame->offset != file->guard.offset)
+	/* Sent before it heard that others are wanted. */
+	if (file->is_rewound && frame->offset != file->offset)
+		return 0;
+	if (frame->offset != file->offset)
 		return untrue(err, "left out bytes of a file");
+	file->is_rewound = false;
 	data.len = follow->cb.on_bytes(follow->user, file, data);
 	assert(data.len <= frame->data.len);
-	guard_feed(&file->guard, data);
-	if (file->size < file->guard.offset)
-		file->size = file->guard.offset;
+	file->offset += data.len;
+	file->stamp = 0;
+	if (file->size < file->offset)
+		file->size = file->offset;
 	file->last_ms = follow_now_ms(follow);
 	follow->status.bytes += data.len;
 	*taken = data.len;
@@ -415,16 +666,18 @@ typedef int (*frame_fn)(struct follow_session *session,
 			const struct frame *frame, struct err *err);
 
 static const frame_fn takers[] = {
-	[FRAME_FILE] = on_new,	      [FRAME_RESET] = on_reset,
-	[FRAME_MOVED] = on_moved,     [FRAME_GONE] = on_gone,
-	[FRAME_ERROR] = on_error,     [FRAME_SCANNED] = on_scanned,
-	[FRAME_PREVIEW] = on_preview,
+	[FRAME_FILE] = on_new,	      [FRAME_FOUND] = on_new,
+	[FRAME_REST] = on_rest,	      [FRAME_SUM] = on_sum,
+	[FRAME_RESET] = on_reset,     [FRAME_MOVED] = on_moved,
+	[FRAME_GONE] = on_gone,	      [FRAME_ERROR] = on_error,
+	[FRAME_SCANNED] = on_scanned, [FRAME_PREVIEW] = on_preview,
 };
 
 int
 follow_files_take(struct follow_session *session, const struct frame *frame,
 		  size_t *taken, struct err *err)
 {
+	struct follow *follow = session->follow;
 	int rc;
 
 	*taken = frame->data.len;
@@ -433,40 +686,50 @@ follow_files_take(struct follow_session *session, const struct frame *frame,
 	assert(frame->type < sizeof(takers) / sizeof(takers[0]) &&
 	       takers[frame->type] != NULL);
 	rc = takers[frame->type](session, frame, err);
-	if (session->follow->n_ended > FOLLOW_ENDED_MAX)
-		forget_ended(session->follow);
+	if (follow->n_ended > FOLLOW_ENDED_MAX)
+		forget_ended(follow);
+	follow->status.scanned |= session->has_looked && session->n_trials == 0;
 	return rc;
 }
 
 void
-follow_files_tell(struct follow *follow, struct buf *out)
+follow_rewind(struct follow *follow, struct follow_file *file, uint64_t offset)
+{
+	file->offset = offset;
+	file->stamp = 0;
+	if (!file->is_sent)
+		return;
+	file->is_rewound = true;
+	ask_bytes(follow->session, file);
+}
+
+void
+follow_files_begin(struct follow *follow)
 {
 	list_for_each (at, &follow->files) {
 		struct follow_file *file =
 			list_entry(at, struct follow_file, in_follow);
-		const struct follow_have have = {
-			.letter = file->ended ? 'K' : 'R',
-			.key = file->key,
-			.dev = file->dev,
-			.ino = file->ino,
-			.guard = &file->guard,
-			.path = str_from(file->path),
-		};
 
-		follow_wire_resume(out, &have);
+		if (!file->ended)
+			file->sum = follow->cb.sum(follow->user, file);
+		file->missed = file->not_id = 0;
 	}
 }
 
 void
-follow_files_lost(struct follow *follow)
+follow_files_lost(struct follow_session *session)
 {
-	list_for_each (at, &follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
+	for (uint32_t id = 1; id <= session->n_seen; id++) {
+		struct follow_file *file = session->seen[id - 1].file;
 
-		set_live(follow, file, false);
-		file->id = 0;
+		if (file != NULL)
+			leave(session->follow, file);
+		if (find_seen(session, id) != NULL || file != NULL)
+			clear_seen(session, id);
 	}
+	free(session->seen);
+	session->seen = NULL;
+	session->n_seen = 0;
 }
 
 void

@@ -11,16 +11,18 @@
  * follow_files.c (what it says of the files) share.  Nobody else includes it.
  */
 
-#define FOLLOW_LIVE_MAX	 1024U
-#define FOLLOW_KNOWN_MAX 4096U
-#define FOLLOW_ENDED_MAX 256U /* that may still resume */
-#define FOLLOW_NAMES_MAX 65536U
+#define FOLLOW_LIVE_MAX	 4160U /* the follower's 4096, and some on their way */
+#define FOLLOW_KNOWN_MAX 16384U
 #define FOLLOW_IDS_MAX	 65536U /* files told of in one stream */
 /* Logs cut in one stream: so many, and so many a second. */
 #define FOLLOW_RESETS_MAX   1000
 #define FOLLOW_RESETS_PER_S 10
-
-struct follow_session;
+/* Generations that begin: so many at once, then one in so many seconds. */
+#define FOLLOW_BEGINS_MAX   8192
+#define FOLLOW_BEGINS_EVERY 10
+/* A known file is gone when so many looks did not find it. */
+#define FOLLOW_LOOKS	  2
+#define FOLLOW_LOOK_BYTES (256U * 1024) /* of questions in one look */
 
 /* A list of globs or names; owned. */
 struct follow_list {
@@ -41,6 +43,7 @@ struct follow {
 	bool started, quiet, stopping;
 	struct follow_session *session; /* NULL: none runs */
 	struct loop_timer *tick, *retry;
+	int64_t new_ms;	   /* mono: when it was made */
 	int64_t opened_ms; /* mono: when the session was asked for */
 	int64_t retry_at_ms;
 	unsigned int failures;	   /* of followers on a link that works */
@@ -48,9 +51,18 @@ struct follow {
 	struct follow_status status;
 
 	struct list files; /* struct follow_file, by age */
-	size_t n_files, n_live, n_ended;
-	uint32_t last_key;
+	size_t n_files, n_ended;
+	int64_t begins;
 	struct map generations; /* name to its newest generation + 1 */
+};
+
+/* A file that the follower numbered. */
+struct follow_seen {
+	struct follow_file *file;  /* NULL: which one it is is not known */
+	struct follow_file *trial; /* its sum was asked for; NULL: none */
+	uint64_t dev, ino, size, stamp;
+	char *path, *real; /* owned; NULL once it is a file, or let go */
+	bool is_elsewhere; /* no glob has it: of interest if it is known */
 };
 
 /* One follower that runs, from exec to on_close. */
@@ -59,15 +71,18 @@ struct follow_session {
 		*follow; /* NULL: freed or stopped, only on_close is due */
 	struct stream *stream;
 	struct frame_reader reader;
+	struct buf out; /* lines that wait to be sent */
 	bool hello, paused, lost;
 	struct err why; /* of lost */
 	char said[160]; /* the first of its stderr; raw, NUL-ended */
 	size_t said_len;
 	int64_t ping_ms; /* mono, of the last ping */
 	uint64_t ping_seq;
-	bool ping_open;		  /* not yet answered */
-	struct follow_file **ids; /* by id - 1; NULL: let go */
-	size_t n_ids, cap_ids;
+	bool ping_open; /* not yet answered */
+
+	struct follow_seen *seen; /* by id - 1 */
+	size_t n_seen, cap_seen, n_live, n_trials;
+	bool has_looked; /* what it did not find by now is not there */
 	int64_t resets;
 };
 
@@ -86,9 +101,10 @@ void follow_plan_retry(struct follow *follow,
 void follow_session_open(struct follow *follow);
 /* Give the stream up; its end follows soon. */
 void follow_session_lose(struct follow_session *session, const struct err *why);
-void follow_session_say(struct follow_session *session, struct str text);
-/* What is to be followed, and with `have` what we have of it. */
-void follow_session_list(struct follow_session *session, bool have);
+/* Send the lines of session->out. */
+void follow_session_flush(struct follow_session *session);
+/* What is to be followed. */
+void follow_session_list(struct follow_session *session);
 /* Ping it; give up one that does not speak, or not any more. */
 void follow_session_watch(struct follow_session *session, int64_t now);
 
@@ -100,10 +116,10 @@ void follow_session_watch(struct follow_session *session, int64_t now);
  */
 int follow_files_take(struct follow_session *session, const struct frame *frame,
 		      size_t *taken, struct err *err);
-/* The lines that tell a new follower what we have. */
-void follow_files_tell(struct follow *follow, struct buf *out);
+/* A stream begins: note what is had of each file. */
+void follow_files_begin(struct follow *follow);
 /* The stream is over: no file is live any more. */
-void follow_files_lost(struct follow *follow);
+void follow_files_lost(struct follow_session *session);
 void follow_files_release(struct follow *follow);
 
 #endif

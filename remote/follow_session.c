@@ -33,13 +33,24 @@ follow_session_lose(struct follow_session *session, const struct err *why)
 }
 
 void
-follow_session_say(struct follow_session *session, struct str text)
+follow_session_flush(struct follow_session *session)
 {
 	struct transport *transport = session->follow->transport;
+	struct buf *out = &session->out;
 	struct err err = { ERR_NONE, "" };
 
-	if (transport->ops->write(session->stream, text.p, text.len, &err))
+	if (out->len == 0 || session->lost)
+		return;
+	if (out->truncated) {
+		err_set(&err, ERR_LIMIT,
+			"the list of logs is longer than %u bytes",
+			LIST_MAX_BYTES);
 		follow_session_lose(session, &err);
+	} else if (transport->ops->write(session->stream, out->data, out->len,
+					 &err)) {
+		follow_session_lose(session, &err);
+	}
+	buf_clear(out);
 }
 
 static void
@@ -53,44 +64,23 @@ append_list(struct buf *out, char letter, const struct follow_list *list)
 }
 
 void
-follow_session_list(struct follow_session *session, bool have)
+follow_session_list(struct follow_session *session)
 {
 	struct follow *follow = session->follow;
-	struct buf out;
 
-	buf_init(&out, LIST_MAX_BYTES);
-	if (have) {
-		buf_appendf(&out, "I %d\n", follow->poll_ms);
-		follow_files_tell(follow, &out);
-	}
-	append_list(&out, 'G', &follow->globs);
-	append_list(&out, 'F', &follow->names);
-	if (have && follow->quiet)
-		buf_append_str(&out, "Q 1\n");
-	buf_append_str(&out, "GO\n");
-	if (out.truncated) {
-		struct err err;
-
-		err_set(&err, ERR_LIMIT,
-			"the list of logs is longer than %u bytes",
-			LIST_MAX_BYTES);
-		follow_session_lose(session, &err);
-	} else {
-		follow_session_say(session, (struct str){ out.data, out.len });
-	}
-	buf_release(&out);
+	append_list(&session->out, 'G', &follow->globs);
+	append_list(&session->out, 'F', &follow->names);
+	buf_append_str(&session->out, "GO\n");
+	follow_session_flush(session);
 }
 
 static void
 ping(struct follow_session *session)
 {
-	char text[32];
-	int n = snprintf(text, sizeof(text), "P %" PRIu64 "\n",
-			 ++session->ping_seq);
-
+	buf_appendf(&session->out, "P %" PRIu64 "\n", ++session->ping_seq);
 	session->ping_ms = follow_now_ms(session->follow);
 	session->ping_open = true;
-	follow_session_say(session, (struct str){ text, (size_t)n });
+	follow_session_flush(session);
 }
 
 static void
@@ -102,6 +92,22 @@ on_hello(struct follow_session *session, const struct frame *frame)
 	follow->status.python = frame->python;
 	follow_set_state(follow, FOLLOW_LIVE, NULL);
 	ping(session);
+}
+
+/* It cannot run there: what it needs has to be installed first. */
+static int
+lacks(const struct frame *frame, struct err *err)
+{
+	struct buf clean;
+
+	buf_init(&clean, 200);
+	utf8_sanitize(&clean, frame->data);
+	err_set(err, ERR_REMOTE,
+		"the pod has neither python3 nor %s, by which logs are "
+		"followed",
+		clean.data);
+	buf_release(&clean);
+	return -1;
 }
 
 static void
@@ -126,6 +132,8 @@ take_frame(struct follow_session *session, const struct frame *frame,
 		on_hello(session, frame);
 		return 0;
 	}
+	if (frame->type == FRAME_LACKS)
+		return lacks(frame, err);
 	if (frame->type == FRAME_BEAT) {
 		on_beat(session, frame);
 		return 0;
@@ -134,13 +142,13 @@ take_frame(struct follow_session *session, const struct frame *frame,
 		return -1;
 	if (frame->type == FRAME_DATA || frame->type == FRAME_PREVIEW)
 		frame_take(&session->reader, in, taken);
-	if (frame->type == FRAME_SCANNED)
+	else
 		follow_tell(session->follow);
 	return taken < frame->data.len;
 }
 
 static size_t
-on_data(void *user, const void *data, size_t len)
+session_on_data(void *user, const void *data, size_t len)
 {
 	struct follow_session *session = user;
 	struct str in = { data, len };
@@ -161,11 +169,12 @@ on_data(void *user, const void *data, size_t len)
 	if (session->lost)
 		return len;
 	session->paused = rc > 0;
+	follow_session_flush(session);
 	return len - in.len;
 }
 
 static void
-on_stderr(void *user, const void *data, size_t len)
+session_on_stderr(void *user, const void *data, size_t len)
 {
 	struct follow_session *session = user;
 	size_t room = sizeof(session->said) - 1 - session->said_len;
@@ -206,7 +215,7 @@ explain(const struct follow_session *session, const struct stream_exit *exit,
 }
 
 static void
-on_close(void *user, const struct stream_exit *exit)
+session_on_close(void *user, const struct stream_exit *exit)
 {
 	struct follow_session *session = user;
 	struct follow *follow = session->follow;
@@ -215,7 +224,7 @@ on_close(void *user, const struct stream_exit *exit)
 	if (follow != NULL) {
 		if (!session->lost)
 			explain(session, exit, &why);
-		follow_files_lost(follow);
+		follow_files_lost(session);
 		follow->session = NULL;
 		follow->status.lag_ms = -1;
 		follow->status.scanned = false;
@@ -225,20 +234,27 @@ on_close(void *user, const struct stream_exit *exit)
 		else
 			follow_plan_retry(follow, session, &why);
 	}
-	free(session->ids);
+	for (size_t i = 0; i < session->n_seen; i++) {
+		free(session->seen[i].path);
+		free(session->seen[i].real);
+	}
+	free(session->seen);
+	buf_release(&session->out);
 	free(session);
 }
 
 void
 follow_session_open(struct follow *follow)
 {
-	static const struct stream_cb cb = { on_data, on_stderr, on_close };
+	static const struct stream_cb cb = { session_on_data, session_on_stderr,
+					     session_on_close };
 	struct follow_session *session = xcalloc(1, sizeof(*session));
 	char nonce[FOLLOW_NONCE_SIZE];
 	struct buf command;
 	struct err err = { ERR_NONE, "" };
 
 	session->follow = follow;
+	buf_init(&session->out, LIST_MAX_BYTES);
 	follow_wire_nonce(nonce);
 	frame_reader_init(&session->reader, nonce);
 	buf_init(&command, COMMAND_MAX_BYTES);
@@ -248,14 +264,19 @@ follow_session_open(struct follow *follow)
 					     command.data, &cb, session, &err);
 	buf_release(&command);
 	if (session->stream == NULL) {
+		buf_release(&session->out);
 		free(session);
 		follow_set_state(follow, FOLLOW_REFUSED, &err);
 		return;
 	}
 	follow->session = session;
 	follow->opened_ms = follow_now_ms(follow);
+	follow_files_begin(follow);
 	follow_set_state(follow, FOLLOW_STARTING, NULL);
-	follow_session_list(session, true);
+	buf_appendf(&session->out, "I %d\n", follow->poll_ms);
+	if (follow->quiet)
+		buf_append_str(&session->out, "Q 1\n");
+	follow_session_list(session);
 }
 
 /*

@@ -35,7 +35,7 @@ follow_wire_nonce(char nonce[FOLLOW_NONCE_SIZE])
 	"renice -n 10 -p $$ >/dev/null 2>&1; "                                 \
 	"ionice -c 2 -n 7 -p $$ >/dev/null 2>&1; "
 #define HAVE_PYTHON                                                            \
-	"python3 -ISc \"import os, select; os.set_blocking\" "                 \
+	"python3 -ISc \"import os, select, zlib; os.set_blocking\" "           \
 	"</dev/null >/dev/null 2>&1 && "
 #define RUN_PYTHON "exec python3 -ISc \"$(printf %b \"$1\")\" \"$2\"; "
 #define RUN_SHELL  "eval \"$(printf %b \"$0\")\""
@@ -74,19 +74,4 @@ follow_wire_escape(struct buf *out, struct str s)
 		else
 			buf_appendf(out, "\\0%03o", (unsigned char)s.p[i]);
 	}
-}
-
-void
-follow_wire_resume(struct buf *out, const struct follow_have *have)
-{
-	struct str head = guard_head(have->guard);
-	struct str tail = guard_tail(have->guard);
-
-	buf_appendf(out, "%c %" PRIu32 " %" PRIu64 ":%" PRIu64 " %" PRIu64,
-		    have->letter, have->key, have->dev, have->ino,
-		    have->guard->offset);
-	buf_appendf(out, " %zu %" PRIu32 " %zu %" PRIu32 " ", head.len,
-		    cksum_posix(head), tail.len, cksum_posix(tail));
-	follow_wire_escape(out, have->path);
-	buf_append_char(out, '\n');
 }

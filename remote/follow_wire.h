@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/cksum.h"
 #include "base/str.h"
 
 /*
@@ -14,17 +13,20 @@
  * a glob is one word in which each byte outside a small set is \0ooo (octal).
  *
  *	I <ms>		poll so often (ms >= 20)
- *	C <bytes>	at most so many bytes a D frame (4096..262144)
  *	G <glob>	follow what it matches; "~/" is the home directory
  *	F <path>	follow this file, in quiet times too
- *	R <key> <dev>:<ino> <off> <hlen> <hsum> <tlen> <tsum> <path>
- *			the client has off bytes of a file, whose guards
- *			(base/cksum.h) are these; key > 0 comes back in N;
- *			looked for beside its path where no glob has it
- *	K ...		the same, of a file that had ended: not looked for
- *	GO		take the G and F since the last GO as the new list
+ *	GO		take the G and F since the last GO as the new list, look
+ *	L <dev>:<ino> <path>	with the next look: find the file with that
+ *			inode in the folder of path, and name it
+ *	A		look again
+ *	C <id> <off>	sum the first off bytes of a file that N named
+ *	B <id> <off>	send its bytes from that offset on
  *	Q <0|1>		quiet: look at nothing but the F files, no H unasked
  *	P <seq>		answer with an H; 60 s without a line end the follower
+ *
+ * The client knows which file is which.  A file is summed before it goes on, so
+ * that the follower knows what was sent of it: where that is not its beginning
+ * any more before the next bytes are sent, it says T.
  */
 
 enum follow_variant {
@@ -47,17 +49,5 @@ void follow_wire_start(struct buf *out, enum follow_variant variant,
 
 /* Append s as one word. */
 void follow_wire_escape(struct buf *out, struct str s);
-
-/* What of a file is told: letter 'R' or 'K', dev and ino as last seen. */
-struct follow_have {
-	char letter;
-	uint32_t key;
-	uint64_t dev, ino;
-	const struct guard *guard; /* borrowed */
-	struct str path;
-};
-
-/* Append its line. */
-void follow_wire_resume(struct buf *out, const struct follow_have *have);
 
 #endif

@@ -15,11 +15,12 @@ static const struct frame_form {
 	enum frame_type type;
 	const char *words;
 } forms[] = {
-	{ 'N', FRAME_FILE, "inozpk" }, { 'D', FRAME_DATA, "iol" },
-	{ 'V', FRAME_PREVIEW, "iol" }, { 'T', FRAME_RESET, "iz" },
-	{ 'M', FRAME_MOVED, "ip" },    { 'X', FRAME_GONE, "io" },
-	{ 'E', FRAME_ERROR, "0ep" },   { 'S', FRAME_SCANNED, "z" },
-	{ 'H', FRAME_BEAT, "qm" },
+	{ 'N', FRAME_FILE, "inztpr" }, { 'O', FRAME_FOUND, "inztpr" },
+	{ 'U', FRAME_REST, "izt" },    { 'C', FRAME_SUM, "ioc" },
+	{ 'D', FRAME_DATA, "iol" },    { 'V', FRAME_PREVIEW, "iol" },
+	{ 'T', FRAME_RESET, "iz" },    { 'M', FRAME_MOVED, "ipr" },
+	{ 'X', FRAME_GONE, "io" },     { 'E', FRAME_ERROR, "0ep" },
+	{ 'S', FRAME_SCANNED, "za" },  { 'H', FRAME_BEAT, "qm" },
 };
 
 void
@@ -27,8 +28,8 @@ frame_reader_init(struct frame_reader *reader, const char *nonce)
 {
 	assert(strlen(nonce) <= 32);
 	memset(reader, 0, sizeof(*reader));
-	(void)snprintf(reader->sentinel, sizeof(reader->sentinel),
-		       "HGF1 %s OK ", nonce);
+	(void)snprintf(reader->sentinel, sizeof(reader->sentinel), "HGF2 %s ",
+		       nonce);
 	reader->state = FRAME_IN_NOISE;
 }
 
@@ -47,13 +48,6 @@ number_pair(struct str word, uint64_t *dev, uint64_t *ino)
 
 	return str_next(&word, ':', &piece) && number(piece, UINT64_MAX, dev) &&
 	       number(word, UINT64_MAX, ino);
-}
-
-static bool
-is_key(struct str word, int64_t *key)
-{
-	return str_to_i64(word, key) && *key >= -(int64_t)UINT32_MAX &&
-	       *key <= UINT32_MAX;
 }
 
 /* Read one word of a header into the frame; false when it is none. */
@@ -77,9 +71,22 @@ frame_word(struct frame_reader *reader, char kind, struct str word)
 		return number(word, far, &frame->offset);
 	case 'z':
 		return number(word, far, &frame->size);
+	case 't':
+		return number(word, far, &frame->stamp);
+	case 'a':
+		return number(word, far, &frame->all);
+	case 'c':
+		good = number(word, UINT32_MAX, &n);
+		frame->sum = (uint32_t)n;
+		return good;
 	case 'p':
 		good = number(word, FRAME_PATH_MAX, &n);
-		reader->want = (size_t)n;
+		reader->want = frame->data.len = (size_t)n;
+		return good;
+	case 'r':
+		good = number(word, FRAME_PATH_MAX, &n);
+		frame->real.len = (size_t)n;
+		reader->want += (size_t)n;
 		return good;
 	case 'l':
 		good = number(word, FRAME_DATA_MAX, &n) && n > 0;
@@ -91,10 +98,8 @@ frame_word(struct frame_reader *reader, char kind, struct str word)
 		return good;
 	case 'q':
 		return number(word, UINT64_MAX, &frame->seq);
-	case 'm':
-		return number(word, UINT64_MAX, &frame->pod_ms);
 	default:
-		return is_key(word, &frame->key);
+		return number(word, UINT64_MAX, &frame->pod_ms);
 	}
 }
 
@@ -148,7 +153,7 @@ frame_parse(struct frame_reader *reader, struct str line, struct err *err)
  * is more is dropped and sets overlong.  True when the line is whole.
  */
 static bool
-collect_line(struct frame_reader *reader, struct str *in, size_t room)
+frame_collect(struct frame_reader *reader, struct str *in, size_t room)
 {
 	const char *end = memchr(in->p, '\n', in->len);
 	size_t n = end != NULL ? (size_t)(end - in->p) : in->len;
@@ -167,7 +172,7 @@ collect_line(struct frame_reader *reader, struct str *in, size_t room)
 
 /* A line of noise, or the one that ends the noise; 1 for the latter. */
 static int
-take_noise(struct frame_reader *reader, struct frame *frame)
+frame_take_noise(struct frame_reader *reader, struct frame *frame)
 {
 	struct str line = { reader->text, reader->len };
 	size_t n = line.len < sizeof(reader->said) - 1
@@ -177,9 +182,12 @@ take_noise(struct frame_reader *reader, struct frame *frame)
 	if (!reader->overlong && str_starts_with(line, reader->sentinel)) {
 		line.p += strlen(reader->sentinel);
 		line.len -= strlen(reader->sentinel);
-		*frame =
-			(struct frame){ .type = FRAME_HELLO,
-					.python = str_starts_with(line, "py") };
+		*frame = (struct frame){ .type = FRAME_HELLO };
+		frame->python = str_starts_with(line, "OK py");
+		if (str_starts_with(line, "LACKS ")) {
+			frame->type = FRAME_LACKS;
+			frame->data = (struct str){ line.p + 6, line.len - 6 };
+		}
 		reader->state = FRAME_IN_LINE;
 		return 1;
 	}
@@ -194,8 +202,8 @@ static int
 next_noise(struct frame_reader *reader, struct str *in, struct frame *frame,
 	   struct err *err)
 {
-	bool whole = collect_line(reader, in, FRAME_LINE_MAX);
-	int found = whole ? take_noise(reader, frame) : 0;
+	bool whole = frame_collect(reader, in, FRAME_LINE_MAX);
+	int found = whole ? frame_take_noise(reader, frame) : 0;
 
 	if (whole) {
 		reader->len = 0;
@@ -214,7 +222,7 @@ static int
 next_line(struct frame_reader *reader, struct str *in, struct frame *frame,
 	  struct err *err)
 {
-	bool whole = collect_line(reader, in, FRAME_LINE_MAX - 1);
+	bool whole = frame_collect(reader, in, FRAME_LINE_MAX - 1);
 
 	if (reader->overlong)
 		return err_set(err, ERR_REMOTE,
@@ -244,7 +252,8 @@ next_path(struct frame_reader *reader, struct str *in, struct frame *frame)
 	if (reader->want > 0)
 		return 0;
 	*frame = reader->frame;
-	frame->data = (struct str){ reader->text, reader->len };
+	frame->data.p = reader->text;
+	frame->real.p = reader->text + frame->data.len;
 	reader->len = 0;
 	reader->state = FRAME_IN_LINE;
 	return 1;

@@ -14,25 +14,39 @@
  * '\n', words parted by one blank; what is counted in them follows raw.  All
  * before the line with our nonce is noise of the login shell.
  *
- *	HGF1 <nonce> OK <py|sh> <pid>
- *	N <id> <dev>:<ino> <start> <size> <plen> <key>\n<path>
- *		a file; start is the offset it goes on from; key > 0 names
- *		the R line that was found true, key < 0 a file of this stream
- *		that was let go and is back, 0: nothing of it is known
+ *	HGF2 <nonce> OK <py|sh> <pid>
+ *	HGF2 <nonce> LACKS <tool>..	it cannot run without these; it ends
+ *	N <id> <dev>:<ino> <size> <stamp> <plen> <rlen>\n<path><real>
+ *		a file is there, which is numbered from now on; real: where its
+ *		path leads by links, rlen 0 where it is no link
+ *	O ...	the same, of a file that was asked for by its inode: no glob
+ *		has it
+ *	U <id> <size> <stamp>	it rests with that size, and is another one
+ *		than was told last; the stamp (its change time) has been so for
+ *		two seconds where all of its bytes were sent
+ *	C <id> <off> <sum>	what cksum(1) says of its first off bytes; it
+ *		may hold fewer than were asked for
  *	D <id> <off> <len>\n<bytes>	len of 1..256 KiB, in order
  *	V <id> <off> <len>\n<bytes>	a look ahead at the end of a file
  *		whose D are more than 1 MiB behind; these bytes come again
- *	T <id> <size>			cut short or written anew: starts at 0
- *	M <id> <plen>\n<path>		renamed
- *	X <id> <off>			gone, all of it was sent
+ *	T <id> <size>		cut short or written anew: starts at 0
+ *	M <id> <plen> <rlen>\n<path><real>	where it is now; plen 0: its
+ *		path names it no more, and it is read on
+ *	X <id> <off>		let go, all of it was sent; without an M before
+ *		it: it is there, but there is no room for it
  *	E <id> <errno> <plen>\n<path>	cannot be read (id 0: was never open)
- *	S <count>			the first look after a GO is done
- *	H <seq> <ms>			alive; seq of the last P, the pod's
+ *	S <n> <all>		a look is done: n files are followed, of all
+ *		that match
+ *	H <seq> <ms>		alive; seq of the last P, the pod's
  *					clock (any epoch)
  */
 enum frame_type {
 	FRAME_HELLO,
+	FRAME_LACKS,
 	FRAME_FILE,
+	FRAME_FOUND,
+	FRAME_REST,
+	FRAME_SUM,
 	FRAME_DATA,
 	FRAME_PREVIEW,
 	FRAME_RESET,
@@ -46,22 +60,25 @@ enum frame_type {
 /* What a frame holds; a member that its type has not is 0. */
 struct frame {
 	enum frame_type type;
-	uint32_t id;	   /* N D V T M X E */
-	int64_t key;	   /* N */
-	uint64_t dev, ino; /* N */
-	uint64_t offset;   /* N: start; D V: of data.p[0]; X: the last */
-	uint64_t size;	   /* N T: bytes of the file; S: files */
+	uint32_t id;	   /* N O U C D V T M X E */
+	uint64_t dev, ino; /* N O */
+	uint64_t offset;   /* D V: of data.p[0]; C X: up to there */
+	uint64_t size;	   /* N O U T: bytes of the file; S: files */
+	uint64_t stamp;	   /* N O U */
+	uint64_t all;	   /* S */
+	uint32_t sum;	   /* C */
 	int error;	   /* E: errno of the pod */
 	uint64_t seq;	   /* H */
 	uint64_t pod_ms;   /* H */
 	bool python;	   /* HELLO: the variant */
-	/* N M E: path; D V: a part of the bytes.  Borrowed until the next
-	 * call. */
+	/* N O M E: path; D V: a part of the bytes; LACKS: the tools.  Borrowed
+	 * until the next call. */
 	struct str data;
+	struct str real; /* N O M: as data */
 };
 
 #define FRAME_LINE_MAX	256
-#define FRAME_PATH_MAX	4096
+#define FRAME_PATH_MAX	1024
 #define FRAME_DATA_MAX	(256 * 1024)
 #define FRAME_NOISE_MAX (1024 * 1024)
 
@@ -77,7 +94,7 @@ enum frame_state {
  * come in parts).  Memory is this struct, whatever the bytes are.
  */
 struct frame_reader {
-	char sentinel[48]; /* "HGF1 <nonce> OK " */
+	char sentinel[48]; /* "HGF2 <nonce> " */
 	enum frame_state state;
 	struct frame frame; /* of which a payload is under way */
 	size_t want;	    /* bytes of the payload still to come */
@@ -86,7 +103,7 @@ struct frame_reader {
 	size_t noise_bytes;
 	char said[128]; /* the start of the last line of noise; raw, NUL-ended
 			 */
-	char text[FRAME_PATH_MAX];
+	char text[2 * FRAME_PATH_MAX];
 };
 
 /* nonce of at most 32 letters and digits. */

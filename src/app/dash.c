@@ -17,19 +17,16 @@
 #include "base/xalloc.h"
 #include "harness/dir.h"
 #include "harness/feed.h"
-#include "ingest/collect.h"
-#include "ingest/feed.h"
+#include "ingest/ingest.h"
 #include "ingest/log_paths.h"
 #include "ui/ui.h"
 
-#define POLL_BYTES    (2U << 20)
 #define BENCH_POLL_MS 1000
 
 struct dash {
 	struct context *context;
 	struct model model;
-	struct feed *feed;	      /* owned; NULL without paths */
-	struct collect *collect;      /* owned; NULL with paths */
+	struct ingest *ingest;	      /* owned; NULL: nothing to show */
 	struct harness_feed *harness; /* owned; while the loop runs */
 	char *const *named;	      /* paths of the command line */
 	size_t n_named;
@@ -52,7 +49,7 @@ is_busy(void *user)
 {
 	const struct dash *dash = user;
 
-	return dash->collect != NULL && collect_is_busy(dash->collect);
+	return dash->ingest != NULL && ingest_is_busy(dash->ingest);
 }
 
 static bool
@@ -66,7 +63,7 @@ poll_sources(void *user)
 		bench_feed_poll(dash->benches);
 		dash->benches_at_ms = now_ms;
 	}
-	return dash->feed != NULL && feed_poll(dash->feed, POLL_BYTES);
+	return false;
 }
 
 static int
@@ -105,8 +102,17 @@ open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 	size_t pod = model_pod_add(&dash->model, "here", "local"), opened = 0;
 	size_t n_harness = 0;
 	struct log_paths paths = { 0 };
+	const struct ingest_options options = {
+		.clock = dash->context->clock,
+		.model = &dash->model,
+		.formats = dash->context->formats,
+		.keep_view = true,
+	};
 	int failed = 0;
 
+	dash->ingest = ingest_new(&options, err);
+	if (dash->ingest == NULL)
+		return -1;
 	model_pod_state(&dash->model, pod, POD_LIVE, NULL, 0);
 	for (size_t i = 0; i < n; i++)
 		n_harness += harness_dir_is(argv[i]);
@@ -116,7 +122,8 @@ open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 	for (size_t i = 0; i < paths.n && !failed; i++) {
 		if (paths.v[i].table)
 			continue;
-		failed = feed_add(dash->feed, pod, paths.v[i].path, false, err);
+		failed = ingest_add_file(dash->ingest, pod, paths.v[i].path,
+					 false, err);
 		opened++;
 	}
 	log_paths_release(&paths);
@@ -188,8 +195,7 @@ follow_harness(struct dash *dash, bool local)
 				harness_feed_local(dash->harness, dir);
 				continue;
 			}
-			transport =
-				collect_transport(dash->collect, at, &index);
+			transport = ingest_transport(dash->ingest, at, &index);
 			if (transport != NULL)
 				harness_feed_pod(dash->harness, at, transport,
 						 index, dir);
@@ -203,7 +209,7 @@ start_harness(struct dash *dash)
 {
 	dash->harness = harness_feed_new(dash->loop, &dash->model);
 	follow_harness(dash, true);
-	if (collect_is_writer(dash->collect))
+	if (ingest_is_writer(dash->ingest))
 		follow_harness(dash, false);
 }
 
@@ -223,6 +229,7 @@ start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
 	(void)err;
 	dash->loop = loop;
 	dash->ui = ui;
+	ingest_use_loop(dash->ingest, loop);
 	dash->harness = harness_feed_new(loop, &dash->model);
 	for (size_t i = 0; i < dash->n_named; i++)
 		if (harness_dir_is(dash->named[i]))
@@ -231,23 +238,26 @@ start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
 }
 
 static int
-stop_paths(void *user, struct err *err)
+stop_sources(void *user, struct err *err)
 {
 	struct dash *dash = user;
+	struct ingest *ingest = dash->ingest;
 
-	(void)err;
 	app_bench_free(dash->started);
 	dash->started = NULL;
 	harness_feed_free(dash->harness);
 	dash->harness = NULL;
-	return 0;
+	pod_checks_free(dash->checks);
+	dash->checks = NULL;
+	dash->ingest = NULL;
+	return ingest_free(ingest, err);
 }
 
 static int
 start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
 {
 	struct dash *dash = user;
-	struct collect_options options = {
+	struct ingest_options options = {
 		.loop = loop,
 		.model = &dash->model,
 		.formats = dash->context->formats,
@@ -262,22 +272,11 @@ start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
 	dash->ui = ui;
 	if (options.read_only && access(dash->context->db_path, F_OK) != 0)
 		return 0;
-	dash->collect = collect_new(&options, err);
-	if (dash->collect == NULL)
+	dash->ingest = ingest_new(&options, err);
+	if (dash->ingest == NULL)
 		return -1;
 	start_harness(dash);
 	return 0;
-}
-
-static int
-stop_collect(void *user, struct err *err)
-{
-	struct dash *dash = user;
-
-	(void)stop_paths(dash, err);
-	pod_checks_free(dash->checks);
-	dash->checks = NULL;
-	return dash->collect != NULL ? collect_free(dash->collect, err) : 0;
 }
 
 static void
@@ -285,8 +284,8 @@ reconnect(void *user, size_t pod)
 {
 	struct dash *dash = user;
 
-	if (dash->collect != NULL)
-		collect_reconnect(dash->collect, pod);
+	if (dash->ingest != NULL)
+		ingest_reconnect(dash->ingest, pod);
 }
 
 static int
@@ -305,8 +304,8 @@ answer(void *user, size_t pod, const char *text)
 {
 	struct dash *dash = user;
 
-	if (dash->collect != NULL)
-		collect_answer(dash->collect, pod, text);
+	if (dash->ingest != NULL)
+		ingest_answer(dash->ingest, pod, text);
 }
 
 /* The pods, benches and HarnessGym folders of the new configuration. */
@@ -316,13 +315,13 @@ follow_conf(struct dash *dash, struct err *err)
 	bench_feed_free(dash->benches);
 	dash->benches = bench_feed_new(&dash->model, dash->context);
 	dash->benches_at_ms = 0;
-	if (dash->feed != NULL)
+	if (dash->n_named > 0)
 		return 0;
 	harness_feed_free(dash->harness);
 	dash->harness = NULL;
-	if (dash->collect == NULL)
+	if (dash->ingest == NULL)
 		return start_collect(dash, dash->loop, dash->ui, err);
-	collect_reload(dash->collect, &dash->context->conf);
+	ingest_reload(dash->ingest, &dash->context->conf);
 	start_harness(dash);
 	return 0;
 }
@@ -360,6 +359,7 @@ run_app(struct dash *dash, struct err *err)
 		.clock = dash->context->clock,
 		.source = { .poll = poll_sources,
 			    .busy = is_busy,
+			    .stop = stop_sources,
 			    .bench = launch_bench,
 			    .plan = compose_bench,
 			    .reload = reload,
@@ -368,12 +368,10 @@ run_app(struct dash *dash, struct err *err)
 	};
 	int status;
 
-	if (dash->feed != NULL) {
+	if (dash->n_named > 0) {
 		setup.source.start = start_paths;
-		setup.source.stop = stop_paths;
 	} else {
 		setup.source.start = start_collect;
-		setup.source.stop = stop_collect;
 		setup.source.reconnect = reconnect;
 		setup.source.check = check;
 		setup.source.answer = answer;
@@ -391,13 +389,10 @@ dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
 
 	model_init(&dash.model);
 	dash.benches = bench_feed_new(&dash.model, context);
-	if (n > 0)
-		dash.feed =
-			feed_new(&dash.model, context->formats, context->clock);
 	if (n == 0 || open_paths(&dash, paths, n, err) == 0)
 		status = run_app(&dash, err);
 	bench_feed_free(dash.benches);
-	feed_free(dash.feed);
+	(void)ingest_free(dash.ingest, NULL);
 	model_release(&dash.model);
 	return status;
 }

@@ -18,7 +18,6 @@
 #include "harness/dir.h"
 #include "model/harness_view.h"
 
-#define POLL_BYTES (4U << 20)
 /* 15 January 2026, 13:20 UTC; it is shown from so many seconds later on. */
 #define BEGIN_MS       INT64_C(1768483200000)
 #define NOW_S	       2650
@@ -37,7 +36,7 @@ struct demo {
 	int64_t now_ms;	    /* since BEGIN_MS */
 	struct scratch folder;
 	struct model *model;
-	struct feed *feed;
+	struct ingest *ingest;
 	struct demo_player **players; /* owned */
 	size_t n_players;
 
@@ -114,7 +113,7 @@ play_past(struct demo *demo, struct err *err)
 	while (demo->now_ms < NOW_S * 1000) {
 		if (play(demo, HISTORY_STEP_S * 1000, err) != 0)
 			return -1;
-		(void)feed_poll(demo->feed, POLL_BYTES);
+		(void)ingest_poll(demo->ingest);
 	}
 	return 0;
 }
@@ -123,7 +122,7 @@ static void
 add_player(struct demo *demo, const char *recording)
 {
 	const struct demo_stage stage = { demo->folder.path, demo->model,
-					  demo->feed, BEGIN_MS };
+					  demo->ingest, BEGIN_MS };
 
 	demo->players = xreallocarray(demo->players, demo->n_players + 1,
 				      sizeof(*demo->players));
@@ -171,6 +170,9 @@ struct demo *
 demo_new(struct model *model, struct context *context, struct err *err)
 {
 	struct demo *demo = xcalloc(1, sizeof(*demo));
+	struct ingest_options options = { .clock = &demo->clock,
+					  .model = model,
+					  .keep_view = true };
 
 	demo->clock =
 		(struct clock){ demo_mono_ms, demo_mono_ms, demo_wall_ms };
@@ -186,7 +188,8 @@ demo_new(struct model *model, struct context *context, struct err *err)
 		demo_free(demo);
 		return NULL;
 	}
-	demo->feed = feed_new(model, context->formats, &demo->clock);
+	options.formats = context->formats;
+	demo->ingest = ingest_new(&options, err);
 	demo->benches = bench_feed_new(model, context);
 	add_pods(demo);
 	for (size_t i = 1; demo_recordings[i].name != NULL; i++)
@@ -203,7 +206,7 @@ demo_free(struct demo *demo)
 {
 	if (demo == NULL)
 		return;
-	feed_free(demo->feed);
+	(void)ingest_free(demo->ingest, NULL);
 	bench_feed_free(demo->benches);
 	demo->model->harness = NULL;
 	harness_view_release(&demo->harness);
@@ -247,7 +250,7 @@ demo_poll(void *user)
 	}
 	poll_harness(demo);
 	bench_feed_poll(demo->benches);
-	return feed_poll(demo->feed, POLL_BYTES);
+	return ingest_poll(demo->ingest);
 }
 
 static int

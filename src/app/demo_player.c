@@ -135,8 +135,8 @@ play_log(struct demo_player *p)
 {
 	open_file(p, "we");
 	if (p->file != NULL)
-		p->failed |= feed_add(p->stage.feed, p->pod, p->path, true,
-				      &p->err) != 0;
+		p->failed |= ingest_add_file(p->stage.ingest, p->pod, p->path,
+					     true, &p->err) != 0;
 }
 
 static void

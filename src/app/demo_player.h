@@ -2,7 +2,7 @@
 #ifndef HGYM_APP_DEMO_PLAYER_H
 #define HGYM_APP_DEMO_PLAYER_H
 
-#include "ingest/feed.h"
+#include "ingest/ingest.h"
 
 /*
  * Recordings played: files below a folder grow, and pods have telemetry and
@@ -31,8 +31,8 @@ struct demo_player;
 struct demo_stage {
 	const char *folder;
 	struct model *model;
-	struct feed *feed; /* reads the logs */
-	int64_t begin_ms;  /* wall clock at which recordings begin */
+	struct ingest *ingest; /* reads the logs */
+	int64_t begin_ms;      /* wall clock at which recordings begin */
 };
 
 struct demo_player *demo_player_new(const struct demo_stage *stage,

@@ -2,33 +2,42 @@
 #ifndef HGYM_BASE_CKSUM_H
 #define HGYM_BASE_CKSUM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/str.h"
-
-/* The checksum of POSIX cksum(1) over data, its length folded in. */
-uint32_t cksum_posix(struct str data);
-
-#define GUARD_HEAD_BYTES 256
-#define GUARD_TAIL_BYTES 64
-
 /*
- * What tells whether a file still is the one of which `offset` bytes were
- * read: its first 256 bytes and the last 64 before offset (fewer while offset
- * is less).  Plain memory: it may be copied.  Zeroed: nothing was read.
+ * The checksum of POSIX cksum(1), kept while bytes come: what tells a log from
+ * every other one.  Zeroed: of no bytes.  Plain memory; both numbers together
+ * may be stored and taken up again.
  */
-struct guard {
-	uint64_t offset;
-	unsigned char head[GUARD_HEAD_BYTES];
-	unsigned char tail[GUARD_TAIL_BYTES];
+struct cksum {
+	uint64_t len;
+	uint32_t crc; /* the remainder, without the length */
 };
 
-/* The next bytes of the file, in order. */
-void guard_feed(struct guard *guard, struct str data);
+/* Take the next bytes. */
+void cksum_add(struct cksum *sum, const void *data, size_t len);
+/* The number that cksum(1) prints of these bytes. */
+uint32_t cksum_value(const struct cksum *sum);
 
-/* The bytes held: min(256, offset) and min(64, offset). */
-struct str guard_head(const struct guard *guard);
-struct str guard_tail(const struct guard *guard);
+#define CKSUM_HEAD_BYTES (256U * 1024)
+#define CKSUM_TAIL_BYTES 4096U
+
+/*
+ * Whether a file still is the one that was read up to len, for the price of
+ * two short reads: its first bytes and the last ones before len.  Zeroed:
+ * nothing was read.
+ */
+struct cksum_guard {
+	uint64_t len;
+	struct cksum head;
+	unsigned char tail[CKSUM_TAIL_BYTES];
+};
+
+/* Take the next bytes of the file. */
+void cksum_guard_add(struct cksum_guard *guard, const void *data, size_t len);
+/* False too when the file cannot be read. */
+bool cksum_guard_holds(const struct cksum_guard *guard, int fd);
 
 #endif

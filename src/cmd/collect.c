@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "cmd/cmd.h"
-#include "ingest/collect.h"
+#include "ingest/ingest.h"
 
 struct collect_call {
 	double for_s, idle_s; /* 0: no limit */
@@ -32,7 +32,7 @@ struct session {
 	const struct collect_call *call;
 	struct loop *loop;
 	struct model model;
-	struct collect *collect;
+	struct ingest *ingest;
 	struct loop_timer *timer;
 	int64_t start_ms;
 	int signum; /* that ended it; 0: none */
@@ -75,7 +75,7 @@ follow_on_hangup(void *user, int signum)
 		follow_say(NULL, MODEL_WARNING, err.text);
 		return;
 	}
-	collect_reload(r->collect, &r->context->conf);
+	ingest_reload(r->ingest, &r->context->conf);
 	follow_say(NULL, MODEL_INFO, said);
 }
 
@@ -85,12 +85,12 @@ follow_on_timer(void *user)
 	struct session *r = user;
 	const struct clock *clock = loop_clock(r->loop);
 	double for_s = (double)(clock->mono_ms(clock) - r->start_ms) / 1e3;
-	double idle_s = (double)collect_idle_ms(r->collect) / 1e3;
+	double idle_s = (double)ingest_idle_ms(r->ingest) / 1e3;
 
 	(void)say_send();
 	if ((r->call->for_s > 0 && for_s >= r->call->for_s) ||
 	    (r->call->idle_s > 0 && idle_s >= r->call->idle_s &&
-	     collect_is_settled(r->collect)))
+	     ingest_is_settled(r->ingest)))
 		loop_stop(r->loop);
 }
 
@@ -99,7 +99,7 @@ static int
 follow(struct session *r, struct err *err)
 {
 	const struct clock *clock = loop_clock(r->loop);
-	const struct collect_options o = {
+	const struct ingest_options o = {
 		.loop = r->loop,
 		.model = &r->model,
 		.formats = r->context->formats,
@@ -113,14 +113,14 @@ follow(struct session *r, struct err *err)
 	int rc = -1;
 
 	r->start_ms = clock->mono_ms(clock);
-	r->collect = collect_new(&o, err);
-	if (r->collect != NULL) {
+	r->ingest = ingest_new(&o, err);
+	if (r->ingest != NULL) {
 		r->timer = loop_timer_new(r->loop, follow_on_timer, r);
 		loop_timer_start(r->timer, 100, 100);
 		loop_run(r->loop);
 		loop_timer_close(r->timer);
-		unreachable = collect_unreachable(r->collect);
-		rc = collect_free(r->collect, err);
+		unreachable = ingest_unreachable(r->ingest);
+		rc = ingest_free(r->ingest, err);
 	}
 	if (rc != 0)
 		return -1;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
-#include "ingest/collect.h"
+#include "ingest/ingest.h"
 #include "model/series.h"
 #include "parsers/json.h"
 #include "pods/pods.h"
@@ -46,7 +46,7 @@ static const struct out_column columns[] = {
 
 struct look {
 	struct loop *loop;
-	struct collect *collect;
+	struct ingest *ingest;
 	int64_t start_ms;
 	int signum;
 };
@@ -57,7 +57,7 @@ look_on_timer(void *user)
 	struct look *look = user;
 	const struct clock *clock = loop_clock(look->loop);
 
-	if (collect_is_settled(look->collect) ||
+	if (ingest_is_settled(look->ingest) ||
 	    clock->mono_ms(clock) - look->start_ms > LIMIT_MS)
 		loop_stop(look->loop);
 }
@@ -111,22 +111,22 @@ print_pod(struct out *out, const struct model_pod *pod,
 
 /* Connect to all of them and wait for an answer of each. */
 static int
-look_at(struct look *look, const struct collect_options *o, struct err *err)
+look_at(struct look *look, const struct ingest_options *o, struct err *err)
 {
 	const struct clock *clock = loop_clock(o->loop);
 	struct loop_timer *timer;
 	size_t unreachable;
 
 	look->start_ms = clock->mono_ms(clock);
-	look->collect = collect_new(o, err);
-	if (look->collect == NULL)
+	look->ingest = ingest_new(o, err);
+	if (look->ingest == NULL)
 		return -1;
 	timer = loop_timer_new(o->loop, look_on_timer, look);
 	loop_timer_start(timer, LOOK_MS, LOOK_MS);
 	loop_run(o->loop);
 	loop_timer_close(timer);
-	unreachable = collect_unreachable(look->collect);
-	if (collect_free(look->collect, err) != 0)
+	unreachable = ingest_unreachable(look->ingest);
+	if (ingest_free(look->ingest, err) != 0)
 		return -1;
 	if (look->signum != 0)
 		return 128 + look->signum;
@@ -139,11 +139,11 @@ print_pods(const struct conf *conf, const struct pods_call *call,
 {
 	struct look look = { .loop = loop_new(err) };
 	struct model model;
-	struct collect_options o = { .loop = look.loop,
-				     .model = &model,
-				     .conf = conf,
-				     .no_follow = true,
-				     .accept_new = call->accept_new };
+	struct ingest_options o = { .loop = look.loop,
+				    .model = &model,
+				    .conf = conf,
+				    .no_follow = true,
+				    .accept_new = call->accept_new };
 	struct out *out;
 	int rc;
 

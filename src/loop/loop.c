@@ -85,10 +85,26 @@ struct job {
  * How many of a kind run at once, so that sleepy name servers or key agents
  * never keep the database from its commit.
  */
-static const unsigned int job_caps[JOB_KIND_COUNT] = {
-	[JOB_STORE] = 1, [JOB_READ] = 1,  [JOB_RESOLVE] = 2,
-	[JOB_AUTH] = 2,	 [JOB_PARSE] = 2,
-};
+#define PARSE_MIN 2
+#define PARSE_MAX 8
+
+unsigned int
+loop_job_cap(enum job_kind kind)
+{
+	static const unsigned int caps[JOB_KIND_COUNT] = {
+		[JOB_STORE] = 1,
+		[JOB_READ] = 1,
+		[JOB_RESOLVE] = 2,
+		[JOB_AUTH] = 2,
+	};
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (kind != JOB_PARSE)
+		return caps[kind];
+	return cores < PARSE_MIN   ? PARSE_MIN
+	       : cores > PARSE_MAX ? PARSE_MAX
+				   : (unsigned int)cores;
+}
 
 static void
 on_closed(uv_handle_t *handle)
@@ -147,7 +163,7 @@ size_thread_pool(void)
 	char text[16];
 
 	for (int i = 0; i < JOB_KIND_COUNT; i++)
-		sum += job_caps[i];
+		sum += loop_job_cap((enum job_kind)i);
 	snprintf(text, sizeof(text), "%u", sum);
 	setenv("UV_THREADPOOL_SIZE", text, 1);
 }
@@ -527,7 +543,7 @@ job_start_next(struct loop *loop, enum job_kind kind)
 {
 	struct job_queue *queue = &loop->jobs[kind];
 
-	while (queue->running < job_caps[kind] &&
+	while (queue->running < loop_job_cap(kind) &&
 	       !list_is_empty(&queue->waiting)) {
 		struct job *job =
 			list_entry(queue->waiting.next, struct job, link);

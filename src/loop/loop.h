@@ -96,9 +96,11 @@ enum job_kind {
 	JOB_READ,    /* one at a time: history for the screen */
 	JOB_RESOLVE, /* two: DNS */
 	JOB_AUTH,    /* two: keys and agents */
-	JOB_PARSE,   /* two: bytes of logs, a block at a time */
+	JOB_PARSE,   /* one a core, 2 to 8: bytes of logs, a block at a time */
 	JOB_KIND_COUNT
 };
+/* How many of a kind run at once. */
+unsigned int loop_job_cap(enum job_kind kind);
 typedef void (*job_fn)(void *user);
 /*
  * Call work elsewhere, then done on the loop.  What user points to belongs

@@ -127,12 +127,18 @@ store_tail_identify(struct store *store, struct store_tail *tail,
 	bool changed = set_text(&tail->path, identity->path);
 
 	changed |= set_text(&tail->mirror, identity->mirror);
+	changed |= set_text(&tail->real, identity->real);
 	changed |= tail->dev != identity->dev ||
 		   tail->inode != identity->inode ||
-		   tail->ended != identity->ended;
+		   tail->ended != identity->ended ||
+		   tail->stamp != identity->stamp ||
+		   tail->sum.len != identity->sum.len ||
+		   tail->sum.crc != identity->sum.crc;
 	tail->dev = identity->dev;
 	tail->inode = identity->inode;
 	tail->ended = identity->ended;
+	tail->stamp = identity->stamp;
+	tail->sum = identity->sum;
 	if (changed)
 		touch_tail(store, tail);
 }
@@ -142,6 +148,7 @@ store_tail_begin(struct store_tail *tail)
 {
 	tail->last_line = 0;
 	tail->seq = 0;
+	tail->done_lines = tail->lines;
 }
 
 void

@@ -115,6 +115,15 @@ static const char *const steps[] = {
 	" JOIN metrics m ON m.name = s.metric;"
 	"DROP VIEW IF EXISTS v_samples;"
 	"DROP TABLE samples;",
+	/*
+	 * 9: by what a log on a pod is known again: the checksum (base/cksum.h)
+	 * of all that was fetched of it, its change time when that was all
+	 * there was, and where its path leads by links.
+	 */
+	"ALTER TABLE tails ADD COLUMN fetched INTEGER;"
+	"ALTER TABLE tails ADD COLUMN crc INTEGER;"
+	"ALTER TABLE tails ADD COLUMN stamp INTEGER;"
+	"ALTER TABLE tails ADD COLUMN real TEXT;",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cksum.h"
 #include "base/err.h"
 #include "loop/loop.h"
 #include "parsers/run.h"
@@ -81,10 +82,14 @@ struct store_tail {
 	char *pod, *name, *path; /* owned by the store; raw bytes */
 	unsigned int gen;	 /* 0, 1, .. of that name */
 	uint64_t dev, inode;
+	char *real;   /* owned; where path leads by links; NULL: it is none */
 	char *mirror; /* owned; file with the same bytes, NULL: none */
 	bool ended;   /* no more will come */
+	struct cksum sum; /* of all that was fetched; of none: not known */
+	uint64_t stamp;	  /* of the pod's file when that was all; 0: unknown */
 	uint64_t offset, lines; /* as last advanced; at open: as committed */
-	uint64_t done_lines; /* at open: samples before this line are stored */
+	uint64_t done_lines;	/* samples before this line are stored; at open,
+				   or as of store_tail_begin */
 	/* It has runs, their rows hold all that a screen shows of them, and
 	 * nothing came since the database was opened. */
 	bool is_whole;
@@ -111,8 +116,10 @@ const struct store_tail *store_tail_at(const struct store *store, size_t i);
 /* What may change of a tail; the strings are copied. */
 struct store_identity {
 	const char *path;
+	const char *real;   /* NULL: none */
 	const char *mirror; /* NULL: none */
-	uint64_t dev, inode;
+	uint64_t dev, inode, stamp;
+	struct cksum sum;
 	bool ended;
 };
 

@@ -17,9 +17,21 @@
 #define TAIL(member) COLUMN(struct store_tail, member)
 
 static const struct column tail_columns[] = {
-	TAIL(id),     TAIL(pod),   TAIL(name),	 TAIL(gen),
-	TAIL(dev),    TAIL(inode), TAIL(offset), TAIL(lines),
-	TAIL(mirror), TAIL(path),  TAIL(ended),
+	TAIL(id),
+	TAIL(pod),
+	TAIL(name),
+	TAIL(gen),
+	TAIL(dev),
+	TAIL(inode),
+	TAIL(offset),
+	TAIL(lines),
+	TAIL(mirror),
+	TAIL(path),
+	TAIL(ended),
+	TAIL(stamp),
+	TAIL(real),
+	COLUMN_AS("fetched", struct store_tail, sum.len),
+	COLUMN_AS("crc", struct store_tail, sum.crc),
 };
 const struct table tail_table = TABLE("tails", tail_columns, 4);
 

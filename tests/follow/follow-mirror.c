@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small collector for tests: follows logs of one pod into mirrors.
+ * A small collector for tests: follows logs of one pod into spools.
  *
  *   follow-mirror [OPTION...] TRANSPORT[:SSH] DIR GLOB...
  *     -i KEY -k KNOWN_HOSTS   as in a configuration
  *     -v auto|py|sh           which follower
  *     -s BYTES                take at most so many at once, then pause
  *     -r                      try again at once whenever the link is lost
- *     -n                      no mirror: only count
+ *     -n                      no spool: only count
  *     -g                      tell when bytes came (CLOCK_MONOTONIC, ns)
  *
- * DIR gets the mirrors and a journal, from which a later start goes on.
+ * DIR gets the spools and a journal, from which a later start goes on.
  * stdout tells what happens, a line each; stdin takes status, retry, quiet 0,
  * quiet 1, globs GLOB, stop; its end is ours.
  */
@@ -28,16 +28,16 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "ingest/spool.h"
 #include "loop/loop.h"
 #include "remote/fleet.h"
 #include "remote/follow.h"
-#include "store/mirror.h"
 
 struct tool {
 	struct loop *loop;
 	struct fleet *fleet;
 	struct follow *follow;
-	struct mirror_dir *dir;
+	struct spool_dir *dir;
 	struct loop_fd *in;
 	struct loop_timer *unpause;
 	FILE *journal;
@@ -46,10 +46,12 @@ struct tool {
 	uint64_t bytes;
 };
 
-static const char *const events[] = { [FOLLOW_BEGINS] = "begins",
-				      [FOLLOW_RESUMES] = "resumes",
-				      [FOLLOW_RENAMED] = "renamed",
-				      [FOLLOW_ENDS] = "ends" };
+static const char *const events[] = {
+	[FOLLOW_BEGINS] = "begins",	 [FOLLOW_RESUMES] = "resumes",
+	[FOLLOW_RENAMED] = "renamed",	 [FOLLOW_AWAY] = "away",
+	[FOLLOW_RESTS] = "rests",	 [FOLLOW_ENDS] = "ends",
+	[FOLLOW_FORGOTTEN] = "forgotten"
+};
 static const char *const states[] = { [FOLLOW_STARTING] = "starting",
 				      [FOLLOW_LIVE] = "live",
 				      [FOLLOW_WAITING] = "waiting",
@@ -77,35 +79,62 @@ word(const char *s)
 	return buf->data;
 }
 
+static struct spool *
+open_spool(struct tool *tool, const char *name, unsigned int generation,
+	   const struct cksum *known)
+{
+	struct spool *spool =
+		spool_new(tool->dir, "pod", str_from(name), generation);
+	struct err err = { ERR_NONE, "" };
+
+	if (spool_open(spool, known, &err))
+		die(&err);
+	spool_back(spool);
+	return spool;
+}
+
 static void
 on_file(void *user, struct follow_file *file, enum follow_event event)
 {
 	struct tool *tool = user;
-	struct err err = { ERR_NONE, "" };
 
+	if (event == FOLLOW_FORGOTTEN) {
+		spool_free(file->user);
+		return;
+	}
 	if (tool->journal != NULL) {
 		fprintf(tool->journal,
-			"%s %u %" PRIu64 ":%" PRIu64 " %s %d .\n",
+			"%s %u %" PRIu64 ":%" PRIu64 " %s %d %s .\n",
 			word(file->name), file->generation, file->dev,
-			file->ino, word(file->path), file->ended);
+			file->ino, word(file->path), file->ended,
+			file->real != NULL ? word(file->real) : "-");
 		fflush(tool->journal);
 	}
-	if (file->user == NULL && !tool->count_only) {
-		file->user = mirror_open(tool->dir, "pod", str_from(file->name),
-					 file->generation, &err);
-		if (file->user == NULL ||
-		    (event == FOLLOW_BEGINS && mirror_reset(file->user, &err)))
-			die(&err);
-	}
+	if (file->user == NULL && !tool->count_only)
+		file->user =
+			open_spool(tool, file->name, file->generation,
+				   event == FOLLOW_BEGINS ? NULL : &file->sum);
 	printf("%s %s %u %" PRIu64 "\n", events[event], word(file->path),
-	       file->generation, file->guard.offset);
+	       file->generation, file->offset);
 	fflush(stdout);
 	if (event == FOLLOW_ENDS && file->user != NULL) {
-		if (mirror_end(file->user, &err))
-			die(&err);
-		mirror_close(file->user);
+		file->sum = ((struct spool *)file->user)->sum;
+		spool_end(file->user);
+		spool_free(file->user);
 		file->user = NULL;
 	}
+}
+
+static struct cksum
+sum(void *user, const struct follow_file *file)
+{
+	struct cksum counted = { file->offset, 0 };
+	const struct tool *tool = user;
+	const struct spool *spool = file->user;
+
+	return spool != NULL	  ? spool->sum
+	       : tool->count_only ? counted
+				  : file->sum;
 }
 
 static void
@@ -115,7 +144,7 @@ tell_bytes(const struct follow_file *file, size_t len)
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	printf("got %s %" PRIu64 " %lld\n", word(file->path),
-	       file->guard.offset + len,
+	       file->offset + len,
 	       (long long)now.tv_sec * 1000000000 + now.tv_nsec);
 	fflush(stdout);
 }
@@ -124,6 +153,7 @@ static size_t
 on_bytes(void *user, struct follow_file *file, struct str data)
 {
 	struct tool *tool = user;
+	struct spool *spool = file->user;
 	struct err err = { ERR_NONE, "" };
 
 	if (tool->stutter > 0 && data.len > tool->stutter) {
@@ -135,9 +165,11 @@ on_bytes(void *user, struct follow_file *file, struct str data)
 		tell_bytes(file, data.len);
 	if (tool->count_only)
 		return data.len;
-	assert(mirror_size(file->user) == file->guard.offset);
-	if (mirror_append(file->user, data, &err) != data.len)
+	assert(spool->sum.len == file->offset);
+	spool_lend(spool);
+	if (spool_append(spool, data, &err) != data.len)
 		die(&err);
+	spool_back(spool);
 	return data.len;
 }
 
@@ -249,16 +281,16 @@ unescape(char *s)
 	return s;
 }
 
-/* A line of the journal, the last for its mirror: tell the follower. */
+/* A line of the journal, the last for its spool: tell the follower. */
 static void
 know_line(struct tool *tool, char *line)
 {
 	struct follow_known known = { 0 };
 	char *name = strsep(&line, " "), *generation = strsep(&line, " ");
 	char *id = strsep(&line, " "), *path = strsep(&line, " ");
-	char *ended = strsep(&line, " ");
-	struct mirror *mirror;
-	struct err err = { ERR_NONE, "" };
+	char *ended = strsep(&line, " "), *real = strsep(&line, " ");
+	const struct cksum none = { 0, 0 };
+	struct spool *spool;
 
 	known.name = unescape(name);
 	known.generation = (unsigned int)strtoul(generation, NULL, 10);
@@ -266,18 +298,17 @@ know_line(struct tool *tool, char *line)
 	known.ino = strtoull(id + 1, NULL, 10);
 	known.path = unescape(path);
 	known.ended = ended[0] == '1';
-	mirror = mirror_open(tool->dir, "pod", str_from(known.name),
-			     known.generation, &err);
-	if (mirror == NULL ||
-	    mirror_guard(mirror, mirror_size(mirror), &known.guard, &err))
-		die(&err);
-	known.user = mirror;
+	known.real = strcmp(real, "-") == 0 ? NULL : unescape(real);
+	spool = open_spool(tool, known.name, known.generation, &none);
+	known.sum = spool->sum;
+	known.offset = spool->sum.len;
+	known.user = spool;
 	if (known.ended) {
-		(void)mirror_end(mirror, &err);
-		mirror_close(mirror);
+		spool_end(spool);
+		spool_free(spool);
 		known.user = NULL;
 	}
-	follow_know(tool->follow, &known);
+	(void)follow_know(tool->follow, &known);
 }
 
 /* Keep of each (name, generation) the last whole line. */
@@ -333,14 +364,14 @@ run(struct tool *tool, struct remote_pod *pod, enum follow_variant variant,
 	tool->loop = loop_new(&err);
 	if (tool->loop == NULL)
 		die(&err);
-	tool->dir = mirror_dir_open(argv[0], UINT64_MAX / 2, &err);
+	tool->dir = spool_dir_open(argv[0], UINT64_MAX / 2, &err);
 	if (tool->dir == NULL)
 		die(&err);
 	tool->fleet = fleet_new(tool->loop, pod, 1, &fleet_options);
 	options.loop = tool->loop;
 	options.transport = fleet_transport(tool->fleet);
-	options.cb = (struct follow_cb){ on_file, on_bytes, on_preview,
-					 on_trouble, on_state };
+	options.cb = (struct follow_cb){ on_file,    on_bytes,	 sum,
+					 on_preview, on_trouble, on_state };
 	tool->follow = follow_new(&options);
 	tool->unpause = loop_timer_new(tool->loop, on_unpause, tool);
 	if (!tool->count_only) {
@@ -360,15 +391,11 @@ run(struct tool *tool, struct remote_pod *pod, enum follow_variant variant,
 static void
 tear_down(struct tool *tool)
 {
-	struct follow_file *file = NULL;
-
-	while ((file = follow_next_file(tool->follow, file)) != NULL)
-		mirror_close(file->user);
 	follow_free(tool->follow);
 	fleet_free(tool->fleet);
 	loop_fd_close(tool->in);
 	loop_timer_close(tool->unpause);
-	mirror_dir_free(tool->dir);
+	spool_dir_free(tool->dir);
 	loop_free(tool->loop);
 	if (tool->journal != NULL)
 		fclose(tool->journal);

@@ -23,8 +23,8 @@ TOOL = os.path.join(BUILD, "tests/follow/follow-mirror")
 LIAR = """#!%s
 import os, sys, time
 nonce = sys.argv[-1].rsplit(" ", 1)[-1]
-hello = b"\\nHGF1 %%s OK py 1\\n" %% nonce.encode()
-new = b"N 1 1:1 0 4 1 0\\na"
+hello = b"\\nHGF2 %%s OK py 1\\n" %% nonce.encode()
+new = b"N 1 1:1 4 7 1 0\\na"
 out = os.fdopen(1, "wb", 0)
 def endless(what):
     while True:
@@ -56,24 +56,39 @@ LIES = {
         "out.write(hello + b'D 1 0 1\\nx')", "not open"),
     "a file out of turn": (
         "out.write(hello + new.replace(b'N 1', b'N 2'))", "numbered"),
-    "a resumption of nothing": (
-        "out.write(hello + b'N 1 1:1 5 9 1 3\\na')", "not told of"),
-    "a resumption of itself": (
-        "out.write(hello + b'N 1 1:1 5 9 1 -1\\na')", "not told of"),
     "a start beyond the start": (
-        "out.write(hello + b'N 1 1:1 5 9 1 0\\na')", "left out the start"),
+        "out.write(hello + new + b'D 1 5 1\\nx')", "left out bytes"),
+    "a sum unasked": (
+        "out.write(hello + new + b'C 1 4 5\\n')", "unasked"),
+    "a sum of no file": ("out.write(hello + b'C 9 4 5\\n')", "unasked"),
+    "rest of no file": ("out.write(hello + b'U 9 4 5\\n')", "let go"),
+    "bytes of a file that is let go": (
+        "out.write(hello + new + b'M 1 0 0\\nX 1 0\\nD 1 0 1\\nx')",
+        "not open"),
+    "an end without its name": (
+        "out.write(hello + new + b'X 1 0\\nX 1 0\\n')", "not open"),
     "a path with a NUL": (
-        "out.write(hello + b'N 1 1:1 0 9 3 0\\na\\0b')", "path that is none"),
-    "no path": ("out.write(hello + b'N 1 1:1 0 9 0 0\\n')",
+        "out.write(hello + b'N 1 1:1 9 7 3 0\\na\\0b')", "path that is none"),
+    "no path": ("out.write(hello + b'N 1 1:1 9 7 0 0\\n')",
                 "path that is none"),
+    "a path without an end": (
+        "out.write(hello + b'N 1 1:1 9 7 1025 0\\n')", "wrong N frame"),
+    "tools that are not there": (
+        "out.write(hello.replace(b'OK py 1', b'LACKS stat \\x1b[31m'))",
+        "neither python3 nor stat"),
     "an end too early": (
         "out.write(hello + new + b'X 1 9\\n')", "left out the end"),
-    "a rename of no file": ("out.write(hello + b'M 9 1\\nx')", "not open"),
+    "a rename of no file": ("out.write(hello + b'M 9 1 0\\nx')", "not open"),
     "endless files": (
         "out.write(hello)\n"
         "for i in range(1, 70000): "
-        "out.write(b'N %d 1:%d 0 4 5 0\\n%05d' % (i, i, i))",
+        "out.write(b'N %d 1:%d 4 7 5 0\\n%05d' % (i, i, i))",
         "more than"),
+    "endless files, each let go": (
+        "out.write(hello)\n"
+        "for i in range(1, 70000): out.write("
+        "b'N %d 1:%d 4 7 5 0\\n%05dM %d 0 0\\nX %d 0\\n' % (i, i, i, i, i))",
+        "no more are taken"),
     "endless cuts": (
         "out.write(hello + new)\n"
         "for i in range(99999): out.write(b'T 1 0\\n')", "too often"),

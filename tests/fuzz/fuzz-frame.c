@@ -23,7 +23,9 @@ mix_frame(uint64_t *hash, const struct frame *frame, bool bytes)
 {
 	const uint64_t words[] = { (uint64_t)frame->type,
 				   frame->id,
-				   (uint64_t)frame->key,
+				   frame->stamp,
+				   frame->all,
+				   frame->sum,
 				   frame->dev,
 				   frame->ino,
 				   frame->size,
@@ -70,7 +72,7 @@ hash_of(const uint8_t *data, size_t size, bool cut)
 	int got;
 
 	frame_reader_init(&reader, "n");
-	got = feed(&reader, STR_LIT("HGF1 n OK py 1\n"), 1, &hash);
+	got = feed(&reader, STR_LIT("HGF2 n OK py 1\n"), 1, &hash);
 	while (got == 0 && at < size) {
 		size_t n = cut ? data[size - 1 - at] % 7U + 1 : size;
 

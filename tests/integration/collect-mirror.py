@@ -122,7 +122,7 @@ def test_live():
     ok(until(is_stored) and are_whole(), "two logs are kept")
     remove()
     write("a", 301, 400)
-    words = "was deleted: what comes of " + LOGS + "/a.log is read on"
+    words = "local copy of " + LOGS + "/a.log was deleted; still following"
     ok(until(lambda: words in said()), "a removed copy is told", said())
     write("a", 401, 500)
     write("b", 201, 300)

@@ -262,7 +262,7 @@ def test_unreachable():
 
 
 SLOW = """#!/bin/sh
-%s "$@" | { head -c 100000; sleep 3; cat; }
+%s "$@" | { stdbuf -o0 head -c 100000; sleep 3; cat; }
 """
 
 

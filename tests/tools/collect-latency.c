@@ -14,7 +14,7 @@
 
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "ingest/collect.h"
+#include "ingest/ingest.h"
 
 #define LOOK_MS	  1
 #define WARM_UP_S 3 /* rows of the start are a backlog */
@@ -85,9 +85,9 @@ main(int argc, char **argv)
 {
 	struct watch w = { .start_s = now_s() };
 	struct err err = { ERR_NONE, "" };
-	struct collect_options o = { .model = &w.model, .must_write = true };
+	struct ingest_options o = { .model = &w.model, .must_write = true };
 	struct loop_timer *timer;
-	struct collect *c;
+	struct ingest *c;
 	struct conf conf;
 	double seconds;
 
@@ -101,7 +101,7 @@ main(int argc, char **argv)
 	o.formats = format_set_new_builtin();
 	o.conf = &conf;
 	o.db_path = argv[2];
-	c = collect_new(&o, &err);
+	c = ingest_new(&o, &err);
 	if (c == NULL)
 		return fail(&err);
 	w.end_s = w.start_s + seconds;
@@ -109,7 +109,7 @@ main(int argc, char **argv)
 	loop_timer_start(timer, LOOK_MS, LOOK_MS);
 	loop_run(w.loop);
 	loop_timer_close(timer);
-	if (collect_free(c, &err) != 0)
+	if (ingest_free(c, &err) != 0)
 		return fail(&err);
 	if (w.n == 0)
 		return 1;

@@ -1,57 +1,84 @@
 /* SPDX-License-Identifier: MIT */
-/* The checksum and the guards of base/cksum.h. */
+/* The running checksum and the guard of base/cksum.h. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cksum.h"
+#include "base/xalloc.h"
 #include "tests/support/tap.h"
+
+#define SIZE (CKSUM_HEAD_BYTES + 3 * CKSUM_TAIL_BYTES)
+
+static uint32_t
+cksum_of(const void *data, size_t len, size_t part)
+{
+	struct cksum sum = { 0, 0 };
+
+	for (size_t at = 0; at < len; at += part)
+		cksum_add(&sum, (const char *)data + at,
+			  part < len - at ? part : len - at);
+	return cksum_value(&sum);
+}
 
 /* The values are those that cksum(1) of coreutils prints. */
 static void
 test_cksum(void)
 {
-	char all[256];
+	char all[256], *many = xcalloc(70000, 1);
+	bool good = true;
 
 	for (int i = 0; i < 256; i++)
 		all[i] = (char)i;
-	is_int(cksum_posix(STR_LIT("")), 4294967295LL, "nothing");
-	is_int(cksum_posix(STR_LIT("123456789")), 930766865LL, "nine digits");
-	is_int(cksum_posix((struct str){ all, 256 }), 1313719201LL,
-	       "every byte");
-}
-
-/* Feed `total` bytes in parts of `part`; the guards must be those bytes. */
-static bool
-guards_hold(const char *data, size_t total, size_t part)
-{
-	struct guard guard = { 0 };
-	size_t head = total < 256 ? total : 256;
-	size_t tail = total < 64 ? total : 64;
-
-	for (size_t at = 0; at < total; at += part) {
-		size_t n = part < total - at ? part : total - at;
-
-		guard_feed(&guard, (struct str){ data + at, n });
-	}
-	return guard.offset == total && guard_head(&guard).len == head &&
-	       guard_tail(&guard).len == tail &&
-	       memcmp(guard.head, data, head) == 0 &&
-	       memcmp(guard.tail, data + total - tail, tail) == 0;
+	for (int i = 0; i < 70000; i++)
+		many[i] = (char)(i % 251);
+	is_int(cksum_of("", 0, 1), 4294967295LL, "nothing");
+	is_int(cksum_of("123456789", 9, 9), 930766865LL, "nine digits");
+	is_int(cksum_of(all, 256, 256), 1313719201LL, "every byte");
+	is_int(cksum_of(many, 70000, 70000), 2458292535LL, "many bytes");
+	for (size_t part = 1; part < 300; part++)
+		good &= cksum_of(many, 5000, part) ==
+			cksum_of(many, 5000, 5000);
+	ok(good, "any cut of the bytes gives the same");
+	free(many);
 }
 
 static void
 test_guard(void)
 {
-	char data[700];
-	bool good = true;
+	static const size_t changed[] = { 0, CKSUM_HEAD_BYTES - 1,
+					  SIZE - CKSUM_TAIL_BYTES, SIZE - 1 };
+	char *data = xcalloc(SIZE, 1);
+	struct cksum_guard guard = { 0 };
+	FILE *file = tmpfile();
+	int fd = fileno(file);
+	bool good = true, found = true;
 
-	for (size_t i = 0; i < sizeof(data); i++)
+	for (size_t i = 0; i < SIZE; i++)
 		data[i] = (char)(i * 31 + i / 7);
-	for (size_t total = 0; total < sizeof(data); total++)
-		for (size_t part = 1; part < 300; part += 1 + part / 8)
-			good = good && guards_hold(data, total, part);
-	ok(good, "the guards of any cut are head and tail");
+	good &= pwrite(fd, data, SIZE, 0) == SIZE;
+	for (size_t at = 0, part = 1; at < SIZE; at += part, part += part / 2) {
+		part = part < SIZE - at ? part : SIZE - at;
+		cksum_guard_add(&guard, data + at, part);
+		good &= cksum_guard_holds(&guard, fd);
+	}
+	ok(good && guard.len == SIZE, "it holds at every length");
+	for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++) {
+		char other = (char)~data[changed[i]];
+
+		found &= pwrite(fd, &other, 1, (off_t)changed[i]) == 1 &&
+			 !cksum_guard_holds(&guard, fd);
+		found &= pwrite(fd, data + changed[i], 1, (off_t)changed[i]) ==
+			 1;
+	}
+	ok(found, "a byte that changed at either end is noticed");
+	ok(cksum_guard_holds(&guard, fd) && ftruncate(fd, SIZE - 1) == 0 &&
+		   !cksum_guard_holds(&guard, fd),
+	   "and a file that was cut");
+	(void)fclose(file);
+	free(data);
 }
 
 int

@@ -8,30 +8,36 @@
 #include "remote/frame.h"
 #include "tests/support/tap.h"
 
-static const char good[] = "motd\nHGF1 wrong OK py 1\n\n"
-			   "HGF1 abc OK py 77\n"
-			   "N 1 2049:17 5 9 4 12\na\nb/"
+static const char good[] = "motd\nHGF2 wrong OK py 1\n\n"
+			   "HGF2 abc OK py 77\n"
+			   "N 1 2049:17 9 77 4 3\na\nb/r/l"
+			   "U 1 9 78\n"
+			   "C 1 5 4294967295\n"
 			   "D 1 5 4\n\nD 1"
 			   "V 1 100 3\nend"
 			   "T 1 0\n"
-			   "M 1 1\nx"
+			   "M 1 1 0\nx"
+			   "M 1 0 0\n"
 			   "E 0 13 0\n"
 			   "E 3 5 2\npq"
 			   "X 1 9\n"
-			   "S 64\n"
+			   "S 64 70\n"
 			   "H 7 123456789012\n";
 
 /* What the good stream says, D and V parts joined. */
 static const char want[] = "hello py\n"
-			   "file 1 2049:17 5 9 key 12 a\nb/\n"
+			   "file 1 2049:17 9 77 a\nb/ r/l\n"
+			   "rests 1 9 78\n"
+			   "sum 1 5 4294967295\n"
 			   "data 1 5 [\nD 1] 9\n"
 			   "preview 1 100 [end] 103\n"
 			   "reset 1 0\n"
-			   "moved 1 x\n"
-			   "error 0 13 \n"
-			   "error 3 5 pq\n"
+			   "moved 1 x \n"
+			   "moved 1  \n"
+			   "error 0 13  \n"
+			   "error 3 5 pq \n"
 			   "gone 1 9\n"
-			   "scanned 64\n"
+			   "scanned 64 of 70\n"
 			   "beat 7 123456789012\n";
 
 struct teller {
@@ -79,12 +85,20 @@ tell(struct teller *teller, const struct frame *frame)
 	tell_end(teller);
 	if (frame->type == FRAME_HELLO)
 		buf_appendf(out, "hello %s\n", frame->python ? "py" : "sh");
-	else if (frame->type == FRAME_FILE)
-		buf_appendf(out, "file %u %llu:%llu %llu %llu key %lld ",
-			    frame->id, (unsigned long long)frame->dev,
-			    (unsigned long long)frame->ino,
-			    (unsigned long long)frame->offset, size,
-			    (long long)frame->key);
+	else if (frame->type == FRAME_FILE || frame->type == FRAME_FOUND)
+		buf_appendf(out, "file %u %llu:%llu %llu %llu ", frame->id,
+			    (unsigned long long)frame->dev,
+			    (unsigned long long)frame->ino, size,
+			    (unsigned long long)frame->stamp);
+	else if (frame->type == FRAME_REST)
+		buf_appendf(out, "rests %u %llu %llu\n", frame->id, size,
+			    (unsigned long long)frame->stamp);
+	else if (frame->type == FRAME_SUM)
+		buf_appendf(out, "sum %u %llu %u\n", frame->id,
+			    (unsigned long long)frame->offset, frame->sum);
+	else if (frame->type == FRAME_LACKS)
+		buf_appendf(out, "lacks %.*s\n", (int)frame->data.len,
+			    frame->data.p);
 	else if (frame->type == FRAME_RESET)
 		buf_appendf(out, "reset %u %llu\n", frame->id, size);
 	else if (frame->type == FRAME_MOVED)
@@ -95,7 +109,8 @@ tell(struct teller *teller, const struct frame *frame)
 		buf_appendf(out, "gone %u %llu\n", frame->id,
 			    (unsigned long long)frame->offset);
 	else if (frame->type == FRAME_SCANNED)
-		buf_appendf(out, "scanned %llu\n", size);
+		buf_appendf(out, "scanned %llu of %llu\n", size,
+			    (unsigned long long)frame->all);
 	else
 		buf_appendf(out, "beat %llu %llu\n",
 			    (unsigned long long)frame->seq,
@@ -103,6 +118,8 @@ tell(struct teller *teller, const struct frame *frame)
 	if (frame->type == FRAME_FILE || frame->type == FRAME_MOVED ||
 	    frame->type == FRAME_ERROR) {
 		buf_append(out, frame->data.p, frame->data.len);
+		buf_append_char(out, ' ');
+		buf_append(out, frame->real.p, frame->real.len);
 		buf_append_char(out, '\n');
 	}
 }
@@ -175,7 +192,7 @@ refusal(const char *text, size_t len, struct err *err)
 
 	buf_init(&teller.out, 1 << 16);
 	frame_reader_init(reader, "n");
-	got = feed(reader, STR_LIT("HGF1 n OK sh 1\n"), 1, &teller, err);
+	got = feed(reader, STR_LIT("HGF2 n OK sh 1\n"), 1, &teller, err);
 	for (size_t i = 0; got == 0 && i < len; i++)
 		got = feed(reader, (struct str){ text + i, 1 }, 1, &teller,
 			   err);
@@ -204,15 +221,22 @@ test_rubbish(void)
 		"D 1 2 3 \n",
 		"D 4294967296 2 3\n",
 		"D 1 2 0x3\n",
-		"N 1 1:1 0 0 4097 0\n",
+		"N 1 1:1 0 0 1025 0\n",
+		"N 1 1:1 0 0 1 1025\n",
 		"N 1 11 0 0 1 0\n",
 		"N 1 1: 0 0 1 0\n",
-		"N 1 1:1 0 0 1 99999999999\n",
 		"N 1 1:1 0 0 1\n",
+		"N 1 1:1 0 -1 1 0\n",
+		"U 1 2\n",
+		"U 0 2 3\n",
+		"C 1 2 4294967296\n",
+		"C 1 2\n",
+		"M 1 1\n",
+		"S 1\n",
 		"E 1 99999 0\n",
 		"H 1\n",
 		"H \xff 1\n",
-		"HGF1 n OK py 1\n",
+		"HGF2 n OK py 1\n",
 	};
 	struct err err = { 0 };
 	char *longest = malloc(400);
@@ -251,6 +275,11 @@ test_noise(void)
 	(void)feed(reader, STR_LIT("sh: 1: no such thing\n \n"), 1, &teller,
 		   NULL);
 	is_str(reader->said, "sh: 1: no such thing", "the noise is kept");
+	buf_clear(&teller.out);
+	(void)feed(reader, STR_LIT("HGF2 n LACKS stat mkfifo\n"), 1, &teller,
+		   NULL);
+	is_str(teller.out.data, "lacks stat mkfifo\n",
+	       "what the pod lacks is told");
 	buf_release(&teller.out);
 	free(noise);
 	free(reader);
@@ -260,7 +289,7 @@ test_noise(void)
 static void
 test_random(void)
 {
-	static const char letters[] = "NDVTMXESH0123456789: \n\n-\xff";
+	static const char letters[] = "NOUCDVTMXESH0123456789: \n\n-\xff";
 	struct frame_reader *reader = malloc(sizeof(*reader));
 	struct teller teller = { 0 };
 	unsigned int seed = 1;
@@ -271,7 +300,7 @@ test_random(void)
 		int got = 0;
 
 		frame_reader_init(reader, "n");
-		(void)feed(reader, STR_LIT("HGF1 n OK sh 1\n"), 1, &teller,
+		(void)feed(reader, STR_LIT("HGF2 n OK sh 1\n"), 1, &teller,
 			   NULL);
 		for (size_t i = 0; i < sizeof(data); i++) {
 			seed = seed * 1103515245 + 12345;

@@ -38,9 +38,14 @@ test_round_trip(void)
 	add_sample(store, tail, &run, 2);
 	store_run_put(store, tail, &run, &put);
 	store_tail_identify(store, tail,
-			    &(struct store_identity){ hostile, "/m/x", 64769,
-						      UINT64_C(1) << 63,
-						      false });
+			    &(struct store_identity){
+				    .path = hostile,
+				    .mirror = "/m/x",
+				    .dev = 64769,
+				    .inode = UINT64_C(1) << 63,
+				    .stamp = UINT64_C(1) << 62,
+				    .sum = { 100, 0xffffffff },
+			    });
 	store_tail_advance(store, tail, 100, 2);
 	is_int(store_close(store, &err), 0,
 	       "is written at the latest at the "

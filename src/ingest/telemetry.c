@@ -10,18 +10,20 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/quote.h"
-#include "ingest/collect_priv.h"
+#include "ingest/ingest_priv.h"
 
 #define MAX_LINE_BYTES 4096
+/* A stream that ended is started again after this. */
+#define RETRY_MS 30000
 /* Of the distance between two that are stored: they come when they come. */
 #define SLACK_MS 1000
 
 /* The rows of the moment: all of it, then GPU by GPU. */
 static void
-store_block(struct collect_pod *pod, int64_t now_ms)
+store_block(struct ingest_pod *pod, int64_t now_ms)
 {
 	const struct telemetry *t = &pod->telemetry_reader.now;
-	struct store *store = pod->collect->store;
+	struct store *store = pod->ingest->store;
 	struct store_telemetry rows[1 + TELEMETRY_MAX_GPUS] = {
 		{ now_ms,
 		  STORE_POD_GPU,
@@ -43,42 +45,42 @@ store_block(struct collect_pod *pod, int64_t now_ms)
 			RUN_ABSENT
 		};
 	}
-	collect_pod_put(pod);
+	pod_put(pod);
 	store_telemetry_add(store, pod->name, rows, 1 + t->n_gpus, keep);
 	pod->stored_ms = now_ms;
 	if (store_prune_is_due(&pod->prune, now_ms,
-			       collect_now_ms(pod->collect)) &&
+			       ingest_now_ms(pod->ingest)) &&
 	    store_telemetry_prune(store, pod->name, now_ms))
 		pod->prune.last_ms = now_ms;
 }
 
 /* Not all that is shown is stored; a clock that went back begins anew. */
 static bool
-is_due(const struct collect_pod *pod, int64_t now_ms)
+is_due(const struct ingest_pod *pod, int64_t now_ms)
 {
-	return pod->collect->store != NULL &&
+	return pod->ingest->store != NULL &&
 	       (now_ms < pod->stored_ms ||
 		now_ms - pod->stored_ms >= STORE_TELEMETRY_EVERY_MS - SLACK_MS);
 }
 
 static void
-take_block(struct collect_pod *pod)
+take_block(struct ingest_pod *pod)
 {
 	const struct telemetry *t = &pod->telemetry_reader.now;
-	struct collect *c = pod->collect;
-	const struct clock *clock = loop_clock(c->o.loop);
+	struct ingest *ingest = pod->ingest;
+	const struct clock *clock = loop_clock(ingest->o.loop);
 
-	model_pod_telemetry(c->o.model, pod->model_pod, t,
+	model_pod_telemetry(ingest->o.model, pod->model_pod, t,
 			    clock->wall_ms(clock));
-	pod->is_settled |= c->o.no_follow;
+	pod->is_settled |= ingest->o.no_follow;
 	if (is_due(pod, clock->wall_ms(clock)))
 		store_block(pod, clock->wall_ms(clock));
 }
 
 static size_t
-on_data(void *user, const void *data, size_t len)
+telemetry_on_data(void *user, const void *data, size_t len)
 {
-	struct collect_pod *pod = user;
+	struct ingest_pod *pod = user;
 	struct str rest = { data, len };
 	const char *end;
 
@@ -101,14 +103,13 @@ on_data(void *user, const void *data, size_t len)
 }
 
 static void
-on_close(void *user, const struct stream_exit *exit)
+telemetry_on_close(void *user, const struct stream_exit *exit)
 {
-	struct collect_pod *pod = user;
+	struct ingest_pod *pod = user;
 
 	log_debug("telemetry", "%s: ended: %s", pod->name, exit->err.text);
 	pod->telemetry = NULL;
-	pod->telemetry_due_ms =
-		collect_now_ms(pod->collect) + COLLECT_TELEMETRY_RETRY_MS;
+	pod->telemetry_due_ms = ingest_now_ms(pod->ingest) + RETRY_MS;
 }
 
 /* Free space counts where the pod's logs are. */
@@ -128,9 +129,10 @@ folder_of_logs(const struct conf_pod *conf, struct buf *out)
 }
 
 static void
-start(struct collect_pod *pod)
+telemetry_start(struct ingest_pod *pod)
 {
-	static const struct stream_cb cb = { on_data, NULL, on_close };
+	static const struct stream_cb cb = { telemetry_on_data, NULL,
+					     telemetry_on_close };
 	struct transport *t = fleet_transport(pod->fleet->fleet);
 	struct buf folder, command;
 	struct err err = { ERR_NONE, "" };
@@ -159,16 +161,16 @@ start(struct collect_pod *pod)
 }
 
 void
-collect_telemetry_tick(struct collect_pod *pod, int64_t now_ms)
+telemetry_tick(struct ingest_pod *pod, int64_t now_ms)
 {
 	struct transport *t = fleet_transport(pod->fleet->fleet);
-	double every_s = pod->collect->o.conf->telemetry_s;
+	double every_s = pod->ingest->o.conf->telemetry_s;
 
 	if (pod->is_quiet || now_ms < pod->telemetry_due_ms)
 		return;
 	pod->telemetry_due_ms = now_ms + (int64_t)(every_s * 1000);
 	if (pod->telemetry == NULL)
-		start(pod);
+		telemetry_start(pod);
 	/* Questions that wait would all be answered at once, some time. */
 	if (pod->telemetry == NULL || pod->telemetry_asked)
 		return;
@@ -177,7 +179,7 @@ collect_telemetry_tick(struct collect_pod *pod, int64_t now_ms)
 }
 
 void
-collect_telemetry_stop(struct collect_pod *pod)
+telemetry_stop(struct ingest_pod *pod)
 {
 	struct transport *t = fleet_transport(pod->fleet->fleet);
 

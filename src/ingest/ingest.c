@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/* Owner of the way of a byte: opens and closes all, ticks. */
+#include "config.h"
+
+#include "ingest/ingest.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "ingest/ingest_priv.h"
+
+#define TICK_MS	 1000
+#define LOCAL_MS 200
+/* For so long, what was told of a log and does not come is waited for. */
+#define BEHIND_MS 20000
+
+int64_t
+ingest_now_ms(const struct ingest *ingest)
+{
+	return ingest->clock->mono_ms(ingest->clock);
+}
+
+int64_t
+ingest_wall_ms(const struct ingest *ingest)
+{
+	return ingest->clock->wall_ms(ingest->clock);
+}
+
+/* Whether a pod may say more: a pail of sentences that fills slowly. */
+static bool
+may_say(struct ingest_pod *pod)
+{
+	int64_t now_ms = ingest_now_ms(pod->ingest);
+	int64_t full_ms = now_ms - INGEST_SAY_MAX * INGEST_SAY_EVERY_MS;
+
+	if (pod->said_ms < full_ms)
+		pod->said_ms = full_ms;
+	if (pod->said_ms + INGEST_SAY_EVERY_MS > now_ms)
+		return false;
+	pod->said_ms += INGEST_SAY_EVERY_MS;
+	return true;
+}
+
+void
+ingest_say(struct ingest *ingest, struct ingest_pod *pod,
+	   enum model_severity severity, const char *fmt, ...)
+{
+	bool is_last = false;
+	char text[1024];
+	va_list ap;
+	int n;
+
+	if (pod != NULL && !may_say(pod))
+		return;
+	if (pod != NULL)
+		is_last = pod->said_ms + INGEST_SAY_EVERY_MS >
+			  ingest_now_ms(ingest);
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (is_last && n > 0 && (size_t)n < sizeof(text))
+		(void)snprintf(text + n, sizeof(text) - (size_t)n,
+			       " (and more of this pod, which is not said)");
+	log_debug("ingest", "%s", text);
+	if (ingest->o.cb.on_say != NULL)
+		ingest->o.cb.on_say(ingest->o.cb.user, severity, text);
+}
+
+struct ingest_log *
+ingest_log_new(struct ingest *ingest, struct ingest_pod *pod, size_t model_pod,
+	       const char *name, unsigned int gen)
+{
+	struct ingest_log *log = xcalloc(1, sizeof(*log));
+
+	log->ingest = ingest;
+	log->pod = pod;
+	log->model_pod = model_pod;
+	log->name = xstrdup(name);
+	log->gen = gen;
+	log->end = UINT64_MAX;
+	log->status = RUN_RUNNING;
+	log->last_wall_ms = ingest_wall_ms(ingest);
+	list_init(&log->in_due);
+	buf_init(&log->inbox, INGEST_WAITING_BYTES);
+	buf_init(&log->sending, INGEST_WAITING_BYTES);
+	run_init(&log->row);
+	if (pod != NULL)
+		log->tail = store_tail_get(ingest->store, pod->name, name, gen);
+	if (ingest->o.keep_view)
+		log->log = sink_model_log(ingest, model_pod, name, gen);
+	list_append(pod != NULL ? &pod->logs : &ingest->logs, &log->link);
+	return log;
+}
+
+void
+ingest_log_free(struct ingest_log *log)
+{
+	list_remove(&log->link);
+	list_remove(&log->in_due);
+	spool_free(log->spool);
+	local_free(log->local);
+	run_reader_free(log->reader);
+	sink_release(&log->out);
+	run_release(&log->row);
+	buf_release(&log->inbox);
+	buf_release(&log->sending);
+	free(log->name);
+	free(log);
+}
+
+/* ---- the store */
+
+static void
+ingest_on_flush(void *user)
+{
+	struct ingest *ingest = user;
+
+	list_for_each (pod_link, &ingest->pods) {
+		struct ingest_pod *pod =
+			list_entry(pod_link, struct ingest_pod, link);
+
+		list_for_each (at, &pod->logs)
+			sink_flush(list_entry(at, struct ingest_log, link));
+	}
+}
+
+static void
+ingest_on_store_state(void *user, const struct err *why)
+{
+	if (why != NULL)
+		ingest_say(user, NULL, MODEL_ALARM,
+			   "%s; unsaved data is held in memory", why->text);
+	else
+		ingest_say(user, NULL, MODEL_INFO,
+			   "the database is written again");
+}
+
+/* The store took what waited: logs that had to wait go on. */
+static void
+ingest_on_room(void *user)
+{
+	struct ingest *ingest = user;
+
+	list_for_each (pod_link, &ingest->pods) {
+		struct ingest_pod *pod =
+			list_entry(pod_link, struct ingest_pod, link);
+
+		list_for_each (at, &pod->logs)
+			tail_due(list_entry(at, struct ingest_log, link));
+	}
+}
+
+/* Spools belong to their database: its real path names their folder. */
+static int
+open_spools(struct ingest *ingest, struct err *err)
+{
+	char *state = conf_dir_state();
+	char *real = realpath(ingest->o.db_path, NULL);
+	char *folder =
+		xasprintf("%s/mirror/%016llx", state,
+			  (unsigned long long)str_hash(str_from(
+				  real != NULL ? real : ingest->o.db_path)));
+
+	if (conf_make_dir(folder, err) == 0)
+		ingest->spools = spool_dir_open(
+			folder, (uint64_t)ingest->o.conf->mirror_cap_bytes,
+			err);
+	free(folder);
+	free(real);
+	free(state);
+	return ingest->spools != NULL ? 0 : -1;
+}
+
+/* The program's version and all that its rules are made of, as a text. */
+static char *
+rules_text(const struct format_set *formats)
+{
+	uint64_t hash = str_hash(STR_LIT(PACKAGE_VERSION));
+
+	for (size_t i = 0; i < format_set_rules(formats); i++) {
+		const struct rule *rule = format_set_rule(formats, i);
+		char *text = xasprintf("%016llx %s %s %s %d %d",
+				       (unsigned long long)hash, rule->format,
+				       rule->name, rule->pattern,
+				       (int)rule->kind, (int)rule->stage);
+
+		hash = str_hash(str_from(text));
+		free(text);
+	}
+	return xasprintf("%016llx", (unsigned long long)hash);
+}
+
+static int
+open_store(struct ingest *ingest, struct err *err)
+{
+	char *rules = rules_text(ingest->o.formats);
+	const struct store_options options = {
+		.path = ingest->o.db_path,
+		.read_only = ingest->o.read_only,
+		.loop = ingest->o.loop,
+		.rules = rules,
+		.cb = { ingest_on_flush, ingest_on_store_state, ingest_on_room,
+			ingest },
+	};
+
+	if (conf_make_dir_of(ingest->o.db_path, err) == 0)
+		ingest->store = store_open(&options, err);
+	free(rules);
+	if (ingest->store == NULL)
+		return -1;
+	ingest->history = ingest->store;
+	if (store_is_writer(ingest->store))
+		return open_spools(ingest, err);
+	if (ingest->o.must_write)
+		return err_set(err, ERR_DB, "%s",
+			       store_why_reader(ingest->store));
+	if (!ingest->o.read_only)
+		ingest_say(ingest, NULL, MODEL_WARNING, "%s",
+			   store_why_reader(ingest->store));
+	ingest->store = NULL;
+	return 0;
+}
+
+static int
+close_store(struct ingest *ingest, struct err *err)
+{
+	int rc;
+
+	history_stop(ingest);
+	if (ingest->prune_job != NULL)
+		loop_job_finish(ingest->prune_job);
+	rc = store_close(ingest->history, err);
+	spool_dir_free(ingest->spools);
+	ingest->store = ingest->history = NULL;
+	ingest->spools = NULL;
+	return rc;
+}
+
+int
+ingest_become_writer(struct ingest *ingest, struct err *err)
+{
+	(void)close_store(ingest, NULL);
+	if (open_store(ingest, err) != 0)
+		return -1;
+	return history_start(ingest, err);
+}
+
+static void
+prune_work(void *user)
+{
+	struct ingest *ingest = user;
+
+	spool_prune_run(&ingest->prune);
+}
+
+static void
+prune_done(void *user)
+{
+	struct ingest *ingest = user;
+
+	spool_prune_take(&ingest->prune, ingest->spools);
+	ingest->prune_job = NULL;
+}
+
+/* More is kept than the cap: ended logs of long ago go. */
+static void
+prune_spools(struct ingest *ingest)
+{
+	if (ingest->spools == NULL || ingest->prune_job != NULL ||
+	    !spool_dir_is_over(ingest->spools))
+		return;
+	spool_prune_init(&ingest->prune, ingest->spools);
+	ingest->prune_job = loop_job_new(ingest->o.loop, JOB_READ, prune_work,
+					 prune_done, ingest);
+}
+
+/* ---- begin and end */
+
+static void
+ingest_on_tick(void *user)
+{
+	struct ingest *ingest = user;
+
+	if (ingest->fetch != NULL)
+		history_tick(ingest);
+	pods_tick(ingest);
+	prune_spools(ingest);
+}
+
+static void
+ingest_on_local(void *user)
+{
+	local_look(user);
+}
+
+/* Many files are open at once: take as many as the system gives. */
+static void
+raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+	    limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void
+ingest_use_loop(struct ingest *ingest, struct loop *loop)
+{
+	ingest->o.loop = loop;
+	ingest->tick = loop_timer_new(loop, ingest_on_tick, ingest);
+	loop_timer_start(ingest->tick, TICK_MS, TICK_MS);
+	if (list_is_empty(&ingest->logs))
+		return;
+	ingest->local = loop_timer_new(loop, ingest_on_local, ingest);
+	loop_timer_start(ingest->local, 0, LOCAL_MS);
+	/* They became due while nobody was there to read them. */
+	list_for_each (at, &ingest->logs) {
+		struct ingest_log *log =
+			list_entry(at, struct ingest_log, link);
+
+		list_remove(&log->in_due);
+		tail_due(log);
+	}
+}
+
+struct ingest *
+ingest_new(const struct ingest_options *options, struct err *err)
+{
+	struct ingest *ingest = xcalloc(1, sizeof(*ingest));
+
+	ingest->o = *options;
+	ingest->clock = options->clock != NULL ? options->clock
+					       : loop_clock(options->loop);
+	list_init(&ingest->fleets);
+	list_init(&ingest->pods);
+	list_init(&ingest->logs);
+	list_init(&ingest->due);
+	list_init(&ingest->asks);
+	raise_file_limit();
+	ingest->last_news_ms = ingest->start_ms = ingest_now_ms(ingest);
+	if (ingest->o.db_path != NULL && !ingest->o.no_follow &&
+	    (open_store(ingest, err) != 0 ||
+	     (ingest->o.keep_view && history_start(ingest, err) != 0))) {
+		(void)close_store(ingest, NULL);
+		free(ingest);
+		return NULL;
+	}
+	if (ingest->o.loop != NULL)
+		ingest_use_loop(ingest, ingest->o.loop);
+	if (ingest->store != NULL || ingest->o.no_follow)
+		pods_add(ingest);
+	else if (ingest->history != NULL)
+		history_watch(ingest);
+	return ingest;
+}
+
+int
+ingest_free(struct ingest *ingest, struct err *err)
+{
+	int rc;
+
+	if (ingest == NULL)
+		return 0;
+	ingest->is_ending = true;
+	loop_timer_close(ingest->tick);
+	loop_timer_close(ingest->local);
+	pods_free(ingest);
+	list_for_each (at, &ingest->logs)
+		tail_settle(list_entry(at, struct ingest_log, link));
+	list_for_each_safe(at, &ingest->logs)
+		ingest_log_free(list_entry(at, struct ingest_log, link));
+	loop_timer_close(ingest->look);
+	tail_stop(ingest);
+	rc = close_store(ingest, err);
+	free(ingest);
+	return rc;
+}
+
+void
+ingest_reload(struct ingest *ingest, const struct conf *conf)
+{
+	pods_reload(ingest, conf);
+	ingest->o.conf = conf;
+	if (ingest->store != NULL || ingest->o.no_follow)
+		pods_add(ingest);
+	else
+		history_reload(ingest);
+}
+
+bool
+ingest_poll(struct ingest *ingest)
+{
+	local_look(ingest);
+	return tail_poll(ingest);
+}
+
+/* ---- what others ask */
+
+struct transport *
+ingest_transport(struct ingest *ingest, size_t pod, size_t *index)
+{
+	struct ingest_pod *found = pod_of_model(ingest, pod);
+
+	if (found == NULL)
+		return NULL;
+	*index = found->index;
+	return fleet_transport(found->fleet->fleet);
+}
+
+void
+ingest_answer(struct ingest *ingest, size_t pod, const char *answer)
+{
+	struct ingest_pod *found = pod_of_model(ingest, pod);
+
+	if (found != NULL)
+		fleet_answer(found->fleet->fleet, found->index, answer);
+}
+
+void
+ingest_reconnect(struct ingest *ingest, size_t pod)
+{
+	struct ingest_pod *found = pod_of_model(ingest, pod);
+	struct transport *t;
+
+	if (found == NULL)
+		return;
+	t = fleet_transport(found->fleet->fleet);
+	t->ops->reconnect(t, found->index);
+	if (found->follow != NULL)
+		follow_retry(found->follow);
+}
+
+int64_t
+ingest_idle_ms(const struct ingest *ingest)
+{
+	/* Paused is not idle. */
+	if (ingest->store != NULL && store_is_full(ingest->store))
+		return 0;
+	return ingest_now_ms(ingest) - ingest->last_news_ms;
+}
+
+/* Nothing that lies here is still to be read. */
+static bool
+has_read(const struct list *logs)
+{
+	list_for_each (at, logs) {
+		const struct ingest_log *log =
+			list_entry(at, struct ingest_log, link);
+
+		if (log->turn != NULL ||
+		    log->inbox.len + log->sending.len > 0 ||
+		    (log->reader != NULL && log->parsed < log->fetched))
+			return false;
+	}
+	return true;
+}
+
+bool
+ingest_is_settled(const struct ingest *ingest)
+{
+	bool waits = ingest_idle_ms(ingest) < BEHIND_MS;
+
+	if (!has_read(&ingest->logs))
+		return false;
+	list_for_each (link, &ingest->pods) {
+		const struct ingest_pod *pod =
+			list_entry(link, struct ingest_pod, link);
+
+		if (pod->is_gone)
+			continue;
+		if (!pod->is_settled && pod->verdict.state != POD_REFUSED &&
+		    pod->verdict.state != POD_RECONNECTING)
+			return false;
+		if (!has_read(&pod->logs) || (waits && fetch_is_behind(pod)))
+			return false;
+	}
+	return true;
+}
+
+size_t
+ingest_unreachable(const struct ingest *ingest)
+{
+	size_t n = 0;
+
+	list_for_each (link, &ingest->pods) {
+		const struct ingest_pod *pod =
+			list_entry(link, struct ingest_pod, link);
+
+		n += !pod->is_gone && pod->verdict.state != POD_LIVE &&
+		     pod->verdict.state != POD_SILENT;
+	}
+	return n;
+}
+
+bool
+ingest_is_writer(const struct ingest *ingest)
+{
+	return ingest->store != NULL;
+}
+
+bool
+ingest_is_busy(const struct ingest *ingest)
+{
+	return !list_is_empty(&ingest->asks);
+}

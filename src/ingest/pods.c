@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pods: how they are reached, what may be said of the link, and silence
+ * while a bench runs there.  They follow a new configuration.
+ */
+#include "config.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "bench/record.h"
+#include "ingest/ingest_priv.h"
+#include "parsers/json.h"
+#include "store/benches.h"
+
+/* ---- the state of a pod */
+
+static enum pod_link
+link_of(const struct ingest_pod *pod, struct link_info *info)
+{
+	static const enum pod_link links[] = {
+		[LINK_IDLE] = POD_LINK_NONE,
+		[LINK_CONNECTING] = POD_LINK_CONNECTING,
+		[LINK_LIVE] = POD_LINK_UP,
+		[LINK_WAITING] = POD_LINK_WAITING,
+		[LINK_REFUSED] = POD_LINK_REFUSED,
+		[LINK_GONE] = POD_LINK_CLOSED,
+	};
+	struct transport *t = fleet_transport(pod->fleet->fleet);
+
+	t->ops->link_info(t, pod->index, info);
+	return links[info->state];
+}
+
+static void
+count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
+{
+	int64_t last_ms = 0;
+
+	list_for_each (link, &pod->logs) {
+		const struct ingest_log *log =
+			list_entry(link, struct ingest_log, link);
+
+		if (log->reader == NULL || log->n_runs == 0 ||
+		    log->status != RUN_RUNNING)
+			continue;
+		facts->n_under_way++;
+		facts->n_silent +=
+			pod_pace_is_silent(&log->pace, facts->now_ms);
+		if (log->pace.last_ms > last_ms)
+			last_ms = log->pace.last_ms;
+	}
+	facts->silent_ms = facts->now_ms - last_ms;
+}
+
+/* A reason often begins with the pod's name, which is said already. */
+static const char *
+without_name(const struct ingest_pod *pod, const char *why)
+{
+	size_t n = strlen(pod->name);
+
+	if (strncmp(why, pod->name, n) == 0 && strncmp(why + n, ": ", 2) == 0)
+		return why + n + 2;
+	return why;
+}
+
+/* What the follower adds to what the link says. */
+static void
+add_follower(const struct ingest_pod *pod, struct pod_facts *facts,
+	     struct follow_status *status)
+{
+	bool is_idle =
+		facts->link == POD_LINK_UP || facts->link == POD_LINK_NONE;
+
+	/* Only looked at, by telemetry: the link is all there is. */
+	*status = (struct follow_status){ .lag_ms = -1 };
+	facts->last_frame_ms = facts->now_ms;
+	if (pod->follow == NULL)
+		return;
+	follow_get_status(pod->follow, status);
+	facts->last_frame_ms = status->last_byte_ms;
+	if (is_idle && status->state == FOLLOW_WAITING) {
+		facts->link = POD_LINK_WAITING;
+		facts->why = without_name(pod, status->why.text);
+		facts->retry_at_ms = status->retry_at_ms;
+	} else if (is_idle && status->state == FOLLOW_REFUSED) {
+		facts->link = POD_LINK_REFUSED;
+		facts->why = without_name(pod, status->why.text);
+	}
+}
+
+/* A pod that lives may have more logs than are followed. */
+static bool
+add_limit(const struct follow_status *status, struct pod_verdict *verdict)
+{
+	if ((verdict->state != POD_LIVE && verdict->state != POD_SILENT) ||
+	    status->n_followed >= status->n_matching)
+		return false;
+	(void)snprintf(verdict->why, sizeof(verdict->why),
+		       "%llu logs match, the %llu newest are followed",
+		       (unsigned long long)status->n_matching,
+		       (unsigned long long)status->n_followed);
+	return true;
+}
+
+/* A change that a person should hear of. */
+static void
+say_change(struct ingest_pod *pod, const struct pod_verdict *now)
+{
+	bool bad = now->state == POD_REFUSED || now->state == POD_RECONNECTING;
+
+	if (now->state != POD_LIVE && !bad)
+		return;
+	ingest_say(pod->ingest, pod, bad ? MODEL_WARNING : MODEL_INFO,
+		   "%s: %s%s%s", pod->name, pod_state_name(now->state),
+		   now->why[0] != '\0' ? ": " : "", now->why);
+}
+
+void
+pod_put(struct ingest_pod *pod)
+{
+	struct ingest *ingest = pod->ingest;
+	const struct model_pod *mp = &ingest->o.model->pods[pod->model_pod];
+	const struct clock *clock = loop_clock(ingest->o.loop);
+	const struct store_pod row = {
+		.name = pod->name,
+		.target = mp->target,
+		.state = pod_state_name(mp->state),
+		.why = mp->why != NULL && mp->why[0] != '\0' ? mp->why : NULL,
+		.gpu = mp->gpu_name,
+		.lag_ms = mp->lag_ms,
+		.disk_free_bytes = mp->disk_free_bytes,
+		.seen_ms = clock->wall_ms(clock),
+	};
+
+	if (ingest->store != NULL)
+		store_pod_put(ingest->store, &row);
+}
+
+void
+pod_judge(struct ingest_pod *pod)
+{
+	struct ingest *ingest = pod->ingest;
+	struct follow_status status;
+	struct link_info info;
+	struct pod_verdict now;
+	char why[sizeof(now.why)];
+	bool is_limited;
+	struct pod_facts facts = {
+		.now_ms = ingest_now_ms(ingest),
+		.was_up = pod->was_up,
+		.is_paused = pod->is_quiet || (ingest->store != NULL &&
+					       store_is_full(ingest->store)),
+	};
+
+	if (pod->is_gone || ingest->is_ending)
+		return;
+	(void)snprintf(why, sizeof(why), "%s", pod->verdict.why);
+	facts.link = link_of(pod, &info);
+	facts.why = without_name(pod, info.why.text);
+	facts.retry_at_ms = info.retry_at_ms;
+	add_follower(pod, &facts, &status);
+	/* Between two tries it connects again, for the reason of before. */
+	if (pod->verdict.state == POD_RECONNECTING &&
+	    (facts.link == POD_LINK_CONNECTING ||
+	     facts.link == POD_LINK_NONE)) {
+		facts.link = POD_LINK_CONNECTING;
+		facts.was_up = true;
+		facts.why = why;
+	}
+	count_runs(pod, &facts);
+	pod_state_decide(&facts, &now);
+	is_limited = add_limit(&status, &now);
+	pod->was_up |= now.state == POD_LIVE;
+	ingest->o.model->pods[pod->model_pod].lag_ms = status.lag_ms;
+	if (now.state != pod->verdict.state ||
+	    ((now.state == POD_RECONNECTING || is_limited) &&
+	     strcmp(now.why, pod->verdict.why) != 0))
+		say_change(pod, &now);
+	if (now.state != pod->verdict.state ||
+	    now.retry_at_ms != pod->verdict.retry_at_ms ||
+	    strcmp(now.why, pod->verdict.why) != 0) {
+		model_pod_state(ingest->o.model, pod->model_pod, now.state,
+				now.why, now.retry_at_ms);
+		if (now.state != pod->verdict.state ||
+		    strcmp(now.why, pod->verdict.why) != 0)
+			pod_put(pod);
+	}
+	pod->verdict = now;
+}
+
+/* ---- benches that another hgym-tui drives: the database tells of them */
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+/* Mark the pods that the bench's definition names. */
+static int
+mark_pods(void *user, const struct stored_bench *bench)
+{
+	struct ingest *ingest = user;
+	cJSON *root, *pods, *node;
+
+	if (bench->definition == NULL || bench->dir == NULL ||
+	    !bench_is_driven(bench->dir))
+		return 0;
+	root = json_parse(str_from(bench->definition), false, NULL);
+	pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
+	cJSON_ArrayForEach(node, pods)
+	{
+		const char *id = json_get_string(node, "id", NULL);
+		const char *ssh = json_get_string(node, "ssh", NULL);
+
+		list_for_each (link, &ingest->pods) {
+			struct ingest_pod *pod =
+				list_entry(link, struct ingest_pod, link);
+
+			pod->has_bench |= same_text(pod->name, id) ||
+					  same_text(pod->conf->ssh, ssh);
+		}
+	}
+	cJSON_Delete(root);
+	return 0;
+}
+
+/* A bench runs there, and nothing else is asked of it; or as always. */
+static void
+set_quiet(struct ingest_pod *pod, bool quiet)
+{
+	pod->is_quiet = quiet;
+	pod->ingest->o.model->pods[pod->model_pod].bench_running = quiet;
+	if (quiet)
+		telemetry_stop(pod);
+	fetch_quiet(pod);
+}
+
+static void
+look_for_benches(struct ingest *ingest)
+{
+	if (ingest->history == NULL)
+		return;
+	list_for_each (link, &ingest->pods)
+		list_entry(link, struct ingest_pod, link)->has_bench = false;
+	(void)store_each_bench(ingest->history, "running", mark_pods, ingest,
+			       NULL);
+	list_for_each (link, &ingest->pods) {
+		struct ingest_pod *pod =
+			list_entry(link, struct ingest_pod, link);
+
+		if (pod->is_gone || pod->has_bench == pod->is_quiet)
+			continue;
+		ingest_say(ingest, pod, MODEL_INFO, "%s: %s", pod->name,
+			   pod->has_bench ? "a bench runs: silent"
+					  : "the bench is over");
+		set_quiet(pod, pod->has_bench);
+	}
+}
+
+void
+pods_tick(struct ingest *ingest)
+{
+	if (ingest->ticks++ % 2 == 0)
+		look_for_benches(ingest);
+	list_for_each (link, &ingest->pods) {
+		struct ingest_pod *pod =
+			list_entry(link, struct ingest_pod, link);
+
+		if (pod->is_gone)
+			continue;
+		if (pod->follow != NULL)
+			fetch_tick(pod);
+		if (pod->verdict.state == POD_LIVE ||
+		    pod->verdict.state == POD_SILENT || pod->follow == NULL)
+			telemetry_tick(pod, ingest_now_ms(ingest));
+		pod_judge(pod);
+	}
+}
+
+/* ---- which pods there are */
+
+static void
+pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_pod *conf)
+{
+	struct ingest *ingest = fleet->ingest;
+	struct model *model = ingest->o.model;
+	struct ingest_pod *pod = xcalloc(1, sizeof(*pod));
+
+	pod->ingest = ingest;
+	pod->name = xstrdup(conf->name);
+	pod->conf = conf;
+	pod->fleet = fleet;
+	pod->index = index;
+	list_init(&pod->logs);
+	buf_init(&pod->telemetry_line, 4096);
+	pod->model_pod = model_pod_find(model, conf->name);
+	if (pod->model_pod == MODEL_NONE)
+		pod->model_pod = model_pod_add(
+			model, conf->name,
+			conf->transport == CONF_LOCAL ? "local" : conf->ssh);
+	model->pods[pod->model_pod].usd_per_hour = conf->usd_per_hour;
+	list_append(&ingest->pods, &pod->link);
+	fleet->pods[index] = pod;
+	if (!ingest->o.no_follow)
+		fetch_start(pod);
+}
+
+static void
+let_go(struct ingest_pod *pod)
+{
+	pod->is_gone = true;
+	fetch_stop(pod);
+	telemetry_stop(pod);
+	model_pod_state(pod->ingest->o.model, pod->model_pod, POD_GONE, "", 0);
+}
+
+static void
+fleet_on_link(void *user, size_t index)
+{
+	struct ingest_fleet *fleet = user;
+
+	if (fleet->pods[index] != NULL)
+		pod_judge(fleet->pods[index]);
+}
+
+static void
+fleet_on_ask(void *user, const struct fleet_question *question)
+{
+	struct ingest_fleet *fleet = user;
+	struct fleet_question asked = *question;
+	struct ingest_pod *pod = fleet->pods[question->pod];
+
+	if (pod == NULL)
+		return;
+	asked.pod = pod->model_pod;
+	fleet->ingest->o.cb.on_ask(fleet->ingest->o.cb.user, &asked);
+}
+
+static void
+fill_remote(struct remote_pod *remote, const struct conf_pod *conf)
+{
+	static const enum remote_transport transports[] = {
+		[CONF_LIBSSH2] = REMOTE_LIBSSH2,
+		[CONF_OPENSSH] = REMOTE_OPENSSH,
+		[CONF_LOCAL] = REMOTE_LOCAL,
+	};
+
+	/* Copies: the configuration may be replaced under the fleet. */
+	remote->name = xstrdup(conf->name);
+	remote->ssh = xstrdup_null(conf->ssh);
+	remote->identity = xstrdup_null(conf->identity);
+	remote->known_hosts = xstrdup_null(conf->known_hosts);
+	remote->proxy_jump = xstrdup_null(conf->proxy_jump);
+	remote->transport = transports[conf->transport];
+}
+
+/* Free a text that struct remote_pod has as a borrowed one. */
+static void
+free_text(const char *text)
+{
+	free((void *)(uintptr_t)text);
+}
+
+/* Begin to reach these pods (n > 0). */
+static void
+add_fleet(struct ingest *ingest, const struct conf_pod *const *confs, size_t n)
+{
+	struct ingest_fleet *fleet = xcalloc(1, sizeof(*fleet));
+	const struct fleet_options options = {
+		.on_ask = ingest->o.cb.on_ask != NULL ? fleet_on_ask : NULL,
+		.on_link = fleet_on_link,
+		.user = fleet,
+		.accept_new = ingest->o.accept_new,
+	};
+
+	fleet->ingest = ingest;
+	fleet->n = n;
+	fleet->remotes = xcalloc(n, sizeof(*fleet->remotes));
+	fleet->pods = xcalloc(n, sizeof(struct ingest_pod *));
+	for (size_t i = 0; i < n; i++)
+		fill_remote(&fleet->remotes[i], confs[i]);
+	fleet->fleet = fleet_new(ingest->o.loop, fleet->remotes, n, &options);
+	list_append(&ingest->fleets, &fleet->link);
+	for (size_t i = 0; i < n; i++)
+		pod_new(fleet, i, confs[i]);
+}
+
+static void
+free_fleet(struct ingest_fleet *fleet)
+{
+	fleet_free(fleet->fleet);
+	for (size_t i = 0; i < fleet->n; i++) {
+		free_text(fleet->remotes[i].name);
+		free_text(fleet->remotes[i].ssh);
+		free_text(fleet->remotes[i].identity);
+		free_text(fleet->remotes[i].known_hosts);
+		free_text(fleet->remotes[i].proxy_jump);
+	}
+	list_remove(&fleet->link);
+	free(fleet->remotes);
+	free(fleet->pods);
+	free(fleet);
+}
+
+static struct ingest_pod *
+find_pod(const struct ingest *ingest, const char *name)
+{
+	list_for_each (link, &ingest->pods) {
+		struct ingest_pod *pod =
+			list_entry(link, struct ingest_pod, link);
+
+		if (!pod->is_gone && strcmp(pod->name, name) == 0)
+			return pod;
+	}
+	return NULL;
+}
+
+/* Keep the pods that are as they were; let the others go. */
+void
+pods_reload(struct ingest *ingest, const struct conf *conf)
+{
+	list_for_each (link, &ingest->pods) {
+		struct ingest_pod *pod =
+			list_entry(link, struct ingest_pod, link);
+		int i = conf_find_pod(conf, pod->name);
+		const struct conf_pod *old = pod->conf;
+
+		if (pod->is_gone)
+			continue;
+		if (i < 0 || !conf_pod_same_link(old, &conf->pods[i])) {
+			ingest_say(ingest, pod, MODEL_INFO, "%s: let go",
+				   pod->name);
+			let_go(pod);
+			continue;
+		}
+		pod->conf = &conf->pods[i];
+		ingest->o.model->pods[pod->model_pod].usd_per_hour =
+			pod->conf->usd_per_hour;
+		if (!conf_same_strings(&old->logs, &pod->conf->logs))
+			fetch_renew(pod);
+	}
+}
+
+/* The pods of the configuration that are not there yet, in one fleet. */
+void
+pods_add(struct ingest *ingest)
+{
+	const struct conf *conf = ingest->o.conf;
+	const struct conf_pod **added =
+		xcalloc(conf->n_pods + 1, sizeof(struct conf_pod *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < conf->n_pods; i++)
+		if (find_pod(ingest, conf->pods[i].name) == NULL)
+			added[n++] = &conf->pods[i];
+	if (n > 0)
+		add_fleet(ingest, added, n);
+	free(added);
+}
+
+void
+pods_free(struct ingest *ingest)
+{
+	list_for_each (link, &ingest->pods)
+		fetch_stop(list_entry(link, struct ingest_pod, link));
+	list_for_each_safe(link, &ingest->fleets)
+		free_fleet(list_entry(link, struct ingest_fleet, link));
+	list_for_each_safe(link, &ingest->pods)
+	{
+		struct ingest_pod *pod =
+			list_entry(link, struct ingest_pod, link);
+
+		buf_release(&pod->telemetry_line);
+		list_remove(&pod->link);
+		free(pod->name);
+		free(pod);
+	}
+}
+
+struct ingest_pod *
+pod_of_model(const struct ingest *ingest, size_t model_pod)
+{
+	list_for_each (link, &ingest->pods) {
+		struct ingest_pod *pod =
+			list_entry(link, struct ingest_pod, link);
+
+		if (!pod->is_gone && pod->model_pod == model_pod)
+			return pod;
+	}
+	return NULL;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Turns: what was fetched of a log goes to its spool, and a slice of the local
+ * file through its reader, on a thread of the pool; what the reader said is
+ * told on the loop.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "ingest/ingest_priv.h"
+
+#define SLICE_BYTES ((size_t)256 * 1024)
+/* Logs that share a turn, when there is little to do for each. */
+#define TURN_LOGS 64
+/* At the end of the program no more than this is read of a log. */
+#define LAST_BYTES (1U << 20)
+
+struct turn {
+	struct ingest *ingest;
+	struct job *job;
+	bool may_read; /* the store takes samples */
+	size_t n;
+	struct ingest_log *logs[TURN_LOGS];
+};
+
+/* ---- on any thread */
+
+static void
+append_fetched(struct ingest_log *log)
+{
+	struct outbox *out = &log->out;
+	struct spool *spool = log->spool;
+	bool is_new = log->known.len == 0 && log->stored == 0 && out->had == 0;
+
+	out->appended = 0;
+	out->err.code = ERR_NONE;
+	if (spool == NULL ||
+	    (!spool->is_open &&
+	     spool_open(spool, is_new ? NULL : &log->known, &out->err) != 0))
+		return;
+	/* Where less lies here than was thought, they are for later. */
+	if (log->sending.len > 0 && spool->sum.len == out->had)
+		out->appended = spool_append(
+			spool,
+			(struct str){ log->sending.data, log->sending.len },
+			&out->err);
+}
+
+/* Bytes that a slice may have: it ends where news begin. */
+static size_t
+slice_bytes(const struct ingest_log *log)
+{
+	uint64_t end = log->spool == NULL ? log->out.had : log->spool->sum.len;
+	uint64_t n = end > log->parsed ? end - log->parsed : 0;
+
+	if (log->parsed < log->stored && n > log->stored - log->parsed)
+		n = log->stored - log->parsed;
+	if (log->parsed < log->news && n > log->news - log->parsed)
+		n = log->news - log->parsed;
+	return n < SLICE_BYTES ? (size_t)n : SLICE_BYTES;
+}
+
+/* How its last run is now. */
+static void
+note_run(struct ingest_log *log)
+{
+	struct outbox *out = &log->out;
+	const struct run *run = run_reader_current(log->reader);
+
+	out->has_run = run != NULL;
+	if (run == NULL)
+		return;
+	run_copy(&out->now, run);
+	(void)run_reader_at_end(log->reader, &out->row);
+}
+
+static void
+read_slice(struct ingest_log *log)
+{
+	struct outbox *out = &log->out;
+	size_t want = log->reader != NULL ? slice_bytes(log) : 0;
+	ssize_t n;
+	char *block;
+
+	if (want == 0)
+		return;
+	out->is_replaced =
+		log->local != NULL && !local_holds(log->local, log->parsed);
+	if (out->is_replaced)
+		return;
+	block = xmalloc(want);
+	n = log->local != NULL
+		    ? local_read(log->local, log->parsed, block, want)
+		    : spool_read(log->spool, log->parsed, block, want,
+				 &out->err);
+	if (n > 0) {
+		run_reader_feed(log->reader, block, (size_t)n);
+		out->parsed = log->parsed + (uint64_t)n;
+		out->n_lines = run_reader_lines(log->reader);
+		note_run(log);
+	}
+	free(block);
+}
+
+static void
+turn_work(void *user)
+{
+	struct turn *turn = user;
+
+	for (size_t i = 0; i < turn->n; i++) {
+		struct ingest_log *log = turn->logs[i];
+
+		append_fetched(log);
+		if (turn->may_read)
+			read_slice(log);
+	}
+}
+
+/* ---- on the loop */
+
+bool
+tail_is_due(const struct ingest_log *log)
+{
+	const struct ingest *ingest = log->ingest;
+	bool is_open = log->spool == NULL || log->spool->is_open;
+
+	if (log->retry_ms > ingest_now_ms(ingest))
+		return false;
+	if (log->sending.len > 0 || log->inbox.len > 0)
+		return true;
+	/* One that begins is made, also without a byte; of one that is longer
+	 * than was known the sum is wanted. */
+	if (!is_open && (log->reader != NULL || log->known.len < log->fetched))
+		return true;
+	return log->reader != NULL && log->parsed < log->fetched &&
+	       (ingest->store == NULL || !store_is_full(ingest->store));
+}
+
+static void turn_done(void *user);
+
+/* From now on it is the turn's. */
+static void
+enter_turn(struct ingest_log *log, struct turn *turn)
+{
+	struct buf empty = log->sending;
+
+	if (log->sending.len == 0) {
+		log->sending = log->inbox;
+		log->inbox = empty;
+	}
+	log->out.had = log->fetched;
+	if (log->spool != NULL)
+		spool_lend(log->spool);
+	log->turn = turn;
+	turn->logs[turn->n++] = log;
+}
+
+/* Take logs that are due, as many as have little to do each. */
+static struct turn *
+make_turn(struct ingest *ingest)
+{
+	struct turn *turn = xcalloc(1, sizeof(*turn));
+	uint64_t bytes = 0;
+
+	turn->ingest = ingest;
+	turn->may_read = ingest->store == NULL || !store_is_full(ingest->store);
+	while (!list_is_empty(&ingest->due) && turn->n < TURN_LOGS &&
+	       bytes < SLICE_BYTES) {
+		struct ingest_log *log =
+			list_entry(ingest->due.next, struct ingest_log, in_due);
+
+		list_remove(&log->in_due);
+		if (!tail_is_due(log))
+			continue;
+		enter_turn(log, turn);
+		bytes += log->sending.len;
+		if (log->reader != NULL)
+			bytes += log->fetched - log->parsed;
+	}
+	return turn;
+}
+
+/* Begin turns, one a thread. */
+static void
+start_turns(void *user)
+{
+	struct ingest *ingest = user;
+
+	ingest->posted = false;
+	while (!list_is_empty(&ingest->due) &&
+	       ingest->n_turns < loop_job_cap(JOB_PARSE)) {
+		struct turn *turn = make_turn(ingest);
+
+		if (turn->n == 0) {
+			free(turn);
+			continue;
+		}
+		ingest->n_turns++;
+		turn->job = loop_job_new(ingest->o.loop, JOB_PARSE, turn_work,
+					 turn_done, turn);
+	}
+}
+
+void
+tail_due(struct ingest_log *log)
+{
+	struct ingest *ingest = log->ingest;
+
+	if (log->turn != NULL || !list_is_empty(&log->in_due) ||
+	    !tail_is_due(log))
+		return;
+	list_append(&ingest->due, &log->in_due);
+	if (ingest->o.loop == NULL || ingest->posted)
+		return;
+	ingest->posted = true;
+	loop_post(ingest->o.loop, start_turns, ingest);
+}
+
+static void
+tell_turn(struct turn *turn)
+{
+	for (size_t i = 0; i < turn->n; i++) {
+		struct ingest_log *log = turn->logs[i];
+
+		log->turn = NULL;
+		if (log->spool != NULL) {
+			spool_back(log->spool);
+			fetch_turned(log);
+		}
+		sink_told(log);
+		if (log->local != NULL)
+			local_turned(log);
+	}
+}
+
+static void
+turn_done(void *user)
+{
+	struct turn *turn = user;
+	struct ingest *ingest = turn->ingest;
+
+	ingest->n_turns--;
+	tell_turn(turn);
+	for (size_t i = 0; i < turn->n; i++)
+		if (turn->logs[i] != NULL)
+			tail_due(turn->logs[i]);
+	if (!list_is_empty(&ingest->due) && !ingest->posted)
+		start_turns(ingest);
+	free(turn);
+}
+
+bool
+tail_poll(struct ingest *ingest)
+{
+	struct turn *turn = make_turn(ingest);
+	bool more;
+
+	turn_work(turn);
+	tell_turn(turn);
+	for (size_t i = 0; i < turn->n; i++)
+		tail_due(turn->logs[i]);
+	more = !list_is_empty(&ingest->due);
+	free(turn);
+	return more;
+}
+
+void
+tail_stop(struct ingest *ingest)
+{
+	if (ingest->posted)
+		loop_unpost(ingest->o.loop, start_turns, ingest);
+}
+
+void
+tail_wake(struct ingest_log *log)
+{
+	const struct ingest_options *o = &log->ingest->o;
+
+	if (log->reader != NULL)
+		return;
+	log->reader = run_reader_new(o->formats,
+				     o->keep_view ? &sink_callbacks_with_lines
+						  : &sink_callbacks,
+				     log);
+	log->parsed = 0;
+	if (log->tail != NULL)
+		store_tail_begin(log->tail);
+	if (log->spool != NULL)
+		fetch_check_spool(log);
+	tail_due(log);
+}
+
+void
+tail_sleep(struct ingest_log *log)
+{
+	run_reader_free(log->reader);
+	log->reader = NULL;
+	log->parsed = 0;
+}
+
+void
+tail_settle(struct ingest_log *log)
+{
+	if (log->turn != NULL)
+		loop_job_finish(log->turn->job);
+	while (tail_is_due(log) && log->fetched - log->parsed < LAST_BYTES) {
+		struct turn turn = { .ingest = log->ingest, .may_read = true };
+
+		enter_turn(log, &turn);
+		turn_work(&turn);
+		tell_turn(&turn);
+	}
+	list_remove(&log->in_due);
+}

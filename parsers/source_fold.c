@@ -11,12 +11,14 @@ source_fold_init(struct source_fold *fold)
 {
 	memset(fold, 0, sizeof(*fold));
 	buf_init(&fold->last, SOURCE_KEEP_BYTES);
+	sha256_init(&fold->sha);
 }
 
 void
 source_fold_release(struct source_fold *fold)
 {
 	buf_release(&fold->last);
+	sha256_release(&fold->sha);
 }
 
 void
@@ -144,7 +146,7 @@ stop_following(struct source_fold *fold)
 	fold->following = false;
 	while (rest.len > 0 && str_next(&rest, '\n', &line))
 		follow_quotes(fold, line);
-	sha256_init(&fold->sha);
+	sha256_reset(&fold->sha);
 	sha256_update(&fold->sha, fold->last.data, fold->last_at);
 	fold->last.len = fold->last_at;
 }
@@ -213,7 +215,7 @@ source_fold_line(struct source_fold *fold, struct str line)
 		fold->lines = 0;
 		fold->following = fold->last.len > 0;
 		fold->last_at = 0;
-		sha256_init(&fold->sha);
+		sha256_reset(&fold->sha);
 		take_line(fold, line);
 		return SOURCE_BEGIN;
 	}

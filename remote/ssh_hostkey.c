@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/fd.h"
 #include "base/xalloc.h"
-#include "remote/base64.h"
 #include "remote/ssh_key.h"
 
 /* All that some version of libssh2 can do; it drops what it cannot. */

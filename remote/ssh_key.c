@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/xalloc.h"
-#include "remote/base64.h"
 
 bool
 ssh_wire_u32(struct str *rest, uint32_t *out)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "remote/base64.h"
 #include "remote/ssh_conn.h"
 #include "remote/ssh_key.h"
 
@@ -173,12 +173,12 @@ take_host_key(struct ssh_conn *conn)
 		return false;
 	ssh_key_type(conn->key_type, (struct str){ blob, len });
 	buf_clear(&conn->key_base64);
-	base64_encode(&conn->key_base64, (struct str){ blob, len }, true);
+	base64_encode(&conn->key_base64, (struct str){ blob, len });
 	buf_init(&text, 60);
-	buf_append_str(&text, "SHA256:");
-	base64_encode(&text, (struct str){ hash, 32 }, false);
-	snprintf(print, sizeof(conn->link->info.host_key_sha256), "%s",
-		 text.data);
+	base64_encode(&text, (struct str){ hash, 32 });
+	/* As ssh prints it: without the padding. */
+	snprintf(print, sizeof(conn->link->info.host_key_sha256),
+		 "SHA256:%.43s", text.data);
 	buf_release(&text);
 	return conn->key_type[0] != '\0';
 }

@@ -47,6 +47,8 @@ libssh2.h        remote/ src/cmd/version.c tests/tools/bare-libssh2.c
 libssh2_sftp.h   none
 cjson/cJSON.h    parsers/ src/report/out.h src/cmd/version.c tests/
 pcre2.h          parsers/ src/cmd/version.c
+openssl/evp.h    src/base/
+openssl/crypto.h src/cmd/version.c
 sys/socket.h     remote/ src/loop/ tests/
 netdb.h          remote/ tests/
 netinet/in.h     remote/ tests/

@@ -4,31 +4,10 @@
 
 #include "ui/osc.h"
 
+#include "base/base64.h"
 #include "base/utf8.h"
 
 #define TEXT_BYTES 2048
-
-static void
-append_base64(struct buf *out, struct str s)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	const unsigned char *p = (const unsigned char *)s.p;
-
-	for (size_t i = 0; i < s.len; i += 3) {
-		unsigned int bits = (unsigned int)p[i] << 16;
-
-		if (i + 1 < s.len)
-			bits |= (unsigned int)p[i + 1] << 8;
-		if (i + 2 < s.len)
-			bits |= p[i + 2];
-		buf_append_char(out, digits[bits >> 18]);
-		buf_append_char(out, digits[bits >> 12 & 63]);
-		buf_append_char(out,
-				i + 1 < s.len ? digits[bits >> 6 & 63] : '=');
-		buf_append_char(out, i + 2 < s.len ? digits[bits & 63] : '=');
-	}
-}
 
 /* tmux hands on what stands in DCS tmux; with every ESC doubled. */
 static void
@@ -56,7 +35,7 @@ osc_copy(struct buf *out, struct str text, bool tmux)
 		return -1;
 	buf_init(&sequence, 2 * OSC_COPY_MAX_BYTES);
 	buf_append_str(&sequence, "\033]52;c;");
-	append_base64(&sequence, text);
+	base64_encode(&sequence, text);
 	buf_append_char(&sequence, '\a');
 	append_wrapped(out, &sequence, tmux);
 	buf_release(&sequence);

@@ -3,20 +3,20 @@
 #define HGYM_BASE_SHA256_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-/* SHA-256 (FIPS 180-4), for the identity of logs, scripts and artifacts. */
+/* SHA-256 by libcrypto: the identity of logs, scripts and artifacts. */
 struct sha256 {
-	uint32_t state[8];
-	uint64_t bytes;
-	unsigned char block[64];
+	struct evp_md_ctx_st *ctx; /* owned */
 };
 
 #define SHA256_HEX_SIZE 65
 
 void sha256_init(struct sha256 *sha);
+void sha256_release(struct sha256 *sha);
 void sha256_update(struct sha256 *sha, const void *data, size_t len);
-/* 64 lower-case hex digits and a NUL; sha may not be updated after it. */
+/* 64 lower-case hex digits and a NUL; the next update begins anew. */
 void sha256_hex(struct sha256 *sha, char out[SHA256_HEX_SIZE]);
+/* Forget what came since the init or the last hex. */
+void sha256_reset(struct sha256 *sha);
 
 #endif

@@ -251,6 +251,7 @@ noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 	}
 	hash_env(&sha, plan, v);
 	sha256_hex(&sha, hex);
+	sha256_release(&sha);
 	(void)snprintf(out, NOISE_CLASS_SIZE, "%.24s-%.12s%s", plan->key, hex,
 		       blocks);
 }

@@ -248,6 +248,7 @@ read_source(struct run_log *log, struct source *source, const char *path,
 		sha256_update(&sha, block, (size_t)n);
 	}
 	sha256_hex(&sha, log->sha256);
+	sha256_release(&sha);
 	if (n < 0) {
 		err_set_errno(err, ERR_IO, "cannot read %s", path);
 	} else {

@@ -109,6 +109,7 @@ submission_find_logs(struct board *board, const struct board_group *group)
 		pass_bytes(from, NULL, &sha);
 		if (!ferror(from))
 			sha256_hex(&sha, row->sha256);
+		sha256_release(&sha);
 		(void)fclose(from);
 	}
 }
@@ -136,6 +137,7 @@ copy_log(const struct submission *s, const struct board_row *row,
 	sha256_init(&sha);
 	pass_bytes(from, to, &sha);
 	sha256_hex(&sha, hex);
+	sha256_release(&sha);
 	failed = ferror(from) != 0;
 	(void)fclose(from);
 	if (new_folder_finish(to, path, err) != 0)

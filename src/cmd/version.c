@@ -11,6 +11,7 @@
 #include <cjson/cJSON.h>
 #include <curses.h>
 #include <libssh2.h>
+#include <openssl/crypto.h>
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <sqlite3.h>
@@ -28,6 +29,7 @@ void
 version_libraries(struct version_library out[VERSION_LIBRARIES])
 {
 	const char *curses = curses_version();
+	const char *crypto = OpenSSL_version(OPENSSL_VERSION);
 	char pcre2[64] = "?";
 
 	(void)pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
@@ -39,6 +41,9 @@ version_libraries(struct version_library out[VERSION_LIBRARIES])
 	put(&out[3], "cJSON", cJSON_Version());
 	put(&out[4], "PCRE2", pcre2);
 	put(&out[5], "libuv", uv_version_string());
+	/* It says "OpenSSL 3.0.19 27 Jan 2026". */
+	put(&out[6], "libcrypto",
+	    strncmp(crypto, "OpenSSL ", 8) == 0 ? crypto + 8 : crypto);
 }
 
 bool

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#define VERSION_LIBRARIES 6
+#define VERSION_LIBRARIES 7
 
 struct version_library {
 	const char *name;

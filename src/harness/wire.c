@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base64.h"
+
 #define LINE_MAX_BYTES 4096U
 #define OLD_RUNS_TEXT  "33"
 
@@ -73,35 +75,6 @@ harness_wire_release(struct harness_wire *wire)
 	buf_release(&wire->text);
 }
 
-/* The six bits of a letter of base64, or -1. */
-static int
-six_bits(char c)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl"
-				      "mnopqrstuvwxyz0123456789+/";
-	const char *at = c != '\0' ? strchr(letters, c) : NULL;
-
-	return at != NULL ? (int)(at - letters) : -1;
-}
-
-static void
-decode(struct harness_wire *wire, struct str line)
-{
-	for (size_t i = 0; i < line.len; i++) {
-		int six = six_bits(line.p[i]);
-
-		if (six < 0)
-			continue;
-		wire->bits = wire->bits << 6 | (uint32_t)six;
-		wire->n_bits += 6;
-		if (wire->n_bits < 8)
-			continue;
-		wire->n_bits -= 8;
-		buf_append_char(&wire->text,
-				(char)(wire->bits >> wire->n_bits & 0xff));
-	}
-}
-
 static void
 end_file(struct harness_wire *wire)
 {
@@ -137,8 +110,6 @@ begin_file(struct harness_wire *wire, struct str rest)
 	    harness_kind_form(what.kind) == HARNESS_MARK)
 		wire->size = 0;
 	wire->mtime_ms = mtime_s * 1000;
-	wire->bits = 0;
-	wire->n_bits = 0;
 	buf_clear(&wire->text);
 	wire->text.truncated = false;
 }
@@ -174,8 +145,10 @@ read_line(struct harness_wire *wire, struct str line)
 		read_head(wire, line);
 	else if (wire->path[0] != '\0' && str_eq_cstr(line, "."))
 		end_file(wire);
+	else if (wire->path[0] != '\0' && !base64_decode(&wire->text, line))
+		wire->text.truncated = true; /* it counts as cut off */
 	else if (wire->path[0] != '\0')
-		decode(wire, line);
+		return;
 	else if (str_starts_with(line, "F "))
 		begin_file(wire, (struct str){ line.p + 2, line.len - 2 });
 	else if (str_starts_with(line, "R "))

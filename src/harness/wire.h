@@ -16,8 +16,8 @@
  *
  *	HGH1 <now>	the pod's clock, seconds; what came before is noise
  *	R <what> <run>	workspace, run or compare; the run's folder of a run
- *	F <mtime> <size> <path>		a file, then base64 of it (of a text
- *	...		that is longer, its last bytes), then a line "."
+ *	F <mtime> <size> <path>		a file, then base64 of it in lines of
+ *	...		whole bytes (of a long text its end), then a line "."
  *	END		all of it was sent
  *	NONE		the directory holds no run and no comparison
  */
@@ -28,8 +28,6 @@ struct harness_wire {
 	char path[1024];	     /* of it; "" between files */
 	int64_t mtime_ms;
 	uint64_t size;
-	uint32_t bits; /* of base64, not yet a byte */
-	unsigned int n_bits;
 	int64_t now_ms; /* the pod's wall clock; 0: no head yet */
 	char what[16];	/* "workspace", "run", "compare" */
 	char run[256];

@@ -29,6 +29,7 @@ struct worker {
 	struct run_reader *reader;
 	char *block;	  /* READ_BYTES */
 	struct buf start; /* of a file that may be a verifier's output */
+	struct sha256 sha;
 	bool hash;
 };
 
@@ -119,14 +120,12 @@ read_log(struct parsed_file *file, int fd, const struct stat *st,
 	struct run_reader *reader = worker->reader;
 	uint64_t left =
 		S_ISREG(st->st_mode) ? (uint64_t)st->st_size : UINT64_MAX;
-	struct sha256 sha;
 	ssize_t n = 0;
 
 	run_reader_reset(reader, file);
 	buf_clear(&worker->start);
 	worker->start.truncated =
 		left != UINT64_MAX && left > SCORE_ROW_MAX_BYTES;
-	sha256_init(&sha);
 	while (left > 0) {
 		n = read_some(fd, worker->block,
 			      left < READ_BYTES ? (size_t)left : READ_BYTES);
@@ -137,7 +136,7 @@ read_log(struct parsed_file *file, int fd, const struct stat *st,
 		if (!worker->start.truncated)
 			buf_append(&worker->start, worker->block, (size_t)n);
 		if (worker->hash)
-			sha256_update(&sha, worker->block, (size_t)n);
+			sha256_update(&worker->sha, worker->block, (size_t)n);
 	}
 	if (n < 0)
 		err_set_errno(&file->err, ERR_IO, "cannot read %s", file->path);
@@ -146,7 +145,7 @@ read_log(struct parsed_file *file, int fd, const struct stat *st,
 	file->lines = run_reader_lines(reader);
 	file->bytes = run_reader_bytes(reader);
 	if (worker->hash)
-		sha256_hex(&sha, file->sha256);
+		sha256_hex(&worker->sha, file->sha256);
 }
 
 static void
@@ -157,6 +156,7 @@ worker_init(struct worker *worker, const struct parse_options *options)
 	worker->reader = run_reader_new(options->formats, &cb, NULL);
 	worker->block = xmalloc(READ_BYTES);
 	buf_init(&worker->start, SCORE_ROW_MAX_BYTES);
+	sha256_init(&worker->sha);
 	worker->hash = options->hash;
 }
 
@@ -166,6 +166,7 @@ worker_release(struct worker *worker)
 	run_reader_free(worker->reader);
 	free(worker->block);
 	buf_release(&worker->start);
+	sha256_release(&worker->sha);
 }
 
 /*

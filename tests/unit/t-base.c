@@ -11,12 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/map.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
@@ -216,6 +218,76 @@ test_cpu(void)
 		fclose(file);
 }
 
+/* The examples of FIPS 180-4; one context hashes one text after another. */
+static void
+test_sha256(void)
+{
+	static const char million[] = "cdc76e5c9914fb9281a1c7e284d73e67"
+				      "f1809a48a497200e046d39ccc7112cd0";
+	char hex[SHA256_HEX_SIZE], thousand[1000];
+	struct sha256 sha;
+
+	sha256_init(&sha);
+	sha256_hex(&sha, hex);
+	is_str(hex,
+	       "e3b0c44298fc1c149afbf4c8996fb924"
+	       "27ae41e4649b934ca495991b7852b855",
+	       "SHA-256 of nothing");
+	sha256_update(&sha, "a", 1);
+	sha256_update(&sha, "bc", 2);
+	sha256_hex(&sha, hex);
+	is_str(hex,
+	       "ba7816bf8f01cfea414140de5dae2223"
+	       "b00361a396177a9cb410ff61f20015ad",
+	       "SHA-256 of abc, in two pieces");
+	memset(thousand, 'a', sizeof(thousand));
+	for (int i = 0; i < 1000; i++)
+		sha256_update(&sha, thousand, sizeof(thousand));
+	sha256_hex(&sha, hex);
+	is_str(hex, million, "SHA-256 of a million letters");
+	sha256_release(&sha);
+}
+
+static void
+test_base64(void)
+{
+	static const struct {
+		const char *text, *what;
+	} bad[] = {
+		{ "AA*A", "another character" },
+		{ "AAA", "no padding" },
+		{ "AA==AAAA", "more behind the padding" },
+		{ "AAAA-AAA", "a minus" },
+		{ "A", "the start of a group" },
+	};
+	struct buf text, back;
+	char data[256];
+	bool same = true;
+
+	for (int i = 0; i < 256; i++)
+		data[i] = (char)i;
+	buf_init(&text, 1000);
+	buf_init(&back, 1000);
+	for (size_t n = 0; n <= 256 && same; n++) {
+		buf_clear(&text);
+		buf_clear(&back);
+		base64_encode(&text, (struct str){ data, n });
+		same = base64_decode(&back,
+				     (struct str){ text.data, text.len }) &&
+		       back.len == n && memcmp(back.data, data, n) == 0;
+	}
+	ok(same, "Base64 there and back, every length");
+	buf_clear(&back);
+	ok(base64_decode(&back, STR_LIT(" Zm9v\r\nYmFy\n")), "lines of it");
+	is_str(back.data, "foobar", "line ends do not count");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!base64_decode(&back, str_from(bad[i].text)) &&
+			   back.len == 6,
+		   "refused, and nothing appended: %s", bad[i].what);
+	buf_release(&text);
+	buf_release(&back);
+}
+
 static void
 test_number(void)
 {
@@ -258,5 +330,7 @@ main(void)
 	test_err();
 	test_whole_writes();
 	test_cpu();
+	test_sha256();
+	test_base64();
 	return tap_done();
 }

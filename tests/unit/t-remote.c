@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "remote/base64.h"
 #include "remote/child.h"
 #include "remote/fleet.h"
 #include "remote/gate.h"
@@ -150,31 +149,6 @@ test_known(void)
 	known_keys_clear(&known);
 	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_NEW, "new");
 	buf_release(&out);
-}
-
-static void
-test_base64(void)
-{
-	struct buf text, back;
-	char data[256];
-	bool same = true;
-
-	for (int i = 0; i < 256; i++)
-		data[i] = (char)i;
-	buf_init(&text, 1000);
-	buf_init(&back, 1000);
-	for (size_t n = 0; n <= 256 && same; n++) {
-		buf_clear(&text);
-		buf_clear(&back);
-		base64_encode(&text, (struct str){ data, n }, n % 2 == 0);
-		same = base64_decode(&back,
-				     (struct str){ text.data, text.len }) &&
-		       back.len == n && memcmp(back.data, data, n) == 0;
-	}
-	ok(same, "base64 there and back, every length");
-	ok(!base64_decode(&back, STR_LIT("AA*A")), "rubbish is refused");
-	buf_release(&text);
-	buf_release(&back);
 }
 
 static void
@@ -330,7 +304,6 @@ main(void)
 	test_dest();
 	test_target();
 	test_known();
-	test_base64();
 	test_ssh_words();
 	test_gate();
 	test_backoff();

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BASE_BASE64_H
+#define HGYM_BASE_BASE64_H
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/* Base64 of RFC 4648 by libcrypto. */
+
+void base64_encode(struct buf *out, struct str data);
+/* Append what text encodes; false, and out untouched, where it is not Base64.
+ */
+bool base64_decode(struct buf *out, struct str text);
+
+#endif

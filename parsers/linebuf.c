@@ -6,7 +6,15 @@
 
 #include <string.h>
 
+#include "parsers/bytes16.h"
+
 enum { ESC = 0x1b, BEL = 0x07 };
+
+/*
+ * Looked at and taken in one go: little enough to stay in the processor's
+ * cache, and no line within it is longer than LINE_MAX_BYTES.
+ */
+#define PIECE_BYTES 32768U
 
 void
 linebuf_init(struct linebuf *lb, segment_fn fn, void *user)
@@ -155,55 +163,79 @@ take_piece(struct linebuf *lb, const char *p, size_t n, bool dirty)
 	lb->dirty = false;
 }
 
-/* 16 bytes at once, in the compiler's portable notation. */
-typedef unsigned char bytes16 __attribute__((vector_size(16)));
-
 /* Whether a control other than LF and TAB is there: CR, ESC, NUL .. */
 static bool
 has_controls(const char *p, size_t len)
 {
 	bytes16 found = { 0 };
-	unsigned char any = 0;
+	bool any = false;
 	size_t i = 0;
 
 	for (; i + sizeof(found) <= len; i += sizeof(found)) {
-		bytes16 v;
+		bytes16 v = bytes16_load(p + i);
 
-		memcpy(&v, p + i, sizeof(v));
 		found |= (bytes16)((v < 0x20) & (v != '\n') & (v != '\t'));
 	}
-	for (size_t k = 0; k < sizeof(found); k++)
-		any |= found[k];
 	for (; i < len; i++)
 		any |= (unsigned char)p[i] < 0x20 && p[i] != '\n' &&
 		       p[i] != '\t';
-	return any != 0;
+	return any || bytes16_any(found);
+}
+
+/* Whole lines that the user takes at once; returns where the next begins. */
+static const char *
+skip_lines(struct linebuf *lb, const char *p, const char *last_lf)
+{
+	struct str text = { p, (size_t)(last_lf + 1 - p) };
+
+	return p + lb->skip(lb->user, text, &lb->lines);
+}
+
+/* The LF or CR that ends the segment at p, or end. */
+static const char *
+segment_end(const char *p, const char *end, bool has_cr)
+{
+	const char *lf = memchr(p, '\n', (size_t)(end - p));
+	const char *stop = lf != NULL ? lf : end;
+	const char *cr = has_cr ? memchr(p, '\r', (size_t)(stop - p)) : NULL;
+
+	return cr != NULL ? cr : stop;
+}
+
+/* A piece of the input; `before` are the bytes of the log in front of it. */
+static void
+feed_piece(struct linebuf *lb, const char *p, size_t len, uint64_t before)
+{
+	const char *start = p, *end = p + len;
+	const char *last_lf = memrchr(p, '\n', len);
+	bool controls = has_controls(p, len);
+	bool has_cr = controls && memchr(p, '\r', len) != NULL;
+	bool dirty = controls && is_dirty(p, len);
+	bool may_skip = lb->skip != NULL && !controls && last_lf != NULL;
+
+	while (p < end) {
+		const char *stop;
+
+		if (may_skip && p <= last_lf && lb->partial.len == 0 &&
+		    !lb->has_held)
+			p = skip_lines(lb, p, last_lf);
+		stop = segment_end(p, end, has_cr);
+		if (stop == end) {
+			add_partial(lb, p, (size_t)(end - p), dirty);
+			break;
+		}
+		lb->consumed = before + (uint64_t)(stop + 1 - start);
+		take_piece(lb, p, (size_t)(stop - p), dirty);
+		p = stop + 1;
+	}
 }
 
 void
 linebuf_feed(struct linebuf *lb, const void *data, size_t len)
 {
-	const char *p = data, *end = p + len;
-	bool controls = has_controls(p, len);
-	bool has_cr = controls && memchr(p, '\r', len) != NULL;
-	bool dirty = controls && is_dirty(p, len);
-
-	while (p < end) {
-		const char *lf = memchr(p, '\n', (size_t)(end - p));
-		const char *stop = lf != NULL ? lf : end;
-		const char *cr =
-			has_cr ? memchr(p, '\r', (size_t)(stop - p)) : NULL;
-
-		if (cr != NULL)
-			stop = cr;
-		if (stop == end) {
-			add_partial(lb, p, (size_t)(end - p), dirty);
-			break;
-		}
-		lb->consumed =
-			lb->bytes + (uint64_t)(stop + 1 - (const char *)data);
-		take_piece(lb, p, (size_t)(stop - p), dirty);
-		p = stop + 1;
+	for (size_t at = 0, n; at < len; at += n) {
+		n = len - at < PIECE_BYTES ? len - at : PIECE_BYTES;
+		feed_piece(lb, (const char *)data + at, n, lb->bytes + at);
 	}
 	lb->bytes += len;
 }

@@ -32,7 +32,15 @@ struct run_reader {
 	const char *last_format; /* the one that was noted last */
 };
 
-static void on_segment(void *user, const struct segment *segment);
+static void take_segment(void *user, const struct segment *segment);
+static size_t skip_source(void *user, struct str text, uint64_t *lines);
+
+static void
+init_lines(struct run_reader *r)
+{
+	linebuf_init(&r->linebuf, take_segment, r);
+	r->linebuf.skip = skip_source;
+}
 
 struct run_reader *
 run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
@@ -44,7 +52,7 @@ run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 	r->scanner = scanner_new(formats);
 	r->cb = cb != NULL ? *cb : no_cb;
 	r->user = user;
-	linebuf_init(&r->linebuf, on_segment, r);
+	init_lines(r);
 	source_fold_init(&r->fold);
 	run_state_init(&r->state);
 	buf_init(&r->formats, 1024);
@@ -69,7 +77,7 @@ void
 run_reader_reset(struct run_reader *r, void *user)
 {
 	linebuf_release(&r->linebuf);
-	linebuf_init(&r->linebuf, on_segment, r);
+	init_lines(r);
 	source_fold_reset(&r->fold);
 	run_state_release(&r->state);
 	run_state_init(&r->state);
@@ -371,13 +379,11 @@ is_begun(const struct run_state *s)
 }
 
 static enum line_class
-take_segment(struct run_reader *r, const struct segment *segment)
+read_segment(struct run_reader *r, const struct segment *segment)
 {
 	struct line_prefix prefix;
 	struct record record;
 
-	if (r->fold.inside && source_fold_follow(&r->fold, segment->text))
-		return LINE_SOURCE;
 	line_prefix_split(skip_mark(segment), &prefix);
 	if (r->fold.inside)
 		return take_source_line(r, segment, &prefix);
@@ -400,13 +406,28 @@ take_segment(struct run_reader *r, const struct segment *segment)
 }
 
 static void
-on_segment(void *user, const struct segment *segment)
+take_segment(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
-	enum line_class class = take_segment(r, segment);
+	enum line_class class = read_segment(r, segment);
 
 	if (segment->ends_line && r->cb.on_line != NULL)
 		r->cb.on_line(r->user, segment->line, segment->text, class);
+}
+
+/* The lines of a script are taken many at once. */
+static size_t
+skip_source(void *user, struct str text, uint64_t *lines)
+{
+	struct run_reader *r = user;
+	uint64_t number = *lines;
+	size_t n = source_fold_skip(&r->fold, text, lines);
+	struct str line, rest = { text.p, n };
+
+	while (r->cb.on_line != NULL && number < *lines &&
+	       str_next(&rest, '\n', &line))
+		r->cb.on_line(r->user, ++number, line, LINE_SOURCE);
+	return n;
 }
 
 void

@@ -20,23 +20,20 @@
  */
 struct source_fold {
 	bool inside;
-	bool in_docstring;
-	bool following; /* so far the script is the one that was last */
-	char quote;	/* of the docstring */
-	bool has_hash;	/* hash and lines are of a whole script */
+	char quote;    /* of the docstring under way; 0: none */
+	bool has_hash; /* hash and lines are of a whole script */
+	uint64_t lines;
 	struct sha256 sha;
 	char hash[SHA256_HEX_SIZE];
-	uint64_t lines;
 	/*
-	 * The script that was last, whole: seeds of one recipe print the same
-	 * one, and to compare it is cheaper than to hash it again.
+	 * The script at hand, or while `following` the whole one before it:
+	 * runs of one recipe print the same script, and to compare it is
+	 * cheaper than to hash it again.
 	 */
-	struct buf last;
-	size_t last_at; /* how far the script at hand is the same */
-	char last_hash[SHA256_HEX_SIZE];
+	struct buf text;
+	bool following;
+	size_t followed; /* bytes of text that the script at hand repeats */
 };
-
-#define SOURCE_KEEP_BYTES ((size_t)1024 * 1024)
 
 enum source_line {
 	SOURCE_NO,    /* not part of a script */
@@ -51,10 +48,12 @@ void source_fold_release(struct source_fold *fold);
 void source_fold_reset(struct source_fold *fold);
 enum source_line source_fold_line(struct source_fold *fold, struct str line);
 /*
- * Within a script: whether the line is the next one of the script that was
- * last.  Then it is taken in, and nothing else needs to look at it.
+ * Take the whole lines that text begins with and that are part of a script
+ * for sure: their first byte begins no prefix, no row and no rule.  Returns
+ * their bytes, and adds their number to *lines.
  */
-bool source_fold_follow(struct source_fold *fold, struct str line);
+size_t source_fold_skip(struct source_fold *fold, struct str text,
+			uint64_t *lines);
 /* Whether a row of training may end the script: not within a docstring. */
 bool source_fold_may_end(const struct source_fold *fold);
 /* The script is over (end of a run, or a row of training). */

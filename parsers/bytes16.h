@@ -37,22 +37,21 @@ bytes16_any(bytes16 v)
 static inline size_t
 bytes16_count(const char *p, size_t len, char c)
 {
-	size_t n = 0, i = 0;
+	const char *end = p + len;
+	size_t n = 0;
 
-	while (len - i >= sizeof(bytes16)) {
+	while (end - p >= 32) {
 		bytes16 counts = { 0 };
 
-		/* So many that no byte of counts overflows. */
-		for (int k = 0; k < 255 && len - i >= sizeof(counts); k++) {
-			counts -= (bytes16)(bytes16_load(p + i) ==
-					    (unsigned char)c);
-			i += sizeof(counts);
-		}
+		/* So often that no byte of counts overflows. */
+		for (int k = 0; k < 127 && end - p >= 32; k++, p += 32)
+			counts -= (bytes16)(bytes16_load(p) == (uint8_t)c) +
+				  (bytes16)(bytes16_load(p + 16) == (uint8_t)c);
 		for (size_t k = 0; k < sizeof(counts); k++)
 			n += counts[k];
 	}
-	for (; i < len; i++)
-		n += p[i] == c;
+	for (; p < end; p++)
+		n += *p == c;
 	return n;
 }
 

@@ -38,8 +38,7 @@ struct linebuf {
 	struct buf held;    /* a segment that ended with CR */
 	struct buf clean;   /* scratch of the cleaning */
 	bool has_held;
-	bool dirty; /* partial has bytes to take out */
-	bool cut;   /* partial is the last line, without its LF */
+	bool cut; /* partial is the last line, without its LF */
 	uint64_t lines, bytes, dropped_bytes;
 	uint64_t consumed; /* bytes up to the end of the segment at hand */
 	segment_fn fn;

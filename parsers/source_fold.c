@@ -8,30 +8,24 @@
 
 #include "parsers/bytes16.h"
 
-/* A script that is longer is hashed, but not kept for the next one. */
-#define KEEP_BYTES ((size_t)1024 * 1024)
-
 void
-source_fold_init(struct source_fold *fold)
+source_fold_init(struct source_fold *fold, size_t n_known)
 {
-	memset(fold, 0, sizeof(*fold));
-	buf_init(&fold->text, KEEP_BYTES);
-	sha256_init(&fold->sha);
+	*fold = (struct source_fold){ .inside = false };
+	script_hash_init(&fold->hash, n_known);
 }
 
 void
 source_fold_release(struct source_fold *fold)
 {
-	buf_release(&fold->text);
-	sha256_release(&fold->sha);
+	script_hash_release(&fold->hash);
 }
 
 void
 source_fold_reset(struct source_fold *fold)
 {
-	if (fold->inside)
-		buf_clear(&fold->text); /* it may be half a script */
-	fold->inside = fold->has_hash = false;
+	fold->inside = false;
+	fold->sha256 = NULL;
 	fold->lines = 0;
 }
 
@@ -136,18 +130,26 @@ is_mark(char c)
 	return (c >= '0' && c <= '[') || c == 's' || c == 'w';
 }
 
-/* Whether one of 16 bytes is a mark's LF or begins a triple quote. */
-static bool
-has_mark(const char *p)
+/* Which of the 16 bytes at p are a mark's LF or begin a triple quote. */
+static inline bytes16 __attribute__((always_inline)) marks_at(const char *p)
 {
 	bytes16 a = bytes16_load(p);
 	bytes16 b = bytes16_load(p + 1), c = bytes16_load(p + 2);
-	bytes16 first =
-		(bytes16)((b - '0' <= '[' - '0') | (b == 's') | (b == 'w'));
+	/* "s" and "w" differ in one bit. */
+	bytes16 first = (bytes16)((b - '0' <= '[' - '0') | ((b | 4) == 'w'));
 	bytes16 quote =
 		(bytes16)((a == b) & (b == c) & ((a == '"') | (a == '\'')));
 
-	return bytes16_any(((bytes16)(a == '\n') & first) | quote);
+	return ((bytes16)(a == '\n') & first) | quote;
+}
+
+/* Whether a mark is within the next 64 bytes; two more are read. */
+#define STRIDE 64
+static bool
+has_mark(const char *p)
+{
+	return bytes16_any(marks_at(p) | marks_at(p + 16) | marks_at(p + 32) |
+			   marks_at(p + 48));
 }
 
 /* The next triple quote, or LF in front of a mark; else the last byte, an LF.
@@ -155,55 +157,34 @@ has_mark(const char *p)
 static size_t
 next_mark(struct str text, size_t at)
 {
-	for (; at + 2 < text.len; at++) {
-		while (at + 2 + sizeof(bytes16) <= text.len &&
-		       !has_mark(text.p + at))
-			at += sizeof(bytes16);
-		if (at + 2 < text.len &&
-		    ((text.p[at] == '\n' && is_mark(text.p[at + 1])) ||
-		     is_triple_quote(text.p + at)))
-			return at;
+	while (at + 2 < text.len) {
+		size_t end = at + STRIDE;
+
+		if (end + 2 <= text.len && !has_mark(text.p + at)) {
+			at = end;
+			continue;
+		}
+		for (; at < end && at + 2 < text.len; at++)
+			if ((text.p[at] == '\n' && is_mark(text.p[at + 1])) ||
+			    is_triple_quote(text.p + at))
+				return at;
 	}
 	return text.len - 1;
-}
-
-/* The script turns out to be another one, from here on. */
-static void
-stop_following(struct source_fold *fold)
-{
-	fold->following = false;
-	fold->text.len = fold->followed;
-	sha256_update(&fold->sha, fold->text.data, fold->text.len);
-}
-
-/* The next bytes of the script. */
-static void
-take_text(struct source_fold *fold, struct str text)
-{
-	if (fold->following && fold->text.len - fold->followed >= text.len &&
-	    memcmp(fold->text.data + fold->followed, text.p, text.len) == 0) {
-		fold->followed += text.len;
-		return;
-	}
-	if (fold->following)
-		stop_following(fold);
-	sha256_update(&fold->sha, text.p, text.len);
-	buf_append(&fold->text, text.p, text.len);
 }
 
 static void
 take_line(struct source_fold *fold, struct str line)
 {
-	for (size_t i = 0; i + 2 < line.len; i++) {
-		if (!is_triple_quote(line.p + i))
-			continue;
+	bool quotes = line.len > 2 && (memchr(line.p, '"', line.len) != NULL ||
+				       memchr(line.p, '\'', line.len) != NULL);
+
+	for (size_t i = 0; quotes && (i = next_mark(line, i)) + 2 < line.len;
+	     i += 3)
 		take_quote(fold, line.p[i]);
-		i += 2;
-	}
 	fold->lines++;
 	if (line.len > 0)
-		take_text(fold, line);
-	take_text(fold, STR_LIT("\n"));
+		script_hash_update(&fold->hash, line);
+	script_hash_update(&fold->hash, STR_LIT("\n"));
 }
 
 size_t
@@ -221,7 +202,7 @@ source_fold_skip(struct source_fold *fold, struct str text, uint64_t *lines)
 	n = bytes16_count(text.p, text.len, '\n');
 	fold->lines += n;
 	*lines += n;
-	take_text(fold, text);
+	script_hash_update(&fold->hash, text);
 	return text.len;
 }
 
@@ -234,29 +215,18 @@ source_fold_may_end(const struct source_fold *fold)
 void
 source_fold_finish(struct source_fold *fold)
 {
-	fold->has_hash = fold->inside;
-	if (!fold->inside)
-		return;
+	fold->sha256 = fold->inside ? script_hash_end(&fold->hash) : NULL;
 	fold->inside = false;
-	if (fold->following && fold->followed < fold->text.len)
-		stop_following(fold);
-	/* Followed to its end it has the hash that is there already. */
-	if (!fold->following)
-		sha256_hex(&fold->sha, fold->hash);
-	if (fold->text.truncated)
-		buf_clear(&fold->text);
 }
 
 static void
 begin_script(struct source_fold *fold)
 {
+	script_hash_begin(&fold->hash);
 	fold->inside = true;
-	fold->has_hash = false;
+	fold->sha256 = NULL;
 	fold->quote = '\0';
 	fold->lines = 0;
-	fold->following = fold->text.len > 0;
-	fold->followed = 0;
-	sha256_reset(&fold->sha);
 }
 
 enum source_line

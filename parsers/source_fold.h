@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "base/sha256.h"
 #include "base/str.h"
+#include "parsers/script_hash.h"
 
 /*
  * A training script printed into its own log.  Its f-strings and defaults
@@ -20,19 +19,10 @@
  */
 struct source_fold {
 	bool inside;
-	char quote;    /* of the docstring under way; 0: none */
-	bool has_hash; /* hash and lines are of a whole script */
+	char quote; /* of the docstring under way; 0: none */
 	uint64_t lines;
-	struct sha256 sha;
-	char hash[SHA256_HEX_SIZE];
-	/*
-	 * The script at hand, or while `following` the whole one before it:
-	 * runs of one recipe print the same script, and to compare it is
-	 * cheaper than to hash it again.
-	 */
-	struct buf text;
-	bool following;
-	size_t followed; /* bytes of text that the script at hand repeats */
+	struct script_hash hash;
+	const char *sha256; /* of the script that ended last; NULL: none */
 };
 
 enum source_line {
@@ -42,9 +32,10 @@ enum source_line {
 	SOURCE_END, /* the rule behind it; not part of the script */
 };
 
-void source_fold_init(struct source_fold *fold);
+/* n_known: of how many scripts it remembers the hash; 0 or from 2. */
+void source_fold_init(struct source_fold *fold, size_t n_known);
 void source_fold_release(struct source_fold *fold);
-/* For the next file; the last script is remembered. */
+/* For the next file; the scripts are remembered. */
 void source_fold_reset(struct source_fold *fold);
 enum source_line source_fold_line(struct source_fold *fold, struct str line);
 /*

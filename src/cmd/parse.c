@@ -71,19 +71,15 @@ struct parse_job {
 	int status;
 };
 
-/* The row of a file: its path, then the members of rest (taken over). */
+/* The row with its file's path in front; the same row. */
 static cJSON *
-make_row(const struct parsed_file *file, cJSON *rest)
+put_file(const struct parsed_file *file, cJSON *row)
 {
-	cJSON *row = cJSON_CreateObject();
+	cJSON *path;
 
 	json_add_clean(row, "file", file->path);
-	while (rest->child != NULL) {
-		cJSON *member = cJSON_DetachItemViaPointer(rest, rest->child);
-
-		cJSON_AddItemToObject(row, member->string, member);
-	}
-	cJSON_Delete(rest);
+	path = cJSON_DetachItemFromObjectCaseSensitive(row, "file");
+	cJSON_InsertItemInArray(row, 0, path);
 	return row;
 }
 
@@ -102,7 +98,7 @@ static void
 print_run(struct parse_job *job, const struct parsed_file *file,
 	  const struct run *run)
 {
-	cJSON *row = make_row(file, run_to_json(run));
+	cJSON *row = put_file(file, run_to_json(run));
 
 	out_row(runs_out(job), row);
 	job->rows++;
@@ -113,7 +109,7 @@ print_run(struct parse_job *job, const struct parsed_file *file,
 static void
 take_score(struct parse_job *job, const struct parsed_file *file)
 {
-	cJSON *row = make_row(file, score_row_json(file->score));
+	cJSON *row = put_file(file, score_row_json(file->score));
 
 	job->rows++;
 	if (job->format == OUT_JSON) {

@@ -10,8 +10,8 @@
 
 #include "base/embed.h"
 #include "base/xalloc.h"
-#include "parsers/format_internal.h"
 #include "parsers/json.h"
+#include "parsers/scan_priv.h"
 
 /* The files of parsers/formats, made into C by the build. */
 extern const struct embed_file format_builtin[];
@@ -31,7 +31,7 @@ struct format_set {
 	size_t n_formats;
 	const struct rule **order; /* all rules as they are tried */
 	size_t n_order;
-	struct rule_list candidates[256];
+	struct scan_index index; /* of order */
 };
 
 static void
@@ -45,51 +45,22 @@ format_release(struct format *format)
 	*format = (struct format){ NULL, NULL, false, NULL, 0 };
 }
 
-static void
-forget_order(struct format_set *set)
-{
-	free(set->order);
-	for (size_t c = 0; c < 256; c++)
-		free(set->candidates[c].items);
-	set->order = NULL;
-	set->n_order = 0;
-	memset(set->candidates, 0, sizeof(set->candidates));
-}
-
-/* Which rules may take a line that begins with byte c. */
-static void
-fill_candidates(struct format_set *set, size_t c)
-{
-	struct rule_list *list = &set->candidates[c];
-
-	list->items = xcalloc(set->n_order, sizeof(*list->items));
-	for (size_t i = 0; i < set->n_order; i++) {
-		const struct rule *rule = set->order[i];
-
-		if (rule->first[c / 8] >> (c % 8) & 1)
-			list->items[list->n++] = (struct candidate){
-				rule->head,    rule->head_mask,
-				rule->second,  rule->second_mask,
-				set->order[i], i,
-			};
-	}
-}
-
 /* Lay out the rules of all sets in the order in which they are tried. */
 static void
 make_order(struct format_set *set)
 {
 	size_t n = 0;
 
-	forget_order(set);
 	for (size_t i = 0; i < set->n_formats; i++)
 		n += set->formats[i].n_rules;
-	set->order = xcalloc(n, sizeof(struct rule *));
+	set->order =
+		xreallocarray((void *)set->order, n, sizeof(struct rule *));
+	set->n_order = 0;
 	for (size_t i = 0; i < set->n_formats; i++)
 		for (size_t k = 0; k < set->formats[i].n_rules; k++)
 			set->order[set->n_order++] = &set->formats[i].rules[k];
-	for (size_t c = 0; c < 256; c++)
-		fill_candidates(set, c);
+	scan_index_release(&set->index);
+	scan_index_build(&set->index, set->order, n);
 }
 
 static const struct json_key format_keys[] = {
@@ -328,7 +299,8 @@ format_set_free(struct format_set *set)
 {
 	if (set == NULL)
 		return;
-	forget_order(set);
+	free((void *)set->order);
+	scan_index_release(&set->index);
 	for (size_t i = 0; i < set->n_formats; i++)
 		format_release(&set->formats[i]);
 	free(set);
@@ -376,8 +348,8 @@ format_set_rule(const struct format_set *set, size_t i)
 	return set->order[i];
 }
 
-const struct rule_list *
-format_set_candidates(const struct format_set *set)
+const struct scan_index *
+format_set_index(const struct format_set *set)
 {
-	return set->candidates;
+	return &set->index;
 }

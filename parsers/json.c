@@ -231,19 +231,41 @@ print_string(struct buf *out, const char *s)
 	buf_append_char(out, '"');
 }
 
+/* digits / 10^decimals in full. */
 static void
-print_integer(struct buf *out, double value)
+print_digits(struct buf *out, bool minus, uint64_t digits, int decimals)
 {
-	uint64_t rest = (uint64_t)fabs(value);
-	char digits[24];
-	size_t i = sizeof(digits);
+	char text[48];
+	size_t i = sizeof(text);
 
-	do
-		digits[--i] = (char)('0' + rest % 10);
-	while ((rest /= 10) > 0);
-	if (value < 0)
-		digits[--i] = '-';
-	buf_append(out, digits + i, sizeof(digits) - i);
+	for (int n = 0; n <= decimals || digits > 0; n++, digits /= 10) {
+		if (n > 0 && n == decimals)
+			text[--i] = '.';
+		text[--i] = (char)('0' + digits % 10);
+	}
+	if (minus)
+		text[--i] = '-';
+	buf_append(out, text + i, sizeof(text) - i);
+}
+
+/*
+ * A number of at most 15 digits and 12 decimals, as nearly all are: division
+ * rounds correctly, so the quotient that equals it has its digits.
+ */
+static bool
+print_decimal(struct buf *out, double value)
+{
+	double size = fabs(value), scale = 1;
+
+	for (int n = 0; n <= 12 && size * scale < 1e15; n++, scale *= 10) {
+		uint64_t digits = (uint64_t)(size * scale + 0.5);
+
+		if ((double)digits / scale == size) {
+			print_digits(out, value < 0, digits, n);
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The shortest of 15 to 17 digits that reads back as the same number. */
@@ -256,10 +278,9 @@ print_number(struct buf *out, double value)
 		buf_append_str(out, "null");
 		return;
 	}
-	if (floor(value) == value && fabs(value) < 1e15) {
-		print_integer(out, value);
+	/* What is smaller has an exponent. */
+	if ((value == 0 || fabs(value) >= 1e-4) && print_decimal(out, value))
 		return;
-	}
 	for (int digits = 15; digits <= 17; digits++) {
 		double again;
 

@@ -56,6 +56,8 @@ take_rank(struct line_prefix *out)
 	static const char *const words[] = { "[rank", "[default" };
 	struct str s = out->rest;
 
+	if (s.len == 0 || s.p[0] != '[')
+		return false;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		size_t at = strlen(words[i]), n;
 
@@ -205,6 +207,8 @@ level_length(struct str s)
 	static const char *const levels[] = { "INFO",  "WARNING",  "WARN",
 					      "ERROR", "CRITICAL", "DEBUG" };
 
+	if (s.len == 0 || s.p[0] < 'C' || s.p[0] > 'W') /* nearly always */
+		return 0;
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
 		size_t n = strlen(levels[i]);
 
@@ -326,16 +330,14 @@ take_logger(struct line_prefix *out, bool stamped)
 	out->rest = s;
 }
 
-/* Whether a line can begin with a prefix at all: most cannot. */
+/* The same of a line: "12:00:00", "1776143914.", "2026-" but not "1000/". */
 static bool
 may_begin_prefix(struct str s)
 {
-	if (s.len < 5)
-		return false;
-	if (is_digit(s.p[0])) /* "12:00:00", "1776143914.", "2026-" */
-		return s.p[2] == ':' || (is_digit(s.p[1]) && is_digit(s.p[2]) &&
-					 is_digit(s.p[3]) && s.p[4] != '/');
-	return s.p[0] == '[' || (s.p[0] >= 'C' && s.p[0] <= 'W');
+	if (s.len < 5 || !is_digit(s.p[0]))
+		return s.len >= 5 && line_prefix_may_begin(s.p[0]);
+	return s.p[2] == ':' || (is_digit(s.p[1]) && is_digit(s.p[2]) &&
+				 is_digit(s.p[3]) && s.p[4] != '/');
 }
 
 /*

@@ -2,6 +2,7 @@
 #ifndef HGYM_PARSERS_LINE_PREFIX_H
 #define HGYM_PARSERS_LINE_PREFIX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -12,6 +13,13 @@ struct line_prefix {
 	int64_t wall_ms; /* of an epoch or ISO 8601 time; 0: none */
 	struct str rest; /* the line behind the prefixes */
 };
+
+/* Whether a line that begins with c may have a prefix at all: most have not. */
+static inline bool
+line_prefix_may_begin(char c)
+{
+	return (c >= '0' && c <= '9') || c == '[' || (c >= 'C' && c <= 'W');
+}
 
 /*
  * Take the prefixes off a line: "[rank0]:", "[default0]:" (torchrun), an

@@ -6,7 +6,15 @@
 
 #include <string.h>
 
+#include "parsers/bytes16.h"
+
 enum { ESC = 0x1b, BEL = 0x07 };
+
+/*
+ * Looked at and taken in one go: little enough to stay in the processor's
+ * cache, and no line within it is longer than LINE_MAX_BYTES.
+ */
+#define PIECE_BYTES 32768U
 
 void
 linebuf_init(struct linebuf *lb, segment_fn fn, void *user)
@@ -53,41 +61,45 @@ escape_length(struct str s)
 	return 2;
 }
 
-/* s without escape sequences and NUL bytes, in lb->clean. */
+/* Bytes before the first ESC or NUL of s. */
+static size_t
+plain_length(struct str s)
+{
+	const char *esc = memchr(s.p, ESC, s.len);
+	size_t len = esc != NULL ? (size_t)(esc - s.p) : s.len;
+	const char *nul = memchr(s.p, '\0', len);
+
+	return nul != NULL ? (size_t)(nul - s.p) : len;
+}
+
+/* s without escape sequences and NUL bytes; copied only where it has any. */
 static struct str
 clean_text(struct linebuf *lb, struct str s)
 {
-	buf_clear(&lb->clean);
-	while (s.len > 0) {
-		size_t n = 1;
+	size_t n = s.len > 0 ? plain_length(s) : 0;
 
-		if (s.p[0] == ESC)
-			n = escape_length(s);
-		else if (s.p[0] != '\0')
-			buf_append_char(&lb->clean, s.p[0]);
-		s.p += n;
-		s.len -= n;
+	if (n == s.len)
+		return s;
+	buf_clear(&lb->clean);
+	for (;;) {
+		buf_append(&lb->clean, s.p, n);
+		if (n == s.len)
+			break;
+		s = (struct str){ s.p + n, s.len - n };
+		n = s.p[0] == ESC ? escape_length(s) : 1;
+		s = (struct str){ s.p + n, s.len - n };
+		n = s.len > 0 ? plain_length(s) : 0;
 	}
 	return (struct str){ lb->clean.data, lb->clean.len };
 }
 
-static bool
-is_dirty(const void *data, size_t len)
-{
-	return len > 0 && (memchr(data, ESC, len) != NULL ||
-			   memchr(data, '\0', len) != NULL);
-}
-
 static void
-emit(struct linebuf *lb, struct str raw, bool dirty, bool ends_line)
+emit(struct linebuf *lb, struct str raw, bool ends_line)
 {
-	struct segment segment = { raw, lb->lines + 1, ends_line,
-				   ends_line && lb->cut };
+	struct segment segment = { clean_text(lb, raw), lb->lines + 1,
+				   ends_line, ends_line && lb->cut };
 
-	if (dirty)
-		segment.text = clean_text(lb, raw);
-	if (ends_line)
-		lb->lines++;
+	lb->lines += ends_line;
 	lb->fn(lb->user, &segment);
 }
 
@@ -96,12 +108,11 @@ static void
 flush_held(struct linebuf *lb, bool ends_line)
 {
 	lb->has_held = false;
-	emit(lb, (struct str){ lb->held.data, lb->held.len },
-	     is_dirty(lb->held.data, lb->held.len), ends_line);
+	emit(lb, (struct str){ lb->held.data, lb->held.len }, ends_line);
 }
 
 static void
-end_segment(struct linebuf *lb, struct str raw, bool dirty, char end)
+end_segment(struct linebuf *lb, struct str raw, char end)
 {
 	if (end == '\n' && raw.len == 0 && lb->has_held) {
 		flush_held(lb, true);
@@ -112,7 +123,7 @@ end_segment(struct linebuf *lb, struct str raw, bool dirty, char end)
 	if (lb->has_held)
 		flush_held(lb, false);
 	if (end == '\n') {
-		emit(lb, raw, dirty, true);
+		emit(lb, raw, true);
 		return;
 	}
 	buf_clear(&lb->held);
@@ -121,7 +132,7 @@ end_segment(struct linebuf *lb, struct str raw, bool dirty, char end)
 }
 
 static void
-add_partial(struct linebuf *lb, const char *p, size_t n, bool dirty)
+add_partial(struct linebuf *lb, const char *p, size_t n)
 {
 	size_t room = LINE_MAX_BYTES - lb->partial.len;
 
@@ -130,80 +141,159 @@ add_partial(struct linebuf *lb, const char *p, size_t n, bool dirty)
 		n = room;
 	}
 	buf_append(&lb->partial, p, n);
-	lb->dirty = lb->dirty || dirty;
 }
 
-/* A whole piece up to its end, joined with what came before it. */
+/* The n bytes at p end a segment; p[n] is its LF or CR. */
 static void
-take_piece(struct linebuf *lb, const char *p, size_t n, bool dirty)
+take_segment(struct linebuf *lb, const char *p, size_t n)
 {
-	char end = p[n];
-
-	if (lb->partial.len == 0) {
-		if (n > LINE_MAX_BYTES) {
-			lb->dropped_bytes += n - LINE_MAX_BYTES;
-			n = LINE_MAX_BYTES;
-		}
-		end_segment(lb, (struct str){ p, n }, dirty, end);
+	if (lb->partial.len == 0 && n <= LINE_MAX_BYTES) {
+		end_segment(lb, (struct str){ p, n }, p[n]);
 		return;
 	}
-	add_partial(lb, p, n, dirty);
-	dirty = lb->dirty;
+	add_partial(lb, p, n);
 	end_segment(lb, (struct str){ lb->partial.data, lb->partial.len },
-		    dirty, end);
+		    p[n]);
 	buf_clear(&lb->partial);
-	lb->dirty = false;
 }
 
-/* 16 bytes at once, in the compiler's portable notation. */
-typedef unsigned char bytes16 __attribute__((vector_size(16)));
-
-/* Whether a control other than LF and TAB is there: CR, ESC, NUL .. */
-static bool
-has_controls(const char *p, size_t len)
+/* The first LF or CR at p, or end. */
+static const char *
+segment_end(const char *p, const char *end)
 {
-	bytes16 found = { 0 };
-	unsigned char any = 0;
-	size_t i = 0;
+	const char *lf = memchr(p, '\n', (size_t)(end - p));
+	const char *stop = lf != NULL ? lf : end;
+	const char *cr = memchr(p, '\r', (size_t)(stop - p));
 
-	for (; i + sizeof(found) <= len; i += sizeof(found)) {
-		bytes16 v;
+	return cr != NULL ? cr : stop;
+}
 
-		memcpy(&v, p + i, sizeof(v));
-		found |= (bytes16)((v < 0x20) & (v != '\n') & (v != '\t'));
+/* Segments with all that may be in them; `before` is of the log before p. */
+static void
+feed_rough(struct linebuf *lb, const char *p, const char *end, uint64_t before)
+{
+	const char *start = p, *stop;
+
+	for (; (stop = segment_end(p, end)) < end; p = stop + 1) {
+		lb->consumed = before + (uint64_t)(stop + 1 - start);
+		take_segment(lb, p, (size_t)(stop - p));
 	}
-	for (size_t k = 0; k < sizeof(found); k++)
-		any |= found[k];
-	for (; i < len; i++)
-		any |= (unsigned char)p[i] < 0x20 && p[i] != '\n' &&
-		       p[i] != '\t';
-	return any != 0;
+	add_partial(lb, p, (size_t)(end - p));
+}
+
+/* Which of 16 bytes are controls other than LF and TAB: CR, ESC, NUL .. */
+static bytes16
+controls_at(const char *p)
+{
+	bytes16 v = bytes16_load(p);
+
+	return (bytes16)((v < 0x20) & (v != '\n') & (v != '\t'));
+}
+
+/* The first control at p but LF and TAB, or end. */
+static const char *
+find_control(const char *p, const char *end)
+{
+	while (end - p >= 64 &&
+	       !bytes16_any(controls_at(p) | controls_at(p + 16) |
+			    controls_at(p + 32) | controls_at(p + 48)))
+		p += 64;
+	while (p < end &&
+	       ((unsigned char)*p >= 0x20 || *p == '\n' || *p == '\t'))
+		p++;
+	return p;
+}
+
+/*
+ * Whole lines without anything to take out: the common case, in a few steps.
+ * `before` is of the log before the text, `crs` how many CRs each of its lines
+ * had there.
+ */
+static void
+feed_clean(struct linebuf *lb, struct str text, uint64_t before, uint64_t crs)
+{
+	struct segment segment = { .ends_line = true };
+	uint64_t first = lb->lines;
+	size_t at = 0;
+
+	while (at < text.len) {
+		struct str rest = { text.p + at, text.len - at };
+		const char *lf;
+
+		if (lb->skip != NULL &&
+		    (at += lb->skip(lb->user, rest, &lb->lines)) == text.len)
+			break;
+		segment.text.p = text.p + at;
+		lf = memchr(segment.text.p, '\n', text.len - at);
+		segment.text.len = (size_t)(lf - segment.text.p);
+		segment.line = ++lb->lines;
+		at += segment.text.len + 1;
+		lb->consumed = before + at + crs * (lb->lines - first);
+		lb->fn(lb->user, &segment);
+	}
+}
+
+static bool
+is_crlf(const char *p, const char *end)
+{
+	return end - p >= 2 && p[0] == '\r' && p[1] == '\n';
+}
+
+/* Lines at p that end with CR LF, the CRs taken out; returns what follows. */
+static const char *
+feed_crlf(struct linebuf *lb, const char *p, const char *end, uint64_t before)
+{
+	const char *cr;
+
+	buf_clear(&lb->clean);
+	while (is_crlf(cr = find_control(p, end), end) &&
+	       memchr(p, '\n', (size_t)(cr - p)) == NULL) {
+		buf_append(&lb->clean, p, (size_t)(cr - p));
+		buf_append_char(&lb->clean, '\n');
+		p = cr + 2;
+	}
+	feed_clean(lb, (struct str){ lb->clean.data, lb->clean.len }, before,
+		   1);
+	return p;
+}
+
+/*
+ * A piece of the input: lines without controls all at once, each other one on
+ * its own.  `before` is how much of the log lies before the piece.
+ */
+static void
+feed_piece(struct linebuf *lb, struct str piece, uint64_t before)
+{
+	const char *p = piece.p, *end = piece.p + piece.len;
+
+	while (p < end) {
+		uint64_t at = before + (uint64_t)(p - piece.p);
+		bool fresh = lb->partial.len == 0 && !lb->has_held;
+		const char *stop = fresh ? find_control(p, end) : p;
+		const char *lf = memrchr(p, '\n', (size_t)(stop - p));
+
+		if (lf != NULL) {
+			feed_clean(lb, (struct str){ p, (size_t)(lf + 1 - p) },
+				   at, 0);
+			p = lf + 1;
+		} else if (fresh && is_crlf(stop, end)) {
+			p = feed_crlf(lb, p, end, at);
+		} else {
+			lf = memchr(stop, '\n', (size_t)(end - stop));
+			stop = lf != NULL ? lf + 1 : end;
+			feed_rough(lb, p, stop, at);
+			p = stop;
+		}
+	}
 }
 
 void
 linebuf_feed(struct linebuf *lb, const void *data, size_t len)
 {
-	const char *p = data, *end = p + len;
-	bool controls = has_controls(p, len);
-	bool has_cr = controls && memchr(p, '\r', len) != NULL;
-	bool dirty = controls && is_dirty(p, len);
-
-	while (p < end) {
-		const char *lf = memchr(p, '\n', (size_t)(end - p));
-		const char *stop = lf != NULL ? lf : end;
-		const char *cr =
-			has_cr ? memchr(p, '\r', (size_t)(stop - p)) : NULL;
-
-		if (cr != NULL)
-			stop = cr;
-		if (stop == end) {
-			add_partial(lb, p, (size_t)(end - p), dirty);
-			break;
-		}
-		lb->consumed =
-			lb->bytes + (uint64_t)(stop + 1 - (const char *)data);
-		take_piece(lb, p, (size_t)(stop - p), dirty);
-		p = stop + 1;
+	for (size_t at = 0, n; at < len; at += n) {
+		n = len - at < PIECE_BYTES ? len - at : PIECE_BYTES;
+		feed_piece(lb, (struct str){ (const char *)data + at, n },
+			   lb->bytes + at);
 	}
 	lb->bytes += len;
 }
@@ -214,5 +304,5 @@ linebuf_finish(struct linebuf *lb)
 	lb->consumed = lb->bytes;
 	lb->cut = lb->partial.len > 0;
 	if (lb->partial.len > 0 || lb->has_held)
-		take_piece(lb, "\n", 0, false);
+		take_segment(lb, "\n", 0);
 }

@@ -13,6 +13,9 @@
  * bars rewrite their line), CR LF is one line end.  ANSI escape sequences and
  * NUL bytes are taken out.  Of a segment LINE_MAX_BYTES are kept, the rest is
  * counted and dropped.  Any cut of the bytes gives the same segments.
+ *
+ * A user who can take many lines at once sets skip: it is offered whole lines
+ * with nothing to take out, and those that it takes are not given as segments.
  */
 #define LINE_MAX_BYTES 65536U
 
@@ -24,17 +27,22 @@ struct segment {
 };
 
 typedef void (*segment_fn)(void *user, const struct segment *segment);
+/*
+ * Take some of the lines that text begins with (each ends with its LF):
+ * returns their bytes, 0 for none, and adds their number to *lines.
+ */
+typedef size_t (*skip_fn)(void *user, struct str text, uint64_t *lines);
 
 struct linebuf {
 	struct buf partial; /* of the segment under way, raw */
 	struct buf held;    /* a segment that ended with CR */
 	struct buf clean;   /* scratch of the cleaning */
 	bool has_held;
-	bool dirty; /* partial has bytes to take out */
-	bool cut;   /* partial is the last line, without its LF */
+	bool cut; /* partial is the last line, without its LF */
 	uint64_t lines, bytes, dropped_bytes;
 	uint64_t consumed; /* bytes up to the end of the segment at hand */
 	segment_fn fn;
+	skip_fn skip; /* NULL: none */
 	void *user;
 };
 

@@ -34,8 +34,11 @@ last_bar(struct str s)
 struct str
 progress_bar_rest(struct str line)
 {
-	struct str bar = last_bar(line), rest = behind(bar, "it/s");
+	struct str bar = last_bar(line), rest;
 
+	if (bar.len == 0) /* nearly always */
+		return bar;
+	rest = behind(bar, "it/s");
 	if (rest.len == 0)
 		rest = behind(bar, "s/it");
 	return behind(rest, "]");

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "parsers/metric.h"
 #include "parsers/run.h"
+#include "parsers/steps.h"
 
 /* What a line is; the `kind` of a rule. */
 #define RULE_KIND_LIST(X)                                                      \
@@ -53,7 +54,7 @@ enum rule_stage {
 const char *rule_kind_name(enum rule_kind kind);
 const char *rule_stage_name(enum rule_stage stage);
 
-#define RULE_MAX_GROUPS 16
+#define RULE_MAX_GROUPS STEPS_MAX_NUMBERS
 
 /* A named group: its number, the metric it gives and the factor. */
 struct rule_group {
@@ -62,25 +63,6 @@ struct rule_group {
 	double scale;
 };
 
-/*
- * Which pairs of neighbouring bytes a text has, in 256 bits: a literal whose
- * pairs are not all there is not in the text.
- */
-struct pair_set {
-	uint64_t bits[4];
-};
-
-void pair_set_fill(struct pair_set *set, struct str text);
-
-static inline bool
-pair_set_has_all(const struct pair_set *set, const struct pair_set *wanted)
-{
-	return (wanted->bits[0] & ~set->bits[0]) == 0 &&
-	       (wanted->bits[1] & ~set->bits[1]) == 0 &&
-	       (wanted->bits[2] & ~set->bits[2]) == 0 &&
-	       (wanted->bits[3] & ~set->bits[3]) == 0;
-}
-
 /* One pattern of a format; compiled once, shared read-only. */
 struct rule {
 	char *name;	    /* owned */
@@ -88,25 +70,18 @@ struct rule {
 	char *pattern;	    /* owned */
 	char *needs;	    /* owned; a literal every match contains, or NULL */
 	size_t needs_len;
-	struct pair_set needs_pairs; /* of needs */
 	enum rule_kind kind;
 	enum rule_stage stage;	   /* of a result */
 	enum run_event_kind event; /* of an event */
 	bool fatal;		   /* an event that ends the run */
-	char *literal; /* owned; what an anchored match begins with, or "" */
-	size_t literal_len;
-	bool anchored;
-	/*
-	 * What a match must begin with, and what must follow its first blank,
-	 * as the low bytes of a word; 0 masks where nothing is known.
-	 */
-	uint64_t head, head_mask, second, second_mask;
-	pcre2_code *code; /* owned */
-	bool jit;	  /* compiled for pcre2_jit_match */
-	struct rule_group groups[RULE_MAX_GROUPS];
-	size_t n_groups;
+	pcre2_code *code;	   /* owned */
+	bool jit;		   /* compiled for pcre2_jit_match */
 	uint32_t stage_group, text_group, mode_group; /* 0: none */
+	size_t n_groups;
+	struct rule_group groups[RULE_MAX_GROUPS];
+	/* For lines that PCRE2 need not look at. */
 	unsigned char first[32]; /* bitmap: bytes a match may begin with */
+	struct steps steps;
 };
 
 /* The strings of a rule before it is compiled. */

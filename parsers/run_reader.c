@@ -9,7 +9,6 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
-#include "parsers/cut_line.h"
 #include "parsers/line_prefix.h"
 #include "parsers/linebuf.h"
 #include "parsers/progress_bar.h"
@@ -20,6 +19,7 @@
 struct run_reader {
 	struct scanner *scanner;
 	struct run_reader_cb cb;
+	run_reader_rule_fn on_rule; /* NULL: nobody asks */
 	void *user;
 	struct linebuf linebuf;
 	struct source_fold fold;
@@ -32,7 +32,7 @@ struct run_reader {
 	const char *last_format; /* the one that was noted last */
 };
 
-static void on_segment(void *user, const struct segment *segment);
+static void take_segment(void *user, const struct segment *segment);
 
 struct run_reader *
 run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
@@ -44,8 +44,8 @@ run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 	r->scanner = scanner_new(formats);
 	r->cb = cb != NULL ? *cb : no_cb;
 	r->user = user;
-	linebuf_init(&r->linebuf, on_segment, r);
-	source_fold_init(&r->fold);
+	linebuf_init(&r->linebuf, take_segment, r);
+	source_fold_init(&r->fold, 0);
 	run_state_init(&r->state);
 	buf_init(&r->formats, 1024);
 	r->run_first_line = 1;
@@ -66,10 +66,23 @@ run_reader_free(struct run_reader *r)
 }
 
 void
+run_reader_tell_rules(struct run_reader *r, run_reader_rule_fn fn)
+{
+	r->on_rule = fn;
+}
+
+void
+run_reader_remember_scripts(struct run_reader *r, size_t n)
+{
+	source_fold_release(&r->fold);
+	source_fold_init(&r->fold, n);
+}
+
+void
 run_reader_reset(struct run_reader *r, void *user)
 {
 	linebuf_release(&r->linebuf);
-	linebuf_init(&r->linebuf, on_segment, r);
+	linebuf_init(&r->linebuf, take_segment, r);
 	source_fold_reset(&r->fold);
 	run_state_release(&r->state);
 	run_state_init(&r->state);
@@ -119,9 +132,9 @@ note_source(struct run_reader *r)
 {
 	struct run *run = &r->state.run;
 
-	if (!r->fold.has_hash || run->source_sha256 != NULL)
+	if (r->fold.sha256 == NULL || run->source_sha256 != NULL)
 		return;
-	run->source_sha256 = xstrdup(r->fold.hash);
+	run->source_sha256 = xstrdup(r->fold.sha256);
 	run->source_lines = r->fold.lines;
 }
 
@@ -286,8 +299,16 @@ static bool
 scan_line(struct run_reader *r, const struct segment *segment, struct str line,
 	  struct record *record)
 {
-	return scanner_scan(r->scanner, line, record) &&
-	       (!segment->cut || cut_line_is_whole(r->scanner, line, record));
+	return segment->cut ? scanner_scan_cut(r->scanner, line, record)
+			    : scanner_scan(r->scanner, line, record);
+}
+
+static void
+tell_rule(const struct run_reader *r, const struct segment *segment,
+	  const struct record *record)
+{
+	if (r->on_rule != NULL)
+		r->on_rule(r->user, segment->line, record->rule);
 }
 
 static enum line_class
@@ -343,6 +364,7 @@ take_source_line(struct run_reader *r, const struct segment *segment,
 	    ends_source(r, &record)) {
 		source_fold_finish(&r->fold);
 		note_source(r);
+		tell_rule(r, segment, &record);
 		take_record(r, &record, segment, prefix);
 		return class_of(&record);
 	}
@@ -371,14 +393,13 @@ is_begun(const struct run_state *s)
 }
 
 static enum line_class
-take_segment(struct run_reader *r, const struct segment *segment)
+read_segment(struct run_reader *r, const struct segment *segment)
 {
-	struct line_prefix prefix;
+	struct line_prefix prefix = { -1, 0, skip_mark(segment) };
 	struct record record;
 
-	if (r->fold.inside && source_fold_follow(&r->fold, segment->text))
-		return LINE_SOURCE;
-	line_prefix_split(skip_mark(segment), &prefix);
+	if (prefix.rest.len > 0 && line_prefix_may_begin(prefix.rest.p[0]))
+		line_prefix_split(prefix.rest, &prefix);
 	if (r->fold.inside)
 		return take_source_line(r, segment, &prefix);
 	if (source_fold_line(&r->fold, prefix.rest) == SOURCE_BEGIN) {
@@ -392,6 +413,7 @@ take_segment(struct run_reader *r, const struct segment *segment)
 		    !scan_line(r, segment, prefix.rest, &record))
 			return LINE_PLAIN;
 	}
+	tell_rule(r, segment, &record);
 	/* Other ranks repeat the rows of the first; their failures count. */
 	if (prefix.rank > 0 && record.rule->kind != RULE_EVENT)
 		return LINE_PLAIN;
@@ -399,11 +421,28 @@ take_segment(struct run_reader *r, const struct segment *segment)
 	return class_of(&record);
 }
 
-static void
-on_segment(void *user, const struct segment *segment)
+/* The lines of a script are taken many at once. */
+static size_t
+skip_source(void *user, struct str text, uint64_t *lines)
 {
 	struct run_reader *r = user;
-	enum line_class class = take_segment(r, segment);
+	uint64_t number = *lines;
+	size_t n = source_fold_skip(&r->fold, text, lines);
+	struct str line, rest = { text.p, n };
+
+	while (r->cb.on_line != NULL && number < *lines &&
+	       str_next(&rest, '\n', &line))
+		r->cb.on_line(r->user, ++number, line, LINE_SOURCE);
+	return n;
+}
+
+static void
+take_segment(void *user, const struct segment *segment)
+{
+	struct run_reader *r = user;
+	enum line_class class = read_segment(r, segment);
+
+	r->linebuf.skip = r->fold.inside ? skip_source : NULL;
 
 	if (segment->ends_line && r->cb.on_line != NULL)
 		r->cb.on_line(r->user, segment->line, segment->text, class);
@@ -441,6 +480,12 @@ run_reader_at_end(struct run_reader *r, struct run *out)
 		return false;
 	run_state_at_end(&r->state, out);
 	return true;
+}
+
+uint64_t
+run_reader_limit_hits(const struct run_reader *r, size_t i)
+{
+	return scanner_limit_hits(r->scanner, i);
 }
 
 uint64_t

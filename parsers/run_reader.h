@@ -32,7 +32,18 @@ struct run_reader *run_reader_new(const struct format_set *formats,
 				  const struct run_reader_cb *cb, void *user);
 void run_reader_free(struct run_reader *reader);
 
-/* Forget everything and begin another log, for another user. */
+/* Tell too which rule took a line (or a part of it), before on_line. */
+typedef void (*run_reader_rule_fn)(void *user, uint64_t line,
+				   const struct rule *rule);
+void run_reader_tell_rules(struct run_reader *reader, run_reader_rule_fn fn);
+
+/*
+ * For a reader of many logs, before its first: remember the last n scripts
+ * (from 2) that were printed, so that a script that comes again costs little.
+ */
+void run_reader_remember_scripts(struct run_reader *reader, size_t n);
+
+/* Forget everything else and begin another log, for another user. */
 void run_reader_reset(struct run_reader *reader, void *user);
 
 void run_reader_feed(struct run_reader *reader, const void *data, size_t len);
@@ -56,6 +67,9 @@ const struct run *run_reader_current(struct run_reader *reader);
  * ..); *out is the caller's to release.  False before the first run.
  */
 bool run_reader_at_end(struct run_reader *reader, struct run *out);
+
+/* How often rule number i of the set ran into the match limit. */
+uint64_t run_reader_limit_hits(const struct run_reader *reader, size_t i);
 
 /* Lines and bytes read so far, of the whole file. */
 uint64_t run_reader_lines(const struct run_reader *reader);

@@ -1,27 +1,122 @@
 /* SPDX-License-Identifier: MIT */
-/* Prefilter by first byte and literals, then the rules in their order. */
+/* A quick look at first bytes and literals, then the rules in their order. */
 #include "config.h"
 
 #include "parsers/scan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/xalloc.h"
-#include "parsers/format_internal.h"
+#include "parsers/scan_priv.h"
 
 /* Enough for any honest line of 64 KiB, too little to be felt. */
 #define MATCH_LIMIT    200000U
 #define DEPTH_LIMIT    2000U
 #define HEAP_LIMIT_KIB 2048U
 
+/* load_word with the first byte lowest, whatever the machine. */
+static uint64_t
+load_low_first(const char *p, size_t left)
+{
+	uint64_t word = load_word(p, left);
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+/* The slot of the three lowest bytes of the word. */
+static size_t
+gram_slot(uint64_t word)
+{
+	return ((uint32_t)word & 0xffffff) * 2654435761U >>
+	       (32 - SCAN_GRAM_BITS);
+}
+
+/* The bits of all literals that may stand in the line, and some more. */
+static uint32_t
+find_grams(const struct scan_index *index, struct str line)
+{
+	const uint32_t *grams = index->grams;
+	uint32_t found = 0;
+
+	/* Eight bytes hold six times three. */
+	for (size_t i = 0; i + 2 < line.len; i += 6) {
+		uint64_t word = load_low_first(line.p + i, line.len - i);
+
+		found |= grams[gram_slot(word)] | grams[gram_slot(word >> 8)] |
+			 grams[gram_slot(word >> 16)] |
+			 grams[gram_slot(word >> 24)] |
+			 grams[gram_slot(word >> 32)] |
+			 grams[gram_slot(word >> 40)];
+	}
+	return found;
+}
+
+/* Note the literal; literals may share a bit, that is no harm. */
+static uint32_t
+add_gram(struct scan_index *index, const char *literal, size_t len)
+{
+	size_t slot;
+	uint32_t bit;
+
+	if (len < 3)
+		return 0;
+	slot = gram_slot(load_low_first(literal, len));
+	bit = (uint32_t)1 << (slot % 32);
+	index->grams[slot] |= bit;
+	return bit;
+}
+
+void
+scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
+{
+	size_t n_items = 0;
+
+	index->rules = xcalloc(n, sizeof(*index->rules));
+	index->items = xcalloc(256 * n, sizeof(*index->items));
+	for (size_t i = 0; i < n; i++) {
+		const struct rule *rule = order[i];
+
+		index->rules[i] = (struct scan_rule){
+			.rule = rule,
+			.head = rule->steps.indented ? 0 : rule->steps.head,
+			.head_mask = rule->steps.indented
+					     ? 0
+					     : rule->steps.head_mask,
+			.second = rule->steps.second,
+			.second_mask = rule->steps.second_mask,
+			.needs = add_gram(index, rule->needs, rule->needs_len),
+		};
+	}
+	for (size_t b = 0; b < 256; b++) {
+		index->start[b] = n_items;
+		for (size_t i = 0; i < n; i++)
+			if (order[i]->first[b / 8] >> (b % 8) & 1)
+				index->items[n_items++] = (uint16_t)i;
+	}
+	index->start[256] = n_items;
+	index->items =
+		xreallocarray(index->items, n_items, sizeof(*index->items));
+}
+
+void
+scan_index_release(struct scan_index *index)
+{
+	free(index->rules);
+	free(index->items);
+	*index = (struct scan_index){ .rules = NULL };
+}
+
 struct scanner {
-	const struct rule_list *lists; /* of the set: 256, one a first byte */
+	const struct scan_index *index; /* of the set */
 	pcre2_match_data *match_data;
 	const PCRE2_SIZE *ovector; /* of match_data */
 	pcre2_match_context *context;
-	struct pair_set pairs; /* of the line at hand */
-	bool has_pairs;
 	pcre2_jit_stack *stack;
 	uint64_t *limit_hits; /* a rule each */
 };
@@ -31,7 +126,7 @@ scanner_new(const struct format_set *formats)
 {
 	struct scanner *scanner = xcalloc(1, sizeof(*scanner));
 
-	scanner->lists = format_set_candidates(formats);
+	scanner->index = format_set_index(formats);
 	scanner->match_data =
 		pcre2_match_data_create(RULE_MAX_GROUPS * 2 + 2, NULL);
 	scanner->context = pcre2_match_context_create(NULL);
@@ -77,29 +172,26 @@ group_text(struct str line, const PCRE2_SIZE *ovector, uint32_t n)
 			     ovector[2 * n + 1] - ovector[2 * n] };
 }
 
-/* Numbers out of the groups; false when one of them is none. */
-static bool
-fill_record(const struct rule *rule, struct str line, const PCRE2_SIZE *ovector,
-	    struct record *record)
+static void
+set_number(struct record *record, const struct rule_group *group, double value)
 {
+	record->present |= (uint64_t)1 << group->metric;
+	record->values[group->metric] = value * group->scale;
+}
+
+/* Match by the rule's steps. */
+static bool
+take_steps(const struct rule *rule, struct str line, struct record *record)
+{
+	double numbers[STEPS_MAX_NUMBERS];
+
+	if (!steps_match(&rule->steps, line, numbers))
+		return false;
 	for (size_t i = 0; i < rule->n_groups; i++) {
 		const struct rule_group *group = &rule->groups[i];
-		struct str text = group_text(line, ovector, group->number);
-		double value;
 
-		if (text.p == NULL)
-			continue;
-		if (!str_to_double(text, &value))
-			return false;
-		record->present |= (uint64_t)1 << group->metric;
-		record->values[group->metric] = value * group->scale;
+		set_number(record, group, numbers[group->number - 1]);
 	}
-	if (rule->stage_group != 0)
-		record->stage = group_text(line, ovector, rule->stage_group);
-	if (rule->text_group != 0)
-		record->text = group_text(line, ovector, rule->text_group);
-	if (rule->mode_group != 0)
-		record->mode = group_text(line, ovector, rule->mode_group);
 	return true;
 }
 
@@ -116,81 +208,197 @@ match_rule(struct scanner *scanner, const struct rule *rule, struct str line)
 			   scanner->context);
 }
 
-/* The pairs of the line are collected once, when a rule first asks. */
+/* Match by PCRE2; false too when a group for a number holds none. */
 static bool
-may_contain(struct scanner *scanner, struct str line,
-	    const struct pair_set *wanted)
+take_groups(struct scanner *scanner, size_t i, struct str line,
+	    struct record *record)
 {
-	if (!scanner->has_pairs)
-		pair_set_fill(&scanner->pairs, line);
-	scanner->has_pairs = true;
-	return pair_set_has_all(&scanner->pairs, wanted);
+	const struct rule *rule = scanner->index->rules[i].rule;
+	const PCRE2_SIZE *ovector = scanner->ovector;
+	int rc = match_rule(scanner, rule, line);
+	double value;
+
+	if (rc < 0) {
+		scanner->limit_hits[i] += rc != PCRE2_ERROR_NOMATCH;
+		return false;
+	}
+	for (size_t k = 0; k < rule->n_groups; k++) {
+		const struct rule_group *group = &rule->groups[k];
+		struct str text = group_text(line, ovector, group->number);
+
+		if (text.p == NULL)
+			continue;
+		if (!str_to_double(text, &value))
+			return false;
+		set_number(record, group, value);
+	}
+	if (rule->stage_group != 0)
+		record->stage = group_text(line, ovector, rule->stage_group);
+	if (rule->text_group != 0)
+		record->text = group_text(line, ovector, rule->text_group);
+	if (rule->mode_group != 0)
+		record->mode = group_text(line, ovector, rule->mode_group);
+	return true;
 }
 
+/* Rule number i, of which first bytes and literals let the line pass. */
 static bool
-try_rule(struct scanner *scanner, const struct candidate *candidate,
-	 struct str line, struct record *record)
+try_rule(struct scanner *scanner, size_t i, struct str line,
+	 struct record *record)
 {
-	const struct rule *rule = candidate->rule;
-	int rc;
+	const struct rule *rule = scanner->index->rules[i].rule;
 
-	if (rule->literal_len > sizeof(candidate->head) &&
-	    !str_starts_with(line, rule->literal))
-		return false;
-	if (rule->needs != NULL &&
-	    !may_contain(scanner, line, &rule->needs_pairs))
-		return false;
 	if (rule->needs != NULL &&
 	    memmem(line.p, line.len, rule->needs, rule->needs_len) == NULL)
 		return false;
-	rc = match_rule(scanner, rule, line);
-	if (rc < 0) {
-		scanner->limit_hits[candidate->index] +=
-			rc != PCRE2_ERROR_NOMATCH;
-		return false;
-	}
 	record->rule = rule;
 	record->present = 0;
 	record->stage = record->text = record->mode = (struct str){ NULL, 0 };
-	return fill_record(rule, line, scanner->ovector, record);
+	return rule->steps.end != STEPS_PART
+		       ? take_steps(rule, line, record)
+		       : take_groups(scanner, i, line, record);
 }
 
-/* The first 8 bytes at p as a word; what lies beyond the line is 0. */
+/* The first word of the line without its leading blanks. */
 static uint64_t
-load_word(const char *p, size_t left)
+indented_word(struct str line)
 {
-	uint64_t word = 0;
+	size_t n = 0;
 
-	if (left >= sizeof(word))
-		memcpy(&word, p, sizeof(word));
-	else
-		memcpy(&word, p, left);
-	return word;
+	while (n < line.len && line.p[n] == ' ')
+		n++;
+	return load_word(line.p + n, line.len - n);
+}
+
+/* What is behind the first blank of the line, as a word. */
+static uint64_t
+second_word(struct str line)
+{
+	const char *blank = memchr(line.p, ' ', line.len);
+
+	if (blank == NULL)
+		return 0;
+	return load_word(blank + 1, line.len - (size_t)(blank + 1 - line.p));
+}
+
+/* What is found out of a line when a rule first asks for it. */
+struct look {
+	struct str line;
+	bool has_second, has_grams;
+	uint64_t second;
+	uint32_t grams;
+};
+
+/* Whether the line, whose head is right, has what the rule's matches have. */
+static bool
+may_match(const struct scan_index *index, const struct scan_rule *r,
+	  struct look *look)
+{
+	const struct steps *steps = &r->rule->steps;
+
+	if (r->second_mask != 0) {
+		if (!look->has_second)
+			look->second = second_word(look->line);
+		look->has_second = true;
+		if ((look->second & r->second_mask) != r->second)
+			return false;
+	}
+	if (r->needs != 0) {
+		if (!look->has_grams)
+			look->grams = find_grams(index, look->line);
+		look->has_grams = true;
+		if ((look->grams & r->needs) == 0)
+			return false;
+	}
+	return !steps->indented ||
+	       (indented_word(look->line) & steps->head_mask) == steps->head;
 }
 
 bool
 scanner_scan(struct scanner *scanner, struct str line, struct record *record)
 {
-	const struct rule_list *list;
-	const char *blank;
-	uint64_t head, second = 0;
+	const struct scan_index *index = scanner->index;
+	struct look look = { .line = line };
+	const uint16_t *i, *end;
+	uint64_t head;
 
 	if (line.len == 0)
 		return false;
-	scanner->has_pairs = false;
-	list = &scanner->lists[(unsigned char)line.p[0]];
 	head = load_word(line.p, line.len);
-	blank = memchr(line.p, ' ', line.len);
-	if (blank != NULL)
-		second = load_word(blank + 1,
-				   line.len - (size_t)(blank + 1 - line.p));
-	for (size_t i = 0; i < list->n; i++) {
-		const struct candidate *c = &list->items[i];
+	i = index->items + index->start[(unsigned char)line.p[0]];
+	end = index->items + index->start[(unsigned char)line.p[0] + 1];
+	for (; i < end; i++) {
+		const struct scan_rule *r = &index->rules[*i];
 
-		if ((head & c->head_mask) == c->head &&
-		    (second & c->second_mask) == c->second &&
-		    try_rule(scanner, c, line, record))
+		if ((head & r->head_mask) == r->head &&
+		    may_match(index, r, &look) &&
+		    try_rule(scanner, *i, line, record))
 			return true;
 	}
 	return false;
+}
+
+/* Digits behind the point of the number that ends at `end`. */
+static size_t
+decimals_before(const char *start, const char *end)
+{
+	const char *p = end;
+
+	while (p > start && p[-1] >= '0' && p[-1] <= '9')
+		p--;
+	return p > start && p[-1] == '.' ? (size_t)(end - p) : 0;
+}
+
+/* Loss and BPB come from one format: the BPB is whole if it is as long. */
+static bool
+is_as_long_as_loss(struct str line)
+{
+	static const char key[] = "val_loss";
+	const char *end = line.p + line.len;
+	const char *at = memmem(line.p, line.len, key, sizeof(key) - 1);
+	size_t n = decimals_before(line.p, end);
+
+	if (at == NULL || n < 4)
+		return false;
+	at += sizeof(key) - 1;
+	while (at < end && strchr(":= .0123456789", *at) != NULL &&
+	       (*at != ' ' || at[-1] == ':' || at[-1] == '='))
+		at++;
+	return at < end && decimals_before(line.p, at) == n;
+}
+
+/* Whether one digit more behind the line would give the same record. */
+static bool
+is_complete(struct scanner *scanner, struct str line,
+	    const struct record *record)
+{
+	struct record longer;
+	struct buf text;
+	bool same;
+
+	if (line.p[line.len - 1] != '.' &&
+	    (line.p[line.len - 1] < '0' || line.p[line.len - 1] > '9'))
+		return true;
+	buf_init(&text, line.len + 2);
+	buf_append(&text, line.p, line.len);
+	buf_append_char(&text, '7');
+	same = scanner_scan(scanner, (struct str){ text.data, text.len },
+			    &longer) &&
+	       longer.rule == record->rule && longer.present == record->present;
+	for (size_t m = 0; same && m < METRIC_COUNT; m++)
+		same = !record_has(record, (enum metric)m) ||
+		       longer.values[m] == record->values[m] ||
+		       isnan(record->values[m]);
+	buf_release(&text);
+	return same;
+}
+
+bool
+scanner_scan_cut(struct scanner *scanner, struct str line,
+		 struct record *record)
+{
+	return scanner_scan(scanner, line, record) &&
+	       (is_complete(scanner, line, record) ||
+		(record_has(record, METRIC_VAL_BPB) &&
+		 is_as_long_as_loss(line)));
 }

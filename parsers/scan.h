@@ -21,6 +21,14 @@ void scanner_free(struct scanner *scanner);
 bool scanner_scan(struct scanner *scanner, struct str line,
 		  struct record *record);
 
+/*
+ * The same for a last line without its LF, which may be cut within a number:
+ * only what one more digit would not change, or a BPB with as many decimals
+ * as its loss.
+ */
+bool scanner_scan_cut(struct scanner *scanner, struct str line,
+		      struct record *record);
+
 /* How often rule number i ran into the match limit. */
 uint64_t scanner_limit_hits(const struct scanner *scanner, size_t i);
 

@@ -6,27 +6,26 @@
 
 #include <string.h>
 
+#include "parsers/bytes16.h"
+
 void
-source_fold_init(struct source_fold *fold)
+source_fold_init(struct source_fold *fold, size_t n_known)
 {
-	memset(fold, 0, sizeof(*fold));
-	buf_init(&fold->last, SOURCE_KEEP_BYTES);
-	sha256_init(&fold->sha);
+	*fold = (struct source_fold){ .inside = false };
+	script_hash_init(&fold->hash, n_known);
 }
 
 void
 source_fold_release(struct source_fold *fold)
 {
-	buf_release(&fold->last);
-	sha256_release(&fold->sha);
+	script_hash_release(&fold->hash);
 }
 
 void
 source_fold_reset(struct source_fold *fold)
 {
-	if (fold->inside)
-		buf_clear(&fold->last); /* it may hold the half of a script */
-	fold->inside = fold->in_docstring = fold->has_hash = false;
+	fold->inside = false;
+	fold->sha256 = NULL;
 	fold->lines = 0;
 }
 
@@ -104,102 +103,130 @@ rule_length(struct str line)
 	return line.len;
 }
 
-/* Follow the triple quotes of the line, so that docstrings are known. */
+/* A triple quote begins a docstring, or ends the one that it began. */
 static void
-follow_quotes(struct source_fold *fold, struct str line)
+take_quote(struct source_fold *fold, char quote)
 {
-	if (line.len < 3 || (memchr(line.p, '"', line.len) == NULL &&
-			     memchr(line.p, '\'', line.len) == NULL))
-		return;
-	for (size_t i = 0; i + 2 < line.len; i++) {
-		char c = line.p[i];
-
-		if ((c != '"' && c != '\'') || line.p[i + 1] != c ||
-		    line.p[i + 2] != c)
-			continue;
-		if (!fold->in_docstring) {
-			fold->in_docstring = true;
-			fold->quote = c;
-		} else if (fold->quote == c) {
-			fold->in_docstring = false;
-		}
-		i += 2;
-	}
+	if (fold->quote == '\0')
+		fold->quote = quote;
+	else if (fold->quote == quote)
+		fold->quote = '\0';
 }
 
-/* Whether the line is the next one of the last script. */
 static bool
-is_next_of_last(const struct source_fold *fold, struct str line)
+is_triple_quote(const char *p)
 {
-	const char *at = fold->last.data + fold->last_at;
-
-	return fold->last.len - fold->last_at > line.len &&
-	       at[line.len] == '\n' && memcmp(at, line.p, line.len) == 0;
+	return (p[0] == '"' || p[0] == '\'') && p[1] == p[0] && p[2] == p[0];
 }
 
-/* The script turns out to be another one: take in what was only compared. */
-static void
-stop_following(struct source_fold *fold)
+/*
+ * The first byte of a line that must be looked at: of a prefix ("[rank0]:",
+ * "INFO", a time), a row of training ("12/", "step:", "warmup") or a rule
+ * ("=").  It is a range, so a few more have it; they are looked at in vain.
+ */
+static bool
+is_mark(char c)
 {
-	struct str rest = { fold->last.data, fold->last_at }, line;
-
-	fold->following = false;
-	while (rest.len > 0 && str_next(&rest, '\n', &line))
-		follow_quotes(fold, line);
-	sha256_reset(&fold->sha);
-	sha256_update(&fold->sha, fold->last.data, fold->last_at);
-	fold->last.len = fold->last_at;
+	return (c >= '0' && c <= '[') || c == 's' || c == 'w';
 }
 
-bool
-source_fold_follow(struct source_fold *fold, struct str line)
+/* Which of the 16 bytes at p are a mark's LF or begin a triple quote. */
+static inline bytes16 __attribute__((always_inline)) marks_at(const char *p)
 {
-	if (!fold->following || !is_next_of_last(fold, line))
-		return false;
-	fold->last_at += line.len + 1;
-	fold->lines++;
-	return true;
+	bytes16 a = bytes16_load(p);
+	bytes16 b = bytes16_load(p + 1), c = bytes16_load(p + 2);
+	/* "s" and "w" differ in one bit. */
+	bytes16 first = (bytes16)((b - '0' <= '[' - '0') | ((b | 4) == 'w'));
+	bytes16 quote =
+		(bytes16)((a == b) & (b == c) & ((a == '"') | (a == '\'')));
+
+	return ((bytes16)(a == '\n') & first) | quote;
+}
+
+/* Whether a mark is within the next 64 bytes; two more are read. */
+#define STRIDE 64
+static bool
+has_mark(const char *p)
+{
+	return bytes16_any(marks_at(p) | marks_at(p + 16) | marks_at(p + 32) |
+			   marks_at(p + 48));
+}
+
+/* The next triple quote, or LF in front of a mark; else the last byte, an LF.
+ */
+static size_t
+next_mark(struct str text, size_t at)
+{
+	while (at + 2 < text.len) {
+		size_t end = at + STRIDE;
+
+		if (end + 2 <= text.len && !has_mark(text.p + at)) {
+			at = end;
+			continue;
+		}
+		for (; at < end && at + 2 < text.len; at++)
+			if ((text.p[at] == '\n' && is_mark(text.p[at + 1])) ||
+			    is_triple_quote(text.p + at))
+				return at;
+	}
+	return text.len - 1;
 }
 
 static void
 take_line(struct source_fold *fold, struct str line)
 {
-	if (source_fold_follow(fold, line))
-		return;
-	if (fold->following)
-		stop_following(fold);
-	follow_quotes(fold, line);
+	bool quotes = line.len > 2 && (memchr(line.p, '"', line.len) != NULL ||
+				       memchr(line.p, '\'', line.len) != NULL);
+
+	for (size_t i = 0; quotes && (i = next_mark(line, i)) + 2 < line.len;
+	     i += 3)
+		take_quote(fold, line.p[i]);
 	fold->lines++;
-	sha256_update(&fold->sha, line.p, line.len);
-	sha256_update(&fold->sha, "\n", 1);
-	buf_append(&fold->last, line.p, line.len);
-	buf_append_char(&fold->last, '\n');
+	if (line.len > 0)
+		script_hash_update(&fold->hash, line);
+	script_hash_update(&fold->hash, STR_LIT("\n"));
+}
+
+size_t
+source_fold_skip(struct source_fold *fold, struct str text, uint64_t *lines)
+{
+	size_t at = 0, n;
+
+	if (!fold->inside || is_mark(text.p[0]))
+		return 0;
+	while (at = next_mark(text, at), text.p[at] != '\n') {
+		take_quote(fold, text.p[at]);
+		at += 3;
+	}
+	text.len = at + 1;
+	n = bytes16_count(text.p, text.len, '\n');
+	fold->lines += n;
+	*lines += n;
+	script_hash_update(&fold->hash, text);
+	return text.len;
 }
 
 bool
 source_fold_may_end(const struct source_fold *fold)
 {
-	return fold->inside && !fold->in_docstring;
+	return fold->inside && fold->quote == '\0';
 }
 
 void
 source_fold_finish(struct source_fold *fold)
 {
-	fold->has_hash = fold->inside;
-	if (!fold->inside)
-		return;
+	fold->sha256 = fold->inside ? script_hash_end(&fold->hash) : NULL;
 	fold->inside = false;
-	fold->in_docstring = false;
-	if (fold->following && fold->last_at == fold->last.len) {
-		memcpy(fold->hash, fold->last_hash, sizeof(fold->hash));
-		return;
-	}
-	if (fold->following)
-		stop_following(fold);
-	sha256_hex(&fold->sha, fold->hash);
-	memcpy(fold->last_hash, fold->hash, sizeof(fold->hash));
-	if (fold->last.truncated)
-		buf_clear(&fold->last);
+}
+
+static void
+begin_script(struct source_fold *fold)
+{
+	script_hash_begin(&fold->hash);
+	fold->inside = true;
+	fold->sha256 = NULL;
+	fold->quote = '\0';
+	fold->lines = 0;
 }
 
 enum source_line
@@ -210,23 +237,12 @@ source_fold_line(struct source_fold *fold, struct str line)
 	if (!fold->inside) {
 		if (!begins_source(line))
 			return SOURCE_NO;
-		fold->inside = true;
-		fold->has_hash = false;
-		fold->lines = 0;
-		fold->following = fold->last.len > 0;
-		fold->last_at = 0;
-		sha256_reset(&fold->sha);
+		begin_script(fold);
 		take_line(fold, line);
 		return SOURCE_BEGIN;
 	}
 	rule = rule_length(line);
-	if (fold->following && rule >= 60 && fold->last_at == fold->last.len) {
-		source_fold_finish(fold);
-		return SOURCE_END;
-	}
-	if (fold->following && !is_next_of_last(fold, line))
-		stop_following(fold);
-	if (rule == 100 || (rule >= 60 && !fold->in_docstring)) {
+	if (rule == 100 || (rule >= 60 && fold->quote == '\0')) {
 		source_fold_finish(fold);
 		return SOURCE_END;
 	}

@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "base/sha256.h"
 #include "base/str.h"
+#include "parsers/script_hash.h"
 
 /*
  * A training script printed into its own log.  Its f-strings and defaults
@@ -20,23 +19,11 @@
  */
 struct source_fold {
 	bool inside;
-	bool in_docstring;
-	bool following; /* so far the script is the one that was last */
-	char quote;	/* of the docstring */
-	bool has_hash;	/* hash and lines are of a whole script */
-	struct sha256 sha;
-	char hash[SHA256_HEX_SIZE];
+	char quote; /* of the docstring under way; 0: none */
 	uint64_t lines;
-	/*
-	 * The script that was last, whole: seeds of one recipe print the same
-	 * one, and to compare it is cheaper than to hash it again.
-	 */
-	struct buf last;
-	size_t last_at; /* how far the script at hand is the same */
-	char last_hash[SHA256_HEX_SIZE];
+	struct script_hash hash;
+	const char *sha256; /* of the script that ended last; NULL: none */
 };
-
-#define SOURCE_KEEP_BYTES ((size_t)1024 * 1024)
 
 enum source_line {
 	SOURCE_NO,    /* not part of a script */
@@ -45,16 +32,19 @@ enum source_line {
 	SOURCE_END, /* the rule behind it; not part of the script */
 };
 
-void source_fold_init(struct source_fold *fold);
+/* n_known: of how many scripts it remembers the hash; 0 or from 2. */
+void source_fold_init(struct source_fold *fold, size_t n_known);
 void source_fold_release(struct source_fold *fold);
-/* For the next file; the last script is remembered. */
+/* For the next file; the scripts are remembered. */
 void source_fold_reset(struct source_fold *fold);
 enum source_line source_fold_line(struct source_fold *fold, struct str line);
 /*
- * Within a script: whether the line is the next one of the script that was
- * last.  Then it is taken in, and nothing else needs to look at it.
+ * Take the whole lines that text begins with and that are part of a script
+ * for sure: their first byte begins no prefix, no row and no rule.  Returns
+ * their bytes, and adds their number to *lines.
  */
-bool source_fold_follow(struct source_fold *fold, struct str line);
+size_t source_fold_skip(struct source_fold *fold, struct str text,
+			uint64_t *lines);
 /* Whether a row of training may end the script: not within a docstring. */
 bool source_fold_may_end(const struct source_fold *fold);
 /* The script is over (end of a run, or a row of training). */

@@ -40,7 +40,7 @@ base64_decode(struct buf *out, struct str text)
 				(int)text.len) >= 0 &&
 	       EVP_DecodeFinal(ctx, data + n, &end) >= 0;
 	if (good)
-		buf_append(out, data, (size_t)(n + end));
+		buf_append(out, data, (size_t)n + (size_t)end);
 	EVP_ENCODE_CTX_free(ctx);
 	free(data);
 	return good;

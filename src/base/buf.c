@@ -79,7 +79,12 @@ buf_append_str(struct buf *buf, const char *s)
 void
 buf_append_char(struct buf *buf, char c)
 {
-	buf_append(buf, &c, 1);
+	if (buf->len + 1 >= buf->room) {
+		buf_append(buf, &c, 1);
+		return;
+	}
+	buf->data[buf->len++] = c;
+	buf->data[buf->len] = '\0';
 }
 
 void

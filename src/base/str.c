@@ -11,26 +11,6 @@
 #include <strings.h>
 
 bool
-str_eq(struct str a, struct str b)
-{
-	return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
-}
-
-bool
-str_eq_cstr(struct str a, const char *b)
-{
-	return str_eq(a, str_from(b));
-}
-
-bool
-str_starts_with(struct str s, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	return s.len >= n && memcmp(s.p, prefix, n) == 0;
-}
-
-bool
 str_ends_with(struct str s, const char *suffix)
 {
 	size_t n = strlen(suffix);
@@ -118,52 +98,56 @@ static const double exact_pow10[] = { 1e0,  1e1,  1e2,	1e3,  1e4,  1e5,
 				      1e18, 1e19, 1e20, 1e21, 1e22 };
 
 /*
- * Digits with at most one point, at most 15 significant: the quotient of two
- * exact doubles is correctly rounded (Clinger's fast path).
+ * With at most 15 digits the quotient of two exact doubles is correctly
+ * rounded (Clinger's fast path).
  */
+const char *
+str_take_decimal(const char *p, const char *end, bool point, double *out)
+{
+	const char *start = p, *behind = NULL; /* the point */
+	uint64_t digits = 0;
+	size_t n;
+
+	for (; p < end; p++) {
+		unsigned int digit = (unsigned char)*p - (unsigned int)'0';
+
+		if (digit <= 9)
+			digits = digits * 10 + digit;
+		else if (*p == '.' && point && behind == NULL)
+			behind = p + 1;
+		else
+			break;
+	}
+	n = (size_t)(p - start) - (behind != NULL);
+	if (n == 0 || n > 15)
+		return start;
+	*out = (double)(int64_t)digits;
+	if (behind != NULL)
+		*out /= exact_pow10[p - behind];
+	return p;
+}
+
+/* Digits with at most one point, at most 15 of them, behind a sign or not. */
 static bool
 plain_to_double(struct str s, double *out)
 {
-	uint64_t digits = 0;
-	size_t n = 0, frac = 0, i = 0;
-	bool minus = false, point = false;
+	size_t sign = s.len > 0 && (s.p[0] == '-' || s.p[0] == '+');
 
-	if (s.len > 0 && (s.p[0] == '-' || s.p[0] == '+')) {
-		minus = s.p[0] == '-';
-		i = 1;
-	}
-	for (; i < s.len; i++) {
-		unsigned int digit = (unsigned char)s.p[i] - (unsigned int)'0';
-
-		if (digit <= 9) {
-			digits = digits * 10 + digit;
-			n++;
-			frac += point;
-		} else if (s.p[i] == '.' && !point) {
-			point = true;
-		} else {
-			return false;
-		}
-	}
-	if (n > 15)
+	if (sign == s.len ||
+	    str_take_decimal(s.p + sign, s.p + s.len, true, out) != s.p + s.len)
 		return false;
-	if (n == 0)
-		return false;
-	*out = frac == 0 ? (double)digits : (double)digits / exact_pow10[frac];
-	if (minus)
+	if (s.p[0] == '-')
 		*out = -*out;
 	return true;
 }
 
-bool
-str_to_double(struct str s, double *out)
+/* Anything else that strtod knows, and the words; apart, as it is rare. */
+static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 {
 	char copy[64];
 	char *end;
 	double value;
 
-	if (plain_to_double(s, out))
-		return true;
 	if (s.len == 0 || s.len >= sizeof(copy))
 		return false;
 	if (word_to_double(s, out))
@@ -178,6 +162,12 @@ str_to_double(struct str s, double *out)
 		return false;
 	*out = value;
 	return true;
+}
+
+bool
+str_to_double(struct str s, double *out)
+{
+	return plain_to_double(s, out) || other_to_double(s, out);
 }
 
 bool

@@ -21,9 +21,26 @@ str_from(const char *s)
 	return (struct str){ s, strlen(s) };
 }
 
-bool str_eq(struct str a, struct str b);
-bool str_eq_cstr(struct str a, const char *b);
-bool str_starts_with(struct str s, const char *prefix);
+static inline bool
+str_eq(struct str a, struct str b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
+}
+
+static inline bool
+str_eq_cstr(struct str a, const char *b)
+{
+	return str_eq(a, str_from(b));
+}
+
+static inline bool
+str_starts_with(struct str s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return s.len >= n && memcmp(s.p, prefix, n) == 0;
+}
+
 bool str_ends_with(struct str s, const char *suffix);
 /* First place of needle in s, or NULL. */
 const char *str_find(struct str s, const char *needle);
@@ -41,6 +58,12 @@ bool str_next(struct str *rest, char sep, struct str *piece);
  * "nan", "inf", "infinity" with a sign, in any case.
  */
 bool str_to_double(struct str s, double *out);
+/*
+ * The number that stands at p: at most 15 digits and, with `point`, one point
+ * among them.  Returns where it ends, or p (and *out untouched) for none.
+ */
+const char *str_take_decimal(const char *p, const char *end, bool point,
+			     double *out);
 bool str_to_i64(struct str s, int64_t *out);
 bool str_to_u64(struct str s, uint64_t *out);
 

@@ -13,10 +13,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
-#include "parsers/line_prefix.h"
-#include "parsers/linebuf.h"
-#include "parsers/scan.h"
-#include "parsers/source_fold.h"
+#include "parsers/run_reader.h"
 #include "report/out.h"
 
 static int
@@ -135,10 +132,11 @@ const struct cmd cmd_formats_show = {
 /* What `formats check` counts over all logs. */
 struct check {
 	const struct format_set *set;
-	struct scanner *scanner;
-	struct source_fold fold;
-	uint64_t *taken; /* lines a rule */
-	char **first;	 /* owned; the first line that each rule took */
+	struct run_reader *reader;
+	size_t rule;	    /* the one that took a line last .. */
+	uint64_t rule_line; /* .. and which line of the log; 0: none */
+	uint64_t *taken;    /* lines a rule */
+	char **first;	    /* owned; the first line that each rule took */
 	char *untaken[MAX_UNTAKEN]; /* owned; "file:line: text" */
 	size_t n_untaken;
 	uint64_t more_untaken, lines, source_lines;
@@ -165,20 +163,19 @@ clean_copy(struct str s)
 }
 
 static void
-keep_untaken(struct check *check, const struct segment *segment)
+keep_untaken(struct check *check, uint64_t line, struct str s)
 {
 	char *text;
 
-	if (!has_digit(segment->text))
+	if (!has_digit(s))
 		return;
 	if (check->n_untaken == MAX_UNTAKEN) {
 		check->more_untaken++;
 		return;
 	}
-	text = clean_copy(segment->text);
-	check->untaken[check->n_untaken++] =
-		xasprintf("%s:%llu: %s", check->path,
-			  (unsigned long long)segment->line, text);
+	text = clean_copy(s);
+	check->untaken[check->n_untaken++] = xasprintf(
+		"%s:%llu: %s", check->path, (unsigned long long)line, text);
 	free(text);
 }
 
@@ -193,26 +190,29 @@ index_of(const struct check *check, const struct rule *rule)
 }
 
 static void
-check_segment(void *user, const struct segment *segment)
+check_rule(void *user, uint64_t line, const struct rule *rule)
 {
 	struct check *check = user;
-	struct line_prefix prefix;
-	struct record record;
-	size_t i;
+
+	check->rule = index_of(check, rule);
+	check->rule_line = line;
+	check->taken[check->rule]++;
+}
+
+static void
+check_line(void *user, uint64_t line, struct str text, enum line_class class)
+{
+	struct check *check = user;
 
 	check->lines++;
-	line_prefix_split(segment->text, &prefix);
-	if (source_fold_line(&check->fold, prefix.rest) != SOURCE_NO) {
+	if (check->rule_line == line) {
+		if (check->first[check->rule] == NULL)
+			check->first[check->rule] = clean_copy(text);
+	} else if (class == LINE_SOURCE) {
 		check->source_lines++;
-		return;
+	} else {
+		keep_untaken(check, line, text);
 	}
-	if (!scanner_scan(check->scanner, prefix.rest, &record)) {
-		keep_untaken(check, segment);
-		return;
-	}
-	i = index_of(check, record.rule);
-	if (check->taken[i]++ == 0)
-		check->first[i] = clean_copy(segment->text);
 }
 
 /* Feed one log; -1 with err when it cannot be read. */
@@ -220,7 +220,6 @@ static int
 check_log(struct check *check, const char *path, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct linebuf lines;
 	char block[65536];
 	struct stat st;
 	ssize_t n;
@@ -232,12 +231,11 @@ check_log(struct check *check, const char *path, struct err *err)
 		return err_set(err, ERR_IO, "%s is not a regular file", path);
 	}
 	check->path = path;
-	source_fold_reset(&check->fold);
-	linebuf_init(&lines, check_segment, check);
+	check->rule_line = 0;
+	run_reader_reset(check->reader, check);
 	while ((n = read(fd, block, sizeof(block))) > 0)
-		linebuf_feed(&lines, block, (size_t)n);
-	linebuf_finish(&lines);
-	linebuf_release(&lines);
+		run_reader_feed(check->reader, block, (size_t)n);
+	run_reader_finish(check->reader);
 	(void)close(fd);
 	if (n < 0)
 		return err_set_errno(err, ERR_IO, "cannot read %s", path);
@@ -249,7 +247,7 @@ print_rules_taken(const struct check *check, struct out *out, const char *name)
 {
 	for (size_t i = 0; i < format_set_rules(check->set); i++) {
 		const struct rule *rule = format_set_rule(check->set, i);
-		uint64_t hits = scanner_limit_hits(check->scanner, i);
+		uint64_t hits = run_reader_limit_hits(check->reader, i);
 		cJSON *row;
 
 		if (strcmp(rule->format, name) != 0 && check->taken[i] == 0)
@@ -287,8 +285,7 @@ check_release(struct check *check, size_t n_rules)
 		free(check->untaken[i]);
 	free(check->first);
 	free(check->taken);
-	source_fold_release(&check->fold);
-	scanner_free(check->scanner);
+	run_reader_free(check->reader);
 }
 
 static int
@@ -300,6 +297,7 @@ exec_check(struct cmd_args *args, void *opaque, struct err *err)
 		{ "gave_up", "gave up", 0, 0 }, { "first", "first line", 0, 0 },
 		{ NULL, NULL, 0, 0 },
 	};
+	static const struct run_reader_cb cb = { .on_line = check_line };
 	const char *name = find_format(args->context, args->argv[0], err);
 	struct check check = { .set = args->context->formats };
 	const struct cmd_output *call = opaque;
@@ -310,10 +308,10 @@ exec_check(struct cmd_args *args, void *opaque, struct err *err)
 	if (name == NULL)
 		return -1;
 	out = cmd_out(call->format, columns);
-	check.scanner = scanner_new(check.set);
+	check.reader = run_reader_new(check.set, &cb, NULL);
+	run_reader_tell_rules(check.reader, check_rule);
 	check.taken = xcalloc(n, sizeof(*check.taken));
 	check.first = xcalloc(n, sizeof(*check.first));
-	source_fold_init(&check.fold);
 	for (int i = 1; i < args->argc; i++) {
 		struct err why = { ERR_NONE, "" };
 

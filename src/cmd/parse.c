@@ -71,14 +71,15 @@ struct parse_job {
 	int status;
 };
 
-/* The row of a file: its path, then the members of rest (taken over). */
+/* The row with its file's path in front; the same row. */
 static cJSON *
-make_row(const struct parsed_file *file, cJSON *rest)
+put_file(const struct parsed_file *file, cJSON *row)
 {
-	cJSON *row = cJSON_CreateObject();
+	cJSON *path;
 
 	json_add_clean(row, "file", file->path);
-	out_add_members(row, rest);
+	path = cJSON_DetachItemFromObjectCaseSensitive(row, "file");
+	cJSON_InsertItemInArray(row, 0, path);
 	return row;
 }
 
@@ -97,7 +98,7 @@ static void
 print_run(struct parse_job *job, const struct parsed_file *file,
 	  const struct run *run)
 {
-	out_take(runs_out(job), make_row(file, run_to_json(run)));
+	out_take(runs_out(job), put_file(file, run_to_json(run)));
 	job->rows++;
 }
 
@@ -105,7 +106,7 @@ print_run(struct parse_job *job, const struct parsed_file *file,
 static void
 take_score(struct parse_job *job, const struct parsed_file *file)
 {
-	cJSON *row = make_row(file, score_row_json(file->score));
+	cJSON *row = put_file(file, score_row_json(file->score));
 
 	job->rows++;
 	if (job->format == OUT_JSON)

@@ -18,9 +18,11 @@
 #include "base/xalloc.h"
 #include "parsers/run_reader.h"
 
-#define READ_BYTES   ((size_t)128 * 1024)
-#define MAX_JOBS     64U
-#define FIFO_WAIT_MS 2000
+#define READ_BYTES ((size_t)256 * 1024)
+/* Recipes that are read in turn, each of which prints its script. */
+#define KNOWN_SCRIPTS 24
+#define MAX_JOBS      64U
+#define FIFO_WAIT_MS  2000
 /* A thread more is worth it for this much to read. */
 #define BYTES_PER_JOB ((uint64_t)8 * 1024 * 1024)
 
@@ -133,6 +135,8 @@ read_log(struct parsed_file *file, int fd, const struct stat *st,
 			break;
 		left -= (uint64_t)n;
 		run_reader_feed(reader, worker->block, (size_t)n);
+		if (run_reader_current(reader) != NULL)
+			worker->start.truncated = true; /* no score then */
 		if (!worker->start.truncated)
 			buf_append(&worker->start, worker->block, (size_t)n);
 		if (worker->hash)
@@ -154,6 +158,7 @@ worker_init(struct worker *worker, const struct parse_options *options)
 	static const struct run_reader_cb cb = { .on_run = keep_run };
 
 	worker->reader = run_reader_new(options->formats, &cb, NULL);
+	run_reader_remember_scripts(worker->reader, KNOWN_SCRIPTS);
 	worker->block = xmalloc(READ_BYTES);
 	buf_init(&worker->start, SCORE_ROW_MAX_BYTES);
 	sha256_init(&worker->sha);

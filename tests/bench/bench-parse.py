@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: MIT
 """How fast `parse` extracts every field, beside tools that only look.
 
-Writes BENCH_MB (250) megabytes of made-up logs in the shapes of real ones,
-one log a run, and all of them in one file.  Each tool reads the same bytes
-from the page cache, the best of three counts; slow tools read a smaller
-slice.  MB are 1,000,000 bytes; peak RSS is the kernel's, of that process.
+First logs as they are, beside rg with seven patterns that somebody who looks
+for results would type: the corpus of real logs, COPIES (60) times, where
+../shared/corpus is there; else, and in three more shapes, made-up logs.  Then
+BENCH_MB (250) megabytes of made-up logs in the shapes of real ones, one log a
+run, and all of them in one file, beside tools that look for the program's own
+rules.  Each tool reads the same bytes from the page cache, in turn with the
+others; the best of TIMES counts; slow tools read a smaller slice.  MB are
+1,000,000 bytes; peak RSS is the kernel's, of that process.
 """
 import json
 import os
@@ -19,7 +23,96 @@ BUILD = os.environ.get("HGYM_BUILD", "build")
 PROGRAM = os.environ.get("HGYM_TUI", os.path.join(BUILD, "hgym-tui"))
 MB = float(os.environ.get("BENCH_MB", "250"))
 SLICE_MB = 25
-TIMES = 3
+TIMES = 5
+CORPUS = os.path.join(os.environ.get("HGYM_SRC", "."), "..", "shared",
+                      "corpus", "logs")
+COPIES = 60
+SEVEN = "|".join((
+    r"^([0-9.]+ )?(step:)?[0-9]+/[0-9]+ .*loss: ?[0-9.]+",
+    r"val_bpb: ?[0-9.]+", r"^Total submission size.*bytes",
+    r"^total_eval_time", r"^ *seed: ?[0-9]+", r"^stopping_early",
+    r"^peak memory"))
+
+
+def copy_corpus(folder):
+    """Each log so often, in folders of its own; the paths in order."""
+    paths = []
+    for n in range(COPIES):
+        copy = os.path.join(folder, "%02d" % n)
+        shutil.copytree(CORPUS, copy, copy_function=shutil.copyfile)
+        for at, _, names in os.walk(copy):
+            paths += [os.path.join(at, name) for name in names]
+    return sorted(paths)
+
+
+def as_recorded(lines):
+    """What a terminal was sent: CR LF, colours, bars that are drawn anew."""
+    for n, line in enumerate(lines):
+        if n % 7 == 0:
+            line = b"\x1b[32m" + line + b"\x1b[0m"
+        yield line + b"\r"
+        if n % 50 == 0:
+            yield b"\r".join(b" %d%%|###   | %d/100 [00:10<00:12, 4.4it/s]" %
+                             (k, k) for k in range(0, 100, 10)) + b"\r"
+
+
+def with_times(lines):
+    """A time before each line, as loggers and containers put it."""
+    for n, line in enumerate(lines):
+        yield b"17761%05d.%03d " % (n // 10 % 100000, n % 1000) + line
+
+
+def as_printed(lines):
+    return lines
+
+
+def join(paths, path, shape=as_printed):
+    """All of them in one file."""
+    with open(path, "wb") as out:
+        for name in paths:
+            with open(name, "rb") as log:
+                lines = log.read().split(b"\n")
+                out.write(b"\n".join(shape(lines)))
+    return path
+
+
+def compare_seven(what, paths):
+    """parse and rg in turn over the same files."""
+    size = sum(os.path.getsize(path) for path in paths)
+    tools = (("hgym-tui parse -j1", [PROGRAM, "parse", "--json", "-j1"]),
+             ("rg -j1 -c, 7 patterns", ["rg", "-j1", "-a", "-c", SEVEN]))
+    if shutil.which("rg") is None:
+        print("rg is not installed")
+        tools = tools[:1]
+    runs = [[] for _ in tools]
+    run_once(["cat"] + paths)
+    for _ in range(TIMES):
+        for seen, (_, command) in zip(runs, tools):
+            seen.append(run_once(command + paths))
+    rates = [size / 1e6 / min(run[0] for run in seen) for seen in runs]
+    print("%s: %d files, %.0f MB" % (what, len(paths), size / 1e6))
+    for (name, _), seen, rate in zip(tools, runs, rates):
+        print("  %-24s %6.0f MB/s, x rg %s, peak RSS %.1f MB" % (
+            name, rate,
+            "%.2f" % (rate / rates[1]) if len(rates) > 1 else "-",
+            max(run[1] for run in seen)))
+
+
+def bench_as_they_are():
+    with tempfile.TemporaryDirectory(prefix="hgym-bench-") as folder:
+        if os.path.isdir(CORPUS):
+            paths = copy_corpus(folder)
+            compare_seven("Real logs as they are", paths)
+            one = join(paths, os.path.join(folder, "one.log"))
+            compare_seven("The same in one file", [one])
+    with tempfile.TemporaryDirectory(prefix="hgym-bench-") as folder:
+        paths, whole, _ = make_logs(folder, [])
+        compare_seven("Made-up logs, the script first", paths)
+        for what, shape in (("recorded from a terminal", as_recorded),
+                            ("a time before each line", with_times)):
+            compare_seven("The same in one file, " + what,
+                          [join(paths, whole, shape)])
+
 
 def one_alternation():
     """The same lines: all rules of the program as one plain pattern.
@@ -167,6 +260,7 @@ def bench(what, dense):
 
 
 def main():
+    bench_as_they_are()
     bench("A row each step (nearly every line is one)", ["--dense"])
     bench("As recipes print (scripts, tables, settings between)", [])
     return 0

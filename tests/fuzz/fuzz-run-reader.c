@@ -49,9 +49,10 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 	buf_append_char(user, '\n');
 }
 
-/* Everything that is told of the log, as text. */
+/* Everything that is told of the log, as text; `twice`: at the second time. */
 static void
-read_log(struct buf *out, const uint8_t *data, size_t size, bool cut)
+read_log(struct buf *out, const uint8_t *data, size_t size, bool cut,
+	 bool twice)
 {
 	static const struct run_reader_cb cb = { on_sample, on_event, on_run,
 						 on_line };
@@ -62,6 +63,13 @@ read_log(struct buf *out, const uint8_t *data, size_t size, bool cut)
 	if (formats == NULL)
 		formats = format_set_new_builtin();
 	reader = run_reader_new(formats, &cb, out);
+	if (twice) {
+		run_reader_remember_scripts(reader, 2);
+		run_reader_feed(reader, data, size);
+		run_reader_finish(reader);
+		buf_clear(out);
+		run_reader_reset(reader, out);
+	}
 	while (at < size) {
 		size_t n = cut ? data[size - 1 - at] % 61U + 1 : size;
 
@@ -79,15 +87,20 @@ read_log(struct buf *out, const uint8_t *data, size_t size, bool cut)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct buf whole, cut;
+	struct buf whole, cut, again;
 
 	buf_init(&whole, TEXT_BYTES);
 	buf_init(&cut, TEXT_BYTES);
-	read_log(&whole, data, size, false);
-	read_log(&cut, data, size, true);
+	buf_init(&again, TEXT_BYTES);
+	read_log(&whole, data, size, false, false);
+	read_log(&cut, data, size, true, false);
+	read_log(&again, data, size, false, true);
+	MUST(whole.len == again.len);
+	MUST(memcmp(whole.data, again.data, whole.len) == 0);
 	MUST(whole.len == cut.len);
 	MUST(memcmp(whole.data, cut.data, whole.len) == 0);
 	buf_release(&whole);
 	buf_release(&cut);
+	buf_release(&again);
 	return 0;
 }

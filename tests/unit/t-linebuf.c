@@ -102,10 +102,115 @@ test_long_line(void)
 	free(text);
 }
 
+/* All that linebuf gives of a text, and what it skips of it. */
+struct taken {
+	struct linebuf *lb;
+	struct buf text;
+	bool skips;
+};
+
+static void
+note_taken(void *user, const struct segment *segment)
+{
+	struct taken *taken = user;
+
+	buf_appendf(&taken->text, "%d @%d ", (int)segment->line,
+		    (int)taken->lb->consumed);
+	buf_append(&taken->text, segment->text.p, segment->text.len);
+	buf_append_char(&taken->text, '\n');
+}
+
+/* Take the lines that begin with a blank. */
+static size_t
+skip_blank(void *user, struct str text, uint64_t *lines)
+{
+	struct taken *taken = user;
+	size_t n = 0;
+
+	while (taken->skips && n < text.len && text.p[n] == ' ') {
+		n = (size_t)((char *)memchr(text.p + n, '\n', text.len - n) -
+			     text.p) +
+		    1;
+		(*lines)++;
+	}
+	return n;
+}
+
+static void
+feed_taken(struct taken *taken, struct str text, size_t cut, bool skips)
+{
+	struct linebuf lb;
+
+	linebuf_init(&lb, note_taken, taken);
+	lb.skip = skip_blank;
+	taken->lb = &lb;
+	taken->skips = skips;
+	buf_clear(&taken->text);
+	linebuf_feed(&lb, text.p, cut);
+	linebuf_feed(&lb, text.p + cut, text.len - cut);
+	linebuf_finish(&lb);
+	linebuf_release(&lb);
+}
+
+/* The lines that nobody skipped, of a list with blank ones in it. */
+static void
+drop_blank(struct buf *out, const struct buf *all)
+{
+	struct str rest = { all->data, all->len }, line;
+
+	while (rest.len > 0 && str_next(&rest, '\n', &line)) {
+		const char *blank = str_find(line, "  ");
+
+		if (blank == NULL || blank[1] != ' ' ||
+		    memchr(line.p, '@', (size_t)(blank - line.p)) == NULL) {
+			buf_append(out, line.p, line.len);
+			buf_append_char(out, '\n');
+		}
+	}
+}
+
+/*
+ * What is skipped is not given, and changes neither numbers nor places of the
+ * other lines; with any line ends, and wherever the bytes are cut.
+ */
+static void
+test_skip(struct str text, const char *name)
+{
+	struct taken taken;
+	struct buf want, got;
+	size_t same = 0;
+
+	buf_init(&taken.text, 1 << 16);
+	buf_init(&want, 1 << 16);
+	buf_init(&got, 1 << 16);
+	feed_taken(&taken, text, text.len, false);
+	drop_blank(&want, &taken.text);
+	for (size_t cut = 0; cut <= text.len; cut++) {
+		feed_taken(&taken, text, cut, true);
+		/* A line that is cut, or rough, is given all the same. */
+		buf_clear(&got);
+		drop_blank(&got, &taken.text);
+		same += strcmp(got.data, want.data) == 0;
+	}
+	is_int((long long)same, (long long)text.len + 1, name);
+	ok(want.len > 20, "%s: there was something to see", name);
+	buf_release(&taken.text);
+	buf_release(&want);
+	buf_release(&got);
+}
+
 int
 main(void)
 {
 	test_shapes();
 	test_long_line();
+	test_skip(STR_LIT("one\n  a\n  b\ntwo\n\n  c\nthree\n  d\n"),
+		  "skipped lines, LF");
+	test_skip(STR_LIT("one\r\n  a\r\n  b\r\ntwo\r\n\r\n  c\r\nthree"
+			  "\r\n  d\r\n"),
+		  "skipped lines, CR LF");
+	test_skip(STR_LIT("one\r\n  a\n  b\r\ntwo\x1b[0m\r\n  c\r\r\n"
+			  "th\0ree\n  d\r  e\nfour\n  f\n"),
+		  "skipped lines, with all sorts of ends");
 	return tap_done();
 }

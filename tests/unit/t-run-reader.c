@@ -336,6 +336,7 @@ test_source_hash(void)
 	buf_init(&again, 1 << 16);
 	buf_init(&other, 1 << 16);
 	reader = run_reader_new(formats, &cb, &first);
+	run_reader_remember_scripts(reader, 2);
 	run_reader_feed(reader, script, strlen(script));
 	run_reader_feed(reader, end, strlen(end));
 	run_reader_finish(reader);
@@ -358,6 +359,37 @@ test_source_hash(void)
 	buf_release(&other);
 }
 
+/* A row within a docstring is text, whatever log was read before. */
+static void
+test_docstring(void)
+{
+	static const char text[] =
+		"import os\nx = 1\n\"\"\"As it prints:\n"
+		"step:1/9 train_loss:9 train_time:9ms step_avg:9ms\n\"\"\"\n"
+		"step:1/2 train_loss:3 train_time:10ms step_avg:10ms\n";
+	static const struct run_reader_cb cb = { .on_run = run_case_note };
+	struct run_reader *reader = run_reader_new(formats, &cb, NULL);
+	struct buf logs[3];
+
+	run_reader_remember_scripts(reader, 2);
+	for (size_t i = 0; i < 3; i++) {
+		/* The second one goes on with another script. */
+		size_t n = i == 1 ? 20 : sizeof(text) - 1;
+
+		buf_init(&logs[i], 1 << 16);
+		run_reader_reset(reader, &logs[i]);
+		run_reader_feed(reader, text, n);
+		run_reader_finish(reader);
+	}
+	ok(strstr(logs[0].data, "\"planned_steps\":2,") != NULL &&
+		   strstr(logs[0].data, "\"source_lines\":5") != NULL,
+	   "the row behind the docstring ends the script");
+	is_str(logs[2].data, logs[0].data, "and so it does the second time");
+	for (size_t i = 0; i < 3; i++)
+		buf_release(&logs[i]);
+	run_reader_free(reader);
+}
+
 int
 main(void)
 {
@@ -366,6 +398,7 @@ main(void)
 		run_case_check(formats, &cases[i]);
 	test_live();
 	test_source_hash();
+	test_docstring();
 	test_cuts();
 	format_set_free(formats);
 	return tap_done();

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* Patterns that need no regex engine; used by rule.c and scan.c. */
+#include "config.h"
+
+#include "parsers/steps.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+#define MAX_STEPS 40
+
+/* The next "(", "|" or ")" that stands for itself, or the end. */
+static const char *
+next_branch(const char *p)
+{
+	bool in_class = false;
+
+	for (; *p != '\0'; p++) {
+		if (*p == '\\' && p[1] != '\0')
+			p++;
+		else if (in_class)
+			in_class = *p != ']';
+		else if (*p == '[') {
+			in_class = true;
+			p += p[1] == '^';
+			p += p[1] == ']'; /* the class's own byte */
+		} else if (strchr("(|)", *p) != NULL)
+			break;
+	}
+	return p;
+}
+
+/* Whether a "|" stands outside of all groups: no part is sure then. */
+static bool
+has_top_alternative(const char *p)
+{
+	int depth = 0;
+
+	for (p = next_branch(p); *p != '\0'; p = next_branch(p + 1)) {
+		if (*p == '|' && depth == 0)
+			return true;
+		depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
+	}
+	return false;
+}
+
+static bool
+is_quantifier(char c)
+{
+	return c != '\0' && strchr("?*+{", c) != NULL;
+}
+
+/* Length of the literal character at p, its byte in *c; 0: there is none. */
+static size_t
+literal_at(const char *p, char *c)
+{
+	size_t n = *p == '\\' ? 2 : 1;
+
+	*c = p[n - 1];
+	if (n == 2 ? !ispunct((unsigned char)*c)
+		   : *c == '\0' || strchr("^$.[]|()?*+{}", *c) != NULL)
+		return 0;
+	return is_quantifier(p[n]) ? 0 : n;
+}
+
+static bool
+set_has(const uint64_t set[4], char c)
+{
+	unsigned char byte = (unsigned char)c;
+
+	return set[byte / 64] >> (byte % 64) & 1;
+}
+
+static void
+set_add(uint64_t set[4], const char *bytes)
+{
+	for (const unsigned char *b = (const void *)bytes; *b != '\0'; b++)
+		set[*b / 64] |= UINT64_C(1) << (*b % 64);
+}
+
+/* Add \d or \w, or the punctuation that is escaped; false for all else. */
+static bool
+set_add_escape(uint64_t set[4], char c)
+{
+	if (c == 'd' || c == 'w')
+		set_add(set, "0123456789");
+	if (c == 'w')
+		set_add(set, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+			     "abcdefghijklmnopqrstuvwxyz");
+	if (ispunct((unsigned char)c))
+		set_add(set, (char[2]){ c, '\0' });
+	return c == 'd' || c == 'w' || ispunct((unsigned char)c);
+}
+
+/* Length of the set at p ("\d", "[\w.+-]"), its bytes in set; or 0. */
+static size_t
+set_at(const char *p, uint64_t set[4])
+{
+	size_t n = 1;
+
+	memset(set, 0, 4 * sizeof(*set));
+	if (*p == '\\')
+		return isalpha((unsigned char)p[1]) && set_add_escape(set, p[1])
+			       ? 2
+			       : 0;
+	if (*p != '[' || p[1] == '^' || p[1] == ']')
+		return 0;
+	for (; p[n] != ']'; n++) {
+		if (p[n] == '\0' || p[n] == '[' ||
+		    (p[n] == '-' && p[n + 1] != ']'))
+			return 0; /* ranges and named classes */
+		if (p[n] != '\\')
+			set_add(set, (char[2]){ p[n], '\0' });
+		else if (!set_add_escape(set, p[++n]))
+			return 0;
+	}
+	return n + 1;
+}
+
+/* Length of the span at p ("\d++", "\d[\d.]*+", "\d"), or 0. */
+static size_t
+span_at(const char *p, struct rule_step *step)
+{
+	size_t n = set_at(p, step->first), more;
+
+	step->is_many = strncmp(p + n, "++", 2) == 0;
+	if (n == 0)
+		return 0;
+	if (step->is_many) {
+		memcpy(step->rest, step->first, sizeof(step->rest));
+		return n + 2;
+	}
+	more = set_at(p + n, step->rest);
+	if (more > 0 && strncmp(p + n + more, "*+", 2) == 0) {
+		step->is_many = true;
+		return n + more + 2;
+	}
+	return is_quantifier(p[n]) ? 0 : n;
+}
+
+/* Length of the named group of one span at p, or of a span alone; or 0. */
+static size_t
+read_span(const char *p, struct rule_step *step)
+{
+	size_t n = 0, span;
+
+	step->is_number = strncmp(p, "(?<", 3) == 0;
+	if (step->is_number) {
+		n = 3;
+		while (isalnum((unsigned char)p[n]) || p[n] == '_')
+			n++;
+		if (p[n++] != '>')
+			return 0;
+	}
+	span = span_at(p + n, step);
+	n += span;
+	if (span > 0 && step->is_number &&
+	    (p[n++] != ')' || is_quantifier(p[n])))
+		return 0;
+	step->is_span = span > 0;
+	step->is_decimal = step->is_many &&
+			   (step->rest['0' / 64] >> '0' % 64 & 0x3ff) == 0x3ff;
+	step->has_point = set_has(step->rest, '.');
+	return span > 0 ? n : 0;
+}
+
+/* Length of the step at p, or 0 when it is none. */
+static size_t
+read_step(const char *p, struct rule_step *step)
+{
+	char word[8] = { 0 }, mask[8] = { 0 }, c;
+	size_t at = 0, n;
+
+	*step = (struct rule_step){ .len = 0 };
+	while (step->len < 8 && (n = literal_at(p + at, &c)) > 0) {
+		word[step->len] = c;
+		mask[step->len++] = (char)0xff;
+		at += n;
+	}
+	memcpy(&step->word, word, sizeof(word));
+	memcpy(&step->mask, mask, sizeof(mask));
+	n = read_span(p + at, step);
+	if (n == 0)
+		step->is_number = false;
+	return at + n;
+}
+
+/* How the pattern goes on at p, behind all steps. */
+static enum steps_end
+read_end(const char *p)
+{
+	static const struct {
+		const char *text;
+		enum steps_end end;
+	} ends[] = {
+		{ "", STEPS_ANY },
+		{ "$", STEPS_END },
+		{ " *$", STEPS_BLANKS_END },
+		{ "(?= |$)", STEPS_BLANK_OR_END },
+	};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (strcmp(p, ends[i].text) == 0)
+			return ends[i].end;
+	return STEPS_PART;
+}
+
+/* What follows the first blank of a match, where that is sure to be one. */
+static void
+find_second(struct steps *steps)
+{
+	char word[8] = { 0 }, mask[8] = { 0 };
+	bool behind = false, sure = true;
+	size_t n = 0;
+
+	for (size_t i = 0; i < steps->n && sure; i++) {
+		const struct rule_step *s = &steps->items[i];
+		char literal[8];
+
+		memcpy(literal, &s->word, sizeof(literal));
+		for (size_t k = 0; k < s->len; k++) {
+			if (behind && n < 8) {
+				word[n] = literal[k];
+				mask[n++] = (char)0xff;
+			}
+			behind = behind || literal[k] == ' ';
+		}
+		sure = !s->is_span || (!behind && !set_has(s->first, ' ') &&
+				       !set_has(s->rest, ' '));
+	}
+	memcpy(&steps->second, word, sizeof(word));
+	memcpy(&steps->second_mask, mask, sizeof(mask));
+}
+
+bool
+steps_read(struct steps *steps, const char *pattern)
+{
+	const char *p = pattern + 1;
+	size_t numbers = 0, n;
+
+	steps->end = STEPS_PART;
+	if (has_top_alternative(pattern))
+		return false;
+	/* What follows is no blank, so the blanks are all of them. */
+	steps->indented =
+		strncmp(p, " *", 2) == 0 && isalnum((unsigned char)p[2]);
+	p += steps->indented ? 2 : 0;
+	steps->items = xcalloc(MAX_STEPS, sizeof(*steps->items));
+	while (steps->n < MAX_STEPS &&
+	       (n = read_step(p, &steps->items[steps->n])) > 0) {
+		numbers += steps->items[steps->n++].is_number;
+		p += n;
+	}
+	if (numbers <= STEPS_MAX_NUMBERS)
+		steps->end = read_end(p);
+	if (steps->n > 0) {
+		steps->head = steps->items[0].word;
+		steps->head_mask = steps->items[0].mask;
+	}
+	if (!steps->indented)
+		find_second(steps);
+	return true;
+}
+
+void
+steps_release(struct steps *steps)
+{
+	free(steps->items);
+	*steps = (struct steps){ .n = 0 };
+}
+
+/* The end of the span at p, or NULL. */
+static const char *
+match_span(const struct rule_step *s, const char *p, const char *end)
+{
+	if (p == end || !set_has(s->first, *p))
+		return NULL;
+	for (p++; s->is_many && p < end && set_has(s->rest, *p); p++)
+		continue;
+	return p;
+}
+
+/* The same of a span that is a number, which goes to *value. */
+static const char *
+match_number(const struct rule_step *s, const char *p, const char *end,
+	     double *value)
+{
+	const char *q = p;
+
+	/* It is digits and a point, nearly always. */
+	if (s->is_decimal && p < end && set_has(s->first, *p))
+		q = str_take_decimal(p, end, s->has_point, value);
+	if (q > p && (q == end || !set_has(s->rest, *q)))
+		return q;
+	q = match_span(s, p, end);
+	if (q == NULL ||
+	    !str_to_double((struct str){ p, (size_t)(q - p) }, value))
+		return NULL;
+	return q;
+}
+
+/* Whether the line may end, or go on, as the pattern says. */
+static bool
+match_end(enum steps_end how, const char *p, const char *end)
+{
+	if (how == STEPS_BLANK_OR_END)
+		return p == end || *p == ' ';
+	while (how == STEPS_BLANKS_END && p < end && *p == ' ')
+		p++;
+	return how == STEPS_ANY || p == end;
+}
+
+bool
+steps_match(const struct steps *steps, struct str line,
+	    double numbers[STEPS_MAX_NUMBERS])
+{
+	const char *p = line.p, *end = line.p + line.len;
+
+	while (steps->indented && p < end && *p == ' ')
+		p++;
+	for (size_t i = 0; i < steps->n; i++) {
+		const struct rule_step *s = &steps->items[i];
+
+		if ((load_word(p, (size_t)(end - p)) & s->mask) != s->word)
+			return false;
+		p += s->len;
+		if (s->is_number)
+			p = match_number(s, p, end, numbers++);
+		else if (s->is_span)
+			p = match_span(s, p, end);
+		if (p == NULL)
+			return false;
+	}
+	return match_end(steps->end, p, end);
+}

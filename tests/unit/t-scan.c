@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* scan, steps: the quick ways make of a line what PCRE2 alone makes of it. */
+#include "config.h"
+
+#include "parsers/scan.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "parsers/format.h"
+#include "tests/support/plain_scan.h"
+#include "tests/support/tap.h"
+
+#define TRIES 40000
+
+static uint32_t seed = 7;
+
+static size_t
+pick(size_t n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % n;
+}
+
+/* Near to rows of training, settings and results: they are altered below. */
+static const char *const lines[] = {
+	"step:3/10 train_loss:3.25 train_time:30ms step_avg:10.5ms",
+	"step:1000/20000 val_loss:2.5611 val_bpb:1.5169 train_time:583.1s",
+	"3000/20000 train_loss: 2.2519 train_time: 4.2m tok/s: 9300000",
+	"step 12345678901234567/20 | loss 1.5e-3 | lr 0.0003 | 12.5 ms",
+	"step:5 loss:nan t:-inf ms tok/s:.5",
+	"ttp: b25/782 bl:2.3 bb:1.07 rl:2.3 rb:1.08 dl:1",
+	"  sliding_eval [ 12.5%] 300/1900 windows running_bpb=1.123",
+	"  ttt_enabled: True   ",
+	"warmup_step: 10/20",
+	"seed: 1337",
+	"final_int8_zlib_roundtrip val_loss:2.07 val_bpb:1.2269 eval_time:9ms",
+	"stopping_early: wallclock_cap train_time:600012ms step:13780/20000",
+	"Total submission size int8+zlib: 15863489 bytes",
+	"peak memory allocated: 10184 MiB reserved: 10588 MiB",
+	"{\"step\": 100, \"loss\": 3.25}",
+	"CUDA out of memory",
+	"params: 123 ws:8 s:42 ",
+};
+
+/* Rules whose patterns do all that steps can do, and what they cannot. */
+static const char user_rules[] =
+	"{\"schema\":\"hgym-tui.format/1\",\"name\":\"mine\",\"rules\":["
+	"{\"name\":\"a\",\"kind\":\"train\","
+	"\"match\":\"^step (?<step>\\\\d++)/\\\\d++ .loss\"},"
+	"{\"name\":\"b\",\"kind\":\"train\","
+	"\"match\":\"^step:(?<step>\\\\d)(?<planned>[\\\\d.]*+) loss:"
+	"(?<train_loss>[\\\\w.+-]++) t:(?<train_ms>[\\\\w.-]++) *$\"},"
+	"{\"name\":\"c\",\"kind\":\"train\","
+	"\"match\":\"^(?<step>[.\\\\d]++)/(?<planned>\\\\d)(?= |$)\"},"
+	"{\"name\":\"d\",\"kind\":\"setting\","
+	"\"match\":\"^ *seed: (?<seed>\\\\d++)$\"},"
+	"{\"name\":\"e\",\"kind\":\"setting\","
+	"\"match\":\"^se[](|]ed|^w[^](]rmup\"},"
+	"{\"name\":\"f\",\"kind\":\"train\","
+	"\"match\":\"^\\\\{.step.: (?<step>[\\\\d]++)\\\\W\"}]}";
+
+static void
+alter(struct buf *line)
+{
+	static const char bytes[] = " .0123456789-+enaif:/|=\"xs\xc3";
+	size_t at = pick(line->len + 1), kind = pick(4);
+	struct buf old = *line;
+
+	/* A byte dropped, put in another's place, put in, or the end cut. */
+	buf_init(line, 4096);
+	buf_append(line, old.data, at);
+	if (kind > 0)
+		buf_append_char(line, bytes[pick(sizeof(bytes) - 1)]);
+	if (kind < 2 && at < old.len)
+		at++;
+	if (kind < 3)
+		buf_append(line, old.data + at, old.len - at);
+	buf_release(&old);
+}
+
+/* Whether the first rule that PCRE2 says takes the line is the scanner's. */
+static bool
+is_as_plain(const struct format_set *set, struct scanner *scanner,
+	    struct str line, size_t *taken)
+{
+	struct record record, want;
+	bool found = scanner_scan(scanner, line, &record);
+
+	for (size_t i = 0; i < format_set_rules(set); i++) {
+		const struct rule *rule = format_set_rule(set, i);
+
+		if (plain_scan(rule, line, &want) == PLAIN_YES) {
+			(*taken)++;
+			return found && plain_same(&record, &want);
+		}
+	}
+	return !found;
+}
+
+static void
+test_altered_lines(const struct format_set *set)
+{
+	struct scanner *scanner = scanner_new(set);
+	size_t taken = 0, wrong = 0;
+	struct buf line;
+
+	buf_init(&line, 4096);
+	for (size_t i = 0; i < TRIES; i++) {
+		buf_clear(&line);
+		buf_append_str(&line,
+			       lines[i % (sizeof(lines) / sizeof(*lines))]);
+		for (size_t n = pick(4); n > 0; n--)
+			alter(&line);
+		if (line.len > 0 &&
+		    !is_as_plain(set, scanner,
+				 (struct str){ line.data, line.len }, &taken)) {
+			printf("# not as PCRE2: %s\n", line.data);
+			wrong++;
+		}
+	}
+	is_int((long long)wrong, 0, "all lines are read as PCRE2 reads them");
+	ok(taken > TRIES / 8 && taken < TRIES, "rules take %zu of %d lines",
+	   taken, TRIES);
+	buf_release(&line);
+	scanner_free(scanner);
+}
+
+int
+main(void)
+{
+	struct format_set *set = format_set_new_builtin();
+	struct err err = { ERR_NONE, "" };
+	size_t quick = 0;
+
+	ok(format_set_load_text(set, "mine", str_from(user_rules), &err) == 0,
+	   "the rules load %s", err.text);
+	for (size_t i = 0; i < format_set_rules(set); i++)
+		quick += format_set_rule(set, i)->steps.end != STEPS_PART;
+	ok(quick > 20, "%zu of %zu rules need no regex engine", quick,
+	   format_set_rules(set));
+	test_altered_lines(set);
+	format_set_free(set);
+	return tap_done();
+}

@@ -260,8 +260,10 @@ test_order(void)
 static void
 test_facts(void)
 {
-	static const struct facts_column columns[] = { { "case", FMT_TEXT, 0 },
-						       { "s", FMT_NUMBER, 1 } };
+	static const struct facts_column columns[] = {
+		{ .label = "case", .kind = FMT_TEXT },
+		{ .label = "s", .kind = FMT_NUMBER, .decimals = 1 },
+	};
 	struct facts facts;
 	char value[FACT_SIZE];
 

@@ -71,8 +71,8 @@ WRONG = (
      "samples (see hgym-tui export --help)"),
     ("board " + "--values 1 " * 65, "board: --values 1: stands too often "
      "(see hgym-tui board --help)"),
-    ("demo --snapshot 0x9", "demo: --snapshot: a size is WxH, at most "
-     "1000x1000"),
+    ("demo --snapshot 0x9", "demo: --snapshot: a size is WxH, e.g. 80x24, "
+     "at most 1000x1000"),
     ("submission --date 1.1.2026", "submission: --date takes YYYY-MM-DD"),
     ("harness", "harness: name a HarnessGym workspace, a run's folder or a "
      "comparison"),

@@ -49,6 +49,8 @@ struct scene {
 static void
 scene_init(struct scene *s)
 {
+	struct ingest_options options;
+
 	if (scratch_make(&s->scratch, "t-demo", NULL) != 0)
 		abort();
 	model_init(&s->model);
@@ -56,16 +58,17 @@ scene_init(struct scene *s)
 	(void)model_pod_add(&s->model, "pod-a", "local");
 	s->formats = format_set_new_builtin();
 	s->clock = (struct clock){ begin_ms, begin_ms, begin_ms };
-	s->stage =
-		(struct demo_stage){ s->scratch.path, &s->model,
-				     feed_new(&s->model, s->formats, &s->clock),
-				     BEGIN_MS };
+	options = (struct ingest_options){ .clock = &s->clock,
+					   .model = &s->model,
+					   .formats = s->formats };
+	s->stage = (struct demo_stage){ s->scratch.path, &s->model,
+					ingest_new(&options, NULL), BEGIN_MS };
 }
 
 static void
 scene_release(struct scene *s)
 {
-	feed_free(s->stage.feed);
+	(void)ingest_free(s->stage.ingest, NULL);
 	format_set_free(s->formats);
 	model_release(&s->model);
 	scratch_remove(&s->scratch);
@@ -197,12 +200,12 @@ test_log(void)
 	scene_init(&s);
 	player = demo_player_new(&s.stage, text);
 	plays(player, 1150);
-	(void)feed_poll(s.stage.feed, 1 << 20);
+	(void)ingest_poll(s.stage.ingest);
 	is_int((long long)s.model.n_runs, 1, "a log is a run");
 	is_int((long long)s.model.runs[0]->pod, 1, "of its pod");
 	is_near(s.model.runs[0]->run.steps, 100, 0, "a torn row is none yet");
 	plays(player, 1200);
-	(void)feed_poll(s.stage.feed, 1 << 20);
+	(void)ingest_poll(s.stage.ingest);
 	is_near(s.model.runs[0]->run.steps, 200, 0, "whole it is");
 	is_near(s.model.runs[0]->run.last_train_loss, 3.5, 0, "as printed");
 	demo_player_free(player);

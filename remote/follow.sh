@@ -443,9 +443,7 @@ END
 		eval "start \"\$NP_$n_\" \$NK_$n_ $y N; NP_$n_=''"
 	done <"$T/o"
 	# Another one may need their room before they are polled.
-	for id_ in $wake; do
-		hold_again $id_ && drain $id_ $(stat -Lc %s /proc/$h/fd/3)
-	done
+	for id_ in $wake; do wake_up $id_; done
 	[ -z "$wake" ] || text=''
 }
 
@@ -455,7 +453,7 @@ known() {
 	[ "$x" = "$1" ] && eval "q_$id=$scans"
 	eval "b_$id=\$1 Y_$id=$mtime_"
 	if [ $b = 1 ] && [ $size_ != $o ]; then
-		[ -n "$h" ] || wake="$wake $id"
+		[ -n "$h" ] || { wake="$wake $id"; eval "R_$id=''"; }
 	elif [ "$size_ $ctime_" != "$z" ] && [ $quiet = 0 ]; then
 		if [ $b = 1 ] && [ "$size_ $ctime_" != "$c" ]; then
 			eval "c_$id=\"$size_ $ctime_\" y_$id=$now"
@@ -463,9 +461,31 @@ known() {
 			return
 		fi
 		eval "x=\${y_$id:-0}"
-		[ $b = 0 ] || [ $((now - x)) -ge 2000 ] || { calming=1; return; }
+		if [ $b = 1 ]; then
+			[ $((now - x)) -ge 2000 ] || { calming=1; return; }
+			wake="$wake $id"
+			eval "R_$id=\"$size_ $ctime_\""
+			return
+		fi
 		eval "Z_$id=\"$size_ $ctime_\""
 		printf 'U %s %s %s\n' $id $size_ $ctime_
+	fi
+}
+
+# File $1 grew while nobody held it, or rests as R says: unless it was written
+# anew to be as long as it was.
+wake_up() {
+	eval "h=\$H_$1"
+	[ -n "$h" ] || hold_again $1 || return
+	eval "o=\$O_$1 r=\$R_$1"
+	if [ -z "$r" ]; then
+		drain $1 $(stat -Lc %s /proc/$h/fd/3)
+	elif eval "D_$1=1"; same_head $1 /proc/$h/fd/3; then
+		eval "Z_$1=\$r"
+		printf 'U %s %s\n' $1 "$r"
+	else
+		restart $1 ${r%% *}
+		sizes=''
 	fi
 }
 

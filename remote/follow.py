@@ -197,7 +197,8 @@ def hints():
 	while i < len(b):
 		wd, mask, x, n = struct.unpack_from('iIII', b, i)
 		i += 16 + n
-		found = held if mask & 0x4000 else [wds[wd]] if wd in wds else []
+		all_ = mask & 0x4000
+		found = held if all_ else [wds[wd]] if wd in wds else []
 		hot.update(found)
 		for f in found:
 			if f and mask & (0x4000 | OPENED):
@@ -396,7 +397,8 @@ def matches():
 				trouble(0, e.errno, p)
 			continue
 		if stat.S_ISREG(st.st_mode):
-			paths, x = seen.setdefault((st.st_dev, st.st_ino), ([], st))
+			key = st.st_dev, st.st_ino
+			paths, x = seen.setdefault(key, ([], st))
 			if p not in paths:
 				paths.append(p)
 	return seen
@@ -432,10 +434,10 @@ def age(f):
 def look_for():
 	for key, path in wanted:
 		try:
-			for d in os.scandir(os.path.dirname(path) or b'.'):
+			folder = os.path.dirname(path)
+			for d in os.scandir(folder or b'.'):
 				if d.inode() == key[1] and key not in by_key:
-					p = os.path.join(os.path.dirname(path), d.name)
-					f = start(p, key, 'O')
+					f = start(os.path.join(folder, d.name), key, 'O')
 					if f:
 						f.gone = mono()
 		except OSError:
@@ -461,7 +463,8 @@ def scan():
 			continue
 		if len(files) >= MAX_FILES:
 			if old is None:
-				old = sorted(set(by_key) & set(seen) - set(order),
+				old = set(by_key) & set(seen) - set(order)
+				old = sorted(old,
 					key=lambda k: -seen[k][1].st_mtime)
 			if not old or mono() - by_key[old[-1]].grew < 60:
 				break
@@ -488,7 +491,8 @@ def turn():
 		safely(lambda f: check(), checks[0][1])
 	now, hot = hot, set()
 	for f in sorted(now, key=lambda f: f.id):
-		if f.id in files and f.sending and (not quiet or f.path in named):
+		if f.id in files and f.sending and (
+				not quiet or f.path in named):
 			if safely(drain, f):
 				hot.add(f)
 	if not quiet and mono() >= beat_at:

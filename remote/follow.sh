@@ -170,13 +170,14 @@ start() {
 	fi
 	last=$((last + 1)) live=$((live + 1))
 	ids="$ids $last"
-	eval "m_$k=$last K_$last=$k H_$last=$h O_$last=0 S_$last=${s% *} V_$last=0"
+	eval "m_$k=$last K_$last=$k H_$last=$h O_$last=0 V_$last=0"
+	eval "S_$last=${s% *} Y_$last=$3"
 	eval "P_$last=\$1 W_$last=$now e_$k='' Z_$last=\$s B_$last=0 J_$last=''"
-	eval "q_$last=$scans L_$last=0 A_$last='' E_$last='' c_$last='' Y_$last=$3"
+	eval "q_$last=$scans L_$last=0 A_$last='' E_$last='' c_$last=''"
 	named "$1" && eval "F_$last=1"
 	where "$1"
-	printf '%s %s %s:%s %s %s %s\n%s%s' $4 $last ${k%_*} ${k#*_} "$s" ${#1} \
-		${#real} "$1" "$real"
+	printf '%s %s %s:%s %s %s %s\n%s%s' $4 $last ${k%_*} ${k#*_} "$s" \
+		${#1} ${#real} "$1" "$real"
 }
 
 # For a file that changed at $1 the one goes that changed first, when it was
@@ -421,7 +422,7 @@ match() {
 $keys
 END
 	for id in $ids; do
-		eval "k=\$K_$id x=\${b_$id:-} h=\$H_$id f=\${F_$id:-0} g=\$J_$id"
+		eval "k=\$K_$id x=\${b_$id:-} f=\${F_$id:-0} g=\$J_$id"
 		eval "b_$id='' x2=\${p_$k:-} q=\$q_$id"
 		[ $quiet = 1 ] && [ $f = 0 ] && continue
 		if [ "$x2" != $scans ]; then
@@ -432,7 +433,8 @@ END
 		elif [ "$q" != $scans ] && [ -n "$x" ] || [ -n "$g" ]; then
 			eval "P_$id=\$x J_$id=''"
 			where "$x"
-			printf 'M %s %s %s\n%s%s' $id ${#x} ${#real} "$x" "$real"
+			printf 'M %s %s %s\n%s%s' $id ${#x} ${#real} \
+				"$x" "$real"
 			new=''
 			for y in $gone; do [ $y = $id ] || new="$new $y"; done
 			gone=$new
@@ -443,9 +445,7 @@ END
 		eval "start \"\$NP_$n_\" \$NK_$n_ $y N; NP_$n_=''"
 	done <"$T/o"
 	# Another one may need their room before they are polled.
-	for id_ in $wake; do
-		hold_again $id_ && drain $id_ $(stat -Lc %s /proc/$h/fd/3)
-	done
+	for id_ in $wake; do wake_up $id_; done
 	[ -z "$wake" ] || text=''
 }
 
@@ -455,7 +455,7 @@ known() {
 	[ "$x" = "$1" ] && eval "q_$id=$scans"
 	eval "b_$id=\$1 Y_$id=$mtime_"
 	if [ $b = 1 ] && [ $size_ != $o ]; then
-		[ -n "$h" ] || wake="$wake $id"
+		[ -n "$h" ] || { wake="$wake $id"; eval "R_$id=''"; }
 	elif [ "$size_ $ctime_" != "$z" ] && [ $quiet = 0 ]; then
 		if [ $b = 1 ] && [ "$size_ $ctime_" != "$c" ]; then
 			eval "c_$id=\"$size_ $ctime_\" y_$id=$now"
@@ -463,9 +463,31 @@ known() {
 			return
 		fi
 		eval "x=\${y_$id:-0}"
-		[ $b = 0 ] || [ $((now - x)) -ge 2000 ] || { calming=1; return; }
+		if [ $b = 1 ]; then
+			[ $((now - x)) -ge 2000 ] || { calming=1; return; }
+			wake="$wake $id"
+			eval "R_$id=\"$size_ $ctime_\""
+			return
+		fi
 		eval "Z_$id=\"$size_ $ctime_\""
 		printf 'U %s %s %s\n' $id $size_ $ctime_
+	fi
+}
+
+# File $1 grew while nobody held it, or rests as R says: unless it was written
+# anew to be as long as it was.
+wake_up() {
+	eval "h=\$H_$1"
+	[ -n "$h" ] || hold_again $1 || return
+	eval "o=\$O_$1 r=\$R_$1"
+	if [ -z "$r" ]; then
+		drain $1 "$(stat -Lc %s /proc/$h/fd/3)"
+	elif eval "D_$1=1"; same_head $1 /proc/$h/fd/3; then
+		eval "Z_$1=\$r"
+		printf 'U %s %s\n' $1 "$r"
+	else
+		restart $1 ${r%% *}
+		sizes=''
 	fi
 }
 
@@ -497,7 +519,8 @@ look_for() {
 		IFS=''
 		set +f
 		for p in "$d"/*; do
-			[ ! -f "$p" ] || [ $# -ge $paths_most ] || set -- "$@" "$p"
+			[ ! -f "$p" ] || [ $# -ge $paths_most ] ||
+				set -- "$@" "$p"
 		done
 		set -f
 		IFS=" $nl"

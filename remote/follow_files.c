@@ -196,7 +196,6 @@ begin_file(struct follow_session *session, uint32_t id, struct err *err)
 	use_generation(follow, file->name, file->generation);
 	take_place(session, id, file);
 	tell_file(follow, file, FOLLOW_BEGINS);
-	ask_bytes(session, file);
 	return 0;
 }
 
@@ -288,7 +287,10 @@ decide(struct follow_session *session, uint32_t id, struct err *err)
 		return 0;
 	if (file == NULL) {
 		end_replaced(session->follow, seen->dev, seen->ino);
-		return begin_file(session, id, err);
+		if (begin_file(session, id, err))
+			return -1;
+		ask_bytes(session, seen->file);
+		return 0;
 	}
 	if (file->sum.len == 0 ||
 	    (file->sum.len == seen->size && file->stamp != 0 &&
@@ -470,6 +472,9 @@ on_reset(struct follow_session *session, const struct frame *frame,
 	seen->size = frame->size;
 	end_file(follow, file);
 	rc = begin_file(session, frame->id, err);
+	/* Its bytes come unasked. */
+	if (rc == 0)
+		seen->file->is_sent = true;
 	file_free(follow, file);
 	return rc;
 }

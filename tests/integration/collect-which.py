@@ -144,6 +144,13 @@ def test_written_anew(pod):
     pod.put("a.log", last)
     pod.has([("a.log", 0, first), ("a.log", 1, next_), ("a.log", 2, last)],
             "and in one go while it is followed")
+    # It rests by then.
+    time.sleep(4)
+    other = log_of(4711, 600)
+    with open(pod.path("a.log"), "r+b", 0) as file:
+        file.write(other.encode())
+    pod.has([("a.log", 0, first), ("a.log", 1, next_), ("a.log", 2, last),
+             ("a.log", 3, other)], "and to the byte as long as it was")
 
 
 def test_ended(pod):

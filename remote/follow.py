@@ -437,7 +437,8 @@ def look_for():
 			folder = os.path.dirname(path)
 			for d in os.scandir(folder or b'.'):
 				if d.inode() == key[1] and key not in by_key:
-					f = start(os.path.join(folder, d.name), key, 'O')
+					p = os.path.join(folder, d.name)
+					f = start(p, key, 'O')
 					if f:
 						f.gone = mono()
 		except OSError:

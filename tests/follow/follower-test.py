@@ -316,7 +316,8 @@ class Suite:
         put(live, b"l")
         f.follow(d + b"/*.log")
         self.ok(f.has(log, text), "a backlog comes in order")
-        kinds = [x[0] for x in f.log if x[0] in (b"D", b"V")]
+        fid = b"%d" % next(k for k, x in f.files.items() if x.path == log)
+        kinds = [x[0] for x in f.log if x[0] in (b"D", b"V") and x[1][0] == fid]
         self.ok(kinds[0] == b"V", "its end is shown first")
         fid, off, data = f.previews[0]
         self.ok(text[off:off + len(data)] == data and

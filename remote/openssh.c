@@ -365,7 +365,7 @@ ssh_words_add(struct ssh_words *words, const char *fmt, ...)
 }
 
 void
-ssh_words_add_all(struct ssh_words *words, ...)
+ssh_words_add_list(struct ssh_words *words, ...)
 {
 	const char *word;
 	va_list ap;
@@ -386,8 +386,8 @@ ssh_words_add_host(struct ssh_words *words, const char *text, struct err *err)
 	if (dest.port > 0)
 		ssh_words_add(words, "-p%d", dest.port);
 	if (dest.user != NULL)
-		ssh_words_add_all(words, "-l", dest.user, NULL);
-	ssh_words_add_all(words, "--", dest.host, NULL);
+		ssh_words_add_all(words, "-l", dest.user);
+	ssh_words_add_all(words, "--", dest.host);
 	ssh_dest_release(&dest);
 	return 0;
 }
@@ -399,8 +399,7 @@ add_unasked(struct ssh_words *words, bool accept_new)
 	ssh_words_add_all(words, "ssh", "-oBatchMode=yes",
 			  "-oConnectTimeout=10",
 			  accept_new ? "-oStrictHostKeyChecking=accept-new"
-				     : "-oStrictHostKeyChecking=yes",
-			  NULL);
+				     : "-oStrictHostKeyChecking=yes");
 }
 
 static int
@@ -410,7 +409,7 @@ add_pod(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 
 	if (pod->identity != NULL) {
 		path = home_expand(pod->identity);
-		ssh_words_add_all(words, "-i", path, NULL);
+		ssh_words_add_all(words, "-i", path);
 		free(path);
 	}
 	if (pod->known_hosts != NULL) {
@@ -419,7 +418,7 @@ add_pod(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 		free(path);
 	}
 	if (pod->proxy_jump != NULL)
-		ssh_words_add_all(words, "-J", pod->proxy_jump, NULL);
+		ssh_words_add_all(words, "-J", pod->proxy_jump);
 	return ssh_words_add_host(words, pod->ssh, err);
 }
 
@@ -429,8 +428,8 @@ ssh_words_command(struct ssh_words *words, const struct remote_pod *pod,
 {
 	add_unasked(words, accept_new);
 	ssh_words_add_all(words, "-T", "-oServerAliveInterval=5",
-			  "-oServerAliveCountMax=3", "-oPermitLocalCommand=yes",
-			  NULL);
+			  "-oServerAliveCountMax=3",
+			  "-oPermitLocalCommand=yes");
 	ssh_words_add(words, "-oLocalCommand=sh -c 'echo %.*s >&2'",
 		      (int)sizeof(SSH_UP_MARK) - 2, SSH_UP_MARK);
 	if (add_pod(words, pod, err) != 0)
@@ -443,7 +442,7 @@ int
 ssh_words_shell(struct ssh_words *words, const struct remote_pod *pod,
 		struct err *err)
 {
-	ssh_words_add_all(words, "ssh", "-t", NULL);
+	ssh_words_add_all(words, "ssh", "-t");
 	return add_pod(words, pod, err);
 }
 

@@ -68,7 +68,9 @@ struct ssh_words {
 void ssh_words_add(struct ssh_words *words, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Several words as they stand, up to a NULL. */
-void ssh_words_add_all(struct ssh_words *words, ...) __attribute__((sentinel));
+void ssh_words_add_list(struct ssh_words *words, ...) __attribute__((sentinel));
+#define ssh_words_add_all(words, ...)                                          \
+	ssh_words_add_list((words), __VA_ARGS__, (char *)NULL)
 /* The host of [user@]host[:port], and before it "--" and what it takes. */
 int ssh_words_add_host(struct ssh_words *words, const char *text,
 		       struct err *err) __attribute__((warn_unused_result));

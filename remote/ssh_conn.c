@@ -628,7 +628,7 @@ begin_proxy(struct ssh_conn *conn)
 				    target->host, target->port, &conn->why);
 	else
 		ssh_words_add_all(&words, "/bin/sh", "-c",
-				  target->proxy_command, NULL);
+				  target->proxy_command);
 	if (rc == 0)
 		rc = start_proxy(conn, words.argv, &conn->why);
 	ssh_words_release(&words);
@@ -726,7 +726,7 @@ ask_name(struct ssh_conn *conn)
 	struct ssh_words words = { .n = 0 };
 
 	enter(conn, SSH_NAME);
-	ssh_words_add_all(&words, "ssh", "-G", NULL);
+	ssh_words_add_all(&words, "ssh", "-G");
 	if (ssh_words_add_host(&words, conn->link->pod.ssh, &conn->why) != 0) {
 		ssh_words_release(&words);
 		end_conn(conn, link_refused);

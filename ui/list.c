@@ -430,6 +430,7 @@ list_act(struct list *list, enum action action)
 {
 	size_t page = list->height > 2 ? (size_t)list->height / 2 : 1;
 	size_t last = list->n > 0 ? list->n - 1 : 0, at = list->selected;
+	bool has_order = list->ops != NULL && list->ops->sorts != NULL;
 
 	if (action == ACTION_UP)
 		at = at > 0 ? at - 1 : 0;
@@ -443,11 +444,10 @@ list_act(struct list *list, enum action action)
 		at = 0;
 	else if (action == ACTION_BOTTOM)
 		at = last;
-	else if (list->ops == NULL || list->ops->sorts == NULL)
-		return false;
-	else if (action == ACTION_SORT || action == ACTION_SORT_PODS)
+	else if (has_order &&
+		 (action == ACTION_SORT || action == ACTION_SORT_PODS))
 		list_sort_next(list);
-	else if (action == ACTION_SORT_REVERSE)
+	else if (has_order && action == ACTION_SORT_REVERSE)
 		list->descending = !list->descending;
 	else
 		return false;

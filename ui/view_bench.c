@@ -263,10 +263,10 @@ bench_act(void *state, struct ui_shared *shared, enum action action,
 	struct bench *view = state;
 	const struct model_bench *bench = bench_of(view);
 
+	if (bench == NULL && action != ACTION_BENCH_START)
+		return false;
 	if (action == ACTION_BENCH_START) {
 		start_one(bench, shared, out);
-	} else if (bench == NULL) {
-		return false;
 	} else if (action == ACTION_AUDIT) {
 		/* The control against itself, on its pods or the marked. */
 		out->id = COMMAND_BENCH_AUDIT;

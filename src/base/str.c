@@ -132,12 +132,12 @@ static bool
 plain_to_double(struct str s, double *out)
 {
 	size_t sign = s.len > 0 && (s.p[0] == '-' || s.p[0] == '+');
+	double value;
 
-	if (sign == s.len ||
-	    str_take_decimal(s.p + sign, s.p + s.len, true, out) != s.p + s.len)
+	if (sign == s.len || str_take_decimal(s.p + sign, s.p + s.len, true,
+					      &value) != s.p + s.len)
 		return false;
-	if (s.p[0] == '-')
-		*out = -*out;
+	*out = s.p[0] == '-' ? -value : value;
 	return true;
 }
 

@@ -4,6 +4,7 @@
 anew by another seed behind the same source, cut in place, its link switched,
 renamed out of the globs by a slow writer, one of very many.  What is stored
 is what `parse` says of each, and the copies are the files."""
+import contextlib
 import glob
 import json
 import os
@@ -124,6 +125,11 @@ class Pod:
                               stdout=subprocess.PIPE)
         return [int(pid) for pid in done.stdout.split()]
 
+    def signal(self, number):
+        for pid in self.followers():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
     def close(self):
         if self.child is not None:
             self.stop()
@@ -195,13 +201,11 @@ def test_link(pod):
     pod.start()
     pod.has([("train.txt", 0, texts[0]), ("last.log", 1, texts[1])],
             "switched while nobody looks: the end of the old one")
-    for pid in pod.followers():
-        os.kill(pid, signal.SIGSTOP)
+    pod.signal(signal.SIGSTOP)
     texts[1] += steps(101, 200)
     pod.put("1/train.txt", steps(101, 200), "a")
     switch(pod, "2/train.txt")
-    for pid in pod.followers():
-        os.kill(pid, signal.SIGKILL)
+    pod.signal(signal.SIGKILL)
     pod.has([("train.txt", 0, texts[0]), ("train.txt", 1, texts[1]),
              ("last.log", 2, texts[2])], "and while the link is down")
 

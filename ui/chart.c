@@ -199,16 +199,16 @@ set_dot(struct plot *plot, int x, int y, const struct chart_series *series)
 		{ 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 }
 	};
 	enum chart_charset set = plot->chart->charset;
-	int w = dots[set].w, h = dots[set].h;
+	int w = dots[set].w, h = dots[set].h, bit;
 	struct dots *cell;
 
 	if (x < 0 || x >= plot->w || y < 0 || y >= plot->h ||
 	    (series->line == CHART_DASHED && x / w % 2 == 1))
 		return;
 	cell = &plot->cells[y / h * plot->in.w + x / w];
-	cell->bits |= set == CHART_BRAILLE
-			      ? braille[y % h][x % w]
-			      : (uint8_t)(1 << (y % h * 2 + x % w));
+	bit = set == CHART_BRAILLE ? braille[y % h][x % w]
+				   : 1 << (y % h * 2 + x % w);
+	cell->bits = (uint8_t)(cell->bits | bit);
 	cell->style = (uint16_t)series->style;
 	cell->glyph = series->line == CHART_DOTS
 			      ? '.'

@@ -460,7 +460,7 @@ static int
 take_variants(const struct json_reader *r, const cJSON *array, const char *path,
 	      void *to)
 {
-	static const struct plan_variant blank = { NULL };
+	static const struct plan_variant blank = { .tag = NULL };
 	size_t size = (size_t)cJSON_GetArraySize(array), controls = 0;
 	struct items items = { variant_keys, &blank, sizeof(blank), NULL };
 	struct plan *plan = to;

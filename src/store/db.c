@@ -268,10 +268,12 @@ bind_column(sqlite3_stmt *stmt, int at, const struct column *column,
 		stmt_bind_text(stmt, at, text);
 		break;
 	case COLUMN_OPTIONAL:
-		(void)sqlite3_bind_null(stmt, at);
 		if (*(const int64_t *)member == column->absent)
-			break;
-		/* FALLTHROUGH */
+			(void)sqlite3_bind_null(stmt, at);
+		else
+			(void)sqlite3_bind_int64(stmt, at,
+						 *(const int64_t *)member);
+		break;
 	case COLUMN_INT:
 		(void)sqlite3_bind_int64(stmt, at, *(const int64_t *)member);
 		break;

@@ -103,7 +103,7 @@ write_parts(const struct gen_sheet *s, int fd)
 }
 
 /* Write the sheet to a file below .harnessgym and empty it. */
-static void
+static void __attribute__((format(printf, 3, 4)))
 gen_put(struct gen_sheet *s, int flags, const char *fmt, ...)
 {
 	struct timespec times[2] = {

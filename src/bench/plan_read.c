@@ -589,6 +589,7 @@ plan_parse(struct plan *plan, const char *file, struct str text,
 	sha256_init(&sha);
 	sha256_update(&sha, text.p, text.len);
 	sha256_hex(&sha, plan->sha256);
+	sha256_release(&sha);
 	result = json_take_text(&r, file, text, top_keys, plan);
 	/* The control alone is compared with itself: that is an audit. */
 	if (result == 0 && plan->n_variants < 2 && !plan->aa)

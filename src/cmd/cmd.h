@@ -2,6 +2,7 @@
 #ifndef HGYM_CMD_CMD_H
 #define HGYM_CMD_CMD_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -62,7 +63,7 @@ struct cmd_args {
 	struct cmd_list formats; /* of CMD_FORMAT */
 };
 
-#define CMD_ANY 4096 /* most arguments, where any number may stand */
+#define CMD_ANY INT_MAX /* most arguments, where any number may stand */
 
 struct cmd {
 	const char *name;    /* "parse"; "bench run" for a sub-command */

@@ -5,7 +5,7 @@
 #include "ui/form.h"
 #include "ui/ui.h"
 
-/* What ui.c, frame.c and overlay.c share; nobody else includes it. */
+/* What ui.c and overlay.c share; nobody else includes it. */
 #define UI_VIEW_COUNT 8
 
 enum ui_overlay {
@@ -77,17 +77,6 @@ struct ui {
 };
 
 extern const struct view_ops *const ui_views[UI_VIEW_COUNT];
-
-/*
- * frame.c: the lines around a view, tabs and state above, status and hints
- * below, and the mouse over all of it: a click goes to a tab, selects a row,
- * or sets a chart's cursor; a drag takes a part of x to be shown, or the
- * selection along a list; the wheel zooms a chart and moves in a list.
- */
-void frame_draw(struct ui *ui, struct canvas *canvas);
-/* Below 60x15: a line a run. */
-void frame_draw_tiny(struct ui *ui, struct canvas *canvas);
-void frame_mouse(struct ui *ui, const struct key *key);
 
 /* overlay.c: what lies over a view. */
 /* Open the overlay of that action; false when it has none. */

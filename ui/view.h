@@ -9,7 +9,6 @@
 #include "model/alerts.h"
 #include "model/model.h"
 #include "model/track.h"
-#include "ui/action.h"
 #include "ui/chart.h"
 #include "ui/keymap.h"
 #include "ui/list.h"

@@ -62,12 +62,6 @@ list_cell_text(const struct list *list, size_t row, size_t i,
 		cell->style = theme_delta(cell->number);
 }
 
-static int
-list_lower(char c)
-{
-	return tolower((unsigned char)c);
-}
-
 int
 list_score(const char *typed, const char *name)
 {
@@ -77,7 +71,8 @@ list_score(const char *typed, const char *name)
 	for (; *typed != '\0'; typed++) {
 		if (*typed == ' ')
 			continue;
-		while (*at != '\0' && list_lower(*at) != list_lower(*typed)) {
+		while (*at != '\0' && tolower((unsigned char)*at) !=
+					      tolower((unsigned char)*typed)) {
 			at++;
 			run = 0;
 		}
@@ -403,8 +398,8 @@ list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 			break;
 		list_draw_row(list, canvas, line, &widths, list->order[i]);
 		if (i == list->selected)
-			canvas_restyle(canvas, line,
-				       STYLE_STRONG | STYLE_REVERSE);
+			canvas_fill(canvas, line, STYLE_STRONG | STYLE_REVERSE,
+				    0);
 	}
 	if (is_long)
 		list_draw_place(list, canvas, whole);

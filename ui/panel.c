@@ -24,22 +24,24 @@
 #define SYMBOL_IDLE   0xB7
 
 void
-panel_empty(struct canvas *canvas, struct rect r, const char *const *lines)
+panel_empty(struct canvas *canvas, struct rect r, const char *text)
 {
+	struct str rest = str_from(text), line;
 	int n = 0, widest = 0;
 
 	/* What is said below the first line is one block, in columns. */
-	for (; lines[n] != NULL; n++)
+	for (; str_next(&rest, '\n', &line); n++)
 		if (n > 0)
-			widest = int_max(widest, text_width(lines[n]));
+			widest = int_max(widest, (int)utf8_width(line));
 	(void)rect_take_top(&r, (r.h - n) / 2);
-	for (int i = 0; i < n && r.h > 0; i++) {
-		int width = i > 0 ? widest : text_width(lines[i]);
-		struct rect line = rect_take_top(&r, 1);
+	rest = str_from(text);
+	for (int i = 0; r.h > 0 && str_next(&rest, '\n', &line); i++) {
+		int width = i > 0 ? widest : (int)utf8_width(line);
+		struct rect place = rect_take_top(&r, 1);
 
-		(void)rect_take_left(&line, (r.w - width) / 2);
-		canvas_print(canvas, line, i == 0 ? STYLE_STRONG : STYLE_HINT,
-			     "%s", lines[i]);
+		(void)rect_take_left(&place, (r.w - width) / 2);
+		canvas_line(canvas, place, i == 0 ? STYLE_STRONG : STYLE_HINT,
+			    line);
 	}
 }
 
@@ -465,11 +467,9 @@ panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		if (class == LINE_SOURCE)
 			continue;
 		buf_clear(&text);
-		logtext_show(&text, (struct str){ raw.data, raw.len },
-			     (size_t)r.w + 1, NULL);
+		logtext_show(&text, buf_str(&raw), (size_t)r.w + 1, NULL);
 		canvas_line(canvas, rect_take_bottom(&r, 1),
-			    panel_line_style(class),
-			    (struct str){ text.data, text.len });
+			    panel_line_style(class), buf_str(&text));
 	}
 	buf_release(&raw);
 	buf_release(&text);

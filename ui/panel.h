@@ -32,9 +32,8 @@ void panel_events(const struct ui_shared *shared, struct canvas *canvas,
 /* A line a pod. */
 void panel_pods(const struct ui_shared *shared, struct canvas *canvas,
 		struct rect rect);
-/* Lines of advice in the middle of an empty place; ends with NULL. */
-void panel_empty(struct canvas *canvas, struct rect rect,
-		 const char *const *lines);
+/* Lines of advice in the middle of an empty place. */
+void panel_empty(struct canvas *canvas, struct rect rect, const char *text);
 
 /*
  * A list of facts from the top of *rest on, which loses the lines that they

@@ -53,24 +53,10 @@ plot_axis_of(enum plot_metric metric, enum chart_axis axis)
 	return is_of_pod(metric) ? AXIS_WALL : axis;
 }
 
-/* As many decimals as show that values lie so far from each other. */
-static int
-decimals_of(double apart)
-{
-	int decimals = 0;
-
-	while (apart > 0 && fabs(apart - round(apart)) > 0.02 * apart &&
-	       decimals < 6) {
-		apart *= 10;
-		decimals++;
-	}
-	return decimals;
-}
-
 void
 plot_x_text(int axis, double x, double apart, char *out, size_t size)
 {
-	int decimals = decimals_of(apart);
+	int decimals = chart_decimals(apart, 0.02, 6);
 	char text[FMT_SIZE];
 
 	if (axis == AXIS_TRAIN)
@@ -255,18 +241,12 @@ plot_points_smooth(struct plot_points *points, double weight)
 	}
 }
 
-static const char *
-last_part(const char *path)
+const char *
+plot_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
-const char *
-plot_log_name(const struct model_log *log)
-{
-	return last_part(log->path);
 }
 
 /* Last part of a path, without the ending of a log. */
@@ -275,7 +255,7 @@ stem_of(const char *path, char out[FMT_LABEL])
 {
 	size_t len;
 
-	(void)snprintf(out, FMT_LABEL, "%s", last_part(path));
+	(void)snprintf(out, FMT_LABEL, "%s", plot_last_part(path));
 	len = strlen(out);
 	if (len > 4 && (strcmp(out + len - 4, ".log") == 0 ||
 			strcmp(out + len - 4, ".txt") == 0))
@@ -513,18 +493,6 @@ add_cursor(const struct work *work, const struct chart *chart, const char *unit,
 	buf_appendf(out, " · %s: %.5g %s", at, points->y[n - 1], unit);
 }
 
-/* "── title ─────", where a box would cost too much. */
-static void
-draw_rule(struct canvas *canvas, struct rect r, const char *title)
-{
-	struct rect line = rect_take_top(&r, 1);
-
-	canvas_fill(canvas, line, STYLE_BORDER, 0x2500);
-	line.x++;
-	line.w -= 2;
-	canvas_print(canvas, line, STYLE_TITLE, " %s ", title);
-}
-
 /* The parts of a title but the first so many that it can do without. */
 static void
 add_title(const struct work *work, const struct chart *chart,
@@ -555,7 +523,8 @@ draw_title(const struct work *work, const struct chart *chart,
 	   const struct plot_request *request, const struct ui_shared *shared,
 	   struct canvas *canvas)
 {
-	int room = request->rect.w - (request->plain ? 4 : 6);
+	struct rect r = request->rect, line = rect_take_top(&r, 1);
+	int room = line.w - (request->plain ? 4 : 6);
 	struct buf title;
 
 	buf_init(&title, TITLE_BYTES);
@@ -564,26 +533,16 @@ draw_title(const struct work *work, const struct chart *chart,
 		if (text_width(title.data) <= room)
 			break;
 	}
-	if (request->plain)
-		draw_rule(canvas, request->rect, title.data);
-	else
+	if (request->plain) {
+		/* "── title ─────": a box would cost too much. */
+		canvas_fill(canvas, line, STYLE_BORDER, 0x2500);
+		line.x++;
+		line.w -= 2;
+		canvas_print(canvas, line, STYLE_TITLE, " %s ", title.data);
+	} else {
 		(void)canvas_box(canvas, request->rect, "%s", title.data);
+	}
 	buf_release(&title);
-}
-
-/* Why there is no line, where there is none. */
-static void
-draw_nothing(const struct plot_request *request, const struct ui_shared *shared,
-	     struct canvas *canvas)
-{
-	const struct rect *r = &request->rect;
-	char text[160];
-
-	plot_why_none(request->runs[0], request->metric, shared->chart.axis,
-		      text, sizeof(text));
-	canvas_print(canvas,
-		     (struct rect){ r->x + 2, r->y + r->h / 2, r->w - 4, 1 },
-		     STYLE_DIM, "%s", text);
 }
 
 void
@@ -596,6 +555,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	struct rect r = request.rect;
 	const struct plot_info *info;
 	struct chart chart;
+	char why[160];
 
 	if (request.n_runs > 0)
 		request.metric = plot_metric_of(request.runs[0], asked->metric);
@@ -619,10 +579,17 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	chart.legend = request.legend && work->n_drawn > 1;
 	plot_window(&chart, shared);
 	draw_title(work, &chart, &request, shared, canvas);
-	if (work->n_drawn > 0)
+	if (work->n_drawn > 0) {
 		chart_draw(&chart, canvas);
-	else if (request.n_runs > 0)
-		draw_nothing(&request, shared, canvas);
+	} else if (request.n_runs > 0) {
+		/* Why there is no line. */
+		plot_why_none(request.runs[0], request.metric, settings->axis,
+			      why, sizeof(why));
+		canvas_print(
+			canvas,
+			(struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 },
+			STYLE_DIM, "%s", why);
+	}
 	for (size_t i = 0; i < sizeof(work->points) / sizeof(*work->points);
 	     i++)
 		plot_points_release(&work->points[i]);

@@ -97,6 +97,8 @@ ui_free(struct ui *ui)
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
 		if (ui_views[i]->release != NULL)
 			ui_views[i]->release(ui->states[i]);
+		if (ui_views[i]->list != NULL)
+			list_release(ui->states[i]);
 		free(ui->states[i]);
 	}
 	overlay_release(ui);
@@ -343,7 +345,7 @@ act_step_run(struct ui *ui, enum action action)
 
 /* Write what the view shows to a file, by the application. */
 static void
-act_export(struct ui *ui)
+act_export(struct ui *ui, enum action action)
 {
 	const struct view_ops *view = ui_view(ui);
 	struct command command = { .id = COMMAND_EXPORT };
@@ -351,6 +353,7 @@ act_export(struct ui *ui)
 	const char *suffix = "md";
 	struct buf text;
 
+	(void)action;
 	if (view->export == NULL && list == NULL) {
 		ui_say(&ui->shared, "%s has nothing to export", view->name);
 		return;
@@ -372,11 +375,12 @@ act_export(struct ui *ui)
 }
 
 static void
-act_mark(struct ui *ui)
+act_mark(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 	size_t before = shared->marks.n;
 
+	(void)action;
 	if (shared->selected != NULL)
 		ui_toggle_mark(shared, &shared->marks, shared->selected,
 			       UI_MAX_MARKS);
@@ -387,10 +391,11 @@ act_mark(struct ui *ui)
 }
 
 static void
-act_reference(struct ui *ui)
+act_reference(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 
+	(void)action;
 	shared->reference =
 		shared->reference == shared->selected ? NULL : shared->selected;
 	ui_say_run(ui, shared->reference != NULL
@@ -399,35 +404,39 @@ act_reference(struct ui *ui)
 }
 
 static void
-act_charset(struct ui *ui)
+act_charset(struct ui *ui, enum action action)
 {
 	static const char *const names[] = { "braille", "blocks", "ASCII" };
 	struct chart_settings *chart = &ui->shared.chart;
 
+	(void)action;
 	chart->charset = (chart->charset + 1) % 3;
 	ui_say(&ui->shared, "charts are drawn in %s", names[chart->charset]);
 }
 
 static void
-act_acknowledge(struct ui *ui)
+act_acknowledge(struct ui *ui, enum action action)
 {
+	(void)action;
 	alerts_acknowledge(ui->setup.alerts);
 	ui_say(&ui->shared, "all alerts acknowledged");
 }
 
 static void
-act_mute(struct ui *ui)
+act_mute(struct ui *ui, enum action action)
 {
 	struct alerts *alerts = ui->setup.alerts;
 
+	(void)action;
 	alerts->muted = !alerts->muted;
 	ui_say(&ui->shared, "bell and notices are %s",
 	       alerts->muted ? "muted" : "on");
 }
 
 static void
-act_pause(struct ui *ui)
+act_pause(struct ui *ui, enum action action)
 {
+	(void)action;
 	ui->paused = !ui->paused;
 	ui_say(&ui->shared, ui->paused ? "paused; P goes on" : "going on");
 }
@@ -451,41 +460,6 @@ act_back(struct ui *ui, enum action action)
 		ui->view = 0;
 }
 
-/* What the owner does. */
-static bool
-act_want(struct ui *ui, enum action action)
-{
-	static const struct {
-		enum action action;
-		unsigned int want;
-	} wants[] = {
-		{ ACTION_QUIT_NOW, UI_WANT_QUIT },
-		{ ACTION_SUSPEND, UI_WANT_SUSPEND },
-		{ ACTION_REPAINT, UI_WANT_REPAINT },
-		{ ACTION_MOUSE, UI_WANT_MOUSE },
-		{ ACTION_THEME, UI_WANT_THEME },
-		{ ACTION_RELOAD, UI_WANT_RELOAD },
-	};
-
-	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++)
-		if (wants[i].action == action) {
-			ui->wants |= wants[i].want;
-			return true;
-		}
-	return false;
-}
-
-static bool
-act_open_view(struct ui *ui, enum action action)
-{
-	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
-		if (ui_views[i]->open == action) {
-			ui_go_to(ui, i);
-			return true;
-		}
-	return false;
-}
-
 /* A key is never without an answer, but where a list just ends. */
 static void
 act_no_use(struct ui *ui, enum action action)
@@ -501,31 +475,45 @@ ui_act(struct ui *ui, enum action action)
 {
 	static const struct {
 		enum action action;
-		void (*act)(struct ui *ui);
+		void (*act)(struct ui *ui, enum action action);
+		unsigned int want; /* what the owner does */
 	} acts[] = {
-		{ ACTION_MARK, act_mark },
-		{ ACTION_REFERENCE, act_reference },
-		{ ACTION_CHARSET, act_charset },
-		{ ACTION_ACKNOWLEDGE, act_acknowledge },
-		{ ACTION_MUTE, act_mute },
-		{ ACTION_PAUSE, act_pause },
-		{ ACTION_EXPORT, act_export },
+		{ ACTION_MARK, act_mark, 0 },
+		{ ACTION_REFERENCE, act_reference, 0 },
+		{ ACTION_CHARSET, act_charset, 0 },
+		{ ACTION_ACKNOWLEDGE, act_acknowledge, 0 },
+		{ ACTION_MUTE, act_mute, 0 },
+		{ ACTION_PAUSE, act_pause, 0 },
+		{ ACTION_EXPORT, act_export, 0 },
+		{ ACTION_NEXT_VIEW, act_step_view, 0 },
+		{ ACTION_PREV_VIEW, act_step_view, 0 },
+		{ ACTION_NEXT_RUN, act_step_run, 0 },
+		{ ACTION_PREV_RUN, act_step_run, 0 },
+		{ ACTION_BACK, act_back, 0 },
+		{ ACTION_QUIT, act_back, 0 },
+		{ ACTION_QUIT_NOW, NULL, UI_WANT_QUIT },
+		{ ACTION_SUSPEND, NULL, UI_WANT_SUSPEND },
+		{ ACTION_REPAINT, NULL, UI_WANT_REPAINT },
+		{ ACTION_MOUSE, NULL, UI_WANT_MOUSE },
+		{ ACTION_THEME, NULL, UI_WANT_THEME },
+		{ ACTION_RELOAD, NULL, UI_WANT_RELOAD },
 	};
 
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
-		if (acts[i].action == action) {
-			acts[i].act(ui);
+		if (acts[i].action != action)
+			continue;
+		ui->wants |= acts[i].want;
+		if (acts[i].act != NULL)
+			acts[i].act(ui, action);
+		return;
+	}
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
+		if (ui_views[i]->open == action) {
+			ui_go_to(ui, i);
 			return;
 		}
 	}
-	if (action == ACTION_NEXT_VIEW || action == ACTION_PREV_VIEW)
-		act_step_view(ui, action);
-	else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN)
-		act_step_run(ui, action);
-	else if (action == ACTION_BACK || action == ACTION_QUIT)
-		act_back(ui, action);
-	else if (!act_want(ui, action) && !act_open_view(ui, action))
-		act_no_use(ui, action);
+	act_no_use(ui, action);
 }
 
 /* Show a view on top of this one; q and Esc come back here. */
@@ -766,7 +754,7 @@ mouse_draw(const struct ui *ui, struct canvas *canvas)
 		return;
 	r.x = d->from < d->to ? d->from : d->to;
 	r.w = abs(d->to - d->from) + 1;
-	canvas_restyle(canvas, r, STYLE_NORMAL | STYLE_REVERSE);
+	canvas_fill(canvas, r, STYLE_NORMAL | STYLE_REVERSE, 0);
 }
 
 static void

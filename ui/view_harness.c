@@ -118,17 +118,6 @@ pick_row(const struct harness_view *view, size_t row)
 }
 
 static void
-name_cell(const struct harness_pick *pick, struct list_cell *cell)
-{
-	if (pick->run != NULL)
-		list_cellf(cell, STYLE_NORMAL, "%s  %s", pick->run->id,
-			   pick->place->title);
-	else
-		list_cellf(cell, STYLE_NORMAL, "%s%s", pick->place->title,
-			   pick->place->is_compare ? "  (comparison)" : "");
-}
-
-static void
 state_cell(const struct harness_pick *pick, struct list_cell *cell)
 {
 	static const unsigned int styles[] = {
@@ -197,7 +186,10 @@ run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 
 	switch ((enum run_column)column) {
 	case RUN_NAME:
-		name_cell(&pick, cell);
+		list_cellf(cell, STYLE_NORMAL, "%s%s%s%s",
+			   pick.run != NULL ? pick.run->id : "",
+			   pick.run != NULL ? "  " : "", pick.place->title,
+			   pick.place->is_compare ? "  (comparison)" : "");
 		break;
 	case RUN_STATE:
 		state_cell(&pick, cell);
@@ -220,28 +212,39 @@ run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	}
 }
 
+/* What the iteration has to say in that column. */
+static void
+add_words(struct buf *out, enum iteration_column column,
+	  const struct harness_run *run, const struct harness_iteration *it)
+{
+	if (column == IT_ATTEMPT)
+		harness_add_attempt(out, run, it);
+	else if (column == IT_CALLS)
+		harness_add_calls(out, it);
+	else if (column == IT_RESULT)
+		harness_add_result(out, run, it);
+	else if (column == IT_QUALIFIED)
+		harness_add_qualification(out, it);
+	else if (it->note != NULL)
+		buf_append_str(out, it->note);
+}
+
 /* A cell of words. */
 static void
 words_cell(const struct harness_run *run, const struct harness_iteration *it,
 	   enum iteration_column column, struct list_cell *cell)
 {
-	unsigned int style = STYLE_NORMAL;
+	unsigned int style = column == IT_NOTE ? STYLE_DIM : STYLE_NORMAL;
 	struct buf text;
 
 	buf_init(&text, LIST_CELL_BYTES);
-	if (column == IT_ATTEMPT)
-		harness_add_attempt(&text, run, it);
-	else if (column == IT_CALLS)
-		harness_add_calls(&text, it);
-	else if (column == IT_RESULT)
-		harness_add_result(&text, run, it);
-	else
-		harness_add_qualification(&text, it);
+	add_words(&text, column, run, it);
 	if (column == IT_RESULT && !it->verified_score.present)
 		style = it->invalid_score.present ? STYLE_ALARM : STYLE_WARN;
 	if (column == IT_QUALIFIED && it->qualification.n_quarantined > 0)
 		style = STYLE_ALARM;
-	list_cellf(cell, style, "%s", text.len > 0 ? text.data : FMT_ABSENT);
+	list_cellf(cell, style, "%s",
+		   text.len > 0 || column == IT_NOTE ? text.data : FMT_ABSENT);
 	buf_release(&text);
 }
 
@@ -270,10 +273,6 @@ iteration_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 		break;
 	case IT_BEST:
 		gain_cell(it->previous_pct, cell);
-		break;
-	case IT_NOTE:
-		list_cellf(cell, STYLE_DIM, "%s",
-			   it->note != NULL ? it->note : "");
 		break;
 	default:
 		words_cell(h->pick.run, it, (enum iteration_column)column,
@@ -395,21 +394,6 @@ add_facts(struct facts *facts, const struct harness_pick *pick)
 				   text.data);
 	}
 	buf_release(&text);
-}
-
-/* The words of the run at the top of *rest, a line each. */
-static void
-draw_facts(struct canvas *canvas, struct rect *rest,
-	   const struct harness_pick *pick)
-{
-	static const struct panel_facts how = { LABEL_WIDTH, STYLE_HEAD,
-						false };
-	struct facts facts;
-
-	facts_init(&facts);
-	add_facts(&facts, pick);
-	panel_facts(canvas, rest, &facts, &how);
-	facts_release(&facts);
 }
 
 /* The scores of a run by iteration, and where they are drawn. */
@@ -681,12 +665,9 @@ add_calls(struct facts *facts, const struct harness_pick *pick)
 			tool->failed > 0 ? FACT_WARN : FACT_PLAIN;
 
 		facts_text(facts, "", style, "%s", tool->name);
-		facts_number(facts, "", FMT_NUMBER, tool->calls, 0, "")->style =
-			style;
-		facts_number(facts, "", FMT_NUMBER, tool->failed, 0, "")
-			->style = style;
-		facts_number(facts, "", FMT_AGE, tool->total_ms / 1000, 0, "")
-			->style = style;
+		facts_cell(facts, tool->calls)->style = style;
+		facts_cell(facts, tool->failed)->style = style;
+		facts_cell(facts, tool->total_ms / 1000)->style = style;
 	}
 }
 
@@ -724,35 +705,30 @@ draw_text(struct canvas *canvas, struct rect r, struct str text, int *up)
 	(void)canvas_fold(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
 }
 
-static void
-add_part(struct buf *out, const char *label, struct buf *words)
-{
-	if (words->len > 0)
-		buf_appendf(out, "%s%s: %s", out->len > 0 ? "\n" : "", label,
-			    words->data);
-	buf_clear(words);
-}
-
 /* An iteration, as the row of the table has it. */
 static void
 add_iteration(struct buf *out, const struct harness_run *run,
 	      const struct harness_iteration *it)
 {
+	static const struct {
+		const char *label;
+		enum iteration_column column;
+	} parts[] = {
+		{ "attempt", IT_ATTEMPT }, { "calls", IT_CALLS },
+		{ "result", IT_RESULT },   { "qualified", IT_QUALIFIED },
+		{ "notes", IT_NOTE },
+	};
 	struct buf words;
 
 	buf_init(&words, WORDS_MAX);
 	buf_appendf(out, "\n\niteration %u", it->number);
-	harness_add_attempt(&words, run, it);
-	add_part(out, "attempt", &words);
-	harness_add_calls(&words, it);
-	add_part(out, "calls", &words);
-	harness_add_result(&words, run, it);
-	add_part(out, "result", &words);
-	harness_add_qualification(&words, it);
-	add_part(out, "qualified", &words);
-	if (it->note != NULL)
-		buf_append_str(&words, it->note);
-	add_part(out, "notes", &words);
+	for (size_t i = 0; i < COLUMNS(parts); i++) {
+		buf_clear(&words);
+		add_words(&words, parts[i].column, run, it);
+		if (words.len > 0)
+			buf_appendf(out, "\n%s: %s", parts[i].label,
+				    words.data);
+	}
 	buf_release(&words);
 }
 
@@ -773,22 +749,23 @@ draw_words(struct canvas *canvas, struct rect r,
 			    facts.v[i].text);
 	if (pick->it != NULL)
 		add_iteration(&out, pick->run, pick->it);
-	draw_text(canvas, r, (struct str){ out.data, out.len }, up);
+	draw_text(canvas, r, buf_str(&out), up);
 	facts_release(&facts);
 	buf_release(&out);
 }
 
-/* A detail that is a list of facts. */
+/* A list of facts at the top of *rest, labels of so many columns. */
 static void
-draw_list(struct canvas *canvas, struct rect r, const struct harness_pick *pick,
+draw_list(struct canvas *canvas, struct rect *rest, int columns,
+	  const struct harness_pick *pick,
 	  void (*add)(struct facts *facts, const struct harness_pick *pick))
 {
-	static const struct panel_facts how = { 0, STYLE_HEAD, false };
+	const struct panel_facts how = { columns, STYLE_HEAD, false };
 	struct facts facts;
 
 	facts_init(&facts);
 	add(&facts, pick);
-	panel_facts(canvas, &r, &facts, &how);
+	panel_facts(canvas, rest, &facts, &how);
 	facts_release(&facts);
 }
 
@@ -827,7 +804,7 @@ draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 	if (h->detail == DETAIL_WORDS)
 		draw_words(canvas, r, pick, &h->up);
 	else if (h->detail < DETAIL_TEXTS)
-		draw_list(canvas, r, pick, details[h->detail].add);
+		draw_list(canvas, &r, 0, pick, details[h->detail].add);
 	else
 		draw_text(canvas, r, texts[i].text, &h->up);
 }
@@ -895,7 +872,7 @@ draw_run(struct harness *h, struct canvas *canvas, struct rect r)
 		return;
 	}
 	words.h = room - rows > 2 ? room - rows - 1 : 0;
-	draw_facts(canvas, &words, &h->pick);
+	draw_list(canvas, &words, LABEL_WIDTH, &h->pick, add_facts);
 	(void)rect_take_top(&r, words.y + 1 - r.y);
 	draw_table(h, canvas, rect_take_top(&r, rows), FOCUS_ITERATIONS);
 	(void)rect_take_top(&r, 1);
@@ -911,18 +888,15 @@ static void
 harness_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	     struct rect r)
 {
-	static const char *const empty[] = {
-		"No HarnessGym runs are followed here yet.",
-		"hgym-tui harness DIR   shows a run that lies here",
-		"\"harnessgym\": [\"DIR\"] at a pod of the configuration "
-		"follows one",
-		NULL
-	};
 	struct harness *h = state;
 
 	(void)harness_list(state, shared);
 	if (h->runs.n == 0) {
-		panel_empty(canvas, r, empty);
+		panel_empty(
+			canvas, r,
+			"No HarnessGym runs are followed here yet.\n"
+			"hgym-tui harness DIR   shows a run that lies here\n"
+			"\"harnessgym\": [\"DIR\"] at a pod of the configuration follows one");
 		return;
 	}
 	draw_table(h, canvas,
@@ -1021,10 +995,7 @@ harness_click(void *state, struct ui_shared *shared, int x, int y)
 static void
 harness_release(void *state)
 {
-	struct harness *h = state;
-
-	list_release(&h->runs);
-	list_release(&h->iterations);
+	list_release(&((struct harness *)state)->iterations);
 }
 
 const struct view_ops view_harness = {

@@ -56,19 +56,6 @@ struct logpage {
 	const struct pattern *marked; /* borrowed; NULL: nothing is */
 };
 
-static void
-logpage_init(struct logpage *page)
-{
-	memset(page, 0, sizeof(*page));
-	logsrc_init(&page->src);
-}
-
-static void
-logpage_release(struct logpage *page)
-{
-	logsrc_release(&page->src);
-}
-
 /* Columns before the text: a number, or where the line is from. */
 static int
 gutter(const struct logpage *page, int width)
@@ -109,12 +96,12 @@ rows_of(struct logpage *page, uint64_t place)
 		return 1;
 	logsrc_line_init(&line, TEXT_BYTES);
 	logsrc_read(&page->src, place, LOGPAGE_MAX_COLUMNS, &line);
-	text = (struct str){ line.text.data, line.text.len };
+	text = buf_str(&line.text);
 	do {
 		(void)take_row(&text, page->width);
 		rows++;
 	} while (text.len > 0);
-	logsrc_line_release(&line);
+	buf_release(&line.text);
 	return rows;
 }
 
@@ -228,14 +215,12 @@ hit_columns(struct logpage *page, uint64_t place, const struct pattern *pattern,
 
 	logsrc_line_init(&line, TEXT_BYTES);
 	logsrc_read(&page->src, place, LOGPAGE_MAX_COLUMNS, &line);
-	found = pattern_find(pattern,
-			     (struct str){ line.text.data, line.text.len }, &at,
-			     &len);
+	found = pattern_find(pattern, buf_str(&line.text), &at, &len);
 	if (found) {
 		*x = (int)utf8_width((struct str){ line.text.data, at });
 		*w = (int)utf8_width((struct str){ line.text.data + at, len });
 	}
-	logsrc_line_release(&line);
+	buf_release(&line.text);
 	return found;
 }
 
@@ -316,7 +301,7 @@ draw_origin(const struct logpage *page, struct canvas *canvas, struct rect r,
 	r.w--;
 	canvas_print(canvas, pod, theme_series((unsigned int)log->pod), "%s",
 		     model->pods[log->pod].name);
-	(void)snprintf(label, sizeof(label), "%s", plot_log_name(log));
+	(void)snprintf(label, sizeof(label), "%s", plot_last_part(log->path));
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i]->log == log)
 			(void)plot_run_label(model->runs[i], label);
@@ -433,8 +418,8 @@ draw_looks(struct canvas *canvas, struct rect row,
 		struct rect part = rect_take_left(&row, (int)utf8_width(piece));
 
 		if (look != 0)
-			canvas_restyle(canvas, part,
-				       look_style(look, row_style(line)));
+			canvas_fill(canvas, part,
+				    look_style(look, row_style(line)), 0);
 		at = to;
 	}
 }
@@ -448,8 +433,7 @@ draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
 	 struct str text, const struct pattern *marked)
 {
 	size_t begin = (size_t)(text.p - line->text.data);
-	size_t from = hits_from((struct str){ line->text.data, line->text.len },
-				begin);
+	size_t from = hits_from(buf_str(&line->text), begin);
 	struct str hit, before = text;
 	bool has_hit = next_hit(line, text, marked, &from, &hit);
 
@@ -461,9 +445,8 @@ draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
 	     has_hit = next_hit(line, text, marked, &from, &hit)) {
 		before.len = (size_t)(hit.p - before.p);
 		(void)rect_take_left(&row, (int)utf8_width(before));
-		canvas_restyle(canvas,
-			       rect_take_left(&row, (int)utf8_width(hit)),
-			       STYLE_MATCH);
+		canvas_fill(canvas, rect_take_left(&row, (int)utf8_width(hit)),
+			    STYLE_MATCH, 0);
 		before.p = hit.p + hit.len;
 	}
 }
@@ -490,7 +473,7 @@ draw_line(struct logpage *page, struct canvas *canvas, struct rect *r,
 	if (page->has_hit && place == page->hit)
 		canvas_put(canvas, left.x + left.w - 1, r->y, STYLE_KEY,
 			   0x25B8);
-	text = (struct str){ line.text.data, line.text.len };
+	text = buf_str(&line.text);
 	if (!page->wrap && !line.is_fold)
 		text = behind(text, (size_t)page->left);
 	do {
@@ -504,7 +487,7 @@ draw_line(struct logpage *page, struct canvas *canvas, struct rect *r,
 		draw_row(canvas, row, &line, piece, page->marked);
 	} while (page->wrap && text.len > 0 && r->h > 0);
 	logsgr_runs_release(&runs);
-	logsrc_line_release(&line);
+	buf_release(&line.text);
 }
 
 static void
@@ -570,7 +553,7 @@ open_wanted(struct logs *logs, struct ui_shared *shared)
 	bool follows = !page->left_end;
 
 	if (!logs->is_open)
-		logpage_init(page);
+		logsrc_init(&page->src);
 	if (logs->is_open && log == page->src.log) {
 		bool rotated = page->src.log != NULL &&
 			       page->src.log->next != NULL && !logs->stays;
@@ -786,7 +769,8 @@ name_of(const struct model_log *log, const struct ui_shared *shared,
 	else if (shared->selected != NULL && shared->selected->log == log)
 		(void)plot_run_label(shared->selected, label);
 	else
-		(void)snprintf(label, FMT_LABEL, "%s", plot_log_name(log));
+		(void)snprintf(label, FMT_LABEL, "%s",
+			       plot_last_part(log->path));
 }
 
 /* The frame around the log, and in it which one, how much and what of it. */
@@ -819,19 +803,6 @@ static void
 logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	  struct rect r)
 {
-	static const char *const empty[] = { "This log has no lines yet.",
-					     "A merges all logs", NULL };
-	static const char *const all_empty[] = {
-		"These logs have no lines yet.", "A shows one of them", NULL
-	};
-	static const char *const gone[] = {
-		"The local copy of this log was deleted.",
-		"The oldest copies go when all are more than mirror_cap_bytes.",
-		NULL
-	};
-	static const char *const none[] = { "No line passes the filter.",
-					    "& and Enter show all again",
-					    NULL };
 	struct logs *logs = state;
 	struct logpage *page = &logs->page;
 	struct rect in = { r.x + 1, r.y + 1, r.w - 2, r.h - 2 };
@@ -846,16 +817,22 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	page->colors = shared->log_colors;
 	draw_title(logs, shared, canvas, r);
 	if (logsrc_is_empty(&page->src))
-		panel_empty(canvas, r,
-			    logs->merged ? all_empty
-			    : page->src.file == NULL && page->src.log != NULL &&
-					    page->src.moves > 0
-				    ? gone
-				    : empty);
+		panel_empty(
+			canvas, r,
+			logs->merged ? "These logs have no lines yet.\n"
+				       "A shows one of them"
+			: page->src.file == NULL && page->src.log != NULL &&
+					page->src.moves > 0
+				? "The local copy of this log was deleted.\n"
+				  "The oldest copies go when all are more than mirror_cap_bytes."
+				: "This log has no lines yet.\n"
+				  "A merges all logs");
 	else if (page->src.filter != NULL &&
 		 logsrc_filter_hits(&page->src) == 0 &&
 		 !logsrc_is_filtering(&page->src))
-		panel_empty(canvas, r, none);
+		panel_empty(canvas, r,
+			    "No line passes the filter.\n"
+			    "& and Enter show all again");
 	else
 		logpage_draw(page, canvas, in);
 }
@@ -911,40 +888,34 @@ move(struct logs *logs, enum action action)
 	struct logpage *page = &logs->page;
 	int half = int_max(page->height / 2, 1);
 	int aside = page->width > 32 ? page->width / 2 : 16;
+	const struct {
+		enum action action;
+		int rows, columns;
+	} steps[] = {
+		{ ACTION_UP, -1, 0 },	      { ACTION_DOWN, 1, 0 },
+		{ ACTION_PAGE_UP, -half, 0 }, { ACTION_PAGE_DOWN, half, 0 },
+		{ ACTION_LEFT, 0, -aside },   { ACTION_RIGHT, 0, aside },
+	};
 
-	switch ((int)action) {
-	case ACTION_UP:
-		logpage_scroll(page, -1);
-		break;
-	case ACTION_DOWN:
-		logpage_scroll(page, 1);
-		break;
-	case ACTION_PAGE_UP:
-		logpage_scroll(page, -half);
-		break;
-	case ACTION_PAGE_DOWN:
-		logpage_scroll(page, half);
-		break;
-	case ACTION_LEFT:
-		logpage_shift(page, -aside);
-		break;
-	case ACTION_RIGHT:
-		logpage_shift(page, aside);
-		break;
-	case ACTION_TOP:
-		logpage_to_begin(page);
-		page->has_hit = false;
-		break;
-	case ACTION_FOLLOW:
-		logs->stays = false;
-		page->left_end = page->has_hit = false;
-		break;
-	case ACTION_BOTTOM:
-		page->left_end = page->has_hit = false;
-		break;
-	default:
-		return false;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		if (steps[i].action != action)
+			continue;
+		if (steps[i].rows != 0)
+			logpage_scroll(page, steps[i].rows);
+		else
+			logpage_shift(page, steps[i].columns);
+		logs->to_begin = false;
+		return true;
 	}
+	if (action == ACTION_TOP)
+		logpage_to_begin(page);
+	else if (action == ACTION_FOLLOW || action == ACTION_BOTTOM)
+		page->left_end = false;
+	else
+		return false;
+	if (action == ACTION_FOLLOW)
+		logs->stays = false;
+	page->has_hit = false;
 	logs->to_begin = action == ACTION_TOP;
 	return true;
 }
@@ -964,7 +935,7 @@ copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 	logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
-	logsrc_line_release(&line);
+	buf_release(&line.text);
 }
 
 /* The log next to the one that is shown, with its last run. */
@@ -1105,7 +1076,7 @@ logs_export(void *state, struct ui_shared *shared, struct buf *out)
 		buf_appendf(out, "%s\n", line.text.data);
 		place = logsrc_next(&page->src, place);
 	}
-	logsrc_line_release(&line);
+	buf_release(&line.text);
 	return "txt";
 }
 
@@ -1126,7 +1097,7 @@ logs_release(void *state)
 	struct logs *logs = state;
 
 	if (logs->is_open)
-		logpage_release(&logs->page);
+		logsrc_release(&logs->page.src);
 	pattern_free(logs->pattern);
 	pattern_free(logs->errors);
 }

@@ -77,19 +77,6 @@ live_runs(const struct model *model, size_t pod)
 	return n;
 }
 
-/* How bad a state is: the worst comes first. */
-static double
-trouble(enum pod_state state)
-{
-	static const unsigned char grades[] = {
-		[POD_LIVE] = 0,	      [POD_SILENT] = 1,	      [POD_UNKNOWN] = 2,
-		[POD_CONNECTING] = 3, [POD_RECONNECTING] = 4, [POD_GONE] = 5,
-		[POD_REFUSED] = 6,
-	};
-
-	return grades[state];
-}
-
 static void
 symbol_cell(const struct ui_shared *shared, const struct model_pod *pod,
 	    struct list_cell *cell)
@@ -108,11 +95,17 @@ symbol_cell(const struct ui_shared *shared, const struct model_pod *pod,
 static void
 state_cell(const struct model_pod *pod, struct list_cell *cell)
 {
+	/* How bad it is: the worst comes first. */
+	static const unsigned char grades[] = {
+		[POD_LIVE] = 0,	      [POD_SILENT] = 1,	      [POD_UNKNOWN] = 2,
+		[POD_CONNECTING] = 3, [POD_RECONNECTING] = 4, [POD_GONE] = 5,
+		[POD_REFUSED] = 6,
+	};
 	enum fact_style style;
 
 	(void)panel_pod_symbol(pod, &style);
 	list_cellf(cell, theme_fact(style), "%s", pod_state_name(pod->state));
-	cell->number = trouble(pod->state);
+	cell->number = grades[pod->state];
 }
 
 static void
@@ -446,16 +439,15 @@ static void
 pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	  struct rect r)
 {
-	static const char *const empty[] = {
-		"No pods.",
-		"Name them in the configuration (man hgym-tui-config).",
-		"hgym-tui doctor says where it is.", NULL
-	};
 	struct list *list = pods_list(state, shared);
 	size_t pod = list_row(list);
 
 	if (pod == SIZE_MAX) {
-		panel_empty(canvas, r, empty);
+		panel_empty(
+			canvas, r,
+			"No pods.\n"
+			"Name them in the configuration (man hgym-tui-config).\n"
+			"hgym-tui doctor says where it is.");
 		return;
 	}
 	list_draw(list, canvas,
@@ -520,12 +512,6 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 	return out->id != COMMAND_NONE;
 }
 
-static void
-pods_release(void *state)
-{
-	list_release(&((struct pods *)state)->list);
-}
-
 const struct view_ops view_pods = {
 	.name = "Pods",
 	.open = ACTION_VIEW_PODS,
@@ -540,5 +526,4 @@ const struct view_ops view_pods = {
 	.draw = pods_draw,
 	.act = pods_act,
 	.list = pods_list,
-	.release = pods_release,
 };

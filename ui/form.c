@@ -66,12 +66,6 @@ form_json(const struct form *form, struct buf *out)
 }
 
 int
-form_lines(void)
-{
-	return (int)FORM_COUNT + 2;
-}
-
-int
 form_draw(const struct form *form, struct canvas *canvas, struct rect r,
 	  int *cursor_y)
 {

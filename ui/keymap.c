@@ -220,22 +220,17 @@ keymap_init(struct keymap *keymap)
 				 keymap->keys[i], NULL);
 }
 
-/* Whether two actions can be meant by one key at the same time. */
-static bool
-places_meet(enum action a, enum action b)
-{
-	unsigned int pa = action_info(a)->places, pb = action_info(b)->places;
-
-	return pa == pb || (pa & pb) != 0;
-}
-
+/* Take the key from all actions that it could mean in the owner's places. */
 static void
 take_key(struct keymap *keymap, enum action owner, uint32_t code)
 {
+	unsigned int places = actions[owner].places;
+
 	for (int i = 1; i < ACTION_COUNT; i++)
 		for (int k = 0; k < KEYMAP_KEYS; k++)
 			if (keymap->keys[i][k] == code &&
-			    places_meet(owner, (enum action)i))
+			    (actions[i].places == places ||
+			     (actions[i].places & places) != 0))
 				keymap->keys[i][k] = 0;
 }
 

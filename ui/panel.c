@@ -476,12 +476,16 @@ panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 	logfile_close(file);
 }
 
+const enum fact_style panel_severities[] = {
+	[MODEL_INFO] = FACT_PLAIN,
+	[MODEL_WARNING] = FACT_WARN,
+	[MODEL_ALARM] = FACT_ALARM,
+};
+
 void
 panel_events(const struct ui_shared *shared, struct canvas *canvas,
 	     struct rect r)
 {
-	static const unsigned int styles[] = { STYLE_NORMAL, STYLE_WARN,
-					       STYLE_ALARM };
 	const struct model *model = shared->model;
 	char clock[FMT_SIZE];
 
@@ -491,8 +495,9 @@ panel_events(const struct ui_shared *shared, struct canvas *canvas,
 
 		canvas_print(canvas, rect_take_left(&line, 9), STYLE_DIM, "%s",
 			     fmt_clock(event->wall_ms, clock));
-		canvas_print(canvas, line, styles[event->severity], "%s",
-			     event->text);
+		canvas_print(canvas, line,
+			     theme_fact(panel_severities[event->severity]),
+			     "%s", event->text);
 	}
 	if (model->n_events == 0)
 		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");

@@ -26,6 +26,8 @@ void panel_log(const struct ui_shared *shared, struct canvas *canvas,
 	       struct rect rect);
 /* The style of a line of a log. */
 unsigned int panel_line_style(enum line_class class);
+/* The look of an event, by its enum model_severity. */
+extern const enum fact_style panel_severities[];
 /* The newest alerts and events. */
 void panel_events(const struct ui_shared *shared, struct canvas *canvas,
 		  struct rect rect);

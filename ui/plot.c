@@ -648,42 +648,30 @@ chart_move_cursor(struct chart_settings *chart, double by)
 bool
 ui_chart_act(struct chart_settings *chart, enum action action)
 {
-	switch ((int)action) {
-	case ACTION_METRIC_NEXT:
+	if (action == ACTION_METRIC_NEXT) {
 		chart->metric = (chart->metric + 1) % PLOT_COUNT;
-		return true;
-	case ACTION_METRIC_PREV:
+	} else if (action == ACTION_METRIC_PREV) {
 		chart->metric = (chart->metric + PLOT_COUNT - 1) % PLOT_COUNT;
-		return true;
-	case ACTION_X_AXIS:
+	} else if (action == ACTION_X_AXIS) {
 		chart->axis = (chart->axis + 1) % AXIS_COUNT;
-		return true;
-	case ACTION_LOG_AXIS:
+	} else if (action == ACTION_LOG_AXIS) {
 		chart->log_y = !chart->log_y;
-		return true;
-	case ACTION_SMOOTH_MORE:
+	} else if (action == ACTION_SMOOTH_MORE) {
 		chart->smoothing += chart->smoothing + 1 < PLOT_SMOOTHING_COUNT;
-		return true;
-	case ACTION_SMOOTH_LESS:
+	} else if (action == ACTION_SMOOTH_LESS) {
 		chart->smoothing -= chart->smoothing > 0;
-		return true;
-	case ACTION_ZOOM_IN:
-	case ACTION_ZOOM_OUT:
+	} else if (action == ACTION_ZOOM_IN || action == ACTION_ZOOM_OUT) {
 		chart_zoom(chart, action == ACTION_ZOOM_IN ? 2 : 0.5);
-		return true;
-	case ACTION_ZOOM_RESET:
+	} else if (action == ACTION_ZOOM_RESET) {
 		chart->zoom = 1;
 		chart->center = 0.5;
 		chart->cursor = -1;
-		return true;
-	case ACTION_HOLD_Y:
+	} else if (action == ACTION_HOLD_Y) {
 		chart->hold_y = !chart->hold_y;
-		return true;
-	case ACTION_LEFT:
-	case ACTION_RIGHT:
+	} else if (action == ACTION_LEFT || action == ACTION_RIGHT) {
 		chart_move_cursor(chart, action == ACTION_LEFT ? -0.01 : 0.01);
-		return true;
-	default:
+	} else {
 		return false;
 	}
+	return true;
 }

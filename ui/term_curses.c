@@ -344,18 +344,6 @@ term_sane_learn(void)
 	term_sane_set(true);
 }
 
-/* Whether the terminal has them. */
-static bool
-term_sane_is_ours(void)
-{
-	struct termios now;
-
-	return tcgetattr(STDIN_FILENO, &now) != 0 ||
-	       (now.c_iflag == saved.ours[0].c_iflag &&
-		now.c_oflag == saved.ours[0].c_oflag &&
-		now.c_lflag == saved.ours[0].c_lflag);
-}
-
 /* Everything is as it was, and stays so. */
 static void
 term_sane_end(void)
@@ -363,17 +351,6 @@ term_sane_end(void)
 	term_sane_set(false);
 	saved.open = 0;
 	xalloc_set_abort_hook(NULL);
-}
-
-/*
- * Hand on all that waits for the terminal; one that does not take it gets
- * what makes it sane.
- */
-static void
-term_sane_leave(void)
-{
-	if (!outlet_drain(saved.outlet))
-		outlet_force(saved.outlet, sane_bytes, sizeof(sane_bytes) - 1);
 }
 
 /*
@@ -545,7 +522,9 @@ term_leave(struct term *term)
 		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->outlet->file);
 	(void)fflush(term->outlet->file);
 	(void)endwin();
-	term_sane_leave();
+	/* A terminal that does not take what waits gets what makes it sane. */
+	if (!outlet_drain(saved.outlet))
+		outlet_force(saved.outlet, sane_bytes, sizeof(sane_bytes) - 1);
 	term_sane_set(false);
 }
 
@@ -564,17 +543,6 @@ open_screen(FILE *out)
 	(void)signal(SIGTSTP, SIG_DFL);
 	(void)signal(SIGWINCH, SIG_DFL);
 	return screen;
-}
-
-/* What curses asks of a terminal, while its file is one. */
-static void
-set_modes(void)
-{
-	(void)raw();
-	(void)noecho();
-	(void)nonl();
-	(void)intrflush(stdscr, FALSE);
-	term_sane_learn();
 }
 
 static void
@@ -600,18 +568,10 @@ init_screen(struct term *term)
 	enter_modes(term);
 }
 
-static void
-no_description(struct err *err)
-{
-	const char *name = getenv("TERM");
-
-	err_set(err, ERR_USAGE, "no terminal description for TERM=%s",
-		name != NULL ? name : "(unset)");
-}
-
 struct term *
 term_open(const struct term_options *options, struct err *err)
 {
+	const char *name = getenv("TERM");
 	struct outlet *outlet;
 	struct term *term;
 	SCREEN *screen;
@@ -630,14 +590,20 @@ term_open(const struct term_options *options, struct err *err)
 	if (screen == NULL) {
 		term_sane_end();
 		outlet_free(outlet);
-		no_description(err);
+		err_set(err, ERR_USAGE, "no terminal description for TERM=%s",
+			name != NULL ? name : "(unset)");
 		return NULL;
 	}
 	term = xcalloc(1, sizeof(*term));
 	term->screen = screen;
 	term->outlet = outlet;
 	term->options = *options;
-	set_modes();
+	/* What curses asks of a terminal, while its file is one. */
+	(void)raw();
+	(void)noecho();
+	(void)nonl();
+	(void)intrflush(stdscr, FALSE);
+	term_sane_learn();
 	outlet_hold(outlet);
 	init_screen(term);
 	return term;
@@ -746,23 +712,18 @@ show_cell(struct term *term, const struct cell *cell, int x, int y)
 	(void)mvadd_wch(y, x, &out);
 }
 
-static bool
-same_cell(const struct cell *a, const struct cell *b)
-{
-	return a->cp == b->cp && a->mark == b->mark && a->style == b->style;
-}
-
 /* Give curses the cells that differ from what is shown. */
 static void
 show_changes(struct term *term, const struct canvas *canvas)
 {
 	for (int y = 0; y < canvas->height && y < LINES; y++) {
 		for (int x = 0; x < canvas->width && x < COLS; x++) {
-			const struct cell *cell = canvas_at(canvas, x, y);
+			const struct cell *now = canvas_at(canvas, x, y);
+			const struct cell *was = canvas_at(&term->shown, x, y);
 
-			if (term->all_stale ||
-			    !same_cell(cell, canvas_at(&term->shown, x, y)))
-				show_cell(term, cell, x, y);
+			if (term->all_stale || now->cp != was->cp ||
+			    now->mark != was->mark || now->style != was->style)
+				show_cell(term, now, x, y);
 		}
 	}
 }
@@ -934,7 +895,12 @@ term_return(struct term *term)
 void
 term_resume(struct term *term)
 {
-	if (term_sane_is_ours())
+	struct termios now;
+
+	if (tcgetattr(STDIN_FILENO, &now) != 0 ||
+	    (now.c_iflag == saved.ours[0].c_iflag &&
+	     now.c_oflag == saved.ours[0].c_oflag &&
+	     now.c_lflag == saved.ours[0].c_lflag))
 		return;
 	term_sane_set(true);
 	enter_modes(term);

@@ -172,28 +172,22 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 		[COLUMN_SIZE] = group->max_artifact_bytes,
 	};
 
-	switch (column) {
-	case COLUMN_RANK:
+	if (column == COLUMN_RANK) {
 		list_cellf(cell, STYLE_DIM, "%zu", rank_of_line(view, line));
-		break;
-	case COLUMN_RECIPE:
+	} else if (column == COLUMN_RECIPE) {
 		list_cellf(cell,
 			   group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG,
 			   "%s%s", group->is_baseline ? "◆ " : "",
 			   group_name(group));
-		break;
-	case COLUMN_CAPS:
+	} else if (column == COLUMN_CAPS) {
 		caps_cell(group->caps, cell);
-		break;
-	case COLUMN_VERDICT:
+	} else if (column == COLUMN_VERDICT) {
 		verdict_cell(group, cell);
-		break;
-	default:
+	} else {
 		cell->number = numbers[column];
 		/* A small p in full. */
 		if (column == COLUMN_P && cell->number < 1e-4)
 			list_cellf(cell, STYLE_NORMAL, "%.0e", cell->number);
-		break;
 	}
 }
 
@@ -213,30 +207,20 @@ seed_cell(const struct board_row *row, size_t column, struct list_cell *cell)
 		row->use != BOARD_COUNTED ? board_use_name(row->use) : "";
 	char seed[FMT_SIZE];
 
-	switch (column) {
-	case COLUMN_RANK:
-	case COLUMN_N:
-	case COLUMN_SD:
-	case COLUMN_DELTA:
-	case COLUMN_P:
+	if (column == COLUMN_RANK || column == COLUMN_N ||
+	    column == COLUMN_SD || column == COLUMN_DELTA || column == COLUMN_P)
 		cell->is_blank = true;
-		break;
-	case COLUMN_RECIPE:
+	else if (column == COLUMN_RECIPE)
 		list_cellf(cell, STYLE_NORMAL, "   seed %s",
 			   fmt_number(run->seed, 0, seed));
-		break;
-	case COLUMN_CAPS:
+	else if (column == COLUMN_CAPS)
 		caps_cell(row->caps, cell);
-		break;
-	case COLUMN_VERDICT:
+	else if (column == COLUMN_VERDICT)
 		list_cellf(cell, STYLE_HINT, "%s%s%s", use,
 			   use[0] != '\0' && row->note[0] != '\0' ? ": " : "",
 			   row->note);
-		break;
-	default:
+	else
 		cell->number = numbers[column];
-		break;
-	}
 }
 
 static void

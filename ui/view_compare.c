@@ -133,26 +133,20 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	char label[FMT_LABEL];
 	struct run_state state;
 
-	switch (column) {
-	case COMPARE_SYMBOL:
+	if (column == COMPARE_SYMBOL) {
 		list_cellf(cell,
 			   is_base ? STYLE_REFERENCE
 				   : theme_series((unsigned int)row),
 			   "%s", is_base ? "◆" : "━");
-		break;
-	case COMPARE_RUN:
+	} else if (column == COMPARE_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_label(mr, label));
-		break;
-	case COMPARE_GAP:
+	} else if (column == COMPARE_GAP) {
 		gap_cell(shared, mr, cell);
-		break;
-	case COMPARE_STATE:
+	} else if (column == COMPARE_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
-		break;
-	default:
+	} else {
 		cell->number = numbers[column];
-		break;
 	}
 }
 

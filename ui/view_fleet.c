@@ -155,41 +155,31 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 	struct run_state state;
 	char text[FMT_LABEL];
 
-	switch (column) {
-	case FLEET_SYMBOL:
+	if (column == FLEET_SYMBOL) {
 		symbol_cell(shared, mr, cell);
-		break;
-	case FLEET_POD:
+	} else if (column == FLEET_POD) {
 		cell->number = (double)mr->pod;
 		list_cellf(cell, STYLE_NORMAL, "%s",
 			   model_pod_name(model, mr->pod));
-		break;
-	case FLEET_RUN:
+	} else if (column == FLEET_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr, text));
-		break;
-	case FLEET_MS:
+	} else if (column == FLEET_MS) {
 		ms_cell(shared, mr, cell);
-		break;
-	case FLEET_TOK:
+	} else if (column == FLEET_TOK) {
 		cell->number = model_run_tok_s(mr);
 		list_cellf(cell, STYLE_NORMAL, "%s",
 			   fmt_mtok(cell->number, text));
-		break;
-	case FLEET_FINAL:
+	} else if (column == FLEET_FINAL) {
 		final_cell(row, cell);
-		break;
-	case FLEET_DELTA:
+	} else if (column == FLEET_DELTA) {
 		if (mr != shared->reference)
 			cell->number =
 				final_score(row) - reference_score(shared);
-		break;
-	case FLEET_STATE:
+	} else if (column == FLEET_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
-		break;
-	default:
+	} else {
 		cell->number = numbers[column];
-		break;
 	}
 }
 

@@ -184,31 +184,25 @@ run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	char text[STR_NUMBER_SIZE];
 	const struct harness_run *run = pick.run != NULL ? pick.run : &none;
 
-	switch ((enum run_column)column) {
-	case RUN_NAME:
+	if (column == RUN_NAME) {
 		list_cellf(cell, STYLE_NORMAL, "%s%s%s%s",
 			   pick.run != NULL ? pick.run->id : "",
 			   pick.run != NULL ? "  " : "", pick.place->title,
 			   pick.place->is_compare ? "  (comparison)" : "");
-		break;
-	case RUN_STATE:
+	} else if (column == RUN_STATE) {
 		state_cell(&pick, cell);
-		break;
-	case RUN_BEST:
+	} else if (column == RUN_BEST) {
 		score_cell((struct harness_number){ run->best.present,
 						    run->best.value },
 			   STYLE_STRONG, cell);
-		break;
-	case RUN_GAIN:
+	} else if (column == RUN_GAIN) {
 		gain_cell(run->baseline_pct, cell);
-		break;
-	case RUN_DOUBT:
+	} else if (column == RUN_DOUBT) {
 		cell->is_blank = true;
 		if (run->best_unverified.present)
 			list_cellf(cell, STYLE_WARN, "? %s",
 				   str_number(run->best_unverified.value, 10,
 					      text));
-		break;
 	}
 }
 
@@ -254,31 +248,23 @@ iteration_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct harness *h = user;
 	const struct harness_iteration *it = &h->pick.run->iterations[row];
 
-	switch (column) {
-	case IT_NUMBER:
+	if (column == IT_NUMBER)
 		list_cellf(cell, STYLE_DIM, "%u", it->number);
-		break;
-	case IT_TOOLS:
+	else if (column == IT_TOOLS)
 		score_cell(it->active_tools, STYLE_NORMAL, cell);
-		break;
-	case IT_SCORE:
+	else if (column == IT_SCORE)
 		score_cell(it->verified_score,
 			   h->pick.run->best.iteration == it->number
 				   ? STYLE_BETTER
 				   : STYLE_NORMAL,
 			   cell);
-		break;
-	case IT_BASE:
+	else if (column == IT_BASE)
 		gain_cell(it->baseline_pct, cell);
-		break;
-	case IT_BEST:
+	else if (column == IT_BEST)
 		gain_cell(it->previous_pct, cell);
-		break;
-	default:
+	else
 		words_cell(h->pick.run, it, (enum iteration_column)column,
 			   cell);
-		break;
-	}
 }
 
 static const struct list_ops run_ops = { .columns = run_columns,
@@ -439,17 +425,6 @@ find_range(struct scores *s)
 	}
 }
 
-static void
-load_scores(struct scores *s, const struct harness_run *run)
-{
-	s->off = 0;
-	s->n = harness_view_points(run, s->points, HARNESS_MAX_ITERATIONS);
-	s->last = run->n_iterations > 0
-			  ? run->iterations[run->n_iterations - 1].number
-			  : 1;
-	find_range(s);
-}
-
 static int
 column_of(const struct scores *s, unsigned int iteration)
 {
@@ -550,7 +525,12 @@ draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run)
 	struct rect inside;
 	struct scores s;
 
-	load_scores(&s, run);
+	s.off = 0;
+	s.n = harness_view_points(run, s.points, HARNESS_MAX_ITERATIONS);
+	s.last = run->n_iterations > 0
+			 ? run->iterations[run->n_iterations - 1].number
+			 : 1;
+	find_range(&s);
 	inside = canvas_box(
 		canvas, r, "%.40s by iteration: ◆ verified  ○ not%s",
 		run->post_score_key != NULL ? run->post_score_key : "score",

@@ -552,8 +552,10 @@ open_wanted(struct logs *logs, struct ui_shared *shared)
 	struct logpage *page = &logs->page;
 	bool follows = !page->left_end;
 
-	if (!logs->is_open)
+	if (!logs->is_open) {
 		logsrc_init(&page->src);
+		logs->errors = pattern_new(ERROR_PATTERN, NULL);
+	}
 	if (logs->is_open && log == page->src.log) {
 		bool rotated = page->src.log != NULL &&
 			       page->src.log->next != NULL && !logs->stays;
@@ -873,14 +875,6 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 	return 0;
 }
 
-static const struct pattern *
-error_pattern(struct logs *logs)
-{
-	if (logs->errors == NULL)
-		logs->errors = pattern_new(ERROR_PATTERN, NULL);
-	return logs->errors;
-}
-
 /* Actions that move; false when it is none. */
 static bool
 move(struct logs *logs, enum action action)
@@ -998,32 +992,22 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 		ui_say(shared, "the search was stopped");
 		return true;
 	}
-	switch ((int)action) {
-	case ACTION_SEARCH_NEXT:
-	case ACTION_SEARCH_PREV:
+	if (action == ACTION_SEARCH_NEXT || action == ACTION_SEARCH_PREV)
 		begin_search(logs, shared, logs->pattern,
 			     action == ACTION_SEARCH_NEXT);
-		return true;
-	case ACTION_ERROR_NEXT:
-	case ACTION_ERROR_PREV:
-		begin_search(logs, shared, error_pattern(logs),
+	else if (action == ACTION_ERROR_NEXT || action == ACTION_ERROR_PREV)
+		begin_search(logs, shared, logs->errors,
 			     action == ACTION_ERROR_NEXT);
-		return true;
-	case ACTION_NEXT_RUN:
-	case ACTION_PREV_RUN:
+	else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN)
 		step_log(logs, shared, action == ACTION_NEXT_RUN);
-		return true;
-	case ACTION_FOLD:
-	case ACTION_WRAP:
-	case ACTION_MERGE:
+	else if (action == ACTION_FOLD || action == ACTION_WRAP ||
+		 action == ACTION_MERGE)
 		turn(logs, shared, action);
-		return true;
-	case ACTION_COPY:
+	else if (action == ACTION_COPY)
 		copy_line(logs, shared, out);
-		return true;
-	default:
+	else
 		return move(logs, action);
-	}
+	return true;
 }
 
 /* Search, filter and count lines, a slice at a time. */

@@ -151,30 +151,22 @@ pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct model *model = pods->shared->model;
 	const struct model_pod *pod = &model->pods[row];
 
-	switch (column) {
-	case PODS_SYMBOL:
+	if (column == PODS_SYMBOL) {
 		symbol_cell(pods->shared, pod, cell);
-		break;
-	case PODS_NAME:
+	} else if (column == PODS_NAME) {
 		list_cellf(cell, STYLE_NORMAL, "%s", pod->name);
-		break;
-	case PODS_STATE:
+	} else if (column == PODS_STATE) {
 		state_cell(pod, cell);
-		break;
-	case PODS_CHECK:
+	} else if (column == PODS_CHECK) {
 		check_cell(pod, cell);
-		break;
-	case PODS_RUNS:
+	} else if (column == PODS_RUNS) {
 		cell->number = (double)live_runs(model, row);
-		break;
-	case PODS_TARGET:
+	} else if (column == PODS_TARGET) {
 		list_cellf(cell, STYLE_DIM, "%s", pod->target);
-		break;
-	default:
+	} else {
 		cell->number = pod_number(pod, column);
 		if (pod->state != POD_LIVE && pod->state != POD_SILENT)
 			cell->style = STYLE_DIM;
-		break;
 	}
 }
 
@@ -418,8 +410,6 @@ static void
 draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 	 struct rect r)
 {
-	static const struct panel_facts how = { LABEL_COLUMNS, STYLE_DIM,
-						true };
 	const struct model_pod *mp = &shared->model->pods[pod];
 	struct facts facts;
 
@@ -429,7 +419,9 @@ draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 	add_noise(shared->model, mp, &facts);
 	add_alerts(shared, pod, &facts);
 	add_runs(shared, pod, &facts);
-	panel_facts(canvas, &r, &facts, &how);
+	panel_facts(
+		canvas, &r, &facts,
+		&(const struct panel_facts){ LABEL_COLUMNS, STYLE_DIM, true });
 	facts_release(&facts);
 	(void)rect_take_top(&r, 1);
 	draw_charts(shared, mp, canvas, r);

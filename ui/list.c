@@ -306,10 +306,8 @@ list_draw_head(const struct list *list, struct canvas *canvas, struct rect r,
 			       i == 0 || i != list->sort ? ""
 			       : list->descending	 ? "▼"
 							 : "▲");
-		if (column->kind == FMT_TEXT)
-			canvas_print(canvas, r, STYLE_HEAD, "%s", title);
-		else
-			canvas_right(canvas, r, STYLE_HEAD, str_from(title));
+		(column->kind == FMT_TEXT ? canvas_line : canvas_right)(
+			canvas, r, STYLE_HEAD, str_from(title));
 		r.x += r.w + 1;
 	}
 }
@@ -326,11 +324,8 @@ list_draw_row(const struct list *list, struct canvas *canvas, struct rect r,
 			continue;
 		list_cell_text(list, row, i, &cell);
 		r.w = widths->of[i];
-		if (column->kind == FMT_TEXT)
-			canvas_line(canvas, r, cell.style, str_from(cell.text));
-		else
-			canvas_right(canvas, r, cell.style,
-				     str_from(cell.text));
+		(column->kind == FMT_TEXT ? canvas_line : canvas_right)(
+			canvas, r, cell.style, str_from(cell.text));
 		r.x += r.w + 1;
 	}
 }

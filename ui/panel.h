@@ -10,7 +10,7 @@
 
 /* How a run stands, in a symbol, some words and a style. */
 struct run_state {
-	uint32_t symbol;
+	const char *symbol; /* one character */
 	char text[64];
 	enum fact_style style;
 };
@@ -55,7 +55,8 @@ void panel_facts_flow(struct canvas *canvas, struct rect rect,
 		      const struct facts *facts);
 
 /* A pod's symbol and style by the state of its link. */
-uint32_t panel_pod_symbol(const struct model_pod *pod, enum fact_style *style);
+const char *panel_pod_symbol(const struct model_pod *pod,
+			     enum fact_style *style);
 /* The last value of a pod's telemetry, or absent. */
 double panel_pod_last(const struct model_pod *pod, enum metric metric);
 

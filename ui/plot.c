@@ -4,7 +4,6 @@
 
 #include "ui/plot.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@
 const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0,   0.6,	 0.8,
 						      0.9, 0.95, 0.99 };
 
-static const struct plot_info infos[] = {
+const struct plot_info plot_infos[] = {
 #define X(id, name, unit, decimals, floor, ceiling)                            \
 	{ (name), (unit), (decimals), (floor), (ceiling) },
 	PLOT_LIST(X)
@@ -35,13 +34,6 @@ static bool
 is_of_pod(enum plot_metric metric)
 {
 	return metric >= PLOT_GPU_UTIL;
-}
-
-const struct plot_info *
-plot_info(enum plot_metric metric)
-{
-	assert(metric < PLOT_COUNT);
-	return &infos[metric];
 }
 
 static const char *const axis_names[] = { "train time", "step", "wall time",
@@ -202,10 +194,10 @@ plot_why_none(const struct model_run *mr, enum plot_metric metric,
 		(void)snprintf(out, size, "on its way from the database");
 	else if (is_of_pod(metric))
 		(void)snprintf(out, size, "no %s of its pod while it ran",
-			       infos[metric].name);
+			       plot_infos[metric].name);
 	else
 		(void)snprintf(out, size, "no %s over %s in this log yet",
-			       infos[metric].name, axis_names[axis]);
+			       plot_infos[metric].name, axis_names[axis]);
 }
 
 void
@@ -499,7 +491,7 @@ add_title(const struct work *work, const struct chart *chart,
 	  const struct plot_request *request, const struct ui_shared *shared,
 	  int without, struct buf *out)
 {
-	const struct plot_info *info = plot_info(request->metric);
+	const struct plot_info *info = &plot_infos[request->metric];
 	const struct chart_settings *settings = &shared->chart;
 
 	buf_clear(out);
@@ -559,7 +551,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 
 	if (request.n_runs > 0)
 		request.metric = plot_metric_of(request.runs[0], asked->metric);
-	info = plot_info(request.metric);
+	info = &plot_infos[request.metric];
 	plot_chart_init(&chart, &request, shared);
 	if (request.plain)
 		chart.rect = (struct rect){ r.x, r.y + 1, r.w, r.h - 1 };

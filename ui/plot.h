@@ -41,7 +41,7 @@ struct plot_info {
 	double floor, ceiling; /* NAN: none */
 };
 
-const struct plot_info *plot_info(enum plot_metric metric);
+extern const struct plot_info plot_infos[]; /* by enum plot_metric */
 
 /* Weights of the exponential mean; index 0 is none. */
 extern const double plot_smoothing[];

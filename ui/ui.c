@@ -299,12 +299,6 @@ ui_changed(struct ui *ui, unsigned int parts)
 		ui->stale = true;
 }
 
-void
-ui_tick(struct ui *ui)
-{
-	ui->stale = true;
-}
-
 int64_t
 ui_frame_in_ms(const struct ui *ui)
 {

@@ -225,8 +225,10 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		panel_empty(
 			canvas, r,
 			"No benches yet.\n"
-			"Name plans in the configuration (\"benches\"); b starts one.\n"
-			"hgym-tui bench run bench.json does the same (it asks first);\n"
+			"Name plans in the configuration (\"benches\"); b "
+			"starts one.\n"
+			"hgym-tui bench run bench.json does the same (it asks "
+			"first);\n"
 			"hgym-tui bench judge judges logs that exist already.");
 		return;
 	}

@@ -470,22 +470,14 @@ draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
 			  fmt_number(s.scale.lo, 5, text));
 }
 
-/* A name that no group has is no baseline: nothing is judged then. */
-static void
-set_baseline(struct board_view *view, const char *key)
-{
-	struct err err = { ERR_NONE, "" };
-
-	if (board_set_baseline(&view->board, key, &err))
-		log_debug("board", "%s", err.text);
-}
-
 /* The runs of the model as a board; the baseline beside them. */
 static void
 build_board(struct board_view *view, const struct ui_shared *shared)
 {
 	const struct model *model = shared->model;
 	const struct ui_baseline *baseline = shared->baseline;
+	struct err err = { ERR_NONE, "" };
+	char *against = NULL;
 
 	if (view->has_board)
 		board_release(&view->board);
@@ -502,13 +494,14 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 		board_add_values(&view->board, baseline->name, baseline->bpb,
 				 baseline->n_bpb);
 		view->board.nats_per_bpb = baseline->nats_per_bpb;
-		set_baseline(view, baseline->name);
+		against = xstrdup(baseline->name);
 	} else if (shared->reference != NULL) {
-		char *key = ui_group_of(shared, shared->reference);
-
-		set_baseline(view, key);
-		free(key);
+		against = ui_group_of(shared, shared->reference);
 	}
+	/* A name that no group has is no baseline: nothing is judged then. */
+	if (against != NULL && board_set_baseline(&view->board, against, &err))
+		log_debug("board", "%s", err.text);
+	free(against);
 	board_compute(&view->board);
 	view->generation = model->generation;
 	view->configured = shared->configured;

@@ -213,7 +213,7 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 			};
 	}
 	(void)canvas_box(canvas, r, "Gap to reference (%s), − is better",
-			 plot_info(request.metric)->unit);
+			 plot_infos[request.metric].unit);
 	plot_chart_init(&chart, &request, shared);
 	chart.series = series;
 	chart.n_series = n;

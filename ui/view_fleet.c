@@ -89,10 +89,8 @@ symbol_cell(const struct ui_shared *shared, const struct model_run *mr,
 			   : alert != NULL && !alert->acknowledged ? "!"
 								   : " ";
 	struct run_state state = run_state_of(shared, mr);
-	char bytes[5] = "";
 
-	bytes[utf8_encode(state.symbol, bytes)] = '\0';
-	list_cellf(cell, theme_fact(state.style), "%s%s", mark, bytes);
+	list_cellf(cell, theme_fact(state.style), "%s%s", mark, state.symbol);
 }
 
 /* The score that a run has or will have. */

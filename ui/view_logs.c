@@ -42,7 +42,7 @@ struct logpage_row {
 	uint64_t row; /* of a wrapped line */
 };
 
-struct logpage {
+struct logs {
 	struct logsrc src;
 	struct logpage_row top;
 	bool left_end; /* does not follow */
@@ -53,14 +53,27 @@ struct logpage {
 	int y;		   /* of its first row */
 	uint64_t hit;	   /* place of the last hit */
 	bool has_hit;
-	const struct pattern *marked; /* borrowed; NULL: nothing is */
+	const struct pattern *marked;	/* borrowed; NULL: nothing is */
+	const struct model_log *picked; /* by J and K; NULL: the run's */
+	const struct model_run *of_run; /* selected when it was picked */
+	bool is_open, merged;
+	bool stays;    /* with a log that was rotated before it was opened */
+	bool to_begin; /* as soon as the begin is known */
+	struct pattern *pattern; /* owned; of the search */
+	struct pattern *errors;	 /* owned */
+	char filter_text[PROMPT_BYTES + 1];
+	/* A search that goes on in the background. */
+	const struct pattern *searching;
+	bool forward;
+	uint64_t search_at;
+	const struct pattern *searched; /* last; to compare, not to use */
 };
 
 /* Columns before the text: a number, or where the line is from. */
 static int
-gutter(const struct logpage *page, int width)
+gutter(const struct logs *logs, int width)
 {
-	return page->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE
+	return logs->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE
 							   : GUTTER_NARROW;
 }
 
@@ -86,19 +99,19 @@ take_row(struct str *text, int width)
 }
 
 static uint64_t
-rows_of(struct logpage *page, uint64_t place)
+rows_of(struct logs *logs, uint64_t place)
 {
 	struct logsrc_line line;
 	uint64_t rows = 0;
 	struct str text;
 
-	if (!page->wrap)
+	if (!logs->wrap)
 		return 1;
 	logsrc_line_init(&line, TEXT_BYTES);
-	logsrc_read(&page->src, place, LOGPAGE_MAX_COLUMNS, &line);
+	logsrc_read(&logs->src, place, LOGPAGE_MAX_COLUMNS, &line);
 	text = buf_str(&line.text);
 	do {
-		(void)take_row(&text, page->width);
+		(void)take_row(&text, logs->width);
 		rows++;
 	} while (text.len > 0);
 	buf_release(&line.text);
@@ -107,7 +120,7 @@ rows_of(struct logpage *page, uint64_t place)
 
 /* One row up; false at the begin. */
 static bool
-row_up(struct logpage *page, struct logpage_row *at)
+row_up(struct logs *logs, struct logpage_row *at)
 {
 	uint64_t before;
 
@@ -115,22 +128,22 @@ row_up(struct logpage *page, struct logpage_row *at)
 		at->row--;
 		return true;
 	}
-	before = logsrc_prev(&page->src, at->place);
+	before = logsrc_prev(&logs->src, at->place);
 	if (before == UINT64_MAX)
 		return false;
 	at->place = before;
-	at->row = rows_of(page, before) - 1;
+	at->row = rows_of(logs, before) - 1;
 	return true;
 }
 
 static void
-row_down(struct logpage *page, struct logpage_row *at)
+row_down(struct logs *logs, struct logpage_row *at)
 {
-	if (at->row + 1 < rows_of(page, at->place)) {
+	if (at->row + 1 < rows_of(logs, at->place)) {
 		at->row++;
 		return;
 	}
-	at->place = logsrc_next(&page->src, at->place);
+	at->place = logsrc_next(&logs->src, at->place);
 	at->row = 0;
 }
 
@@ -142,71 +155,71 @@ is_before(const struct logpage_row *a, const struct logpage_row *b)
 
 /* The top that shows the last row at the bottom. */
 static struct logpage_row
-end_top(struct logpage *page)
+end_top(struct logs *logs)
 {
-	struct logpage_row top = { logsrc_end(&page->src), 0 };
+	struct logpage_row top = { logsrc_end(&logs->src), 0 };
 
-	for (int i = 0; i < page->height && row_up(page, &top); i++)
+	for (int i = 0; i < logs->height && row_up(logs, &top); i++)
 		;
 	return top;
 }
 
 /* Say how much room there is, and go to the end when that is followed. */
 static void
-logpage_fit(struct logpage *page, struct rect rect)
+logpage_fit(struct logs *logs, struct rect rect)
 {
-	uint64_t at = logsrc_at(&page->src, page->top.place);
+	uint64_t at = logsrc_at(&logs->src, logs->top.place);
 
-	page->y = rect.y;
-	page->height = rect.h;
-	page->width = rect.w - gutter(page, rect.w);
-	if (page->left_end && at < logsrc_end(&page->src)) {
-		page->top.place = at;
+	logs->y = rect.y;
+	logs->height = rect.h;
+	logs->width = rect.w - gutter(logs, rect.w);
+	if (logs->left_end && at < logsrc_end(&logs->src)) {
+		logs->top.place = at;
 		return;
 	}
 	/* A filter may still find lines below. */
-	if (page->left_end && logsrc_is_filtering(&page->src))
+	if (logs->left_end && logsrc_is_filtering(&logs->src))
 		return;
-	page->left_end = false;
-	page->top = end_top(page);
+	logs->left_end = false;
+	logs->top = end_top(logs);
 }
 
 /* Scroll by so many rows; at the end following begins. */
 static void
-logpage_scroll(struct logpage *page, int rows)
+logpage_scroll(struct logs *logs, int rows)
 {
-	struct logpage_row last = end_top(page);
+	struct logpage_row last = end_top(logs);
 
-	page->left_end = true;
-	for (; rows < 0 && row_up(page, &page->top); rows++)
+	logs->left_end = true;
+	for (; rows < 0 && row_up(logs, &logs->top); rows++)
 		;
-	for (; rows > 0 && is_before(&page->top, &last); rows--)
-		row_down(page, &page->top);
-	if (!is_before(&page->top, &last))
-		page->left_end = false;
+	for (; rows > 0 && is_before(&logs->top, &last); rows--)
+		row_down(logs, &logs->top);
+	if (!is_before(&logs->top, &last))
+		logs->left_end = false;
 }
 
 static void
-logpage_shift(struct logpage *page, int columns)
+logpage_shift(struct logs *logs, int columns)
 {
-	int left = page->left + columns;
+	int left = logs->left + columns;
 
-	page->left = left < 0			  ? 0
+	logs->left = left < 0			  ? 0
 		     : left > LOGPAGE_MAX_COLUMNS ? LOGPAGE_MAX_COLUMNS
 						  : left;
 }
 
 static void
-logpage_to_begin(struct logpage *page)
+logpage_to_begin(struct logs *logs)
 {
-	page->top = (struct logpage_row){ logsrc_at(&page->src, 0), 0 };
-	page->left_end = true;
-	page->left = 0;
+	logs->top = (struct logpage_row){ logsrc_at(&logs->src, 0), 0 };
+	logs->left_end = true;
+	logs->left = 0;
 }
 
 /* Columns before the pattern's first hit in a line, and of the hit. */
 static bool
-hit_columns(struct logpage *page, uint64_t place, const struct pattern *pattern,
+hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
 	    int *x, int *w)
 {
 	struct logsrc_line line;
@@ -214,7 +227,7 @@ hit_columns(struct logpage *page, uint64_t place, const struct pattern *pattern,
 	bool found;
 
 	logsrc_line_init(&line, TEXT_BYTES);
-	logsrc_read(&page->src, place, LOGPAGE_MAX_COLUMNS, &line);
+	logsrc_read(&logs->src, place, LOGPAGE_MAX_COLUMNS, &line);
 	found = pattern_find(pattern, buf_str(&line.text), &at, &len);
 	if (found) {
 		*x = (int)utf8_width((struct str){ line.text.data, at });
@@ -226,72 +239,72 @@ hit_columns(struct logpage *page, uint64_t place, const struct pattern *pattern,
 
 /* Bring a hit of `pattern` into view and keep it as the hit. */
 static void
-logpage_show_hit(struct logpage *page, uint64_t place,
+logpage_show_hit(struct logs *logs, uint64_t place,
 		 const struct pattern *pattern)
 {
 	struct logpage_row last;
 	int x, w;
 
-	page->hit = place;
-	page->has_hit = true;
-	page->left_end = true;
+	logs->hit = place;
+	logs->has_hit = true;
+	logs->left_end = true;
 	/* What is folded away cannot be shown. */
-	if (logsrc_at(&page->src, place) != place)
-		page->src.fold = false;
-	page->top = (struct logpage_row){ place, 0 };
-	if (hit_columns(page, place, pattern, &x, &w)) {
-		if (page->wrap && page->width > 0)
-			page->top.row = (uint64_t)(x / page->width);
-		else if (x < page->left || x + w > page->left + page->width)
-			page->left =
-				x + w <= page->width ? 0 : x - page->width / 3;
+	if (logsrc_at(&logs->src, place) != place)
+		logs->src.fold = false;
+	logs->top = (struct logpage_row){ place, 0 };
+	if (hit_columns(logs, place, pattern, &x, &w)) {
+		if (logs->wrap && logs->width > 0)
+			logs->top.row = (uint64_t)(x / logs->width);
+		else if (x < logs->left || x + w > logs->left + logs->width)
+			logs->left =
+				x + w <= logs->width ? 0 : x - logs->width / 3;
 	}
-	for (int i = 0; i < page->height / 3 && row_up(page, &page->top); i++)
+	for (int i = 0; i < logs->height / 3 && row_up(logs, &logs->top); i++)
 		;
 	/* No rows stay empty below the last one. */
-	last = end_top(page);
-	if (is_before(&last, &page->top))
-		page->top = last;
+	last = end_top(logs);
+	if (is_before(&last, &logs->top))
+		logs->top = last;
 }
 
 /* Mark the line in a row of the screen as the hit; false: there is none. */
 static bool
-logpage_click(struct logpage *page, int y)
+logpage_click(struct logs *logs, int y)
 {
-	struct logpage_row row = page->top;
+	struct logpage_row row = logs->top;
 
-	if (y < page->y || y >= page->y + page->height)
+	if (y < logs->y || y >= logs->y + logs->height)
 		return false;
-	row.place = logsrc_at(&page->src, row.place);
-	for (; y > page->y && row.place < logsrc_end(&page->src); y--)
-		row_down(page, &row);
-	if (row.place >= logsrc_end(&page->src))
+	row.place = logsrc_at(&logs->src, row.place);
+	for (; y > logs->y && row.place < logsrc_end(&logs->src); y--)
+		row_down(logs, &row);
+	if (row.place >= logsrc_end(&logs->src))
 		return false;
-	page->hit = row.place;
-	page->has_hit = true;
+	logs->hit = row.place;
+	logs->has_hit = true;
 	return true;
 }
 
 /* The line that a copy means: the hit, else the first or the last one. */
 static uint64_t
-logpage_current(struct logpage *page)
+logpage_current(struct logs *logs)
 {
 	uint64_t last;
 
-	if (page->has_hit)
-		return page->hit;
-	if (page->left_end)
-		return page->top.place;
-	last = logsrc_prev(&page->src, logsrc_end(&page->src));
-	return last != UINT64_MAX ? last : page->top.place;
+	if (logs->has_hit)
+		return logs->hit;
+	if (logs->left_end)
+		return logs->top.place;
+	last = logsrc_prev(&logs->src, logsrc_end(&logs->src));
+	return last != UINT64_MAX ? last : logs->top.place;
 }
 
 /* Which log of several a line is from: its pod, its run or else its file. */
 static void
-draw_origin(const struct logpage *page, struct canvas *canvas, struct rect r,
+draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 	    const struct model_log *log)
 {
-	const struct model *model = page->src.model;
+	const struct model *model = logs->src.model;
 	struct rect pod = rect_take_left(&r, GUTTER_NARROW);
 	char label[FMT_LABEL];
 
@@ -309,13 +322,13 @@ draw_origin(const struct logpage *page, struct canvas *canvas, struct rect r,
 }
 
 static void
-draw_gutter(const struct logpage *page, struct canvas *canvas, struct rect r,
+draw_gutter(const struct logs *logs, struct canvas *canvas, struct rect r,
 	    const struct logsrc_line *line)
 {
 	char number[FMT_SIZE];
 
-	if (page->src.log == NULL) {
-		draw_origin(page, canvas, r, line->log);
+	if (logs->src.log == NULL) {
+		draw_origin(logs, canvas, r, line->log);
 	} else if (line->is_part) {
 		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 },
 			     STYLE_GAUGE_REST, STR_LIT("…"));
@@ -453,72 +466,55 @@ draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
 
 /* A line at the top of *r, which loses the rows that it took. */
 static void
-draw_line(struct logpage *page, struct canvas *canvas, struct rect *r,
+draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
 	  uint64_t place, uint64_t skip)
 {
-	size_t columns = page->wrap ? LOGPAGE_MAX_COLUMNS
-				    : (size_t)(page->left + r->w + HIT_COLUMNS);
+	size_t columns = logs->wrap ? LOGPAGE_MAX_COLUMNS
+				    : (size_t)(logs->left + r->w + HIT_COLUMNS);
 	struct rect left = *r, row;
 	struct logsgr_runs runs;
 	struct logsrc_line line;
 	struct str text, piece;
 
-	left.w = gutter(page, r->w);
+	left.w = gutter(logs, r->w);
 	logsrc_line_init(&line, TEXT_BYTES);
 	logsgr_runs_init(&runs);
-	line.runs = page->colors ? &runs : NULL;
-	logsrc_read(&page->src, place, columns, &line);
+	line.runs = logs->colors ? &runs : NULL;
+	logsrc_read(&logs->src, place, columns, &line);
 	if (skip == 0)
-		draw_gutter(page, canvas, left, &line);
-	if (page->has_hit && place == page->hit)
+		draw_gutter(logs, canvas, left, &line);
+	if (logs->has_hit && place == logs->hit)
 		canvas_put(canvas, left.x + left.w - 1, r->y, STYLE_KEY,
 			   0x25B8);
 	text = buf_str(&line.text);
-	if (!page->wrap && !line.is_fold)
-		text = behind(text, (size_t)page->left);
+	if (!logs->wrap && !line.is_fold)
+		text = behind(text, (size_t)logs->left);
 	do {
-		piece = page->wrap ? take_row(&text, r->w - left.w) : text;
+		piece = logs->wrap ? take_row(&text, r->w - left.w) : text;
 		if (skip > 0) {
 			skip--;
 			continue;
 		}
 		row = rect_take_top(r, 1);
 		(void)rect_take_left(&row, left.w);
-		draw_row(canvas, row, &line, piece, page->marked);
-	} while (page->wrap && text.len > 0 && r->h > 0);
+		draw_row(canvas, row, &line, piece, logs->marked);
+	} while (logs->wrap && text.len > 0 && r->h > 0);
 	logsgr_runs_release(&runs);
 	buf_release(&line.text);
 }
 
 static void
-logpage_draw(struct logpage *page, struct canvas *canvas, struct rect r)
+logpage_draw(struct logs *logs, struct canvas *canvas, struct rect r)
 {
-	uint64_t place = logsrc_at(&page->src, page->top.place);
-	uint64_t skip = page->wrap ? page->top.row : 0;
+	uint64_t place = logsrc_at(&logs->src, logs->top.place);
+	uint64_t skip = logs->wrap ? logs->top.row : 0;
 
-	while (r.h > 0 && place < logsrc_end(&page->src)) {
-		draw_line(page, canvas, &r, place, skip);
+	while (r.h > 0 && place < logsrc_end(&logs->src)) {
+		draw_line(logs, canvas, &r, place, skip);
 		skip = 0;
-		place = logsrc_next(&page->src, place);
+		place = logsrc_next(&logs->src, place);
 	}
 }
-
-struct logs {
-	struct logpage page;
-	const struct model_log *picked; /* by J and K; NULL: the run's */
-	const struct model_run *of_run; /* selected when it was picked */
-	bool is_open, merged;
-	bool stays;    /* with a log that was rotated before it was opened */
-	bool to_begin; /* as soon as the begin is known */
-	struct pattern *pattern; /* owned; of the search */
-	struct pattern *errors;	 /* owned */
-	char filter_text[PROMPT_BYTES + 1];
-	/* A search that goes on in the background. */
-	const struct pattern *searching;
-	bool forward;
-	uint64_t search_at;
-	const struct pattern *searched; /* last; to compare, not to use */
-};
 
 /* The log that took its place when it was rotated, and so on. */
 static const struct model_log *
@@ -549,33 +545,32 @@ static void
 open_wanted(struct logs *logs, struct ui_shared *shared)
 {
 	const struct model_log *log = wanted_log(logs, shared);
-	struct logpage *page = &logs->page;
-	bool follows = !page->left_end;
+	bool follows = !logs->left_end;
 
 	if (!logs->is_open) {
-		logsrc_init(&page->src);
+		logsrc_init(&logs->src);
 		logs->errors = pattern_new(ERROR_PATTERN, NULL);
 	}
-	if (logs->is_open && log == page->src.log) {
-		bool rotated = page->src.log != NULL &&
-			       page->src.log->next != NULL && !logs->stays;
+	if (logs->is_open && log == logs->src.log) {
+		bool rotated = logs->src.log != NULL &&
+			       logs->src.log->next != NULL && !logs->stays;
 
-		if (!follows || (!rotated && !logsrc_is_moved(&page->src))) {
-			(void)logsrc_refresh(&page->src);
+		if (!follows || (!rotated && !logsrc_is_moved(&logs->src))) {
+			(void)logsrc_refresh(&logs->src);
 			return;
 		}
 		/* From now on it is the one that is wanted. */
-		log = newest(page->src.log);
+		log = newest(logs->src.log);
 		if (log != NULL) {
 			logs->picked = log;
 			logs->of_run = shared->selected;
 		}
 	}
 	logs->stays = log != NULL && log->next != NULL;
-	logsrc_open(&page->src, shared->model, log);
+	logsrc_open(&logs->src, shared->model, log);
 	logs->is_open = true;
-	page->left_end = page->has_hit = false;
-	page->left = 0;
+	logs->left_end = logs->has_hit = false;
+	logs->left = 0;
 	logs->searching = NULL;
 }
 
@@ -584,7 +579,7 @@ static int
 look_on(struct logs *logs)
 {
 	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
-	struct logsrc *src = &logs->page.src;
+	struct logsrc *src = &logs->src;
 	int found;
 
 	for (;;) {
@@ -611,7 +606,7 @@ search_slice(struct logs *logs, struct ui_shared *shared)
 	if (found == 1) {
 		/* A g before it that is not done yet gives way to it. */
 		logs->to_begin = false;
-		logpage_show_hit(&logs->page, logs->search_at, logs->searching);
+		logpage_show_hit(logs, logs->search_at, logs->searching);
 	} else {
 		ui_say(shared, "no more hits %s",
 		       logs->forward ? "below" : "above");
@@ -624,7 +619,6 @@ static void
 begin_search(struct logs *logs, struct ui_shared *shared,
 	     const struct pattern *pattern, bool forward)
 {
-	struct logpage *page = &logs->page;
 
 	if (pattern == NULL) {
 		ui_say(shared, "/ searches first");
@@ -633,16 +627,16 @@ begin_search(struct logs *logs, struct ui_shared *shared,
 	logs->searching = pattern;
 	logs->forward = forward;
 	/* A new pattern may be in the line of the last hit. */
-	if (page->has_hit && forward && pattern != logs->searched)
-		logs->search_at = page->hit;
-	else if (page->has_hit)
+	if (logs->has_hit && forward && pattern != logs->searched)
+		logs->search_at = logs->hit;
+	else if (logs->has_hit)
 		logs->search_at =
-			forward ? logsrc_raw_next(&page->src, page->hit)
-				: page->hit;
-	else if (page->left_end)
-		logs->search_at = page->top.place;
+			forward ? logsrc_raw_next(&logs->src, logs->hit)
+				: logs->hit;
+	else if (logs->left_end)
+		logs->search_at = logs->top.place;
 	else
-		logs->search_at = logsrc_end(&page->src);
+		logs->search_at = logsrc_end(&logs->src);
 	logs->searched = pattern;
 	(void)search_slice(logs, shared);
 }
@@ -660,8 +654,7 @@ count_lines(struct logsrc *src, uint64_t budget)
 static void
 add_state(const struct logs *logs, struct buf *out)
 {
-	const struct logpage *page = &logs->page;
-	const struct logsrc *src = &page->src;
+	const struct logsrc *src = &logs->src;
 	const struct model_log *log = src->log;
 	int searched = logsrc_percent(src, 0, logs->search_at);
 
@@ -670,14 +663,14 @@ add_state(const struct logs *logs, struct buf *out)
 	else if (logs->searching != NULL)
 		buf_appendf(out, " · searching %d %%, Esc stops",
 			    logs->forward ? searched : 100 - searched);
-	else if (!page->left_end && log != NULL &&
+	else if (!logs->left_end && log != NULL &&
 		 (log->next != NULL || log->gone_wall_ms != 0))
 		buf_append_str(out, " · its end");
-	else if (!page->left_end)
+	else if (!logs->left_end)
 		buf_append_str(out, " · following");
 	else if (src->file != NULL)
 		buf_appendf(out, " · at %d %%, f follows",
-			    logsrc_percent(src, 0, page->top.place));
+			    logsrc_percent(src, 0, logs->top.place));
 	else
 		buf_append_str(out, " · f follows");
 }
@@ -691,7 +684,7 @@ order_of(const struct logs *logs)
 		[LOGTIMED_SOME] = " · by time, or as they came",
 		[LOGTIMED_NONE] = " · as they came",
 	};
-	const struct logsrc *src = &logs->page.src;
+	const struct logsrc *src = &logs->src;
 
 	if (src->timed != NULL)
 		return logsrc_is_moved(src)
@@ -712,7 +705,7 @@ order_of(const struct logs *logs)
 static void
 add_filter(const struct logs *logs, struct buf *out)
 {
-	const struct logsrc *src = &logs->page.src;
+	const struct logsrc *src = &logs->src;
 	uint64_t n = logsrc_filter_hits(src);
 	char hits[FMT_SIZE];
 
@@ -780,19 +773,18 @@ static void
 draw_title(const struct logs *logs, const struct ui_shared *shared,
 	   struct canvas *canvas, struct rect r)
 {
-	const struct logpage *page = &logs->page;
 	struct buf title, rest;
 	char label[FMT_LABEL];
 
 	buf_init(&title, TITLE_BYTES);
 	buf_init(&rest, TITLE_BYTES);
-	add_lines(&page->src, &rest);
+	add_lines(&logs->src, &rest);
 	add_state(logs, &rest);
 	add_filter(logs, &rest);
-	if (page->left > 0 && !page->wrap)
-		buf_appendf(&rest, " · from column %d", page->left + 1);
+	if (logs->left > 0 && !logs->wrap)
+		buf_appendf(&rest, " · from column %d", logs->left + 1);
 	buf_append_str(&rest, order_of(logs));
-	name_of(page->src.log, shared, label);
+	name_of(logs->src.log, shared, label);
 	add_name(label, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
 		 &title);
 	buf_append_str(&title, rest.data);
@@ -806,37 +798,36 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	  struct rect r)
 {
 	struct logs *logs = state;
-	struct logpage *page = &logs->page;
 	struct rect in = { r.x + 1, r.y + 1, r.w - 2, r.h - 2 };
 
 	open_wanted(logs, shared);
-	(void)count_lines(&page->src, FRAME_BYTES);
+	(void)count_lines(&logs->src, FRAME_BYTES);
 	/* What just came passes the filter now, not when there is time. */
-	if (page->src.above_done)
-		(void)logsrc_filter_on(&page->src);
-	logpage_fit(page, in);
-	page->marked = logs->pattern;
-	page->colors = shared->log_colors;
+	if (logs->src.above_done)
+		(void)logsrc_filter_on(&logs->src);
+	logpage_fit(logs, in);
+	logs->marked = logs->pattern;
+	logs->colors = shared->log_colors;
 	draw_title(logs, shared, canvas, r);
-	if (logsrc_is_empty(&page->src))
+	if (logsrc_is_empty(&logs->src))
 		panel_empty(
 			canvas, r,
 			logs->merged ? "These logs have no lines yet.\n"
 				       "A shows one of them"
-			: page->src.file == NULL && page->src.log != NULL &&
-					page->src.moves > 0
+			: logs->src.file == NULL && logs->src.log != NULL &&
+					logs->src.moves > 0
 				? "The local copy of this log was deleted.\n"
 				  "The oldest copies go when all are more than mirror_cap_bytes."
 				: "This log has no lines yet.\n"
 				  "A merges all logs");
-	else if (page->src.filter != NULL &&
-		 logsrc_filter_hits(&page->src) == 0 &&
-		 !logsrc_is_filtering(&page->src))
+	else if (logs->src.filter != NULL &&
+		 logsrc_filter_hits(&logs->src) == 0 &&
+		 !logsrc_is_filtering(&logs->src))
 		panel_empty(canvas, r,
 			    "No line passes the filter.\n"
 			    "& and Enter show all again");
 	else
-		logpage_draw(page, canvas, in);
+		logpage_draw(logs, canvas, in);
 }
 
 static int
@@ -844,7 +835,6 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 	    bool filter, struct err *err)
 {
 	struct logs *logs = state;
-	struct logpage *page = &logs->page;
 	bool out = filter && text[0] == '!';
 	struct pattern *pattern = NULL;
 
@@ -859,17 +849,17 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 	if (!filter) {
 		if (pattern == NULL)
 			return 0;
-		page->marked = NULL;
+		logs->marked = NULL;
 		pattern_free(logs->pattern);
 		logs->pattern = pattern;
 		logs->searched = NULL;
 		/* From the end, the newest hit is the one that is meant. */
-		begin_search(logs, shared, pattern, page->left_end);
+		begin_search(logs, shared, pattern, logs->left_end);
 		return 0;
 	}
-	logsrc_filter(&page->src, pattern, out,
-		      page->left_end ? page->top.place : UINT64_MAX);
-	page->top.row = 0;
+	logsrc_filter(&logs->src, pattern, out,
+		      logs->left_end ? logs->top.place : UINT64_MAX);
+	logs->top.row = 0;
 	(void)snprintf(logs->filter_text, sizeof(logs->filter_text), "%s",
 		       text);
 	return 0;
@@ -879,9 +869,8 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 static bool
 move(struct logs *logs, enum action action)
 {
-	struct logpage *page = &logs->page;
-	int half = int_max(page->height / 2, 1);
-	int aside = page->width > 32 ? page->width / 2 : 16;
+	int half = int_max(logs->height / 2, 1);
+	int aside = logs->width > 32 ? logs->width / 2 : 16;
 	const struct {
 		enum action action;
 		int rows, columns;
@@ -895,21 +884,21 @@ move(struct logs *logs, enum action action)
 		if (steps[i].action != action)
 			continue;
 		if (steps[i].rows != 0)
-			logpage_scroll(page, steps[i].rows);
+			logpage_scroll(logs, steps[i].rows);
 		else
-			logpage_shift(page, steps[i].columns);
+			logpage_shift(logs, steps[i].columns);
 		logs->to_begin = false;
 		return true;
 	}
 	if (action == ACTION_TOP)
-		logpage_to_begin(page);
+		logpage_to_begin(logs);
 	else if (action == ACTION_FOLLOW || action == ACTION_BOTTOM)
-		page->left_end = false;
+		logs->left_end = false;
 	else
 		return false;
 	if (action == ACTION_FOLLOW)
 		logs->stays = false;
-	page->has_hit = false;
+	logs->has_hit = false;
 	logs->to_begin = action == ACTION_TOP;
 	return true;
 }
@@ -917,16 +906,15 @@ move(struct logs *logs, enum action action)
 static void
 copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
-	struct logpage *page = &logs->page;
-	uint64_t place = logpage_current(page);
+	uint64_t place = logpage_current(logs);
 	struct logsrc_line line;
 
-	if (place >= logsrc_end(&page->src)) {
+	if (place >= logsrc_end(&logs->src)) {
 		ui_say(shared, "there is no line to copy");
 		return;
 	}
 	logsrc_line_init(&line, WHOLE_BYTES);
-	logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
+	logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
 	buf_release(&line.text);
@@ -937,7 +925,7 @@ static void
 step_log(struct logs *logs, struct ui_shared *shared, bool on)
 {
 	const struct model *model = shared->model;
-	const struct model_log *log = logs->page.src.log;
+	const struct model_log *log = logs->src.log;
 	size_t i = 0;
 
 	while (i < model->n_logs && model->logs[i] != log)
@@ -961,21 +949,20 @@ step_log(struct logs *logs, struct ui_shared *shared, bool on)
 static void
 turn(struct logs *logs, struct ui_shared *shared, enum action action)
 {
-	struct logpage *page = &logs->page;
 
 	if (action == ACTION_FOLD) {
-		page->src.fold = !page->src.fold;
+		logs->src.fold = !logs->src.fold;
 		ui_say(shared, "printed source code is %s",
-		       page->src.fold ? "folded" : "shown");
+		       logs->src.fold ? "folded" : "shown");
 	} else if (action == ACTION_WRAP) {
-		page->wrap = !page->wrap;
+		logs->wrap = !logs->wrap;
 		ui_say(shared, "long lines %s",
-		       page->wrap ? "are wrapped" : "scroll sideways");
+		       logs->wrap ? "are wrapped" : "scroll sideways");
 	} else {
 		logs->merged = !logs->merged;
 	}
-	page->top.row = 0;
-	page->left = 0;
+	logs->top.row = 0;
+	logs->left = 0;
 }
 
 static bool
@@ -1015,7 +1002,7 @@ static bool
 logs_work(void *state, struct ui_shared *shared)
 {
 	struct logs *logs = state;
-	struct logsrc *src = &logs->page.src;
+	struct logsrc *src = &logs->src;
 	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
 
 	/* A key may have chosen another log, which is not drawn yet. */
@@ -1026,14 +1013,14 @@ logs_work(void *state, struct ui_shared *shared)
 	       logtimed_more(src->timed)) {
 		if (clock_real.mono_ms(&clock_real) < until)
 			continue;
-		logpage_to_begin(&logs->page);
+		logpage_to_begin(logs);
 		return true;
 	}
 	while (logsrc_filter_on(src) && clock_real.mono_ms(&clock_real) < until)
 		;
 	/* A filter finds the begin bit by bit. */
 	if (logs->to_begin)
-		logpage_to_begin(&logs->page);
+		logpage_to_begin(logs);
 	if (logsrc_is_filtering(src))
 		return true;
 	logs->to_begin = false;
@@ -1045,20 +1032,19 @@ static const char *
 logs_export(void *state, struct ui_shared *shared, struct buf *out)
 {
 	struct logs *logs = state;
-	struct logpage *page = &logs->page;
-	uint64_t place = logsrc_at(&page->src, page->top.place);
+	uint64_t place = logsrc_at(&logs->src, logs->top.place);
 	struct logsrc_line line;
 
 	(void)shared;
 	logsrc_line_init(&line, WHOLE_BYTES);
-	while (place < logsrc_end(&page->src)) {
-		logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
+	while (place < logsrc_end(&logs->src)) {
+		logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
 		if (out->len + line.text.len + 1 > out->cap) {
 			out->truncated = true;
 			break;
 		}
 		buf_appendf(out, "%s\n", line.text.data);
-		place = logsrc_next(&page->src, place);
+		place = logsrc_next(&logs->src, place);
 	}
 	buf_release(&line.text);
 	return "txt";
@@ -1072,7 +1058,7 @@ logs_click(void *state, struct ui_shared *shared, int x, int y)
 
 	(void)shared;
 	(void)x;
-	return logs->is_open && logpage_click(&logs->page, y);
+	return logs->is_open && logpage_click(logs, y);
 }
 
 static void
@@ -1081,7 +1067,7 @@ logs_release(void *state)
 	struct logs *logs = state;
 
 	if (logs->is_open)
-		logsrc_release(&logs->page.src);
+		logsrc_release(&logs->src);
 	pattern_free(logs->pattern);
 	pattern_free(logs->errors);
 }

@@ -82,10 +82,8 @@ symbol_cell(const struct ui_shared *shared, const struct model_pod *pod,
 	    struct list_cell *cell)
 {
 	enum fact_style style;
-	uint32_t cp = panel_pod_symbol(pod, &style);
-	char symbol[5] = "";
+	const char *symbol = panel_pod_symbol(pod, &style);
 
-	symbol[utf8_encode(cp, symbol)] = '\0';
 	if (ui_is_marked(&shared->pod_marks, pod->name))
 		list_cellf(cell, STYLE_KEY, "+");
 	else
@@ -451,14 +449,15 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		 canvas_box(canvas, r, "%s", shared->model->pods[pod].name));
 }
 
-/* What is asked of the selected pod. */
-static enum command_id
-command_of(enum action action)
+static bool
+pods_act(void *state, struct ui_shared *shared, enum action action,
+	 struct command *out)
 {
+	/* What is asked of the selected pod. */
 	static const struct {
 		enum action action;
 		enum command_id command;
-	} pairs[] = {
+	} asks[] = {
 		{ ACTION_RECONNECT, COMMAND_RECONNECT },
 		{ ACTION_CHECK, COMMAND_CHECK },
 		{ ACTION_SHELL, COMMAND_SHELL },
@@ -466,17 +465,6 @@ command_of(enum action action)
 		{ ACTION_AUDIT, COMMAND_BENCH_AUDIT },
 		{ ACTION_COPY, COMMAND_COPY },
 	};
-
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		if (pairs[i].action == action)
-			return pairs[i].command;
-	return COMMAND_NONE;
-}
-
-static bool
-pods_act(void *state, struct ui_shared *shared, enum action action,
-	 struct command *out)
-{
 	struct list *list = &((struct pods *)state)->list;
 	const struct model_pod *pod;
 
@@ -496,7 +484,9 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 			       UI_MAX_POD_MARKS);
 		return true;
 	}
-	out->id = command_of(action);
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		if (asks[i].action == action)
+			out->id = asks[i].command;
 	if (out->id == COMMAND_BENCH_PICK || out->id == COMMAND_BENCH_AUDIT)
 		out->text = ui_pod_names(shared, out->pod);
 	else if (out->id == COMMAND_COPY)

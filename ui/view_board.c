@@ -534,10 +534,10 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 
 	(void)board_list(view, shared);
 	if (view->n_lines == 0) {
-		panel_empty(
-			canvas, r,
-			"No runs to rank yet.\n"
-			"Finished runs of one folder are the seeds of one recipe.");
+		panel_empty(canvas, r,
+			    "No runs to rank yet.\n"
+			    "Finished runs of one folder are the seeds of one "
+			    "recipe.");
 		return;
 	}
 	/* Room that the table does not need shows where the seeds lie. */

@@ -261,10 +261,10 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	char why[200];
 
 	if (list->n < 2) {
-		panel_empty(
-			canvas, r,
-			"Nothing to compare yet.\n"
-			"Mark runs with Space in the fleet, set a reference with R.");
+		panel_empty(canvas, r,
+			    "Nothing to compare yet.\n"
+			    "Mark runs with Space in the fleet, set a "
+			    "reference with R.");
 		return;
 	}
 	table = rect_take_top(&r, int_min((int)list->n + 1, r.h / 3));

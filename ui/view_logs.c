@@ -20,16 +20,16 @@
 #define FRAME_BYTES  (1U << 20) /* are counted before a frame is drawn */
 #define SLICE_MS     25 /* of background work, between two key presses */
 /* What is taken out of the view is whole: a column is a byte at least. */
-#define WHOLE_COLUMNS	    LOGSRC_RAW_BYTES
-#define WHOLE_BYTES	    (4 * LOGSRC_RAW_BYTES)
-#define TEXT_BYTES	    (8U << 20)
-#define GUTTER_NARROW	    10
-#define GUTTER_WIDE	    26
-#define WIDE_FROM	    110
-#define HIT_COLUMNS	    256 /* beyond the edge: a hit may end there */
-#define HIT_BYTES	    512 /* before what is shown: hits may reach it */
-#define N_HUES		    (LOGSGR_BRIGHT_RED - LOGSGR_RED)
-#define LOGPAGE_MAX_COLUMNS (1 << 21)
+#define WHOLE_COLUMNS	 LOGSRC_RAW_BYTES
+#define WHOLE_BYTES	 (4 * LOGSRC_RAW_BYTES)
+#define TEXT_BYTES	 (8U << 20)
+#define GUTTER_NARROW	 10
+#define GUTTER_WIDE	 26
+#define WIDE_FROM	 110
+#define HIT_COLUMNS	 256 /* beyond the edge: a hit may end there */
+#define HIT_BYTES	 512 /* before what is shown: hits may reach it */
+#define N_HUES		 (LOGSGR_BRIGHT_RED - LOGSGR_RED)
+#define LOGS_MAX_COLUMNS (1 << 21)
 #define ERROR_PATTERN                                                          \
 	"(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
 
@@ -37,14 +37,14 @@
  * A screenful of a log: where it begins, how long lines are shown, and the
  * drawing of it.  It follows the end until it is scrolled away from it.
  */
-struct logpage_row {
+struct logs_row {
 	uint64_t place;
 	uint64_t row; /* of a wrapped line */
 };
 
 struct logs {
 	struct logsrc src;
-	struct logpage_row top;
+	struct logs_row top;
 	bool left_end; /* does not follow */
 	bool wrap;
 	bool colors;	   /* a log's own are shown */
@@ -108,7 +108,7 @@ rows_of(struct logs *logs, uint64_t place)
 	if (!logs->wrap)
 		return 1;
 	logsrc_line_init(&line, TEXT_BYTES);
-	logsrc_read(&logs->src, place, LOGPAGE_MAX_COLUMNS, &line);
+	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
 	text = buf_str(&line.text);
 	do {
 		(void)take_row(&text, logs->width);
@@ -120,7 +120,7 @@ rows_of(struct logs *logs, uint64_t place)
 
 /* One row up; false at the begin. */
 static bool
-row_up(struct logs *logs, struct logpage_row *at)
+row_up(struct logs *logs, struct logs_row *at)
 {
 	uint64_t before;
 
@@ -137,7 +137,7 @@ row_up(struct logs *logs, struct logpage_row *at)
 }
 
 static void
-row_down(struct logs *logs, struct logpage_row *at)
+row_down(struct logs *logs, struct logs_row *at)
 {
 	if (at->row + 1 < rows_of(logs, at->place)) {
 		at->row++;
@@ -148,16 +148,16 @@ row_down(struct logs *logs, struct logpage_row *at)
 }
 
 static bool
-is_before(const struct logpage_row *a, const struct logpage_row *b)
+is_before(const struct logs_row *a, const struct logs_row *b)
 {
 	return a->place != b->place ? a->place < b->place : a->row < b->row;
 }
 
 /* The top that shows the last row at the bottom. */
-static struct logpage_row
+static struct logs_row
 end_top(struct logs *logs)
 {
-	struct logpage_row top = { logsrc_end(&logs->src), 0 };
+	struct logs_row top = { logsrc_end(&logs->src), 0 };
 
 	for (int i = 0; i < logs->height && row_up(logs, &top); i++)
 		;
@@ -166,7 +166,7 @@ end_top(struct logs *logs)
 
 /* Say how much room there is, and go to the end when that is followed. */
 static void
-logpage_fit(struct logs *logs, struct rect rect)
+logs_fit(struct logs *logs, struct rect rect)
 {
 	uint64_t at = logsrc_at(&logs->src, logs->top.place);
 
@@ -186,9 +186,9 @@ logpage_fit(struct logs *logs, struct rect rect)
 
 /* Scroll by so many rows; at the end following begins. */
 static void
-logpage_scroll(struct logs *logs, int rows)
+logs_scroll(struct logs *logs, int rows)
 {
-	struct logpage_row last = end_top(logs);
+	struct logs_row last = end_top(logs);
 
 	logs->left_end = true;
 	for (; rows < 0 && row_up(logs, &logs->top); rows++)
@@ -200,19 +200,19 @@ logpage_scroll(struct logs *logs, int rows)
 }
 
 static void
-logpage_shift(struct logs *logs, int columns)
+logs_shift(struct logs *logs, int columns)
 {
 	int left = logs->left + columns;
 
-	logs->left = left < 0			  ? 0
-		     : left > LOGPAGE_MAX_COLUMNS ? LOGPAGE_MAX_COLUMNS
-						  : left;
+	logs->left = left < 0		       ? 0
+		     : left > LOGS_MAX_COLUMNS ? LOGS_MAX_COLUMNS
+					       : left;
 }
 
 static void
-logpage_to_begin(struct logs *logs)
+logs_to_begin(struct logs *logs)
 {
-	logs->top = (struct logpage_row){ logsrc_at(&logs->src, 0), 0 };
+	logs->top = (struct logs_row){ logsrc_at(&logs->src, 0), 0 };
 	logs->left_end = true;
 	logs->left = 0;
 }
@@ -227,7 +227,7 @@ hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
 	bool found;
 
 	logsrc_line_init(&line, TEXT_BYTES);
-	logsrc_read(&logs->src, place, LOGPAGE_MAX_COLUMNS, &line);
+	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
 	found = pattern_find(pattern, buf_str(&line.text), &at, &len);
 	if (found) {
 		*x = (int)utf8_width((struct str){ line.text.data, at });
@@ -239,10 +239,9 @@ hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
 
 /* Bring a hit of `pattern` into view and keep it as the hit. */
 static void
-logpage_show_hit(struct logs *logs, uint64_t place,
-		 const struct pattern *pattern)
+logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
 {
-	struct logpage_row last;
+	struct logs_row last;
 	int x, w;
 
 	logs->hit = place;
@@ -251,7 +250,7 @@ logpage_show_hit(struct logs *logs, uint64_t place,
 	/* What is folded away cannot be shown. */
 	if (logsrc_at(&logs->src, place) != place)
 		logs->src.fold = false;
-	logs->top = (struct logpage_row){ place, 0 };
+	logs->top = (struct logs_row){ place, 0 };
 	if (hit_columns(logs, place, pattern, &x, &w)) {
 		if (logs->wrap && logs->width > 0)
 			logs->top.row = (uint64_t)(x / logs->width);
@@ -267,27 +266,9 @@ logpage_show_hit(struct logs *logs, uint64_t place,
 		logs->top = last;
 }
 
-/* Mark the line in a row of the screen as the hit; false: there is none. */
-static bool
-logpage_click(struct logs *logs, int y)
-{
-	struct logpage_row row = logs->top;
-
-	if (y < logs->y || y >= logs->y + logs->height)
-		return false;
-	row.place = logsrc_at(&logs->src, row.place);
-	for (; y > logs->y && row.place < logsrc_end(&logs->src); y--)
-		row_down(logs, &row);
-	if (row.place >= logsrc_end(&logs->src))
-		return false;
-	logs->hit = row.place;
-	logs->has_hit = true;
-	return true;
-}
-
 /* The line that a copy means: the hit, else the first or the last one. */
 static uint64_t
-logpage_current(struct logs *logs)
+logs_current(struct logs *logs)
 {
 	uint64_t last;
 
@@ -469,7 +450,7 @@ static void
 draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
 	  uint64_t place, uint64_t skip)
 {
-	size_t columns = logs->wrap ? LOGPAGE_MAX_COLUMNS
+	size_t columns = logs->wrap ? LOGS_MAX_COLUMNS
 				    : (size_t)(logs->left + r->w + HIT_COLUMNS);
 	struct rect left = *r, row;
 	struct logsgr_runs runs;
@@ -504,7 +485,7 @@ draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
 }
 
 static void
-logpage_draw(struct logs *logs, struct canvas *canvas, struct rect r)
+draw_lines(struct logs *logs, struct canvas *canvas, struct rect r)
 {
 	uint64_t place = logsrc_at(&logs->src, logs->top.place);
 	uint64_t skip = logs->wrap ? logs->top.row : 0;
@@ -606,7 +587,7 @@ search_slice(struct logs *logs, struct ui_shared *shared)
 	if (found == 1) {
 		/* A g before it that is not done yet gives way to it. */
 		logs->to_begin = false;
-		logpage_show_hit(logs, logs->search_at, logs->searching);
+		logs_show_hit(logs, logs->search_at, logs->searching);
 	} else {
 		ui_say(shared, "no more hits %s",
 		       logs->forward ? "below" : "above");
@@ -805,7 +786,7 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	/* What just came passes the filter now, not when there is time. */
 	if (logs->src.above_done)
 		(void)logsrc_filter_on(&logs->src);
-	logpage_fit(logs, in);
+	logs_fit(logs, in);
 	logs->marked = logs->pattern;
 	logs->colors = shared->log_colors;
 	draw_title(logs, shared, canvas, r);
@@ -827,7 +808,7 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			    "No line passes the filter.\n"
 			    "& and Enter show all again");
 	else
-		logpage_draw(logs, canvas, in);
+		draw_lines(logs, canvas, in);
 }
 
 static int
@@ -884,14 +865,14 @@ move(struct logs *logs, enum action action)
 		if (steps[i].action != action)
 			continue;
 		if (steps[i].rows != 0)
-			logpage_scroll(logs, steps[i].rows);
+			logs_scroll(logs, steps[i].rows);
 		else
-			logpage_shift(logs, steps[i].columns);
+			logs_shift(logs, steps[i].columns);
 		logs->to_begin = false;
 		return true;
 	}
 	if (action == ACTION_TOP)
-		logpage_to_begin(logs);
+		logs_to_begin(logs);
 	else if (action == ACTION_FOLLOW || action == ACTION_BOTTOM)
 		logs->left_end = false;
 	else
@@ -906,7 +887,7 @@ move(struct logs *logs, enum action action)
 static void
 copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
-	uint64_t place = logpage_current(logs);
+	uint64_t place = logs_current(logs);
 	struct logsrc_line line;
 
 	if (place >= logsrc_end(&logs->src)) {
@@ -1013,14 +994,14 @@ logs_work(void *state, struct ui_shared *shared)
 	       logtimed_more(src->timed)) {
 		if (clock_real.mono_ms(&clock_real) < until)
 			continue;
-		logpage_to_begin(logs);
+		logs_to_begin(logs);
 		return true;
 	}
 	while (logsrc_filter_on(src) && clock_real.mono_ms(&clock_real) < until)
 		;
 	/* A filter finds the begin bit by bit. */
 	if (logs->to_begin)
-		logpage_to_begin(logs);
+		logs_to_begin(logs);
 	if (logsrc_is_filtering(src))
 		return true;
 	logs->to_begin = false;
@@ -1055,10 +1036,20 @@ static bool
 logs_click(void *state, struct ui_shared *shared, int x, int y)
 {
 	struct logs *logs = state;
+	struct logs_row row = logs->top;
 
 	(void)shared;
 	(void)x;
-	return logs->is_open && logpage_click(logs, y);
+	if (!logs->is_open || y < logs->y || y >= logs->y + logs->height)
+		return false;
+	row.place = logsrc_at(&logs->src, row.place);
+	for (; y > logs->y && row.place < logsrc_end(&logs->src); y--)
+		row_down(logs, &row);
+	if (row.place >= logsrc_end(&logs->src))
+		return false;
+	logs->hit = row.place;
+	logs->has_hit = true;
+	return true;
 }
 
 static void

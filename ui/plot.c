@@ -131,15 +131,6 @@ point_x(const struct model_run *mr, const struct series_point *p,
 	return p->wall_ms > 0 ? (double)p->wall_ms / 1000 : RUN_ABSENT;
 }
 
-/* A pod's telemetry goes on before and behind the run; a little is shown. */
-static bool
-is_within(const struct model_run *mr, int64_t wall_ms)
-{
-	return mr->first_byte_wall_ms == 0 ||
-	       (wall_ms >= mr->first_byte_wall_ms - AROUND_MS &&
-		(mr->live || wall_ms <= mr->last_byte_wall_ms + AROUND_MS));
-}
-
 void
 plot_points_init(struct plot_points *points, const struct model *model,
 		 const struct model_run *mr, enum plot_metric metric,
@@ -156,7 +147,12 @@ plot_points_init(struct plot_points *points, const struct model *model,
 		const struct series_point *p = series_at(series, i);
 		double x;
 
-		if (is_of_pod(metric) && !is_within(mr, p->wall_ms))
+		/* A pod's telemetry goes on before and behind the run; a
+		 * little of it is shown. */
+		if (is_of_pod(metric) && mr->first_byte_wall_ms != 0 &&
+		    (p->wall_ms < mr->first_byte_wall_ms - AROUND_MS ||
+		     (!mr->live &&
+		      p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
 			continue;
 		x = point_x(mr, p, axis);
 		if (!run_has(x))

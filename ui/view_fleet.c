@@ -339,6 +339,18 @@ draw_large(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 		     canvas_box(canvas, events, "Events · ! all"));
 }
 
+static const char no_pods[] =
+	"No runs yet, and no pods.\n"
+	"hgym-tui LOG...      opens logs that lie here\n"
+	"hgym-tui demo        shows a fleet that is made up\n"
+	"hgym-tui doctor      says what is set up and what is not\n"
+	"man hgym-tui-config  how the configuration names pods";
+static const char no_runs[] =
+	"No runs yet.\n"
+	"7  the pods: their links, and why one fails\n"
+	"!  what happened so far\n"
+	"\"logs\" of a pod in the configuration say where to look";
+
 static void
 fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect rect)
@@ -347,18 +359,8 @@ fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 
 	fleet_fill(fleet, shared);
 	if (fleet->list.n == 0)
-		panel_empty(
-			canvas, rect,
-			shared->model->n_pods > 0
-				? "No runs yet.\n"
-				  "7  the pods: their links, and why one fails\n"
-				  "!  what happened so far\n"
-				  "\"logs\" of a pod in the configuration say where to look"
-				: "No runs yet, and no pods.\n"
-				  "hgym-tui LOG...      opens logs that lie here\n"
-				  "hgym-tui demo        shows a fleet that is made up\n"
-				  "hgym-tui doctor      says what is set up and what is not\n"
-				  "man hgym-tui-config  how the configuration names pods");
+		panel_empty(canvas, rect,
+			    shared->model->n_pods > 0 ? no_runs : no_pods);
 	else if (rect.w >= 170 && rect.h >= 50)
 		draw_large(fleet, shared, canvas, rect);
 	else if (rect.w >= 100 && rect.h >= 30)

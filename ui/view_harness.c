@@ -876,7 +876,8 @@ harness_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			canvas, r,
 			"No HarnessGym runs are followed here yet.\n"
 			"hgym-tui harness DIR   shows a run that lies here\n"
-			"\"harnessgym\": [\"DIR\"] at a pod of the configuration follows one");
+			"\"harnessgym\": [\"DIR\"] at a pod of the "
+			"configuration follows one");
 		return;
 	}
 	draw_table(h, canvas,

@@ -200,16 +200,6 @@ logs_scroll(struct logs *logs, int rows)
 }
 
 static void
-logs_shift(struct logs *logs, int columns)
-{
-	int left = logs->left + columns;
-
-	logs->left = left < 0		       ? 0
-		     : left > LOGS_MAX_COLUMNS ? LOGS_MAX_COLUMNS
-					       : left;
-}
-
-static void
 logs_to_begin(struct logs *logs)
 {
 	logs->top = (struct logs_row){ logsrc_at(&logs->src, 0), 0 };
@@ -798,7 +788,8 @@ logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			: logs->src.file == NULL && logs->src.log != NULL &&
 					logs->src.moves > 0
 				? "The local copy of this log was deleted.\n"
-				  "The oldest copies go when all are more than mirror_cap_bytes."
+				  "The oldest copies go when all are "
+				  "more than mirror_cap_bytes."
 				: "This log has no lines yet.\n"
 				  "A merges all logs");
 	else if (logs->src.filter != NULL &&
@@ -867,7 +858,9 @@ move(struct logs *logs, enum action action)
 		if (steps[i].rows != 0)
 			logs_scroll(logs, steps[i].rows);
 		else
-			logs_shift(logs, steps[i].columns);
+			logs->left = int_max(
+				0, int_min(logs->left + steps[i].columns,
+					   LOGS_MAX_COLUMNS));
 		logs->to_begin = false;
 		return true;
 	}

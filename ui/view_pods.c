@@ -433,11 +433,11 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	size_t pod = list_row(list);
 
 	if (pod == SIZE_MAX) {
-		panel_empty(
-			canvas, r,
-			"No pods.\n"
-			"Name them in the configuration (man hgym-tui-config).\n"
-			"hgym-tui doctor says where it is.");
+		panel_empty(canvas, r,
+			    "No pods.\n"
+			    "Name them in the configuration "
+			    "(man hgym-tui-config).\n"
+			    "hgym-tui doctor says where it is.");
 		return;
 	}
 	list_draw(list, canvas,

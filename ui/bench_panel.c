@@ -462,13 +462,13 @@ bench_add_guards(const struct bench_live *live, struct facts *facts)
 static void
 bench_draw_facts(struct bench_pen *pen)
 {
-	static const struct panel_facts how = { 6, STYLE_DIM, true };
 	struct facts facts;
 
 	facts_init(&facts);
 	bench_add_guards(pen->live, &facts);
 	bench_add_needs(pen->live, &facts);
-	panel_facts(pen->canvas, &pen->rest, &facts, &how);
+	panel_facts(pen->canvas, &pen->rest, &facts,
+		    &(const struct panel_facts){ 6, STYLE_DIM, true });
 	facts_release(&facts);
 }
 

@@ -264,7 +264,7 @@ canvas_vprint(struct canvas *canvas, struct rect rect, unsigned int style,
 
 	buf_init(&text, LINE_BYTES);
 	buf_vappendf(&text, fmt, ap);
-	canvas_line(canvas, rect, style, (struct str){ text.data, text.len });
+	canvas_line(canvas, rect, style, buf_str(&text));
 	buf_release(&text);
 }
 
@@ -384,10 +384,9 @@ canvas_fold(struct canvas *canvas, struct rect r, unsigned int style,
 	return y;
 }
 
-/* Every cell of rect gets this style and, unless it is 0, character. */
-static void
-canvas_paint(struct canvas *canvas, struct rect rect, unsigned int style,
-	     uint32_t cp)
+void
+canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
+	    uint32_t cp)
 {
 	struct rect before = canvas_clip(canvas, rect), clip = canvas->clip;
 
@@ -398,19 +397,6 @@ canvas_paint(struct canvas *canvas, struct rect rect, unsigned int style,
 			else
 				cell_at(canvas, x, y)->style = (uint16_t)style;
 	canvas_unclip(canvas, before);
-}
-
-void
-canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
-	    uint32_t cp)
-{
-	canvas_paint(canvas, rect, style, cp != 0 ? cp : ' ');
-}
-
-void
-canvas_restyle(struct canvas *canvas, struct rect rect, unsigned int style)
-{
-	canvas_paint(canvas, rect, style, 0);
 }
 
 /* A title in the upper edge of a frame, a blank on both sides. */

@@ -96,11 +96,9 @@ int canvas_fold(struct canvas *canvas, struct rect rect, unsigned int style,
 
 void canvas_put(struct canvas *canvas, int x, int y, unsigned int style,
 		uint32_t cp);
+/* Every cell of rect gets this style and, unless it is 0, character. */
 void canvas_fill(struct canvas *canvas, struct rect rect, unsigned int style,
 		 uint32_t cp);
-/* Every cell of rect gets this style. */
-void canvas_restyle(struct canvas *canvas, struct rect rect,
-		    unsigned int style);
 /* A frame with a title in its upper edge; what is inside of it. */
 struct rect canvas_box(struct canvas *canvas, struct rect rect, const char *fmt,
 		       ...) __attribute__((format(printf, 3, 4)));

@@ -361,17 +361,15 @@ tick_step(double lo, double hi, int n, bool is_time)
 	return step;
 }
 
-/* Decimals that show a step of the ticks. */
-static int
-step_decimals(double step)
+int
+chart_decimals(double apart, double slack, int most)
 {
 	int decimals = 0;
 
-	while (step > 0 && fabs(step - round(step)) > 1e-6 * step &&
-	       decimals < 9) {
-		step *= 10;
-		decimals++;
-	}
+	for (; apart > 0 && fabs(apart - round(apart)) > slack * apart &&
+	       decimals < most;
+	     decimals++)
+		apart *= 10;
 	return decimals;
 }
 
@@ -435,19 +433,9 @@ draw_y_axis(const struct plot *plot)
 			break;
 		if (row == last || row < 0)
 			continue;
-		put_y(plot, row, y, step_decimals(step));
+		put_y(plot, row, y, chart_decimals(step, 1e-6, 9));
 		last = row;
 	}
-}
-
-static void
-x_text(const struct chart *chart, double x, double apart, char *out,
-       size_t size)
-{
-	if (chart->x_text != NULL)
-		chart->x_text(chart->x_kind, x, apart, out, size);
-	else
-		(void)snprintf(out, size, "%.6g", x);
 }
 
 /* Round numbers, as far as they say something new and have room. */
@@ -471,7 +459,11 @@ draw_x_axis(const struct plot *plot)
 
 		if (!(part <= 1 + 1e-9))
 			break;
-		x_text(plot->chart, x, step, text, sizeof(text));
+		if (plot->chart->x_text != NULL)
+			plot->chart->x_text(plot->chart->x_kind, x, step, text,
+					    sizeof(text));
+		else
+			(void)snprintf(text, sizeof(text), "%.6g", x);
 		width = text_width(text);
 		at = (int)lround(part * (cols - 1)) - width / 2;
 		at = int_max(int_min(at, cols - width), 0);

@@ -74,6 +74,9 @@ void chart_init(struct chart *chart, struct rect rect);
 void chart_draw(const struct chart *chart, struct canvas *canvas);
 /* The x range that it is drawn with. */
 void chart_x_range(const struct chart *chart, double *lo, double *hi);
+/* As many decimals as tell values that lie so far from each other, to a part
+ * of that distance. */
+int chart_decimals(double apart, double slack, int most);
 /* Columns left of the plot that the y axis takes. */
 #define CHART_AXIS_COLUMNS 8
 /* Where the points are drawn, in cells. */

@@ -66,12 +66,6 @@ form_json(const struct form *form, struct buf *out)
 }
 
 int
-form_lines(void)
-{
-	return (int)FORM_COUNT + 2;
-}
-
-int
 form_draw(const struct form *form, struct canvas *canvas, struct rect r,
 	  int *cursor_y)
 {
@@ -90,9 +84,9 @@ form_draw(const struct form *form, struct canvas *canvas, struct rect r,
 		x = prompt_draw(&form->fields[i], canvas, line, label);
 		if (!here)
 			continue;
-		canvas_restyle(canvas,
-			       (struct rect){ r.x, line.y, LABEL_WIDTH - 1, 1 },
-			       STYLE_TAB_ON);
+		canvas_fill(canvas,
+			    (struct rect){ r.x, line.y, LABEL_WIDTH - 1, 1 },
+			    STYLE_TAB_ON, 0);
 		cursor = x;
 		*cursor_y = line.y;
 	}

@@ -45,8 +45,7 @@ void form_open(struct form *form, const char *pods);
 enum prompt_result form_key(struct form *form, uint32_t code);
 /* As one JSON object of texts. */
 void form_json(const struct form *form, struct buf *out);
-/* Lines that it takes; draw into rect, returns the cursor's column. */
-int form_lines(void);
+/* Draw into rect, two lines more than fields; returns the cursor's column. */
 int form_draw(const struct form *form, struct canvas *canvas, struct rect rect,
 	      int *cursor_y);
 

@@ -62,12 +62,6 @@ list_cell_text(const struct list *list, size_t row, size_t i,
 		cell->style = theme_delta(cell->number);
 }
 
-static int
-list_lower(char c)
-{
-	return tolower((unsigned char)c);
-}
-
 int
 list_score(const char *typed, const char *name)
 {
@@ -77,7 +71,8 @@ list_score(const char *typed, const char *name)
 	for (; *typed != '\0'; typed++) {
 		if (*typed == ' ')
 			continue;
-		while (*at != '\0' && list_lower(*at) != list_lower(*typed)) {
+		while (*at != '\0' && tolower((unsigned char)*at) !=
+					      tolower((unsigned char)*typed)) {
 			at++;
 			run = 0;
 		}
@@ -311,10 +306,8 @@ list_draw_head(const struct list *list, struct canvas *canvas, struct rect r,
 			       i == 0 || i != list->sort ? ""
 			       : list->descending	 ? "▼"
 							 : "▲");
-		if (column->kind == FMT_TEXT)
-			canvas_print(canvas, r, STYLE_HEAD, "%s", title);
-		else
-			canvas_right(canvas, r, STYLE_HEAD, str_from(title));
+		(column->kind == FMT_TEXT ? canvas_line : canvas_right)(
+			canvas, r, STYLE_HEAD, str_from(title));
 		r.x += r.w + 1;
 	}
 }
@@ -331,11 +324,8 @@ list_draw_row(const struct list *list, struct canvas *canvas, struct rect r,
 			continue;
 		list_cell_text(list, row, i, &cell);
 		r.w = widths->of[i];
-		if (column->kind == FMT_TEXT)
-			canvas_line(canvas, r, cell.style, str_from(cell.text));
-		else
-			canvas_right(canvas, r, cell.style,
-				     str_from(cell.text));
+		(column->kind == FMT_TEXT ? canvas_line : canvas_right)(
+			canvas, r, cell.style, str_from(cell.text));
 		r.x += r.w + 1;
 	}
 }
@@ -403,8 +393,8 @@ list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 			break;
 		list_draw_row(list, canvas, line, &widths, list->order[i]);
 		if (i == list->selected)
-			canvas_restyle(canvas, line,
-				       STYLE_STRONG | STYLE_REVERSE);
+			canvas_fill(canvas, line, STYLE_STRONG | STYLE_REVERSE,
+				    0);
 	}
 	if (is_long)
 		list_draw_place(list, canvas, whole);

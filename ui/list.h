@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "report/fmt.h"
-#include "ui/action.h"
 #include "ui/canvas.h"
+#include "ui/keymap.h"
 
 /*
  * Rows and columns with a selected row: the one list under all views and

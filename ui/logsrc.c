@@ -270,12 +270,6 @@ logsrc_line_init(struct logsrc_line *line, size_t cap_bytes)
 	buf_init(&line->text, cap_bytes);
 }
 
-void
-logsrc_line_release(struct logsrc_line *line)
-{
-	buf_release(&line->text);
-}
-
 static void
 read_line_facts(const struct logsrc *src, uint64_t place,
 		struct logsrc_line *line)
@@ -322,8 +316,7 @@ logsrc_read(struct logsrc *src, uint64_t place, size_t columns,
 	}
 	buf_init(&raw, LOGSRC_RAW_BYTES);
 	raw_read(src, place, &raw);
-	logtext_show(&line->text, (struct str){ raw.data, raw.len }, columns,
-		     line->runs);
+	logtext_show(&line->text, buf_str(&raw), columns, line->runs);
 	buf_release(&raw);
 }
 
@@ -360,10 +353,9 @@ sweep_lines(struct logsrc *src, const struct logfile_filter *sweep,
 		*place = here + forward;
 		raw_read(src, here, &line);
 		buf_clear(&text);
-		logtext_visible(&text, (struct str){ line.data, line.len });
-		if (pattern_find(sweep->pattern,
-				 (struct str){ text.data, text.len }, &at,
-				 &len) != sweep->invert)
+		logtext_visible(&text, buf_str(&line));
+		if (pattern_find(sweep->pattern, buf_str(&text), &at, &len) !=
+		    sweep->invert)
 			xpush(hits->v, hits->n, hits->cap, here);
 	}
 	buf_release(&line);

@@ -45,9 +45,9 @@ struct logsrc_line {
 	struct logsgr_runs *runs; /* borrowed; its own looks; NULL: not asked */
 };
 
-/* No text yet, nor a wish for its looks; text of so many bytes at most. */
+/* No text yet, nor a wish for its looks; text of so many bytes at most, which
+ * the caller releases. */
 void logsrc_line_init(struct logsrc_line *line, size_t cap_bytes);
-void logsrc_line_release(struct logsrc_line *line);
 
 /* A source of nothing; then open. */
 void logsrc_init(struct logsrc *src);

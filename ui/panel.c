@@ -17,29 +17,31 @@
 #define LINE_BYTES 4096U /* of a line of a log */
 #define MAX_LINES  20000 /* looked at behind printed source code */
 
-#define SYMBOL_LIVE   0x25B6
-#define SYMBOL_DONE   0x2713
-#define SYMBOL_SILENT 0x2016
-#define SYMBOL_FAILED 0x2717
-#define SYMBOL_IDLE   0xB7
+#define SYMBOL_LIVE   "▶"
+#define SYMBOL_DONE   "✓"
+#define SYMBOL_SILENT "‖"
+#define SYMBOL_FAILED "✗"
+#define SYMBOL_IDLE   "·"
 
 void
-panel_empty(struct canvas *canvas, struct rect r, const char *const *lines)
+panel_empty(struct canvas *canvas, struct rect r, const char *text)
 {
+	struct str rest = str_from(text), line;
 	int n = 0, widest = 0;
 
 	/* What is said below the first line is one block, in columns. */
-	for (; lines[n] != NULL; n++)
+	for (; str_next(&rest, '\n', &line); n++)
 		if (n > 0)
-			widest = int_max(widest, text_width(lines[n]));
+			widest = int_max(widest, (int)utf8_width(line));
 	(void)rect_take_top(&r, (r.h - n) / 2);
-	for (int i = 0; i < n && r.h > 0; i++) {
-		int width = i > 0 ? widest : text_width(lines[i]);
-		struct rect line = rect_take_top(&r, 1);
+	rest = str_from(text);
+	for (int i = 0; r.h > 0 && str_next(&rest, '\n', &line); i++) {
+		int width = i > 0 ? widest : (int)utf8_width(line);
+		struct rect place = rect_take_top(&r, 1);
 
-		(void)rect_take_left(&line, (r.w - width) / 2);
-		canvas_print(canvas, line, i == 0 ? STYLE_STRONG : STYLE_HINT,
-			     "%s", lines[i]);
+		(void)rect_take_left(&place, (r.w - width) / 2);
+		canvas_line(canvas, place, i == 0 ? STYLE_STRONG : STYLE_HINT,
+			    line);
 	}
 }
 
@@ -63,23 +65,10 @@ facts_draw_row(struct canvas *canvas, struct rect line,
 			(void)rect_take_left(&line, 1);
 			cell = rect_take_left(&line, numbers);
 		}
-		if (i == 0 || section->columns[i].kind == FMT_TEXT)
-			canvas_print(canvas, cell, style, "%s", text);
-		else
-			canvas_right(canvas, cell, style, str_from(text));
+		(i == 0 || section->columns[i].kind == FMT_TEXT
+			 ? canvas_line
+			 : canvas_right)(canvas, cell, style, str_from(text));
 	}
-}
-
-static void
-facts_draw_table(struct canvas *canvas, struct rect *rest,
-		 const struct facts_section *section, const struct fact *cells)
-{
-	if (rest->h > 0)
-		facts_draw_row(canvas, rect_take_top(rest, 1), section, NULL);
-	for (size_t i = 0; i + section->n_columns <= section->n && rest->h > 0;
-	     i += section->n_columns)
-		facts_draw_row(canvas, rect_take_top(rest, 1), section,
-			       &cells[i]);
 }
 
 static void
@@ -109,14 +98,19 @@ panel_facts(struct canvas *canvas, struct rect *rest, const struct facts *facts,
 	for (size_t i = 0; i < facts->n_sections; i++) {
 		const struct facts_section *section = &facts->sections[i];
 
-		if (section->columns != NULL)
-			facts_draw_table(canvas, rest, section,
-					 facts->v + section->first);
-		for (size_t k = 0;
-		     section->columns == NULL && k < section->n && rest->h > 0;
-		     k++)
-			fact_draw(canvas, rest, &facts->v[section->first + k],
-				  how);
+		const struct fact *cells = facts->v + section->first;
+		size_t step = section->columns != NULL ? section->n_columns : 1;
+
+		if (section->columns != NULL && rest->h > 0)
+			facts_draw_row(canvas, rect_take_top(rest, 1), section,
+				       NULL);
+		for (size_t k = 0; k + step <= section->n && rest->h > 0;
+		     k += step)
+			if (section->columns != NULL)
+				facts_draw_row(canvas, rect_take_top(rest, 1),
+					       section, &cells[k]);
+			else
+				fact_draw(canvas, rest, &cells[k], how);
 	}
 }
 
@@ -146,7 +140,7 @@ panel_facts_flow(struct canvas *canvas, struct rect r,
 }
 
 static struct run_state __attribute__((format(printf, 3, 4)))
-new_state(uint32_t symbol, enum fact_style style, const char *fmt, ...)
+new_state(const char *symbol, enum fact_style style, const char *fmt, ...)
 {
 	struct run_state state = { symbol, "", style };
 	va_list ap;
@@ -243,6 +237,7 @@ struct gauge {
 	const char *name, *unit;
 	double value, cap;  /* absent: unknown */
 	enum fmt_kind kind; /* of both; a cap has no decimals */
+	bool brief;	    /* has little room for the remark */
 	unsigned int style; /* of the remark */
 	struct buf note;
 };
@@ -276,7 +271,7 @@ gauge_draw(struct canvas *canvas, struct rect line, const struct gauge *gauge)
 /* Steps and time of the end of training. */
 static void
 train_gauge(const struct ui_shared *shared, const struct forecast *f,
-	    bool brief, struct gauge *gauge)
+	    struct gauge *gauge)
 {
 	const char *source = f->source == FORECAST_REFERENCE ? " (ref curve)"
 							     : " (recent pace)";
@@ -290,19 +285,18 @@ train_gauge(const struct ui_shared *shared, const struct forecast *f,
 	end_ms += (int64_t)(f->train_left_s * 1000);
 	buf_appendf(&gauge->note, "steps → %s ±%s%s · ends %s",
 		    fmt_grouped(f->end_steps, steps),
-		    fmt_grouped(f->end_steps_error, error), brief ? "" : source,
-		    fmt_clock(end_ms, clock));
+		    fmt_grouped(f->end_steps_error, error),
+		    gauge->brief ? "" : source, fmt_clock(end_ms, clock));
 }
 
 static void
-eval_gauge(const struct ui_shared *shared, const struct forecast *f, bool brief,
+eval_gauge(const struct ui_shared *shared, const struct forecast *f,
 	   struct gauge *gauge)
 {
 	const struct run *run = &shared->selected->run;
 	const struct model_run *ref = f->reference;
 	char left[FMT_SIZE], done[FMT_SIZE], all[FMT_SIZE];
 
-	(void)brief;
 	gauge->value = model_eval_s(run);
 	gauge->cap = ui_caps(shared)->cap_eval_s;
 	if (run_has(run->eval_done)) {
@@ -320,13 +314,12 @@ eval_gauge(const struct ui_shared *shared, const struct forecast *f, bool brief,
 }
 
 static void
-size_gauge(const struct ui_shared *shared, const struct forecast *f, bool brief,
+size_gauge(const struct ui_shared *shared, const struct forecast *f,
 	   struct gauge *gauge)
 {
 	const struct model_run *ref = f->reference;
 	char text[FMT_SIZE];
 
-	(void)brief;
 	gauge->value = shared->selected->run.artifact_bytes;
 	gauge->cap = ui_caps(shared)->cap_artifact_bytes;
 	if (run_has(gauge->value) && run_has(gauge->cap)) {
@@ -398,8 +391,7 @@ panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 	static const struct {
 		struct gauge gauge;
 		void (*fill)(const struct ui_shared *shared,
-			     const struct forecast *f, bool brief,
-			     struct gauge *gauge);
+			     const struct forecast *f, struct gauge *gauge);
 	} gauges[] = {
 		{ { "train", "s", .kind = FMT_NUMBER }, train_gauge },
 		{ { "eval", "s", .kind = FMT_NUMBER }, eval_gauge },
@@ -416,7 +408,8 @@ panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 
 		gauge.style = STYLE_HINT;
 		buf_init(&gauge.note, 200);
-		gauges[i].fill(shared, &f, r.w < 90, &gauge);
+		gauge.brief = r.w < 90;
+		gauges[i].fill(shared, &f, &gauge);
 		gauge_draw(canvas, rect_take_top(&r, 1), &gauge);
 		buf_release(&gauge.note);
 	}
@@ -465,23 +458,25 @@ panel_log(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		if (class == LINE_SOURCE)
 			continue;
 		buf_clear(&text);
-		logtext_show(&text, (struct str){ raw.data, raw.len },
-			     (size_t)r.w + 1, NULL);
+		logtext_show(&text, buf_str(&raw), (size_t)r.w + 1, NULL);
 		canvas_line(canvas, rect_take_bottom(&r, 1),
-			    panel_line_style(class),
-			    (struct str){ text.data, text.len });
+			    panel_line_style(class), buf_str(&text));
 	}
 	buf_release(&raw);
 	buf_release(&text);
 	logfile_close(file);
 }
 
+const enum fact_style panel_severities[] = {
+	[MODEL_INFO] = FACT_PLAIN,
+	[MODEL_WARNING] = FACT_WARN,
+	[MODEL_ALARM] = FACT_ALARM,
+};
+
 void
 panel_events(const struct ui_shared *shared, struct canvas *canvas,
 	     struct rect r)
 {
-	static const unsigned int styles[] = { STYLE_NORMAL, STYLE_WARN,
-					       STYLE_ALARM };
 	const struct model *model = shared->model;
 	char clock[FMT_SIZE];
 
@@ -491,18 +486,19 @@ panel_events(const struct ui_shared *shared, struct canvas *canvas,
 
 		canvas_print(canvas, rect_take_left(&line, 9), STYLE_DIM, "%s",
 			     fmt_clock(event->wall_ms, clock));
-		canvas_print(canvas, line, styles[event->severity], "%s",
-			     event->text);
+		canvas_print(canvas, line,
+			     theme_fact(panel_severities[event->severity]),
+			     "%s", event->text);
 	}
 	if (model->n_events == 0)
 		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");
 }
 
-uint32_t
+const char *
 panel_pod_symbol(const struct model_pod *pod, enum fact_style *style)
 {
 	static const struct {
-		uint32_t symbol;
+		const char *symbol;
 		enum fact_style style;
 	} looks[] = {
 		[POD_UNKNOWN] = { SYMBOL_IDLE, FACT_DIM },
@@ -538,10 +534,10 @@ panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		const struct model_pod *pod = &model->pods[i];
 		struct rect line = rect_take_top(&r, 1), part;
 		enum fact_style style;
-		uint32_t symbol = panel_pod_symbol(pod, &style);
+		const char *symbol = panel_pod_symbol(pod, &style);
 
-		part = rect_take_left(&line, 2);
-		canvas_put(canvas, part.x, part.y, theme_fact(style), symbol);
+		canvas_print(canvas, rect_take_left(&line, 2),
+			     theme_fact(style), "%s", symbol);
 		part = rect_take_left(&line, 13);
 		part.w--;
 		canvas_print(canvas, part, STYLE_NORMAL, "%s", pod->name);

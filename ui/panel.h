@@ -10,7 +10,7 @@
 
 /* How a run stands, in a symbol, some words and a style. */
 struct run_state {
-	uint32_t symbol;
+	const char *symbol; /* one character */
 	char text[64];
 	enum fact_style style;
 };
@@ -26,15 +26,16 @@ void panel_log(const struct ui_shared *shared, struct canvas *canvas,
 	       struct rect rect);
 /* The style of a line of a log. */
 unsigned int panel_line_style(enum line_class class);
+/* The look of an event, by its enum model_severity. */
+extern const enum fact_style panel_severities[];
 /* The newest alerts and events. */
 void panel_events(const struct ui_shared *shared, struct canvas *canvas,
 		  struct rect rect);
 /* A line a pod. */
 void panel_pods(const struct ui_shared *shared, struct canvas *canvas,
 		struct rect rect);
-/* Lines of advice in the middle of an empty place; ends with NULL. */
-void panel_empty(struct canvas *canvas, struct rect rect,
-		 const char *const *lines);
+/* Lines of advice in the middle of an empty place. */
+void panel_empty(struct canvas *canvas, struct rect rect, const char *text);
 
 /*
  * A list of facts from the top of *rest on, which loses the lines that they
@@ -54,7 +55,8 @@ void panel_facts_flow(struct canvas *canvas, struct rect rect,
 		      const struct facts *facts);
 
 /* A pod's symbol and style by the state of its link. */
-uint32_t panel_pod_symbol(const struct model_pod *pod, enum fact_style *style);
+const char *panel_pod_symbol(const struct model_pod *pod,
+			     enum fact_style *style);
 /* The last value of a pod's telemetry, or absent. */
 double panel_pod_last(const struct model_pod *pod, enum metric metric);
 

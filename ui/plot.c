@@ -4,7 +4,6 @@
 
 #include "ui/plot.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@
 const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0,   0.6,	 0.8,
 						      0.9, 0.95, 0.99 };
 
-static const struct plot_info infos[] = {
+const struct plot_info plot_infos[] = {
 #define X(id, name, unit, decimals, floor, ceiling)                            \
 	{ (name), (unit), (decimals), (floor), (ceiling) },
 	PLOT_LIST(X)
@@ -37,13 +36,6 @@ is_of_pod(enum plot_metric metric)
 	return metric >= PLOT_GPU_UTIL;
 }
 
-const struct plot_info *
-plot_info(enum plot_metric metric)
-{
-	assert(metric < PLOT_COUNT);
-	return &infos[metric];
-}
-
 static const char *const axis_names[] = { "train time", "step", "wall time",
 					  "tokens" };
 
@@ -53,24 +45,10 @@ plot_axis_of(enum plot_metric metric, enum chart_axis axis)
 	return is_of_pod(metric) ? AXIS_WALL : axis;
 }
 
-/* As many decimals as show that values lie so far from each other. */
-static int
-decimals_of(double apart)
-{
-	int decimals = 0;
-
-	while (apart > 0 && fabs(apart - round(apart)) > 0.02 * apart &&
-	       decimals < 6) {
-		apart *= 10;
-		decimals++;
-	}
-	return decimals;
-}
-
 void
 plot_x_text(int axis, double x, double apart, char *out, size_t size)
 {
-	int decimals = decimals_of(apart);
+	int decimals = chart_decimals(apart, 0.02, 6);
 	char text[FMT_SIZE];
 
 	if (axis == AXIS_TRAIN)
@@ -153,15 +131,6 @@ point_x(const struct model_run *mr, const struct series_point *p,
 	return p->wall_ms > 0 ? (double)p->wall_ms / 1000 : RUN_ABSENT;
 }
 
-/* A pod's telemetry goes on before and behind the run; a little is shown. */
-static bool
-is_within(const struct model_run *mr, int64_t wall_ms)
-{
-	return mr->first_byte_wall_ms == 0 ||
-	       (wall_ms >= mr->first_byte_wall_ms - AROUND_MS &&
-		(mr->live || wall_ms <= mr->last_byte_wall_ms + AROUND_MS));
-}
-
 void
 plot_points_init(struct plot_points *points, const struct model *model,
 		 const struct model_run *mr, enum plot_metric metric,
@@ -178,7 +147,12 @@ plot_points_init(struct plot_points *points, const struct model *model,
 		const struct series_point *p = series_at(series, i);
 		double x;
 
-		if (is_of_pod(metric) && !is_within(mr, p->wall_ms))
+		/* A pod's telemetry goes on before and behind the run; a
+		 * little of it is shown. */
+		if (is_of_pod(metric) && mr->first_byte_wall_ms != 0 &&
+		    (p->wall_ms < mr->first_byte_wall_ms - AROUND_MS ||
+		     (!mr->live &&
+		      p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
 			continue;
 		x = point_x(mr, p, axis);
 		if (!run_has(x))
@@ -216,10 +190,10 @@ plot_why_none(const struct model_run *mr, enum plot_metric metric,
 		(void)snprintf(out, size, "on its way from the database");
 	else if (is_of_pod(metric))
 		(void)snprintf(out, size, "no %s of its pod while it ran",
-			       infos[metric].name);
+			       plot_infos[metric].name);
 	else
 		(void)snprintf(out, size, "no %s over %s in this log yet",
-			       infos[metric].name, axis_names[axis]);
+			       plot_infos[metric].name, axis_names[axis]);
 }
 
 void
@@ -255,18 +229,12 @@ plot_points_smooth(struct plot_points *points, double weight)
 	}
 }
 
-static const char *
-last_part(const char *path)
+const char *
+plot_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
-const char *
-plot_log_name(const struct model_log *log)
-{
-	return last_part(log->path);
 }
 
 /* Last part of a path, without the ending of a log. */
@@ -275,7 +243,7 @@ stem_of(const char *path, char out[FMT_LABEL])
 {
 	size_t len;
 
-	(void)snprintf(out, FMT_LABEL, "%s", last_part(path));
+	(void)snprintf(out, FMT_LABEL, "%s", plot_last_part(path));
 	len = strlen(out);
 	if (len > 4 && (strcmp(out + len - 4, ".log") == 0 ||
 			strcmp(out + len - 4, ".txt") == 0))
@@ -513,25 +481,13 @@ add_cursor(const struct work *work, const struct chart *chart, const char *unit,
 	buf_appendf(out, " · %s: %.5g %s", at, points->y[n - 1], unit);
 }
 
-/* "── title ─────", where a box would cost too much. */
-static void
-draw_rule(struct canvas *canvas, struct rect r, const char *title)
-{
-	struct rect line = rect_take_top(&r, 1);
-
-	canvas_fill(canvas, line, STYLE_BORDER, 0x2500);
-	line.x++;
-	line.w -= 2;
-	canvas_print(canvas, line, STYLE_TITLE, " %s ", title);
-}
-
 /* The parts of a title but the first so many that it can do without. */
 static void
 add_title(const struct work *work, const struct chart *chart,
 	  const struct plot_request *request, const struct ui_shared *shared,
 	  int without, struct buf *out)
 {
-	const struct plot_info *info = plot_info(request->metric);
+	const struct plot_info *info = &plot_infos[request->metric];
 	const struct chart_settings *settings = &shared->chart;
 
 	buf_clear(out);
@@ -555,7 +511,8 @@ draw_title(const struct work *work, const struct chart *chart,
 	   const struct plot_request *request, const struct ui_shared *shared,
 	   struct canvas *canvas)
 {
-	int room = request->rect.w - (request->plain ? 4 : 6);
+	struct rect r = request->rect, line = rect_take_top(&r, 1);
+	int room = line.w - (request->plain ? 4 : 6);
 	struct buf title;
 
 	buf_init(&title, TITLE_BYTES);
@@ -564,26 +521,16 @@ draw_title(const struct work *work, const struct chart *chart,
 		if (text_width(title.data) <= room)
 			break;
 	}
-	if (request->plain)
-		draw_rule(canvas, request->rect, title.data);
-	else
+	if (request->plain) {
+		/* "── title ─────": a box would cost too much. */
+		canvas_fill(canvas, line, STYLE_BORDER, 0x2500);
+		line.x++;
+		line.w -= 2;
+		canvas_print(canvas, line, STYLE_TITLE, " %s ", title.data);
+	} else {
 		(void)canvas_box(canvas, request->rect, "%s", title.data);
+	}
 	buf_release(&title);
-}
-
-/* Why there is no line, where there is none. */
-static void
-draw_nothing(const struct plot_request *request, const struct ui_shared *shared,
-	     struct canvas *canvas)
-{
-	const struct rect *r = &request->rect;
-	char text[160];
-
-	plot_why_none(request->runs[0], request->metric, shared->chart.axis,
-		      text, sizeof(text));
-	canvas_print(canvas,
-		     (struct rect){ r->x + 2, r->y + r->h / 2, r->w - 4, 1 },
-		     STYLE_DIM, "%s", text);
 }
 
 void
@@ -596,10 +543,11 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	struct rect r = request.rect;
 	const struct plot_info *info;
 	struct chart chart;
+	char why[160];
 
 	if (request.n_runs > 0)
 		request.metric = plot_metric_of(request.runs[0], asked->metric);
-	info = plot_info(request.metric);
+	info = &plot_infos[request.metric];
 	plot_chart_init(&chart, &request, shared);
 	if (request.plain)
 		chart.rect = (struct rect){ r.x, r.y + 1, r.w, r.h - 1 };
@@ -619,10 +567,17 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	chart.legend = request.legend && work->n_drawn > 1;
 	plot_window(&chart, shared);
 	draw_title(work, &chart, &request, shared, canvas);
-	if (work->n_drawn > 0)
+	if (work->n_drawn > 0) {
 		chart_draw(&chart, canvas);
-	else if (request.n_runs > 0)
-		draw_nothing(&request, shared, canvas);
+	} else if (request.n_runs > 0) {
+		/* Why there is no line. */
+		plot_why_none(request.runs[0], request.metric, settings->axis,
+			      why, sizeof(why));
+		canvas_print(
+			canvas,
+			(struct rect){ r.x + 2, r.y + r.h / 2, r.w - 4, 1 },
+			STYLE_DIM, "%s", why);
+	}
 	for (size_t i = 0; i < sizeof(work->points) / sizeof(*work->points);
 	     i++)
 		plot_points_release(&work->points[i]);
@@ -681,42 +636,30 @@ chart_move_cursor(struct chart_settings *chart, double by)
 bool
 ui_chart_act(struct chart_settings *chart, enum action action)
 {
-	switch ((int)action) {
-	case ACTION_METRIC_NEXT:
+	if (action == ACTION_METRIC_NEXT) {
 		chart->metric = (chart->metric + 1) % PLOT_COUNT;
-		return true;
-	case ACTION_METRIC_PREV:
+	} else if (action == ACTION_METRIC_PREV) {
 		chart->metric = (chart->metric + PLOT_COUNT - 1) % PLOT_COUNT;
-		return true;
-	case ACTION_X_AXIS:
+	} else if (action == ACTION_X_AXIS) {
 		chart->axis = (chart->axis + 1) % AXIS_COUNT;
-		return true;
-	case ACTION_LOG_AXIS:
+	} else if (action == ACTION_LOG_AXIS) {
 		chart->log_y = !chart->log_y;
-		return true;
-	case ACTION_SMOOTH_MORE:
+	} else if (action == ACTION_SMOOTH_MORE) {
 		chart->smoothing += chart->smoothing + 1 < PLOT_SMOOTHING_COUNT;
-		return true;
-	case ACTION_SMOOTH_LESS:
+	} else if (action == ACTION_SMOOTH_LESS) {
 		chart->smoothing -= chart->smoothing > 0;
-		return true;
-	case ACTION_ZOOM_IN:
-	case ACTION_ZOOM_OUT:
+	} else if (action == ACTION_ZOOM_IN || action == ACTION_ZOOM_OUT) {
 		chart_zoom(chart, action == ACTION_ZOOM_IN ? 2 : 0.5);
-		return true;
-	case ACTION_ZOOM_RESET:
+	} else if (action == ACTION_ZOOM_RESET) {
 		chart->zoom = 1;
 		chart->center = 0.5;
 		chart->cursor = -1;
-		return true;
-	case ACTION_HOLD_Y:
+	} else if (action == ACTION_HOLD_Y) {
 		chart->hold_y = !chart->hold_y;
-		return true;
-	case ACTION_LEFT:
-	case ACTION_RIGHT:
+	} else if (action == ACTION_LEFT || action == ACTION_RIGHT) {
 		chart_move_cursor(chart, action == ACTION_LEFT ? -0.01 : 0.01);
-		return true;
-	default:
+	} else {
 		return false;
 	}
+	return true;
 }

@@ -41,7 +41,7 @@ struct plot_info {
 	double floor, ceiling; /* NAN: none */
 };
 
-const struct plot_info *plot_info(enum plot_metric metric);
+extern const struct plot_info plot_infos[]; /* by enum plot_metric */
 
 /* Weights of the exponential mean; index 0 is none. */
 extern const double plot_smoothing[];
@@ -123,8 +123,8 @@ const char *plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
 /* Append to whom an alert happened, and what. */
 void plot_add_alert(const struct alert *alert, const struct model *model,
 		    struct buf *out);
-/* The last part of a log's path. */
-const char *plot_log_name(const struct model_log *log);
+/* The last part of a path. */
+const char *plot_last_part(const char *path);
 /* Its recipe (the folder), and its file where it prints no seed. */
 const char *plot_run_name(const struct model_run *mr, char out[FMT_LABEL]);
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "ui/canvas.h"
-#include "ui/key.h"
+#include "ui/keymap.h"
 
 /* A line that the user types, with a history for each kind of prompt. */
 #define PROMPT_BYTES   512

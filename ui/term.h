@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "ui/canvas.h"
-#include "ui/key.h"
+#include "ui/keymap.h"
 #include "ui/theme.h"
 
 /*

@@ -5,17 +5,23 @@
 #include "ui/term.h"
 
 #include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fd.h"
 #include "base/xalloc.h"
-#include "ui/outlet.h"
 #include "ui/theme.h"
 
 #define CODE_SYNC_NO   (KEY_MAX + 1)
@@ -33,6 +39,209 @@
 #define SYNC_END   "\033[?2026l"
 #define PASTE_ON   "\033[?2004h"
 #define PASTE_OFF  "\033[?2004l"
+
+/* Of linux/memfd.h: sysctl vm.memfd_noexec=2 demands it. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+/* More than the largest frame: a million cells, each of a look of its own. */
+#define QUEUE_BYTES	(64U << 20)
+#define KEEP_BYTES	(1U << 20) /* of memory, between two frames */
+#define CANCEL		"\030" /* ends a sequence without effect: ECMA-48 CAN */
+#define OUTLET_STILL_MS 1000
+#define OUTLET_DRAIN_MS 4000
+
+/*
+ * The way out to the terminal of stdout, which nothing can block: what is
+ * written to a file of its own lies in memory until the terminal takes it.  A
+ * terminal that takes nothing (an SSH client asleep) stops no one.
+ *
+ * The terminal is opened once more for it: O_NONBLOCK belongs to an open file,
+ * and stdout's is shared with stdin and the shell that started us.
+ */
+struct outlet {
+	/*
+	 * To write to.  Its descriptor is the terminal's until outlet_hold,
+	 * then no terminal's: nothing but writing may be expected of it.
+	 */
+	FILE *file;
+	int fd;	      /* of the terminal: to watch for writing */
+	bool is_held; /* file is memory, and not the terminal */
+	struct buf queue;
+	size_t sent; /* of queue */
+};
+
+/* The terminal of stdout with flags of our own; -1: it cannot be had. */
+static int
+outlet_open(void)
+{
+	static const int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	/* Also where no name of it is to be seen, as in a container. */
+	int fd = open("/proc/self/fd/1", flags);
+
+	/* After su it is another user's; but our session's is open to us. */
+	if (fd < 0 && tcgetsid(STDOUT_FILENO) != (pid_t)-1)
+		fd = open("/dev/tty", flags);
+	if (fd >= 0 && !isatty(fd)) {
+		(void)close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* What still waits is dropped; NULL: nothing. */
+static void
+outlet_free(struct outlet *outlet)
+{
+	if (outlet == NULL)
+		return;
+	if (outlet->file != NULL)
+		(void)fclose(outlet->file);
+	if (outlet->fd >= 0)
+		(void)close(outlet->fd);
+	buf_release(&outlet->queue);
+	free(outlet);
+}
+
+static struct outlet *
+outlet_new(struct err *err)
+{
+	struct outlet *outlet = xcalloc(1, sizeof(*outlet));
+	int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	buf_init(&outlet->queue, QUEUE_BYTES);
+	outlet->fd = outlet_open();
+	if (outlet->fd < 0)
+		outlet->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	outlet->file = copy >= 0 ? fdopen(copy, "w") : NULL;
+	if (outlet->file != NULL && outlet->fd >= 0)
+		return outlet;
+	(void)err_set_errno(err, ERR_IO, "cannot open the terminal");
+	if (outlet->file == NULL && copy >= 0)
+		(void)close(copy);
+	outlet_free(outlet);
+	return NULL;
+}
+
+/*
+ * From here on nothing that is written to the file waits.  Where there is no
+ * memory to be had for it, the file stays the terminal.
+ */
+static void
+outlet_hold(struct outlet *outlet)
+{
+	unsigned int flags = MFD_CLOEXEC;
+	int memory = memfd_create("terminal", flags | MFD_NOEXEC_SEAL);
+
+	/* Linux before 6.3 does not know the flag. */
+	if (memory < 0 && errno == EINVAL)
+		memory = memfd_create("terminal", flags);
+	if (memory < 0)
+		return;
+	(void)fflush(outlet->file);
+	outlet->is_held = dup3(memory, fileno(outlet->file), O_CLOEXEC) >= 0;
+	(void)close(memory);
+}
+
+/* Move what was written into the queue. */
+static void
+outlet_collect(struct outlet *outlet)
+{
+	int memory = fileno(outlet->file);
+	off_t len = lseek(memory, 0, SEEK_CUR), at = 0;
+	char block[16384];
+
+	while (at < len) {
+		size_t left = (size_t)(len - at);
+		ssize_t n =
+			pread(memory, block,
+			      left < sizeof(block) ? left : sizeof(block), at);
+
+		if (n <= 0)
+			break;
+		buf_append(&outlet->queue, block, (size_t)n);
+		at += n;
+	}
+	if (len > 0)
+		(void)lseek(memory, 0, SEEK_SET);
+}
+
+/* What waits, of all that was handed on. */
+static size_t
+outlet_waiting_bytes(const struct outlet *outlet)
+{
+	return outlet->queue.len - outlet->sent;
+}
+
+/*
+ * Hand on what was written and flushed, as far as the terminal takes it now;
+ * true when nothing is left.
+ */
+static bool
+outlet_send(struct outlet *outlet)
+{
+	if (!outlet->is_held)
+		return true;
+	outlet_collect(outlet);
+	while (outlet_waiting_bytes(outlet) > 0) {
+		ssize_t n = fd_write_now(outlet->fd,
+					 outlet->queue.data + outlet->sent,
+					 outlet_waiting_bytes(outlet));
+
+		if (n == 0 || (n < 0 && errno == EAGAIN))
+			return false;
+		/* It is gone, and all that it was to show. */
+		if (n < 0)
+			break;
+		outlet->sent += (size_t)n;
+	}
+	outlet->sent = 0;
+	if (outlet->queue.room > KEEP_BYTES)
+		buf_release(&outlet->queue);
+	buf_clear(&outlet->queue);
+	return true;
+}
+
+/*
+ * Hand on all, and wait for the terminal until it has taken nothing for
+ * OUTLET_STILL_MS, or OUTLET_DRAIN_MS went by; true when nothing is left.
+ */
+static bool
+outlet_drain(struct outlet *outlet)
+{
+	const struct clock *clock = &clock_real;
+	int64_t end = clock->mono_ms(clock) + OUTLET_DRAIN_MS;
+
+	while (!outlet_send(outlet)) {
+		struct pollfd watch = { .fd = outlet->fd, .events = POLLOUT };
+
+		if (poll(&watch, 1, OUTLET_STILL_MS) == 0 ||
+		    clock->mono_ms(clock) > end)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Write a last word past all that waits, which is dropped, in the kernel too
+ * where there is no room; a sequence that was cut short is cancelled first.
+ * Never blocks; async-signal-safe.
+ */
+static void
+outlet_force(struct outlet *outlet, const char *data, size_t len)
+{
+	bool is_cut = outlet->sent > 0;
+
+	outlet->sent = outlet->queue.len;
+	for (int i = 0; i < 2; i++) {
+		if ((!is_cut || fd_write_now(outlet->fd, CANCEL, 1) == 1) &&
+		    fd_write_now(outlet->fd, data, len) == (ssize_t)len)
+			return;
+		(void)tcflush(outlet->fd, TCOFLUSH);
+		is_cut = true;
+	}
+}
 
 /*
  * The terminal's modes: as they were before us, as we need them, and back
@@ -135,18 +344,6 @@ term_sane_learn(void)
 	term_sane_set(true);
 }
 
-/* Whether the terminal has them. */
-static bool
-term_sane_is_ours(void)
-{
-	struct termios now;
-
-	return tcgetattr(STDIN_FILENO, &now) != 0 ||
-	       (now.c_iflag == saved.ours[0].c_iflag &&
-		now.c_oflag == saved.ours[0].c_oflag &&
-		now.c_lflag == saved.ours[0].c_lflag);
-}
-
 /* Everything is as it was, and stays so. */
 static void
 term_sane_end(void)
@@ -154,17 +351,6 @@ term_sane_end(void)
 	term_sane_set(false);
 	saved.open = 0;
 	xalloc_set_abort_hook(NULL);
-}
-
-/*
- * Hand on all that waits for the terminal; one that does not take it gets
- * what makes it sane.
- */
-static void
-term_sane_leave(void)
-{
-	if (!outlet_drain(saved.outlet))
-		outlet_force(saved.outlet, sane_bytes, sizeof(sane_bytes) - 1);
 }
 
 /*
@@ -336,7 +522,9 @@ term_leave(struct term *term)
 		(void)fputs(KEY_MOUSE_MODES_OFF PASTE_OFF, term->outlet->file);
 	(void)fflush(term->outlet->file);
 	(void)endwin();
-	term_sane_leave();
+	/* A terminal that does not take what waits gets what makes it sane. */
+	if (!outlet_drain(saved.outlet))
+		outlet_force(saved.outlet, sane_bytes, sizeof(sane_bytes) - 1);
 	term_sane_set(false);
 }
 
@@ -355,17 +543,6 @@ open_screen(FILE *out)
 	(void)signal(SIGTSTP, SIG_DFL);
 	(void)signal(SIGWINCH, SIG_DFL);
 	return screen;
-}
-
-/* What curses asks of a terminal, while its file is one. */
-static void
-set_modes(void)
-{
-	(void)raw();
-	(void)noecho();
-	(void)nonl();
-	(void)intrflush(stdscr, FALSE);
-	term_sane_learn();
 }
 
 static void
@@ -391,18 +568,10 @@ init_screen(struct term *term)
 	enter_modes(term);
 }
 
-static void
-no_description(struct err *err)
-{
-	const char *name = getenv("TERM");
-
-	err_set(err, ERR_USAGE, "no terminal description for TERM=%s",
-		name != NULL ? name : "(unset)");
-}
-
 struct term *
 term_open(const struct term_options *options, struct err *err)
 {
+	const char *name = getenv("TERM");
 	struct outlet *outlet;
 	struct term *term;
 	SCREEN *screen;
@@ -421,14 +590,20 @@ term_open(const struct term_options *options, struct err *err)
 	if (screen == NULL) {
 		term_sane_end();
 		outlet_free(outlet);
-		no_description(err);
+		err_set(err, ERR_USAGE, "no terminal description for TERM=%s",
+			name != NULL ? name : "(unset)");
 		return NULL;
 	}
 	term = xcalloc(1, sizeof(*term));
 	term->screen = screen;
 	term->outlet = outlet;
 	term->options = *options;
-	set_modes();
+	/* What curses asks of a terminal, while its file is one. */
+	(void)raw();
+	(void)noecho();
+	(void)nonl();
+	(void)intrflush(stdscr, FALSE);
+	term_sane_learn();
 	outlet_hold(outlet);
 	init_screen(term);
 	return term;
@@ -537,23 +712,18 @@ show_cell(struct term *term, const struct cell *cell, int x, int y)
 	(void)mvadd_wch(y, x, &out);
 }
 
-static bool
-same_cell(const struct cell *a, const struct cell *b)
-{
-	return a->cp == b->cp && a->mark == b->mark && a->style == b->style;
-}
-
 /* Give curses the cells that differ from what is shown. */
 static void
 show_changes(struct term *term, const struct canvas *canvas)
 {
 	for (int y = 0; y < canvas->height && y < LINES; y++) {
 		for (int x = 0; x < canvas->width && x < COLS; x++) {
-			const struct cell *cell = canvas_at(canvas, x, y);
+			const struct cell *now = canvas_at(canvas, x, y);
+			const struct cell *was = canvas_at(&term->shown, x, y);
 
-			if (term->all_stale ||
-			    !same_cell(cell, canvas_at(&term->shown, x, y)))
-				show_cell(term, cell, x, y);
+			if (term->all_stale || now->cp != was->cp ||
+			    now->mark != was->mark || now->style != was->style)
+				show_cell(term, now, x, y);
 		}
 	}
 }
@@ -725,7 +895,12 @@ term_return(struct term *term)
 void
 term_resume(struct term *term)
 {
-	if (term_sane_is_ours())
+	struct termios now;
+
+	if (tcgetattr(STDIN_FILENO, &now) != 0 ||
+	    (now.c_iflag == saved.ours[0].c_iflag &&
+	     now.c_oflag == saved.ours[0].c_oflag &&
+	     now.c_lflag == saved.ours[0].c_lflag))
 		return;
 	term_sane_set(true);
 	enter_modes(term);

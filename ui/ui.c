@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame around the views; driven by the application and by tests. */
+/* The frame around the views: what a key and the mouse do, the lines about. */
 #include "config.h"
 
 #include "ui/ui.h"
@@ -11,18 +11,112 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/xalloc.h"
-#include "ui/plot.h"
-#include "ui/ui_priv.h"
+#include "report/fmt.h"
+#include "ui/form.h"
+#include "ui/panel.h"
+#include "ui/theme.h"
 
+#define SAID_MS	    8000
+#define WHEEL_LINES 3
+/* A hand that only clicks may slip by a column. */
+#define SLIP_COLUMNS	2
 #define EXPORT_BYTES	(16U << 20)
 #define FRAME_LOCAL_MS	33
 #define FRAME_REMOTE_MS 250
 
-const struct view_ops *const ui_views[UI_VIEW_COUNT] = {
+#define MAX_CHOICES 2000
+/* Ids of choices: an action, the form, from there on benches, then runs. */
+#define FORM_ID	     ACTION_COUNT
+#define BENCH_ID     (ACTION_COUNT + 1)
+#define RUN_ID	     (1 << 20)
+#define BOX_WIDTH    110
+#define PICK_WIDTH   100
+#define EVENT_BYTES  4096
+#define DETAIL_LINES 3 /* a rule, and the selected line as a whole */
+#define PAGE_LINES   8 /* of a question */
+
+#define UI_VIEW_COUNT 8
+
+enum ui_overlay {
+	OVERLAY_NONE,
+	OVERLAY_HELP,
+	OVERLAY_PALETTE,
+	OVERLAY_EVENTS,
+	OVERLAY_SEARCH,
+	OVERLAY_FILTER,
+	OVERLAY_ASK,	  /* before something acts on a pod */
+	OVERLAY_QUESTION, /* of a pod */
+	OVERLAY_BENCH,	  /* which bench file, or the form */
+	OVERLAY_FORM,
+};
+
+/* What the button that is held down does. */
+enum ui_drag_kind {
+	DRAG_NONE,
+	DRAG_CHART, /* takes a part of x */
+	DRAG_LIST   /* takes the selection along */
+};
+
+struct ui_drag {
+	enum ui_drag_kind kind;
+	struct rect area; /* of the chart */
+	int from, to;	  /* columns of the chart */
+	int y;		  /* where it was last */
+};
+
+/* A line of the events: an alert that holds, or an event that is none. */
+struct ui_event {
+	const struct alert *alert; /* while it is drawn; NULL: event is it */
+	const struct model_event *event;
+	const struct model_run *mr; /* NULL: of no run */
+};
+
+struct ui_question {
+	size_t pod;
+	char *text; /* owned */
+	bool secret;
+};
+
+struct ui {
+	struct ui_setup setup;
+	struct ui_shared shared;
+	struct keymap keymap;
+	void *states[UI_VIEW_COUNT]; /* owned */
+	size_t view, before;	     /* q and Esc go back to before */
+	bool has_before;
+	enum ui_overlay overlay;
+	struct ui_drag drag;
+	struct list list; /* of choices or events */
+	int *choices;	  /* owned; ids of what the palette has */
+	size_t n_choices, cap_choices;
+	struct ui_event *events; /* owned; as drawn last */
+	struct prompt choice, search, filter, answer;
+	struct form form;
+	char *bench_pods;	/* owned; what OVERLAY_BENCH is for */
+	struct command pending; /* what is asked for */
+	char *question;		/* owned */
+	int question_top;	/* its first line that is shown */
+	struct ui_question questions[UI_MAX_QUESTIONS]; /* of pods */
+	size_t n_questions;
+	int tabs[UI_VIEW_COUNT][2];
+	bool working;		   /* a view has more to do in the background */
+	bool stale, asked, paused; /* asked: a key wants its frame at once */
+	unsigned int wants;
+	int64_t drawn_at_ms;
+};
+
+static const struct view_ops *const ui_views[UI_VIEW_COUNT] = {
 	&view_fleet, &view_run,	  &view_board, &view_compare,
 	&view_logs,  &view_bench, &view_pods,  &view_harness,
 };
+
+static const struct view_ops *
+ui_view(const struct ui *ui)
+{
+	return ui_views[ui->view];
+}
 
 struct ui *
 ui_new(const struct ui_setup *setup)
@@ -90,9 +184,23 @@ ui_free(struct ui *ui)
 	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
 		if (ui_views[i]->release != NULL)
 			ui_views[i]->release(ui->states[i]);
+		if (ui_views[i]->list != NULL)
+			list_release(ui->states[i]);
 		free(ui->states[i]);
 	}
-	overlay_release(ui);
+	free(ui->choices);
+	list_release(&ui->list);
+	prompt_release(&ui->choice);
+	prompt_release(&ui->search);
+	prompt_release(&ui->filter);
+	prompt_release(&ui->answer);
+	command_release(&ui->pending);
+	free(ui->question);
+	form_release(&ui->form);
+	free(ui->bench_pods);
+	free(ui->events);
+	for (size_t k = 0; k < ui->n_questions; k++)
+		free(ui->questions[k].text);
 	free(ui);
 }
 
@@ -191,12 +299,6 @@ ui_changed(struct ui *ui, unsigned int parts)
 		ui->stale = true;
 }
 
-void
-ui_tick(struct ui *ui)
-{
-	ui->stale = true;
-}
-
 int64_t
 ui_frame_in_ms(const struct ui *ui)
 {
@@ -243,8 +345,8 @@ ui_is_working(const struct ui *ui)
 	return ui->working;
 }
 
-/* Execute a command of a view; asks first where it acts on a pod. */
-void
+/* Execute the command and release it. */
+static void
 ui_execute(struct ui *ui, struct command *command)
 {
 	struct err err = { ERR_NONE, "" };
@@ -269,13 +371,8 @@ command_release(struct command *command)
 	memset(command, 0, sizeof(*command));
 }
 
-const struct view_ops *
-ui_view(const struct ui *ui)
-{
-	return ui_views[ui->view];
-}
-
-struct list *
+/* The list that has the keys, up to date; NULL: none. */
+static struct list *
 ui_list(struct ui *ui)
 {
 	const struct view_ops *view = ui_view(ui);
@@ -285,19 +382,741 @@ ui_list(struct ui *ui)
 		       : NULL;
 }
 
-void
+/* Its selection moved. */
+static void
 ui_list_moved(struct ui *ui)
 {
 	if (ui_view(ui)->moved != NULL)
 		ui_view(ui)->moved(ui->states[ui->view], &ui->shared);
 }
 
-void
+/* Show a view; q leaves the program there, Esc goes to the fleet. */
+static void
 ui_go_to(struct ui *ui, size_t view)
 {
 	ui->view = view;
 	ui->has_before = false;
 }
+
+/* A framed place in the middle, cleared; what is inside of the frame. */
+static struct rect
+overlay_box(struct canvas *canvas, int width, int height, const char *title)
+{
+	struct rect box;
+
+	box.w = int_min(width, canvas->width - 4);
+	box.h = int_min(height, canvas->height - 2);
+	box.x = (canvas->width - box.w) / 2;
+	box.y = (canvas->height - box.h) / 2;
+	canvas_fill(canvas, box, STYLE_NORMAL, ' ');
+	return canvas_box(canvas, box, "%s", title);
+}
+
+/* What a key that moves does in a list, where letters are text. */
+static enum action
+overlay_list_action(uint32_t code)
+{
+	static const struct {
+		uint32_t code;
+		enum action action;
+	} moves[] = {
+		{ KEYCODE_UP, ACTION_UP },
+		{ KEYCODE_DOWN, ACTION_DOWN },
+		{ 'p' - 'a' + 1, ACTION_UP },
+		{ 'n' - 'a' + 1, ACTION_DOWN },
+		{ KEYCODE_PAGE_UP, ACTION_PAGE_UP },
+		{ KEYCODE_PAGE_DOWN, ACTION_PAGE_DOWN },
+		{ KEYCODE_WHEEL_UP, ACTION_UP },
+		{ KEYCODE_WHEEL_DOWN, ACTION_DOWN },
+	};
+
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+		if (moves[i].code == code)
+			return moves[i].action;
+	return ACTION_NONE;
+}
+
+/* Before something acts on a pod. */
+
+/* Ask before a command (taken over) is executed. */
+static void
+overlay_ask(struct ui *ui, struct command *command)
+{
+	struct err err = { ERR_NONE, "" };
+	char *preview = NULL;
+
+	/* A check reads, as the followers of the logs do. */
+	if (ui->shared.read_only && command->id != COMMAND_CHECK)
+		err_set(&err, ERR_USAGE,
+			"--read-only: nothing that acts on a pod");
+	else if (ui->setup.sink.preview != NULL)
+		preview = ui->setup.sink.preview(ui->setup.sink.user, command,
+						 &err);
+	if (preview == NULL && err.code != ERR_NONE) {
+		ui_say(&ui->shared, "%s", err.text);
+		command_release(command);
+		return;
+	}
+	if (preview == NULL) {
+		ui_execute(ui, command);
+		return;
+	}
+	command_release(&ui->pending);
+	free(ui->question);
+	ui->pending = *command;
+	ui->question = preview;
+	ui->question_top = 0;
+	prompt_set(&ui->answer, "");
+	ui->overlay = OVERLAY_ASK;
+}
+
+/* Only the whole word starts something on a pod. */
+static void
+ask_key(struct ui *ui, const struct key *key)
+{
+	enum prompt_result result;
+
+	if (key->code == KEYCODE_PAGE_DOWN || key->code == KEYCODE_PAGE_UP) {
+		ui->question_top += key->code == KEYCODE_PAGE_DOWN
+					    ? PAGE_LINES
+					    : -PAGE_LINES;
+		return;
+	}
+	result = prompt_key(&ui->answer, key->code);
+	if (result != PROMPT_DONE && result != PROMPT_CANCEL)
+		return;
+	ui->overlay = OVERLAY_NONE;
+	if (result == PROMPT_DONE && strcmp(ui->answer.text, "yes") == 0) {
+		ui_execute(ui, &ui->pending);
+		return;
+	}
+	ui_say(&ui->shared, "nothing was started");
+	command_release(&ui->pending);
+}
+
+/* The exact command first, then the question. */
+static int
+ask_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+{
+	struct str text = str_from(ui->question);
+	struct rect inside = { 0, 0, int_min(BOX_WIDTH, canvas->width - 4) - 4,
+			       0 };
+	int lines = canvas_fold(NULL, inside, STYLE_NORMAL, text, 0), most;
+	struct rect last, hint;
+
+	inside =
+		overlay_box(canvas, BOX_WIDTH, lines + 4, "This acts on a pod");
+	last = rect_take_bottom(&inside, 1);
+	hint = rect_take_bottom(&inside, 1);
+	most = int_max(lines - inside.h, 0);
+	ui->question_top = int_max(0, int_min(ui->question_top, most));
+	(void)canvas_fold(canvas, inside, STYLE_NORMAL, text, ui->question_top);
+	if (most > 0)
+		canvas_print(canvas, hint, STYLE_HINT,
+			     ui->question_top < most ? "PgDn: more"
+						     : "PgUp: back");
+	*cursor_y = last.y;
+	return prompt_draw(&ui->answer, canvas, last, "type yes to go on: ");
+}
+
+/* The choices: help, palette, and which bench. */
+
+static void
+choice_add(struct ui *ui, int id)
+{
+	if (ui->n_choices < MAX_CHOICES)
+		xpush(ui->choices, ui->n_choices, ui->cap_choices, id);
+}
+
+/* A cell: its key, its name, what it does or is. */
+static void
+choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+{
+	static const unsigned int styles[] = { STYLE_KEY, STYLE_STRONG,
+					       STYLE_NORMAL };
+	const struct ui *ui = user;
+	const struct model *model = ui->shared.model;
+	const char *name = "a new one";
+	const char *help = "fill a form: variants, metric, blocks, window";
+	int id = ui->choices[row];
+	char label[FMT_LABEL];
+	struct buf keys;
+
+	buf_init(&keys, LIST_CELL_BYTES);
+	if (id < ACTION_COUNT) {
+		name = action_info((enum action)id)->name;
+		help = action_info((enum action)id)->help;
+		keymap_key_names(&ui->keymap, (enum action)id, &keys);
+	} else if (id >= RUN_ID) {
+		const struct model_run *mr = model->runs[id - RUN_ID];
+
+		name = plot_run_label(mr, label);
+		help = model_pod_name(model, mr->pod);
+	} else if (id >= BENCH_ID) {
+		size_t i = (size_t)(id - BENCH_ID);
+
+		name = i < model->n_benches ? model->benches[i].name : "";
+		help = i < model->n_benches ? model->benches[i].id : "";
+	}
+	list_cellf(cell, styles[column], "%s",
+		   column == 0	 ? keys.data
+		   : column == 1 ? name
+				 : help);
+	buf_release(&keys);
+}
+
+/* After the choices or what is typed changed: the best is selected. */
+static void
+choices_fill(struct ui *ui)
+{
+	static const struct list_column columns[] = {
+		{ "key", 11, .drop = 0 },
+		{ "name", 16, .drop = 0 },
+		{ "what it does", 30, .grow = true },
+	};
+	static const struct list_ops ops = { .columns = columns,
+					     .n_columns = 3,
+					     .cell = choice_cell,
+					     .filtered = 1 };
+
+	ui->list.filter = ui->choice.text;
+	list_fill(&ui->list, &ops, ui, ui->n_choices);
+	ui->list.selected = 0;
+}
+
+static void
+choices_begin(struct ui *ui, enum ui_overlay overlay)
+{
+	ui->n_choices = 0;
+	list_release(&ui->list);
+	prompt_set(&ui->choice, "");
+	ui->overlay = overlay;
+}
+
+/* All actions, and in the palette all runs, the newest first. */
+static void
+choices_open(struct ui *ui, enum ui_overlay overlay)
+{
+	choices_begin(ui, overlay);
+	for (int i = 1; i < ACTION_COUNT; i++)
+		if (!ui->shared.read_only || !action_is_acting((enum action)i))
+			choice_add(ui, i);
+	for (size_t i = ui->shared.model->n_runs;
+	     overlay == OVERLAY_PALETTE && i-- > 0;)
+		choice_add(ui, RUN_ID + (int)i);
+	choices_fill(ui);
+}
+
+static void
+form_start(struct ui *ui)
+{
+	form_open(&ui->form, ui->bench_pods);
+	ui->overlay = OVERLAY_FORM;
+}
+
+/* Pick a bench file or fill the form, for those pods. */
+static void
+overlay_open_bench(struct ui *ui, const char *pods)
+{
+	const struct model *model = ui->shared.model;
+
+	if (ui->shared.read_only) {
+		ui_say(&ui->shared, "--read-only: nothing that acts on a pod");
+		return;
+	}
+	free(ui->bench_pods);
+	ui->bench_pods = xstrdup(pods);
+	choices_begin(ui, OVERLAY_BENCH);
+	choice_add(ui, FORM_ID);
+	for (size_t i = 0; i < model->n_benches; i++)
+		if (model->benches[i].is_plan &&
+		    strcmp(model->benches[i].state, "plan") == 0)
+			choice_add(ui, BENCH_ID + (int)i);
+	choices_fill(ui);
+	if (ui->n_choices == 1)
+		form_start(ui);
+}
+
+/* The plan that was picked, on the pods that it was picked for. */
+static void
+bench_picked(struct ui *ui, size_t i)
+{
+	const struct model *model = ui->shared.model;
+	struct command command = { .id = COMMAND_BENCH_START };
+
+	if (i >= model->n_benches || !model->benches[i].is_plan)
+		return;
+	command.name = xstrdup(model->benches[i].id);
+	if (ui->bench_pods[0] != '\0') {
+		command.id = COMMAND_BENCH_PODS;
+		command.text = xstrdup(ui->bench_pods);
+	}
+	overlay_ask(ui, &command);
+}
+
+/* Do what the selected line stands for. */
+static void
+choice_take(struct ui *ui)
+{
+	size_t row = list_row(&ui->list);
+	int id = row < ui->n_choices ? ui->choices[row] : 0;
+
+	ui->overlay = OVERLAY_NONE;
+	if (id == FORM_ID) {
+		form_start(ui);
+	} else if (id < ACTION_COUNT) {
+		ui_action(ui, (enum action)id);
+	} else if (id < RUN_ID) {
+		bench_picked(ui, (size_t)(id - BENCH_ID));
+	} else {
+		ui->shared.selected = ui->shared.model->runs[id - RUN_ID];
+		ui_action(ui, ACTION_VIEW_RUN);
+	}
+}
+
+static void
+choices_key(struct ui *ui, const struct key *key)
+{
+	enum prompt_result result;
+
+	if (key->code == KEYCODE_MOUSE_PRESS) {
+		if (list_click(&ui->list, key->x, key->y))
+			choice_take(ui);
+		return;
+	}
+	if (!ui->choice.pasting &&
+	    list_act(&ui->list, overlay_list_action(key->code)))
+		return;
+	result = prompt_key(&ui->choice, key->code);
+	if (result == PROMPT_CHANGED)
+		choices_fill(ui);
+	else if (result == PROMPT_DONE)
+		choice_take(ui);
+	else if (result == PROMPT_CANCEL)
+		ui->overlay = OVERLAY_NONE;
+}
+
+static int
+choices_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+{
+	static const char *const titles[] = {
+		[OVERLAY_HELP] = "Help · type to search · Enter does it",
+		[OVERLAY_PALETTE] = "Go to · type a part of the name",
+		[OVERLAY_BENCH] = "Which bench?",
+	};
+	const int heights[] = { [OVERLAY_HELP] = canvas->height - 4,
+				[OVERLAY_PALETTE] = 18,
+				[OVERLAY_BENCH] = 14 };
+	struct rect r = overlay_box(canvas, PICK_WIDTH, heights[ui->overlay],
+				    titles[ui->overlay]);
+	struct rect line = rect_take_top(&r, 1);
+
+	list_draw(&ui->list, canvas, r);
+	*cursor_y = line.y;
+	return prompt_draw(&ui->choice, canvas, line, "> ");
+}
+
+/* Show what it would run; what is wrong with it stands below its fields. */
+static void
+form_submit(struct ui *ui)
+{
+	struct command command = { .id = COMMAND_BENCH_FORM };
+	struct buf text;
+
+	buf_init(&text, 65536);
+	form_json(&ui->form, &text);
+	command.text = buf_detach(&text);
+	ui->overlay = OVERLAY_NONE;
+	ui->shared.said[0] = '\0';
+	overlay_ask(ui, &command);
+	if (ui->overlay != OVERLAY_NONE)
+		return;
+	(void)snprintf(ui->form.why, sizeof(ui->form.why), "%s",
+		       ui->shared.said);
+	ui->overlay = OVERLAY_FORM;
+}
+
+static void
+form_on_key(struct ui *ui, const struct key *key)
+{
+	enum prompt_result result = form_key(&ui->form, key->code);
+
+	if (result == PROMPT_DONE)
+		form_submit(ui);
+	else if (result == PROMPT_CANCEL)
+		ui->overlay = OVERLAY_NONE;
+}
+
+static int
+form_on_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+{
+	return form_draw(
+		&ui->form, canvas,
+		overlay_box(canvas, PICK_WIDTH, FORM_COUNT + 4, "A new bench"),
+		cursor_y);
+}
+
+/* The alerts that hold and what happened. */
+
+/* Alerts that are acknowledged, or those that are not; the newest first. */
+static size_t
+events_add_alerts(struct ui *ui, size_t n, bool acknowledged)
+{
+	const struct alerts *alerts = ui->shared.alerts;
+
+	for (size_t i = alerts->n; i-- > 0;)
+		if (alerts->v[i].acknowledged == acknowledged)
+			ui->events[n++] =
+				(struct ui_event){ &alerts->v[i], NULL,
+						   alerts->v[i].mr };
+	return n;
+}
+
+/* An alert is one line: while it holds its event is left out. */
+static size_t
+events_add(struct ui *ui)
+{
+	const struct alerts *alerts = ui->shared.alerts;
+	const struct model *model = ui->shared.model;
+	size_t n;
+
+	ui->events = xreallocarray(ui->events, alerts->n + model->n_events + 1,
+				   sizeof(*ui->events));
+	n = events_add_alerts(ui, 0, false);
+	n = events_add_alerts(ui, n, true);
+	for (size_t i = model->n_events; i-- > 0;) {
+		const struct model_event *event = model_event_at(model, i);
+
+		if (alerts_find(alerts, event->alert) == NULL)
+			ui->events[n++] =
+				(struct ui_event){ NULL, event, event->mr };
+	}
+	return n;
+}
+
+/* What happened to whom, all of it. */
+static void
+event_say(const struct ui *ui, const struct ui_event *what, struct buf *out)
+{
+	if (what->alert != NULL)
+		plot_add_alert(what->alert, ui->shared.model, out);
+	else
+		buf_append_str(out, what->event->text);
+}
+
+static void
+event_kind_cell(const struct ui_event *what, struct list_cell *cell)
+{
+	const struct alert *alert = what->alert;
+
+	if (alert != NULL)
+		list_cellf(
+			cell,
+			theme_fact(alert->acknowledged
+					   ? FACT_DIM
+					   : panel_severities[alert->severity]),
+			"%-2s %s", alert->acknowledged ? "ok" : "!",
+			alert_name(alert->kind));
+	else if (what->event->kind != NULL)
+		list_cellf(cell, STYLE_DIM, "over %s", what->event->kind);
+	else
+		list_cellf(cell, STYLE_DIM, "event");
+}
+
+static void
+event_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+{
+	const struct ui *ui = user;
+	const struct ui_event *what = &ui->events[row];
+	char clock[FMT_SIZE];
+	struct buf text;
+
+	if (column == 0) {
+		list_cellf(cell, STYLE_DIM, "%s",
+			   fmt_when(what->alert != NULL
+					    ? what->alert->since_wall_ms
+					    : what->event->wall_ms,
+				    ui->shared.now_wall_ms, clock));
+	} else if (column == 1) {
+		event_kind_cell(what, cell);
+	} else {
+		buf_init(&text, EVENT_BYTES);
+		event_say(ui, what, &text);
+		list_cellf(
+			cell,
+			theme_fact(
+				what->alert != NULL
+					? FACT_PLAIN
+					: panel_severities[what->event
+								   ->severity]),
+			"%s", text.data);
+		buf_release(&text);
+	}
+}
+
+static void
+events_fill(struct ui *ui)
+{
+	static const struct list_column columns[] = {
+		{ "", 8, .drop = 0 },
+		{ "kind", 14, .drop = 0 },
+		{ "what", 30, .grow = true },
+	};
+	static const struct list_ops ops = { .columns = columns,
+					     .n_columns = 3,
+					     .cell = event_cell,
+					     .filtered = 2 };
+
+	list_fill(&ui->list, &ops, ui, events_add(ui));
+}
+
+/* The keys as they are bound; one that has none is not named. */
+static void
+events_title(const struct ui *ui, struct buf *title)
+{
+	const struct {
+		enum action action;
+		const char *does;
+	} keys[] = {
+		{ ACTION_ACKNOWLEDGE, "acknowledge" },
+		{ ACTION_MUTE, ui->setup.alerts->muted ? "unmute" : "mute" },
+		{ ACTION_OPEN, "the run" },
+	};
+
+	buf_append_str(title, "Alerts and events");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		char key[KEY_NAME_SIZE];
+
+		keymap_key_name(&ui->keymap, keys[i].action, key);
+		if (key[0] != '\0')
+			buf_appendf(title, " · %s %s", key, keys[i].does);
+	}
+}
+
+static int
+events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+{
+	char zone[FMT_SIZE];
+	struct buf title, text;
+	struct rect r, whole;
+
+	(void)cursor_y;
+	buf_init(&title, 256);
+	events_title(ui, &title);
+	r = overlay_box(canvas, BOX_WIDTH, canvas->height - 4, title.data);
+	buf_release(&title);
+	events_fill(ui);
+	if (ui->list.n == 0) {
+		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");
+		return -1;
+	}
+	/* The selected line as a whole, where a row has no room for it. */
+	whole = rect_take_bottom(&r, DETAIL_LINES);
+	canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
+	buf_init(&text, EVENT_BYTES);
+	event_say(ui, &ui->events[ui->list.selected], &text);
+	(void)canvas_fold(canvas, whole, STYLE_NORMAL, buf_str(&text), 0);
+	buf_release(&text);
+	list_draw(&ui->list, canvas, r);
+	(void)canvas_text(canvas, r.x, r.y, STYLE_HEAD,
+			  fmt_zone(ui->shared.now_wall_ms, zone));
+	return -1;
+}
+
+/* Open the overlay of that action; false when it has none. */
+static bool
+overlay_open(struct ui *ui, enum action action)
+{
+	bool can_search = ui_view(ui)->search != NULL;
+
+	if (action == ACTION_HELP) {
+		choices_open(ui, OVERLAY_HELP);
+	} else if (action == ACTION_PALETTE) {
+		choices_open(ui, OVERLAY_PALETTE);
+	} else if (action == ACTION_EVENTS) {
+		ui->overlay = OVERLAY_EVENTS;
+		list_release(&ui->list);
+	} else if (action == ACTION_SEARCH && can_search) {
+		ui->overlay = OVERLAY_SEARCH;
+		prompt_set(&ui->search, "");
+	} else if (action == ACTION_FILTER && can_search) {
+		ui->overlay = OVERLAY_FILTER;
+		prompt_set(&ui->filter, "");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* To the run of the selected line. */
+static void
+event_open(struct ui *ui)
+{
+	size_t row = list_row(&ui->list);
+	const struct model_run *mr =
+		row != SIZE_MAX ? ui->events[row].mr : NULL;
+
+	if (mr == NULL) {
+		ui_say(&ui->shared, "this line is of no run");
+		return;
+	}
+	ui->overlay = OVERLAY_NONE;
+	ui->shared.selected = mr;
+	ui_action(ui, ACTION_VIEW_RUN);
+}
+
+static void
+events_key(struct ui *ui, const struct key *key)
+{
+	enum action action = keymap_find(&ui->keymap, key->code, 0);
+
+	if (key->code == KEYCODE_WHEEL_UP || key->code == KEYCODE_WHEEL_DOWN)
+		action = overlay_list_action(key->code);
+	if (key->code == KEYCODE_MOUSE_PRESS)
+		(void)list_click(&ui->list, key->x, key->y);
+	if (list_act(&ui->list, action))
+		return;
+	if (action == ACTION_QUIT || action == ACTION_BACK ||
+	    action == ACTION_EVENTS)
+		ui->overlay = OVERLAY_NONE;
+	else if (action == ACTION_OPEN)
+		event_open(ui);
+	else if (action == ACTION_HELP || action == ACTION_PALETTE)
+		(void)overlay_open(ui, action);
+	else if (action == ACTION_ACKNOWLEDGE || action == ACTION_MUTE ||
+		 action == ACTION_QUIT_NOW)
+		ui_action(ui, action);
+}
+
+/* Search and filter. */
+
+static struct prompt *
+search_prompt(struct ui *ui)
+{
+	return ui->overlay == OVERLAY_FILTER ? &ui->filter : &ui->search;
+}
+
+static void
+search_key(struct ui *ui, const struct key *key)
+{
+	bool filter = ui->overlay == OVERLAY_FILTER;
+	struct prompt *prompt = search_prompt(ui);
+	enum prompt_result result = prompt_key(prompt, key->code);
+	struct err err = { ERR_NONE, "" };
+
+	if (result == PROMPT_CANCEL || result == PROMPT_DONE)
+		ui->overlay = OVERLAY_NONE;
+	if (result == PROMPT_DONE &&
+	    ui_view(ui)->search(ui->states[ui->view], &ui->shared, prompt->text,
+				filter, &err))
+		ui_say(&ui->shared, "%s", err.text);
+}
+
+static int
+search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+{
+	struct rect last = { 1, canvas->height - 1, canvas->width - 2, 1 };
+
+	*cursor_y = last.y;
+	return prompt_draw(search_prompt(ui), canvas, last,
+			   ui->overlay == OVERLAY_SEARCH
+				   ? "search (PCRE2): "
+				   : "filter (PCRE2, ! inverts, empty: all): ");
+}
+
+/* What a pod asks. */
+
+void
+ui_ask(struct ui *ui, size_t pod, const char *question, bool secret)
+{
+	if (ui->n_questions == UI_MAX_QUESTIONS)
+		return;
+	ui->questions[ui->n_questions++] =
+		(struct ui_question){ pod, xstrdup(question), secret };
+	ui->stale = true;
+}
+
+/* The oldest question, where nothing else is open. */
+static void
+overlay_next_question(struct ui *ui)
+{
+	if (ui->overlay != OVERLAY_NONE || ui->n_questions == 0)
+		return;
+	prompt_set(&ui->answer, "");
+	ui->overlay = OVERLAY_QUESTION;
+}
+
+/* Give the answer; NULL for none. */
+static void
+question_answer(struct ui *ui, const char *answer)
+{
+	struct command command = {
+		.id = COMMAND_ANSWER,
+		.pod = ui->questions[0].pod,
+		.text = xstrdup_null(answer),
+	};
+
+	free(ui->questions[0].text);
+	memmove(ui->questions, ui->questions + 1,
+		(ui->n_questions - 1) * sizeof(ui->questions[0]));
+	ui->n_questions--;
+	ui->overlay = OVERLAY_NONE;
+	ui_execute(ui, &command);
+}
+
+/* A secret is kept in no history. */
+static void
+question_key(struct ui *ui, const struct key *key)
+{
+	enum prompt_result result = PROMPT_DONE;
+
+	if (key->code != '\r' && key->code != '\n')
+		result = prompt_key(&ui->answer, key->code);
+	if (result != PROMPT_DONE && result != PROMPT_CANCEL)
+		return;
+	question_answer(ui, result == PROMPT_DONE ? ui->answer.text : NULL);
+	explicit_bzero(ui->answer.text, sizeof(ui->answer.text));
+}
+
+/* Of a secret only the number of characters is shown. */
+static int
+question_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+{
+	const struct ui_question *q = &ui->questions[0];
+	struct rect r = overlay_box(canvas, PICK_WIDTH, 12, "A pod asks");
+	struct rect last = rect_take_bottom(&r, 1);
+	struct str rest = str_from(q->text), line;
+	int x;
+
+	(void)rect_take_bottom(&r, 1);
+	while (r.h > 0 && str_next(&rest, '\n', &line))
+		canvas_line(canvas, rect_take_top(&r, 1), STYLE_NORMAL, line);
+	*cursor_y = last.y;
+	if (!q->secret)
+		return prompt_draw(&ui->answer, canvas, last,
+				   "answer (Esc: no): ");
+	x = last.x + canvas_text(canvas, last.x, last.y, STYLE_KEY,
+				 "passphrase (Esc: none): ");
+	for (size_t i = 0; i < ui->answer.len && i < 40; i++)
+		canvas_put(canvas, x++, last.y, STYLE_NORMAL, '*');
+	return x;
+}
+
+static const struct {
+	void (*key)(struct ui *ui, const struct key *key);
+	/* Returns the cursor's column, -1: it has none. */
+	int (*draw)(struct ui *ui, struct canvas *canvas, int *cursor_y);
+} overlays[] = {
+	[OVERLAY_HELP] = { choices_key, choices_draw },
+	[OVERLAY_PALETTE] = { choices_key, choices_draw },
+	[OVERLAY_EVENTS] = { events_key, events_draw },
+	[OVERLAY_SEARCH] = { search_key, search_draw },
+	[OVERLAY_FILTER] = { search_key, search_draw },
+	[OVERLAY_ASK] = { ask_key, ask_draw },
+	[OVERLAY_QUESTION] = { question_key, question_draw },
+	[OVERLAY_BENCH] = { choices_key, choices_draw },
+	[OVERLAY_FORM] = { form_on_key, form_on_draw },
+};
 
 /* What a view does not show of a run is said. */
 static void
@@ -336,7 +1155,7 @@ act_step_run(struct ui *ui, enum action action)
 
 /* Write what the view shows to a file, by the application. */
 static void
-act_export(struct ui *ui)
+act_export(struct ui *ui, enum action action)
 {
 	const struct view_ops *view = ui_view(ui);
 	struct command command = { .id = COMMAND_EXPORT };
@@ -344,6 +1163,7 @@ act_export(struct ui *ui)
 	const char *suffix = "md";
 	struct buf text;
 
+	(void)action;
 	if (view->export == NULL && list == NULL) {
 		ui_say(&ui->shared, "%s has nothing to export", view->name);
 		return;
@@ -365,11 +1185,12 @@ act_export(struct ui *ui)
 }
 
 static void
-act_mark(struct ui *ui)
+act_mark(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 	size_t before = shared->marks.n;
 
+	(void)action;
 	if (shared->selected != NULL)
 		ui_toggle_mark(shared, &shared->marks, shared->selected,
 			       UI_MAX_MARKS);
@@ -380,10 +1201,11 @@ act_mark(struct ui *ui)
 }
 
 static void
-act_reference(struct ui *ui)
+act_reference(struct ui *ui, enum action action)
 {
 	struct ui_shared *shared = &ui->shared;
 
+	(void)action;
 	shared->reference =
 		shared->reference == shared->selected ? NULL : shared->selected;
 	ui_say_run(ui, shared->reference != NULL
@@ -392,35 +1214,35 @@ act_reference(struct ui *ui)
 }
 
 static void
-act_charset(struct ui *ui)
+act_charset(struct ui *ui, enum action action)
 {
 	static const char *const names[] = { "braille", "blocks", "ASCII" };
 	struct chart_settings *chart = &ui->shared.chart;
 
+	(void)action;
 	chart->charset = (chart->charset + 1) % 3;
 	ui_say(&ui->shared, "charts are drawn in %s", names[chart->charset]);
 }
 
 static void
-act_acknowledge(struct ui *ui)
-{
-	alerts_acknowledge(ui->setup.alerts);
-	ui_say(&ui->shared, "all alerts acknowledged");
-}
-
-static void
-act_mute(struct ui *ui)
+act_alerts(struct ui *ui, enum action action)
 {
 	struct alerts *alerts = ui->setup.alerts;
 
-	alerts->muted = !alerts->muted;
-	ui_say(&ui->shared, "bell and notices are %s",
-	       alerts->muted ? "muted" : "on");
+	if (action == ACTION_ACKNOWLEDGE)
+		alerts_acknowledge(alerts);
+	else
+		alerts->muted = !alerts->muted;
+	ui_say(&ui->shared, "%s",
+	       action == ACTION_ACKNOWLEDGE ? "all alerts acknowledged"
+	       : alerts->muted		    ? "bell and notices are muted"
+					    : "bell and notices are on");
 }
 
 static void
-act_pause(struct ui *ui)
+act_pause(struct ui *ui, enum action action)
 {
+	(void)action;
 	ui->paused = !ui->paused;
 	ui_say(&ui->shared, ui->paused ? "paused; P goes on" : "going on");
 }
@@ -444,41 +1266,6 @@ act_back(struct ui *ui, enum action action)
 		ui->view = 0;
 }
 
-/* What the owner does. */
-static bool
-act_want(struct ui *ui, enum action action)
-{
-	static const struct {
-		enum action action;
-		unsigned int want;
-	} wants[] = {
-		{ ACTION_QUIT_NOW, UI_WANT_QUIT },
-		{ ACTION_SUSPEND, UI_WANT_SUSPEND },
-		{ ACTION_REPAINT, UI_WANT_REPAINT },
-		{ ACTION_MOUSE, UI_WANT_MOUSE },
-		{ ACTION_THEME, UI_WANT_THEME },
-		{ ACTION_RELOAD, UI_WANT_RELOAD },
-	};
-
-	for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++)
-		if (wants[i].action == action) {
-			ui->wants |= wants[i].want;
-			return true;
-		}
-	return false;
-}
-
-static bool
-act_open_view(struct ui *ui, enum action action)
-{
-	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
-		if (ui_views[i]->open == action) {
-			ui_go_to(ui, i);
-			return true;
-		}
-	return false;
-}
-
 /* A key is never without an answer, but where a list just ends. */
 static void
 act_no_use(struct ui *ui, enum action action)
@@ -494,31 +1281,45 @@ ui_act(struct ui *ui, enum action action)
 {
 	static const struct {
 		enum action action;
-		void (*act)(struct ui *ui);
+		void (*act)(struct ui *ui, enum action action);
+		unsigned int want; /* what the owner does */
 	} acts[] = {
-		{ ACTION_MARK, act_mark },
-		{ ACTION_REFERENCE, act_reference },
-		{ ACTION_CHARSET, act_charset },
-		{ ACTION_ACKNOWLEDGE, act_acknowledge },
-		{ ACTION_MUTE, act_mute },
-		{ ACTION_PAUSE, act_pause },
-		{ ACTION_EXPORT, act_export },
+		{ ACTION_MARK, act_mark, 0 },
+		{ ACTION_REFERENCE, act_reference, 0 },
+		{ ACTION_CHARSET, act_charset, 0 },
+		{ ACTION_ACKNOWLEDGE, act_alerts, 0 },
+		{ ACTION_MUTE, act_alerts, 0 },
+		{ ACTION_PAUSE, act_pause, 0 },
+		{ ACTION_EXPORT, act_export, 0 },
+		{ ACTION_NEXT_VIEW, act_step_view, 0 },
+		{ ACTION_PREV_VIEW, act_step_view, 0 },
+		{ ACTION_NEXT_RUN, act_step_run, 0 },
+		{ ACTION_PREV_RUN, act_step_run, 0 },
+		{ ACTION_BACK, act_back, 0 },
+		{ ACTION_QUIT, act_back, 0 },
+		{ ACTION_QUIT_NOW, NULL, UI_WANT_QUIT },
+		{ ACTION_SUSPEND, NULL, UI_WANT_SUSPEND },
+		{ ACTION_REPAINT, NULL, UI_WANT_REPAINT },
+		{ ACTION_MOUSE, NULL, UI_WANT_MOUSE },
+		{ ACTION_THEME, NULL, UI_WANT_THEME },
+		{ ACTION_RELOAD, NULL, UI_WANT_RELOAD },
 	};
 
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
-		if (acts[i].action == action) {
-			acts[i].act(ui);
+		if (acts[i].action != action)
+			continue;
+		ui->wants |= acts[i].want;
+		if (acts[i].act != NULL)
+			acts[i].act(ui, action);
+		return;
+	}
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
+		if (ui_views[i]->open == action) {
+			ui_go_to(ui, i);
 			return;
 		}
 	}
-	if (action == ACTION_NEXT_VIEW || action == ACTION_PREV_VIEW)
-		act_step_view(ui, action);
-	else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN)
-		act_step_run(ui, action);
-	else if (action == ACTION_BACK || action == ACTION_QUIT)
-		act_back(ui, action);
-	else if (!act_want(ui, action) && !act_open_view(ui, action))
-		act_no_use(ui, action);
+	act_no_use(ui, action);
 }
 
 /* Show a view on top of this one; q and Esc come back here. */
@@ -578,6 +1379,328 @@ ui_action(struct ui *ui, enum action action)
 		ui_act(ui, action);
 }
 
+/* Tabs with their digits; which columns each takes is kept for the mouse. */
+static int
+frame_draw_tabs(struct ui *ui, struct canvas *canvas)
+{
+	bool wide = canvas->width >= 110;
+	int x = wide ? 1 : 0;
+
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
+		unsigned int style = i == ui->view ? STYLE_TAB_ON : STYLE_TAB;
+
+		ui->tabs[i][0] = x;
+		x += canvas_textf(canvas, x, 0, style,
+				  wide ? " %zu %s " : "%zu%s", i + 1,
+				  ui_views[i]->name);
+		ui->tabs[i][1] = x;
+		x += wide ? 0 : 1;
+	}
+	return x;
+}
+
+/* What the reference of all differences is called; "" when there is none. */
+static void
+frame_reference(const struct ui_shared *shared, char out[FMT_LABEL])
+{
+	out[0] = '\0';
+	if (shared->reference != NULL)
+		(void)plot_run_label(shared->reference, out);
+	else if (shared->baseline != NULL)
+		(void)snprintf(out, FMT_LABEL, "%.80s", shared->baseline->name);
+}
+
+/* Right of the tabs: reference, pods that live, alerts, time. */
+static void
+frame_draw_state(struct ui *ui, struct canvas *canvas, int left)
+{
+	const struct ui_shared *shared = &ui->shared;
+	const struct model *model = shared->model;
+	size_t live = 0, all = 0, open = alerts_open(shared->alerts);
+	int room = canvas->width - left - 1, x, taken;
+	char pods[200], alerts[40], time[100], ref[FMT_LABEL] = "";
+	char clock[FMT_SIZE], zone[FMT_SIZE];
+
+	for (size_t i = 0; i < model->n_pods; i++) {
+		all += model->pods[i].state != POD_GONE;
+		live += model->pods[i].state == POD_LIVE ||
+			model->pods[i].state == POD_SILENT;
+	}
+	if (room > 60)
+		frame_reference(shared, ref);
+	(void)fmt_clock(shared->now_wall_ms, clock);
+	(void)snprintf(pods, sizeof(pods), "%s%s%s%s%zu/%zu pods · ",
+		       ref[0] != '\0' ? "ref " : "", ref,
+		       ref[0] != '\0' ? " · " : "",
+		       model->is_shared ? "reads · " : "", live, all);
+	(void)snprintf(time, sizeof(time), " · %s %s", clock,
+		       fmt_zone(shared->now_wall_ms, zone));
+	(void)snprintf(alerts, sizeof(alerts), "%zu alert%s", open,
+		       open == 1 ? "" : "s");
+	if (text_width(pods) + text_width(time) + text_width(alerts) > room) {
+		(void)snprintf(alerts, sizeof(alerts), "%zu!", open);
+		(void)snprintf(pods, sizeof(pods), "%zu/%zu pods ", live, all);
+		(void)snprintf(time, sizeof(time), " %.5s", clock);
+	}
+	/* The alerts are what is left out last. */
+	taken = text_width(pods) + text_width(alerts);
+	if (taken + text_width(time) > room)
+		time[0] = '\0';
+	if (taken > room)
+		pods[0] = '\0';
+	x = canvas->width - 1 -
+	    (text_width(pods) + text_width(alerts) + text_width(time));
+	x = int_max(x, left);
+	x += canvas_text(canvas, x, 0, STYLE_HINT, pods);
+	x += canvas_text(canvas, x, 0, open > 0 ? STYLE_WARN : STYLE_HINT,
+			 alerts);
+	(void)canvas_text(canvas, x, 0, STYLE_HINT, time);
+}
+
+/* The newest word: what was just said, else the newest event. */
+static void
+frame_draw_status(struct ui *ui, struct canvas *canvas, struct rect line)
+{
+	const struct ui_shared *shared = &ui->shared;
+	const struct model *model = shared->model;
+	const struct model_event *event;
+	char clock[FMT_SIZE];
+
+	if (shared->said[0] != '\0' &&
+	    shared->now_mono_ms - shared->said_at_ms < SAID_MS) {
+		canvas_print(canvas, line, STYLE_STRONG, "%s", shared->said);
+	} else if (model->n_events > 0) {
+		event = model_event_at(model, model->n_events - 1);
+		canvas_print(
+			canvas, line,
+			event->severity == MODEL_INFO ? STYLE_HINT : STYLE_WARN,
+			"%s %s", fmt_clock(event->wall_ms, clock), event->text);
+	}
+}
+
+/* Columns of "key name"; 0 when it has no key, or no use in the view. */
+static int
+frame_hint_width(const struct ui *ui, enum action action)
+{
+	const struct view_ops *view = ui_view(ui);
+	char key[KEY_NAME_SIZE];
+
+	keymap_key_name(&ui->keymap, action, key);
+	if (key[0] == '\0' || (action == ACTION_COPY && !view->copies) ||
+	    (action == ACTION_EXPORT && view->export == NULL &&
+	     view->list == NULL) ||
+	    (ui->shared.read_only && action_is_acting(action)))
+		return 0;
+	return text_width(key) + 1 + text_width(action_info(action)->name);
+}
+
+/* "key name" at *x, which goes on; false: it does not fit before `end`. */
+static bool
+frame_draw_hint(const struct ui *ui, struct canvas *canvas, int *x, int end,
+		enum action action)
+{
+	int width = frame_hint_width(ui, action), y = canvas->height - 1;
+	char key[KEY_NAME_SIZE];
+
+	if (width == 0)
+		return true;
+	if (*x + width > end)
+		return false;
+	keymap_key_name(&ui->keymap, action, key);
+	*x += canvas_text(canvas, *x, y, STYLE_KEY, key) + 1;
+	*x += canvas_text(canvas, *x, y, STYLE_HINT, action_info(action)->name);
+	*x += 2;
+	return true;
+}
+
+/*
+ * Help is first and so never the one that is left out; the way out stands at
+ * the right, where it does not move.
+ */
+static void
+frame_draw_hints(const struct ui *ui, struct canvas *canvas)
+{
+	static const enum action last[] = { ACTION_PALETTE, ACTION_EVENTS,
+					    ACTION_COPY, ACTION_EXPORT,
+					    ACTION_NONE };
+	const enum action *const lists[] = { ui_view(ui)->hints, last };
+	int x = 1, end = canvas->width - 1 - frame_hint_width(ui, ACTION_QUIT);
+	int at = end;
+
+	(void)frame_draw_hint(ui, canvas, &x, end, ACTION_HELP);
+	(void)frame_draw_hint(ui, canvas, &at, canvas->width - 1, ACTION_QUIT);
+	for (size_t i = 0; i < 2; i++)
+		for (const enum action *a = lists[i]; *a != ACTION_NONE; a++)
+			if (!frame_draw_hint(ui, canvas, &x, end - 2, *a))
+				break;
+}
+
+/* Where nothing fits: the fleet's rows alone; what is asked is not lost. */
+static void
+frame_draw_tiny(struct ui *ui, struct canvas *canvas)
+{
+	struct rect rest = { 0, 0, canvas->width, canvas->height };
+
+	if (ui->overlay == OVERLAY_NONE)
+		canvas_say(canvas, &rest, STYLE_TITLE,
+			   "? help  enlarge to 60x15");
+	else
+		canvas_say(canvas, &rest, STYLE_WARN,
+			   "Esc back  enlarge to 60x15 to see it");
+	ui_views[0]->draw(ui->states[0], &ui->shared, canvas, rest);
+}
+
+static void
+mouse_draw(const struct ui *ui, struct canvas *canvas)
+{
+	const struct ui_drag *d = &ui->drag;
+	struct rect r = d->area;
+
+	if (d->kind != DRAG_CHART || abs(d->to - d->from) < SLIP_COLUMNS)
+		return;
+	r.x = d->from < d->to ? d->from : d->to;
+	r.w = abs(d->to - d->from) + 1;
+	canvas_fill(canvas, r, STYLE_NORMAL | STYLE_REVERSE, 0);
+}
+
+static void
+frame_draw(struct ui *ui, struct canvas *canvas)
+{
+	struct rect body = { 0, 1, canvas->width, canvas->height - 3 };
+
+	frame_draw_state(ui, canvas, frame_draw_tabs(ui, canvas));
+	ui_view(ui)->draw(ui->states[ui->view], &ui->shared, canvas, body);
+	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
+	mouse_draw(ui, canvas);
+	frame_draw_status(
+		ui, canvas,
+		(struct rect){ 1, canvas->height - 2, canvas->width - 2, 1 });
+	frame_draw_hints(ui, canvas);
+}
+
+/* The chart at a place; NULL: none. */
+static const struct rect *
+mouse_area(const struct ui *ui, int x, int y)
+{
+	for (size_t i = 0; i < ui->shared.n_areas; i++)
+		if (rect_has(&ui->shared.areas[i], x, y))
+			return &ui->shared.areas[i];
+	return NULL;
+}
+
+/* A column as a part of what the chart shows. */
+static double
+mouse_part(const struct rect *area, int x)
+{
+	double part = area->w > 1 ? (double)(x - area->x) / (area->w - 1) : 0;
+
+	return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
+static bool
+mouse_click(struct ui *ui, const struct key *key)
+{
+	const struct view_ops *view = ui_view(ui);
+	struct list *list = ui_list(ui);
+
+	if (list != NULL && list_click(list, key->x, key->y)) {
+		ui_list_moved(ui);
+		return true;
+	}
+	return view->click != NULL &&
+	       view->click(ui->states[ui->view], &ui->shared, key->x, key->y);
+}
+
+static void
+mouse_wheel(struct ui *ui, const struct key *key)
+{
+	const struct rect *area = mouse_area(ui, key->x, key->y);
+	bool up = key->code == KEYCODE_WHEEL_UP;
+
+	if (area != NULL) {
+		ui->shared.chart.cursor = mouse_part(area, key->x);
+		(void)ui_chart_act(&ui->shared.chart,
+				   up ? ACTION_ZOOM_IN : ACTION_ZOOM_OUT);
+		return;
+	}
+	for (int i = 0; i < WHEEL_LINES; i++)
+		ui_action(ui, up ? ACTION_UP : ACTION_DOWN);
+}
+
+static void
+mouse_press(struct ui *ui, const struct key *key)
+{
+	const struct rect *area = mouse_area(ui, key->x, key->y);
+	size_t tab = 0;
+
+	while (tab < UI_VIEW_COUNT &&
+	       (key->y != 0 || key->x < ui->tabs[tab][0] ||
+		key->x >= ui->tabs[tab][1]))
+		tab++;
+	ui->drag = (struct ui_drag){ .kind = DRAG_NONE, .y = key->y };
+	if (tab < UI_VIEW_COUNT) {
+		ui_go_to(ui, tab);
+	} else if (area != NULL) {
+		ui->drag.kind = DRAG_CHART;
+		ui->drag.area = *area;
+		ui->drag.from = ui->drag.to = key->x;
+		ui->shared.chart.cursor = mouse_part(area, key->x);
+	} else if (mouse_click(ui, key)) {
+		ui->drag.kind = DRAG_LIST;
+	}
+}
+
+static void
+mouse_drag(struct ui *ui, const struct key *key)
+{
+	const struct rect *area = &ui->drag.area;
+	int by = key->y - ui->drag.y;
+
+	if (ui->drag.kind == DRAG_CHART) {
+		ui->drag.to = int_max(area->x,
+				      int_min(key->x, area->x + area->w - 1));
+		ui->shared.chart.cursor = mouse_part(area, ui->drag.to);
+	} else if (ui->drag.kind == DRAG_LIST && by != 0 &&
+		   !mouse_click(ui, key)) {
+		/* Beyond the list's edge it goes on. */
+		ui_action(ui, by > 0 ? ACTION_DOWN : ACTION_UP);
+	}
+	ui->drag.y = key->y;
+}
+
+static void
+mouse_release(struct ui *ui)
+{
+	const struct ui_drag *d = &ui->drag;
+
+	if (d->kind == DRAG_CHART && abs(d->to - d->from) >= SLIP_COLUMNS) {
+		ui_chart_zoom_to(&ui->shared.chart,
+				 mouse_part(&d->area, d->from),
+				 mouse_part(&d->area, d->to));
+		ui_say(&ui->shared, "%.3gx; 0 shows all of x again",
+		       ui->shared.chart.zoom);
+	}
+	ui->drag.kind = DRAG_NONE;
+}
+
+/*
+ * A click goes to a tab, selects a row, or sets a chart's cursor; a drag takes
+ * a part of x to be shown, or the selection along a list; the wheel zooms a
+ * chart and moves in a list.
+ */
+static void
+frame_mouse(struct ui *ui, const struct key *key)
+{
+	if (key->code == KEYCODE_WHEEL_UP || key->code == KEYCODE_WHEEL_DOWN)
+		mouse_wheel(ui, key);
+	else if (key->code == KEYCODE_MOUSE_PRESS)
+		mouse_press(ui, key);
+	else if (key->code == KEYCODE_MOUSE_DRAG)
+		mouse_drag(ui, key);
+	else
+		mouse_release(ui);
+}
+
 void
 ui_key(struct ui *ui, const struct key *key)
 {
@@ -586,7 +1709,7 @@ ui_key(struct ui *ui, const struct key *key)
 	ui->stale = ui->asked = true;
 	if (ui->overlay != OVERLAY_NONE) {
 		ui->drag.kind = DRAG_NONE;
-		overlay_key(ui, key);
+		overlays[ui->overlay].key(ui, key);
 		return;
 	}
 	if (key->code >= KEYCODE_MOUSE_PRESS) {
@@ -618,5 +1741,6 @@ ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 		return;
 	}
 	frame_draw(ui, canvas);
-	overlay_draw(ui, canvas, cursor_x, cursor_y);
+	if (ui->overlay != OVERLAY_NONE)
+		*cursor_x = overlays[ui->overlay].draw(ui, canvas, cursor_y);
 }

@@ -2,6 +2,8 @@
 #ifndef HGYM_UI_UI_H
 #define HGYM_UI_UI_H
 
+#include <limits.h>
+
 #include "ui/view.h"
 
 /*
@@ -55,10 +57,10 @@ unsigned int ui_take_wants(struct ui *ui);
 #define UI_MAX_QUESTIONS 64
 void ui_ask(struct ui *ui, size_t pod, const char *question, bool secret);
 
-/* Note what changed in the model (enum model_part bits). */
+/* Note what changed in the model (enum model_part bits); UI_ALL: clocks and
+ * ages too, as when a second went by. */
+#define UI_ALL UINT_MAX
 void ui_changed(struct ui *ui, unsigned int parts);
-/* A second went by: clocks and ages are stale. */
-void ui_tick(struct ui *ui);
 /*
  * Milliseconds until the next frame may be drawn: 0 now, -1 nothing is stale.
  */

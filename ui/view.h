@@ -9,7 +9,6 @@
 #include "model/alerts.h"
 #include "model/model.h"
 #include "model/track.h"
-#include "ui/action.h"
 #include "ui/chart.h"
 #include "ui/keymap.h"
 #include "ui/list.h"
@@ -91,7 +90,8 @@ struct view_ops {
 		    struct command *out);
 	/*
 	 * The list that has the keys which no view uses otherwise, up to
-	 * date.  NULL: none ever.
+	 * date.  NULL: none ever.  Else the state begins with a list, and the
+	 * frame releases that one.
 	 */
 	struct list *(*list)(void *state, struct ui_shared *shared);
 	/* Its selection moved; NULL: nobody else asks. */

@@ -216,19 +216,20 @@ static void
 bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect r)
 {
-	static const char *const empty[] = {
-		"No benches yet.",
-		"Name plans in the configuration (\"benches\"); b starts one.",
-		"hgym-tui bench run bench.json does the same (it asks first);",
-		"hgym-tui bench judge judges logs that exist already.", NULL
-	};
 	struct bench *view = state;
 	struct list *list = bench_list(state, shared);
 	const struct model_bench *bench = bench_of(view);
 	int rows = int_min((int)list->n + 3, int_max(r.h / 4, 5));
 
 	if (bench == NULL) {
-		panel_empty(canvas, r, empty);
+		panel_empty(
+			canvas, r,
+			"No benches yet.\n"
+			"Name plans in the configuration (\"benches\"); b "
+			"starts one.\n"
+			"hgym-tui bench run bench.json does the same (it asks "
+			"first);\n"
+			"hgym-tui bench judge judges logs that exist already.");
 		return;
 	}
 	if (view->shown != list->id)
@@ -309,12 +310,6 @@ bench_export(void *state, struct ui_shared *shared, struct buf *out)
 	return "txt";
 }
 
-static void
-bench_release(void *state)
-{
-	list_release(&((struct bench *)state)->list);
-}
-
 const struct view_ops view_bench = {
 	.name = "Bench",
 	.open = ACTION_VIEW_BENCH,
@@ -328,5 +323,4 @@ const struct view_ops view_bench = {
 	.act = bench_act,
 	.list = bench_list,
 	.export = bench_export,
-	.release = bench_release,
 };

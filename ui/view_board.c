@@ -46,7 +46,7 @@ enum board_column {
 	COLUMN_DELTA,
 	COLUMN_P,
 	COLUMN_CAPS,
-	COLUMN_MS, /* from here to COLUMN_SIZE: of groups and runs alike */
+	COLUMN_MS,
 	COLUMN_STEPS,
 	COLUMN_TRAIN,
 	COLUMN_EVAL,
@@ -136,15 +136,6 @@ verdict_cell(const struct board_group *group, struct list_cell *cell)
 						  : board_word_name(word));
 }
 
-/* The small ones in full. */
-static void
-p_cell(double p, struct list_cell *cell)
-{
-	cell->number = p;
-	if (p < 1e-4)
-		list_cellf(cell, STYLE_NORMAL, "%.0e", p);
-}
-
 /* The place of a line's group in the ranking, from 1. */
 static size_t
 rank_of_line(const struct board_view *view, size_t line)
@@ -163,50 +154,40 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 	const struct board_group *group =
 		&view->board.groups[view->lines[line].group];
 	const struct board_means *means = &group->means;
-	const double numbers[] = { means->ms_per_step, means->steps,
-				   means->train_ms / 1000,
-				   run_has(means->eval_total_s)
-					   ? means->eval_total_s
-					   : means->eval_s,
-				   group->max_artifact_bytes };
+	bool has_mean = group->n_counted > 0 || group->is_values;
+	const double numbers[COLUMN_COUNT] = {
+		[COLUMN_N] = (double)(group->is_values ? group->stats.n
+						       : group->n_counted),
+		[COLUMN_SCORE] = has_mean ? group->stats.mean : RUN_ABSENT,
+		[COLUMN_SD] = group->stats.sd_sample,
+		[COLUMN_DELTA] =
+			group->is_baseline ? RUN_ABSENT : group->verdict.delta,
+		[COLUMN_P] = group->verdict.tests[0].p,
+		[COLUMN_MS] = means->ms_per_step,
+		[COLUMN_STEPS] = means->steps,
+		[COLUMN_TRAIN] = means->train_ms / 1000,
+		[COLUMN_EVAL] = run_has(means->eval_total_s)
+					? means->eval_total_s
+					: means->eval_s,
+		[COLUMN_SIZE] = group->max_artifact_bytes,
+	};
 
-	switch (column) {
-	case COLUMN_RANK:
+	if (column == COLUMN_RANK) {
 		list_cellf(cell, STYLE_DIM, "%zu", rank_of_line(view, line));
-		break;
-	case COLUMN_RECIPE:
+	} else if (column == COLUMN_RECIPE) {
 		list_cellf(cell,
 			   group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG,
 			   "%s%s", group->is_baseline ? "◆ " : "",
 			   group_name(group));
-		break;
-	case COLUMN_N:
-		cell->number = (double)(group->is_values ? group->stats.n
-							 : group->n_counted);
-		break;
-	case COLUMN_SCORE:
-		if (group->n_counted > 0 || group->is_values)
-			cell->number = group->stats.mean;
-		break;
-	case COLUMN_SD:
-		cell->number = group->stats.sd_sample;
-		break;
-	case COLUMN_DELTA:
-		if (!group->is_baseline)
-			cell->number = group->verdict.delta;
-		break;
-	case COLUMN_P:
-		p_cell(group->verdict.tests[0].p, cell);
-		break;
-	case COLUMN_CAPS:
+	} else if (column == COLUMN_CAPS) {
 		caps_cell(group->caps, cell);
-		break;
-	case COLUMN_VERDICT:
+	} else if (column == COLUMN_VERDICT) {
 		verdict_cell(group, cell);
-		break;
-	default:
-		cell->number = numbers[column - COLUMN_MS];
-		break;
+	} else {
+		cell->number = numbers[column];
+		/* A small p in full. */
+		if (column == COLUMN_P && cell->number < 1e-4)
+			list_cellf(cell, STYLE_NORMAL, "%.0e", cell->number);
 	}
 }
 
@@ -214,40 +195,32 @@ static void
 seed_cell(const struct board_row *row, size_t column, struct list_cell *cell)
 {
 	const struct run *run = &row->run;
-	const double numbers[] = { run->ms_per_step, run->steps,
-				   run->train_ms / 1000, model_eval_s(run),
-				   run->artifact_bytes };
+	const double numbers[COLUMN_COUNT] = {
+		[COLUMN_SCORE] = row->score,
+		[COLUMN_MS] = run->ms_per_step,
+		[COLUMN_STEPS] = run->steps,
+		[COLUMN_TRAIN] = run->train_ms / 1000,
+		[COLUMN_EVAL] = model_eval_s(run),
+		[COLUMN_SIZE] = run->artifact_bytes,
+	};
 	const char *use =
 		row->use != BOARD_COUNTED ? board_use_name(row->use) : "";
 	char seed[FMT_SIZE];
 
-	switch (column) {
-	case COLUMN_RANK:
-	case COLUMN_N:
-	case COLUMN_SD:
-	case COLUMN_DELTA:
-	case COLUMN_P:
+	if (column == COLUMN_RANK || column == COLUMN_N ||
+	    column == COLUMN_SD || column == COLUMN_DELTA || column == COLUMN_P)
 		cell->is_blank = true;
-		break;
-	case COLUMN_RECIPE:
+	else if (column == COLUMN_RECIPE)
 		list_cellf(cell, STYLE_NORMAL, "   seed %s",
 			   fmt_number(run->seed, 0, seed));
-		break;
-	case COLUMN_SCORE:
-		cell->number = row->score;
-		break;
-	case COLUMN_CAPS:
+	else if (column == COLUMN_CAPS)
 		caps_cell(row->caps, cell);
-		break;
-	case COLUMN_VERDICT:
+	else if (column == COLUMN_VERDICT)
 		list_cellf(cell, STYLE_HINT, "%s%s%s", use,
 			   use[0] != '\0' && row->note[0] != '\0' ? ": " : "",
 			   row->note);
-		break;
-	default:
-		cell->number = numbers[column - COLUMN_MS];
-		break;
-	}
+	else
+		cell->number = numbers[column];
 }
 
 static void
@@ -370,17 +343,6 @@ has_scores(const struct board_group *group)
 {
 	return run_has(group->stats.mean) &&
 	       (group->n_counted > 0 || group->is_values);
-}
-
-/* How high the box is in which each group has a line; 0: nothing to show. */
-static int
-spread_height(const struct board *board)
-{
-	int n = 0;
-
-	for (size_t i = 0; i < board->n_groups; i++)
-		n += has_scores(&board->groups[i]);
-	return n > 0 ? n + 3 : 0;
 }
 
 /* What is on the axis: each score of the groups near the best. */
@@ -508,22 +470,14 @@ draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
 			  fmt_number(s.scale.lo, 5, text));
 }
 
-/* A name that no group has is no baseline: nothing is judged then. */
-static void
-set_baseline(struct board_view *view, const char *key)
-{
-	struct err err = { ERR_NONE, "" };
-
-	if (board_set_baseline(&view->board, key, &err))
-		log_debug("board", "%s", err.text);
-}
-
 /* The runs of the model as a board; the baseline beside them. */
 static void
 build_board(struct board_view *view, const struct ui_shared *shared)
 {
 	const struct model *model = shared->model;
 	const struct ui_baseline *baseline = shared->baseline;
+	struct err err = { ERR_NONE, "" };
+	char *against = NULL;
 
 	if (view->has_board)
 		board_release(&view->board);
@@ -540,13 +494,14 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 		board_add_values(&view->board, baseline->name, baseline->bpb,
 				 baseline->n_bpb);
 		view->board.nats_per_bpb = baseline->nats_per_bpb;
-		set_baseline(view, baseline->name);
+		against = xstrdup(baseline->name);
 	} else if (shared->reference != NULL) {
-		char *key = ui_group_of(shared, shared->reference);
-
-		set_baseline(view, key);
-		free(key);
+		against = ui_group_of(shared, shared->reference);
 	}
+	/* A name that no group has is no baseline: nothing is judged then. */
+	if (against != NULL && board_set_baseline(&view->board, against, &err))
+		log_debug("board", "%s", err.text);
+	free(against);
 	board_compute(&view->board);
 	view->generation = model->generation;
 	view->configured = shared->configured;
@@ -554,9 +509,10 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 }
 
 /* Compute anew when the model changed, at most once a second. */
-static void
-update(struct board_view *view, const struct ui_shared *shared)
+static struct list *
+board_list(void *state, struct ui_shared *shared)
 {
+	struct board_view *view = state;
 	int64_t age_ms = shared->now_mono_ms - view->computed_at_ms;
 
 	if (!view->has_board || view->configured != shared->configured ||
@@ -564,32 +520,35 @@ update(struct board_view *view, const struct ui_shared *shared)
 	     age_ms >= COMPUTE_EVERY_MS))
 		build_board(view, shared);
 	fill_lines(view);
+	return &view->list;
 }
 
 static void
 board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect r)
 {
-	static const char *const empty[] = {
-		"No runs to rank yet.",
-		"Finished runs of one folder are the seeds of one recipe.", NULL
-	};
 	struct board_view *view = state;
 	int details = r.h >= 16 ? 7 : 0, spread = 0, height, over;
 	struct rect table;
 	size_t group;
 
-	update(view, shared);
+	(void)board_list(view, shared);
 	if (view->n_lines == 0) {
-		panel_empty(canvas, r, empty);
+		panel_empty(canvas, r,
+			    "No runs to rank yet.\n"
+			    "Finished runs of one folder are the seeds of one "
+			    "recipe.");
 		return;
 	}
 	/* Room that the table does not need shows where the seeds lie. */
 	height = r.h - details;
 	over = height - (int)view->n_lines - 3;
 	if (over >= SPREAD_LEAST) {
-		spread = int_min(spread_height(&view->board), over);
 		height -= over;
+		for (size_t i = 0; i < view->board.n_groups; i++)
+			spread += has_scores(&view->board.groups[i]);
+		/* A line a group, the axis and the frame; or nothing. */
+		spread = spread > 0 ? int_min(spread + 3, over) : 0;
 	}
 	group = view->lines[list_row(&view->list)].group;
 	table = rect_take_top(&r, height);
@@ -667,15 +626,6 @@ set_reference(struct board_view *view, struct ui_shared *shared)
 	ui_say(shared, "this group has no runs here");
 }
 
-static struct list *
-board_list(void *state, struct ui_shared *shared)
-{
-	struct board_view *view = state;
-
-	update(view, shared);
-	return &view->list;
-}
-
 static void
 board_moved(void *state, struct ui_shared *shared)
 {
@@ -710,7 +660,6 @@ board_view_release(void *state)
 
 	if (view->has_board)
 		board_release(&view->board);
-	list_release(&view->list);
 	free(view->lines);
 	free(view->unfolded);
 }

@@ -119,45 +119,34 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct compare *compare = user;
 	const struct ui_shared *shared = compare->shared;
 	const struct model_run *mr = compare->request.runs[row];
-	bool is_base = mr == base_run(shared);
+	const struct model_run *base = base_run(shared);
+	bool is_base = mr == base;
+	const double numbers[COMPARE_COLUMNS] = {
+		[COMPARE_STEP] = mr->run.steps,
+		[COMPARE_MS] = model_run_ms_per_step(mr),
+		[COMPARE_FINAL] = mr->run.final_bpb,
+		[COMPARE_DELTA] =
+			is_base ? RUN_ABSENT
+				: mr->run.final_bpb - base->run.final_bpb,
+		[COMPARE_RATIO] = forecast_bpb_per_nat(mr),
+	};
 	char label[FMT_LABEL];
 	struct run_state state;
 
-	switch ((enum compare_column)column) {
-	case COMPARE_SYMBOL:
+	if (column == COMPARE_SYMBOL) {
 		list_cellf(cell,
 			   is_base ? STYLE_REFERENCE
 				   : theme_series((unsigned int)row),
 			   "%s", is_base ? "◆" : "━");
-		break;
-	case COMPARE_RUN:
+	} else if (column == COMPARE_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_label(mr, label));
-		break;
-	case COMPARE_STEP:
-		cell->number = mr->run.steps;
-		break;
-	case COMPARE_MS:
-		cell->number = model_run_ms_per_step(mr);
-		break;
-	case COMPARE_GAP:
+	} else if (column == COMPARE_GAP) {
 		gap_cell(shared, mr, cell);
-		break;
-	case COMPARE_FINAL:
-		cell->number = mr->run.final_bpb;
-		break;
-	case COMPARE_DELTA:
-		if (!is_base)
-			cell->number = mr->run.final_bpb -
-				       base_run(shared)->run.final_bpb;
-		break;
-	case COMPARE_RATIO:
-		cell->number = forecast_bpb_per_nat(mr);
-		break;
-	case COMPARE_STATE:
-	case COMPARE_COLUMNS:
+	} else if (column == COMPARE_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
-		break;
+	} else {
+		cell->number = numbers[column];
 	}
 }
 
@@ -224,7 +213,7 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 			};
 	}
 	(void)canvas_box(canvas, r, "Gap to reference (%s), − is better",
-			 plot_info(request.metric)->unit);
+			 plot_infos[request.metric].unit);
 	plot_chart_init(&chart, &request, shared);
 	chart.series = series;
 	chart.n_series = n;
@@ -266,18 +255,16 @@ static void
 compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	     struct rect r)
 {
-	static const char *const empty[] = {
-		"Nothing to compare yet.",
-		"Mark runs with Space in the fleet, set a reference with R.",
-		NULL
-	};
 	struct compare *compare = state;
 	struct list *list = compare_list(state, shared);
 	struct rect table, line;
 	char why[200];
 
 	if (list->n < 2) {
-		panel_empty(canvas, r, empty);
+		panel_empty(canvas, r,
+			    "Nothing to compare yet.\n"
+			    "Mark runs with Space in the fleet, set a "
+			    "reference with R.");
 		return;
 	}
 	table = rect_take_top(&r, int_min((int)list->n + 1, r.h / 3));
@@ -302,12 +289,6 @@ compare_act(void *state, struct ui_shared *shared, enum action action,
 	return ui_chart_act(&shared->chart, action);
 }
 
-static void
-compare_release(void *state)
-{
-	list_release(&((struct compare *)state)->list);
-}
-
 const struct view_ops view_compare = {
 	.name = "Compare",
 	.open = ACTION_VIEW_COMPARE,
@@ -320,5 +301,4 @@ const struct view_ops view_compare = {
 	.draw = compare_draw,
 	.act = compare_act,
 	.list = compare_list,
-	.release = compare_release,
 };

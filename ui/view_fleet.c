@@ -89,10 +89,8 @@ symbol_cell(const struct ui_shared *shared, const struct model_run *mr,
 			   : alert != NULL && !alert->acknowledged ? "!"
 								   : " ";
 	struct run_state state = run_state_of(shared, mr);
-	char bytes[5] = "";
 
-	bytes[utf8_encode(state.symbol, bytes)] = '\0';
-	list_cellf(cell, theme_fact(state.style), "%s%s", mark, bytes);
+	list_cellf(cell, theme_fact(state.style), "%s%s", mark, state.symbol);
 }
 
 /* The score that a run has or will have. */
@@ -140,66 +138,46 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 	const struct model_run *mr = row->mr;
 	const struct run *run = &mr->run;
 	bool is_final = run_has(run->final_bpb);
+	const double numbers[FLEET_COLUMNS] = {
+		[FLEET_SEED] = run->seed,
+		[FLEET_STEP] = run->steps,
+		[FLEET_BPB] = is_final ? run->final_bpb : run->last_val_bpb,
+		[FLEET_LOSS] = run_has(run->last_val_loss)
+				       ? run->last_val_loss
+				       : run->last_train_loss,
+		[FLEET_SIGMA] =
+			is_final ? RUN_ABSENT : row->forecast.final_bpb_sigma,
+		[FLEET_EVAL] = model_eval_s(run),
+		[FLEET_SIZE] = run->artifact_bytes / 1e6,
+	};
 	struct run_state state;
 	char text[FMT_LABEL];
 
-	switch ((enum fleet_column)column) {
-	case FLEET_SYMBOL:
+	if (column == FLEET_SYMBOL) {
 		symbol_cell(shared, mr, cell);
-		break;
-	case FLEET_POD:
+	} else if (column == FLEET_POD) {
 		cell->number = (double)mr->pod;
 		list_cellf(cell, STYLE_NORMAL, "%s",
 			   model_pod_name(model, mr->pod));
-		break;
-	case FLEET_RUN:
+	} else if (column == FLEET_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr, text));
-		break;
-	case FLEET_SEED:
-		cell->number = run->seed;
-		break;
-	case FLEET_STEP:
-		cell->number = run->steps;
-		break;
-	case FLEET_MS:
+	} else if (column == FLEET_MS) {
 		ms_cell(shared, mr, cell);
-		break;
-	case FLEET_TOK:
+	} else if (column == FLEET_TOK) {
 		cell->number = model_run_tok_s(mr);
 		list_cellf(cell, STYLE_NORMAL, "%s",
 			   fmt_mtok(cell->number, text));
-		break;
-	case FLEET_BPB:
-		cell->number = is_final ? run->final_bpb : run->last_val_bpb;
-		break;
-	case FLEET_LOSS:
-		cell->number = run_has(run->last_val_loss)
-				       ? run->last_val_loss
-				       : run->last_train_loss;
-		break;
-	case FLEET_FINAL:
+	} else if (column == FLEET_FINAL) {
 		final_cell(row, cell);
-		break;
-	case FLEET_SIGMA:
-		cell->number =
-			is_final ? RUN_ABSENT : row->forecast.final_bpb_sigma;
-		break;
-	case FLEET_DELTA:
+	} else if (column == FLEET_DELTA) {
 		if (mr != shared->reference)
 			cell->number =
 				final_score(row) - reference_score(shared);
-		break;
-	case FLEET_EVAL:
-		cell->number = model_eval_s(run);
-		break;
-	case FLEET_SIZE:
-		cell->number = run->artifact_bytes / 1e6;
-		break;
-	case FLEET_STATE:
-	case FLEET_COLUMNS:
+	} else if (column == FLEET_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
-		break;
+	} else {
+		cell->number = numbers[column];
 	}
 }
 
@@ -361,23 +339,22 @@ draw_large(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 		     canvas_box(canvas, events, "Events · ! all"));
 }
 
+static const char no_pods[] =
+	"No runs yet, and no pods.\n"
+	"hgym-tui LOG...      opens logs that lie here\n"
+	"hgym-tui demo        shows a fleet that is made up\n"
+	"hgym-tui doctor      says what is set up and what is not\n"
+	"man hgym-tui-config  how the configuration names pods";
+static const char no_runs[] =
+	"No runs yet.\n"
+	"7  the pods: their links, and why one fails\n"
+	"!  what happened so far\n"
+	"\"logs\" of a pod in the configuration say where to look";
+
 static void
 fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect rect)
 {
-	static const char *const no_pods[] = {
-		"No runs yet, and no pods.",
-		"hgym-tui LOG...      opens logs that lie here",
-		"hgym-tui demo        shows a fleet that is made up",
-		"hgym-tui doctor      says what is set up and what is not",
-		"man hgym-tui-config  how the configuration names pods",
-		NULL
-	};
-	static const char *const no_runs[] = {
-		"No runs yet.", "7  the pods: their links, and why one fails",
-		"!  what happened so far",
-		"\"logs\" of a pod in the configuration say where to look", NULL
-	};
 	struct fleet *fleet = state;
 
 	fleet_fill(fleet, shared);
@@ -394,25 +371,11 @@ fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		list_draw(&fleet->list, canvas, rect);
 }
 
-static char *
-row_text(const struct ui_shared *shared)
-{
-	const struct model_run *mr = shared->selected;
-	char label[FMT_LABEL], bpb[FMT_SIZE], ms[FMT_SIZE];
-
-	return xasprintf(
-		"%s\tBPB %s\t%s ms/step\t%s", plot_run_label(mr, label),
-		fmt_number(run_has(mr->run.final_bpb) ? mr->run.final_bpb
-						      : mr->run.last_val_bpb,
-			   6, bpb),
-		fmt_number(mr->run.ms_per_step, 2, ms), mr->path);
-}
-
 static struct list *
 fleet_list(void *state, struct ui_shared *shared)
 {
 	(void)shared;
-	return &((struct fleet *)state)->list;
+	return state;
 }
 
 static void
@@ -428,12 +391,21 @@ static bool
 fleet_act(void *state, struct ui_shared *shared, enum action action,
 	  struct command *out)
 {
+	const struct model_run *mr = shared->selected;
+	char label[FMT_LABEL], bpb[FMT_SIZE], ms[FMT_SIZE];
+
 	(void)state;
-	if (action == ACTION_OPEN && shared->selected != NULL) {
+	if (action == ACTION_OPEN && mr != NULL) {
 		shared->go = ACTION_VIEW_RUN;
-	} else if (action == ACTION_COPY && shared->selected != NULL) {
+	} else if (action == ACTION_COPY && mr != NULL) {
 		out->id = COMMAND_COPY;
-		out->text = row_text(shared);
+		out->text = xasprintf(
+			"%s\tBPB %s\t%s ms/step\t%s", plot_run_label(mr, label),
+			fmt_number(run_has(mr->run.final_bpb)
+					   ? mr->run.final_bpb
+					   : mr->run.last_val_bpb,
+				   6, bpb),
+			fmt_number(mr->run.ms_per_step, 2, ms), mr->path);
 	} else {
 		return ui_chart_act(&shared->chart, action);
 	}
@@ -480,10 +452,7 @@ fleet_export(void *state, struct ui_shared *shared, struct buf *out)
 static void
 fleet_release(void *state)
 {
-	struct fleet *fleet = state;
-
-	list_release(&fleet->list);
-	free(fleet->rows);
+	free(((struct fleet *)state)->rows);
 }
 
 const struct view_ops view_fleet = {

@@ -118,17 +118,6 @@ pick_row(const struct harness_view *view, size_t row)
 }
 
 static void
-name_cell(const struct harness_pick *pick, struct list_cell *cell)
-{
-	if (pick->run != NULL)
-		list_cellf(cell, STYLE_NORMAL, "%s  %s", pick->run->id,
-			   pick->place->title);
-	else
-		list_cellf(cell, STYLE_NORMAL, "%s%s", pick->place->title,
-			   pick->place->is_compare ? "  (comparison)" : "");
-}
-
-static void
 state_cell(const struct harness_pick *pick, struct list_cell *cell)
 {
 	static const unsigned int styles[] = {
@@ -195,29 +184,43 @@ run_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	char text[STR_NUMBER_SIZE];
 	const struct harness_run *run = pick.run != NULL ? pick.run : &none;
 
-	switch ((enum run_column)column) {
-	case RUN_NAME:
-		name_cell(&pick, cell);
-		break;
-	case RUN_STATE:
+	if (column == RUN_NAME) {
+		list_cellf(cell, STYLE_NORMAL, "%s%s%s%s",
+			   pick.run != NULL ? pick.run->id : "",
+			   pick.run != NULL ? "  " : "", pick.place->title,
+			   pick.place->is_compare ? "  (comparison)" : "");
+	} else if (column == RUN_STATE) {
 		state_cell(&pick, cell);
-		break;
-	case RUN_BEST:
+	} else if (column == RUN_BEST) {
 		score_cell((struct harness_number){ run->best.present,
 						    run->best.value },
 			   STYLE_STRONG, cell);
-		break;
-	case RUN_GAIN:
+	} else if (column == RUN_GAIN) {
 		gain_cell(run->baseline_pct, cell);
-		break;
-	case RUN_DOUBT:
+	} else if (column == RUN_DOUBT) {
 		cell->is_blank = true;
 		if (run->best_unverified.present)
 			list_cellf(cell, STYLE_WARN, "? %s",
 				   str_number(run->best_unverified.value, 10,
 					      text));
-		break;
 	}
+}
+
+/* What the iteration has to say in that column. */
+static void
+add_words(struct buf *out, enum iteration_column column,
+	  const struct harness_run *run, const struct harness_iteration *it)
+{
+	if (column == IT_ATTEMPT)
+		harness_add_attempt(out, run, it);
+	else if (column == IT_CALLS)
+		harness_add_calls(out, it);
+	else if (column == IT_RESULT)
+		harness_add_result(out, run, it);
+	else if (column == IT_QUALIFIED)
+		harness_add_qualification(out, it);
+	else if (it->note != NULL)
+		buf_append_str(out, it->note);
 }
 
 /* A cell of words. */
@@ -225,23 +228,17 @@ static void
 words_cell(const struct harness_run *run, const struct harness_iteration *it,
 	   enum iteration_column column, struct list_cell *cell)
 {
-	unsigned int style = STYLE_NORMAL;
+	unsigned int style = column == IT_NOTE ? STYLE_DIM : STYLE_NORMAL;
 	struct buf text;
 
 	buf_init(&text, LIST_CELL_BYTES);
-	if (column == IT_ATTEMPT)
-		harness_add_attempt(&text, run, it);
-	else if (column == IT_CALLS)
-		harness_add_calls(&text, it);
-	else if (column == IT_RESULT)
-		harness_add_result(&text, run, it);
-	else
-		harness_add_qualification(&text, it);
+	add_words(&text, column, run, it);
 	if (column == IT_RESULT && !it->verified_score.present)
 		style = it->invalid_score.present ? STYLE_ALARM : STYLE_WARN;
 	if (column == IT_QUALIFIED && it->qualification.n_quarantined > 0)
 		style = STYLE_ALARM;
-	list_cellf(cell, style, "%s", text.len > 0 ? text.data : FMT_ABSENT);
+	list_cellf(cell, style, "%s",
+		   text.len > 0 || column == IT_NOTE ? text.data : FMT_ABSENT);
 	buf_release(&text);
 }
 
@@ -251,35 +248,23 @@ iteration_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct harness *h = user;
 	const struct harness_iteration *it = &h->pick.run->iterations[row];
 
-	switch (column) {
-	case IT_NUMBER:
+	if (column == IT_NUMBER)
 		list_cellf(cell, STYLE_DIM, "%u", it->number);
-		break;
-	case IT_TOOLS:
+	else if (column == IT_TOOLS)
 		score_cell(it->active_tools, STYLE_NORMAL, cell);
-		break;
-	case IT_SCORE:
+	else if (column == IT_SCORE)
 		score_cell(it->verified_score,
 			   h->pick.run->best.iteration == it->number
 				   ? STYLE_BETTER
 				   : STYLE_NORMAL,
 			   cell);
-		break;
-	case IT_BASE:
+	else if (column == IT_BASE)
 		gain_cell(it->baseline_pct, cell);
-		break;
-	case IT_BEST:
+	else if (column == IT_BEST)
 		gain_cell(it->previous_pct, cell);
-		break;
-	case IT_NOTE:
-		list_cellf(cell, STYLE_DIM, "%s",
-			   it->note != NULL ? it->note : "");
-		break;
-	default:
+	else
 		words_cell(h->pick.run, it, (enum iteration_column)column,
 			   cell);
-		break;
-	}
 }
 
 static const struct list_ops run_ops = { .columns = run_columns,
@@ -397,21 +382,6 @@ add_facts(struct facts *facts, const struct harness_pick *pick)
 	buf_release(&text);
 }
 
-/* The words of the run at the top of *rest, a line each. */
-static void
-draw_facts(struct canvas *canvas, struct rect *rest,
-	   const struct harness_pick *pick)
-{
-	static const struct panel_facts how = { LABEL_WIDTH, STYLE_HEAD,
-						false };
-	struct facts facts;
-
-	facts_init(&facts);
-	add_facts(&facts, pick);
-	panel_facts(canvas, rest, &facts, &how);
-	facts_release(&facts);
-}
-
 /* The scores of a run by iteration, and where they are drawn. */
 struct scores {
 	struct harness_point points[HARNESS_MAX_ITERATIONS];
@@ -453,17 +423,6 @@ find_range(struct scores *s)
 		else
 			scale_widen(&s->scale, value);
 	}
-}
-
-static void
-load_scores(struct scores *s, const struct harness_run *run)
-{
-	s->off = 0;
-	s->n = harness_view_points(run, s->points, HARNESS_MAX_ITERATIONS);
-	s->last = run->n_iterations > 0
-			  ? run->iterations[run->n_iterations - 1].number
-			  : 1;
-	find_range(s);
 }
 
 static int
@@ -566,7 +525,12 @@ draw_chart(struct canvas *canvas, struct rect r, const struct harness_run *run)
 	struct rect inside;
 	struct scores s;
 
-	load_scores(&s, run);
+	s.off = 0;
+	s.n = harness_view_points(run, s.points, HARNESS_MAX_ITERATIONS);
+	s.last = run->n_iterations > 0
+			 ? run->iterations[run->n_iterations - 1].number
+			 : 1;
+	find_range(&s);
 	inside = canvas_box(
 		canvas, r, "%.40s by iteration: ◆ verified  ○ not%s",
 		run->post_score_key != NULL ? run->post_score_key : "score",
@@ -681,12 +645,9 @@ add_calls(struct facts *facts, const struct harness_pick *pick)
 			tool->failed > 0 ? FACT_WARN : FACT_PLAIN;
 
 		facts_text(facts, "", style, "%s", tool->name);
-		facts_number(facts, "", FMT_NUMBER, tool->calls, 0, "")->style =
-			style;
-		facts_number(facts, "", FMT_NUMBER, tool->failed, 0, "")
-			->style = style;
-		facts_number(facts, "", FMT_AGE, tool->total_ms / 1000, 0, "")
-			->style = style;
+		facts_cell(facts, tool->calls)->style = style;
+		facts_cell(facts, tool->failed)->style = style;
+		facts_cell(facts, tool->total_ms / 1000)->style = style;
 	}
 }
 
@@ -724,35 +685,30 @@ draw_text(struct canvas *canvas, struct rect r, struct str text, int *up)
 	(void)canvas_fold(canvas, r, STYLE_LOG_PLAIN, text, most - *up);
 }
 
-static void
-add_part(struct buf *out, const char *label, struct buf *words)
-{
-	if (words->len > 0)
-		buf_appendf(out, "%s%s: %s", out->len > 0 ? "\n" : "", label,
-			    words->data);
-	buf_clear(words);
-}
-
 /* An iteration, as the row of the table has it. */
 static void
 add_iteration(struct buf *out, const struct harness_run *run,
 	      const struct harness_iteration *it)
 {
+	static const struct {
+		const char *label;
+		enum iteration_column column;
+	} parts[] = {
+		{ "attempt", IT_ATTEMPT }, { "calls", IT_CALLS },
+		{ "result", IT_RESULT },   { "qualified", IT_QUALIFIED },
+		{ "notes", IT_NOTE },
+	};
 	struct buf words;
 
 	buf_init(&words, WORDS_MAX);
 	buf_appendf(out, "\n\niteration %u", it->number);
-	harness_add_attempt(&words, run, it);
-	add_part(out, "attempt", &words);
-	harness_add_calls(&words, it);
-	add_part(out, "calls", &words);
-	harness_add_result(&words, run, it);
-	add_part(out, "result", &words);
-	harness_add_qualification(&words, it);
-	add_part(out, "qualified", &words);
-	if (it->note != NULL)
-		buf_append_str(&words, it->note);
-	add_part(out, "notes", &words);
+	for (size_t i = 0; i < COLUMNS(parts); i++) {
+		buf_clear(&words);
+		add_words(&words, parts[i].column, run, it);
+		if (words.len > 0)
+			buf_appendf(out, "\n%s: %s", parts[i].label,
+				    words.data);
+	}
 	buf_release(&words);
 }
 
@@ -773,22 +729,23 @@ draw_words(struct canvas *canvas, struct rect r,
 			    facts.v[i].text);
 	if (pick->it != NULL)
 		add_iteration(&out, pick->run, pick->it);
-	draw_text(canvas, r, (struct str){ out.data, out.len }, up);
+	draw_text(canvas, r, buf_str(&out), up);
 	facts_release(&facts);
 	buf_release(&out);
 }
 
-/* A detail that is a list of facts. */
+/* A list of facts at the top of *rest, labels of so many columns. */
 static void
-draw_list(struct canvas *canvas, struct rect r, const struct harness_pick *pick,
+draw_list(struct canvas *canvas, struct rect *rest, int columns,
+	  const struct harness_pick *pick,
 	  void (*add)(struct facts *facts, const struct harness_pick *pick))
 {
-	static const struct panel_facts how = { 0, STYLE_HEAD, false };
+	const struct panel_facts how = { columns, STYLE_HEAD, false };
 	struct facts facts;
 
 	facts_init(&facts);
 	add(&facts, pick);
-	panel_facts(canvas, &r, &facts, &how);
+	panel_facts(canvas, rest, &facts, &how);
 	facts_release(&facts);
 }
 
@@ -827,7 +784,7 @@ draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 	if (h->detail == DETAIL_WORDS)
 		draw_words(canvas, r, pick, &h->up);
 	else if (h->detail < DETAIL_TEXTS)
-		draw_list(canvas, r, pick, details[h->detail].add);
+		draw_list(canvas, &r, 0, pick, details[h->detail].add);
 	else
 		draw_text(canvas, r, texts[i].text, &h->up);
 }
@@ -895,7 +852,7 @@ draw_run(struct harness *h, struct canvas *canvas, struct rect r)
 		return;
 	}
 	words.h = room - rows > 2 ? room - rows - 1 : 0;
-	draw_facts(canvas, &words, &h->pick);
+	draw_list(canvas, &words, LABEL_WIDTH, &h->pick, add_facts);
 	(void)rect_take_top(&r, words.y + 1 - r.y);
 	draw_table(h, canvas, rect_take_top(&r, rows), FOCUS_ITERATIONS);
 	(void)rect_take_top(&r, 1);
@@ -911,18 +868,16 @@ static void
 harness_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	     struct rect r)
 {
-	static const char *const empty[] = {
-		"No HarnessGym runs are followed here yet.",
-		"hgym-tui harness DIR   shows a run that lies here",
-		"\"harnessgym\": [\"DIR\"] at a pod of the configuration "
-		"follows one",
-		NULL
-	};
 	struct harness *h = state;
 
 	(void)harness_list(state, shared);
 	if (h->runs.n == 0) {
-		panel_empty(canvas, r, empty);
+		panel_empty(
+			canvas, r,
+			"No HarnessGym runs are followed here yet.\n"
+			"hgym-tui harness DIR   shows a run that lies here\n"
+			"\"harnessgym\": [\"DIR\"] at a pod of the "
+			"configuration follows one");
 		return;
 	}
 	draw_table(h, canvas,
@@ -1021,10 +976,7 @@ harness_click(void *state, struct ui_shared *shared, int x, int y)
 static void
 harness_release(void *state)
 {
-	struct harness *h = state;
-
-	list_release(&h->runs);
-	list_release(&h->iterations);
+	list_release(&((struct harness *)state)->iterations);
 }
 
 const struct view_ops view_harness = {

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "ui/logpage.h"
+#include "base/utf8.h"
+#include "report/fmt.h"
+#include "ui/logsrc.h"
 #include "ui/panel.h"
 #include "ui/prompt.h"
 #include "ui/theme.h"
@@ -18,13 +20,40 @@
 #define FRAME_BYTES  (1U << 20) /* are counted before a frame is drawn */
 #define SLICE_MS     25 /* of background work, between two key presses */
 /* What is taken out of the view is whole: a column is a byte at least. */
-#define WHOLE_COLUMNS LOGSRC_RAW_BYTES
-#define WHOLE_BYTES   (4 * LOGSRC_RAW_BYTES)
+#define WHOLE_COLUMNS	 LOGSRC_RAW_BYTES
+#define WHOLE_BYTES	 (4 * LOGSRC_RAW_BYTES)
+#define TEXT_BYTES	 (8U << 20)
+#define GUTTER_NARROW	 10
+#define GUTTER_WIDE	 26
+#define WIDE_FROM	 110
+#define HIT_COLUMNS	 256 /* beyond the edge: a hit may end there */
+#define HIT_BYTES	 512 /* before what is shown: hits may reach it */
+#define N_HUES		 (LOGSGR_BRIGHT_RED - LOGSGR_RED)
+#define LOGS_MAX_COLUMNS (1 << 21)
 #define ERROR_PATTERN                                                          \
 	"(?i)error|traceback|exception|out of memory|\\bnan\\b|killed|nccl wa"
 
+/*
+ * A screenful of a log: where it begins, how long lines are shown, and the
+ * drawing of it.  It follows the end until it is scrolled away from it.
+ */
+struct logs_row {
+	uint64_t place;
+	uint64_t row; /* of a wrapped line */
+};
+
 struct logs {
-	struct logpage page;
+	struct logsrc src;
+	struct logs_row top;
+	bool left_end; /* does not follow */
+	bool wrap;
+	bool colors;	   /* a log's own are shown */
+	int left;	   /* columns scrolled away */
+	int width, height; /* of the text, as drawn last */
+	int y;		   /* of its first row */
+	uint64_t hit;	   /* place of the last hit */
+	bool has_hit;
+	const struct pattern *marked;	/* borrowed; NULL: nothing is */
 	const struct model_log *picked; /* by J and K; NULL: the run's */
 	const struct model_run *of_run; /* selected when it was picked */
 	bool is_open, merged;
@@ -39,6 +68,424 @@ struct logs {
 	uint64_t search_at;
 	const struct pattern *searched; /* last; to compare, not to use */
 };
+
+/* Columns before the text: a number, or where the line is from. */
+static int
+gutter(const struct logs *logs, int width)
+{
+	return logs->src.log == NULL && width >= WIDE_FROM ? GUTTER_WIDE
+							   : GUTTER_NARROW;
+}
+
+/* The text behind its first `columns` columns. */
+static struct str
+behind(struct str text, size_t columns)
+{
+	size_t cut = utf8_prefix(text, columns);
+
+	return (struct str){ text.p + cut, text.len - cut };
+}
+
+/* The next row of a wrapped text; takes it off. */
+static struct str
+take_row(struct str *text, int width)
+{
+	size_t n = utf8_prefix(*text, (size_t)(width > 2 ? width : 2));
+	struct str row = { text->p, n };
+
+	text->p += n;
+	text->len -= n;
+	return row;
+}
+
+static uint64_t
+rows_of(struct logs *logs, uint64_t place)
+{
+	struct logsrc_line line;
+	uint64_t rows = 0;
+	struct str text;
+
+	if (!logs->wrap)
+		return 1;
+	logsrc_line_init(&line, TEXT_BYTES);
+	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
+	text = buf_str(&line.text);
+	do {
+		(void)take_row(&text, logs->width);
+		rows++;
+	} while (text.len > 0);
+	buf_release(&line.text);
+	return rows;
+}
+
+/* One row up; false at the begin. */
+static bool
+row_up(struct logs *logs, struct logs_row *at)
+{
+	uint64_t before;
+
+	if (at->row > 0) {
+		at->row--;
+		return true;
+	}
+	before = logsrc_prev(&logs->src, at->place);
+	if (before == UINT64_MAX)
+		return false;
+	at->place = before;
+	at->row = rows_of(logs, before) - 1;
+	return true;
+}
+
+static void
+row_down(struct logs *logs, struct logs_row *at)
+{
+	if (at->row + 1 < rows_of(logs, at->place)) {
+		at->row++;
+		return;
+	}
+	at->place = logsrc_next(&logs->src, at->place);
+	at->row = 0;
+}
+
+static bool
+is_before(const struct logs_row *a, const struct logs_row *b)
+{
+	return a->place != b->place ? a->place < b->place : a->row < b->row;
+}
+
+/* The top that shows the last row at the bottom. */
+static struct logs_row
+end_top(struct logs *logs)
+{
+	struct logs_row top = { logsrc_end(&logs->src), 0 };
+
+	for (int i = 0; i < logs->height && row_up(logs, &top); i++)
+		;
+	return top;
+}
+
+/* Say how much room there is, and go to the end when that is followed. */
+static void
+logs_fit(struct logs *logs, struct rect rect)
+{
+	uint64_t at = logsrc_at(&logs->src, logs->top.place);
+
+	logs->y = rect.y;
+	logs->height = rect.h;
+	logs->width = rect.w - gutter(logs, rect.w);
+	if (logs->left_end && at < logsrc_end(&logs->src)) {
+		logs->top.place = at;
+		return;
+	}
+	/* A filter may still find lines below. */
+	if (logs->left_end && logsrc_is_filtering(&logs->src))
+		return;
+	logs->left_end = false;
+	logs->top = end_top(logs);
+}
+
+/* Scroll by so many rows; at the end following begins. */
+static void
+logs_scroll(struct logs *logs, int rows)
+{
+	struct logs_row last = end_top(logs);
+
+	logs->left_end = true;
+	for (; rows < 0 && row_up(logs, &logs->top); rows++)
+		;
+	for (; rows > 0 && is_before(&logs->top, &last); rows--)
+		row_down(logs, &logs->top);
+	if (!is_before(&logs->top, &last))
+		logs->left_end = false;
+}
+
+static void
+logs_to_begin(struct logs *logs)
+{
+	logs->top = (struct logs_row){ logsrc_at(&logs->src, 0), 0 };
+	logs->left_end = true;
+	logs->left = 0;
+}
+
+/* Columns before the pattern's first hit in a line, and of the hit. */
+static bool
+hit_columns(struct logs *logs, uint64_t place, const struct pattern *pattern,
+	    int *x, int *w)
+{
+	struct logsrc_line line;
+	size_t at, len;
+	bool found;
+
+	logsrc_line_init(&line, TEXT_BYTES);
+	logsrc_read(&logs->src, place, LOGS_MAX_COLUMNS, &line);
+	found = pattern_find(pattern, buf_str(&line.text), &at, &len);
+	if (found) {
+		*x = (int)utf8_width((struct str){ line.text.data, at });
+		*w = (int)utf8_width((struct str){ line.text.data + at, len });
+	}
+	buf_release(&line.text);
+	return found;
+}
+
+/* Bring a hit of `pattern` into view and keep it as the hit. */
+static void
+logs_show_hit(struct logs *logs, uint64_t place, const struct pattern *pattern)
+{
+	struct logs_row last;
+	int x, w;
+
+	logs->hit = place;
+	logs->has_hit = true;
+	logs->left_end = true;
+	/* What is folded away cannot be shown. */
+	if (logsrc_at(&logs->src, place) != place)
+		logs->src.fold = false;
+	logs->top = (struct logs_row){ place, 0 };
+	if (hit_columns(logs, place, pattern, &x, &w)) {
+		if (logs->wrap && logs->width > 0)
+			logs->top.row = (uint64_t)(x / logs->width);
+		else if (x < logs->left || x + w > logs->left + logs->width)
+			logs->left =
+				x + w <= logs->width ? 0 : x - logs->width / 3;
+	}
+	for (int i = 0; i < logs->height / 3 && row_up(logs, &logs->top); i++)
+		;
+	/* No rows stay empty below the last one. */
+	last = end_top(logs);
+	if (is_before(&last, &logs->top))
+		logs->top = last;
+}
+
+/* The line that a copy means: the hit, else the first or the last one. */
+static uint64_t
+logs_current(struct logs *logs)
+{
+	uint64_t last;
+
+	if (logs->has_hit)
+		return logs->hit;
+	if (logs->left_end)
+		return logs->top.place;
+	last = logsrc_prev(&logs->src, logsrc_end(&logs->src));
+	return last != UINT64_MAX ? last : logs->top.place;
+}
+
+/* Which log of several a line is from: its pod, its run or else its file. */
+static void
+draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
+	    const struct model_log *log)
+{
+	const struct model *model = logs->src.model;
+	struct rect pod = rect_take_left(&r, GUTTER_NARROW);
+	char label[FMT_LABEL];
+
+	if (log->pod >= model->n_pods)
+		return;
+	pod.w--;
+	r.w--;
+	canvas_print(canvas, pod, theme_series((unsigned int)log->pod), "%s",
+		     model->pods[log->pod].name);
+	(void)snprintf(label, sizeof(label), "%s", plot_last_part(log->path));
+	for (size_t i = 0; i < model->n_runs; i++)
+		if (model->runs[i]->log == log)
+			(void)plot_run_label(model->runs[i], label);
+	canvas_print(canvas, r, STYLE_DIM, "%s", label);
+}
+
+static void
+draw_gutter(const struct logs *logs, struct canvas *canvas, struct rect r,
+	    const struct logsrc_line *line)
+{
+	char number[FMT_SIZE];
+
+	if (logs->src.log == NULL) {
+		draw_origin(logs, canvas, r, line->log);
+	} else if (line->is_part) {
+		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 },
+			     STYLE_GAUGE_REST, STR_LIT("…"));
+	} else if (line->number > 0) {
+		(void)snprintf(number, sizeof(number), "%llu",
+			       (unsigned long long)line->number);
+		canvas_right(canvas, (struct rect){ r.x, r.y, 8, 1 },
+			     STYLE_GAUGE_REST, str_from(number));
+	}
+}
+
+static unsigned int
+row_style(const struct logsrc_line *line)
+{
+	return line->is_fold ? STYLE_KEY : panel_line_style(line->class);
+}
+
+/* How a piece of a line looks that asks for a look of its own. */
+static unsigned int
+look_style(unsigned int look, unsigned int line_style)
+{
+	unsigned int ink = look & LOGSGR_INK_MASK, style = line_style;
+
+	if (ink >= LOGSGR_RED)
+		style = STYLE_INK_RED + ink - LOGSGR_RED;
+	else if (ink != LOGSGR_NONE)
+		style = ink == LOGSGR_GREY ? STYLE_DIM : STYLE_NORMAL;
+	if (look & LOGSGR_FAINT)
+		style = ink < LOGSGR_RED	   ? STYLE_DIM
+			: ink >= LOGSGR_BRIGHT_RED ? style - N_HUES
+						   : style;
+	if (look & LOGSGR_BOLD)
+		style |= STYLE_BOLD;
+	if (look & LOGSGR_REVERSE)
+		style |= STYLE_REVERSE;
+	return style;
+}
+
+_Static_assert(STYLE_INK_BRIGHT_CYAN - STYLE_INK_RED ==
+		       LOGSGR_BRIGHT_CYAN - LOGSGR_RED,
+	       "a style for each ink, in the same order");
+
+/* Where to look from for hits that may reach a byte: a character's first. */
+static size_t
+hits_from(struct str whole, size_t begin)
+{
+	size_t from = begin > HIT_BYTES ? begin - HIT_BYTES : 0;
+
+	while (from > 0 && from < whole.len &&
+	       ((unsigned char)whole.p[from] & 0xC0) == 0x80)
+		from--;
+	return from;
+}
+
+/*
+ * The next hit of marked (NULL: none) in a piece of a line, cut to it; *from
+ * is where to look on in the line.
+ */
+static bool
+next_hit(const struct logsrc_line *line, struct str piece,
+	 const struct pattern *marked, size_t *from, struct str *hit)
+{
+	struct str whole = { line->text.data, line->text.len };
+	size_t begin = (size_t)(piece.p - whole.p), end = begin + piece.len;
+	size_t at, len;
+	uint32_t cp;
+
+	while (marked != NULL && *from < end &&
+	       pattern_find_from(marked, whole, *from, &at, &len) && at < end) {
+		*from = at + len;
+		if (len == 0 && at < whole.len)
+			*from += utf8_decode(
+				(struct str){ whole.p + at, whole.len - at },
+				&cp);
+		if (len == 0 || at + len <= begin)
+			continue;
+		len = (at + len < end ? at + len : end) -
+		      (at > begin ? at : begin);
+		*hit = (struct str){ whole.p + (at > begin ? at : begin), len };
+		return true;
+	}
+	return false;
+}
+
+/* The looks that a line asks for, over a row of it that was drawn. */
+static void
+draw_looks(struct canvas *canvas, struct rect row,
+	   const struct logsrc_line *line, struct str text, bool reverse)
+{
+	const struct logsgr_runs *runs = line->runs;
+	size_t at = (size_t)(text.p - line->text.data), end = at + text.len;
+	unsigned int keep = reverse ? ~0U : ~LOGSGR_REVERSE;
+
+	for (size_t i = logsgr_runs_upto(runs, at); at < end && row.w > 0;
+	     i++) {
+		size_t to = i < runs->n && runs->v[i].at < end ? runs->v[i].at
+							       : end;
+		unsigned int look = i > 0 ? runs->v[i - 1].look & keep : 0;
+		struct str piece = { line->text.data + at, to - at };
+		struct rect part = rect_take_left(&row, (int)utf8_width(piece));
+
+		if (look != 0)
+			canvas_fill(canvas, part,
+				    look_style(look, row_style(line)), 0);
+		at = to;
+	}
+}
+
+/*
+ * A row of the screen: text is a piece of line->text.  What marked matches
+ * (NULL: nothing) is marked, whatever colours the line has.
+ */
+static void
+draw_row(struct canvas *canvas, struct rect row, const struct logsrc_line *line,
+	 struct str text, const struct pattern *marked)
+{
+	size_t begin = (size_t)(text.p - line->text.data);
+	size_t from = hits_from(buf_str(&line->text), begin);
+	struct str hit, before = text;
+	bool has_hit = next_hit(line, text, marked, &from, &hit);
+
+	canvas_line(canvas, row, row_style(line), text);
+	/* Of a row with a hit the hit alone is in reverse. */
+	if (line->runs != NULL && line->runs->n > 0)
+		draw_looks(canvas, row, line, text, !has_hit);
+	for (; has_hit && row.w > 0;
+	     has_hit = next_hit(line, text, marked, &from, &hit)) {
+		before.len = (size_t)(hit.p - before.p);
+		(void)rect_take_left(&row, (int)utf8_width(before));
+		canvas_fill(canvas, rect_take_left(&row, (int)utf8_width(hit)),
+			    STYLE_MATCH, 0);
+		before.p = hit.p + hit.len;
+	}
+}
+
+/* A line at the top of *r, which loses the rows that it took. */
+static void
+draw_line(struct logs *logs, struct canvas *canvas, struct rect *r,
+	  uint64_t place, uint64_t skip)
+{
+	size_t columns = logs->wrap ? LOGS_MAX_COLUMNS
+				    : (size_t)(logs->left + r->w + HIT_COLUMNS);
+	struct rect left = *r, row;
+	struct logsgr_runs runs;
+	struct logsrc_line line;
+	struct str text, piece;
+
+	left.w = gutter(logs, r->w);
+	logsrc_line_init(&line, TEXT_BYTES);
+	logsgr_runs_init(&runs);
+	line.runs = logs->colors ? &runs : NULL;
+	logsrc_read(&logs->src, place, columns, &line);
+	if (skip == 0)
+		draw_gutter(logs, canvas, left, &line);
+	if (logs->has_hit && place == logs->hit)
+		canvas_put(canvas, left.x + left.w - 1, r->y, STYLE_KEY,
+			   0x25B8);
+	text = buf_str(&line.text);
+	if (!logs->wrap && !line.is_fold)
+		text = behind(text, (size_t)logs->left);
+	do {
+		piece = logs->wrap ? take_row(&text, r->w - left.w) : text;
+		if (skip > 0) {
+			skip--;
+			continue;
+		}
+		row = rect_take_top(r, 1);
+		(void)rect_take_left(&row, left.w);
+		draw_row(canvas, row, &line, piece, logs->marked);
+	} while (logs->wrap && text.len > 0 && r->h > 0);
+	logsgr_runs_release(&runs);
+	buf_release(&line.text);
+}
+
+static void
+draw_lines(struct logs *logs, struct canvas *canvas, struct rect r)
+{
+	uint64_t place = logsrc_at(&logs->src, logs->top.place);
+	uint64_t skip = logs->wrap ? logs->top.row : 0;
+
+	while (r.h > 0 && place < logsrc_end(&logs->src)) {
+		draw_line(logs, canvas, &r, place, skip);
+		skip = 0;
+		place = logsrc_next(&logs->src, place);
+	}
+}
 
 /* The log that took its place when it was rotated, and so on. */
 static const struct model_log *
@@ -69,31 +516,32 @@ static void
 open_wanted(struct logs *logs, struct ui_shared *shared)
 {
 	const struct model_log *log = wanted_log(logs, shared);
-	struct logpage *page = &logs->page;
-	bool follows = !page->left_end;
+	bool follows = !logs->left_end;
 
-	if (!logs->is_open)
-		logpage_init(page);
-	if (logs->is_open && log == page->src.log) {
-		bool rotated = page->src.log != NULL &&
-			       page->src.log->next != NULL && !logs->stays;
+	if (!logs->is_open) {
+		logsrc_init(&logs->src);
+		logs->errors = pattern_new(ERROR_PATTERN, NULL);
+	}
+	if (logs->is_open && log == logs->src.log) {
+		bool rotated = logs->src.log != NULL &&
+			       logs->src.log->next != NULL && !logs->stays;
 
-		if (!follows || (!rotated && !logsrc_is_moved(&page->src))) {
-			(void)logsrc_refresh(&page->src);
+		if (!follows || (!rotated && !logsrc_is_moved(&logs->src))) {
+			(void)logsrc_refresh(&logs->src);
 			return;
 		}
 		/* From now on it is the one that is wanted. */
-		log = newest(page->src.log);
+		log = newest(logs->src.log);
 		if (log != NULL) {
 			logs->picked = log;
 			logs->of_run = shared->selected;
 		}
 	}
 	logs->stays = log != NULL && log->next != NULL;
-	logsrc_open(&page->src, shared->model, log);
+	logsrc_open(&logs->src, shared->model, log);
 	logs->is_open = true;
-	page->left_end = page->has_hit = false;
-	page->left = 0;
+	logs->left_end = logs->has_hit = false;
+	logs->left = 0;
 	logs->searching = NULL;
 }
 
@@ -102,7 +550,7 @@ static int
 look_on(struct logs *logs)
 {
 	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
-	struct logsrc *src = &logs->page.src;
+	struct logsrc *src = &logs->src;
 	int found;
 
 	for (;;) {
@@ -129,7 +577,7 @@ search_slice(struct logs *logs, struct ui_shared *shared)
 	if (found == 1) {
 		/* A g before it that is not done yet gives way to it. */
 		logs->to_begin = false;
-		logpage_show_hit(&logs->page, logs->search_at, logs->searching);
+		logs_show_hit(logs, logs->search_at, logs->searching);
 	} else {
 		ui_say(shared, "no more hits %s",
 		       logs->forward ? "below" : "above");
@@ -142,7 +590,6 @@ static void
 begin_search(struct logs *logs, struct ui_shared *shared,
 	     const struct pattern *pattern, bool forward)
 {
-	struct logpage *page = &logs->page;
 
 	if (pattern == NULL) {
 		ui_say(shared, "/ searches first");
@@ -151,16 +598,16 @@ begin_search(struct logs *logs, struct ui_shared *shared,
 	logs->searching = pattern;
 	logs->forward = forward;
 	/* A new pattern may be in the line of the last hit. */
-	if (page->has_hit && forward && pattern != logs->searched)
-		logs->search_at = page->hit;
-	else if (page->has_hit)
+	if (logs->has_hit && forward && pattern != logs->searched)
+		logs->search_at = logs->hit;
+	else if (logs->has_hit)
 		logs->search_at =
-			forward ? logsrc_raw_next(&page->src, page->hit)
-				: page->hit;
-	else if (page->left_end)
-		logs->search_at = page->top.place;
+			forward ? logsrc_raw_next(&logs->src, logs->hit)
+				: logs->hit;
+	else if (logs->left_end)
+		logs->search_at = logs->top.place;
 	else
-		logs->search_at = logsrc_end(&page->src);
+		logs->search_at = logsrc_end(&logs->src);
 	logs->searched = pattern;
 	(void)search_slice(logs, shared);
 }
@@ -178,8 +625,7 @@ count_lines(struct logsrc *src, uint64_t budget)
 static void
 add_state(const struct logs *logs, struct buf *out)
 {
-	const struct logpage *page = &logs->page;
-	const struct logsrc *src = &page->src;
+	const struct logsrc *src = &logs->src;
 	const struct model_log *log = src->log;
 	int searched = logsrc_percent(src, 0, logs->search_at);
 
@@ -188,14 +634,14 @@ add_state(const struct logs *logs, struct buf *out)
 	else if (logs->searching != NULL)
 		buf_appendf(out, " · searching %d %%, Esc stops",
 			    logs->forward ? searched : 100 - searched);
-	else if (!page->left_end && log != NULL &&
+	else if (!logs->left_end && log != NULL &&
 		 (log->next != NULL || log->gone_wall_ms != 0))
 		buf_append_str(out, " · its end");
-	else if (!page->left_end)
+	else if (!logs->left_end)
 		buf_append_str(out, " · following");
 	else if (src->file != NULL)
 		buf_appendf(out, " · at %d %%, f follows",
-			    logsrc_percent(src, 0, page->top.place));
+			    logsrc_percent(src, 0, logs->top.place));
 	else
 		buf_append_str(out, " · f follows");
 }
@@ -209,7 +655,7 @@ order_of(const struct logs *logs)
 		[LOGTIMED_SOME] = " · by time, or as they came",
 		[LOGTIMED_NONE] = " · as they came",
 	};
-	const struct logsrc *src = &logs->page.src;
+	const struct logsrc *src = &logs->src;
 
 	if (src->timed != NULL)
 		return logsrc_is_moved(src)
@@ -230,7 +676,7 @@ order_of(const struct logs *logs)
 static void
 add_filter(const struct logs *logs, struct buf *out)
 {
-	const struct logsrc *src = &logs->page.src;
+	const struct logsrc *src = &logs->src;
 	uint64_t n = logsrc_filter_hits(src);
 	char hits[FMT_SIZE];
 
@@ -289,7 +735,8 @@ name_of(const struct model_log *log, const struct ui_shared *shared,
 	else if (shared->selected != NULL && shared->selected->log == log)
 		(void)plot_run_label(shared->selected, label);
 	else
-		(void)snprintf(label, FMT_LABEL, "%s", plot_log_name(log));
+		(void)snprintf(label, FMT_LABEL, "%s",
+			       plot_last_part(log->path));
 }
 
 /* The frame around the log, and in it which one, how much and what of it. */
@@ -297,19 +744,18 @@ static void
 draw_title(const struct logs *logs, const struct ui_shared *shared,
 	   struct canvas *canvas, struct rect r)
 {
-	const struct logpage *page = &logs->page;
 	struct buf title, rest;
 	char label[FMT_LABEL];
 
 	buf_init(&title, TITLE_BYTES);
 	buf_init(&rest, TITLE_BYTES);
-	add_lines(&page->src, &rest);
+	add_lines(&logs->src, &rest);
 	add_state(logs, &rest);
 	add_filter(logs, &rest);
-	if (page->left > 0 && !page->wrap)
-		buf_appendf(&rest, " · from column %d", page->left + 1);
+	if (logs->left > 0 && !logs->wrap)
+		buf_appendf(&rest, " · from column %d", logs->left + 1);
 	buf_append_str(&rest, order_of(logs));
-	name_of(page->src.log, shared, label);
+	name_of(logs->src.log, shared, label);
 	add_name(label, int_max(r.w - 6 - text_width(rest.data), NAME_COLUMNS),
 		 &title);
 	buf_append_str(&title, rest.data);
@@ -322,45 +768,38 @@ static void
 logs_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	  struct rect r)
 {
-	static const char *const empty[] = { "This log has no lines yet.",
-					     "A merges all logs", NULL };
-	static const char *const all_empty[] = {
-		"These logs have no lines yet.", "A shows one of them", NULL
-	};
-	static const char *const gone[] = {
-		"The local copy of this log was deleted.",
-		"The oldest copies go when all are more than mirror_cap_bytes.",
-		NULL
-	};
-	static const char *const none[] = { "No line passes the filter.",
-					    "& and Enter show all again",
-					    NULL };
 	struct logs *logs = state;
-	struct logpage *page = &logs->page;
 	struct rect in = { r.x + 1, r.y + 1, r.w - 2, r.h - 2 };
 
 	open_wanted(logs, shared);
-	(void)count_lines(&page->src, FRAME_BYTES);
+	(void)count_lines(&logs->src, FRAME_BYTES);
 	/* What just came passes the filter now, not when there is time. */
-	if (page->src.above_done)
-		(void)logsrc_filter_on(&page->src);
-	logpage_fit(page, in);
-	page->marked = logs->pattern;
-	page->colors = shared->log_colors;
+	if (logs->src.above_done)
+		(void)logsrc_filter_on(&logs->src);
+	logs_fit(logs, in);
+	logs->marked = logs->pattern;
+	logs->colors = shared->log_colors;
 	draw_title(logs, shared, canvas, r);
-	if (logsrc_is_empty(&page->src))
+	if (logsrc_is_empty(&logs->src))
+		panel_empty(
+			canvas, r,
+			logs->merged ? "These logs have no lines yet.\n"
+				       "A shows one of them"
+			: logs->src.file == NULL && logs->src.log != NULL &&
+					logs->src.moves > 0
+				? "The local copy of this log was deleted.\n"
+				  "The oldest copies go when all are "
+				  "more than mirror_cap_bytes."
+				: "This log has no lines yet.\n"
+				  "A merges all logs");
+	else if (logs->src.filter != NULL &&
+		 logsrc_filter_hits(&logs->src) == 0 &&
+		 !logsrc_is_filtering(&logs->src))
 		panel_empty(canvas, r,
-			    logs->merged ? all_empty
-			    : page->src.file == NULL && page->src.log != NULL &&
-					    page->src.moves > 0
-				    ? gone
-				    : empty);
-	else if (page->src.filter != NULL &&
-		 logsrc_filter_hits(&page->src) == 0 &&
-		 !logsrc_is_filtering(&page->src))
-		panel_empty(canvas, r, none);
+			    "No line passes the filter.\n"
+			    "& and Enter show all again");
 	else
-		logpage_draw(page, canvas, in);
+		draw_lines(logs, canvas, in);
 }
 
 static int
@@ -368,7 +807,6 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 	    bool filter, struct err *err)
 {
 	struct logs *logs = state;
-	struct logpage *page = &logs->page;
 	bool out = filter && text[0] == '!';
 	struct pattern *pattern = NULL;
 
@@ -383,71 +821,58 @@ logs_search(void *state, struct ui_shared *shared, const char *text,
 	if (!filter) {
 		if (pattern == NULL)
 			return 0;
-		page->marked = NULL;
+		logs->marked = NULL;
 		pattern_free(logs->pattern);
 		logs->pattern = pattern;
 		logs->searched = NULL;
 		/* From the end, the newest hit is the one that is meant. */
-		begin_search(logs, shared, pattern, page->left_end);
+		begin_search(logs, shared, pattern, logs->left_end);
 		return 0;
 	}
-	logsrc_filter(&page->src, pattern, out,
-		      page->left_end ? page->top.place : UINT64_MAX);
-	page->top.row = 0;
+	logsrc_filter(&logs->src, pattern, out,
+		      logs->left_end ? logs->top.place : UINT64_MAX);
+	logs->top.row = 0;
 	(void)snprintf(logs->filter_text, sizeof(logs->filter_text), "%s",
 		       text);
 	return 0;
-}
-
-static const struct pattern *
-error_pattern(struct logs *logs)
-{
-	if (logs->errors == NULL)
-		logs->errors = pattern_new(ERROR_PATTERN, NULL);
-	return logs->errors;
 }
 
 /* Actions that move; false when it is none. */
 static bool
 move(struct logs *logs, enum action action)
 {
-	struct logpage *page = &logs->page;
-	int half = int_max(page->height / 2, 1);
-	int aside = page->width > 32 ? page->width / 2 : 16;
+	int half = int_max(logs->height / 2, 1);
+	int aside = logs->width > 32 ? logs->width / 2 : 16;
+	const struct {
+		enum action action;
+		int rows, columns;
+	} steps[] = {
+		{ ACTION_UP, -1, 0 },	      { ACTION_DOWN, 1, 0 },
+		{ ACTION_PAGE_UP, -half, 0 }, { ACTION_PAGE_DOWN, half, 0 },
+		{ ACTION_LEFT, 0, -aside },   { ACTION_RIGHT, 0, aside },
+	};
 
-	switch ((int)action) {
-	case ACTION_UP:
-		logpage_scroll(page, -1);
-		break;
-	case ACTION_DOWN:
-		logpage_scroll(page, 1);
-		break;
-	case ACTION_PAGE_UP:
-		logpage_scroll(page, -half);
-		break;
-	case ACTION_PAGE_DOWN:
-		logpage_scroll(page, half);
-		break;
-	case ACTION_LEFT:
-		logpage_shift(page, -aside);
-		break;
-	case ACTION_RIGHT:
-		logpage_shift(page, aside);
-		break;
-	case ACTION_TOP:
-		logpage_to_begin(page);
-		page->has_hit = false;
-		break;
-	case ACTION_FOLLOW:
-		logs->stays = false;
-		page->left_end = page->has_hit = false;
-		break;
-	case ACTION_BOTTOM:
-		page->left_end = page->has_hit = false;
-		break;
-	default:
-		return false;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		if (steps[i].action != action)
+			continue;
+		if (steps[i].rows != 0)
+			logs_scroll(logs, steps[i].rows);
+		else
+			logs->left = int_max(
+				0, int_min(logs->left + steps[i].columns,
+					   LOGS_MAX_COLUMNS));
+		logs->to_begin = false;
+		return true;
 	}
+	if (action == ACTION_TOP)
+		logs_to_begin(logs);
+	else if (action == ACTION_FOLLOW || action == ACTION_BOTTOM)
+		logs->left_end = false;
+	else
+		return false;
+	if (action == ACTION_FOLLOW)
+		logs->stays = false;
+	logs->has_hit = false;
 	logs->to_begin = action == ACTION_TOP;
 	return true;
 }
@@ -455,19 +880,18 @@ move(struct logs *logs, enum action action)
 static void
 copy_line(struct logs *logs, struct ui_shared *shared, struct command *out)
 {
-	struct logpage *page = &logs->page;
-	uint64_t place = logpage_current(page);
+	uint64_t place = logs_current(logs);
 	struct logsrc_line line;
 
-	if (place >= logsrc_end(&page->src)) {
+	if (place >= logsrc_end(&logs->src)) {
 		ui_say(shared, "there is no line to copy");
 		return;
 	}
 	logsrc_line_init(&line, WHOLE_BYTES);
-	logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
+	logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
 	out->id = COMMAND_COPY;
 	out->text = buf_detach(&line.text);
-	logsrc_line_release(&line);
+	buf_release(&line.text);
 }
 
 /* The log next to the one that is shown, with its last run. */
@@ -475,7 +899,7 @@ static void
 step_log(struct logs *logs, struct ui_shared *shared, bool on)
 {
 	const struct model *model = shared->model;
-	const struct model_log *log = logs->page.src.log;
+	const struct model_log *log = logs->src.log;
 	size_t i = 0;
 
 	while (i < model->n_logs && model->logs[i] != log)
@@ -499,21 +923,20 @@ step_log(struct logs *logs, struct ui_shared *shared, bool on)
 static void
 turn(struct logs *logs, struct ui_shared *shared, enum action action)
 {
-	struct logpage *page = &logs->page;
 
 	if (action == ACTION_FOLD) {
-		page->src.fold = !page->src.fold;
+		logs->src.fold = !logs->src.fold;
 		ui_say(shared, "printed source code is %s",
-		       page->src.fold ? "folded" : "shown");
+		       logs->src.fold ? "folded" : "shown");
 	} else if (action == ACTION_WRAP) {
-		page->wrap = !page->wrap;
+		logs->wrap = !logs->wrap;
 		ui_say(shared, "long lines %s",
-		       page->wrap ? "are wrapped" : "scroll sideways");
+		       logs->wrap ? "are wrapped" : "scroll sideways");
 	} else {
 		logs->merged = !logs->merged;
 	}
-	page->top.row = 0;
-	page->left = 0;
+	logs->top.row = 0;
+	logs->left = 0;
 }
 
 static bool
@@ -530,32 +953,22 @@ logs_act(void *state, struct ui_shared *shared, enum action action,
 		ui_say(shared, "the search was stopped");
 		return true;
 	}
-	switch ((int)action) {
-	case ACTION_SEARCH_NEXT:
-	case ACTION_SEARCH_PREV:
+	if (action == ACTION_SEARCH_NEXT || action == ACTION_SEARCH_PREV)
 		begin_search(logs, shared, logs->pattern,
 			     action == ACTION_SEARCH_NEXT);
-		return true;
-	case ACTION_ERROR_NEXT:
-	case ACTION_ERROR_PREV:
-		begin_search(logs, shared, error_pattern(logs),
+	else if (action == ACTION_ERROR_NEXT || action == ACTION_ERROR_PREV)
+		begin_search(logs, shared, logs->errors,
 			     action == ACTION_ERROR_NEXT);
-		return true;
-	case ACTION_NEXT_RUN:
-	case ACTION_PREV_RUN:
+	else if (action == ACTION_NEXT_RUN || action == ACTION_PREV_RUN)
 		step_log(logs, shared, action == ACTION_NEXT_RUN);
-		return true;
-	case ACTION_FOLD:
-	case ACTION_WRAP:
-	case ACTION_MERGE:
+	else if (action == ACTION_FOLD || action == ACTION_WRAP ||
+		 action == ACTION_MERGE)
 		turn(logs, shared, action);
-		return true;
-	case ACTION_COPY:
+	else if (action == ACTION_COPY)
 		copy_line(logs, shared, out);
-		return true;
-	default:
+	else
 		return move(logs, action);
-	}
+	return true;
 }
 
 /* Search, filter and count lines, a slice at a time. */
@@ -563,7 +976,7 @@ static bool
 logs_work(void *state, struct ui_shared *shared)
 {
 	struct logs *logs = state;
-	struct logsrc *src = &logs->page.src;
+	struct logsrc *src = &logs->src;
 	int64_t until = clock_real.mono_ms(&clock_real) + SLICE_MS;
 
 	/* A key may have chosen another log, which is not drawn yet. */
@@ -574,14 +987,14 @@ logs_work(void *state, struct ui_shared *shared)
 	       logtimed_more(src->timed)) {
 		if (clock_real.mono_ms(&clock_real) < until)
 			continue;
-		logpage_to_begin(&logs->page);
+		logs_to_begin(logs);
 		return true;
 	}
 	while (logsrc_filter_on(src) && clock_real.mono_ms(&clock_real) < until)
 		;
 	/* A filter finds the begin bit by bit. */
 	if (logs->to_begin)
-		logpage_to_begin(&logs->page);
+		logs_to_begin(logs);
 	if (logsrc_is_filtering(src))
 		return true;
 	logs->to_begin = false;
@@ -593,22 +1006,21 @@ static const char *
 logs_export(void *state, struct ui_shared *shared, struct buf *out)
 {
 	struct logs *logs = state;
-	struct logpage *page = &logs->page;
-	uint64_t place = logsrc_at(&page->src, page->top.place);
+	uint64_t place = logsrc_at(&logs->src, logs->top.place);
 	struct logsrc_line line;
 
 	(void)shared;
 	logsrc_line_init(&line, WHOLE_BYTES);
-	while (place < logsrc_end(&page->src)) {
-		logsrc_read(&page->src, place, WHOLE_COLUMNS, &line);
+	while (place < logsrc_end(&logs->src)) {
+		logsrc_read(&logs->src, place, WHOLE_COLUMNS, &line);
 		if (out->len + line.text.len + 1 > out->cap) {
 			out->truncated = true;
 			break;
 		}
 		buf_appendf(out, "%s\n", line.text.data);
-		place = logsrc_next(&page->src, place);
+		place = logsrc_next(&logs->src, place);
 	}
-	logsrc_line_release(&line);
+	buf_release(&line.text);
 	return "txt";
 }
 
@@ -617,10 +1029,20 @@ static bool
 logs_click(void *state, struct ui_shared *shared, int x, int y)
 {
 	struct logs *logs = state;
+	struct logs_row row = logs->top;
 
 	(void)shared;
 	(void)x;
-	return logs->is_open && logpage_click(&logs->page, y);
+	if (!logs->is_open || y < logs->y || y >= logs->y + logs->height)
+		return false;
+	row.place = logsrc_at(&logs->src, row.place);
+	for (; y > logs->y && row.place < logsrc_end(&logs->src); y--)
+		row_down(logs, &row);
+	if (row.place >= logsrc_end(&logs->src))
+		return false;
+	logs->hit = row.place;
+	logs->has_hit = true;
+	return true;
 }
 
 static void
@@ -629,7 +1051,7 @@ logs_release(void *state)
 	struct logs *logs = state;
 
 	if (logs->is_open)
-		logpage_release(&logs->page);
+		logsrc_release(&logs->src);
 	pattern_free(logs->pattern);
 	pattern_free(logs->errors);
 }

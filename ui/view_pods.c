@@ -77,28 +77,13 @@ live_runs(const struct model *model, size_t pod)
 	return n;
 }
 
-/* How bad a state is: the worst comes first. */
-static double
-trouble(enum pod_state state)
-{
-	static const unsigned char grades[] = {
-		[POD_LIVE] = 0,	      [POD_SILENT] = 1,	      [POD_UNKNOWN] = 2,
-		[POD_CONNECTING] = 3, [POD_RECONNECTING] = 4, [POD_GONE] = 5,
-		[POD_REFUSED] = 6,
-	};
-
-	return grades[state];
-}
-
 static void
 symbol_cell(const struct ui_shared *shared, const struct model_pod *pod,
 	    struct list_cell *cell)
 {
 	enum fact_style style;
-	uint32_t cp = panel_pod_symbol(pod, &style);
-	char symbol[5] = "";
+	const char *symbol = panel_pod_symbol(pod, &style);
 
-	symbol[utf8_encode(cp, symbol)] = '\0';
 	if (ui_is_marked(&shared->pod_marks, pod->name))
 		list_cellf(cell, STYLE_KEY, "+");
 	else
@@ -108,11 +93,17 @@ symbol_cell(const struct ui_shared *shared, const struct model_pod *pod,
 static void
 state_cell(const struct model_pod *pod, struct list_cell *cell)
 {
+	/* How bad it is: the worst comes first. */
+	static const unsigned char grades[] = {
+		[POD_LIVE] = 0,	      [POD_SILENT] = 1,	      [POD_UNKNOWN] = 2,
+		[POD_CONNECTING] = 3, [POD_RECONNECTING] = 4, [POD_GONE] = 5,
+		[POD_REFUSED] = 6,
+	};
 	enum fact_style style;
 
 	(void)panel_pod_symbol(pod, &style);
 	list_cellf(cell, theme_fact(style), "%s", pod_state_name(pod->state));
-	cell->number = trouble(pod->state);
+	cell->number = grades[pod->state];
 }
 
 static void
@@ -158,30 +149,22 @@ pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct model *model = pods->shared->model;
 	const struct model_pod *pod = &model->pods[row];
 
-	switch (column) {
-	case PODS_SYMBOL:
+	if (column == PODS_SYMBOL) {
 		symbol_cell(pods->shared, pod, cell);
-		break;
-	case PODS_NAME:
+	} else if (column == PODS_NAME) {
 		list_cellf(cell, STYLE_NORMAL, "%s", pod->name);
-		break;
-	case PODS_STATE:
+	} else if (column == PODS_STATE) {
 		state_cell(pod, cell);
-		break;
-	case PODS_CHECK:
+	} else if (column == PODS_CHECK) {
 		check_cell(pod, cell);
-		break;
-	case PODS_RUNS:
+	} else if (column == PODS_RUNS) {
 		cell->number = (double)live_runs(model, row);
-		break;
-	case PODS_TARGET:
+	} else if (column == PODS_TARGET) {
 		list_cellf(cell, STYLE_DIM, "%s", pod->target);
-		break;
-	default:
+	} else {
 		cell->number = pod_number(pod, column);
 		if (pod->state != POD_LIVE && pod->state != POD_SILENT)
 			cell->style = STYLE_DIM;
-		break;
 	}
 }
 
@@ -425,8 +408,6 @@ static void
 draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 	 struct rect r)
 {
-	static const struct panel_facts how = { LABEL_COLUMNS, STYLE_DIM,
-						true };
 	const struct model_pod *mp = &shared->model->pods[pod];
 	struct facts facts;
 
@@ -436,7 +417,9 @@ draw_pod(const struct ui_shared *shared, size_t pod, struct canvas *canvas,
 	add_noise(shared->model, mp, &facts);
 	add_alerts(shared, pod, &facts);
 	add_runs(shared, pod, &facts);
-	panel_facts(canvas, &r, &facts, &how);
+	panel_facts(
+		canvas, &r, &facts,
+		&(const struct panel_facts){ LABEL_COLUMNS, STYLE_DIM, true });
 	facts_release(&facts);
 	(void)rect_take_top(&r, 1);
 	draw_charts(shared, mp, canvas, r);
@@ -446,16 +429,15 @@ static void
 pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	  struct rect r)
 {
-	static const char *const empty[] = {
-		"No pods.",
-		"Name them in the configuration (man hgym-tui-config).",
-		"hgym-tui doctor says where it is.", NULL
-	};
 	struct list *list = pods_list(state, shared);
 	size_t pod = list_row(list);
 
 	if (pod == SIZE_MAX) {
-		panel_empty(canvas, r, empty);
+		panel_empty(canvas, r,
+			    "No pods.\n"
+			    "Name them in the configuration "
+			    "(man hgym-tui-config).\n"
+			    "hgym-tui doctor says where it is.");
 		return;
 	}
 	list_draw(list, canvas,
@@ -467,14 +449,15 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		 canvas_box(canvas, r, "%s", shared->model->pods[pod].name));
 }
 
-/* What is asked of the selected pod. */
-static enum command_id
-command_of(enum action action)
+static bool
+pods_act(void *state, struct ui_shared *shared, enum action action,
+	 struct command *out)
 {
+	/* What is asked of the selected pod. */
 	static const struct {
 		enum action action;
 		enum command_id command;
-	} pairs[] = {
+	} asks[] = {
 		{ ACTION_RECONNECT, COMMAND_RECONNECT },
 		{ ACTION_CHECK, COMMAND_CHECK },
 		{ ACTION_SHELL, COMMAND_SHELL },
@@ -482,17 +465,6 @@ command_of(enum action action)
 		{ ACTION_AUDIT, COMMAND_BENCH_AUDIT },
 		{ ACTION_COPY, COMMAND_COPY },
 	};
-
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		if (pairs[i].action == action)
-			return pairs[i].command;
-	return COMMAND_NONE;
-}
-
-static bool
-pods_act(void *state, struct ui_shared *shared, enum action action,
-	 struct command *out)
-{
 	struct list *list = &((struct pods *)state)->list;
 	const struct model_pod *pod;
 
@@ -512,18 +484,14 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 			       UI_MAX_POD_MARKS);
 		return true;
 	}
-	out->id = command_of(action);
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++)
+		if (asks[i].action == action)
+			out->id = asks[i].command;
 	if (out->id == COMMAND_BENCH_PICK || out->id == COMMAND_BENCH_AUDIT)
 		out->text = ui_pod_names(shared, out->pod);
 	else if (out->id == COMMAND_COPY)
 		out->text = xstrdup(pod->target);
 	return out->id != COMMAND_NONE;
-}
-
-static void
-pods_release(void *state)
-{
-	list_release(&((struct pods *)state)->list);
 }
 
 const struct view_ops view_pods = {
@@ -540,5 +508,4 @@ const struct view_ops view_pods = {
 	.draw = pods_draw,
 	.act = pods_act,
 	.list = pods_list,
-	.release = pods_release,
 };

@@ -14,16 +14,6 @@ struct view_run_state {
 	bool single; /* one large chart rather than a grid */
 };
 
-static void
-add_number(struct facts *facts, const char *label, double value, int decimals,
-	   const char *unit)
-{
-	if (run_has(value))
-		facts_number(facts, label,
-			     decimals < 0 ? FMT_GROUPED : FMT_NUMBER, value,
-			     decimals, unit);
-}
-
 /* All that its log says of the run. */
 static void
 add_facts(const struct ui_shared *shared, struct facts *facts)
@@ -66,25 +56,17 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 			   fmt_when(mr->log->gone_wall_ms, shared->now_wall_ms,
 				    when));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		add_number(facts, numbers[i].label, numbers[i].value,
-			   numbers[i].decimals, numbers[i].unit);
+		if (run_has(numbers[i].value))
+			facts_number(facts, numbers[i].label,
+				     numbers[i].decimals < 0 ? FMT_GROUPED
+							     : FMT_NUMBER,
+				     numbers[i].value, numbers[i].decimals,
+				     numbers[i].unit);
 	if (run->source_sha256 != NULL)
 		facts_text(facts, "source", FACT_PLAIN, "%.12s",
 			   run->source_sha256);
 	if (run->formats != NULL)
 		facts_text(facts, "formats", FACT_PLAIN, "%s", run->formats);
-}
-
-static void
-draw_facts(const struct ui_shared *shared, struct canvas *canvas,
-	   struct rect rect)
-{
-	struct facts facts;
-
-	facts_init(&facts);
-	add_facts(shared, &facts);
-	panel_facts_flow(canvas, rect, &facts);
-	facts_release(&facts);
 }
 
 static void
@@ -146,17 +128,18 @@ static void
 run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	 struct rect r)
 {
-	static const char *const empty[] = { "No run is selected.",
-					     "1 goes to the fleet", NULL };
 	const struct view_run_state *view = state;
-	int n_events, facts = r.w >= 160 ? 3 : 4, rows = r.h < 22 ? 1 : 2;
+	int n_events, lines = r.w >= 160 ? 3 : 4, rows = r.h < 22 ? 1 : 2;
 	int columns = r.w >= 160 && rows == 2 ? 3 : 2;
-	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + facts }, events;
+	struct rect head = { r.x + 1, r.y, r.w - 2, 1 + lines }, events;
 	char label[FMT_LABEL];
 	struct run_state now;
+	struct facts facts;
 
 	if (shared->selected == NULL) {
-		panel_empty(canvas, r, empty);
+		panel_empty(canvas, r,
+			    "No run is selected.\n"
+			    "1 goes to the fleet");
 		return;
 	}
 	/* As high as there are events, within what a view can spare. */
@@ -169,7 +152,10 @@ run_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			  plot_run_label(shared->selected, label));
 	canvas_right(canvas, rect_take_top(&head, 1), theme_fact(now.style),
 		     str_from(now.text));
-	draw_facts(shared, canvas, head);
+	facts_init(&facts);
+	add_facts(shared, &facts);
+	panel_facts_flow(canvas, head, &facts);
+	facts_release(&facts);
 	draw_grid(shared, canvas, r, view->single ? 1 : columns,
 		  view->single ? 1 : rows);
 	if (events.h > 0)

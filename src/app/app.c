@@ -128,7 +128,7 @@ come_back(struct app *app, int status)
 	ui_say(ui_shared(app->parts.ui), "the shell on %s has ended (%d)",
 	       app->shell_pod, status);
 	pod_shell_release(&app->shell);
-	ui_tick(app->parts.ui);
+	ui_changed(app->parts.ui, UI_ALL);
 	schedule(app);
 }
 
@@ -231,7 +231,7 @@ serve_wants(struct app *app)
 	if (wants & UI_WANT_SUSPEND) {
 		term_suspend(app->term);
 		fit_canvas(app);
-		ui_tick(app->parts.ui);
+		ui_changed(app->parts.ui, UI_ALL);
 	}
 	if (wants & UI_WANT_REPAINT)
 		term_repaint(app->term);
@@ -332,7 +332,7 @@ on_tick(void *user)
 {
 	struct app *app = user;
 
-	ui_tick(app->parts.ui);
+	ui_changed(app->parts.ui, UI_ALL);
 	start_work(app);
 	schedule(app);
 }
@@ -356,7 +356,7 @@ on_resize(void *user)
 		return;
 	term_resize(app->term);
 	fit_canvas(app);
-	ui_tick(app->parts.ui);
+	ui_changed(app->parts.ui, UI_ALL);
 	app_parts_update(&app->parts, mono_ms(app));
 	draw(app);
 	watch_out(app);
@@ -369,7 +369,7 @@ on_continue(struct app *app)
 	if (app->shell.pid != 0)
 		return;
 	term_resume(app->term);
-	ui_tick(app->parts.ui);
+	ui_changed(app->parts.ui, UI_ALL);
 	loop_timer_start(app->resize, 0, 0);
 }
 

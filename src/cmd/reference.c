@@ -14,7 +14,7 @@
 #include "cmd/cmd.h"
 #include "parsers/metric.h"
 #include "parsers/rule.h"
-#include "ui/action.h"
+#include "ui/keymap.h"
 
 #define HELP_COLUMNS 68
 

@@ -9,7 +9,7 @@
 
 #include "tests/support/tap.h"
 #include "ui/chart.h"
-#include "ui/key.h"
+#include "ui/keymap.h"
 #include "ui/theme.h"
 #include "ui/view.h"
 

@@ -8,11 +8,9 @@
 
 #include "bench/guard.h"
 #include "bench/health.h"
-#include "bench/multi.h"
-#include "bench/paired.h"
-#include "bench/rank.h"
 #include "bench/run_log.h"
 #include "bench/schedule.h"
+#include "bench/stats.h"
 #include "bench/steps.h"
 #include "bench/verdict.h"
 #include "bench/window.h"

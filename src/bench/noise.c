@@ -13,7 +13,6 @@
 
 #include "base/dist.h"
 #include "base/xalloc.h"
-#include "bench/paired.h"
 #include "bench/stats.h"
 
 #define ALPHA 0.05

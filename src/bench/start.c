@@ -15,7 +15,6 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "bench/kept.h"
-#include "bench/paired.h"
 #include "bench/stats.h"
 
 #define MAX_TEXT (1024U * 1024)

@@ -13,7 +13,6 @@
 #include "bench/stats.h"
 #include "bench/steps.h"
 #include "bench/verdict.h"
-#include "bench/window.h"
 
 /*
  * From the runs of a bench to the verdict on each variant.  A run is one

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
-#include "bench/kept.h"
+#include "bench/folder.h"
 #include "bench/stats.h"
 #include "store/noise.h"
 

@@ -2,8 +2,6 @@
 /* A verdict.json as facts for people; for all commands and the dashboard. */
 #include "config.h"
 
-#include "bench/report.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

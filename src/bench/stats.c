@@ -309,7 +309,12 @@ rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
 	return r;
 }
 
-struct rank_one
+/* Median of the n(n+1)/2 Walsh averages with its exact interval. */
+struct rank_one {
+	double hl, lo, hi;
+};
+
+static struct rank_one
 rank_walsh(const double *d, size_t n, double alpha)
 {
 	struct rank_one r = { (double)NAN, (double)NAN, (double)NAN };

@@ -58,13 +58,6 @@ struct rank_two {
 struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y,
 				  size_t m, double alpha);
 
-/* Median of the n(n+1)/2 Walsh averages with its exact interval. */
-struct rank_one {
-	double hl, lo, hi;
-};
-
-struct rank_one rank_walsh(const double *d, size_t n, double alpha);
-
 /*
  * The comparison of two arms by blocks.  d = ln(y control) - ln(y variant),
  * y a time: d > 0 means that the variant is faster.  All fields are in ln

@@ -10,12 +10,11 @@
 
 #include "base/xalloc.h"
 #include "bench/judge.h"
-#include "bench/metric.h"
 #include "bench/noise.h"
 #include "bench/run_log.h"
 #include "bench/stats.h"
 #include "bench/verdict_json.h"
-#include "cmd/bench_on.h"
+#include "cmd/bench.h"
 #include "parsers/json.h"
 
 #define MAX_RUNS  4096

@@ -13,6 +13,9 @@
 #include "board/print.h"
 #include "cmd/board_ask.h"
 
+const char *const board_group_words[] = { "dirname", "file", "source", "pod",
+					  NULL };
+
 #define MIN_COLUMNS 40
 #define MAX_COLUMNS 1000
 
@@ -74,6 +77,21 @@ static const struct cmd_option options[] = {
 	  .take = take_fail_on },
 	CMD_OPTIONS_END,
 };
+
+struct board_built *
+board_ask_build(const struct cmd_args *args, struct board_call *call,
+		struct err *err)
+{
+	struct board_built *built;
+
+	call->ask.values = call->values.v;
+	call->ask.n_values = call->values.n;
+	built = board_build(args->context, args->argv, (size_t)args->argc,
+			    &call->ask, err);
+	if (built == NULL)
+		(void)err_prefix(err, "%s", args->cmd->name);
+	return built;
+}
 
 /* Columns of the screen; 0 where there is none. */
 static size_t

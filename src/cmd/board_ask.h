@@ -17,35 +17,25 @@ struct board_call {
 extern const char *const board_group_words[];
 
 #define BOARD_ASK_OPTIONS                                                      \
-	{ 0,                                                                   \
-	  "group-by",                                                          \
-	  "RULE",                                                              \
-	  "dirname, file, source, pod, or a pattern that captures it",         \
-	  CMD_TEXT,                                                            \
-	  CMD_AT(board_call, ask.group_by),                                    \
-	  .words = board_group_words },                                        \
-		{ 0,                                                           \
-		  "baseline",                                                  \
-		  "WHAT",                                                      \
-		  "a group, a log, a table or a folder, or [NAME=]v1,v2,..",   \
-		  CMD_TEXT,                                                    \
-		  CMD_AT(board_call, ask.baseline) },                          \
-		{ 0,	    "values",                                          \
-		  "LIST",   "[NAME=]v1,v2,..: a group of bare scores",         \
-		  CMD_LIST, CMD_AT(board_call, values) },                      \
-		{ 0,                                                           \
-		  "nats-per-bpb",                                              \
-		  "K",                                                         \
-		  "nats per BPB (default: from the logs)",                     \
-		  CMD_POSITIVE,                                                \
-		  CMD_AT(board_call, ask.nats_per_bpb),                        \
-		  .high = 1000 },                                              \
-		{ 0,	    "track",                                           \
-		  "NAME",   "the track, or a file with one",                   \
-		  CMD_TEXT, CMD_AT(board_call, ask.track) },                   \
-		{ 0,	    "score",                                           \
-		  "KEY",    "rank by another number (quant_bpb, ..)",          \
-		  CMD_TEXT, CMD_AT(board_call, ask.score) },                   \
+	CMD_ROW("group-by", "RULE",                                            \
+		"dirname, file, source, pod, or a pattern that captures it",   \
+		CMD_TEXT, board_call, ask.group_by,                            \
+		.words = board_group_words),                                   \
+		CMD_ROW("baseline", "WHAT",                                    \
+			"a group, a log, a table or a folder, or "             \
+			"[NAME=]v1,v2,..",                                     \
+			CMD_TEXT, board_call, ask.baseline),                   \
+		CMD_ROW("values", "LIST",                                      \
+			"[NAME=]v1,v2,..: a group of bare scores", CMD_LIST,   \
+			board_call, values),                                   \
+		CMD_ROW("nats-per-bpb", "K",                                   \
+			"nats per BPB (default: from the logs)", CMD_POSITIVE, \
+			board_call, ask.nats_per_bpb, .high = 1000),           \
+		CMD_ROW("track", "NAME", "the track, or a file with one",      \
+			CMD_TEXT, board_call, ask.track),                      \
+		CMD_ROW("score", "KEY",                                        \
+			"rank by another number (quant_bpb, ..)", CMD_TEXT,    \
+			board_call, ask.score),                                \
 		CMD_FORMAT_OPTION
 
 /* The board of the command's options and arguments; err says which command. */

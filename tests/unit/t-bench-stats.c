@@ -10,7 +10,6 @@
 #include "bench/schedule.h"
 #include "bench/stats.h"
 #include "bench/steps.h"
-#include "bench/window.h"
 
 #include "tests/support/tap.h"
 

@@ -28,27 +28,6 @@
 #define MAX_SAME_SECOND 100
 #define MAX_BENCHES	10000
 
-/* Make the folder and those above it. */
-static int
-make_folders(const char *path, struct err *err)
-{
-	char part[FOLDER_PATH_SIZE];
-
-	(void)snprintf(part, sizeof(part), "%s", path);
-	for (char *c = part + 1; *c != '\0'; c++) {
-		if (*c != '/')
-			continue;
-		*c = '\0';
-		if (mkdir(part, 0700) != 0 && errno != EEXIST)
-			return err_set_errno(err, ERR_IO, "cannot make %s",
-					     part);
-		*c = '/';
-	}
-	if (mkdir(part, 0700) != 0 && errno != EEXIST)
-		return err_set_errno(err, ERR_IO, "cannot make %s", part);
-	return 0;
-}
-
 int
 folder_create(const char *base, const char *name, int64_t now_ms,
 	      char id[FOLDER_ID_SIZE], char path[FOLDER_PATH_SIZE],
@@ -58,7 +37,7 @@ folder_create(const char *base, const char *name, int64_t now_ms,
 	char stamp[32], runs[FOLDER_PATH_SIZE + 8];
 	struct tm tm;
 
-	if (make_folders(base, err) != 0)
+	if (conf_make_dir(base, err) != 0)
 		return -1;
 	(void)gmtime_r(&now, &tm);
 	(void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
@@ -68,7 +47,7 @@ folder_create(const char *base, const char *name, int64_t now_ms,
 		(void)snprintf(path, FOLDER_PATH_SIZE, "%s/%s", base, id);
 		if (mkdir(path, 0700) == 0) {
 			(void)snprintf(runs, sizeof(runs), "%s/runs", path);
-			return make_folders(runs, err);
+			return conf_make_dir(runs, err);
 		}
 		if (errno != EEXIST)
 			break;
@@ -93,21 +72,6 @@ folder_lock(const char *path, int *fd, struct err *err)
 		       "another hgym-tui drives this bench (%s)", path);
 }
 
-/* The folder that name lies in, made when it is new. */
-static int
-make_parent(const char *file, struct err *err)
-{
-	char parent[FOLDER_PATH_SIZE];
-	char *slash;
-
-	(void)snprintf(parent, sizeof(parent), "%s", file);
-	slash = strrchr(parent, '/');
-	if (slash == NULL)
-		return 0;
-	*slash = '\0';
-	return make_folders(parent, err);
-}
-
 int
 folder_write(const char *path, const char *name, struct str text,
 	     struct err *err)
@@ -115,7 +79,7 @@ folder_write(const char *path, const char *name, struct str text,
 	char file[FOLDER_PATH_SIZE];
 
 	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
-	if (make_parent(file, err) != 0)
+	if (conf_make_dir_of(file, err) != 0)
 		return -1;
 	return file_replace(file, text, err);
 }
@@ -169,7 +133,7 @@ folder_append(const char *path, const char *name, struct str data,
 	int fd;
 
 	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
-	if (make_parent(file, err) != 0)
+	if (conf_make_dir_of(file, err) != 0)
 		return -1;
 	fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd < 0)

@@ -726,8 +726,8 @@ tell(const struct judge *judge, struct judge_best *best)
 		 best->p_pairs);
 }
 
-static bool
-is_invalid(const struct judge *judge, size_t arm)
+bool
+judge_is_invalid(const struct judge *judge, size_t arm)
 {
 	return arm > 0 &&
 	       judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
@@ -738,7 +738,7 @@ static bool
 may_win(const struct judge *judge, size_t arm)
 {
 	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&
-	       !is_invalid(judge, arm);
+	       !judge_is_invalid(judge, arm);
 }
 
 /* All pairs of the arms that can be ranked. */

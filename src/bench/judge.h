@@ -241,6 +241,9 @@ void judge_release(struct judge *judge);
  */
 void judge_confirm(struct judge *judge);
 
+/* Is the arm's verdict that its speed counts for nothing? */
+bool judge_is_invalid(const struct judge *judge, size_t arm);
+
 /*
  * Is the run, of the control or the variant, an outlier that is far out even
  * for that contrast: by over 3 times what the middle of its blocks spreads,

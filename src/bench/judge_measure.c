@@ -44,15 +44,6 @@ read_clock(const struct judge *judge, struct judge_run *run)
 		guard_add(&run->hits, GUARD_PARSE, true, "%s", err.text);
 }
 
-static bool
-has_step(const struct step_times *times, double step)
-{
-	for (size_t i = 0; i < times->n; i++)
-		if (times->step[i] == step)
-			return true;
-	return false;
-}
-
 /* Do all healthy runs have rows at the usual ends? */
 static bool
 has_default_window(const struct judge *judge)
@@ -63,8 +54,8 @@ has_default_window(const struct judge *judge)
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
 		if (!is_healthy(run))
 			continue;
-		if (!has_step(&run->times, DEFAULT_LO) ||
-		    !has_step(&run->times, DEFAULT_HI))
+		if (step_find(&run->times, DEFAULT_LO) == run->times.n ||
+		    step_find(&run->times, DEFAULT_HI) == run->times.n)
 			return false;
 		n++;
 	}

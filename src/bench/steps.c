@@ -122,9 +122,8 @@ step_times_release(struct step_times *times)
 	*times = (struct step_times){ 0 };
 }
 
-/* The index of the row of that step, or n. */
-static size_t
-find_step(const struct step_times *times, double step)
+size_t
+step_find(const struct step_times *times, double step)
 {
 	for (size_t i = 0; i < times->n; i++)
 		if (times->step[i] == step)
@@ -156,7 +155,7 @@ int
 step_window_measure(struct step_window *window, const struct step_times *times,
 		    double lo, double hi, struct err *err)
 {
-	size_t a = find_step(times, lo), b = find_step(times, hi), n;
+	size_t a = step_find(times, lo), b = step_find(times, hi), n;
 	struct stats_line line;
 	double *ms;
 

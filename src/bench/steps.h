@@ -72,6 +72,9 @@ int step_window_measure(struct step_window *window,
 			const struct step_times *times, double lo, double hi,
 			struct err *err) __attribute__((warn_unused_result));
 
+/* The index of the row of that step, or times->n. */
+size_t step_find(const struct step_times *times, double step);
+
 /* Interval times in ms between rows within lo..hi; out holds times->n. */
 size_t step_intervals(const struct step_times *times, double lo, double hi,
 		      double *out_ms, double *out_mid_step);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/reference.h"
 
 int
 main(int argc, char **argv)

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "bench/kept.h"
+#include "bench/folder.h"
 #include "conf/conf.h"
 
 #define MAX_CHILDREN 16

@@ -13,8 +13,7 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
-#include "bench/harness_ab.h"
-#include "bench/kept.h"
+#include "bench/folder.h"
 #include "bench/make.h"
 #include "bench/plan.h"
 #include "model/harness_view.h"

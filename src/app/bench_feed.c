@@ -14,15 +14,14 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "bench/kept.h"
+#include "bench/folder.h"
 #include "bench/noise_register.h"
 #include "bench/plan.h"
 #include "bench/record.h"
-#include "bench/report.h"
 #include "bench/show.h"
 #include "bench/start.h"
 #include "bench/stats.h"
-#include "bench/stored.h"
+#include "bench/verdict_json.h"
 #include "report/facts_print.h"
 
 #define MAX_BENCHES  50

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
-#include "bench/kept.h"
+#include "bench/folder.h"
 #include "bench/start.h"
 #include "report/fmt.h"
 #include "ui/plot.h"

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -70,4 +71,24 @@ clock_from_civil_s(int year, int month, int day, int hour, int min, int sec)
 	int64_t days = era * 146097 + doe - 719468;
 
 	return ((days * 24 + hour) * 60 + min) * 60 + sec;
+}
+
+double
+clock_read_s(struct str text)
+{
+	static const size_t ends[] = { 4, 7, 10, 13, 16, 19 };
+	int v[6];
+
+	if (text.len < ends[5])
+		return (double)NAN;
+	for (size_t i = 0; i < 6; i++) {
+		v[i] = 0;
+		for (size_t at = i > 0 ? ends[i - 1] + 1 : 0; at < ends[i];
+		     at++) {
+			if (text.p[at] < '0' || text.p[at] > '9')
+				return (double)NAN;
+			v[i] = v[i] * 10 + (text.p[at] - '0');
+		}
+	}
+	return (double)clock_from_civil_s(v[0], v[1], v[2], v[3], v[4], v[5]);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of a bench as files; called by the session and the commands. */
+/* Results of benches as files: one folder, and all of this machine; called by
+ * the session and the commands. */
 #include "config.h"
 
 #include "bench/folder.h"
@@ -21,31 +22,11 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "conf/conf.h"
 #include "parsers/json_fields.h"
 
 #define MAX_SAME_SECOND 100
 #define MAX_BENCHES	10000
-
-/* Make the folder and those above it. */
-static int
-make_folders(const char *path, struct err *err)
-{
-	char part[FOLDER_PATH_SIZE];
-
-	(void)snprintf(part, sizeof(part), "%s", path);
-	for (char *c = part + 1; *c != '\0'; c++) {
-		if (*c != '/')
-			continue;
-		*c = '\0';
-		if (mkdir(part, 0700) != 0 && errno != EEXIST)
-			return err_set_errno(err, ERR_IO, "cannot make %s",
-					     part);
-		*c = '/';
-	}
-	if (mkdir(part, 0700) != 0 && errno != EEXIST)
-		return err_set_errno(err, ERR_IO, "cannot make %s", part);
-	return 0;
-}
 
 int
 folder_create(const char *base, const char *name, int64_t now_ms,
@@ -56,7 +37,7 @@ folder_create(const char *base, const char *name, int64_t now_ms,
 	char stamp[32], runs[FOLDER_PATH_SIZE + 8];
 	struct tm tm;
 
-	if (make_folders(base, err) != 0)
+	if (conf_make_dir(base, err) != 0)
 		return -1;
 	(void)gmtime_r(&now, &tm);
 	(void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
@@ -66,7 +47,7 @@ folder_create(const char *base, const char *name, int64_t now_ms,
 		(void)snprintf(path, FOLDER_PATH_SIZE, "%s/%s", base, id);
 		if (mkdir(path, 0700) == 0) {
 			(void)snprintf(runs, sizeof(runs), "%s/runs", path);
-			return make_folders(runs, err);
+			return conf_make_dir(runs, err);
 		}
 		if (errno != EEXIST)
 			break;
@@ -91,21 +72,6 @@ folder_lock(const char *path, int *fd, struct err *err)
 		       "another hgym-tui drives this bench (%s)", path);
 }
 
-/* The folder that name lies in, made when it is new. */
-static int
-make_parent(const char *file, struct err *err)
-{
-	char parent[FOLDER_PATH_SIZE];
-	char *slash;
-
-	(void)snprintf(parent, sizeof(parent), "%s", file);
-	slash = strrchr(parent, '/');
-	if (slash == NULL)
-		return 0;
-	*slash = '\0';
-	return make_folders(parent, err);
-}
-
 int
 folder_write(const char *path, const char *name, struct str text,
 	     struct err *err)
@@ -113,7 +79,7 @@ folder_write(const char *path, const char *name, struct str text,
 	char file[FOLDER_PATH_SIZE];
 
 	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
-	if (make_parent(file, err) != 0)
+	if (conf_make_dir_of(file, err) != 0)
 		return -1;
 	return file_replace(file, text, err);
 }
@@ -167,7 +133,7 @@ folder_append(const char *path, const char *name, struct str data,
 	int fd;
 
 	(void)snprintf(file, sizeof(file), "%s/%s", path, name);
-	if (make_parent(file, err) != 0)
+	if (conf_make_dir_of(file, err) != 0)
 		return -1;
 	fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -270,4 +236,118 @@ folder_list(const char *base, size_t *n)
 	free(entries);
 	*n = count;
 	return ids;
+}
+
+#define STOPPED_FILE "pods-stopped"
+
+char *
+bench_base(void)
+{
+	char *state = conf_dir_state();
+	char *base = xasprintf("%s/benches", state);
+
+	free(state);
+	return base;
+}
+
+int
+bench_find(const char *word, char id[FOLDER_ID_SIZE],
+	   char path[FOLDER_PATH_SIZE], struct err *err)
+{
+	char *base = bench_base();
+	size_t n, found = 0;
+	char **ids = folder_list(base, &n);
+
+	id[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		bool whole = strcmp(ids[i], word) == 0;
+
+		if (strncmp(ids[i], word, strlen(word)) == 0 &&
+		    (found != 1 || strcmp(id, word) != 0)) {
+			(void)snprintf(id, FOLDER_ID_SIZE, "%s", ids[i]);
+			found = whole ? 1 : found + 1;
+			if (whole)
+				break;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		free(ids[i]);
+	free(ids);
+	(void)snprintf(path, FOLDER_PATH_SIZE, "%s/%s", base, id);
+	free(base);
+	if (found == 1)
+		return 0;
+	return err_set(err, ERR_NODATA,
+		       found == 0 ? "there is no bench \"%s\" (see hgym-tui "
+				    "bench list)"
+				  : "more than one bench begins with \"%s\"",
+		       word);
+}
+
+int
+bench_load_plan(struct plan *plan, const char *path, struct err *err)
+{
+	char file[FOLDER_PATH_SIZE + 16];
+	cJSON *source;
+
+	(void)snprintf(file, sizeof(file), "%s/bench.json", path);
+	if (plan_load(plan, file, err) != 0)
+		return -1;
+	/* Files that variants ship are named relative to where it lay. */
+	source = folder_read_json(path, "source.json");
+	if (source != NULL) {
+		free(plan->file);
+		plan->file = xstrdup(json_get_string(source, "file", file));
+		cJSON_Delete(source);
+	}
+	return 0;
+}
+
+static bool
+is_running(const char *path)
+{
+	struct folder_state state;
+
+	return folder_read_state(path, &state) &&
+	       strcmp(state.state, "running") == 0;
+}
+
+char *
+bench_still_up(const struct plan *plan, const char *path)
+{
+	struct buf out;
+	char *text = NULL;
+
+	if (plan->stop_pods || is_running(path) ||
+	    folder_size(path, STOPPED_FILE) > 0)
+		return NULL;
+	buf_init(&out, 8192);
+	for (size_t i = 0; i < plan->n_pods; i++) {
+		const struct plan_pod *pod = &plan->pods[i];
+
+		if (pod->stop_cmd == NULL)
+			continue;
+		buf_appendf(&out, "%s%s", out.len > 0 ? ", " : "", pod->id);
+		if (!isnan(pod->usd_per_h))
+			buf_appendf(&out, " (%.2f USD an hour)",
+				    pod->usd_per_h);
+	}
+	if (out.len > 0)
+		text = buf_detach(&out);
+	buf_release(&out);
+	return text;
+}
+
+int
+bench_note_stopped(const char *path, struct err *err)
+{
+	return folder_write(path, STOPPED_FILE, (struct str){ "1\n", 2 }, err);
+}
+
+bool
+bench_is_over(const char *id)
+{
+	char whole[FOLDER_ID_SIZE], path[FOLDER_PATH_SIZE];
+
+	return bench_find(id, whole, path, NULL) == 0 && !is_running(path);
 }

@@ -58,39 +58,16 @@ number(const struct str *cells, size_t n, size_t column)
 	return value;
 }
 
-/* Digits at a fixed place of text; -1: there are none. */
-static int
-digits(struct str text, size_t at, size_t len)
-{
-	int value = 0;
-
-	if (at + len > text.len)
-		return -1;
-	for (size_t i = at; i < at + len; i++) {
-		if (text.p[i] < '0' || text.p[i] > '9')
-			return -1;
-		value = value * 10 + (text.p[i] - '0');
-	}
-	return value;
-}
-
 /* "2026/11/20 21:00:00.125" in seconds of that clock; NAN: it is none. */
 static double
 stamp_s(struct str text)
 {
-	int v[6] = { digits(text, 0, 4),  digits(text, 5, 2),
-		     digits(text, 8, 2),  digits(text, 11, 2),
-		     digits(text, 14, 2), digits(text, 17, 2) };
 	double fraction = 0.0;
 
-	for (int i = 0; i < 6; i++)
-		if (v[i] < 0)
-			return (double)NAN;
 	if (text.len > 20 && text.p[19] == '.')
 		(void)str_to_double((struct str){ text.p + 19, text.len - 19 },
 				    &fraction);
-	return (double)clock_from_civil_s(v[0], v[1], v[2], v[3], v[4], v[5]) +
-	       fraction;
+	return clock_read_s(text) + fraction;
 }
 
 /* What the first line of host.csv ties together. */
@@ -126,12 +103,13 @@ take_foreign(struct health *health, struct str line)
 {
 	size_t len = strlen(health->foreign);
 	struct str word;
+	uint64_t pid;
 
 	(void)str_next(&line, ' ', &word);
 	if (!str_next(&line, ' ', &word) || !str_eq_cstr(word, "foreign"))
 		return;
 	word = str_trim(line);
-	if (word.len > 0 && word.len < 10 && digits(word, 0, word.len) >= 0)
+	if (word.len < 10 && str_to_u64(word, &pid))
 		(void)snprintf(health->foreign + len,
 			       sizeof(health->foreign) - len, "%s%.*s",
 			       len > 0 ? " " : "", (int)word.len, word.p);

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs to verdicts; called by `bench judge` and after each block of a run. */
+/*
+ * Runs to blocks, blocks to contrasts, contrasts to verdicts, and which
+ * variant is the best; called by `bench judge` and after each block of a run.
+ */
 #include "config.h"
 
 #include "bench/judge.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 #include "bench/judge_priv.h"
+#include "bench/stats.h"
 
 const char *const run_state_words[] = {
 #define X(id, name) name,
@@ -66,6 +73,763 @@ double *
 judge_room(const struct judge *judge)
 {
 	return xmalloc((judge->n_runs + 1) * sizeof(double));
+}
+
+/* Pods from which their means, not their blocks, are what is compared. */
+#define PODS_AS_UNITS 3
+/* Blocks of a pod from which it is held against the other pods. */
+#define PODS_LEAST_BLOCKS 3
+/* Their spread is more than chance. */
+#define POD_P 0.05
+
+static void
+judge_summarize(struct judge *judge, size_t arm)
+{
+	struct judge_summary *s = &judge->summary[arm];
+	double *y = judge_room(judge), *legacy = judge_room(judge);
+	double *val = judge_room(judge);
+	const struct judge_run *run = NULL;
+	size_t n_legacy = 0, n_val = 0;
+	bool higher = judge->rule.higher;
+
+	*s = (struct judge_summary){ .batch = (double)NAN };
+	while ((run = judge_next(judge, arm, run)) != NULL) {
+		if (!isnan(run->val_loss))
+			val[n_val++] = run->val_loss;
+		if (isnan(s->batch) && run->log != NULL &&
+		    run->log->run.train_batch_tokens > 0.0)
+			s->batch = run->log->run.train_batch_tokens;
+		if (!judge_is_main(run))
+			continue;
+		if (judge_is_usable(run))
+			y[s->n++] = run->y;
+		else
+			s->n_invalid++;
+		if (!isnan(run->legacy.mean))
+			legacy[n_legacy++] = run->legacy.mean;
+	}
+	s->min = stats_min(y, s->n);
+	s->median = stats_median(y, s->n);
+	s->max = stats_max(y, s->n);
+	s->mad = stats_mad(y, s->n);
+	s->low = higher ? 1.0 / s->max : s->min;
+	s->middle = higher ? 1.0 / s->median : s->median;
+	s->high = higher ? 1.0 / s->min : s->max;
+	s->spread_pct = 100.0 * (s->max - s->min) / s->median;
+	s->legacy_mean = stats_mean(legacy, n_legacy);
+	s->val_loss = stats_mean(val, n_val);
+	free(val);
+	free(legacy);
+	free(y);
+}
+
+/* The y of all usable runs of an arm. */
+static size_t
+collect_y(const struct judge *judge, size_t arm, double *y)
+{
+	const struct judge_run *run = NULL;
+	size_t n = 0;
+
+	while ((run = judge_next(judge, arm, run)) != NULL)
+		if (judge_is_main(run) && judge_is_usable(run))
+			y[n++] = run->y;
+	return n;
+}
+
+/* The tests that know nothing of blocks. */
+static void
+judge_compare_unblocked(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_summary *a = &judge->summary[0];
+	const struct judge_summary *b = &judge->summary[c->arm];
+	double *x = judge_room(judge), *y = judge_room(judge);
+	double alpha = judge->rule.paired.alpha;
+	size_t n = collect_y(judge, 0, x), m = collect_y(judge, c->arm, y);
+
+	c->rank = rank_mann_whitney(x, n, y, m, alpha);
+	for (size_t i = 0; i < n; i++)
+		x[i] = log(x[i]);
+	for (size_t i = 0; i < m; i++)
+		y[i] = log(y[i]);
+	c->welch = multi_welch(x, n, y, m, alpha);
+	c->median_delta_pct = 100.0 * (b->median / a->median - 1.0);
+	c->min_delta_pct = 100.0 * (b->min / a->min - 1.0);
+	c->legacy_pct = 100.0 * (b->legacy_mean / a->legacy_mean - 1.0);
+	free(x);
+	free(y);
+}
+
+/* Is it the first of its arm's runs in its block?  (To go over blocks.) */
+static bool
+is_first(const struct judge *judge, const struct judge_run *run)
+{
+	for (const struct judge_run *other = judge->runs; other < run; other++)
+		if (other->counted && other->arm == run->arm &&
+		    other->pod == run->pod && other->block == run->block)
+			return false;
+	return true;
+}
+
+static bool
+is_beside(const struct judge_run *run, const struct judge_run *like)
+{
+	return run->counted && run->pod == like->pod &&
+	       run->block == like->block;
+}
+
+/* Has the arm any run in that block? */
+static bool
+has_runs(const struct judge *judge, size_t arm, const struct judge_run *like)
+{
+	for (size_t i = 0; i < judge->n_runs; i++)
+		if (judge->runs[i].arm == arm &&
+		    is_beside(&judge->runs[i], like))
+			return true;
+	return false;
+}
+
+static void
+drop_block(struct judge *judge, const struct judge_run *run, const char *why)
+{
+	struct judge_dropped *dropped;
+
+	if (judge->n_dropped == JUDGE_MAX_DROPPED)
+		return;
+	judge->dropped = xgrow(judge->dropped, judge->n_dropped,
+			       &judge->cap_dropped, sizeof(*judge->dropped));
+	dropped = &judge->dropped[judge->n_dropped++];
+	dropped->pod = run->pod;
+	dropped->block = run->block;
+	dropped->arm = run->arm;
+	(void)snprintf(dropped->reason, sizeof(dropped->reason), "%s: %s",
+		       judge->arms[run->arm].tag, why);
+}
+
+/* A block of the control that stands alone, in logs that somebody brought. */
+static bool
+is_lonely(const struct judge *judge, const struct judge_run *run)
+{
+	bool lonely = run->arm == 0 && judge_is_main(run) &&
+		      run->state == RUN_STATE_CLAIMED && is_first(judge, run);
+
+	for (size_t arm = 1; lonely && arm < judge->n_arms; arm++)
+		lonely = !has_runs(judge, arm, run);
+	return lonely;
+}
+
+/* Note the blocks that unusable runs take with them, and why. */
+static void
+judge_drop_blocks(struct judge *judge)
+{
+	const struct judge_run *run;
+	char why[200];
+
+	for (size_t arm = 0; arm < judge->n_arms; arm++)
+		for (run = NULL; (run = judge_next(judge, arm, run)) != NULL;) {
+			const struct guard_hit *hit = guard_hard(&run->hits);
+
+			if (!judge_is_usable(run)) {
+				(void)snprintf(why, sizeof(why), "%s%s%s",
+					       hit != NULL
+						       ? guard_words[hit->guard]
+						       : "no measurement",
+					       hit != NULL ? ": " : "",
+					       hit != NULL ? hit->text : "");
+				drop_block(judge, run, why);
+			} else if (is_lonely(judge, run)) {
+				drop_block(judge, run,
+					   "no other arm has a run in its "
+					   "block");
+			} else if (arm > 0 && is_first(judge, run) &&
+				   !has_runs(judge, 0, run)) {
+				drop_block(judge, run,
+					   "the control has no run in its "
+					   "block");
+			}
+		}
+}
+
+/* Did the pod do something in that block that is nobody's speed?  Then it
+ * goes for all arms. */
+static bool
+is_spoiled(const struct judge *judge, const struct judge_run *like)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+		const struct guard_hit *hit = guard_hard(&run->hits);
+
+		if (hit != NULL && is_beside(run, like) &&
+		    (hit->guard == GUARD_THROTTLED ||
+		     hit->guard == GUARD_FOREIGN || hit->guard == GUARD_CLOCK ||
+		     hit->guard == GUARD_LOST))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What an arm's runs lend to a block: the median of their y, whatever their
+ * guards say.  The block counts only while all of them can be used.
+ */
+static double
+block_y(const struct judge *judge, size_t arm, const struct judge_run *like,
+	struct judge_block *block)
+{
+	double y[JUDGE_MAX_REPS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if (run->arm != arm || !is_beside(run, like))
+			continue;
+		if (!judge_is_usable(run) || n == JUDGE_MAX_REPS)
+			block->counts = false;
+		if (guard_hard(&run->hits) != NULL)
+			block->mark = BLOCK_GUARDED;
+		else if (run->outlier && block->mark == BLOCK_PLAIN)
+			block->mark = BLOCK_OUTLIER;
+		if (run->y > 0.0 && n < JUDGE_MAX_REPS)
+			y[n++] = run->y;
+	}
+	return stats_median(y, n);
+}
+
+static void
+collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
+{
+	const struct judge_run *run = NULL;
+	bool higher = judge->rule.higher;
+
+	c->blocks = xcalloc(judge->n_runs + 1, sizeof(*c->blocks));
+	while ((run = judge_next(judge, c->arm, run)) != NULL) {
+		struct judge_block block = { .pod = run->pod,
+					     .block = run->block };
+		double a, b;
+
+		if (run->fresh != fresh || !is_first(judge, run))
+			continue;
+		block.counts = !is_spoiled(judge, run);
+		a = block_y(judge, c->base, run, &block);
+		b = block_y(judge, c->arm, run, &block);
+		if (isnan(a))
+			continue;
+		block.d = log(a) - log(b);
+		block.counts &= isfinite(block.d);
+		block.control = higher ? 1.0 / a : a;
+		block.variant = higher ? 1.0 / b : b;
+		c->n_blocks += block.counts ? 1 : 0;
+		c->blocks[c->n_shown++] = block;
+	}
+}
+
+size_t
+judge_collect_d(const struct judge_contrast *c, size_t pod, double *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_shown; i++)
+		if (c->blocks[i].counts &&
+		    (pod == JUDGE_ANY || c->blocks[i].pod == pod))
+			d[n++] = c->blocks[i].d;
+	return n;
+}
+
+/* Geometric means of both sides, and the pods that have a part in them. */
+static void
+gather_blocks(struct judge_contrast *c)
+{
+	double a = 0.0, b = 0.0, n = (double)c->n_blocks;
+
+	c->pods = xcalloc(c->n_blocks + 1, sizeof(*c->pods));
+	for (size_t i = 0; i < c->n_shown; i++) {
+		const struct judge_block *block = &c->blocks[i];
+		size_t p = 0;
+
+		if (!block->counts)
+			continue;
+		a += log(block->control);
+		b += log(block->variant);
+		while (p < c->n_pods && c->pods[p].pod != block->pod)
+			p++;
+		c->pods[p].pod = block->pod;
+		c->n_pods += p == c->n_pods ? 1 : 0;
+	}
+	c->control = c->n_blocks > 0 ? exp(a / n) : (double)NAN;
+	c->variant = c->n_blocks > 0 ? exp(b / n) : (double)NAN;
+}
+
+/* The blocks of c->arm and c->base, fresh ones or the others, and their
+ * comparison; by the pods' means where there are three or more. */
+static void
+judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
+		     bool fresh)
+{
+	const struct paired_rule *rule = &judge->rule.paired;
+	double *d = judge_room(judge), *means = judge_room(judge);
+	double *ses = judge_room(judge);
+	size_t n;
+
+	collect_blocks(judge, c, fresh);
+	gather_blocks(c);
+	for (size_t p = 0; p < c->n_pods; p++) {
+		n = judge_collect_d(c, c->pods[p].pod, d);
+		c->pods[p].paired = paired_compare(d, n, rule);
+		means[p] = c->pods[p].paired.mean;
+		/* A spread of two values says nothing of a spread. */
+		ses[p] = n >= PODS_LEAST_BLOCKS ? c->pods[p].paired.se
+						: (double)NAN;
+	}
+	c->spread = multi_pods(means, ses, c->n_pods);
+	c->pods_differ = c->spread.p_q < POD_P;
+	c->across_pods = c->n_pods >= PODS_AS_UNITS;
+	n = judge_collect_d(c, JUDGE_ANY, d);
+	c->paired = c->across_pods ? paired_compare(means, c->n_pods, rule)
+				   : paired_compare(d, n, rule);
+	free(ses);
+	free(means);
+	free(d);
+}
+
+#define MAX_PAIRS (SCHEDULE_MAX_ARMS * (SCHEDULE_MAX_ARMS - 1) / 2)
+
+/* Is this a fault of the pod at that moment rather than of the variant? */
+static bool
+is_transient(enum guard guard)
+{
+	return guard == GUARD_FOREIGN || guard == GUARD_CLOCK ||
+	       guard == GUARD_LOST;
+}
+
+/* The guard that makes the variant INVALID, or NULL. */
+static const char *
+invalid_by(const struct judge_contrast *c)
+{
+	for (size_t i = 0; i < c->hits.n; i++)
+		if (c->hits.hit[i].hard && !is_transient(c->hits.hit[i].guard))
+			return guard_words[c->hits.hit[i].guard];
+	return NULL;
+}
+
+/* Is the variant faster on one pod and slower on another? */
+static bool
+has_both_signs(const struct judge_contrast *c)
+{
+	bool up = false, down = false;
+
+	for (size_t i = 0; i < c->n_pods; i++) {
+		up |= c->pods[i].paired.mean > 0.0;
+		down |= c->pods[i].paired.mean < 0.0;
+	}
+	return up && down;
+}
+
+/* Do the pods contradict each other so that there is no common winner? */
+static bool
+has_no_winner(const struct judge_contrast *c, double alpha)
+{
+	bool all_shown = true;
+
+	if (has_both_signs(c) && (c->pods_differ || c->across_pods))
+		return true;
+	for (size_t i = 0; i < c->n_pods; i++)
+		all_shown &= c->pods[i].paired.p < alpha;
+	return c->pods_differ && !c->across_pods && !all_shown;
+}
+
+static unsigned int
+suffixes_of(const struct judge *judge, const struct judge_contrast *c)
+{
+	const struct {
+		enum verdict_suffix suffix;
+		bool is;
+	} all[] = {
+		{ VERDICT_NOT_STEADY, c->trend != WINDOW_STEADY },
+		{ VERDICT_PODS_DIFFER, c->pods_differ },
+		{ VERDICT_OUTPUTS_CHANGED, guard_has(&c->hits, GUARD_OUTPUTS) },
+		{ VERDICT_OUTPUTS_UNCHECKED,
+		  judge->training && guard_has(&c->hits, GUARD_UNCHECKED) },
+		{ VERDICT_OTHER_RUNTIME, guard_has(&c->hits, GUARD_RUNTIME) },
+		{ VERDICT_AA_DIFFERS, guard_has(&c->hits, GUARD_AA) },
+		{ VERDICT_UNPROVEN, judge->arms[c->arm].numerics_changed },
+	};
+	unsigned int suffixes = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		suffixes |= all[i].is ? 1U << all[i].suffix : 0U;
+	return suffixes;
+}
+
+static void
+decide(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_rule *rule = &judge->rule;
+	struct verdict_input input = {
+		.invalid = invalid_by(c),
+		.need = rule->need,
+		.n_blocks = c->n_blocks,
+		.planned = rule->planned,
+		.paired = &c->paired,
+		.p = isnan(c->p_holm) ? c->paired.p : c->p_holm,
+		.alpha = rule->paired.alpha,
+		.margin = rule->paired.margin,
+		.register_sd = rule->register_sd,
+		.register_df = rule->register_df,
+		.suffixes = suffixes_of(judge, c),
+	};
+
+	if (judge->arms[c->arm].other_noise)
+		input.register_sd = input.register_df = (double)NAN;
+	input.no_winner = has_no_winner(c, rule->paired.alpha);
+	if (input.no_winner)
+		input.suffixes |= 1U << VERDICT_PODS_DIFFER;
+	c->blocks_to_margin =
+		paired_blocks_needed(c->paired.sd, log1p(rule->paired.margin),
+				     rule->paired.alpha, rule->paired.power);
+	verdict_judge(&c->verdict, &input);
+	input.invalid = NULL;
+	verdict_judge(&c->if_valid, &input);
+}
+
+/*
+ * Intervals at the level of Holm's step that decided on each: those of what
+ * is shown leave out 0, the others hold it, as the words say.
+ */
+static void
+widen(struct judge *judge, const double *p, const double *holm, size_t m)
+{
+	double alpha = judge->rule.paired.alpha;
+	size_t n_shown = 0;
+
+	for (size_t i = 0; i < judge->n_contrasts; i++)
+		n_shown += holm[i] < alpha ? 1 : 0;
+	for (size_t i = 0; i < judge->n_contrasts; i++) {
+		struct paired *paired = &judge->contrasts[i].paired;
+		size_t before = 0;
+
+		for (size_t k = 0; k < judge->n_contrasts; k++)
+			before += p[k] < p[i] || (p[k] == p[i] && k < i);
+		if (isnan(p[i]))
+			continue;
+		if (!(holm[i] < alpha))
+			before = n_shown;
+		paired_widen(paired, alpha / (double)(m - before));
+		/* What it could have shown, had it been the first. */
+		paired->mde =
+			paired_mde(paired->sd, paired->n, alpha / (double)m,
+				   judge->rule.paired.power);
+	}
+}
+
+/* Holm over the variants (not the A/A arm). */
+static void
+adjust(struct judge *judge)
+{
+	double p[SCHEDULE_MAX_ARMS] = { 0 };
+	double holm[SCHEDULE_MAX_ARMS] = { 0 };
+	size_t m = 0;
+
+	for (size_t i = 0; i < judge->n_contrasts; i++) {
+		const struct judge_contrast *c = &judge->contrasts[i];
+		bool counts = !judge->arms[c->arm].aa && invalid_by(c) == NULL;
+
+		p[i] = counts ? c->paired.p : (double)NAN;
+		m += counts ? 1 : 0;
+	}
+	multi_holm(p, holm, judge->n_contrasts);
+	for (size_t i = 0; i < judge->n_contrasts; i++) {
+		struct judge_contrast *c = &judge->contrasts[i];
+
+		c->p_holm = judge->rule.holm ? holm[i] : p[i];
+	}
+	if (judge->rule.holm && m > 1)
+		widen(judge, p, holm, m);
+}
+
+/*
+ * Is what the control showed against itself of a size that matters to that
+ * contrast: more than the margin, or over half of its difference?
+ */
+static bool
+is_spoiled_by(const struct judge_contrast *c, const struct judge_contrast *aa)
+{
+	return (aa->verdict.word == VERDICT_FASTER ||
+		aa->verdict.word == VERDICT_SLOWER) &&
+	       (!aa->verdict.below_margin ||
+		2.0 * fabs(aa->paired.mean) > fabs(c->paired.mean));
+}
+
+/* Judge the A/A arm first: the others are held against what it showed. */
+static void
+mark_aa(struct judge *judge, struct judge_contrast *c)
+{
+	for (size_t i = 0; i < judge->n_contrasts; i++) {
+		const struct judge_contrast *aa = &judge->contrasts[i];
+
+		if (judge->arms[aa->arm].aa && is_spoiled_by(c, aa))
+			guard_add(&c->hits, GUARD_AA, false,
+				  "the control against itself is %.90s: an "
+				  "order or a place may favour an arm",
+				  aa->verdict.text);
+	}
+}
+
+/* Two arms held against each other in the blocks that choose. */
+struct pair {
+	size_t a, b;
+	struct paired paired; /* mean > 0: b is faster */
+	bool agree;	      /* no pods that contradict each other */
+};
+
+static void __attribute__((format(printf, 2, 3)))
+add_best(struct judge_best *best, const char *format, ...)
+{
+	size_t len = strlen(best->text);
+	va_list ap;
+
+	va_start(ap, format);
+	(void)vsnprintf(best->text + len, sizeof(best->text) - len, format, ap);
+	va_end(ap);
+}
+
+/* Are all runs of the arm of a kind that is ranked? */
+static bool
+is_ranked(const struct judge *judge, size_t arm)
+{
+	const struct judge_run *run = NULL;
+	bool any = false;
+
+	while ((run = judge_next(judge, arm, run)) != NULL) {
+		if (!judge_is_main(run) || !judge_is_usable(run))
+			continue;
+		if (run->state < RUN_STATE_VERIFIED)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+static bool
+is_claimed(const struct judge *judge)
+{
+	for (size_t i = 0; i < judge->n_runs; i++)
+		if (judge->runs[i].state == RUN_STATE_CLAIMED)
+			return true;
+	return false;
+}
+
+/* Hold b against a in the blocks that choose, or in the fresh ones. */
+static struct pair
+hold(const struct judge *judge, size_t a, size_t b, bool fresh)
+{
+	struct judge_contrast c = { .arm = b, .base = a };
+	struct pair pair = { .a = a, .b = b };
+
+	judge_compare_blocks(judge, &c, fresh);
+	pair.paired = c.paired;
+	pair.agree = !(has_both_signs(&c) && c.pods_differ);
+	/* What decides is the number of blocks, also with pods as units. */
+	pair.paired.n = c.n_blocks;
+	free(c.blocks);
+	free(c.pods);
+	return pair;
+}
+
+/* The mean by which `arm` is faster than the pair's other arm. */
+static double
+lead_of(const struct pair *pair, size_t arm)
+{
+	return pair->b == arm ? pair->paired.mean : -pair->paired.mean;
+}
+
+/* Is the arm faster than all others?  Its weakest pair goes to best. */
+static bool
+leads(const struct judge *judge, const struct pair *pairs, const double *holm,
+      size_t arm, struct judge_best *best)
+{
+	double least = (double)INFINITY, p = 0.0;
+
+	for (size_t i = 0; i < best->n_pairs; i++) {
+		double lead = lead_of(&pairs[i], arm);
+
+		if (pairs[i].a != arm && pairs[i].b != arm)
+			continue;
+		if (!(lead > 0.0) || !pairs[i].agree ||
+		    pairs[i].paired.n < judge->rule.need ||
+		    !(holm[i] < judge->rule.paired.alpha))
+			return false;
+		p = fmax(p, holm[i]);
+		if (lead >= least)
+			continue;
+		least = lead;
+		best->rival = pairs[i].a == arm ? pairs[i].b : pairs[i].a;
+	}
+	best->arm = arm;
+	best->p_pairs = p;
+	return true;
+}
+
+static bool
+is_faster(const struct judge *judge, const struct pair *pair)
+{
+	return pair->paired.n >= VERDICT_MIN_BLOCKS && pair->agree &&
+	       pair->paired.mean > 0.0 &&
+	       pair->paired.p < judge->rule.paired.alpha;
+}
+
+/* What the blocks say that had no part in choosing. */
+static void
+confirm(const struct judge *judge, struct judge_best *best)
+{
+	struct pair control = hold(judge, 0, best->arm, true);
+	struct pair rival = hold(judge, best->rival, best->arm, true);
+
+	best->n_fresh = control.paired.n;
+	best->over_control = control.paired;
+	best->over_rival = rival.paired;
+	if (best->arm == 0) {
+		control = rival;
+		best->n_fresh = rival.paired.n;
+	}
+	if (is_faster(judge, &control) && is_faster(judge, &rival))
+		best->state = BEST_CONFIRMED;
+}
+
+static void
+tell(const struct judge *judge, struct judge_best *best)
+{
+	const char *rival = judge->arms[best->rival].tag;
+
+	add_best(best, "BEST %s", judge->arms[best->arm].tag);
+	if (best->state == BEST_CONFIRMED)
+		add_best(best, ", confirmed in %zu fresh blocks",
+			 best->n_fresh);
+	else if (best->n_fresh > 0 && best->n_fresh < VERDICT_MIN_BLOCKS)
+		add_best(best,
+			 " so far: not confirmed (%zu fresh block%s, need %d)",
+			 best->n_fresh, best->n_fresh == 1 ? "" : "s",
+			 VERDICT_MIN_BLOCKS);
+	else if (best->n_fresh == 0)
+		add_best(best,
+			 " so far: not confirmed, for want of fresh blocks");
+	else
+		add_best(best, " so far: %zu fresh blocks did not confirm it",
+			 best->n_fresh);
+	if (best->n_fresh > 0)
+		add_best(best, ": %+.2f%% over %s",
+			 stats_pct(best->over_rival.mean), rival);
+	if (best->n_fresh > 0 && best->rival != 0 && best->arm != 0)
+		add_best(best, ", %+.2f%% over %s",
+			 stats_pct(best->over_control.mean),
+			 judge->arms[0].tag);
+	add_best(best, " (Holm over %zu pairs p %.2g)", best->n_pairs,
+		 best->p_pairs);
+}
+
+bool
+judge_is_invalid(const struct judge *judge, size_t arm)
+{
+	return arm > 0 &&
+	       judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
+}
+
+/* Other numerics are no win before their quality is proven. */
+static bool
+may_win(const struct judge *judge, size_t arm)
+{
+	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&
+	       !judge_is_invalid(judge, arm);
+}
+
+/* All pairs of the arms that can be ranked. */
+static size_t
+hold_all(const struct judge *judge, struct pair *pairs)
+{
+	size_t n = 0;
+
+	for (size_t a = 0; a < judge->n_arms; a++)
+		for (size_t b = a + 1; b < judge->n_arms; b++)
+			if (may_win(judge, a) && may_win(judge, b))
+				pairs[n++] = hold(judge, a, b, false);
+	return n;
+}
+
+static void
+find_best(struct judge *judge)
+{
+	struct judge_best *best = &judge->best;
+	struct pair pairs[MAX_PAIRS];
+	double p[MAX_PAIRS], holm[MAX_PAIRS];
+	size_t variants = 0;
+
+	*best = (struct judge_best){ .p_pairs = (double)NAN };
+	for (size_t arm = 1; arm < judge->n_arms; arm++)
+		variants += judge->arms[arm].aa ? 0 : 1;
+	if (variants < 2 || is_claimed(judge))
+		return;
+	best->state = BEST_NONE;
+	for (size_t arm = 0; arm < judge->n_arms; arm++)
+		if (may_win(judge, arm) && !is_ranked(judge, arm)) {
+			add_best(best, "none: not all runs of %s are verified",
+				 judge->arms[arm].tag);
+			return;
+		}
+	best->n_pairs = hold_all(judge, pairs);
+	for (size_t i = 0; i < best->n_pairs; i++)
+		p[i] = pairs[i].paired.p;
+	multi_holm(p, holm, best->n_pairs);
+	for (size_t arm = 0; arm < judge->n_arms; arm++)
+		if (may_win(judge, arm) && best->n_pairs > 0 &&
+		    leads(judge, pairs, holm, arm, best)) {
+			best->state = BEST_LEADS;
+			break;
+		}
+	if (best->state == BEST_NONE) {
+		add_best(best,
+			 "none: no arm is faster than every other (Holm over "
+			 "%zu pairs)",
+			 best->n_pairs);
+		return;
+	}
+	confirm(judge, best);
+	tell(judge, best);
+}
+
+/* Holm over the contrasts, the verdict on each, the best. */
+static void
+judge_decide(struct judge *judge)
+{
+	adjust(judge);
+	for (int aa = 1; aa >= 0; aa--)
+		for (size_t i = 0; i < judge->n_contrasts; i++) {
+			struct judge_contrast *c = &judge->contrasts[i];
+
+			if (judge->arms[c->arm].aa != (aa == 1))
+				continue;
+			if (aa == 0)
+				mark_aa(judge, c);
+			decide(judge, c);
+		}
+	find_best(judge);
+}
+
+void
+judge_confirm(struct judge *judge)
+{
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		struct judge_run *run = &judge->runs[i];
+		const struct judge_contrast *c =
+			run->arm > 0 ? &judge->contrasts[run->arm - 1] : NULL;
+
+		if (run->state != RUN_STATE_VERIFIED)
+			continue;
+		if (guard_hard(&run->hits) != NULL)
+			run->state = RUN_STATE_MEASURED;
+		else if (c != NULL && c->verdict.word == VERDICT_FASTER &&
+			 !guard_has(&c->hits, GUARD_AA) &&
+			 c->n_blocks >= VERDICT_MIN_BLOCKS)
+			run->state = RUN_STATE_CONFIRMED;
+	}
 }
 
 void

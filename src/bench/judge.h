@@ -8,14 +8,11 @@
 
 #include "bench/guard.h"
 #include "bench/health.h"
-#include "bench/multi.h"
-#include "bench/paired.h"
-#include "bench/rank.h"
 #include "bench/run_log.h"
 #include "bench/schedule.h"
+#include "bench/stats.h"
 #include "bench/steps.h"
 #include "bench/verdict.h"
-#include "bench/window.h"
 
 /*
  * From the runs of a bench to the verdict on each variant.  A run is one
@@ -243,6 +240,9 @@ void judge_release(struct judge *judge);
  * rests on are confirmed; a run with any guard is measured at best.
  */
 void judge_confirm(struct judge *judge);
+
+/* Is the arm's verdict that its speed counts for nothing? */
+bool judge_is_invalid(const struct judge *judge, size_t arm);
 
 /*
  * Is the run, of the control or the variant, an outlier that is far out even

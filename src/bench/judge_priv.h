@@ -4,38 +4,22 @@
 
 #include "bench/judge.h"
 
-/* The steps of judge_init, in the order in which it takes them. */
+/* The steps of judge_init that have files of their own. */
 
 /* judge_measure.c: guards of each log, its clock, the common window, y. */
 void judge_measure(struct judge *judge);
 /* Is the variant's time, step by step against the control's, steady? */
 enum window_trend judge_trend(const struct judge *judge, size_t arm);
+/* Runs far from their arm's median, what was seen in them, and what they did
+ * to a contrast. */
+void judge_mark_outliers(struct judge *judge);
+void judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c);
 
 /* judge_same.c: did the arms do the same work, in the same surroundings?
  * Each run against the control's beside it, before there are blocks. */
 void judge_compare_runs(struct judge *judge);
 /* Each arm against the control, over all its runs. */
 void judge_compare_arms(const struct judge *judge, struct judge_contrast *c);
-
-/* judge_outliers.c: runs far from their arm's median, what was seen in them,
- * and what they did to a contrast. */
-void judge_mark_outliers(struct judge *judge);
-void judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c);
-
-/* judge_blocks.c */
-void judge_summarize(struct judge *judge, size_t arm);
-/* Note the blocks that unusable runs take with them, and why. */
-void judge_drop_blocks(struct judge *judge);
-/* The blocks of c->arm and c->base, fresh ones or the others, and their
- * comparison; by the pods' means where there are three or more. */
-void judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
-			  bool fresh);
-/* The tests that know nothing of blocks. */
-void judge_compare_unblocked(const struct judge *judge,
-			     struct judge_contrast *c);
-
-/* judge_decide.c: Holm over the contrasts, the verdict on each, the best. */
-void judge_decide(struct judge *judge);
 
 /* Does the run lend its y to its block? */
 bool judge_is_usable(const struct judge_run *run);

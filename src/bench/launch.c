@@ -296,12 +296,9 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 		const char *word;
 		bool *flag;
 	} flags[] = {
-		{ "ready", &reply->ready },
-		{ "started", &reply->started },
 		{ "exists", &reply->existed },
 		{ "shipped", &reply->shipped },
 		{ "cleaned", &reply->cleaned },
-		{ "finished", &reply->finished },
 		{ "files", &reply->files_changed },
 	};
 	double value;

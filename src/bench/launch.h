@@ -57,7 +57,8 @@ enum launch_state {
 
 struct launch_reply {
 	bool understood; /* at least one line of ours */
-	bool ready, started, existed, shipped, cleaned, finished;
+	bool existed, shipped, cleaned;
+	int exit_status; /* of the shell; set by who ran it */
 	enum launch_state state;
 	int rc;
 	double t0_s, t1_s;  /* the pod's wall clock, since 1970 */

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.json made by the program: audits of pods. */
+/* bench.json made by the program: audits of pods, the form of the dashboard,
+ * and the best of a HarnessGym run. */
 #include "config.h"
 
 #include "bench/make.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/quote.h"
 #include "base/xalloc.h"
 #include "bench/plan.h"
 
@@ -112,7 +116,8 @@ bench_probe_of(const struct conf *conf, const char *pods)
 	return all ? PROBE_GPU : PROBE_CPU;
 }
 
-cJSON *
+/* A pod of that configuration as bench.json names it; ERR_CONFIG: none. */
+static cJSON *
 bench_make_pod(const struct conf *conf, const char *name, struct err *err)
 {
 	int i = conf_find_pod(conf, name);
@@ -339,4 +344,370 @@ bench_make_audit(const struct bench_audit *audit, const struct conf *conf,
 		set(part_of(root, "budget"), "minutes",
 		    cJSON_CreateNumber(audit->minutes));
 	return root;
+}
+
+static const char *
+text_of(const cJSON *form, const char *key)
+{
+	return json_get_string(form, key, "");
+}
+
+/* "NAME=value NAME='two words'": a word as a shell would take it. */
+static char *
+next_word(struct str *rest)
+{
+	struct buf word;
+	char quote = '\0';
+	char *result;
+
+	while (rest->len > 0 && isspace((unsigned char)rest->p[0])) {
+		rest->p++;
+		rest->len--;
+	}
+	if (rest->len == 0)
+		return NULL;
+	buf_init(&word, 65536);
+	for (; rest->len > 0; rest->p++, rest->len--) {
+		char c = rest->p[0];
+
+		if (quote == '\0' && isspace((unsigned char)c))
+			break;
+		if (quote == '\0' && (c == '\'' || c == '"'))
+			quote = c;
+		else if (c == quote)
+			quote = '\0';
+		else
+			buf_append_char(&word, c);
+	}
+	result = word.len > 0 ? buf_detach(&word) : xstrdup("");
+	buf_release(&word);
+	return result;
+}
+
+/* "TAG NAME=value .. [-- command]" as a variant; NULL with err. */
+static cJSON *
+make_variant(const char *text, bool control, struct err *err)
+{
+	struct str rest = str_from(text);
+	cJSON *v = cJSON_CreateObject(), *env = NULL;
+	char *word = next_word(&rest);
+
+	json_add_string(v, "tag", word);
+	free(word);
+	if (control)
+		cJSON_AddBoolToObject(v, "control", true);
+	while ((word = next_word(&rest)) != NULL) {
+		char *equals = strchr(word, '=');
+
+		if (strcmp(word, "--") == 0) {
+			char *command;
+
+			rest = str_trim(rest);
+			command = xstrndup(rest.p, rest.len);
+			json_add_string(v, "command", command);
+			free(command);
+			free(word);
+			return v;
+		}
+		if (equals == NULL) {
+			err_set(err, ERR_USAGE,
+				"\"%.60s\" is no NAME=value; a command stands "
+				"behind --",
+				word);
+			free(word);
+			cJSON_Delete(v);
+			return NULL;
+		}
+		*equals = '\0';
+		if (env == NULL)
+			env = cJSON_AddObjectToObject(v, "env");
+		json_add_string(env, word, equals + 1);
+		free(word);
+	}
+	return v;
+}
+
+static int
+add_variants(cJSON *root, const cJSON *form, struct err *err)
+{
+	static const char *const keys[] = { "control", "variant", "variant2" };
+	cJSON *array = cJSON_AddArrayToObject(root, "variants");
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *text = text_of(form, keys[i]);
+		cJSON *v;
+
+		if (str_trim(str_from(text)).len == 0)
+			continue;
+		v = make_variant(text, i == 0, err);
+		if (v == NULL)
+			return -1;
+		cJSON_AddItemToArray(array, v);
+	}
+	return 0;
+}
+
+/* "step_ms", "best_us lower"; and the window "20:100" or "auto". */
+static int
+add_metric(cJSON *root, const cJSON *form, struct err *err)
+{
+	struct str rest = str_from(text_of(form, "metric")), lo;
+	struct str window = str_trim(str_from(text_of(form, "window")));
+	cJSON *metric = cJSON_AddObjectToObject(root, "metric"), *node;
+	char *key = next_word(&rest), *way = next_word(&rest);
+	double low, high;
+
+	json_add_string(metric, "key", key != NULL ? key : "step_ms");
+	if (way != NULL)
+		json_add_string(metric, "direction", way);
+	free(key);
+	free(way);
+	if (window.len == 0)
+		return 0;
+	node = cJSON_AddObjectToObject(metric, "window");
+	if (window.len == 4 && memcmp(window.p, "auto", 4) == 0) {
+		json_add_string(node, "mode", "auto");
+		return 0;
+	}
+	if (!str_next(&window, ':', &lo) || !str_to_double(lo, &low) ||
+	    !str_to_double(window, &high))
+		return err_set(err, ERR_USAGE,
+			       "window: expected first:last step, or auto");
+	json_add_string(node, "mode", "fixed");
+	json_add_number(node, "lo", low);
+	json_add_number(node, "hi", high);
+	return 0;
+}
+
+/* A number of the form into an object, where there is one. */
+static int
+add_number(cJSON *object, const char *key, const cJSON *form, const char *field,
+	   struct err *err)
+{
+	struct str text = str_trim(str_from(text_of(form, field)));
+	double value;
+
+	if (text.len == 0)
+		return 0;
+	if (!str_to_double(text, &value))
+		return err_set(err, ERR_USAGE, "%s: expected a number", field);
+	json_add_number(object, key, value);
+	return 0;
+}
+
+static int
+fill(cJSON *root, const cJSON *form, const struct conf *conf, struct err *err)
+{
+	cJSON *node, *pods;
+
+	json_add_string(root, "schema", PLAN_SCHEMA);
+	json_add_string(root, "name", text_of(form, "name"));
+	node = cJSON_AddObjectToObject(root, "workload");
+	json_add_string(node, "cwd", text_of(form, "folder"));
+	json_add_string(node, "command", text_of(form, "command"));
+	if (text_of(form, "folder")[0] == '\0')
+		return err_set(err, ERR_USAGE,
+			       "folder: where the command runs on the pods");
+	if (text_of(form, "command")[0] == '\0')
+		return err_set(err, ERR_USAGE, "command: what runs there");
+	if (add_metric(root, form, err) != 0 ||
+	    add_variants(root, form, err) != 0)
+		return -1;
+	pods = bench_make_pods(NULL, text_of(form, "pods"), conf, err);
+	if (pods == NULL)
+		return -1;
+	cJSON_AddItemToObject(root, "pods", pods);
+	node = cJSON_AddObjectToObject(root, "design");
+	cJSON_AddBoolToObject(node, "aa", text_of(form, "aa")[0] == 'y');
+	if (add_number(node, "blocks_per_pod", form, "blocks", err) != 0)
+		return -1;
+	node = cJSON_AddObjectToObject(root, "budget");
+	return add_number(node, "minutes", form, "minutes", err);
+}
+
+cJSON *
+bench_make_form(const cJSON *form, const struct conf *conf, struct err *err)
+{
+	cJSON *root = cJSON_CreateObject();
+
+	if (fill(root, form, conf, err) == 0)
+		return root;
+	cJSON_Delete(root);
+	return NULL;
+}
+
+#define COMMAND_MAX 65536U
+#define NAME_MAX_   40U
+#define ROUNDS	    6
+#define TIMEOUT_S   240.0
+/* HarnessGym's own sender clears its folder on the pod: take another one. */
+#define OWN_FOLDER "_hgym_ab"
+
+/* Letters, digits, _ . - of text, as a bench's name. */
+static void
+add_name(struct buf *out, const char *text)
+{
+	for (size_t i = 0; text[i] != '\0' && out->len < NAME_MAX_ - 3; i++)
+		buf_append_char(out, isalnum((unsigned char)text[i]) ||
+						     strchr("_.-", text[i])
+					     ? text[i]
+					     : '_');
+}
+
+/*
+ * The run's measuring command; where it sends the workspace to a pod, into a
+ * folder of the bench's own there.
+ */
+static void
+add_measure(struct buf *out, const char *command)
+{
+	const char *flag = strstr(command, "remote_h100.py") != NULL
+				   ? strstr(command, "--workspace")
+				   : NULL;
+	size_t n;
+
+	if (flag == NULL) {
+		buf_append_str(out, command);
+		return;
+	}
+	n = (size_t)(flag - command) + strlen("--workspace");
+	n += strspn(command + n, " =");
+	n += strcspn(command + n, " ");
+	buf_append(out, command, n);
+	buf_append_str(out, OWN_FOLDER);
+	buf_append_str(out, command + n);
+}
+
+/* Copy source, hold the judges against the workspace's, measure there. */
+static void
+add_command(struct buf *out, const struct harness_ab *ab, const char *source)
+{
+	struct buf measure;
+
+	buf_init(&measure, COMMAND_MAX);
+	add_measure(&measure, ab->run->command);
+	buf_append_str(out, "d=$(mktemp -d) && trap 'rm -rf \"$d\"' EXIT && "
+			    "trap 'exit 143' HUP INT TERM && "
+			    "tar -C ");
+	quote_word(out, str_from(source));
+	buf_append_str(out, " --exclude=./.harnessgym --exclude=./.git -cf - . "
+			    "| tar -C \"$d\" -xf - && w=");
+	quote_word(out, str_from(ab->workspace));
+	buf_append_str(out, " && for f in benchmark.py verifier.py; do "
+			    "[ ! -e \"$w/$f\" ] || cmp \"$w/$f\" \"$d/$f\" || "
+			    "exit 9; done && cd \"$d\" && sh -c ");
+	quote_word(out, str_from(measure.data));
+	buf_release(&measure);
+}
+
+static void
+add_variant(cJSON *variants, const struct harness_ab *ab, const char *tag,
+	    const char *source)
+{
+	cJSON *variant = cJSON_CreateObject();
+	struct buf command;
+
+	buf_init(&command, COMMAND_MAX);
+	add_command(&command, ab, source);
+	json_add_string(variant, "tag", tag);
+	if (variants->child == NULL)
+		cJSON_AddBoolToObject(variant, "control", true);
+	json_add_string(variant, "command", command.data);
+	cJSON_AddItemToArray(variants, variant);
+	buf_release(&command);
+}
+
+static void
+add_workload(cJSON *object, const struct harness_ab *ab)
+{
+	cJSON *workload = cJSON_AddObjectToObject(object, "workload");
+	struct harness_number limit = ab->run->post_s;
+
+	json_add_string(workload, "cwd", ab->workspace);
+	json_add_string(workload, "command", ab->run->command);
+	json_add_string(workload, "log", "verifier.out");
+	json_add_number(workload, "timeout_s",
+			harness_is_finite(limit) && limit.value >= 1
+				? limit.value
+				: TIMEOUT_S);
+}
+
+static cJSON *
+make_plan(const struct harness_ab *ab)
+{
+	cJSON *object = cJSON_CreateObject(), *node;
+	struct buf text;
+
+	buf_init(&text, COMMAND_MAX);
+	json_add_string(object, "schema", PLAN_SCHEMA);
+	add_name(&text, ab->run->id);
+	buf_append_str(&text, "-ab");
+	json_add_string(object, "name", text.data);
+	add_workload(object, ab);
+	node = cJSON_AddObjectToObject(object, "metric");
+	json_add_string(node, "parser", "json");
+	json_add_string(node, "key", ab->run->post_score_key);
+	json_add_string(node, "direction",
+			ab->run->higher_is_better == HARNESS_YES ? "higher"
+								 : "lower");
+	node = cJSON_AddArrayToObject(object, "variants");
+	buf_clear(&text);
+	buf_appendf(&text, "%s/.harnessgym/runs/%s/checkpoints/best",
+		    ab->workspace, ab->run->dir);
+	add_variant(node, ab, "checkpoint", text.data);
+	add_variant(node, ab, "workspace", ab->workspace);
+	node = cJSON_CreateObject();
+	json_add_string(node, "id", ab->pod != NULL ? ab->pod : "here");
+	if (ab->pod == NULL)
+		json_add_string(node, "transport", "local");
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(object, "pods"), node);
+	node = cJSON_AddObjectToObject(object, "design");
+	cJSON_AddNumberToObject(node, "blocks_per_pod", ROUNDS);
+	cJSON_AddNumberToObject(node, "burn_in", 1);
+	cJSON_AddBoolToObject(node, "aa", true);
+	buf_release(&text);
+	return object;
+}
+
+static int
+check(const struct harness_ab *ab, struct err *err)
+{
+	const struct harness_run *run = ab->run;
+
+	if (!run->checkpoint.present)
+		return err_set(err, ERR_NODATA,
+			       "run %s has no checkpoint to compare with",
+			       run->id);
+	if (run->command == NULL || run->post_score_key == NULL ||
+	    run->higher_is_better == HARNESS_UNKNOWN)
+		return err_set(err, ERR_NODATA,
+			       "run %s has no command that measures a score",
+			       run->id);
+	if (ab->workspace[0] != '/')
+		return err_set(err, ERR_USAGE,
+			       "--ab: name the workspace by its absolute path");
+	return 0;
+}
+
+cJSON *
+harness_ab_json(const struct harness_ab *ab, struct err *err)
+{
+	struct plan plan;
+	struct buf text;
+	cJSON *object;
+
+	if (check(ab, err) != 0)
+		return NULL;
+	object = make_plan(ab);
+	buf_init(&text, COMMAND_MAX * 4);
+	json_print(&text, object);
+	if (plan_parse(&plan, "bench.json", (struct str){ text.data, text.len },
+		       err) != 0) {
+		cJSON_Delete(object);
+		object = NULL;
+	} else {
+		plan_release(&plan);
+	}
+	buf_release(&text);
+	return object;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "conf/conf.h"
+#include "parsers/harness_run.h"
 #include "parsers/json.h"
 
 /*
@@ -17,10 +18,6 @@ enum bench_probe {
 	PROBE_CPU, /* sh and awk: a fixed loop on one host core */
 	PROBE_GPU, /* python3 with torch: matrix products on the GPU */
 };
-
-/* A pod of that configuration as bench.json names it; ERR_CONFIG: none. */
-cJSON *bench_make_pod(const struct conf *conf, const char *name,
-		      struct err *err) __attribute__((warn_unused_result));
 
 struct bench_audit {
 	const char *pods;	 /* names, "," or a line's end between */
@@ -59,5 +56,25 @@ enum bench_probe bench_probe_of(const struct conf *conf, const char *pods);
 
 /* In one sentence, what a probe measures. */
 const char *bench_probe_what(enum bench_probe probe);
+
+/*
+ * The definition of an A/B bench (bench.json) of a run: its best checkpoint
+ * against the workspace as it is, measured by the run's own command.  Each
+ * run of the bench copies its arm to a folder of its own and refuses when
+ * benchmark.py or verifier.py are not those of the workspace; the checkpoint
+ * and the workspace are only read.
+ */
+struct harness_ab {
+	const struct harness_run *run;
+	const char *workspace; /* where it lies, absolute */
+	const char *pod;       /* of the configuration; NULL: this machine */
+};
+
+/*
+ * Given (owned), or NULL with err: there is no checkpoint, or nothing that
+ * measures.  The result has passed the reader of bench.json.
+ */
+cJSON *harness_ab_json(const struct harness_ab *ab, struct err *err)
+	__attribute__((warn_unused_result));
 
 #endif

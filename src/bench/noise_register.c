@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/file.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
-#include "bench/kept.h"
+#include "bench/folder.h"
 #include "bench/stats.h"
 #include "store/noise.h"
 
@@ -211,17 +211,11 @@ noise_register_find(const struct noise_register *reg, const struct plan *plan,
 static void
 read_env(struct buf *out, const char *path, const char *pod)
 {
-	char file[FOLDER_PATH_SIZE], block[8192];
-	FILE *stream;
-	size_t n;
+	char file[FOLDER_PATH_SIZE];
 
 	(void)snprintf(file, sizeof(file), "%.3800s/env.%.200s.txt", path, pod);
-	stream = fopen(file, "re");
-	if (stream == NULL)
-		return;
-	while ((n = fread(block, 1, sizeof(block), stream)) > 0)
-		buf_append(out, block, n);
-	(void)fclose(stream);
+	if (file_read(file, out, NULL) != 0)
+		buf_clear(out);
 }
 
 void
@@ -338,15 +332,6 @@ noise_register_note(const char *db_path, const char *id, const char *path,
 	return rc;
 }
 
-static void
-add_time(cJSON *row, const char *key, int64_t wall_ms)
-{
-	char text[CLOCK_RFC3339_SIZE];
-
-	clock_rfc3339(wall_ms, text);
-	json_add_string(row, key, wall_ms != 0 ? text : NULL);
-}
-
 cJSON *
 noise_entry_json(const struct noise_entry *e)
 {
@@ -392,8 +377,8 @@ noise_entry_json(const struct noise_entry *e)
 	json_add_number(row, "p_quietest", e->p_quietest);
 	json_add_clean(row, "driver", e->driver);
 	json_add_clean(row, "image", e->image);
-	add_time(row, "first", e->first_ms);
-	add_time(row, "when", e->when_ms);
+	json_add_time(row, "first", e->first_ms);
+	json_add_time(row, "when", e->when_ms);
 	return row;
 }
 

@@ -1,14 +1,664 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows from the definition of a bench; for all that run or show it. */
+/* bench.json to struct plan, by one table a section, and what follows from
+ * it; for all that run or show it. */
 #include "config.h"
 
 #include "bench/plan.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <regex.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/quote.h"
 #include "base/xalloc.h"
+#include "bench/run_log.h"
+
+#define MAX_SEED 9007199254740991.0
+#define MAX_TEXT (1024U * 1024)
+
+#define NAME_WORDS "1 to 40 letters, digits, _ . - (not . or - first)"
+
+static bool
+is_name(const char *text)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)text[n]) ||
+	       (text[n] != '\0' && strchr("_.-", text[n]) != NULL))
+		n++;
+	return text[n] == '\0' && n >= 1 && n <= 40 && text[0] != '.' &&
+	       text[0] != '-';
+}
+
+static bool
+is_one_line(const char *text)
+{
+	return strchr(text, '\n') == NULL;
+}
+
+static bool
+is_plain_path(const char *text)
+{
+	while (isalnum((unsigned char)*text) ||
+	       (*text != '\0' && strchr("/_.-", *text) != NULL))
+		text++;
+	return *text == '\0';
+}
+
+static bool
+is_expression(const char *text)
+{
+	regex_t regex;
+	bool is_one = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) == 0;
+
+	if (is_one)
+		regfree(&regex);
+	return is_one;
+}
+
+/* Values that are neither a number nor a text. */
+
+static bool
+is_variable(const char *text)
+{
+	if (!isalpha((unsigned char)*text) && *text != '_')
+		return false;
+	while (isalnum((unsigned char)*text) || *text == '_')
+		text++;
+	return *text == '\0';
+}
+
+static int
+take_env(const struct json_reader *r, const cJSON *all, const char *path,
+	 void *to)
+{
+	struct plan_env *env = to;
+	char at[JSON_PATH_SIZE];
+	const cJSON *node;
+
+	env->v = xcalloc((size_t)cJSON_GetArraySize(all) + 1, sizeof(*env->v));
+	cJSON_ArrayForEach(node, all)
+	{
+		(void)json_join(at, path, node->string);
+		if (env->n == PLAN_MAX_ENV)
+			return json_refuse(r, at, "more than %d variables",
+					   PLAN_MAX_ENV);
+		if (!is_variable(node->string))
+			return json_refuse(r, at, "is no name of a variable");
+		if (!cJSON_IsString(node))
+			return json_refuse(r, at, "expected a string");
+		if (cJSON_GetObjectItemCaseSensitive(all, node->string) != node)
+			return json_refuse(r, at, "this key stands twice");
+		env->v[env->n++] =
+			(struct plan_variable){ xstrdup(node->string),
+						xstrdup(node->valuestring) };
+	}
+	return 0;
+}
+
+/* One file of a variant, as it is here or to be merged over that there. */
+static int
+take_file(const struct json_reader *r, const cJSON *node, const char *path,
+	  struct plan_files *files, bool is_overlay)
+{
+	struct plan_file *file = &files->v[files->n];
+	struct buf text;
+
+	if (files->n == PLAN_MAX_FILES)
+		return json_refuse(r, path, "more than %d files",
+				   PLAN_MAX_FILES);
+	if (node->string[0] == '/' || node->string[0] == '\0' ||
+	    strstr(node->string, "..") != NULL)
+		return json_refuse(r, path,
+				   "expected a path below the working folder");
+	if (is_overlay ? !cJSON_IsObject(node) : !cJSON_IsString(node))
+		return json_refuse(
+			r, path,
+			is_overlay ? "expected an object to merge over "
+				     "the file"
+				   : "expected the path of a file here");
+	buf_init(&text, JSON_MAX_BYTES);
+	if (is_overlay)
+		json_print(&text, node);
+	file->path = xstrdup(node->string);
+	file->overlay = is_overlay ? buf_detach(&text) : NULL;
+	file->from = xstrdup_null(node->valuestring);
+	buf_release(&text);
+	files->n++;
+	return 0;
+}
+
+static int
+take_files(const struct json_reader *r, const cJSON *all, const char *path,
+	   void *to)
+{
+	bool is_overlay = strcmp(all->string, "overlay") == 0;
+	const char *twin = json_duplicate_key(all);
+	const cJSON *node;
+
+	if (twin != NULL)
+		return json_refuse(r, path,
+				   "the key \"%.60s\" stands twice in one "
+				   "object",
+				   twin);
+	cJSON_ArrayForEach(node, all)
+	{
+		if (take_file(r, node, path, to, is_overlay) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* "2026-11-20T21:00:00Z" to ms since 1970. */
+static int
+take_deadline(const struct json_reader *r, const cJSON *node, const char *path,
+	      void *to)
+{
+	int64_t *deadline_ms = to;
+	struct tm tm = { 0 };
+	const char *end;
+
+	end = strptime(node->valuestring, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	if (end == NULL || *end != '\0')
+		return json_refuse(r, path,
+				   "expected a time like 2026-11-20T21:00:00Z");
+	*deadline_ms =
+		1000 * clock_from_civil_s(tm.tm_year + 1900, tm.tm_mon + 1,
+					  tm.tm_mday, tm.tm_hour, tm.tm_min,
+					  tm.tm_sec);
+	return 0;
+}
+
+/* The keys of each section. */
+
+#define KEY(name, kind, member, ...)                                           \
+	JSON_ROW(name, kind, SECTION, member, __VA_ARGS__)
+#define REQUIRED      .types = JSON_REQUIRED
+#define RANGE(lo, hi) .low = (lo), .high = (hi)
+#define WORDS(...)                                                             \
+	.words = (const char *const[])                                         \
+	{                                                                      \
+		__VA_ARGS__, NULL                                              \
+	}
+#define LIST(member, most_)                                                    \
+	member.v, .at_n = offsetof(struct SECTION, member.n), .most = (most_)
+#define FLAG(name, member)                                                     \
+	{                                                                      \
+		name, JSON_AS_BOOL, JSON_AT(SECTION, member)                   \
+	}
+#define END                                                                    \
+	{                                                                      \
+		.name = NULL                                                   \
+	}
+
+#define SECTION plan
+
+static const struct json_field workload_keys[] = {
+	KEY("cwd", TEXT, cwd, REQUIRED),
+	KEY("command", TEXT, command, REQUIRED),
+	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = take_env),
+	KEY("timeout_s", NUMBER, timeout_s, RANGE(1, 864000)),
+	KEY("end_marker", TEXT, end_marker),
+	KEY("commit", TEXT, commit),
+	KEY("data", TEXTS, LIST(data, PLAN_MAX_FILES), .is_right = is_one_line,
+	    .what = "a path"),
+	KEY("data_sha256", TEXT, data_sha256),
+	KEY("judge_files", TEXTS, LIST(judge_files, PLAN_MAX_FILES),
+	    .is_right = is_one_line, .what = "a path"),
+	KEY("log", TEXT, log, .is_right = is_name,
+	    .what = "the name of a file, no folder"),
+	KEY("noise_class", TEXT, noise_class, .is_right = is_name,
+	    .what = NAME_WORDS),
+	END
+};
+
+static const struct json_field window_keys[] = {
+	KEY("mode", CHOICE, rule.window, REQUIRED,
+	    .words = (const char *const[]){ "", "fixed", "auto", NULL }),
+	KEY("lo", NUMBER, rule.lo, .types = JSON_INTEGER, RANGE(0, 1e9)),
+	KEY("hi", NUMBER, rule.hi, .types = JSON_INTEGER, RANGE(1, 1e9)), END
+};
+
+static int
+check_window(const struct json_reader *r, const cJSON *object, const char *path,
+	     void *to)
+{
+	const struct plan *plan = to;
+	char at[JSON_PATH_SIZE];
+
+	(void)object;
+	return plan->rule.hi > plan->rule.lo
+		       ? 0
+		       : json_refuse(r, json_join(at, path, "hi"),
+				     "expected more than lo");
+}
+
+static const struct json_field metric_keys[] = {
+	KEY("key", TEXT, key, REQUIRED),
+	{ "parser", JSON_AS_FIXED, .words = bench_metric_parsers },
+	KEY("direction", EITHER, rule.higher, WORDS("lower", "higher")),
+	KEY("tok_kind", CHOICE, rule.tok_kind, WORDS("cumulative", "interval")),
+	{ "window", JSON_AS_OBJECT, .fields = window_keys,
+	  .take = check_window },
+	END
+};
+
+static const struct json_field design_keys[] = {
+	KEY("blocks_per_pod", COUNT, blocks, RANGE(1, PLAN_MAX_ROUNDS)),
+	KEY("runs_per_block", COUNT, reps, RANGE(1, JUDGE_MAX_REPS)),
+	KEY("confirm_blocks", COUNT, confirm, RANGE(0, PLAN_MAX_ROUNDS)),
+	KEY("burn_in", COUNT, burn_in, RANGE(0, 10)),
+	FLAG("aa", aa),
+	KEY("gap_s", NUMBER, gap_s, RANGE(0, 3600)),
+	{ "order", JSON_AS_FIXED, WORDS("mirrored-random") },
+	END
+};
+
+static const struct json_field decision_keys[] = {
+	KEY("alpha", NUMBER, rule.paired.alpha, RANGE(1e-6, 0.5)),
+	KEY("margin_pct", NUMBER, rule.paired.margin, RANGE(1e-6, 100),
+	    .scale = 0.01),
+	KEY("power", NUMBER, rule.paired.power, RANGE(0.5, 0.999)),
+	KEY("early", EITHER, early, WORDS("none", "haybittle-peto")),
+	KEY("min_blocks", COUNT, min_blocks,
+	    RANGE(VERDICT_MIN_BLOCKS, PLAN_MAX_ROUNDS)),
+	KEY("multi", EITHER, rule.holm, WORDS("none", "holm")),
+	END
+};
+
+static const struct json_field guards_keys[] = {
+	KEY("loss_step_tol", NUMBER, rule.losses.steps, RANGE(0, 100)),
+	KEY("loss_val_tol", NUMBER, rule.losses.val, RANGE(0, 100)),
+	KEY("throttle", EITHER, throttle_drops, WORDS("ignore", "block")),
+	KEY("foreign_procs", EITHER, refuse_foreign, WORDS("ignore", "refuse")),
+	END
+};
+
+static const struct json_field budget_keys[] = {
+	KEY("usd", NUMBER, usd, RANGE(0, 1e6)),
+	KEY("minutes", NUMBER, minutes, RANGE(0, 1e6)),
+	KEY("deadline", OTHER, deadline_ms, .types = JSON_STRING,
+	    .take = take_deadline),
+	KEY("on_end", EITHER, stop_pods, WORDS("ask", "stop_pods")), END
+};
+
+#undef SECTION
+#define SECTION plan_variant
+
+static const struct json_field variant_keys[] = {
+	KEY("tag", TEXT, tag, REQUIRED, .is_right = is_name,
+	    .what = NAME_WORDS),
+	FLAG("control", control),
+	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = take_env),
+	KEY("command", TEXT, command),
+	KEY("patch", TEXT, patch),
+	KEY("files", OTHER, files, .types = JSON_OBJECT, .take = take_files),
+	KEY("overlay", OTHER, files, .types = JSON_OBJECT, .take = take_files),
+	KEY("must_match", TEXTS, LIST(must, PLAN_MAX_TEXTS),
+	    .is_right = is_expression,
+	    .what = "an extended regular expression"),
+	KEY("must_not_match", TEXTS, LIST(must_not, PLAN_MAX_TEXTS),
+	    .is_right = is_expression,
+	    .what = "an extended regular expression"),
+	KEY("declares", TEXTS, LIST(declares, PLAN_MAX_TEXTS)),
+	KEY("numerics", EITHER, numerics_changed, WORDS("same", "changed")),
+	KEY("noise_class", TEXT, noise_class, .is_right = is_name,
+	    .what = NAME_WORDS),
+	END
+};
+
+#undef SECTION
+#define SECTION plan_pod
+
+static const struct json_field pod_keys[] = {
+	KEY("id", TEXT, id, REQUIRED, .is_right = is_name, .what = NAME_WORDS),
+	KEY("ssh", TEXT, ssh),
+	KEY("transport", WORD, transport, WORDS("libssh2", "openssh", "local")),
+	KEY("identity", TEXT, identity),
+	KEY("known_hosts", TEXT, known_hosts),
+	KEY("proxy_jump", TEXT, proxy_jump),
+	KEY("gpus", INDEXES, LIST(gpus, PLAN_MAX_GPUS), .high = 1023,
+	    .what = "GPU"),
+	KEY("root", TEXT, root),
+	KEY("lock_dir", TEXT, lock_dir, .is_right = is_plain_path,
+	    .what = "a path of letters, digits, / _ . -"),
+	KEY("lock_clocks", TEXT, lock_clocks),
+	KEY("stop_cmd", TEXT, stop_cmd),
+	KEY("usd_per_h", NUMBER, usd_per_h, RANGE(0, 10000)),
+	END
+};
+
+#undef SECTION
+#define SECTION plan
+
+static int
+check_metric(const struct json_reader *r, const cJSON *object, const char *path,
+	     void *to)
+{
+	const struct plan *plan = to;
+	const struct bench_metric *metric = bench_metric_find(plan->key);
+	const char *parser = json_get_string(object, "parser", metric->parser);
+	char at[JSON_PATH_SIZE];
+
+	if (strcmp(parser, metric->parser) != 0)
+		return json_refuse(r, json_join(at, path, "parser"),
+				   "step_ms is read by parameter-golf, any "
+				   "other key by json");
+	if (json_get_string(object, "direction", NULL) == NULL &&
+	    bench_metric_is_rate(plan->key))
+		return json_refuse(r, json_join(at, path, "key"),
+				   "\"%.60s\" looks like a rate: say by "
+				   "\"direction\" whether lower or higher is "
+				   "better",
+				   plan->key);
+	if (plan->rule.higher && metric->only_lower)
+		return json_refuse(r, json_join(at, path, "direction"),
+				   "a step time is better when lower");
+	return 0;
+}
+
+static int
+check_design(const struct json_reader *r, const cJSON *object, const char *path,
+	     void *to)
+{
+	const struct plan *plan = to;
+	char at[JSON_PATH_SIZE];
+
+	(void)object;
+	(void)json_join(at, path, "confirm_blocks");
+	if (plan->confirm == 0)
+		return 0;
+	if (plan->confirm * plan->n_pods < VERDICT_MIN_BLOCKS)
+		return json_refuse(r, at,
+				   "%d fresh blocks over all pods are the "
+				   "least that can confirm anything",
+				   VERDICT_MIN_BLOCKS);
+	if (plan->n_variants < 3)
+		return json_refuse(r, at,
+				   "is for two variants or more beside the "
+				   "control: of one, its verdict tells");
+	return 0;
+}
+
+static int
+check_decision(const struct json_reader *r, const cJSON *object,
+	       const char *path, void *to)
+{
+	const struct plan *plan = to;
+	size_t all = plan->blocks * plan->n_pods;
+	char at[JSON_PATH_SIZE];
+
+	if (plan->min_blocks <= all ||
+	    !json_has_type(
+		    cJSON_GetObjectItemCaseSensitive(object, "min_blocks"),
+		    JSON_NUMBER))
+		return 0;
+	return json_refuse(r, json_join(at, path, "min_blocks"),
+			   "the bench has %zu blocks in all and would never be "
+			   "judged",
+			   all);
+}
+
+/*
+ * An array of objects of size bytes, each begun as `blank`, its name first;
+ * two of the same name are an error.  *n counts those that own something.
+ */
+struct items {
+	const struct json_field *keys;
+	const void *blank;
+	size_t size;
+	void *v;
+};
+
+static int
+take_items(const struct json_reader *r, const cJSON *array, const char *path,
+	   const struct items *items, size_t *n)
+{
+	const cJSON *node;
+	char at[64];
+
+	cJSON_ArrayForEach(node, array)
+	{
+		char *item = (char *)items->v + *n * items->size;
+		const char *name, *other;
+
+		(void)snprintf(at, sizeof(at), "%s[%zu]", path, *n);
+		memcpy(item, items->blank, items->size);
+		++*n;
+		if (json_take(r, items->keys, node, at, item) != 0)
+			return -1;
+		memcpy(&name, item, sizeof(name));
+		for (size_t i = 0; i + 1 < *n; i++) {
+			memcpy(&other, (char *)items->v + i * items->size,
+			       sizeof(other));
+			if (strcmp(other, name) == 0)
+				return json_refuse(
+					r, at, "\"%s\" is there twice", name);
+		}
+	}
+	return 0;
+}
+
+/* Bring the control to the front; the others keep their order. */
+static void
+put_control_first(struct plan *plan)
+{
+	struct plan_variant control;
+	size_t i = 0;
+
+	while (!plan->variants[i].control)
+		i++;
+	control = plan->variants[i];
+	memmove(&plan->variants[1], &plan->variants[0], i * sizeof(control));
+	plan->variants[0] = control;
+}
+
+static int
+take_variants(const struct json_reader *r, const cJSON *array, const char *path,
+	      void *to)
+{
+	static const struct plan_variant blank = { .tag = NULL };
+	size_t size = (size_t)cJSON_GetArraySize(array), controls = 0;
+	struct items items = { variant_keys, &blank, sizeof(blank), NULL };
+	struct plan *plan = to;
+
+	if (size < 1 || size > SCHEDULE_MAX_ARMS - 1)
+		return json_refuse(r, path,
+				   "expected 2 to %d variants, one of them the "
+				   "control",
+				   SCHEDULE_MAX_ARMS - 1);
+	items.v = plan->variants = xcalloc(size, sizeof(blank));
+	if (take_items(r, array, path, &items, &plan->n_variants) != 0)
+		return -1;
+	for (size_t i = 0; i < size; i++)
+		controls += plan->variants[i].control ? 1 : 0;
+	if (controls != 1)
+		return json_refuse(r, path,
+				   "expected exactly one with \"control\": "
+				   "true, found %zu",
+				   controls);
+	put_control_first(plan);
+	return 0;
+}
+
+static int
+take_pods(const struct json_reader *r, const cJSON *array, const char *path,
+	  void *to)
+{
+	static const struct plan_pod blank = { .usd_per_h = (double)NAN };
+	size_t size = (size_t)cJSON_GetArraySize(array);
+	struct items items = { pod_keys, &blank, sizeof(blank), NULL };
+	struct plan *plan = to;
+	char at[64];
+
+	if (size < 1 || size > PLAN_MAX_PODS)
+		return json_refuse(r, path, "expected 1 to %d pods",
+				   PLAN_MAX_PODS);
+	items.v = plan->pods = xcalloc(size, sizeof(blank));
+	if (take_items(r, array, path, &items, &plan->n_pods) != 0)
+		return -1;
+	/* Whoever locks several takes the lowest first: no two wait for
+	 * ever. */
+	for (size_t i = 0; i < size; i++)
+		for (size_t k = 1; k < plan->pods[i].gpus.n; k++)
+			if (plan->pods[i].gpus.v[k - 1] >
+			    plan->pods[i].gpus.v[k]) {
+				(void)snprintf(at, sizeof(at), "%s[%zu].gpus",
+					       path, i);
+				return json_refuse(r, at,
+						   "expected them ascending");
+			}
+	return 0;
+}
+
+#define OBJECT(name_, fields_, take_, required)                                \
+	{                                                                      \
+		.name = (name_), .kind = JSON_AS_OBJECT, .types = (required),  \
+		.fields = (fields_), .take = (take_)                           \
+	}
+
+/* In the order in which they are read: a check may look at what is above. */
+static const struct json_field top_keys[] = {
+	{ "schema", JSON_AS_FIXED, REQUIRED, WORDS(PLAN_SCHEMA) },
+	KEY("name", TEXT, name, REQUIRED, .is_right = is_name,
+	    .what = NAME_WORDS),
+	KEY("seed", INTEGER, seed, RANGE(0, MAX_SEED)),
+	OBJECT("workload", workload_keys, NULL, JSON_REQUIRED),
+	OBJECT("metric", metric_keys, check_metric, JSON_REQUIRED),
+	{ "variants", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED,
+	  .take = take_variants },
+	{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED,
+	  .take = take_pods },
+	OBJECT("design", design_keys, check_design, JSON_NULL),
+	OBJECT("decision", decision_keys, check_decision, JSON_NULL),
+	OBJECT("guards", guards_keys, NULL, JSON_NULL),
+	OBJECT("budget", budget_keys, NULL, JSON_NULL),
+	END
+};
+
+const struct plan_section plan_sections[] = {
+	{ "", top_keys },
+	{ "workload", workload_keys },
+	{ "metric", metric_keys },
+	{ "metric.window", window_keys },
+	{ "variants", variant_keys },
+	{ "pods", pod_keys },
+	{ "design", design_keys },
+	{ "decision", decision_keys },
+	{ "guards", guards_keys },
+	{ "budget", budget_keys },
+	{ NULL, NULL },
+};
+
+static void
+set_defaults(struct plan *plan, const char *file)
+{
+	*plan = (struct plan){
+		.file = xstrdup(file),
+		.seed = 42,
+		.rule = JUDGE_RULE_DEFAULT,
+		.timeout_s = 3600,
+		.blocks = 6,
+		.reps = 1,
+		.burn_in = 1,
+		.aa = true,
+		.gap_s = 10,
+		.min_blocks = VERDICT_MIN_BLOCKS,
+		.early = true,
+		.refuse_foreign = true,
+		.throttle_drops = true,
+		.usd = (double)NAN,
+		.minutes = (double)NAN,
+	};
+}
+
+int
+plan_parse(struct plan *plan, const char *file, struct str text,
+	   struct err *err)
+{
+	struct json_reader r = { .at.code = ERR_CONFIG,
+				 .err = err,
+				 .nulls = true };
+	struct sha256 sha;
+	int result;
+
+	set_defaults(plan, file);
+	sha256_init(&sha);
+	sha256_update(&sha, text.p, text.len);
+	sha256_hex(&sha, plan->sha256);
+	sha256_release(&sha);
+	result = json_take_text(&r, file, text, top_keys, plan);
+	/* The control alone is compared with itself: that is an audit. */
+	if (result == 0 && plan->n_variants < 2 && !plan->aa)
+		result = json_refuse(&r, "variants",
+				     "expected 2 to %d variants; the control "
+				     "alone is audited with \"aa\": true",
+				     SCHEDULE_MAX_ARMS - 1);
+	if (result == 0 && plan->log == NULL)
+		plan->log = xstrdup("train.out");
+	if (result != 0)
+		plan_release(plan);
+	return result;
+}
+
+int
+plan_load(struct plan *plan, const char *path, struct err *err)
+{
+	struct buf text;
+	int result;
+
+	buf_init(&text, MAX_TEXT);
+	result = file_read(path, &text, err);
+	if (result == 0)
+		result = plan_parse(plan, path,
+				    (struct str){ text.data, text.len }, err);
+	else if (err != NULL)
+		err->code = ERR_CONFIG;
+	buf_release(&text);
+	return result;
+}
+
+static void
+free_env(struct plan_env *env)
+{
+	for (size_t i = 0; i < env->n; i++) {
+		free(env->v[i].name);
+		free(env->v[i].value);
+	}
+	free(env->v);
+}
+
+static void
+free_variant(struct plan_variant *v)
+{
+	for (size_t i = 0; i < v->files.n; i++) {
+		free(v->files.v[i].path);
+		free(v->files.v[i].from);
+		free(v->files.v[i].overlay);
+	}
+	free_env(&v->env);
+	json_give_back(variant_keys, v);
+}
+
+void
+plan_release(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_variants; i++)
+		free_variant(&plan->variants[i]);
+	for (size_t i = 0; i < plan->n_pods; i++)
+		json_give_back(pod_keys, &plan->pods[i]);
+	json_give_back(top_keys, plan);
+	free_env(&plan->env);
+	free(plan->variants);
+	free(plan->pods);
+	free(plan->file);
+	*plan = (struct plan){ 0 };
+}
 
 size_t
 plan_n_unpriced(const struct plan *plan)

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Benches from their results folders into the database. */
+/* Benches from their results folders into the database, and those whose
+ * folders are gone out of it. */
 #include "config.h"
 
 #include "bench/record.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
+#include "bench/verdict_json.h"
 #include "conf/conf.h"
 #include "parsers/json.h"
 #include "parsers/run.h"
+#include "report/facts_print.h"
 #include "store/benches.h"
 
 #define MAX_JSON ((size_t)JSON_MAX_BYTES)
@@ -22,23 +27,10 @@
 static int64_t
 time_of(const cJSON *object, const char *key)
 {
-	static const struct {
-		size_t at, len;
-	} fields[] = { { 0, 4 },  { 5, 2 },  { 8, 2 },
-		       { 11, 2 }, { 14, 2 }, { 17, 2 } };
-	const char *text = json_get_string(object, key, "");
-	int64_t v[6];
+	double time_s =
+		clock_read_s(str_from(json_get_string(object, key, "")));
 
-	if (strlen(text) < 19)
-		return 0;
-	for (size_t i = 0; i < 6; i++)
-		if (!str_to_i64(
-			    (struct str){ text + fields[i].at, fields[i].len },
-			    &v[i]))
-			return 0;
-	return clock_from_civil_s((int)v[0], (int)v[1], (int)v[2], (int)v[3],
-				  (int)v[4], (int)v[5]) *
-	       1000;
+	return isnan(time_s) ? 0 : (int64_t)time_s * 1000;
 }
 
 /* A tree as an owned text; NULL for none. */
@@ -148,4 +140,78 @@ bench_is_driven(const char *path)
 		return err.code == ERR_CHECK;
 	(void)close(fd);
 	return false;
+}
+
+#define REPORT_BYTES (64U << 10)
+
+struct listing {
+	char *const *ids;
+	size_t n_ids;
+	struct model_bench *out;
+	size_t n, max;
+};
+
+/* What its verdict said. */
+static char *
+report_of(const struct stored_bench *bench, double *cost_usd)
+{
+	cJSON *root = NULL;
+	struct facts facts;
+	struct buf text;
+	char *report;
+
+	if (bench->verdict != NULL)
+		root = json_parse(str_from(bench->verdict), JSON_BARE_NULL,
+				  NULL);
+	*cost_usd = verdict_number(root, "cost_usd");
+	buf_init(&text, REPORT_BYTES);
+	facts_init(&facts);
+	report_facts(&facts, root);
+	facts_print_text(&text, &facts);
+	facts_release(&facts);
+	buf_append_str(&text, "\nIts results folder is gone: this is what the "
+			      "database remembers.\n");
+	report = buf_detach(&text);
+	buf_release(&text);
+	cJSON_Delete(root);
+	return report;
+}
+
+/* Rows come oldest first: the oldest of a full list makes room. */
+static int
+take_bench(void *user, const struct stored_bench *bench)
+{
+	struct listing *list = user;
+	struct model_bench *out;
+
+	for (size_t i = 0; i < list->n_ids; i++)
+		if (strcmp(list->ids[i], bench->id) == 0)
+			return 0;
+	if (list->n == list->max)
+		return 0;
+	memmove(list->out + 1, list->out, list->n * sizeof(*list->out));
+	list->n++;
+	out = list->out;
+	*out = (struct model_bench){
+		.id = xstrdup(bench->id),
+		.name = xstrdup(bench->name != NULL ? bench->name : bench->id),
+		.state = xstrdup(bench->state != NULL ? bench->state
+						      : "unknown"),
+		.started_ms = bench->started_ms,
+		.ended_ms = bench->ended_ms,
+	};
+	out->report = report_of(bench, &out->cost_usd);
+	return 0;
+}
+
+size_t
+bench_stored_list(struct context *context, char *const *ids, size_t n_ids,
+		  struct model_bench *out, size_t max)
+{
+	struct listing list = { ids, n_ids, out, 0, max };
+
+	if (context_open(context, CONTEXT_DB, NULL) == 0)
+		(void)store_each_bench(context->store, NULL, take_bench, &list,
+				       NULL);
+	return list.n;
 }

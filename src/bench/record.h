@@ -5,6 +5,8 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "context.h"
+#include "model/model.h"
 
 /*
  * Note a bench in the database as its results folder has it now: bench.json,
@@ -15,5 +17,13 @@ int bench_record(const char *db_path, const char *id, const char *path,
 
 /* Somebody drives the bench of this results folder just now. */
 bool bench_is_driven(const char *path);
+
+/*
+ * Benches that only the database remembers, newest first: those of it whose
+ * id is none of ids.  Fills out, at most max; how many.  A database that
+ * cannot be read: none.
+ */
+size_t bench_stored_list(struct context *context, char *const *ids,
+			 size_t n_ids, struct model_bench *out, size_t max);
 
 #endif

@@ -2,8 +2,6 @@
 /* A verdict.json as facts for people; for all commands and the dashboard. */
 #include "config.h"
 
-#include "bench/report.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -282,14 +280,14 @@ add_block_rows(struct report *r)
 	cJSON_ArrayForEach(b, all)
 	{
 		const char *pod = txt(b, "pod"), *mark = txt(b, "mark");
-		char label[64];
 
 		if (++n > MAX_BLOCKS)
 			return;
-		(void)snprintf(label, sizeof(label), "block %zu%s%.16s",
-			       verdict_count(b, "block") + 1,
-			       pod[0] != '\0' ? " on " : "", pod);
-		add_row(r, label, num(b, "control"), num(b, "variant"),
+		add_row(r,
+			facts_keep(r->facts, "block %zu%s%.16s",
+				   verdict_count(b, "block") + 1,
+				   pod[0] != '\0' ? " on " : "", pod),
+			num(b, "control"), num(b, "variant"),
 			fmt_measure_decimals(num(b, "control")), num(b, "pct"),
 			strcmp(mark, "outlier") == 0 ? "outlier (kept)" : mark);
 	}
@@ -307,17 +305,16 @@ has_guard(const cJSON *c, enum guard guard)
 }
 
 /* "step ms, steps 20..100", or the key of a score. */
-static void
-metric_label(const struct report *r, char *out, size_t size)
+static const char *
+metric_label(const struct report *r)
 {
 	const cJSON *window = verdict_list(r->root, "window");
 
-	if (cJSON_GetArraySize(window) == 2)
-		(void)snprintf(out, size, "step ms, steps %.0f..%.0f",
-			       cJSON_GetArrayItem(window, 0)->valuedouble,
-			       cJSON_GetArrayItem(window, 1)->valuedouble);
-	else
-		(void)snprintf(out, size, "%.40s", txt(r->root, "metric"));
+	return cJSON_GetArraySize(window) == 2
+		       ? facts_keep(r->facts, "step ms, steps %.0f..%.0f",
+				    cJSON_GetArrayItem(window, 0)->valuedouble,
+				    cJSON_GetArrayItem(window, 1)->valuedouble)
+		       : facts_keep(r->facts, "%.40s", txt(r->root, "metric"));
 }
 
 static void
@@ -334,11 +331,10 @@ add_numbers(struct report *r)
 	const cJSON *b = arm_of(r, txt(r->c, "variant"));
 	double x = num(r->c, "control_mean"), y = num(r->c, "variant_mean");
 	double legacy = num(r->c, "legacy_pct"), tok_a, tok_b;
-	char label[64];
 
-	metric_label(r, label, sizeof(label));
 	facts_table(r->facts, "", columns, 5);
-	add_row(r, label, x, y, fmt_measure_decimals(x), num(r->c, "pct"),
+	add_row(r, metric_label(r), x, y, fmt_measure_decimals(x),
+		num(r->c, "pct"),
 		verdict_is(r->root, "higher_is_better") ? "higher is better"
 							: "");
 	if (!isnan(legacy)) {
@@ -517,10 +513,8 @@ add_overview(struct report *r, const cJSON *contrasts)
 		{ .label = "p", .kind = FMT_NUMBER },
 		{ .label = "would show", .kind = FMT_NUMBER },
 	};
-	char label[64];
 
-	metric_label(r, label, sizeof(label));
-	facts_table(r->facts, facts_keep(r->facts, "%s", label), columns, 7);
+	facts_table(r->facts, metric_label(r), columns, 7);
 	cJSON_ArrayForEach(r->c, contrasts)
 	{
 		double x = num(r->c, "control_mean");

@@ -1,18 +1,177 @@
 /* SPDX-License-Identifier: MIT */
-/* One log of one run; called by `bench judge` and by the session. */
+/* What may be measured, and one log of one run, with the settings that it
+ * prints; called by `bench judge` and by the session. */
 #include "config.h"
 
 #include "bench/run_log.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/run_reader.h"
+
+const char *const bench_metric_parsers[] = { "parameter-golf", "json", NULL };
+
+static const struct bench_metric metrics[] = {
+	{ "step_ms", RUN_LOG_TRAINING, "parameter-golf", true },
+	{ NULL, RUN_LOG_SCORE, "json", false },
+};
+
+/* Ends and parts of the names of rates. */
+static const char *const rate_ends[] = { "_per_s",   "_per_sec", "_per_second",
+					 "/s",	     "/sec",	 "tok_s",
+					 "tokens_s", "gb_s",	 "gbps",
+					 "mfu",	     NULL };
+static const char *const rate_parts[] = { "throughput", "flops",    "bandwidth",
+					  "speedup",	"speed_up", "accuracy",
+					  NULL };
+
+const struct bench_metric *
+bench_metric_find(const char *key)
+{
+	const struct bench_metric *m = metrics;
+
+	while (m->key != NULL && strcmp(m->key, key) != 0)
+		m++;
+	return m;
+}
+
+bool
+bench_metric_is_rate(const char *key)
+{
+	size_t len = strlen(key);
+
+	for (const char *const *end = rate_ends; *end != NULL; end++)
+		if (len >= strlen(*end) &&
+		    strcasecmp(key + len - strlen(*end), *end) == 0)
+			return true;
+	for (const char *const *part = rate_parts; *part != NULL; part++)
+		for (const char *at = key; *at != '\0'; at++)
+			if (strncasecmp(at, *part, strlen(*part)) == 0)
+				return true;
+	return false;
+}
+
+/* The length of a key at the front of text, or 0. */
+static size_t
+key_length(struct str text)
+{
+	size_t n = 0;
+
+	if (text.len == 0 ||
+	    (!isalpha((unsigned char)text.p[0]) && text.p[0] != '_'))
+		return 0;
+	while (n < text.len && (isalnum((unsigned char)text.p[n]) ||
+				text.p[n] == '_' || text.p[n] == '.'))
+		n++;
+	return n < text.len && n < RUN_SETTING_KEY &&
+			       (text.p[n] == ':' || text.p[n] == '=')
+		       ? n
+		       : 0;
+}
+
+static struct run_setting *
+find(const struct run_settings *settings, struct str key)
+{
+	for (size_t i = 0; i < settings->n; i++)
+		if (str_eq_cstr(key, settings->v[i].key))
+			return &settings->v[i];
+	return NULL;
+}
+
+/* Keep it; one that was printed with another value is nobody's setting. */
+static void
+keep(struct run_settings *settings, struct str key, struct str value,
+     uint64_t line)
+{
+	struct run_setting *known = find(settings, key);
+
+	if (value.len == 0 || value.len >= RUN_SETTING_VALUE)
+		return;
+	for (size_t i = 0; i < value.len; i++)
+		if (value.p[i] < ' ' || value.p[i] > '~')
+			return;
+	if (known != NULL) {
+		if (!str_eq_cstr(value, known->value))
+			known->value[0] = '\0';
+		return;
+	}
+	if (settings->n == RUN_SETTINGS_MAX)
+		return;
+	settings->v = xgrow(settings->v, settings->n, &settings->cap,
+			    sizeof(*settings->v));
+	known = &settings->v[settings->n++];
+	(void)snprintf(known->key, sizeof(known->key), "%.*s", (int)key.len,
+		       key.p);
+	(void)snprintf(known->value, sizeof(known->value), "%.*s",
+		       (int)value.len, value.p);
+	known->line = line;
+}
+
+/* Take what one line prints. */
+static void
+run_settings_line(struct run_settings *settings, struct str line,
+		  uint64_t number)
+{
+	struct str rest = str_trim(line), word;
+	size_t n = key_length(rest);
+
+	/* "key: value, to the end of the line". */
+	if (n > 0 && n + 1 < rest.len && rest.p[n + 1] == ' ') {
+		keep(settings, (struct str){ rest.p, n },
+		     str_trim((struct str){ rest.p + n + 1, rest.len - n - 1 }),
+		     number);
+		return;
+	}
+	while (str_next(&rest, ' ', &word)) {
+		n = key_length(word);
+		if (n > 0)
+			keep(settings, (struct str){ word.p, n },
+			     (struct str){ word.p + n + 1, word.len - n - 1 },
+			     number);
+	}
+}
+
+/* Forget what was printed from that line on: the first row is there. */
+static void
+run_settings_end(struct run_settings *settings, uint64_t line)
+{
+	while (settings->n > 0 && settings->v[settings->n - 1].line >= line)
+		settings->n--;
+}
+
+const char *
+run_settings_get(const struct run_settings *settings, const char *key)
+{
+	const struct run_setting *known = find(settings, str_from(key));
+
+	return known != NULL && known->value[0] != '\0' ? known->value : NULL;
+}
+
+bool
+run_settings_wavers(const struct run_settings *settings, const char *key)
+{
+	const struct run_setting *known = find(settings, str_from(key));
+
+	return known != NULL && known->value[0] == '\0';
+}
+
+static void
+run_settings_release(struct run_settings *settings)
+{
+	free(settings->v);
+	*settings = (struct run_settings){ 0 };
+}
 
 /* A log while it is read: the values of the line at hand, then rows. */
 struct reading {

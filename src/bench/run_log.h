@@ -4,17 +4,66 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "bench/guard.h"
-#include "bench/metric.h"
-#include "bench/run_settings.h"
 #include "bench/steps.h"
 #include "parsers/format.h"
 #include "parsers/run.h"
 #include "parsers/score_json.h"
+
+/* What a bench may measure, and where that is read. */
+enum run_log_kind {
+	RUN_LOG_TRAINING, /* the rows of a training run */
+	RUN_LOG_SCORE,	  /* the JSON object that a verifier prints */
+};
+
+struct bench_metric {
+	const char *key; /* of bench.json; NULL: any other */
+	enum run_log_kind kind;
+	const char *parser; /* the word for it in bench.json */
+	bool only_lower;    /* no other direction makes sense */
+};
+
+/* The metric of that name, never NULL. */
+const struct bench_metric *bench_metric_find(const char *key);
+/* The words of all parsers, ended by NULL. */
+extern const char *const bench_metric_parsers[];
+
+/*
+ * Is that the name of a rate ("tok_s", "tflops", "samples_per_s"), of which
+ * more is better?  Such a one is never judged as a time unless it is said.
+ */
+bool bench_metric_is_rate(const char *key);
+
+/*
+ * What a training log prints of its settings before its first row: words
+ * "key:value" and "key=value", and lines "key: value".  Which of them are
+ * settings nobody knows; what is the same in all runs of an arm is taken for
+ * one.
+ */
+#define RUN_SETTING_KEY	  48
+#define RUN_SETTING_VALUE 80
+#define RUN_SETTINGS_MAX  256
+
+struct run_setting {
+	char key[RUN_SETTING_KEY], value[RUN_SETTING_VALUE];
+	uint64_t line;
+};
+
+struct run_settings {
+	struct run_setting *v; /* owned */
+	size_t n, cap;
+};
+
+/* The value of a key, or NULL; also where it was printed differently twice. */
+const char *run_settings_get(const struct run_settings *settings,
+			     const char *key);
+/* Was it printed with more than one value? */
+bool run_settings_wavers(const struct run_settings *settings, const char *key);
 
 /*
  * What one log of one run of a bench says: the rows of a training run, or

@@ -75,7 +75,4 @@ cJSON *session_verdict(const struct session_setup *setup);
 int session_judge_folder(const struct session_setup *setup, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* Money spent so far; NAN where no pod has a price. */
-double session_cost(const struct session *session);
-
 #endif

@@ -7,7 +7,7 @@
 #include "bench/session.h"
 #include "bench/waits.h"
 
-/* What the files of a session share: session*.c and worker*.c. */
+/* What the files of a session share: session*.c and worker.c. */
 
 _Static_assert(WAITS_MAX >= PLAN_MAX_PODS, "each pod may wait");
 
@@ -95,8 +95,10 @@ void session_on_run(struct session *s, struct bench_run *run);
 void session_on_worker(struct session *s);
 /* Is the run one that is to be made, as far as is known? */
 bool session_is_due(const struct session *s, const struct bench_run *run);
+/* Judge what is over as it stands. */
+void session_judge_now(struct session *s);
 
-/* session_run.c: what the files of a run tell. */
+/* session_run.c: what the files of a run tell, and its steps.csv. */
 /* Read the log of a run that is over, and all that tells of it. */
 void session_load_run(struct session *s, struct bench_run *run);
 /*
@@ -104,18 +106,8 @@ void session_load_run(struct session *s, struct bench_run *run);
  * (run->cut says why), so that the rest of it would be money for nothing.
  */
 bool session_should_cut(struct session *s, struct bench_run *run);
-
-/* session_steps.c: telemetry of a run, and its steps. */
-void session_load_health(struct session *s, struct bench_run *run);
 int session_write_steps(struct session *s, const struct judge_run *run,
 			struct err *err) __attribute__((warn_unused_result));
-
-/* session_results.c: the judgement, and its files. */
-void session_arms_init(struct session *s);
-void session_judge_now(struct session *s);
-cJSON *session_make_verdict(const struct session *s);
-int session_write_results(struct session *s, struct err *err)
-	__attribute__((warn_unused_result));
 
 /* worker.c: the way of one pod. */
 void worker_begin(struct worker *worker);
@@ -124,19 +116,6 @@ void worker_release(struct worker *worker);
 void worker_stop(struct worker *worker);
 /* The next run after the gap, or the end. */
 void worker_go_on(struct worker *worker, int64_t gap_ms);
-const char *worker_pod_id(const struct worker *worker);
-/* Our clock that stands against the pods': suspend counts. */
-int64_t worker_boot_ms(const struct worker *worker);
-
-/* worker_wait.c: what the pods keep the bench waiting for. */
-/* Since so long (ms) it waits; a note is the caller's to make. */
-void worker_wait_for(struct worker *worker, enum wait_kind kind,
-		     const char *why, int64_t since_ms);
-/* The way to it failed; the worker tries again after delay_ms. */
-void worker_wait_unreachable(struct worker *worker, const char *why,
-			     int64_t delay_ms);
-/* It answered; what was given up stays so. */
-void worker_wait_over(struct worker *worker);
 /* Once a second: notice a command that is not answered, tell it again. */
 void worker_wait_tick(struct worker *worker);
 /* To those who look into the folder; the bench goes on without. */

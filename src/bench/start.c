@@ -14,8 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
-#include "bench/kept.h"
-#include "bench/paired.h"
+#include "bench/folder.h"
 #include "bench/stats.h"
 
 #define MAX_TEXT (1024U * 1024)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptive statistics; called by every part of the benches. */
+/* The statistics of a bench: of a few numbers, by ranks, by pairs, and of
+ * several variants; called by judge. */
 #include "config.h"
 
 #include "bench/stats.h"
@@ -84,18 +85,6 @@ stats_mad(const double *x, size_t n)
 }
 
 double
-stats_r1(const double *x, size_t n)
-{
-	double mean = stats_mean(x, n), all = squares(x, n), sum = 0.0;
-
-	if (n < 2 || !(all > 0.0))
-		return (double)NAN;
-	for (size_t i = 0; i + 1 < n; i++)
-		sum += (x[i] - mean) * (x[i + 1] - mean);
-	return sum / all;
-}
-
-double
 stats_min(const double *x, size_t n)
 {
 	double least = (double)NAN;
@@ -165,4 +154,418 @@ stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE])
 		(void)snprintf(out, STATS_PCT_SIZE, "%s%.*f", plus,
 			       size > 0.0 && size < 0.005 ? 4 : 2, pct);
 	return out;
+}
+
+#define EXACT_BELOW 50
+
+/*
+ * Ways to reach each value of U (0..n*m) for n against m without ties, as
+ * shares of all; by the recurrence over the largest observation.
+ */
+static double *
+u_distribution(size_t n, size_t m)
+{
+	size_t top = n * m;
+	double *ways = xcalloc(top + 1, sizeof(*ways)), all = 0.0;
+
+	/* The Gaussian binomial: multiply by (1 - q^(m+i)) / (1 - q^i). */
+	ways[0] = 1.0;
+	for (size_t i = 1; i <= n; i++) {
+		for (size_t u = top; u >= m + i && u <= top; u--)
+			ways[u] -= ways[u - m - i];
+		for (size_t u = i; u <= top; u++)
+			ways[u] += ways[u - i];
+	}
+	for (size_t u = 0; u <= top; u++)
+		all += ways[u];
+	for (size_t u = 0; u <= top; u++)
+		ways[u] /= all;
+	return ways;
+}
+
+/* Shares of the signed-rank sum V (0..n(n+1)/2). */
+static double *
+v_distribution(size_t n)
+{
+	size_t top = n * (n + 1) / 2;
+	double *ways = xcalloc(top + 1, sizeof(*ways));
+
+	ways[0] = 1.0;
+	for (size_t i = 1; i <= n; i++)
+		for (size_t v = top + 1; v-- > 0;)
+			ways[v] =
+				0.5 * (ways[v] + (v >= i ? ways[v - i] : 0.0));
+	return ways;
+}
+
+/* The smallest k with P(X <= k) >= p. */
+static size_t
+quantile(const double *shares, size_t top, double p)
+{
+	double sum = 0.0;
+
+	for (size_t k = 0; k <= top; k++) {
+		sum += shares[k];
+		if (sum >= p * (1.0 - 1e-12))
+			return k;
+	}
+	return top;
+}
+
+/* lo and hi of sorted estimates from the quantile k of their statistic. */
+static void
+interval(const double *sorted, size_t n, size_t k, double *lo, double *hi)
+{
+	if (k == 0)
+		k = 1;
+	if (k > n || n - k >= n)
+		return;
+	*lo = sorted[k - 1];
+	*hi = sorted[n - k];
+}
+
+/* Sum over ties of t^3 - t in the pooled sample. */
+static double
+tie_sum(const double *x, size_t n, const double *y, size_t m)
+{
+	double *all = xmalloc((n + m) * sizeof(*all)), sum = 0.0;
+
+	memcpy(all, x, n * sizeof(*all));
+	memcpy(all + n, y, m * sizeof(*all));
+	sort_doubles(all, n + m);
+	for (size_t i = 0; i < n + m;) {
+		size_t j = i;
+		double t;
+
+		while (j < n + m && all[j] == all[i])
+			j++;
+		t = (double)(j - i);
+		sum += t * t * t - t;
+		i = j;
+	}
+	free(all);
+	return sum;
+}
+
+/* Two-sided by the normal approximation, continuity and ties corrected. */
+static double
+normal_p(double u, double n, double m, double ties)
+{
+	double total = n + m;
+	double z = u - n * m / 2.0;
+	double var =
+		n * m / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
+
+	if (!(var > 0.0))
+		return (double)NAN;
+	z -= z > 0.0 ? 0.5 : z < 0.0 ? -0.5 : 0.0;
+	return fmin(1.0, 2.0 * dist_normal_upper(fabs(z) / sqrt(var)));
+}
+
+static double
+exact_p(const double *shares, size_t top, double u)
+{
+	size_t k = (size_t)fmin(u, (double)top - u);
+	double sum = 0.0;
+
+	for (size_t i = 0; i <= k; i++)
+		sum += shares[i];
+	return fmin(1.0, 2.0 * sum);
+}
+
+struct rank_two
+rank_mann_whitney(const double *x, size_t n, const double *y, size_t m,
+		  double alpha)
+{
+	struct rank_two r = { (double)NAN, false,	(double)NAN,
+			      (double)NAN, (double)NAN, (double)NAN,
+			      (double)NAN };
+	double *diffs, *shares, ties;
+
+	if (n == 0 || m == 0 || n + m > RANK_MAX)
+		return r;
+	diffs = xmalloc(n * m * sizeof(*diffs));
+	r.u = 0.0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < m; j++) {
+			double d = x[i] - y[j];
+
+			diffs[i * m + j] = d;
+			r.u += d > 0.0 ? 1.0 : d == 0.0 ? 0.5 : 0.0;
+		}
+	sort_doubles(diffs, n * m);
+	r.shift = stats_median(diffs, n * m);
+	ties = tie_sum(x, n, y, m);
+	r.p = r.p_normal = normal_p(r.u, (double)n, (double)m, ties);
+	r.exact = ties == 0.0 && n < EXACT_BELOW && m < EXACT_BELOW;
+	if (r.exact) {
+		shares = u_distribution(n, m);
+		r.p = exact_p(shares, n * m, r.u);
+		interval(diffs, n * m, quantile(shares, n * m, alpha / 2.0),
+			 &r.lo, &r.hi);
+		free(shares);
+	}
+	free(diffs);
+	return r;
+}
+
+/* Median of the n(n+1)/2 Walsh averages with its exact interval. */
+struct rank_one {
+	double hl, lo, hi;
+};
+
+static struct rank_one
+rank_walsh(const double *d, size_t n, double alpha)
+{
+	struct rank_one r = { (double)NAN, (double)NAN, (double)NAN };
+	size_t n_walsh = n * (n + 1) / 2, k = 0;
+	double *walsh, *shares;
+
+	if (n == 0 || n > RANK_MAX)
+		return r;
+	walsh = xmalloc(n_walsh * sizeof(*walsh));
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i; j < n; j++)
+			walsh[k++] = (d[i] + d[j]) / 2.0;
+	sort_doubles(walsh, n_walsh);
+	r.hl = stats_median(walsh, n_walsh);
+	shares = v_distribution(n);
+	interval(walsh, n_walsh, quantile(shares, n_walsh, alpha / 2.0), &r.lo,
+		 &r.hi);
+	free(shares);
+	free(walsh);
+	return r;
+}
+
+/* Intervals of the equivalence test are at 1 - 2 * this. */
+#define TOST_ALPHA 0.05
+#define MAX_BLOCKS 1000
+
+/* Share of all 2^n sign patterns with a sum at least as far from 0. */
+static double
+signflip_p(const double *d, size_t n)
+{
+	double sum = 0.0, bar;
+	unsigned long far = 0, patterns;
+
+	if (n == 0 || n > PAIRED_MAX_SIGNFLIP)
+		return (double)NAN;
+	for (size_t i = 0; i < n; i++)
+		sum += d[i];
+	bar = fabs(sum) * (1.0 - 1e-12);
+	patterns = 1UL << n;
+	for (unsigned long mask = 0; mask < patterns; mask++) {
+		double flipped = 0.0;
+
+		for (size_t i = 0; i < n; i++)
+			flipped += mask >> i & 1 ? -d[i] : d[i];
+		far += fabs(flipped) >= bar ? 1 : 0;
+	}
+	return (double)far / (double)patterns;
+}
+
+/* The larger of the two one-sided p values against +-ln(1 + margin). */
+static double
+tost_p(const struct paired *paired, double margin)
+{
+	double bound = log1p(margin), low, high;
+
+	if (!(paired->se > 0.0))
+		return fabs(paired->mean) < bound ? 0.0 : 1.0;
+	low = dist_t_upper((paired->mean + bound) / paired->se, paired->df);
+	high = dist_t_cdf((paired->mean - bound) / paired->se, paired->df);
+	return fmax(low, high);
+}
+
+double
+paired_mde(double sd, size_t n, double alpha, double power)
+{
+	double df = (double)n - 1.0;
+
+	if (n < 2)
+		return (double)NAN;
+	return (dist_t_quantile(1.0 - alpha / 2.0, df) +
+		dist_t_quantile(power, df)) *
+	       sd / sqrt((double)n);
+}
+
+size_t
+paired_blocks_needed(double sd, double delta, double alpha, double power)
+{
+	if (!(sd >= 0.0) || !(delta > 0.0))
+		return 0;
+	for (size_t n = 3; n <= MAX_BLOCKS; n++)
+		if (paired_mde(sd, n, alpha, power) <= delta)
+			return n;
+	return 0;
+}
+
+struct paired
+paired_compare(const double *d, size_t n, const struct paired_rule *rule)
+{
+	struct paired p = {
+		.n = n,
+		.mean = stats_mean(d, n),
+		.sd = stats_sd(d, n),
+		.df = n > 1 ? (double)(n - 1) : (double)NAN,
+		.se = (double)NAN,
+		.t = (double)NAN,
+		.p = (double)NAN,
+		.lo = (double)NAN,
+		.hi = (double)NAN,
+		.tost_lo = (double)NAN,
+		.tost_hi = (double)NAN,
+		.p_tost = (double)NAN,
+		.p_signflip = (double)NAN,
+		.hl = (double)NAN,
+		.hl_lo = (double)NAN,
+		.hl_hi = (double)NAN,
+		.mde = (double)NAN,
+	};
+	struct rank_one walsh;
+	double half;
+
+	if (n < 2)
+		return p;
+	if (p.sd < PAIRED_NO_SPREAD)
+		p.sd = 0.0;
+	p.se = p.sd / sqrt((double)n);
+	p.t = p.se > 0.0      ? p.mean / p.se
+	      : p.mean == 0.0 ? 0.0
+			      : copysign(INFINITY, p.mean);
+	p.p = dist_t_two_sided(p.t, p.df);
+	paired_widen(&p, rule->alpha);
+	half = dist_t_quantile(1.0 - TOST_ALPHA, p.df) * p.se;
+	p.tost_lo = p.mean - half;
+	p.tost_hi = p.mean + half;
+	p.p_tost = tost_p(&p, rule->margin);
+	p.p_signflip = signflip_p(d, n);
+	walsh = rank_walsh(d, n, rule->alpha);
+	p.hl = walsh.hl;
+	p.hl_lo = walsh.lo;
+	p.hl_hi = walsh.hi;
+	p.mde = paired_mde(p.sd, n, rule->alpha, rule->power);
+	return p;
+}
+
+void
+paired_widen(struct paired *paired, double alpha)
+{
+	double half =
+		dist_t_quantile(1.0 - alpha / 2.0, paired->df) * paired->se;
+
+	paired->lo = paired->mean - half;
+	paired->hi = paired->mean + half;
+}
+
+bool
+paired_is_same(const struct paired *paired, double margin)
+{
+	double bound = log1p(margin);
+
+	return paired->tost_lo > -bound && paired->tost_hi < bound;
+}
+
+/* How many p values are below p[i], or equal and before it. */
+static size_t
+rank_of(const double *p, size_t n, size_t i)
+{
+	size_t rank = 0;
+
+	for (size_t j = 0; j < n; j++)
+		if (p[j] < p[i] || (p[j] == p[i] && j < i))
+			rank++;
+	return rank;
+}
+
+void
+multi_holm(const double *p, double *adjusted, size_t n)
+{
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++)
+		m += isnan(p[i]) ? 0 : 1;
+	for (size_t i = 0; i < n; i++) {
+		adjusted[i] = (double)NAN;
+		for (size_t j = 0; j < n && !isnan(p[i]); j++) {
+			double factor = (double)(m - rank_of(p, n, j));
+
+			if (p[j] <= p[i])
+				adjusted[i] = fmax(
+					isnan(adjusted[i]) ? 0.0 : adjusted[i],
+					fmin(1.0, factor * p[j]));
+		}
+	}
+}
+
+struct welch
+multi_welch(const double *ln_control, size_t n, const double *ln_variant,
+	    size_t m, double alpha)
+{
+	struct welch w = { n,		m,	     (double)NAN,
+			   (double)NAN, (double)NAN, (double)NAN,
+			   (double)NAN, (double)NAN, (double)NAN };
+	double s1 = stats_sd(ln_control, n), s2 = stats_sd(ln_variant, m);
+	double v1 = s1 * s1 / (double)n, v2 = s2 * s2 / (double)m, half;
+
+	w.mean = stats_mean(ln_control, n) - stats_mean(ln_variant, m);
+	if (n < 2 || m < 2 || !(s1 > PAIRED_NO_SPREAD || s2 > PAIRED_NO_SPREAD))
+		return w;
+	w.se = sqrt(v1 + v2);
+	w.t = w.mean / w.se;
+	w.df = (v1 + v2) * (v1 + v2) /
+	       (v1 * v1 / (double)(n - 1) + v2 * v2 / (double)(m - 1));
+	w.p = dist_t_two_sided(w.t, w.df);
+	half = dist_t_quantile(1.0 - alpha / 2.0, w.df) * w.se;
+	w.lo = w.mean - half;
+	w.hi = w.mean + half;
+	return w;
+}
+
+struct pods_spread
+multi_pods(const double *d, const double *se, size_t n)
+{
+	struct pods_spread s = { (double)NAN, (double)NAN, (double)NAN,
+				 (double)NAN, (double)NAN };
+	double sum = 0.0, sum2 = 0.0, weighted = 0.0, df = (double)n - 1.0;
+
+	if (n < 2)
+		return s;
+	for (size_t i = 0; i < n; i++) {
+		double w = 1.0 / (se[i] * se[i]);
+
+		if (!(se[i] > 0.0))
+			return s;
+		sum += w;
+		sum2 += w * w;
+		weighted += w * d[i];
+	}
+	s.fixed_mean = weighted / sum;
+	s.q = 0.0;
+	for (size_t i = 0; i < n; i++) {
+		double away = (d[i] - s.fixed_mean) / se[i];
+
+		s.q += away * away;
+	}
+	s.p_q = dist_chi2_upper(s.q, df);
+	s.i2 = s.q > 0.0 ? fmax(0.0, (s.q - df) / s.q) : 0.0;
+	s.tau2 = fmax(0.0, (s.q - df) / (sum - sum2 / sum));
+	return s;
+}
+
+enum interim
+multi_interim(const struct paired *paired, const struct interim_rule *rule)
+{
+	double half = (paired->hi - paired->lo) / 2.0;
+
+	if (paired->n >= rule->max_blocks)
+		return INTERIM_LAST;
+	if (!rule->early || paired->n < rule->min_blocks)
+		return INTERIM_GO_ON;
+	if (paired->p < MULTI_EARLY_P)
+		return INTERIM_DIFFERENCE;
+	if (paired->p >= rule->rule.alpha &&
+	    half <= log1p(rule->rule.margin) / 2.0)
+		return INTERIM_PRECISION;
+	return INTERIM_GO_ON;
 }

@@ -7,7 +7,7 @@
 
 /*
  * Descriptive statistics of a few numbers.  What is not defined (a spread of
- * one value, a correlation of constants) is NAN, never 0.
+ * one value) is NAN, never 0.
  */
 double stats_mean(const double *x, size_t n);
 /* Sample standard deviation, divisor n - 1. */
@@ -17,8 +17,6 @@ double stats_sd_population(const double *x, size_t n);
 double stats_median(const double *x, size_t n);
 /* Median absolute deviation from the median, not scaled. */
 double stats_mad(const double *x, size_t n);
-/* Lag-1 autocorrelation. */
-double stats_r1(const double *x, size_t n);
 double stats_min(const double *x, size_t n);
 double stats_max(const double *x, size_t n);
 
@@ -40,5 +38,121 @@ double stats_pct(double d);
  */
 #define STATS_PCT_SIZE 32
 const char *stats_pct_text(double pct, bool sign, char out[STATS_PCT_SIZE]);
+
+/* Rank statistics: what a few odd runs cannot move. */
+
+/* Largest n + m, and largest n of Walsh averages, that are computed. */
+#define RANK_MAX 400
+
+/* Mann-Whitney of x against y, and the shift between them. */
+struct rank_two {
+	double u;   /* pairs in which x > y, ties count half */
+	bool exact; /* p is of the exact distribution (no ties, n, m < 50) */
+	double p;   /* two-sided; asymptotic with continuity when not exact */
+	double p_normal; /* the asymptotic one with continuity and ties */
+	double shift;	 /* Hodges-Lehmann: median of all x - y */
+	double lo, hi;	 /* its interval at 1 - alpha; NAN when not exact */
+};
+
+/* All NAN when a side is empty or n + m > RANK_MAX. */
+struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y,
+				  size_t m, double alpha);
+
+/*
+ * The comparison of two arms by blocks.  d = ln(y control) - ln(y variant),
+ * y a time: d > 0 means that the variant is faster.  All fields are in ln
+ * units; NAN where n is too small to define them (n < 2: all but mean).
+ */
+struct paired {
+	size_t n;
+	double mean, sd, se, t, df;
+	double p;		 /* two-sided */
+	double lo, hi;		 /* interval at 1 - alpha */
+	double tost_lo, tost_hi; /* interval at 1 - 2 * 0.05: 90 % */
+	double p_tost;		 /* against +-ln(1 + margin) */
+	double p_signflip;   /* exact; NAN above PAIRED_MAX_SIGNFLIP blocks */
+	double hl;	     /* Hodges-Lehmann: median of the Walsh averages */
+	double hl_lo, hl_hi; /* its exact Wilcoxon interval at 1 - alpha */
+	double mde;	     /* the smallest difference this would have shown */
+};
+
+#define PAIRED_MAX_SIGNFLIP 20
+
+/* What the comparison is held to. */
+struct paired_rule {
+	double alpha;  /* 0.05 */
+	double margin; /* as a fraction: 0.005 is 0.5 % */
+	double power;  /* 0.8 */
+};
+
+/* A spread of blocks (ln units) below this is rounding, and taken as 0. */
+#define PAIRED_NO_SPREAD 1e-12
+
+struct paired paired_compare(const double *d, size_t n,
+			     const struct paired_rule *rule);
+
+/* Recompute lo and hi at 1 - alpha (of several contrasts: alpha / m). */
+void paired_widen(struct paired *paired, double alpha);
+
+/* Is the 90 % interval inside +-ln(1 + margin)? */
+bool paired_is_same(const struct paired *paired, double margin);
+
+/* The smallest difference shown with that power by n blocks; ln units. */
+double paired_mde(double sd, size_t n, double alpha, double power);
+
+/* Blocks (3..1000) needed to show `delta` (ln units); 0 when beyond 1000. */
+size_t paired_blocks_needed(double sd, double delta, double alpha,
+			    double power);
+
+/* Several variants, several pods, interim analyses; arms without blocks. */
+
+/* Holm's adjusted p values; NAN stays NAN and is not counted. */
+void multi_holm(const double *p, double *adjusted, size_t n);
+
+/* Two arms that were not run in blocks, on ln y; d > 0: variant faster. */
+struct welch {
+	size_t n_control, n_variant;
+	double mean, se, t, df, p, lo, hi;
+};
+
+struct welch multi_welch(const double *ln_control, size_t n,
+			 const double *ln_variant, size_t m, double alpha);
+
+/* How far pods agree about one difference. */
+struct pods_spread {
+	double fixed_mean; /* weighted by 1 / se^2 */
+	double q, p_q;	   /* Cochran's Q, chi-squared with pods - 1 df */
+	double i2;	   /* share of the spread that is between pods, 0..1 */
+	double tau2;	   /* DerSimonian-Laird variance between pods */
+};
+
+/* All NAN unless n >= 2 and every se is positive. */
+struct pods_spread multi_pods(const double *d, const double *se, size_t n);
+
+/* p at which an interim analysis stops a bench. */
+#define MULTI_EARLY_P 0.001
+
+/* What an interim analysis of a running bench says. */
+enum interim {
+	INTERIM_GO_ON,
+	INTERIM_DIFFERENCE, /* p < 0.001: Haybittle-Peto */
+	INTERIM_PRECISION,  /* nothing shown, the interval narrow enough */
+	INTERIM_LAST,	    /* the planned number of blocks is complete */
+};
+
+struct interim_rule {
+	struct paired_rule rule;
+	size_t min_blocks, max_blocks;
+	bool early; /* Haybittle-Peto; false: judge at max_blocks only */
+};
+
+/*
+ * After n complete blocks.  A difference stops early at p < 0.001 only; a
+ * narrow interval stops early only while no difference shows at alpha, since
+ * stopping at the first narrow interval and then judging at alpha would
+ * favour runs of blocks that look quiet by chance.
+ */
+enum interim multi_interim(const struct paired *paired,
+			   const struct interim_rule *rule);
 
 #endif

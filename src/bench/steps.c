@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Printed rows to step times; called by the reader of a bench's logs. */
+/* Printed rows to step times, the cut of the warm-up, and steadiness; called
+ * by the reader of a bench's logs and by judge. */
 #include "config.h"
 
 #include "bench/steps.h"
@@ -121,9 +122,8 @@ step_times_release(struct step_times *times)
 	*times = (struct step_times){ 0 };
 }
 
-/* The index of the row of that step, or n. */
-static size_t
-find_step(const struct step_times *times, double step)
+size_t
+step_find(const struct step_times *times, double step)
 {
 	for (size_t i = 0; i < times->n; i++)
 		if (times->step[i] == step)
@@ -155,7 +155,7 @@ int
 step_window_measure(struct step_window *window, const struct step_times *times,
 		    double lo, double hi, struct err *err)
 {
-	size_t a = find_step(times, lo), b = find_step(times, hi), n;
+	size_t a = step_find(times, lo), b = step_find(times, hi), n;
 	struct stats_line line;
 	double *ms;
 
@@ -197,4 +197,47 @@ step_legacy(const struct step_row *rows, size_t n_rows, double lo, double hi)
 	legacy.max = stats_max(tok, legacy.n);
 	free(tok);
 	return legacy;
+}
+
+#define LEAST_KEPT   5
+#define TREND_P	     0.01
+#define TREND_CHANGE 0.005
+
+const char *const window_trends[] = { "steady", "slowdown", "warmup", NULL };
+
+int
+window_mser(const double *x, size_t n, double *g)
+{
+	double best = (double)INFINITY;
+	size_t cut = 0;
+
+	for (size_t m = 0; m <= n / 2 && m < n; m++) {
+		double left = (double)(n - m);
+		double sd = stats_sd_population(x + m, n - m);
+		double value = sd * sd / left;
+
+		if (g != NULL)
+			g[m] = value;
+		if (value < best) {
+			best = value;
+			cut = m;
+		}
+	}
+	if (cut == n / 2 || n - cut < LEAST_KEPT)
+		return -1;
+	return (int)cut;
+}
+
+enum window_trend
+window_trend(const double *step, const double *log_ratio, size_t n)
+{
+	struct stats_line line = stats_fit(step, log_ratio, n);
+	double change;
+
+	if (n < LEAST_KEPT || !(line.p < TREND_P))
+		return WINDOW_STEADY;
+	change = line.slope * (step[n - 1] - step[0]);
+	if (fabs(change) <= TREND_CHANGE)
+		return WINDOW_STEADY;
+	return change > 0.0 ? WINDOW_SLOWDOWN : WINDOW_WARMUP;
 }

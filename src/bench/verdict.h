@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "bench/paired.h"
+#include "bench/stats.h"
 
 /*
  * The verdict on one variant against the control.  The words are exact; the

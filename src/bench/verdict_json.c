@@ -478,14 +478,6 @@ first_run(const struct judge *judge, size_t arm, bool any)
 	return NULL;
 }
 
-/* Is the arm's verdict that its speed counts for nothing? */
-static bool
-is_refused(const struct judge *judge, size_t arm)
-{
-	return arm > 0 &&
-	       judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
-}
-
 cJSON *
 verdict_summary_json(const struct judge *judge)
 {
@@ -502,8 +494,9 @@ verdict_summary_json(const struct judge *judge)
 		if (run == NULL || run->log->kind != RUN_LOG_TRAINING)
 			continue;
 		/* Who reads this alone would rank what counts for nothing. */
-		legacy = good != NULL && !is_refused(judge, arm) ? run->legacy
-								 : none;
+		legacy = good != NULL && !judge_is_invalid(judge, arm)
+				 ? run->legacy
+				 : none;
 		row = cJSON_AddObjectToObject(root, tag);
 		json_add_string(row, "tag", tag);
 		json_add_number(row, "n_logged_steps",
@@ -519,8 +512,8 @@ verdict_summary_json(const struct judge *judge)
 
 const char *verdict_missing;
 
-static const cJSON *
-member(const cJSON *node, const char *key)
+const cJSON *
+verdict_list(const cJSON *node, const char *key)
 {
 	const cJSON *found = cJSON_GetObjectItemCaseSensitive(node, key);
 
@@ -529,16 +522,10 @@ member(const cJSON *node, const char *key)
 	return found;
 }
 
-const cJSON *
-verdict_list(const cJSON *node, const char *key)
-{
-	return member(node, key);
-}
-
 double
 verdict_number(const cJSON *node, const char *key)
 {
-	const cJSON *found = member(node, key);
+	const cJSON *found = verdict_list(node, key);
 
 	return cJSON_IsNumber(found) ? found->valuedouble : (double)NAN;
 }
@@ -554,13 +541,13 @@ verdict_count(const cJSON *node, const char *key)
 bool
 verdict_is(const cJSON *node, const char *key)
 {
-	return cJSON_IsTrue(member(node, key));
+	return cJSON_IsTrue(verdict_list(node, key));
 }
 
 const char *
 verdict_text(const cJSON *node, const char *key)
 {
-	const cJSON *found = member(node, key);
+	const cJSON *found = verdict_list(node, key);
 
 	return cJSON_IsString(found) ? found->valuestring : "";
 }

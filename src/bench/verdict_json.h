@@ -4,8 +4,10 @@
 
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "bench/judge.h"
 #include "parsers/json.h"
+#include "report/facts.h"
 
 #define VERDICT_SCHEMA "hgym.verdict/1"
 
@@ -57,5 +59,14 @@ const char *verdict_text(const cJSON *node, const char *key);
 /* A key that was asked for and is not there at all, not even as null: of a
  * document of this program a slip.  For tests; NULL: none. */
 extern const char *verdict_missing;
+
+/*
+ * The facts of a verdict.json, whoever prints them: of each variant the
+ * verdict first, then the numbers, then why.  Borrows of the tree.
+ */
+void report_facts(struct facts *facts, const cJSON *verdict);
+
+/* "B: FASTER by ..; C: .."; of an audit what it would show.  "": no verdict. */
+void report_line(struct buf *out, const cJSON *verdict);
 
 #endif

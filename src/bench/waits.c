@@ -13,6 +13,8 @@
 #include "bench/folder.h"
 #include "parsers/json_fields.h"
 
+#define WAIT_AGE_SIZE 32
+
 static const char *const words[] = {
 #define X(id, word) [WAIT_##id] = word,
 	WAIT_LIST(X)
@@ -45,7 +47,8 @@ say_seconds(double seconds, char out[WAIT_AGE_SIZE])
 		(void)snprintf(out, size, "%.1f h", seconds / 3600.0);
 }
 
-void
+/* For how long: "41 s", "12 min", "3.2 h". */
+static void
 wait_age(const struct pod_wait *wait, int64_t now_ms, char out[WAIT_AGE_SIZE])
 {
 	say_seconds((double)(now_ms - wait->since_ms) / 1000.0, out);

@@ -37,7 +37,6 @@ bool wait_is_preflight(enum wait_kind kind);
 #define WAITS_FILE     "waits.json" /* in the results folder */
 #define WAITS_MAX      64	    /* pods of a bench */
 #define WAIT_TEXT_SIZE 400
-#define WAIT_AGE_SIZE  32
 
 /* One pod's; times by the wall clock in ms since 1970. */
 struct pod_wait {
@@ -61,10 +60,6 @@ void wait_text_over(const struct pod_wait *wait, int64_t now_ms,
 /* That pod's of n, or NULL. */
 const struct pod_wait *waits_find(const struct pod_wait *waits, size_t n,
 				  const char *pod);
-
-/* For how long: "41 s", "12 min", "3.2 h". */
-void wait_age(const struct pod_wait *wait, int64_t now_ms,
-	      char out[WAIT_AGE_SIZE]);
 
 /* Write waits.json of n pods; where none of them waits it is removed. */
 int waits_write(const char *path, const struct pod_wait *waits, size_t n,

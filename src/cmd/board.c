@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `board`: the leaderboard over seeds, of the given logs. */
+/* `board`, `submission` and `export`: the leaderboard over seeds, of the given
+ * logs, on the screen, as a folder for a pull request and as files. */
 #include "config.h"
 
 #include <stdio.h>
@@ -8,10 +9,49 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
+#include "board/build.h"
+#include "board/export.h"
 #include "board/print.h"
-#include "cmd/board_ask.h"
+#include "board/submission.h"
+#include "cmd/cmd.h"
+#include "report/new_folder.h"
+
+static const char *const board_group_words[] = { "dirname", "file", "source",
+						 "pod", NULL };
+
+/*
+ * What `board`, `submission` and `export` share: the options that say which
+ * leaderboard.  The first member of each one's struct.
+ */
+struct board_call {
+	struct board_ask ask;
+	struct cmd_list values;
+};
+
+#define BOARD_ASK_OPTIONS                                                      \
+	CMD_ROW("group-by", "RULE",                                            \
+		"dirname, file, source, pod, or a pattern that captures it",   \
+		CMD_TEXT, board_call, ask.group_by,                            \
+		.words = board_group_words),                                   \
+		CMD_ROW("baseline", "WHAT",                                    \
+			"a group, a log, a table or a folder, or "             \
+			"[NAME=]v1,v2,..",                                     \
+			CMD_TEXT, board_call, ask.baseline),                   \
+		CMD_ROW("values", "LIST",                                      \
+			"[NAME=]v1,v2,..: a group of bare scores", CMD_LIST,   \
+			board_call, values),                                   \
+		CMD_ROW("nats-per-bpb", "K",                                   \
+			"nats per BPB (default: from the logs)", CMD_POSITIVE, \
+			board_call, ask.nats_per_bpb, .high = 1000),           \
+		CMD_ROW("track", "NAME", "the track, or a file with one",      \
+			CMD_TEXT, board_call, ask.track),                      \
+		CMD_ROW("score", "KEY",                                        \
+			"rank by another number (quant_bpb, ..)", CMD_TEXT,    \
+			board_call, ask.score),                                \
+		CMD_FORMAT_OPTION
 
 #define MIN_COLUMNS 40
 #define MAX_COLUMNS 1000
@@ -34,7 +74,7 @@ static const struct {
 	{ "unfinished", FAIL_UNFINISHED }, { "copies", FAIL_COPIES },
 };
 
-struct call {
+struct board_print_call {
 	struct board_call board;
 	enum out_format format;
 	unsigned int fail_on;
@@ -44,7 +84,7 @@ struct call {
 static int
 take_fail_on(void *opaque, const char *value, struct err *err)
 {
-	struct call *call = opaque;
+	struct board_print_call *call = opaque;
 	struct str rest = str_from(value), word;
 
 	while (str_next(&rest, ',', &word)) {
@@ -62,18 +102,34 @@ take_fail_on(void *opaque, const char *value, struct err *err)
 	return 0;
 }
 
-static const struct cmd_option options[] = {
+static const struct cmd_option board_options[] = {
 	BOARD_ASK_OPTIONS,
-	CMD_OUTPUT_OPTIONS(call),
+	CMD_OUTPUT_OPTIONS(board_print_call),
 	{ 0, "summary", NULL, "one row a group, without its runs", CMD_FLAG,
-	  CMD_AT(call, look.summary) },
+	  CMD_AT(board_print_call, look.summary) },
 	{ 0, "all-tests", NULL, "show tests C to F too", CMD_FLAG,
-	  CMD_AT(call, look.all_tests) },
+	  CMD_AT(board_print_call, look.all_tests) },
 	{ 0, "fail-on", "LIST",
 	  "exit 3 on: invalid, not-shown, below, unfinished, copies", CMD_TAKE,
 	  .take = take_fail_on },
 	CMD_OPTIONS_END,
 };
+
+/* The board of the command's options and arguments; err says which command. */
+static struct board_built *
+board_ask_build(const struct cmd_args *args, struct board_call *call,
+		struct err *err)
+{
+	struct board_built *built;
+
+	call->ask.values = call->values.v;
+	call->ask.n_values = call->values.n;
+	built = board_build(args->context, args->argv, (size_t)args->argc,
+			    &call->ask, err);
+	if (built == NULL)
+		(void)err_prefix(err, "%s", args->cmd->name);
+	return built;
+}
 
 /* Columns of the screen; 0 where there is none. */
 static size_t
@@ -107,7 +163,8 @@ wants_color(const char *when)
 }
 
 static void
-print_board(const struct board *board, struct call *call, const char *color)
+print_board(const struct board *board, struct board_print_call *call,
+	    const char *color)
 {
 	call->look.columns = screen_columns();
 	call->look.color = wants_color(color);
@@ -187,7 +244,7 @@ check_failures(const struct board *board, unsigned int fail_on)
 static int
 exec_board(struct cmd_args *args, void *opaque, struct err *err)
 {
-	struct call *call = opaque;
+	struct board_print_call *call = opaque;
 	struct board_built *built = board_ask_build(args, &call->board, err);
 	struct board_input *input;
 	int status;
@@ -233,9 +290,288 @@ const struct cmd cmd_board = {
 		"the track's\ntarget. A trainer looks at its clock between "
 		"steps: a cap on training that is\npassed by no more than the "
 		"steps that the track grants is kept, and marked ~.",
-	.options = options,
-	.size = sizeof(struct call),
+	.options = board_options,
+	.size = sizeof(struct board_print_call),
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_board,
+};
+
+struct submission_call {
+	struct board_call board;
+	struct submission submission;
+	const char *out, *group;
+	bool no_logs;
+};
+
+/* A day as it is written; nothing is known of months here. */
+static int
+take_date(void *opaque, const char *value, struct err *err)
+{
+	static const char shape[] = "dddd-dd-dd";
+	struct submission_call *call = opaque;
+	size_t i = 0;
+
+	while (shape[i] != '\0' &&
+	       (shape[i] == 'd' ? value[i] >= '0' && value[i] <= '9'
+				: value[i] == '-'))
+		i++;
+	if (shape[i] != '\0' || value[i] != '\0')
+		return err_set(err, ERR_USAGE,
+			       "submission: --date takes YYYY-MM-DD");
+	call->submission.date = value;
+	return 0;
+}
+
+static const struct cmd_option submission_options[] = {
+	BOARD_ASK_OPTIONS,
+	{ 0, "out", "DIR", "make this folder (default: print submission.json)",
+	  CMD_TEXT, CMD_AT(submission_call, out) },
+	{ 0, "group", "NAME", "the group to submit", CMD_TEXT,
+	  CMD_AT(submission_call, group) },
+	{ 0, "name", "TEXT", "title (default: the group's name)", CMD_TEXT,
+	  CMD_AT(submission_call, submission.name) },
+	{ 0, "author", "TEXT", "who submits", CMD_TEXT,
+	  CMD_AT(submission_call, submission.author) },
+	{ 0, "github-id", "TEXT", "account", CMD_TEXT,
+	  CMD_AT(submission_call, submission.github_id) },
+	{ 0, "blurb", "TEXT", "a sentence on what it is", CMD_TEXT,
+	  CMD_AT(submission_call, submission.blurb) },
+	{ 0, "hardware", "TEXT", "what it ran on", CMD_TEXT,
+	  CMD_AT(submission_call, submission.hardware) },
+	{ 0, "date", "DATE", "YYYY-MM-DD (default: today, UTC)", CMD_TAKE,
+	  .take = take_date },
+	{ 0, "no-logs", NULL, "do not copy the logs", CMD_FLAG,
+	  CMD_AT(submission_call, no_logs) },
+	CMD_OPTIONS_END,
+};
+
+/* The group that was named, else the only one that is no baseline. */
+static const struct board_group *
+choose_group(const struct board *board, const char *name, struct err *err)
+{
+	const struct board_group *found = NULL;
+	size_t n = 0;
+
+	if (name != NULL)
+		return board_find_group(board, name, err);
+	for (size_t i = 0; i < board->n_groups; i++) {
+		if (board->groups[i].is_baseline)
+			continue;
+		found = &board->groups[i];
+		n++;
+	}
+	if (n == 1)
+		return found;
+	err_set(err, n == 0 ? ERR_NODATA : ERR_USAGE,
+		"there are %zu groups to submit%s", n,
+		n == 0 ? "" : "; name one (--group)");
+	return NULL;
+}
+
+static void
+say_missing(void *user, const char *sentence)
+{
+	char *text = xasprintf("submission: %s", sentence);
+
+	(void)user;
+	say_error(text);
+	free(text);
+}
+
+static int
+print_json(const struct submission *s, struct err *err)
+{
+	cJSON *root = submission_json(s);
+	char *text = cJSON_Print(root);
+
+	(void)printf("%s\n", text);
+	cJSON_free(text);
+	cJSON_Delete(root);
+	return cmd_flush(err);
+}
+
+static int
+exec_submission(struct cmd_args *args, void *opaque, struct err *err)
+{
+	struct submission_call *call = opaque;
+	struct board_built *built = board_ask_build(args, &call->board, err);
+	struct submission *s = &call->submission;
+	const struct clock *clock = args->context->clock;
+	char today[CLOCK_RFC3339_SIZE];
+	int status = -1;
+
+	if (built == NULL)
+		return -1;
+	clock_rfc3339(clock->wall_ms(clock), today);
+	today[strcspn(today, "T")] = '\0';
+	if (s->date == NULL)
+		s->date = today;
+	s->board = &built->board;
+	s->group = choose_group(&built->board, call->group, err);
+	if (s->group != NULL)
+		submission_find_logs(&built->board, s->group);
+	if (s->group == NULL)
+		(void)err_prefix(err, "submission");
+	else if (call->out == NULL)
+		status = print_json(s, err);
+	else
+		status = submission_write(s, call->out, !call->no_logs, err);
+	if (status == 0 && submission_check(s, say_missing, NULL) > 0)
+		status = err_exit_status(ERR_CHECK);
+	if (status == 0)
+		status = built->input.status;
+	board_built_free(built);
+	return status;
+}
+
+const struct cmd cmd_submission = {
+	.name = "submission",
+	.usage = "[OPTIONS] [PATH...]",
+	.summary = "a folder for a pull request out of one group of runs",
+	.help = "PATH is what `board` takes. The folder gets README.md with "
+		"the results table,\nsubmission.json, and the logs as "
+		"train_seedN.log. Every number is one of the\nlogs; what they "
+		"do not hold is null. What reviewers would still ask for is "
+		"said\non stderr and in the README, and makes the exit status "
+		"3.",
+	.options = submission_options,
+	.size = sizeof(struct submission_call),
+	.most = CMD_ANY,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.exec = exec_submission,
+};
+
+enum what { WHAT_BOARD, WHAT_RUNS, WHAT_SAMPLES };
+
+static const char *const what_words[] = { "board", "runs", "samples", NULL };
+
+struct export_call {
+	struct board_call board;
+	enum out_format format;
+	enum what what;
+	const char *out;
+};
+
+static const struct export_call export_defaults = { .format = OUT_JSON };
+
+static const struct cmd_option export_options[] = {
+	BOARD_ASK_OPTIONS,
+	CMD_OUTPUT_OPTIONS(export_call),
+	{ 0, "what", "WORD", "board (default), runs or samples", CMD_CHOICE,
+	  CMD_AT(export_call, what), .words = what_words },
+	{ 0, "out", "DIR", "all of it into this new folder", CMD_TEXT,
+	  CMD_AT(export_call, out) },
+	CMD_OPTIONS_END,
+};
+
+static void
+put_board(FILE *stream, const struct board *board, enum out_format format)
+{
+	struct board_look look = { .all_tests = true };
+
+	if (format == OUT_CSV)
+		board_print_csv(stream, board, &look);
+	else if (format == OUT_MD)
+		board_print_md(stream, board, &look);
+	else
+		board_print_json(stream, board, &look);
+}
+
+/* One thing in one form, to stream. */
+static int
+put(const struct cmd_args *args, const struct export_call *call,
+    const struct board_built *built, FILE *stream, struct err *err)
+{
+	if (call->what == WHAT_SAMPLES)
+		return export_samples(stream, call->format, args->context,
+				      args->argv, (size_t)args->argc, err);
+	if (call->what == WHAT_BOARD)
+		put_board(stream, &built->board, call->format);
+	else if (export_runs(stream, call->format, &built->board) != 0)
+		return err_set(err, ERR_IO, "cannot write the output");
+	return 0;
+}
+
+/* Every file of the folder. */
+static int
+put_folder(const struct cmd_args *args, struct export_call *call,
+	   const struct board_built *built, struct err *err)
+{
+	static const struct {
+		const char *name;
+		enum what what;
+		enum out_format format;
+	} files[] = {
+		{ "board.json", WHAT_BOARD, OUT_JSON },
+		{ "board.csv", WHAT_BOARD, OUT_CSV },
+		{ "board.md", WHAT_BOARD, OUT_MD },
+		{ "runs.json", WHAT_RUNS, OUT_JSON },
+		{ "runs.csv", WHAT_RUNS, OUT_CSV },
+		{ "samples.csv", WHAT_SAMPLES, OUT_CSV },
+	};
+
+	if (new_folder_make(call->out, err) != 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		char *path;
+		FILE *stream =
+			new_folder_create(call->out, files[i].name, &path, err);
+		int status;
+
+		if (stream == NULL)
+			return -1;
+		call->what = files[i].what;
+		call->format = files[i].format;
+		status = put(args, call, built, stream, err);
+		if (new_folder_finish(stream, path, status == 0 ? err : NULL) !=
+			    0 ||
+		    status != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+exec_export(struct cmd_args *args, void *opaque, struct err *err)
+{
+	struct export_call *call = opaque;
+	struct board_built *built;
+	int status;
+
+	if (call->what == WHAT_SAMPLES && call->out == NULL)
+		return put(args, call, NULL, stdout, err);
+	built = board_ask_build(args, &call->board, err);
+	if (built == NULL)
+		return -1;
+	if (built->input.n_runs == 0)
+		status = err_set(err, ERR_NODATA,
+				 "export: no run found in the given paths");
+	else if (call->out != NULL)
+		status = put_folder(args, call, built, err);
+	else
+		status = put(args, call, built, stdout, err);
+	if (status == 0)
+		status = cmd_flush(err);
+	if (status == 0)
+		status = built->input.status;
+	board_built_free(built);
+	return status;
+}
+
+const struct cmd cmd_export = {
+	.name = "export",
+	.usage = "[OPTIONS] [PATH...]",
+	.summary = "leaderboard, runs and series as JSON, CSV or Markdown",
+	.help = "Of the logs that PATH names, as `board` takes it; without a "
+		"PATH of the database.\nPrints what --what says, as JSON lines "
+		"unless told otherwise; with --out it makes\na folder with "
+		"board.json, board.csv, board.md, runs.json, runs.csv and\n"
+		"samples.csv.",
+	.options = export_options,
+	.size = sizeof(struct export_call),
+	.defaults = &export_defaults,
+	.most = CMD_ANY,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.exec = exec_export,
 };

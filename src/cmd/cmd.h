@@ -55,6 +55,13 @@ struct cmd_option {
 
 #define CMD_AT(type, member) .at = offsetof(struct type, member)
 
+/* A row of a macro that several tables share: it may be of any struct. */
+#define CMD_ROW(name_, arg_, help_, kind_, type, member, ...)                  \
+	{                                                                      \
+		.name = (name_), .arg = (arg_), .help = (help_),               \
+		.kind = (kind_), CMD_AT(type, member), __VA_ARGS__             \
+	}
+
 struct cmd_args {
 	struct context *context;
 	const struct cmd *cmd;
@@ -114,6 +121,13 @@ const struct cmd_option *cmd_find_option(const struct cmd *cmd,
  * what it is.  Nothing: a file.  Its exit status. */
 int cmd_complete(int argc, char **argv);
 
+/*
+ * Print a part of the manual in man(7) roff, out of what the program knows: a
+ * page's source names it as @man-commands@.  Returns an exit status: 2 for a
+ * form that is not known.
+ */
+int reference_print(const char *form);
+
 /* Run the command that the words (without the program's name) are; its exit
  * status. */
 int cmd_main(int argc, char **argv);
@@ -126,24 +140,12 @@ void cmd_help(const struct cmd *cmd);
  * out_format `format`, OUT_TABLE by default.
  */
 #define CMD_OUTPUT_OPTIONS(type)                                               \
-	{ 0,                                                                   \
-	  "json",                                                              \
-	  NULL,                                                                \
-	  "print one JSON object a line",                                      \
-	  CMD_VALUE,                                                           \
-	  CMD_AT(type, format),                                                \
-	  .value = OUT_JSON },                                                 \
-		{ 0,                                                           \
-		  "csv",                                                       \
-		  NULL,                                                        \
-		  "print comma-separated values",                              \
-		  CMD_VALUE,                                                   \
-		  CMD_AT(type, format),                                        \
-		  .value = OUT_CSV },                                          \
-	{                                                                      \
-		0, "md", NULL, "print a Markdown table", CMD_VALUE,            \
-			CMD_AT(type, format), .value = OUT_MD                  \
-	}
+	CMD_ROW("json", NULL, "print one JSON object a line", CMD_VALUE, type, \
+		format, .value = OUT_JSON),                                    \
+		CMD_ROW("csv", NULL, "print comma-separated values",           \
+			CMD_VALUE, type, format, .value = OUT_CSV),            \
+		CMD_ROW("md", NULL, "print a Markdown table", CMD_VALUE, type, \
+			format, .value = OUT_MD)
 
 #define CMD_FORMAT_OPTION                                                      \
 	{                                                                      \

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
-#include "bench/harness_ab.h"
+#include "bench/make.h"
 #include "cmd/cmd.h"
 #include "conf/conf.h"
 #include "harness/dir.h"

@@ -5,8 +5,6 @@
  */
 #include "config.h"
 
-#include "cmd/reference.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

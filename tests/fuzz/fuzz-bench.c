@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/report.h"
 #include "bench/verdict_json.h"
 #include "report/facts_print.h"
 #include "tests/fuzz/fuzz.h"

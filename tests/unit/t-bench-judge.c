@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "bench/report.h"
 #include "bench/verdict_json.h"
 #include "report/facts_print.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/metric.h"
+#include "bench/run_log.h"
 #include "bench/verdict_json.h"
 #include "bench/waits.h"
 

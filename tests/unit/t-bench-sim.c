@@ -6,8 +6,6 @@
  */
 #include "config.h"
 
-#include "bench/multi.h"
-
 #include "bench/schedule.h"
 #include "bench/stats.h"
 #include "bench/verdict.h"

@@ -7,13 +7,9 @@
 
 #include <string.h>
 
-#include "bench/multi.h"
-#include "bench/paired.h"
-#include "bench/rank.h"
 #include "bench/schedule.h"
 #include "bench/stats.h"
 #include "bench/steps.h"
-#include "bench/window.h"
 
 #include "tests/support/tap.h"
 
@@ -35,7 +31,6 @@ test_descriptive(void)
 {
 	static const double x[] = { 1384256, 1380055, 1379763, 1377927, 1377064,
 				    1377070, 1376018, 1375996, 1375347 };
-	double r1 = stats_r1(x, 9);
 
 	is_rel(stats_mean(x, 9), 1378166.2222222222, TOL, "mean");
 	is_rel(stats_sd(x, 9), 2805.10997012, TOL, "sd of a sample");
@@ -47,9 +42,6 @@ test_descriptive(void)
 	       TOL, "distance in mads");
 	is_rel(100 * stats_sd(x, 9) / stats_mean(x, 9), 0.203539306427, TOL,
 	       "coefficient of variation");
-	is_rel(r1, 0.456615553834, TOL, "lag-1 autocorrelation");
-	is_rel(9 * (1 - r1) / (1 + r1), 3.35741301308, TOL,
-	       "effective number of values");
 	ok(isnan(stats_sd(x, 1)) && isnan(stats_median(x, 0)) &&
 		   isnan(stats_mean(x, 0)),
 	   "what is not defined is absent");
@@ -411,24 +403,6 @@ test_schedule(void)
 static void
 test_power(void)
 {
-	double low = 3, high = 20;
-
-	/* 25 digits by quadrature: 0.8987716052936379; R gives ..71623846. */
-	is_rel(paired_power(.003, .005, 6, .05), .8987716052936379, 1e-12,
-	       "power");
-	is_rel(paired_power(.003, .005, 6, .05), .898771623846, 1e-7,
-	       "power as R has it");
-	is_rel(paired_power(.003, .00430121424413, 6, .05), .7995757581601505,
-	       1e-12, "power at what R calls detectable with 0.8");
-	for (int i = 0; i < 60; i++) {
-		double n = (low + high) / 2;
-
-		if (paired_power(.003, .005, n, .05) < .8)
-			low = n;
-		else
-			high = n;
-	}
-	is_rel(low, 5.04919026104, 1e-6, "blocks for a power of 0.8");
 	is_rel(paired_mde(1, 3, .05, .8), 3.0965, 1e-4, "multiplier, 3");
 	is_rel(paired_mde(1, 10, .05, .8), 0.9947, 1e-4, "multiplier, 10");
 	is_int((long long)paired_blocks_needed(.003, .005, .05, .8), 5,

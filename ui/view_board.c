@@ -162,12 +162,13 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 {
 	const struct board_group *group =
 		&view->board.groups[view->lines[line].group];
-	const struct board_means *means = &group->means;
-	const double numbers[] = { means->ms_per_step, means->steps,
-				   means->train_ms / 1000,
-				   run_has(means->eval_total_s)
-					   ? means->eval_total_s
-					   : means->eval_s,
+	double eval_total_s = board_mean(group, "eval_total_s");
+	const double numbers[] = { board_mean(group, "ms_per_step"),
+				   board_mean(group, "steps"),
+				   board_mean(group, "train_ms") / 1000,
+				   run_has(eval_total_s)
+					   ? eval_total_s
+					   : board_mean(group, "eval_s"),
 				   group->max_artifact_bytes };
 
 	switch (column) {

@@ -9,23 +9,10 @@
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "board/print.h"
 #include "parsers/json.h"
 
 #define SENTENCE_MAX 512
-
-/* The rows that count, one after another; NULL behind the last. */
-static const struct board_row *
-next_counted(const struct submission *s, size_t *i)
-{
-	while (*i < s->group->n_rows) {
-		const struct board_row *row =
-			s->board->rows[s->group->rows[(*i)++]];
-
-		if (row->use == BOARD_COUNTED)
-			return row;
-	}
-	return NULL;
-}
 
 char *
 submission_log_name(const struct submission *s, const struct board_row *row)
@@ -76,7 +63,7 @@ add_seeds(cJSON *root, const struct submission *s)
 	const struct board_row *row;
 	size_t i = 0, n = 0;
 
-	while ((row = next_counted(s, &i)) != NULL) {
+	while ((row = board_next_counted(s->board, s->group, &i)) != NULL) {
 		char key[64];
 		int again = 1;
 
@@ -94,17 +81,6 @@ add_seeds(cJSON *root, const struct submission *s)
 					     : cJSON_CreateNull());
 		cJSON_AddItemToObject(results, key, seed_json(s, row));
 	}
-}
-
-static void
-add_test(cJSON *to, const char *key, const struct board_test *test)
-{
-	cJSON *object = cJSON_AddObjectToObject(to, key);
-
-	json_add_number(object, "t", test->t);
-	json_add_number(object, "df", test->df);
-	json_add_number(object, "p_one_sided", test->p);
-	json_add_number(object, "p_two_sided", test->p_two_sided);
 }
 
 /* How it stands to the baseline, with all that a reader needs to check it. */
@@ -132,8 +108,10 @@ add_comparison(cJSON *root, const struct submission *s)
 		json_add_string(object, "nats_per_bpb_source", v->nats_source);
 	}
 	json_add_number(object, bpb ? "bar_bpb" : "bar_nats", v->bar);
-	add_test(object, "test_a_one_sample_vs_bar", &v->tests[TRACK_TEST_A]);
-	add_test(object, "test_b_welch_with_margin", &v->tests[TRACK_TEST_B]);
+	cJSON_AddItemToObject(object, "test_a_one_sample_vs_bar",
+			      board_test_json(&v->tests[TRACK_TEST_A]));
+	cJSON_AddItemToObject(object, "test_b_welch_with_margin",
+			      board_test_json(&v->tests[TRACK_TEST_B]));
 	json_add_string(object, "verdict", v->text[0] != '\0' ? v->text : NULL);
 }
 
@@ -145,7 +123,8 @@ common_gpus(const struct submission *s)
 	double gpus = RUN_ABSENT;
 	size_t i = 0;
 
-	for (bool first = true; (row = next_counted(s, &i)) != NULL;
+	for (bool first = true;
+	     (row = board_next_counted(s->board, s->group, &i)) != NULL;
 	     first = false) {
 		if (!first && row->run.n_gpus != gpus)
 			return RUN_ABSENT;
@@ -162,7 +141,7 @@ add_score(cJSON *root, const struct submission *s)
 
 	json_add_number(root, "val_bpb", bpb ? g->stats.mean : RUN_ABSENT);
 	json_add_number(root, "val_loss",
-			bpb ? g->means.final_val_loss : g->stats.mean);
+			bpb ? board_mean(g, "final_val_loss") : g->stats.mean);
 	json_add_number(root, bpb ? "val_bpb_std" : "val_loss_std",
 			g->stats.sd_sample);
 	json_add_string(root, bpb ? "val_bpb_std_kind" : "val_loss_std_kind",
@@ -194,7 +173,7 @@ submission_json(const struct submission *s)
 	json_add_number(root, "n_gpus", common_gpus(s));
 	add_score(root, s);
 	json_add_number(root, "bytes_total", g->max_artifact_bytes);
-	json_add_number(root, "bytes_code", g->means.code_bytes);
+	json_add_number(root, "bytes_code", board_mean(g, "code_bytes"));
 	json_add_number(root, "max_train_ms", g->max_train_ms);
 	json_add_number(root, "max_eval_s", g->max_eval_s);
 	add_seeds(root, s);
@@ -237,7 +216,7 @@ check_seeds(struct check *check, const struct submission *s)
 	if (g->n_counted < g->n_rows)
 		wanting(check, "%zu of %zu runs do not count",
 			g->n_rows - g->n_counted, g->n_rows);
-	while ((row = next_counted(s, &i)) != NULL)
+	while ((row = board_next_counted(s->board, s->group, &i)) != NULL)
 		if (!run_has(row->run.seed))
 			wanting(check, "%s prints no seed", row->name);
 }
@@ -270,7 +249,7 @@ submission_check(const struct submission *s,
 
 	check_seeds(&check, s);
 	check_caps(&check, s);
-	while ((row = next_counted(s, &i)) != NULL)
+	while ((row = board_next_counted(s->board, s->group, &i)) != NULL)
 		if (row->sha256[0] == '\0')
 			wanting(&check, "no log is at hand of %s", row->name);
 	if (s->author == NULL)

@@ -11,7 +11,6 @@
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "board/print.h"
-#include "board/text.h"
 #include "report/new_folder.h"
 
 #define BLOCK_BYTES 65536U

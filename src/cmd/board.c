@@ -111,25 +111,7 @@ print_board(const struct board *board, struct call *call, const char *color)
 {
 	call->look.columns = screen_columns();
 	call->look.color = wants_color(color);
-	if (call->look.summary &&
-	    (call->format == OUT_TABLE || call->format == OUT_MD)) {
-		board_print_summary(stdout, board, call->format == OUT_MD);
-		return;
-	}
-	switch (call->format) {
-	case OUT_JSON:
-		board_print_json(stdout, board, &call->look);
-		break;
-	case OUT_CSV:
-		board_print_csv(stdout, board, &call->look);
-		break;
-	case OUT_MD:
-		board_print_md(stdout, board, &call->look);
-		break;
-	case OUT_TABLE:
-		board_print_table(stdout, board, &call->look);
-		break;
-	}
+	board_print(stdout, board, call->format, &call->look);
 }
 
 /* Why the group fails what was asked for; NULL: it does not. */

@@ -198,6 +198,19 @@ board_set_baseline(struct board *board, const char *key, struct err *err)
 	return 0;
 }
 
+struct board_row *
+board_next_counted(const struct board *board, const struct board_group *group,
+		   size_t *at)
+{
+	while (*at < group->n_rows) {
+		struct board_row *row = board->rows[group->rows[(*at)++]];
+
+		if (row->use == BOARD_COUNTED)
+			return row;
+	}
+	return NULL;
+}
+
 const struct board_group *
 board_baseline(const struct board *board)
 {
@@ -362,6 +375,8 @@ note_unlike(const struct board *board, struct board_group *group)
 		{ "val_tokens", "validation tokens" },
 	};
 	struct different stages = { .n = 0 }, scripts = { .n = 0 };
+	const struct board_row *row;
+	size_t at;
 	char text[STR_NUMBER_SIZE];
 
 	for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++) {
@@ -369,23 +384,18 @@ note_unlike(const struct board *board, struct board_group *group)
 			run_number_by_name(str_from(same[k].key));
 		struct different d = { .n = 0 };
 
-		for (size_t i = 0; i < group->n_rows; i++) {
-			const struct board_row *row =
-				board->rows[group->rows[i]];
+		for (at = 0;
+		     (row = board_next_counted(board, group, &at)) != NULL;) {
 			double value = run_number_get(&row->run, number);
 
-			if (row->use != BOARD_COUNTED || !run_has(value))
+			if (!run_has(value))
 				continue;
 			(void)str_number(value, 17, text);
 			add_text(&d, text);
 		}
 		note_different(group, same[k].what, &d);
 	}
-	for (size_t i = 0; i < group->n_rows; i++) {
-		const struct board_row *row = board->rows[group->rows[i]];
-
-		if (row->use != BOARD_COUNTED)
-			continue;
+	for (at = 0; (row = board_next_counted(board, group, &at)) != NULL;) {
 		if (row->run.final_class != NULL)
 			add_text(&stages, row->run.final_class);
 		if (row->run.source_sha256 != NULL) {
@@ -492,13 +502,11 @@ check_row(const struct track *track, struct board_row *row)
 static void
 check_group(const struct board *board, struct board_group *group)
 {
+	const struct board_row *row;
 	double over_ms = 0;
 
-	for (size_t i = 0; i < group->n_rows; i++) {
-		const struct board_row *row = board->rows[group->rows[i]];
-
-		if (row->use != BOARD_COUNTED)
-			continue;
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
 		for (int cap = 0; cap < BOARD_CAP_COUNT; cap++)
 			if (row->caps[cap] > group->caps[cap])
 				group->caps[cap] = row->caps[cap];
@@ -695,14 +703,14 @@ seed_key(char *key, size_t size, double seed)
 static void
 mark_seeds(struct board *board, const struct board_group *group)
 {
+	struct board_row *row;
 	struct map seen;
 	char key[32];
 
 	map_init(&seen);
-	for (size_t i = 0; i < group->n_rows; i++) {
-		struct board_row *row = board->rows[group->rows[i]];
-
-		if (row->use != BOARD_COUNTED || !run_has(row->run.seed))
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		if (!run_has(row->run.seed))
 			continue;
 		seed_key(key, sizeof(key), row->run.seed);
 		if (map_set(&seen, str_from(key), row) == NULL)
@@ -718,13 +726,14 @@ static size_t
 collect(const struct board *board, const struct board_group *group,
 	const struct run_number *number, double *values)
 {
+	const struct board_row *row;
 	size_t n = 0;
 
-	for (size_t i = 0; i < group->n_rows; i++) {
-		const struct board_row *row = board->rows[group->rows[i]];
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
 		double value = run_number_get(&row->run, number);
 
-		if (row->use == BOARD_COUNTED && run_has(value))
+		if (run_has(value))
 			values[n++] = value;
 	}
 	return n;
@@ -740,17 +749,16 @@ seed_values(const struct board *board, const struct board_group *group,
 	    double *values, double *seeds)
 {
 	size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
+	const struct board_row *row;
 	struct map slots; /* of seeds, + 1 */
 	char key[32];
 	size_t n = 0;
 
 	map_init(&slots);
-	for (size_t i = 0; i < group->n_rows; i++) {
-		const struct board_row *row = board->rows[group->rows[i]];
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
 		size_t k = 0;
 
-		if (row->use != BOARD_COUNTED)
-			continue;
 		seed_key(key, sizeof(key), row->run.seed);
 		if (run_has(row->run.seed))
 			k = (size_t)map_get(&slots, str_from(key));
@@ -772,21 +780,18 @@ seed_values(const struct board *board, const struct board_group *group,
 	return n;
 }
 
-/* Means of the columns, each only where every counted run has the number. */
+/* Means of the numbers, each only where every counted run has it. */
 static void
 fill_means(const struct board *board, struct board_group *group, double *values)
 {
 	struct board_stats stats;
 
-#define X(member)                                                              \
-	group->means.member =                                                  \
-		collect(board, group, run_number_by_name(STR_LIT(#member)),    \
-			values) == group->n_counted                            \
-			? (board_stats_of(&stats, values, group->n_counted),   \
-			   stats.mean)                                         \
-			: RUN_ABSENT;
-	BOARD_MEAN_LIST(X)
-#undef X
+	for (size_t i = 0; i < RUN_NUMBER_COUNT; i++) {
+		size_t n = collect(board, group, &run_numbers[i], values);
+
+		board_stats_of(&stats, values, n == group->n_counted ? n : 0);
+		group->means[i] = stats.mean;
+	}
 }
 
 static double
@@ -802,13 +807,12 @@ largest(const double *values, size_t n)
 static double
 own_nats_per_bpb(const struct board *board, const struct board_group *group)
 {
+	const struct board_row *row;
 	double loss = 0, bpb = 0;
 
-	for (size_t i = 0; i < group->n_rows; i++) {
-		const struct board_row *row = board->rows[group->rows[i]];
-
-		if (row->use != BOARD_COUNTED ||
-		    !run_has(row->run.final_val_loss) ||
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		if (!run_has(row->run.final_val_loss) ||
 		    !run_has(row->run.final_bpb))
 			continue;
 		loss += row->run.final_val_loss;
@@ -1252,6 +1256,12 @@ board_compute(struct board *board)
 	count_all(board);
 	judge_all(board);
 	rank_all(board);
+}
+
+double
+board_mean(const struct board_group *group, const char *key)
+{
+	return group->means[run_number_by_name(str_from(key)) - run_numbers];
 }
 
 const char *

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
@@ -21,17 +22,13 @@
 static char *
 log_name(const struct submission *s, const struct board_row *row)
 {
-	const char *slash = strrchr(row->path, '/');
-	const char *base = slash != NULL ? slash + 1 : row->path;
 	struct buf clean;
-	char *name;
 
 	if (run_has(row->run.seed) && s->group->n_seeds == s->group->n_counted)
 		return xasprintf("train_seed%.0f.log", row->run.seed);
 	buf_init(&clean, 4096);
-	utf8_sanitize(&clean, str_from(base));
-	name = buf_detach(&clean);
-	return name;
+	utf8_sanitize(&clean, str_from(file_name(row->path)));
+	return buf_detach(&clean);
 }
 
 static cJSON *

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/dist.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/xalloc.h"
 
@@ -253,10 +254,8 @@ shared_prefix(const struct board *board)
 static char *
 row_name(const struct board_row *row, const char *key)
 {
-	const char *slash = strrchr(row->path, '/');
+	const char *name = file_name(row->path);
 	size_t len = strlen(key);
-
-	const char *name = slash != NULL ? slash + 1 : row->path;
 
 	if (strncmp(row->path, key, len) == 0 && row->path[len] == '/')
 		name = row->path + len + 1;

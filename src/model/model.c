@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "model/logfile.h"
@@ -507,17 +508,6 @@ run_key(size_t pod, const char *path, unsigned int run_index)
 	return xasprintf("%zu %u %s", pod, run_index, path);
 }
 
-/* The folder of a path: runs of one folder are seeds of one recipe. */
-static char *
-folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash == NULL || slash == path)
-		return xstrdup(slash == NULL ? "." : "/");
-	return xstrndup(path, (size_t)(slash - path));
-}
-
 struct model_run *
 model_run_get(struct model *model, size_t pod, const char *path,
 	      unsigned int run_index)
@@ -531,7 +521,8 @@ model_run_get(struct model *model, size_t pod, const char *path,
 		mr = xcalloc(1, sizeof(*mr));
 		mr->pod = pod;
 		mr->path = xstrdup(path);
-		mr->group = folder_of(path);
+		/* Runs of one folder are seeds of one recipe. */
+		mr->group = file_folder(path);
 		run_init(&mr->run);
 		mr->run.run_index = run_index;
 		xpush(model->runs, model->n_runs, model->cap_runs, mr);

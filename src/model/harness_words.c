@@ -10,8 +10,8 @@
 #define MAX_TOOLS 12
 #define TEXT_MAX  4096U
 
-void
-harness_add_number(struct buf *text, double value)
+static void
+add_number(struct buf *text, double value)
 {
 	char number[STR_NUMBER_SIZE];
 
@@ -27,8 +27,9 @@ harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
 	return out;
 }
 
-void
-harness_add_duration(struct buf *text, double seconds)
+/* "8 s", "1.1 s", "8m", "8m05s", "1h20m". */
+static void
+add_duration(struct buf *text, double seconds)
 {
 	unsigned int s;
 
@@ -71,7 +72,7 @@ harness_add_attempt(struct buf *text, const struct harness_run *run,
 	status = attempt->status != NULL ? attempt->status : "?";
 	if (strcmp(status, "timeout") == 0 && it->attempt_limit_s.present) {
 		buf_append_str(text, "timed out at ");
-		harness_add_duration(text, it->attempt_limit_s.value);
+		add_duration(text, it->attempt_limit_s.value);
 		return;
 	}
 	buf_append_str(text, status);
@@ -79,7 +80,7 @@ harness_add_attempt(struct buf *text, const struct harness_run *run,
 		buf_appendf(text, " (%.0f)", attempt->return_code.value);
 	if (attempt->duration_s.present) {
 		buf_append_str(text, " ");
-		harness_add_duration(text, attempt->duration_s.value);
+		add_duration(text, attempt->duration_s.value);
 	}
 }
 
@@ -101,7 +102,7 @@ add_claim(struct buf *text, struct harness_number number, const char *why)
 	if (text->len > 0)
 		buf_append_str(text, "; ");
 	buf_append_str(text, "? unverified ");
-	harness_add_number(text, number.value);
+	add_number(text, number.value);
 	buf_appendf(text, " (%s)", why);
 }
 
@@ -123,7 +124,7 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 		buf_append_str(text, "verified");
 	} else if (it->invalid_score.present) {
 		buf_append_str(text, "INVALID ");
-		harness_add_number(text, it->invalid_score.value);
+		add_number(text, it->invalid_score.value);
 		buf_appendf(text, " (%s)",
 			    it->post.doubt != NULL ? it->post.doubt
 						   : "verifier failed");
@@ -241,7 +242,7 @@ add_time_left(struct buf *text, const struct harness_life *life)
 		return;
 	buf_append_str(text, life->left_s.value < 0 ? ", over its time by "
 						    : ", at most ");
-	harness_add_duration(text, fabs(life->left_s.value));
+	add_duration(text, fabs(life->left_s.value));
 	buf_append_str(text, life->left_s.value < 0 ? "" : " to go");
 }
 
@@ -264,7 +265,7 @@ add_state(struct buf *text, const struct subject *s)
 	add_time_left(text, life);
 	if (life->silent_s.present) {
 		buf_append_str(text, "; last sign of life ");
-		harness_add_duration(text, life->silent_s.value);
+		add_duration(text, life->silent_s.value);
 		buf_append_str(text, " ago");
 	}
 	buf_append_str(text, "; no summary, so no final status");
@@ -278,13 +279,13 @@ add_baseline(struct buf *text, const struct subject *s)
 	if (!s->run->has_baseline)
 		return;
 	if (base->passed == HARNESS_YES && harness_is_finite(base->score)) {
-		harness_add_number(text, base->score.value);
+		add_number(text, base->score.value);
 	} else if (base->failure != HARNESS_FAILURE_NONE) {
 		buf_appendf(text, "none: %s",
 			    harness_failure_text(base->failure));
 	} else if (base->score.present) {
 		buf_append_str(text, "INVALID: ");
-		harness_add_number(text, base->score.value);
+		add_number(text, base->score.value);
 		if (base->doubt != NULL)
 			buf_appendf(text, " (%s)", base->doubt);
 		else
@@ -307,7 +308,7 @@ add_best(struct buf *text, const struct subject *s)
 		buf_append_str(text, "none");
 		return;
 	}
-	harness_add_number(text, run->best.value);
+	add_number(text, run->best.value);
 	buf_append_str(text, " of ");
 	add_iteration(text, &run->best);
 	if (run->best.iteration > 0)
@@ -317,7 +318,7 @@ add_best(struct buf *text, const struct subject *s)
 	buf_init(&what, TEXT_MAX);
 	add_iteration(&what, &run->previous);
 	buf_append_str(&what, " (");
-	harness_add_number(&what, run->previous.value);
+	add_number(&what, run->previous.value);
 	buf_append_str(&what, ")");
 	add_gain(text, run->previous_pct, what.data);
 	buf_release(&what);
@@ -330,7 +331,7 @@ add_earlier(struct buf *text, const struct subject *s)
 
 	if (!run->earlier.present)
 		return;
-	harness_add_number(text, run->earlier.value);
+	add_number(text, run->earlier.value);
 	buf_appendf(text, " of run %s", run->earlier_run);
 	if (!run->earlier_pct.present)
 		return;
@@ -359,7 +360,7 @@ add_unverified(struct buf *text, const struct subject *s)
 
 	if (!other->present)
 		return;
-	harness_add_number(text, other->value);
+	add_number(text, other->value);
 	buf_append_str(text, " of ");
 	add_iteration(text, other);
 	buf_appendf(text, ", %s", source_text(other->source));
@@ -372,7 +373,7 @@ add_stop(struct buf *text, const struct subject *s)
 
 	if (!run->stop_score.present)
 		return;
-	harness_add_number(text, run->stop_score.value);
+	add_number(text, run->stop_score.value);
 	buf_appendf(text, ", %sreached by a verified score",
 		    run->stop_reached == HARNESS_YES ? "" : "not ");
 }
@@ -397,7 +398,7 @@ add_says(struct buf *text, const struct subject *s)
 	    is_verified(run, run->said_best.value))
 		return;
 	buf_append_str(text, "best ");
-	harness_add_number(text, run->said_best.value);
+	add_number(text, run->said_best.value);
 	buf_append_str(text, ", which no verifier that passed has measured");
 }
 
@@ -411,7 +412,7 @@ add_checkpoint(struct buf *text, const struct subject *s)
 	buf_appendf(text, "iteration %.0f", point->iteration.value);
 	if (point->score.present) {
 		buf_append_str(text, " (");
-		harness_add_number(text, point->score.value);
+		add_number(text, point->score.value);
 		buf_append_str(text, ")");
 	}
 	if (s->run->best.present &&
@@ -428,7 +429,7 @@ add_post_restore(struct buf *text, const struct harness_restore *r)
 		buf_append_str(text, "passed");
 		if (harness_is_finite(r->post.score)) {
 			buf_append_str(text, " with ");
-			harness_add_number(text, r->post.score.value);
+			add_number(text, r->post.score.value);
 		}
 		return;
 	}
@@ -539,7 +540,7 @@ harness_add_trial(struct buf *text, const struct harness_trial *t)
 		buf_append_str(text, "INVALID");
 		if (harness_is_finite(t->post.score)) {
 			buf_append_str(text, " ");
-			harness_add_number(text, t->post.score.value);
+			add_number(text, t->post.score.value);
 		}
 		if (t->post.doubt != NULL)
 			buf_appendf(text, " (%s)", t->post.doubt);
@@ -567,11 +568,11 @@ harness_add_group(struct buf *text, const struct harness_group *group)
 		buf_appendf(text, ", %u not measured", group->not_run);
 	if (group->median.present) {
 		buf_append_str(text, "; median of the valid ");
-		harness_add_number(text, group->median.value);
+		add_number(text, group->median.value);
 		buf_append_str(text, ", from ");
-		harness_add_number(text, group->min.value);
+		add_number(text, group->min.value);
 		buf_append_str(text, " to ");
-		harness_add_number(text, group->max.value);
+		add_number(text, group->max.value);
 	}
 }
 

@@ -248,7 +248,8 @@ logsgr_runs_release(struct logsgr_runs *runs)
 	logsgr_runs_init(runs);
 }
 
-void
+/* at: not below that of the last run. */
+static void
 logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look)
 {
 	if (runs->n >= LOGSGR_MAX_RUNS)

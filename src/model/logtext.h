@@ -60,8 +60,6 @@ struct logsgr_runs {
 
 void logsgr_runs_init(struct logsgr_runs *runs);
 void logsgr_runs_release(struct logsgr_runs *runs);
-/* at: not below that of the last run. */
-void logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look);
 /* How many runs begin at or before a byte: the last of them holds it. */
 size_t logsgr_runs_upto(const struct logsgr_runs *runs, size_t at);
 

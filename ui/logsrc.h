@@ -3,7 +3,7 @@
 #define HGYM_UI_LOGSRC_H
 
 #include "model/logfile.h"
-#include "model/logsgr.h"
+#include "model/logtext.h"
 #include "model/logtimed.h"
 #include "model/model.h"
 

@@ -13,7 +13,7 @@
  * own.  Better and worse are blue and orange, and always a sign beside.  The
  * series are told apart by the colour-blind too: in `dark` they are the
  * eight colours of Okabe and Ito.  The inks are what a log's own colours
- * become (model/logsgr.h): of their hue, and to be read on the background.
+ * become (model/logtext.h): of their hue, and to be read on the background.
  *
  *	id, attributes, dark, light, contrast
  */

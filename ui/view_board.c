@@ -153,7 +153,7 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 {
 	const struct board_group *group =
 		&view->board.groups[view->lines[line].group];
-	const struct board_means *means = &group->means;
+	double eval_total_s = board_mean(group, "eval_total_s");
 	bool has_mean = group->n_counted > 0 || group->is_values;
 	const double numbers[COLUMN_COUNT] = {
 		[COLUMN_N] = (double)(group->is_values ? group->stats.n
@@ -163,12 +163,12 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 		[COLUMN_DELTA] =
 			group->is_baseline ? RUN_ABSENT : group->verdict.delta,
 		[COLUMN_P] = group->verdict.tests[0].p,
-		[COLUMN_MS] = means->ms_per_step,
-		[COLUMN_STEPS] = means->steps,
-		[COLUMN_TRAIN] = means->train_ms / 1000,
-		[COLUMN_EVAL] = run_has(means->eval_total_s)
-					? means->eval_total_s
-					: means->eval_s,
+		[COLUMN_MS] = board_mean(group, "ms_per_step"),
+		[COLUMN_STEPS] = board_mean(group, "steps"),
+		[COLUMN_TRAIN] = board_mean(group, "train_ms") / 1000,
+		[COLUMN_EVAL] = run_has(eval_total_s)
+					? eval_total_s
+					: board_mean(group, "eval_s"),
 		[COLUMN_SIZE] = group->max_artifact_bytes,
 	};
 

@@ -2,6 +2,7 @@
 #ifndef HGYM_APP_BENCH_H
 #define HGYM_APP_BENCH_H
 
+#include "command.h"
 #include "context.h"
 #include "loop/loop.h"
 #include "model/model.h"
@@ -24,6 +25,22 @@ void app_bench_kill(struct app_bench *bench);
 /* Start a plan; or, where that is NULL, abort the bench with that id. */
 int app_bench_launch(struct app_bench *bench, const char *plan,
 		     const char *stop_id, struct err *err)
+	__attribute__((warn_unused_result));
+
+/*
+ * The definition that a command of the dashboard asks for (an audit, a form,
+ * a plan on other pods, a HarnessGym run), checked as bench.json is, in a
+ * file below $XDG_STATE_HOME/hgym-tui/plans.
+ */
+struct bench_compose {
+	const struct conf *conf;
+	const struct model *model;
+	const char *lock_root; /* a lock folder a pod below it; NULL: /tmp */
+};
+
+/* The path of the file, given; NULL with err. */
+char *bench_compose(const struct bench_compose *with,
+		    const struct command *command, struct err *err)
 	__attribute__((warn_unused_result));
 
 #endif

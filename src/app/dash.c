@@ -11,7 +11,6 @@
 
 #include "app/app.h"
 #include "app/bench.h"
-#include "app/bench_compose.h"
 #include "app/bench_feed.h"
 #include "app/pod_checks.h"
 #include "base/xalloc.h"

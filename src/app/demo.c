@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "app/bench.h"
-#include "app/bench_compose.h"
 #include "app/bench_feed.h"
 #include "app/demo_player.h"
 #include "base/embed.h"

@@ -18,6 +18,24 @@
 
 #define MAX_NAMES 1000
 
+char *
+file_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL || slash == path)
+		return xstrdup(slash == NULL ? "." : "/");
+	return xstrndup(path, (size_t)(slash - path));
+}
+
+const char *
+file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
 int
 file_read(const char *path, struct buf *out, struct err *err)
 {

@@ -6,6 +6,11 @@
 #include "base/err.h"
 #include "base/str.h"
 
+/* The folder that a path is in, "." for a bare name; owned. */
+char *file_folder(const char *path);
+/* The last part of a path. */
+const char *file_name(const char *path);
+
 /*
  * Files that are there whole or not at all, whenever somebody looks: they are
  * written under another name in the same folder and then given their own.

@@ -47,14 +47,9 @@ export_runs(FILE *stream, enum out_format format, const struct board *board)
 	return out_free(out);
 }
 
-static void
-put_sample(struct out *out, const char *file, unsigned int run_index,
-	   const char *metric, const struct sample *s)
+void
+export_add_sample(cJSON *row, const char *metric, const struct sample *s)
 {
-	cJSON *row = cJSON_CreateObject();
-
-	json_add_clean(row, "file", file);
-	json_add_number(row, "run_index", run_index);
 	json_add_number(row, "step", s->step);
 	json_add_string(row, "metric", metric);
 	json_add_number(row, "value", s->value);
@@ -63,6 +58,17 @@ put_sample(struct out *out, const char *file, unsigned int run_index,
 					: RUN_ABSENT);
 	json_add_number(row, "train_ms", s->train_ms);
 	json_add_number(row, "line", (double)s->line);
+}
+
+static void
+put_sample(struct out *out, const char *file, unsigned int run_index,
+	   const char *metric, const struct sample *s)
+{
+	cJSON *row = cJSON_CreateObject();
+
+	json_add_clean(row, "file", file);
+	json_add_number(row, "run_index", run_index);
+	export_add_sample(row, metric, s);
 	out_take(out, row);
 }
 

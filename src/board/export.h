@@ -9,6 +9,10 @@
 
 /* What is known, out of the program, in the forms of out.h. */
 
+/* Add the keys of a point: step, metric, value, wall_s, train_ms, line. */
+void export_add_sample(cJSON *row, const char *metric,
+		       const struct sample *sample);
+
 /* A row a run, with all keys of `parse` and its group. */
 int export_runs(FILE *stream, enum out_format format,
 		const struct board *board);

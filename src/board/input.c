@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/say.h"
 #include "base/xalloc.h"
@@ -76,17 +77,6 @@ board_input_release(struct board_input *input)
 }
 
 static char *
-dirname_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash == NULL)
-		return xstrdup(".");
-	return slash == path ? xstrdup("/")
-			     : xstrndup(path, (size_t)(slash - path));
-}
-
-static char *
 key_by_pattern(const struct board_input *input, const char *path)
 {
 	struct str taken;
@@ -117,7 +107,7 @@ key_of(const struct board_input *input, const char *path, const struct run *run)
 	case BOARD_BY_DIRNAME:
 		break;
 	}
-	return dirname_of(path);
+	return file_folder(path);
 }
 
 static struct board_row *
@@ -234,8 +224,7 @@ tell_unknown(void *user, const char *key)
 static char *
 table_key(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash != NULL ? slash + 1 : path;
+	const char *name = file_name(path);
 	const char *dot = strrchr(name, '.');
 
 	return dot != NULL && dot > name ? xstrndup(name, (size_t)(dot - name))
@@ -446,7 +435,6 @@ take_stored(void *user, const struct stored_run *stored)
 {
 	struct walk *walk = user;
 	struct board_input *input = walk->input;
-	const char *slash = strrchr(stored->path, '/'), *mirror;
 	char *key = board_input_key(input, stored);
 	char *path = xasprintf("%s:%s", stored->pod, stored->path);
 	char *tail = mirror_key(stored->pod, stored->path, stored->gen);
@@ -454,9 +442,9 @@ take_stored(void *user, const struct stored_run *stored)
 
 	if (row != NULL) {
 		row->name = xasprintf("%s:%s", stored->pod,
-				      slash != NULL ? slash + 1 : stored->path);
-		mirror = map_get(&walk->mirrors, str_from(tail));
-		row->log = xstrdup_null(mirror);
+				      file_name(stored->path));
+		row->log =
+			xstrdup_null(map_get(&walk->mirrors, str_from(tail)));
 	}
 	free(tail);
 	free(path);

@@ -10,7 +10,6 @@
 #include "parsers/json.h"
 
 #include "board/print.h"
-#include "board/text.h"
 #include "report/out.h"
 #include "store/query.h"
 
@@ -97,8 +96,8 @@ board_stored_json(const struct stored_run *run, long writer)
 	return row;
 }
 
-static cJSON *
-test_json(const struct board_test *test)
+cJSON *
+board_test_json(const struct board_test *test)
 {
 	cJSON *object = cJSON_CreateObject();
 
@@ -118,14 +117,12 @@ add_tests(cJSON *object, const struct track *track,
 
 	for (int i = 0; i < TRACK_TEST_COUNT; i++) {
 		char letter[2] = { (char)('A' + i), '\0' };
-		cJSON *test = test_json(&v->tests[i]);
-		bool decides = false;
+		cJSON *test = board_test_json(&v->tests[i]);
+		enum track_test which = (enum track_test)i;
 
-		for (size_t k = 0; track->has_record && k < track->n_tests; k++)
-			decides |= track->tests[k] == (enum track_test)i;
-		json_add_string(test, "what",
-				board_test_words(track, (enum track_test)i));
-		cJSON_AddBoolToObject(test, "decides", decides);
+		json_add_string(test, "what", board_test_words(track, which));
+		cJSON_AddBoolToObject(test, "decides",
+				      board_test_decides(track, which));
 		if (run_has(v->tests[i].p))
 			cJSON_AddBoolToObject(test, "passes",
 					      v->tests[i].p < track->alpha);
@@ -172,7 +169,7 @@ add_verdict(cJSON *object, const struct board *board,
 			v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
 	json_add_number(object, "delta_train_ms", v->delta_train_ms);
 	cJSON_AddItemToObject(object, "train_time_test",
-			      test_json(&v->train_time));
+			      board_test_json(&v->train_time));
 	common = cJSON_AddArrayToObject(object, "common_seeds");
 	for (size_t i = 0; i < v->n_common; i++) {
 		cJSON *pair = cJSON_CreateObject();
@@ -188,11 +185,11 @@ add_counts(cJSON *object, const struct board *board,
 	   const struct board_group *group)
 {
 	cJSON *seeds = cJSON_AddArrayToObject(object, "seeds");
+	const struct board_row *row;
 
-	for (size_t i = 0; i < group->n_rows; i++) {
-		const struct board_row *row = board->rows[group->rows[i]];
-
-		if (row->use != BOARD_COUNTED || row->seed_again)
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		if (row->seed_again)
 			continue;
 		cJSON_AddItemToArray(seeds,
 				     run_has(row->run.seed)
@@ -211,6 +208,23 @@ add_counts(cJSON *object, const struct board *board,
 			(double)group->n_uncounted[BOARD_NO_SCORE]);
 }
 
+/* The numbers whose means are worth a look. */
+static void
+add_means(cJSON *object, const struct board_group *group)
+{
+	static const char *const keys[] = {
+		"steps",	 "train_ms",	   "ms_per_step",
+		"tok_s_derived", "last_val_loss",  "final_val_loss",
+		"prequant_bpb",	 "quant_bpb",	   "sliding_bpb",
+		"ttt_bpb",	 "final_bpb",	   "eval_s",
+		"eval_total_s",	 "artifact_bytes", "code_bytes",
+		"peak_mem_mib",
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		json_add_number(object, keys[i], board_mean(group, keys[i]));
+}
+
 static void
 add_note(cJSON *array, const char *note)
 {
@@ -222,9 +236,9 @@ add_note(cJSON *array, const char *note)
 	buf_release(&clean);
 }
 
-cJSON *
-board_group_json(const struct board *board, const struct board_group *group,
-		 size_t rank, bool with_rows)
+static cJSON *
+group_json(const struct board *board, const struct board_group *group,
+	   size_t rank, bool with_rows)
 {
 	cJSON *object = cJSON_CreateObject(), *node;
 	const char *unit = board_unit(group);
@@ -241,10 +255,7 @@ board_group_json(const struct board *board, const struct board_group *group,
 	node = cJSON_AddObjectToObject(object, "per_seed");
 	json_add_number(node, "n", (double)group->seed_stats.n);
 	add_stats(node, unit, &group->seed_stats);
-	node = cJSON_AddObjectToObject(object, "means");
-#define X(member) json_add_number(node, #member, group->means.member);
-	BOARD_MEAN_LIST(X)
-#undef X
+	add_means(cJSON_AddObjectToObject(object, "means"), group);
 	node = cJSON_AddObjectToObject(object, "train_time");
 	json_add_number(node, "n", (double)group->train_ms.n);
 	add_stats(node, "ms", &group->train_ms);
@@ -276,8 +287,8 @@ board_print_json(FILE *stream, const struct board *board,
 	buf_init(&line, 64 * JSON_MAX_BYTES);
 	for (size_t i = 0; i < board->n_groups; i++) {
 		cJSON *object =
-			board_group_json(board, &board->groups[board->rank[i]],
-					 i + 1, !look->summary);
+			group_json(board, &board->groups[board->rank[i]], i + 1,
+				   !look->summary);
 
 		buf_clear(&line);
 		json_print(&line, object);
@@ -366,44 +377,51 @@ csv_run(struct out *out, const struct board *board,
 	out_take(out, object);
 }
 
-/* The row of a group: means in the columns of its runs, then the rest. */
-static void
-csv_group(struct out *out, const struct board_group *group, size_t rank)
+/* The numbers of a group, for the last row of CSV and for a summary. */
+static cJSON *
+group_row(const struct board_group *group, size_t rank)
 {
 	const struct board_verdict *v = &group->verdict;
-	const struct board_test *a = &v->tests[TRACK_TEST_A];
-	const struct board_test *b = &v->tests[TRACK_TEST_B];
 	cJSON *row = cJSON_CreateObject();
 
-	json_add_string(row, "kind", "group");
 	json_add_number(row, "rank", (double)rank);
-	json_add_clean(row, "group", group->key);
-#define X(member) json_add_number(row, #member, group->means.member);
-	BOARD_MEAN_LIST(X)
-#undef X
-	add_cap_cells(row, group->caps);
 	json_add_number(row, "n", (double)group->n_counted);
 	json_add_number(row, "n_seeds", (double)group->n_seeds);
-	json_add_string(row, "score", group->score->name);
-	json_add_string(row, "unit", board_unit(group));
 	json_add_number(row, "mean", group->stats.mean);
 	json_add_number(row, "sd_sample", group->stats.sd_sample);
 	json_add_number(row, "sd_population", group->stats.sd_population);
-	json_add_number(row, "se", group->stats.se);
 	json_add_number(row, "delta", v->delta);
 	json_add_number(row, "delta_nats", v->delta_nats);
+	json_add_string(row, "verdict", v->text[0] ? v->text : NULL);
+	return row;
+}
+
+/* Means stand in the columns of the runs. */
+static cJSON *
+csv_group(const struct board_group *group, size_t rank)
+{
+	const struct board_verdict *v = &group->verdict;
+	cJSON *row = group_row(group, rank);
+
+	json_add_string(row, "kind", "group");
+	json_add_clean(row, "group", group->key);
+	add_means(row, group);
+	add_cap_cells(row, group->caps);
+	json_add_string(row, "score", group->score->name);
+	json_add_string(row, "unit", board_unit(group));
+	json_add_number(row, "se", group->stats.se);
 	json_add_number(row, "nats_per_unit", v->nats_per_unit);
 	json_add_number(row, "bar", v->bar);
-	json_add_number(row, "t_a", a->t);
-	json_add_number(row, "df_a", a->df);
-	json_add_number(row, "p_a", a->p);
-	json_add_number(row, "t_b", b->t);
-	json_add_number(row, "df_b", b->df);
-	json_add_number(row, "p_b", b->p);
+	for (int i = TRACK_TEST_A; i <= TRACK_TEST_B; i++) {
+		const struct board_test *test = &v->tests[i];
+
+		add_in_unit(row, "t", i == TRACK_TEST_A ? "a" : "b", test->t);
+		add_in_unit(row, "df", i == TRACK_TEST_A ? "a" : "b", test->df);
+		add_in_unit(row, "p", i == TRACK_TEST_A ? "a" : "b", test->p);
+	}
 	json_add_number(row, "seeds_needed",
 			v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
-	json_add_string(row, "verdict", v->text[0] ? v->text : NULL);
-	out_take(out, row);
+	return row;
 }
 
 void
@@ -419,7 +437,7 @@ board_print_csv(FILE *stream, const struct board *board,
 		for (size_t k = 0; !look->summary && k < group->n_rows; k++)
 			csv_run(out, board, group, i + 1,
 				board->rows[group->rows[k]]);
-		csv_group(out, group, i + 1);
+		out_take(out, csv_group(group, i + 1));
 	}
 	(void)out_free(out);
 }
@@ -442,4 +460,89 @@ board_is_key(const char *key)
 	for (const struct out_column *c = csv_columns; c->key != NULL; c++)
 		is_one |= strcmp(c->key, key) == 0;
 	return is_one;
+}
+
+static const struct out_column summary_columns[] = {
+	{ "rank", "#", 0, 0 },
+	{ "group", "group", 0, 0 },
+	{ "n", "runs", 0, 0 },
+	{ "n_seeds", "seeds", 0, 0 },
+	{ "mean", "mean", 8, 0 },
+	{ "sd_sample", "sample sd", 8, 0 },
+	{ "sd_population", "population sd", 8, 0 },
+	{ "delta", "delta", 8, 0 },
+	{ "delta_nats", "delta nats", 8, 0 },
+	{ "p_a", "p of A", -1, 0 },
+	{ "p_b", "p of B", -1, 0 },
+	{ "caps", "caps", 0, 0 },
+	{ "verdict", "verdict", 0, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+/* Four digits, so that a small p is not shown as 0. */
+static double
+shown_p(const struct board_test *test)
+{
+	char text[32];
+	double p = RUN_ABSENT;
+
+	(void)snprintf(text, sizeof(text), "%.4g", test->p);
+	(void)str_to_double(str_from(text), &p);
+	return p;
+}
+
+static cJSON *
+summary_row(const struct board_group *group, size_t rank)
+{
+	const struct board_verdict *v = &group->verdict;
+	cJSON *row = group_row(group, rank);
+	struct buf caps;
+
+	buf_init(&caps, 64);
+	if (group->n_counted > 0 && !group->is_values)
+		board_caps(&caps, group->caps);
+	json_add_clean(row, "group", group->title);
+	json_add_number(row, "p_a", shown_p(&v->tests[TRACK_TEST_A]));
+	json_add_number(row, "p_b", shown_p(&v->tests[TRACK_TEST_B]));
+	json_add_string(row, "caps", caps.len > 0 ? caps.data : NULL);
+	buf_release(&caps);
+	return row;
+}
+
+/* Is any cell of that column filled? */
+static bool
+is_used(const struct board *board, const char *key)
+{
+	for (size_t i = 0; i < board->n_groups; i++) {
+		cJSON *row = summary_row(&board->groups[i], i);
+		const cJSON *cell = cJSON_GetObjectItemCaseSensitive(row, key);
+		bool used = cell != NULL && !cJSON_IsNull(cell);
+
+		cJSON_Delete(row);
+		if (used)
+			return true;
+	}
+	return false;
+}
+
+void
+board_print_summary(FILE *stream, const struct board *board,
+		    enum out_format format)
+{
+	struct out_column
+		used[sizeof(summary_columns) / sizeof(summary_columns[0])];
+	struct out *out;
+	size_t n = 0;
+
+	for (size_t i = 0; summary_columns[i].key != NULL; i++)
+		if (is_used(board, summary_columns[i].key))
+			used[n++] = summary_columns[i];
+	used[n] = (struct out_column){ NULL, NULL, 0, 0 };
+	out = out_new(stream, format, used);
+	for (size_t i = 0; i < board->n_groups; i++) {
+		cJSON *row = summary_row(&board->groups[board->rank[i]], i + 1);
+
+		out_take(out, row);
+	}
+	(void)out_free(out);
 }

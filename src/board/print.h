@@ -7,9 +7,10 @@
 
 #include "model/board.h"
 #include "parsers/json.h"
+#include "report/out.h"
 #include "store/query.h"
 
-/* The four forms of a computed leaderboard; best group first. */
+/* The forms of a computed leaderboard; best group first. */
 struct board_look {
 	size_t columns; /* of the screen; 0: no limit */
 	bool color;	/* escape sequences are welcome */
@@ -17,32 +18,39 @@ struct board_look {
 	bool all_tests; /* C to F too */
 };
 
-/* Aligned columns for people. */
-void board_print_table(FILE *stream, const struct board *board,
-		       const struct board_look *look);
+/*
+ * A table for people; Markdown, ready for the results section of a pull
+ * request; CSV (RFC 4180), a row a run and a row a group ("kind" tells); JSON,
+ * one object a line, one line a group, with all that is known of it.
+ */
+void board_print(FILE *stream, const struct board *board,
+		 enum out_format format, const struct board_look *look);
 
-/* One row a group, as a table or as Markdown. */
+/* Parts of it: its JSON and CSV, and a summary as a table or in Markdown. */
+void board_print_json(FILE *stream, const struct board *board,
+		      const struct board_look *look);
+void board_print_csv(FILE *stream, const struct board *board,
+		     const struct board_look *look);
 void board_print_summary(FILE *stream, const struct board *board,
-			 bool markdown);
+			 enum out_format format);
 
-/* Markdown, ready for the results section of a pull request. */
-void board_print_md(FILE *stream, const struct board *board,
-		    const struct board_look *look);
+/* A mark for each cap. */
+void board_caps(struct buf *out, const enum board_kept *caps);
+/* "parameter-golf-10min: train 600 s, ...": the track and its rule. */
+void board_track_line(struct buf *out, const struct track *track);
+/* What test `test` asks, in a few words; whether the track's rule is of it. */
+const char *board_test_words(const struct track *track, enum track_test test);
+bool board_test_decides(const struct track *track, enum track_test test);
 
-/* One group of it: heading, table, what is said of it. */
+/* One group in Markdown: heading, table, what is said of it. */
 void board_print_md_group(FILE *stream, const struct board *board,
 			  const struct board_group *group, bool all_tests);
 
-/* A row a run and a row a group ("kind" tells); RFC 4180. */
-void board_print_csv(FILE *stream, const struct board *board,
-		     const struct board_look *look);
-
-/* One object a line, one line a group, with all that is known of it. */
-void board_print_json(FILE *stream, const struct board *board,
-		      const struct board_look *look);
-
 /* The row of one run, keys of `parse` and what the board makes of it. */
 cJSON *board_row_json(const struct board *board, const struct board_row *row);
+
+/* A test as JSON has it. */
+cJSON *board_test_json(const struct board_test *test);
 
 /*
  * The row of `runs`: run_id, pod, path, file, gen, the keys of `parse`,
@@ -55,10 +63,5 @@ const char *board_stored_status(const struct stored_run *run, long writer);
 
 /* Is that a key of any row above, of a run or in CSV? */
 bool board_is_key(const char *key);
-
-/* The object of board_print_json; rank from 1.  Given (owned). */
-cJSON *board_group_json(const struct board *board,
-			const struct board_group *group, size_t rank,
-			bool with_rows);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A group of runs as submission.json, and what is wanting in it. */
+/* A group of runs as a submission: its JSON, its folder, what is wanting. */
 #include "config.h"
 
 #include "board/submission.h"
@@ -7,40 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/sha256.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "board/print.h"
 #include "parsers/json.h"
+#include "report/new_folder.h"
 
 #define SENTENCE_MAX 512
+#define BLOCK_BYTES  65536U
 
-/* The rows that count, one after another; NULL behind the last. */
-static const struct board_row *
-next_counted(const struct submission *s, size_t *i)
+/* The name of a run's log within the folder: train_seed42.log; owned. */
+static char *
+log_name(const struct submission *s, const struct board_row *row)
 {
-	while (*i < s->group->n_rows) {
-		const struct board_row *row =
-			s->board->rows[s->group->rows[(*i)++]];
-
-		if (row->use == BOARD_COUNTED)
-			return row;
-	}
-	return NULL;
-}
-
-char *
-submission_log_name(const struct submission *s, const struct board_row *row)
-{
-	const char *slash = strrchr(row->path, '/');
-	const char *base = slash != NULL ? slash + 1 : row->path;
 	struct buf clean;
-	char *name;
 
 	if (run_has(row->run.seed) && s->group->n_seeds == s->group->n_counted)
 		return xasprintf("train_seed%.0f.log", row->run.seed);
 	buf_init(&clean, 4096);
-	utf8_sanitize(&clean, str_from(base));
-	name = buf_detach(&clean);
-	return name;
+	utf8_sanitize(&clean, str_from(file_name(row->path)));
+	return buf_detach(&clean);
 }
 
 static cJSON *
@@ -48,7 +36,7 @@ seed_json(const struct submission *s, const struct board_row *row)
 {
 	const struct run *run = &row->run;
 	cJSON *seed = cJSON_CreateObject();
-	char *name = submission_log_name(s, row);
+	char *name = log_name(s, row);
 
 	json_add_number(seed, "val_bpb", run->final_bpb);
 	json_add_number(seed, "val_loss", run->final_val_loss);
@@ -76,7 +64,7 @@ add_seeds(cJSON *root, const struct submission *s)
 	const struct board_row *row;
 	size_t i = 0, n = 0;
 
-	while ((row = next_counted(s, &i)) != NULL) {
+	while ((row = board_next_counted(s->board, s->group, &i)) != NULL) {
 		char key[64];
 		int again = 1;
 
@@ -94,17 +82,6 @@ add_seeds(cJSON *root, const struct submission *s)
 					     : cJSON_CreateNull());
 		cJSON_AddItemToObject(results, key, seed_json(s, row));
 	}
-}
-
-static void
-add_test(cJSON *to, const char *key, const struct board_test *test)
-{
-	cJSON *object = cJSON_AddObjectToObject(to, key);
-
-	json_add_number(object, "t", test->t);
-	json_add_number(object, "df", test->df);
-	json_add_number(object, "p_one_sided", test->p);
-	json_add_number(object, "p_two_sided", test->p_two_sided);
 }
 
 /* How it stands to the baseline, with all that a reader needs to check it. */
@@ -132,8 +109,10 @@ add_comparison(cJSON *root, const struct submission *s)
 		json_add_string(object, "nats_per_bpb_source", v->nats_source);
 	}
 	json_add_number(object, bpb ? "bar_bpb" : "bar_nats", v->bar);
-	add_test(object, "test_a_one_sample_vs_bar", &v->tests[TRACK_TEST_A]);
-	add_test(object, "test_b_welch_with_margin", &v->tests[TRACK_TEST_B]);
+	cJSON_AddItemToObject(object, "test_a_one_sample_vs_bar",
+			      board_test_json(&v->tests[TRACK_TEST_A]));
+	cJSON_AddItemToObject(object, "test_b_welch_with_margin",
+			      board_test_json(&v->tests[TRACK_TEST_B]));
 	json_add_string(object, "verdict", v->text[0] != '\0' ? v->text : NULL);
 }
 
@@ -145,7 +124,8 @@ common_gpus(const struct submission *s)
 	double gpus = RUN_ABSENT;
 	size_t i = 0;
 
-	for (bool first = true; (row = next_counted(s, &i)) != NULL;
+	for (bool first = true;
+	     (row = board_next_counted(s->board, s->group, &i)) != NULL;
 	     first = false) {
 		if (!first && row->run.n_gpus != gpus)
 			return RUN_ABSENT;
@@ -162,7 +142,7 @@ add_score(cJSON *root, const struct submission *s)
 
 	json_add_number(root, "val_bpb", bpb ? g->stats.mean : RUN_ABSENT);
 	json_add_number(root, "val_loss",
-			bpb ? g->means.final_val_loss : g->stats.mean);
+			bpb ? board_mean(g, "final_val_loss") : g->stats.mean);
 	json_add_number(root, bpb ? "val_bpb_std" : "val_loss_std",
 			g->stats.sd_sample);
 	json_add_string(root, bpb ? "val_bpb_std_kind" : "val_loss_std_kind",
@@ -194,7 +174,7 @@ submission_json(const struct submission *s)
 	json_add_number(root, "n_gpus", common_gpus(s));
 	add_score(root, s);
 	json_add_number(root, "bytes_total", g->max_artifact_bytes);
-	json_add_number(root, "bytes_code", g->means.code_bytes);
+	json_add_number(root, "bytes_code", board_mean(g, "code_bytes"));
 	json_add_number(root, "max_train_ms", g->max_train_ms);
 	json_add_number(root, "max_eval_s", g->max_eval_s);
 	add_seeds(root, s);
@@ -237,7 +217,7 @@ check_seeds(struct check *check, const struct submission *s)
 	if (g->n_counted < g->n_rows)
 		wanting(check, "%zu of %zu runs do not count",
 			g->n_rows - g->n_counted, g->n_rows);
-	while ((row = next_counted(s, &i)) != NULL)
+	while ((row = board_next_counted(s->board, s->group, &i)) != NULL)
 		if (!run_has(row->run.seed))
 			wanting(check, "%s prints no seed", row->name);
 }
@@ -270,7 +250,7 @@ submission_check(const struct submission *s,
 
 	check_seeds(&check, s);
 	check_caps(&check, s);
-	while ((row = next_counted(s, &i)) != NULL)
+	while ((row = board_next_counted(s->board, s->group, &i)) != NULL)
 		if (row->sha256[0] == '\0')
 			wanting(&check, "no log is at hand of %s", row->name);
 	if (s->author == NULL)
@@ -284,4 +264,179 @@ submission_check(const struct submission *s,
 	else if (v->word != BOARD_WORD_SHOWN)
 		wanting(&check, "the verdict is %s", v->text);
 	return check.n;
+}
+
+static int
+write_json(const struct submission *s, const char *folder, struct err *err)
+{
+	char *path, *text;
+	FILE *stream = new_folder_create(folder, "submission.json", &path, err);
+	cJSON *root;
+
+	if (stream == NULL)
+		return -1;
+	root = submission_json(s);
+	text = cJSON_Print(root);
+	(void)fprintf(stream, "%s\n", text);
+	cJSON_free(text);
+	cJSON_Delete(root);
+	return new_folder_finish(stream, path, err);
+}
+
+static void
+say_item(void *user, const char *sentence)
+{
+	struct buf clean;
+
+	buf_init(&clean, 4096);
+	utf8_sanitize(&clean, str_from(sentence));
+	(void)fprintf(user, "- %s\n", clean.data);
+	buf_release(&clean);
+}
+
+static int
+write_readme(const struct submission *s, const char *folder, struct err *err)
+{
+	char *path;
+	FILE *stream = new_folder_create(folder, "README.md", &path, err);
+	struct buf text;
+
+	if (stream == NULL)
+		return -1;
+	buf_init(&text, 4096);
+	utf8_sanitize(&text,
+		      str_from(s->name != NULL ? s->name : s->group->title));
+	(void)fprintf(stream, "# %s\n\n", text.data);
+	if (s->blurb != NULL)
+		(void)fprintf(stream, "%s\n\n", s->blurb);
+	(void)fputs("## Results\n\n", stream);
+	board_print_md_group(stream, s->board, s->group, false);
+	buf_clear(&text);
+	board_track_line(&text, s->board->track);
+	(void)fprintf(stream, "\n%s\n", text.data);
+	(void)fputs("\n## To be settled\n\n", stream);
+	if (submission_check(s, say_item, stream) == 0)
+		(void)fputs("Nothing.\n", stream);
+	buf_release(&text);
+	return new_folder_finish(stream, path, err);
+}
+
+static const char *
+log_of(const struct board_row *row)
+{
+	return row->log != NULL ? row->log : row->path;
+}
+
+/* All bytes of from into sha and, where there is one, to. */
+static void
+pass_bytes(FILE *from, FILE *to, struct sha256 *sha)
+{
+	char *block = xmalloc(BLOCK_BYTES);
+	size_t n;
+
+	while ((n = fread(block, 1, BLOCK_BYTES, from)) > 0) {
+		sha256_update(sha, block, n);
+		if (to != NULL)
+			(void)fwrite(block, 1, n, to);
+	}
+	free(block);
+}
+
+void
+submission_find_logs(struct board *board, const struct board_group *group)
+{
+	for (size_t i = 0; i < group->n_rows; i++) {
+		struct board_row *row = board->rows[group->rows[i]];
+		struct sha256 sha;
+		FILE *from;
+
+		if (row->log == NULL || row->sha256[0] != '\0')
+			continue;
+		from = fopen(row->log, "rbe");
+		if (from == NULL)
+			continue;
+		sha256_init(&sha);
+		pass_bytes(from, NULL, &sha);
+		if (!ferror(from))
+			sha256_hex(&sha, row->sha256);
+		sha256_release(&sha);
+		(void)fclose(from);
+	}
+}
+
+/* Copy one log, and see that it is the one whose numbers are told. */
+static int
+copy_log(const struct submission *s, const struct board_row *row,
+	 const char *folder, struct err *err)
+{
+	char *name = log_name(s, row), *path;
+	char hex[SHA256_HEX_SIZE];
+	FILE *to, *from = fopen(log_of(row), "rbe");
+	struct sha256 sha;
+	bool failed;
+
+	to = from != NULL ? new_folder_create(folder, name, &path, err) : NULL;
+	if (from == NULL)
+		err_set_errno(err, ERR_IO, "cannot open %s", log_of(row));
+	free(name);
+	if (to == NULL) {
+		if (from != NULL)
+			(void)fclose(from);
+		return -1;
+	}
+	sha256_init(&sha);
+	pass_bytes(from, to, &sha);
+	sha256_hex(&sha, hex);
+	sha256_release(&sha);
+	failed = ferror(from) != 0;
+	(void)fclose(from);
+	if (new_folder_finish(to, path, err) != 0)
+		return -1;
+	if (failed)
+		return err_set(err, ERR_IO, "cannot read %s", log_of(row));
+	if (strcmp(hex, row->sha256) != 0)
+		return err_set(err, ERR_IO, "%s has changed since it was read",
+			       log_of(row));
+	return 0;
+}
+
+/* Was this very copy made for a row before? A file may hold several runs. */
+static bool
+is_copied(const struct submission *s, size_t at)
+{
+	const struct board_row *row = s->board->rows[s->group->rows[at]];
+	char *name = log_name(s, row);
+	bool copied = false;
+
+	for (size_t i = 0; i < at && !copied; i++) {
+		const struct board_row *other =
+			s->board->rows[s->group->rows[i]];
+		char *other_name = log_name(s, other);
+
+		copied = other->use == BOARD_COUNTED &&
+			 strcmp(row->path, other->path) == 0 &&
+			 strcmp(name, other_name) == 0;
+		free(other_name);
+	}
+	free(name);
+	return copied;
+}
+
+int
+submission_write(const struct submission *s, const char *folder, bool logs,
+		 struct err *err)
+{
+	if (new_folder_make(folder, err) != 0)
+		return -1;
+	for (size_t i = 0; logs && i < s->group->n_rows; i++) {
+		const struct board_row *row = s->board->rows[s->group->rows[i]];
+
+		if (row->use == BOARD_COUNTED && row->sha256[0] != '\0' &&
+		    !is_copied(s, i) && copy_log(s, row, folder, err) != 0)
+			return -1;
+	}
+	if (write_json(s, folder, err) != 0 ||
+	    write_readme(s, folder, err) != 0)
+		return -1;
+	return 0;
 }

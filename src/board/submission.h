@@ -40,10 +40,6 @@ size_t submission_check(const struct submission *s,
 			void (*say)(void *user, const char *sentence),
 			void *user);
 
-/* The name of a run's log within the folder: train_seed42.log; owned. */
-char *submission_log_name(const struct submission *s,
-			  const struct board_row *row);
-
 /*
  * Make the folder (it must not exist, or be empty) with README.md,
  * submission.json and, with logs, a copy of each counted log that is a file

@@ -168,25 +168,7 @@ print_board(const struct board *board, struct board_print_call *call,
 {
 	call->look.columns = screen_columns();
 	call->look.color = wants_color(color);
-	if (call->look.summary &&
-	    (call->format == OUT_TABLE || call->format == OUT_MD)) {
-		board_print_summary(stdout, board, call->format == OUT_MD);
-		return;
-	}
-	switch (call->format) {
-	case OUT_JSON:
-		board_print_json(stdout, board, &call->look);
-		break;
-	case OUT_CSV:
-		board_print_csv(stdout, board, &call->look);
-		break;
-	case OUT_MD:
-		board_print_md(stdout, board, &call->look);
-		break;
-	case OUT_TABLE:
-		board_print_table(stdout, board, &call->look);
-		break;
-	}
+	board_print(stdout, board, call->format, &call->look);
 }
 
 /* Why the group fails what was asked for; NULL: it does not. */
@@ -465,29 +447,20 @@ static const struct cmd_option export_options[] = {
 	CMD_OPTIONS_END,
 };
 
-static void
-put_board(FILE *stream, const struct board *board, enum out_format format)
-{
-	struct board_look look = { .all_tests = true };
-
-	if (format == OUT_CSV)
-		board_print_csv(stream, board, &look);
-	else if (format == OUT_MD)
-		board_print_md(stream, board, &look);
-	else
-		board_print_json(stream, board, &look);
-}
-
 /* One thing in one form, to stream. */
 static int
 put(const struct cmd_args *args, const struct export_call *call,
     const struct board_built *built, FILE *stream, struct err *err)
 {
+	const struct board_look look = { .all_tests = true };
+
 	if (call->what == WHAT_SAMPLES)
 		return export_samples(stream, call->format, args->context,
 				      args->argv, (size_t)args->argc, err);
 	if (call->what == WHAT_BOARD)
-		put_board(stream, &built->board, call->format);
+		board_print(stream, &built->board,
+			    call->format == OUT_TABLE ? OUT_JSON : call->format,
+			    &look);
 	else if (export_runs(stream, call->format, &built->board) != 0)
 		return err_set(err, ERR_IO, "cannot write the output");
 	return 0;

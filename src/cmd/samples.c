@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "board/export.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
 #include "report/out.h"
@@ -49,18 +50,10 @@ static int
 print_sample(void *user, const struct stored_sample *sample)
 {
 	struct listing *list = user;
-	const struct sample *s = &sample->sample;
 	cJSON *row = cJSON_CreateObject();
 
 	json_add_number(row, "run_id", (double)list->run_id);
-	json_add_number(row, "step", s->step);
-	json_add_string(row, "metric", sample->metric);
-	json_add_number(row, "value", s->value);
-	json_add_number(row, "wall_s",
-			s->wall_ms != 0 ? (double)s->wall_ms / 1e3
-					: RUN_ABSENT);
-	json_add_number(row, "train_ms", s->train_ms);
-	json_add_number(row, "line", (double)s->line);
+	export_add_sample(row, sample->metric, &sample->sample);
 	out_take(list->out, row);
 	list->shown++;
 	return 0;

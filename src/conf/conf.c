@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "parsers/json_fields.h"
 #include "parsers/path_pattern.h"
@@ -418,10 +419,7 @@ conf_release(struct conf *conf)
 static char *
 folder_of(const char *file)
 {
-	const char *slash = strrchr(file, '/');
-	char *dir = slash == NULL   ? xstrdup(".")
-		    : slash == file ? xstrdup("/")
-				    : xstrndup(file, (size_t)(slash - file));
+	char *dir = file_folder(file);
 	char *real = realpath(dir, NULL);
 
 	if (real == NULL)

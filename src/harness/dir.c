@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 
 #define MAX_ENTRIES 4096 /* of one folder */
@@ -50,33 +51,16 @@ has(const char *path, const char *name)
 	return there;
 }
 
-/* The path without its last name; owned. */
-static char *
-parent_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return xstrndup(path, slash != NULL ? (size_t)(slash - path) : 0);
-}
-
-static const char *
-last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 /* One run's folder: its own files below runs/, the rest beside that. */
 static void
 open_run(struct harness_dir *dir, const char *path)
 {
-	char *runs = parent_of(path);
+	char *runs = file_folder(path);
 
 	dir->what = HARNESS_IS_RUN;
-	dir->run = xstrdup(last_name(path));
-	if (strcmp(last_name(runs), "runs") == 0)
-		dir->root = parent_of(runs);
+	dir->run = xstrdup(file_name(path));
+	if (strcmp(file_name(runs), "runs") == 0)
+		dir->root = file_folder(runs);
 	else
 		dir->root = xstrdup(path);
 	free(runs);
@@ -94,7 +78,7 @@ recognise(struct harness_dir *dir, const char *path, struct err *err)
 	} else if (has(path, "run_config.json") || has(path, "iterations/1")) {
 		open_run(dir, path);
 	} else if (has(path, "runs") &&
-		   strcmp(last_name(path), ".harnessgym") == 0) {
+		   strcmp(file_name(path), ".harnessgym") == 0) {
 		dir->root = xstrdup(path);
 	} else {
 		return err_set(err, ERR_NODATA,
@@ -333,7 +317,7 @@ harness_dir_poll(struct harness_dir *dir)
 	int fd = open(dir->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char *prefix = xstrdup("");
 
-	if (dir->run != NULL && strcmp(last_name(dir->root), dir->run) == 0) {
+	if (dir->run != NULL && strcmp(file_name(dir->root), dir->run) == 0) {
 		free(prefix);
 		prefix = xasprintf("runs/%s", dir->run);
 	}

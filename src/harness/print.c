@@ -4,9 +4,47 @@
 
 #include "harness/print.h"
 
-#include "harness/page.h"
+#include "base/buf.h"
+#include "base/utf8.h"
 #include "model/harness_words.h"
 #include "parsers/json.h"
+
+#define TEXT_MAX 8192U
+
+/* Where to, in which form, and the text of the line under way. */
+struct page {
+	FILE *stream;
+	enum out_format format;
+	struct buf text;
+};
+
+static struct page
+page_init(FILE *stream, enum out_format format)
+{
+	struct page page = { .stream = stream, .format = format };
+
+	buf_init(&page.text, TEXT_MAX);
+	return page;
+}
+
+/* Print the text, made harmless, behind a label (NULL: it is the title). */
+static void
+page_line(struct page *page, const char *label)
+{
+	bool md = page->format == OUT_MD;
+	struct buf clean;
+
+	buf_init(&clean, TEXT_MAX * 3);
+	utf8_sanitize(&clean, (struct str){ page->text.data, page->text.len });
+	if (label == NULL)
+		(void)fprintf(page->stream, md ? "## %s\n\n" : "%s\n",
+			      clean.data);
+	else
+		(void)fprintf(page->stream, md ? "- %s: %s\n" : "  %-14s %s\n",
+			      label, clean.data);
+	buf_release(&clean);
+	buf_clear(&page->text);
+}
 
 static const struct out_column run_columns[] = {
 	{ "run_id", "run", -1, 0 },
@@ -43,7 +81,7 @@ print_head(struct page *page, const struct harness_workspace *ws,
 	   const struct harness_run *run)
 {
 	buf_appendf(&page->text, "HarnessGym run %s", run->id);
-	page_title(page);
+	page_line(page, NULL);
 	for (size_t i = 0; i < HARNESS_FACT_COUNT; i++) {
 		harness_add_fact(&page->text, (enum harness_fact)i, ws, run);
 		if (page->text.len > 0)
@@ -91,12 +129,8 @@ harness_print_run(FILE *stream, enum out_format format,
 	/* The head names the run; only CSV repeats it in each row. */
 	out = out_new(stream, format,
 		      format == OUT_CSV ? run_columns : run_columns + 1);
-	for (size_t i = 0; i < run->n_iterations; i++) {
-		cJSON *row = iteration_row(&page, run, &run->iterations[i]);
-
-		out_row(out, row);
-		cJSON_Delete(row);
-	}
+	for (size_t i = 0; i < run->n_iterations; i++)
+		out_take(out, iteration_row(&page, run, &run->iterations[i]));
 	rc = out_free(out);
 	if (format == OUT_TABLE && run->best.present)
 		(void)fputs("  (+ % is better; each score is one sample, so a "
@@ -115,18 +149,14 @@ static const struct out_column trial_columns[] = {
 };
 
 static void
-print_group(struct page *page, const struct harness_group *group)
-{
-	harness_add_group(&page->text, group);
-	page_line(page, group->name);
-}
-
-static void
 print_compare_head(struct page *page, const struct harness_compare *compare)
 {
 	buf_append_str(&page->text, "HarnessGym comparison");
-	page_title(page);
-	buf_appendf(&page->text, "%s", page_word(compare->score_key));
+	page_line(page, NULL);
+	buf_append_str(&page->text,
+		       compare->score_key != NULL && *compare->score_key != '\0'
+			       ? compare->score_key
+			       : FMT_ABSENT);
 	if (compare->command != NULL)
 		buf_appendf(&page->text, ", by %s", compare->command);
 	page_line(page, "score");
@@ -135,8 +165,10 @@ print_compare_head(struct page *page, const struct harness_compare *compare)
 			       ? "finished"
 			       : "no report yet: running, or aborted");
 	page_line(page, "state");
-	for (size_t i = 0; i < compare->n_groups; i++)
-		print_group(page, &compare->groups[i]);
+	for (size_t i = 0; i < compare->n_groups; i++) {
+		harness_add_group(&page->text, &compare->groups[i]);
+		page_line(page, compare->groups[i].name);
+	}
 	harness_add_verdict(&page->text, compare);
 	page_line(page, "verdict");
 	(void)fputc('\n', page->stream);
@@ -170,8 +202,7 @@ harness_print_compare(FILE *stream, enum out_format format,
 					: (struct harness_number){ false, 0 });
 		harness_add_trial(&page.text, t);
 		take_cell(&page, row, "result");
-		out_row(out, row);
-		cJSON_Delete(row);
+		out_take(out, row);
 	}
 	rc = out_free(out);
 	buf_release(&page.text);

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The leaderboard's rows and groups: what is added, who is the baseline, in
- * which order.  What counts is in board_count.c, tests and words are in
- * board_judge.c.
+ * The leaderboard: what is added, which runs count and how they spread, which
+ * caps they keep, how each group stands to the bar, in which order.
  */
 #include "config.h"
 
 #include "model/board.h"
 
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/dist.h"
+#include "base/file.h"
+#include "base/map.h"
 #include "base/xalloc.h"
-#include "model/board_internal.h"
+
+#define MAX_NOTES      64
+#define NOTE_MAX       1024
+#define MAX_DIFFERENT  8
+#define COARSE_MS      6000.0 /* a tenth of a minute */
+#define NATS_TOLERANCE 1e-3   /* relative; beyond it: another tokenizer */
 
 void
 board_init(struct board *board, const struct track *track)
@@ -188,6 +199,19 @@ board_set_baseline(struct board *board, const char *key, struct err *err)
 	return 0;
 }
 
+struct board_row *
+board_next_counted(const struct board *board, const struct board_group *group,
+		   size_t *at)
+{
+	while (*at < group->n_rows) {
+		struct board_row *row = board->rows[group->rows[(*at)++]];
+
+		if (row->use == BOARD_COUNTED)
+			return row;
+	}
+	return NULL;
+}
+
 const struct board_group *
 board_baseline(const struct board *board)
 {
@@ -230,10 +254,8 @@ shared_prefix(const struct board *board)
 static char *
 row_name(const struct board_row *row, const char *key)
 {
-	const char *slash = strrchr(row->path, '/');
+	const char *name = file_name(row->path);
 	size_t len = strlen(key);
-
-	const char *name = slash != NULL ? slash + 1 : row->path;
 
 	if (strncmp(row->path, key, len) == 0 && row->path[len] == '/')
 		name = row->path + len + 1;
@@ -261,6 +283,919 @@ name_all(struct board *board)
 		if (row->name == NULL)
 			row->name =
 				row_name(row, board->groups[row->group].key);
+	}
+}
+
+/* Add a sentence to what is said of a group. */
+static void __attribute__((format(printf, 2, 3)))
+note(struct board_group *group, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	if (group->n_notes >= MAX_NOTES)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	group->notes = xgrow(group->notes, group->n_notes, &group->cap_notes,
+			     sizeof(*group->notes));
+	group->notes[group->n_notes++] = xstrdup(text);
+}
+
+/* Add a few words to the note of a row, "; " between. */
+static void __attribute__((format(printf, 2, 3)))
+note_row(struct board_row *row, const char *fmt, ...)
+{
+	size_t len = strlen(row->note);
+	va_list ap;
+
+	if (len > 0 && len + 3 < sizeof(row->note)) {
+		memcpy(row->note + len, "; ", 3);
+		len += 2;
+	}
+	va_start(ap, fmt);
+	(void)vsnprintf(row->note + len, sizeof(row->note) - len, fmt, ap);
+	va_end(ap);
+}
+
+/* The texts that the counted rows have for something, each once. */
+struct different {
+	char texts[MAX_DIFFERENT][80];
+	size_t runs[MAX_DIFFERENT];
+	size_t n;
+};
+
+static void
+add_text(struct different *d, const char *text)
+{
+	size_t i = 0;
+
+	while (i < d->n && strcmp(d->texts[i], text) != 0)
+		i++;
+	if (i == MAX_DIFFERENT)
+		return;
+	if (i == d->n)
+		(void)snprintf(d->texts[d->n++], sizeof(d->texts[0]), "%s",
+			       text);
+	d->runs[i]++;
+}
+
+/* "n_gpus differs: 8 (3 runs), 2 (1 run)", when it does. */
+static void
+note_different(struct board_group *group, const char *what,
+	       const struct different *d)
+{
+	struct buf text;
+
+	if (d->n < 2)
+		return;
+	buf_init(&text, NOTE_MAX);
+	for (size_t i = 0; i < d->n; i++)
+		buf_appendf(&text, "%s%s (%zu run%s)", i > 0 ? ", " : "",
+			    d->texts[i], d->runs[i],
+			    d->runs[i] == 1 ? "" : "s");
+	note(group, "%s of the runs differ: %s", what, text.data);
+	buf_release(&text);
+}
+
+/*
+ * Runs of one group are meant to differ by their seed alone.  Where a log
+ * tells that they do not, the mean is of unlike things, and is said to be.
+ */
+static void
+note_unlike(const struct board *board, struct board_group *group)
+{
+	static const struct {
+		const char *key, *what;
+	} same[] = {
+		{ "n_gpus", "numbers of GPUs" },
+		{ "train_batch_tokens", "batch sizes" },
+		{ "val_tokens", "validation tokens" },
+	};
+	struct different stages = { .n = 0 }, scripts = { .n = 0 };
+	const struct board_row *row;
+	size_t at;
+	char text[STR_NUMBER_SIZE];
+
+	for (size_t k = 0; k < sizeof(same) / sizeof(same[0]); k++) {
+		const struct run_number *number =
+			run_number_by_name(str_from(same[k].key));
+		struct different d = { .n = 0 };
+
+		for (at = 0;
+		     (row = board_next_counted(board, group, &at)) != NULL;) {
+			double value = run_number_get(&row->run, number);
+
+			if (!run_has(value))
+				continue;
+			(void)str_number(value, 17, text);
+			add_text(&d, text);
+		}
+		note_different(group, same[k].what, &d);
+	}
+	for (at = 0; (row = board_next_counted(board, group, &at)) != NULL;) {
+		if (row->run.final_class != NULL)
+			add_text(&stages, row->run.final_class);
+		if (row->run.source_sha256 != NULL) {
+			(void)snprintf(text, sizeof(text), "%.12s",
+				       row->run.source_sha256);
+			add_text(&scripts, text);
+		}
+	}
+	note_different(group, "stages of the scores", &stages);
+	note_different(group, "training scripts", &scripts);
+}
+
+/* Copies, seeds that ran again, unlike runs of a group. */
+static void
+note_group(const struct board *board, struct board_group *group)
+{
+	for (size_t i = 0; i < group->n_rows; i++) {
+		const struct board_row *row = board->rows[group->rows[i]];
+
+		if (row->use == BOARD_COPY || row->use == BOARD_SAME_RUN)
+			note(group, "%s is %s %s: counted once", row->name,
+			     row->use == BOARD_COPY ? "byte-identical to"
+						    : "the same run as",
+			     board->rows[row->copy_of]->name);
+	}
+	if (group->n_seeds < group->n_counted)
+		note(group,
+		     "%zu runs of %zu seed%s: a seed that ran again is "
+		     "no further seed; the tests take the mean of its "
+		     "runs as one value",
+		     group->n_counted, group->n_seeds,
+		     group->n_seeds == 1 ? "" : "s");
+	note_unlike(board, group);
+}
+
+/* A value against its cap; no cap, no answer. */
+static enum board_kept
+check(double value, double cap)
+{
+	if (!run_has(cap))
+		return CAP_NONE;
+	if (!run_has(value))
+		return CAP_UNKNOWN;
+	return value <= cap ? CAP_KEPT : CAP_BROKEN;
+}
+
+/*
+ * The training clock is looked at between steps, so a run may pass the cap by
+ * as many steps as the track grants.
+ */
+static enum board_kept
+check_train(const struct track *track, const struct run *run)
+{
+	enum board_kept kept = check(run->train_ms / 1000, track->cap_train_s);
+	double step_ms = run->train_ms / run->steps;
+
+	if (kept == CAP_BROKEN && run->steps > 0 &&
+	    run->train_ms - 1000 * track->cap_train_s <=
+		    track->train_grace_steps * step_ms)
+		return CAP_GRACE;
+	return kept;
+}
+
+/* Were all targets of the validation set scored? */
+static enum board_kept
+check_targets(const struct track *track, const struct run *run)
+{
+	if (!track->full_targets)
+		return CAP_NONE;
+	if (!run_has(run->val_tokens) || !run_has(run->target_tokens))
+		return CAP_UNKNOWN;
+	return run->target_tokens >= run->val_tokens ? CAP_KEPT : CAP_BROKEN;
+}
+
+static void
+check_row(const struct track *track, struct board_row *row)
+{
+	const struct run *run = &row->run;
+	double eval_s = fmax(run->eval_s, run->eval_total_s);
+	char texts[2][STR_NUMBER_SIZE];
+
+	row->caps[BOARD_CAP_BYTES] =
+		check(run->artifact_bytes, track->cap_artifact_bytes);
+	row->caps[BOARD_CAP_TRAIN] = check_train(track, run);
+	row->caps[BOARD_CAP_EVAL] = check(eval_s, track->cap_eval_s);
+	row->caps[BOARD_CAP_TARGETS] = check_targets(track, run);
+	if (row->caps[BOARD_CAP_BYTES] == CAP_BROKEN)
+		note_row(row, "%s bytes over",
+			 str_number(run->artifact_bytes -
+					    track->cap_artifact_bytes,
+				    17, texts[0]));
+	if (row->caps[BOARD_CAP_TRAIN] == CAP_BROKEN)
+		note_row(row, "train %.3f s over",
+			 run->train_ms / 1000 - track->cap_train_s);
+	if (row->caps[BOARD_CAP_EVAL] == CAP_BROKEN)
+		note_row(row, "eval %.3f s over", eval_s - track->cap_eval_s);
+	if (row->caps[BOARD_CAP_TARGETS] == CAP_BROKEN)
+		note_row(row, "%s of %s targets scored",
+			 str_number(run->target_tokens, 17, texts[0]),
+			 str_number(run->val_tokens, 17, texts[1]));
+}
+
+/* The worst of the runs that count, and a word on grace that was used. */
+static void
+check_group(const struct board *board, struct board_group *group)
+{
+	const struct board_row *row;
+	double over_ms = 0;
+
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		for (int cap = 0; cap < BOARD_CAP_COUNT; cap++)
+			if (row->caps[cap] > group->caps[cap])
+				group->caps[cap] = row->caps[cap];
+		if (row->caps[BOARD_CAP_TRAIN] == CAP_GRACE)
+			over_ms =
+				fmax(over_ms,
+				     row->run.train_ms -
+					     1000 * board->track->cap_train_s);
+	}
+	if (over_ms > 0)
+		note(group,
+		     "train passes %.0f s by up to %.3f s, within the "
+		     "%.0f steps that the track grants",
+		     board->track->cap_train_s, over_ms / 1000,
+		     board->track->train_grace_steps);
+}
+
+/* Needs to know which rows count. */
+static void
+check_caps(struct board *board)
+{
+	for (size_t i = 0; i < board->n_rows; i++)
+		check_row(board->track, board->rows[i]);
+	for (size_t i = 0; i < board->n_groups; i++)
+		check_group(board, &board->groups[i]);
+}
+
+/* Does a finished run of the group have that number? */
+static bool
+group_has(const struct board *board, const struct board_group *group,
+	  const struct run_number *number)
+{
+	for (size_t i = 0; i < group->n_rows; i++) {
+		const struct run *run = &board->rows[group->rows[i]]->run;
+
+		if (run->status == RUN_FINISHED &&
+		    run_has(run_number_get(run, number)))
+			return true;
+	}
+	return false;
+}
+
+static const struct run_number *
+choose_score(const struct board *board, const struct board_group *group)
+{
+	const struct run_number *bpb = run_number_by_name(STR_LIT("final_bpb"));
+	const struct run_number *loss =
+		run_number_by_name(STR_LIT("final_val_loss"));
+
+	if (board->score != NULL)
+		return board->score;
+	return group_has(board, group, bpb) || !group_has(board, group, loss)
+		       ? bpb
+		       : loss;
+}
+
+/*
+ * Two runs with the same score, steps and training time: one run told twice,
+ * unless their seeds differ, or the time is one of full tenths of a minute
+ * and may be rounded, so that it proves nothing without the seed.
+ */
+static bool
+may_be_same(const struct run *a, const struct run *b)
+{
+	if (run_has(a->seed) && run_has(b->seed))
+		return a->seed == b->seed;
+	return fmod(a->train_ms, COARSE_MS) != 0;
+}
+
+/* A row that tells of a run that a row before it of the group tells of. */
+static void
+mark_copy(struct board *board, struct board_row *row, size_t first,
+	  enum board_use use)
+{
+	const struct board_row *other = board->rows[first];
+
+	row->use = use;
+	row->copy_of = first;
+	if (use == BOARD_COPY)
+		note_row(row, "= %s, same bytes", other->name);
+	else if (strcmp(row->path, other->path) == 0)
+		note_row(row, "= run %u of this file",
+			 other->run.run_index + 1);
+	else
+		note_row(row, "= %s, same run", other->name);
+}
+
+/* The first row with the same key in seen (then not itself), or 0 and set. */
+static size_t
+first_with(struct map *seen, const char *key, size_t index)
+{
+	void *found = map_get(seen, str_from(key));
+
+	if (found == NULL)
+		(void)map_set(seen, str_from(key), (void *)(index + 1));
+	return (size_t)found;
+}
+
+/*
+ * Two logs with the same bytes, and two logs of the same run.  The keys begin
+ * with the group, so that a run may stand in several groups.
+ */
+static void
+find_copies(struct board *board)
+{
+	struct map seen;
+	char key[192];
+
+	map_init(&seen);
+	for (size_t i = 0; i < board->n_rows; i++) {
+		struct board_row *row = board->rows[i];
+		const struct run *run = &row->run;
+		size_t first = 0;
+
+		if (row->sha256[0] != '\0') {
+			(void)snprintf(key, sizeof(key), "%zu %s %u",
+				       row->group, row->sha256, run->run_index);
+			first = first_with(&seen, key, i);
+			if (first > 0) {
+				mark_copy(board, row, first - 1, BOARD_COPY);
+				continue;
+			}
+		}
+		if (row->use != BOARD_COUNTED || !run_has(run->steps) ||
+		    !run_has(run->train_ms))
+			continue;
+		(void)snprintf(key, sizeof(key), "%zu %.17g %.17g %.17g",
+			       row->group, row->score, run->steps,
+			       run->train_ms);
+		first = first_with(&seen, key, i);
+		if (first > 0 && may_be_same(run, &board->rows[first - 1]->run))
+			mark_copy(board, row, first - 1, BOARD_SAME_RUN);
+	}
+	map_release(&seen, NULL);
+}
+
+/* A log that stands in another group too: it counts in both, and is named. */
+static void
+find_across(struct board *board)
+{
+	struct map seen;
+	char key[96];
+
+	map_init(&seen);
+	for (size_t i = 0; i < board->n_rows; i++) {
+		struct board_row *row = board->rows[i];
+		size_t first;
+
+		if (row->sha256[0] == '\0')
+			continue;
+		(void)snprintf(key, sizeof(key), "%s %u", row->sha256,
+			       row->run.run_index);
+		first = first_with(&seen, key, i);
+		if (first > 0 && board->rows[first - 1]->group != row->group)
+			note(&board->groups[row->group],
+			     "%s is byte-identical to %s of %s, and "
+			     "counts in both groups",
+			     row->name, board->rows[first - 1]->name,
+			     board->groups[board->rows[first - 1]->group]
+				     .title);
+	}
+	map_release(&seen, NULL);
+}
+
+/* Is row worth a place in the means at all? */
+static void
+mark_use(struct board_row *row, const struct run_number *score)
+{
+	const char *status = row->run.status == RUN_RUNNING ? "not finished"
+			     : row->run.status == RUN_UNKNOWN
+				     ? "end unknown"
+				     : run_status_name(row->run.status);
+
+	row->score = run_number_get(&row->run, score);
+	if (row->run.status != RUN_FINISHED) {
+		row->use = BOARD_UNFINISHED;
+		note_row(row, "%s, not counted", status);
+	} else if (!run_has(row->score)) {
+		row->use = BOARD_NO_SCORE;
+		note_row(row, "no %s, not counted", score->name);
+	} else {
+		row->use = BOARD_COUNTED;
+	}
+}
+
+/* A seed as the key of a map. */
+static void
+seed_key(char *key, size_t size, double seed)
+{
+	(void)snprintf(key, size, "%.17g", seed);
+}
+
+/* Mark the rows whose seed a counted row before them of the group has. */
+static void
+mark_seeds(struct board *board, const struct board_group *group)
+{
+	struct board_row *row;
+	struct map seen;
+	char key[32];
+
+	map_init(&seen);
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		if (!run_has(row->run.seed))
+			continue;
+		seed_key(key, sizeof(key), row->run.seed);
+		if (map_set(&seen, str_from(key), row) == NULL)
+			continue;
+		row->seed_again = true;
+		note_row(row, "seed %.0f again", row->run.seed);
+	}
+	map_release(&seen, NULL);
+}
+
+/* The value a number has in each counted row; how many have it. */
+static size_t
+collect(const struct board *board, const struct board_group *group,
+	const struct run_number *number, double *values)
+{
+	const struct board_row *row;
+	size_t n = 0;
+
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		double value = run_number_get(&row->run, number);
+
+		if (run_has(value))
+			values[n++] = value;
+	}
+	return n;
+}
+
+/*
+ * The counted values of a group, one a seed where seeds repeat, in the order
+ * of their first run; seeds (may be NULL) gets the seed of each, RUN_ABSENT
+ * for unknown.  Both have room for n_counted.  Returns how many.
+ */
+static size_t
+seed_values(const struct board *board, const struct board_group *group,
+	    double *values, double *seeds)
+{
+	size_t *runs = xcalloc(group->n_rows + 1, sizeof(*runs));
+	const struct board_row *row;
+	struct map slots; /* of seeds, + 1 */
+	char key[32];
+	size_t n = 0;
+
+	map_init(&slots);
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		size_t k = 0;
+
+		seed_key(key, sizeof(key), row->run.seed);
+		if (run_has(row->run.seed))
+			k = (size_t)map_get(&slots, str_from(key));
+		if (k == 0) {
+			k = ++n;
+			values[k - 1] = 0;
+			if (seeds != NULL)
+				seeds[k - 1] = row->run.seed;
+			if (run_has(row->run.seed))
+				(void)map_set(&slots, str_from(key), (void *)k);
+		}
+		/* A running mean: exact for one run a seed. */
+		runs[k - 1]++;
+		values[k - 1] +=
+			(row->score - values[k - 1]) / (double)runs[k - 1];
+	}
+	map_release(&slots, NULL);
+	free(runs);
+	return n;
+}
+
+/* Means of the numbers, each only where every counted run has it. */
+static void
+fill_means(const struct board *board, struct board_group *group, double *values)
+{
+	struct board_stats stats;
+
+	for (size_t i = 0; i < RUN_NUMBER_COUNT; i++) {
+		size_t n = collect(board, group, &run_numbers[i], values);
+
+		board_stats_of(&stats, values, n == group->n_counted ? n : 0);
+		group->means[i] = stats.mean;
+	}
+}
+
+static double
+largest(const double *values, size_t n)
+{
+	struct board_stats stats;
+
+	board_stats_of(&stats, values, n);
+	return stats.max;
+}
+
+/* Nats per BPB of the logs themselves: sum of losses over sum of BPB. */
+static double
+own_nats_per_bpb(const struct board *board, const struct board_group *group)
+{
+	const struct board_row *row;
+	double loss = 0, bpb = 0;
+
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		if (!run_has(row->run.final_val_loss) ||
+		    !run_has(row->run.final_bpb))
+			continue;
+		loss += row->run.final_val_loss;
+		bpb += row->run.final_bpb;
+	}
+	return bpb > 0 && loss > 0 ? loss / bpb : RUN_ABSENT;
+}
+
+static void
+count_group(struct board *board, struct board_group *group)
+{
+	double *values = xcalloc(group->n_rows + 1, sizeof(*values));
+	size_t n;
+
+	mark_seeds(board, group);
+	for (size_t i = 0; i < group->n_rows; i++)
+		group->n_uncounted[board->rows[group->rows[i]]->use]++;
+	group->n_counted = group->n_uncounted[BOARD_COUNTED];
+	n = collect(board, group, group->score, values);
+	board_stats_of(&group->stats, values, n);
+	group->n_seeds = seed_values(board, group, values, NULL);
+	board_stats_of(&group->seed_stats, values, group->n_seeds);
+	n = collect(board, group, run_number_by_name(STR_LIT("train_ms")),
+		    values);
+	group->max_train_ms = largest(values, n);
+	board_stats_of(&group->train_ms, values, n == group->n_counted ? n : 0);
+	n = collect(board, group, run_number_by_name(STR_LIT("artifact_bytes")),
+		    values);
+	group->max_artifact_bytes = largest(values, n);
+	n = collect(board, group, run_number_by_name(STR_LIT("eval_s")),
+		    values);
+	group->max_eval_s = largest(values, n);
+	n = collect(board, group, run_number_by_name(STR_LIT("eval_total_s")),
+		    values);
+	group->max_eval_s = fmax(group->max_eval_s, largest(values, n));
+	fill_means(board, group, values);
+	group->nats_per_bpb = own_nats_per_bpb(board, group);
+	free(values);
+}
+
+/* Which rows count, spreads and means of all groups. */
+static void
+count_all(struct board *board)
+{
+	for (size_t i = 0; i < board->n_groups; i++)
+		board->groups[i].score = choose_score(board, &board->groups[i]);
+	for (size_t i = 0; i < board->n_rows; i++)
+		mark_use(board->rows[i],
+			 board->groups[board->rows[i]->group].score);
+	find_copies(board);
+	for (size_t i = 0; i < board->n_groups; i++) {
+		count_group(board, &board->groups[i]);
+		note_group(board, &board->groups[i]);
+	}
+	find_across(board);
+}
+
+static void
+verdict_init(struct board_verdict *v)
+{
+	*v = (struct board_verdict){
+		.bar = RUN_ABSENT,
+		.delta = RUN_ABSENT,
+		.delta_nats = RUN_ABSENT,
+		.nats_per_unit = RUN_ABSENT,
+		.z = RUN_ABSENT,
+		.p_z = RUN_ABSENT,
+		.margin_root_n = RUN_ABSENT,
+		.mean_needed = RUN_ABSENT,
+		.delta_train_ms = RUN_ABSENT,
+		.train_time = board_test_none(),
+	};
+	for (int i = 0; i < TRACK_TEST_COUNT; i++)
+		v->tests[i] = board_test_none();
+}
+
+/* Nats per unit of the score, and where that is from. */
+static void
+find_nats(const struct board *board, struct board_group *group,
+	  const struct board_group *base)
+{
+	struct board_verdict *v = &group->verdict;
+
+	if (strcmp(board_unit(group), "nats") == 0) {
+		v->nats_per_unit = 1;
+		v->nats_source = "the score is in nats";
+	} else if (run_has(board->nats_per_bpb)) {
+		v->nats_per_unit = board->nats_per_bpb;
+		v->nats_source = board->nats_source;
+	} else if (run_has(group->nats_per_bpb)) {
+		v->nats_per_unit = group->nats_per_bpb;
+		v->nats_source = "its logs: sum of losses / sum of BPB";
+	} else if (base != NULL && run_has(base->nats_per_bpb)) {
+		v->nats_per_unit = base->nats_per_bpb;
+		v->nats_source = "the baseline's logs: sum of losses / sum of "
+				 "BPB";
+	}
+	if (run_has(group->nats_per_bpb) && run_has(v->nats_per_unit) &&
+	    v->nats_per_unit != 1 &&
+	    fabs(group->nats_per_bpb / v->nats_per_unit - 1) > NATS_TOLERANCE)
+		note(group, "%.6f nats per BPB were given; its logs have %.6f",
+		     v->nats_per_unit, group->nats_per_bpb);
+	if (base != NULL && run_has(base->nats_per_bpb) &&
+	    run_has(v->nats_per_unit) && v->nats_per_unit != 1 &&
+	    fabs(base->nats_per_bpb / v->nats_per_unit - 1) > NATS_TOLERANCE)
+		note(group,
+		     "nats per BPB differ: %.6f here, %.6f in the logs "
+		     "of the baseline",
+		     v->nats_per_unit, base->nats_per_bpb);
+}
+
+/* The tests against a baseline; margin in the unit of the score. */
+static void
+test_baseline(struct board_verdict *v, const struct board_stats *a,
+	      const struct board_stats *b, double margin)
+{
+	v->tests[TRACK_TEST_C] = board_test_one_sample(a, b->mean);
+	v->tests[TRACK_TEST_D] = board_test_welch(a, b, 0);
+	v->tests[TRACK_TEST_F] = board_test_pooled(a, b, 0);
+	if (!run_has(margin))
+		return;
+	v->tests[TRACK_TEST_B] = board_test_welch(a, b, margin);
+	v->tests[TRACK_TEST_E] = board_test_pooled(a, b, margin);
+}
+
+/* The seeds that both ran, in the order of the group. */
+static void
+compare_seeds(const struct board *board, struct board_group *group,
+	      const struct board_group *base)
+{
+	double *a = xcalloc(2 * group->n_counted + 1, sizeof(*a));
+	double *b = xcalloc(2 * base->n_counted + 1, sizeof(*b));
+	double *a_seeds = a + group->n_counted, *b_seeds = b + base->n_counted;
+	size_t n_a = seed_values(board, group, a, a_seeds);
+	size_t n_b = seed_values(board, base, b, b_seeds);
+	struct board_verdict *v = &group->verdict;
+	struct map of_base; /* seed to its value */
+	char key[32];
+
+	map_init(&of_base);
+	for (size_t k = 0; k < n_b; k++) {
+		(void)snprintf(key, sizeof(key), "%.17g", b_seeds[k]);
+		if (run_has(b_seeds[k]))
+			(void)map_set(&of_base, str_from(key), &b[k]);
+	}
+	v->common = xcalloc(n_a + 1, sizeof(*v->common));
+	for (size_t i = 0; i < n_a; i++) {
+		const double *other;
+
+		(void)snprintf(key, sizeof(key), "%.17g", a_seeds[i]);
+		other = run_has(a_seeds[i]) ? map_get(&of_base, str_from(key))
+					    : NULL;
+		if (other != NULL)
+			v->common[v->n_common++] =
+				(struct board_common_seed){ a_seeds[i],
+							    a[i] - *other };
+	}
+	map_release(&of_base, NULL);
+	free(a);
+	free(b);
+}
+
+/* Deltas and tests to the baseline; the bar where the rule has a margin. */
+static void
+measure_baseline(const struct board *board, struct board_group *group,
+		 const struct board_group *base)
+{
+	struct board_verdict *v = &group->verdict;
+	const struct track *track = board->track;
+	double margin = RUN_ABSENT;
+
+	if (group->score != base->score) {
+		note(group,
+		     "not compared: its score is %s, that of the "
+		     "baseline %s",
+		     group->score->name, base->score->name);
+		return;
+	}
+	v->delta = group->seed_stats.mean - base->seed_stats.mean;
+	v->delta_nats = v->delta * v->nats_per_unit;
+	v->delta_train_ms = group->train_ms.mean - base->train_ms.mean;
+	v->train_time = board_test_welch(&group->train_ms, &base->train_ms, 0);
+	if (track->has_record && !run_has(track->target)) {
+		margin = track->margin_nats == 0
+				 ? 0
+				 : track->margin_nats / v->nats_per_unit;
+		v->bar = base->seed_stats.mean - margin;
+	}
+	test_baseline(v, &group->seed_stats, &base->seed_stats, margin);
+	compare_seeds(board, group, base);
+}
+
+/* All numbers of a group's verdict. */
+static void
+measure(const struct board *board, struct board_group *group,
+	const struct board_group *base)
+{
+	struct board_verdict *v = &group->verdict;
+	const struct track *track = board->track;
+	const struct board_stats *a = &group->seed_stats;
+
+	find_nats(board, group, base);
+	if (base != NULL && base != group)
+		measure_baseline(board, group, base);
+	if (run_has(track->target)) {
+		v->bar = track->target;
+		v->margin_root_n = (v->bar - a->mean) * sqrt((double)a->n);
+		if (base == NULL) {
+			v->delta = a->mean - v->bar;
+			v->delta_nats = v->delta * v->nats_per_unit;
+		}
+	}
+	if (!run_has(v->bar) || !track->has_record)
+		return;
+	v->tests[TRACK_TEST_A] = board_test_one_sample(a, v->bar);
+	v->mean_needed = board_mean_needed(a, v->bar, track->alpha);
+	v->seeds_needed = board_seeds_needed(a, v->bar, track->alpha,
+					     (unsigned int)track->min_seeds);
+	if (run_has(track->known_sd) && a->n > 0) {
+		v->z = (a->mean - v->bar) /
+		       (track->known_sd / sqrt((double)a->n));
+		v->p_z = dist_normal_cdf(v->z);
+	}
+}
+
+/* "bytes/time": the caps in that state, as the words name them. */
+static void
+list_caps(char *out, size_t size, const struct board_group *group,
+	  enum board_kept state, const char *sep)
+{
+	static const char *const words[BOARD_CAP_COUNT] = { "bytes", "time",
+							    "time", "targets" };
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+		if (group->caps[cap] != state ||
+		    (cap == BOARD_CAP_EVAL &&
+		     group->caps[BOARD_CAP_TRAIN] == state) ||
+		    (cap == BOARD_CAP_TARGETS && state == CAP_UNKNOWN))
+			continue;
+		len += (size_t)snprintf(out + len, size - len, "%s%s",
+					len > 0 ? sep : "", words[cap]);
+	}
+}
+
+/* p with two digits, or as many as show that it is not below alpha. */
+static void
+format_p(char *out, size_t size, double p, double alpha)
+{
+	double shown;
+
+	for (int digits = 2; digits <= 6; digits++) {
+		(void)snprintf(out, size, "%.*g", digits, p);
+		if (!str_to_double(str_from(out), &shown) || p < alpha ||
+		    shown > alpha)
+			return;
+	}
+}
+
+static bool
+test_passes(const struct board *board, const struct board_verdict *v, size_t i)
+{
+	return v->tests[board->track->tests[i]].p < board->track->alpha;
+}
+
+/* The list of the tests that pass: "A,B", or "A only" where one does not. */
+static void
+list_passed(char *out, size_t size, const struct board *board,
+	    const struct board_verdict *v)
+{
+	size_t len = 0, passed = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < board->track->n_tests; i++) {
+		if (!test_passes(board, v, i))
+			continue;
+		passed++;
+		len += (size_t)snprintf(out + len, size - len, "%s%c",
+					len > 0 ? "," : "",
+					'A' + (int)board->track->tests[i]);
+	}
+	if (passed < board->track->n_tests)
+		(void)snprintf(out + len, size - len, " only");
+}
+
+/* The mean is past the bar: is it shown? */
+static void
+word_past_bar(const struct board *board, struct board_group *group)
+{
+	struct board_verdict *v = &group->verdict;
+	const struct track *track = board->track;
+	bool target = run_has(track->target);
+	double p = v->tests[track->tests[0]].p;
+	char p_text[32], passed[32], unchecked[64];
+
+	format_p(p_text, sizeof(p_text), p, track->alpha);
+	if (test_passes(board, v, 0)) {
+		v->word = BOARD_WORD_SHOWN;
+		list_passed(passed, sizeof(passed), board, v);
+		list_caps(unchecked, sizeof(unchecked), group, CAP_UNKNOWN,
+			  ", ");
+		(void)snprintf(v->text, sizeof(v->text), "%s (%s%s)%s%s%s",
+			       target ? "TARGET SHOWN" : "RECORD SHOWN",
+			       target ? "p=" : "", target ? p_text : passed,
+			       unchecked[0] ? ", UNCHECKED (" : "", unchecked,
+			       unchecked[0] ? ")" : "");
+		return;
+	}
+	v->word = BOARD_WORD_NOT_SHOWN;
+	if (!run_has(p))
+		(void)snprintf(v->text, sizeof(v->text),
+			       "%s, NOT SHOWN (no spread, no test)",
+			       target ? "MEETS TARGET" : "BEATS BAR");
+	else if (v->seeds_needed > 0)
+		(void)snprintf(v->text, sizeof(v->text),
+			       "%s, NOT SHOWN (p=%s, need ~%u seeds)",
+			       target ? "MEETS TARGET" : "BEATS BAR", p_text,
+			       v->seeds_needed);
+	else
+		(void)snprintf(v->text, sizeof(v->text),
+			       "%s, NOT SHOWN (p=%s, need over %u seeds)",
+			       target ? "MEETS TARGET" : "BEATS BAR", p_text,
+			       BOARD_MAX_NEEDED);
+}
+
+/* Fill word and text; the gates in their order, the first that fails says. */
+static void
+word_group(const struct board *board, struct board_group *group,
+	   const struct board_group *base)
+{
+	struct board_verdict *v = &group->verdict;
+	const struct track *track = board->track;
+	char broken[64];
+
+	list_caps(broken, sizeof(broken), group, CAP_BROKEN, "/");
+	if (group == base) {
+		v->word = BOARD_WORD_BASELINE;
+		(void)snprintf(v->text, sizeof(v->text), "BASELINE");
+	} else if (group->n_counted == 0) {
+		v->word = BOARD_WORD_NO_RUNS;
+		(void)snprintf(v->text, sizeof(v->text), "NO RUN COUNTS");
+	} else if (broken[0] != '\0') {
+		v->word = BOARD_WORD_INVALID;
+		(void)snprintf(v->text, sizeof(v->text), "INVALID (%s)",
+			       broken);
+	} else if (!track->has_record ||
+		   (!run_has(track->target) && base == NULL)) {
+		v->word = BOARD_WORD_NONE;
+	} else if (!run_has(v->bar)) {
+		v->word = BOARD_WORD_NOT_JUDGED;
+		(void)snprintf(v->text, sizeof(v->text), "NOT JUDGED (%s)",
+			       base->n_counted == 0
+				       ? "the baseline has no run that counts"
+			       : base->score != group->score
+				       ? "another score than the baseline"
+				       : "nats per BPB unknown");
+	} else if (group->n_seeds < track->min_seeds) {
+		v->word = BOARD_WORD_NOT_JUDGED;
+		(void)snprintf(v->text, sizeof(v->text),
+			       "NOT JUDGED (%zu seed%s, need %zu)",
+			       group->n_seeds, group->n_seeds == 1 ? "" : "s",
+			       track->min_seeds);
+	} else if (!(group->seed_stats.mean <= v->bar)) {
+		v->word = BOARD_WORD_BELOW_BAR;
+		(void)snprintf(v->text, sizeof(v->text), "%s",
+			       run_has(track->target) ? "MISSES TARGET"
+						      : "BELOW BAR");
+	} else {
+		word_past_bar(board, group);
+	}
+}
+
+/* Caps, tests, words and notes of all groups. */
+static void
+judge_all(struct board *board)
+{
+	const struct board_group *base = board_baseline(board);
+
+	check_caps(board);
+	for (size_t i = 0; i < board->n_groups; i++) {
+		verdict_init(&board->groups[i].verdict);
+		measure(board, &board->groups[i], base);
+		word_group(board, &board->groups[i], base);
 	}
 }
 
@@ -317,9 +1252,15 @@ board_compute(struct board *board)
 	if (baseline != NULL)
 		board->baseline = (size_t)(baseline - board->groups) + 1;
 	name_all(board);
-	board_count(board);
-	board_judge(board);
+	count_all(board);
+	judge_all(board);
 	rank_all(board);
+}
+
+double
+board_mean(const struct board_group *group, const char *key)
+{
+	return group->means[run_number_by_name(str_from(key)) - run_numbers];
 }
 
 const char *

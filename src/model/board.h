@@ -78,31 +78,6 @@ struct board_row {
 	char note[160]; /* "" or what is special, for a cell */
 };
 
-/* Means over the runs that count; absent unless every one has the number. */
-#define BOARD_MEAN_LIST(X)                                                     \
-	X(steps)                                                               \
-	X(train_ms)                                                            \
-	X(ms_per_step)                                                         \
-	X(tok_s_derived)                                                       \
-	X(last_val_loss)                                                       \
-	X(final_val_loss)                                                      \
-	X(prequant_bpb)                                                        \
-	X(quant_bpb)                                                           \
-	X(sliding_bpb)                                                         \
-	X(ttt_bpb)                                                             \
-	X(final_bpb)                                                           \
-	X(eval_s)                                                              \
-	X(eval_total_s)                                                        \
-	X(artifact_bytes)                                                      \
-	X(code_bytes)                                                          \
-	X(peak_mem_mib)
-
-struct board_means {
-#define X(member) double member;
-	BOARD_MEAN_LIST(X)
-#undef X
-};
-
 #define BOARD_WORD_LIST(X)                                                     \
 	X(NONE, "none")                                                        \
 	X(BASELINE, "baseline")                                                \
@@ -156,7 +131,8 @@ struct board_group {
 	struct board_stats stats;		/* of the runs */
 	struct board_stats seed_stats; /* one value a seed; the tests' */
 	struct board_stats train_ms;   /* of the runs, n 0 unless all have it */
-	struct board_means means;
+	/* By run_numbers, of the runs; absent unless every one has it. */
+	double means[RUN_NUMBER_COUNT];
 	double max_artifact_bytes, max_train_ms, max_eval_s;
 	double nats_per_bpb; /* its own: sum of losses / sum of BPB */
 	enum board_kept caps[BOARD_CAP_COUNT];
@@ -215,12 +191,23 @@ int board_set_baseline(struct board *board, const char *key, struct err *err)
 struct board_group *board_find_group(const struct board *board, const char *key,
 				     struct err *err);
 
+/*
+ * The next row of a group that counts, from the *at-th on, which moves behind
+ * it; NULL: none is left.
+ */
+struct board_row *board_next_counted(const struct board *board,
+				     const struct board_group *group,
+				     size_t *at);
+
 /* Judge all; called once, after the rows. */
 void board_compute(struct board *board);
 
 /* The baseline group, or NULL. */
 const struct board_group *board_baseline(const struct board *board);
 
+/* The mean of the number with that key, which there is, over the runs that
+ * count. */
+double board_mean(const struct board_group *group, const char *key);
 /* "bpb" or "nats": the unit of the group's score. */
 const char *board_unit(const struct board_group *group);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spreads and t tests of the leaderboard; called by board_judge.c. */
+/* Spreads and t tests of the leaderboard; called by board.c. */
 #include "config.h"
 
 #include "model/board_stats.h"

@@ -95,8 +95,9 @@ same_number(double a, double b)
 	return !run_has(a) || !run_has(b) || a == b;
 }
 
-const struct model_run *
-forecast_reference(const struct model *model, const struct model_run *mr)
+/* A finished run of the recipe of mr, the newest one; NULL: there is none. */
+static const struct model_run *
+find_reference(const struct model *model, const struct model_run *mr)
 {
 	for (size_t i = model->n_runs; i-- > 0;) {
 		const struct model_run *other = model->runs[i];
@@ -335,7 +336,7 @@ forecast_run(const struct model *model, const struct model_run *mr,
 				RUN_ABSENT,    RUN_ABSENT, RUN_ABSENT };
 	if (run->status != RUN_RUNNING)
 		return;
-	f->reference = forecast_reference(model, mr);
+	f->reference = find_reference(model, mr);
 	forecast_eval(mr, f);
 	if (!run_has(model_run_train_ms(mr)) || !run_has(run->steps) ||
 	    run->steps <= 0)

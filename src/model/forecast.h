@@ -32,10 +32,6 @@ struct forecast {
 	double final_bpb, final_bpb_sigma; /* absent: unknown */
 };
 
-/* A finished run of the recipe of mr, the newest one; NULL: there is none. */
-const struct model_run *forecast_reference(const struct model *model,
-					   const struct model_run *mr);
-
 /* cap_train_s absent: no cap.  Absent values where nothing can be said. */
 void forecast_run(const struct model *model, const struct model_run *mr,
 		  double cap_train_s, struct forecast *forecast);

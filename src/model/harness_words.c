@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What an iteration came to, in words; of pages and of the Harness view. */
+/* HarnessGym runs and comparisons in words; of pages and of the screen. */
 #include "config.h"
 
 #include "model/harness_words.h"
 
 #include <stdio.h>
 
-void
-harness_add_number(struct buf *text, double value)
+#define DASH	  "\xe2\x80\x94"
+#define MAX_TOOLS 12
+#define TEXT_MAX  4096U
+
+static void
+add_number(struct buf *text, double value)
 {
 	char number[STR_NUMBER_SIZE];
 
@@ -23,8 +27,9 @@ harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE])
 	return out;
 }
 
-void
-harness_add_duration(struct buf *text, double seconds)
+/* "8 s", "1.1 s", "8m", "8m05s", "1h20m". */
+static void
+add_duration(struct buf *text, double seconds)
 {
 	unsigned int s;
 
@@ -67,7 +72,7 @@ harness_add_attempt(struct buf *text, const struct harness_run *run,
 	status = attempt->status != NULL ? attempt->status : "?";
 	if (strcmp(status, "timeout") == 0 && it->attempt_limit_s.present) {
 		buf_append_str(text, "timed out at ");
-		harness_add_duration(text, it->attempt_limit_s.value);
+		add_duration(text, it->attempt_limit_s.value);
 		return;
 	}
 	buf_append_str(text, status);
@@ -75,7 +80,7 @@ harness_add_attempt(struct buf *text, const struct harness_run *run,
 		buf_appendf(text, " (%.0f)", attempt->return_code.value);
 	if (attempt->duration_s.present) {
 		buf_append_str(text, " ");
-		harness_add_duration(text, attempt->duration_s.value);
+		add_duration(text, attempt->duration_s.value);
 	}
 }
 
@@ -97,7 +102,7 @@ add_claim(struct buf *text, struct harness_number number, const char *why)
 	if (text->len > 0)
 		buf_append_str(text, "; ");
 	buf_append_str(text, "? unverified ");
-	harness_add_number(text, number.value);
+	add_number(text, number.value);
 	buf_appendf(text, " (%s)", why);
 }
 
@@ -119,7 +124,7 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 		buf_append_str(text, "verified");
 	} else if (it->invalid_score.present) {
 		buf_append_str(text, "INVALID ");
-		harness_add_number(text, it->invalid_score.value);
+		add_number(text, it->invalid_score.value);
 		buf_appendf(text, " (%s)",
 			    it->post.doubt != NULL ? it->post.doubt
 						   : "verifier failed");
@@ -155,4 +160,438 @@ harness_add_qualification(struct buf *text, const struct harness_iteration *it)
 		buf_appendf(text, ", %.0f tools", q->active_tools.value);
 	if (q->n_quarantined > 0)
 		buf_appendf(text, ", %zu QUARANTINED", q->n_quarantined);
+}
+
+/* What a line is about. */
+struct subject {
+	const struct harness_workspace *ws;
+	const struct harness_run *run;
+};
+
+static const char *
+word(const char *text)
+{
+	return text != NULL && *text != '\0' ? text : DASH;
+}
+
+/* ", 30.2 % better than WHAT", ", equal to WHAT". */
+static void
+add_gain(struct buf *text, struct harness_number pct, const char *what)
+{
+	char size[HARNESS_PCT_SIZE];
+
+	if (!pct.present)
+		return;
+	if (pct.value == 0)
+		buf_appendf(text, ", equal to %s", what);
+	else
+		buf_appendf(text, ", %s %s than %s",
+			    harness_pct(fabs(pct.value), false, size),
+			    pct.value > 0 ? "better" : "worse", what);
+}
+
+static void
+add_iteration(struct buf *text, const struct harness_score *score)
+{
+	if (score->iteration == 0)
+		buf_append_str(text, "the baseline");
+	else
+		buf_appendf(text, "iteration %u", score->iteration);
+}
+
+static void
+add_task(struct buf *text, const struct subject *s)
+{
+	const struct harness_run *run = s->run;
+
+	buf_appendf(text, "%s, runner %s", word(run->task_file),
+		    word(run->runner));
+	if (run->model != NULL)
+		buf_appendf(text, " (%s)", run->model);
+	if (run->planned.present)
+		buf_appendf(text, ", %zu of %.0f iterations begun",
+			    run->n_iterations, run->planned.value);
+	if (run->optimization == HARNESS_YES)
+		buf_append_str(text, ", optimization");
+}
+
+static void
+add_score(struct buf *text, const struct subject *s)
+{
+	const struct harness_run *run = s->run;
+
+	buf_append_str(text, word(run->post_score_key));
+	if (run->higher_is_better != HARNESS_UNKNOWN)
+		buf_appendf(text, ", %s is better",
+			    run->higher_is_better == HARNESS_YES ? "higher"
+								 : "lower");
+	if (run->mode != NULL)
+		buf_appendf(text, ", mode %s", run->mode);
+	if (run->warmup.present && run->repeats.present)
+		buf_appendf(text, ", warm-up %.0f, repeats %.0f",
+			    run->warmup.value, run->repeats.value);
+	if (run->command == NULL)
+		buf_append_str(text, ", nothing measures it (no post-attempt "
+				     "command)");
+}
+
+static void
+add_time_left(struct buf *text, const struct harness_life *life)
+{
+	if (!life->left_s.present)
+		return;
+	buf_append_str(text, life->left_s.value < 0 ? ", over its time by "
+						    : ", at most ");
+	add_duration(text, fabs(life->left_s.value));
+	buf_append_str(text, life->left_s.value < 0 ? "" : " to go");
+}
+
+static void
+add_state(struct buf *text, const struct subject *s)
+{
+	const struct harness_run *run = s->run;
+	const struct harness_life *life = &run->life;
+
+	if (run->has_summary) {
+		buf_appendf(text, "finished: %s", word(run->final_status));
+		return;
+	}
+	buf_append_str(text, harness_state_name(life->state));
+	if (life->phase != NULL)
+		buf_appendf(text, " in %s", life->phase);
+	if (run->n_iterations > 0)
+		buf_appendf(text, " of iteration %u",
+			    run->iterations[run->n_iterations - 1].number);
+	add_time_left(text, life);
+	if (life->silent_s.present) {
+		buf_append_str(text, "; last sign of life ");
+		add_duration(text, life->silent_s.value);
+		buf_append_str(text, " ago");
+	}
+	buf_append_str(text, "; no summary, so no final status");
+}
+
+static void
+add_baseline(struct buf *text, const struct subject *s)
+{
+	const struct harness_post *base = &s->run->baseline;
+
+	if (!s->run->has_baseline)
+		return;
+	if (base->passed == HARNESS_YES && harness_is_finite(base->score)) {
+		add_number(text, base->score.value);
+	} else if (base->failure != HARNESS_FAILURE_NONE) {
+		buf_appendf(text, "none: %s",
+			    harness_failure_text(base->failure));
+	} else if (base->score.present) {
+		buf_append_str(text, "INVALID: ");
+		add_number(text, base->score.value);
+		if (base->doubt != NULL)
+			buf_appendf(text, " (%s)", base->doubt);
+		else
+			buf_append_str(text, base->passed == HARNESS_NO
+						     ? " of a failed verifier"
+						     : ", not known whether it "
+						       "passed");
+	} else {
+		buf_append_str(text, "none: the verifier gave no score");
+	}
+}
+
+static void
+add_best(struct buf *text, const struct subject *s)
+{
+	const struct harness_run *run = s->run;
+	struct buf what;
+
+	if (!run->best.present) {
+		buf_append_str(text, "none");
+		return;
+	}
+	add_number(text, run->best.value);
+	buf_append_str(text, " of ");
+	add_iteration(text, &run->best);
+	if (run->best.iteration > 0)
+		add_gain(text, run->baseline_pct, "the baseline");
+	if (!run->previous.present || run->previous.iteration == 0)
+		return;
+	buf_init(&what, TEXT_MAX);
+	add_iteration(&what, &run->previous);
+	buf_append_str(&what, " (");
+	add_number(&what, run->previous.value);
+	buf_append_str(&what, ")");
+	add_gain(text, run->previous_pct, what.data);
+	buf_release(&what);
+}
+
+static void
+add_earlier(struct buf *text, const struct subject *s)
+{
+	const struct harness_run *run = s->run;
+
+	if (!run->earlier.present)
+		return;
+	add_number(text, run->earlier.value);
+	buf_appendf(text, " of run %s", run->earlier_run);
+	if (!run->earlier_pct.present)
+		return;
+	if (run->earlier_pct.value == 0)
+		buf_append_str(text, "; now equal to that");
+	else
+		buf_appendf(text, "; now %.1f %% %s than that",
+			    fabs(run->earlier_pct.value),
+			    run->earlier_pct.value > 0 ? "better" : "worse");
+}
+
+static const char *
+source_text(const char *source)
+{
+	if (strcmp(source, "failed_verifier") == 0)
+		return "INVALID: printed by a verifier that failed";
+	if (strcmp(source, "in_session") == 0)
+		return "measured in session by the agent's own tool";
+	return "claimed by the agent, measured by nobody";
+}
+
+static void
+add_unverified(struct buf *text, const struct subject *s)
+{
+	const struct harness_score *other = &s->run->best_unverified;
+
+	if (!other->present)
+		return;
+	add_number(text, other->value);
+	buf_append_str(text, " of ");
+	add_iteration(text, other);
+	buf_appendf(text, ", %s", source_text(other->source));
+}
+
+static void
+add_stop(struct buf *text, const struct subject *s)
+{
+	const struct harness_run *run = s->run;
+
+	if (!run->stop_score.present)
+		return;
+	add_number(text, run->stop_score.value);
+	buf_appendf(text, ", %sreached by a verified score",
+		    run->stop_reached == HARNESS_YES ? "" : "not ");
+}
+
+static bool
+is_verified(const struct harness_run *run, double value)
+{
+	for (size_t i = 0; i < run->n_iterations; i++)
+		if (run->iterations[i].verified_score.present &&
+		    run->iterations[i].verified_score.value == value)
+			return true;
+	return run->best.present && run->best.value == value;
+}
+
+/* Where HarnessGym itself calls a number the best that nobody verified. */
+static void
+add_says(struct buf *text, const struct subject *s)
+{
+	const struct harness_run *run = s->run;
+
+	if (!harness_is_finite(run->said_best) ||
+	    is_verified(run, run->said_best.value))
+		return;
+	buf_append_str(text, "best ");
+	add_number(text, run->said_best.value);
+	buf_append_str(text, ", which no verifier that passed has measured");
+}
+
+static void
+add_checkpoint(struct buf *text, const struct subject *s)
+{
+	const struct harness_checkpoint *point = &s->run->checkpoint;
+
+	if (!point->present || !point->iteration.present)
+		return;
+	buf_appendf(text, "iteration %.0f", point->iteration.value);
+	if (point->score.present) {
+		buf_append_str(text, " (");
+		add_number(text, point->score.value);
+		buf_append_str(text, ")");
+	}
+	if (s->run->best.present &&
+	    point->iteration.value != s->run->best.iteration)
+		buf_append_str(text, ": NOT the best verified one");
+}
+
+/* The score of a restore's verifier, or why there is none. */
+static void
+add_post_restore(struct buf *text, const struct harness_restore *r)
+{
+	buf_append_str(text, "; verifier after it ");
+	if (r->post_passed == HARNESS_YES) {
+		buf_append_str(text, "passed");
+		if (harness_is_finite(r->post.score)) {
+			buf_append_str(text, " with ");
+			add_number(text, r->post.score.value);
+		}
+		return;
+	}
+	buf_append_str(text, "FAILED");
+	if (r->post.failure != HARNESS_FAILURE_NONE)
+		buf_appendf(text, " (%s): %s",
+			    harness_failure_class(r->post.failure),
+			    harness_failure_text(r->post.failure));
+}
+
+static void
+add_restored(struct buf *text, const struct subject *s)
+{
+	const struct harness_restore *r = &s->run->restore;
+
+	if (r->restored == HARNESS_YES) {
+		if (r->iteration.present)
+			buf_appendf(text, "from iteration %.0f",
+				    r->iteration.value);
+		else
+			buf_append_str(text, "from the checkpoint");
+		if (r->post.present)
+			add_post_restore(text, r);
+	} else if (r->present && r->reason != NULL) {
+		buf_appendf(text, "no: %s", r->reason);
+	}
+}
+
+static void
+add_calls(struct buf *text, const struct subject *s)
+{
+	const struct harness_calls *calls = &s->ws->calls;
+
+	if (calls->total == 0)
+		return;
+	if (calls->known)
+		buf_appendf(text, "%u in this workspace", calls->total);
+	else
+		buf_append_str(text, "more than can be counted here");
+	for (size_t i = 0; i < calls->n_tools && i < MAX_TOOLS; i++)
+		buf_appendf(text, "%s %s %u", i == 0 ? ":" : ",",
+			    calls->tools[i].name, calls->tools[i].calls);
+}
+
+static void
+add_quarantined(struct buf *text, const struct subject *s)
+{
+	for (size_t i = 0; i < s->ws->n_artifacts; i++)
+		if (s->ws->artifacts[i].quarantined)
+			buf_appendf(text, "%s%s", text->len > 0 ? ", " : "",
+				    word(s->ws->artifacts[i].path));
+}
+
+static void
+add_runs(struct buf *text, const struct subject *s)
+{
+	if (s->ws->n_runs < 2)
+		return;
+	buf_appendf(text, "%zu in this workspace:", s->ws->n_runs);
+	for (size_t i = 0; i < s->ws->n_runs; i++)
+		buf_appendf(text, " %s", s->ws->runs[i].id);
+}
+
+static const struct {
+	const char *label;
+	void (*add)(struct buf *text, const struct subject *s);
+} facts[] = {
+	[HARNESS_FACT_TASK] = { "task", add_task },
+	[HARNESS_FACT_SCORE] = { "score", add_score },
+	[HARNESS_FACT_STATE] = { "state", add_state },
+	[HARNESS_FACT_BASELINE] = { "baseline", add_baseline },
+	[HARNESS_FACT_BEST] = { "best VERIFIED", add_best },
+	[HARNESS_FACT_EARLIER] = { "earlier best", add_earlier },
+	[HARNESS_FACT_UNVERIFIED] = { "? unverified", add_unverified },
+	[HARNESS_FACT_STOP] = { "stop score", add_stop },
+	[HARNESS_FACT_SAYS] = { "it says", add_says },
+	[HARNESS_FACT_CHECKPOINT] = { "checkpoint", add_checkpoint },
+	[HARNESS_FACT_RESTORED] = { "restored", add_restored },
+	[HARNESS_FACT_CALLS] = { "MCP calls", add_calls },
+	[HARNESS_FACT_QUARANTINED] = { "QUARANTINED", add_quarantined },
+	[HARNESS_FACT_RUNS] = { "runs", add_runs },
+};
+
+const char *
+harness_fact_label(enum harness_fact fact)
+{
+	return facts[fact].label;
+}
+
+void
+harness_add_fact(struct buf *text, enum harness_fact fact,
+		 const struct harness_workspace *ws,
+		 const struct harness_run *run)
+{
+	const struct subject subject = { ws, run };
+
+	facts[fact].add(text, &subject);
+}
+
+void
+harness_add_trial(struct buf *text, const struct harness_trial *t)
+{
+	if (harness_trial_counts(t)) {
+		buf_append_str(text, "valid");
+	} else if (!t->post.present) {
+		buf_append_str(text, "not measured");
+	} else {
+		buf_append_str(text, "INVALID");
+		if (harness_is_finite(t->post.score)) {
+			buf_append_str(text, " ");
+			add_number(text, t->post.score.value);
+		}
+		if (t->post.doubt != NULL)
+			buf_appendf(text, " (%s)", t->post.doubt);
+		if (t->post.failure != HARNESS_FAILURE_NONE)
+			buf_appendf(text, " (%s)",
+				    harness_failure_class(t->post.failure));
+		if (t->post_why != NULL && *t->post_why != '\0')
+			buf_appendf(text, ": %s", t->post_why);
+	}
+	if (t->comparison_valid == HARNESS_NO && t->comparison_why != NULL &&
+	    (t->post_why == NULL ||
+	     strcmp(t->comparison_why, t->post_why) != 0))
+		buf_appendf(text, "; %s", t->comparison_why);
+	if (t->error != NULL && *t->error != '\0')
+		buf_appendf(text, "; %s", t->error);
+}
+
+void
+harness_add_group(struct buf *text, const struct harness_group *group)
+{
+	buf_appendf(text, "%u of %u trials valid", group->valid, group->count);
+	if (group->invalid > 0)
+		buf_appendf(text, ", %u INVALID", group->invalid);
+	if (group->not_run > 0)
+		buf_appendf(text, ", %u not measured", group->not_run);
+	if (group->median.present) {
+		buf_append_str(text, "; median of the valid ");
+		add_number(text, group->median.value);
+		buf_append_str(text, ", from ");
+		add_number(text, group->min.value);
+		buf_append_str(text, " to ");
+		add_number(text, group->max.value);
+	}
+}
+
+/* No verdict without replicates. */
+void
+harness_add_verdict(struct buf *text, const struct harness_compare *compare)
+{
+	const struct harness_group *a = &compare->groups[0], *b = a + 1;
+
+	if (compare->n_groups < 2)
+		buf_append_str(text, "none: only one group has trials");
+	else if (a->median.present && b->median.present &&
+		 a->min.value == b->min.value && a->max.value == b->max.value &&
+		 a->min.value == a->max.value)
+		buf_append_str(text, "none: all valid trials are equal");
+	else if (a->valid < 5 || b->valid < 5)
+		buf_append_str(text, "none: a side has less than 5 valid "
+				     "trials");
+	else
+		buf_append_str(text, "judge the trials' scores by `bench "
+				     "judge`");
 }

@@ -12,12 +12,9 @@
  * INVALID, unverified, or not measured.  Each appends; nothing appended means
  * that there is nothing to say.  Texts of runs in them are clean.
  */
-void harness_add_number(struct buf *text, double value);
 /* "+2.1 %", "2.1 %" without the sign; from a million on "1.2e+06 %". */
 #define HARNESS_PCT_SIZE 32
 const char *harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE]);
-/* "8 s", "1.1 s", "8m", "8m05s", "1h20m". */
-void harness_add_duration(struct buf *text, double seconds);
 
 /* Cells of an iteration. */
 void harness_add_attempt(struct buf *text, const struct harness_run *run,

@@ -1,16 +1,274 @@
 /* SPDX-License-Identifier: MIT */
-/* Raw lines of a log as they are shown and searched; for the log view. */
+/* Raw lines of a log and their colours, as they are shown and searched. */
 #include "config.h"
 
 #include "model/logtext.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/utf8.h"
+#include "base/xalloc.h"
 
 #define TAB_COLUMNS	  8U
 #define CHARACTER_BYTES	  4U
-#define MARKS_OF_A_COLUMN 8U /* combining ones, before a line is cut */
+#define MARKS_OF_A_COLUMN 8U	/* combining ones, before a line is cut */
+#define MOST		  9999U /* of a parameter; what is more is cut to it */
+#define GREY_SPREAD	  40	/* least difference of the parts of a colour */
+#define BRIGHT_FROM	  216	/* the greatest part of a bright one */
+#define GREY_FROM	  64	/* below and above a grey is black and white */
+#define GREY_UPTO	  176
+
+struct param {
+	unsigned int value;
+	bool is_part; /* stands behind a colon: belongs to what is before */
+};
+
+/* Whether the next parameter is a part of the one that was taken. */
+static bool
+has_part(const struct str *rest)
+{
+	return rest->p != NULL && rest->p[-1] == ':';
+}
+
+/* The next parameter of what stands behind "ESC ["; false: none is left. */
+static bool
+take_param(struct str *rest, struct param *param)
+{
+	size_t i = 0;
+
+	if (rest->p == NULL)
+		return false;
+	*param = (struct param){ 0, has_part(rest) };
+	for (; i < rest->len && rest->p[i] >= '0' && rest->p[i] <= '9'; i++) {
+		param->value = param->value * 10 + (unsigned)(rest->p[i] - '0');
+		if (param->value > MOST)
+			param->value = MOST;
+	}
+	if (i == rest->len) {
+		rest->p = NULL;
+		return true;
+	}
+	rest->p += i + 1;
+	rest->len -= i + 1;
+	return true;
+}
+
+static int
+most_of(const int rgb[3])
+{
+	int most = rgb[0] > rgb[1] ? rgb[0] : rgb[1];
+
+	return most > rgb[2] ? most : rgb[2];
+}
+
+static int
+least_of(const int rgb[3])
+{
+	int least = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
+
+	return least < rgb[2] ? least : rgb[2];
+}
+
+/* The ink of the same hue: a part counts when it is in the upper half. */
+static uint8_t
+ink_of_rgb(const int rgb[3])
+{
+	static const uint8_t hues[] = {
+		LOGSGR_TEXT, LOGSGR_RED,     LOGSGR_GREEN, LOGSGR_YELLOW,
+		LOGSGR_BLUE, LOGSGR_MAGENTA, LOGSGR_CYAN,  LOGSGR_TEXT,
+	};
+	int most = most_of(rgb), least = least_of(rgb);
+	int middle = least + (most - least) / 2;
+	unsigned int hue = 0;
+
+	if (most - least < GREY_SPREAD)
+		return most >= GREY_FROM && most < GREY_UPTO ? LOGSGR_GREY
+							     : LOGSGR_TEXT;
+	for (int i = 0; i < 3; i++)
+		hue |= (unsigned)(rgb[i] > middle) << i;
+	return (uint8_t)(hues[hue] + (most >= BRIGHT_FROM
+					      ? LOGSGR_BRIGHT_RED - LOGSGR_RED
+					      : 0));
+}
+
+/* One of the first sixteen. */
+static uint8_t
+ink_of_sixteen(unsigned int n)
+{
+	unsigned int hue = n % 8;
+
+	if (n == 8)
+		return LOGSGR_GREY;
+	if (hue == 0 || hue == 7)
+		return LOGSGR_TEXT;
+	return (uint8_t)((n < 8 ? LOGSGR_RED : LOGSGR_BRIGHT_RED) + hue - 1);
+}
+
+/* One of the 256: sixteen, a cube of six levels, 24 greys. */
+static uint8_t
+ink_of_index(unsigned int n)
+{
+	static const int level[] = { 0, 95, 135, 175, 215, 255 };
+	int rgb[3];
+
+	if (n < 16)
+		return ink_of_sixteen(n);
+	for (int i = 0; i < 3; i++) {
+		static const unsigned int step[] = { 36, 6, 1 };
+
+		rgb[i] = n >= 232 ? 8 + 10 * ((int)n - 232)
+				  : level[(n - 16) / step[i] % 6];
+	}
+	return ink_of_rgb(rgb);
+}
+
+/* Up to three parts of a direct colour; a colour space may lead them. */
+static bool
+take_rgb(struct str *rest, int rgb[3])
+{
+	bool parts = has_part(rest);
+	struct param param;
+	int n = 0;
+
+	while (n < (parts ? 4 : 3) && has_part(rest) == parts &&
+	       take_param(rest, &param)) {
+		if (n == 3)
+			memmove(rgb, rgb + 1, 2 * sizeof(*rgb));
+		rgb[n < 3 ? n : 2] = (int)param.value;
+		n++;
+	}
+	return n >= 3 && most_of(rgb) <= 255;
+}
+
+/* What follows 38, 48 or 58; *ink stays when it is no colour. */
+static void
+take_color(struct str *rest, uint8_t *ink)
+{
+	struct param param;
+	int rgb[3];
+
+	if (!take_param(rest, &param))
+		return;
+	if (param.value == 5) {
+		if (take_param(rest, &param) && param.value <= 255)
+			*ink = ink_of_index(param.value);
+	} else if (param.value == 2 && take_rgb(rest, rgb)) {
+		*ink = ink_of_rgb(rgb);
+	}
+}
+
+static uint8_t
+with_ink(uint8_t look, uint8_t ink)
+{
+	return (uint8_t)((look & ~LOGSGR_INK_MASK) | ink);
+}
+
+/* A parameter of one number. */
+static uint8_t
+behind_number(uint8_t look, unsigned int value)
+{
+	static const struct {
+		uint8_t number, clears, sets;
+	} attributes[] = {
+		{ 0, 0xFF, 0 },
+		{ 1, 0, LOGSGR_BOLD },
+		{ 2, 0, LOGSGR_FAINT },
+		{ 7, 0, LOGSGR_REVERSE },
+		{ 22, LOGSGR_BOLD | LOGSGR_FAINT, 0 },
+		{ 27, LOGSGR_REVERSE, 0 },
+		{ 39, LOGSGR_INK_MASK, 0 },
+	};
+
+	if (value >= 30 && value <= 37)
+		return with_ink(look, ink_of_sixteen(value - 30));
+	if (value >= 90 && value <= 97)
+		return with_ink(look, ink_of_sixteen(value - 90 + 8));
+	for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++)
+		if (attributes[i].number == value)
+			return (uint8_t)((look & ~attributes[i].clears) |
+					 attributes[i].sets);
+	return look;
+}
+
+/* ESC [ digits ; : m */
+static bool
+is_sgr(struct str escape)
+{
+	if (escape.len < 3 || escape.p[1] != '[' ||
+	    escape.p[escape.len - 1] != 'm')
+		return false;
+	for (size_t i = 2; i < escape.len - 1; i++)
+		if (escape.p[i] < '0' || escape.p[i] > ';')
+			return false;
+	return true;
+}
+
+/*
+ * The look behind an escape sequence (ESC included); the same for one that
+ * is no SGR or is not whole.
+ */
+static uint8_t
+logsgr_behind(uint8_t look, struct str escape)
+{
+	struct str rest = { escape.p + 2, escape.len - 3 };
+	struct param param;
+
+	if (!is_sgr(escape))
+		return look;
+	while (take_param(&rest, &param)) {
+		uint8_t ink = look & LOGSGR_INK_MASK, none = 0;
+
+		if (param.is_part)
+			continue;
+		if (param.value == 38) {
+			take_color(&rest, &ink);
+			look = with_ink(look, ink);
+		} else if (param.value == 48 || param.value == 58) {
+			take_color(&rest, &none);
+		} else {
+			look = behind_number(look, param.value);
+		}
+	}
+	return look;
+}
+
+void
+logsgr_runs_init(struct logsgr_runs *runs)
+{
+	memset(runs, 0, sizeof(*runs));
+}
+
+void
+logsgr_runs_release(struct logsgr_runs *runs)
+{
+	free(runs->v);
+	logsgr_runs_init(runs);
+}
+
+/* at: not below that of the last run. */
+static void
+logsgr_runs_add(struct logsgr_runs *runs, size_t at, uint8_t look)
+{
+	if (runs->n >= LOGSGR_MAX_RUNS)
+		return;
+	if (runs->n > 0 && runs->v[runs->n - 1].at == at)
+		runs->n--;
+	if (look == (runs->n > 0 ? runs->v[runs->n - 1].look : 0))
+		return;
+	if (runs->n + 1 == LOGSGR_MAX_RUNS)
+		look = 0;
+	xpush(runs->v, runs->n, runs->cap,
+	      (struct logsgr_run){ (uint32_t)at, look });
+}
+
+size_t
+logsgr_runs_upto(const struct logsgr_runs *runs, size_t at)
+{
+	return bisect(runs->n, i, runs->v[i].at <= at);
+}
 
 /* ESC, intermediates, a final byte; what is none of it stays text. */
 static const char *

@@ -13,12 +13,14 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "model/logfile.h"
-#include "model/model_priv.h"
 
 #define EVENT_TEXT_BYTES 1024
+#define WHY_BYTES	 512
+#define LINE_BYTES	 2000U /* of what a check says */
 
 void
 model_init(struct model *model)
@@ -64,42 +66,15 @@ let_go(struct model_log *log)
 }
 
 void
-model_release(struct model *model)
-{
-	for (size_t i = 0; i < model->n_pods; i++)
-		model_pod_release(&model->pods[i]);
-	for (size_t i = 0; i < model->n_runs; i++)
-		model_run_free(model->runs[i]);
-	for (size_t i = 0; i < model->n_logs; i++) {
-		let_go(model->logs[i]);
-		logclass_release(&model->logs[i]->classes);
-		logcame_release(&model->logs[i]->came);
-		free(model->logs[i]->path);
-		free(model->logs[i]->file);
-		free(model->logs[i]);
-	}
-	for (size_t i = 0; i < model->n_events; i++)
-		free(model->events[i].text);
-	free_benches(model);
-	free_noise(model);
-	free(model->pods);
-	free(model->runs);
-	free(model->logs);
-	free(model->events);
-	map_release(&model->run_index, NULL);
-	map_release(&model->log_index, NULL);
-	memset(model, 0, sizeof(*model));
-}
-
-void
 model_note_change(struct model *model, enum model_part part)
 {
 	model->generation++;
 	model->changed |= part;
 }
 
-char *
-model_sanitised(const char *text, size_t cap_bytes)
+/* A copy of text, safe to show, of no more than cap_bytes; owned. */
+static char *
+sanitised(const char *text, size_t cap_bytes)
 {
 	struct buf out;
 
@@ -108,8 +83,9 @@ model_sanitised(const char *text, size_t cap_bytes)
 	return buf_detach(&out);
 }
 
-void
-model_push_point(struct series **series, const struct series_point *point)
+/* Push a point, unless it is NaN or infinite; *series is made when NULL. */
+static void
+push_point(struct series **series, const struct series_point *point)
 {
 	if (!isfinite(point->value))
 		return;
@@ -118,8 +94,8 @@ model_push_point(struct series **series, const struct series_point *point)
 	series_push(*series, point);
 }
 
-void
-model_free_series(struct series *series[METRIC_COUNT])
+static void
+free_series(struct series *series[METRIC_COUNT])
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		series_free(series[i]);
@@ -131,8 +107,9 @@ log_key(size_t pod, const char *path)
 	return xasprintf("%zu %s", pod, path);
 }
 
-struct model_log *
-model_find_log(const struct model *model, size_t pod, const char *path)
+/* The log of that file, NULL: none is known. */
+static struct model_log *
+find_log(const struct model *model, size_t pod, const char *path)
 {
 	char *key = log_key(pod, path);
 	struct model_log *log = map_get(&model->log_index, str_from(key));
@@ -144,7 +121,7 @@ model_find_log(const struct model *model, size_t pod, const char *path)
 struct model_log *
 model_log_get(struct model *model, size_t pod, const char *path)
 {
-	struct model_log *log = model_find_log(model, pod, path);
+	struct model_log *log = find_log(model, pod, path);
 	char *key;
 
 	if (log != NULL)
@@ -164,7 +141,7 @@ model_log_get(struct model *model, size_t pod, const char *path)
 void
 model_log_after(struct model *model, struct model_log *log, const char *before)
 {
-	struct model_log *old = model_find_log(model, log->pod, before);
+	struct model_log *old = find_log(model, log->pod, before);
 
 	if (old != NULL && old != log)
 		old->next = log;
@@ -309,7 +286,7 @@ model_event_add(struct model *model, const struct model_event *event)
 {
 	struct model_event new = *event, *oldest;
 
-	new.text = model_sanitised(event->text, EVENT_TEXT_BYTES);
+	new.text = sanitised(event->text, EVENT_TEXT_BYTES);
 	if (model->n_events < MODEL_MAX_EVENTS) {
 		xpush(model->events, model->n_events, model->cap_events, new);
 	} else {
@@ -327,4 +304,411 @@ model_event_at(const struct model *model, size_t i)
 {
 	assert(i < model->n_events);
 	return &model->events[(model->first_event + i) % model->n_events];
+}
+
+static const char *const pod_state_names[] = {
+#define X(id, name) [POD_##id] = (name),
+	POD_STATE_LIST(X)
+#undef X
+};
+
+const char *
+pod_state_name(enum pod_state state)
+{
+	return pod_state_names[state];
+}
+
+static void
+free_pod(struct model_pod *pod)
+{
+	free_series(pod->telemetry);
+	free(pod->name);
+	free(pod->target);
+	free(pod->why);
+	free(pod->gpu_name);
+	model_check_release(&pod->check);
+}
+
+size_t
+model_pod_add(struct model *model, const char *name, const char *target)
+{
+	const struct model_pod pod = { .name = xstrdup(name),
+				       .target = xstrdup(target),
+				       .lag_ms = -1,
+				       .usd_per_hour = RUN_ABSENT,
+				       .disk_free_bytes = RUN_ABSENT };
+
+	xpush(model->pods, model->n_pods, model->cap_pods, pod);
+	model_note_change(model, MODEL_PODS);
+	return model->n_pods - 1;
+}
+
+const char *
+model_pod_name(const struct model *model, size_t pod)
+{
+	return pod < model->n_pods ? model->pods[pod].name : "";
+}
+
+size_t
+model_pod_find(const struct model *model, const char *name)
+{
+	for (size_t i = 0; i < model->n_pods; i++)
+		if (strcmp(model->pods[i].name, name) == 0)
+			return i;
+	return MODEL_NONE;
+}
+
+void
+model_pod_state(struct model *model, size_t pod, enum pod_state state,
+		const char *why, int64_t retry_at_ms)
+{
+	struct model_pod *p = &model->pods[pod];
+
+	assert(pod < model->n_pods);
+	p->state = state;
+	p->retry_at_ms = retry_at_ms;
+	free(p->why);
+	p->why = why != NULL ? sanitised(why, WHY_BYTES) : NULL;
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_pod_sample(struct model *model, size_t pod, enum metric metric,
+		 double value, int64_t wall_ms)
+{
+	assert(pod < model->n_pods && metric < METRIC_COUNT);
+	push_point(&model->pods[pod].telemetry[metric],
+		   &(struct series_point){ RUN_ABSENT, RUN_ABSENT, wall_ms,
+					   value });
+	if (metric >= METRIC_GPU_UTIL && metric <= METRIC_GPU_THROTTLE)
+		model->pods[pod].has_gpu = true;
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_pod_telemetry(struct model *model, size_t pod,
+		    const struct telemetry *told, int64_t wall_ms)
+{
+	const struct {
+		enum metric metric;
+		double value;
+	} values[] = {
+		{ METRIC_GPU_UTIL, told->gpu_util },
+		{ METRIC_GPU_MEM_MIB, told->gpu_mem_mib },
+		{ METRIC_GPU_POWER_W, told->gpu_power_w },
+		{ METRIC_GPU_TEMP_C, told->gpu_temp_c },
+		{ METRIC_GPU_SM_MHZ, told->gpu_sm_mhz },
+		{ METRIC_GPU_THROTTLE, told->gpu_throttle },
+		{ METRIC_HOST_LOAD, told->host_load },
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		if (run_has(values[i].value))
+			model_pod_sample(model, pod, values[i].metric,
+					 values[i].value, wall_ms);
+	model_pod_disk(model, pod, told->disk_free_bytes);
+	if (told->n_gpus > 0)
+		model_pod_gpu(model, pod, told->gpu_name);
+}
+
+void
+model_pod_fetched(struct model *model, size_t pod,
+		  struct series *series[METRIC_COUNT])
+{
+	struct model_pod *p = &model->pods[pod];
+
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		struct series *here = p->telemetry[i];
+		int64_t last_ms;
+
+		if (series[i] == NULL)
+			continue;
+		last_ms = series_last(series[i])->wall_ms;
+		for (size_t k = 0; here != NULL && k < series_count(here); k++)
+			if (series_at(here, k)->wall_ms > last_ms)
+				series_push(series[i], series_at(here, k));
+		series_free(here);
+		p->telemetry[i] = series[i];
+		series[i] = NULL;
+		p->has_gpu |= i >= METRIC_GPU_UTIL && i <= METRIC_GPU_THROTTLE;
+	}
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_pod_disk(struct model *model, size_t pod, double free_bytes)
+{
+	assert(pod < model->n_pods);
+	if (!run_has(free_bytes))
+		return;
+	model->pods[pod].disk_free_bytes = free_bytes;
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_pod_gpu(struct model *model, size_t pod, const char *name)
+{
+	assert(pod < model->n_pods);
+	free(model->pods[pod].gpu_name);
+	model->pods[pod].gpu_name = sanitised(name, WHY_BYTES);
+	model->pods[pod].has_gpu = true;
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_check_release(struct model_check *check)
+{
+	for (size_t i = 0; i < check->n_lines; i++)
+		free(check->lines[i]);
+	*check = (struct model_check){ 0 };
+}
+
+void
+model_check_add(struct model_check *check, struct str line)
+{
+	struct buf clean;
+
+	if (check->n_lines == MODEL_CHECK_LINES)
+		return;
+	buf_init(&clean, LINE_BYTES);
+	utf8_sanitize(&clean, line);
+	check->lines[check->n_lines++] = buf_detach(&clean);
+}
+
+void
+model_pod_checking(struct model *model, size_t pod)
+{
+	model->pods[pod].check.is_running = true;
+	model_note_change(model, MODEL_PODS);
+}
+
+void
+model_pod_checked(struct model *model, size_t pod, struct model_check *check)
+{
+	model_check_release(&model->pods[pod].check);
+	model->pods[pod].check = *check;
+	*check = (struct model_check){ 0 };
+	model_note_change(model, MODEL_PODS);
+}
+
+static void
+free_run(struct model_run *mr)
+{
+	free_series(mr->series);
+	run_release(&mr->run);
+	free(mr->path);
+	free(mr->group);
+	free(mr);
+}
+
+/* The key of a file's run: numbers first, so no path can imitate another. */
+static char *
+run_key(size_t pod, const char *path, unsigned int run_index)
+{
+	return xasprintf("%zu %u %s", pod, run_index, path);
+}
+
+struct model_run *
+model_run_get(struct model *model, size_t pod, const char *path,
+	      unsigned int run_index)
+{
+	char *key = run_key(pod, path, run_index);
+	struct model_run *mr = map_get(&model->run_index, str_from(key));
+
+	if (mr == NULL && model->n_runs >= MODEL_MAX_RUNS)
+		mr = model->runs[model->n_runs - 1];
+	if (mr == NULL) {
+		mr = xcalloc(1, sizeof(*mr));
+		mr->pod = pod;
+		mr->path = xstrdup(path);
+		/* Runs of one folder are seeds of one recipe. */
+		mr->group = file_folder(path);
+		run_init(&mr->run);
+		mr->run.run_index = run_index;
+		xpush(model->runs, model->n_runs, model->cap_runs, mr);
+		(void)map_set(&model->run_index, str_from(key), mr);
+		model_note_change(model, MODEL_RUNS);
+	}
+	if (mr->log == NULL)
+		mr->log = find_log(model, pod, path);
+	free(key);
+	return mr;
+}
+
+void
+model_run_update(struct model *model, struct model_run *mr,
+		 const struct run *run)
+{
+	if (run != &mr->run) {
+		run_release(&mr->run);
+		run_copy(&mr->run, run);
+	}
+	model_note_change(model, MODEL_RUNS);
+}
+
+void
+model_run_sample(struct model *model, struct model_run *mr,
+		 const struct sample *sample)
+{
+	assert(sample->metric < METRIC_COUNT);
+	push_point(&mr->series[sample->metric],
+		   &(struct series_point){ sample->step, sample->train_ms,
+					   sample->wall_ms, sample->value });
+	model_note_change(model, MODEL_SAMPLES);
+}
+
+void
+model_run_want(const struct model *model, const struct model_run *mr)
+{
+	const struct model_fetch *fetch = &model->fetch;
+
+	if (mr->run_id == 0 || fetch->want == NULL)
+		return;
+	/* The model is const to who draws it, not to who fills it. */
+	fetch->want(fetch->user, (struct model_run *)(uintptr_t)mr);
+}
+
+void
+model_run_fetched(struct model *model, struct model_run *mr,
+		  struct series *series[METRIC_COUNT], uint64_t last_line)
+{
+	free_series(mr->series);
+	memcpy(mr->series, series, sizeof(mr->series));
+	memset(series, 0, sizeof(mr->series));
+	mr->history = MODEL_WHOLE;
+	mr->stored_line = last_line;
+	model_note_change(model, MODEL_SAMPLES);
+}
+
+void
+model_run_append(struct model *model, struct model_run *mr,
+		 struct series *const series[METRIC_COUNT], uint64_t last_line)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		for (size_t k = 0;
+		     series[i] != NULL && k < series_count(series[i]); k++)
+			push_point(&mr->series[i], series_at(series[i], k));
+	mr->stored_line = last_line;
+	model_note_change(model, MODEL_SAMPLES);
+}
+
+void
+model_run_forget(struct model *model, struct model_run *mr)
+{
+	free_series(mr->series);
+	memset(mr->series, 0, sizeof(mr->series));
+	mr->history = MODEL_STORED;
+	mr->stored_line = 0;
+	model_note_change(model, MODEL_SAMPLES);
+}
+
+double
+model_run_last(const struct model_run *mr, enum metric metric)
+{
+	const struct series *series = mr->series[metric];
+	const struct series_point *last =
+		series != NULL ? series_last(series) : NULL;
+
+	return last != NULL ? last->value : RUN_ABSENT;
+}
+
+double
+model_run_ms_per_step(const struct model_run *mr)
+{
+	const struct run *run = &mr->run;
+
+	if (run_has(run->ms_per_step))
+		return run->ms_per_step;
+	if (run_has(run->tok_s_last) && run->tok_s_last > 0)
+		return run->train_batch_tokens / run->tok_s_last * 1000;
+	return run->step_avg_printed_ms;
+}
+
+double
+model_run_tok_s(const struct model_run *mr)
+{
+	double ms = model_run_ms_per_step(mr);
+
+	if (run_has(mr->run.train_batch_tokens) && run_has(ms) && ms > 0)
+		return mr->run.train_batch_tokens / ms * 1000;
+	return mr->run.tok_s_interval;
+}
+
+double
+model_run_train_ms(const struct model_run *mr)
+{
+	if (run_has(mr->run.train_ms))
+		return mr->run.train_ms;
+	return mr->run.steps * model_run_ms_per_step(mr);
+}
+
+double
+model_eval_s(const struct run *run)
+{
+	return run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
+}
+
+double
+model_run_failed_step(const struct model_run *mr)
+{
+	const struct run *run = &mr->run;
+
+	for (size_t i = 0; i < run->n_events; i++)
+		if (run->events[i].kind == RUN_EVENT_NAN &&
+		    run_has(run->events[i].step))
+			return run->events[i].step;
+	return run->last_step;
+}
+
+/* Count the time since the bytes before. */
+static void
+note_gap(struct model_run *mr, int64_t gap_ms)
+{
+	size_t bucket = 0;
+
+	while (bucket + 1 < MODEL_GAP_BUCKETS && gap_ms >> (bucket + 1) > 0)
+		bucket++;
+	mr->gaps[bucket]++;
+	mr->n_gaps++;
+}
+
+void
+model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
+		bool live)
+{
+	if (mr->first_byte_wall_ms == 0)
+		mr->first_byte_wall_ms = wall_ms;
+	else if (live && wall_ms > mr->last_byte_wall_ms)
+		note_gap(mr, wall_ms - mr->last_byte_wall_ms);
+	mr->last_byte_wall_ms = wall_ms;
+	mr->live = live;
+	model_note_change(model, MODEL_RUNS);
+}
+
+void
+model_release(struct model *model)
+{
+	for (size_t i = 0; i < model->n_pods; i++)
+		free_pod(&model->pods[i]);
+	for (size_t i = 0; i < model->n_runs; i++)
+		free_run(model->runs[i]);
+	for (size_t i = 0; i < model->n_logs; i++) {
+		let_go(model->logs[i]);
+		logclass_release(&model->logs[i]->classes);
+		logcame_release(&model->logs[i]->came);
+		free(model->logs[i]->path);
+		free(model->logs[i]->file);
+		free(model->logs[i]);
+	}
+	for (size_t i = 0; i < model->n_events; i++)
+		free(model->events[i].text);
+	free_benches(model);
+	free_noise(model);
+	free(model->pods);
+	free(model->runs);
+	free(model->logs);
+	free(model->events);
+	map_release(&model->run_index, NULL);
+	map_release(&model->log_index, NULL);
+	memset(model, 0, sizeof(*model));
 }

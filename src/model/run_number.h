@@ -16,6 +16,10 @@ struct run_number {
 	size_t offset;	  /* of the double in struct run */
 };
 
+#define X(member, decimals) +1
+enum { RUN_NUMBER_COUNT = 0 RUN_NUMBER_LIST(X) };
+#undef X
+
 extern const struct run_number run_numbers[];
 
 /* NULL when no number has that key. */

@@ -116,36 +116,6 @@ facts_cell(struct facts *facts, double number)
 			    "");
 }
 
-static void
-facts_copy_one(struct facts *to, const struct fact *from, const char *label)
-{
-	struct fact *fact = facts_add(to, from);
-
-	fact->label = label;
-	fact->text = xstrdup_null(from->text);
-	fact->note = xstrdup_null(from->note);
-}
-
-void
-facts_copy(struct facts *to, const struct facts *from, size_t section)
-{
-	const struct facts_section *s = &from->sections[section];
-
-	for (size_t i = s->first; i < s->first + s->n; i++)
-		facts_copy_one(to, &from->v[i], from->v[i].label);
-}
-
-void
-facts_copy_row(struct facts *to, const struct facts *from, size_t section,
-	       size_t row)
-{
-	const struct facts_section *s = &from->sections[section];
-
-	for (size_t i = 0; i < s->n_columns; i++)
-		facts_copy_one(to, &from->v[s->first + row * s->n_columns + i],
-			       s->columns[i].label);
-}
-
 const char *
 facts_keep(struct facts *facts, const char *fmt, ...)
 {

@@ -91,11 +91,6 @@ struct fact *facts_number(struct facts *facts, const char *label,
 			  const char *unit);
 /* The number of the next cell, which its column says how to write. */
 struct fact *facts_cell(struct facts *facts, double number);
-/* Facts of a section, or of a row of a table by the labels of its columns (row
- * 0..), behind those of `to`, which borrows the labels. */
-void facts_copy(struct facts *to, const struct facts *from, size_t section);
-void facts_copy_row(struct facts *to, const struct facts *from, size_t section,
-		    size_t row);
 /* A text that lives as long as the list, for a label or a title. */
 const char *facts_keep(struct facts *facts, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

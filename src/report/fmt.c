@@ -86,17 +86,6 @@ fmt_digits(double value, int digits, char out[FMT_SIZE])
 }
 
 const char *
-fmt_percent(double value, int decimals, char out[FMT_SIZE])
-{
-	if (isnan(value))
-		return fmt_absent(out);
-	(void)snprintf(out, FMT_SIZE,
-		       fabs(value) < 1e6 ? "%s%.*f %%" : "%s%.*e %%",
-		       value < 0 ? "−" : "+", decimals, fabs(value));
-	return out;
-}
-
-const char *
 fmt_grouped(double value, char out[FMT_SIZE])
 {
 	char digits[STR_NUMBER_SIZE];
@@ -167,7 +156,7 @@ fmt_value(enum fmt_kind kind, double value, int decimals, char out[FMT_SIZE])
 	static const char *(*const exact[])(double, int, char *) = {
 		[FMT_TEXT] = fmt_number,   [FMT_NUMBER] = fmt_number,
 		[FMT_SIGNED] = fmt_signed, [FMT_MEASURE] = fmt_measure,
-		[FMT_DIGITS] = fmt_digits, [FMT_PERCENT] = fmt_percent,
+		[FMT_DIGITS] = fmt_digits,
 	};
 	static const char *(*const plain[])(double, char *) = {
 		[FMT_GROUPED] = fmt_grouped,

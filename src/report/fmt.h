@@ -17,7 +17,6 @@ enum fmt_kind {
 	FMT_SIGNED, /* a difference: less is better */
 	FMT_MEASURE,
 	FMT_DIGITS,  /* so many digits, the whole part in groups */
-	FMT_PERCENT, /* a gain: more is better */
 	FMT_GROUPED, /* whole, its digits in groups */
 	FMT_STEPS,
 	FMT_BYTES,
@@ -38,8 +37,6 @@ const char *fmt_signed(double value, int decimals, char out[FMT_SIZE]);
 const char *fmt_measure(double value, int decimals, char out[FMT_SIZE]);
 /* Decimals that a measurement of that size deserves. */
 int fmt_measure_decimals(double value);
-/* A gain with its sign: "+30.2 %"; from a million on "+1.2e+06 %". */
-const char *fmt_percent(double value, int decimals, char out[FMT_SIZE]);
 /* 15952086 as "15,952,086". */
 const char *fmt_grouped(double value, char out[FMT_SIZE]);
 /* Steps in six columns: "99,999", "329.4k", "1.23M". */

@@ -26,12 +26,6 @@ struct out {
 	bool head_done;
 };
 
-static const char *
-column_title(const struct out_column *column)
-{
-	return column->title != NULL ? column->title : column->key;
-}
-
 /* Forget the rows that are held. */
 static void
 out_begin(struct out *out)
@@ -40,7 +34,9 @@ out_begin(struct out *out)
 		xcalloc(out->n_columns, sizeof(*columns));
 
 	for (size_t i = 0; i < out->n_columns; i++) {
-		columns[i].label = column_title(&out->columns[i]);
+		columns[i].label = out->columns[i].title != NULL
+					   ? out->columns[i].title
+					   : out->columns[i].key;
 		columns[i].key = out->columns[i].key;
 	}
 	facts_release(&out->rows);
@@ -189,24 +185,6 @@ out_add_members(cJSON *row, cJSON *from)
 		cJSON_AddItemToObject(row, member->string, member);
 	}
 	cJSON_Delete(from);
-}
-
-void
-out_facts(struct facts *facts, const struct out_column *columns,
-	  const cJSON *row)
-{
-	struct buf text;
-
-	buf_init(&text, CELL_MAX_BYTES);
-	for (; columns->key != NULL; columns++) {
-		buf_clear(&text);
-		cell_text(&text, columns,
-			  cJSON_GetObjectItemCaseSensitive(row, columns->key));
-		if (text.len > 0)
-			facts_text(facts, column_title(columns), FACT_PLAIN,
-				   "%s", text.data);
-	}
-	buf_release(&text);
 }
 
 void

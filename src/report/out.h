@@ -36,9 +36,6 @@ void out_row(struct out *out, const cJSON *row);
 void out_take(struct out *out, cJSON *row);
 /* Give all members of from, which is freed, to row. */
 void out_add_members(cJSON *row, cJSON *from);
-/* The columns of a row as facts by their titles, without those it has not. */
-void out_facts(struct facts *facts, const struct out_column *columns,
-	       const cJSON *row);
 /* A blank line in a table (between groups); nothing in the other forms. */
 void out_gap(struct out *out);
 /* Print what is held and free; -1 when the stream had an error. */

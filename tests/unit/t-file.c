@@ -135,6 +135,27 @@ test_full(void)
 	free(big);
 }
 
+static void
+test_names(void)
+{
+	static const struct {
+		const char *path, *folder, *name;
+	} paths[] = {
+		{ "a/b/c.log", "a/b", "c.log" },
+		{ "/c.log", "/", "c.log" },
+		{ "c.log", ".", "c.log" },
+		{ "a/", "a", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		char *folder = file_folder(paths[i].path);
+
+		is_str(folder, paths[i].folder, "the folder of a path");
+		is_str(file_name(paths[i].path), paths[i].name, "its name");
+		free(folder);
+	}
+}
+
 int
 main(void)
 {
@@ -143,6 +164,7 @@ main(void)
 	(void)signal(SIGXFSZ, SIG_IGN);
 	if (mkdtemp(folder) == NULL || chdir(folder) != 0)
 		abort();
+	test_names();
 	test_create();
 	test_replace();
 	test_full();

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual and the completions: no complaint of mandoc and groff, nothing of
-# --help is missing, and the shells take the scripts.
+# The manual, the completions and the map for engineers: no complaint of mandoc
+# and groff, nothing of --help and of a bench's keys is missing, the shells take
+# the scripts, and what the map names is there.
 set -u
 man=${HGYM_BUILD:?}/man
 program=${HGYM_TUI:?}
@@ -124,6 +125,28 @@ sed '/^\.BR cwd /d' "$bench" >"$tmp/liar"
 keys_told "$tmp/liar" | diff "$tmp/read" - >"$tmp/out"
 grep -q '^< workload: cwd$' "$tmp/out"
 check "a page without one of them is noticed" $? "$tmp/out"
+
+# Functions and paths that the map names are there.
+map=$HGYM_SRC/.github/CONTRIBUTING.md
+# shellcheck disable=SC2016
+names_lost() {
+    grep -oE '`[a-z_0-9]+\(\)`' "$1" | tr -d '`()' | sort -u >"$tmp/names"
+    while read -r name; do
+        grep -rqE "^$name\(" "$HGYM_SRC/src" "$HGYM_SRC/ui" \
+            "$HGYM_SRC/remote" "$HGYM_SRC/parsers" || echo "$name()"
+    done <"$tmp/names"
+    grep -oE '`(src|ui|remote|parsers|tests)/[a-z_/.-]+`' "$1" | tr -d '`' |
+        while read -r path; do
+            [ -e "$HGYM_SRC/$path" ] || echo "$path"
+        done
+}
+names_lost "$map" >"$tmp/out"
+[ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/names")" -ge 20 ]
+check "functions and files of the map are there" $? "$tmp/out"
+# shellcheck disable=SC2016
+printf '`no_such_function()` in `src/no-such.c`\n' >"$tmp/liar"
+[ "$(names_lost "$tmp/liar" | wc -l)" = 2 ]
+check "names that are not there are noticed" $? "$tmp/liar"
 
 # What they offer is held by completion.sh.
 for pair in bash:hgym-tui.bash zsh:_hgym-tui fish:hgym-tui.fish; do

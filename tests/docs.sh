@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual and the completions: no complaint of mandoc and groff, nothing of
-# --help is missing, and the shells take the scripts.
+# The manual, the completions and the map for engineers: no complaint of mandoc
+# and groff, nothing of --help and of a bench's keys is missing, the shells take
+# the scripts, and what the map names is there.
 set -u
 man=${HGYM_BUILD:?}/man
 program=${HGYM_TUI:?}
@@ -69,6 +70,83 @@ done
 check "the page has every command and option of --help" $? "$tmp/missing"
 [ "$(wc -l <"$tmp/commands")" -ge 1 ] && [ "$(wc -l <"$tmp/options")" -ge 8 ]
 check "and --help has some" $? "$tmp/help"
+
+# Every key of bench.json that is read has its paragraph, and no other has one;
+# every key of the documents that are written is named.
+keys_read() {
+    awk '
+        /^static const struct json_field [a-z]*_keys\[\]/ {
+            section = $5
+            sub(/_keys.*/, "", section)
+            sub(/^top$/, "The whole file", section)
+            sub(/^window$/, "metric.window", section)
+            sub(/^(variant|pod)$/, "&s", section)
+        }
+        /^};/ { section = "" }
+        section != "" && /^\t([A-Z]+\(|\{ )"/ {
+            split($0, part, "\"")
+            print section ": " part[2]
+        }' "$HGYM_SRC"/src/bench/plan*.c | sort
+}
+
+keys_told() {
+    awk '
+        /^\.SH/ { told = $2 == "DEFINITION" }
+        told && /^\.SS/ { section = substr($0, 5) }
+        told && before == ".TP" {
+            sub(/^\.BR? /, "")
+            gsub(/"[^"]*"/, "")
+            for (i = 1; i <= NF; i++)
+                print section ": " $i
+        }
+        { before = $0 }' "$1" | sort
+}
+
+keys_written() {
+    grep -oE '(json_add_[a-z]+|cJSON_Add[A-Za-z]+|add_interval|add_fresh)\([a-z]+, "[A-Za-z0-9_]+"' \
+        "$HGYM_SRC/src/bench/verdict_json.c" | cut -d'"' -f2 | sort -u
+}
+
+bench=$man/hgym-tui-bench.5
+keys_read >"$tmp/read"
+keys_told "$bench" >"$tmp/told"
+diff "$tmp/read" "$tmp/told" >"$tmp/out"
+check "each key of bench.json has its paragraph" $? "$tmp/out"
+awk '/^\.SH/ { on = $2 ~ /^(RESULTS|VERDICT.JSON)$/ } on' "$bench" >"$tmp/page"
+keys_written >"$tmp/keys"
+while read -r key; do
+    grep -qE "^\.BR?( .*)? $key( |,|\$)" "$tmp/page" || echo "$key"
+done <"$tmp/keys" >"$tmp/missing"
+[ ! -s "$tmp/missing" ]
+check "each key of verdict.json and summary.json is named" $? "$tmp/missing"
+[ "$(wc -l <"$tmp/read")" -ge 60 ] && [ "$(wc -l <"$tmp/keys")" -ge 100 ]
+check "and there are many keys" $? "$tmp/keys"
+sed '/^\.BR cwd /d' "$bench" >"$tmp/liar"
+keys_told "$tmp/liar" | diff "$tmp/read" - >"$tmp/out"
+grep -q '^< workload: cwd$' "$tmp/out"
+check "a page without one of them is noticed" $? "$tmp/out"
+
+# Functions and paths that the map names are there.
+map=$HGYM_SRC/.github/CONTRIBUTING.md
+# shellcheck disable=SC2016
+names_lost() {
+    grep -oE '`[a-z_0-9]+\(\)`' "$1" | tr -d '`()' | sort -u >"$tmp/names"
+    while read -r name; do
+        grep -rqE "^$name\(" "$HGYM_SRC/src" "$HGYM_SRC/ui" \
+            "$HGYM_SRC/remote" "$HGYM_SRC/parsers" || echo "$name()"
+    done <"$tmp/names"
+    grep -oE '`(src|ui|remote|parsers|tests)/[a-z_/.-]+`' "$1" | tr -d '`' |
+        while read -r path; do
+            [ -e "$HGYM_SRC/$path" ] || echo "$path"
+        done
+}
+names_lost "$map" >"$tmp/out"
+[ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/names")" -ge 20 ]
+check "functions and files of the map are there" $? "$tmp/out"
+# shellcheck disable=SC2016
+printf '`no_such_function()` in `src/no-such.c`\n' >"$tmp/liar"
+[ "$(names_lost "$tmp/liar" | wc -l)" = 2 ]
+check "names that are not there are noticed" $? "$tmp/liar"
 
 # What they offer is held by completion.sh.
 for pair in bash:hgym-tui.bash zsh:_hgym-tui fish:hgym-tui.fish; do

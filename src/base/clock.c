@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The real clock, and times as text. */
+/* The real clock, times as text, and pauses before another attempt. */
 #include "config.h"
 
 #include "base/clock.h"
 
 #include <stdio.h>
+#include <sys/random.h>
 #include <time.h>
+
+#define BACKOFF_FIRST_MS 500
+#define BACKOFF_MOST_MS	 30000
 
 static int64_t
 read_ms(clockid_t id)
@@ -70,4 +74,19 @@ clock_from_civil_s(int year, int month, int day, int hour, int min, int sec)
 	int64_t days = era * 146097 + doe - 719468;
 
 	return ((days * 24 + hour) * 60 + min) * 60 + sec;
+}
+
+int64_t
+clock_backoff_ms(unsigned int failures)
+{
+	int64_t base = BACKOFF_FIRST_MS;
+	uint32_t random = 0;
+
+	for (unsigned int i = 1; i < failures && base < BACKOFF_MOST_MS; i++)
+		base *= 2;
+	if (base > BACKOFF_MOST_MS)
+		base = BACKOFF_MOST_MS;
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = (uint32_t)base;
+	return base * 4 / 5 + (int64_t)(random % 1001) * base * 2 / 5 / 1000;
 }

@@ -29,4 +29,11 @@ void clock_rfc3339(int64_t wall_ms, char out[CLOCK_RFC3339_SIZE]);
 int64_t clock_from_civil_s(int year, int month, int day, int hour, int min,
 			   int sec);
 
+/*
+ * How long to wait before the next attempt after so many failures in a row:
+ * 0.5, 1, 2 .. 30 s in milliseconds, a fifth more or less, so that pods that
+ * were lost together do not all come back together.
+ */
+int64_t clock_backoff_ms(unsigned int failures);
+
 #endif

@@ -6,33 +6,17 @@
 
 #include "parsers/harness_parts.h"
 
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int
-by_phase(const void *a, const void *b)
-{
-	const struct harness_phase *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
 static void
 read_phase(struct harness_build *b, struct harness_phase *phase,
 	   const char *name, const cJSON *node)
 {
 	phase->name =
 		harness_pool_text(b->pool, str_from(name), HARNESS_NAME_MAX);
-	phase->status = harness_text_of(b->pool, harness_get(node, "status"),
-					HARNESS_NAME_MAX);
-	phase->return_code =
-		harness_number_of(harness_get(node, "return_code"));
-	phase->duration_s =
-		harness_number_of(harness_get(node, "duration_seconds"));
-	phase->timed_out = harness_bool_of(harness_get(node, "timed_out"));
+	phase->status =
+		harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+	phase->return_code = harness_number_at(node, "return_code");
+	phase->duration_s = harness_number_at(node, "duration_seconds");
+	phase->timed_out = harness_bool_at(node, "timed_out");
 }
 
 static void
@@ -51,7 +35,8 @@ read_phases(struct harness_build *b, struct harness_iteration *it,
 				   node);
 	}
 	if (it->n_phases > 1)
-		qsort(it->phases, it->n_phases, sizeof(*it->phases), by_phase);
+		qsort(it->phases, it->n_phases, sizeof(*it->phases),
+		      harness_by_name);
 	for (size_t i = 0; i < it->n_phases; i++)
 		if (strcmp(it->phases[i].name, "attempt") == 0)
 			it->attempt = &it->phases[i];
@@ -63,7 +48,7 @@ attempt_limit(const struct harness_build *b, unsigned int number)
 {
 	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
 	const cJSON *schedule =
-		harness_get(config, "attempt_timeout_schedule_seconds");
+		json_get(config, "attempt_timeout_schedule_seconds");
 
 	if (cJSON_GetArraySize(schedule) > 0)
 		return harness_number_of(
@@ -76,11 +61,11 @@ static const char *
 note_of(struct harness_build *b, const cJSON *result)
 {
 	const cJSON *nodes[] = {
-		harness_get(result, "summary"),
-		cJSON_GetArrayItem(harness_get(result, "blockers"), 0),
-		harness_get(harness_get(harness_get(result, "reflection"),
-					"selected_improvement"),
-			    "name"),
+		json_get(result, "summary"),
+		cJSON_GetArrayItem(json_get(result, "blockers"), 0),
+		json_get(json_get(json_get(result, "reflection"),
+				  "selected_improvement"),
+			 "name"),
 	};
 
 	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
@@ -115,15 +100,14 @@ read_paths(struct harness_build *b, const cJSON *array, size_t *n)
 							HARNESS_PATH_MAX);
 	}
 	if (*n > 1)
-		qsort(paths, *n, sizeof(*paths), by_text);
+		qsort(paths, *n, sizeof(*paths), harness_by_name);
 	return paths;
 }
 
 static const char *
 status_word(struct harness_build *b, const cJSON *report)
 {
-	return harness_text_of(b->pool, harness_get(report, "status"),
-			       HARNESS_NAME_MAX);
+	return harness_text_at(b->pool, report, "status", HARNESS_NAME_MAX);
 }
 
 /* The reports of an iteration in the summary, by their order there. */
@@ -131,16 +115,15 @@ static size_t
 summary_reports(struct harness_build *b, unsigned int number,
 		const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
 {
-	const cJSON *all = harness_get(
-			    harness_get(b->summary, "artifact_qualification"),
+	const cJSON *all = json_get(
+			    json_get(b->summary, "artifact_qualification"),
 			    "reports"),
 		    *node;
 	size_t n = 0;
 
 	cJSON_ArrayForEach(node, all)
 	{
-		struct harness_number of =
-			harness_number_of(harness_get(node, "iteration"));
+		struct harness_number of = harness_number_at(node, "iteration");
 
 		if (!of.present || of.value != number ||
 		    n == HARNESS_MAX_ATTEMPTS)
@@ -175,11 +158,9 @@ file_reports(struct harness_build *b, unsigned int number,
 static struct harness_number
 gate_count(const cJSON *report, const char *key)
 {
-	const cJSON *node =
-		harness_get(harness_get(report, "quality_gate"), key);
+	const cJSON *node = json_get(json_get(report, "quality_gate"), key);
 
-	return harness_number_of(node != NULL ? node
-					      : harness_get(report, key));
+	return harness_number_of(node != NULL ? node : json_get(report, key));
 }
 
 static void
@@ -187,7 +168,7 @@ read_qualification(struct harness_build *b, struct harness_iteration *it,
 		   const cJSON *result)
 {
 	struct harness_qualification *q = &it->qualification;
-	const cJSON *own = harness_get(result, "artifact_qualification");
+	const cJSON *own = json_get(result, "artifact_qualification");
 	const cJSON *last = NULL, *told = NULL, *warnings;
 	const char *words[HARNESS_MAX_ATTEMPTS] = { NULL };
 	const char *others[HARNESS_MAX_ATTEMPTS] = { NULL };
@@ -208,11 +189,11 @@ read_qualification(struct harness_build *b, struct harness_iteration *it,
 		q->attempts[i] = words[i];
 	q->active_mcps = gate_count(last, "active_mcp_count");
 	q->active_tools = gate_count(last, "active_tool_count");
-	told = harness_get(last, "quarantined_artifacts");
+	told = json_get(last, "quarantined_artifacts");
 	if (told == NULL)
-		told = harness_get(own, "quarantined_artifacts");
+		told = json_get(own, "quarantined_artifacts");
 	q->quarantined = read_paths(b, told, &q->n_quarantined);
-	warnings = harness_get(harness_get(last, "quality_gate"), "warnings");
+	warnings = json_get(json_get(last, "quality_gate"), "warnings");
 	q->why = harness_text_of(b->pool, cJSON_GetArrayItem(warnings, 0),
 				 HARNESS_NOTE_MAX);
 }
@@ -222,32 +203,28 @@ static void
 read_result(struct harness_build *b, struct harness_iteration *it,
 	    const cJSON *result, const cJSON *row)
 {
-	const cJSON *usage = harness_get(result, "harness_usage");
+	const cJSON *usage = json_get(result, "harness_usage");
 	const cJSON *gate =
-		harness_get(harness_json_file(b, HARNESS_STARTED, it->number),
-			    "quality_gate");
+		json_get(harness_json_file(b, HARNESS_STARTED, it->number),
+			 "quality_gate");
 	const char *key =
 		b->run->score_key != NULL ? b->run->score_key : "score";
 
-	it->status = harness_text_of(
-		b->pool, harness_get(result != NULL ? result : row, "status"),
-		HARNESS_NAME_MAX);
-	it->verified = harness_bool_of(harness_get(result, "verified"));
+	it->status = harness_text_at(b->pool, result != NULL ? result : row,
+				     "status", HARNESS_NAME_MAX);
+	it->verified = harness_bool_at(result, "verified");
 	it->created_ms = harness_time_at(result, "created_at");
 	it->updated_ms = harness_time_at(result, "updated_at");
-	read_phases(b, it,
-		    result != NULL ? harness_get(result, "phases") : NULL);
+	read_phases(b, it, result != NULL ? json_get(result, "phases") : NULL);
 	it->attempt_limit_s = attempt_limit(b, it->number);
-	it->active_tools =
-		harness_number_of(harness_get(usage, "active_tool_count"));
-	it->active_mcps =
-		harness_number_of(harness_get(usage, "active_mcp_count"));
+	it->active_tools = harness_number_at(usage, "active_tool_count");
+	it->active_mcps = harness_number_at(usage, "active_mcp_count");
 	if (!it->active_tools.present)
 		it->active_tools = gate_count(gate, "active_tool_count");
 	if (!it->active_mcps.present)
 		it->active_mcps = gate_count(gate, "active_mcp_count");
-	it->calls = harness_number_of(harness_get(usage, "mcp_call_count"));
-	harness_post_read(b, &it->post, harness_get(result, "post_attempt"),
+	it->calls = harness_number_at(usage, "mcp_call_count");
+	harness_post_read(b, &it->post, json_get(result, "post_attempt"),
 			  harness_text_file(b, HARNESS_POST_OUT, it->number),
 			  harness_text_file(b, HARNESS_POST_ERR, it->number));
 	if (!it->post.score.present)
@@ -261,10 +238,9 @@ summary_row(const struct harness_build *b, unsigned int number)
 {
 	const cJSON *node;
 
-	cJSON_ArrayForEach(node, harness_get(b->summary, "iterations"))
+	cJSON_ArrayForEach(node, json_get(b->summary, "iterations"))
 	{
-		struct harness_number of =
-			harness_number_of(harness_get(node, "iteration"));
+		struct harness_number of = harness_number_at(node, "iteration");
 
 		if (of.present && of.value == number)
 			return node;
@@ -290,10 +266,9 @@ find_iterations(const struct harness_build *b,
 	for (size_t i = 0; i < b->files->n; i++)
 		if (strcmp(b->files->all[i]->run, b->run->dir) == 0)
 			mark(seen, b->files->all[i]->number);
-	cJSON_ArrayForEach(node, harness_get(b->summary, "iterations"))
+	cJSON_ArrayForEach(node, json_get(b->summary, "iterations"))
 	{
-		struct harness_number of =
-			harness_number_of(harness_get(node, "iteration"));
+		struct harness_number of = harness_number_at(node, "iteration");
 
 		mark(seen, of.present ? of.value : 0);
 	}
@@ -320,7 +295,6 @@ harness_iterations_read(struct harness_build *b)
 		it = &run->iterations[run->n_iterations++];
 		it->number = k;
 		result = harness_json_file(b, HARNESS_RESULT, k);
-		it->has_result = result != NULL;
 		read_result(b, it, result, summary_row(b, k));
 		read_qualification(b, it, result);
 	}

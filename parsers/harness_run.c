@@ -11,14 +11,7 @@
 static const char *
 text_at(struct harness_build *b, const cJSON *object, const char *key)
 {
-	return harness_text_of(b->pool, harness_get(object, key),
-			       HARNESS_PATH_MAX);
-}
-
-static struct harness_number
-number_at(const cJSON *object, const char *key)
-{
-	return harness_number_of(harness_get(object, key));
+	return harness_text_at(b->pool, object, key, HARNESS_PATH_MAX);
 }
 
 static struct harness_number
@@ -44,27 +37,22 @@ read_config(struct harness_build *b, const cJSON *config)
 					    HARNESS_NAME_MAX);
 	run->runner = text_at(b, config, "runner");
 	run->model = text_at(b, config, "claude_model");
-	run->workspace = text_at(b, config, "workspace");
 	run->command = text_at(b, config, "post_attempt_command");
 	run->score_key = text_at(b, config, "score_key");
 	run->post_score_key = text_at(b, config, "post_attempt_score_key");
-	run->task_state = text_at(b, config, "task_state");
 	if (task != NULL)
 		run->task_file = strrchr(task, '/') != NULL
 					 ? strrchr(task, '/') + 1
 					 : task;
-	run->planned = number_at(config, "iterations");
-	run->stop_score = number_at(config, "stop_score");
-	run->higher_is_better =
-		harness_bool_of(harness_get(config, "higher_is_better"));
-	run->optimization =
-		harness_bool_of(harness_get(config, "optimization_mode"));
-	run->attempt_only =
-		harness_bool_of(harness_get(config, "attempt_only"));
-	run->attempt_s = number_at(config, "attempt_timeout_seconds");
-	run->reflection_s = number_at(config, "reflection_timeout_seconds");
-	run->build_s = number_at(config, "build_timeout_seconds");
-	run->post_s = number_at(config, "post_attempt_timeout_seconds");
+	run->planned = harness_number_at(config, "iterations");
+	run->stop_score = harness_number_at(config, "stop_score");
+	run->higher_is_better = harness_bool_at(config, "higher_is_better");
+	run->optimization = harness_bool_at(config, "optimization_mode");
+	run->attempt_s = harness_number_at(config, "attempt_timeout_seconds");
+	run->reflection_s =
+		harness_number_at(config, "reflection_timeout_seconds");
+	run->build_s = harness_number_at(config, "build_timeout_seconds");
+	run->post_s = harness_number_at(config, "post_attempt_timeout_seconds");
 	run->warmup = number_in_flag(run->command, "warmup");
 	run->repeats = number_in_flag(run->command, "repeats");
 }
@@ -76,8 +64,8 @@ read_optimization(struct harness_build *b, const cJSON *optimization)
 	struct harness_run *run = b->run;
 
 	if (run->higher_is_better == HARNESS_UNKNOWN)
-		run->higher_is_better = harness_bool_of(
-			harness_get(optimization, "higher_is_better"));
+		run->higher_is_better =
+			harness_bool_at(optimization, "higher_is_better");
 	if (run->score_key == NULL)
 		run->score_key = text_at(b, optimization, "score_key");
 	if (run->post_score_key == NULL)
@@ -88,7 +76,7 @@ static void
 read_baseline(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
-	const cJSON *node = harness_get(b->summary, "baseline_post_attempt");
+	const cJSON *node = json_get(b->summary, "baseline_post_attempt");
 	struct str out = harness_text_file(b, HARNESS_BASELINE_OUT, 0);
 	struct str errors = harness_text_file(b, HARNESS_BASELINE_ERR, 0);
 
@@ -115,8 +103,8 @@ read_checkpoint(struct harness_build *b)
 	struct harness_checkpoint *point = &b->run->checkpoint;
 
 	point->present = manifest != NULL;
-	point->iteration = number_at(manifest, "iteration");
-	point->score = number_at(manifest, "score");
+	point->iteration = harness_number_at(manifest, "iteration");
+	point->score = harness_number_at(manifest, "score");
 	point->reason = text_at(b, manifest, "reason");
 }
 
@@ -132,16 +120,16 @@ restored_in_result(const struct harness_build *b)
 	result = harness_json_file(
 		b, HARNESS_RESULT,
 		run->iterations[run->n_iterations - 1].number);
-	return harness_get(harness_get(result, "optimization"),
-			   "restored_best_checkpoint");
+	return json_get(json_get(result, "optimization"),
+			"restored_best_checkpoint");
 }
 
 static void
 read_restore(struct harness_build *b)
 {
 	struct harness_restore *restore = &b->run->restore;
-	const cJSON *best = harness_get(b->summary, "best_checkpoint");
-	const cJSON *node = harness_get(best, "restore");
+	const cJSON *best = json_get(b->summary, "best_checkpoint");
+	const cJSON *node = json_get(best, "restore");
 
 	restore->restored = HARNESS_UNKNOWN;
 	restore->post_passed = HARNESS_UNKNOWN;
@@ -150,16 +138,15 @@ read_restore(struct harness_build *b)
 	restore->present = cJSON_IsObject(best) || cJSON_IsObject(node);
 	if (!restore->present)
 		return;
-	restore->restored = harness_bool_of(
-		harness_get(cJSON_IsObject(best) ? best : node, "restored"));
+	restore->restored =
+		harness_bool_at(cJSON_IsObject(best) ? best : node, "restored");
 	restore->reason = text_at(b, best, "reason");
-	restore->iteration = number_at(node, "iteration");
-	restore->score = number_at(node, "score");
-	harness_post_read(b, &restore->post, harness_get(node, "post_restore"),
+	restore->iteration = harness_number_at(node, "iteration");
+	restore->score = harness_number_at(node, "score");
+	harness_post_read(b, &restore->post, json_get(node, "post_restore"),
 			  harness_text_file(b, HARNESS_RESTORED_OUT, 0),
 			  harness_text_file(b, HARNESS_RESTORED_ERR, 0));
-	restore->post_passed =
-		harness_bool_of(harness_get(node, "post_restore_passed"));
+	restore->post_passed = harness_bool_at(node, "post_restore_passed");
 	if (restore->post_passed == HARNESS_UNKNOWN && restore->post.present)
 		restore->post_passed = restore->post.passed;
 }
@@ -171,11 +158,11 @@ read_summary(struct harness_build *b)
 
 	run->has_summary = b->summary != NULL;
 	run->final_status = text_at(b, b->summary, "final_status");
-	run->solved = harness_bool_of(harness_get(b->summary, "solved"));
-	run->said_best = number_at(b->summary, "best_score");
-	run->said_improved = harness_bool_of(harness_get(
-		harness_get(b->summary, "optimization"), "improved"));
-	read_optimization(b, harness_get(b->summary, "optimization"));
+	run->solved = harness_bool_at(b->summary, "solved");
+	run->said_best = harness_number_at(b->summary, "best_score");
+	run->said_improved = harness_bool_at(
+		json_get(b->summary, "optimization"), "improved");
+	read_optimization(b, json_get(b->summary, "optimization"));
 }
 
 static void
@@ -192,10 +179,10 @@ read_times(struct harness_build *b)
 	struct harness_run *run = b->run;
 	const struct harness_file *config =
 		harness_files_find(b->files, HARNESS_CONFIG, run->dir, 0, 0);
-	const cJSON *captures = harness_get(
-		harness_get(b->summary, "best_checkpoint"), "captures");
-	const cJSON *template = harness_get(
-		harness_get(b->summary, "artifact_qualification"), "template");
+	const cJSON *captures =
+		json_get(json_get(b->summary, "best_checkpoint"), "captures");
+	const cJSON *template = json_get(
+		json_get(b->summary, "artifact_qualification"), "template");
 
 	earlier_of(&run->start_ms, harness_time_of(str_from(run->dir)));
 	earlier_of(&run->start_ms,
@@ -242,7 +229,7 @@ read_run(struct harness_build *b)
 	read_config(b, harness_json_file(b, HARNESS_CONFIG, 0));
 	read_summary(b);
 	result = harness_json_file(b, HARNESS_RESULT, 1);
-	read_optimization(b, harness_get(result, "optimization"));
+	read_optimization(b, json_get(result, "optimization"));
 	read_checkpoint(b);
 	read_baseline(b);
 	harness_iterations_read(b);
@@ -328,25 +315,19 @@ static void
 read_artifact(struct harness_workspace *ws, const cJSON *node)
 {
 	struct harness_artifact *a = &ws->artifacts[ws->n_artifacts++];
-	const cJSON *metadata = harness_get(node, "metadata");
-	const cJSON *quarantine = harness_get(metadata, "quarantine");
+	const cJSON *metadata = json_get(node, "metadata");
+	const cJSON *quarantine = json_get(metadata, "quarantine");
 	struct harness_pool *pool = &ws->pool;
 
-	a->kind = harness_text_of(pool, harness_get(node, "kind"),
-				  HARNESS_NAME_MAX);
-	a->path = harness_text_of(pool, harness_get(node, "path"),
-				  HARNESS_PATH_MAX);
-	a->description = harness_text_of(pool, harness_get(node, "description"),
-					 HARNESS_NOTE_MAX);
-	a->iteration = number_at(node, "iteration");
-	a->qualified = harness_text_of(
-		pool,
-		harness_get(harness_get(metadata, "qualification"), "status"),
-		HARNESS_NAME_MAX);
-	a->quarantined = cJSON_IsTrue(harness_get(metadata, "quarantined")) ||
+	a->kind = harness_text_at(pool, node, "kind", HARNESS_NAME_MAX);
+	a->path = harness_text_at(pool, node, "path", HARNESS_PATH_MAX);
+	a->iteration = harness_number_at(node, "iteration");
+	a->qualified =
+		harness_text_at(pool, json_get(metadata, "qualification"),
+				"status", HARNESS_NAME_MAX);
+	a->quarantined = cJSON_IsTrue(json_get(metadata, "quarantined")) ||
 			 cJSON_IsObject(quarantine);
-	a->why = harness_text_of(pool, harness_get(quarantine, "reason"),
-				 HARNESS_NOTE_MAX);
+	a->why = harness_text_at(pool, quarantine, "reason", HARNESS_NOTE_MAX);
 }
 
 static void
@@ -354,8 +335,8 @@ read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
 {
 	const struct harness_file *file =
 		harness_files_get(files, "registry.json");
-	const cJSON *list = harness_get(file != NULL ? file->json : NULL,
-					"artifacts"),
+	const cJSON *list = json_get(file != NULL ? file->json : NULL,
+				     "artifacts"),
 		    *node;
 
 	if (!cJSON_IsArray(list))

@@ -98,7 +98,7 @@ field_of(const struct reader *r, const char *name)
 {
 	struct field field = { .name = xstrdup(name) };
 
-	field.known = cJSON_GetObjectItemCaseSensitive(r->keys, name) != NULL;
+	field.known = json_get(r->keys, name) != NULL;
 	for (size_t i = 0; i < sizeof(number_keys) / sizeof(number_keys[0]);
 	     i++) {
 		if (strcmp(number_keys[i].name, name) != 0)

@@ -29,20 +29,14 @@ static const struct {
 	{ "bytes_code", offsetof(struct run, code_bytes) },
 };
 
-static const cJSON *
-member(const cJSON *object, const char *key)
-{
-	return cJSON_GetObjectItemCaseSensitive(object, key);
-}
-
 bool
 run_submission_is(const cJSON *root)
 {
-	const cJSON *seeds = member(root, "seed_results");
+	const cJSON *seeds = json_get(root, "seed_results");
 
 	return cJSON_IsObject(root) &&
 	       (cJSON_IsObject(seeds) || cJSON_IsArray(seeds) ||
-		cJSON_IsArray(member(root, "bpb")));
+		cJSON_IsArray(json_get(root, "bpb")));
 }
 
 /* A template's 0 stands for a value that is not there; a seed may be 0. */
@@ -75,7 +69,7 @@ read_seed(const cJSON *root, const cJSON *seed, const struct run_rows_cb *cb,
 	if (seed->string != NULL)
 		(void)str_to_double(str_from(seed->string), &row.run.seed);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const cJSON *item = member(seed, keys[i].name);
+		const cJSON *item = json_get(seed, keys[i].name);
 
 		if (is_told(item, keys[i].offset))
 			memcpy((char *)&row.run + keys[i].offset,
@@ -116,11 +110,11 @@ int
 run_submission_read(const cJSON *root, const struct run_rows_cb *cb, void *user,
 		    struct err *err)
 {
-	const cJSON *seeds = member(root, "seed_results"), *seed;
+	const cJSON *seeds = json_get(root, "seed_results"), *seed;
 	int n = 0;
 
 	if (!cJSON_IsObject(seeds) && !cJSON_IsArray(seeds))
-		return read_values(root, member(root, "bpb"), cb, user, err);
+		return read_values(root, json_get(root, "bpb"), cb, user, err);
 	cJSON_ArrayForEach(seed, seeds)
 	{
 		if (read_seed(root, seed, cb, user, err) != 0)

@@ -129,15 +129,13 @@ parse_object(struct str text, struct err *err)
 static bool
 is_contradicted(const struct score_json *score, struct str text)
 {
-	const cJSON *value =
-		cJSON_GetObjectItemCaseSensitive(score->root, score->key);
+	const cJSON *value = json_get(score->root, score->key);
 	struct scan scan = { .rest = str_trim(text) };
 	bool other = false;
 	cJSON *root;
 
 	while (!other && (root = next_object(&scan)) != NULL) {
-		const cJSON *rival =
-			cJSON_GetObjectItemCaseSensitive(root, score->key);
+		const cJSON *rival = json_get(root, score->key);
 
 		other = rival != NULL && !cJSON_Compare(rival, value, 1);
 		cJSON_Delete(root);
@@ -176,8 +174,7 @@ has_failed_case(const cJSON *cases)
 		return false;
 	cJSON_ArrayForEach(node, cases)
 	{
-		if (tells_failure(
-			    cJSON_GetObjectItemCaseSensitive(node, "status")))
+		if (tells_failure(json_get(node, "status")))
 			return true;
 	}
 	return false;
@@ -187,10 +184,9 @@ has_failed_case(const cJSON *cases)
 static const char *
 find_failed_part(const cJSON *root)
 {
-	const cJSON *errors = cJSON_GetObjectItemCaseSensitive(root, "errors");
-	const cJSON *source =
-		cJSON_GetObjectItemCaseSensitive(root, "source_integrity");
-	const cJSON *cases = cJSON_GetObjectItemCaseSensitive(root, "cases");
+	const cJSON *errors = json_get(root, "errors");
+	const cJSON *source = json_get(root, "source_integrity");
+	const cJSON *cases = json_get(root, "cases");
 
 	if (cJSON_IsArray(errors) && errors->child != NULL)
 		return errors->string;
@@ -205,11 +201,10 @@ find_denial(const cJSON *root)
 {
 	static const char *const keys[] = { "correct", "passed", "valid",
 					    "success", "ok" };
-	const cJSON *error = cJSON_GetObjectItemCaseSensitive(root, "error");
+	const cJSON *error = json_get(root, "error");
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const cJSON *node =
-			cJSON_GetObjectItemCaseSensitive(root, keys[i]);
+		const cJSON *node = json_get(root, keys[i]);
 
 		if (cJSON_IsFalse(node))
 			return node->string;
@@ -235,9 +230,9 @@ pick_value(struct score_json *score, const char *key)
 	double value;
 
 	if (key != NULL)
-		node = cJSON_GetObjectItemCaseSensitive(score->root, key);
+		node = json_get(score->root, key);
 	for (size_t i = 0; key == NULL && node == NULL && i < 3; i++)
-		node = cJSON_GetObjectItemCaseSensitive(score->root, keys[i]);
+		node = json_get(score->root, keys[i]);
 	value = cJSON_GetNumberValue(node);
 	score->key = node != NULL ? node->string : NULL;
 	score->doubtful = isfinite(value) && !score_is_measurable(value);
@@ -250,8 +245,7 @@ pick_value(struct score_json *score, const char *key)
 static void
 explain_value(struct score_json *score)
 {
-	const cJSON *node =
-		cJSON_GetObjectItemCaseSensitive(score->root, score->key);
+	const cJSON *node = json_get(score->root, score->key);
 
 	if (!cJSON_IsNumber(node) || !isfinite(node->valuedouble))
 		(void)snprintf(score->why, sizeof(score->why),
@@ -318,11 +312,10 @@ score_json_read(struct score_json *score, struct str text, const char *key,
 	score->root = parse_object(text, err);
 	if (score->root == NULL)
 		return -1;
-	score->has_status =
-		cJSON_GetObjectItemCaseSensitive(score->root, "status") != NULL;
+	score->has_status = json_get(score->root, "status") != NULL;
 	copy_text(score->status, sizeof(score->status), score->root, "status");
 	copy_text(score->mode, sizeof(score->mode), score->root, "mode");
-	verified = cJSON_GetObjectItemCaseSensitive(score->root, "verified");
+	verified = json_get(score->root, "verified");
 	score->verified = cJSON_IsTrue(verified);
 	score->denied = find_denial(score->root);
 	score->passed =
@@ -346,8 +339,8 @@ score_json_release(struct score_json *score)
 static bool
 same_member(const cJSON *a, const cJSON *b, const char *key)
 {
-	const cJSON *x = cJSON_GetObjectItemCaseSensitive(a, key);
-	const cJSON *y = cJSON_GetObjectItemCaseSensitive(b, key);
+	const cJSON *x = json_get(a, key);
+	const cJSON *y = json_get(b, key);
 
 	if (x == NULL || y == NULL)
 		return x == y;
@@ -384,8 +377,8 @@ score_json_same_work(const struct score_json *a, const struct score_json *b,
 	static const char *const keys[] = { "mode",    "tolerance", "device",
 					    "torch",   "cuda",	    "compiler",
 					    "repeats", "warmup",    NULL };
-	const cJSON *x = cJSON_GetObjectItemCaseSensitive(a->root, "cases");
-	const cJSON *y = cJSON_GetObjectItemCaseSensitive(b->root, "cases");
+	const cJSON *x = json_get(a->root, "cases");
+	const cJSON *y = json_get(b->root, "cases");
 	const char *key = first_difference(a->root, b->root, keys);
 
 	if (key != NULL) {

@@ -20,14 +20,6 @@ static const struct {
 	{ "plan", "scratchpad_kb", "tensor_layout" },
 };
 
-static const cJSON *
-member(const cJSON *object, const char *key)
-{
-	return cJSON_IsObject(object)
-		       ? cJSON_GetObjectItemCaseSensitive(object, key)
-		       : NULL;
-}
-
 /* Clean text of at most size - 1 bytes. */
 static void
 copy_clean(char *out, size_t size, const char *text)
@@ -51,10 +43,10 @@ find_task(struct score_row *row)
 	     row->task[0] == '\0' && i < sizeof(tasks) / sizeof(tasks[0]);
 	     i++) {
 		const cJSON *part = tasks[i].part != NULL
-					    ? member(root, tasks[i].part)
+					    ? json_get(root, tasks[i].part)
 					    : root;
 
-		if (member(part, tasks[i].key) != NULL)
+		if (json_get(part, tasks[i].key) != NULL)
 			(void)snprintf(row->task, sizeof(row->task), "%s",
 				       tasks[i].task);
 	}
@@ -64,7 +56,7 @@ find_task(struct score_row *row)
 static double
 common_number(const cJSON *root, const char *key)
 {
-	const cJSON *cases = member(root, "cases"), *node;
+	const cJSON *cases = json_get(root, "cases"), *node;
 	double value = json_get_number(root, key, (double)NAN);
 	bool first = true;
 
@@ -72,7 +64,7 @@ common_number(const cJSON *root, const char *key)
 		return value;
 	cJSON_ArrayForEach(node, cases)
 	{
-		const cJSON *at = member(node, key);
+		const cJSON *at = json_get(node, key);
 
 		if (!cJSON_IsNumber(at) || (!first && at->valuedouble != value))
 			return (double)NAN;
@@ -111,10 +103,10 @@ is_score(const struct score_json *json)
 {
 	const cJSON *root = json->root;
 
-	return json->key != NULL && member(root, "run_id") == NULL &&
-	       member(root, "file") == NULL &&
+	return json->key != NULL && json_get(root, "run_id") == NULL &&
+	       json_get(root, "file") == NULL &&
 	       (json->has_status || json->mode[0] != '\0' ||
-		cJSON_IsArray(member(root, "cases")));
+		cJSON_IsArray(json_get(root, "cases")));
 }
 
 int
@@ -132,7 +124,7 @@ score_row_read(struct score_row *row, struct str text, struct err *err)
 		return err_set(err, ERR_NODATA,
 			       "a JSON object, but no verifier's score");
 	}
-	cases = member(row->json.root, "cases");
+	cases = json_get(row->json.root, "cases");
 	row->n_cases =
 		cJSON_IsArray(cases) ? (size_t)cJSON_GetArraySize(cases) : 0;
 	row->warmup = common_number(row->json.root, "warmup");
@@ -176,7 +168,7 @@ add_clean(cJSON *object, const char *key, const char *text)
 static void
 add_measures(cJSON *object, const cJSON *node, const char *score_key)
 {
-	const cJSON *best = member(node, score_key), *at;
+	const cJSON *best = json_get(node, score_key), *at;
 	char key[64] = "median_";
 
 	cJSON_ArrayForEach(at, node)
@@ -212,7 +204,7 @@ cJSON *
 score_row_json(const struct score_row *row)
 {
 	const struct score_json *json = &row->json;
-	const cJSON *cases = member(json->root, "cases"), *node;
+	const cJSON *cases = json_get(json->root, "cases"), *node;
 	cJSON *object = cJSON_CreateObject(), *array;
 
 	json_add_string(object, "kind", "score");

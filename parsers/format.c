@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "parsers/json_fields.h"
-#include "parsers/scan_priv.h"
+#include "parsers/scan.h"
 
 /* The files of parsers/formats, made into C by the build. */
 extern const struct embed_file format_builtin[];
@@ -168,6 +168,8 @@ format_set_load_text(struct format_set *set, const char *file, struct str text,
 		return err_prefix(err, "%s", file);
 	}
 	rc = json_take(&r, format_fields, root, "", &format);
+	if (rc == 0 && format.about == NULL)
+		format.about = xstrdup("");
 	if (rc == 0)
 		rc = add_format(set, &format, err);
 	if (rc != 0)

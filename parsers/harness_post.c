@@ -130,35 +130,16 @@ classify(const struct harness_post *post, const cJSON *json, struct str out,
 	return HARNESS_FAILURE_NONE;
 }
 
-/* The score's own key in a case, or its first "best_" member. */
-static const cJSON *
-best_of(const cJSON *node, const char *key)
-{
-	const cJSON *best = json_get(node, key), *member;
-
-	cJSON_ArrayForEach(member, node)
-	{
-		if (best == NULL && member->string != NULL &&
-		    strncmp(member->string, "best_", 5) == 0)
-			best = member;
-	}
-	return best;
-}
-
 static void
 read_case(struct harness_build *b, struct harness_case *c, const cJSON *node)
 {
-	const cJSON *best = best_of(node, b->run->post_score_key);
-	char median[64] = "median_";
+	const cJSON *median;
 
 	c->name = harness_text_at(b->pool, node, "name", HARNESS_NAME_MAX);
 	c->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
-	c->best = harness_number_of(best);
-	/* In the same unit: best_us goes with median_us. */
-	if (best != NULL && strncmp(best->string, "best_", 5) == 0)
-		(void)snprintf(median, sizeof(median), "median_%s",
-			       best->string + 5);
-	c->median = harness_number_at(node, median);
+	c->best = harness_number_of(
+		score_case_best(node, b->run->post_score_key, &median));
+	c->median = harness_number_of(median);
 	c->max_abs = harness_number_at(node, "max_abs");
 	c->tolerance = harness_number_at(node, "tolerance");
 }

@@ -20,13 +20,6 @@ extern const struct embed_file format_builtin[];
 #define MAX_FORMATS 64
 #define MAX_RULES   1024
 
-struct format {
-	char *name, *about;
-	bool builtin;
-	struct rule *rules; /* owned */
-	size_t n_rules;
-};
-
 struct format_set {
 	struct format formats[MAX_FORMATS];
 	size_t n_formats;
@@ -228,34 +221,10 @@ format_set_free(struct format_set *set)
 	free(set);
 }
 
-size_t
-format_set_count(const struct format_set *set)
+const struct format *
+format_set_get(const struct format_set *set, size_t i)
 {
-	return set->n_formats;
-}
-
-const char *
-format_set_name(const struct format_set *set, size_t i)
-{
-	return set->formats[i].name;
-}
-
-const char *
-format_set_about(const struct format_set *set, size_t i)
-{
-	return set->formats[i].about;
-}
-
-bool
-format_set_is_builtin(const struct format_set *set, size_t i)
-{
-	return set->formats[i].builtin;
-}
-
-size_t
-format_set_rules_of(const struct format_set *set, size_t i)
-{
-	return set->formats[i].n_rules;
+	return i < set->n_formats ? &set->formats[i] : NULL;
 }
 
 size_t

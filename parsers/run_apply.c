@@ -219,7 +219,7 @@ static void
 train_on(struct run_state *s)
 {
 	if (run_has(s->first_step) &&
-	    run_results_any_of(&s->results, STAGE_TTT))
+	    run_results_any(&s->results, RUN_STAGE(STAGE_TTT)))
 		return; /* steps of the evaluation itself */
 	s->results.n = 0;
 	s->packed = false;
@@ -278,7 +278,7 @@ apply_val(const struct apply *a)
 	struct run_state *s = a->state;
 	double loss = record_get(a->record, METRIC_VAL_LOSS);
 
-	if (run_results_any_known_post(&s->results) &&
+	if (run_results_any(&s->results, RUN_KNOWN_POST) &&
 	    record_get(a->record, METRIC_STEP) <= s->run.last_step)
 		return; /* of the packed model, not of the training */
 	apply_row(a);
@@ -607,19 +607,21 @@ awaits_result(const struct run_state *s)
 {
 	const struct run_results *all = &s->results;
 
-	if (run_results_any_of(all, STAGE_UNKNOWN))
-		return false; /* it may be that one, in other words */
-	if (run_results_any_of(all, STAGE_TTT))
+	/* One that no rule knows may be that one, in other words. */
+	if (run_results_any(all,
+			    RUN_STAGE(STAGE_UNKNOWN) | RUN_STAGE(STAGE_TTT)))
 		return false;
 	return s->wants_ttt ||
-	       (s->wants_sliding && !run_results_any_of(all, STAGE_SLIDING));
+	       (s->wants_sliding &&
+		!run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
 }
 
 static enum run_status
 final_status(const struct run_state *s)
 {
-	bool any = is_loss_only(s) ? run_results_any_known_post(&s->results)
-				   : run_results_any_post(&s->results);
+	bool any = is_loss_only(s)
+			   ? run_results_any(&s->results, RUN_KNOWN_POST)
+			   : run_results_any(&s->results, RUN_POST);
 	bool scored = any && !run_has(s->run.eval_total) && !awaits_result(s);
 
 	if (s->fatal_oom)
@@ -667,8 +669,8 @@ void
 run_state_derive(struct run_state *s, bool final)
 {
 	struct run *run = &s->run;
-	bool quantized =
-		run_results_any_known_post(&s->results) || run_has(s->artifact);
+	bool quantized = run_results_any(&s->results, RUN_KNOWN_POST) ||
+			 run_has(s->artifact);
 
 	derive_times(s);
 	run_results_apply(&s->results, run);

@@ -288,12 +288,18 @@ harness_post_from_output(struct harness_build *b, struct harness_post *post,
 	cJSON_Delete(json);
 }
 
+const struct harness_file *
+harness_run_file(const struct harness_build *b, enum harness_kind kind,
+		 unsigned int number)
+{
+	return harness_files_find(b->files, kind, b->run->dir, number, 0);
+}
+
 struct str
 harness_text_file(const struct harness_build *b, enum harness_kind kind,
 		  unsigned int number)
 {
-	const struct harness_file *file =
-		harness_files_find(b->files, kind, b->run->dir, number, 0);
+	const struct harness_file *file = harness_run_file(b, kind, number);
 
 	return file != NULL ? (struct str){ file->text, file->len }
 			    : (struct str){ NULL, 0 };
@@ -303,8 +309,7 @@ const cJSON *
 harness_json_file(const struct harness_build *b, enum harness_kind kind,
 		  unsigned int number)
 {
-	const struct harness_file *file =
-		harness_files_find(b->files, kind, b->run->dir, number, 0);
+	const struct harness_file *file = harness_run_file(b, kind, number);
 
 	return file != NULL ? file->json : NULL;
 }

@@ -9,22 +9,16 @@
 #include <string.h>
 
 #include "base/embed.h"
+#include "base/file.h"
 #include "base/xalloc.h"
-#include "parsers/json.h"
-#include "parsers/scan_priv.h"
+#include "parsers/json_fields.h"
+#include "parsers/scan.h"
 
 /* The files of parsers/formats, made into C by the build. */
 extern const struct embed_file format_builtin[];
 
 #define MAX_FORMATS 64
 #define MAX_RULES   1024
-
-struct format {
-	char *name, *about;
-	bool builtin;
-	struct rule *rules; /* owned */
-	size_t n_rules;
-};
 
 struct format_set {
 	struct format formats[MAX_FORMATS];
@@ -63,145 +57,68 @@ make_order(struct format_set *set)
 	scan_index_build(&set->index, set->order, n);
 }
 
-static const struct json_key format_keys[] = {
-	{ "schema", JSON_STRING | JSON_REQUIRED },
-	{ "name", JSON_STRING | JSON_REQUIRED },
-	{ "about", JSON_STRING },
-	{ "rules", JSON_ARRAY | JSON_REQUIRED },
-	{ NULL, 0 },
+static int take_rules(const struct json_reader *r, const cJSON *rules,
+		      const char *path, void *to);
+
+static const char *const schemas[] = { "hgym-tui.format/1", NULL };
+
+static const struct json_field format_fields[] = {
+	{ .name = "schema",
+	  .kind = JSON_AS_FIXED,
+	  .types = JSON_REQUIRED,
+	  .words = schemas },
+	JSON_ROW("name", TEXT, format, name, .types = JSON_REQUIRED),
+	JSON_ROW("about", TEXT, format, about),
+	{ .name = "rules",
+	  .kind = JSON_AS_OTHER,
+	  .types = JSON_ARRAY | JSON_REQUIRED,
+	  .take = take_rules },
+	{ .name = NULL },
 };
 
-static const struct json_key rule_keys[] = {
-	{ "name", JSON_STRING | JSON_REQUIRED },
-	{ "match", JSON_STRING | JSON_REQUIRED },
-	{ "kind", JSON_STRING | JSON_REQUIRED },
-	{ "needs", JSON_STRING },
-	{ "stage", JSON_STRING },
-	{ "event", JSON_STRING },
-	{ "fatal", JSON_BOOL },
-	{ NULL, 0 },
-};
-
-typedef const char *(*name_fn)(int i);
-
-static const char *
-kind_name(int i)
-{
-	return rule_kind_name((enum rule_kind)i);
-}
-
-static const char *
-stage_name(int i)
-{
-	return rule_stage_name((enum rule_stage)i);
-}
-
-static const char *
-event_name(int i)
-{
-	return run_event_name((enum run_event_kind)i);
-}
-
-/* One word of a rule, looked up in its list. */
-struct word {
-	const char *key;
-	name_fn name;
-	int count;
-	int fallback; /* when the key is not there */
+static const struct json_field rule_fields[] = {
+	JSON_ROW("name", TEXT, rule, name, .types = JSON_REQUIRED),
+	JSON_ROW("match", TEXT, rule, pattern, .types = JSON_REQUIRED),
+	JSON_ROW("kind", CHOICE, rule, kind, .types = JSON_REQUIRED,
+		 .words = rule_kind_names, .what = "kind"),
+	JSON_ROW("needs", TEXT, rule, needs),
+	JSON_ROW("stage", CHOICE, rule, stage, .words = rule_stage_names,
+		 .what = "stage"),
+	JSON_ROW("event", CHOICE, rule, event, .words = run_event_names,
+		 .what = "event"),
+	JSON_ROW("fatal", BOOL, rule, fatal),
+	{ .name = NULL },
 };
 
 static int
-find_word(const struct json_at *at, const cJSON *node, const char *path,
-	  const struct word *word, struct err *err)
+take_rules(const struct json_reader *r, const cJSON *rules, const char *path,
+	   void *to)
 {
-	const char *text = json_get_string(node, word->key, NULL);
-	char full[96];
-
-	if (text == NULL)
-		return word->fallback;
-	for (int i = 0; i < word->count; i++)
-		if (strcmp(text, word->name(i)) == 0)
-			return i;
-	(void)snprintf(full, sizeof(full), "%s.%s", path, word->key);
-	return json_fail(at, full, err, "there is no %s \"%s\"", word->key,
-			 text);
-}
-
-static int
-load_rule(const struct json_at *at, const cJSON *node, const char *path,
-	  struct rule *rule, struct err *err)
-{
-	static const struct word kind = { "kind", kind_name, RULE_KIND_COUNT,
-					  0 };
-	static const struct word stage = { "stage", stage_name, STAGE_COUNT,
-					   STAGE_UNKNOWN };
-	static const struct word event = { "event", event_name, RUN_EVENT_COUNT,
-					   RUN_EVENT_OTHER };
-	struct rule_source source;
-	struct err why = { ERR_NONE, "" };
-	char full[96];
-	int k, s, e;
-
-	if (json_check_keys(at, node, path, rule_keys, err) != 0 ||
-	    (k = find_word(at, node, path, &kind, err)) < 0 ||
-	    (s = find_word(at, node, path, &stage, err)) < 0 ||
-	    (e = find_word(at, node, path, &event, err)) < 0)
-		return -1;
-	source = (struct rule_source){ json_get_string(node, "name", ""),
-				       json_get_string(node, "match", ""),
-				       json_get_string(node, "needs", NULL) };
-	rule->kind = (enum rule_kind)k;
-	rule->stage = (enum rule_stage)s;
-	rule->event = (enum run_event_kind)e;
-	rule->fatal = json_get_bool(node, "fatal", false);
-	if (rule_compile(rule, &source, &why) == 0)
-		return 0;
-	(void)snprintf(full, sizeof(full), "%s.match", path);
-	return json_fail(at, full, err, "%s", why.text);
-}
-
-static int
-load_rules(const struct json_at *at, const cJSON *root, struct format *format,
-	   struct err *err)
-{
-	const cJSON *rules = cJSON_GetObjectItemCaseSensitive(root, "rules");
+	struct format *format = to;
 	int n = cJSON_GetArraySize(rules);
 	const cJSON *node;
 
 	if (n == 0 || n > MAX_RULES)
-		return json_fail(at, "rules", err, "1 to %d rules are allowed",
-				 MAX_RULES);
+		return json_refuse(r, path, "1 to %d rules are allowed",
+				   MAX_RULES);
 	format->rules = xcalloc((size_t)n, sizeof(*format->rules));
 	cJSON_ArrayForEach(node, rules)
 	{
-		char path[32];
+		char at[JSON_PATH_SIZE], match[JSON_PATH_SIZE];
 		struct rule *rule = &format->rules[format->n_rules];
+		struct err why = { ERR_NONE, "" };
 
-		(void)snprintf(path, sizeof(path), "rules[%zu]",
-			       format->n_rules);
+		(void)snprintf(at, sizeof(at), "%s[%zu]", path,
+			       format->n_rules++);
 		rule->format = format->name;
-		format->n_rules++;
-		if (load_rule(at, node, path, rule, err) != 0)
+		rule->event = RUN_EVENT_OTHER;
+		if (json_take(r, rule_fields, node, at, rule) != 0)
 			return -1;
+		if (rule_compile(rule, &why) != 0)
+			return json_refuse(r, json_join(match, at, "match"),
+					   "%s", why.text);
 	}
 	return 0;
-}
-
-static int
-load_format(const struct json_at *at, const cJSON *root, struct format *format,
-	    struct err *err)
-{
-	const char *schema;
-
-	if (json_check_keys(at, root, "", format_keys, err) != 0)
-		return -1;
-	schema = json_get_string(root, "schema", "");
-	if (strcmp(schema, "hgym-tui.format/1") != 0)
-		return json_fail(at, "schema", err,
-				 "expected \"hgym-tui.format/1\"");
-	format->name = xstrdup(json_get_string(root, "name", ""));
-	format->about = xstrdup(json_get_string(root, "about", ""));
-	return load_rules(at, root, format, err);
 }
 
 /* Put format before all others, in place of one of the same name. */
@@ -232,9 +149,10 @@ int
 format_set_load_text(struct format_set *set, const char *file, struct str text,
 		     struct err *err)
 {
-	struct json_at at = { file, text, ERR_CONFIG };
+	const struct json_reader r = { .at = { file, text, ERR_CONFIG },
+				       .err = err };
 	struct format format = { NULL, NULL, false, NULL, 0 };
-	cJSON *root = json_parse(text, false, err);
+	cJSON *root = json_parse(text, JSON_BARE_REFUSED, err);
 	int rc;
 
 	if (root == NULL) {
@@ -242,7 +160,9 @@ format_set_load_text(struct format_set *set, const char *file, struct str text,
 			err->code = ERR_CONFIG;
 		return err_prefix(err, "%s", file);
 	}
-	rc = load_format(&at, root, &format, err);
+	rc = json_take(&r, format_fields, root, "", &format);
+	if (rc == 0 && format.about == NULL)
+		format.about = xstrdup("");
 	if (rc == 0)
 		rc = add_format(set, &format, err);
 	if (rc != 0)
@@ -255,17 +175,12 @@ int
 format_set_load(struct format_set *set, const char *path, struct err *err)
 {
 	struct buf text;
-	cJSON *root;
-	int rc = -1;
+	int rc;
 
 	buf_init(&text, JSON_MAX_BYTES);
-	root = json_parse_file(path, &text, err);
-	if (root != NULL)
-		rc = format_set_load_text(
-			set, path, (struct str){ text.data, text.len }, err);
-	else if (err != NULL && err->code == ERR_PARSE)
-		err->code = ERR_CONFIG;
-	cJSON_Delete(root);
+	rc = file_read(path, &text, err);
+	if (rc == 0)
+		rc = format_set_load_text(set, path, buf_str(&text), err);
 	buf_release(&text);
 	return rc;
 }
@@ -306,34 +221,10 @@ format_set_free(struct format_set *set)
 	free(set);
 }
 
-size_t
-format_set_count(const struct format_set *set)
+const struct format *
+format_set_get(const struct format_set *set, size_t i)
 {
-	return set->n_formats;
-}
-
-const char *
-format_set_name(const struct format_set *set, size_t i)
-{
-	return set->formats[i].name;
-}
-
-const char *
-format_set_about(const struct format_set *set, size_t i)
-{
-	return set->formats[i].about;
-}
-
-bool
-format_set_is_builtin(const struct format_set *set, size_t i)
-{
-	return set->formats[i].builtin;
-}
-
-size_t
-format_set_rules_of(const struct format_set *set, size_t i)
-{
-	return set->formats[i].n_rules;
+	return i < set->n_formats ? &set->formats[i] : NULL;
 }
 
 size_t

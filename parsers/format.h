@@ -40,13 +40,16 @@ int format_set_load_text(struct format_set *set, const char *file,
 
 void format_set_free(struct format_set *set);
 
-/* The sets, in the order in which their rules are tried. */
-size_t format_set_count(const struct format_set *set);
-const char *format_set_name(const struct format_set *set, size_t i);
-/* One sentence about the set; "" when it has none. */
-const char *format_set_about(const struct format_set *set, size_t i);
-bool format_set_is_builtin(const struct format_set *set, size_t i);
-size_t format_set_rules_of(const struct format_set *set, size_t i);
+/* A set.  Set number i, in the order in which their rules are tried; NULL
+ * behind the last one. */
+struct format {
+	char *name;  /* owned */
+	char *about; /* owned; one sentence, "" when it has none */
+	bool builtin;
+	struct rule *rules; /* owned */
+	size_t n_rules;
+};
+const struct format *format_set_get(const struct format_set *set, size_t i);
 
 /* All rules, in the order in which they are tried. */
 size_t format_set_rules(const struct format_set *set);

@@ -30,59 +30,40 @@ next_object(struct str *rest, unsigned int *broken)
 	return NULL;
 }
 
-/* What is gathered while the lines are read. */
-struct tally {
-	struct harness_pool *pool;
-	struct harness_calls *calls;
-	size_t cap_tools, cap_statuses;
-};
-
+/* The count of that name, made when it is new; NULL: there are too many. */
 static struct harness_tool *
-tool_of(struct tally *t, const char *name)
+count_of(struct harness_tool *counts, size_t *n, const char *name)
 {
-	struct harness_calls *calls = t->calls;
-
-	for (size_t i = 0; i < calls->n_tools; i++)
-		if (strcmp(calls->tools[i].name, name) == 0)
-			return &calls->tools[i];
-	if (calls->n_tools == MAX_TOOLS)
+	for (size_t i = 0; i < *n; i++)
+		if (strcmp(counts[i].name, name) == 0)
+			return &counts[i];
+	if (*n == MAX_TOOLS)
 		return NULL;
-	calls->tools[calls->n_tools] = (struct harness_tool){ .name = name };
-	return &calls->tools[calls->n_tools++];
+	counts[*n] = (struct harness_tool){ .name = name };
+	return &counts[(*n)++];
 }
 
 static void
-count_status(struct tally *t, const char *name)
+count_call(struct harness_pool *pool, struct harness_calls *calls,
+	   const cJSON *line)
 {
-	struct harness_calls *calls = t->calls;
-
-	for (size_t i = 0; i < calls->n_statuses; i++) {
-		if (strcmp(calls->statuses[i].name, name) == 0) {
-			calls->statuses[i].n++;
-			return;
-		}
-	}
-	if (calls->n_statuses < MAX_TOOLS)
-		calls->statuses[calls->n_statuses++] =
-			(struct harness_status_count){ name, 1 };
-}
-
-static void
-count_call(struct tally *t, const cJSON *line)
-{
-	const char *name = harness_text_of(
-		t->pool, harness_get(line, "tool_name"), HARNESS_NAME_MAX);
-	const char *status = harness_text_of(
-		t->pool, harness_get(line, "status"), HARNESS_NAME_MAX);
-	struct harness_number ms =
-		harness_number_of(harness_get(line, "duration_ms"));
-	struct harness_tool *tool = tool_of(t, name != NULL ? name : "?");
+	const char *name =
+		harness_text_at(pool, line, "tool_name", HARNESS_NAME_MAX);
+	const char *status =
+		harness_text_at(pool, line, "status", HARNESS_NAME_MAX);
+	struct harness_number ms = harness_number_at(line, "duration_ms");
+	struct harness_tool *tool = count_of(calls->tools, &calls->n_tools,
+					     name != NULL ? name : "?");
+	struct harness_tool *same =
+		count_of(calls->statuses, &calls->n_statuses,
+			 status != NULL ? status : "?");
 	int64_t at_ms = harness_time_at(line, "created_at");
 
-	t->calls->total++;
-	count_status(t, status != NULL ? status : "?");
-	if (at_ms > t->calls->last_ms)
-		t->calls->last_ms = at_ms;
+	calls->total++;
+	if (same != NULL)
+		same->calls++;
+	if (at_ms > calls->last_ms)
+		calls->last_ms = at_ms;
 	if (tool == NULL)
 		return;
 	tool->calls++;
@@ -91,28 +72,10 @@ count_call(struct tally *t, const cJSON *line)
 		tool->total_ms += ms.value;
 }
 
-static int
-by_tool(const void *a, const void *b)
-{
-	const struct harness_tool *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-static int
-by_status(const void *a, const void *b)
-{
-	const struct harness_status_count *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
 void
 harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,
 		   const struct harness_files *files)
 {
-	struct tally t = { .pool = pool, .calls = calls };
-
 	*calls = (struct harness_calls){ .known = true };
 	calls->tools =
 		harness_pool_alloc(pool, MAX_TOOLS, sizeof(*calls->tools));
@@ -128,13 +91,14 @@ harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,
 			continue;
 		calls->known = calls->known && !file->cut;
 		while ((line = next_object(&rest, &calls->broken)) != NULL) {
-			count_call(&t, line);
+			count_call(pool, calls, line);
 			cJSON_Delete(line);
 		}
 	}
-	qsort(calls->tools, calls->n_tools, sizeof(*calls->tools), by_tool);
+	qsort(calls->tools, calls->n_tools, sizeof(*calls->tools),
+	      harness_by_name);
 	qsort(calls->statuses, calls->n_statuses, sizeof(*calls->statuses),
-	      by_status);
+	      harness_by_name);
 }
 
 unsigned int
@@ -175,12 +139,12 @@ iteration_at(const struct harness_run *run, int64_t at_ms)
 static bool
 is_sample(const struct harness_build *b, const cJSON *line)
 {
-	const cJSON *json = harness_get(line, "json");
+	const cJSON *json = json_get(line, "json");
 	const char *mode = json_get_string(line, "mode",
 					   json_get_string(json, "mode", ""));
 	const char *status = json_get_string(json, "status", "");
 
-	return harness_bool_of(harness_get(line, "verifier")) == HARNESS_YES &&
+	return harness_bool_at(line, "verifier") == HARNESS_YES &&
 	       strcmp(mode, b->run->mode != NULL ? b->run->mode : "final") ==
 		       0 &&
 	       score_status_passes(status);
@@ -193,7 +157,7 @@ take_sample(struct harness_build *b, const cJSON *line)
 	int64_t at_ms = harness_time_at(line, "timestamp");
 	struct harness_iteration *it = iteration_at(run, at_ms);
 	struct harness_number score = harness_score_of(
-		harness_get(line, "json"),
+		json_get(line, "json"),
 		run->score_key != NULL ? run->score_key : "score");
 	bool higher = run->higher_is_better == HARNESS_YES;
 

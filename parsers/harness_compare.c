@@ -15,24 +15,23 @@ static const char *const group_names[] = { "plain", "harnessed" };
 static const char *
 text_at(struct harness_pool *pool, const cJSON *object, const char *key)
 {
-	return harness_text_of(pool, harness_get(object, key),
-			       HARNESS_PATH_MAX);
+	return harness_text_at(pool, object, key, HARNESS_PATH_MAX);
 }
 
 /* Tools at the start: of the validation, else the most of an iteration. */
 static struct harness_number
 tools_of(const cJSON *trial)
 {
-	struct harness_number tools = harness_number_of(harness_get(
-		harness_get(trial, "harness_validation"), "active_tool_count"));
+	struct harness_number tools = harness_number_at(
+		json_get(trial, "harness_validation"), "active_tool_count");
 	const cJSON *node;
 
 	if (tools.present)
 		return tools;
-	cJSON_ArrayForEach(node, harness_get(trial, "iterations"))
+	cJSON_ArrayForEach(node, json_get(trial, "iterations"))
 	{
-		struct harness_number n = harness_number_of(
-			harness_get(node, "active_tool_count"));
+		struct harness_number n =
+			harness_number_at(node, "active_tool_count");
 
 		if (n.present && (!tools.present || n.value > tools.value))
 			tools = n;
@@ -72,8 +71,7 @@ read_trial(struct harness_compare *compare, const struct harness_files *files,
 {
 	struct harness_pool *pool = &compare->pool;
 	struct harness_trial *t = &compare->trials[compare->n_trials++];
-	struct harness_number number =
-		harness_number_of(harness_get(node, "trial"));
+	struct harness_number number = harness_number_at(node, "trial");
 
 	t->group = group_names[group];
 	t->number = number.present && number.value >= 1 &&
@@ -83,22 +81,18 @@ read_trial(struct harness_compare *compare, const struct harness_files *files,
 	t->run_id = text_at(pool, node, "run_id");
 	t->status = text_at(pool, node, "status");
 	t->error = text_at(pool, node, "error");
-	t->iterations =
-		harness_number_of(harness_get(node, "iterations_completed"));
-	t->attempt_s = harness_number_of(
-		harness_get(node, "attempt_duration_seconds"));
-	t->comparison_valid =
-		harness_bool_of(harness_get(node, "comparison_valid"));
+	t->iterations = harness_number_at(node, "iterations_completed");
+	t->attempt_s = harness_number_at(node, "attempt_duration_seconds");
+	t->comparison_valid = harness_bool_at(node, "comparison_valid");
 	t->comparison_why = text_at(pool, node, "comparison_invalid_reason");
-	t->post_valid = harness_bool_of(harness_get(node, "post_valid"));
-	t->objective_valid =
-		harness_bool_of(harness_get(node, "objective_post_valid"));
+	t->post_valid = harness_bool_at(node, "post_valid");
+	t->objective_valid = harness_bool_at(node, "objective_post_valid");
 	t->post_why = text_at(pool, node, "post_invalid_reason");
-	t->worst = harness_bool_of(harness_get(node, "post_treated_as_worst"));
-	t->score = harness_number_of(harness_get(node, "post_score"));
-	t->calls = harness_number_of(harness_get(node, "mcp_call_count"));
+	t->worst = harness_bool_at(node, "post_treated_as_worst");
+	t->score = harness_number_at(node, "post_score");
+	t->calls = harness_number_at(node, "mcp_call_count");
 	t->active_tools = tools_of(node);
-	read_post(compare, files, t, harness_get(node, "post_result"));
+	read_post(compare, files, t, json_get(node, "post_result"));
 }
 
 /* The trial of the report whose own file is missing, or NULL. */
@@ -107,10 +101,9 @@ reported_trial(const cJSON *report, size_t group, unsigned int number)
 {
 	const cJSON *node;
 
-	cJSON_ArrayForEach(node, harness_get(report, "trials"))
+	cJSON_ArrayForEach(node, json_get(report, "trials"))
 	{
-		struct harness_number of =
-			harness_number_of(harness_get(node, "trial"));
+		struct harness_number of = harness_number_at(node, "trial");
 
 		if (of.present && of.value == number &&
 		    strcmp(json_get_string(node, "group", ""),
@@ -153,11 +146,10 @@ static void
 take_best(struct harness_compare *compare, struct harness_group *group,
 	  const cJSON *report)
 {
-	const cJSON *said = harness_get(
-		harness_get(harness_get(report, "summary"), group->name),
-		"post_score");
-	struct harness_number best =
-		harness_number_of(harness_get(said, "best"));
+	const cJSON *said =
+		json_get(json_get(json_get(report, "summary"), group->name),
+			 "post_score");
+	struct harness_number best = harness_number_at(said, "best");
 
 	if (group->min.value == group->max.value)
 		best = group->min;

@@ -24,26 +24,6 @@ static const struct {
 #undef X
 };
 
-static const char *const folders[] = {
-	"runs",
-	"runs/*",
-	"runs/*/baseline",
-	"runs/*/checkpoints",
-	"runs/*/iterations",
-	"runs/*/iterations/[0-9]*",
-	"runs/*/iterations/[0-9]*/qualification",
-	"runs/*/iterations/[0-9]*/qualification/attempt_[0-9]*",
-	"runs/*/iterations/[0-9]*/repair_[0-9]*",
-	"mcp",
-	"mcp/*",
-	"mcp/*/.harnessgym",
-	"history",
-	"plain",
-	"plain/trial_[0-9]*",
-	"harnessed",
-	"harnessed/trial_[0-9]*",
-};
-
 enum harness_form
 harness_kind_form(enum harness_kind kind)
 {
@@ -72,12 +52,24 @@ fits(const char *pattern, const char *path)
 bool
 harness_path_enters(const char *path)
 {
-	if (*path == '\0')
-		return true;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (fits(folders[i], path))
+	size_t depth = *path != '\0';
+	char folder[PATH_SIZE];
+
+	for (const char *p = path; *p != '\0'; p++)
+		depth += *p == '/';
+	for (size_t i = 0; depth > 0 && i < HARNESS_KIND_COUNT; i++) {
+		const char *end = kinds[i].pattern;
+
+		for (size_t k = 0; k < depth && end != NULL; k++)
+			end = strchr(end + (k > 0), '/');
+		if (end == NULL)
+			continue;
+		(void)snprintf(folder, sizeof(folder), "%.*s",
+			       (int)(end - kinds[i].pattern), kinds[i].pattern);
+		if (fits(folder, path))
 			return true;
-	return false;
+	}
+	return depth == 0;
 }
 
 /*

@@ -294,7 +294,7 @@ add_calls(cJSON *object, const struct harness_calls *calls)
 	statuses = cJSON_AddObjectToObject(object, "mcp_call_status_counts");
 	for (size_t i = 0; i < calls->n_statuses; i++)
 		cJSON_AddNumberToObject(statuses, calls->statuses[i].name,
-					calls->statuses[i].n);
+					calls->statuses[i].calls);
 }
 
 static void

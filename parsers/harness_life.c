@@ -25,13 +25,6 @@ harness_state_name(enum harness_state state)
 	return state_names[state];
 }
 
-static const struct harness_file *
-file_of(const struct harness_build *b, enum harness_kind kind,
-	unsigned int number)
-{
-	return harness_files_find(b->files, kind, b->run->dir, number, 0);
-}
-
 static int64_t
 mtime_of(const struct harness_file *file)
 {
@@ -47,12 +40,13 @@ static bool
 trusts_mtimes(const struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
-	int64_t file_ms = mtime_of(file_of(b, HARNESS_CONFIG, 0));
+	int64_t file_ms = mtime_of(harness_run_file(b, HARNESS_CONFIG, 0));
 	int64_t own_ms = run->start_ms;
 
 	for (size_t i = 0; i < run->n_iterations; i++) {
 		const struct harness_iteration *it = &run->iterations[i];
-		int64_t ms = mtime_of(file_of(b, HARNESS_STARTED, it->number));
+		int64_t ms = mtime_of(
+			harness_run_file(b, HARNESS_STARTED, it->number));
 
 		if (ms > 0 && it->created_ms > 0) {
 			file_ms = ms;
@@ -109,10 +103,10 @@ static bool
 is_open(const struct harness_build *b, enum harness_kind prompt,
 	enum harness_kind output, unsigned int number, int64_t *start_ms)
 {
-	const struct harness_file *file = file_of(b, prompt, number);
+	const struct harness_file *file = harness_run_file(b, prompt, number);
 
 	*start_ms = mtime_of(file);
-	return file != NULL && file_of(b, output, number) == NULL;
+	return file != NULL && harness_run_file(b, output, number) == NULL;
 }
 
 /* The repair under way in that iteration; 0: none. */
@@ -139,7 +133,8 @@ phase_of_iteration(const struct harness_build *b,
 {
 	const struct harness_run *run = b->run;
 	unsigned int n = it->number;
-	const struct harness_file *out = file_of(b, HARNESS_ATTEMPT_OUT, n);
+	const struct harness_file *out =
+		harness_run_file(b, HARNESS_ATTEMPT_OUT, n);
 	int64_t ms;
 
 	if (open_repair(b, n, &ms) > 0)
@@ -152,11 +147,12 @@ phase_of_iteration(const struct harness_build *b,
 	if (out == NULL)
 		return (struct phase){ "attempt", it->attempt_limit_s,
 				       it->created_ms };
-	if (run->command != NULL && file_of(b, HARNESS_POST_OUT, n) == NULL)
+	if (run->command != NULL &&
+	    harness_run_file(b, HARNESS_POST_OUT, n) == NULL)
 		return (struct phase){ "verifying", run->post_s,
 				       mtime_of(out) };
-	if (file_of(b, HARNESS_BUILD_OUT, n) != NULL &&
-	    file_of(b, HARNESS_BUILT, n) == NULL)
+	if (harness_run_file(b, HARNESS_BUILD_OUT, n) != NULL &&
+	    harness_run_file(b, HARNESS_BUILT, n) == NULL)
 		return (struct phase){ .name = "qualification" };
 	return (struct phase){ .name = "between" };
 }
@@ -175,7 +171,7 @@ phase_of(const struct harness_build *b)
 		return (struct phase){
 			measures ? "baseline" : "starting",
 			measures ? run->post_s : harness_number(MARGIN_S),
-			mtime_of(file_of(b, HARNESS_CONFIG, 0))
+			mtime_of(harness_run_file(b, HARNESS_CONFIG, 0))
 		};
 	}
 	last = &run->iterations[run->n_iterations - 1];
@@ -183,8 +179,9 @@ phase_of(const struct harness_build *b)
 	if (strcmp(phase.name, "between") == 0 && run->planned.present &&
 	    last->number >= run->planned.value)
 		return (struct phase){ "restoring", run->post_s,
-				       mtime_of(file_of(b, HARNESS_BUILT,
-							last->number)) };
+				       mtime_of(harness_run_file(
+					       b, HARNESS_BUILT,
+					       last->number)) };
 	return phase;
 }
 

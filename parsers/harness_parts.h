@@ -27,19 +27,16 @@ void harness_post_read(struct harness_build *b, struct harness_post *post,
 void harness_post_from_output(struct harness_build *b,
 			      struct harness_post *post, struct str out,
 			      struct str errors);
-/* The text of that file of the run, empty when there is none. */
+/* That file of the run, its text or its tree; NULL or empty: there is none. */
+const struct harness_file *harness_run_file(const struct harness_build *b,
+					    enum harness_kind kind,
+					    unsigned int number);
 struct str harness_text_file(const struct harness_build *b,
 			     enum harness_kind kind, unsigned int number);
 const cJSON *harness_json_file(const struct harness_build *b,
 			       enum harness_kind kind, unsigned int number);
 /* The number behind "--<name> " or "--<name>=" of a command line. */
 struct str harness_flag(const char *command, const char *name);
-
-/* harness_iteration.c */
-void harness_iterations_read(struct harness_build *b);
-
-/* harness_judge.c */
-void harness_run_judge(struct harness_run *run, unsigned int calls_before);
 
 /* harness_calls.c */
 void harness_calls_read(struct harness_pool *pool, struct harness_calls *calls,

@@ -78,12 +78,12 @@ failure_in(struct str text, bool of_json)
 static enum harness_failure
 failure_of_json(const cJSON *json)
 {
-	const cJSON *error = harness_get(json, "error"), *item;
+	const cJSON *error = json_get(json, "error"), *item;
 	enum harness_failure failure = HARNESS_FAILURE_NONE;
 
 	if (cJSON_IsString(error))
 		failure = failure_in(str_from(error->valuestring), true);
-	cJSON_ArrayForEach(item, harness_get(json, "errors"))
+	cJSON_ArrayForEach(item, json_get(json, "errors"))
 	{
 		if (failure != HARNESS_FAILURE_NONE)
 			break;
@@ -130,39 +130,18 @@ classify(const struct harness_post *post, const cJSON *json, struct str out,
 	return HARNESS_FAILURE_NONE;
 }
 
-/* The score's own key in a case, or its first "best_" member. */
-static const cJSON *
-best_of(const cJSON *node, const char *key)
-{
-	const cJSON *best = harness_get(node, key), *member;
-
-	cJSON_ArrayForEach(member, node)
-	{
-		if (best == NULL && member->string != NULL &&
-		    strncmp(member->string, "best_", 5) == 0)
-			best = member;
-	}
-	return best;
-}
-
 static void
 read_case(struct harness_build *b, struct harness_case *c, const cJSON *node)
 {
-	const cJSON *best = best_of(node, b->run->post_score_key);
-	char median[64] = "median_";
+	const cJSON *median;
 
-	c->name = harness_text_of(b->pool, harness_get(node, "name"),
-				  HARNESS_NAME_MAX);
-	c->status = harness_text_of(b->pool, harness_get(node, "status"),
-				    HARNESS_NAME_MAX);
-	c->best = harness_number_of(best);
-	/* In the same unit: best_us goes with median_us. */
-	if (best != NULL && strncmp(best->string, "best_", 5) == 0)
-		(void)snprintf(median, sizeof(median), "median_%s",
-			       best->string + 5);
-	c->median = harness_number_of(harness_get(node, median));
-	c->max_abs = harness_number_of(harness_get(node, "max_abs"));
-	c->tolerance = harness_number_of(harness_get(node, "tolerance"));
+	c->name = harness_text_at(b->pool, node, "name", HARNESS_NAME_MAX);
+	c->status = harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+	c->best = harness_number_of(
+		score_case_best(node, b->run->post_score_key, &median));
+	c->median = harness_number_of(median);
+	c->max_abs = harness_number_at(node, "max_abs");
+	c->tolerance = harness_number_at(node, "tolerance");
 }
 
 /* "cases" is a list of objects, except where a task makes a number of it. */
@@ -170,7 +149,7 @@ static void
 read_cases(struct harness_build *b, struct harness_post *post,
 	   const cJSON *json)
 {
-	const cJSON *cases = harness_get(json, "cases"), *node;
+	const cJSON *cases = json_get(json, "cases"), *node;
 	int n = cJSON_IsArray(cases) ? cJSON_GetArraySize(cases) : 0;
 
 	if (n > HARNESS_MAX_CASES)
@@ -190,7 +169,7 @@ read_cases(struct harness_build *b, struct harness_post *post,
 static bool
 json_passes(const cJSON *json)
 {
-	const cJSON *status = harness_get(json, "status");
+	const cJSON *status = json_get(json, "status");
 
 	if (status == NULL || cJSON_IsNull(status))
 		return true;
@@ -204,10 +183,9 @@ read_json(struct harness_build *b, struct harness_post *post, const cJSON *json)
 	post->has_json = cJSON_IsObject(json);
 	if (!post->has_json)
 		return;
-	post->json_status = harness_text_of(
-		b->pool, harness_get(json, "status"), HARNESS_NAME_MAX);
-	post->mode = harness_text_of(b->pool, harness_get(json, "mode"),
-				     HARNESS_NAME_MAX);
+	post->json_status =
+		harness_text_at(b->pool, json, "status", HARNESS_NAME_MAX);
+	post->mode = harness_text_at(b->pool, json, "mode", HARNESS_NAME_MAX);
 	read_cases(b, post, json);
 }
 
@@ -256,7 +234,7 @@ void
 harness_post_read(struct harness_build *b, struct harness_post *post,
 		  const cJSON *node, struct str out, struct str errors)
 {
-	const cJSON *json = harness_get(node, "json");
+	const cJSON *json = json_get(node, "json");
 	bool completed;
 
 	*post = (struct harness_post){ .present = cJSON_IsObject(node),
@@ -264,15 +242,14 @@ harness_post_read(struct harness_build *b, struct harness_post *post,
 				       .passed = HARNESS_UNKNOWN };
 	if (!post->present)
 		return;
-	post->status = harness_text_of(b->pool, harness_get(node, "status"),
-				       HARNESS_NAME_MAX);
-	post->command = harness_text_of(b->pool, harness_get(node, "command"),
-					HARNESS_PATH_MAX);
-	post->return_code = harness_number_of(harness_get(node, "return_code"));
-	post->duration_s =
-		harness_number_of(harness_get(node, "duration_seconds"));
-	post->timed_out = harness_bool_of(harness_get(node, "timed_out"));
-	post->score = harness_number_of(harness_get(node, "score"));
+	post->status =
+		harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+	post->command =
+		harness_text_at(b->pool, node, "command", HARNESS_PATH_MAX);
+	post->return_code = harness_number_at(node, "return_code");
+	post->duration_s = harness_number_at(node, "duration_seconds");
+	post->timed_out = harness_bool_at(node, "timed_out");
+	post->score = harness_number_at(node, "score");
 	read_json(b, post, json);
 	completed =
 		post->status != NULL && strcmp(post->status, "completed") == 0;
@@ -311,12 +288,18 @@ harness_post_from_output(struct harness_build *b, struct harness_post *post,
 	cJSON_Delete(json);
 }
 
+const struct harness_file *
+harness_run_file(const struct harness_build *b, enum harness_kind kind,
+		 unsigned int number)
+{
+	return harness_files_find(b->files, kind, b->run->dir, number, 0);
+}
+
 struct str
 harness_text_file(const struct harness_build *b, enum harness_kind kind,
 		  unsigned int number)
 {
-	const struct harness_file *file =
-		harness_files_find(b->files, kind, b->run->dir, number, 0);
+	const struct harness_file *file = harness_run_file(b, kind, number);
 
 	return file != NULL ? (struct str){ file->text, file->len }
 			    : (struct str){ NULL, 0 };
@@ -326,8 +309,7 @@ const cJSON *
 harness_json_file(const struct harness_build *b, enum harness_kind kind,
 		  unsigned int number)
 {
-	const struct harness_file *file =
-		harness_files_find(b->files, kind, b->run->dir, number, 0);
+	const struct harness_file *file = harness_run_file(b, kind, number);
 
 	return file != NULL ? file->json : NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A workspace's files to its runs, calls and artifacts. */
+/* A workspace's files to its runs, calls and artifacts, judged anew. */
 #include "config.h"
 
 #include "parsers/harness_run.h"
@@ -7,18 +7,12 @@
 #include <stdlib.h>
 
 #include "parsers/harness_parts.h"
+#include "parsers/score_json.h"
 
 static const char *
 text_at(struct harness_build *b, const cJSON *object, const char *key)
 {
-	return harness_text_of(b->pool, harness_get(object, key),
-			       HARNESS_PATH_MAX);
-}
-
-static struct harness_number
-number_at(const cJSON *object, const char *key)
-{
-	return harness_number_of(harness_get(object, key));
+	return harness_text_at(b->pool, object, key, HARNESS_PATH_MAX);
 }
 
 static struct harness_number
@@ -29,6 +23,300 @@ number_in_flag(const char *command, const char *name)
 
 	number.present = text.len > 0 && str_to_double(text, &number.value);
 	return number;
+}
+
+static void
+read_phase(struct harness_build *b, struct harness_phase *phase,
+	   const char *name, const cJSON *node)
+{
+	phase->name =
+		harness_pool_text(b->pool, str_from(name), HARNESS_NAME_MAX);
+	phase->status =
+		harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
+	phase->return_code = harness_number_at(node, "return_code");
+	phase->duration_s = harness_number_at(node, "duration_seconds");
+	phase->timed_out = harness_bool_at(node, "timed_out");
+}
+
+static void
+read_phases(struct harness_build *b, struct harness_iteration *it,
+	    const cJSON *phases)
+{
+	const cJSON *node;
+
+	it->phases =
+		harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(phases),
+				   sizeof(*it->phases));
+	cJSON_ArrayForEach(node, phases)
+	{
+		if (node->string != NULL && cJSON_IsObject(node))
+			read_phase(b, &it->phases[it->n_phases++], node->string,
+				   node);
+	}
+	if (it->n_phases > 1)
+		qsort(it->phases, it->n_phases, sizeof(*it->phases),
+		      harness_by_name);
+	for (size_t i = 0; i < it->n_phases; i++)
+		if (strcmp(it->phases[i].name, "attempt") == 0)
+			it->attempt = &it->phases[i];
+}
+
+/* The limit of that iteration's attempt; absent beyond a schedule's end. */
+static struct harness_number
+attempt_limit(const struct harness_build *b, unsigned int number)
+{
+	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
+	const cJSON *schedule =
+		json_get(config, "attempt_timeout_schedule_seconds");
+
+	if (cJSON_GetArraySize(schedule) > 0)
+		return harness_number_of(
+			cJSON_GetArrayItem(schedule, (int)number - 1));
+	return b->run->attempt_s;
+}
+
+/* The first line of what an iteration says of itself. */
+static const char *
+note_of(struct harness_build *b, const cJSON *result)
+{
+	const cJSON *nodes[] = {
+		json_get(result, "summary"),
+		cJSON_GetArrayItem(json_get(result, "blockers"), 0),
+		json_get(json_get(json_get(result, "reflection"),
+				  "selected_improvement"),
+			 "name"),
+	};
+
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+		struct str text;
+
+		if (!cJSON_IsString(nodes[i]))
+			continue;
+		text = str_trim(str_from(nodes[i]->valuestring));
+		text.len = strcspn(text.p, "\r\n") < text.len
+				   ? strcspn(text.p, "\r\n")
+				   : text.len;
+		if (text.len > 0)
+			return harness_pool_text(b->pool, text,
+						 HARNESS_NOTE_MAX);
+	}
+	return NULL;
+}
+
+/* Strings of a JSON array, clean and sorted. */
+static const char **
+read_paths(struct harness_build *b, const cJSON *array, size_t *n)
+{
+	const char **paths = harness_pool_alloc(
+		b->pool, (size_t)cJSON_GetArraySize(array), sizeof(*paths));
+	const cJSON *node;
+
+	*n = 0;
+	cJSON_ArrayForEach(node, array)
+	{
+		if (cJSON_IsString(node))
+			paths[(*n)++] = harness_text_of(b->pool, node,
+							HARNESS_PATH_MAX);
+	}
+	if (*n > 1)
+		qsort(paths, *n, sizeof(*paths), harness_by_name);
+	return paths;
+}
+
+static const char *
+status_word(struct harness_build *b, const cJSON *report)
+{
+	return harness_text_at(b->pool, report, "status", HARNESS_NAME_MAX);
+}
+
+/* The reports of an iteration in the summary, by their order there. */
+static size_t
+summary_reports(struct harness_build *b, unsigned int number,
+		const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
+{
+	const cJSON *all = json_get(
+			    json_get(b->summary, "artifact_qualification"),
+			    "reports"),
+		    *node;
+	size_t n = 0;
+
+	cJSON_ArrayForEach(node, all)
+	{
+		struct harness_number of = harness_number_at(node, "iteration");
+
+		if (!of.present || of.value != number ||
+		    n == HARNESS_MAX_ATTEMPTS)
+			continue;
+		words[n++] = status_word(b, node);
+		*last = node;
+	}
+	return n;
+}
+
+/* The reports of an iteration that lie in its folder, by attempt. */
+static size_t
+file_reports(struct harness_build *b, unsigned int number,
+	     const char *words[HARNESS_MAX_ATTEMPTS], const cJSON **last)
+{
+	size_t n = 0;
+
+	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
+		const struct harness_file *file =
+			harness_files_find(b->files, HARNESS_QUALIFICATION,
+					   b->run->dir, number, k);
+
+		if (file == NULL || file->json == NULL)
+			continue;
+		words[n++] = status_word(b, file->json);
+		*last = file->json;
+	}
+	return n;
+}
+
+/* One of counts by key, of the report itself or of its quality_gate. */
+static struct harness_number
+gate_count(const cJSON *report, const char *key)
+{
+	const cJSON *node = json_get(json_get(report, "quality_gate"), key);
+
+	return harness_number_of(node != NULL ? node : json_get(report, key));
+}
+
+static void
+read_qualification(struct harness_build *b, struct harness_iteration *it,
+		   const cJSON *result)
+{
+	struct harness_qualification *q = &it->qualification;
+	const cJSON *own = json_get(result, "artifact_qualification");
+	const cJSON *last = NULL, *told = NULL, *warnings;
+	const char *words[HARNESS_MAX_ATTEMPTS] = { NULL };
+	const char *others[HARNESS_MAX_ATTEMPTS] = { NULL };
+	size_t n = file_reports(b, it->number, words, &last);
+	size_t m = summary_reports(b, it->number, others, &told);
+
+	if (n == 0 && m == 0 && cJSON_IsObject(own))
+		words[n++] = status_word(b, own);
+	if (m > n)
+		memcpy(words, others, sizeof(words));
+	n = m > n ? m : n;
+	if (last == NULL)
+		last = cJSON_IsObject(own) ? own : told;
+	q->present = n > 0;
+	q->attempts = harness_pool_alloc(b->pool, n, sizeof(*q->attempts));
+	q->n_attempts = n;
+	for (size_t i = 0; i < n; i++)
+		q->attempts[i] = words[i];
+	q->active_mcps = gate_count(last, "active_mcp_count");
+	q->active_tools = gate_count(last, "active_tool_count");
+	told = json_get(last, "quarantined_artifacts");
+	if (told == NULL)
+		told = json_get(own, "quarantined_artifacts");
+	q->quarantined = read_paths(b, told, &q->n_quarantined);
+	warnings = json_get(json_get(last, "quality_gate"), "warnings");
+	q->why = harness_text_of(b->pool, cJSON_GetArrayItem(warnings, 0),
+				 HARNESS_NOTE_MAX);
+}
+
+/* What stands in result.json, or else in the summary's row. */
+static void
+read_result(struct harness_build *b, struct harness_iteration *it,
+	    const cJSON *result, const cJSON *row)
+{
+	const cJSON *usage = json_get(result, "harness_usage");
+	const cJSON *gate =
+		json_get(harness_json_file(b, HARNESS_STARTED, it->number),
+			 "quality_gate");
+	const char *key =
+		b->run->score_key != NULL ? b->run->score_key : "score";
+
+	it->status = harness_text_at(b->pool, result != NULL ? result : row,
+				     "status", HARNESS_NAME_MAX);
+	it->verified = harness_bool_at(result, "verified");
+	it->created_ms = harness_time_at(result, "created_at");
+	it->updated_ms = harness_time_at(result, "updated_at");
+	read_phases(b, it, result != NULL ? json_get(result, "phases") : NULL);
+	it->attempt_limit_s = attempt_limit(b, it->number);
+	it->active_tools = harness_number_at(usage, "active_tool_count");
+	it->active_mcps = harness_number_at(usage, "active_mcp_count");
+	if (!it->active_tools.present)
+		it->active_tools = gate_count(gate, "active_tool_count");
+	if (!it->active_mcps.present)
+		it->active_mcps = gate_count(gate, "active_mcp_count");
+	it->calls = harness_number_at(usage, "mcp_call_count");
+	harness_post_read(b, &it->post, json_get(result, "post_attempt"),
+			  harness_text_file(b, HARNESS_POST_OUT, it->number),
+			  harness_text_file(b, HARNESS_POST_ERR, it->number));
+	if (!it->post.score.present)
+		it->claimed_score = harness_score_of(result, key);
+	it->note = note_of(b, result);
+}
+
+/* The summary's row of that iteration, or NULL. */
+static const cJSON *
+summary_row(const struct harness_build *b, unsigned int number)
+{
+	const cJSON *node;
+
+	cJSON_ArrayForEach(node, json_get(b->summary, "iterations"))
+	{
+		struct harness_number of = harness_number_at(node, "iteration");
+
+		if (of.present && of.value == number)
+			return node;
+	}
+	return NULL;
+}
+
+static void
+mark(bool seen[HARNESS_MAX_ITERATIONS + 1], double number)
+{
+	if (number >= 1 && number <= HARNESS_MAX_ITERATIONS)
+		seen[(size_t)number] = true;
+}
+
+/* Which iterations there are, of the files and of the summary. */
+static size_t
+find_iterations(const struct harness_build *b,
+		bool seen[HARNESS_MAX_ITERATIONS + 1])
+{
+	const cJSON *node;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->files->n; i++)
+		if (strcmp(b->files->all[i]->run, b->run->dir) == 0)
+			mark(seen, b->files->all[i]->number);
+	cJSON_ArrayForEach(node, json_get(b->summary, "iterations"))
+	{
+		struct harness_number of = harness_number_at(node, "iteration");
+
+		mark(seen, of.present ? of.value : 0);
+	}
+	for (size_t i = 1; i <= HARNESS_MAX_ITERATIONS; i++)
+		n += seen[i];
+	return n;
+}
+
+static void
+read_iterations(struct harness_build *b)
+{
+	bool seen[HARNESS_MAX_ITERATIONS + 1] = { false };
+	struct harness_run *run = b->run;
+	size_t n = find_iterations(b, seen);
+
+	run->iterations =
+		harness_pool_alloc(b->pool, n, sizeof(*run->iterations));
+	for (unsigned int k = 1; k <= HARNESS_MAX_ITERATIONS; k++) {
+		struct harness_iteration *it;
+		const cJSON *result;
+
+		if (!seen[k])
+			continue;
+		it = &run->iterations[run->n_iterations++];
+		it->number = k;
+		result = harness_json_file(b, HARNESS_RESULT, k);
+		read_result(b, it, result, summary_row(b, k));
+		read_qualification(b, it, result);
+	}
 }
 
 static void
@@ -44,27 +332,22 @@ read_config(struct harness_build *b, const cJSON *config)
 					    HARNESS_NAME_MAX);
 	run->runner = text_at(b, config, "runner");
 	run->model = text_at(b, config, "claude_model");
-	run->workspace = text_at(b, config, "workspace");
 	run->command = text_at(b, config, "post_attempt_command");
 	run->score_key = text_at(b, config, "score_key");
 	run->post_score_key = text_at(b, config, "post_attempt_score_key");
-	run->task_state = text_at(b, config, "task_state");
 	if (task != NULL)
 		run->task_file = strrchr(task, '/') != NULL
 					 ? strrchr(task, '/') + 1
 					 : task;
-	run->planned = number_at(config, "iterations");
-	run->stop_score = number_at(config, "stop_score");
-	run->higher_is_better =
-		harness_bool_of(harness_get(config, "higher_is_better"));
-	run->optimization =
-		harness_bool_of(harness_get(config, "optimization_mode"));
-	run->attempt_only =
-		harness_bool_of(harness_get(config, "attempt_only"));
-	run->attempt_s = number_at(config, "attempt_timeout_seconds");
-	run->reflection_s = number_at(config, "reflection_timeout_seconds");
-	run->build_s = number_at(config, "build_timeout_seconds");
-	run->post_s = number_at(config, "post_attempt_timeout_seconds");
+	run->planned = harness_number_at(config, "iterations");
+	run->stop_score = harness_number_at(config, "stop_score");
+	run->higher_is_better = harness_bool_at(config, "higher_is_better");
+	run->optimization = harness_bool_at(config, "optimization_mode");
+	run->attempt_s = harness_number_at(config, "attempt_timeout_seconds");
+	run->reflection_s =
+		harness_number_at(config, "reflection_timeout_seconds");
+	run->build_s = harness_number_at(config, "build_timeout_seconds");
+	run->post_s = harness_number_at(config, "post_attempt_timeout_seconds");
 	run->warmup = number_in_flag(run->command, "warmup");
 	run->repeats = number_in_flag(run->command, "repeats");
 }
@@ -76,8 +359,8 @@ read_optimization(struct harness_build *b, const cJSON *optimization)
 	struct harness_run *run = b->run;
 
 	if (run->higher_is_better == HARNESS_UNKNOWN)
-		run->higher_is_better = harness_bool_of(
-			harness_get(optimization, "higher_is_better"));
+		run->higher_is_better =
+			harness_bool_at(optimization, "higher_is_better");
 	if (run->score_key == NULL)
 		run->score_key = text_at(b, optimization, "score_key");
 	if (run->post_score_key == NULL)
@@ -88,7 +371,7 @@ static void
 read_baseline(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
-	const cJSON *node = harness_get(b->summary, "baseline_post_attempt");
+	const cJSON *node = json_get(b->summary, "baseline_post_attempt");
 	struct str out = harness_text_file(b, HARNESS_BASELINE_OUT, 0);
 	struct str errors = harness_text_file(b, HARNESS_BASELINE_ERR, 0);
 
@@ -97,8 +380,8 @@ read_baseline(struct harness_build *b)
 		run->has_baseline = run->baseline.present;
 		return;
 	}
-	run->has_baseline = harness_files_find(b->files, HARNESS_BASELINE_OUT,
-					       run->dir, 0, 0) != NULL;
+	run->has_baseline =
+		harness_run_file(b, HARNESS_BASELINE_OUT, 0) != NULL;
 	if (!run->has_baseline)
 		return;
 	harness_post_from_output(b, &run->baseline, out, errors);
@@ -115,8 +398,8 @@ read_checkpoint(struct harness_build *b)
 	struct harness_checkpoint *point = &b->run->checkpoint;
 
 	point->present = manifest != NULL;
-	point->iteration = number_at(manifest, "iteration");
-	point->score = number_at(manifest, "score");
+	point->iteration = harness_number_at(manifest, "iteration");
+	point->score = harness_number_at(manifest, "score");
 	point->reason = text_at(b, manifest, "reason");
 }
 
@@ -132,16 +415,16 @@ restored_in_result(const struct harness_build *b)
 	result = harness_json_file(
 		b, HARNESS_RESULT,
 		run->iterations[run->n_iterations - 1].number);
-	return harness_get(harness_get(result, "optimization"),
-			   "restored_best_checkpoint");
+	return json_get(json_get(result, "optimization"),
+			"restored_best_checkpoint");
 }
 
 static void
 read_restore(struct harness_build *b)
 {
 	struct harness_restore *restore = &b->run->restore;
-	const cJSON *best = harness_get(b->summary, "best_checkpoint");
-	const cJSON *node = harness_get(best, "restore");
+	const cJSON *best = json_get(b->summary, "best_checkpoint");
+	const cJSON *node = json_get(best, "restore");
 
 	restore->restored = HARNESS_UNKNOWN;
 	restore->post_passed = HARNESS_UNKNOWN;
@@ -150,16 +433,15 @@ read_restore(struct harness_build *b)
 	restore->present = cJSON_IsObject(best) || cJSON_IsObject(node);
 	if (!restore->present)
 		return;
-	restore->restored = harness_bool_of(
-		harness_get(cJSON_IsObject(best) ? best : node, "restored"));
+	restore->restored =
+		harness_bool_at(cJSON_IsObject(best) ? best : node, "restored");
 	restore->reason = text_at(b, best, "reason");
-	restore->iteration = number_at(node, "iteration");
-	restore->score = number_at(node, "score");
-	harness_post_read(b, &restore->post, harness_get(node, "post_restore"),
+	restore->iteration = harness_number_at(node, "iteration");
+	restore->score = harness_number_at(node, "score");
+	harness_post_read(b, &restore->post, json_get(node, "post_restore"),
 			  harness_text_file(b, HARNESS_RESTORED_OUT, 0),
 			  harness_text_file(b, HARNESS_RESTORED_ERR, 0));
-	restore->post_passed =
-		harness_bool_of(harness_get(node, "post_restore_passed"));
+	restore->post_passed = harness_bool_at(node, "post_restore_passed");
 	if (restore->post_passed == HARNESS_UNKNOWN && restore->post.present)
 		restore->post_passed = restore->post.passed;
 }
@@ -171,11 +453,11 @@ read_summary(struct harness_build *b)
 
 	run->has_summary = b->summary != NULL;
 	run->final_status = text_at(b, b->summary, "final_status");
-	run->solved = harness_bool_of(harness_get(b->summary, "solved"));
-	run->said_best = number_at(b->summary, "best_score");
-	run->said_improved = harness_bool_of(harness_get(
-		harness_get(b->summary, "optimization"), "improved"));
-	read_optimization(b, harness_get(b->summary, "optimization"));
+	run->solved = harness_bool_at(b->summary, "solved");
+	run->said_best = harness_number_at(b->summary, "best_score");
+	run->said_improved = harness_bool_at(
+		json_get(b->summary, "optimization"), "improved");
+	read_optimization(b, json_get(b->summary, "optimization"));
 }
 
 static void
@@ -191,11 +473,11 @@ read_times(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
 	const struct harness_file *config =
-		harness_files_find(b->files, HARNESS_CONFIG, run->dir, 0, 0);
-	const cJSON *captures = harness_get(
-		harness_get(b->summary, "best_checkpoint"), "captures");
-	const cJSON *template = harness_get(
-		harness_get(b->summary, "artifact_qualification"), "template");
+		harness_run_file(b, HARNESS_CONFIG, 0);
+	const cJSON *captures =
+		json_get(json_get(b->summary, "best_checkpoint"), "captures");
+	const cJSON *template = json_get(
+		json_get(b->summary, "artifact_qualification"), "template");
 
 	earlier_of(&run->start_ms, harness_time_of(str_from(run->dir)));
 	earlier_of(&run->start_ms,
@@ -242,10 +524,10 @@ read_run(struct harness_build *b)
 	read_config(b, harness_json_file(b, HARNESS_CONFIG, 0));
 	read_summary(b);
 	result = harness_json_file(b, HARNESS_RESULT, 1);
-	read_optimization(b, harness_get(result, "optimization"));
+	read_optimization(b, json_get(result, "optimization"));
 	read_checkpoint(b);
 	read_baseline(b);
-	harness_iterations_read(b);
+	read_iterations(b);
 	read_restore(b);
 	read_mode(b);
 	read_times(b);
@@ -297,6 +579,161 @@ same_text(const char *a, const char *b)
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
+struct harness_number
+harness_gain_pct(double from, double to, bool higher_is_better)
+{
+	double gain = higher_is_better ? to - from : from - to;
+
+	if (from == 0 || !isfinite(from) || !isfinite(to))
+		return (struct harness_number){ false, (double)NAN };
+	return harness_number(100.0 * gain / fabs(from));
+}
+
+static bool
+is_better(const struct harness_run *run, double a, double b)
+{
+	return run->higher_is_better == HARNESS_YES ? a > b : a < b;
+}
+
+static enum harness_tri
+better_than(const struct harness_run *run, struct harness_number a,
+	    const struct harness_score *b)
+{
+	if (!a.present || !b->present)
+		return HARNESS_UNKNOWN;
+	return is_better(run, a.value, b->value) ? HARNESS_YES : HARNESS_NO;
+}
+
+static struct harness_number
+gain_over(const struct harness_run *run, struct harness_number a,
+	  const struct harness_score *b)
+{
+	if (!a.present || !b->present)
+		return (struct harness_number){ false, (double)NAN };
+	return harness_gain_pct(b->value, a.value,
+				run->higher_is_better == HARNESS_YES);
+}
+
+/*
+ * Sort an iteration's number into verified, invalid and claimed.  HarnessGym
+ * measures when it has recorded the attempt's end; a measurement that stands
+ * in the file before that was put there by the agent.
+ */
+static void
+judge_score(struct harness_iteration *it)
+{
+	if (harness_is_finite(it->post.score)) {
+		if (it->attempt == NULL)
+			it->claimed_score = it->post.score;
+		else if (it->post.passed == HARNESS_YES)
+			it->verified_score = it->post.score;
+		else
+			it->invalid_score = it->post.score;
+	}
+	if (!score_is_measurable(it->claimed_score.value))
+		it->claimed_score.present = false;
+}
+
+/*
+ * Strictly better wins, so the earlier one wins a tie; where the direction is
+ * not told nothing is the best.
+ */
+static void
+offer(const struct harness_run *run, struct harness_score *best,
+      struct harness_number number, unsigned int iteration, const char *source)
+{
+	if (!number.present || !score_is_measurable(number.value) ||
+	    run->higher_is_better == HARNESS_UNKNOWN ||
+	    (best->present && !is_better(run, number.value, best->value)))
+		return;
+	*best = (struct harness_score){ true, number.value, iteration, source };
+}
+
+static void
+judge_iterations(struct harness_run *run, const struct harness_score *baseline)
+{
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		struct harness_iteration *it = &run->iterations[i];
+		struct harness_score before = run->best;
+
+		judge_score(it);
+		it->better_than_baseline =
+			better_than(run, it->verified_score, baseline);
+		it->better_than_previous =
+			better_than(run, it->verified_score, &before);
+		it->baseline_pct = gain_over(run, it->verified_score, baseline);
+		it->previous_pct = gain_over(run, it->verified_score, &before);
+		offer(run, &run->best, it->verified_score, it->number, NULL);
+		if (run->best.iteration == it->number)
+			run->previous = before;
+	}
+}
+
+/* The best number that nobody verified, if it would beat the best. */
+static void
+judge_unverified(struct harness_run *run)
+{
+	struct harness_score best = run->best;
+
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		const struct harness_iteration *it = &run->iterations[i];
+
+		if (it->post.doubt == NULL)
+			offer(run, &best, it->invalid_score, it->number,
+			      "failed_verifier");
+		offer(run, &best, it->claimed_score, it->number, "claimed");
+		offer(run, &best, it->session_score, it->number, "in_session");
+	}
+	if (best.present && best.source != NULL)
+		run->best_unverified = best;
+}
+
+/* Cumulative counts of the workspace to each iteration's own. */
+static void
+judge_calls(struct harness_run *run, unsigned int calls_before)
+{
+	struct harness_number before = harness_number(calls_before);
+
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		struct harness_iteration *it = &run->iterations[i];
+
+		if (it->calls.present && before.present &&
+		    it->calls.value >= before.value)
+			it->calls_delta =
+				harness_number(it->calls.value - before.value);
+		before = it->calls;
+	}
+}
+
+/*
+ * Which of the run's numbers are verified, which is the best, and how it
+ * stands to the baseline; HarnessGym's own summary has no say in it.
+ */
+static void
+judge_run(struct harness_run *run, unsigned int calls_before)
+{
+	struct harness_score baseline = { .present = false };
+	struct harness_number best;
+
+	if (run->has_baseline && run->baseline.passed == HARNESS_YES)
+		offer(run, &baseline, run->baseline.score, 0, NULL);
+	run->best = baseline;
+	judge_calls(run, calls_before);
+	judge_iterations(run, &baseline);
+	judge_unverified(run);
+	best = (struct harness_number){ run->best.present, run->best.value };
+	run->baseline_pct = gain_over(run, best, &baseline);
+	run->previous_pct = gain_over(run, best, &run->previous);
+	run->stop_reached = HARNESS_UNKNOWN;
+	if (harness_is_finite(run->stop_score))
+		run->stop_reached =
+			run->best.present &&
+					!is_better(run, run->stop_score.value,
+						   run->best.value)
+				? HARNESS_YES
+				: HARNESS_NO;
+}
+
 /* The best that earlier runs verified by the same command. */
 static void
 look_back(struct harness_workspace *ws, size_t i)
@@ -328,25 +765,19 @@ static void
 read_artifact(struct harness_workspace *ws, const cJSON *node)
 {
 	struct harness_artifact *a = &ws->artifacts[ws->n_artifacts++];
-	const cJSON *metadata = harness_get(node, "metadata");
-	const cJSON *quarantine = harness_get(metadata, "quarantine");
+	const cJSON *metadata = json_get(node, "metadata");
+	const cJSON *quarantine = json_get(metadata, "quarantine");
 	struct harness_pool *pool = &ws->pool;
 
-	a->kind = harness_text_of(pool, harness_get(node, "kind"),
-				  HARNESS_NAME_MAX);
-	a->path = harness_text_of(pool, harness_get(node, "path"),
-				  HARNESS_PATH_MAX);
-	a->description = harness_text_of(pool, harness_get(node, "description"),
-					 HARNESS_NOTE_MAX);
-	a->iteration = number_at(node, "iteration");
-	a->qualified = harness_text_of(
-		pool,
-		harness_get(harness_get(metadata, "qualification"), "status"),
-		HARNESS_NAME_MAX);
-	a->quarantined = cJSON_IsTrue(harness_get(metadata, "quarantined")) ||
+	a->kind = harness_text_at(pool, node, "kind", HARNESS_NAME_MAX);
+	a->path = harness_text_at(pool, node, "path", HARNESS_PATH_MAX);
+	a->iteration = harness_number_at(node, "iteration");
+	a->qualified =
+		harness_text_at(pool, json_get(metadata, "qualification"),
+				"status", HARNESS_NAME_MAX);
+	a->quarantined = cJSON_IsTrue(json_get(metadata, "quarantined")) ||
 			 cJSON_IsObject(quarantine);
-	a->why = harness_text_of(pool, harness_get(quarantine, "reason"),
-				 HARNESS_NOTE_MAX);
+	a->why = harness_text_at(pool, quarantine, "reason", HARNESS_NOTE_MAX);
 }
 
 static void
@@ -354,8 +785,8 @@ read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
 {
 	const struct harness_file *file =
 		harness_files_get(files, "registry.json");
-	const cJSON *list = harness_get(file != NULL ? file->json : NULL,
-					"artifacts"),
+	const cJSON *list = json_get(file != NULL ? file->json : NULL,
+				     "artifacts"),
 		    *node;
 
 	if (!cJSON_IsArray(list))
@@ -394,8 +825,7 @@ harness_workspace_read(struct harness_workspace *ws,
 		b.until_ms = i + 1 < ws->n_runs ? ws->runs[i + 1].start_ms
 						: INT64_MAX;
 		harness_history_read(&b);
-		harness_run_judge(b.run,
-				  harness_calls_before(files, b.run->start_ms));
+		judge_run(b.run, harness_calls_before(files, b.run->start_ms));
 		look_back(ws, i);
 		harness_life_read(&b, &ws->calls);
 	}

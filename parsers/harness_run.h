@@ -85,8 +85,7 @@ struct harness_qualification {
 };
 
 struct harness_iteration {
-	unsigned int number; /* 1.. */
-	bool has_result;
+	unsigned int number;		/* 1.. */
 	const char *status;		/* NULL: not told */
 	enum harness_tri verified;	/* as the file says */
 	int64_t created_ms, updated_ms; /* 0: unknown */
@@ -153,10 +152,10 @@ struct harness_life {
 struct harness_run {
 	const char *dir; /* its folder's name below runs/, raw bytes */
 	const char *id;
-	const char *runner, *model, *task_file, *workspace, *command;
-	const char *score_key, *post_score_key, *task_state;
+	const char *runner, *model, *task_file, *command;
+	const char *score_key, *post_score_key;
 	struct harness_number planned, stop_score;
-	enum harness_tri higher_is_better, optimization, attempt_only;
+	enum harness_tri higher_is_better, optimization;
 	const char *mode; /* "dev", "final"; NULL: not told */
 	struct harness_number warmup, repeats; /* of the command line */
 	struct harness_number attempt_s, reflection_s, build_s, post_s;
@@ -185,16 +184,11 @@ struct harness_run {
 	size_t torn; /* files of it whose last read was not whole */
 };
 
-/* Calls of one tool of an MCP server. */
+/* Calls of one tool of an MCP server, or those that ended in one way. */
 struct harness_tool {
 	const char *name;
 	unsigned int calls, failed;
 	double total_ms;
-};
-
-struct harness_status_count {
-	const char *name;
-	unsigned int n;
 };
 
 /* All tools/call lines of a workspace; they name no run. */
@@ -203,14 +197,14 @@ struct harness_calls {
 	unsigned int total;
 	struct harness_tool *tools; /* by name */
 	size_t n_tools;
-	struct harness_status_count *statuses; /* by name */
+	struct harness_tool *statuses; /* by name; calls alone */
 	size_t n_statuses;
 	int64_t last_ms;
 	unsigned int broken; /* lines that are no JSON object */
 };
 
 struct harness_artifact {
-	const char *kind, *path, *description;
+	const char *kind, *path;
 	struct harness_number iteration;
 	const char *qualified; /* status word, or NULL */
 	bool quarantined;

@@ -4,13 +4,12 @@
 
 #include "parsers/harness_value.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "parsers/line_prefix.h"
 
 void
 harness_pool_release(struct harness_pool *pool)
@@ -55,14 +54,6 @@ harness_pool_text(struct harness_pool *pool, struct str text, size_t max)
 	return copy;
 }
 
-const cJSON *
-harness_get(const cJSON *object, const char *key)
-{
-	return cJSON_IsObject(object)
-		       ? cJSON_GetObjectItemCaseSensitive(object, key)
-		       : NULL;
-}
-
 struct harness_number
 harness_number_of(const cJSON *node)
 {
@@ -76,9 +67,17 @@ harness_number_of(const cJSON *node)
 	return number;
 }
 
-enum harness_tri
-harness_bool_of(const cJSON *node)
+struct harness_number
+harness_number_at(const cJSON *object, const char *key)
 {
+	return harness_number_of(json_get(object, key));
+}
+
+enum harness_tri
+harness_bool_at(const cJSON *object, const char *key)
+{
+	const cJSON *node = json_get(object, key);
+
 	if (!cJSON_IsBool(node))
 		return HARNESS_UNKNOWN;
 	return cJSON_IsTrue(node) ? HARNESS_YES : HARNESS_NO;
@@ -92,6 +91,13 @@ harness_text_of(struct harness_pool *pool, const cJSON *node, size_t max)
 	return harness_pool_text(pool, str_from(node->valuestring), max);
 }
 
+const char *
+harness_text_at(struct harness_pool *pool, const cJSON *object, const char *key,
+		size_t max)
+{
+	return harness_text_of(pool, json_get(object, key), max);
+}
+
 struct harness_number
 harness_score_of(const cJSON *object, const char *key)
 {
@@ -101,114 +107,32 @@ harness_score_of(const cJSON *object, const char *key)
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		const cJSON *place = places[i] != NULL
-					     ? harness_get(object, places[i])
+					     ? json_get(object, places[i])
 					     : object;
 
-		number = harness_number_of(harness_get(place, key));
+		number = harness_number_at(place, key);
 		if (!number.present)
-			number = harness_number_of(harness_get(place, "score"));
+			number = harness_number_at(place, "score");
 		if (number.present)
 			break;
 	}
 	return number;
 }
 
-/* n digits at *p as a number; -1 when there are not so many. */
-static int
-digits(const char **p, int n)
-{
-	int value = 0;
-
-	for (; n > 0; n--, (*p)++) {
-		if (**p < '0' || **p > '9')
-			return -1;
-		value = value * 10 + (**p - '0');
-	}
-	return value;
-}
-
-/* Past c at *p where it is; true when it was, or when it may be left out. */
-static bool
-pass(const char **p, char c, bool needed)
-{
-	if (**p != c)
-		return !needed;
-	(*p)++;
-	return true;
-}
-
-/* Milliseconds of the fraction at *p, which may be absent. */
-static int
-fraction_ms(const char **p)
-{
-	int ms = 0, scale = 100;
-
-	if (**p != '.')
-		return 0;
-	for ((*p)++; **p >= '0' && **p <= '9'; (*p)++, scale /= 10)
-		ms += (**p - '0') * scale;
-	return ms;
-}
-
-/* "Z", "+hh:mm" or "-hh:mm" at *p in seconds; false when it is none. */
-static bool
-zone_s(const char **p, int *offset_s)
-{
-	int sign = **p == '-' ? -1 : 1, hour, min;
-
-	*offset_s = 0;
-	if (**p == 'Z') {
-		(*p)++;
-		return true;
-	}
-	if (**p != '+' && **p != '-')
-		return false;
-	(*p)++;
-	hour = digits(p, 2);
-	if (!pass(p, ':', false))
-		return false;
-	min = digits(p, 2);
-	*offset_s = sign * (hour * 3600 + min * 60);
-	return hour >= 0 && min >= 0;
-}
-
 int64_t
 harness_time_of(struct str text)
 {
-	char copy[48];
-	const char *p = copy;
-	int year, month, day, hour, min, sec, ms, offset;
+	bool has_zone;
+	size_t n;
+	int64_t ms = line_prefix_time(text, &n, &has_zone);
 
-	(void)snprintf(copy, sizeof(copy), "%.*s",
-		       (int)(text.len < 40 ? text.len : 40),
-		       text.p != NULL ? text.p : "");
-	year = digits(&p, 4);
-	(void)pass(&p, '-', false);
-	month = digits(&p, 2);
-	(void)pass(&p, '-', false);
-	day = digits(&p, 2);
-	if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 ||
-	    !pass(&p, 'T', true))
-		return 0;
-	hour = digits(&p, 2);
-	(void)pass(&p, ':', false);
-	min = digits(&p, 2);
-	(void)pass(&p, ':', false);
-	sec = digits(&p, 2);
-	if (hour < 0 || hour > 23 || min < 0 || min > 59 || sec < 0 || sec > 60)
-		return 0;
-	ms = fraction_ms(&p);
-	if (!zone_s(&p, &offset) || (*p != '\0' && *p != '-'))
-		return 0;
-	return (clock_from_civil_s(year, month, day, hour, min, sec) - offset) *
-		       1000 +
-	       ms;
+	return has_zone && (n == text.len || text.p[n] == '-') ? ms : 0;
 }
 
 int64_t
 harness_time_at(const cJSON *object, const char *key)
 {
-	const cJSON *node = harness_get(object, key);
+	const cJSON *node = json_get(object, key);
 
 	if (cJSON_IsString(node))
 		return harness_time_of(str_from(node->valuestring));
@@ -216,4 +140,10 @@ harness_time_at(const cJSON *object, const char *key)
 	    node->valuedouble < 1e11)
 		return (int64_t)(node->valuedouble * 1000.0);
 	return 0;
+}
+
+int
+harness_by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

@@ -36,14 +36,17 @@ void *harness_pool_alloc(struct harness_pool *pool, size_t n, size_t size);
 const char *harness_pool_text(struct harness_pool *pool, struct str text,
 			      size_t max);
 
-/* The member of an object, NULL for anything else. */
-const cJSON *harness_get(const cJSON *object, const char *key);
 /* A number or a text that is one ("12.5", "inf"); true is no number. */
 struct harness_number harness_number_of(const cJSON *node);
-enum harness_tri harness_bool_of(const cJSON *node);
-/* NULL when the node is no string. */
+/* A clean copy of at most max bytes; NULL when the node is no string. */
 const char *harness_text_of(struct harness_pool *pool, const cJSON *node,
 			    size_t max);
+
+/* The same of a member of an object. */
+struct harness_number harness_number_at(const cJSON *object, const char *key);
+enum harness_tri harness_bool_at(const cJSON *object, const char *key);
+const char *harness_text_at(struct harness_pool *pool, const cJSON *object,
+			    const char *key, size_t max);
 
 static inline bool
 harness_is_finite(struct harness_number number)
@@ -71,5 +74,8 @@ struct harness_number harness_score_of(const cJSON *object, const char *key);
 int64_t harness_time_of(struct str text);
 /* The same of a JSON member, which may also be a number of seconds. */
 int64_t harness_time_at(const cJSON *object, const char *key);
+
+/* For qsort of structs whose first member is their name. */
+int harness_by_name(const void *a, const void *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cJSON with bounds, in and out; json_check.c holds what was read. */
+/* cJSON with bounds, in and out, and where in a text a value stands. */
 #include "config.h"
 
 #include "parsers/json.h"
@@ -12,8 +12,28 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "base/xalloc.h"
 
-#include "parsers/json_scan.h"
+/* The line (1..) of a byte. */
+static unsigned int
+line_at(struct str text, size_t offset)
+{
+	unsigned int line = 1;
+
+	for (size_t i = 0; i < offset && i < text.len; i++)
+		line += text.p[i] == '\n';
+	return line;
+}
+
+/* The closing quote of the string that opens at i, or the text's end. */
+static size_t
+skip_string(struct str text, size_t i)
+{
+	for (i++; i < text.len && text.p[i] != '"'; i++)
+		if (text.p[i] == '\\')
+			i++;
+	return i;
+}
 
 /* What a scan of the text outside of strings found. */
 struct shape {
@@ -82,7 +102,7 @@ shape_of(struct str text)
 		if (c == '"') {
 			size_t start = i;
 
-			i = json_skip_string(text, i);
+			i = skip_string(text, i);
 			shape.has_surrogate |= has_surrogate(
 				text, start, i < text.len ? i : text.len);
 		} else if (c == '{' || c == '[') {
@@ -102,7 +122,7 @@ shape_of(struct str text)
 static size_t
 copy_string(struct buf *out, struct str text, size_t i)
 {
-	size_t end = json_skip_string(text, i);
+	size_t end = skip_string(text, i);
 
 	end = end < text.len ? end : text.len - 1;
 	for (; i <= end; i++) {
@@ -189,7 +209,7 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 		cJSON_Delete(root);
 		root = NULL;
 		err_set(err, ERR_PARSE, "line %u: not valid JSON",
-			json_line_at(text, at < shape.bad ? at : shape.bad));
+			line_at(text, at < shape.bad ? at : shape.bad));
 	}
 	buf_release(&copy);
 	return root;
@@ -291,8 +311,8 @@ print_number(struct buf *out, double value)
 	buf_append_str(out, text);
 }
 
-static void
-print_node(struct buf *out, const cJSON *node)
+void
+json_print(struct buf *out, const cJSON *node)
 {
 	bool object = cJSON_IsObject(node);
 
@@ -311,18 +331,12 @@ print_node(struct buf *out, const cJSON *node)
 				print_string(out, c->string);
 				buf_append_char(out, ':');
 			}
-			print_node(out, c);
+			json_print(out, c);
 		}
 		buf_append_char(out, object ? '}' : ']');
 	} else {
 		buf_append_str(out, "null");
 	}
-}
-
-void
-json_print(struct buf *out, const cJSON *node)
-{
-	print_node(out, node);
 }
 
 void
@@ -363,4 +377,214 @@ json_add_clean(cJSON *object, const char *key, const char *text)
 		utf8_sanitize(&clean, str_from(text));
 	json_add_string(object, key, text != NULL ? clean.data : NULL);
 	buf_release(&clean);
+}
+
+static bool
+is_integer(const cJSON *node)
+{
+	return cJSON_IsNumber(node) &&
+	       fabs(node->valuedouble) < 9007199254740992.0 &&
+	       floor(node->valuedouble) == node->valuedouble;
+}
+
+bool
+json_has_type(const cJSON *node, unsigned int types)
+{
+	return ((types & JSON_STRING) && cJSON_IsString(node)) ||
+	       ((types & JSON_NUMBER) && cJSON_IsNumber(node)) ||
+	       ((types & JSON_INTEGER) && is_integer(node)) ||
+	       ((types & JSON_BOOL) && cJSON_IsBool(node)) ||
+	       ((types & JSON_OBJECT) && cJSON_IsObject(node)) ||
+	       ((types & JSON_ARRAY) && cJSON_IsArray(node)) ||
+	       ((types & JSON_NULL) && cJSON_IsNull(node));
+}
+
+static int
+by_key(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+/* A name that two of an object's members have, or NULL. */
+static const char *
+twin_of(const cJSON *object)
+{
+	size_t n = 0, room = (size_t)cJSON_GetArraySize(object);
+	const char **names = xcalloc(room + 1, sizeof(*names)), *twin = NULL;
+	const cJSON *member;
+
+	cJSON_ArrayForEach(member, object) names[n++] = member->string;
+	qsort((void *)names, n, sizeof(*names), by_key);
+	for (size_t i = 1; i < n && twin == NULL; i++)
+		if (strcmp(names[i - 1], names[i]) == 0)
+			twin = names[i];
+	free((void *)names);
+	return twin;
+}
+
+const char *
+json_duplicate_key(const cJSON *node)
+{
+	const char *twin = cJSON_IsObject(node) ? twin_of(node) : NULL;
+
+	for (const cJSON *c = node != NULL ? node->child : NULL;
+	     twin == NULL && c != NULL; c = c->next)
+		if (c->child != NULL)
+			twin = json_duplicate_key(c);
+	return twin;
+}
+
+const char *
+json_get_string(const cJSON *object, const char *key, const char *fallback)
+{
+	const cJSON *node = json_get(object, key);
+
+	return cJSON_IsString(node) ? node->valuestring : fallback;
+}
+
+double
+json_get_number(const cJSON *object, const char *key, double fallback)
+{
+	const cJSON *node = json_get(object, key);
+
+	return cJSON_IsNumber(node) ? node->valuedouble : fallback;
+}
+
+bool
+json_get_bool(const cJSON *object, const char *key, bool fallback)
+{
+	const cJSON *node = json_get(object, key);
+
+	return cJSON_IsBool(node) ? cJSON_IsTrue(node) : fallback;
+}
+
+/* Where a scan for a path stands. */
+struct finder {
+	struct str text;
+	size_t i;
+};
+
+static void
+skip_blank(struct finder *f)
+{
+	while (f->i < f->text.len && isspace((unsigned char)f->text.p[f->i]))
+		f->i++;
+}
+
+/* Step over the value at f->i, whatever it is. */
+static void
+skip_value(struct finder *f)
+{
+	const char *end = f->text.p + f->text.len;
+
+	cJSON_Delete(cJSON_ParseWithLengthOpts(f->text.p + f->i,
+					       f->text.len - f->i, &end, 0));
+	f->i = (size_t)(end - f->text.p);
+}
+
+/* Enter the container at f->i; false when it is none. */
+static bool
+enter(struct finder *f, char open)
+{
+	skip_blank(f);
+	if (f->i >= f->text.len || f->text.p[f->i] != open)
+		return false;
+	f->i++;
+	skip_blank(f);
+	return true;
+}
+
+/* Past the comma to the next element; false at the end of the container. */
+static bool
+next_element(struct finder *f)
+{
+	skip_value(f);
+	skip_blank(f);
+	if (f->i >= f->text.len || f->text.p[f->i] != ',')
+		return false;
+	f->i++;
+	skip_blank(f);
+	return true;
+}
+
+static bool
+find_member(struct finder *f, struct str name)
+{
+	if (!enter(f, '{'))
+		return false;
+	do {
+		size_t start = f->i + 1, end;
+
+		if (f->i >= f->text.len || f->text.p[f->i] != '"')
+			return false;
+		end = skip_string(f->text, f->i);
+		f->i = end + 1;
+		skip_blank(f);
+		if (f->i >= f->text.len || f->text.p[f->i] != ':')
+			return false;
+		f->i++;
+		skip_blank(f);
+		if (end <= f->text.len &&
+		    str_eq(name,
+			   (struct str){ f->text.p + start, end - start })) {
+			f->i = start - 1; /* point at the key itself */
+			return true;
+		}
+	} while (next_element(f));
+	return false;
+}
+
+static bool
+find_index(struct finder *f, size_t index)
+{
+	if (!enter(f, '['))
+		return false;
+	for (; index > 0; index--)
+		if (!next_element(f))
+			return false;
+	return true;
+}
+
+/* From a key to its value. */
+static void
+key_to_value(struct finder *f)
+{
+	if (f->i < f->text.len && f->text.p[f->i] == '"') {
+		f->i = skip_string(f->text, f->i) + 1;
+		skip_blank(f);
+		f->i++;
+	}
+	skip_blank(f);
+}
+
+unsigned int
+json_line_of(struct str text, const char *path)
+{
+	struct finder f = { text, 0 };
+	bool on_key = false;
+
+	while (*path != '\0') {
+		if (on_key)
+			key_to_value(&f);
+		if (*path == '.')
+			path++;
+		if (*path == '[') {
+			if (!find_index(&f, strtoul(path + 1, NULL, 10)))
+				return 0;
+			path += strcspn(path, "]");
+			path += *path == ']';
+			on_key = false;
+		} else {
+			size_t n = strcspn(path, ".[");
+
+			if (!find_member(&f, (struct str){ path, n }))
+				return 0;
+			path += n;
+			on_key = true;
+		}
+	}
+	skip_blank(&f);
+	return line_at(text, f.i);
 }

@@ -54,23 +54,8 @@ void json_add_time(cJSON *object, const char *key, int64_t wall_ms);
 /* Text from outside (a log, a file name): made valid UTF-8 and harmless. */
 void json_add_clean(cJSON *object, const char *key, const char *text);
 
-/*
- * A strict reader: names file, line and key path in each error
- * ("config.json:12: pods[1].gpus: expected an array of integers").  The text
- * is the one that was parsed; both are borrowed.
- */
-struct json_at {
-	const char *file;
-	struct str text;
-	enum err_code code; /* of the errors it gives; ERR_CONFIG usually */
-};
-
 /* The line (1..) where the value at path ("pods[1].gpus") begins; 0: none. */
 unsigned int json_line_of(struct str text, const char *path);
-
-/* Set err to "<file>:<line>: <path>: <message>", return -1. */
-int json_fail(const struct json_at *at, const char *path, struct err *err,
-	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 enum json_type {
 	JSON_STRING = 1 << 0,
@@ -80,26 +65,11 @@ enum json_type {
 	JSON_OBJECT = 1 << 4,
 	JSON_ARRAY = 1 << 5,
 	JSON_NULL = 1 << 6,
-	JSON_REQUIRED = 1 << 7, /* in a json_key: must be there */
-};
-
-/* A key that an object may have; types is a set of enum json_type. */
-struct json_key {
-	const char *name;
-	unsigned int types;
+	JSON_REQUIRED = 1 << 7, /* of a key: it must be there */
 };
 
 /* Is it of one of those types?  NULL is of none. */
 bool json_has_type(const cJSON *node, unsigned int types);
-
-/*
- * Hold object against its list of keys (ended by a NULL name): an unknown
- * key, a key twice, a missing one or a wrong type is an error.  "//" is
- * always allowed.  path is the object's own ("" at the top).
- */
-int json_check_keys(const struct json_at *at, const cJSON *object,
-		    const char *path, const struct json_key *keys,
-		    struct err *err) __attribute__((warn_unused_result));
 
 /*
  * A key that stands twice in one object of the tree, the first found, or
@@ -107,7 +77,14 @@ int json_check_keys(const struct json_at *at, const cJSON *object,
  */
 const char *json_duplicate_key(const cJSON *node);
 
-/* Getters for members that json_check_keys has let through. */
+/* The member of an object; NULL: it has none, or is no object. */
+static inline const cJSON *
+json_get(const cJSON *object, const char *key)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+/* Getters for members of the right type, or the fallback. */
 const char *json_get_string(const cJSON *object, const char *key,
 			    const char *fallback);
 double json_get_number(const cJSON *object, const char *key, double fallback);

@@ -11,8 +11,6 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 
-#define MAX_KEYS 32 /* of one object */
-
 /* JSON_AS_CHOICE writes any enum as one. */
 _Static_assert(sizeof(enum json_kind) == sizeof(unsigned int), "enum");
 
@@ -40,13 +38,16 @@ static const unsigned int json_types[] = {
 int
 json_refuse(const struct json_reader *r, const char *path, const char *fmt, ...)
 {
-	char why[400];
+	unsigned int line = json_line_of(r->at.text, path);
+	char message[320];
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)vsnprintf(why, sizeof(why), fmt, ap);
+	(void)vsnprintf(message, sizeof(message), fmt, ap);
 	va_end(ap);
-	return json_fail(&r->at, path, r->err, "%s", why);
+	return err_set(r->err, r->at.code, "%s:%u: %s%s%s", r->at.file,
+		       line > 0 ? line : 1, path, *path != '\0' ? ": " : "",
+		       message);
 }
 
 const char *
@@ -69,6 +70,9 @@ find_word(const struct json_reader *r, const struct json_field *f,
 	for (int i = 0; words[i] != NULL; i++)
 		if (value[0] != '\0' && strcmp(value, words[i]) == 0)
 			return i;
+	if (f->what != NULL)
+		return json_refuse(r, path, "there is no %s \"%s\"", f->what,
+				   value);
 	for (; *words != NULL && used < sizeof(list); words++) {
 		if (**words == '\0')
 			continue;
@@ -231,27 +235,97 @@ take_value(const struct json_reader *r, const struct json_field *f,
 	return 0;
 }
 
+/* "a string or null" for a set of types. */
+static void
+type_words(unsigned int types, char *out, size_t size)
+{
+	static const struct {
+		unsigned int type;
+		const char *word;
+	} words[] = {
+		{ JSON_STRING, "a string" },	{ JSON_NUMBER, "a number" },
+		{ JSON_INTEGER, "an integer" }, { JSON_BOOL, "true or false" },
+		{ JSON_OBJECT, "an object" },	{ JSON_ARRAY, "an array" },
+		{ JSON_NULL, "null" },
+	};
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if ((types & words[i].type) && used < size)
+			used += (size_t)snprintf(out + used, size - used,
+						 "%s%s", used > 0 ? " or " : "",
+						 words[i].word);
+}
+
+/* The types that the value of a field may be of. */
+static unsigned int
+types_of(const struct json_reader *r, const struct json_field *f)
+{
+	unsigned int types = f->types | json_types[f->kind];
+
+	/* A NUMBER that is to be whole. */
+	if ((f->types & JSON_INTEGER) != 0)
+		types &= ~(unsigned int)JSON_NUMBER;
+	if (r->nulls && (types & JSON_REQUIRED) == 0)
+		types |= JSON_NULL;
+	return types;
+}
+
+static int
+check_member(const struct json_reader *r, const struct json_field *fields,
+	     const cJSON *object, const cJSON *member, const char *path)
+{
+	char full[JSON_PATH_SIZE], words[128];
+
+	(void)json_join(full, path, member->string);
+	while (fields->name != NULL &&
+	       strcmp(fields->name, member->string) != 0)
+		fields++;
+	if (fields->name == NULL)
+		return json_refuse(r, full, "unknown key");
+	if (json_get(object, member->string) != member)
+		return json_refuse(r, full, "this key stands twice");
+	if (!json_has_type(member, types_of(r, fields))) {
+		type_words(types_of(r, fields), words, sizeof(words));
+		return json_refuse(r, full, "expected %s", words);
+	}
+	return 0;
+}
+
+/* Hold an object against its table. */
+static int
+check_keys(const struct json_reader *r, const struct json_field *fields,
+	   const cJSON *object, const char *path)
+{
+	const cJSON *member;
+
+	if (!cJSON_IsObject(object))
+		return json_refuse(r, path, "expected an object");
+	cJSON_ArrayForEach(member, object)
+	{
+		if (strcmp(member->string, "//") != 0 &&
+		    check_member(r, fields, object, member, path) != 0)
+			return -1;
+	}
+	for (; fields->name != NULL; fields++)
+		if ((fields->types & JSON_REQUIRED) &&
+		    !cJSON_HasObjectItem(object, fields->name))
+			return json_refuse(r, path, "the key \"%s\" is missing",
+					   fields->name);
+	return 0;
+}
+
 int
 json_take(const struct json_reader *r, const struct json_field *fields,
 	  const cJSON *object, const char *path, void *base)
 {
-	struct json_key keys[MAX_KEYS] = { { NULL, 0 } };
 	char at[JSON_PATH_SIZE];
 
-	for (size_t i = 0; fields[i].name != NULL && i + 1 < MAX_KEYS; i++) {
-		keys[i].name = fields[i].name;
-		keys[i].types = fields[i].types | json_types[fields[i].kind];
-		/* A NUMBER that is to be whole. */
-		if ((fields[i].types & JSON_INTEGER) != 0)
-			keys[i].types &= ~(unsigned int)JSON_NUMBER;
-		if (r->nulls && (keys[i].types & JSON_REQUIRED) == 0)
-			keys[i].types |= JSON_NULL;
-	}
-	if (json_check_keys(&r->at, object, path, keys, r->err) != 0)
+	if (check_keys(r, fields, object, path) != 0)
 		return -1;
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
-		const cJSON *value =
-			cJSON_GetObjectItemCaseSensitive(object, f->name);
+		const cJSON *value = json_get(object, f->name);
 
 		/* Where null may stand it is as good as nothing, but where
 		 * it has a meaning of its own. */
@@ -343,8 +417,7 @@ json_take_known(const struct json_field *fields, const cJSON *object,
 	const struct json_reader quiet = { .err = NULL };
 
 	for (const struct json_field *f = fields; f->name != NULL; f++) {
-		const cJSON *value =
-			cJSON_GetObjectItemCaseSensitive(object, f->name);
+		const cJSON *value = json_get(object, f->name);
 
 		if (json_has_type(value, json_types[f->kind]))
 			(void)take_value(&quiet, f, value, "", base);

@@ -6,10 +6,12 @@
 
 /*
  * A JSON object into a struct, by a table of its keys: what each key's value
- * must be, and in which member it goes.  Strict as json_check_keys is; an
- * error names file, line and key path.  A key that is absent leaves its
- * member as it is: defaults are put there before.  Files of our own are
- * written by the same tables, and read leniently.
+ * must be, and in which member it goes.  Strict: an unknown key, a key twice,
+ * a missing one or a wrong type is an error, which names file, line and key
+ * path ("config.json:12: pods[1].gpus: expected an array of integers"); "//"
+ * is always allowed.  A key that is absent leaves its member as it is: defaults
+ * are put there before.  Files of our own are written by the same tables, and
+ * read leniently.
  */
 enum json_kind {
 	JSON_AS_TEXT,	 /* char *, owned */
@@ -45,7 +47,8 @@ struct json_field {
 	size_t most;  /* entries of a list at most */
 	/* Is a TEXT, or one of TEXTS, right?  NULL: any is. */
 	bool (*is_right)(const char *text);
-	const char *what;	  /* "a path": then it is; of INDEXES "GPU" */
+	/* "a path": then it is; of INDEXES "GPU"; of a word "kind". */
+	const char *what;
 	const char *const *words; /* ended by NULL; "" is none */
 	const struct json_field *fields;
 	/*
@@ -70,6 +73,13 @@ struct json_field {
 #define JSON_CHARS(name, type, member)                                         \
 	JSON_ROW(name, CHARS, type, member,                                    \
 		 .most = sizeof(((struct type *)0)->member))
+
+/* The text that was parsed, borrowed, and how its errors begin and count. */
+struct json_at {
+	const char *file;
+	struct str text;
+	enum err_code code; /* of the errors it gives; ERR_CONFIG usually */
+};
 
 struct json_reader {
 	struct json_at at; /* json_take_text and _file set file and text */

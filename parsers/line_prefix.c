@@ -152,32 +152,64 @@ zone_minutes(struct str s, size_t at, size_t *len)
 	return *len > 0 && z.p[0] == '-' ? -minutes : minutes;
 }
 
+int64_t
+line_prefix_time(struct str s, size_t *len, bool *has_zone)
+{
+	static const struct {
+		const char *shape;
+		size_t month, day, hour, min, sec;
+	} forms[] = {
+		{ "0000-00-00T00:00:00", 5, 8, 11, 14, 17 },
+		{ "0000-00-00 00:00:00", 5, 8, 11, 14, 17 },
+		{ "00000000T000000", 4, 6, 9, 11, 13 },
+	};
+	size_t i = 0, frac, zone;
+	int year, month, day, hour, min, sec, ms, zone_min;
+
+	*len = 0;
+	*has_zone = false;
+	while (!has_shape(s, forms[i].shape))
+		if (++i == sizeof(forms) / sizeof(forms[0]))
+			return 0;
+	year = digits(s, 0, 4);
+	month = digits(s, forms[i].month, 2);
+	day = digits(s, forms[i].day, 2);
+	hour = digits(s, forms[i].hour, 2);
+	min = digits(s, forms[i].min, 2);
+	sec = digits(s, forms[i].sec, 2);
+	*len = strlen(forms[i].shape);
+	ms = fraction_ms(s, *len, &frac);
+	zone_min = zone_minutes(s, *len + frac, &zone);
+	*len += frac + zone;
+	*has_zone = zone > 0;
+	if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 ||
+	    hour > 23 || min > 59 || sec > 60)
+		return 0;
+	return (clock_from_civil_s(year, month, day, hour, min, sec) -
+		(int64_t)zone_min * 60) *
+		       1000 +
+	       ms;
+}
+
 /* "2026-03-18 14:38:12,123 ", "[2026-03-18T14:38:12Z] " */
 static bool
 take_iso(struct line_prefix *out)
 {
-	bool bracket = out->rest.len > 0 && out->rest.p[0] == '[';
+	bool bracket = out->rest.len > 0 && out->rest.p[0] == '[', has_zone;
 	struct str s = bracket ? skip(out->rest, 1) : out->rest;
-	size_t at = 19, frac, zone;
-	int ms, zone_min;
+	size_t at = 0;
+	int64_t ms = 0;
 
-	if (!has_shape(s, "0000-00-00T00:00:00") &&
-	    !has_shape(s, "0000-00-00 00:00:00"))
+	if (s.len > 4 && s.p[4] == '-')
+		ms = line_prefix_time(s, &at, &has_zone);
+	if (at == 0)
 		return false;
-	ms = fraction_ms(s, at, &frac);
-	zone_min = zone_minutes(s, at + frac, &zone);
-	at += frac + zone;
 	if (!bracket && at + 1 < s.len && s.p[at] == ':' && s.p[at + 1] == ' ')
 		at++;
 	if (at >= s.len ||
 	    (s.p[at] != (bracket ? ']' : ' ') && (bracket || s.p[at] != '\t')))
 		return false;
-	out->wall_ms = (clock_from_civil_s(digits(s, 0, 4), digits(s, 5, 2),
-					   digits(s, 8, 2), digits(s, 11, 2),
-					   digits(s, 14, 2), digits(s, 17, 2)) -
-			(int64_t)zone_min * 60) *
-			       1000 +
-		       ms;
+	out->wall_ms = ms;
 	out->rest = skip_blanks(skip(s, at + 1));
 	return true;
 }

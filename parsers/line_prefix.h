@@ -31,4 +31,11 @@ line_prefix_may_begin(char c)
  */
 void line_prefix_split(struct str line, struct line_prefix *out);
 
+/*
+ * Milliseconds since 1970 of the ISO 8601 time that s begins with, also of its
+ * compact form "20260318T143812Z"; 0 where it begins with none (*len is 0
+ * then), or with one that cannot be (month 13).
+ */
+int64_t line_prefix_time(struct str s, size_t *len, bool *has_zone);
+
 #endif

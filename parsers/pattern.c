@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns that a user types, for searches and filters in logs. */
+/* Patterns that a user types: for logs, and for the names in paths. */
 #include "config.h"
 
 #include "parsers/pattern.h"
@@ -25,6 +25,7 @@ struct pattern {
 	pcre2_match_data *data;
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
+	uint32_t capture; /* the group to take of a path */
 };
 
 static bool
@@ -90,7 +91,8 @@ compile_block(const char *text, uint32_t options)
 static void
 set_limits(struct pattern *pattern)
 {
-	pattern->data = pcre2_match_data_create(1, NULL);
+	pattern->data =
+		pcre2_match_data_create_from_pattern(pattern->code, NULL);
 	pattern->context = pcre2_match_context_create(NULL);
 	pattern->stack =
 		pcre2_jit_stack_create(STACK_MIN_BYTES, STACK_MAX_BYTES, NULL);
@@ -227,4 +229,66 @@ pattern_find_line(const struct pattern *pattern, struct str block, size_t from,
 		}
 	}
 	return false;
+}
+
+/* The group of that name, else the first; 0 when nothing is captured. */
+static uint32_t
+find_capture(const pcre2_code *code)
+{
+	int named =
+		pcre2_substring_number_from_name(code, (PCRE2_SPTR) "group");
+	uint32_t count = 0;
+
+	if (named > 0)
+		return (uint32_t)named;
+	(void)pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &count);
+	return count > 0 ? 1 : 0;
+}
+
+struct pattern *
+pattern_new_path(const char *text, struct err *err)
+{
+	struct pattern *pattern = xcalloc(1, sizeof(*pattern));
+	PCRE2_UCHAR why[256];
+	PCRE2_SIZE at = 0;
+	int number = 0;
+
+	pattern->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+				      0, &number, &at, NULL);
+	if (pattern->code != NULL)
+		pattern->capture = find_capture(pattern->code);
+	if (pattern->capture > 0) {
+		set_limits(pattern);
+		return pattern;
+	}
+	if (pattern->code == NULL) {
+		(void)pcre2_get_error_message(number, why, sizeof(why));
+		err_set(err, ERR_USAGE, "pattern \"%s\": %s at offset %zu",
+			text, (const char *)why, at);
+	} else {
+		err_set(err, ERR_USAGE,
+			"pattern \"%s\" captures nothing: put the part of the "
+			"path that names the group in parentheses",
+			text);
+	}
+	pattern_free(pattern);
+	return NULL;
+}
+
+int
+pattern_take(const struct pattern *pattern, const char *path, struct str *taken)
+{
+	const PCRE2_SIZE *at;
+	int n = pcre2_match(pattern->code, (PCRE2_SPTR)path, strlen(path), 0, 0,
+			    pattern->data, pattern->context);
+
+	if (n == PCRE2_ERROR_NOMATCH)
+		return 0;
+	if (n < 0)
+		return -1;
+	at = pcre2_get_ovector_pointer(pattern->data) + 2 * pattern->capture;
+	if ((uint32_t)n <= pattern->capture || at[0] == PCRE2_UNSET)
+		return 0;
+	*taken = (struct str){ path + at[0], at[1] - at[0] };
+	return 1;
 }

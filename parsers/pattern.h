@@ -34,4 +34,18 @@ bool pattern_find_from(const struct pattern *pattern, struct str s, size_t from,
 bool pattern_find_line(const struct pattern *pattern, struct str block,
 		       size_t from, size_t *line);
 
+/*
+ * A user's pattern that takes a name out of a path: its group named "group"
+ * or, without one, its first capture.  NULL with ERR_USAGE when it does not
+ * compile or captures nothing.
+ */
+struct pattern *pattern_new_path(const char *text, struct err *err)
+	__attribute__((warn_unused_result));
+/*
+ * What is captured of path, a slice of it.  1: found; 0: no match; -1: the
+ * pattern gave up at its match limit.
+ */
+int pattern_take(const struct pattern *pattern, const char *path,
+		 struct str *taken);
+
 #endif

@@ -9,28 +9,30 @@
 
 #include "base/xalloc.h"
 
-static const char *const kind_names[] = {
+const char *const rule_kind_names[] = {
 #define X(id, name, what) name,
 	RULE_KIND_LIST(X)
 #undef X
+		NULL,
 };
 
-static const char *const stage_names[] = {
+const char *const rule_stage_names[] = {
 #define X(id, name) name,
 	RULE_STAGE_LIST(X)
 #undef X
+		NULL,
 };
 
 const char *
 rule_kind_name(enum rule_kind kind)
 {
-	return kind_names[kind];
+	return rule_kind_names[kind];
 }
 
 const char *
 rule_stage_name(enum rule_stage stage)
 {
-	return stage_names[stage];
+	return rule_stage_names[stage];
 }
 
 /* Groups that give a metric in another unit than the metric's own. */
@@ -147,16 +149,12 @@ rule_find_steps(struct rule *rule)
 }
 
 int
-rule_compile(struct rule *rule, const struct rule_source *source,
-	     struct err *err)
+rule_compile(struct rule *rule, struct err *err)
 {
 	PCRE2_UCHAR message[160];
 	int errorcode;
 	size_t at;
 
-	rule->name = xstrdup(source->name);
-	rule->pattern = xstrdup(source->match);
-	rule->needs = xstrdup_null(source->needs);
 	rule->needs_len = rule->needs != NULL ? strlen(rule->needs) : 0;
 	rule->code =
 		pcre2_compile((PCRE2_SPTR)rule->pattern, PCRE2_ZERO_TERMINATED,

@@ -51,6 +51,8 @@ enum rule_stage {
 		STAGE_COUNT
 };
 
+/* Their names, ended by NULL. */
+extern const char *const rule_kind_names[], *const rule_stage_names[];
 const char *rule_kind_name(enum rule_kind kind);
 const char *rule_stage_name(enum rule_stage stage);
 
@@ -84,14 +86,10 @@ struct rule {
 	struct steps steps;
 };
 
-/* The strings of a rule before it is compiled. */
-struct rule_source {
-	const char *name, *match, *needs;
-};
-
-/* Compile source into the zeroed *rule; -1 with a sentence in err. */
-int rule_compile(struct rule *rule, const struct rule_source *source,
-		 struct err *err) __attribute__((warn_unused_result));
+/* Compile the pattern of *rule, of which it is given with name, needs and the
+ * kinds; -1 with a sentence in err. */
+int rule_compile(struct rule *rule, struct err *err)
+	__attribute__((warn_unused_result));
 void rule_release(struct rule *rule);
 
 /* What one line said.  Values are valid where their bit is in `present`. */

@@ -16,10 +16,11 @@ static const char *const status_names[] = {
 #undef X
 };
 
-static const char *const event_names[] = {
+const char *const run_event_names[] = {
 #define X(id, name) name,
 	RUN_EVENT_LIST(X)
 #undef X
+		NULL,
 };
 
 const char *
@@ -31,7 +32,7 @@ run_status_name(enum run_status status)
 const char *
 run_event_name(enum run_event_kind kind)
 {
-	return event_names[kind];
+	return run_event_names[kind];
 }
 
 void

@@ -75,12 +75,6 @@ void run_state_apply(struct run_state *state, const struct record *record,
 		     const struct record_place *place,
 		     const struct run_sink *sink);
 
-/* Tokens a second of the last interval, or absent; run_derive.c. */
-double run_state_interval_tok_s(const struct run_state *state);
-
-/* Whether its validations print a loss and no BPB; run_derive.c. */
-bool run_state_is_loss_only(const struct run_state *state);
-
 /* Bring the derived values and, with `final`, the status up to date. */
 void run_state_derive(struct run_state *state, bool final);
 

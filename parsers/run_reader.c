@@ -11,7 +11,6 @@
 #include "base/xalloc.h"
 #include "parsers/line_prefix.h"
 #include "parsers/linebuf.h"
-#include "parsers/progress_bar.h"
 #include "parsers/run_apply.h"
 #include "parsers/scan.h"
 #include "parsers/source_fold.h"
@@ -392,6 +391,50 @@ is_begun(const struct run_state *s)
 	return s->active || (s->own != 0 && s->run.source_sha256 != NULL);
 }
 
+/* s behind the first `mark` in it; empty where it has none. */
+static struct str
+behind(struct str s, const char *mark)
+{
+	size_t n = strlen(mark);
+	const char *at = s.len > 0 ? memmem(s.p, s.len, mark, n) : NULL;
+
+	if (at == NULL)
+		return (struct str){ NULL, 0 };
+	at += n;
+	return (struct str){ at, s.len - (size_t)(at - s.p) };
+}
+
+/* s behind its last "%|", with which a bar begins. */
+static struct str
+last_bar(struct str s)
+{
+	const char *at = s.p, *end = s.p + s.len, *bar = end;
+
+	while (at < end && (at = memchr(at, '%', (size_t)(end - at))) != NULL)
+		if (++at < end && *at == '|')
+			bar = at;
+	return (struct str){ bar, (size_t)(end - bar) };
+}
+
+/*
+ * What stands in a line behind a bar of tqdm, which ends without a newline:
+ * "eval: 45%|##  | 45/99 [00:10<00:12, 4.4it/s]step:1/9 ..".  Empty where
+ * there is no bar, or nothing behind it.  The form is that of tqdm's default
+ * bar_format.
+ */
+static struct str
+rest_behind_bar(struct str line)
+{
+	struct str bar = last_bar(line), rest;
+
+	if (bar.len == 0) /* nearly always */
+		return bar;
+	rest = behind(bar, "it/s");
+	if (rest.len == 0)
+		rest = behind(bar, "s/it");
+	return behind(rest, "]");
+}
+
 static enum line_class
 read_segment(struct run_reader *r, const struct segment *segment)
 {
@@ -408,7 +451,7 @@ read_segment(struct run_reader *r, const struct segment *segment)
 		return LINE_SOURCE;
 	}
 	if (!scan_line(r, segment, prefix.rest, &record)) {
-		prefix.rest = progress_bar_rest(prefix.rest);
+		prefix.rest = rest_behind_bar(prefix.rest);
 		if (prefix.rest.len == 0 ||
 		    !scan_line(r, segment, prefix.rest, &record))
 			return LINE_PLAIN;

@@ -11,7 +11,6 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
-#include "parsers/run_submission.h"
 
 #define MAX_COLUMNS 256
 #define MAX_UNKNOWN 64
@@ -61,15 +60,6 @@ static const char *const other_keys[] = { "file",	   "group", "sha256",
 #undef X
 };
 
-static const struct {
-	const char *name;
-	enum run_status status;
-} statuses[] = {
-#define X(id, name) { name, RUN_##id },
-	RUN_STATUS_LIST(X)
-#undef X
-};
-
 static const char *const classes[] = { "roundtrip", "sliding", "ttt", "preq" };
 
 static int
@@ -98,7 +88,7 @@ field_of(const struct reader *r, const char *name)
 {
 	struct field field = { .name = xstrdup(name) };
 
-	field.known = cJSON_GetObjectItemCaseSensitive(r->keys, name) != NULL;
+	field.known = json_get(r->keys, name) != NULL;
 	for (size_t i = 0; i < sizeof(number_keys) / sizeof(number_keys[0]);
 	     i++) {
 		if (strcmp(number_keys[i].name, name) != 0)
@@ -141,9 +131,9 @@ set_number(struct reader *r, struct run *run, const struct field *field,
 static int
 set_status(struct reader *r, struct run *run, const char *text)
 {
-	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
-		if (strcmp(statuses[i].name, text) == 0) {
-			run->status = statuses[i].status;
+	for (int i = RUN_RUNNING; i <= RUN_UNKNOWN; i++) {
+		if (strcmp(run_status_name((enum run_status)i), text) == 0) {
+			run->status = (enum run_status)i;
 			return 0;
 		}
 	}
@@ -264,6 +254,119 @@ read_object(struct reader *r, const cJSON *object)
 	return status;
 }
 
+/* Keys of a seed's object, and the number of a run that each is. */
+static const struct {
+	const char *name;
+	size_t offset;
+} seed_keys[] = {
+	{ "seed", offsetof(struct run, seed) },
+	{ "val_bpb", offsetof(struct run, final_bpb) },
+	{ "final_bpb", offsetof(struct run, final_bpb) },
+	{ "val_loss", offsetof(struct run, final_val_loss) },
+	{ "final_val_loss", offsetof(struct run, final_val_loss) },
+	{ "steps", offsetof(struct run, steps) },
+	{ "train_ms", offsetof(struct run, train_ms) },
+	{ "ms_per_step", offsetof(struct run, ms_per_step) },
+	{ "prequant_bpb", offsetof(struct run, prequant_bpb) },
+	{ "quant_bpb", offsetof(struct run, quant_bpb) },
+	{ "eval_s", offsetof(struct run, eval_s) },
+	{ "artifact_bytes", offsetof(struct run, artifact_bytes) },
+	{ "bytes_total", offsetof(struct run, artifact_bytes) },
+	{ "code_bytes", offsetof(struct run, code_bytes) },
+	{ "bytes_code", offsetof(struct run, code_bytes) },
+};
+
+/* Is it the submission.json of a record? */
+static bool
+is_submission(const cJSON *root)
+{
+	const cJSON *seeds = json_get(root, "seed_results");
+
+	return cJSON_IsObject(root) &&
+	       (cJSON_IsObject(seeds) || cJSON_IsArray(seeds) ||
+		cJSON_IsArray(json_get(root, "bpb")));
+}
+
+/* A template's 0 stands for a value that is not there; a seed may be 0. */
+static bool
+is_told(const cJSON *item, size_t offset)
+{
+	return cJSON_IsNumber(item) && isfinite(item->valuedouble) &&
+	       (item->valuedouble > 0 || offset == offsetof(struct run, seed));
+}
+
+/* One seed: its name in the file is its seed unless it tells another. */
+static int
+read_seed(const cJSON *root, const cJSON *seed, const struct run_rows_cb *cb,
+	  void *user, struct err *err)
+{
+	struct run_row row;
+
+	if (!cJSON_IsObject(seed))
+		return err_set(err, ERR_PARSE,
+			       "seed_results: expected an object a seed");
+	row_init(&row);
+	row.group = json_get_string(root, "name", NULL);
+	if (seed->string != NULL)
+		(void)str_to_double(str_from(seed->string), &row.run.seed);
+	for (size_t i = 0; i < sizeof(seed_keys) / sizeof(seed_keys[0]); i++) {
+		const cJSON *item = json_get(seed, seed_keys[i].name);
+
+		if (is_told(item, seed_keys[i].offset))
+			memcpy((char *)&row.run + seed_keys[i].offset,
+			       &item->valuedouble, sizeof(double));
+	}
+	if (!isfinite(row.run.seed))
+		row.run.seed = RUN_ABSENT;
+	cb->on_row(user, &row);
+	run_release(&row.run);
+	return 0;
+}
+
+static int
+read_values(const cJSON *root, const cJSON *values,
+	    const struct run_rows_cb *cb, void *user, struct err *err)
+{
+	const cJSON *value;
+	int n = 0;
+
+	cJSON_ArrayForEach(value, values)
+	{
+		struct run_row row;
+
+		if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble) ||
+		    value->valuedouble <= 0)
+			return err_set(err, ERR_PARSE,
+				       "bpb[%d]: expected a number above 0", n);
+		row_init(&row);
+		row.group = json_get_string(root, "name", NULL);
+		row.run.final_bpb = value->valuedouble;
+		cb->on_row(user, &row);
+		run_release(&row.run);
+		n++;
+	}
+	return n;
+}
+
+/* Give a finished run for each seed; how many, or -1 with err. */
+static int
+read_submission(const cJSON *root, const struct run_rows_cb *cb, void *user,
+		struct err *err)
+{
+	const cJSON *seeds = json_get(root, "seed_results"), *seed;
+	int n = 0;
+
+	if (!cJSON_IsObject(seeds) && !cJSON_IsArray(seeds))
+		return read_values(root, json_get(root, "bpb"), cb, user, err);
+	cJSON_ArrayForEach(seed, seeds)
+	{
+		if (read_seed(root, seed, cb, user, err) != 0)
+			return -1;
+		n++;
+	}
+	return n;
+}
+
 /* An array of rows, one row, or one row a line. */
 static int
 read_json(struct reader *r, struct str text)
@@ -280,8 +383,8 @@ read_json(struct reader *r, struct str text)
 			if (status == 0)
 				status = read_object(r, item);
 		}
-	} else if (run_submission_is(root)) {
-		r->n_rows = run_submission_read(root, r->cb, r->user, r->err);
+	} else if (is_submission(root)) {
+		r->n_rows = read_submission(root, r->cb, r->user, r->err);
 		status = r->n_rows < 0 ? err_prefix(r->err, "%s", r->name) : 0;
 	} else if (root != NULL) {
 		r->line++;

@@ -14,6 +14,12 @@
  * than "run" (a board's group, a verifier's score) is passed over.  Without a
  * key of a status a row is a finished run; with one that is empty or null it is
  * not.
+ *
+ * Of a submission.json its seeds are read:
+ *	{"name": "..", "seed_results": {"42": {"val_bpb": .., "val_loss": ..}}}
+ * where seed_results may also be a list of objects with a "seed"; or a
+ * baseline in the form of the configuration, {"name": "..", "bpb": [..]}.
+ * Numbers under other keys are not guessed at.
  */
 struct run_row {
 	const char *file;   /* of the key "file"; NULL: not given */

@@ -19,40 +19,16 @@ run_results_add(struct run_results *results, const struct result *r)
 }
 
 static bool
-is_post(const struct result *r)
-{
-	return r->stage != STAGE_PREQUANT && r->stage != STAGE_OTHER;
-}
-
-static bool
 is_known_post(const struct result *r)
 {
-	return is_post(r) && r->stage != STAGE_UNKNOWN;
+	return (RUN_KNOWN_POST >> r->stage & 1) != 0;
 }
 
 bool
-run_results_any_of(const struct run_results *results, enum rule_stage stage)
+run_results_any(const struct run_results *results, unsigned int stages)
 {
 	for (size_t i = 0; i < results->n; i++)
-		if (results->items[i].stage == stage)
-			return true;
-	return false;
-}
-
-bool
-run_results_any_post(const struct run_results *results)
-{
-	for (size_t i = 0; i < results->n; i++)
-		if (is_post(&results->items[i]))
-			return true;
-	return false;
-}
-
-bool
-run_results_any_known_post(const struct run_results *results)
-{
-	for (size_t i = 0; i < results->n; i++)
-		if (is_known_post(&results->items[i]))
+		if ((stages >> results->items[i].stage & 1) != 0)
 			return true;
 	return false;
 }

@@ -42,13 +42,16 @@ struct run_results {
 /* Add one; beyond the cap the last one is replaced. */
 void run_results_add(struct run_results *results, const struct result *r);
 
-/* Whether any evaluation of that stage is there. */
-bool run_results_any_of(const struct run_results *results,
-			enum rule_stage stage);
+/* Sets of stages: behind the training, and not of the model before it was
+ * quantized. */
+#define RUN_STAGE(stage) (1U << (stage))
+#define RUN_KNOWN_POST                                                         \
+	(RUN_STAGE(STAGE_ROUNDTRIP) | RUN_STAGE(STAGE_SLIDING) |               \
+	 RUN_STAGE(STAGE_TTT))
+#define RUN_POST (RUN_KNOWN_POST | RUN_STAGE(STAGE_UNKNOWN))
 
-/* Whether any evaluation after training is there that is not pre-quant. */
-bool run_results_any_post(const struct run_results *results);
-bool run_results_any_known_post(const struct run_results *results);
+/* Whether any evaluation of those stages is there. */
+bool run_results_any(const struct run_results *results, unsigned int stages);
 
 /*
  * Whether an evaluation in words that no rule knows, or of another model,

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/xalloc.h"
-#include "parsers/scan_priv.h"
+#include "parsers/format.h"
 
 /* Enough for any honest line of 64 KiB, too little to be felt. */
 #define MATCH_LIMIT    200000U

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The JSON of a verifier or benchmark to one score that does or does not
- * count; called by the benches, `bench judge` and the HarnessGym readers.
+ * count, and to a row of `parse` and a line of the leaderboard.
  */
 #include "config.h"
 
@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/utf8.h"
 
 /* Braces without an end that are looked into. */
 #define MAX_OPEN 64
@@ -129,15 +131,13 @@ parse_object(struct str text, struct err *err)
 static bool
 is_contradicted(const struct score_json *score, struct str text)
 {
-	const cJSON *value =
-		cJSON_GetObjectItemCaseSensitive(score->root, score->key);
+	const cJSON *value = json_get(score->root, score->key);
 	struct scan scan = { .rest = str_trim(text) };
 	bool other = false;
 	cJSON *root;
 
 	while (!other && (root = next_object(&scan)) != NULL) {
-		const cJSON *rival =
-			cJSON_GetObjectItemCaseSensitive(root, score->key);
+		const cJSON *rival = json_get(root, score->key);
 
 		other = rival != NULL && !cJSON_Compare(rival, value, 1);
 		cJSON_Delete(root);
@@ -176,8 +176,7 @@ has_failed_case(const cJSON *cases)
 		return false;
 	cJSON_ArrayForEach(node, cases)
 	{
-		if (tells_failure(
-			    cJSON_GetObjectItemCaseSensitive(node, "status")))
+		if (tells_failure(json_get(node, "status")))
 			return true;
 	}
 	return false;
@@ -187,10 +186,9 @@ has_failed_case(const cJSON *cases)
 static const char *
 find_failed_part(const cJSON *root)
 {
-	const cJSON *errors = cJSON_GetObjectItemCaseSensitive(root, "errors");
-	const cJSON *source =
-		cJSON_GetObjectItemCaseSensitive(root, "source_integrity");
-	const cJSON *cases = cJSON_GetObjectItemCaseSensitive(root, "cases");
+	const cJSON *errors = json_get(root, "errors");
+	const cJSON *source = json_get(root, "source_integrity");
+	const cJSON *cases = json_get(root, "cases");
 
 	if (cJSON_IsArray(errors) && errors->child != NULL)
 		return errors->string;
@@ -205,11 +203,10 @@ find_denial(const cJSON *root)
 {
 	static const char *const keys[] = { "correct", "passed", "valid",
 					    "success", "ok" };
-	const cJSON *error = cJSON_GetObjectItemCaseSensitive(root, "error");
+	const cJSON *error = json_get(root, "error");
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const cJSON *node =
-			cJSON_GetObjectItemCaseSensitive(root, keys[i]);
+		const cJSON *node = json_get(root, keys[i]);
 
 		if (cJSON_IsFalse(node))
 			return node->string;
@@ -235,9 +232,9 @@ pick_value(struct score_json *score, const char *key)
 	double value;
 
 	if (key != NULL)
-		node = cJSON_GetObjectItemCaseSensitive(score->root, key);
+		node = json_get(score->root, key);
 	for (size_t i = 0; key == NULL && node == NULL && i < 3; i++)
-		node = cJSON_GetObjectItemCaseSensitive(score->root, keys[i]);
+		node = json_get(score->root, keys[i]);
 	value = cJSON_GetNumberValue(node);
 	score->key = node != NULL ? node->string : NULL;
 	score->doubtful = isfinite(value) && !score_is_measurable(value);
@@ -250,8 +247,7 @@ pick_value(struct score_json *score, const char *key)
 static void
 explain_value(struct score_json *score)
 {
-	const cJSON *node =
-		cJSON_GetObjectItemCaseSensitive(score->root, score->key);
+	const cJSON *node = json_get(score->root, score->key);
 
 	if (!cJSON_IsNumber(node) || !isfinite(node->valuedouble))
 		(void)snprintf(score->why, sizeof(score->why),
@@ -318,11 +314,10 @@ score_json_read(struct score_json *score, struct str text, const char *key,
 	score->root = parse_object(text, err);
 	if (score->root == NULL)
 		return -1;
-	score->has_status =
-		cJSON_GetObjectItemCaseSensitive(score->root, "status") != NULL;
+	score->has_status = json_get(score->root, "status") != NULL;
 	copy_text(score->status, sizeof(score->status), score->root, "status");
 	copy_text(score->mode, sizeof(score->mode), score->root, "mode");
-	verified = cJSON_GetObjectItemCaseSensitive(score->root, "verified");
+	verified = json_get(score->root, "verified");
 	score->verified = cJSON_IsTrue(verified);
 	score->denied = find_denial(score->root);
 	score->passed =
@@ -346,8 +341,8 @@ score_json_release(struct score_json *score)
 static bool
 same_member(const cJSON *a, const cJSON *b, const char *key)
 {
-	const cJSON *x = cJSON_GetObjectItemCaseSensitive(a, key);
-	const cJSON *y = cJSON_GetObjectItemCaseSensitive(b, key);
+	const cJSON *x = json_get(a, key);
+	const cJSON *y = json_get(b, key);
 
 	if (x == NULL || y == NULL)
 		return x == y;
@@ -384,8 +379,8 @@ score_json_same_work(const struct score_json *a, const struct score_json *b,
 	static const char *const keys[] = { "mode",    "tolerance", "device",
 					    "torch",   "cuda",	    "compiler",
 					    "repeats", "warmup",    NULL };
-	const cJSON *x = cJSON_GetObjectItemCaseSensitive(a->root, "cases");
-	const cJSON *y = cJSON_GetObjectItemCaseSensitive(b->root, "cases");
+	const cJSON *x = json_get(a->root, "cases");
+	const cJSON *y = json_get(b->root, "cases");
 	const char *key = first_difference(a->root, b->root, keys);
 
 	if (key != NULL) {
@@ -410,4 +405,218 @@ score_json_same_work(const struct score_json *a, const struct score_json *b,
 		}
 	}
 	return true;
+}
+
+const cJSON *
+score_case_best(const cJSON *node, const char *key, const cJSON **median)
+{
+	const cJSON *best = json_get(node, key), *member;
+	char name[64] = "median_";
+
+	cJSON_ArrayForEach(member, node)
+	{
+		if (best == NULL && member->string != NULL &&
+		    strncmp(member->string, "best_", 5) == 0)
+			best = member;
+	}
+	if (best != NULL && strncmp(best->string, "best_", 5) == 0)
+		(void)snprintf(name, sizeof(name), "median_%s",
+			       best->string + 5);
+	*median = json_get(node, name);
+	return best;
+}
+
+/* A member that only this task's output has; NULL part: at the top. */
+static const struct {
+	const char *part, *key, *task;
+} tasks[] = {
+	{ NULL, "target_best_us", "triton_rmsnorm_h100" },
+	{ NULL, "source_integrity", "cpp_stencil" },
+	{ "config", "hidden_tile", "cpu_moe" },
+	{ "plan", "scratchpad_kb", "tensor_layout" },
+};
+
+static void
+find_task(struct score_row *row)
+{
+	const cJSON *root = row->json.root;
+
+	(void)utf8_clean(row->task, sizeof(row->task),
+			 str_from(json_get_string(root, "task", "")));
+	for (size_t i = 0;
+	     row->task[0] == '\0' && i < sizeof(tasks) / sizeof(tasks[0]);
+	     i++) {
+		const cJSON *part = tasks[i].part != NULL
+					    ? json_get(root, tasks[i].part)
+					    : root;
+
+		if (json_get(part, tasks[i].key) != NULL)
+			(void)snprintf(row->task, sizeof(row->task), "%s",
+				       tasks[i].task);
+	}
+}
+
+/* A number of the top, or the one that all cases agree on; else absent. */
+static double
+common_number(const cJSON *root, const char *key)
+{
+	const cJSON *cases = json_get(root, "cases"), *node;
+	double value = json_get_number(root, key, (double)NAN);
+	bool first = true;
+
+	if (isfinite(value) || !cJSON_IsArray(cases))
+		return value;
+	cJSON_ArrayForEach(node, cases)
+	{
+		const cJSON *at = json_get(node, key);
+
+		if (!cJSON_IsNumber(at) || (!first && at->valuedouble != value))
+			return (double)NAN;
+		value = at->valuedouble;
+		first = false;
+	}
+	return value;
+}
+
+static void
+name_group(struct score_row *row)
+{
+	char mode[40], key[48];
+	int n;
+
+	(void)utf8_clean(mode, sizeof(mode), str_from(row->json.mode));
+	(void)utf8_clean(
+		key, sizeof(key),
+		str_from(row->json.key != NULL ? row->json.key : "score"));
+	n = snprintf(row->group, sizeof(row->group), "%s %s %s",
+		     row->task[0] != '\0' ? row->task : "unknown task",
+		     mode[0] != '\0' ? mode : "unknown mode", key);
+	if (isfinite(row->warmup) && n > 0 && (size_t)n < sizeof(row->group))
+		n += snprintf(row->group + n, sizeof(row->group) - (size_t)n,
+			      ", warm-up %.10g", row->warmup);
+	if (isfinite(row->repeats) && n > 0 && (size_t)n < sizeof(row->group))
+		(void)snprintf(row->group + n, sizeof(row->group) - (size_t)n,
+			       ", repeats %.10g", row->repeats);
+}
+
+/*
+ * Enough of a verifier's output to be one; a run's own files are none, nor
+ * are rows about files.
+ */
+static bool
+is_score(const struct score_json *json)
+{
+	const cJSON *root = json->root;
+
+	return json->key != NULL && json_get(root, "run_id") == NULL &&
+	       json_get(root, "file") == NULL &&
+	       (json->has_status || json->mode[0] != '\0' ||
+		cJSON_IsArray(json_get(root, "cases")));
+}
+
+int
+score_row_read(struct score_row *row, struct str text, struct err *err)
+{
+	const cJSON *cases;
+
+	*row = (struct score_row){ .warmup = (double)NAN };
+	if (text.len > SCORE_ROW_MAX_BYTES)
+		return err_set(err, ERR_LIMIT, "too long for a score");
+	if (score_json_read(&row->json, text, NULL, err) != 0)
+		return -1;
+	if (!is_score(&row->json)) {
+		score_json_release(&row->json);
+		return err_set(err, ERR_NODATA,
+			       "a JSON object, but no verifier's score");
+	}
+	cases = json_get(row->json.root, "cases");
+	row->n_cases =
+		cJSON_IsArray(cases) ? (size_t)cJSON_GetArraySize(cases) : 0;
+	row->warmup = common_number(row->json.root, "warmup");
+	row->repeats = common_number(row->json.root, "repeats");
+	find_task(row);
+	name_group(row);
+	return 0;
+}
+
+void
+score_row_set_effort(struct score_row *row, double warmup, double repeats)
+{
+	if (!isfinite(row->warmup))
+		row->warmup = warmup;
+	if (!isfinite(row->repeats))
+		row->repeats = repeats;
+	name_group(row);
+}
+
+void
+score_row_release(struct score_row *row)
+{
+	score_json_release(&row->json);
+}
+
+static void
+add_clean(cJSON *object, const char *key, const char *text)
+{
+	char clean[256];
+
+	if (text != NULL && *text != '\0')
+		(void)utf8_clean(clean, sizeof(clean), str_from(text));
+	json_add_string(object, key,
+			text != NULL && *text != '\0' ? clean : NULL);
+}
+
+static double
+number_of(const cJSON *node)
+{
+	return cJSON_IsNumber(node) ? node->valuedouble : (double)NAN;
+}
+
+static cJSON *
+case_json(const cJSON *node, const char *score_key)
+{
+	cJSON *object = cJSON_CreateObject();
+	const cJSON *best, *median;
+
+	add_clean(object, "name", json_get_string(node, "name", NULL));
+	json_add_number(object, "seed",
+			json_get_number(node, "seed", (double)NAN));
+	add_clean(object, "status", json_get_string(node, "status", NULL));
+	best = score_case_best(node, score_key, &median);
+	json_add_number(object, "best", number_of(best));
+	json_add_number(object, "median", number_of(median));
+	json_add_number(object, "max_abs",
+			json_get_number(node, "max_abs", (double)NAN));
+	return object;
+}
+
+cJSON *
+score_row_json(const struct score_row *row)
+{
+	const struct score_json *json = &row->json;
+	const cJSON *cases = json_get(json->root, "cases"), *node;
+	cJSON *object = cJSON_CreateObject(), *array;
+
+	json_add_string(object, "kind", "score");
+	add_clean(object, "status", json->has_status ? json->status : NULL);
+	add_clean(object, "task", row->task);
+	add_clean(object, "mode", json->mode);
+	add_clean(object, "score_key", json->key);
+	json_add_number(object, "score",
+			score_json_counts(json) ? json->value : (double)NAN);
+	json_add_number(object, "score_printed", json->value);
+	cJSON_AddBoolToObject(object, "score_valid", score_json_counts(json));
+	add_clean(object, "score_why", json->why);
+	json_add_number(object, "warmup", row->warmup);
+	json_add_number(object, "repeats", row->repeats);
+	add_clean(object, "device",
+		  json_get_string(json->root, "device", NULL));
+	add_clean(object, "group", row->group);
+	array = cJSON_AddArrayToObject(object, "cases");
+	cJSON_ArrayForEach(node, cases)
+	{
+		if (cJSON_IsObject(node))
+			cJSON_AddItemToArray(array, case_json(node, json->key));
+	}
+	return object;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/backoff.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "remote/follow_priv.h"
 
@@ -124,7 +124,7 @@ follow_plan_retry(struct follow *follow, const struct follow_session *session,
 		delay_ms = LIMIT_MS;
 	} else if (link.state != LINK_WAITING) {
 		follow->failures++;
-		delay_ms = backoff_ms(follow->failures);
+		delay_ms = clock_backoff_ms(follow->failures);
 	}
 	follow->status.retry_at_ms =
 		link.state == LINK_WAITING && why->code != ERR_LIMIT

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "base/backoff.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 
@@ -83,7 +83,7 @@ link_lost(struct remote_link *link, const struct err *why)
 	    link_now_ms(link) - link->info.since_ms >= HEALTHY_MS)
 		link->failures = 0;
 	link->failures++;
-	delay_ms = backoff_ms(link->failures);
+	delay_ms = clock_backoff_ms(link->failures);
 	loop_timer_start(link->retry, delay_ms, 0);
 	link->sessions_most = 0;
 	set_state(link, LINK_WAITING, why, delay_ms);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/home.h"
+#include "base/file.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 
@@ -109,7 +109,7 @@ expand_tokens(const struct ssh_target *target, const char *name,
 	const char *alias =
 		target->alias != NULL ? target->alias : target->host;
 	const char *const tokens[128] = {
-		['%'] = "%",  ['d'] = home_dir(),   ['h'] = target->host,
+		['%'] = "%",  ['d'] = file_home(),  ['h'] = target->host,
 		['i'] = uid,  ['k'] = alias,	    ['n'] = name,
 		['p'] = port, ['r'] = target->user, ['u'] = local_user(),
 	};
@@ -137,7 +137,7 @@ static char *
 expand_path(const struct ssh_target *target, const char *name, struct str value)
 {
 	char *tokens = expand_tokens(target, name, value);
-	char *path = home_expand(tokens);
+	char *path = file_expand_home(tokens);
 
 	free(tokens);
 	return path;
@@ -271,7 +271,7 @@ add_default_files(struct ssh_target *target)
 
 	for (size_t i = 0; i < 3; i++)
 		add_path(target->identities, &target->n_identities,
-			 home_expand(identities[i]));
+			 file_expand_home(identities[i]));
 	add_known_hosts(target, "",
 			STR_LIT("~/.ssh/known_hosts /etc/ssh/ssh_known_hosts"));
 }
@@ -291,13 +291,13 @@ apply_pod(struct ssh_target *target, const struct remote_pod *pod)
 	if (pod->identity != NULL) {
 		clear_list(target->identities, &target->n_identities);
 		add_path(target->identities, &target->n_identities,
-			 home_expand(pod->identity));
+			 file_expand_home(pod->identity));
 		target->identities_only = true;
 	}
 	if (pod->known_hosts != NULL) {
 		clear_list(target->known_hosts, &target->n_known_hosts);
 		add_path(target->known_hosts, &target->n_known_hosts,
-			 home_expand(pod->known_hosts));
+			 file_expand_home(pod->known_hosts));
 	}
 	if (pod->proxy_jump != NULL) {
 		free(target->proxy_jump);
@@ -408,12 +408,12 @@ add_pod(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 	char *path;
 
 	if (pod->identity != NULL) {
-		path = home_expand(pod->identity);
+		path = file_expand_home(pod->identity);
 		ssh_words_add_all(words, "-i", path);
 		free(path);
 	}
 	if (pod->known_hosts != NULL) {
-		path = home_expand(pod->known_hosts);
+		path = file_expand_home(pod->known_hosts);
 		ssh_words_add(words, "-oUserKnownHostsFile=\"%s\"", path);
 		free(path);
 	}

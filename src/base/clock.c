@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The real clock, and times as text. */
+/* The real clock, times as text, and pauses before another attempt. */
 #include "config.h"
 
 #include "base/clock.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <time.h>
+
+#define BACKOFF_FIRST_MS 500
+#define BACKOFF_MOST_MS	 30000
 
 static int64_t
 read_ms(clockid_t id)
@@ -91,4 +95,19 @@ clock_read_s(struct str text)
 		}
 	}
 	return (double)clock_from_civil_s(v[0], v[1], v[2], v[3], v[4], v[5]);
+}
+
+int64_t
+clock_backoff_ms(unsigned int failures)
+{
+	int64_t base = BACKOFF_FIRST_MS;
+	uint32_t random = 0;
+
+	for (unsigned int i = 1; i < failures && base < BACKOFF_MOST_MS; i++)
+		base *= 2;
+	if (base > BACKOFF_MOST_MS)
+		base = BACKOFF_MOST_MS;
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = (uint32_t)base;
+	return base * 4 / 5 + (int64_t)(random % 1001) * base * 2 / 5 / 1000;
 }

@@ -35,4 +35,11 @@ int64_t clock_from_civil_s(int year, int month, int day, int hour, int min,
  * "2026-11-20T21:30:00", anything between them.  NAN: it begins with none. */
 double clock_read_s(struct str text);
 
+/*
+ * How long to wait before the next attempt after so many failures in a row:
+ * 0.5, 1, 2 .. 30 s in milliseconds, a fifth more or less, so that pods that
+ * were lost together do not all come back together.
+ */
+int64_t clock_backoff_ms(unsigned int failures);
+
 #endif

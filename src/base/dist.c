@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Beta, gamma, Student's t, chi-squared and normal distributions; called by
+ * Beta, Student's t, chi-squared and normal distributions; called by
  * the bench statistics and the leaderboard's tests.
  */
 #include "config.h"
@@ -86,51 +86,6 @@ dist_beta_inc(double x, double a, double b)
 	return beta_inc_xy(x, 1.0 - x, a, b);
 }
 
-/* 1 - Q(a, x) by its series, good for x < a + 1. */
-static double
-gamma_series(double a, double x)
-{
-	double term = 1.0 / a, sum = term;
-
-	for (int i = 1; i < MAX_TERMS && term > sum * EPSILON; i++) {
-		term *= x / (a + i);
-		sum += term;
-	}
-	return sum * exp(a * log(x) - x - log_gamma(a));
-}
-
-/* Q(a, x) by its continued fraction, good for x >= a + 1. */
-static double
-gamma_fraction(double a, double x)
-{
-	double b = x + 1.0 - a, c = 1.0 / TINY, d = 1.0 / b, value = d;
-
-	for (int i = 1; i < MAX_TERMS; i++) {
-		double an = -i * (i - a), change;
-
-		b += 2.0;
-		d = 1.0 / not_tiny(an * d + b);
-		c = not_tiny(b + an / c);
-		change = d * c;
-		value *= change;
-		if (fabs(change - 1.0) <= EPSILON)
-			break;
-	}
-	return value * exp(a * log(x) - x - log_gamma(a));
-}
-
-double
-dist_gamma_upper(double a, double x)
-{
-	if (!(a > 0.0) || !(x >= 0.0))
-		return NAN;
-	if (x <= 0.0)
-		return 1.0;
-	if (isinf(x))
-		return 0.0;
-	return x < a + 1.0 ? 1.0 - gamma_series(a, x) : gamma_fraction(a, x);
-}
-
 double
 dist_t_two_sided(double t, double df)
 {
@@ -163,15 +118,19 @@ dist_t_cdf(double t, double df)
 }
 
 /*
- * The x >= 0 with upper(x) = tail, 0 < tail < 1/2, for a falling function:
- * doubling to a bracket, then bisection to the last bit.
+ * By symmetry the t >= 0 with P(T > t) = tail, tail < 1/2: doubling to a
+ * bracket, then bisection to the last bit.
  */
-static double
-invert_upper(double (*upper)(double x, double df), double tail, double df)
+double
+dist_t_quantile(double p, double df)
 {
-	double low = 0.0, high = 1.0;
+	double tail = p < 0.5 ? p : 1.0 - p, low = 0.0, high = 1.0;
 
-	while (upper(high, df) > tail && high < DBL_MAX / 4.0) {
+	if (!(p > 0.0) || !(p < 1.0) || !(df > 0.0))
+		return NAN;
+	if (p == 0.5)
+		return 0.0;
+	while (dist_t_upper(high, df) > tail && high < DBL_MAX / 4.0) {
 		low = high;
 		high *= 2.0;
 	}
@@ -180,37 +139,31 @@ invert_upper(double (*upper)(double x, double df), double tail, double df)
 
 		if (middle <= low || middle >= high)
 			break;
-		if (upper(middle, df) > tail)
+		if (dist_t_upper(middle, df) > tail)
 			low = middle;
 		else
 			high = middle;
 	}
-	return low + (high - low) / 2.0;
+	low += (high - low) / 2.0;
+	return p < 0.5 ? -low : low;
 }
 
-/* The quantile of a distribution symmetric about 0. */
-static double
-symmetric_quantile(double (*upper)(double x, double df), double p, double df)
-{
-	if (!(p > 0.0) || !(p < 1.0) || !(df > 0.0))
-		return NAN;
-	if (p > 0.5)
-		return invert_upper(upper, 1.0 - p, df);
-	if (p < 0.5)
-		return -invert_upper(upper, p, df);
-	return 0.0;
-}
-
-double
-dist_t_quantile(double p, double df)
-{
-	return symmetric_quantile(dist_t_upper, p, df);
-}
-
+/* Q(df / 2, h) by Q(a + 1, h) = Q(a, h) + h^a exp(-h) / Gamma(a + 1). */
 double
 dist_chi2_upper(double x, double df)
 {
-	return dist_gamma_upper(df / 2.0, x / 2.0);
+	bool odd = fmod(df, 2.0) == 1.0;
+	double h = x / 2.0, a = odd ? 0.5 : 1.0, sum, term;
+
+	if (!(df >= 1.0) || floor(df) != df || !(x >= 0.0))
+		return NAN;
+	sum = odd ? erfc(sqrt(h)) : exp(-h);
+	term = pow(h, a) * exp(-h) / tgamma(a + 1.0);
+	for (; isfinite(h) && a < df / 2.0; a += 1.0) {
+		sum += term;
+		term *= h / (a + 1.0);
+	}
+	return sum;
 }
 
 double
@@ -223,17 +176,4 @@ double
 dist_normal_cdf(double z)
 {
 	return dist_normal_upper(-z);
-}
-
-static double
-normal_upper_df(double z, double df)
-{
-	(void)df;
-	return dist_normal_upper(z);
-}
-
-double
-dist_normal_quantile(double p)
-{
-	return symmetric_quantile(normal_upper_df, p, 1.0);
 }

@@ -9,16 +9,12 @@
  * that absent numbers stay absent.
  *
  * Formulas: Abramowitz & Stegun 26.5.8 (continued fraction of the incomplete
- * beta function), 6.5.29 and 6.5.31 (incomplete gamma function), 26.7.1
- * (Student's t by the beta function); the fractions are evaluated by the
- * modified Lentz method.
+ * beta function, by the modified Lentz method), 6.5.22 (chi-squared), 26.7.1
+ * (Student's t by the beta function).
  */
 
 /* Regularized incomplete beta function I_x(a, b); a, b > 0, 0 <= x <= 1. */
 double dist_beta_inc(double x, double a, double b);
-
-/* Regularized upper incomplete gamma function Q(a, x); a > 0, x >= 0. */
-double dist_gamma_upper(double a, double x);
 
 /* P(T <= t) of Student's t; df > 0, need not be an integer. */
 double dist_t_cdf(double t, double df);
@@ -29,12 +25,10 @@ double dist_t_two_sided(double t, double df);
 /* The t with P(T <= t) = p; 0 < p < 1. */
 double dist_t_quantile(double p, double df);
 
-/* P(X > x) of chi-squared; df > 0, x >= 0. */
+/* P(X > x) of chi-squared; df 1, 2, 3 .., x >= 0. */
 double dist_chi2_upper(double x, double df);
 
 double dist_normal_cdf(double z);
 double dist_normal_upper(double z);
-/* The z with P(Z <= z) = p; 0 < p < 1. */
-double dist_normal_quantile(double p);
 
 #endif

@@ -5,19 +5,11 @@
 #include "base/err.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	int exit_status;
-} codes[] = {
-#define X(id, status, text) { #id, status },
-	ERR_CODE_LIST(X)
-#undef X
-};
-
-int
+static int
 err_vset(struct err *err, enum err_code code, const char *fmt, va_list ap)
 {
 	if (err == NULL)
@@ -78,11 +70,11 @@ err_prefix(struct err *err, const char *fmt, ...)
 int
 err_exit_status(enum err_code code)
 {
-	return codes[code].exit_status;
-}
+	static const int statuses[] = {
+#define X(id, status) status,
+		ERR_CODE_LIST(X)
+#undef X
+	};
 
-const char *
-err_code_name(enum err_code code)
-{
-	return codes[code].name;
+	return statuses[code];
 }

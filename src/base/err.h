@@ -2,8 +2,6 @@
 #ifndef HGYM_BASE_ERR_H
 #define HGYM_BASE_ERR_H
 
-#include <stdarg.h>
-
 /*
  * An error as a value the caller owns.  A function that can fail takes
  * `struct err *err` as its last parameter, returns -1 and fills it; on
@@ -11,26 +9,29 @@
  * where the caller does not want the text.
  */
 
-/* What went wrong; each class has one exit status (err_exit_status). */
+/*
+ * What went wrong; each class has one exit status (err_exit_status): 1 our
+ * side or the data, 2 the user, 3 a check, 4 the pod, 5 nothing is there.
+ */
 #define ERR_CODE_LIST(X)                                                       \
-	X(NONE, 0, "no error")                                                 \
-	X(IO, 1, "input or output failed")                                     \
-	X(PARSE, 1, "the data is malformed")                                   \
-	X(LIMIT, 1, "a limit was reached")                                     \
-	X(USAGE, 2, "wrong use")                                               \
-	X(CONFIG, 2, "wrong configuration")                                    \
-	X(CHECK, 3, "a check failed")                                          \
-	X(NET, 4, "the network failed")                                        \
-	X(AUTH, 4, "authentication failed")                                    \
-	X(HOSTKEY, 4, "the host key was not accepted")                         \
-	X(TIMEOUT, 4, "it took too long")                                      \
-	X(REMOTE, 4, "the pod reported a failure")                             \
-	X(NODATA, 5, "there is no data")                                       \
-	X(DB, 1, "the database failed")                                        \
-	X(CANCELLED, 1, "it was cancelled")
+	X(NONE, 0)                                                             \
+	X(IO, 1)                                                               \
+	X(PARSE, 1)                                                            \
+	X(LIMIT, 1)                                                            \
+	X(USAGE, 2)                                                            \
+	X(CONFIG, 2)                                                           \
+	X(CHECK, 3)                                                            \
+	X(NET, 4)                                                              \
+	X(AUTH, 4)                                                             \
+	X(HOSTKEY, 4)                                                          \
+	X(TIMEOUT, 4)                                                          \
+	X(REMOTE, 4)                                                           \
+	X(NODATA, 5)                                                           \
+	X(DB, 1)                                                               \
+	X(CANCELLED, 1)
 
 enum err_code {
-#define X(id, status, text) ERR_##id,
+#define X(id, status) ERR_##id,
 	ERR_CODE_LIST(X)
 #undef X
 };
@@ -43,8 +44,6 @@ struct err {
 /* Fill *err (may be NULL) with a formatted sentence, return -1. */
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-int err_vset(struct err *err, enum err_code code, const char *fmt, va_list ap)
-	__attribute__((format(printf, 3, 0)));
 
 /* The same with ": " and the text of errno at its end. */
 int err_set_errno(struct err *err, enum err_code code, const char *fmt, ...)
@@ -56,8 +55,5 @@ int err_prefix(struct err *err, const char *fmt, ...)
 
 /* The program's exit status for this class of error. */
 int err_exit_status(enum err_code code);
-
-/* The class as a word ("IO", "CONFIG", ..). */
-const char *err_code_name(enum err_code code);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are there whole or not at all. */
+/* Files that are there whole or not at all, and where the home is. */
 #include "config.h"
 
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,4 +165,24 @@ file_create(const char *path, struct str text, struct err *err)
 	}
 	free(temp);
 	return given;
+}
+
+const char *
+file_home(void)
+{
+	const char *home = getenv("HOME");
+	const struct passwd *entry;
+
+	if (home != NULL && home[0] == '/')
+		return home;
+	entry = getpwuid(getuid());
+	return entry != NULL && entry->pw_dir != NULL ? entry->pw_dir : "/";
+}
+
+char *
+file_expand_home(const char *path)
+{
+	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0'))
+		return xasprintf("%s%s", file_home(), path + 1);
+	return xstrdup(path);
 }

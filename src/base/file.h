@@ -37,4 +37,10 @@ int file_replace(const char *path, struct str text, struct err *err)
 char *file_create(const char *path, struct str text, struct err *err)
 	__attribute__((warn_unused_result));
 
+/* $HOME, else what the password file says; static. */
+const char *file_home(void);
+
+/* ~ and ~/ at the start of a path become the home; owned. */
+char *file_expand_home(const char *path);
+
 #endif

@@ -50,20 +50,14 @@ list_is_empty(const struct list *head)
 	return head->next == head;
 }
 
-/* Put link before `place`; with the head as place: at the end. */
-static inline void
-list_insert_before(struct list *place, struct list *link)
-{
-	link->prev = place->prev;
-	link->next = place;
-	place->prev->next = link;
-	place->prev = link;
-}
-
+/* Put link at the end. */
 static inline void
 list_append(struct list *head, struct list *link)
 {
-	list_insert_before(head, link);
+	link->prev = head->prev;
+	link->next = head;
+	head->prev->next = link;
+	head->prev = link;
 }
 
 /* Take link out; it becomes an empty list of its own. */

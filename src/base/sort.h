@@ -2,10 +2,23 @@
 #ifndef HGYM_BASE_SORT_H
 #define HGYM_BASE_SORT_H
 
-#include <stddef.h>
+#include <stdlib.h>
+
+static inline int
+sort_by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
 
 /* Ascending, in place; x holds no NaN. */
-void sort_doubles(double *x, size_t n);
+static inline void
+sort_doubles(double *x, size_t n)
+{
+	if (n > 1)
+		qsort(x, n, sizeof(*x), sort_by_value);
+}
 
 /*
  * Of 0 .. n - 1 the first i for which `before` does not hold, n when it holds

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 bool
 str_ends_with(struct str s, const char *suffix)
@@ -63,34 +62,6 @@ str_next(struct str *rest, char sep, struct str *piece)
 	return true;
 }
 
-/* The words that stand for no finite number. */
-static bool
-word_to_double(struct str s, double *out)
-{
-	static const struct {
-		const char *word;
-		double value;
-	} words[] = {
-		{ "nan", (double)NAN },
-		{ "inf", (double)INFINITY },
-		{ "infinity", (double)INFINITY },
-	};
-	bool minus = s.len > 0 && s.p[0] == '-';
-
-	if (s.len > 0 && (s.p[0] == '-' || s.p[0] == '+')) {
-		s.p++;
-		s.len--;
-	}
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (s.len != strlen(words[i].word) ||
-		    strncasecmp(s.p, words[i].word, s.len) != 0)
-			continue;
-		*out = minus ? -words[i].value : words[i].value;
-		return true;
-	}
-	return false;
-}
-
 /* Powers of ten that a double holds exactly. */
 static const double exact_pow10[] = { 1e0,  1e1,  1e2,	1e3,  1e4,  1e5,
 				      1e6,  1e7,  1e8,	1e9,  1e10, 1e11,
@@ -141,7 +112,7 @@ plain_to_double(struct str s, double *out)
 	return true;
 }
 
-/* Anything else that strtod knows, and the words; apart, as it is rare. */
+/* Anything else that strtod knows; apart, as it is rare. */
 static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 {
 	char copy[64];
@@ -150,13 +121,11 @@ static bool __attribute__((noinline)) other_to_double(struct str s, double *out)
 
 	if (s.len == 0 || s.len >= sizeof(copy))
 		return false;
-	if (word_to_double(s, out))
-		return true;
-	for (size_t i = 0; i < s.len; i++)
-		if (strchr("0123456789+-.eE", s.p[i]) == NULL || s.p[i] == '\0')
-			return false;
 	memcpy(copy, s.p, s.len);
 	copy[s.len] = '\0';
+	/* No blank, no hexadecimal number, no "nan(..)". */
+	if (strspn(copy, "0123456789+-.eEaAfFiInNtTyY") != s.len)
+		return false;
 	value = strtod(copy, &end); /* LC_NUMERIC stays "C" all along */
 	if (end != copy + s.len)
 		return false;

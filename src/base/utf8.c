@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "base/sort.h"
+
 size_t
 utf8_decode(struct str s, uint32_t *cp)
 {
@@ -37,26 +39,13 @@ utf8_decode(struct str s, uint32_t *cp)
 size_t
 utf8_encode(uint32_t cp, char out[4])
 {
-	if (cp < 0x80) {
-		out[0] = (char)cp;
-		return 1;
-	}
-	if (cp < 0x800) {
-		out[0] = (char)(0xC0 | (cp >> 6));
-		out[1] = (char)(0x80 | (cp & 0x3F));
-		return 2;
-	}
-	if (cp < 0x10000) {
-		out[0] = (char)(0xE0 | (cp >> 12));
-		out[1] = (char)(0x80 | ((cp >> 6) & 0x3F));
-		out[2] = (char)(0x80 | (cp & 0x3F));
-		return 3;
-	}
-	out[0] = (char)(0xF0 | (cp >> 18));
-	out[1] = (char)(0x80 | ((cp >> 12) & 0x3F));
-	out[2] = (char)(0x80 | ((cp >> 6) & 0x3F));
-	out[3] = (char)(0x80 | (cp & 0x3F));
-	return 4;
+	static const unsigned char lead[] = { 0, 0, 0xC0, 0xE0, 0xF0 };
+	size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+
+	for (size_t i = n; --i > 0; cp >>= 6)
+		out[i] = (char)(0x80 | (cp & 0x3F));
+	out[0] = (char)(lead[n] | cp);
+	return n;
 }
 
 struct range {
@@ -111,19 +100,9 @@ static const struct range wide[] = {
 static bool
 in_ranges(uint32_t cp, const struct range *ranges, size_t n)
 {
-	size_t lo = 0, hi = n;
+	size_t at = bisect(n, i, ranges[i].hi < cp);
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (cp > ranges[mid].hi)
-			lo = mid + 1;
-		else if (cp < ranges[mid].lo)
-			hi = mid;
-		else
-			return true;
-	}
-	return false;
+	return at < n && ranges[at].lo <= cp;
 }
 
 #define IN_RANGES(cp, table)                                                   \

@@ -51,7 +51,7 @@ board_input_group_by(struct board_input *input, const char *text,
 		{ "pod", BOARD_BY_POD },
 	};
 
-	path_pattern_free(input->pattern);
+	pattern_free(input->pattern);
 	input->pattern = NULL;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(words[i].name, text) == 0) {
@@ -59,7 +59,7 @@ board_input_group_by(struct board_input *input, const char *text,
 			return 0;
 		}
 	}
-	input->pattern = path_pattern_new(text, err);
+	input->pattern = pattern_new_path(text, err);
 	if (input->pattern == NULL)
 		return err_prefix(err,
 				  "--group-by takes dirname, file, source, "
@@ -71,7 +71,7 @@ board_input_group_by(struct board_input *input, const char *text,
 void
 board_input_release(struct board_input *input)
 {
-	path_pattern_free(input->pattern);
+	pattern_free(input->pattern);
 	input->pattern = NULL;
 	score_board_release(&input->scores);
 }
@@ -80,7 +80,7 @@ static char *
 key_by_pattern(const struct board_input *input, const char *path)
 {
 	struct str taken;
-	int found = path_pattern_take(input->pattern, path, &taken);
+	int found = pattern_take(input->pattern, path, &taken);
 
 	if (found == 1)
 		return xstrndup(taken.p, taken.len);

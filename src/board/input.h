@@ -10,7 +10,7 @@
 #include "conf/conf.h"
 #include "model/board.h"
 #include "parsers/format.h"
-#include "parsers/path_pattern.h"
+#include "parsers/pattern.h"
 #include "store/query.h"
 
 /* What names the group of a run. */
@@ -27,7 +27,7 @@ struct board_input {
 	struct board *board;		  /* borrowed */
 	const struct format_set *formats; /* borrowed */
 	enum board_by by;
-	struct path_pattern *pattern; /* owned; of BOARD_BY_PATTERN */
+	struct pattern *pattern;   /* owned; of BOARD_BY_PATTERN */
 	const char *forced_key;	   /* all runs into this group; NULL: by `by` */
 	struct score_board scores; /* owned; of verifiers, no runs */
 	size_t n_runs;		   /* read so far */

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "parsers/score_row.h"
+#include "parsers/score_json.h"
 #include "report/out.h"
 
 /*

@@ -27,17 +27,16 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 	const struct format_set *set = args->context->formats;
 	const struct cmd_output *call = opaque;
 	struct out *out = cmd_out(call->format, columns);
+	const struct format *format;
 
-	for (size_t i = 0; i < format_set_count(set); i++) {
+	for (size_t i = 0; (format = format_set_get(set, i)) != NULL; i++) {
 		cJSON *row = cJSON_CreateObject();
 
-		json_add_string(row, "name", format_set_name(set, i));
-		json_add_number(row, "rules",
-				(double)format_set_rules_of(set, i));
+		json_add_string(row, "name", format->name);
+		json_add_number(row, "rules", (double)format->n_rules);
 		json_add_string(row, "from",
-				format_set_is_builtin(set, i) ? "built in"
-							      : "user");
-		json_add_string(row, "about", format_set_about(set, i));
+				format->builtin ? "built in" : "user");
+		json_add_string(row, "about", format->about);
 		out_take(out, row);
 	}
 	return cmd_out_end(out, 0, err);
@@ -74,18 +73,18 @@ static const char *
 find_format(struct context *context, const char *name, struct err *err)
 {
 	const struct format_set *set = context->formats;
+	const struct format *format;
 
-	for (size_t i = 0; i < format_set_count(set); i++) {
-		if (strcmp(format_set_name(set, i), name) == 0)
+	for (size_t i = 0; (format = format_set_get(set, i)) != NULL; i++)
+		if (strcmp(format->name, name) == 0)
 			return name;
-	}
 	if (access(name, F_OK) != 0)
 		err_set(err, ERR_USAGE,
 			"there is no format and no file \"%s\" (see "
 			"hgym-tui formats list)",
 			name);
 	else if (context_add_format(context, name, err) == 0)
-		return format_set_name(set, 0);
+		return format_set_get(set, 0)->name;
 	return NULL;
 }
 

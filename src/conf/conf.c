@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "parsers/json_fields.h"
-#include "parsers/path_pattern.h"
+#include "parsers/pattern.h"
 #include "ui/keymap.h"
 #include "ui/theme.h"
 
@@ -219,7 +219,7 @@ check_groups(const struct json_reader *r, const cJSON *node, const char *path,
 {
 	struct err why = { ERR_NONE, "" };
 	struct conf *conf = base;
-	struct path_pattern *pattern;
+	struct pattern *pattern;
 
 	if (conf->group_pattern != NULL &&
 	    cJSON_GetObjectItemCaseSensitive(node, "by") == NULL)
@@ -231,10 +231,10 @@ check_groups(const struct json_reader *r, const cJSON *node, const char *path,
 	if (conf->group_by != CONF_BY_PATTERN)
 		return json_refuse(r, "groups.pattern",
 				   "goes with \"by\": \"pattern\" only");
-	pattern = path_pattern_new(conf->group_pattern, &why);
+	pattern = pattern_new_path(conf->group_pattern, &why);
 	if (pattern == NULL)
 		return json_refuse(r, "groups.pattern", "%s", why.text);
-	path_pattern_free(pattern);
+	pattern_free(pattern);
 	return 0;
 }
 

@@ -12,13 +12,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/home.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 
 char *
 conf_expand_home(const char *path)
 {
-	return home_expand(path);
+	return file_expand_home(path);
 }
 
 static char *
@@ -28,7 +28,7 @@ xdg_dir(const char *variable, const char *fallback)
 
 	if (value != NULL && value[0] == '/')
 		return xasprintf("%s/hgym-tui", value);
-	return xasprintf("%s/%s/hgym-tui", home_dir(), fallback);
+	return xasprintf("%s/%s/hgym-tui", file_home(), fallback);
 }
 
 char *

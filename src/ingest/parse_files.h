@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "parsers/format.h"
 #include "parsers/run.h"
-#include "parsers/score_row.h"
+#include "parsers/score_json.h"
 
 /* Log files read whole, on several cores where that pays. */
 struct parsed_file {

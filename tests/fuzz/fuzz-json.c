@@ -2,22 +2,29 @@
 /* JSON in, JSON out: what was printed is read again and prints the same. */
 #include "config.h"
 
-#include "parsers/json.h"
+#include "parsers/json_fields.h"
 
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
 
+struct taken {
+	double a;
+	char b[8];
+};
+
 static void
 check_tree(struct str text, cJSON *root)
 {
-	static const struct json_key keys[] = {
-		{ "a", JSON_NUMBER | JSON_REQUIRED },
-		{ "b", JSON_STRING },
-		{ NULL, 0 },
+	static const struct json_field keys[] = {
+		JSON_ROW("a", NUMBER, taken, a, .types = JSON_REQUIRED),
+		JSON_CHARS("b", taken, b),
+		{ .name = NULL },
 	};
-	struct json_at at = { "x.json", text, ERR_CONFIG };
 	struct err err = { ERR_NONE, "" };
+	const struct json_reader r = { .at = { "x.json", text, ERR_CONFIG },
+				       .err = &err };
+	struct taken taken = { 0 };
 	struct buf once, twice;
 	cJSON *again;
 
@@ -35,7 +42,7 @@ check_tree(struct str text, cJSON *root)
 	buf_release(&once);
 	buf_release(&twice);
 	if (cJSON_IsObject(root) &&
-	    json_check_keys(&at, root, "", keys, &err) == 0) {
+	    json_take(&r, keys, root, "", &taken) == 0) {
 		(void)json_get_number(root, "a", 0);
 		(void)json_get_string(root, "b", "");
 	}

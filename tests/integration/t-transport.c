@@ -98,8 +98,7 @@ on_close(void *user, const struct stream_exit *exit)
 	free(slot);
 	probe->streams[index] = NULL;
 	if (exit->err.code != ERR_NONE) {
-		fprintf(stderr, "t-transport: %s: %s\n",
-			err_code_name(exit->err.code), exit->err.text);
+		fprintf(stderr, "t-transport: %s\n", exit->err.text);
 		probe->result = 100 + (int)exit->err.code;
 		if (probe->retries-- > 0) {
 			start_one(probe, index);

@@ -48,6 +48,11 @@ test_numbers(void)
 		{ " 1", false, 0 },
 		{ "1,5", false, 0 },
 		{ "nanms", false, 0 },
+		{ "nan(1)", false, 0 },
+		{ "infinit", false, 0 },
+		{ "+Infinity", true, (double)INFINITY },
+		{ "0x10", false, 0 },
+		{ " 1", false, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

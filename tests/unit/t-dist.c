@@ -73,7 +73,7 @@ test_t_cdf(void)
 }
 
 static void
-test_beta_gamma(void)
+test_beta_chi2(void)
 {
 	static const struct vector v[] = {
 		{ 4.0 / 9.0, 2.5, .5, 0.0544900993424 },
@@ -91,18 +91,24 @@ test_beta_gamma(void)
 		 "chi-squared, 2 df");
 	is_close(dist_chi2_upper(493.965884861, 2), exp(-493.965884861 / 2),
 		 TOL, "chi-squared, far tail");
-	is_close(dist_gamma_upper(3, 0.5), exp(-0.5) * (1 + 0.5 + 0.125), TOL,
-		 "gamma by its series");
-	is_close(dist_gamma_upper(3, 9), exp(-9.0) * (1 + 9 + 40.5), TOL,
-		 "gamma by its fraction");
+	is_close(dist_chi2_upper(1, 6), exp(-0.5) * (1 + 0.5 + 0.125), TOL,
+		 "chi-squared, 6 df, near 0");
+	is_close(dist_chi2_upper(18, 6), exp(-9.0) * (1 + 9 + 40.5), TOL,
+		 "chi-squared, 6 df, far from 0");
+	is_close(dist_chi2_upper(11.070497693516355, 5), 0.05, TOL,
+		 "chi-squared, 5 df");
+	is_close(dist_chi2_upper(124.34211340400407, 100), 0.05, TOL,
+		 "chi-squared, 100 df");
+	ok(dist_chi2_upper(0, 7) == 1 && dist_chi2_upper(INFINITY, 7) == 0,
+	   "chi-squared, from one end to the other");
 }
 
 static void
 test_normal(void)
 {
-	is_close(dist_normal_quantile(.975), 1.959963984540054, TOL,
+	is_close(dist_t_quantile(.975, INFINITY), 1.959963984540054, TOL,
 		 "normal quantile");
-	is_close(dist_normal_quantile(1e-10), -6.361340902404056, TOL,
+	is_close(dist_t_quantile(1e-10, INFINITY), -6.361340902404056, TOL,
 		 "normal quantile, far tail");
 	is_close(dist_normal_cdf(1.0), 0.8413447460685429, TOL, "normal cdf");
 	is_close(dist_normal_upper(6.0), 9.865876450376981e-10, TOL,
@@ -136,9 +142,9 @@ test_absent(void)
 		   isnan(dist_t_quantile(.5, NAN)),
 	   "t outside its range is absent");
 	ok(isnan(dist_beta_inc(1.5, 1, 1)) && isnan(dist_beta_inc(.5, 0, 1)) &&
-		   isnan(dist_gamma_upper(0, 1)) &&
-		   isnan(dist_gamma_upper(1, -1)) &&
-		   isnan(dist_normal_quantile(0)),
+		   isnan(dist_chi2_upper(1, 0)) &&
+		   isnan(dist_chi2_upper(-1, 2)) &&
+		   isnan(dist_chi2_upper(1, 2.5)),
 	   "so are the others");
 }
 
@@ -147,7 +153,7 @@ main(void)
 {
 	test_t_quantile();
 	test_t_cdf();
-	test_beta_gamma();
+	test_beta_chi2();
 	test_normal();
 	test_round_trips();
 	test_absent();

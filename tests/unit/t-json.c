@@ -2,7 +2,7 @@
 /* json: bounds, strict keys, and the line of a key path. */
 #include "config.h"
 
-#include "parsers/json.h"
+#include "parsers/json_fields.h"
 
 #include "tests/support/tap.h"
 
@@ -25,32 +25,63 @@ test_lines(void)
 	is_int(json_line_of(text, "pods[7].gpus"), 0, "a path that is not");
 }
 
+struct sample {
+	double a;
+	char *name;
+	double *gpus;
+	size_t n_gpus;
+};
+
+static int
+pass(const struct json_reader *r, const cJSON *node, const char *path, void *to)
+{
+	(void)r;
+	(void)node;
+	(void)path;
+	(void)to;
+	return 0;
+}
+
 static void
 test_keys(void)
 {
-	static const struct json_key top[] = {
-		{ "a", JSON_NUMBER },
-		{ "pods", JSON_ARRAY | JSON_REQUIRED },
-		{ NULL, 0 },
+	static const struct json_field top[] = {
+		JSON_ROW("a", NUMBER, sample, a),
+		{ .name = "pods",
+		  .kind = JSON_AS_OTHER,
+		  .types = JSON_ARRAY | JSON_REQUIRED,
+		  .take = pass },
+		{ .name = NULL },
 	};
-	static const struct json_key pod[] = {
-		{ "name", JSON_STRING },
-		{ "gpus", JSON_ARRAY },
-		{ NULL, 0 },
+	static const struct json_field pod[] = {
+		JSON_ROW("name", TEXT, sample, name),
+		{ .name = "gpus",
+		  .kind = JSON_AS_NUMBERS,
+		  JSON_LIST(sample, gpus, n_gpus) },
+		{ .name = NULL },
 	};
-	struct json_at at = { "c.json", STR_LIT(sample), ERR_CONFIG };
 	struct err err = { ERR_NONE, "" };
-	cJSON *root = json_parse(at.text, false, &err);
+	struct json_reader r = {
+		.at = { "c.json", STR_LIT(sample), ERR_CONFIG }, .err = &err
+	};
+	cJSON *root = json_parse(r.at.text, false, &err);
 	cJSON *pods = cJSON_GetObjectItemCaseSensitive(root, "pods");
+	struct sample s = { 0 };
 
-	is_int(json_check_keys(&at, root, "", top, &err), 0, "known keys");
-	is_int(json_check_keys(&at, cJSON_GetArrayItem(pods, 1), "pods[1]", pod,
-			       &err),
+	is_int(json_take(&r, top, root, "", &s), 0, "known keys");
+	is_near(s.a, 1, 0, "are taken");
+	is_int(json_take(&r, pod, cJSON_GetArrayItem(pods, 1), "pods[1]", &s),
 	       -1, "a wrong type");
 	is_str(err.text, "c.json:6: pods[1].gpus: expected an array",
 	       "file, line and key path");
-	is_int(json_check_keys(&at, root, "", pod, &err), -1, "unknown key");
+	is_int(json_take(&r, pod, root, "", &s), -1, "unknown key");
 	is_str(err.text, "c.json:2: a: unknown key", "is named");
+	is_int(json_take(&r, top, cJSON_GetArrayItem(pods, 1), "pods[1]", &s),
+	       -1, "another object's key");
+	is_int(json_take(&r, pod, cJSON_GetArrayItem(pods, 2), "pods[2]", &s),
+	       -1, "no object");
+	is_str(err.text, "c.json:1: pods[2]: expected an object", "is told");
+	json_give_back(pod, &s);
 	cJSON_Delete(root);
 }
 

@@ -63,10 +63,7 @@ follow_get_status(const struct follow *follow, struct follow_status *status)
 {
 	follow_look(follow, status);
 	status->behind_bytes = 0;
-	list_for_each (at, &follow->files) {
-		const struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (const struct follow_file, file, &follow->files, in_follow) {
 		if (file->id > 0)
 			status->behind_bytes += file->size - file->offset;
 	}

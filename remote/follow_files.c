@@ -65,11 +65,7 @@ use_generation(struct follow *follow, const char *name, unsigned int generation)
 static void
 forget_ended(struct follow *follow)
 {
-	list_for_each_safe(at, &follow->files)
-	{
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each_safe (struct follow_file, file, &follow->files, in_follow) {
 		if (follow->n_ended <= FOLLOW_ENDED_MAX)
 			return;
 		if (file->ended && file->tried == 0)
@@ -237,10 +233,8 @@ find_candidate(const struct follow_session *session, uint32_t id, bool *waits)
 	struct follow_file *by_inode = NULL, *by_path = NULL;
 
 	*waits = false;
-	list_for_each (at, &session->follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (struct follow_file, file, &session->follow->files,
+		   in_follow) {
 		if (file->id > 0 || file->tried > 0 || file->not_id == id)
 			continue;
 		if (file->dev == seen->dev && file->ino == seen->ino) {
@@ -263,10 +257,7 @@ find_candidate(const struct follow_session *session, uint32_t id, bool *waits)
 static void
 end_replaced(struct follow *follow, uint64_t dev, uint64_t ino)
 {
-	list_for_each (at, &follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (struct follow_file, file, &follow->files, in_follow) {
 		if (file->id == 0 && file->tried == 0 && !file->ended &&
 		    file->dev == dev && file->ino == ino)
 			end_file(follow, file);
@@ -566,10 +557,8 @@ look_for_missed(struct follow_session *session)
 {
 	bool asked = false;
 
-	list_for_each (at, &session->follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (struct follow_file, file, &session->follow->files,
+		   in_follow) {
 		if (file->id > 0 || file->tried > 0 || file->ended ||
 		    file->missed >= FOLLOW_LOOKS)
 			continue;
@@ -611,10 +600,7 @@ on_scanned(struct follow_session *session, const struct frame *frame,
 		if (session->seen[id - 1].path != NULL &&
 		    session->seen[id - 1].trial == NULL)
 			rc = decide(session, id, err);
-	list_for_each (at, &follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (struct follow_file, file, &follow->files, in_follow) {
 		if (frame->all <= frame->size && file->id == 0 &&
 		    file->tried == 0 && !file->ended)
 			end_file(follow, file);
@@ -711,10 +697,7 @@ follow_rewind(struct follow *follow, struct follow_file *file, uint64_t offset)
 void
 follow_files_begin(struct follow *follow)
 {
-	list_for_each (at, &follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (struct follow_file, file, &follow->files, in_follow) {
 		if (!file->ended)
 			file->sum = follow->cb.sum(follow->user, file);
 		file->missed = file->not_id = 0;

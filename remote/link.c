@@ -104,10 +104,9 @@ link_fail_streams(struct remote_link *link, const struct err *why)
 
 	/* Only those of now: on_close may ask for new ones. */
 	list_init(&streams);
-	list_for_each_safe(at, &link->streams)
-	{
-		list_remove(at);
-		list_append(&streams, at);
+	list_each_safe (struct stream, s, &link->streams, in_link) {
+		list_remove(&s->in_link);
+		list_append(&streams, &s->in_link);
 	}
 	while (!list_is_empty(&streams))
 		stream_fail(list_entry(streams.next, struct stream, in_link),

@@ -51,10 +51,7 @@ free_ask(struct series_ask *ask)
 static struct series_ask *
 find_ask(const struct ingest *ingest, const struct model_run *mr)
 {
-	list_for_each (link, &ingest->asks) {
-		struct series_ask *ask =
-			list_entry(link, struct series_ask, link);
-
+	list_each (struct series_ask, ask, &ingest->asks, link) {
 		if (ask->mr == mr)
 			return ask;
 	}
@@ -275,11 +272,7 @@ open_fetch(struct ingest *ingest)
 void
 history_stop(struct ingest *ingest)
 {
-	list_for_each_safe(link, &ingest->asks)
-	{
-		struct series_ask *ask =
-			list_entry(link, struct series_ask, link);
-
+	list_each_safe (struct series_ask, ask, &ingest->asks, link) {
 		if (ask->mr != NULL)
 			ask->mr->history = MODEL_STORED;
 		free_ask(ask);

@@ -40,10 +40,7 @@ count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
 {
 	int64_t last_ms = 0;
 
-	list_for_each (link, &pod->logs) {
-		const struct ingest_log *log =
-			list_entry(link, struct ingest_log, link);
-
+	list_each (const struct ingest_log, log, &pod->logs, link) {
 		if (log->reader == NULL || log->n_runs == 0 ||
 		    log->status != RUN_RUNNING)
 			continue;
@@ -217,10 +214,7 @@ mark_pods(void *user, const struct stored_bench *bench)
 		const char *id = json_get_string(node, "id", NULL);
 		const char *ssh = json_get_string(node, "ssh", NULL);
 
-		list_for_each (link, &ingest->pods) {
-			struct ingest_pod *pod =
-				list_entry(link, struct ingest_pod, link);
-
+		list_each (struct ingest_pod, pod, &ingest->pods, link) {
 			pod->has_bench |= same_text(pod->name, id) ||
 					  same_text(pod->conf->ssh, ssh);
 		}
@@ -245,14 +239,11 @@ look_for_benches(struct ingest *ingest)
 {
 	if (ingest->history == NULL)
 		return;
-	list_for_each (link, &ingest->pods)
-		list_entry(link, struct ingest_pod, link)->has_bench = false;
+	list_each (struct ingest_pod, pod, &ingest->pods, link)
+		pod->has_bench = false;
 	(void)store_each_bench(ingest->history, "running", mark_pods, ingest,
 			       NULL);
-	list_for_each (link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (pod->is_gone || pod->has_bench == pod->is_quiet)
 			continue;
 		ingest_say(ingest, pod, MODEL_INFO, "%s: %s", pod->name,
@@ -267,10 +258,7 @@ pods_tick(struct ingest *ingest)
 {
 	if (ingest->ticks++ % 2 == 0)
 		look_for_benches(ingest);
-	list_for_each (link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (pod->is_gone)
 			continue;
 		if (pod->follow != NULL)
@@ -410,10 +398,7 @@ free_fleet(struct ingest_fleet *fleet)
 static struct ingest_pod *
 find_pod(const struct ingest *ingest, const char *name)
 {
-	list_for_each (link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (!pod->is_gone && strcmp(pod->name, name) == 0)
 			return pod;
 	}
@@ -424,9 +409,7 @@ find_pod(const struct ingest *ingest, const char *name)
 void
 pods_reload(struct ingest *ingest, const struct conf *conf)
 {
-	list_for_each (link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
+	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		int i = conf_find_pod(conf, pod->name);
 		const struct conf_pod *old = pod->conf;
 
@@ -466,15 +449,11 @@ pods_add(struct ingest *ingest)
 void
 pods_free(struct ingest *ingest)
 {
-	list_for_each (link, &ingest->pods)
-		fetch_stop(list_entry(link, struct ingest_pod, link));
-	list_for_each_safe(link, &ingest->fleets)
-		free_fleet(list_entry(link, struct ingest_fleet, link));
-	list_for_each_safe(link, &ingest->pods)
-	{
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (struct ingest_pod, pod, &ingest->pods, link)
+		fetch_stop(pod);
+	list_each_safe (struct ingest_fleet, fleet, &ingest->fleets, link)
+		free_fleet(fleet);
+	list_each_safe (struct ingest_pod, pod, &ingest->pods, link) {
 		buf_release(&pod->telemetry_line);
 		list_remove(&pod->link);
 		free(pod->name);
@@ -485,10 +464,7 @@ pods_free(struct ingest *ingest)
 struct ingest_pod *
 pod_of_model(const struct ingest *ingest, size_t model_pod)
 {
-	list_for_each (link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (!pod->is_gone && pod->model_pod == model_pod)
 			return pod;
 	}

@@ -17,26 +17,11 @@
 /* What fits into one packet of SSH, with room to spare. */
 #define COMMAND_MAX_BYTES 30000
 
-static const char *const transport_names[] = {
-#define X(id, name) [REMOTE_##id] = (name),
-	REMOTE_TRANSPORT_LIST(X)
-#undef X
-};
-
-static const struct link_ops *const ways[REMOTE_TRANSPORT_COUNT] = {
+static const struct link_ops *const ways[] = {
 	[REMOTE_LIBSSH2] = &ssh_link_ops,
 	[REMOTE_OPENSSH] = &child_link_ops,
 	[REMOTE_LOCAL] = &child_link_ops,
 };
-
-int
-remote_transport_from_name(const char *name)
-{
-	for (int i = 0; i < REMOTE_TRANSPORT_COUNT; i++)
-		if (strcmp(transport_names[i], name) == 0)
-			return i;
-	return -1;
-}
 
 static struct fleet *
 fleet_of(struct transport *t)
@@ -180,6 +165,34 @@ static const struct transport_ops fleet_ops = {
 	.reconnect = fleet_reconnect,
 };
 
+/* A copy of a text that goes with the fleet; NULL of NULL. */
+static const char *
+keep_text(struct fleet *fleet, const char *text)
+{
+	char *kept;
+
+	if (text == NULL)
+		return NULL;
+	kept = map_get(&fleet->texts, str_from(text));
+	if (kept == NULL)
+		(void)map_set(&fleet->texts, str_from(text),
+			      kept = xstrdup(text));
+	return kept;
+}
+
+static struct remote_pod
+keep_pod(struct fleet *fleet, const struct remote_pod *pod)
+{
+	return (struct remote_pod){
+		.name = keep_text(fleet, pod->name),
+		.ssh = keep_text(fleet, pod->ssh),
+		.identity = keep_text(fleet, pod->identity),
+		.known_hosts = keep_text(fleet, pod->known_hosts),
+		.proxy_jump = keep_text(fleet, pod->proxy_jump),
+		.transport = pod->transport,
+	};
+}
+
 struct fleet *
 fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 	  const struct fleet_options *options)
@@ -193,14 +206,18 @@ fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 		fleet->options = *options;
 	gate_init(&fleet->gate, loop);
 	map_init(&fleet->secrets);
+	map_init(&fleet->texts);
 	list_init(&fleet->asking);
 	fleet->block = xmalloc(STREAM_BUDGET);
 	fleet->watch = loop_timer_new(loop, on_watch, fleet);
 	fleet->links = xcalloc(n_pods + 1, sizeof(*fleet->links));
 	fleet->n_links = n_pods;
-	for (size_t i = 0; i < n_pods; i++)
-		link_init(&fleet->links[i], fleet, i, &pods[i],
-			  ways[pods[i].transport]);
+	for (size_t i = 0; i < n_pods; i++) {
+		const struct remote_pod pod = keep_pod(fleet, &pods[i]);
+
+		link_init(&fleet->links[i], fleet, i, &pod,
+			  ways[pod.transport]);
+	}
 	return fleet;
 }
 
@@ -213,6 +230,7 @@ fleet_free(struct fleet *fleet)
 	for (size_t i = 0; i < fleet->n_links; i++)
 		link_release(&fleet->links[i]);
 	map_release(&fleet->secrets, ssh_secret_free);
+	map_release(&fleet->texts, free);
 	loop_timer_close(fleet->watch);
 	free(fleet->links);
 	free(fleet->block);

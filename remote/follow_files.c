@@ -112,17 +112,6 @@ follow_know(struct follow *follow, const struct follow_known *known)
 	return file;
 }
 
-struct follow_file *
-follow_next_file(const struct follow *follow, const struct follow_file *file)
-{
-	struct list *next =
-		file != NULL ? file->in_follow.next : follow->files.next;
-
-	return next == &follow->files
-		       ? NULL
-		       : list_entry(next, struct follow_file, in_follow);
-}
-
 /* The follower has it no more. */
 static void
 leave(struct follow *follow, struct follow_file *file)
@@ -370,9 +359,7 @@ on_new(struct follow_session *session, const struct frame *frame,
 		return err_set(err, ERR_LIMIT,
 			       "the pod names more than %u logs at once",
 			       FOLLOW_LIVE_MAX);
-	session->seen = xgrow(session->seen, session->n_seen,
-			      &session->cap_seen, sizeof(*session->seen));
-	seen = &session->seen[session->n_seen];
+	seen = xplace(session->seen, session->n_seen, session->cap_seen);
 	*seen = (struct follow_seen){ .dev = frame->dev,
 				      .ino = frame->ino,
 				      .size = frame->size,
@@ -383,9 +370,9 @@ on_new(struct follow_session *session, const struct frame *frame,
 					      frame->type == FRAME_FOUND };
 	if (seen->path == NULL) {
 		free(seen->real);
+		session->n_seen--;
 		return untrue(err, "sent a path that is none");
 	}
-	session->n_seen++;
 	session->n_live++;
 	return decide(session, frame->id, err);
 }

@@ -113,6 +113,7 @@ struct fleet {
 	char *block;	    /* STREAM_BUDGET, for whoever reads just now */
 	bool closing;	    /* takes no new streams */
 	struct map secrets; /* passphrases by the path of their key */
+	struct map texts;   /* those of the pods, once each */
 	struct list asking; /* struct ssh_conn, wait for a passphrase */
 };
 

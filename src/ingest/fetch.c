@@ -552,8 +552,7 @@ begin_following(struct ingest_pod *pod)
 		pod->is_started = true;
 		know_logs(pod);
 	}
-	follow_start(pod->follow, (const char *const *)logs->v, logs->n, NULL,
-		     0);
+	follow_start(pod->follow, (const char *const *)logs->v, logs->n);
 }
 
 /* Not in ingest_new: the first screen does not wait for the spools. */

@@ -63,9 +63,7 @@ add_sample(void *user, const struct sample *sample)
 {
 	struct series_ask *ask = user;
 
-	ask->samples =
-		xgrow(ask->samples, ask->n, &ask->cap, sizeof(*ask->samples));
-	ask->samples[ask->n++] = *sample;
+	xpush(ask->samples, ask->n, ask->cap, *sample);
 }
 
 /* Fetch its series, as far as they are not here. */
@@ -104,10 +102,7 @@ note_fetched(struct ingest *ingest, struct model_run *mr)
 {
 	size_t oldest = 0;
 
-	ingest->fetched =
-		xgrow(ingest->fetched, ingest->n_fetched, &ingest->cap_fetched,
-		      sizeof(struct model_run *));
-	ingest->fetched[ingest->n_fetched++] = mr;
+	xpush(ingest->fetched, ingest->n_fetched, ingest->cap_fetched, mr);
 	if (ingest->n_fetched <= FETCHED_MAX)
 		return;
 	for (size_t i = 1; i < ingest->n_fetched; i++)
@@ -124,9 +119,7 @@ note_fetched(struct ingest *ingest, struct model_run *mr)
 static int64_t
 day_ago_ms(const struct ingest *ingest)
 {
-	const struct clock *clock = loop_clock(ingest->o.loop);
-
-	return clock->wall_ms(clock) - STORE_TELEMETRY_FULL_MS;
+	return ingest_wall_ms(ingest) - STORE_TELEMETRY_FULL_MS;
 }
 
 static void
@@ -333,7 +326,6 @@ is_ours(const struct ingest *ingest, const struct stored_run *row)
 static bool
 is_under_way(struct ingest *ingest, const struct stored_run *row)
 {
-	const struct clock *clock = loop_clock(ingest->o.loop);
 	const struct store_tail *tail;
 
 	if (!is_ours(ingest, row))
@@ -341,7 +333,7 @@ is_under_way(struct ingest *ingest, const struct stored_run *row)
 	tail = store_tail_get(ingest->store, row->pod, row->name, row->gen);
 	return row->run.status == RUN_TRUNCATED &&
 	       row->run.run_index + 1 == tail->n_runs &&
-	       clock->wall_ms(clock) - row->last_wall_ms < INGEST_DEAD_MS;
+	       ingest_wall_ms(ingest) - row->last_wall_ms < INGEST_DEAD_MS;
 }
 
 static int
@@ -413,17 +405,20 @@ add_pods(struct ingest *ingest)
 	struct model *model = ingest->o.model;
 
 	for (size_t i = 0; i < conf->n_pods; i++) {
-		const struct conf_pod *pod = &conf->pods[i];
-		size_t at = model_pod_find(model, pod->name);
+		size_t at = pods_in_model(ingest, &conf->pods[i]);
 
-		if (at == MODEL_NONE)
-			at = model_pod_add(model, pod->name,
-					   pod->ssh != NULL ? pod->ssh
-							    : "local");
-		else if (model->pods[at].state == POD_GONE)
+		if (model->pods[at].state == POD_GONE)
 			model_pod_state(model, at, POD_UNKNOWN, "", 0);
-		model->pods[at].usd_per_hour = pod->usd_per_hour;
 	}
+}
+
+/* All that the database has of them. */
+static int
+take_all(struct ingest *ingest, struct err *err)
+{
+	if (store_each_pod(ingest->history, take_pod, ingest, err) != 0)
+		return -1;
+	return store_each_run(ingest->history, 0, take_run, ingest, err);
 }
 
 int
@@ -432,11 +427,7 @@ history_start(struct ingest *ingest, struct err *err)
 	add_pods(ingest);
 	open_fetch(ingest);
 	ingest->has_writer = lock_is_held(ingest->o.db_path, &ingest->writer);
-	return store_each_pod(ingest->history, take_pod, ingest, err) != 0 ||
-			       store_each_run(ingest->history, 0, take_run,
-					      ingest, err) != 0
-		       ? -1
-		       : 0;
+	return take_all(ingest, err);
 }
 
 /* A row of one that writes; who looks at the run sees what is new of it. */
@@ -514,15 +505,6 @@ renew_all(struct ingest *ingest, struct err *err)
 		return -1;
 	return store_each_changed_run(ingest->history, ingest->rev, renew_run,
 				      ingest, err);
-}
-
-/* All of them anew. */
-static int
-take_all(struct ingest *ingest, struct err *err)
-{
-	if (store_each_pod(ingest->history, take_pod, ingest, err) != 0)
-		return -1;
-	return store_each_run(ingest->history, 0, take_run, ingest, err);
 }
 
 /* ---- the second one */

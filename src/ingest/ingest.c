@@ -267,8 +267,8 @@ prune_spools(struct ingest *ingest)
 	    !spool_dir_is_over(ingest->spools))
 		return;
 	spool_prune_init(&ingest->prune, ingest->spools);
-	ingest->prune_job = loop_job_new(ingest->o.loop, JOB_READ, prune_work,
-					 prune_done, ingest);
+	ingest->prune_job = loop_job(ingest->o.loop, JOB_READ, prune_work,
+				     prune_done, ingest);
 }
 
 /* ---- begin and end */

@@ -50,8 +50,9 @@ is_log(const char *path)
 	return ends_like(path, ends);
 }
 
-int
-log_paths_compare(const char *a, const char *b)
+/* strcmp, but runs of digits by their value: seed_7 before seed_42. */
+static int
+compare_naturally(const char *a, const char *b)
 {
 	while (*a != '\0' && *b != '\0') {
 		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
@@ -82,7 +83,7 @@ static int
 compare_names(const void *a, const void *b)
 {
 	const char *const *x = a, *const *y = b;
-	int order = log_paths_compare(*x, *y);
+	int order = compare_naturally(*x, *y);
 
 	return order != 0 ? order : strcmp(*x, *y);
 }
@@ -102,9 +103,8 @@ add_file(struct finder *finder, const char *path, const struct stat *st,
 	}
 	if (paths->n >= LOG_PATHS_MAX)
 		return;
-	paths->v = xgrow(paths->v, paths->n, &paths->cap, sizeof(*paths->v));
-	paths->v[paths->n++] =
-		(struct log_path){ xstrdup(path), named, is_table(path) };
+	xpush(paths->v, paths->n, paths->cap,
+	      (struct log_path){ xstrdup(path), named, is_table(path) });
 }
 
 /* The names in a directory, sorted; how many. */
@@ -120,8 +120,7 @@ list_directory(const char *path, char ***names)
 	       (entry = readdir(dir)) != NULL) {
 		if (entry->d_name[0] == '.')
 			continue;
-		*names = xgrow(*names, n, &cap, sizeof(char *));
-		(*names)[n++] = xstrdup(entry->d_name);
+		xpush(*names, n, cap, xstrdup(entry->d_name));
 	}
 	if (dir != NULL)
 		(void)closedir(dir);

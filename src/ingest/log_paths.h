@@ -28,7 +28,4 @@ struct log_paths {
 void log_paths_find(struct log_paths *paths, char *const *argv, size_t n);
 void log_paths_release(struct log_paths *paths);
 
-/* strcmp, but runs of digits by their value: seed_7 before seed_42. */
-int log_paths_compare(const char *a, const char *b);
-
 #endif

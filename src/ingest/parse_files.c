@@ -40,9 +40,7 @@ keep_run(void *user, const struct run *run)
 {
 	struct parsed_file *file = user;
 
-	file->runs = xgrow(file->runs, file->n_runs, &file->cap_runs,
-			   sizeof(*file->runs));
-	run_copy(&file->runs[file->n_runs++], run);
+	run_copy(xplace(file->runs, file->n_runs, file->cap_runs), run);
 }
 
 static void
@@ -104,8 +102,7 @@ read_score(struct parsed_file *file, const struct buf *start)
 	struct score_row row;
 
 	if (file->n_runs > 0 || start->truncated ||
-	    score_row_read(&row, (struct str){ start->data, start->len },
-			   NULL) != 0)
+	    score_row_read(&row, buf_str(start), NULL) != 0)
 		return;
 	file->score = xmalloc(sizeof(row));
 	*file->score = row;

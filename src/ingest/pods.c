@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "bench/record.h"
 #include "ingest/ingest_priv.h"
 #include "parsers/json.h"
+#include "pods/pods.h"
 #include "store/benches.h"
 
 /* ---- the state of a pod */
@@ -121,7 +121,6 @@ pod_put(struct ingest_pod *pod)
 {
 	struct ingest *ingest = pod->ingest;
 	const struct model_pod *mp = &ingest->o.model->pods[pod->model_pod];
-	const struct clock *clock = loop_clock(ingest->o.loop);
 	const struct store_pod row = {
 		.name = pod->name,
 		.target = mp->target,
@@ -130,7 +129,7 @@ pod_put(struct ingest_pod *pod)
 		.gpu = mp->gpu_name,
 		.lag_ms = mp->lag_ms,
 		.disk_free_bytes = mp->disk_free_bytes,
-		.seen_ms = clock->wall_ms(clock),
+		.seen_ms = ingest_wall_ms(ingest),
 	};
 
 	if (ingest->store != NULL)
@@ -272,11 +271,23 @@ pods_tick(struct ingest *ingest)
 
 /* ---- which pods there are */
 
+size_t
+pods_in_model(struct ingest *ingest, const struct conf_pod *conf)
+{
+	struct model *model = ingest->o.model;
+	size_t pod = model_pod_find(model, conf->name);
+
+	if (pod == MODEL_NONE)
+		pod = model_pod_add(model, conf->name,
+				    conf->ssh != NULL ? conf->ssh : "local");
+	model->pods[pod].usd_per_hour = conf->usd_per_hour;
+	return pod;
+}
+
 static void
 pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_pod *conf)
 {
 	struct ingest *ingest = fleet->ingest;
-	struct model *model = ingest->o.model;
 	struct ingest_pod *pod = xcalloc(1, sizeof(*pod));
 
 	pod->ingest = ingest;
@@ -286,12 +297,7 @@ pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_pod *conf)
 	pod->index = index;
 	list_init(&pod->logs);
 	buf_init(&pod->telemetry_line, 4096);
-	pod->model_pod = model_pod_find(model, conf->name);
-	if (pod->model_pod == MODEL_NONE)
-		pod->model_pod = model_pod_add(
-			model, conf->name,
-			conf->transport == CONF_LOCAL ? "local" : conf->ssh);
-	model->pods[pod->model_pod].usd_per_hour = conf->usd_per_hour;
+	pod->model_pod = pods_in_model(ingest, conf);
 	list_append(&ingest->pods, &pod->link);
 	fleet->pods[index] = pod;
 	if (!ingest->o.no_follow)
@@ -329,36 +335,12 @@ fleet_on_ask(void *user, const struct fleet_question *question)
 	fleet->ingest->o.cb.on_ask(fleet->ingest->o.cb.user, &asked);
 }
 
-static void
-fill_remote(struct remote_pod *remote, const struct conf_pod *conf)
-{
-	static const enum remote_transport transports[] = {
-		[CONF_LIBSSH2] = REMOTE_LIBSSH2,
-		[CONF_OPENSSH] = REMOTE_OPENSSH,
-		[CONF_LOCAL] = REMOTE_LOCAL,
-	};
-
-	/* Copies: the configuration may be replaced under the fleet. */
-	remote->name = xstrdup(conf->name);
-	remote->ssh = xstrdup_null(conf->ssh);
-	remote->identity = xstrdup_null(conf->identity);
-	remote->known_hosts = xstrdup_null(conf->known_hosts);
-	remote->proxy_jump = xstrdup_null(conf->proxy_jump);
-	remote->transport = transports[conf->transport];
-}
-
-/* Free a text that struct remote_pod has as a borrowed one. */
-static void
-free_text(const char *text)
-{
-	free((void *)(uintptr_t)text);
-}
-
 /* Begin to reach these pods (n > 0). */
 static void
 add_fleet(struct ingest *ingest, const struct conf_pod *const *confs, size_t n)
 {
 	struct ingest_fleet *fleet = xcalloc(1, sizeof(*fleet));
+	struct remote_pod *remotes;
 	const struct fleet_options options = {
 		.on_ask = ingest->o.cb.on_ask != NULL ? fleet_on_ask : NULL,
 		.on_link = fleet_on_link,
@@ -367,12 +349,12 @@ add_fleet(struct ingest *ingest, const struct conf_pod *const *confs, size_t n)
 	};
 
 	fleet->ingest = ingest;
-	fleet->n = n;
-	fleet->remotes = xcalloc(n, sizeof(*fleet->remotes));
+	remotes = xcalloc(n, sizeof(*remotes));
 	fleet->pods = xcalloc(n, sizeof(struct ingest_pod *));
 	for (size_t i = 0; i < n; i++)
-		fill_remote(&fleet->remotes[i], confs[i]);
-	fleet->fleet = fleet_new(ingest->o.loop, fleet->remotes, n, &options);
+		remotes[i] = pods_remote(confs[i]);
+	fleet->fleet = fleet_new(ingest->o.loop, remotes, n, &options);
+	free(remotes);
 	list_append(&ingest->fleets, &fleet->link);
 	for (size_t i = 0; i < n; i++)
 		pod_new(fleet, i, confs[i]);
@@ -382,15 +364,7 @@ static void
 free_fleet(struct ingest_fleet *fleet)
 {
 	fleet_free(fleet->fleet);
-	for (size_t i = 0; i < fleet->n; i++) {
-		free_text(fleet->remotes[i].name);
-		free_text(fleet->remotes[i].ssh);
-		free_text(fleet->remotes[i].identity);
-		free_text(fleet->remotes[i].known_hosts);
-		free_text(fleet->remotes[i].proxy_jump);
-	}
 	list_remove(&fleet->link);
-	free(fleet->remotes);
 	free(fleet->pods);
 	free(fleet);
 }
@@ -422,8 +396,7 @@ pods_reload(struct ingest *ingest, const struct conf *conf)
 			continue;
 		}
 		pod->conf = &conf->pods[i];
-		ingest->o.model->pods[pod->model_pod].usd_per_hour =
-			pod->conf->usd_per_hour;
+		(void)pods_in_model(ingest, pod->conf);
 		if (!conf_same_strings(&old->logs, &pod->conf->logs))
 			fetch_renew(pod);
 	}

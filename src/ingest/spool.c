@@ -54,13 +54,10 @@ list_entry_add(struct listing *listing, const char *name, const struct stat *st)
 	listing->bytes += (uint64_t)st->st_size;
 	if ((st->st_mode & 0200) != 0)
 		return;
-	listing->ended = xgrow(listing->ended, listing->n, &listing->cap,
-			       sizeof(*listing->ended));
-	listing->ended[listing->n++] = (struct ended){
-		.name = xstrdup(name),
-		.written = st->st_mtim,
-		.bytes = (uint64_t)st->st_size,
-	};
+	xpush(listing->ended, listing->n, listing->cap,
+	      (struct ended){ .name = xstrdup(name),
+			      .written = st->st_mtim,
+			      .bytes = (uint64_t)st->st_size });
 }
 
 static void
@@ -214,13 +211,13 @@ file_path(const struct spool_dir *dir, const char *pod, struct str path,
 	buf_init(&text, strlen(dir->path) + strlen(pod) + path.len + 128);
 	buf_append(&text, pod, strlen(pod) + 1);
 	buf_append(&text, path.p, path.len);
-	hash = str_hash((struct str){ text.data, text.len });
+	hash = str_hash(buf_str(&text));
 	buf_clear(&text);
 	buf_appendf(&text, "%s/%016" PRIx64 "-%u-", dir->path, hash,
 		    generation);
 	for (size_t i = from; i < path.len; i++)
 		buf_append_char(&text, is_safe(path.p[i]) ? path.p[i] : '-');
-	if (!str_ends_with((struct str){ text.data, text.len }, ".log"))
+	if (!str_ends_with(buf_str(&text), ".log"))
 		buf_append_str(&text, ".log");
 	return buf_detach(&text);
 }

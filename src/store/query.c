@@ -64,14 +64,12 @@ read_run(sqlite3_stmt *stmt, struct stored_run *row)
 static void
 read_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 {
+	struct run_event event;
 	size_t cap = 0;
 
 	(void)sqlite3_bind_int64(stmt, 1, run_id);
 	while (run->n_events < RUN_MAX_EVENTS &&
-	       sqlite3_step(stmt) == SQLITE_ROW) {
-		struct run_event event;
-
-		row_read(stmt, 0, &event_table, &event);
+	       row_next(stmt, &event_table, &event)) {
 		row_own(&event_table, &event);
 		if (event.text == NULL)
 			event.text = xstrdup("");
@@ -91,8 +89,8 @@ walk_runs(struct store *store, const char *rest, int64_t number,
 
 	if (prepare_runs(store, rest, &stmt, err) != 0)
 		return -1;
-	if (table_select(store->reader, store->path, &event_table,
-			 "WHERE run_id = ?1 ORDER BY idx", &events, err) != 0) {
+	if (table_select(store->reader, store->path, &event_table, &events, err,
+			 "WHERE run_id = ?1 ORDER BY idx") != 0) {
 		(void)sqlite3_finalize(stmt);
 		return -1;
 	}
@@ -214,13 +212,11 @@ store_each_tail(struct store *store, stored_tail_fn fn, void *user,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (table_select(store->reader, store->path, &stored_tail_table,
-			 "ORDER BY id", &stmt, err) != 0)
+	if (table_select(store->reader, store->path, &stored_tail_table, &stmt,
+			 err, "ORDER BY id") != 0)
 		return -1;
-	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-		row_read(stmt, 0, &stored_tail_table, &row);
+	while (rc == 0 && row_next(stmt, &stored_tail_table, &row))
 		rc = fn(user, &row);
-	}
 	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
 }
 

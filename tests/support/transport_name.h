@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_TESTS_TRANSPORT_NAME_H
-#define HGYM_TESTS_TRANSPORT_NAME_H
+#ifndef HGYM_TESTS_SUPPORT_TRANSPORT_NAME_H
+#define HGYM_TESTS_SUPPORT_TRANSPORT_NAME_H
 
 #include <string.h>
 

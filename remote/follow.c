@@ -40,15 +40,13 @@ follow_now_ms(const struct follow *follow)
 static void
 set_globs(struct follow *follow, const char *const *items, size_t n)
 {
-	struct follow_list *list = &follow->globs;
-
-	for (size_t i = 0; i < list->n; i++)
-		free(list->items[i]);
-	free(list->items);
-	list->items = n > 0 ? xcalloc(n, sizeof(*list->items)) : NULL;
-	list->n = n;
+	for (size_t i = 0; i < follow->n_globs; i++)
+		free(follow->globs[i]);
+	free(follow->globs);
+	follow->globs = n > 0 ? xcalloc(n, sizeof(char *)) : NULL;
+	follow->n_globs = n;
 	for (size_t i = 0; i < n; i++)
-		list->items[i] = xstrdup(items[i]);
+		follow->globs[i] = xstrdup(items[i]);
 }
 
 /* What the state is now, from the session and its link. */
@@ -249,11 +247,11 @@ session_flush(struct follow_session *session)
 static void
 session_list(struct follow_session *session)
 {
-	const struct follow_list *globs = &session->follow->globs;
+	const struct follow *follow = session->follow;
 
-	for (size_t i = 0; i < globs->n; i++) {
+	for (size_t i = 0; i < follow->n_globs; i++) {
 		buf_append_str(&session->out, "G ");
-		follow_wire_escape(&session->out, str_from(globs->items[i]));
+		follow_wire_escape(&session->out, str_from(follow->globs[i]));
 		buf_append_char(&session->out, '\n');
 	}
 	buf_append_str(&session->out, "GO\n");

@@ -45,12 +45,6 @@
 #define FOLLOW_LOOKS	  2
 #define FOLLOW_LOOK_BYTES (256U * 1024) /* of questions in one look */
 
-/* A list of globs; owned. */
-struct follow_list {
-	char **items;
-	size_t n;
-};
-
 struct follow {
 	struct loop *loop;
 	struct transport *transport;
@@ -60,7 +54,8 @@ struct follow {
 	struct follow_cb cb;
 	void *user;
 
-	struct follow_list globs;
+	char **globs; /* owned */
+	size_t n_globs;
 	bool started, quiet;
 	struct follow_session *session; /* NULL: none runs */
 	struct loop_timer *tick, *retry;

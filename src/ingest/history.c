@@ -336,10 +336,9 @@ is_under_way(struct ingest *ingest, const struct stored_run *row)
 	       ingest_wall_ms(ingest) - row->last_wall_ms < INGEST_DEAD_MS;
 }
 
-static int
-take_run(void *user, const struct stored_run *row)
+static struct model_run *
+take_row(struct ingest *ingest, const struct stored_run *row)
 {
-	struct ingest *ingest = user;
 	struct model *model = ingest->o.model;
 	size_t pod = pod_of(ingest, row->pod);
 	struct model_run *mr =
@@ -348,7 +347,7 @@ take_run(void *user, const struct stored_run *row)
 	bool is_new = mr->run_id == 0;
 
 	if (!is_new && mr->run_id != row->run_id)
-		return 0; /* there are too many */
+		return mr; /* there are too many */
 	mr->run_id = row->run_id;
 	mr->log = sink_model_log(ingest, pod, row->name, row->gen);
 	if (mr->log->file == NULL)
@@ -364,6 +363,13 @@ take_run(void *user, const struct stored_run *row)
 		mr->history = MODEL_STORED;
 	if (row->rev > ingest->rev)
 		ingest->rev = row->rev;
+	return mr;
+}
+
+static int
+take_run(void *user, const struct stored_run *row)
+{
+	(void)take_row(user, row);
 	return 0;
 }
 
@@ -434,13 +440,7 @@ history_start(struct ingest *ingest, struct err *err)
 static int
 renew_run(void *user, const struct stored_run *row)
 {
-	struct ingest *ingest = user;
-	struct model_run *mr;
-
-	(void)take_run(ingest, row);
-	mr = model_run_get(ingest->o.model, pod_of(ingest, row->pod), row->name,
-			   sink_run_key(row->gen, row->run.run_index));
-	fetch_more(ingest, mr);
+	fetch_more(user, take_row(user, row));
 	return 0;
 }
 

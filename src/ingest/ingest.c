@@ -247,7 +247,7 @@ prune_work(void *user)
 {
 	struct ingest *ingest = user;
 
-	spool_prune_run(&ingest->prune);
+	spool_prune_run(&ingest->prune, ingest->spools);
 }
 
 static void
@@ -266,7 +266,6 @@ prune_spools(struct ingest *ingest)
 	if (ingest->spools == NULL || ingest->prune_job != NULL ||
 	    !spool_dir_is_over(ingest->spools))
 		return;
-	spool_prune_init(&ingest->prune, ingest->spools);
 	ingest->prune_job = loop_job(ingest->o.loop, JOB_READ, prune_work,
 				     prune_done, ingest);
 }

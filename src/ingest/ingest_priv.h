@@ -246,8 +246,8 @@ unsigned int sink_run_key(unsigned int gen, unsigned int run_index);
 /* The log of a generation in the model. */
 struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod,
 				 const char *name, unsigned int gen);
-/* What the reader says, on its thread. */
-extern const struct run_reader_cb sink_callbacks, sink_callbacks_with_lines;
+/* What the reader says, on its thread: without its lines, and with them. */
+extern const struct run_reader_cb sink_callbacks[2];
 /* The turn is over: tell it. */
 void sink_told(struct ingest_log *log);
 void sink_release(struct outbox *out);

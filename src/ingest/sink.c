@@ -78,11 +78,10 @@ keep_line(void *user, uint64_t line, struct str text, enum line_class class)
 	      (unsigned char)class);
 }
 
-const struct run_reader_cb sink_callbacks = { keep_sample, keep_event, keep_run,
-					      NULL };
-const struct run_reader_cb sink_callbacks_with_lines = { keep_sample,
-							 keep_event, keep_run,
-							 keep_line };
+const struct run_reader_cb sink_callbacks[2] = {
+	{ keep_sample, keep_event, keep_run, NULL },
+	{ keep_sample, keep_event, keep_run, keep_line },
+};
 
 /* ---- on the loop */
 

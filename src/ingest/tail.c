@@ -279,10 +279,8 @@ tail_wake(struct ingest_log *log)
 
 	if (log->reader != NULL)
 		return;
-	log->reader = run_reader_new(o->formats,
-				     o->keep_view ? &sink_callbacks_with_lines
-						  : &sink_callbacks,
-				     log);
+	log->reader =
+		run_reader_new(o->formats, &sink_callbacks[o->keep_view], log);
 	log->parsed = 0;
 	if (log->tail != NULL)
 		store_tail_begin(log->tail);

@@ -79,7 +79,7 @@ void writer_free(struct writer *writer);
 int writer_write(struct writer *writer, struct batch *batch, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* samples.c */
+/* query.c */
 
 /*
  * How samples lie in the database.  A row of sample_rows holds up to

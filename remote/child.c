@@ -25,7 +25,7 @@
 
 /* One child; outlives its stream by the grace of a cancelled command. */
 struct child_run {
-	struct list in_conn; /* in child_conn.runs */
+	struct list in_link; /* in remote_link.runs */
 	struct remote_link *link;
 	struct stream *s; /* NULL: cancelled */
 	struct process process;
@@ -37,17 +37,13 @@ struct child_run {
 	int status, signum;
 };
 
-struct child_conn {
-	struct list runs;
-};
-
 static void
 free_run(struct child_run *run)
 {
 	gate_leave(&run->ticket);
 	process_release(&run->process, SIGTERM);
 	loop_timer_close(run->timer);
-	list_remove(&run->in_conn);
+	list_remove(&run->in_link);
 	buf_release(&run->diag);
 	free(run);
 }
@@ -71,9 +67,7 @@ run_is_up(struct child_run *run)
 static bool
 is_alone(const struct child_run *run)
 {
-	const struct child_conn *conn = run->link->conn;
-
-	list_each (const struct child_run, other, &conn->runs, in_conn)
+	list_each (const struct child_run, other, &run->link->runs, in_link)
 		if (other != run && other->s != NULL)
 			return false;
 	return true;
@@ -397,18 +391,13 @@ static void
 child_start(struct remote_link *link, struct stream *s)
 {
 	struct child_run *run = xcalloc(1, sizeof(*run));
-	struct child_conn *conn = link->conn;
 
-	if (conn == NULL) {
-		link->conn = conn = xcalloc(1, sizeof(*conn));
-		list_init(&conn->runs);
-	}
 	run->link = link;
 	run->s = s;
 	run->process = PROCESS_NONE;
 	run->timer = loop_timer_new(link->fleet->loop, on_timeout, run);
 	buf_init(&run->diag, DIAG_CAP);
-	list_append(&conn->runs, &run->in_conn);
+	list_append(&link->runs, &run->in_link);
 	s->run = run;
 	if (link->info.state != LINK_LIVE)
 		link_connecting(link);
@@ -457,14 +446,8 @@ child_detach(struct stream *s)
 static void
 child_release(struct remote_link *link)
 {
-	struct child_conn *conn = link->conn;
-
-	if (conn == NULL)
-		return;
-	list_each_safe (struct child_run, run, &conn->runs, in_conn)
+	list_each_safe (struct child_run, run, &link->runs, in_link)
 		free_run(run);
-	free(conn);
-	link->conn = NULL;
 }
 
 /* ssh(1) has its ServerAliveInterval, and asks no questions here. */

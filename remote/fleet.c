@@ -1,42 +1,431 @@
 /* SPDX-License-Identifier: MIT */
-/* All pods behind transport.h; the app, checks and benches hold one fleet. */
+/*
+ * All pods behind transport.h; the app, checks and benches hold one fleet. What
+ * the ways to a pod share: link states with back-off, streams, and who may
+ * shake hands.
+ */
 #include "config.h"
 
 #include "remote/fleet.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "remote/link_priv.h"
 #include "remote/ssh_priv.h"
 
-#define SLEEP_CHECK_MS 5000
+#define HEALTHY_MS 60000
+/* Told late, so that a caller who asks again at once does not spin. */
+#define REFUSED_DELAY_MS 500
+#define SLEEP_CHECK_MS	 5000
 /* What fits into one packet of SSH, with room to spare. */
 #define COMMAND_MAX_BYTES 30000
 
-static const char *const transport_names[] = {
-#define X(id, name) [REMOTE_##id] = (name),
-	REMOTE_TRANSPORT_LIST(X)
-#undef X
-};
+int64_t
+link_now_ms(const struct remote_link *link)
+{
+	return link->fleet->clock->mono_ms(link->fleet->clock);
+}
 
-static const struct link_ops *const ways[REMOTE_TRANSPORT_COUNT] = {
+/* delay_ms: of LINK_WAITING, until the next try. */
+static void
+set_state(struct remote_link *link, enum link_state state,
+	  const struct err *why, int64_t delay_ms)
+{
+	static const char *const names[] = {
+		[LINK_IDLE] = "idle",	    [LINK_CONNECTING] = "connecting",
+		[LINK_LIVE] = "live",	    [LINK_WAITING] = "waiting",
+		[LINK_REFUSED] = "refused", [LINK_GONE] = "gone",
+	};
+
+	log_debug("link", "%s: %s%s%s", link->pod.name, names[state],
+		  why != NULL ? ": " : "", why != NULL ? why->text : "");
+	link->info.state = state;
+	link->info.since_ms = link_now_ms(link);
+	link->info.why = why != NULL ? *why : (struct err){ .code = ERR_NONE };
+	link->info.retry_at_ms =
+		state == LINK_WAITING ? link->info.since_ms + delay_ms : 0;
+	/* A spare one is nobody's concern: its streams tell. */
+	if (link->fleet->options.on_link != NULL && link->depth == 0)
+		link->fleet->options.on_link(link->fleet->options.user,
+					     link->index);
+}
+
+void
+link_connecting(struct remote_link *link)
+{
+	if (link->info.state == LINK_CONNECTING)
+		return;
+	link->info.tries++;
+	set_state(link, LINK_CONNECTING, NULL, 0);
+}
+
+void
+link_live(struct remote_link *link)
+{
+	if (link->info.state == LINK_LIVE)
+		return;
+	link->info.tries = 0;
+	link->info.last_byte_ms = link_now_ms(link);
+	set_state(link, LINK_LIVE, NULL, 0);
+}
+
+void
+link_idle(struct remote_link *link)
+{
+	if (link->info.state != LINK_IDLE)
+		set_state(link, LINK_IDLE, NULL, 0);
+}
+
+void
+link_lost(struct remote_link *link, const struct err *why)
+{
+	int64_t delay_ms;
+
+	if (link->info.state == LINK_LIVE &&
+	    link_now_ms(link) - link->info.since_ms >= HEALTHY_MS)
+		link->failures = 0;
+	link->failures++;
+	delay_ms = clock_backoff_ms(link->failures);
+	loop_timer_start(link->retry, delay_ms, 0);
+	link->sessions_most = 0;
+	set_state(link, LINK_WAITING, why, delay_ms);
+}
+
+void
+link_refused(struct remote_link *link, const struct err *why)
+{
+	loop_timer_stop(link->retry);
+	set_state(link, LINK_REFUSED, why, 0);
+}
+
+void
+link_fail_streams(struct remote_link *link, const struct err *why)
+{
+	struct err copy = *why;
+	struct list streams;
+
+	/* Only those of now: on_close may ask for new ones. */
+	list_init(&streams);
+	list_each_safe (struct stream, s, &link->streams, in_link) {
+		list_remove(&s->in_link);
+		list_append(&streams, &s->in_link);
+	}
+	while (!list_is_empty(&streams))
+		stream_fail(list_entry(streams.next, struct stream, in_link),
+			    &copy);
+}
+
+/* Start what waits, if the state lets it. */
+static void
+on_pump(void *user)
+{
+	struct remote_link *link = user;
+
+	if (link->info.state == LINK_WAITING || link->info.state == LINK_GONE)
+		return;
+	if (link->info.state == LINK_REFUSED) {
+		if (!list_is_empty(&link->streams))
+			loop_timer_start(link->retry, REFUSED_DELAY_MS, 0);
+		return;
+	}
+	list_each_safe (struct stream, s, &link->streams, in_link) {
+		if (s->run == NULL && !s->cancelled)
+			link->ops->start(link, s);
+		if (link->info.state == LINK_WAITING ||
+		    link->info.state == LINK_REFUSED)
+			return;
+	}
+}
+
+void
+link_pump_soon(struct remote_link *link)
+{
+	loop_post(link->fleet->loop, on_pump, link);
+}
+
+/* The wait is over, or what was refused is to be told. */
+static void
+on_retry(void *user)
+{
+	struct remote_link *link = user;
+
+	if (link->info.state == LINK_REFUSED) {
+		link_fail_streams(link, &link->info.why);
+		return;
+	}
+	if (link->info.state != LINK_WAITING)
+		return;
+	set_state(link, LINK_IDLE, NULL, 0);
+	link_pump_soon(link);
+}
+
+static void
+link_retry_now(struct remote_link *link)
+{
+	if (link->info.state != LINK_WAITING &&
+	    link->info.state != LINK_REFUSED)
+		return;
+	loop_timer_stop(link->retry);
+	link->failures = 0;
+	set_state(link, LINK_IDLE, NULL, 0);
+	link_pump_soon(link);
+}
+
+static void
+link_init(struct remote_link *link, struct fleet *fleet, size_t index,
+	  const struct remote_pod *pod, const struct link_ops *ops)
+{
+	link->fleet = fleet;
+	link->index = index;
+	link->pod = *pod;
+	link->ops = ops;
+	list_init(&link->streams);
+	list_init(&link->runs);
+	link->retry = loop_timer_new(fleet->loop, on_retry, link);
+	link->info.since_ms = link_now_ms(link);
+}
+
+static void
+link_release(struct remote_link *link)
+{
+	struct err err;
+
+	err_set(&err, ERR_CANCELLED, "the connection was closed");
+	set_state(link, LINK_GONE, NULL, 0);
+	link_fail_streams(link, &err);
+	link->ops->release(link);
+	loop_unpost(link->fleet->loop, on_pump, link);
+	loop_timer_close(link->retry);
+	if (link->spare != NULL)
+		link_release(link->spare);
+	free(link->spare);
+}
+
+static size_t
+count_streams(const struct remote_link *link)
+{
+	size_t n = 0;
+
+	list_each (const struct stream, s, &link->streams, in_link)
+		n += !s->cancelled;
+	return n;
+}
+
+/* The link of the chain that has room for one stream more, or the last. */
+static struct remote_link *
+link_with_room(struct remote_link *link)
+{
+	while (link->spare != NULL && link->sessions_most > 0 &&
+	       count_streams(link) >= link->sessions_most)
+		link = link->spare;
+	return link;
+}
+
+bool
+link_spill(struct stream *s, size_t n_open)
+{
+	struct remote_link *link = s->link;
+
+	if (n_open == 0 || link->depth >= LINK_SPARES)
+		return false;
+	link->sessions_most = n_open;
+	if (link->spare == NULL) {
+		link->spare = xcalloc(1, sizeof(*link->spare));
+		link_init(link->spare, link->fleet, link->index, &link->pod,
+			  link->ops);
+		link->spare->depth = link->depth + 1;
+	}
+	log_debug("link",
+		  "%s: %zu sessions are all it opens; one more goes to "
+		  "connection %u",
+		  link->pod.name, n_open, link->depth + 2);
+	list_remove(&s->in_link);
+	s->run = NULL;
+	s->link = link->spare;
+	list_append(&s->link->streams, &s->in_link);
+	link_pump_soon(s->link);
+	return true;
+}
+
+bool
+stream_is_open(const struct stream *s)
+{
+	return !s->paused && !s->cancelled;
+}
+
+void
+stream_deliver(struct stream *s, const void *data, size_t len)
+{
+	size_t taken;
+
+	s->link->info.last_byte_ms = link_now_ms(s->link);
+	if (s->cancelled || len == 0)
+		return;
+	assert(!s->paused);
+	taken = s->cb.on_data(s->user, data, len);
+	assert(taken <= len);
+	if (taken == len)
+		return;
+	buf_append(&s->held, (const char *)data + taken, len - taken);
+	s->paused = true;
+}
+
+void
+stream_deliver_stderr(struct stream *s, const void *data, size_t len)
+{
+	s->link->info.last_byte_ms = link_now_ms(s->link);
+	if (!s->cancelled && s->cb.on_stderr != NULL && len > 0)
+		s->cb.on_stderr(s->user, data, len);
+}
+
+static void on_kick(void *user);
+
+void
+stream_finish(struct stream *s, const struct stream_exit *exit)
+{
+	list_remove(&s->in_link);
+	if (s->run != NULL)
+		s->link->ops->detach(s);
+	s->link->fleet->n_streams--;
+	s->cancelled = true; /* whatever the user still does to it */
+	s->cb.on_close(s->user, exit);
+	loop_unpost(s->link->fleet->loop, on_kick, s);
+	buf_release(&s->in);
+	buf_release(&s->held);
+	free(s->command);
+	free(s);
+}
+
+void
+stream_fail(struct stream *s, const struct err *why)
+{
+	struct stream_exit exit = { .err = *why };
+
+	stream_finish(s, &exit);
+}
+
+/* Hand out what was held; true when the stream may be read again. */
+static bool
+deliver_held(struct stream *s)
+{
+	struct buf held = s->held;
+
+	s->paused = false;
+	buf_init(&s->held, STREAM_BUDGET);
+	stream_deliver(s, held.data, held.len);
+	buf_release(&held);
+	return stream_is_open(s);
+}
+
+/* What the user did to a stream comes into force, outside his call. */
+static void
+on_kick(void *user)
+{
+	struct stream *s = user;
+	struct stream_exit exit = { 0 };
+
+	if (s->cancelled) {
+		err_set(&exit.err, ERR_CANCELLED, "it was cancelled");
+		stream_finish(s, &exit);
+		return;
+	}
+	if (s->resumed) {
+		s->resumed = false;
+		if (s->paused && !deliver_held(s))
+			return;
+	}
+	if (s->run != NULL)
+		s->link->ops->kick(s);
+}
+
+/* Have the link look at it, soon. */
+static void
+stream_kick_soon(struct stream *s)
+{
+	loop_post(s->link->fleet->loop, on_kick, s);
+}
+
+void
+gate_init(struct gate *gate, struct loop *loop)
+{
+	gate->loop = loop;
+	list_init(&gate->inside);
+	list_init(&gate->waiting);
+}
+
+static bool
+has_room_for(const struct gate *gate, const char *host)
+{
+	unsigned int in_all = 0, same = 0;
+
+	list_each (const struct gate_ticket, t, &gate->inside, link) {
+		in_all++;
+		same += strcasecmp(t->host, host) == 0;
+	}
+	return in_all < GATE_IN_ALL && same < GATE_PER_HOST;
+}
+
+static void
+on_admitted(void *user)
+{
+	struct gate_ticket *ticket = user;
+
+	ticket->on_admit(ticket->user);
+}
+
+/* Let in all that have room, the first that came first. */
+static void
+admit(struct gate *gate)
+{
+	list_each_safe (struct gate_ticket, t, &gate->waiting, link) {
+		if (!has_room_for(gate, t->host))
+			continue;
+		list_remove(&t->link);
+		list_append(&gate->inside, &t->link);
+		loop_post(gate->loop, on_admitted, t);
+	}
+}
+
+void
+gate_enter(struct gate *gate, struct gate_ticket *ticket, const char *host,
+	   void (*on_admit)(void *user), void *user)
+{
+	assert(ticket->gate == NULL);
+	ticket->gate = gate;
+	ticket->on_admit = on_admit;
+	ticket->user = user;
+	snprintf(ticket->host, sizeof(ticket->host), "%s", host);
+	list_append(&gate->waiting, &ticket->link);
+	admit(gate);
+}
+
+void
+gate_leave(struct gate_ticket *ticket)
+{
+	struct gate *gate = ticket->gate;
+
+	if (gate == NULL)
+		return;
+	loop_unpost(gate->loop, on_admitted, ticket);
+	list_remove(&ticket->link);
+	ticket->gate = NULL;
+	admit(gate);
+}
+
+/* ---- the fleet */
+
+static const struct link_ops *const ways[] = {
 	[REMOTE_LIBSSH2] = &ssh_link_ops,
 	[REMOTE_OPENSSH] = &child_link_ops,
 	[REMOTE_LOCAL] = &child_link_ops,
 };
-
-int
-remote_transport_from_name(const char *name)
-{
-	for (int i = 0; i < REMOTE_TRANSPORT_COUNT; i++)
-		if (strcmp(transport_names[i], name) == 0)
-			return i;
-	return -1;
-}
 
 static struct fleet *
 fleet_of(struct transport *t)
@@ -180,6 +569,34 @@ static const struct transport_ops fleet_ops = {
 	.reconnect = fleet_reconnect,
 };
 
+/* A copy of a text that goes with the fleet; NULL of NULL. */
+static const char *
+keep_text(struct fleet *fleet, const char *text)
+{
+	char *kept;
+
+	if (text == NULL)
+		return NULL;
+	kept = map_get(&fleet->texts, str_from(text));
+	if (kept == NULL)
+		(void)map_set(&fleet->texts, str_from(text),
+			      kept = xstrdup(text));
+	return kept;
+}
+
+static struct remote_pod
+keep_pod(struct fleet *fleet, const struct remote_pod *pod)
+{
+	return (struct remote_pod){
+		.name = keep_text(fleet, pod->name),
+		.ssh = keep_text(fleet, pod->ssh),
+		.identity = keep_text(fleet, pod->identity),
+		.known_hosts = keep_text(fleet, pod->known_hosts),
+		.proxy_jump = keep_text(fleet, pod->proxy_jump),
+		.transport = pod->transport,
+	};
+}
+
 struct fleet *
 fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 	  const struct fleet_options *options)
@@ -193,14 +610,18 @@ fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 		fleet->options = *options;
 	gate_init(&fleet->gate, loop);
 	map_init(&fleet->secrets);
+	map_init(&fleet->texts);
 	list_init(&fleet->asking);
 	fleet->block = xmalloc(STREAM_BUDGET);
 	fleet->watch = loop_timer_new(loop, on_watch, fleet);
 	fleet->links = xcalloc(n_pods + 1, sizeof(*fleet->links));
 	fleet->n_links = n_pods;
-	for (size_t i = 0; i < n_pods; i++)
-		link_init(&fleet->links[i], fleet, i, &pods[i],
-			  ways[pods[i].transport]);
+	for (size_t i = 0; i < n_pods; i++) {
+		const struct remote_pod pod = keep_pod(fleet, &pods[i]);
+
+		link_init(&fleet->links[i], fleet, i, &pod,
+			  ways[pod.transport]);
+	}
 	return fleet;
 }
 
@@ -213,6 +634,7 @@ fleet_free(struct fleet *fleet)
 	for (size_t i = 0; i < fleet->n_links; i++)
 		link_release(&fleet->links[i]);
 	map_release(&fleet->secrets, ssh_secret_free);
+	map_release(&fleet->texts, free);
 	loop_timer_close(fleet->watch);
 	free(fleet->links);
 	free(fleet->block);

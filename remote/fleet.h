@@ -15,23 +15,9 @@
  * after a loss while there are commands that wait (0.5, 1, 2 .. 30 s).
  */
 
-/* id, name in the configuration */
-#define REMOTE_TRANSPORT_LIST(X)                                               \
-	X(LIBSSH2, "libssh2")                                                  \
-	X(OPENSSH, "openssh")                                                  \
-	X(LOCAL, "local")
+enum remote_transport { REMOTE_LIBSSH2, REMOTE_OPENSSH, REMOTE_LOCAL };
 
-enum remote_transport {
-#define X(id, name) REMOTE_##id,
-	REMOTE_TRANSPORT_LIST(X)
-#undef X
-		REMOTE_TRANSPORT_COUNT
-};
-
-/* The transport of a name; -1: there is none such. */
-int remote_transport_from_name(const char *name);
-
-/* How to reach a pod; all strings borrowed for the life of the fleet. */
+/* How to reach a pod. */
 struct remote_pod {
 	const char *name;
 	/* A host alias of the OpenSSH configuration or [user@]host[:port];
@@ -75,7 +61,7 @@ struct fleet_options {
 };
 
 struct fleet;
-/* pods and options are copied; their strings are borrowed. */
+/* pods, with their strings, and options are copied. */
 struct fleet *fleet_new(struct loop *loop, const struct remote_pod *pods,
 			size_t n_pods, const struct fleet_options *options);
 /* Cancels all streams (on_close is called for each), closes all links. */

@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* The logs of a pod from start to end: what is to be followed, and when the
- * next stream is tried; for the collector and the UI. */
+/* The logs of a pod from start to end: the command that follows them there,
+ * its streams one after the other, and when the next one is tried. */
 #include "config.h"
 
 #include "remote/follow.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "remote/follow_priv.h"
 
-#define TICK_MS	   1000
-#define POLL_MS	   200
-#define HEALTHY_MS 60000
-#define AGAIN_MS   20	  /* the link itself waits, if it must */
-#define LIMIT_MS   600000 /* a pod that wants too much is left alone */
+#define TICK_MS		  1000
+#define POLL_MS		  200
+#define HEALTHY_MS	  60000
+#define AGAIN_MS	  20	 /* the link itself waits, if it must */
+#define LIMIT_MS	  600000 /* a pod that wants too much is left alone */
+#define PING_MS		  5000
+#define SILENCE_MS	  15000 /* then a stream is dead */
+#define LINK_SILENT_MS	  10000 /* longer than its pings take */
+#define LINK_FIRST_MS	  2000
+#define HELLO_MS	  20000 /* on a link that is live */
+#define COMMAND_MAX_BYTES (256U * 1024)
+#define LIST_MAX_BYTES	  (1000U * 1000)
 
 int64_t
 follow_now_ms(const struct follow *follow)
@@ -27,15 +38,15 @@ follow_now_ms(const struct follow *follow)
 }
 
 static void
-list_set(struct follow_list *list, const char *const *items, size_t n)
+set_globs(struct follow *follow, const char *const *items, size_t n)
 {
-	for (size_t i = 0; i < list->n; i++)
-		free(list->items[i]);
-	free(list->items);
-	list->items = n > 0 ? xcalloc(n, sizeof(*list->items)) : NULL;
-	list->n = n;
+	for (size_t i = 0; i < follow->n_globs; i++)
+		free(follow->globs[i]);
+	free(follow->globs);
+	follow->globs = n > 0 ? xcalloc(n, sizeof(char *)) : NULL;
+	follow->n_globs = n;
 	for (size_t i = 0; i < n; i++)
-		list->items[i] = xstrdup(items[i]);
+		follow->globs[i] = xstrdup(items[i]);
 }
 
 /* What the state is now, from the session and its link. */
@@ -63,16 +74,13 @@ follow_get_status(const struct follow *follow, struct follow_status *status)
 {
 	follow_look(follow, status);
 	status->behind_bytes = 0;
-	list_for_each (at, &follow->files) {
-		const struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (const struct follow_file, file, &follow->files, in_follow) {
 		if (file->id > 0)
 			status->behind_bytes += file->size - file->offset;
 	}
 }
 
-void
+static void
 follow_tell(struct follow *follow)
 {
 	struct follow_status now;
@@ -92,7 +100,7 @@ follow_tell(struct follow *follow)
 	}
 }
 
-void
+static void
 follow_set_state(struct follow *follow, enum follow_state state,
 		 const struct err *why)
 {
@@ -104,7 +112,7 @@ follow_set_state(struct follow *follow, enum follow_state state,
 	follow_tell(follow);
 }
 
-void
+static void
 follow_plan_retry(struct follow *follow, const struct follow_session *session,
 		  const struct err *why)
 {
@@ -134,13 +142,378 @@ follow_plan_retry(struct follow *follow, const struct follow_session *session,
 	loop_timer_start(follow->retry, delay_ms, 0);
 }
 
+/* ---- the lines to a follower, and the command that starts it */
+
+static void
+make_nonce(char nonce[FOLLOW_NONCE_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned char bytes[FOLLOW_NONCE_SIZE / 2];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		abort();
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		nonce[2 * i] = digits[bytes[i] >> 4];
+		nonce[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	nonce[2 * sizeof(bytes)] = '\0';
+}
+
+/*
+ * Both scripts travel; a first shell ($0 and $1 are the scripts, $2 the nonce)
+ * finds out which one runs.  No quote, backslash, "!" or newline may stand
+ * in these texts.
+ */
+#define BE_NICE                                                                \
+	"renice -n 10 -p $$ >/dev/null 2>&1; "                                 \
+	"ionice -c 2 -n 7 -p $$ >/dev/null 2>&1; "
+#define HAVE_PYTHON                                                            \
+	"python3 -ISc \"import os, select, zlib; os.set_blocking\" "           \
+	"</dev/null >/dev/null 2>&1 && "
+#define RUN_PYTHON "exec python3 -ISc \"$(printf %b \"$1\")\" \"$2\"; "
+#define RUN_SHELL  "eval \"$(printf %b \"$0\")\""
+
+static const char *const boot[] = {
+	[FOLLOW_AUTO] = BE_NICE HAVE_PYTHON RUN_PYTHON RUN_SHELL,
+	[FOLLOW_PYTHON] = BE_NICE RUN_PYTHON,
+	[FOLLOW_SHELL] = BE_NICE RUN_SHELL,
+};
+
+void
+follow_wire_start(struct buf *out, enum follow_variant variant,
+		  const char *nonce)
+{
+	buf_appendf(out, "exec env LC_ALL=C sh -c '%s' '", boot[variant]);
+	buf_append_str(out, follow_script_sh);
+	buf_append_str(out, "' '");
+	buf_append_str(out, follow_script_py);
+	buf_appendf(out, "' %s", nonce);
+}
+
+static bool
+is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') ||
+	       (c != '\0' && strchr("/._-+=,:@%^~", c) != NULL);
+}
+
+void
+follow_wire_escape(struct buf *out, struct str s)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		if (is_plain(s.p[i]))
+			buf_append_char(out, s.p[i]);
+		else
+			buf_appendf(out, "\\0%03o", (unsigned char)s.p[i]);
+	}
+}
+
+/* ---- one stream */
+
+static void
+session_lose(struct follow_session *session, const struct err *why)
+{
+	struct transport *transport = session->follow->transport;
+
+	if (session->lost)
+		return;
+	session->lost = true;
+	session->why = *why;
+	transport->ops->cancel(session->stream);
+}
+
+static void
+session_flush(struct follow_session *session)
+{
+	struct transport *transport = session->follow->transport;
+	struct buf *out = &session->out;
+	struct err err = { ERR_NONE, "" };
+
+	if (out->len == 0 || session->lost)
+		return;
+	if (out->truncated) {
+		err_set(&err, ERR_LIMIT,
+			"the list of logs is longer than %u bytes",
+			LIST_MAX_BYTES);
+		session_lose(session, &err);
+	} else if (transport->ops->write(session->stream, out->data, out->len,
+					 &err)) {
+		session_lose(session, &err);
+	}
+	buf_clear(out);
+}
+
+static void
+session_list(struct follow_session *session)
+{
+	const struct follow *follow = session->follow;
+
+	for (size_t i = 0; i < follow->n_globs; i++) {
+		buf_append_str(&session->out, "G ");
+		follow_wire_escape(&session->out, str_from(follow->globs[i]));
+		buf_append_char(&session->out, '\n');
+	}
+	buf_append_str(&session->out, "GO\n");
+	session_flush(session);
+}
+
+static void
+ping(struct follow_session *session)
+{
+	buf_appendf(&session->out, "P %" PRIu64 "\n", ++session->ping_seq);
+	session->ping_ms = follow_now_ms(session->follow);
+	session->ping_open = true;
+	session_flush(session);
+}
+
+static void
+on_hello(struct follow_session *session, const struct frame *frame)
+{
+	struct follow *follow = session->follow;
+
+	session->hello = true;
+	follow->status.python = frame->python;
+	follow_set_state(follow, FOLLOW_LIVE, NULL);
+	ping(session);
+}
+
+/* It cannot run there: what it needs has to be installed first. */
+static int
+lacks(const struct frame *frame, struct err *err)
+{
+	struct buf clean;
+
+	buf_init(&clean, 200);
+	utf8_sanitize(&clean, frame->data);
+	err_set(err, ERR_REMOTE,
+		"the pod has neither python3 nor %s, by which logs are "
+		"followed",
+		clean.data);
+	buf_release(&clean);
+	return -1;
+}
+
+static void
+on_beat(struct follow_session *session, const struct frame *frame)
+{
+	struct follow *follow = session->follow;
+
+	if (!session->ping_open || frame->seq != session->ping_seq)
+		return;
+	session->ping_open = false;
+	follow->status.lag_ms = follow_now_ms(follow) - session->ping_ms;
+}
+
+/* Take one frame; -1 with err when it is not true, 1 when it is not whole. */
+static int
+take_frame(struct follow_session *session, const struct frame *frame,
+	   struct str *in, struct err *err)
+{
+	size_t taken;
+
+	if (frame->type == FRAME_HELLO) {
+		on_hello(session, frame);
+		return 0;
+	}
+	if (frame->type == FRAME_LACKS)
+		return lacks(frame, err);
+	if (frame->type == FRAME_BEAT) {
+		on_beat(session, frame);
+		return 0;
+	}
+	if (follow_files_take(session, frame, &taken, err))
+		return -1;
+	if (frame->type == FRAME_DATA || frame->type == FRAME_PREVIEW)
+		frame_take(&session->reader, in, taken);
+	else
+		follow_tell(session->follow);
+	return taken < frame->data.len;
+}
+
+static size_t
+session_on_data(void *user, const void *data, size_t len)
+{
+	struct follow_session *session = user;
+	struct str in = { data, len };
+	struct frame frame;
+	struct err err = { ERR_NONE, "" };
+	int found, rc = 0;
+
+	if (session->follow == NULL || session->lost)
+		return len;
+	session->follow->status.last_byte_ms = follow_now_ms(session->follow);
+	do {
+		found = frame_next(&session->reader, &in, &frame, &err);
+		if (found == 1)
+			rc = take_frame(session, &frame, &in, &err);
+	} while (found == 1 && rc == 0 && !session->lost);
+	if (found < 0 || rc < 0)
+		session_lose(session, &err);
+	if (session->lost)
+		return len;
+	session->paused = rc > 0;
+	session_flush(session);
+	return len - in.len;
+}
+
+static void
+session_on_stderr(void *user, const void *data, size_t len)
+{
+	struct follow_session *session = user;
+	size_t room = sizeof(session->said) - 1 - session->said_len;
+
+	if (len > room)
+		len = room;
+	memcpy(session->said + session->said_len, data, len);
+	session->said_len += len;
+}
+
+/* Why a follower that ended by itself did. */
+static void
+explain(const struct follow_session *session, const struct stream_exit *exit,
+	struct err *err)
+{
+	struct str said = str_trim(str_from(session->said));
+	struct buf clean;
+
+	if (exit->err.code != ERR_NONE) {
+		*err = exit->err;
+		return;
+	}
+	if (said.len == 0 && !session->hello)
+		said = str_trim(str_from(session->reader.said));
+	buf_init(&clean, 300);
+	if (said.len > 0)
+		buf_append_str(&clean, ": ");
+	utf8_sanitize(&clean, said);
+	if (exit->signalled)
+		err_set(err, ERR_REMOTE,
+			"the follower on the pod was killed by SIG%s%s",
+			exit->signal, clean.data);
+	else
+		err_set(err, ERR_REMOTE,
+			"the follower on the pod ended with status %d%s",
+			exit->status, clean.data);
+	buf_release(&clean);
+}
+
+static void
+session_on_close(void *user, const struct stream_exit *exit)
+{
+	struct follow_session *session = user;
+	struct follow *follow = session->follow;
+	struct err why = session->why;
+
+	if (follow != NULL) {
+		if (!session->lost)
+			explain(session, exit, &why);
+		follow_files_lost(session);
+		follow->session = NULL;
+		follow->status.lag_ms = -1;
+		follow->status.scanned = false;
+		follow->status.losses += session->hello;
+		follow_plan_retry(follow, session, &why);
+	}
+	for (size_t i = 0; i < session->n_seen; i++) {
+		free(session->seen[i].path);
+		free(session->seen[i].real);
+	}
+	free(session->seen);
+	buf_release(&session->out);
+	free(session);
+}
+
+static void
+session_open(struct follow *follow)
+{
+	static const struct stream_cb cb = { session_on_data, session_on_stderr,
+					     session_on_close };
+	struct follow_session *session = xcalloc(1, sizeof(*session));
+	char nonce[FOLLOW_NONCE_SIZE];
+	struct buf command;
+	struct err err = { ERR_NONE, "" };
+
+	session->follow = follow;
+	buf_init(&session->out, LIST_MAX_BYTES);
+	make_nonce(nonce);
+	frame_reader_init(&session->reader, nonce);
+	buf_init(&command, COMMAND_MAX_BYTES);
+	follow_wire_start(&command, follow->variant, nonce);
+	session->stream =
+		follow->transport->ops->exec(follow->transport, follow->pod,
+					     command.data, &cb, session, &err);
+	buf_release(&command);
+	if (session->stream == NULL) {
+		buf_release(&session->out);
+		free(session);
+		follow_set_state(follow, FOLLOW_REFUSED, &err);
+		return;
+	}
+	follow->session = session;
+	follow->opened_ms = follow_now_ms(follow);
+	follow_files_begin(follow);
+	follow_set_state(follow, FOLLOW_STARTING, NULL);
+	buf_appendf(&session->out, "I %d\n", follow->poll_ms);
+	if (follow->quiet)
+		buf_append_str(&session->out, "Q 1\n");
+	session_list(session);
+}
+
+/*
+ * Is a follower that said hello dead?  Where nothing else came over the link
+ * either, its own pings are about to tell: it goes first.
+ */
+static bool
+is_silent(const struct follow_session *session, const struct link_info *link,
+	  int64_t now)
+{
+	int64_t last_ms = session->follow->status.last_byte_ms;
+	int64_t limit = SILENCE_MS;
+
+	if (now - link->last_byte_ms > LINK_SILENT_MS)
+		limit += LINK_FIRST_MS;
+	return !session->paused && now - last_ms > limit;
+}
+
+static void
+session_watch(struct follow_session *session, int64_t now)
+{
+	struct follow *follow = session->follow;
+	struct link_info link;
+	struct err err;
+
+	if (session->hello && now - session->ping_ms >= PING_MS)
+		ping(session);
+	follow->transport->ops->link_info(follow->transport, follow->pod,
+					  &link);
+	if (session->hello) {
+		if (is_silent(session, &link, now)) {
+			err_set(&err, ERR_TIMEOUT,
+				"nothing came from the pod for %d s",
+				SILENCE_MS / 1000);
+			session_lose(session, &err);
+		}
+		return;
+	}
+	if (link.state != LINK_LIVE || now - follow->opened_ms <= HELLO_MS ||
+	    now - link.since_ms <= HELLO_MS)
+		return;
+	err_set(&err, ERR_TIMEOUT,
+		"the follower did not start on the pod within %d s",
+		HELLO_MS / 1000);
+	session_lose(session, &err);
+}
+
+/* ---- all of them */
+
 static void
 follow_on_retry(void *user)
 {
 	struct follow *follow = user;
 
-	if (follow->started && follow->session == NULL)
-		follow_session_open(follow);
+	if (follow->session == NULL)
+		session_open(follow);
 }
 
 static void
@@ -152,13 +525,13 @@ follow_on_tick(void *user)
 	struct link_info link;
 
 	if (session != NULL && !session->lost) {
-		follow_session_watch(session, now_ms);
-	} else if (follow->status.state == FOLLOW_REFUSED && follow->started) {
+		session_watch(session, now_ms);
+	} else if (follow->status.state == FOLLOW_REFUSED) {
 		/* Someone may have had the link tried again. */
 		follow->transport->ops->link_info(follow->transport,
 						  follow->pod, &link);
 		if (link.state != LINK_REFUSED && session == NULL)
-			follow_session_open(follow);
+			session_open(follow);
 	}
 	follow_tell(follow);
 }
@@ -175,7 +548,6 @@ follow_new(const struct follow_options *options)
 	follow->variant = options->variant;
 	follow->cb = options->cb;
 	follow->user = options->user;
-	follow->status.state = follow->told.state = FOLLOW_STOPPED;
 	follow->status.lag_ms = -1;
 	follow->new_ms = follow_now_ms(follow);
 	list_init(&follow->files);
@@ -198,40 +570,23 @@ follow_free(struct follow *follow)
 		follow->session = NULL;
 	}
 	follow_files_release(follow);
-	list_set(&follow->globs, NULL, 0);
-	list_set(&follow->names, NULL, 0);
+	set_globs(follow, NULL, 0);
 	free(follow);
 }
 
 void
-follow_start(struct follow *follow, const char *const *globs, size_t n_globs,
-	     const char *const *files, size_t n_files)
+follow_start(struct follow *follow, const char *const *globs, size_t n_globs)
 {
-	list_set(&follow->globs, globs, n_globs);
-	list_set(&follow->names, files, n_files);
+	set_globs(follow, globs, n_globs);
 	if (follow->started) {
 		if (follow->session != NULL && !follow->session->lost)
-			follow_session_list(follow->session);
+			session_list(follow->session);
 		return;
 	}
 	follow->started = true;
 	loop_timer_start(follow->tick, TICK_MS, TICK_MS);
 	if (follow->session == NULL)
 		loop_timer_start(follow->retry, 0, 0);
-}
-
-void
-follow_stop(struct follow *follow)
-{
-	if (!follow->started)
-		return;
-	follow->started = false;
-	loop_timer_stop(follow->tick);
-	loop_timer_stop(follow->retry);
-	if (follow->session != NULL)
-		follow_session_lose(follow->session, &(struct err){ 0 });
-	else
-		follow_set_state(follow, FOLLOW_STOPPED, NULL);
 }
 
 void
@@ -245,9 +600,9 @@ follow_set_quiet(struct follow *follow, bool quiet)
 	buf_appendf(&follow->session->out, "Q %d\n", quiet);
 	/* What was not looked for in quiet times is looked for now. */
 	if (!quiet)
-		follow_session_list(follow->session);
+		session_list(follow->session);
 	else
-		follow_session_flush(follow->session);
+		session_flush(follow->session);
 }
 
 void

@@ -11,7 +11,6 @@
 #include "base/list.h"
 #include "base/str.h"
 #include "loop/loop.h"
-#include "remote/follow_wire.h"
 #include "transport.h"
 
 /*
@@ -72,11 +71,11 @@ enum follow_event {
 };
 
 enum follow_state {
+	FOLLOW_NEW,	 /* before follow_start */
 	FOLLOW_STARTING, /* the link or the follower is on its way */
 	FOLLOW_LIVE,
 	FOLLOW_WAITING, /* lost (why); tried again at retry_at_ms */
 	FOLLOW_REFUSED, /* key, host key or auth (why): follow_retry */
-	FOLLOW_STOPPED, /* by follow_stop */
 };
 
 struct follow_status {
@@ -131,6 +130,12 @@ struct follow_known {
 	void *user;
 };
 
+enum follow_variant {
+	FOLLOW_AUTO, /* python3 where there is one that runs, else sh */
+	FOLLOW_PYTHON,
+	FOLLOW_SHELL,
+};
+
 struct follow_options {
 	struct loop *loop;
 	struct transport *transport;
@@ -160,13 +165,12 @@ struct follow_file *follow_know(struct follow *follow,
 				const struct follow_known *known);
 
 /*
- * Follow what the globs match ("~/" is the pod's home; no "**"), and the
- * files named, in quiet times too.  Copied; may be called again with a new
- * list.
+ * Follow what the globs match ("~/" is the pod's home; no "**").  Copied; may
+ * be called again with a new list.
  */
 void follow_start(struct follow *follow, const char *const *globs,
-		  size_t n_globs, const char *const *files, size_t n_files);
-/* Go silent on the pod but for the named files; while a bench runs there. */
+		  size_t n_globs);
+/* Go silent on the pod; while a bench runs there. */
 void follow_set_quiet(struct follow *follow, bool quiet);
 /*
  * The bytes of that file are to come once more, from that offset on (from
@@ -178,14 +182,9 @@ void follow_rewind(struct follow *follow, struct follow_file *file,
 void follow_resume(struct follow *follow);
 /* Try now (WAITING or REFUSED). */
 void follow_retry(struct follow *follow);
-/* End the follower on the pod; on_state tells STOPPED; start begins anew. */
-void follow_stop(struct follow *follow);
 
 void follow_get_status(const struct follow *follow,
 		       struct follow_status *status);
-/* The file after `file` (NULL: the first) of all that are known. */
-struct follow_file *follow_next_file(const struct follow *follow,
-				     const struct follow_file *file);
 /* Whether the follower on the pod has it open. */
 bool follow_is_live(const struct follow_file *file);
 

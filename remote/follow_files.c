@@ -65,11 +65,7 @@ use_generation(struct follow *follow, const char *name, unsigned int generation)
 static void
 forget_ended(struct follow *follow)
 {
-	list_for_each_safe(at, &follow->files)
-	{
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each_safe (struct follow_file, file, &follow->files, in_follow) {
 		if (follow->n_ended <= FOLLOW_ENDED_MAX)
 			return;
 		if (file->ended && file->tried == 0)
@@ -114,17 +110,6 @@ follow_know(struct follow *follow, const struct follow_known *known)
 		file_free(follow, list_entry(follow->files.next,
 					     struct follow_file, in_follow));
 	return file;
-}
-
-struct follow_file *
-follow_next_file(const struct follow *follow, const struct follow_file *file)
-{
-	struct list *next =
-		file != NULL ? file->in_follow.next : follow->files.next;
-
-	return next == &follow->files
-		       ? NULL
-		       : list_entry(next, struct follow_file, in_follow);
 }
 
 /* The follower has it no more. */
@@ -237,10 +222,8 @@ find_candidate(const struct follow_session *session, uint32_t id, bool *waits)
 	struct follow_file *by_inode = NULL, *by_path = NULL;
 
 	*waits = false;
-	list_for_each (at, &session->follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (struct follow_file, file, &session->follow->files,
+		   in_follow) {
 		if (file->id > 0 || file->tried > 0 || file->not_id == id)
 			continue;
 		if (file->dev == seen->dev && file->ino == seen->ino) {
@@ -263,10 +246,7 @@ find_candidate(const struct follow_session *session, uint32_t id, bool *waits)
 static void
 end_replaced(struct follow *follow, uint64_t dev, uint64_t ino)
 {
-	list_for_each (at, &follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (struct follow_file, file, &follow->files, in_follow) {
 		if (file->id == 0 && file->tried == 0 && !file->ended &&
 		    file->dev == dev && file->ino == ino)
 			end_file(follow, file);
@@ -379,9 +359,7 @@ on_new(struct follow_session *session, const struct frame *frame,
 		return err_set(err, ERR_LIMIT,
 			       "the pod names more than %u logs at once",
 			       FOLLOW_LIVE_MAX);
-	session->seen = xgrow(session->seen, session->n_seen,
-			      &session->cap_seen, sizeof(*session->seen));
-	seen = &session->seen[session->n_seen];
+	seen = xplace(session->seen, session->n_seen, session->cap_seen);
 	*seen = (struct follow_seen){ .dev = frame->dev,
 				      .ino = frame->ino,
 				      .size = frame->size,
@@ -392,9 +370,9 @@ on_new(struct follow_session *session, const struct frame *frame,
 					      frame->type == FRAME_FOUND };
 	if (seen->path == NULL) {
 		free(seen->real);
+		session->n_seen--;
 		return untrue(err, "sent a path that is none");
 	}
-	session->n_seen++;
 	session->n_live++;
 	return decide(session, frame->id, err);
 }
@@ -566,10 +544,8 @@ look_for_missed(struct follow_session *session)
 {
 	bool asked = false;
 
-	list_for_each (at, &session->follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (struct follow_file, file, &session->follow->files,
+		   in_follow) {
 		if (file->id > 0 || file->tried > 0 || file->ended ||
 		    file->missed >= FOLLOW_LOOKS)
 			continue;
@@ -611,10 +587,7 @@ on_scanned(struct follow_session *session, const struct frame *frame,
 		if (session->seen[id - 1].path != NULL &&
 		    session->seen[id - 1].trial == NULL)
 			rc = decide(session, id, err);
-	list_for_each (at, &follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (struct follow_file, file, &follow->files, in_follow) {
 		if (frame->all <= frame->size && file->id == 0 &&
 		    file->tried == 0 && !file->ended)
 			end_file(follow, file);
@@ -711,10 +684,7 @@ follow_rewind(struct follow *follow, struct follow_file *file, uint64_t offset)
 void
 follow_files_begin(struct follow *follow)
 {
-	list_for_each (at, &follow->files) {
-		struct follow_file *file =
-			list_entry(at, struct follow_file, in_follow);
-
+	list_each (struct follow_file, file, &follow->files, in_follow) {
 		if (!file->ended)
 			file->sum = follow->cb.sum(follow->user, file);
 		file->missed = file->not_id = 0;

@@ -2,13 +2,34 @@
 #ifndef HGYM_REMOTE_FOLLOW_PRIV_H
 #define HGYM_REMOTE_FOLLOW_PRIV_H
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "remote/follow.h"
 #include "remote/frame.h"
 
 /*
- * What follow.c (all streams of a pod), follow_session.c (one of them) and
- * follow_files.c (what it says of the files) share.  Nobody else includes it.
+ * What follow.c (the streams of a pod) and follow_files.c (what they say of
+ * the files) share; tests look in too.
+ *
+ * What the client of a follower says (remote/frame.h has the answers).  Every
+ * line is ASCII; a path or a glob is one word in which each byte outside a
+ * small set is \0ooo (octal).
+ *
+ *	I <ms>		poll so often (ms >= 20)
+ *	G <glob>	follow what it matches; "~/" is the home directory
+ *	F <path>	follow this file, in quiet times too
+ *	GO		take the G and F since the last GO as the new list, look
+ *	L <dev>:<ino> <path>	with the next look: find the file with that
+ *			inode in the folder of path, and name it
+ *	A		look again
+ *	C <id> <off>	sum the first off bytes of a file that N named
+ *	B <id> <off>	send its bytes from that offset on
+ *	Q <0|1>		quiet: look at nothing but the F files, no H unasked
+ *	P <seq>		answer with an H; 60 s without a line end the follower
+ *
+ * The client knows which file is which.  A file is summed before it goes on, so
+ * that the follower knows what was sent of it: where that is not its beginning
+ * any more before the next bytes are sent, it says T.
  */
 
 #define FOLLOW_LIVE_MAX	 4160U /* the follower's 4096, and some on their way */
@@ -24,12 +45,6 @@
 #define FOLLOW_LOOKS	  2
 #define FOLLOW_LOOK_BYTES (256U * 1024) /* of questions in one look */
 
-/* A list of globs or names; owned. */
-struct follow_list {
-	char **items;
-	size_t n;
-};
-
 struct follow {
 	struct loop *loop;
 	struct transport *transport;
@@ -39,8 +54,9 @@ struct follow {
 	struct follow_cb cb;
 	void *user;
 
-	struct follow_list globs, names;
-	bool started, quiet, stopping;
+	char **globs; /* owned */
+	size_t n_globs;
+	bool started, quiet;
 	struct follow_session *session; /* NULL: none runs */
 	struct loop_timer *tick, *retry;
 	int64_t new_ms;	   /* mono: when it was made */
@@ -87,26 +103,25 @@ struct follow_session {
 };
 
 int64_t follow_now_ms(const struct follow *follow);
-/* Tell on_state when the status has changed. */
-void follow_tell(struct follow *follow);
-void follow_set_state(struct follow *follow, enum follow_state state,
-		      const struct err *why);
-/* The stream ended: when is the next one? */
-void follow_plan_retry(struct follow *follow,
-		       const struct follow_session *session,
-		       const struct err *why);
 
-/* follow_session.c */
+#define FOLLOW_NONCE_SIZE 17
 
-void follow_session_open(struct follow *follow);
-/* Give the stream up; its end follows soon. */
-void follow_session_lose(struct follow_session *session, const struct err *why);
-/* Send the lines of session->out. */
-void follow_session_flush(struct follow_session *session);
-/* What is to be followed. */
-void follow_session_list(struct follow_session *session);
-/* Ping it; give up one that does not speak, or not any more. */
-void follow_session_watch(struct follow_session *session, int64_t now);
+/*
+ * Append the command line that starts a follower, for any login shell: one
+ * line of ASCII of less than 32 KiB.  It lowers its own CPU and disk priority.
+ */
+void follow_wire_start(struct buf *out, enum follow_variant variant,
+		       const char *nonce);
+
+/* Append s as one word. */
+void follow_wire_escape(struct buf *out, struct str s);
+
+/*
+ * follow.py and follow.sh as mkscript.awk leaves them: without comments,
+ * escaped for printf %b and for single quotes of any login shell.
+ */
+extern const char follow_script_py[];
+extern const char follow_script_sh[];
 
 /* follow_files.c */
 

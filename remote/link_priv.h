@@ -87,7 +87,8 @@ struct remote_link {
 	size_t index;
 	struct remote_pod pod;
 	const struct link_ops *ops;
-	void *conn; /* of the ops */
+	struct ssh_conn *conn; /* over libssh2; NULL: none */
+	struct list runs;      /* struct child_run, over children */
 	struct link_info info;
 	struct list streams;
 	/* Where sshd opens few sessions on a connection (MaxSessions), what it
@@ -113,6 +114,7 @@ struct fleet {
 	char *block;	    /* STREAM_BUDGET, for whoever reads just now */
 	bool closing;	    /* takes no new streams */
 	struct map secrets; /* passphrases by the path of their key */
+	struct map texts;   /* those of the pods, once each */
 	struct list asking; /* struct ssh_conn, wait for a passphrase */
 };
 
@@ -134,12 +136,6 @@ void link_refused(struct remote_link *link, const struct err *why);
 void link_fail_streams(struct remote_link *link, const struct err *why);
 /* Start the streams that wait, soon. */
 void link_pump_soon(struct remote_link *link);
-void link_retry_now(struct remote_link *link);
-void link_init(struct remote_link *link, struct fleet *fleet, size_t index,
-	       const struct remote_pod *pod, const struct link_ops *ops);
-void link_release(struct remote_link *link);
-/* The link of the chain that has room for one stream more, or the last. */
-struct remote_link *link_with_room(struct remote_link *link);
 /*
  * The server refuses s a session beside the n_open that it has open: move it
  * to the next link of the chain, where it starts anew.  false: none is open,
@@ -155,7 +151,5 @@ bool stream_is_open(const struct stream *s);
 /* Call on_close and free. */
 void stream_finish(struct stream *s, const struct stream_exit *exit);
 void stream_fail(struct stream *s, const struct err *why);
-/* Have the link look at it, soon. */
-void stream_kick_soon(struct stream *s);
 
 #endif

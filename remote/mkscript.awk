@@ -4,7 +4,7 @@
 # usage: awk -v name=NAME -f mkscript.awk SCRIPT
 BEGIN {
 	printf "/* Made from the script by mkscript.awk. */\n"
-	printf "#include \"remote/follow_script.h\"\n\n"
+	printf "#include \"remote/follow_priv.h\"\n\n"
 	printf "const char %s[] =\n", name
 }
 /^[ \t]*(#|$)/ { next }

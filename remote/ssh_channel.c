@@ -244,7 +244,7 @@ may_read(const struct ssh_channel *c)
 
 /* Read stdout (id 0) or stderr (1): until EAGAIN, or its share of the turn. */
 static int
-read_output(struct ssh_channel *c, int id)
+read_stream(struct ssh_channel *c, int id)
 {
 	char *data = c->channels->link->fleet->block;
 	size_t left = STREAM_BUDGET;
@@ -266,23 +266,19 @@ read_output(struct ssh_channel *c, int id)
 }
 
 static int
-read_stdout(struct ssh_channel *c)
+read_output(struct ssh_channel *c)
 {
-	return read_output(c, 0);
-}
+	int out = read_stream(c, 0), err = out < 0 ? -1 : read_stream(c, 1);
 
-static int
-read_stderr(struct ssh_channel *c)
-{
-	return read_output(c, 1);
+	return err < 0 ? -1 : out | err;
 }
 
 static int
 channel_run(struct ssh_channel *c)
 {
-	static int (*const parts[])(struct ssh_channel *) = {
-		write_stdin, close_stdin, read_stdout, read_stderr
-	};
+	static int (*const parts[])(struct ssh_channel *) = { write_stdin,
+							      close_stdin,
+							      read_output };
 	bool is_busy = false;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {

@@ -662,7 +662,7 @@ on_known(void *user, int status, struct str out)
 
 	(void)status;
 	conn->capture = NULL;
-	known_keys_add(&conn->known, out);
+	known_keys_add(&conn->known, out, NULL);
 	look_up_next(conn);
 }
 

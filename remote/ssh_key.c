@@ -14,7 +14,10 @@
 
 #include "base/base64.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/xalloc.h"
+
+#define KNOWN_FILE_MAX_BYTES (64U << 20)
 
 bool
 ssh_wire_u32(struct str *rest, uint32_t *out)
@@ -70,25 +73,6 @@ ssh_key_type(char out[64], struct str blob)
 	snprintf(out, 64, "%.*s", (int)type.len, type.p);
 }
 
-/* A small regular file, whole; false when it is not one. */
-static bool
-read_small(const char *path, struct buf *out)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	char data[4096];
-	struct stat st;
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		while (out->len < out->cap &&
-		       (n = read(fd, data, sizeof(data))) > 0)
-			buf_append(out, data, (size_t)n);
-	close(fd);
-	return out->len > 0;
-}
-
 /* "ssh-ed25519 AAAA.. comment" */
 static void
 read_public(struct ssh_key *key, const char *path)
@@ -98,7 +82,7 @@ read_public(struct ssh_key *key, const char *path)
 	struct buf text;
 
 	buf_init(&text, SSH_KEY_MAX_BYTES);
-	if (read_small(name, &text)) {
+	if (file_read(name, &text, NULL) == 0) {
 		rest = str_trim(buf_str(&text));
 		if (str_next(&rest, ' ', &type) &&
 		    str_next(&rest, ' ', &base64) &&
@@ -184,7 +168,7 @@ ssh_key_read(struct ssh_key *key, const char *path)
 	buf_init(&text, SSH_KEY_MAX_BYTES);
 	key->readable = true;
 	read_public(key, path);
-	if (read_small(path, &text) &&
+	if (file_read(path, &text, NULL) == 0 &&
 	    str_find(buf_str(&text), "PRIVATE KEY") != NULL) {
 		key->exists = true;
 		read_private(key, buf_str(&text));
@@ -280,29 +264,24 @@ add_line(struct known_keys *known, struct str line, const char *name)
 }
 
 void
-known_keys_add(struct known_keys *known, struct str lines)
+known_keys_add(struct known_keys *known, struct str lines, const char *name)
 {
 	struct str line;
 
 	while (str_next(&lines, '\n', &line))
-		add_line(known, line, NULL);
+		add_line(known, line, name);
 }
 
 void
 known_keys_add_file(struct known_keys *known, const char *path,
 		    const char *name)
 {
-	FILE *file = fopen(path, "re");
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t len;
+	struct buf text;
 
-	if (file == NULL)
-		return;
-	while ((len = getline(&line, &room, file)) > 0 && len < 65536)
-		add_line(known, (struct str){ line, (size_t)len }, name);
-	free(line);
-	fclose(file);
+	buf_init(&text, KNOWN_FILE_MAX_BYTES);
+	if (file_read(path, &text, NULL) == 0)
+		known_keys_add(known, buf_str(&text), name);
+	buf_release(&text);
 }
 
 void

@@ -54,9 +54,13 @@ struct known_keys {
 	size_t n;
 };
 
-/* Take the lines that ssh-keygen -F printed; malformed ones are skipped. */
-void known_keys_add(struct known_keys *known, struct str lines);
-/* The same of a known_hosts file itself, names compared as they stand. */
+/*
+ * Take the lines that ssh-keygen -F printed; malformed ones are skipped.  Of
+ * other lines (name not NULL) those with that name, as it stands.
+ */
+void known_keys_add(struct known_keys *known, struct str lines,
+		    const char *name);
+/* The same of a known_hosts file itself. */
 void known_keys_add_file(struct known_keys *known, const char *path,
 			 const char *name);
 void known_keys_clear(struct known_keys *known);

@@ -27,7 +27,8 @@ src/pods    base parsers loop remote conf transport.h
 src/harness base parsers model loop remote report conf pods transport.h
 src/bench   base parsers model loop remote store report conf pods transport.h
             context.h
-src/ingest  base parsers model loop remote store conf bench transport.h
+src/ingest  base parsers model loop remote store conf pods bench
+            transport.h
 src/board   base parsers model store report conf harness ingest context.h
 src/app     base parsers model loop remote report ui conf pods harness bench
             ingest board command.h context.h

@@ -17,7 +17,7 @@
 #include "harness/dir.h"
 #include "harness/feed.h"
 #include "ingest/ingest.h"
-#include "ingest/log_paths.h"
+#include "ingest/parse_files.h"
 #include "ui/ui.h"
 
 #define BENCH_POLL_MS 1000

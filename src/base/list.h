@@ -16,22 +16,14 @@ struct list {
 #define list_entry(link, type, member)                                         \
 	((type *)(void *)((char *)(link)-offsetof(type, member)))
 
-#define list_for_each(link, head)                                              \
-	for (struct list *link = (head)->next; link != (head);                 \
-	     link = (link)->next)
-
-/* The same where the body may remove and free the element at hand. */
-#define list_for_each_safe(link, head)                                         \
-	for (struct list *link = (head)->next, *link##_next = link->next;      \
-	     link != (head); link = link##_next, link##_next = link->next)
-
-/* The same with the elements themselves: struct type, its name, the list, and
- * the member that is their link. */
+/* Each element: struct type, its name, the list, and the member that is their
+ * link. */
 #define list_each(type, item, head, member)                                    \
 	for (type *item = list_entry((head)->next, type, member);              \
 	     &item->member != (head);                                          \
 	     item = list_entry(item->member.next, type, member))
 
+/* The same where the body may remove and free the element at hand. */
 #define list_each_safe(type, item, head, member)                               \
 	for (type *item = list_entry((head)->next, type, member),              \
 		  *item##_next = list_entry(item->member.next, type, member);  \

@@ -14,7 +14,7 @@
 #include "base/xalloc.h"
 #include "bench/folder.h"
 #include "bench/stats.h"
-#include "store/noise.h"
+#include "store/benches.h"
 
 #define MAX_ENV_BYTES (256U * 1024)
 

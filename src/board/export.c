@@ -9,7 +9,7 @@
 
 #include "base/xalloc.h"
 #include "board/print.h"
-#include "ingest/log_paths.h"
+#include "ingest/parse_files.h"
 #include "parsers/json.h"
 #include "parsers/run_reader.h"
 #include "report/run_columns.h"

@@ -17,7 +17,6 @@
 #include "base/xalloc.h"
 #include "board/harness.h"
 #include "board/print.h"
-#include "ingest/log_paths.h"
 #include "ingest/parse_files.h"
 #include "parsers/json.h"
 #include "parsers/run_reader.h"

@@ -52,8 +52,8 @@ count_waiting(struct ingest_log *log, size_t plus, size_t minus)
 	if (pod->ingest->waiting + minus < ALL_WAITING_BYTES)
 		resume(pod);
 	else
-		list_for_each (at, &pod->ingest->pods)
-			resume(list_entry(at, struct ingest_pod, link));
+		list_each (struct ingest_pod, other, &pod->ingest->pods, link)
+			resume(other);
 }
 
 static void
@@ -275,10 +275,7 @@ path_of(const struct ingest_log *log)
 static bool
 is_replaced(const struct ingest_log *log)
 {
-	list_for_each (at, &log->pod->logs) {
-		const struct ingest_log *other =
-			list_entry(at, struct ingest_log, link);
-
+	list_each (const struct ingest_log, other, &log->pod->logs, link) {
 		if (other != log && other->ff != NULL &&
 		    follow_is_live(other->ff) && !other->ff->away &&
 		    (strcmp(other->ff->path, path_of(log)) == 0 ||
@@ -328,10 +325,7 @@ note_back(struct ingest_log *gone, const char *path, const char *how)
 static void
 note_written_anew(struct ingest_pod *pod, const struct follow_file *ff)
 {
-	list_for_each (at, &pod->logs) {
-		struct ingest_log *log =
-			list_entry(at, struct ingest_log, link);
-
+	list_each (struct ingest_log, log, &pod->logs, link) {
 		if (strcmp(path_of(log), ff->path) == 0 ||
 		    strcmp(log->name, ff->name) == 0)
 			note_back(log, ff->path, ", written anew");
@@ -467,13 +461,10 @@ fetch_behind(const struct ingest_log *log)
 bool
 fetch_is_behind(const struct ingest_pod *pod)
 {
-	list_for_each (at, &pod->logs) {
-		const struct follow_file *ff =
-			list_entry(at, struct ingest_log, link)->ff;
-
-		if (ff != NULL && follow_is_live(ff) && ff->size > ff->offset)
+	list_each (const struct ingest_log, log, &pod->logs, link)
+		if (log->ff != NULL && follow_is_live(log->ff) &&
+		    log->ff->size > log->ff->offset)
 			return true;
-	}
 	return false;
 }
 
@@ -531,10 +522,7 @@ load_log(struct ingest_pod *pod, const struct store_tail *tail)
 static void
 know_logs(struct ingest_pod *pod)
 {
-	list_for_each_safe(at, &pod->logs)
-	{
-		struct ingest_log *log =
-			list_entry(at, struct ingest_log, link);
+	list_each_safe (struct ingest_log, log, &pod->logs, link) {
 		const struct store_tail *tail = log->tail;
 		const struct follow_known known = {
 			.path = tail->path,
@@ -564,8 +552,7 @@ begin_following(struct ingest_pod *pod)
 		pod->is_started = true;
 		know_logs(pod);
 	}
-	follow_start(pod->follow, (const char *const *)logs->v, logs->n, NULL,
-		     0);
+	follow_start(pod->follow, (const char *const *)logs->v, logs->n);
 }
 
 /* Not in ingest_new: the first screen does not wait for the spools. */
@@ -593,8 +580,8 @@ fetch_on_timer(void *user)
 	struct ingest_pod *pod = user;
 
 	if (pod->is_loaded)
-		list_for_each (at, &pod->logs)
-			tail_due(list_entry(at, struct ingest_log, link));
+		list_each (struct ingest_log, log, &pod->logs, link)
+			tail_due(log);
 	else if (history_is_showing(pod->ingest))
 		loop_timer_start(pod->timer, SHOW_MS, 0);
 	else
@@ -626,15 +613,11 @@ fetch_stop(struct ingest_pod *pod)
 	if (follow == NULL)
 		return;
 	pod->follow = NULL;
-	list_for_each (at, &pod->logs)
-		tail_settle(list_entry(at, struct ingest_log, link));
+	list_each (struct ingest_log, log, &pod->logs, link)
+		tail_settle(log);
 	follow_free(follow);
 	loop_timer_close(pod->timer);
-	list_for_each_safe(at, &pod->logs)
-	{
-		struct ingest_log *log =
-			list_entry(at, struct ingest_log, link);
-
+	list_each_safe (struct ingest_log, log, &pod->logs, link) {
 		sink_finish(log);
 		ingest_log_free(log);
 	}
@@ -670,11 +653,7 @@ fetch_tick(struct ingest_pod *pod)
 {
 	size_t n_said = 0;
 
-	list_for_each_safe(at, &pod->logs)
-	{
-		struct ingest_log *log =
-			list_entry(at, struct ingest_log, link);
-
+	list_each_safe (struct ingest_log, log, &pod->logs, link) {
 		sink_tick(log);
 		look_whether_gone(log, &n_said);
 		if (!is_over(log))

@@ -51,10 +51,7 @@ free_ask(struct series_ask *ask)
 static struct series_ask *
 find_ask(const struct ingest *ingest, const struct model_run *mr)
 {
-	list_for_each (link, &ingest->asks) {
-		struct series_ask *ask =
-			list_entry(link, struct series_ask, link);
-
+	list_each (struct series_ask, ask, &ingest->asks, link) {
 		if (ask->mr == mr)
 			return ask;
 	}
@@ -66,9 +63,7 @@ add_sample(void *user, const struct sample *sample)
 {
 	struct series_ask *ask = user;
 
-	ask->samples =
-		xgrow(ask->samples, ask->n, &ask->cap, sizeof(*ask->samples));
-	ask->samples[ask->n++] = *sample;
+	xpush(ask->samples, ask->n, ask->cap, *sample);
 }
 
 /* Fetch its series, as far as they are not here. */
@@ -107,10 +102,7 @@ note_fetched(struct ingest *ingest, struct model_run *mr)
 {
 	size_t oldest = 0;
 
-	ingest->fetched =
-		xgrow(ingest->fetched, ingest->n_fetched, &ingest->cap_fetched,
-		      sizeof(struct model_run *));
-	ingest->fetched[ingest->n_fetched++] = mr;
+	xpush(ingest->fetched, ingest->n_fetched, ingest->cap_fetched, mr);
 	if (ingest->n_fetched <= FETCHED_MAX)
 		return;
 	for (size_t i = 1; i < ingest->n_fetched; i++)
@@ -127,9 +119,7 @@ note_fetched(struct ingest *ingest, struct model_run *mr)
 static int64_t
 day_ago_ms(const struct ingest *ingest)
 {
-	const struct clock *clock = loop_clock(ingest->o.loop);
-
-	return clock->wall_ms(clock) - STORE_TELEMETRY_FULL_MS;
+	return ingest_wall_ms(ingest) - STORE_TELEMETRY_FULL_MS;
 }
 
 static void
@@ -275,11 +265,7 @@ open_fetch(struct ingest *ingest)
 void
 history_stop(struct ingest *ingest)
 {
-	list_for_each_safe(link, &ingest->asks)
-	{
-		struct series_ask *ask =
-			list_entry(link, struct series_ask, link);
-
+	list_each_safe (struct series_ask, ask, &ingest->asks, link) {
 		if (ask->mr != NULL)
 			ask->mr->history = MODEL_STORED;
 		free_ask(ask);
@@ -340,7 +326,6 @@ is_ours(const struct ingest *ingest, const struct stored_run *row)
 static bool
 is_under_way(struct ingest *ingest, const struct stored_run *row)
 {
-	const struct clock *clock = loop_clock(ingest->o.loop);
 	const struct store_tail *tail;
 
 	if (!is_ours(ingest, row))
@@ -348,13 +333,12 @@ is_under_way(struct ingest *ingest, const struct stored_run *row)
 	tail = store_tail_get(ingest->store, row->pod, row->name, row->gen);
 	return row->run.status == RUN_TRUNCATED &&
 	       row->run.run_index + 1 == tail->n_runs &&
-	       clock->wall_ms(clock) - row->last_wall_ms < INGEST_DEAD_MS;
+	       ingest_wall_ms(ingest) - row->last_wall_ms < INGEST_DEAD_MS;
 }
 
-static int
-take_run(void *user, const struct stored_run *row)
+static struct model_run *
+take_row(struct ingest *ingest, const struct stored_run *row)
 {
-	struct ingest *ingest = user;
 	struct model *model = ingest->o.model;
 	size_t pod = pod_of(ingest, row->pod);
 	struct model_run *mr =
@@ -363,7 +347,7 @@ take_run(void *user, const struct stored_run *row)
 	bool is_new = mr->run_id == 0;
 
 	if (!is_new && mr->run_id != row->run_id)
-		return 0; /* there are too many */
+		return mr; /* there are too many */
 	mr->run_id = row->run_id;
 	mr->log = sink_model_log(ingest, pod, row->name, row->gen);
 	if (mr->log->file == NULL)
@@ -379,6 +363,13 @@ take_run(void *user, const struct stored_run *row)
 		mr->history = MODEL_STORED;
 	if (row->rev > ingest->rev)
 		ingest->rev = row->rev;
+	return mr;
+}
+
+static int
+take_run(void *user, const struct stored_run *row)
+{
+	(void)take_row(user, row);
 	return 0;
 }
 
@@ -420,17 +411,20 @@ add_pods(struct ingest *ingest)
 	struct model *model = ingest->o.model;
 
 	for (size_t i = 0; i < conf->n_pods; i++) {
-		const struct conf_pod *pod = &conf->pods[i];
-		size_t at = model_pod_find(model, pod->name);
+		size_t at = pods_in_model(ingest, &conf->pods[i]);
 
-		if (at == MODEL_NONE)
-			at = model_pod_add(model, pod->name,
-					   pod->ssh != NULL ? pod->ssh
-							    : "local");
-		else if (model->pods[at].state == POD_GONE)
+		if (model->pods[at].state == POD_GONE)
 			model_pod_state(model, at, POD_UNKNOWN, "", 0);
-		model->pods[at].usd_per_hour = pod->usd_per_hour;
 	}
+}
+
+/* All that the database has of them. */
+static int
+take_all(struct ingest *ingest, struct err *err)
+{
+	if (store_each_pod(ingest->history, take_pod, ingest, err) != 0)
+		return -1;
+	return store_each_run(ingest->history, 0, take_run, ingest, err);
 }
 
 int
@@ -439,24 +433,14 @@ history_start(struct ingest *ingest, struct err *err)
 	add_pods(ingest);
 	open_fetch(ingest);
 	ingest->has_writer = lock_is_held(ingest->o.db_path, &ingest->writer);
-	return store_each_pod(ingest->history, take_pod, ingest, err) != 0 ||
-			       store_each_run(ingest->history, 0, take_run,
-					      ingest, err) != 0
-		       ? -1
-		       : 0;
+	return take_all(ingest, err);
 }
 
 /* A row of one that writes; who looks at the run sees what is new of it. */
 static int
 renew_run(void *user, const struct stored_run *row)
 {
-	struct ingest *ingest = user;
-	struct model_run *mr;
-
-	(void)take_run(ingest, row);
-	mr = model_run_get(ingest->o.model, pod_of(ingest, row->pod), row->name,
-			   sink_run_key(row->gen, row->run.run_index));
-	fetch_more(ingest, mr);
+	fetch_more(user, take_row(user, row));
 	return 0;
 }
 
@@ -521,15 +505,6 @@ renew_all(struct ingest *ingest, struct err *err)
 		return -1;
 	return store_each_changed_run(ingest->history, ingest->rev, renew_run,
 				      ingest, err);
-}
-
-/* All of them anew. */
-static int
-take_all(struct ingest *ingest, struct err *err)
-{
-	if (store_each_pod(ingest->history, take_pod, ingest, err) != 0)
-		return -1;
-	return store_each_run(ingest->history, 0, take_run, ingest, err);
 }
 
 /* ---- the second one */

@@ -120,13 +120,9 @@ ingest_on_flush(void *user)
 {
 	struct ingest *ingest = user;
 
-	list_for_each (pod_link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(pod_link, struct ingest_pod, link);
-
-		list_for_each (at, &pod->logs)
-			sink_flush(list_entry(at, struct ingest_log, link));
-	}
+	list_each (struct ingest_pod, pod, &ingest->pods, link)
+		list_each (struct ingest_log, log, &pod->logs, link)
+			sink_flush(log);
 }
 
 static void
@@ -146,13 +142,9 @@ ingest_on_room(void *user)
 {
 	struct ingest *ingest = user;
 
-	list_for_each (pod_link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(pod_link, struct ingest_pod, link);
-
-		list_for_each (at, &pod->logs)
-			tail_due(list_entry(at, struct ingest_log, link));
-	}
+	list_each (struct ingest_pod, pod, &ingest->pods, link)
+		list_each (struct ingest_log, log, &pod->logs, link)
+			tail_due(log);
 }
 
 /* Spools belong to their database: its real path names their folder. */
@@ -255,7 +247,7 @@ prune_work(void *user)
 {
 	struct ingest *ingest = user;
 
-	spool_prune_run(&ingest->prune);
+	spool_prune_run(&ingest->prune, ingest->spools);
 }
 
 static void
@@ -274,9 +266,8 @@ prune_spools(struct ingest *ingest)
 	if (ingest->spools == NULL || ingest->prune_job != NULL ||
 	    !spool_dir_is_over(ingest->spools))
 		return;
-	spool_prune_init(&ingest->prune, ingest->spools);
-	ingest->prune_job = loop_job_new(ingest->o.loop, JOB_READ, prune_work,
-					 prune_done, ingest);
+	ingest->prune_job = loop_job(ingest->o.loop, JOB_READ, prune_work,
+				     prune_done, ingest);
 }
 
 /* ---- begin and end */
@@ -322,10 +313,7 @@ ingest_use_loop(struct ingest *ingest, struct loop *loop)
 	ingest->local = loop_timer_new(loop, ingest_on_local, ingest);
 	loop_timer_start(ingest->local, 0, LOCAL_MS);
 	/* They became due while nobody was there to read them. */
-	list_for_each (at, &ingest->logs) {
-		struct ingest_log *log =
-			list_entry(at, struct ingest_log, link);
-
+	list_each (struct ingest_log, log, &ingest->logs, link) {
 		list_remove(&log->in_due);
 		tail_due(log);
 	}
@@ -373,10 +361,10 @@ ingest_free(struct ingest *ingest, struct err *err)
 	loop_timer_close(ingest->tick);
 	loop_timer_close(ingest->local);
 	pods_free(ingest);
-	list_for_each (at, &ingest->logs)
-		tail_settle(list_entry(at, struct ingest_log, link));
-	list_for_each_safe(at, &ingest->logs)
-		ingest_log_free(list_entry(at, struct ingest_log, link));
+	list_each (struct ingest_log, log, &ingest->logs, link)
+		tail_settle(log);
+	list_each_safe (struct ingest_log, log, &ingest->logs, link)
+		ingest_log_free(log);
 	loop_timer_close(ingest->look);
 	tail_stop(ingest);
 	rc = close_store(ingest, err);
@@ -451,10 +439,7 @@ ingest_idle_ms(const struct ingest *ingest)
 static bool
 has_read(const struct list *logs)
 {
-	list_for_each (at, logs) {
-		const struct ingest_log *log =
-			list_entry(at, struct ingest_log, link);
-
+	list_each (const struct ingest_log, log, logs, link) {
 		if (log->turn != NULL ||
 		    log->inbox.len + log->sending.len > 0 ||
 		    (log->reader != NULL && log->parsed < log->fetched))
@@ -470,10 +455,7 @@ ingest_is_settled(const struct ingest *ingest)
 
 	if (!has_read(&ingest->logs))
 		return false;
-	list_for_each (link, &ingest->pods) {
-		const struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (const struct ingest_pod, pod, &ingest->pods, link) {
 		if (pod->is_gone)
 			continue;
 		if (!pod->is_settled && pod->verdict.state != POD_REFUSED &&
@@ -490,10 +472,7 @@ ingest_unreachable(const struct ingest *ingest)
 {
 	size_t n = 0;
 
-	list_for_each (link, &ingest->pods) {
-		const struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (const struct ingest_pod, pod, &ingest->pods, link) {
 		n += !pod->is_gone && pod->verdict.state != POD_LIVE &&
 		     pod->verdict.state != POD_SILENT;
 	}

@@ -48,9 +48,7 @@ struct ingest_fleet {
 	struct list link;
 	struct ingest *ingest;
 	struct fleet *fleet;
-	struct remote_pod *remotes; /* owned, and so are their strings */
-	struct ingest_pod **pods;   /* by index in the fleet; NULL: let go */
-	size_t n;
+	struct ingest_pod **pods; /* by index in the fleet; NULL: let go */
 };
 
 struct ingest {
@@ -235,7 +233,6 @@ void tail_settle(struct ingest_log *log);
 void tail_stop(struct ingest *ingest);
 /* Without a loop: a turn for each that is due; true: there is more. */
 bool tail_poll(struct ingest *ingest);
-bool tail_is_due(const struct ingest_log *log);
 static inline bool
 tail_is_replay(const struct ingest_log *log)
 {
@@ -249,8 +246,8 @@ unsigned int sink_run_key(unsigned int gen, unsigned int run_index);
 /* The log of a generation in the model. */
 struct model_log *sink_model_log(struct ingest *ingest, size_t model_pod,
 				 const char *name, unsigned int gen);
-/* What the reader says, on its thread. */
-extern const struct run_reader_cb sink_callbacks, sink_callbacks_with_lines;
+/* What the reader says, on its thread: without its lines, and with them. */
+extern const struct run_reader_cb sink_callbacks[2];
 /* The turn is over: tell it. */
 void sink_told(struct ingest_log *log);
 void sink_release(struct outbox *out);
@@ -300,6 +297,8 @@ void local_free(struct local *local);
 
 /* ---- pods.c */
 
+/* The model's pod of that name, made where there is none; with its price. */
+size_t pods_in_model(struct ingest *ingest, const struct conf_pod *conf);
 /* The pods of the configuration that are not there yet, in one fleet. */
 void pods_add(struct ingest *ingest);
 /* Those of another configuration. */

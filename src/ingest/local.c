@@ -262,11 +262,7 @@ look_at(struct ingest_log *log)
 void
 local_look(struct ingest *ingest)
 {
-	list_for_each_safe(at, &ingest->logs)
-	{
-		struct ingest_log *log =
-			list_entry(at, struct ingest_log, link);
-
+	list_each_safe (struct ingest_log, log, &ingest->logs, link) {
 		if (log->turn == NULL && log->end == UINT64_MAX)
 			look_at(log);
 	}

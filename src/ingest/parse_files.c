@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Log files read whole, on several cores; used by parse and board. */
+/* Log files read whole, on several cores, and which they are, from names,
+ * globs and directories; used by parse and board. */
 #include "config.h"
 
 #include "ingest/parse_files.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/xalloc.h"
 #include "parsers/run_reader.h"
 
@@ -40,9 +46,7 @@ keep_run(void *user, const struct run *run)
 {
 	struct parsed_file *file = user;
 
-	file->runs = xgrow(file->runs, file->n_runs, &file->cap_runs,
-			   sizeof(*file->runs));
-	run_copy(&file->runs[file->n_runs++], run);
+	run_copy(xplace(file->runs, file->n_runs, file->cap_runs), run);
 }
 
 static void
@@ -104,8 +108,7 @@ read_score(struct parsed_file *file, const struct buf *start)
 	struct score_row row;
 
 	if (file->n_runs > 0 || start->truncated ||
-	    score_row_read(&row, (struct str){ start->data, start->len },
-			   NULL) != 0)
+	    score_row_read(&row, buf_str(start), NULL) != 0)
 		return;
 	file->score = xmalloc(sizeof(row));
 	*file->score = row;
@@ -314,33 +317,16 @@ parse_files(char *const *paths, size_t n, const struct parse_options *options,
 {
 	unsigned int jobs = count_jobs(paths, n, options->jobs);
 	struct parsed_file *files = xcalloc(n, sizeof(*files));
-	struct work work = { .options = options, .files = files, .n = n };
+	struct work work = { .options = options,
+			     .files = files,
+			     .done = xcalloc(n, sizeof(bool)),
+			     .n = n };
 
 	for (size_t i = 0; i < n; i++)
 		files[i].path = paths[i];
-	if (jobs <= 1) {
-		struct worker worker;
-
-		worker_init(&worker, options);
-		for (size_t i = 0; i < n; i++) {
-			parse_one(&files[i], &worker);
-			fn(user, &files[i]);
-			release_file(&files[i]);
-		}
-		worker_release(&worker);
-	} else {
-		work.done = xcalloc(n, sizeof(*work.done));
-		parse_threaded(&work, jobs, fn, user);
-		free(work.done);
-	}
+	parse_threaded(&work, jobs, fn, user);
+	free(work.done);
 	free(files);
-}
-
-static void
-add_path(char ***paths, size_t *n, size_t *cap, const char *path)
-{
-	*paths = xgrow(*paths, *n + 1, cap, sizeof(**paths));
-	(*paths)[(*n)++] = xstrdup(path);
 }
 
 char **
@@ -356,16 +342,15 @@ path_list_expand(char *const *argv, size_t n, size_t *n_out)
 		if (strpbrk(argv[i], "*?[") == NULL ||
 		    lstat(argv[i], &st) == 0 ||
 		    glob(argv[i], 0, NULL, &found) != 0) {
-			add_path(&paths, &count, &cap, argv[i]);
+			xpush(paths, count, cap, xstrdup(argv[i]));
 			continue;
 		}
 		for (size_t k = 0; k < found.gl_pathc; k++)
-			add_path(&paths, &count, &cap, found.gl_pathv[k]);
+			xpush(paths, count, cap, xstrdup(found.gl_pathv[k]));
 		globfree(&found);
 	}
-	paths = xgrow(paths, count + 1, &cap, sizeof(*paths));
-	paths[count] = NULL;
-	*n_out = count;
+	xpush(paths, count, cap, NULL);
+	*n_out = count - 1;
 	return paths;
 }
 
@@ -375,4 +360,149 @@ path_list_free(char **paths)
 	for (size_t i = 0; paths != NULL && paths[i] != NULL; i++)
 		free(paths[i]);
 	free(paths);
+}
+
+/* ---- which files */
+
+#define MAX_DEPTH 32
+
+struct finder {
+	struct log_paths *paths;
+	struct map seen; /* "device:inode" of each file */
+};
+
+static const char *const table_ends[] = { ".csv", ".json", ".jsonl", ".ndjson",
+					  NULL };
+static const char *const log_ends[] = { ".log", ".txt", ".out", ".stdout",
+					NULL };
+
+static bool
+ends_like(const char *path, const char *const *ends)
+{
+	for (; *ends != NULL; ends++)
+		if (str_ends_with(str_from(path), *ends))
+			return true;
+	return false;
+}
+
+/* strcmp, but runs of digits by their value: seed_7 before seed_42. */
+static int
+compare_naturally(const char *a, const char *b)
+{
+	while (*a != '\0' && *b != '\0') {
+		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+			size_t la, lb;
+			int order;
+
+			a += strspn(a, "0");
+			b += strspn(b, "0");
+			la = strspn(a, "0123456789");
+			lb = strspn(b, "0123456789");
+			order = la != lb ? (la < lb ? -1 : 1)
+					 : strncmp(a, b, la);
+			if (order != 0)
+				return order;
+			a += la;
+			b += lb;
+		} else if (*a != *b) {
+			return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+		} else {
+			a++;
+			b++;
+		}
+	}
+	return (*a != '\0') - (*b != '\0');
+}
+
+static int
+compare_entries(const struct dirent **a, const struct dirent **b)
+{
+	int order = compare_naturally((*a)->d_name, (*b)->d_name);
+
+	return order != 0 ? order : strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int
+is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static void
+add_file(struct finder *finder, const char *path, const struct stat *st,
+	 bool named)
+{
+	struct log_paths *paths = finder->paths;
+	char key[64];
+
+	if (st != NULL) {
+		(void)snprintf(key, sizeof(key), "%ju:%ju",
+			       (uintmax_t)st->st_dev, (uintmax_t)st->st_ino);
+		if (map_set(&finder->seen, str_from(key), finder) != NULL)
+			return;
+	}
+	if (paths->n >= LOG_PATHS_MAX)
+		return;
+	xpush(paths->v, paths->n, paths->cap,
+	      (struct log_path){ xstrdup(path), named,
+				 ends_like(path, table_ends) });
+}
+
+static void
+add_directory(struct finder *finder, const char *path, int depth)
+{
+	struct dirent **entries = NULL;
+	int n = scandir(path, &entries, is_visible, compare_entries);
+	size_t len = strlen(path);
+
+	for (int i = 0; i < n; i++) {
+		const char *name = entries[i]->d_name;
+		char *below = xasprintf(
+			"%s%s%s", path,
+			len > 0 && path[len - 1] == '/' ? "" : "/", name);
+		struct stat link, st;
+
+		if (lstat(below, &link) == 0 && stat(below, &st) == 0) {
+			if (S_ISDIR(link.st_mode) && depth < MAX_DEPTH)
+				add_directory(finder, below, depth + 1);
+			else if (S_ISREG(st.st_mode) &&
+				 ends_like(name, log_ends))
+				add_file(finder, below, &st, false);
+		}
+		free(below);
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+void
+log_paths_find(struct log_paths *paths, char *const *argv, size_t n)
+{
+	struct finder finder = { .paths = paths };
+	size_t n_named;
+	char **named = path_list_expand(argv, n, &n_named);
+
+	*paths = (struct log_paths){ 0 };
+	map_init(&finder.seen);
+	for (size_t i = 0; i < n_named; i++) {
+		struct stat st;
+
+		if (strcmp(named[i], "-") == 0 || stat(named[i], &st) != 0)
+			add_file(&finder, named[i], NULL, true);
+		else if (S_ISDIR(st.st_mode))
+			add_directory(&finder, named[i], 0);
+		else
+			add_file(&finder, named[i], &st, true);
+	}
+	map_release(&finder.seen, NULL);
+	path_list_free(named);
+}
+
+void
+log_paths_release(struct log_paths *paths)
+{
+	for (size_t i = 0; i < paths->n; i++)
+		free(paths->v[i].path);
+	free(paths->v);
+	*paths = (struct log_paths){ 0 };
 }

@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "bench/record.h"
 #include "ingest/ingest_priv.h"
 #include "parsers/json.h"
+#include "pods/pods.h"
 #include "store/benches.h"
 
 /* ---- the state of a pod */
@@ -40,10 +40,7 @@ count_runs(const struct ingest_pod *pod, struct pod_facts *facts)
 {
 	int64_t last_ms = 0;
 
-	list_for_each (link, &pod->logs) {
-		const struct ingest_log *log =
-			list_entry(link, struct ingest_log, link);
-
+	list_each (const struct ingest_log, log, &pod->logs, link) {
 		if (log->reader == NULL || log->n_runs == 0 ||
 		    log->status != RUN_RUNNING)
 			continue;
@@ -124,7 +121,6 @@ pod_put(struct ingest_pod *pod)
 {
 	struct ingest *ingest = pod->ingest;
 	const struct model_pod *mp = &ingest->o.model->pods[pod->model_pod];
-	const struct clock *clock = loop_clock(ingest->o.loop);
 	const struct store_pod row = {
 		.name = pod->name,
 		.target = mp->target,
@@ -133,7 +129,7 @@ pod_put(struct ingest_pod *pod)
 		.gpu = mp->gpu_name,
 		.lag_ms = mp->lag_ms,
 		.disk_free_bytes = mp->disk_free_bytes,
-		.seen_ms = clock->wall_ms(clock),
+		.seen_ms = ingest_wall_ms(ingest),
 	};
 
 	if (ingest->store != NULL)
@@ -217,10 +213,7 @@ mark_pods(void *user, const struct stored_bench *bench)
 		const char *id = json_get_string(node, "id", NULL);
 		const char *ssh = json_get_string(node, "ssh", NULL);
 
-		list_for_each (link, &ingest->pods) {
-			struct ingest_pod *pod =
-				list_entry(link, struct ingest_pod, link);
-
+		list_each (struct ingest_pod, pod, &ingest->pods, link) {
 			pod->has_bench |= same_text(pod->name, id) ||
 					  same_text(pod->conf->ssh, ssh);
 		}
@@ -245,14 +238,11 @@ look_for_benches(struct ingest *ingest)
 {
 	if (ingest->history == NULL)
 		return;
-	list_for_each (link, &ingest->pods)
-		list_entry(link, struct ingest_pod, link)->has_bench = false;
+	list_each (struct ingest_pod, pod, &ingest->pods, link)
+		pod->has_bench = false;
 	(void)store_each_bench(ingest->history, "running", mark_pods, ingest,
 			       NULL);
-	list_for_each (link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (pod->is_gone || pod->has_bench == pod->is_quiet)
 			continue;
 		ingest_say(ingest, pod, MODEL_INFO, "%s: %s", pod->name,
@@ -267,10 +257,7 @@ pods_tick(struct ingest *ingest)
 {
 	if (ingest->ticks++ % 2 == 0)
 		look_for_benches(ingest);
-	list_for_each (link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (pod->is_gone)
 			continue;
 		if (pod->follow != NULL)
@@ -284,11 +271,23 @@ pods_tick(struct ingest *ingest)
 
 /* ---- which pods there are */
 
+size_t
+pods_in_model(struct ingest *ingest, const struct conf_pod *conf)
+{
+	struct model *model = ingest->o.model;
+	size_t pod = model_pod_find(model, conf->name);
+
+	if (pod == MODEL_NONE)
+		pod = model_pod_add(model, conf->name,
+				    conf->ssh != NULL ? conf->ssh : "local");
+	model->pods[pod].usd_per_hour = conf->usd_per_hour;
+	return pod;
+}
+
 static void
 pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_pod *conf)
 {
 	struct ingest *ingest = fleet->ingest;
-	struct model *model = ingest->o.model;
 	struct ingest_pod *pod = xcalloc(1, sizeof(*pod));
 
 	pod->ingest = ingest;
@@ -298,12 +297,7 @@ pod_new(struct ingest_fleet *fleet, size_t index, const struct conf_pod *conf)
 	pod->index = index;
 	list_init(&pod->logs);
 	buf_init(&pod->telemetry_line, 4096);
-	pod->model_pod = model_pod_find(model, conf->name);
-	if (pod->model_pod == MODEL_NONE)
-		pod->model_pod = model_pod_add(
-			model, conf->name,
-			conf->transport == CONF_LOCAL ? "local" : conf->ssh);
-	model->pods[pod->model_pod].usd_per_hour = conf->usd_per_hour;
+	pod->model_pod = pods_in_model(ingest, conf);
 	list_append(&ingest->pods, &pod->link);
 	fleet->pods[index] = pod;
 	if (!ingest->o.no_follow)
@@ -341,36 +335,12 @@ fleet_on_ask(void *user, const struct fleet_question *question)
 	fleet->ingest->o.cb.on_ask(fleet->ingest->o.cb.user, &asked);
 }
 
-static void
-fill_remote(struct remote_pod *remote, const struct conf_pod *conf)
-{
-	static const enum remote_transport transports[] = {
-		[CONF_LIBSSH2] = REMOTE_LIBSSH2,
-		[CONF_OPENSSH] = REMOTE_OPENSSH,
-		[CONF_LOCAL] = REMOTE_LOCAL,
-	};
-
-	/* Copies: the configuration may be replaced under the fleet. */
-	remote->name = xstrdup(conf->name);
-	remote->ssh = xstrdup_null(conf->ssh);
-	remote->identity = xstrdup_null(conf->identity);
-	remote->known_hosts = xstrdup_null(conf->known_hosts);
-	remote->proxy_jump = xstrdup_null(conf->proxy_jump);
-	remote->transport = transports[conf->transport];
-}
-
-/* Free a text that struct remote_pod has as a borrowed one. */
-static void
-free_text(const char *text)
-{
-	free((void *)(uintptr_t)text);
-}
-
 /* Begin to reach these pods (n > 0). */
 static void
 add_fleet(struct ingest *ingest, const struct conf_pod *const *confs, size_t n)
 {
 	struct ingest_fleet *fleet = xcalloc(1, sizeof(*fleet));
+	struct remote_pod *remotes;
 	const struct fleet_options options = {
 		.on_ask = ingest->o.cb.on_ask != NULL ? fleet_on_ask : NULL,
 		.on_link = fleet_on_link,
@@ -379,12 +349,12 @@ add_fleet(struct ingest *ingest, const struct conf_pod *const *confs, size_t n)
 	};
 
 	fleet->ingest = ingest;
-	fleet->n = n;
-	fleet->remotes = xcalloc(n, sizeof(*fleet->remotes));
+	remotes = xcalloc(n, sizeof(*remotes));
 	fleet->pods = xcalloc(n, sizeof(struct ingest_pod *));
 	for (size_t i = 0; i < n; i++)
-		fill_remote(&fleet->remotes[i], confs[i]);
-	fleet->fleet = fleet_new(ingest->o.loop, fleet->remotes, n, &options);
+		remotes[i] = pods_remote(confs[i]);
+	fleet->fleet = fleet_new(ingest->o.loop, remotes, n, &options);
+	free(remotes);
 	list_append(&ingest->fleets, &fleet->link);
 	for (size_t i = 0; i < n; i++)
 		pod_new(fleet, i, confs[i]);
@@ -394,15 +364,7 @@ static void
 free_fleet(struct ingest_fleet *fleet)
 {
 	fleet_free(fleet->fleet);
-	for (size_t i = 0; i < fleet->n; i++) {
-		free_text(fleet->remotes[i].name);
-		free_text(fleet->remotes[i].ssh);
-		free_text(fleet->remotes[i].identity);
-		free_text(fleet->remotes[i].known_hosts);
-		free_text(fleet->remotes[i].proxy_jump);
-	}
 	list_remove(&fleet->link);
-	free(fleet->remotes);
 	free(fleet->pods);
 	free(fleet);
 }
@@ -410,10 +372,7 @@ free_fleet(struct ingest_fleet *fleet)
 static struct ingest_pod *
 find_pod(const struct ingest *ingest, const char *name)
 {
-	list_for_each (link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (!pod->is_gone && strcmp(pod->name, name) == 0)
 			return pod;
 	}
@@ -424,9 +383,7 @@ find_pod(const struct ingest *ingest, const char *name)
 void
 pods_reload(struct ingest *ingest, const struct conf *conf)
 {
-	list_for_each (link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
+	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		int i = conf_find_pod(conf, pod->name);
 		const struct conf_pod *old = pod->conf;
 
@@ -439,8 +396,7 @@ pods_reload(struct ingest *ingest, const struct conf *conf)
 			continue;
 		}
 		pod->conf = &conf->pods[i];
-		ingest->o.model->pods[pod->model_pod].usd_per_hour =
-			pod->conf->usd_per_hour;
+		(void)pods_in_model(ingest, pod->conf);
 		if (!conf_same_strings(&old->logs, &pod->conf->logs))
 			fetch_renew(pod);
 	}
@@ -466,15 +422,11 @@ pods_add(struct ingest *ingest)
 void
 pods_free(struct ingest *ingest)
 {
-	list_for_each (link, &ingest->pods)
-		fetch_stop(list_entry(link, struct ingest_pod, link));
-	list_for_each_safe(link, &ingest->fleets)
-		free_fleet(list_entry(link, struct ingest_fleet, link));
-	list_for_each_safe(link, &ingest->pods)
-	{
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (struct ingest_pod, pod, &ingest->pods, link)
+		fetch_stop(pod);
+	list_each_safe (struct ingest_fleet, fleet, &ingest->fleets, link)
+		free_fleet(fleet);
+	list_each_safe (struct ingest_pod, pod, &ingest->pods, link) {
 		buf_release(&pod->telemetry_line);
 		list_remove(&pod->link);
 		free(pod->name);
@@ -485,10 +437,7 @@ pods_free(struct ingest *ingest)
 struct ingest_pod *
 pod_of_model(const struct ingest *ingest, size_t model_pod)
 {
-	list_for_each (link, &ingest->pods) {
-		struct ingest_pod *pod =
-			list_entry(link, struct ingest_pod, link);
-
+	list_each (struct ingest_pod, pod, &ingest->pods, link) {
 		if (!pod->is_gone && pod->model_pod == model_pod)
 			return pod;
 	}

@@ -34,10 +34,8 @@ static struct told *
 keep(struct ingest_log *log, enum told_kind kind, const struct run *run)
 {
 	struct outbox *out = &log->out;
-	struct told *told;
+	struct told *told = xplace(out->v, out->n, out->cap);
 
-	out->v = xgrow(out->v, out->n, &out->cap, sizeof(*out->v));
-	told = &out->v[out->n++];
 	told->kind = kind;
 	told->run_index = run->run_index;
 	return told;
@@ -76,16 +74,14 @@ keep_line(void *user, uint64_t line, struct str text, enum line_class class)
 	(void)text;
 	if (out->n_classes == 0)
 		out->first_line = line;
-	out->classes =
-		xgrow(out->classes, out->n_classes, &out->cap_classes, 1);
-	out->classes[out->n_classes++] = (unsigned char)class;
+	xpush(out->classes, out->n_classes, out->cap_classes,
+	      (unsigned char)class);
 }
 
-const struct run_reader_cb sink_callbacks = { keep_sample, keep_event, keep_run,
-					      NULL };
-const struct run_reader_cb sink_callbacks_with_lines = { keep_sample,
-							 keep_event, keep_run,
-							 keep_line };
+const struct run_reader_cb sink_callbacks[2] = {
+	{ keep_sample, keep_event, keep_run, NULL },
+	{ keep_sample, keep_event, keep_run, keep_line },
+};
 
 /* ---- on the loop */
 
@@ -356,16 +352,6 @@ empty(struct outbox *out)
 	out->has_run = false;
 }
 
-/* All that the store had was read again: it knows no more than we do. */
-static void
-end_replay(struct ingest_log *log)
-{
-	struct ingest *ingest = log->ingest;
-
-	if (log->tail != NULL)
-		store_tail_trim(ingest->store, log->tail, log->n_runs);
-}
-
 /* The offsets, and the last run as the reader has it now. */
 static void
 move_on(struct ingest_log *log)
@@ -385,14 +371,14 @@ move_on(struct ingest_log *log)
 			update_model(log, &out->now, false);
 		note_status(log, &out->now, news);
 	}
-	if (tail_is_replay(log))
+	if (tail_is_replay(log) || log->tail == NULL)
 		return;
 	/* The offset is to be written even when no sample was. */
-	if (log->tail != NULL)
-		store_tail_advance(log->ingest->store, log->tail, log->parsed,
-				   out->n_lines);
+	store_tail_advance(log->ingest->store, log->tail, log->parsed,
+			   out->n_lines);
+	/* All was read again: the store knows no more than we do. */
 	if (was_replay)
-		end_replay(log);
+		store_tail_trim(log->ingest->store, log->tail, log->n_runs);
 }
 
 void

@@ -54,13 +54,10 @@ list_entry_add(struct listing *listing, const char *name, const struct stat *st)
 	listing->bytes += (uint64_t)st->st_size;
 	if ((st->st_mode & 0200) != 0)
 		return;
-	listing->ended = xgrow(listing->ended, listing->n, &listing->cap,
-			       sizeof(*listing->ended));
-	listing->ended[listing->n++] = (struct ended){
-		.name = xstrdup(name),
-		.written = st->st_mtim,
-		.bytes = (uint64_t)st->st_size,
-	};
+	xpush(listing->ended, listing->n, listing->cap,
+	      (struct ended){ .name = xstrdup(name),
+			      .written = st->st_mtim,
+			      .bytes = (uint64_t)st->st_size });
 }
 
 static void
@@ -105,26 +102,20 @@ by_age(const void *a, const void *b)
 }
 
 void
-spool_prune_init(struct spool_prune *prune, const struct spool_dir *dir)
-{
-	*prune = (struct spool_prune){ .path = xstrdup(dir->path),
-				       .cap_bytes = dir->cap_bytes };
-}
-
-void
-spool_prune_run(struct spool_prune *prune)
+spool_prune_run(struct spool_prune *prune, const struct spool_dir *dir)
 {
 	struct listing listing;
 
-	if (listing_read(&listing, prune->path, &prune->err))
+	*prune = (struct spool_prune){ 0 };
+	if (listing_read(&listing, dir->path, &prune->err))
 		return;
 	prune->bytes = listing.bytes;
 	if (listing.n > 0)
 		qsort(listing.ended, listing.n, sizeof(*listing.ended), by_age);
-	for (size_t i = 0; i < listing.n && prune->bytes > prune->cap_bytes;
+	for (size_t i = 0; i < listing.n && prune->bytes > dir->cap_bytes;
 	     i++) {
 		char *path =
-			xasprintf("%s/%s", prune->path, listing.ended[i].name);
+			xasprintf("%s/%s", dir->path, listing.ended[i].name);
 
 		if (unlink(path) == 0)
 			prune->bytes -= listing.ended[i].bytes;
@@ -134,15 +125,13 @@ spool_prune_run(struct spool_prune *prune)
 }
 
 void
-spool_prune_take(struct spool_prune *prune, struct spool_dir *dir)
+spool_prune_take(const struct spool_prune *prune, struct spool_dir *dir)
 {
 	if (prune->err.code == ERR_NONE)
 		dir->bytes = prune->bytes;
 	dir->prune_at = dir->bytes > dir->cap_bytes
 				? dir->bytes + dir->cap_bytes / 16
 				: dir->cap_bytes;
-	free(prune->path);
-	prune->path = NULL;
 }
 
 bool
@@ -170,8 +159,7 @@ spool_dir_open(const char *path, uint64_t cap_bytes, struct err *err)
 	dir->most_open = OPEN_MAX_FILES;
 	if (limit.rlim_cur / OPEN_PART < dir->most_open)
 		dir->most_open = (size_t)limit.rlim_cur / OPEN_PART;
-	spool_prune_init(&prune, dir);
-	spool_prune_run(&prune);
+	spool_prune_run(&prune, dir);
 	spool_prune_take(&prune, dir);
 	if (prune.err.code != ERR_NONE) {
 		if (err != NULL)
@@ -214,13 +202,13 @@ file_path(const struct spool_dir *dir, const char *pod, struct str path,
 	buf_init(&text, strlen(dir->path) + strlen(pod) + path.len + 128);
 	buf_append(&text, pod, strlen(pod) + 1);
 	buf_append(&text, path.p, path.len);
-	hash = str_hash((struct str){ text.data, text.len });
+	hash = str_hash(buf_str(&text));
 	buf_clear(&text);
 	buf_appendf(&text, "%s/%016" PRIx64 "-%u-", dir->path, hash,
 		    generation);
 	for (size_t i = from; i < path.len; i++)
 		buf_append_char(&text, is_safe(path.p[i]) ? path.p[i] : '-');
-	if (!str_ends_with((struct str){ text.data, text.len }, ".log"))
+	if (!str_ends_with(buf_str(&text), ".log"))
 		buf_append_str(&text, ".log");
 	return buf_detach(&text);
 }

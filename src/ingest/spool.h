@@ -57,14 +57,11 @@ bool spool_dir_is_over(const struct spool_dir *dir);
  * alone are beyond it.  On any thread, one at a time; then take its result.
  */
 struct spool_prune {
-	char *path; /* owned */
-	uint64_t cap_bytes;
 	uint64_t bytes; /* that are left */
 	struct err err;
 };
-void spool_prune_init(struct spool_prune *prune, const struct spool_dir *dir);
-void spool_prune_run(struct spool_prune *prune);
-void spool_prune_take(struct spool_prune *prune, struct spool_dir *dir);
+void spool_prune_run(struct spool_prune *prune, const struct spool_dir *dir);
+void spool_prune_take(const struct spool_prune *prune, struct spool_dir *dir);
 
 /*
  * The spool of a generation of the log at path (raw bytes) of a pod; no file

@@ -43,10 +43,8 @@ append_fetched(struct ingest_log *log)
 		return;
 	/* Where less lies here than was thought, they are for later. */
 	if (log->sending.len > 0 && spool->sum.len == out->had)
-		out->appended = spool_append(
-			spool,
-			(struct str){ log->sending.data, log->sending.len },
-			&out->err);
+		out->appended =
+			spool_append(spool, buf_str(&log->sending), &out->err);
 }
 
 /* Bytes that a slice may have: it ends where news begin. */
@@ -121,7 +119,7 @@ turn_work(void *user)
 
 /* ---- on the loop */
 
-bool
+static bool
 tail_is_due(const struct ingest_log *log)
 {
 	const struct ingest *ingest = log->ingest;
@@ -199,8 +197,8 @@ start_turns(void *user)
 			continue;
 		}
 		ingest->n_turns++;
-		turn->job = loop_job_new(ingest->o.loop, JOB_PARSE, turn_work,
-					 turn_done, turn);
+		turn->job = loop_job(ingest->o.loop, JOB_PARSE, turn_work,
+				     turn_done, turn);
 	}
 }
 
@@ -281,10 +279,8 @@ tail_wake(struct ingest_log *log)
 
 	if (log->reader != NULL)
 		return;
-	log->reader = run_reader_new(o->formats,
-				     o->keep_view ? &sink_callbacks_with_lines
-						  : &sink_callbacks,
-				     log);
+	log->reader =
+		run_reader_new(o->formats, &sink_callbacks[o->keep_view], log);
 	log->parsed = 0;
 	if (log->tail != NULL)
 		store_tail_begin(log->tail);

@@ -68,13 +68,12 @@ take_block(struct ingest_pod *pod)
 {
 	const struct telemetry *t = &pod->telemetry_reader.now;
 	struct ingest *ingest = pod->ingest;
-	const struct clock *clock = loop_clock(ingest->o.loop);
+	int64_t now_ms = ingest_wall_ms(ingest);
 
-	model_pod_telemetry(ingest->o.model, pod->model_pod, t,
-			    clock->wall_ms(clock));
+	model_pod_telemetry(ingest->o.model, pod->model_pod, t, now_ms);
 	pod->is_settled |= ingest->o.no_follow;
-	if (is_due(pod, clock->wall_ms(clock)))
-		store_block(pod, clock->wall_ms(clock));
+	if (is_due(pod, now_ms))
+		store_block(pod, now_ms);
 }
 
 static size_t
@@ -91,8 +90,7 @@ telemetry_on_data(void *user, const void *data, size_t len)
 		buf_append(&pod->telemetry_line, rest.p, n);
 		if (!pod->telemetry_line.truncated &&
 		    telemetry_line(&pod->telemetry_reader,
-				   (struct str){ pod->telemetry_line.data,
-						 pod->telemetry_line.len }))
+				   buf_str(&pod->telemetry_line)))
 			take_block(pod);
 		buf_clear(&pod->telemetry_line);
 		rest.p += n + 1;
@@ -135,19 +133,15 @@ telemetry_start(struct ingest_pod *pod)
 					     telemetry_on_close };
 	struct transport *t = fleet_transport(pod->fleet->fleet);
 	struct buf folder, command;
+	const char *argv[] = { "exec", "sh", "-c", telemetry_script,
+			       "sh",   NULL, NULL };
 	struct err err = { ERR_NONE, "" };
 
 	buf_init(&folder, 4096);
 	buf_init(&command, 16384);
 	folder_of_logs(pod->conf, &folder);
-	{
-		const char *const argv[] = { "exec", "sh",
-					     "-c",   telemetry_script,
-					     "sh",   folder.data,
-					     NULL };
-
-		quote_argv(&command, argv);
-	}
+	argv[5] = folder.data;
+	quote_argv(&command, argv);
 	telemetry_init(&pod->telemetry_reader, pod->conf->gpus,
 		       pod->conf->n_gpus);
 	buf_clear(&pod->telemetry_line);

@@ -556,8 +556,8 @@ job_start_next(struct loop *loop, enum job_kind kind)
 }
 
 struct job *
-loop_job_new(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
-	     void *user)
+loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
+	 void *user)
 {
 	struct job *job = xcalloc(1, sizeof(*job));
 
@@ -589,11 +589,4 @@ loop_job_finish(struct job *job)
 	uv_sem_wait(&job->is_worked);
 	job->is_told = true;
 	job->done(job->user);
-}
-
-void
-loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
-	 void *user)
-{
-	(void)loop_job_new(loop, kind, work, done, user);
 }

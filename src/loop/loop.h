@@ -104,14 +104,11 @@ unsigned int loop_job_cap(enum job_kind kind);
 typedef void (*job_fn)(void *user);
 /*
  * Call work elsewhere, then done on the loop.  What user points to belongs
- * to work until done is called.  Jobs of a kind start in the order given.
+ * to work until done is called, and so long the handle is good.  Jobs of a
+ * kind start in the order given.
  */
-void loop_job(struct loop *loop, enum job_kind kind, job_fn work, job_fn done,
-	      void *user);
-
-/* The same, with a handle that is good until done is called. */
-struct job *loop_job_new(struct loop *loop, enum job_kind kind, job_fn work,
-			 job_fn done, void *user);
+struct job *loop_job(struct loop *loop, enum job_kind kind, job_fn work,
+		     job_fn done, void *user);
 /*
  * Finish it now: wait for its thread, or do its work here where no thread has
  * begun it, and call done.  It blocks: for short work only.

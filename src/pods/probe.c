@@ -28,10 +28,9 @@ struct probe {
 	struct loop_timer *timer;
 	struct buf out, errors;
 	struct stream_exit exit;
-	bool late;
-	int64_t begun_ms, answer_ms;	   /* mono; 0: it has not answered */
-	int64_t sent_wall_ms, got_wall_ms; /* question and answer: the clock */
+	int64_t begun_ms; /* mono */
 	char host_key[64];
+	struct preflight now; /* what came of it so far */
 };
 
 struct check {
@@ -54,12 +53,6 @@ probe_tell(const struct probe *probe, enum pods_probe_step step,
 		ask->on_step(ask->user, probe->index, step, row);
 }
 
-static struct str
-probe_text(const struct probe *probe)
-{
-	return (struct str){ probe->out.data, probe->out.len };
-}
-
 /* The shell answers: ask for its clock. */
 static void
 ask_clock(struct probe *probe)
@@ -67,9 +60,9 @@ ask_clock(struct probe *probe)
 	struct transport *t = fleet_transport(probe->check->fleet);
 	const struct clock *clock = loop_clock(probe->check->loop);
 
-	probe->answer_ms = clock->mono_ms(clock);
+	probe->now.connect_ms = clock->mono_ms(clock) - probe->begun_ms;
 	probe_tell(probe, PODS_PROBE_LOOKING, NULL);
-	probe->sent_wall_ms = clock->wall_ms(clock);
+	probe->now.sent_wall_ms = clock->wall_ms(clock);
 	t->ops->write(probe->stream, PREFLIGHT_GO, strlen(PREFLIGHT_GO), NULL);
 	t->ops->close_stdin(probe->stream);
 }
@@ -78,15 +71,16 @@ static size_t
 probe_on_data(void *user, const void *data, size_t len)
 {
 	struct probe *probe = user;
+	struct preflight *now = &probe->now;
 	const struct clock *clock = loop_clock(probe->check->loop);
 
 	buf_append(&probe->out, data, len);
-	if (probe->sent_wall_ms == 0 &&
-	    str_find(probe_text(probe), probe->check->mark) != NULL)
+	if (now->sent_wall_ms == 0 &&
+	    str_find(buf_str(&probe->out), probe->check->mark) != NULL)
 		ask_clock(probe);
-	else if (probe->sent_wall_ms > 0 && probe->got_wall_ms == 0 &&
-		 str_find(probe_text(probe), PREFLIGHT_CLOCK) != NULL)
-		probe->got_wall_ms = clock->wall_ms(clock);
+	else if (now->sent_wall_ms > 0 && now->got_wall_ms == 0 &&
+		 str_find(buf_str(&probe->out), PREFLIGHT_CLOCK) != NULL)
+		now->got_wall_ms = clock->wall_ms(clock);
 	return len;
 }
 
@@ -102,40 +96,21 @@ probe_on_stderr(void *user, const void *data, size_t len)
 }
 
 static cJSON *
-probe_row(struct check *check, size_t i)
+probe_row(struct probe *probe)
 {
-	struct probe *probe = &check->probes[i];
-	const struct conf_pod *pod = &check->ask->pods[i];
-	const struct preflight p = {
-		.pod = pod,
-		.nonce = check->nonce,
-		.out = { probe->out.data, probe->out.len },
-		.errors = { probe->errors.data, probe->errors.len },
-		.exit = &probe->exit,
-		.late = probe->late,
-		.connect_ms = probe->answer_ms > 0
-				      ? probe->answer_ms - probe->begun_ms
-				      : -1,
-		.sent_wall_ms = probe->sent_wall_ms,
-		.got_wall_ms = probe->got_wall_ms,
-		.host_key = probe->host_key,
-		.need_gpu =
-			(check->ask->any_gpu && pod->transport != CONF_LOCAL) ||
-			(check->ask->own_gpus && pod->n_gpus > 0),
-		.min_free_bytes = check->ask->min_free_bytes,
-	};
-
-	return preflight_row(&p);
+	probe->now.out = buf_str(&probe->out);
+	probe->now.errors = buf_str(&probe->errors);
+	return preflight_row(&probe->now);
 }
 
 static void
-probe_tell_over(const struct probe *probe)
+probe_tell_over(struct probe *probe)
 {
 	cJSON *row;
 
 	if (probe->check->ask->on_step == NULL)
 		return;
-	row = probe_row(probe->check, probe->index);
+	row = probe_row(probe);
 	probe_tell(probe, PODS_PROBE_OVER, row);
 	cJSON_Delete(row);
 }
@@ -164,7 +139,7 @@ probe_on_late(void *user)
 	struct probe *probe = user;
 	struct transport *t = fleet_transport(probe->check->fleet);
 
-	probe->late = true;
+	probe->now.late = true;
 	if (probe->stream != NULL)
 		t->ops->cancel(probe->stream);
 }
@@ -186,18 +161,30 @@ probe_start(struct check *check, size_t i)
 					     .on_close = probe_on_close };
 	struct transport *t = fleet_transport(check->fleet);
 	const struct clock *clock = loop_clock(check->loop);
+	const struct pods_probe *ask = check->ask;
+	const struct conf_pod *pod = &ask->pods[i];
 	struct probe *probe = &check->probes[i];
 	struct buf command;
 
 	probe->check = check;
 	probe->index = i;
+	probe->now = (struct preflight){
+		.pod = pod,
+		.nonce = check->nonce,
+		.exit = &probe->exit,
+		.connect_ms = -1,
+		.host_key = probe->host_key,
+		.need_gpu = (ask->any_gpu && pod->transport != CONF_LOCAL) ||
+			    (ask->own_gpus && pod->n_gpus > 0),
+		.min_free_bytes = ask->min_free_bytes,
+	};
 	buf_init(&probe->out, OUT_CAP);
 	buf_init(&probe->errors, ERRORS_CAP);
 	probe->begun_ms = clock->mono_ms(clock);
 	probe->timer = loop_timer_new(check->loop, probe_on_late, probe);
-	loop_timer_start(probe->timer, (int64_t)(check->ask->limit_s * 1e3), 0);
+	loop_timer_start(probe->timer, (int64_t)(ask->limit_s * 1e3), 0);
 	buf_init(&command, 65536);
-	preflight_command(&command, check->nonce, &check->ask->pods[i]);
+	preflight_command(&command, check->nonce, pod);
 	probe->stream =
 		t->ops->exec(t, i, command.data, &cb, probe, &probe->exit.err);
 	buf_release(&command);
@@ -244,7 +231,7 @@ probe_all(struct check *check, cJSON **rows)
 	if (check->left > 0)
 		loop_run(check->loop);
 	for (size_t i = 0; check->signum == 0 && i < ask->n; i++)
-		rows[i] = probe_row(check, i);
+		rows[i] = probe_row(&check->probes[i]);
 	fleet_free(check->fleet);
 	for (size_t i = 0; i < ask->n; i++) {
 		loop_timer_close(check->probes[i].timer);

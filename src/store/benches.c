@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Benches in the database; their truth is their results folder. */
+/* Benches in the database, whose truth is their results folder, and the noise
+ * register, which bench/noise.h explains. */
 #include "config.h"
 
 #include "store/benches.h"
@@ -73,15 +74,60 @@ store_each_bench(struct store *store, const char *state,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (table_select(store->reader, "the database", &bench_table,
-			 "WHERE ?1 IS NULL OR state = ?1"
+	if (table_select(store->reader, "the database", &bench_table, &stmt,
+			 err,
+			 "WHERE %Q IS NULL OR state = %Q"
 			 " ORDER BY started_ms, id",
-			 &stmt, err) != 0)
+			 state, state) != 0)
 		return -1;
-	stmt_bind_text(stmt, 1, state);
-	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-		row_read(stmt, 0, &bench_table, &bench);
+	while (rc == 0 && row_next(stmt, &bench_table, &bench))
 		rc = fn(user, &bench);
-	}
 	return stmt_end_walk(store->reader, "the database", stmt, rc, err);
+}
+
+#define NOISE_WHAT "the noise register"
+
+#define NOISE(member) COLUMN(struct stored_noise, member)
+#define NOISE_CLASS   COLUMN_AS("class", struct stored_noise, class_name)
+
+static const struct column noise_columns[] = {
+	NOISE(bench_id), NOISE(pod),	 NOISE(gpus),	NOISE(gpu),
+	NOISE(gpu_id),	 NOISE(driver),	 NOISE(image),	NOISE_CLASS,
+	NOISE(what),	 NOISE(metric),	 NOISE(n_runs), NOISE(n_blocks),
+	NOISE(mean),	 NOISE(sd),	 NOISE(df),	NOISE(sd_block),
+	NOISE(drift),	 NOISE(drift_p), NOISE(span_s), NOISE(run_s),
+	NOISE(when_ms),
+};
+static const struct table noise_table = TABLE("noise", noise_columns, 0);
+
+int
+store_put_noise(const char *db_path, const char *bench_id,
+		const struct stored_noise *rows, size_t n, struct err *err)
+{
+	sqlite3 *db = store_begin_once(db_path, NOISE_WHAT, err);
+	int rc = db == NULL ? -1
+			    : db_exec(db, NOISE_WHAT, err,
+				      "DELETE FROM noise WHERE bench_id = %Q",
+				      bench_id);
+
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = table_put(db, NOISE_WHAT, &noise_table, &rows[i], err);
+	return store_end_once(db, NOISE_WHAT, rc, err);
+}
+
+int
+store_each_noise(struct store *store,
+		 int (*fn)(void *user, const struct stored_noise *row),
+		 void *user, struct err *err)
+{
+	struct stored_noise row;
+	sqlite3_stmt *stmt;
+	int rc = 0;
+
+	if (table_select(store->reader, NOISE_WHAT, &noise_table, &stmt, err,
+			 "ORDER BY when_ms, bench_id, pod") != 0)
+		return -1;
+	while (rc == 0 && row_next(stmt, &noise_table, &row))
+		rc = fn(user, &row);
+	return stmt_end_walk(store->reader, NOISE_WHAT, stmt, rc, err);
 }

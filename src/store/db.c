@@ -237,15 +237,21 @@ table_put(sqlite3 *db, const char *what, const struct table *table,
 
 int
 table_select(sqlite3 *db, const char *what, const struct table *table,
-	     const char *rest, sqlite3_stmt **stmt, struct err *err)
+	     sqlite3_stmt **stmt, struct err *err, const char *rest, ...)
 {
 	struct buf sql;
+	va_list ap;
+	char *text;
 	int rc;
 
+	va_start(ap, rest);
+	text = sqlite3_vmprintf(rest, ap);
+	va_end(ap);
 	buf_init(&sql, 65536);
 	buf_append_str(&sql, "SELECT ");
 	table_names(&sql, table, "");
-	buf_appendf(&sql, " FROM %s %s", table->name, rest);
+	buf_appendf(&sql, " FROM %s %s", table->name, text);
+	sqlite3_free(text);
 	rc = stmt_prepare(db, what, sql.data, stmt, err);
 	buf_release(&sql);
 	return rc;
@@ -350,6 +356,15 @@ row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
 	for (size_t i = 0; i < table->n; i++)
 		read_column(stmt, at + (int)i, &table->columns[i],
 			    (char *)row + table->columns[i].offset);
+}
+
+bool
+row_next(sqlite3_stmt *stmt, const struct table *table, void *row)
+{
+	if (sqlite3_step(stmt) != SQLITE_ROW)
+		return false;
+	row_read(stmt, 0, table, row);
+	return true;
 }
 
 /* Copy or free the texts of a row. */

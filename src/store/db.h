@@ -123,14 +123,16 @@ char *table_put_sql(const struct table *table);
 int table_put(sqlite3 *db, const char *what, const struct table *table,
 	      const void *row, struct err *err)
 	__attribute__((warn_unused_result));
-/* Prepare "SELECT <columns> FROM <name> <rest>". */
+/* Prepare "SELECT <columns> FROM <name> <rest>"; rest as in db_exec. */
 int table_select(sqlite3 *db, const char *what, const struct table *table,
-		 const char *rest, sqlite3_stmt **stmt, struct err *err)
+		 sqlite3_stmt **stmt, struct err *err, const char *rest, ...)
 	__attribute__((warn_unused_result));
 
 /* Bind a row's columns from parameter `at` on. */
 void row_bind(sqlite3_stmt *stmt, int at, const struct table *table,
 	      const void *row);
+/* Step to the next row and read it; false: stmt_end_walk tells why not. */
+bool row_next(sqlite3_stmt *stmt, const struct table *table, void *row);
 /* Read a row's columns from column `at` on into row. */
 void row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row);
 /* Make the texts of a row its own; free them. */

@@ -24,8 +24,8 @@ struct history {
 
 struct request {
 	struct history *history;
-	char *pod;
-	int64_t after_ms;
+	struct history_ask ask;
+	char *pod; /* owned */
 	struct history_answer answer;
 };
 
@@ -94,9 +94,9 @@ history_work(void *user)
 	struct request *request = user;
 	struct history *h = request->history;
 	struct history_answer *answer = &request->answer;
-	const struct stored_span of_pod = { request->pod, request->after_ms,
-					    true };
-	const struct sample_span of_run = { answer->run_id, answer->after_line,
+	const struct history_ask *ask = &request->ask;
+	const struct stored_span of_pod = { request->pod, ask->after_ms, true };
+	const struct sample_span of_run = { ask->run_id, ask->after_line,
 					    NULL };
 
 	if (open_once(h, &answer->err) == 0 && request->pod != NULL)
@@ -153,9 +153,7 @@ history_read(struct history *h, const struct history_ask *ask)
 
 	request->history = h;
 	request->pod = xstrdup_null(ask->pod);
-	request->after_ms = ask->after_ms;
-	request->answer.run_id = ask->run_id;
-	request->answer.after_line = ask->after_line;
+	request->ask = *ask;
 	request->answer.last_line = ask->after_line;
 	request->answer.tag = ask->tag;
 	h->waiting++;

@@ -26,8 +26,6 @@ struct history_ask {
 };
 
 struct history_answer {
-	int64_t run_id;
-	uint64_t after_line;
 	void *tag;
 	/* Taken over by who sets them to NULL; NULL where there is none. */
 	struct series *series[METRIC_COUNT];

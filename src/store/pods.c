@@ -84,13 +84,11 @@ store_each_pod(struct store *store, stored_pod_fn fn, void *user,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (table_select(store->reader, store->path, &pod_table, "ORDER BY id",
-			 &stmt, err) != 0)
+	if (table_select(store->reader, store->path, &pod_table, &stmt, err,
+			 "ORDER BY id") != 0)
 		return -1;
-	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-		row_read(stmt, 0, &pod_table, &row);
+	while (rc == 0 && row_next(stmt, &pod_table, &row))
 		rc = fn(user, &row);
-	}
 	return stmt_end_walk(store->reader, "the database", stmt, rc, err);
 }
 
@@ -102,19 +100,15 @@ telemetry_walk(sqlite3 *db, const struct stored_span *span,
 	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (table_select(db, "the database", &telemetry_table,
-			 "WHERE pod_id = (SELECT id FROM pods WHERE name = ?1)"
-			 " AND at_ms > ?2 AND (gpu = -1 OR NOT ?3)"
+	if (table_select(db, "the database", &telemetry_table, &stmt, err,
+			 "WHERE pod_id = (SELECT id FROM pods WHERE name = %Q)"
+			 " AND at_ms > %lld AND (gpu = -1 OR NOT %d)"
 			 " ORDER BY at_ms, gpu",
-			 &stmt, err) != 0)
+			 span->pod, (long long)span->after_ms,
+			 span->pod_only) != 0)
 		return -1;
-	stmt_bind_text(stmt, 1, span->pod);
-	(void)sqlite3_bind_int64(stmt, 2, span->after_ms);
-	(void)sqlite3_bind_int(stmt, 3, span->pod_only);
-	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
-		row_read(stmt, 0, &telemetry_table, &row);
+	while (rc == 0 && row_next(stmt, &telemetry_table, &row))
 		rc = fn(user, &row);
-	}
 	return stmt_end_walk(db, "the database", stmt, rc, err);
 }
 

@@ -92,7 +92,7 @@ static const char *const steps[] = {
 	" gpu_sm_mhz NUMERIC, gpu_throttle NUMERIC, host_load NUMERIC,"
 	" disk_free_bytes NUMERIC,"
 	" PRIMARY KEY(pod_id, at_ms, gpu)) WITHOUT ROWID;",
-	/* 7: the samples of a line in one row (samples.h). */
+	/* 7: the samples of a line in one row (store_priv.h). */
 	"CREATE TABLE metrics(id INTEGER PRIMARY KEY,"
 	" name TEXT NOT NULL UNIQUE);"
 	"CREATE TABLE sample_rows("

@@ -79,7 +79,7 @@ void writer_free(struct writer *writer);
 int writer_write(struct writer *writer, struct batch *batch, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* samples.c */
+/* query.c */
 
 /*
  * How samples lie in the database.  A row of sample_rows holds up to
@@ -88,20 +88,6 @@ int writer_write(struct writer *writer, struct batch *batch, struct err *err)
  * value, NULL where there is none; seq is that of the first.
  */
 #define SAMPLE_SLOTS 4
-
-/* Inserts samples over the connection of a writer. */
-struct sample_writer;
-
-struct sample_writer *sample_writer_new(sqlite3 *db, struct err *err)
-	__attribute__((warn_unused_result));
-void sample_writer_free(struct sample_writer *w);
-/*
- * Write n samples inside the transaction of the caller.  A line that is there
- * already is replaced as a whole.
- */
-int sample_writer_write(struct sample_writer *w, const struct batch_sample *s,
-			size_t n, struct err *err)
-	__attribute__((warn_unused_result));
 
 /* Reads the samples of runs, as they were at one moment, in log order. */
 struct sample_reader;
@@ -160,16 +146,8 @@ sqlite3 *store_begin_once(const char *db_path, const char *what,
 int store_end_once(sqlite3 *db, const char *what, int rc, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* queue.c: tails, and what waits to be written */
-
-/* Take up a tail; the texts of row are given. */
-struct store_tail *store_tail_add(struct store *store,
-				  const struct store_tail *row);
-void store_set_run_id(struct store_tail *tail, size_t run_index, int64_t id);
 /* Something waits: see to it that it is written in time. */
 void store_arm(struct store *store);
-/* Write all that waits, also what a job is writing; nothing runs after it. */
-int store_flush_last(struct store *store, struct err *err);
 
 /* For pods.c and history.c: store_each_telemetry on that connection. */
 int telemetry_walk(sqlite3 *db, const struct stored_span *span,

@@ -135,6 +135,12 @@ const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
 	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"      \
 		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                \
 	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
+	X(SAMPLES,                                                             \
+	  "INSERT INTO sample_rows(run_id, line, seq, step, train_ms,"         \
+	  " wall_ms, m0, v0, m1, v1, m2, v2, m3, v3) VALUES(?1, ?2, ?3, ?4,"   \
+	  " ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")                     \
+	X(DROP_LINE, "DELETE FROM sample_rows WHERE run_id = ?1 AND line = ?2" \
+		     " AND seq >= ?3")                                         \
 	X(POD, "INSERT INTO pods(name, target, state, why, gpu, lag_ms,"       \
 	       " disk_free_bytes, seen_ms)"                                    \
 	       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"                       \
@@ -160,7 +166,7 @@ enum statement {
 struct writer {
 	sqlite3 *db;
 	int64_t rev; /* of the batch that was written last */
-	struct sample_writer *samples;
+	int64_t metric_ids[METRIC_COUNT]; /* in the table metrics */
 	sqlite3_stmt *stmts[STATEMENT_COUNT];
 };
 
@@ -193,6 +199,20 @@ batch_clear(struct batch *batch)
 	memset(batch, 0, sizeof(*batch));
 }
 
+/* The numbers of our metrics in this database; migration gave each one. */
+static int
+load_metric_ids(struct writer *w, struct err *err)
+{
+	for (int i = 0; i < METRIC_COUNT; i++) {
+		w->metric_ids[i] = db_number(
+			w->db, "SELECT id FROM metrics WHERE name = ?1",
+			metric_info((enum metric)i)->name);
+		if (w->metric_ids[i] < 0)
+			return db_fail(w->db, "a metric has no number", err);
+	}
+	return 0;
+}
+
 struct writer *
 writer_new(sqlite3 *db, struct err *err)
 {
@@ -204,17 +224,18 @@ writer_new(sqlite3 *db, struct err *err)
 	char *tail_sql = table_put_sql(&tail_table);
 	char *run_sql = table_put_sql(&run_table);
 	struct writer *w = xcalloc(1, sizeof(*w));
+	bool is_ready;
 
 	texts[STATEMENT_TAIL] = tail_sql;
 	texts[STATEMENT_RUN] = run_sql;
 	w->db = db;
 	w->rev = db_number(db, "SELECT max(rev) FROM runs", NULL);
-	if (stmt_prepare_all(db, "the database", texts, STATEMENT_COUNT,
-			     w->stmts, err) == 0)
-		w->samples = sample_writer_new(db, err);
+	is_ready = stmt_prepare_all(db, "the database", texts, STATEMENT_COUNT,
+				    w->stmts, err) == 0 &&
+		   load_metric_ids(w, err) == 0;
 	free(tail_sql);
 	free(run_sql);
-	if (w->samples != NULL)
+	if (is_ready)
 		return w;
 	writer_free(w);
 	return NULL;
@@ -226,7 +247,6 @@ writer_free(struct writer *w)
 	if (w == NULL)
 		return;
 	stmt_free_all(w->stmts, STATEMENT_COUNT);
-	sample_writer_free(w->samples);
 	(void)sqlite3_close(w->db);
 	free(w);
 }
@@ -287,6 +307,92 @@ write_run(struct writer *w, struct run_row *row, struct err *err)
 		       : write_events(w, row, err);
 }
 
+static bool
+same_number(double a, double b)
+{
+	return run_has(a) ? a == b : !run_has(b);
+}
+
+/* May b stand in one row behind a? */
+static bool
+fits_behind(const struct batch_sample *a, const struct batch_sample *b)
+{
+	return b->run_id == a->run_id && b->sample.line == a->sample.line &&
+	       b->seq == a->seq + 1 && b->sample.wall_ms == a->sample.wall_ms &&
+	       same_number(a->sample.step, b->sample.step) &&
+	       same_number(a->sample.train_ms, b->sample.train_ms);
+}
+
+/* How many of the n samples are the next row; at least one. */
+static size_t
+row_length(const struct batch_sample *s, size_t n)
+{
+	size_t len = 1;
+
+	while (len < n && len < SAMPLE_SLOTS &&
+	       fits_behind(&s[len - 1], &s[len]))
+		len++;
+	return len;
+}
+
+/* Delete what is stored of a line that comes again. */
+static int
+drop_line(struct writer *w, const struct batch_sample *s)
+{
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_DROP_LINE];
+
+	(void)sqlite3_bind_int64(stmt, 1, s->run_id);
+	(void)sqlite3_bind_int64(stmt, 2, (int64_t)s->sample.line);
+	(void)sqlite3_bind_int64(stmt, 3, (int64_t)s->seq);
+	return stmt_step(stmt);
+}
+
+/* What all samples of a row share; its first parameters. */
+static const struct column head_columns[] = {
+	COLUMN(struct batch_sample, run_id),
+	COLUMN(struct batch_sample, sample.line),
+	COLUMN(struct batch_sample, seq),
+	COLUMN(struct batch_sample, sample.step),
+	COLUMN(struct batch_sample, sample.train_ms),
+	COLUMN_OPT(struct batch_sample, sample.wall_ms, 0),
+};
+static const struct table row_head = TABLE("sample_rows", head_columns, 0);
+
+static int
+write_sample_row(struct writer *w, const struct batch_sample *s, size_t len,
+		 struct err *err)
+{
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_SAMPLES];
+	int at = 7, rc;
+
+	row_bind(stmt, 1, &row_head, s);
+	for (size_t i = 0; i < len; i++) {
+		(void)sqlite3_bind_int64(stmt, at++,
+					 w->metric_ids[s[i].sample.metric]);
+		stmt_bind_number(stmt, at++, s[i].sample.value);
+	}
+	while (at < 7 + 2 * SAMPLE_SLOTS)
+		(void)sqlite3_bind_null(stmt, at++);
+	rc = stmt_step(stmt);
+	if (rc == SQLITE_CONSTRAINT_PRIMARYKEY &&
+	    drop_line(w, s) == SQLITE_DONE)
+		rc = stmt_step(stmt);
+	return rc == SQLITE_DONE ? 0 : db_fail(w->db, WHAT, err);
+}
+
+/* A line that is there already is replaced as a whole. */
+static int
+write_samples(struct writer *w, const struct batch_sample *s, size_t n,
+	      struct err *err)
+{
+	for (size_t i = 0, len; i < n; i += len) {
+		len = row_length(&s[i], n - i);
+		if (write_sample_row(w, &s[i], len, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 write_pod(struct writer *w, const struct store_pod *pod, struct err *err)
 {
@@ -331,8 +437,7 @@ write_rows(struct writer *w, struct batch *batch, struct err *err)
 	for (size_t i = 0; rc == 0 && i < batch->n_runs; i++)
 		rc = write_run(w, &batch->runs[i], err);
 	if (rc == 0)
-		rc = sample_writer_write(w->samples, batch->samples,
-					 batch->n_samples, err);
+		rc = write_samples(w, batch->samples, batch->n_samples, err);
 	for (size_t i = 0; rc == 0 && i < batch->n_pods; i++)
 		rc = write_pod(w, &batch->pods[i], err);
 	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "remote/follow_wire.h"
+#include "remote/follow_priv.h"
 
 int
 main(int argc, char **argv)

@@ -31,7 +31,8 @@
 #include "ingest/spool.h"
 #include "loop/loop.h"
 #include "remote/fleet.h"
-#include "remote/follow.h"
+#include "remote/follow_priv.h"
+#include "tests/support/transport_name.h"
 
 struct tool {
 	struct loop *loop;
@@ -42,7 +43,7 @@ struct tool {
 	struct loop_timer *unpause;
 	FILE *journal;
 	size_t stutter;
-	bool retry, count_only, tell_bytes, ending;
+	bool retry, count_only, tell_bytes;
 	uint64_t bytes;
 };
 
@@ -52,11 +53,11 @@ static const char *const events[] = {
 	[FOLLOW_RESTS] = "rests",	 [FOLLOW_ENDS] = "ends",
 	[FOLLOW_FORGOTTEN] = "forgotten"
 };
-static const char *const states[] = { [FOLLOW_STARTING] = "starting",
+static const char *const states[] = { [FOLLOW_NEW] = "new",
+				      [FOLLOW_STARTING] = "starting",
 				      [FOLLOW_LIVE] = "live",
 				      [FOLLOW_WAITING] = "waiting",
-				      [FOLLOW_REFUSED] = "refused",
-				      [FOLLOW_STOPPED] = "stopped" };
+				      [FOLLOW_REFUSED] = "refused" };
 
 static void
 die(const struct err *err)
@@ -210,8 +211,6 @@ on_state(void *user, const struct follow_status *status)
 	print_status(tool, "state");
 	if (status->state == FOLLOW_WAITING && tool->retry)
 		follow_retry(tool->follow);
-	if (status->state == FOLLOW_STOPPED && tool->ending)
-		loop_stop(tool->loop);
 }
 
 static void
@@ -234,7 +233,7 @@ obey(struct tool *tool, char *line)
 	else if (strncmp(line, "quiet ", 6) == 0)
 		follow_set_quiet(tool->follow, line[6] == '1');
 	else if (strncmp(line, "globs ", 6) == 0)
-		follow_start(tool->follow, &glob, 1, NULL, 0);
+		follow_start(tool->follow, &glob, 1);
 	else
 		printf("what?\n");
 }
@@ -250,9 +249,7 @@ on_stdin(void *user, unsigned int seen)
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
-		tool->ending = true;
-		loop_fd_set(tool->in, 0);
-		follow_stop(tool->follow);
+		loop_stop(tool->loop);
 		return;
 	}
 	data[n] = '\0';
@@ -383,7 +380,7 @@ run(struct tool *tool, struct remote_pod *pod, enum follow_variant variant,
 	(void)fcntl(0, F_SETFL, fcntl(0, F_GETFL) | O_NONBLOCK);
 	tool->in = loop_fd_new(tool->loop, 0, on_stdin, tool);
 	loop_fd_set(tool->in, LOOP_READ);
-	follow_start(tool->follow, (const char *const *)argv + 1, n, NULL, 0);
+	follow_start(tool->follow, (const char *const *)argv + 1, n);
 	loop_run(tool->loop);
 	free(journal);
 }
@@ -407,7 +404,7 @@ main(int argc, char **argv)
 	struct tool tool = { 0 };
 	struct remote_pod pod = { .name = "pod" };
 	enum follow_variant variant = FOLLOW_AUTO;
-	int c, transport;
+	int c;
 
 	while ((c = getopt(argc, argv, "i:k:v:s:rng")) != -1) {
 		if (c == 'i')
@@ -432,10 +429,8 @@ main(int argc, char **argv)
 	pod.ssh = strchr(argv[optind], ':');
 	if (pod.ssh != NULL)
 		argv[optind][pod.ssh++ - argv[optind]] = '\0';
-	transport = remote_transport_from_name(argv[optind]);
-	if (transport < 0)
+	if (!transport_by_name(argv[optind], &pod.transport))
 		return 2;
-	pod.transport = (enum remote_transport)transport;
 	run(&tool, &pod, variant, argv + optind + 1);
 	tear_down(&tool);
 	return 0;

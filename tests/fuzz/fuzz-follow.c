@@ -3,7 +3,7 @@
  * comes at the next offset of its file, whatever is claimed. */
 #include "config.h"
 
-#include "remote/follow.h"
+#include "remote/follow_priv.h"
 
 #include <string.h>
 
@@ -167,7 +167,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.loop = pod.loop;
 	follow = follow_new(&options);
 	know(follow);
-	follow_start(follow, globs, 1, NULL, 0);
+	follow_start(follow, globs, 1);
 	loop_run(pod.loop);
 	follow_free(follow);
 	pod.stream->cb.on_close(pod.stream->user, &over);

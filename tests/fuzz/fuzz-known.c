@@ -19,7 +19,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err;
 	char type[64];
 
-	known_keys_add(&known, text);
+	known_keys_add(&known, text, NULL);
 	MUST(known.n <= KNOWN_KEYS_MAX);
 	buf_init(&out, 1 << 20);
 	buf_init(&back, 1 << 20);

@@ -22,6 +22,7 @@
 #include "loop/loop.h"
 #include "remote/fleet.h"
 #include "remote/link_priv.h"
+#include "tests/support/transport_name.h"
 
 struct probe {
 	struct loop *loop;
@@ -322,7 +323,6 @@ main(int argc, char **argv)
 	struct remote_pod pod = { .name = "pod" };
 	struct clock clock = clock_real;
 	char *spec, *colon;
-	int transport;
 
 	if (parse(&probe, &pod, &options, argc, argv) != 0) {
 		fputs(usage, stderr);
@@ -335,10 +335,8 @@ main(int argc, char **argv)
 		*colon = '\0';
 		pod.ssh = colon + 1;
 	}
-	transport = remote_transport_from_name(spec);
-	if (transport < 0)
+	if (!transport_by_name(spec, &pod.transport))
 		return 2;
-	pod.transport = (enum remote_transport)transport;
 	probe.streams = xcalloc((size_t)probe.n_streams, sizeof(void *));
 	probe.loop = loop_new(NULL);
 	probe.fleet = fleet_new(probe.loop, &pod, 1, &options);

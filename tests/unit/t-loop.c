@@ -469,8 +469,8 @@ test_waited_jobs(void)
 
 	begin();
 	for (int i = 0; i < JOBS; i++)
-		counts[i].job = loop_job_new(loop, JOB_PARSE, work_count,
-					     on_counted, &counts[i]);
+		counts[i].job = loop_job(loop, JOB_PARSE, work_count,
+					 on_counted, &counts[i]);
 	for (int i = 0; i < JOBS - 2; i++) {
 		struct count *count = &counts[order[i]];
 

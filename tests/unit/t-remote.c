@@ -135,13 +135,15 @@ test_known(void)
 			       "h ssh-ed25519 " KEY_A " comment\n"
 			       "h ssh-rsa " KEY_A "\n" /* another type inside */
 			       "h ssh-ed25519 not!base64\n"
-			       "h\n\n@what h ssh-ed25519 " KEY_B "\n"));
+			       "h\n\n@what h ssh-ed25519 " KEY_B "\n"),
+		       NULL);
 	is_int((long)known.n, 1, "malformed lines and markers are skipped");
 	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_GOOD, "known");
 	is_int(known_keys_judge(&known, ED, KEY_B), KNOWN_CHANGED, "changed");
 	is_int(known_keys_judge(&known, "ecdsa-sha2-nistp256", "AAAA"),
 	       KNOWN_OTHER_TYPE, "of another type");
-	known_keys_add(&known, STR_LIT("@revoked h ssh-ed25519 " KEY_A "\n"));
+	known_keys_add(&known, STR_LIT("@revoked h ssh-ed25519 " KEY_A "\n"),
+		       NULL);
 	is_int(known_keys_judge(&known, ED, KEY_A), KNOWN_REVOKED,
 	       "revoked wins over known");
 	known_keys_clear(&known);

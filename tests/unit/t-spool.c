@@ -57,8 +57,7 @@ prune(struct spool_dir *dir)
 
 	if (!spool_dir_is_over(dir))
 		return;
-	spool_prune_init(&prune, dir);
-	spool_prune_run(&prune);
+	spool_prune_run(&prune, dir);
 	spool_prune_take(&prune, dir);
 }
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int
+static int __attribute__((format(printf, 3, 0)))
 err_vset(struct err *err, enum err_code code, const char *fmt, va_list ap)
 {
 	if (err == NULL)

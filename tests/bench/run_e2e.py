@@ -365,10 +365,13 @@ def unreachable(rig):
                 [TUI, "bench", "attach", "--json", "away"], env=rig.env,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=stream)
-        wait_for(lambda: bench_row(rig, "away")["waits_for"])
-        row = bench_row(rig, "away")
+        rows = []
+        wait_for(lambda: rows.append(bench_row(rig, "away")) or
+                 str(rows[-1]["waits_for"]).startswith(
+                     "pod s1: cannot be reached"))
+        row = rows[-1]
         ok(row["state"] == "running" and
-           str(row["waits_for"]).startswith("pod s1: cannot be reached") and
+           "pod s1: cannot be reached" in str(row["waits_for"]) and
            "Connection refused" in row["waits_for"] and
            row["driven"] is True and len(row["waits"]) == 1 and
            row["waits"][0]["pod"] == "s1" and
@@ -376,11 +379,13 @@ def unreachable(rig):
            "Connection refused" in row["waits"][0]["why"] and
            re.match(r"20\d\d-\d\d-\d\dT.*Z$", row["waits"][0]["since"]),
            "bench list says what it waits for", row)
-        done = rig.tui("bench", "show", "away")
-        ok(b"no verdict yet" in done.stdout and
-           b"pod s1: cannot be reached" in done.stdout and
-           b": s1: " not in done.stdout,
-           "bench show too", done.stdout.decode())
+        shown = []
+        wait_for(lambda: shown.append(rig.tui("bench", "show", "away").stdout)
+                 or b"pod s1: cannot be reached" in shown[-1])
+        ok(b"no verdict yet" in shown[-1] and
+           b"pod s1: cannot be reached" in shown[-1] and
+           b": s1: " not in shown[-1],
+           "bench show too", shown[-1].decode())
         wait_for(lambda: b"cannot be reached" in open(said, "rb").read())
         sshd_do("restart", sshd)
         out, err = child.communicate(timeout=PATIENCE_S)

@@ -53,10 +53,6 @@ local_open(struct local *local, struct stat *st)
 			open(local->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (local->fd < 0 || fstat(local->fd, st) != 0)
 		return -1;
-	if (local->inode == 0) {
-		local->dev = st->st_dev;
-		local->inode = st->st_ino;
-	}
 	return local->inode == st->st_ino && local->dev == st->st_dev ? 0 : -1;
 }
 
@@ -104,20 +100,6 @@ let_rest(struct ingest_log *log)
 	local->fd = -1;
 }
 
-static struct ingest_log *
-begin_local(struct ingest *ingest, size_t pod, const char *path,
-	    unsigned int gen)
-{
-	struct ingest_log *log = ingest_log_new(ingest, NULL, pod, path, gen);
-
-	log->local = xcalloc(1, sizeof(*log->local));
-	log->local->path = xstrdup(path);
-	log->local->fd = -1;
-	if (log->log != NULL)
-		model_log_file(log->log, path);
-	return log;
-}
-
 /* It has that size; what is there when it is added is no news. */
 static void
 note_size(struct ingest_log *log, uint64_t size)
@@ -128,6 +110,31 @@ note_size(struct ingest_log *log, uint64_t size)
 	log->fetched = size;
 	log->last_wall_ms = ingest_wall_ms(log->ingest);
 	pod_pace_bytes(&log->pace, ingest_now_ms(log->ingest));
+}
+
+/* A log as it lies there now; st is what was seen of it. */
+static struct ingest_log *
+begin_local(struct ingest *ingest, size_t pod, const char *path,
+	    unsigned int gen, struct stat *st)
+{
+	struct ingest_log *log = ingest_log_new(ingest, NULL, pod, path, gen);
+	struct local *local = xcalloc(1, sizeof(*local));
+
+	log->local = local;
+	local->path = xstrdup(path);
+	/* Held from now on: it may lose its name before its first turn. */
+	local->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (local->fd >= 0)
+		(void)fstat(local->fd, st);
+	local->dev = st->st_dev;
+	local->inode = st->st_ino;
+	if (log->log != NULL) {
+		model_log_file(log->log, path);
+		log->log->inode = st->st_ino;
+	}
+	note_size(log, (uint64_t)st->st_size);
+	let_rest(log);
+	return log;
 }
 
 int
@@ -141,15 +148,12 @@ ingest_add_file(struct ingest *ingest, size_t pod, const char *path, bool live,
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, ERR_USAGE, "%s: is no regular file", path);
-	log = begin_local(ingest, pod, path, 0);
-	note_size(log, (uint64_t)st.st_size);
+	log = begin_local(ingest, pod, path, 0, &st);
 	log->news = log->fetched;
 	if (!live && clock_real.wall_ms(&clock_real) -
 				     (int64_t)st.st_mtim.tv_sec * 1000 >=
 			     STILL_WRITTEN_MS)
 		log->end = log->fetched;
-	if (log->log != NULL)
-		log->log->inode = st.st_ino;
 	tail_wake(log);
 	return 0;
 }
@@ -202,10 +206,7 @@ replace(struct ingest_log *log)
 		model_log_file(log->log, NULL);
 	let_rest(log);
 	next = begin_local(log->ingest, log->model_pod, log->local->path,
-			   log->gen + 1);
-	note_size(next, (uint64_t)st.st_size);
-	if (next->log != NULL)
-		next->log->inode = st.st_ino;
+			   log->gen + 1, &st);
 	tail_wake(next);
 }
 
@@ -219,8 +220,7 @@ look_for(struct ingest_log *log)
 
 	if (stat(local->path, &st) == 0) {
 		local->missed_ms = 0;
-		if (local->inode != 0 &&
-		    (st.st_ino != local->inode || st.st_dev != local->dev))
+		if (st.st_ino != local->inode || st.st_dev != local->dev)
 			replace(log);
 		else
 			set_gone(log, 0, "is there again and goes on");
@@ -244,7 +244,7 @@ look_at(struct ingest_log *log)
 
 	if ((local->fd >= 0 ? fstat(local->fd, &st) : stat(local->path, &st)) ==
 		    0 &&
-	    (local->inode == 0 || st.st_ino == local->inode)) {
+	    st.st_ino == local->inode) {
 		if ((uint64_t)st.st_size < log->parsed) {
 			replace(log);
 			return;

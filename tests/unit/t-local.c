@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Logs of this machine that change their names and bytes between two looks. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/scratch.h"
+#include "base/xalloc.h"
+#include "ingest/ingest.h"
+#include "tests/support/tap.h"
+
+struct scene {
+	struct scratch scratch;
+	struct model model;
+	struct format_set *formats;
+	struct ingest *ingest;
+	char *path, *old; /* of the log, and where it goes */
+};
+
+static void
+put_log(const struct scene *s, int seed, int steps)
+{
+	FILE *file = fopen(s->path, "we");
+
+	if (file == NULL)
+		abort();
+	fprintf(file, "seed:%d\n", seed);
+	for (int i = 1; i <= steps; i++)
+		fprintf(file,
+			"step:%d/900 train_loss:3.5 train_time:%dms "
+			"step_avg:100.00ms\n",
+			i, i * 100);
+	fclose(file);
+}
+
+static void
+scene_init(struct scene *s)
+{
+	const struct ingest_options options = {
+		.clock = &clock_real,
+		.model = &s->model,
+		.formats = s->formats = format_set_new_builtin(),
+	};
+
+	if (scratch_make(&s->scratch, "t-local", NULL) != 0)
+		abort();
+	s->path = xasprintf("%s/train.log", s->scratch.path);
+	s->old = xasprintf("%s.1", s->path);
+	model_init(&s->model);
+	(void)model_pod_add(&s->model, "here", "local");
+	s->ingest = ingest_new(&options, NULL);
+}
+
+static void
+scene_release(struct scene *s)
+{
+	(void)ingest_free(s->ingest, NULL);
+	model_release(&s->model);
+	format_set_free(s->formats);
+	scratch_remove(&s->scratch);
+	free(s->path);
+	free(s->old);
+}
+
+static void
+read_all(struct scene *s)
+{
+	for (int quiet = 0; quiet < 3; quiet++)
+		while (ingest_poll(s->ingest))
+			quiet = 0;
+}
+
+static void
+holds(const struct scene *s, size_t i, double seed, double steps)
+{
+	const struct run *run = &s->model.runs[i]->run;
+
+	is_near(run->seed, seed, 0, "each has its seed");
+	is_near(run->steps, steps, 0, "and its steps");
+}
+
+/* It loses its name before anybody read a byte of it. */
+static void
+test_renamed_unread(void)
+{
+	struct scene s;
+
+	scene_init(&s);
+	put_log(&s, 1, 300);
+	is_int(ingest_add_file(s.ingest, 0, s.path, true, NULL), 0, "a log");
+	if (rename(s.path, s.old) != 0)
+		abort();
+	put_log(&s, 2, 50);
+	read_all(&s);
+	is_int((long long)s.model.n_runs, 2, "renamed before its first turn");
+	holds(&s, 0, 1, 300);
+	holds(&s, 1, 2, 50);
+	scene_release(&s);
+}
+
+/* The same to the one that came by a cut. */
+static void
+test_cut_and_renamed(void)
+{
+	struct scene s;
+
+	scene_init(&s);
+	put_log(&s, 1, 300);
+	is_int(ingest_add_file(s.ingest, 0, s.path, true, NULL), 0, "a log");
+	read_all(&s);
+	put_log(&s, 2, 50);
+	read_all(&s);
+	if (rename(s.path, s.old) != 0)
+		abort();
+	put_log(&s, 3, 60);
+	read_all(&s);
+	is_int((long long)s.model.n_runs, 3, "cut, then renamed");
+	holds(&s, 0, 1, 300);
+	holds(&s, 1, 2, 50);
+	holds(&s, 2, 3, 60);
+	scene_release(&s);
+}
+
+int
+main(void)
+{
+	test_renamed_unread();
+	test_cut_and_renamed();
+	return tap_done();
+}

@@ -85,9 +85,9 @@ poll_harness(struct demo *demo)
 			return;
 		demo->harness.places[0].files = &demo->harness_dir.files;
 	}
-	if (!harness_dir_poll(&demo->harness_dir) &&
-	    demo->now_ms - demo->harness_shown_ms < HARNESS_MS)
+	if (demo->now_ms - demo->harness_shown_ms < HARNESS_MS)
 		return;
+	(void)harness_dir_poll(&demo->harness_dir);
 	demo->harness_shown_ms = demo->now_ms;
 	harness_view_read(&demo->harness, 0, false, BEGIN_MS + demo->now_ms);
 	model_note_change(demo->model, MODEL_HARNESS);

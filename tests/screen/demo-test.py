@@ -72,7 +72,7 @@ class Demo:
         self.process.stdin.write("\n".join(lines) + "\n")
         self.process.stdin.flush()
         # The first is whole when the second is begun.
-        until(lambda: os.path.exists(shots[1]))
+        until(lambda: os.path.exists(shots[1]), 600)
         with open(shots[0], encoding="utf-8") as text:
             return text.read()
 
@@ -169,6 +169,8 @@ def test_made():
 
 def test_ended():
     """Ended by what no program can catch, and by what this one does not."""
+    # Who started us in the background may have SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for signum in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM,
                    signal.SIGKILL):
         demo = Demo()

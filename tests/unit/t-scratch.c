@@ -97,6 +97,9 @@ test_killed(int signum, bool whole_group)
 
 		(void)setpgid(0, 0);
 		(void)close(fds[0]);
+		/* In the background some are ignored. */
+		if (signum != 0 && signum != SIGKILL)
+			(void)signal(signum, SIG_DFL);
 		if (scratch_make(&scratch, "t-x", NULL) != 0)
 			_exit(1);
 		fill(scratch.path);

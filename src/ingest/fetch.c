@@ -376,7 +376,10 @@ fetch_on_file(void *user, struct follow_file *ff, enum follow_event event)
 	case FOLLOW_RESUMES:
 	case FOLLOW_RENAMED:
 		/* Its spool is read-only, or was pruned. */
-		log->spool->is_open &= !log->is_closed;
+		if (log->is_closed) {
+			tail_wait(log);
+			log->spool->is_open = false;
+		}
 		log->is_closed = false;
 		log->end = UINT64_MAX;
 		log->away_ms = event == FOLLOW_RESUMES && ff->away ? now_ms : 0;

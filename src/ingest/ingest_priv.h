@@ -227,6 +227,8 @@ void tail_due(struct ingest_log *log);
 void tail_wake(struct ingest_log *log);
 /* Its reader goes; bytes that come wake it. */
 void tail_sleep(struct ingest_log *log);
+/* The turn that it has, if any, is over. */
+void tail_wait(struct ingest_log *log);
 /* All that can be done for it now is done: read, told. */
 void tail_settle(struct ingest_log *log);
 /* No turn begins any more. */

@@ -409,9 +409,7 @@ sink_identify(struct ingest_log *log)
 	struct store_identity identity = {
 		.path = tail->path,
 		.real = tail->real,
-		.mirror = log->spool->lost != NULL ? NULL
-			  : log->spool->is_open	   ? log->spool->path
-						   : tail->mirror,
+		.mirror = tail->mirror,
 		.dev = tail->dev,
 		.inode = tail->inode,
 		.stamp = tail->stamp,
@@ -419,6 +417,11 @@ sink_identify(struct ingest_log *log)
 		.ended = log->end != UINT64_MAX,
 	};
 
+	/* A turn has the spool to itself. */
+	if (log->turn == NULL && log->spool->lost != NULL)
+		identity.mirror = NULL;
+	else if (log->turn == NULL && log->spool->is_open)
+		identity.mirror = log->spool->path;
 	if (ff != NULL) {
 		identity.path = ff->path;
 		identity.real = ff->real;

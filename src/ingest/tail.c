@@ -298,10 +298,16 @@ tail_sleep(struct ingest_log *log)
 }
 
 void
-tail_settle(struct ingest_log *log)
+tail_wait(struct ingest_log *log)
 {
 	if (log->turn != NULL)
 		loop_job_finish(log->turn->job);
+}
+
+void
+tail_settle(struct ingest_log *log)
+{
+	tail_wait(log);
 	while (tail_is_due(log) && log->fetched - log->parsed < LAST_BYTES) {
 		struct turn turn = { .ingest = log->ingest, .may_read = true };
 

@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -99,13 +98,6 @@ class Pod:
         return sorted((os.path.basename(r["path"]), r["gen"], r["seed"],
                        r["steps"], r["bytes"]) for r in self.rows("runs"))
 
-    def rests(self, gen):
-        """It was silent for a while, and its change time is known."""
-        path = glob.glob(self.top + "/**/history.db", recursive=True)[0]
-        with contextlib.closing(sqlite3.connect(path)) as db:
-            return db.execute("SELECT 1 FROM tails WHERE gen = ? AND stamp",
-                              (gen,)).fetchone()
-
     def copies(self):
         found = []
         for path in glob.glob(self.top + "/state/**/*.log", recursive=True):
@@ -158,12 +150,6 @@ def test_written_anew(pod):
     pod.put("a.log", last)
     pod.has([("a.log", 0, first), ("a.log", 1, next_), ("a.log", 2, last)],
             "and in one go while it is followed")
-    until(lambda: pod.rests(2))
-    other = log_of(4711, 600)
-    with open(pod.path("a.log"), "r+b", 0) as file:
-        file.write(other.encode())
-    pod.has([("a.log", 0, first), ("a.log", 1, next_), ("a.log", 2, last),
-             ("a.log", 3, other)], "and to the byte as long as it was")
 
 
 def test_ended(pod):

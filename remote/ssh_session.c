@@ -109,16 +109,20 @@ on_send(libssh2_socket_t fd, const void *buffer, size_t length, int flags,
 	return (ssize_t)length;
 }
 
-/* The callbacks of libssh2 are set as data pointers. */
 static void
 set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
 {
+#if HAVE_LIBSSH2_SESSION_CALLBACK_SET2 /* from 1.11.1 on */
+	libssh2_session_callback_set2(ssh2, type, fn);
+#else
+	/* The older call takes them as data pointers. */
 	union {
 		void (*in)(void);
 		void *out;
 	} cast = { .in = fn };
 
 	libssh2_session_callback_set(ssh2, type, cast.out);
+#endif
 }
 
 static bool

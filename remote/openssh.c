@@ -487,6 +487,9 @@ static const struct {
 	{ "Unable to negotiate", ERR_NET, true, "" },
 	{ "Bad configuration option", ERR_CONFIG, true, "" },
 	{ "hostname contains invalid characters", ERR_CONFIG, true, "" },
+	{ "Not allowed at this time", ERR_NET, false,
+	  "the server refuses new connections from here for a while, after "
+	  "failed logins (PerSourcePenalties): " },
 	{ "timed out", ERR_TIMEOUT, false, "" },
 	{ "not responding", ERR_TIMEOUT, false, "" },
 	{ NULL, ERR_NET, false, "" },

@@ -31,8 +31,9 @@ struct ssh_session {
 	bool blocks;	       /* in a job: a send waits for the socket */
 	bool early;	       /* before the end of the handshake: few bytes */
 	size_t early_bytes;
-	size_t budget;	/* bytes that may still be received in this turn */
-	struct buf out; /* waits for the socket */
+	char greeting[96]; /* the first of them, NUL-ended */
+	size_t budget;	   /* bytes that may still be received in this turn */
+	struct buf out;	   /* waits for the socket */
 };
 
 void ssh_session_init(struct ssh_session *session);
@@ -51,7 +52,10 @@ void ssh_session_poll(struct ssh_session *session, bool wants_input);
 #define SSH_MESSAGE_SIZE 200
 const char *ssh_session_message(LIBSSH2_SESSION *ssh2,
 				char out[SSH_MESSAGE_SIZE]);
-/* The same as an ERR_NET: "what: words (libssh2 number)". */
+/*
+ * The same as an ERR_NET: "what: words (libssh2 number)"; what a server that
+ * did not begin to speak SSH said instead, where it said something.
+ */
 void ssh_session_error(const struct ssh_session *session, const char *what,
 		       struct err *err);
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/cpu.h"
@@ -44,6 +45,18 @@ ssh_session_release(struct ssh_session *session, bool bye)
 	buf_release(&session->out);
 }
 
+/* What a server says first tells why it does not let anybody in. */
+static void
+keep_greeting(struct ssh_session *session, const char *p, size_t n)
+{
+	size_t at = session->early_bytes;
+	size_t room = sizeof(session->greeting) - 1;
+
+	if (session->early && at < room)
+		memcpy(session->greeting + at, p,
+		       n < room - at ? n : room - at);
+}
+
 /* Errors are negative errno, as libssh2 wants them. */
 static ssize_t
 on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
@@ -64,6 +77,7 @@ on_recv(libssh2_socket_t fd, void *buffer, size_t length, int flags,
 		return errno == EINTR ? -EAGAIN : -errno;
 	if (session->budget != SIZE_MAX)
 		session->budget -= (size_t)n;
+	keep_greeting(session, buffer, (size_t)n);
 	session->early_bytes += (size_t)n;
 	return n;
 }
@@ -112,7 +126,7 @@ on_send(libssh2_socket_t fd, const void *buffer, size_t length, int flags,
 static void
 set_callback(LIBSSH2_SESSION *ssh2, int type, void (*fn)(void))
 {
-#if HAVE_LIBSSH2_SESSION_CALLBACK_SET2 /* from 1.11.1 on */
+#ifdef HAVE_LIBSSH2_SESSION_CALLBACK_SET2 /* from 1.11.1 on */
 	libssh2_session_callback_set2(ssh2, type, fn);
 #else
 	/* The older call takes them as data pointers. */
@@ -217,12 +231,38 @@ ssh_session_message(LIBSSH2_SESSION *ssh2, char out[SSH_MESSAGE_SIZE])
 			  str_from(message != NULL ? message : ""));
 }
 
+/* What OpenSSH's server says before it closes (its sshd.c). */
+static const char *
+refusal_of(const char *greeting)
+{
+	if (strstr(greeting, "Not allowed at this time") != NULL)
+		return "the server refuses new connections from here for a "
+		       "while, after failed logins (PerSourcePenalties)";
+	if (strstr(greeting, "Exceeded MaxStartups") != NULL)
+		return "the server has as many logins under way as it allows "
+		       "(MaxStartups)";
+	return NULL;
+}
+
 void
 ssh_session_error(const struct ssh_session *session, const char *what,
 		  struct err *err)
 {
+	const char *said = session->greeting, *refusal = refusal_of(said);
+	struct str rest = str_from(said), line = rest;
 	char message[SSH_MESSAGE_SIZE];
 
+	if (refusal != NULL) {
+		err_set(err, ERR_NET, "%s", refusal);
+		return;
+	}
+	if (said[0] != '\0' && strncmp(said, "SSH-", 4) != 0) {
+		(void)str_next(&rest, '\n', &line);
+		utf8_clean(message, sizeof(message), str_trim(line));
+		err_set(err, ERR_NET, "%s: no SSH server: it says \"%s\"", what,
+			message);
+		return;
+	}
 	err_set(err, ERR_NET, "%s: %s (libssh2 %d)", what,
 		ssh_session_message(session->ssh2, message),
 		libssh2_session_last_errno(session->ssh2));

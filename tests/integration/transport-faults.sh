@@ -64,7 +64,7 @@ kill_conns() {
 }
 
 test_rubbish() {
-	kinds="silence http lines long nul lie garbage old escape"
+	kinds="silence http lines long nul lie garbage old penalty escape"
 	for kind in $kinds; do
 		start_relay "r$kind" rubbish "$kind"
 		through "r$kind" 'echo in'
@@ -78,6 +78,11 @@ test_rubbish() {
 		kill "$(cat "$work/r$kind.pid")"
 		check "$kind: no control characters in the words" \
 			sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/err'"
+		case $kind in
+		http) says "$kind: what it said" 'it says "HTTP/1.0 400 Bad' ;;
+		penalty) says "$kind: the server's reason" \
+			"refuses new connections from here for a while" ;;
+		esac
 	done
 }
 

@@ -262,6 +262,7 @@ static const struct {
 	{ "lie", lie, sizeof(lie) - 1, false, true },
 	{ "garbage", garbage, sizeof(garbage) - 1, false, true },
 	{ "old", "SSH-1.5-ancient\r\n", 17, false, true },
+	{ "penalty", "Not allowed at this time\r\n", 26, false, false },
 	{ "escape", "\x1b[2J\x1b]0;x\x07SSH\r\n", 15, false, false },
 };
 

@@ -35,7 +35,7 @@ static const struct {
 #define NAME_COUNT (sizeof(key_names) / sizeof(key_names[0]))
 
 uint32_t
-key_by_name(const char *name, uint64_t len)
+key_by_name(const char *name, size_t len)
 {
 	uint32_t cp;
 

@@ -60,7 +60,7 @@ struct key {
 };
 
 /* The key of a name ("j", "Ctrl-d", "PgUp", "Space"), 0 when there is none. */
-uint32_t key_by_name(const char *name, uint64_t len);
+uint32_t key_by_name(const char *name, size_t len);
 
 #define KEY_NAME_SIZE 24
 /* The name of a key into out. */

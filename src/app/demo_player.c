@@ -86,7 +86,8 @@ static void
 flush_file(struct demo_player *p)
 {
 	int64_t ms = p->stage.begin_ms + p->wrote_ms;
-	struct timespec at = { ms / 1000, ms % 1000 * 1000000 };
+	struct timespec at = { (time_t)(ms / 1000),
+			       (long)(ms % 1000 * 1000000) };
 	const struct timespec times[2] = { at, at };
 
 	if (p->file == NULL || !p->wrote)

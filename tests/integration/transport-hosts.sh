@@ -292,6 +292,22 @@ two() {
 		>"$work/out" 2>"$work/err" </dev/null
 }
 
+# A server that shuts out, for a minute, who failed to log in.
+test_penalty() {
+	name="a penalty after a failed login is named"
+	if ! sh "$src/tests/support/sshd.sh" start "$work/strict" \
+		"PerSourcePenalties authfail:60s min:1s" 2>/dev/null; then
+		pass "$name # SKIP this sshd has none"
+		return
+	fi
+	for key in "$work/other" "$work/strict/id_ed25519"; do
+		t -i "$key" -k "$work/strict/known_hosts" \
+			"libssh2:$user@127.0.0.1:$(cat "$work/strict/port")" \
+			'echo in' </dev/null
+	done
+	says "$name" "refuses new connections from here for a while"
+}
+
 # shellcheck disable=SC2119
 rig
 test_host_keys
@@ -301,4 +317,5 @@ test_encrypted
 test_agent
 test_ways
 test_addresses
+test_penalty
 done_testing

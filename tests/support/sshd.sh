@@ -63,6 +63,11 @@ write_config() {
 		MaxStartups 200:30:400
 		LogLevel VERBOSE
 		END
+		# From 9.8 on it shuts out who fails to log in: as tests do.
+		if "$sshd" -t -f /dev/null -h "$dir/hk_ed25519" \
+			-o PerSourcePenalties=no 2>/dev/null; then
+			echo "PerSourcePenalties no"
+		fi
 	} >"$dir/sshd_config"
 }
 
@@ -124,9 +129,20 @@ start() {
 	exit 77
 }
 
+# Who speaks with the client: from OpenSSH 9.8 on a child of the monitor.
 conns() {
 	test -s "$dir/sshd.pid" || return 0
-	pgrep -P "$(cat "$dir/sshd.pid")" || :
+	for monitor in $(pgrep -P "$(cat "$dir/sshd.pid")"); do
+		pgrep -P "$monitor" -x sshd-session || echo "$monitor"
+	done
+}
+
+# The processes below $1, the nearest first.
+below() {
+	for child in $(pgrep -P "$1"); do
+		echo "$child"
+		below "$child"
+	done
 }
 
 # await PID STATE...: until it is in one of these states of proc(5); gone is Z.
@@ -151,14 +167,11 @@ stop() {
 	server=$(cat "$dir/sshd.pid")
 	kill -STOP "$server" 2>/dev/null || :
 	await "$server" T Z
-	all=$(conns)
+	all=$(below "$server")
 	kill -KILL "$server" 2>/dev/null || :
 	for pid in $all; do
-		grand=$(pgrep -P "$pid" || :)
-		for one in $pid $grand; do
-			kill -CONT "$one" 2>/dev/null || :
-			kill -KILL "$one" 2>/dev/null || :
-		done
+		kill -CONT "$pid" 2>/dev/null || :
+		kill -KILL "$pid" 2>/dev/null || :
 	done
 	await "$server" Z
 	rm -f "$dir/sshd.pid"

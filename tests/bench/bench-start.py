@@ -37,16 +37,19 @@ from vt import Program  # noqa: E402
 
 
 def first_screen(top, env, db, want):
-    """Seconds until each text of want is there, by its name."""
+    """Seconds until each text of want is there, by its name: what the program
+    wrote within two seconds is shown, piece by piece, when it is over."""
     begin = time.monotonic()
     program = Program([TUI, "--config", top + "/config.json", "--db", db],
                       120, 40, env, top)
-    seen = {}
-    while len(seen) < len(want) and time.monotonic() - begin < 60:
-        if not select.select([program.fd], [], [], 1)[0]:
-            continue
-        program.screen.feed(os.read(program.fd, 65536))
-        at, text = time.monotonic() - begin, program.screen.text()
+    pieces, seen = [], {}
+    while time.monotonic() - begin < 2:
+        if select.select([program.fd], [], [], 0.1)[0]:
+            data = os.read(program.fd, 65536)
+            pieces.append((time.monotonic() - begin, data))
+    for at, data in pieces:
+        program.screen.feed(data)
+        text = program.screen.text()
         for name, check in want.items():
             if name not in seen and check(text):
                 seen[name] = at

@@ -42,7 +42,8 @@
 	X(METRICS, "metrics disagree", "another time of the same runs")        \
 	X(AA, "A/A differs", "the control differs from itself")                \
 	X(NO_SPREAD, "no spread", "all blocks differ by the same")             \
-	X(UNSEEN, "versions not seen", "what was loaded is not known")
+	X(UNSEEN, "versions not seen", "what was loaded is not known")         \
+	X(STEADY, "not steady", "a few intervals make its mean")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,

@@ -460,11 +460,52 @@ suffixes_of(const struct judge *judge, const struct judge_contrast *c)
 	return suffixes;
 }
 
+/*
+ * Does the median of the intervals contradict their mean, by more than the
+ * interval allows, and so in each run?  Whatever a warm-up or a stop in each
+ * run turns from faster to slower is so: where the mean is shown, it is shown
+ * to be away from the median all the more.
+ */
+static bool
+is_unsteady(const struct judge *judge, const struct judge_contrast *c)
+{
+	const struct paired_rule *rule = &judge->rule.paired;
+	const struct paired *away = &c->steps.away;
+	double by_median = c->paired.mean - away->mean;
+	bool turned =
+		c->paired.p < rule->alpha && c->paired.mean * by_median < 0.0;
+
+	return away->p < rule->alpha &&
+	       fabs(away->mean) > (c->paired.hi - c->paired.lo) / 2.0 &&
+	       (turned || fabs(away->mean) > log1p(rule->margin));
+}
+
+/* Say what contradicts; the reason that nothing is judged. */
+static void
+mark_unsteady(struct judge_contrast *c, char *why, size_t size)
+{
+	const struct judge_steps *s = &c->steps;
+	bool variant = s->odd_times >= 1.0;
+	double times = variant ? s->odd_times : 1.0 / s->odd_times;
+
+	guard_add(&c->hits, GUARD_STEADY, false,
+		  "steps %.0f to %.0f took the %s %.1f times as long as the "
+		  "others: by the mean %+.2f%%, by the median of intervals "
+		  "%+.2f%%",
+		  s->odd_lo, s->odd_hi, variant ? "variant" : "control", times,
+		  stats_pct(c->paired.mean),
+		  stats_pct(c->paired.mean - s->away.mean));
+	(void)snprintf(why, size, "not steady, interval %.0f-%.0f: %.1fx",
+		       s->odd_lo, s->odd_hi, times);
+}
+
 static void
 decide(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_rule *rule = &judge->rule;
+	char why[80] = "";
 	struct verdict_input input = {
+		.refused = why,
 		.invalid = invalid_by(c),
 		.need = rule->need,
 		.n_blocks = c->n_blocks,
@@ -478,6 +519,11 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		.suffixes = suffixes_of(judge, c),
 	};
 
+	c->unsteady = is_unsteady(judge, c);
+	if (c->unsteady) {
+		mark_unsteady(c, why, sizeof(why));
+		input.suffixes &= ~(1U << VERDICT_NOT_STEADY);
+	}
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
 	input.no_winner = has_no_winner(c, rule->paired.alpha);
@@ -487,6 +533,8 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		paired_blocks_needed(c->paired.sd, log1p(rule->paired.margin),
 				     rule->paired.alpha, rule->paired.power);
 	verdict_judge(&c->verdict, &input);
+	if (c->unsteady && c->verdict.word == VERDICT_NOT_JUDGED)
+		c->verdict.suffixes |= 1U << VERDICT_NOT_STEADY;
 	input.invalid = NULL;
 	verdict_judge(&c->if_valid, &input);
 }
@@ -733,12 +781,14 @@ judge_is_invalid(const struct judge *judge, size_t arm)
 	       judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
 }
 
-/* Other numerics are no win before their quality is proven. */
+/* Other numerics are no win before their quality is proven; nor is a mean that
+ * its own steps contradict. */
 static bool
 may_win(const struct judge *judge, size_t arm)
 {
 	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&
-	       !judge_is_invalid(judge, arm);
+	       !judge_is_invalid(judge, arm) &&
+	       (arm == 0 || !judge->contrasts[arm - 1].unsteady);
 }
 
 /* All pairs of the arms that can be ranked. */
@@ -861,7 +911,7 @@ judge_init(struct judge *judge, const struct judge_rule *rule,
 		judge_compare_arms(judge, c);
 		judge_compare_unblocked(judge, c);
 		judge_weigh_outliers(judge, c);
-		c->trend = judge_trend(judge, c->arm);
+		judge_look_inside(judge, c);
 	}
 	judge_decide(judge);
 }

@@ -142,6 +142,17 @@ struct judge_pod {
 	struct paired paired;
 };
 
+/*
+ * What the intervals of the window say, each held against the control's of the
+ * same steps.  A warm-up or a stop moves their sum, but not their median.
+ */
+struct judge_steps {
+	/* Over pairs of runs: d of the whole window without that by the median
+	 * of its intervals. */
+	struct paired away;
+	double odd_lo, odd_hi, odd_times; /* the furthest interval, its ratio */
+};
+
 /* One variant against the control. */
 struct judge_contrast {
 	size_t arm, base; /* base: what it is held against; the control, 0 */
@@ -158,8 +169,10 @@ struct judge_contrast {
 	struct pods_spread spread;
 	bool pods_differ;
 	enum window_trend trend;
-	struct welch welch;   /* as if there were no blocks */
-	struct rank_two rank; /* y of the control against the variant's */
+	struct judge_steps steps; /* of a training run */
+	bool unsteady;		  /* they contradict its mean: see judge.c */
+	struct welch welch;	  /* as if there were no blocks */
+	struct rank_two rank;	  /* y of the control against the variant's */
 	double median_delta_pct, min_delta_pct; /* of y: + is slower */
 	double legacy_pct;	 /* of the published kind of mean; NAN: none */
 	struct guard_hits hits;	 /* of all its runs */

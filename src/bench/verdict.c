@@ -81,6 +81,12 @@ need_of(const struct verdict_input *in)
 	return in->need > VERDICT_MIN_BLOCKS ? in->need : VERDICT_MIN_BLOCKS;
 }
 
+static bool
+is_refused(const struct verdict_input *in)
+{
+	return in->refused != NULL && in->refused[0] != '\0';
+}
+
 /* A look before the last block that shows no more than chance shows. */
 static bool
 is_peek(const struct verdict_input *in)
@@ -96,7 +102,8 @@ pick_word(const struct verdict_input *in)
 
 	if (in->invalid != NULL)
 		return VERDICT_INVALID;
-	if (in->n_blocks < need_of(in) || isnan(p->p) || is_peek(in))
+	if (in->n_blocks < need_of(in) || isnan(p->p) || is_refused(in) ||
+	    is_peek(in))
 		return VERDICT_NOT_JUDGED;
 	if (!in->no_winner && in->p < in->alpha && p->mean > 0.0)
 		return VERDICT_FASTER;
@@ -124,7 +131,7 @@ write_shown(struct verdict *v, const struct verdict_input *in)
 		append(v, ", below the %g%% margin", 100.0 * in->margin);
 }
 
-/* Too few blocks, or more of them to come. */
+/* Too few blocks, blocks that say nothing, or more of them to come. */
 static void
 write_not_judged(struct verdict *v, const struct verdict_input *in)
 {
@@ -134,6 +141,10 @@ write_not_judged(struct verdict *v, const struct verdict_input *in)
 		append(v, " (%zu block%s, need %zu)", in->n_blocks,
 		       in->n_blocks == 1 ? "" : "s", need_of(in));
 		append_provisional(v, in);
+		return;
+	}
+	if (is_refused(in)) {
+		append(v, " (%s)", in->refused);
 		return;
 	}
 	append(v, " (%zu of %zu blocks: so early p < %g decides); so far ",

@@ -52,8 +52,10 @@ extern const char *const verdict_suffixes[]; /* ended by NULL */
 
 struct verdict_input {
 	const char *invalid; /* word of the hard guard, or NULL */
-	size_t need;	     /* blocks needed; at least VERDICT_MIN_BLOCKS */
-	size_t n_blocks;     /* complete; paired->n may count pods */
+	/* Why nothing is judged though its blocks are there; NULL or "". */
+	const char *refused;
+	size_t need;	 /* blocks needed; at least VERDICT_MIN_BLOCKS */
+	size_t n_blocks; /* complete; paired->n may count pods */
 	/* Blocks of the plan, where it has not come to its end or was ended by
 	 * hand: then p < MULTI_EARLY_P decides, as in each look before the
 	 * last.  0: it is over. */

@@ -297,6 +297,16 @@ add_contrast(cJSON *row, const struct judge *judge,
 	add_blocks(row, c, info);
 	add_unblocked(row, c);
 	json_add_string(row, "trend", window_trends[c->trend]);
+	json_add_number(row, "by_intervals_pct",
+			stats_pct(p->mean - c->steps.away.mean));
+	if (isnan(c->steps.away.mean))
+		cJSON_AddNullToObject(row, "odd_interval");
+	else
+		add_interval(row, "odd_interval", c->steps.odd_lo,
+			     c->steps.odd_hi);
+	json_add_number(row, "odd_times",
+			c->steps.odd_times > 0.0 ? c->steps.odd_times
+						 : (double)NAN);
 	add_hits(row, &c->hits);
 	add_verdict(row, c);
 }

@@ -6,6 +6,7 @@ import math
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,14 +24,16 @@ def write(folder, name, text):
     return stream.name
 
 
-def training(folder, name, step_ms, losses=None, seed=42, last=100, val=3.2):
-    """A log with a row every five steps; losses replaces some of them."""
+def training(folder, name, step_ms, losses=None, seed=42, last=100, val=3.2,
+             extra=None):
+    """A log with a row every five steps; losses replaces some of them; extra
+    says how many ms longer a step takes."""
     lines = ["train_batch_tokens:131072 train_seq_len:1024 iterations:100 "
              "warmup_steps:5 max_wallclock_seconds:600.000",
              "world_size:1 grad_accum_steps:8", "seed:%d" % seed]
     ms = 0.0
     for step in range(1, last + 1):
-        ms += step_ms
+        ms += step_ms + (extra(step) if extra else 0)
         if step > 10 and step % 5:
             continue
         loss = (losses or {}).get(step, "%.4f" % (9.0 / math.sqrt(step)))
@@ -130,6 +133,83 @@ def windows(folder):
     found = verdict(control, {"b": other}, "--window", "20:99")["b"]
     ok(found["verdict"] == "INVALID" and "window" in found["text"],
        "a window without its rows", found["text"])
+
+
+def by_intervals(folder, control, variant):
+    """What the medians of the intervals say in per cent, and the pairs."""
+    def intervals(log):
+        rows = [(int(m[1]), int(m[2])) for m in re.finditer(
+            r"step:(\d+)/\d+ train_loss:\S+ train_time:(\d+)ms",
+            open(log).read())]
+        rows = [row for row in rows if 20 <= row[0] <= 100]
+        return [(b[1] - a[1]) / (b[0] - a[0])
+                for a, b in zip(rows, rows[1:])]
+
+    away, whole = [], []
+    for a, b in zip(control, variant):
+        a, b = intervals(a), intervals(b)
+        median = statistics.median(math.log(y / x) for x, y in zip(a, b))
+        whole.append(math.log(sum(a) / sum(b)))
+        away.append(whole[-1] + median)
+    n = len(away)
+    return (100 * math.expm1(sum(whole) / n - sum(away) / n),
+            100 * math.expm1(sum(whole) / n))
+
+
+def unsteady(folder):
+    """Runs whose mean a few steps make: that reverses no sign."""
+    control = arms(folder, "uc", 1.0)
+
+    def judged(name, factor, extra, base=control):
+        logs = arms(folder, name, factor, extra=extra)
+        found = verdict(base, {"b": logs}, "--window", "20:100")["b"]
+        robust, mean = by_intervals(folder, base, logs)
+        ok(abs(found["by_intervals_pct"] - robust) < 1e-6 and
+           abs(found["pct"] - mean) < 1e-6, "both differences are those of "
+           "python", (found["by_intervals_pct"], robust, found["pct"], mean))
+        return found, robust, mean
+
+    cases = {
+        "a warm-up until step 30": (lambda s: 2100 if s <= 25 else 0, 20, 25),
+        "a stop at step 53": (lambda s: 4500 if s == 53 else 0, 50, 55)}
+    for name, (extra, lo, hi) in cases.items():
+        found, robust, mean = judged("u" + name[2:6].strip(), 0.98, extra)
+        ok(robust > 1.5 and mean < -2,
+           name + " turns 2 % faster into slower", (robust, mean))
+        ok(re.match(r"NOT JUDGED \(not steady, interval %d-%d: [123].\dx\)$"
+                    % (lo, hi), found["text"]) and
+           "not steady" in found["suffix"], name + " is not judged",
+           found["text"])
+        ok([g for g in found["guards"] if g["guard"] == "not steady" and
+            "%+.2f%%, by the median of intervals %+.2f%%" % (mean, robust) in
+            g["text"]], "and both numbers are said", found["guards"])
+    # The liar stops at another step in each run.
+    places = iter((31, 44, 57, 68, 83, 97))
+    logs = [arms(folder, "ul%d" % i, 0.98, 1, extra=lambda s, at=at:
+                 4500 if s == at else 0)[0] for i, at in enumerate(places)]
+    found = verdict(control, {"b": logs}, "--window", "20:100")["b"]
+    ok(found["text"].startswith("NOT JUDGED (not steady, interval "),
+       "nor stops that wander", found["text"])
+    # A control that stops makes its variants look fast.
+    stops = arms(folder, "us", 1.0, extra=lambda s: 3000 if s == 44 else 0)
+    found, _, _ = judged("uf", 1.0, None, stops)
+    ok(found["text"].startswith("NOT JUDGED (not steady, interval 40-45: 1.") and
+       "took the control" in str(found["guards"]),
+       "nor a control that stops", found)
+    # Faster all along is faster.
+    found, _, _ = judged("uh", 0.98, lambda s: 300 if s % 20 == 0 else 0,
+                         arms(folder, "ui", 1.0, extra=lambda s:
+                              306 if s % 20 == 0 else 0))
+    ok(found["verdict"] == "FASTER" and "not steady" not in found["suffix"],
+       "what both arms do is steady", found["text"])
+    rng = random.Random(5)
+    noisy = {"n%d" % i: arms(folder, "un%d_" % i, 1.0, extra=lambda s:
+                             30 * rng.expovariate(1))
+             for i in range(20)}
+    found = verdict(arms(folder, "un", 1.0, extra=lambda s:
+                         30 * rng.expovariate(1)), noisy)
+    ok(sum("not steady" in c["text"] for c in found.values()) <= 3,
+       "noise of steps is steady", [c["text"] for c in found.values()])
 
 
 def scores(folder):
@@ -325,7 +405,7 @@ def usage(folder):
 
 
 def main():
-    for test in (words, guards, windows, scores, hostile,
+    for test in (words, guards, windows, unsteady, scores, hostile,
                  again, usage):
         note(test.__name__)
         with tempfile.TemporaryDirectory() as folder:

@@ -92,7 +92,7 @@ judge_summarize(struct judge *judge, size_t arm)
 	size_t n_legacy = 0, n_val = 0;
 	bool higher = judge->rule.higher;
 
-	*s = (struct judge_summary){ .batch = (double)NAN };
+	*s = (struct judge_summary){ .batch = (double)NAN, .ticks = s->ticks };
 	while ((run = judge_next(judge, arm, run)) != NULL) {
 		if (!isnan(run->val_loss))
 			val[n_val++] = run->val_loss;
@@ -499,10 +499,43 @@ mark_unsteady(struct judge_contrast *c, char *why, size_t size)
 		       s->odd_lo, s->odd_hi, times);
 }
 
+/* Ticks below which a window is measured too coarsely. */
+#define LEAST_TICKS 200.0
+/* Each window is off by up to one, whatever blocks repeat. */
+#define LEAST_APART 2.0
+
+/*
+ * What the clock of the logs is too coarse for: a window of a few ticks, a
+ * difference below one, and blocks that differ by exactly the same, of which
+ * no test of chance says anything.
+ */
+static void
+refuse_coarse(const struct judge *judge, const struct judge_contrast *c,
+	      char *why, size_t size)
+{
+	double ticks = fmin(judge->summary[c->base].ticks,
+			    judge->summary[c->arm].ticks);
+
+	if (ticks < LEAST_TICKS)
+		(void)snprintf(why, size,
+			       "the window is %.0f ticks of its log's clock, "
+			       "need %.0f",
+			       ticks, LEAST_TICKS);
+	else if (judge->training && c->paired.sd == 0.0)
+		(void)snprintf(why, size,
+			       "no spread: all blocks differ by the "
+			       "same");
+	else if (c->paired.p < judge->rule.paired.alpha &&
+		 fabs(c->paired.mean) * ticks < LEAST_APART)
+		(void)snprintf(why, size,
+			       "under two ticks of its log's clock apart");
+}
+
 static void
 decide(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_rule *rule = &judge->rule;
+	bool unsteady = is_unsteady(judge, c);
 	char why[80] = "";
 	struct verdict_input input = {
 		.refused = why,
@@ -519,11 +552,11 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		.suffixes = suffixes_of(judge, c),
 	};
 
-	c->unsteady = is_unsteady(judge, c);
-	if (c->unsteady) {
+	if (unsteady) {
 		mark_unsteady(c, why, sizeof(why));
 		input.suffixes &= ~(1U << VERDICT_NOT_STEADY);
 	}
+	refuse_coarse(judge, c, why, sizeof(why));
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
 	input.no_winner = has_no_winner(c, rule->paired.alpha);
@@ -533,7 +566,7 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		paired_blocks_needed(c->paired.sd, log1p(rule->paired.margin),
 				     rule->paired.alpha, rule->paired.power);
 	verdict_judge(&c->verdict, &input);
-	if (c->unsteady && c->verdict.word == VERDICT_NOT_JUDGED)
+	if (unsteady && c->verdict.refused)
 		c->verdict.suffixes |= 1U << VERDICT_NOT_STEADY;
 	input.invalid = NULL;
 	verdict_judge(&c->if_valid, &input);
@@ -781,14 +814,14 @@ judge_is_invalid(const struct judge *judge, size_t arm)
 	       judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
 }
 
-/* Other numerics are no win before their quality is proven; nor is a mean that
- * its own steps contradict. */
+/* Other numerics are no win before their quality is proven; nor is a number
+ * that is not judged. */
 static bool
 may_win(const struct judge *judge, size_t arm)
 {
 	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&
 	       !judge_is_invalid(judge, arm) &&
-	       (arm == 0 || !judge->contrasts[arm - 1].unsteady);
+	       (arm == 0 || !judge->contrasts[arm - 1].verdict.refused);
 }
 
 /* All pairs of the arms that can be ranked. */

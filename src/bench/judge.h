@@ -120,6 +120,9 @@ struct judge_summary {
 	double legacy_mean;	      /* mean of the runs' mean tok/s */
 	double val_loss;	      /* mean */
 	double batch;		      /* tokens a step, as a log prints it */
+	/* Of a training run: how many ticks of its log's clock the shortest
+	 * window is. */
+	double ticks;
 };
 
 /* What is odd about a block. */
@@ -170,7 +173,6 @@ struct judge_contrast {
 	bool pods_differ;
 	enum window_trend trend;
 	struct judge_steps steps; /* of a training run */
-	bool unsteady;		  /* they contradict its mean: see judge.c */
 	struct welch welch;	  /* as if there were no blocks */
 	struct rank_two rank;	  /* y of the control against the variant's */
 	double median_delta_pct, min_delta_pct; /* of y: + is slower */

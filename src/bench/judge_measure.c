@@ -186,6 +186,25 @@ measure_score(const struct judge *judge, struct judge_run *run)
 			  "a score of %g has no ratio", value);
 }
 
+/* How fine the clock of an arm's logs is, against the window. */
+static double
+window_ticks(const struct judge *judge, size_t arm)
+{
+	const struct judge_run *run = NULL;
+	double least = (double)NAN;
+	uint64_t unit = 0;
+
+	while ((run = judge_next(judge, arm, run)) != NULL)
+		if (run->has_window)
+			unit = step_unit(&run->times, run->log->rows, unit);
+	while ((run = judge_next(judge, arm, run)) != NULL)
+		if (run->has_window)
+			least = fmin(least,
+				     step_ticks(&run->times, run->log->rows,
+						judge->lo, judge->hi, unit));
+	return least;
+}
+
 /* Rows in the window must be those of the first healthy control. */
 static void
 check_rows(struct judge *judge)
@@ -241,6 +260,8 @@ judge_measure(struct judge *judge)
 		run->value = judge->rule.higher ? 1.0 / run->y : run->y;
 	}
 	check_rows(judge);
+	for (size_t arm = 0; arm < judge->n_arms; arm++)
+		judge->summary[arm].ticks = window_ticks(judge, arm);
 }
 
 /* Log ratios of the interval times of two runs, added to sum; their median,

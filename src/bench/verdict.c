@@ -145,6 +145,7 @@ write_not_judged(struct verdict *v, const struct verdict_input *in)
 	}
 	if (is_refused(in)) {
 		append(v, " (%s)", in->refused);
+		v->refused = true;
 		return;
 	}
 	append(v, " (%zu of %zu blocks: so early p < %g decides); so far ",

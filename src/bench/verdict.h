@@ -74,6 +74,7 @@ struct verdict_input {
 struct verdict {
 	enum verdict_word word;
 	unsigned int suffixes;
+	bool refused;	   /* NOT JUDGED, and no more blocks would help */
 	bool below_margin; /* shown, but smaller than what matters */
 	char text[256];	   /* the whole verdict as it is printed */
 };

@@ -332,6 +332,7 @@ add_arms(cJSON *root, const struct judge *judge)
 		json_add_number(row, "legacy_mean", s->legacy_mean);
 		json_add_number(row, "val_loss", s->val_loss);
 		json_add_number(row, "tokens_per_step", s->batch);
+		json_add_number(row, "clock_ticks", s->ticks);
 	}
 }
 

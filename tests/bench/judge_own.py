@@ -212,6 +212,66 @@ def unsteady(folder):
        "noise of steps is steady", [c["text"] for c in found.values()])
 
 
+def ticks_of(logs):
+    """Ticks of the logs' clock in the shortest window."""
+    runs = [[(int(m[1]), int(m[2])) for m in re.finditer(
+        r"step:(\d+)/\d+ train_loss:\S+ train_time:(\d+)ms",
+        open(log).read())] for log in logs]
+    unit = math.gcd(*[b[1] - a[1] for rows in runs
+                      for a, b in zip(rows, rows[1:])])
+    return min(dict(rows)[100] - dict(rows)[20] for rows in runs) / unit
+
+
+def clocks(folder):
+    """Clocks too coarse for what they measure."""
+    def swap(i):
+        return lambda s: {33: i + 1, 43: -i - 1}.get(s, 0)
+
+    control = arms(folder, "tc", 0.002, noise=0.05)
+    fast = arms(folder, "tf", 0.00198, noise=0.05)
+    found = verdict(control, {"b": fast}, "--window", "20:100")["b"]
+    ticks = min(ticks_of(control), ticks_of(fast))
+    ok(found["text"] == "NOT JUDGED (the window is %.0f ticks of its log's "
+       "clock, need 200)" % ticks and 130 < ticks < 190,
+       "1 ms ticks over 160 ms are too few", (found["text"], ticks))
+    done = run("--json", "--window", "20:100", "--control", *control,
+               "--variant", "b=" + fast[0], *fast[1:])
+    ok([round(a["clock_ticks"]) for a in json.loads(done.stdout)["arms"]] ==
+       [ticks_of(control), ticks_of(fast)], "the ticks are python's",
+       done.stdout)
+    def coarse(name, factor):
+        """Logs of a clock of 10 ms that prints ms, and began at 3."""
+        def tens(line):
+            m = re.match(r"(step:(\d+)/.* train_time:)(\d+)ms", line)
+            ms = int(m[3]) // 10 * 10 + 3 if m else 0
+            return "%s%dms step_avg:%.2fms" % (m[1], ms, ms / int(m[2])) \
+                if m else line
+        return edited(folder, name, arms(folder, name + "_", factor),
+                      lambda lines: [tens(line) for line in lines])
+
+    found = verdict(coarse("td", 0.02), {"b": coarse("te", 0.0198)},
+                    "--window", "20:100")["b"]
+    ok(re.match("NOT JUDGED .the window is 1[56]. ticks ", found["text"]),
+       "nor does a millisecond that ticks in tens get past", found["text"])
+    found = verdict(
+        [arms(folder, "ta%d" % i, 1.0, 1, 0, extra=swap(i))[0]
+         for i in range(6)],
+        {"b": [arms(folder, "tb%d" % i, 0.99, 1, 0, extra=swap(i))[0]
+               for i in range(6)]}, "--window", "20:100")["b"]
+    ok(found["text"] == "NOT JUDGED (no spread: all blocks differ by the "
+       "same)", "a spread of zero is no spread", found["text"])
+    # The liar: one run of six is a tick off, so there is a spread.
+    found = verdict(
+        [arms(folder, "ty%d" % i, 0.01250, 1, 0, extra=swap(i))[0]
+         for i in range(6)],
+        {"b": [arms(folder, "tz%d" % i, 0.01249 - (i == 5) * 12e-6, 1, 0,
+                    extra=swap(i))[0] for i in range(6)]},
+        "--window", "20:100")["b"]
+    ok(found["p"] < 0.05 and 0 < found["sd_d"] and found["text"] ==
+       "NOT JUDGED (under two ticks of its log's clock apart)",
+       "nor is a tick a difference", found)
+
+
 def scores(folder):
     def score(name, value, **more):
         body = {"best_us": value, "status": "passed", "mode": "final"}
@@ -405,7 +465,7 @@ def usage(folder):
 
 
 def main():
-    for test in (words, guards, windows, unsteady, scores, hostile,
+    for test in (words, guards, windows, unsteady, clocks, scores, hostile,
                  again, usage):
         note(test.__name__)
         with tempfile.TemporaryDirectory() as folder:

@@ -110,6 +110,32 @@ check_first_steps(struct guard_hits *hits, const struct guard_losses *control,
 	return false;
 }
 
+/* Can the last validations be held against each other, and are they of what
+ * the window measured? */
+static bool
+check_validated(struct guard_hits *hits, const struct guard_losses *control,
+		const struct guard_losses *variant)
+{
+	bool equal = control->val_step == variant->val_step;
+
+	if (isnan(variant->val_loss) || isnan(control->val_loss))
+		guard_add(hits, GUARD_UNCHECKED, false,
+			  "no validation loss in %s",
+			  isnan(control->val_loss) ? "the control's log"
+						   : "its log");
+	else if (!equal)
+		guard_add(hits, GUARD_UNCHECKED, false,
+			  "its last validation is of step %.0f, the control's "
+			  "of step %.0f",
+			  variant->val_step, control->val_step);
+	else if (variant->val_step < variant->late_step)
+		guard_add(hits, GUARD_UNCHECKED, false,
+			  "its last validation is of step %.0f, the window "
+			  "ends at step %.0f",
+			  variant->val_step, variant->late_step);
+	return equal;
+}
+
 void
 guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
 		   const struct guard_losses *variant,
@@ -119,12 +145,8 @@ guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
 	enum guard guard = changed ? GUARD_OUTPUTS : GUARD_WORK;
 	bool apart = check_first_steps(hits, control, variant, rule, !changed);
 
-	if (isnan(away))
-		guard_add(hits, GUARD_UNCHECKED, false,
-			  "no validation loss in %s",
-			  isnan(control->val_loss) ? "the control's log"
-						   : "its log");
-	else if (!apart && fabs(away) > rule->val)
+	if (check_validated(hits, control, variant) && !apart &&
+	    fabs(away) > rule->val)
 		guard_add(hits, guard, !changed,
 			  "val_loss %.4f against %.4f (tolerance %.3g)",
 			  variant->val_loss, control->val_loss, rule->val);

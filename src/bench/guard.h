@@ -102,6 +102,7 @@ struct guard_losses {
 	const struct step_row *rows;
 	size_t n;
 	double val_loss;  /* NAN: none printed */
+	double val_step;  /* of the last validation */
 	double late_step; /* where the window ends; NAN: no soft check */
 };
 

@@ -62,9 +62,9 @@ compare_pair(struct judge *judge, struct judge_run *run,
 		guard_check_losses(
 			&run->hits,
 			&(struct guard_losses){ a->rows, a->n_rows, a->val_loss,
-						judge->hi },
+						a->val_step, judge->hi },
 			&(struct guard_losses){ b->rows, b->n_rows, b->val_loss,
-						judge->hi },
+						b->val_step, judge->hi },
 			&judge->rule.losses,
 			judge->arms[run->arm].numerics_changed);
 	if (run->has_window && control->has_window && run->times.from_tok_s &&

@@ -478,8 +478,8 @@ watch_log(struct session *s, struct bench_run *run,
 	  const struct run_log *control, const struct run_log *log)
 {
 	const struct guard_losses a = { control->rows, control->n_rows, 0.0,
-					(double)NAN };
-	const struct guard_losses b = { log->rows, log->n_rows, 0.0,
+					0.0, (double)NAN };
+	const struct guard_losses b = { log->rows, log->n_rows, 0.0, 0.0,
 					(double)NAN };
 	struct guard_hits hits = { 0 };
 	const struct guard_hit *hit;

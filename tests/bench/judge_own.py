@@ -393,6 +393,52 @@ def hostile(folder):
     ok(found["text"] == "INVALID (nan)", "NaN in val_loss alone", found)
 
 
+def validations(folder):
+    """A validation counts at equal steps, behind the window."""
+    control = arms(folder, "vc", 1.0, 3)
+    fast = arms(folder, "vf", 0.95, 3)
+
+    def at(step):
+        """The validation of the end, as if it were of that step."""
+        def edit(lines):
+            last = [i for i, line in enumerate(lines)
+                    if line.startswith("step:100/100 val_loss")][0]
+            val = re.sub("step:100/", "step:%d/" % step, lines.pop(last))
+            row = 3 if step == 0 else [
+                i for i, line in enumerate(lines)
+                if line.startswith("step:%d/" % step)][0] + 1
+            if step == 0:
+                val = re.sub(" train_time:.*", " train_time:0ms", val)
+            return lines[:row] + [val] + lines[row:]
+        return edit
+
+    for name, edits, why in (
+            ("step 0", (at(0), at(0)), "is of step 0, the window ends at "
+             "step 100"),
+            ("the window's middle", (at(50), at(50)), "is of step 50, the "
+             "window ends at step 100"),
+            ("another step", (None, at(50)), "is of step 50, the control's "
+             "of step 100")):
+        a, b = (edited(folder, name[:5] + str(i), logs, edit)
+                if edit else logs for i, (logs, edit) in
+                enumerate(zip((control, fast), edits)))
+        found = verdict(a, {"b": b}, "--window", "20:100")["b"]
+        ok("outputs unchecked" in found["suffix"] and
+           [g for g in found["guards"] if g["guard"] == "outputs unchecked"
+            and why in g["text"]],
+           "a validation of %s checks nothing" % name, found)
+    found = verdict(control, {"b": fast}, "--window", "20:100")["b"]
+    ok("outputs unchecked" not in found["suffix"], "one of the end does",
+       found)
+    bad = edited(folder, "vbad", fast, lambda lines: [
+        line.replace("val_loss:3.2000", "val_loss:3.3000")
+        for line in at(50)(lines)])
+    found = verdict(edited(folder, "vmid", control, at(50)), {"b": bad},
+                    "--window", "20:100")["b"]
+    ok(found["text"] == "INVALID (work identity)",
+       "one of the middle that differs is told all the same", found["text"])
+
+
 def again(folder):
     """A/A logs: the control's noise, and a provisional value of one pair."""
     control = arms(folder, "ac", 1.0, 4, 0.001)
@@ -466,7 +512,7 @@ def usage(folder):
 
 def main():
     for test in (words, guards, windows, unsteady, clocks, scores, hostile,
-                 again, usage):
+                 validations, again, usage):
         note(test.__name__)
         with tempfile.TemporaryDirectory() as folder:
             test(folder)

@@ -146,8 +146,8 @@ check(const struct step_row *a, double val_a, const struct step_row *b,
 {
 	static struct guard_hits hits;
 	const struct guard_loss_rule tolerances = GUARD_LOSS_DEFAULT;
-	struct guard_losses control = { a, n, val_a, NAN };
-	struct guard_losses variant = { b, n, val_b, NAN };
+	struct guard_losses control = { a, n, val_a, 100, NAN };
+	struct guard_losses variant = { b, n, val_b, 100, NAN };
 
 	hits.n = 0;
 	guard_check_losses(&hits, &control, &variant, &tolerances, changed);

@@ -61,12 +61,15 @@ guard_hard(const struct guard_hits *hits)
 	return NULL;
 }
 
+/* Beyond this many times the tolerance a spread of the control is no excuse. */
+#define WIDEST 5.0
+
 void
-guard_loss_widen(struct guard_loss_rule *rule, double val_sd, double late_sd)
+guard_loss_widen(struct guard_loss_rule *rule, double val_sd)
 {
 	/* fmax passes over a NaN. */
-	rule->val = fmax(rule->val, 6.0 * M_SQRT2 * val_sd);
-	rule->late = fmax(rule->late, 5.0 * M_SQRT2 * late_sd);
+	rule->val = fmin(fmax(rule->val, 6.0 * M_SQRT2 * val_sd),
+			 WIDEST * rule->val);
 }
 
 static double

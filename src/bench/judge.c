@@ -550,6 +550,7 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		.register_sd = rule->register_sd,
 		.register_df = rule->register_df,
 		.suffixes = suffixes_of(judge, c),
+		.worse_nats = c->quality.worse ? c->quality.nats.mean : 0.0,
 	};
 
 	if (unsteady) {
@@ -814,14 +815,15 @@ judge_is_invalid(const struct judge *judge, size_t arm)
 	       judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
 }
 
-/* Other numerics are no win before their quality is proven; nor is a number
- * that is not judged. */
+/* Other numerics are no win before their quality is proven; nor is a worse
+ * loss, nor a number that is not judged. */
 static bool
 may_win(const struct judge *judge, size_t arm)
 {
 	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&
 	       !judge_is_invalid(judge, arm) &&
-	       (arm == 0 || !judge->contrasts[arm - 1].verdict.refused);
+	       (arm == 0 || (!judge->contrasts[arm - 1].verdict.refused &&
+			     !judge->contrasts[arm - 1].quality.worse));
 }
 
 /* All pairs of the arms that can be ranked. */

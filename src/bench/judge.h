@@ -156,6 +156,13 @@ struct judge_steps {
 	double odd_lo, odd_hi, odd_times; /* the furthest interval, its ratio */
 };
 
+/* The losses of a training variant against the control's, in nats. */
+struct judge_quality {
+	bool by_val; /* by the last validation, else by training losses */
+	struct paired nats; /* over pairs of runs; > 0: the variant is worse */
+	bool same, worse;   /* shown to be within the margin; shown not to be */
+};
+
 /* One variant against the control. */
 struct judge_contrast {
 	size_t arm, base; /* base: what it is held against; the control, 0 */
@@ -173,8 +180,9 @@ struct judge_contrast {
 	bool pods_differ;
 	enum window_trend trend;
 	struct judge_steps steps; /* of a training run */
-	struct welch welch;	  /* as if there were no blocks */
-	struct rank_two rank;	  /* y of the control against the variant's */
+	struct judge_quality quality;
+	struct welch welch;   /* as if there were no blocks */
+	struct rank_two rank; /* y of the control against the variant's */
 	double median_delta_pct, min_delta_pct; /* of y: + is slower */
 	double legacy_pct;	 /* of the published kind of mean; NAN: none */
 	struct guard_hits hits;	 /* of all its runs */

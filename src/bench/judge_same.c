@@ -153,8 +153,7 @@ learn_losses(struct judge *judge)
 		val[n++] = run->log->val_loss;
 	}
 	if (n >= 3 && same)
-		guard_loss_widen(&judge->rule.losses, stats_sd(val, n),
-				 (double)NAN);
+		guard_loss_widen(&judge->rule.losses, stats_sd(val, n));
 	free(val);
 }
 
@@ -503,11 +502,103 @@ compare_health(const struct judge *judge, struct judge_contrast *c)
 			  100.0 * b, 100.0 * a);
 }
 
+/* The mean difference of the training losses at equal steps; NAN: none. */
+static double
+train_loss_apart(const struct run_log *a, const struct run_log *b)
+{
+	double sum = 0.0;
+	size_t i = 0, k = 0, n = 0;
+
+	while (i < a->n_rows && k < b->n_rows) {
+		const struct step_row *x = &a->rows[i], *y = &b->rows[k];
+
+		if (x->step == y->step && !isnan(x->train_loss) &&
+		    !isnan(y->train_loss)) {
+			sum += y->train_loss - x->train_loss;
+			n++;
+		}
+		i += x->step <= y->step ? 1 : 0;
+		k += y->step <= x->step ? 1 : 0;
+	}
+	return n > 0 ? sum / (double)n : (double)NAN;
+}
+
+/*
+ * By how much a run's loss is above the control's beside it: by the last
+ * validation, of equal steps behind the window, or by the training losses.
+ */
+static double
+loss_apart(const struct judge *judge, const struct judge_run *control,
+	   const struct judge_run *run, bool by_val)
+{
+	const struct run_log *a = control->log, *b = run->log;
+
+	if (!by_val)
+		return train_loss_apart(a, b);
+	return a->val_step == b->val_step && !(a->val_step < judge->hi)
+		       ? b->val_loss - a->val_loss
+		       : (double)NAN;
+}
+
+/* Collect it over all pairs; false: a pair has none. */
+static bool
+collect_apart(const struct judge *judge, const struct judge_contrast *c,
+	      bool by_val, double *apart, size_t *n)
+{
+	const struct judge_run *run = NULL, *control;
+	bool all = true;
+
+	*n = 0;
+	while ((run = judge_next(judge, c->arm, run)) != NULL) {
+		control = judge_beside(judge, c->base, run);
+		if (!judge_is_main(run) || !judge_is_usable(run) ||
+		    control == NULL || !judge_is_usable(control))
+			continue;
+		apart[*n] = loss_apart(judge, control, run, by_val);
+		if (isnan(apart[*n]))
+			all = false;
+		else
+			++*n;
+	}
+	return all && *n > 0;
+}
+
+/*
+ * Is the variant's loss that of the control, over all blocks?  The same where
+ * the 90 % interval lies within the margin; worse where it does not and the
+ * difference is shown.
+ */
+static void
+compare_quality(const struct judge *judge, struct judge_contrast *c)
+{
+	struct judge_quality *q = &c->quality;
+	double *apart = judge_room(judge), margin = judge->rule.losses.margin;
+	size_t n;
+
+	q->by_val = collect_apart(judge, c, true, apart, &n);
+	if (!q->by_val)
+		(void)collect_apart(judge, c, false, apart, &n);
+	q->nats = paired_compare(apart, n, &judge->rule.paired);
+	free(apart);
+	q->same = q->nats.tost_lo > -margin && q->nats.tost_hi < margin;
+	q->worse = !q->same && n >= VERDICT_MIN_BLOCKS && q->nats.mean > 0.0 &&
+		   q->nats.p < judge->rule.paired.alpha &&
+		   !judge->arms[c->arm].aa;
+	if (q->worse)
+		guard_add(&c->hits, GUARD_QUALITY, false,
+			  "its %s is worse by %.4f nats [%.4f, %.4f] over %zu "
+			  "pairs (margin %g)",
+			  q->by_val ? "validation loss" : "training loss",
+			  q->nats.mean, q->nats.lo, q->nats.hi, n, margin);
+}
+
 void
 judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
 {
 	collect_hits(judge, c);
-	if (!judge->training)
+	if (judge->training)
+		compare_quality(judge, c);
+	else
 		compare_metrics(judge, c);
 	compare_settings(judge, c);
 	compare_runtimes(judge, c);

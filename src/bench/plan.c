@@ -274,6 +274,7 @@ static const struct json_field decision_keys[] = {
 static const struct json_field guards_keys[] = {
 	KEY("loss_step_tol", NUMBER, rule.losses.steps, RANGE(0, 100)),
 	KEY("loss_val_tol", NUMBER, rule.losses.val, RANGE(0, 100)),
+	KEY("loss_margin", NUMBER, rule.losses.margin, RANGE(0, 100)),
 	KEY("throttle", EITHER, throttle_drops, WORDS("ignore", "block")),
 	KEY("foreign_procs", EITHER, refuse_foreign, WORDS("ignore", "refuse")),
 	END

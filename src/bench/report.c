@@ -116,6 +116,7 @@ style_of(const cJSON *c)
 		[VERDICT_INVALID] = FACT_ALARM,
 		[VERDICT_NOT_JUDGED] = FACT_HINT,
 		[VERDICT_FASTER] = FACT_BETTER,
+		[VERDICT_FASTER_WORSE] = FACT_WORSE,
 		[VERDICT_SLOWER] = FACT_WORSE,
 		[VERDICT_SAME] = FACT_DONE,
 		[VERDICT_NO_DIFFERENCE] = FACT_STRONG,
@@ -447,6 +448,27 @@ add_ranks(struct report *r)
 	}
 }
 
+/* The loss against the control's, and what the bench could have shown of it. */
+static void
+add_quality(struct report *r)
+{
+	const cJSON *q = verdict_list(r->c, "quality");
+	const cJSON *ci = verdict_list(q, "ci_nats");
+
+	if (!cJSON_IsObject(q))
+		return;
+	say(r, "%s %+.4f nats", txt(q, "of"), num(q, "nats"));
+	if (!isnan(num(q, "p")))
+		say(r, " [%.4f, %.4f], %s within %g; would have shown %.4f",
+		    cJSON_GetArrayItem(ci, 0)->valuedouble,
+		    cJSON_GetArrayItem(ci, 1)->valuedouble,
+		    verdict_is(q, "same")    ? "the same"
+		    : verdict_is(q, "worse") ? "worse, not"
+					     : "not shown to be the same",
+		    num(q, "margin_nats"), num(q, "mde_nats"));
+	add(r, "quality", verdict_is(q, "worse") ? FACT_WORSE : FACT_PLAIN);
+}
+
 static void
 add_guards(struct report *r)
 {
@@ -497,6 +519,7 @@ add_contrast(struct report *r)
 		add(r, "not steady", FACT_WARN);
 	}
 	add_outliers(r, false);
+	add_quality(r);
 	add_guards(r);
 }
 

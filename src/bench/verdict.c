@@ -106,7 +106,8 @@ pick_word(const struct verdict_input *in)
 	    is_peek(in))
 		return VERDICT_NOT_JUDGED;
 	if (!in->no_winner && in->p < in->alpha && p->mean > 0.0)
-		return VERDICT_FASTER;
+		return in->worse_nats > 0.0 ? VERDICT_FASTER_WORSE
+					    : VERDICT_FASTER;
 	if (!in->no_winner && in->p < in->alpha && p->mean < 0.0)
 		return VERDICT_SLOWER;
 	if (!in->no_winner && paired_is_same(p, in->margin))
@@ -121,7 +122,10 @@ write_shown(struct verdict *v, const struct verdict_input *in)
 	double lo = stats_pct(p->lo), hi = stats_pct(p->hi);
 	bool slower = v->word == VERDICT_SLOWER;
 
-	append(v, " by ");
+	if (v->word == VERDICT_FASTER_WORSE)
+		append(v, " by %.4f nats: ", in->worse_nats);
+	else
+		append(v, " by ");
 	append_pct(v, fabs(stats_pct(p->mean)));
 	append(v, "%%");
 	append_interval(v, slower ? -hi : lo, slower ? -lo : hi);
@@ -169,6 +173,7 @@ write_text(struct verdict *v, const struct verdict_input *in)
 		write_not_judged(v, in);
 		break;
 	case VERDICT_FASTER:
+	case VERDICT_FASTER_WORSE:
 	case VERDICT_SLOWER:
 		write_shown(v, in);
 		break;

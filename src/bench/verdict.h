@@ -15,6 +15,7 @@
 	X(INVALID, "INVALID")                                                  \
 	X(NOT_JUDGED, "NOT JUDGED")                                            \
 	X(FASTER, "FASTER")                                                    \
+	X(FASTER_WORSE, "FASTER but WORSE")                                    \
 	X(SLOWER, "SLOWER")                                                    \
 	X(SAME, "SAME")                                                        \
 	X(NO_DIFFERENCE, "NO DIFFERENCE SHOWN")
@@ -67,7 +68,8 @@ struct verdict_input {
 	/* Spread between A/A runs of this class (sd of ln y) and its degrees
 	 * of freedom; NAN or below 2: none known. */
 	double register_sd, register_df;
-	bool no_winner; /* the pods disagree: neither faster nor slower */
+	double worse_nats; /* its loss is shown to be worse; 0: it is not */
+	bool no_winner;	   /* the pods disagree: neither faster nor slower */
 	unsigned int suffixes; /* 1 << enum verdict_suffix; fragile is added */
 };
 

@@ -262,6 +262,30 @@ add_outliers(cJSON *row, const struct judge *judge,
 					    : (double)NAN);
 }
 
+/* The losses of a training variant; null: there are none to compare. */
+static void
+add_quality(cJSON *row, const struct judge *judge,
+	    const struct judge_contrast *c)
+{
+	const struct judge_quality *q = &c->quality;
+	cJSON *node;
+
+	if (!judge->training || q->nats.n == 0) {
+		cJSON_AddNullToObject(row, "quality");
+		return;
+	}
+	node = cJSON_AddObjectToObject(row, "quality");
+	json_add_string(node, "of", q->by_val ? "val_loss" : "train_loss");
+	json_add_number(node, "n_pairs", (double)q->nats.n);
+	json_add_number(node, "nats", q->nats.mean);
+	add_interval(node, "ci_nats", q->nats.lo, q->nats.hi);
+	json_add_number(node, "p", q->nats.p);
+	json_add_number(node, "mde_nats", q->nats.mde);
+	json_add_number(node, "margin_nats", judge->rule.losses.margin);
+	cJSON_AddBoolToObject(node, "same", q->same);
+	cJSON_AddBoolToObject(node, "worse", q->worse);
+}
+
 static void
 add_contrast(cJSON *row, const struct judge *judge,
 	     const struct judge_contrast *c, const struct verdict_info *info)
@@ -307,6 +331,7 @@ add_contrast(cJSON *row, const struct judge *judge,
 	json_add_number(row, "odd_times",
 			c->steps.odd_times > 0.0 ? c->steps.odd_times
 						 : (double)NAN);
+	add_quality(row, judge, c);
 	add_hits(row, &c->hits);
 	add_verdict(row, c);
 }

@@ -439,6 +439,78 @@ def validations(folder):
        "one of the middle that differs is told all the same", found["text"])
 
 
+def with_vals(folder, name, logs, vals):
+    """The logs with these last validation losses."""
+    return [edited(folder, "%s%d_" % (name, i), [log], lambda lines: [
+        re.sub("(/100 val_loss):[^ ]+", r"\1:%.4f" % val, line)
+        for line in lines])[0] for i, (log, val) in
+        enumerate(zip(logs, vals))]
+
+
+def quality(folder):
+    """Losses that are worse over all blocks, though no pair breaks a rule."""
+    rng = random.Random(7)
+    control = arms(folder, "qc", 1.0)
+    fast = arms(folder, "qf", 0.978)
+
+    def judged(name, base, vals, *more):
+        logs = with_vals(folder, name, fast, vals)
+        return verdict(base, {"b": logs}, *more)["b"]
+
+    found = judged("q1", control, [3.217] * 6)
+    ok(found["verdict"] == "FASTER but WORSE" and found["text"].startswith(
+        "FASTER but WORSE by 0.0170 nats: 2.") and found["quality"]["worse"],
+       "a validation loss that is 0.017 worse in each block", found["text"])
+    a = [round(3.2 + rng.gauss(0, 0.002), 4) for _ in range(6)]
+    b = [round(3.212 + rng.gauss(0, 0.002), 4) for _ in range(6)]
+    noisy = with_vals(folder, "q2c", control, a)
+    found = judged("q2", noisy, b)
+    d = [y - x for x, y in zip(a, b)]
+    half = 2.570581835636314 * statistics.stdev(d) / math.sqrt(6)
+    q = found["quality"]
+    ok(found["verdict"] == "FASTER but WORSE" and q["of"] == "val_loss" and
+       q["n_pairs"] == 6 and abs(q["nats"] - statistics.mean(d)) < 1e-9 and
+       abs(q["ci_nats"][0] - (q["nats"] - half)) < 1e-9 and
+       abs(q["ci_nats"][1] - (q["nats"] + half)) < 1e-9,
+       "its size and interval are those of python", (q, half))
+    found = judged("q2", noisy, b, "--loss-margin", "0.05")
+    ok(found["verdict"] == "FASTER" and found["quality"]["same"],
+       "unless so much does not matter", found["text"])
+    logs = with_vals(folder, "q2", fast, b)
+    done = run("--fail-on", "faster-but-worse", "--control", *noisy,
+               "--variant", "b=" + logs[0], *logs[1:])
+    ok(done.returncode == 3 and b"worse, not within 0.005; would have shown "
+       in b" ".join(done.stdout.split()),
+       "--fail-on knows it, and the report says what it could have shown",
+       done.stdout)
+    found = judged("q3", with_vals(folder, "q3c", control, a),
+                   [v + rng.gauss(0, 0.001) for v in a])
+    ok(found["verdict"] == "FASTER" and found["quality"]["same"],
+       "losses that are the same", found["quality"])
+    # The liar: a control whose own losses spread.
+    wild = with_vals(folder, "q4c", control, [2.9, 3.1, 3.2, 3.2, 3.3, 3.5])
+    found = judged("q4", wild, [3.2, 3.4, 3.5, 3.5, 3.6, 3.8])
+    ok(found["text"] == "INVALID (work identity)",
+       "a control that spreads does not excuse 0.3 nats", found)
+    # No validation, and training losses whose last agrees.
+    bad = {step: "%.4f" % (9.0 / math.sqrt(step) + 0.5)
+           for step in range(10, 95, 5)}
+
+    def blind(name, logs):
+        return edited(folder, name, logs, lambda lines: [
+            line for line in lines if "/100 val_loss" not in line])
+
+    found = verdict(blind("q5c", control), {"b": blind("q5", arms(
+        folder, "q5_", 0.978, losses=bad))})["b"]
+    ok(found["verdict"] == "FASTER but WORSE" and
+       found["quality"]["of"] == "train_loss" and
+       "outputs unchecked" in found["suffix"],
+       "training losses that are worse on the way", found["text"])
+    found = verdict(blind("q5c", control), {"b": blind("q6", fast)})["b"]
+    ok(found["verdict"] == "FASTER" and found["quality"]["same"] and
+       found["quality"]["nats"] == 0, "equal ones are the same", found["text"])
+
+
 def again(folder):
     """A/A logs: the control's noise, and a provisional value of one pair."""
     control = arms(folder, "ac", 1.0, 4, 0.001)
@@ -512,7 +584,7 @@ def usage(folder):
 
 def main():
     for test in (words, guards, windows, unsteady, clocks, scores, hostile,
-                 validations, again, usage):
+                 validations, quality, again, usage):
         note(test.__name__)
         with tempfile.TemporaryDirectory() as folder:
             test(folder)

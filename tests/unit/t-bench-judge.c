@@ -343,6 +343,73 @@ test_best(void)
 	done(&b);
 }
 
+/* A training run of 100 steps of about `ms`, with that last validation. */
+static void
+add_training(struct bench *b, size_t arm, size_t block, double ms, double val)
+{
+	const struct run_log_rule how = { .formats = b->formats,
+					  .force = true,
+					  .kind = RUN_LOG_TRAINING };
+	struct buf text;
+
+	buf_init(&text, 65536);
+	buf_append_str(&text, "train_batch_tokens:1024 iterations:100\n"
+			      "seed:42\n");
+	for (int step = 5; step <= 100; step += 5)
+		buf_appendf(&text,
+			    "step:%d/100 train_loss:%.4f train_time:%.0fms "
+			    "step_avg:%.2fms\n",
+			    step, 9.0 / step, ms * step, ms);
+	buf_appendf(&text,
+		    "step:100/100 val_loss:%.4f val_bpb:2.0 train_time:%.0fms "
+		    "step_avg:%.2fms\nfinal_int8_zlib_roundtrip "
+		    "val_loss:3.2 val_bpb:2.0 eval_time:9ms\n",
+		    val, ms * 100, ms);
+	if (run_log_parse(&b->logs[b->n], "x",
+			  (struct str){ text.data, text.len }, &how, NULL) == 0)
+		b->runs[b->n] = (struct judge_run){
+			.arm = arm,
+			.block = block,
+			.counted = true,
+			.state = RUN_STATE_VERIFIED,
+			.log = &b->logs[b->n],
+		};
+	b->n++;
+	buf_release(&text);
+}
+
+/* The fastest arm is no winner where its loss is worse. */
+static void
+test_worse(void)
+{
+	static const struct judge_arm three[] = { { .tag = "A" },
+						  { .tag = "B" },
+						  { .tag = "C" } };
+	static const double ms[] = { 1000, 960, 920 };
+	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
+	static struct bench b;
+
+	for (int worse = 0; worse < 2; worse++) {
+		b = (struct bench){ .formats = format_set_new_builtin() };
+		for (size_t i = 0; i < 3 * (size_t)BLOCKS; i++)
+			add_training(&b, i % 3, i / 3,
+				     ms[i % 3] + (double)(i * 7 % 5) / 3.0,
+				     worse && i % 3 == 2 ? 3.216 : 3.2);
+		judge_init(&b.judge, &rule, three, 3, b.runs, b.n);
+		judge_confirm(&b.judge);
+		ok(b.judge.contrasts[1].verdict.word ==
+			   (worse ? VERDICT_FASTER_WORSE : VERDICT_FASTER),
+		   "%s", b.judge.contrasts[1].verdict.text);
+		ok(b.judge.best.state == BEST_LEADS &&
+			   b.judge.best.arm == (worse ? 1 : 2),
+		   "%s", b.judge.best.text);
+		ok(b.runs[2].state ==
+			   (worse ? RUN_STATE_VERIFIED : RUN_STATE_CONFIRMED),
+		   "what is worse is not confirmed");
+		done(&b);
+	}
+}
+
 static const struct judge_arm with_aa[] = { { .tag = "A" },
 					    { .tag = "B" },
 					    { .tag = "A~aa", .aa = true } };
@@ -574,6 +641,7 @@ main(void)
 	test_log_clock();
 	test_arms_clocks();
 	test_best();
+	test_worse();
 	test_aa();
 	test_marks();
 	test_pods();

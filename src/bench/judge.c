@@ -930,6 +930,7 @@ judge_init(struct judge *judge, const struct judge_rule *rule,
 				 .n_runs = n_runs,
 				 .lo = (double)NAN,
 				 .hi = (double)NAN,
+				 .steady_from = (double)NAN,
 				 .n_contrasts = n_arms - 1 };
 	judge_measure(judge);
 	judge_compare_runs(judge);

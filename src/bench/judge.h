@@ -87,7 +87,7 @@ struct judge_arm {
 enum window_mode {
 	WINDOW_DEFAULT, /* 20..100 where all runs have it, else auto */
 	WINDOW_FIXED,
-	WINDOW_AUTO, /* MSER, the latest cut of all runs */
+	WINDOW_AUTO, /* the rows of all runs behind the first quarter */
 };
 
 struct judge_rule {
@@ -241,6 +241,7 @@ struct judge {
 	bool training; /* else scores */
 	double lo, hi; /* the window that was used; NAN: none */
 	bool window_auto;
+	double steady_from; /* of window_auto, by MSER; NAN: a run never is */
 	struct judge_summary summary[SCHEDULE_MAX_ARMS];
 	struct judge_contrast *contrasts; /* owned; n_arms - 1 */
 	size_t n_contrasts;

@@ -620,13 +620,33 @@ add_end(struct report *r)
 	}
 }
 
+/* A window that nobody named, and one that somebody might. */
+static void
+add_window(struct report *r)
+{
+	const cJSON *window = verdict_list(r->root, "window");
+	double steady = num(r->root, "steady_from");
+
+	if (!verdict_is(r->root, "window_found") ||
+	    cJSON_GetArraySize(window) != 2)
+		return;
+	say(r, "steps %.0f..%.0f: the rows behind the first quarter; MSER ",
+	    cJSON_GetArrayItem(window, 0)->valuedouble,
+	    cJSON_GetArrayItem(window, 1)->valuedouble);
+	if (isnan(steady))
+		say(r, "calls some runs steady nowhere");
+	else
+		say(r, "calls all runs steady from step %.0f", steady);
+	add(r, "window found", FACT_HINT);
+}
+
 void
 report_facts(struct facts *facts, const cJSON *verdict)
 {
 	struct report r = { .facts = facts, .root = verdict };
 	const cJSON *contrasts = verdict_list(verdict, "contrasts");
 	const cJSON *best = verdict_list(verdict, "best");
-	const cJSON *arm, *window = verdict_list(verdict, "window");
+	const cJSON *arm;
 
 	buf_init(&r.line, MAX_LINE);
 	if (cJSON_GetArraySize(contrasts) > 1)
@@ -638,12 +658,7 @@ report_facts(struct facts *facts, const cJSON *verdict)
 	}
 	facts_section(facts, "runs");
 	cJSON_ArrayForEach(arm, verdict_list(verdict, "arms")) add_arm(&r, arm);
-	if (verdict_is(verdict, "window_found") &&
-	    cJSON_GetArraySize(window) == 2)
-		facts_text(facts, "window found", FACT_HINT,
-			   "steps %.0f..%.0f (all runs are steady from there)",
-			   cJSON_GetArrayItem(window, 0)->valuedouble,
-			   cJSON_GetArrayItem(window, 1)->valuedouble);
+	add_window(&r);
 	add_end(&r);
 	add_dropped(&r);
 	buf_release(&r.line);

@@ -480,6 +480,7 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 	else
 		add_interval(root, "window", judge->lo, judge->hi);
 	cJSON_AddBoolToObject(root, "window_found", judge->window_auto);
+	json_add_number(root, "steady_from", judge->steady_from);
 	json_add_number(root, "alpha", judge->rule.paired.alpha);
 	json_add_number(root, "margin_pct", 100.0 * judge->rule.paired.margin);
 	add_register(root, judge);

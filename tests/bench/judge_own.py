@@ -120,6 +120,41 @@ def guards(folder):
        found["text"])
 
 
+def few_rows(folder, rows):
+    """Healthy logs of few rows: none may be INVALID for its noise."""
+    def thin(lines):
+        kept, n = [], 0
+        for line in lines:
+            step = re.match(r"step:(\d+)/100 train", line)
+            n += bool(step)
+            if not step or (n - 1) % 28 < rows and int(step[1]) != 20:
+                kept.append(line)
+        return kept
+
+    def logs(name, factor):
+        rng = random.Random(name)
+        return edited(folder, name, arms(
+            folder, name + "_", factor, 6,
+            extra=lambda s: 40 * rng.random()), thin)
+
+    variants = {"v%d" % i: logs("few%d_%d" % (rows, i), 0.97)
+                for i in range(8)}
+    control = logs("few%d" % rows, 1.0)
+    words_ = ["--json", "--control", *control]
+    for tag, paths in variants.items():
+        words_ += ["--variant", "%s=%s" % (tag, paths[0]), *paths[1:]]
+    done = json.loads(run(*words_).stdout)
+    steps = [int(s) for s in re.findall(r"step:(\d+)/100 train",
+                                        open(control[0]).read())]
+    ok(done["window_found"] and
+       done["window"] == [steps[len(steps) // 4], steps[-1]],
+       "%d rows: the window is behind the first quarter" % len(steps),
+       (done["window"], steps))
+    ok(all(c["verdict"] == "FASTER" for c in done["contrasts"]),
+       "and every healthy variant is judged",
+       [c["text"] for c in done["contrasts"]])
+
+
 def windows(folder):
     control = arms(folder, "w", 1.0, 3)
     other = arms(folder, "x", 0.95, 3)
@@ -130,6 +165,11 @@ def windows(folder):
                "b=" + other[0], *other[1:])
     ok(b"window found" in done.stdout and b"FASTER" in done.stdout,
        "a window found by itself", done.stdout)
+    ok(b"behind the first quarter; MSER calls " in
+       b" ".join(done.stdout.split()), "and where from, with MSER's word",
+       done.stdout)
+    for rows in (15, 28):
+        few_rows(folder, rows)
     found = verdict(control, {"b": other}, "--window", "20:99")["b"]
     ok(found["verdict"] == "INVALID" and "window" in found["text"],
        "a window without its rows", found["text"])

@@ -77,8 +77,6 @@ judge_room(const struct judge *judge)
 
 /* Pods from which their means, not their blocks, are what is compared. */
 #define PODS_AS_UNITS 3
-/* Blocks of a pod from which it is held against the other pods. */
-#define PODS_LEAST_BLOCKS 3
 /* Their spread is more than chance. */
 #define POD_P 0.05
 
@@ -359,15 +357,18 @@ gather_blocks(struct judge_contrast *c)
 	c->variant = c->n_blocks > 0 ? exp(b / n) : (double)NAN;
 }
 
-/* The blocks of c->arm and c->base, fresh ones or the others, and their
- * comparison; by the pods' means where there are three or more. */
+/*
+ * The blocks of c->arm and c->base, fresh ones or the others, and their
+ * comparison; by the pods' means where there are three or more, or where two
+ * are shown to differ.
+ */
 static void
 judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
 		     bool fresh)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
 	double *d = judge_room(judge), *means = judge_room(judge);
-	double *ses = judge_room(judge);
+	double *sds = judge_room(judge), *blocks = judge_room(judge);
 	size_t n;
 
 	collect_blocks(judge, c, fresh);
@@ -376,17 +377,17 @@ judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
 		n = judge_collect_d(c, c->pods[p].pod, d);
 		c->pods[p].paired = paired_compare(d, n, rule);
 		means[p] = c->pods[p].paired.mean;
-		/* A spread of two values says nothing of a spread. */
-		ses[p] = n >= PODS_LEAST_BLOCKS ? c->pods[p].paired.se
-						: (double)NAN;
+		sds[p] = c->pods[p].paired.sd;
+		blocks[p] = (double)n;
 	}
-	c->spread = multi_pods(means, ses, c->n_pods);
-	c->pods_differ = c->spread.p_q < POD_P;
-	c->across_pods = c->n_pods >= PODS_AS_UNITS;
+	c->spread = multi_pods(means, sds, blocks, c->n_pods);
+	c->pods_differ = c->spread.p < POD_P;
+	c->across_pods = c->n_pods >= PODS_AS_UNITS || c->pods_differ;
 	n = judge_collect_d(c, JUDGE_ANY, d);
 	c->paired = c->across_pods ? paired_compare(means, c->n_pods, rule)
 				   : paired_compare(d, n, rule);
-	free(ses);
+	free(blocks);
+	free(sds);
 	free(means);
 	free(d);
 }
@@ -409,32 +410,6 @@ invalid_by(const struct judge_contrast *c)
 		if (c->hits.hit[i].hard && !is_transient(c->hits.hit[i].guard))
 			return guard_words[c->hits.hit[i].guard];
 	return NULL;
-}
-
-/* Is the variant faster on one pod and slower on another? */
-static bool
-has_both_signs(const struct judge_contrast *c)
-{
-	bool up = false, down = false;
-
-	for (size_t i = 0; i < c->n_pods; i++) {
-		up |= c->pods[i].paired.mean > 0.0;
-		down |= c->pods[i].paired.mean < 0.0;
-	}
-	return up && down;
-}
-
-/* Do the pods contradict each other so that there is no common winner? */
-static bool
-has_no_winner(const struct judge_contrast *c, double alpha)
-{
-	bool all_shown = true;
-
-	if (has_both_signs(c) && (c->pods_differ || c->across_pods))
-		return true;
-	for (size_t i = 0; i < c->n_pods; i++)
-		all_shown &= c->pods[i].paired.p < alpha;
-	return c->pods_differ && !c->across_pods && !all_shown;
 }
 
 static unsigned int
@@ -560,9 +535,6 @@ decide(const struct judge *judge, struct judge_contrast *c)
 	refuse_coarse(judge, c, why, sizeof(why));
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
-	input.no_winner = has_no_winner(c, rule->paired.alpha);
-	if (input.no_winner)
-		input.suffixes |= 1U << VERDICT_PODS_DIFFER;
 	c->blocks_to_margin =
 		paired_blocks_needed(c->paired.sd, log1p(rule->paired.margin),
 				     rule->paired.alpha, rule->paired.power);
@@ -660,7 +632,6 @@ mark_aa(struct judge *judge, struct judge_contrast *c)
 struct pair {
 	size_t a, b;
 	struct paired paired; /* mean > 0: b is faster */
-	bool agree;	      /* no pods that contradict each other */
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -709,7 +680,6 @@ hold(const struct judge *judge, size_t a, size_t b, bool fresh)
 
 	judge_compare_blocks(judge, &c, fresh);
 	pair.paired = c.paired;
-	pair.agree = !(has_both_signs(&c) && c.pods_differ);
 	/* What decides is the number of blocks, also with pods as units. */
 	pair.paired.n = c.n_blocks;
 	free(c.blocks);
@@ -736,8 +706,7 @@ leads(const struct judge *judge, const struct pair *pairs, const double *holm,
 
 		if (pairs[i].a != arm && pairs[i].b != arm)
 			continue;
-		if (!(lead > 0.0) || !pairs[i].agree ||
-		    pairs[i].paired.n < judge->rule.need ||
+		if (!(lead > 0.0) || pairs[i].paired.n < judge->rule.need ||
 		    !(holm[i] < judge->rule.paired.alpha))
 			return false;
 		p = fmax(p, holm[i]);
@@ -754,7 +723,7 @@ leads(const struct judge *judge, const struct pair *pairs, const double *holm,
 static bool
 is_faster(const struct judge *judge, const struct pair *pair)
 {
-	return pair->paired.n >= VERDICT_MIN_BLOCKS && pair->agree &&
+	return pair->paired.n >= VERDICT_MIN_BLOCKS &&
 	       pair->paired.mean > 0.0 &&
 	       pair->paired.p < judge->rule.paired.alpha;
 }

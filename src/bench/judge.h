@@ -172,7 +172,7 @@ struct judge_contrast {
 	 * exactly the difference that is judged. */
 	double control, variant;
 	struct paired paired;	/* of the blocks, or of the pods' means */
-	bool across_pods;	/* t on the pods' means (3 pods or more) */
+	bool across_pods;	/* t on the pods' means: see judge.c */
 	double p_holm;		/* NAN for the A/A arm and for invalid ones */
 	struct judge_pod *pods; /* owned; those with a complete block */
 	size_t n_pods;

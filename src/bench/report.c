@@ -404,11 +404,11 @@ add_pods(struct report *r)
 		add(r, facts_keep(r->facts, "pod %s", txt(pod, "pod")),
 		    FACT_PLAIN);
 	}
-	if (isnan(num(r->c, "Q")))
+	if (isnan(num(r->c, "pods_p")))
 		return;
-	say(r, "Q %.2f, ", num(r->c, "Q"));
-	say_p(r, "p", num(r->c, "p_Q"));
-	say(r, ", I2 %.0f%%", 100.0 * num(r->c, "I2"));
+	say(r, "F %.2f, ", num(r->c, "pods_f"));
+	say_p(r, "p", num(r->c, "pods_p"));
+	say(r, ", %.0f%% of the spread", 100.0 * num(r->c, "pods_share"));
 	add(r, "between pods", FACT_PLAIN);
 }
 

@@ -105,12 +105,12 @@ pick_word(const struct verdict_input *in)
 	if (in->n_blocks < need_of(in) || isnan(p->p) || is_refused(in) ||
 	    is_peek(in))
 		return VERDICT_NOT_JUDGED;
-	if (!in->no_winner && in->p < in->alpha && p->mean > 0.0)
+	if (in->p < in->alpha && p->mean > 0.0)
 		return in->worse_nats > 0.0 ? VERDICT_FASTER_WORSE
 					    : VERDICT_FASTER;
-	if (!in->no_winner && in->p < in->alpha && p->mean < 0.0)
+	if (in->p < in->alpha && p->mean < 0.0)
 		return VERDICT_SLOWER;
-	if (!in->no_winner && paired_is_same(p, in->margin))
+	if (paired_is_same(p, in->margin))
 		return VERDICT_SAME;
 	return VERDICT_NO_DIFFERENCE;
 }
@@ -181,12 +181,10 @@ write_text(struct verdict *v, const struct verdict_input *in)
 		append(v, " within \302\261%g%%", 100.0 * in->margin);
 		break;
 	case VERDICT_NO_DIFFERENCE:
-		append(v, in->no_winner ? " over pods that disagree: " : " ");
+		append(v, " ");
 		append_pct(v, stats_pct(p->mean));
 		append(v, "%%");
 		append_interval(v, stats_pct(p->lo), stats_pct(p->hi));
-		if (in->no_winner)
-			break;
 		append(v, "; this bench would have missed anything under ");
 		append_pct(v, stats_pct(p->mde));
 		append(v, "%%");

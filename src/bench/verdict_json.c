@@ -311,9 +311,9 @@ add_contrast(cJSON *row, const struct judge *judge,
 	json_add_number(row, "blocks_to_margin",
 			c->blocks_to_margin > 0 ? (double)c->blocks_to_margin
 						: (double)NAN);
-	json_add_number(row, "Q", c->spread.q);
-	json_add_number(row, "p_Q", c->spread.p_q);
-	json_add_number(row, "I2", c->spread.i2);
+	json_add_number(row, "pods_f", c->spread.f);
+	json_add_number(row, "pods_p", c->spread.p);
+	json_add_number(row, "pods_share", c->spread.share);
 	cJSON_AddBoolToObject(row, "pods_differ", c->pods_differ);
 	cJSON_AddBoolToObject(row, "across_pods", c->across_pods);
 	add_scope(row, c, info);

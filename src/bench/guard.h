@@ -44,7 +44,8 @@
 	X(NO_SPREAD, "no spread", "all blocks differ by the same")             \
 	X(UNSEEN, "versions not seen", "what was loaded is not known")         \
 	X(STEADY, "not steady", "a few intervals make its mean")               \
-	X(QUALITY, "quality", "its losses are worse over all blocks")
+	X(QUALITY, "quality", "its losses are worse over all blocks")          \
+	X(BUFFERED, "output came at the end", "its rows were seen late")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,

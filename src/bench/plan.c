@@ -757,7 +757,8 @@ plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const struct plan_pod *p = &plan->pods[pod];
 
-	buf_append_str(out, "env ");
+	/* Rows are seen when they are made; what the plan sets comes later. */
+	buf_append_str(out, "env PYTHONUNBUFFERED=1 ");
 	if (p->gpus.n > 0) {
 		buf_append_str(out, "CUDA_VISIBLE_DEVICES=");
 		plan_gpus_text(&p->gpus, ',', out);

@@ -228,7 +228,8 @@ test_read(void)
 	buf_init(&text, 1000);
 	plan_command(&plan, 1, 0, &text);
 	is_str(text.data,
-	       "env CUDA_VISIBLE_DEVICES=0,3 SEED=42 G='it'\\''s' sh -c "
+	       "env PYTHONUNBUFFERED=1 CUDA_VISIBLE_DEVICES=0,3 SEED=42 "
+	       "G='it'\\''s' sh -c "
 	       "'echo '\\''hi'\\'''",
 	       "the exact command");
 	buf_clear(&text);

@@ -367,7 +367,8 @@ n_torch_seen(const struct judge *judge, size_t arm, size_t *n_own)
 	return seen;
 }
 
-/* Python, torch and what it needs, as two runs were seen to have it. */
+/* Python, torch and what it needs, as two runs were seen or say to have it; on
+ * another GPU nothing is the same work. */
 static void
 compare_versions(const struct judge *judge, struct judge_contrast *c,
 		 const struct judge_run *run, const struct judge_run *control)
@@ -377,10 +378,9 @@ compare_versions(const struct judge *judge, struct judge_contrast *c,
 	static const struct {
 		const char *key;
 		bool decides;
-	} parts[] = { { "torch", true },
-		      { "triton", true },
-		      { "flash_attn", true },
-		      { "python", false } };
+	} parts[] = { { "gpu", true },	   { "torch", true },
+		      { "triton", true },  { "flash_attn", true },
+		      { "python", false }, { "driver", false } };
 	const struct judge_arm *arm = &judge->arms[c->arm];
 
 	for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
@@ -389,8 +389,9 @@ compare_versions(const struct judge *judge, struct judge_contrast *c,
 		if (version_in(control->runtime, parts[k].key, a) &&
 		    version_in(run->runtime, parts[k].key, b) &&
 		    strcmp(a, b) != 0 && !is_declared(arm, parts[k].key))
-			guard_add(&c->hits, GUARD_RUNTIME,
-				  parts[k].decides && arm->declares_all,
+			guard_add(&c->hits, k == 0 ? GUARD_SAME : GUARD_RUNTIME,
+				  k == 0 || (parts[k].decides &&
+					     arm->declares_all),
 				  "it ran with %s %.50s, the control with "
 				  "%.50s",
 				  parts[k].key, b, a);
@@ -415,6 +416,51 @@ compare_runtimes(const struct judge *judge, struct judge_contrast *c)
 		if (control != NULL)
 			compare_versions(judge, c, run, control);
 	}
+}
+
+/* The source that a run's log embeds; NULL: none. */
+static const char *
+source_of(const struct judge_run *run)
+{
+	return run->log != NULL ? run->log->run.source_sha256 : NULL;
+}
+
+/* The source that all logs of an arm embed; those of one that wavers make no
+ * arm.  NULL: none. */
+static const char *
+source_of_arm(const struct judge *judge, struct judge_contrast *c, size_t arm)
+{
+	const struct judge_run *run = NULL;
+	const char *first = NULL;
+
+	while ((run = judge_next(judge, arm, run)) != NULL) {
+		const char *source = source_of(run);
+
+		if (source != NULL && first != NULL &&
+		    strcmp(source, first) != 0)
+			guard_add(&c->hits, GUARD_SAME, true,
+				  "%s logs embed more than one source: %.12s "
+				  "and %.12s",
+				  arm == c->base ? "the control's" : "its",
+				  first, source);
+		first = first == NULL ? source : first;
+	}
+	return first;
+}
+
+static void
+compare_sources(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_arm *arm = &judge->arms[c->arm];
+	const char *a = source_of_arm(judge, c, c->base);
+	const char *b = source_of_arm(judge, c, c->arm);
+	bool hard = arm->declares_all || arm->aa;
+
+	if (a != NULL && b != NULL && strcmp(a, b) != 0)
+		guard_add(&c->hits, hard ? GUARD_SAME : GUARD_SETTINGS, hard,
+			  "its logs embed the source %.12s, the control's "
+			  "%.12s",
+			  b, a);
 }
 
 /* The mean of a double of struct health_sum over an arm's usable runs; NAN:
@@ -602,6 +648,7 @@ judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
 		compare_metrics(judge, c);
 	compare_settings(judge, c);
 	compare_runtimes(judge, c);
+	compare_sources(judge, c);
 	compare_health(judge, c);
 	compare_log_clocks(judge, c);
 }

@@ -1376,6 +1376,8 @@ read_logs(struct request *q, const struct format_set *formats, struct err *err)
 			return -1;
 		q->n_logs++;
 		q->runs[i].log = &q->logs[i];
+		if (q->logs[i].runtime[0] != '\0')
+			q->runs[i].runtime = q->logs[i].runtime;
 		any |= q->logs[i].kind == RUN_LOG_SCORE ||
 		       q->logs[i].n_rows > 0;
 	}

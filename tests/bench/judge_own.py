@@ -551,6 +551,66 @@ def quality(folder):
        found["quality"]["nats"] == 0, "equal ones are the same", found["text"])
 
 
+SMI = """\
++-----------------------------------------------------------------------------+
+| NVIDIA-SMI %(driver)s    Driver Version: %(driver)s    CUDA Version: 12.8 |
+|   0  %(gpu)s          On  |   00000000:61:00.0 Off |                    0 |
++-----------------------------------------------------------------------------+
+"""
+
+
+def surroundings(folder):
+    """Versions, GPU and source that stand in the logs are compared."""
+    control = arms(folder, "sc", 1.0, 3)
+    fast = arms(folder, "sf", 0.95, 3)
+
+    def with_head(name, logs, source="", **more):
+        told = dict({"torch": "2.9.1+cu128", "python": "3.11.7",
+                     "driver": "570.86.10", "gpu": "NVIDIA H100 80GB HBM3"},
+                    **more)
+        head = ("Running Python %(python)s (main, May 27 2025) [GCC 13]\n"
+                "Running PyTorch %(torch)s compiled for CUDA 12.8\n" + SMI
+                ) % told
+        return edited(folder, name, logs, lambda lines:
+                      source.split("\n")[:-1] + head.split("\n") + lines)
+
+    base = with_head("sb", control)
+    found = verdict(base, {"b": with_head("s0", fast)})["b"]
+    ok(found["verdict"] == "FASTER" and found["suffix"] == [] and
+       found["guards"] == [], "equal ones are no mark", found)
+    found = verdict(base, {"b": with_head("s1", fast, torch="2.10.0+cu128")}
+                    )["b"]
+    ok("other environment" in found["suffix"] and [
+        g for g in found["guards"] if g["guard"] == "environment" and
+        g["text"] == "it ran with torch 2.10.0+cu128, the control with "
+        "2.9.1+cu128"], "another torch", found)
+    found = verdict(base, {"b": with_head("s2", fast, driver="580.1.1")})["b"]
+    ok("other environment" in found["suffix"], "another driver", found)
+    found = verdict(base, {"b": with_head("s3", fast, gpu="NVIDIA H200")})["b"]
+    ok(found["text"] == "INVALID (same work)" and
+       "it ran with gpu NVIDIA H200, the control with NVIDIA H100 80GB HBM3"
+       in str(found["guards"]), "another GPU", found)
+    # The liar prints the other one behind its first row.
+    late = edited(folder, "s4", with_head("s4_", fast), lambda lines: lines[
+        :-3] + ["Running PyTorch 9.9 compiled", "NVIDIA H200"] + lines[-3:])
+    found = verdict(base, {"b": late})["b"]
+    ok(found["suffix"] == [], "what is printed later is no version", found)
+    code = "import os\n" + "".join("x%d = %d\n" % (i, i) for i in range(
+        40)) + "=" * 100 + "\n"
+    other = code.replace("x7 = 7", "x7 = 77")
+    a = with_head("s5", control, code)
+    found = verdict(a, {"b": with_head("s6", fast, code)})["b"]
+    ok(found["guards"] == [], "one source is no mark", found)
+    found = verdict(a, {"b": with_head("s7", fast, other)})["b"]
+    ok("its logs embed the source " in str(found["guards"]) and
+       found["verdict"] == "FASTER", "another source is one", found)
+    mixed = with_head("s8", fast[:2], other) + with_head("s9", fast[2:], code)
+    found = verdict(a, {"b": mixed})["b"]
+    ok(found["text"] == "INVALID (same work)" and
+       "its logs embed more than one source" in str(found["guards"]),
+       "and two of them make no arm", found)
+
+
 def again(folder):
     """A/A logs: the control's noise, and a provisional value of one pair."""
     control = arms(folder, "ac", 1.0, 4, 0.001)
@@ -624,7 +684,8 @@ def usage(folder):
 
 def main():
     for test in (words, guards, windows, unsteady, clocks, scores, hostile,
-                 validations, quality, again, usage):
+                 validations, quality, surroundings,
+                 again, usage):
         note(test.__name__)
         with tempfile.TemporaryDirectory() as folder:
             test(folder)

@@ -320,6 +320,7 @@ bench_verdict_style(const struct bench_live_contrast *c)
 		const char *word;
 		unsigned int style;
 	} styles[] = {
+		{ "FASTER but", STYLE_WORSE | STYLE_BOLD },
 		{ "FASTER", STYLE_BETTER | STYLE_BOLD },
 		{ "SLOWER", STYLE_WORSE | STYLE_BOLD },
 		{ "INVALID", STYLE_ALARM },

@@ -148,22 +148,15 @@ dist_t_quantile(double p, double df)
 	return p < 0.5 ? -low : low;
 }
 
-/* Q(df / 2, h) by Q(a + 1, h) = Q(a, h) + h^a exp(-h) / Gamma(a + 1). */
 double
-dist_chi2_upper(double x, double df)
+dist_f_upper(double f, double df_a, double df_b)
 {
-	bool odd = fmod(df, 2.0) == 1.0;
-	double h = x / 2.0, a = odd ? 0.5 : 1.0, sum, term;
-
-	if (!(df >= 1.0) || floor(df) != df || !(x >= 0.0))
+	if (!(f >= 0.0) || !(df_a > 0.0) || !(df_b > 0.0))
 		return NAN;
-	sum = odd ? erfc(sqrt(h)) : exp(-h);
-	term = pow(h, a) * exp(-h) / tgamma(a + 1.0);
-	for (; isfinite(h) && a < df / 2.0; a += 1.0) {
-		sum += term;
-		term *= h / (a + 1.0);
-	}
-	return sum;
+	return isinf(f) ? 0.0
+			: beta_inc_xy(df_b / (df_b + df_a * f),
+				      df_a * f / (df_b + df_a * f), df_b / 2.0,
+				      df_a / 2.0);
 }
 
 double

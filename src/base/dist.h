@@ -9,8 +9,8 @@
  * that absent numbers stay absent.
  *
  * Formulas: Abramowitz & Stegun 26.5.8 (continued fraction of the incomplete
- * beta function, by the modified Lentz method), 6.5.22 (chi-squared), 26.7.1
- * (Student's t by the beta function).
+ * beta function, by the modified Lentz method), 26.6.2 and 26.7.1 (F and
+ * Student's t by the beta function).
  */
 
 /* Regularized incomplete beta function I_x(a, b); a, b > 0, 0 <= x <= 1. */
@@ -25,8 +25,8 @@ double dist_t_two_sided(double t, double df);
 /* The t with P(T <= t) = p; 0 < p < 1. */
 double dist_t_quantile(double p, double df);
 
-/* P(X > x) of chi-squared; df 1, 2, 3 .., x >= 0. */
-double dist_chi2_upper(double x, double df);
+/* P(X > f) of the F distribution; df_a, df_b > 0, f >= 0. */
+double dist_f_upper(double f, double df_a, double df_b);
 
 double dist_normal_cdf(double z);
 double dist_normal_upper(double z);

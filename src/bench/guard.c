@@ -61,12 +61,15 @@ guard_hard(const struct guard_hits *hits)
 	return NULL;
 }
 
+/* Beyond this many times the tolerance a spread of the control is no excuse. */
+#define WIDEST 5.0
+
 void
-guard_loss_widen(struct guard_loss_rule *rule, double val_sd, double late_sd)
+guard_loss_widen(struct guard_loss_rule *rule, double val_sd)
 {
 	/* fmax passes over a NaN. */
-	rule->val = fmax(rule->val, 6.0 * M_SQRT2 * val_sd);
-	rule->late = fmax(rule->late, 5.0 * M_SQRT2 * late_sd);
+	rule->val = fmin(fmax(rule->val, 6.0 * M_SQRT2 * val_sd),
+			 WIDEST * rule->val);
 }
 
 static double
@@ -110,6 +113,32 @@ check_first_steps(struct guard_hits *hits, const struct guard_losses *control,
 	return false;
 }
 
+/* Can the last validations be held against each other, and are they of what
+ * the window measured? */
+static bool
+check_validated(struct guard_hits *hits, const struct guard_losses *control,
+		const struct guard_losses *variant)
+{
+	bool equal = control->val_step == variant->val_step;
+
+	if (isnan(variant->val_loss) || isnan(control->val_loss))
+		guard_add(hits, GUARD_UNCHECKED, false,
+			  "no validation loss in %s",
+			  isnan(control->val_loss) ? "the control's log"
+						   : "its log");
+	else if (!equal)
+		guard_add(hits, GUARD_UNCHECKED, false,
+			  "its last validation is of step %.0f, the control's "
+			  "of step %.0f",
+			  variant->val_step, control->val_step);
+	else if (variant->val_step < variant->late_step)
+		guard_add(hits, GUARD_UNCHECKED, false,
+			  "its last validation is of step %.0f, the window "
+			  "ends at step %.0f",
+			  variant->val_step, variant->late_step);
+	return equal;
+}
+
 void
 guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
 		   const struct guard_losses *variant,
@@ -119,12 +148,8 @@ guard_check_losses(struct guard_hits *hits, const struct guard_losses *control,
 	enum guard guard = changed ? GUARD_OUTPUTS : GUARD_WORK;
 	bool apart = check_first_steps(hits, control, variant, rule, !changed);
 
-	if (isnan(away))
-		guard_add(hits, GUARD_UNCHECKED, false,
-			  "no validation loss in %s",
-			  isnan(control->val_loss) ? "the control's log"
-						   : "its log");
-	else if (!apart && fabs(away) > rule->val)
+	if (check_validated(hits, control, variant) && !apart &&
+	    fabs(away) > rule->val)
 		guard_add(hits, guard, !changed,
 			  "val_loss %.4f against %.4f (tolerance %.3g)",
 			  variant->val_loss, control->val_loss, rule->val);

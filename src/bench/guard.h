@@ -42,7 +42,10 @@
 	X(METRICS, "metrics disagree", "another time of the same runs")        \
 	X(AA, "A/A differs", "the control differs from itself")                \
 	X(NO_SPREAD, "no spread", "all blocks differ by the same")             \
-	X(UNSEEN, "versions not seen", "what was loaded is not known")
+	X(UNSEEN, "versions not seen", "what was loaded is not known")         \
+	X(STEADY, "not steady", "a few intervals make its mean")               \
+	X(QUALITY, "quality", "its losses are worse over all blocks")          \
+	X(BUFFERED, "output came at the end", "its rows were seen late")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,
@@ -81,26 +84,26 @@ struct guard_loss_rule {
 	double steps; /* at steps 2..5: 0.02 */
 	double val;   /* of the last validation: 0.02 */
 	double late;  /* soft, of the training loss at the window's end: 0.08 */
+	double margin; /* nats that do not matter, over all blocks: 0.005 */
 };
 
 #define GUARD_LOSS_DEFAULT                                                     \
 	{                                                                      \
-		1e-4, 0.02, 0.02, 0.08                                         \
+		1e-4, 0.02, 0.02, 0.08, 0.005                                  \
 	}
 
 /*
- * Widen val and late by the spread between A/A runs (sample sd of the
- * control's own runs; NAN: unknown): max(val, 6 sd sqrt 2), max(late, 5 sd
- * sqrt 2).
+ * Widen val by the spread between A/A runs (sample sd of the control's own
+ * runs; NAN: unknown): max(val, 6 sd sqrt 2), five times val at most.
  */
-void guard_loss_widen(struct guard_loss_rule *rule, double val_sd,
-		      double late_sd);
+void guard_loss_widen(struct guard_loss_rule *rule, double val_sd);
 
 /* The losses of one run. */
 struct guard_losses {
 	const struct step_row *rows;
 	size_t n;
 	double val_loss;  /* NAN: none printed */
+	double val_step;  /* of the last validation */
 	double late_step; /* where the window ends; NAN: no soft check */
 };
 

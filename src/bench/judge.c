@@ -77,8 +77,6 @@ judge_room(const struct judge *judge)
 
 /* Pods from which their means, not their blocks, are what is compared. */
 #define PODS_AS_UNITS 3
-/* Blocks of a pod from which it is held against the other pods. */
-#define PODS_LEAST_BLOCKS 3
 /* Their spread is more than chance. */
 #define POD_P 0.05
 
@@ -92,7 +90,7 @@ judge_summarize(struct judge *judge, size_t arm)
 	size_t n_legacy = 0, n_val = 0;
 	bool higher = judge->rule.higher;
 
-	*s = (struct judge_summary){ .batch = (double)NAN };
+	*s = (struct judge_summary){ .batch = (double)NAN, .ticks = s->ticks };
 	while ((run = judge_next(judge, arm, run)) != NULL) {
 		if (!isnan(run->val_loss))
 			val[n_val++] = run->val_loss;
@@ -359,15 +357,18 @@ gather_blocks(struct judge_contrast *c)
 	c->variant = c->n_blocks > 0 ? exp(b / n) : (double)NAN;
 }
 
-/* The blocks of c->arm and c->base, fresh ones or the others, and their
- * comparison; by the pods' means where there are three or more. */
+/*
+ * The blocks of c->arm and c->base, fresh ones or the others, and their
+ * comparison; by the pods' means where there are three or more, or where two
+ * are shown to differ.
+ */
 static void
 judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
 		     bool fresh)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
 	double *d = judge_room(judge), *means = judge_room(judge);
-	double *ses = judge_room(judge);
+	double *sds = judge_room(judge), *blocks = judge_room(judge);
 	size_t n;
 
 	collect_blocks(judge, c, fresh);
@@ -376,17 +377,17 @@ judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
 		n = judge_collect_d(c, c->pods[p].pod, d);
 		c->pods[p].paired = paired_compare(d, n, rule);
 		means[p] = c->pods[p].paired.mean;
-		/* A spread of two values says nothing of a spread. */
-		ses[p] = n >= PODS_LEAST_BLOCKS ? c->pods[p].paired.se
-						: (double)NAN;
+		sds[p] = c->pods[p].paired.sd;
+		blocks[p] = (double)n;
 	}
-	c->spread = multi_pods(means, ses, c->n_pods);
-	c->pods_differ = c->spread.p_q < POD_P;
-	c->across_pods = c->n_pods >= PODS_AS_UNITS;
+	c->spread = multi_pods(means, sds, blocks, c->n_pods);
+	c->pods_differ = c->spread.p < POD_P;
+	c->across_pods = c->n_pods >= PODS_AS_UNITS || c->pods_differ;
 	n = judge_collect_d(c, JUDGE_ANY, d);
 	c->paired = c->across_pods ? paired_compare(means, c->n_pods, rule)
 				   : paired_compare(d, n, rule);
-	free(ses);
+	free(blocks);
+	free(sds);
 	free(means);
 	free(d);
 }
@@ -409,32 +410,6 @@ invalid_by(const struct judge_contrast *c)
 		if (c->hits.hit[i].hard && !is_transient(c->hits.hit[i].guard))
 			return guard_words[c->hits.hit[i].guard];
 	return NULL;
-}
-
-/* Is the variant faster on one pod and slower on another? */
-static bool
-has_both_signs(const struct judge_contrast *c)
-{
-	bool up = false, down = false;
-
-	for (size_t i = 0; i < c->n_pods; i++) {
-		up |= c->pods[i].paired.mean > 0.0;
-		down |= c->pods[i].paired.mean < 0.0;
-	}
-	return up && down;
-}
-
-/* Do the pods contradict each other so that there is no common winner? */
-static bool
-has_no_winner(const struct judge_contrast *c, double alpha)
-{
-	bool all_shown = true;
-
-	if (has_both_signs(c) && (c->pods_differ || c->across_pods))
-		return true;
-	for (size_t i = 0; i < c->n_pods; i++)
-		all_shown &= c->pods[i].paired.p < alpha;
-	return c->pods_differ && !c->across_pods && !all_shown;
 }
 
 static unsigned int
@@ -460,11 +435,85 @@ suffixes_of(const struct judge *judge, const struct judge_contrast *c)
 	return suffixes;
 }
 
+/*
+ * Does the median of the intervals contradict their mean, by more than the
+ * interval allows, and so in each run?  Whatever a warm-up or a stop in each
+ * run turns from faster to slower is so: where the mean is shown, it is shown
+ * to be away from the median all the more.
+ */
+static bool
+is_unsteady(const struct judge *judge, const struct judge_contrast *c)
+{
+	const struct paired_rule *rule = &judge->rule.paired;
+	const struct paired *away = &c->steps.away;
+	double by_median = c->paired.mean - away->mean;
+	bool turned =
+		c->paired.p < rule->alpha && c->paired.mean * by_median < 0.0;
+
+	return away->p < rule->alpha &&
+	       fabs(away->mean) > (c->paired.hi - c->paired.lo) / 2.0 &&
+	       (turned || fabs(away->mean) > log1p(rule->margin));
+}
+
+/* Say what contradicts; the reason that nothing is judged. */
+static void
+mark_unsteady(struct judge_contrast *c, char *why, size_t size)
+{
+	const struct judge_steps *s = &c->steps;
+	bool variant = s->odd_times >= 1.0;
+	double times = variant ? s->odd_times : 1.0 / s->odd_times;
+
+	guard_add(&c->hits, GUARD_STEADY, false,
+		  "steps %.0f to %.0f took the %s %.1f times as long as the "
+		  "others: by the mean %+.2f%%, by the median of intervals "
+		  "%+.2f%%",
+		  s->odd_lo, s->odd_hi, variant ? "variant" : "control", times,
+		  stats_pct(c->paired.mean),
+		  stats_pct(c->paired.mean - s->away.mean));
+	(void)snprintf(why, size, "not steady, interval %.0f-%.0f: %.1fx",
+		       s->odd_lo, s->odd_hi, times);
+}
+
+/* Ticks below which a window is measured too coarsely. */
+#define LEAST_TICKS 200.0
+/* Each window is off by up to one, whatever blocks repeat. */
+#define LEAST_APART 2.0
+
+/*
+ * What the clock of the logs is too coarse for: a window of a few ticks, a
+ * difference below one, and blocks that differ by exactly the same, of which
+ * no test of chance says anything.
+ */
+static void
+refuse_coarse(const struct judge *judge, const struct judge_contrast *c,
+	      char *why, size_t size)
+{
+	double ticks = fmin(judge->summary[c->base].ticks,
+			    judge->summary[c->arm].ticks);
+
+	if (ticks < LEAST_TICKS)
+		(void)snprintf(why, size,
+			       "the window is %.0f ticks of its log's clock, "
+			       "need %.0f",
+			       ticks, LEAST_TICKS);
+	else if (judge->training && c->paired.sd == 0.0)
+		(void)snprintf(why, size,
+			       "no spread: all blocks differ by the "
+			       "same");
+	else if (c->paired.p < judge->rule.paired.alpha &&
+		 fabs(c->paired.mean) * ticks < LEAST_APART)
+		(void)snprintf(why, size,
+			       "under two ticks of its log's clock apart");
+}
+
 static void
 decide(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_rule *rule = &judge->rule;
+	bool unsteady = is_unsteady(judge, c);
+	char why[80] = "";
 	struct verdict_input input = {
+		.refused = why,
 		.invalid = invalid_by(c),
 		.need = rule->need,
 		.n_blocks = c->n_blocks,
@@ -476,17 +525,22 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		.register_sd = rule->register_sd,
 		.register_df = rule->register_df,
 		.suffixes = suffixes_of(judge, c),
+		.worse_nats = c->quality.worse ? c->quality.nats.mean : 0.0,
 	};
 
+	if (unsteady) {
+		mark_unsteady(c, why, sizeof(why));
+		input.suffixes &= ~(1U << VERDICT_NOT_STEADY);
+	}
+	refuse_coarse(judge, c, why, sizeof(why));
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
-	input.no_winner = has_no_winner(c, rule->paired.alpha);
-	if (input.no_winner)
-		input.suffixes |= 1U << VERDICT_PODS_DIFFER;
 	c->blocks_to_margin =
 		paired_blocks_needed(c->paired.sd, log1p(rule->paired.margin),
 				     rule->paired.alpha, rule->paired.power);
 	verdict_judge(&c->verdict, &input);
+	if (unsteady && c->verdict.refused)
+		c->verdict.suffixes |= 1U << VERDICT_NOT_STEADY;
 	input.invalid = NULL;
 	verdict_judge(&c->if_valid, &input);
 }
@@ -578,7 +632,6 @@ mark_aa(struct judge *judge, struct judge_contrast *c)
 struct pair {
 	size_t a, b;
 	struct paired paired; /* mean > 0: b is faster */
-	bool agree;	      /* no pods that contradict each other */
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -627,7 +680,6 @@ hold(const struct judge *judge, size_t a, size_t b, bool fresh)
 
 	judge_compare_blocks(judge, &c, fresh);
 	pair.paired = c.paired;
-	pair.agree = !(has_both_signs(&c) && c.pods_differ);
 	/* What decides is the number of blocks, also with pods as units. */
 	pair.paired.n = c.n_blocks;
 	free(c.blocks);
@@ -654,8 +706,7 @@ leads(const struct judge *judge, const struct pair *pairs, const double *holm,
 
 		if (pairs[i].a != arm && pairs[i].b != arm)
 			continue;
-		if (!(lead > 0.0) || !pairs[i].agree ||
-		    pairs[i].paired.n < judge->rule.need ||
+		if (!(lead > 0.0) || pairs[i].paired.n < judge->rule.need ||
 		    !(holm[i] < judge->rule.paired.alpha))
 			return false;
 		p = fmax(p, holm[i]);
@@ -672,7 +723,7 @@ leads(const struct judge *judge, const struct pair *pairs, const double *holm,
 static bool
 is_faster(const struct judge *judge, const struct pair *pair)
 {
-	return pair->paired.n >= VERDICT_MIN_BLOCKS && pair->agree &&
+	return pair->paired.n >= VERDICT_MIN_BLOCKS &&
 	       pair->paired.mean > 0.0 &&
 	       pair->paired.p < judge->rule.paired.alpha;
 }
@@ -733,12 +784,15 @@ judge_is_invalid(const struct judge *judge, size_t arm)
 	       judge->contrasts[arm - 1].verdict.word == VERDICT_INVALID;
 }
 
-/* Other numerics are no win before their quality is proven. */
+/* Other numerics are no win before their quality is proven; nor is a worse
+ * loss, nor a number that is not judged. */
 static bool
 may_win(const struct judge *judge, size_t arm)
 {
 	return !judge->arms[arm].aa && !judge->arms[arm].numerics_changed &&
-	       !judge_is_invalid(judge, arm);
+	       !judge_is_invalid(judge, arm) &&
+	       (arm == 0 || (!judge->contrasts[arm - 1].verdict.refused &&
+			     !judge->contrasts[arm - 1].quality.worse));
 }
 
 /* All pairs of the arms that can be ranked. */
@@ -845,6 +899,7 @@ judge_init(struct judge *judge, const struct judge_rule *rule,
 				 .n_runs = n_runs,
 				 .lo = (double)NAN,
 				 .hi = (double)NAN,
+				 .steady_from = (double)NAN,
 				 .n_contrasts = n_arms - 1 };
 	judge_measure(judge);
 	judge_compare_runs(judge);
@@ -861,7 +916,7 @@ judge_init(struct judge *judge, const struct judge_rule *rule,
 		judge_compare_arms(judge, c);
 		judge_compare_unblocked(judge, c);
 		judge_weigh_outliers(judge, c);
-		c->trend = judge_trend(judge, c->arm);
+		judge_look_inside(judge, c);
 	}
 	judge_decide(judge);
 }

@@ -87,7 +87,7 @@ struct judge_arm {
 enum window_mode {
 	WINDOW_DEFAULT, /* 20..100 where all runs have it, else auto */
 	WINDOW_FIXED,
-	WINDOW_AUTO, /* MSER, the latest cut of all runs */
+	WINDOW_AUTO, /* the rows of all runs behind the first quarter */
 };
 
 struct judge_rule {
@@ -120,6 +120,9 @@ struct judge_summary {
 	double legacy_mean;	      /* mean of the runs' mean tok/s */
 	double val_loss;	      /* mean */
 	double batch;		      /* tokens a step, as a log prints it */
+	/* Of a training run: how many ticks of its log's clock the shortest
+	 * window is. */
+	double ticks;
 };
 
 /* What is odd about a block. */
@@ -142,6 +145,24 @@ struct judge_pod {
 	struct paired paired;
 };
 
+/*
+ * What the intervals of the window say, each held against the control's of the
+ * same steps.  A warm-up or a stop moves their sum, but not their median.
+ */
+struct judge_steps {
+	/* Over pairs of runs: d of the whole window without that by the median
+	 * of its intervals. */
+	struct paired away;
+	double odd_lo, odd_hi, odd_times; /* the furthest interval, its ratio */
+};
+
+/* The losses of a training variant against the control's, in nats. */
+struct judge_quality {
+	bool by_val; /* by the last validation, else by training losses */
+	struct paired nats; /* over pairs of runs; > 0: the variant is worse */
+	bool same, worse;   /* shown to be within the margin; shown not to be */
+};
+
 /* One variant against the control. */
 struct judge_contrast {
 	size_t arm, base; /* base: what it is held against; the control, 0 */
@@ -151,13 +172,15 @@ struct judge_contrast {
 	 * exactly the difference that is judged. */
 	double control, variant;
 	struct paired paired;	/* of the blocks, or of the pods' means */
-	bool across_pods;	/* t on the pods' means (3 pods or more) */
+	bool across_pods;	/* t on the pods' means: see judge.c */
 	double p_holm;		/* NAN for the A/A arm and for invalid ones */
 	struct judge_pod *pods; /* owned; those with a complete block */
 	size_t n_pods;
 	struct pods_spread spread;
 	bool pods_differ;
 	enum window_trend trend;
+	struct judge_steps steps; /* of a training run */
+	struct judge_quality quality;
 	struct welch welch;   /* as if there were no blocks */
 	struct rank_two rank; /* y of the control against the variant's */
 	double median_delta_pct, min_delta_pct; /* of y: + is slower */
@@ -218,6 +241,7 @@ struct judge {
 	bool training; /* else scores */
 	double lo, hi; /* the window that was used; NAN: none */
 	bool window_auto;
+	double steady_from; /* of window_auto, by MSER; NAN: a run never is */
 	struct judge_summary summary[SCHEDULE_MAX_ARMS];
 	struct judge_contrast *contrasts; /* owned; n_arms - 1 */
 	size_t n_contrasts;

@@ -74,25 +74,28 @@ steady_from(const struct judge_run *run)
 	return cut >= 0 ? run->times.step[cut] : (double)NAN;
 }
 
-/* The latest cut and the earliest end of all healthy runs. */
+/*
+ * All rows behind the first quarter: a share that no value has a part in.  From
+ * where MSER calls all runs steady is a suggestion for the next bench.
+ */
 static void
 find_auto_window(struct judge *judge)
 {
-	struct judge_run *run = NULL;
+	const struct judge_run *run = NULL;
+	double steady = (double)NAN;
+	bool all = true;
 
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
-		double from;
+		const struct step_times *times = &run->times;
 
 		if (!is_healthy(run))
 			continue;
-		from = steady_from(run);
-		if (isnan(from))
-			guard_add(&run->hits, GUARD_WINDOW, true,
-				  "no steady state within %zu rows",
-				  run->times.n);
-		judge->lo = fmax(judge->lo, from);
-		judge->hi = fmin(judge->hi, run->times.step[run->times.n - 1]);
+		judge->lo = fmax(judge->lo, times->step[times->n / 4]);
+		judge->hi = fmin(judge->hi, times->step[times->n - 1]);
+		all &= !isnan(steady_from(run));
+		steady = fmax(steady, steady_from(run));
 	}
+	judge->steady_from = all ? steady : (double)NAN;
 	judge->window_auto = true;
 }
 
@@ -186,6 +189,25 @@ measure_score(const struct judge *judge, struct judge_run *run)
 			  "a score of %g has no ratio", value);
 }
 
+/* How fine the clock of an arm's logs is, against the window. */
+static double
+window_ticks(const struct judge *judge, size_t arm)
+{
+	const struct judge_run *run = NULL;
+	double least = (double)NAN;
+	uint64_t unit = 0;
+
+	while ((run = judge_next(judge, arm, run)) != NULL)
+		if (run->has_window)
+			unit = step_unit(&run->times, run->log->rows, unit);
+	while ((run = judge_next(judge, arm, run)) != NULL)
+		if (run->has_window)
+			least = fmin(least,
+				     step_ticks(&run->times, run->log->rows,
+						judge->lo, judge->hi, unit));
+	return least;
+}
+
 /* Rows in the window must be those of the first healthy control. */
 static void
 check_rows(struct judge *judge)
@@ -241,58 +263,90 @@ judge_measure(struct judge *judge)
 		run->value = judge->rule.higher ? 1.0 / run->y : run->y;
 	}
 	check_rows(judge);
+	for (size_t arm = 0; arm < judge->n_arms; arm++)
+		judge->summary[arm].ticks = window_ticks(judge, arm);
 }
 
-/* Log ratios of the interval times of two runs, added to sum. */
-static bool
+/* Log ratios of the interval times of two runs, added to sum; their median,
+ * NAN: they have not the same rows. */
+static double
 add_ratios(const struct judge *judge, const struct judge_run *control,
 	   const struct judge_run *run, double *sum, double *mid)
 {
 	size_t room = control->times.n > run->times.n ? control->times.n
 						      : run->times.n;
 	double *a = xmalloc((room + 1) * sizeof(*a));
-	double *b = xmalloc((room + 1) * sizeof(*b));
+	double *b = xmalloc((room + 1) * sizeof(*b)), median = (double)NAN;
 	size_t n =
 		step_intervals(&control->times, judge->lo, judge->hi, a, mid);
 	size_t m = step_intervals(&run->times, judge->lo, judge->hi, b, NULL);
 
-	for (size_t i = 0; n == m && i < n; i++)
-		sum[i] += log(b[i] / a[i]);
+	for (size_t i = 0; n == m && i < n; i++) {
+		b[i] = log(b[i] / a[i]);
+		sum[i] += b[i];
+	}
+	if (n == m)
+		median = stats_median(b, n);
 	free(a);
 	free(b);
-	return n == m;
+	return median;
 }
 
-enum window_trend
-judge_trend(const struct judge *judge, size_t arm)
+/* The interval whose mean log ratio is furthest from their median. */
+static void
+find_odd(struct judge_steps *steps, const struct step_times *times, double lo,
+	 const double *ratio, size_t n)
 {
-	const struct judge_run *control = NULL, *run;
-	size_t n_intervals = 0, blocks = 0;
-	double *sum = NULL, *mid = NULL;
-	enum window_trend trend = WINDOW_STEADY;
+	double median = stats_median(ratio, n), far = 0.0;
+	size_t first = step_find(times, lo);
 
-	while ((control = judge_next(judge, 0, control)) != NULL) {
-		run = judge_beside(judge, arm, control);
+	for (size_t i = 0; i < n; i++) {
+		if (!(fabs(ratio[i] - median) > far))
+			continue;
+		far = fabs(ratio[i] - median);
+		steps->odd_lo = times->step[first + i];
+		steps->odd_hi = times->step[first + i + 1];
+		steps->odd_times = exp(ratio[i] - median);
+	}
+}
+
+void
+judge_look_inside(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_run *control = NULL, *run, *last = NULL;
+	double *sum = NULL, *mid = NULL, *away = judge_room(judge);
+	size_t n = 0, pairs = 0;
+
+	while ((control = judge_next(judge, c->base, control)) != NULL) {
+		double median;
+
+		run = judge_beside(judge, c->arm, control);
 		if (!judge_is_main(control) || !control->has_window ||
 		    run == NULL || !run->has_window)
 			continue;
 		if (sum == NULL) {
-			n_intervals = control->window.n_rows - 1;
+			n = control->window.n_rows - 1;
 			sum = xcalloc(control->times.n + 1, sizeof(*sum));
 			mid = xcalloc(control->times.n + 1, sizeof(*mid));
 		}
-		if (control->window.n_rows - 1 == n_intervals &&
-		    control->times.n > n_intervals &&
-		    add_ratios(judge, control, run, sum, mid))
-			blocks++;
+		if (control->window.n_rows - 1 != n || control->times.n <= n)
+			continue;
+		median = add_ratios(judge, control, run, sum, mid);
+		if (isnan(median))
+			continue;
+		away[pairs++] = log(control->y / run->y) + median;
+		last = control;
 	}
-	for (size_t i = 0; i < n_intervals && blocks > 0; i++)
-		sum[i] /= (double)blocks;
-	if (blocks > 0)
-		trend = window_trend(mid, sum, n_intervals);
+	for (size_t i = 0; i < n && pairs > 0; i++)
+		sum[i] /= (double)pairs;
+	if (pairs > 0) {
+		c->trend = window_trend(mid, sum, n);
+		find_odd(&c->steps, &last->times, judge->lo, sum, n);
+	}
+	c->steps.away = paired_compare(away, pairs, &judge->rule.paired);
+	free(away);
 	free(sum);
 	free(mid);
-	return trend;
 }
 
 /* Marks in shape of a modified z score. */

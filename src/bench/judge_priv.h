@@ -8,8 +8,9 @@
 
 /* judge_measure.c: guards of each log, its clock, the common window, y. */
 void judge_measure(struct judge *judge);
-/* Is the variant's time, step by step against the control's, steady? */
-enum window_trend judge_trend(const struct judge *judge, size_t arm);
+/* The variant's time, interval by interval against the control's: is it
+ * steady, and do the intervals say what their sum does? */
+void judge_look_inside(const struct judge *judge, struct judge_contrast *c);
 /* Runs far from their arm's median, what was seen in them, and what they did
  * to a contrast. */
 void judge_mark_outliers(struct judge *judge);

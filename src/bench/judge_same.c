@@ -62,9 +62,9 @@ compare_pair(struct judge *judge, struct judge_run *run,
 		guard_check_losses(
 			&run->hits,
 			&(struct guard_losses){ a->rows, a->n_rows, a->val_loss,
-						judge->hi },
+						a->val_step, judge->hi },
 			&(struct guard_losses){ b->rows, b->n_rows, b->val_loss,
-						judge->hi },
+						b->val_step, judge->hi },
 			&judge->rule.losses,
 			judge->arms[run->arm].numerics_changed);
 	if (run->has_window && control->has_window && run->times.from_tok_s &&
@@ -153,8 +153,7 @@ learn_losses(struct judge *judge)
 		val[n++] = run->log->val_loss;
 	}
 	if (n >= 3 && same)
-		guard_loss_widen(&judge->rule.losses, stats_sd(val, n),
-				 (double)NAN);
+		guard_loss_widen(&judge->rule.losses, stats_sd(val, n));
 	free(val);
 }
 
@@ -368,7 +367,8 @@ n_torch_seen(const struct judge *judge, size_t arm, size_t *n_own)
 	return seen;
 }
 
-/* Python, torch and what it needs, as two runs were seen to have it. */
+/* Python, torch and what it needs, as two runs were seen or say to have it; on
+ * another GPU nothing is the same work. */
 static void
 compare_versions(const struct judge *judge, struct judge_contrast *c,
 		 const struct judge_run *run, const struct judge_run *control)
@@ -378,10 +378,9 @@ compare_versions(const struct judge *judge, struct judge_contrast *c,
 	static const struct {
 		const char *key;
 		bool decides;
-	} parts[] = { { "torch", true },
-		      { "triton", true },
-		      { "flash_attn", true },
-		      { "python", false } };
+	} parts[] = { { "gpu", true },	   { "torch", true },
+		      { "triton", true },  { "flash_attn", true },
+		      { "python", false }, { "driver", false } };
 	const struct judge_arm *arm = &judge->arms[c->arm];
 
 	for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
@@ -390,8 +389,9 @@ compare_versions(const struct judge *judge, struct judge_contrast *c,
 		if (version_in(control->runtime, parts[k].key, a) &&
 		    version_in(run->runtime, parts[k].key, b) &&
 		    strcmp(a, b) != 0 && !is_declared(arm, parts[k].key))
-			guard_add(&c->hits, GUARD_RUNTIME,
-				  parts[k].decides && arm->declares_all,
+			guard_add(&c->hits, k == 0 ? GUARD_SAME : GUARD_RUNTIME,
+				  k == 0 || (parts[k].decides &&
+					     arm->declares_all),
 				  "it ran with %s %.50s, the control with "
 				  "%.50s",
 				  parts[k].key, b, a);
@@ -416,6 +416,51 @@ compare_runtimes(const struct judge *judge, struct judge_contrast *c)
 		if (control != NULL)
 			compare_versions(judge, c, run, control);
 	}
+}
+
+/* The source that a run's log embeds; NULL: none. */
+static const char *
+source_of(const struct judge_run *run)
+{
+	return run->log != NULL ? run->log->run.source_sha256 : NULL;
+}
+
+/* The source that all logs of an arm embed; those of one that wavers make no
+ * arm.  NULL: none. */
+static const char *
+source_of_arm(const struct judge *judge, struct judge_contrast *c, size_t arm)
+{
+	const struct judge_run *run = NULL;
+	const char *first = NULL;
+
+	while ((run = judge_next(judge, arm, run)) != NULL) {
+		const char *source = source_of(run);
+
+		if (source != NULL && first != NULL &&
+		    strcmp(source, first) != 0)
+			guard_add(&c->hits, GUARD_SAME, true,
+				  "%s logs embed more than one source: %.12s "
+				  "and %.12s",
+				  arm == c->base ? "the control's" : "its",
+				  first, source);
+		first = first == NULL ? source : first;
+	}
+	return first;
+}
+
+static void
+compare_sources(const struct judge *judge, struct judge_contrast *c)
+{
+	const struct judge_arm *arm = &judge->arms[c->arm];
+	const char *a = source_of_arm(judge, c, c->base);
+	const char *b = source_of_arm(judge, c, c->arm);
+	bool hard = arm->declares_all || arm->aa;
+
+	if (a != NULL && b != NULL && strcmp(a, b) != 0)
+		guard_add(&c->hits, hard ? GUARD_SAME : GUARD_SETTINGS, hard,
+			  "its logs embed the source %.12s, the control's "
+			  "%.12s",
+			  b, a);
 }
 
 /* The mean of a double of struct health_sum over an arm's usable runs; NAN:
@@ -503,14 +548,107 @@ compare_health(const struct judge *judge, struct judge_contrast *c)
 			  100.0 * b, 100.0 * a);
 }
 
+/* The mean difference of the training losses at equal steps; NAN: none. */
+static double
+train_loss_apart(const struct run_log *a, const struct run_log *b)
+{
+	double sum = 0.0;
+	size_t i = 0, k = 0, n = 0;
+
+	while (i < a->n_rows && k < b->n_rows) {
+		const struct step_row *x = &a->rows[i], *y = &b->rows[k];
+
+		if (x->step == y->step && !isnan(x->train_loss) &&
+		    !isnan(y->train_loss)) {
+			sum += y->train_loss - x->train_loss;
+			n++;
+		}
+		i += x->step <= y->step ? 1 : 0;
+		k += y->step <= x->step ? 1 : 0;
+	}
+	return n > 0 ? sum / (double)n : (double)NAN;
+}
+
+/*
+ * By how much a run's loss is above the control's beside it: by the last
+ * validation, of equal steps behind the window, or by the training losses.
+ */
+static double
+loss_apart(const struct judge *judge, const struct judge_run *control,
+	   const struct judge_run *run, bool by_val)
+{
+	const struct run_log *a = control->log, *b = run->log;
+
+	if (!by_val)
+		return train_loss_apart(a, b);
+	return a->val_step == b->val_step && !(a->val_step < judge->hi)
+		       ? b->val_loss - a->val_loss
+		       : (double)NAN;
+}
+
+/* Collect it over all pairs; false: a pair has none. */
+static bool
+collect_apart(const struct judge *judge, const struct judge_contrast *c,
+	      bool by_val, double *apart, size_t *n)
+{
+	const struct judge_run *run = NULL, *control;
+	bool all = true;
+
+	*n = 0;
+	while ((run = judge_next(judge, c->arm, run)) != NULL) {
+		control = judge_beside(judge, c->base, run);
+		if (!judge_is_main(run) || !judge_is_usable(run) ||
+		    control == NULL || !judge_is_usable(control))
+			continue;
+		apart[*n] = loss_apart(judge, control, run, by_val);
+		if (isnan(apart[*n]))
+			all = false;
+		else
+			++*n;
+	}
+	return all && *n > 0;
+}
+
+/*
+ * Is the variant's loss that of the control, over all blocks?  The same where
+ * the 90 % interval lies within the margin; worse where it does not and the
+ * difference is shown.
+ */
+static void
+compare_quality(const struct judge *judge, struct judge_contrast *c)
+{
+	struct judge_quality *q = &c->quality;
+	double *apart = judge_room(judge), margin = judge->rule.losses.margin;
+	size_t n;
+
+	q->by_val = collect_apart(judge, c, true, apart, &n);
+	if (!q->by_val)
+		(void)collect_apart(judge, c, false, apart, &n);
+	q->nats = paired_compare(apart, n, &judge->rule.paired);
+	free(apart);
+	q->same = q->nats.tost_lo > -margin && q->nats.tost_hi < margin;
+	q->worse = !q->same && n >= VERDICT_MIN_BLOCKS && q->nats.mean > 0.0 &&
+		   q->nats.p < judge->rule.paired.alpha &&
+		   !judge->arms[c->arm].aa;
+	if (q->worse)
+		guard_add(&c->hits, GUARD_QUALITY, false,
+			  "its %s is worse by %.4f nats [%.4f, %.4f] over %zu "
+			  "pairs (margin %g)",
+			  q->by_val ? "validation loss" : "training loss",
+			  q->nats.mean, q->nats.lo, q->nats.hi, n, margin);
+}
+
 void
 judge_compare_arms(const struct judge *judge, struct judge_contrast *c)
 {
 	collect_hits(judge, c);
-	if (!judge->training)
+	if (judge->training)
+		compare_quality(judge, c);
+	else
 		compare_metrics(judge, c);
 	compare_settings(judge, c);
 	compare_runtimes(judge, c);
+	compare_sources(judge, c);
 	compare_health(judge, c);
 	compare_log_clocks(judge, c);
 }

@@ -254,13 +254,13 @@ op_state() {
 # End one job; its exit file comes as with any other end.
 op_cut() {
 	job=$HB_TOP/$HB_JOB
-	is_alive "$job" && kill -TERM -- "-$group"
+	is_alive "$job" && kill -TERM "-$group"
 	tries=0
 	while is_alive "$job" && test $tries -lt "$((HB_GRACE * 5))"; do
 		tries=$((tries + 1))
 		sleep 0.2
 	done
-	is_alive "$job" && kill -KILL -- "-$group"
+	is_alive "$job" && kill -KILL "-$group"
 	left=$(marked "$HB_BENCH/$HB_JOB;")
 	# shellcheck disable=SC2086
 	test -z "$left" || kill -KILL $left 2>/dev/null
@@ -284,7 +284,7 @@ op_gpu() {
 op_abort() {
 	for job in "$HB_TOP"/*/; do
 		job=${job%/}
-		test -f "$job/pid" && is_alive "$job" && kill -TERM -- "-$group"
+		test -f "$job/pid" && is_alive "$job" && kill -TERM "-$group"
 	done
 	tries=0
 	while test $tries -lt "$((HB_GRACE * 5))"; do
@@ -301,7 +301,7 @@ op_abort() {
 		while test -f "$job/pid" && is_alive "$job" &&
 			test $tries -lt 50; do
 			tries=$((tries + 1))
-			test $tries -ne 40 || kill -KILL -- "-$group"
+			test $tries -ne 40 || kill -KILL "-$group"
 			sleep 0.1
 		done
 	done

@@ -187,13 +187,6 @@ noise_pool(struct noise *total, const struct noise *more)
 	*total = both;
 }
 
-/* P(F > f) of the F distribution by the incomplete beta function. */
-static double
-f_upper(double f, double df_a, double df_b)
-{
-	return dist_beta_inc(df_b / (df_b + df_a * f), df_b / 2.0, df_a / 2.0);
-}
-
 double
 noise_compare(const struct noise *a, const struct noise *b)
 {
@@ -202,7 +195,7 @@ noise_compare(const struct noise *a, const struct noise *b)
 	if (!(a->sd > 0.0) || !(b->sd > 0.0) || !(a->df >= 1.0) ||
 	    !(b->df >= 1.0))
 		return (double)NAN;
-	upper = f_upper(a->sd * a->sd / (b->sd * b->sd), a->df, b->df);
+	upper = dist_f_upper(a->sd * a->sd / (b->sd * b->sd), a->df, b->df);
 	return 2.0 * fmin(upper, 1.0 - upper);
 }
 

@@ -274,6 +274,7 @@ static const struct json_field decision_keys[] = {
 static const struct json_field guards_keys[] = {
 	KEY("loss_step_tol", NUMBER, rule.losses.steps, RANGE(0, 100)),
 	KEY("loss_val_tol", NUMBER, rule.losses.val, RANGE(0, 100)),
+	KEY("loss_margin", NUMBER, rule.losses.margin, RANGE(0, 100)),
 	KEY("throttle", EITHER, throttle_drops, WORDS("ignore", "block")),
 	KEY("foreign_procs", EITHER, refuse_foreign, WORDS("ignore", "refuse")),
 	END
@@ -756,7 +757,8 @@ plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
 	const struct plan_variant *v = plan_arm(plan, arm);
 	const struct plan_pod *p = &plan->pods[pod];
 
-	buf_append_str(out, "env ");
+	/* Rows are seen when they are made; what the plan sets comes later. */
+	buf_append_str(out, "env PYTHONUNBUFFERED=1 ");
 	if (p->gpus.n > 0) {
 		buf_append_str(out, "CUDA_VISIBLE_DEVICES=");
 		plan_gpus_text(&p->gpus, ',', out);

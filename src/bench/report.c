@@ -116,6 +116,7 @@ style_of(const cJSON *c)
 		[VERDICT_INVALID] = FACT_ALARM,
 		[VERDICT_NOT_JUDGED] = FACT_HINT,
 		[VERDICT_FASTER] = FACT_BETTER,
+		[VERDICT_FASTER_WORSE] = FACT_WORSE,
 		[VERDICT_SLOWER] = FACT_WORSE,
 		[VERDICT_SAME] = FACT_DONE,
 		[VERDICT_NO_DIFFERENCE] = FACT_STRONG,
@@ -403,11 +404,11 @@ add_pods(struct report *r)
 		add(r, facts_keep(r->facts, "pod %s", txt(pod, "pod")),
 		    FACT_PLAIN);
 	}
-	if (isnan(num(r->c, "Q")))
+	if (isnan(num(r->c, "pods_p")))
 		return;
-	say(r, "Q %.2f, ", num(r->c, "Q"));
-	say_p(r, "p", num(r->c, "p_Q"));
-	say(r, ", I2 %.0f%%", 100.0 * num(r->c, "I2"));
+	say(r, "F %.2f, ", num(r->c, "pods_f"));
+	say_p(r, "p", num(r->c, "pods_p"));
+	say(r, ", %.0f%% of the spread", 100.0 * num(r->c, "pods_share"));
 	add(r, "between pods", FACT_PLAIN);
 }
 
@@ -445,6 +446,27 @@ add_ranks(struct report *r)
 		       "runs stand far out");
 		add(r, "", FACT_WARN);
 	}
+}
+
+/* The loss against the control's, and what the bench could have shown of it. */
+static void
+add_quality(struct report *r)
+{
+	const cJSON *q = verdict_list(r->c, "quality");
+	const cJSON *ci = verdict_list(q, "ci_nats");
+
+	if (!cJSON_IsObject(q))
+		return;
+	say(r, "%s %+.4f nats", txt(q, "of"), num(q, "nats"));
+	if (!isnan(num(q, "p")))
+		say(r, " [%.4f, %.4f], %s within %g; would have shown %.4f",
+		    cJSON_GetArrayItem(ci, 0)->valuedouble,
+		    cJSON_GetArrayItem(ci, 1)->valuedouble,
+		    verdict_is(q, "same")    ? "the same"
+		    : verdict_is(q, "worse") ? "worse, not"
+					     : "not shown to be the same",
+		    num(q, "margin_nats"), num(q, "mde_nats"));
+	add(r, "quality", verdict_is(q, "worse") ? FACT_WORSE : FACT_PLAIN);
 }
 
 static void
@@ -497,6 +519,7 @@ add_contrast(struct report *r)
 		add(r, "not steady", FACT_WARN);
 	}
 	add_outliers(r, false);
+	add_quality(r);
 	add_guards(r);
 }
 
@@ -597,13 +620,33 @@ add_end(struct report *r)
 	}
 }
 
+/* A window that nobody named, and one that somebody might. */
+static void
+add_window(struct report *r)
+{
+	const cJSON *window = verdict_list(r->root, "window");
+	double steady = num(r->root, "steady_from");
+
+	if (!verdict_is(r->root, "window_found") ||
+	    cJSON_GetArraySize(window) != 2)
+		return;
+	say(r, "steps %.0f..%.0f: the rows behind the first quarter; MSER ",
+	    cJSON_GetArrayItem(window, 0)->valuedouble,
+	    cJSON_GetArrayItem(window, 1)->valuedouble);
+	if (isnan(steady))
+		say(r, "calls some runs steady nowhere");
+	else
+		say(r, "calls all runs steady from step %.0f", steady);
+	add(r, "window found", FACT_HINT);
+}
+
 void
 report_facts(struct facts *facts, const cJSON *verdict)
 {
 	struct report r = { .facts = facts, .root = verdict };
 	const cJSON *contrasts = verdict_list(verdict, "contrasts");
 	const cJSON *best = verdict_list(verdict, "best");
-	const cJSON *arm, *window = verdict_list(verdict, "window");
+	const cJSON *arm;
 
 	buf_init(&r.line, MAX_LINE);
 	if (cJSON_GetArraySize(contrasts) > 1)
@@ -615,12 +658,7 @@ report_facts(struct facts *facts, const cJSON *verdict)
 	}
 	facts_section(facts, "runs");
 	cJSON_ArrayForEach(arm, verdict_list(verdict, "arms")) add_arm(&r, arm);
-	if (verdict_is(verdict, "window_found") &&
-	    cJSON_GetArraySize(window) == 2)
-		facts_text(facts, "window found", FACT_HINT,
-			   "steps %.0f..%.0f (all runs are steady from there)",
-			   cJSON_GetArrayItem(window, 0)->valuedouble,
-			   cJSON_GetArrayItem(window, 1)->valuedouble);
+	add_window(&r);
 	add_end(&r);
 	add_dropped(&r);
 	buf_release(&r.line);

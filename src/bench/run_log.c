@@ -298,6 +298,59 @@ number_after(struct str text, const char *key, double *value, char *end)
 	return str_to_double(word, value);
 }
 
+/* Keep "key value" once; a value of the source that prints it is none. */
+static void
+add_runtime(struct run_log *log, const char *key, struct str value)
+{
+	size_t len = strlen(log->runtime);
+	char name[16];
+
+	(void)snprintf(name, sizeof(name), "%s ", key);
+	if (value.len == 0 || !isalnum((unsigned char)value.p[0]) ||
+	    memchr(value.p, ';', value.len) != NULL ||
+	    strstr(log->runtime, name) != NULL ||
+	    len + strlen(name) + value.len + 3 > sizeof(log->runtime))
+		return;
+	(void)snprintf(log->runtime + len, sizeof(log->runtime) - len,
+		       "%s%s%.*s", len > 0 ? "; " : "", name, (int)value.len,
+		       value.p);
+}
+
+/* Versions and the first GPU, as trainers and nvidia-smi print them. */
+static void
+read_runtime(struct run_log *log, struct str text)
+{
+	static const struct {
+		const char *before, *key;
+	} words[] = { { "Running Python ", "python" },
+		      { "Running PyTorch ", "torch" },
+		      { "Running Triton version ", "triton" },
+		      { "Driver Version: ", "driver" } };
+	const char *at, *end = text.p + text.len;
+	struct str rest, word;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		at = str_find(text, words[i].before);
+		if (at == NULL)
+			continue;
+		at += strlen(words[i].before);
+		rest = (struct str){ at, (size_t)(end - at) };
+		if (str_next(&rest, ' ', &word) && word.len > 0 &&
+		    isdigit((unsigned char)word.p[0]))
+			add_runtime(log, words[i].key, word);
+	}
+	at = str_find(text, "NVIDIA ");
+	if (at == NULL)
+		return;
+	while (at + n < end && strchr("|(,\"", at[n]) == NULL &&
+	       strncmp(at + n, "  ", 2) != 0 &&
+	       strncmp(at + n, " with ", 6) != 0)
+		n++;
+	if (n > strlen("NVIDIA ") && isalnum((unsigned char)at[7]))
+		add_runtime(log, "gpu", str_trim((struct str){ at, n }));
+}
+
 /* What guards want to know and no sample carries. */
 static void
 on_line(void *user, uint64_t line, struct str text, enum line_class class)
@@ -308,8 +361,10 @@ on_line(void *user, uint64_t line, struct str text, enum line_class class)
 
 	if (class == LINE_SOURCE)
 		return;
-	if (r->log->n_rows == 0)
+	if (r->log->n_rows == 0) {
 		run_settings_line(&r->log->settings, text, line);
+		read_runtime(r->log, text);
+	}
 	if (number_after(text, "train_time:", &value, &end) && end == 'm' &&
 	    !str_find(text, "ms")) {
 		r->minutes = value;

@@ -86,6 +86,9 @@ struct run_log {
 	unsigned int n_runs;	      /* in the file */
 	struct score_json score;      /* of RUN_LOG_SCORE */
 	char sha256[SHA256_HEX_SIZE]; /* of the whole log */
+	/* What it says that it ran with, before its first row: "torch 2.9.1;
+	 * gpu NVIDIA H100 80GB HBM3". */
+	char runtime[256];
 };
 
 /* How logs are read. */

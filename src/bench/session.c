@@ -153,12 +153,14 @@ stop_arms(struct session *s)
 	return any;
 }
 
-/* Did no guard fire?  A loaded host is a mark, and none. */
+/* Did no guard fire?  A loaded host is a mark, and none; so are rows that were
+ * seen late, whose times are their own. */
 static bool
 is_clean(const struct guard_hits *hits)
 {
 	for (size_t i = 0; i < hits->n; i++)
-		if (hits->hit[i].guard != GUARD_LOAD)
+		if (hits->hit[i].guard != GUARD_LOAD &&
+		    hits->hit[i].guard != GUARD_BUFFERED)
 			return false;
 	return true;
 }

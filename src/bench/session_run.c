@@ -108,6 +108,58 @@ printed_between(const struct session *s, const struct run_log *log, size_t a,
 	return ms / 1000.0;
 }
 
+/*
+ * How much later a row was seen than it was made: it was made as long before
+ * the last one as the log's clock says, or longer.  NAN: not known, or that
+ * clock counts more time than the run took.
+ */
+static double
+late_by(const struct session *s, const struct run_log *log, const double *ends,
+	const struct health *health, size_t row)
+{
+	size_t last = log->n_rows - 1;
+	double printed = printed_between(s, log, row, last), after;
+	double end = health_time_of(health, ends[last], &after);
+
+	(void)health_time_of(health, ends[row], &after);
+	return health->n_host > 0 && end - printed >= health->host[0].up_s
+		       ? after - (end - printed)
+		       : (double)NAN;
+}
+
+/* Was it seen so late that what was seen with it is not of its time? */
+static bool
+is_late(const struct session *s, const struct run_log *log, const double *ends,
+	const struct health *health, size_t row)
+{
+	double printed = printed_between(s, log, row, log->n_rows - 1);
+
+	return late_by(s, log, ends, health, row) >
+	       HEALTH_PACE_S + HEALTH_PACE_SHARE * printed;
+}
+
+/* A program that kept its rows to itself, as one writes into a file. */
+static void
+check_buffered(const struct session *s, struct bench_run *run,
+	       const struct health *health)
+{
+	const struct run_log *log = &run->log;
+	double *ends = row_ends(log), most = 0.0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < log->n_rows; i++)
+		if (is_late(s, log, ends, health, i)) {
+			most = fmax(most, late_by(s, log, ends, health, i));
+			n++;
+		}
+	if (n > 0)
+		guard_add(&run->hits, GUARD_BUFFERED, false,
+			  "%zu of its %zu rows were seen up to %.0f s after "
+			  "they were made: no telemetry is theirs",
+			  n, log->n_rows, most);
+	free(ends);
+}
+
 /* Did the rows a..b come one by one, as their clock says, and without a
  * validation between them?  Then no pause and no buffer is in their times. */
 static bool
@@ -174,6 +226,8 @@ session_load_health(struct session *s, struct bench_run *run)
 		from_s = w.from_s;
 		to_s = w.to_s;
 	}
+	if (run->has_log && run->log.kind == RUN_LOG_TRAINING)
+		check_buffered(s, run, &health);
 	run->health = health_sum(&health, from_s, to_s);
 	run->health.printed_s = w.printed_s;
 	run->health.paced = w.paced;
@@ -259,7 +313,10 @@ session_write_steps(struct session *s, const struct judge_run *run,
 			      "reasons\r\n");
 	for (size_t i = 0; i < run->times.n; i++) {
 		add_row(&text, s, run, i);
-		add_telemetry(&text, &health, ends[i]);
+		add_telemetry(&text, &health,
+			      is_late(s, run->log, ends, &health, i)
+				      ? (double)NAN
+				      : ends[i]);
 		buf_append_str(&text, "\r\n");
 	}
 	bench_run_file(kept, "steps.csv", name);
@@ -478,8 +535,8 @@ watch_log(struct session *s, struct bench_run *run,
 	  const struct run_log *control, const struct run_log *log)
 {
 	const struct guard_losses a = { control->rows, control->n_rows, 0.0,
-					(double)NAN };
-	const struct guard_losses b = { log->rows, log->n_rows, 0.0,
+					0.0, (double)NAN };
+	const struct guard_losses b = { log->rows, log->n_rows, 0.0, 0.0,
 					(double)NAN };
 	struct guard_hits hits = { 0 };
 	const struct guard_hit *hit;

@@ -48,6 +48,24 @@ is_stopped(const struct bench_live *live, size_t arm)
 	return arm > 0 && live->contrasts[arm - 1].invalid;
 }
 
+/* A pod goes through its runs in order: those behind which one is over, and
+ * that are not, never will be. */
+static void
+skip_passed(struct bench_live *live)
+{
+	size_t passed_pod = SIZE_MAX;
+
+	for (size_t i = live->n_runs; i-- > 0;) {
+		struct bench_live_run *run = &live->runs[i];
+
+		if (run->state == BENCH_LIVE_OVER ||
+		    run->state == BENCH_LIVE_BAD)
+			passed_pod = run->pod;
+		else if (run->pod == passed_pod)
+			run->state = BENCH_LIVE_SKIPPED;
+	}
+}
+
 /* Runs in the order of the plan; the first that waits is under way. */
 static void
 fill_runs(struct bench_live *live, const struct bench_runs *runs,
@@ -77,9 +95,13 @@ fill_runs(struct bench_live *live, const struct bench_runs *runs,
 		if (judged != NULL)
 			out->y = verdict_number(judged, "value");
 		live->n_over += over ? 1 : 0;
-		if (live->running && out->state == BENCH_LIVE_WAITING &&
-		    now_pod != run->pod) {
-			out->state = BENCH_LIVE_NOW;
+	}
+	skip_passed(live);
+	for (size_t i = 0; i < live->n_runs && live->running; i++) {
+		struct bench_live_run *run = &live->runs[i];
+
+		if (run->state == BENCH_LIVE_WAITING && now_pod != run->pod) {
+			run->state = BENCH_LIVE_NOW;
 			now_pod = run->pod;
 		}
 	}

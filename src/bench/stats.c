@@ -523,33 +523,30 @@ multi_welch(const double *ln_control, size_t n, const double *ln_variant,
 }
 
 struct pods_spread
-multi_pods(const double *d, const double *se, size_t n)
+multi_pods(const double *mean, const double *sd, const double *blocks, size_t n)
 {
 	struct pods_spread s = { (double)NAN, (double)NAN, (double)NAN,
 				 (double)NAN, (double)NAN };
-	double sum = 0.0, sum2 = 0.0, weighted = 0.0, df = (double)n - 1.0;
+	double sum = 0.0, all = 0.0, between = 0.0, within = 0.0;
 
-	if (n < 2)
+	for (size_t i = 0; i < n; i++) {
+		sum += blocks[i] * mean[i];
+		all += blocks[i];
+		if (blocks[i] > 1.0)
+			within += (blocks[i] - 1.0) * sd[i] * sd[i];
+	}
+	if (n < 2 || !(all > (double)n))
 		return s;
-	for (size_t i = 0; i < n; i++) {
-		double w = 1.0 / (se[i] * se[i]);
-
-		if (!(se[i] > 0.0))
-			return s;
-		sum += w;
-		sum2 += w * w;
-		weighted += w * d[i];
-	}
-	s.fixed_mean = weighted / sum;
-	s.q = 0.0;
-	for (size_t i = 0; i < n; i++) {
-		double away = (d[i] - s.fixed_mean) / se[i];
-
-		s.q += away * away;
-	}
-	s.p_q = dist_chi2_upper(s.q, df);
-	s.i2 = s.q > 0.0 ? fmax(0.0, (s.q - df) / s.q) : 0.0;
-	s.tau2 = fmax(0.0, (s.q - df) / (sum - sum2 / sum));
+	for (size_t i = 0; i < n; i++)
+		between += blocks[i] * (mean[i] - sum / all) *
+			   (mean[i] - sum / all);
+	s.df_pods = (double)n - 1.0;
+	s.df_within = all - (double)n;
+	s.f = between > 0.0 ? (between / s.df_pods) / (within / s.df_within)
+			    : 0.0;
+	s.p = dist_f_upper(s.f, s.df_pods, s.df_within);
+	/* What chance alone leaves between pods is F = 1. */
+	s.share = fmax(0.0, 1.0 - 1.0 / s.f);
 	return s;
 }
 

@@ -118,16 +118,17 @@ struct welch {
 struct welch multi_welch(const double *ln_control, size_t n,
 			 const double *ln_variant, size_t m, double alpha);
 
-/* How far pods agree about one difference. */
+/* How far pods agree about one difference: an analysis of variance. */
 struct pods_spread {
-	double fixed_mean; /* weighted by 1 / se^2 */
-	double q, p_q;	   /* Cochran's Q, chi-squared with pods - 1 df */
-	double i2;	   /* share of the spread that is between pods, 0..1 */
-	double tau2;	   /* DerSimonian-Laird variance between pods */
+	double f, p; /* between pods against within; F test */
+	double df_pods, df_within;
+	double share; /* of the spread that is between pods, 0..1 */
 };
 
-/* All NAN unless n >= 2 and every se is positive. */
-struct pods_spread multi_pods(const double *d, const double *se, size_t n);
+/* Of each pod its blocks' mean, sd (NAN: of one block) and number.  All NAN
+ * unless n >= 2 and a pod has more than one block. */
+struct pods_spread multi_pods(const double *mean, const double *sd,
+			      const double *blocks, size_t n);
 
 /* p at which an interim analysis stops a bench. */
 #define MULTI_EARLY_P 0.001

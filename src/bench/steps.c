@@ -122,6 +122,50 @@ step_times_release(struct step_times *times)
 	*times = (struct step_times){ 0 };
 }
 
+#define UNITS 1e6 /* in a ms, or in a tok/s */
+
+static uint64_t
+common_unit(uint64_t a, uint64_t b)
+{
+	while (b != 0) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+uint64_t
+step_unit(const struct step_times *times, const struct step_row *rows,
+	  uint64_t unit)
+{
+	for (size_t i = times->from_tok_s ? 0 : 1; i < times->n; i++) {
+		double value = times->from_tok_s ? rows[i].tok_s
+						 : rows[i].train_ms -
+							   rows[i - 1].train_ms;
+
+		if (value > 0.0 && value < 1e12)
+			unit = common_unit(unit,
+					   (uint64_t)llround(value * UNITS));
+	}
+	return unit;
+}
+
+double
+step_ticks(const struct step_times *times, const struct step_row *rows,
+	   double lo, double hi, uint64_t unit)
+{
+	size_t a = step_find(times, lo), b = step_find(times, hi);
+	double tick_s = (double)unit / UNITS / 1000.0;
+
+	if (a >= b || b == times->n || unit == 0)
+		return (double)NAN;
+	if (times->from_tok_s)
+		tick_s = times->t_s[b] * (double)unit / UNITS / rows[b].tok_s;
+	return (times->t_s[b] - times->t_s[a]) / tick_s;
+}
+
 size_t
 step_find(const struct step_times *times, double step)
 {

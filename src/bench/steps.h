@@ -72,6 +72,17 @@ int step_window_measure(struct step_window *window,
 			const struct step_times *times, double lo, double hi,
 			struct err *err) __attribute__((warn_unused_result));
 
+/*
+ * The largest unit of which all times between rows are whole multiples, or of
+ * a rebuilt clock all its tok/s; what is printed finer than 1e-6 is no unit.
+ * `unit` is that of other runs of the same program, 0: none yet.
+ */
+uint64_t step_unit(const struct step_times *times, const struct step_row *rows,
+		   uint64_t unit);
+/* How many ticks of such a unit a window is. */
+double step_ticks(const struct step_times *times, const struct step_row *rows,
+		  double lo, double hi, uint64_t unit);
+
 /* The index of the row of that step, or times->n. */
 size_t step_find(const struct step_times *times, double step);
 

@@ -81,6 +81,12 @@ need_of(const struct verdict_input *in)
 	return in->need > VERDICT_MIN_BLOCKS ? in->need : VERDICT_MIN_BLOCKS;
 }
 
+static bool
+is_refused(const struct verdict_input *in)
+{
+	return in->refused != NULL && in->refused[0] != '\0';
+}
+
 /* A look before the last block that shows no more than chance shows. */
 static bool
 is_peek(const struct verdict_input *in)
@@ -96,13 +102,15 @@ pick_word(const struct verdict_input *in)
 
 	if (in->invalid != NULL)
 		return VERDICT_INVALID;
-	if (in->n_blocks < need_of(in) || isnan(p->p) || is_peek(in))
+	if (in->n_blocks < need_of(in) || isnan(p->p) || is_refused(in) ||
+	    is_peek(in))
 		return VERDICT_NOT_JUDGED;
-	if (!in->no_winner && in->p < in->alpha && p->mean > 0.0)
-		return VERDICT_FASTER;
-	if (!in->no_winner && in->p < in->alpha && p->mean < 0.0)
+	if (in->p < in->alpha && p->mean > 0.0)
+		return in->worse_nats > 0.0 ? VERDICT_FASTER_WORSE
+					    : VERDICT_FASTER;
+	if (in->p < in->alpha && p->mean < 0.0)
 		return VERDICT_SLOWER;
-	if (!in->no_winner && paired_is_same(p, in->margin))
+	if (paired_is_same(p, in->margin))
 		return VERDICT_SAME;
 	return VERDICT_NO_DIFFERENCE;
 }
@@ -114,7 +122,10 @@ write_shown(struct verdict *v, const struct verdict_input *in)
 	double lo = stats_pct(p->lo), hi = stats_pct(p->hi);
 	bool slower = v->word == VERDICT_SLOWER;
 
-	append(v, " by ");
+	if (v->word == VERDICT_FASTER_WORSE)
+		append(v, " by %.4f nats: ", in->worse_nats);
+	else
+		append(v, " by ");
 	append_pct(v, fabs(stats_pct(p->mean)));
 	append(v, "%%");
 	append_interval(v, slower ? -hi : lo, slower ? -lo : hi);
@@ -124,7 +135,7 @@ write_shown(struct verdict *v, const struct verdict_input *in)
 		append(v, ", below the %g%% margin", 100.0 * in->margin);
 }
 
-/* Too few blocks, or more of them to come. */
+/* Too few blocks, blocks that say nothing, or more of them to come. */
 static void
 write_not_judged(struct verdict *v, const struct verdict_input *in)
 {
@@ -134,6 +145,11 @@ write_not_judged(struct verdict *v, const struct verdict_input *in)
 		append(v, " (%zu block%s, need %zu)", in->n_blocks,
 		       in->n_blocks == 1 ? "" : "s", need_of(in));
 		append_provisional(v, in);
+		return;
+	}
+	if (is_refused(in)) {
+		append(v, " (%s)", in->refused);
+		v->refused = true;
 		return;
 	}
 	append(v, " (%zu of %zu blocks: so early p < %g decides); so far ",
@@ -157,6 +173,7 @@ write_text(struct verdict *v, const struct verdict_input *in)
 		write_not_judged(v, in);
 		break;
 	case VERDICT_FASTER:
+	case VERDICT_FASTER_WORSE:
 	case VERDICT_SLOWER:
 		write_shown(v, in);
 		break;
@@ -164,12 +181,10 @@ write_text(struct verdict *v, const struct verdict_input *in)
 		append(v, " within \302\261%g%%", 100.0 * in->margin);
 		break;
 	case VERDICT_NO_DIFFERENCE:
-		append(v, in->no_winner ? " over pods that disagree: " : " ");
+		append(v, " ");
 		append_pct(v, stats_pct(p->mean));
 		append(v, "%%");
 		append_interval(v, stats_pct(p->lo), stats_pct(p->hi));
-		if (in->no_winner)
-			break;
 		append(v, "; this bench would have missed anything under ");
 		append_pct(v, stats_pct(p->mde));
 		append(v, "%%");

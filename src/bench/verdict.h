@@ -15,6 +15,7 @@
 	X(INVALID, "INVALID")                                                  \
 	X(NOT_JUDGED, "NOT JUDGED")                                            \
 	X(FASTER, "FASTER")                                                    \
+	X(FASTER_WORSE, "FASTER but WORSE")                                    \
 	X(SLOWER, "SLOWER")                                                    \
 	X(SAME, "SAME")                                                        \
 	X(NO_DIFFERENCE, "NO DIFFERENCE SHOWN")
@@ -52,8 +53,10 @@ extern const char *const verdict_suffixes[]; /* ended by NULL */
 
 struct verdict_input {
 	const char *invalid; /* word of the hard guard, or NULL */
-	size_t need;	     /* blocks needed; at least VERDICT_MIN_BLOCKS */
-	size_t n_blocks;     /* complete; paired->n may count pods */
+	/* Why nothing is judged though its blocks are there; NULL or "". */
+	const char *refused;
+	size_t need;	 /* blocks needed; at least VERDICT_MIN_BLOCKS */
+	size_t n_blocks; /* complete; paired->n may count pods */
 	/* Blocks of the plan, where it has not come to its end or was ended by
 	 * hand: then p < MULTI_EARLY_P decides, as in each look before the
 	 * last.  0: it is over. */
@@ -65,13 +68,14 @@ struct verdict_input {
 	/* Spread between A/A runs of this class (sd of ln y) and its degrees
 	 * of freedom; NAN or below 2: none known. */
 	double register_sd, register_df;
-	bool no_winner; /* the pods disagree: neither faster nor slower */
+	double worse_nats;     /* its loss is shown to be worse; 0: it is not */
 	unsigned int suffixes; /* 1 << enum verdict_suffix; fragile is added */
 };
 
 struct verdict {
 	enum verdict_word word;
 	unsigned int suffixes;
+	bool refused;	   /* NOT JUDGED, and no more blocks would help */
 	bool below_margin; /* shown, but smaller than what matters */
 	char text[256];	   /* the whole verdict as it is printed */
 };

@@ -262,6 +262,30 @@ add_outliers(cJSON *row, const struct judge *judge,
 					    : (double)NAN);
 }
 
+/* The losses of a training variant; null: there are none to compare. */
+static void
+add_quality(cJSON *row, const struct judge *judge,
+	    const struct judge_contrast *c)
+{
+	const struct judge_quality *q = &c->quality;
+	cJSON *node;
+
+	if (!judge->training || q->nats.n == 0) {
+		cJSON_AddNullToObject(row, "quality");
+		return;
+	}
+	node = cJSON_AddObjectToObject(row, "quality");
+	json_add_string(node, "of", q->by_val ? "val_loss" : "train_loss");
+	json_add_number(node, "n_pairs", (double)q->nats.n);
+	json_add_number(node, "nats", q->nats.mean);
+	add_interval(node, "ci_nats", q->nats.lo, q->nats.hi);
+	json_add_number(node, "p", q->nats.p);
+	json_add_number(node, "mde_nats", q->nats.mde);
+	json_add_number(node, "margin_nats", judge->rule.losses.margin);
+	cJSON_AddBoolToObject(node, "same", q->same);
+	cJSON_AddBoolToObject(node, "worse", q->worse);
+}
+
 static void
 add_contrast(cJSON *row, const struct judge *judge,
 	     const struct judge_contrast *c, const struct verdict_info *info)
@@ -287,9 +311,9 @@ add_contrast(cJSON *row, const struct judge *judge,
 	json_add_number(row, "blocks_to_margin",
 			c->blocks_to_margin > 0 ? (double)c->blocks_to_margin
 						: (double)NAN);
-	json_add_number(row, "Q", c->spread.q);
-	json_add_number(row, "p_Q", c->spread.p_q);
-	json_add_number(row, "I2", c->spread.i2);
+	json_add_number(row, "pods_f", c->spread.f);
+	json_add_number(row, "pods_p", c->spread.p);
+	json_add_number(row, "pods_share", c->spread.share);
 	cJSON_AddBoolToObject(row, "pods_differ", c->pods_differ);
 	cJSON_AddBoolToObject(row, "across_pods", c->across_pods);
 	add_scope(row, c, info);
@@ -297,6 +321,17 @@ add_contrast(cJSON *row, const struct judge *judge,
 	add_blocks(row, c, info);
 	add_unblocked(row, c);
 	json_add_string(row, "trend", window_trends[c->trend]);
+	json_add_number(row, "by_intervals_pct",
+			stats_pct(p->mean - c->steps.away.mean));
+	if (isnan(c->steps.away.mean))
+		cJSON_AddNullToObject(row, "odd_interval");
+	else
+		add_interval(row, "odd_interval", c->steps.odd_lo,
+			     c->steps.odd_hi);
+	json_add_number(row, "odd_times",
+			c->steps.odd_times > 0.0 ? c->steps.odd_times
+						 : (double)NAN);
+	add_quality(row, judge, c);
 	add_hits(row, &c->hits);
 	add_verdict(row, c);
 }
@@ -322,6 +357,7 @@ add_arms(cJSON *root, const struct judge *judge)
 		json_add_number(row, "legacy_mean", s->legacy_mean);
 		json_add_number(row, "val_loss", s->val_loss);
 		json_add_number(row, "tokens_per_step", s->batch);
+		json_add_number(row, "clock_ticks", s->ticks);
 	}
 }
 
@@ -444,6 +480,7 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 	else
 		add_interval(root, "window", judge->lo, judge->hi);
 	cJSON_AddBoolToObject(root, "window_found", judge->window_auto);
+	json_add_number(root, "steady_from", judge->steady_from);
 	json_add_number(root, "alpha", judge->rule.paired.alpha);
 	json_add_number(root, "margin_pct", 100.0 * judge->rule.paired.margin);
 	add_register(root, judge);

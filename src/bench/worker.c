@@ -601,6 +601,12 @@ take_end(struct worker *worker, const struct launch_reply *reply)
 
 	run->end = RUN_END_EXITED;
 	run->rc = reply->rc;
+	/* It came to its own end first, whatever its log says. */
+	if (run->rc == 0.0 && run->cut[0] != '\0') {
+		session_note(worker->session, "%s: run %s was over before that",
+			     worker_pod_id(worker), run->id);
+		run->cut[0] = '\0';
+	}
 	run->t0_s = reply->t0_s;
 	run->t1_s = reply->t1_s;
 	run->up_s = reply->up_s;

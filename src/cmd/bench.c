@@ -1274,8 +1274,8 @@ take_fail_on(void *opaque, const char *words, struct err *err)
 		if (!known)
 			return err_set(err, ERR_USAGE,
 				       "--fail-on %.*s: expected invalid, "
-				       "not-judged, faster, slower, same or "
-				       "no-difference-shown",
+				       "not-judged, faster, faster-but-worse, "
+				       "slower, same or no-difference-shown",
 				       (int)piece.len, piece.p);
 	}
 	((struct request *)opaque)->fail_on = words;
@@ -1344,6 +1344,8 @@ static const struct cmd_option judge_options[] = {
 	  CMD_CHOICE, CMD_AT(request, ask.rule.tok_kind), .words = tok_kinds },
 	{ 0, "margin", "PCT", "the smallest difference that matters (0.5)",
 	  CMD_POSITIVE, CMD_AT(request, ask.margin), .high = 100 },
+	{ 0, "loss-margin", "NATS", "the smallest loss that matters (0.005)",
+	  CMD_POSITIVE, CMD_AT(request, ask.rule.losses.margin), .high = 100 },
 	{ 0, "alpha", "P", "significance level (0.05)", CMD_POSITIVE,
 	  CMD_AT(request, ask.rule.paired.alpha), .high = 0.5 },
 	{ 0, "numerics-changed", NULL, "the variants compute differently",
@@ -1374,6 +1376,8 @@ read_logs(struct request *q, const struct format_set *formats, struct err *err)
 			return -1;
 		q->n_logs++;
 		q->runs[i].log = &q->logs[i];
+		if (q->logs[i].runtime[0] != '\0')
+			q->runs[i].runtime = q->logs[i].runtime;
 		any |= q->logs[i].kind == RUN_LOG_SCORE ||
 		       q->logs[i].n_rows > 0;
 	}

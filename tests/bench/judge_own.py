@@ -6,6 +6,7 @@ import math
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,14 +24,16 @@ def write(folder, name, text):
     return stream.name
 
 
-def training(folder, name, step_ms, losses=None, seed=42, last=100, val=3.2):
-    """A log with a row every five steps; losses replaces some of them."""
+def training(folder, name, step_ms, losses=None, seed=42, last=100, val=3.2,
+             extra=None):
+    """A log with a row every five steps; losses replaces some of them; extra
+    says how many ms longer a step takes."""
     lines = ["train_batch_tokens:131072 train_seq_len:1024 iterations:100 "
              "warmup_steps:5 max_wallclock_seconds:600.000",
              "world_size:1 grad_accum_steps:8", "seed:%d" % seed]
     ms = 0.0
     for step in range(1, last + 1):
-        ms += step_ms
+        ms += step_ms + (extra(step) if extra else 0)
         if step > 10 and step % 5:
             continue
         loss = (losses or {}).get(step, "%.4f" % (9.0 / math.sqrt(step)))
@@ -117,6 +120,41 @@ def guards(folder):
        found["text"])
 
 
+def few_rows(folder, rows):
+    """Healthy logs of few rows: none may be INVALID for its noise."""
+    def thin(lines):
+        kept, n = [], 0
+        for line in lines:
+            step = re.match(r"step:(\d+)/100 train", line)
+            n += bool(step)
+            if not step or (n - 1) % 28 < rows and int(step[1]) != 20:
+                kept.append(line)
+        return kept
+
+    def logs(name, factor):
+        rng = random.Random(name)
+        return edited(folder, name, arms(
+            folder, name + "_", factor, 6,
+            extra=lambda s: 40 * rng.random()), thin)
+
+    variants = {"v%d" % i: logs("few%d_%d" % (rows, i), 0.97)
+                for i in range(8)}
+    control = logs("few%d" % rows, 1.0)
+    words_ = ["--json", "--control", *control]
+    for tag, paths in variants.items():
+        words_ += ["--variant", "%s=%s" % (tag, paths[0]), *paths[1:]]
+    done = json.loads(run(*words_).stdout)
+    steps = [int(s) for s in re.findall(r"step:(\d+)/100 train",
+                                        open(control[0]).read())]
+    ok(done["window_found"] and
+       done["window"] == [steps[len(steps) // 4], steps[-1]],
+       "%d rows: the window is behind the first quarter" % len(steps),
+       (done["window"], steps))
+    ok(all(c["verdict"] == "FASTER" for c in done["contrasts"]),
+       "and every healthy variant is judged",
+       [c["text"] for c in done["contrasts"]])
+
+
 def windows(folder):
     control = arms(folder, "w", 1.0, 3)
     other = arms(folder, "x", 0.95, 3)
@@ -127,9 +165,151 @@ def windows(folder):
                "b=" + other[0], *other[1:])
     ok(b"window found" in done.stdout and b"FASTER" in done.stdout,
        "a window found by itself", done.stdout)
+    ok(b"behind the first quarter; MSER calls " in
+       b" ".join(done.stdout.split()), "and where from, with MSER's word",
+       done.stdout)
+    for rows in (15, 28):
+        few_rows(folder, rows)
     found = verdict(control, {"b": other}, "--window", "20:99")["b"]
     ok(found["verdict"] == "INVALID" and "window" in found["text"],
        "a window without its rows", found["text"])
+
+
+def by_intervals(folder, control, variant):
+    """What the medians of the intervals say in per cent, and the pairs."""
+    def intervals(log):
+        rows = [(int(m[1]), int(m[2])) for m in re.finditer(
+            r"step:(\d+)/\d+ train_loss:\S+ train_time:(\d+)ms",
+            open(log).read())]
+        rows = [row for row in rows if 20 <= row[0] <= 100]
+        return [(b[1] - a[1]) / (b[0] - a[0])
+                for a, b in zip(rows, rows[1:])]
+
+    away, whole = [], []
+    for a, b in zip(control, variant):
+        a, b = intervals(a), intervals(b)
+        median = statistics.median(math.log(y / x) for x, y in zip(a, b))
+        whole.append(math.log(sum(a) / sum(b)))
+        away.append(whole[-1] + median)
+    n = len(away)
+    return (100 * math.expm1(sum(whole) / n - sum(away) / n),
+            100 * math.expm1(sum(whole) / n))
+
+
+def unsteady(folder):
+    """Runs whose mean a few steps make: that reverses no sign."""
+    control = arms(folder, "uc", 1.0)
+
+    def judged(name, factor, extra, base=control):
+        logs = arms(folder, name, factor, extra=extra)
+        found = verdict(base, {"b": logs}, "--window", "20:100")["b"]
+        robust, mean = by_intervals(folder, base, logs)
+        ok(abs(found["by_intervals_pct"] - robust) < 1e-6 and
+           abs(found["pct"] - mean) < 1e-6, "both differences are those of "
+           "python", (found["by_intervals_pct"], robust, found["pct"], mean))
+        return found, robust, mean
+
+    cases = {
+        "a warm-up until step 30": (lambda s: 2100 if s <= 25 else 0, 20, 25),
+        "a stop at step 53": (lambda s: 4500 if s == 53 else 0, 50, 55)}
+    for name, (extra, lo, hi) in cases.items():
+        found, robust, mean = judged("u" + name[2:6].strip(), 0.98, extra)
+        ok(robust > 1.5 and mean < -2,
+           name + " turns 2 % faster into slower", (robust, mean))
+        ok(re.match(r"NOT JUDGED \(not steady, interval %d-%d: [123].\dx\)$"
+                    % (lo, hi), found["text"]) and
+           "not steady" in found["suffix"], name + " is not judged",
+           found["text"])
+        ok([g for g in found["guards"] if g["guard"] == "not steady" and
+            "%+.2f%%, by the median of intervals %+.2f%%" % (mean, robust) in
+            g["text"]], "and both numbers are said", found["guards"])
+    # The liar stops at another step in each run.
+    places = iter((31, 44, 57, 68, 83, 97))
+    logs = [arms(folder, "ul%d" % i, 0.98, 1, extra=lambda s, at=at:
+                 4500 if s == at else 0)[0] for i, at in enumerate(places)]
+    found = verdict(control, {"b": logs}, "--window", "20:100")["b"]
+    ok(found["text"].startswith("NOT JUDGED (not steady, interval "),
+       "nor stops that wander", found["text"])
+    # A control that stops makes its variants look fast.
+    stops = arms(folder, "us", 1.0, extra=lambda s: 3000 if s == 44 else 0)
+    found, _, _ = judged("uf", 1.0, None, stops)
+    ok(found["text"].startswith("NOT JUDGED (not steady, interval 40-45: 1.") and
+       "took the control" in str(found["guards"]),
+       "nor a control that stops", found)
+    # Faster all along is faster.
+    found, _, _ = judged("uh", 0.98, lambda s: 300 if s % 20 == 0 else 0,
+                         arms(folder, "ui", 1.0, extra=lambda s:
+                              306 if s % 20 == 0 else 0))
+    ok(found["verdict"] == "FASTER" and "not steady" not in found["suffix"],
+       "what both arms do is steady", found["text"])
+    rng = random.Random(5)
+    noisy = {"n%d" % i: arms(folder, "un%d_" % i, 1.0, extra=lambda s:
+                             30 * rng.expovariate(1))
+             for i in range(20)}
+    found = verdict(arms(folder, "un", 1.0, extra=lambda s:
+                         30 * rng.expovariate(1)), noisy)
+    ok(sum("not steady" in c["text"] for c in found.values()) <= 3,
+       "noise of steps is steady", [c["text"] for c in found.values()])
+
+
+def ticks_of(logs):
+    """Ticks of the logs' clock in the shortest window."""
+    runs = [[(int(m[1]), int(m[2])) for m in re.finditer(
+        r"step:(\d+)/\d+ train_loss:\S+ train_time:(\d+)ms",
+        open(log).read())] for log in logs]
+    unit = math.gcd(*[b[1] - a[1] for rows in runs
+                      for a, b in zip(rows, rows[1:])])
+    return min(dict(rows)[100] - dict(rows)[20] for rows in runs) / unit
+
+
+def clocks(folder):
+    """Clocks too coarse for what they measure."""
+    def swap(i):
+        return lambda s: {33: i + 1, 43: -i - 1}.get(s, 0)
+
+    control = arms(folder, "tc", 0.002, noise=0.05)
+    fast = arms(folder, "tf", 0.00198, noise=0.05)
+    found = verdict(control, {"b": fast}, "--window", "20:100")["b"]
+    ticks = min(ticks_of(control), ticks_of(fast))
+    ok(found["text"] == "NOT JUDGED (the window is %.0f ticks of its log's "
+       "clock, need 200)" % ticks and 130 < ticks < 190,
+       "1 ms ticks over 160 ms are too few", (found["text"], ticks))
+    done = run("--json", "--window", "20:100", "--control", *control,
+               "--variant", "b=" + fast[0], *fast[1:])
+    ok([round(a["clock_ticks"]) for a in json.loads(done.stdout)["arms"]] ==
+       [ticks_of(control), ticks_of(fast)], "the ticks are python's",
+       done.stdout)
+    def coarse(name, factor):
+        """Logs of a clock of 10 ms that prints ms, and began at 3."""
+        def tens(line):
+            m = re.match(r"(step:(\d+)/.* train_time:)(\d+)ms", line)
+            ms = int(m[3]) // 10 * 10 + 3 if m else 0
+            return "%s%dms step_avg:%.2fms" % (m[1], ms, ms / int(m[2])) \
+                if m else line
+        return edited(folder, name, arms(folder, name + "_", factor),
+                      lambda lines: [tens(line) for line in lines])
+
+    found = verdict(coarse("td", 0.02), {"b": coarse("te", 0.0198)},
+                    "--window", "20:100")["b"]
+    ok(re.match("NOT JUDGED .the window is 1[56]. ticks ", found["text"]),
+       "nor does a millisecond that ticks in tens get past", found["text"])
+    found = verdict(
+        [arms(folder, "ta%d" % i, 1.0, 1, 0, extra=swap(i))[0]
+         for i in range(6)],
+        {"b": [arms(folder, "tb%d" % i, 0.99, 1, 0, extra=swap(i))[0]
+               for i in range(6)]}, "--window", "20:100")["b"]
+    ok(found["text"] == "NOT JUDGED (no spread: all blocks differ by the "
+       "same)", "a spread of zero is no spread", found["text"])
+    # The liar: one run of six is a tick off, so there is a spread.
+    found = verdict(
+        [arms(folder, "ty%d" % i, 0.01250, 1, 0, extra=swap(i))[0]
+         for i in range(6)],
+        {"b": [arms(folder, "tz%d" % i, 0.01249 - (i == 5) * 12e-6, 1, 0,
+                    extra=swap(i))[0] for i in range(6)]},
+        "--window", "20:100")["b"]
+    ok(found["p"] < 0.05 and 0 < found["sd_d"] and found["text"] ==
+       "NOT JUDGED (under two ticks of its log's clock apart)",
+       "nor is a tick a difference", found)
 
 
 def scores(folder):
@@ -253,6 +433,184 @@ def hostile(folder):
     ok(found["text"] == "INVALID (nan)", "NaN in val_loss alone", found)
 
 
+def validations(folder):
+    """A validation counts at equal steps, behind the window."""
+    control = arms(folder, "vc", 1.0, 3)
+    fast = arms(folder, "vf", 0.95, 3)
+
+    def at(step):
+        """The validation of the end, as if it were of that step."""
+        def edit(lines):
+            last = [i for i, line in enumerate(lines)
+                    if line.startswith("step:100/100 val_loss")][0]
+            val = re.sub("step:100/", "step:%d/" % step, lines.pop(last))
+            row = 3 if step == 0 else [
+                i for i, line in enumerate(lines)
+                if line.startswith("step:%d/" % step)][0] + 1
+            if step == 0:
+                val = re.sub(" train_time:.*", " train_time:0ms", val)
+            return lines[:row] + [val] + lines[row:]
+        return edit
+
+    for name, edits, why in (
+            ("step 0", (at(0), at(0)), "is of step 0, the window ends at "
+             "step 100"),
+            ("the window's middle", (at(50), at(50)), "is of step 50, the "
+             "window ends at step 100"),
+            ("another step", (None, at(50)), "is of step 50, the control's "
+             "of step 100")):
+        a, b = (edited(folder, name[:5] + str(i), logs, edit)
+                if edit else logs for i, (logs, edit) in
+                enumerate(zip((control, fast), edits)))
+        found = verdict(a, {"b": b}, "--window", "20:100")["b"]
+        ok("outputs unchecked" in found["suffix"] and
+           [g for g in found["guards"] if g["guard"] == "outputs unchecked"
+            and why in g["text"]],
+           "a validation of %s checks nothing" % name, found)
+    found = verdict(control, {"b": fast}, "--window", "20:100")["b"]
+    ok("outputs unchecked" not in found["suffix"], "one of the end does",
+       found)
+    bad = edited(folder, "vbad", fast, lambda lines: [
+        line.replace("val_loss:3.2000", "val_loss:3.3000")
+        for line in at(50)(lines)])
+    found = verdict(edited(folder, "vmid", control, at(50)), {"b": bad},
+                    "--window", "20:100")["b"]
+    ok(found["text"] == "INVALID (work identity)",
+       "one of the middle that differs is told all the same", found["text"])
+
+
+def with_vals(folder, name, logs, vals):
+    """The logs with these last validation losses."""
+    return [edited(folder, "%s%d_" % (name, i), [log], lambda lines: [
+        re.sub("(/100 val_loss):[^ ]+", r"\1:%.4f" % val, line)
+        for line in lines])[0] for i, (log, val) in
+        enumerate(zip(logs, vals))]
+
+
+def quality(folder):
+    """Losses that are worse over all blocks, though no pair breaks a rule."""
+    rng = random.Random(7)
+    control = arms(folder, "qc", 1.0)
+    fast = arms(folder, "qf", 0.978)
+
+    def judged(name, base, vals, *more):
+        logs = with_vals(folder, name, fast, vals)
+        return verdict(base, {"b": logs}, *more)["b"]
+
+    found = judged("q1", control, [3.217] * 6)
+    ok(found["verdict"] == "FASTER but WORSE" and found["text"].startswith(
+        "FASTER but WORSE by 0.0170 nats: 2.") and found["quality"]["worse"],
+       "a validation loss that is 0.017 worse in each block", found["text"])
+    a = [round(3.2 + rng.gauss(0, 0.002), 4) for _ in range(6)]
+    b = [round(3.212 + rng.gauss(0, 0.002), 4) for _ in range(6)]
+    noisy = with_vals(folder, "q2c", control, a)
+    found = judged("q2", noisy, b)
+    d = [y - x for x, y in zip(a, b)]
+    half = 2.570581835636314 * statistics.stdev(d) / math.sqrt(6)
+    q = found["quality"]
+    ok(found["verdict"] == "FASTER but WORSE" and q["of"] == "val_loss" and
+       q["n_pairs"] == 6 and abs(q["nats"] - statistics.mean(d)) < 1e-9 and
+       abs(q["ci_nats"][0] - (q["nats"] - half)) < 1e-9 and
+       abs(q["ci_nats"][1] - (q["nats"] + half)) < 1e-9,
+       "its size and interval are those of python", (q, half))
+    found = judged("q2", noisy, b, "--loss-margin", "0.05")
+    ok(found["verdict"] == "FASTER" and found["quality"]["same"],
+       "unless so much does not matter", found["text"])
+    logs = with_vals(folder, "q2", fast, b)
+    done = run("--fail-on", "faster-but-worse", "--control", *noisy,
+               "--variant", "b=" + logs[0], *logs[1:])
+    ok(done.returncode == 3 and b"worse, not within 0.005; would have shown "
+       in b" ".join(done.stdout.split()),
+       "--fail-on knows it, and the report says what it could have shown",
+       done.stdout)
+    found = judged("q3", with_vals(folder, "q3c", control, a),
+                   [v + rng.gauss(0, 0.001) for v in a])
+    ok(found["verdict"] == "FASTER" and found["quality"]["same"],
+       "losses that are the same", found["quality"])
+    # The liar: a control whose own losses spread.
+    wild = with_vals(folder, "q4c", control, [2.9, 3.1, 3.2, 3.2, 3.3, 3.5])
+    found = judged("q4", wild, [3.2, 3.4, 3.5, 3.5, 3.6, 3.8])
+    ok(found["text"] == "INVALID (work identity)",
+       "a control that spreads does not excuse 0.3 nats", found)
+    # No validation, and training losses whose last agrees.
+    bad = {step: "%.4f" % (9.0 / math.sqrt(step) + 0.5)
+           for step in range(10, 95, 5)}
+
+    def blind(name, logs):
+        return edited(folder, name, logs, lambda lines: [
+            line for line in lines if "/100 val_loss" not in line])
+
+    found = verdict(blind("q5c", control), {"b": blind("q5", arms(
+        folder, "q5_", 0.978, losses=bad))})["b"]
+    ok(found["verdict"] == "FASTER but WORSE" and
+       found["quality"]["of"] == "train_loss" and
+       "outputs unchecked" in found["suffix"],
+       "training losses that are worse on the way", found["text"])
+    found = verdict(blind("q5c", control), {"b": blind("q6", fast)})["b"]
+    ok(found["verdict"] == "FASTER" and found["quality"]["same"] and
+       found["quality"]["nats"] == 0, "equal ones are the same", found["text"])
+
+
+SMI = """\
++-----------------------------------------------------------------------------+
+| NVIDIA-SMI %(driver)s    Driver Version: %(driver)s    CUDA Version: 12.8 |
+|   0  %(gpu)s          On  |   00000000:61:00.0 Off |                    0 |
++-----------------------------------------------------------------------------+
+"""
+
+
+def surroundings(folder):
+    """Versions, GPU and source that stand in the logs are compared."""
+    control = arms(folder, "sc", 1.0, 3)
+    fast = arms(folder, "sf", 0.95, 3)
+
+    def with_head(name, logs, source="", **more):
+        told = dict({"torch": "2.9.1+cu128", "python": "3.11.7",
+                     "driver": "570.86.10", "gpu": "NVIDIA H100 80GB HBM3"},
+                    **more)
+        head = ("Running Python %(python)s (main, May 27 2025) [GCC 13]\n"
+                "Running PyTorch %(torch)s compiled for CUDA 12.8\n" + SMI
+                ) % told
+        return edited(folder, name, logs, lambda lines:
+                      source.split("\n")[:-1] + head.split("\n") + lines)
+
+    base = with_head("sb", control)
+    found = verdict(base, {"b": with_head("s0", fast)})["b"]
+    ok(found["verdict"] == "FASTER" and found["suffix"] == [] and
+       found["guards"] == [], "equal ones are no mark", found)
+    found = verdict(base, {"b": with_head("s1", fast, torch="2.10.0+cu128")}
+                    )["b"]
+    ok("other environment" in found["suffix"] and [
+        g for g in found["guards"] if g["guard"] == "environment" and
+        g["text"] == "it ran with torch 2.10.0+cu128, the control with "
+        "2.9.1+cu128"], "another torch", found)
+    found = verdict(base, {"b": with_head("s2", fast, driver="580.1.1")})["b"]
+    ok("other environment" in found["suffix"], "another driver", found)
+    found = verdict(base, {"b": with_head("s3", fast, gpu="NVIDIA H200")})["b"]
+    ok(found["text"] == "INVALID (same work)" and
+       "it ran with gpu NVIDIA H200, the control with NVIDIA H100 80GB HBM3"
+       in str(found["guards"]), "another GPU", found)
+    # The liar prints the other one behind its first row.
+    late = edited(folder, "s4", with_head("s4_", fast), lambda lines: lines[
+        :-3] + ["Running PyTorch 9.9 compiled", "NVIDIA H200"] + lines[-3:])
+    found = verdict(base, {"b": late})["b"]
+    ok(found["suffix"] == [], "what is printed later is no version", found)
+    code = "import os\n" + "".join("x%d = %d\n" % (i, i) for i in range(
+        40)) + "=" * 100 + "\n"
+    other = code.replace("x7 = 7", "x7 = 77")
+    a = with_head("s5", control, code)
+    found = verdict(a, {"b": with_head("s6", fast, code)})["b"]
+    ok(found["guards"] == [], "one source is no mark", found)
+    found = verdict(a, {"b": with_head("s7", fast, other)})["b"]
+    ok("its logs embed the source " in str(found["guards"]) and
+       found["verdict"] == "FASTER", "another source is one", found)
+    mixed = with_head("s8", fast[:2], other) + with_head("s9", fast[2:], code)
+    found = verdict(a, {"b": mixed})["b"]
+    ok(found["text"] == "INVALID (same work)" and
+       "its logs embed more than one source" in str(found["guards"]),
+       "and two of them make no arm", found)
+
+
 def again(folder):
     """A/A logs: the control's noise, and a provisional value of one pair."""
     control = arms(folder, "ac", 1.0, 4, 0.001)
@@ -325,7 +683,8 @@ def usage(folder):
 
 
 def main():
-    for test in (words, guards, windows, scores, hostile,
+    for test in (words, guards, windows, unsteady, clocks, scores, hostile,
+                 validations, quality, surroundings,
                  again, usage):
         note(test.__name__)
         with tempfile.TemporaryDirectory() as folder:

@@ -587,6 +587,79 @@ def best(rig):
     rig.clean("tied")
 
 
-sys.exit(run_tests((gpus, hot_before, always_hot, foreign, stalled, other_work,
-                    runtimes, false_clock, hooks, at_the_end, without_flock,
-                    best), ("flock",)))
+TRAINER = """\
+import os, signal, sys, time
+if os.environ.get("KEEP"):  # rows until the end
+    sys.stdout = open(1, "w", buffering=1 << 20)
+told = []  # to end; it comes to its own end all the same
+signal.signal(signal.SIGTERM, lambda *_: told.append(True))
+print("train_batch_tokens:1024 iterations:30\\nworld_size:1 "
+      "grad_accum_steps:1\\nseed:42")
+began = time.time()
+for step in range(1, 31):
+    time.sleep(0.02 if told else 0.2)
+    ms = 1000 * (time.time() - began)
+    loss = 9 / step + (step > 1 and bool(os.environ.get("DIVERGE")))
+    print("step:%d/30 train_loss:%.4f train_time:%.0fms step_avg:%.2fms" %
+          (step, loss, ms, ms / step))
+    while step == 5 and os.environ.get("DIVERGE") and not told:
+        time.sleep(0.1)
+print("step:30/30 val_loss:3.2000 val_bpb:2.0 train_time:%.0fms "
+      "step_avg:%.2fms" % (ms, ms / 30))
+print("final_int8_zlib_roundtrip val_loss:3.2 val_bpb:2.0 eval_time:2ms")
+"""
+
+
+@over_sshd
+def buffered(rig, sshd):
+    """Rows of a python program are seen when they are made, or known not to
+    be."""
+    put(os.path.join(rig.dir, "work", "train.py"), TRAINER)
+    path = rig.bench("rows", [sshd.pod("p1", gpus=[0])],
+                     {"env": {"KEEP": "1"}}, workload={
+        "command": "exec python3 train.py", "env": {}}, metric={
+        "window": {"mode": "fixed", "lo": 5, "hi": 30}},
+        design={"blocks_per_pod": 1})
+    text = json.load(open(path))
+    text["variants"].append({"tag": "C", "env": {"DIVERGE": "1"}})
+    text["seed"] = 8  # A runs before C
+    put(path, json.dumps(text))
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = json.loads(done.stdout)
+    runs = {r["id"]: r for r in found["runs"]}
+    late = {r["tag"]: [g["text"] for g in r["guards"] if g["guard"] ==
+                       "output came at the end"] for r in found["runs"]}
+    ok(late["A"] == [] and len(late["B"]) == 1 and
+       re.match(r"\d+ of its 30 rows were seen up to [3456] s after they were "
+                "made", late["B"][0]),
+       "rows that came at the end are known as such", late)
+    folder = rig.folder("rows")
+    seen = {}
+    for tag in "AB":
+        name = [i for i in runs if i.endswith("_" + tag)][0]
+        rows = open(os.path.join(folder, "runs", name, "steps.csv"),
+                    newline="").read().split("\r\n")[1:-1]
+        seen[tag] = [row.split(",")[7] for row in rows]
+    ok(seen["A"] == ["1980"] * 30, "python's rows have their telemetry",
+       seen["A"])
+    ok(seen["B"][:10] == [""] * 10, "rows that came at the end have none",
+       seen["B"])
+    ok(all(r["state"] == "verified" for r in runs.values()
+           if r["tag"] == "B"), "which takes nothing from a run", runs)
+    diverged = [c for c in found["contrasts"] if c["variant"] == "C"][0]
+    ok(diverged["text"] == "INVALID (work identity)" and
+       b"is ended early" in done.stderr and
+       b"was over before that" in done.stderr,
+       "what diverged is ended early; one that ends by itself is no such",
+       done.stderr.decode())
+    record = json.load(open(glob.glob(os.path.join(
+        folder, "runs", "*_C", "run.json"))[0]))
+    ok(record["rc"] == 0 and not record["cut"], "and its record says so",
+       (record, open(glob.glob(os.path.join(folder, "runs", "*_C", "train.out")
+                               )[0]).read()[-300:]))
+    rig.clean("rows")
+
+
+sys.exit(run_tests((buffered, gpus, hot_before, always_hot, foreign, stalled,
+                    other_work, runtimes, false_clock, hooks, at_the_end,
+                    without_flock, best), ("flock",)))

@@ -343,6 +343,73 @@ test_best(void)
 	done(&b);
 }
 
+/* A training run of 100 steps of about `ms`, with that last validation. */
+static void
+add_training(struct bench *b, size_t arm, size_t block, double ms, double val)
+{
+	const struct run_log_rule how = { .formats = b->formats,
+					  .force = true,
+					  .kind = RUN_LOG_TRAINING };
+	struct buf text;
+
+	buf_init(&text, 65536);
+	buf_append_str(&text, "train_batch_tokens:1024 iterations:100\n"
+			      "seed:42\n");
+	for (int step = 5; step <= 100; step += 5)
+		buf_appendf(&text,
+			    "step:%d/100 train_loss:%.4f train_time:%.0fms "
+			    "step_avg:%.2fms\n",
+			    step, 9.0 / step, ms * step, ms);
+	buf_appendf(&text,
+		    "step:100/100 val_loss:%.4f val_bpb:2.0 train_time:%.0fms "
+		    "step_avg:%.2fms\nfinal_int8_zlib_roundtrip "
+		    "val_loss:3.2 val_bpb:2.0 eval_time:9ms\n",
+		    val, ms * 100, ms);
+	if (run_log_parse(&b->logs[b->n], "x",
+			  (struct str){ text.data, text.len }, &how, NULL) == 0)
+		b->runs[b->n] = (struct judge_run){
+			.arm = arm,
+			.block = block,
+			.counted = true,
+			.state = RUN_STATE_VERIFIED,
+			.log = &b->logs[b->n],
+		};
+	b->n++;
+	buf_release(&text);
+}
+
+/* The fastest arm is no winner where its loss is worse. */
+static void
+test_worse(void)
+{
+	static const struct judge_arm three[] = { { .tag = "A" },
+						  { .tag = "B" },
+						  { .tag = "C" } };
+	static const double ms[] = { 1000, 960, 920 };
+	const struct judge_rule rule = JUDGE_RULE_DEFAULT;
+	static struct bench b;
+
+	for (int worse = 0; worse < 2; worse++) {
+		b = (struct bench){ .formats = format_set_new_builtin() };
+		for (size_t i = 0; i < 3 * (size_t)BLOCKS; i++)
+			add_training(&b, i % 3, i / 3,
+				     ms[i % 3] + (double)(i * 7 % 5) / 3.0,
+				     worse && i % 3 == 2 ? 3.216 : 3.2);
+		judge_init(&b.judge, &rule, three, 3, b.runs, b.n);
+		judge_confirm(&b.judge);
+		ok(b.judge.contrasts[1].verdict.word ==
+			   (worse ? VERDICT_FASTER_WORSE : VERDICT_FASTER),
+		   "%s", b.judge.contrasts[1].verdict.text);
+		ok(b.judge.best.state == BEST_LEADS &&
+			   b.judge.best.arm == (worse ? 1 : 2),
+		   "%s", b.judge.best.text);
+		ok(b.runs[2].state ==
+			   (worse ? RUN_STATE_VERIFIED : RUN_STATE_CONFIRMED),
+		   "what is worse is not confirmed");
+		done(&b);
+	}
+}
+
 static const struct judge_arm with_aa[] = { { .tag = "A" },
 					    { .tag = "B" },
 					    { .tag = "A~aa", .aa = true } };
@@ -468,12 +535,102 @@ test_pods(void)
 	   "six blocks on three pods are six: %s", c->verdict.text);
 	done(&b);
 	c = judge_pods(&b, 8, 0.9999);
-	ok(c->paired.p < 0.05 && c->verdict.word == VERDICT_NO_DIFFERENCE &&
-		   strstr(c->verdict.text, " over pods that disagree: ") &&
+	ok(c->paired.p < 0.05 && c->verdict.word == VERDICT_FASTER &&
 		   strstr(c->verdict.text, ", differs by pod") != NULL,
-	   "pods of other signs have no winner, and it says so: %s",
+	   "one pod of eight on the other side decides nothing: %s",
 	   c->verdict.text);
 	done(&b);
+	c = judge_pods(&b, 2, 1.01);
+	ok(c->across_pods && c->pods_differ && c->n_blocks == 4 &&
+		   c->verdict.word != VERDICT_FASTER,
+	   "two pods that are shown to differ are two units: %s",
+	   c->verdict.text);
+	done(&b);
+}
+
+static uint64_t noise_state = 1;
+
+/* A normal number, of a sum of uniform ones. */
+static double
+normal(void)
+{
+	double sum = -6.0;
+
+	for (int i = 0; i < 12; i++)
+		sum += (double)(splitmix64_next(&noise_state) >> 11) * 0x1p-53;
+	return sum;
+}
+
+/* Benches of n pods whose effects have sd tau, and their blocks sd. */
+struct pods_sim {
+	size_t pods, blocks;
+	double tau, sd;
+	size_t n;
+	size_t shown, same, differ, both; /* both: differ, and are shown */
+};
+
+static void
+run_pods(struct pods_sim *sim)
+{
+	struct judge_rule rule = JUDGE_RULE_DEFAULT;
+	static struct bench b;
+
+	for (size_t k = 0; k < sim->n; k++) {
+		const struct judge_contrast *c;
+		double effect[4];
+		bool shown;
+
+		b = (struct bench){ .formats = format_set_new_builtin() };
+		for (size_t p = 0; p < sim->pods; p++)
+			effect[p] = sim->tau * normal();
+		for (size_t i = 0; i < 2 * sim->pods * sim->blocks; i++) {
+			size_t pod = i / 2 % sim->pods;
+
+			add(&b, i % 2, i / 2 / sim->pods, 0,
+			    i % 2 == 0 ? 100.0
+				       : 100.0 * exp(effect[pod] +
+						     sim->sd * normal()));
+			b.runs[b.n - 1].pod = pod;
+		}
+		judge_init(&b.judge, &rule, arms, 2, b.runs, b.n);
+		c = &b.judge.contrasts[0];
+		shown = c->verdict.word == VERDICT_FASTER ||
+			c->verdict.word == VERDICT_SLOWER;
+		sim->shown += shown;
+		sim->same += c->verdict.word == VERDICT_SAME;
+		sim->differ += c->pods_differ;
+		sim->both += shown && c->pods_differ;
+		done(&b);
+	}
+	printf("# %zu pods x %zu blocks, effects sd %g%%, blocks %g%%: of %zu "
+	       "%zu shown, %zu the same, %zu differ by pod\n",
+	       sim->pods, sim->blocks, 100 * sim->tau, 100 * sim->sd, sim->n,
+	       sim->shown, sim->same, sim->differ);
+}
+
+/* Pods that do not differ are told to at 5 %, and signs decide nothing. */
+static void
+test_pods_calibrated(void)
+{
+	struct pods_sim quiet = { 3, 2, 0, 3e-5, 100, 0, 0, 0, 0 };
+	struct pods_sim three = { 3, 2, 0, 0.003, 600, 0, 0, 0, 0 };
+	struct pods_sim two = { 2, 3, 0, 0.003, 600, 0, 0, 0, 0 };
+	struct pods_sim apart = { 2, 3, 0.005, 0.001, 300, 0, 0, 0, 0 };
+	struct pods_sim many = { 3, 3, 0.005, 0.001, 300, 0, 0, 0, 0 };
+
+	run_pods(&quiet);
+	ok(quiet.same + quiet.shown == quiet.n,
+	   "pods that agree within 0.003 %% never disagree");
+	run_pods(&three);
+	ok(three.differ > 12 && three.differ < 48 && three.shown < 48,
+	   "three pods: 5 %% differ by chance, 5 %% are shown");
+	run_pods(&two);
+	ok(two.differ > 12 && two.differ < 48 && two.shown < 48, "so do two");
+	run_pods(&apart);
+	ok(apart.differ > 120 && apart.both * 10 < apart.differ,
+	   "two that are shown to differ show no more than two units can");
+	run_pods(&many);
+	ok(many.shown < 30, "three that differ are shown at 5 %%");
 }
 
 /* The words and the interval beside them never contradict each other. */
@@ -574,9 +731,11 @@ main(void)
 	test_log_clock();
 	test_arms_clocks();
 	test_best();
+	test_worse();
 	test_aa();
 	test_marks();
 	test_pods();
+	test_pods_calibrated();
 	test_holm_intervals();
 	test_health();
 	return tap_done();

@@ -7,8 +7,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "bench/run_log.h"
+#include "bench/runs.h"
+#include "bench/show.h"
 #include "bench/verdict_json.h"
 #include "bench/waits.h"
 
@@ -225,7 +228,8 @@ test_read(void)
 	buf_init(&text, 1000);
 	plan_command(&plan, 1, 0, &text);
 	is_str(text.data,
-	       "env CUDA_VISIBLE_DEVICES=0,3 SEED=42 G='it'\\''s' sh -c "
+	       "env PYTHONUNBUFFERED=1 CUDA_VISIBLE_DEVICES=0,3 SEED=42 "
+	       "G='it'\\''s' sh -c "
 	       "'echo '\\''hi'\\'''",
 	       "the exact command");
 	buf_clear(&text);
@@ -340,6 +344,117 @@ test_summary(void)
 	cJSON_Delete(summary);
 }
 
+/* A bench of n arms, the A/A arm one of them, with fresh blocks. */
+static void
+plan_of_arms(struct plan *plan, size_t n)
+{
+	struct buf text;
+
+	buf_init(&text, 10000);
+	buf_append_str(&text, HEAD METRIC "\"variants\":[{\"tag\":\"A\","
+					  "\"control\":true}");
+	for (size_t i = 1; i + 1 < n; i++)
+		buf_appendf(&text, ",{\"tag\":\"%c\"}", (char)('A' + i));
+	buf_append_str(&text, "],\"pods\":[{\"id\":\"p\"},{\"id\":\"q\"}]");
+	if (n > 3)
+		buf_append_str(&text, ",\"design\":{\"confirm_blocks\":3}");
+	buf_append_char(&text, '}');
+	ok(plan_parse(plan, "b.json", (struct str){ text.data, text.len },
+		      NULL) == 0,
+	   "a bench of %zu arms", n);
+	buf_release(&text);
+}
+
+/* Fresh blocks have places for all arms and runs of three: who shows a bench
+ * has room for each place. */
+static void
+test_shown_arms(void)
+{
+	char folder[] = "/tmp/hgym-plan-XXXXXX";
+	struct folder_state state = { .state = "running" };
+
+	ok(mkdtemp(folder) != NULL, "a results folder");
+	for (size_t n = 2; n <= 8; n++) {
+		size_t fresh = n > 3 ? 3 : 0, places = 2 * n * (7 + fresh);
+		struct bench_runs runs;
+		struct bench_live *live;
+		struct plan plan;
+		size_t now = 0, last;
+
+		plan_of_arms(&plan, n);
+		is_int((long long)plan_n_runs(&plan),
+		       (long long)(2 * (n * 7 + 3 * fresh)), "runs at most");
+		live = bench_show(&plan, folder, &state, NULL);
+		is_int((long long)live->n_runs, (long long)places,
+		       "a place for each of them");
+		last = live->n_runs - 1;
+		ok(live->runs[last].pod == 1 && live->runs[last].arm < n &&
+			   live->runs[last].block == 5 + fresh,
+		   "the last of them is of the last block");
+		for (size_t i = 0; i < live->n_runs; i++)
+			now += live->runs[i].state == BENCH_LIVE_NOW ? 1 : 0;
+		is_int((long long)now, 2, "a run under way on each pod");
+		bench_live_free(live);
+		bench_runs_init(&runs, &plan, folder);
+		is_int((long long)runs.n, (long long)places,
+		       "who runs it has as many");
+		bench_runs_release(&runs);
+		plan_release(&plan);
+	}
+	(void)rmdir(folder);
+}
+
+static int
+remove_run(const char *folder, const char *id)
+{
+	char path[FOLDER_PATH_SIZE];
+	int result;
+
+	(void)snprintf(path, sizeof(path), "%s/runs/%s/run.json", folder, id);
+	result = unlink(path);
+	(void)snprintf(path, sizeof(path), "%s/runs/%s", folder, id);
+	result |= rmdir(path);
+	(void)snprintf(path, sizeof(path), "%s/runs", folder);
+	return result | rmdir(path) | rmdir(folder);
+}
+
+/* The fresh blocks have begun: what the others left out never comes. */
+static void
+test_passed(void)
+{
+	char folder[] = "/tmp/hgym-plan-XXXXXX";
+	struct folder_state state = { .state = "running" };
+	size_t waiting = 0, now = 0, at = 0, first;
+	char id[RUN_ID_SIZE];
+	struct bench_runs runs;
+	struct bench_live *live;
+	struct plan plan;
+
+	ok(mkdtemp(folder) != NULL, "a results folder");
+	plan_of_arms(&plan, 4);
+	bench_runs_init(&runs, &plan, folder);
+	while (!runs.v[at].fresh)
+		at++;
+	first = at;
+	runs.v[at].end = RUN_END_EXITED;
+	is_int(bench_run_record(&runs, &runs.v[at], NULL), 0,
+	       "a fresh run is over");
+	live = bench_show(&plan, folder, &state, NULL);
+	for (size_t i = 0; i < runs.per_pod; i++) {
+		waiting +=
+			i < first && live->runs[i].state != BENCH_LIVE_SKIPPED;
+		now += live->runs[i].state == BENCH_LIVE_NOW ? 1 : 0;
+	}
+	is_int((long long)waiting, 0, "no run before it is waited for");
+	ok(now == 1 && live->runs[first + 1].state == BENCH_LIVE_NOW,
+	   "the one behind it is under way");
+	bench_live_free(live);
+	(void)snprintf(id, sizeof(id), "%s", runs.v[first].id);
+	bench_runs_release(&runs);
+	plan_release(&plan);
+	is_int(remove_run(folder, id), 0, "and nothing is left");
+}
+
 int
 main(void)
 {
@@ -352,5 +467,7 @@ main(void)
 	test_rates();
 	test_waits();
 	test_preflight_words();
+	test_shown_arms();
+	test_passed();
 	return tap_done();
 }

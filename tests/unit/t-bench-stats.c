@@ -351,20 +351,27 @@ static void
 test_pods(void)
 {
 	static const double d[] = { .0181, .0339, .0252 };
-	static const double se[] = { .0004, .0006, .0005 };
+	static const double sd[] = { .002, NAN, .004 }, n[] = { 3, 1, 2 };
 	struct paired p = paired_compare(d, 3, &rule);
-	struct pods_spread s = multi_pods(d, se, 3);
+	struct pods_spread s = multi_pods(d, sd, n, 3);
+	double mean = (3 * d[0] + d[1] + 2 * d[2]) / 6;
+	double between = 3 * pow(d[0] - mean, 2) + pow(d[1] - mean, 2) +
+			 2 * pow(d[2] - mean, 2);
+	double within = (2 * .002 * .002 + .004 * .004) / 3;
 
 	is_rel(p.mean, .0257333333333, TOL, "pods: mean");
 	is_rel(p.se, .00456885592292, TOL, "se");
 	is_rel(stats_pct(p.lo), .609362397024, TOL, "low");
 	is_rel(stats_pct(p.hi), 4.64374952995, TOL, "high");
 	is_rel(p.p, .0301063616462, TOL, "p");
-	is_rel(s.fixed_mean, .0236488272921, TOL, "fixed mean");
-	is_rel(s.q, 493.965884861, TOL, "Q");
-	is_rel(100 * s.i2, 99.5951137394, TOL, "I2");
-	is_rel(s.tau2, 5.99303896104e-05, TOL, "tau2");
-	ok(s.p_q < 1e-100, "pods differ");
+	is_rel(s.f, between / 2 / within, TOL, "F of pods of unlike blocks");
+	is_rel(s.p, pow(1 + 2 * s.f / 3, -1.5), TOL, "its p, of 2 and 3 df");
+	is_rel(s.share, 1 - 1 / s.f, TOL, "the share between pods");
+	ok(isnan(multi_pods(d, sd, (double[]){ 1, 1, 1 }, 3).p) &&
+		   isnan(multi_pods(d, sd, n, 1).p),
+	   "a block a pod, or one pod, tell nothing");
+	ok(multi_pods(d, (double[]){ 0, 0, 0 }, n, 3).p == 0.0,
+	   "pods without any spread that differ, differ");
 }
 
 static void

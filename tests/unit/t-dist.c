@@ -73,7 +73,7 @@ test_t_cdf(void)
 }
 
 static void
-test_beta_chi2(void)
+test_beta_f(void)
 {
 	static const struct vector v[] = {
 		{ 4.0 / 9.0, 2.5, .5, 0.0544900993424 },
@@ -85,22 +85,17 @@ test_beta_chi2(void)
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
 		is_close(dist_beta_inc(v[i].a, v[i].b, v[i].c), v[i].want, TOL,
 			 "incomplete beta");
-	is_close(dist_chi2_upper(3.841458820694124, 1), 0.05, TOL,
-		 "chi-squared, 1 df");
-	is_close(dist_chi2_upper(5.991464547107979, 2), 0.05, TOL,
-		 "chi-squared, 2 df");
-	is_close(dist_chi2_upper(493.965884861, 2), exp(-493.965884861 / 2),
-		 TOL, "chi-squared, far tail");
-	is_close(dist_chi2_upper(1, 6), exp(-0.5) * (1 + 0.5 + 0.125), TOL,
-		 "chi-squared, 6 df, near 0");
-	is_close(dist_chi2_upper(18, 6), exp(-9.0) * (1 + 9 + 40.5), TOL,
-		 "chi-squared, 6 df, far from 0");
-	is_close(dist_chi2_upper(11.070497693516355, 5), 0.05, TOL,
-		 "chi-squared, 5 df");
-	is_close(dist_chi2_upper(124.34211340400407, 100), 0.05, TOL,
-		 "chi-squared, 100 df");
-	ok(dist_chi2_upper(0, 7) == 1 && dist_chi2_upper(INFINITY, 7) == 0,
-	   "chi-squared, from one end to the other");
+	/* t squared is F of 1, and F of 2 has a closed form. */
+	is_close(dist_f_upper(2.5 * 2.5, 1, 7), dist_t_two_sided(2.5, 7), TOL,
+		 "F, 1 df");
+	is_close(dist_f_upper(3.3, 2, 5), pow(1 + 2 * 3.3 / 5, -2.5), TOL,
+		 "F, 2 df");
+	is_close(dist_f_upper(1e6, 2, 12), pow(1 + 2e6 / 12, -6), TOL,
+		 "F, far tail");
+	is_close(dist_f_upper(1 / 3.3, 5, 2), 1 - pow(1 + 2 * 3.3 / 5, -2.5),
+		 TOL, "F, the other way round");
+	ok(dist_f_upper(0, 7, 3) == 1 && dist_f_upper(INFINITY, 7, 3) == 0,
+	   "F, from one end to the other");
 }
 
 static void
@@ -142,9 +137,9 @@ test_absent(void)
 		   isnan(dist_t_quantile(.5, NAN)),
 	   "t outside its range is absent");
 	ok(isnan(dist_beta_inc(1.5, 1, 1)) && isnan(dist_beta_inc(.5, 0, 1)) &&
-		   isnan(dist_chi2_upper(1, 0)) &&
-		   isnan(dist_chi2_upper(-1, 2)) &&
-		   isnan(dist_chi2_upper(1, 2.5)),
+		   isnan(dist_f_upper(1, 0, 1)) &&
+		   isnan(dist_f_upper(-1, 2, 2)) &&
+		   isnan(dist_f_upper(1, 2, NAN)),
 	   "so are the others");
 }
 
@@ -153,7 +148,7 @@ main(void)
 {
 	test_t_quantile();
 	test_t_cdf();
-	test_beta_chi2();
+	test_beta_f();
 	test_normal();
 	test_round_trips();
 	test_absent();

@@ -483,6 +483,10 @@ session_watch(struct follow_session *session, int64_t now)
 	struct link_info link;
 	struct err err;
 
+	if (session->hello) {
+		follow_files_compare(session);
+		session_flush(session);
+	}
 	if (session->hello && now - session->ping_ms >= PING_MS)
 		ping(session);
 	follow->transport->ops->link_info(follow->transport, follow->pod,

@@ -50,6 +50,10 @@ struct follow_file {
 	/* The follow's own. */
 	struct list in_follow;
 	struct cksum sum;	/* by which it is known while it is not read */
+	struct cksum asked;	/* what the follower was to compare; len 0: none
+				 */
+	int64_t asked_ms;	/* mono clock: then, or when it began */
+	uint64_t rest;		/* will be its stamp when that is so; 0: none */
 	uint32_t id;		/* in the session; 0: not found there */
 	uint32_t tried, not_id; /* is summed as that one, is not that one */
 	unsigned int missed;	/* looks that did not find it */
@@ -61,7 +65,7 @@ enum follow_event {
 	FOLLOW_RESUMES, /* one that was known goes on at offset */
 	FOLLOW_RENAMED, /* path or real changed, or it is not away any more */
 	FOLLOW_AWAY,	/* its path names it no more */
-	FOLLOW_RESTS,	/* stamp is known */
+	FOLLOW_RESTS,	/* stamp is known: all of it was compared */
 	/*
 	 * No more will come: it was cut, replaced, or away and silent for a
 	 * minute.  Only the last kind may resume one day.

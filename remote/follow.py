@@ -129,12 +129,14 @@ def command(w, words):
 		beat()
 	elif w in (b'B', b'C') and int(words[0]) in files:
 		f, off = files[int(words[0])], int(words[1])
-		if w == b'C':
-			checks.append([off, f, 0xffffffff])
-			checks.sort(key=lambda c: c[0])
-			forget(f)
-		else:
+		if w == b'B':
 			begin(f, off)
+		else:
+			want = int(words[2]) if words[2:] else None
+			checks.append([off, f, 0xffffffff, 0, want])
+			checks.sort(key=lambda c: c[0])
+			if want is None:
+				forget(f)
 
 def commands():
 	global inbuf
@@ -324,16 +326,26 @@ def restart(f, size):
 	forget(f)
 	f.grew, f.view = mono(), 0
 
-# A piece of the first sum that was asked for; the shortest come first.
+# A piece of the first sum that was asked for; the shortest come first.  What
+# was sent and is not that any more is sent anew, unless it is already.
 def check():
-	off, f, c = checks[0]
+	off, f, c, at, want = checks[0]
 	hold(f)
-	data = os.pread(f.fd, min(SLICE, off - f.off), f.off)
-	checks[0][2] = c = add(c, data)
-	note(f, data)
-	if f.off == off or not data:
-		checks.pop(0)
-		out(line('C', f.id, f.off, cksum(c, f.off)))
+	data = os.pread(f.fd, min(SLICE, off - at), at)
+	at += len(data)
+	c = add(c, data)
+	checks[0][2:4] = c, at
+	if want is None:
+		note(f, data)
+	if at < off and data:
+		return
+	checks.pop(0)
+	c = cksum(c, at)
+	if want is None or want == c:
+		out(line('C', f.id, at, c))
+	elif f.off >= off:
+		restart(f, os.fstat(f.fd).st_size)
+		hot.add(f)
 
 # The end of a file whose bytes in order are far behind, for the eye.
 def preview(f):

@@ -564,14 +564,16 @@ unlistable() {
 
 # The sum of the first $2 bytes of id $1, which takes long where they are many:
 # then it is made beside all else.  What they are known by later is taken
-# first, so that no change in between is missed.
+# first, so that no change in between is missed.  Those that were sent have the
+# sum $3.
 sum_of() {
 	eval "h=\${H_$1:-} x=\${K_$1:-}"
 	[ -n "$x" ] || return
 	[ -n "$h" ] || hold_again $1 || return
 	n=$(stat -Lc %s /proc/$h/fd/3)
 	[ $n -lt $2 ] || n=$2
-	guards $1 $n /proc/$h/fd/3
+	eval "X_$1=${3:+$2_$3}"
+	[ -n "${3:-}" ] || guards $1 $n /proc/$h/fd/3
 	if [ $n -gt 67108864 ]; then
 		long="$long $1:$n"
 		return
@@ -582,8 +584,14 @@ sum_of() {
 
 tell_sum() {
 	read -r c n x <"$2"
-	eval "x=\$K_$1"
-	[ -z "$x" ] || printf 'C %s %s %s\n' $1 $n $c
+	eval "x=\$K_$1 w=\$X_$1 o=\$O_$1 h=\$H_$1"
+	[ -n "$x" ] || return
+	if [ -z "$w" ] || [ ${w#*_} = $c ]; then
+		printf 'C %s %s %s\n' $1 $n $c
+	elif [ $o -ge ${w%_*} ]; then
+		restart $1 "$(stat -Lc %s /proc/$h/fd/3 || echo 0)"
+		sizes=''
+	fi
 }
 
 # The first $2 bytes of file $1; head takes many of them one by one.
@@ -648,7 +656,7 @@ obey() {
 		F) unescape "$key" && nf=$((nf + 1)) && eval "F_n$nf=\$v" ;;
 		L) wanted="$wanted${key%:*}_${key#*:} $off$nl" ;;
 		B) begin $key $off ;;
-		C) sum_of $key $off '' ;;
+		C) sum_of $key $off ;;
 		A) going=1 text='' scan_at=0 ;;
 		Q | GO) obey_list $w $key ;;
 		esac

@@ -120,6 +120,7 @@ leave(struct follow *follow, struct follow_file *file)
 	if (file->id > 0)
 		follow->session->seen[file->id - 1].file = NULL;
 	file->id = 0;
+	file->rest = 0;
 	file->is_sent = file->is_rewound = false;
 }
 
@@ -156,9 +157,17 @@ take_place(struct follow_session *session, uint32_t id,
 }
 
 static void
-ask_bytes(struct follow_session *session, struct follow_file *file)
+begin_sent(const struct follow *follow, struct follow_file *file)
 {
 	file->is_sent = true;
+	file->asked.len = file->rest = 0;
+	file->asked_ms = follow_now_ms(follow);
+}
+
+static void
+ask_bytes(struct follow_session *session, struct follow_file *file)
+{
+	begin_sent(session->follow, file);
 	buf_appendf(&session->out, "B %" PRIu32 " %" PRIu64 "\n", file->id,
 		    file->offset);
 }
@@ -377,6 +386,96 @@ on_new(struct follow_session *session, const struct frame *frame,
 	return decide(session, frame->id, err);
 }
 
+/* ---- is it still what was sent? */
+
+/*
+ * It came to rest, or has grown for a while: the follower is to compare all
+ * that was sent with what is there.
+ */
+static bool
+is_compare_due(const struct follow_file *file, int64_t now_ms)
+{
+	if (!file->is_sent || file->is_rewound)
+		return false;
+	return file->rest != 0
+		       ? file->asked.len == 0
+		       : file->offset > file->asked.len &&
+				 now_ms - file->asked_ms >= FOLLOW_COMPARE_MS;
+}
+
+static void
+compare_if_due(struct follow_session *session, struct follow_file *file)
+{
+	struct follow *follow = session->follow;
+	int64_t now_ms = follow_now_ms(follow);
+	struct cksum sum;
+
+	if (follow->quiet || now_ms < follow->compare_ms ||
+	    !is_compare_due(file, now_ms))
+		return;
+	sum = follow->cb.sum(follow->user, file);
+	/* Not all that was sent is here. */
+	if (sum.len != file->offset || sum.len == 0)
+		return;
+	file->asked = sum;
+	file->asked_ms = now_ms;
+	session->seen[file->id - 1].n_compared++;
+	follow->compare_ms =
+		now_ms + (int64_t)(sum.len / FOLLOW_COMPARE_BYTES_PER_MS);
+	buf_appendf(&session->out, "C %" PRIu32 " %" PRIu64 " %" PRIu32 "\n",
+		    file->id, sum.len, cksum_value(&sum));
+}
+
+void
+follow_files_compare(struct follow_session *session)
+{
+	list_each (struct follow_file, file, &session->follow->files, in_follow)
+		compare_if_due(session, file);
+}
+
+static void
+note_rest(struct follow_session *session, struct follow_file *file,
+	  uint64_t stamp)
+{
+	file->stamp = stamp;
+	file->rest = 0;
+	tell_file(session->follow, file, FOLLOW_RESTS);
+}
+
+/* It was compared, and nothing came since. */
+static void
+on_compared(struct follow_session *session, struct follow_file *file,
+	    const struct frame *frame)
+{
+	if (file->rest != 0 && file->asked.len == file->offset &&
+	    frame->offset == file->offset &&
+	    frame->sum == cksum_value(&file->asked))
+		note_rest(session, file, file->rest);
+}
+
+/* A file whose bytes are sent rests. */
+static void
+on_sent_rest(struct follow_session *session, struct follow_seen *seen,
+	     const struct frame *frame)
+{
+	struct follow_file *file = seen->file;
+	bool is_untouched =
+		seen->size == frame->size && seen->stamp == frame->stamp;
+
+	seen->size = frame->size;
+	seen->stamp = 0;
+	if (frame->size != file->offset)
+		return;
+	if (is_untouched && frame->size > FOLLOW_COMPARE_LONG) {
+		seen->stamp = frame->stamp;
+		note_rest(session, file, frame->stamp);
+		return;
+	}
+	file->rest = frame->stamp;
+	file->asked.len = 0;
+	compare_if_due(session, file);
+}
+
 /* It rests; one that rested before has changed: is it still the same? */
 static int
 on_rest(struct follow_session *session, const struct frame *frame,
@@ -387,18 +486,15 @@ on_rest(struct follow_session *session, const struct frame *frame,
 
 	if (seen == NULL)
 		return untrue(err, "told of a file that it let go");
-	seen->size = frame->size;
-	seen->stamp = frame->stamp;
 	file = seen->file;
-	if (file == NULL)
-		return 0;
-	if (file->is_sent) {
-		if (frame->size == file->offset) {
-			file->stamp = frame->stamp;
-			tell_file(session->follow, file, FOLLOW_RESTS);
-		}
+	if (file != NULL && file->is_sent) {
+		on_sent_rest(session, seen, frame);
 		return 0;
 	}
+	seen->size = frame->size;
+	seen->stamp = frame->stamp;
+	if (file == NULL)
+		return 0;
 	seen->path = xstrdup(file->path);
 	seen->real = xstrdup_null(file->real);
 	leave(session->follow, file);
@@ -413,6 +509,12 @@ on_sum(struct follow_session *session, const struct frame *frame,
 	struct follow_file *file =
 		seen != NULL ? end_trial(session, seen) : NULL;
 
+	if (file == NULL && sent_file(session, frame->id) != NULL &&
+	    seen->n_compared > 0) {
+		seen->n_compared--;
+		on_compared(session, seen->file, frame);
+		return 0;
+	}
 	if (file == NULL)
 		return untrue(err, "summed a file unasked");
 	if (frame->offset == file->sum.len &&
@@ -452,7 +554,7 @@ on_reset(struct follow_session *session, const struct frame *frame,
 	rc = begin_file(session, frame->id, err);
 	/* Its bytes come unasked. */
 	if (rc == 0)
-		seen->file->is_sent = true;
+		begin_sent(follow, seen->file);
 	file_free(follow, file);
 	return rc;
 }
@@ -631,7 +733,7 @@ on_data(struct follow_session *session, const struct frame *frame,
 	data.len = follow->cb.on_bytes(follow->user, file, data);
 	assert(data.len <= frame->data.len);
 	file->offset += data.len;
-	file->stamp = 0;
+	file->stamp = file->rest = 0;
 	if (file->size < file->offset)
 		file->size = file->offset;
 	file->last_ms = follow_now_ms(follow);
@@ -674,7 +776,7 @@ void
 follow_rewind(struct follow *follow, struct follow_file *file, uint64_t offset)
 {
 	file->offset = offset;
-	file->stamp = 0;
+	file->stamp = file->rest = 0;
 	if (!file->is_sent)
 		return;
 	file->is_rewound = true;

@@ -23,13 +23,17 @@
  *			inode in the folder of path, and name it
  *	A		look again
  *	C <id> <off>	sum the first off bytes of a file that N named
+ *	C <id> <off> <sum>	the same of a file whose bytes are sent: where
+ *			the sum is another one, the answer is T
  *	B <id> <off>	send its bytes from that offset on
  *	Q <0|1>		quiet: look at nothing but the F files, no H unasked
  *	P <seq>		answer with an H; 60 s without a line end the follower
  *
  * The client knows which file is which.  A file is summed before it goes on, so
  * that the follower knows what was sent of it: where that is not its beginning
- * any more before the next bytes are sent, it says T.
+ * any more before the next bytes are sent, it says T.  That looks at the first
+ * and the last bytes alone; so all of it is compared when it came to rest, and
+ * once in a while as it grows.
  */
 
 #define FOLLOW_LIVE_MAX	 4160U /* the follower's 4096, and some on their way */
@@ -41,6 +45,11 @@
 /* Generations that begin: so many at once, then one in so many seconds. */
 #define FOLLOW_BEGINS_MAX   8192
 #define FOLLOW_BEGINS_EVERY 10
+/* A file that grows is compared so often, and so many bytes at most. */
+#define FOLLOW_COMPARE_MS	    60000
+#define FOLLOW_COMPARE_BYTES_PER_MS 8192
+/* A longer one that nobody touched since it was named is not. */
+#define FOLLOW_COMPARE_LONG (64U << 20)
 /* A known file is gone when so many looks did not find it. */
 #define FOLLOW_LOOKS	  2
 #define FOLLOW_LOOK_BYTES (256U * 1024) /* of questions in one look */
@@ -63,6 +72,7 @@ struct follow {
 	int64_t opened_ms; /* mono: when the session was asked for */
 	int64_t retry_at_ms;
 	unsigned int failures;	   /* of followers on a link that works */
+	int64_t compare_ms;	   /* mono: no comparison before */
 	struct follow_status told; /* as on_state heard it last */
 	struct follow_status status;
 
@@ -77,7 +87,8 @@ struct follow_seen {
 	struct follow_file *file;  /* NULL: which one it is is not known */
 	struct follow_file *trial; /* its sum was asked for; NULL: none */
 	uint64_t dev, ino, size, stamp;
-	char *path, *real; /* owned; NULL once it is a file, or let go */
+	char *path, *real;	 /* owned; NULL once it is a file, or let go */
+	unsigned int n_compared; /* its sum was asked for while it is sent */
 	bool is_elsewhere; /* no glob has it: of interest if it is known */
 };
 
@@ -131,6 +142,8 @@ extern const char follow_script_sh[];
  */
 int follow_files_take(struct follow_session *session, const struct frame *frame,
 		      size_t *taken, struct err *err);
+/* Have those compared that are due. */
+void follow_files_compare(struct follow_session *session);
 /* A stream begins: note what is had of each file. */
 void follow_files_begin(struct follow *follow);
 /* The stream is over: no file is live any more. */

@@ -12,7 +12,10 @@
 #include "base/xalloc.h"
 #include "ingest/ingest_priv.h"
 
-#define SLICE_BYTES ((size_t)256 * 1024)
+#define SLICE_BYTES ((size_t)1024 * 1024)
+/* It is read in such blocks, and no more of them once so much was said. */
+#define BLOCK_BYTES ((size_t)256 * 1024)
+#define SLICE_TOLD  4096
 /* Logs that share a turn, when there is little to do for each. */
 #define TURN_LOGS 64
 /* At the end of the program no more than this is read of a log. */
@@ -75,12 +78,29 @@ note_run(struct ingest_log *log)
 	(void)run_reader_at_end(log->reader, &out->row);
 }
 
+/* One block of the slice, of which `want` bytes are left; how many it had. */
+static size_t
+read_block(struct ingest_log *log, char *block, size_t want)
+{
+	struct outbox *out = &log->out;
+	size_t len = want < BLOCK_BYTES ? want : BLOCK_BYTES;
+	ssize_t n = log->local != NULL
+			    ? local_read(log->local, out->parsed, block, len)
+			    : spool_read(log->spool, out->parsed, block, len,
+					 &out->err);
+
+	if (n <= 0)
+		return 0;
+	run_reader_feed(log->reader, block, (size_t)n);
+	out->parsed += (uint64_t)n;
+	return (size_t)n;
+}
+
 static void
 read_slice(struct ingest_log *log)
 {
 	struct outbox *out = &log->out;
-	size_t want = log->reader != NULL ? slice_bytes(log) : 0;
-	ssize_t n;
+	size_t want = log->reader != NULL ? slice_bytes(log) : 0, n;
 	char *block;
 
 	if (want == 0)
@@ -89,14 +109,12 @@ read_slice(struct ingest_log *log)
 		log->local != NULL && !local_holds(log->local, log->parsed);
 	if (out->is_replaced)
 		return;
-	block = xmalloc(want);
-	n = log->local != NULL
-		    ? local_read(log->local, log->parsed, block, want)
-		    : spool_read(log->spool, log->parsed, block, want,
-				 &out->err);
-	if (n > 0) {
-		run_reader_feed(log->reader, block, (size_t)n);
-		out->parsed = log->parsed + (uint64_t)n;
+	block = xmalloc(want < BLOCK_BYTES ? want : BLOCK_BYTES);
+	do {
+		n = read_block(log, block, want);
+		want -= n;
+	} while (n > 0 && want > 0 && out->n < SLICE_TOLD);
+	if (out->parsed > log->parsed) {
 		out->n_lines = run_reader_lines(log->reader);
 		note_run(log);
 	}
@@ -150,6 +168,7 @@ enter_turn(struct ingest_log *log, struct turn *turn)
 		log->inbox = empty;
 	}
 	log->out.had = log->fetched;
+	log->out.parsed = log->parsed;
 	if (log->spool != NULL)
 		spool_lend(log->spool);
 	log->turn = turn;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -20,6 +21,10 @@
 #include "store/lock.h"
 #include "store/schema.h"
 #include "store/store_priv.h"
+
+/* A database that another one is about to make is looked at so often, every
+ * 20 ms. */
+#define WAIT_TIMES 250
 
 /*
  * Delete the samples of runs that have no row: a version before this one could
@@ -533,6 +538,7 @@ become_writer(struct store *store, const char *rules, struct err *err)
 	sqlite3 *db = NULL;
 	long holder = 0;
 
+	store->why_reader[0] = '\0';
 	store->lock_fd = lock_take(store->path, &holder, &bad);
 	if (store->lock_fd < 0 && bad.code != ERR_NONE) {
 		*err = bad;
@@ -607,6 +613,39 @@ renew_for_reader(const struct store_options *options, struct err *err)
 	return store != NULL ? store_close(store, err) : -1;
 }
 
+static int
+open_once(struct store *store, const struct store_options *options,
+	  struct err *err)
+{
+	int rc = options->read_only ? renew_for_reader(options, err)
+				    : become_writer(store, options->rules, err);
+
+	if (rc == 0)
+		rc = db_open(store->path, false, &store->reader, err);
+	return rc == 0 ? schema_check(store->reader, store->path, err) : -1;
+}
+
+/*
+ * Who has just become the writer may still have to make the database, bring it
+ * up to date, or mend what a kill left of it: the second one waits for that.
+ */
+static int
+open_or_wait(struct store *store, const struct store_options *options,
+	     struct err *err)
+{
+	const struct timespec moment = { 0, 20L * 1000 * 1000 };
+
+	for (int i = 0; open_once(store, options, err) != 0; i++) {
+		if (options->read_only || store->lock_fd >= 0 ||
+		    store->why_reader[0] == '\0' || i == WAIT_TIMES)
+			return -1;
+		(void)sqlite3_close(store->reader);
+		store->reader = NULL;
+		(void)nanosleep(&moment, NULL);
+	}
+	return 0;
+}
+
 struct store *
 store_open(const struct store_options *options, struct err *err)
 {
@@ -626,14 +665,8 @@ store_open(const struct store_options *options, struct err *err)
 			     "there is no database %s yet (hgym-tui collect "
 			     "makes one)",
 			     store->path);
-	else if (!options->read_only)
-		rc = become_writer(store, options->rules, err);
 	else
-		rc = renew_for_reader(options, err);
-	if (rc == 0)
-		rc = db_open(store->path, false, &store->reader, err);
-	if (rc == 0)
-		rc = schema_check(store->reader, store->path, err);
+		rc = open_or_wait(store, options, err);
 	if (rc != 0) {
 		store_free(store);
 		return NULL;

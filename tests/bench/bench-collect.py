@@ -6,13 +6,15 @@ Latency: from the append of a row to the model (what the next frame shows)
 and to the database.  Fleet: CPU and memory with many pods and logs.
 Telemetry: the same fleet with and without it, here and on the pod's side, with
 a made-up nvidia-smi of 8 GPUs, and what it adds to the database.
-Backlog: MB/s of large logs, beside a bare read loop over libssh2 and
-`ssh pod cat` with the same cipher, with the CPU seconds of each part: one
-log is of rows in one line of ten, one has none.  MB are 1,000,000 bytes.
+Backlog: MB/s of large logs of one pod, one or many at once, beside a bare
+read loop over libssh2 with a channel a log, and `ssh pod cat` with the same
+cipher, with the CPU seconds of each part; with rows in one line of ten, and
+with none.  MB are 1,000,000 bytes.
 
 BENCH_SECONDS (20), BENCH_PODS (64), BENCH_FILES (16 a pod),
-BENCH_RATE (640 lines a second in all), BENCH_BACKLOG_MB (1000),
-BENCH_ROUNDS (3) of the backlogs, of which the best counts,
+BENCH_RATE (640 lines a second in all), BENCH_BACKLOG_MB (1000) of all logs
+of a backlog, BENCH_LOGS ("1 16") that it has,
+BENCH_ROUNDS (3) of the backlogs, of which the median counts,
 BENCH_TRANSPORT (libssh2)."""
 import json
 import os
@@ -40,6 +42,7 @@ PODS = int(os.environ.get("BENCH_PODS", "64"))
 FILES = int(os.environ.get("BENCH_FILES", "16"))
 RATE = float(os.environ.get("BENCH_RATE", "640"))
 BACKLOG_MB = int(os.environ.get("BENCH_BACKLOG_MB", "1000"))
+LOGS = [int(n) for n in os.environ.get("BENCH_LOGS", "1 16").split()]
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
 TRANSPORT = os.environ.get("BENCH_TRANSPORT", "libssh2")
 TICK = os.sysconf("SC_CLK_TCK")
@@ -298,10 +301,10 @@ def telemetry(box):
 OTHER = "some other line of a log, as there are many of them in a real one\n"
 
 
-def big_log(path, dense):
+def big_log(path, dense, least):
     size = 0
     with open(path, "w") as file:
-        while size < BACKLOG_MB * 1e6:
+        while size < least:
             size += file.write("".join(
                 (f"step:{i}/10000 train_loss:{6 - i / 5000:.4f}"
                  f" train_time:{i * 50}ms step_avg:50.00ms\n" if dense else
@@ -329,25 +332,26 @@ def pod_cpu_s(box):
     return (int(fields[13]) + int(fields[14])) / TICK
 
 
-def bare(box, path):
+def bare(box, paths):
+    """Seconds of the bare reader and of ssh, and the MAC."""
     user, _, port = box.host.rpartition(":")
     out = subprocess.check_output(
         [BARE, port, user.partition("@")[0], box.rig + "/id_ed25519",
-         "cat " + path], text=True).split()
+         *("cat " + path for path in paths)], text=True).split()
     start = time.monotonic()
     subprocess.run(
         ["ssh", "-F", "none", "-p", port, "-i", box.rig + "/id_ed25519",
          "-o", "UserKnownHostsFile=" + box.rig + "/known_hosts", "-c",
-         "aes128-ctr", "-m", out[2], user, "cat", path],
+         "aes128-ctr", "-m", out[2], user, "cat", *paths],
         stdout=subprocess.DEVNULL, check=True)
     return float(out[1]), time.monotonic() - start, out[2]
 
 
 def stored(db):
-    """How much of the log the database has; not yet there: 0."""
+    """How much of the logs the database has; not yet there: 0."""
     try:
         base = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
-        row = base.execute("SELECT max(offset) FROM tails").fetchone()
+        row = base.execute("SELECT sum(offset) FROM tails").fetchone()
         base.close()
         return row[0] or 0
     except sqlite3.Error:
@@ -355,8 +359,8 @@ def stored(db):
 
 
 def collect_all(box, folder, size):
-    """Collect a folder whose longest log has that size: seconds, and the CPU
-    seconds of loop, other threads and pod, and MB."""
+    """Collect a folder whose logs have that size together: seconds, and the
+    CPU seconds of loop, other threads and pod, and MB."""
     pod_before = pod_cpu_s(box)
     db = folder + ".db"
     start = time.monotonic()
@@ -378,35 +382,51 @@ def collect_all(box, folder, size):
     return seconds, loop_s, pool_s, pod_cpu_s(box) - pod_before, memory
 
 
-def backlog(box, dense):
-    """The best of some rounds, as others may use the machine too."""
-    folder, short = box.top + "/big", box.top + "/short"
+def short_log(path):
+    with open(path, "w") as file:
+        return file.write(OTHER)
+
+
+def some_logs(folder, n, make):
+    """Paths and bytes of n logs that are made there."""
     os.mkdir(folder)
-    os.mkdir(short)
-    size = big_log(folder + "/x.log", dense)
-    with open(short + "/x.log", "w") as file:
-        file.write(OTHER)
-    rounds = [(bare(box, folder + "/x.log"), collect_all(box, folder, size),
-               collect_all(box, short, len(OTHER))[0])
+    paths = [f"{folder}/{i}.log" for i in range(n)]
+    return paths, sum(make(path) for path in paths)
+
+
+def backlog(box, dense, n):
+    """Medians of some rounds, as others may use the machine too."""
+    folder, short = f"{box.top}/big{n}", f"{box.top}/short{n}"
+    paths, size = some_logs(
+        folder, n, lambda path: big_log(path, dense, BACKLOG_MB * 1e6 / n))
+    _, few = some_logs(short, n, short_log)
+    rounds = [(bare(box, paths), collect_all(box, folder, size),
+               collect_all(box, short, few)[0])
               for _ in range(ROUNDS)]
-    bare_s, cat_s = (min(r[0][i] for r in rounds) for i in (0, 1))
-    ours = min(r[1] for r in rounds)
-    start_s = min(r[2] for r in rounds)
-    mb = size / 1e6
-    print(f"backlog, {'rows' if dense else 'none'}        {mb:.0f} MB in"
-          f" {ours[0]:.1f} s, {start_s:.1f} s of it for any log:"
-          f" {mb / (ours[0] - start_s):.0f} MB/s read, mirrored, parsed and"
+    bare_s, cat_s = (quantile([r[0][i] for r in rounds], .5) for i in (0, 1))
+    ours = sorted(r[1] for r in rounds)[ROUNDS // 2]
+    start_s = quantile([r[2] for r in rounds], .5)
+    mb, took_s = size / 1e6, ours[0] - start_s
+    print(f"backlog, {'rows' if dense else 'none'}        {mb:.0f} MB of {n}"
+          f" in {ours[0]:.1f} s, {start_s:.1f} s of it for any log:"
+          f" {mb / took_s:.0f} MB/s read, mirrored, parsed and"
           f" stored\n                     bare libssh2 {mb / bare_s:.0f},"
           f" ssh cat {mb / cat_s:.0f} MB/s (aes128-ctr {rounds[0][0][2]}):"
-          f" {bare_s / (ours[0] - start_s):.2f} of bare")
-    print(f"                     CPU s: loop {ours[1]:.1f}, parser and"
+          f" {bare_s / took_s:.2f} of bare\n"
+          f"                     CPU s: loop {ours[1]:.1f}, parser and"
           f" database {ours[2]:.1f}, pod {ours[3]:.1f}; {ours[4]:.1f} MB at"
-          f" most; load {os.getloadavg()[0]:.1f}")
+          f" most; load {os.getloadavg()[0]:.1f}", flush=True)
+    shutil.rmtree(folder)
+
+
+def backlogs(box, dense):
+    for n in LOGS:
+        backlog(box, dense, n)
 
 
 PARTS = {"latency": latency, "fleet": fleet, "telemetry": telemetry,
-         "backlog": lambda box: backlog(box, True),
-         "backlog-none": lambda box: backlog(box, False)}
+         "backlog": lambda box: backlogs(box, True),
+         "backlog-none": lambda box: backlogs(box, False)}
 for name in sys.argv[1:] or PARTS:
     box = Box()
     try:

@@ -203,6 +203,37 @@ class Suite:
         self.ok(is_(b"none", 4, 0), "of no bytes too")
         self.ok(is_(b"large", 5, 299999), "and of many")
 
+    def t_compared(self, f, d):
+        """A client that doubts has all of it compared, and what is not that
+        any more comes anew."""
+        log = d + b"/a.log"
+        old = os.urandom(600000)
+        new = old[:300000] + b"x" * 100 + old[300100:]
+        put(log, old)
+        f.follow(log)
+        f.has(log, old)
+        fid = next(iter(f.files))
+        f.say(b"C %d %d %d" % (fid, len(old), cksum(old)))
+        self.ok(f.until(lambda: (fid, len(old), cksum(old)) in f.sums),
+                "what was sent is there")
+        put(log, b"more")
+        self.ok(f.has(log, old + b"more") and len(f.of(log).parts) == 1,
+                "and it goes on")
+        with open(log, "r+b") as file:
+            file.write(new)
+        f.say(b"C %d %d %d" % (fid, len(old), cksum(old)))
+        self.ok(f.has(log, new + b"more") and len(f.of(log).parts) == 2,
+                "another one of that length is a new generation")
+        f.say(b"C %d %d %d" % (fid, len(old), cksum(old)))
+        f.ping()
+        put(log, b"!")
+        self.ok(f.has(log, new + b"more!") and len(f.of(log).parts) == 3,
+                "in doubt it is sent once more")
+        f.say(b"C %d 900000 1" % fid)
+        self.ok(f.ping() and f.has(log, new + b"more!") and
+                len(f.of(log).parts) == 3,
+                "what was not sent yet is not compared")
+
     def t_look_for(self, f, d):
         """A known file that was rotated out of the globs is found."""
         put(d + b"/a.log", b"old")

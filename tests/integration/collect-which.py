@@ -152,6 +152,42 @@ def test_written_anew(pod):
             "and in one go while it is followed")
 
 
+def overwrite(pod, old, new):
+    """Another number in the middle, of the same length, in place."""
+    with open(pod.path("a.log"), "r+") as file:
+        at = file.read().index(old)
+        file.seek(at)
+        file.write(new)
+
+
+def test_inside(pod):
+    """Alike in its first 400 kB, its last 20 and its length."""
+    first = SOURCE * 4 + log_of(1337, 400)
+    second = SOURCE * 4 + log_of(2025, 400)
+    pod.put("a.log", first)
+    pod.start()
+    pod.has([("a.log", 0, first)], "a long log")
+    overwrite(pod, "seed:1337", "seed:2025")
+    pod.has([("a.log", 0, first), ("a.log", 1, second)],
+            "another seed in the middle of one that rests")
+    if pod.variant == "sh":
+        return
+    overwrite(pod, "seed:2025", "seed:3141")
+    step = 400
+
+    def append(seconds):
+        nonlocal step
+        step += 1
+        pod.put("a.log", steps(step, step), "a")
+        time.sleep(seconds)
+
+    pod.ok(until(lambda: any(run[1:3] == (2, 3141) for run in pod.runs()), 600,
+                 append), "and of one that never rests",
+           (pod.runs(), pod.said()))
+    last = SOURCE * 4 + log_of(3141, step)
+    pod.ok(until(lambda: last in pod.copies()), "which is had from its begin")
+
+
 def test_ended(pod):
     """One that was cut has the bytes with which the next one begins."""
     first, second = log_of(7, 300), log_of(7, 300) + steps(301, 400)
@@ -260,9 +296,9 @@ def test_too_many(pod):
     pod.ok(pod.said().count("\n") <= 3, "in one sentence", pod.said())
 
 
-TESTS = [(test_written_anew, "*.log"), (test_ended, "*.log"),
-         (test_link, "last.log"), (test_slow_writer, "*.log"),
-         (test_many, "*.log"), (test_too_many, "*.log")]
+TESTS = [(test_written_anew, "*.log"), (test_inside, "*.log"),
+         (test_ended, "*.log"), (test_link, "last.log"),
+         (test_slow_writer, "*.log"), (test_many, "*.log"), (test_too_many, "*.log")]
 
 
 def main():

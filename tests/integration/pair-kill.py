@@ -6,6 +6,7 @@ One follows and writes, the other one reads; whichever is killed by SIGKILL
 comes back, and the one that was left takes over when it had to.  Afterwards
 the database must hold what `parse` says of the files, and the same series as
 one that was never killed.  HGYM_KILLS sets how often (default 6)."""
+import fcntl
 import importlib.util
 import os
 import random
@@ -35,6 +36,22 @@ def load(name):
     return module
 
 
+def starts_while_locked(dash, db):
+    """The first one, which meets another that has the lock and has not made
+    the database yet."""
+    with open(db + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        program = dash()
+        program.pump(0.5)
+    ok(until(lambda: os.path.exists(db) or program.poll() is not None, 120,
+             program.pump) and program.poll() is None,
+       "it waits for the one that is about to make the database",
+       program.screen.text())
+    return program
+
+
 def main():
     one = load("collect-kill.py")
     rng = random.Random(int(os.environ.get("HGYM_SEED", "1")))
@@ -53,7 +70,7 @@ def main():
         return Program([os.path.abspath(one.TUI), "--config", config, "--db",
                         db], 100, 30, env, top)
 
-    pair = [dash(), dash()]
+    pair = [starts_while_locked(dash, db), dash()]
     kills = 0
     for _ in range(one.KILLS):
         for program in pair:

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The yardstick of the benches: a command's output over libssh2, read by a
- * loop that does nothing else, not even count apart.
+ * The yardstick of the benches: what commands print, each over a channel of
+ * its own of one libssh2 session, read by a loop that does nothing else, not
+ * even count apart.
  *
- *   bare-libssh2 PORT USER KEY COMMAND
+ *   bare-libssh2 PORT USER KEY COMMAND...
  *
  * Prints bytes, seconds from the first to the last, and the MAC.
  */
@@ -14,6 +15,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -49,7 +51,7 @@ connect_to(int port)
 }
 
 /* The cipher and the MAC that the program prefers too. */
-static LIBSSH2_CHANNEL *
+static bool
 log_in(LIBSSH2_SESSION *session, int fd, char **argv)
 {
 	(void)libssh2_session_method_pref(session, LIBSSH2_METHOD_CRYPT_SC,
@@ -57,45 +59,84 @@ log_in(LIBSSH2_SESSION *session, int fd, char **argv)
 	(void)libssh2_session_method_pref(session, LIBSSH2_METHOD_MAC_SC,
 					  cpu_has_sha256() ? "hmac-sha2-256"
 							   : "hmac-sha2-512");
-	if (libssh2_session_handshake(session, fd) != 0 ||
-	    libssh2_userauth_publickey_fromfile(session, argv[2], NULL, argv[3],
-						NULL) != 0)
-		return NULL;
-	return libssh2_channel_open_ex(session, "session", 7, WINDOW_BYTES,
-				       32768, NULL, 0);
+	return libssh2_session_handshake(session, fd) == 0 &&
+	       libssh2_userauth_publickey_fromfile(session, argv[2], NULL,
+						   argv[3], NULL) == 0;
+}
+
+static LIBSSH2_CHANNEL *
+run_command(LIBSSH2_SESSION *session, const char *command)
+{
+	LIBSSH2_CHANNEL *channel = libssh2_channel_open_ex(
+		session, "session", 7, WINDOW_BYTES, 32768, NULL, 0);
+
+	if (channel != NULL && libssh2_channel_exec(channel, command) != 0)
+		channel = NULL;
+	return channel;
+}
+
+/*
+ * Read all channels to their ends, in turn: what comes for one while another
+ * is read waits in libssh2.  Returns bytes, 0 when the session broke.
+ */
+static unsigned long long
+read_all(LIBSSH2_CHANNEL **channels, int n, struct pollfd *pfd, double *first)
+{
+	static char data[65536];
+	unsigned long long bytes = 0;
+	int n_open = n;
+
+	while (n_open > 0) {
+		bool idle = true;
+
+		n_open = 0;
+		for (int i = 0; i < n; i++) {
+			ssize_t got = libssh2_channel_read(channels[i], data,
+							   sizeof(data));
+
+			if (got < 0 && got != LIBSSH2_ERROR_EAGAIN)
+				return 0;
+			n_open += libssh2_channel_eof(channels[i]) == 0;
+			if (got <= 0)
+				continue;
+			if (bytes == 0)
+				*first = now_s();
+			bytes += (unsigned long long)got;
+			idle = false;
+		}
+		if (idle && n_open > 0)
+			(void)poll(pfd, 1, -1);
+	}
+	return bytes;
 }
 
 int
 main(int argc, char **argv)
 {
-	static char data[65536];
-	unsigned long long bytes = 0;
+	LIBSSH2_CHANNEL *channels[64];
 	LIBSSH2_SESSION *session;
-	LIBSSH2_CHANNEL *channel;
+	unsigned long long bytes;
 	double first = 0;
 	uint64_t port = 0;
 	struct pollfd pfd = { .events = POLLIN };
-	ssize_t n = 1;
+	int n = argc - 4;
 
-	if (argc != 5 || !str_to_u64(str_from(argv[1]), &port))
+	if (n < 1 || n > 64 || !str_to_u64(str_from(argv[1]), &port))
 		return 2;
 	pfd.fd = connect_to((int)port);
 	if (pfd.fd < 0 || libssh2_init(0) != 0)
 		return 1;
 	session = libssh2_session_init();
-	channel = log_in(session, pfd.fd, argv);
-	if (channel == NULL || libssh2_channel_exec(channel, argv[4]) != 0)
+	if (!log_in(session, pfd.fd, argv))
 		return 1;
-	libssh2_session_set_blocking(session, 0);
-	while (n > 0 || n == LIBSSH2_ERROR_EAGAIN) {
-		n = libssh2_channel_read(channel, data, sizeof(data));
-		if (n == LIBSSH2_ERROR_EAGAIN)
-			(void)poll(&pfd, 1, -1);
-		if (n > 0 && bytes == 0)
-			first = now_s();
-		bytes += n > 0 ? (unsigned long long)n : 0;
+	for (int i = 0; i < n; i++) {
+		channels[i] = run_command(session, argv[4 + i]);
+		if (channels[i] == NULL)
+			return 1;
 	}
+	libssh2_session_set_blocking(session, 0);
+	bytes = read_all(channels, n, &pfd, &first);
 	printf("%llu %.3f %s\n", bytes, now_s() - first,
 	       libssh2_session_methods(session, LIBSSH2_METHOD_MAC_SC));
-	return n == 0 ? 0 : 1;
+	return bytes > 0 ? 0 : 1;
 }

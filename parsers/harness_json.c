@@ -128,6 +128,7 @@ add_post(cJSON *object, const char *key, const struct harness_post *post)
 	add_tri(node, "timed_out", post->timed_out);
 	add_rounded(node, "duration_s", post->duration_s, 3);
 	add_raw(node, "score_raw", post->score);
+	add_raw(node, "score_of_result_json", post->said_score);
 	add_tri(node, "passed", post->passed);
 	json_add_string(node, "doubt", post->doubt);
 	json_add_string(node, "infra_failure",
@@ -172,6 +173,7 @@ iteration_json(const struct harness_iteration *it)
 	add_number(node, "mcp_calls_cumulative", it->calls);
 	add_number(node, "mcp_calls_delta", it->calls_delta);
 	add_post(node, "post_attempt", &it->post);
+	json_add_string(node, "evidence", harness_proof_name(it->proof));
 	add_number(node, "score_verified", it->verified_score);
 	add_number(node, "score_invalid", it->invalid_score);
 	add_number(node, "score_claimed_unverified", it->claimed_score);
@@ -336,6 +338,12 @@ harness_run_json(const struct harness_workspace *ws,
 		json_add_string(says, "final_status", run->final_status);
 		add_tri(says, "solved", run->solved);
 	}
+	add_texts(object, "contradictions", run->disputes, run->n_disputes);
+	add_tri(object, "judge_unchanged",
+		!run->has_judge	     ? HARNESS_UNKNOWN
+		: run->judge == NULL ? HARNESS_YES
+				     : HARNESS_NO);
+	json_add_string(object, "judge_changed", run->judge);
 	add_restore(object, run);
 	add_calls(object, &ws->calls);
 	add_artifacts(object, ws);

@@ -84,7 +84,8 @@ last_sign(const struct harness_build *b, const struct harness_calls *calls,
 	for (size_t i = 0; mtimes && i < b->files->n; i++) {
 		const struct harness_file *file = b->files->all[i];
 
-		if (strcmp(file->run, run->dir) == 0 ||
+		if ((strcmp(file->run, run->dir) == 0 &&
+		     !harness_proof_is_old(b, file)) ||
 		    (newest && file->run[0] == '\0'))
 			later(&seen_ms, file->mtime_ms);
 	}
@@ -115,13 +116,11 @@ open_repair(const struct harness_build *b, unsigned int number, int64_t *ms)
 {
 	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
 		const struct harness_file *file =
-			harness_files_find(b->files, HARNESS_REPAIR_PROMPT,
-					   b->run->dir, number, k);
+			harness_try_file(b, HARNESS_REPAIR_PROMPT, number, k);
 
 		*ms = mtime_of(file);
 		if (file != NULL &&
-		    harness_files_find(b->files, HARNESS_REPAIR_OUT,
-				       b->run->dir, number, k) == NULL)
+		    harness_try_file(b, HARNESS_REPAIR_OUT, number, k) == NULL)
 			return k;
 	}
 	return 0;

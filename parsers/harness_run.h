@@ -8,8 +8,9 @@
 /*
  * HarnessGym's runs as their files tell them, judged anew.  Its own summary
  * counts numbers of failed verifiers and of the agent itself; here
- *	verified	the post-attempt command passed and printed a finite
- *			score, after the attempt had ended;
+ *	verified	the run has a post-attempt command, and what that
+ *			printed after the attempt's end passes and holds a
+ *			finite score; nobody changed it or the judge since;
  *	invalid		it printed a number and did not pass;
  *	claimed		only the agent wrote the number;
  *	in session	the agent's own tool measured it while it worked.
@@ -60,6 +61,10 @@ struct harness_post {
 	/* Why its number counts for nothing though it passed; NULL: nothing
 	 * is wrong with it. */
 	const char *doubt;
+	bool said;	 /* HarnessGym has recorded its end */
+	bool has_output; /* what it printed is there; score is of that */
+	/* result.json's own word; absent where it says nothing. */
+	struct harness_number said_score;
 	/* The score was printed among other text: HarnessGym takes none. */
 	struct harness_number stray_score;
 	struct harness_case *cases;
@@ -84,8 +89,27 @@ struct harness_qualification {
 	const char *why; /* first warning of a failed one, or NULL */
 };
 
+/* What the number of an iteration rests on. */
+#define HARNESS_PROOF_LIST(X)                                                  \
+	X(NONE, "none")		    /* nothing was printed */                  \
+	X(NO_COMMAND, "no_command") /* the run has nothing that measures */    \
+	X(NO_OUTPUT, "no_output")   /* result.json tells it alone */           \
+	X(EARLY, "early")	    /* older than the attempt's end */         \
+	X(DOUBT, "doubt")	    /* changed: see the doubt of the post */   \
+	X(COPIED, "copied")	    /* printed; a copy has no order in time */ \
+	X(PRINTED, "printed")	    /* after the attempt, and not touched */
+
+enum harness_proof {
+#define X(id, name) HARNESS_PROOF_##id,
+	HARNESS_PROOF_LIST(X)
+#undef X
+};
+
+const char *harness_proof_name(enum harness_proof proof);
+
 struct harness_iteration {
-	unsigned int number;		/* 1.. */
+	unsigned int number; /* 1.. */
+	enum harness_proof proof;
 	const char *status;		/* NULL: not told */
 	enum harness_tri verified;	/* as the file says */
 	int64_t created_ms, updated_ms; /* 0: unknown */
@@ -161,7 +185,9 @@ struct harness_run {
 	struct harness_number attempt_s, reflection_s, build_s, post_s;
 
 	bool has_config, has_summary;
-	const char *final_status; /* NULL without a summary */
+	bool ordered; /* the times of its files tell which came first */
+	int64_t first_ms, last_ms; /* of its files, by ctime; 0: unknown */
+	const char *final_status;  /* NULL without a summary */
 	enum harness_tri solved;
 	struct harness_number said_best; /* what HarnessGym itself says */
 	enum harness_tri said_improved;
@@ -178,6 +204,11 @@ struct harness_run {
 	enum harness_tri stop_reached;
 	struct harness_checkpoint checkpoint;
 	struct harness_restore restore;
+	/* Sources that say another thing than the verifier printed. */
+	const char **disputes;
+	size_t n_disputes;
+	bool has_judge;	   /* its files can be compared */
+	const char *judge; /* the first that was changed, or NULL */
 
 	int64_t start_ms, end_ms; /* as recorded; 0: unknown */
 	struct harness_life life;

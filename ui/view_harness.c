@@ -346,6 +346,7 @@ fact_style(enum harness_fact fact, const struct harness_run *run)
 	case HARNESS_FACT_UNVERIFIED:
 	case HARNESS_FACT_SAYS:
 		return FACT_WARN;
+	case HARNESS_FACT_DISPUTES:
 	case HARNESS_FACT_QUARANTINED:
 		return FACT_ALARM;
 	case HARNESS_FACT_RESTORED:

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "harness/judge.h"
 
 #define MAX_ENTRIES 4096 /* of one folder */
 #define MAX_RUNS    64	 /* the newest */
@@ -27,7 +28,7 @@
 
 /* What a file looked like when it was read. */
 struct mark {
-	int64_t size, mtime_ns;
+	int64_t size, mtime_ns, ctime_ns;
 	ino_t inode;
 };
 
@@ -153,6 +154,8 @@ looks_same(struct harness_dir *dir, const char *path, const struct stat *st)
 	struct mark *mark = map_get(&dir->marks, key);
 	int64_t mtime_ns =
 		(int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	int64_t ctime_ns =
+		(int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
 	int64_t age_ms = clock_real.wall_ms(&clock_real) - mtime_ns / 1000000;
 	bool same;
 
@@ -162,9 +165,10 @@ looks_same(struct harness_dir *dir, const char *path, const struct stat *st)
 		mark->size = -1;
 	}
 	same = mark->size == st->st_size && mark->mtime_ns == mtime_ns &&
-	       mark->inode == st->st_ino;
+	       mark->ctime_ns == ctime_ns && mark->inode == st->st_ino;
 	mark->size = st->st_size;
 	mark->mtime_ns = mtime_ns;
+	mark->ctime_ns = ctime_ns;
 	mark->inode = st->st_ino;
 	return same && (age_ms < 0 || age_ms > YOUNG_MS);
 }
@@ -201,6 +205,9 @@ read_file(struct harness_dir *dir, int at, const char *name, const char *path,
 			offset > 0 || (limit > 0 && text.truncated),
 			(int64_t)st.st_mtim.tv_sec * 1000 +
 				st.st_mtim.tv_nsec / 1000000);
+	harness_files_changed(&dir->files, path,
+			      (int64_t)st.st_ctim.tv_sec * 1000 +
+				      st.st_ctim.tv_nsec / 1000000);
 	buf_release(&text);
 out:
 	(void)close(fd);
@@ -310,6 +317,51 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 	(void)closedir(folder);
 }
 
+/* The run whose configuration is the newest; NULL: there is none. */
+static const char *
+newest_run(const struct harness_dir *dir)
+{
+	const struct harness_file *newest = NULL;
+
+	for (size_t i = 0; i < dir->files.n; i++) {
+		const struct harness_file *file = dir->files.all[i];
+
+		if (file->kind == HARNESS_CONFIG &&
+		    (newest == NULL || file->mtime_ms > newest->mtime_ms))
+			newest = file;
+	}
+	return newest != NULL ? newest->run : NULL;
+}
+
+/* Hold the judges of every run, of the newest also in its workspace. */
+static void
+read_judges(struct harness_dir *dir)
+{
+	bool is_alone =
+		dir->run != NULL && strcmp(file_name(dir->root), dir->run) == 0;
+	const char *newest = newest_run(dir);
+	char *workspace = file_folder(dir->root);
+
+	for (size_t i = 0; i < dir->files.n; i++) {
+		const struct harness_file *file = dir->files.all[i];
+		char *path = is_alone ? xstrdup(dir->root)
+				      : xasprintf("%s/runs/%s", dir->root,
+						  file->run);
+		const struct harness_judge_folders folders = {
+			.run = file->run,
+			.path = path,
+			.workspace = !is_alone && file->run == newest
+					     ? workspace
+					     : NULL,
+		};
+
+		if (file->kind == HARNESS_CONFIG)
+			harness_judge_collect(&dir->files, &folders);
+		free(path);
+	}
+	free(workspace);
+}
+
 bool
 harness_dir_poll(struct harness_dir *dir)
 {
@@ -324,6 +376,7 @@ harness_dir_poll(struct harness_dir *dir)
 	if (fd >= 0) {
 		walk(dir, fd, prefix, 0);
 		harness_files_walked(&dir->files);
+		read_judges(dir);
 	}
 	free(prefix);
 	return dir->files.generation != before;

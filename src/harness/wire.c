@@ -15,7 +15,8 @@
 /*
  * One line for any login shell: no backslash, no newline, no "!".  $1 is the
  * directory.  Of the newest run (or the one that was named) all that counts
- * is sent, of 32 older ones their JSON; copies of the workspace are passed by.
+ * is sent, of 32 older ones their JSON and what verifiers printed; copies of
+ * the workspace are passed by.
  */
 static const char script[] =
 	"d=$1; case $d in \"~/\"*) d=$HOME/${d#??};; esac; "
@@ -23,8 +24,9 @@ static const char script[] =
 	"echo; echo \"HGH1 $(date +%s)\"; "
 	"send() { while IFS= read -r f; do [ -f \"$f\" ] || continue; "
 	"case $f in ./*) f=${f#./};; esac; "
-	"s=$(stat -c \"%Y %s\" \"$f\" 2>/dev/null) || s=\"0 0\"; "
-	"echo \"F $s $f\"; case $f in *.prompt.txt) ;; "
+	"s=$(stat -c \"%Z %Y %s\" \"$f\" 2>/dev/null) || "
+	"s=\"0 0 0\"; "
+	"echo \"C ${s%% *}\"; echo \"F ${s#* } $f\"; case $f in *.prompt.txt) ;; "
 	"*.txt) tail -c 262144 \"$f\" | base64;; "
 	"*.jsonl) tail -c 8388608 \"$f\" | base64;; "
 	"*) head -c 4194305 \"$f\" | base64;; esac; echo .; done; }; "
@@ -51,7 +53,9 @@ static const char script[] =
 	"find \"runs/$r\" -maxdepth 5 -type d \"(\" -name workspace -o -name "
 	"best -o -name workspace_template \")\" -prune -o -type f \"(\" -name "
 	"\"*.json\" -o -name \"*.txt\" \")\" -print | send; "
-	"else find \"runs/$r\" -maxdepth 3 -type f -name \"*.json\" | send; "
+	"else find \"runs/$r\" -maxdepth 3 -type f \"(\" -name \"*.json\" -o "
+	"-name post_attempt.stdout.txt -o -name baseline.stdout.txt \")\" "
+	"-print | send; "
 	"fi; done; echo END";
 
 const char *
@@ -83,6 +87,8 @@ end_file(struct harness_wire *wire)
 				wire->text.truncated ||
 					wire->size > wire->text.len,
 				wire->mtime_ms);
+	harness_files_changed(wire->files, wire->path, wire->ctime_ms);
+	wire->ctime_ms = 0;
 	wire->path[0] = '\0';
 }
 
@@ -112,6 +118,17 @@ begin_file(struct harness_wire *wire, struct str rest)
 	wire->mtime_ms = mtime_s * 1000;
 	buf_clear(&wire->text);
 	wire->text.truncated = false;
+}
+
+/* "C <ctime>" of the file that comes next. */
+static void
+read_ctime(struct harness_wire *wire, struct str word)
+{
+	int64_t s;
+
+	wire->ctime_ms = str_to_i64(word, &s) && s > 0 && s <= MTIME_MAX_S
+				 ? s * 1000
+				 : 0;
 }
 
 static void
@@ -149,6 +166,8 @@ read_line(struct harness_wire *wire, struct str line)
 		wire->text.truncated = true; /* it counts as cut off */
 	else if (wire->path[0] != '\0')
 		return;
+	else if (str_starts_with(line, "C "))
+		read_ctime(wire, (struct str){ line.p + 2, line.len - 2 });
 	else if (str_starts_with(line, "F "))
 		begin_file(wire, (struct str){ line.p + 2, line.len - 2 });
 	else if (str_starts_with(line, "R "))

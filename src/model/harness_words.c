@@ -128,12 +128,13 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 		buf_appendf(text, " (%s)",
 			    it->post.doubt != NULL ? it->post.doubt
 						   : "verifier failed");
-	} else if (it->post.doubt != NULL) {
-		buf_appendf(text, "INVALID (%s)", it->post.doubt);
 	} else if (it->post.failure != HARNESS_FAILURE_NONE) {
 		buf_appendf(text, "no score (%s)",
 			    harness_failure_class(it->post.failure));
-	} else if (it->post.present && it->attempt != NULL) {
+	} else if (it->post.doubt != NULL) {
+		buf_appendf(text, "INVALID (%s)", it->post.doubt);
+	} else if (it->post.present && it->attempt != NULL &&
+		   !harness_is_finite(it->post.score)) {
 		buf_appendf(text, "no score (verifier %s)",
 			    it->post.passed == HARNESS_YES ? "gave none"
 							   : "failed");
@@ -402,6 +403,15 @@ add_says(struct buf *text, const struct subject *s)
 	buf_append_str(text, ", which no verifier that passed has measured");
 }
 
+/* What says another thing than the verifier printed. */
+static void
+add_disputes(struct buf *text, const struct subject *s)
+{
+	for (size_t i = 0; i < s->run->n_disputes; i++)
+		buf_appendf(text, "%s%s", i > 0 ? "; " : "",
+			    s->run->disputes[i]);
+}
+
 static void
 add_checkpoint(struct buf *text, const struct subject *s)
 {
@@ -506,6 +516,7 @@ static const struct {
 	[HARNESS_FACT_UNVERIFIED] = { "? unverified", add_unverified },
 	[HARNESS_FACT_STOP] = { "stop score", add_stop },
 	[HARNESS_FACT_SAYS] = { "it says", add_says },
+	[HARNESS_FACT_DISPUTES] = { "contradiction", add_disputes },
 	[HARNESS_FACT_CHECKPOINT] = { "checkpoint", add_checkpoint },
 	[HARNESS_FACT_RESTORED] = { "restored", add_restored },
 	[HARNESS_FACT_CALLS] = { "MCP calls", add_calls },

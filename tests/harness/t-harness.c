@@ -140,7 +140,8 @@ static void
 test_higher(void)
 {
 	put(R "run_config.json",
-	    "{\"score_key\": \"tok\", \"post_attempt_score_key\": \"tok\","
+	    "{\"post_attempt_command\": \"v\", "
+	    "\"score_key\": \"tok\", \"post_attempt_score_key\": \"tok\","
 	    " \"higher_is_better\": true, \"stop_score\": 9000}");
 	put(R "summary.json",
 	    "{\"final_status\": \"solved\", \"solved\": true, \"best_score\": "
@@ -154,6 +155,10 @@ test_higher(void)
 	    "{\"phases\": {\"attempt\": {}}, \"verified\": false, "
 	    "\"post_attempt\": {\"status\": \"failed\", "
 	    "\"json\": {\"status\": \"failed\"}, \"score\": 9999.0}}");
+	put(R "baseline/baseline.stdout.txt", "{\"tok\": 100}");
+	put(I1 "post_attempt.stdout.txt", "{\"status\": \"OK\", \"tok\": 120}");
+	put(I2 "post_attempt.stdout.txt",
+	    "{\"status\": \"failed\", \"tok\": 9999.0}");
 	look(NOW_MS);
 	is_near(run->best.value, 120, 0, "the best verified");
 	is_int(run->best.iteration, 1, "of iteration 1");
@@ -191,7 +196,8 @@ test_doubt(void)
 
 	put(R "run_config.json",
 	    "{\"score_key\": \"us\", \"post_attempt_score_key\": \"us\","
-	    " \"higher_is_better\": true}");
+	    " \"higher_is_better\": true, \"post_attempt_command\": \"v\"}");
+	put(R "baseline/baseline.stdout.txt", "{\"us\": 100}");
 	put(R "summary.json",
 	    "{\"baseline_post_attempt\": {\"status\": \"completed\", "
 	    "\"json\": {\"us\": 100}, \"score\": 100, \"return_code\": 0}}");
@@ -203,7 +209,8 @@ test_doubt(void)
 	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
 	    "{\"status\": \"completed\", \"json\": {\"us\": 120}, "
 	    "\"score\": 120}}");
-	put(I2 "post_attempt.stdout.txt", "{\"us\": 80, \"us\": 120}\n");
+	put(I1 "post_attempt.stdout.txt", "{\"us\": 1e300}");
+	put(I2 "post_attempt.stdout.txt", "{\"us\": 120, \"us\": 80}\n");
 	look(NOW_MS);
 	ok(run->best.present && run->best.value == 100 &&
 		   !run->best_unverified.present,

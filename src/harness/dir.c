@@ -23,6 +23,7 @@
 #define MAX_RUNS    64	 /* the newest */
 #define MAX_DEPTH   8
 #define RETRY_MS    20
+#define MAX_TRIES   3 /* at a file that changes while it is read */
 /* A file younger than this may change again within its own clock tick. */
 #define YOUNG_MS 2000
 
@@ -173,6 +174,53 @@ looks_same(struct harness_dir *dir, const char *path, const struct stat *st)
 	return same && (age_ms < 0 || age_ms > YOUNG_MS);
 }
 
+static bool
+is_same_moment(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+static int64_t
+to_ms(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000;
+}
+
+/*
+ * What the file holds, of one moment: read again while it changes under the
+ * reading.  *st is how it looked then.  -1: it cannot be read.
+ */
+static int
+read_whole(int fd, const struct harness_path *what, struct buf *text,
+	   struct stat *st)
+{
+	size_t limit = harness_kind_bytes(what->kind);
+	struct stat before;
+
+	for (int i = 0; i < MAX_TRIES; i++) {
+		bool tail = harness_kind_form(what->kind) != HARNESS_JSON &&
+			    (uint64_t)st->st_size > limit;
+
+		before = *st;
+		buf_clear(text);
+		text->truncated = false;
+		if (limit > 0 &&
+		    read_from(fd, tail ? st->st_size - (off_t)limit : 0,
+			      text) != 0)
+			return -1;
+		text->truncated = limit > 0 && (text->truncated || tail);
+		if (fstat(fd, st) != 0)
+			return -1;
+		if (is_same_moment(&before, st))
+			break;
+	}
+	return 0;
+}
+
 /* Read one file that counts, when it may have changed. */
 static void
 read_file(struct harness_dir *dir, int at, const char *name, const char *path,
@@ -180,8 +228,6 @@ read_file(struct harness_dir *dir, int at, const char *name, const char *path,
 {
 	const struct harness_file *before =
 		harness_files_get(&dir->files, path);
-	size_t limit = harness_kind_bytes(what->kind);
-	off_t offset = 0;
 	struct buf text;
 	struct stat st;
 	int fd = openat(at, name,
@@ -195,19 +241,13 @@ read_file(struct harness_dir *dir, int at, const char *name, const char *path,
 		harness_files_seen(&dir->files, path);
 		goto out;
 	}
-	buf_init(&text, limit);
-	if (harness_kind_form(what->kind) != HARNESS_JSON &&
-	    (uint64_t)st.st_size > limit)
-		offset = st.st_size - (off_t)limit;
-	if (limit == 0 || read_from(fd, offset, &text) == 0)
-		(void)harness_files_put(
-			&dir->files, path, (struct str){ text.data, text.len },
-			offset > 0 || (limit > 0 && text.truncated),
-			(int64_t)st.st_mtim.tv_sec * 1000 +
-				st.st_mtim.tv_nsec / 1000000);
-	harness_files_changed(&dir->files, path,
-			      (int64_t)st.st_ctim.tv_sec * 1000 +
-				      st.st_ctim.tv_nsec / 1000000);
+	buf_init(&text, harness_kind_bytes(what->kind));
+	if (read_whole(fd, what, &text, &st) == 0) {
+		(void)harness_files_put(&dir->files, path,
+					(struct str){ text.data, text.len },
+					text.truncated, to_ms(&st.st_mtim));
+		harness_files_changed(&dir->files, path, to_ms(&st.st_ctim));
+	}
 	buf_release(&text);
 out:
 	(void)close(fd);

@@ -22,14 +22,16 @@ static const char script[] =
 	"d=$1; case $d in \"~/\"*) d=$HOME/${d#??};; esac; "
 	"LC_ALL=C; export LC_ALL; "
 	"echo; echo \"HGH1 $(date +%s)\"; "
+	"look() { stat -c \"%Z %Y %s\" \"$1\" 2>/dev/null || echo 0 0 0; }; "
 	"send() { while IFS= read -r f; do [ -f \"$f\" ] || continue; "
 	"case $f in ./*) f=${f#./};; esac; "
-	"s=$(stat -c \"%Z %Y %s\" \"$f\" 2>/dev/null) || "
-	"s=\"0 0 0\"; "
-	"echo \"C ${s%% *}\"; echo \"F ${s#* } $f\"; case $f in *.prompt.txt) ;; "
+	"s=$(look \"$f\"); echo \"C ${s%% *}\"; echo \"F ${s#* } $f\"; "
+	"case $f in *.prompt.txt) ;; "
 	"*.txt) tail -c 262144 \"$f\" | base64;; "
 	"*.jsonl) tail -c 8388608 \"$f\" | base64;; "
-	"*) head -c 4194305 \"$f\" | base64;; esac; echo .; done; }; "
+	"*) head -c 4194305 \"$f\" | base64;; esac; "
+	"if [ \"$s\" = \"$(look \"$f\")\" ]; then echo .; else echo ,; fi; "
+	"done; }; "
 	"if [ -d \"$d/.harnessgym/runs\" ]; then cd \"$d/.harnessgym\" && "
 	"echo \"R workspace\"; w=; "
 	"elif [ -f \"$d/compare_report.json\" ] || [ -d \"$d/plain/trial_1\" ] "
@@ -162,6 +164,8 @@ read_line(struct harness_wire *wire, struct str line)
 		read_head(wire, line);
 	else if (wire->path[0] != '\0' && str_eq_cstr(line, "."))
 		end_file(wire);
+	else if (wire->path[0] != '\0' && str_eq_cstr(line, ","))
+		wire->path[0] = '\0'; /* it changed while it was read */
 	else if (wire->path[0] != '\0' && !base64_decode(&wire->text, line))
 		wire->text.truncated = true; /* it counts as cut off */
 	else if (wire->path[0] != '\0')

@@ -18,7 +18,8 @@
  *	R <what> <run>	workspace, run or compare; the run's folder of a run
  *	C <ctime>			of the file that comes next
  *	F <mtime> <size> <path>		a file, then base64 of it in lines of
- *	...		whole bytes (of a long text its end), then a line "."
+ *	...		whole bytes (of a long text its end), then a line
+ *			".", or "," where it changed while it was read
  *	END		all of it was sent
  *	NONE		the directory holds no run and no comparison
  */

@@ -11,9 +11,9 @@
 #include "parsers/score_json.h"
 
 static const struct {
-	const char *name, *text;
+	const char *name, *class, *text;
 } failures[] = {
-#define X(id, name, text) { name, text },
+#define X(id, name, class, text) { name, class, text },
 	HARNESS_FAILURE_LIST(X)
 #undef X
 };
@@ -27,9 +27,7 @@ harness_failure_name(enum harness_failure failure)
 const char *
 harness_failure_class(enum harness_failure failure)
 {
-	return failure == HARNESS_FAILURE_SSH_MASKED
-		       ? failures[HARNESS_FAILURE_SSH].name
-		       : failures[failure].name;
+	return failures[failure].class;
 }
 
 const char *

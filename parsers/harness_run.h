@@ -17,24 +17,28 @@
  * All text is clean and owned by the workspace's pool.
  */
 
-/* Why a command that should measure did not: never the kernel's fault. */
+/*
+ * Why a command that should measure gave no verdict on the kernel: name is of
+ * infrastructure (NULL: it is none), class in a word.
+ */
 #define HARNESS_FAILURE_LIST(X)                                                \
-	X(NONE, NULL, "")                                                      \
-	X(SSH, "ssh", "the pod could not be reached by SSH")                   \
-	X(SSH_MASKED, "ssh_masked_by_tar",                                     \
+	X(NONE, NULL, NULL, "")                                                \
+	X(SSH, "ssh", "ssh", "the pod could not be reached by SSH")            \
+	X(SSH_MASKED, "ssh_masked_by_tar", "ssh",                              \
 	  "SSH was refused (tar hid the message)")                             \
-	X(GPU, "gpu", "no usable GPU")                                         \
-	X(DISK, "disk", "the disk is full")                                    \
-	X(ENVIRONMENT, "environment", "a program or module is missing")        \
-	X(TIMEOUT, "timeout", "it took too long")
+	X(GPU, "gpu", "gpu", "no usable GPU")                                  \
+	X(DISK, "disk", "disk", "the disk is full")                            \
+	X(ENVIRONMENT, "environment", "environment",                           \
+	  "a program or module is missing")                                    \
+	X(TIMEOUT, NULL, "timeout", "it took too long")
 
 enum harness_failure {
-#define X(id, name, text) HARNESS_FAILURE_##id,
+#define X(id, name, class, text) HARNESS_FAILURE_##id,
 	HARNESS_FAILURE_LIST(X)
 #undef X
 };
 
-/* NULL for NONE. */
+/* Of infrastructure; NULL for NONE and for a verifier that hung. */
 const char *harness_failure_name(enum harness_failure failure);
 const char *harness_failure_text(enum harness_failure failure);
 /* ssh, gpu, disk, environment, timeout; NULL for NONE. */

@@ -368,7 +368,7 @@ static const struct {
 	{ "\"status\": \"failed\", \"return_code\": 1, \"json\": null",
 	  "ModuleNotFoundError: No module named 'triton'\n", "environment" },
 	{ "\"status\": \"timeout\", \"return_code\": null, \"json\": null", "",
-	  "timeout" },
+	  NULL },
 	{ "\"status\": \"failed\", \"return_code\": 1, \"json\": {\"status\": "
 	  "\"failed\", \"errors\": [\"case 3 is wrong\"]}",
 	  "No space left on device", NULL },
@@ -393,6 +393,26 @@ test_failures(void)
 		free(text);
 		done();
 	}
+}
+
+/* A verifier that hangs: that is no infrastructure, and it has a word. */
+static void
+test_timeout(void)
+{
+	struct buf text;
+
+	put(I1 "result.json",
+	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+	    "{\"status\": \"timeout\", \"timed_out\": true, "
+	    "\"return_code\": null, \"json\": null, \"score\": null}}");
+	look(NOW_MS);
+	buf_init(&text, 1000);
+	harness_add_result(&text, run, &run->iterations[0]);
+	is_str(text.data, "no score (timeout)", "a verifier that hung");
+	ok(harness_failure_name(run->iterations[0].post.failure) == NULL,
+	   "is no failure of infrastructure");
+	buf_release(&text);
+	done();
 }
 
 static void
@@ -563,6 +583,7 @@ main(void)
 	test_missing();
 	test_calls();
 	test_failures();
+	test_timeout();
 	test_stray();
 	test_life();
 	test_begun();

@@ -61,7 +61,7 @@ read_phases(struct harness_build *b, struct harness_iteration *it,
 			it->attempt = &it->phases[i];
 }
 
-/* The limit of that iteration's attempt; absent beyond a schedule's end. */
+/* The limit of that iteration's attempt; a schedule's last one goes on. */
 static struct harness_number
 attempt_limit(const struct harness_build *b, unsigned int number)
 {
@@ -69,9 +69,12 @@ attempt_limit(const struct harness_build *b, unsigned int number)
 	const cJSON *schedule =
 		json_get(config, "attempt_timeout_schedule_seconds");
 
-	if (cJSON_GetArraySize(schedule) > 0)
-		return harness_number_of(
-			cJSON_GetArrayItem(schedule, (int)number - 1));
+	int n = cJSON_GetArraySize(schedule);
+
+	if (n > 0)
+		return harness_number_of(cJSON_GetArrayItem(
+			schedule,
+			number < (unsigned int)n ? (int)number - 1 : n - 1));
 	return b->run->attempt_s;
 }
 

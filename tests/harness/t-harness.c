@@ -477,6 +477,13 @@ test_life(void)
 	look(NOW_MS + 341000);
 	is_str(run->life.phase, "build", "then tools are built");
 	again();
+	put_at(I2 "activation.json", "{}", NOW_MS + 350000);
+	put_at(I2 "result.json", "{\"created_at\": \"2026-05-27T01:05:50Z\"}",
+	       NOW_MS + 350000);
+	look(NOW_MS + 360000);
+	is_near(run->life.left_s.value, 290, 1e-9,
+		"a schedule's last limit goes on behind its end");
+	again();
 	put("runs/r2/run_config.json", "{}");
 	put("runs/r2/iterations/1/result.json",
 	    "{\"created_at\": \"2026-05-27T02:00:00Z\"}");

@@ -228,7 +228,8 @@ look_for_doubt(struct harness_build *b, struct harness_post *post,
 			       twin);
 		harness_post_doubt(b, post, why);
 	} else if (harness_is_finite(post->score) &&
-		   !score_is_measurable(post->score.value)) {
+		   !score_is_possible(b->run->post_score_key,
+				      post->score.value)) {
 		harness_post_doubt(b, post, "nothing measures that");
 	}
 }
@@ -280,6 +281,8 @@ harness_post_read(struct harness_build *b, struct harness_post *post,
 		return;
 	read_record(b, post, node);
 	if (out != NULL) {
+		post->is_empty =
+			str_trim((struct str){ out->text, out->len }).len == 0;
 		text = (struct str){ out->text, out->len };
 		printed = json_parse(str_trim(text), JSON_BARE_TEXT, NULL);
 		read_json(b, post, printed);

@@ -635,7 +635,7 @@ gain_over(const struct harness_run *run, struct harness_number a,
 
 /* Sort an iteration's number into verified, invalid and claimed. */
 static void
-judge_score(struct harness_iteration *it)
+judge_score(const struct harness_run *run, struct harness_iteration *it)
 {
 	if (harness_is_finite(it->post.score)) {
 		if (it->proof <= HARNESS_PROOF_EARLY)
@@ -645,7 +645,7 @@ judge_score(struct harness_iteration *it)
 		else
 			it->invalid_score = it->post.score;
 	}
-	if (!score_is_measurable(it->claimed_score.value))
+	if (!score_is_possible(run->post_score_key, it->claimed_score.value))
 		it->claimed_score.present = false;
 }
 
@@ -657,7 +657,8 @@ static void
 offer(const struct harness_run *run, struct harness_score *best,
       struct harness_number number, unsigned int iteration, const char *source)
 {
-	if (!number.present || !score_is_measurable(number.value) ||
+	if (!number.present ||
+	    !score_is_possible(run->post_score_key, number.value) ||
 	    run->higher_is_better == HARNESS_UNKNOWN ||
 	    (best->present && !is_better(run, number.value, best->value)))
 		return;
@@ -671,7 +672,7 @@ judge_iterations(struct harness_run *run, const struct harness_score *baseline)
 		struct harness_iteration *it = &run->iterations[i];
 		struct harness_score before = run->best;
 
-		judge_score(it);
+		judge_score(run, it);
 		it->better_than_baseline =
 			better_than(run, it->verified_score, baseline);
 		it->better_than_previous =

@@ -66,6 +66,7 @@ struct harness_post {
 	 * is wrong with it. */
 	const char *doubt;
 	bool said;	 /* HarnessGym has recorded its end */
+	bool is_empty;	 /* it printed nothing */
 	bool has_output; /* what it printed is there; score is of that */
 	/* result.json's own word; absent where it says nothing. */
 	struct harness_number said_score;

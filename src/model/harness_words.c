@@ -115,6 +115,23 @@ beats(const struct harness_run *run, const struct harness_iteration *it)
 		       : it->session_score.value < it->verified_score.value;
 }
 
+/* Why a command that was run gave no finite number. */
+static const char *
+no_score(const struct harness_post *post)
+{
+	bool completed =
+		post->status != NULL && strcmp(post->status, "completed") == 0;
+
+	if (post->score.present)
+		return "it printed no finite number";
+	if (completed && post->is_empty)
+		return "verifier printed nothing";
+	if (completed && post->has_output && !post->has_json)
+		return "verifier printed more than one JSON object";
+	return post->passed == HARNESS_YES ? "verifier gave none"
+					   : "verifier failed";
+}
+
 void
 harness_add_result(struct buf *text, const struct harness_run *run,
 		   const struct harness_iteration *it)
@@ -135,9 +152,7 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 		buf_appendf(text, "INVALID (%s)", it->post.doubt);
 	} else if (it->post.present && it->attempt != NULL &&
 		   !harness_is_finite(it->post.score)) {
-		buf_appendf(text, "no score (verifier %s)",
-			    it->post.passed == HARNESS_YES ? "gave none"
-							   : "failed");
+		buf_appendf(text, "no score (%s)", no_score(&it->post));
 	}
 	if (it->post.stray_score.present)
 		add_claim(text, it->post.stray_score,
@@ -395,11 +410,15 @@ add_says(struct buf *text, const struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
-	if (!harness_is_finite(run->said_best) ||
-	    is_verified(run, run->said_best.value))
+	if (!run->said_best.present || is_verified(run, run->said_best.value))
 		return;
 	buf_append_str(text, "best ");
-	add_number(text, run->said_best.value);
+	if (isfinite(run->said_best.value))
+		add_number(text, run->said_best.value);
+	else
+		buf_append_str(text, isnan(run->said_best.value) ? "NaN"
+				     : run->said_best.value > 0	 ? "Infinity"
+								 : "-Infinity");
 	buf_append_str(text, ", which no verifier that passed has measured");
 }
 

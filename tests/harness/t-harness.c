@@ -227,6 +227,58 @@ test_doubt(void)
 	done();
 }
 
+/* What a passing verifier printed of best_us, and what is said of it. */
+static const struct {
+	const char *printed, *said, *words;
+} impossible[] = {
+	{ "{\"best_us\": 0}", "0", "INVALID 0 (nothing measures that)" },
+	{ "{\"best_us\": -5}", "-5", "INVALID -5 (nothing measures that)" },
+	{ "{\"best_us\": true}", "1.0", "no score (verifier gave none)" },
+	{ "{\"best_us\": -Infinity}", "-Infinity",
+	  "no score (it printed no finite number)" },
+	{ "{\"best_us\": NaN}", "NaN", "no score (it printed no finite number)" },
+	{ "{\"best_us\": 3}\n{\"best_us\": 4}\n", "null",
+	  "no score (verifier printed more than one JSON object)" },
+	{ "\n", "null", "no score (verifier printed nothing)" },
+};
+
+static void
+test_impossible(void)
+{
+	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]);
+	     i++) {
+		char *result = xasprintf(
+			"{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+			"{\"status\": \"completed\", \"return_code\": 0, "
+			"\"json\": null, \"score\": %s}}",
+			impossible[i].said);
+		char *summary =
+			xasprintf("{\"best_score\": %s}", impossible[i].said);
+		struct buf text;
+
+		put(R "run_config.json",
+		    "{\"post_attempt_command\": \"v\", "
+		    "\"post_attempt_score_key\": \"best_us\", "
+		    "\"higher_is_better\": false}");
+		put(I1 "result.json", result);
+		put(I1 "post_attempt.stdout.txt", impossible[i].printed);
+		put(R "summary.json", summary);
+		look(NOW_MS);
+		buf_init(&text, 1000);
+		harness_add_result(&text, run, &run->iterations[0]);
+		is_str(text.data, impossible[i].words, "what was printed");
+		ok(!run->best.present, "is not the best");
+		buf_clear(&text);
+		harness_add_fact(&text, HARNESS_FACT_SAYS, &ws, run);
+		ok((text.len > 0) == (strcmp(impossible[i].said, "null") != 0),
+		   "and it is told what HarnessGym makes of it: %s", text.data);
+		buf_release(&text);
+		free(summary);
+		free(result);
+		done();
+	}
+}
+
 static void
 test_percentages(void)
 {
@@ -584,6 +636,7 @@ main(void)
 	test_higher();
 	test_forged();
 	test_doubt();
+	test_impossible();
 	test_percentages();
 	test_strange();
 	test_infinity_told();

@@ -135,7 +135,8 @@ harness_path_read(const char *path, struct harness_path *out)
 void
 harness_files_init(struct harness_files *files)
 {
-	*files = (struct harness_files){ .walk = 1 };
+	*files =
+		(struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
 	map_init(&files->by_path);
 }
 
@@ -161,7 +162,8 @@ harness_files_release(struct harness_files *files)
 	}
 	free(files->judges);
 	map_release(&files->by_path, NULL);
-	*files = (struct harness_files){ .walk = 1 };
+	*files =
+		(struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
 }
 
 /* The file at path, made when it is new; NULL when it does not count. */

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "parsers/harness_value.h"
 #include "parsers/json.h"
 
 /*
@@ -150,6 +151,8 @@ struct harness_files {
 	struct map by_path;
 	uint64_t generation; /* grows whenever a value changed */
 	unsigned int walk;
+	/* Whether HarnessGym runs there now; UNKNOWN: nobody looked. */
+	enum harness_tri process;
 	bool full; /* a file was left out: HARNESS_MAX_FILES */
 };
 

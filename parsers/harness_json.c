@@ -224,6 +224,7 @@ add_life(cJSON *object, const struct harness_run *run)
 	add_rounded(node, "phase_left_s", life->left_s, 0);
 	json_add_time(node, "last_sign_at", life->seen_ms);
 	add_rounded(node, "silent_s", life->silent_s, 0);
+	add_tri(node, "process", life->process);
 	cJSON_AddNumberToObject(node, "torn_files", (double)run->torn);
 }
 

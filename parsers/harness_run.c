@@ -524,7 +524,10 @@ read_files(struct harness_build *b)
 
 		if (strcmp(file->run, run->dir) != 0)
 			continue;
-		run->torn += file->torn;
+		if (file->torn && run->torn++ == 0)
+			run->torn_path =
+				harness_pool_text(b->pool, str_from(file->path),
+						  HARNESS_PATH_MAX);
 		if (file->ctime_ms > run->last_ms)
 			run->last_ms = file->ctime_ms;
 	}

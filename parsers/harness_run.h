@@ -176,6 +176,7 @@ struct harness_life {
 	struct harness_number left_s; /* of the phase; < 0: over its time */
 	int64_t seen_ms;	      /* last sign of life, 0: unknown */
 	struct harness_number silent_s;
+	enum harness_tri process; /* HarnessGym runs there now */
 };
 
 struct harness_run {
@@ -217,7 +218,8 @@ struct harness_run {
 
 	int64_t start_ms, end_ms; /* as recorded; 0: unknown */
 	struct harness_life life;
-	size_t torn; /* files of it whose last read was not whole */
+	size_t torn;	       /* files of it whose last read was not whole */
+	const char *torn_path; /* one of them, below runs/; NULL: none */
 };
 
 /* Calls of one tool of an MCP server, or those that ended in one way. */

@@ -177,6 +177,7 @@ show_local(struct harness_call *call, const char *path, struct err *err)
 
 	if (harness_dir_open(&dir, path, err) != 0)
 		return -1;
+	harness_dir_find_process(&dir);
 	harness_dir_settle(&dir, SETTLE_MS);
 	place.now_ms = clock_real.wall_ms(&clock_real);
 	place.run = dir.run != NULL ? dir.run : "";

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "harness/judge.h"
+#include "harness/process.h"
 
 #define MAX_ENTRIES 4096 /* of one folder */
 #define MAX_RUNS    64	 /* the newest */
@@ -373,26 +374,43 @@ newest_run(const struct harness_dir *dir)
 	return newest != NULL ? newest->run : NULL;
 }
 
+/* The folder of a run that lies in no workspace. */
+static bool
+is_alone(const struct harness_dir *dir)
+{
+	return dir->run != NULL && strcmp(file_name(dir->root), dir->run) == 0;
+}
+
+void
+harness_dir_find_process(struct harness_dir *dir)
+{
+	char *folder = file_folder(dir->root);
+
+	if (dir->what == HARNESS_IS_COMPARE)
+		dir->files.process = harness_process_find(dir->root);
+	else if (!is_alone(dir))
+		dir->files.process = harness_process_find(folder);
+	free(folder);
+}
+
 /* Hold the judges of every run, of the newest also in its workspace. */
 static void
 read_judges(struct harness_dir *dir)
 {
-	bool is_alone =
-		dir->run != NULL && strcmp(file_name(dir->root), dir->run) == 0;
+	bool alone = is_alone(dir);
 	const char *newest = newest_run(dir);
 	char *workspace = file_folder(dir->root);
 
 	for (size_t i = 0; i < dir->files.n; i++) {
 		const struct harness_file *file = dir->files.all[i];
-		char *path = is_alone ? xstrdup(dir->root)
-				      : xasprintf("%s/runs/%s", dir->root,
-						  file->run);
+		char *path =
+			alone ? xstrdup(dir->root)
+			      : xasprintf("%s/runs/%s", dir->root, file->run);
 		const struct harness_judge_folders folders = {
 			.run = file->run,
 			.path = path,
-			.workspace = !is_alone && file->run == newest
-					     ? workspace
-					     : NULL,
+			.workspace = !alone && file->run == newest ? workspace
+								   : NULL,
 		};
 
 		if (file->kind == HARNESS_CONFIG)
@@ -409,7 +427,7 @@ harness_dir_poll(struct harness_dir *dir)
 	int fd = open(dir->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char *prefix = xstrdup("");
 
-	if (dir->run != NULL && strcmp(file_name(dir->root), dir->run) == 0) {
+	if (is_alone(dir)) {
 		free(prefix);
 		prefix = xasprintf("runs/%s", dir->run);
 	}

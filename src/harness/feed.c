@@ -212,6 +212,7 @@ poll_local(struct source *source)
 		open_local(source);
 	if (!source->is_open)
 		return;
+	harness_dir_find_process(&source->dir);
 	is_new = harness_dir_poll(&source->dir);
 	if (is_new || source->shown_ms == 0 ||
 	    (is_alive(source) &&

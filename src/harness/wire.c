@@ -32,19 +32,33 @@ static const char script[] =
 	"*) head -c 4194305 \"$f\" | base64;; esac; "
 	"if [ \"$s\" = \"$(look \"$f\")\" ]; then echo .; else echo ,; fi; "
 	"done; }; "
-	"if [ -d \"$d/.harnessgym/runs\" ]; then cd \"$d/.harnessgym\" && "
-	"echo \"R workspace\"; w=; "
+	"process() { t=$(cd \"$1\" && pwd -P); "
+	"case $t in *\" \"*) return;; esac; "
+	"[ -r /proc/self/cmdline ] || return; p=0; set -f; "
+	"for q in $(set +f; grep -la harnessgym "
+	"/proc/[0-9]*/cmdline 2>/dev/null); do h=; x=.; y=; for a in "
+	"$(tr -c \"[:print:]\" \" \" <$q 2>/dev/null); do "
+	"[ -z \"$y\" ] || { x=$a; y=; }; "
+	"case $a in harnessgym|*/harnessgym|harnessgym.*) h=1;; "
+	"run|compare) [ -z \"$h\" ] || h=2;; "
+	"--workspace|--output-dir) y=1;; "
+	"--workspace=*|--output-dir=*) x=${a#*=};; esac; done; "
+	"[ \"$h\" = 2 ] || continue; "
+	"q=$(cd ${q%/*}/cwd 2>/dev/null && cd \"$x\" 2>/dev/null && pwd -P); "
+	"case $t/ in \"${q:-?}\"/*) p=1;; esac; done; set +f; echo P $p; }; "
+	"if [ -d \"$d/.harnessgym/runs\" ]; then process \"$d\"; "
+	"cd \"$d/.harnessgym\" && echo \"R workspace\"; w=; "
 	"elif [ -f \"$d/compare_report.json\" ] || [ -d \"$d/plain/trial_1\" ] "
 	"|| [ -d \"$d/harnessed/trial_1\" ]; then cd \"$d\" && "
-	"echo \"R compare\"; "
+	"echo \"R compare\"; process .; "
 	"find . -maxdepth 3 \"(\" -name trial.json -o -name "
 	"compare_report.json -o -name post.stderr.txt \")\" -type f | send; "
 	"echo END; exit 0; "
 	"elif [ -f \"$d/run_config.json\" ] || [ -d \"$d/iterations/1\" ]; "
 	"then d=$(cd \"$d\" && pwd -P); w=${d##*/}; cd \"$d/../..\" && "
-	"echo \"R run $w\"; "
+	"echo \"R run $w\"; process ..; "
 	"elif [ -d \"$d/runs\" ] && [ \"${d##*/}\" = .harnessgym ]; then "
-	"cd \"$d\" && echo \"R workspace\"; w=; "
+	"cd \"$d\" && echo \"R workspace\"; process ..; w=; "
 	"else echo NONE; exit 0; fi; "
 	"for f in registry.json activation.json mcp_calls.jsonl "
 	"mcp/*/.harnessgym/mcp_calls.jsonl history/*.jsonl; do echo \"$f\"; "
@@ -174,6 +188,9 @@ read_line(struct harness_wire *wire, struct str line)
 		read_ctime(wire, (struct str){ line.p + 2, line.len - 2 });
 	else if (str_starts_with(line, "F "))
 		begin_file(wire, (struct str){ line.p + 2, line.len - 2 });
+	else if (str_eq_cstr(line, "P 0") || str_eq_cstr(line, "P 1"))
+		wire->files->process =
+			line.p[2] == '1' ? HARNESS_YES : HARNESS_NO;
 	else if (str_starts_with(line, "R "))
 		read_root(wire, (struct str){ line.p + 2, line.len - 2 });
 	else if (str_eq_cstr(line, "END"))

@@ -16,6 +16,7 @@
  *
  *	HGH1 <now>	the pod's clock, seconds; what came before is noise
  *	R <what> <run>	workspace, run or compare; the run's folder of a run
+ *	P <0 or 1>			whether HarnessGym runs there
  *	C <ctime>			of the file that comes next
  *	F <mtime> <size> <path>		a file, then base64 of it in lines of
  *	...		whole bytes (of a long text its end), then a line

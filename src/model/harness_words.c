@@ -284,6 +284,10 @@ add_state(struct buf *text, const struct subject *s)
 		add_duration(text, life->silent_s.value);
 		buf_append_str(text, " ago");
 	}
+	if (life->process == HARNESS_NO)
+		buf_append_str(text, "; no process of it is on its machine");
+	if (run->torn > 0)
+		buf_appendf(text, "; %s is torn", run->torn_path);
 	buf_append_str(text, "; no summary, so no final status");
 }
 

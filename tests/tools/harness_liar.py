@@ -168,6 +168,8 @@ class Run:
         write(os.path.join(self.work, "verifier.py"), VERIFIER)
         write(os.path.join(self.work, "kernel.txt"), "%s\n" % BASELINE)
         write(os.path.join(self.dir, "run_config.json"), self.config)
+        self.n = 0
+        self.moment("begun")
         shutil.copytree(
             self.work,
             os.path.join(self.dir, "qualification", "workspace_template"),

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A run that was killed is not under way, here and on a pod; one whose process
-lives is, however long it is silent; a file that stays torn is named."""
+lives is, however long it is silent; a file that stays torn is named.  A run
+under the name of an earlier one is not that one."""
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ TUI = os.path.abspath(os.environ["HGYM_TUI"])
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(SRC, "tests", name)
                 for name in ("tools", "support")]
+import harness_liar  # noqa: E402
 from tap import finish, ok  # noqa: E402
 from wait import until  # noqa: E402
 
@@ -45,6 +47,27 @@ def begin(folder, work):
     return run
 
 
+def test_again(folder):
+    """A run id that is used again: nothing of the run before is told."""
+    work, seen, wrong = os.path.join(folder, "again"), [], []
+
+    def look(moment, run):
+        now = json.loads(told("harness", "--json", run.work))
+        started = now["iterations_started"]
+        best = now["best_verified"]
+        seen.append(moment)
+        if moment != "end 1" and now["run_state"] == "finished":
+            wrong.append((moment, "finished"))
+        if started != run.n:
+            wrong.append((moment, started))
+        if best and best["iteration"] > run.n:
+            wrong.append((moment, best))
+    harness_liar.Run(work, iterations=3).play()
+    harness_liar.Run(work, {}, look, iterations=1).play()
+    ok(seen[:1] == ["begun 0"] and seen[-1:] == ["end 1"] and not wrong,
+       "a run id that is used again tells of the new run alone", wrong)
+
+
 def main():
     folder = os.path.realpath(tempfile.mkdtemp())
     work = os.path.join(folder, "work")
@@ -67,18 +90,18 @@ def main():
                 os.utime(os.path.join(top, name), (old, old))
         for place in places:
             now = json.loads(live(place, "--json"))["live"]
-            ok(now["state"] == "running" and now["process"] is True,
+            ok(now["state"] == "running" and now.get("process") is True,
                "%s: while its process lives" % place, now)
         other = os.path.join(folder, "other")
         shutil.copytree(work, other)
         now = json.loads(told("harness", "--json", other))["live"]
-        ok(now["state"] != "running" and now["process"] is False,
+        ok(now["state"] != "running" and now.get("process") is False,
            "it is no process of another workspace", now)
         run.kill()
         run.wait()
         for place in places:
             now = json.loads(live(place, "--json"))["live"]
-            ok(now["state"] == "stale" and now["process"] is False and
+            ok(now["state"] == "stale" and now.get("process") is False and
                now["phase_left_s"] is None, "%s: killed" % place, now)
             page = live(place)
             ok("no process of it is on its machine" in page,
@@ -89,6 +112,7 @@ def main():
         page = live("here")
         ok("iterations/2/result.json is torn" in page,
            "a file that stays torn is named", page)
+        test_again(folder)
     finally:
         run.kill()
         run.wait()

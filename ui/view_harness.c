@@ -43,7 +43,8 @@ struct harness {
 	enum focus focus;
 	unsigned int detail; /* enum harness_detail, and texts */
 	int up;		     /* lines back in a text */
-	size_t of_run; /* row whose iterations are shown, + 1; 0: none yet */
+	size_t of_run;	 /* row whose iterations are shown, + 1; 0: none yet */
+	size_t followed; /* the iteration that was selected by itself */
 	struct harness_pick pick; /* of the last fill; borrowed */
 	const struct harness_view *view;
 };
@@ -278,20 +279,30 @@ static const struct list_ops iteration_ops = {
 	.filtered = IT_NOTE,
 };
 
-/* A run that is shown anew begins at its best iteration, else at its last. */
-static void
-begin_iterations(struct harness *h)
+/* The iteration under way; of a run that is over its best, else its last. */
+static size_t
+natural_iteration(const struct harness_run *run)
 {
-	const struct harness_run *run = h->pick.run;
-
-	if (h->of_run == list_row(&h->runs) + 1)
-		return;
-	h->of_run = list_row(&h->runs) + 1;
-	h->iterations.selected = h->iterations.n > 0 ? h->iterations.n - 1 : 0;
-	for (size_t i = 0; run != NULL && i < run->n_iterations; i++)
+	for (size_t i = 0; run->has_summary && i < run->n_iterations; i++)
 		if (run->best.present &&
 		    run->iterations[i].number == run->best.iteration)
-			list_select(&h->iterations, i);
+			return i;
+	return run->n_iterations - 1;
+}
+
+/* That one is selected as long as nobody has chosen another. */
+static void
+follow_iterations(struct harness *h)
+{
+	size_t shown = list_row(&h->runs) + 1;
+
+	if (h->of_run == shown && h->followed < h->iterations.n &&
+	    list_row(&h->iterations) != h->followed)
+		return;
+	h->of_run = shown;
+	h->followed = h->iterations.n > 0 ? natural_iteration(h->pick.run) : 0;
+	if (h->iterations.n > 0)
+		list_select(&h->iterations, h->followed);
 }
 
 static size_t
@@ -326,7 +337,7 @@ harness_list(void *state, struct ui_shared *shared)
 	h->pick = pick_row(h->view, list_row(&h->runs));
 	list_fill(&h->iterations, &iteration_ops, h,
 		  h->pick.run != NULL ? h->pick.run->n_iterations : 0);
-	begin_iterations(h);
+	follow_iterations(h);
 	if (h->iterations.n > 0)
 		h->pick.it = &h->pick.run->iterations[list_row(&h->iterations)];
 	if (h->pick.run != NULL && h->detail >= detail_count(&h->pick))
@@ -599,13 +610,23 @@ add_case(struct facts *facts, const struct harness_run *run,
 				  : FMT_ABSENT);
 }
 
-/* The verifier's run whose cases are shown: the iteration's, else the first. */
+/* The picked iteration, or the one before it that has cases; NULL: none. */
+static const struct harness_iteration *
+measured(const struct harness_pick *pick)
+{
+	const struct harness_iteration *it = pick->it;
+
+	while (it != NULL && it->post.n_cases == 0)
+		it = it > pick->run->iterations ? it - 1 : NULL;
+	return it;
+}
+
 static const struct harness_post *
 cases_of(const struct harness_pick *pick)
 {
-	return pick->it != NULL && pick->it->post.n_cases > 0
-		       ? &pick->it->post
-		       : &pick->run->baseline;
+	const struct harness_iteration *it = measured(pick);
+
+	return it != NULL ? &it->post : &pick->run->baseline;
 }
 
 static void
@@ -773,10 +794,9 @@ draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 
 	if (h->detail >= DETAIL_TEXTS && i >= n)
 		return;
-	if (h->detail == DETAIL_CASES && cases_of(pick)->n_cases > 0 &&
-	    cases_of(pick) != &pick->run->baseline)
+	if (h->detail == DETAIL_CASES && measured(pick) != NULL)
 		r = canvas_box(canvas, r, "cases of iteration %u  [ ]",
-			       pick->it->number);
+			       measured(pick)->number);
 	else
 		r = canvas_box(canvas, r, "%s  [ ]",
 			       h->detail < DETAIL_TEXTS

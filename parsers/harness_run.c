@@ -38,6 +38,37 @@ read_phase(struct harness_build *b, struct harness_phase *phase,
 	phase->timed_out = harness_bool_at(node, "timed_out");
 }
 
+/* The limit of that iteration's attempt; a schedule's last one goes on. */
+static struct harness_number
+attempt_limit(const struct harness_build *b, unsigned int number)
+{
+	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
+	const cJSON *schedule =
+		json_get(config, "attempt_timeout_schedule_seconds");
+
+	int n = cJSON_GetArraySize(schedule);
+
+	if (n > 0)
+		return harness_number_of(cJSON_GetArrayItem(
+			schedule,
+			number < (unsigned int)n ? (int)number - 1 : n - 1));
+	return b->run->attempt_s;
+}
+
+/* A repair is a build. */
+static struct harness_number
+phase_limit(const struct harness_build *b, const struct harness_iteration *it,
+	    const char *name)
+{
+	if (strcmp(name, "attempt") == 0)
+		return attempt_limit(b, it->number);
+	if (strcmp(name, "reflection") == 0)
+		return b->run->reflection_s;
+	if (strcmp(name, "build") == 0 || strncmp(name, "repair_", 7) == 0)
+		return b->run->build_s;
+	return (struct harness_number){ false, (double)NAN };
+}
+
 static void
 read_phases(struct harness_build *b, struct harness_iteration *it,
 	    const cJSON *phases)
@@ -56,26 +87,13 @@ read_phases(struct harness_build *b, struct harness_iteration *it,
 	if (it->n_phases > 1)
 		qsort(it->phases, it->n_phases, sizeof(*it->phases),
 		      harness_by_name);
-	for (size_t i = 0; i < it->n_phases; i++)
-		if (strcmp(it->phases[i].name, "attempt") == 0)
-			it->attempt = &it->phases[i];
-}
+	for (size_t i = 0; i < it->n_phases; i++) {
+		struct harness_phase *phase = &it->phases[i];
 
-/* The limit of that iteration's attempt; a schedule's last one goes on. */
-static struct harness_number
-attempt_limit(const struct harness_build *b, unsigned int number)
-{
-	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
-	const cJSON *schedule =
-		json_get(config, "attempt_timeout_schedule_seconds");
-
-	int n = cJSON_GetArraySize(schedule);
-
-	if (n > 0)
-		return harness_number_of(cJSON_GetArrayItem(
-			schedule,
-			number < (unsigned int)n ? (int)number - 1 : n - 1));
-	return b->run->attempt_s;
+		phase->limit_s = phase_limit(b, it, phase->name);
+		if (strcmp(phase->name, "attempt") == 0)
+			it->attempt = phase;
+	}
 }
 
 /* The first line of what an iteration says of itself. */

@@ -79,6 +79,7 @@ struct harness_post {
 struct harness_phase {
 	const char *name, *status; /* status NULL: absent */
 	struct harness_number return_code, duration_s;
+	struct harness_number limit_s; /* of its kind; absent: not told */
 	enum harness_tri timed_out;
 };
 

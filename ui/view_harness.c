@@ -731,6 +731,10 @@ add_iteration(struct buf *out, const struct harness_run *run,
 			buf_appendf(out, "\n%s: %s", parts[i].label,
 				    words.data);
 	}
+	buf_clear(&words);
+	harness_add_phases(&words, it);
+	if (words.len > 0)
+		buf_appendf(out, "\nphases: %s", words.data);
 	buf_release(&words);
 }
 

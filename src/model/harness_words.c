@@ -58,30 +58,57 @@ open_attempt(const struct harness_run *run, const struct harness_iteration *it)
 							: "cut off";
 }
 
+/* "completed 5m01s", "timed out at 8m", "failed (3) 2 s". */
+static void
+add_phase(struct buf *text, const struct harness_phase *phase)
+{
+	const char *status = phase->status != NULL ? phase->status : "?";
+
+	if (strcmp(status, "timeout") == 0 && phase->limit_s.present) {
+		buf_append_str(text, "timed out at ");
+		add_duration(text, phase->limit_s.value);
+		return;
+	}
+	buf_append_str(text, status);
+	if (strcmp(status, "failed") == 0 && phase->return_code.present)
+		buf_appendf(text, " (%.0f)", phase->return_code.value);
+	if (phase->duration_s.present) {
+		buf_append_str(text, " ");
+		add_duration(text, phase->duration_s.value);
+	}
+}
+
 void
 harness_add_attempt(struct buf *text, const struct harness_run *run,
 		    const struct harness_iteration *it)
 {
-	const struct harness_phase *attempt = it->attempt;
-	const char *status;
-
-	if (attempt == NULL) {
+	if (it->attempt == NULL)
 		buf_append_str(text, open_attempt(run, it));
-		return;
+	else
+		add_phase(text, it->attempt);
+}
+
+static void
+add_phase_named(struct buf *text, const struct harness_iteration *it,
+		const char *prefix)
+{
+	for (size_t i = 0; i < it->n_phases; i++) {
+		const struct harness_phase *phase = &it->phases[i];
+
+		if (strncmp(phase->name, prefix, strlen(prefix)) != 0)
+			continue;
+		buf_appendf(text, "%s%s ", text->len > 0 ? ", " : "",
+			    phase->name);
+		add_phase(text, phase);
 	}
-	status = attempt->status != NULL ? attempt->status : "?";
-	if (strcmp(status, "timeout") == 0 && it->attempt_limit_s.present) {
-		buf_append_str(text, "timed out at ");
-		add_duration(text, it->attempt_limit_s.value);
-		return;
-	}
-	buf_append_str(text, status);
-	if (strcmp(status, "failed") == 0 && attempt->return_code.present)
-		buf_appendf(text, " (%.0f)", attempt->return_code.value);
-	if (attempt->duration_s.present) {
-		buf_append_str(text, " ");
-		add_duration(text, attempt->duration_s.value);
-	}
+}
+
+void
+harness_add_phases(struct buf *text, const struct harness_iteration *it)
+{
+	add_phase_named(text, it, "reflection");
+	add_phase_named(text, it, "build");
+	add_phase_named(text, it, "repair_");
 }
 
 void

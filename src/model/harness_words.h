@@ -19,6 +19,8 @@ const char *harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE]);
 /* Cells of an iteration. */
 void harness_add_attempt(struct buf *text, const struct harness_run *run,
 			 const struct harness_iteration *it);
+/* The phases behind the attempt: status and duration. */
+void harness_add_phases(struct buf *text, const struct harness_iteration *it);
 void harness_add_calls(struct buf *text, const struct harness_iteration *it);
 void harness_add_result(struct buf *text, const struct harness_run *run,
 			const struct harness_iteration *it);

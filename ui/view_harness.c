@@ -128,8 +128,14 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 		[HARNESS_STATE_ABORTED] = STYLE_ALARM,
 	};
 	const struct harness_run *run = pick->run;
+	struct buf age;
 
-	if (pick->place->why[0] != '\0')
+	buf_init(&age, LIST_CELL_BYTES);
+	harness_add_age(&age, pick->place->age_ms);
+	if (pick->place->why[0] != '\0' && pick->place->read)
+		list_cellf(cell, STYLE_DIM, "%s: %s", age.data,
+			   pick->place->why);
+	else if (pick->place->why[0] != '\0')
 		list_cellf(cell, STYLE_WARN, "%s", pick->place->why);
 	else if (!pick->place->read)
 		list_cellf(cell, STYLE_HINT, "being read");
@@ -146,6 +152,7 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 			   harness_state_name(run->life.state),
 			   run->life.phase != NULL ? run->life.phase : "",
 			   (unsigned int)run->n_iterations);
+	buf_release(&age);
 }
 
 /* A percentage where + is better. */
@@ -349,8 +356,12 @@ harness_list(void *state, struct ui_shared *shared)
 
 /* What a line of words means: what is doubtful stands out. */
 static enum fact_style
-fact_style(enum harness_fact fact, const struct harness_run *run)
+fact_style(enum harness_fact fact, const struct harness_pick *pick)
 {
+	const struct harness_run *run = pick->run;
+
+	if (pick->place->why[0] != '\0' && fact == HARNESS_FACT_STATE)
+		return FACT_HINT;
 	switch ((int)fact) {
 	case HARNESS_FACT_BEST:
 		return run->best.present ? FACT_BETTER : FACT_HINT;
@@ -383,13 +394,16 @@ add_facts(struct facts *facts, const struct harness_pick *pick)
 		enum harness_fact fact = (enum harness_fact)i;
 
 		buf_clear(&text);
+		if (fact == HARNESS_FACT_STATE && pick->place->why[0] != '\0') {
+			harness_add_age(&text, pick->place->age_ms);
+			buf_append_str(&text, ": ");
+		}
 		if (fact != HARNESS_FACT_RUNS)
 			harness_add_fact(&text, fact, &pick->place->ws,
 					 pick->run);
 		if (text.len > 0)
 			facts_text(facts, harness_fact_label(fact),
-				   fact_style(fact, pick->run), "%s",
-				   text.data);
+				   fact_style(fact, pick), "%s", text.data);
 	}
 	buf_release(&text);
 }

@@ -48,6 +48,14 @@ add_duration(struct buf *text, double seconds)
 		buf_appendf(text, "%uh%02um", s / 3600, s % 3600 / 60);
 }
 
+void
+harness_add_age(struct buf *text, int64_t age_ms)
+{
+	buf_append_str(text, "as of ");
+	add_duration(text, (double)(age_ms / 1000));
+	buf_append_str(text, " ago");
+}
+
 /* An attempt without an end: whether somebody may still bring it. */
 static const char *
 open_attempt(const struct harness_run *run, const struct harness_iteration *it)

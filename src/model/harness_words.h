@@ -16,6 +16,9 @@
 #define HARNESS_PCT_SIZE 32
 const char *harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE]);
 
+/* "as of 34 s ago". */
+void harness_add_age(struct buf *text, int64_t age_ms);
+
 /* Cells of an iteration. */
 void harness_add_attempt(struct buf *text, const struct harness_run *run,
 			 const struct harness_iteration *it);

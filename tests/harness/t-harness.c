@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "model/harness_view.h"
 #include "model/harness_words.h"
 #include "parsers/harness_json.h"
 
@@ -566,6 +567,39 @@ test_begun(void)
 	done();
 }
 
+/* A link is lost while an attempt is under way. */
+static void
+test_age(void)
+{
+	struct harness_view view = { .places = NULL };
+	const struct harness_place *place;
+	struct buf text;
+
+	put_at(R "run_config.json", "{\"attempt_timeout_seconds\": 60}",
+	       NOW_MS);
+	put_at(I1 "activation.json", "{}", NOW_MS);
+	put_at(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:00Z\"}",
+	       NOW_MS);
+	(void)harness_view_add(&view, "pod:dir", &files);
+	harness_view_read(&view, 0, false, NOW_MS + 6000);
+	place = &view.places[0];
+	is_near(place->ws.runs[0].life.left_s.value, 54, 1e-9, "54 s to go");
+	harness_view_trouble(&view, 0, "the pod does not answer");
+	harness_view_age(&view, 0, 34000);
+	ok(!place->ws.runs[0].life.left_s.present,
+	   "of a run that is not seen nothing is to go");
+	buf_init(&text, 1000);
+	harness_add_age(&text, place->age_ms);
+	is_str(text.data, "as of 34 s ago", "it is as old as it is");
+	buf_release(&text);
+	harness_view_read(&view, 0, false, NOW_MS + 40000);
+	ok(place->age_ms == 0 && place->why[0] == '\0' &&
+		   place->ws.runs[0].life.left_s.value == 20,
+	   "until it is read again");
+	harness_view_release(&view);
+	done();
+}
+
 /* A directory that was copied: times of files say nothing. */
 static void
 test_copied(void)
@@ -648,6 +682,7 @@ main(void)
 	test_stray();
 	test_life();
 	test_begun();
+	test_age();
 	test_copied();
 	test_compare();
 	test_hostile_text();

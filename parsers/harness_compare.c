@@ -55,7 +55,7 @@ read_post(struct harness_compare *compare, const struct harness_files *files,
 					       : HARNESS_HARNESSED_ERR,
 		"", trial->number, 0);
 
-	harness_post_read(&b, &trial->post, node, (struct str){ NULL, 0 },
+	harness_post_read(&b, &trial->post, node, NULL,
 			  errors != NULL
 				  ? (struct str){ errors->text, errors->len }
 				  : (struct str){ NULL, 0 });

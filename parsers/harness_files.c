@@ -135,7 +135,8 @@ harness_path_read(const char *path, struct harness_path *out)
 void
 harness_files_init(struct harness_files *files)
 {
-	*files = (struct harness_files){ .walk = 1 };
+	*files =
+		(struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
 	map_init(&files->by_path);
 }
 
@@ -155,8 +156,14 @@ harness_files_release(struct harness_files *files)
 	for (size_t i = 0; i < files->n; i++)
 		file_free(files->all[i]);
 	free(files->all);
+	for (size_t i = 0; i < files->n_judges; i++) {
+		free(files->judges[i].run);
+		free(files->judges[i].name);
+	}
+	free(files->judges);
 	map_release(&files->by_path, NULL);
-	*files = (struct harness_files){ .walk = 1 };
+	*files =
+		(struct harness_files){ .walk = 1, .process = HARNESS_UNKNOWN };
 }
 
 /* The file at path, made when it is new; NULL when it does not count. */
@@ -220,6 +227,10 @@ take(struct harness_file *file, struct str text, bool cut)
 	}
 	if (text.len == 0 && file->len > 0)
 		return false;
+	if (file->len > 0 && !file->cut &&
+	    (text.len < file->len ||
+	     memcmp(file->text, text.p, file->len) != 0))
+		file->replaced_ms = file->ctime_ms;
 	free(file->text);
 	file->text = xstrndup(text.p != NULL ? text.p : "", text.len);
 	file->len = text.len;
@@ -253,6 +264,54 @@ harness_files_put(struct harness_files *files, const char *path,
 		return false;
 	files->generation++;
 	return true;
+}
+
+void
+harness_files_changed(struct harness_files *files, const char *path,
+		      int64_t ctime_ms)
+{
+	struct harness_file *file = map_get(&files->by_path, str_from(path));
+
+	if (file == NULL || file->ctime_ms == ctime_ms)
+		return;
+	file->ctime_ms = ctime_ms;
+	files->generation++;
+}
+
+static struct harness_judge *
+judge_at(struct harness_files *files, const char *run, const char *name)
+{
+	struct harness_judge *judge;
+
+	for (size_t i = 0; i < files->n_judges; i++)
+		if (strcmp(files->judges[i].run, run) == 0 &&
+		    strcmp(files->judges[i].name, name) == 0)
+			return &files->judges[i];
+	if (files->n_judges == HARNESS_MAX_JUDGES)
+		return NULL;
+	files->judges = xgrow(files->judges, files->n_judges,
+			      &files->cap_judges, sizeof(*files->judges));
+	judge = &files->judges[files->n_judges++];
+	*judge = (struct harness_judge){ .run = xstrdup(run),
+					 .name = xstrdup(name) };
+	return judge;
+}
+
+void
+harness_files_judge(struct harness_files *files, const char *run,
+		    const char *name, const struct harness_judge_copy copies[3])
+{
+	struct harness_judge *judge = judge_at(files, run, name);
+
+	if (judge == NULL)
+		return;
+	for (size_t i = 0; i < 3; i++) {
+		struct harness_judge_copy *to = &judge->copies[i];
+
+		files->generation += to->ctime_ms != copies[i].ctime_ms ||
+				     strcmp(to->sum, copies[i].sum) != 0;
+		*to = copies[i];
+	}
 }
 
 void

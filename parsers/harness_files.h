@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "parsers/harness_value.h"
 #include "parsers/json.h"
 
 /*
@@ -112,19 +113,46 @@ struct harness_file {
 	cJSON *json; /* owned; of HARNESS_JSON, NULL: never whole yet */
 	char *text;  /* owned; of LINES and TEXT, never NULL */
 	size_t len;
-	uint64_t hash;	   /* of the last whole content */
-	int64_t mtime_ms;  /* of the last put; 0: unknown */
+	uint64_t hash;	  /* of the last whole content */
+	int64_t mtime_ms; /* of the last put; 0: unknown */
+	int64_t ctime_ms; /* nobody can set that back; 0: unknown */
+	/* Of TEXT: ctime_ms of the content that another took the place of. */
+	int64_t replaced_ms;
 	unsigned int walk; /* the walk that saw it last */
 	bool torn;	   /* the last read was empty or torn */
 	bool cut;	   /* longer than what is kept; LINES lost its start */
 };
 
+/*
+ * A file of the judge, as it lies in the template that HarnessGym copied when
+ * the run began, in the best checkpoint and in the workspace now.
+ */
+enum harness_place_of { HARNESS_TEMPLATE, HARNESS_BEST, HARNESS_WORK };
+
+struct harness_judge_copy {
+	/* SHA-256; "none": no plain file is there; "": nobody looked */
+	char sum[65];
+	int64_t ctime_ms; /* 0: unknown */
+};
+
+struct harness_judge {
+	char *run;			     /* owned; its folder below runs/ */
+	char *name;			     /* owned; below the workspace */
+	struct harness_judge_copy copies[3]; /* by enum harness_place_of */
+};
+
+#define HARNESS_MAX_JUDGES 256
+
 struct harness_files {
-	struct harness_file **all; /* owned, by path */
+	struct harness_file **all;    /* owned, by path */
+	struct harness_judge *judges; /* owned */
+	size_t n_judges, cap_judges;
 	size_t n, cap;
 	struct map by_path;
 	uint64_t generation; /* grows whenever a value changed */
 	unsigned int walk;
+	/* Whether HarnessGym runs there now; UNKNOWN: nobody looked. */
+	enum harness_tri process;
 	bool full; /* a file was left out: HARNESS_MAX_FILES */
 };
 
@@ -139,6 +167,16 @@ void harness_files_release(struct harness_files *files);
  */
 bool harness_files_put(struct harness_files *files, const char *path,
 		       struct str text, bool cut, int64_t mtime_ms);
+/* When the inode of a file that was put changed last. */
+void harness_files_changed(struct harness_files *files, const char *path,
+			   int64_t ctime_ms);
+/*
+ * Take over a file of a run's judge; copies are as in struct harness_judge.
+ * Nothing is taken beyond HARNESS_MAX_JUDGES.
+ */
+void harness_files_judge(struct harness_files *files, const char *run,
+			 const char *name,
+			 const struct harness_judge_copy copies[3]);
 /* Say in this walk that an unchanged file is still there. */
 void harness_files_seen(struct harness_files *files, const char *path);
 /* End a whole walk: what two walks in a row did not see is dropped. */

@@ -85,16 +85,34 @@ add_texts(cJSON *object, const char *key, const char *const *texts, size_t n)
 }
 
 static void
-add_phase(cJSON *object, const char *key, const struct harness_phase *phase)
+fill_phase(cJSON *node, const struct harness_phase *phase)
 {
-	cJSON *node = add_object(object, key, phase != NULL);
-
-	if (node == NULL)
-		return;
 	json_add_string(node, "status", phase->status);
 	add_number(node, "return_code", phase->return_code);
 	add_tri(node, "timed_out", phase->timed_out);
 	add_rounded(node, "duration_s", phase->duration_s, 3);
+	add_number(node, "limit_s", phase->limit_s);
+}
+
+static void
+add_phases(cJSON *object, const struct harness_iteration *it)
+{
+	cJSON *node = add_object(object, "attempt", it->attempt != NULL);
+	cJSON *names, *details;
+
+	if (node != NULL)
+		fill_phase(node, it->attempt);
+	add_number(object, "attempt_limit_s", it->attempt_limit_s);
+	names = cJSON_AddArrayToObject(object, "phases");
+	details = cJSON_AddArrayToObject(object, "phase_details");
+	for (size_t i = 0; i < it->n_phases; i++) {
+		cJSON_AddItemToArray(names,
+				     cJSON_CreateString(it->phases[i].name));
+		node = cJSON_CreateObject();
+		json_add_string(node, "phase", it->phases[i].name);
+		fill_phase(node, &it->phases[i]);
+		cJSON_AddItemToArray(details, node);
+	}
 }
 
 static void
@@ -128,6 +146,7 @@ add_post(cJSON *object, const char *key, const struct harness_post *post)
 	add_tri(node, "timed_out", post->timed_out);
 	add_rounded(node, "duration_s", post->duration_s, 3);
 	add_raw(node, "score_raw", post->score);
+	add_raw(node, "score_of_result_json", post->said_score);
 	add_tri(node, "passed", post->passed);
 	json_add_string(node, "doubt", post->doubt);
 	json_add_string(node, "infra_failure",
@@ -155,23 +174,19 @@ add_qualification(cJSON *object, const struct harness_qualification *q)
 static cJSON *
 iteration_json(const struct harness_iteration *it)
 {
-	cJSON *node = cJSON_CreateObject(), *phases;
+	cJSON *node = cJSON_CreateObject();
 
 	cJSON_AddNumberToObject(node, "iteration", it->number);
 	json_add_string(node, "status", it->status);
 	add_tri(node, "verified", it->verified);
 	json_add_time(node, "created_at", it->created_ms);
-	add_phase(node, "attempt", it->attempt);
-	add_number(node, "attempt_limit_s", it->attempt_limit_s);
-	phases = cJSON_AddArrayToObject(node, "phases");
-	for (size_t i = 0; i < it->n_phases; i++)
-		cJSON_AddItemToArray(phases,
-				     cJSON_CreateString(it->phases[i].name));
+	add_phases(node, it);
 	add_number(node, "active_tools", it->active_tools);
 	add_number(node, "active_mcps", it->active_mcps);
 	add_number(node, "mcp_calls_cumulative", it->calls);
 	add_number(node, "mcp_calls_delta", it->calls_delta);
 	add_post(node, "post_attempt", &it->post);
+	json_add_string(node, "evidence", harness_proof_name(it->proof));
 	add_number(node, "score_verified", it->verified_score);
 	add_number(node, "score_invalid", it->invalid_score);
 	add_number(node, "score_claimed_unverified", it->claimed_score);
@@ -222,6 +237,7 @@ add_life(cJSON *object, const struct harness_run *run)
 	add_rounded(node, "phase_left_s", life->left_s, 0);
 	json_add_time(node, "last_sign_at", life->seen_ms);
 	add_rounded(node, "silent_s", life->silent_s, 0);
+	add_tri(node, "process", life->process);
 	cJSON_AddNumberToObject(node, "torn_files", (double)run->torn);
 }
 
@@ -336,6 +352,12 @@ harness_run_json(const struct harness_workspace *ws,
 		json_add_string(says, "final_status", run->final_status);
 		add_tri(says, "solved", run->solved);
 	}
+	add_texts(object, "contradictions", run->disputes, run->n_disputes);
+	add_tri(object, "judge_unchanged",
+		!run->has_judge	     ? HARNESS_UNKNOWN
+		: run->judge == NULL ? HARNESS_YES
+				     : HARNESS_NO);
+	json_add_string(object, "judge_changed", run->judge);
 	add_restore(object, run);
 	add_calls(object, &ws->calls);
 	add_artifacts(object, ws);

@@ -2,7 +2,8 @@
 /*
  * What a run without a summary is doing now, how long that may still take,
  * and whether anybody is still doing it: HarnessGym leaves no mark when it
- * dies, so the newest trace is held against the time the phase may take.
+ * dies, so its process is looked for; where that cannot be, the newest trace
+ * is held against the time the phase may take.
  */
 #include "config.h"
 
@@ -84,7 +85,8 @@ last_sign(const struct harness_build *b, const struct harness_calls *calls,
 	for (size_t i = 0; mtimes && i < b->files->n; i++) {
 		const struct harness_file *file = b->files->all[i];
 
-		if (strcmp(file->run, run->dir) == 0 ||
+		if ((strcmp(file->run, run->dir) == 0 &&
+		     !harness_proof_is_old(b, file)) ||
 		    (newest && file->run[0] == '\0'))
 			later(&seen_ms, file->mtime_ms);
 	}
@@ -115,13 +117,11 @@ open_repair(const struct harness_build *b, unsigned int number, int64_t *ms)
 {
 	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
 		const struct harness_file *file =
-			harness_files_find(b->files, HARNESS_REPAIR_PROMPT,
-					   b->run->dir, number, k);
+			harness_try_file(b, HARNESS_REPAIR_PROMPT, number, k);
 
 		*ms = mtime_of(file);
 		if (file != NULL &&
-		    harness_files_find(b->files, HARNESS_REPAIR_OUT,
-				       b->run->dir, number, k) == NULL)
+		    harness_try_file(b, HARNESS_REPAIR_OUT, number, k) == NULL)
 			return k;
 	}
 	return 0;
@@ -197,12 +197,16 @@ state_of(const struct harness_build *b, const struct phase *phase)
 	limit_s += fmax(MARGIN_S, limit_s / 10);
 	if (b->until_ms != INT64_MAX)
 		return HARNESS_STATE_ABORTED;
+	if (life->process == HARNESS_YES)
+		return HARNESS_STATE_RUNNING;
 	if (!life->silent_s.present)
 		return HARNESS_STATE_STALE;
 	over_s = life->silent_s.value - limit_s;
 	if (over_s > ABORTED_S)
 		return HARNESS_STATE_ABORTED;
-	return over_s > 0 ? HARNESS_STATE_STALE : HARNESS_STATE_RUNNING;
+	return over_s > 0 || life->process == HARNESS_NO
+		       ? HARNESS_STATE_STALE
+		       : HARNESS_STATE_RUNNING;
 }
 
 void
@@ -213,8 +217,11 @@ harness_life_read(struct harness_build *b, const struct harness_calls *calls)
 	struct phase phase;
 
 	run->life.seen_ms = last_sign(b, calls, mtimes);
+	run->life.process = HARNESS_UNKNOWN;
 	if (run->has_summary)
 		return;
+	if (b->until_ms == INT64_MAX)
+		run->life.process = b->files->process;
 	phase = phase_of(b);
 	run->life.phase = phase.name;
 	if (run->life.seen_ms > 0)

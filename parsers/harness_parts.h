@@ -18,16 +18,41 @@ struct harness_build {
 	const cJSON *summary; /* NULL: none */
 	int64_t now_ms;
 	int64_t until_ms; /* when the next run of the workspace began */
+	bool ordered;	  /* the times of files tell which came first */
 };
 
+/* harness_proof.c */
+/* Set b->ordered; before any other file of the run is read. */
+void harness_proof_begin(struct harness_build *b);
+/* Whether the file is of an earlier run under the same name. */
+bool harness_proof_is_old(const struct harness_build *b,
+			  const struct harness_file *file);
+/* What the outputs of baseline and iterations are worth; doubts are set. */
+void harness_proof_read(struct harness_build *b);
+/* Whether the run was begun while another one was under way; then too. */
+void harness_proof_alone(struct harness_build *b,
+			 const struct harness_workspace *ws);
+
 /* harness_post.c */
+/*
+ * The score, the cases and the verdict are of out, what the command printed;
+ * node, HarnessGym's record of it (NULL: none), tells how it ended and what
+ * it says of the score itself.  out NULL: the output is lost.
+ */
 void harness_post_read(struct harness_build *b, struct harness_post *post,
-		       const cJSON *node, struct str out, struct str errors);
-/* A baseline of which only the output is left. */
-void harness_post_from_output(struct harness_build *b,
-			      struct harness_post *post, struct str out,
-			      struct str errors);
-/* That file of the run, its text or its tree; NULL or empty: there is none. */
+		       const cJSON *node, const struct harness_file *out,
+		       struct str errors);
+/* Its number counts for nothing, and that is why. */
+void harness_post_doubt(struct harness_build *b, struct harness_post *post,
+			const char *why);
+/*
+ * That file of the run (of that attempt to qualify or repair), its text or its
+ * tree; NULL or empty: there is none, or it is of an earlier run of that name.
+ */
+const struct harness_file *harness_try_file(const struct harness_build *b,
+					    enum harness_kind kind,
+					    unsigned int number,
+					    unsigned int try);
 const struct harness_file *harness_run_file(const struct harness_build *b,
 					    enum harness_kind kind,
 					    unsigned int number);

@@ -11,9 +11,9 @@
 #include "parsers/score_json.h"
 
 static const struct {
-	const char *name, *text;
+	const char *name, *class, *text;
 } failures[] = {
-#define X(id, name, text) { name, text },
+#define X(id, name, class, text) { name, class, text },
 	HARNESS_FAILURE_LIST(X)
 #undef X
 };
@@ -27,9 +27,7 @@ harness_failure_name(enum harness_failure failure)
 const char *
 harness_failure_class(enum harness_failure failure)
 {
-	return failure == HARNESS_FAILURE_SSH_MASKED
-		       ? failures[HARNESS_FAILURE_SSH].name
-		       : failures[failure].name;
+	return failures[failure].class;
 }
 
 const char *
@@ -204,44 +202,44 @@ look_for_stray(const struct harness_build *b, struct harness_post *post,
 	score_json_release(&score);
 }
 
+void
+harness_post_doubt(struct harness_build *b, struct harness_post *post,
+		   const char *why)
+{
+	if (post->doubt == NULL)
+		post->doubt = harness_pool_text(b->pool, str_from(why),
+						HARNESS_NAME_MAX);
+	post->passed = HARNESS_NO;
+}
+
 /*
  * A number that nothing can have measured, or output in which a key stands
  * twice: HarnessGym takes the last of the two, other readers the first.
  */
 static void
-look_for_doubt(const struct harness_build *b, struct harness_post *post,
-	       struct str out)
+look_for_doubt(struct harness_build *b, struct harness_post *post,
+	       const cJSON *json)
 {
-	cJSON *json = json_parse(str_trim(out), JSON_BARE_TEXT, NULL);
 	const char *twin = json_duplicate_key(json);
-	char why[160] = "";
+	char why[160];
 
-	if (twin != NULL)
+	if (twin != NULL) {
 		(void)snprintf(why, sizeof(why), "\"%.100s\" stands twice",
 			       twin);
-	else if (harness_is_finite(post->score) &&
-		 !score_is_measurable(post->score.value))
-		(void)snprintf(why, sizeof(why), "nothing measures that");
-	cJSON_Delete(json);
-	if (why[0] == '\0')
-		return;
-	post->doubt =
-		harness_pool_text(b->pool, str_from(why), HARNESS_NAME_MAX);
-	post->passed = HARNESS_NO;
+		harness_post_doubt(b, post, why);
+	} else if (harness_is_finite(post->score) &&
+		   !score_is_possible(b->run->post_score_key,
+				      post->score.value)) {
+		harness_post_doubt(b, post, "nothing measures that");
+	}
 }
 
-void
-harness_post_read(struct harness_build *b, struct harness_post *post,
-		  const cJSON *node, struct str out, struct str errors)
+/* HarnessGym's record of how the command ended. */
+static void
+read_record(struct harness_build *b, struct harness_post *post,
+	    const cJSON *node)
 {
-	const cJSON *json = json_get(node, "json");
-	bool completed;
-
-	*post = (struct harness_post){ .present = cJSON_IsObject(node),
-				       .timed_out = HARNESS_UNKNOWN,
-				       .passed = HARNESS_UNKNOWN };
-	if (!post->present)
-		return;
+	post->said = cJSON_IsObject(node);
 	post->status =
 		harness_text_at(b->pool, node, "status", HARNESS_NAME_MAX);
 	post->command =
@@ -249,50 +247,76 @@ harness_post_read(struct harness_build *b, struct harness_post *post,
 	post->return_code = harness_number_at(node, "return_code");
 	post->duration_s = harness_number_at(node, "duration_seconds");
 	post->timed_out = harness_bool_at(node, "timed_out");
-	post->score = harness_number_at(node, "score");
-	read_json(b, post, json);
-	completed =
-		post->status != NULL && strcmp(post->status, "completed") == 0;
-	post->passed = completed && post->has_json && json_passes(json)
-			       ? HARNESS_YES
-			       : HARNESS_NO;
-	look_for_stray(b, post, out);
-	look_for_doubt(b, post, out);
-	post->failure = classify(post, json, out, errors);
+	post->said_score = harness_number_at(node, "score");
+}
+
+/* By its record and by what it printed; UNKNOWN where neither says. */
+static enum harness_tri
+verdict(const struct harness_post *post, const cJSON *json)
+{
+	if (post->said &&
+	    (post->status == NULL || strcmp(post->status, "completed") != 0))
+		return HARNESS_NO;
+	if (!post->has_json || !json_passes(json))
+		return HARNESS_NO;
+	return post->said || post->json_status != NULL ? HARNESS_YES
+						       : HARNESS_UNKNOWN;
 }
 
 void
-harness_post_from_output(struct harness_build *b, struct harness_post *post,
-			 struct str out, struct str errors)
+harness_post_read(struct harness_build *b, struct harness_post *post,
+		  const cJSON *node, const struct harness_file *out,
+		  struct str errors)
 {
-	cJSON *json = json_parse(str_trim(out), JSON_BARE_TEXT, NULL);
+	struct str text = { NULL, 0 };
+	const char *key = b->run->post_score_key;
+	cJSON *printed = NULL;
 
-	*post = (struct harness_post){ .present = true,
+	*post = (struct harness_post){ .present = cJSON_IsObject(node) ||
+						  out != NULL,
+				       .has_output = out != NULL,
 				       .timed_out = HARNESS_UNKNOWN,
-				       .passed = HARNESS_NO,
-				       .command = b->run->command };
-	read_json(b, post, json);
-	if (post->has_json) {
+				       .passed = HARNESS_UNKNOWN };
+	if (!post->present)
+		return;
+	read_record(b, post, node);
+	if (out != NULL) {
+		post->is_empty =
+			str_trim((struct str){ out->text, out->len }).len == 0;
+		text = (struct str){ out->text, out->len };
+		printed = json_parse(str_trim(text), JSON_BARE_TEXT, NULL);
+		read_json(b, post, printed);
 		post->score =
-			harness_score_of(json, b->run->post_score_key != NULL
-						       ? b->run->post_score_key
-						       : "score");
-		if (post->json_status != NULL && json_passes(json))
-			post->passed = HARNESS_YES;
-		else if (json_passes(json))
-			post->passed = HARNESS_UNKNOWN;
+			harness_score_of(printed, key != NULL ? key : "score");
+	} else {
+		read_json(b, post, json_get(node, "json"));
+		post->score = post->said_score;
 	}
-	look_for_stray(b, post, out);
-	look_for_doubt(b, post, out);
-	post->failure = classify(post, json, out, errors);
-	cJSON_Delete(json);
+	post->passed = verdict(post, printed != NULL ? printed
+						     : json_get(node, "json"));
+	look_for_stray(b, post, text);
+	look_for_doubt(b, post, printed);
+	post->failure = classify(
+		post, printed != NULL ? printed : json_get(node, "json"), text,
+		errors);
+	cJSON_Delete(printed);
 }
 
 const struct harness_file *
 harness_run_file(const struct harness_build *b, enum harness_kind kind,
 		 unsigned int number)
 {
-	return harness_files_find(b->files, kind, b->run->dir, number, 0);
+	return harness_try_file(b, kind, number, 0);
+}
+
+const struct harness_file *
+harness_try_file(const struct harness_build *b, enum harness_kind kind,
+		 unsigned int number, unsigned int try)
+{
+	const struct harness_file *file =
+		harness_files_find(b->files, kind, b->run->dir, number, try);
+
+	return file != NULL && !harness_proof_is_old(b, file) ? file : NULL;
 }
 
 struct str

@@ -38,6 +38,37 @@ read_phase(struct harness_build *b, struct harness_phase *phase,
 	phase->timed_out = harness_bool_at(node, "timed_out");
 }
 
+/* The limit of that iteration's attempt; a schedule's last one goes on. */
+static struct harness_number
+attempt_limit(const struct harness_build *b, unsigned int number)
+{
+	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
+	const cJSON *schedule =
+		json_get(config, "attempt_timeout_schedule_seconds");
+
+	int n = cJSON_GetArraySize(schedule);
+
+	if (n > 0)
+		return harness_number_of(cJSON_GetArrayItem(
+			schedule,
+			number < (unsigned int)n ? (int)number - 1 : n - 1));
+	return b->run->attempt_s;
+}
+
+/* A repair is a build. */
+static struct harness_number
+phase_limit(const struct harness_build *b, const struct harness_iteration *it,
+	    const char *name)
+{
+	if (strcmp(name, "attempt") == 0)
+		return attempt_limit(b, it->number);
+	if (strcmp(name, "reflection") == 0)
+		return b->run->reflection_s;
+	if (strcmp(name, "build") == 0 || strncmp(name, "repair_", 7) == 0)
+		return b->run->build_s;
+	return (struct harness_number){ false, (double)NAN };
+}
+
 static void
 read_phases(struct harness_build *b, struct harness_iteration *it,
 	    const cJSON *phases)
@@ -56,23 +87,13 @@ read_phases(struct harness_build *b, struct harness_iteration *it,
 	if (it->n_phases > 1)
 		qsort(it->phases, it->n_phases, sizeof(*it->phases),
 		      harness_by_name);
-	for (size_t i = 0; i < it->n_phases; i++)
-		if (strcmp(it->phases[i].name, "attempt") == 0)
-			it->attempt = &it->phases[i];
-}
+	for (size_t i = 0; i < it->n_phases; i++) {
+		struct harness_phase *phase = &it->phases[i];
 
-/* The limit of that iteration's attempt; absent beyond a schedule's end. */
-static struct harness_number
-attempt_limit(const struct harness_build *b, unsigned int number)
-{
-	const cJSON *config = harness_json_file(b, HARNESS_CONFIG, 0);
-	const cJSON *schedule =
-		json_get(config, "attempt_timeout_schedule_seconds");
-
-	if (cJSON_GetArraySize(schedule) > 0)
-		return harness_number_of(
-			cJSON_GetArrayItem(schedule, (int)number - 1));
-	return b->run->attempt_s;
+		phase->limit_s = phase_limit(b, it, phase->name);
+		if (strcmp(phase->name, "attempt") == 0)
+			it->attempt = phase;
+	}
 }
 
 /* The first line of what an iteration says of itself. */
@@ -162,8 +183,7 @@ file_reports(struct harness_build *b, unsigned int number,
 
 	for (unsigned int k = 1; k <= HARNESS_MAX_ATTEMPTS; k++) {
 		const struct harness_file *file =
-			harness_files_find(b->files, HARNESS_QUALIFICATION,
-					   b->run->dir, number, k);
+			harness_try_file(b, HARNESS_QUALIFICATION, number, k);
 
 		if (file == NULL || file->json == NULL)
 			continue;
@@ -244,7 +264,7 @@ read_result(struct harness_build *b, struct harness_iteration *it,
 		it->active_mcps = gate_count(gate, "active_mcp_count");
 	it->calls = harness_number_at(usage, "mcp_call_count");
 	harness_post_read(b, &it->post, json_get(result, "post_attempt"),
-			  harness_text_file(b, HARNESS_POST_OUT, it->number),
+			  harness_run_file(b, HARNESS_POST_OUT, it->number),
 			  harness_text_file(b, HARNESS_POST_ERR, it->number));
 	if (!it->post.score.present)
 		it->claimed_score = harness_score_of(result, key);
@@ -283,7 +303,8 @@ find_iterations(const struct harness_build *b,
 	size_t n = 0;
 
 	for (size_t i = 0; i < b->files->n; i++)
-		if (strcmp(b->files->all[i]->run, b->run->dir) == 0)
+		if (strcmp(b->files->all[i]->run, b->run->dir) == 0 &&
+		    !harness_proof_is_old(b, b->files->all[i]))
 			mark(seen, b->files->all[i]->number);
 	cJSON_ArrayForEach(node, json_get(b->summary, "iterations"))
 	{
@@ -367,27 +388,22 @@ read_optimization(struct harness_build *b, const cJSON *optimization)
 		run->post_score_key = run->score_key;
 }
 
+/* Without a record, the checkpoint of the baseline tells that it passed. */
 static void
 read_baseline(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
-	const cJSON *node = json_get(b->summary, "baseline_post_attempt");
-	struct str out = harness_text_file(b, HARNESS_BASELINE_OUT, 0);
-	struct str errors = harness_text_file(b, HARNESS_BASELINE_ERR, 0);
+	const struct harness_checkpoint *point = &run->checkpoint;
 
-	if (b->summary != NULL) {
-		harness_post_read(b, &run->baseline, node, out, errors);
-		run->has_baseline = run->baseline.present;
-		return;
-	}
-	run->has_baseline =
-		harness_run_file(b, HARNESS_BASELINE_OUT, 0) != NULL;
-	if (!run->has_baseline)
-		return;
-	harness_post_from_output(b, &run->baseline, out, errors);
-	if (run->checkpoint.present && run->checkpoint.iteration.present &&
-	    run->checkpoint.iteration.value == 0 && run->baseline.has_json &&
-	    run->baseline.doubt == NULL)
+	harness_post_read(b, &run->baseline,
+			  json_get(b->summary, "baseline_post_attempt"),
+			  harness_run_file(b, HARNESS_BASELINE_OUT, 0),
+			  harness_text_file(b, HARNESS_BASELINE_ERR, 0));
+	run->has_baseline = run->baseline.present;
+	if (run->baseline.command == NULL)
+		run->baseline.command = run->command;
+	if (run->baseline.passed == HARNESS_UNKNOWN && point->present &&
+	    point->iteration.present && point->iteration.value == 0)
 		run->baseline.passed = HARNESS_YES;
 }
 
@@ -439,7 +455,7 @@ read_restore(struct harness_build *b)
 	restore->iteration = harness_number_at(node, "iteration");
 	restore->score = harness_number_at(node, "score");
 	harness_post_read(b, &restore->post, json_get(node, "post_restore"),
-			  harness_text_file(b, HARNESS_RESTORED_OUT, 0),
+			  harness_run_file(b, HARNESS_RESTORED_OUT, 0),
 			  harness_text_file(b, HARNESS_RESTORED_ERR, 0));
 	restore->post_passed = harness_bool_at(node, "post_restore_passed");
 	if (restore->post_passed == HARNESS_UNKNOWN && restore->post.present)
@@ -513,6 +529,29 @@ read_mode(struct harness_build *b)
 		run->mode = harness_pool_text(b->pool, asked, 40);
 }
 
+/* What its files tell without their content. */
+static void
+read_files(struct harness_build *b)
+{
+	struct harness_run *run = b->run;
+	const struct harness_file *config =
+		harness_run_file(b, HARNESS_CONFIG, 0);
+
+	for (size_t i = 0; i < b->files->n; i++) {
+		const struct harness_file *file = b->files->all[i];
+
+		if (strcmp(file->run, run->dir) != 0)
+			continue;
+		if (file->torn && run->torn++ == 0)
+			run->torn_path =
+				harness_pool_text(b->pool, str_from(file->path),
+						  HARNESS_PATH_MAX);
+		if (file->ctime_ms > run->last_ms)
+			run->last_ms = file->ctime_ms;
+	}
+	run->first_ms = config != NULL ? config->ctime_ms : 0;
+}
+
 /* Everything of a run that needs no other run. */
 static void
 read_run(struct harness_build *b)
@@ -520,6 +559,7 @@ read_run(struct harness_build *b)
 	struct harness_run *run = b->run;
 	const cJSON *result;
 
+	harness_proof_begin(b);
 	b->summary = harness_json_file(b, HARNESS_SUMMARY, 0);
 	read_config(b, harness_json_file(b, HARNESS_CONFIG, 0));
 	read_summary(b);
@@ -529,11 +569,11 @@ read_run(struct harness_build *b)
 	read_baseline(b);
 	read_iterations(b);
 	read_restore(b);
+	harness_proof_read(b);
 	read_mode(b);
 	read_times(b);
-	for (size_t i = 0; i < b->files->n; i++)
-		run->torn += strcmp(b->files->all[i]->run, run->dir) == 0 &&
-			     b->files->all[i]->torn;
+	read_files(b);
+	run->ordered = b->ordered;
 }
 
 static int
@@ -614,23 +654,19 @@ gain_over(const struct harness_run *run, struct harness_number a,
 				run->higher_is_better == HARNESS_YES);
 }
 
-/*
- * Sort an iteration's number into verified, invalid and claimed.  HarnessGym
- * measures when it has recorded the attempt's end; a measurement that stands
- * in the file before that was put there by the agent.
- */
+/* Sort an iteration's number into verified, invalid and claimed. */
 static void
-judge_score(struct harness_iteration *it)
+judge_score(const struct harness_run *run, struct harness_iteration *it)
 {
 	if (harness_is_finite(it->post.score)) {
-		if (it->attempt == NULL)
+		if (it->proof <= HARNESS_PROOF_EARLY)
 			it->claimed_score = it->post.score;
 		else if (it->post.passed == HARNESS_YES)
 			it->verified_score = it->post.score;
 		else
 			it->invalid_score = it->post.score;
 	}
-	if (!score_is_measurable(it->claimed_score.value))
+	if (!score_is_possible(run->post_score_key, it->claimed_score.value))
 		it->claimed_score.present = false;
 }
 
@@ -642,7 +678,8 @@ static void
 offer(const struct harness_run *run, struct harness_score *best,
       struct harness_number number, unsigned int iteration, const char *source)
 {
-	if (!number.present || !score_is_measurable(number.value) ||
+	if (!number.present ||
+	    !score_is_possible(run->post_score_key, number.value) ||
 	    run->higher_is_better == HARNESS_UNKNOWN ||
 	    (best->present && !is_better(run, number.value, best->value)))
 		return;
@@ -656,7 +693,7 @@ judge_iterations(struct harness_run *run, const struct harness_score *baseline)
 		struct harness_iteration *it = &run->iterations[i];
 		struct harness_score before = run->best;
 
-		judge_score(it);
+		judge_score(run, it);
 		it->better_than_baseline =
 			better_than(run, it->verified_score, baseline);
 		it->better_than_previous =
@@ -821,10 +858,12 @@ harness_workspace_read(struct harness_workspace *ws,
 		qsort(ws->runs, ws->n_runs, sizeof(*ws->runs), by_start);
 	for (size_t i = 0; i < ws->n_runs; i++) {
 		b.run = &ws->runs[i];
+		b.ordered = b.run->ordered;
 		b.summary = harness_json_file(&b, HARNESS_SUMMARY, 0);
 		b.until_ms = i + 1 < ws->n_runs ? ws->runs[i + 1].start_ms
 						: INT64_MAX;
 		harness_history_read(&b);
+		harness_proof_alone(&b, ws);
 		judge_run(b.run, harness_calls_before(files, b.run->start_ms));
 		look_back(ws, i);
 		harness_life_read(&b, &ws->calls);

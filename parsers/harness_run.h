@@ -8,32 +8,37 @@
 /*
  * HarnessGym's runs as their files tell them, judged anew.  Its own summary
  * counts numbers of failed verifiers and of the agent itself; here
- *	verified	the post-attempt command passed and printed a finite
- *			score, after the attempt had ended;
+ *	verified	the run has a post-attempt command, and what that
+ *			printed after the attempt's end passes and holds a
+ *			finite score; nobody changed it or the judge since;
  *	invalid		it printed a number and did not pass;
  *	claimed		only the agent wrote the number;
  *	in session	the agent's own tool measured it while it worked.
  * All text is clean and owned by the workspace's pool.
  */
 
-/* Why a command that should measure did not: never the kernel's fault. */
+/*
+ * Why a command that should measure gave no verdict on the kernel: name is of
+ * infrastructure (NULL: it is none), class in a word.
+ */
 #define HARNESS_FAILURE_LIST(X)                                                \
-	X(NONE, NULL, "")                                                      \
-	X(SSH, "ssh", "the pod could not be reached by SSH")                   \
-	X(SSH_MASKED, "ssh_masked_by_tar",                                     \
+	X(NONE, NULL, NULL, "")                                                \
+	X(SSH, "ssh", "ssh", "the pod could not be reached by SSH")            \
+	X(SSH_MASKED, "ssh_masked_by_tar", "ssh",                              \
 	  "SSH was refused (tar hid the message)")                             \
-	X(GPU, "gpu", "no usable GPU")                                         \
-	X(DISK, "disk", "the disk is full")                                    \
-	X(ENVIRONMENT, "environment", "a program or module is missing")        \
-	X(TIMEOUT, "timeout", "it took too long")
+	X(GPU, "gpu", "gpu", "no usable GPU")                                  \
+	X(DISK, "disk", "disk", "the disk is full")                            \
+	X(ENVIRONMENT, "environment", "environment",                           \
+	  "a program or module is missing")                                    \
+	X(TIMEOUT, NULL, "timeout", "it took too long")
 
 enum harness_failure {
-#define X(id, name, text) HARNESS_FAILURE_##id,
+#define X(id, name, class, text) HARNESS_FAILURE_##id,
 	HARNESS_FAILURE_LIST(X)
 #undef X
 };
 
-/* NULL for NONE. */
+/* Of infrastructure; NULL for NONE and for a verifier that hung. */
 const char *harness_failure_name(enum harness_failure failure);
 const char *harness_failure_text(enum harness_failure failure);
 /* ssh, gpu, disk, environment, timeout; NULL for NONE. */
@@ -60,6 +65,11 @@ struct harness_post {
 	/* Why its number counts for nothing though it passed; NULL: nothing
 	 * is wrong with it. */
 	const char *doubt;
+	bool said;	 /* HarnessGym has recorded its end */
+	bool is_empty;	 /* it printed nothing */
+	bool has_output; /* what it printed is there; score is of that */
+	/* result.json's own word; absent where it says nothing. */
+	struct harness_number said_score;
 	/* The score was printed among other text: HarnessGym takes none. */
 	struct harness_number stray_score;
 	struct harness_case *cases;
@@ -69,6 +79,7 @@ struct harness_post {
 struct harness_phase {
 	const char *name, *status; /* status NULL: absent */
 	struct harness_number return_code, duration_s;
+	struct harness_number limit_s; /* of its kind; absent: not told */
 	enum harness_tri timed_out;
 };
 
@@ -84,8 +95,27 @@ struct harness_qualification {
 	const char *why; /* first warning of a failed one, or NULL */
 };
 
+/* What the number of an iteration rests on. */
+#define HARNESS_PROOF_LIST(X)                                                  \
+	X(NONE, "none")		    /* nothing was printed */                  \
+	X(NO_COMMAND, "no_command") /* the run has nothing that measures */    \
+	X(NO_OUTPUT, "no_output")   /* result.json tells it alone */           \
+	X(EARLY, "early")	    /* older than the attempt's end */         \
+	X(DOUBT, "doubt")	    /* changed: see the doubt of the post */   \
+	X(COPIED, "copied")	    /* printed; a copy has no order in time */ \
+	X(PRINTED, "printed")	    /* after the attempt, and not touched */
+
+enum harness_proof {
+#define X(id, name) HARNESS_PROOF_##id,
+	HARNESS_PROOF_LIST(X)
+#undef X
+};
+
+const char *harness_proof_name(enum harness_proof proof);
+
 struct harness_iteration {
-	unsigned int number;		/* 1.. */
+	unsigned int number; /* 1.. */
+	enum harness_proof proof;
 	const char *status;		/* NULL: not told */
 	enum harness_tri verified;	/* as the file says */
 	int64_t created_ms, updated_ms; /* 0: unknown */
@@ -147,6 +177,7 @@ struct harness_life {
 	struct harness_number left_s; /* of the phase; < 0: over its time */
 	int64_t seen_ms;	      /* last sign of life, 0: unknown */
 	struct harness_number silent_s;
+	enum harness_tri process; /* HarnessGym runs there now */
 };
 
 struct harness_run {
@@ -161,7 +192,9 @@ struct harness_run {
 	struct harness_number attempt_s, reflection_s, build_s, post_s;
 
 	bool has_config, has_summary;
-	const char *final_status; /* NULL without a summary */
+	bool ordered; /* the times of its files tell which came first */
+	int64_t first_ms, last_ms; /* of its files, by ctime; 0: unknown */
+	const char *final_status;  /* NULL without a summary */
 	enum harness_tri solved;
 	struct harness_number said_best; /* what HarnessGym itself says */
 	enum harness_tri said_improved;
@@ -178,10 +211,16 @@ struct harness_run {
 	enum harness_tri stop_reached;
 	struct harness_checkpoint checkpoint;
 	struct harness_restore restore;
+	/* Sources that say another thing than the verifier printed. */
+	const char **disputes;
+	size_t n_disputes;
+	bool has_judge;	   /* its files can be compared */
+	const char *judge; /* the first that was changed, or NULL */
 
 	int64_t start_ms, end_ms; /* as recorded; 0: unknown */
 	struct harness_life life;
-	size_t torn; /* files of it whose last read was not whole */
+	size_t torn;	       /* files of it whose last read was not whole */
+	const char *torn_path; /* one of them, below runs/; NULL: none */
 };
 
 /* Calls of one tool of an MCP server, or those that ended in one way. */

@@ -28,6 +28,35 @@ score_is_measurable(double value)
 	return size <= MOST_SIZE && (size >= LEAST_SIZE || size == 0.0);
 }
 
+/* "step_ms" ends with ms. */
+static bool
+ends_with_word(const char *key, const char *word)
+{
+	size_t len = strlen(key), n = strlen(word);
+
+	return len >= n && strcmp(key + len - n, word) == 0 &&
+	       (len == n || key[len - n - 1] == '_');
+}
+
+bool
+score_is_possible(const char *key, double value)
+{
+	static const char *const units[] = {
+		"ns",	   "us",    "ms",   "s",      "sec",	 "seconds",
+		"minutes", "hours", "time", "cycles", "latency", "duration",
+		"bytes",   "kb",    "mb",   "gb",     "size",
+	};
+
+	if (!score_is_measurable(value))
+		return false;
+	if (value > 0 || key == NULL)
+		return true;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (ends_with_word(key, units[i]))
+			return false;
+	return strncmp(key, "best_", 5) != 0;
+}
+
 bool
 score_status_passes(const char *status)
 {
@@ -216,14 +245,6 @@ find_denial(const cJSON *root)
 	return find_failed_part(root);
 }
 
-/* A time of nothing is no measurement; a bare score may be any number. */
-static bool
-is_possible(const char *key, double value)
-{
-	return score_is_measurable(value) &&
-	       (value > 0 || strncmp(key, "best_", 5) != 0);
-}
-
 static void
 pick_value(struct score_json *score, const char *key)
 {
@@ -238,9 +259,10 @@ pick_value(struct score_json *score, const char *key)
 	value = cJSON_GetNumberValue(node);
 	score->key = node != NULL ? node->string : NULL;
 	score->doubtful = isfinite(value) && !score_is_measurable(value);
-	score->value = score->key != NULL && is_possible(score->key, value)
-			       ? value
-			       : (double)NAN;
+	score->value =
+		score->key != NULL && score_is_possible(score->key, value)
+			? value
+			: (double)NAN;
 }
 
 /* Say why the value of the score's key is none. */

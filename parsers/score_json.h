@@ -56,6 +56,11 @@ bool score_json_counts(const struct score_json *score);
  */
 bool score_is_measurable(double value);
 
+/*
+ * The same of a score by its key: a best_, a time and a size are above 0.
+ */
+bool score_is_possible(const char *key, double value);
+
 /* Whether a status word means passing: passed, pass, ok, success, solved. */
 bool score_status_passes(const char *status);
 

@@ -43,7 +43,8 @@ struct harness {
 	enum focus focus;
 	unsigned int detail; /* enum harness_detail, and texts */
 	int up;		     /* lines back in a text */
-	size_t of_run; /* row whose iterations are shown, + 1; 0: none yet */
+	size_t of_run;	 /* row whose iterations are shown, + 1; 0: none yet */
+	size_t followed; /* the iteration that was selected by itself */
 	struct harness_pick pick; /* of the last fill; borrowed */
 	const struct harness_view *view;
 };
@@ -127,8 +128,14 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 		[HARNESS_STATE_ABORTED] = STYLE_ALARM,
 	};
 	const struct harness_run *run = pick->run;
+	struct buf age;
 
-	if (pick->place->why[0] != '\0')
+	buf_init(&age, LIST_CELL_BYTES);
+	harness_add_age(&age, pick->place->age_ms);
+	if (pick->place->why[0] != '\0' && pick->place->read)
+		list_cellf(cell, STYLE_DIM, "%s: %s", age.data,
+			   pick->place->why);
+	else if (pick->place->why[0] != '\0')
 		list_cellf(cell, STYLE_WARN, "%s", pick->place->why);
 	else if (!pick->place->read)
 		list_cellf(cell, STYLE_HINT, "being read");
@@ -145,6 +152,7 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 			   harness_state_name(run->life.state),
 			   run->life.phase != NULL ? run->life.phase : "",
 			   (unsigned int)run->n_iterations);
+	buf_release(&age);
 }
 
 /* A percentage where + is better. */
@@ -278,20 +286,30 @@ static const struct list_ops iteration_ops = {
 	.filtered = IT_NOTE,
 };
 
-/* A run that is shown anew begins at its best iteration, else at its last. */
-static void
-begin_iterations(struct harness *h)
+/* The iteration under way; of a run that is over its best, else its last. */
+static size_t
+natural_iteration(const struct harness_run *run)
 {
-	const struct harness_run *run = h->pick.run;
-
-	if (h->of_run == list_row(&h->runs) + 1)
-		return;
-	h->of_run = list_row(&h->runs) + 1;
-	h->iterations.selected = h->iterations.n > 0 ? h->iterations.n - 1 : 0;
-	for (size_t i = 0; run != NULL && i < run->n_iterations; i++)
+	for (size_t i = 0; run->has_summary && i < run->n_iterations; i++)
 		if (run->best.present &&
 		    run->iterations[i].number == run->best.iteration)
-			list_select(&h->iterations, i);
+			return i;
+	return run->n_iterations - 1;
+}
+
+/* That one is selected as long as nobody has chosen another. */
+static void
+follow_iterations(struct harness *h)
+{
+	size_t shown = list_row(&h->runs) + 1;
+
+	if (h->of_run == shown && h->followed < h->iterations.n &&
+	    list_row(&h->iterations) != h->followed)
+		return;
+	h->of_run = shown;
+	h->followed = h->iterations.n > 0 ? natural_iteration(h->pick.run) : 0;
+	if (h->iterations.n > 0)
+		list_select(&h->iterations, h->followed);
 }
 
 static size_t
@@ -326,7 +344,7 @@ harness_list(void *state, struct ui_shared *shared)
 	h->pick = pick_row(h->view, list_row(&h->runs));
 	list_fill(&h->iterations, &iteration_ops, h,
 		  h->pick.run != NULL ? h->pick.run->n_iterations : 0);
-	begin_iterations(h);
+	follow_iterations(h);
 	if (h->iterations.n > 0)
 		h->pick.it = &h->pick.run->iterations[list_row(&h->iterations)];
 	if (h->pick.run != NULL && h->detail >= detail_count(&h->pick))
@@ -338,14 +356,19 @@ harness_list(void *state, struct ui_shared *shared)
 
 /* What a line of words means: what is doubtful stands out. */
 static enum fact_style
-fact_style(enum harness_fact fact, const struct harness_run *run)
+fact_style(enum harness_fact fact, const struct harness_pick *pick)
 {
+	const struct harness_run *run = pick->run;
+
+	if (pick->place->why[0] != '\0' && fact == HARNESS_FACT_STATE)
+		return FACT_HINT;
 	switch ((int)fact) {
 	case HARNESS_FACT_BEST:
 		return run->best.present ? FACT_BETTER : FACT_HINT;
 	case HARNESS_FACT_UNVERIFIED:
 	case HARNESS_FACT_SAYS:
 		return FACT_WARN;
+	case HARNESS_FACT_DISPUTES:
 	case HARNESS_FACT_QUARANTINED:
 		return FACT_ALARM;
 	case HARNESS_FACT_RESTORED:
@@ -371,13 +394,16 @@ add_facts(struct facts *facts, const struct harness_pick *pick)
 		enum harness_fact fact = (enum harness_fact)i;
 
 		buf_clear(&text);
+		if (fact == HARNESS_FACT_STATE && pick->place->why[0] != '\0') {
+			harness_add_age(&text, pick->place->age_ms);
+			buf_append_str(&text, ": ");
+		}
 		if (fact != HARNESS_FACT_RUNS)
 			harness_add_fact(&text, fact, &pick->place->ws,
 					 pick->run);
 		if (text.len > 0)
 			facts_text(facts, harness_fact_label(fact),
-				   fact_style(fact, pick->run), "%s",
-				   text.data);
+				   fact_style(fact, pick), "%s", text.data);
 	}
 	buf_release(&text);
 }
@@ -598,13 +624,23 @@ add_case(struct facts *facts, const struct harness_run *run,
 				  : FMT_ABSENT);
 }
 
-/* The verifier's run whose cases are shown: the iteration's, else the first. */
+/* The picked iteration, or the one before it that has cases; NULL: none. */
+static const struct harness_iteration *
+measured(const struct harness_pick *pick)
+{
+	const struct harness_iteration *it = pick->it;
+
+	while (it != NULL && it->post.n_cases == 0)
+		it = it > pick->run->iterations ? it - 1 : NULL;
+	return it;
+}
+
 static const struct harness_post *
 cases_of(const struct harness_pick *pick)
 {
-	return pick->it != NULL && pick->it->post.n_cases > 0
-		       ? &pick->it->post
-		       : &pick->run->baseline;
+	const struct harness_iteration *it = measured(pick);
+
+	return it != NULL ? &it->post : &pick->run->baseline;
 }
 
 static void
@@ -709,6 +745,10 @@ add_iteration(struct buf *out, const struct harness_run *run,
 			buf_appendf(out, "\n%s: %s", parts[i].label,
 				    words.data);
 	}
+	buf_clear(&words);
+	harness_add_phases(&words, it);
+	if (words.len > 0)
+		buf_appendf(out, "\nphases: %s", words.data);
 	buf_release(&words);
 }
 
@@ -772,10 +812,9 @@ draw_detail(struct harness *h, struct canvas *canvas, struct rect r)
 
 	if (h->detail >= DETAIL_TEXTS && i >= n)
 		return;
-	if (h->detail == DETAIL_CASES && cases_of(pick)->n_cases > 0 &&
-	    cases_of(pick) != &pick->run->baseline)
+	if (h->detail == DETAIL_CASES && measured(pick) != NULL)
 		r = canvas_box(canvas, r, "cases of iteration %u  [ ]",
-			       pick->it->number);
+			       measured(pick)->number);
 	else
 		r = canvas_box(canvas, r, "%s  [ ]",
 			       h->detail < DETAIL_TEXTS

@@ -66,7 +66,7 @@ add_run(const struct adding *a)
 	for (size_t i = 0; i < run->n_iterations; i++) {
 		const struct harness_iteration *it = &run->iterations[i];
 
-		if (it->attempt == NULL)
+		if (it->proof <= HARNESS_PROOF_EARLY)
 			continue; /* nobody but the agent can have measured */
 		key = xasprintf("%s iteration %u", run->id, it->number);
 		add_output(a, key, &it->post,

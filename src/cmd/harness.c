@@ -177,6 +177,7 @@ show_local(struct harness_call *call, const char *path, struct err *err)
 
 	if (harness_dir_open(&dir, path, err) != 0)
 		return -1;
+	harness_dir_find_process(&dir);
 	harness_dir_settle(&dir, SETTLE_MS);
 	place.now_ms = clock_real.wall_ms(&clock_real);
 	place.run = dir.run != NULL ? dir.run : "";
@@ -267,15 +268,16 @@ const struct cmd cmd_harness = {
 	.help = "DIR is a workspace, a run's folder below .harnessgym/runs, "
 		"or the output of a\ncomparison, here or on a pod of the "
 		"configuration; a run may still be going on. A\nscore is "
-		"verified when the run's own post-attempt command passed and "
-		"printed it.\nNumbers of a failed verifier are INVALID; "
-		"numbers that the agent wrote or measured\nby itself are "
-		"shown as \"? unverified\" and never as the best. MCP calls "
-		"are\ncumulative for a workspace; the number in brackets is "
-		"the iteration's own. --ab\nmakes the definition of a bench "
-		"that `bench run` takes: the run's best checkpoint\nagainst "
-		"the workspace as it is now, measured by the run's own "
-		"command.",
+		"verified when the run's own post-attempt command printed it "
+		"after the\nattempt's end and passed, and nobody changed what "
+		"it printed or the files that\njudge. Numbers of a failed "
+		"verifier or a changed judge are INVALID; numbers that\nthe "
+		"agent wrote or measured by itself are shown as \"? "
+		"unverified\" and never as the\nbest. MCP calls are "
+		"cumulative for a workspace; the number in brackets is the\n"
+		"iteration's own. --ab makes the definition of a bench that "
+		"`bench run` takes:\nthe run's best checkpoint against the "
+		"workspace as it is now, measured by the\nrun's own command.",
 	.options = options,
 	.size = sizeof(struct harness_call),
 	.least = 1,

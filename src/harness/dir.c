@@ -17,17 +17,20 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "harness/judge.h"
+#include "harness/process.h"
 
 #define MAX_ENTRIES 4096 /* of one folder */
 #define MAX_RUNS    64	 /* the newest */
 #define MAX_DEPTH   8
 #define RETRY_MS    20
+#define MAX_TRIES   3 /* at a file that changes while it is read */
 /* A file younger than this may change again within its own clock tick. */
 #define YOUNG_MS 2000
 
 /* What a file looked like when it was read. */
 struct mark {
-	int64_t size, mtime_ns;
+	int64_t size, mtime_ns, ctime_ns;
 	ino_t inode;
 };
 
@@ -153,6 +156,8 @@ looks_same(struct harness_dir *dir, const char *path, const struct stat *st)
 	struct mark *mark = map_get(&dir->marks, key);
 	int64_t mtime_ns =
 		(int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	int64_t ctime_ns =
+		(int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
 	int64_t age_ms = clock_real.wall_ms(&clock_real) - mtime_ns / 1000000;
 	bool same;
 
@@ -162,11 +167,59 @@ looks_same(struct harness_dir *dir, const char *path, const struct stat *st)
 		mark->size = -1;
 	}
 	same = mark->size == st->st_size && mark->mtime_ns == mtime_ns &&
-	       mark->inode == st->st_ino;
+	       mark->ctime_ns == ctime_ns && mark->inode == st->st_ino;
 	mark->size = st->st_size;
 	mark->mtime_ns = mtime_ns;
+	mark->ctime_ns = ctime_ns;
 	mark->inode = st->st_ino;
 	return same && (age_ms < 0 || age_ms > YOUNG_MS);
+}
+
+static bool
+is_same_moment(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+static int64_t
+to_ms(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000 + time->tv_nsec / 1000000;
+}
+
+/*
+ * What the file holds, of one moment: read again while it changes under the
+ * reading.  *st is how it looked then.  -1: it cannot be read.
+ */
+static int
+read_whole(int fd, const struct harness_path *what, struct buf *text,
+	   struct stat *st)
+{
+	size_t limit = harness_kind_bytes(what->kind);
+	struct stat before;
+
+	for (int i = 0; i < MAX_TRIES; i++) {
+		bool tail = harness_kind_form(what->kind) != HARNESS_JSON &&
+			    (uint64_t)st->st_size > limit;
+
+		before = *st;
+		buf_clear(text);
+		text->truncated = false;
+		if (limit > 0 &&
+		    read_from(fd, tail ? st->st_size - (off_t)limit : 0,
+			      text) != 0)
+			return -1;
+		text->truncated = limit > 0 && (text->truncated || tail);
+		if (fstat(fd, st) != 0)
+			return -1;
+		if (is_same_moment(&before, st))
+			break;
+	}
+	return 0;
 }
 
 /* Read one file that counts, when it may have changed. */
@@ -176,8 +229,6 @@ read_file(struct harness_dir *dir, int at, const char *name, const char *path,
 {
 	const struct harness_file *before =
 		harness_files_get(&dir->files, path);
-	size_t limit = harness_kind_bytes(what->kind);
-	off_t offset = 0;
 	struct buf text;
 	struct stat st;
 	int fd = openat(at, name,
@@ -191,16 +242,13 @@ read_file(struct harness_dir *dir, int at, const char *name, const char *path,
 		harness_files_seen(&dir->files, path);
 		goto out;
 	}
-	buf_init(&text, limit);
-	if (harness_kind_form(what->kind) != HARNESS_JSON &&
-	    (uint64_t)st.st_size > limit)
-		offset = st.st_size - (off_t)limit;
-	if (limit == 0 || read_from(fd, offset, &text) == 0)
-		(void)harness_files_put(
-			&dir->files, path, (struct str){ text.data, text.len },
-			offset > 0 || (limit > 0 && text.truncated),
-			(int64_t)st.st_mtim.tv_sec * 1000 +
-				st.st_mtim.tv_nsec / 1000000);
+	buf_init(&text, harness_kind_bytes(what->kind));
+	if (read_whole(fd, what, &text, &st) == 0) {
+		(void)harness_files_put(&dir->files, path,
+					(struct str){ text.data, text.len },
+					text.truncated, to_ms(&st.st_mtim));
+		harness_files_changed(&dir->files, path, to_ms(&st.st_ctim));
+	}
 	buf_release(&text);
 out:
 	(void)close(fd);
@@ -310,6 +358,68 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 	(void)closedir(folder);
 }
 
+/* The run whose configuration is the newest; NULL: there is none. */
+static const char *
+newest_run(const struct harness_dir *dir)
+{
+	const struct harness_file *newest = NULL;
+
+	for (size_t i = 0; i < dir->files.n; i++) {
+		const struct harness_file *file = dir->files.all[i];
+
+		if (file->kind == HARNESS_CONFIG &&
+		    (newest == NULL || file->mtime_ms > newest->mtime_ms))
+			newest = file;
+	}
+	return newest != NULL ? newest->run : NULL;
+}
+
+/* The folder of a run that lies in no workspace. */
+static bool
+is_alone(const struct harness_dir *dir)
+{
+	return dir->run != NULL && strcmp(file_name(dir->root), dir->run) == 0;
+}
+
+void
+harness_dir_find_process(struct harness_dir *dir)
+{
+	char *folder = file_folder(dir->root);
+
+	if (dir->what == HARNESS_IS_COMPARE)
+		dir->files.process = harness_process_find(dir->root);
+	else if (!is_alone(dir))
+		dir->files.process = harness_process_find(folder);
+	free(folder);
+}
+
+/* Hold the judges of every run, of the newest also in its workspace. */
+static void
+read_judges(struct harness_dir *dir)
+{
+	bool alone = is_alone(dir);
+	const char *newest = newest_run(dir);
+	char *workspace = file_folder(dir->root);
+
+	for (size_t i = 0; i < dir->files.n; i++) {
+		const struct harness_file *file = dir->files.all[i];
+		char *path =
+			alone ? xstrdup(dir->root)
+			      : xasprintf("%s/runs/%s", dir->root, file->run);
+		const struct harness_judge_folders folders = {
+			.run = file->run,
+			.path = path,
+			.workspace = !alone && file->run == newest ? workspace
+								   : NULL,
+		};
+
+		if (file->kind == HARNESS_CONFIG)
+			harness_judge_collect(&dir->files, &folders);
+		free(path);
+	}
+	free(workspace);
+}
+
 bool
 harness_dir_poll(struct harness_dir *dir)
 {
@@ -317,13 +427,14 @@ harness_dir_poll(struct harness_dir *dir)
 	int fd = open(dir->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char *prefix = xstrdup("");
 
-	if (dir->run != NULL && strcmp(file_name(dir->root), dir->run) == 0) {
+	if (is_alone(dir)) {
 		free(prefix);
 		prefix = xasprintf("runs/%s", dir->run);
 	}
 	if (fd >= 0) {
 		walk(dir, fd, prefix, 0);
 		harness_files_walked(&dir->files);
+		read_judges(dir);
 	}
 	free(prefix);
 	return dir->files.generation != before;

@@ -35,6 +35,12 @@ int harness_dir_open(struct harness_dir *dir, const char *path, struct err *err)
 	__attribute__((warn_unused_result));
 void harness_dir_close(struct harness_dir *dir);
 
+/*
+ * Look for the process of its runs; before their files are read, so that what
+ * the process wrote last is seen.
+ */
+void harness_dir_find_process(struct harness_dir *dir);
+
 /* Read what changed; true when files.generation moved. */
 bool harness_dir_poll(struct harness_dir *dir);
 

@@ -212,6 +212,7 @@ poll_local(struct source *source)
 		open_local(source);
 	if (!source->is_open)
 		return;
+	harness_dir_find_process(&source->dir);
 	is_new = harness_dir_poll(&source->dir);
 	if (is_new || source->shown_ms == 0 ||
 	    (is_alive(source) &&
@@ -283,6 +284,20 @@ ask_pod(struct source *source)
 	buf_release(&command);
 }
 
+/* Once a second, how old it is what cannot be read anew. */
+static void
+tell_age(struct source *source, int64_t now)
+{
+	struct harness_place *place = &source->feed->view.places[source->place];
+	int64_t age_ms = now - source->shown_ms;
+
+	if (place->why[0] == '\0' || !place->read ||
+	    age_ms - place->age_ms < CLOCK_MS)
+		return;
+	harness_view_age(&source->feed->view, source->place, age_ms);
+	model_note_change(source->feed->model, MODEL_HARNESS);
+}
+
 void
 harness_feed_poll(struct harness_feed *feed)
 {
@@ -291,6 +306,7 @@ harness_feed_poll(struct harness_feed *feed)
 	for (size_t i = 0; i < feed->n; i++) {
 		struct source *source = feed->sources[i];
 
+		tell_age(source, now);
 		if (source->due_ms > now || source->stream != NULL)
 			continue;
 		if (!source->remote)

@@ -57,6 +57,7 @@ static const struct out_column run_columns[] = {
 	{ "vs_best_pct", "% on best", 1, 0 },
 	{ "result", NULL, -1, 0 },
 	{ "qualification", NULL, -1, 0 },
+	{ "phases", "other phases", -1, 0 },
 	{ "note", "notes", -1, 0 },
 	{ NULL, NULL, 0, 0 },
 };
@@ -111,6 +112,8 @@ iteration_row(struct page *page, const struct harness_run *run,
 	take_cell(page, row, "result");
 	harness_add_qualification(&page->text, it);
 	take_cell(page, row, "qualification");
+	harness_add_phases(&page->text, it);
+	take_cell(page, row, "phases");
 	json_add_string(row, "note", it->note);
 	return row;
 }

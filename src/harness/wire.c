@@ -15,32 +15,50 @@
 /*
  * One line for any login shell: no backslash, no newline, no "!".  $1 is the
  * directory.  Of the newest run (or the one that was named) all that counts
- * is sent, of 32 older ones their JSON; copies of the workspace are passed by.
+ * is sent, of 32 older ones their JSON and what verifiers printed; copies of
+ * the workspace are passed by.
  */
 static const char script[] =
 	"d=$1; case $d in \"~/\"*) d=$HOME/${d#??};; esac; "
 	"LC_ALL=C; export LC_ALL; "
 	"echo; echo \"HGH1 $(date +%s)\"; "
+	"look() { stat -c \"%Z %Y %s\" \"$1\" 2>/dev/null || echo 0 0 0; }; "
 	"send() { while IFS= read -r f; do [ -f \"$f\" ] || continue; "
 	"case $f in ./*) f=${f#./};; esac; "
-	"s=$(stat -c \"%Y %s\" \"$f\" 2>/dev/null) || s=\"0 0\"; "
-	"echo \"F $s $f\"; case $f in *.prompt.txt) ;; "
+	"s=$(look \"$f\"); echo \"C ${s%% *}\"; echo \"F ${s#* } $f\"; "
+	"case $f in *.prompt.txt) ;; "
 	"*.txt) tail -c 262144 \"$f\" | base64;; "
 	"*.jsonl) tail -c 8388608 \"$f\" | base64;; "
-	"*) head -c 4194305 \"$f\" | base64;; esac; echo .; done; }; "
-	"if [ -d \"$d/.harnessgym/runs\" ]; then cd \"$d/.harnessgym\" && "
-	"echo \"R workspace\"; w=; "
+	"*) head -c 4194305 \"$f\" | base64;; esac; "
+	"if [ \"$s\" = \"$(look \"$f\")\" ]; then echo .; else echo ,; fi; "
+	"done; }; "
+	"process() { t=$(cd \"$1\" && pwd -P); "
+	"case $t in *\" \"*) return;; esac; "
+	"[ -r /proc/self/cmdline ] || return; p=0; set -f; "
+	"for q in $(set +f; grep -la harnessgym "
+	"/proc/[0-9]*/cmdline 2>/dev/null); do h=; x=.; y=; for a in "
+	"$(tr -c \"[:print:]\" \" \" <$q 2>/dev/null); do "
+	"[ -z \"$y\" ] || { x=$a; y=; }; "
+	"case $a in harnessgym|*/harnessgym|harnessgym.*) h=1;; "
+	"run|compare) [ -z \"$h\" ] || h=2;; "
+	"--workspace|--output-dir) y=1;; "
+	"--workspace=*|--output-dir=*) x=${a#*=};; esac; done; "
+	"[ \"$h\" = 2 ] || continue; "
+	"q=$(cd ${q%/*}/cwd 2>/dev/null && cd \"$x\" 2>/dev/null && pwd -P); "
+	"case $t/ in \"${q:-?}\"/*) p=1;; esac; done; set +f; echo P $p; }; "
+	"if [ -d \"$d/.harnessgym/runs\" ]; then process \"$d\"; "
+	"cd \"$d/.harnessgym\" && echo \"R workspace\"; w=; "
 	"elif [ -f \"$d/compare_report.json\" ] || [ -d \"$d/plain/trial_1\" ] "
 	"|| [ -d \"$d/harnessed/trial_1\" ]; then cd \"$d\" && "
-	"echo \"R compare\"; "
+	"echo \"R compare\"; process .; "
 	"find . -maxdepth 3 \"(\" -name trial.json -o -name "
 	"compare_report.json -o -name post.stderr.txt \")\" -type f | send; "
 	"echo END; exit 0; "
 	"elif [ -f \"$d/run_config.json\" ] || [ -d \"$d/iterations/1\" ]; "
 	"then d=$(cd \"$d\" && pwd -P); w=${d##*/}; cd \"$d/../..\" && "
-	"echo \"R run $w\"; "
+	"echo \"R run $w\"; process ..; "
 	"elif [ -d \"$d/runs\" ] && [ \"${d##*/}\" = .harnessgym ]; then "
-	"cd \"$d\" && echo \"R workspace\"; w=; "
+	"cd \"$d\" && echo \"R workspace\"; process ..; w=; "
 	"else echo NONE; exit 0; fi; "
 	"for f in registry.json activation.json mcp_calls.jsonl "
 	"mcp/*/.harnessgym/mcp_calls.jsonl history/*.jsonl; do echo \"$f\"; "
@@ -51,7 +69,9 @@ static const char script[] =
 	"find \"runs/$r\" -maxdepth 5 -type d \"(\" -name workspace -o -name "
 	"best -o -name workspace_template \")\" -prune -o -type f \"(\" -name "
 	"\"*.json\" -o -name \"*.txt\" \")\" -print | send; "
-	"else find \"runs/$r\" -maxdepth 3 -type f -name \"*.json\" | send; "
+	"else find \"runs/$r\" -maxdepth 3 -type f \"(\" -name \"*.json\" -o "
+	"-name post_attempt.stdout.txt -o -name baseline.stdout.txt \")\" "
+	"-print | send; "
 	"fi; done; echo END";
 
 const char *
@@ -83,6 +103,8 @@ end_file(struct harness_wire *wire)
 				wire->text.truncated ||
 					wire->size > wire->text.len,
 				wire->mtime_ms);
+	harness_files_changed(wire->files, wire->path, wire->ctime_ms);
+	wire->ctime_ms = 0;
 	wire->path[0] = '\0';
 }
 
@@ -112,6 +134,17 @@ begin_file(struct harness_wire *wire, struct str rest)
 	wire->mtime_ms = mtime_s * 1000;
 	buf_clear(&wire->text);
 	wire->text.truncated = false;
+}
+
+/* "C <ctime>" of the file that comes next. */
+static void
+read_ctime(struct harness_wire *wire, struct str word)
+{
+	int64_t s;
+
+	wire->ctime_ms = str_to_i64(word, &s) && s > 0 && s <= MTIME_MAX_S
+				 ? s * 1000
+				 : 0;
 }
 
 static void
@@ -145,12 +178,19 @@ read_line(struct harness_wire *wire, struct str line)
 		read_head(wire, line);
 	else if (wire->path[0] != '\0' && str_eq_cstr(line, "."))
 		end_file(wire);
+	else if (wire->path[0] != '\0' && str_eq_cstr(line, ","))
+		wire->path[0] = '\0'; /* it changed while it was read */
 	else if (wire->path[0] != '\0' && !base64_decode(&wire->text, line))
 		wire->text.truncated = true; /* it counts as cut off */
 	else if (wire->path[0] != '\0')
 		return;
+	else if (str_starts_with(line, "C "))
+		read_ctime(wire, (struct str){ line.p + 2, line.len - 2 });
 	else if (str_starts_with(line, "F "))
 		begin_file(wire, (struct str){ line.p + 2, line.len - 2 });
+	else if (str_eq_cstr(line, "P 0") || str_eq_cstr(line, "P 1"))
+		wire->files->process =
+			line.p[2] == '1' ? HARNESS_YES : HARNESS_NO;
 	else if (str_starts_with(line, "R "))
 		read_root(wire, (struct str){ line.p + 2, line.len - 2 });
 	else if (str_eq_cstr(line, "END"))

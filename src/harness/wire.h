@@ -16,8 +16,11 @@
  *
  *	HGH1 <now>	the pod's clock, seconds; what came before is noise
  *	R <what> <run>	workspace, run or compare; the run's folder of a run
+ *	P <0 or 1>			whether HarnessGym runs there
+ *	C <ctime>			of the file that comes next
  *	F <mtime> <size> <path>		a file, then base64 of it in lines of
- *	...		whole bytes (of a long text its end), then a line "."
+ *	...		whole bytes (of a long text its end), then a line
+ *			".", or "," where it changed while it was read
  *	END		all of it was sent
  *	NONE		the directory holds no run and no comparison
  */
@@ -26,7 +29,7 @@ struct harness_wire {
 	struct buf line;	     /* a line under way */
 	struct buf text;	     /* the file under way */
 	char path[1024];	     /* of it; "" between files */
-	int64_t mtime_ms;
+	int64_t mtime_ms, ctime_ms;
 	uint64_t size;
 	int64_t now_ms; /* the pod's wall clock; 0: no head yet */
 	char what[16];	/* "workspace", "run", "compare" */

@@ -64,6 +64,7 @@ harness_view_read(struct harness_view *view, size_t place, bool is_compare,
 	p->read = true;
 	p->now_ms = now_ms;
 	p->why[0] = '\0';
+	p->age_ms = 0;
 	if (is_compare)
 		harness_compare_read(&p->compare, p->files);
 	else
@@ -80,6 +81,16 @@ harness_view_trouble(struct harness_view *view, size_t place, const char *why)
 	utf8_sanitize(&clean, str_from(why));
 	(void)snprintf(p->why, sizeof(p->why), "%s", clean.data);
 	buf_release(&clean);
+}
+
+void
+harness_view_age(struct harness_view *view, size_t place, int64_t age_ms)
+{
+	struct harness_place *p = &view->places[place];
+
+	p->age_ms = age_ms;
+	for (size_t i = 0; p->read && !p->is_compare && i < p->ws.n_runs; i++)
+		p->ws.runs[i].life.left_s.present = false;
 }
 
 /* Points under way. */

@@ -18,6 +18,7 @@ struct harness_place {
 	struct harness_compare compare; /* of a comparison */
 	bool read;			/* ws or compare holds something */
 	char why[256];	/* it cannot be read now; "" while it can */
+	int64_t age_ms; /* since it was read, while it cannot be */
 	int64_t now_ms; /* by its own clock, when it was read */
 };
 
@@ -38,6 +39,8 @@ void harness_view_read(struct harness_view *view, size_t place, bool is_compare,
 /* It cannot be read now: what was read stays, why is shown beside it. */
 void harness_view_trouble(struct harness_view *view, size_t place,
 			  const char *why);
+/* What is shown is so old: its state is of then, nothing of it is to go. */
+void harness_view_age(struct harness_view *view, size_t place, int64_t age_ms);
 
 /* A score on the chart of a run. */
 enum harness_point_kind {

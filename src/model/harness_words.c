@@ -48,6 +48,14 @@ add_duration(struct buf *text, double seconds)
 		buf_appendf(text, "%uh%02um", s / 3600, s % 3600 / 60);
 }
 
+void
+harness_add_age(struct buf *text, int64_t age_ms)
+{
+	buf_append_str(text, "as of ");
+	add_duration(text, (double)(age_ms / 1000));
+	buf_append_str(text, " ago");
+}
+
 /* An attempt without an end: whether somebody may still bring it. */
 static const char *
 open_attempt(const struct harness_run *run, const struct harness_iteration *it)
@@ -58,30 +66,57 @@ open_attempt(const struct harness_run *run, const struct harness_iteration *it)
 							: "cut off";
 }
 
+/* "completed 5m01s", "timed out at 8m", "failed (3) 2 s". */
+static void
+add_phase(struct buf *text, const struct harness_phase *phase)
+{
+	const char *status = phase->status != NULL ? phase->status : "?";
+
+	if (strcmp(status, "timeout") == 0 && phase->limit_s.present) {
+		buf_append_str(text, "timed out at ");
+		add_duration(text, phase->limit_s.value);
+		return;
+	}
+	buf_append_str(text, status);
+	if (strcmp(status, "failed") == 0 && phase->return_code.present)
+		buf_appendf(text, " (%.0f)", phase->return_code.value);
+	if (phase->duration_s.present) {
+		buf_append_str(text, " ");
+		add_duration(text, phase->duration_s.value);
+	}
+}
+
 void
 harness_add_attempt(struct buf *text, const struct harness_run *run,
 		    const struct harness_iteration *it)
 {
-	const struct harness_phase *attempt = it->attempt;
-	const char *status;
-
-	if (attempt == NULL) {
+	if (it->attempt == NULL)
 		buf_append_str(text, open_attempt(run, it));
-		return;
+	else
+		add_phase(text, it->attempt);
+}
+
+static void
+add_phase_named(struct buf *text, const struct harness_iteration *it,
+		const char *prefix)
+{
+	for (size_t i = 0; i < it->n_phases; i++) {
+		const struct harness_phase *phase = &it->phases[i];
+
+		if (strncmp(phase->name, prefix, strlen(prefix)) != 0)
+			continue;
+		buf_appendf(text, "%s%s ", text->len > 0 ? ", " : "",
+			    phase->name);
+		add_phase(text, phase);
 	}
-	status = attempt->status != NULL ? attempt->status : "?";
-	if (strcmp(status, "timeout") == 0 && it->attempt_limit_s.present) {
-		buf_append_str(text, "timed out at ");
-		add_duration(text, it->attempt_limit_s.value);
-		return;
-	}
-	buf_append_str(text, status);
-	if (strcmp(status, "failed") == 0 && attempt->return_code.present)
-		buf_appendf(text, " (%.0f)", attempt->return_code.value);
-	if (attempt->duration_s.present) {
-		buf_append_str(text, " ");
-		add_duration(text, attempt->duration_s.value);
-	}
+}
+
+void
+harness_add_phases(struct buf *text, const struct harness_iteration *it)
+{
+	add_phase_named(text, it, "reflection");
+	add_phase_named(text, it, "build");
+	add_phase_named(text, it, "repair_");
 }
 
 void
@@ -115,6 +150,23 @@ beats(const struct harness_run *run, const struct harness_iteration *it)
 		       : it->session_score.value < it->verified_score.value;
 }
 
+/* Why a command that was run gave no finite number. */
+static const char *
+no_score(const struct harness_post *post)
+{
+	bool completed =
+		post->status != NULL && strcmp(post->status, "completed") == 0;
+
+	if (post->score.present)
+		return "it printed no finite number";
+	if (completed && post->is_empty)
+		return "verifier printed nothing";
+	if (completed && post->has_output && !post->has_json)
+		return "verifier printed more than one JSON object";
+	return post->passed == HARNESS_YES ? "verifier gave none"
+					   : "verifier failed";
+}
+
 void
 harness_add_result(struct buf *text, const struct harness_run *run,
 		   const struct harness_iteration *it)
@@ -128,15 +180,14 @@ harness_add_result(struct buf *text, const struct harness_run *run,
 		buf_appendf(text, " (%s)",
 			    it->post.doubt != NULL ? it->post.doubt
 						   : "verifier failed");
-	} else if (it->post.doubt != NULL) {
-		buf_appendf(text, "INVALID (%s)", it->post.doubt);
 	} else if (it->post.failure != HARNESS_FAILURE_NONE) {
 		buf_appendf(text, "no score (%s)",
 			    harness_failure_class(it->post.failure));
-	} else if (it->post.present && it->attempt != NULL) {
-		buf_appendf(text, "no score (verifier %s)",
-			    it->post.passed == HARNESS_YES ? "gave none"
-							   : "failed");
+	} else if (it->post.doubt != NULL) {
+		buf_appendf(text, "INVALID (%s)", it->post.doubt);
+	} else if (it->post.present && it->attempt != NULL &&
+		   !harness_is_finite(it->post.score)) {
+		buf_appendf(text, "no score (%s)", no_score(&it->post));
 	}
 	if (it->post.stray_score.present)
 		add_claim(text, it->post.stray_score,
@@ -268,6 +319,10 @@ add_state(struct buf *text, const struct subject *s)
 		add_duration(text, life->silent_s.value);
 		buf_append_str(text, " ago");
 	}
+	if (life->process == HARNESS_NO)
+		buf_append_str(text, "; no process of it is on its machine");
+	if (run->torn > 0)
+		buf_appendf(text, "; %s is torn", run->torn_path);
 	buf_append_str(text, "; no summary, so no final status");
 }
 
@@ -394,12 +449,25 @@ add_says(struct buf *text, const struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
-	if (!harness_is_finite(run->said_best) ||
-	    is_verified(run, run->said_best.value))
+	if (!run->said_best.present || is_verified(run, run->said_best.value))
 		return;
 	buf_append_str(text, "best ");
-	add_number(text, run->said_best.value);
+	if (isfinite(run->said_best.value))
+		add_number(text, run->said_best.value);
+	else
+		buf_append_str(text, isnan(run->said_best.value) ? "NaN"
+				     : run->said_best.value > 0	 ? "Infinity"
+								 : "-Infinity");
 	buf_append_str(text, ", which no verifier that passed has measured");
+}
+
+/* What says another thing than the verifier printed. */
+static void
+add_disputes(struct buf *text, const struct subject *s)
+{
+	for (size_t i = 0; i < s->run->n_disputes; i++)
+		buf_appendf(text, "%s%s", i > 0 ? "; " : "",
+			    s->run->disputes[i]);
 }
 
 static void
@@ -506,6 +574,7 @@ static const struct {
 	[HARNESS_FACT_UNVERIFIED] = { "? unverified", add_unverified },
 	[HARNESS_FACT_STOP] = { "stop score", add_stop },
 	[HARNESS_FACT_SAYS] = { "it says", add_says },
+	[HARNESS_FACT_DISPUTES] = { "contradiction", add_disputes },
 	[HARNESS_FACT_CHECKPOINT] = { "checkpoint", add_checkpoint },
 	[HARNESS_FACT_RESTORED] = { "restored", add_restored },
 	[HARNESS_FACT_CALLS] = { "MCP calls", add_calls },

@@ -16,9 +16,14 @@
 #define HARNESS_PCT_SIZE 32
 const char *harness_pct(double pct, bool sign, char out[HARNESS_PCT_SIZE]);
 
+/* "as of 34 s ago". */
+void harness_add_age(struct buf *text, int64_t age_ms);
+
 /* Cells of an iteration. */
 void harness_add_attempt(struct buf *text, const struct harness_run *run,
 			 const struct harness_iteration *it);
+/* The phases behind the attempt: status and duration. */
+void harness_add_phases(struct buf *text, const struct harness_iteration *it);
 void harness_add_calls(struct buf *text, const struct harness_iteration *it);
 void harness_add_result(struct buf *text, const struct harness_run *run,
 			const struct harness_iteration *it);
@@ -36,6 +41,7 @@ enum harness_fact {
 	HARNESS_FACT_UNVERIFIED,
 	HARNESS_FACT_STOP,
 	HARNESS_FACT_SAYS,
+	HARNESS_FACT_DISPUTES,
 	HARNESS_FACT_CHECKPOINT,
 	HARNESS_FACT_RESTORED,
 	HARNESS_FACT_CALLS,

@@ -60,6 +60,8 @@ def main():
         subprocess.run([GEN, work], check=True)
         ok(screen.wait_for("tooling_built", LIMIT_S),
            "and is followed to its end")
+        ok(screen.wait_for("cases of iteration 3", LIMIT_S),
+           "to the cases of its best, which nobody chose")
         ok(leave(screen) == 0, "and left")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -45,6 +45,11 @@ for row in '104.832|17 (+17)' '107.488|28 (+11)' '99.744|45 (+17)' \
 done
 holds "iteration 4 was blocked, not worse" 'no score (ssh)' "$dir/row"
 holds "attempts ran into their limit" 'timed out at 8m' "$dir/page"
+holds "the other phases, and how long they took" \
+    'reflection completed 1m01s, build completed 2m54s' "$dir/page"
+build='"timed_out":false,"duration_s":174,"limit_s":600}'
+holds "in JSON with their limits" \
+    '{"phase":"build","status":"completed","return_code":0,'"$build" "$dir/json"
 
 # Cut off after any step, a run still shows what it had.
 steps=0

@@ -6,14 +6,19 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/xalloc.h"
 #include "harness/dir.h"
 #include "parsers/harness_json.h"
 #include "tests/tools/harness_gen.h"
@@ -213,6 +218,53 @@ test_watch(const char *path)
 	close(looked[1]);
 }
 
+/*
+ * A read that falls into a rewrite: the file is emptied between the look at it
+ * and the read, and whole again at the one after.
+ */
+static const char *emptied; /* path of that file; NULL: let it be */
+
+ssize_t
+pread(int fd, void *to, size_t n, off_t offset)
+{
+	static const char whole[] = "{\"iterations\": 7}";
+	struct stat st, own;
+	int other;
+
+	if (emptied == NULL || stat(emptied, &st) != 0 ||
+	    fstat(fd, &own) != 0 || st.st_ino != own.st_ino)
+		return syscall(SYS_pread64, fd, to, n, offset);
+	other = open(emptied, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (st.st_size == 0 && write(other, whole, strlen(whole)) > 0)
+		emptied = NULL;
+	(void)close(other);
+	return syscall(SYS_pread64, fd, to, n, offset);
+}
+
+static void
+test_torn_read(const char *path)
+{
+	char *config = xasprintf(
+		"%s/.harnessgym/runs/rmsnorm-h100/run_config.json", path);
+	const struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
+	struct err err = { ERR_NONE, "" };
+	struct harness_workspace ws;
+	const struct harness_run *run;
+	struct harness_dir dir;
+
+	(void)utimensat(AT_FDCWD, config, old, 0);
+	ok(harness_dir_open(&dir, path, &err) == 0, "a run whose files rest");
+	emptied = config;
+	harness_dir_settle(&dir, LIMIT_MS);
+	harness_workspace_read(&ws, &dir.files, 0);
+	run = harness_workspace_run(&ws, "rmsnorm-h100");
+	ok(run != NULL && run->planned.present && run->planned.value == 7,
+	   "a read that fell into a rewrite is made again");
+	harness_workspace_release(&ws);
+	harness_dir_close(&dir);
+	free(config);
+}
+
 int
 main(void)
 {
@@ -222,6 +274,7 @@ main(void)
 	if (mkdtemp(path) == NULL)
 		return 1;
 	test_watch(path);
+	test_torn_read(path);
 	if (asprintf(&command, "exec rm -rf %s", path) > 0) {
 		(void)fflush(stdout);
 		if (fork() == 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
+#include "model/harness_view.h"
 #include "model/harness_words.h"
 #include "parsers/harness_json.h"
 
@@ -140,7 +141,8 @@ static void
 test_higher(void)
 {
 	put(R "run_config.json",
-	    "{\"score_key\": \"tok\", \"post_attempt_score_key\": \"tok\","
+	    "{\"post_attempt_command\": \"v\", "
+	    "\"score_key\": \"tok\", \"post_attempt_score_key\": \"tok\","
 	    " \"higher_is_better\": true, \"stop_score\": 9000}");
 	put(R "summary.json",
 	    "{\"final_status\": \"solved\", \"solved\": true, \"best_score\": "
@@ -154,6 +156,10 @@ test_higher(void)
 	    "{\"phases\": {\"attempt\": {}}, \"verified\": false, "
 	    "\"post_attempt\": {\"status\": \"failed\", "
 	    "\"json\": {\"status\": \"failed\"}, \"score\": 9999.0}}");
+	put(R "baseline/baseline.stdout.txt", "{\"tok\": 100}");
+	put(I1 "post_attempt.stdout.txt", "{\"status\": \"OK\", \"tok\": 120}");
+	put(I2 "post_attempt.stdout.txt",
+	    "{\"status\": \"failed\", \"tok\": 9999.0}");
 	look(NOW_MS);
 	is_near(run->best.value, 120, 0, "the best verified");
 	is_int(run->best.iteration, 1, "of iteration 1");
@@ -191,7 +197,8 @@ test_doubt(void)
 
 	put(R "run_config.json",
 	    "{\"score_key\": \"us\", \"post_attempt_score_key\": \"us\","
-	    " \"higher_is_better\": true}");
+	    " \"higher_is_better\": true, \"post_attempt_command\": \"v\"}");
+	put(R "baseline/baseline.stdout.txt", "{\"us\": 100}");
 	put(R "summary.json",
 	    "{\"baseline_post_attempt\": {\"status\": \"completed\", "
 	    "\"json\": {\"us\": 100}, \"score\": 100, \"return_code\": 0}}");
@@ -203,7 +210,8 @@ test_doubt(void)
 	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
 	    "{\"status\": \"completed\", \"json\": {\"us\": 120}, "
 	    "\"score\": 120}}");
-	put(I2 "post_attempt.stdout.txt", "{\"us\": 80, \"us\": 120}\n");
+	put(I1 "post_attempt.stdout.txt", "{\"us\": 1e300}");
+	put(I2 "post_attempt.stdout.txt", "{\"us\": 120, \"us\": 80}\n");
 	look(NOW_MS);
 	ok(run->best.present && run->best.value == 100 &&
 		   !run->best_unverified.present,
@@ -218,6 +226,59 @@ test_doubt(void)
 	       "a key that stands twice");
 	buf_release(&text);
 	done();
+}
+
+/* What a passing verifier printed of best_us, and what is said of it. */
+static const struct {
+	const char *printed, *said, *words;
+} impossible[] = {
+	{ "{\"best_us\": 0}", "0", "INVALID 0 (nothing measures that)" },
+	{ "{\"best_us\": -5}", "-5", "INVALID -5 (nothing measures that)" },
+	{ "{\"best_us\": true}", "1.0", "no score (verifier gave none)" },
+	{ "{\"best_us\": -Infinity}", "-Infinity",
+	  "no score (it printed no finite number)" },
+	{ "{\"best_us\": NaN}", "NaN",
+	  "no score (it printed no finite number)" },
+	{ "{\"best_us\": 3}\n{\"best_us\": 4}\n", "null",
+	  "no score (verifier printed more than one JSON object)" },
+	{ "\n", "null", "no score (verifier printed nothing)" },
+};
+
+static void
+test_impossible(void)
+{
+	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]);
+	     i++) {
+		char *result = xasprintf(
+			"{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+			"{\"status\": \"completed\", \"return_code\": 0, "
+			"\"json\": null, \"score\": %s}}",
+			impossible[i].said);
+		char *summary =
+			xasprintf("{\"best_score\": %s}", impossible[i].said);
+		struct buf text;
+
+		put(R "run_config.json",
+		    "{\"post_attempt_command\": \"v\", "
+		    "\"post_attempt_score_key\": \"best_us\", "
+		    "\"higher_is_better\": false}");
+		put(I1 "result.json", result);
+		put(I1 "post_attempt.stdout.txt", impossible[i].printed);
+		put(R "summary.json", summary);
+		look(NOW_MS);
+		buf_init(&text, 1000);
+		harness_add_result(&text, run, &run->iterations[0]);
+		is_str(text.data, impossible[i].words, "what was printed");
+		ok(!run->best.present, "is not the best");
+		buf_clear(&text);
+		harness_add_fact(&text, HARNESS_FACT_SAYS, &ws, run);
+		ok((text.len > 0) == (strcmp(impossible[i].said, "null") != 0),
+		   "and it is told what HarnessGym makes of it: %s", text.data);
+		buf_release(&text);
+		free(summary);
+		free(result);
+		done();
+	}
 }
 
 static void
@@ -361,7 +422,7 @@ static const struct {
 	{ "\"status\": \"failed\", \"return_code\": 1, \"json\": null",
 	  "ModuleNotFoundError: No module named 'triton'\n", "environment" },
 	{ "\"status\": \"timeout\", \"return_code\": null, \"json\": null", "",
-	  "timeout" },
+	  NULL },
 	{ "\"status\": \"failed\", \"return_code\": 1, \"json\": {\"status\": "
 	  "\"failed\", \"errors\": [\"case 3 is wrong\"]}",
 	  "No space left on device", NULL },
@@ -386,6 +447,26 @@ test_failures(void)
 		free(text);
 		done();
 	}
+}
+
+/* A verifier that hangs: that is no infrastructure, and it has a word. */
+static void
+test_timeout(void)
+{
+	struct buf text;
+
+	put(I1 "result.json",
+	    "{\"phases\": {\"attempt\": {}}, \"post_attempt\": "
+	    "{\"status\": \"timeout\", \"timed_out\": true, "
+	    "\"return_code\": null, \"json\": null, \"score\": null}}");
+	look(NOW_MS);
+	buf_init(&text, 1000);
+	harness_add_result(&text, run, &run->iterations[0]);
+	is_str(text.data, "no score (timeout)", "a verifier that hung");
+	ok(harness_failure_name(run->iterations[0].post.failure) == NULL,
+	   "is no failure of infrastructure");
+	buf_release(&text);
+	done();
 }
 
 static void
@@ -450,6 +531,13 @@ test_life(void)
 	look(NOW_MS + 341000);
 	is_str(run->life.phase, "build", "then tools are built");
 	again();
+	put_at(I2 "activation.json", "{}", NOW_MS + 350000);
+	put_at(I2 "result.json", "{\"created_at\": \"2026-05-27T01:05:50Z\"}",
+	       NOW_MS + 350000);
+	look(NOW_MS + 360000);
+	is_near(run->life.left_s.value, 290, 1e-9,
+		"a schedule's last limit goes on behind its end");
+	again();
 	put("runs/r2/run_config.json", "{}");
 	put("runs/r2/iterations/1/result.json",
 	    "{\"created_at\": \"2026-05-27T02:00:00Z\"}");
@@ -476,6 +564,39 @@ test_begun(void)
 	is_int(run->life.state, HARNESS_STATE_RUNNING, "is alive");
 	is_int(ws.runs[0].life.state, HARNESS_STATE_ABORTED,
 	       "the one before it is not");
+	done();
+}
+
+/* A link is lost while an attempt is under way. */
+static void
+test_age(void)
+{
+	struct harness_view view = { .places = NULL };
+	const struct harness_place *place;
+	struct buf text;
+
+	put_at(R "run_config.json", "{\"attempt_timeout_seconds\": 60}",
+	       NOW_MS);
+	put_at(I1 "activation.json", "{}", NOW_MS);
+	put_at(I1 "result.json", "{\"created_at\": \"2026-05-27T01:00:00Z\"}",
+	       NOW_MS);
+	(void)harness_view_add(&view, "pod:dir", &files);
+	harness_view_read(&view, 0, false, NOW_MS + 6000);
+	place = &view.places[0];
+	is_near(place->ws.runs[0].life.left_s.value, 54, 1e-9, "54 s to go");
+	harness_view_trouble(&view, 0, "the pod does not answer");
+	harness_view_age(&view, 0, 34000);
+	ok(!place->ws.runs[0].life.left_s.present,
+	   "of a run that is not seen nothing is to go");
+	buf_init(&text, 1000);
+	harness_add_age(&text, place->age_ms);
+	is_str(text.data, "as of 34 s ago", "it is as old as it is");
+	buf_release(&text);
+	harness_view_read(&view, 0, false, NOW_MS + 40000);
+	ok(place->age_ms == 0 && place->why[0] == '\0' &&
+		   place->ws.runs[0].life.left_s.value == 20,
+	   "until it is read again");
+	harness_view_release(&view);
 	done();
 }
 
@@ -550,15 +671,18 @@ main(void)
 	test_higher();
 	test_forged();
 	test_doubt();
+	test_impossible();
 	test_percentages();
 	test_strange();
 	test_infinity_told();
 	test_missing();
 	test_calls();
 	test_failures();
+	test_timeout();
 	test_stray();
 	test_life();
 	test_begun();
+	test_age();
 	test_copied();
 	test_compare();
 	test_hostile_text();

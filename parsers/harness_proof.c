@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether what a verifier is said to have printed is evidence: printed after
+ * the attempt's end, by a judge that nobody changed, and not touched since.
+ * Whoever can write one file of a run can write them all and set their mtime,
+ * but not their ctime: only the order of ctimes is believed.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "parsers/harness_parts.h"
+
+#define WHY_MAX	     160
+#define MAX_DISPUTES 64
+#define SECOND_MS    1000 /* HarnessGym records whole ones */
+
+static const char *const proof_names[] = {
+#define X(id, name) name,
+	HARNESS_PROOF_LIST(X)
+#undef X
+};
+
+const char *
+harness_proof_name(enum harness_proof proof)
+{
+	return proof_names[proof];
+}
+
+/* Written once by HarnessGym, before the verifier's output and after it. */
+static const enum harness_kind begins[] = { HARNESS_STARTED,
+					    HARNESS_ATTEMPT_PROMPT };
+static const enum harness_kind ends[] = { HARNESS_ATTEMPT_OUT,
+					  HARNESS_ATTEMPT_ERR,
+					  HARNESS_ATTEMPT_SCRIPT };
+static const enum harness_kind follows[] = {
+	HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT, HARNESS_BUILD_PROMPT,
+	HARNESS_BUILD_OUT,	   HARNESS_BUILT,
+};
+
+#define N_OF(list) (sizeof(list) / sizeof((list)[0]))
+
+static int64_t
+ctime_of(const struct harness_build *b, enum harness_kind kind,
+	 unsigned int number)
+{
+	const struct harness_file *file = harness_run_file(b, kind, number);
+
+	return file != NULL ? file->ctime_ms : 0;
+}
+
+/* The latest of the iteration's files of these kinds; 0: none. */
+static int64_t
+latest(const struct harness_build *b, const enum harness_kind *kinds, size_t n,
+       unsigned int number)
+{
+	int64_t max_ms = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t ms = ctime_of(b, kinds[i], number);
+
+		max_ms = ms > max_ms ? ms : max_ms;
+	}
+	return max_ms;
+}
+
+/* The earliest of them; INT64_MAX: none. */
+static int64_t
+earliest(const struct harness_build *b, const enum harness_kind *kinds,
+	 size_t n, unsigned int number)
+{
+	int64_t min_ms = INT64_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t ms = ctime_of(b, kinds[i], number);
+
+		min_ms = ms > 0 && ms < min_ms ? ms : min_ms;
+	}
+	return min_ms;
+}
+
+/*
+ * A folder that was copied has the copy's ctimes: all of them are later than
+ * the last time that HarnessGym recorded.  An agent cannot make a run look so
+ * as long as HarnessGym goes on recording.
+ */
+void
+harness_proof_begin(struct harness_build *b)
+{
+	int64_t first_ms = INT64_MAX, recorded_ms = 0;
+
+	b->ordered = false;
+	for (size_t i = 0; i < b->files->n; i++) {
+		const struct harness_file *file = b->files->all[i];
+		int64_t ms = file->kind == HARNESS_RESULT
+				     ? harness_time_at(file->json, "updated_at")
+				     : 0;
+
+		if (strcmp(file->run, b->run->dir) != 0)
+			continue;
+		if (file->ctime_ms == 0)
+			return;
+		first_ms =
+			file->ctime_ms < first_ms ? file->ctime_ms : first_ms;
+		recorded_ms = ms > recorded_ms ? ms : recorded_ms;
+	}
+	b->ordered = recorded_ms == 0 || first_ms < recorded_ms + SECOND_MS;
+}
+
+bool
+harness_proof_is_old(const struct harness_build *b,
+		     const struct harness_file *file)
+{
+	const struct harness_file *config =
+		harness_files_find(b->files, HARNESS_CONFIG, b->run->dir, 0, 0);
+
+	return b->ordered && config != NULL &&
+	       file->ctime_ms < config->ctime_ms;
+}
+
+/* A phase that has been asked for and has not answered. */
+static bool
+is_open(const struct harness_build *b, enum harness_kind prompt,
+	enum harness_kind output, unsigned int number)
+{
+	return harness_run_file(b, prompt, number) != NULL &&
+	       harness_run_file(b, output, number) == NULL;
+}
+
+static bool
+has_ended(const struct harness_build *b, const struct harness_iteration *it)
+{
+	unsigned int n = it->number;
+
+	return (it->attempt != NULL ||
+		harness_run_file(b, HARNESS_ATTEMPT_OUT, n) != NULL) &&
+	       !(b->ordered &&
+		 (is_open(b, HARNESS_REFLECTION_PROMPT, HARNESS_REFLECTION_OUT,
+			  n) ||
+		  is_open(b, HARNESS_BUILD_PROMPT, HARNESS_BUILD_OUT, n)));
+}
+
+/* Whether HarnessGym itself can have begun that iteration. */
+static bool
+is_in_turn(const struct harness_build *b, size_t i)
+{
+	const struct harness_run *run = b->run;
+	const struct harness_iteration *it = &run->iterations[i];
+	const cJSON *node, *rows = json_get(b->summary, "iterations");
+	bool listed = cJSON_GetArraySize(rows) == 0;
+
+	cJSON_ArrayForEach(node, rows)
+	{
+		struct harness_number of = harness_number_at(node, "iteration");
+
+		listed |= of.present && of.value == it->number;
+	}
+	return listed &&
+	       (!run->planned.present || it->number <= run->planned.value) &&
+	       (i == 0 || has_ended(b, it - 1));
+}
+
+/* The latest of all that HarnessGym writes once in an iteration. */
+static int64_t
+last_of(const struct harness_build *b, unsigned int number)
+{
+	int64_t ms = ctime_of(b, HARNESS_POST_OUT, number);
+	int64_t end_ms = latest(b, ends, N_OF(ends), number);
+	int64_t more_ms = latest(b, follows, N_OF(follows), number);
+
+	ms = end_ms > ms ? end_ms : ms;
+	return more_ms > ms ? more_ms : ms;
+}
+
+/* The order in time of an iteration's output and of all around it. */
+static enum harness_proof
+order_of(const struct harness_build *b, size_t i,
+	 const struct harness_file *out)
+{
+	const struct harness_run *run = b->run;
+	unsigned int n = run->iterations[i].number;
+	int64_t before_ms = latest(b, ends, N_OF(ends), n);
+	int64_t after_ms = earliest(b, follows, N_OF(follows), n), ms;
+
+	ms = latest(b, begins, N_OF(begins), n);
+	before_ms = ms > before_ms ? ms : before_ms;
+	for (size_t k = 0; k < run->n_iterations; k++) {
+		unsigned int other = run->iterations[k].number;
+
+		ms = last_of(b, other);
+		if (k < i && ms > before_ms)
+			before_ms = ms;
+		ms = earliest(b, begins, N_OF(begins), other);
+		if (k > i && is_in_turn(b, k) && ms < after_ms)
+			after_ms = ms;
+	}
+	if (out->ctime_ms < before_ms)
+		return HARNESS_PROOF_EARLY;
+	return out->ctime_ms > after_ms || out->replaced_ms >= before_ms
+		       ? HARNESS_PROOF_DOUBT
+		       : HARNESS_PROOF_PRINTED;
+}
+
+/*
+ * Whether HarnessGym has gone on behind the verifier of that iteration: until
+ * then whatever the attempt left behind may still be writing.
+ */
+static bool
+went_on(const struct harness_build *b, const struct harness_iteration *it)
+{
+	return !b->ordered || b->summary != NULL ||
+	       harness_run_file(b, HARNESS_RESTORED_OUT, 0) != NULL ||
+	       latest(b, follows, N_OF(follows), it->number) > 0 ||
+	       it != &b->run->iterations[b->run->n_iterations - 1];
+}
+
+static enum harness_proof
+proof_of(struct harness_build *b, size_t i)
+{
+	struct harness_iteration *it = &b->run->iterations[i];
+	const struct harness_file *out =
+		harness_run_file(b, HARNESS_POST_OUT, it->number);
+	enum harness_proof proof = HARNESS_PROOF_COPIED;
+
+	if (!it->post.present)
+		return HARNESS_PROOF_NONE;
+	if (b->run->command == NULL)
+		return HARNESS_PROOF_NO_COMMAND;
+	if (out == NULL)
+		return HARNESS_PROOF_NO_OUTPUT;
+	if (b->ordered)
+		proof = order_of(b, i, out);
+	if (proof == HARNESS_PROOF_DOUBT)
+		harness_post_doubt(b, &it->post,
+				   "changed after it was printed");
+	if (!is_in_turn(b, i)) {
+		harness_post_doubt(b, &it->post,
+				   "HarnessGym has not begun that iteration");
+		return HARNESS_PROOF_DOUBT;
+	}
+	if (proof == HARNESS_PROOF_EARLY ||
+	    (it->attempt == NULL &&
+	     harness_run_file(b, HARNESS_ATTEMPT_OUT, it->number) == NULL) ||
+	    !went_on(b, it))
+		return HARNESS_PROOF_EARLY;
+	return proof;
+}
+
+/* The judge in the checkpoint, which was copied when it had measured. */
+static bool
+is_best_changed(const struct harness_build *b,
+		const struct harness_judge *judge)
+{
+	const struct harness_judge_copy *best = &judge->copies[HARNESS_BEST];
+
+	return strcmp(best->sum, judge->copies[HARNESS_TEMPLATE].sum) != 0 ||
+	       (b->ordered &&
+		best->ctime_ms > ctime_of(b, HARNESS_MANIFEST, 0));
+}
+
+/* Whether somebody wrote it during the run, though it is as it was. */
+static bool
+is_put_back(const struct harness_build *b, const struct harness_judge *judge,
+	    int64_t began_ms)
+{
+	const struct harness_judge_copy *work = &judge->copies[HARNESS_WORK];
+	int64_t end_ms = ctime_of(b, HARNESS_SUMMARY, 0);
+	const char *state = json_get_string(
+		harness_json_file(b, HARNESS_CONFIG, 0), "task_state", "");
+
+	return b->ordered && strcmp(state, "reset") != 0 &&
+	       work->ctime_ms > began_ms &&
+	       (end_ms == 0 || work->ctime_ms <= end_ms);
+}
+
+/* How it is known that another judge measured; NULL: it is not. */
+static const char *
+judge_fault(const struct harness_build *b, const struct harness_judge *judge,
+	    const struct harness_iteration *it, const struct harness_file *out)
+{
+	const struct harness_run *run = b->run;
+	const struct harness_judge_copy *own = &judge->copies[HARNESS_TEMPLATE];
+	const struct harness_judge_copy *work = &judge->copies[HARNESS_WORK];
+	int64_t began_ms = earliest(b, begins, N_OF(begins), 1);
+
+	if (b->ordered && own->ctime_ms > began_ms)
+		return "template changed"; /* it vouches for nothing */
+	if (judge->copies[HARNESS_BEST].sum[0] != '\0' &&
+	    run->checkpoint.iteration.present &&
+	    run->checkpoint.iteration.value == it->number)
+		return is_best_changed(b, judge) ? "judge changed" : NULL;
+	if (run->restore.restored == HARNESS_YES || work->sum[0] == '\0')
+		return NULL; /* HarnessGym wrote it, or nobody looked */
+	if (strcmp(work->sum, own->sum) != 0)
+		return !b->ordered || work->ctime_ms <= out->ctime_ms
+			       ? "judge changed"
+			       : NULL;
+	return out->ctime_ms <= work->ctime_ms &&
+			       is_put_back(b, judge, began_ms)
+		       ? "judge rewritten"
+		       : NULL;
+}
+
+static void
+hold_judge(struct harness_build *b, const struct harness_judge *judge,
+	   struct harness_iteration *it)
+{
+	const struct harness_file *out =
+		harness_run_file(b, HARNESS_POST_OUT, it->number);
+	const char *fault = out != NULL && it->proof > HARNESS_PROOF_EARLY
+				    ? judge_fault(b, judge, it, out)
+				    : NULL;
+	char why[WHY_MAX];
+
+	if (fault == NULL)
+		return;
+	(void)snprintf(why, sizeof(why), "%s: %.100s", fault, judge->name);
+	it->proof = HARNESS_PROOF_DOUBT;
+	harness_post_doubt(b, &it->post, why);
+	if (b->run->judge == NULL)
+		b->run->judge = harness_pool_text(
+			b->pool, str_from(judge->name), HARNESS_NAME_MAX);
+}
+
+static void
+hold_judges(struct harness_build *b)
+{
+	struct harness_run *run = b->run;
+
+	for (size_t k = 0; k < b->files->n_judges; k++) {
+		const struct harness_judge *judge = &b->files->judges[k];
+
+		if (strcmp(judge->run, run->dir) != 0)
+			continue;
+		run->has_judge = true;
+		for (size_t i = 0; i < run->n_iterations; i++)
+			hold_judge(b, judge, &run->iterations[i]);
+	}
+}
+
+static void __attribute__((format(printf, 2, 3)))
+dispute(struct harness_build *b, const char *fmt, ...)
+{
+	struct harness_run *run = b->run;
+	char text[WHY_MAX * 2];
+	va_list ap;
+
+	if (run->n_disputes == MAX_DISPUTES)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	run->disputes[run->n_disputes++] =
+		harness_pool_text(b->pool, str_from(text), sizeof(text));
+}
+
+/* Both as numbers, and not the same one. */
+static bool
+differ(struct harness_number a, struct harness_number b)
+{
+	return harness_is_finite(a) && harness_is_finite(b) &&
+	       fabs(a.value - b.value) >
+		       1e-9 * fmax(fabs(a.value), fabs(b.value));
+}
+
+/*
+ * Where result.json says another score than was printed.  One that is worse
+ * than what is said to have been printed leaves nobody to believe.
+ */
+static void
+hold_results(struct harness_build *b)
+{
+	const struct harness_run *run = b->run;
+	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
+
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		struct harness_iteration *it = &run->iterations[i];
+		struct harness_post *post = &it->post;
+
+		if (!post->has_output || !differ(post->said_score, post->score))
+			continue;
+		dispute(b,
+			"iteration %u: result.json says %s, the verifier "
+			"printed %s",
+			it->number,
+			str_number(post->said_score.value, 10, said),
+			str_number(post->score.value, 10, printed));
+		if (run->higher_is_better == HARNESS_YES
+			    ? post->said_score.value < post->score.value
+			    : post->said_score.value > post->score.value)
+			harness_post_doubt(b, post, "result.json says another");
+	}
+}
+
+/* The command of the configuration is the one that HarnessGym ran. */
+static void
+hold_commands(struct harness_build *b)
+{
+	const struct harness_run *run = b->run;
+
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		struct harness_post *post = &run->iterations[i].post;
+
+		if (run->command == NULL || post->command == NULL ||
+		    strcmp(run->command, post->command) == 0)
+			continue;
+		dispute(b,
+			"iteration %u: another command was run than "
+			"run_config.json names",
+			run->iterations[i].number);
+		harness_post_doubt(b, post, "by another command");
+	}
+}
+
+/* The checkpoint's score is the one that was printed for its iteration. */
+static void
+hold_manifest(struct harness_build *b)
+{
+	const struct harness_run *run = b->run;
+	const struct harness_checkpoint *point = &run->checkpoint;
+	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
+	const struct harness_post *post = &run->baseline;
+
+	if (!point->present || !point->iteration.present)
+		return;
+	for (size_t i = 0; i < run->n_iterations; i++)
+		if (run->iterations[i].number == point->iteration.value)
+			post = &run->iterations[i].post;
+	if ((post == &run->baseline && point->iteration.value != 0) ||
+	    !post->has_output || !differ(point->score, post->score))
+		return;
+	dispute(b,
+		"iteration %.0f: best_manifest.json says %s, the "
+		"verifier printed %s",
+		point->iteration.value,
+		str_number(point->score.value, 10, said),
+		str_number(post->score.value, 10, printed));
+}
+
+/* A baseline is printed before the first attempt; later it is the agent's. */
+static void
+hold_baseline(struct harness_build *b)
+{
+	struct harness_post *base = &b->run->baseline;
+	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
+	const struct harness_file *out =
+		harness_run_file(b, HARNESS_BASELINE_OUT, 0);
+
+	if (out == NULL) {
+		harness_post_doubt(b, base, "what it printed is lost");
+		return;
+	}
+	if (b->run->command == NULL)
+		harness_post_doubt(b, base, "no command measures it");
+	if (b->ordered && out->ctime_ms > earliest(b, begins, N_OF(begins), 1))
+		harness_post_doubt(b, base, "changed after it was printed");
+	if (base->has_output && differ(base->said_score, base->score))
+		dispute(b,
+			"baseline: summary.json says %s, the verifier "
+			"printed %s",
+			str_number(base->said_score.value, 10, said),
+			str_number(base->score.value, 10, printed));
+}
+
+void
+harness_proof_read(struct harness_build *b)
+{
+	struct harness_run *run = b->run;
+
+	run->disputes = harness_pool_alloc(b->pool, MAX_DISPUTES,
+					   sizeof(*run->disputes));
+	hold_baseline(b);
+	for (size_t i = 0; i < run->n_iterations; i++)
+		run->iterations[i].proof = proof_of(b, i);
+	hold_judges(b);
+	hold_commands(b);
+	hold_results(b);
+	hold_manifest(b);
+}
+
+/*
+ * HarnessGym does one run at a time: where an older one went on after this
+ * one began, its agent made this one up.
+ */
+void
+harness_proof_alone(struct harness_build *b, const struct harness_workspace *ws)
+{
+	struct harness_run *run = b->run;
+	bool is_beside = false;
+
+	for (size_t i = 0; i < ws->n_runs; i++) {
+		const struct harness_run *other = &ws->runs[i];
+
+		is_beside |= other->ordered &&
+			     other->first_ms < run->first_ms &&
+			     other->last_ms > run->first_ms;
+	}
+	if (!is_beside)
+		return;
+	harness_post_doubt(b, &run->baseline, "another run was under way");
+	for (size_t i = 0; i < run->n_iterations; i++)
+		harness_post_doubt(b, &run->iterations[i].post,
+				   "another run was under way");
+}

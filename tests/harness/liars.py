@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""An agent that lies is never believed: whatever it writes, and whenever the
+run is looked at, 1.5 is not a verified score."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+SRC = os.environ["HGYM_SRC"]
+TUI = os.path.abspath(os.environ["HGYM_TUI"])
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("tools", "support")]
+import harness_liar as liar  # noqa: E402
+from tap import finish, ok  # noqa: E402
+
+# What is the best at the end; 110 is true of iteration 2, 130 of iteration 1.
+BEST = {
+    "honest": 110, "end told before it": 110, "score edited": 110,
+    "score edited in the last build": 110, "post dropped": 110,
+    "judge swapped": 130, "judge linked": 130, "judge put back": 140,
+    "module shadowed": 130, "judge and template swapped": 140,
+    "output rewritten": 130, "output replaced": 130, "output linked": 130,
+    "iteration beyond all": 110, "iteration ahead": 110,
+    "iteration ahead in a build": 110, "baseline worsened": 110,
+    "run beside it": None, "direction turned": None,
+    "post without a command": None, "output without a command": None,
+    "command added": None,
+}
+# The agent that acts at that moment made up all that there is to see, in the
+# right order; it is found out when HarnessGym goes on.
+UNDECIDED = {"run beside it": ["build 2"]}
+# A text that the JSON or the page has at the end.
+SAYS = {
+    "score edited": "iteration 1: result.json says 1.5, the verifier "
+                    "printed 130",
+    "score edited in the last build":
+        "iteration 2: result.json says 1.5, the verifier printed 110",
+    "judge swapped": "judge changed: verifier.py",
+    "judge linked": "judge changed: verifier.py",
+    "judge put back": "judge changed: verifier.py",
+    "module shadowed": "judge changed: json.py",
+    "judge and template swapped": "template changed: verifier.py",
+    "output rewritten": "changed after it was printed",
+    "output replaced": "changed after it was printed",
+    "post without a command": "nothing measures it",
+    "run beside it": "another run was under way",
+}
+
+
+def told(folder, *args):
+    done = subprocess.run([TUI, "harness", *args, folder], check=False,
+                          capture_output=True, text=True)
+    return done.stdout
+
+
+def believed(text):
+    """What of it is said to be verified."""
+    run = json.loads(text)
+    numbers = [it["score_verified"] for it in run["iterations"]]
+    best = run["best_verified"]
+    return numbers + [best["score"] if best else None]
+
+
+def lie(case):
+    """One run: (moments at which it was believed, its end)."""
+    name, folder = case
+    wrong, seen = [], []
+
+    def look(moment, run):
+        text = told(run.work, "--json")
+        seen.append(moment)
+        if liar.LIE in believed(text) and \
+                moment not in UNDECIDED.get(name, []):
+            wrong.append(moment)
+    try:
+        liar.play(folder, name, look)
+        return wrong, seen, told(folder, "--json"), told(folder)
+    except Exception as error:  # told as the check's own failure
+        return ["%r" % error], seen, "", ""
+
+
+def judge(name, outcome):
+    wrong, seen, text, page = outcome
+    if not ok(not wrong and len(seen) >= 5, "%s: not believed" % name,
+              (wrong, text)):
+        return
+    run = json.loads(text)
+    best = run["best_verified"]
+    ok((best and best["score"]) == BEST[name], "the best is %s" % BEST[name],
+       text)
+    if name in SAYS:
+        ok(SAYS[name] in text or SAYS[name] in page, "and it is said",
+           text + page)
+    if name == "honest":
+        ok(run.get("contradictions") == [] and
+           run.get("judge_unchanged") is True and
+           [it.get("evidence") for it in run["iterations"]] == ["printed"] * 2,
+           "an honest run is not accused", text)
+    if name == "baseline worsened":
+        ok(run["improvement_vs_baseline_pct"] is None,
+           "no gain on a baseline that was changed", text)
+
+
+def test_copies(folder):
+    """A copy keeps its scores, whoever made it."""
+    for name, command in (("with times", ["cp", "-a"]),
+                          ("without", ["cp", "-r"])):
+        to = os.path.join(folder, "copy-" + name.replace(" ", "-"))
+        subprocess.run(command + [os.path.join(folder, "honest"), to],
+                       check=True)
+        run = json.loads(told(to, "--json"))
+        ok(run["best_verified"]["score"] == 110, "a copy " + name, run)
+        ok(run["iterations"][0].get("evidence") == "copied",
+           "says that it is one", run)
+
+
+def main():
+    folder = tempfile.mkdtemp()
+    cases = [(name, os.path.join(folder, name.replace(" ", "-")))
+             for name in liar.LIES]
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            for (name, _), outcome in zip(cases, pool.map(lie, cases)):
+                judge(name, outcome)
+        test_copies(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return finish()
+
+
+sys.exit(main())

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A run that was killed is not under way, here and on a pod; one whose process
+lives is, however long it is silent; a file that stays torn is named.  A run
+under the name of an earlier one is not that one."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+SRC = os.environ["HGYM_SRC"]
+TUI = os.path.abspath(os.environ["HGYM_TUI"])
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("tools", "support")]
+import harness_liar  # noqa: E402
+from tap import finish, ok  # noqa: E402
+from wait import until  # noqa: E402
+
+LIMIT_S = 60
+PLAY = """import sys, time
+sys.path.insert(0, sys.argv[1])
+import harness_liar
+harness_liar.Run(sys.argv[-1],
+                 {"attempt 2": lambda run: time.sleep(600)}).play()
+"""
+
+
+def told(*args):
+    done = subprocess.run([TUI, *args], check=False, capture_output=True,
+                          text=True)
+    return done.stdout
+
+
+def begin(folder, work):
+    """HarnessGym by its command line, in iteration 2's attempt."""
+    run = subprocess.Popen(
+        [sys.executable, "-c", PLAY, os.path.join(SRC, "tests", "tools"),
+         "harnessgym", "run", "--workspace", os.path.basename(work)],
+        cwd=folder)
+    prompt = os.path.join(work, ".harnessgym/runs/liar/iterations/2",
+                          "attempt.prompt.txt")
+    ok(until(lambda: os.path.exists(prompt), LIMIT_S), "a run goes on")
+    return run
+
+
+def test_again(folder):
+    """A run id that is used again: nothing of the run before is told."""
+    work, seen, wrong = os.path.join(folder, "again"), [], []
+
+    def look(moment, run):
+        now = json.loads(told("harness", "--json", run.work))
+        started = now["iterations_started"]
+        best = now["best_verified"]
+        seen.append(moment)
+        if moment != "end 1" and now["run_state"] == "finished":
+            wrong.append((moment, "finished"))
+        if started != run.n:
+            wrong.append((moment, started))
+        if best and best["iteration"] > run.n:
+            wrong.append((moment, best))
+    harness_liar.Run(work, iterations=3).play()
+    harness_liar.Run(work, {}, look, iterations=1).play()
+    ok(seen[:1] == ["begun 0"] and seen[-1:] == ["end 1"] and not wrong,
+       "a run id that is used again tells of the new run alone", wrong)
+
+
+def main():
+    folder = os.path.realpath(tempfile.mkdtemp())
+    work = os.path.join(folder, "work")
+    config = os.path.join(folder, "config.json")
+    with open(config, "w", encoding="utf-8") as out:
+        json.dump({"schema": "hgym-tui.config/1", "pods": [
+            {"name": "here", "transport": "local"}]}, out)
+    places = {"here": (work,), "on a pod": ("--config", config,
+                                            "here:" + work)}
+    run = begin(folder, work)
+
+    def live(place, *options):
+        *before, path = places[place]
+        return told(*before, "harness", *options, path)
+    try:
+        # Hours of silence: nobody but the process says that it lives.
+        old = time.time() - 5 * 3600
+        for top, _, names in os.walk(os.path.join(work, ".harnessgym")):
+            for name in names:
+                os.utime(os.path.join(top, name), (old, old))
+        for place in places:
+            now = json.loads(live(place, "--json"))["live"]
+            ok(now["state"] == "running" and now.get("process") is True,
+               "%s: while its process lives" % place, now)
+        other = os.path.join(folder, "other")
+        shutil.copytree(work, other)
+        now = json.loads(told("harness", "--json", other))["live"]
+        ok(now["state"] != "running" and now.get("process") is False,
+           "it is no process of another workspace", now)
+        run.kill()
+        run.wait()
+        for place in places:
+            now = json.loads(live(place, "--json"))["live"]
+            ok(now["state"] == "stale" and now.get("process") is False and
+               now["phase_left_s"] is None, "%s: killed" % place, now)
+            page = live(place)
+            ok("no process of it is on its machine" in page,
+               "and it is said", page)
+        with open(os.path.join(work, ".harnessgym/runs/liar/iterations/2",
+                               "result.json"), "w", encoding="utf-8") as out:
+            out.write('{"iteration": 2, "sta')
+        page = live("here")
+        ok("iterations/2/result.json is torn" in page,
+           "a file that stays torn is named", page)
+        test_again(folder)
+    finally:
+        run.kill()
+        run.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+    return finish()
+
+
+sys.exit(main())

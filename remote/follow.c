@@ -282,15 +282,13 @@ on_hello(struct follow_session *session, const struct frame *frame)
 static int
 lacks(const struct frame *frame, struct err *err)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(200);
 
-	buf_init(&clean, 200);
 	utf8_sanitize(&clean, frame->data);
 	err_set(err, ERR_REMOTE,
 		"the pod has neither python3 nor %s, by which logs are "
 		"followed",
 		clean.data);
-	buf_release(&clean);
 	return -1;
 }
 
@@ -375,7 +373,7 @@ explain(const struct follow_session *session, const struct stream_exit *exit,
 	struct err *err)
 {
 	struct str said = str_trim(str_from(session->said));
-	struct buf clean;
+	AUTO_BUF clean = buf_new(300);
 
 	if (exit->err.code != ERR_NONE) {
 		*err = exit->err;
@@ -383,7 +381,6 @@ explain(const struct follow_session *session, const struct stream_exit *exit,
 	}
 	if (said.len == 0 && !session->hello)
 		said = str_trim(str_from(session->reader.said));
-	buf_init(&clean, 300);
 	if (said.len > 0)
 		buf_append_str(&clean, ": ");
 	utf8_sanitize(&clean, said);
@@ -395,7 +392,6 @@ explain(const struct follow_session *session, const struct stream_exit *exit,
 		err_set(err, ERR_REMOTE,
 			"the follower on the pod ended with status %d%s",
 			exit->status, clean.data);
-	buf_release(&clean);
 }
 
 static void
@@ -431,19 +427,17 @@ session_open(struct follow *follow)
 					     session_on_close };
 	struct follow_session *session = xcalloc(1, sizeof(*session));
 	char nonce[FOLLOW_NONCE_SIZE];
-	struct buf command;
+	AUTO_BUF command = buf_new(COMMAND_MAX_BYTES);
 	struct err err = { ERR_NONE, "" };
 
 	session->follow = follow;
 	buf_init(&session->out, LIST_MAX_BYTES);
 	make_nonce(nonce);
 	frame_reader_init(&session->reader, nonce);
-	buf_init(&command, COMMAND_MAX_BYTES);
 	follow_wire_start(&command, follow->variant, nonce);
 	session->stream =
 		follow->transport->ops->exec(follow->transport, follow->pod,
 					     command.data, &cb, session, &err);
-	buf_release(&command);
 	if (session->stream == NULL) {
 		buf_release(&session->out);
 		free(session);

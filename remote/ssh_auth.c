@@ -294,9 +294,8 @@ static void
 refuse(struct ssh_auth *auth)
 {
 	char clean[480];
-	struct buf text;
+	AUTO_BUF text = buf_new(sizeof(clean));
 
-	buf_init(&text, sizeof(clean));
 	buf_appendf(&text, "%s@%s took none of the keys: ", auth->target->user,
 		    auth->target->host);
 	list_identities(auth, &text);
@@ -304,7 +303,6 @@ refuse(struct ssh_auth *auth)
 	auth->result = SSH_AUTH_REFUSED;
 	err_set(&auth->err, ERR_AUTH, "%s",
 		utf8_clean(clean, sizeof(clean), buf_str(&text)));
-	buf_release(&text);
 }
 
 /* The connection broke: too many keys, or the network. */

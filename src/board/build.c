@@ -150,13 +150,11 @@ add_values(const struct builder *b, struct err *err)
 {
 	for (size_t i = 0; i < b->ask->n_values; i++) {
 		char fallback[32];
-		char *name;
 
 		(void)snprintf(fallback, sizeof(fallback), "values %zu", i + 1);
 		if (board_input_values(&b->built->input, b->ask->values[i],
-				       fallback, &name, err) != 0)
+				       fallback, err) != 0)
 			return err_prefix(err, "--values");
-		free(name);
 	}
 	return 0;
 }

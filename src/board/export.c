@@ -96,18 +96,16 @@ samples_of_file(struct out *out, const char *path,
 	struct run_reader *reader;
 	bool is_stdin = strcmp(path, "-") == 0, failed;
 	FILE *from = is_stdin ? stdin : fopen(path, "rbe");
-	char *block;
+	char block[READ_BYTES];
 	size_t n;
 
 	if (from == NULL)
 		return err_set_errno(err, ERR_IO, "cannot open %s", path);
 	reader = run_reader_new(formats, &cb, &series);
-	block = xmalloc(READ_BYTES);
-	while ((n = fread(block, 1, READ_BYTES, from)) > 0)
+	while ((n = fread(block, 1, sizeof(block), from)) > 0)
 		run_reader_feed(reader, block, n);
 	run_reader_finish(reader);
 	run_reader_free(reader);
-	free(block);
 	failed = ferror(from) != 0;
 	if (!is_stdin)
 		(void)fclose(from);

@@ -57,25 +57,24 @@ add_run(const struct adding *a)
 {
 	const struct harness_run *run = a->run;
 	const struct harness_restore *restore = &run->restore;
-	char *key = xasprintf("%s baseline", run->id);
+	AUTO_TEXT baseline = xasprintf("%s baseline", run->id);
 
 	if (run->has_baseline)
-		add_output(a, key, &run->baseline,
+		add_output(a, baseline, &run->baseline,
 			   file_of(a, HARNESS_BASELINE_OUT, 0));
-	free(key);
 	for (size_t i = 0; i < run->n_iterations; i++) {
 		const struct harness_iteration *it = &run->iterations[i];
+		AUTO_TEXT key =
+			xasprintf("%s iteration %u", run->id, it->number);
 
 		if (it->attempt == NULL)
 			continue; /* nobody but the agent can have measured */
-		key = xasprintf("%s iteration %u", run->id, it->number);
 		add_output(a, key, &it->post,
 			   file_of(a, HARNESS_POST_OUT, it->number));
 		if (restore->iteration.present &&
 		    restore->iteration.value == it->number)
 			add_output(a, key, &restore->post,
 				   file_of(a, HARNESS_RESTORED_OUT, 0));
-		free(key);
 	}
 }
 

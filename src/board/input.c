@@ -32,7 +32,7 @@
 static void
 complain_err(struct board_input *input, const struct err *err)
 {
-	say_error(err->text);
+	say_error("%s", err->text);
 	input->status = err_exit_status(err->code);
 }
 
@@ -127,14 +127,10 @@ static void
 take_score(struct board_input *input, const char *path,
 	   const struct score_row *score)
 {
-	struct run none;
-	char *key;
+	const struct run none = { .source_sha256 = NULL };
+	AUTO_TEXT key = key_of(input, path, &none);
 
-	run_init(&none);
-	key = key_of(input, path, &none);
 	score_board_add(&input->scores, key, score);
-	free(key);
-	run_release(&none);
 }
 
 /* One log that was read. */
@@ -150,15 +146,13 @@ take_file(void *user, struct parsed_file *file)
 	struct reading *reading = user;
 	struct board_input *input = reading->input;
 	const struct log_path *path = reading->files[reading->next++];
-	char text[512];
 
 	input->n_files++;
 	for (size_t i = 0; i < file->n_runs; i++) {
-		char *key = key_of(input, file->path, &file->runs[i]);
+		AUTO_TEXT key = key_of(input, file->path, &file->runs[i]);
 
 		(void)add_run(input, file->path, key, file->sha256,
 			      &file->runs[i]);
-		free(key);
 	}
 	if (file->score != NULL)
 		take_score(input, file->path, file->score);
@@ -167,10 +161,8 @@ take_file(void *user, struct parsed_file *file)
 	} else if (file->score != NULL) {
 		return;
 	} else if (file->n_runs == 0 && path->named) {
-		(void)snprintf(text, sizeof(text), "%s: %s", file->path,
-			       file->bytes == 0 ? "empty"
-						: "no training run in it");
-		say_error(text);
+		say_error("%s: %s", file->path,
+			  file->bytes == 0 ? "empty" : "no training run in it");
 	}
 }
 
@@ -178,7 +170,7 @@ take_file(void *user, struct parsed_file *file)
 struct table {
 	struct board_input *input;
 	const char *path;
-	char *key; /* owned; of rows that name neither file nor group */
+	const char *key; /* of rows that name neither file nor group */
 	size_t n_rows;
 };
 
@@ -189,34 +181,27 @@ take_row(void *user, const struct run_row *row)
 	struct board_input *input = table->input;
 	struct board_row *added;
 	const char *path = row->file != NULL ? row->file : table->path;
-	char *key;
+	bool by_file = row->file != NULL || input->forced_key != NULL;
+	AUTO_TEXT key = input->forced_key == NULL && row->group != NULL
+				? xstrdup(row->group)
+			: by_file ? key_of(input, path, &row->run)
+				  : xstrdup(table->key);
 
-	if (input->forced_key == NULL && row->group != NULL)
-		key = xstrdup(row->group);
-	else if (row->file != NULL || input->forced_key != NULL)
-		key = key_of(input, path, &row->run);
-	else
-		key = xstrdup(table->key);
 	added = add_run(input, path, key, row->sha256, &row->run);
 	table->n_rows++;
 	if (added != NULL && row->file == NULL)
 		added->name = xasprintf("row %zu", table->n_rows);
-	free(key);
 }
 
 static void
 tell_unknown(void *user, const char *key)
 {
 	const struct table *table = user;
-	char text[512];
 
 	/* What we print ourselves may be read again. */
-	if (board_is_key(key))
-		return;
-	(void)snprintf(text, sizeof(text),
-		       "%s: nothing is known of the column \"%s\"", table->path,
-		       key);
-	say_error(text);
+	if (!board_is_key(key))
+		say_error("%s: nothing is known of the column \"%s\"",
+			  table->path, key);
 }
 
 /* The name of a table without directory and extension. */
@@ -234,26 +219,25 @@ static void
 read_rows(struct board_input *input, const char *path, struct str text)
 {
 	static const struct run_rows_cb cb = { take_row, tell_unknown };
-	struct table table = { input, path, table_key(path), 0 };
+	AUTO_TEXT key = table_key(path);
+	struct table table = { input, path, key, 0 };
 	struct err err = { ERR_NONE, "" };
 	struct score_row score;
 
 	if (score_row_read(&score, text, NULL) == 0) {
 		take_score(input, path, &score);
 		score_row_release(&score);
-		free(table.key);
 		return;
 	}
 	if (run_rows_read(text, path, &cb, &table, &err) < 0)
 		complain_err(input, &err);
-	free(table.key);
 }
 
 static void
 read_table(struct board_input *input, const char *path)
 {
 	struct err err = { ERR_NONE, "" };
-	struct buf text;
+	AUTO_BUF text = buf_new(TABLE_MAX);
 	char block[READ_BYTES];
 	FILE *stream = fopen(path, "rbe");
 	size_t n;
@@ -263,7 +247,6 @@ read_table(struct board_input *input, const char *path)
 		complain_err(input, &err);
 		return;
 	}
-	buf_init(&text, TABLE_MAX);
 	while ((n = fread(block, 1, sizeof(block), stream)) > 0)
 		buf_append(&text, block, n);
 	if (ferror(stream))
@@ -276,7 +259,6 @@ read_table(struct board_input *input, const char *path)
 		complain_err(input, &err);
 	else
 		read_rows(input, path, (struct str){ text.data, text.len });
-	buf_release(&text);
 }
 
 /* Does a text begin like a table of runs rather than like a log? */
@@ -304,12 +286,12 @@ static void
 take_stdin_run(void *user, const struct run *run)
 {
 	struct board_input *input = user;
-	char *key = input->by == BOARD_BY_DIRNAME && input->forced_key == NULL
-			    ? xstrdup(STDIN_NAME)
-			    : key_of(input, STDIN_NAME, run);
+	AUTO_TEXT key =
+		input->by == BOARD_BY_DIRNAME && input->forced_key == NULL
+			? xstrdup(STDIN_NAME)
+			: key_of(input, STDIN_NAME, run);
 
 	(void)add_run(input, STDIN_NAME, key, NULL, run);
-	free(key);
 }
 
 /* Standard input: rows when it begins like them, else a log. */
@@ -318,11 +300,10 @@ read_stdin(struct board_input *input)
 {
 	static const struct run_reader_cb cb = { .on_run = take_stdin_run };
 	struct run_reader *reader = NULL;
-	struct buf text;
+	AUTO_BUF text = buf_new(TABLE_MAX);
 	char block[READ_BYTES];
 	size_t n;
 
-	buf_init(&text, TABLE_MAX);
 	while ((n = fread(block, 1, sizeof(block), stdin)) > 0) {
 		if (reader == NULL && text.len == 0 &&
 		    !looks_like_rows((struct str){ block, n }))
@@ -338,7 +319,6 @@ read_stdin(struct board_input *input)
 		read_rows(input, STDIN_NAME,
 			  (struct str){ text.data, text.len });
 	run_reader_free(reader);
-	buf_release(&text);
 }
 
 static void
@@ -399,12 +379,11 @@ static int
 take_tail(void *user, const struct stored_tail *tail)
 {
 	struct walk *walk = user;
-	char *key = mirror_key(tail->pod, tail->path, tail->gen);
+	AUTO_TEXT key = mirror_key(tail->pod, tail->path, tail->gen);
 
 	if (tail->mirror != NULL)
 		free(map_set(&walk->mirrors, str_from(key),
 			     xstrdup(tail->mirror)));
-	free(key);
 	return 0;
 }
 
@@ -434,9 +413,9 @@ take_stored(void *user, const struct stored_run *stored)
 {
 	struct walk *walk = user;
 	struct board_input *input = walk->input;
-	char *key = board_input_key(input, stored);
-	char *path = xasprintf("%s:%s", stored->pod, stored->path);
-	char *tail = mirror_key(stored->pod, stored->path, stored->gen);
+	AUTO_TEXT key = board_input_key(input, stored);
+	AUTO_TEXT path = xasprintf("%s:%s", stored->pod, stored->path);
+	AUTO_TEXT tail = mirror_key(stored->pod, stored->path, stored->gen);
 	struct board_row *row = add_run(input, path, key, NULL, &stored->run);
 
 	if (row != NULL) {
@@ -445,9 +424,6 @@ take_stored(void *user, const struct stored_run *stored)
 		row->log =
 			xstrdup_null(map_get(&walk->mirrors, str_from(tail)));
 	}
-	free(tail);
-	free(path);
-	free(key);
 	return 0;
 }
 
@@ -485,9 +461,12 @@ split_values(struct str text, double *values)
 
 int
 board_input_values(struct board_input *input, const char *text,
-		   const char *default_name, char **name, struct err *err)
+		   const char *default_name, struct err *err)
 {
 	const char *equals = strrchr(text, '=');
+	AUTO_TEXT name = equals != NULL && equals > text
+				 ? xstrndup(text, (size_t)(equals - text))
+				 : xstrdup(default_name);
 	double values[MAX_VALUES];
 	size_t n = split_values(str_from(equals != NULL ? equals + 1 : text),
 				values);
@@ -495,10 +474,7 @@ board_input_values(struct board_input *input, const char *text,
 	if (n == 0)
 		return err_set(err, ERR_USAGE,
 			       "\"%s\" is no list of numbers: v1,v2,..", text);
-	*name = equals != NULL && equals > text
-			? xstrndup(text, (size_t)(equals - text))
-			: xstrdup(default_name);
-	board_add_values(input->board, *name, values, n);
+	board_add_values(input->board, name, values, n);
 	input->n_runs += n;
 	return 0;
 }
@@ -508,13 +484,12 @@ static int
 baseline_from_files(struct board_input *input, const char *text,
 		    struct err *err)
 {
-	char *argv[1] = { xstrdup(text) };
+	AUTO_TEXT path = xstrdup(text);
 	size_t before = input->n_runs;
 
 	input->forced_key = text;
-	board_input_read(input, argv, 1);
+	board_input_read(input, &path, 1);
 	input->forced_key = NULL;
-	free(argv[0]);
 	if (input->n_runs == before)
 		return err_set(err, ERR_NODATA, "the baseline %s holds no run",
 			       text);
@@ -527,13 +502,11 @@ board_input_baseline(struct board_input *input, const char *text,
 {
 	struct err no_group = { ERR_NONE, "" };
 	struct stat st;
-	char *name = NULL;
 
 	if (board_set_baseline(input->board, text, &no_group) == 0)
 		return 0;
 	if (no_group.code == ERR_NODATA &&
-	    board_input_values(input, text, "baseline", &name, NULL) == 0) {
-		free(name);
+	    board_input_values(input, text, "baseline", NULL) == 0) {
 		input->board->groups[input->board->n_groups - 1].is_baseline =
 			true;
 		return 0;

@@ -66,7 +66,7 @@ int board_input_baseline(struct board_input *input, const char *text,
 
 /* "[NAME=]v1,v2,..": a group of bare scores; -1 when it is none. */
 int board_input_values(struct board_input *input, const char *text,
-		       const char *default_name, char **name, struct err *err)
+		       const char *default_name, struct err *err)
 	__attribute__((warn_unused_result));
 
 #endif

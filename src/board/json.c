@@ -55,17 +55,13 @@ board_row_json(const struct board *board, const struct board_row *row)
 	json_add_string(object, "sha256", row->sha256[0] ? row->sha256 : NULL);
 	json_add_string(object, "use", board_use_name(row->use));
 	cJSON_AddBoolToObject(object, "counted", row->use == BOARD_COUNTED);
-	if (row->use == BOARD_COPY || row->use == BOARD_SAME_RUN)
-		json_add_clean(object, "copy_of",
-			       board->rows[row->copy_of]->path);
-	else
-		cJSON_AddNullToObject(object, "copy_of");
+	json_add_clean(object, "copy_of",
+		       row->use == BOARD_COPY || row->use == BOARD_SAME_RUN
+			       ? board->rows[row->copy_of]->path
+			       : NULL);
 	cJSON_AddBoolToObject(object, "seed_again", row->seed_again);
 	add_caps(object, row->caps);
-	if (row->note[0] != '\0')
-		json_add_clean(object, "note", row->note);
-	else
-		cJSON_AddNullToObject(object, "note");
+	json_add_clean(object, "note", row->note[0] ? row->note : NULL);
 	return object;
 }
 
@@ -143,10 +139,7 @@ add_verdict(cJSON *object, const struct board *board,
 
 	json_add_string(object, "verdict", v->text[0] ? v->text : NULL);
 	json_add_string(object, "word", board_word_name(v->word));
-	if (base != NULL)
-		json_add_clean(object, "baseline", base->key);
-	else
-		cJSON_AddNullToObject(object, "baseline");
+	json_add_clean(object, "baseline", base != NULL ? base->key : NULL);
 	add_in_unit(object, "delta", unit, v->delta);
 	if (strcmp(unit, "bpb") == 0) {
 		json_add_number(object, "delta_nats", v->delta_nats);
@@ -228,12 +221,10 @@ add_means(cJSON *object, const struct board_group *group)
 static void
 add_note(cJSON *array, const char *note)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(4096);
 
-	buf_init(&clean, 4096);
 	utf8_sanitize(&clean, str_from(note));
 	cJSON_AddItemToArray(array, cJSON_CreateString(clean.data));
-	buf_release(&clean);
 }
 
 static cJSON *
@@ -282,20 +273,17 @@ void
 board_print_json(FILE *stream, const struct board *board,
 		 const struct board_look *look)
 {
-	struct buf line;
+	AUTO_BUF line = buf_new(64 * JSON_MAX_BYTES);
 
-	buf_init(&line, 64 * JSON_MAX_BYTES);
 	for (size_t i = 0; i < board->n_groups; i++) {
-		cJSON *object =
+		AUTO_JSON object =
 			group_json(board, &board->groups[board->rank[i]], i + 1,
 				   !look->summary);
 
 		buf_clear(&line);
 		json_print(&line, object);
 		(void)fprintf(stream, "%s\n", line.data);
-		cJSON_Delete(object);
 	}
-	buf_release(&line);
 }
 
 static const struct out_column csv_columns[] = {
@@ -496,16 +484,14 @@ summary_row(const struct board_group *group, size_t rank)
 {
 	const struct board_verdict *v = &group->verdict;
 	cJSON *row = group_row(group, rank);
-	struct buf caps;
+	AUTO_BUF caps = buf_new(64);
 
-	buf_init(&caps, 64);
 	if (group->n_counted > 0 && !group->is_values)
 		board_caps(&caps, group->caps);
 	json_add_clean(row, "group", group->title);
 	json_add_number(row, "p_a", shown_p(&v->tests[TRACK_TEST_A]));
 	json_add_number(row, "p_b", shown_p(&v->tests[TRACK_TEST_B]));
 	json_add_string(row, "caps", caps.len > 0 ? caps.data : NULL);
-	buf_release(&caps);
 	return row;
 }
 
@@ -514,12 +500,10 @@ static bool
 is_used(const struct board *board, const char *key)
 {
 	for (size_t i = 0; i < board->n_groups; i++) {
-		cJSON *row = summary_row(&board->groups[i], i);
-		const cJSON *cell = cJSON_GetObjectItemCaseSensitive(row, key);
-		bool used = cell != NULL && !cJSON_IsNull(cell);
+		AUTO_JSON row = summary_row(&board->groups[i], i);
+		const cJSON *cell = json_get(row, key);
 
-		cJSON_Delete(row);
-		if (used)
+		if (cell != NULL && !cJSON_IsNull(cell))
 			return true;
 	}
 	return false;
@@ -539,10 +523,8 @@ board_print_summary(FILE *stream, const struct board *board,
 			used[n++] = summary_columns[i];
 	used[n] = (struct out_column){ NULL, NULL, 0, 0 };
 	out = out_new(stream, format, used);
-	for (size_t i = 0; i < board->n_groups; i++) {
-		cJSON *row = summary_row(&board->groups[board->rank[i]], i + 1);
-
-		out_take(out, row);
-	}
+	for (size_t i = 0; i < board->n_groups; i++)
+		out_take(out,
+			 summary_row(&board->groups[board->rank[i]], i + 1));
 	(void)out_free(out);
 }

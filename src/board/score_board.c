@@ -81,16 +81,13 @@ print_group(struct out *out, const struct score_group *group)
 {
 	cJSON *row = cJSON_CreateObject();
 	double median = median_of(group), low = (double)NAN, high = low;
-	struct buf clean;
 
 	if (group->n > 0) {
 		low = group->values[0];
 		high = group->values[group->n - 1];
 	}
-	buf_init(&clean, 4096);
-	utf8_sanitize(&clean, str_from(group->key));
 	json_add_string(row, "kind", "scores");
-	json_add_string(row, "group", clean.data);
+	json_add_clean(row, "group", group->key);
 	json_add_string(row, "work", group->work);
 	cJSON_AddNumberToObject(row, "n_valid", (double)group->n);
 	cJSON_AddNumberToObject(row, "n_invalid", group->invalid);
@@ -102,7 +99,6 @@ print_group(struct out *out, const struct score_group *group)
 				? 100 * (high - low) / fabs(median)
 				: (double)NAN);
 	out_take(out, row);
-	buf_release(&clean);
 }
 
 int

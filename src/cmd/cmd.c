@@ -334,14 +334,12 @@ read_line(struct cmd_line *line, int argc, char **argv, struct err *err)
 static void
 open_debug_log(void)
 {
-	char *dir = conf_dir_state();
-	char *path = xasprintf("%s/debug.log", dir);
+	AUTO_TEXT dir = conf_dir_state();
+	AUTO_TEXT path = xasprintf("%s/debug.log", dir);
 	struct err err = { ERR_NONE, "" };
 
 	if (conf_make_dir(dir, &err) != 0 || log_open(path, &err) != 0)
-		say_error(err.text);
-	free(path);
-	free(dir);
+		say_error("%s", err.text);
 }
 
 /* Open what the command needs and run it. */
@@ -400,7 +398,7 @@ cmd_main(int argc, char **argv)
 			status = run_line(&line, &err);
 	}
 	if (status < 0) {
-		say_error(err.text);
+		say_error("%s", err.text);
 		status = err_exit_status(err.code);
 	}
 	free(line.options);
@@ -448,14 +446,10 @@ cmd_print(const struct buf *text, struct err *err)
 int
 cmd_print_json(cJSON *object, struct err *err)
 {
-	struct buf line;
-	int rc;
+	AUTO_BUF line = buf_new((size_t)JSON_MAX_BYTES * 2);
 
-	buf_init(&line, (size_t)JSON_MAX_BYTES * 2);
 	json_print(&line, object);
 	buf_append_char(&line, '\n');
 	cJSON_Delete(object);
-	rc = cmd_print(&line, err);
-	buf_release(&line);
-	return rc;
+	return cmd_print(&line, err);
 }

@@ -42,15 +42,13 @@ struct session {
 static void
 follow_say(void *user, enum model_severity severity, const char *text)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(4096);
 
 	(void)user;
 	(void)severity;
-	buf_init(&clean, 4096);
 	buf_append_str(&clean, "hgym-tui: ");
 	utf8_sanitize(&clean, str_from(text));
 	say_line(clean.data);
-	buf_release(&clean);
 }
 
 static void

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "cmd/cmd.h"
 #include "parsers/metric.h"
 #include "parsers/rule.h"
@@ -284,6 +285,6 @@ reference_print(const char *form)
 			return fflush(stdout) == 0 ? 0 : 1;
 		}
 	}
-	(void)fprintf(stderr, "hgym-tui: there is no form \"%s\"\n", form);
+	say_error("there is no form \"%s\"", form);
 	return 2;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "board/input.h"
 #include "board/print.h"
 #include "cmd/cmd.h"
@@ -99,7 +100,7 @@ static int
 print_run(void *user, const struct stored_run *run)
 {
 	struct listing *list = user;
-	char *group = board_input_key(&list->groups, run);
+	AUTO_TEXT group = board_input_key(&list->groups, run);
 	cJSON *row;
 
 	if (is_wanted(list, run, group)) {
@@ -108,7 +109,6 @@ print_run(void *user, const struct stored_run *run)
 		out_take(list->out, row);
 		list->shown++;
 	}
-	free(group);
 	return 0;
 }
 

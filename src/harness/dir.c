@@ -44,18 +44,16 @@ is_folder(int at, const char *name)
 static bool
 has(const char *path, const char *name)
 {
-	char *full = xasprintf("%s/%s", path, name);
-	bool there = access(full, F_OK) == 0;
+	AUTO_TEXT full = xasprintf("%s/%s", path, name);
 
-	free(full);
-	return there;
+	return access(full, F_OK) == 0;
 }
 
 /* One run's folder: its own files below runs/, the rest beside that. */
 static void
 open_run(struct harness_dir *dir, const char *path)
 {
-	char *runs = file_folder(path);
+	AUTO_TEXT runs = file_folder(path);
 
 	dir->what = HARNESS_IS_RUN;
 	dir->run = xstrdup(file_name(path));
@@ -63,7 +61,6 @@ open_run(struct harness_dir *dir, const char *path)
 		dir->root = file_folder(runs);
 	else
 		dir->root = xstrdup(path);
-	free(runs);
 }
 
 static int
@@ -269,12 +266,11 @@ walk_runs(struct harness_dir *dir, DIR *folder, unsigned int depth)
 	if (n > 1)
 		qsort(runs, n, sizeof(*runs), newest_first);
 	for (size_t i = 0; i < n; i++) {
-		char *path = join("runs", runs[i].name);
+		AUTO_TEXT path = join("runs", runs[i].name);
 
 		if (i < MAX_RUNS && harness_path_enters(path))
 			walk_below(dir, dirfd(folder), runs[i].name, path,
 				   depth);
-		free(path);
 		free(runs[i].name);
 	}
 	free(runs);
@@ -296,7 +292,7 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 		walk_runs(dir, folder, depth);
 	while ((entry = readdir(folder)) != NULL && n++ < MAX_ENTRIES) {
 		struct harness_path what;
-		char *path = join(prefix, entry->d_name);
+		AUTO_TEXT path = join(prefix, entry->d_name);
 
 		if (harness_path_read(path, &what))
 			read_file(dir, dirfd(folder), entry->d_name, path,
@@ -305,7 +301,6 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 			 harness_path_enters(path))
 			walk_below(dir, dirfd(folder), entry->d_name, path,
 				   depth);
-		free(path);
 	}
 	(void)closedir(folder);
 }
@@ -315,17 +310,15 @@ harness_dir_poll(struct harness_dir *dir)
 {
 	uint64_t before = dir->files.generation;
 	int fd = open(dir->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char *prefix = xstrdup("");
+	bool is_one =
+		dir->run != NULL && strcmp(file_name(dir->root), dir->run) == 0;
+	AUTO_TEXT prefix =
+		is_one ? xasprintf("runs/%s", dir->run) : xstrdup("");
 
-	if (dir->run != NULL && strcmp(file_name(dir->root), dir->run) == 0) {
-		free(prefix);
-		prefix = xasprintf("runs/%s", dir->run);
-	}
 	if (fd >= 0) {
 		walk(dir, fd, prefix, 0);
 		harness_files_walked(&dir->files);
 	}
-	free(prefix);
 	return dir->files.generation != before;
 }
 

@@ -137,14 +137,13 @@ void
 harness_feed_pod(struct harness_feed *feed, size_t pod,
 		 struct transport *transport, size_t index, const char *dir)
 {
+	AUTO_TEXT title = NULL;
 	struct source *source;
-	char *title;
 
 	if (feed->n == HARNESS_MAX_PLACES)
 		return;
 	title = xasprintf("%s:%s", feed->model->pods[pod].name, dir);
 	source = add_source(feed, title, dir);
-	free(title);
 	source->remote = true;
 	source->pod = pod;
 	source->transport = transport;
@@ -267,11 +266,10 @@ ask_pod(struct source *source)
 	};
 	const struct transport_ops *ops = source->transport->ops;
 	struct err err = { ERR_NONE, "" };
-	struct buf command;
+	AUTO_BUF command = buf_new(65536);
 
 	harness_wire_release(&source->wire);
 	harness_wire_init(&source->wire, &source->files);
-	buf_init(&command, 65536);
 	quote_argv(&command, argv);
 	source->due_ms = now_ms(source->feed) + IDLE_MS;
 	source->stream = ops->exec(source->transport, source->index,
@@ -280,7 +278,6 @@ ask_pod(struct source *source)
 		ops->close_stdin(source->stream);
 	else
 		trouble(source, err.text);
-	buf_release(&command);
 }
 
 void

@@ -76,13 +76,11 @@ run_fetch(struct fetch *fetch, const struct remote_pod *pod, const char *dir,
 	struct transport *transport = fleet_transport(fleet);
 	struct loop_timer *timer = loop_timer_new(fetch->loop, on_late, fetch);
 	struct stream *stream;
-	struct buf command;
+	AUTO_BUF command = buf_new(65536);
 
-	buf_init(&command, 65536);
 	quote_argv(&command, argv);
 	stream = transport->ops->exec(transport, 0, command.data, &cb, fetch,
 				      err);
-	buf_release(&command);
 	if (stream != NULL) {
 		transport->ops->close_stdin(stream);
 		loop_timer_start(timer, LIMIT_MS, 0);

@@ -32,9 +32,8 @@ static void
 page_line(struct page *page, const char *label)
 {
 	bool md = page->format == OUT_MD;
-	struct buf clean;
+	AUTO_BUF clean = buf_new(TEXT_MAX * 3);
 
-	buf_init(&clean, TEXT_MAX * 3);
 	utf8_sanitize(&clean, (struct str){ page->text.data, page->text.len });
 	if (label == NULL)
 		(void)fprintf(page->stream, md ? "## %s\n\n" : "%s\n",
@@ -42,7 +41,6 @@ page_line(struct page *page, const char *label)
 	else
 		(void)fprintf(page->stream, md ? "- %s: %s\n" : "  %-14s %s\n",
 			      label, clean.data);
-	buf_release(&clean);
 	buf_clear(&page->text);
 }
 

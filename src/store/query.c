@@ -27,19 +27,15 @@ static int
 prepare_runs(struct store *store, const char *rest, sqlite3_stmt **stmt,
 	     struct err *err)
 {
-	struct buf sql;
-	int rc;
+	AUTO_BUF sql = buf_new(65536);
 
-	buf_init(&sql, 65536);
 	buf_append_str(&sql, "SELECT ");
 	table_names(&sql, &run_table, "r.");
 	buf_append_str(&sql, ", ");
 	table_names(&sql, &log_table, "t.");
 	buf_appendf(&sql, " FROM runs r JOIN tails t ON t.id = r.tail_id %s",
 		    rest);
-	rc = stmt_prepare(store->reader, store->path, sql.data, stmt, err);
-	buf_release(&sql);
-	return rc;
+	return stmt_prepare(store->reader, store->path, sql.data, stmt, err);
 }
 
 static void
@@ -370,13 +366,12 @@ store_each_tail(struct store *store, stored_tail_fn fn, void *user,
 int
 store_check(struct store *store, struct err *err)
 {
-	char *text = db_text(store->reader, "PRAGMA quick_check(1)", 0);
+	AUTO_TEXT text = db_text(store->reader, "PRAGMA quick_check(1)", 0);
 	int rc = 0;
 
 	if (text == NULL || strcmp(text, "ok") != 0)
 		rc = err_set(err, ERR_DB, "%s is damaged: %s", store->path,
 			     text != NULL ? text
 					  : sqlite3_errmsg(store->reader));
-	free(text);
 	return rc;
 }

@@ -487,17 +487,13 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 static int
 renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
 {
-	char *before =
+	AUTO_TEXT before =
 		db_text(db, "SELECT value FROM meta WHERE key = 'rules'", 0);
-	bool same = rules == NULL ||
-		    strcmp(before != NULL ? before : "", rules) == 0;
 	int rc;
 
-	free(before);
-	if (same)
+	if (rules == NULL || strcmp(before != NULL ? before : "", rules) == 0)
 		return 0;
-	rc = db_exec(db, path, err, "BEGIN IMMEDIATE");
-	if (rc != 0)
+	if (db_exec(db, path, err, "BEGIN IMMEDIATE") != 0)
 		return -1;
 	rc = db_exec(db, path, err,
 		     "DELETE FROM sample_rows WHERE run_id IN (SELECT r.id"

@@ -36,15 +36,13 @@ void board_print_summary(FILE *stream, const struct board *board,
 
 /* A mark for each cap. */
 void board_caps(struct buf *out, const enum board_kept *caps);
-/* "parameter-golf-10min: train 600 s, ...": the track and its rule. */
-void board_track_line(struct buf *out, const struct track *track);
 /* What test `test` asks, in a few words; whether the track's rule is of it. */
 const char *board_test_words(const struct track *track, enum track_test test);
 bool board_test_decides(const struct track *track, enum track_test test);
 
-/* One group in Markdown: heading, table, what is said of it. */
+/* One group in Markdown: heading, table, what is said of it, the track. */
 void board_print_md_group(FILE *stream, const struct board *board,
-			  const struct board_group *group, bool all_tests);
+			  const struct board_group *group);
 
 /* The row of one run, keys of `parse` and what the board makes of it. */
 cJSON *board_row_json(const struct board *board, const struct board_row *row);

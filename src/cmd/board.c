@@ -211,13 +211,10 @@ check_failures(const struct board *board, unsigned int fail_on)
 		const struct board_group *group =
 			&board->groups[board->rank[i]];
 		const char *why = failure_of(group, fail_on);
-		char *text;
 
 		if (why == NULL)
 			continue;
-		text = xasprintf("%s: %s", group->title, why);
-		say_error(text);
-		free(text);
+		say_error("%s: %s", group->title, why);
 		status = err_exit_status(ERR_CHECK);
 	}
 	return status;
@@ -354,22 +351,16 @@ choose_group(const struct board *board, const char *name, struct err *err)
 static void
 say_missing(void *user, const char *sentence)
 {
-	char *text = xasprintf("submission: %s", sentence);
-
 	(void)user;
-	say_error(text);
-	free(text);
+	say_error("submission: %s", sentence);
 }
 
 static int
 print_json(const struct submission *s, struct err *err)
 {
-	cJSON *root = submission_json(s);
-	char *text = cJSON_Print(root);
+	AUTO_TEXT text = submission_text(s);
 
-	(void)printf("%s\n", text);
-	cJSON_free(text);
-	cJSON_Delete(root);
+	(void)fputs(text, stdout);
 	return cmd_flush(err);
 }
 

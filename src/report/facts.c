@@ -38,7 +38,7 @@ facts_release(struct facts *facts)
 	facts_init(facts);
 }
 
-void
+struct facts_section *
 facts_table(struct facts *facts, const char *title,
 	    const struct facts_column *columns, size_t n_columns)
 {
@@ -51,12 +51,13 @@ facts_table(struct facts *facts, const char *title,
 		memcpy(section.columns, columns, n_columns * sizeof(*columns));
 	}
 	xpush(facts->sections, facts->n_sections, facts->cap_sections, section);
+	return &facts->sections[facts->n_sections - 1];
 }
 
-void
+struct facts_section *
 facts_section(struct facts *facts, const char *title)
 {
-	facts_table(facts, title, NULL, 0);
+	return facts_table(facts, title, NULL, 0);
 }
 
 static struct fact *

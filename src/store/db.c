@@ -183,6 +183,8 @@ stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int said,
 {
 	int rc = sqlite3_finalize(stmt);
 
+	if (stmt == NULL)
+		return -1;
 	if (said == 0 && rc != SQLITE_OK)
 		return db_fail(db, what, err);
 	return said;
@@ -233,11 +235,12 @@ table_put(sqlite3 *db, const char *what, const struct table *table,
 	return rc == SQLITE_DONE ? 0 : db_fail(db, what, err);
 }
 
-int
+sqlite3_stmt *
 table_select(sqlite3 *db, const char *what, const struct table *table,
-	     sqlite3_stmt **stmt, struct err *err, const char *rest, ...)
+	     struct err *err, const char *rest, ...)
 {
 	AUTO_BUF sql = buf_new(65536);
+	sqlite3_stmt *stmt;
 	va_list ap;
 	char *text;
 
@@ -248,7 +251,7 @@ table_select(sqlite3 *db, const char *what, const struct table *table,
 	table_names(&sql, table, "");
 	buf_appendf(&sql, " FROM %s %s", table->name, text);
 	sqlite3_free(text);
-	return stmt_prepare(db, what, sql.data, stmt, err);
+	return stmt_prepare(db, what, sql.data, &stmt, err) == 0 ? stmt : NULL;
 }
 
 static void
@@ -355,7 +358,7 @@ row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
 bool
 row_next(sqlite3_stmt *stmt, const struct table *table, void *row)
 {
-	if (sqlite3_step(stmt) != SQLITE_ROW)
+	if (stmt == NULL || sqlite3_step(stmt) != SQLITE_ROW)
 		return false;
 	row_read(stmt, 0, table, row);
 	return true;

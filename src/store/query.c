@@ -82,15 +82,13 @@ walk_runs(struct store *store, const char *rest, int64_t number,
 {
 	sqlite3_stmt *stmt, *events;
 	struct stored_run row;
-	int rc = 0;
+	int rc;
 
 	if (prepare_runs(store, rest, &stmt, err) != 0)
 		return -1;
-	if (table_select(store->reader, store->path, &event_table, &events, err,
-			 "WHERE run_id = ?1 ORDER BY idx") != 0) {
-		(void)sqlite3_finalize(stmt);
-		return -1;
-	}
+	events = table_select(store->reader, store->path, &event_table, err,
+			      "WHERE run_id = ?1 ORDER BY idx");
+	rc = events != NULL ? 0 : -1;
 	if (sqlite3_bind_parameter_count(stmt) > 0)
 		(void)sqlite3_bind_int64(stmt, 1, number);
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
@@ -336,31 +334,6 @@ store_each_sample(struct store *store, int64_t run_id, const char *metric,
 	rc = sample_reader_walk(reader, &span, fn, user, err);
 	sample_reader_free(reader);
 	return rc;
-}
-
-static const struct column stored_tail_columns[] = {
-	COLUMN(struct stored_tail, pod),   COLUMN(struct stored_tail, path),
-	COLUMN(struct stored_tail, gen),   COLUMN(struct stored_tail, dev),
-	COLUMN(struct stored_tail, inode), COLUMN(struct stored_tail, offset),
-	COLUMN(struct stored_tail, lines), COLUMN(struct stored_tail, mirror),
-};
-static const struct table stored_tail_table =
-	TABLE("tails", stored_tail_columns, 0);
-
-int
-store_each_tail(struct store *store, stored_tail_fn fn, void *user,
-		struct err *err)
-{
-	struct stored_tail row;
-	sqlite3_stmt *stmt;
-	int rc = 0;
-
-	if (table_select(store->reader, store->path, &stored_tail_table, &stmt,
-			 err, "ORDER BY id") != 0)
-		return -1;
-	while (rc == 0 && row_next(stmt, &stored_tail_table, &row))
-		rc = fn(user, &row);
-	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
 }
 
 int

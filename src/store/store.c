@@ -426,12 +426,10 @@ load_tail(struct store *store, struct store_tail row)
 static int
 load_tails(struct store *store, sqlite3 *db, struct err *err)
 {
+	sqlite3_stmt *stmt =
+		table_select(db, store->path, &tail_table, err, "ORDER BY id");
 	struct store_tail row = { 0 };
-	sqlite3_stmt *stmt;
 
-	if (table_select(db, store->path, &tail_table, &stmt, err,
-			 "ORDER BY id") != 0)
-		return -1;
 	while (row_next(stmt, &tail_table, &row))
 		load_tail(store, row);
 	return stmt_end_walk(db, store->path, stmt, 0, err);

@@ -128,64 +128,35 @@ samples_of_files(struct out *out, char *const *argv, size_t n,
 	return status;
 }
 
-/* The runs of the database, kept while their samples are asked for. */
-struct known_run {
-	int64_t run_id;
-	char *file; /* owned; pod:path */
-	unsigned int run_index;
-};
-
-struct known_runs {
-	struct known_run *v; /* owned */
-	size_t n, cap;
-};
-
-static int
-keep_run(void *user, const struct stored_run *run)
-{
-	struct known_runs *runs = user;
-
-	runs->v = xgrow(runs->v, runs->n, &runs->cap, sizeof(*runs->v));
-	runs->v[runs->n++] = (struct known_run){
-		run->run_id,
-		xasprintf("%s:%s", run->pod, run->path),
-		run->run.run_index,
-	};
-	return 0;
-}
-
-struct series_stored {
+/* The series of the database; a run at a time. */
+struct stored_series {
 	struct out *out;
-	const struct known_run *run;
+	struct store *store;
+	const char *file; /* pod:path */
+	unsigned int run_index;
+	struct err *err;
 };
 
 static int
 take_stored(void *user, const struct stored_sample *sample)
 {
-	const struct series_stored *series = user;
+	const struct stored_series *series = user;
 
-	put_sample(series->out, series->run->file, series->run->run_index,
-		   sample->metric, &sample->sample);
+	put_sample(series->out, series->file, series->run_index, sample->metric,
+		   &sample->sample);
 	return 0;
 }
 
 static int
-samples_of_database(struct out *out, struct store *store, struct err *err)
+samples_of_run(void *user, const struct stored_run *run)
 {
-	struct known_runs runs = { NULL, 0, 0 };
-	int status = store_each_run(store, 0, keep_run, &runs, err);
+	AUTO_TEXT file = xasprintf("%s:%s", run->pod, run->path);
+	struct stored_series *series = user;
 
-	for (size_t i = 0; i < runs.n; i++) {
-		struct series_stored series = { out, &runs.v[i] };
-
-		if (status == 0)
-			status =
-				store_each_sample(store, runs.v[i].run_id, NULL,
-						  take_stored, &series, err);
-		free(runs.v[i].file);
-	}
-	free(runs.v);
-	return status;
+	series->file = file;
+	series->run_index = run->run.run_index;
+	return store_each_sample(series->store, run->run_id, NULL, take_stored,
+				 series, series->err);
 }
 
 int
@@ -202,7 +173,12 @@ export_samples(FILE *stream, enum out_format format, struct context *context,
 		status = samples_of_files(out, paths, n_paths, context->formats,
 					  err);
 	else
-		status = samples_of_database(out, context->store, err);
+		status = store_each_run(
+			context->store, 0, samples_of_run,
+			&(struct stored_series){ .out = out,
+						 .store = context->store,
+						 .err = err },
+			err);
 	if (out_free(out) != 0 && status == 0)
 		status = err_set(err, ERR_IO, "cannot write the output");
 	return status;

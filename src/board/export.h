@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "board/build.h"
+#include "board/input.h"
 #include "report/out.h"
 
 /* What is known, out of the program, in the forms of out.h. */

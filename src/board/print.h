@@ -26,20 +26,6 @@ struct board_look {
 void board_print(FILE *stream, const struct board *board,
 		 enum out_format format, const struct board_look *look);
 
-/* Parts of it: its JSON and CSV, and a summary as a table or in Markdown. */
-void board_print_json(FILE *stream, const struct board *board,
-		      const struct board_look *look);
-void board_print_csv(FILE *stream, const struct board *board,
-		     const struct board_look *look);
-void board_print_summary(FILE *stream, const struct board *board,
-			 enum out_format format);
-
-/* A mark for each cap. */
-void board_caps(struct buf *out, const enum board_kept *caps);
-/* What test `test` asks, in a few words; whether the track's rule is of it. */
-const char *board_test_words(const struct track *track, enum track_test test);
-bool board_test_decides(const struct track *track, enum track_test test);
-
 /* One group in Markdown: heading, table, what is said of it, the track. */
 void board_print_md_group(FILE *stream, const struct board *board,
 			  const struct board_group *group);

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#include "base/buf.h"
-#include "base/quote.h"
 #include "base/xalloc.h"
 #include "harness/dir.h"
 #include "harness/wire.h"
@@ -260,23 +258,14 @@ ask_pod(struct source *source)
 {
 	static const struct stream_cb cb = { .on_data = on_data,
 					     .on_close = on_close };
-	const char *const argv[] = {
-		"nice",		"sh",	      "-c", harness_wire_script(),
-		"hgym-harness", source->path, NULL
-	};
-	const struct transport_ops *ops = source->transport->ops;
 	struct err err = { ERR_NONE, "" };
-	AUTO_BUF command = buf_new(65536);
 
 	harness_wire_release(&source->wire);
 	harness_wire_init(&source->wire, &source->files);
-	quote_argv(&command, argv);
 	source->due_ms = now_ms(source->feed) + IDLE_MS;
-	source->stream = ops->exec(source->transport, source->index,
-				   command.data, &cb, source, &err);
-	if (source->stream != NULL)
-		ops->close_stdin(source->stream);
-	else
+	source->stream = harness_wire_start(source->transport, source->index,
+					    source->path, &cb, source, &err);
+	if (source->stream == NULL)
 		trouble(source, err.text);
 }
 

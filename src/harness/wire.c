@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pod sends of a HarnessGym directory; called by src/harness_pod.c. */
+/* What a pod sends of a HarnessGym directory; for pod.c and feed.c. */
 #include "config.h"
 
 #include "harness/wire.h"
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base64.h"
+#include "base/quote.h"
 
 #define LINE_MAX_BYTES 4096U
 #define OLD_RUNS_TEXT  "33"
@@ -54,10 +55,21 @@ static const char script[] =
 	"else find \"runs/$r\" -maxdepth 3 -type f -name \"*.json\" | send; "
 	"fi; done; echo END";
 
-const char *
-harness_wire_script(void)
+struct stream *
+harness_wire_start(struct transport *transport, size_t index, const char *dir,
+		   const struct stream_cb *cb, void *user, struct err *err)
 {
-	return script;
+	const char *const argv[] = { "nice",	     "sh", "-c", script,
+				     "hgym-harness", dir,  NULL };
+	AUTO_BUF command = buf_new(65536);
+	struct stream *stream;
+
+	quote_argv(&command, argv);
+	stream = transport->ops->exec(transport, index, command.data, cb, user,
+				      err);
+	if (stream != NULL)
+		transport->ops->close_stdin(stream);
+	return stream;
 }
 
 void

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,10 +41,23 @@ put_roff(const char *text, size_t len)
 	}
 }
 
-static void
-put_roff_str(const char *text)
+/* A format of roff, whose texts (%s alone) are not. */
+static void __attribute__((format(printf, 1, 2))) put(const char *fmt, ...)
 {
-	put_roff(text, strlen(text));
+	va_list ap;
+
+	va_start(ap, fmt);
+	for (; *fmt != '\0'; fmt++) {
+		if (fmt[0] == '%' && fmt[1] == 's') {
+			const char *text = va_arg(ap, const char *);
+
+			put_roff(text, strlen(text));
+			fmt++;
+		} else {
+			(void)putchar(*fmt);
+		}
+	}
+	va_end(ap);
 }
 
 /* One line of a help text; *literal tells whether an example is open. */
@@ -99,20 +113,13 @@ put_help(const char *help)
 static void
 put_man_option(const struct cmd_option *option)
 {
-	(void)puts(".TP");
-	(void)printf(".B ");
+	put(".TP\n.B ");
 	if (option->short_name != 0)
 		(void)printf("\\-%c, ", option->short_name);
-	(void)fputs("\\-\\-", stdout);
-	put_roff_str(option->name);
-	if (option->arg != NULL) {
-		(void)fputs(" \\fI", stdout);
-		put_roff_str(option->arg);
-		(void)fputs("\\fP", stdout);
-	}
-	(void)putchar('\n');
-	put_roff_str(option->help);
-	(void)putchar('\n');
+	put("\\-\\-%s", option->name);
+	if (option->arg != NULL)
+		put(" \\fI%s\\fP", option->arg);
+	put("\n%s\n", option->help);
 }
 
 static void
@@ -135,13 +142,8 @@ print_man_commands(void)
 	for (size_t i = 0; cmd_table[i] != NULL; i++) {
 		const struct cmd *cmd = cmd_table[i];
 
-		(void)fputs(".TP\n.B ", stdout);
-		put_roff_str(cmd->name);
-		(void)fputs(" \\fR", stdout);
-		put_roff_str(cmd->usage);
-		(void)fputs("\\fP\n", stdout);
-		put_roff_str(cmd->summary);
-		(void)puts(".");
+		put(".TP\n.B %s \\fR%s\\fP\n%s.\n", cmd->name, cmd->usage,
+		    cmd->summary);
 		if (cmd->help != NULL)
 			put_help(cmd->help);
 		if (cmd->options == NULL || cmd->options[0].name == NULL)
@@ -156,10 +158,7 @@ print_man_commands(void)
 static void
 put_man_name(const char *name, const char *what, const char *unit)
 {
-	(void)fputs(".TP\n.B ", stdout);
-	put_roff_str(name);
-	(void)putchar('\n');
-	put_roff_str(what);
+	put(".TP\n.B %s\n%s", name, what);
 	if (unit[0] != '\0')
 		(void)printf(" (%s)", unit);
 	(void)puts(".");
@@ -194,11 +193,8 @@ print_man_metrics(void)
 static void
 print_names(const char *(*name_of)(int i), int count)
 {
-	for (int i = 0; i < count; i++) {
-		(void)fputs(".BR ", stdout);
-		put_roff_str(name_of(i));
-		(void)puts(i + 1 < count ? " ," : " .");
-	}
+	for (int i = 0; i < count; i++)
+		put(".BR %s%s\n", name_of(i), i + 1 < count ? " ," : " .");
 }
 
 static const char *
@@ -251,12 +247,8 @@ print_man_keys(void)
 		const struct action_info *info = action_info((enum action)i);
 		const char *where = place_words(info->places);
 
-		(void)fputs(".TP\n.B ", stdout);
-		put_roff_str(info->keys);
-		(void)fputs(" \\fR(", stdout);
-		put_roff_str(info->name);
-		(void)fputs(")\\fP\n", stdout);
-		put_roff_str(info->help);
+		put(".TP\n.B %s \\fR(%s)\\fP\n%s", info->keys, info->name,
+		    info->help);
 		if (where != NULL)
 			(void)printf(" (%s)", where);
 		(void)puts(".");

@@ -49,6 +49,12 @@ set_globs(struct follow *follow, const char *const *items, size_t n)
 		follow->globs[i] = xstrdup(items[i]);
 }
 
+static void
+follow_link(const struct follow *follow, struct link_info *link)
+{
+	follow->transport->ops->link_info(follow->transport, follow->pod, link);
+}
+
 /* What the state is now, from the session and its link. */
 static void
 follow_look(const struct follow *follow, struct follow_status *status)
@@ -59,8 +65,7 @@ follow_look(const struct follow *follow, struct follow_status *status)
 	*status = follow->status;
 	if (session == NULL || session->hello)
 		return;
-	follow->transport->ops->link_info(follow->transport, follow->pod,
-					  &link);
+	follow_link(follow, &link);
 	if (link.state == LINK_WAITING || link.state == LINK_REFUSED) {
 		status->state = link.state == LINK_WAITING ? FOLLOW_WAITING
 							   : FOLLOW_REFUSED;
@@ -119,8 +124,7 @@ follow_plan_retry(struct follow *follow, const struct follow_session *session,
 	int64_t now_ms = follow_now_ms(follow), delay_ms = AGAIN_MS;
 	struct link_info link;
 
-	follow->transport->ops->link_info(follow->transport, follow->pod,
-					  &link);
+	follow_link(follow, &link);
 	if (link.state == LINK_REFUSED) {
 		follow_set_state(follow, FOLLOW_REFUSED, why);
 		return;
@@ -147,16 +151,11 @@ follow_plan_retry(struct follow *follow, const struct follow_session *session,
 static void
 make_nonce(char nonce[FOLLOW_NONCE_SIZE])
 {
-	static const char digits[] = "0123456789abcdef";
-	unsigned char bytes[FOLLOW_NONCE_SIZE / 2];
+	uint64_t random;
 
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		abort();
-	for (size_t i = 0; i < sizeof(bytes); i++) {
-		nonce[2 * i] = digits[bytes[i] >> 4];
-		nonce[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	nonce[2 * sizeof(bytes)] = '\0';
+	(void)snprintf(nonce, FOLLOW_NONCE_SIZE, "%016" PRIx64, random);
 }
 
 /*
@@ -479,8 +478,7 @@ session_watch(struct follow_session *session, int64_t now)
 
 	if (session->hello && now - session->ping_ms >= PING_MS)
 		ping(session);
-	follow->transport->ops->link_info(follow->transport, follow->pod,
-					  &link);
+	follow_link(follow, &link);
 	if (session->hello) {
 		if (is_silent(session, &link, now)) {
 			err_set(&err, ERR_TIMEOUT,
@@ -522,8 +520,7 @@ follow_on_tick(void *user)
 		session_watch(session, now_ms);
 	} else if (follow->status.state == FOLLOW_REFUSED) {
 		/* Someone may have had the link tried again. */
-		follow->transport->ops->link_info(follow->transport,
-						  follow->pod, &link);
+		follow_link(follow, &link);
 		if (link.state != LINK_REFUSED && session == NULL)
 			session_open(follow);
 	}

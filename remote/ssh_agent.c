@@ -10,10 +10,9 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/xalloc.h"
+#include "base/fd.h"
 #include "remote/ssh_key.h"
 
 #define AGENT_MAX_BYTES (256U * 1024)
@@ -118,10 +117,12 @@ list_keys(struct ssh_agent *agent)
 	     good && i < count && agent->n_keys < SSH_AGENT_MAX_KEYS; i++) {
 		good = ssh_wire_string(&rest, &blob) &&
 		       ssh_wire_string(&rest, &comment);
-		if (good)
-			agent->keys[agent->n_keys++] =
-				(struct str){ xstrndup(blob.p, blob.len),
-					      blob.len };
+		if (good) {
+			struct buf *key = &agent->keys[agent->n_keys++];
+
+			buf_init(key, AGENT_MAX_BYTES);
+			buf_append(key, blob.p, blob.len);
+		}
 	}
 	return good;
 }
@@ -157,18 +158,9 @@ ssh_agent_open(struct ssh_agent *agent, const char *path,
 void
 ssh_agent_close(struct ssh_agent *agent)
 {
-	union {
-		const char *in;
-		char *out;
-	} cast;
-
-	if (agent->fd >= 0)
-		close(agent->fd);
-	agent->fd = -1;
-	for (size_t i = 0; i < agent->n_keys; i++) {
-		cast.in = agent->keys[i].p;
-		free(cast.out);
-	}
+	fd_close(&agent->fd);
+	for (size_t i = 0; i < agent->n_keys; i++)
+		buf_release(&agent->keys[i]);
 	agent->n_keys = 0;
 	buf_release(&agent->answer);
 }

@@ -156,12 +156,13 @@ offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent, bool named,
 	enum offer offer = OFFER_NEXT;
 
 	for (size_t i = 0; i < agent->n_keys && offer == OFFER_NEXT; i++) {
+		struct str blob = buf_str(&agent->keys[i]);
 		char type[64];
 
-		ssh_key_type(type, agent->keys[i]);
+		ssh_key_type(type, blob);
 		if (is_usable(auth, type) && is_weak_rsa(auth, type) == weak &&
-		    is_named(auth, agent->keys[i]) == named)
-			offer = offer_blob(auth, agent, agent->keys[i]);
+		    is_named(auth, blob) == named)
+			offer = offer_blob(auth, agent, blob);
 	}
 	return offer;
 }

@@ -64,7 +64,7 @@ log_debug(const char *area, const char *fmt, ...)
 	clock_rfc3339(now_ms, when);
 	buf_appendf(&line, "%.19s.%03dZ %s: ", when, (int)(now_ms % 1000),
 		    area);
-	utf8_sanitize(&line, (struct str){ raw.data, raw.len });
+	utf8_sanitize(&line, buf_str(&raw));
 	buf_append_char(&line, '\n');
 	log_write(line.data, line.len);
 }

@@ -357,7 +357,7 @@ read_table(struct board_input *input, const char *path)
 	if (err.code != ERR_NONE)
 		complain_err(input, &err);
 	else
-		read_rows(input, path, (struct str){ text.data, text.len });
+		read_rows(input, path, buf_str(&text));
 }
 
 /* Does a text begin like a table of runs rather than like a log? */
@@ -415,8 +415,7 @@ read_stdin(struct board_input *input)
 	if (reader != NULL)
 		run_reader_finish(reader);
 	else
-		read_rows(input, STDIN_NAME,
-			  (struct str){ text.data, text.len });
+		read_rows(input, STDIN_NAME, buf_str(&text));
 	run_reader_free(reader);
 }
 

@@ -832,6 +832,19 @@ board_stored_json(const struct stored_run *run, long writer)
 	return row;
 }
 
+void
+board_add_sample(cJSON *row, const char *metric, const struct sample *s)
+{
+	json_add_number(row, "step", s->step);
+	json_add_string(row, "metric", metric);
+	json_add_number(row, "value", s->value);
+	json_add_number(row, "wall_s",
+			s->wall_ms != 0 ? (double)s->wall_ms / 1e3
+					: RUN_ABSENT);
+	json_add_number(row, "train_ms", s->train_ms);
+	json_add_number(row, "line", (double)s->line);
+}
+
 cJSON *
 board_test_json(const struct board_test *test)
 {

@@ -42,6 +42,10 @@ cJSON *board_test_json(const struct board_test *test);
  * now, or 0: a run that one follows is running.  Given (owned).
  */
 cJSON *board_stored_json(const struct stored_run *run, long writer);
+/* Add the keys of a point: step, metric, value, wall_s, train_ms, line. */
+void board_add_sample(cJSON *row, const char *metric,
+		      const struct sample *sample);
+
 /* The word for its status now. */
 const char *board_stored_status(const struct stored_run *run, long writer);
 

@@ -30,9 +30,7 @@ group_of(struct score_board *board, const char *key, const char *work)
 		if (strcmp(board->groups[i].key, key) == 0 &&
 		    strcmp(board->groups[i].work, work) == 0)
 			return &board->groups[i];
-	board->groups = xgrow(board->groups, board->n, &board->cap,
-			      sizeof(*board->groups));
-	group = &board->groups[board->n++];
+	group = xplace(board->groups, board->n, board->cap);
 	*group = (struct score_group){ .key = xstrdup(key),
 				       .work = xstrdup(work) };
 	return group;
@@ -48,9 +46,7 @@ score_board_add(struct score_board *board, const char *key,
 		group->invalid++;
 		return;
 	}
-	group->values = xgrow(group->values, group->n, &group->cap,
-			      sizeof(*group->values));
-	group->values[group->n++] = row->json.value;
+	xpush(group->values, group->n, group->cap, row->json.value);
 }
 
 static double

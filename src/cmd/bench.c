@@ -38,25 +38,22 @@
 #define MAX_TEXT   (1024U * 1024)
 #define MAX_REPORT (16U * 1024 * 1024)
 
-/* The forms of a verdict. */
-enum bench_print { BENCH_TEXT, BENCH_JSON, BENCH_CSV, BENCH_MD };
-
-/* The entries of a command with a struct that has an enum bench_print
- * `print`; when: "", or " at the end". */
+/* The entries of a command with a struct that has an enum out_format `print`;
+ * when: "", or " at the end". */
 #define BENCH_PRINT_OPTIONS(type, when)                                        \
 	CMD_ROW("json", NULL, "print the object of verdict.json" when,         \
-		CMD_VALUE, type, print, .value = BENCH_JSON),                  \
+		CMD_VALUE, type, print, .value = OUT_JSON),                    \
 		CMD_ROW("csv", NULL,                                           \
 			"print comma-separated values, a row a variant" when,  \
-			CMD_VALUE, type, print, .value = BENCH_CSV),           \
+			CMD_VALUE, type, print, .value = OUT_CSV),             \
 		CMD_ROW("md", NULL, "print Markdown" when, CMD_VALUE, type,    \
-			print, .value = BENCH_MD)
+			print, .value = OUT_MD)
 
 /* How a bench is begun; the first member of the commands' structs. */
 struct bench_ask {
 	bool yes, detach, dry, accept_new;
 	bool quiet; /* no report at the end */
-	enum bench_print print;
+	enum out_format print;
 };
 
 #define BENCH_ASK_OPTIONS                                                      \
@@ -95,7 +92,7 @@ ask(const char *question)
 }
 
 static int bench_conclude(const struct bench_drive *drive,
-			  const enum bench_print *print, struct err *err);
+			  const enum out_format *print, struct err *err);
 
 /*
  * on_end "ask": somebody at a terminal is asked whether the pods are to stop;
@@ -167,20 +164,20 @@ print_rows(const cJSON *verdict, struct err *err)
 
 /* A verdict.json to stdout; what text and Markdown have behind it, or "". */
 static int
-bench_print_verdict(const cJSON *verdict, enum bench_print print,
+bench_print_verdict(const cJSON *verdict, enum out_format print,
 		    const char *behind, struct err *err)
 {
 	struct facts facts;
 	AUTO_BUF text = buf_new(MAX_REPORT);
 	int rc;
 
-	if (print == BENCH_JSON)
+	if (print == OUT_JSON)
 		return cmd_print_json(cJSON_Duplicate(verdict, true), err);
-	if (print == BENCH_CSV)
+	if (print == OUT_CSV)
 		return print_rows(verdict, err);
 	facts_init(&facts);
 	report_facts(&facts, verdict);
-	if (print == BENCH_MD)
+	if (print == OUT_MD)
 		facts_print_md(&text, &facts);
 	else
 		facts_print_text(&text, &facts);
@@ -192,7 +189,7 @@ bench_print_verdict(const cJSON *verdict, enum bench_print print,
 
 /* The verdict of a folder, and how the bench stands, to stdout. */
 static int
-bench_print_report(const struct bench_drive *drive, enum bench_print print,
+bench_print_report(const struct bench_drive *drive, enum out_format print,
 		   struct err *err)
 {
 	struct folder_state state;
@@ -218,7 +215,7 @@ bench_print_report(const struct bench_drive *drive, enum bench_print print,
  * ask about pods that are still up.  The exit status, or -1 with err.
  */
 static int
-bench_conclude(const struct bench_drive *drive, const enum bench_print *print,
+bench_conclude(const struct bench_drive *drive, const enum out_format *print,
 	       struct err *err)
 {
 	switch (bench_drive(drive, err)) {
@@ -465,6 +462,11 @@ exec_attach(struct cmd_args *args, void *opaque, struct err *err)
 	return status;
 }
 
+/* Members of a command that takes one bench. */
+#define OF_ONE_BENCH                                                           \
+	.least = 1, .most = 1, .wants = "name one bench by its ID",            \
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS
+
 const struct cmd cmd_bench_run = {
 	.name = "bench run",
 	.usage = "[OPTIONS] FILE",
@@ -489,10 +491,7 @@ const struct cmd cmd_bench_attach = {
 		"drives it, waits for\nthe end and prints the verdict.",
 	.options = attach_options,
 	.size = sizeof(struct bench_ask),
-	.least = 1,
-	.most = 1,
-	.wants = "name one bench by its ID",
-	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	OF_ONE_BENCH,
 	.exec = exec_attach,
 };
 
@@ -653,7 +652,7 @@ remember(void *user, const struct stored_bench *bench)
 
 /* Show it from the database; -1 where that has none, err left as it was. */
 static int
-show_stored(struct cmd_args *args, enum bench_print print, struct err *err)
+show_stored(struct cmd_args *args, enum out_format print, struct err *err)
 {
 	struct remembered r = { .word = args->argv[0] };
 	int status = -1;
@@ -769,10 +768,7 @@ const struct cmd cmd_bench_show = {
 	.help = "ID may be cut short while it stays the only one.",
 	.options = show_options,
 	.size = sizeof(struct bench_ask),
-	.least = 1,
-	.most = 1,
-	.wants = "name one bench by its ID",
-	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	OF_ONE_BENCH,
 	.exec = exec_show,
 };
 
@@ -780,10 +776,7 @@ const struct cmd cmd_bench_abort = {
 	.name = "bench abort",
 	.usage = "ID",
 	.summary = "end a bench and prove that nothing of it is left",
-	.least = 1,
-	.most = 1,
-	.wants = "name one bench by its ID",
-	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	OF_ONE_BENCH,
 	.exec = exec_action,
 };
 
@@ -791,10 +784,7 @@ const struct cmd cmd_bench_stop = {
 	.name = "bench stop",
 	.usage = "ID",
 	.summary = "run the stop_cmd of each pod of a bench that is over",
-	.least = 1,
-	.most = 1,
-	.wants = "name one bench by its ID",
-	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	OF_ONE_BENCH,
 	.exec = exec_action,
 };
 
@@ -803,10 +793,7 @@ const struct cmd cmd_bench_clean = {
 	.usage = "ID",
 	.summary = "remove what a bench left on its pods",
 	.help = "The results here are kept.",
-	.least = 1,
-	.most = 1,
-	.wants = "name one bench by its ID",
-	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	OF_ONE_BENCH,
 	.exec = exec_action,
 };
 
@@ -917,7 +904,7 @@ run_audit(struct context *context, const struct audit_call *call,
 	json_print(&text, root);
 	buf_append_char(&text, '\n');
 	status = plan_parse(&plan, call->file != NULL ? call->file : "audit",
-			    (struct str){ text.data, text.len }, err);
+			    buf_str(&text), err);
 	if (status == 0) {
 		if (call->file == NULL)
 			(void)fprintf(stderr, "%s\n",
@@ -1074,7 +1061,7 @@ struct request {
 	struct judge_ask ask;
 	const char *metric; /* NULL: by what the logs are */
 	bool lower;	    /* it is said that a lower score is better */
-	enum bench_print print;
+	enum out_format print;
 	const char *fail_on;
 	bool numerics_changed;
 	size_t current; /* arm that plain words belong to */

@@ -31,6 +31,12 @@ struct mark {
 	ino_t inode;
 };
 
+static int64_t
+mtime_ns_of(const struct stat *st)
+{
+	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
 static bool
 is_folder(int at, const char *name)
 {
@@ -148,8 +154,7 @@ looks_same(struct harness_dir *dir, const char *path, const struct stat *st)
 {
 	struct str key = str_from(path);
 	struct mark *mark = map_get(&dir->marks, key);
-	int64_t mtime_ns =
-		(int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	int64_t mtime_ns = mtime_ns_of(st);
 	int64_t age_ms = clock_real.wall_ms(&clock_real) - mtime_ns / 1000000;
 	bool same;
 
@@ -193,11 +198,10 @@ read_file(struct harness_dir *dir, int at, const char *name, const char *path,
 	    (uint64_t)st.st_size > limit)
 		offset = st.st_size - (off_t)limit;
 	if (limit == 0 || read_from(fd, offset, &text) == 0)
-		(void)harness_files_put(
-			&dir->files, path, (struct str){ text.data, text.len },
-			offset > 0 || (limit > 0 && text.truncated),
-			(int64_t)st.st_mtim.tv_sec * 1000 +
-				st.st_mtim.tv_nsec / 1000000);
+		(void)harness_files_put(&dir->files, path, buf_str(&text),
+					offset > 0 ||
+						(limit > 0 && text.truncated),
+					mtime_ns_of(&st) / 1000000);
 	buf_release(&text);
 out:
 	(void)close(fd);
@@ -258,10 +262,9 @@ walk_runs(struct harness_dir *dir, DIR *folder, unsigned int depth)
 			    AT_SYMLINK_NOFOLLOW) != 0 ||
 		    !S_ISDIR(st.st_mode))
 			continue;
-		runs = xgrow(runs, n, &cap, sizeof(*runs));
-		runs[n].name = xstrdup(entry->d_name);
-		runs[n++].mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 +
-				     st.st_mtim.tv_nsec;
+		xpush(runs, n, cap,
+		      (struct run_folder){ xstrdup(entry->d_name),
+					   mtime_ns_of(&st) });
 	}
 	if (n > 1)
 		qsort(runs, n, sizeof(*runs), newest_first);

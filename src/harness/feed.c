@@ -118,9 +118,7 @@ add_source(struct harness_feed *feed, const char *title, const char *path)
 	source->feed = feed;
 	source->path = xstrdup(path);
 	source->place = harness_view_add(&feed->view, title, NULL);
-	feed->sources = xgrow(feed->sources, feed->n, &feed->cap,
-			      sizeof(struct source *));
-	feed->sources[feed->n++] = source;
+	xpush(feed->sources, feed->n, feed->cap, source);
 	return source;
 }
 

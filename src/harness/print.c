@@ -34,7 +34,7 @@ page_line(struct page *page, const char *label)
 	bool md = page->format == OUT_MD;
 	AUTO_BUF clean = buf_new(TEXT_MAX * 3);
 
-	utf8_sanitize(&clean, (struct str){ page->text.data, page->text.len });
+	utf8_sanitize(&clean, buf_str(&page->text));
 	if (label == NULL)
 		(void)fprintf(page->stream, md ? "## %s\n\n" : "%s\n",
 			      clean.data);

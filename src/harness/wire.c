@@ -90,8 +90,7 @@ harness_wire_release(struct harness_wire *wire)
 static void
 end_file(struct harness_wire *wire)
 {
-	(void)harness_files_put(wire->files, wire->path,
-				(struct str){ wire->text.data, wire->text.len },
+	(void)harness_files_put(wire->files, wire->path, buf_str(&wire->text),
 				wire->text.truncated ||
 					wire->size > wire->text.len,
 				wire->mtime_ms);
@@ -180,8 +179,7 @@ harness_wire_feed(struct harness_wire *wire, struct str data)
 
 		buf_append(&wire->line, data.p, n);
 		if (end != NULL) {
-			read_line(wire, (struct str){ wire->line.data,
-						      wire->line.len });
+			read_line(wire, buf_str(&wire->line));
 			buf_clear(&wire->line);
 			wire->line.truncated = false;
 			n++;

@@ -312,6 +312,12 @@ print_number(struct buf *out, double value)
 }
 
 void
+json_free(cJSON **tree)
+{
+	cJSON_Delete(*tree);
+}
+
+void
 json_print(struct buf *out, const cJSON *node)
 {
 	bool object = cJSON_IsObject(node);

@@ -43,6 +43,10 @@ cJSON *json_parse(struct str text, enum json_bare bare, struct err *err)
 cJSON *json_parse_file(const char *path, struct buf *text, struct err *err)
 	__attribute__((warn_unused_result));
 
+/* A local tree that is freed where its block ends: AUTO_JSON root = ..; */
+void json_free(cJSON **tree);
+#define AUTO_JSON __attribute__((cleanup(json_free))) cJSON *
+
 /* Append the tree as one line without blanks; non-finite numbers as null. */
 void json_print(struct buf *out, const cJSON *node);
 

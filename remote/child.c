@@ -114,37 +114,19 @@ tell_lost(const struct child_run *run, struct stream_exit *exit)
 		link_lost(run->link, &exit->err);
 }
 
-/* "KILL" for SIGKILL, "9" for what has no name. */
-static void
-signal_name(char out[16], int signum)
-{
-	static const struct {
-		int signum;
-		char name[8];
-	} names[] = {
-		{ SIGHUP, "HUP" },   { SIGINT, "INT" },	  { SIGQUIT, "QUIT" },
-		{ SIGILL, "ILL" },   { SIGTRAP, "TRAP" }, { SIGABRT, "ABRT" },
-		{ SIGBUS, "BUS" },   { SIGFPE, "FPE" },	  { SIGKILL, "KILL" },
-		{ SIGUSR1, "USR1" }, { SIGSEGV, "SEGV" }, { SIGUSR2, "USR2" },
-		{ SIGPIPE, "PIPE" }, { SIGALRM, "ALRM" }, { SIGTERM, "TERM" },
-		{ SIGXCPU, "XCPU" }, { SIGXFSZ, "XFSZ" }, { SIGSYS, "SYS" },
-	};
-
-	snprintf(out, 16, "%d", signum);
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (names[i].signum == signum)
-			snprintf(out, 16, "%s", names[i].name);
-}
-
 /* The command ended by itself. */
 static void
 tell_end(struct child_run *run, struct stream_exit *exit)
 {
+	const char *name = sigabbrev_np(run->signum);
+
 	exit->exited = run->signum == 0;
 	exit->status = exit->exited ? run->status : 0;
 	exit->signalled = run->signum != 0;
-	if (exit->signalled)
-		signal_name(exit->signal, run->signum);
+	if (name != NULL)
+		snprintf(exit->signal, sizeof(exit->signal), "%s", name);
+	else if (exit->signalled)
+		snprintf(exit->signal, sizeof(exit->signal), "%d", run->signum);
 	if (!run->up)
 		run_is_up(run);
 }

@@ -49,6 +49,12 @@ set_globs(struct follow *follow, const char *const *items, size_t n)
 		follow->globs[i] = xstrdup(items[i]);
 }
 
+static void
+follow_link(const struct follow *follow, struct link_info *link)
+{
+	follow->transport->ops->link_info(follow->transport, follow->pod, link);
+}
+
 /* What the state is now, from the session and its link. */
 static void
 follow_look(const struct follow *follow, struct follow_status *status)
@@ -59,8 +65,7 @@ follow_look(const struct follow *follow, struct follow_status *status)
 	*status = follow->status;
 	if (session == NULL || session->hello)
 		return;
-	follow->transport->ops->link_info(follow->transport, follow->pod,
-					  &link);
+	follow_link(follow, &link);
 	if (link.state == LINK_WAITING || link.state == LINK_REFUSED) {
 		status->state = link.state == LINK_WAITING ? FOLLOW_WAITING
 							   : FOLLOW_REFUSED;
@@ -119,8 +124,7 @@ follow_plan_retry(struct follow *follow, const struct follow_session *session,
 	int64_t now_ms = follow_now_ms(follow), delay_ms = AGAIN_MS;
 	struct link_info link;
 
-	follow->transport->ops->link_info(follow->transport, follow->pod,
-					  &link);
+	follow_link(follow, &link);
 	if (link.state == LINK_REFUSED) {
 		follow_set_state(follow, FOLLOW_REFUSED, why);
 		return;
@@ -147,16 +151,11 @@ follow_plan_retry(struct follow *follow, const struct follow_session *session,
 static void
 make_nonce(char nonce[FOLLOW_NONCE_SIZE])
 {
-	static const char digits[] = "0123456789abcdef";
-	unsigned char bytes[FOLLOW_NONCE_SIZE / 2];
+	uint64_t random;
 
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		abort();
-	for (size_t i = 0; i < sizeof(bytes); i++) {
-		nonce[2 * i] = digits[bytes[i] >> 4];
-		nonce[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	nonce[2 * sizeof(bytes)] = '\0';
+	(void)snprintf(nonce, FOLLOW_NONCE_SIZE, "%016" PRIx64, random);
 }
 
 /*
@@ -282,15 +281,13 @@ on_hello(struct follow_session *session, const struct frame *frame)
 static int
 lacks(const struct frame *frame, struct err *err)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(200);
 
-	buf_init(&clean, 200);
 	utf8_sanitize(&clean, frame->data);
 	err_set(err, ERR_REMOTE,
 		"the pod has neither python3 nor %s, by which logs are "
 		"followed",
 		clean.data);
-	buf_release(&clean);
 	return -1;
 }
 
@@ -375,7 +372,7 @@ explain(const struct follow_session *session, const struct stream_exit *exit,
 	struct err *err)
 {
 	struct str said = str_trim(str_from(session->said));
-	struct buf clean;
+	AUTO_BUF clean = buf_new(300);
 
 	if (exit->err.code != ERR_NONE) {
 		*err = exit->err;
@@ -383,7 +380,6 @@ explain(const struct follow_session *session, const struct stream_exit *exit,
 	}
 	if (said.len == 0 && !session->hello)
 		said = str_trim(str_from(session->reader.said));
-	buf_init(&clean, 300);
 	if (said.len > 0)
 		buf_append_str(&clean, ": ");
 	utf8_sanitize(&clean, said);
@@ -395,7 +391,6 @@ explain(const struct follow_session *session, const struct stream_exit *exit,
 		err_set(err, ERR_REMOTE,
 			"the follower on the pod ended with status %d%s",
 			exit->status, clean.data);
-	buf_release(&clean);
 }
 
 static void
@@ -431,19 +426,17 @@ session_open(struct follow *follow)
 					     session_on_close };
 	struct follow_session *session = xcalloc(1, sizeof(*session));
 	char nonce[FOLLOW_NONCE_SIZE];
-	struct buf command;
+	AUTO_BUF command = buf_new(COMMAND_MAX_BYTES);
 	struct err err = { ERR_NONE, "" };
 
 	session->follow = follow;
 	buf_init(&session->out, LIST_MAX_BYTES);
 	make_nonce(nonce);
 	frame_reader_init(&session->reader, nonce);
-	buf_init(&command, COMMAND_MAX_BYTES);
 	follow_wire_start(&command, follow->variant, nonce);
 	session->stream =
 		follow->transport->ops->exec(follow->transport, follow->pod,
 					     command.data, &cb, session, &err);
-	buf_release(&command);
 	if (session->stream == NULL) {
 		buf_release(&session->out);
 		free(session);
@@ -489,8 +482,7 @@ session_watch(struct follow_session *session, int64_t now)
 	}
 	if (session->hello && now - session->ping_ms >= PING_MS)
 		ping(session);
-	follow->transport->ops->link_info(follow->transport, follow->pod,
-					  &link);
+	follow_link(follow, &link);
 	if (session->hello) {
 		if (is_silent(session, &link, now)) {
 			err_set(&err, ERR_TIMEOUT,
@@ -532,8 +524,7 @@ follow_on_tick(void *user)
 		session_watch(session, now_ms);
 	} else if (follow->status.state == FOLLOW_REFUSED) {
 		/* Someone may have had the link tried again. */
-		follow->transport->ops->link_info(follow->transport,
-						  follow->pod, &link);
+		follow_link(follow, &link);
 		if (link.state != LINK_REFUSED && session == NULL)
 			session_open(follow);
 	}

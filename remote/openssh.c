@@ -59,21 +59,18 @@ parse_host(struct ssh_dest *dest, char *text)
 int
 ssh_dest_parse(struct ssh_dest *dest, const char *text, struct err *err)
 {
-	char *copy, *at, *host;
 	bool good = text != NULL;
+	AUTO_TEXT copy = xstrdup(good ? text : "");
+	char *at = strrchr(copy, '@'), *host = copy;
 
 	memset(dest, 0, sizeof(*dest));
-	copy = host = xstrdup(good ? text : "");
-	at = strrchr(copy, '@');
 	if (at != NULL) {
 		*at = '\0';
 		host = at + 1;
 		good = copy[0] != '\0' && copy[0] != '-';
 		dest->user = xstrdup(copy);
 	}
-	good = good && parse_host(dest, host);
-	free(copy);
-	if (good)
+	if (good && parse_host(dest, host))
 		return 0;
 	ssh_dest_release(dest);
 	return err_set(err, ERR_CONFIG,
@@ -104,8 +101,8 @@ static char *
 expand_tokens(const struct ssh_target *target, const char *name,
 	      struct str text)
 {
-	char *uid = xasprintf("%lu", (unsigned long)getuid());
-	char *port = xasprintf("%d", target->port);
+	AUTO_TEXT uid = xasprintf("%lu", (unsigned long)getuid());
+	AUTO_TEXT port = xasprintf("%d", target->port);
 	const char *alias =
 		target->alias != NULL ? target->alias : target->host;
 	const char *const tokens[128] = {
@@ -113,9 +110,8 @@ expand_tokens(const struct ssh_target *target, const char *name,
 		['i'] = uid,  ['k'] = alias,	    ['n'] = name,
 		['p'] = port, ['r'] = target->user, ['u'] = local_user(),
 	};
-	struct buf out;
+	AUTO_BUF out = buf_new(65536);
 
-	buf_init(&out, 65536);
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = i + 1 < text.len && text.p[i] == '%'
 					  ? (unsigned char)text.p[i + 1]
@@ -128,33 +124,28 @@ expand_tokens(const struct ssh_target *target, const char *name,
 			buf_append_char(&out, text.p[i]);
 		}
 	}
-	free(uid);
-	free(port);
 	return buf_detach(&out);
 }
 
 static char *
 expand_path(const struct ssh_target *target, const char *name, struct str value)
 {
-	char *tokens = expand_tokens(target, name, value);
-	char *path = file_expand_home(tokens);
+	AUTO_TEXT tokens = expand_tokens(target, name, value);
 
-	free(tokens);
-	return path;
+	return file_expand_home(tokens);
 }
 
 /* IdentityAgent: a path, $VARIABLE, SSH_AUTH_SOCK, none. */
 static void
 set_agent(struct ssh_target *target, const char *name, struct str value)
 {
+	AUTO_TEXT text = expand_path(target, name, value);
 	const char *env = NULL;
-	char *text;
 
 	free(target->agent);
 	target->agent = NULL;
 	if (str_eq_cstr(value, "none"))
 		return;
-	text = expand_path(target, name, value);
 	if (text[0] == '$')
 		env = getenv(text + 1);
 	else if (strcmp(text, "SSH_AUTH_SOCK") == 0)
@@ -163,7 +154,6 @@ set_agent(struct ssh_target *target, const char *name, struct str value)
 		env = text;
 	if (env != NULL && env[0] != '\0')
 		target->agent = xstrdup(env);
-	free(text);
 }
 
 static void
@@ -351,11 +341,10 @@ ssh_target_known_name(const struct ssh_target *target)
 void
 ssh_words_add(struct ssh_words *words, const char *fmt, ...)
 {
-	struct buf word;
+	AUTO_BUF word = buf_new(65536);
 	va_list ap;
 
 	assert(words->n < SSH_WORDS_MAX);
-	buf_init(&word, 65536);
 	va_start(ap, fmt);
 	buf_vappendf(&word, fmt, ap);
 	va_end(ap);
@@ -405,17 +394,15 @@ add_unasked(struct ssh_words *words, bool accept_new)
 static int
 add_pod(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 {
-	char *path;
-
 	if (pod->identity != NULL) {
-		path = file_expand_home(pod->identity);
+		AUTO_TEXT path = file_expand_home(pod->identity);
+
 		ssh_words_add_all(words, "-i", path);
-		free(path);
 	}
 	if (pod->known_hosts != NULL) {
-		path = file_expand_home(pod->known_hosts);
+		AUTO_TEXT path = file_expand_home(pod->known_hosts);
+
 		ssh_words_add(words, "-oUserKnownHostsFile=\"%s\"", path);
-		free(path);
 	}
 	if (pod->proxy_jump != NULL)
 		ssh_words_add_all(words, "-J", pod->proxy_jump);

@@ -10,10 +10,9 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/xalloc.h"
+#include "base/fd.h"
 #include "remote/ssh_key.h"
 
 #define AGENT_MAX_BYTES (256U * 1024)
@@ -85,15 +84,13 @@ agent_ask(struct ssh_agent *agent, const struct buf *request, char type,
 {
 	int64_t deadline = clock_real.mono_ms(&clock_real) + timeout_ms;
 	struct str head;
-	struct buf framed;
+	AUTO_BUF framed = buf_new(AGENT_MAX_BYTES);
 	uint32_t len = 0;
 	bool good;
 
-	buf_init(&framed, AGENT_MAX_BYTES);
 	ssh_wire_put(&framed, buf_str(request));
 	good = !framed.truncated && send_all(agent, &framed, deadline) &&
 	       receive(agent, 4, deadline);
-	buf_release(&framed);
 	if (!good)
 		return false;
 	head = buf_str(&agent->answer);
@@ -108,24 +105,24 @@ static bool
 list_keys(struct ssh_agent *agent)
 {
 	struct str rest, blob, comment;
-	struct buf request;
+	AUTO_BUF request = buf_new(16);
 	uint32_t count = 0;
 	bool good;
 
-	buf_init(&request, 16);
 	buf_append_char(&request, AGENT_REQUEST_IDENTITIES);
 	good = agent_ask(agent, &request, AGENT_IDENTITIES_ANSWER,
 			 LIST_TIMEOUT_MS, &rest) &&
 	       ssh_wire_u32(&rest, &count);
-	buf_release(&request);
 	for (uint32_t i = 0;
 	     good && i < count && agent->n_keys < SSH_AGENT_MAX_KEYS; i++) {
 		good = ssh_wire_string(&rest, &blob) &&
 		       ssh_wire_string(&rest, &comment);
-		if (good)
-			agent->keys[agent->n_keys++] =
-				(struct str){ xstrndup(blob.p, blob.len),
-					      blob.len };
+		if (good) {
+			struct buf *key = &agent->keys[agent->n_keys++];
+
+			buf_init(key, AGENT_MAX_BYTES);
+			buf_append(key, blob.p, blob.len);
+		}
 	}
 	return good;
 }
@@ -161,18 +158,9 @@ ssh_agent_open(struct ssh_agent *agent, const char *path,
 void
 ssh_agent_close(struct ssh_agent *agent)
 {
-	union {
-		const char *in;
-		char *out;
-	} cast;
-
-	if (agent->fd >= 0)
-		close(agent->fd);
-	agent->fd = -1;
-	for (size_t i = 0; i < agent->n_keys; i++) {
-		cast.in = agent->keys[i].p;
-		free(cast.out);
-	}
+	fd_close(&agent->fd);
+	for (size_t i = 0; i < agent->n_keys; i++)
+		buf_release(&agent->keys[i]);
 	agent->n_keys = 0;
 	buf_release(&agent->answer);
 }
@@ -182,20 +170,16 @@ ssh_agent_sign(struct ssh_agent *agent, struct str blob, struct str data,
 	       uint32_t flags, int64_t timeout_ms, struct str *signature)
 {
 	struct str rest, outer, type;
-	struct buf request;
-	bool good;
+	AUTO_BUF request = buf_new(AGENT_MAX_BYTES);
 
-	buf_init(&request, AGENT_MAX_BYTES);
 	buf_append_char(&request, AGENT_SIGN_REQUEST);
 	ssh_wire_put(&request, blob);
 	ssh_wire_put(&request, data);
 	ssh_wire_put_u32(&request, flags);
-	good = !request.truncated &&
+	return !request.truncated &&
 	       agent_ask(agent, &request, AGENT_SIGN_RESPONSE, timeout_ms,
 			 &rest) &&
 	       ssh_wire_string(&rest, &outer) &&
 	       ssh_wire_string(&outer, &type) &&
 	       ssh_wire_string(&outer, signature);
-	buf_release(&request);
-	return good;
 }

@@ -22,7 +22,7 @@ struct ssh_agent {
 	bool is_connected;	   /* someone listens there */
 	bool has_answered;	   /* with something, or by hanging up */
 	struct buf answer;
-	struct str keys[SSH_AGENT_MAX_KEYS]; /* public blobs, owned */
+	struct buf keys[SSH_AGENT_MAX_KEYS]; /* public blobs */
 	size_t n_keys;
 };
 

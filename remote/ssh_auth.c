@@ -156,12 +156,13 @@ offer_agent_sort(struct ssh_auth *auth, struct ssh_agent *agent, bool named,
 	enum offer offer = OFFER_NEXT;
 
 	for (size_t i = 0; i < agent->n_keys && offer == OFFER_NEXT; i++) {
+		struct str blob = buf_str(&agent->keys[i]);
 		char type[64];
 
-		ssh_key_type(type, agent->keys[i]);
+		ssh_key_type(type, blob);
 		if (is_usable(auth, type) && is_weak_rsa(auth, type) == weak &&
-		    is_named(auth, agent->keys[i]) == named)
-			offer = offer_blob(auth, agent, agent->keys[i]);
+		    is_named(auth, blob) == named)
+			offer = offer_blob(auth, agent, blob);
 	}
 	return offer;
 }
@@ -294,9 +295,8 @@ static void
 refuse(struct ssh_auth *auth)
 {
 	char clean[480];
-	struct buf text;
+	AUTO_BUF text = buf_new(sizeof(clean));
 
-	buf_init(&text, sizeof(clean));
 	buf_appendf(&text, "%s@%s took none of the keys: ", auth->target->user,
 		    auth->target->host);
 	list_identities(auth, &text);
@@ -304,7 +304,6 @@ refuse(struct ssh_auth *auth)
 	auth->result = SSH_AUTH_REFUSED;
 	err_set(&auth->err, ERR_AUTH, "%s",
 		utf8_clean(clean, sizeof(clean), buf_str(&text)));
-	buf_release(&text);
 }
 
 /* The connection broke: too many keys, or the network. */

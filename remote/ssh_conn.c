@@ -356,7 +356,7 @@ static void
 answer_passphrase(struct ssh_conn *conn, const char *answer)
 {
 	struct fleet *fleet = conn->link->fleet;
-	char *path = xstrdup(needed_path(conn));
+	AUTO_TEXT path = xstrdup(needed_path(conn));
 
 	if (answer != NULL)
 		ssh_secret_free(map_set(&fleet->secrets, str_from(path),
@@ -368,7 +368,6 @@ answer_passphrase(struct ssh_conn *conn, const char *answer)
 		else
 			refuse_passphrase(conn);
 	}
-	free(path);
 }
 
 /* Type, base64 and fingerprint of the key that the server showed. */
@@ -377,7 +376,7 @@ take_host_key(struct ssh_conn *conn)
 {
 	char *print = conn->link->info.host_key_sha256;
 	const char *hash, *blob;
-	struct buf text;
+	AUTO_BUF text = buf_new(60);
 	size_t len;
 
 	blob = libssh2_session_hostkey(conn->session.ssh2, &len, NULL);
@@ -387,12 +386,10 @@ take_host_key(struct ssh_conn *conn)
 		return false;
 	ssh_key_type(conn->key_type, (struct str){ blob, len });
 	base64_encode(&conn->key_base64, (struct str){ blob, len });
-	buf_init(&text, 60);
 	base64_encode(&text, (struct str){ hash, 32 });
 	/* As ssh prints it: without the padding. */
 	snprintf(print, sizeof(conn->link->info.host_key_sha256),
 		 "SHA256:%.43s", text.data);
-	buf_release(&text);
 	return conn->key_type[0] != '\0';
 }
 
@@ -547,13 +544,11 @@ on_socket(void *user, unsigned int events)
 static void
 begin_session(struct ssh_conn *conn)
 {
-	struct buf host_keys;
+	AUTO_BUF host_keys = buf_new(1024);
 
 	enter(conn, SSH_HANDSHAKE);
-	buf_init(&host_keys, 1024);
 	known_keys_preference(&conn->known, &host_keys);
 	ssh_session_begin(&conn->session, host_keys.data);
-	buf_release(&host_keys);
 	conn->session.watch =
 		loop_fd_new(conn->loop, conn->session.fd, on_socket, conn);
 	shake_hands(conn);

@@ -77,11 +77,10 @@ ssh_key_type(char out[64], struct str blob)
 static void
 read_public(struct ssh_key *key, const char *path)
 {
-	char *name = xasprintf("%s.pub", path);
+	AUTO_TEXT name = xasprintf("%s.pub", path);
 	struct str rest, type, base64;
-	struct buf text;
+	AUTO_BUF text = buf_new(SSH_KEY_MAX_BYTES);
 
-	buf_init(&text, SSH_KEY_MAX_BYTES);
 	if (file_read(name, &text, NULL) == 0) {
 		rest = str_trim(buf_str(&text));
 		if (str_next(&rest, ' ', &type) &&
@@ -89,8 +88,6 @@ read_public(struct ssh_key *key, const char *path)
 		    !base64_decode(&key->blob, base64))
 			buf_clear(&key->blob);
 	}
-	buf_release(&text);
-	free(name);
 }
 
 /* Of a private key nothing stays in memory. */
@@ -211,16 +208,14 @@ static bool
 is_sound(struct str type, struct str base64)
 {
 	char inner[64];
-	struct buf blob;
+	AUTO_BUF blob = buf_new(SSH_KEY_MAX_BYTES);
 	bool sound;
 
-	buf_init(&blob, SSH_KEY_MAX_BYTES);
 	sound = base64_decode(&blob, base64) && blob.len > 0;
 	if (sound) {
 		ssh_key_type(inner, buf_str(&blob));
 		sound = str_eq_cstr(type, inner);
 	}
-	buf_release(&blob);
 	return sound;
 }
 
@@ -276,12 +271,10 @@ void
 known_keys_add_file(struct known_keys *known, const char *path,
 		    const char *name)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(KNOWN_FILE_MAX_BYTES);
 
-	buf_init(&text, KNOWN_FILE_MAX_BYTES);
 	if (file_read(path, &text, NULL) == 0)
 		known_keys_add(known, buf_str(&text), name);
-	buf_release(&text);
 }
 
 void
@@ -346,14 +339,9 @@ known_keys_judge(const struct known_keys *known, const char *type,
 static void
 make_directory(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char *dir;
+	AUTO_TEXT folder = file_folder(path);
 
-	if (slash == NULL || slash == path)
-		return;
-	dir = xstrndup(path, (size_t)(slash - path));
-	mkdir(dir, 0700);
-	free(dir);
+	mkdir(folder, 0700);
 }
 
 /* A last line without its end must not be joined with ours. */
@@ -370,7 +358,7 @@ int
 known_keys_append(const char *path, const char *name, const char *type,
 		  const char *base64, struct err *err)
 {
-	struct buf line;
+	AUTO_BUF line = buf_new(SSH_KEY_MAX_BYTES);
 	int fd, rc = 0;
 
 	make_directory(path);
@@ -378,12 +366,10 @@ known_keys_append(const char *path, const char *name, const char *type,
 		  0600);
 	if (fd < 0)
 		return err_set_errno(err, ERR_IO, "cannot write %s", path);
-	buf_init(&line, SSH_KEY_MAX_BYTES);
 	buf_appendf(&line, "%s%s %s %s\n", ends_open(fd) ? "\n" : "", name,
 		    type, base64);
 	if (fd_write_all(fd, line.data, line.len) != 0)
 		rc = err_set_errno(err, ERR_IO, "cannot write %s", path);
-	buf_release(&line);
 	close(fd);
 	return rc;
 }

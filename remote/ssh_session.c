@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/cpu.h"
 #include "base/fd.h"
+#include "base/sha256.h"
 #include "base/utf8.h"
 
 /* A server that says more before the end of the handshake is none. */
@@ -157,10 +157,9 @@ prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
 {
 	struct str rest = str_from(wanted), name;
 	const char **names = NULL;
-	struct buf list;
+	AUTO_BUF list = buf_new(1024);
 	int n = libssh2_session_supported_algs(session, method, &names);
 
-	buf_init(&list, 1024);
 	while (n > 0 && str_next(&rest, ',', &name))
 		if (is_one_of(name, names, n))
 			buf_appendf(&list, "%s%.*s", list.len > 0 ? "," : "",
@@ -169,7 +168,6 @@ prefer(LIBSSH2_SESSION *session, int method, const char *wanted)
 		libssh2_session_method_pref(session, method, list.data);
 	if (n > 0)
 		libssh2_free(session, names);
-	buf_release(&list);
 }
 
 /*
@@ -182,7 +180,7 @@ set_preferences(LIBSSH2_SESSION *session, const char *host_keys)
 	static const char ciphers[] =
 		"aes128-gcm@openssh.com,aes256-gcm@openssh.com,aes128-ctr,"
 		"aes192-ctr,aes256-ctr,chacha20-poly1305@openssh.com";
-	const char *macs = cpu_has_sha256()
+	const char *macs = sha256_is_fast()
 				   ? "hmac-sha2-256-etm@openssh.com,"
 				     "hmac-sha2-512-etm@openssh.com,"
 				     "hmac-sha2-256,hmac-sha2-512,hmac-sha1"

@@ -13,10 +13,16 @@
 
 static char empty[1];
 
+struct buf
+buf_new(size_t cap_bytes)
+{
+	return (struct buf){ .data = empty, .cap = cap_bytes };
+}
+
 void
 buf_init(struct buf *buf, size_t cap_bytes)
 {
-	*buf = (struct buf){ .data = empty, .cap = cap_bytes };
+	*buf = buf_new(cap_bytes);
 }
 
 void

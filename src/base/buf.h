@@ -21,8 +21,12 @@ struct buf {
 	bool truncated;
 };
 
+struct buf buf_new(size_t cap_bytes);
 void buf_init(struct buf *buf, size_t cap_bytes);
 void buf_release(struct buf *buf);
+/* A local one that is released where its block ends:
+ *	AUTO_BUF text = buf_new(4096); */
+#define AUTO_BUF __attribute__((cleanup(buf_release))) struct buf
 /* Forget the content, keep the memory and the cap. */
 void buf_clear(struct buf *buf);
 

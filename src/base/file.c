@@ -86,7 +86,7 @@ fill(int fd, const char *temp, struct str text, mode_t mode)
 int
 file_replace(const char *path, struct str text, struct err *err)
 {
-	char *temp = xasprintf("%s.tmp", path);
+	AUTO_TEXT temp = xasprintf("%s.tmp", path);
 	int rc;
 
 	/* One that a kill left here is used again. */
@@ -96,7 +96,6 @@ file_replace(const char *path, struct str text, struct err *err)
 		(void)unlink(temp);
 	if (rc != 0)
 		err_set_errno(err, ERR_IO, "cannot write %s", path);
-	free(temp);
 	return rc;
 }
 
@@ -143,11 +142,11 @@ mode_of_new(void)
 char *
 file_create(const char *path, struct str text, struct err *err)
 {
-	char *temp = xasprintf("%s.XXXXXX", path), *given = NULL;
+	AUTO_TEXT temp = xasprintf("%s.XXXXXX", path);
+	char *given = NULL;
 
 	if (fill(mkostemp(temp, O_CLOEXEC), temp, text, mode_of_new()) != 0) {
 		err_set_errno(err, ERR_IO, "cannot write %s", path);
-		free(temp);
 		return NULL;
 	}
 	for (int n = 0; n < MAX_NAMES; n++) {
@@ -163,7 +162,6 @@ file_create(const char *path, struct str text, struct err *err)
 		err_set_errno(err, ERR_IO, "cannot write %s", path);
 		(void)unlink(temp);
 	}
-	free(temp);
 	return given;
 }
 

@@ -50,14 +50,13 @@ void
 log_debug(const char *area, const char *fmt, ...)
 {
 	char when[CLOCK_RFC3339_SIZE];
-	struct buf raw, line;
+	AUTO_BUF raw = buf_new(4096);
+	AUTO_BUF line = buf_new(16384);
 	int64_t now_ms;
 	va_list ap;
 
 	if (log_fd < 0)
 		return;
-	buf_init(&raw, 4096);
-	buf_init(&line, 16384);
 	va_start(ap, fmt);
 	buf_vappendf(&raw, fmt, ap);
 	va_end(ap);
@@ -65,9 +64,7 @@ log_debug(const char *area, const char *fmt, ...)
 	clock_rfc3339(now_ms, when);
 	buf_appendf(&line, "%.19s.%03dZ %s: ", when, (int)(now_ms % 1000),
 		    area);
-	utf8_sanitize(&line, (struct str){ raw.data, raw.len });
+	utf8_sanitize(&line, buf_str(&raw));
 	buf_append_char(&line, '\n');
 	log_write(line.data, line.len);
-	buf_release(&raw);
-	buf_release(&line);
 }

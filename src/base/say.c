@@ -57,12 +57,15 @@ say_line(const char *line)
 }
 
 void
-say_error(const char *text)
+say_error(const char *fmt, ...)
 {
-	struct buf clean;
+	AUTO_BUF text = buf_new(4096);
+	AUTO_BUF clean = buf_new(4096);
+	va_list ap;
 
-	buf_init(&clean, 4096);
-	utf8_sanitize(&clean, str_from(text));
+	va_start(ap, fmt);
+	buf_vappendf(&text, fmt, ap);
+	va_end(ap);
+	utf8_sanitize(&clean, buf_str(&text));
 	(void)fprintf(stderr, "hgym-tui: %s\n", clean.data);
-	buf_release(&clean);
 }

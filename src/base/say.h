@@ -17,6 +17,6 @@ void say_line(const char *line);
 bool say_send(void);
 
 /* A sentence behind "hgym-tui: ", made harmless; it does not wait. */
-void say_error(const char *text);
+void say_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

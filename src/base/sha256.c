@@ -8,6 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 /* libcrypto fails for want of memory, or where SHA-256 is switched off. */
 static void
 must(int done)
@@ -55,4 +62,20 @@ sha256_reset(struct sha256 *sha)
 {
 	/* No digest named: the same one again, without a look-up. */
 	must(EVP_DigestInit_ex(sha->ctx, NULL, NULL));
+}
+
+/* Intel's manual, CPUID leaf 7: bit 29 of EBX is SHA. */
+bool
+sha256_is_fast(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	unsigned int a, b, c, d;
+
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 &&
+	       (b >> 29 & 1) != 0;
+#elif defined(__aarch64__) && defined(__linux__)
+	return (getauxval(AT_HWCAP) & HWCAP_SHA2) != 0;
+#else
+	return false;
+#endif
 }

@@ -2,6 +2,7 @@
 #ifndef HGYM_BASE_SHA256_H
 #define HGYM_BASE_SHA256_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* SHA-256 by libcrypto: the identity of logs, scripts and artifacts. */
@@ -18,5 +19,12 @@ void sha256_update(struct sha256 *sha, const void *data, size_t len);
 void sha256_hex(struct sha256 *sha, char out[SHA256_HEX_SIZE]);
 /* Forget what came since the init or the last hex. */
 void sha256_reset(struct sha256 *sha);
+
+/*
+ * Does this processor have instructions for it?  With them it is the fastest
+ * of the SHA-2 family, without them SHA-512 is.  false also where that is not
+ * known.
+ */
+bool sha256_is_fast(void);
 
 #endif

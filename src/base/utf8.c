@@ -189,11 +189,8 @@ utf8_sanitize(struct buf *out, struct str s)
 const char *
 utf8_clean(char *out, size_t size, struct str s)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(size - 1);
 
-	buf_init(&clean, size - 1);
 	utf8_sanitize(&clean, s);
-	memcpy(out, clean.data, clean.len + 1);
-	buf_release(&clean);
-	return out;
+	return memcpy(out, clean.data, clean.len + 1);
 }

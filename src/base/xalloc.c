@@ -102,6 +102,12 @@ xasprintf(const char *fmt, ...)
 	return text;
 }
 
+void
+xfree_text(char **text)
+{
+	free(*text);
+}
+
 void *
 xgrow(void *array, size_t n, size_t *cap, size_t size)
 {

@@ -27,6 +27,11 @@ char *xstrndup(const char *s, size_t n)
 char *xasprintf(const char *fmt, ...)
 	__attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
+/* Free *text.  A local text that is freed where its block ends:
+ *	AUTO_TEXT path = xasprintf("%s/%s", folder, name); */
+void xfree_text(char **text);
+#define AUTO_TEXT __attribute__((cleanup(xfree_text))) char *
+
 /* Called once before the abort for want of memory; NULL for none. */
 void xalloc_set_abort_hook(void (*hook)(void));
 

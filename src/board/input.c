@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs into a leaderboard, from whatever a user names; called by `board`. */
+/* From whatever a user names to a computed leaderboard; for board, submission,
+ * export, and whoever groups runs as they do. */
 #include "config.h"
 
 #include "board/input.h"
@@ -11,17 +12,115 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/file.h"
-#include "base/map.h"
 #include "base/say.h"
 #include "base/xalloc.h"
-#include "board/harness.h"
 #include "board/print.h"
+#include "harness/dir.h"
 #include "ingest/parse_files.h"
+#include "parsers/harness_run.h"
 #include "parsers/json.h"
 #include "parsers/run_reader.h"
 #include "parsers/run_rows.h"
 #include "store/query.h"
+
+#define SETTLE_MS 1000
+
+/* Where the scores of a run go. */
+struct adding {
+	struct score_board *board;
+	const struct harness_files *files;
+	const struct harness_run *run;
+};
+
+static double
+number_or_absent(struct harness_number number)
+{
+	return number.present ? number.value : (double)NAN;
+}
+
+/* One output of the run's command, when it measured at all. */
+static void
+add_output(const struct adding *a, const char *key,
+	   const struct harness_post *post, const struct harness_file *file)
+{
+	struct score_row row;
+
+	if (!post->present || post->failure != HARNESS_FAILURE_NONE ||
+	    file == NULL ||
+	    score_row_read(&row, (struct str){ file->text, file->len }, NULL) !=
+		    0)
+		return;
+	score_row_set_effort(&row, number_or_absent(a->run->warmup),
+			     number_or_absent(a->run->repeats));
+	if (post->passed != HARNESS_YES)
+		row.json.passed = false;
+	score_board_add(a->board, key, &row);
+	score_row_release(&row);
+}
+
+static const struct harness_file *
+file_of(const struct adding *a, enum harness_kind kind, unsigned int number)
+{
+	return harness_files_find(a->files, kind, a->run->dir, number, 0);
+}
+
+static void
+add_harness_run(const struct adding *a)
+{
+	const struct harness_run *run = a->run;
+	const struct harness_restore *restore = &run->restore;
+	AUTO_TEXT baseline = xasprintf("%s baseline", run->id);
+
+	if (run->has_baseline)
+		add_output(a, baseline, &run->baseline,
+			   file_of(a, HARNESS_BASELINE_OUT, 0));
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		const struct harness_iteration *it = &run->iterations[i];
+		AUTO_TEXT key =
+			xasprintf("%s iteration %u", run->id, it->number);
+
+		if (it->proof <= HARNESS_PROOF_EARLY)
+			continue; /* nobody but the agent can have measured */
+		add_output(a, key, &it->post,
+			   file_of(a, HARNESS_POST_OUT, it->number));
+		if (restore->iteration.present &&
+		    restore->iteration.value == it->number)
+			add_output(a, key, &restore->post,
+				   file_of(a, HARNESS_RESTORED_OUT, 0));
+	}
+}
+
+/*
+ * The scores of a HarnessGym workspace (or one run's folder): a group for the
+ * baseline and for each iteration, since each is other code; a restored
+ * checkpoint's counts with its iteration.  Warm-up and repeats come from the
+ * run's command line.  What never measured (SSH, GPU, disk) is left out.
+ * Nothing where path is no such directory.
+ */
+static void
+add_harness(struct score_board *board, const char *path)
+{
+	struct harness_dir dir;
+	struct harness_workspace ws;
+
+	if (harness_dir_open(&dir, path, NULL) != 0)
+		return;
+	if (dir.what != HARNESS_IS_COMPARE) {
+		harness_dir_settle(&dir, SETTLE_MS);
+		harness_workspace_read(&ws, &dir.files,
+				       clock_real.wall_ms(&clock_real));
+		for (size_t i = 0; i < ws.n_runs; i++) {
+			const struct adding a = { board, &dir.files,
+						  &ws.runs[i] };
+
+			add_harness_run(&a);
+		}
+		harness_workspace_release(&ws);
+	}
+	harness_dir_close(&dir);
+}
 
 #define MAX_VALUES 1000U
 #define READ_BYTES 65536U
@@ -32,13 +131,13 @@
 static void
 complain_err(struct board_input *input, const struct err *err)
 {
-	say_error(err->text);
+	say_error("%s", err->text);
 	input->status = err_exit_status(err->code);
 }
 
-int
-board_input_group_by(struct board_input *input, const char *text,
-		     struct err *err)
+/* "dirname", "file", "source", "pod" or a pattern. */
+static int
+input_group_by(struct board_input *input, const char *text, struct err *err)
 {
 	static const struct {
 		const char *name;
@@ -127,14 +226,10 @@ static void
 take_score(struct board_input *input, const char *path,
 	   const struct score_row *score)
 {
-	struct run none;
-	char *key;
+	const struct run none = { .source_sha256 = NULL };
+	AUTO_TEXT key = key_of(input, path, &none);
 
-	run_init(&none);
-	key = key_of(input, path, &none);
 	score_board_add(&input->scores, key, score);
-	free(key);
-	run_release(&none);
 }
 
 /* One log that was read. */
@@ -150,15 +245,13 @@ take_file(void *user, struct parsed_file *file)
 	struct reading *reading = user;
 	struct board_input *input = reading->input;
 	const struct log_path *path = reading->files[reading->next++];
-	char text[512];
 
 	input->n_files++;
 	for (size_t i = 0; i < file->n_runs; i++) {
-		char *key = key_of(input, file->path, &file->runs[i]);
+		AUTO_TEXT key = key_of(input, file->path, &file->runs[i]);
 
 		(void)add_run(input, file->path, key, file->sha256,
 			      &file->runs[i]);
-		free(key);
 	}
 	if (file->score != NULL)
 		take_score(input, file->path, file->score);
@@ -167,10 +260,8 @@ take_file(void *user, struct parsed_file *file)
 	} else if (file->score != NULL) {
 		return;
 	} else if (file->n_runs == 0 && path->named) {
-		(void)snprintf(text, sizeof(text), "%s: %s", file->path,
-			       file->bytes == 0 ? "empty"
-						: "no training run in it");
-		say_error(text);
+		say_error("%s: %s", file->path,
+			  file->bytes == 0 ? "empty" : "no training run in it");
 	}
 }
 
@@ -178,7 +269,7 @@ take_file(void *user, struct parsed_file *file)
 struct table {
 	struct board_input *input;
 	const char *path;
-	char *key; /* owned; of rows that name neither file nor group */
+	const char *key; /* of rows that name neither file nor group */
 	size_t n_rows;
 };
 
@@ -189,34 +280,27 @@ take_row(void *user, const struct run_row *row)
 	struct board_input *input = table->input;
 	struct board_row *added;
 	const char *path = row->file != NULL ? row->file : table->path;
-	char *key;
+	bool by_file = row->file != NULL || input->forced_key != NULL;
+	AUTO_TEXT key = input->forced_key == NULL && row->group != NULL
+				? xstrdup(row->group)
+			: by_file ? key_of(input, path, &row->run)
+				  : xstrdup(table->key);
 
-	if (input->forced_key == NULL && row->group != NULL)
-		key = xstrdup(row->group);
-	else if (row->file != NULL || input->forced_key != NULL)
-		key = key_of(input, path, &row->run);
-	else
-		key = xstrdup(table->key);
 	added = add_run(input, path, key, row->sha256, &row->run);
 	table->n_rows++;
 	if (added != NULL && row->file == NULL)
 		added->name = xasprintf("row %zu", table->n_rows);
-	free(key);
 }
 
 static void
 tell_unknown(void *user, const char *key)
 {
 	const struct table *table = user;
-	char text[512];
 
 	/* What we print ourselves may be read again. */
-	if (board_is_key(key))
-		return;
-	(void)snprintf(text, sizeof(text),
-		       "%s: nothing is known of the column \"%s\"", table->path,
-		       key);
-	say_error(text);
+	if (!board_is_key(key))
+		say_error("%s: nothing is known of the column \"%s\"",
+			  table->path, key);
 }
 
 /* The name of a table without directory and extension. */
@@ -234,26 +318,25 @@ static void
 read_rows(struct board_input *input, const char *path, struct str text)
 {
 	static const struct run_rows_cb cb = { take_row, tell_unknown };
-	struct table table = { input, path, table_key(path), 0 };
+	AUTO_TEXT key = table_key(path);
+	struct table table = { input, path, key, 0 };
 	struct err err = { ERR_NONE, "" };
 	struct score_row score;
 
 	if (score_row_read(&score, text, NULL) == 0) {
 		take_score(input, path, &score);
 		score_row_release(&score);
-		free(table.key);
 		return;
 	}
 	if (run_rows_read(text, path, &cb, &table, &err) < 0)
 		complain_err(input, &err);
-	free(table.key);
 }
 
 static void
 read_table(struct board_input *input, const char *path)
 {
 	struct err err = { ERR_NONE, "" };
-	struct buf text;
+	AUTO_BUF text = buf_new(TABLE_MAX);
 	char block[READ_BYTES];
 	FILE *stream = fopen(path, "rbe");
 	size_t n;
@@ -263,7 +346,6 @@ read_table(struct board_input *input, const char *path)
 		complain_err(input, &err);
 		return;
 	}
-	buf_init(&text, TABLE_MAX);
 	while ((n = fread(block, 1, sizeof(block), stream)) > 0)
 		buf_append(&text, block, n);
 	if (ferror(stream))
@@ -275,8 +357,7 @@ read_table(struct board_input *input, const char *path)
 	if (err.code != ERR_NONE)
 		complain_err(input, &err);
 	else
-		read_rows(input, path, (struct str){ text.data, text.len });
-	buf_release(&text);
+		read_rows(input, path, buf_str(&text));
 }
 
 /* Does a text begin like a table of runs rather than like a log? */
@@ -304,12 +385,12 @@ static void
 take_stdin_run(void *user, const struct run *run)
 {
 	struct board_input *input = user;
-	char *key = input->by == BOARD_BY_DIRNAME && input->forced_key == NULL
-			    ? xstrdup(STDIN_NAME)
-			    : key_of(input, STDIN_NAME, run);
+	AUTO_TEXT key =
+		input->by == BOARD_BY_DIRNAME && input->forced_key == NULL
+			? xstrdup(STDIN_NAME)
+			: key_of(input, STDIN_NAME, run);
 
 	(void)add_run(input, STDIN_NAME, key, NULL, run);
-	free(key);
 }
 
 /* Standard input: rows when it begins like them, else a log. */
@@ -318,11 +399,10 @@ read_stdin(struct board_input *input)
 {
 	static const struct run_reader_cb cb = { .on_run = take_stdin_run };
 	struct run_reader *reader = NULL;
-	struct buf text;
+	AUTO_BUF text = buf_new(TABLE_MAX);
 	char block[READ_BYTES];
 	size_t n;
 
-	buf_init(&text, TABLE_MAX);
 	while ((n = fread(block, 1, sizeof(block), stdin)) > 0) {
 		if (reader == NULL && text.len == 0 &&
 		    !looks_like_rows((struct str){ block, n }))
@@ -335,10 +415,8 @@ read_stdin(struct board_input *input)
 	if (reader != NULL)
 		run_reader_finish(reader);
 	else
-		read_rows(input, STDIN_NAME,
-			  (struct str){ text.data, text.len });
+		read_rows(input, STDIN_NAME, buf_str(&text));
 	run_reader_free(reader);
-	buf_release(&text);
 }
 
 static void
@@ -362,13 +440,17 @@ read_logs(struct board_input *input, const struct log_paths *paths)
 	free(files);
 }
 
-void
-board_input_read(struct board_input *input, char *const *argv, size_t n)
+/*
+ * Read logs, tables, directories, globs and "-".  What cannot be read is told
+ * on stderr and makes status non-zero; the rest is read.
+ */
+static void
+input_read(struct board_input *input, char *const *argv, size_t n)
 {
 	struct log_paths paths;
 
 	for (size_t i = 0; i < n; i++)
-		(void)board_harness_add(&input->scores, argv[i]);
+		add_harness(&input->scores, argv[i]);
 	log_paths_find(&paths, argv, n);
 	if (paths.n == LOG_PATHS_MAX)
 		say_error("more files than can be read at once; the rest is "
@@ -383,31 +465,6 @@ board_input_read(struct board_input *input, char *const *argv, size_t n)
 	log_paths_release(&paths);
 }
 
-/* A walk over the database: the mirrors of logs by pod, path, generation. */
-struct walk {
-	struct board_input *input;
-	struct map mirrors; /* values owned */
-};
-
-static char *
-mirror_key(const char *pod, const char *path, unsigned int gen)
-{
-	return xasprintf("%s:%u:%s", pod, gen, path);
-}
-
-static int
-take_tail(void *user, const struct stored_tail *tail)
-{
-	struct walk *walk = user;
-	char *key = mirror_key(tail->pod, tail->path, tail->gen);
-
-	if (tail->mirror != NULL)
-		free(map_set(&walk->mirrors, str_from(key),
-			     xstrdup(tail->mirror)));
-	free(key);
-	return 0;
-}
-
 int
 board_input_group_conf(struct board_input *input, const struct conf *conf,
 		       struct err *err)
@@ -416,7 +473,7 @@ board_input_group_conf(struct board_input *input, const struct conf *conf,
 				   ? conf->group_pattern
 				   : conf_group_name(conf->group_by);
 
-	return board_input_group_by(input, text, err);
+	return input_group_by(input, text, err);
 }
 
 char *
@@ -432,38 +489,24 @@ board_input_key(const struct board_input *input,
 static int
 take_stored(void *user, const struct stored_run *stored)
 {
-	struct walk *walk = user;
-	struct board_input *input = walk->input;
-	char *key = board_input_key(input, stored);
-	char *path = xasprintf("%s:%s", stored->pod, stored->path);
-	char *tail = mirror_key(stored->pod, stored->path, stored->gen);
+	struct board_input *input = user;
+	AUTO_TEXT key = board_input_key(input, stored);
+	AUTO_TEXT path = xasprintf("%s:%s", stored->pod, stored->path);
 	struct board_row *row = add_run(input, path, key, NULL, &stored->run);
 
 	if (row != NULL) {
 		row->name = xasprintf("%s:%s", stored->pod,
 				      file_name(stored->path));
-		row->log =
-			xstrdup_null(map_get(&walk->mirrors, str_from(tail)));
+		row->log = xstrdup_null(stored->mirror);
 	}
-	free(tail);
-	free(path);
-	free(key);
 	return 0;
 }
 
-int
-board_input_store(struct board_input *input, struct store *store,
-		  struct err *err)
+/* All runs of the database; a directory is one group over all pods. */
+static int
+input_store(struct board_input *input, struct store *store, struct err *err)
 {
-	struct walk walk = { .input = input };
-	int status;
-
-	map_init(&walk.mirrors);
-	status = store_each_tail(store, take_tail, &walk, err);
-	if (status == 0)
-		status = store_each_run(store, 0, take_stored, &walk, err);
-	map_release(&walk.mirrors, free);
-	return status;
+	return store_each_run(store, 0, take_stored, input, err);
 }
 
 /* All of text as numbers between commas; how many, or 0. */
@@ -483,11 +526,15 @@ split_values(struct str text, double *values)
 	return n;
 }
 
-int
-board_input_values(struct board_input *input, const char *text,
-		   const char *default_name, char **name, struct err *err)
+/* "[NAME=]v1,v2,..": a group of bare scores; -1 when it is none. */
+static int
+input_values(struct board_input *input, const char *text,
+	     const char *default_name, struct err *err)
 {
 	const char *equals = strrchr(text, '=');
+	AUTO_TEXT name = equals != NULL && equals > text
+				 ? xstrndup(text, (size_t)(equals - text))
+				 : xstrdup(default_name);
 	double values[MAX_VALUES];
 	size_t n = split_values(str_from(equals != NULL ? equals + 1 : text),
 				values);
@@ -495,10 +542,7 @@ board_input_values(struct board_input *input, const char *text,
 	if (n == 0)
 		return err_set(err, ERR_USAGE,
 			       "\"%s\" is no list of numbers: v1,v2,..", text);
-	*name = equals != NULL && equals > text
-			? xstrndup(text, (size_t)(equals - text))
-			: xstrdup(default_name);
-	board_add_values(input->board, *name, values, n);
+	board_add_values(input->board, name, values, n);
 	input->n_runs += n;
 	return 0;
 }
@@ -508,32 +552,32 @@ static int
 baseline_from_files(struct board_input *input, const char *text,
 		    struct err *err)
 {
-	char *argv[1] = { xstrdup(text) };
+	AUTO_TEXT path = xstrdup(text);
 	size_t before = input->n_runs;
 
 	input->forced_key = text;
-	board_input_read(input, argv, 1);
+	input_read(input, &path, 1);
 	input->forced_key = NULL;
-	free(argv[0]);
 	if (input->n_runs == before)
 		return err_set(err, ERR_NODATA, "the baseline %s holds no run",
 			       text);
 	return board_set_baseline(input->board, text, err);
 }
 
-int
-board_input_baseline(struct board_input *input, const char *text,
-		     struct err *err)
+/*
+ * The baseline as a user gives it: "[NAME=]v1,v2,..", a group that is there,
+ * or logs, a table or a directory that become one group.
+ */
+static int
+input_baseline(struct board_input *input, const char *text, struct err *err)
 {
 	struct err no_group = { ERR_NONE, "" };
 	struct stat st;
-	char *name = NULL;
 
 	if (board_set_baseline(input->board, text, &no_group) == 0)
 		return 0;
 	if (no_group.code == ERR_NODATA &&
-	    board_input_values(input, text, "baseline", &name, NULL) == 0) {
-		free(name);
+	    input_values(input, text, "baseline", NULL) == 0) {
 		input->board->groups[input->board->n_groups - 1].is_baseline =
 			true;
 		return 0;
@@ -542,4 +586,199 @@ board_input_baseline(struct board_input *input, const char *text,
 	    (stat(text, &st) == 0 || strpbrk(text, "*?[") != NULL))
 		return baseline_from_files(input, text, err);
 	return err_set(err, ERR_USAGE, "%s", no_group.text);
+}
+
+/* A board under way: what was asked for, and where its runs come from. */
+struct builder {
+	struct context *context;
+	const struct board_ask *ask;
+	char *const *paths;
+	size_t n_paths; /* 0: the database */
+	struct board_built *built;
+};
+
+/* Does any run tell bits per byte? */
+static bool
+any_bpb(const struct board *board)
+{
+	for (size_t i = 0; i < board->n_rows; i++)
+		if (run_has(board->rows[i]->run.final_bpb))
+			return true;
+	return false;
+}
+
+/*
+ * The track that was asked for, else the configuration's, else the one that
+ * the logs can be of: without any BPB there is no rule to hold them to.
+ */
+static int
+choose_track(const struct builder *b, struct err *err)
+{
+	struct board *board = &b->built->board;
+	const char *name =
+		b->ask->track != NULL ? b->ask->track : b->context->conf.track;
+
+	if (name == NULL)
+		name = any_bpb(board) || b->ask->n_values > 0 ? TRACK_DEFAULT
+							      : "open";
+	if (context_find_track(b->context, name, &b->built->track, err) != 0)
+		return -1;
+	board_set_track(board, &b->built->track);
+	return 0;
+}
+
+static int
+choose_score(const struct builder *b, struct err *err)
+{
+	struct board *board = &b->built->board;
+	struct str name;
+
+	if (b->ask->score == NULL)
+		return 0;
+	name = str_from(b->ask->score);
+	board->score = run_number_by_name(name);
+	if (board->score == NULL ||
+	    (!str_ends_with(name, "_bpb") && !str_ends_with(name, "_loss")))
+		return err_set(err, ERR_USAGE,
+			       "--score takes a key of a BPB or a loss "
+			       "(final_bpb, quant_bpb, final_val_loss, ..)");
+	return 0;
+}
+
+static void
+choose_nats(const struct builder *b)
+{
+	const struct conf_baseline *baseline = &b->context->conf.baseline;
+	struct board *board = &b->built->board;
+
+	if (b->ask->nats_per_bpb > 0) {
+		board->nats_per_bpb = b->ask->nats_per_bpb;
+		board->nats_source = "--nats-per-bpb";
+	} else if (b->ask->baseline == NULL &&
+		   run_has(baseline->nats_per_bpb)) {
+		board->nats_per_bpb = baseline->nats_per_bpb;
+		board->nats_source = "the configuration";
+	}
+}
+
+/* The baseline of the configuration, in the unit of the board's score. */
+static int
+baseline_of_conf(struct board_input *input, const struct conf_baseline *from,
+		 struct err *err)
+{
+	struct board *board = input->board;
+	bool loss = board->score != NULL &&
+		    !str_ends_with(str_from(board->score->name), "_bpb");
+	const double *values = loss ? from->val_loss : from->bpb;
+	size_t n = loss ? from->n_val_loss : from->n_bpb;
+
+	if (n == 0 && from->file != NULL)
+		return input_baseline(input, from->file, err);
+	if (n == 0 || from->name == NULL)
+		return 0;
+	board_add_values(board, from->name, values, n);
+	board->groups[board->n_groups - 1].is_baseline = true;
+	return 0;
+}
+
+static int
+choose_baseline(const struct builder *b, struct err *err)
+{
+	struct board_input *input = &b->built->input;
+
+	if (b->ask->baseline == NULL)
+		return baseline_of_conf(input, &b->context->conf.baseline, err);
+	if (strcmp(b->ask->baseline, "none") == 0)
+		return 0;
+	return input_baseline(input, b->ask->baseline, err);
+}
+
+static int
+choose_groups(const struct builder *b, struct err *err)
+{
+	struct board_input *input = &b->built->input;
+
+	if (b->ask->group_by != NULL)
+		return input_group_by(input, b->ask->group_by, err);
+	return board_input_group_conf(input, &b->context->conf, err);
+}
+
+/* All of the runs, from PATHs or, without one and without --values, stored. */
+static int
+read_runs(const struct builder *b, struct err *err)
+{
+	struct board_input *input = &b->built->input;
+
+	if (b->n_paths > 0) {
+		input_read(input, b->paths, b->n_paths);
+		return 0;
+	}
+	if (b->ask->n_values > 0)
+		return 0;
+	if (context_open(b->context, CONTEXT_DB, err) != 0)
+		return -1;
+	return input_store(input, b->context->store, err);
+}
+
+static int
+add_values(const struct builder *b, struct err *err)
+{
+	for (size_t i = 0; i < b->ask->n_values; i++) {
+		char fallback[32];
+
+		(void)snprintf(fallback, sizeof(fallback), "values %zu", i + 1);
+		if (input_values(&b->built->input, b->ask->values[i], fallback,
+				 err) != 0)
+			return err_prefix(err, "--values");
+	}
+	return 0;
+}
+
+static int
+build(const struct builder *b, struct err *err)
+{
+	struct board_input *input = &b->built->input;
+
+	if (choose_groups(b, err) != 0 || read_runs(b, err) != 0 ||
+	    choose_track(b, err) != 0 || choose_score(b, err) != 0 ||
+	    add_values(b, err) != 0)
+		return -1;
+	if (input->n_runs == 0 && input->scores.n == 0)
+		return err_set(
+			err, input->status != 0 ? ERR_IO : ERR_NODATA,
+			"no run found in the given paths (%zu log%s read)",
+			input->n_files, input->n_files == 1 ? "" : "s");
+	if (input->n_runs > 0 && choose_baseline(b, err) != 0)
+		return -1;
+	choose_nats(b);
+	board_compute(&b->built->board);
+	return 0;
+}
+
+struct board_built *
+board_build(struct context *context, char *const *paths, size_t n_paths,
+	    const struct board_ask *ask, struct err *err)
+{
+	struct board_built *built = xcalloc(1, sizeof(*built));
+	const struct builder b = { context, ask, paths, n_paths, built };
+
+	board_init(&built->board, &built->no_track);
+	built->input.board = &built->board;
+	built->input.formats = context->formats;
+	if (build(&b, err) != 0) {
+		board_built_free(built);
+		return NULL;
+	}
+	return built;
+}
+
+void
+board_built_free(struct board_built *built)
+{
+	if (built == NULL)
+		return;
+	board_release(&built->board);
+	board_input_release(&built->input);
+	track_release(&built->track);
+	free(built);
 }

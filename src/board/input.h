@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "board/score_board.h"
 #include "conf/conf.h"
+#include "context.h"
 #include "model/board.h"
 #include "parsers/format.h"
 #include "parsers/pattern.h"
@@ -36,37 +37,40 @@ struct board_input {
 	int status; /* exit status of the last that could not be read */
 };
 
-/* "dirname", "file", "source", "pod" or a pattern. */
-int board_input_group_by(struct board_input *input, const char *text,
-			 struct err *err) __attribute__((warn_unused_result));
-/* The same as the configuration has it. */
+/* How runs are grouped, as the configuration has it. */
 int board_input_group_conf(struct board_input *input, const struct conf *conf,
 			   struct err *err) __attribute__((warn_unused_result));
 void board_input_release(struct board_input *input);
 
-/*
- * Read logs, tables, directories, globs and "-".  What cannot be read is told
- * on stderr and makes status non-zero; the rest is read.
- */
-void board_input_read(struct board_input *input, char *const *argv, size_t n);
-
 /* The group of a run of the database; owned by the caller. */
 char *board_input_key(const struct board_input *input,
 		      const struct stored_run *stored);
-/* All runs of the database; a directory is one group over all pods. */
-int board_input_store(struct board_input *input, struct store *store,
-		      struct err *err) __attribute__((warn_unused_result));
+/*
+ * A leaderboard as the user asked for it, from files or the database and the
+ * configuration: what `board`, `submission` and `export` share.
+ */
+struct board_ask {
+	const char *group_by, *baseline, *track, *score; /* borrowed */
+	const char *const *values;			 /* borrowed */
+	size_t n_values;
+	double nats_per_bpb; /* 0: by configuration or logs */
+};
+
+struct board_built {
+	struct track track, no_track;
+	struct board board;	  /* computed */
+	struct board_input input; /* input.status: of what could not be read */
+};
 
 /*
- * The baseline as a user gives it: "[NAME=]v1,v2,..", a group that is there,
- * or logs, a table or a directory that become one group.
+ * Read the runs of the paths (none: of the database, which is opened), choose
+ * track and baseline, compute.  The context has configuration and rules.  NULL
+ * with err; ERR_NODATA when there is neither a run nor a verifier's score.
  */
-int board_input_baseline(struct board_input *input, const char *text,
-			 struct err *err) __attribute__((warn_unused_result));
-
-/* "[NAME=]v1,v2,..": a group of bare scores; -1 when it is none. */
-int board_input_values(struct board_input *input, const char *text,
-		       const char *default_name, char **name, struct err *err)
+struct board_built *board_build(struct context *context, char *const *paths,
+				size_t n_paths, const struct board_ask *ask,
+				struct err *err)
 	__attribute__((warn_unused_result));
+void board_built_free(struct board_built *built);
 
 #endif

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The leaderboard for people: a table, Markdown, what is said in words. */
+/* The leaderboard as a table, Markdown, JSON and CSV. */
 #include "config.h"
 
 #include "board/print.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/utf8.h"
-#include "base/xalloc.h"
+#include "parsers/json.h"
+#include "report/facts_print.h"
+#include "report/out.h"
+#include "store/query.h"
 
 #define SCORE_DECIMALS	   8
 #define SCORE_MIN_DECIMALS 4
@@ -20,47 +23,49 @@
 #define LINE_MAX_LEN	   4096
 #define NAME_MAX_COLUMNS   40U
 #define INDENT		   2U
-#define NAME_MIN_COLUMNS   12U
-#define NOTE_MIN_COLUMNS   10U
-#define KEEP_FIGURES	   40 /* columns below it go before names shrink */
-#define MIN_COLUMNS	   40U
+#define HANG		   4U
 
 /* How a cell is written, in the table and in Markdown alike. */
 enum format {
-	FORMAT_NAME,  /* the run's name; text to the left */
+	FORMAT_NAME,  /* the run's name */
 	FORMAT_PLAIN, /* 1337 */
 	FORMAT_COUNT, /* 15,981,945 */
 	FORMAT_FIXED, /* as many decimals as the column says */
 	FORMAT_SCORE, /* as many decimals as the log has, 4 to 8 */
 	FORMAT_CAPS,  /* a mark a cap */
-	FORMAT_NOTE,  /* text to the left */
+	FORMAT_NOTE,
 };
 
 struct column {
 	const char *title; /* with its unit */
 	const char *key;   /* number of a run; NULL: no number */
 	enum format format;
-	int decimals; /* of FORMAT_FIXED */
-	double scale; /* the number is multiplied by it */
-	int keep;     /* the lowest goes first where the screen is narrow */
+	int decimals;	    /* of FORMAT_FIXED */
+	double scale;	    /* the number is multiplied by it */
+	int width;	    /* least of a text that is cut */
+	int drop, cut_drop; /* see facts.h */
 };
 
-/* All columns that a board may show, in order; ended by a NULL title. */
+/*
+ * All columns that a board may show, in order; ended by a NULL title.  On a
+ * narrow screen the notes are cut first, then the figures of less weight go,
+ * then the names are cut, then other figures go.
+ */
 static const struct column all_columns[] = {
-	{ "run", NULL, FORMAT_NAME, 0, 1, 100 },
-	{ "seed", "seed", FORMAT_PLAIN, 0, 1, 90 },
-	{ "steps", "steps", FORMAT_COUNT, 0, 1, 60 },
-	{ "ms/step", "ms_per_step", FORMAT_FIXED, 2, 1, 40 },
-	{ "train s", "train_ms", FORMAT_FIXED, 3, 0.001, 50 },
-	{ "pre-quant BPB", "prequant_bpb", FORMAT_SCORE, 0, 1, 10 },
-	{ "quant BPB", "quant_bpb", FORMAT_SCORE, 0, 1, 20 },
-	{ "final BPB", "final_bpb", FORMAT_SCORE, 0, 1, 95 },
-	{ "val loss nats", "final_val_loss", FORMAT_SCORE, 0, 1, 95 },
-	{ "eval s", "eval_s", FORMAT_FIXED, 1, 1, 65 },
-	{ "artifact B", "artifact_bytes", FORMAT_COUNT, 0, 1, 80 },
-	{ "caps", NULL, FORMAT_CAPS, 0, 1, 85 },
-	{ "", NULL, FORMAT_NOTE, 0, 1, 5 },
-	{ NULL, NULL, FORMAT_NAME, 0, 1, 0 },
+	{ "run", NULL, FORMAT_NAME, 0, 1, 12, 0, 61 },
+	{ "seed", "seed", FORMAT_PLAIN, 0, 1, 0, 10, 0 },
+	{ "steps", "steps", FORMAT_COUNT, 0, 1, 0, 40, 0 },
+	{ "ms/step", "ms_per_step", FORMAT_FIXED, 2, 1, 0, 60, 0 },
+	{ "train s", "train_ms", FORMAT_FIXED, 3, 0.001, 0, 50, 0 },
+	{ "pre-quant BPB", "prequant_bpb", FORMAT_SCORE, 0, 1, 0, 90, 0 },
+	{ "quant BPB", "quant_bpb", FORMAT_SCORE, 0, 1, 0, 80, 0 },
+	{ "final BPB", "final_bpb", FORMAT_SCORE, 0, 1, 0, 5, 0 },
+	{ "val loss nats", "final_val_loss", FORMAT_SCORE, 0, 1, 0, 5, 0 },
+	{ "eval s", "eval_s", FORMAT_FIXED, 1, 1, 0, 35, 0 },
+	{ "artifact B", "artifact_bytes", FORMAT_COUNT, 0, 1, 0, 20, 0 },
+	{ "caps", NULL, FORMAT_CAPS, 0, 1, 0, 15, 0 },
+	{ "", NULL, FORMAT_NOTE, 0, 1, 10, 95, 0 },
+	{ NULL, NULL, FORMAT_NAME, 0, 1, 0, 0, 0 },
 };
 
 static const struct run_number *
@@ -103,16 +108,9 @@ column_used(const struct board *board, const struct column *column)
 static void
 append_count(struct buf *out, double value)
 {
-	char digits[32];
-	int len = snprintf(digits, sizeof(digits), "%.0f", fabs(value));
+	char digits[STR_NUMBER_SIZE];
 
-	if (value < 0)
-		buf_append_char(out, '-');
-	for (int i = 0; i < len; i++) {
-		if (i > 0 && (len - i) % 3 == 0)
-			buf_append_char(out, ',');
-		buf_append_char(out, digits[i]);
-	}
+	buf_append_str(out, str_number(round(value), 17, digits));
 }
 
 /* Up to 8 decimals, as many as the number has, `least` at least. */
@@ -174,8 +172,9 @@ decimals_of(const struct board *board, const struct board_group *group,
 	return most;
 }
 
-void
-board_caps(struct buf *out, const enum board_kept *caps)
+/* A mark for each cap. */
+static void
+append_caps(struct buf *out, const enum board_kept *caps)
 {
 	static const char *const marks[] = { "", "✓", "~", "·", "✗" };
 
@@ -206,12 +205,12 @@ append_cell(struct buf *out, const struct column *column,
 		buf_append_str(out, group->n_counted == 1 ? "mean of 1 run"
 							  : "mean");
 	else if (column->format == FORMAT_NOTE && !is_mean)
-		utf8_sanitize(out, str_from(row->note));
+		buf_append_str(out, row->note);
 	else if (column->format == FORMAT_CAPS && !group->is_values &&
 		 (!is_mean || group->n_counted > 0))
-		board_caps(out, is_mean ? group->caps : row->caps);
+		append_caps(out, is_mean ? group->caps : row->caps);
 	else if (column->format == FORMAT_NAME && !group->is_values)
-		utf8_sanitize(out, str_from(row->name));
+		buf_append_str(out, row->name);
 	else if (column->key != NULL &&
 		 !(is_mean && column->format == FORMAT_PLAIN))
 		append_number(out, column,
@@ -219,29 +218,26 @@ append_cell(struct buf *out, const struct column *column,
 			      decimals);
 }
 
-/* Takes what is said of a group, line by line: safe to show, not empty. */
-struct listener {
-	void (*take)(void *user, const char *line);
-	void *user;
-	bool markdown;
-	bool all_tests; /* those that decide nothing, too */
-};
-
-/* What is said of a group, the line under way. */
-struct saying {
+/* A board that becomes a list of facts, a group at a time. */
+struct page {
+	struct facts *facts;
 	const struct board *board;
 	const struct board_group *group;
-	const struct listener *to;
-	struct buf text;
+	bool markdown;
+	bool all_tests; /* those that decide nothing, too */
+	const struct column *columns[MAX_COLUMNS];
+	int decimals[MAX_COLUMNS]; /* of the group's scores */
+	size_t n_columns;
+	struct buf text; /* the line under way */
 };
 
 /* An empty line is none. */
 static void
-end_line(struct saying *s)
+end_line(struct page *p)
 {
-	if (s->text.len > 0)
-		s->to->take(s->to->user, s->text.data);
-	buf_clear(&s->text);
+	if (p->text.len > 0)
+		(void)facts_text(p->facts, "", FACT_PLAIN, "%s", p->text.data);
+	buf_clear(&p->text);
 }
 
 /* "bytes kept (at most 15,984,387 of 16,000,000)" for one cap. */
@@ -269,13 +265,13 @@ append_cap(struct buf *out, enum board_cap cap, enum board_kept kept,
 
 /* "caps: bytes kept (at most 15,984,387 of 16,000,000), ..". */
 static void
-say_caps(struct saying *s)
+say_caps(struct page *p)
 {
-	const struct track *track = s->board->track;
-	const struct board_group *group = s->group;
-	struct buf *out = &s->text;
+	const struct track *track = p->board->track;
+	const struct board_group *group = p->group;
+	struct buf *out = &p->text;
 
-	if (!s->to->markdown || group->n_counted == 0 || group->is_values)
+	if (!p->markdown || group->n_counted == 0 || group->is_values)
 		return;
 	append_cap(out, BOARD_CAP_BYTES, group->caps[BOARD_CAP_BYTES],
 		   group->max_artifact_bytes, track->cap_artifact_bytes);
@@ -287,7 +283,8 @@ say_caps(struct saying *s)
 		   RUN_ABSENT, RUN_ABSENT);
 }
 
-void
+/* "parameter-golf-10min: train 600 s, ...": the track and its rule. */
+static void
 board_track_line(struct buf *out, const struct track *track)
 {
 	buf_appendf(out, "track %s", track->name);
@@ -317,11 +314,11 @@ board_track_line(struct buf *out, const struct track *track)
 
 /* "3 runs, 3 seeds" and what does not count; their spread. */
 static void
-say_counts(struct saying *s)
+say_counts(struct page *p)
 {
-	const struct board_group *group = s->group;
+	const struct board_group *group = p->group;
 	const struct board_stats *stats = &group->stats;
-	struct buf *out = &s->text;
+	struct buf *out = &p->text;
 	size_t out_of = 0;
 
 	buf_appendf(out, "%zu run%s", group->n_counted,
@@ -357,18 +354,18 @@ unit_of(const struct board_group *group)
 
 /* "vs NAME: -0.0034 BPB, -0.0076 nats (2.188 nats/BPB, given)". */
 static void
-say_delta(struct saying *s)
+say_delta(struct page *p)
 {
-	const struct board_group *group = s->group;
+	const struct board_group *group = p->group;
 	const struct board_verdict *v = &group->verdict;
-	const struct board_group *base = board_baseline(s->board);
-	struct buf *out = &s->text;
+	const struct board_group *base = board_baseline(p->board);
+	struct buf *out = &p->text;
 
 	if (!run_has(v->delta))
 		return;
 	buf_append_str(out, "vs ");
 	if (base != NULL)
-		utf8_sanitize(out, str_from(base->title));
+		buf_append_str(out, base->title);
 	else
 		buf_appendf(out, "%g", v->bar);
 	buf_appendf(out, ": %+.8f %s", v->delta, unit_of(group));
@@ -383,64 +380,65 @@ say_delta(struct saying *s)
 
 /* "bar 1.0588 = mean of NAME less 0.005 nats". */
 static void
-say_bar(struct saying *s)
+say_bar(struct page *p)
 {
-	const struct track *track = s->board->track;
-	const struct board_verdict *v = &s->group->verdict;
+	const struct track *track = p->board->track;
+	const struct board_verdict *v = &p->group->verdict;
 
 	if (!run_has(v->bar))
 		return;
 	if (run_has(track->target))
-		buf_appendf(&s->text, "target %g", v->bar);
+		buf_appendf(&p->text, "target %g", v->bar);
 	else
-		buf_appendf(&s->text,
+		buf_appendf(&p->text,
 			    "bar %.8f: the baseline's mean less %g nats",
 			    v->bar, track->margin_nats);
 	if (run_has(v->mean_needed))
-		buf_appendf(&s->text, "; a mean of %.8f would show it",
+		buf_appendf(&p->text, "; a mean of %.8f would show it",
 			    v->mean_needed);
 }
 
 /* The z test with the track's known spread. */
 static void
-say_z(struct saying *s)
+say_z(struct page *p)
 {
-	const struct board_verdict *v = &s->group->verdict;
+	const struct board_verdict *v = &p->group->verdict;
 
 	if (run_has(v->z))
-		buf_appendf(&s->text,
+		buf_appendf(&p->text,
 			    "z = %.4f with a known sd of %g, one-sided p = "
 			    "%.4g; (target - mean) * sqrt(n) = %.6f",
-			    v->z, s->board->track->known_sd, v->p_z,
+			    v->z, p->board->track->known_sd, v->p_z,
 			    v->margin_root_n);
 }
 
 /* Mean and spread of the training time. */
 static void
-say_time(struct saying *s)
+say_time(struct page *p)
 {
-	const struct track *track = s->board->track;
-	const struct board_stats *ms = &s->group->train_ms;
-	const struct board_verdict *v = &s->group->verdict;
+	const struct track *track = p->board->track;
+	const struct board_stats *ms = &p->group->train_ms;
+	const struct board_verdict *v = &p->group->verdict;
 
 	if (ms->n == 0 || !track->has_record || !run_has(track->target))
 		return;
-	buf_appendf(&s->text, "train time %.4f s", ms->mean / 1000);
+	buf_appendf(&p->text, "train time %.4f s", ms->mean / 1000);
 	if (run_has(ms->sd_sample))
-		buf_appendf(&s->text,
+		buf_appendf(&p->text,
 			    ", sample sd %.4f s, population sd %.4f s",
 			    ms->sd_sample / 1000, ms->sd_population / 1000);
 	if (run_has(v->delta_train_ms))
-		buf_appendf(&s->text, "; %+.4f s to the baseline",
+		buf_appendf(&p->text, "; %+.4f s to the baseline",
 			    v->delta_train_ms / 1000);
 	if (run_has(v->train_time.p))
-		buf_appendf(&s->text,
+		buf_appendf(&p->text,
 			    " (Welch t %.4f, df %.4f, one-sided p %.4g)",
 			    v->train_time.t, v->train_time.df, v->train_time.p);
 }
 
-const char *
-board_test_words(const struct track *track, enum track_test test)
+/* What a test asks, in a few words. */
+static const char *
+test_words(const struct track *track, enum track_test test)
 {
 	static const char *const words[TRACK_TEST_COUNT] = {
 		[TRACK_TEST_A] = "one sample vs bar",
@@ -456,8 +454,9 @@ board_test_words(const struct track *track, enum track_test test)
 	return words[test];
 }
 
-bool
-board_test_decides(const struct track *track, enum track_test test)
+/* Is the track's rule of it? */
+static bool
+test_decides(const struct track *track, enum track_test test)
 {
 	for (size_t i = 0; track->has_record && i < track->n_tests; i++)
 		if (track->tests[i] == test)
@@ -467,506 +466,47 @@ board_test_decides(const struct track *track, enum track_test test)
 
 /* "test A  one sample vs bar: t = -4.9720, df 2, one-sided p = 0.0191 ..". */
 static void
-say_tests(struct saying *s)
+say_tests(struct page *p)
 {
-	const struct track *track = s->board->track;
+	const struct track *track = p->board->track;
 
 	for (int i = 0; i < TRACK_TEST_COUNT; i++) {
-		const struct board_test *test = &s->group->verdict.tests[i];
+		const struct board_test *test = &p->group->verdict.tests[i];
 		enum track_test which = (enum track_test)i;
 
-		if (!run_has(test->t) ||
-		    (track->has_record && !s->to->all_tests &&
-		     !board_test_decides(track, which)))
+		if (!run_has(test->t) || (track->has_record && !p->all_tests &&
+					  !test_decides(track, which)))
 			continue;
-		buf_appendf(&s->text,
-			    s->to->markdown ? "test %c (%s): "
-					    : "test %c  %s: ",
-			    'A' + i, board_test_words(track, which));
-		buf_appendf(&s->text,
+		buf_appendf(&p->text,
+			    p->markdown ? "test %c (%s): " : "test %c  %s: ",
+			    'A' + i, test_words(track, which));
+		buf_appendf(&p->text,
 			    "t = %.4f, df %.5g, one-sided p = %.4g "
 			    "(two-sided %.4g)",
 			    test->t, test->df, test->p, test->p_two_sided);
-		end_line(s);
+		end_line(p);
 	}
 }
 
 /* "seeds in both: 42 (-0.0025), 0 (-0.0032)". */
 static void
-say_common(struct saying *s)
+say_common(struct page *p)
 {
-	const struct board_verdict *v = &s->group->verdict;
+	const struct board_verdict *v = &p->group->verdict;
 
 	for (size_t i = 0; i < v->n_common; i++)
-		buf_appendf(&s->text, "%s%.0f (%+.8f)",
+		buf_appendf(&p->text, "%s%.0f (%+.8f)",
 			    i == 0 ? "seeds in both: " : ", ",
 			    v->common[i].seed, v->common[i].delta);
 }
 
 static void
-say_notes(struct saying *s)
+say_notes(struct page *p)
 {
-	for (size_t i = 0; i < s->group->n_notes; i++) {
-		buf_append_str(&s->text, s->to->markdown ? "" : "note: ");
-		utf8_sanitize(&s->text, str_from(s->group->notes[i]));
-		end_line(s);
-	}
-}
-
-/* Counts and spread, caps, deltas, the bar, tests, notes; no verdict. */
-static void
-say(const struct board *board, const struct board_group *group,
-    const struct listener *to)
-{
-	static void (*const says[])(struct saying * s) = {
-		say_counts, say_caps, say_time,	  say_delta, say_bar,
-		say_tests,  say_z,    say_common, say_notes,
-	};
-	struct saying s = { .board = board, .group = group, .to = to };
-
-	buf_init(&s.text, LINE_MAX_LEN);
-	for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
-		says[i](&s);
-		end_line(&s);
-	}
-	buf_release(&s.text);
-}
-
-/* A line of the table: cells, or one text across. */
-enum line_kind {
-	LINE_CELLS,
-	LINE_TITLES,
-	LINE_MEAN,
-	LINE_FAINT, /* a row that does not count */
-	LINE_HEADING,
-	LINE_TEXT,
-	LINE_BLANK,
-};
-
-struct line {
-	enum line_kind kind;
-	char *cells[MAX_COLUMNS]; /* owned; of the first four kinds */
-	char *text;		  /* owned; of HEADING and TEXT */
-	const char *color; /* static; of the text's right part, or NULL */
-	char *right;	   /* owned; of HEADING: set to the right */
-};
-
-struct table {
-	const struct board *board;
-	const struct board_look *look;
-	const struct column *columns[MAX_COLUMNS];
-	size_t n_columns;
-	size_t widths[MAX_COLUMNS];
-	size_t decimals[MAX_COLUMNS]; /* most of a score column's cells */
-	int of_group[MAX_COLUMNS];    /* those of the group at hand */
-	struct line *lines;
-	size_t n_lines, cap_lines;
-};
-
-#define BOLD  "\033[1m"
-#define DIM   "\033[2m"
-#define RESET "\033[0m"
-
-static const char *const word_colors[] = {
-	[BOARD_WORD_NONE] = "",
-	[BOARD_WORD_BASELINE] = "\033[36m",
-	[BOARD_WORD_NO_RUNS] = DIM,
-	[BOARD_WORD_INVALID] = "\033[31m",
-	[BOARD_WORD_NOT_JUDGED] = DIM,
-	[BOARD_WORD_BELOW_BAR] = "\033[31m",
-	[BOARD_WORD_NOT_SHOWN] = "\033[33m",
-	[BOARD_WORD_SHOWN] = "\033[32m",
-};
-
-static struct line *
-add_line(struct table *t, enum line_kind kind)
-{
-	t->lines =
-		xgrow(t->lines, t->n_lines, &t->cap_lines, sizeof(*t->lines));
-	t->lines[t->n_lines] = (struct line){ .kind = kind };
-	return &t->lines[t->n_lines++];
-}
-
-/* Decimals behind the point of a cell. */
-static size_t
-count_decimals(const char *cell)
-{
-	const char *dot = strchr(cell, '.');
-
-	return dot != NULL ? strlen(dot + 1) : 0;
-}
-
-static void
-choose_columns(struct table *t)
-{
-	for (const struct column *c = all_columns; c->title != NULL; c++)
-		if (column_used(t->board, c))
-			t->columns[t->n_columns++] = c;
-}
-
-static void
-add_titles(struct table *t)
-{
-	struct line *line = add_line(t, LINE_TITLES);
-
-	for (size_t i = 0; i < t->n_columns; i++)
-		line->cells[i] = xstrdup(t->columns[i]->title);
-}
-
-static void
-set_cell(struct table *t, struct line *line, size_t i, const struct buf *text,
-	 bool absent_is_dash)
-{
-	bool text_column = t->columns[i]->format == FORMAT_NOTE ||
-			   t->columns[i]->format == FORMAT_NAME;
-
-	line->cells[i] = xstrdup(text->len > 0 || text_column || !absent_is_dash
-					 ? text->data
-					 : "—");
-	if (t->columns[i]->format == FORMAT_SCORE &&
-	    count_decimals(line->cells[i]) > t->decimals[i])
-		t->decimals[i] = count_decimals(line->cells[i]);
-}
-
-/* A run, or the means where row is NULL. */
-static void
-add_cells(struct table *t, const struct board_group *group,
-	  const struct board_row *row)
-{
-	struct line *line =
-		add_line(t, row == NULL			? LINE_MEAN
-			    : row->use == BOARD_COUNTED ? LINE_CELLS
-							: LINE_FAINT);
-	struct buf text;
-
-	buf_init(&text, CELL_MAX);
-	for (size_t i = 0; i < t->n_columns; i++) {
-		buf_clear(&text);
-		append_cell(&text, t->columns[i], group, row, t->of_group[i]);
-		set_cell(t, line, i, &text, row != NULL && !group->is_values);
-	}
-	buf_release(&text);
-}
-
-static void
-add_heading(struct table *t, const struct board_group *group, size_t rank)
-{
-	struct line *line = add_line(t, LINE_HEADING);
-	struct buf title;
-
-	buf_init(&title, CELL_MAX);
-	buf_appendf(&title, "%zu  ", rank);
-	utf8_sanitize(&title, str_from(group->title));
-	line->text = xstrdup(title.data);
-	line->right = xstrdup(group->verdict.text);
-	line->color = word_colors[group->verdict.word];
-	buf_release(&title);
-}
-
-static void
-add_text(void *user, const char *text)
-{
-	add_line(user, LINE_TEXT)->text = xstrdup(text);
-}
-
-static void
-add_group(struct table *t, const struct board_group *group, size_t rank)
-{
-	const struct listener lines = { .take = add_text,
-					.user = t,
-					.all_tests = t->look->all_tests };
-
-	if (rank > 1)
-		(void)add_line(t, LINE_BLANK);
-	for (size_t i = 0; i < t->n_columns; i++)
-		t->of_group[i] = decimals_of(t->board, group, t->columns[i]);
-	add_heading(t, group, rank);
-	add_titles(t);
-	for (size_t i = 0; i < group->n_rows; i++)
-		add_cells(t, group, t->board->rows[group->rows[i]]);
-	if (group->n_counted > 0)
-		add_cells(t, group, NULL);
-	say(t->board, group, &lines);
-}
-
-/* Blanks behind a score, so that the points of its column stand together. */
-static size_t
-score_pad(const struct table *t, size_t i, const char *cell)
-{
-	if (t->columns[i]->format != FORMAT_SCORE || strchr(cell, '.') == NULL)
-		return 0;
-	return t->decimals[i] - count_decimals(cell);
-}
-
-static void
-measure(struct table *t)
-{
-	for (size_t k = 0; k < t->n_lines; k++) {
-		for (size_t i = 0; i < t->n_columns; i++) {
-			const char *cell = t->lines[k].cells[i];
-			size_t width;
-
-			if (cell == NULL)
-				continue;
-			width = utf8_width(str_from(cell)) +
-				score_pad(t, i, cell);
-			if (width > t->widths[i])
-				t->widths[i] = width;
-		}
-	}
-	for (size_t i = 0; i < t->n_columns; i++)
-		if (t->columns[i]->format == FORMAT_NAME &&
-		    t->widths[i] > NAME_MAX_COLUMNS)
-			t->widths[i] = NAME_MAX_COLUMNS;
-}
-
-static size_t
-total_width(const struct table *t)
-{
-	size_t width = INDENT;
-
-	for (size_t i = 0; i < t->n_columns; i++)
-		if (t->widths[i] > 0)
-			width += t->widths[i] + (i > 0 ? 2 : 0);
-	return width;
-}
-
-/* The shown column that is the least worth keeping. */
-static size_t
-least_column(const struct table *t)
-{
-	size_t least = 0;
-
-	for (size_t i = 0; i < t->n_columns; i++)
-		if (t->widths[i] > 0 &&
-		    (t->widths[least] == 0 ||
-		     t->columns[i]->keep < t->columns[least]->keep))
-			least = i;
-	return least;
-}
-
-/*
- * Make the table as narrow as the screen: the notes shrink first, then the
- * figures of less weight go, then the names (the first column) shrink, then
- * other figures go.
- */
-static void
-fit(struct table *t)
-{
-	size_t first = t->widths[0], room;
-
-	assert(t->n_columns > 0);
-	while (t->look->columns > 0 && total_width(t) > t->look->columns) {
-		size_t over = total_width(t) - t->look->columns;
-		size_t least = least_column(t);
-
-		if (t->columns[least]->format == FORMAT_NOTE &&
-		    t->widths[least] >= over + NOTE_MIN_COLUMNS)
-			t->widths[least] -= over;
-		else if (t->columns[least]->keep >= KEEP_FIGURES &&
-			 t->widths[0] > NAME_MIN_COLUMNS)
-			t->widths[0] = t->widths[0] > over + NAME_MIN_COLUMNS
-					       ? t->widths[0] - over
-					       : NAME_MIN_COLUMNS;
-		else if (least != 0)
-			t->widths[least] = 0;
-		else
-			break;
-	}
-	/* What the last column left free goes back to the names. */
-	room = total_width(t) < t->look->columns
-		       ? t->look->columns - total_width(t)
-		       : 0;
-	t->widths[0] =
-		first < t->widths[0] + room ? first : t->widths[0] + room;
-}
-
-static void
-blanks(FILE *stream, size_t n)
-{
-	(void)fprintf(stream, "%*s", (int)n, "");
-}
-
-static void
-print_cells(FILE *stream, const struct table *t, const struct line *line)
-{
-	size_t owed = INDENT;
-
-	for (size_t i = 0; i < t->n_columns; i++) {
-		const char *cell = line->cells[i];
-		struct str s = str_from(cell);
-		size_t pad = score_pad(t, i, cell), width, fits;
-		bool left = t->columns[i]->format == FORMAT_NAME ||
-			    t->columns[i]->format == FORMAT_NOTE ||
-			    t->columns[i]->format == FORMAT_CAPS;
-
-		if (t->widths[i] == 0)
-			continue;
-		width = utf8_width(s) + pad;
-		if (width > t->widths[i]) {
-			fits = utf8_prefix(s, t->widths[i] - 1);
-			blanks(stream, owed);
-			(void)fprintf(stream, "%.*s…", (int)fits, cell);
-			owed = 2;
-			continue;
-		}
-		owed += left ? 0 : t->widths[i] - width;
-		if (s.len > 0) {
-			blanks(stream, owed);
-			(void)fputs(cell, stream);
-			owed = pad;
-		} else {
-			owed += width;
-		}
-		owed += (left ? t->widths[i] - width : 0) + 2;
-	}
-	(void)fputc('\n', stream);
-}
-
-/* A text with its verdict at the right edge, or on a line of its own. */
-static void
-print_heading(FILE *stream, const struct table *t, const struct line *line)
-{
-	size_t left = utf8_width(str_from(line->text));
-	size_t right = utf8_width(str_from(line->right));
-	size_t edge = total_width(t);
-	bool color = t->look->color;
-
-	if (t->look->columns > 0 && edge > t->look->columns)
-		edge = t->look->columns;
-	(void)fprintf(stream, "%s%s%s", color ? BOLD : "", line->text,
-		      color ? RESET : "");
-	if (right > 0) {
-		if (left + 2 + right <= edge) {
-			blanks(stream, edge - left - right);
-		} else {
-			(void)fputc('\n', stream);
-			blanks(stream, INDENT + 1);
-		}
-		(void)fprintf(stream, "%s%s%s", color ? line->color : "",
-			      line->right, color ? RESET : "");
-	}
-	(void)fputc('\n', stream);
-}
-
-/* A text broken at blanks, what follows a little further in. */
-static void
-print_text(FILE *stream, const struct table *t, const char *text)
-{
-	size_t room = t->look->columns > MIN_COLUMNS ? t->look->columns : 0;
-	struct str rest = str_from(text);
-	size_t indent = INDENT;
-
-	for (;;) {
-		size_t len = rest.len;
-
-		if (room > 0 && utf8_width(rest) > room - indent) {
-			len = utf8_prefix(rest, room - indent);
-			while (len > 0 && rest.p[len] != ' ')
-				len--;
-			if (len == 0)
-				len = utf8_prefix(rest, room - indent);
-		}
-		blanks(stream, indent);
-		(void)fprintf(stream, "%.*s\n", (int)len, rest.p);
-		rest = (struct str){ rest.p + len, rest.len - len };
-		rest = str_trim(rest);
-		if (rest.len == 0)
-			return;
-		indent = INDENT + 4;
-	}
-}
-
-static void
-print_lines(FILE *stream, const struct table *t)
-{
-	static const char *const styles[] = { [LINE_TITLES] = DIM,
-					      [LINE_MEAN] = BOLD,
-					      [LINE_FAINT] = DIM,
-					      [LINE_BLANK] = NULL };
-
-	for (size_t i = 0; i < t->n_lines; i++) {
-		const struct line *line = &t->lines[i];
-		const char *style = t->look->color && line->kind < LINE_HEADING
-					    ? styles[line->kind]
-					    : NULL;
-
-		if (style != NULL)
-			(void)fputs(style, stream);
-		if (line->kind == LINE_HEADING)
-			print_heading(stream, t, line);
-		else if (line->kind == LINE_TEXT)
-			print_text(stream, t, line->text);
-		else if (line->kind == LINE_BLANK)
-			(void)fputc('\n', stream);
-		else
-			print_cells(stream, t, line);
-		if (style != NULL)
-			(void)fputs(RESET, stream);
-	}
-}
-
-static void
-table_release(struct table *t)
-{
-	for (size_t k = 0; k < t->n_lines; k++) {
-		for (size_t i = 0; i < t->n_columns; i++)
-			free(t->lines[k].cells[i]);
-		free(t->lines[k].text);
-		free(t->lines[k].right);
-	}
-	free(t->lines);
-}
-
-/* What the marks of the caps mean, once, where there are any. */
-static void
-print_legend(FILE *stream, const struct table *t)
-{
-	struct buf text;
-
-	buf_init(&text, LINE_MAX_LEN);
-	board_track_line(&text, t->board->track);
-	print_text(stream, t, text.data);
-	buf_clear(&text);
-	if (track_has_caps(t->board->track)) {
-		buf_append_str(&text, "caps: bytes, train, eval");
-		if (t->board->track->full_targets)
-			buf_append_str(&text, ", all targets");
-		buf_append_str(&text, ": ✓ kept, ");
-		if (t->board->track->train_grace_steps > 0)
-			buf_appendf(&text, "~ over by at most %g steps, ",
-				    t->board->track->train_grace_steps);
-		buf_append_str(&text, "✗ broken, · not in the log");
-		print_text(stream, t, text.data);
-	}
-	(void)fputc('\n', stream);
-	buf_release(&text);
-}
-
-static void
-print_table(FILE *stream, const struct board *board,
-	    const struct board_look *look)
-{
-	struct table t = { .board = board, .look = look };
-
-	choose_columns(&t);
-	for (size_t i = 0; i < board->n_groups; i++)
-		add_group(&t, &board->groups[board->rank[i]], i + 1);
-	measure(&t);
-	fit(&t);
-	print_legend(stream, &t);
-	print_lines(stream, &t);
-	table_release(&t);
-}
-
-/* Text that Markdown shall take as it stands. */
-static void
-put_text(FILE *stream, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (strchr("|`*<>[]\\", *text) != NULL)
-			(void)fputc('\\', stream);
-		(void)fputc(*text, stream);
+	for (size_t i = 0; i < p->group->n_notes; i++) {
+		buf_append_str(&p->text, p->markdown ? "" : "note: ");
+		buf_append_str(&p->text, p->group->notes[i]);
+		end_line(p);
 	}
 }
 
@@ -1003,7 +543,7 @@ group_uses(const struct board *board, const struct board_group *group,
 		return !group->is_values && !all_seeds(board, group);
 	if (!column_used(board, column))
 		return false;
-	number = run_number_by_name(str_from(column->key));
+	number = number_of(column);
 	for (size_t i = 0; i < group->n_rows; i++)
 		if (run_has(run_number_get(&board->rows[group->rows[i]]->run,
 					   number)))
@@ -1011,159 +551,746 @@ group_uses(const struct board *board, const struct board_group *group,
 	return false;
 }
 
-/* A column that a group has, and the decimals of its scores there. */
-struct shown {
-	const struct column *column;
-	int decimals;
-};
-
-static void
-put_head(FILE *stream, const struct shown *columns, size_t n)
+/* Is it text, which may be cut and is no number that is missing? */
+static bool
+is_text(const struct column *column)
 {
-	for (size_t i = 0; i < n; i++)
-		(void)fprintf(stream, "| %s ",
-			      columns[i].column->format == FORMAT_NOTE
-				      ? "note"
-				      : columns[i].column->title);
-	(void)fputs("|\n", stream);
-	for (size_t i = 0; i < n; i++)
-		(void)fputs(columns[i].column->format == FORMAT_NAME ||
-					    columns[i].column->format ==
-						    FORMAT_NOTE
-				    ? "|:--"
-				    : "|--:",
-			    stream);
-	(void)fputs("|\n", stream);
+	return column->format == FORMAT_NAME || column->format == FORMAT_NOTE;
 }
 
-static void
-put_row(FILE *stream, const struct board *board, const struct shown *columns,
-	size_t n, const struct board_row *row)
+/* The columns of a table: in Markdown those of the group alone. */
+static struct facts_section *
+begin_table(struct page *p, const char *title)
 {
-	const struct board_group *group = &board->groups[row->group];
-	struct buf text;
+	struct facts_column columns[MAX_COLUMNS] = { { 0 } };
 
-	buf_init(&text, CELL_MAX);
-	for (size_t i = 0; i < n; i++) {
-		buf_clear(&text);
-		append_cell(&text, columns[i].column, group, row,
-			    columns[i].decimals);
-		(void)fputs("| ", stream);
-		put_text(stream, text.len > 0 || columns[i].column->format ==
-							 FORMAT_NOTE
-					 ? text.data
-					 : "—");
-		(void)fputc(' ', stream);
+	p->n_columns = 0;
+	for (const struct column *c = all_columns; c->title != NULL; c++) {
+		struct facts_column *column = &columns[p->n_columns];
+		bool is_number =
+			c->format == FORMAT_FIXED || c->format == FORMAT_SCORE;
+
+		if (p->markdown ? !group_uses(p->board, p->group, c)
+				: !column_used(p->board, c))
+			continue;
+		column->label = p->markdown && c->format == FORMAT_NOTE
+					? "note"
+					: c->title;
+		column->kind = c->key == NULL ? FMT_TEXT
+			       : is_number    ? FMT_NUMBER
+					      : FMT_GROUPED;
+		column->width = c->width;
+		column->drop = c->drop;
+		column->cut_drop = c->cut_drop;
+		p->decimals[p->n_columns] = decimals_of(p->board, p->group, c);
+		p->columns[p->n_columns++] = c;
 	}
-	(void)fputs("|\n", stream);
-	buf_release(&text);
+	return facts_table(p->facts, title, columns, p->n_columns);
 }
 
-/* The means in bold; "mean" stands in the first column. */
+/* A run, or the means where row is NULL. */
 static void
-put_mean(FILE *stream, const struct shown *columns, size_t n,
-	 const struct board_group *group)
+add_row(struct page *p, const struct board_row *row)
 {
-	struct buf text;
+	bool dash = row != NULL && (p->markdown || !p->group->is_values);
+	enum fact_style style = row == NULL ? FACT_STRONG
+				: p->markdown || row->use == BOARD_COUNTED
+					? FACT_PLAIN
+					: FACT_DIM;
+	AUTO_BUF text = buf_new(CELL_MAX);
 
-	buf_init(&text, CELL_MAX);
-	for (size_t i = 0; i < n; i++) {
-		enum format format = columns[i].column->format;
+	for (size_t i = 0; i < p->n_columns; i++) {
+		const struct column *c = p->columns[i];
 
 		buf_clear(&text);
-		if (i == 0)
-			buf_append_str(&text,
-				       format == FORMAT_NAME ||
-						       format == FORMAT_PLAIN
-					       ? "mean"
-					       : "mean ");
-		if (format != FORMAT_NAME)
-			append_cell(&text, columns[i].column, group, NULL,
-				    columns[i].decimals);
-		if (text.len > 0)
-			(void)fprintf(stream, "| **%s** ", text.data);
-		else
-			(void)fputs("| ", stream);
+		/* "mean" stands in the first column, whatever that is. */
+		if (row == NULL && i == 0 && !is_text(c))
+			buf_append_str(&text, c->format == FORMAT_PLAIN
+						      ? "mean"
+						      : "mean ");
+		append_cell(&text, c, p->group, row, p->decimals[i]);
+		if (c->format == FORMAT_NAME && !p->markdown &&
+		    utf8_width(buf_str(&text)) > NAME_MAX_COLUMNS) {
+			text.len = utf8_prefix(buf_str(&text),
+					       NAME_MAX_COLUMNS - 1);
+			buf_append_str(&text, "…");
+		}
+		facts_text(p->facts, "", style, "%s",
+			   text.len > 0 || is_text(c) || !dash ? text.data
+							       : FMT_ABSENT);
 	}
-	(void)fputs("|\n", stream);
-	buf_release(&text);
+}
+
+/* Counts and spread, caps, deltas, the bar, tests, notes; no verdict. */
+static void
+add_says(struct page *p)
+{
+	static void (*const says[])(struct page * p) = {
+		say_counts, say_caps, say_time,	  say_delta, say_bar,
+		say_tests,  say_z,    say_common, say_notes,
+	};
+
+	facts_section(p->facts, "")->is_list = true;
+	for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
+		says[i](p);
+		end_line(p);
+	}
+}
+
+/* The verdict stands beside the title, in Markdown at the end. */
+static void
+add_group(struct page *p, const struct board_group *group, size_t rank)
+{
+	static const enum fact_style styles[] = {
+		[BOARD_WORD_NONE] = FACT_PLAIN,
+		[BOARD_WORD_BASELINE] = FACT_REFERENCE,
+		[BOARD_WORD_NO_RUNS] = FACT_DIM,
+		[BOARD_WORD_INVALID] = FACT_ALARM,
+		[BOARD_WORD_NOT_JUDGED] = FACT_DIM,
+		[BOARD_WORD_BELOW_BAR] = FACT_WORSE,
+		[BOARD_WORD_NOT_SHOWN] = FACT_WARN,
+		[BOARD_WORD_SHOWN] = FACT_BETTER,
+	};
+	const struct board_verdict *v = &group->verdict;
+	struct facts_section *table;
+
+	p->group = group;
+	table = begin_table(p, p->markdown ? group->title
+					   : facts_keep(p->facts, "%zu  %s",
+							rank, group->title));
+	table->beside = p->markdown ? NULL : v->text;
+	table->beside_style = styles[v->word];
+	for (size_t i = 0; i < group->n_rows && p->n_columns > 0; i++)
+		add_row(p, p->board->rows[group->rows[i]]);
+	if (group->n_counted > 0 && p->n_columns > 0)
+		add_row(p, NULL);
+	add_says(p);
+	if (!p->markdown || v->text[0] == '\0')
+		return;
+	facts_section(p->facts, "");
+	facts_text(p->facts, "", FACT_STRONG, "%s", v->text);
 }
 
 static void
-put_item(void *user, const char *line)
+add_track(struct page *p)
 {
-	(void)fputs("- ", user);
-	put_text(user, line);
-	(void)fputc('\n', user);
+	facts_section(p->facts, "");
+	board_track_line(&p->text, p->board->track);
+	end_line(p);
+}
+
+/* The track, and what the marks of the caps mean where there are any. */
+static void
+add_legend(struct page *p)
+{
+	const struct track *track = p->board->track;
+
+	add_track(p);
+	if (!track_has_caps(track))
+		return;
+	buf_append_str(&p->text, "caps: bytes, train, eval");
+	if (track->full_targets)
+		buf_append_str(&p->text, ", all targets");
+	buf_append_str(&p->text, ": ✓ kept, ");
+	if (track->train_grace_steps > 0)
+		buf_appendf(&p->text, "~ over by at most %g steps, ",
+			    track->train_grace_steps);
+	buf_append_str(&p->text, "✗ broken, · not in the log");
+	end_line(p);
+}
+
+/* Print all of it, and let it go. */
+static void
+print_page(struct page *p, FILE *stream, const struct board_look *look)
+{
+	AUTO_BUF text = buf_new(SIZE_MAX / 2);
+
+	if (p->markdown)
+		facts_print_md(&text, p->facts);
+	else
+		facts_print(&text, p->facts,
+			    &(struct facts_look){ .columns = look->columns,
+						  .fold = look->columns,
+						  .indent = INDENT,
+						  .hang = HANG,
+						  .color = look->color,
+						  .is_tight = true });
+	(void)fwrite(text.data, 1, text.len, stream);
+	facts_release(p->facts);
+	buf_release(&p->text);
 }
 
 void
 board_print_md_group(FILE *stream, const struct board *board,
-		     const struct board_group *group, bool all_tests)
+		     const struct board_group *group)
 {
-	const struct listener items = { put_item, stream, true, all_tests };
-	struct shown columns[MAX_COLUMNS];
-	struct buf title;
-	size_t n = 0;
+	struct facts facts = { NULL };
+	struct page p = { .facts = &facts, .board = board, .markdown = true };
 
-	for (const struct column *c = all_columns; c->title != NULL; c++)
-		if (group_uses(board, group, c))
-			columns[n++] =
-				(struct shown){ c,
-						decimals_of(board, group, c) };
-	buf_init(&title, CELL_MAX);
-	utf8_sanitize(&title, str_from(group->title));
-	(void)fputs("### ", stream);
-	put_text(stream, title.data);
-	(void)fputs("\n\n", stream);
-	buf_release(&title);
-	if (n > 0) {
-		put_head(stream, columns, n);
-		for (size_t i = 0; i < group->n_rows; i++)
-			put_row(stream, board, columns, n,
-				board->rows[group->rows[i]]);
-		if (group->n_counted > 0)
-			put_mean(stream, columns, n, group);
-		(void)fputc('\n', stream);
-	}
-	say(board, group, &items);
-	if (group->verdict.text[0] != '\0')
-		(void)fprintf(stream, "\n**%s**\n", group->verdict.text);
+	p.text = buf_new(LINE_MAX_LEN);
+	add_group(&p, group, 0);
+	add_track(&p);
+	print_page(&p, stream, NULL);
 }
 
 static void
-print_md(FILE *stream, const struct board *board, const struct board_look *look)
+print_board(FILE *stream, const struct board *board, bool markdown,
+	    const struct board_look *look)
 {
-	struct buf text;
+	struct facts facts = { NULL };
+	struct page p = { .facts = &facts,
+			  .board = board,
+			  .markdown = markdown,
+			  .all_tests = look->all_tests };
+
+	p.text = buf_new(LINE_MAX_LEN);
+	if (!markdown)
+		add_legend(&p);
+	for (size_t i = 0; i < board->n_groups; i++)
+		add_group(&p, &board->groups[board->rank[i]], i + 1);
+	if (markdown)
+		add_track(&p);
+	print_page(&p, stream, look);
+}
+
+/* A number under "<stem>_<unit>". */
+static void
+add_in_unit(cJSON *object, const char *stem, const char *unit, double value)
+{
+	char key[64];
+
+	(void)snprintf(key, sizeof(key), "%s_%s", stem, unit);
+	json_add_number(object, key, value);
+}
+
+static void
+add_stats(cJSON *object, const char *unit, const struct board_stats *s)
+{
+	add_in_unit(object, "mean", unit, s->mean);
+	add_in_unit(object, "sd_sample", unit, s->sd_sample);
+	add_in_unit(object, "sd_population", unit, s->sd_population);
+	add_in_unit(object, "se", unit, s->se);
+	add_in_unit(object, "min", unit, s->min);
+	add_in_unit(object, "max", unit, s->max);
+}
+
+static void
+add_caps(cJSON *object, const enum board_kept *caps)
+{
+	cJSON *node = cJSON_AddObjectToObject(object, "caps");
+
+	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++)
+		json_add_string(node, board_cap_name((enum board_cap)cap),
+				caps[cap] == CAP_NONE
+					? NULL
+					: board_kept_name(caps[cap]));
+}
+
+cJSON *
+board_row_json(const struct board *board, const struct board_row *row)
+{
+	cJSON *object = run_to_json(&row->run);
+
+	json_add_clean(object, "file", row->path);
+	json_add_string(object, "sha256", row->sha256[0] ? row->sha256 : NULL);
+	json_add_string(object, "use", board_use_name(row->use));
+	cJSON_AddBoolToObject(object, "counted", row->use == BOARD_COUNTED);
+	json_add_clean(object, "copy_of",
+		       row->use == BOARD_COPY || row->use == BOARD_SAME_RUN
+			       ? board->rows[row->copy_of]->path
+			       : NULL);
+	cJSON_AddBoolToObject(object, "seed_again", row->seed_again);
+	add_caps(object, row->caps);
+	json_add_clean(object, "note", row->note[0] ? row->note : NULL);
+	return object;
+}
+
+const char *
+board_stored_status(const struct stored_run *run, long writer)
+{
+	return run_status_name(run->is_live && writer != 0 ? RUN_RUNNING
+							   : run->run.status);
+}
+
+cJSON *
+board_stored_json(const struct stored_run *run, long writer)
+{
+	cJSON *row = cJSON_CreateObject(), *keys = run_to_json(&run->run);
+	const char *word = board_stored_status(run, writer);
+	cJSON *status = strcmp(word, "unknown") == 0 ? cJSON_CreateNull()
+						     : cJSON_CreateString(word);
+
+	cJSON_ReplaceItemInObjectCaseSensitive(keys, "status", status);
+	json_add_number(row, "run_id", (double)run->run_id);
+	json_add_string(row, "pod", run->pod);
+	json_add_clean(row, "path", run->path);
+	json_add_clean(row, "file", run->path);
+	json_add_number(row, "gen", run->gen);
+	out_add_members(row, keys);
+	json_add_time(row, "first_seen", run->first_wall_ms);
+	json_add_time(row, "last_seen", run->last_wall_ms);
+	return row;
+}
+
+void
+board_add_sample(cJSON *row, const char *metric, const struct sample *s)
+{
+	json_add_number(row, "step", s->step);
+	json_add_string(row, "metric", metric);
+	json_add_number(row, "value", s->value);
+	json_add_number(row, "wall_s",
+			s->wall_ms != 0 ? (double)s->wall_ms / 1e3
+					: RUN_ABSENT);
+	json_add_number(row, "train_ms", s->train_ms);
+	json_add_number(row, "line", (double)s->line);
+}
+
+cJSON *
+board_test_json(const struct board_test *test)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	json_add_number(object, "t", test->t);
+	json_add_number(object, "df", test->df);
+	json_add_number(object, "p_one_sided", test->p);
+	json_add_number(object, "p_two_sided", test->p_two_sided);
+	return object;
+}
+
+/* The tests by their letter, with what they ask and whether they decide. */
+static void
+add_tests(cJSON *object, const struct track *track,
+	  const struct board_verdict *v)
+{
+	cJSON *tests = cJSON_AddObjectToObject(object, "tests");
+
+	for (int i = 0; i < TRACK_TEST_COUNT; i++) {
+		char letter[2] = { (char)('A' + i), '\0' };
+		cJSON *test = board_test_json(&v->tests[i]);
+		enum track_test which = (enum track_test)i;
+
+		json_add_string(test, "what", test_words(track, which));
+		cJSON_AddBoolToObject(test, "decides",
+				      test_decides(track, which));
+		if (run_has(v->tests[i].p))
+			cJSON_AddBoolToObject(test, "passes",
+					      v->tests[i].p < track->alpha);
+		else
+			cJSON_AddNullToObject(test, "passes");
+		cJSON_AddItemToObject(tests, letter, test);
+	}
+}
+
+static void
+add_verdict(cJSON *object, const struct board *board,
+	    const struct board_group *group)
+{
+	const struct board_verdict *v = &group->verdict;
+	const struct board_group *base = board_baseline(board);
+	const char *unit = board_unit(group);
+	cJSON *common;
+
+	json_add_string(object, "verdict", v->text[0] ? v->text : NULL);
+	json_add_string(object, "word", board_word_name(v->word));
+	json_add_clean(object, "baseline", base != NULL ? base->key : NULL);
+	add_in_unit(object, "delta", unit, v->delta);
+	if (strcmp(unit, "bpb") == 0) {
+		json_add_number(object, "delta_nats", v->delta_nats);
+		json_add_number(object, "nats_per_bpb", v->nats_per_unit);
+		json_add_string(object, "nats_per_bpb_source", v->nats_source);
+	}
+	add_in_unit(object, "bar", unit, v->bar);
+	json_add_number(object, "margin_nats",
+			board->track->has_record ? board->track->margin_nats
+						 : RUN_ABSENT);
+	json_add_number(object, "alpha",
+			board->track->has_record ? board->track->alpha
+						 : RUN_ABSENT);
+	add_tests(object, board->track, v);
+	json_add_number(object, "z", v->z);
+	json_add_number(object, "p_z", v->p_z);
+	json_add_number(object, "margin_root_n", v->margin_root_n);
+	add_in_unit(object, "mean_needed", unit, v->mean_needed);
+	json_add_number(object, "seeds_needed",
+			v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
+	json_add_number(object, "delta_train_ms", v->delta_train_ms);
+	cJSON_AddItemToObject(object, "train_time_test",
+			      board_test_json(&v->train_time));
+	common = cJSON_AddArrayToObject(object, "common_seeds");
+	for (size_t i = 0; i < v->n_common; i++) {
+		cJSON *pair = cJSON_CreateObject();
+
+		json_add_number(pair, "seed", v->common[i].seed);
+		add_in_unit(pair, "delta", unit, v->common[i].delta);
+		cJSON_AddItemToArray(common, pair);
+	}
+}
+
+static void
+add_counts(cJSON *object, const struct board *board,
+	   const struct board_group *group)
+{
+	cJSON *seeds = cJSON_AddArrayToObject(object, "seeds");
+	const struct board_row *row;
+
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		if (row->seed_again)
+			continue;
+		cJSON_AddItemToArray(seeds,
+				     run_has(row->run.seed)
+					     ? cJSON_CreateNumber(row->run.seed)
+					     : cJSON_CreateNull());
+	}
+	json_add_number(object, "n", (double)group->n_counted);
+	json_add_number(object, "n_seeds", (double)group->n_seeds);
+	json_add_number(object, "n_rows", (double)group->n_rows);
+	json_add_number(object, "n_copies",
+			(double)(group->n_uncounted[BOARD_COPY] +
+				 group->n_uncounted[BOARD_SAME_RUN]));
+	json_add_number(object, "n_unfinished",
+			(double)group->n_uncounted[BOARD_UNFINISHED]);
+	json_add_number(object, "n_no_score",
+			(double)group->n_uncounted[BOARD_NO_SCORE]);
+}
+
+/* The numbers whose means are worth a look. */
+static void
+add_means(cJSON *object, const struct board_group *group)
+{
+	static const char *const keys[] = {
+		"steps",	 "train_ms",	   "ms_per_step",
+		"tok_s_derived", "last_val_loss",  "final_val_loss",
+		"prequant_bpb",	 "quant_bpb",	   "sliding_bpb",
+		"ttt_bpb",	 "final_bpb",	   "eval_s",
+		"eval_total_s",	 "artifact_bytes", "code_bytes",
+		"peak_mem_mib",
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		json_add_number(object, keys[i], board_mean(group, keys[i]));
+}
+
+static void
+add_note(cJSON *array, const char *note)
+{
+	AUTO_BUF clean = buf_new(4096);
+
+	utf8_sanitize(&clean, str_from(note));
+	cJSON_AddItemToArray(array, cJSON_CreateString(clean.data));
+}
+
+static cJSON *
+group_json(const struct board *board, const struct board_group *group,
+	   size_t rank, bool with_rows)
+{
+	cJSON *object = cJSON_CreateObject(), *node;
+	const char *unit = board_unit(group);
+
+	json_add_clean(object, "group", group->key);
+	json_add_clean(object, "title", group->title);
+	json_add_number(object, "rank", (double)rank);
+	json_add_string(object, "track", board->track->name);
+	json_add_string(object, "score", group->score->name);
+	json_add_string(object, "unit", unit);
+	cJSON_AddBoolToObject(object, "is_baseline", group->is_baseline);
+	add_counts(object, board, group);
+	add_stats(object, unit, &group->stats);
+	node = cJSON_AddObjectToObject(object, "per_seed");
+	json_add_number(node, "n", (double)group->seed_stats.n);
+	add_stats(node, unit, &group->seed_stats);
+	add_means(cJSON_AddObjectToObject(object, "means"), group);
+	node = cJSON_AddObjectToObject(object, "train_time");
+	json_add_number(node, "n", (double)group->train_ms.n);
+	add_stats(node, "ms", &group->train_ms);
+	json_add_number(object, "max_train_ms", group->max_train_ms);
+	json_add_number(object, "max_eval_s", group->max_eval_s);
+	json_add_number(object, "max_artifact_bytes",
+			group->max_artifact_bytes);
+	add_caps(object, group->caps);
+	add_verdict(object, board, group);
+	node = cJSON_AddArrayToObject(object, "notes");
+	for (size_t i = 0; i < group->n_notes; i++)
+		add_note(node, group->notes[i]);
+	if (!with_rows)
+		return object;
+	node = cJSON_AddArrayToObject(object, "rows");
+	for (size_t i = 0; i < group->n_rows; i++)
+		cJSON_AddItemToArray(
+			node,
+			board_row_json(board, board->rows[group->rows[i]]));
+	return object;
+}
+
+static void
+print_json(FILE *stream, const struct board *board,
+	   const struct board_look *look)
+{
+	AUTO_BUF line = buf_new(64 * JSON_MAX_BYTES);
 
 	for (size_t i = 0; i < board->n_groups; i++) {
-		if (i > 0)
-			(void)fputc('\n', stream);
-		board_print_md_group(stream, board,
-				     &board->groups[board->rank[i]],
-				     look->all_tests);
+		AUTO_JSON object =
+			group_json(board, &board->groups[board->rank[i]], i + 1,
+				   !look->summary);
+
+		buf_clear(&line);
+		json_print(&line, object);
+		(void)fprintf(stream, "%s\n", line.data);
 	}
-	buf_init(&text, LINE_MAX_LEN);
-	board_track_line(&text, board->track);
-	(void)fprintf(stream, "\n%s\n", text.data);
-	buf_release(&text);
+}
+
+static const struct out_column csv_columns[] = {
+	{ "kind", NULL, -1, 0 },
+	{ "rank", NULL, 0, 0 },
+	{ "group", NULL, -1, 0 },
+	{ "file", NULL, -1, 0 },
+	{ "seed", NULL, 0, 0 },
+	{ "status", NULL, -1, 0 },
+	{ "use", NULL, -1, 0 },
+	{ "steps", NULL, -1, 0 },
+	{ "ms_per_step", NULL, -1, 0 },
+	{ "train_ms", NULL, -1, 0 },
+	{ "prequant_bpb", NULL, -1, 0 },
+	{ "quant_bpb", NULL, -1, 0 },
+	{ "sliding_bpb", NULL, -1, 0 },
+	{ "ttt_bpb", NULL, -1, 0 },
+	{ "final_bpb", NULL, -1, 0 },
+	{ "final_val_loss", NULL, -1, 0 },
+	{ "eval_s", NULL, -1, 0 },
+	{ "eval_total_s", NULL, -1, 0 },
+	{ "artifact_bytes", NULL, -1, 0 },
+	{ "cap_bytes", NULL, -1, 0 },
+	{ "cap_train", NULL, -1, 0 },
+	{ "cap_eval", NULL, -1, 0 },
+	{ "cap_targets", NULL, -1, 0 },
+	{ "n", NULL, 0, 0 },
+	{ "n_seeds", NULL, 0, 0 },
+	{ "score", NULL, -1, 0 },
+	{ "unit", NULL, -1, 0 },
+	{ "mean", NULL, 10, 0 },
+	{ "sd_sample", NULL, 10, 0 },
+	{ "sd_population", NULL, 10, 0 },
+	{ "se", NULL, 10, 0 },
+	{ "delta", NULL, 10, 0 },
+	{ "delta_nats", NULL, 10, 0 },
+	{ "nats_per_unit", NULL, 10, 0 },
+	{ "bar", NULL, 10, 0 },
+	{ "t_a", NULL, -1, 0 },
+	{ "df_a", NULL, -1, 0 },
+	{ "p_a", NULL, -1, 0 },
+	{ "t_b", NULL, -1, 0 },
+	{ "df_b", NULL, -1, 0 },
+	{ "p_b", NULL, -1, 0 },
+	{ "seeds_needed", NULL, 0, 0 },
+	{ "verdict", NULL, -1, 0 },
+	{ "note", NULL, -1, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+static void
+add_cap_cells(cJSON *row, const enum board_kept *caps)
+{
+	for (int cap = 0; cap < BOARD_CAP_COUNT; cap++) {
+		char key[32];
+
+		(void)snprintf(key, sizeof(key), "cap_%s",
+			       board_cap_name((enum board_cap)cap));
+		json_add_string(row, key,
+				caps[cap] == CAP_NONE
+					? NULL
+					: board_kept_name(caps[cap]));
+	}
+}
+
+static void
+csv_run(struct out *out, const struct board *board,
+	const struct board_group *group, size_t rank,
+	const struct board_row *row)
+{
+	cJSON *object = board_row_json(board, row);
+
+	json_add_string(object, "kind", "run");
+	json_add_number(object, "rank", (double)rank);
+	json_add_clean(object, "group", group->key);
+	add_cap_cells(object, row->caps);
+	json_add_string(object, "score", group->score->name);
+	json_add_string(object, "unit", board_unit(group));
+	out_take(out, object);
+}
+
+/* The numbers of a group, for the last row of CSV and for a summary. */
+static cJSON *
+group_row(const struct board_group *group, size_t rank)
+{
+	const struct board_verdict *v = &group->verdict;
+	cJSON *row = cJSON_CreateObject();
+
+	json_add_number(row, "rank", (double)rank);
+	json_add_number(row, "n", (double)group->n_counted);
+	json_add_number(row, "n_seeds", (double)group->n_seeds);
+	json_add_number(row, "mean", group->stats.mean);
+	json_add_number(row, "sd_sample", group->stats.sd_sample);
+	json_add_number(row, "sd_population", group->stats.sd_population);
+	json_add_number(row, "delta", v->delta);
+	json_add_number(row, "delta_nats", v->delta_nats);
+	json_add_string(row, "verdict", v->text[0] ? v->text : NULL);
+	return row;
+}
+
+/* Means stand in the columns of the runs. */
+static cJSON *
+csv_group(const struct board_group *group, size_t rank)
+{
+	const struct board_verdict *v = &group->verdict;
+	cJSON *row = group_row(group, rank);
+
+	json_add_string(row, "kind", "group");
+	json_add_clean(row, "group", group->key);
+	add_means(row, group);
+	add_cap_cells(row, group->caps);
+	json_add_string(row, "score", group->score->name);
+	json_add_string(row, "unit", board_unit(group));
+	json_add_number(row, "se", group->stats.se);
+	json_add_number(row, "nats_per_unit", v->nats_per_unit);
+	json_add_number(row, "bar", v->bar);
+	for (int i = TRACK_TEST_A; i <= TRACK_TEST_B; i++) {
+		const struct board_test *test = &v->tests[i];
+
+		add_in_unit(row, "t", i == TRACK_TEST_A ? "a" : "b", test->t);
+		add_in_unit(row, "df", i == TRACK_TEST_A ? "a" : "b", test->df);
+		add_in_unit(row, "p", i == TRACK_TEST_A ? "a" : "b", test->p);
+	}
+	json_add_number(row, "seeds_needed",
+			v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
+	return row;
+}
+
+static void
+print_csv(FILE *stream, const struct board *board,
+	  const struct board_look *look)
+{
+	struct out *out = out_new(stream, OUT_CSV, csv_columns);
+
+	for (size_t i = 0; i < board->n_groups; i++) {
+		const struct board_group *group =
+			&board->groups[board->rank[i]];
+
+		for (size_t k = 0; !look->summary && k < group->n_rows; k++)
+			csv_run(out, board, group, i + 1,
+				board->rows[group->rows[k]]);
+		out_take(out, csv_group(group, i + 1));
+	}
+	(void)out_free(out);
+}
+
+bool
+board_is_key(const char *key)
+{
+	static char nowhere[] = "";
+	const struct board_row row = { .path = nowhere };
+	const struct stored_run stored = { .pod = "", .path = "" };
+	cJSON *rows[] = { board_row_json(NULL, &row),
+			  board_stored_json(&stored, 0) };
+	bool is_one = false;
+
+	for (size_t i = 0; i < 2; i++) {
+		is_one |=
+			cJSON_GetObjectItemCaseSensitive(rows[i], key) != NULL;
+		cJSON_Delete(rows[i]);
+	}
+	for (const struct out_column *c = csv_columns; c->key != NULL; c++)
+		is_one |= strcmp(c->key, key) == 0;
+	return is_one;
+}
+
+static const struct out_column summary_columns[] = {
+	{ "rank", "#", 0, 0 },
+	{ "group", "group", 0, 0 },
+	{ "n", "runs", 0, 0 },
+	{ "n_seeds", "seeds", 0, 0 },
+	{ "mean", "mean", 8, 0 },
+	{ "sd_sample", "sample sd", 8, 0 },
+	{ "sd_population", "population sd", 8, 0 },
+	{ "delta", "delta", 8, 0 },
+	{ "delta_nats", "delta nats", 8, 0 },
+	{ "p_a", "p of A", -1, 0 },
+	{ "p_b", "p of B", -1, 0 },
+	{ "caps", "caps", 0, 0 },
+	{ "verdict", "verdict", 0, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+/* Four digits, so that a small p is not shown as 0. */
+static double
+shown_p(const struct board_test *test)
+{
+	char text[32];
+	double p = RUN_ABSENT;
+
+	(void)snprintf(text, sizeof(text), "%.4g", test->p);
+	(void)str_to_double(str_from(text), &p);
+	return p;
+}
+
+static cJSON *
+summary_row(const struct board_group *group, size_t rank)
+{
+	const struct board_verdict *v = &group->verdict;
+	cJSON *row = group_row(group, rank);
+	AUTO_BUF caps = buf_new(64);
+
+	if (group->n_counted > 0 && !group->is_values)
+		append_caps(&caps, group->caps);
+	json_add_clean(row, "group", group->title);
+	json_add_number(row, "p_a", shown_p(&v->tests[TRACK_TEST_A]));
+	json_add_number(row, "p_b", shown_p(&v->tests[TRACK_TEST_B]));
+	json_add_string(row, "caps", caps.len > 0 ? caps.data : NULL);
+	return row;
+}
+
+/* Is any cell of that column filled? */
+static bool
+is_used(const struct board *board, const char *key)
+{
+	for (size_t i = 0; i < board->n_groups; i++) {
+		AUTO_JSON row = summary_row(&board->groups[i], i);
+		const cJSON *cell = json_get(row, key);
+
+		if (cell != NULL && !cJSON_IsNull(cell))
+			return true;
+	}
+	return false;
+}
+
+static void
+print_summary(FILE *stream, const struct board *board, enum out_format format)
+{
+	struct out_column
+		used[sizeof(summary_columns) / sizeof(summary_columns[0])];
+	struct out *out;
+	size_t n = 0;
+
+	for (size_t i = 0; summary_columns[i].key != NULL; i++)
+		if (is_used(board, summary_columns[i].key))
+			used[n++] = summary_columns[i];
+	used[n] = (struct out_column){ NULL, NULL, 0, 0 };
+	out = out_new(stream, format, used);
+	for (size_t i = 0; i < board->n_groups; i++)
+		out_take(out,
+			 summary_row(&board->groups[board->rank[i]], i + 1));
+	(void)out_free(out);
 }
 
 void
 board_print(FILE *stream, const struct board *board, enum out_format format,
 	    const struct board_look *look)
 {
-	static void (*const printers[])(FILE * stream,
-					const struct board *board,
-					const struct board_look *look) = {
-		[OUT_TABLE] = print_table,
-		[OUT_JSON] = board_print_json,
-		[OUT_CSV] = board_print_csv,
-		[OUT_MD] = print_md,
-	};
-
-	if (look->summary && (format == OUT_TABLE || format == OUT_MD))
-		board_print_summary(stream, board, format);
+	if (format == OUT_JSON)
+		print_json(stream, board, look);
+	else if (format == OUT_CSV)
+		print_csv(stream, board, look);
+	else if (look->summary)
+		print_summary(stream, board, format);
 	else
-		printers[format](stream, board, look);
+		print_board(stream, board, format == OUT_MD, look);
 }

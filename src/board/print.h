@@ -26,25 +26,9 @@ struct board_look {
 void board_print(FILE *stream, const struct board *board,
 		 enum out_format format, const struct board_look *look);
 
-/* Parts of it: its JSON and CSV, and a summary as a table or in Markdown. */
-void board_print_json(FILE *stream, const struct board *board,
-		      const struct board_look *look);
-void board_print_csv(FILE *stream, const struct board *board,
-		     const struct board_look *look);
-void board_print_summary(FILE *stream, const struct board *board,
-			 enum out_format format);
-
-/* A mark for each cap. */
-void board_caps(struct buf *out, const enum board_kept *caps);
-/* "parameter-golf-10min: train 600 s, ...": the track and its rule. */
-void board_track_line(struct buf *out, const struct track *track);
-/* What test `test` asks, in a few words; whether the track's rule is of it. */
-const char *board_test_words(const struct track *track, enum track_test test);
-bool board_test_decides(const struct track *track, enum track_test test);
-
-/* One group in Markdown: heading, table, what is said of it. */
+/* One group in Markdown: heading, table, what is said of it, the track. */
 void board_print_md_group(FILE *stream, const struct board *board,
-			  const struct board_group *group, bool all_tests);
+			  const struct board_group *group);
 
 /* The row of one run, keys of `parse` and what the board makes of it. */
 cJSON *board_row_json(const struct board *board, const struct board_row *row);
@@ -58,6 +42,10 @@ cJSON *board_test_json(const struct board_test *test);
  * now, or 0: a run that one follows is running.  Given (owned).
  */
 cJSON *board_stored_json(const struct stored_run *run, long writer);
+/* Add the keys of a point: step, metric, value, wall_s, train_ms, line. */
+void board_add_sample(cJSON *row, const char *metric,
+		      const struct sample *sample);
+
 /* The word for its status now. */
 const char *board_stored_status(const struct stored_run *run, long writer);
 

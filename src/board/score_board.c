@@ -30,9 +30,7 @@ group_of(struct score_board *board, const char *key, const char *work)
 		if (strcmp(board->groups[i].key, key) == 0 &&
 		    strcmp(board->groups[i].work, work) == 0)
 			return &board->groups[i];
-	board->groups = xgrow(board->groups, board->n, &board->cap,
-			      sizeof(*board->groups));
-	group = &board->groups[board->n++];
+	group = xplace(board->groups, board->n, board->cap);
 	*group = (struct score_group){ .key = xstrdup(key),
 				       .work = xstrdup(work) };
 	return group;
@@ -48,9 +46,7 @@ score_board_add(struct score_board *board, const char *key,
 		group->invalid++;
 		return;
 	}
-	group->values = xgrow(group->values, group->n, &group->cap,
-			      sizeof(*group->values));
-	group->values[group->n++] = row->json.value;
+	xpush(group->values, group->n, group->cap, row->json.value);
 }
 
 static double
@@ -81,16 +77,13 @@ print_group(struct out *out, const struct score_group *group)
 {
 	cJSON *row = cJSON_CreateObject();
 	double median = median_of(group), low = (double)NAN, high = low;
-	struct buf clean;
 
 	if (group->n > 0) {
 		low = group->values[0];
 		high = group->values[group->n - 1];
 	}
-	buf_init(&clean, 4096);
-	utf8_sanitize(&clean, str_from(group->key));
 	json_add_string(row, "kind", "scores");
-	json_add_string(row, "group", clean.data);
+	json_add_clean(row, "group", group->key);
 	json_add_string(row, "work", group->work);
 	cJSON_AddNumberToObject(row, "n_valid", (double)group->n);
 	cJSON_AddNumberToObject(row, "n_invalid", group->invalid);
@@ -102,7 +95,6 @@ print_group(struct out *out, const struct score_group *group)
 				? 100 * (high - low) / fabs(median)
 				: (double)NAN);
 	out_take(out, row);
-	buf_release(&clean);
 }
 
 int

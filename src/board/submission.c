@@ -22,11 +22,10 @@
 static char *
 log_name(const struct submission *s, const struct board_row *row)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(4096);
 
 	if (run_has(row->run.seed) && s->group->n_seeds == s->group->n_counted)
 		return xasprintf("train_seed%.0f.log", row->run.seed);
-	buf_init(&clean, 4096);
 	utf8_sanitize(&clean, str_from(file_name(row->path)));
 	return buf_detach(&clean);
 }
@@ -36,7 +35,7 @@ seed_json(const struct submission *s, const struct board_row *row)
 {
 	const struct run *run = &row->run;
 	cJSON *seed = cJSON_CreateObject();
-	char *name = log_name(s, row);
+	AUTO_TEXT name = log_name(s, row);
 
 	json_add_number(seed, "val_bpb", run->final_bpb);
 	json_add_number(seed, "val_loss", run->final_val_loss);
@@ -51,7 +50,6 @@ seed_json(const struct submission *s, const struct board_row *row)
 	json_add_string(seed, "log", name);
 	json_add_string(seed, "log_sha256",
 			row->sha256[0] != '\0' ? row->sha256 : NULL);
-	free(name);
 	return seed;
 }
 
@@ -155,18 +153,16 @@ add_score(cJSON *root, const struct submission *s)
 	json_add_number(root, "n_seeds", (double)g->n_seeds);
 }
 
-cJSON *
-submission_json(const struct submission *s)
+char *
+submission_text(const struct submission *s)
 {
-	cJSON *root = cJSON_CreateObject();
+	AUTO_JSON root = cJSON_CreateObject();
+	AUTO_TEXT text = NULL;
 	const struct board_group *g = s->group;
 
 	json_add_string(root, "author", s->author);
 	json_add_string(root, "github_id", s->github_id);
-	if (s->name != NULL)
-		json_add_string(root, "name", s->name);
-	else
-		json_add_clean(root, "name", g->title);
+	json_add_clean(root, "name", s->name != NULL ? s->name : g->title);
 	json_add_string(root, "blurb", s->blurb);
 	json_add_string(root, "date", s->date);
 	json_add_string(root, "track", s->board->track->name);
@@ -179,7 +175,8 @@ submission_json(const struct submission *s)
 	json_add_number(root, "max_eval_s", g->max_eval_s);
 	add_seeds(root, s);
 	add_comparison(root, s);
-	return root;
+	text = cJSON_Print(root);
+	return xasprintf("%s\n", text);
 }
 
 /* Sentences to the caller, counted. */
@@ -269,29 +266,23 @@ submission_check(const struct submission *s,
 static int
 write_json(const struct submission *s, const char *folder, struct err *err)
 {
-	char *path, *text;
+	AUTO_TEXT text = submission_text(s);
+	char *path;
 	FILE *stream = new_folder_create(folder, "submission.json", &path, err);
-	cJSON *root;
 
 	if (stream == NULL)
 		return -1;
-	root = submission_json(s);
-	text = cJSON_Print(root);
-	(void)fprintf(stream, "%s\n", text);
-	cJSON_free(text);
-	cJSON_Delete(root);
+	(void)fputs(text, stream);
 	return new_folder_finish(stream, path, err);
 }
 
 static void
 say_item(void *user, const char *sentence)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(4096);
 
-	buf_init(&clean, 4096);
 	utf8_sanitize(&clean, str_from(sentence));
 	(void)fprintf(user, "- %s\n", clean.data);
-	buf_release(&clean);
 }
 
 static int
@@ -299,25 +290,20 @@ write_readme(const struct submission *s, const char *folder, struct err *err)
 {
 	char *path;
 	FILE *stream = new_folder_create(folder, "README.md", &path, err);
-	struct buf text;
+	AUTO_BUF text = buf_new(4096);
 
 	if (stream == NULL)
 		return -1;
-	buf_init(&text, 4096);
 	utf8_sanitize(&text,
 		      str_from(s->name != NULL ? s->name : s->group->title));
 	(void)fprintf(stream, "# %s\n\n", text.data);
 	if (s->blurb != NULL)
 		(void)fprintf(stream, "%s\n\n", s->blurb);
 	(void)fputs("## Results\n\n", stream);
-	board_print_md_group(stream, s->board, s->group, false);
-	buf_clear(&text);
-	board_track_line(&text, s->board->track);
-	(void)fprintf(stream, "\n%s\n", text.data);
+	board_print_md_group(stream, s->board, s->group);
 	(void)fputs("\n## To be settled\n\n", stream);
 	if (submission_check(s, say_item, stream) == 0)
 		(void)fputs("Nothing.\n", stream);
-	buf_release(&text);
 	return new_folder_finish(stream, path, err);
 }
 
@@ -331,15 +317,14 @@ log_of(const struct board_row *row)
 static void
 pass_bytes(FILE *from, FILE *to, struct sha256 *sha)
 {
-	char *block = xmalloc(BLOCK_BYTES);
+	char block[BLOCK_BYTES];
 	size_t n;
 
-	while ((n = fread(block, 1, BLOCK_BYTES, from)) > 0) {
+	while ((n = fread(block, 1, sizeof(block), from)) > 0) {
 		sha256_update(sha, block, n);
 		if (to != NULL)
 			(void)fwrite(block, 1, n, to);
 	}
-	free(block);
 }
 
 void
@@ -369,8 +354,8 @@ static int
 copy_log(const struct submission *s, const struct board_row *row,
 	 const char *folder, struct err *err)
 {
-	char *name = log_name(s, row), *path;
-	char hex[SHA256_HEX_SIZE];
+	AUTO_TEXT name = log_name(s, row);
+	char *path, hex[SHA256_HEX_SIZE];
 	FILE *to, *from = fopen(log_of(row), "rbe");
 	struct sha256 sha;
 	bool failed;
@@ -378,7 +363,6 @@ copy_log(const struct submission *s, const struct board_row *row,
 	to = from != NULL ? new_folder_create(folder, name, &path, err) : NULL;
 	if (from == NULL)
 		err_set_errno(err, ERR_IO, "cannot open %s", log_of(row));
-	free(name);
 	if (to == NULL) {
 		if (from != NULL)
 			(void)fclose(from);
@@ -405,20 +389,18 @@ static bool
 is_copied(const struct submission *s, size_t at)
 {
 	const struct board_row *row = s->board->rows[s->group->rows[at]];
-	char *name = log_name(s, row);
+	AUTO_TEXT name = log_name(s, row);
 	bool copied = false;
 
 	for (size_t i = 0; i < at && !copied; i++) {
 		const struct board_row *other =
 			s->board->rows[s->group->rows[i]];
-		char *other_name = log_name(s, other);
+		AUTO_TEXT other_name = log_name(s, other);
 
 		copied = other->use == BOARD_COUNTED &&
 			 strcmp(row->path, other->path) == 0 &&
 			 strcmp(name, other_name) == 0;
-		free(other_name);
 	}
-	free(name);
 	return copied;
 }
 

@@ -28,8 +28,8 @@ struct submission {
  */
 void submission_find_logs(struct board *board, const struct board_group *group);
 
-/* The object of submission.json; given (owned). */
-cJSON *submission_json(const struct submission *s);
+/* What submission.json holds; owned. */
+char *submission_text(const struct submission *s);
 
 /*
  * Hold the group against what reviewers ask for: enough seeds, all finished,

@@ -38,25 +38,22 @@
 #define MAX_TEXT   (1024U * 1024)
 #define MAX_REPORT (16U * 1024 * 1024)
 
-/* The forms of a verdict. */
-enum bench_print { BENCH_TEXT, BENCH_JSON, BENCH_CSV, BENCH_MD };
-
-/* The entries of a command with a struct that has an enum bench_print
- * `print`; when: "", or " at the end". */
+/* The entries of a command with a struct that has an enum out_format `print`;
+ * when: "", or " at the end". */
 #define BENCH_PRINT_OPTIONS(type, when)                                        \
 	CMD_ROW("json", NULL, "print the object of verdict.json" when,         \
-		CMD_VALUE, type, print, .value = BENCH_JSON),                  \
+		CMD_VALUE, type, print, .value = OUT_JSON),                    \
 		CMD_ROW("csv", NULL,                                           \
 			"print comma-separated values, a row a variant" when,  \
-			CMD_VALUE, type, print, .value = BENCH_CSV),           \
+			CMD_VALUE, type, print, .value = OUT_CSV),             \
 		CMD_ROW("md", NULL, "print Markdown" when, CMD_VALUE, type,    \
-			print, .value = BENCH_MD)
+			print, .value = OUT_MD)
 
 /* How a bench is begun; the first member of the commands' structs. */
 struct bench_ask {
 	bool yes, detach, dry, accept_new;
 	bool quiet; /* no report at the end */
-	enum bench_print print;
+	enum out_format print;
 };
 
 #define BENCH_ASK_OPTIONS                                                      \
@@ -75,15 +72,12 @@ struct bench_ask {
 static void
 bench_tell(const char *line)
 {
-	time_t now = time(NULL);
-	char stamp[16], *text;
-	struct tm tm;
+	char stamp[CLOCK_RFC3339_SIZE];
+	AUTO_TEXT text = NULL;
 
-	(void)gmtime_r(&now, &tm);
-	(void)strftime(stamp, sizeof(stamp), "%H:%M:%S", &tm);
-	text = xasprintf("%s %s", stamp, line);
+	clock_rfc3339(clock_real.wall_ms(&clock_real), stamp);
+	text = xasprintf("%.8s %s", strchr(stamp, 'T') + 1, line);
 	say_line(text);
-	free(text);
 }
 
 /* A question on the terminal; only y and Y are a yes. */
@@ -98,7 +92,7 @@ ask(const char *question)
 }
 
 static int bench_conclude(const struct bench_drive *drive,
-			  const enum bench_print *print, struct err *err);
+			  const enum out_format *print, struct err *err);
 
 /*
  * on_end "ask": somebody at a terminal is asked whether the pods are to stop;
@@ -109,9 +103,9 @@ ask_stop(const struct bench_drive *drive, struct err *err)
 {
 	struct bench_drive stop = *drive;
 	bool is_asked = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-	char *pods = drive->mode == SESSION_RUN
-			     ? bench_still_up(drive->plan, drive->path)
-			     : NULL;
+	AUTO_TEXT pods = drive->mode == SESSION_RUN
+				 ? bench_still_up(drive->plan, drive->path)
+				 : NULL;
 	bool yes;
 
 	if (pods == NULL)
@@ -124,7 +118,6 @@ ask_stop(const struct bench_drive *drive, struct err *err)
 			      "still up: %s; hgym-tui bench stop %s runs "
 			      "their stop_cmd\n",
 			      pods, drive->id);
-	free(pods);
 	stop.mode = SESSION_STOP;
 	return yes ? bench_conclude(&stop, NULL, err) : 0;
 }
@@ -171,57 +164,50 @@ print_rows(const cJSON *verdict, struct err *err)
 
 /* A verdict.json to stdout; what text and Markdown have behind it, or "". */
 static int
-bench_print_verdict(const cJSON *verdict, enum bench_print print,
+bench_print_verdict(const cJSON *verdict, enum out_format print,
 		    const char *behind, struct err *err)
 {
 	struct facts facts;
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_REPORT);
 	int rc;
 
-	if (print == BENCH_JSON)
+	if (print == OUT_JSON)
 		return cmd_print_json(cJSON_Duplicate(verdict, true), err);
-	if (print == BENCH_CSV)
+	if (print == OUT_CSV)
 		return print_rows(verdict, err);
-	buf_init(&text, MAX_REPORT);
 	facts_init(&facts);
 	report_facts(&facts, verdict);
-	if (print == BENCH_MD)
+	if (print == OUT_MD)
 		facts_print_md(&text, &facts);
 	else
 		facts_print_text(&text, &facts);
 	buf_append_str(&text, behind);
 	rc = cmd_print(&text, err);
 	facts_release(&facts);
-	buf_release(&text);
 	return rc;
 }
 
 /* The verdict of a folder, and how the bench stands, to stdout. */
 static int
-bench_print_report(const struct bench_drive *drive, enum bench_print print,
+bench_print_report(const struct bench_drive *drive, enum out_format print,
 		   struct err *err)
 {
 	struct folder_state state;
 	bool is_there = folder_read_state(drive->path, &state);
-	cJSON *verdict = bench_verdict(drive);
-	char *waits, *behind;
-	int rc;
-
-	waits = bench_waits_words(drive->path, drive->id, state.state);
-	behind =
+	AUTO_JSON verdict = bench_verdict(drive);
+	AUTO_TEXT waits =
+		bench_waits_words(drive->path, drive->id, state.state);
+	AUTO_TEXT behind =
 		xasprintf("%s%s%s%s",
 			  strcmp(state.state, "running") == 0
 				  ? "\nit is under way: no verdict yet\n"
 				  : "",
 			  waits != NULL ? "\n" : "", waits != NULL ? waits : "",
 			  waits != NULL ? "\n" : "");
+
 	json_add_string(verdict, "state", is_there ? state.state : "unknown");
 	bench_waits_json(verdict, drive->path, state.state);
-	rc = bench_print_verdict(verdict, print, behind, err);
-	free(behind);
-	free(waits);
-	cJSON_Delete(verdict);
-	return rc;
+	return bench_print_verdict(verdict, print, behind, err);
 }
 
 /*
@@ -229,7 +215,7 @@ bench_print_report(const struct bench_drive *drive, enum bench_print print,
  * ask about pods that are still up.  The exit status, or -1 with err.
  */
 static int
-bench_conclude(const struct bench_drive *drive, const enum bench_print *print,
+bench_conclude(const struct bench_drive *drive, const enum out_format *print,
 	       struct err *err)
 {
 	switch (bench_drive(drive, err)) {
@@ -322,10 +308,9 @@ static int
 bench_begin(struct context *context, const struct plan *plan, const char *given,
 	    const struct bench_ask *q, struct err *err)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_TEXT);
 	int status = -1;
 
-	buf_init(&text, MAX_TEXT);
 	bench_outline(&text, context, plan);
 	if (q->dry)
 		status = cmd_print(&text, err);
@@ -334,7 +319,6 @@ bench_begin(struct context *context, const struct plan *plan, const char *given,
 			"this starts programs on pods: not with --read-only");
 	else
 		(void)fwrite(text.data, 1, text.len, stderr);
-	buf_release(&text);
 	if (q->dry || context->options.read_only)
 		return status;
 	if (!q->yes && !isatty(STDIN_FILENO))
@@ -478,6 +462,11 @@ exec_attach(struct cmd_args *args, void *opaque, struct err *err)
 	return status;
 }
 
+/* Members of a command that takes one bench. */
+#define OF_ONE_BENCH                                                           \
+	.least = 1, .most = 1, .wants = "name one bench by its ID",            \
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS
+
 const struct cmd cmd_bench_run = {
 	.name = "bench run",
 	.usage = "[OPTIONS] FILE",
@@ -502,10 +491,7 @@ const struct cmd cmd_bench_attach = {
 		"drives it, waits for\nthe end and prints the verdict.",
 	.options = attach_options,
 	.size = sizeof(struct bench_ask),
-	.least = 1,
-	.most = 1,
-	.wants = "name one bench by its ID",
-	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	OF_ONE_BENCH,
 	.exec = exec_attach,
 };
 
@@ -522,12 +508,10 @@ static void
 add_verdict(cJSON *row, const char *state, const cJSON *root)
 {
 	bool none = root == NULL || strcmp(state, "running") == 0;
-	struct buf line;
+	AUTO_BUF line = buf_new(4096);
 
-	buf_init(&line, 4096);
 	report_line(&line, root);
 	json_add_clean(row, "verdict", none ? NULL : line.data);
-	buf_release(&line);
 }
 
 /* A row of the list; path is NULL of a bench whose folder is gone. */
@@ -538,7 +522,7 @@ row_of(const struct stored_bench *bench, const char *path, const char *stopped,
 	const char *state = bench->state != NULL ? bench->state : "";
 	cJSON *row = cJSON_CreateObject();
 	char started[CLOCK_RFC3339_SIZE];
-	char *waits =
+	AUTO_TEXT waits =
 		path != NULL ? bench_waits_words(path, bench->id, state) : NULL;
 
 	clock_rfc3339(bench->started_ms, started);
@@ -554,7 +538,6 @@ row_of(const struct stored_bench *bench, const char *path, const char *stopped,
 	json_add_string(row, "waits_for", waits);
 	bench_waits_json(row, path, state);
 	json_add_string(row, "dir", path);
-	free(waits);
 	return row;
 }
 
@@ -563,19 +546,17 @@ folder_row(const char *base, const char *id)
 {
 	char path[FOLDER_PATH_SIZE];
 	struct folder_state state;
-	cJSON *row, *verdict;
+	AUTO_JSON verdict = NULL;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", base, id);
 	(void)folder_read_state(path, &state);
 	verdict = folder_read_json(path, "verdict.json");
-	row = row_of(&(struct stored_bench){ .id = id,
-					     .name = state.name,
-					     .state = state.state,
-					     .started_ms = state.started_ms },
-		     path, state.stopped[0] != '\0' ? state.stopped : NULL,
-		     state.cost_usd, verdict);
-	cJSON_Delete(verdict);
-	return row;
+	return row_of(&(struct stored_bench){ .id = id,
+					      .name = state.name,
+					      .state = state.state,
+					      .started_ms = state.started_ms },
+		      path, state.stopped[0] != '\0' ? state.stopped : NULL,
+		      state.cost_usd, verdict);
 }
 
 /* The verdict that the database keeps; NULL: none. */
@@ -598,17 +579,15 @@ static int
 print_stored(void *user, const struct stored_bench *bench)
 {
 	const struct history *h = user;
-	cJSON *verdict;
+	AUTO_JSON verdict = stored_verdict(bench);
 
 	for (size_t i = 0; i < h->n; i++)
 		if (strcmp(h->ids[i], bench->id) == 0)
 			return 0;
-	verdict = stored_verdict(bench);
 	out_take(h->out,
 		 row_of(bench, NULL, json_get_string(verdict, "stopped", NULL),
 			json_get_number(verdict, "cost_usd", (double)NAN),
 			verdict));
-	cJSON_Delete(verdict);
 	return 0;
 }
 
@@ -636,7 +615,7 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 	};
 	const struct cmd_output *call = opaque;
 	struct history history = { .out = cmd_out(call->format, columns) };
-	char *base = bench_base();
+	AUTO_TEXT base = bench_base();
 	int status;
 
 	history.ids = folder_list(base, &history.n);
@@ -646,7 +625,6 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 	for (size_t i = 0; i < history.n; i++)
 		free(history.ids[i]);
 	free(history.ids);
-	free(base);
 	return cmd_out_end(history.out, status, err);
 }
 
@@ -674,7 +652,7 @@ remember(void *user, const struct stored_bench *bench)
 
 /* Show it from the database; -1 where that has none, err left as it was. */
 static int
-show_stored(struct cmd_args *args, enum bench_print print, struct err *err)
+show_stored(struct cmd_args *args, enum out_format print, struct err *err)
 {
 	struct remembered r = { .word = args->argv[0] };
 	int status = -1;
@@ -790,10 +768,7 @@ const struct cmd cmd_bench_show = {
 	.help = "ID may be cut short while it stays the only one.",
 	.options = show_options,
 	.size = sizeof(struct bench_ask),
-	.least = 1,
-	.most = 1,
-	.wants = "name one bench by its ID",
-	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	OF_ONE_BENCH,
 	.exec = exec_show,
 };
 
@@ -801,10 +776,7 @@ const struct cmd cmd_bench_abort = {
 	.name = "bench abort",
 	.usage = "ID",
 	.summary = "end a bench and prove that nothing of it is left",
-	.least = 1,
-	.most = 1,
-	.wants = "name one bench by its ID",
-	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	OF_ONE_BENCH,
 	.exec = exec_action,
 };
 
@@ -812,10 +784,7 @@ const struct cmd cmd_bench_stop = {
 	.name = "bench stop",
 	.usage = "ID",
 	.summary = "run the stop_cmd of each pod of a bench that is over",
-	.least = 1,
-	.most = 1,
-	.wants = "name one bench by its ID",
-	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	OF_ONE_BENCH,
 	.exec = exec_action,
 };
 
@@ -824,10 +793,7 @@ const struct cmd cmd_bench_clean = {
 	.usage = "ID",
 	.summary = "remove what a bench left on its pods",
 	.help = "The results here are kept.",
-	.least = 1,
-	.most = 1,
-	.wants = "name one bench by its ID",
-	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	OF_ONE_BENCH,
 	.exec = exec_action,
 };
 
@@ -885,19 +851,17 @@ add_pod(struct buf *text, const struct noise_register *reg,
 {
 	const struct noise_entry *e =
 		noise_register_find(reg, plan, 0, pod, "");
-	cJSON *row;
+	AUTO_JSON row = e != NULL ? noise_entry_json(e) : NULL;
 
 	if (e == NULL)
 		return -1;
-	if (!json) {
+	if (json) {
+		json_print(text, row);
+		buf_append_char(text, '\n');
+	} else {
 		buf_append_str(text, pod > 0 ? "\n" : "");
 		noise_entry_text(text, e);
-		return 0;
 	}
-	row = noise_entry_json(e);
-	json_print(text, row);
-	buf_append_char(text, '\n');
-	cJSON_Delete(row);
 	return 0;
 }
 
@@ -907,12 +871,11 @@ print_noise(struct context *context, const struct audit_call *call,
 	    const struct plan *plan, struct err *err)
 {
 	struct noise_register reg;
-	struct buf text;
+	AUTO_BUF text = buf_new(1024U * 1024);
 	int status = 0;
 
 	if (noise_register_load(&reg, context, err) != 0)
 		return -1;
-	buf_init(&text, 1024U * 1024);
 	for (size_t i = 0; i < plan->n_pods; i++)
 		if (add_pod(&text, &reg, plan, i, call->json) != 0)
 			status = err_set(err, ERR_NODATA,
@@ -925,7 +888,6 @@ print_noise(struct context *context, const struct audit_call *call,
 			    bench_probe_what(call->audit.probe));
 	if (cmd_print(&text, status == 0 ? err : NULL) != 0)
 		status = -1;
-	buf_release(&text);
 	noise_register_release(&reg);
 	return status;
 }
@@ -936,14 +898,13 @@ run_audit(struct context *context, const struct audit_call *call,
 	  const cJSON *root, struct err *err)
 {
 	struct plan plan;
-	struct buf text;
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	int status;
 
-	buf_init(&text, JSON_MAX_BYTES);
 	json_print(&text, root);
 	buf_append_char(&text, '\n');
 	status = plan_parse(&plan, call->file != NULL ? call->file : "audit",
-			    (struct str){ text.data, text.len }, err);
+			    buf_str(&text), err);
 	if (status == 0) {
 		if (call->file == NULL)
 			(void)fprintf(stderr, "%s\n",
@@ -954,7 +915,6 @@ run_audit(struct context *context, const struct audit_call *call,
 			status = print_noise(context, call, &plan, err);
 		plan_release(&plan);
 	}
-	buf_release(&text);
 	return status;
 }
 
@@ -963,29 +923,24 @@ exec_audit(struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct conf *conf = &args->context->conf;
 	struct audit_call *call = opaque;
-	cJSON *definition = NULL, *root = NULL;
-	struct buf text;
-	int status = -1;
+	AUTO_JSON definition = NULL;
+	AUTO_JSON root = NULL;
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 
-	buf_init(&text, JSON_MAX_BYTES);
 	if (call->file != NULL) {
 		definition = json_parse_file(call->file, &text, err);
-		if (definition == NULL)
+		if (definition == NULL) {
 			err->code = ERR_CONFIG;
+			return -1;
+		}
 	}
 	call->audit.definition = definition;
 	call->audit.probe = call->probe == NULL
 				    ? bench_probe_of(conf, call->audit.pods)
 			    : strcmp(call->probe, "gpu") == 0 ? PROBE_GPU
 							      : PROBE_CPU;
-	if (call->file == NULL || definition != NULL)
-		root = bench_make_audit(&call->audit, conf, err);
-	if (root != NULL)
-		status = run_audit(args->context, call, root, err);
-	cJSON_Delete(root);
-	cJSON_Delete(definition);
-	buf_release(&text);
-	return status;
+	root = bench_make_audit(&call->audit, conf, err);
+	return root != NULL ? run_audit(args->context, call, root, err) : -1;
 }
 
 const struct cmd cmd_bench_audit = {
@@ -1106,7 +1061,7 @@ struct request {
 	struct judge_ask ask;
 	const char *metric; /* NULL: by what the logs are */
 	bool lower;	    /* it is said that a lower score is better */
-	enum bench_print print;
+	enum out_format print;
 	const char *fail_on;
 	bool numerics_changed;
 	size_t current; /* arm that plain words belong to */
@@ -1409,11 +1364,9 @@ print_verdict(const struct request *q, const struct judge *judge,
 		.cost_usd = (double)NAN,
 		.stopped = "imported",
 	};
-	cJSON *verdict = verdict_to_json(judge, &info);
-	int rc = bench_print_verdict(verdict, q->print, "", err);
+	AUTO_JSON verdict = verdict_to_json(judge, &info);
 
-	cJSON_Delete(verdict);
-	return rc;
+	return bench_print_verdict(verdict, q->print, "", err);
 }
 
 /*

@@ -12,12 +12,15 @@
 #include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
-#include "board/build.h"
-#include "board/export.h"
+#include "board/input.h"
 #include "board/print.h"
 #include "board/submission.h"
 #include "cmd/cmd.h"
+#include "ingest/parse_files.h"
+#include "parsers/json.h"
+#include "parsers/run_reader.h"
 #include "report/new_folder.h"
+#include "report/run_columns.h"
 
 static const char *const board_group_words[] = { "dirname", "file", "source",
 						 "pod", NULL };
@@ -211,13 +214,10 @@ check_failures(const struct board *board, unsigned int fail_on)
 		const struct board_group *group =
 			&board->groups[board->rank[i]];
 		const char *why = failure_of(group, fail_on);
-		char *text;
 
 		if (why == NULL)
 			continue;
-		text = xasprintf("%s: %s", group->title, why);
-		say_error(text);
-		free(text);
+		say_error("%s: %s", group->title, why);
 		status = err_exit_status(ERR_CHECK);
 	}
 	return status;
@@ -354,22 +354,16 @@ choose_group(const struct board *board, const char *name, struct err *err)
 static void
 say_missing(void *user, const char *sentence)
 {
-	char *text = xasprintf("submission: %s", sentence);
-
 	(void)user;
-	say_error(text);
-	free(text);
+	say_error("submission: %s", sentence);
 }
 
 static int
 print_json(const struct submission *s, struct err *err)
 {
-	cJSON *root = submission_json(s);
-	char *text = cJSON_Print(root);
+	AUTO_TEXT text = submission_text(s);
 
-	(void)printf("%s\n", text);
-	cJSON_free(text);
-	cJSON_Delete(root);
+	(void)fputs(text, stdout);
 	return cmd_flush(err);
 }
 
@@ -424,6 +418,168 @@ const struct cmd cmd_submission = {
 	.exec = exec_submission,
 };
 
+#define READ_BYTES 65536U
+
+static const struct out_column run_columns[] = {
+	{ "group", NULL, 0, 0 },     { "file", NULL, 0, 0 },
+	{ "run_index", NULL, 0, 0 }, { "status", NULL, 0, 0 },
+	{ "use", NULL, 0, 0 },	     RUN_COLUMNS,
+	{ "sha256", NULL, 0, 0 },    { "note", NULL, 0, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+static const struct out_column sample_columns[] = {
+	{ "file", NULL, 0, 0 },	     { "run_index", NULL, 0, 0 },
+	{ "step", NULL, 0, 0 },	     { "metric", NULL, 0, 0 },
+	{ "value", NULL, -1, 0 },    { "wall_s", NULL, 3, 0 },
+	{ "train_ms", NULL, -1, 0 }, { "line", NULL, 0, 0 },
+	{ NULL, NULL, 0, 0 },
+};
+
+/* A row a run, with all keys of `parse` and its group. */
+static int
+put_runs(FILE *stream, enum out_format format, const struct board *board)
+{
+	struct out *out = out_new(stream, format, run_columns);
+
+	for (size_t i = 0; i < board->n_rows; i++) {
+		const struct board_row *row = board->rows[i];
+		cJSON *object = board_row_json(board, row);
+
+		json_add_clean(object, "group", board->groups[row->group].key);
+		out_take(out, object);
+	}
+	return out_free(out);
+}
+
+static void
+put_sample(struct out *out, const char *file, unsigned int run_index,
+	   const char *metric, const struct sample *s)
+{
+	cJSON *row = cJSON_CreateObject();
+
+	json_add_clean(row, "file", file);
+	json_add_number(row, "run_index", run_index);
+	board_add_sample(row, metric, s);
+	out_take(out, row);
+}
+
+/* One log that is read for its series. */
+struct series_of {
+	struct out *out;
+	const char *file;
+};
+
+static void
+take_sample(void *user, const struct run *run, const struct sample *sample)
+{
+	const struct series_of *series = user;
+
+	put_sample(series->out, series->file, run->run_index,
+		   metric_info(sample->metric)->name, sample);
+}
+
+static int
+samples_of_file(struct out *out, const char *path,
+		const struct format_set *formats, struct err *err)
+{
+	static const struct run_reader_cb cb = { .on_sample = take_sample };
+	struct series_of series = { out, path };
+	struct run_reader *reader;
+	bool is_stdin = strcmp(path, "-") == 0, failed;
+	FILE *from = is_stdin ? stdin : fopen(path, "rbe");
+	char block[READ_BYTES];
+	size_t n;
+
+	if (from == NULL)
+		return err_set_errno(err, ERR_IO, "cannot open %s", path);
+	reader = run_reader_new(formats, &cb, &series);
+	while ((n = fread(block, 1, sizeof(block), from)) > 0)
+		run_reader_feed(reader, block, n);
+	run_reader_finish(reader);
+	run_reader_free(reader);
+	failed = ferror(from) != 0;
+	if (!is_stdin)
+		(void)fclose(from);
+	return failed ? err_set(err, ERR_IO, "cannot read %s", path) : 0;
+}
+
+static int
+samples_of_files(struct out *out, char *const *argv, size_t n,
+		 const struct format_set *formats, struct err *err)
+{
+	struct log_paths paths;
+	int status = 0;
+
+	log_paths_find(&paths, argv, n);
+	for (size_t i = 0; i < paths.n && status == 0; i++)
+		if (!paths.v[i].table)
+			status = samples_of_file(out, paths.v[i].path, formats,
+						 err);
+	log_paths_release(&paths);
+	return status;
+}
+
+/* The series of the database; a run at a time. */
+struct stored_series {
+	struct out *out;
+	struct store *store;
+	const char *file; /* pod:path */
+	unsigned int run_index;
+	struct err *err;
+};
+
+static int
+take_stored(void *user, const struct stored_sample *sample)
+{
+	const struct stored_series *series = user;
+
+	put_sample(series->out, series->file, series->run_index, sample->metric,
+		   &sample->sample);
+	return 0;
+}
+
+static int
+samples_of_run(void *user, const struct stored_run *run)
+{
+	AUTO_TEXT file = xasprintf("%s:%s", run->pod, run->path);
+	struct stored_series *series = user;
+
+	series->file = file;
+	series->run_index = run->run.run_index;
+	return store_each_sample(series->store, run->run_id, NULL, take_stored,
+				 series, series->err);
+}
+
+/*
+ * A row a point: of these logs or, without any, of all runs of the database.
+ * -1 with err.
+ */
+static int
+put_samples(FILE *stream, enum out_format format, struct context *context,
+	    char *const *paths, size_t n_paths, struct err *err)
+{
+	struct out *out;
+	int status;
+
+	if (n_paths == 0 && context_open(context, CONTEXT_DB, err) != 0)
+		return -1;
+	out = out_new(stream, format, sample_columns);
+	if (n_paths > 0)
+		status = samples_of_files(out, paths, n_paths, context->formats,
+					  err);
+	else
+		status = store_each_run(
+			context->store, 0, samples_of_run,
+			&(struct stored_series){ .out = out,
+						 .store = context->store,
+						 .err = err },
+			err);
+	if (out_free(out) != 0 && status == 0)
+		status = err_set(err, ERR_IO, "cannot write the output");
+	return status;
+}
+
 enum what { WHAT_BOARD, WHAT_RUNS, WHAT_SAMPLES };
 
 static const char *const what_words[] = { "board", "runs", "samples", NULL };
@@ -455,13 +611,13 @@ put(const struct cmd_args *args, const struct export_call *call,
 	const struct board_look look = { .all_tests = true };
 
 	if (call->what == WHAT_SAMPLES)
-		return export_samples(stream, call->format, args->context,
-				      args->argv, (size_t)args->argc, err);
+		return put_samples(stream, call->format, args->context,
+				   args->argv, (size_t)args->argc, err);
 	if (call->what == WHAT_BOARD)
 		board_print(stream, &built->board,
 			    call->format == OUT_TABLE ? OUT_JSON : call->format,
 			    &look);
-	else if (export_runs(stream, call->format, &built->board) != 0)
+	else if (put_runs(stream, call->format, &built->board) != 0)
 		return err_set(err, ERR_IO, "cannot write the output");
 	return 0;
 }

@@ -56,6 +56,47 @@ const struct cmd *const cmd_table[] = {
 		NULL,
 };
 
+/* No command: the dashboard; its options are those of every command. */
+static const char *const colors[] = { "auto", "always", "never", NULL };
+static const char *const charsets[] = { "braille", "block", "ascii", NULL };
+
+static const struct cmd_option dash_options[] = {
+	{ 0, "config", "FILE", "read this configuration", CMD_TEXT,
+	  CMD_AT(cmd_globals, context.config) },
+	{ 0, "db", "FILE", "use this database", CMD_TEXT,
+	  CMD_AT(cmd_globals, context.db) },
+	{ 0, "read-only", NULL, "never start, stop or write anything on a pod",
+	  CMD_FLAG, CMD_AT(cmd_globals, context.read_only) },
+	{ 0, "color", "WHEN", "auto, always or never", CMD_WORD,
+	  CMD_AT(cmd_globals, context.color), .words = colors },
+	{ 0, "charset", "SET", "draw charts with braille, block or ascii",
+	  CMD_WORD, CMD_AT(cmd_globals, context.charset), .words = charsets },
+	{ 'v', "verbose", NULL, "write a debug log to a file", CMD_FLAG,
+	  CMD_AT(cmd_globals, context.verbose) },
+	{ 'h', "help", NULL, "show this help", CMD_FLAG,
+	  CMD_AT(cmd_globals, help) },
+	{ 'V', "version", NULL, "show the version and those of the libraries",
+	  CMD_FLAG, CMD_AT(cmd_globals, version) },
+	CMD_OPTIONS_END,
+};
+
+static int
+exec_dash(struct cmd_args *args, void *opaque, struct err *err)
+{
+	(void)opaque;
+	return dash_run(args->context, args->argv, (size_t)args->argc, err);
+}
+
+const struct cmd cmd_dash = {
+	.name = "",
+	.usage = "[OPTIONS] [COMMAND [ARGS]]",
+	.summary = "the dashboard",
+	.options = dash_options,
+	.most = CMD_ANY,
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS | CONTEXT_TRACK,
+	.exec = exec_dash,
+};
+
 /* A command line while it is read. */
 struct cmd_line {
 	const struct cmd *cmd; /* NULL: not named yet */
@@ -334,14 +375,12 @@ read_line(struct cmd_line *line, int argc, char **argv, struct err *err)
 static void
 open_debug_log(void)
 {
-	char *dir = conf_dir_state();
-	char *path = xasprintf("%s/debug.log", dir);
+	AUTO_TEXT dir = conf_dir_state();
+	AUTO_TEXT path = xasprintf("%s/debug.log", dir);
 	struct err err = { ERR_NONE, "" };
 
 	if (conf_make_dir(dir, &err) != 0 || log_open(path, &err) != 0)
-		say_error(err.text);
-	free(path);
-	free(dir);
+		say_error("%s", err.text);
 }
 
 /* Open what the command needs and run it. */
@@ -400,7 +439,7 @@ cmd_main(int argc, char **argv)
 			status = run_line(&line, &err);
 	}
 	if (status < 0) {
-		say_error(err.text);
+		say_error("%s", err.text);
 		status = err_exit_status(err.code);
 	}
 	free(line.options);
@@ -448,14 +487,10 @@ cmd_print(const struct buf *text, struct err *err)
 int
 cmd_print_json(cJSON *object, struct err *err)
 {
-	struct buf line;
-	int rc;
+	AUTO_BUF line = buf_new((size_t)JSON_MAX_BYTES * 2);
 
-	buf_init(&line, (size_t)JSON_MAX_BYTES * 2);
 	json_print(&line, object);
 	buf_append_char(&line, '\n');
 	cJSON_Delete(object);
-	rc = cmd_print(&line, err);
-	buf_release(&line);
-	return rc;
+	return cmd_print(&line, err);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/version.h"
@@ -43,10 +44,9 @@ doctor_say(struct doctor *d, const char *area, enum state state,
 {
 	static const char *const names[] = { "ok", "warn", "fail" };
 	cJSON *row = cJSON_CreateObject();
-	struct buf text;
+	AUTO_BUF text = buf_new(4096);
 	va_list ap;
 
-	buf_init(&text, 4096);
 	va_start(ap, fmt);
 	buf_vappendf(&text, fmt, ap);
 	va_end(ap);
@@ -55,7 +55,6 @@ doctor_say(struct doctor *d, const char *area, enum state state,
 	json_add_string(row, "what", text.data);
 	json_add_string(row, "next", next);
 	out_take(d->out, row);
-	buf_release(&text);
 	if (state == STATE_FAIL)
 		d->failed = true;
 }
@@ -221,15 +220,12 @@ read_head(const char *path, char *out, size_t size)
 static bool
 is_rsa(const char *path, const char *head)
 {
-	char *public_path;
+	AUTO_TEXT public_path = xasprintf("%s.pub", path);
 	char text[64];
 
-	if (strstr(head, "BEGIN RSA PRIVATE KEY") != NULL)
-		return true;
-	public_path = xasprintf("%s.pub", path);
 	read_head(public_path, text, sizeof(text));
-	free(public_path);
-	return str_starts_with(str_from(text), "ssh-rsa ");
+	return strstr(head, "BEGIN RSA PRIVATE KEY") != NULL ||
+	       str_starts_with(str_from(text), "ssh-rsa ");
 }
 
 static void
@@ -271,15 +267,13 @@ check_usual_keys(struct doctor *d, bool has_rsa_sha2)
 	size_t found = 0;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char *usual = xasprintf("~/.ssh/%s", names[i]);
-		char *path = conf_expand_home(usual);
+		AUTO_TEXT usual = xasprintf("~/.ssh/%s", names[i]);
+		AUTO_TEXT path = file_expand_home(usual);
 
 		if (access(path, F_OK) == 0) {
 			check_key(d, path, !has_rsa_sha2);
 			found++;
 		}
-		free(path);
-		free(usual);
 	}
 	return found;
 }
@@ -312,7 +306,7 @@ check_keys(struct doctor *d)
 {
 	const struct conf *conf = &d->context->conf;
 	bool has_rsa_sha2 = version_has_rsa_sha2();
-	char *usual = conf_expand_home("~/.ssh/known_hosts");
+	AUTO_TEXT usual = file_expand_home("~/.ssh/known_hosts");
 	size_t found = check_usual_keys(d, has_rsa_sha2), remote = 0;
 
 	for (size_t i = 0; i < conf->n_pods; i++) {
@@ -333,7 +327,6 @@ check_keys(struct doctor *d)
 		doctor_say(d, "keys", STATE_WARN,
 			   "ssh-keygen -t ed25519, or use an agent",
 			   "there is no key in ~/.ssh and no pod names one");
-	free(usual);
 }
 
 /* Ask the agent for its keys; it may hang, but not us for long. */
@@ -377,6 +370,7 @@ check_agent(struct doctor *d)
 	else
 		ask_agent(d, path);
 }
+
 static bool
 in_path(const char *program)
 {
@@ -482,13 +476,11 @@ check_disk(struct doctor *d, char *dir)
 static void
 check_disks(struct doctor *d)
 {
-	char *db = xstrdup(d->context->db_path);
-	char *state = conf_dir_state();
+	AUTO_TEXT db = xstrdup(d->context->db_path);
+	AUTO_TEXT state = conf_dir_state();
 
 	check_disk(d, db);
 	check_disk(d, state);
-	free(db);
-	free(state);
 }
 
 static int

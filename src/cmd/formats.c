@@ -154,9 +154,8 @@ has_digit(struct str s)
 static char *
 clean_copy(struct str s)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(400);
 
-	buf_init(&text, 400);
 	utf8_sanitize(&text, s);
 	return buf_detach(&text);
 }
@@ -164,18 +163,16 @@ clean_copy(struct str s)
 static void
 keep_untaken(struct check *check, uint64_t line, struct str s)
 {
-	char *text;
+	AUTO_TEXT text = clean_copy(s);
 
 	if (!has_digit(s))
 		return;
-	if (check->n_untaken == MAX_UNTAKEN) {
+	if (check->n_untaken == MAX_UNTAKEN)
 		check->more_untaken++;
-		return;
-	}
-	text = clean_copy(s);
-	check->untaken[check->n_untaken++] = xasprintf(
-		"%s:%llu: %s", check->path, (unsigned long long)line, text);
-	free(text);
+	else
+		check->untaken[check->n_untaken++] =
+			xasprintf("%s:%llu: %s", check->path,
+				  (unsigned long long)line, text);
 }
 
 static size_t
@@ -316,7 +313,7 @@ exec_check(struct cmd_args *args, void *opaque, struct err *err)
 
 		if (check_log(&check, args->argv[i], &why) == 0)
 			continue;
-		say_error(why.text);
+		say_error("%s", why.text);
 		status = err_exit_status(why.code);
 	}
 	print_rules_taken(&check, out, name);

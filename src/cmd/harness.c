@@ -97,12 +97,9 @@ show_ab(const struct harness_workspace *ws, const struct place *place,
 		return -1;
 	if (run->best.present && run->checkpoint.iteration.present &&
 	    run->checkpoint.iteration.value != run->best.iteration)
-		(void)fprintf(stderr,
-			      "hgym-tui: the checkpoint is of iteration %.0f; "
-			      "the best verified one, of iteration %u, was not "
-			      "kept\n",
-			      run->checkpoint.iteration.value,
-			      run->best.iteration);
+		say_error("the checkpoint is of iteration %.0f; the best "
+			  "verified one, of iteration %u, was not kept",
+			  run->checkpoint.iteration.value, run->best.iteration);
 	return cmd_print_json(object, err);
 }
 
@@ -116,8 +113,8 @@ show_workspace(struct harness_call *call, const struct harness_files *files,
 
 	harness_workspace_read(&ws, files, place->now_ms);
 	if (files->full)
-		(void)fprintf(stderr, "hgym-tui: more files than can be read; "
-				      "older runs are left out\n");
+		say_error("more files than can be read; older runs are left "
+			  "out");
 	if (call->ab)
 		rc = show_ab(&ws, place, id, err);
 	else
@@ -223,7 +220,7 @@ show_path(struct harness_call *call, struct context *context, const char *path,
 {
 	const struct conf *conf = &context->conf;
 	const char *colon = strchr(path, ':');
-	char *name;
+	AUTO_TEXT name = NULL;
 	int pod;
 
 	if (colon == NULL || colon == path || colon[1] == '\0' ||
@@ -233,7 +230,6 @@ show_path(struct harness_call *call, struct context *context, const char *path,
 		return -1;
 	name = xstrndup(path, (size_t)(colon - path));
 	pod = conf_find_pod(conf, name);
-	free(name);
 	if (pod < 0)
 		return err_set(err, ERR_CONFIG,
 			       "%s: no such directory here, and the "
@@ -254,7 +250,7 @@ exec_harness(struct cmd_args *args, void *opaque, struct err *err)
 
 		if (show_path(opaque, args->context, args->argv[i], &why) == 0)
 			continue;
-		say_error(why.text);
+		say_error("%s", why.text);
 		status = err_exit_status(why.code);
 	}
 	return status;

@@ -135,21 +135,19 @@ static void
 print_file(void *user, struct parsed_file *file)
 {
 	struct parse_job *job = user;
-	char text[512];
 
 	for (size_t i = 0; i < file->n_runs; i++)
 		print_run(job, file, &file->runs[i]);
 	if (file->score != NULL)
 		take_score(job, file);
 	if (file->err.code != ERR_NONE) {
-		say_error(file->err.text);
+		say_error("%s", file->err.text);
 		job->status = err_exit_status(file->err.code);
 	} else if (file->n_runs == 0 && file->score == NULL) {
-		(void)snprintf(text, sizeof(text), "%s: %s", file->path,
-			       file->bytes == 0
-				       ? "empty"
-				       : "no training run and no score in it");
-		say_error(text);
+		say_error("%s: %s", file->path,
+			  file->bytes == 0
+				  ? "empty"
+				  : "no training run and no score in it");
 	}
 }
 

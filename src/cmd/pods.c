@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* `pods`: connect to each pod once, a row on how it is; and `pods check`: is
- * each fit for a run?  Reads only. */
+/* `collect`: follow all pods without a screen, into the database; `pods`:
+ * connect to each once, a row on how it is; and `pods check`: is each fit for a
+ * run?  The last two read only. */
 #include "config.h"
 
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/say.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "ingest/ingest.h"
@@ -15,8 +18,189 @@
 #include "pods/preflight.h"
 #include "pods/probe.h"
 
-#define LIMIT_MS 45000 /* connect and log in, then one answer */
-#define LOOK_MS	 50
+#define LIMIT_S 45 /* connect and log in, then one answer */
+#define LOOK_MS 50
+
+/* Pods in a loop, until a command has what it wants or a signal comes. */
+struct session {
+	struct ingest_options options; /* without loop and model */
+	/* Asked every LOOK_MS. */
+	bool (*is_over)(const struct session *session);
+	struct context *context; /* a hangup reads it again; NULL: it ends us */
+	const struct collect_call *call; /* of `collect` */
+	struct model model;
+	struct ingest *ingest;
+	int64_t start_ms;
+	int signum; /* that ended it; 0: none */
+};
+
+/* A sentence to stderr, made harmless. */
+static void
+follow_say(void *user, enum model_severity severity, const char *text)
+{
+	AUTO_BUF clean = buf_new(4096);
+
+	(void)user;
+	(void)severity;
+	buf_append_str(&clean, "hgym-tui: ");
+	utf8_sanitize(&clean, str_from(text));
+	say_line(clean.data);
+}
+
+static double
+session_age_s(const struct session *s)
+{
+	const struct clock *clock = loop_clock(s->options.loop);
+
+	return (double)(clock->mono_ms(clock) - s->start_ms) / 1e3;
+}
+
+static void
+session_on_signal(void *user, int signum)
+{
+	struct session *s = user;
+
+	s->signum = signum;
+	loop_stop(s->options.loop);
+}
+
+/* Read the configuration again; a broken one changes nothing. */
+static void
+session_on_hangup(void *user, int signum)
+{
+	struct session *s = user;
+	struct err err = { ERR_NONE, "" };
+	char said[200];
+
+	(void)signum;
+	if (context_reload(s->context, said, &err) != 0) {
+		follow_say(NULL, MODEL_WARNING, err.text);
+		return;
+	}
+	ingest_reload(s->ingest, &s->context->conf);
+	follow_say(NULL, MODEL_INFO, said);
+}
+
+static void
+session_on_timer(void *user)
+{
+	struct session *s = user;
+
+	(void)say_send();
+	if (s->is_over(s))
+		loop_stop(s->options.loop);
+}
+
+/* Until it is over; the exit status, or -1.  Release it in any case. */
+static int
+session_run(struct session *s, struct err *err)
+{
+	struct loop *loop = s->options.loop = loop_new(err);
+	struct loop_timer *timer;
+	size_t unreachable;
+
+	if (loop == NULL)
+		return -1;
+	model_init(&s->model);
+	s->options.model = &s->model;
+	s->start_ms = loop_clock(loop)->mono_ms(loop_clock(loop));
+	loop_on_signal(loop, SIGINT, session_on_signal, s);
+	loop_on_signal(loop, SIGTERM, session_on_signal, s);
+	if (s->context != NULL)
+		loop_on_signal(loop, SIGHUP, session_on_hangup, s);
+	s->ingest = ingest_new(&s->options, err);
+	if (s->ingest == NULL)
+		return -1;
+	timer = loop_timer_new(loop, session_on_timer, s);
+	loop_timer_start(timer, LOOK_MS, LOOK_MS);
+	loop_run(loop);
+	loop_timer_close(timer);
+	unreachable = ingest_unreachable(s->ingest);
+	if (ingest_free(s->ingest, err) != 0)
+		return -1;
+	if (s->signum != 0)
+		return 128 + s->signum;
+	return unreachable > 0 ? err_exit_status(ERR_NET) : 0;
+}
+
+static void
+session_release(struct session *s)
+{
+	if (s->options.loop == NULL)
+		return;
+	loop_free(s->options.loop);
+	model_release(&s->model);
+}
+
+struct collect_call {
+	double for_s, idle_s; /* 0: no limit */
+	bool accept_new;
+};
+
+static const struct cmd_option collect_options[] = {
+	{ 0, "for", "SEC", "stop after so many seconds", CMD_POSITIVE,
+	  CMD_AT(collect_call, for_s), .high = 1e9 },
+	{ 0, "until-idle", "SEC", "stop when nothing new came for so long",
+	  CMD_POSITIVE, CMD_AT(collect_call, idle_s), .high = 1e9 },
+	{ 0, "accept-new", NULL, "accept the keys of hosts not yet known",
+	  CMD_FLAG, CMD_AT(collect_call, accept_new) },
+	CMD_OPTIONS_END,
+};
+
+static bool
+collect_is_over(const struct session *s)
+{
+	const struct collect_call *call = s->call;
+	double idle_s = (double)ingest_idle_ms(s->ingest) / 1e3;
+
+	return (call->for_s > 0 && session_age_s(s) >= call->for_s) ||
+	       (call->idle_s > 0 && idle_s >= call->idle_s &&
+		ingest_is_settled(s->ingest));
+}
+
+static int
+exec_collect(struct cmd_args *args, void *opaque, struct err *err)
+{
+	const struct conf *conf = &args->context->conf;
+	const struct collect_call *call = opaque;
+	struct session s = {
+		.options = { .formats = args->context->formats,
+			     .conf = conf,
+			     .db_path = args->context->db_path,
+			     .cb = { .on_say = follow_say },
+			     .accept_new = call->accept_new,
+			     .must_write = true },
+		.is_over = collect_is_over,
+		.context = args->context,
+		.call = call,
+	};
+	int rc;
+
+	if (conf->n_pods == 0)
+		return err_set(err, ERR_CONFIG,
+			       "the configuration%s%s has no pods to follow",
+			       conf->path != NULL ? " " : "",
+			       conf->path != NULL ? conf->path : "");
+	rc = session_run(&s, err);
+	session_release(&s);
+	return rc;
+}
+
+const struct cmd cmd_collect = {
+	.name = "collect",
+	.usage = "[OPTIONS]",
+	.summary = "follow all pods without a screen, into the database",
+	.help = "Follows the logs of all pods of the configuration until the "
+		"time is over, nothing\nnew came for so long, or a signal; "
+		"without an option until a signal.  SIGHUP reads\nthe "
+		"configuration again.  Raw logs are mirrored below the state "
+		"folder.  Exit\nstatus 4 when a pod cannot be reached at the "
+		"end, 128 + n after signal n.",
+	.options = collect_options,
+	.size = sizeof(struct collect_call),
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.exec = exec_collect,
+};
 
 struct pods_call {
 	enum out_format format;
@@ -47,33 +231,6 @@ static const struct out_column columns[] = {
 	{ "why", NULL, 0, 0 },
 	{ NULL, NULL, 0, 0 },
 };
-
-struct look {
-	struct loop *loop;
-	struct ingest *ingest;
-	int64_t start_ms;
-	int signum;
-};
-
-static void
-look_on_timer(void *user)
-{
-	struct look *look = user;
-	const struct clock *clock = loop_clock(look->loop);
-
-	if (ingest_is_settled(look->ingest) ||
-	    clock->mono_ms(clock) - look->start_ms > LIMIT_MS)
-		loop_stop(look->loop);
-}
-
-static void
-look_on_signal(void *user, int signum)
-{
-	struct look *look = user;
-
-	look->signum = signum;
-	loop_stop(look->loop);
-}
 
 /* Its last value, or null. */
 static void
@@ -113,58 +270,31 @@ print_pod(struct out *out, const struct model_pod *pod,
 	out_take(out, row);
 }
 
-/* Connect to all of them and wait for an answer of each. */
-static int
-look_at(struct look *look, const struct ingest_options *o, struct err *err)
+static bool
+pods_are_told(const struct session *s)
 {
-	const struct clock *clock = loop_clock(o->loop);
-	struct loop_timer *timer;
-	size_t unreachable;
-
-	look->start_ms = clock->mono_ms(clock);
-	look->ingest = ingest_new(o, err);
-	if (look->ingest == NULL)
-		return -1;
-	timer = loop_timer_new(o->loop, look_on_timer, look);
-	loop_timer_start(timer, LOOK_MS, LOOK_MS);
-	loop_run(o->loop);
-	loop_timer_close(timer);
-	unreachable = ingest_unreachable(look->ingest);
-	if (ingest_free(look->ingest, err) != 0)
-		return -1;
-	if (look->signum != 0)
-		return 128 + look->signum;
-	return unreachable > 0 ? err_exit_status(ERR_NET) : 0;
+	return ingest_is_settled(s->ingest) || session_age_s(s) > LIMIT_S;
 }
 
+/* Connect to all of them, wait for an answer of each, and print it. */
 static int
 print_pods(const struct conf *conf, const struct pods_call *call,
 	   struct err *err)
 {
-	struct look look = { .loop = loop_new(err) };
-	struct model model;
-	struct ingest_options o = { .loop = look.loop,
-				    .model = &model,
-				    .conf = conf,
-				    .no_follow = true,
-				    .accept_new = call->accept_new };
+	struct session s = { .options = { .conf = conf,
+					  .no_follow = true,
+					  .accept_new = call->accept_new },
+			     .is_over = pods_are_told };
 	struct out *out;
-	int rc;
+	int rc = session_run(&s, err);
 
-	if (look.loop == NULL)
-		return -1;
-	model_init(&model);
-	loop_on_signal(look.loop, SIGINT, look_on_signal, &look);
-	loop_on_signal(look.loop, SIGTERM, look_on_signal, &look);
-	rc = look_at(&look, &o, err);
 	if (rc >= 0) {
 		out = cmd_out(call->format, columns);
-		for (size_t i = 0; i < model.n_pods; i++)
-			print_pod(out, &model.pods[i], &conf->pods[i]);
+		for (size_t i = 0; i < s.model.n_pods; i++)
+			print_pod(out, &s.model.pods[i], &conf->pods[i]);
 		rc = cmd_out_end(out, rc, err);
 	}
-	loop_free(look.loop);
-	model_release(&model);
+	session_release(&s);
 	return rc;
 }
 

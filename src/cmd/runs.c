@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* `runs`: what the database holds, a row a run. */
+/* `runs` and `samples`: what the database holds, a row a run; and the series of
+ * one of them. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "board/input.h"
 #include "board/print.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
 #include "report/out.h"
 #include "report/run_columns.h"
+#include "store/pods.h"
+#include "store/query.h"
 
 struct runs_call {
 	enum out_format format;
@@ -99,7 +103,7 @@ static int
 print_run(void *user, const struct stored_run *run)
 {
 	struct listing *list = user;
-	char *group = board_input_key(&list->groups, run);
+	AUTO_TEXT group = board_input_key(&list->groups, run);
 	cJSON *row;
 
 	if (is_wanted(list, run, group)) {
@@ -108,7 +112,6 @@ print_run(void *user, const struct stored_run *run)
 		out_take(list->out, row);
 		list->shown++;
 	}
-	free(group);
 	return 0;
 }
 
@@ -152,4 +155,173 @@ const struct cmd cmd_runs = {
 	.size = sizeof(struct runs_call),
 	.needs = CONTEXT_CONF | CONTEXT_DB,
 	.exec = exec_runs,
+};
+
+/* What the command line asks for. */
+struct samples_call {
+	enum out_format format;
+	const char *metric, *pod; /* NULL: all; of a run */
+};
+
+static const struct cmd_option samples_options[] = {
+	CMD_OUTPUT_OPTIONS(samples_call),
+	{ 0, "metric", "NAME", "only this metric", CMD_TEXT,
+	  CMD_AT(samples_call, metric) },
+	{ 0, "pod", "NAME", "the telemetry of this pod, of no run", CMD_TEXT,
+	  CMD_AT(samples_call, pod) },
+	CMD_OPTIONS_END,
+};
+
+static const struct out_column sample_columns[] = {
+	{ "run_id", NULL, 0, 0 }, { "step", NULL, 0, 0 },
+	{ "metric", NULL, 0, 0 }, { "value", NULL, -1, 0 },
+	{ "wall_s", NULL, 3, 0 }, { "train_ms", NULL, -1, 0 },
+	{ "line", NULL, 0, 0 },	  { NULL, NULL, 0, 0 },
+};
+
+static const struct out_column pod_columns[] = {
+	{ "pod", NULL, 0, 0 },	  { "gpu", NULL, 0, 0 },
+	{ "metric", NULL, 0, 0 }, { "value", NULL, -1, 0 },
+	{ "wall_s", NULL, 3, 0 }, { NULL, NULL, 0, 0 },
+};
+
+struct samples_listing {
+	struct out *out;
+	const struct samples_call *call;
+	int64_t run_id;
+	size_t shown;
+};
+
+static int
+print_sample(void *user, const struct stored_sample *sample)
+{
+	struct samples_listing *list = user;
+	cJSON *row = cJSON_CreateObject();
+
+	json_add_number(row, "run_id", (double)list->run_id);
+	board_add_sample(row, sample->metric, &sample->sample);
+	out_take(list->out, row);
+	list->shown++;
+	return 0;
+}
+
+static int
+print_samples(const struct context *context, const char *name,
+	      const struct samples_call *call, struct err *err)
+{
+	struct samples_listing list = { .call = call };
+	int rc;
+
+	list.run_id = store_find_run(context->store, name, err);
+	if (list.run_id == 0)
+		return -1;
+	list.out = cmd_out(call->format, sample_columns);
+	rc = store_each_sample(context->store, list.run_id, call->metric,
+			       print_sample, &list, err);
+	rc = cmd_out_end(list.out, rc, err);
+	if (rc == 0 && list.shown == 0)
+		rc = err_set(err, ERR_NODATA, "run %lld has no samples%s%s",
+			     (long long)list.run_id,
+			     call->metric != NULL ? " of " : "",
+			     call->metric != NULL ? call->metric : "");
+	return rc;
+}
+
+static void
+print_value(struct samples_listing *list, const struct store_telemetry *at,
+	    const char *metric, double value)
+{
+	cJSON *row;
+
+	if (!run_has(value) || (list->call->metric != NULL &&
+				strcmp(list->call->metric, metric) != 0))
+		return;
+	row = cJSON_CreateObject();
+	json_add_string(row, "pod", list->call->pod);
+	json_add_number(row, "gpu", at->gpu >= 0 ? at->gpu : RUN_ABSENT);
+	json_add_string(row, "metric", metric);
+	json_add_number(row, "value", value);
+	json_add_number(row, "wall_s", (double)at->at_ms / 1e3);
+	out_take(list->out, row);
+	list->shown++;
+}
+
+static int
+print_moment(void *user, const struct store_telemetry *row)
+{
+	for (int i = 0; i < STORE_TELEMETRY_VALUES; i++)
+		print_value(user, row,
+			    metric_info(store_telemetry_metrics[i])->name,
+			    row->values[i]);
+	print_value(user, row, "disk_free_bytes", row->disk_free_bytes);
+	return 0;
+}
+
+static int
+print_telemetry(const struct context *context, const struct samples_call *call,
+		struct err *err)
+{
+	const struct stored_span span = { call->pod, 0, false };
+	struct samples_listing list = { .call = call };
+	int rc;
+
+	list.out = cmd_out(call->format, pod_columns);
+	rc = store_each_telemetry(context->store, &span, print_moment, &list,
+				  err);
+	rc = cmd_out_end(list.out, rc, err);
+	if (rc == 0 && list.shown == 0)
+		rc = err_set(err, ERR_NODATA,
+			     "%s holds no telemetry of a pod \"%s\"",
+			     context->db_path, call->pod);
+	return rc;
+}
+
+static int
+check_samples(const struct cmd_args *args, void *opaque, struct err *err)
+{
+	const struct samples_call *call = opaque;
+
+	if ((call->pod != NULL) == (args->argc > 0))
+		return err_set(err, ERR_USAGE,
+			       "samples takes one run: its id or its path "
+			       "(hgym-tui runs), or --pod NAME instead");
+	if (call->metric != NULL &&
+	    metric_by_name(str_from(call->metric)) == METRIC_COUNT &&
+	    (call->pod == NULL || strcmp(call->metric, "disk_free_bytes") != 0))
+		return err_set(err, ERR_USAGE,
+			       "samples: --metric %s: no such metric",
+			       call->metric);
+	return 0;
+}
+
+static int
+exec_samples(struct cmd_args *args, void *opaque, struct err *err)
+{
+	const struct samples_call *call = opaque;
+
+	return call->pod != NULL
+		       ? print_telemetry(args->context, call, err)
+		       : print_samples(args->context, args->argv[0], call, err);
+}
+
+const struct cmd cmd_samples = {
+	.name = "samples",
+	.usage = "[OPTIONS] RUN | --pod NAME",
+	.summary = "print the series of one run of the database",
+	.help = "RUN is the id of a run (hgym-tui runs), or a path or the "
+		"beginning of one that only\none run has; POD:PATH names the "
+		"pod as well.  One row a point, in the order of the log:\n"
+		"step, metric, value, wall_s (of a time stamp in the log), "
+		"train_ms and line.\n"
+		"With --pod: what the pod said of itself, every ten seconds of "
+		"the last day and\nevery five minutes of the last thirty: pod, "
+		"gpu (null: all of them, and the host),\nmetric, value and "
+		"wall_s.",
+	.options = samples_options,
+	.size = sizeof(struct samples_call),
+	.most = 1,
+	.wants = "takes one run",
+	.check = check_samples,
+	.needs = CONTEXT_CONF | CONTEXT_DB,
+	.exec = exec_samples,
 };

@@ -17,33 +17,32 @@
 #include <sqlite3.h>
 #include <uv.h>
 
-static void
-put(struct version_library *library, const char *name, const char *version)
+/* Of "ncurses 6.4.20221231" the number alone. */
+static const char *
+version_behind(const char *text, const char *name)
 {
-	library->name = name;
-	(void)snprintf(library->version, sizeof(library->version), "%s",
-		       version != NULL ? version : "?");
+	size_t len = strlen(name);
+
+	return strncmp(text, name, len) == 0 ? text + len : text;
 }
 
 void
 version_libraries(struct version_library out[VERSION_LIBRARIES])
 {
-	const char *curses = curses_version();
-	const char *crypto = OpenSSL_version(OPENSSL_VERSION);
-	char pcre2[64] = "?";
+	static char pcre2[64] = "?";
+	const struct version_library all[VERSION_LIBRARIES] = {
+		{ "ncurses", version_behind(curses_version(), "ncurses ") },
+		{ "libssh2", libssh2_version(0) },
+		{ "SQLite", sqlite3_libversion() },
+		{ "cJSON", cJSON_Version() },
+		{ "PCRE2", pcre2 },
+		{ "libuv", uv_version_string() },
+		{ "libcrypto", version_behind(OpenSSL_version(OPENSSL_VERSION),
+					      "OpenSSL ") },
+	};
 
 	(void)pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
-	/* It says "ncurses 6.4.20221231". */
-	put(&out[0], "ncurses",
-	    strncmp(curses, "ncurses ", 8) == 0 ? curses + 8 : curses);
-	put(&out[1], "libssh2", libssh2_version(0));
-	put(&out[2], "SQLite", sqlite3_libversion());
-	put(&out[3], "cJSON", cJSON_Version());
-	put(&out[4], "PCRE2", pcre2);
-	put(&out[5], "libuv", uv_version_string());
-	/* It says "OpenSSL 3.0.19 27 Jan 2026". */
-	put(&out[6], "libcrypto",
-	    strncmp(crypto, "OpenSSL ", 8) == 0 ? crypto + 8 : crypto);
+	memcpy(out, all, sizeof(all));
 }
 
 bool

@@ -7,8 +7,7 @@
 #define VERSION_LIBRARIES 7
 
 struct version_library {
-	const char *name;
-	char version[64]; /* of what is linked now, not of the headers */
+	const char *name, *version; /* of what is linked, not the headers */
 };
 
 /* The libraries of ours and their versions. */

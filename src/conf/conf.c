@@ -26,13 +26,10 @@
 static char *
 conf_path(const struct json_reader *r, const char *value)
 {
-	char *path = conf_expand_home(value), *full;
+	AUTO_TEXT path = file_expand_home(value);
 
-	if (path[0] == '/')
-		return path;
-	full = xasprintf("%s/%s", (const char *)r->user, path);
-	free(path);
-	return full;
+	return path[0] == '/' ? xstrdup(path)
+			      : xasprintf("%s/%s", (const char *)r->user, path);
 }
 
 static const char *const transport_names[] = {
@@ -141,24 +138,26 @@ check_pod_link(const struct json_reader *r, const struct conf_pod *pod,
 	return 0;
 }
 
+static void
+resolve_path(const struct json_reader *r, char **path)
+{
+	AUTO_TEXT old = *path;
+
+	*path = conf_path(r, old);
+}
+
 /* Paths on a local pod are paths of this machine. */
 static void
 resolve_local(const struct json_reader *r, struct conf_pod *pod)
 {
 	const struct conf_strings *const lists[] = { &pod->logs,
 						     &pod->harnessgym };
-	char *old = pod->remote_root;
 
-	if (old != NULL)
-		pod->remote_root = conf_path(r, old);
-	free(old);
-	for (size_t i = 0; i < 2; i++) {
-		for (size_t k = 0; k < lists[i]->n; k++) {
-			old = lists[i]->v[k];
-			lists[i]->v[k] = conf_path(r, old);
-			free(old);
-		}
-	}
+	if (pod->remote_root != NULL)
+		resolve_path(r, &pod->remote_root);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < lists[i]->n; k++)
+			resolve_path(r, &lists[i]->v[k]);
 }
 
 static int
@@ -419,13 +418,10 @@ conf_release(struct conf *conf)
 static char *
 folder_of(const char *file)
 {
-	char *dir = file_folder(file);
+	AUTO_TEXT dir = file_folder(file);
 	char *real = realpath(dir, NULL);
 
-	if (real == NULL)
-		return dir;
-	free(dir);
-	return real;
+	return real != NULL ? real : xstrdup(dir);
 }
 
 /* From text, or where that is NULL from the file. */
@@ -490,7 +486,7 @@ add_environment_pod(struct conf *conf, struct err *err)
 		conf->pods = xcalloc(1, sizeof(*conf->pods));
 	pod.name = xstrdup("harnessgym");
 	pod.ssh = port != NULL ? xasprintf("%s:%s", host, port) : xstrdup(host);
-	pod.identity = key != NULL ? conf_expand_home(key) : NULL;
+	pod.identity = key != NULL ? file_expand_home(key) : NULL;
 	pod.remote_root =
 		xstrdup(root != NULL ? root : "/root/harnessgym_remote");
 	pod.harnessgym.v = xcalloc(1, sizeof(*pod.harnessgym.v));
@@ -503,11 +499,10 @@ add_environment_pod(struct conf *conf, struct err *err)
 int
 conf_load(struct conf *conf, const char *path, struct err *err)
 {
-	char *dir = conf_dir_config();
-	char *usual = xasprintf("%s/config.json", dir);
+	AUTO_TEXT dir = conf_dir_config();
+	AUTO_TEXT usual = xasprintf("%s/config.json", dir);
 	int rc = 0;
 
-	free(dir);
 	if (path == NULL)
 		path = env_text("HGYM_TUI_CONFIG");
 	if (path != NULL)
@@ -516,7 +511,6 @@ conf_load(struct conf *conf, const char *path, struct err *err)
 		rc = read_conf(conf, usual, NULL, err);
 	else
 		conf_init(conf);
-	free(usual);
 	if (rc == 0 && add_environment_pod(conf, err) != 0) {
 		conf_release(conf);
 		rc = -1;

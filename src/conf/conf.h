@@ -156,7 +156,6 @@ const char *conf_group_name(enum conf_group_by by);
  * XDG values are ignored, as the specification wants.
  */
 char *conf_dir_config(void); /* XDG_CONFIG_HOME, ~/.config */
-char *conf_dir_data(void);   /* XDG_DATA_HOME, ~/.local/share */
 char *conf_dir_state(void);  /* XDG_STATE_HOME, ~/.local/state */
 
 /* The database: --db, else the configuration's, else history.db; owned. */
@@ -169,8 +168,5 @@ int conf_make_dir(const char *path, struct err *err)
 /* The same for the folder that a file is to lie in. */
 int conf_make_dir_of(const char *file, struct err *err)
 	__attribute__((warn_unused_result));
-
-/* `~` and `~/x` with $HOME put in; other texts as they are.  Owned. */
-char *conf_expand_home(const char *path);
 
 #endif

@@ -15,12 +15,6 @@
 #include "base/file.h"
 #include "base/xalloc.h"
 
-char *
-conf_expand_home(const char *path)
-{
-	return file_expand_home(path);
-}
-
 static char *
 xdg_dir(const char *variable, const char *fallback)
 {
@@ -38,12 +32,6 @@ conf_dir_config(void)
 }
 
 char *
-conf_dir_data(void)
-{
-	return xdg_dir("XDG_DATA_HOME", ".local/share");
-}
-
-char *
 conf_dir_state(void)
 {
 	return xdg_dir("XDG_STATE_HOME", ".local/state");
@@ -52,16 +40,13 @@ conf_dir_state(void)
 char *
 conf_db_path(const struct conf *conf, const char *option)
 {
-	char *dir, *path;
+	AUTO_TEXT dir = xdg_dir("XDG_DATA_HOME", ".local/share");
 
 	if (option != NULL)
-		return conf_expand_home(option);
+		return file_expand_home(option);
 	if (conf != NULL && conf->db != NULL)
 		return xstrdup(conf->db);
-	dir = conf_dir_data();
-	path = xasprintf("%s/history.db", dir);
-	free(dir);
-	return path;
+	return xasprintf("%s/history.db", dir);
 }
 
 /* One mkdir; there already is as good. */
@@ -85,7 +70,7 @@ make_one(const char *path)
 int
 conf_make_dir(const char *path, struct err *err)
 {
-	char *copy = xstrdup(path);
+	AUTO_TEXT copy = xstrdup(path);
 	int rc = 0;
 
 	for (char *slash = strchr(copy + 1, '/'); rc == 0 && slash != NULL;
@@ -98,21 +83,13 @@ conf_make_dir(const char *path, struct err *err)
 		rc = make_one(copy);
 	if (rc != 0)
 		err_set_errno(err, ERR_IO, "cannot make the folder %s", path);
-	free(copy);
 	return rc;
 }
 
 int
 conf_make_dir_of(const char *file, struct err *err)
 {
-	char *dir = xstrdup(file);
-	char *slash = strrchr(dir, '/');
-	int rc = 0;
+	AUTO_TEXT dir = file_folder(file);
 
-	if (slash != NULL && slash != dir) {
-		*slash = '\0';
-		rc = conf_make_dir(dir, err);
-	}
-	free(dir);
-	return rc;
+	return conf_make_dir(dir, err);
 }

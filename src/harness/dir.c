@@ -34,6 +34,12 @@ struct mark {
 	ino_t inode;
 };
 
+static int64_t
+mtime_ns_of(const struct stat *st)
+{
+	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
 static bool
 is_folder(int at, const char *name)
 {
@@ -47,18 +53,16 @@ is_folder(int at, const char *name)
 static bool
 has(const char *path, const char *name)
 {
-	char *full = xasprintf("%s/%s", path, name);
-	bool there = access(full, F_OK) == 0;
+	AUTO_TEXT full = xasprintf("%s/%s", path, name);
 
-	free(full);
-	return there;
+	return access(full, F_OK) == 0;
 }
 
 /* One run's folder: its own files below runs/, the rest beside that. */
 static void
 open_run(struct harness_dir *dir, const char *path)
 {
-	char *runs = file_folder(path);
+	AUTO_TEXT runs = file_folder(path);
 
 	dir->what = HARNESS_IS_RUN;
 	dir->run = xstrdup(file_name(path));
@@ -66,7 +70,6 @@ open_run(struct harness_dir *dir, const char *path)
 		dir->root = file_folder(runs);
 	else
 		dir->root = xstrdup(path);
-	free(runs);
 }
 
 static int
@@ -154,8 +157,7 @@ looks_same(struct harness_dir *dir, const char *path, const struct stat *st)
 {
 	struct str key = str_from(path);
 	struct mark *mark = map_get(&dir->marks, key);
-	int64_t mtime_ns =
-		(int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	int64_t mtime_ns = mtime_ns_of(st);
 	int64_t ctime_ns =
 		(int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
 	int64_t age_ms = clock_real.wall_ms(&clock_real) - mtime_ns / 1000000;
@@ -244,9 +246,9 @@ read_file(struct harness_dir *dir, int at, const char *name, const char *path,
 	}
 	buf_init(&text, harness_kind_bytes(what->kind));
 	if (read_whole(fd, what, &text, &st) == 0) {
-		(void)harness_files_put(&dir->files, path,
-					(struct str){ text.data, text.len },
-					text.truncated, to_ms(&st.st_mtim));
+		(void)harness_files_put(&dir->files, path, buf_str(&text),
+					text.truncated,
+					mtime_ns_of(&st) / 1000000);
 		harness_files_changed(&dir->files, path, to_ms(&st.st_ctim));
 	}
 	buf_release(&text);
@@ -309,20 +311,18 @@ walk_runs(struct harness_dir *dir, DIR *folder, unsigned int depth)
 			    AT_SYMLINK_NOFOLLOW) != 0 ||
 		    !S_ISDIR(st.st_mode))
 			continue;
-		runs = xgrow(runs, n, &cap, sizeof(*runs));
-		runs[n].name = xstrdup(entry->d_name);
-		runs[n++].mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 +
-				     st.st_mtim.tv_nsec;
+		xpush(runs, n, cap,
+		      (struct run_folder){ xstrdup(entry->d_name),
+					   mtime_ns_of(&st) });
 	}
 	if (n > 1)
 		qsort(runs, n, sizeof(*runs), newest_first);
 	for (size_t i = 0; i < n; i++) {
-		char *path = join("runs", runs[i].name);
+		AUTO_TEXT path = join("runs", runs[i].name);
 
 		if (i < MAX_RUNS && harness_path_enters(path))
 			walk_below(dir, dirfd(folder), runs[i].name, path,
 				   depth);
-		free(path);
 		free(runs[i].name);
 	}
 	free(runs);
@@ -344,7 +344,7 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 		walk_runs(dir, folder, depth);
 	while ((entry = readdir(folder)) != NULL && n++ < MAX_ENTRIES) {
 		struct harness_path what;
-		char *path = join(prefix, entry->d_name);
+		AUTO_TEXT path = join(prefix, entry->d_name);
 
 		if (harness_path_read(path, &what))
 			read_file(dir, dirfd(folder), entry->d_name, path,
@@ -353,7 +353,6 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 			 harness_path_enters(path))
 			walk_below(dir, dirfd(folder), entry->d_name, path,
 				   depth);
-		free(path);
 	}
 	(void)closedir(folder);
 }
@@ -425,18 +424,14 @@ harness_dir_poll(struct harness_dir *dir)
 {
 	uint64_t before = dir->files.generation;
 	int fd = open(dir->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char *prefix = xstrdup("");
+	AUTO_TEXT prefix =
+		is_alone(dir) ? xasprintf("runs/%s", dir->run) : xstrdup("");
 
-	if (is_alone(dir)) {
-		free(prefix);
-		prefix = xasprintf("runs/%s", dir->run);
-	}
 	if (fd >= 0) {
 		walk(dir, fd, prefix, 0);
 		harness_files_walked(&dir->files);
 		read_judges(dir);
 	}
-	free(prefix);
 	return dir->files.generation != before;
 }
 

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#include "base/buf.h"
-#include "base/quote.h"
 #include "base/xalloc.h"
 #include "harness/dir.h"
 #include "harness/wire.h"
@@ -120,9 +118,7 @@ add_source(struct harness_feed *feed, const char *title, const char *path)
 	source->feed = feed;
 	source->path = xstrdup(path);
 	source->place = harness_view_add(&feed->view, title, NULL);
-	feed->sources = xgrow(feed->sources, feed->n, &feed->cap,
-			      sizeof(struct source *));
-	feed->sources[feed->n++] = source;
+	xpush(feed->sources, feed->n, feed->cap, source);
 	return source;
 }
 
@@ -137,14 +133,13 @@ void
 harness_feed_pod(struct harness_feed *feed, size_t pod,
 		 struct transport *transport, size_t index, const char *dir)
 {
+	AUTO_TEXT title = NULL;
 	struct source *source;
-	char *title;
 
 	if (feed->n == HARNESS_MAX_PLACES)
 		return;
 	title = xasprintf("%s:%s", feed->model->pods[pod].name, dir);
 	source = add_source(feed, title, dir);
-	free(title);
 	source->remote = true;
 	source->pod = pod;
 	source->transport = transport;
@@ -262,26 +257,15 @@ ask_pod(struct source *source)
 {
 	static const struct stream_cb cb = { .on_data = on_data,
 					     .on_close = on_close };
-	const char *const argv[] = {
-		"nice",		"sh",	      "-c", harness_wire_script(),
-		"hgym-harness", source->path, NULL
-	};
-	const struct transport_ops *ops = source->transport->ops;
 	struct err err = { ERR_NONE, "" };
-	struct buf command;
 
 	harness_wire_release(&source->wire);
 	harness_wire_init(&source->wire, &source->files);
-	buf_init(&command, 65536);
-	quote_argv(&command, argv);
 	source->due_ms = now_ms(source->feed) + IDLE_MS;
-	source->stream = ops->exec(source->transport, source->index,
-				   command.data, &cb, source, &err);
-	if (source->stream != NULL)
-		ops->close_stdin(source->stream);
-	else
+	source->stream = harness_wire_start(source->transport, source->index,
+					    source->path, &cb, source, &err);
+	if (source->stream == NULL)
 		trouble(source, err.text);
-	buf_release(&command);
 }
 
 /* Once a second, how old it is what cannot be read anew. */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/quote.h"
 #include "loop/loop.h"
 #include "pods/pods.h"
 #include "remote/fleet.h"
@@ -67,24 +66,12 @@ run_fetch(struct fetch *fetch, const struct remote_pod *pod, const char *dir,
 	static const struct stream_cb cb = { .on_data = on_data,
 					     .on_stderr = on_stderr,
 					     .on_close = on_close };
-	const char *const argv[] = {
-		"nice",		"sh", "-c", harness_wire_script(),
-		"hgym-harness", dir,  NULL
-	};
-	const struct fleet_options options = { .user = fetch };
-	struct fleet *fleet = fleet_new(fetch->loop, pod, 1, &options);
-	struct transport *transport = fleet_transport(fleet);
+	struct fleet *fleet = fleet_new(fetch->loop, pod, 1, NULL);
 	struct loop_timer *timer = loop_timer_new(fetch->loop, on_late, fetch);
-	struct stream *stream;
-	struct buf command;
+	const struct stream *stream = harness_wire_start(
+		fleet_transport(fleet), 0, dir, &cb, fetch, err);
 
-	buf_init(&command, 65536);
-	quote_argv(&command, argv);
-	stream = transport->ops->exec(transport, 0, command.data, &cb, fetch,
-				      err);
-	buf_release(&command);
 	if (stream != NULL) {
-		transport->ops->close_stdin(stream);
 		loop_timer_start(timer, LIMIT_MS, 0);
 		loop_run(fetch->loop);
 	}

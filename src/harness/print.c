@@ -32,17 +32,15 @@ static void
 page_line(struct page *page, const char *label)
 {
 	bool md = page->format == OUT_MD;
-	struct buf clean;
+	AUTO_BUF clean = buf_new(TEXT_MAX * 3);
 
-	buf_init(&clean, TEXT_MAX * 3);
-	utf8_sanitize(&clean, (struct str){ page->text.data, page->text.len });
+	utf8_sanitize(&clean, buf_str(&page->text));
 	if (label == NULL)
 		(void)fprintf(page->stream, md ? "## %s\n\n" : "%s\n",
 			      clean.data);
 	else
 		(void)fprintf(page->stream, md ? "- %s: %s\n" : "  %-14s %s\n",
 			      label, clean.data);
-	buf_release(&clean);
 	buf_clear(&page->text);
 }
 

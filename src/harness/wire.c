@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pod sends of a HarnessGym directory; called by src/harness_pod.c. */
+/* What a pod sends of a HarnessGym directory; for pod.c and feed.c. */
 #include "config.h"
 
 #include "harness/wire.h"
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base64.h"
+#include "base/quote.h"
 
 #define LINE_MAX_BYTES 4096U
 #define OLD_RUNS_TEXT  "33"
@@ -74,10 +75,21 @@ static const char script[] =
 	"-print | send; "
 	"fi; done; echo END";
 
-const char *
-harness_wire_script(void)
+struct stream *
+harness_wire_start(struct transport *transport, size_t index, const char *dir,
+		   const struct stream_cb *cb, void *user, struct err *err)
 {
-	return script;
+	const char *const argv[] = { "nice",	     "sh", "-c", script,
+				     "hgym-harness", dir,  NULL };
+	AUTO_BUF command = buf_new(65536);
+	struct stream *stream;
+
+	quote_argv(&command, argv);
+	stream = transport->ops->exec(transport, index, command.data, cb, user,
+				      err);
+	if (stream != NULL)
+		transport->ops->close_stdin(stream);
+	return stream;
 }
 
 void
@@ -98,8 +110,7 @@ harness_wire_release(struct harness_wire *wire)
 static void
 end_file(struct harness_wire *wire)
 {
-	(void)harness_files_put(wire->files, wire->path,
-				(struct str){ wire->text.data, wire->text.len },
+	(void)harness_files_put(wire->files, wire->path, buf_str(&wire->text),
 				wire->text.truncated ||
 					wire->size > wire->text.len,
 				wire->mtime_ms);
@@ -208,8 +219,7 @@ harness_wire_feed(struct harness_wire *wire, struct str data)
 
 		buf_append(&wire->line, data.p, n);
 		if (end != NULL) {
-			read_line(wire, (struct str){ wire->line.data,
-						      wire->line.len });
+			read_line(wire, buf_str(&wire->line));
 			buf_clear(&wire->line);
 			wire->line.truncated = false;
 			n++;

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "parsers/harness_files.h"
+#include "transport.h"
 
 /*
  * A HarnessGym directory on a pod, fetched by one command that reads and
@@ -38,10 +39,13 @@ struct harness_wire {
 };
 
 /*
- * What sends a directory: `sh -c SCRIPT NAME DIR` on the pod ("~/" is its
- * home there).  One line without a backslash or a "!".
+ * Start what sends a directory: on_data of cb hands its bytes to
+ * harness_wire_feed.  "~/" is the home on the pod, which is that index of
+ * transport.  NULL with err.
  */
-const char *harness_wire_script(void);
+struct stream *harness_wire_start(struct transport *transport, size_t index,
+				  const char *dir, const struct stream_cb *cb,
+				  void *user, struct err *err);
 
 void harness_wire_init(struct harness_wire *wire, struct harness_files *files);
 void harness_wire_release(struct harness_wire *wire);

@@ -100,12 +100,10 @@ fail(cJSON *row, enum preflight_class class, const char *fmt, ...)
 static void
 add_clean(cJSON *object, const char *key, struct str s)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(4000);
 
-	buf_init(&clean, 4000);
 	utf8_sanitize(&clean, s);
 	json_add_string(object, key, s.len > 0 ? clean.data : NULL);
-	buf_release(&clean);
 }
 
 /* The facts: what follows the nonce on a line of its own; p NULL: none. */
@@ -242,10 +240,9 @@ take_apps(cJSON *row, struct str facts)
 {
 	cJSON *list = cJSON_AddArrayToObject(row, "processes");
 	struct str line, pid, mib;
-	struct buf names;
+	AUTO_BUF names = buf_new(600);
 	size_t n = 0;
 
-	buf_init(&names, 600);
 	while (next_fact(&facts, "app", &line)) {
 		cJSON *app;
 
@@ -265,7 +262,6 @@ take_apps(cJSON *row, struct str facts)
 	}
 	if (n > 0)
 		fail(row, PREFLIGHT_GPU, "the GPU is in use: %s", names.data);
-	buf_release(&names);
 	return n;
 }
 
@@ -275,15 +271,13 @@ add_gpu_names(cJSON *row)
 {
 	const cJSON *gpus = list_of(row, "gpus");
 	const cJSON *first = cJSON_GetArrayItem(gpus, 0);
-	struct buf text;
+	AUTO_BUF text = buf_new(400);
 
-	buf_init(&text, 400);
 	if (cJSON_GetArraySize(gpus) > 1)
 		buf_appendf(&text, "%dx ", cJSON_GetArraySize(gpus));
 	if (first != NULL)
 		buf_append_str(&text, json_get_string(first, "name", ""));
 	json_add_string(row, "gpu", first != NULL ? text.data : NULL);
-	buf_release(&text);
 }
 
 static void
@@ -416,10 +410,9 @@ static void
 add_summary(cJSON *row)
 {
 	const cJSON *failures = list_of(row, "failures"), *one;
-	struct buf names, texts;
+	AUTO_BUF names = buf_new(200);
+	AUTO_BUF texts = buf_new(4000);
 
-	buf_init(&names, 200);
-	buf_init(&texts, 4000);
 	cJSON_ArrayForEach(one, failures)
 	{
 		buf_appendf(&names, "%s%s", names.len > 0 ? "," : "",
@@ -433,8 +426,6 @@ add_summary(cJSON *row)
 	json_add_string(row, "text", one == NULL ? NULL : texts.data);
 	json_add_string(row, "next",
 			one == NULL ? NULL : json_get_string(one, "next", ""));
-	buf_release(&names);
-	buf_release(&texts);
 }
 
 static void

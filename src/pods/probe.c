@@ -106,13 +106,9 @@ probe_row(struct probe *probe)
 static void
 probe_tell_over(struct probe *probe)
 {
-	cJSON *row;
+	AUTO_JSON row = probe_row(probe);
 
-	if (probe->check->ask->on_step == NULL)
-		return;
-	row = probe_row(probe);
 	probe_tell(probe, PODS_PROBE_OVER, row);
-	cJSON_Delete(row);
 }
 
 static void
@@ -164,7 +160,7 @@ probe_start(struct check *check, size_t i)
 	const struct pods_probe *ask = check->ask;
 	const struct conf_pod *pod = &ask->pods[i];
 	struct probe *probe = &check->probes[i];
-	struct buf command;
+	AUTO_BUF command = buf_new(65536);
 
 	probe->check = check;
 	probe->index = i;
@@ -183,11 +179,9 @@ probe_start(struct check *check, size_t i)
 	probe->begun_ms = clock->mono_ms(clock);
 	probe->timer = loop_timer_new(check->loop, probe_on_late, probe);
 	loop_timer_start(probe->timer, (int64_t)(ask->limit_s * 1e3), 0);
-	buf_init(&command, 65536);
 	preflight_command(&command, check->nonce, pod);
 	probe->stream =
 		t->ops->exec(t, i, command.data, &cb, probe, &probe->exit.err);
-	buf_release(&command);
 	if (probe->stream == NULL) {
 		probe_tell_over(probe);
 		check->left--;

@@ -24,10 +24,8 @@ facts_init(struct facts *facts)
 void
 facts_release(struct facts *facts)
 {
-	for (size_t i = 0; i < facts->n; i++) {
+	for (size_t i = 0; i < facts->n; i++)
 		free(facts->v[i].text);
-		free(facts->v[i].note);
-	}
 	for (size_t i = 0; i < facts->n_kept; i++)
 		free(facts->kept[i]);
 	for (size_t i = 0; i < facts->n_sections; i++)
@@ -38,7 +36,7 @@ facts_release(struct facts *facts)
 	facts_init(facts);
 }
 
-void
+struct facts_section *
 facts_table(struct facts *facts, const char *title,
 	    const struct facts_column *columns, size_t n_columns)
 {
@@ -51,12 +49,13 @@ facts_table(struct facts *facts, const char *title,
 		memcpy(section.columns, columns, n_columns * sizeof(*columns));
 	}
 	xpush(facts->sections, facts->n_sections, facts->cap_sections, section);
+	return &facts->sections[facts->n_sections - 1];
 }
 
-void
+struct facts_section *
 facts_section(struct facts *facts, const char *title)
 {
-	facts_table(facts, title, NULL, 0);
+	return facts_table(facts, title, NULL, 0);
 }
 
 static struct fact *
@@ -125,17 +124,6 @@ facts_keep(struct facts *facts, const char *fmt, ...)
 	xpush(facts->kept, facts->n_kept, facts->cap_kept, fact_print(fmt, ap));
 	va_end(ap);
 	return facts->kept[facts->n_kept - 1];
-}
-
-void
-fact_note(struct fact *fact, const char *fmt, ...)
-{
-	va_list ap;
-
-	free(fact->note);
-	va_start(ap, fmt);
-	fact->note = fact_print(fmt, ap);
-	va_end(ap);
 }
 
 const char *

@@ -40,7 +40,6 @@ struct fact {
 	double number;	  /* absent: unknown */
 	char *text;	  /* owned; NULL: the number */
 	const char *unit; /* static; "": none */
-	char *note;	  /* owned; NULL: none */
 };
 
 struct facts_column {
@@ -50,8 +49,9 @@ struct facts_column {
 	const char *key; /* of a machine's reader; NULL: the label */
 	/* On a screen of so many columns: how wide it is there (0: as its
 	 * cells are), what goes first where there is no room for all (the
-	 * highest; 0: never), and whether it takes what is over. */
-	int width, drop;
+	 * highest; 0: never), whether it takes what is over, and which columns
+	 * go before its texts are cut (those of a higher drop; 0: none). */
+	int width, drop, cut_drop;
 	bool grow;
 };
 
@@ -60,6 +60,9 @@ struct facts_section {
 	size_t first, n;	      /* of the list's facts */
 	struct facts_column *columns; /* owned; NULL: no table */
 	size_t n_columns;
+	const char *beside; /* the title, at the right edge; borrowed or NULL */
+	enum fact_style beside_style;
+	bool is_list; /* in Markdown, whether its facts have labels or not */
 };
 
 struct facts {
@@ -74,12 +77,14 @@ struct facts {
 void facts_init(struct facts *facts);
 void facts_release(struct facts *facts);
 
-/* What follows belongs to a section of that title. */
-void facts_section(struct facts *facts, const char *title);
+/* What follows belongs to a section of that title, whose members may be
+ * changed until the next one. */
+struct facts_section *facts_section(struct facts *facts, const char *title);
 /* What follows is the cells of a table, row by row; the labels are not used.
  * The columns are copied, their texts are borrowed. */
-void facts_table(struct facts *facts, const char *title,
-		 const struct facts_column *columns, size_t n_columns);
+struct facts_section *facts_table(struct facts *facts, const char *title,
+				  const struct facts_column *columns,
+				  size_t n_columns);
 
 /* The fact that was added; its members may be changed until the next one. */
 struct fact *facts_text(struct facts *facts, const char *label,
@@ -93,9 +98,6 @@ struct fact *facts_number(struct facts *facts, const char *label,
 struct fact *facts_cell(struct facts *facts, double number);
 /* A text that lives as long as the list, for a label or a title. */
 const char *facts_keep(struct facts *facts, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-/* A remark behind its value. */
-void fact_note(struct fact *fact, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The value as text, with its unit: its own text, or in out. */

@@ -35,7 +35,7 @@ static void
 put_styled(struct buf *out, const struct facts_look *look,
 	   enum fact_style style, const char *text)
 {
-	if (look->color && looks[style] != NULL)
+	if (look->color && looks[style] != NULL && text[0] != '\0')
 		buf_appendf(out, "%s%s\033[0m", looks[style], text);
 	else
 		buf_append_str(out, text);
@@ -48,7 +48,7 @@ pad(struct buf *out, size_t from, size_t to)
 		buf_append_char(out, ' ');
 }
 
-/* The value and what is remarked of it, harmless; text is emptied before. */
+/* The value, harmless; text is emptied before. */
 static void
 value_text(struct buf *text, const struct fact *fact)
 {
@@ -56,16 +56,12 @@ value_text(struct buf *text, const struct fact *fact)
 
 	buf_clear(text);
 	utf8_sanitize(text, str_from(fact_value(fact, number)));
-	if (fact->note == NULL)
-		return;
-	buf_append_str(text, " (");
-	utf8_sanitize(text, str_from(fact->note));
-	buf_append_str(text, ")");
 }
 
-/* Words from that column on; further lines begin there too. */
+/* Words from that column on; further lines begin so much further in. */
 static void
-put_folded(struct buf *out, struct str text, size_t indent, size_t columns)
+put_folded(struct buf *out, struct str text, size_t indent, size_t hang,
+	   size_t columns)
 {
 	struct str rest = text, word;
 	size_t column = indent;
@@ -76,6 +72,8 @@ put_folded(struct buf *out, struct str text, size_t indent, size_t columns)
 		if (column > indent && columns > 0 &&
 		    column + 1 + width > columns) {
 			buf_append_char(out, '\n');
+			indent += hang;
+			hang = 0;
 			pad(out, 0, indent);
 			column = indent;
 		} else if (column > indent) {
@@ -107,7 +105,8 @@ print_facts(struct buf *out, const struct fact *fact, size_t n,
 		pad(out, look->indent + width, indent);
 		value_text(&value, fact);
 		buf_clear(&folded);
-		put_folded(&folded, str_from(value.data), indent, look->fold);
+		put_folded(&folded, str_from(value.data), indent,
+			   width == 0 ? look->hang : 0, look->fold);
 		put_styled(out, look, fact->style, folded.data);
 		buf_append_char(out, '\n');
 	}
@@ -232,25 +231,43 @@ spare_of(const struct layout *layout, size_t i)
 		       : 0;
 }
 
+/* May the texts of column a be cut before those of b? */
+static bool
+is_cut_before(const struct layout *layout, size_t a, size_t b)
+{
+	const struct facts_column *columns = layout->s->columns;
+	size_t spare_a = spare_of(layout, a), spare_b = spare_of(layout, b);
+
+	if (spare_a == 0 || spare_b == 0)
+		return spare_a > 0;
+	return columns[a].cut_drop != columns[b].cut_drop
+		       ? columns[a].cut_drop == 0
+		       : spare_a > spare_b;
+}
+
 /* Cut texts, the widest first, then drop columns, until all fits. */
 static void
 fit(struct layout *layout, size_t room)
 {
 	const struct facts_column *columns = layout->s->columns;
-	size_t *widths = layout->widths, width;
+	size_t *widths = layout->widths, first = widths[0], width;
 
 	while ((width = layout_width(layout)) > room) {
 		size_t widest = 0, worst = 0, spare;
 
 		for (size_t i = 0; i < layout->s->n_columns; i++) {
-			if (spare_of(layout, i) > spare_of(layout, widest))
+			if (is_cut_before(layout, i, widest))
 				widest = i;
 			if (widths[i] > 0 &&
 			    (widths[worst] == 0 ||
 			     columns[i].drop > columns[worst].drop))
 				worst = i;
 		}
-		spare = spare_of(layout, widest);
+		spare = columns[widest].cut_drop > 0 &&
+					columns[worst].drop >
+						columns[widest].cut_drop
+				? 0
+				: spare_of(layout, widest);
 		if (spare > 0)
 			widths[widest] -=
 				spare < width - room ? spare : width - room;
@@ -259,6 +276,9 @@ fit(struct layout *layout, size_t room)
 		else
 			return;
 	}
+	/* What the last column left free goes back to the first one. */
+	first -= widths[0];
+	widths[0] += first < room - width ? first : room - width;
 }
 
 /* A row; blanks at its end are left out. */
@@ -297,6 +317,31 @@ print_row(struct buf *out, const struct facts *facts,
 	buf_release(&text);
 }
 
+/* A title, and what stands beside it, which ends at that column or has a line
+ * of its own. */
+static void
+print_title(struct buf *out, const struct facts_section *s,
+	    const struct facts_look *look, size_t edge)
+{
+	const char *beside = s->beside != NULL ? s->beside : "";
+	size_t right = utf8_width(str_from(beside)), left;
+	AUTO_BUF title = buf_new(MAX_VALUE);
+
+	utf8_sanitize(&title, str_from(s->title));
+	put_styled(out, look, FACT_STRONG, title.data);
+	left = utf8_width(buf_str(&title));
+	if (right > 0 && left + GAP + right > edge) {
+		buf_append_char(out, '\n');
+		pad(out, 0, look->indent + 1);
+	} else if (right > 0) {
+		pad(out, left + right, edge);
+	}
+	if (right > 0)
+		put_styled(out, look, s->beside_style, beside);
+	if (title.len > 0)
+		buf_append_str(out, look->is_tight ? "\n" : "\n\n");
+}
+
 static void
 print_table(struct buf *out, const struct facts *facts,
 	    const struct facts_section *s, const struct facts_look *look)
@@ -312,23 +357,11 @@ print_table(struct buf *out, const struct facts *facts,
 					tails == 1);
 	if (look->columns > look->indent)
 		fit(&layout, look->columns - look->indent);
+	print_title(out, s, look, look->indent + layout_width(&layout));
 	for (size_t row = 0; row < rows_of(s); row++)
 		print_row(out, facts, &layout, row, look);
 	free(layout.widths);
 	free(layout.tails);
-}
-
-static void
-print_title(struct buf *out, const struct facts_section *s,
-	    const struct facts_look *look)
-{
-	struct buf title;
-
-	buf_init(&title, MAX_VALUE);
-	utf8_sanitize(&title, str_from(s->title));
-	put_styled(out, look, FACT_STRONG, title.data);
-	buf_append_str(out, title.len > 0 ? "\n\n" : "");
-	buf_release(&title);
 }
 
 void
@@ -340,13 +373,14 @@ facts_print(struct buf *out, const struct facts *facts,
 
 		if (s->n == 0)
 			continue;
-		if (out->len > 0)
+		if (out->len > 0 && (!look->is_tight || s->title[0] != '\0'))
 			buf_append_char(out, '\n');
-		print_title(out, s, look);
-		if (s->columns != NULL)
+		if (s->columns != NULL) {
 			print_table(out, facts, s, look);
-		else
-			print_facts(out, &facts->v[s->first], s->n, look);
+			continue;
+		}
+		print_title(out, s, look, 0);
+		print_facts(out, &facts->v[s->first], s->n, look);
 	}
 }
 
@@ -383,19 +417,17 @@ md_mark(const struct fact *fact)
 	return fact->label[0] == '\0' && bold[fact->style] ? "**" : "";
 }
 
-/* A fact with a label is an item of a list, one without a paragraph. */
+/* A fact with a label is an item of a list, one without mostly a paragraph. */
 static void
-print_md_fact(struct buf *out, const struct fact *fact)
+print_md_fact(struct buf *out, const struct fact *fact, bool is_item)
 {
 	struct buf text;
 
 	buf_init(&text, MAX_VALUE);
 	utf8_sanitize(&text, str_from(fact->label));
-	if (text.len > 0) {
-		buf_append_str(out, "- ");
-		put_md(out, text.data);
-		buf_append_str(out, ": ");
-	}
+	buf_append_str(out, is_item || text.len > 0 ? "- " : "");
+	put_md(out, text.data);
+	buf_append_str(out, text.len > 0 ? ": " : "");
 	value_text(&text, fact);
 	buf_append_str(out, md_mark(fact));
 	put_md(out, text.data);
@@ -456,10 +488,11 @@ facts_print_md(struct buf *out, const struct facts *facts)
 			facts_print_md_table(out, facts, i, true);
 		/* Paragraphs stand apart, items do not. */
 		for (size_t k = 0; s->columns == NULL && k < s->n; k++) {
-			if (k > 0 && (fact[k].label[0] == '\0' ||
-				      fact[k - 1].label[0] == '\0'))
+			if (k > 0 && !s->is_list &&
+			    (fact[k].label[0] == '\0' ||
+			     fact[k - 1].label[0] == '\0'))
 				buf_append_char(out, '\n');
-			print_md_fact(out, &fact[k]);
+			print_md_fact(out, &fact[k], s->is_list);
 		}
 	}
 	buf_release(&title);

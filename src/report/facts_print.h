@@ -15,7 +15,9 @@ struct facts_look {
 	size_t columns; /* tables fit there; 0: no limit */
 	size_t fold;	/* columns that words fold at; 0: they do not */
 	size_t indent;	/* blanks before each line but titles */
+	size_t hang;	/* so many more where a fact without a label goes on */
 	bool color;	/* escape sequences are welcome */
+	bool is_tight;	/* blank lines stand before titles alone */
 };
 
 /*

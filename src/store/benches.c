@@ -70,16 +70,14 @@ store_each_bench(struct store *store, const char *state,
 		 int (*fn)(void *user, const struct stored_bench *bench),
 		 void *user, struct err *err)
 {
+	sqlite3_stmt *stmt =
+		table_select(store->reader, "the database", &bench_table, err,
+			     "WHERE %Q IS NULL OR state = %Q"
+			     " ORDER BY started_ms, id",
+			     state, state);
 	struct stored_bench bench;
-	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (table_select(store->reader, "the database", &bench_table, &stmt,
-			 err,
-			 "WHERE %Q IS NULL OR state = %Q"
-			 " ORDER BY started_ms, id",
-			 state, state) != 0)
-		return -1;
 	while (rc == 0 && row_next(stmt, &bench_table, &bench))
 		rc = fn(user, &bench);
 	return stmt_end_walk(store->reader, "the database", stmt, rc, err);
@@ -120,13 +118,12 @@ store_each_noise(struct store *store,
 		 int (*fn)(void *user, const struct stored_noise *row),
 		 void *user, struct err *err)
 {
+	sqlite3_stmt *stmt =
+		table_select(store->reader, NOISE_WHAT, &noise_table, err,
+			     "ORDER BY when_ms, bench_id, pod");
 	struct stored_noise row;
-	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (table_select(store->reader, NOISE_WHAT, &noise_table, &stmt, err,
-			 "ORDER BY when_ms, bench_id, pod") != 0)
-		return -1;
 	while (rc == 0 && row_next(stmt, &noise_table, &row))
 		rc = fn(user, &row);
 	return stmt_end_walk(store->reader, NOISE_WHAT, stmt, rc, err);

@@ -183,6 +183,8 @@ stmt_end_walk(sqlite3 *db, const char *what, sqlite3_stmt *stmt, int said,
 {
 	int rc = sqlite3_finalize(stmt);
 
+	if (stmt == NULL)
+		return -1;
 	if (said == 0 && rc != SQLITE_OK)
 		return db_fail(db, what, err);
 	return said;
@@ -199,9 +201,8 @@ table_names(struct buf *sql, const struct table *table, const char *prefix)
 char *
 table_put_sql(const struct table *table)
 {
-	struct buf sql;
+	AUTO_BUF sql = buf_new(65536);
 
-	buf_init(&sql, 65536);
 	buf_appendf(&sql, "INSERT %sINTO %s(",
 		    table->n_fixed == 0 ? "OR REPLACE " : "", table->name);
 	table_names(&sql, table, "");
@@ -222,11 +223,10 @@ int
 table_put(sqlite3 *db, const char *what, const struct table *table,
 	  const void *row, struct err *err)
 {
-	char *sql = table_put_sql(table);
+	AUTO_TEXT sql = table_put_sql(table);
 	sqlite3_stmt *stmt;
 	int rc = stmt_prepare(db, what, sql, &stmt, err);
 
-	free(sql);
 	if (rc != 0)
 		return -1;
 	row_bind(stmt, 1, table, row);
@@ -235,26 +235,23 @@ table_put(sqlite3 *db, const char *what, const struct table *table,
 	return rc == SQLITE_DONE ? 0 : db_fail(db, what, err);
 }
 
-int
+sqlite3_stmt *
 table_select(sqlite3 *db, const char *what, const struct table *table,
-	     sqlite3_stmt **stmt, struct err *err, const char *rest, ...)
+	     struct err *err, const char *rest, ...)
 {
-	struct buf sql;
+	AUTO_BUF sql = buf_new(65536);
+	sqlite3_stmt *stmt;
 	va_list ap;
 	char *text;
-	int rc;
 
 	va_start(ap, rest);
 	text = sqlite3_vmprintf(rest, ap);
 	va_end(ap);
-	buf_init(&sql, 65536);
 	buf_append_str(&sql, "SELECT ");
 	table_names(&sql, table, "");
 	buf_appendf(&sql, " FROM %s %s", table->name, text);
 	sqlite3_free(text);
-	rc = stmt_prepare(db, what, sql.data, stmt, err);
-	buf_release(&sql);
-	return rc;
+	return stmt_prepare(db, what, sql.data, &stmt, err) == 0 ? stmt : NULL;
 }
 
 static void
@@ -361,7 +358,7 @@ row_read(sqlite3_stmt *stmt, int at, const struct table *table, void *row)
 bool
 row_next(sqlite3_stmt *stmt, const struct table *table, void *row)
 {
-	if (sqlite3_step(stmt) != SQLITE_ROW)
+	if (stmt == NULL || sqlite3_step(stmt) != SQLITE_ROW)
 		return false;
 	row_read(stmt, 0, table, row);
 	return true;

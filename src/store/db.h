@@ -123,9 +123,11 @@ char *table_put_sql(const struct table *table);
 int table_put(sqlite3 *db, const char *what, const struct table *table,
 	      const void *row, struct err *err)
 	__attribute__((warn_unused_result));
-/* Prepare "SELECT <columns> FROM <name> <rest>"; rest as in db_exec. */
-int table_select(sqlite3 *db, const char *what, const struct table *table,
-		 sqlite3_stmt **stmt, struct err *err, const char *rest, ...)
+/* Prepare "SELECT <columns> FROM <name> <rest>"; rest as in db_exec.  NULL with
+ * err, which row_next and stmt_end_walk take too. */
+sqlite3_stmt *table_select(sqlite3 *db, const char *what,
+			   const struct table *table, struct err *err,
+			   const char *rest, ...)
 	__attribute__((warn_unused_result));
 
 /* Bind a row's columns from parameter `at` on. */

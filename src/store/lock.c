@@ -53,7 +53,7 @@ take_or_wait(int fd, long *holder)
 int
 lock_take(const char *db_path, long *holder, struct err *err)
 {
-	char *path = xasprintf("%s.lock", db_path);
+	AUTO_TEXT path = xasprintf("%s.lock", db_path);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	*holder = 0;
@@ -66,18 +66,16 @@ lock_take(const char *db_path, long *holder, struct err *err)
 		/* Only a hint for people: a full disk may leave it empty. */
 		(void)dprintf(fd, "%ld\n", (long)getpid());
 	}
-	free(path);
 	return fd;
 }
 
 bool
 lock_is_held(const char *db_path, long *holder)
 {
-	char *path = xasprintf("%s.lock", db_path);
+	AUTO_TEXT path = xasprintf("%s.lock", db_path);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	bool held;
 
-	free(path);
 	*holder = 0;
 	if (fd < 0)
 		return false;

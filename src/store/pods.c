@@ -80,13 +80,11 @@ int
 store_each_pod(struct store *store, stored_pod_fn fn, void *user,
 	       struct err *err)
 {
+	sqlite3_stmt *stmt = table_select(store->reader, store->path,
+					  &pod_table, err, "ORDER BY id");
 	struct store_pod row;
-	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (table_select(store->reader, store->path, &pod_table, &stmt, err,
-			 "ORDER BY id") != 0)
-		return -1;
 	while (rc == 0 && row_next(stmt, &pod_table, &row))
 		rc = fn(user, &row);
 	return stmt_end_walk(store->reader, "the database", stmt, rc, err);
@@ -96,17 +94,15 @@ int
 telemetry_walk(sqlite3 *db, const struct stored_span *span,
 	       stored_telemetry_fn fn, void *user, struct err *err)
 {
+	sqlite3_stmt *stmt = table_select(
+		db, "the database", &telemetry_table, err,
+		"WHERE pod_id = (SELECT id FROM pods WHERE name = %Q)"
+		" AND at_ms > %lld AND (gpu = -1 OR NOT %d)"
+		" ORDER BY at_ms, gpu",
+		span->pod, (long long)span->after_ms, span->pod_only);
 	struct store_telemetry row;
-	sqlite3_stmt *stmt;
 	int rc = 0;
 
-	if (table_select(db, "the database", &telemetry_table, &stmt, err,
-			 "WHERE pod_id = (SELECT id FROM pods WHERE name = %Q)"
-			 " AND at_ms > %lld AND (gpu = -1 OR NOT %d)"
-			 " ORDER BY at_ms, gpu",
-			 span->pod, (long long)span->after_ms,
-			 span->pod_only) != 0)
-		return -1;
 	while (rc == 0 && row_next(stmt, &telemetry_table, &row))
 		rc = fn(user, &row);
 	return stmt_end_walk(db, "the database", stmt, rc, err);

@@ -27,19 +27,15 @@ static int
 prepare_runs(struct store *store, const char *rest, sqlite3_stmt **stmt,
 	     struct err *err)
 {
-	struct buf sql;
-	int rc;
+	AUTO_BUF sql = buf_new(65536);
 
-	buf_init(&sql, 65536);
 	buf_append_str(&sql, "SELECT ");
 	table_names(&sql, &run_table, "r.");
 	buf_append_str(&sql, ", ");
 	table_names(&sql, &log_table, "t.");
 	buf_appendf(&sql, " FROM runs r JOIN tails t ON t.id = r.tail_id %s",
 		    rest);
-	rc = stmt_prepare(store->reader, store->path, sql.data, stmt, err);
-	buf_release(&sql);
-	return rc;
+	return stmt_prepare(store->reader, store->path, sql.data, stmt, err);
 }
 
 static void
@@ -86,15 +82,13 @@ walk_runs(struct store *store, const char *rest, int64_t number,
 {
 	sqlite3_stmt *stmt, *events;
 	struct stored_run row;
-	int rc = 0;
+	int rc;
 
 	if (prepare_runs(store, rest, &stmt, err) != 0)
 		return -1;
-	if (table_select(store->reader, store->path, &event_table, &events, err,
-			 "WHERE run_id = ?1 ORDER BY idx") != 0) {
-		(void)sqlite3_finalize(stmt);
-		return -1;
-	}
+	events = table_select(store->reader, store->path, &event_table, err,
+			      "WHERE run_id = ?1 ORDER BY idx");
+	rc = events != NULL ? 0 : -1;
 	if (sqlite3_bind_parameter_count(stmt) > 0)
 		(void)sqlite3_bind_int64(stmt, 1, number);
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
@@ -342,41 +336,15 @@ store_each_sample(struct store *store, int64_t run_id, const char *metric,
 	return rc;
 }
 
-static const struct column stored_tail_columns[] = {
-	COLUMN(struct stored_tail, pod),   COLUMN(struct stored_tail, path),
-	COLUMN(struct stored_tail, gen),   COLUMN(struct stored_tail, dev),
-	COLUMN(struct stored_tail, inode), COLUMN(struct stored_tail, offset),
-	COLUMN(struct stored_tail, lines), COLUMN(struct stored_tail, mirror),
-};
-static const struct table stored_tail_table =
-	TABLE("tails", stored_tail_columns, 0);
-
-int
-store_each_tail(struct store *store, stored_tail_fn fn, void *user,
-		struct err *err)
-{
-	struct stored_tail row;
-	sqlite3_stmt *stmt;
-	int rc = 0;
-
-	if (table_select(store->reader, store->path, &stored_tail_table, &stmt,
-			 err, "ORDER BY id") != 0)
-		return -1;
-	while (rc == 0 && row_next(stmt, &stored_tail_table, &row))
-		rc = fn(user, &row);
-	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
-}
-
 int
 store_check(struct store *store, struct err *err)
 {
-	char *text = db_text(store->reader, "PRAGMA quick_check(1)", 0);
+	AUTO_TEXT text = db_text(store->reader, "PRAGMA quick_check(1)", 0);
 	int rc = 0;
 
 	if (text == NULL || strcmp(text, "ok") != 0)
 		rc = err_set(err, ERR_DB, "%s is damaged: %s", store->path,
 			     text != NULL ? text
 					  : sqlite3_errmsg(store->reader));
-	free(text);
 	return rc;
 }

@@ -60,17 +60,6 @@ typedef int (*stored_sample_fn)(void *user, const struct stored_sample *row);
 int store_each_sample(struct store *store, int64_t run_id, const char *metric,
 		      stored_sample_fn fn, void *user, struct err *err);
 
-struct stored_tail {
-	const char *pod, *path, *mirror; /* mirror NULL: none */
-	unsigned int gen;
-	uint64_t dev, inode, offset, lines;
-};
-
-typedef int (*stored_tail_fn)(void *user, const struct stored_tail *row);
-
-int store_each_tail(struct store *store, stored_tail_fn fn, void *user,
-		    struct err *err);
-
 /*
  * Whether the database is sound, by SQLite's own quick check; -1 with what
  * is wrong.  Takes long for a large one.

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "parsers/run.h"
 #include "store/db.h"
 
@@ -183,12 +184,11 @@ has_metrics(sqlite3 *db)
 bool
 schema_is_current(sqlite3 *db)
 {
-	char *missing = db_text(db, missing_column, 0);
+	AUTO_TEXT missing = db_text(db, missing_column, 0);
 	bool is_current =
 		missing == NULL && has_metrics(db) &&
 		db_number(db, "PRAGMA user_version", NULL) == SCHEMA_VERSION;
 
-	free(missing);
 	return is_current;
 }
 

@@ -431,12 +431,10 @@ load_tail(struct store *store, struct store_tail row)
 static int
 load_tails(struct store *store, sqlite3 *db, struct err *err)
 {
+	sqlite3_stmt *stmt =
+		table_select(db, store->path, &tail_table, err, "ORDER BY id");
 	struct store_tail row = { 0 };
-	sqlite3_stmt *stmt;
 
-	if (table_select(db, store->path, &tail_table, &stmt, err,
-			 "ORDER BY id") != 0)
-		return -1;
 	while (row_next(stmt, &tail_table, &row))
 		load_tail(store, row);
 	return stmt_end_walk(db, store->path, stmt, 0, err);
@@ -492,17 +490,13 @@ load_run_ids(struct store *store, sqlite3 *db, struct err *err)
 static int
 renew_rules(sqlite3 *db, const char *path, const char *rules, struct err *err)
 {
-	char *before =
+	AUTO_TEXT before =
 		db_text(db, "SELECT value FROM meta WHERE key = 'rules'", 0);
-	bool same = rules == NULL ||
-		    strcmp(before != NULL ? before : "", rules) == 0;
 	int rc;
 
-	free(before);
-	if (same)
+	if (rules == NULL || strcmp(before != NULL ? before : "", rules) == 0)
 		return 0;
-	rc = db_exec(db, path, err, "BEGIN IMMEDIATE");
-	if (rc != 0)
+	if (db_exec(db, path, err, "BEGIN IMMEDIATE") != 0)
 		return -1;
 	rc = db_exec(db, path, err,
 		     "DELETE FROM sample_rows WHERE run_id IN (SELECT r.id"

@@ -221,8 +221,8 @@ writer_new(sqlite3 *db, struct err *err)
 		STATEMENT_LIST(X)
 #undef X
 	};
-	char *tail_sql = table_put_sql(&tail_table);
-	char *run_sql = table_put_sql(&run_table);
+	AUTO_TEXT tail_sql = table_put_sql(&tail_table);
+	AUTO_TEXT run_sql = table_put_sql(&run_table);
 	struct writer *w = xcalloc(1, sizeof(*w));
 	bool is_ready;
 
@@ -233,8 +233,6 @@ writer_new(sqlite3 *db, struct err *err)
 	is_ready = stmt_prepare_all(db, "the database", texts, STATEMENT_COUNT,
 				    w->stmts, err) == 0 &&
 		   load_metric_ids(w, err) == 0;
-	free(tail_sql);
-	free(run_sql);
 	if (is_ready)
 		return w;
 	writer_free(w);

@@ -101,37 +101,6 @@ see_sample(void *user, const struct stored_sample *row)
 }
 
 static inline int
-see_tail(void *user, const struct stored_tail *row)
-{
-	struct seen *seen = user;
-
-	seen->tails++;
-	seen->offset = row->offset;
-	seen->lines = row->lines;
-	return 0;
-}
-
-static inline void
-see_all(const char *path, struct seen *seen)
-{
-	struct err err = { ERR_NONE, "" };
-	struct store *store = open_store(path, true);
-
-	memset(seen, 0, sizeof(*seen));
-	if (store == NULL) {
-		seen->samples = SIZE_MAX;
-		return;
-	}
-	if (store_each_run(store, 0, see_run, seen, &err) != 0 ||
-	    store_each_sample(store, 1, NULL, see_sample, seen, &err) != 0 ||
-	    store_each_tail(store, see_tail, seen, &err) != 0)
-		printf("# %s\n", err.text);
-	if (err.code != ERR_NONE)
-		seen->samples = SIZE_MAX;
-	(void)store_close(store, NULL);
-}
-
-static inline int
 count_rows(const char *path, const char *sql)
 {
 	sqlite3 *db = NULL;
@@ -148,6 +117,30 @@ count_rows(const char *path, const char *sql)
 	(void)sqlite3_finalize(stmt);
 	(void)sqlite3_close(db);
 	return n;
+}
+
+static inline void
+see_all(const char *path, struct seen *seen)
+{
+	struct err err = { ERR_NONE, "" };
+	struct store *store = open_store(path, true);
+
+	memset(seen, 0, sizeof(*seen));
+	if (store == NULL) {
+		seen->samples = SIZE_MAX;
+		return;
+	}
+	if (store_each_run(store, 0, see_run, seen, &err) != 0 ||
+	    store_each_sample(store, 1, NULL, see_sample, seen, &err) != 0)
+		printf("# %s\n", err.text);
+	if (err.code != ERR_NONE)
+		seen->samples = SIZE_MAX;
+	(void)store_close(store, NULL);
+	seen->tails = (size_t)count_rows(path, "SELECT count(*) FROM tails");
+	seen->offset = (uint64_t)count_rows(
+		path, "SELECT offset FROM tails ORDER BY id DESC");
+	seen->lines = (uint64_t)count_rows(
+		path, "SELECT lines FROM tails ORDER BY id DESC");
 }
 
 static inline void

@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "base/cpu.h"
+#include "base/sha256.h"
 #include "base/str.h"
 
 #define WINDOW_BYTES (2U * 1024 * 1024)
@@ -57,7 +57,7 @@ log_in(LIBSSH2_SESSION *session, int fd, char **argv)
 	(void)libssh2_session_method_pref(session, LIBSSH2_METHOD_CRYPT_SC,
 					  "aes128-ctr");
 	(void)libssh2_session_method_pref(session, LIBSSH2_METHOD_MAC_SC,
-					  cpu_has_sha256() ? "hmac-sha2-256"
+					  sha256_is_fast() ? "hmac-sha2-256"
 							   : "hmac-sha2-512");
 	return libssh2_session_handshake(session, fd) == 0 &&
 	       libssh2_userauth_publickey_fromfile(session, argv[2], NULL,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "model/harness_words.h"
 #include "parsers/harness_json.h"
+#include "report/harness_words.h"
 
 #include "tests/support/tap.h"
 

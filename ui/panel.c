@@ -514,16 +514,6 @@ panel_pod_symbol(const struct model_pod *pod, enum fact_style *style)
 	return looks[pod->state].symbol;
 }
 
-double
-panel_pod_last(const struct model_pod *pod, enum metric metric)
-{
-	const struct series *series = pod->telemetry[metric];
-	const struct series_point *last =
-		series != NULL ? series_last(series) : NULL;
-
-	return last != NULL ? last->value : RUN_ABSENT;
-}
-
 void
 panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
@@ -544,12 +534,14 @@ panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		canvas_print(canvas, rect_take_left(&line, 13),
 			     theme_fact(style), "%s",
 			     pod_state_name(pod->state));
-		canvas_print(canvas, line, STYLE_NORMAL,
-			     "GPU %3s %% %3s °C  disk %s free",
-			     fmt_number(panel_pod_last(pod, METRIC_GPU_UTIL), 0,
-					util),
-			     fmt_number(panel_pod_last(pod, METRIC_GPU_TEMP_C),
-					0, temp),
-			     fmt_bytes(pod->disk_free_bytes, disk));
+		canvas_print(
+			canvas, line, STYLE_NORMAL,
+			"GPU %3s %% %3s °C  disk %s free",
+			fmt_number(model_last(pod->telemetry, METRIC_GPU_UTIL),
+				   0, util),
+			fmt_number(
+				model_last(pod->telemetry, METRIC_GPU_TEMP_C),
+				0, temp),
+			fmt_bytes(pod->disk_free_bytes, disk));
 	}
 }

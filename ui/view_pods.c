@@ -138,7 +138,7 @@ pod_number(const struct model_pod *pod, size_t column)
 		return pod->disk_free_bytes;
 	if (column == PODS_USD)
 		return pod->usd_per_hour;
-	return panel_pod_last(pod, metrics[column]) /
+	return model_last(pod->telemetry, metrics[column]) /
 	       (column == PODS_MEM ? 1024 : 1);
 }
 

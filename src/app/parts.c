@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/bench.h"
 #include "app/pod_shell.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -173,18 +174,36 @@ cannot_do(struct err *err)
 	return err_set(err, ERR_USAGE, "nothing here can do that");
 }
 
-/* A bench that is there: its plan is started, or it is stopped. */
+/* Start a plan, or end the bench of that id. */
 static int
-known_bench(struct app_parts *parts, const struct command *command,
+launch_bench(struct app_parts *parts, const char *plan, const char *stop_id,
+	     char said[200], struct err *err)
+{
+	if (parts->bench == NULL)
+		return err_set(err, ERR_USAGE,
+			       "a bench is started on a terminal only");
+	if (app_bench_launch(parts->bench, plan, stop_id, err) != 0)
+		return -1;
+	(void)snprintf(said, 200, "the bench %s",
+		       plan == NULL ? "is being ended"
+		       : parts->setup->source.ends_benches
+			       ? "begins"
+			       : "begins; it goes on without this screen");
+	return 0;
+}
+
+static int
+start_bench(struct app_parts *parts, const struct command *command,
 	    char said[200], struct err *err)
 {
-	const struct app_source *source = &parts->setup->source;
-	bool starts = command->id == COMMAND_BENCH_START;
+	return launch_bench(parts, command->name, NULL, said, err);
+}
 
-	if (source->bench == NULL)
-		return cannot_do(err);
-	return source->bench(source->user, starts ? command->name : NULL,
-			     starts ? NULL : command->name, said, err);
+static int
+stop_bench(struct app_parts *parts, const struct command *command,
+	   char said[200], struct err *err)
+{
+	return launch_bench(parts, NULL, command->name, said, err);
 }
 
 /* A bench whose definition the preview made. */
@@ -192,12 +211,10 @@ static int
 made_bench(struct app_parts *parts, const struct command *command,
 	   char said[200], struct err *err)
 {
-	const struct app_source *source = &parts->setup->source;
-
 	(void)command;
-	if (source->bench == NULL || parts->made == NULL)
-		return cannot_do(err);
-	return source->bench(source->user, parts->made, NULL, said, err);
+	return parts->made != NULL
+		       ? launch_bench(parts, parts->made, NULL, said, err)
+		       : cannot_do(err);
 }
 
 /* What a plan would run. */
@@ -254,8 +271,8 @@ static const struct {
 	[COMMAND_RECONNECT] = { reconnect_pod, NULL },
 	[COMMAND_CHECK] = { check_pod, NULL },
 	[COMMAND_SHELL] = { open_shell, preview_shell },
-	[COMMAND_BENCH_START] = { known_bench, preview_plan },
-	[COMMAND_BENCH_STOP] = { known_bench, preview_stop },
+	[COMMAND_BENCH_START] = { start_bench, preview_plan },
+	[COMMAND_BENCH_STOP] = { stop_bench, preview_stop },
 	[COMMAND_BENCH_AUDIT] = { made_bench, preview_made },
 	[COMMAND_BENCH_PODS] = { made_bench, preview_made },
 	[COMMAND_BENCH_FORM] = { made_bench, preview_made },

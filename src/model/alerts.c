@@ -242,7 +242,7 @@ check_train_soon(struct round *round, const struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
 	double cap_s = round->track->cap_train_s;
-	double own_cap_s = model_run_last(alert->mr, METRIC_CAP_S);
+	double own_cap_s = model_last(alert->mr->series, METRIC_CAP_S);
 	double end_s =
 		run->planned_steps * model_run_ms_per_step(alert->mr) / 1000;
 

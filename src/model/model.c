@@ -603,11 +603,10 @@ model_run_forget(struct model *model, struct model_run *mr)
 }
 
 double
-model_run_last(const struct model_run *mr, enum metric metric)
+model_last(struct series *const series[METRIC_COUNT], enum metric metric)
 {
-	const struct series *series = mr->series[metric];
 	const struct series_point *last =
-		series != NULL ? series_last(series) : NULL;
+		series[metric] != NULL ? series_last(series[metric]) : NULL;
 
 	return last != NULL ? last->value : RUN_ABSENT;
 }

@@ -255,8 +255,9 @@ void model_run_append(struct model *model, struct model_run *mr,
 		      uint64_t last_line);
 /* Let go of its series, which lie in the database. */
 void model_run_forget(struct model *model, struct model_run *mr);
-/* Its last value of that metric, or RUN_ABSENT. */
-double model_run_last(const struct model_run *mr, enum metric metric);
+/* The last value of a metric of a run or a pod, or RUN_ABSENT. */
+double model_last(struct series *const series[METRIC_COUNT],
+		  enum metric metric);
 /*
  * Mean step time and training time so far in milliseconds: as the log says
  * them, else from its cumulative throughput (batch / tok_s, steps times

@@ -124,12 +124,13 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const double numbers[COMPARE_COLUMNS] = {
 		[COMPARE_STEP] = mr->run.steps,
 		[COMPARE_MS] = model_run_ms_per_step(mr),
-		[COMPARE_FINAL] = mr->run.final_bpb,
-		[COMPARE_DELTA] =
-			is_base ? RUN_ABSENT
-				: mr->run.final_bpb - base->run.final_bpb,
+		[COMPARE_FINAL] = model_run_final_bpb(mr),
+		[COMPARE_DELTA] = is_base ? RUN_ABSENT
+					  : model_run_final_bpb(mr) -
+						    model_run_final_bpb(base),
 		[COMPARE_RATIO] = forecast_bpb_per_nat(mr),
 	};
+	double stage = model_run_stage_bpb(mr);
 	char label[FMT_LABEL];
 	struct run_state state;
 
@@ -145,6 +146,8 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	} else if (column == COMPARE_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
+	} else if (column == COMPARE_FINAL && run_has(stage)) {
+		list_cellf(cell, STYLE_HINT, "~%.6f", stage);
 	} else {
 		cell->number = numbers[column];
 	}

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,6 +160,67 @@ test_stage(struct model_run *mr, struct model_run *done)
 	press('1');
 }
 
+/* Five rows of the first second, then one each five hundred steps. */
+static struct model_run *
+add_sparse(const char *path, double seed, double begin, double later)
+{
+	struct model_run *mr = add_run(path, seed);
+
+	for (int i = 0; i < 15; i++) {
+		int step = i < 5 ? i + 1 : (i - 4) * 500;
+		const struct sample sample = {
+			.metric = METRIC_TRAIN_LOSS,
+			.step = step,
+			.train_ms = step * 100,
+			.value = 1 + 0.5 * pow(step, -0.3) +
+				 (i < 5 ? begin : later),
+		};
+
+		model_run_sample(&model, mr, &sample);
+	}
+	mr->run.status = RUN_FINISHED;
+	mr->run.last_val_bpb = mr->run.last_val_loss = 1.07;
+	return mr;
+}
+
+/* What the curves did in the first second is not where they are now. */
+static void
+test_gap(void)
+{
+	struct model_run *base, *other;
+
+	base = add_sparse("/x/s/a.log", 5, 0, 0);
+	other = add_sparse("/x/s/b.log", 6, 0.3, -0.0013);
+	ui_shared(ui)->marks.n = 0;
+	ui_shared(ui)->selected = ui_shared(ui)->reference = base;
+	ui_shared(ui)->marks.v[ui_shared(ui)->marks.n++] = other;
+	press('4');
+	ok(shows("━ s s6", "−0.0013 ±0.0000"),
+	   "the gap is that of the last rows: %s", row_with("━ s s6"));
+	ok(row_with("+0.0")[0] == '\0' && row_with("+0.1")[0] == '\0' &&
+		   row_with("+0.2")[0] == '\0' && row_with("+0.3")[0] == '\0',
+	   "and makes their axis: %s", row_with("+0."));
+	ok(row_with("EMA")[0] == '\0', "so few rows are no mean");
+	ok(row_with("-0.00")[0] != '\0', "which has room for them");
+	base->run.steps = other->run.steps = 5000;
+	for (int i = 0; i < 4; i++) {
+		struct sample sample = {
+			.metric = METRIC_VAL_BPB,
+			.step = i < 3 ? i * 2000 : 5000,
+			.train_ms = i * 200000,
+			.value = 1.2 - i * 0.02,
+		};
+
+		model_run_sample(&model, base, &sample);
+		sample.value += i < 3 ? 0.5 : 0.0042;
+		model_run_sample(&model, other, &sample);
+	}
+	ok(shows("━ s s6", "+0.0042 ±"),
+	   "a validation of both is better than rows: %s", row_with("━ s s6"));
+	ui_shared(ui)->marks.n = 0;
+	ui_shared(ui)->reference = NULL;
+}
+
 /* Of telemetry its age is told, and what is old is grey. */
 static void
 test_age(void)
@@ -216,6 +278,7 @@ main(void)
 	ui = ui_new(&setup);
 	ui_set_now(ui, T0, 0);
 	test_stage(mr, done);
+	test_gap();
 	test_age();
 	ui_free(ui);
 	canvas_release(&canvas);

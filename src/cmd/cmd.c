@@ -209,8 +209,10 @@ take_option(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
 	const char *word = argv[0], *value = strchr(word, '=');
 	void *options = line->options;
-	const struct cmd_option *o = find_option(
-		line->cmd != NULL ? line->cmd->options : NULL, word);
+	/* Those of the dashboard are the globals. */
+	bool has_own = line->cmd != NULL && line->cmd != &cmd_dash;
+	const struct cmd_option *o =
+		find_option(has_own ? line->cmd->options : NULL, word);
 	int n = 1;
 
 	if (o == NULL) {

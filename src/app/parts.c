@@ -499,6 +499,30 @@ app_parts_release(struct app_parts *parts)
 	parts->ui = NULL;
 }
 
+/* Where no track was named it is the one that the runs can be of. */
+static void
+choose_track(struct app_parts *parts)
+{
+	struct context *context = parts->setup->context;
+	struct model *model = parts->setup->model;
+	struct track_scores scores = { .bpb = false };
+	struct track track;
+	const char *name;
+
+	if (context_track_name(context) != NULL)
+		return;
+	for (size_t i = 0; i < model->n_runs; i++)
+		track_scores_add(&scores, &model->runs[i]->run);
+	name = track_of_scores(&scores);
+	if (name == NULL || strcmp(name, context->track.name) == 0 ||
+	    context_find_track(context, name, &track, NULL) != 0)
+		return;
+	track_release(&context->track);
+	context->track = track;
+	ui_shared(parts->ui)->configured++;
+	model_note_change(model, MODEL_RUNS);
+}
+
 void
 app_parts_update(struct app_parts *parts, int64_t mono_ms)
 {
@@ -508,6 +532,7 @@ app_parts_update(struct app_parts *parts, int64_t mono_ms)
 
 	ui_set_now(parts->ui, wall_ms, mono_ms);
 	if (mono_ms - parts->alerts_at_ms >= 1000 || parts->alerts_at_ms == 0) {
+		choose_track(parts);
 		alerts_update(&parts->alerts, model, parts->setup->track,
 			      wall_ms);
 		parts->alerts_at_ms = mono_ms;

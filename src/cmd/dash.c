@@ -20,6 +20,8 @@ static const struct cmd_option options[] = {
 	  CMD_AT(cmd_globals, context.color), .words = colors },
 	{ 0, "charset", "SET", "draw charts with braille, block or ascii",
 	  CMD_WORD, CMD_AT(cmd_globals, context.charset), .words = charsets },
+	{ 0, "track", "NAME", "hold runs to this track, or a file with one",
+	  CMD_TEXT, CMD_AT(cmd_globals, context.track) },
 	{ 'v', "verbose", NULL, "write a debug log to a file", CMD_FLAG,
 	  CMD_AT(cmd_globals, context.verbose) },
 	{ 'h', "help", NULL, "show this help", CMD_FLAG,

@@ -84,13 +84,15 @@ open_formats(struct context *context, struct err *err)
 static int
 open_track(struct context *context, struct err *err)
 {
-	const struct conf *conf = &context->conf;
+	const char *name = context_track_name(context);
 
-	if (conf->track == NULL)
+	if (name == NULL)
 		return track_load(&context->track, TRACK_DEFAULT, err);
-	if (context_find_track(context, conf->track, &context->track, err) != 0)
-		return err_prefix(err, "%s: track", conf->path);
-	return 0;
+	if (context_find_track(context, name, &context->track, err) == 0)
+		return 0;
+	return context->options.track != NULL
+		       ? err_prefix(err, "--track")
+		       : err_prefix(err, "%s: track", context->conf.path);
 }
 
 static int
@@ -137,6 +139,13 @@ int
 context_add_format(struct context *context, const char *path, struct err *err)
 {
 	return format_set_load(context->formats, path, err);
+}
+
+const char *
+context_track_name(const struct context *context)
+{
+	return context->options.track != NULL ? context->options.track
+					      : context->conf.track;
 }
 
 int

@@ -26,6 +26,7 @@ struct context_options {
 	bool verbose;
 	const char *color;   /* auto, always, never */
 	const char *charset; /* NULL: by the locale; braille, block, ascii */
+	const char *track;   /* NULL: the configuration's */
 };
 
 enum context_part {
@@ -72,6 +73,9 @@ void context_close_db(struct context *context);
 /* Add a rule file of the command line; its rules come before all others. */
 int context_add_format(struct context *context, const char *path,
 		       struct err *err) __attribute__((warn_unused_result));
+
+/* The track that was named; NULL: by what the runs are. */
+const char *context_track_name(const struct context *context);
 
 /*
  * The track of that name into *track (owned by the caller): one of the

@@ -343,6 +343,9 @@ draw_score(const struct ui_shared *shared, struct canvas *canvas,
 	   struct rect line, const struct forecast *f)
 {
 	const struct run *run = &shared->selected->run;
+	double final = model_run_final_bpb(shared->selected);
+	double stage = model_run_stage_bpb(shared->selected);
+	const char *class = run->final_class != NULL ? run->final_class : "?";
 	const char *note = line.w < 90 ? " (1σ)" : " (1σ, from a finished run)";
 	char text[FMT_SIZE];
 
@@ -350,15 +353,19 @@ draw_score(const struct ui_shared *shared, struct canvas *canvas,
 		&line, canvas_textf(canvas, line.x, line.y, STYLE_NORMAL,
 				    "BPB   last validation %s",
 				    fmt_number(run->last_val_bpb, 4, text)));
-	if (run_has(run->final_bpb))
+	if (run_has(stage))
+		(void)rect_take_left(
+			&line, canvas_textf(canvas, line.x, line.y, STYLE_HINT,
+					    " · so far ~%s (%s)",
+					    fmt_number(stage, 6, text), class));
+	if (run_has(final))
 		canvas_print(canvas, line, STYLE_STRONG, " · final %s (%s)",
-			     fmt_number(run->final_bpb, 6, text),
-			     run->final_class != NULL ? run->final_class : "?");
+			     fmt_number(final, 6, text), class);
 	else if (run_has(f->final_bpb))
 		canvas_print(canvas, line, STYLE_HINT, " · final → %s ±%.4f%s",
 			     fmt_number(f->final_bpb, 4, text),
 			     f->final_bpb_sigma, note);
-	else if (run_has(run->last_val_loss))
+	else if (run_has(run->last_val_loss) && !run_has(stage))
 		canvas_print(canvas, line, STYLE_HINT, " · val loss %s nats",
 			     fmt_number(run->last_val_loss, 4, text));
 }
@@ -514,25 +521,17 @@ panel_pod_symbol(const struct model_pod *pod, enum fact_style *style)
 	return looks[pod->state].symbol;
 }
 
-double
-panel_pod_last(const struct model_pod *pod, enum metric metric)
-{
-	const struct series *series = pod->telemetry[metric];
-	const struct series_point *last =
-		series != NULL ? series_last(series) : NULL;
-
-	return last != NULL ? last->value : RUN_ABSENT;
-}
-
 void
 panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 {
 	const struct model *model = shared->model;
-	char util[FMT_SIZE], temp[FMT_SIZE], disk[FMT_SIZE];
+	char util[FMT_SIZE], temp[FMT_SIZE], disk[FMT_SIZE], age[FMT_SIZE];
 
 	for (size_t i = 0; i < model->n_pods && r.h > 0; i++) {
 		const struct model_pod *pod = &model->pods[i];
 		struct rect line = rect_take_top(&r, 1), part;
+		double age_s = model_pod_age_s(pod, shared->now_wall_ms);
+		bool is_old = age_s > MODEL_OLD_S;
 		enum fact_style style;
 		const char *symbol = panel_pod_symbol(pod, &style);
 
@@ -544,12 +543,16 @@ panel_pods(const struct ui_shared *shared, struct canvas *canvas, struct rect r)
 		canvas_print(canvas, rect_take_left(&line, 13),
 			     theme_fact(style), "%s",
 			     pod_state_name(pod->state));
-		canvas_print(canvas, line, STYLE_NORMAL,
-			     "GPU %3s %% %3s °C  disk %s free",
-			     fmt_number(panel_pod_last(pod, METRIC_GPU_UTIL), 0,
-					util),
-			     fmt_number(panel_pod_last(pod, METRIC_GPU_TEMP_C),
-					0, temp),
-			     fmt_bytes(pod->disk_free_bytes, disk));
+		canvas_print(
+			canvas, line, is_old ? STYLE_DIM : STYLE_NORMAL,
+			"GPU %3s %% %3s °C  disk %s free%s%s%s",
+			fmt_number(model_last(pod->telemetry, METRIC_GPU_UTIL),
+				   0, util),
+			fmt_number(
+				model_last(pod->telemetry, METRIC_GPU_TEMP_C),
+				0, temp),
+			fmt_bytes(pod->disk_free_bytes, disk),
+			is_old ? ", " : "", is_old ? fmt_age(age_s, age) : "",
+			is_old ? " ago" : "");
 	}
 }

@@ -57,7 +57,5 @@ void panel_facts_flow(struct canvas *canvas, struct rect rect,
 /* A pod's symbol and style by the state of its link. */
 const char *panel_pod_symbol(const struct model_pod *pod,
 			     enum fact_style *style);
-/* The last value of a pod's telemetry, or absent. */
-double panel_pod_last(const struct model_pod *pod, enum metric metric);
 
 #endif

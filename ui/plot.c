@@ -18,6 +18,7 @@
 #define TITLE_BYTES 600
 /* A weight is meant for a step of a two hundredth of the run. */
 #define SMOOTH_SCALE 200.0
+#define SMOOTH_LEAST 50 /* rows: fewer are shown as they are */
 #define AROUND_MS    30000
 
 const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0,   0.6,	 0.8,
@@ -203,18 +204,19 @@ plot_points_release(struct plot_points *points)
 	free(points->y);
 }
 
-void
+bool
 plot_points_smooth(struct plot_points *points, double weight)
 {
 	double span, sum = 0, weights = 0, gap = 0;
 
-	if (weight <= 0 || points->n < 2)
-		return;
+	if (weight <= 0 || points->n < SMOOTH_LEAST)
+		return false;
 	span = points->x[points->n - 1] - points->x[0];
 	if (!(span > 0))
-		return;
+		return false;
 	for (size_t i = 0; i < points->n; i++) {
-		double dx = i > 0 ? points->x[i] - points->x[i - 1] : 0;
+		double dx = i > 0 ? points->x[i] - points->x[i - 1]
+				  : points->x[1] - points->x[0];
 		double keep;
 
 		if (!isfinite(points->y[i])) {
@@ -223,10 +225,14 @@ plot_points_smooth(struct plot_points *points, double weight)
 		}
 		keep = pow(weight, (fabs(dx) + gap) / span * SMOOTH_SCALE);
 		gap = 0;
-		sum = sum * keep + points->y[i];
-		weights = weights * keep + 1;
-		points->y[i] = sum / weights;
+		/* Each row weighs what it stands for: a few of the first
+		 * seconds say nothing of the minutes behind them. */
+		sum = sum * keep + points->y[i] * (1 - keep);
+		weights = weights * keep + (1 - keep);
+		if (weights > 0)
+			points->y[i] = sum / weights;
 	}
+	return true;
 }
 
 const char *
@@ -337,6 +343,7 @@ struct work {
 	size_t n_series;
 	struct chart_mark marks[CHART_MAX_MARKS];
 	size_t n_marks, n_drawn;
+	bool is_smooth; /* a line of them at least */
 	const char *what;
 };
 
@@ -381,8 +388,9 @@ add_runs(struct work *work, const struct plot_request *request,
 
 		plot_points_init(&work->points[i], shared->model, mr,
 				 request->metric, shared->chart.axis);
-		plot_points_smooth(&work->points[i],
-				   plot_smoothing[shared->chart.smoothing]);
+		work->is_smooth |= plot_points_smooth(
+			&work->points[i],
+			plot_smoothing[shared->chart.smoothing]);
 		if (!has_value(&work->points[i]))
 			continue;
 		(void)plot_run_label(mr, work->labels[i]);
@@ -495,7 +503,7 @@ add_title(const struct work *work, const struct chart *chart,
 		    work->what != NULL ? work->what : info->name, info->unit);
 	if (without < 1)
 		buf_appendf(out, " over %s", axis_names[chart->x_kind]);
-	if (settings->smoothing > 0 && without < 2)
+	if (work->is_smooth && without < 2)
 		buf_appendf(out, " · EMA %g",
 			    plot_smoothing[settings->smoothing]);
 	if (settings->log_y && without < 3)

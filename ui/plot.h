@@ -63,9 +63,10 @@ void plot_points_init(struct plot_points *points, const struct model *model,
 void plot_points_release(struct plot_points *points);
 /*
  * Replace y by its exponential mean over x of that weight, without start-up
- * bias: rows that are far apart are smoothed less than a dense row.
+ * bias, each row by the stretch of x that it stands for.  A few rows stay as
+ * they are: false.
  */
-void plot_points_smooth(struct plot_points *points, double weight);
+bool plot_points_smooth(struct plot_points *points, double weight);
 
 /*
  * An x of that axis as text with its unit, as precise as values need that

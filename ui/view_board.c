@@ -219,6 +219,9 @@ seed_cell(const struct board_row *row, size_t column, struct list_cell *cell)
 		list_cellf(cell, STYLE_HINT, "%s%s%s", use,
 			   use[0] != '\0' && row->note[0] != '\0' ? ": " : "",
 			   row->note);
+	else if (column == COLUMN_SCORE && run->status == RUN_RUNNING &&
+		 run_has(row->score))
+		list_cellf(cell, STYLE_HINT, "~%.5f", row->score);
 	else
 		cell->number = numbers[column];
 }
@@ -308,7 +311,7 @@ describe_verdict(const struct board *board, const struct board_group *group,
 		buf_appendf(out, "gap %s %s (%s nats)\n",
 			    fmt_signed(v->delta, 5, a), unit_of(group),
 			    fmt_signed(v->delta_nats, 5, b));
-	if (v->seeds_needed > 0)
+	if (v->seeds_needed > 0 && v->word != BOARD_WORD_SHOWN)
 		buf_appendf(out,
 			    "would pass with %u seeds, or with a mean of %s\n",
 			    v->seeds_needed, fmt_number(v->mean_needed, 5, a));

@@ -8,9 +8,17 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "base/xalloc.h"
 #include "model/forecast.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
+
+/* Parts of what both have: whose rows are those of now, and those near it. */
+#define GAP_NEAR      0.2
+#define GAP_SCATTER   0.5
+#define GAP_LEAST     5 /* rows for a mean */
+#define GAP_SAME_TIME 0.005
+#define CHART_BEGIN   0.1 /* of x: it does not make the axis of the gaps */
 
 struct compare {
 	struct list list;
@@ -18,19 +26,25 @@ struct compare {
 	struct ui_shared *shared;    /* of the last fill; borrowed */
 };
 
-/* y between the points around x; absent outside of them. */
+/*
+ * y between the points around x; absent outside of them.  A loss falls by the
+ * logarithm of x: a straight line between far points would be above it.
+ */
 static double
 y_between(const struct plot_points *p, double x)
 {
+	double a, b, part;
 	size_t i;
 
 	if (p->n < 2 || x < p->x[0] || x > p->x[p->n - 1])
 		return RUN_ABSENT;
 	i = bisect(p->n - 1, k, p->x[k] <= x);
-	if (p->x[i] <= p->x[i - 1])
+	a = p->x[i - 1];
+	b = p->x[i];
+	if (b <= a)
 		return p->y[i - 1];
-	return p->y[i - 1] + (p->y[i] - p->y[i - 1]) * (x - p->x[i - 1]) /
-				     (p->x[i] - p->x[i - 1]);
+	part = a > 0 ? log(x / a) / log(b / a) : (x - a) / (b - a);
+	return p->y[i - 1] + (p->y[i] - p->y[i - 1]) * part;
 }
 
 /* What all others are held against: the reference, else the selected run. */
@@ -41,27 +55,140 @@ base_run(const struct ui_shared *shared)
 }
 
 static void
-smooth_points(struct plot_points *points, const struct ui_shared *shared,
-	      const struct model_run *mr)
+take_points(struct plot_points *points, const struct ui_shared *shared,
+	    const struct model_run *mr)
 {
-	plot_points_init(points, shared->model, mr, shared->chart.metric,
+	plot_points_init(points, shared->model, mr,
+			 plot_metric_of(base_run(shared), shared->chart.metric),
 			 shared->chart.axis);
-	plot_points_smooth(points, plot_smoothing[shared->chart.smoothing]);
 }
 
-/* The gap to the reference over the last raw rows, as far as both have been. */
-static struct forecast_gap
+/* A gap to the reference, and how far it may be off. */
+struct gap {
+	double at; /* absent: they have no x in common */
+	double error;
+};
+
+/* The gap at an x: between the rows of both. */
+static double
+gap_at(const struct plot_points *own, const struct plot_points *base, double x)
+{
+	return y_between(own, x) - y_between(base, x);
+}
+
+/* How much one row is off, by what lies between a row and the next. */
+static double
+scatter_of(const double *gaps, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 1; i < n; i++)
+		sum += (gaps[i] - gaps[i - 1]) * (gaps[i] - gaps[i - 1]);
+	return n > 1 ? sqrt(sum / (double)(n - 1) / 2) : RUN_ABSENT;
+}
+
+/* The mean of gaps, the newest first: off by their noise and by their drift. */
+static struct gap
+mean_gap(const double *gaps, size_t n)
+{
+	struct forecast_gap all = { 0 }, newer = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		forecast_gap_add(&all, gaps[i]);
+		if (i < n / 2)
+			forecast_gap_add(&newer, gaps[i]);
+	}
+	return (struct gap){ all.mean, hypot(forecast_gap_error(&all),
+					     newer.mean - all.mean) };
+}
+
+/*
+ * The gap at the last x that both have: the mean of the raw rows before it,
+ * where there are enough; else the gap there, which is off by as much as the
+ * rows before it scatter.
+ */
+static struct gap
+gap_of(const struct plot_points *own, const struct plot_points *base)
+{
+	double last = fmin(own->x[own->n - 1], base->x[base->n - 1]);
+	double first = fmax(own->x[0], base->x[0]);
+	double gaps[FORECAST_GAP_ROWS];
+	size_t n = 0, near = 0;
+
+	for (size_t i = own->n; i-- > 0 && n < FORECAST_GAP_ROWS;) {
+		double x = own->x[i], gap = gap_at(own, base, x);
+
+		/* What is long ago says nothing of now. */
+		if (x < last - (last - first) * GAP_SCATTER)
+			break;
+		if (!isfinite(gap))
+			continue;
+		gaps[n++] = gap;
+		near += x >= last - (last - first) * GAP_NEAR;
+	}
+	return near >= GAP_LEAST ? mean_gap(gaps, near)
+				 : (struct gap){ gap_at(own, base, last),
+						 scatter_of(gaps, n) };
+}
+
+/* Whether two validations are of one place: a step, or the end of the time. */
+static bool
+is_common(const struct series_point *a, const struct series_point *b)
+{
+	return a->step == b->step ||
+	       fabs(a->train_ms / b->train_ms - 1) < GAP_SAME_TIME;
+}
+
+/*
+ * The gap of the last validations that both have, which have no noise of a
+ * batch; absent where they are long ago.
+ */
+static struct gap
+validated_gap(const struct model_run *mr, const struct model_run *base)
+{
+	const struct series *own = mr->series[METRIC_VAL_BPB];
+	const struct series *ref = base->series[METRIC_VAL_BPB];
+	double now = fmin(mr->run.steps, base->run.steps);
+	size_t i = own != NULL ? series_count(own) : 0;
+	size_t k = ref != NULL ? series_count(ref) : 0, n = 0;
+	double gaps[FORECAST_GAP_ROWS];
+
+	while (i > 0 && k > 0 && n < FORECAST_GAP_ROWS) {
+		const struct series_point *a = series_at(own, i - 1);
+		const struct series_point *b = series_at(ref, k - 1);
+
+		if (is_common(a, b)) {
+			if (fmin(a->step, b->step) < now * (1 - GAP_SCATTER) ||
+			    (n == 0 &&
+			     fmin(a->step, b->step) < now * (1 - GAP_NEAR)))
+				break;
+			gaps[n++] = a->value - b->value;
+			i--;
+			k--;
+		} else if (a->step > b->step) {
+			i--;
+		} else {
+			k--;
+		}
+	}
+	return (struct gap){ n > 0 ? gaps[0] : RUN_ABSENT,
+			     scatter_of(gaps, n) };
+}
+
+static struct gap
 gap_now(const struct ui_shared *shared, const struct model_run *mr)
 {
-	struct forecast_gap gap = { 0 };
+	struct gap gap = { RUN_ABSENT, RUN_ABSENT };
 	struct plot_points own, base;
 
-	plot_points_init(&own, shared->model, mr, shared->chart.metric,
-			 shared->chart.axis);
-	plot_points_init(&base, shared->model, base_run(shared),
-			 shared->chart.metric, shared->chart.axis);
-	for (size_t i = own.n; i-- > 0 && gap.n < FORECAST_GAP_ROWS;)
-		forecast_gap_add(&gap, own.y[i] - y_between(&base, own.x[i]));
+	if (shared->chart.metric == PLOT_BPB)
+		gap = validated_gap(mr, base_run(shared));
+	if (run_has(gap.at))
+		return gap;
+	take_points(&own, shared, mr);
+	take_points(&base, shared, base_run(shared));
+	if (own.n > 0 && base.n > 0)
+		gap = gap_of(&own, &base);
 	plot_points_release(&own);
 	plot_points_release(&base);
 	return gap;
@@ -72,20 +199,19 @@ static void
 gap_cell(const struct ui_shared *shared, const struct model_run *mr,
 	 struct list_cell *cell)
 {
-	struct forecast_gap gap = gap_now(shared, mr);
-	double error = forecast_gap_error(&gap);
-	char mean[FMT_SIZE], text[FMT_SIZE];
+	struct gap gap = gap_now(shared, mr);
+	char at[FMT_SIZE], error[FMT_SIZE];
 
-	if (mr == base_run(shared) || gap.n < 2) {
+	if (mr == base_run(shared) || !run_has(gap.at)) {
 		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
 		return;
 	}
-	cell->number = gap.mean;
+	cell->number = gap.at;
 	list_cellf(cell,
-		   fabs(gap.mean) > 2 * error ? theme_delta(gap.mean)
-					      : STYLE_NORMAL,
-		   "%s ±%s", fmt_signed(gap.mean, 4, mean),
-		   fmt_number(error, 4, text));
+		   fabs(gap.at) > 2 * gap.error ? theme_delta(gap.at)
+						: STYLE_NORMAL,
+		   "%s ±%s", fmt_signed(gap.at, 4, at),
+		   fmt_number(gap.error, 4, error));
 }
 
 enum compare_column {
@@ -124,12 +250,13 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const double numbers[COMPARE_COLUMNS] = {
 		[COMPARE_STEP] = mr->run.steps,
 		[COMPARE_MS] = model_run_ms_per_step(mr),
-		[COMPARE_FINAL] = mr->run.final_bpb,
-		[COMPARE_DELTA] =
-			is_base ? RUN_ABSENT
-				: mr->run.final_bpb - base->run.final_bpb,
+		[COMPARE_FINAL] = model_run_final_bpb(mr),
+		[COMPARE_DELTA] = is_base ? RUN_ABSENT
+					  : model_run_final_bpb(mr) -
+						    model_run_final_bpb(base),
 		[COMPARE_RATIO] = forecast_bpb_per_nat(mr),
 	};
+	double stage = model_run_stage_bpb(mr);
 	char label[FMT_LABEL];
 	struct run_state state;
 
@@ -145,6 +272,8 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	} else if (column == COMPARE_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
+	} else if (column == COMPARE_FINAL && run_has(stage)) {
+		list_cellf(cell, STYLE_HINT, "~%.6f", stage);
 	} else {
 		cell->number = numbers[column];
 	}
@@ -185,6 +314,41 @@ reason(const struct compare *compare, char *out, size_t size)
 			       lo);
 }
 
+/*
+ * An axis that holds the reference and nearly all gaps: the first seconds,
+ * where the curves are steep, would make a flat line of the rest.
+ */
+static void
+fit_gaps(struct chart *chart, const struct chart_settings *settings)
+{
+	double from = chart->x_lo, air, *y;
+	size_t n = 0, all = 1;
+
+	if (settings->zoom <= 1)
+		from += (chart->x_hi - chart->x_lo) * CHART_BEGIN;
+	for (size_t s = 0; s < chart->n_series; s++)
+		all += chart->series[s].n;
+	y = xcalloc(all, sizeof(*y));
+	y[n++] = 0;
+	for (size_t s = 0; s < chart->n_series; s++)
+		for (size_t i = 0; i < chart->series[s].n; i++)
+			if (chart->series[s].x[i] >= from &&
+			    chart->series[s].x[i] <= chart->x_hi &&
+			    isfinite(chart->series[s].y[i]))
+				y[n++] = chart->series[s].y[i];
+	sort_doubles(y, n);
+	chart->y_lo = fmin(y[n / 100], 0);
+	chart->y_hi = fmax(y[n - 1 - n / 100], 0);
+	air = (chart->y_hi - chart->y_lo) * 0.05;
+	if (n > 1 && air > 0 && !settings->hold_y) {
+		chart->y_lo -= air;
+		chart->y_hi += air;
+	} else {
+		chart->y_lo = chart->y_hi = RUN_ABSENT;
+	}
+	free(y);
+}
+
 /* The gap of each run to the reference, over x. */
 static void
 draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
@@ -193,16 +357,18 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	struct ui_shared *shared = compare->shared;
 	struct plot_points base, points[UI_MAX_MARKS + 2];
 	struct chart_series series[UI_MAX_MARKS + 3];
+	double smooth = plot_smoothing[shared->chart.smoothing], x[2];
 	struct chart chart;
-	double x[2];
 	size_t n = 0;
 
 	request.rect = r;
-	smooth_points(&base, shared, base_run(shared));
+	take_points(&base, shared, base_run(shared));
+	(void)plot_points_smooth(&base, smooth);
 	for (size_t i = 0; i < request.n_runs; i++) {
 		struct plot_points *p = &points[i];
 
-		smooth_points(p, shared, request.runs[i]);
+		take_points(p, shared, request.runs[i]);
+		(void)plot_points_smooth(p, smooth);
 		for (size_t k = 0; k < p->n; k++)
 			p->y[k] -= y_between(&base, p->x[k]);
 		if (request.runs[i] != base_run(shared))
@@ -219,6 +385,7 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	chart.n_series = n;
 	chart.sign = true;
 	plot_window(&chart, shared);
+	fit_gaps(&chart, &shared->chart);
 	/* Through the window the reference. */
 	x[0] = chart.x_lo;
 	x[1] = chart.x_hi;
@@ -246,7 +413,10 @@ compare_list(void *state, struct ui_shared *shared)
 	compare->request = (struct plot_request){ .legend = true };
 	plot_request_runs(&compare->request, shared);
 	compare->request.reference = base_run(shared);
-	compare->request.metric = shared->chart.metric;
+	compare->request.metric =
+		base_run(shared) != NULL
+			? plot_metric_of(base_run(shared), shared->chart.metric)
+			: shared->chart.metric;
 	list_fill(&compare->list, &ops, compare, compare->request.n_runs);
 	return &compare->list;
 }

@@ -71,7 +71,7 @@ reference_score(const struct ui_shared *shared)
 	double sum = 0;
 
 	if (shared->reference != NULL)
-		return shared->reference->run.final_bpb;
+		return model_run_final_bpb(shared->reference);
 	if (shared->baseline == NULL || shared->baseline->n_bpb == 0)
 		return RUN_ABSENT;
 	for (size_t i = 0; i < shared->baseline->n_bpb; i++)
@@ -97,8 +97,9 @@ symbol_cell(const struct ui_shared *shared, const struct model_run *mr,
 static double
 final_score(const struct fleet_row *row)
 {
-	return run_has(row->mr->run.final_bpb) ? row->mr->run.final_bpb
-					       : row->forecast.final_bpb;
+	double final = model_run_final_bpb(row->mr);
+
+	return run_has(final) ? final : row->forecast.final_bpb;
 }
 
 /* What is a forecast looks like one, without colours too. */
@@ -108,10 +109,25 @@ final_cell(const struct fleet_row *row, struct list_cell *cell)
 	char text[FMT_SIZE];
 
 	cell->number = final_score(row);
-	if (!run_has(row->mr->run.final_bpb))
+	if (!run_has(model_run_final_bpb(row->mr)))
 		list_cellf(cell, STYLE_HINT, "%s%s",
 			   run_has(cell->number) ? "~" : "",
 			   fmt_number(cell->number, 4, text));
+}
+
+/* What was measured last: of a stage that may not be the last it is marked. */
+static void
+bpb_cell(const struct model_run *mr, struct list_cell *cell)
+{
+	double final = model_run_final_bpb(mr), stage = model_run_stage_bpb(mr);
+	char text[FMT_SIZE];
+
+	cell->number = run_has(final)	? final
+		       : run_has(stage) ? stage
+					: mr->run.last_val_bpb;
+	if (run_has(stage))
+		list_cellf(cell, STYLE_NORMAL, "~%s",
+			   fmt_number(stage, 4, text));
 }
 
 /* A pod that is slower than its peers is marked. */
@@ -137,11 +153,10 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 	const struct fleet_row *row = &fleet->rows[i];
 	const struct model_run *mr = row->mr;
 	const struct run *run = &mr->run;
-	bool is_final = run_has(run->final_bpb);
+	bool is_final = run_has(model_run_final_bpb(mr));
 	const double numbers[FLEET_COLUMNS] = {
 		[FLEET_SEED] = run->seed,
 		[FLEET_STEP] = run->steps,
-		[FLEET_BPB] = is_final ? run->final_bpb : run->last_val_bpb,
 		[FLEET_LOSS] = run_has(run->last_val_loss)
 				       ? run->last_val_loss
 				       : run->last_train_loss,
@@ -167,6 +182,8 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		cell->number = model_run_tok_s(mr);
 		list_cellf(cell, STYLE_NORMAL, "%s",
 			   fmt_mtok(cell->number, text));
+	} else if (column == FLEET_BPB) {
+		bpb_cell(mr, cell);
 	} else if (column == FLEET_FINAL) {
 		final_cell(row, cell);
 	} else if (column == FLEET_DELTA) {
@@ -393,17 +410,18 @@ fleet_act(void *state, struct ui_shared *shared, enum action action,
 {
 	const struct model_run *mr = shared->selected;
 	char label[FMT_LABEL], bpb[FMT_SIZE], ms[FMT_SIZE];
+	double final;
 
 	(void)state;
 	if (action == ACTION_OPEN && mr != NULL) {
 		shared->go = ACTION_VIEW_RUN;
 	} else if (action == ACTION_COPY && mr != NULL) {
+		final = model_run_final_bpb(mr);
 		out->id = COMMAND_COPY;
 		out->text = xasprintf(
 			"%s\tBPB %s\t%s ms/step\t%s", plot_run_label(mr, label),
-			fmt_number(run_has(mr->run.final_bpb)
-					   ? mr->run.final_bpb
-					   : mr->run.last_val_bpb,
+			fmt_number(run_has(final) ? final
+						  : mr->run.last_val_bpb,
 				   6, bpb),
 			fmt_number(mr->run.ms_per_step, 2, ms), mr->path);
 	} else {
@@ -426,12 +444,14 @@ fleet_export(void *state, struct ui_shared *shared, struct buf *out)
 	for (size_t i = 0; i < fleet->list.n; i++) {
 		const struct model_run *mr = model->runs[fleet->list.order[i]];
 		const struct run *run = &mr->run;
-		const double numbers[] = {
-			run->steps,	     model_run_ms_per_step(mr),
-			model_run_tok_s(mr), run->last_val_bpb,
-			run->final_bpb,	     model_run_train_ms(mr) / 1000,
-			run->eval_s,	     run->artifact_bytes
-		};
+		const double numbers[] = { run->steps,
+					   model_run_ms_per_step(mr),
+					   model_run_tok_s(mr),
+					   run->last_val_bpb,
+					   model_run_final_bpb(mr),
+					   model_run_train_ms(mr) / 1000,
+					   run->eval_s,
+					   run->artifact_bytes };
 
 		buf_appendf(out, "%s,%s,", model_pod_name(model, mr->pod),
 			    plot_run_name(mr, name));

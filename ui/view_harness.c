@@ -8,7 +8,7 @@
 
 #include "base/xalloc.h"
 #include "model/harness_view.h"
-#include "model/harness_words.h"
+#include "report/harness_words.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
@@ -354,58 +354,19 @@ harness_list(void *state, struct ui_shared *shared)
 					      : NULL;
 }
 
-/* What a line of words means: what is doubtful stands out. */
-static enum fact_style
-fact_style(enum harness_fact fact, const struct harness_pick *pick)
-{
-	const struct harness_run *run = pick->run;
-
-	if (pick->place->why[0] != '\0' && fact == HARNESS_FACT_STATE)
-		return FACT_HINT;
-	switch ((int)fact) {
-	case HARNESS_FACT_BEST:
-		return run->best.present ? FACT_BETTER : FACT_HINT;
-	case HARNESS_FACT_UNVERIFIED:
-	case HARNESS_FACT_SAYS:
-		return FACT_WARN;
-	case HARNESS_FACT_DISPUTES:
-	case HARNESS_FACT_QUARANTINED:
-		return FACT_ALARM;
-	case HARNESS_FACT_RESTORED:
-		return run->restore.post_passed == HARNESS_NO ? FACT_WARN
-							      : FACT_PLAIN;
-	case HARNESS_FACT_STATE:
-		return !run->has_summary &&
-				       run->life.state != HARNESS_STATE_RUNNING
-			       ? FACT_ALARM
-			       : FACT_PLAIN;
-	default:
-		return FACT_PLAIN;
-	}
-}
-
 static void
 add_facts(struct facts *facts, const struct harness_pick *pick)
 {
-	struct buf text;
+	struct buf age;
 
-	buf_init(&text, WORDS_MAX);
-	for (int i = 0; i < HARNESS_FACT_COUNT; i++) {
-		enum harness_fact fact = (enum harness_fact)i;
-
-		buf_clear(&text);
-		if (fact == HARNESS_FACT_STATE && pick->place->why[0] != '\0') {
-			harness_add_age(&text, pick->place->age_ms);
-			buf_append_str(&text, ": ");
-		}
-		if (fact != HARNESS_FACT_RUNS)
-			harness_add_fact(&text, fact, &pick->place->ws,
-					 pick->run);
-		if (text.len > 0)
-			facts_text(facts, harness_fact_label(fact),
-				   fact_style(fact, pick), "%s", text.data);
+	buf_init(&age, WORDS_MAX);
+	if (pick->place->why[0] != '\0') {
+		harness_add_age(&age, pick->place->age_ms);
+		buf_append_str(&age, ": ");
 	}
-	buf_release(&text);
+	harness_facts(facts, &pick->place->ws, pick->run,
+		      age.len > 0 ? age.data : NULL);
+	buf_release(&age);
 }
 
 /* The scores of a run by iteration, and where they are drawn. */
@@ -839,18 +800,7 @@ draw_compare(struct canvas *canvas, struct rect r,
 
 	buf_init(&text, WORDS_MAX);
 	facts_init(&facts);
-	for (size_t i = 0; i < compare->n_groups; i++) {
-		const struct harness_group *group = &compare->groups[i];
-
-		buf_clear(&text);
-		harness_add_group(&text, group);
-		facts_text(&facts, group->name,
-			   group->invalid > 0 ? FACT_WARN : FACT_PLAIN, "%s",
-			   text.data);
-	}
-	buf_clear(&text);
-	harness_add_verdict(&text, compare);
-	facts_text(&facts, "verdict", FACT_HINT, "%s", text.data);
+	harness_compare_facts(&facts, compare);
 	panel_facts(canvas, &r, &facts, &how);
 	facts_release(&facts);
 	(void)rect_take_top(&r, 1);

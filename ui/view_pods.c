@@ -28,6 +28,7 @@ enum pods_column {
 	PODS_NAME,
 	PODS_STATE,
 	PODS_LAG,
+	PODS_AGE,
 	PODS_UTIL,
 	PODS_MEM,
 	PODS_POWER,
@@ -43,9 +44,10 @@ enum pods_column {
 
 static const struct list_column pods_columns[PODS_COLUMNS] = {
 	[PODS_SYMBOL] = { "", 1, .drop = 0 },
-	[PODS_NAME] = { "POD", 12, .grow = true },
+	[PODS_NAME] = { "POD", 11, .grow = true },
 	[PODS_STATE] = { "LINK", 12, .descending = true },
 	[PODS_LAG] = { "LAG ms", 7, 6, FMT_NUMBER, .descending = true },
+	[PODS_AGE] = { "AGE", 6, 0, FMT_AGE, .descending = true },
 	[PODS_UTIL] = { "GPU %", 5, 0, FMT_NUMBER, .descending = true },
 	[PODS_MEM] = { "MEM GiB", 7, 3, FMT_NUMBER, .decimals = 1,
 		       .descending = true },
@@ -120,9 +122,9 @@ check_cell(const struct model_pod *pod, struct list_cell *cell)
 			   check->is_fit ? "fit" : "not fit");
 }
 
-/* A number as it was measured last; of a pod that is not there it is old. */
+/* A number as it was measured last; PODS_AGE says when that was. */
 static double
-pod_number(const struct model_pod *pod, size_t column)
+pod_number(const struct model_pod *pod, size_t column, int64_t now_ms)
 {
 	static const enum metric metrics[PODS_COLUMNS] = {
 		[PODS_UTIL] = METRIC_GPU_UTIL,
@@ -132,13 +134,15 @@ pod_number(const struct model_pod *pod, size_t column)
 		[PODS_CLOCK] = METRIC_GPU_SM_MHZ,
 	};
 
+	if (column == PODS_AGE)
+		return model_pod_age_s(pod, now_ms);
 	if (column == PODS_LAG)
 		return pod->lag_ms >= 0 ? (double)pod->lag_ms : RUN_ABSENT;
 	if (column == PODS_DISK)
 		return pod->disk_free_bytes;
 	if (column == PODS_USD)
 		return pod->usd_per_hour;
-	return panel_pod_last(pod, metrics[column]) /
+	return model_last(pod->telemetry, metrics[column]) /
 	       (column == PODS_MEM ? 1024 : 1);
 }
 
@@ -148,6 +152,7 @@ pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	const struct pods *pods = user;
 	const struct model *model = pods->shared->model;
 	const struct model_pod *pod = &model->pods[row];
+	int64_t now_ms = pods->shared->now_wall_ms;
 
 	if (column == PODS_SYMBOL) {
 		symbol_cell(pods->shared, pod, cell);
@@ -162,8 +167,10 @@ pods_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	} else if (column == PODS_TARGET) {
 		list_cellf(cell, STYLE_DIM, "%s", pod->target);
 	} else {
-		cell->number = pod_number(pod, column);
-		if (pod->state != POD_LIVE && pod->state != POD_SILENT)
+		cell->number = pod_number(pod, column, now_ms);
+		if ((pod->state != POD_LIVE && pod->state != POD_SILENT) ||
+		    (column >= PODS_AGE && column <= PODS_DISK &&
+		     model_pod_age_s(pod, now_ms) > MODEL_OLD_S))
 			cell->style = STYLE_DIM;
 	}
 }

@@ -41,7 +41,7 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 		{ "quantised", run->quant_bpb, 6, "BPB" },
 		{ "sliding", run->sliding_bpb, 6, "BPB" },
 		{ "TTT", run->ttt_bpb, 6, "BPB" },
-		{ "FINAL", run->final_bpb, 6, "BPB" },
+		{ "FINAL", model_run_final_bpb(mr), 6, "BPB" },
 		{ "eval", run->eval_s, 1, "s" },
 		{ "artifact", run->artifact_bytes, -1, "B" },
 		{ "peak memory", run->peak_mem_mib, -1, "MiB" },

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/bench.h"
 #include "app/parts.h"
 #include "app/pod_shell.h"
 #include "base/buf.h"
@@ -493,12 +494,17 @@ run_loop(struct app *app, struct err *err)
 	if (source->start != NULL &&
 	    source->start(source->user, app->loop, app->parts.ui, err))
 		return -1;
+	app->parts.bench = app_bench_new(app->loop, app->setup->model,
+					 app->setup->context);
 	/* Who watches for a new size asks for it after that. */
 	watch(app);
 	term_resize(app->term);
 	fit_canvas(app);
 	schedule(app);
 	loop_run(app->loop);
+	if (source->ends_benches)
+		app_bench_kill(app->parts.bench);
+	app_bench_free(app->parts.bench);
 	if (source->stop != NULL && source->stop(source->user, err))
 		return -1;
 	return app->status;

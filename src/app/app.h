@@ -42,9 +42,6 @@ struct app_source {
 	 * nothing changed when it is broken.  NULL: there is none.
 	 */
 	int (*reload)(void *user, char said[200], struct err *err);
-	/* Start a bench plan or stop a bench; said is for the status line. */
-	int (*bench)(void *user, const char *plan, const char *stop_id,
-		     char said[200], struct err *err);
 	/*
 	 * Write the definition that a command asks for to a file; its path,
 	 * given.  NULL with err; NULL itself: nothing is made here.
@@ -52,6 +49,7 @@ struct app_source {
 	char *(*plan)(void *user, const struct command *command,
 		      struct err *err);
 	void *user;
+	bool ends_benches; /* those that it started end with it */
 };
 
 struct app_setup {

@@ -31,7 +31,6 @@ struct dash {
 	size_t n_named;
 	struct bench_feed *benches; /* owned */
 	struct pod_checks *checks;  /* owned; NULL: none was asked for */
-	struct app_bench *started;  /* owned; NULL: none; while it runs */
 	int64_t benches_at_ms;	    /* mono clock, looked at last */
 	struct loop *loop;	    /* while it runs */
 	struct ui *ui;		    /* while the loop runs */
@@ -63,24 +62,6 @@ poll_sources(void *user)
 		dash->benches_at_ms = now_ms;
 	}
 	return false;
-}
-
-static int
-launch_bench(void *user, const char *plan, const char *stop_id, char said[200],
-	     struct err *err)
-{
-	struct dash *dash = user;
-
-	if (dash->started == NULL)
-		dash->started =
-			app_bench_new(dash->loop, &dash->model, dash->context);
-	if (app_bench_launch(dash->started, plan, stop_id, err) != 0)
-		return -1;
-	(void)snprintf(said, 200, "%s",
-		       plan != NULL ? "the bench begins; it goes on without "
-				      "this screen"
-				    : "the bench is being ended");
-	return 0;
 }
 
 /* The definition of what the screen asks for: an audit, a form .. */
@@ -242,8 +223,6 @@ stop_sources(void *user, struct err *err)
 	struct dash *dash = user;
 	struct ingest *ingest = dash->ingest;
 
-	app_bench_free(dash->started);
-	dash->started = NULL;
 	harness_feed_free(dash->harness);
 	dash->harness = NULL;
 	pod_checks_free(dash->checks);
@@ -359,7 +338,6 @@ run_app(struct dash *dash, struct err *err)
 		.source = { .poll = poll_sources,
 			    .busy = is_busy,
 			    .stop = stop_sources,
-			    .bench = launch_bench,
 			    .plan = compose_bench,
 			    .reload = reload,
 			    .user = dash },

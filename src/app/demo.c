@@ -41,8 +41,6 @@ struct demo {
 
 	struct context *context; /* its pods are all this machine */
 	struct bench_feed *benches;
-	struct app_bench *started; /* NULL: none; while the loop runs */
-	struct loop *loop;	   /* while it runs */
 
 	struct harness_view harness;
 	struct harness_dir harness_dir;
@@ -252,50 +250,6 @@ demo_poll(void *user)
 	return ingest_poll(demo->ingest);
 }
 
-static int
-demo_start(void *user, struct loop *loop, struct ui *ui, struct err *err)
-{
-	struct demo *demo = user;
-
-	(void)ui;
-	(void)err;
-	demo->loop = loop;
-	return 0;
-}
-
-/* A bench that still runs ends with the demo. */
-static int
-demo_stop(void *user, struct err *err)
-{
-	struct demo *demo = user;
-
-	(void)err;
-	app_bench_kill(demo->started);
-	app_bench_free(demo->started);
-	demo->started = NULL;
-	demo->loop = NULL;
-	return 0;
-}
-
-static int
-demo_launch(void *user, const char *plan, const char *stop_id, char said[200],
-	    struct err *err)
-{
-	struct demo *demo = user;
-
-	if (demo->loop == NULL)
-		return err_set(err, ERR_USAGE,
-			       "a bench is started on a terminal only");
-	if (demo->started == NULL)
-		demo->started =
-			app_bench_new(demo->loop, demo->model, demo->context);
-	if (app_bench_launch(demo->started, plan, stop_id, err) != 0)
-		return -1;
-	(void)snprintf(said, 200, "the bench %s",
-		       plan != NULL ? "begins" : "is being ended");
-	return 0;
-}
-
 /*
  * The pods are all this machine: an audit takes the demo's own workload,
  * which is quicker than a probe, and each pod has a lock of its own.
@@ -322,11 +276,9 @@ struct app_source
 demo_source(struct demo *demo, double speed)
 {
 	demo->speed = speed;
-	return (struct app_source){ .start = demo_start,
-				    .poll = demo_poll,
-				    .stop = demo_stop,
-				    .bench = demo_launch,
+	return (struct app_source){ .poll = demo_poll,
 				    .plan = demo_compose,
 				    .advance = demo_advance,
-				    .user = demo };
+				    .user = demo,
+				    .ends_benches = true };
 }

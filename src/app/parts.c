@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/bench.h"
 #include "app/pod_shell.h"
 #include "base/buf.h"
 #include "base/file.h"
@@ -173,18 +174,36 @@ cannot_do(struct err *err)
 	return err_set(err, ERR_USAGE, "nothing here can do that");
 }
 
-/* A bench that is there: its plan is started, or it is stopped. */
+/* Start a plan, or end the bench of that id. */
 static int
-known_bench(struct app_parts *parts, const struct command *command,
+launch_bench(struct app_parts *parts, const char *plan, const char *stop_id,
+	     char said[200], struct err *err)
+{
+	if (parts->bench == NULL)
+		return err_set(err, ERR_USAGE,
+			       "a bench is started on a terminal only");
+	if (app_bench_launch(parts->bench, plan, stop_id, err) != 0)
+		return -1;
+	(void)snprintf(said, 200, "the bench %s",
+		       plan == NULL ? "is being ended"
+		       : parts->setup->source.ends_benches
+			       ? "begins"
+			       : "begins; it goes on without this screen");
+	return 0;
+}
+
+static int
+start_bench(struct app_parts *parts, const struct command *command,
 	    char said[200], struct err *err)
 {
-	const struct app_source *source = &parts->setup->source;
-	bool starts = command->id == COMMAND_BENCH_START;
+	return launch_bench(parts, command->name, NULL, said, err);
+}
 
-	if (source->bench == NULL)
-		return cannot_do(err);
-	return source->bench(source->user, starts ? command->name : NULL,
-			     starts ? NULL : command->name, said, err);
+static int
+stop_bench(struct app_parts *parts, const struct command *command,
+	   char said[200], struct err *err)
+{
+	return launch_bench(parts, NULL, command->name, said, err);
 }
 
 /* A bench whose definition the preview made. */
@@ -192,12 +211,10 @@ static int
 made_bench(struct app_parts *parts, const struct command *command,
 	   char said[200], struct err *err)
 {
-	const struct app_source *source = &parts->setup->source;
-
 	(void)command;
-	if (source->bench == NULL || parts->made == NULL)
-		return cannot_do(err);
-	return source->bench(source->user, parts->made, NULL, said, err);
+	return parts->made != NULL
+		       ? launch_bench(parts, parts->made, NULL, said, err)
+		       : cannot_do(err);
 }
 
 /* What a plan would run. */
@@ -254,8 +271,8 @@ static const struct {
 	[COMMAND_RECONNECT] = { reconnect_pod, NULL },
 	[COMMAND_CHECK] = { check_pod, NULL },
 	[COMMAND_SHELL] = { open_shell, preview_shell },
-	[COMMAND_BENCH_START] = { known_bench, preview_plan },
-	[COMMAND_BENCH_STOP] = { known_bench, preview_stop },
+	[COMMAND_BENCH_START] = { start_bench, preview_plan },
+	[COMMAND_BENCH_STOP] = { stop_bench, preview_stop },
 	[COMMAND_BENCH_AUDIT] = { made_bench, preview_made },
 	[COMMAND_BENCH_PODS] = { made_bench, preview_made },
 	[COMMAND_BENCH_FORM] = { made_bench, preview_made },
@@ -482,6 +499,30 @@ app_parts_release(struct app_parts *parts)
 	parts->ui = NULL;
 }
 
+/* Where no track was named it is the one that the runs can be of. */
+static void
+choose_track(struct app_parts *parts)
+{
+	struct context *context = parts->setup->context;
+	struct model *model = parts->setup->model;
+	struct track_scores scores = { .bpb = false };
+	struct track track;
+	const char *name;
+
+	if (context_track_name(context) != NULL)
+		return;
+	for (size_t i = 0; i < model->n_runs; i++)
+		track_scores_add(&scores, &model->runs[i]->run);
+	name = track_of_scores(&scores);
+	if (name == NULL || strcmp(name, context->track.name) == 0 ||
+	    context_find_track(context, name, &track, NULL) != 0)
+		return;
+	track_release(&context->track);
+	context->track = track;
+	ui_shared(parts->ui)->configured++;
+	model_note_change(model, MODEL_RUNS);
+}
+
 void
 app_parts_update(struct app_parts *parts, int64_t mono_ms)
 {
@@ -491,6 +532,7 @@ app_parts_update(struct app_parts *parts, int64_t mono_ms)
 
 	ui_set_now(parts->ui, wall_ms, mono_ms);
 	if (mono_ms - parts->alerts_at_ms >= 1000 || parts->alerts_at_ms == 0) {
+		choose_track(parts);
 		alerts_update(&parts->alerts, model, parts->setup->track,
 			      wall_ms);
 		parts->alerts_at_ms = mono_ms;

@@ -23,6 +23,7 @@ struct app_parts {
 	/* Opens a shell on a pod; NULL: there is no terminal. */
 	int (*shell)(void *user, const struct conf_pod *pod, struct err *err);
 	void *user;
+	struct app_bench *bench; /* borrowed; NULL: there is no terminal */
 	int64_t alerts_at_ms;
 	char *made; /* owned; definition of what is asked for now */
 };

@@ -597,30 +597,24 @@ struct builder {
 	struct board_built *built;
 };
 
-/* Does any run tell bits per byte? */
-static bool
-any_bpb(const struct board *board)
-{
-	for (size_t i = 0; i < board->n_rows; i++)
-		if (run_has(board->rows[i]->run.final_bpb))
-			return true;
-	return false;
-}
-
 /*
  * The track that was asked for, else the configuration's, else the one that
- * the logs can be of: without any BPB there is no rule to hold them to.
+ * the logs can be of.
  */
 static int
 choose_track(const struct builder *b, struct err *err)
 {
 	struct board *board = &b->built->board;
-	const char *name =
-		b->ask->track != NULL ? b->ask->track : b->context->conf.track;
+	struct track_scores scores = { .bpb = b->ask->n_values > 0,
+				       .loss = true };
+	const char *name = b->ask->track != NULL
+				   ? b->ask->track
+				   : context_track_name(b->context);
 
+	for (size_t i = 0; i < board->n_rows; i++)
+		track_scores_add(&scores, &board->rows[i]->run);
 	if (name == NULL)
-		name = any_bpb(board) || b->ask->n_values > 0 ? TRACK_DEFAULT
-							      : "open";
+		name = track_of_scores(&scores);
 	if (context_find_track(b->context, name, &b->built->track, err) != 0)
 		return -1;
 	board_set_track(board, &b->built->track);

@@ -71,6 +71,8 @@ static const struct cmd_option dash_options[] = {
 	  CMD_AT(cmd_globals, context.color), .words = colors },
 	{ 0, "charset", "SET", "draw charts with braille, block or ascii",
 	  CMD_WORD, CMD_AT(cmd_globals, context.charset), .words = charsets },
+	{ 0, "track", "NAME", "hold runs to this track, or a file with one",
+	  CMD_TEXT, CMD_AT(cmd_globals, context.track) },
 	{ 'v', "verbose", NULL, "write a debug log to a file", CMD_FLAG,
 	  CMD_AT(cmd_globals, context.verbose) },
 	{ 'h', "help", NULL, "show this help", CMD_FLAG,
@@ -250,8 +252,10 @@ take_option(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
 	const char *word = argv[0], *value = strchr(word, '=');
 	void *options = line->options;
-	const struct cmd_option *o = find_option(
-		line->cmd != NULL ? line->cmd->options : NULL, word);
+	/* Those of the dashboard are the globals. */
+	bool has_own = line->cmd != NULL && line->cmd != &cmd_dash;
+	const struct cmd_option *o =
+		find_option(has_own ? line->cmd->options : NULL, word);
 	int n = 1;
 
 	if (o == NULL) {

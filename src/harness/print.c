@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "model/harness_words.h"
 #include "parsers/json.h"
+#include "report/harness_words.h"
 
 #define TEXT_MAX 8192U
 
@@ -29,19 +29,35 @@ page_init(FILE *stream, enum out_format format)
 
 /* Print the text, made harmless, behind a label (NULL: it is the title). */
 static void
-page_line(struct page *page, const char *label)
+page_text(const struct page *page, const char *label, struct str text)
 {
 	bool md = page->format == OUT_MD;
 	AUTO_BUF clean = buf_new(TEXT_MAX * 3);
 
-	utf8_sanitize(&clean, buf_str(&page->text));
+	utf8_sanitize(&clean, text);
 	if (label == NULL)
 		(void)fprintf(page->stream, md ? "## %s\n\n" : "%s\n",
 			      clean.data);
 	else
 		(void)fprintf(page->stream, md ? "- %s: %s\n" : "  %-14s %s\n",
 			      label, clean.data);
+}
+
+/* The same of the line under way, which is empty then. */
+static void
+page_line(struct page *page, const char *label)
+{
+	page_text(page, label, buf_str(&page->text));
 	buf_clear(&page->text);
+}
+
+/* A line a fact; the list is not used any more. */
+static void
+page_facts(const struct page *page, struct facts *facts)
+{
+	for (size_t i = 0; i < facts->n; i++)
+		page_text(page, facts->v[i].label, str_from(facts->v[i].text));
+	facts_release(facts);
 }
 
 static const struct out_column run_columns[] = {
@@ -79,14 +95,16 @@ static void
 print_head(struct page *page, const struct harness_workspace *ws,
 	   const struct harness_run *run)
 {
+	struct facts facts;
+
 	buf_appendf(&page->text, "HarnessGym run %s", run->id);
 	page_line(page, NULL);
-	for (size_t i = 0; i < HARNESS_FACT_COUNT; i++) {
-		harness_add_fact(&page->text, (enum harness_fact)i, ws, run);
-		if (page->text.len > 0)
-			page_line(page,
-				  harness_fact_label((enum harness_fact)i));
-	}
+	facts_init(&facts);
+	harness_facts(&facts, ws, run, NULL);
+	page_facts(page, &facts);
+	harness_add_runs(&page->text, ws);
+	if (page->text.len > 0)
+		page_line(page, "runs");
 	(void)fputc('\n', page->stream);
 }
 
@@ -152,6 +170,8 @@ static const struct out_column trial_columns[] = {
 static void
 print_compare_head(struct page *page, const struct harness_compare *compare)
 {
+	struct facts facts;
+
 	buf_append_str(&page->text, "HarnessGym comparison");
 	page_line(page, NULL);
 	buf_append_str(&page->text,
@@ -166,12 +186,9 @@ print_compare_head(struct page *page, const struct harness_compare *compare)
 			       ? "finished"
 			       : "no report yet: running, or aborted");
 	page_line(page, "state");
-	for (size_t i = 0; i < compare->n_groups; i++) {
-		harness_add_group(&page->text, &compare->groups[i]);
-		page_line(page, compare->groups[i].name);
-	}
-	harness_add_verdict(&page->text, compare);
-	page_line(page, "verdict");
+	facts_init(&facts);
+	harness_compare_facts(&facts, compare);
+	page_facts(page, &facts);
 	(void)fputc('\n', page->stream);
 }
 

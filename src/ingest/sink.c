@@ -477,10 +477,13 @@ sink_tick(struct ingest_log *log)
 	int64_t silent_ms = ingest_wall_ms(log->ingest) - log->last_wall_ms;
 	bool is_over =
 		log->status != RUN_RUNNING || log->row.status == RUN_FINISHED;
+	/* It lay there as a whole: its own end says that it is over. */
+	bool is_still = log->gone_ms != 0 ||
+			(log->tail == NULL && log->parsed <= log->news);
 
 	if (log->reader == NULL || log->turn != NULL || log->n_runs == 0 ||
 	    tail_is_replay(log) || log->parsed < log->fetched || !is_over ||
-	    (silent_ms < INGEST_QUIET_MS && log->gone_ms == 0))
+	    (silent_ms < INGEST_QUIET_MS && !is_still))
 		return;
 	if (log->tail != NULL) {
 		end_run(log);

@@ -49,6 +49,7 @@ alerts_release(struct alerts *alerts)
 {
 	free(alerts->v);
 	free(alerts->acknowledged_before);
+	free(alerts->down_ms);
 	memset(alerts, 0, sizeof(*alerts));
 }
 
@@ -162,18 +163,40 @@ alerts_stall_limit_s(const struct model_run *mr)
 	return fmax(STALL_MIN_S, STALL_FACTOR * p99_s);
 }
 
+/* Which pods nothing can be heard of now. */
+static void
+note_down(struct round *round)
+{
+	const struct model *model = round->model;
+	struct alerts *alerts = round->alerts;
+
+	alerts->down_ms = xreallocarray(alerts->down_ms, model->n_pods + 1,
+					sizeof(*alerts->down_ms));
+	while (alerts->n_down < model->n_pods)
+		alerts->down_ms[alerts->n_down++] = 0;
+	for (size_t i = 0; i < model->n_pods; i++)
+		if (model->pods[i].state >= POD_RECONNECTING ||
+		    model->pods[i].state == POD_CONNECTING)
+			alerts->down_ms[i] = round->now_wall_ms;
+}
+
+/* Silence counts while the link is up: else the link is what is wrong. */
 static void
 check_stall(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
 	double silent_s, limit_s = round->alerts->stall_s;
+	int64_t from_ms = mr->last_byte_wall_ms;
 
 	if (!mr->live || mr->run.status != RUN_RUNNING || limit_s == 0 ||
 	    (mr->log != NULL && mr->log->gone_wall_ms != 0))
 		return;
 	if (!run_has(limit_s))
 		limit_s = alerts_stall_limit_s(mr);
-	silent_s = (double)(round->now_wall_ms - mr->last_byte_wall_ms) / 1000;
+	if (mr->pod < round->alerts->n_down &&
+	    round->alerts->down_ms[mr->pod] > from_ms)
+		from_ms = round->alerts->down_ms[mr->pod];
+	silent_s = (double)(round->now_wall_ms - from_ms) / 1000;
 	if (silent_s > limit_s)
 		hold(round, alert, ALERT_STALL,
 		     "no new line for %.0f s (limit %.0f s)", silent_s,
@@ -242,7 +265,7 @@ check_train_soon(struct round *round, const struct alert *alert)
 {
 	const struct run *run = &alert->mr->run;
 	double cap_s = round->track->cap_train_s;
-	double own_cap_s = model_run_last(alert->mr, METRIC_CAP_S);
+	double own_cap_s = model_last(alert->mr->series, METRIC_CAP_S);
 	double end_s =
 		run->planned_steps * model_run_ms_per_step(alert->mr) / 1000;
 
@@ -384,6 +407,7 @@ alerts_update(struct alerts *alerts, const struct model *model,
 
 	for (size_t i = 0; i < alerts->n; i++)
 		alerts->v[i].seen = false;
+	note_down(&round);
 	for (size_t i = 0; i < model->n_runs; i++)
 		check_run(&round, model->runs[i]);
 	for (size_t i = 0; i < model->n_logs; i++)

@@ -57,7 +57,9 @@ struct alerts {
 	size_t n, cap;
 	uint64_t last_number;
 	bool muted;
-	double stall_s; /* fixed; 0: off; absent: by the run's own pace */
+	double stall_s;	  /* fixed; 0: off; absent: by the run's own pace */
+	int64_t *down_ms; /* owned; by pod: its link was seen down last */
+	size_t n_down;
 	/* NULL: nobody; new alerts that are muted are told too. */
 	void (*on_new)(void *user, const struct alert *alert);
 	void *user;

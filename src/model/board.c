@@ -1072,6 +1072,18 @@ format_p(char *out, size_t size, double p, double alpha)
 	}
 }
 
+/* With four decimals, or as many as show that it is more than 0. */
+static void
+format_miss(char *out, size_t size, double miss)
+{
+	double shown = 0;
+
+	for (int digits = 4; digits <= 9 && !(shown > 0); digits++) {
+		(void)snprintf(out, size, "%.*f", digits, miss);
+		(void)str_to_double(str_from(out), &shown);
+	}
+}
+
 static bool
 test_passes(const struct board *board, const struct board_verdict *v, size_t i)
 {
@@ -1145,7 +1157,7 @@ word_group(const struct board *board, struct board_group *group,
 {
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = board->track;
-	char broken[64];
+	char broken[64], miss[32];
 
 	list_caps(broken, sizeof(broken), group, CAP_BROKEN, "/");
 	if (group == base) {
@@ -1177,9 +1189,10 @@ word_group(const struct board *board, struct board_group *group,
 			       track->min_seeds);
 	} else if (!(group->seed_stats.mean <= v->bar)) {
 		v->word = BOARD_WORD_BELOW_BAR;
-		(void)snprintf(v->text, sizeof(v->text), "%s",
-			       run_has(track->target) ? "MISSES TARGET"
-						      : "BELOW BAR");
+		format_miss(miss, sizeof(miss),
+			    group->seed_stats.mean - v->bar);
+		(void)snprintf(v->text, sizeof(v->text), "MISSES THE %s by %s",
+			       run_has(track->target) ? "TARGET" : "BAR", miss);
 	} else {
 		word_past_bar(board, group);
 	}

@@ -355,10 +355,10 @@ forecast_run(const struct model *model, const struct model_run *mr,
 	    f->reference->run.steps < f->reference->run.planned_steps &&
 	    !(f->end_train_ms <= f->reference->run.train_ms))
 		f->end_train_ms = f->reference->run.train_ms;
-	if (!run_has(f->end_train_ms) ||
-	    model_run_train_ms(mr) >= f->end_train_ms)
+	if (!run_has(f->end_train_ms))
 		return;
-	if (!forecast_training_is_over(run)) {
+	if (model_run_train_ms(mr) < f->end_train_ms &&
+	    !forecast_training_is_over(run)) {
 		f->train_left_s =
 			(f->end_train_ms - model_run_train_ms(mr)) / 1000;
 		forecast_steps(mr, f->end_train_ms, f);

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -603,11 +604,25 @@ model_run_forget(struct model *model, struct model_run *mr)
 }
 
 double
-model_run_last(const struct model_run *mr, enum metric metric)
+model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms)
 {
-	const struct series *series = mr->series[metric];
+	double age_s = RUN_ABSENT;
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (pod->telemetry[i] != NULL)
+			age_s = fmin(age_s,
+				     (double)(now_wall_ms -
+					      series_last(pod->telemetry[i])
+						      ->wall_ms) /
+					     1000);
+	return age_s < 0 ? 0 : age_s;
+}
+
+double
+model_last(struct series *const series[METRIC_COUNT], enum metric metric)
+{
 	const struct series_point *last =
-		series != NULL ? series_last(series) : NULL;
+		series[metric] != NULL ? series_last(series[metric]) : NULL;
 
 	return last != NULL ? last->value : RUN_ABSENT;
 }
@@ -646,6 +661,18 @@ double
 model_eval_s(const struct run *run)
 {
 	return run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
+}
+
+double
+model_run_final_bpb(const struct model_run *mr)
+{
+	return mr->run.status == RUN_FINISHED ? mr->run.final_bpb : RUN_ABSENT;
+}
+
+double
+model_run_stage_bpb(const struct model_run *mr)
+{
+	return mr->run.status == RUN_RUNNING ? mr->run.final_bpb : RUN_ABSENT;
 }
 
 double

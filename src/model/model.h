@@ -255,8 +255,13 @@ void model_run_append(struct model *model, struct model_run *mr,
 		      uint64_t last_line);
 /* Let go of its series, which lie in the database. */
 void model_run_forget(struct model *model, struct model_run *mr);
-/* Its last value of that metric, or RUN_ABSENT. */
-double model_run_last(const struct model_run *mr, enum metric metric);
+/* Telemetry that is older says little of now. */
+#define MODEL_OLD_S 60.0
+/* Seconds since the pod last told of itself; absent: it never did. */
+double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms);
+/* The last value of a metric of a run or a pod, or RUN_ABSENT. */
+double model_last(struct series *const series[METRIC_COUNT],
+		  enum metric metric);
 /*
  * Mean step time and training time so far in milliseconds: as the log says
  * them, else from its cumulative throughput (batch / tok_s, steps times
@@ -271,6 +276,12 @@ double model_run_tok_s(const struct model_run *mr);
 double model_run_train_ms(const struct model_run *mr);
 /* Seconds of all its evaluations, else of the one that its log tells. */
 double model_eval_s(const struct run *run);
+/*
+ * The score of a run that is over; and of one that is not, that of its best
+ * stage so far, which a later one may replace.  Absent else.
+ */
+double model_run_final_bpb(const struct model_run *mr);
+double model_run_stage_bpb(const struct model_run *mr);
 /* The step at which it went wrong: of its first NaN, else the last one. */
 double model_run_failed_step(const struct model_run *mr);
 /* Say when its bytes came and whether its file still grows. */

@@ -23,6 +23,20 @@ track_name(size_t i)
 }
 
 void
+track_scores_add(struct track_scores *scores, const struct run *run)
+{
+	scores->bpb |= run_has(run->final_bpb) || run_has(run->last_val_bpb);
+	scores->loss |=
+		run_has(run->final_val_loss) || run_has(run->last_val_loss);
+}
+
+const char *
+track_of_scores(const struct track_scores *scores)
+{
+	return scores->bpb ? TRACK_DEFAULT : scores->loss ? "open" : NULL;
+}
+
+void
 track_release(struct track *track)
 {
 	free(track->name);

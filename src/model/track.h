@@ -67,6 +67,17 @@ const char *track_name(size_t i);
 int track_load(struct track *track, const char *name_or_path, struct err *err)
 	__attribute__((warn_unused_result));
 
+/* What scores some runs tell; zeroed it is none. */
+struct track_scores {
+	bool bpb, loss;
+};
+void track_scores_add(struct track_scores *scores, const struct run *run);
+/*
+ * The built-in track of runs where nobody named one: without any BPB there is
+ * no rule to hold them to.  NULL: they tell no score yet.
+ */
+const char *track_of_scores(const struct track_scores *scores);
+
 /* From a text in the schema; `file` is for the errors. */
 int track_parse(struct track *track, const char *file, struct str text,
 		struct err *err) __attribute__((warn_unused_result));

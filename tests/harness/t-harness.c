@@ -7,8 +7,8 @@
 
 #include "base/xalloc.h"
 #include "model/harness_view.h"
-#include "model/harness_words.h"
 #include "parsers/harness_json.h"
+#include "report/harness_words.h"
 
 #include "tests/support/tap.h"
 

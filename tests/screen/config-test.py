@@ -246,6 +246,43 @@ def test_reload():
         os.waitpid(pid, 0)
 
 
+def test_track():
+    """Runs without BPB are held to no rule of BPB, unless one is named."""
+    folder = os.path.join(home, "speedrun")
+    os.makedirs(folder)
+    for seed in (1, 2):
+        with open(os.path.join(folder, "%d.log" % seed), "w") as log:
+            for step in range(125, 1001, 125):
+                log.write("step:%d/1000 val_loss:%.4f train_time:%dms "
+                          "step_avg:700.00ms\n" %
+                          (step, 6 - step / 400, step * 700))
+    seen = {}
+    for name in (None, "parameter-golf-10min", "nanogpt-speedrun"):
+        p = Program([TUI, folder] + (["--track", name] if name else []),
+                    env=home_dirs(home), cwd=home, width=120, height=40)
+        p.wait_for("Runs (2)")
+        p.wait_for("over train cap" if name == "parameter-golf-10min"
+                   else "done 700.0 s")
+        seen[name] = p.screen.text()
+        p.send("3")
+        ok(p.wait_for("track %s" % (name or "open")),
+           "the track is %s" % (name or "what the runs tell"),
+           p.screen.text())
+        leave(p)
+    ok("cap" not in seen[None] and "0 alerts" in seen[None],
+       "without BPB there is no cap to be over", seen[None])
+    run = subprocess.run([TUI, "board", folder, "--json"], text=True,
+                         env=dict(os.environ, **home_dirs(home)),
+                         capture_output=True)
+    ok('"track":"open"' in run.stdout.replace(": ", ":"),
+       "board finds the same", run.stdout[:400] + run.stderr)
+    p = Program([TUI, "--track", "mauve", folder], env=home_dirs(home),
+                cwd=home)
+    ok(p.end() == 2 and 'no track "mauve"' in p.screen.text(),
+       "a track that is none is one sentence and exit 2", p.screen.text())
+    p.close()
+
+
 def main():
     global home, conf
     with tempfile.TemporaryDirectory() as folder:
@@ -255,8 +292,8 @@ def main():
         write_log(home + "/a/alpha/two.log", 2, 1.11)
         write_log(home + "/b/beta/one.log", 1, 1.12)
         write_log(home + "/b/gamma/one.log", 1, 1.13)
-        for test in (test_theme, test_zone, test_escape, test_groups,
-                     test_reload):
+        for test in (test_theme, test_track, test_zone, test_escape,
+                     test_groups, test_reload):
             test()
     return finish()
 

@@ -97,6 +97,15 @@ test_stall(void)
 	alerts_update(&alerts, &model, NULL, now + 32000);
 	is_int((long long)alerts.n, 0, "a new line ends it");
 	ok(alerts_find(&alerts, number) == NULL, "and nothing has its number");
+	model_pod_state(&model, 0, POD_RECONNECTING, "it fell", 0);
+	alerts_update(&alerts, &model, NULL, now + 600000);
+	ok(find(&alerts, ALERT_LINK) && !find(&alerts, ALERT_STALL),
+	   "a link that is down is no stall of the run");
+	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
+	alerts_update(&alerts, &model, NULL, now + 610000);
+	ok(!find(&alerts, ALERT_STALL), "nor is one that just came back");
+	alerts_update(&alerts, &model, NULL, now + 630000);
+	ok(find(&alerts, ALERT_STALL) != NULL, "silence over it is one");
 	mr->run.status = RUN_FINISHED;
 	alerts_update(&alerts, &model, NULL, now + 900000);
 	is_int((long long)alerts.n, 0, "a finished run may be silent");

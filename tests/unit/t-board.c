@@ -169,18 +169,21 @@ test_reproduction(void)
 	board_release(&board);
 }
 
-/* One group of golf rows against #1855: its word. */
-static void
+/* One group of golf rows against #1855: its word; returns the bar. */
+static double
 is_word(const struct given *rows, size_t n, const char *want)
 {
 	struct board board;
+	double bar;
 
 	board_init(&board, &golf);
 	for (size_t i = 0; i < n; i++)
 		add(&board, "g/x.log", "g", NULL, &rows[i]);
 	against_1855(&board);
 	is_str(board.groups[0].verdict.text, want, want);
+	bar = board.groups[0].verdict.bar;
 	board_release(&board);
+	return bar;
 }
 
 static void
@@ -192,31 +195,33 @@ test_words(void)
 		{ 3, 4884, 596022, 1.0552, 493.5, 15981122 },
 	};
 
-	is_word(r, 3, "RECORD SHOWN (A only)");
+	(void)is_word(r, 3, "RECORD SHOWN (A only)");
 	r[0].bpb -= 0.01, r[1].bpb -= 0.01, r[2].bpb -= 0.01;
-	is_word(r, 3, "RECORD SHOWN (A,B)");
+	(void)is_word(r, 3, "RECORD SHOWN (A,B)");
 	r[1].bytes = RUN_ABSENT;
-	is_word(r, 3, "RECORD SHOWN (A,B), UNCHECKED (bytes)");
+	(void)is_word(r, 3, "RECORD SHOWN (A,B), UNCHECKED (bytes)");
 	r[2].eval_s = RUN_ABSENT;
-	is_word(r, 3, "RECORD SHOWN (A,B), UNCHECKED (bytes, time)");
+	(void)is_word(r, 3, "RECORD SHOWN (A,B), UNCHECKED (bytes, time)");
 	r[1].bytes = 16000001;
-	is_word(r, 3, "INVALID (bytes)");
+	(void)is_word(r, 3, "INVALID (bytes)");
 	r[1].bytes = 16000000;
 	r[0].train_ms = 600000 + 2 * 600000.0 / 4888 + 1;
-	is_word(r, 3, "INVALID (time)");
+	(void)is_word(r, 3, "INVALID (time)");
 	r[2].eval_s = 600.001;
 	r[2].bytes = 17e6;
-	is_word(r, 3, "INVALID (bytes/time)");
+	(void)is_word(r, 3, "INVALID (bytes/time)");
 	r[2].eval_s = 600;
 	r[2].bytes = 16e6;
 	r[0].train_ms = 600000 + 600000.0 / 4888;
-	is_word(r, 3, "RECORD SHOWN (A,B)");
-	is_word(r, 2, "NOT JUDGED (2 seeds, need 3)");
-	is_word(r, 1, "NOT JUDGED (1 seed, need 3)");
+	(void)is_word(r, 3, "RECORD SHOWN (A,B)");
+	(void)is_word(r, 2, "NOT JUDGED (2 seeds, need 3)");
+	(void)is_word(r, 1, "NOT JUDGED (1 seed, need 3)");
 	r[0].bpb = r[1].bpb = r[2].bpb = 1.05;
-	is_word(r, 3, "BEATS BAR, NOT SHOWN (no spread, no test)");
+	(void)is_word(r, 3, "BEATS BAR, NOT SHOWN (no spread, no test)");
 	r[0].bpb = r[1].bpb = r[2].bpb = 1.0589;
-	is_word(r, 3, "BELOW BAR");
+	r[0].bpb = r[1].bpb = r[2].bpb =
+		is_word(r, 3, "MISSES THE BAR by 0.0001") + 2e-6;
+	(void)is_word(r, 3, "MISSES THE BAR by 0.000002");
 }
 
 static void

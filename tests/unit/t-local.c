@@ -11,6 +11,7 @@
 #include "tests/support/tap.h"
 
 struct scene {
+	const struct clock *clock; /* NULL: the real one */
 	struct scratch scratch;
 	struct model model;
 	struct format_set *formats;
@@ -38,7 +39,7 @@ static void
 scene_init(struct scene *s)
 {
 	const struct ingest_options options = {
-		.clock = &clock_real,
+		.clock = s->clock != NULL ? s->clock : &clock_real,
 		.model = &s->model,
 		.formats = s->formats = format_set_new_builtin(),
 	};
@@ -85,7 +86,7 @@ holds(const struct scene *s, size_t i, double seed, double steps)
 static void
 test_renamed_unread(void)
 {
-	struct scene s;
+	struct scene s = { .clock = NULL };
 
 	scene_init(&s);
 	put_log(&s, 1, 300);
@@ -104,7 +105,7 @@ test_renamed_unread(void)
 static void
 test_cut_and_renamed(void)
 {
-	struct scene s;
+	struct scene s = { .clock = NULL };
 
 	scene_init(&s);
 	put_log(&s, 1, 300);
@@ -123,10 +124,61 @@ test_cut_and_renamed(void)
 	scene_release(&s);
 }
 
+static int64_t
+still_ms(const struct clock *clock)
+{
+	(void)clock;
+	return INT64_C(1768483200000);
+}
+
+static void
+end_log(const struct scene *s)
+{
+	FILE *file = fopen(s->path, "ae");
+
+	if (file == NULL)
+		abort();
+	fprintf(file, "step:900/900 val_loss:2.7700 val_bpb:1.0725 "
+		      "train_time:90000ms step_avg:100.00ms\n");
+	fclose(file);
+}
+
+/* A log that was copied here just now: its own end says that it is over. */
+static void
+test_over(void)
+{
+	static const struct clock still = { still_ms, still_ms, still_ms };
+	struct scene s = { .clock = &still };
+	const struct model_run *mr;
+
+	scene_init(&s);
+	put_log(&s, 5, 899);
+	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "a log");
+	read_all(&s);
+	mr = s.model.n_runs > 0 ? s.model.runs[0] : NULL;
+	ok(mr != NULL && mr->live && mr->run.status == RUN_RUNNING,
+	   "one without its end may go on");
+	end_log(&s);
+	read_all(&s);
+	ok(mr != NULL && mr->live && mr->run.status == RUN_RUNNING,
+	   "so may one whose end came just now");
+	scene_release(&s);
+	scene_init(&s);
+	put_log(&s, 5, 899);
+	end_log(&s);
+	is_int(ingest_add_file(s.ingest, 0, s.path, false, NULL), 0, "a log");
+	read_all(&s);
+	mr = s.model.n_runs > 0 ? s.model.runs[0] : NULL;
+	ok(mr != NULL && !mr->live && mr->run.status == RUN_FINISHED,
+	   "one that lies there with its end is over at once");
+	scene_release(&s);
+}
+
 int
 main(void)
 {
 	test_renamed_unread();
 	test_cut_and_renamed();
+	test_over();
 	return tap_done();
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HGYM_MODEL_HARNESS_WORDS_H
-#define HGYM_MODEL_HARNESS_WORDS_H
+#ifndef HGYM_REPORT_HARNESS_WORDS_H
+#define HGYM_REPORT_HARNESS_WORDS_H
 
 #include "base/buf.h"
 #include "parsers/harness_compare.h"
 #include "parsers/harness_run.h"
+#include "report/facts.h"
 
 /*
  * The words for a judged run, one way for the command and for the screen:
@@ -30,36 +31,19 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 void harness_add_qualification(struct buf *text,
 			       const struct harness_iteration *it);
 
-/* Lines about a run, in the order that they are shown. */
-enum harness_fact {
-	HARNESS_FACT_TASK,
-	HARNESS_FACT_SCORE,
-	HARNESS_FACT_STATE,
-	HARNESS_FACT_BASELINE,
-	HARNESS_FACT_BEST,
-	HARNESS_FACT_EARLIER,
-	HARNESS_FACT_UNVERIFIED,
-	HARNESS_FACT_STOP,
-	HARNESS_FACT_SAYS,
-	HARNESS_FACT_DISPUTES,
-	HARNESS_FACT_CHECKPOINT,
-	HARNESS_FACT_RESTORED,
-	HARNESS_FACT_CALLS,
-	HARNESS_FACT_QUARANTINED,
-	HARNESS_FACT_RUNS,
-	HARNESS_FACT_COUNT
-};
+/*
+ * All that is known of a run but its iterations.  as_of (NULL: now) says how
+ * old its state is: "2 min ago: ".
+ */
+void harness_facts(struct facts *facts, const struct harness_workspace *ws,
+		   const struct harness_run *run, const char *as_of);
+/* "3 in this workspace: ID .."; of one alone nothing. */
+void harness_add_runs(struct buf *text, const struct harness_workspace *ws);
 
-const char *harness_fact_label(enum harness_fact fact);
-void harness_add_fact(struct buf *text, enum harness_fact fact,
-		      const struct harness_workspace *ws,
-		      const struct harness_run *run);
-
-/* A trial: valid, or why not; a group: how many count, and their median. */
+/* A trial: valid, or why not. */
 void harness_add_trial(struct buf *text, const struct harness_trial *trial);
-void harness_add_group(struct buf *text, const struct harness_group *group);
-/* What may be said of the two groups. */
-void harness_add_verdict(struct buf *text,
-			 const struct harness_compare *compare);
+/* How many trials of each group count, their median, and the verdict. */
+void harness_compare_facts(struct facts *facts,
+			   const struct harness_compare *compare);
 
 #endif

@@ -2,13 +2,14 @@
 /* HarnessGym runs and comparisons in words; of pages and of the screen. */
 #include "config.h"
 
-#include "model/harness_words.h"
+#include "report/harness_words.h"
 
 #include <stdio.h>
 
-#define DASH	  "\xe2\x80\x94"
-#define MAX_TOOLS 12
-#define TEXT_MAX  4096U
+#define DASH	   "\xe2\x80\x94"
+#define MAX_TOOLS  12
+#define TEXT_MAX   4096U
+#define TEXT_BYTES 65536U /* of a line about a run */
 
 static void
 add_number(struct buf *text, double value)
@@ -213,10 +214,11 @@ harness_add_qualification(struct buf *text, const struct harness_iteration *it)
 		buf_appendf(text, ", %zu QUARANTINED", q->n_quarantined);
 }
 
-/* What a line is about. */
+/* What a line is about, and what it means. */
 struct subject {
 	const struct harness_workspace *ws;
 	const struct harness_run *run;
+	enum fact_style style;
 };
 
 static const char *
@@ -251,7 +253,7 @@ add_iteration(struct buf *text, const struct harness_score *score)
 }
 
 static void
-add_task(struct buf *text, const struct subject *s)
+add_task(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
@@ -267,7 +269,7 @@ add_task(struct buf *text, const struct subject *s)
 }
 
 static void
-add_score(struct buf *text, const struct subject *s)
+add_score(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
@@ -298,7 +300,7 @@ add_time_left(struct buf *text, const struct harness_life *life)
 }
 
 static void
-add_state(struct buf *text, const struct subject *s)
+add_state(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 	const struct harness_life *life = &run->life;
@@ -307,6 +309,8 @@ add_state(struct buf *text, const struct subject *s)
 		buf_appendf(text, "finished: %s", word(run->final_status));
 		return;
 	}
+	if (life->state != HARNESS_STATE_RUNNING)
+		s->style = FACT_ALARM;
 	buf_append_str(text, harness_state_name(life->state));
 	if (life->phase != NULL)
 		buf_appendf(text, " in %s", life->phase);
@@ -327,7 +331,7 @@ add_state(struct buf *text, const struct subject *s)
 }
 
 static void
-add_baseline(struct buf *text, const struct subject *s)
+add_baseline(struct buf *text, struct subject *s)
 {
 	const struct harness_post *base = &s->run->baseline;
 
@@ -354,12 +358,13 @@ add_baseline(struct buf *text, const struct subject *s)
 }
 
 static void
-add_best(struct buf *text, const struct subject *s)
+add_best(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 	struct buf what;
 
 	if (!run->best.present) {
+		s->style = FACT_HINT;
 		buf_append_str(text, "none");
 		return;
 	}
@@ -380,7 +385,7 @@ add_best(struct buf *text, const struct subject *s)
 }
 
 static void
-add_earlier(struct buf *text, const struct subject *s)
+add_earlier(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
@@ -409,7 +414,7 @@ source_text(const char *source)
 }
 
 static void
-add_unverified(struct buf *text, const struct subject *s)
+add_unverified(struct buf *text, struct subject *s)
 {
 	const struct harness_score *other = &s->run->best_unverified;
 
@@ -422,7 +427,7 @@ add_unverified(struct buf *text, const struct subject *s)
 }
 
 static void
-add_stop(struct buf *text, const struct subject *s)
+add_stop(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
@@ -445,7 +450,7 @@ is_verified(const struct harness_run *run, double value)
 
 /* Where HarnessGym itself calls a number the best that nobody verified. */
 static void
-add_says(struct buf *text, const struct subject *s)
+add_says(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
 
@@ -463,7 +468,7 @@ add_says(struct buf *text, const struct subject *s)
 
 /* What says another thing than the verifier printed. */
 static void
-add_disputes(struct buf *text, const struct subject *s)
+add_disputes(struct buf *text, struct subject *s)
 {
 	for (size_t i = 0; i < s->run->n_disputes; i++)
 		buf_appendf(text, "%s%s", i > 0 ? "; " : "",
@@ -471,7 +476,7 @@ add_disputes(struct buf *text, const struct subject *s)
 }
 
 static void
-add_checkpoint(struct buf *text, const struct subject *s)
+add_checkpoint(struct buf *text, struct subject *s)
 {
 	const struct harness_checkpoint *point = &s->run->checkpoint;
 
@@ -509,10 +514,12 @@ add_post_restore(struct buf *text, const struct harness_restore *r)
 }
 
 static void
-add_restored(struct buf *text, const struct subject *s)
+add_restored(struct buf *text, struct subject *s)
 {
 	const struct harness_restore *r = &s->run->restore;
 
+	if (r->post_passed == HARNESS_NO)
+		s->style = FACT_WARN;
 	if (r->restored == HARNESS_YES) {
 		if (r->iteration.present)
 			buf_appendf(text, "from iteration %.0f",
@@ -527,7 +534,7 @@ add_restored(struct buf *text, const struct subject *s)
 }
 
 static void
-add_calls(struct buf *text, const struct subject *s)
+add_calls(struct buf *text, struct subject *s)
 {
 	const struct harness_calls *calls = &s->ws->calls;
 
@@ -543,7 +550,7 @@ add_calls(struct buf *text, const struct subject *s)
 }
 
 static void
-add_quarantined(struct buf *text, const struct subject *s)
+add_quarantined(struct buf *text, struct subject *s)
 {
 	for (size_t i = 0; i < s->ws->n_artifacts; i++)
 		if (s->ws->artifacts[i].quarantined)
@@ -551,51 +558,57 @@ add_quarantined(struct buf *text, const struct subject *s)
 				    word(s->ws->artifacts[i].path));
 }
 
-static void
-add_runs(struct buf *text, const struct subject *s)
+void
+harness_add_runs(struct buf *text, const struct harness_workspace *ws)
 {
-	if (s->ws->n_runs < 2)
+	if (ws->n_runs < 2)
 		return;
-	buf_appendf(text, "%zu in this workspace:", s->ws->n_runs);
-	for (size_t i = 0; i < s->ws->n_runs; i++)
-		buf_appendf(text, " %s", s->ws->runs[i].id);
-}
-
-static const struct {
-	const char *label;
-	void (*add)(struct buf *text, const struct subject *s);
-} facts[] = {
-	[HARNESS_FACT_TASK] = { "task", add_task },
-	[HARNESS_FACT_SCORE] = { "score", add_score },
-	[HARNESS_FACT_STATE] = { "state", add_state },
-	[HARNESS_FACT_BASELINE] = { "baseline", add_baseline },
-	[HARNESS_FACT_BEST] = { "best VERIFIED", add_best },
-	[HARNESS_FACT_EARLIER] = { "earlier best", add_earlier },
-	[HARNESS_FACT_UNVERIFIED] = { "? unverified", add_unverified },
-	[HARNESS_FACT_STOP] = { "stop score", add_stop },
-	[HARNESS_FACT_SAYS] = { "it says", add_says },
-	[HARNESS_FACT_DISPUTES] = { "contradiction", add_disputes },
-	[HARNESS_FACT_CHECKPOINT] = { "checkpoint", add_checkpoint },
-	[HARNESS_FACT_RESTORED] = { "restored", add_restored },
-	[HARNESS_FACT_CALLS] = { "MCP calls", add_calls },
-	[HARNESS_FACT_QUARANTINED] = { "QUARANTINED", add_quarantined },
-	[HARNESS_FACT_RUNS] = { "runs", add_runs },
-};
-
-const char *
-harness_fact_label(enum harness_fact fact)
-{
-	return facts[fact].label;
+	buf_appendf(text, "%zu in this workspace:", ws->n_runs);
+	for (size_t i = 0; i < ws->n_runs; i++)
+		buf_appendf(text, " %s", ws->runs[i].id);
 }
 
 void
-harness_add_fact(struct buf *text, enum harness_fact fact,
-		 const struct harness_workspace *ws,
-		 const struct harness_run *run)
+harness_facts(struct facts *facts, const struct harness_workspace *ws,
+	      const struct harness_run *run, const char *as_of)
 {
-	const struct subject subject = { ws, run };
+	static const struct {
+		const char *label;
+		void (*add)(struct buf *text, struct subject *s);
+		enum fact_style style;
+	} lines[] = {
+		{ "task", add_task, FACT_PLAIN },
+		{ "score", add_score, FACT_PLAIN },
+		{ "state", add_state, FACT_PLAIN },
+		{ "baseline", add_baseline, FACT_PLAIN },
+		{ "best VERIFIED", add_best, FACT_BETTER },
+		{ "earlier best", add_earlier, FACT_PLAIN },
+		{ "? unverified", add_unverified, FACT_WARN },
+		{ "stop score", add_stop, FACT_PLAIN },
+		{ "it says", add_says, FACT_WARN },
+		{ "contradiction", add_disputes, FACT_ALARM },
+		{ "checkpoint", add_checkpoint, FACT_PLAIN },
+		{ "restored", add_restored, FACT_PLAIN },
+		{ "MCP calls", add_calls, FACT_PLAIN },
+		{ "QUARANTINED", add_quarantined, FACT_ALARM },
+	};
+	struct buf text;
 
-	facts[fact].add(text, &subject);
+	buf_init(&text, TEXT_BYTES);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct subject subject = { ws, run, lines[i].style };
+		bool is_old = lines[i].add == add_state && as_of != NULL;
+
+		buf_clear(&text);
+		if (is_old)
+			buf_append_str(&text, as_of);
+		lines[i].add(&text, &subject);
+		if (text.len > 0)
+			facts_text(facts, lines[i].label,
+				   is_old ? FACT_HINT : subject.style, "%s",
+				   text.data);
+	}
+	buf_release(&text);
 }
 
 void
@@ -627,8 +640,8 @@ harness_add_trial(struct buf *text, const struct harness_trial *t)
 		buf_appendf(text, "; %s", t->error);
 }
 
-void
-harness_add_group(struct buf *text, const struct harness_group *group)
+static void
+add_group(struct buf *text, const struct harness_group *group)
 {
 	buf_appendf(text, "%u of %u trials valid", group->valid, group->count);
 	if (group->invalid > 0)
@@ -646,8 +659,8 @@ harness_add_group(struct buf *text, const struct harness_group *group)
 }
 
 /* No verdict without replicates. */
-void
-harness_add_verdict(struct buf *text, const struct harness_compare *compare)
+static void
+add_verdict(struct buf *text, const struct harness_compare *compare)
 {
 	const struct harness_group *a = &compare->groups[0], *b = a + 1;
 
@@ -663,4 +676,26 @@ harness_add_verdict(struct buf *text, const struct harness_compare *compare)
 	else
 		buf_append_str(text, "judge the trials' scores by `bench "
 				     "judge`");
+}
+
+void
+harness_compare_facts(struct facts *facts,
+		      const struct harness_compare *compare)
+{
+	struct buf text;
+
+	buf_init(&text, TEXT_BYTES);
+	for (size_t i = 0; i < compare->n_groups; i++) {
+		const struct harness_group *group = &compare->groups[i];
+
+		buf_clear(&text);
+		add_group(&text, group);
+		facts_text(facts, group->name,
+			   group->invalid > 0 ? FACT_WARN : FACT_PLAIN, "%s",
+			   text.data);
+	}
+	buf_clear(&text);
+	add_verdict(&text, compare);
+	facts_text(facts, "verdict", FACT_HINT, "%s", text.data);
+	buf_release(&text);
 }

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the screen shows of a model that is built here: no figure that is not
+ * so yet, or not so any more.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alerts.h"
+#include "model/forecast.h"
+#include "ui/theme.h"
+#include "ui/ui.h"
+
+#include "tests/support/tap.h"
+
+#define T0 INT64_C(1768483200000) /* 13:20:00 UTC */
+
+static struct model model;
+static struct alerts alerts;
+static struct track track = { .cap_train_s = 600,
+			      .cap_eval_s = 600,
+			      .cap_artifact_bytes = 16e6 };
+static struct ui *ui;
+static struct canvas canvas;
+
+static void
+press(uint32_t code)
+{
+	struct key key = { code, 0, 0 };
+
+	ui_key(ui, &key);
+}
+
+/* The row of the screen that has these words, "" when there is none. */
+static const char *
+row_with(const char *words)
+{
+	static char row[1024];
+	struct buf text;
+	struct str rest, line;
+	int x, y;
+
+	ui_draw(ui, &canvas, &x, &y);
+	buf_init(&text, 1U << 20);
+	canvas_dump(&canvas, false, &text);
+	rest = buf_str(&text);
+	row[0] = '\0';
+	while (row[0] == '\0' && str_next(&rest, '\n', &line)) {
+		(void)snprintf(row, sizeof(row), "%.*s", (int)line.len, line.p);
+		if (strstr(row, words) == NULL)
+			row[0] = '\0';
+	}
+	buf_release(&text);
+	return row;
+}
+
+static bool
+shows(const char *words, const char *more)
+{
+	return strstr(row_with(words), more) != NULL;
+}
+
+/* The style of the first letter of these words on the screen. */
+static unsigned int
+style_of(const char *words)
+{
+	int x, y;
+
+	ui_draw(ui, &canvas, &x, &y);
+	for (y = 0; y < canvas.height; y++)
+		for (x = 0; x + (int)strlen(words) < canvas.width; x++) {
+			size_t n = 0;
+
+			while (words[n] != '\0' &&
+			       canvas_at(&canvas, x + (int)n, y)->cp ==
+				       (unsigned char)words[n])
+				n++;
+			if (words[n] == '\0')
+				return canvas_at(&canvas, x, y)->style &
+				       STYLE_MASK;
+		}
+	return STYLE_COUNT;
+}
+
+/* Rows of a training loss that falls, `above` higher than the plain one. */
+static void
+add_rows(struct model_run *mr, double above)
+{
+	for (int i = 1; i <= 60; i++) {
+		const struct sample sample = {
+			.metric = METRIC_TRAIN_LOSS,
+			.step = i * 100,
+			.train_ms = i * 10000,
+			.value = 2.6 + 1.0 / i + above + (i % 2) * 1e-4,
+		};
+
+		model_run_sample(&model, mr, &sample);
+	}
+	mr->run.steps = 6000;
+	mr->run.train_ms = 600050;
+	mr->run.ms_per_step = 100;
+	mr->run.last_val_bpb = 1.0725;
+	mr->run.last_val_loss = 2.77;
+}
+
+static struct model_run *
+add_run(const char *path, double seed)
+{
+	struct model_run *mr = model_run_get(&model, 0, path, 0);
+
+	mr->run.seed = seed;
+	mr->run.status = RUN_RUNNING;
+	model_run_touch(&model, mr, T0, true);
+	return mr;
+}
+
+/* A stage is no end: a better one may follow. */
+static void
+test_stage(struct model_run *mr, struct model_run *done)
+{
+	mr->run.final_bpb = mr->run.sliding_bpb = 1.064066;
+	mr->run.final_class = "sliding";
+	mr->run.eval_done = 381;
+	mr->run.eval_total = 1238;
+	done->run.status = RUN_FINISHED;
+	done->run.final_bpb = 1.0594;
+	done->run.final_class = "ttt";
+	ui_shared(ui)->selected = mr;
+	press('1');
+	ok(shows("   42 ", "~1.0641") && !shows("   42 ", " 1.0641"),
+	   "the fleet marks the score of a stage: %s", row_with("   42 "));
+	ok(shows("   42 ", "~1.059"), "and keeps the forecast beside it");
+	ok(shows(" 1234 ", " 1.0594") && !shows(" 1234 ", "~"),
+	   "the score of a run that is over is one: %s", row_with(" 1234 "));
+	ok(shows("last validation", "so far ~1.064066 (sliding)") &&
+		   shows("last validation", "final → 1.059"),
+	   "so does the budget: %s", row_with("last validation"));
+	ok(!shows("last validation", "final 1.06"), "which calls it no end");
+	press('2');
+	ok(row_with("FINAL")[0] == '\0', "the run has no FINAL yet");
+	press('R');
+	press('1');
+	ok(strstr(row_with(" 1234 "), "0.0047") == NULL,
+	   "no difference is taken to it");
+	press('R');
+	press(' ');
+	ui_shared(ui)->selected = done;
+	press('R');
+	press('4');
+	ok(shows("s42", "~1.064066") && !shows("s42", "+0.0046"),
+	   "nor when it is compared: %s", row_with("s42"));
+	mr->run.status = RUN_FINISHED;
+	mr->run.final_bpb = 1.0581;
+	ok(shows("s42", " 1.058100") && shows("s42", "0.001300"),
+	   "once it is over both are there: %s", row_with("s42"));
+	press('R');
+	press('1');
+}
+
+/* Five rows of the first second, then one each five hundred steps. */
+static struct model_run *
+add_sparse(const char *path, double seed, double begin, double later)
+{
+	struct model_run *mr = add_run(path, seed);
+
+	for (int i = 0; i < 15; i++) {
+		int step = i < 5 ? i + 1 : (i - 4) * 500;
+		const struct sample sample = {
+			.metric = METRIC_TRAIN_LOSS,
+			.step = step,
+			.train_ms = step * 100,
+			.value = 1 + 0.5 * pow(step, -0.3) +
+				 (i < 5 ? begin : later),
+		};
+
+		model_run_sample(&model, mr, &sample);
+	}
+	mr->run.status = RUN_FINISHED;
+	mr->run.last_val_bpb = mr->run.last_val_loss = 1.07;
+	return mr;
+}
+
+/* What the curves did in the first second is not where they are now. */
+static void
+test_gap(void)
+{
+	struct model_run *base, *other;
+
+	base = add_sparse("/x/s/a.log", 5, 0, 0);
+	other = add_sparse("/x/s/b.log", 6, 0.3, -0.0013);
+	ui_shared(ui)->marks.n = 0;
+	ui_shared(ui)->selected = ui_shared(ui)->reference = base;
+	ui_shared(ui)->marks.v[ui_shared(ui)->marks.n++] = other;
+	press('4');
+	ok(shows("━ s s6", "−0.0013 ±0.0000"),
+	   "the gap is that of the last rows: %s", row_with("━ s s6"));
+	ok(row_with("+0.0")[0] == '\0' && row_with("+0.1")[0] == '\0' &&
+		   row_with("+0.2")[0] == '\0' && row_with("+0.3")[0] == '\0',
+	   "and makes their axis: %s", row_with("+0."));
+	ok(row_with("EMA")[0] == '\0', "so few rows are no mean");
+	ok(row_with("-0.00")[0] != '\0', "which has room for them");
+	base->run.steps = other->run.steps = 5000;
+	for (int i = 0; i < 4; i++) {
+		struct sample sample = {
+			.metric = METRIC_VAL_BPB,
+			.step = i < 3 ? i * 2000 : 5000,
+			.train_ms = i * 200000,
+			.value = 1.2 - i * 0.02,
+		};
+
+		model_run_sample(&model, base, &sample);
+		sample.value += i < 3 ? 0.5 : 0.0042;
+		model_run_sample(&model, other, &sample);
+	}
+	ok(shows("━ s s6", "+0.0042 ±"),
+	   "a validation of both is better than rows: %s", row_with("━ s s6"));
+	ui_shared(ui)->marks.n = 0;
+	ui_shared(ui)->reference = NULL;
+}
+
+/* Of telemetry its age is told, and what is old is grey. */
+static void
+test_age(void)
+{
+	const struct telemetry told = { .gpu_util = 37,
+					.gpu_power_w = 73,
+					.gpu_mem_mib = RUN_ABSENT,
+					.gpu_temp_c = RUN_ABSENT,
+					.gpu_sm_mhz = RUN_ABSENT,
+					.gpu_throttle = RUN_ABSENT,
+					.host_load = RUN_ABSENT,
+					.disk_free_bytes = RUN_ABSENT };
+
+	is_near(model_pod_age_s(&model.pods[0], T0), RUN_ABSENT, 0,
+		"no telemetry has no age");
+	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
+	(void)model_pod_add(&model, "pod-b", "local");
+	model_pod_telemetry(&model, 0, &told, T0);
+	ui_set_now(ui, T0 + 10000, 1000);
+	press('7');
+	press('j');
+	ok(shows("pod-a   ", " 10 s ") && style_of(" 73 ") != STYLE_DIM,
+	   "what was told just now is plain: %s", row_with("pod-a   "));
+	ui_set_now(ui, T0 + 720000, 720000);
+	press('7');
+	ok(shows("pod-a   ", " 12 min ") && style_of("73 ") == STYLE_DIM,
+	   "what is old is grey, with its age: %s", row_with("pod-a   "));
+	canvas_resize(&canvas, 200, 60);
+	press('1');
+	ok(shows("GPU  37 %", "12 min ago"), "also beside the fleet");
+	canvas_resize(&canvas, 160, 40);
+}
+
+int
+main(void)
+{
+	struct keymap keymap;
+	struct ui_setup setup = { .model = &model,
+				  .track = &track,
+				  .alerts = &alerts,
+				  .keymap = &keymap,
+				  .charset = CHART_ASCII };
+	struct model_run *mr, *done;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	keymap_init(&keymap);
+	canvas_init(&canvas);
+	canvas_resize(&canvas, 160, 40);
+	(void)model_pod_add(&model, "pod-a", "local");
+	mr = add_run("/x/r/a.log", 42);
+	done = add_run("/x/r/b.log", 1234);
+	add_rows(mr, 0);
+	add_rows(done, 0);
+	ui = ui_new(&setup);
+	ui_set_now(ui, T0, 0);
+	test_stage(mr, done);
+	test_gap();
+	test_age();
+	ui_free(ui);
+	canvas_release(&canvas);
+	alerts_release(&alerts);
+	model_release(&model);
+	return tap_done();
+}

@@ -52,6 +52,7 @@ run_release(struct run *run)
 	for (size_t i = 0; i < run->n_events; i++)
 		free(run->events[i].text);
 	free(run->events);
+	free(run->series);
 	free(run->final_stage);
 	free(run->source_sha256);
 	free(run->formats);
@@ -70,6 +71,10 @@ run_copy(struct run *to, const struct run *from)
 		to->events[i] = from->events[i];
 		to->events[i].text = xstrdup(from->events[i].text);
 	}
+	to->series = xcalloc(from->n_series, sizeof(*to->series));
+	if (from->n_series > 0)
+		memcpy(to->series, from->series,
+		       from->n_series * sizeof(*to->series));
 }
 
 static cJSON *

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_PAIRS_H
+#define HGYM_PARSERS_PAIRS_H
+
+#include "base/str.h"
+
+/*
+ * The numbers of a line with the names that they are printed under, whatever
+ * the trainer: "loss: 3.5", "loss=3.5", "loss 3.5", "'loss': 3.5",
+ * "lm loss: 4.07E+01 |", "elapsed time (ms): 125.1", "dt: 310ms",
+ * "tok/sec: 1,234,567", "val: n/a", "18/19560", "[ 100/1251 (  8%)]",
+ * "Loss: 5.67 (5.80)", "145602 tok/s", "elapsed: 0:01:02", "loss     nan".
+ */
+struct pair {
+	struct str name; /* "loss", "lm loss"; empty: a number without a name */
+	struct str unit; /* "ms", "tok/s", "%", "it/s"; empty: none printed */
+	double value;	 /* NaN and infinite where it is printed so */
+	double total;	 /* 19560 of "18/19560"; NaN: no such thing */
+};
+
+#define PAIRS_MAX 48
+
+/*
+ * Read the pairs of a line (its prefixes and escape sequences taken off), in
+ * their order, at most PAIRS_MAX: how many.  What is said to be absent ("n/a",
+ * None, null, "-") gives none.  0 for a line in which something does not
+ * belong to any pair that a row could have: prose, source code, a path.
+ */
+size_t pairs_read(struct str line, struct pair pairs[PAIRS_MAX]);
+
+#endif

@@ -159,14 +159,30 @@ run_series_to_json(const struct run *run)
 	return array;
 }
 
+/* Behind a name that is printed like the name of a metric. */
+#define PRINTED " (printed)"
+
 const char *
 series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES])
 {
-	if (metric < METRIC_COUNT)
-		return metric_info(metric)->name;
-	(void)snprintf(out, SERIES_LABEL_BYTES, "%s%s", name,
-		       metric_by_name(str_from(name)) < METRIC_COUNT
-			       ? " (printed)"
-			       : "");
+	bool is_own = metric == METRIC_COUNT;
+	bool is_alike = is_own && metric_by_name(str_from(name)) < METRIC_COUNT;
+
+	(void)snprintf(out, SERIES_LABEL_BYTES, "%s%s",
+		       is_own ? name : metric_info(metric)->name,
+		       is_alike ? PRINTED : "");
 	return out;
+}
+
+void
+series_printed(const char *label, char out[SERIES_NAME_BYTES])
+{
+	struct str name = str_from(label);
+
+	if (str_ends_with(name, PRINTED))
+		name.len -= strlen(PRINTED);
+	if (name.len >= SERIES_NAME_BYTES)
+		name.len = 0;
+	memcpy(out, name.p, name.len);
+	out[name.len] = '\0';
 }

@@ -27,10 +27,12 @@ cJSON *run_series_to_json(const struct run *run);
 /*
  * By what a sample is called: its metric's name, or as printed.  What is
  * printed like the name of a metric that it does not stand for is told from
- * that: "train_loss (printed)".
+ * that: "train_loss (printed)".  Returns out.
  */
 #define SERIES_LABEL_BYTES (SERIES_NAME_BYTES + 12)
 const char *series_label(enum metric metric, const char *name,
 			 char out[SERIES_LABEL_BYTES]);
+/* The printed name that such a label may have been made of. */
+void series_printed(const char *label, char out[SERIES_NAME_BYTES]);
 
 #endif

@@ -12,6 +12,7 @@
 #include "ingest/parse_files.h"
 #include "parsers/json.h"
 #include "parsers/run_reader.h"
+#include "parsers/run_series.h"
 #include "report/run_columns.h"
 
 #define READ_BYTES 65536U
@@ -82,9 +83,10 @@ static void
 take_sample(void *user, const struct run *run, const struct sample *sample)
 {
 	const struct series_of *series = user;
+	char label[SERIES_LABEL_BYTES];
 
 	put_sample(series->out, series->file, run->run_index,
-		   metric_info(sample->metric)->name, sample);
+		   series_label(sample->metric, sample->name, label), sample);
 }
 
 static int

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "parsers/pairs.h"
 #include "parsers/run_series.h"
 
 #define EVENT_TEXT_BYTES 240
@@ -105,13 +104,24 @@ emit_derived(const struct apply *a, enum metric metric, double value)
 	emit_point(a, metric, "", value);
 }
 
-/* The named number that the record's value of that metric is; NULL: none. */
+static bool
+same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* The first pair that is the record's value of that metric; NULL: none. */
 static const struct record_pair *
 pair_of(const struct record *record, enum metric metric)
 {
-	for (size_t i = 0; i < record->n_pairs; i++)
-		if (record->pairs[i].metric == metric)
-			return &record->pairs[i];
+	for (size_t i = 0; i < record->n_pairs; i++) {
+		const struct record_pair *pair = &record->pairs[i];
+
+		if (pair->metric == metric && record_has(record, metric) &&
+		    same_number(record->values[metric],
+				pair->value * pair->scale))
+			return pair;
+	}
 	return NULL;
 }
 
@@ -139,7 +149,21 @@ emit_sample(const struct apply *a, enum metric metric, double value)
 	 (uint64_t)1 << METRIC_STEP_MS | (uint64_t)1 << METRIC_STEP_AVG_MS |   \
 	 (uint64_t)1 << METRIC_TOK_S | (uint64_t)1 << METRIC_TOK_S_DEVICE)
 
-/* The named numbers of a row: series, in the order they are printed in. */
+/* Of a name that stands twice in a row the first one counts. */
+static bool
+is_named_before(const struct record *record, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (str_eq(record->pairs[k].name, record->pairs[i].name))
+			return true;
+	return false;
+}
+
+/*
+ * The named numbers of a row: series, in the order they are printed in.  One
+ * that stands for a metric for which the row has another number is one of its
+ * own.
+ */
 static void
 take_pairs(const struct apply *a)
 {
@@ -147,74 +171,21 @@ take_pairs(const struct apply *a)
 
 	for (size_t i = 0; i < a->record->n_pairs; i++) {
 		const struct record_pair *pair = &a->record->pairs[i];
-		struct run_series *series = run_series_get(
-			run, pair->name, pair->unit, pair->metric);
-		bool is_own = pair->metric == METRIC_COUNT;
+		bool is_own = pair->metric == METRIC_COUNT ||
+			      pair_of(a->record, pair->metric) != pair;
+		enum metric metric = is_own ? METRIC_COUNT : pair->metric;
+		struct run_series *series;
 
+		if (is_named_before(a->record, i))
+			continue;
+		series = run_series_get(run, pair->name, pair->unit, metric);
 		if (series == NULL ||
-		    (!is_own && (ROW_METRICS >> pair->metric & 1)))
+		    (!is_own && (ROW_METRICS >> metric & 1) != 0))
 			continue;
 		run_series_add(series, pair->value, run->last_step);
-		emit_point(a, pair->metric, is_own ? series->name : "",
+		emit_point(a, metric, is_own ? series->name : "",
 			   is_own ? pair->value : pair->value * pair->scale);
 	}
-}
-
-/* A record with its pairs among its values. */
-struct merged {
-	struct record record;
-	struct record_pair pairs[PAIRS_MAX];
-};
-
-/* Whether a rule's group has read another number for it than the pair is. */
-static bool
-contradicts(const struct record *record, enum metric metric, double value)
-{
-	double own = record_get(record, metric);
-
-	return record_has(record, metric) && own != value &&
-	       !(isnan(own) && isnan(value));
-}
-
-static bool
-has_pair_named(const struct merged *m, struct str name)
-{
-	for (size_t i = 0; i < m->record.n_pairs; i++)
-		if (str_eq(m->pairs[i].name, name))
-			return true;
-	return false;
-}
-
-/*
- * Make values of the pairs that stand for a metric, unless the row has another
- * number for it: then the pair is a series of its own.  Of a name that stands
- * twice in the row the first one counts.
- */
-static const struct record *
-merge_pairs(const struct record *record, struct merged *m)
-{
-	if (record->n_pairs == 0)
-		return record;
-	m->record = *record;
-	m->record.pairs = m->pairs;
-	m->record.n_pairs = 0;
-	for (size_t i = 0; i < record->n_pairs && i < PAIRS_MAX; i++) {
-		struct record_pair pair = record->pairs[i];
-		double value = pair.value * pair.scale;
-
-		if (has_pair_named(m, pair.name))
-			continue;
-		if (pair.metric < METRIC_COUNT &&
-		    (pair_of(&m->record, pair.metric) != NULL ||
-		     contradicts(record, pair.metric, value)))
-			pair.metric = METRIC_COUNT;
-		if (pair.metric < METRIC_COUNT) {
-			m->record.present |= (uint64_t)1 << pair.metric;
-			m->record.values[pair.metric] = value;
-		}
-		m->pairs[m->record.n_pairs++] = pair;
-	}
-	return &m->record;
 }
 
 static void
@@ -677,9 +648,7 @@ run_state_apply(struct run_state *state, const struct record *record,
 		[RULE_END] = apply_end,
 		[RULE_IGNORE] = apply_nothing,
 	};
-	struct merged merged;
-	const struct apply a = { state, merge_pairs(record, &merged), place,
-				 sink };
+	const struct apply a = { state, record, place, sink };
 
 	by_kind[record->rule->kind](&a);
 }

@@ -55,6 +55,13 @@ apply(struct run_state *state, struct buf *samples, double step,
 				 .pairs = pairs };
 
 	record.values[METRIC_STEP] = step;
+	for (size_t i = n; i-- > 0;) {
+		if (pairs[i].metric == METRIC_COUNT)
+			continue;
+		record.present |= (uint64_t)1 << pairs[i].metric;
+		record.values[pairs[i].metric] =
+			pairs[i].value * pairs[i].scale;
+	}
 	run_state_apply(state, &record, &place, &sink);
 }
 

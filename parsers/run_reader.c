@@ -462,6 +462,7 @@ take_metric_row(void *user, const struct metric_row *row)
 					     .names = &mean,
 					     .n_names = 1 };
 	const struct segment segment = { .text = row->text, .line = row->line };
+	struct run_reader *r = user;
 	const struct line_prefix prefix = { -1, row->wall_ms, row->text };
 	struct record_pair pairs[PAIRS_MAX];
 	struct record record = { .rule = row->is_summary ? &summary
@@ -474,7 +475,9 @@ take_metric_row(void *user, const struct metric_row *row)
 		record.values[METRIC_PLANNED] = row->planned;
 	}
 	pair_record_fill(&record, row->pairs, row->n, pairs);
-	take_record(user, &record, &segment, &prefix);
+	take_record(r, &record, &segment, &prefix);
+	/* The trainer writes it when it is done. */
+	r->state.ended |= row->is_summary;
 }
 
 /* A line that no rule takes may be of a metrics file. */

@@ -44,7 +44,7 @@ run_init(struct run *run)
 	RUN_NUMBER_LIST(X)
 #undef X
 	run->eval_done = run->eval_total = run->running_bpb = RUN_ABSENT;
-	run->last_step = run->cap_s = RUN_ABSENT;
+	run->last_step = run->cap_s = run->chosen = RUN_ABSENT;
 }
 
 void

@@ -163,6 +163,7 @@ struct run {
 #define X(member) double member;
 	RUN_LIVE_LIST(X)
 #undef X
+	double chosen; /* a leaderboard's: of the metric that it ranks by */
 };
 
 /* All absent, no events. */

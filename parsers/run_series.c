@@ -186,3 +186,20 @@ series_printed(const char *label, char out[SERIES_NAME_BYTES])
 	memcpy(out, name.p, name.len);
 	out[name.len] = '\0';
 }
+
+const struct run_series *
+run_series_called(const struct run *run, const char *name)
+{
+	const struct run_series *printed = NULL;
+	char label[SERIES_LABEL_BYTES];
+
+	for (size_t i = 0; i < run->n_series; i++) {
+		const struct run_series *s = &run->series[i];
+
+		if (strcmp(series_label(s->metric, s->name, label), name) == 0)
+			return s;
+		if (printed == NULL && strcmp(s->name, name) == 0)
+			printed = s;
+	}
+	return printed;
+}

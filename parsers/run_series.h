@@ -32,6 +32,13 @@ cJSON *run_series_to_json(const struct run *run);
 #define SERIES_LABEL_BYTES (SERIES_NAME_BYTES + 12)
 const char *series_label(enum metric metric, const char *name,
 			 char out[SERIES_LABEL_BYTES]);
+/*
+ * The series of a run that is called so: by its label, else by its printed
+ * name; NULL: none.
+ */
+const struct run_series *run_series_called(const struct run *run,
+					   const char *name);
+
 /* The printed name that such a label may have been made of. */
 void series_printed(const char *label, char out[SERIES_NAME_BYTES]);
 

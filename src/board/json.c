@@ -61,6 +61,7 @@ board_row_json(const struct board *board, const struct board_row *row)
 	else
 		cJSON_AddNullToObject(object, "copy_of");
 	cJSON_AddBoolToObject(object, "seed_again", row->seed_again);
+	json_add_number(object, "value", row->score);
 	add_caps(object, row->caps);
 	if (row->note[0] != '\0')
 		json_add_clean(object, "note", row->note);
@@ -138,7 +139,7 @@ add_verdict(cJSON *object, const struct board *board,
 {
 	const struct board_verdict *v = &group->verdict;
 	const struct board_group *base = board_baseline(board);
-	const char *unit = board_unit(group);
+	const char *unit = board_unit(board, group);
 	cJSON *common;
 
 	json_add_string(object, "verdict", v->text[0] ? v->text : NULL);
@@ -241,7 +242,7 @@ group_json(const struct board *board, const struct board_group *group,
 	   size_t rank, bool with_rows)
 {
 	cJSON *object = cJSON_CreateObject(), *node;
-	const char *unit = board_unit(group);
+	const char *unit = board_unit(board, group);
 
 	json_add_clean(object, "group", group->key);
 	json_add_clean(object, "title", group->title);
@@ -315,6 +316,7 @@ static const struct out_column csv_columns[] = {
 	{ "ttt_bpb", NULL, -1, 0 },
 	{ "final_bpb", NULL, -1, 0 },
 	{ "final_val_loss", NULL, -1, 0 },
+	{ "value", NULL, -1, 0 },
 	{ "eval_s", NULL, -1, 0 },
 	{ "eval_total_s", NULL, -1, 0 },
 	{ "artifact_bytes", NULL, -1, 0 },
@@ -373,7 +375,7 @@ csv_run(struct out *out, const struct board *board,
 	json_add_clean(object, "group", group->key);
 	add_cap_cells(object, row->caps);
 	json_add_string(object, "score", group->score->name);
-	json_add_string(object, "unit", board_unit(group));
+	json_add_string(object, "unit", board_unit(board, group));
 	out_take(out, object);
 }
 
@@ -398,7 +400,8 @@ group_row(const struct board_group *group, size_t rank)
 
 /* Means stand in the columns of the runs. */
 static cJSON *
-csv_group(const struct board_group *group, size_t rank)
+csv_group(const struct board *board, const struct board_group *group,
+	  size_t rank)
 {
 	const struct board_verdict *v = &group->verdict;
 	cJSON *row = group_row(group, rank);
@@ -408,7 +411,7 @@ csv_group(const struct board_group *group, size_t rank)
 	add_means(row, group);
 	add_cap_cells(row, group->caps);
 	json_add_string(row, "score", group->score->name);
-	json_add_string(row, "unit", board_unit(group));
+	json_add_string(row, "unit", board_unit(board, group));
 	json_add_number(row, "se", group->stats.se);
 	json_add_number(row, "nats_per_unit", v->nats_per_unit);
 	json_add_number(row, "bar", v->bar);
@@ -437,7 +440,7 @@ board_print_csv(FILE *stream, const struct board *board,
 		for (size_t k = 0; !look->summary && k < group->n_rows; k++)
 			csv_run(out, board, group, i + 1,
 				board->rows[group->rows[k]]);
-		out_take(out, csv_group(group, i + 1));
+		out_take(out, csv_group(board, group, i + 1));
 	}
 	(void)out_free(out);
 }

@@ -31,6 +31,7 @@ enum format {
 	FORMAT_PLAIN, /* 1337 */
 	FORMAT_COUNT, /* 15,981,945 */
 	FORMAT_FIXED, /* as many decimals as the column says */
+	FORMAT_VALUE, /* of any metric, whatever its size */
 	FORMAT_SCORE, /* as many decimals as the log has, 4 to 8 */
 	FORMAT_CAPS,  /* a mark a cap */
 	FORMAT_NOTE,  /* text to the left */
@@ -56,6 +57,7 @@ static const struct column all_columns[] = {
 	{ "quant BPB", "quant_bpb", FORMAT_SCORE, 0, 1, 20 },
 	{ "final BPB", "final_bpb", FORMAT_SCORE, 0, 1, 95 },
 	{ "val loss nats", "final_val_loss", FORMAT_SCORE, 0, 1, 95 },
+	{ "score", "chosen", FORMAT_VALUE, 0, 1, 95 },
 	{ "eval s", "eval_s", FORMAT_FIXED, 1, 1, 65 },
 	{ "artifact B", "artifact_bytes", FORMAT_COUNT, 0, 1, 80 },
 	{ "caps", NULL, FORMAT_CAPS, 0, 1, 85 },
@@ -66,7 +68,17 @@ static const struct column all_columns[] = {
 static const struct run_number *
 number_of(const struct column *column)
 {
-	return run_number_by_name(str_from(column->key));
+	return column->format == FORMAT_VALUE
+		       ? &run_number_chosen
+		       : run_number_by_name(str_from(column->key));
+}
+
+/* A metric stands under the name that it was asked for by. */
+static const char *
+title_of(const struct board *board, const struct column *column)
+{
+	return column->format == FORMAT_VALUE ? board->chosen_name
+					      : column->title;
 }
 
 static bool
@@ -138,6 +150,8 @@ append_number(struct buf *out, const struct column *column, double value,
 		buf_appendf(out, "%.0f", value);
 	else if (column->format == FORMAT_COUNT)
 		append_count(out, value);
+	else if (column->format == FORMAT_VALUE)
+		buf_appendf(out, "%.7g", value);
 	else if (column->format == FORMAT_FIXED)
 		buf_appendf(out, "%.*f", column->decimals,
 			    value * column->scale);
@@ -190,8 +204,9 @@ number_at(const struct board_group *group, const struct board_row *row,
 {
 	if (row != NULL)
 		return run_number_get(&row->run, number);
-	return number == group->score ? group->stats.mean
-				      : board_mean(group, number->name);
+	return number->offset == group->score->offset
+		       ? group->stats.mean
+		       : board_mean(group, number->name);
 }
 
 /* The cell of a row (NULL: that of the means); "" for what it has not. */
@@ -305,8 +320,10 @@ board_track_line(struct buf *out, const struct track *track)
 	if (run_has(track->target))
 		buf_appendf(out, " · %s <= %g", track->score->name,
 			    track->target);
-	else
+	else if (track->margin_nats > 0)
 		buf_appendf(out, " · record %g nats", track->margin_nats);
+	else
+		buf_append_str(out, " · better than the baseline");
 	buf_appendf(out, " at p < %g (test%s ", track->alpha,
 		    track->n_tests > 1 ? "s" : "");
 	for (size_t i = 0; i < track->n_tests; i++)
@@ -350,9 +367,13 @@ say_counts(struct saying *s)
 }
 
 static const char *
-unit_of(const struct board_group *group)
+unit_of(const struct board *board, const struct board_group *group)
 {
-	return strcmp(board_unit(group), "bpb") == 0 ? "BPB" : "nats";
+	const char *unit = board_unit(board, group);
+
+	return strcmp(unit, "bpb") == 0	   ? " BPB"
+	       : strcmp(unit, "nats") == 0 ? " nats"
+					   : "";
 }
 
 /* "vs NAME: -0.0034 BPB, -0.0076 nats (2.188 nats/BPB, given)". */
@@ -371,8 +392,8 @@ say_delta(struct saying *s)
 		utf8_sanitize(out, str_from(base->title));
 	else
 		buf_appendf(out, "%g", v->bar);
-	buf_appendf(out, ": %+.8f %s", v->delta, unit_of(group));
-	if (v->nats_per_unit == 1)
+	buf_appendf(out, ": %+.8f%s", v->delta, unit_of(s->board, group));
+	if (v->nats_per_unit == 1 || *unit_of(s->board, group) == '\0')
 		return;
 	if (run_has(v->delta_nats))
 		buf_appendf(out, ", %+.8f nats (%.8f nats/BPB: %s)",
@@ -392,10 +413,12 @@ say_bar(struct saying *s)
 		return;
 	if (run_has(track->target))
 		buf_appendf(&s->text, "target %g", v->bar);
-	else
+	else if (track->margin_nats > 0)
 		buf_appendf(&s->text,
 			    "bar %.8f: the baseline's mean less %g nats",
 			    v->bar, track->margin_nats);
+	else
+		buf_appendf(&s->text, "bar %.8f: the baseline's mean", v->bar);
 	if (run_has(v->mean_needed))
 		buf_appendf(&s->text, "; a mean of %.8f would show it",
 			    v->mean_needed);
@@ -610,7 +633,7 @@ add_titles(struct table *t)
 	struct line *line = add_line(t, LINE_TITLES);
 
 	for (size_t i = 0; i < t->n_columns; i++)
-		line->cells[i] = xstrdup(t->columns[i]->title);
+		line->cells[i] = xstrdup(title_of(t->board, t->columns[i]));
 }
 
 static void
@@ -1003,7 +1026,7 @@ group_uses(const struct board *board, const struct board_group *group,
 		return !group->is_values && !all_seeds(board, group);
 	if (!column_used(board, column))
 		return false;
-	number = run_number_by_name(str_from(column->key));
+	number = number_of(column);
 	for (size_t i = 0; i < group->n_rows; i++)
 		if (run_has(run_number_get(&board->rows[group->rows[i]]->run,
 					   number)))
@@ -1018,13 +1041,14 @@ struct shown {
 };
 
 static void
-put_head(FILE *stream, const struct shown *columns, size_t n)
+put_head(FILE *stream, const struct board *board, const struct shown *columns,
+	 size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		(void)fprintf(stream, "| %s ",
 			      columns[i].column->format == FORMAT_NOTE
 				      ? "note"
-				      : columns[i].column->title);
+				      : title_of(board, columns[i].column));
 	(void)fputs("|\n", stream);
 	for (size_t i = 0; i < n; i++)
 		(void)fputs(columns[i].column->format == FORMAT_NAME ||
@@ -1118,7 +1142,7 @@ board_print_md_group(FILE *stream, const struct board *board,
 	(void)fputs("\n\n", stream);
 	buf_release(&title);
 	if (n > 0) {
-		put_head(stream, columns, n);
+		put_head(stream, board, columns, n);
 		for (size_t i = 0; i < group->n_rows; i++)
 			put_row(stream, board, columns, n,
 				board->rows[group->rows[i]]);

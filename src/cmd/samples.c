@@ -70,27 +70,21 @@ struct wanted {
 	struct buf names;		/* those that the run has */
 };
 
-/* A label goes before a printed name: that may be another metric's. */
 static int
 find_wanted(void *user, const struct stored_run *row)
 {
 	struct wanted *wanted = user;
+	const struct run_series *s =
+		run_series_called(&row->run, wanted->asked);
 	char label[SERIES_LABEL_BYTES];
-	bool is_exact = false;
 
+	if (s != NULL)
+		(void)series_label(s->metric, s->name, wanted->label);
 	for (size_t i = 0; i < row->run.n_series; i++) {
-		const struct run_series *s = &row->run.series[i];
-		const char *name = series_label(s->metric, s->name, label);
-		bool is_it = strcmp(name, wanted->asked) == 0;
-
-		if (is_it || (!is_exact && wanted->label[0] == '\0' &&
-			      strcmp(s->name, wanted->asked) == 0))
-			(void)snprintf(wanted->label, sizeof(wanted->label),
-				       "%s", name);
-		is_exact |= is_it;
-		buf_appendf(&wanted->names, "%s%s",
-			    wanted->names.len > 0 ? ", " : "",
-			    s->metric < METRIC_COUNT ? s->name : name);
+		s = &row->run.series[i];
+		(void)series_label(s->metric, s->name, label);
+		buf_appendf(&wanted->names, "%s%s", i > 0 ? ", " : "",
+			    s->metric < METRIC_COUNT ? s->name : label);
 	}
 	return 0;
 }

@@ -647,7 +647,9 @@ model_run_ms_per_step(const struct model_run *mr)
 		return run->ms_per_step;
 	if (run_has(run->tok_s_last) && run->tok_s_last > 0)
 		return run->train_batch_tokens / run->tok_s_last * 1000;
-	return run->step_avg_printed_ms;
+	if (run_has(run->step_avg_printed_ms))
+		return run->step_avg_printed_ms;
+	return run->step_ms_median;
 }
 
 double

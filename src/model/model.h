@@ -265,7 +265,8 @@ double model_run_last(const struct model_run *mr, enum metric metric);
 /*
  * Mean step time and training time so far in milliseconds: as the log says
  * them, else from its cumulative throughput (batch / tok_s, steps times
- * that); absent when neither is there.
+ * that), else from the median of the step times that it prints; absent when
+ * none is there.
  */
 double model_run_ms_per_step(const struct model_run *mr);
 /*

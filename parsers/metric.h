@@ -19,8 +19,11 @@
 	X(VAL_BPB, "val_bpb", "bpb", "validation bits per byte")               \
 	X(TRAIN_MS, "train_ms", "ms", "training time so far, exact")           \
 	X(TRAIN_MIN, "train_min", "min", "training time so far, one decimal")  \
-	X(STEP_AVG_MS, "step_avg_ms", "ms", "step time as printed")            \
+	X(STEP_AVG_MS, "step_avg_ms", "ms", "mean step time as printed")       \
+	X(STEP_MS, "step_ms", "ms", "time of one step as printed")             \
 	X(TOK_S, "tok_s", "tok/s", "throughput as printed (cumulative)")       \
+	X(TOK_S_DEVICE, "tok_s_device", "tok/s",                               \
+	  "throughput of one device, as printed")                              \
 	X(MS_PER_STEP, "ms_per_step", "ms", "step time since the row before")  \
 	X(TOK_S_INTERVAL, "tok_s_interval", "tok/s",                           \
 	  "throughput since the row before")                                   \

@@ -65,6 +65,14 @@ struct rule_group {
 	double scale;
 };
 
+/* What a printed name stands for in the lines of a rule. */
+struct rule_name {
+	char *printed;	    /* owned */
+	enum metric metric; /* METRIC_COUNT: nothing but itself */
+	double scale;	    /* to the metric's unit */
+	bool skip;	    /* no series at all: "v_num" */
+};
+
 /* One pattern of a format; compiled once, shared read-only. */
 struct rule {
 	char *name;	    /* owned */
@@ -81,6 +89,15 @@ struct rule {
 	uint32_t stage_group, text_group, mode_group; /* 0: none */
 	size_t n_groups;
 	struct rule_group groups[RULE_MAX_GROUPS];
+	/*
+	 * Beside its groups, all named numbers of the line are read (pairs.h):
+	 * each is a series under its printed name, and what `names` or, for
+	 * those not in it, meaning.h says of it.  Of a rule with "pairs" or
+	 * "names".
+	 */
+	bool pairs;
+	struct rule_name *names; /* owned */
+	size_t n_names;
 	/* For lines that PCRE2 need not look at. */
 	unsigned char first[32]; /* bitmap: bytes a match may begin with */
 	struct steps steps;
@@ -98,6 +115,16 @@ struct record {
 	uint64_t present; /* bit 1 << enum metric */
 	double values[METRIC_COUNT];
 	struct str stage, text, mode; /* borrowed from the line; p NULL: none */
+	/* The named numbers of a row, that are no counters; borrowed. */
+	size_t n_pairs;
+	const struct record_pair *pairs;
+};
+
+struct record_pair {
+	struct str name, unit; /* as printed */
+	double value;	       /* as printed */
+	enum metric metric;    /* METRIC_COUNT: a series of its own */
+	double scale;	       /* to the metric's unit */
 };
 
 static inline bool

@@ -9,6 +9,7 @@
 
 #include "base/xalloc.h"
 #include "parsers/json.h"
+#include "parsers/run_series.h"
 
 static const char *const status_names[] = {
 #define X(id, name) name,
@@ -43,7 +44,7 @@ run_init(struct run *run)
 	RUN_NUMBER_LIST(X)
 #undef X
 	run->eval_done = run->eval_total = run->running_bpb = RUN_ABSENT;
-	run->last_step = run->cap_s = RUN_ABSENT;
+	run->last_step = run->cap_s = run->chosen = RUN_ABSENT;
 }
 
 void
@@ -52,6 +53,7 @@ run_release(struct run *run)
 	for (size_t i = 0; i < run->n_events; i++)
 		free(run->events[i].text);
 	free(run->events);
+	free(run->series);
 	free(run->final_stage);
 	free(run->source_sha256);
 	free(run->formats);
@@ -70,6 +72,10 @@ run_copy(struct run *to, const struct run *from)
 		to->events[i] = from->events[i];
 		to->events[i].text = xstrdup(from->events[i].text);
 	}
+	to->series = xcalloc(from->n_series, sizeof(*to->series));
+	if (from->n_series > 0)
+		memcpy(to->series, from->series,
+		       from->n_series * sizeof(*to->series));
 }
 
 static cJSON *
@@ -123,6 +129,8 @@ run_to_json(const struct run *run)
 	json_add_string(o, "final_class", run->final_class);
 	cJSON_AddItemToObject(o, "events", events_to_json(run));
 	json_add_number(o, "events_dropped", (double)run->events_dropped);
+	cJSON_AddItemToObject(o, "metrics", run_series_to_json(run));
+	json_add_number(o, "metrics_dropped", (double)run->series_dropped);
 	json_add_string(o, "source_sha256", run->source_sha256);
 	json_add_number(o, "source_lines",
 			run->source_sha256 != NULL ? (double)run->source_lines

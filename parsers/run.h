@@ -31,6 +31,7 @@ run_has(double value)
 	X(CRASHED, "crashed")                                                  \
 	X(OOM, "oom")                                                          \
 	X(DIVERGED, "diverged")                                                \
+	X(KILLED, "killed")                                                    \
 	X(UNKNOWN, "unknown")
 
 enum run_status {
@@ -85,6 +86,8 @@ struct run_event {
 	X(tok_s_mean, -1)                                                      \
 	X(tok_s_derived, -1)                                                   \
 	X(tok_s_interval, -1)                                                  \
+	X(tok_s_per_device_last, -1)                                           \
+	X(step_ms_median, -1)                                                  \
 	X(last_train_loss, -1)                                                 \
 	X(last_val_loss, -1)                                                   \
 	X(last_val_bpb, -1)                                                    \
@@ -120,6 +123,23 @@ struct run_event {
 	X(last_step)                                                           \
 	X(cap_s)
 
+/*
+ * A series of numbers that a run printed, under the name that it printed: what
+ * "metrics" of its row has.  The points themselves are samples.
+ */
+#define SERIES_NAME_BYTES 48 /* with its NUL; a longer name is cut */
+#define SERIES_UNIT_BYTES 16
+#define RUN_MAX_SERIES	  64
+
+struct run_series {
+	char name[SERIES_NAME_BYTES]; /* UTF-8, no controls */
+	char unit[SERIES_UNIT_BYTES]; /* as printed; "" where none is */
+	enum metric metric; /* what it is for sure; METRIC_COUNT: its own */
+	uint64_t points;    /* finite ones; all below is of these */
+	double first, last, min, max; /* as printed, not rescaled */
+	double min_step;	      /* absent where the row has no step */
+};
+
 struct run {
 	unsigned int run_index; /* 0.. within the file */
 	enum run_status status;
@@ -136,10 +156,14 @@ struct run {
 			*/
 	struct run_event *events; /* owned */
 	size_t n_events;
-	uint64_t events_dropped; /* beyond RUN_MAX_EVENTS */
+	uint64_t events_dropped;   /* beyond RUN_MAX_EVENTS */
+	struct run_series *series; /* owned; in the order of their first row */
+	size_t n_series;
+	uint64_t series_dropped; /* values of names beyond RUN_MAX_SERIES */
 #define X(member) double member;
 	RUN_LIVE_LIST(X)
 #undef X
+	double chosen; /* a leaderboard's: of the metric that it ranks by */
 };
 
 /* All absent, no events. */
@@ -157,9 +181,10 @@ cJSON *run_to_json(const struct run *run);
 
 /* One point of a run's series.  x of a chart: step, train_ms or wall_ms. */
 struct sample {
-	double step; /* absent for telemetry */
-	enum metric metric;
-	double value;	 /* finite */
+	double step;	    /* absent for telemetry */
+	enum metric metric; /* METRIC_COUNT: a series of its own, `name` */
+	char name[SERIES_NAME_BYTES]; /* as printed; "": the metric's name */
+	double value;	 /* finite; in the metric's unit, else as printed */
 	double train_ms; /* at that row, absent where the log has none */
 	int64_t wall_ms; /* from a time prefix of the line; 0: unknown */
 	uint64_t line;	 /* 1-based */

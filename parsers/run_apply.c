@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "parsers/run_series.h"
 
 #define EVENT_TEXT_BYTES 240
 /* A byte has 8 bits; a model that is sure of the wrong ones needs more. */
@@ -76,8 +77,10 @@ row_ms(const struct run_state *s)
 	return s->rebuilt.ms / s->rebuilt.step * step;
 }
 
+/* Give a point of the last row; metric METRIC_COUNT: of the series `name`. */
 static void
-emit_sample(const struct apply *a, enum metric metric, double value)
+emit_point(const struct apply *a, enum metric metric, const char *name,
+	   double value)
 {
 	struct run_state *s = a->state;
 	struct sample sample;
@@ -89,8 +92,100 @@ emit_sample(const struct apply *a, enum metric metric, double value)
 				  .value = value,
 				  .wall_ms = a->place->wall_ms,
 				  .line = a->place->line };
+	memcpy(sample.name, name, strlen(name));
 	sample.train_ms = row_ms(s);
 	a->sink->sample(a->sink->user, &sample);
+}
+
+/* A point that follows from the rows, and that none of them prints. */
+static void
+emit_derived(const struct apply *a, enum metric metric, double value)
+{
+	emit_point(a, metric, "", value);
+}
+
+static bool
+same_number(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* The first pair that is the record's value of that metric; NULL: none. */
+static const struct record_pair *
+pair_of(const struct record *record, enum metric metric)
+{
+	for (size_t i = 0; i < record->n_pairs; i++) {
+		const struct record_pair *pair = &record->pairs[i];
+
+		if (pair->metric == metric && record_has(record, metric) &&
+		    same_number(record->values[metric],
+				pair->value * pair->scale))
+			return pair;
+	}
+	return NULL;
+}
+
+/* A value that the row prints: a point of its metric and of its series. */
+static void
+emit_sample(const struct apply *a, enum metric metric, double value)
+{
+	const struct record_pair *pair = pair_of(a->record, metric);
+	struct run *run = &a->state->run;
+	struct run_series *series =
+		pair == NULL
+			? run_series_of(run, metric)
+			: run_series_get(run, pair->name, pair->unit, metric);
+
+	if (series != NULL)
+		run_series_add(series, pair == NULL ? value : pair->value,
+			       run->last_step);
+	emit_point(a, metric, "", value);
+}
+
+/* What a row's own kind makes points of; see apply_row and those behind it. */
+#define ROW_METRICS                                                            \
+	((uint64_t)1 << METRIC_TRAIN_LOSS | (uint64_t)1 << METRIC_VAL_LOSS |   \
+	 (uint64_t)1 << METRIC_VAL_BPB | (uint64_t)1 << METRIC_FITNESS |       \
+	 (uint64_t)1 << METRIC_STEP_MS | (uint64_t)1 << METRIC_STEP_AVG_MS |   \
+	 (uint64_t)1 << METRIC_TOK_S | (uint64_t)1 << METRIC_TOK_S_DEVICE)
+
+/* Of a name that stands twice in a row the first one counts. */
+static bool
+is_named_before(const struct record *record, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (str_eq(record->pairs[k].name, record->pairs[i].name))
+			return true;
+	return false;
+}
+
+/*
+ * The named numbers of a row: series, in the order they are printed in.  One
+ * that stands for a metric for which the row has another number is one of its
+ * own.
+ */
+static void
+take_pairs(const struct apply *a)
+{
+	struct run *run = &a->state->run;
+
+	for (size_t i = 0; i < a->record->n_pairs; i++) {
+		const struct record_pair *pair = &a->record->pairs[i];
+		bool is_own = pair->metric == METRIC_COUNT ||
+			      pair_of(a->record, pair->metric) != pair;
+		enum metric metric = is_own ? METRIC_COUNT : pair->metric;
+		struct run_series *series;
+
+		if (is_named_before(a->record, i))
+			continue;
+		series = run_series_get(run, pair->name, pair->unit, metric);
+		if (series == NULL ||
+		    (!is_own && (ROW_METRICS >> metric & 1) != 0))
+			continue;
+		run_series_add(series, pair->value, run->last_step);
+		emit_point(a, metric, is_own ? series->name : "",
+			   is_own ? pair->value : pair->value * pair->scale);
+	}
 }
 
 static void
@@ -172,8 +267,8 @@ take_interval(const struct apply *a, struct row_time *before,
 	s->interval = passed;
 	if (!wants_samples(a))
 		return;
-	emit_sample(a, METRIC_MS_PER_STEP, passed.ms / passed.step);
-	emit_sample(a, METRIC_TOK_S_INTERVAL, interval_tok_s(s));
+	emit_derived(a, METRIC_MS_PER_STEP, passed.ms / passed.step);
+	emit_derived(a, METRIC_TOK_S_INTERVAL, interval_tok_s(s));
 }
 
 /* A clock that goes back belongs to a run that was resumed. */
@@ -226,6 +321,13 @@ train_on(struct run_state *s)
 	s->stop_ms = RUN_ABSENT;
 }
 
+static void
+take_row_number(const struct apply *a, enum metric metric)
+{
+	if (record_has(a->record, metric))
+		emit_sample(a, metric, a->record->values[metric]);
+}
+
 /* The part that rows of training and of validation share. */
 static void
 apply_row(const struct apply *a)
@@ -243,27 +345,28 @@ apply_row(const struct apply *a)
 	s->run.last_step = step;
 	take(a->record, METRIC_PLANNED, &s->run.planned_steps);
 	take_row_time(a, step);
+	take_pairs(a);
 	if (isfinite(avg) && step > 0) {
 		s->run.step_avg_printed_ms = avg;
 		emit_sample(a, METRIC_STEP_AVG_MS, avg);
 	}
+	take_row_number(a, METRIC_STEP_MS);
+	take(a->record, METRIC_TOK_S_DEVICE, &s->run.tok_s_per_device_last);
+	take_row_number(a, METRIC_TOK_S_DEVICE);
 }
 
 static void
-apply_train(const struct apply *a)
+take_train_numbers(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double tok_s = record_get(a->record, METRIC_TOK_S);
 
-	apply_row(a);
 	if (record_has(a->record, METRIC_TRAIN_LOSS)) {
 		s->run.last_train_loss = a->record->values[METRIC_TRAIN_LOSS];
 		watch_finite(a, s->run.last_train_loss);
-		emit_sample(a, METRIC_TRAIN_LOSS, s->run.last_train_loss);
 	}
-	if (record_has(a->record, METRIC_FITNESS))
-		emit_sample(a, METRIC_FITNESS,
-			    a->record->values[METRIC_FITNESS]);
+	take_row_number(a, METRIC_TRAIN_LOSS);
+	take_row_number(a, METRIC_FITNESS);
 	if (isfinite(tok_s)) {
 		s->run.tok_s_last = tok_s;
 		s->tok_s_sum += tok_s;
@@ -273,27 +376,44 @@ apply_train(const struct apply *a)
 }
 
 static void
-apply_val(const struct apply *a)
+take_val_numbers(const struct apply *a)
 {
 	struct run_state *s = a->state;
-	double loss = record_get(a->record, METRIC_VAL_LOSS);
 
-	if (run_results_any(&s->results, RUN_KNOWN_POST) &&
-	    record_get(a->record, METRIC_STEP) <= s->run.last_step)
-		return; /* of the packed model, not of the training */
-	apply_row(a);
 	s->val_step = s->run.last_step;
 	s->val_line = (double)a->place->line;
 	if (record_has(a->record, METRIC_VAL_LOSS)) {
-		s->run.last_val_loss = loss;
-		watch_finite(a, loss);
-		emit_sample(a, METRIC_VAL_LOSS, loss);
+		s->run.last_val_loss = a->record->values[METRIC_VAL_LOSS];
+		watch_finite(a, s->run.last_val_loss);
 	}
+	take_row_number(a, METRIC_VAL_LOSS);
 	if (!record_has(a->record, METRIC_VAL_BPB))
 		return;
 	s->has_bpb = true;
 	s->run.last_val_bpb = a->record->values[METRIC_VAL_BPB];
 	emit_sample(a, METRIC_VAL_BPB, s->run.last_val_bpb);
+}
+
+/* A row of training may have the numbers of a validation too. */
+static void
+apply_train(const struct apply *a)
+{
+	apply_row(a);
+	take_train_numbers(a);
+	if (record_has(a->record, METRIC_VAL_LOSS) ||
+	    record_has(a->record, METRIC_VAL_BPB))
+		take_val_numbers(a);
+}
+
+static void
+apply_val(const struct apply *a)
+{
+	if (run_results_any(&a->state->results, RUN_KNOWN_POST) &&
+	    record_get(a->record, METRIC_STEP) <= a->state->run.last_step)
+		return; /* of the packed model, not of the training */
+	apply_row(a);
+	take_val_numbers(a);
+	take_train_numbers(a);
 }
 
 static void

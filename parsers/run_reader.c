@@ -11,6 +11,8 @@
 #include "base/xalloc.h"
 #include "parsers/line_prefix.h"
 #include "parsers/linebuf.h"
+#include "parsers/metric_rows.h"
+#include "parsers/pair_record.h"
 #include "parsers/run_apply.h"
 #include "parsers/scan.h"
 #include "parsers/source_fold.h"
@@ -22,6 +24,7 @@ struct run_reader {
 	void *user;
 	struct linebuf linebuf;
 	struct source_fold fold;
+	struct metric_rows *rows;
 	bool has_run;
 	struct run_state state;
 	unsigned int n_runs; /* begun so far */
@@ -45,6 +48,7 @@ run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 	r->user = user;
 	linebuf_init(&r->linebuf, take_segment, r);
 	source_fold_init(&r->fold, 0);
+	r->rows = metric_rows_new();
 	run_state_init(&r->state);
 	buf_init(&r->formats, 1024);
 	r->run_first_line = 1;
@@ -58,6 +62,7 @@ run_reader_free(struct run_reader *r)
 		return;
 	scanner_free(r->scanner);
 	linebuf_release(&r->linebuf);
+	metric_rows_free(r->rows);
 	run_state_release(&r->state);
 	source_fold_release(&r->fold);
 	buf_release(&r->formats);
@@ -83,6 +88,7 @@ run_reader_reset(struct run_reader *r, void *user)
 	linebuf_release(&r->linebuf);
 	linebuf_init(&r->linebuf, take_segment, r);
 	source_fold_reset(&r->fold);
+	metric_rows_reset(r->rows);
 	run_state_release(&r->state);
 	run_state_init(&r->state);
 	buf_clear(&r->formats);
@@ -435,6 +441,59 @@ rest_behind_bar(struct str line)
 	return behind(rest, "]");
 }
 
+/* A row of a metrics file as a record of a rule. */
+static void
+take_metric_row(void *user, const struct metric_row *row)
+{
+	static char csv[] = "csv", json[] = "jsonl",
+		    train_loss[] = "train_loss";
+	static struct rule_name mean = { train_loss, METRIC_COUNT, 1, false };
+	static const struct rule rules[] = {
+		[METRIC_FILE_CSV] = { .name = csv,
+				      .format = csv,
+				      .kind = RULE_TRAIN },
+		[METRIC_FILE_JSON] = { .name = json,
+				       .format = json,
+				       .kind = RULE_TRAIN },
+	};
+	static const struct rule summary = { .name = json,
+					     .format = json,
+					     .kind = RULE_TRAIN,
+					     .names = &mean,
+					     .n_names = 1 };
+	const struct segment segment = { .text = row->text, .line = row->line };
+	struct run_reader *r = user;
+	const struct line_prefix prefix = { -1, row->wall_ms, row->text };
+	struct record_pair pairs[PAIRS_MAX];
+	struct record record = { .rule = row->is_summary ? &summary
+							 : &rules[row->file],
+				 .present = (uint64_t)1 << METRIC_STEP };
+
+	record.values[METRIC_STEP] = row->step;
+	if (run_has(row->planned)) {
+		record.present |= (uint64_t)1 << METRIC_PLANNED;
+		record.values[METRIC_PLANNED] = row->planned;
+	}
+	pair_record_fill(&record, row->pairs, row->n, pairs);
+	take_record(r, &record, &segment, &prefix);
+	/* The trainer writes it when it is done. */
+	r->state.ended |= row->is_summary;
+}
+
+/* A line that no rule takes may be of a metrics file. */
+static enum line_class
+take_other_line(struct run_reader *r, const struct segment *segment,
+		int64_t wall_ms)
+{
+	const struct metric_line line = { skip_mark(segment), segment->line,
+					  wall_ms, segment->cut };
+
+	if (!segment->ends_line ||
+	    !metric_rows_take(r->rows, &line, take_metric_row, r))
+		return LINE_PLAIN;
+	return LINE_METRIC;
+}
+
 static enum line_class
 read_segment(struct run_reader *r, const struct segment *segment)
 {
@@ -454,7 +513,7 @@ read_segment(struct run_reader *r, const struct segment *segment)
 		prefix.rest = rest_behind_bar(prefix.rest);
 		if (prefix.rest.len == 0 ||
 		    !scan_line(r, segment, prefix.rest, &record))
-			return LINE_PLAIN;
+			return take_other_line(r, segment, prefix.wall_ms);
 	}
 	tell_rule(r, segment, &record);
 	/* Other ranks repeat the rows of the first; their failures count. */

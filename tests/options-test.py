@@ -31,7 +31,7 @@ WRONG = (
     ("collect x", "collect takes no argument: x"),
     ("runs --status moon",
      "runs: --status moon: expected running, finished, truncated, crashed, "
-     "oom, diverged or unknown (see hgym-tui runs --help)"),
+     "oom, diverged, killed or unknown (see hgym-tui runs --help)"),
     ("--color often runs",
      "--color often: expected auto, always or never (see hgym-tui --help)"),
     ("runs --color often",
@@ -66,7 +66,7 @@ WRONG = (
      "number above 0 and below 100 (see hgym-tui bench judge --help)"),
     ("samples", "samples takes one run: its id or its path (hgym-tui runs), "
      "or --pod NAME instead"),
-    ("samples 1 --metric mood", "samples: --metric mood: no such metric"),
+    ("samples --pod p --metric mood", "samples: --metric mood: no such metric"),
     ("export --what all", "export: --what all: expected board, runs or "
      "samples (see hgym-tui export --help)"),
     ("board " + "--values 1 " * 65, "board: --values 1: stands too often "

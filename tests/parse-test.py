@@ -53,9 +53,13 @@ def bad_input(folder):
         return p
 
     good = path("good.log", GOOD)
+    empty = os.path.join(folder, "none")
+    os.makedirs(os.path.join(empty, ".hidden"))
+    with open(os.path.join(empty, ".hidden", "x.log"), "wb") as f:
+        f.write(GOOD)
     cases = [
         ("a missing file", path("nope.log"), "cannot open", 1),
-        ("a directory", folder, "is a directory", 1),
+        ("a directory", empty, "no log in this directory", 1),
         ("an empty file", path("empty.log", b""), "empty", 0),
         ("a binary", path("bin", os.urandom(200000)), "no training run", 0),
     ]
@@ -98,6 +102,63 @@ def bad_input(folder):
        "a hostile file name cannot reach the terminal")
     r = run("parse", "--json", os.path.join(folder, "g*.log"))
     ok(len(rows(r)) == 1, "a glob is expanded")
+
+
+METRICS = ("epoch,step,train_loss,val_loss\r\n0,9,2.5,\r\n0,9,,2.25\r\n"
+           "1,19,1.5,\r\n1,19,,1.75\r\n")
+STATE = {"best_metric": None, "max_steps": 30, "log_history": [
+    {"epoch": 0.5, "learning_rate": 5e-05, "loss": 2.5, "step": 10},
+    {"epoch": 1.0, "grad_norm": float("nan"), "loss": 2.0, "step": 20},
+    {"epoch": 1.0, "eval_loss": 2.25, "eval_runtime": 1.5, "step": 20},
+    {"epoch": 1.5, "loss": 1.75, "step": 30},
+    {"epoch": 1.5, "train_loss": 2.08, "train_runtime": 99.0, "step": 30}]}
+
+
+def directories(folder):
+    """The logs below a directory, sorted; a run is listed once."""
+    top = os.path.join(folder, "runs")
+
+    def put(name, text):
+        p = os.path.join(top, name)
+        os.makedirs(os.path.dirname(p), exist_ok=True)
+        with open(p, "w") as f:
+            f.write(text)
+        return p
+
+    log = GOOD.decode()
+    want = [put("a/seed_7.log", log), put("a/seed_42.log", log),
+            put("b/version_0/metrics.csv", METRICS), put("b/x/train.out", log)]
+    put("a/metrics.csv", METRICS)  # of the run whose log is beside it
+    put("a/notes.md", log)
+    put("b/version_0/prices_log.csv", "step,price\n2,3\n1,4\n")
+    put("b/version_0/data.csv", METRICS)
+    put("c/readme.txt", "no run\n")
+    os.symlink(os.path.join(top, "a"), os.path.join(top, "b", "linked"))
+    r = run("parse", "--json", top)
+    ok([x["file"] for x in rows(r)] == want, "the logs below it, sorted",
+       r.stdout)
+    ok(r.returncode == 0 and r.stderr == b"",
+       "nobody hears of files in which nothing is", r.stderr)
+    row = rows(r)[2]
+    ok((row["steps"], row["last_train_loss"], row["last_val_loss"]) ==
+       (19, 1.5, 1.75), "a metrics file is a log", row)
+    ok({m["name"]: (m["points"], m["metric"]) for m in row["metrics"]} ==
+       {"epoch": (4, None), "train_loss": (2, "train_loss"),
+        "val_loss": (2, "val_loss")}, "its series have their names", row)
+    r = run("board", "--json", os.path.join(top, "b", "version_0"))
+    ok(b"metrics.csv" in r.stdout, "for the board too", r.stdout)
+    r = run("export", "--what", "samples", "--json", want[2])
+    ok([(x["step"], x["metric"], x["value"]) for x in rows(r)
+        if x["metric"] != "epoch"] ==
+       [(9, "train_loss", 2.5), (9, "val_loss", 2.25),
+        (19, "train_loss", 1.5), (19, "val_loss", 1.75)],
+       "and for export, each point under its name", r.stdout)
+    row = rows(run("parse", "--json",
+                   put("trainer_state.json", json.dumps(STATE, indent=1))))[0]
+    ok((row["steps"], row["planned_steps"], row["last_train_loss"],
+        row["last_val_loss"], row["status"]) ==
+       (30, 30, 1.75, 2.25, "finished"),
+       "a trainer_state.json: the mean at its end is no last loss", row)
 
 
 def growing(folder):
@@ -205,6 +266,7 @@ def corpora():
 
 with tempfile.TemporaryDirectory() as tmp:
     bad_input(tmp)
+    directories(tmp)
     growing(tmp)
     output_forms(tmp)
     many_files(tmp)

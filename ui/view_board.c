@@ -281,10 +281,11 @@ static const char caps_legend[] =
 	"unknown";
 
 static const char *
-unit_of(const struct board_group *group)
+unit_of(const struct board *board, const struct board_group *group)
 {
-	return strcmp(board_unit(group), "bpb") == 0 ? "BPB"
-						     : board_unit(group);
+	const char *unit = board_unit(board, group);
+
+	return strcmp(unit, "bpb") == 0 ? "BPB" : unit;
 }
 
 /* What the group's runs say, as lines that fold where there is no room. */
@@ -299,17 +300,17 @@ describe_verdict(const struct board *board, const struct board_group *group,
 		    "%s · runs that count: %zu · seeds: %zu · mean %s %s · "
 		    "sample sd %s\n",
 		    group_name(group), group->n_counted, group->n_seeds,
-		    fmt_number(group->stats.mean, 5, a), unit_of(group),
+		    fmt_number(group->stats.mean, 5, a), unit_of(board, group),
 		    fmt_number(group->stats.sd_sample, 5, b));
 	if (run_has(v->bar))
 		buf_appendf(out, "bar %s %s: what a mean must be below\n",
-			    fmt_number(v->bar, 5, a), unit_of(group));
+			    fmt_number(v->bar, 5, a), unit_of(board, group));
 	else if (board->baseline == 0)
 		buf_append_str(out, "no baseline: R makes this group the one "
 				    "to beat, and the others are judged\n");
 	if (run_has(v->delta))
 		buf_appendf(out, "gap %s %s (%s nats)\n",
-			    fmt_signed(v->delta, 5, a), unit_of(group),
+			    fmt_signed(v->delta, 5, a), unit_of(board, group),
 			    fmt_signed(v->delta_nats, 5, b));
 	if (v->seeds_needed > 0 && v->word != BOARD_WORD_SHOWN)
 		buf_appendf(out,
@@ -444,7 +445,7 @@ draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
 	r = canvas_box(canvas, r,
 		       "Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean "
 		       "· left is better",
-		       unit_of(&board->groups[selected]));
+		       unit_of(board, &board->groups[selected]));
 	if (r.w - NAME_COLUMNS < 10)
 		return;
 	s.scale = (struct scale){ r.x + NAME_COLUMNS, r.w - NAME_COLUMNS,

@@ -380,6 +380,14 @@ configure_alerts(struct app_parts *parts)
 		parts->alerts.stall_s = 0;
 	else if (conf->alerts.stall == CONF_STALL_SECONDS)
 		parts->alerts.stall_s = conf->alerts.stall_s;
+	alerts_rules_clear(&parts->alerts);
+	for (size_t i = 0; i < conf->alerts.n_metrics; i++) {
+		const struct conf_alert_rule *rule = &conf->alerts.metrics[i];
+
+		alerts_rule_add(&parts->alerts,
+				&(struct alert_rule){ rule->metric, rule->above,
+						      rule->below });
+	}
 }
 
 static void

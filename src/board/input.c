@@ -23,6 +23,7 @@
 #include "parsers/json.h"
 #include "parsers/run_reader.h"
 #include "parsers/run_rows.h"
+#include "parsers/run_series.h"
 #include "store/query.h"
 
 #define SETTLE_MS 1000
@@ -597,6 +598,14 @@ struct builder {
 	struct board_built *built;
 };
 
+/* Keys of runs that are scores; anything else names a metric. */
+static bool
+is_key_of_score(struct str name)
+{
+	return run_number_by_name(name) != NULL &&
+	       (str_ends_with(name, "_bpb") || str_ends_with(name, "_loss"));
+}
+
 /*
  * The track that was asked for, else the configuration's, else the one that
  * the logs can be of.
@@ -613,6 +622,10 @@ choose_track(const struct builder *b, struct err *err)
 
 	for (size_t i = 0; i < board->n_rows; i++)
 		track_scores_add(&scores, &board->rows[i]->run);
+	/* No rule of a track is of any other metric. */
+	if (b->ask->track == NULL && b->ask->score != NULL &&
+	    !is_key_of_score(str_from(b->ask->score)))
+		name = "metric";
 	if (name == NULL)
 		name = track_of_scores(&scores);
 	if (context_find_track(b->context, name, &b->built->track, err) != 0)
@@ -621,22 +634,45 @@ choose_track(const struct builder *b, struct err *err)
 	return 0;
 }
 
-static int
-choose_score(const struct builder *b, struct err *err)
+static void
+choose_score(const struct builder *b)
 {
 	struct board *board = &b->built->board;
-	struct str name;
+	const char *name = b->ask->score;
 
-	if (b->ask->score == NULL)
-		return 0;
-	name = str_from(b->ask->score);
-	board->score = run_number_by_name(name);
-	if (board->score == NULL ||
-	    (!str_ends_with(name, "_bpb") && !str_ends_with(name, "_loss")))
-		return err_set(err, ERR_USAGE,
-			       "--score takes a key of a BPB or a loss "
-			       "(final_bpb, quant_bpb, final_val_loss, ..)");
-	return 0;
+	board->higher = b->ask->higher;
+	if (name != NULL && is_key_of_score(str_from(name)))
+		board->score = run_number_by_name(str_from(name));
+	else if (name != NULL)
+		board_choose_metric(board, name);
+}
+
+/* Some run must have the metric that was asked for; else say which there are.
+ */
+static int
+check_metric(const struct board *board, struct err *err)
+{
+	struct buf names;
+	const struct run *most = NULL;
+
+	for (size_t i = 0; i < board->n_rows; i++) {
+		const struct run *run = &board->rows[i]->run;
+
+		if (run_series_called(run, board->chosen_name) != NULL)
+			return 0;
+		if (most == NULL || run->n_series > most->n_series)
+			most = run;
+	}
+	buf_init(&names, 1024);
+	for (size_t i = 0; most != NULL && i < most->n_series; i++)
+		buf_appendf(&names, "%s%s", i > 0 ? ", " : "; there are ",
+			    most->series[i].name);
+	(void)err_set(err, ERR_USAGE,
+		      "--score %s: no run has a metric of that name%s, and a "
+		      "key is that of a BPB or a loss (final_bpb, ..)",
+		      board->chosen_name, names.data);
+	buf_release(&names);
+	return -1;
 }
 
 static void
@@ -661,6 +697,7 @@ baseline_of_conf(struct board_input *input, const struct conf_baseline *from,
 		 struct err *err)
 {
 	struct board *board = input->board;
+	bool is_metric = board->chosen_name != NULL;
 	bool loss = board->score != NULL &&
 		    !str_ends_with(str_from(board->score->name), "_bpb");
 	const double *values = loss ? from->val_loss : from->bpb;
@@ -668,7 +705,7 @@ baseline_of_conf(struct board_input *input, const struct conf_baseline *from,
 
 	if (n == 0 && from->file != NULL)
 		return input_baseline(input, from->file, err);
-	if (n == 0 || from->name == NULL)
+	if (n == 0 || from->name == NULL || is_metric)
 		return 0;
 	board_add_values(board, from->name, values, n);
 	board->groups[board->n_groups - 1].is_baseline = true;
@@ -732,10 +769,13 @@ static int
 build(const struct builder *b, struct err *err)
 {
 	struct board_input *input = &b->built->input;
+	struct board *board = &b->built->board;
 
 	if (choose_groups(b, err) != 0 || read_runs(b, err) != 0 ||
-	    choose_track(b, err) != 0 || choose_score(b, err) != 0 ||
-	    add_values(b, err) != 0)
+	    choose_track(b, err) != 0)
+		return -1;
+	choose_score(b);
+	if (add_values(b, err) != 0)
 		return -1;
 	if (input->n_runs == 0 && input->scores.n == 0)
 		return err_set(
@@ -743,6 +783,8 @@ build(const struct builder *b, struct err *err)
 			"no run found in the given paths (%zu log%s read)",
 			input->n_files, input->n_files == 1 ? "" : "s");
 	if (input->n_runs > 0 && choose_baseline(b, err) != 0)
+		return -1;
+	if (board->chosen_name != NULL && check_metric(board, err) != 0)
 		return -1;
 	choose_nats(b);
 	board_compute(&b->built->board);

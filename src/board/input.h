@@ -54,6 +54,7 @@ struct board_ask {
 	const char *const *values;			 /* borrowed */
 	size_t n_values;
 	double nats_per_bpb; /* 0: by configuration or logs */
+	bool higher;	     /* a higher score is better */
 };
 
 struct board_built {

@@ -31,6 +31,7 @@ enum format {
 	FORMAT_PLAIN, /* 1337 */
 	FORMAT_COUNT, /* 15,981,945 */
 	FORMAT_FIXED, /* as many decimals as the column says */
+	FORMAT_VALUE, /* of any metric, whatever its size */
 	FORMAT_SCORE, /* as many decimals as the log has, 4 to 8 */
 	FORMAT_CAPS,  /* a mark a cap */
 	FORMAT_NOTE,
@@ -61,6 +62,7 @@ static const struct column all_columns[] = {
 	{ "quant BPB", "quant_bpb", FORMAT_SCORE, 0, 1, 0, 80, 0 },
 	{ "final BPB", "final_bpb", FORMAT_SCORE, 0, 1, 0, 5, 0 },
 	{ "val loss nats", "final_val_loss", FORMAT_SCORE, 0, 1, 0, 5, 0 },
+	{ "score", "chosen", FORMAT_VALUE, 0, 1, 0, 5, 0 },
 	{ "eval s", "eval_s", FORMAT_FIXED, 1, 1, 0, 35, 0 },
 	{ "artifact B", "artifact_bytes", FORMAT_COUNT, 0, 1, 0, 20, 0 },
 	{ "caps", NULL, FORMAT_CAPS, 0, 1, 0, 15, 0 },
@@ -71,7 +73,17 @@ static const struct column all_columns[] = {
 static const struct run_number *
 number_of(const struct column *column)
 {
-	return run_number_by_name(str_from(column->key));
+	return column->format == FORMAT_VALUE
+		       ? &run_number_chosen
+		       : run_number_by_name(str_from(column->key));
+}
+
+/* A metric stands under the name that it was asked for by. */
+static const char *
+title_of(const struct board *board, const struct column *column)
+{
+	return column->format == FORMAT_VALUE ? board->chosen_name
+					      : column->title;
 }
 
 static bool
@@ -136,6 +148,8 @@ append_number(struct buf *out, const struct column *column, double value,
 		buf_appendf(out, "%.0f", value);
 	else if (column->format == FORMAT_COUNT)
 		append_count(out, value);
+	else if (column->format == FORMAT_VALUE)
+		buf_appendf(out, "%.7g", value);
 	else if (column->format == FORMAT_FIXED)
 		buf_appendf(out, "%.*f", column->decimals,
 			    value * column->scale);
@@ -189,8 +203,9 @@ number_at(const struct board_group *group, const struct board_row *row,
 {
 	if (row != NULL)
 		return run_number_get(&row->run, number);
-	return number == group->score ? group->stats.mean
-				      : board_mean(group, number->name);
+	return number->offset == group->score->offset
+		       ? group->stats.mean
+		       : board_mean(group, number->name);
 }
 
 /* The cell of a row (NULL: that of the means); "" for what it has not. */
@@ -302,8 +317,10 @@ board_track_line(struct buf *out, const struct track *track)
 	if (run_has(track->target))
 		buf_appendf(out, " · %s <= %g", track->score->name,
 			    track->target);
-	else
+	else if (track->margin_nats > 0)
 		buf_appendf(out, " · record %g nats", track->margin_nats);
+	else
+		buf_append_str(out, " · better than the baseline");
 	buf_appendf(out, " at p < %g (test%s ", track->alpha,
 		    track->n_tests > 1 ? "s" : "");
 	for (size_t i = 0; i < track->n_tests; i++)
@@ -347,9 +364,13 @@ say_counts(struct page *p)
 }
 
 static const char *
-unit_of(const struct board_group *group)
+unit_of(const struct board *board, const struct board_group *group)
 {
-	return strcmp(board_unit(group), "bpb") == 0 ? "BPB" : "nats";
+	const char *unit = board_unit(board, group);
+
+	return strcmp(unit, "bpb") == 0	   ? " BPB"
+	       : strcmp(unit, "nats") == 0 ? " nats"
+					   : "";
 }
 
 /* "vs NAME: -0.0034 BPB, -0.0076 nats (2.188 nats/BPB, given)". */
@@ -368,8 +389,8 @@ say_delta(struct page *p)
 		buf_append_str(out, base->title);
 	else
 		buf_appendf(out, "%g", v->bar);
-	buf_appendf(out, ": %+.8f %s", v->delta, unit_of(group));
-	if (v->nats_per_unit == 1)
+	buf_appendf(out, ": %+.8f%s", v->delta, unit_of(p->board, group));
+	if (v->nats_per_unit == 1 || *unit_of(p->board, group) == '\0')
 		return;
 	if (run_has(v->delta_nats))
 		buf_appendf(out, ", %+.8f nats (%.8f nats/BPB: %s)",
@@ -389,10 +410,12 @@ say_bar(struct page *p)
 		return;
 	if (run_has(track->target))
 		buf_appendf(&p->text, "target %g", v->bar);
-	else
+	else if (track->margin_nats > 0)
 		buf_appendf(&p->text,
 			    "bar %.8f: the baseline's mean less %g nats",
 			    v->bar, track->margin_nats);
+	else
+		buf_appendf(&p->text, "bar %.8f: the baseline's mean", v->bar);
 	if (run_has(v->mean_needed))
 		buf_appendf(&p->text, "; a mean of %.8f would show it",
 			    v->mean_needed);
@@ -567,15 +590,16 @@ begin_table(struct page *p, const char *title)
 	p->n_columns = 0;
 	for (const struct column *c = all_columns; c->title != NULL; c++) {
 		struct facts_column *column = &columns[p->n_columns];
-		bool is_number =
-			c->format == FORMAT_FIXED || c->format == FORMAT_SCORE;
+		bool is_number = c->format == FORMAT_FIXED ||
+				 c->format == FORMAT_SCORE ||
+				 c->format == FORMAT_VALUE;
 
 		if (p->markdown ? !group_uses(p->board, p->group, c)
 				: !column_used(p->board, c))
 			continue;
 		column->label = p->markdown && c->format == FORMAT_NOTE
 					? "note"
-					: c->title;
+					: title_of(p->board, c);
 		column->kind = c->key == NULL ? FMT_TEXT
 			       : is_number    ? FMT_NUMBER
 					      : FMT_GROUPED;
@@ -800,6 +824,7 @@ board_row_json(const struct board *board, const struct board_row *row)
 			       ? board->rows[row->copy_of]->path
 			       : NULL);
 	cJSON_AddBoolToObject(object, "seed_again", row->seed_again);
+	json_add_number(object, "value", row->score);
 	add_caps(object, row->caps);
 	json_add_clean(object, "note", row->note[0] ? row->note : NULL);
 	return object;
@@ -887,7 +912,7 @@ add_verdict(cJSON *object, const struct board *board,
 {
 	const struct board_verdict *v = &group->verdict;
 	const struct board_group *base = board_baseline(board);
-	const char *unit = board_unit(group);
+	const char *unit = board_unit(board, group);
 	cJSON *common;
 
 	json_add_string(object, "verdict", v->text[0] ? v->text : NULL);
@@ -985,7 +1010,7 @@ group_json(const struct board *board, const struct board_group *group,
 	   size_t rank, bool with_rows)
 {
 	cJSON *object = cJSON_CreateObject(), *node;
-	const char *unit = board_unit(group);
+	const char *unit = board_unit(board, group);
 
 	json_add_clean(object, "group", group->key);
 	json_add_clean(object, "title", group->title);
@@ -1056,6 +1081,7 @@ static const struct out_column csv_columns[] = {
 	{ "ttt_bpb", NULL, -1, 0 },
 	{ "final_bpb", NULL, -1, 0 },
 	{ "final_val_loss", NULL, -1, 0 },
+	{ "value", NULL, -1, 0 },
 	{ "eval_s", NULL, -1, 0 },
 	{ "eval_total_s", NULL, -1, 0 },
 	{ "artifact_bytes", NULL, -1, 0 },
@@ -1114,7 +1140,7 @@ csv_run(struct out *out, const struct board *board,
 	json_add_clean(object, "group", group->key);
 	add_cap_cells(object, row->caps);
 	json_add_string(object, "score", group->score->name);
-	json_add_string(object, "unit", board_unit(group));
+	json_add_string(object, "unit", board_unit(board, group));
 	out_take(out, object);
 }
 
@@ -1139,7 +1165,8 @@ group_row(const struct board_group *group, size_t rank)
 
 /* Means stand in the columns of the runs. */
 static cJSON *
-csv_group(const struct board_group *group, size_t rank)
+csv_group(const struct board *board, const struct board_group *group,
+	  size_t rank)
 {
 	const struct board_verdict *v = &group->verdict;
 	cJSON *row = group_row(group, rank);
@@ -1149,7 +1176,7 @@ csv_group(const struct board_group *group, size_t rank)
 	add_means(row, group);
 	add_cap_cells(row, group->caps);
 	json_add_string(row, "score", group->score->name);
-	json_add_string(row, "unit", board_unit(group));
+	json_add_string(row, "unit", board_unit(board, group));
 	json_add_number(row, "se", group->stats.se);
 	json_add_number(row, "nats_per_unit", v->nats_per_unit);
 	json_add_number(row, "bar", v->bar);
@@ -1178,7 +1205,7 @@ print_csv(FILE *stream, const struct board *board,
 		for (size_t k = 0; !look->summary && k < group->n_rows; k++)
 			csv_run(out, board, group, i + 1,
 				board->rows[group->rows[k]]);
-		out_take(out, csv_group(group, i + 1));
+		out_take(out, csv_group(board, group, i + 1));
 	}
 	(void)out_free(out);
 }

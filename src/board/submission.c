@@ -88,7 +88,7 @@ add_comparison(cJSON *root, const struct submission *s)
 {
 	const struct board_group *base = board_baseline(s->board);
 	const struct board_verdict *v = &s->group->verdict;
-	bool bpb = strcmp(board_unit(s->group), "bpb") == 0;
+	bool bpb = strcmp(board_unit(s->board, s->group), "bpb") == 0;
 	cJSON *object;
 
 	if (base == NULL && !run_has(v->bar)) {
@@ -136,7 +136,7 @@ static void
 add_score(cJSON *root, const struct submission *s)
 {
 	const struct board_group *g = s->group;
-	bool bpb = strcmp(board_unit(g), "bpb") == 0;
+	bool bpb = strcmp(board_unit(s->board, g), "bpb") == 0;
 
 	json_add_number(root, "val_bpb", bpb ? g->stats.mean : RUN_ABSENT);
 	json_add_number(root, "val_loss",

@@ -19,6 +19,7 @@
 #include "ingest/parse_files.h"
 #include "parsers/json.h"
 #include "parsers/run_reader.h"
+#include "parsers/run_series.h"
 #include "report/new_folder.h"
 #include "report/run_columns.h"
 
@@ -51,9 +52,11 @@ struct board_call {
 			board_call, ask.nats_per_bpb, .high = 1000),           \
 		CMD_ROW("track", "NAME", "the track, or a file with one",      \
 			CMD_TEXT, board_call, ask.track),                      \
-		CMD_ROW("score", "KEY",                                        \
-			"rank by another number (quant_bpb, ..)", CMD_TEXT,    \
-			board_call, ask.score),                                \
+		CMD_ROW("score", "NAME",                                       \
+			"rank by another number (quant_bpb, ..) or metric",    \
+			CMD_TEXT, board_call, ask.score),                      \
+		CMD_ROW("higher", NULL, "a higher score is better", CMD_FLAG,  \
+			board_call, ask.higher),                               \
 		CMD_FORMAT_OPTION
 
 #define MIN_COLUMNS 40
@@ -264,6 +267,12 @@ const struct cmd cmd_board = {
 		"and two logs of one\nrun count once. A seed that ran twice is "
 		"no second seed: the tests then take\nthe mean of its runs as "
 		"one value.\n\n"
+		"--score takes the name of any metric that the runs print "
+		"(`parse --json`, metrics):\nit ranks by its last value, the "
+		"lower one first unless --higher is given, with\nwhich the "
+		"tests take the values negated. Runs whose logs "
+		"do not tell how long they should be count then too, and the "
+		"bar is\nthe baseline's mean (track metric).\n\n"
 		"Tests (p is one-sided: the mean is lower): A one sample "
 		"against the bar,\nB Welch against the baseline with the "
 		"margin, C one sample against the\nbaseline's mean, D Welch "
@@ -384,7 +393,12 @@ exec_submission(struct cmd_args *args, void *opaque, struct err *err)
 	if (s->date == NULL)
 		s->date = today;
 	s->board = &built->board;
-	s->group = choose_group(&built->board, call->group, err);
+	if (built->board.chosen_name != NULL)
+		(void)err_set(err, ERR_USAGE,
+			      "--score takes a key of a BPB or a loss here "
+			      "(final_bpb, quant_bpb, final_val_loss, ..)");
+	else
+		s->group = choose_group(&built->board, call->group, err);
 	if (s->group != NULL)
 		submission_find_logs(&built->board, s->group);
 	if (s->group == NULL)
@@ -474,9 +488,10 @@ static void
 take_sample(void *user, const struct run *run, const struct sample *sample)
 {
 	const struct series_of *series = user;
+	char label[SERIES_LABEL_BYTES];
 
 	put_sample(series->out, series->file, run->run_index,
-		   metric_info(sample->metric)->name, sample);
+		   series_label(sample->metric, sample->name, label), sample);
 }
 
 static int

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/say.h"
 #include "cmd/cmd.h"
@@ -65,8 +66,10 @@ static const struct out_column score_columns[] = {
 
 struct parse_job {
 	enum out_format format;
-	struct out *out; /* NULL until there is a run */
-	cJSON *scores;	 /* rows held for the table behind the runs */
+	const bool *found; /* of each file: below a directory */
+	size_t next;	   /* file that is printed */
+	struct out *out;   /* NULL until there is a run */
+	cJSON *scores;	   /* rows held for the table behind the runs */
 	size_t rows;
 	int status;
 };
@@ -135,6 +138,7 @@ static void
 print_file(void *user, struct parsed_file *file)
 {
 	struct parse_job *job = user;
+	bool is_found = job->found[job->next++];
 
 	for (size_t i = 0; i < file->n_runs; i++)
 		print_run(job, file, &file->runs[i]);
@@ -143,7 +147,7 @@ print_file(void *user, struct parsed_file *file)
 	if (file->err.code != ERR_NONE) {
 		say_error("%s", file->err.text);
 		job->status = err_exit_status(file->err.code);
-	} else if (file->n_runs == 0 && file->score == NULL) {
+	} else if (file->n_runs == 0 && file->score == NULL && !is_found) {
 		say_error("%s: %s", file->path,
 			  file->bytes == 0
 				  ? "empty"
@@ -161,10 +165,14 @@ exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 				 .scores = cJSON_CreateArray() };
 	size_t n;
 	int status = 0;
-	char **paths = path_list_expand(args->argv, (size_t)args->argc, &n);
+	bool *found;
+	char **paths =
+		path_list_logs(args->argv, (size_t)args->argc, &n, &found);
 
+	job.found = found;
 	parse_files(paths, n, &how, print_file, &job);
 	path_list_free(paths);
+	free(found);
 	if (job.rows == 0)
 		(void)runs_out(&job);
 	if (job.out != NULL)
@@ -181,9 +189,15 @@ const struct cmd cmd_parse = {
 	.name = "parse",
 	.usage = "[OPTIONS] PATH...",
 	.summary = "read training logs, print a row for each run",
-	.help = "PATH is a file, a glob pattern or - for standard input. "
-		"Needs neither a\nconfiguration nor a database. A value that "
-		"a log does not hold is null\n(a dash in the table), never 0. "
+	.help = "PATH is a file, a directory, a glob pattern or - for standard "
+		"input. Needs\nneither a configuration nor a database. A value "
+		"that a log does not hold is\nnull (a dash in the table), never "
+		"0. Of a directory all logs below it are\nread, but for links to "
+		"directories: *.log, *.txt, *.out and *.stdout; where a\nfolder "
+		"has none of these, .csv and .jsonl files with metrics, log or "
+		"history\nin their name. Metrics files are read like logs: CSV "
+		"whose header names a\nstep (or an epoch), and JSON of an object "
+		"a line; and\ntrainer_state.json of Hugging Face's Trainer. "
 		"The JSON that a verifier or benchmark printed\nis read too: "
 		"its rows have the kind \"score\" and stand in a table of "
 		"their own.",

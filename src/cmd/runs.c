@@ -3,6 +3,7 @@
  * one of them. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "board/print.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
+#include "parsers/run_series.h"
 #include "report/out.h"
 #include "report/run_columns.h"
 #include "store/pods.h"
@@ -165,8 +167,10 @@ struct samples_call {
 
 static const struct cmd_option samples_options[] = {
 	CMD_OUTPUT_OPTIONS(samples_call),
-	{ 0, "metric", "NAME", "only this metric", CMD_TEXT,
-	  CMD_AT(samples_call, metric) },
+	{ 0, "metric", "NAME",
+	  "only this metric, by any name that the "
+	  "run prints it under",
+	  CMD_TEXT, CMD_AT(samples_call, metric) },
 	{ 0, "pod", "NAME", "the telemetry of this pod, of no run", CMD_TEXT,
 	  CMD_AT(samples_call, pod) },
 	CMD_OPTIONS_END,
@@ -205,18 +209,73 @@ print_sample(void *user, const struct stored_sample *sample)
 	return 0;
 }
 
+/* What --metric means of a run. */
+struct wanted {
+	const char *asked;
+	char label[SERIES_LABEL_BYTES]; /* "": nothing */
+	struct buf names;		/* those that the run has */
+};
+
+static int
+find_wanted(void *user, const struct stored_run *row)
+{
+	struct wanted *wanted = user;
+	const struct run_series *s =
+		run_series_called(&row->run, wanted->asked);
+	char label[SERIES_LABEL_BYTES];
+
+	if (s != NULL)
+		(void)series_label(s->metric, s->name, wanted->label);
+	for (size_t i = 0; i < row->run.n_series; i++) {
+		s = &row->run.series[i];
+		(void)series_label(s->metric, s->name, label);
+		buf_appendf(&wanted->names, "%s%s", i > 0 ? ", " : "",
+			    s->metric < METRIC_COUNT ? s->name : label);
+	}
+	return 0;
+}
+
+/* The label of the samples that are asked for into wanted->label. */
+static int
+resolve_metric(struct store *store, int64_t run_id, struct wanted *wanted,
+	       struct err *err)
+{
+	int rc;
+
+	buf_init(&wanted->names, RUN_MAX_SERIES * (SERIES_LABEL_BYTES + 2));
+	rc = store_each_run(store, run_id, find_wanted, wanted, err);
+	if (wanted->label[0] == '\0' &&
+	    metric_by_name(str_from(wanted->asked)) < METRIC_COUNT)
+		(void)snprintf(wanted->label, sizeof(wanted->label), "%s",
+			       wanted->asked);
+	if (rc == 0 && wanted->label[0] == '\0')
+		rc = err_set(err, ERR_USAGE,
+			     "samples: --metric %s: run %lld has no such "
+			     "metric; it has %s",
+			     wanted->asked, (long long)run_id,
+			     wanted->names.len > 0 ? wanted->names.data
+						   : "none");
+	buf_release(&wanted->names);
+	return rc;
+}
+
 static int
 print_samples(const struct context *context, const char *name,
 	      const struct samples_call *call, struct err *err)
 {
 	struct samples_listing list = { .call = call };
+	struct wanted wanted = { .asked = call->metric };
 	int rc;
 
 	list.run_id = store_find_run(context->store, name, err);
 	if (list.run_id == 0)
 		return -1;
+	if (call->metric != NULL &&
+	    resolve_metric(context->store, list.run_id, &wanted, err) != 0)
+		return -1;
 	list.out = cmd_out(call->format, sample_columns);
-	rc = store_each_sample(context->store, list.run_id, call->metric,
+	rc = store_each_sample(context->store, list.run_id,
+			       call->metric != NULL ? wanted.label : NULL,
 			       print_sample, &list, err);
 	rc = cmd_out_end(list.out, rc, err);
 	if (rc == 0 && list.shown == 0)
@@ -285,9 +344,9 @@ check_samples(const struct cmd_args *args, void *opaque, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "samples takes one run: its id or its path "
 			       "(hgym-tui runs), or --pod NAME instead");
-	if (call->metric != NULL &&
+	if (call->metric != NULL && call->pod != NULL &&
 	    metric_by_name(str_from(call->metric)) == METRIC_COUNT &&
-	    (call->pod == NULL || strcmp(call->metric, "disk_free_bytes") != 0))
+	    strcmp(call->metric, "disk_free_bytes") != 0)
 		return err_set(err, ERR_USAGE,
 			       "samples: --metric %s: no such metric",
 			       call->metric);

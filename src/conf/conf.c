@@ -286,6 +286,54 @@ take_stall(const struct json_reader *r, const cJSON *node, const char *path,
 	return 0;
 }
 
+#define RULE_LIMIT(name, member)                                               \
+	{                                                                      \
+		name, JSON_AS_NUMBER, JSON_AT(conf_alert_rule, member),        \
+			.low = -1e300, .high = 1e300                           \
+	}
+
+static const struct json_field rule_fields[] = {
+	{ "metric", JSON_AS_TEXT, JSON_AT(conf_alert_rule, metric),
+	  .types = JSON_REQUIRED },
+	RULE_LIMIT("above", above),
+	RULE_LIMIT("below", below),
+	{ .name = NULL },
+};
+
+/* A list of metrics with what they are not to be above or below. */
+static int
+take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
+	     void *base)
+{
+	struct conf_alerts *a = base;
+	const cJSON *item;
+	char at[JSON_PATH_SIZE];
+
+	if (cJSON_GetArraySize(node) > CONF_MAX_LIST)
+		return json_refuse(r, path, "more than %d entries",
+				   CONF_MAX_LIST);
+	a->metrics = xcalloc((size_t)cJSON_GetArraySize(node) + 1,
+			     sizeof(*a->metrics));
+	cJSON_ArrayForEach(item, node)
+	{
+		struct conf_alert_rule *rule = &a->metrics[a->n_metrics];
+
+		*rule = (struct conf_alert_rule){ NULL, (double)NAN,
+						  (double)NAN };
+		(void)snprintf(at, sizeof(at), "%.200s[%zu]", path,
+			       a->n_metrics);
+		if (!cJSON_IsObject(item))
+			return json_refuse(r, at, "expected an object");
+		a->n_metrics++;
+		if (json_take(r, rule_fields, item, at, rule) != 0)
+			return -1;
+		if (isnan(rule->above) && isnan(rule->below))
+			return json_refuse(r, at,
+					   "needs \"above\" or \"below\"");
+	}
+	return 0;
+}
+
 static const struct json_field alert_fields[] = {
 	{ "stall", JSON_AS_OTHER, .take = take_stall,
 	  .types = JSON_STRING | JSON_NUMBER | JSON_BOOL | JSON_NULL },
@@ -293,6 +341,7 @@ static const struct json_field alert_fields[] = {
 	{ "notify", JSON_AS_BOOL, JSON_AT(conf_alerts, notify) },
 	{ "command", JSON_AS_TEXT, JSON_AT(conf_alerts, command),
 	  .types = JSON_NULL },
+	{ "metrics", JSON_AS_OTHER, .types = JSON_ARRAY, .take = take_metrics },
 	{ .name = NULL },
 };
 
@@ -407,6 +456,9 @@ conf_release(struct conf *conf)
 		free(conf->keys[i].action);
 		free(conf->keys[i].key);
 	}
+	for (size_t i = 0; i < conf->alerts.n_metrics; i++)
+		json_give_back(rule_fields, &conf->alerts.metrics[i]);
+	free(conf->alerts.metrics);
 	free(conf->pods);
 	free(conf->keys);
 	free(conf->path);

@@ -70,12 +70,20 @@ enum conf_stall {
 	CONF_STALL_SECONDS,
 };
 
+/* {"metric": "loss", "above": 5} */
+struct conf_alert_rule {
+	char *metric;
+	double above, below; /* NAN: not given */
+};
+
 struct conf_alerts {
 	enum conf_stall stall;
 	double stall_s; /* of CONF_STALL_SECONDS */
 	bool bell;
 	bool notify;   /* OSC 9 / 777 to the terminal */
 	char *command; /* run here on an alert; NULL: none */
+	struct conf_alert_rule *metrics;
+	size_t n_metrics;
 };
 
 /* One rebound key: "quit" -> "x". */

@@ -171,10 +171,10 @@ take_run_answer(struct ingest *ingest, struct series_ask *ask,
 
 	if (mr->history == MODEL_ASKED)
 		model_run_fetched(ingest->o.model, mr, answer->series,
-				  answer->last_line);
+				  &answer->own, answer->last_line);
 	else
 		model_run_append(ingest->o.model, mr, answer->series,
-				 answer->last_line);
+				 &answer->own, answer->last_line);
 	for (size_t i = 0; i < ask->n; i++)
 		if (ask->samples[i].line > mr->stored_line)
 			model_run_sample(ingest->o.model, mr, &ask->samples[i]);

@@ -20,8 +20,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/xalloc.h"
+#include "parsers/json.h"
+#include "parsers/linebuf.h"
+#include "parsers/metric_rows.h"
 #include "parsers/run_reader.h"
 
 #define READ_BYTES ((size_t)256 * 1024)
@@ -79,8 +83,9 @@ open_log(struct parsed_file *file, struct stat *st)
 	}
 	if (S_ISDIR(st->st_mode)) {
 		err_set(&file->err, ERR_IO,
-			"%s is a directory; name its logs (%s/*.log)",
-			file->path, file->path);
+			"%s: no log in this directory (*.log, *.txt, *.out, "
+			"*.stdout, *metrics*.csv, ..): name its files",
+			file->path);
 		(void)close(fd);
 		return -1;
 	}
@@ -155,6 +160,52 @@ read_log(struct parsed_file *file, int fd, const struct stat *st,
 		sha256_hex(&worker->sha, file->sha256);
 }
 
+/*
+ * A trainer_state.json of Hugging Face's Trainer: the entries of its history
+ * are read like the lines of a metrics file.  False where it is none.
+ */
+static bool
+read_state(struct parsed_file *file, struct str text, struct worker *worker)
+{
+	cJSON *state = json_parse(text, JSON_BARE_TEXT, NULL);
+	double planned = json_get_number(state, "max_steps", 0);
+	const cJSON *history = json_get(state, "log_history");
+	cJSON *entry;
+
+	run_reader_reset(worker->reader, file);
+	cJSON_ArrayForEach(entry, history)
+	{
+		struct buf line;
+
+		if (planned > 0 && json_get(entry, "max_steps") == NULL)
+			json_add_number(entry, "max_steps", planned);
+		buf_init(&line, LINE_MAX_BYTES);
+		json_print(&line, entry);
+		buf_append_char(&line, '\n');
+		run_reader_feed(worker->reader, line.data, line.len);
+		buf_release(&line);
+	}
+	run_reader_finish(worker->reader);
+	cJSON_Delete(state);
+	return file->n_runs > 0;
+}
+
+static bool
+is_state_file(struct parsed_file *file, struct worker *worker)
+{
+	struct buf text;
+	bool is = false;
+
+	if (strcmp(file_name(file->path), "trainer_state.json") != 0)
+		return false;
+	buf_init(&text, JSON_MAX_BYTES);
+	if (file_read(file->path, &text, NULL) == 0)
+		is = read_state(file, buf_str(&text), worker);
+	file->bytes = text.len;
+	buf_release(&text);
+	return is;
+}
+
 static void
 worker_init(struct worker *worker, const struct parse_options *options)
 {
@@ -197,8 +248,11 @@ static void
 parse_one(struct parsed_file *file, struct worker *worker)
 {
 	struct stat st;
-	int fd = open_log(file, &st);
+	int fd;
 
+	if (is_state_file(file, worker))
+		return;
+	fd = open_log(file, &st);
 	if (fd < 0)
 		return;
 	if (strcmp(file->path, "-") == 0 || has_writer(file, fd, &st))
@@ -354,6 +408,48 @@ path_list_expand(char *const *argv, size_t n, size_t *n_out)
 	return paths;
 }
 
+/* The logs of a directory behind the n paths that are there. */
+static size_t
+append_directory(char ***paths, size_t n, size_t *cap, char *path)
+{
+	struct log_paths found;
+
+	log_paths_find(&found, &path, 1);
+	for (size_t i = 0; i < found.n; i++)
+		xpush(*paths, n, *cap, xstrdup(found.v[i].path));
+	log_paths_release(&found);
+	return n;
+}
+
+char **
+path_list_logs(char *const *argv, size_t n, size_t *n_out, bool **found)
+{
+	size_t n_named, count = 0, cap = 0, before;
+	char **named = path_list_expand(argv, n, &n_named);
+	char **paths = NULL;
+	struct stat st;
+
+	*found = NULL;
+	for (size_t i = 0; i < n_named; i++) {
+		bool is_directory =
+			stat(named[i], &st) == 0 && S_ISDIR(st.st_mode);
+
+		before = count;
+		if (is_directory)
+			count = append_directory(&paths, count, &cap, named[i]);
+		/* Reading a directory without a log says so. */
+		if (count == before)
+			xpush(paths, count, cap, xstrdup(named[i]));
+		*found = xreallocarray(*found, count, sizeof(bool));
+		for (; before < count; before++)
+			(*found)[before] = is_directory;
+	}
+	xpush(paths, count, cap, NULL);
+	*n_out = count - 1;
+	path_list_free(named);
+	return paths;
+}
+
 void
 path_list_free(char **paths)
 {
@@ -375,6 +471,11 @@ static const char *const table_ends[] = { ".csv", ".json", ".jsonl", ".ndjson",
 					  NULL };
 static const char *const log_ends[] = { ".log", ".txt", ".out", ".stdout",
 					NULL };
+static const char *const metric_ends[] = { ".csv", ".jsonl", NULL };
+static const char *const metric_words[] = { "metrics", "log", "history" };
+
+/* Of a metrics file this much tells that it is one. */
+#define SNIFF_BYTES 65536U
 
 static bool
 ends_like(const char *path, const char *const *ends)
@@ -422,6 +523,59 @@ compare_entries(const struct dirent **a, const struct dirent **b)
 	return order != 0 ? order : strcmp((*a)->d_name, (*b)->d_name);
 }
 
+static void
+count_row(void *user, const struct metric_row *row)
+{
+	(void)row;
+	++*(size_t *)user;
+}
+
+/* Whether a text begins with rows of metrics. */
+static bool
+has_metric_rows(struct str text)
+{
+	struct metric_rows *rows = metric_rows_new();
+	struct metric_line line = { .cut = false };
+	size_t n = 0;
+
+	while (n == 0 && str_next(&text, '\n', &line.text))
+		(void)metric_rows_take(rows, &line, count_row, &n);
+	metric_rows_free(rows);
+	return n > 0;
+}
+
+/* A CSV or JSON file that is the log of a run, and no table of runs. */
+static bool
+is_metric_file(const char *path)
+{
+	int fd = ends_like(path, metric_ends)
+			 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+			 : -1;
+	struct stat st;
+	char *text;
+	ssize_t n = 0;
+	bool is;
+
+	if (fd < 0)
+		return false;
+	text = xmalloc(SNIFF_BYTES);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = read(fd, text, SNIFF_BYTES);
+	is = n > 0 && has_metric_rows((struct str){ text, (size_t)n });
+	free(text);
+	(void)close(fd);
+	return is;
+}
+
+static bool
+is_metric_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(metric_words) / sizeof(char *); i++)
+		if (strstr(name, metric_words[i]) != NULL)
+			return ends_like(name, metric_ends);
+	return false;
+}
+
 static int
 is_visible(const struct dirent *entry)
 {
@@ -445,31 +599,53 @@ add_file(struct finder *finder, const char *path, const struct stat *st,
 		return;
 	xpush(paths->v, paths->n, paths->cap,
 	      (struct log_path){ xstrdup(path), named,
-				 ends_like(path, table_ends) });
+				 ends_like(path, table_ends) &&
+					 !is_metric_file(path) });
 }
 
+static void add_directory(struct finder *finder, const char *path, int depth);
+
+/* One entry of a directory; true when it is a log. */
+static bool
+add_entry(struct finder *finder, const char *dir, const char *name, int depth,
+	  bool metrics)
+{
+	size_t len = strlen(dir);
+	char *path = xasprintf("%s%s%s", dir,
+			       len > 0 && dir[len - 1] == '/' ? "" : "/", name);
+	struct stat link, st;
+	bool is_log = false;
+
+	if (lstat(path, &link) != 0 || stat(path, &st) != 0) {
+		free(path);
+		return false;
+	}
+	if (S_ISDIR(link.st_mode) && depth < MAX_DEPTH && !metrics)
+		add_directory(finder, path, depth + 1);
+	else if (S_ISREG(st.st_mode))
+		is_log = metrics ? is_metric_name(name) && is_metric_file(path)
+				 : ends_like(name, log_ends);
+	if (is_log)
+		add_file(finder, path, &st, false);
+	free(path);
+	return is_log;
+}
+
+/* Metrics files count where no log is beside them: a run has often both. */
 static void
 add_directory(struct finder *finder, const char *path, int depth)
 {
 	struct dirent **entries = NULL;
 	int n = scandir(path, &entries, is_visible, compare_entries);
-	size_t len = strlen(path);
+	bool has_log = false;
 
+	for (int i = 0; i < n; i++)
+		has_log |= add_entry(finder, path, entries[i]->d_name, depth,
+				     false);
 	for (int i = 0; i < n; i++) {
-		const char *name = entries[i]->d_name;
-		char *below = xasprintf(
-			"%s%s%s", path,
-			len > 0 && path[len - 1] == '/' ? "" : "/", name);
-		struct stat link, st;
-
-		if (lstat(below, &link) == 0 && stat(below, &st) == 0) {
-			if (S_ISDIR(link.st_mode) && depth < MAX_DEPTH)
-				add_directory(finder, below, depth + 1);
-			else if (S_ISREG(st.st_mode) &&
-				 ends_like(name, log_ends))
-				add_file(finder, below, &st, false);
-		}
-		free(below);
+		if (!has_log)
+			(void)add_entry(finder, path, entries[i]->d_name, depth,
+					true);
 		free(entries[i]);
 	}
 	free(entries);

@@ -50,11 +50,18 @@ void parse_files(char *const *paths, size_t n,
 char **path_list_expand(char *const *argv, size_t n, size_t *n_out);
 void path_list_free(char **paths);
 
+/*
+ * The same, with the logs that are found below a directory (log_paths_find) in
+ * its place; one without any stays, so that reading it says so.  (*found)[i]
+ * tells whether path i was found so; free that too.
+ */
+char **path_list_logs(char *const *argv, size_t n, size_t *n_out, bool **found);
+
 /* Which files a command is to read, from what the user named. */
 struct log_path {
 	char *path; /* owned; as named, or as found below a directory */
 	bool named; /* the user named this very file (or a glob did) */
-	bool table; /* rows of runs (.csv, .json, .jsonl), no log */
+	bool table; /* rows of runs (.csv, .json, .jsonl), no metrics */
 };
 
 struct log_paths {
@@ -67,7 +74,9 @@ struct log_paths {
 /*
  * Files and globs as they are, directories with all that is below them and
  * ends like a log (.log, .txt, .out, .stdout), in natural order; hidden ones
- * and links to directories are left out.  A file that comes twice is listed
+ * and links to directories are left out.  Of a folder without any, its metrics
+ * files (.csv and .jsonl with "metrics", "log" or "history" in the name and
+ * such rows in it).  A file that comes twice is listed
  * once.  What does not exist is listed, so that reading it names it.
  */
 void log_paths_find(struct log_paths *paths, char *const *argv, size_t n);

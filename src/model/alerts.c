@@ -13,6 +13,7 @@
 
 #include "base/sort.h"
 #include "base/xalloc.h"
+#include "parsers/run_series.h"
 
 /* A pod is slow when it takes 5 % longer a step than the median of peers. */
 #define SLOW_RATIO	1.05
@@ -47,10 +48,29 @@ alerts_init(struct alerts *alerts)
 void
 alerts_release(struct alerts *alerts)
 {
+	alerts_rules_clear(alerts);
+	free(alerts->rules);
 	free(alerts->v);
 	free(alerts->acknowledged_before);
 	free(alerts->down_ms);
 	memset(alerts, 0, sizeof(*alerts));
+}
+
+void
+alerts_rules_clear(struct alerts *alerts)
+{
+	for (size_t i = 0; i < alerts->n_rules; i++)
+		free(alerts->rules[i].metric);
+	alerts->n_rules = 0;
+}
+
+void
+alerts_rule_add(struct alerts *alerts, const struct alert_rule *rule)
+{
+	struct alert_rule copy = *rule;
+
+	copy.metric = xstrdup(rule->metric);
+	xpush(alerts->rules, alerts->n_rules, alerts->cap_rules, copy);
 }
 
 /* Who an alert is about, stable over restarts: "kind pod path index". */
@@ -62,6 +82,10 @@ alert_key(const struct alert *alert, const struct model *model)
 
 	if (alert->mr == NULL)
 		return xasprintf("%s %s", alert_name(alert->kind), pod);
+	if (alert->rule > 0)
+		return xasprintf("%s %zu %s %u %s", alert_name(alert->kind),
+				 alert->rule, pod, alert->mr->run.run_index,
+				 alert->mr->path);
 	return xasprintf("%s %s %u %s", alert_name(alert->kind), pod,
 			 alert->mr->run.run_index, alert->mr->path);
 }
@@ -91,6 +115,7 @@ find(struct alerts *alerts, const struct alert *like)
 {
 	for (size_t i = 0; i < alerts->n; i++)
 		if (alerts->v[i].kind == like->kind &&
+		    alerts->v[i].rule == like->rule &&
 		    alerts->v[i].pod == like->pod &&
 		    alerts->v[i].mr == like->mr)
 			return &alerts->v[i];
@@ -342,6 +367,42 @@ check_slow(struct round *round, const struct alert *alert)
 		     own, (own / median - 1) * 100, n);
 }
 
+/* The last value of a metric, by whatever name the run has it. */
+static double
+last_value(const struct model_run *mr, const char *name)
+{
+	const struct run_series *series = run_series_called(&mr->run, name);
+	enum metric metric = metric_by_name(str_from(name));
+
+	if (series != NULL)
+		return series->last;
+	return metric < METRIC_COUNT ? model_last(mr->series, metric)
+				     : RUN_ABSENT;
+}
+
+/* What was over before we began is no news. */
+static void
+check_metrics(struct round *round, const struct alert *whose)
+{
+	char value[STR_NUMBER_SIZE], limit[STR_NUMBER_SIZE];
+	const struct alerts *alerts = round->alerts;
+
+	for (size_t i = 0; i < alerts->n_rules && !whose->mr->past; i++) {
+		const struct alert_rule *rule = &alerts->rules[i];
+		double last = last_value(whose->mr, rule->metric);
+		struct alert alert = *whose;
+		bool above = last > rule->above;
+
+		if (!above && !(last < rule->below))
+			continue;
+		alert.rule = i + 1;
+		hold(round, &alert, ALERT_METRIC, "%s is %s, %s %s",
+		     rule->metric, str_number(last, 6, value),
+		     above ? "above" : "below",
+		     str_number(above ? rule->above : rule->below, 6, limit));
+	}
+}
+
 static void
 check_run(struct round *round, const struct model_run *mr)
 {
@@ -356,6 +417,7 @@ check_run(struct round *round, const struct model_run *mr)
 		check_eval_soon(round, &alert);
 	}
 	check_slow(round, &alert);
+	check_metrics(round, &alert);
 }
 
 static void

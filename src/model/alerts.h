@@ -28,6 +28,7 @@
 	X(CAP_BYTES, "cap-bytes", ALARM) /* artifact larger than allowed */    \
 	X(CAP_SOON, "cap-soon", WARNING) /* will train longer than allowed */  \
 	X(SLOW_POD, "slow-pod", WARNING) /* slower than its peers */           \
+	X(METRIC, "metric", WARNING)	 /* beyond what the user set for it */ \
 	X(DISK, "disk", WARNING)	 /* little space left */               \
 	X(LINK, "link", WARNING)	 /* a pod cannot be reached */
 
@@ -38,12 +39,19 @@ enum alert_kind {
 		ALERT_KIND_COUNT
 };
 
+/* What a metric of a run is not to be: its last value, by any name of it. */
+struct alert_rule {
+	char *metric;	     /* owned */
+	double above, below; /* absent: whatever it is */
+};
+
 struct alert {
 	uint64_t number; /* 1, 2, .. in the order they were raised */
 	enum alert_kind kind;
 	enum model_severity severity;
 	size_t pod;		    /* MODEL_NONE: of no pod */
 	const struct model_run *mr; /* NULL: of no run */
+	size_t rule;		    /* of METRIC: which one, from 1 */
 	char text[400];		    /* not sanitised: may hold names */
 	int64_t since_wall_ms;
 	bool acknowledged;
@@ -60,6 +68,8 @@ struct alerts {
 	double stall_s;	  /* fixed; 0: off; absent: by the run's own pace */
 	int64_t *down_ms; /* owned; by pod: its link was seen down last */
 	size_t n_down;
+	struct alert_rule *rules; /* owned */
+	size_t n_rules, cap_rules;
 	/* NULL: nobody; new alerts that are muted are told too. */
 	void (*on_new)(void *user, const struct alert *alert);
 	void *user;
@@ -69,6 +79,10 @@ struct alerts {
 
 void alerts_init(struct alerts *alerts);
 void alerts_release(struct alerts *alerts);
+
+/* One more rule for a metric; its name is copied.  Forget all rules. */
+void alerts_rule_add(struct alerts *alerts, const struct alert_rule *rule);
+void alerts_rules_clear(struct alerts *alerts);
 
 /*
  * Bring the list up to date; on_new is called for each alert that was not

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/xalloc.h"
+#include "parsers/run_series.h"
 
 #define MAX_NOTES      64
 #define NOTE_MAX       1024
@@ -42,6 +43,34 @@ board_set_track(struct board *board, const struct track *track)
 {
 	board->track = track;
 	board->score = track->score;
+}
+
+void
+board_choose_metric(struct board *board, const char *name)
+{
+	board->chosen_name = xstrdup(name);
+	board->chosen = run_number_chosen;
+	board->chosen.name = board->chosen_name;
+	board->score = &board->chosen;
+}
+
+/* The last value of the metric that was chosen, of each run with a log. */
+static void
+take_chosen(struct board *board)
+{
+	for (size_t i = 0; i < board->n_rows; i++) {
+		struct board_row *row = board->rows[i];
+		const struct run_series *series;
+
+		if (board->groups[row->group].is_values)
+			continue;
+		series = run_series_called(&row->run, board->chosen_name);
+		if (series == NULL)
+			continue;
+		row->run.chosen = series->last;
+		if (series->metric < METRIC_COUNT)
+			board->chosen_unit = metric_info(series->metric)->unit;
+	}
 }
 
 static void
@@ -72,6 +101,7 @@ board_release(struct board *board)
 	free(board->rows);
 	free(board->groups);
 	free(board->rank);
+	free(board->chosen_name);
 	*board = (struct board){ 0 };
 }
 
@@ -674,13 +704,16 @@ find_across(struct board *board)
 static void
 mark_use(struct board_row *row, const struct run_number *score)
 {
+	bool is_over =
+		row->run.status == RUN_FINISHED ||
+		(row->run.status == RUN_UNKNOWN && run_number_is_chosen(score));
 	const char *status = row->run.status == RUN_RUNNING ? "not finished"
 			     : row->run.status == RUN_UNKNOWN
 				     ? "end unknown"
 				     : run_status_name(row->run.status);
 
 	row->score = run_number_get(&row->run, score);
-	if (row->run.status != RUN_FINISHED) {
+	if (!is_over) {
 		row->use = BOARD_UNFINISHED;
 		note_row(row, "%s, not counted", status);
 	} else if (!run_has(row->score)) {
@@ -888,6 +921,27 @@ verdict_init(struct board_verdict *v)
 		v->tests[i] = board_test_none();
 }
 
+/* A score as the tests take it, which ask whether a mean is lower. */
+static double
+lower_is_better(const struct board *board, double score)
+{
+	return board->higher ? -score : score;
+}
+
+/* The values of a group likewise. */
+static struct board_stats
+stats_to_test(const struct board *board, const struct board_group *group)
+{
+	struct board_stats stats = group->seed_stats;
+
+	if (!board->higher)
+		return stats;
+	stats.mean = -group->seed_stats.mean;
+	stats.min = -group->seed_stats.max;
+	stats.max = -group->seed_stats.min;
+	return stats;
+}
+
 /* Nats per unit of the score, and where that is from. */
 static void
 find_nats(const struct board *board, struct board_group *group,
@@ -895,7 +949,9 @@ find_nats(const struct board *board, struct board_group *group,
 {
 	struct board_verdict *v = &group->verdict;
 
-	if (strcmp(board_unit(group), "nats") == 0) {
+	if (strcmp(board_unit(board, group), "value") == 0)
+		return;
+	if (strcmp(board_unit(board, group), "nats") == 0) {
 		v->nats_per_unit = 1;
 		v->nats_source = "the score is in nats";
 	} else if (run_has(board->nats_per_bpb)) {
@@ -981,6 +1037,8 @@ measure_baseline(const struct board *board, struct board_group *group,
 {
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = board->track;
+	const struct board_stats a = stats_to_test(board, group);
+	const struct board_stats b = stats_to_test(board, base);
 	double margin = RUN_ABSENT;
 
 	if (group->score != base->score) {
@@ -998,9 +1056,9 @@ measure_baseline(const struct board *board, struct board_group *group,
 		margin = track->margin_nats == 0
 				 ? 0
 				 : track->margin_nats / v->nats_per_unit;
-		v->bar = base->seed_stats.mean - margin;
+		v->bar = lower_is_better(board, b.mean - margin);
 	}
-	test_baseline(v, &group->seed_stats, &base->seed_stats, margin);
+	test_baseline(v, &a, &b, margin);
 	compare_seeds(board, group, base);
 }
 
@@ -1011,28 +1069,32 @@ measure(const struct board *board, struct board_group *group,
 {
 	struct board_verdict *v = &group->verdict;
 	const struct track *track = board->track;
-	const struct board_stats *a = &group->seed_stats;
+	const struct board_stats stats = stats_to_test(board, group);
+	const struct board_stats *a = &stats;
+	double bar;
 
 	find_nats(board, group, base);
 	if (base != NULL && base != group)
 		measure_baseline(board, group, base);
 	if (run_has(track->target)) {
 		v->bar = track->target;
-		v->margin_root_n = (v->bar - a->mean) * sqrt((double)a->n);
+		v->margin_root_n = (lower_is_better(board, v->bar) - a->mean) *
+				   sqrt((double)a->n);
 		if (base == NULL) {
-			v->delta = a->mean - v->bar;
+			v->delta = group->seed_stats.mean - v->bar;
 			v->delta_nats = v->delta * v->nats_per_unit;
 		}
 	}
 	if (!run_has(v->bar) || !track->has_record)
 		return;
-	v->tests[TRACK_TEST_A] = board_test_one_sample(a, v->bar);
-	v->mean_needed = board_mean_needed(a, v->bar, track->alpha);
-	v->seeds_needed = board_seeds_needed(a, v->bar, track->alpha,
+	bar = lower_is_better(board, v->bar);
+	v->tests[TRACK_TEST_A] = board_test_one_sample(a, bar);
+	v->mean_needed =
+		lower_is_better(board, board_mean_needed(a, bar, track->alpha));
+	v->seeds_needed = board_seeds_needed(a, bar, track->alpha,
 					     (unsigned int)track->min_seeds);
 	if (run_has(track->known_sd) && a->n > 0) {
-		v->z = (a->mean - v->bar) /
-		       (track->known_sd / sqrt((double)a->n));
+		v->z = (a->mean - bar) / (track->known_sd / sqrt((double)a->n));
 		v->p_z = dist_normal_cdf(v->z);
 	}
 }
@@ -1187,7 +1249,8 @@ word_group(const struct board *board, struct board_group *group,
 			       "NOT JUDGED (%zu seed%s, need %zu)",
 			       group->n_seeds, group->n_seeds == 1 ? "" : "s",
 			       track->min_seeds);
-	} else if (!(group->seed_stats.mean <= v->bar)) {
+	} else if (!(lower_is_better(board, group->seed_stats.mean) <=
+		     lower_is_better(board, v->bar))) {
 		v->word = BOARD_WORD_BELOW_BAR;
 		format_miss(miss, sizeof(miss),
 			    group->seed_stats.mean - v->bar);
@@ -1212,7 +1275,7 @@ judge_all(struct board *board)
 	}
 }
 
-/* What decides the place of a group. */
+/* What decides the place of a group; the lower mean is the better. */
 struct place {
 	double mean;
 	bool invalid;
@@ -1246,10 +1309,10 @@ rank_all(struct board *board)
 	for (size_t i = 0; i < board->n_groups; i++) {
 		const struct board_group *group = &board->groups[i];
 
-		places[i] = (struct place){ group->stats.mean,
-					    group->verdict.word ==
-						    BOARD_WORD_INVALID,
-					    i };
+		places[i] = (struct place){
+			lower_is_better(board, group->stats.mean),
+			group->verdict.word == BOARD_WORD_INVALID, i
+		};
 	}
 	qsort(places, board->n_groups, sizeof(*places), compare_places);
 	for (size_t i = 0; i < board->n_groups; i++)
@@ -1265,6 +1328,8 @@ board_compute(struct board *board)
 	if (baseline != NULL)
 		board->baseline = (size_t)(baseline - board->groups) + 1;
 	name_all(board);
+	if (board->score != NULL && run_number_is_chosen(board->score))
+		take_chosen(board);
 	count_all(board);
 	judge_all(board);
 	rank_all(board);
@@ -1277,10 +1342,18 @@ board_mean(const struct board_group *group, const char *key)
 }
 
 const char *
-board_unit(const struct board_group *group)
+board_unit(const struct board *board, const struct board_group *group)
 {
-	return str_ends_with(str_from(group->score->name), "_bpb") ? "bpb"
-								   : "nats";
+	struct str name = str_from(group->score->name);
+	const char *unit = board->chosen_unit;
+
+	if (!run_number_is_chosen(group->score))
+		return str_ends_with(name, "_bpb")    ? "bpb"
+		       : str_ends_with(name, "_loss") ? "nats"
+						      : "value";
+	if (unit != NULL && strcmp(unit, "bpb") == 0)
+		return "bpb";
+	return unit != NULL && strcmp(unit, "nats") == 0 ? "nats" : "value";
 }
 
 #define NAMES(function, type, list)                                            \

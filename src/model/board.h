@@ -144,6 +144,10 @@ struct board_group {
 struct board {
 	const struct track *track;	/* borrowed */
 	const struct run_number *score; /* asked for; NULL: the track's */
+	char *chosen_name;		/* owned; NULL: no metric was chosen */
+	struct run_number chosen;	/* by that name */
+	const char *chosen_unit;	/* static; NULL: of no metric of ours */
+	bool higher;			/* a higher score is better */
 	double nats_per_bpb;		/* asked for; absent: from the logs */
 	const char *nats_source;	/* static; where that is from */
 	struct board_row **rows;	/* owned */
@@ -163,6 +167,13 @@ void board_release(struct board *board);
 
 /* Another track (borrowed), and its score, before anything is computed. */
 void board_set_track(struct board *board, const struct track *track);
+
+/*
+ * Rank by the last value of the metric that the runs call so (run_series.h),
+ * before anything is computed.  Of such a board a run counts too when its log
+ * does not tell how long it should be.
+ */
+void board_choose_metric(struct board *board, const char *name);
 
 /*
  * Add a run (deep copy) of the file at path to the group of that key; sha256
@@ -208,8 +219,9 @@ const struct board_group *board_baseline(const struct board *board);
 /* The mean of the number with that key, which there is, over the runs that
  * count. */
 double board_mean(const struct board_group *group, const char *key);
-/* "bpb" or "nats": the unit of the group's score. */
-const char *board_unit(const struct board_group *group);
+/* "bpb", "nats" or, of any other number, "value": what the score is in. */
+const char *board_unit(const struct board *board,
+		       const struct board_group *group);
 
 const char *board_use_name(enum board_use use);
 const char *board_cap_name(enum board_cap cap);

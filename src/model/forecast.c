@@ -330,6 +330,7 @@ forecast_run(const struct model *model, const struct model_run *mr,
 {
 	const struct run *run = &mr->run;
 	double cap_ms = cap_train_s * 1000, pace;
+	bool is_past_cap = model_run_train_ms(mr) >= cap_ms;
 
 	*f = (struct forecast){ FORECAST_NONE, NULL,	   RUN_ABSENT,
 				RUN_ABSENT,    RUN_ABSENT, RUN_ABSENT,
@@ -347,7 +348,9 @@ forecast_run(const struct model *model, const struct model_run *mr,
 		double plan_ms = model_run_train_ms(mr) +
 				 (run->planned_steps - run->steps) * pace;
 
-		if (!run_has(cap_ms) || plan_ms < cap_ms)
+		/* A track's cap is nothing to a run of another kind. */
+		if (!run_has(cap_ms) || plan_ms < cap_ms ||
+		    (is_past_cap && !run_has(run->last_val_bpb)))
 			f->end_train_ms = plan_ms;
 	}
 	/* A recipe that stopped itself before the cap will again. */

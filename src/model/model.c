@@ -493,9 +493,17 @@ model_pod_checked(struct model *model, size_t pod, struct model_check *check)
 }
 
 static void
-free_run(struct model_run *mr)
+forget_points(struct model_run *mr)
 {
 	free_series(mr->series);
+	memset(mr->series, 0, sizeof(mr->series));
+	own_series_clear(&mr->own);
+}
+
+static void
+free_run(struct model_run *mr)
+{
+	forget_points(mr);
 	run_release(&mr->run);
 	free(mr->path);
 	free(mr->group);
@@ -551,10 +559,13 @@ void
 model_run_sample(struct model *model, struct model_run *mr,
 		 const struct sample *sample)
 {
-	assert(sample->metric < METRIC_COUNT);
-	push_point(&mr->series[sample->metric],
-		   &(struct series_point){ sample->step, sample->train_ms,
-					   sample->wall_ms, sample->value });
+	const struct series_point point = { sample->step, sample->train_ms,
+					    sample->wall_ms, sample->value };
+
+	if (sample->metric < METRIC_COUNT)
+		push_point(&mr->series[sample->metric], &point);
+	else
+		own_series_push(&mr->own, sample->name, &point);
 	model_note_change(model, MODEL_SAMPLES);
 }
 
@@ -571,9 +582,12 @@ model_run_want(const struct model *model, const struct model_run *mr)
 
 void
 model_run_fetched(struct model *model, struct model_run *mr,
-		  struct series *series[METRIC_COUNT], uint64_t last_line)
+		  struct series *series[METRIC_COUNT], struct own_series *own,
+		  uint64_t last_line)
 {
-	free_series(mr->series);
+	forget_points(mr);
+	mr->own = *own;
+	*own = (struct own_series){ NULL, 0 };
 	memcpy(mr->series, series, sizeof(mr->series));
 	memset(series, 0, sizeof(mr->series));
 	mr->history = MODEL_WHOLE;
@@ -583,12 +597,17 @@ model_run_fetched(struct model *model, struct model_run *mr,
 
 void
 model_run_append(struct model *model, struct model_run *mr,
-		 struct series *const series[METRIC_COUNT], uint64_t last_line)
+		 struct series *const series[METRIC_COUNT],
+		 const struct own_series *own, uint64_t last_line)
 {
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		for (size_t k = 0;
 		     series[i] != NULL && k < series_count(series[i]); k++)
 			push_point(&mr->series[i], series_at(series[i], k));
+	for (size_t i = 0; i < own->n; i++)
+		for (size_t k = 0; k < series_count(own->v[i].series); k++)
+			own_series_push(&mr->own, own->v[i].name,
+					series_at(own->v[i].series, k));
 	mr->stored_line = last_line;
 	model_note_change(model, MODEL_SAMPLES);
 }
@@ -596,11 +615,18 @@ model_run_append(struct model *model, struct model_run *mr,
 void
 model_run_forget(struct model *model, struct model_run *mr)
 {
-	free_series(mr->series);
-	memset(mr->series, 0, sizeof(mr->series));
+	forget_points(mr);
 	mr->history = MODEL_STORED;
 	mr->stored_line = 0;
 	model_note_change(model, MODEL_SAMPLES);
+}
+
+const struct series *
+model_run_series(const struct model_run *mr, const struct run_series *series)
+{
+	if (series->metric < METRIC_COUNT)
+		return mr->series[series->metric];
+	return own_series_find(&mr->own, series->name);
 }
 
 double
@@ -636,7 +662,9 @@ model_run_ms_per_step(const struct model_run *mr)
 		return run->ms_per_step;
 	if (run_has(run->tok_s_last) && run->tok_s_last > 0)
 		return run->train_batch_tokens / run->tok_s_last * 1000;
-	return run->step_avg_printed_ms;
+	if (run_has(run->step_avg_printed_ms))
+		return run->step_avg_printed_ms;
+	return run->step_ms_median;
 }
 
 double

@@ -89,7 +89,8 @@ struct model_run {
 	char *path;	/* owned, raw bytes */
 	char *group;	/* owned; the folder of path, unless set */
 	struct run run; /* what its log says so far */
-	struct series *series[METRIC_COUNT];	       /* NULL where none */
+	struct series *series[METRIC_COUNT]; /* NULL where none */
+	struct own_series own; /* those of run.series without a metric */
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read */
 	uint32_t gaps[MODEL_GAP_BUCKETS]; /* between reads; powers of two ms */
 	uint32_t n_gaps;
@@ -245,14 +246,15 @@ void model_run_sample(struct model *model, struct model_run *mr,
 void model_run_want(const struct model *model, const struct model_run *mr);
 /*
  * Its series out of the database, all of them up to last_line (given; the
- * array is emptied).
+ * array and *own are emptied).
  */
 void model_run_fetched(struct model *model, struct model_run *mr,
-		       struct series *series[METRIC_COUNT], uint64_t last_line);
+		       struct series *series[METRIC_COUNT],
+		       struct own_series *own, uint64_t last_line);
 /* Points behind those that are here, up to last_line; borrowed. */
 void model_run_append(struct model *model, struct model_run *mr,
 		      struct series *const series[METRIC_COUNT],
-		      uint64_t last_line);
+		      const struct own_series *own, uint64_t last_line);
 /* Let go of its series, which lie in the database. */
 void model_run_forget(struct model *model, struct model_run *mr);
 /* Telemetry that is older says little of now. */
@@ -262,10 +264,14 @@ double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms);
 /* The last value of a metric of a run or a pod, or RUN_ABSENT. */
 double model_last(struct series *const series[METRIC_COUNT],
 		  enum metric metric);
+/* The points of one of run.series, whatever it stands for; NULL: none. */
+const struct series *model_run_series(const struct model_run *mr,
+				      const struct run_series *series);
 /*
  * Mean step time and training time so far in milliseconds: as the log says
  * them, else from its cumulative throughput (batch / tok_s, steps times
- * that); absent when neither is there.
+ * that), else from the median of the step times that it prints; absent when
+ * none is there.
  */
 double model_run_ms_per_step(const struct model_run *mr);
 /*

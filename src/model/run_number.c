@@ -13,6 +13,9 @@ const struct run_number run_numbers[] = {
 		{ NULL, 0 },
 };
 
+const struct run_number run_number_chosen = { "chosen",
+					      offsetof(struct run, chosen) };
+
 const struct run_number *
 run_number_by_name(struct str name)
 {

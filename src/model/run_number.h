@@ -22,6 +22,15 @@ enum { RUN_NUMBER_COUNT = 0 RUN_NUMBER_LIST(X) };
 
 extern const struct run_number run_numbers[];
 
+/* A metric that was asked for by its name: "chosen" of a run. */
+extern const struct run_number run_number_chosen;
+
+static inline bool
+run_number_is_chosen(const struct run_number *number)
+{
+	return number->offset == offsetof(struct run, chosen);
+}
+
 /* NULL when no number has that key. */
 const struct run_number *run_number_by_name(struct str name);
 

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,4 +170,47 @@ series_last(const struct series *series)
 	size_t n = series_count(series);
 
 	return n > 0 ? series_at(series, n - 1) : NULL;
+}
+
+static struct named_series *
+own_series_at(const struct own_series *own, const char *name)
+{
+	for (size_t i = 0; i < own->n; i++)
+		if (strcmp(own->v[i].name, name) == 0)
+			return &own->v[i];
+	return NULL;
+}
+
+void
+own_series_push(struct own_series *own, const char *name,
+		const struct series_point *point)
+{
+	struct named_series *at = own_series_at(own, name);
+
+	if (at == NULL && own->n == RUN_MAX_SERIES)
+		return;
+	if (at == NULL) {
+		own->v = xreallocarray(own->v, own->n + 1, sizeof(*own->v));
+		at = &own->v[own->n++];
+		(void)snprintf(at->name, sizeof(at->name), "%s", name);
+		at->series = series_new(SERIES_OWN_POINTS);
+	}
+	series_push(at->series, point);
+}
+
+const struct series *
+own_series_find(const struct own_series *own, const char *name)
+{
+	const struct named_series *at = own_series_at(own, name);
+
+	return at != NULL ? at->series : NULL;
+}
+
+void
+own_series_clear(struct own_series *own)
+{
+	for (size_t i = 0; i < own->n; i++)
+		series_free(own->v[i].series);
+	free(own->v);
+	*own = (struct own_series){ NULL, 0 };
 }

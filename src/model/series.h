@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "parsers/run.h"
+
 /*
  * The points of one metric in bounded memory.  While they fit (cap, less a
  * few), all are kept exactly.  Beyond it the older ones are merged into
@@ -32,5 +34,26 @@ size_t series_count(const struct series *series);
 const struct series_point *series_at(const struct series *series, size_t i);
 /* The point pushed last; NULL when there is none. */
 const struct series_point *series_last(const struct series *series);
+/*
+ * The series of a run that stand for no metric, by their printed names; at
+ * most RUN_MAX_SERIES of SERIES_OWN_POINTS each, 2 MiB in all.
+ */
+struct own_series {
+	struct named_series {
+		char name[SERIES_NAME_BYTES];
+		struct series *series; /* owned */
+	} * v;
+	size_t n;
+};
+
+#define SERIES_OWN_POINTS 1024
+
+void own_series_push(struct own_series *own, const char *name,
+		     const struct series_point *point);
+/* NULL: none. */
+const struct series *own_series_find(const struct own_series *own,
+				     const char *name);
+/* Free all; it is empty and usable after it. */
+void own_series_clear(struct own_series *own);
 
 #endif

@@ -68,13 +68,15 @@ add_sample(void *user, const struct stored_sample *row)
 	const struct sample *s = &row->sample;
 	struct history_answer *answer = user;
 
-	if (s->metric >= METRIC_COUNT)
-		return 0;
+	const struct series_point point = { s->step, s->train_ms, s->wall_ms,
+					    s->value };
+
 	if (s->line > answer->last_line)
 		answer->last_line = s->line;
-	push_point(answer, s->metric,
-		   (struct series_point){ s->step, s->train_ms, s->wall_ms,
-					  s->value });
+	if (s->metric < METRIC_COUNT)
+		push_point(answer, s->metric, point);
+	else if (isfinite(s->value))
+		own_series_push(&answer->own, s->name, &point);
 	return 0;
 }
 
@@ -118,6 +120,7 @@ history_done(void *user)
 		h->fn(h->user, &request->answer);
 	for (size_t i = 0; i < METRIC_COUNT; i++)
 		series_free(request->answer.series[i]);
+	own_series_clear(&request->answer.own);
 	free(request->pod);
 	free(request);
 	if (h->is_closed && h->waiting == 0)

@@ -29,8 +29,9 @@ struct history_answer {
 	void *tag;
 	/* Taken over by who sets them to NULL; NULL where there is none. */
 	struct series *series[METRIC_COUNT];
-	uint64_t last_line; /* of the last sample; after_line: none is new */
-	struct err err;	    /* ERR_NONE, or why there is nothing */
+	struct own_series own; /* of a run; taken over likewise */
+	uint64_t last_line;    /* of the last sample; after_line: none is new */
+	struct err err;	       /* ERR_NONE, or why there is nothing */
 };
 
 /* On the loop; the answer is borrowed but for its series. */

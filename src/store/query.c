@@ -5,11 +5,13 @@
 
 #include "store/query.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/xalloc.h"
+#include "parsers/run_series.h"
 #include "store/store_priv.h"
 
 /* What a stored run has of its log. */
@@ -75,29 +77,84 @@ read_events(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 	(void)sqlite3_reset(stmt);
 }
 
+/* The series of one run, in order. */
+static void
+read_series(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
+{
+	struct series_row row;
+	size_t cap = 0;
+
+	(void)sqlite3_bind_int64(stmt, 1, run_id);
+	while (run->n_series < RUN_MAX_SERIES &&
+	       row_next(stmt, &series_table, &row)) {
+		struct run_series series = { .metric = METRIC_COUNT,
+					     .points = row.points,
+					     .first = row.first,
+					     .last = row.last,
+					     .min = row.min,
+					     .max = row.max,
+					     .min_step = row.min_step };
+
+		(void)snprintf(series.name, sizeof(series.name), "%s",
+			       row.name != NULL ? row.name : "");
+		(void)snprintf(series.unit, sizeof(series.unit), "%s",
+			       row.unit != NULL ? row.unit : "");
+		if (row.metric != NULL)
+			series.metric = metric_by_name(str_from(row.metric));
+		xpush(run->series, run->n_series, cap, series);
+	}
+	(void)sqlite3_reset(stmt);
+}
+
+/* What lies beside the rows of runs: their events and their series. */
+struct beside {
+	sqlite3_stmt *events, *series;
+};
+
+static bool
+beside_open(struct store *store, struct beside *beside, struct err *err)
+{
+	static const char rest[] = "WHERE run_id = ?1 ORDER BY idx";
+
+	*beside = (struct beside){ NULL, NULL };
+	beside->events = table_select(store->reader, store->path, &event_table,
+				      err, rest);
+	if (beside->events != NULL)
+		beside->series = table_select(store->reader, store->path,
+					      &series_table, err, rest);
+	return beside->series != NULL;
+}
+
+static void
+beside_close(struct beside *beside)
+{
+	(void)sqlite3_finalize(beside->events);
+	(void)sqlite3_finalize(beside->series);
+}
+
 /* Walk over the runs that `rest` of the statement names; number is its ?1. */
 static int
 walk_runs(struct store *store, const char *rest, int64_t number,
 	  stored_run_fn fn, void *user, struct err *err)
 {
-	sqlite3_stmt *stmt, *events;
+	struct beside beside;
+	sqlite3_stmt *stmt;
 	struct stored_run row;
 	int rc;
 
 	if (prepare_runs(store, rest, &stmt, err) != 0)
 		return -1;
-	events = table_select(store->reader, store->path, &event_table, err,
-			      "WHERE run_id = ?1 ORDER BY idx");
-	rc = events != NULL ? 0 : -1;
+	rc = beside_open(store, &beside, err) ? 0 : -1;
 	if (sqlite3_bind_parameter_count(stmt) > 0)
 		(void)sqlite3_bind_int64(stmt, 1, number);
 	while (rc == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
 		read_run(stmt, &row);
-		read_events(events, row.run_id, &row.run);
+		read_events(beside.events, row.run_id, &row.run);
+		read_series(beside.series, row.run_id, &row.run);
 		rc = fn(user, &row);
 		run_release(&row.run);
 	}
-	(void)sqlite3_finalize(events);
+	beside_close(&beside);
 	return stmt_end_walk(store->reader, store->path, stmt, rc, err);
 }
 
@@ -174,8 +231,8 @@ store_find_run(struct store *store, const char *text, struct err *err)
 	return 0;
 }
 
-/* There are no more metrics than this. */
-#define IDS_MAX 4096
+/* There are no more metrics and names than this. */
+#define IDS_MAX (STORE_MAX_NAMES + 4096)
 
 static const struct column seen_columns[] = {
 	COLUMN(struct stored_sample, sample.line),
@@ -190,13 +247,15 @@ static const struct table seen_row = TABLE("", seen_columns, 0);
 static const char *const select_rows =
 	"SELECT line, step, train_ms, wall_ms, m0, v0, m1, v1, m2, v2, m3, v3"
 	" FROM sample_rows WHERE run_id = ?1 AND line > ?2 AND (?3 IS NULL OR"
-	" (SELECT id FROM metrics WHERE name = ?3) IN (m0, m1, m2, m3))"
+	" EXISTS (SELECT 1 FROM metrics WHERE name IN (?3, ?4)"
+	" AND id IN (m0, m1, m2, m3)))"
 	" ORDER BY line, seq";
 
 /* A row of the table metrics. */
 struct name {
 	char *text; /* owned; NULL: not asked yet */
 	enum metric metric;
+	char label[SERIES_LABEL_BYTES];
 };
 
 struct sample_reader {
@@ -237,7 +296,7 @@ name_at(struct sample_reader *r, size_t id)
 {
 	while (r->n_names <= id)
 		xpush(r->names, r->n_names, r->cap_names,
-		      (struct name){ NULL, METRIC_COUNT });
+		      (struct name){ .metric = METRIC_COUNT });
 	return &r->names[id];
 }
 
@@ -246,6 +305,7 @@ static const struct name *
 find_metric(struct sample_reader *r, int64_t id)
 {
 	struct name *name;
+	char *own;
 
 	if (id < 0 || id > IDS_MAX)
 		return NULL;
@@ -256,7 +316,11 @@ find_metric(struct sample_reader *r, int64_t id)
 		db_text(r->db, "SELECT name FROM metrics WHERE id = ?1", id);
 	if (name->text == NULL)
 		return NULL;
-	name->metric = metric_by_name(str_from(name->text));
+	own = db_text(r->db, "SELECT 1 FROM metrics WHERE id = ?1 AND own", id);
+	if (own == NULL)
+		name->metric = metric_by_name(str_from(name->text));
+	free(own);
+	(void)series_label(name->metric, name->text, name->label);
 	return name;
 }
 
@@ -281,10 +345,12 @@ see_slot(const struct walk *walk, struct stored_sample *row, int column)
 			       "%s is damaged: a sample of no metric",
 			       walk->r->path);
 	if (walk->span->metric != NULL &&
-	    strcmp(walk->span->metric, name->text) != 0)
+	    strcmp(walk->span->metric, name->label) != 0)
 		return 0;
-	row->metric = name->text;
+	row->metric = name->label;
 	row->sample.metric = name->metric;
+	(void)snprintf(row->sample.name, sizeof(row->sample.name), "%s",
+		       name->metric < METRIC_COUNT ? "" : name->text);
 	row->sample.value = stmt_number(stmt, column + 1);
 	return walk->fn(walk->user, row);
 }
@@ -308,11 +374,16 @@ sample_reader_walk(struct sample_reader *r, const struct sample_span *span,
 		   stored_sample_fn fn, void *user, struct err *err)
 {
 	const struct walk walk = { r, span, fn, user, err };
+	char printed[SERIES_NAME_BYTES] = "";
 	int rc = 0;
+
+	if (span->metric != NULL)
+		series_printed(span->metric, printed);
 
 	(void)sqlite3_bind_int64(r->stmt, 1, span->run_id);
 	(void)sqlite3_bind_int64(r->stmt, 2, (int64_t)span->after_line);
 	stmt_bind_text(r->stmt, 3, span->metric);
+	stmt_bind_text(r->stmt, 4, printed);
 	while (rc == 0 && sqlite3_step(r->stmt) == SQLITE_ROW)
 		rc = see_row(&walk);
 	if (sqlite3_reset(r->stmt) != SQLITE_OK && rc == 0)

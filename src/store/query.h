@@ -50,13 +50,13 @@ int64_t store_data_version(struct store *store);
 int64_t store_find_run(struct store *store, const char *text, struct err *err);
 
 struct stored_sample {
-	const char *metric;
-	struct sample sample; /* .metric is METRIC_COUNT for an unknown name */
+	const char *metric;   /* its label (parsers/run_series.h) */
+	struct sample sample; /* .metric is METRIC_COUNT for a printed name */
 };
 
 typedef int (*stored_sample_fn)(void *user, const struct stored_sample *row);
 
-/* In the order of the log; metric NULL: all. */
+/* In the order of the log; metric is a label, NULL: all. */
 int store_each_sample(struct store *store, int64_t run_id, const char *metric,
 		      stored_sample_fn fn, void *user, struct err *err);
 

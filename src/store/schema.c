@@ -125,6 +125,22 @@ static const char *const steps[] = {
 	"ALTER TABLE tails ADD COLUMN crc INTEGER;"
 	"ALTER TABLE tails ADD COLUMN stamp INTEGER;"
 	"ALTER TABLE tails ADD COLUMN real TEXT;",
+	/*
+	 * 10: series of any name.  own marks a name that a log printed: it may
+	 * be that of a metric, which it does not stand for.
+	 */
+	"DROP VIEW IF EXISTS v_samples;"
+	"CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL,"
+	" own INTEGER NOT NULL DEFAULT 0, UNIQUE(name, own));"
+	"INSERT INTO names(id, name) SELECT id, name FROM metrics;"
+	"DROP TABLE metrics;"
+	"ALTER TABLE names RENAME TO metrics;"
+	"ALTER TABLE runs ADD COLUMN series_dropped INTEGER;"
+	"CREATE TABLE series("
+	" run_id INTEGER NOT NULL REFERENCES runs, idx INTEGER NOT NULL,"
+	" name TEXT NOT NULL, unit TEXT, metric TEXT, points INTEGER NOT NULL,"
+	" first NUMERIC, last NUMERIC, min NUMERIC, max NUMERIC,"
+	" min_step NUMERIC, PRIMARY KEY(run_id, idx)) WITHOUT ROWID;",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,
@@ -176,7 +192,7 @@ has_metrics(sqlite3 *db)
 #define X(id, name, unit, what) "'" name "',"
 		METRIC_LIST(X)
 #undef X
-			"NULL)";
+			"NULL) AND NOT own";
 
 	return db_number(db, sql, NULL) == METRIC_COUNT;
 }
@@ -192,8 +208,13 @@ schema_is_current(sqlite3 *db)
 	return is_current;
 }
 
+/* A printed name that is a metric's too is told from that (run_series.h). */
+#define LABEL                                                                  \
+	"CASE WHEN m.own AND EXISTS (SELECT 1 FROM metrics c WHERE c.name ="   \
+	" m.name AND NOT c.own) THEN m.name || ' (printed)' ELSE m.name END"
+
 #define SLOT_SELECT(i)                                                         \
-	"SELECT s.run_id, s.step, m.name AS metric, s.v" #i                    \
+	"SELECT s.run_id, s.step, " LABEL " AS metric, s.v" #i                 \
 	" AS value, s.wall_ms / 1000.0 AS wall_s, s.train_ms, s.line"          \
 	" FROM sample_rows s JOIN metrics m ON m.id = s.m" #i
 
@@ -212,13 +233,16 @@ static const struct {
 #undef X
 		  ", r.final_stage, r.final_class, r.source_sha256,"
 		  " r.source_lines, r.first_line, r.lines, r.bytes, r.matched,"
-		  " r.formats, r.events_dropped, r.first_wall_ms,"
+		  " r.formats, r.events_dropped,"
+		  " r.series_dropped AS metrics_dropped, r.first_wall_ms,"
 		  " r.last_wall_ms, (SELECT json_group_array(json_object("
 		  "'line', e.line, 'kind', e.kind, 'text', e.text))"
 		  " FROM events e WHERE e.run_id = r.id) AS events"
 		  " FROM runs r JOIN tails t ON t.id = r.tail_id" },
 	{ "v_samples", UNION_ALL(UNION_ALL(SLOT_SELECT(0), SLOT_SELECT(1)),
 				 UNION_ALL(SLOT_SELECT(2), SLOT_SELECT(3))) },
+	{ "v_series", "SELECT run_id, name, unit, metric, points, first, last,"
+		      " min, max, min_step FROM series" },
 	{ "v_tails", "SELECT pod, path, inode, offset, gen, dev, lines, mirror,"
 		     " name, ended FROM tails" },
 	{ "v_pods", "SELECT name AS pod, target, state, why, lag_ms, gpu,"

@@ -8,7 +8,7 @@
 #include "base/err.h"
 
 /* The number that PRAGMA user_version holds. */
-#define SCHEMA_VERSION 9
+#define SCHEMA_VERSION 10
 
 /*
  * Bring the database up to SCHEMA_VERSION, each step in a transaction of its

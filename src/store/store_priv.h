@@ -26,8 +26,22 @@ struct run_row {
 extern const struct table tail_table;	   /* struct store_tail */
 extern const struct table run_table;	   /* struct run_row */
 extern const struct table event_table;	   /* struct run_event */
+extern const struct table series_table;	   /* struct series_row */
 extern const struct table pod_table;	   /* struct store_pod */
 extern const struct table telemetry_table; /* struct store_telemetry */
+
+/* A row of `series`: a run_series in texts. */
+struct series_row {
+	const char *name, *unit, *metric; /* NULL: no unit, no metric */
+	uint64_t points;
+	double first, last, min, max, min_step;
+};
+
+/*
+ * Names that logs printed, in one database; samples of further ones are not
+ * stored.
+ */
+#define STORE_MAX_NAMES 32768
 
 /*
  * A batch: rows that go into the database in one transaction.  It owns all
@@ -35,7 +49,8 @@ extern const struct table telemetry_table; /* struct store_telemetry */
  */
 struct batch_sample {
 	int64_t run_id;
-	unsigned int seq; /* of the samples of its line, 0.. */
+	int64_t metric_id; /* in the table metrics; the writer's */
+	unsigned int seq;  /* of the samples of its line, 0.. */
 	struct sample sample;
 };
 
@@ -95,7 +110,7 @@ struct sample_reader;
 struct sample_span {
 	int64_t run_id;
 	uint64_t after_line; /* only what is behind it; 0: all */
-	const char *metric;  /* NULL: all */
+	const char *metric;  /* a label (run_series.h); NULL: all */
 };
 
 /* path is for errors, borrowed as long as the reader lives. */

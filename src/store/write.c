@@ -70,6 +70,7 @@ static const struct column run_columns[] = {
 	RUN(matched),
 	RUN(formats),
 	RUN(events_dropped),
+	RUN(series_dropped),
 #define X(member, decimals) RUN(member),
 	RUN_NUMBER_LIST(X)
 #undef X
@@ -95,6 +96,15 @@ static const struct column event_columns[] = {
 	COLUMN(struct run_event, text),
 };
 const struct table event_table = TABLE("events", event_columns, 0);
+
+#define SERIES(member) COLUMN(struct series_row, member)
+
+static const struct column series_columns[] = {
+	SERIES(name),	SERIES(unit),  SERIES(metric),
+	SERIES(points), SERIES(first), SERIES(last),
+	SERIES(min),	SERIES(max),   SERIES(min_step),
+};
+const struct table series_table = TABLE("series", series_columns, 0);
 
 #define POD(member) COLUMN(struct store_pod, member)
 
@@ -130,11 +140,19 @@ const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
 	X(TAIL, NULL)                                                          \
 	X(TRIM_ROWS, "DELETE FROM sample_rows WHERE run_id IN (" TRIMMED ")")  \
 	X(TRIM_EVENTS, "DELETE FROM events WHERE run_id IN (" TRIMMED ")")     \
+	X(TRIM_SERIES, "DELETE FROM series WHERE run_id IN (" TRIMMED ")")     \
 	X(TRIM_RUNS, "DELETE FROM runs WHERE id IN (" TRIMMED ")")             \
 	X(RUN, NULL)                                                           \
 	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"      \
 		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                \
 	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
+	X(SERIES, "INSERT OR REPLACE INTO series(run_id, idx, name, unit,"     \
+		  " metric, points, first, last, min, max, min_step)"          \
+		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")     \
+	X(SERIES_END, "DELETE FROM series WHERE run_id = ?1 AND idx >= ?2")    \
+	X(NAME, "SELECT id FROM metrics WHERE name = ?1 AND own")              \
+	X(ADD_NAME, "INSERT INTO metrics(name, own) SELECT ?1, 1 WHERE"        \
+		    " (SELECT count(*) FROM metrics) < ?2")                    \
 	X(SAMPLES,                                                             \
 	  "INSERT INTO sample_rows(run_id, line, seq, step, train_ms,"         \
 	  " wall_ms, m0, v0, m1, v1, m2, v2, m3, v3) VALUES(?1, ?2, ?3, ?4,"   \
@@ -167,6 +185,7 @@ struct writer {
 	sqlite3 *db;
 	int64_t rev; /* of the batch that was written last */
 	int64_t metric_ids[METRIC_COUNT]; /* in the table metrics */
+	struct map names; /* printed names to their ids, those seen here */
 	sqlite3_stmt *stmts[STATEMENT_COUNT];
 };
 
@@ -199,13 +218,21 @@ batch_clear(struct batch *batch)
 	memset(batch, 0, sizeof(*batch));
 }
 
+static void
+forget_names(struct writer *w)
+{
+	map_release(&w->names, NULL);
+	map_init(&w->names);
+}
+
 /* The numbers of our metrics in this database; migration gave each one. */
 static int
 load_metric_ids(struct writer *w, struct err *err)
 {
 	for (int i = 0; i < METRIC_COUNT; i++) {
 		w->metric_ids[i] = db_number(
-			w->db, "SELECT id FROM metrics WHERE name = ?1",
+			w->db,
+			"SELECT id FROM metrics WHERE name = ?1 AND NOT own",
 			metric_info((enum metric)i)->name);
 		if (w->metric_ids[i] < 0)
 			return db_fail(w->db, "a metric has no number", err);
@@ -229,6 +256,7 @@ writer_new(sqlite3 *db, struct err *err)
 	texts[STATEMENT_TAIL] = tail_sql;
 	texts[STATEMENT_RUN] = run_sql;
 	w->db = db;
+	map_init(&w->names);
 	w->rev = db_number(db, "SELECT max(rev) FROM runs", NULL);
 	is_ready = stmt_prepare_all(db, "the database", texts, STATEMENT_COUNT,
 				    w->stmts, err) == 0 &&
@@ -245,6 +273,7 @@ writer_free(struct writer *w)
 	if (w == NULL)
 		return;
 	stmt_free_all(w->stmts, STATEMENT_COUNT);
+	map_release(&w->names, NULL);
 	(void)sqlite3_close(w->db);
 	free(w);
 }
@@ -295,14 +324,106 @@ write_events(struct writer *w, const struct run_row *row, struct err *err)
 	return writer_run(w, STATEMENT_EVENTS_END, err);
 }
 
+static void
+bind_series(sqlite3_stmt *stmt, const struct run_series *s)
+{
+	const struct series_row row = {
+		.name = s->name,
+		.unit = s->unit[0] != '\0' ? s->unit : NULL,
+		.metric = s->metric < METRIC_COUNT
+				  ? metric_info(s->metric)->name
+				  : NULL,
+		.points = s->points,
+		.first = s->first,
+		.last = s->last,
+		.min = s->min,
+		.max = s->max,
+		.min_step = s->min_step,
+	};
+
+	row_bind(stmt, 3, &series_table, &row);
+}
+
+static int
+write_series(struct writer *w, const struct run_row *row, struct err *err)
+{
+	sqlite3_stmt *stmt = w->stmts[STATEMENT_SERIES];
+	sqlite3_stmt *end = w->stmts[STATEMENT_SERIES_END];
+
+	(void)sqlite3_bind_int64(stmt, 1, row->id);
+	for (size_t i = 0; i < row->run.n_series; i++) {
+		(void)sqlite3_bind_int64(stmt, 2, (int64_t)i);
+		bind_series(stmt, &row->run.series[i]);
+		if (writer_run(w, STATEMENT_SERIES, err) != 0)
+			return -1;
+	}
+	(void)sqlite3_bind_int64(end, 1, row->id);
+	(void)sqlite3_bind_int64(end, 2, (int64_t)row->run.n_series);
+	return writer_run(w, STATEMENT_SERIES_END, err);
+}
+
 static int
 write_run(struct writer *w, struct run_row *row, struct err *err)
 {
 	row->rev = w->rev + 1;
 	row_bind(w->stmts[STATEMENT_RUN], 1, &run_table, row);
-	return writer_run(w, STATEMENT_RUN, err) != 0
-		       ? -1
-		       : write_events(w, row, err);
+	if (writer_run(w, STATEMENT_RUN, err) != 0 ||
+	    write_events(w, row, err) != 0)
+		return -1;
+	return write_series(w, row, err);
+}
+
+/* The id of a printed name, given out when it is new; 0: there is no room. */
+static int64_t
+name_id(struct writer *w, const char *name)
+{
+	sqlite3_stmt *find = w->stmts[STATEMENT_NAME];
+	sqlite3_stmt *add = w->stmts[STATEMENT_ADD_NAME];
+	int64_t id = 0;
+
+	stmt_bind_text(find, 1, name);
+	if (sqlite3_step(find) == SQLITE_ROW)
+		id = sqlite3_column_int64(find, 0);
+	(void)sqlite3_reset(find);
+	if (id != 0)
+		return id;
+	stmt_bind_text(add, 1, name);
+	(void)sqlite3_bind_int(add, 2, STORE_MAX_NAMES);
+	if (stmt_step(add) == SQLITE_DONE && sqlite3_changes(w->db) > 0)
+		id = sqlite3_last_insert_rowid(w->db);
+	return id;
+}
+
+/* The same, asked of the database once; the map holds them plus one. */
+static int64_t
+known_name_id(struct writer *w, const char *name)
+{
+	struct str key = str_from(name);
+	uintptr_t known = (uintptr_t)map_get(&w->names, key);
+
+	if (known == 0) {
+		if (w->names.count >= STORE_MAX_NAMES)
+			forget_names(w);
+		known = (uintptr_t)name_id(w, name) + 1;
+		(void)map_set(&w->names, key, (void *)known);
+	}
+	return (int64_t)(known - 1);
+}
+
+/* Number the samples; those of a name without a number are left out. */
+static size_t
+number_samples(struct writer *w, struct batch_sample *s, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		s[i].metric_id = s[i].sample.metric < METRIC_COUNT
+					 ? w->metric_ids[s[i].sample.metric]
+					 : known_name_id(w, s[i].sample.name);
+		if (s[i].metric_id != 0)
+			s[kept++] = s[i];
+	}
+	return kept;
 }
 
 static bool
@@ -365,8 +486,7 @@ write_sample_row(struct writer *w, const struct batch_sample *s, size_t len,
 
 	row_bind(stmt, 1, &row_head, s);
 	for (size_t i = 0; i < len; i++) {
-		(void)sqlite3_bind_int64(stmt, at++,
-					 w->metric_ids[s[i].sample.metric]);
+		(void)sqlite3_bind_int64(stmt, at++, s[i].metric_id);
 		stmt_bind_number(stmt, at++, s[i].sample.value);
 	}
 	while (at < 7 + 2 * SAMPLE_SLOTS)
@@ -380,9 +500,12 @@ write_sample_row(struct writer *w, const struct batch_sample *s, size_t len,
 
 /* A line that is there already is replaced as a whole. */
 static int
-write_samples(struct writer *w, const struct batch_sample *s, size_t n,
-	      struct err *err)
+write_samples(struct writer *w, struct batch *batch, struct err *err)
 {
+	const struct batch_sample *s = batch->samples;
+	size_t n = number_samples(w, batch->samples, batch->n_samples);
+
+	batch->n_samples = n;
 	for (size_t i = 0, len; i < n; i += len) {
 		len = row_length(&s[i], n - i);
 		if (write_sample_row(w, &s[i], len, err) != 0)
@@ -435,7 +558,7 @@ write_rows(struct writer *w, struct batch *batch, struct err *err)
 	for (size_t i = 0; rc == 0 && i < batch->n_runs; i++)
 		rc = write_run(w, &batch->runs[i], err);
 	if (rc == 0)
-		rc = write_samples(w, batch->samples, batch->n_samples, err);
+		rc = write_samples(w, batch, err);
 	for (size_t i = 0; rc == 0 && i < batch->n_pods; i++)
 		rc = write_pod(w, &batch->pods[i], err);
 	for (size_t i = 0; rc == 0 && i < batch->n_telemetry; i++)
@@ -470,5 +593,7 @@ writer_write(struct writer *w, struct batch *batch, struct err *err)
 		rc = db_end(w->db, WHAT, write_rows(w, batch, err), err);
 	if (rc == 0)
 		w->rev++;
+	else
+		forget_names(w); /* new ones are undone with the rest */
 	return rc;
 }

@@ -5,8 +5,10 @@ the corpus of real logs is at hand, every published group is reproduced."""
 import csv
 import io
 import json
+import math
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -353,6 +355,50 @@ def test_status():
        g["verdict"] == "NO RUN COUNTS", "nor is a null", g)
 
 
+def test_metric():
+    """Any metric of the runs, the lower or the higher the better."""
+    acc = {"a": (0.81, 0.84, 0.86), "b": (0.71, 0.72, 0.75)}
+    for name, values in acc.items():
+        for i, value in enumerate(values):
+            write("metric/%s/metrics_%d.csv" % (name, i),
+                  "epoch,step,acc,train_loss\n0,1,0.99,5\n1,2,,4\n"
+                  "2,3,%g,\n3,4,nan,%g\n" % (value, value))
+    top = os.path.join(home, "metric")
+    a, b = (os.path.join(top, x) for x in acc)
+
+    def welch():
+        s = [statistics.variance(acc[x]) / 3 for x in acc]
+        m = [statistics.mean(acc[x]) for x in acc]
+        return (m[1] - m[0]) / math.sqrt(sum(s))
+
+    up = groups(a, b, "--score", "acc", "--higher", "--baseline", b)
+    down = groups(a, b, "--score", "acc", "--baseline", b)
+    ok([g["group"] for g in up] == [a, b] and
+       [g["group"] for g in down] == [b, a],
+       "the higher mean comes first with --higher, else the lower one",
+       (up, down))
+    ok(up[0]["score"] == "acc" and up[0]["unit"] == "value" and
+       abs(up[0]["mean_value"] - statistics.mean(acc["a"])) < 1e-12 and
+       abs(up[0]["sd_sample_value"] - statistics.stdev(acc["a"])) < 1e-12,
+       "mean and spread of the last values", up[0])
+    ok([r["value"] for r in up[0]["rows"]] == list(acc["a"]),
+       "a NaN is not the last value", up[0])
+    t, other = up[0]["tests"]["B"], down[1]["tests"]["B"]
+    ok(abs(t["t"] - welch()) < 1e-9 and abs(other["t"] + welch()) < 1e-9 and
+       abs(t["p_one_sided"] + other["p_one_sided"] - 1) < 1e-9,
+       "Welch's test asks whether it is better", (t, other))
+    ok(up[0]["word"] in ("shown", "not_shown") and
+       down[1]["word"] == "below_bar", "and the bar is the baseline's mean",
+       (up[0], down[1]))
+    losses = groups(a, "--score", "train_loss")
+    ok(losses[0]["unit"] == "nats", "a metric that is a loss is in nats")
+    status, _, err = board(a, "--score", "Acc")
+    ok(status == 2 and "epoch, acc, train_loss" in err,
+       "an unknown metric names those that there are", err)
+    status, out, _ = board(a, "--score", "acc", "--csv")
+    ok(status == 0 and ",0.86," in out, "CSV has the value", out)
+
+
 def test_wrong():
     cases = (
         (["/nowhere.log"], 1, "cannot open /nowhere.log"),
@@ -440,6 +486,7 @@ def main():
         test_tracks()
         test_small()
         test_status()
+        test_metric()
         test_wrong()
         test_corpus()
     finally:

@@ -8,6 +8,7 @@
 
 #include "model/alerts.h"
 #include "model/forecast.h"
+#include "parsers/run_series.h"
 
 #include "tests/support/tap.h"
 
@@ -286,7 +287,10 @@ add_rows(struct model *model, struct model_run *mr, double pace, double end_s)
 
 	while (ms / 1000 < end_s) {
 		struct sample sample = {
-			step, METRIC_TRAIN_LOSS, 3 - step / 10000, ms, 0, 0
+			.step = step,
+			.metric = METRIC_TRAIN_LOSS,
+			.value = 3 - step / 10000,
+			.train_ms = ms,
 		};
 
 		model_run_sample(model, mr, &sample);
@@ -339,6 +343,85 @@ test_forecast(void)
 	model_release(&model);
 }
 
+/* A trainer that prints the time of each step and how many there will be. */
+static void
+test_forecast_plan(void)
+{
+	struct model model;
+	struct model_run *mr;
+	struct forecast f;
+
+	model_init(&model);
+	mr = add_run(&model, "a", "/x/a.log");
+	mr->run.train_ms = mr->run.ms_per_step = RUN_ABSENT;
+	mr->run.planned_steps = 5000;
+	forecast_run(&model, mr, RUN_ABSENT, &f);
+	ok(!run_has(f.train_left_s), "without any step time nothing is said");
+	mr->run.step_ms_median = 2000;
+	forecast_run(&model, mr, RUN_ABSENT, &f);
+	is_near(f.train_left_s, 8000, 1e-6, "4000 steps of 2 s are left");
+	is_near(f.end_steps, 5000, 1e-6, "to the end of its plan");
+	forecast_run(&model, mr, 600, &f);
+	is_near(f.train_left_s, 8000, 1e-6,
+		"whatever the cap of a track is that it is not of");
+	mr->run.last_val_bpb = 1.2;
+	forecast_run(&model, mr, 600, &f);
+	ok(!run_has(f.train_left_s), "but for a run that could be of it");
+	model_release(&model);
+}
+
+static void
+add_value(struct model_run *mr, const char *name, double value)
+{
+	run_series_add(run_series_get(&mr->run, str_from(name), STR_LIT(""),
+				      METRIC_COUNT),
+		       value, 1);
+}
+
+static void
+test_metric(void)
+{
+	char loss[] = "Loss", norm[] = "grad norm";
+	struct model model;
+	struct alerts alerts;
+	struct model_run *mr, *past;
+	const struct alert *alert;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	alerts_rule_add(&alerts, &(struct alert_rule){ loss, 5, RUN_ABSENT });
+	alerts_rule_add(&alerts, &(struct alert_rule){ norm, 100, 0.5 });
+	mr = add_run(&model, "a", "/x/a.log");
+	past = add_run(&model, "a", "/x/b.log");
+	past->past = true;
+	add_value(past, "Loss", 9);
+	add_value(mr, "loss", 9);
+	add_value(mr, "Loss", 5);
+	alerts_update(&alerts, &model, NULL, T0);
+	is_int((long long)alerts.n, 0,
+	       "at the limit, by another case, of a run of before: none");
+	add_value(mr, "Loss", 6.25);
+	add_value(mr, "grad norm", 0.25);
+	alerts_update(&alerts, &model, NULL, T0);
+	alerts_update(&alerts, &model, NULL, T0);
+	alert = find(&alerts, ALERT_METRIC);
+	is_int((long long)alerts.n, 2, "each rule has its own alert, once");
+	is_str(alert->text, "Loss is 6.25, above 5", "that says what is");
+	is_str(alerts.v[1].text, "grad norm is 0.25, below 0.5", "and what");
+	add_value(mr, "Loss", 4);
+	add_value(mr, "grad norm", 200);
+	add_value(mr, "grad norm", (double)NAN);
+	alerts_update(&alerts, &model, NULL, T0);
+	is_int((long long)alerts.n, 1, "one holds no more");
+	is_str(alerts.v[0].text, "grad norm is 200, above 100",
+	       "a NaN is no value");
+	alerts_rules_clear(&alerts);
+	alerts_update(&alerts, &model, NULL, T0);
+	is_int((long long)alerts.n, 0, "without rules there are none");
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
 static void
 test_forecast_bpb(void)
 {
@@ -378,5 +461,7 @@ main(void)
 	test_state();
 	test_forecast();
 	test_forecast_bpb();
+	test_forecast_plan();
+	test_metric();
 	return tap_done();
 }

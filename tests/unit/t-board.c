@@ -485,7 +485,8 @@ test_speedrun(void)
 	v = &board.groups[2].verdict;
 	is_near(v->tests[TRACK_TEST_A].p, 0.000966916, 5e-10, "soaph: p");
 	is_near(v->margin_root_n, 0.00447, 5e-6, "soaph: its statistic");
-	is_str(board_unit(&board.groups[2]), "nats", "a loss is in nats");
+	is_str(board_unit(&board, &board.groups[2]), "nats",
+	       "a loss is in nats");
 	board_release(&board);
 }
 

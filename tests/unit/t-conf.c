@@ -29,7 +29,9 @@ static const char full[] =
 	"  \"nats_per_bpb\": 2.5},\n"
 	" \"formats\": [\"formats.d/mine.json\"],\n"
 	" \"benches\": [\"/b/*.json\"],\n"
-	" \"alerts\": {\"stall\": 90, \"bell\": false, \"command\": null},\n"
+	" \"alerts\": {\"stall\": 90, \"bell\": false, \"command\": null,"
+	" \"metrics\": [{\"metric\": \"lm loss\", \"above\": 5},"
+	" {\"metric\": \"acc\", \"above\": 0, \"below\": -1.5}]},\n"
 	" \"keys\": {\"quit\": \"x\", \"help\": null},\n"
 	" \"ui\": {\"charset\": \"ascii\", \"mouse\": false,\n"
 	" \"log_colors\": false}}\n";
@@ -80,6 +82,13 @@ test_full(void)
 	is_int(conf.alerts.stall, CONF_STALL_SECONDS, "stall");
 	is_near(conf.alerts.stall_s, 90, 0, "its seconds");
 	ok(!conf.alerts.bell && conf.alerts.command == NULL, "bell, command");
+	ok(conf.alerts.n_metrics == 2 &&
+		   strcmp(conf.alerts.metrics[0].metric, "lm loss") == 0 &&
+		   conf.alerts.metrics[0].above == 5 &&
+		   isnan(conf.alerts.metrics[0].below) &&
+		   conf.alerts.metrics[1].above == 0 &&
+		   conf.alerts.metrics[1].below == -1.5,
+	   "alerts on metrics");
 	is_int((long long)conf.n_keys, 2, "keys");
 	is_str(conf.keys[0].action, "quit", "an action");
 	is_str(conf.keys[0].key, "x", "and its key");
@@ -157,6 +166,14 @@ static const struct {
 	{ "{\"alerts\": {\"stall\": \"soon\"}}",
 	  "c.json:1: alerts.stall: expected \"auto\", false or seconds from 1 "
 	  "to 86400" },
+	{ "{\"alerts\": {\"metrics\": [{\"metric\": \"loss\"}]}}",
+	  "c.json:1: alerts.metrics[0]: needs \"above\" or \"below\"" },
+	{ "{\"alerts\": {\"metrics\": [{\"above\": 5}]}}",
+	  "c.json:1: alerts.metrics[0]: the key \"metric\" is missing" },
+	{ "{\"alerts\": {\"metrics\": [5]}}",
+	  "c.json:1: alerts.metrics[0]: expected an object" },
+	{ "{\"alerts\": {\"metrics\": [{\"metric\": \"a\", \"over\": 5}]}}",
+	  "c.json:1: alerts.metrics[0].over: unknown key" },
 	{ "{\"alerts\": {\"bell\": 1}}",
 	  "c.json:1: alerts.bell: expected true or false" },
 	{ "{\"keys\":\n {\"leave\": \"x\"}}",

@@ -15,6 +15,8 @@ struct seen_answer {
 	unsigned int n;
 	size_t points, pending;
 	double last;
+	size_t own_points;
+	double own_last;
 	uint64_t last_line;
 	enum err_code code;
 };
@@ -28,6 +30,10 @@ on_answer(void *user, struct history_answer *answer)
 	seen->n++;
 	seen->points = series != NULL ? series_count(series) : 0;
 	seen->last = series != NULL ? series_last(series)->value : RUN_ABSENT;
+	series = own_series_find(&answer->own, "grad norm");
+	seen->own_points = series != NULL ? series_count(series) : 0;
+	seen->own_last =
+		series != NULL ? series_last(series)->value : RUN_ABSENT;
 	seen->last_line = answer->last_line;
 	seen->code = answer->err.code;
 	loop_stop(seen->loop);
@@ -96,6 +102,44 @@ test_series(struct loop *loop)
 	run_release(&run);
 }
 
+/* Series of printed names, one of them like a metric's. */
+static void
+test_own_series(struct loop *loop)
+{
+	const char *path = file_in_dir("own.db");
+	struct store *store = open_store(path, false);
+	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+	struct seen_answer seen = { .loop = loop };
+	struct history *history = history_new(loop, path, on_answer, &seen);
+	struct sample sample = { .metric = METRIC_COUNT,
+				 .train_ms = RUN_ABSENT };
+	struct run run;
+
+	fill_run(&run, 9);
+	for (uint64_t line = 1; line <= 10; line++) {
+		sample.step = (double)line;
+		sample.value = 2 * sample.step;
+		sample.line = line;
+		memcpy(sample.name, "grad norm", sizeof("grad norm"));
+		store_sample_add(store, tail, &run, &sample);
+		memcpy(sample.name, "train_loss", sizeof("train_loss"));
+		store_sample_add(store, tail, &run, &sample);
+	}
+	store_run_put(store, tail, &run, &put);
+	(void)store_flush(store, NULL);
+	ask(history, &seen, &(struct history_ask){ .run_id = 1 });
+	is_int((long long)seen.own_points, 10, "points of a printed name");
+	is_near(seen.own_last, 20, 0, "the last one");
+	is_int((long long)seen.points, 0,
+	       "one that is printed like a metric is not that");
+	ask(history, &seen,
+	    &(struct history_ask){ .run_id = 1, .after_line = 8 });
+	is_int((long long)seen.own_points, 2, "then only what is new");
+	history_free(history);
+	(void)store_close(store, NULL);
+	run_release(&run);
+}
+
 static void
 test_no_database(struct loop *loop)
 {
@@ -117,6 +161,7 @@ main(void)
 	if (mkdtemp(dir) == NULL)
 		return 1;
 	test_series(loop);
+	test_own_series(loop);
 	test_no_database(loop);
 	loop_free(loop);
 	remove_dir();

@@ -120,6 +120,30 @@ test_equal_values(void)
 	series_free(series);
 }
 
+static void
+test_own(void)
+{
+	struct own_series own = { NULL, 0 };
+	struct series_point p;
+	char name[SERIES_NAME_BYTES];
+	const struct series *of;
+
+	for (int i = 0; i < 10000; i++) {
+		p = point(i, i);
+		(void)snprintf(name, sizeof(name), "m%d", i % 100);
+		own_series_push(&own, name, &p);
+		own_series_push(&own, "m0", &p);
+	}
+	ok(own.n == RUN_MAX_SERIES, "no more names than a run has");
+	of = own_series_find(&own, "m0");
+	ok(of != NULL && series_count(of) <= SERIES_OWN_POINTS &&
+		   series_last(of)->value == 9999,
+	   "and of each no more points than it may have");
+	ok(own_series_find(&own, "M0") == NULL, "case counts");
+	own_series_clear(&own);
+	ok(own.n == 0 && own_series_find(&own, "m0") == NULL, "none are left");
+}
+
 int
 main(void)
 {
@@ -134,5 +158,6 @@ main(void)
 	test_bounded(4096, 100000);
 	test_even();
 	test_equal_values();
+	test_own();
 	return tap_done();
 }

@@ -5,7 +5,10 @@
 #include "store/store.h"
 
 #include "base/buf.h"
+#include "parsers/json.h"
+#include "parsers/run_series.h"
 #include "store/schema.h"
+#include "store/store_priv.h"
 #include "tests/support/store_test.h"
 
 static int
@@ -416,6 +419,139 @@ test_orphans(void)
 	run_release(&run);
 }
 
+/* Samples of printed names beside those of metrics; a line a call. */
+static void
+add_names(struct store *store, const struct run *run, unsigned int line,
+	  char names[][SERIES_NAME_BYTES], size_t n)
+{
+	struct store_tail *tail = store_tail_get(store, "p", "/x", 0);
+
+	for (size_t i = 0; i < n; i++) {
+		struct sample sample = { .step = line,
+					 .metric = METRIC_COUNT,
+					 .value = (double)i,
+					 .train_ms = RUN_ABSENT,
+					 .line = line };
+
+		memcpy(sample.name, names[i], SERIES_NAME_BYTES);
+		store_sample_add(store, tail, run, &sample);
+	}
+}
+
+static void
+give_series(struct run *run, const char *name, enum metric metric)
+{
+	struct run_series *series =
+		run_series_get(run, str_from(name), STR_LIT("nats"), metric);
+
+	run_series_add(series, 4.5, 1);
+	run_series_add(series, 4.25, 2);
+}
+
+static int
+see_series(void *user, const struct stored_run *row)
+{
+	cJSON *series = run_series_to_json(&row->run);
+
+	json_print(user, series);
+	buf_appendf(user, " %s %llu", run_status_name(row->run.status),
+		    (unsigned long long)row->run.series_dropped);
+	cJSON_Delete(series);
+	return 0;
+}
+
+/* From the schema before, and with names like those of metrics. */
+static void
+test_names(void)
+{
+	static char names[][SERIES_NAME_BYTES] = { "Loss", "loss", "train_loss",
+						   "\xc3\xa4; DROP TABLE" };
+	const char *path = file_in_dir("names.db");
+	struct err err = { ERR_NONE, "" };
+	sqlite3 *db = NULL;
+	struct store *store;
+	struct run run;
+	struct buf text;
+
+	(void)sqlite3_open(path, &db);
+	is_int(schema_migrate_to(db, 9, &err), 0, "a database of schema 9");
+	(void)sqlite3_close(db);
+	run_sql(path,
+		"INSERT INTO metrics(id, name) VALUES(1, 'train_loss');"
+		"INSERT INTO tails(id, pod, name, path, gen, offset, lines)"
+		" VALUES(1, 'p', '/x', '/x', 0, 50, 0);"
+		"INSERT INTO runs(id, tail_id, run_index, status)"
+		" VALUES(1, 1, 0, 'truncated');"
+		"INSERT INTO sample_rows(run_id, line, seq, step, m0, v0)"
+		" VALUES(1, 1, 0, 1, 1, 9);");
+	fill_run(&run, 2);
+	run.status = RUN_KILLED;
+	run.series_dropped = 7;
+	give_series(&run, "train_loss", METRIC_COUNT);
+	give_series(&run, "lm loss", METRIC_TRAIN_LOSS);
+	store = open_store(path, false);
+	add_names(store, &run, 2, names, 4);
+	store_run_put(store, store_tail_get(store, "p", "/x", 0), &run, &put);
+	is_int(store_close(store, NULL), 0, "printed names in it");
+	is_samples(path, 1, NULL,
+		   "1 train_loss 1=9; 2 Loss 2=0?; 2 loss 2=1?; "
+		   "2 train_loss (printed) 2=2?; "
+		   "2 \xc3\xa4; DROP TABLE 2=3?; ",
+		   "each is itself");
+	is_samples(path, 1, "train_loss", "1 train_loss 1=9; ",
+		   "a printed name is not taken for the metric");
+	is_samples(path, 1, "train_loss (printed)",
+		   "2 train_loss (printed) 2=2?; ", "and has its own label");
+	is_samples(path, 1, "loss", "2 loss 2=1?; ", "case counts");
+	is_int(count_rows(path, "SELECT count(*) FROM v_samples WHERE metric"
+				" IN ('train_loss', 'train_loss (printed)')"),
+	       2, "the view tells them apart too");
+	is_int(count_rows(path, "SELECT metrics_dropped FROM v_runs"), 7,
+	       "what was left out is told");
+	store = open_store(path, true);
+	buf_init(&text, 65536);
+	(void)store_each_run(store, 1, see_series, &text, &err);
+	is_str(text.data,
+	       "[{\"name\":\"train_loss\",\"unit\":\"nats\",\"metric\":null,"
+	       "\"points\":2,\"first\":4.5,\"last\":4.25,\"min\":4.25,"
+	       "\"max\":4.5,\"min_step\":2},"
+	       "{\"name\":\"lm loss\",\"unit\":\"nats\","
+	       "\"metric\":\"train_loss\",\"points\":2,\"first\":4.5,"
+	       "\"last\":4.25,\"min\":4.25,\"max\":4.5,\"min_step\":2}]"
+	       " killed 7",
+	       "the run's series come back, and its status");
+	(void)store_close(store, NULL);
+	buf_release(&text);
+	run_release(&run);
+}
+
+/* Hostile logs: more names than a database has numbers for. */
+static void
+test_many_names(void)
+{
+	static char names[STORE_MAX_NAMES + 1000][SERIES_NAME_BYTES];
+	const size_t n = sizeof(names) / sizeof(names[0]);
+	const char *path = file_in_dir("many.db");
+	struct store *store = open_store(path, false);
+	struct run run;
+
+	fill_run(&run, 1);
+	for (size_t i = 0; i < n; i++)
+		(void)snprintf(names[i], sizeof(names[i]), "name %zu", i);
+	store_run_put(store, store_tail_get(store, "p", "/x", 0), &run, &put);
+	add_names(store, &run, 1, names, n);
+	is_int(store_close(store, NULL), 0, "more names than are taken");
+	is_int(count_rows(path, "SELECT count(*) FROM metrics"),
+	       STORE_MAX_NAMES, "are not all taken");
+	store = open_store(path, false);
+	add_names(store, &run, 2, names + n - 2, 2);
+	add_names(store, &run, 3, names, 2);
+	is_int(store_close(store, NULL), 0, "known ones go on");
+	is_samples(path, 1, "name 1", "1 name 1 1=1?; 3 name 1 3=1?; ",
+		   "and come back");
+	run_release(&run);
+}
+
 /* A number that no metric has is said, not passed over. */
 static void
 test_damaged(void)
@@ -451,6 +587,8 @@ main(void)
 	test_trim();
 	test_rules();
 	test_orphans();
+	test_names();
+	test_many_names();
 	test_damaged();
 	remove_dir();
 	return tap_done();

@@ -19,7 +19,7 @@ test_builtin(void)
 		is_str(t.name, track_name((size_t)n), "it has its file's name");
 		track_release(&t);
 	}
-	is_int(n, 3, "three tracks");
+	is_int(n, 4, "four tracks");
 	ok(track_load(&t, "parameter-golf-10min", &err) == 0, "golf");
 	is_near(t.cap_artifact_bytes, 16e6, 0, "bytes");
 	is_near(t.cap_train_s, 600, 0, "train");
@@ -109,7 +109,7 @@ main(void)
 	test_wrong();
 	is_int(track_load(&t, "golf", &err), -1, "no such track");
 	is_str(err.text,
-	       "there is no track \"golf\" (there are: nanogpt-speedrun, open, "
+	       "there is no track \"golf\" (there are: metric, nanogpt-speedrun, open, "
 	       "parameter-golf-10min; a file of your own must end in .json)",
 	       "the sentence names the tracks there are");
 	is_int(track_load(&t, "./nowhere.json", &err), -1, "no such file");

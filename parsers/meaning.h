@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_MEANING_H
+#define HGYM_PARSERS_MEANING_H
+
+#include "parsers/metric.h"
+#include "parsers/pairs.h"
+
+/*
+ * What a printed name and unit stand for, where only one reading is left:
+ * "loss", "train/loss", "lm loss" are a training loss, "dt" in ms a step time,
+ * "tok/sec" a throughput.  METRIC_COUNT where there is none, or more than one
+ * ("acc_loss", "loss scale", a "time" of which nothing says of what).  *scale
+ * takes the value to the metric's unit.  A counter ("step", "iter",
+ * "iteration", "global_step") is METRIC_STEP; an "epoch" is none: it is a
+ * counter only where a row has no other.
+ */
+enum metric meaning_of(const struct pair *pair, double *scale);
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of metrics files, CSV and JSON; called for lines that no rule took. */
+#include "config.h"
+
+#include "parsers/metric_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+#include "parsers/json.h"
+#include "parsers/linebuf.h"
+#include "parsers/meaning.h"
+#include "parsers/run.h"
+
+#define MAX_CELLS 256
+#define MAX_DEPTH 3
+#define NAME_ROOM 128 /* of a member's, in the mean */
+
+/* Of one kind of file: its rows so far, and the first until it is one. */
+struct rows_seen {
+	size_t n; /* 0, 1: that one is held, 2: more */
+	double counter;
+	struct buf text;
+	uint64_t line;
+	int64_t wall_ms;
+};
+
+struct metric_rows {
+	struct buf header; /* of the CSV at hand */
+	struct str names[MAX_CELLS];
+	size_t n_names; /* 0: no CSV */
+	size_t counter; /* the cell that is */
+	struct rows_seen csv, json;
+	/* Names of the members of one object. */
+	char paths[PAIRS_MAX * NAME_ROOM];
+	size_t n_paths;
+};
+
+struct metric_rows *
+metric_rows_new(void)
+{
+	struct metric_rows *rows = xcalloc(1, sizeof(*rows));
+
+	buf_init(&rows->header, LINE_MAX_BYTES);
+	buf_init(&rows->csv.text, LINE_MAX_BYTES);
+	buf_init(&rows->json.text, LINE_MAX_BYTES);
+	return rows;
+}
+
+void
+metric_rows_free(struct metric_rows *rows)
+{
+	if (rows == NULL)
+		return;
+	buf_release(&rows->header);
+	buf_release(&rows->csv.text);
+	buf_release(&rows->json.text);
+	free(rows);
+}
+
+void
+metric_rows_reset(struct metric_rows *rows)
+{
+	rows->n_names = rows->csv.n = rows->json.n = 0;
+}
+
+/* How sure a name is that of the rows' counter; 0: it is none. */
+static int
+counter_rank(struct str name)
+{
+	const struct pair pair = { .name = name };
+	double scale;
+
+	if (name.len == 4 && strncasecmp(name.p, "step", 4) == 0)
+		return 4;
+	if (str_eq_cstr(name, "_step"))
+		return 3;
+	if (meaning_of(&pair, &scale) == METRIC_STEP)
+		return 2;
+	return name.len == 5 && strncasecmp(name.p, "epoch", 5) == 0;
+}
+
+/* Whether a counter can be named in it; this is asked of every line. */
+static bool
+may_name_counter(struct str text)
+{
+	static const char *const words[] = { "step", "Step", "epoch", "Epoch",
+					     "iter", "Iter", "update" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (str_find(text, words[i]) != NULL)
+			return true;
+	return false;
+}
+
+static bool
+is_counter(double value)
+{
+	return value >= 0 && value < 1e15 && value == floor(value);
+}
+
+/*
+ * Give the row, or hold it while it is the first.  False where it cannot
+ * follow the first one.
+ */
+static bool
+rows_see(struct rows_seen *seen, const struct metric_line *line, double counter)
+{
+	if (seen->n == 1 && counter < seen->counter)
+		return false;
+	if (seen->n == 0) {
+		buf_clear(&seen->text);
+		buf_append(&seen->text, line->text.p, line->text.len);
+		seen->line = line->line;
+		seen->wall_ms = line->wall_ms;
+	}
+	seen->counter = counter;
+	if (seen->n < 2)
+		seen->n++;
+	return true;
+}
+
+static struct metric_line
+held_line(const struct rows_seen *seen)
+{
+	return (struct metric_line){ .text = buf_str(&seen->text),
+				     .line = seen->line,
+				     .wall_ms = seen->wall_ms };
+}
+
+static void
+add_number(struct metric_row *row, struct str name, double value)
+{
+	if (row->n < PAIRS_MAX && name.len > 0)
+		row->pairs[row->n++] = (struct pair){ .name = name,
+						      .value = value,
+						      .total = RUN_ABSENT };
+}
+
+static struct metric_row
+row_of(const struct metric_line *line, enum metric_file file)
+{
+	return (struct metric_row){ .file = file,
+				    .line = line->line,
+				    .wall_ms = line->wall_ms,
+				    .text = line->text,
+				    .step = RUN_ABSENT,
+				    .planned = RUN_ABSENT };
+}
+
+/* ---- CSV */
+
+/* The next cell, its quotes taken off; false where there is none. */
+static bool
+next_cell(struct str *rest, struct str *cell)
+{
+	const char *end;
+
+	if (rest->p == NULL)
+		return false;
+	if (rest->len == 0 || rest->p[0] != '"') {
+		end = rest->len > 0 ? memchr(rest->p, ',', rest->len) : NULL;
+		*cell = (struct str){ rest->p, end != NULL
+						       ? (size_t)(end - rest->p)
+						       : rest->len };
+	} else {
+		end = rest->p;
+		do {
+			size_t left = rest->len - (size_t)(end + 1 - rest->p);
+
+			end = memchr(end + 1, '"', left);
+			if (end == NULL)
+				return false;
+			end++;
+		} while (end < rest->p + rest->len && *end == '"');
+		*cell = (struct str){ rest->p + 1,
+				      (size_t)(end - rest->p) - 2 };
+		if (end == rest->p + rest->len)
+			end = NULL;
+		else if (*end != ',')
+			return false;
+	}
+	*cell = str_trim(*cell);
+	rest->len = end != NULL ? rest->len - (size_t)(end + 1 - rest->p) : 0;
+	rest->p = end != NULL ? end + 1 : NULL;
+	return true;
+}
+
+/* The cells of a line; 0: it is no row of cells. */
+static size_t
+split_cells(struct str text, struct str cells[MAX_CELLS])
+{
+	size_t n = 0;
+
+	while (n < MAX_CELLS && next_cell(&text, &cells[n]))
+		n++;
+	return text.p == NULL ? n : 0;
+}
+
+/*
+ * Whether a cell can be the name of a column; of "steps" the rows are runs, and
+ * a quote within is of source code.
+ */
+static bool
+is_column(struct str cell)
+{
+	double number;
+
+	return !str_to_double(cell, &number) && str_find(cell, "\"") == NULL;
+}
+
+static int
+column_rank(struct str name)
+{
+	return name.len > 0 && (name.p[name.len - 1] | 0x20) == 's'
+		       ? 0
+		       : counter_rank(name);
+}
+
+/* Take the line as the header of what follows, if it can be one. */
+static void
+begin_csv(struct metric_rows *rows, struct str text)
+{
+	int best = 0;
+
+	rows->n_names = rows->csv.n = 0;
+	if (memchr(text.p, ',', text.len) == NULL || !may_name_counter(text))
+		return;
+	buf_clear(&rows->header);
+	buf_append(&rows->header, text.p, text.len);
+	rows->n_names = split_cells(buf_str(&rows->header), rows->names);
+	for (size_t i = 0; i < rows->n_names; i++) {
+		int rank = column_rank(rows->names[i]);
+
+		if (!is_column(rows->names[i])) {
+			rows->n_names = 0;
+			return;
+		}
+		if (rank > best) {
+			rows->counter = i;
+			best = rank;
+		}
+	}
+	if (best == 0 || rows->n_names < 2)
+		rows->n_names = 0;
+}
+
+/* The row that a line with these cells is; false: it cannot be one. */
+static bool
+read_cells(const struct metric_rows *rows, const struct metric_line *line,
+	   struct metric_row *row)
+{
+	struct str cells[MAX_CELLS];
+	double value;
+
+	*row = row_of(line, METRIC_FILE_CSV);
+	if (split_cells(line->text, cells) != rows->n_names)
+		return false;
+	if (cells[rows->counter].len > 0 &&
+	    (!str_to_double(cells[rows->counter], &row->step) ||
+	     !is_counter(row->step)))
+		return false;
+	for (size_t i = 0; i < rows->n_names; i++)
+		if (i != rows->counter && str_to_double(cells[i], &value))
+			add_number(row, rows->names[i], value);
+	return true;
+}
+
+static bool
+take_csv(struct metric_rows *rows, const struct metric_line *line,
+	 metric_row_fn fn, void *user)
+{
+	bool is_first = rows->csv.n == 1;
+	struct metric_row row, first;
+	struct metric_line held;
+
+	if (rows->n_names == 0 || !read_cells(rows, line, &row)) {
+		begin_csv(rows, line->text);
+		return false;
+	}
+	if (row.n == 0 || !run_has(row.step) || line->cut)
+		return true;
+	if (!rows_see(&rows->csv, line, row.step)) {
+		rows->n_names = 0;
+		return false;
+	}
+	held = held_line(&rows->csv);
+	if (is_first && read_cells(rows, &held, &first))
+		fn(user, &first);
+	if (rows->csv.n == 2)
+		fn(user, &row);
+	return true;
+}
+
+/* ---- JSON */
+
+/* A number, or what Python writes for one that is not finite. */
+static bool
+json_number(const cJSON *node, double *value)
+{
+	if (cJSON_IsNumber(node)) {
+		*value = node->valuedouble;
+		return true;
+	}
+	return cJSON_IsString(node) &&
+	       (strcmp(node->valuestring, "NaN") == 0 ||
+		strcmp(node->valuestring, "Infinity") == 0 ||
+		strcmp(node->valuestring, "-Infinity") == 0) &&
+	       str_to_double(str_from(node->valuestring), value);
+}
+
+/* The name of a member, behind those of the objects that it is in. */
+static struct str
+member_name(struct metric_rows *rows, struct str above, const char *key)
+{
+	struct str name = { rows->paths + rows->n_paths, above.len };
+	size_t n = strlen(key);
+
+	if (above.len + 1 + n > sizeof(rows->paths) - rows->n_paths)
+		return (struct str){ NULL, 0 };
+	if (above.len > 0) {
+		memcpy(rows->paths + rows->n_paths, above.p, above.len);
+		rows->paths[rows->n_paths + name.len++] = '/';
+	}
+	memcpy(rows->paths + rows->n_paths + name.len, key, n);
+	name.len += n;
+	rows->n_paths += name.len;
+	return name;
+}
+
+/* What is found out of an object beside its numbers. */
+struct object {
+	struct metric_row *row;
+	int best; /* rank of the counter */
+	bool has_loss;
+};
+
+static void
+take_member(struct object *o, struct str name, double value)
+{
+	int rank = counter_rank(name);
+
+	if (rank > o->best) {
+		o->best = rank;
+		o->row->step = value;
+	}
+	if (str_eq_cstr(name, "total_steps") || str_eq_cstr(name, "max_steps"))
+		o->row->planned = value;
+	else if (rank < 2)
+		add_number(o->row, name, value);
+	o->has_loss |= memmem(name.p, name.len, "loss", 4) != NULL;
+	o->row->is_summary |= str_eq_cstr(name, "train_runtime");
+}
+
+static void
+walk_object(struct metric_rows *rows, struct object *o, const cJSON *object,
+	    struct str above, int depth)
+{
+	const cJSON *node;
+	double value;
+
+	cJSON_ArrayForEach(node, object)
+	{
+		bool is_number = json_number(node, &value);
+		struct str name;
+
+		if (!is_number && !(cJSON_IsObject(node) && depth < MAX_DEPTH))
+			continue;
+		name = member_name(rows, above, node->string);
+		if (name.len > 0 && is_number)
+			take_member(o, name, value);
+		else if (name.len > 0)
+			walk_object(rows, o, node, name, depth + 1);
+	}
+}
+
+/* An epoch alone, or an iteration, counts the rows only of what has a loss. */
+static bool
+read_object(struct metric_rows *rows, const struct metric_line *line,
+	    struct metric_row *row)
+{
+	struct object o = { row, 0, false };
+	cJSON *object = json_parse(line->text, JSON_BARE_TEXT, NULL);
+
+	*row = row_of(line, METRIC_FILE_JSON);
+	if (object == NULL)
+		return false;
+	rows->n_paths = 0;
+	walk_object(rows, &o, object, (struct str){ NULL, 0 }, 1);
+	cJSON_Delete(object);
+	return o.best > 0 && is_counter(row->step) && row->n > 0 &&
+	       (o.best > 2 || o.has_loss);
+}
+
+static bool
+take_json(struct metric_rows *rows, const struct metric_line *line,
+	  metric_row_fn fn, void *user)
+{
+	bool is_first = rows->json.n == 1;
+	struct metric_row row;
+	struct metric_line held;
+
+	if (!read_object(rows, line, &row))
+		return false;
+	if (!rows_see(&rows->json, line, row.step)) {
+		rows->json.n = 0;
+		return rows_see(&rows->json, line, row.step);
+	}
+	if (rows->json.n < 2)
+		return true;
+	held = held_line(&rows->json);
+	if (is_first && read_object(rows, &held, &row))
+		fn(user, &row);
+	if (is_first)
+		(void)read_object(rows, line, &row);
+	fn(user, &row);
+	return true;
+}
+
+bool
+metric_rows_take(struct metric_rows *rows, const struct metric_line *line,
+		 metric_row_fn fn, void *user)
+{
+	struct str text = str_trim(line->text);
+
+	if (text.len == 0)
+		return false;
+	if (text.p[0] == '{' && text.p[text.len - 1] == '}')
+		return may_name_counter(text) &&
+		       take_json(rows, line, fn, user);
+	return take_csv(rows, line, fn, user);
+}

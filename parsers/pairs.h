@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_PAIRS_H
+#define HGYM_PARSERS_PAIRS_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+
+/*
+ * The numbers of a line with the names that they are printed under, whatever
+ * the trainer: "loss: 3.5", "loss=3.5", "loss 3.5", "'loss': 3.5",
+ * "lm loss: 4.07E+01 |", "elapsed time (ms): 125.1", "dt: 310ms",
+ * "tok/sec: 1,234,567", "val: n/a", "18/19560", "[ 100/1251 (  8%)]",
+ * "Loss: 5.67 (5.80)", "145602 tok/s", "elapsed: 0:01:02", "loss     nan".
+ */
+struct pair {
+	struct str name; /* "loss", "lm loss"; empty: a number without a name */
+	struct str unit; /* "ms", "tok/s", "%", "it/s"; empty: none printed */
+	double value;	 /* NaN and infinite where it is printed so */
+	double total;	 /* 19560 of "18/19560"; NaN: no such thing */
+};
+
+#define PAIRS_MAX 48
+
+/*
+ * Read the pairs of a line (its prefixes and escape sequences taken off), in
+ * their order, at most PAIRS_MAX: how many.  What is said to be absent ("n/a",
+ * None, null, "-") gives none; "0:01:02" is 62 s.  0 for a line in which
+ * something does not belong to any pair that a row could have: prose, source
+ * code, a path.
+ */
+size_t pairs_read(struct str line, struct pair pairs[PAIRS_MAX]);
+
+/* What else such a line is. */
+struct pairs_line {
+	bool is_bar;	/* of tqdm or Keras: its front counts units of work */
+	bool evaluates; /* its heading says so: "Validation | loss: 3.5" */
+	uint64_t words; /* a hash of its words that are in no pair */
+};
+
+size_t pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
+		       struct pairs_line *about);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* run_reader: metrics files, and what only looks like one. */
+#include "config.h"
+
+#include "parsers/format.h"
+#include "tests/support/run_case.h"
+
+#define LIGHTNING                                                              \
+	"epoch,lr-Adam,step,train_loss,val_loss\r\n"                           \
+	"0,0.001,9,2.5,\r\n"                                                   \
+	"0,,9,,2.25\r\n"                                                       \
+	"1,0.0005,19,1.5,\r\n"                                                 \
+	"1,,19,,1.75\r\n"
+#define OBJECTS                                                                \
+	"{\"step\": 1, \"loss\": 3.5, \"train\": {\"acc\": 0.5},"              \
+	" \"total_steps\": 3}\n"                                               \
+	"{\"note\": \"no row\"}\n"                                             \
+	"{\"step\": 2, \"loss\": NaN, \"time\": \"0:01:02\", \"on\": true}\n"  \
+	"{\"step\": 3, \"loss\": 2.5, \"eval_loss\": 2.75}\n"                  \
+	"{\"step\": 3, \"train_loss\": 2.875, \"train_runtime\": 12.5}\n"
+
+#define METRIC(name, metric, points, first, last, min, max, at)                \
+	"{\"name\":\"" name "\",\"unit\":null,\"metric\":" metric              \
+	",\"points\":" points ",\"first\":" first ",\"last\":" last            \
+	",\"min\":" min ",\"max\":" max ",\"min_step\":" at "}"
+#define ONCE(name, metric, value, at)                                          \
+	METRIC(name, metric, "1", value, value, value, value, at)
+
+#define LIGHTNING_METRICS                                                      \
+	"[" METRIC("epoch", "null", "4", "0", "1", "0", "1", "9") "," METRIC(  \
+		"lr-Adam", "null", "2", "0.001", "0.0005", "0.0005", "0.001",  \
+		"19") "," METRIC("train_loss", "\"train_loss\"", "2", "2.5",   \
+				 "1.5", "1.5", "2.5",                          \
+				 "19") "," METRIC("val_loss", "\"val_loss\"",  \
+						  "2", "2.25", "1.75", "1.75", \
+						  "2.25", "19") "]"
+#define OBJECT_METRICS                                                                   \
+	"[" METRIC(                                                                      \
+		"loss", "\"train_loss\"", "2", "3.5", "2.5", "2.5", "3.5",               \
+		"3") "," ONCE("train/acc", "null", "0.5",                                \
+			      "1") "," ONCE("eval_loss", "\"val_loss\"",                 \
+					    "2.75",                                      \
+					    "3") "," ONCE("train_loss",                  \
+							  "null", "2.875",               \
+							  "3") "," ONCE("train_runtime", \
+									"null",          \
+									"12.5",          \
+									"3") "]"
+#define QUOTED_METRICS                                                         \
+	"[" METRIC("a, loss", "null", "2", "2.5", "1.5", "1.5", "2.5", "2") "]"
+
+static const struct run_case cases[] = {
+	{ "Lightning's CSV: what is empty is absent",
+	  LIGHTNING,
+	  1,
+	  { { "steps", "19" },
+	    { "last_train_loss", "1.5" },
+	    { "last_val_loss", "1.75" },
+	    { "matched", "4" },
+	    { "formats", "[\"csv\"]" },
+	    { "metrics", LIGHTNING_METRICS } } },
+	{ "objects a line",
+	  OBJECTS,
+	  1,
+	  { { "steps", "3" },
+	    { "planned_steps", "3" },
+	    { "last_train_loss", "2.5" },
+	    { "last_val_loss", "2.75" },
+	    { "status", "\"finished\"" },
+	    { "metrics", OBJECT_METRICS } } },
+	{ "a last row that may be torn gives nothing",
+	  "step,loss\n1,3.5\n2,3.25\n3,3.1",
+	  1,
+	  { { "steps", "2" }, { "last_train_loss", "3.25" } } },
+	{ "a last object is whole",
+	  "{\"step\":1,\"loss\":3.5}\n{\"step\":2,\"loss\":3.25}",
+	  1,
+	  { { "steps", "2" } } },
+	{ "a resumed table: its header once more, two runs",
+	  "step,loss\n1,3.5\n2,3.25\nstep,loss\n1,9\n2,8\n",
+	  2,
+	  { { "steps", "2" }, { "last_train_loss", "8" } } },
+	{ "quotes, blanks, an index without a name, a column of text",
+	  ",\"step\",\"a, loss\",host\n0,1,2.5,pod-7\n1,2, 1.5 ,pod\n",
+	  1,
+	  { { "metrics", QUOTED_METRICS } } },
+	{ "rows without a step are left out",
+	  "step,loss\n1,3.5\n,9\n2,3.25\n",
+	  1,
+	  { { "matched", "2" }, { "last_train_loss", "3.25" } } },
+	{ "a table between other lines",
+	  "hello, step by step\nstep,loss\n1,3.5\n2,3.25\nbye, bye\n3,3\n4,2\n",
+	  1,
+	  { { "steps", "2" } } },
+	{ "two columns that differ in case, one twice",
+	  "step,Loss,loss,loss\n1,2,3.5,7\n2,1,3.25,8\n",
+	  1,
+	  { { "last_train_loss", "null" } } },
+};
+
+/* None of these has a row. */
+static const char *const silent[] = {
+	"First step, then the next epoch, then iterate\n1, 2, 3\n4, 5, 6\n",
+	"step,loss\n1,3.5\n",
+	"step,loss\n9,3.5\n1,3\n",
+	"step,loss\n1,3.5,7\n2,3.25,8\n",
+	"step,loss\none,3.5\ntwo,3\n",
+	"step,loss\n1.5,3.5\n2.5,3\n",
+	"step,loss\n-1,3.5\n-1,3\n",
+	"step,loss\n1,\n2,\n",
+	"step,name\n1,a\n2,b\n",
+	"step,1\n1,2\n2,3\n",
+	"run,steps,loss\na,9,1\nb,9,2\n",
+	"\t\"step,loss\\n\" \\\n\t\"1,2,3\\n\" \\\n",
+	"\"epoch,step,a\n\"0,1,2\n\"0,2,3\n",
+	"\t\"epoch,step,a\n\t\"0,1,2\n\t\"0,2,3\n",
+	"price,cost\n1,2\n2,3\n3,4\n",
+	"for step, x in enumerate(xs):\n    a, b = 1, 2\n1,2\n2,3\n",
+	"step,\"loss\n1,2\n2,3\n",
+	"{\"step\": 5, \"lr\": 0.1}\n",
+	"{\"step\": 5, \"lr\": 0.1}\n{\"step\": 4, \"lr\": 0.1}\n",
+	"{\"step\": \"5\", \"lr\": 0.1}\n{\"step\": \"6\", \"lr\": 0.1}\n",
+	"{\"steps\": [1, 2]}\n{\"steps\": [1, 2]}\n",
+	"{\"iteration\": 1, \"score\": 2}\n{\"iteration\": 2, \"score\": 3}\n",
+	"{\"update\": 1, \"bytes\": 2}\n{\"update\": 2, \"bytes\": 3}\n",
+	"{\"step\": 1, \"loss\": \n{\"step\": 2, \"loss\": 3}\n",
+};
+
+static void
+count_run(void *user, const struct run *run)
+{
+	(void)run;
+	++*(size_t *)user;
+}
+
+static void
+test_silence(const struct format_set *formats)
+{
+	static const struct run_reader_cb cb = { .on_run = count_run };
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
+		struct run_reader *reader = run_reader_new(formats, &cb, &n);
+
+		n = 0;
+		run_reader_feed(reader, silent[i], strlen(silent[i]));
+		run_reader_finish(reader);
+		run_reader_free(reader);
+		ok(n == 0, "no row: %.40s", silent[i]);
+	}
+}
+
+static void
+note_sample(void *user, const struct run *run, const struct sample *s)
+{
+	buf_appendf(user, "%u %llu %d%s %g %g\n", run->run_index,
+		    (unsigned long long)s->line, (int)s->metric, s->name,
+		    s->step, s->value);
+}
+
+/* What a reader says of the text that comes in pieces of n bytes. */
+static void
+read_in_pieces(const struct format_set *formats, struct str text, size_t n,
+	       struct buf *out)
+{
+	static const struct run_reader_cb cb = { .on_sample = note_sample,
+						 .on_run = run_case_note };
+	struct run_reader *reader = run_reader_new(formats, &cb, out);
+
+	for (; text.len > 0; text.p += n, text.len -= n) {
+		n = n < text.len ? n : text.len;
+		run_reader_feed(reader, text.p, n);
+	}
+	run_reader_finish(reader);
+	run_reader_free(reader);
+}
+
+static void
+test_cuts(const struct format_set *formats, const char *text)
+{
+	struct buf whole, pieces;
+	size_t n = 1;
+
+	buf_init(&whole, 1 << 20);
+	buf_init(&pieces, 1 << 20);
+	read_in_pieces(formats, str_from(text), strlen(text), &whole);
+	for (; n < strlen(text); n++) {
+		buf_clear(&pieces);
+		read_in_pieces(formats, str_from(text), n, &pieces);
+		if (!str_eq(buf_str(&whole), buf_str(&pieces)))
+			break;
+	}
+	ok(whole.len > 200 && n == strlen(text), "cut anywhere: %.20s", text);
+	buf_release(&whole);
+	buf_release(&pieces);
+}
+
+int
+main(void)
+{
+	struct format_set *formats = format_set_new_builtin();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		run_case_check(formats, &cases[i]);
+	test_silence(formats);
+	test_cuts(formats, LIGHTNING);
+	test_cuts(formats, OBJECTS);
+	format_set_free(formats);
+	return tap_done();
+}

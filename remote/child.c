@@ -364,7 +364,11 @@ on_admit(void *user)
 	}
 	err_prefix(&err, "%s", run->link->pod.name);
 	s->run = NULL;
-	link_refused(run->link, &err);
+	/* For want of descriptors, or of processes, it may start later. */
+	if (err.code == ERR_CONFIG)
+		link_refused(run->link, &err);
+	else if (is_alone(run))
+		link_lost(run->link, &err);
 	free_run(run);
 	stream_fail(s, &err);
 }

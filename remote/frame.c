@@ -50,57 +50,49 @@ number_pair(struct str word, uint64_t *dev, uint64_t *ino)
 	       number(word, UINT64_MAX, ino);
 }
 
+#define FAR (INT64_MAX - FRAME_DATA_MAX)
+#define FIELD(member)                                                          \
+	offsetof(struct frame, member), sizeof(((struct frame *)0)->member)
+
+/* The words that are numbers: where they go, and how large they may be. */
+static const struct frame_number {
+	char kind;
+	size_t at, size;
+	uint64_t least, most;
+} numbers[] = {
+	{ 'i', FIELD(id), 1, UINT32_MAX },
+	{ '0', FIELD(id), 0, UINT32_MAX },
+	{ 'o', FIELD(offset), 0, FAR },
+	{ 'z', FIELD(size), 0, FAR },
+	{ 't', FIELD(stamp), 0, FAR },
+	{ 'a', FIELD(all), 0, FAR },
+	{ 'c', FIELD(sum), 0, UINT32_MAX },
+	{ 'p', FIELD(data.len), 0, FRAME_PATH_MAX },
+	{ 'r', FIELD(real.len), 0, FRAME_PATH_MAX },
+	{ 'l', FIELD(data.len), 1, FRAME_DATA_MAX },
+	{ 'e', FIELD(error), 0, 4095 },
+	{ 'q', FIELD(seq), 0, UINT64_MAX },
+	{ 'm', FIELD(pod_ms), 0, UINT64_MAX },
+};
+
 /* Read one word of a header into the frame; false when it is none. */
 static bool
-frame_word(struct frame_reader *reader, char kind, struct str word)
+frame_word(struct frame *frame, char kind, struct str word)
 {
-	const uint64_t far = INT64_MAX - FRAME_DATA_MAX;
-	struct frame *frame = &reader->frame;
+	const struct frame_number *to = numbers;
 	uint64_t n = 0;
-	bool good = false;
+	uint32_t small;
 
-	switch (kind) {
-	case 'i':
-	case '0':
-		good = number(word, UINT32_MAX, &n) && (n > 0 || kind == '0');
-		frame->id = (uint32_t)n;
-		return good;
-	case 'n':
+	if (kind == 'n')
 		return number_pair(word, &frame->dev, &frame->ino);
-	case 'o':
-		return number(word, far, &frame->offset);
-	case 'z':
-		return number(word, far, &frame->size);
-	case 't':
-		return number(word, far, &frame->stamp);
-	case 'a':
-		return number(word, far, &frame->all);
-	case 'c':
-		good = number(word, UINT32_MAX, &n);
-		frame->sum = (uint32_t)n;
-		return good;
-	case 'p':
-		good = number(word, FRAME_PATH_MAX, &n);
-		reader->want = frame->data.len = (size_t)n;
-		return good;
-	case 'r':
-		good = number(word, FRAME_PATH_MAX, &n);
-		frame->real.len = (size_t)n;
-		reader->want += (size_t)n;
-		return good;
-	case 'l':
-		good = number(word, FRAME_DATA_MAX, &n) && n > 0;
-		reader->want = (size_t)n;
-		return good;
-	case 'e':
-		good = number(word, 4095, &n);
-		frame->error = (int)n;
-		return good;
-	case 'q':
-		return number(word, UINT64_MAX, &frame->seq);
-	default:
-		return number(word, UINT64_MAX, &frame->pod_ms);
-	}
+	while (to->kind != kind)
+		to++;
+	if (!number(word, to->most, &n) || n < to->least)
+		return false;
+	small = (uint32_t)n;
+	memcpy((char *)frame + to->at,
+	       to->size == sizeof(n) ? (const void *)&n : &small, to->size);
+	return true;
 }
 
 static const struct frame_form *
@@ -121,7 +113,6 @@ frame_parse(struct frame_reader *reader, struct str line, struct err *err)
 	struct str word;
 
 	reader->frame = (struct frame){ 0 };
-	reader->want = 0;
 	if (form == NULL)
 		return err_set(err, ERR_REMOTE,
 			       "the follower on the pod sent a line that is "
@@ -131,7 +122,7 @@ frame_parse(struct frame_reader *reader, struct str line, struct err *err)
 	line.len -= 2;
 	for (const char *kind = form->words; *kind != '\0'; kind++)
 		if (!str_next(&line, ' ', &word) ||
-		    !frame_word(reader, *kind, word))
+		    !frame_word(&reader->frame, *kind, word))
 			return err_set(err, ERR_REMOTE,
 				       "the follower on the pod sent a wrong "
 				       "%c frame",
@@ -141,6 +132,7 @@ frame_parse(struct frame_reader *reader, struct str line, struct err *err)
 			       "the follower on the pod sent a %c frame with "
 			       "too many words",
 			       form->letter);
+	reader->want = reader->frame.data.len + reader->frame.real.len;
 	if (form->type == FRAME_DATA || form->type == FRAME_PREVIEW)
 		reader->state = FRAME_IN_DATA;
 	else if (strchr(form->words, 'p') != NULL)

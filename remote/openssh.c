@@ -467,8 +467,10 @@ static const struct {
 	{ "HOST IDENTIFICATION HAS CHANGED", ERR_HOSTKEY, true,
 	  "the host key is not the one that is known: " },
 	{ "REVOKED HOST KEY", ERR_HOSTKEY, true, "" },
+	{ "host key is known for", ERR_HOSTKEY, true,
+	  "no host key of it is known (log in once with ssh, or see "
+	  "--accept-new): " },
 	{ "Host key verification failed", ERR_HOSTKEY, true, "" },
-	{ "host key is known for", ERR_HOSTKEY, true, "" },
 	{ "Too many authentication failures", ERR_AUTH, true, "" },
 	{ "Permission denied", ERR_AUTH, true, "" },
 	{ "Unable to negotiate", ERR_NET, true, "" },

@@ -180,6 +180,7 @@ offer_agent(struct ssh_auth *auth)
 			if (i % 2 == 0 || !auth->target->identities_only)
 				offer = offer_agent_sort(auth, &agent,
 							 i % 2 == 0, i >= 2);
+	auth->agent_is_silent = agent.is_connected && !agent.has_answered;
 	ssh_agent_close(&agent);
 	return offer;
 }
@@ -275,20 +276,34 @@ add_hints(const struct ssh_auth *auth, struct buf *text)
 				     "\"transport\": \"openssh\"");
 }
 
+/* The key files, and what keeps one of them from being used. */
 static void
 list_identities(const struct ssh_auth *auth, struct buf *text)
 {
 	unsigned int n = 0;
 
-	for (size_t i = 0; i < auth->target->n_identities; i++)
-		if (auth->keys[i].exists)
-			buf_appendf(text, "%s%s", n++ > 0 ? ", " : "",
-				    auth->target->identities[i]);
+	for (size_t i = 0; i < auth->target->n_identities; i++) {
+		const char *path = auth->target->identities[i];
+		const struct ssh_key *key = &auth->keys[i];
+
+		if (!key->exists && !key->is_garbage && key->mode == 0)
+			continue;
+		buf_appendf(text, "%s%s", n++ > 0 ? ", " : "", path);
+		if (key->is_garbage)
+			buf_append_str(text, " (it is no private key)");
+		else if (key->mode != 0)
+			buf_appendf(text,
+				    " (Permissions %04o are too open: this "
+				    "private key is ignored; chmod 600 it)",
+				    key->mode);
+	}
 	if (n == 0 && auth->target->n_identities > 0)
 		buf_appendf(text, "there is no key file (%s ..)",
 			    auth->target->identities[0]);
-	buf_append_str(text, auth->target->agent != NULL ? ", and the agent"
-							 : ", no agent");
+	buf_append_str(text, auth->target->agent == NULL ? ", no agent"
+			     : auth->agent_is_silent
+				     ? ", and the agent, which does not answer"
+				     : ", and the agent");
 }
 
 static void

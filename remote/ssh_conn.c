@@ -630,7 +630,8 @@ begin_proxy(struct ssh_conn *conn)
 	if (rc == 0)
 		begin_session(conn);
 	else
-		end_conn(conn, link_refused);
+		end_conn(conn, conn->why.code == ERR_CONFIG ? link_refused
+							    : link_lost);
 }
 
 static void

@@ -159,17 +159,24 @@ void
 ssh_key_read(struct ssh_key *key, const char *path)
 {
 	struct buf text;
+	struct stat st;
 
 	memset(key, 0, sizeof(*key));
 	buf_init(&key->blob, SSH_KEY_MAX_BYTES);
 	buf_init(&text, SSH_KEY_MAX_BYTES);
 	key->readable = true;
 	read_public(key, path);
-	if (file_read(path, &text, NULL) == 0 &&
-	    str_find(buf_str(&text), "PRIVATE KEY") != NULL) {
-		key->exists = true;
-		read_private(key, buf_str(&text));
+	if (file_read(path, &text, NULL) == 0) {
+		key->is_garbage =
+			str_find(buf_str(&text), "PRIVATE KEY") == NULL;
+		/* What ssh(1) refuses: one of ours that others may read. */
+		if (stat(path, &st) == 0 && st.st_uid == getuid() &&
+		    (st.st_mode & 077) != 0)
+			key->mode = st.st_mode & 0777;
+		key->exists = !key->is_garbage && key->mode == 0;
 	}
+	if (key->exists)
+		read_private(key, buf_str(&text));
 	if (key->blob.len > 0)
 		ssh_key_type(key->type, buf_str(&key->blob));
 	release_secret(&text);

@@ -14,7 +14,10 @@
 #define SSH_KEY_MAX_BYTES 65536
 
 struct ssh_key {
-	bool exists; /* a private key could be read */
+	bool exists;	 /* a private key could be read, which may be used */
+	bool is_garbage; /* there is a file, which holds no private key */
+	unsigned int
+		mode; /* others may do that with it: it is not used; or 0 */
 	bool encrypted;
 	bool readable;	 /* by libssh2: not one of its unknown ciphers */
 	char type[64];	 /* "ssh-ed25519"; "" when it cannot be told */

@@ -88,6 +88,7 @@ struct ssh_auth {
 	/* What was seen on the way, for the words of a refusal. */
 	unsigned int offered; /* keys that the server was shown */
 	bool saw_rsa, saw_cert, saw_hardware, saw_cipher;
+	bool agent_is_silent; /* it listens, and does not answer */
 	int64_t deadline_ms;
 };
 

@@ -100,6 +100,12 @@ def bad_input(folder):
     r = run("parse", name)
     ok(b"\x1b" not in r.stdout and r.returncode == 0,
        "a hostile file name cannot reach the terminal")
+    for name in ("=1+1.log", "+1.log", "-1.log", "@SUM(A1).log"):
+        path(name, GOOD)
+        r = run("parse", "--csv", "--", name, cwd=folder)
+        line = r.stdout.split(b"\n")[1]
+        ok(line.startswith(b"'" + name.encode() + b",") and
+           b",42," in line, "a spreadsheet does not compute " + name, line)
     r = run("parse", "--json", os.path.join(folder, "g*.log"))
     ok(len(rows(r)) == 1, "a glob is expanded")
 

@@ -159,8 +159,10 @@ utf8_prefix(struct str s, size_t columns)
 static bool
 is_harmful(uint32_t cp)
 {
+	/* Fillers of Hangul and a vowel separator look like nothing at all. */
 	return cp < 0x20 || (cp >= 0x7F && cp < 0xA0) || cp == 0xAD ||
-	       (cp >= 0x200B && cp <= 0x200F) ||
+	       cp == 0x61C || cp == 0x115F || cp == 0x1160 || cp == 0x180E ||
+	       cp == 0x3164 || cp == 0xFFA0 || (cp >= 0x200B && cp <= 0x200F) ||
 	       (cp >= 0x2028 && cp <= 0x202E) ||
 	       (cp >= 0x2060 && cp <= 0x206F) || cp == 0xFEFF ||
 	       (cp >= 0xFFF9 && cp <= 0xFFFB) ||

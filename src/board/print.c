@@ -748,7 +748,7 @@ void
 board_print_md_group(FILE *stream, const struct board *board,
 		     const struct board_group *group)
 {
-	struct facts facts = { NULL };
+	struct facts facts = { .v = NULL };
 	struct page p = { .facts = &facts, .board = board, .markdown = true };
 
 	p.text = buf_new(LINE_MAX_LEN);
@@ -761,7 +761,7 @@ static void
 print_board(FILE *stream, const struct board *board, bool markdown,
 	    const struct board_look *look)
 {
-	struct facts facts = { NULL };
+	struct facts facts = { .v = NULL };
 	struct page p = { .facts = &facts,
 			  .board = board,
 			  .markdown = markdown,

@@ -12,9 +12,9 @@
 #include "report/out.h"
 
 /*
- * Commands of the command line.  One const struct a command, in a file of its
- * own: its options in, an exit status out.  --help, the man page's COMMANDS
- * and the shell completions are made from these structs.  This room alone
+ * Commands of the command line.  One const struct a command, a file a subject:
+ * its options in, an exit status out.  --help, the man page's COMMANDS and the
+ * shell completions are made from these structs.  This room alone
  * prints to stdout.
  */
 

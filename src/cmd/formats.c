@@ -163,6 +163,7 @@ clean_copy(struct str s)
 static void
 keep_untaken(struct check *check, uint64_t line, struct str s)
 {
+	AUTO_TEXT path = clean_copy(str_from(check->path));
 	AUTO_TEXT text = clean_copy(s);
 
 	if (!has_digit(s))
@@ -170,9 +171,8 @@ keep_untaken(struct check *check, uint64_t line, struct str s)
 	if (check->n_untaken == MAX_UNTAKEN)
 		check->more_untaken++;
 	else
-		check->untaken[check->n_untaken++] =
-			xasprintf("%s:%llu: %s", check->path,
-				  (unsigned long long)line, text);
+		check->untaken[check->n_untaken++] = xasprintf(
+			"%s:%llu: %s", path, (unsigned long long)line, text);
 }
 
 static size_t

@@ -12,6 +12,8 @@
 
 #define LINE_MAX_BYTES 4096U
 #define OLD_RUNS_TEXT  "33"
+/* The end of the year 9999: a pod's clock says less. */
+#define CLOCK_MAX_S 253402300799
 
 /*
  * One line for any login shell: no backslash, no newline, no "!".  $1 is the
@@ -119,9 +121,6 @@ end_file(struct harness_wire *wire)
 	wire->path[0] = '\0';
 }
 
-/* The end of the year 9999: a pod's clock says less. */
-#define MTIME_MAX_S 253402300799
-
 /* "F <mtime> <size> <path>": a path may hold blanks. */
 static void
 begin_file(struct harness_wire *wire, struct str rest)
@@ -133,7 +132,7 @@ begin_file(struct harness_wire *wire, struct str rest)
 	wire->size = 0;
 	if (!str_next(&rest, ' ', &word) || !str_to_i64(word, &mtime_s) ||
 	    !str_next(&rest, ' ', &word) || !str_to_u64(word, &wire->size) ||
-	    mtime_s < 0 || mtime_s > MTIME_MAX_S || rest.len == 0 ||
+	    mtime_s < 0 || mtime_s > CLOCK_MAX_S || rest.len == 0 ||
 	    rest.len >= sizeof(wire->path))
 		return;
 	(void)snprintf(wire->path, sizeof(wire->path), "%.*s", (int)rest.len,
@@ -178,7 +177,7 @@ read_head(struct harness_wire *wire, struct str line)
 
 	if (str_starts_with(line, "HGH1 ") &&
 	    str_to_i64((struct str){ line.p + 5, line.len - 5 }, &now_s) &&
-	    now_s > 0)
+	    now_s > 0 && now_s <= CLOCK_MAX_S)
 		wire->now_ms = now_s * 1000;
 }
 

@@ -483,7 +483,9 @@ loop_child_new(struct loop *loop, const char *const *argv,
 	if (rc == 0)
 		return child;
 	close_handle(&child->process);
-	err_set(err, ERR_IO, "cannot start %s: %s", argv[0], uv_strerror(rc));
+	/* A program that is not there is not there later either. */
+	err_set(err, rc == UV_ENOENT || rc == UV_EACCES ? ERR_CONFIG : ERR_IO,
+		"cannot start %s: %s", argv[0], uv_strerror(rc));
 	return NULL;
 }
 

@@ -76,7 +76,8 @@ void loop_on_signal(struct loop *loop, int signum, loop_signal_fn fn,
  * A child process.  argv[0] is looked up in PATH; it gets a session of its
  * own (setsid) and the three descriptors (borrowed; -1: /dev/null).  envp
  * NULL: ours.  on_exit is called once, on the loop (term_signal 0: it left
- * with exit_status); the struct is gone after it.
+ * with exit_status); the struct is gone after it.  NULL with err: ERR_CONFIG
+ * where there is no such program, else ERR_IO.
  */
 struct loop_child;
 typedef void (*loop_child_fn)(void *user, int exit_status, int term_signal);

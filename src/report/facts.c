@@ -71,9 +71,8 @@ facts_add(struct facts *facts, const struct fact *fact)
 __attribute__((format(printf, 1, 0))) static char *
 fact_print(const char *fmt, va_list ap)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	buf_init(&text, TEXT_BYTES);
 	buf_vappendf(&text, fmt, ap);
 	return buf_detach(&text);
 }

@@ -90,10 +90,9 @@ print_facts(struct buf *out, const struct fact *fact, size_t n,
 	    const struct facts_look *look)
 {
 	size_t indent = look->indent;
-	struct buf value, folded;
+	AUTO_BUF value = buf_new(MAX_VALUE);
+	AUTO_BUF folded = buf_new(4 * MAX_VALUE);
 
-	buf_init(&value, MAX_VALUE);
-	buf_init(&folded, 4 * MAX_VALUE);
 	for (size_t i = 0; i < n; i++, fact++) {
 		size_t width = utf8_width(str_from(fact->label));
 
@@ -110,8 +109,6 @@ print_facts(struct buf *out, const struct fact *fact, size_t n,
 		put_styled(out, look, fact->style, folded.data);
 		buf_append_char(out, '\n');
 	}
-	buf_release(&folded);
-	buf_release(&value);
 }
 
 /* The cell of a table's row; row 0 is its head. */
@@ -184,9 +181,8 @@ static void
 measure(struct layout *layout, const struct facts *facts,
 	const struct facts_section *s, bool tails)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_VALUE);
 
-	buf_init(&text, MAX_VALUE);
 	for (size_t k = 0; k < rows_of(s) * s->n_columns; k++) {
 		size_t i = k % s->n_columns, size;
 		size_t *most = tails ? &layout->tails[i] : &layout->widths[i];
@@ -197,7 +193,6 @@ measure(struct layout *layout, const struct facts *facts,
 				       tail_pad(layout, i, text.data);
 		*most = size > *most ? size : *most;
 	}
-	buf_release(&text);
 }
 
 /* Leave as much of a text as fits with a mark behind it. */
@@ -289,9 +284,8 @@ print_row(struct buf *out, const struct facts *facts,
 {
 	const struct facts_section *s = layout->s;
 	size_t owed = look->indent, width, tail;
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_VALUE);
 
-	buf_init(&text, MAX_VALUE);
 	for (size_t i = 0; i < s->n_columns; i++) {
 		enum fact_style style =
 			row > 0 ? cell_at(facts, s, row, i)->style : FACT_DIM;
@@ -314,7 +308,6 @@ print_row(struct buf *out, const struct facts *facts,
 		owed += (is_text ? room - width : tail) + GAP;
 	}
 	buf_append_char(out, '\n');
-	buf_release(&text);
 }
 
 /* A title, and what stands beside it, which ends at that column or has a line
@@ -421,9 +414,8 @@ md_mark(const struct fact *fact)
 static void
 print_md_fact(struct buf *out, const struct fact *fact, bool is_item)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_VALUE);
 
-	buf_init(&text, MAX_VALUE);
 	utf8_sanitize(&text, str_from(fact->label));
 	buf_append_str(out, is_item || text.len > 0 ? "- " : "");
 	put_md(out, text.data);
@@ -432,7 +424,6 @@ print_md_fact(struct buf *out, const struct fact *fact, bool is_item)
 	buf_append_str(out, md_mark(fact));
 	put_md(out, text.data);
 	buf_appendf(out, "%s\n", md_mark(fact));
-	buf_release(&text);
 }
 
 void
@@ -441,9 +432,8 @@ facts_print_md_table(struct buf *out, const struct facts *facts, size_t section,
 {
 	const struct facts_section *s = &facts->sections[section];
 	size_t n = s->n_columns;
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_VALUE);
 
-	buf_init(&text, MAX_VALUE);
 	for (size_t i = head ? 0 : n; i < n * rows_of(s); i++) {
 		const char *mark =
 			i >= n && cell_at(facts, s, i / n, i % n)->style ==
@@ -462,15 +452,13 @@ facts_print_md_table(struct buf *out, const struct facts *facts, size_t section,
 						    : "|---:");
 		buf_append_str(out, i + 1 == n ? "|\n" : "");
 	}
-	buf_release(&text);
 }
 
 void
 facts_print_md(struct buf *out, const struct facts *facts)
 {
-	struct buf title;
+	AUTO_BUF title = buf_new(MAX_VALUE);
 
-	buf_init(&title, MAX_VALUE);
 	for (size_t i = 0; i < facts->n_sections; i++) {
 		const struct facts_section *s = &facts->sections[i];
 		const struct fact *fact = &facts->v[s->first];
@@ -495,15 +483,18 @@ facts_print_md(struct buf *out, const struct facts *facts)
 			print_md_fact(out, &fact[k], s->is_list);
 		}
 	}
-	buf_release(&title);
 }
 
+/* A text that a spreadsheet would compute has a "'" before it. */
 static void
-put_csv(struct buf *out, const char *text)
+put_csv(struct buf *out, const char *text, bool is_text)
 {
 	const char *quote = strpbrk(text, ",\"\r\n") != NULL ? "\"" : "";
+	bool is_formula = is_text && text[0] != '\0' && text[1] != '\0' &&
+			  strchr("=+-@", text[0]) != NULL;
 
 	buf_append_str(out, quote);
+	buf_append_str(out, is_formula ? "'" : "");
 	for (; *text != '\0'; text++)
 		buf_appendf(out, *text == '"' ? "\"%c" : "%c", *text);
 	buf_append_str(out, quote);
@@ -515,9 +506,8 @@ facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 {
 	const struct facts_section *s = &facts->sections[section];
 	size_t n = s->n_columns;
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_VALUE);
 
-	buf_init(&text, MAX_VALUE);
 	for (size_t i = head ? 0 : n; i < n * rows_of(s); i++) {
 		const struct facts_column *column = &s->columns[i % n];
 		const struct fact *fact =
@@ -526,15 +516,16 @@ facts_print_csv(struct buf *out, const struct facts *facts, size_t section,
 
 		buf_append_str(out, i % n > 0 ? "," : "");
 		if (fact == NULL) {
-			put_csv(out, column->key != NULL ? column->key
-							 : column->label);
+			put_csv(out,
+				column->key != NULL ? column->key
+						    : column->label,
+				true);
 		} else if (column->kind != FMT_TEXT || fact->text == NULL) {
-			put_csv(out, fmt_raw(fact->number, number));
+			put_csv(out, fmt_raw(fact->number, number), false);
 		} else {
 			value_text(&text, fact);
-			put_csv(out, text.data);
+			put_csv(out, text.data, fact->kind == FMT_TEXT);
 		}
 		buf_append_str(out, i % n + 1 == n ? "\n" : "");
 	}
-	buf_release(&text);
 }

@@ -32,7 +32,8 @@ void facts_print_text(struct buf *out, const struct facts *facts);
 void facts_print_md(struct buf *out, const struct facts *facts);
 
 /* A table alone, with its head or only its rows; CSV is RFC 4180, its numbers
- * as they are, its head the keys of the columns. */
+ * as they are, its head the keys of the columns, and a text that begins with
+ * = + - or @ has a ' before it. */
 void facts_print_md_table(struct buf *out, const struct facts *facts,
 			  size_t section, bool head);
 void facts_print_csv(struct buf *out, const struct facts *facts, size_t section,

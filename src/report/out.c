@@ -93,10 +93,9 @@ static void
 add_cell(struct out *out, const struct out_column *column, const cJSON *node)
 {
 	bool absent = node == NULL || cJSON_IsNull(node);
-	struct buf text;
+	AUTO_BUF text = buf_new(CELL_MAX_BYTES);
 	size_t fits;
 
-	buf_init(&text, CELL_MAX_BYTES);
 	cell_text(&text, column, node);
 	fits = out->format == OUT_TABLE
 		       ? utf8_prefix(str_from(text.data), TABLE_CELL_COLUMNS)
@@ -110,7 +109,6 @@ add_cell(struct out *out, const struct out_column *column, const cJSON *node)
 	}
 	facts_text(&out->rows, "", FACT_PLAIN, "%s", text.data)->kind =
 		absent || cJSON_IsNumber(node) ? FMT_NUMBER : FMT_TEXT;
-	buf_release(&text);
 }
 
 /* A column is one of numbers when all its cells are numbers or absent. */
@@ -132,9 +130,8 @@ static void
 out_print(struct out *out)
 {
 	static const struct facts_look plain = { 0 };
-	struct buf text;
+	AUTO_BUF text = buf_new(SIZE_MAX / 2);
 
-	buf_init(&text, SIZE_MAX / 2);
 	if (out->format != OUT_CSV)
 		find_kinds(out);
 	if (out->format == OUT_CSV)
@@ -144,7 +141,6 @@ out_print(struct out *out)
 	else
 		facts_print(&text, &out->rows, &plain);
 	(void)fwrite(text.data, 1, text.len, out->stream);
-	buf_release(&text);
 	out->head_done = true;
 	out_begin(out);
 }

@@ -9,6 +9,7 @@
 
 #include "base/xalloc.h"
 #include "harness/feed.h"
+#include "harness/wire.h"
 #include "loop/loop.h"
 #include "model/harness_view.h"
 #include "remote/fleet.h"
@@ -81,6 +82,32 @@ test_points(const struct harness_place *place)
 	   "texts of an iteration, the newest phase first");
 }
 
+/* A clock that no pod can have is none, and what follows it is noise. */
+static void
+test_clock(void)
+{
+	static const char *const heads[] = { "HGH1 9223372036854775807\n",
+					     "HGH1 253402300800\n", "HGH1 -5\n",
+					     "HGH1 0\n" };
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		struct harness_files files;
+		struct harness_wire wire;
+
+		harness_files_init(&files);
+		harness_wire_init(&wire, &files);
+		harness_wire_feed(&wire, str_from(heads[i]));
+		harness_wire_feed(&wire, STR_LIT("END\n"));
+		ok(wire.now_ms == 0 && !wire.ended, "a pod's clock: %.26s",
+		   heads[i]);
+		harness_wire_feed(&wire, STR_LIT("HGH1 253402300799\nEND\n"));
+		ok(wire.now_ms == INT64_C(253402300799000) && wire.ended,
+		   "and the last one that it can have");
+		harness_wire_release(&wire);
+		harness_files_release(&files);
+	}
+}
+
 int
 main(void)
 {
@@ -94,6 +121,7 @@ main(void)
 	struct harness_feed *feed;
 	struct fleet *fleet;
 
+	test_clock();
 	if (mkdtemp(root) == NULL || test.loop == NULL)
 		return 1;
 	dir = realpath(root, NULL);

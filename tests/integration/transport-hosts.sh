@@ -110,6 +110,21 @@ test_user_keys() {
 	login
 	is "$?" "$AUTH" "a key file that is not there"
 	says "and says so" "there is no key file"
+	make_key -t ed25519 -N ''
+	for mode in 644 640 601 666; do
+		chmod $mode "$key"
+		login
+		is "$?" "$AUTH" "a key of mode $mode"
+		says "ssh's words for it" "Permissions 0$mode are too open"
+	done
+	chmod 400 "$key"
+	login
+	is "$?" 0 "a key of mode 400"
+	chmod 600 "$key"
+	echo nonsense >"$key"
+	login
+	is "$?" "$AUTH" "a key file that holds no key"
+	says "and says so" "$key (it is no private key)"
 	make_key -t rsa -b 2048 -N ''
 	login
 	if test "$?" = 0; then
@@ -169,6 +184,7 @@ test_agent() {
 	allow "$work/other"
 	t -k "$work/known" "libssh2:$user@127.0.0.1:$port" 'echo in' </dev/null
 	got=$?
+	says "an agent that hangs is named" "the agent, which does not answer"
 	cat >>"$rig/ssh_config" <<-END
 	Host behind
 	HostName 127.0.0.1

@@ -140,6 +140,12 @@ test_utf8(void)
 	utf8_sanitize(&buf, STR_LIT("a\x1b[31m\tb\xff\r\n\xc2\x9b"));
 	is_str(buf.data, "a\xc2\xb7[31m b\xef\xbf\xbd\xc2\xb7\xc2\xb7\xc2\xb7",
 	       "controls and invalid bytes are made visible");
+	buf_clear(&buf);
+	utf8_sanitize(&buf, STR_LIT("\u061c\u115f\u1160\u180e\u3164\uffa0"
+				    "\u200b\u202e\u2066\ufeff"));
+	is_str(buf.data,
+	       "\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7\u00b7",
+	       "what looks like nothing, or turns the line, is made visible");
 	is_int((long long)utf8_width(str_from("a\xe4\xb8\xad\xcc\x81")), 3,
 	       "wide is 2, combining is 0");
 	is_int((long long)utf8_prefix(str_from("a\xe4\xb8\xad"), 2), 1,

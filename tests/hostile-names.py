@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Names that hold escape sequences: every command is given files with such
+names, files that are not there, and words of its own; not one byte of them
+reaches a stream as it is."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.environ.get("HGYM_SRC", "."), "tests",
+                                "support"))
+from home import home_env  # noqa: E402
+from tap import finish, ok  # noqa: E402
+
+EVIL = "\x1b]0;title\x07\x1b[31m\u202e\x9b1m"
+HARMFUL = (b"\x1b", b"\x07", b"\xe2\x80\xae", b"\xc2\x9b")
+LOG = ("seed:42\n1000/1000 val_loss: 2.3 val_bpb: 1.0\n"
+       "a line 17 that no rule takes\n")
+FORMAT = {"schema": "hgym-tui.format/1", "name": "x" + EVIL, "rules": []}
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name + EVIL)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    return path
+
+
+def cases(folder):
+    """(command, its words) for every command that takes a name."""
+    log = write(folder, "log", LOG)
+    rules = write(folder, "rules.json", json.dumps(FORMAT))
+    bench = write(folder, "bench.json", json.dumps({"name": EVIL}))
+    conf = write(folder, "config.json", json.dumps({EVIL: 1}))
+    pods = write(folder, "pods.json", json.dumps(
+        {"pods": [{"name": "p" + EVIL, "transport": "local"}]}))
+    garbage = write(folder, "garbage", "{" + EVIL)
+    work = os.path.join(folder, "dir" + EVIL)
+    os.mkdir(work)
+    for name in (log, garbage, work, os.path.join(folder, "none" + EVIL)):
+        yield ["parse", name]
+        yield ["parse", "--csv", name]
+        yield ["parse", "--md", name]
+        yield ["board", name]
+        yield ["board", "--md", "--csv", name]
+        yield ["board", "--group-by", "file", "--values", EVIL + "=1,2", name]
+        yield ["board", "--baseline", name, log]
+        yield ["board", "--track", name, log]
+        yield ["submission", name]
+        yield ["export", "--what", "samples", "--csv", name]
+        yield ["formats", "show", name]
+        yield ["formats", "check", "pytorch", name]
+        yield ["formats", "check", name, log]
+        yield ["formats", "check", rules, name]
+        yield ["harness", name]
+        yield ["harness", "pod" + EVIL + ":" + name]
+        yield ["bench", "run", "--dry-run", name]
+        yield ["bench", "judge", "--control", name, "--variant", "a=" + name]
+        yield ["bench", "audit", "p" + EVIL, name]
+        yield ["--config", name, "pods"]
+        yield ["--config", name, "doctor"]
+        yield ["--db", name, "runs"]
+        yield ["--db", name, "doctor"]
+        yield ["demo", "--script", name]
+        yield ["parse", "--format", name, log]
+    for word in (EVIL, "--" + EVIL):
+        for command in ("pods", "pods check", "bench show", "bench abort",
+                        "bench stop", "bench clean", "bench attach",
+                        "bench noise", "samples", "runs --pod",
+                        "runs --status", "runs --group", "collect",
+                        "bench list", "board --fail-on", "demo --snapshot"):
+            yield command.split() + [word]
+    yield [EVIL]
+    yield ["bench", "run", "--dry-run", bench]
+    for command in (["pods"], ["pods", "check"], ["collect", "--for", "1"]):
+        yield ["--config", conf] + command
+        yield ["--config", pods] + command
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        env = home_env(folder)
+        for words in cases(folder):
+            r = subprocess.run([TUI, *words], env=env, cwd=folder,
+                               stdin=subprocess.DEVNULL, capture_output=True,
+                               timeout=300)
+            said = r.stdout + r.stderr
+            bad = [byte for byte in HARMFUL if byte in said]
+            ok(not bad and r.returncode >= 0,
+               ascii(" ".join(words)).replace("#", "?")[:100],
+               (r.returncode, said))
+    return finish()
+
+
+sys.exit(main())

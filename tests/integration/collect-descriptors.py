@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""No descriptors for a while: a pod that comes to the configuration when the
+program may open no file more is lost, not refused.  It is tried again, and
+followed once there is room, beside the one that was followed all along."""
+import json
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+TUI = os.environ["HGYM_TUI"]
+SRC = os.environ.get("HGYM_SRC", ".")
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from home import home_env  # noqa: E402
+from tap import finish, ok, skip  # noqa: E402
+from wait import until  # noqa: E402
+
+WORDS = "cannot make a pipe"
+
+
+def rows_of(seed, first, last):
+    return f"seed:{seed}\n" * (first == 0) + "".join(
+        f"step:{i}/99999 train_loss:2.{i:05d} train_time:{i * 50}ms"
+        " step_avg:50.00ms\n" for i in range(first, last))
+
+
+def append(path, text):
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def configure(top, *names):
+    with open(top + "/config.new", "w", encoding="utf-8") as file:
+        json.dump({"pods": [{"name": name, "transport": "local",
+                             "logs": [f"{top}/{name}.log"]}
+                            for name in names]}, file)
+    os.rename(top + "/config.new", top + "/config.json")
+
+
+def stored(top):
+    """Bytes of each pod's log that the database has."""
+    try:
+        base = sqlite3.connect(f"file:{top}/x.db?mode=ro", uri=True)
+        rows = base.execute("SELECT pod, offset FROM v_tails").fetchall()
+        base.close()
+        return dict(rows)
+    except sqlite3.Error:
+        return {}
+
+
+def has(top, *names):
+    return all(stored(top).get(name) == os.stat(f"{top}/{name}.log").st_size
+               for name in names)
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def main():
+    if not os.path.isdir(f"/proc/{os.getpid()}/fd"):
+        skip("descriptors of a process", "there is no /proc")
+        return finish()
+    with tempfile.TemporaryDirectory() as top:
+        env = home_env(top)
+        log = top + "/state/hgym-tui/debug.log"
+        for name in "ab":
+            append(f"{top}/{name}.log", rows_of(1, 0, 50))
+        configure(top, "a")
+        child = subprocess.Popen(
+            [TUI, "-v", "--config", top + "/config.json", "--db",
+             top + "/x.db", "collect"], env=env, stderr=subprocess.DEVNULL)
+        ok(until(lambda: has(top, "a")), "a pod is followed", stored(top))
+        # Enough to read the configuration, too few for pipes.
+        hard = resource.prlimit(child.pid, resource.RLIMIT_NOFILE)[1]
+        low = descriptors(child.pid) + 2
+        resource.prlimit(child.pid, resource.RLIMIT_NOFILE, (low, hard))
+        configure(top, "a", "b")
+        child.send_signal(signal.SIGHUP)
+        ok(until(lambda: WORDS in read(log)), "the next one finds no room",
+           read(log)[-2000:])
+        lines = [line for line in read(log).splitlines()
+                 if WORDS in line and " link: " in line]
+        ok(lines and all(" link: b: waiting: " in line for line in lines),
+           "it is lost, not refused", lines)
+        append(top + "/a.log", rows_of(1, 50, 60))
+        ok(until(lambda: has(top, "a")), "the other is followed all along",
+           stored(top))
+        resource.prlimit(child.pid, resource.RLIMIT_NOFILE, (hard, hard))
+        ok(until(lambda: has(top, "a", "b")), "with room both are followed",
+           (stored(top), read(log)[-2000:]))
+        child.terminate()
+        ok(child.wait(timeout=120) == 128 + signal.SIGTERM, "it ends")
+    return finish()
+
+
+sys.exit(main())

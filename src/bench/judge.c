@@ -58,7 +58,7 @@ judge_is_usable(const struct judge_run *run)
 	const struct guard_hit *hit = guard_hard(&run->hits);
 
 	/* Work that differs is shown, but makes its variant INVALID. */
-	return run->counted && run->y > 0.0 && isfinite(run->y) &&
+	return run->counted && !run->odd && run->y > 0.0 && isfinite(run->y) &&
 	       (hit == NULL || hit->guard == GUARD_WORK ||
 		hit->guard == GUARD_SAME);
 }
@@ -103,8 +103,8 @@ judge_summarize(struct judge *judge, size_t arm)
 			y[s->n++] = run->y;
 		else
 			s->n_invalid++;
-		if (!isnan(run->legacy.mean))
-			legacy[n_legacy++] = run->legacy.mean;
+		if (!isnan(run->legacy))
+			legacy[n_legacy++] = run->legacy;
 	}
 	s->min = stats_min(y, s->n);
 	s->median = stats_median(y, s->n);

@@ -61,11 +61,12 @@ struct judge_run {
 	struct step_times times; /* of a training log */
 	bool has_window;
 	struct step_window window;
-	struct step_legacy legacy;
+	double legacy; /* mean of its printed tok/s */
 	double val_loss;
 	double y;     /* ms a step, or the score as a time; NAN: none */
 	double value; /* the same in the metric's own unit */
-	bool outlier; /* |y - median| > 3.5 * 1.4826 * mad of its arm */
+	bool outlier; /* far from its arm's median: see judge_measure.c */
+	bool odd;     /* a control that did not do what most controls did */
 	double z;     /* (y - median) / (1.4826 * mad); NAN below 4 runs */
 	double times_median; /* y / median of its arm */
 	char seen[320];	     /* of an outlier: what was seen in it */

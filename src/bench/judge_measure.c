@@ -234,10 +234,9 @@ judge_measure(struct judge *judge)
 		struct judge_run *run = &judge->runs[i];
 
 		run->times = (struct step_times){ 0 };
-		run->has_window = run->outlier = false;
-		run->y = run->value = run->val_loss = (double)NAN;
+		run->has_window = run->outlier = run->odd = false;
+		run->y = run->value = run->val_loss = run->legacy = (double)NAN;
 		run->window = step_window_none;
-		run->legacy = step_legacy(NULL, 0, 0, 0);
 		if (run->log == NULL) {
 			guard_add(&run->hits, GUARD_LOST, true, "no log");
 			continue;
@@ -321,8 +320,9 @@ judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 		double median;
 
 		run = judge_beside(judge, c->arm, control);
-		if (!judge_is_main(control) || !control->has_window ||
-		    run == NULL || !run->has_window)
+		if (run == NULL || !judge_is_main(control) ||
+		    !judge_is_usable(control) || !judge_is_usable(run) ||
+		    !control->has_window || !run->has_window)
 			continue;
 		if (sum == NULL) {
 			n = control->window.n_rows - 1;
@@ -337,9 +337,9 @@ judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 		away[pairs++] = log(control->y / run->y) + median;
 		last = control;
 	}
-	for (size_t i = 0; i < n && pairs > 0; i++)
-		sum[i] /= (double)pairs;
 	if (pairs > 0) {
+		for (size_t i = 0; i < n; i++)
+			sum[i] /= (double)pairs;
 		c->trend = window_trend(mid, sum, n);
 		find_odd(&c->steps, &last->times, judge->lo, sum, n);
 	}
@@ -353,9 +353,10 @@ judge_look_inside(const struct judge *judge, struct judge_contrast *c)
 #define OUTLIER_Z    3.5
 #define MAD_TO_SD    1.4826
 #define LEAST_VALUES 4
-/* Where over half of an arm's runs are equal, the mad is 0 and says nothing:
- * a run is far out when it is away by this share. */
-#define TIED_SHARE 0.01
+/* Nothing nearer than so many margins is far out, however quiet its siblings
+ * are; where over half of them are equal, the mad is 0 and that alone counts.
+ */
+#define LEAST_MARGINS 2.0
 /* An interval this much wider than the middle of the blocks is swollen. */
 #define SWOLLEN 3.0
 
@@ -464,6 +465,7 @@ explain(const struct judge *judge, struct judge_run *run)
 void
 judge_mark_outliers(struct judge *judge)
 {
+	double least = LEAST_MARGINS * judge->rule.paired.margin;
 	struct judge_run *run;
 
 	for (size_t i = 0; i < judge->n_runs; i++) {
@@ -480,9 +482,8 @@ judge_mark_outliers(struct judge *judge)
 			continue;
 		if (s->mad > 0.0)
 			run->z = (run->y - s->median) / (MAD_TO_SD * s->mad);
-		run->outlier = s->mad > 0.0 ? fabs(run->z) > OUTLIER_Z
-					    : fabs(run->times_median - 1.0) >
-						      TIED_SHARE;
+		run->outlier = fabs(run->times_median - 1.0) > least &&
+			       (!(s->mad > 0.0) || fabs(run->z) > OUTLIER_Z);
 		if (run->outlier)
 			guard_add(&run->hits, GUARD_HELD, false,
 				  "%.4g, the arm's median is %.4g", run->y,

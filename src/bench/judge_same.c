@@ -53,7 +53,8 @@ compare_pair(struct judge *judge, struct judge_run *run,
 {
 	const struct run_log *a, *b;
 
-	if (control == NULL || run->log == NULL || control->log == NULL)
+	if (control == NULL || control->odd || run->log == NULL ||
+	    control->log == NULL)
 		return;
 	a = control->log;
 	b = run->log;
@@ -157,11 +158,44 @@ learn_losses(struct judge *judge)
 	free(val);
 }
 
+/*
+ * A control that worked otherwise than most controls is to blame itself, not
+ * the variant beside it.
+ */
+static void
+mark_odd_controls(struct judge *judge)
+{
+	struct judge_run *run = NULL, *other;
+
+	while ((run = judge_next(judge, 0, run)) != NULL) {
+		struct guard_hits hits = { 0 }, why = { 0 };
+		size_t n = 0, apart = 0;
+
+		for (other = NULL;
+		     (other = judge_next(judge, 0, other)) != NULL;) {
+			if (other == run || other->log == NULL ||
+			    run->log == NULL)
+				continue;
+			hits.n = 0;
+			run_log_same_work(other->log, run->log, &hits);
+			if (hits.n > 0)
+				why = hits;
+			apart += hits.n > 0 ? 1 : 0;
+			n++;
+		}
+		run->odd = 2 * apart > n;
+		if (run->odd)
+			guard_add(&run->hits, GUARD_SAME, true, "%s",
+				  why.hit[0].text);
+	}
+}
+
 void
 judge_compare_runs(struct judge *judge)
 {
 	struct judge_run *run = NULL;
 
+	mark_odd_controls(judge);
 	learn_losses(judge);
 	for (size_t i = 0; i < judge->n_runs; i++)
 		check_copy(judge, &judge->runs[i]);
@@ -418,13 +452,6 @@ compare_runtimes(const struct judge *judge, struct judge_contrast *c)
 	}
 }
 
-/* The source that a run's log embeds; NULL: none. */
-static const char *
-source_of(const struct judge_run *run)
-{
-	return run->log != NULL ? run->log->run.source_sha256 : NULL;
-}
-
 /* The source that all logs of an arm embed; those of one that wavers make no
  * arm.  NULL: none. */
 static const char *
@@ -434,7 +461,8 @@ source_of_arm(const struct judge *judge, struct judge_contrast *c, size_t arm)
 	const char *first = NULL;
 
 	while ((run = judge_next(judge, arm, run)) != NULL) {
-		const char *source = source_of(run);
+		const char *source =
+			run->log != NULL ? run->log->run.source_sha256 : NULL;
 
 		if (source != NULL && first != NULL &&
 		    strcmp(source, first) != 0)
@@ -569,24 +597,19 @@ train_loss_apart(const struct run_log *a, const struct run_log *b)
 	return n > 0 ? sum / (double)n : (double)NAN;
 }
 
-/*
- * By how much a run's loss is above the control's beside it: by the last
- * validation, of equal steps behind the window, or by the training losses.
- */
+/* The difference of the last validations, of equal steps behind the window;
+ * NAN: there are none. */
 static double
-loss_apart(const struct judge *judge, const struct judge_run *control,
-	   const struct judge_run *run, bool by_val)
+val_loss_apart(const struct judge *judge, const struct run_log *a,
+	       const struct run_log *b)
 {
-	const struct run_log *a = control->log, *b = run->log;
-
-	if (!by_val)
-		return train_loss_apart(a, b);
 	return a->val_step == b->val_step && !(a->val_step < judge->hi)
 		       ? b->val_loss - a->val_loss
 		       : (double)NAN;
 }
 
-/* Collect it over all pairs; false: a pair has none. */
+/* By how much each run's loss is above the control's beside it; false: a pair
+ * has no such loss. */
 static bool
 collect_apart(const struct judge *judge, const struct judge_contrast *c,
 	      bool by_val, double *apart, size_t *n)
@@ -600,7 +623,9 @@ collect_apart(const struct judge *judge, const struct judge_contrast *c,
 		if (!judge_is_main(run) || !judge_is_usable(run) ||
 		    control == NULL || !judge_is_usable(control))
 			continue;
-		apart[*n] = loss_apart(judge, control, run, by_val);
+		apart[*n] =
+			by_val ? val_loss_apart(judge, control->log, run->log)
+			       : train_loss_apart(control->log, run->log);
 		if (isnan(apart[*n]))
 			all = false;
 		else

@@ -79,6 +79,12 @@ bench_probe_what(enum bench_probe probe)
 	return probes[probe].what;
 }
 
+bool
+bench_probe_needs_torch(const char *command)
+{
+	return strcmp(command, probe_gpu) == 0;
+}
+
 /* The next name of a list, owned; NULL: no more. */
 static char *
 next_name(struct str *rest)

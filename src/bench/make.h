@@ -57,6 +57,9 @@ enum bench_probe bench_probe_of(const struct conf *conf, const char *pods);
 /* In one sentence, what a probe measures. */
 const char *bench_probe_what(enum bench_probe probe);
 
+/* Is that the command of the probe that needs torch on the pod? */
+bool bench_probe_needs_torch(const char *command);
+
 /*
  * The definition of an A/B bench (bench.json) of a run: its best checkpoint
  * against the workspace as it is, measured by the run's own command.  Each

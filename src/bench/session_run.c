@@ -109,9 +109,9 @@ printed_between(const struct session *s, const struct run_log *log, size_t a,
 }
 
 /*
- * How much later a row was seen than it was made: it was made as long before
- * the last one as the log's clock says, or longer.  NAN: not known, or that
- * clock counts more time than the run took.
+ * How much later a row was seen than it was made, as long before the last one
+ * as the log's clock says, or longer.  0: so little that it cannot be told, or
+ * nothing is known, or that clock counts more time than the run took.
  */
 static double
 late_by(const struct session *s, const struct run_log *log, const double *ends,
@@ -119,23 +119,15 @@ late_by(const struct session *s, const struct run_log *log, const double *ends,
 {
 	size_t last = log->n_rows - 1;
 	double printed = printed_between(s, log, row, last), after;
-	double end = health_time_of(health, ends[last], &after);
+	double made = health_time_of(health, ends[last], &after) - printed;
 
 	(void)health_time_of(health, ends[row], &after);
-	return health->n_host > 0 && end - printed >= health->host[0].up_s
-		       ? after - (end - printed)
-		       : (double)NAN;
-}
-
-/* Was it seen so late that what was seen with it is not of its time? */
-static bool
-is_late(const struct session *s, const struct run_log *log, const double *ends,
-	const struct health *health, size_t row)
-{
-	double printed = printed_between(s, log, row, log->n_rows - 1);
-
-	return late_by(s, log, ends, health, row) >
-	       HEALTH_PACE_S + HEALTH_PACE_SHARE * printed;
+	return health->n_host > 0 && made >= health->host[0].up_s &&
+			       after - made >
+				       HEALTH_PACE_S +
+					       HEALTH_PACE_SHARE * printed
+		       ? after - made
+		       : 0.0;
 }
 
 /* A program that kept its rows to itself, as one writes into a file. */
@@ -147,11 +139,12 @@ check_buffered(const struct session *s, struct bench_run *run,
 	double *ends = row_ends(log), most = 0.0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < log->n_rows; i++)
-		if (is_late(s, log, ends, health, i)) {
-			most = fmax(most, late_by(s, log, ends, health, i));
-			n++;
-		}
+	for (size_t i = 0; i < log->n_rows; i++) {
+		double late = late_by(s, log, ends, health, i);
+
+		most = fmax(most, late);
+		n += late > 0.0 ? 1 : 0;
+	}
 	if (n > 0)
 		guard_add(&run->hits, GUARD_BUFFERED, false,
 			  "%zu of its %zu rows were seen up to %.0f s after "
@@ -314,7 +307,7 @@ session_write_steps(struct session *s, const struct judge_run *run,
 	for (size_t i = 0; i < run->times.n; i++) {
 		add_row(&text, s, run, i);
 		add_telemetry(&text, &health,
-			      is_late(s, run->log, ends, &health, i)
+			      late_by(s, run->log, ends, &health, i) > 0.0
 				      ? (double)NAN
 				      : ends[i]);
 		buf_append_str(&text, "\r\n");

@@ -27,6 +27,30 @@ add_clean_line(struct buf *out, const char *label, const char *text)
 	buf_append_char(out, '\n');
 }
 
+/* What its own copy of the folder has that the others' have not. */
+static void
+add_changes(struct buf *out, const struct plan_variant *v)
+{
+	if (v->patch != NULL) {
+		buf_append_str(out, "              patch ");
+		utf8_sanitize(out, str_from(v->patch));
+		buf_append_char(out, '\n');
+	}
+	for (size_t i = 0; i < v->files.n; i++) {
+		const struct plan_file *file = &v->files.v[i];
+
+		buf_append_str(out, file->from != NULL
+					    ? "              file "
+					    : "              overlay ");
+		utf8_sanitize(out, str_from(file->path));
+		buf_append_str(out, file->from != NULL ? " is " : " ");
+		utf8_sanitize(out,
+			      str_from(file->from != NULL ? file->from
+							  : file->overlay));
+		buf_append_char(out, '\n');
+	}
+}
+
 /* The exact command of an arm; its lines stay lines. */
 static void
 add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
@@ -47,6 +71,7 @@ add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 		buf_append_char(out, '\n');
 		first = false;
 	}
+	add_changes(out, plan_arm(plan, arm));
 	buf_release(&command);
 }
 
@@ -107,6 +132,11 @@ add_power(struct buf *out, const struct plan *plan,
 		    100.0 * known->noise.sd, known->noise.n_runs);
 }
 
+/* What it takes to begin a run, to see its end and to fetch what it left; and
+ * to look at a pod before the first. */
+#define BETWEEN_S   1.5
+#define PREFLIGHT_S 5.0
+
 /* Money and minutes: by what runs took when they were last seen. */
 static void
 add_cost(struct buf *out, const struct plan *plan,
@@ -120,7 +150,8 @@ add_cost(struct buf *out, const struct plan *plan,
 		if (!isnan(plan->pods[i].usd_per_h))
 			rate += plan->pods[i].usd_per_h;
 	if (known != NULL && !isnan(known->noise.run_s))
-		minutes = runs * (fmax(known->noise.run_s, 1.0) + plan->gap_s) /
+		minutes = (PREFLIGHT_S + runs * (fmax(known->noise.run_s, 1.0) +
+						 BETWEEN_S + plan->gap_s)) /
 			  60.0;
 	if (!isnan(minutes))
 		buf_appendf(out,

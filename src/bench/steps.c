@@ -224,23 +224,19 @@ step_window_measure(struct step_window *window, const struct step_times *times,
 	return 0;
 }
 
-struct step_legacy
+double
 step_legacy(const struct step_row *rows, size_t n_rows, double lo, double hi)
 {
-	struct step_legacy legacy = { 0, (double)NAN, (double)NAN, (double)NAN,
-				      (double)NAN };
-	double *tok = xmalloc((n_rows + 1) * sizeof(*tok));
+	double sum = 0.0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < n_rows; i++)
 		if (rows[i].step >= lo && rows[i].step <= hi &&
-		    isfinite(rows[i].tok_s))
-			tok[legacy.n++] = rows[i].tok_s;
-	legacy.mean = stats_mean(tok, legacy.n);
-	legacy.median = stats_median(tok, legacy.n);
-	legacy.min = stats_min(tok, legacy.n);
-	legacy.max = stats_max(tok, legacy.n);
-	free(tok);
-	return legacy;
+		    isfinite(rows[i].tok_s)) {
+			sum += rows[i].tok_s;
+			n++;
+		}
+	return n > 0 ? sum / (double)n : (double)NAN;
 }
 
 #define LEAST_KEPT   5

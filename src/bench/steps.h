@@ -91,16 +91,11 @@ size_t step_intervals(const struct step_times *times, double lo, double hi,
 		      double *out_ms, double *out_mid_step);
 
 /*
- * Seed-compatible summary of the raw tok/s of rows lo..hi: what published
- * tables call throughput.  Biased by the lag: (lag / slope) * mean(1 / k).
+ * The mean of the raw tok/s of rows lo..hi, which published tables call
+ * throughput; NAN: none.  Biased by the lag: (lag / slope) * mean(1 / k).
  */
-struct step_legacy {
-	size_t n;
-	double mean, median, min, max; /* tok/s */
-};
-
-struct step_legacy step_legacy(const struct step_row *rows, size_t n_rows,
-			       double lo, double hi);
+double step_legacy(const struct step_row *rows, size_t n_rows, double lo,
+		   double hi);
 
 /* Is the clock of one arm further ahead than the other's? */
 #define STEP_LAG_TOLERANCE 0.25

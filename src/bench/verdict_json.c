@@ -9,7 +9,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/xalloc.h"
 #include "bench/stats.h"
 
 static cJSON *
@@ -102,7 +104,7 @@ add_run(cJSON *row, const struct judge *judge, const struct judge_run *run,
 	json_add_number(row, "rc", run->rc);
 	json_add_number(row, "y_ms", judge->training ? run->y : (double)NAN);
 	json_add_number(row, "value", run->value);
-	json_add_number(row, "legacy_mean", run->legacy.mean);
+	json_add_number(row, "legacy_mean", run->legacy);
 	json_add_number(row, "interval_median_ms", w->interval_median_ms);
 	json_add_number(row, "interval_mad_ms", w->interval_mad_ms);
 	json_add_number(row, "slope_ms", w->slope_ms);
@@ -503,16 +505,27 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 	return root;
 }
 
-/* The first counted run of an arm; any, or one that no guard took. */
-static const struct judge_run *
-first_run(const struct judge *judge, size_t arm, bool any)
+/* tok/s of an arm's runs that count, by their step times. */
+static void
+add_throughput(cJSON *row, const struct judge *judge, size_t arm)
 {
+	double *tok = xmalloc((judge->n_runs + 1) * sizeof(*tok));
+	double batch = judge->summary[arm].batch;
 	const struct judge_run *run = NULL;
+	size_t n = 0;
 
-	while ((run = judge_next(judge, arm, run)) != NULL)
-		if (run->log != NULL && (any || guard_hard(&run->hits) == NULL))
-			return run;
-	return NULL;
+	/* Who reads this alone would rank what counts for nothing. */
+	while (batch > 0.0 && !judge_is_invalid(judge, arm) &&
+	       (run = judge_next(judge, arm, run)) != NULL)
+		if (!run->fresh && run->y > 0.0 &&
+		    guard_hard(&run->hits) == NULL)
+			tok[n++] = batch / run->y * 1000.0;
+	json_add_number(row, "n_runs", (double)n);
+	json_add_number(row, "throughput_mean", stats_mean(tok, n));
+	json_add_number(row, "throughput_median", stats_median(tok, n));
+	json_add_number(row, "min_throughput", stats_min(tok, n));
+	json_add_number(row, "max_throughput", stats_max(tok, n));
+	free(tok);
 }
 
 cJSON *
@@ -521,28 +534,21 @@ verdict_summary_json(const struct judge *judge)
 	cJSON *root = cJSON_CreateObject();
 
 	for (size_t arm = 0; arm < judge->n_arms; arm++) {
-		struct step_legacy none = step_legacy(NULL, 0, 0, 0), legacy;
-		const struct judge_run *good = first_run(judge, arm, false);
-		const struct judge_run *run =
-			good != NULL ? good : first_run(judge, arm, true);
+		const struct judge_run *run = judge_next(judge, arm, NULL);
 		const char *tag = judge->arms[arm].tag;
 		cJSON *row;
 
+		while (run != NULL && run->log == NULL)
+			run = judge_next(judge, arm, run);
 		if (run == NULL || run->log->kind != RUN_LOG_TRAINING)
 			continue;
-		/* Who reads this alone would rank what counts for nothing. */
-		legacy = good != NULL && !judge_is_invalid(judge, arm)
-				 ? run->legacy
-				 : none;
 		row = cJSON_AddObjectToObject(root, tag);
 		json_add_string(row, "tag", tag);
 		json_add_number(row, "n_logged_steps",
 				(double)run->log->n_rows);
-		json_add_number(row, "n_steady_state", (double)legacy.n);
-		json_add_number(row, "throughput_mean", legacy.mean);
-		json_add_number(row, "throughput_median", legacy.median);
-		json_add_number(row, "min_throughput", legacy.min);
-		json_add_number(row, "max_throughput", legacy.max);
+		json_add_number(row, "n_steady_state",
+				(double)run->window.n_rows);
+		add_throughput(row, judge, arm);
 	}
 	return root;
 }

@@ -42,9 +42,9 @@ cJSON *verdict_to_json(const struct judge *judge,
 		       const struct verdict_info *info);
 
 /*
- * The summary that older readers of throughput benches know: an object a
- * tag, of the first counted run of each arm with a training log that no
- * guard took; nulls for an arm that has none, or is INVALID.
+ * The summary that older readers of throughput benches know, an object a tag:
+ * tok/s over the runs of each arm that no guard took, by their step times;
+ * nulls for an arm that has none, or is INVALID.
  */
 cJSON *verdict_summary_json(const struct judge *judge);
 

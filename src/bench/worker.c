@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/make.h"
 #include "bench/session_priv.h"
 
 #define RETRY_MOST_MS 10000
@@ -414,22 +415,28 @@ env_value(const struct launch_reply *reply, const char *key, char *out,
 				       line.p);
 }
 
-/* Commit and data of the plan, and the data of the pods before. */
+/* What the plan's command needs; its commit and data, and the data of the pods
+ * before. */
 static bool
 is_same_work(struct worker *worker, const struct launch_reply *reply, char *why,
 	     size_t size)
 {
 	struct session *s = worker->session;
 	const struct plan *plan = s->plan;
-	char commit[128], data[65];
+	char commit[128], data[65], torch[64];
 
+	env_value(reply, "torch", torch, sizeof(torch));
 	env_value(reply, "commit", commit, sizeof(commit));
 	env_value(reply, "data", data, sizeof(data));
 	why[0] = '\0';
 	if (plan->data_sha256 != NULL && plan->data.n == 0 && worker->pod == 0)
 		session_note(s, "data_sha256 is not checked: workload.data "
 				"names no files");
-	if (plan->commit != NULL && strcmp(commit, plan->commit) != 0)
+	if (bench_probe_needs_torch(plan->command) && torch[0] == '\0')
+		(void)snprintf(why, size,
+			       "its python3 has no torch, which the GPU probe "
+			       "needs; --probe cpu tells of its host");
+	else if (plan->commit != NULL && strcmp(commit, plan->commit) != 0)
 		(void)snprintf(why, size, "its commit is %s, the plan's %.100s",
 			       commit[0] != '\0' ? commit : "not known",
 			       plan->commit);

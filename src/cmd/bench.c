@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -1066,6 +1067,8 @@ struct request {
 	bool numerics_changed;
 	size_t current; /* arm that plain words belong to */
 	const char *paths[MAX_RUNS];
+	glob_t globbed; /* what patterns matched; paths borrows of it */
+	size_t n_globbed;
 	struct judge_run runs[MAX_RUNS];
 	struct run_log *logs; /* owned */
 	size_t n_runs, n_logs;
@@ -1110,6 +1113,25 @@ add_log(void *opaque, const char *path, struct err *err)
 	return 0;
 }
 
+/*
+ * TAG=PATTERN is a word that no shell expands: the logs that it matches, in
+ * the order of their names.  A file of that very name is itself.
+ */
+static int
+add_logs(struct request *q, const char *word, struct err *err)
+{
+	int status = 0;
+
+	if (strpbrk(word, "*?[") == NULL || access(word, F_OK) == 0)
+		return add_log(q, word, err);
+	if (glob(word, q->n_globbed > 0 ? GLOB_APPEND : 0, NULL, &q->globbed) !=
+	    0)
+		return err_set(err, ERR_IO, "no log file matches %s", word);
+	while (status == 0 && q->n_globbed < q->globbed.gl_pathc)
+		status = add_log(q, q->globbed.gl_pathv[q->n_globbed++], err);
+	return status;
+}
+
 static int
 start_control(void *opaque, const char *word, struct err *err)
 {
@@ -1120,7 +1142,7 @@ start_control(void *opaque, const char *word, struct err *err)
 		(void)snprintf(q->ask.arms[0].tag, sizeof(q->ask.arms[0].tag),
 			       "%.*s", (int)n, word);
 	q->current = 0;
-	return add_log(q, n > 0 ? word + n + 1 : word, err);
+	return add_logs(q, n > 0 ? word + n + 1 : word, err);
 }
 
 static int
@@ -1148,7 +1170,7 @@ start_variant(void *opaque, const char *word, struct err *err)
 		q->ask.n_arms++;
 	}
 	q->current = i;
-	return add_log(q, word + n + 1, err);
+	return add_logs(q, word + n + 1, err);
 }
 
 /* The control's logs of an A/A arm; its tag is made when all is known. */
@@ -1455,6 +1477,8 @@ exec_judge(struct cmd_args *args, void *opaque, struct err *err)
 	for (size_t i = 0; i < q->n_logs; i++)
 		run_log_release(&q->logs[i]);
 	free(q->logs);
+	if (q->n_globbed > 0)
+		globfree(&q->globbed);
 	return status;
 }
 
@@ -1467,9 +1491,10 @@ const struct cmd cmd_bench_judge = {
 		"one block: they ran next to\neach other. Fewer than three "
 		"blocks are never judged. Logs are training logs of any\n"
 		"known format, or the JSON that a verifier or benchmark "
-		"printed.\n--aa names logs of the control's code run once "
-		"more. With three such runs, the control's\ncounted, one pair "
-		"has a provisional value beside NOT JUDGED.",
+		"printed. TAG=PATTERN names all that match.\n--aa names logs "
+		"of the control's code run once more. With three such runs, "
+		"the control's\ncounted, one pair has a provisional value "
+		"beside NOT JUDGED.",
 	.options = judge_options,
 	.size = sizeof(struct request),
 	.preset = sizeof(judge_defaults),

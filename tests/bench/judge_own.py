@@ -655,6 +655,56 @@ def again(folder):
        "an audit of logs alone names no loser", done.stdout)
 
 
+def small(folder):
+    """Patterns, an odd control, and runs that are not far out."""
+    control = arms(folder, "mc", 1.0, 4, 0.001)
+    fast = arms(folder, "mf", 0.95, 4, 0.001)
+    plain = verdict(control, {"b": fast})["b"]
+    done = run("--json", "--control", "A=" + os.path.join(folder, "mc*.log"),
+               "--variant", "b=" + os.path.join(folder, "mf[0-3].log"))
+    found = json.loads(done.stdout)["contrasts"][0]
+    ok(found["mean_d"] == plain["mean_d"] and found["n_blocks"] == 4 and
+       found["control"] == "A", "TAG=PATTERN is all that it matches", found)
+    done = run("--control", *control, "--variant", "b=" + folder + "/no*.log")
+    ok(done.returncode == 1 and done.stderr.count(b"\n") == 1 and
+       b"no log file matches" in done.stderr, "or one sentence", done.stderr)
+    star = arms(folder, "m*", 0.95, 1)[0]
+    done = run("--json", "--control", control[0], "--variant", "b=" + star)
+    ok(len(json.loads(done.stdout)["runs"]) == 2,
+       "a file that is named like a pattern is itself", done.stderr)
+    done = run("--csv", "--control", *control, "--variant", "b=" + fast[0],
+               *fast[1:])
+    rows = [line.split(",") for line in done.stdout.decode().splitlines()]
+    ok(rows[0][0] == "variant" and rows[1][:3] == ["b", "control", "FASTER"],
+       "--csv has a row a variant", done.stdout)
+    other = edited(folder, "mo", control[:1], lambda lines: [
+        line.replace("train_batch_tokens:131072", "train_batch_tokens:65536")
+        for line in lines])
+    found = verdict(other + control[1:], {"b": fast})["b"]
+    ok(found["verdict"] == "FASTER" and found["n_blocks"] == 3,
+       "one control of another batch takes its block, not the variant",
+       found["text"])
+    done = run("--control", *other, *control[1:], "--variant", "b=" + fast[0],
+               *fast[1:])
+    ok(b"control: same work: batch is 65536 against 131072" in done.stdout,
+       "and is said to be the one", done.stdout)
+    found = verdict(control, {"b": edited(folder, "mp", fast, lambda lines: [
+        line.replace("train_batch_tokens:131072", "train_batch_tokens:65536")
+        for line in lines])})["b"]
+    ok(found["text"] == "INVALID (same work)",
+       "a variant of another batch is its own fault", found["text"])
+    for factor, far in ((0.992, False), (0.97, True)):
+        logs = [arms(folder, "mz%d_%d" % (i, far), 1.0 + i * 1e-4, 1, 0,
+                     extra=lambda s, i=i: (s == 33) * (i + 1))[0]
+                for i in range(5)]
+        logs.append(arms(folder, "my%d" % far, factor, 1, 0)[0])
+        found = verdict(arms(folder, "mx%d" % far, 1.0, 6, 0.0005),
+                        {"b": logs})["b"]
+        ok(any(o["tag"] == "b" for o in found["outliers"]) == far,
+           "a run at %g of the median is %sfar out" % (
+               factor, "" if far else "not "), found["outliers"])
+
+
 def usage(folder):
     log = training(folder, "u.log", 1000)
     cases = [
@@ -685,7 +735,7 @@ def usage(folder):
 def main():
     for test in (words, guards, windows, unsteady, clocks, scores, hostile,
                  validations, quality, surroundings,
-                 again, usage):
+                 again, small, usage):
         note(test.__name__)
         with tempfile.TemporaryDirectory() as folder:
             test(folder)

@@ -4,6 +4,7 @@
 pods and a real sshd on loopback."""
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -53,6 +54,13 @@ def register(rig):
            row["drift_pct"] is not None and row["when"],
            "spread, drift, and what 3, 6, 10 blocks show", row)
         rig.clean("audit-w-" + pod)
+    took = 6 * (1 + 1.5) / 60 + 5 / 60  # runs of a second, and between them
+    done = rig.tui("bench", "run", "--dry-run", rig.bench(
+        "w-again", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+        workload={"noise_class": "w"}))
+    told = re.search(rb"takes     about ([0-9.]+) minutes", done.stdout)
+    ok(told and abs(float(told[1]) - took) < 0.06,
+       "what lies between runs is part of what a bench takes", done.stdout)
     rows = rows_of(rig.tui("bench", "noise", "--json"))
     ok([(r["pod"], r["rank"], r["of"]) for r in rows] ==
        [("p1", 1, 2), ("p2", 2, 2)], "the quiet one ranks first", rows)
@@ -171,6 +179,19 @@ def probe(rig):
     ok("FASTER" not in text and "SLOWER" not in text,
        "which names no winner", text)
     rig.clean("audit")
+    python = os.path.join(rig.dir, "bin", "python3")
+    os.mkdir(os.path.dirname(python))
+    with open(python, "w") as stream:  # whatever this machine has: no torch
+        stream.write("#!/bin/sh\nexit 1\n")
+    os.chmod(python, 0o755)
+    path = rig.env.get("PATH", os.environ["PATH"])
+    rig.env["PATH"] = os.path.dirname(python) + ":" + path
+    done = rig.tui("bench", "audit", "here", "--probe", "gpu", "--yes")
+    rig.env["PATH"] = path
+    ok(done.returncode == 4 and b"its python3 has no torch, which the GPU "
+       b"probe needs" in done.stderr and b"began" not in done.stderr,
+       "the GPU probe says what the pod lacks before it begins",
+       (done.returncode, done.stderr.decode()))
 
 
 def broken(rig):

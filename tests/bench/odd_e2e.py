@@ -587,7 +587,7 @@ def best(rig):
     rig.clean("tied")
 
 
-TRAINER = """\
+ROWS = """\
 import os, signal, sys, time
 if os.environ.get("KEEP"):  # rows until the end
     sys.stdout = open(1, "w", buffering=1 << 20)
@@ -614,10 +614,10 @@ print("final_int8_zlib_roundtrip val_loss:3.2 val_bpb:2.0 eval_time:2ms")
 def buffered(rig, sshd):
     """Rows of a python program are seen when they are made, or known not to
     be."""
-    put(os.path.join(rig.dir, "work", "train.py"), TRAINER)
+    put(os.path.join(rig.dir, "work", "rows.py"), ROWS)
     path = rig.bench("rows", [sshd.pod("p1", gpus=[0])],
                      {"env": {"KEEP": "1"}}, workload={
-        "command": "exec python3 train.py", "env": {}}, metric={
+        "command": "exec python3 rows.py", "env": {}}, metric={
         "window": {"mode": "fixed", "lo": 5, "hi": 30}},
         design={"blocks_per_pod": 1})
     text = json.load(open(path))

@@ -269,6 +269,9 @@ def shipped(rig):
                      {"overlay": {"config.json": {"step_ms": 1900}}},
                      workload={"command": command,
                                "judge_files": ["workload.sh"]})
+    done = rig.tui("bench", "run", "--dry-run", path)
+    ok(b"overlay config.json {" in done.stdout,
+       "--dry-run shows how arms of one command differ", done.stdout)
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     check_faster(found, "an overlay in a copy of its own: faster")
     rig.clean("ship")
@@ -278,6 +281,9 @@ def shipped(rig):
                      {"files": {"workload.sh": "evil.sh"},
                       "env": {"STEP_MS": "1900"}},
                      workload={"judge_files": ["workload.sh"]})
+    done = rig.tui("bench", "run", "--dry-run", path)
+    ok(b"file workload.sh is evil.sh" in done.stdout, "and by which files",
+       done.stdout)
     found = verdict_of(rig.tui("bench", "run", "--yes", "--json", path))
     ok(found["text"] == "INVALID (judge files)",
        "a variant that changes its judge", found["text"])

@@ -331,15 +331,15 @@ test_summary(void)
 		runs[i].arm = i % 3;
 		runs[i].counted = true;
 		runs[i].log = &log;
-		runs[i].legacy.n = 9;
-		runs[i].legacy.mean = 100.0 * (double)(i + 1);
+		runs[i].y = 1000.0 / (double)(i + 1);
+		judge.summary[i % 3].batch = 100.0;
 	}
 	guard_add(&runs[1].hits, GUARD_EXIT, true, "exit status 1");
 	contrasts[0].verdict.word = VERDICT_FASTER;
 	contrasts[1].verdict.word = VERDICT_INVALID;
 	summary = verdict_summary_json(&judge);
-	is_near(summed(summary, "A"), 100, 0, "the first run of an arm");
-	is_near(summed(summary, "B"), 500, 0, "that no guard took");
+	is_near(summed(summary, "A"), 250, 1e-9, "the runs of an arm");
+	is_near(summed(summary, "B"), 500, 1e-9, "that no guard took");
 	ok(isnan(summed(summary, "C")), "and none of an arm that is INVALID");
 	cJSON_Delete(summary);
 }

@@ -26,7 +26,6 @@ facts_release(struct facts *facts)
 {
 	for (size_t i = 0; i < facts->n; i++) {
 		free(facts->v[i].text);
-		free(facts->v[i].note);
 	}
 	for (size_t i = 0; i < facts->n_kept; i++)
 		free(facts->kept[i]);
@@ -125,17 +124,6 @@ facts_keep(struct facts *facts, const char *fmt, ...)
 	xpush(facts->kept, facts->n_kept, facts->cap_kept, fact_print(fmt, ap));
 	va_end(ap);
 	return facts->kept[facts->n_kept - 1];
-}
-
-void
-fact_note(struct fact *fact, const char *fmt, ...)
-{
-	va_list ap;
-
-	free(fact->note);
-	va_start(ap, fmt);
-	fact->note = fact_print(fmt, ap);
-	va_end(ap);
 }
 
 const char *

@@ -40,7 +40,6 @@ struct fact {
 	double number;	  /* absent: unknown */
 	char *text;	  /* owned; NULL: the number */
 	const char *unit; /* static; "": none */
-	char *note;	  /* owned; NULL: none */
 };
 
 struct facts_column {
@@ -93,9 +92,6 @@ struct fact *facts_number(struct facts *facts, const char *label,
 struct fact *facts_cell(struct facts *facts, double number);
 /* A text that lives as long as the list, for a label or a title. */
 const char *facts_keep(struct facts *facts, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-/* A remark behind its value. */
-void fact_note(struct fact *fact, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The value as text, with its unit: its own text, or in out. */

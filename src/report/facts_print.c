@@ -48,7 +48,7 @@ pad(struct buf *out, size_t from, size_t to)
 		buf_append_char(out, ' ');
 }
 
-/* The value and what is remarked of it, harmless; text is emptied before. */
+/* The value, harmless; text is emptied before. */
 static void
 value_text(struct buf *text, const struct fact *fact)
 {
@@ -56,11 +56,6 @@ value_text(struct buf *text, const struct fact *fact)
 
 	buf_clear(text);
 	utf8_sanitize(text, str_from(fact_value(fact, number)));
-	if (fact->note == NULL)
-		return;
-	buf_append_str(text, " (");
-	utf8_sanitize(text, str_from(fact->note));
-	buf_append_str(text, ")");
 }
 
 /* Words from that column on; further lines begin there too. */

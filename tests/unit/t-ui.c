@@ -270,13 +270,11 @@ test_facts(void)
 	facts_init(&facts);
 	facts_text(&facts, "link", FACT_LIVE, "%s", "live");
 	facts_number(&facts, "cost", FMT_NUMBER, 1.5, 2, "USD");
-	fact_note(facts_number(&facts, "left", FMT_AGE, NAN, 0, "s"), "of %d",
-		  60);
+	facts_number(&facts, "left", FMT_AGE, NAN, 0, "s");
 	is_int((long long)facts.n_sections, 1, "facts need no section");
 	is_str(fact_value(&facts.v[0], value), "live", "a text is its value");
 	is_str(fact_value(&facts.v[1], value), "1.50 USD", "a number has unit");
 	is_str(fact_value(&facts.v[2], value), "—", "what is unknown has none");
-	is_str(facts.v[2].note, "of 60", "a remark");
 	facts_table(&facts, "cases", columns, 2);
 	facts_text(&facts, "", FACT_PLAIN, "a");
 	facts_number(&facts, "", FMT_NUMBER, 2, 1, "");

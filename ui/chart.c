@@ -385,10 +385,8 @@ y_text(const struct chart *chart, double y, int decimals, char *out,
 	(void)snprintf(out, size, "%s%.*f", sign, decimals, y);
 	if (strlen(out) >= CHART_AXIS_COLUMNS)
 		(void)snprintf(out, size, "%s%.4g", sign, y);
-	if (strlen(out) >= CHART_AXIS_COLUMNS)
-		(void)snprintf(out, size, "%s%.1e", sign, y);
-	if (strlen(out) >= CHART_AXIS_COLUMNS)
-		(void)snprintf(out, size, "%s%.0e", sign, y);
+	for (int n = 1; n >= 0 && strlen(out) >= CHART_AXIS_COLUMNS; n--)
+		(void)snprintf(out, size, "%s%.*e", sign, n, y);
 }
 
 /* A number in front of the axis, and its mark on it. */

@@ -174,6 +174,7 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(PAUSE, "pause", "P", IN_ALL, "hold the screen still")                \
 	X(MOUSE, "mouse", "F9", IN_ALL, "mouse on or off")                     \
 	X(THEME, "theme", "T", IN_ALL, "the next theme of colours")            \
+	X(TRACK, "track", "t", IN_ALL, "the next track: caps and records")     \
 	X(RELOAD, "reload", "Ctrl-r", IN_ALL, "read the configuration again")  \
 	X(REPAINT, "repaint", "Ctrl-l", IN_ALL, "draw the screen anew")        \
 	X(SUSPEND, "suspend", "Ctrl-z", IN_ALL, "to the shell; fg returns")    \

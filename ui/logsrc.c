@@ -51,8 +51,8 @@ logsrc_is_moved(const struct logsrc *src)
 bool
 logsrc_is_empty(const struct logsrc *src)
 {
-	return src->timed != NULL ? logtimed_lines(src->timed) == 0
-				  : logsrc_end(src) == 0;
+	return logsrc_end(src) ==
+	       (src->timed != NULL ? logtimed_begin(src->timed) : 0);
 }
 
 uint64_t

@@ -299,6 +299,9 @@ eval_gauge(const struct ui_shared *shared, const struct forecast *f,
 
 	gauge->value = model_eval_s(run);
 	gauge->cap = ui_caps(shared)->cap_eval_s;
+	if (run_has(gauge->value) &&
+	    run_has(model_run_stage_bpb(shared->selected)))
+		buf_append_str(&gauge->note, "so far ");
 	if (run_has(run->eval_done)) {
 		buf_appendf(&gauge->note, "%s of %s done",
 			    fmt_grouped(run->eval_done, done),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "model/forecast.h"
 #include "report/fmt.h"
@@ -235,21 +236,13 @@ plot_points_smooth(struct plot_points *points, double weight)
 	return true;
 }
 
-const char *
-plot_last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 /* Last part of a path, without the ending of a log. */
 static void
 stem_of(const char *path, char out[FMT_LABEL])
 {
 	size_t len;
 
-	(void)snprintf(out, FMT_LABEL, "%s", plot_last_part(path));
+	(void)snprintf(out, FMT_LABEL, "%s", file_name(path));
 	len = strlen(out);
 	if (len > 4 && (strcmp(out + len - 4, ".log") == 0 ||
 			strcmp(out + len - 4, ".txt") == 0))

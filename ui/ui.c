@@ -1303,6 +1303,7 @@ ui_act(struct ui *ui, enum action action)
 		{ ACTION_MOUSE, NULL, UI_WANT_MOUSE },
 		{ ACTION_THEME, NULL, UI_WANT_THEME },
 		{ ACTION_RELOAD, NULL, UI_WANT_RELOAD },
+		{ ACTION_TRACK, NULL, UI_WANT_TRACK },
 	};
 
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {

@@ -37,6 +37,7 @@ enum ui_want {
 	UI_WANT_MOUSE = 1 << 3, /* on or off, the other of what it is */
 	UI_WANT_THEME = 1 << 4, /* the next one */
 	UI_WANT_RELOAD = 1 << 5,
+	UI_WANT_TRACK = 1 << 6, /* the next one */
 };
 
 struct ui *ui_new(const struct ui_setup *setup);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "ui/bench_panel.h"
 #include "ui/panel.h"
@@ -79,10 +80,8 @@ verdict_cell(const struct model_bench *bench, struct list_cell *cell)
 		return;
 	}
 	if (bench->is_plan) {
-		const char *slash = strrchr(bench->id, '/');
-
 		list_cellf(cell, STYLE_DIM, "to start: %.180s",
-			   slash != NULL ? slash + 1 : bench->id);
+			   file_name(bench->id));
 		return;
 	}
 	line = first_line(bench->report != NULL ? bench->report : bench->id);

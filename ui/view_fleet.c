@@ -130,6 +130,18 @@ bpb_cell(const struct model_run *mr, struct list_cell *cell)
 			   fmt_number(stage, 4, text));
 }
 
+/* The evaluation of a stage that may not be the last goes on. */
+static void
+eval_cell(const struct model_run *mr, struct list_cell *cell)
+{
+	char text[FMT_SIZE];
+
+	cell->number = model_eval_s(&mr->run);
+	if (run_has(model_run_stage_bpb(mr)) && run_has(cell->number))
+		list_cellf(cell, STYLE_NORMAL, "~%s",
+			   fmt_number(cell->number, 1, text));
+}
+
 /* A pod that is slower than its peers is marked. */
 static void
 ms_cell(const struct ui_shared *shared, const struct model_run *mr,
@@ -162,7 +174,6 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 				       : run->last_train_loss,
 		[FLEET_SIGMA] =
 			is_final ? RUN_ABSENT : row->forecast.final_bpb_sigma,
-		[FLEET_EVAL] = model_eval_s(run),
 		[FLEET_SIZE] = run->artifact_bytes / 1e6,
 	};
 	struct run_state state;
@@ -184,6 +195,8 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 			   fmt_mtok(cell->number, text));
 	} else if (column == FLEET_BPB) {
 		bpb_cell(mr, cell);
+	} else if (column == FLEET_EVAL) {
+		eval_cell(mr, cell);
 	} else if (column == FLEET_FINAL) {
 		final_cell(row, cell);
 	} else if (column == FLEET_DELTA) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/utf8.h"
 #include "report/fmt.h"
 #include "ui/logsrc.h"
@@ -285,7 +286,7 @@ draw_origin(const struct logs *logs, struct canvas *canvas, struct rect r,
 	r.w--;
 	canvas_print(canvas, pod, theme_series((unsigned int)log->pod), "%s",
 		     model->pods[log->pod].name);
-	(void)snprintf(label, sizeof(label), "%s", plot_last_part(log->path));
+	(void)snprintf(label, sizeof(label), "%s", file_name(log->path));
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i]->log == log)
 			(void)plot_run_label(model->runs[i], label);
@@ -702,7 +703,7 @@ add_lines(const struct logsrc *src, struct buf *out)
 	if (src->file != NULL)
 		n = logfile_lines(src->file, &all);
 	else if (src->timed != NULL)
-		n = logtimed_lines(src->timed);
+		n = logtimed_end(src->timed) - logtimed_begin(src->timed);
 	buf_appendf(out, " · %s%s line%s", all ? "" : ">",
 		    fmt_grouped((double)n, lines), n == 1 ? "" : "s");
 }
@@ -735,8 +736,7 @@ name_of(const struct model_log *log, const struct ui_shared *shared,
 	else if (shared->selected != NULL && shared->selected->log == log)
 		(void)plot_run_label(shared->selected, label);
 	else
-		(void)snprintf(label, FMT_LABEL, "%s",
-			       plot_last_part(log->path));
+		(void)snprintf(label, FMT_LABEL, "%s", file_name(log->path));
 }
 
 /* The frame around the log, and in it which one, how much and what of it. */

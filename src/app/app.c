@@ -251,6 +251,8 @@ serve_wants(struct app *app)
 	}
 	if (wants & UI_WANT_RELOAD)
 		reload(app);
+	if (wants & UI_WANT_TRACK)
+		app_parts_next_track(&app->parts);
 	return false;
 }
 

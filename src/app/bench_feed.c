@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
 #include "bench/noise_register.h"
@@ -168,7 +169,6 @@ read_plan(const struct bench_feed *feed, struct model_bench *bench,
 	  const char *path)
 {
 	struct err err = { ERR_NONE, "" };
-	const char *slash = strrchr(path, '/');
 	struct plan plan;
 	struct buf text;
 
@@ -176,7 +176,7 @@ read_plan(const struct bench_feed *feed, struct model_bench *bench,
 				       .cost_usd = RUN_ABSENT,
 				       .is_plan = true };
 	if (plan_load(&plan, path, &err)) {
-		bench->name = xstrdup(slash != NULL ? slash + 1 : path);
+		bench->name = xstrdup(file_name(path));
 		bench->state = xstrdup("broken plan");
 		bench->report = xstrdup(err.text);
 		return;

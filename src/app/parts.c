@@ -507,28 +507,62 @@ app_parts_release(struct app_parts *parts)
 	parts->ui = NULL;
 }
 
+/* Hold the runs to the track of that name; it stays where there is none. */
+static int
+take_track(struct app_parts *parts, const char *name, struct err *err)
+{
+	struct context *context = parts->setup->context;
+	struct track track;
+
+	if (context_find_track(context, name, &track, err) != 0)
+		return -1;
+	track_release(&context->track);
+	context->track = track;
+	ui_shared(parts->ui)->configured++;
+	model_note_change(parts->setup->model, MODEL_RUNS);
+	return 0;
+}
+
+void
+app_parts_next_track(struct app_parts *parts)
+{
+	const struct context *context = parts->setup->context;
+	const struct conf_strings *own = &context->conf.tracks;
+	struct err err = { ERR_NONE, "" };
+	size_t n = 0;
+
+	for (; track_name(n) != NULL; n++)
+		if (!parts->track_chosen &&
+		    strcmp(track_name(n), context->track.name) == 0)
+			parts->track = n;
+	parts->track = (parts->track + 1) % (n + own->n);
+	parts->track_chosen = true;
+	if (take_track(parts,
+		       parts->track < n ? track_name(parts->track)
+					: own->v[parts->track - n],
+		       &err) != 0)
+		ui_say(ui_shared(parts->ui), "%s", err.text);
+	else
+		ui_say(ui_shared(parts->ui), "track: %s, %s",
+		       context->track.name, context->track.title);
+}
+
 /* Where no track was named it is the one that the runs can be of. */
 static void
 choose_track(struct app_parts *parts)
 {
-	struct context *context = parts->setup->context;
-	struct model *model = parts->setup->model;
+	const struct context *context = parts->setup->context;
+	const struct model *model = parts->setup->model;
 	struct track_scores scores = { .bpb = false };
-	struct track track;
 	const char *name;
 
-	if (context_track_name(context) != NULL)
+	if (context_track_name(context) != NULL || parts->track_chosen)
 		return;
 	for (size_t i = 0; i < model->n_runs; i++)
 		track_scores_add(&scores, &model->runs[i]->run);
 	name = track_of_scores(&scores);
-	if (name == NULL || strcmp(name, context->track.name) == 0 ||
-	    context_find_track(context, name, &track, NULL) != 0)
-		return;
-	track_release(&context->track);
-	context->track = track;
-	ui_shared(parts->ui)->configured++;
-	model_note_change(model, MODEL_RUNS);
+	if (name != NULL && strcmp(name, context->track.name) != 0)
+		(void)take_track(parts, name, NULL);
 }
 
 void

@@ -24,6 +24,8 @@ struct app_parts {
 	int (*shell)(void *user, const struct conf_pod *pod, struct err *err);
 	void *user;
 	struct app_bench *bench; /* borrowed; NULL: there is no terminal */
+	size_t track;		 /* which one a key chose; with track_chosen */
+	bool track_chosen;
 	int64_t alerts_at_ms;
 	char *made; /* owned; definition of what is asked for now */
 };
@@ -36,6 +38,9 @@ int app_parts_init(struct app_parts *parts, const struct app_setup *setup,
 /* The configuration was replaced. */
 void app_parts_configure(struct app_parts *parts);
 void app_parts_release(struct app_parts *parts);
+
+/* Hold runs to the next track: of the built-in, then of the configuration's. */
+void app_parts_next_track(struct app_parts *parts);
 
 /* After the model changed or time went by; mono_ms paces the screen. */
 void app_parts_update(struct app_parts *parts, int64_t mono_ms);

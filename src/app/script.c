@@ -66,13 +66,16 @@ static void
 press(struct player *player, uint32_t code)
 {
 	struct key key = { code, 0, 0 };
+	unsigned int wants;
 
 	/* Lists learn their height when they are drawn. */
 	draw(player);
 	ui_key(player->parts.ui, &key);
 	step(player, 0);
-	if (ui_take_wants(player->parts.ui) & UI_WANT_QUIT)
-		player->left = true;
+	wants = ui_take_wants(player->parts.ui);
+	if (wants & UI_WANT_TRACK)
+		app_parts_next_track(&player->parts);
+	player->left |= (wants & UI_WANT_QUIT) != 0;
 }
 
 static int

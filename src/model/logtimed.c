@@ -468,9 +468,3 @@ logtimed_count(struct logtimed *timed, uint64_t budget)
 		more = logfile_count(timed->sources[i].file, budget);
 	return more;
 }
-
-uint64_t
-logtimed_lines(const struct logtimed *timed)
-{
-	return timed->above.n + timed->below.n;
-}

@@ -41,13 +41,11 @@ bool logtimed_refresh(struct logtimed *timed);
 /* Go back by a block; false: there is no more, or no room for it. */
 bool logtimed_more(struct logtimed *timed);
 
-/* The first place and the one behind the last. */
+/* The first place and the one behind the last; all between are lines. */
 uint64_t logtimed_begin(const struct logtimed *timed);
 uint64_t logtimed_end(const struct logtimed *timed);
 /* Whether there was no room for all that is older. */
 bool logtimed_is_cut(const struct logtimed *timed);
-/* Lines that are known so far. */
-uint64_t logtimed_lines(const struct logtimed *timed);
 /* As logfile_count, for all of its files. */
 bool logtimed_count(struct logtimed *timed, uint64_t budget);
 /* begin <= place < end. */

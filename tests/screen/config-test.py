@@ -269,6 +269,24 @@ def test_track():
            "the track is %s" % (name or "what the runs tell"),
            p.screen.text())
         leave(p)
+    p = Program([TUI, folder], env=home_dirs(home), cwd=home, width=120,
+                height=40)
+    p.wait_for("done 700.0 s")
+    p.send("3")
+    p.wait_for("track open")
+    found = set()
+
+    def track():
+        named = re.findall(r"Board · track ([\w-]+)", p.screen.text())
+        return named[0] if named else None
+    for _ in range(3):
+        before = track()
+        p.send("t")
+        p.until(lambda: track() not in (None, before))
+        found.add(track())
+    ok(found == {"open", "parameter-golf-10min", "nanogpt-speedrun"},
+       "t takes the next track", found)
+    leave(p)
     ok("cap" not in seen[None] and "0 alerts" in seen[None],
        "without BPB there is no cap to be over", seen[None])
     run = subprocess.run([TUI, "board", folder, "--json"], text=True,

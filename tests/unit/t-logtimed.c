@@ -30,6 +30,13 @@ write_rows(FILE *out, const char *log, int from, int to)
 	}
 }
 
+/* Lines that are known so far. */
+static uint64_t
+logtimed_lines(const struct logtimed *timed)
+{
+	return logtimed_end(timed) - logtimed_begin(timed);
+}
+
 static struct model_log *
 make_log(struct model *model, const char *name, int rows)
 {

@@ -123,6 +123,7 @@ test_stage(struct model_run *mr, struct model_run *done)
 {
 	mr->run.final_bpb = mr->run.sliding_bpb = 1.064066;
 	mr->run.final_class = "sliding";
+	mr->run.eval_s = 83.7;
 	mr->run.eval_done = 381;
 	mr->run.eval_total = 1238;
 	done->run.status = RUN_FINISHED;
@@ -132,6 +133,9 @@ test_stage(struct model_run *mr, struct model_run *done)
 	press('1');
 	ok(shows("   42 ", "~1.0641") && !shows("   42 ", " 1.0641"),
 	   "the fleet marks the score of a stage: %s", row_with("   42 "));
+	ok(shows("   42 ", " ~83.7"), "also what its evaluation took");
+	ok(shows("so far 381 of 1,238 done", "83.7 / 600 s"),
+	   "which is so far: %s", row_with("so far 381"));
 	ok(shows("   42 ", "~1.059"), "and keeps the forecast beside it");
 	ok(shows(" 1234 ", " 1.0594") && !shows(" 1234 ", "~"),
 	   "the score of a run that is over is one: %s", row_with(" 1234 "));

@@ -602,6 +602,32 @@ model_run_forget(struct model *model, struct model_run *mr)
 	model_note_change(model, MODEL_SAMPLES);
 }
 
+bool
+model_run_has_points(const struct model_run *mr)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (mr->series[i] != NULL)
+			return true;
+	return false;
+}
+
+void
+model_run_thin(struct model *model, struct model_run *mr)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++) {
+		struct series *all = mr->series[i];
+
+		if (all == NULL)
+			continue;
+		mr->series[i] = series_new(SERIES_THIN_POINTS);
+		for (size_t k = 0; k < series_count(all); k++)
+			series_push(mr->series[i], series_at(all, k));
+		series_free(all);
+	}
+	mr->history = MODEL_STORED;
+	model_note_change(model, MODEL_SAMPLES);
+}
+
 double
 model_run_last(const struct model_run *mr, enum metric metric)
 {

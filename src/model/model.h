@@ -255,6 +255,10 @@ void model_run_append(struct model *model, struct model_run *mr,
 		      uint64_t last_line);
 /* Let go of its series, which lie in the database. */
 void model_run_forget(struct model *model, struct model_run *mr);
+/* Few points of its series stay, all of them are in the database. */
+void model_run_thin(struct model *model, struct model_run *mr);
+/* Whether points of any series are here. */
+bool model_run_has_points(const struct model_run *mr);
 /* Its last value of that metric, or RUN_ABSENT. */
 double model_run_last(const struct model_run *mr, enum metric metric);
 /*

@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <string.h>
 
 static void (*abort_hook)(void);
@@ -115,4 +118,12 @@ xgrow(void *array, size_t n, size_t *cap, size_t size)
 		return array;
 	*cap = *cap > 0 ? *cap * 2 : 8;
 	return xreallocarray(array, *cap, size);
+}
+
+void
+xtrim(void)
+{
+#ifdef __GLIBC__
+	(void)malloc_trim(0);
+#endif
 }

@@ -50,4 +50,8 @@ void *xgrow(void *array, size_t n, size_t *cap, size_t size);
 	((array) = xgrow((array), (n), &(cap), sizeof(*(array))),              \
 	 &(array)[(n)++])
 
+/* Much was freed in small pieces: give it back to the system where that is
+ * possible.  Takes milliseconds. */
+void xtrim(void);
+
 #endif

@@ -21,7 +21,9 @@
 #include "store/query.h"
 
 /* Runs that are over whose series stay here, for who goes back and forth. */
-#define FETCHED_MAX    48
+#define FETCHED_MAX 48
+/* Runs under way whose series are here as they are: those looked at last. */
+#define LIVE_MAX       32
 #define SHOWING_MAX_MS 500
 /* Of the second one. */
 #define LOOK_MS	   200
@@ -73,7 +75,7 @@ fetch_series(struct ingest *ingest, struct model_run *mr)
 	struct series_ask *ask = xcalloc(1, sizeof(*ask));
 	const struct history_ask what = {
 		.run_id = mr->run_id,
-		.after_line = mr->stored_line,
+		.after_line = mr->history == MODEL_STORED ? 0 : mr->stored_line,
 		.tag = ask,
 	};
 
@@ -109,8 +111,9 @@ note_fetched(struct ingest *ingest, struct model_run *mr)
 		if (ingest->fetched[i]->wanted <
 		    ingest->fetched[oldest]->wanted)
 			oldest = i;
-	/* One that goes on stays. */
-	if (!ingest->fetched[oldest]->live)
+	/* One that goes on stays, see thin_live. */
+	if (!ingest->fetched[oldest]->live &&
+	    ingest->fetched[oldest]->history == MODEL_WHOLE)
 		model_run_forget(ingest->o.model, ingest->fetched[oldest]);
 	ingest->fetched[oldest] = ingest->fetched[--ingest->n_fetched];
 }
@@ -137,6 +140,51 @@ fetch_pod(struct ingest *ingest, size_t pod)
 	history_read(ingest->fetch, &what);
 }
 
+static bool
+is_whole_live(const struct model_run *mr)
+{
+	return mr->live && mr->run_id != 0 && mr->history == MODEL_WHOLE;
+}
+
+/* The one under way that was looked at longest ago; NULL: they are few. */
+static struct model_run *
+oldest_live(const struct model *model)
+{
+	struct model_run *oldest = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < model->n_runs; i++) {
+		struct model_run *mr = model->runs[i];
+
+		if (!is_whole_live(mr))
+			continue;
+		n++;
+		if (oldest == NULL || mr->wanted <= oldest->wanted)
+			oldest = mr;
+	}
+	return n > LIVE_MAX ? oldest : NULL;
+}
+
+/* Too many run at once: of those that nobody looks at few points stay. */
+static void
+thin_live(struct ingest *ingest)
+{
+	struct model_run *mr;
+
+	if (ingest->fetch == NULL)
+		return;
+	while ((mr = oldest_live(ingest->o.model)) != NULL)
+		model_run_thin(ingest->o.model, mr);
+}
+
+void
+history_live(struct ingest *ingest, struct model_run *mr)
+{
+	if (ingest->fetch != NULL && mr->run_id != 0 &&
+	    mr->history == MODEL_STORED && !model_run_has_points(mr))
+		fetch_series(ingest, mr);
+}
+
 /*
  * Forecasts and alerts read the series of what runs: they are fetched when
  * all that the screen shows is there.
@@ -144,13 +192,13 @@ fetch_pod(struct ingest *ingest, size_t pod)
 void
 history_tick(struct ingest *ingest)
 {
+	thin_live(ingest);
 	if (ingest->has_live || !list_is_empty(&ingest->asks))
 		return;
 	ingest->has_live = true;
 	for (size_t i = 0; i < ingest->o.model->n_runs; i++)
 		if (ingest->o.model->runs[i]->live)
-			model_run_want(ingest->o.model,
-				       ingest->o.model->runs[i]);
+			history_live(ingest, ingest->o.model->runs[i]);
 	for (size_t i = 0; i < ingest->o.model->n_pods; i++)
 		fetch_pod(ingest, i);
 }
@@ -220,7 +268,10 @@ history_sample(struct ingest *ingest, struct model_run *mr,
 		add_sample(ask, sample);
 		break;
 	case MODEL_STORED:
-		/* It will come with the others. */
+		/* It will come with the others; a few are here meanwhile. */
+		if (mr->live && model_run_has_points(mr) &&
+		    sample->line > mr->stored_line)
+			model_run_sample(ingest->o.model, mr, sample);
 		break;
 	}
 }
@@ -236,7 +287,7 @@ fetch_more(struct ingest *ingest, struct model_run *mr)
 	else if (mr->history == MODEL_WHOLE)
 		fetch_series(ingest, mr);
 	else if (mr->live)
-		model_run_want(ingest->o.model, mr);
+		history_live(ingest, mr);
 }
 
 void

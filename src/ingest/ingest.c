@@ -16,6 +16,10 @@
 
 #define TICK_MS	 1000
 #define LOCAL_MS 200
+/* Memory is given back when so much was read, or less and then nothing. */
+#define TRIM_BYTES	(UINT64_C(64) << 20)
+#define TRIM_IDLE_BYTES (UINT64_C(1) << 20)
+#define TRIM_IDLE_MS	2000
 /* For so long, what was told of a log and does not come is waited for. */
 #define BEHIND_MS 20000
 
@@ -272,6 +276,18 @@ prune_spools(struct ingest *ingest)
 
 /* ---- begin and end */
 
+/* What many bytes took on their way lies about in pieces. */
+static void
+trim_memory(struct ingest *ingest)
+{
+	bool is_idle = ingest_idle_ms(ingest) >= TRIM_IDLE_MS;
+
+	if (ingest->untrimmed < (is_idle ? TRIM_IDLE_BYTES : TRIM_BYTES))
+		return;
+	xtrim();
+	ingest->untrimmed = 0;
+}
+
 static void
 ingest_on_tick(void *user)
 {
@@ -281,6 +297,7 @@ ingest_on_tick(void *user)
 		history_tick(ingest);
 	pods_tick(ingest);
 	prune_spools(ingest);
+	trim_memory(ingest);
 }
 
 static void

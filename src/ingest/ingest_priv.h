@@ -84,6 +84,7 @@ struct ingest {
 	size_t waiting;	      /* bytes that are not in spools yet */
 	bool posted;	      /* turns begin in the next round of the loop */
 	int64_t last_news_ms; /* mono clock */
+	uint64_t untrimmed;   /* bytes read since memory was given back */
 	bool is_ending;
 };
 
@@ -331,6 +332,8 @@ void history_sample(struct ingest *ingest, struct model_run *mr,
 		    const struct sample *sample);
 /* It is over: its series may go when others are looked at. */
 void history_over(struct ingest *ingest, struct model_run *mr);
+/* It is under way: forecasts and alerts need its series. */
+void history_live(struct ingest *ingest, struct model_run *mr);
 /* The first screen waits for what it asked for; not for long. */
 bool history_is_showing(const struct ingest *ingest);
 /* Once a second. */

@@ -259,7 +259,7 @@ update_model(struct ingest_log *log, const struct run *run, bool is_over)
 	model_run_touch(model, mr, log->last_wall_ms, !is_over);
 	mr->past &= is_over && tail_is_replay(log);
 	if (!is_over)
-		model_run_want(model, mr);
+		history_live(log->ingest, mr);
 }
 
 static void
@@ -359,6 +359,7 @@ move_on(struct ingest_log *log)
 	struct outbox *out = &log->out;
 	bool was_replay = tail_is_replay(log), news = is_news(log);
 
+	log->ingest->untrimmed += out->parsed - log->parsed;
 	log->parsed = out->parsed;
 	if (log->stored < log->parsed)
 		log->stored = log->parsed;

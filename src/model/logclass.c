@@ -33,7 +33,8 @@ logclass_add(struct logclass *lc, uint64_t number, enum line_class class)
 	if (lc->n > 0 && lc->v[lc->n - 1].class == class)
 		return;
 	xpush(lc->v, lc->n, lc->cap,
-	      (struct logclass_stretch){ number, class });
+	      (struct logclass_stretch){ number & LOGCLASS_LINE_MASK,
+					 class & 0xff });
 }
 
 /* The stretch of a line, n when there is none. */
@@ -50,7 +51,7 @@ logclass_of(const struct logclass *lc, uint64_t number)
 {
 	size_t i = find(lc, number);
 
-	return i < lc->n ? lc->v[i].class : LINE_PLAIN;
+	return i < lc->n ? (enum line_class)lc->v[i].class : LINE_PLAIN;
 }
 
 void

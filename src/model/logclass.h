@@ -14,11 +14,12 @@
  * what follows (LINE_PLAIN).  Zeroed is empty.
  */
 #define LOGCLASS_MAX	   65536U /* stretches */
+#define LOGCLASS_LINE_MASK ((UINT64_C(1) << 56) - 1)
 #define LOGCLASS_MAX_PLAIN 49152U /* from then on metrics are plain */
 
 struct logclass_stretch {
-	uint64_t first; /* number of its first line */
-	enum line_class class;
+	uint64_t first : 56; /* number of its first line */
+	uint64_t class : 8;  /* enum line_class */
 };
 
 struct logclass {

@@ -621,6 +621,39 @@ model_run_forget(struct model *model, struct model_run *mr)
 	model_note_change(model, MODEL_SAMPLES);
 }
 
+bool
+model_run_has_points(const struct model_run *mr)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (mr->series[i] != NULL)
+			return true;
+	return mr->own.n > 0;
+}
+
+/* The same series with few points. */
+static struct series *
+thinned(struct series *all)
+{
+	struct series *few = series_new(SERIES_THIN_POINTS);
+
+	for (size_t k = 0; k < series_count(all); k++)
+		series_push(few, series_at(all, k));
+	series_free(all);
+	return few;
+}
+
+void
+model_run_thin(struct model *model, struct model_run *mr)
+{
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (mr->series[i] != NULL)
+			mr->series[i] = thinned(mr->series[i]);
+	for (size_t i = 0; i < mr->own.n; i++)
+		mr->own.v[i].series = thinned(mr->own.v[i].series);
+	mr->history = MODEL_STORED;
+	model_note_change(model, MODEL_SAMPLES);
+}
+
 const struct series *
 model_run_series(const struct model_run *mr, const struct run_series *series)
 {

@@ -257,6 +257,10 @@ void model_run_append(struct model *model, struct model_run *mr,
 		      const struct own_series *own, uint64_t last_line);
 /* Let go of its series, which lie in the database. */
 void model_run_forget(struct model *model, struct model_run *mr);
+/* Few points of its series stay, all of them are in the database. */
+void model_run_thin(struct model *model, struct model_run *mr);
+/* Whether points of any series are here. */
+bool model_run_has_points(const struct model_run *mr);
 /* Telemetry that is older says little of now. */
 #define MODEL_OLD_S 60.0
 /* Seconds since the pod last told of itself; absent: it never did. */

@@ -23,7 +23,8 @@ struct series_point {
 
 struct series;
 
-#define SERIES_CAP_POINTS 4096 /* of a run's metric, unless told otherwise */
+#define SERIES_CAP_POINTS  4096 /* of a run's metric, unless told otherwise */
+#define SERIES_THIN_POINTS 64	/* of one that nobody looks at */
 
 /* cap_points >= 16; memory grows with what is pushed. */
 struct series *series_new(size_t cap_points);

@@ -403,6 +403,13 @@ harness_compare_json(const struct harness_compare *compare)
 	json_add_string(object, "kind", "compare");
 	json_add_string(object, "run_state",
 			compare->has_report ? "finished" : "no_summary");
+	add_tri(object, "process", compare->process);
+	summary = add_object(object, "trial_under_way",
+			     compare->live_group != NULL);
+	if (summary != NULL) {
+		json_add_string(summary, "group", compare->live_group);
+		cJSON_AddNumberToObject(summary, "trial", compare->live_trial);
+	}
 	json_add_time(object, "created_at", compare->created_ms);
 	json_add_string(object, "score_key", compare->score_key);
 	json_add_string(object, "post_command", compare->command);

@@ -495,7 +495,11 @@ read_times(struct harness_build *b)
 	const cJSON *template = json_get(
 		json_get(b->summary, "artifact_qualification"), "template");
 
-	earlier_of(&run->start_ms, harness_time_of(str_from(run->dir)));
+	/* A name may hold any date; a file has the ctime that it has. */
+	earlier_of(&run->start_ms,
+		   b->ordered && config != NULL
+			   ? config->ctime_ms
+			   : harness_time_of(str_from(run->dir)));
 	earlier_of(&run->start_ms,
 		   harness_time_at(harness_json_file(b, HARNESS_MANIFEST, 0),
 				   "created_at"));

@@ -80,6 +80,26 @@ show_runs(struct harness_call *call, const struct harness_workspace *ws,
 	return rc;
 }
 
+/* What makes the bench of a run's checkpoint worth little, on stderr. */
+static void
+warn_of_arms(const struct harness_ab *ab)
+{
+	const struct harness_run *run = ab->run;
+	char *best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
+			       ab->workspace, run->dir);
+
+	if (!run->has_summary && run->life.state != HARNESS_STATE_ABORTED &&
+	    run->life.process != HARNESS_NO)
+		say_error("the run is under way: both arms may change");
+	if (run->judge != NULL)
+		say_error("the judge is not as the run began; see "
+			  "judge_changed of --json");
+	if (ab->pod == NULL && harness_dir_same(best, ab->workspace))
+		say_error("the workspace is as the checkpoint: the bench would "
+			  "compare it with itself");
+	free(best);
+}
+
 /* The bench of a run's checkpoint; of one that is not its best: say so. */
 static int
 show_ab(const struct harness_workspace *ws, const struct place *place,
@@ -95,6 +115,7 @@ show_ab(const struct harness_workspace *ws, const struct place *place,
 	object = harness_ab_json(&ab, err);
 	if (object == NULL)
 		return -1;
+	warn_of_arms(&ab);
 	if (run->best.present && run->checkpoint.iteration.present &&
 	    run->checkpoint.iteration.value != run->best.iteration)
 		(void)fprintf(stderr,

@@ -645,6 +645,22 @@ harness_add_group(struct buf *text, const struct harness_group *group)
 	}
 }
 
+void
+harness_add_compare_state(struct buf *text,
+			  const struct harness_compare *compare)
+{
+	buf_append_str(text, compare->has_report	       ? "finished"
+			     : compare->process == HARNESS_YES ? "running"
+			     : compare->process == HARNESS_NO
+				     ? "aborted"
+				     : "running or aborted");
+	if (compare->live_group != NULL)
+		buf_appendf(text, " in %s trial %u", compare->live_group,
+			    compare->live_trial);
+	if (compare->process == HARNESS_NO)
+		buf_append_str(text, "; no process of it is on its machine");
+}
+
 /* No verdict without replicates. */
 void
 harness_add_verdict(struct buf *text, const struct harness_compare *compare)

@@ -58,6 +58,9 @@ void harness_add_fact(struct buf *text, enum harness_fact fact,
 /* A trial: valid, or why not; a group: how many count, and their median. */
 void harness_add_trial(struct buf *text, const struct harness_trial *trial);
 void harness_add_group(struct buf *text, const struct harness_group *group);
+/* Finished, running or aborted, and in which trial. */
+void harness_add_compare_state(struct buf *text,
+			       const struct harness_compare *compare);
 /* What may be said of the two groups. */
 void harness_add_verdict(struct buf *text,
 			 const struct harness_compare *compare);

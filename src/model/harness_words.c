@@ -526,6 +526,32 @@ add_restored(struct buf *text, const struct subject *s)
 	}
 }
 
+/* As the agent's program tells it. */
+static void
+add_usage(struct buf *text, const struct subject *s)
+{
+	const struct harness_usage *usage = &s->run->usage;
+	const struct {
+		struct harness_number number;
+		const char *what;
+	} parts[] = {
+		{ usage->turns, "turns" },
+		{ usage->input_tokens, "tokens in" },
+		{ usage->cached_tokens, "tokens in from the cache" },
+		{ usage->output_tokens, "tokens out" },
+	};
+
+	if (usage->cost_usd.present)
+		buf_appendf(text, "$%.2f", usage->cost_usd.value);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!parts[i].number.present)
+			continue;
+		buf_append_str(text, text->len > 0 ? ", " : "");
+		add_number(text, parts[i].number.value);
+		buf_appendf(text, " %s", parts[i].what);
+	}
+}
+
 static void
 add_calls(struct buf *text, const struct subject *s)
 {
@@ -577,6 +603,7 @@ static const struct {
 	[HARNESS_FACT_DISPUTES] = { "contradiction", add_disputes },
 	[HARNESS_FACT_CHECKPOINT] = { "checkpoint", add_checkpoint },
 	[HARNESS_FACT_RESTORED] = { "restored", add_restored },
+	[HARNESS_FACT_USAGE] = { "agent used", add_usage },
 	[HARNESS_FACT_CALLS] = { "MCP calls", add_calls },
 	[HARNESS_FACT_QUARANTINED] = { "QUARANTINED", add_quarantined },
 	[HARNESS_FACT_RUNS] = { "runs", add_runs },

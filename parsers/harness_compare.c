@@ -202,6 +202,30 @@ sum_up(struct harness_compare *compare, const cJSON *report, size_t which)
 	take_best(compare, group, report);
 }
 
+/* All plain trials come before the harnessed ones. */
+static void
+find_live(struct harness_compare *compare, const struct harness_files *files)
+{
+	static const enum harness_kind begun[] = { HARNESS_PLAIN_BEGUN,
+						   HARNESS_HARNESSED_BEGUN };
+	static const enum harness_kind ended[] = { HARNESS_PLAIN,
+						   HARNESS_HARNESSED };
+
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; i < files->n; i++) {
+			const struct harness_file *file = files->all[i];
+
+			if (file->kind != begun[k] ||
+			    harness_files_find(files, ended[k], "",
+					       file->number, 0) != NULL ||
+			    (compare->live_group == group_names[k] &&
+			     file->number < compare->live_trial))
+				continue;
+			compare->live_group = group_names[k];
+			compare->live_trial = file->number;
+		}
+}
+
 void
 harness_compare_read(struct harness_compare *compare,
 		     const struct harness_files *files)
@@ -214,7 +238,10 @@ harness_compare_read(struct harness_compare *compare,
 		.has_report = report != NULL,
 		.created_ms = harness_time_at(report, "created_at"),
 		.higher_is_better = HARNESS_UNKNOWN,
+		.process = report != NULL ? HARNESS_UNKNOWN : files->process,
 	};
+	if (report == NULL)
+		find_live(compare, files);
 	compare->trials = harness_pool_alloc(&compare->pool, HARNESS_MAX_TRIALS,
 					     sizeof(*compare->trials));
 	for (size_t group = 0; group < 2; group++)

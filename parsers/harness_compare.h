@@ -36,7 +36,11 @@ struct harness_compare {
 	size_t n_trials;
 	struct harness_group groups[2]; /* plain, harnessed */
 	size_t n_groups;
-	bool has_report; /* it is finished */
+	bool has_report;	  /* it is finished */
+	enum harness_tri process; /* HarnessGym runs there now */
+	/* The newest trial that has begun and not ended; NULL: none. */
+	const char *live_group;
+	unsigned int live_trial;
 	int64_t created_ms;
 	const char *score_key, *command;
 	enum harness_tri higher_is_better; /* as far as its numbers tell */

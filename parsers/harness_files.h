@@ -32,8 +32,9 @@ enum harness_form {
  * form.  All else, above all the copies of the workspace that carry a
  * .harnessgym of their own, is not looked at.
  */
-#define HARNESS_RUN_ "runs/*/"
-#define HARNESS_IT_  "runs/*/iterations/[0-9]*/"
+#define HARNESS_RUN_   "runs/*/"
+#define HARNESS_IT_    "runs/*/iterations/[0-9]*/"
+#define HARNESS_BEGUN_ "workspace/.harnessgym/runs/*/run_config.json"
 #define HARNESS_KIND_LIST(X)                                                   \
 	X(REGISTRY, "registry.json", JSON)                                     \
 	X(ACTIVATION, "activation.json", JSON)                                 \
@@ -74,7 +75,9 @@ enum harness_form {
 	X(PLAIN, "plain/trial_[0-9]*/trial.json", JSON)                        \
 	X(HARNESSED, "harnessed/trial_[0-9]*/trial.json", JSON)                \
 	X(PLAIN_ERR, "plain/trial_[0-9]*/post.stderr.txt", TEXT)               \
-	X(HARNESSED_ERR, "harnessed/trial_[0-9]*/post.stderr.txt", TEXT)
+	X(HARNESSED_ERR, "harnessed/trial_[0-9]*/post.stderr.txt", TEXT)       \
+	X(PLAIN_BEGUN, "plain/trial_[0-9]*/" HARNESS_BEGUN_, MARK)             \
+	X(HARNESSED_BEGUN, "harnessed/trial_[0-9]*/" HARNESS_BEGUN_, MARK)
 
 enum harness_kind {
 #define X(id, pattern, form) HARNESS_##id,

@@ -171,6 +171,31 @@ add_qualification(cJSON *object, const struct harness_qualification *q)
 	json_add_string(node, "why", q->why);
 }
 
+static void
+add_usage(cJSON *object, const struct harness_usage *usage)
+{
+	cJSON *node = cJSON_AddObjectToObject(object, "usage");
+
+	add_number(node, "cost_usd", usage->cost_usd);
+	add_number(node, "turns", usage->turns);
+	add_number(node, "input_tokens", usage->input_tokens);
+	add_number(node, "cached_input_tokens", usage->cached_tokens);
+	add_number(node, "output_tokens", usage->output_tokens);
+}
+
+/* From its first record to its last one. */
+static void
+add_wall(cJSON *object, const struct harness_run *run)
+{
+	bool known = run->start_ms > 0 && run->end_ms >= run->start_ms;
+
+	add_rounded(
+		object, "wall_s",
+		(struct harness_number){
+			known, (double)(run->end_ms - run->start_ms) / 1e3 },
+		0);
+}
+
 static cJSON *
 iteration_json(const struct harness_iteration *it)
 {
@@ -197,6 +222,8 @@ iteration_json(const struct harness_iteration *it)
 	add_rounded(node, "vs_baseline_pct", it->baseline_pct, 3);
 	add_rounded(node, "vs_previous_best_verified_pct", it->previous_pct, 3);
 	add_qualification(node, &it->qualification);
+	add_usage(node, &it->usage);
+	add_texts(node, "blockers", it->blockers, it->n_blockers);
 	json_add_string(node, "note", it->note);
 	return node;
 }
@@ -340,6 +367,8 @@ harness_run_json(const struct harness_workspace *ws,
 
 	add_task(object, run);
 	add_life(object, run);
+	add_usage(object, &run->usage);
+	add_wall(object, run);
 	add_best(object, run);
 	array = cJSON_AddArrayToObject(object, "iterations");
 	for (size_t i = 0; i < run->n_iterations; i++)
@@ -403,6 +432,13 @@ harness_compare_json(const struct harness_compare *compare)
 	json_add_string(object, "kind", "compare");
 	json_add_string(object, "run_state",
 			compare->has_report ? "finished" : "no_summary");
+	add_tri(object, "process", compare->process);
+	summary = add_object(object, "trial_under_way",
+			     compare->live_group != NULL);
+	if (summary != NULL) {
+		json_add_string(summary, "group", compare->live_group);
+		cJSON_AddNumberToObject(summary, "trial", compare->live_trial);
+	}
 	json_add_time(object, "created_at", compare->created_ms);
 	json_add_string(object, "score_key", compare->score_key);
 	json_add_string(object, "post_command", compare->command);

@@ -72,6 +72,13 @@ unsigned int harness_calls_before(const struct harness_files *files,
 /* The best in-session score of each iteration, from history files. */
 void harness_history_read(struct harness_build *b);
 
+/* harness_usage.c */
+/* Add what the phases of that iteration tell of their cost. */
+void harness_usage_read(struct harness_build *b, struct harness_usage *usage,
+			unsigned int number);
+void harness_usage_sum(struct harness_usage *sum,
+		       const struct harness_usage *more);
+
 /* harness_life.c */
 void harness_life_read(struct harness_build *b,
 		       const struct harness_calls *calls);

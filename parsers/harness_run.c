@@ -129,13 +129,15 @@ static const char **
 read_paths(struct harness_build *b, const cJSON *array, size_t *n)
 {
 	const char **paths = harness_pool_alloc(
-		b->pool, (size_t)cJSON_GetArraySize(array), sizeof(*paths));
+		b->pool,
+		cJSON_IsArray(array) ? (size_t)cJSON_GetArraySize(array) : 0,
+		sizeof(*paths));
 	const cJSON *node;
 
 	*n = 0;
 	cJSON_ArrayForEach(node, array)
 	{
-		if (cJSON_IsString(node))
+		if (cJSON_IsArray(array) && cJSON_IsString(node))
 			paths[(*n)++] = harness_text_of(b->pool, node,
 							HARNESS_PATH_MAX);
 	}
@@ -337,6 +339,10 @@ read_iterations(struct harness_build *b)
 		result = harness_json_file(b, HARNESS_RESULT, k);
 		read_result(b, it, result, summary_row(b, k));
 		read_qualification(b, it, result);
+		it->blockers = read_paths(b, json_get(result, "blockers"),
+					  &it->n_blockers);
+		harness_usage_read(b, &it->usage, k);
+		harness_usage_sum(&run->usage, &it->usage);
 	}
 }
 
@@ -495,7 +501,11 @@ read_times(struct harness_build *b)
 	const cJSON *template = json_get(
 		json_get(b->summary, "artifact_qualification"), "template");
 
-	earlier_of(&run->start_ms, harness_time_of(str_from(run->dir)));
+	/* A name may hold any date; a file has the ctime that it has. */
+	earlier_of(&run->start_ms,
+		   b->ordered && config != NULL
+			   ? config->ctime_ms
+			   : harness_time_of(str_from(run->dir)));
 	earlier_of(&run->start_ms,
 		   harness_time_at(harness_json_file(b, HARNESS_MANIFEST, 0),
 				   "created_at"));

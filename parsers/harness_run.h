@@ -83,6 +83,15 @@ struct harness_phase {
 	enum harness_tri timed_out;
 };
 
+/*
+ * What the agent's program says that it has used, of the phases that tell it;
+ * each is absent where none does.  Tokens are counted as they are told.
+ */
+struct harness_usage {
+	struct harness_number cost_usd, turns;
+	struct harness_number input_tokens, cached_tokens, output_tokens;
+};
+
 #define HARNESS_MAX_ATTEMPTS 32
 
 struct harness_qualification {
@@ -131,6 +140,9 @@ struct harness_iteration {
 	enum harness_tri better_than_baseline, better_than_previous;
 	struct harness_number baseline_pct, previous_pct; /* > 0: better */
 	struct harness_qualification qualification;
+	struct harness_usage usage;
+	const char **blockers; /* as it writes them, clean */
+	size_t n_blockers;
 	const char *note; /* first line of what it says of itself, or NULL */
 };
 
@@ -217,7 +229,8 @@ struct harness_run {
 	bool has_judge;	   /* its files can be compared */
 	const char *judge; /* the first that was changed, or NULL */
 
-	int64_t start_ms, end_ms; /* as recorded; 0: unknown */
+	struct harness_usage usage; /* of all iterations */
+	int64_t start_ms, end_ms;   /* as recorded; 0: unknown */
 	struct harness_life life;
 	size_t torn;	       /* files of it whose last read was not whole */
 	const char *torn_path; /* one of them, below runs/; NULL: none */

@@ -128,10 +128,13 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 		[HARNESS_STATE_ABORTED] = STYLE_ALARM,
 	};
 	const struct harness_run *run = pick->run;
-	struct buf age;
+	struct buf age, state;
 
 	buf_init(&age, LIST_CELL_BYTES);
+	buf_init(&state, LIST_CELL_BYTES);
 	harness_add_age(&age, pick->place->age_ms);
+	if (pick->place->read && pick->place->is_compare)
+		harness_add_compare_state(&state, &pick->place->compare);
 	if (pick->place->why[0] != '\0' && pick->place->read)
 		list_cellf(cell, STYLE_DIM, "%s: %s", age.data,
 			   pick->place->why);
@@ -140,9 +143,7 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 	else if (!pick->place->read)
 		list_cellf(cell, STYLE_HINT, "being read");
 	else if (run == NULL)
-		list_cellf(cell, STYLE_NORMAL, "%s",
-			   pick->place->compare.has_report ? "finished"
-							   : "no report");
+		list_cellf(cell, STYLE_NORMAL, "%s", state.data);
 	else if (run->has_summary)
 		list_cellf(cell, STYLE_DONE, "finished: %.40s",
 			   run->final_status != NULL ? run->final_status
@@ -152,6 +153,7 @@ state_cell(const struct harness_pick *pick, struct list_cell *cell)
 			   harness_state_name(run->life.state),
 			   run->life.phase != NULL ? run->life.phase : "",
 			   (unsigned int)run->n_iterations);
+	buf_release(&state);
 	buf_release(&age);
 }
 
@@ -806,9 +808,13 @@ draw_compare(struct canvas *canvas, struct rect r,
 	(void)rect_take_top(&r, 1);
 	for (size_t i = 0; i < compare->n_trials && r.h > 0; i++) {
 		const struct harness_trial *t = &compare->trials[i];
+		char number[STR_NUMBER_SIZE];
 
 		buf_clear(&text);
 		harness_add_trial(&text, t);
+		if (harness_trial_counts(t))
+			buf_appendf(&text, " %s",
+				    str_number(t->score.value, 10, number));
 		canvas_say(canvas, &r,
 			   harness_trial_counts(t) ? STYLE_NORMAL : STYLE_WARN,
 			   "%-10s %3u  %s", t->group, t->number, text.data);

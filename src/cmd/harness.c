@@ -80,6 +80,26 @@ show_runs(struct harness_call *call, const struct harness_workspace *ws,
 	return rc;
 }
 
+/* What makes the bench of a run's checkpoint worth little, on stderr. */
+static void
+warn_of_arms(const struct harness_ab *ab)
+{
+	const struct harness_run *run = ab->run;
+	char *best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
+			       ab->workspace, run->dir);
+
+	if (!run->has_summary && run->life.state != HARNESS_STATE_ABORTED &&
+	    run->life.process != HARNESS_NO)
+		say_error("the run is under way: both arms may change");
+	if (run->judge != NULL)
+		say_error("the judge is not as the run began; see "
+			  "judge_changed of --json");
+	if (ab->pod == NULL && harness_dir_same(best, ab->workspace))
+		say_error("the workspace is as the checkpoint: the bench would "
+			  "compare it with itself");
+	free(best);
+}
+
 /* The bench of a run's checkpoint; of one that is not its best: say so. */
 static int
 show_ab(const struct harness_workspace *ws, const struct place *place,
@@ -95,6 +115,7 @@ show_ab(const struct harness_workspace *ws, const struct place *place,
 	object = harness_ab_json(&ab, err);
 	if (object == NULL)
 		return -1;
+	warn_of_arms(&ab);
 	if (run->best.present && run->checkpoint.iteration.present &&
 	    run->checkpoint.iteration.value != run->best.iteration)
 		say_error("the checkpoint is of iteration %.0f; the best "
@@ -188,26 +209,62 @@ show_local(struct harness_call *call, const char *path, struct err *err)
 
 /* A directory on a pod of the configuration; times are by the pod's clock. */
 static int
+show_fetched(struct harness_call *call, const struct conf_pod *pod,
+	     const char *path, const struct harness_wire *wire, struct err *err)
+{
+	struct place place = {
+		.name = path,
+		.now_ms = wire->now_ms,
+		.run = wire->run,
+		.is_compare = strcmp(wire->what, "compare") == 0,
+		.pod = pod->name,
+		.workspace = above_harnessgym(strchr(path, ':') + 1),
+	};
+	int rc = show_files(call, wire->files, &place, err);
+
+	free(place.workspace);
+	return rc;
+}
+
+static int show_remote(struct harness_call *call, const struct conf_pod *pod,
+		       const char *path, struct err *err);
+
+/* Every directory that a pattern matches on the pod. */
+static int
+show_matches(struct harness_call *call, const struct conf_pod *pod,
+	     const char *path, const struct harness_wire *wire, struct err *err)
+{
+	int rc = 0;
+
+	if (wire->n_dirs == 0)
+		return err_set(err, ERR_NODATA,
+			       "%s: no HarnessGym run and no comparison "
+			       "matches",
+			       path);
+	for (size_t i = 0; rc == 0 && i < wire->n_dirs; i++) {
+		char *match = xasprintf("%s:%s", pod->name, wire->dirs[i]);
+
+		rc = show_remote(call, pod, match, err);
+		free(match);
+	}
+	return rc;
+}
+
+static int
 show_remote(struct harness_call *call, const struct conf_pod *pod,
 	    const char *path, struct err *err)
 {
-	const char *dir = strchr(path, ':') + 1;
 	struct harness_files files;
 	struct harness_wire wire;
-	struct place place = { .name = path };
 	int rc;
 
 	harness_files_init(&files);
 	harness_wire_init(&wire, &files);
-	rc = harness_pod_fetch(pod, dir, &wire, err);
-	place.now_ms = wire.now_ms;
-	place.run = wire.run;
-	place.is_compare = strcmp(wire.what, "compare") == 0;
-	place.pod = pod->name;
-	place.workspace = above_harnessgym(dir);
-	if (rc == 0)
-		rc = show_files(call, &files, &place, err);
-	free(place.workspace);
+	rc = harness_pod_fetch(pod, strchr(path, ':') + 1, &wire, err);
+	if (rc == 0 && wire.what[0] == '\0')
+		rc = show_matches(call, pod, path, &wire, err);
+	else if (rc == 0)
+		rc = show_fetched(call, pod, path, &wire, err);
 	harness_wire_release(&wire);
 	harness_files_release(&files);
 	return rc;

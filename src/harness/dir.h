@@ -28,7 +28,10 @@ struct harness_dir {
 	struct map marks; /* owned values: what each file looked like */
 };
 
-/* Whether path is a directory that harness_dir_open would open. */
+/*
+ * Whether path is a directory that harness_dir_open would open, or may once a
+ * run has begun there: it holds .harnessgym, or the task.
+ */
 bool harness_dir_is(const char *path);
 /* -1 with err (ERR_NODATA) when path holds no run and no comparison. */
 int harness_dir_open(struct harness_dir *dir, const char *path, struct err *err)
@@ -49,5 +52,11 @@ bool harness_dir_poll(struct harness_dir *dir);
  * directory that does not fall into the middle of a rewrite.
  */
 void harness_dir_settle(struct harness_dir *dir, int64_t limit_ms);
+
+/*
+ * Whether each file below a is the same one below b; false too where there is
+ * none, or more than can be read.
+ */
+bool harness_dir_same(const char *a, const char *b);
 
 #endif

@@ -4,7 +4,9 @@
 
 #include "harness/feed.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 #include "harness/dir.h"
@@ -226,6 +228,30 @@ on_data(void *user, const void *data, size_t len)
 	return len;
 }
 
+/* What a pattern matches is followed beside it, each in its own place. */
+static void
+follow_matches(struct source *source)
+{
+	struct harness_feed *feed = source->feed;
+	char why[64];
+
+	for (size_t i = 0; i < source->wire.n_dirs; i++) {
+		const char *dir = source->wire.dirs[i];
+		bool known = false;
+
+		for (size_t k = 0; k < feed->n; k++)
+			known |= feed->sources[k]->remote &&
+				 feed->sources[k]->pod == source->pod &&
+				 strcmp(feed->sources[k]->path, dir) == 0;
+		if (!known)
+			harness_feed_pod(feed, source->pod, source->transport,
+					 source->index, dir);
+	}
+	(void)snprintf(why, sizeof(why), "a pattern; what it matches: %zu",
+		       source->wire.n_dirs);
+	trouble(source, why);
+}
+
 /* A whole answer replaces what is shown; a broken one changes nothing. */
 static void
 on_close(void *user, const struct stream_exit *exit)
@@ -243,6 +269,8 @@ on_close(void *user, const struct stream_exit *exit)
 		trouble(source, "no HarnessGym run and no comparison there");
 	} else if (!source->wire.ended) {
 		trouble(source, "the pod did not send all of it");
+	} else if (source->wire.what[0] == '\0') {
+		follow_matches(source);
 	} else {
 		harness_files_walked(&source->files);
 		show(source, strcmp(source->wire.what, "compare") == 0,

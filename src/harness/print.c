@@ -181,10 +181,7 @@ print_compare_head(struct page *page, const struct harness_compare *compare)
 	if (compare->command != NULL)
 		buf_appendf(&page->text, ", by %s", compare->command);
 	page_line(page, "score");
-	buf_append_str(&page->text,
-		       compare->has_report
-			       ? "finished"
-			       : "no report yet: running, or aborted");
+	harness_add_compare_state(&page->text, compare);
 	page_line(page, "state");
 	facts_init(&facts);
 	harness_compare_facts(&facts, compare);

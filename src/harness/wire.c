@@ -5,10 +5,12 @@
 #include "harness/wire.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base64.h"
 #include "base/quote.h"
+#include "base/xalloc.h"
 
 #define LINE_MAX_BYTES 4096U
 #define OLD_RUNS_TEXT  "33"
@@ -25,6 +27,11 @@ static const char script[] =
 	"d=$1; case $d in \"~/\"*) d=$HOME/${d#??};; esac; "
 	"LC_ALL=C; export LC_ALL; "
 	"echo; echo \"HGH1 $(date +%s)\"; "
+	"case $d in *[*?]*|*\"[\"*) [ -e \"$d\" ] || { IFS=; for x in $d; do "
+	"for f in .harnessgym/runs compare_report.json plain/trial_1 "
+	"harnessed/trial_1 run_config.json; do "
+	"[ ! -e \"$x/$f\" ] || { echo \"D $x\"; break; }; done; done; "
+	"echo END; exit 0; };; esac; "
 	"look() { stat -c \"%Z %Y %s\" \"$1\" 2>/dev/null || echo 0 0 0; }; "
 	"send() { while IFS= read -r f; do [ -f \"$f\" ] || continue; "
 	"case $f in ./*) f=${f#./};; esac; "
@@ -56,7 +63,8 @@ static const char script[] =
 	"echo \"R compare\"; process .; "
 	"find . -maxdepth 3 \"(\" -name trial.json -o -name "
 	"compare_report.json -o -name post.stderr.txt \")\" -type f | send; "
-	"echo END; exit 0; "
+	"for f in */trial_*/workspace/.harnessgym/runs/*/run_config.json; do "
+	"echo \"$f\"; done | send; echo END; exit 0; "
 	"elif [ -f \"$d/run_config.json\" ] || [ -d \"$d/iterations/1\" ]; "
 	"then d=$(cd \"$d\" && pwd -P); w=${d##*/}; cd \"$d/../..\" && "
 	"echo \"R run $w\"; process ..; "
@@ -107,6 +115,9 @@ harness_wire_release(struct harness_wire *wire)
 {
 	buf_release(&wire->line);
 	buf_release(&wire->text);
+	for (size_t i = 0; i < wire->n_dirs; i++)
+		free(wire->dirs[i]);
+	wire->n_dirs = 0;
 }
 
 static void
@@ -152,7 +163,7 @@ read_ctime(struct harness_wire *wire, struct str word)
 {
 	int64_t s;
 
-	wire->ctime_ms = str_to_i64(word, &s) && s > 0 && s <= MTIME_MAX_S
+	wire->ctime_ms = str_to_i64(word, &s) && s > 0 && s <= CLOCK_MAX_S
 				 ? s * 1000
 				 : 0;
 }
@@ -181,6 +192,14 @@ read_head(struct harness_wire *wire, struct str line)
 		wire->now_ms = now_s * 1000;
 }
 
+/* A directory that the pattern matches. */
+static void
+read_dir(struct harness_wire *wire, struct str path)
+{
+	if (wire->n_dirs < HARNESS_WIRE_DIRS && path.len > 0)
+		wire->dirs[wire->n_dirs++] = xstrndup(path.p, path.len);
+}
+
 static void
 read_line(struct harness_wire *wire, struct str line)
 {
@@ -201,6 +220,8 @@ read_line(struct harness_wire *wire, struct str line)
 	else if (str_eq_cstr(line, "P 0") || str_eq_cstr(line, "P 1"))
 		wire->files->process =
 			line.p[2] == '1' ? HARNESS_YES : HARNESS_NO;
+	else if (str_starts_with(line, "D "))
+		read_dir(wire, (struct str){ line.p + 2, line.len - 2 });
 	else if (str_starts_with(line, "R "))
 		read_root(wire, (struct str){ line.p + 2, line.len - 2 });
 	else if (str_eq_cstr(line, "END"))

@@ -11,11 +11,14 @@
 #include "parsers/harness_files.h"
 #include "transport.h"
 
+#define HARNESS_WIRE_DIRS 64
+
 /*
  * A HarnessGym directory on a pod, fetched by one command that reads and
  * prints its files and leaves nothing behind.  Lines of ASCII:
  *
  *	HGH1 <now>	the pod's clock, seconds; what came before is noise
+ *	D <path>	of a pattern alone: each directory that it matches
  *	R <what> <run>	workspace, run or compare; the run's folder of a run
  *	P <0 or 1>			whether HarnessGym runs there
  *	C <ctime>			of the file that comes next
@@ -36,6 +39,8 @@ struct harness_wire {
 	char what[16];	/* "workspace", "run", "compare" */
 	char run[256];
 	bool ended, none;
+	char *dirs[HARNESS_WIRE_DIRS]; /* owned */
+	size_t n_dirs;
 };
 
 /*

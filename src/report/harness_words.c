@@ -533,6 +533,32 @@ add_restored(struct buf *text, struct subject *s)
 	}
 }
 
+/* As the agent's program tells it. */
+static void
+add_usage(struct buf *text, struct subject *s)
+{
+	const struct harness_usage *usage = &s->run->usage;
+	const struct {
+		struct harness_number number;
+		const char *what;
+	} parts[] = {
+		{ usage->turns, "turns" },
+		{ usage->input_tokens, "tokens in" },
+		{ usage->cached_tokens, "tokens in from the cache" },
+		{ usage->output_tokens, "tokens out" },
+	};
+
+	if (usage->cost_usd.present)
+		buf_appendf(text, "$%.2f", usage->cost_usd.value);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!parts[i].number.present)
+			continue;
+		buf_append_str(text, text->len > 0 ? ", " : "");
+		add_number(text, parts[i].number.value);
+		buf_appendf(text, " %s", parts[i].what);
+	}
+}
+
 static void
 add_calls(struct buf *text, struct subject *s)
 {
@@ -589,6 +615,7 @@ harness_facts(struct facts *facts, const struct harness_workspace *ws,
 		{ "contradiction", add_disputes, FACT_ALARM },
 		{ "checkpoint", add_checkpoint, FACT_PLAIN },
 		{ "restored", add_restored, FACT_PLAIN },
+		{ "agent used", add_usage, FACT_PLAIN },
 		{ "MCP calls", add_calls, FACT_PLAIN },
 		{ "QUARANTINED", add_quarantined, FACT_ALARM },
 	};
@@ -656,6 +683,22 @@ add_group(struct buf *text, const struct harness_group *group)
 		buf_append_str(text, " to ");
 		add_number(text, group->max.value);
 	}
+}
+
+void
+harness_add_compare_state(struct buf *text,
+			  const struct harness_compare *compare)
+{
+	buf_append_str(text, compare->has_report	       ? "finished"
+			     : compare->process == HARNESS_YES ? "running"
+			     : compare->process == HARNESS_NO
+				     ? "aborted"
+				     : "running or aborted");
+	if (compare->live_group != NULL)
+		buf_appendf(text, " in %s trial %u", compare->live_group,
+			    compare->live_trial);
+	if (compare->process == HARNESS_NO)
+		buf_append_str(text, "; no process of it is on its machine");
 }
 
 /* No verdict without replicates. */

@@ -45,5 +45,8 @@ void harness_add_trial(struct buf *text, const struct harness_trial *trial);
 /* How many trials of each group count, their median, and the verdict. */
 void harness_compare_facts(struct facts *facts,
 			   const struct harness_compare *compare);
+/* Finished, running or aborted, and in which trial. */
+void harness_add_compare_state(struct buf *text,
+			       const struct harness_compare *compare);
 
 #endif

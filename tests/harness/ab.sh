@@ -43,6 +43,18 @@ print(json.load(open(sys.argv[1]))["variants"][int(sys.argv[2])]["command"])' \
 : >"$dir/out"
 "$HGYM_TUI" harness --ab "$work" >"$dir/bench.json" 2>"$dir/out"
 told "a definition is made" $?
+! grep -q 'under way' "$dir/out"
+told "a run without a process is not under way" $?
+! grep -q 'compare it with itself' "$dir/out"
+told "the arms differ" $?
+cp "$best/kernel.txt" "$work/kernel.txt"
+echo '{}' >"$work/.harnessgym/runs/r/summary.json"
+"$HGYM_TUI" harness --ab "$work" >/dev/null 2>"$dir/out"
+grep -q 'compare it with itself' "$dir/out" &&
+    ! grep -q 'under way' "$dir/out"
+told "arms that are the same are told, of a run that is over" $?
+echo 97.25 >"$work/kernel.txt"
+rm "$work/.harnessgym/runs/r/summary.json"
 (cd "$work" && find . -type f -exec cksum {} + | sort) >"$dir/before"
 arm 0 && grep -q '"best_us": 99.5' "$dir/out"
 told "the control measures the checkpoint" $?

@@ -45,6 +45,18 @@ def main():
         ok(screen.wait_for("best VERIFIED", LIMIT_S), "its run is shown")
         ok(leave(screen) == 0, "and left")
 
+        # Named before the run begins: it is waited for.
+        os.mkdir(os.path.join(folder, "task"))
+        with open(os.path.join(folder, "task", "task.md"), "w",
+                  encoding="utf-8") as out:
+            out.write("Make it faster.\n")
+        screen = start([os.path.join(folder, "task")], folder)
+        ok(screen.wait_for("Harness", LIMIT_S), "a task's folder opens")
+        screen.send("8")
+        subprocess.run([GEN, os.path.join(folder, "task")], check=True)
+        ok(screen.wait_for("tooling_built", LIMIT_S), "and shows its run")
+        ok(leave(screen) == 0, "and is left")
+
         shutil.rmtree(work)
         subprocess.run([GEN, work, "6"], check=True)
         config = os.path.join(folder, "config.json")

@@ -68,6 +68,43 @@ def test_again(folder):
        "a run id that is used again tells of the new run alone", wrong)
 
 
+def test_old_date(folder):
+    """The date in a run's name says nothing of a run that begins now."""
+    work, states = os.path.join(folder, "dated"), []
+
+    def look(moment, run):
+        now = json.loads(told("harness", "--json", run.work))
+        if moment == "begun 0":
+            states.append((now["run_id"], now["live"]["state"]))
+    harness_liar.Run(work, iterations=1).play()
+    harness_liar.Run(work, {}, look, iterations=1,
+                     run_id="20200101T000000Z-0a1b2c3d").play()
+    ok(states == [("20200101T000000Z-0a1b2c3d", "stale")] or
+       states == [("20200101T000000Z-0a1b2c3d", "running")],
+       "a run with an old date in its name is the newest, and lives", states)
+
+
+def test_compare(folder, config):
+    """A comparison: in which trial it is, and that it was killed there."""
+    out = os.path.join(folder, "comparison")
+    harness_liar.write(os.path.join(out, "plain/trial_1/trial.json"),
+                       {"trial": 1, "group": "plain"})
+    for n in 1, 2:
+        harness_liar.write(
+            os.path.join(out, "plain/trial_%d/workspace/.harnessgym/runs"
+                         "/compare-plain-%d/run_config.json" % (n, n)), {})
+    run = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(600)", "harnessgym",
+         "compare", "--output-dir=" + out])
+    for words in "running in plain trial 2", "aborted in plain trial 2":
+        if words.startswith("aborted"):
+            run.kill()
+            run.wait()
+        for args in (out,), ("--config", config, "here:" + out):
+            page = told(*args[:-1], "harness", args[-1])
+            ok(words in page, words, page)
+
+
 def main():
     folder = os.path.realpath(tempfile.mkdtemp())
     work = os.path.join(folder, "work")
@@ -92,6 +129,10 @@ def main():
             now = json.loads(live(place, "--json"))["live"]
             ok(now["state"] == "running" and now.get("process") is True,
                "%s: while its process lives" % place, now)
+        done = subprocess.run([TUI, "harness", "--ab", work], check=False,
+                              capture_output=True, text=True)
+        ok("the run is under way: both arms may change" in done.stderr,
+           "a bench of it is warned of", done.stderr)
         other = os.path.join(folder, "other")
         shutil.copytree(work, other)
         now = json.loads(told("harness", "--json", other))["live"]
@@ -113,6 +154,8 @@ def main():
         ok("iterations/2/result.json is torn" in page,
            "a file that stays torn is named", page)
         test_again(folder)
+        test_old_date(folder)
+        test_compare(folder, config)
     finally:
         run.kill()
         run.wait()

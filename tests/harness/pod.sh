@@ -44,6 +44,16 @@ run="$work/.harnessgym/runs/rmsnorm-h100-first"
 grep -q '"run_id":"rmsnorm-h100-first"' "$dir/a" &&
     grep -q '"run_id":"rmsnorm-h100-first"' "$dir/b"
 told "one run's folder" $?
+# The pod that HarnessGym's own variables describe names a pattern.
+"$HGYM_BUILD/tests/tools/harness-gen" "$dir/root/b c" 4 || exit 1
+"$HGYM_BUILD/tests/tools/harness-gen" "$dir/root/a" || exit 1
+mkdir "$dir/root/none"
+"$HGYM_TUI" "$@" --all "here:$dir/root/*" >"$dir/b" 2>"$dir/errors"
+[ "$(grep -c '"run_id":"rmsnorm-h100"' "$dir/b")" = 2 ]
+told "a pattern is expanded on the pod: each workspace" $?
+"$HGYM_TUI" "$@" "here:$dir/root/n*" >"$dir/b" 2>"$dir/errors"
+[ $? = 5 ] && grep -q 'no comparison matches' "$dir/errors"
+told "one that matches nothing: exit 5" $?
 "$HGYM_TUI" "$@" "here:$dir/none" >"$dir/b" 2>"$dir/errors"
 [ $? = 5 ]
 told "no run there: exit 5" $?

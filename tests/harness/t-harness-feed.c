@@ -108,6 +108,40 @@ test_clock(void)
 	}
 }
 
+/* What the pattern of a pod matches gets a place of its own. */
+static void
+on_match(void *user)
+{
+	struct test *test = user;
+
+	if (test->model.harness->n > 3 && run_at(test, 3) != NULL)
+		loop_stop(test->loop);
+}
+
+static void
+test_pattern(struct test *test, struct harness_feed *feed,
+	     struct transport *transport)
+{
+	struct loop_timer *timer = loop_timer_new(test->loop, on_match, test);
+	char *more = xasprintf("%s/more 1", test->dir);
+	char *pattern = xasprintf("%s/more*", test->dir);
+
+	ok(harness_gen_write(more, 6, NULL) == 0, "one more workspace");
+	harness_feed_pod(feed, 0, transport, 0, pattern);
+	harness_feed_poll(feed);
+	loop_timer_start(timer, 50, 50);
+	loop_run(test->loop);
+	loop_timer_close(timer);
+	ok(test->late ||
+		   (test->model.harness->n == 4 && run_at(test, 3)->has_config),
+	   "a pattern is expanded on the pod");
+	ok(!test->late &&
+		   strstr(test->model.harness->places[2].why, "1") != NULL,
+	   "and its own place says how many it matches");
+	free(pattern);
+	free(more);
+}
+
 int
 main(void)
 {
@@ -143,6 +177,7 @@ main(void)
 	loop_timer_start(late, LIMIT_MS, 0);
 	loop_timer_start(stepper, 50, 50);
 	loop_run(test.loop);
+	loop_timer_close(stepper);
 	ok(!test.late, "both were seen in time");
 	ok(run_at(&test, 0) != NULL && run_at(&test, 0)->has_summary,
 	   "here: to its end");
@@ -152,11 +187,12 @@ main(void)
 	ok((test.model.changed & MODEL_HARNESS) != 0, "the model tells");
 	test_points(&test.model.harness->places[0]);
 
+	test_pattern(&test, feed, fleet_transport(fleet));
+
 	/* A command under way when all is freed. */
 	harness_feed_pod(feed, 0, fleet_transport(fleet), 0, dir);
 	harness_feed_poll(feed);
 	loop_timer_close(late);
-	loop_timer_close(stepper);
 	harness_feed_free(feed);
 	fleet_free(fleet);
 	loop_free(test.loop);

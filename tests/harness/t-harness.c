@@ -228,9 +228,10 @@ test_doubt(void)
 	done();
 }
 
-/* Whether a line of that label is told of the run. */
+/* Whether a line of that label is told of the run, with that text (NULL: any).
+ */
 static bool
-tells(const struct harness_run *of, const char *label)
+tells(const struct harness_run *of, const char *label, const char *text)
 {
 	struct facts facts;
 	bool is_there = false;
@@ -238,9 +239,64 @@ tells(const struct harness_run *of, const char *label)
 	facts_init(&facts);
 	harness_facts(&facts, &ws, of, NULL);
 	for (size_t i = 0; i < facts.n; i++)
-		is_there = is_there || strcmp(facts.v[i].label, label) == 0;
+		is_there =
+			is_there ||
+			(strcmp(facts.v[i].label, label) == 0 &&
+			 (text == NULL || strcmp(facts.v[i].text, text) == 0));
 	facts_release(&facts);
 	return is_there;
+}
+
+/* What the agents' programs tell of their cost. */
+static void
+test_usage(void)
+{
+	put(I1 "result.json",
+	    "{\"blockers\": [\"no GPU\", 5, \"\\u001b[31mred\"]}");
+	put(I1 "attempt.stdout.txt",
+	    "{\"type\": \"result\", \"total_cost_usd\": 0.25, "
+	    "\"num_turns\": 7, \"usage\": {\"input_tokens\": 100, "
+	    "\"cache_read_input_tokens\": 900, \"output_tokens\": 40}}");
+	put(I1 "build.stdout.txt",
+	    "{\"type\": \"result\", \"total_cost_usd\": 0.5, "
+	    "\"num_turns\": -3, \"usage\": {\"input_tokens\": true}}");
+	put(I2 "attempt.stdout.txt",
+	    "{\"type\": \"turn.started\"}\nrubbish \"type\"\n"
+	    "{\"type\": \"turn.completed\", \"usage\": {\"input_tokens\": "
+	    "10, \"cached_input_tokens\": 5, \"output_tokens\": 2}}\n"
+	    "{\"type\": \"turn.completed\", \"usage\": {\"input_tokens\": "
+	    "20, \"output_tokens\": 3}}\n");
+	put("runs/r1/iterations/3/result.json", "{}");
+	put("runs/r1/iterations/3/attempt.stdout.txt", "done\n");
+	look(NOW_MS);
+	is_near(run->iterations[0].usage.cost_usd.value, 0.75, 1e-12,
+		"the cost of all phases");
+	is_near(run->iterations[0].usage.turns.value, 7, 0, "no turns below 0");
+	is_near(run->iterations[0].usage.input_tokens.value, 100, 0,
+		"and no tokens of true");
+	is_near(run->iterations[1].usage.turns.value, 2, 0, "turns of Codex");
+	is_near(run->iterations[1].usage.input_tokens.value, 30, 0,
+		"and their tokens");
+	ok(!run->iterations[1].usage.cost_usd.present, "which tell of no cost");
+	ok(!run->iterations[2].usage.turns.present, "none is told: absent");
+	is_int((long long)run->iterations[0].n_blockers, 2, "two blockers");
+	ok(strchr(run->iterations[0].blockers[1], '\033') == NULL &&
+		   strchr(run->iterations[0].blockers[0], '\033') == NULL,
+	   "without an escape");
+	ok(tells(run, "agent used",
+		 "$0.75, 9 turns, 130 tokens in, 905 tokens in from the "
+		 "cache, 45 tokens out"),
+	   "in words");
+	again();
+	(void)harness_files_put(
+		&files, I2 "attempt.stdout.txt",
+		str_from("{\"type\": \"turn.completed\", \"usage\": "
+			 "{\"input_tokens\": 10}}\n"),
+		true, 0);
+	look(NOW_MS);
+	ok(!run->iterations[1].usage.turns.present,
+	   "turns of a text that lost its start are not counted");
+	done();
 }
 
 /* What a passing verifier printed of best_us, and what is said of it. */
@@ -286,7 +342,7 @@ test_impossible(void)
 		is_str(text.data, impossible[i].words, "what was printed");
 		ok(!run->best.present, "is not the best");
 		buf_release(&text);
-		ok(tells(run, "it says") ==
+		ok(tells(run, "it says", NULL) ==
 			   (strcmp(impossible[i].said, "null") != 0),
 		   "and it is told what HarnessGym makes of it: %s",
 		   impossible[i].said);
@@ -686,6 +742,7 @@ main(void)
 	test_higher();
 	test_forged();
 	test_doubt();
+	test_usage();
 	test_impossible();
 	test_percentages();
 	test_strange();

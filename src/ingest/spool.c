@@ -21,7 +21,7 @@
 
 /* Descriptors that are kept open between appends: so many, or this part of
  * all that we may have. */
-#define OPEN_MAX_FILES 128
+#define OPEN_MAX_FILES 1024
 #define OPEN_PART      4
 #define NAME_TAIL_MAX  48
 #define BLOCK_BYTES    ((size_t)256 * 1024)

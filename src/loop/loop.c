@@ -97,10 +97,13 @@ loop_job_cap(enum job_kind kind)
 		[JOB_RESOLVE] = 2,
 		[JOB_AUTH] = 2,
 	};
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	/* Asking reads a file, and each turn of the logs needs to know. */
+	static long cores;
 
 	if (kind != JOB_PARSE)
 		return caps[kind];
+	if (cores == 0)
+		cores = sysconf(_SC_NPROCESSORS_ONLN);
 	return cores < PARSE_MIN   ? PARSE_MIN
 	       : cores > PARSE_MAX ? PARSE_MAX
 				   : (unsigned int)cores;

@@ -254,11 +254,16 @@ test_full(void)
 static void
 test_many(void)
 {
-	struct spool_dir *dir = open_dir(1 << 30);
+	struct spool_dir *dir;
 	struct spool *all[300];
+	struct rlimit had = { 0 }, few;
 	char path[32];
 	bool good = true;
 
+	(void)getrlimit(RLIMIT_NOFILE, &had);
+	few = (struct rlimit){ 200, had.rlim_max };
+	(void)setrlimit(RLIMIT_NOFILE, &few);
+	dir = open_dir(1 << 30);
 	for (int i = 0; i < 300; i++) {
 		(void)snprintf(path, sizeof(path), "many%d", i);
 		all[i] = open_log(dir, path, 0);
@@ -273,6 +278,7 @@ test_many(void)
 	}
 	ok(good, "more spools than descriptors");
 	spool_dir_free(dir);
+	(void)setrlimit(RLIMIT_NOFILE, &had);
 }
 
 /* Append numbers until killed. */

@@ -138,6 +138,7 @@ struct run_series {
 	uint64_t points;    /* finite ones; all below is of these */
 	double first, last, min, max; /* as printed, not rescaled */
 	double min_step;	      /* absent where the row has no step */
+	double scale;		      /* of these to the metric's unit */
 };
 
 struct run {

@@ -136,6 +136,8 @@ emit_sample(const struct apply *a, enum metric metric, double value)
 			? run_series_of(run, metric)
 			: run_series_get(run, pair->name, pair->unit, metric);
 
+	if (series != NULL && pair != NULL)
+		series->scale = pair->scale;
 	if (series != NULL)
 		run_series_add(series, pair == NULL ? value : pair->value,
 			       run->last_step);
@@ -182,6 +184,8 @@ take_pairs(const struct apply *a)
 		if (series == NULL ||
 		    (!is_own && (ROW_METRICS >> metric & 1) != 0))
 			continue;
+		if (!is_own)
+			series->scale = pair->scale;
 		run_series_add(series, pair->value, run->last_step);
 		emit_point(a, metric, is_own ? series->name : "",
 			   is_own ? pair->value : pair->value * pair->scale);

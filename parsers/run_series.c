@@ -77,7 +77,8 @@ series_add(struct run *run, struct str name, struct str unit,
 				       .last = RUN_ABSENT,
 				       .min = RUN_ABSENT,
 				       .max = RUN_ABSENT,
-				       .min_step = RUN_ABSENT };
+				       .min_step = RUN_ABSENT,
+				       .scale = 1 };
 	memcpy(series->name, name.p, name.len);
 	unit = str_trim(unit);
 	if (unit.len < SERIES_UNIT_BYTES &&
@@ -202,4 +203,13 @@ run_series_called(const struct run *run, const char *name)
 			printed = s;
 	}
 	return printed;
+}
+
+double
+run_series_last(const struct run_series *series, const char *name)
+{
+	bool by_metric = series->metric < METRIC_COUNT &&
+			 strcmp(metric_info(series->metric)->name, name) == 0;
+
+	return by_metric ? series->last * series->scale : series->last;
 }

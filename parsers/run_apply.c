@@ -91,7 +91,8 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 				  .metric = metric,
 				  .value = value,
 				  .wall_ms = a->place->wall_ms,
-				  .line = a->place->line };
+				  .line = a->place->line,
+				  .known = a->place->known };
 	memcpy(sample.name, name, strlen(name));
 	sample.train_ms = row_ms(s);
 	a->sink->sample(a->sink->user, &sample);

@@ -191,18 +191,22 @@ series_printed(const char *label, char out[SERIES_NAME_BYTES])
 const struct run_series *
 run_series_called(const struct run *run, const char *name)
 {
-	const struct run_series *printed = NULL;
+	const struct run_series *printed = NULL, *labelled = NULL;
 	char label[SERIES_LABEL_BYTES];
 
 	for (size_t i = 0; i < run->n_series; i++) {
 		const struct run_series *s = &run->series[i];
+		bool is_label = strcmp(series_label(s->metric, s->name, label),
+				       name) == 0;
 
-		if (strcmp(series_label(s->metric, s->name, label), name) == 0)
+		if (is_label && s->metric < METRIC_COUNT)
 			return s;
 		if (printed == NULL && strcmp(s->name, name) == 0)
 			printed = s;
+		if (labelled == NULL && is_label)
+			labelled = s;
 	}
-	return printed;
+	return printed != NULL ? printed : labelled;
 }
 
 double

@@ -33,8 +33,9 @@ cJSON *run_series_to_json(const struct run *run);
 const char *series_label(enum metric metric, const char *name,
 			 char out[SERIES_LABEL_BYTES]);
 /*
- * The series of a run that is called so: by its label, else by its printed
- * name; NULL: none.
+ * The series of a run that is called so: by the name of the metric that it
+ * stands for, else by its printed name, of several the first, else by its
+ * label; NULL: none.
  */
 const struct run_series *run_series_called(const struct run *run,
 					   const char *name);

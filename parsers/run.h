@@ -138,6 +138,7 @@ struct run_series {
 	uint64_t points;    /* finite ones; all below is of these */
 	double first, last, min, max; /* as printed, not rescaled */
 	double min_step;	      /* absent where the row has no step */
+	double scale;		      /* of these to the metric's unit */
 };
 
 struct run {
@@ -188,6 +189,7 @@ struct sample {
 	double train_ms; /* at that row, absent where the log has none */
 	int64_t wall_ms; /* from a time prefix of the line; 0: unknown */
 	uint64_t line;	 /* 1-based */
+	uint64_t known;	 /* the later line that made a row of it; else 0 */
 };
 
 #endif

@@ -91,7 +91,8 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 				  .metric = metric,
 				  .value = value,
 				  .wall_ms = a->place->wall_ms,
-				  .line = a->place->line };
+				  .line = a->place->line,
+				  .known = a->place->known };
 	memcpy(sample.name, name, strlen(name));
 	sample.train_ms = row_ms(s);
 	a->sink->sample(a->sink->user, &sample);
@@ -136,6 +137,8 @@ emit_sample(const struct apply *a, enum metric metric, double value)
 			? run_series_of(run, metric)
 			: run_series_get(run, pair->name, pair->unit, metric);
 
+	if (series != NULL && pair != NULL)
+		series->scale = pair->scale;
 	if (series != NULL)
 		run_series_add(series, pair == NULL ? value : pair->value,
 			       run->last_step);
@@ -182,6 +185,8 @@ take_pairs(const struct apply *a)
 		if (series == NULL ||
 		    (!is_own && (ROW_METRICS >> metric & 1) != 0))
 			continue;
+		if (!is_own)
+			series->scale = pair->scale;
 		run_series_add(series, pair->value, run->last_step);
 		emit_point(a, metric, is_own ? series->name : "",
 			   is_own ? pair->value : pair->value * pair->scale);

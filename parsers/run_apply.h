@@ -65,6 +65,7 @@ struct record_place {
 	uint64_t line;
 	int64_t wall_ms;
 	struct str text; /* the whole line */
+	uint64_t known;	 /* as in struct sample */
 };
 
 void run_state_init(struct run_state *state);

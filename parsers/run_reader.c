@@ -30,6 +30,7 @@ struct run_reader {
 	unsigned int n_runs; /* begun so far */
 	uint64_t run_first_line, run_first_byte;
 	uint64_t matched;	 /* lines of this run */
+	uint64_t line;		 /* that is read; a row may lie before it */
 	struct buf formats;	 /* names, "a,b" */
 	const char *last_format; /* the one that was noted last */
 };
@@ -276,7 +277,7 @@ take_record(struct run_reader *r, const struct record *record,
 		r->cb.on_event != NULL ? sink_event : NULL, r
 	};
 	const struct record_place place = { segment->line, prefix->wall_ms,
-					    prefix->rest };
+					    prefix->rest, r->line };
 	enum rule_kind kind = record->rule->kind;
 	enum row_place row = ROW_IN_RUN;
 
@@ -542,7 +543,10 @@ static void
 take_segment(void *user, const struct segment *segment)
 {
 	struct run_reader *r = user;
-	enum line_class class = read_segment(r, segment);
+	enum line_class class;
+
+	r->line = segment->line;
+	class = read_segment(r, segment);
 
 	r->linebuf.skip = r->fold.inside ? skip_source : NULL;
 

@@ -77,7 +77,8 @@ series_add(struct run *run, struct str name, struct str unit,
 				       .last = RUN_ABSENT,
 				       .min = RUN_ABSENT,
 				       .max = RUN_ABSENT,
-				       .min_step = RUN_ABSENT };
+				       .min_step = RUN_ABSENT,
+				       .scale = 1 };
 	memcpy(series->name, name.p, name.len);
 	unit = str_trim(unit);
 	if (unit.len < SERIES_UNIT_BYTES &&
@@ -190,16 +191,29 @@ series_printed(const char *label, char out[SERIES_NAME_BYTES])
 const struct run_series *
 run_series_called(const struct run *run, const char *name)
 {
-	const struct run_series *printed = NULL;
+	const struct run_series *printed = NULL, *labelled = NULL;
 	char label[SERIES_LABEL_BYTES];
 
 	for (size_t i = 0; i < run->n_series; i++) {
 		const struct run_series *s = &run->series[i];
+		bool is_label = strcmp(series_label(s->metric, s->name, label),
+				       name) == 0;
 
-		if (strcmp(series_label(s->metric, s->name, label), name) == 0)
+		if (is_label && s->metric < METRIC_COUNT)
 			return s;
 		if (printed == NULL && strcmp(s->name, name) == 0)
 			printed = s;
+		if (labelled == NULL && is_label)
+			labelled = s;
 	}
-	return printed;
+	return printed != NULL ? printed : labelled;
+}
+
+double
+run_series_last(const struct run_series *series, const char *name)
+{
+	bool by_metric = series->metric < METRIC_COUNT &&
+			 strcmp(metric_info(series->metric)->name, name) == 0;
+
+	return by_metric ? series->last * series->scale : series->last;
 }

@@ -33,11 +33,18 @@ cJSON *run_series_to_json(const struct run *run);
 const char *series_label(enum metric metric, const char *name,
 			 char out[SERIES_LABEL_BYTES]);
 /*
- * The series of a run that is called so: by its label, else by its printed
- * name; NULL: none.
+ * The series of a run that is called so: by the name of the metric that it
+ * stands for, else by its printed name, of several the first, else by its
+ * label; NULL: none.
  */
 const struct run_series *run_series_called(const struct run *run,
 					   const char *name);
+
+/*
+ * Its last value as that name asks for it: in the metric's unit by the name of
+ * the metric, else as printed; absent without a point.
+ */
+double run_series_last(const struct run_series *series, const char *name);
 
 /* The printed name that such a label may have been made of. */
 void series_printed(const char *label, char out[SERIES_NAME_BYTES]);

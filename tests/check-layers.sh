@@ -17,7 +17,7 @@ parsers     base
 src/model   base parsers
 src/loop    base
 remote      base loop transport.h
-src/store   base loop model parsers/run.h parsers/metric.h
+src/store   base loop model parsers/run.h parsers/run_series.h parsers/metric.h
 src/report  base parsers/json.h parsers/run.h parsers/harness_run.h
             parsers/harness_compare.h
 ui          base model command.h parsers/run.h parsers/metric.h parsers/json.h

@@ -191,16 +191,17 @@ const struct cmd cmd_parse = {
 	.summary = "read training logs, print a row for each run",
 	.help = "PATH is a file, a directory, a glob pattern or - for standard "
 		"input. Needs\nneither a configuration nor a database. A value "
-		"that a log does not hold is\nnull (a dash in the table), never "
-		"0. Of a directory all logs below it are\nread, but for links to "
-		"directories: *.log, *.txt, *.out and *.stdout; where a\nfolder "
-		"has none of these, .csv and .jsonl files with metrics, log or "
-		"history\nin their name. Metrics files are read like logs: CSV "
-		"whose header names a\nstep (or an epoch), and JSON of an object "
-		"a line; and\ntrainer_state.json of Hugging Face's Trainer. "
-		"The JSON that a verifier or benchmark printed\nis read too: "
-		"its rows have the kind \"score\" and stand in a table of "
-		"their own.",
+		"that a log does not hold is\nnull (a dash in the table), "
+		"never 0. The JSON that a verifier or benchmark\nprinted is "
+		"read too: its rows have the kind \"score\" and stand in a "
+		"table of\ntheir own.\n\n"
+		"Of a directory all logs below it are read, but for links to "
+		"directories:\n*.log, *.txt, *.out and *.stdout; where a "
+		"folder has none of these, .csv and\n.jsonl files with "
+		"metrics, log or history in their name. Metrics files are\n"
+		"read like logs: CSV whose header names a step (or an epoch), "
+		"JSON of an\nobject a line, and trainer_state.json of Hugging "
+		"Face's Trainer.",
 	.options = options,
 	.size = sizeof(struct parse_call),
 	.least = 1,

@@ -375,7 +375,7 @@ last_value(const struct model_run *mr, const char *name)
 	enum metric metric = metric_by_name(str_from(name));
 
 	if (series != NULL)
-		return series->last;
+		return run_series_last(series, name);
 	return metric < METRIC_COUNT ? model_last(mr->series, metric)
 				     : RUN_ABSENT;
 }

@@ -67,7 +67,7 @@ take_chosen(struct board *board)
 		series = run_series_called(&row->run, board->chosen_name);
 		if (series == NULL)
 			continue;
-		row->run.chosen = series->last;
+		row->run.chosen = run_series_last(series, board->chosen_name);
 		if (series->metric < METRIC_COUNT)
 			board->chosen_unit = metric_info(series->metric)->unit;
 	}

@@ -93,7 +93,8 @@ read_series(sqlite3_stmt *stmt, int64_t run_id, struct run *run)
 					     .last = row.last,
 					     .min = row.min,
 					     .max = row.max,
-					     .min_step = row.min_step };
+					     .min_step = row.min_step,
+					     .scale = row.scale };
 
 		(void)snprintf(series.name, sizeof(series.name), "%s",
 			       row.name != NULL ? row.name : "");

@@ -140,7 +140,8 @@ static const char *const steps[] = {
 	" run_id INTEGER NOT NULL REFERENCES runs, idx INTEGER NOT NULL,"
 	" name TEXT NOT NULL, unit TEXT, metric TEXT, points INTEGER NOT NULL,"
 	" first NUMERIC, last NUMERIC, min NUMERIC, max NUMERIC,"
-	" min_step NUMERIC, PRIMARY KEY(run_id, idx)) WITHOUT ROWID;",
+	" min_step NUMERIC, scale NUMERIC,"
+	" PRIMARY KEY(run_id, idx)) WITHOUT ROWID;",
 };
 
 _Static_assert(sizeof(steps) / sizeof(steps[0]) == SCHEMA_VERSION,

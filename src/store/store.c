@@ -221,10 +221,13 @@ store_sample_add(struct store *store, struct store_tail *tail,
 {
 	struct batch *batch = &store->waiting;
 
+	uint64_t known =
+		sample->known > sample->line ? sample->known : sample->line;
+
 	/* Stored before the crash or restart that made us read it again. */
 	tail->seq = sample->line == tail->last_line ? tail->seq + 1 : 0;
 	tail->last_line = sample->line;
-	if (sample->line < tail->done_lines)
+	if (known < tail->done_lines)
 		return;
 	xpush(batch->samples, batch->n_samples, batch->cap_samples,
 	      (struct batch_sample){

@@ -34,7 +34,7 @@ extern const struct table telemetry_table; /* struct store_telemetry */
 struct series_row {
 	const char *name, *unit, *metric; /* NULL: no unit, no metric */
 	uint64_t points;
-	double first, last, min, max, min_step;
+	double first, last, min, max, min_step, scale;
 };
 
 /*

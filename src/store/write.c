@@ -100,9 +100,9 @@ const struct table event_table = TABLE("events", event_columns, 0);
 #define SERIES(member) COLUMN(struct series_row, member)
 
 static const struct column series_columns[] = {
-	SERIES(name),	SERIES(unit),  SERIES(metric),
-	SERIES(points), SERIES(first), SERIES(last),
-	SERIES(min),	SERIES(max),   SERIES(min_step),
+	SERIES(name),	  SERIES(unit),	 SERIES(metric), SERIES(points),
+	SERIES(first),	  SERIES(last),	 SERIES(min),	 SERIES(max),
+	SERIES(min_step), SERIES(scale),
 };
 const struct table series_table = TABLE("series", series_columns, 0);
 
@@ -146,9 +146,10 @@ const struct table telemetry_table = TABLE("telemetry", telemetry_columns, 0);
 	X(EVENT, "INSERT OR REPLACE INTO events(run_id, idx, line, kind,"      \
 		 " step, text) VALUES(?1, ?2, ?3, ?4, ?5, ?6)")                \
 	X(EVENTS_END, "DELETE FROM events WHERE run_id = ?1 AND idx >= ?2")    \
-	X(SERIES, "INSERT OR REPLACE INTO series(run_id, idx, name, unit,"     \
-		  " metric, points, first, last, min, max, min_step)"          \
-		  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")     \
+	X(SERIES,                                                              \
+	  "INSERT OR REPLACE INTO series(run_id, idx, name, unit,"             \
+	  " metric, points, first, last, min, max, min_step, scale)"           \
+	  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")        \
 	X(SERIES_END, "DELETE FROM series WHERE run_id = ?1 AND idx >= ?2")    \
 	X(NAME, "SELECT id FROM metrics WHERE name = ?1 AND own")              \
 	X(ADD_NAME, "INSERT INTO metrics(name, own) SELECT ?1, 1 WHERE"        \
@@ -339,6 +340,7 @@ bind_series(sqlite3_stmt *stmt, const struct run_series *s)
 		.min = s->min,
 		.max = s->max,
 		.min_step = s->min_step,
+		.scale = s->scale,
 	};
 
 	row_bind(stmt, 3, &series_table, &row);

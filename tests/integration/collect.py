@@ -243,6 +243,47 @@ def test_rules():
     same(metrics(), before, "and back")
 
 
+def test_metrics():
+    """A metrics file that grows, cut anywhere, over a restart."""
+    log = top + "/m/metrics.csv"
+    text = "".join(f"{i},{5 - i / 8},{i / 4},,x\r\n" for i in range(1, 9))
+
+    def samples(*args):
+        return [(s["step"], s["metric"], s["value"])
+                for s in rows("samples", top + "/m", *args)]
+
+    put(log, "step,loss,grad/norm,train_loss,host\r\n" + text[:15])
+    put(log, "\r\n\r\n", "a")
+    configure([local("m", top + "/m/*.csv")])
+    # What can be a row only is none, and may be one after a restart.
+    same(tui("collect", "--until-idle", "1").returncode, 0, "a first row")
+    same(rows("runs", "--pod", "m"), [], "is no run yet")
+    child = start("collect")
+    for at in range(15, len(text), 7):
+        put(log, text[at:at + 7], "a")
+    put(log, "9,3,,7,x\n", "a")
+    waits(lambda: steps_of("--pod", "m") == 9, "with the next ones it is")
+    child.send_signal(signal.SIGTERM)
+    child.wait(120)
+    same(samples("--metric", "train_loss"),
+         [(i, "train_loss", 5 - i / 8) for i in range(1, 9)],
+         "no point is lost; of a row with two training losses there is none")
+    same(samples("--metric", "loss"), samples("--metric", "train_loss"),
+         "by its printed name too")
+    same(samples("--metric", "grad/norm"),
+         [(i, "grad/norm", i / 4) for i in range(1, 9)], "one of its own")
+    same(samples("--metric", "train_loss (printed)"),
+         [(9, "train_loss (printed)", 7)],
+         "one that is printed like the metric")
+    done = tui("samples", top + "/m", "--metric", "Loss")
+    same(done.returncode, 2, "a name that is not there")
+    ok("it has loss, grad/norm, " in done.stderr,
+       "is told with those that are: " + done.stderr)
+    stored = rows("runs", "--pod", "m")[0]
+    parsed = rows("parse", log)[0]
+    same({k: stored[k] for k in parsed}, parsed, "a run as parse tells it")
+
+
 def test_unreachable():
     configure([local("here", top + "/a/*.log"),
                {"name": "far", "ssh": "x@127.0.0.1:1",
@@ -314,6 +355,7 @@ try:
     test_reload()
     test_rotation()
     test_rules()
+    test_metrics()
     test_unreachable()
     test_slow_pod()
     test_damage()

@@ -26,26 +26,26 @@
 #define ONCE(name, metric, value, at)                                          \
 	METRIC(name, metric, "1", value, value, value, value, at)
 
-#define LIGHTNING_METRICS                                                      \
-	"[" METRIC("epoch", "null", "4", "0", "1", "0", "1", "9") "," METRIC(  \
-		"lr-Adam", "null", "2", "0.001", "0.0005", "0.0005", "0.001",  \
-		"19") "," METRIC("train_loss", "\"train_loss\"", "2", "2.5",   \
-				 "1.5", "1.5", "2.5",                          \
-				 "19") "," METRIC("val_loss", "\"val_loss\"",  \
-						  "2", "2.25", "1.75", "1.75", \
-						  "2.25", "19") "]"
-#define OBJECT_METRICS                                                                   \
-	"[" METRIC(                                                                      \
-		"loss", "\"train_loss\"", "2", "3.5", "2.5", "2.5", "3.5",               \
-		"3") "," ONCE("train/acc", "null", "0.5",                                \
-			      "1") "," ONCE("eval_loss", "\"val_loss\"",                 \
-					    "2.75",                                      \
-					    "3") "," ONCE("train_loss",                  \
-							  "null", "2.875",               \
-							  "3") "," ONCE("train_runtime", \
-									"null",          \
-									"12.5",          \
-									"3") "]"
+#define EPOCH METRIC("epoch", "null", "4", "0", "1", "0", "1", "9")
+#define RATE                                                                   \
+	METRIC("lr-Adam", "null", "2", "0.001", "0.0005", "0.0005", "0.001",   \
+	       "19")
+#define TRAIN                                                                  \
+	METRIC("train_loss", "\"train_loss\"", "2", "2.5", "1.5", "1.5",       \
+	       "2.5", "19")
+#define VAL                                                                    \
+	METRIC("val_loss", "\"val_loss\"", "2", "2.25", "1.75", "1.75",        \
+	       "2.25", "19")
+#define LIGHTNING_METRICS "[" EPOCH "," RATE "," TRAIN "," VAL "]"
+
+#define LOSS                                                                   \
+	METRIC("loss", "\"train_loss\"", "2", "3.5", "2.5", "2.5", "3.5", "3")
+#define ACC	       ONCE("train/acc", "null", "0.5", "1")
+#define EVAL	       ONCE("eval_loss", "\"val_loss\"", "2.75", "3")
+#define MEAN	       ONCE("train_loss", "null", "2.875", "3")
+#define TIME	       ONCE("train_runtime", "null", "12.5", "3")
+#define OBJECT_METRICS "[" LOSS "," ACC "," EVAL "," MEAN "," TIME "]"
+
 #define QUOTED_METRICS                                                         \
 	"[" METRIC("a, loss", "null", "2", "2.5", "1.5", "1.5", "2.5", "2") "]"
 

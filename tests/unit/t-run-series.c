@@ -104,6 +104,13 @@ test_rows(void)
 	       "step_ms=250@1;train_loss=4.5@1;"
 	       "grad norm=2@2;step_ms=500@2;train_loss=4@2;val_loss=4.25@2;",
 	       "samples in the metrics' units; a NaN is none");
+	ok(run_series_last(run_series_called(&state.run, "elapsed (s)"),
+			   "elapsed (s)") == 0.5 &&
+		   run_series_last(run_series_called(&state.run, "step_ms"),
+				   "step_ms") == 500,
+	   "asked for by its printed name, and by the metric's");
+	ok(run_series_called(&state.run, "loss") == NULL,
+	   "a part of a name is none");
 	ok(state.run.last_train_loss == 4 && state.run.last_val_loss == 4.25,
 	   "what the pairs stand for is the run's");
 	is_metric(&state.run, 0,

@@ -446,12 +446,17 @@ give_series(struct run *run, const char *name, enum metric metric)
 
 	run_series_add(series, 4.5, 1);
 	run_series_add(series, 4.25, 2);
+	series->scale = 1000;
 }
 
 static int
 see_series(void *user, const struct stored_run *row)
 {
+	const struct run_series *last = run_series_called(&row->run, "lm loss");
 	cJSON *series = run_series_to_json(&row->run);
+
+	is_near(run_series_last(last, "train_loss"), 4250, 0,
+		"a value in the metric's unit");
 
 	json_print(user, series);
 	buf_appendf(user, " %s %llu", run_status_name(row->run.status),

@@ -23,6 +23,13 @@ const char *const rule_stage_names[] = {
 		NULL,
 };
 
+const char *const rule_last_names[] = {
+#define X(id, name) name,
+	RULE_LAST_LIST(X)
+#undef X
+		NULL,
+};
+
 const char *
 rule_kind_name(enum rule_kind kind)
 {
@@ -44,6 +51,7 @@ static const struct {
 	{ "train_s", METRIC_TRAIN_MS, 1000 },
 	{ "eval_s", METRIC_EVAL_MS, 1000 },
 	{ "step_avg_s", METRIC_STEP_AVG_MS, 1000 },
+	{ "step_s", METRIC_STEP_MS, 1000 },
 	{ "peak_mem_gib", METRIC_PEAK_MEM_MIB, 1024 },
 };
 

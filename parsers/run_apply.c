@@ -21,6 +21,8 @@ run_state_init(struct run_state *state)
 	run_init(&state->run);
 	state->first_step = state->val_step = state->val_line = RUN_ABSENT;
 	state->stop_ms = state->artifact = RUN_ABSENT;
+	state->bar_step = state->bar_total = RUN_ABSENT;
+	state->row_step = state->row_total = RUN_ABSENT;
 	state->exact = state->first_exact = state->rebuilt = state->interval =
 		(struct row_time){ RUN_ABSENT, RUN_ABSENT };
 }
@@ -29,6 +31,7 @@ void
 run_state_release(struct run_state *state)
 {
 	run_release(&state->run);
+	median_release(&state->step_ms);
 }
 
 /* Tokens a second of the last interval, or absent. */
@@ -122,7 +125,7 @@ add_event(const struct apply *a, enum run_event_kind kind)
 static void
 survive(struct run_state *s)
 {
-	s->fatal = s->fatal_oom = false;
+	s->fatal = s->fatal_oom = s->killed = false;
 }
 
 /* A loss that is no number any more is an event, once until it recovers. */
@@ -226,13 +229,35 @@ train_on(struct run_state *s)
 	s->stop_ms = RUN_ABSENT;
 }
 
+/* Step time and rates of a row, as printed. */
+static void
+take_rates(const struct apply *a)
+{
+	struct run_state *s = a->state;
+	double avg = record_get(a->record, METRIC_STEP_AVG_MS);
+	double ms = record_get(a->record, METRIC_STEP_MS);
+	double device = record_get(a->record, METRIC_TOK_S_DEVICE);
+
+	if (isfinite(avg) && s->run.last_step > 0) {
+		s->run.step_avg_printed_ms = avg;
+		emit_sample(a, METRIC_STEP_AVG_MS, avg);
+	}
+	if (isfinite(ms) && ms > 0) {
+		median_add(&s->step_ms, ms);
+		emit_sample(a, METRIC_STEP_MS, ms);
+	}
+	if (isfinite(device)) {
+		s->run.tok_s_per_device_last = device;
+		emit_sample(a, METRIC_TOK_S_DEVICE, device);
+	}
+}
+
 /* The part that rows of training and of validation share. */
 static void
 apply_row(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double step = record_get(a->record, METRIC_STEP);
-	double avg = record_get(a->record, METRIC_STEP_AVG_MS);
 
 	s->active = true;
 	survive(s);
@@ -240,13 +265,59 @@ apply_row(const struct apply *a)
 		train_on(s);
 	if (!run_has(s->first_step))
 		s->first_step = step;
-	s->run.last_step = step;
+	if (run_has(step))
+		s->run.last_step = step;
 	take(a->record, METRIC_PLANNED, &s->run.planned_steps);
-	take_row_time(a, step);
-	if (isfinite(avg) && step > 0) {
-		s->run.step_avg_printed_ms = avg;
-		emit_sample(a, METRIC_STEP_AVG_MS, avg);
+	take(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
+	if (run_has(step))
+		take_row_time(a, step);
+	take_rates(a);
+}
+
+/* The run is `step` steps of `total` far: a bar of the training says so. */
+static void
+move_to(struct run_state *s, double step, double total)
+{
+	if (total != s->run.planned_steps || step <= s->run.last_step)
+		return;
+	s->active = true;
+	survive(s);
+	if (!run_has(s->first_step))
+		s->first_step = step;
+	s->run.last_step = step;
+}
+
+/*
+ * A row without a step that stands in a bar's line.  Evaluations have bars
+ * too, and a buffer may put a row into one of those: that this one counts the
+ * steps is sure when the row before stood in it too, and less far.
+ */
+static void
+take_bar(const struct apply *a)
+{
+	struct run_state *s = a->state;
+
+	if (s->bar_line != a->place->line ||
+	    record_has(a->record, METRIC_STEP) || run_has(s->run.planned_steps))
+		return;
+	if (s->row_total == s->bar_total && s->row_step < s->bar_step) {
+		s->run.planned_steps = s->bar_total;
+		s->last = LAST_PLAN;
+		move_to(s, s->bar_step, s->bar_total);
 	}
+	s->row_step = s->bar_step;
+	s->row_total = s->bar_total;
+}
+
+static void
+apply_step(const struct apply *a)
+{
+	struct run_state *s = a->state;
+
+	s->bar_step = record_get(a->record, METRIC_STEP);
+	s->bar_total = record_get(a->record, METRIC_PLANNED);
+	s->bar_line = a->place->line;
+	move_to(s, s->bar_step, s->bar_total);
 }
 
 static void
@@ -255,7 +326,13 @@ apply_train(const struct apply *a)
 	struct run_state *s = a->state;
 	double tok_s = record_get(a->record, METRIC_TOK_S);
 
+	take_bar(a);
+	s->last = a->record->rule->last;
+	if (record_has(a->record, METRIC_STEP) &&
+	    !(a->record->values[METRIC_STEP] <= s->run.last_step))
+		s->ended = s->left = false;
 	apply_row(a);
+	s->row_is_last = true;
 	if (record_has(a->record, METRIC_TRAIN_LOSS)) {
 		s->run.last_train_loss = a->record->values[METRIC_TRAIN_LOSS];
 		watch_finite(a, s->run.last_train_loss);
@@ -272,6 +349,17 @@ apply_train(const struct apply *a)
 	}
 }
 
+/* Whether value is known with fewer decimals, as a bar or a table has it. */
+static bool
+is_rounded(double value, double known)
+{
+	double unit = 1;
+
+	while (unit > 1e-6 && fabs(value / unit - round(value / unit)) > 1e-6)
+		unit /= 10;
+	return fabs(known - value) <= unit * 0.5001;
+}
+
 static void
 apply_val(const struct apply *a)
 {
@@ -282,9 +370,12 @@ apply_val(const struct apply *a)
 	    record_get(a->record, METRIC_STEP) <= s->run.last_step)
 		return; /* of the packed model, not of the training */
 	apply_row(a);
+	s->row_is_last = false;
 	s->val_step = s->run.last_step;
 	s->val_line = (double)a->place->line;
-	if (record_has(a->record, METRIC_VAL_LOSS)) {
+	if (record_has(a->record, METRIC_VAL_LOSS) &&
+	    !(a->record->rule->rounded &&
+	      is_rounded(loss, s->run.last_val_loss))) {
 		s->run.last_val_loss = loss;
 		watch_finite(a, loss);
 		emit_sample(a, METRIC_VAL_LOSS, loss);
@@ -469,6 +560,17 @@ apply_setting(const struct apply *a)
 	take_mode(a->state, a->record->mode);
 }
 
+/* A figure of an evaluation; it stands for itself where nothing trained. */
+static void
+apply_score(const struct apply *a)
+{
+	struct run_state *s = a->state;
+
+	survive(s);
+	if (!s->active)
+		s->ended = true;
+}
+
 static void
 apply_progress(const struct apply *a)
 {
@@ -485,24 +587,33 @@ apply_progress(const struct apply *a)
 static void
 apply_event(const struct apply *a)
 {
+	struct run_state *s = a->state;
 	const struct rule *rule = a->record->rule;
 	bool harmless =
-		a->state->survives && rule->event == RUN_EVENT_TRACEBACK;
+		s->left || (s->survives && rule->event == RUN_EVENT_TRACEBACK);
 
-	a->state->survives = a->record->mode.len > 0;
-	add_event(a, harmless ? RUN_EVENT_WARNING : rule->event);
-	if (harmless)
+	s->survives = a->record->mode.len > 0;
+	add_event(a, harmless && rule->fatal ? RUN_EVENT_WARNING : rule->event);
+	if (harmless || !rule->fatal)
 		return;
-	if (rule->fatal)
-		a->state->fatal = true;
+	/* A crash makes launchers end the others; only a user ends it so. */
+	if (rule->event == RUN_EVENT_KILLED &&
+	    (!s->fatal || a->record->text.len > 0))
+		s->killed = true;
+	s->fatal = true;
 	if (rule->event == RUN_EVENT_OOM)
-		a->state->fatal_oom = true;
+		s->fatal_oom = true;
 }
 
 static void
 apply_end(const struct apply *a)
 {
-	a->state->ended = true;
+	struct run_state *s = a->state;
+
+	s->ended = true;
+	s->left = a->record->rule->fatal;
+	take(a->record, METRIC_STEP, &s->run.last_step);
+	take(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 }
 
 static void
@@ -526,6 +637,8 @@ run_state_apply(struct run_state *state, const struct record *record,
 		[RULE_PROGRESS] = apply_progress,
 		[RULE_EVENT] = apply_event,
 		[RULE_END] = apply_end,
+		[RULE_STEP] = apply_step,
+		[RULE_SCORE] = apply_score,
 		[RULE_IGNORE] = apply_nothing,
 	};
 	const struct apply a = { state, record, place, sink };
@@ -589,15 +702,27 @@ derive_times(struct run_state *s)
 		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
 }
 
-/* Whether the rows reach the planned step, its validation included. */
+/* Whether the rows reach the last one, as far as that is known. */
 static bool
-reached_plan(const struct run_state *s)
+reached_last(const struct run_state *s)
 {
 	const struct run *run = &s->run;
+	bool is_planned = run_has(run->planned_steps);
+	bool has_val = s->val_step == run->steps;
 
-	return run_has(run->planned_steps) && run->steps > 0 &&
+	switch (s->last) {
+	case LAST_VAL:
+		return run->steps > 0 && has_val && s->row_is_last;
+	case LAST_PLAN:
+		return is_planned && run->steps >= run->planned_steps;
+	case LAST_BEFORE_PLAN:
+		return is_planned && run->steps + 1 >= run->planned_steps;
+	case LAST_PLAN_AND_VAL:
+		break;
+	}
+	return is_planned && run->steps > 0 &&
 	       run->steps >= run->planned_steps &&
-	       (!run_has(s->val_step) || s->val_step == run->steps);
+	       (!run_has(s->val_step) || has_val);
 }
 
 /* An evaluation that the settings name, and that did not come; test-time
@@ -616,6 +741,17 @@ awaits_result(const struct run_state *s)
 		!run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
 }
 
+/* What is known while it runs: a failure or a divergence, else running. */
+static enum run_status
+live_status(const struct run_state *s)
+{
+	if (s->fatal_oom)
+		return RUN_OOM;
+	if (s->fatal)
+		return s->killed ? RUN_KILLED : RUN_CRASHED;
+	return s->not_finite ? RUN_DIVERGED : RUN_RUNNING;
+}
+
 static enum run_status
 final_status(const struct run_state *s)
 {
@@ -624,32 +760,18 @@ final_status(const struct run_state *s)
 			   : run_results_any(&s->results, RUN_POST);
 	bool scored = any && !run_has(s->run.eval_total) && !awaits_result(s);
 
-	if (s->fatal_oom)
-		return RUN_OOM;
-	if (s->fatal)
-		return RUN_CRASHED;
-	if (s->not_finite)
-		return RUN_DIVERGED;
+	if (s->fatal || s->not_finite)
+		return live_status(s);
 	if (scored || s->ended)
 		return RUN_FINISHED;
 	if (s->packed || (s->stopped && s->has_bpb))
 		return RUN_TRUNCATED; /* the evaluation never ended */
-	if (s->stopped || reached_plan(s))
+	if (s->stopped || reached_last(s))
 		return RUN_FINISHED;
-	if (run_has(s->run.steps) && !run_has(s->run.planned_steps))
+	if (run_has(s->run.steps) && !run_has(s->run.planned_steps) &&
+	    s->last != LAST_VAL)
 		return RUN_UNKNOWN; /* nothing says how long it should be */
 	return RUN_TRUNCATED;
-}
-
-/* What is known while it runs: a failure or a divergence, else running. */
-static enum run_status
-live_status(const struct run_state *s)
-{
-	if (s->fatal_oom)
-		return RUN_OOM;
-	if (s->fatal)
-		return RUN_CRASHED;
-	return s->not_finite ? RUN_DIVERGED : RUN_RUNNING;
 }
 
 /* Where a recipe has no BPB its last validation is the score. */
@@ -673,6 +795,7 @@ run_state_derive(struct run_state *s, bool final)
 			 run_has(s->artifact);
 
 	derive_times(s);
+	run->step_ms_median = median_get(&s->step_ms);
 	run_results_apply(&s->results, run);
 	if (!run_has(run->prequant_bpb) && quantized && s->val_step > 0 &&
 	    s->val_step == run->steps && !run_results_odd_first(&s->results))

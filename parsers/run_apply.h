@@ -2,6 +2,7 @@
 #ifndef HGYM_PARSERS_RUN_APPLY_H
 #define HGYM_PARSERS_RUN_APPLY_H
 
+#include "parsers/median.h"
 #include "parsers/rule.h"
 #include "parsers/run.h"
 #include "parsers/run_score.h"
@@ -33,9 +34,13 @@ struct run_state {
 	bool survives;	 /* the traceback that follows ends nothing */
 	bool packed;	 /* sizes, pre-quant or progress: past the training */
 	bool not_finite; /* the last loss was NaN or infinite */
-	bool fatal, fatal_oom;	   /* a failure that nothing came after */
-	bool has_bpb;		   /* a validation printed BPB */
-	double first_step;	   /* of the first row */
+	bool fatal, fatal_oom; /* a failure that nothing came after */
+	bool killed;	       /* it was no failure of the run's own */
+	bool left;	       /* what fails behind its end is not its own */
+	bool row_is_last;      /* the last row is one of training */
+	enum rule_last last;   /* how the last row of training is known */
+	bool has_bpb;	       /* a validation printed BPB */
+	double first_step;     /* of the first row */
 	double val_step, val_line; /* of the last validation */
 	double stop_ms;
 	double artifact;     /* last size that was printed of it */
@@ -51,6 +56,14 @@ struct run_state {
 	struct row_time interval;    /* steps and time between the last two */
 	double tok_s_sum;
 	uint64_t tok_s_n;
+	struct median step_ms; /* of the step times as printed */
+	/*
+	 * A bar that rows without a step stand in: what it counts to, and how
+	 * far it was.  Of two such rows under one bar it counts the steps.
+	 */
+	double bar_step, bar_total;
+	uint64_t bar_line;
+	double row_step, row_total; /* of the bar that a row stood in */
 };
 
 /* Where samples and events go; may be NULL. */

@@ -327,6 +327,8 @@ class_of(const struct record *record)
 	case RULE_SETTING:
 	case RULE_PROGRESS:
 	case RULE_END:
+	case RULE_STEP:
+	case RULE_SCORE:
 	case RULE_KIND_COUNT:
 		break;
 	}

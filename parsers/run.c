@@ -9,6 +9,7 @@
 
 #include "base/xalloc.h"
 #include "parsers/json.h"
+#include "parsers/run_series.h"
 
 static const char *const status_names[] = {
 #define X(id, name) name,
@@ -128,6 +129,8 @@ run_to_json(const struct run *run)
 	json_add_string(o, "final_class", run->final_class);
 	cJSON_AddItemToObject(o, "events", events_to_json(run));
 	json_add_number(o, "events_dropped", (double)run->events_dropped);
+	cJSON_AddItemToObject(o, "metrics", run_series_to_json(run));
+	json_add_number(o, "metrics_dropped", (double)run->series_dropped);
 	json_add_string(o, "source_sha256", run->source_sha256);
 	json_add_number(o, "source_lines",
 			run->source_sha256 != NULL ? (double)run->source_lines

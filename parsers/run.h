@@ -160,7 +160,7 @@ struct run {
 	uint64_t events_dropped;   /* beyond RUN_MAX_EVENTS */
 	struct run_series *series; /* owned; in the order of their first row */
 	size_t n_series;
-	uint64_t series_dropped; /* names beyond RUN_MAX_SERIES */
+	uint64_t series_dropped; /* values of names beyond RUN_MAX_SERIES */
 #define X(member) double member;
 	RUN_LIVE_LIST(X)
 #undef X

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "parsers/pairs.h"
+#include "parsers/run_series.h"
 
 #define EVENT_TEXT_BYTES 240
 /* A byte has 8 bits; a model that is sure of the wrong ones needs more. */
@@ -79,8 +81,10 @@ row_ms(const struct run_state *s)
 	return s->rebuilt.ms / s->rebuilt.step * step;
 }
 
+/* Give a point of the last row; metric METRIC_COUNT: of the series `name`. */
 static void
-emit_sample(const struct apply *a, enum metric metric, double value)
+emit_point(const struct apply *a, enum metric metric, const char *name,
+	   double value)
 {
 	struct run_state *s = a->state;
 	struct sample sample;
@@ -92,8 +96,128 @@ emit_sample(const struct apply *a, enum metric metric, double value)
 				  .value = value,
 				  .wall_ms = a->place->wall_ms,
 				  .line = a->place->line };
+	memcpy(sample.name, name, strlen(name));
 	sample.train_ms = row_ms(s);
 	a->sink->sample(a->sink->user, &sample);
+}
+
+/* A point that follows from the rows, and that none of them prints. */
+static void
+emit_derived(const struct apply *a, enum metric metric, double value)
+{
+	emit_point(a, metric, "", value);
+}
+
+/* The named number that the record's value of that metric is; NULL: none. */
+static const struct record_pair *
+pair_of(const struct record *record, enum metric metric)
+{
+	for (size_t i = 0; i < record->n_pairs; i++)
+		if (record->pairs[i].metric == metric)
+			return &record->pairs[i];
+	return NULL;
+}
+
+/* A value that the row prints: a point of its metric and of its series. */
+static void
+emit_sample(const struct apply *a, enum metric metric, double value)
+{
+	const struct record_pair *pair = pair_of(a->record, metric);
+	struct run *run = &a->state->run;
+	struct run_series *series =
+		pair == NULL
+			? run_series_of(run, metric)
+			: run_series_get(run, pair->name, pair->unit, metric);
+
+	if (series != NULL)
+		run_series_add(series, pair == NULL ? value : pair->value,
+			       run->last_step);
+	emit_point(a, metric, "", value);
+}
+
+/* What a row's own kind makes points of; see apply_row and those behind it. */
+#define ROW_METRICS                                                            \
+	((uint64_t)1 << METRIC_TRAIN_LOSS | (uint64_t)1 << METRIC_VAL_LOSS |   \
+	 (uint64_t)1 << METRIC_VAL_BPB | (uint64_t)1 << METRIC_FITNESS |       \
+	 (uint64_t)1 << METRIC_STEP_MS | (uint64_t)1 << METRIC_STEP_AVG_MS |   \
+	 (uint64_t)1 << METRIC_TOK_S | (uint64_t)1 << METRIC_TOK_S_DEVICE)
+
+/* The named numbers of a row: series, in the order they are printed in. */
+static void
+take_pairs(const struct apply *a)
+{
+	struct run *run = &a->state->run;
+
+	for (size_t i = 0; i < a->record->n_pairs; i++) {
+		const struct record_pair *pair = &a->record->pairs[i];
+		struct run_series *series = run_series_get(
+			run, pair->name, pair->unit, pair->metric);
+		bool is_own = pair->metric == METRIC_COUNT;
+
+		if (series == NULL ||
+		    (!is_own && (ROW_METRICS >> pair->metric & 1)))
+			continue;
+		run_series_add(series, pair->value, run->last_step);
+		emit_point(a, pair->metric, is_own ? series->name : "",
+			   is_own ? pair->value : pair->value * pair->scale);
+	}
+}
+
+/* A record with its pairs among its values. */
+struct merged {
+	struct record record;
+	struct record_pair pairs[PAIRS_MAX];
+};
+
+/* Whether a rule's group has read another number for it than the pair is. */
+static bool
+contradicts(const struct record *record, enum metric metric, double value)
+{
+	double own = record_get(record, metric);
+
+	return record_has(record, metric) && own != value &&
+	       !(isnan(own) && isnan(value));
+}
+
+static bool
+has_pair_named(const struct merged *m, struct str name)
+{
+	for (size_t i = 0; i < m->record.n_pairs; i++)
+		if (str_eq(m->pairs[i].name, name))
+			return true;
+	return false;
+}
+
+/*
+ * Make values of the pairs that stand for a metric, unless the row has another
+ * number for it: then the pair is a series of its own.  Of a name that stands
+ * twice in the row the first one counts.
+ */
+static const struct record *
+merge_pairs(const struct record *record, struct merged *m)
+{
+	if (record->n_pairs == 0)
+		return record;
+	m->record = *record;
+	m->record.pairs = m->pairs;
+	m->record.n_pairs = 0;
+	for (size_t i = 0; i < record->n_pairs && i < PAIRS_MAX; i++) {
+		struct record_pair pair = record->pairs[i];
+		double value = pair.value * pair.scale;
+
+		if (has_pair_named(m, pair.name))
+			continue;
+		if (pair.metric < METRIC_COUNT &&
+		    (pair_of(&m->record, pair.metric) != NULL ||
+		     contradicts(record, pair.metric, value)))
+			pair.metric = METRIC_COUNT;
+		if (pair.metric < METRIC_COUNT) {
+			m->record.present |= (uint64_t)1 << pair.metric;
+			m->record.values[pair.metric] = value;
+		}
+		m->pairs[m->record.n_pairs++] = pair;
+	}
+	return &m->record;
 }
 
 static void
@@ -175,8 +299,8 @@ take_interval(const struct apply *a, struct row_time *before,
 	s->interval = passed;
 	if (!wants_samples(a))
 		return;
-	emit_sample(a, METRIC_MS_PER_STEP, passed.ms / passed.step);
-	emit_sample(a, METRIC_TOK_S_INTERVAL, interval_tok_s(s));
+	emit_derived(a, METRIC_MS_PER_STEP, passed.ms / passed.step);
+	emit_derived(a, METRIC_TOK_S_INTERVAL, interval_tok_s(s));
 }
 
 /* A clock that goes back belongs to a run that was resumed. */
@@ -229,6 +353,13 @@ train_on(struct run_state *s)
 	s->stop_ms = RUN_ABSENT;
 }
 
+static void
+take_row_number(const struct apply *a, enum metric metric)
+{
+	if (record_has(a->record, metric))
+		emit_sample(a, metric, a->record->values[metric]);
+}
+
 /* Step time and rates of a row, as printed. */
 static void
 take_rates(const struct apply *a)
@@ -236,20 +367,16 @@ take_rates(const struct apply *a)
 	struct run_state *s = a->state;
 	double avg = record_get(a->record, METRIC_STEP_AVG_MS);
 	double ms = record_get(a->record, METRIC_STEP_MS);
-	double device = record_get(a->record, METRIC_TOK_S_DEVICE);
 
 	if (isfinite(avg) && s->run.last_step > 0) {
 		s->run.step_avg_printed_ms = avg;
 		emit_sample(a, METRIC_STEP_AVG_MS, avg);
 	}
-	if (isfinite(ms) && ms > 0) {
+	if (run_has(ms))
 		median_add(&s->step_ms, ms);
-		emit_sample(a, METRIC_STEP_MS, ms);
-	}
-	if (isfinite(device)) {
-		s->run.tok_s_per_device_last = device;
-		emit_sample(a, METRIC_TOK_S_DEVICE, device);
-	}
+	take_row_number(a, METRIC_STEP_MS);
+	take(a->record, METRIC_TOK_S_DEVICE, &s->run.tok_s_per_device_last);
+	take_row_number(a, METRIC_TOK_S_DEVICE);
 }
 
 /* The part that rows of training and of validation share. */
@@ -271,6 +398,7 @@ apply_row(const struct apply *a)
 	take(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 	if (run_has(step))
 		take_row_time(a, step);
+	take_pairs(a);
 	take_rates(a);
 }
 
@@ -321,26 +449,17 @@ apply_step(const struct apply *a)
 }
 
 static void
-apply_train(const struct apply *a)
+take_train_numbers(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double tok_s = record_get(a->record, METRIC_TOK_S);
 
-	take_bar(a);
-	s->last = a->record->rule->last;
-	if (record_has(a->record, METRIC_STEP) &&
-	    !(a->record->values[METRIC_STEP] <= s->run.last_step))
-		s->ended = s->left = false;
-	apply_row(a);
-	s->row_is_last = true;
 	if (record_has(a->record, METRIC_TRAIN_LOSS)) {
 		s->run.last_train_loss = a->record->values[METRIC_TRAIN_LOSS];
 		watch_finite(a, s->run.last_train_loss);
-		emit_sample(a, METRIC_TRAIN_LOSS, s->run.last_train_loss);
 	}
-	if (record_has(a->record, METRIC_FITNESS))
-		emit_sample(a, METRIC_FITNESS,
-			    a->record->values[METRIC_FITNESS]);
+	take_row_number(a, METRIC_TRAIN_LOSS);
+	take_row_number(a, METRIC_FITNESS);
 	if (isfinite(tok_s)) {
 		s->run.tok_s_last = tok_s;
 		s->tok_s_sum += tok_s;
@@ -349,42 +468,67 @@ apply_train(const struct apply *a)
 	}
 }
 
-/* Whether value is known with fewer decimals, as a bar or a table has it. */
+/* Whether a bar or a table repeats, with fewer decimals, what is known. */
 static bool
-is_rounded(double value, double known)
+is_known_loss(const struct apply *a)
 {
-	double unit = 1;
+	double value = record_get(a->record, METRIC_VAL_LOSS), unit = 1;
 
+	if (!a->record->rule->rounded || !run_has(value))
+		return false;
 	while (unit > 1e-6 && fabs(value / unit - round(value / unit)) > 1e-6)
 		unit /= 10;
-	return fabs(known - value) <= unit * 0.5001;
+	return fabs(a->state->run.last_val_loss - value) <= unit * 0.5001;
 }
 
 static void
-apply_val(const struct apply *a)
+take_val_numbers(const struct apply *a)
 {
 	struct run_state *s = a->state;
-	double loss = record_get(a->record, METRIC_VAL_LOSS);
 
-	if (run_results_any(&s->results, RUN_KNOWN_POST) &&
-	    record_get(a->record, METRIC_STEP) <= s->run.last_step)
-		return; /* of the packed model, not of the training */
-	apply_row(a);
-	s->row_is_last = false;
 	s->val_step = s->run.last_step;
 	s->val_line = (double)a->place->line;
-	if (record_has(a->record, METRIC_VAL_LOSS) &&
-	    !(a->record->rule->rounded &&
-	      is_rounded(loss, s->run.last_val_loss))) {
-		s->run.last_val_loss = loss;
-		watch_finite(a, loss);
-		emit_sample(a, METRIC_VAL_LOSS, loss);
+	if (record_has(a->record, METRIC_VAL_LOSS) && !is_known_loss(a)) {
+		s->run.last_val_loss = a->record->values[METRIC_VAL_LOSS];
+		watch_finite(a, s->run.last_val_loss);
+		take_row_number(a, METRIC_VAL_LOSS);
 	}
 	if (!record_has(a->record, METRIC_VAL_BPB))
 		return;
 	s->has_bpb = true;
 	s->run.last_val_bpb = a->record->values[METRIC_VAL_BPB];
 	emit_sample(a, METRIC_VAL_BPB, s->run.last_val_bpb);
+}
+
+/* A row of training may have the numbers of a validation too. */
+static void
+apply_train(const struct apply *a)
+{
+	struct run_state *s = a->state;
+
+	take_bar(a);
+	s->last = a->record->rule->last;
+	if (record_has(a->record, METRIC_STEP) &&
+	    !(a->record->values[METRIC_STEP] <= s->run.last_step))
+		s->ended = s->left = false;
+	apply_row(a);
+	s->row_is_last = true;
+	take_train_numbers(a);
+	if (record_has(a->record, METRIC_VAL_LOSS) ||
+	    record_has(a->record, METRIC_VAL_BPB))
+		take_val_numbers(a);
+}
+
+static void
+apply_val(const struct apply *a)
+{
+	if (run_results_any(&a->state->results, RUN_KNOWN_POST) &&
+	    record_get(a->record, METRIC_STEP) <= a->state->run.last_step)
+		return; /* of the packed model, not of the training */
+	apply_row(a);
+	a->state->row_is_last = false;
+	take_val_numbers(a);
+	take_train_numbers(a);
 }
 
 static void
@@ -641,7 +785,9 @@ run_state_apply(struct run_state *state, const struct record *record,
 		[RULE_SCORE] = apply_score,
 		[RULE_IGNORE] = apply_nothing,
 	};
-	const struct apply a = { state, record, place, sink };
+	struct merged merged;
+	const struct apply a = { state, merge_pairs(record, &merged), place,
+				 sink };
 
 	by_kind[record->rule->kind](&a);
 }

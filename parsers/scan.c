@@ -253,6 +253,7 @@ try_rule(struct scanner *scanner, size_t i, struct str line,
 		return false;
 	record->rule = rule;
 	record->present = 0;
+	record->n_pairs = 0;
 	record->stage = record->text = record->mode = (struct str){ NULL, 0 };
 	return rule->steps.end != STEPS_PART
 		       ? take_steps(rule, line, record)

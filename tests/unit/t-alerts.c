@@ -277,7 +277,10 @@ add_rows(struct model *model, struct model_run *mr, double pace, double end_s)
 
 	while (ms / 1000 < end_s) {
 		struct sample sample = {
-			step, METRIC_TRAIN_LOSS, 3 - step / 10000, ms, 0, 0
+			.step = step,
+			.metric = METRIC_TRAIN_LOSS,
+			.value = 3 - step / 10000,
+			.train_ms = ms,
 		};
 
 		model_run_sample(model, mr, &sample);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers of any name that a run printed; filled by its rows. */
+#include "config.h"
+
+#include "parsers/run_series.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "parsers/json.h"
+
+static bool
+series_is(const struct run_series *series, struct str name, enum metric metric)
+{
+	return series->metric == metric && name.len < SERIES_NAME_BYTES &&
+	       memcmp(series->name, name.p, name.len) == 0 &&
+	       series->name[name.len] == '\0';
+}
+
+static struct run_series *
+series_find(struct run *run, struct str name, enum metric metric)
+{
+	for (size_t i = 0; i < run->n_series; i++)
+		if (series_is(&run->series[i], name, metric))
+			return &run->series[i];
+	return NULL;
+}
+
+/* Room of a cut name for what tells it from others that begin alike. */
+#define CUT_MARK_BYTES 5
+
+/* The name as it is kept. */
+static void
+clean_name(char out[SERIES_NAME_BYTES], struct str raw)
+{
+	struct str name;
+	struct buf clean;
+	size_t n;
+
+	buf_init(&clean, 4 * SERIES_NAME_BYTES);
+	utf8_sanitize(&clean, raw);
+	name = str_trim(buf_str(&clean));
+	n = name.len;
+	if (n >= SERIES_NAME_BYTES) {
+		n = SERIES_NAME_BYTES - 1 - CUT_MARK_BYTES;
+		while (n > 0 && (name.p[n] & 0xC0) == 0x80)
+			n--;
+	}
+	memcpy(out, name.p, n);
+	out[n] = '\0';
+	if (n < name.len)
+		(void)snprintf(out + n, CUT_MARK_BYTES + 1, "~%04x",
+			       (unsigned int)(str_hash(raw) & 0xFFFF));
+	buf_release(&clean);
+}
+
+static struct run_series *
+series_add(struct run *run, struct str name, struct str unit,
+	   enum metric metric)
+{
+	struct run_series *series;
+	char clean[4 * SERIES_UNIT_BYTES];
+
+	if (run->n_series == RUN_MAX_SERIES) {
+		run->series_dropped++;
+		return NULL;
+	}
+	if (run->n_series % 8 == 0)
+		run->series = xreallocarray(run->series, run->n_series + 8,
+					    sizeof(*run->series));
+	series = &run->series[run->n_series++];
+	*series = (struct run_series){ .metric = metric,
+				       .first = RUN_ABSENT,
+				       .last = RUN_ABSENT,
+				       .min = RUN_ABSENT,
+				       .max = RUN_ABSENT,
+				       .min_step = RUN_ABSENT };
+	memcpy(series->name, name.p, name.len);
+	unit = str_trim(unit);
+	if (unit.len < SERIES_UNIT_BYTES &&
+	    strlen(utf8_clean(clean, sizeof(clean), unit)) < SERIES_UNIT_BYTES)
+		memcpy(series->unit, clean, strlen(clean));
+	return series;
+}
+
+/* A name that is clean already, as nearly all are, is only looked up. */
+struct run_series *
+run_series_get(struct run *run, struct str name, struct str unit,
+	       enum metric metric)
+{
+	struct run_series *series;
+	char clean[SERIES_NAME_BYTES];
+
+	name = str_trim(name);
+	if (name.len == 0)
+		return NULL;
+	series = series_find(run, name, metric);
+	if (series != NULL)
+		return series;
+	clean_name(clean, name);
+	name = str_from(clean);
+	series = series_find(run, name, metric);
+	if (series != NULL || name.len == 0)
+		return series;
+	return series_add(run, name, unit, metric);
+}
+
+struct run_series *
+run_series_of(struct run *run, enum metric metric)
+{
+	const struct metric_info *info = metric_info(metric);
+
+	return run_series_get(run, str_from(info->name), str_from(info->unit),
+			      metric);
+}
+
+void
+run_series_add(struct run_series *series, double value, double step)
+{
+	if (!isfinite(value))
+		return;
+	if (series->points++ == 0)
+		series->first = value;
+	series->last = value;
+	if (!(value >= series->min)) {
+		series->min = value;
+		series->min_step = step;
+	}
+	if (!(value <= series->max))
+		series->max = value;
+}
+
+cJSON *
+run_series_to_json(const struct run *run)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < run->n_series; i++) {
+		const struct run_series *s = &run->series[i];
+		cJSON *o = cJSON_CreateObject();
+
+		json_add_string(o, "name", s->name);
+		json_add_string(o, "unit", s->unit[0] != '\0' ? s->unit : NULL);
+		json_add_string(o, "metric",
+				s->metric < METRIC_COUNT
+					? metric_info(s->metric)->name
+					: NULL);
+		json_add_number(o, "points", (double)s->points);
+		json_add_number(o, "first", s->first);
+		json_add_number(o, "last", s->last);
+		json_add_number(o, "min", s->min);
+		json_add_number(o, "max", s->max);
+		json_add_number(o, "min_step", s->min_step);
+		cJSON_AddItemToArray(array, o);
+	}
+	return array;
+}
+
+const char *
+series_label(enum metric metric, const char *name, char out[SERIES_LABEL_BYTES])
+{
+	if (metric < METRIC_COUNT)
+		return metric_info(metric)->name;
+	(void)snprintf(out, SERIES_LABEL_BYTES, "%s%s", name,
+		       metric_by_name(str_from(name)) < METRIC_COUNT
+			       ? " (printed)"
+			       : "");
+	return out;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_RUN_SERIES_H
+#define HGYM_PARSERS_RUN_SERIES_H
+
+#include "parsers/run.h"
+
+/*
+ * The series of a run that has that printed name and stands for that metric;
+ * made when it is new.  The name becomes UTF-8 without controls, blanks at its
+ * ends are taken off, and a long one is cut at a character and ends in "~" and
+ * four digits that tell it from others; a name of nothing is none.
+ * NULL for no name, and for a new one beyond RUN_MAX_SERIES: that is counted
+ * in series_dropped.  Borrowed until the next series is made.
+ */
+struct run_series *run_series_get(struct run *run, struct str name,
+				  struct str unit, enum metric metric);
+
+/* The same for a metric that a rule's group reads: under the metric's name. */
+struct run_series *run_series_of(struct run *run, enum metric metric);
+
+/* Take a value, as printed; one that is not finite is no point. */
+void run_series_add(struct run_series *series, double value, double step);
+
+/* "metrics" of a run's row; given (owned). */
+cJSON *run_series_to_json(const struct run *run);
+
+/*
+ * By what a sample is called: its metric's name, or as printed.  What is
+ * printed like the name of a metric that it does not stand for is told from
+ * that: "train_loss (printed)".
+ */
+#define SERIES_LABEL_BYTES (SERIES_NAME_BYTES + 12)
+const char *series_label(enum metric metric, const char *name,
+			 char out[SERIES_LABEL_BYTES]);
+
+#endif

@@ -2,6 +2,8 @@
 #ifndef HGYM_PARSERS_PAIRS_H
 #define HGYM_PARSERS_PAIRS_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 /*
@@ -23,9 +25,20 @@ struct pair {
 /*
  * Read the pairs of a line (its prefixes and escape sequences taken off), in
  * their order, at most PAIRS_MAX: how many.  What is said to be absent ("n/a",
- * None, null, "-") gives none.  0 for a line in which something does not
- * belong to any pair that a row could have: prose, source code, a path.
+ * None, null, "-") gives none; "0:01:02" is 62 s.  0 for a line in which
+ * something does not belong to any pair that a row could have: prose, source
+ * code, a path.
  */
 size_t pairs_read(struct str line, struct pair pairs[PAIRS_MAX]);
+
+/* What else such a line is. */
+struct pairs_line {
+	bool is_bar;	/* of tqdm or Keras: its front counts units of work */
+	bool evaluates; /* its heading says so: "Validation | loss: 3.5" */
+	uint64_t words; /* a hash of its words that are in no pair */
+};
+
+size_t pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
+		       struct pairs_line *about);
 
 #endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The named numbers of a line as a record of its rule. */
+#include "config.h"
+
+#include "parsers/pair_record.h"
+
+#include <math.h>
+#include <strings.h>
+
+#include "parsers/meaning.h"
+
+/* What the rule says of the name; NULL: nothing. */
+static const struct rule_name *
+find_name(const struct rule *rule, struct str name)
+{
+	for (size_t i = 0; i < rule->n_names; i++)
+		if (str_eq_cstr(name, rule->names[i].printed))
+			return &rule->names[i];
+	return NULL;
+}
+
+/* How sure a name is that of the optimizer's steps. */
+static int
+counter_rank(struct str name)
+{
+	static const char word[] = "step";
+	size_t n = sizeof(word) - 1;
+
+	if (name.len == n && strncasecmp(name.p, word, n) == 0)
+		return 2;
+	return name.len > n && strncasecmp(name.p + name.len - n, word, n) == 0
+		       ? 3
+		       : 1;
+}
+
+struct pair_fill {
+	struct record *record;
+	uint64_t groups; /* metrics that the rule's groups gave */
+	uint64_t unsure; /* two numbers for one metric */
+	int rank;	 /* of the counter that was taken; 0: none */
+};
+
+static void
+fill_metric(struct pair_fill *f, enum metric metric, double value)
+{
+	struct record *record = f->record;
+	uint64_t bit = (uint64_t)1 << metric;
+
+	if ((f->groups & bit) != 0)
+		return;
+	if (record_has(record, metric) && record->values[metric] != value &&
+	    !(isnan(value) && isnan(record->values[metric])))
+		f->unsure |= bit;
+	record->present |= bit;
+	record->values[metric] = value;
+}
+
+static void
+fill_counter(struct pair_fill *f, const struct pair *pair)
+{
+	struct record *record = f->record;
+	int rank = counter_rank(pair->name);
+	uint64_t bit = (uint64_t)1 << METRIC_STEP;
+
+	if (rank > f->rank && (f->groups & bit) == 0) {
+		record->present &= ~bit;
+		f->unsure &= ~bit;
+		f->rank = rank;
+	}
+	if (rank == f->rank)
+		fill_metric(f, METRIC_STEP, pair->value);
+	if (rank == f->rank && isfinite(pair->total))
+		fill_metric(f, METRIC_PLANNED, pair->total);
+}
+
+void
+pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
+		 struct record_pair rows[PAIRS_MAX])
+{
+	struct pair_fill f = { record, record->present, 0, 0 };
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct pair *pair = &pairs[i];
+		const struct rule_name *name =
+			find_name(record->rule, pair->name);
+		struct record_pair row = { pair->name, pair->unit, pair->value,
+					   METRIC_COUNT, 1 };
+
+		if (name != NULL && name->skip)
+			continue;
+		row.metric = name != NULL ? name->metric
+					  : meaning_of(pair, &row.scale);
+		if (name != NULL)
+			row.scale = name->scale;
+		if (row.metric == METRIC_STEP) {
+			fill_counter(&f, pair);
+			continue;
+		}
+		if (row.metric != METRIC_COUNT)
+			fill_metric(&f, row.metric, row.value * row.scale);
+		if (row.name.len == 0)
+			row.name = row.unit;
+		if (row.name.len > 0)
+			rows[k++] = row;
+	}
+	record->present &= ~f.unsure;
+	record->pairs = rows;
+	record->n_pairs = k;
+}

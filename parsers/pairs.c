@@ -1,0 +1,850 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names and numbers of a line in one pass.  A line is items between
+ * separators; an item is words and numbers in turn, where words before a
+ * number name it, and words behind one that has no name do.
+ */
+#include "config.h"
+
+#include "parsers/pairs.h"
+
+#include <math.h>
+#include <strings.h>
+
+/* More words in a row are prose: behind a name there is ":" or "=", or not. */
+#define MOST_NAME_WORDS	 7
+#define MOST_PLAIN_WORDS 3
+/* Words of a line that name no number. */
+#define MOST_HEAD_WORDS 8
+#define MOST_UNIT_BYTES 16
+/* How far a parenthesis or a quoted text may reach. */
+#define MOST_ASIDE_BYTES 64
+
+struct pairs_reader {
+	const char *p, *start, *end;
+	struct pair *pairs;
+	size_t n;
+	/* Words that are to name a number; they have one pair of blanks at
+	 * most between them, no mark. */
+	struct str name;
+	struct str name_unit; /* "ms" of "time (ms): 12" */
+	size_t words, heads;
+	bool told;	   /* ":" or "=" follows the name */
+	bool is_answer;	   /* the words follow a name that was told .. */
+	bool evaluates;	   /* .. and that was "eval" */
+	bool prose;	   /* a word like "from" is among them */
+	bool after_number; /* nothing but blanks since the last number */
+	bool in_braces;
+	size_t item; /* pairs before this item */
+	struct pairs_line *about;
+};
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       (c & 0x80) != 0;
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The byte at p; NUL behind the end, as a line has none. */
+static char
+byte_at(const struct pairs_reader *r, const char *p)
+{
+	return p < r->end ? *p : '\0';
+}
+
+static struct str
+slice(const char *from, const char *to)
+{
+	return (struct str){ from, (size_t)(to - from) };
+}
+
+static const char *
+skip_blanks(const struct pairs_reader *r, const char *p)
+{
+	while (p < r->end && is_blank(*p))
+		p++;
+	return p;
+}
+
+static const char *
+skip_digits(const struct pairs_reader *r, const char *p)
+{
+	while (p < r->end && is_digit(*p))
+		p++;
+	return p;
+}
+
+/* The c that closes what begins at p, not far from it; else NULL. */
+static const char *
+find_close(const struct pairs_reader *r, const char *p, char c)
+{
+	size_t n = (size_t)(r->end - p);
+
+	return memchr(p, c, n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
+}
+
+static bool
+is_one_of(struct str word, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncasecmp(word.p, words[i], word.len) == 0 &&
+		    words[i][word.len] == '\0')
+			return true;
+	return false;
+}
+
+/* Words that stand in sentences, and in a name only before ":". */
+static bool
+is_prose(struct str word)
+{
+	static const char *const words[] = {
+		"a",  "an",  "and", "are",  "as",   "by",   "for",  "from",
+		"in", "is",  "of",  "on",   "or",   "than", "that", "the",
+		"to", "was", "not", "took", "with", "this", "will", "it's",
+	};
+
+	return word.len <= 4 &&
+	       is_one_of(word, words, sizeof(words) / sizeof(words[0]));
+}
+
+static bool
+is_evaluation(struct str word)
+{
+	static const char *const words[] = {
+		"val",	     "valid",	   "validation", "validating",
+		"validate",  "eval",	   "evaluation", "evaluating",
+		"evaluate",  "dev",	   "test",	 "testing",
+		"inference", "predicting", "sanity",	 "predict",
+	};
+
+	return word.len >= 3 && strchr("vVeEdDtTiIpPsS", word.p[0]) != NULL &&
+	       is_one_of(word, words, sizeof(words) / sizeof(words[0]));
+}
+
+/* Units that may follow behind a blank: "3657.33 ms". */
+static bool
+is_unit(struct str word)
+{
+	static const char *const words[] = {
+		"ms",
+		"s",
+		"sec",
+		"secs",
+		"seconds",
+		"min",
+		"mins",
+		"minutes",
+		"h",
+		"hours",
+		"us",
+		"tok/s",
+		"tok/sec",
+		"tokens/s",
+		"tokens/sec",
+		"toks/s",
+		"it/s",
+		"s/it",
+		"it/sec",
+		"sec/it",
+		"ms/step",
+		"s/step",
+		"ms/it",
+		"steps/s",
+		"steps/sec",
+		"step/s",
+		"samples/s",
+		"samples/sec",
+		"img/s",
+		"images/s",
+		"images/sec",
+		"ex/s",
+		"TFLOPs",
+		"TFLOP/s",
+		"TFLOPS",
+		"GB",
+		"GiB",
+		"MB",
+		"MiB",
+		"KB",
+		"KiB",
+		"W",
+		"bpb",
+		"bpc",
+		"nats",
+		"bits",
+		"tokens/second",
+	};
+
+	return word.len <= 13 &&
+	       is_one_of(word, words, sizeof(words) / sizeof(words[0]));
+}
+
+static void
+forget_words(struct pairs_reader *r)
+{
+	r->words = 0;
+	r->told = r->is_answer = r->evaluates = r->prose = false;
+	r->name_unit = (struct str){ NULL, 0 };
+}
+
+/* The first word of s. */
+static struct str
+first_word(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.len && !is_blank(s.p[n]))
+		n++;
+	return (struct str){ s.p, n };
+}
+
+/* The words name nothing: they say what the line is about. */
+static bool
+take_heading(struct pairs_reader *r)
+{
+	r->heads += r->words;
+	r->about->words = r->about->words * 31 + str_hash(r->name);
+	r->about->evaluates =
+		r->about->evaluates || is_evaluation(first_word(r->name));
+	return r->heads <= MOST_HEAD_WORDS;
+}
+
+/* Whether the word is of letters and "/". */
+static bool
+is_plain(struct str word)
+{
+	for (size_t i = 0; i < word.len; i++)
+		if (!is_letter(word.p[i]) && word.p[i] != '/')
+			return false;
+	return true;
+}
+
+/* What the words are, now that no number follows; false: prose. */
+static bool
+end_words(struct pairs_reader *r)
+{
+	struct pair *last = r->n > 0 ? &r->pairs[r->n - 1] : NULL;
+
+	if (r->told || (r->is_answer && r->words <= MOST_PLAIN_WORDS))
+		return true; /* "val: n/a" */
+	if (r->prose || r->words > MOST_PLAIN_WORDS)
+		return false;
+	if (r->n == r->item)
+		return take_heading(r);
+	if (r->n == r->item + 1 && last->name.len == 0) {
+		last->name = r->name;
+		return true;
+	}
+	if (r->words > 1 || last->unit.len > 0 ||
+	    r->name.len > MOST_UNIT_BYTES || !is_plain(r->name))
+		return false;
+	last->unit = r->name;
+	return true;
+}
+
+static bool
+end_item(struct pairs_reader *r)
+{
+	bool good = r->words == 0 || end_words(r);
+
+	forget_words(r);
+	r->item = r->n;
+	r->after_number = false;
+	return good;
+}
+
+static bool
+add_pair(struct pairs_reader *r, double value, double total, struct str unit)
+{
+	struct pair *pair;
+
+	if (r->words > 0 && (r->told ? r->words > MOST_NAME_WORDS
+				     : r->prose || r->words > MOST_PLAIN_WORDS))
+		return false;
+	if (r->n == PAIRS_MAX)
+		return false;
+	pair = &r->pairs[r->n++];
+	pair->name = r->words > 0 ? r->name : (struct str){ NULL, 0 };
+	pair->unit = unit.len > 0 ? unit : r->name_unit;
+	pair->value = value;
+	pair->total = total;
+	r->about->evaluates = r->about->evaluates || r->evaluates;
+	if (pair->name.len == 0)
+		r->item = r->n - 1; /* words behind it may name it */
+	forget_words(r);
+	r->after_number = true;
+	return true;
+}
+
+/* Something that is no number stands where one could: no pair of it. */
+static bool
+skip_value(struct pairs_reader *r, const char *behind)
+{
+	if (!r->told)
+		return false;
+	forget_words(r);
+	r->after_number = false;
+	r->p = behind;
+	return true;
+}
+
+/* The end of a text without blanks and separators. */
+static const char *
+token_end(const struct pairs_reader *r, const char *p)
+{
+	while (p < r->end && !is_blank(*p) && strchr(",;|)]}'\"", *p) == NULL)
+		p++;
+	return p;
+}
+
+/* "1,234,567" behind its first digits; else p itself. */
+static const char *
+take_groups(const struct pairs_reader *r, const char *p, double *value)
+{
+	while (r->end - p >= 4 && *p == ',' && is_digit(p[1]) &&
+	       is_digit(p[2]) && is_digit(p[3]) &&
+	       !is_digit(byte_at(r, p + 4))) {
+		*value = *value * 1000 + (p[1] - '0') * 100 +
+			 (p[2] - '0') * 10 + (p[3] - '0');
+		p += 4;
+	}
+	return p;
+}
+
+/* The number at p with its sign; p where there is none that can be read. */
+static const char *
+number_end(const struct pairs_reader *r, const char *p, double *value)
+{
+	const char *digits = p + (*p == '-' || *p == '+'), *q, *e;
+	double fraction;
+
+	q = str_take_decimal(digits, r->end, true, value);
+	if (q == digits)
+		while (q < r->end && (is_digit(*q) || *q == '.'))
+			q++;
+	if (q - digits <= 3 && byte_at(r, q) == ',' && *(q - 1) != '.') {
+		q = take_groups(r, q, value);
+		if (byte_at(r, q) == '.' && is_digit(byte_at(r, q + 1)) &&
+		    (e = str_take_decimal(q, r->end, true, &fraction)) != q) {
+			*value += fraction;
+			q = e;
+		}
+	}
+	if (byte_at(r, q) == 'e' || byte_at(r, q) == 'E') {
+		e = q + 1;
+		e += byte_at(r, e) == '-' || byte_at(r, e) == '+';
+		if (is_digit(byte_at(r, e)))
+			q = skip_digits(r, e);
+	} else if (q - digits <= 16) {
+		*value = *p == '-' ? -*value : *value;
+		return q;
+	}
+	return str_to_double(slice(p, q), value) ? q : p;
+}
+
+/* Behind the time "0:01:02", "12:30" or "01:02:03.5" at p; else p. */
+static const char *
+time_end(const struct pairs_reader *r, const char *p, double *seconds)
+{
+	const char *q = skip_digits(r, p);
+	double parts[3] = { 0, 0, 0 };
+	size_t n = 0;
+
+	if (q - p > 3 || byte_at(r, q) != ':' || !is_digit(byte_at(r, q + 1)))
+		return p;
+	for (q = p; n < 3; q++) {
+		const char *e = str_take_decimal(q, r->end, n == 2, &parts[n]);
+
+		if (e == q || (n > 0 && e - q < 2))
+			return p;
+		n++;
+		q = e;
+		if (byte_at(r, q) != ':')
+			break;
+	}
+	*seconds = n == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2]
+			  : (double)NAN;
+	return q;
+}
+
+/* A time: of three parts it is a number, of two nobody knows which. */
+static bool
+take_time(struct pairs_reader *r, const char *behind, double seconds)
+{
+	bool bar = byte_at(r, behind) == '<'; /* "[00:10<00:12, .." */
+
+	r->p = behind + bar;
+	if (bar)
+		r->about->is_bar = true;
+	if (!bar && r->words > 0 && isfinite(seconds))
+		return add_pair(r, seconds, (double)NAN, STR_LIT("s"));
+	if (r->words > 0 ? !r->told : r->n > 0 && !r->about->is_bar)
+		return false;
+	forget_words(r);
+	return true;
+}
+
+/* Behind the "/ 19560" at p, or p. */
+static const char *
+total_end(const struct pairs_reader *r, const char *p, double *total)
+{
+	const char *slash = skip_blanks(r, p), *q, *end;
+
+	if (byte_at(r, slash) != '/')
+		return p;
+	q = skip_blanks(r, slash + 1);
+	if (!is_digit(byte_at(r, q)) || (slash > p && q == slash + 1))
+		return p;
+	end = number_end(r, q, total);
+	if (*total != floor(*total) || byte_at(r, end) == '/')
+		*total = (double)NAN;
+	return end;
+}
+
+/* Behind the letters of a unit at p; p where there is none. */
+static const char *
+unit_end(const struct pairs_reader *r, const char *p)
+{
+	const char *q = p;
+
+	while (q < r->end && ((is_letter(*q) && *q != '_') || *q == '%' ||
+			      (*q == '/' && is_letter(byte_at(r, q + 1)))))
+		q++;
+	return q;
+}
+
+/*
+ * Whether the letters may follow a number without a blank: "5ms", "2.1k",
+ * "820.5/s" and "9%", but not "5aeb".
+ */
+static bool
+may_be_joined(struct str unit)
+{
+	return unit.len <= 2 || unit.p[0] == '%' || is_unit(unit) ||
+	       (unit.len <= MOST_UNIT_BYTES &&
+		memchr(unit.p, '/', unit.len) != NULL);
+}
+
+/* The bars of tqdm and Keras, whose front is " 45%|###  | 45/99". */
+static const char *
+skip_bar(struct pairs_reader *r, const char *p)
+{
+	const char *close;
+
+	if (byte_at(r, p) != '|' || p == r->start || p[-1] != '%')
+		return p;
+	close = memchr(p + 1, '|', (size_t)(r->end - p - 1));
+	if (close == NULL)
+		return p;
+	r->about->is_bar = true;
+	return close + 1;
+}
+
+static bool
+take_number(struct pairs_reader *r)
+{
+	double value = 0, total = (double)NAN;
+	const char *start = r->p, *q = time_end(r, start, &value), *unit;
+
+	if (q != start)
+		return take_time(r, q, value);
+	q = number_end(r, start, &value);
+	if (q == start)
+		return skip_value(r, token_end(r, start));
+	unit = q;
+	if (value == floor(value) && value >= 0)
+		q = unit = total_end(r, q, &total);
+	q = unit_end(r, q);
+	if (!may_be_joined(slice(unit, q)) || is_digit(byte_at(r, q)) ||
+	    (byte_at(r, q) != '\0' && strchr("_-+.\\@#:=<>*", *q) != NULL &&
+	     !is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
+		return skip_value(r, token_end(r, start));
+	r->p = skip_bar(r, q);
+	return add_pair(r, value, total, slice(unit, q));
+}
+
+/* "nan", "inf", "infinity", as they stand in the place of a number. */
+static bool
+is_no_number(struct str word, double *value)
+{
+	static const char *const words[] = { "nan", "inf", "infinity" };
+
+	return strchr("nNiI", word.p[0]) != NULL &&
+	       is_one_of(word, words, sizeof(words) / sizeof(words[0])) &&
+	       str_to_double(word, value);
+}
+
+/* The characters of bars and frames, U+2500 to U+259F, are no letters. */
+static bool
+is_frame(const struct pairs_reader *r, const char *p)
+{
+	return *p == '\xe2' && r->end - p >= 3 && (unsigned char)p[1] >= 0x94 &&
+	       (unsigned char)p[1] <= 0x96;
+}
+
+static const char *
+word_end(const struct pairs_reader *r, const char *p)
+{
+	for (; p < r->end; p++) {
+		char next;
+
+		if (is_digit(*p) || (is_letter(*p) && !is_frame(r, p)))
+			continue;
+		next = byte_at(r, p + 1);
+		if (*p == '\0' || strchr("/.-@^", *p) == NULL ||
+		    !(is_letter(next) || is_digit(next)))
+			break;
+	}
+	return p;
+}
+
+/* "of 10" behind "epoch 1". */
+static bool
+take_of(struct pairs_reader *r, const char *behind)
+{
+	const char *q = skip_blanks(r, behind);
+	struct pair *last = &r->pairs[r->n - 1];
+
+	if (!is_digit(byte_at(r, q)) || last->unit.len > 0)
+		return false;
+	r->p = number_end(r, q, &last->total);
+	return true;
+}
+
+/* Add a word to those that are to name a number. */
+static bool
+add_word(struct pairs_reader *r, struct str word)
+{
+	if (r->told) { /* "phase: train", "Validation: loss 3.5" */
+		bool evaluates = is_evaluation(r->name);
+
+		if (++r->heads > MOST_HEAD_WORDS)
+			return false;
+		forget_words(r);
+		r->is_answer = true;
+		r->evaluates = evaluates;
+	}
+	if (r->words++ == 0)
+		r->name = word;
+	r->name.len = (size_t)(word.p + word.len - r->name.p);
+	r->prose = r->prose || is_prose(word);
+	r->after_number = false;
+	return true;
+}
+
+/* Whether ":" or "=" follows. */
+static bool
+is_told(const struct pairs_reader *r, const char *behind)
+{
+	char c = byte_at(r, skip_blanks(r, behind));
+
+	return c == ':' || c == '=';
+}
+
+static bool
+take_word(struct pairs_reader *r)
+{
+	const char *end = word_end(r, r->p);
+	struct str word = slice(r->p, end);
+	double value;
+
+	if (r->after_number && str_eq_cstr(word, "of") && take_of(r, end))
+		return true;
+	r->p = end;
+	if (r->after_number && r->pairs[r->n - 1].unit.len == 0 &&
+	    is_unit(word) && !is_told(r, end)) {
+		r->pairs[r->n - 1].unit = word;
+		return true;
+	}
+	if (r->words > 0 && (r->told || !r->prose) &&
+	    is_no_number(word, &value))
+		return add_pair(r, value, (double)NAN, (struct str){ NULL, 0 });
+	if (r->words > 0 && !r->told && str_eq_cstr(word, "at")) {
+		bool good = take_heading(r); /* "val loss at step 10 | .." */
+
+		forget_words(r);
+		return good;
+	}
+	return add_word(r, word);
+}
+
+/* A quoted text is a name before ":", else the value of one. */
+static bool
+take_quoted(struct pairs_reader *r)
+{
+	const char *start = r->p + 1, *end = find_close(r, start, *r->p), *q;
+	double value;
+
+	if (end == NULL)
+		return false;
+	q = skip_blanks(r, end + 1);
+	if (byte_at(r, q) == ':' && !r->told) {
+		if (r->words > 0 || end == start)
+			return false;
+		r->name = slice(start, end);
+		r->words = 1;
+		r->p = end + 1;
+		return true;
+	}
+	if (!r->told)
+		return false;
+	if (start < end && (is_digit(*start) || *start == '-') &&
+	    (number_end(r, start, &value) == end ||
+	     (time_end(r, start, &value) == end && isfinite(value)))) {
+		r->p = end + 1;
+		return add_pair(r, value, (double)NAN,
+				memchr(start, ':', (size_t)(end - start)) !=
+						NULL
+					? STR_LIT("s")
+					: (struct str){ NULL, 0 });
+	}
+	return skip_value(r, end + 1);
+}
+
+/* Whether all bytes from p up to end are among these. */
+static bool
+has_only(const char *p, const char *end, const char *bytes)
+{
+	while (p < end && strchr(bytes, *p) != NULL)
+		p++;
+	return p == end;
+}
+
+/* "(5.80)" and "(  8%)" behind a number are asides; "(ms)" is a unit. */
+static bool
+take_round(struct pairs_reader *r)
+{
+	const char *close = find_close(r, r->p, ')');
+
+	if (close == NULL)
+		return false;
+	if (r->told)
+		return skip_value(r, close + 1);
+	if (r->after_number &&
+	    memchr(r->p, ':', (size_t)(close - r->p)) == NULL &&
+	    memchr(r->p, '=', (size_t)(close - r->p)) == NULL) {
+		r->p = close + 1;
+		return true;
+	}
+	if (r->words == 0) {
+		r->p++;
+		return end_item(r);
+	}
+	if (close - r->p < 2 || close - r->p > MOST_UNIT_BYTES ||
+	    !is_letter(r->p[1]))
+		return false; /* "print(3" */
+	r->name_unit = slice(r->p + 1, close);
+	r->p = close + 1;
+	return true;
+}
+
+/* "[====>...]" is a bar, "=[0.1, 0.2]" a list, "Epoch: [3]" a number. */
+static bool
+take_square(struct pairs_reader *r)
+{
+	const char *close = find_close(r, r->p, ']');
+
+	if (close != NULL && close - r->p > 4 &&
+	    has_only(r->p + 1, close, "=>.-# ")) {
+		r->p = close + 1;
+		r->about->is_bar = true;
+		return true;
+	}
+	if (r->told && close != NULL &&
+	    memchr(r->p, ',', (size_t)(close - r->p)) != NULL)
+		return skip_value(r, close + 1);
+	r->p++;
+	return r->words > 0 || end_item(r);
+}
+
+/* A "-": between items, for what is absent, or of a ruler or an option. */
+static bool
+take_dash(struct pairs_reader *r)
+{
+	const char *q = r->p;
+
+	while (byte_at(r, q) == '-')
+		q++;
+	if (q < r->end && !is_blank(*q) && strchr(",;|)]}", *q) == NULL)
+		return false;
+	if (r->told)
+		return skip_value(r, q);
+	if (q - r->p > 1)
+		return false;
+	r->p = q;
+	return end_item(r);
+}
+
+static bool
+take_colon(struct pairs_reader *r)
+{
+	if (byte_at(r, r->p + 1) == ':' || r->told)
+		return false;
+	r->p++;
+	if (r->words == 0)
+		return r->n > 0 && end_item(r);
+	r->told = true;
+	return true;
+}
+
+static bool
+take_equals(struct pairs_reader *r)
+{
+	char next = byte_at(r, r->p + 1);
+
+	if (next == '=' || next == '>' || r->words == 0 || r->told)
+		return false;
+	r->p++;
+	r->told = true;
+	return true;
+}
+
+/* One dictionary, with nothing behind it. */
+static bool
+take_brace(struct pairs_reader *r)
+{
+	bool opens = *r->p++ == '{';
+
+	if (opens == r->in_braces || r->told)
+		return false;
+	r->in_braces = opens;
+	return end_item(r);
+}
+
+/* ">>" ends what a logger writes before the row. */
+static bool
+take_angle(struct pairs_reader *r)
+{
+	if (byte_at(r, r->p + 1) != '>' || r->n > 0)
+		return false;
+	r->p += 2;
+	return end_item(r);
+}
+
+/* "?it/s" of a bar that has just begun. */
+static bool
+take_question(struct pairs_reader *r)
+{
+	r->p = token_end(r, r->p);
+	return r->about->is_bar;
+}
+
+static bool
+take_percent(struct pairs_reader *r)
+{
+	if (!r->after_number || r->pairs[r->n - 1].unit.len > 0)
+		return false;
+	r->pairs[r->n - 1].unit = slice(r->p, r->p + 1);
+	r->p++;
+	return true;
+}
+
+static bool
+take_separator(struct pairs_reader *r)
+{
+	char c = *r->p++;
+
+	/* Source code, or a part of a longer list. */
+	if ((c == ',' || c == ';') && skip_blanks(r, r->p) == r->end)
+		return false;
+	return end_item(r);
+}
+
+/* Marks with a meaning; all others are in no row. */
+static bool
+take_mark(struct pairs_reader *r)
+{
+	static const struct {
+		char mark;
+		bool (*take)(struct pairs_reader *r);
+	} marks[] = {
+		{ ':', take_colon },	 { ',', take_separator },
+		{ '=', take_equals },	 { '|', take_separator },
+		{ '-', take_dash },	 { '\'', take_quoted },
+		{ '"', take_quoted },	 { '(', take_round },
+		{ ')', take_separator }, { '[', take_square },
+		{ ']', take_separator }, { '{', take_brace },
+		{ '}', take_brace },	 { ';', take_separator },
+		{ '%', take_percent },	 { '?', take_question },
+		{ '>', take_angle },
+	};
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (marks[i].mark == *r->p)
+			return marks[i].take(r);
+	return false;
+}
+
+static bool
+begins_number(const struct pairs_reader *r)
+{
+	char c = *r->p, next = byte_at(r, r->p + 1);
+
+	if (is_digit(c))
+		return true;
+	if (c == '.')
+		return is_digit(next);
+	return (c == '-' || c == '+') &&
+	       (is_digit(next) ||
+		(next == '.' && is_digit(byte_at(r, r->p + 2))));
+}
+
+static bool
+take_token(struct pairs_reader *r)
+{
+	if (is_blank(*r->p)) {
+		r->p++;
+		return true;
+	}
+	if (begins_number(r))
+		return take_number(r);
+	if (!is_letter(*r->p))
+		return take_mark(r);
+	if (!is_frame(r, r->p))
+		return take_word(r);
+	r->p += 3;
+	return true;
+}
+
+size_t
+pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
+		struct pairs_line *about)
+{
+	struct pairs_reader r = { .p = line.p,
+				  .start = line.p,
+				  .end = line.p + line.len,
+				  .pairs = pairs,
+				  .about = about };
+
+	*about = (struct pairs_line){ .is_bar = false };
+	while (r.p < r.end)
+		if (!take_token(&r))
+			return 0;
+	if (!end_item(&r) || r.in_braces)
+		return 0;
+	if (about->is_bar && r.n > 0 &&
+	    is_evaluation(first_word(pairs[0].name)))
+		about->evaluates = true;
+	return r.n;
+}
+
+size_t
+pairs_read(struct str line, struct pair pairs[PAIRS_MAX])
+{
+	struct pairs_line about;
+
+	return pairs_read_line(line, pairs, &about);
+}

@@ -19,6 +19,7 @@ extern const struct embed_file format_builtin[];
 
 #define MAX_FORMATS 64
 #define MAX_RULES   1024
+#define MAX_NAMES   64
 
 struct format_set {
 	struct format formats[MAX_FORMATS];
@@ -59,6 +60,8 @@ make_order(struct format_set *set)
 
 static int take_rules(const struct json_reader *r, const cJSON *rules,
 		      const char *path, void *to);
+static int take_names(const struct json_reader *r, const cJSON *names,
+		      const char *path, void *to);
 
 static const char *const schemas[] = { "hgym-tui.format/1", NULL };
 
@@ -91,8 +94,63 @@ static const struct json_field rule_fields[] = {
 		 .what = "last row"),
 	JSON_ROW("any_rank", BOOL, rule, any_rank),
 	JSON_ROW("rounded", BOOL, rule, rounded),
+	JSON_ROW("pairs", BOOL, rule, pairs),
+	{ .name = "names",
+	  .kind = JSON_AS_OTHER,
+	  .types = JSON_OBJECT,
+	  .take = take_names },
 	{ .name = NULL },
 };
+
+/* "dt": "step_ms", "v_num": null; a word of another kind is an error. */
+static int
+take_name(const struct json_reader *r, const cJSON *node, const char *path,
+	  struct rule_name *name)
+{
+	const char *word = node->valuestring;
+
+	name->printed = xstrdup(node->string);
+	name->metric = METRIC_COUNT;
+	name->scale = 1;
+	name->skip = cJSON_IsNull(node);
+	if (name->skip)
+		return 0;
+	if (!cJSON_IsString(node))
+		return json_refuse(r, path,
+				   "expected the name of a metric, \"own\" or "
+				   "null");
+	if (strcmp(word, "own") == 0)
+		return 0;
+	name->metric = rule_metric(word, &name->scale);
+	return name->metric != METRIC_COUNT
+		       ? 0
+		       : json_refuse(r, path, "there is no metric \"%s\"",
+				     word);
+}
+
+static int
+take_names(const struct json_reader *r, const cJSON *names, const char *path,
+	   void *to)
+{
+	struct rule *rule = (struct rule *)to;
+	int n = cJSON_GetArraySize(names);
+	const cJSON *node;
+
+	if (n > MAX_NAMES)
+		return json_refuse(r, path, "at most %d names are allowed",
+				   MAX_NAMES);
+	rule->pairs = true;
+	rule->names = xcalloc((size_t)n + 1, sizeof(*rule->names));
+	cJSON_ArrayForEach(node, names)
+	{
+		char at[JSON_PATH_SIZE];
+
+		if (take_name(r, node, json_join(at, path, node->string),
+			      &rule->names[rule->n_names++]) != 0)
+			return -1;
+	}
+	return 0;
+}
 
 static int
 take_rules(const struct json_reader *r, const cJSON *rules, const char *path,

@@ -6,7 +6,12 @@
 
 #include <stdbool.h>
 
+#include <string.h>
+
 #include "base/clock.h"
+
+/* No logger's head is longer. */
+#define ARROW_BYTES 160
 
 static bool
 is_digit(char c)
@@ -214,6 +219,47 @@ take_iso(struct line_prefix *out)
 	return true;
 }
 
+/*
+ * What Transformers puts before a message: "[INFO|trainer.py:2313]
+ * 2024-11-26 22:07:15,123 >> ", "[INFO|2024-11-26 22:07:15] trainer.py:1 >> ".
+ */
+static bool
+take_arrow(struct line_prefix *out)
+{
+	static const char *const words[] = { "[INFO|", "[WARNING|", "[ERROR|" };
+	struct str s = out->rest;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *arrow;
+
+		if (!str_starts_with(s, words[i]))
+			continue;
+		arrow = memmem(s.p, s.len < ARROW_BYTES ? s.len : ARROW_BYTES,
+			       " >> ", 4);
+		if (arrow == NULL)
+			return false;
+		out->rest = skip(s, (size_t)(arrow + 4 - s.p));
+		return true;
+	}
+	return false;
+}
+
+/* The tag of "[titan] 2026-03-18 14:38:12,123 - ..": a time stands behind. */
+static bool
+take_tag(struct line_prefix *out)
+{
+	struct str s = out->rest;
+	size_t n = 1;
+
+	while (n < s.len && s.p[n] >= 'a' && s.p[n] <= 'z')
+		n++;
+	if (n == 1 || n + 1 >= s.len || s.p[0] != '[' || s.p[n] != ']' ||
+	    s.p[n + 1] != ' ' || !has_shape(skip(s, n + 2), "0000-00-00"))
+		return false;
+	out->rest = skip(s, n + 2);
+	return true;
+}
+
 static bool
 is_name_byte(char c)
 {
@@ -392,12 +438,13 @@ void
 line_prefix_split(struct str line, struct line_prefix *out)
 {
 	*out = (struct line_prefix){ -1, 0, line };
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		bool stamped = out->wall_ms != 0;
 
 		if (!stamped && !may_begin_prefix(out->rest))
 			break;
-		if (!take_rank(out) && !take_epoch(out) && !take_iso(out)) {
+		if (!take_rank(out) && !take_epoch(out) && !take_iso(out) &&
+		    !take_arrow(out) && !take_tag(out)) {
 			take_logger(out, stamped);
 			break;
 		}

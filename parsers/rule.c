@@ -59,12 +59,25 @@ static const struct {
 
 static const char *const text_groups[] = { "stage", "text", "mode" };
 
+enum metric
+rule_metric(const char *word, double *scale)
+{
+	*scale = 1;
+	for (size_t i = 0; i < N_SCALED; i++) {
+		if (strcmp(word, scaled_groups[i].name) == 0) {
+			*scale = scaled_groups[i].scale;
+			return scaled_groups[i].metric;
+		}
+	}
+	return metric_by_name(str_from(word));
+}
+
 /* File one named group; -1 when its name means nothing. */
 static int
 rule_add_group(struct rule *rule, const char *name, uint32_t number,
 	       struct err *err)
 {
-	struct rule_group group = { number, metric_by_name(str_from(name)), 1 };
+	struct rule_group group = { .number = number };
 	uint32_t *text[] = { &rule->stage_group, &rule->text_group,
 			     &rule->mode_group };
 
@@ -74,12 +87,7 @@ rule_add_group(struct rule *rule, const char *name, uint32_t number,
 			return 0;
 		}
 	}
-	for (size_t i = 0; i < N_SCALED; i++) {
-		if (strcmp(name, scaled_groups[i].name) == 0) {
-			group.metric = scaled_groups[i].metric;
-			group.scale = scaled_groups[i].scale;
-		}
-	}
+	group.metric = rule_metric(name, &group.scale);
 	if (group.metric == METRIC_COUNT)
 		return err_set(err, ERR_CONFIG,
 			       "the group (?<%s>) names no metric", name);
@@ -188,6 +196,9 @@ rule_release(struct rule *rule)
 	free(rule->name);
 	free(rule->pattern);
 	free(rule->needs);
+	for (size_t i = 0; i < rule->n_names; i++)
+		free(rule->names[i].printed);
+	free(rule->names);
 	steps_release(&rule->steps);
 	*rule = (struct rule){ .name = NULL };
 }

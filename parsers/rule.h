@@ -123,6 +123,12 @@ struct rule {
 	struct steps steps;
 };
 
+/*
+ * What a word of a rule names: a metric ("train_loss"), in another unit with
+ * its factor in *scale ("step_s"), or METRIC_COUNT for nothing that is known.
+ */
+enum metric rule_metric(const char *word, double *scale);
+
 /* Compile the pattern of *rule, of which it is given with name, needs and the
  * kinds; -1 with a sentence in err. */
 int rule_compile(struct rule *rule, struct err *err)

@@ -5,6 +5,7 @@
 #include "parsers/run_apply.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -402,11 +403,11 @@ apply_row(const struct apply *a)
 	take_rates(a);
 }
 
-/* The run is `step` steps of `total` far: a bar of the training says so. */
+/* The run is so many steps far; something beside its rows says so. */
 static void
-move_to(struct run_state *s, double step, double total)
+move_to(struct run_state *s, double step)
 {
-	if (total != s->run.planned_steps || step <= s->run.last_step)
+	if (step <= s->run.last_step)
 		return;
 	s->active = true;
 	survive(s);
@@ -431,7 +432,7 @@ take_bar(const struct apply *a)
 	if (s->row_total == s->bar_total && s->row_step < s->bar_step) {
 		s->run.planned_steps = s->bar_total;
 		s->last = LAST_PLAN;
-		move_to(s, s->bar_step, s->bar_total);
+		move_to(s, s->bar_step);
 	}
 	s->row_step = s->bar_step;
 	s->row_total = s->bar_total;
@@ -445,7 +446,14 @@ apply_step(const struct apply *a)
 	s->bar_step = record_get(a->record, METRIC_STEP);
 	s->bar_total = record_get(a->record, METRIC_PLANNED);
 	s->bar_line = a->place->line;
-	move_to(s, s->bar_step, s->bar_total);
+	if (run_has(s->bar_total)) {
+		if (s->bar_total == s->run.planned_steps)
+			move_to(s, s->bar_step);
+		return;
+	}
+	if (!s->has_steps) /* the optimizer's own count, below the trainer's */
+		move_to(s, s->bar_step);
+	take_pairs(a);
 }
 
 static void
@@ -512,6 +520,7 @@ apply_train(const struct apply *a)
 	    !(a->record->values[METRIC_STEP] <= s->run.last_step))
 		s->ended = s->left = false;
 	apply_row(a);
+	s->has_steps = s->has_steps || record_has(a->record, METRIC_STEP);
 	s->row_is_last = true;
 	take_train_numbers(a);
 	if (record_has(a->record, METRIC_VAL_LOSS) ||
@@ -704,15 +713,48 @@ apply_setting(const struct apply *a)
 	take_mode(a->state, a->record->mode);
 }
 
+/* The name of a score: of its task, which stands once, and its metric. */
+static struct str
+score_name(struct run_state *s, const struct record *record,
+	   char out[2 * SERIES_NAME_BYTES])
+{
+	struct str task = str_trim(record->stage), mode = str_trim(record->mode);
+	int n;
+
+	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))
+		task = (struct str){ task.p + 1, task.len - 1 };
+	if (task.len > 0)
+		(void)snprintf(s->task, sizeof(s->task), "%.*s", (int)task.len,
+			       task.p);
+	n = snprintf(out, (size_t)2 * SERIES_NAME_BYTES, "%s%s%.*s", s->task,
+		     mode.len > 0 ? "/" : "", (int)mode.len, mode.p);
+	return (struct str){ out, strlen(out) < (size_t)n ? strlen(out)
+							  : (size_t)n };
+}
+
 /* A figure of an evaluation; it stands for itself where nothing trained. */
 static void
 apply_score(const struct apply *a)
 {
 	struct run_state *s = a->state;
+	double value = record_get(a->record, METRIC_SCORE);
+	char text[2 * SERIES_NAME_BYTES];
+	struct run_series *series;
+	struct str name;
 
 	survive(s);
 	if (!s->active)
 		s->ended = true;
+	take_pairs(a);
+	if (!isfinite(value))
+		return;
+	name = score_name(s, a->record, text);
+	series = run_series_get(&s->run, name, (struct str){ NULL, 0 },
+				METRIC_COUNT);
+	if (series == NULL)
+		return;
+	run_series_add(series, value, s->run.last_step);
+	emit_point(a, METRIC_COUNT, series->name, value);
 }
 
 static void

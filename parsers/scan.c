@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/format.h"
+#include "parsers/pair_record.h"
 
 /* Enough for any honest line of 64 KiB, too little to be felt. */
 #define MATCH_LIMIT    200000U
@@ -119,6 +120,7 @@ struct scanner {
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
 	uint64_t *limit_hits; /* a rule each */
+	struct record_pair rows[PAIRS_MAX]; /* of the record at hand */
 };
 
 struct scanner *
@@ -228,7 +230,7 @@ take_groups(struct scanner *scanner, size_t i, struct str line,
 
 		if (text.p == NULL)
 			continue;
-		if (!str_to_double(text, &value))
+		if (!steps_number(text, &value))
 			return false;
 		set_number(record, group, value);
 	}
@@ -239,6 +241,15 @@ take_groups(struct scanner *scanner, size_t i, struct str line,
 	if (rule->mode_group != 0)
 		record->mode = group_text(line, ovector, rule->mode_group);
 	return true;
+}
+
+/* All named numbers of the line, beside what the groups have read. */
+static void
+take_named(struct scanner *scanner, struct str line, struct record *record)
+{
+	struct pair pairs[PAIRS_MAX];
+
+	pair_record_fill(record, pairs, pairs_read(line, pairs), scanner->rows);
 }
 
 /* Rule number i, of which first bytes and literals let the line pass. */
@@ -255,9 +266,13 @@ try_rule(struct scanner *scanner, size_t i, struct str line,
 	record->present = 0;
 	record->n_pairs = 0;
 	record->stage = record->text = record->mode = (struct str){ NULL, 0 };
-	return rule->steps.end != STEPS_PART
-		       ? take_steps(rule, line, record)
-		       : take_groups(scanner, i, line, record);
+	if (!(rule->steps.end != STEPS_PART
+		      ? take_steps(rule, line, record)
+		      : take_groups(scanner, i, line, record)))
+		return false;
+	if (rule->pairs)
+		take_named(scanner, line, record);
+	return true;
 }
 
 /* The first word of the line without its leading blanks. */
@@ -368,6 +383,14 @@ is_as_long_as_loss(struct str line)
 	return at < end && decimals_before(line.p, at) == n;
 }
 
+static bool
+ends_in_number(struct str line)
+{
+	char last = line.p[line.len - 1];
+
+	return last == '.' || (last >= '0' && last <= '9');
+}
+
 /* Whether one digit more behind the line would give the same record. */
 static bool
 is_complete(struct scanner *scanner, struct str line,
@@ -377,8 +400,7 @@ is_complete(struct scanner *scanner, struct str line,
 	struct buf text;
 	bool same;
 
-	if (line.p[line.len - 1] != '.' &&
-	    (line.p[line.len - 1] < '0' || line.p[line.len - 1] > '9'))
+	if (!ends_in_number(line))
 		return true;
 	buf_init(&text, line.len + 2);
 	buf_append(&text, line.p, line.len);
@@ -398,8 +420,17 @@ bool
 scanner_scan_cut(struct scanner *scanner, struct str line,
 		 struct record *record)
 {
-	return scanner_scan(scanner, line, record) &&
-	       (is_complete(scanner, line, record) ||
-		(record_has(record, METRIC_VAL_BPB) &&
-		 is_as_long_as_loss(line)));
+	bool is_whole;
+
+	if (!scanner_scan(scanner, line, record))
+		return false;
+	is_whole = is_complete(scanner, line, record) ||
+		   (record_has(record, METRIC_VAL_BPB) &&
+		    is_as_long_as_loss(line));
+	if (!is_whole || !ends_in_number(line))
+		return is_whole;
+	/* Looked at anew: what is_complete saw is gone, with its pairs. */
+	(void)scanner_scan(scanner, line, record);
+	record->n_pairs -= record->n_pairs > 0; /* it may be cut */
+	return true;
 }

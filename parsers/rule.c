@@ -120,6 +120,23 @@ rule_find_groups(struct rule *rule, struct err *err)
 	return 0;
 }
 
+/* The byte that every match begins with, behind the blanks of an indent. */
+static bool
+rule_first_of_head(struct rule *rule)
+{
+	const struct steps *steps = &rule->steps;
+	unsigned char first;
+
+	if (steps->n == 0 || steps->items[0].len == 0)
+		return false;
+	memcpy(&first, &steps->items[0].word, 1);
+	memset(rule->first, 0, sizeof(rule->first));
+	rule->first[first / 8] |= (unsigned char)(1U << (first % 8));
+	if (steps->indented)
+		rule->first[' ' / 8] |= 1U << (' ' % 8);
+	return true;
+}
+
 /* The bytes that a match of body may begin with, as PCRE2 finds them. */
 static void
 rule_find_first(struct rule *rule, const char *body)
@@ -158,7 +175,8 @@ rule_find_steps(struct rule *rule)
 	if (rule->pattern[0] != '^' || (options & PCRE2_ANCHORED) == 0 ||
 	    !steps_read(&rule->steps, rule->pattern))
 		return;
-	rule_find_first(rule, rule->pattern + 1);
+	if (!rule_first_of_head(rule))
+		rule_find_first(rule, rule->pattern + 1);
 	if (rule->stage_group != 0 || rule->text_group != 0 ||
 	    rule->mode_group != 0)
 		rule->steps.end = STEPS_PART; /* not all groups are numbers */
@@ -182,10 +200,12 @@ rule_compile(struct rule *rule, struct err *err)
 			       "the pattern is wrong at character %zu: %s", at,
 			       (const char *)message);
 	}
-	rule->jit = pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE) == 0;
 	if (rule_find_groups(rule, err) != 0)
 		return -1;
 	rule_find_steps(rule);
+	/* What its steps match never comes to PCRE2. */
+	rule->jit = rule->steps.end == STEPS_PART &&
+		    pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE) == 0;
 	return 0;
 }
 

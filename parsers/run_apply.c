@@ -718,7 +718,8 @@ static struct str
 score_name(struct run_state *s, const struct record *record,
 	   char out[2 * SERIES_NAME_BYTES])
 {
-	struct str task = str_trim(record->stage), mode = str_trim(record->mode);
+	struct str task = str_trim(record->stage),
+		   mode = str_trim(record->mode);
 	int n;
 
 	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))

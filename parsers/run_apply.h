@@ -63,8 +63,8 @@ struct run_state {
 	 */
 	double bar_step, bar_total;
 	uint64_t bar_line;
-	double row_step, row_total; /* of the bar that a row stood in */
-	bool has_steps;		    /* rows of training print their step */
+	double row_step, row_total;   /* of the bar that a row stood in */
+	bool has_steps;		      /* rows of training print their step */
 	char task[SERIES_NAME_BYTES]; /* whose scores the table goes on with */
 };
 

@@ -304,7 +304,7 @@ take_record(struct run_reader *r, const struct record *record,
 	}
 	r->matched++;
 	note_format(r, record->rule->format);
-	if (row == ROW_REPEATED || !r->has_run)
+	if (row == ROW_REPEATED || (!r->has_run && kind != RULE_STEP))
 		return;
 	run_state_apply(&r->state, record, &place, &sink);
 }

@@ -90,6 +90,7 @@ scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
 					     ? 0
 					     : rule->steps.head_mask,
 			.second = rule->steps.second,
+			.indented = rule->steps.indented,
 			.second_mask = rule->steps.second_mask,
 			.needs = add_gram(index, rule->needs, rule->needs_len),
 		};
@@ -119,7 +120,7 @@ struct scanner {
 	const PCRE2_SIZE *ovector; /* of match_data */
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
-	uint64_t *limit_hits; /* a rule each */
+	uint64_t *limit_hits;		    /* a rule each */
 	struct record_pair rows[PAIRS_MAX]; /* of the record at hand */
 };
 
@@ -326,7 +327,7 @@ may_match(const struct scan_index *index, const struct scan_rule *r,
 		if ((look->grams & r->needs) == 0)
 			return false;
 	}
-	return !steps->indented ||
+	return !r->indented ||
 	       (indented_word(look->line) & steps->head_mask) == steps->head;
 }
 

@@ -203,13 +203,13 @@ add_format(struct format_set *set, struct format *format, struct err *err)
 		set->n_formats * sizeof(*set->formats));
 	set->formats[0] = *format;
 	set->n_formats++;
-	make_order(set);
 	return 0;
 }
 
-int
-format_set_load_text(struct format_set *set, const char *file, struct str text,
-		     struct err *err)
+/* The same as format_set_load_text, the order left as it was. */
+static int
+load_text(struct format_set *set, const char *file, struct str text,
+	  struct err *err)
 {
 	const struct json_reader r = { .at = { file, text, ERR_CONFIG },
 				       .err = err };
@@ -230,6 +230,17 @@ format_set_load_text(struct format_set *set, const char *file, struct str text,
 	if (rc != 0)
 		format_release(&format);
 	cJSON_Delete(root);
+	return rc;
+}
+
+int
+format_set_load_text(struct format_set *set, const char *file, struct str text,
+		     struct err *err)
+{
+	int rc = load_text(set, file, text, err);
+
+	if (rc == 0)
+		make_order(set);
 	return rc;
 }
 
@@ -259,13 +270,14 @@ format_set_new_builtin(void)
 		n++;
 	/* Backwards: each one that is added comes before the others. */
 	for (size_t i = n; i > 0; i--) {
-		if (format_set_load_text(set, format_builtin[i - 1].name,
-					 str_from(format_builtin[i - 1].text),
-					 &err) != 0) {
+		if (load_text(set, format_builtin[i - 1].name,
+			      str_from(format_builtin[i - 1].text),
+			      &err) != 0) {
 			(void)fprintf(stderr, "hgym-tui: %s\n", err.text);
 			abort();
 		}
 	}
+	make_order(set);
 	for (size_t i = 0; i < set->n_formats; i++)
 		set->formats[i].builtin = true;
 	return set;

@@ -82,16 +82,17 @@ scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
 	index->items = xcalloc(256 * n, sizeof(*index->items));
 	for (size_t i = 0; i < n; i++) {
 		const struct rule *rule = order[i];
+		bool indented = rule->steps.indented;
 
 		index->rules[i] = (struct scan_rule){
 			.rule = rule,
-			.head = rule->steps.indented ? 0 : rule->steps.head,
-			.head_mask = rule->steps.indented
-					     ? 0
-					     : rule->steps.head_mask,
-			.second = rule->steps.second,
-			.indented = rule->steps.indented,
-			.second_mask = rule->steps.second_mask,
+			.head = indented ? 0 : rule->steps.head,
+			.head_mask = indented ? 0 : rule->steps.head_mask,
+			.second = indented ? rule->steps.head
+					   : rule->steps.second,
+			.second_mask = indented ? rule->steps.head_mask
+						: rule->steps.second_mask,
+			.indented = indented,
 			.needs = add_gram(index, rule->needs, rule->needs_len),
 		};
 	}
@@ -301,25 +302,35 @@ second_word(struct str line)
 /* What is found out of a line when a rule first asks for it. */
 struct look {
 	struct str line;
-	bool has_second, has_grams;
-	uint64_t second;
+	bool has_second, has_grams, has_indented;
+	uint64_t second, indented;
 	uint32_t grams;
 };
+
+/* The word behind the line's indent, or behind its first blank. */
+static uint64_t
+look_word(struct look *look, bool indented)
+{
+	if (indented) {
+		if (!look->has_indented)
+			look->indented = indented_word(look->line);
+		look->has_indented = true;
+		return look->indented;
+	}
+	if (!look->has_second)
+		look->second = second_word(look->line);
+	look->has_second = true;
+	return look->second;
+}
 
 /* Whether the line, whose head is right, has what the rule's matches have. */
 static bool
 may_match(const struct scan_index *index, const struct scan_rule *r,
 	  struct look *look)
 {
-	const struct steps *steps = &r->rule->steps;
-
-	if (r->second_mask != 0) {
-		if (!look->has_second)
-			look->second = second_word(look->line);
-		look->has_second = true;
-		if ((look->second & r->second_mask) != r->second)
-			return false;
-	}
+	if (r->second_mask != 0 &&
+	    (look_word(look, r->indented) & r->second_mask) != r->second)
+		return false;
 	if (r->needs != 0) {
 		if (!look->has_grams)
 			look->grams = find_grams(index, look->line);
@@ -327,8 +338,7 @@ may_match(const struct scan_index *index, const struct scan_rule *r,
 		if ((look->grams & r->needs) == 0)
 			return false;
 	}
-	return !r->indented ||
-	       (indented_word(look->line) & steps->head_mask) == steps->head;
+	return true;
 }
 
 bool

@@ -297,7 +297,7 @@ steps_number(struct str s, double *value)
 	for (size_t i = 0; i < s.len; i++) {
 		if (s.p[i] != ',')
 			plain[n++] = s.p[i];
-		else if (!is_thousand(s, i))
+		else if (!is_thousand(s, i) || memchr(plain, '.', n) != NULL)
 			return false;
 	}
 	return str_to_double((struct str){ plain, n }, value);

@@ -14,6 +14,8 @@
 #include "parsers/run_series.h"
 
 #define EVENT_TEXT_BYTES 240
+/* A bar is at the latest so many lines before the row that is of it. */
+#define BAR_LINES 2
 /* A byte has 8 bits; a model that is sure of the wrong ones needs more. */
 #define MAX_BPB 64
 
@@ -417,16 +419,16 @@ move_to(struct run_state *s, double step)
 }
 
 /*
- * A row without a step that stands in a bar's line.  Evaluations have bars
- * too, and a buffer may put a row into one of those: that this one counts the
- * steps is sure when the row before stood in it too, and less far.
+ * A row without a step that stands behind a bar.  Evaluations have bars too,
+ * and a buffer may put a row behind one of those: that this one counts the
+ * steps is sure when the row before stood behind it too, and less far.
  */
 static void
 take_bar(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
-	if (s->bar_line != a->place->line ||
+	if (a->place->line - s->bar_line > BAR_LINES ||
 	    record_has(a->record, METRIC_STEP) || run_has(s->run.planned_steps))
 		return;
 	if (s->row_total == s->bar_total && s->row_step < s->bar_step) {
@@ -797,6 +799,7 @@ apply_end(const struct apply *a)
 {
 	struct run_state *s = a->state;
 
+	take_bar(a);
 	s->ended = true;
 	s->left = a->record->rule->fatal;
 	take(a->record, METRIC_STEP, &s->run.last_step);

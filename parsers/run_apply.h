@@ -58,12 +58,12 @@ struct run_state {
 	uint64_t tok_s_n;
 	struct median step_ms; /* of the step times as printed */
 	/*
-	 * A bar that rows without a step stand in: what it counts to, and how
-	 * far it was.  Of two such rows under one bar it counts the steps.
+	 * The last bar: what it counts to, and how far it was.  Behind which
+	 * bar two rows without a step stood, that one counts the steps.
 	 */
 	double bar_step, bar_total;
 	uint64_t bar_line;
-	double row_step, row_total;   /* of the bar that a row stood in */
+	double row_step, row_total;   /* of the bar before the last row */
 	bool has_steps;		      /* rows of training print their step */
 	char task[SERIES_NAME_BYTES]; /* whose scores the table goes on with */
 };

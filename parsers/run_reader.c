@@ -269,6 +269,8 @@ makes_run(const struct record *record)
 	const struct rule *rule = record->rule;
 
 	return rule->kind != RULE_IGNORE && rule->kind != RULE_END &&
+	       (rule->kind != RULE_SETTING || record->present != 0 ||
+		record->mode.len > 0) &&
 	       (rule->kind != RULE_EVENT || rule->fatal) &&
 	       (rule->kind != RULE_STEP ||
 		!record_has(record, METRIC_PLANNED)) &&

@@ -434,6 +434,32 @@ with_indent(struct str line, struct str rest)
 	return (struct str){ rest.p - 2, rest.len + 2 };
 }
 
+bool
+line_prefix_task(struct str line, struct line_prefix *out)
+{
+	struct str s = skip_blanks(line);
+	bool is_mpi = str_starts_with(s, "[1,");
+	const char *end = is_mpi ? ">:" : ": ", *at;
+	size_t n;
+	int rank;
+
+	if (is_mpi)
+		s = skip(s, 3);
+	n = count_digits(s, 0);
+	if (n == 0 || n > 5 || n == s.len)
+		return false;
+	rank = digits(s, 0, n);
+	s = skip(s, n);
+	if (!str_starts_with(s, is_mpi ? "]<std" : end))
+		return false;
+	at = memmem(s.p, s.len, end, 2);
+	if (at == NULL || at + 2 == s.p + s.len)
+		return false;
+	line_prefix_split(skip(s, (size_t)(at + 2 - s.p)), out);
+	out->rank = rank;
+	return true;
+}
+
 void
 line_prefix_split(struct str line, struct line_prefix *out)
 {

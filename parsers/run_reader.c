@@ -268,7 +268,8 @@ makes_run(const struct record *record)
 {
 	const struct rule *rule = record->rule;
 
-	return rule->kind != RULE_IGNORE && rule->kind != RULE_END &&
+	return rule->kind != RULE_IGNORE &&
+	       (rule->kind != RULE_END || record->present != 0) &&
 	       (rule->kind != RULE_SETTING || record->present != 0 ||
 		record->mode.len > 0) &&
 	       (rule->kind != RULE_EVENT || rule->fatal) &&
@@ -298,7 +299,7 @@ take_record(struct run_reader *r, const struct record *record,
 		next_run(r, segment,
 			 row == ROW_IN_RUN ||
 				 !has_other_plan(&r->state, record));
-	if (!r->has_run && kind == RULE_END)
+	if (!r->has_run && kind == RULE_END && !makes_run(record))
 		return; /* of something before the training */
 	if (!r->has_run && makes_run(record)) {
 		r->has_run = true;
@@ -520,7 +521,9 @@ read_segment(struct run_reader *r, const struct segment *segment)
 		return LINE_SOURCE;
 	}
 	if (!scan_whole(r, segment, &prefix.rest, &record) &&
-	    !scan_behind_bar(r, segment, &prefix, &record))
+	    !scan_behind_bar(r, segment, &prefix, &record) &&
+	    !(line_prefix_task(prefix.rest, &prefix) &&
+	      scan_whole(r, segment, &prefix.rest, &record)))
 		return LINE_PLAIN;
 	tell_rule(r, segment, &record);
 	if (is_of_other_rank(r, &record, prefix.rank))

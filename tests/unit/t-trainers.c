@@ -418,6 +418,24 @@ static const struct run_case cases[] = {
 	    { "last_val_loss", "null" },
 	    { "steps", "null" },
 	    { "status", "\"finished\"" } } },
+	{ "Hugging Face: only the end is told",
+	  "{'train_runtime': 9.5, 'train_steps_per_second': 0.5, 'train_loss': "
+	  "2.25, 'epoch': 1.0}\n",
+	  1,
+	  { { "last_train_loss", "null" },
+	    { "train_ms", "null" },
+	    { "status", "\"finished\"" } } },
+	{ "the number of a task before the line",
+	  "7:  iteration       10/      20 | elapsed time per iteration (ms): "
+	  "10.5 | lm loss: 5.0E+00 |\n"
+	  "[1,6]<stdout>: iteration       10/      20 | elapsed time per "
+	  "iteration (ms): 99.0 | lm loss: 4.0E+00 |\n"
+	  " 0: srun: error: n1: task 3: Killed\n",
+	  1,
+	  { { "steps", "10" },
+	    { "last_train_loss", "5" },
+	    { "step_ms_median", "10.5" },
+	    { "status", "\"killed\"" } } },
 	{ "a user's interrupt ends a run, a crash's followers are no cause",
 	  "iter 10: loss 3.1000, time 30.00ms, mfu 9.10%\n"
 	  "Traceback (most recent call last):\n"

@@ -523,6 +523,9 @@ apply_train(const struct apply *a)
 		s->ended = s->left = false;
 	apply_row(a);
 	s->has_steps = s->has_steps || record_has(a->record, METRIC_STEP);
+	if (s->val_open && s->last == LAST_VAL)
+		s->val_step = s->run.last_step;
+	s->val_open = false;
 	s->row_is_last = true;
 	take_train_numbers(a);
 	if (record_has(a->record, METRIC_VAL_LOSS) ||
@@ -538,6 +541,7 @@ apply_val(const struct apply *a)
 		return; /* of the packed model, not of the training */
 	apply_row(a);
 	a->state->row_is_last = false;
+	a->state->val_open = !record_has(a->record, METRIC_STEP);
 	take_val_numbers(a);
 	take_train_numbers(a);
 }
@@ -960,8 +964,8 @@ final_status(const struct run_state *s)
 		return RUN_TRUNCATED; /* the evaluation never ended */
 	if (s->stopped || reached_last(s))
 		return RUN_FINISHED;
-	if (run_has(s->run.steps) && !run_has(s->run.planned_steps) &&
-	    s->last != LAST_VAL)
+	if ((run_has(s->run.steps) || s->run.n_series > 0) &&
+	    !run_has(s->run.planned_steps) && s->last == LAST_PLAN_AND_VAL)
 		return RUN_UNKNOWN; /* nothing says how long it should be */
 	return RUN_TRUNCATED;
 }

@@ -38,9 +38,10 @@ struct run_state {
 	bool killed;	       /* it was no failure of the run's own */
 	bool left;	       /* what fails behind its end is not its own */
 	bool row_is_last;      /* the last row is one of training */
-	enum rule_last last;   /* how the last row of training is known */
-	bool has_bpb;	       /* a validation printed BPB */
-	double first_step;     /* of the first row */
+	bool val_open;	     /* a validation without a step: of the next row */
+	enum rule_last last; /* how the last row of training is known */
+	bool has_bpb;	     /* a validation printed BPB */
+	double first_step;   /* of the first row */
 	double val_step, val_line; /* of the last validation */
 	double stop_ms;
 	double artifact;     /* last size that was printed of it */

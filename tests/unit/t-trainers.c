@@ -62,7 +62,16 @@ static const struct run_case cases[] = {
 	    { "last_train_loss", "9.8" },
 	    { "last_val_loss", "10.95" },
 	    { "step_ms_median", "500" },
-	    { "tok_s_last", "5242880.5" } } },
+	    { "tok_s_last", "5242880.5" },
+	    { "status", "\"truncated\"" } } },
+	{ "build-nanogpt's console, to its last validation",
+	  "step     1 | loss: 9.800000 | lr 1.6e-06 | norm: 12.1 | dt: "
+	  "100.00ms | tok/sec: 5242880.50\n"
+	  "validation loss: 9.95\n"
+	  "step     2 | loss: 9.500000 | lr 1.6e-06 | norm: 12.1 | dt: "
+	  "100.00ms | tok/sec: 5242880.50\n",
+	  1,
+	  { { "steps", "2" }, { "status", "\"finished\"" } } },
 	{ "llm.c: NaN from the first row, and a scheduler's words in the last",
 	  "| train_num_batches     | 40                 |\n"
 	  "step    1/40 | loss     nan (+nanz)| norm    nan (+nanz)| lr "
@@ -123,7 +132,7 @@ static const struct run_case cases[] = {
 	    { "step_ms_median", "5.5" },
 	    { "train_batch_tokens", "4096" },
 	    { "final_bpb", "null" },
-	    { "status", "null" } } },
+	    { "status", "\"truncated\"" } } },
 	{ "nanochat: the tokenizer's time is no end of a training",
 	  "Training time: 0.06s\n"
 	  "step 00000/00050 (0.00%) | loss: 9.5 | lrm: 0.03 | dt: 170.64ms | "
@@ -373,6 +382,13 @@ static const struct run_case cases[] = {
 	    { "tok_s_per_device_last", "8688.5" },
 	    { "tok_s_last", "null" },
 	    { "status", "\"finished\"" } } },
+	{ "a part of a log, whose trainer prints its plan or its end elsewhere",
+	  "completed step: 8, seconds: 5.668, TFLOP/s/device: 134.911, "
+	  "Tokens/s/device: 8671.946, total_weights: 196608, loss: 10.440\n",
+	  1,
+	  { { "steps", "8" },
+	    { "planned_steps", "null" },
+	    { "status", "\"truncated\"" } } },
 	{ "timm: the value stands before the mean; batches are no steps",
 	  "Train: 3 [   0/1251 (  0%)]  Loss: 5.67 (5.80)  Time: 0.312s,  "
 	  "820.51/s  (0.320s,  800.10/s)  LR: 5.000e-04  Data: 0.010 (0.020)\n"

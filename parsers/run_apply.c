@@ -405,14 +405,16 @@ apply_row(const struct apply *a)
 	take_rates(a);
 }
 
-/* The run is so many steps far; something beside its rows says so. */
+/*
+ * The run is so many steps far; something beside its rows says so.  A bar is
+ * drawn once more when its program fails: that is no sign of life.
+ */
 static void
 move_to(struct run_state *s, double step)
 {
 	if (step <= s->run.last_step)
 		return;
 	s->active = true;
-	survive(s);
 	if (!run_has(s->first_step))
 		s->first_step = step;
 	s->run.last_step = step;

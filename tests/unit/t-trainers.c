@@ -159,7 +159,7 @@ static const struct run_case cases[] = {
 	    { "step_ms_median", "312" },
 	    { "tok_s_last", "1680000" },
 	    { "status", "\"finished\"" } } },
-	{ "torchtitan: colours, a device's rate, and a shutdown that means nothing",
+	{ "torchtitan: colours, a device's rate, a shutdown without meaning",
 	  "[rank0]:[titan] 2026-05-03 01:25:54,997 - root - INFO - Trainer is "
 	  "initialized with local batch size 2, global batch size 16, "
 	  "sequence length 260, total steps 2 (warmup 1)\n"
@@ -221,6 +221,18 @@ static const struct run_case cases[] = {
 	    { "step_ms_median", "13200.25" },
 	    { "tok_s_last", "null" },
 	    { "status", "\"truncated\"" } } },
+	{ "GPT-NeoX: the iteration stands second",
+	  " samples/sec: 95.448 | iteration       10/      20 | elapsed time "
+	  "per iteration (ms): 1341.5 | learning rate: 8.4E-07 | approx flops "
+	  "per GPU: 58.7TFLOPS | lm_loss: 1.125E+01 | loss scale: 4096.0 |\n"
+	  " validation results at iteration 10 | lm_loss value: 1.0E+01 | "
+	  "lm_loss_ppl value: 2.2E+04 |\n",
+	  1,
+	  { { "steps", "10" },
+	    { "planned_steps", "20" },
+	    { "last_train_loss", "11.25" },
+	    { "last_val_loss", "10" },
+	    { "step_ms_median", "1341.5" } } },
 	{ "Megatron, requeued: it goes back to its checkpoint",
 	  " iteration       10/      40 | elapsed time per iteration (ms): 10.0 "
 	  "| lm loss: 5.0E+00 |\n"
@@ -270,6 +282,15 @@ static const struct run_case cases[] = {
 	    { "last_val_loss", "2.125" },
 	    { "step_ms_median", "null" },
 	    { "status", "\"truncated\"" } } },
+	{ "Hugging Face: a bar that is drawn at the end saves nothing",
+	  "  Total optimization steps = 300\n"
+	  "  3%|#  | 10/300 [00:21<10:02,  2.09s/it]\n"
+	  "{'loss': 1.5, 'learning_rate': 4.7e-05, 'epoch': 0.3}\n"
+	  "Traceback (most recent call last):\n"
+	  "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried\n"
+	  "  4%|#  | 11/300 [00:21<10:02,  2.09s/it]\n",
+	  1,
+	  { { "steps", "11" }, { "status", "\"oom\"" } } },
 	{ "Hugging Face: bars of other things count no steps",
 	  "Map:  10%|#         | 10/100 [00:00<00:00, 1000it/s]\n"
 	  " 50%|#####     | 50/100 [00:00<00:00, 1000.5it/s]\n"

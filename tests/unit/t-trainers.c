@@ -349,6 +349,16 @@ static const struct run_case cases[] = {
 	    { "last_val_loss", "0.3325" },
 	    { "step_ms_median", "null" },
 	    { "status", "\"finished\"" } } },
+	{ "Lightning: bars alone",
+	  "Epoch 0:  50%|##  | 5/10 [00:03<00:03, 130.1it/s, v_num=1, "
+	  "train_loss_step=0.512]\n"
+	  "Epoch 0: 100%|####| 10/10 [00:07<00:00, 131.2it/s, v_num=1, "
+	  "train_loss_step=0.312, val_loss=0.298, train_loss_epoch=0.412]\n",
+	  1,
+	  { { "steps", "null" },
+	    { "last_train_loss", "0.312" },
+	    { "last_val_loss", "0.298" },
+	    { "status", "null" } } },
 	{ "Lightning, stopped at the keyboard",
 	  "Epoch 0, global step 10: 'val_loss' reached 0.33250 (best 0.33250)\n"
 	  "\nDetected KeyboardInterrupt, attempting graceful shutdown ...\n",

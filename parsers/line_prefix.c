@@ -434,30 +434,49 @@ with_indent(struct str line, struct str rest)
 	return (struct str){ rest.p - 2, rest.len + 2 };
 }
 
+/*
+ * Length of the "node-1: " that pdsh puts before a line that begins with a
+ * blank or a bracket; else 0.
+ */
+static size_t
+host_length(struct str s)
+{
+	size_t n = 0, digit_count = 0;
+
+	for (; n < s.len && (is_name_byte(s.p[n]) || s.p[n] == '-'); n++)
+		digit_count += is_digit(s.p[n]);
+	if (digit_count == 0 || n > 64 || n + 2 >= s.len || s.p[n] != ':' ||
+	    s.p[n + 1] != ' ' || (s.p[n + 2] != ' ' && s.p[n + 2] != '['))
+		return 0;
+	return n + 2;
+}
+
 bool
 line_prefix_task(struct str line, struct line_prefix *out)
 {
 	struct str s = skip_blanks(line);
 	bool is_mpi = str_starts_with(s, "[1,");
 	const char *end = is_mpi ? ">:" : ": ", *at;
-	size_t n;
+	size_t n, host = host_length(line);
 	int rank;
 
 	if (is_mpi)
 		s = skip(s, 3);
 	n = count_digits(s, 0);
-	if (n == 0 || n > 5 || n == s.len)
-		return false;
-	rank = digits(s, 0, n);
-	s = skip(s, n);
-	if (!str_starts_with(s, is_mpi ? "]<std" : end))
-		return false;
-	at = memmem(s.p, s.len, end, 2);
-	if (at == NULL || at + 2 == s.p + s.len)
-		return false;
-	line_prefix_split(skip(s, (size_t)(at + 2 - s.p)), out);
-	out->rank = rank;
-	return true;
+	if (n > 0 && n <= 5 && n < s.len &&
+	    str_starts_with(skip(s, n), is_mpi ? "]<std" : end)) {
+		rank = digits(s, 0, n);
+		s = skip(s, n);
+		at = memmem(s.p, s.len, end, 2);
+		if (at == NULL || at + 2 == s.p + s.len)
+			return false;
+		line_prefix_split(skip(s, (size_t)(at + 2 - s.p)), out);
+		out->rank = rank;
+		return true;
+	}
+	if (host > 0)
+		line_prefix_split(skip(line, host), out);
+	return host > 0;
 }
 
 void

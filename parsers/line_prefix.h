@@ -32,8 +32,9 @@ line_prefix_may_begin(char c)
 void line_prefix_split(struct str line, struct line_prefix *out);
 
 /*
- * The same of a line that has the number of its task before all of that, as
- * srun ("3: ") and mpirun ("[1,3]<stdout>:") put it; false for another.
+ * The same of a line that has its task or its host before all of that, as
+ * srun ("3: "), mpirun ("[1,3]<stdout>:") and pdsh ("node-1: ") put it; false
+ * for another.
  */
 bool line_prefix_task(struct str line, struct line_prefix *out);
 

@@ -477,10 +477,12 @@ static const struct run_case cases[] = {
 	  "10.5 | lm loss: 5.0E+00 |\n"
 	  "[1,6]<stdout>: iteration       10/      20 | elapsed time per "
 	  "iteration (ms): 99.0 | lm loss: 4.0E+00 |\n"
+	  "node-7:  iteration       12/      20 | elapsed time per iteration "
+	  "(ms): 10.5 | lm loss: 4.5E+00 |\n"
 	  " 0: srun: error: n1: task 3: Killed\n",
 	  1,
-	  { { "steps", "10" },
-	    { "last_train_loss", "5" },
+	  { { "steps", "12" },
+	    { "last_train_loss", "4.5" },
 	    { "step_ms_median", "10.5" },
 	    { "status", "\"killed\"" } } },
 	{ "a user's interrupt ends a run, a crash's followers are no cause",

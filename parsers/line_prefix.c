@@ -12,6 +12,8 @@
 
 /* No logger's head is longer. */
 #define ARROW_BYTES 160
+/* No node's name is longer. */
+#define HOST_BYTES 64
 
 static bool
 is_digit(char c)
@@ -441,14 +443,19 @@ with_indent(struct str line, struct str rest)
 static size_t
 host_length(struct str s)
 {
+	const char *colon =
+		s.len > 3 ? memchr(s.p, ':',
+				   s.len - 3 < HOST_BYTES ? s.len - 3
+							  : HOST_BYTES)
+			  : NULL;
 	size_t n = 0, digit_count = 0;
 
-	for (; n < s.len && (is_name_byte(s.p[n]) || s.p[n] == '-'); n++)
-		digit_count += is_digit(s.p[n]);
-	if (digit_count == 0 || n > 64 || n + 2 >= s.len || s.p[n] != ':' ||
-	    s.p[n + 1] != ' ' || (s.p[n + 2] != ' ' && s.p[n + 2] != '['))
+	if (colon == NULL || colon[1] != ' ' ||
+	    (colon[2] != ' ' && colon[2] != '['))
 		return 0;
-	return n + 2;
+	for (; is_name_byte(s.p[n]) || s.p[n] == '-'; n++)
+		digit_count += is_digit(s.p[n]);
+	return s.p + n == colon && digit_count > 0 ? n + 2 : 0;
 }
 
 bool
@@ -457,7 +464,7 @@ line_prefix_task(struct str line, struct line_prefix *out)
 	struct str s = skip_blanks(line);
 	bool is_mpi = str_starts_with(s, "[1,");
 	const char *end = is_mpi ? ">:" : ": ", *at;
-	size_t n, host = host_length(line);
+	size_t n, host;
 	int rank;
 
 	if (is_mpi)
@@ -474,6 +481,7 @@ line_prefix_task(struct str line, struct line_prefix *out)
 		out->rank = rank;
 		return true;
 	}
+	host = host_length(line);
 	if (host > 0)
 		line_prefix_split(skip(line, host), out);
 	return host > 0;

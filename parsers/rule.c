@@ -4,6 +4,7 @@
 
 #include "parsers/rule.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,6 +190,7 @@ rule_compile(struct rule *rule, struct err *err)
 	int errorcode;
 	size_t at;
 
+	rule->jit = xcalloc(1, sizeof(*rule->jit)); /* JIT_UNTRIED */
 	rule->needs_len = rule->needs != NULL ? strlen(rule->needs) : 0;
 	rule->code =
 		pcre2_compile((PCRE2_SPTR)rule->pattern, PCRE2_ZERO_TERMINATED,
@@ -203,16 +205,36 @@ rule_compile(struct rule *rule, struct err *err)
 	if (rule_find_groups(rule, err) != 0)
 		return -1;
 	rule_find_steps(rule);
-	/* What its steps match never comes to PCRE2. */
-	rule->jit = rule->steps.end == STEPS_PART &&
-		    pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE) == 0;
 	return 0;
+}
+
+enum { JIT_UNTRIED, JIT_READY, JIT_NONE };
+
+bool
+rule_has_jit(const struct rule *rule)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int state = atomic_load_explicit(rule->jit, memory_order_acquire);
+
+	if (state != JIT_UNTRIED)
+		return state == JIT_READY;
+	(void)pthread_mutex_lock(&lock);
+	state = atomic_load_explicit(rule->jit, memory_order_relaxed);
+	if (state == JIT_UNTRIED) {
+		state = pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE) == 0
+				? JIT_READY
+				: JIT_NONE;
+		atomic_store_explicit(rule->jit, state, memory_order_release);
+	}
+	(void)pthread_mutex_unlock(&lock);
+	return state == JIT_READY;
 }
 
 void
 rule_release(struct rule *rule)
 {
 	pcre2_code_free(rule->code);
+	free(rule->jit);
 	free(rule->name);
 	free(rule->pattern);
 	free(rule->needs);

@@ -2,6 +2,7 @@
 #ifndef HGYM_PARSERS_RULE_H
 #define HGYM_PARSERS_RULE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -105,7 +106,7 @@ struct rule {
 	bool any_rank; /* rows may come from any one rank, not only the first */
 	bool rounded;  /* a validation's figure may be another's, rounded */
 	pcre2_code *code; /* owned */
-	bool jit;	  /* compiled for pcre2_jit_match */
+	atomic_int *jit;  /* owned; see rule_has_jit */
 	uint32_t stage_group, text_group, mode_group; /* 0: none */
 	size_t n_groups;
 	struct rule_group groups[RULE_MAX_GROUPS];
@@ -134,6 +135,12 @@ enum metric rule_metric(const char *word, double *scale);
 int rule_compile(struct rule *rule, struct err *err)
 	__attribute__((warn_unused_result));
 void rule_release(struct rule *rule);
+
+/*
+ * Whether the rule's code is for pcre2_jit_match.  The first that asks, of
+ * any thread, has it compiled: most rules of a program are never needed.
+ */
+bool rule_has_jit(const struct rule *rule);
 
 /* What one line said.  Values are valid where their bit is in `present`. */
 struct record {

@@ -203,7 +203,7 @@ take_steps(const struct rule *rule, struct str line, struct record *record)
 static int
 match_rule(struct scanner *scanner, const struct rule *rule, struct str line)
 {
-	if (rule->jit)
+	if (rule_has_jit(rule))
 		return pcre2_jit_match(rule->code, (PCRE2_SPTR)line.p, line.len,
 				       0, 0, scanner->match_data,
 				       scanner->context);

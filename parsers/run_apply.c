@@ -520,6 +520,7 @@ apply_train(const struct apply *a)
 
 	take_bar(a);
 	s->last = a->record->rule->last;
+	s->row_format = a->record->rule->format;
 	if (record_has(a->record, METRIC_STEP) &&
 	    !(a->record->values[METRIC_STEP] <= s->run.last_step))
 		s->ended = s->left = false;
@@ -807,7 +808,8 @@ apply_end(const struct apply *a)
 
 	take_bar(a);
 	s->ended = true;
-	s->left = a->record->rule->fatal;
+	s->left = a->record->rule->fatal &&
+		  a->record->rule->format == s->row_format;
 	take(a->record, METRIC_STEP, &s->run.last_step);
 	take(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 }

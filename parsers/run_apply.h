@@ -40,8 +40,9 @@ struct run_state {
 	bool row_is_last;      /* the last row is one of training */
 	bool val_open;	     /* a validation without a step: of the next row */
 	enum rule_last last; /* how the last row of training is known */
-	bool has_bpb;	     /* a validation printed BPB */
-	double first_step;   /* of the first row */
+	const char *row_format;	   /* of the last row of training; NULL: none */
+	bool has_bpb;		   /* a validation printed BPB */
+	double first_step;	   /* of the first row */
 	double val_step, val_line; /* of the last validation */
 	double stop_ms;
 	double artifact;     /* last size that was printed of it */

@@ -182,6 +182,13 @@ static const struct run_case cases[] = {
 	    { "tok_s_per_device_last", "1208" },
 	    { "tok_s_last", "null" },
 	    { "status", "\"finished\"" } } },
+	{ "its words from another trainer's program excuse no failure",
+	  "iter 10: loss 3.1000, time 30.00ms, mfu 9.10%\n"
+	  "Training completed\n"
+	  "Traceback (most recent call last):\n"
+	  "RuntimeError: no\n",
+	  1,
+	  { { "status", "\"crashed\"" } } },
 	{ "torchtitan: the rows come from rank 7, and are resumed",
 	  "[rank0]:[titan] 2026-05-03 01:25:54,997 - root - INFO - Training "
 	  "starts at step 12501, with local batch size 8, total steps 20000 "

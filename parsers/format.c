@@ -19,6 +19,7 @@ extern const struct embed_file format_builtin[];
 
 #define MAX_FORMATS 64
 #define MAX_RULES   1024
+#define MAX_NAMES   64
 
 struct format_set {
 	struct format formats[MAX_FORMATS];
@@ -59,6 +60,8 @@ make_order(struct format_set *set)
 
 static int take_rules(const struct json_reader *r, const cJSON *rules,
 		      const char *path, void *to);
+static int take_names(const struct json_reader *r, const cJSON *names,
+		      const char *path, void *to);
 
 static const char *const schemas[] = { "hgym-tui.format/1", NULL };
 
@@ -87,8 +90,67 @@ static const struct json_field rule_fields[] = {
 	JSON_ROW("event", CHOICE, rule, event, .words = run_event_names,
 		 .what = "event"),
 	JSON_ROW("fatal", BOOL, rule, fatal),
+	JSON_ROW("last", CHOICE, rule, last, .words = rule_last_names,
+		 .what = "last row"),
+	JSON_ROW("any_rank", BOOL, rule, any_rank),
+	JSON_ROW("rounded", BOOL, rule, rounded),
+	JSON_ROW("pairs", BOOL, rule, pairs),
+	{ .name = "names",
+	  .kind = JSON_AS_OTHER,
+	  .types = JSON_OBJECT,
+	  .take = take_names },
 	{ .name = NULL },
 };
+
+/* "dt": "step_ms", "v_num": null; a word of another kind is an error. */
+static int
+take_name(const struct json_reader *r, const cJSON *node, const char *path,
+	  struct rule_name *name)
+{
+	const char *word = node->valuestring;
+
+	name->printed = xstrdup(node->string);
+	name->metric = METRIC_COUNT;
+	name->scale = 1;
+	name->skip = cJSON_IsNull(node);
+	if (name->skip)
+		return 0;
+	if (!cJSON_IsString(node))
+		return json_refuse(r, path,
+				   "expected the name of a metric, \"own\" or "
+				   "null");
+	if (strcmp(word, "own") == 0)
+		return 0;
+	name->metric = rule_metric(word, &name->scale);
+	return name->metric != METRIC_COUNT
+		       ? 0
+		       : json_refuse(r, path, "there is no metric \"%s\"",
+				     word);
+}
+
+static int
+take_names(const struct json_reader *r, const cJSON *names, const char *path,
+	   void *to)
+{
+	struct rule *rule = (struct rule *)to;
+	int n = cJSON_GetArraySize(names);
+	const cJSON *node;
+
+	if (n > MAX_NAMES)
+		return json_refuse(r, path, "at most %d names are allowed",
+				   MAX_NAMES);
+	rule->pairs = true;
+	rule->names = xcalloc((size_t)n + 1, sizeof(*rule->names));
+	cJSON_ArrayForEach(node, names)
+	{
+		char at[JSON_PATH_SIZE];
+
+		if (take_name(r, node, json_join(at, path, node->string),
+			      &rule->names[rule->n_names++]) != 0)
+			return -1;
+	}
+	return 0;
+}
 
 static int
 take_rules(const struct json_reader *r, const cJSON *rules, const char *path,
@@ -141,13 +203,13 @@ add_format(struct format_set *set, struct format *format, struct err *err)
 		set->n_formats * sizeof(*set->formats));
 	set->formats[0] = *format;
 	set->n_formats++;
-	make_order(set);
 	return 0;
 }
 
-int
-format_set_load_text(struct format_set *set, const char *file, struct str text,
-		     struct err *err)
+/* The same as format_set_load_text, the order left as it was. */
+static int
+load_text(struct format_set *set, const char *file, struct str text,
+	  struct err *err)
 {
 	const struct json_reader r = { .at = { file, text, ERR_CONFIG },
 				       .err = err };
@@ -168,6 +230,17 @@ format_set_load_text(struct format_set *set, const char *file, struct str text,
 	if (rc != 0)
 		format_release(&format);
 	cJSON_Delete(root);
+	return rc;
+}
+
+int
+format_set_load_text(struct format_set *set, const char *file, struct str text,
+		     struct err *err)
+{
+	int rc = load_text(set, file, text, err);
+
+	if (rc == 0)
+		make_order(set);
 	return rc;
 }
 
@@ -197,13 +270,14 @@ format_set_new_builtin(void)
 		n++;
 	/* Backwards: each one that is added comes before the others. */
 	for (size_t i = n; i > 0; i--) {
-		if (format_set_load_text(set, format_builtin[i - 1].name,
-					 str_from(format_builtin[i - 1].text),
-					 &err) != 0) {
+		if (load_text(set, format_builtin[i - 1].name,
+			      str_from(format_builtin[i - 1].text),
+			      &err) != 0) {
 			(void)fprintf(stderr, "hgym-tui: %s\n", err.text);
 			abort();
 		}
 	}
+	make_order(set);
 	for (size_t i = 0; i < set->n_formats; i++)
 		set->formats[i].builtin = true;
 	return set;

@@ -6,7 +6,14 @@
 
 #include <stdbool.h>
 
+#include <string.h>
+
 #include "base/clock.h"
+
+/* No logger's head is longer. */
+#define ARROW_BYTES 160
+/* No node's name is longer. */
+#define HOST_BYTES 64
 
 static bool
 is_digit(char c)
@@ -214,6 +221,47 @@ take_iso(struct line_prefix *out)
 	return true;
 }
 
+/*
+ * What Transformers puts before a message: "[INFO|trainer.py:2313]
+ * 2024-11-26 22:07:15,123 >> ", "[INFO|2024-11-26 22:07:15] trainer.py:1 >> ".
+ */
+static bool
+take_arrow(struct line_prefix *out)
+{
+	static const char *const words[] = { "[INFO|", "[WARNING|", "[ERROR|" };
+	struct str s = out->rest;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const char *arrow;
+
+		if (!str_starts_with(s, words[i]))
+			continue;
+		arrow = memmem(s.p, s.len < ARROW_BYTES ? s.len : ARROW_BYTES,
+			       " >> ", 4);
+		if (arrow == NULL)
+			return false;
+		out->rest = skip(s, (size_t)(arrow + 4 - s.p));
+		return true;
+	}
+	return false;
+}
+
+/* The tag of "[titan] 2026-03-18 14:38:12,123 - ..": a time stands behind. */
+static bool
+take_tag(struct line_prefix *out)
+{
+	struct str s = out->rest;
+	size_t n = 1;
+
+	while (n < s.len && s.p[n] >= 'a' && s.p[n] <= 'z')
+		n++;
+	if (n == 1 || n + 1 >= s.len || s.p[0] != '[' || s.p[n] != ']' ||
+	    s.p[n + 1] != ' ' || !has_shape(skip(s, n + 2), "0000-00-00"))
+		return false;
+	out->rest = skip(s, n + 2);
+	return true;
+}
+
 static bool
 is_name_byte(char c)
 {
@@ -388,16 +436,68 @@ with_indent(struct str line, struct str rest)
 	return (struct str){ rest.p - 2, rest.len + 2 };
 }
 
+/*
+ * Length of the "node-1: " that pdsh puts before a line that begins with a
+ * blank or a bracket; else 0.
+ */
+static size_t
+host_length(struct str s)
+{
+	const char *colon =
+		s.len > 3 ? memchr(s.p, ':',
+				   s.len - 3 < HOST_BYTES ? s.len - 3
+							  : HOST_BYTES)
+			  : NULL;
+	size_t n = 0, digit_count = 0;
+
+	if (colon == NULL || colon[1] != ' ' ||
+	    (colon[2] != ' ' && colon[2] != '['))
+		return 0;
+	for (; is_name_byte(s.p[n]) || s.p[n] == '-'; n++)
+		digit_count += is_digit(s.p[n]);
+	return s.p + n == colon && digit_count > 0 ? n + 2 : 0;
+}
+
+bool
+line_prefix_task(struct str line, struct line_prefix *out)
+{
+	struct str s = skip_blanks(line);
+	bool is_mpi = str_starts_with(s, "[1,");
+	const char *end = is_mpi ? ">:" : ": ", *at;
+	size_t n, host;
+	int rank;
+
+	if (is_mpi)
+		s = skip(s, 3);
+	n = count_digits(s, 0);
+	if (n > 0 && n <= 5 && n < s.len &&
+	    str_starts_with(skip(s, n), is_mpi ? "]<std" : end)) {
+		rank = digits(s, 0, n);
+		s = skip(s, n);
+		at = memmem(s.p, s.len, end, 2);
+		if (at == NULL || at + 2 == s.p + s.len)
+			return false;
+		line_prefix_split(skip(s, (size_t)(at + 2 - s.p)), out);
+		out->rank = rank;
+		return true;
+	}
+	host = host_length(line);
+	if (host > 0)
+		line_prefix_split(skip(line, host), out);
+	return host > 0;
+}
+
 void
 line_prefix_split(struct str line, struct line_prefix *out)
 {
 	*out = (struct line_prefix){ -1, 0, line };
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		bool stamped = out->wall_ms != 0;
 
 		if (!stamped && !may_begin_prefix(out->rest))
 			break;
-		if (!take_rank(out) && !take_epoch(out) && !take_iso(out)) {
+		if (!take_rank(out) && !take_epoch(out) && !take_iso(out) &&
+		    !take_arrow(out) && !take_tag(out)) {
 			take_logger(out, stamped);
 			break;
 		}

@@ -32,6 +32,13 @@ line_prefix_may_begin(char c)
 void line_prefix_split(struct str line, struct line_prefix *out);
 
 /*
+ * The same of a line that has its task or its host before all of that, as
+ * srun ("3: "), mpirun ("[1,3]<stdout>:") and pdsh ("node-1: ") put it; false
+ * for another.
+ */
+bool line_prefix_task(struct str line, struct line_prefix *out);
+
+/*
  * Milliseconds since 1970 of the ISO 8601 time that s begins with, also of its
  * compact form "20260318T143812Z"; 0 where it begins with none (*len is 0
  * then), or with one that cannot be (month 13).

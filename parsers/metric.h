@@ -28,6 +28,7 @@
 	X(TOK_S_INTERVAL, "tok_s_interval", "tok/s",                           \
 	  "throughput since the row before")                                   \
 	X(FITNESS, "fitness", "", "fitness of an evolution step")              \
+	X(SCORE, "score", "", "figure of an evaluation, under its own name")   \
 	X(EVAL_MS, "eval_ms", "ms", "time of one evaluation")                  \
 	X(EVAL_TOTAL_S, "eval_total_s", "s", "time of all of the evaluation")  \
 	X(RUNNING_BPB, "running_bpb", "bpb", "BPB of an evaluation under way") \

@@ -9,10 +9,12 @@
 
 #include "parsers/meaning.h"
 
-/* What the rule says of the name; NULL: nothing. */
+/* What the rule says of a name, else of the unit; NULL: nothing. */
 static const struct rule_name *
-find_name(const struct rule *rule, struct str name)
+find_name(const struct rule *rule, const struct pair *pair)
 {
+	struct str name = pair->name.len > 0 ? pair->name : pair->unit;
+
 	for (size_t i = 0; i < rule->n_names; i++)
 		if (str_eq_cstr(name, rule->names[i].printed))
 			return &rule->names[i];
@@ -82,8 +84,7 @@ pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 
 	for (size_t i = 0; i < n; i++) {
 		const struct pair *pair = &pairs[i];
-		const struct rule_name *name =
-			find_name(record->rule, pair->name);
+		const struct rule_name *name = find_name(record->rule, pair);
 		struct record_pair row = { pair->name, pair->unit, pair->value,
 					   METRIC_COUNT, 1 };
 

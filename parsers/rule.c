@@ -4,6 +4,7 @@
 
 #include "parsers/rule.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,13 @@ const char *const rule_kind_names[] = {
 const char *const rule_stage_names[] = {
 #define X(id, name) name,
 	RULE_STAGE_LIST(X)
+#undef X
+		NULL,
+};
+
+const char *const rule_last_names[] = {
+#define X(id, name) name,
+	RULE_LAST_LIST(X)
 #undef X
 		NULL,
 };
@@ -44,6 +52,7 @@ static const struct {
 	{ "train_s", METRIC_TRAIN_MS, 1000 },
 	{ "eval_s", METRIC_EVAL_MS, 1000 },
 	{ "step_avg_s", METRIC_STEP_AVG_MS, 1000 },
+	{ "step_s", METRIC_STEP_MS, 1000 },
 	{ "peak_mem_gib", METRIC_PEAK_MEM_MIB, 1024 },
 };
 
@@ -51,12 +60,25 @@ static const struct {
 
 static const char *const text_groups[] = { "stage", "text", "mode" };
 
+enum metric
+rule_metric(const char *word, double *scale)
+{
+	*scale = 1;
+	for (size_t i = 0; i < N_SCALED; i++) {
+		if (strcmp(word, scaled_groups[i].name) == 0) {
+			*scale = scaled_groups[i].scale;
+			return scaled_groups[i].metric;
+		}
+	}
+	return metric_by_name(str_from(word));
+}
+
 /* File one named group; -1 when its name means nothing. */
 static int
 rule_add_group(struct rule *rule, const char *name, uint32_t number,
 	       struct err *err)
 {
-	struct rule_group group = { number, metric_by_name(str_from(name)), 1 };
+	struct rule_group group = { .number = number };
 	uint32_t *text[] = { &rule->stage_group, &rule->text_group,
 			     &rule->mode_group };
 
@@ -66,12 +88,7 @@ rule_add_group(struct rule *rule, const char *name, uint32_t number,
 			return 0;
 		}
 	}
-	for (size_t i = 0; i < N_SCALED; i++) {
-		if (strcmp(name, scaled_groups[i].name) == 0) {
-			group.metric = scaled_groups[i].metric;
-			group.scale = scaled_groups[i].scale;
-		}
-	}
+	group.metric = rule_metric(name, &group.scale);
 	if (group.metric == METRIC_COUNT)
 		return err_set(err, ERR_CONFIG,
 			       "the group (?<%s>) names no metric", name);
@@ -102,6 +119,23 @@ rule_find_groups(struct rule *rule, struct err *err)
 			return -1;
 	}
 	return 0;
+}
+
+/* The byte that every match begins with, behind the blanks of an indent. */
+static bool
+rule_first_of_head(struct rule *rule)
+{
+	const struct steps *steps = &rule->steps;
+	unsigned char first;
+
+	if (steps->n == 0 || steps->items[0].len == 0)
+		return false;
+	memcpy(&first, &steps->items[0].word, 1);
+	memset(rule->first, 0, sizeof(rule->first));
+	rule->first[first / 8] |= (unsigned char)(1U << (first % 8));
+	if (steps->indented)
+		rule->first[' ' / 8] |= 1U << (' ' % 8);
+	return true;
 }
 
 /* The bytes that a match of body may begin with, as PCRE2 finds them. */
@@ -142,7 +176,8 @@ rule_find_steps(struct rule *rule)
 	if (rule->pattern[0] != '^' || (options & PCRE2_ANCHORED) == 0 ||
 	    !steps_read(&rule->steps, rule->pattern))
 		return;
-	rule_find_first(rule, rule->pattern + 1);
+	if (!rule_first_of_head(rule))
+		rule_find_first(rule, rule->pattern + 1);
 	if (rule->stage_group != 0 || rule->text_group != 0 ||
 	    rule->mode_group != 0)
 		rule->steps.end = STEPS_PART; /* not all groups are numbers */
@@ -155,6 +190,7 @@ rule_compile(struct rule *rule, struct err *err)
 	int errorcode;
 	size_t at;
 
+	rule->jit = xcalloc(1, sizeof(*rule->jit)); /* JIT_UNTRIED */
 	rule->needs_len = rule->needs != NULL ? strlen(rule->needs) : 0;
 	rule->code =
 		pcre2_compile((PCRE2_SPTR)rule->pattern, PCRE2_ZERO_TERMINATED,
@@ -166,20 +202,45 @@ rule_compile(struct rule *rule, struct err *err)
 			       "the pattern is wrong at character %zu: %s", at,
 			       (const char *)message);
 	}
-	rule->jit = pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE) == 0;
 	if (rule_find_groups(rule, err) != 0)
 		return -1;
 	rule_find_steps(rule);
 	return 0;
 }
 
+enum { JIT_UNTRIED, JIT_READY, JIT_NONE };
+
+bool
+rule_has_jit(const struct rule *rule)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int state = atomic_load_explicit(rule->jit, memory_order_acquire);
+
+	if (state != JIT_UNTRIED)
+		return state == JIT_READY;
+	(void)pthread_mutex_lock(&lock);
+	state = atomic_load_explicit(rule->jit, memory_order_relaxed);
+	if (state == JIT_UNTRIED) {
+		state = pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE) == 0
+				? JIT_READY
+				: JIT_NONE;
+		atomic_store_explicit(rule->jit, state, memory_order_release);
+	}
+	(void)pthread_mutex_unlock(&lock);
+	return state == JIT_READY;
+}
+
 void
 rule_release(struct rule *rule)
 {
 	pcre2_code_free(rule->code);
+	free(rule->jit);
 	free(rule->name);
 	free(rule->pattern);
 	free(rule->needs);
+	for (size_t i = 0; i < rule->n_names; i++)
+		free(rule->names[i].printed);
+	free(rule->names);
 	steps_release(&rule->steps);
 	*rule = (struct rule){ .name = NULL };
 }

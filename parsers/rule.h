@@ -2,6 +2,7 @@
 #ifndef HGYM_PARSERS_RULE_H
 #define HGYM_PARSERS_RULE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,6 +27,8 @@
 	X(PROGRESS, "progress", "an evaluation under way; never a result")     \
 	X(EVENT, "event", "something happened: a failure, a warning")          \
 	X(END, "end", "the run says that it is complete")                      \
+	X(STEP, "step", "how far it is, where it counts to the run's plan")    \
+	X(SCORE, "score", "one figure of an evaluation, under its own name")   \
 	X(IGNORE, "ignore", "known, and of no use")
 
 enum rule_kind {
@@ -42,7 +45,8 @@ enum rule_kind {
 	X(PREQUANT, "preq")                                                    \
 	X(ROUNDTRIP, "roundtrip")                                              \
 	X(SLIDING, "sliding")                                                  \
-	X(TTT, "ttt")
+	X(TTT, "ttt")                                                          \
+	X(FINAL, "final")
 
 enum rule_stage {
 #define X(id, name) STAGE_##id,
@@ -51,8 +55,22 @@ enum rule_stage {
 		STAGE_COUNT
 };
 
+/* Which row of training is the last one; the `last` of a rule. */
+#define RULE_LAST_LIST(X)                                                      \
+	X(PLAN_AND_VAL, "plan_and_val")                                        \
+	X(PLAN, "plan")                                                        \
+	X(BEFORE_PLAN, "before_plan")                                          \
+	X(VAL, "val")
+
+enum rule_last {
+#define X(id, name) LAST_##id,
+	RULE_LAST_LIST(X)
+#undef X
+};
+
 /* Their names, ended by NULL. */
-extern const char *const rule_kind_names[], *const rule_stage_names[];
+extern const char *const rule_kind_names[], *const rule_stage_names[],
+						    *const rule_last_names[];
 const char *rule_kind_name(enum rule_kind kind);
 const char *rule_stage_name(enum rule_stage stage);
 
@@ -84,8 +102,11 @@ struct rule {
 	enum rule_stage stage;	   /* of a result */
 	enum run_event_kind event; /* of an event */
 	bool fatal;		   /* an event that ends the run */
-	pcre2_code *code;	   /* owned */
-	bool jit;		   /* compiled for pcre2_jit_match */
+	enum rule_last last;	   /* of a row: how the last one is known */
+	bool any_rank; /* rows may come from any one rank, not only the first */
+	bool rounded;  /* a validation's figure may be another's, rounded */
+	pcre2_code *code; /* owned */
+	atomic_int *jit;  /* owned; see rule_has_jit */
 	uint32_t stage_group, text_group, mode_group; /* 0: none */
 	size_t n_groups;
 	struct rule_group groups[RULE_MAX_GROUPS];
@@ -103,11 +124,23 @@ struct rule {
 	struct steps steps;
 };
 
+/*
+ * What a word of a rule names: a metric ("train_loss"), in another unit with
+ * its factor in *scale ("step_s"), or METRIC_COUNT for nothing that is known.
+ */
+enum metric rule_metric(const char *word, double *scale);
+
 /* Compile the pattern of *rule, of which it is given with name, needs and the
  * kinds; -1 with a sentence in err. */
 int rule_compile(struct rule *rule, struct err *err)
 	__attribute__((warn_unused_result));
 void rule_release(struct rule *rule);
+
+/*
+ * Whether the rule's code is for pcre2_jit_match.  The first that asks, of
+ * any thread, has it compiled: most rules of a program are never needed.
+ */
+bool rule_has_jit(const struct rule *rule);
 
 /* What one line said.  Values are valid where their bit is in `present`. */
 struct record {

@@ -48,6 +48,7 @@ enum run_status {
 	X(CHILD_FAILED, "child_failed")                                        \
 	X(CUDA, "cuda")                                                        \
 	X(KILLED, "killed")                                                    \
+	X(CRASH, "crash")                                                      \
 	X(EARLY_STOP, "early_stop")                                            \
 	X(WARNING, "warning")                                                  \
 	X(OTHER, "other")

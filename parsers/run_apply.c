@@ -5,6 +5,7 @@
 #include "parsers/run_apply.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #include "parsers/run_series.h"
 
 #define EVENT_TEXT_BYTES 240
+/* A bar is at the latest so many lines before the row that is of it. */
+#define BAR_LINES 2
 /* A byte has 8 bits; a model that is sure of the wrong ones needs more. */
 #define MAX_BPB 64
 
@@ -22,6 +25,8 @@ run_state_init(struct run_state *state)
 	run_init(&state->run);
 	state->first_step = state->val_step = state->val_line = RUN_ABSENT;
 	state->stop_ms = state->artifact = RUN_ABSENT;
+	state->bar_step = state->bar_total = RUN_ABSENT;
+	state->row_step = state->row_total = RUN_ABSENT;
 	state->exact = state->first_exact = state->rebuilt = state->interval =
 		(struct row_time){ RUN_ABSENT, RUN_ABSENT };
 }
@@ -30,6 +35,7 @@ void
 run_state_release(struct run_state *state)
 {
 	run_release(&state->run);
+	median_release(&state->step_ms);
 }
 
 /* Tokens a second of the last interval, or absent. */
@@ -222,7 +228,7 @@ add_event(const struct apply *a, enum run_event_kind kind)
 static void
 survive(struct run_state *s)
 {
-	s->fatal = s->fatal_oom = false;
+	s->fatal = s->fatal_oom = s->killed = false;
 }
 
 /* A loss that is no number any more is an event, once until it recovers. */
@@ -333,13 +339,31 @@ take_row_number(const struct apply *a, enum metric metric)
 		emit_sample(a, metric, a->record->values[metric]);
 }
 
+/* Step time and rates of a row, as printed. */
+static void
+take_rates(const struct apply *a)
+{
+	struct run_state *s = a->state;
+	double avg = record_get(a->record, METRIC_STEP_AVG_MS);
+	double ms = record_get(a->record, METRIC_STEP_MS);
+
+	if (isfinite(avg) && s->run.last_step > 0) {
+		s->run.step_avg_printed_ms = avg;
+		emit_sample(a, METRIC_STEP_AVG_MS, avg);
+	}
+	if (run_has(ms))
+		median_add(&s->step_ms, ms);
+	take_row_number(a, METRIC_STEP_MS);
+	take(a->record, METRIC_TOK_S_DEVICE, &s->run.tok_s_per_device_last);
+	take_row_number(a, METRIC_TOK_S_DEVICE);
+}
+
 /* The part that rows of training and of validation share. */
 static void
 apply_row(const struct apply *a)
 {
 	struct run_state *s = a->state;
 	double step = record_get(a->record, METRIC_STEP);
-	double avg = record_get(a->record, METRIC_STEP_AVG_MS);
 
 	s->active = true;
 	survive(s);
@@ -347,17 +371,69 @@ apply_row(const struct apply *a)
 		train_on(s);
 	if (!run_has(s->first_step))
 		s->first_step = step;
-	s->run.last_step = step;
+	if (run_has(step))
+		s->run.last_step = step;
 	take(a->record, METRIC_PLANNED, &s->run.planned_steps);
-	take_row_time(a, step);
+	take(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
+	if (run_has(step))
+		take_row_time(a, step);
 	take_pairs(a);
-	if (isfinite(avg) && step > 0) {
-		s->run.step_avg_printed_ms = avg;
-		emit_sample(a, METRIC_STEP_AVG_MS, avg);
+	take_rates(a);
+}
+
+/*
+ * The run is so many steps far; something beside its rows says so.  A bar is
+ * drawn once more when its program fails: that is no sign of life.
+ */
+static void
+move_to(struct run_state *s, double step)
+{
+	if (step <= s->run.last_step)
+		return;
+	s->active = true;
+	if (!run_has(s->first_step))
+		s->first_step = step;
+	s->run.last_step = step;
+}
+
+/*
+ * A row without a step that stands behind a bar.  Evaluations have bars too,
+ * and a buffer may put a row behind one of those: that this one counts the
+ * steps is sure when the row before stood behind it too, and less far.
+ */
+static void
+take_bar(const struct apply *a)
+{
+	struct run_state *s = a->state;
+
+	if (a->place->line - s->bar_line > BAR_LINES ||
+	    record_has(a->record, METRIC_STEP) || run_has(s->run.planned_steps))
+		return;
+	if (s->row_total == s->bar_total && s->row_step < s->bar_step) {
+		s->run.planned_steps = s->bar_total;
+		s->last = LAST_PLAN;
+		move_to(s, s->bar_step);
 	}
-	take_row_number(a, METRIC_STEP_MS);
-	take(a->record, METRIC_TOK_S_DEVICE, &s->run.tok_s_per_device_last);
-	take_row_number(a, METRIC_TOK_S_DEVICE);
+	s->row_step = s->bar_step;
+	s->row_total = s->bar_total;
+}
+
+static void
+apply_step(const struct apply *a)
+{
+	struct run_state *s = a->state;
+
+	s->bar_step = record_get(a->record, METRIC_STEP);
+	s->bar_total = record_get(a->record, METRIC_PLANNED);
+	s->bar_line = a->place->line;
+	if (run_has(s->bar_total)) {
+		if (s->bar_total == s->run.planned_steps)
+			move_to(s, s->bar_step);
+		return;
+	}
+	if (!s->has_steps) /* the optimizer's own count, below the trainer's */
+		move_to(s, s->bar_step);
+	take_pairs(a);
 }
 
 static void
@@ -380,6 +456,19 @@ take_train_numbers(const struct apply *a)
 	}
 }
 
+/* Whether a bar or a table repeats, with fewer decimals, what is known. */
+static bool
+is_known_loss(const struct apply *a)
+{
+	double value = record_get(a->record, METRIC_VAL_LOSS), unit = 1;
+
+	if (!a->record->rule->rounded || !run_has(value))
+		return false;
+	while (unit > 1e-6 && fabs(value / unit - round(value / unit)) > 1e-6)
+		unit /= 10;
+	return fabs(a->state->run.last_val_loss - value) <= unit * 0.5001;
+}
+
 static void
 take_val_numbers(const struct apply *a)
 {
@@ -387,9 +476,10 @@ take_val_numbers(const struct apply *a)
 
 	s->val_step = s->run.last_step;
 	s->val_line = (double)a->place->line;
-	if (record_has(a->record, METRIC_VAL_LOSS)) {
+	if (record_has(a->record, METRIC_VAL_LOSS) && !is_known_loss(a)) {
 		s->run.last_val_loss = a->record->values[METRIC_VAL_LOSS];
 		watch_finite(a, s->run.last_val_loss);
+		take_row_number(a, METRIC_VAL_LOSS);
 	}
 	take_row_number(a, METRIC_VAL_LOSS);
 	if (!record_has(a->record, METRIC_VAL_BPB))
@@ -403,7 +493,20 @@ take_val_numbers(const struct apply *a)
 static void
 apply_train(const struct apply *a)
 {
+	struct run_state *s = a->state;
+
+	take_bar(a);
+	s->last = a->record->rule->last;
+	s->row_format = a->record->rule->format;
+	if (record_has(a->record, METRIC_STEP) &&
+	    !(a->record->values[METRIC_STEP] <= s->run.last_step))
+		s->ended = s->left = false;
 	apply_row(a);
+	s->has_steps = s->has_steps || record_has(a->record, METRIC_STEP);
+	if (s->val_open && s->last == LAST_VAL)
+		s->val_step = s->run.last_step;
+	s->val_open = false;
+	s->row_is_last = true;
 	take_train_numbers(a);
 	if (record_has(a->record, METRIC_VAL_LOSS) ||
 	    record_has(a->record, METRIC_VAL_BPB))
@@ -417,6 +520,8 @@ apply_val(const struct apply *a)
 	    record_get(a->record, METRIC_STEP) <= a->state->run.last_step)
 		return; /* of the packed model, not of the training */
 	apply_row(a);
+	a->state->row_is_last = false;
+	a->state->val_open = !record_has(a->record, METRIC_STEP);
 	take_val_numbers(a);
 	take_train_numbers(a);
 }
@@ -594,6 +699,51 @@ apply_setting(const struct apply *a)
 	take_mode(a->state, a->record->mode);
 }
 
+/* The name of a score: of its task, which stands once, and its metric. */
+static struct str
+score_name(struct run_state *s, const struct record *record,
+	   char out[2 * SERIES_NAME_BYTES])
+{
+	struct str task = str_trim(record->stage),
+		   mode = str_trim(record->mode);
+	int n;
+
+	while (task.len > 0 && (task.p[0] == '-' || task.p[0] == ' '))
+		task = (struct str){ task.p + 1, task.len - 1 };
+	if (task.len > 0)
+		(void)snprintf(s->task, sizeof(s->task), "%.*s", (int)task.len,
+			       task.p);
+	n = snprintf(out, (size_t)2 * SERIES_NAME_BYTES, "%s%s%.*s", s->task,
+		     mode.len > 0 ? "/" : "", (int)mode.len, mode.p);
+	return (struct str){ out, strlen(out) < (size_t)n ? strlen(out)
+							  : (size_t)n };
+}
+
+/* A figure of an evaluation; it stands for itself where nothing trained. */
+static void
+apply_score(const struct apply *a)
+{
+	struct run_state *s = a->state;
+	double value = record_get(a->record, METRIC_SCORE);
+	char text[2 * SERIES_NAME_BYTES];
+	struct run_series *series;
+	struct str name;
+
+	survive(s);
+	if (!s->active)
+		s->ended = true;
+	take_pairs(a);
+	if (!isfinite(value))
+		return;
+	name = score_name(s, a->record, text);
+	series = run_series_get(&s->run, name, (struct str){ NULL, 0 },
+				METRIC_COUNT);
+	if (series == NULL)
+		return;
+	run_series_add(series, value, s->run.last_step);
+	emit_point(a, METRIC_COUNT, series->name, value);
+}
+
 static void
 apply_progress(const struct apply *a)
 {
@@ -610,24 +760,35 @@ apply_progress(const struct apply *a)
 static void
 apply_event(const struct apply *a)
 {
+	struct run_state *s = a->state;
 	const struct rule *rule = a->record->rule;
 	bool harmless =
-		a->state->survives && rule->event == RUN_EVENT_TRACEBACK;
+		s->left || (s->survives && rule->event == RUN_EVENT_TRACEBACK);
 
-	a->state->survives = a->record->mode.len > 0;
-	add_event(a, harmless ? RUN_EVENT_WARNING : rule->event);
-	if (harmless)
+	s->survives = a->record->mode.len > 0;
+	add_event(a, harmless && rule->fatal ? RUN_EVENT_WARNING : rule->event);
+	if (harmless || !rule->fatal)
 		return;
-	if (rule->fatal)
-		a->state->fatal = true;
+	/* A crash makes launchers end the others; only a user ends it so. */
+	if (rule->event == RUN_EVENT_KILLED &&
+	    (!s->fatal || a->record->text.len > 0))
+		s->killed = true;
+	s->fatal = true;
 	if (rule->event == RUN_EVENT_OOM)
-		a->state->fatal_oom = true;
+		s->fatal_oom = true;
 }
 
 static void
 apply_end(const struct apply *a)
 {
-	a->state->ended = true;
+	struct run_state *s = a->state;
+
+	take_bar(a);
+	s->ended = true;
+	s->left = a->record->rule->fatal &&
+		  a->record->rule->format == s->row_format;
+	take(a->record, METRIC_STEP, &s->run.last_step);
+	take(a->record, METRIC_PEAK_MEM_MIB, &s->run.peak_mem_mib);
 }
 
 static void
@@ -651,6 +812,8 @@ run_state_apply(struct run_state *state, const struct record *record,
 		[RULE_PROGRESS] = apply_progress,
 		[RULE_EVENT] = apply_event,
 		[RULE_END] = apply_end,
+		[RULE_STEP] = apply_step,
+		[RULE_SCORE] = apply_score,
 		[RULE_IGNORE] = apply_nothing,
 	};
 	const struct apply a = { state, record, place, sink };
@@ -714,15 +877,27 @@ derive_times(struct run_state *s)
 		run->tok_s_mean = s->tok_s_sum / (double)s->tok_s_n;
 }
 
-/* Whether the rows reach the planned step, its validation included. */
+/* Whether the rows reach the last one, as far as that is known. */
 static bool
-reached_plan(const struct run_state *s)
+reached_last(const struct run_state *s)
 {
 	const struct run *run = &s->run;
+	bool is_planned = run_has(run->planned_steps);
+	bool has_val = s->val_step == run->steps;
 
-	return run_has(run->planned_steps) && run->steps > 0 &&
+	switch (s->last) {
+	case LAST_VAL:
+		return run->steps > 0 && has_val && s->row_is_last;
+	case LAST_PLAN:
+		return is_planned && run->steps >= run->planned_steps;
+	case LAST_BEFORE_PLAN:
+		return is_planned && run->steps + 1 >= run->planned_steps;
+	case LAST_PLAN_AND_VAL:
+		break;
+	}
+	return is_planned && run->steps > 0 &&
 	       run->steps >= run->planned_steps &&
-	       (!run_has(s->val_step) || s->val_step == run->steps);
+	       (!run_has(s->val_step) || has_val);
 }
 
 /* An evaluation that the settings name, and that did not come; test-time
@@ -741,6 +916,17 @@ awaits_result(const struct run_state *s)
 		!run_results_any(all, RUN_STAGE(STAGE_SLIDING)));
 }
 
+/* What is known while it runs: a failure or a divergence, else running. */
+static enum run_status
+live_status(const struct run_state *s)
+{
+	if (s->fatal_oom)
+		return RUN_OOM;
+	if (s->fatal)
+		return s->killed ? RUN_KILLED : RUN_CRASHED;
+	return s->not_finite ? RUN_DIVERGED : RUN_RUNNING;
+}
+
 static enum run_status
 final_status(const struct run_state *s)
 {
@@ -749,32 +935,18 @@ final_status(const struct run_state *s)
 			   : run_results_any(&s->results, RUN_POST);
 	bool scored = any && !run_has(s->run.eval_total) && !awaits_result(s);
 
-	if (s->fatal_oom)
-		return RUN_OOM;
-	if (s->fatal)
-		return RUN_CRASHED;
-	if (s->not_finite)
-		return RUN_DIVERGED;
+	if (s->fatal || s->not_finite)
+		return live_status(s);
 	if (scored || s->ended)
 		return RUN_FINISHED;
 	if (s->packed || (s->stopped && s->has_bpb))
 		return RUN_TRUNCATED; /* the evaluation never ended */
-	if (s->stopped || reached_plan(s))
+	if (s->stopped || reached_last(s))
 		return RUN_FINISHED;
-	if (run_has(s->run.steps) && !run_has(s->run.planned_steps))
+	if ((run_has(s->run.steps) || s->run.n_series > 0) &&
+	    !run_has(s->run.planned_steps) && s->last == LAST_PLAN_AND_VAL)
 		return RUN_UNKNOWN; /* nothing says how long it should be */
 	return RUN_TRUNCATED;
-}
-
-/* What is known while it runs: a failure or a divergence, else running. */
-static enum run_status
-live_status(const struct run_state *s)
-{
-	if (s->fatal_oom)
-		return RUN_OOM;
-	if (s->fatal)
-		return RUN_CRASHED;
-	return s->not_finite ? RUN_DIVERGED : RUN_RUNNING;
 }
 
 /* Where a recipe has no BPB its last validation is the score. */
@@ -798,6 +970,7 @@ run_state_derive(struct run_state *s, bool final)
 			 run_has(s->artifact);
 
 	derive_times(s);
+	run->step_ms_median = median_get(&s->step_ms);
 	run_results_apply(&s->results, run);
 	if (!run_has(run->prequant_bpb) && quantized && s->val_step > 0 &&
 	    s->val_step == run->steps && !run_results_odd_first(&s->results))

@@ -2,6 +2,7 @@
 #ifndef HGYM_PARSERS_RUN_APPLY_H
 #define HGYM_PARSERS_RUN_APPLY_H
 
+#include "parsers/median.h"
 #include "parsers/rule.h"
 #include "parsers/run.h"
 #include "parsers/run_score.h"
@@ -33,7 +34,13 @@ struct run_state {
 	bool survives;	 /* the traceback that follows ends nothing */
 	bool packed;	 /* sizes, pre-quant or progress: past the training */
 	bool not_finite; /* the last loss was NaN or infinite */
-	bool fatal, fatal_oom;	   /* a failure that nothing came after */
+	bool fatal, fatal_oom; /* a failure that nothing came after */
+	bool killed;	       /* it was no failure of the run's own */
+	bool left;	       /* what fails behind its end is not its own */
+	bool row_is_last;      /* the last row is one of training */
+	bool val_open;	     /* a validation without a step: of the next row */
+	enum rule_last last; /* how the last row of training is known */
+	const char *row_format;	   /* of the last row of training; NULL: none */
 	bool has_bpb;		   /* a validation printed BPB */
 	double first_step;	   /* of the first row */
 	double val_step, val_line; /* of the last validation */
@@ -51,6 +58,16 @@ struct run_state {
 	struct row_time interval;    /* steps and time between the last two */
 	double tok_s_sum;
 	uint64_t tok_s_n;
+	struct median step_ms; /* of the step times as printed */
+	/*
+	 * The last bar: what it counts to, and how far it was.  Behind which
+	 * bar two rows without a step stood, that one counts the steps.
+	 */
+	double bar_step, bar_total;
+	uint64_t bar_line;
+	double row_step, row_total;   /* of the bar before the last row */
+	bool has_steps;		      /* rows of training print their step */
+	char task[SERIES_NAME_BYTES]; /* whose scores the table goes on with */
 };
 
 /* Where samples and events go; may be NULL. */

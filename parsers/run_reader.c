@@ -29,6 +29,7 @@ struct run_reader {
 	struct run_state state;
 	unsigned int n_runs; /* begun so far */
 	uint64_t run_first_line, run_first_byte;
+	int row_rank;		 /* that prints the rows; -1: none did yet */
 	uint64_t matched;	 /* lines of this run */
 	uint64_t line;		 /* that is read; a row may lie before it */
 	struct buf formats;	 /* names, "a,b" */
@@ -53,6 +54,7 @@ run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 	run_state_init(&r->state);
 	buf_init(&r->formats, 1024);
 	r->run_first_line = 1;
+	r->row_rank = -1;
 	return r;
 }
 
@@ -96,6 +98,7 @@ run_reader_reset(struct run_reader *r, void *user)
 	r->user = user;
 	r->has_run = false;
 	r->n_runs = 0;
+	r->row_rank = -1;
 	r->run_first_line = 1;
 	r->run_first_byte = r->matched = 0;
 	r->last_format = NULL;
@@ -192,14 +195,20 @@ next_run(struct run_reader *r, const struct segment *segment, bool carry)
 	}
 }
 
-/* A setting that this run has printed already, after it began to work. */
+/*
+ * A setting that this run has printed already, after it began to work; its
+ * plan comes late from ranks that the first one did not wait for.
+ */
 static bool
 setting_begins_run(const struct run_reader *r, const struct record *record)
 {
+	const struct run *run = &r->state.run;
 	uint64_t telling = (uint64_t)1 << METRIC_SEED |
 			   (uint64_t)1 << METRIC_N_GPUS |
 			   (uint64_t)1 << METRIC_TRAIN_BATCH_TOKENS;
 
+	if (run->last_step > 0 || run_has(run->last_train_loss))
+		telling |= (uint64_t)1 << METRIC_PLANNED;
 	return r->state.active && (record->present & r->state.own & telling);
 }
 
@@ -240,7 +249,8 @@ place_row(const struct run_reader *r, const struct record *record)
 		return ROW_IN_RUN;
 	if (has_other_plan(s, record))
 		return is_inner_loop(s, record) ? ROW_REPEATED : ROW_BEGINS_RUN;
-	return step <= s->first_step ? ROW_BEGINS_RUN : ROW_REPEATED;
+	return s->killed || step <= s->first_step ? ROW_BEGINS_RUN
+						  : ROW_REPEATED;
 }
 
 static void
@@ -261,10 +271,17 @@ note_format(struct run_reader *r, const char *name)
 
 /* Kinds that alone do not make a file a training log. */
 static bool
-makes_run(const struct rule *rule)
+makes_run(const struct record *record)
 {
+	const struct rule *rule = record->rule;
+
 	return rule->kind != RULE_IGNORE &&
+	       (rule->kind != RULE_END || record->present != 0) &&
+	       (rule->kind != RULE_SETTING || record->present != 0 ||
+		record->mode.len > 0) &&
 	       (rule->kind != RULE_EVENT || rule->fatal) &&
+	       (rule->kind != RULE_STEP ||
+		!record_has(record, METRIC_PLANNED)) &&
 	       (rule->kind != RULE_RESULT || rule->stage != STAGE_UNKNOWN);
 }
 
@@ -289,13 +306,15 @@ take_record(struct run_reader *r, const struct record *record,
 		next_run(r, segment,
 			 row == ROW_IN_RUN ||
 				 !has_other_plan(&r->state, record));
-	if (!r->has_run && makes_run(record->rule)) {
+	if (!r->has_run && kind == RULE_END && !makes_run(record))
+		return; /* of something before the training */
+	if (!r->has_run && makes_run(record)) {
 		r->has_run = true;
 		r->state.run.run_index = r->n_runs++;
 	}
 	r->matched++;
 	note_format(r, record->rule->format);
-	if (row == ROW_REPEATED || !r->has_run)
+	if (row == ROW_REPEATED || (!r->has_run && kind != RULE_STEP))
 		return;
 	run_state_apply(&r->state, record, &place, &sink);
 }
@@ -334,6 +353,8 @@ class_of(const struct record *record)
 	case RULE_SETTING:
 	case RULE_PROGRESS:
 	case RULE_END:
+	case RULE_STEP:
+	case RULE_SCORE:
 	case RULE_KIND_COUNT:
 		break;
 	}
@@ -495,12 +516,64 @@ take_other_line(struct run_reader *r, const struct segment *segment,
 	return LINE_METRIC;
 }
 
+/* A line that somebody else's message cut: only the message is read. */
+static bool
+scan_whole(struct run_reader *r, const struct segment *segment,
+	   struct str *line, struct record *record)
+{
+	static const char message[] = "slurmstepd: error: ***";
+	const char *at;
+
+	if (!scan_line(r, segment, *line, record))
+		return false;
+	if (!record->rule->pairs)
+		return true;
+	at = memmem(line->p, line->len, message, sizeof(message) - 1);
+	if (at == NULL)
+		return true;
+	*line = (struct str){ at, line->len - (size_t)(at - line->p) };
+	return scan_line(r, segment, *line, record);
+}
+
+/* The text behind a bar is the line; before it, the bar tells how far it is. */
+static bool
+scan_behind_bar(struct run_reader *r, const struct segment *segment,
+		struct line_prefix *prefix, struct record *record)
+{
+	struct str rest = rest_behind_bar(prefix->rest);
+	struct line_prefix bar = *prefix;
+
+	if (rest.len == 0)
+		return false;
+	bar.rest.len -= rest.len;
+	if (scanner_scan(r->scanner, bar.rest, record) &&
+	    record->rule->kind == RULE_STEP && prefix->rank <= 0)
+		take_record(r, record, segment, &bar);
+	prefix->rest = rest;
+	return scan_line(r, segment, rest, record);
+}
+
+/* Other ranks repeat the rows of the first; their failures count. */
+static bool
+is_of_other_rank(struct run_reader *r, const struct record *record, int rank)
+{
+	if (record->rule->any_rank &&
+	    (rank <= 0 || r->row_rank < 0 || r->row_rank == rank)) {
+		r->row_rank = rank > 0 ? rank : 0;
+		return false;
+	}
+	return rank > 0 && record->rule->kind != RULE_EVENT;
+}
+
 static enum line_class
 read_segment(struct run_reader *r, const struct segment *segment)
 {
 	struct line_prefix prefix = { -1, 0, skip_mark(segment) };
 	struct record record;
 
+	if (str_starts_with(prefix.rest, " [2")) /* Megatron's time */
+		prefix.rest =
+			(struct str){ prefix.rest.p + 1, prefix.rest.len - 1 };
 	if (prefix.rest.len > 0 && line_prefix_may_begin(prefix.rest.p[0]))
 		line_prefix_split(prefix.rest, &prefix);
 	if (r->fold.inside)
@@ -510,15 +583,13 @@ read_segment(struct run_reader *r, const struct segment *segment)
 			next_run(r, segment, false);
 		return LINE_SOURCE;
 	}
-	if (!scan_line(r, segment, prefix.rest, &record)) {
-		prefix.rest = rest_behind_bar(prefix.rest);
-		if (prefix.rest.len == 0 ||
-		    !scan_line(r, segment, prefix.rest, &record))
-			return take_other_line(r, segment, prefix.wall_ms);
-	}
+	if (!scan_whole(r, segment, &prefix.rest, &record) &&
+	    !scan_behind_bar(r, segment, &prefix, &record) &&
+	    !(line_prefix_task(prefix.rest, &prefix) &&
+	      scan_whole(r, segment, &prefix.rest, &record)))
+		return take_other_line(r, segment, prefix.wall_ms);
 	tell_rule(r, segment, &record);
-	/* Other ranks repeat the rows of the first; their failures count. */
-	if (prefix.rank > 0 && record.rule->kind != RULE_EVENT)
+	if (is_of_other_rank(r, &record, prefix.rank))
 		return LINE_PLAIN;
 	take_record(r, &record, segment, &prefix);
 	return class_of(&record);

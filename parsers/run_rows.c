@@ -60,7 +60,8 @@ static const char *const other_keys[] = { "file",	   "group", "sha256",
 #undef X
 };
 
-static const char *const classes[] = { "roundtrip", "sliding", "ttt", "preq" };
+static const char *const classes[] = { "roundtrip", "sliding", "ttt", "preq",
+				       "final" };
 
 static int
 fail(struct reader *r, const char *key, const char *what)

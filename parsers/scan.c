@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/xalloc.h"
 #include "parsers/format.h"
+#include "parsers/pair_record.h"
 
 /* Enough for any honest line of 64 KiB, too little to be felt. */
 #define MATCH_LIMIT    200000U
@@ -81,15 +82,17 @@ scan_index_build(struct scan_index *index, const struct rule **order, size_t n)
 	index->items = xcalloc(256 * n, sizeof(*index->items));
 	for (size_t i = 0; i < n; i++) {
 		const struct rule *rule = order[i];
+		bool indented = rule->steps.indented;
 
 		index->rules[i] = (struct scan_rule){
 			.rule = rule,
-			.head = rule->steps.indented ? 0 : rule->steps.head,
-			.head_mask = rule->steps.indented
-					     ? 0
-					     : rule->steps.head_mask,
-			.second = rule->steps.second,
-			.second_mask = rule->steps.second_mask,
+			.head = indented ? 0 : rule->steps.head,
+			.head_mask = indented ? 0 : rule->steps.head_mask,
+			.second = indented ? rule->steps.head
+					   : rule->steps.second,
+			.second_mask = indented ? rule->steps.head_mask
+						: rule->steps.second_mask,
+			.indented = indented,
 			.needs = add_gram(index, rule->needs, rule->needs_len),
 		};
 	}
@@ -118,7 +121,8 @@ struct scanner {
 	const PCRE2_SIZE *ovector; /* of match_data */
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
-	uint64_t *limit_hits; /* a rule each */
+	uint64_t *limit_hits;		    /* a rule each */
+	struct record_pair rows[PAIRS_MAX]; /* of the record at hand */
 };
 
 struct scanner *
@@ -199,7 +203,7 @@ take_steps(const struct rule *rule, struct str line, struct record *record)
 static int
 match_rule(struct scanner *scanner, const struct rule *rule, struct str line)
 {
-	if (rule->jit)
+	if (rule_has_jit(rule))
 		return pcre2_jit_match(rule->code, (PCRE2_SPTR)line.p, line.len,
 				       0, 0, scanner->match_data,
 				       scanner->context);
@@ -228,7 +232,7 @@ take_groups(struct scanner *scanner, size_t i, struct str line,
 
 		if (text.p == NULL)
 			continue;
-		if (!str_to_double(text, &value))
+		if (!steps_number(text, &value))
 			return false;
 		set_number(record, group, value);
 	}
@@ -239,6 +243,15 @@ take_groups(struct scanner *scanner, size_t i, struct str line,
 	if (rule->mode_group != 0)
 		record->mode = group_text(line, ovector, rule->mode_group);
 	return true;
+}
+
+/* All named numbers of the line, beside what the groups have read. */
+static void
+take_named(struct scanner *scanner, struct str line, struct record *record)
+{
+	struct pair pairs[PAIRS_MAX];
+
+	pair_record_fill(record, pairs, pairs_read(line, pairs), scanner->rows);
 }
 
 /* Rule number i, of which first bytes and literals let the line pass. */
@@ -255,9 +268,13 @@ try_rule(struct scanner *scanner, size_t i, struct str line,
 	record->present = 0;
 	record->n_pairs = 0;
 	record->stage = record->text = record->mode = (struct str){ NULL, 0 };
-	return rule->steps.end != STEPS_PART
-		       ? take_steps(rule, line, record)
-		       : take_groups(scanner, i, line, record);
+	if (!(rule->steps.end != STEPS_PART
+		      ? take_steps(rule, line, record)
+		      : take_groups(scanner, i, line, record)))
+		return false;
+	if (rule->pairs)
+		take_named(scanner, line, record);
+	return true;
 }
 
 /* The first word of the line without its leading blanks. */
@@ -285,25 +302,35 @@ second_word(struct str line)
 /* What is found out of a line when a rule first asks for it. */
 struct look {
 	struct str line;
-	bool has_second, has_grams;
-	uint64_t second;
+	bool has_second, has_grams, has_indented;
+	uint64_t second, indented;
 	uint32_t grams;
 };
+
+/* The word behind the line's indent, or behind its first blank. */
+static uint64_t
+look_word(struct look *look, bool indented)
+{
+	if (indented) {
+		if (!look->has_indented)
+			look->indented = indented_word(look->line);
+		look->has_indented = true;
+		return look->indented;
+	}
+	if (!look->has_second)
+		look->second = second_word(look->line);
+	look->has_second = true;
+	return look->second;
+}
 
 /* Whether the line, whose head is right, has what the rule's matches have. */
 static bool
 may_match(const struct scan_index *index, const struct scan_rule *r,
 	  struct look *look)
 {
-	const struct steps *steps = &r->rule->steps;
-
-	if (r->second_mask != 0) {
-		if (!look->has_second)
-			look->second = second_word(look->line);
-		look->has_second = true;
-		if ((look->second & r->second_mask) != r->second)
-			return false;
-	}
+	if (r->second_mask != 0 &&
+	    (look_word(look, r->indented) & r->second_mask) != r->second)
+		return false;
 	if (r->needs != 0) {
 		if (!look->has_grams)
 			look->grams = find_grams(index, look->line);
@@ -311,8 +338,7 @@ may_match(const struct scan_index *index, const struct scan_rule *r,
 		if ((look->grams & r->needs) == 0)
 			return false;
 	}
-	return !steps->indented ||
-	       (indented_word(look->line) & steps->head_mask) == steps->head;
+	return true;
 }
 
 bool
@@ -368,6 +394,14 @@ is_as_long_as_loss(struct str line)
 	return at < end && decimals_before(line.p, at) == n;
 }
 
+static bool
+ends_in_number(struct str line)
+{
+	char last = line.p[line.len - 1];
+
+	return last == '.' || (last >= '0' && last <= '9');
+}
+
 /* Whether one digit more behind the line would give the same record. */
 static bool
 is_complete(struct scanner *scanner, struct str line,
@@ -377,8 +411,7 @@ is_complete(struct scanner *scanner, struct str line,
 	struct buf text;
 	bool same;
 
-	if (line.p[line.len - 1] != '.' &&
-	    (line.p[line.len - 1] < '0' || line.p[line.len - 1] > '9'))
+	if (!ends_in_number(line))
 		return true;
 	buf_init(&text, line.len + 2);
 	buf_append(&text, line.p, line.len);
@@ -398,8 +431,17 @@ bool
 scanner_scan_cut(struct scanner *scanner, struct str line,
 		 struct record *record)
 {
-	return scanner_scan(scanner, line, record) &&
-	       (is_complete(scanner, line, record) ||
-		(record_has(record, METRIC_VAL_BPB) &&
-		 is_as_long_as_loss(line)));
+	bool is_whole;
+
+	if (!scanner_scan(scanner, line, record))
+		return false;
+	is_whole = is_complete(scanner, line, record) ||
+		   (record_has(record, METRIC_VAL_BPB) &&
+		    is_as_long_as_loss(line));
+	if (!is_whole || !ends_in_number(line))
+		return is_whole;
+	/* Looked at anew: what is_complete saw is gone, with its pairs. */
+	(void)scanner_scan(scanner, line, record);
+	record->n_pairs -= record->n_pairs > 0; /* it may be cut */
+	return true;
 }

@@ -13,6 +13,7 @@ struct scan_rule {
 	/* As in the rule; here they lie together.  0: not compared so. */
 	uint64_t head, head_mask, second, second_mask;
 	uint32_t needs; /* a bit of scan_index.grams; 0: whatever is in it */
+	bool indented;	/* `second` is what stands behind the line's indent */
 };
 
 #define SCAN_GRAM_BITS 12

@@ -271,6 +271,38 @@ steps_release(struct steps *steps)
 	*steps = (struct steps){ .n = 0 };
 }
 
+#define GROUPED_BYTES 32
+
+/* Whether three digits stand behind s.p[at], and no fourth. */
+static bool
+is_thousand(struct str s, size_t at)
+{
+	for (size_t i = 1; i <= 3; i++)
+		if (at + i >= s.len || !isdigit((unsigned char)s.p[at + i]))
+			return false;
+	return at + 4 == s.len || !isdigit((unsigned char)s.p[at + 4]);
+}
+
+bool
+steps_number(struct str s, double *value)
+{
+	char plain[GROUPED_BYTES];
+	size_t n = 0;
+
+	if (str_to_double(s, value))
+		return true;
+	if (s.len < 5 || s.len > GROUPED_BYTES ||
+	    !isdigit((unsigned char)s.p[0]) || memchr(s.p, ',', 4) == NULL)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (s.p[i] != ',')
+			plain[n++] = s.p[i];
+		else if (!is_thousand(s, i) || memchr(plain, '.', n) != NULL)
+			return false;
+	}
+	return str_to_double((struct str){ plain, n }, value);
+}
+
 /* The end of the span at p, or NULL. */
 static const char *
 match_span(const struct rule_step *s, const char *p, const char *end)
@@ -296,7 +328,7 @@ match_number(const struct rule_step *s, const char *p, const char *end,
 		return q;
 	q = match_span(s, p, end);
 	if (q == NULL ||
-	    !str_to_double((struct str){ p, (size_t)(q - p) }, value))
+	    !steps_number((struct str){ p, (size_t)(q - p) }, value))
 		return NULL;
 	return q;
 }

@@ -70,9 +70,15 @@ void steps_release(struct steps *steps);
 
 /*
  * Whether steps that are no STEPS_PART match at the line's start and all their
- * named groups are numbers (as of str_to_double), which go to numbers.
+ * named groups are numbers (as of steps_number), which go to numbers.
  */
 bool steps_match(const struct steps *steps, struct str line,
 		 double numbers[STEPS_MAX_NUMBERS]);
+
+/*
+ * A number as a log prints it: as of str_to_double, or with commas between
+ * its thousands ("1,234,567.5"); false for what is none.
+ */
+bool steps_number(struct str text, double *value);
 
 #endif

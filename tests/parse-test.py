@@ -270,6 +270,22 @@ def corpora():
         ok("wrong 0, invented 0" in last and right >= 99.5, name, r.stdout)
 
 
+def trainers():
+    """Logs of other people's trainers, held against what they say."""
+    name = "the corpus of trainers"
+    check = os.path.join(SHARED, "check", "trainers_truth.py")
+    root = os.path.join(SHARED, "corpus", "trainers")
+    if not os.path.exists(check) or not os.path.exists(root):
+        skip(name, "there is no corpus beside the source")
+        return
+    r = subprocess.run([sys.executable, check, TUI,
+                        os.path.join(root, "truth.json"), root],
+                       capture_output=True, text=True)
+    last = r.stdout.strip().splitlines()[-1]
+    right = float(last.split("(")[1].split("%")[0])
+    ok("wrong 0, invented 0" in last and right >= 98, name, r.stdout)
+
+
 with tempfile.TemporaryDirectory() as tmp:
     bad_input(tmp)
     directories(tmp)
@@ -278,4 +294,5 @@ with tempfile.TemporaryDirectory() as tmp:
     many_files(tmp)
     user_formats(tmp)
 corpora()
+trainers()
 sys.exit(finish())

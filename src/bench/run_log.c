@@ -531,7 +531,7 @@ training_guards(const struct run_log *log, struct guard_hits *hits)
 {
 	static const enum run_event_kind fatal[] = {
 		RUN_EVENT_OOM,	  RUN_EVENT_TRACEBACK, RUN_EVENT_CHILD_FAILED,
-		RUN_EVENT_KILLED, RUN_EVENT_CUDA,
+		RUN_EVENT_KILLED, RUN_EVENT_CRASH,     RUN_EVENT_CUDA,
 	};
 	const struct run *run = &log->run;
 

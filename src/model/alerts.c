@@ -240,6 +240,7 @@ check_status(struct round *round, const struct alert *alert)
 		{ RUN_DIVERGED, ALERT_NAN, "loss is NaN or infinite" },
 		{ RUN_OOM, ALERT_OOM, "out of GPU memory" },
 		{ RUN_CRASHED, ALERT_CRASH, "crashed" },
+		{ RUN_KILLED, ALERT_CRASH, "killed" },
 	};
 	double step = model_run_failed_step(alert->mr);
 	char at[STR_NUMBER_SIZE + 16] = "", number[STR_NUMBER_SIZE];

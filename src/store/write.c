@@ -42,9 +42,10 @@ static const char *const status_names[] = {
 		NULL,
 };
 
-#define N_CLASSES 4
+#define N_CLASSES 5
 static const char *const class_names[N_CLASSES + 1] = { "roundtrip", "sliding",
-							"ttt", "preq" };
+							"ttt", "preq",
+							"final" };
 
 #define ROW(member) COLUMN(struct run_row, member)
 #define RUN(member) COLUMN_AS(#member, struct run_row, run.member)

@@ -15,7 +15,7 @@ struct run_case {
 	size_t n_runs;
 	struct {
 		const char *key, *want; /* as JSON; NULL ends */
-	} say[9];
+	} say[10];
 };
 
 /* A run as a line of JSON into a buf, as the reader gives it. */

@@ -31,6 +31,19 @@ static const struct {
 	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
 	  "{\"name\":\"a\",\"kind\":\"train\"}]}",
 	  "f.json:2: rules[0]: the key \"match\" is missing" },
+	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
+	  "{\"name\":\"a\",\"kind\":\"train\",\"match\":\"x\",\n"
+	  "\"names\":{\"dt\":\"step_sm\"}}]}",
+	  "f.json:3: rules[0].names.dt: there is no metric \"step_sm\"" },
+	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
+	  "{\"name\":\"a\",\"kind\":\"train\",\"match\":\"x\",\n"
+	  "\"names\":{\"dt\":7}}]}",
+	  "f.json:3: rules[0].names.dt: expected the name of a metric, "
+	  "\"own\" or null" },
+	{ "{\"schema\":\"hgym-tui.format/1\",\"name\":\"x\",\"rules\":[\n"
+	  "{\"name\":\"a\",\"kind\":\"train\",\"match\":\"x\","
+	  "\"last\":\"row\"}]}",
+	  "f.json:2: rules[0].last: there is no last row \"row\"" },
 };
 
 static void
@@ -139,10 +152,84 @@ test_numbers(void)
 	format_set_free(set);
 }
 
+/* The named number of a record under that name. */
+static const struct record_pair *
+named(const struct record *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_pairs; i++)
+		if (str_eq_cstr(r->pairs[i].name, name))
+			return &r->pairs[i];
+	return NULL;
+}
+
+static void
+test_names(void)
+{
+	struct format_set *set =
+		set_with("{\"name\":\"a\",\"kind\":\"train\","
+			 "\"match\":\"^at (?<step>\\\\d+) \","
+			 "\"names\":{\"took\":\"step_s\",\"loss\":\"own\","
+			 "\"ver\":null}}");
+	struct scanner *scanner = scanner_new(set);
+	const struct record_pair *pair;
+	struct record r;
+
+	ok(scanner_scan(scanner,
+			STR_LIT("at 7 | loss: 1.58 | ver: 3 | took: 2.5 | "
+				"zeal: 9"),
+			&r),
+	   "a rule with names takes a line");
+	ok(record_get(&r, METRIC_STEP) == 7 &&
+		   record_get(&r, METRIC_STEP_MS) == 2500,
+	   "a name stands for a metric, in its unit");
+	ok(!record_has(&r, METRIC_TRAIN_LOSS), "\"own\" is none");
+	pair = named(&r, "loss");
+	ok(pair != NULL && pair->metric == METRIC_COUNT && pair->value == 1.58,
+	   "but a series");
+	ok(named(&r, "ver") == NULL, "null is not even that");
+	ok(named(&r, "zeal") != NULL, "the others are series");
+	ok(scanner_scan_cut(scanner,
+			    STR_LIT("at 7 | zeal: 9 | loss: 1.58 | foo: 3"),
+			    &r) &&
+		   named(&r, "zeal") != NULL && named(&r, "foo") == NULL,
+	   "the last number of a line that may be cut is none");
+	scanner_free(scanner);
+	format_set_free(set);
+}
+
+static void
+test_thousands(void)
+{
+	static const struct {
+		const char *text;
+		double want; /* NaN: no number */
+	} cases[] = {
+		{ "1,234,567", 1234567 },
+		{ "25,212.5", 25212.5 },
+		{ "999", 999 },
+		{ "1,23", (double)NAN },
+		{ "1234,567", (double)NAN },
+		{ "1,2345", (double)NAN },
+		{ ",123", (double)NAN },
+		{ "1,,234", (double)NAN },
+		{ "1,234.5,678", (double)NAN },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double got = (double)NAN;
+		bool is = steps_number(str_from(cases[i].text), &got);
+
+		ok(is == !isnan(cases[i].want) && (!is || got == cases[i].want),
+		   "thousands: %s", cases[i].text);
+	}
+}
+
 int
 main(void)
 {
 	test_wrong_files();
+	test_names();
+	test_thousands();
 	test_user_rules_come_first();
 	test_exploding_pattern();
 	test_numbers();

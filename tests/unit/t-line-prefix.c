@@ -36,6 +36,13 @@ static const struct {
 	{ "[INFO] step:1/2 x", "step:1/2 x", -1, 0 },
 	{ "[INFO]: step:1/2 x", "step:1/2 x", -1, 0 },
 	{ "INFORM: x", "INFORM: x", -1, 0 },
+	{ "[INFO|trainer.py:2321] 2024-11-26 22:07:15,123 >>   Total",
+	  "  Total", -1, 0 },
+	{ "[INFO|2024-11-26 22:09:01] logging.py:157 >> {'loss': 2}",
+	  "{'loss': 2}", -1, 0 },
+	{ "[rank0]:[titan] 2026-11-20 21:30:00,500 - root - INFO - step:  1",
+	  "step:  1", 0, 1795210200500 },
+	{ "[titan] step", "[titan] step", -1, 0 },
 	{ "INFO", "INFO", -1, 0 },
 	{ "INFO:   seed: 7", "  seed: 7", -1, 0 },
 	{ "2026-11-20T21:30:00Z   seed: 7", "  seed: 7", -1, 1795210200000 },
@@ -70,9 +77,45 @@ static const struct {
 	{ "", "", -1, 0 },
 };
 
+/* What stands before lines that no rule takes; rest NULL: nothing. */
+static const struct {
+	const char *line, *rest;
+	int rank;
+} tasks[] = {
+	{ "7:  iteration", " iteration", 7 },
+	{ " 12: x", "x", 12 },
+	{ "0: [rank3]: x", "x", 0 },
+	{ "[1,3]<stdout>: x", " x", 3 },
+	{ "[1,3]<stderr>:x", "x", 3 },
+	{ "node-7:  iteration", " iteration", -1 },
+	{ "10.0.0.1: [2026-11-20 21:30:00] x", "x", -1 },
+	{ "node-7: x", NULL, 0 },
+	{ "node:  x", NULL, 0 },
+	{ "7: ", NULL, 0 },
+	{ "7:x", NULL, 0 },
+	{ "123456: x", NULL, 0 },
+	{ "[1,3] x", NULL, 0 },
+	{ "", NULL, 0 },
+};
+
+static void
+test_tasks(void)
+{
+	for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
+		struct line_prefix p = { -1, 0, { NULL, 0 } };
+		bool is = line_prefix_task(str_from(tasks[i].line), &p);
+
+		ok(is == (tasks[i].rest != NULL) &&
+			   (!is || (str_eq_cstr(p.rest, tasks[i].rest) &&
+				    p.rank == tasks[i].rank)),
+		   "the task of \"%s\"", tasks[i].line);
+	}
+}
+
 int
 main(void)
 {
+	test_tasks();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct line_prefix p;
 

@@ -179,7 +179,7 @@ static const struct run_case cases[] = {
 	  1,
 	  { { "steps", "20" },
 	    { "last_val_bpb", "0.9123" },
-	    { "tok_s_last", "null" },
+	    { "tok_s_last", "1045123" },
 	    { "final_bpb", "null" },
 	    { "status", "\"finished\"" } } },
 	{ "rows of Megatron-LM",

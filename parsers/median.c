@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Medians of long series in little memory; called by run_apply.c. */
+#include "config.h"
+
+#include "parsers/median.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+#define LOWEST	  1e-6
+#define BIN_RATIO 1.002
+/* ln(1e18) / ln(BIN_RATIO), rounded up. */
+#define N_BINS 20745
+
+static size_t
+bin_of(double value)
+{
+	double bin = floor(log(value / LOWEST) / log(BIN_RATIO));
+
+	if (!(bin > 0))
+		return 0;
+	return bin < N_BINS ? (size_t)bin : N_BINS - 1;
+}
+
+/* The value in the middle of a bin. */
+static double
+bin_middle(size_t bin)
+{
+	return LOWEST * pow(BIN_RATIO, (double)bin + 0.5);
+}
+
+static void
+make_bins(struct median *m)
+{
+	m->bins = xcalloc(N_BINS, sizeof(*m->bins));
+	for (size_t i = 0; i < m->n; i++)
+		m->bins[bin_of(m->values[i])]++;
+	free(m->values);
+	m->values = NULL;
+}
+
+void
+median_add(struct median *m, double value)
+{
+	if (!isfinite(value) || value <= 0)
+		return;
+	if (m->n == MEDIAN_EXACT && m->bins == NULL)
+		make_bins(m);
+	if (m->bins != NULL) {
+		m->bins[bin_of(value)]++;
+	} else {
+		/* 64, 128, .. as there are more. */
+		if (m->n == 0 || (m->n >= 64 && (m->n & (m->n - 1)) == 0))
+			m->values = xreallocarray(m->values,
+						  m->n > 0 ? 2 * m->n : 64,
+						  sizeof(*m->values));
+		m->values[m->n] = value;
+	}
+	m->n++;
+}
+
+static int
+compare_values(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+exact_median(const struct median *m)
+{
+	double *sorted = xcalloc(m->n, sizeof(*sorted)), value;
+
+	memcpy(sorted, m->values, m->n * sizeof(*sorted));
+	qsort(sorted, m->n, sizeof(*sorted), compare_values);
+	value = (sorted[(m->n - 1) / 2] + sorted[m->n / 2]) / 2;
+	free(sorted);
+	return value;
+}
+
+double
+median_get(const struct median *m)
+{
+	uint64_t seen = 0;
+	size_t bin = 0;
+
+	if (m->n == 0)
+		return (double)NAN;
+	if (m->bins == NULL)
+		return exact_median(m);
+	while (bin < N_BINS - 1 && (seen += m->bins[bin]) <= (m->n - 1) / 2)
+		bin++;
+	return bin_middle(bin);
+}
+
+void
+median_release(struct median *m)
+{
+	free(m->values);
+	free(m->bins);
+	*m = (struct median){ .n = 0 };
+}

@@ -481,7 +481,6 @@ take_val_numbers(const struct apply *a)
 		watch_finite(a, s->run.last_val_loss);
 		take_row_number(a, METRIC_VAL_LOSS);
 	}
-	take_row_number(a, METRIC_VAL_LOSS);
 	if (!record_has(a->record, METRIC_VAL_BPB))
 		return;
 	s->has_bpb = true;

@@ -21,9 +21,8 @@ find_name(const struct rule *rule, const struct pair *pair)
 	return NULL;
 }
 
-/* How sure a name is that of the optimizer's steps. */
-static int
-counter_rank(struct str name)
+int
+pair_counter_rank(struct str name)
 {
 	static const char word[] = "step";
 	size_t n = sizeof(word) - 1;
@@ -61,7 +60,7 @@ static void
 fill_counter(struct pair_fill *f, const struct pair *pair)
 {
 	struct record *record = f->record;
-	int rank = counter_rank(pair->name);
+	int rank = pair_counter_rank(pair->name);
 	uint64_t bit = (uint64_t)1 << METRIC_STEP;
 
 	if (rank > f->rank && (f->groups & bit) == 0) {

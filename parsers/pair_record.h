@@ -17,4 +17,7 @@
 void pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 		      struct record_pair rows[PAIRS_MAX]);
 
+/* How sure the name of a counter is that of the optimizer's steps; from 1. */
+int pair_counter_rank(struct str name);
+
 #endif

@@ -391,7 +391,8 @@ take_time(struct pairs_reader *r, const char *behind, double seconds)
 		r->about->is_bar = true;
 	if (!bar && r->words > 0 && isfinite(seconds))
 		return add_pair(r, seconds, (double)NAN, STR_LIT("s"));
-	if (r->words > 0 ? !r->told : r->n > 0 && !r->about->is_bar)
+	if (r->words > 0 ? !r->told
+			 : r->n > 0 && !r->about->is_bar && isnan(seconds))
 		return false;
 	forget_words(r);
 	return true;
@@ -760,6 +761,11 @@ take_separator(struct pairs_reader *r)
 	/* Source code, or a part of a longer list. */
 	if ((c == ',' || c == ';') && skip_blanks(r, r->p) == r->end)
 		return false;
+	/* A table "|  name  | 12 |" has a name in its first cell. */
+	if (c == '|' && *r->start == '|' && r->n == 0 && r->words > 0) {
+		r->told = true;
+		return true;
+	}
 	return end_item(r);
 }
 

@@ -16,6 +16,7 @@
 #include "parsers/run_apply.h"
 #include "parsers/scan.h"
 #include "parsers/source_fold.h"
+#include "parsers/templates.h"
 
 struct run_reader {
 	struct scanner *scanner;
@@ -25,6 +26,9 @@ struct run_reader {
 	struct linebuf linebuf;
 	struct source_fold fold;
 	struct metric_rows *rows;
+	struct templates *templates; /* rows that no rule knows */
+	bool has_known;		     /* a rule took a row: they rest */
+	bool has_generic;	     /* this run has rows of templates */
 	bool has_run;
 	struct run_state state;
 	unsigned int n_runs; /* begun so far */
@@ -37,6 +41,8 @@ struct run_reader {
 };
 
 static void take_segment(void *user, const struct segment *segment);
+static void take_generic(void *user, const struct record *record,
+			 const struct templates_line *place);
 
 struct run_reader *
 run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
@@ -46,6 +52,7 @@ run_reader_new(const struct format_set *formats, const struct run_reader_cb *cb,
 	struct run_reader *r = xcalloc(1, sizeof(*r));
 
 	r->scanner = scanner_new(formats);
+	r->templates = templates_new(take_generic, r);
 	r->cb = cb != NULL ? *cb : no_cb;
 	r->user = user;
 	linebuf_init(&r->linebuf, take_segment, r);
@@ -64,6 +71,7 @@ run_reader_free(struct run_reader *r)
 	if (r == NULL)
 		return;
 	scanner_free(r->scanner);
+	templates_free(r->templates);
 	linebuf_release(&r->linebuf);
 	metric_rows_free(r->rows);
 	run_state_release(&r->state);
@@ -95,6 +103,8 @@ run_reader_reset(struct run_reader *r, void *user)
 	run_state_release(&r->state);
 	run_state_init(&r->state);
 	buf_clear(&r->formats);
+	templates_reset(r->templates);
+	r->has_known = r->has_generic = false;
 	r->user = user;
 	r->has_run = false;
 	r->n_runs = 0;
@@ -185,6 +195,7 @@ next_run(struct run_reader *r, const struct segment *segment, bool carry)
 	run_state_init(&r->state);
 	buf_clear(&r->formats);
 	r->last_format = NULL;
+	r->has_generic = false;
 	r->matched = 0;
 	r->run_first_line = segment->line;
 	r->run_first_byte = before;
@@ -319,6 +330,49 @@ take_record(struct run_reader *r, const struct record *record,
 	run_state_apply(&r->state, record, &place, &sink);
 }
 
+/* A row that no rule knows; the segment of one that was held back is made. */
+static void
+take_generic(void *user, const struct record *record,
+	     const struct templates_line *place)
+{
+	struct run_reader *r = user;
+	const struct segment segment = { .text = place->text,
+					 .line = place->line };
+	const struct line_prefix prefix = { place->rank, place->wall_ms,
+					    place->text };
+
+	take_record(r, record, &segment, &prefix);
+	r->has_generic = true;
+}
+
+static enum line_class
+take_unknown(struct run_reader *r, const struct segment *segment,
+	     const struct line_prefix *prefix)
+{
+	const struct templates_line line = { prefix->rest, segment->line,
+					     prefix->wall_ms, prefix->rank,
+					     segment->cut };
+
+	if (r->has_known)
+		return LINE_PLAIN;
+	return templates_take(r->templates, &line) ? LINE_METRIC : LINE_PLAIN;
+}
+
+/*
+ * From the first row of training that a rule knows on it alone has the word;
+ * what was read without one before is a run of its own.
+ */
+static void
+note_known(struct run_reader *r, const struct record *record,
+	   const struct segment *segment)
+{
+	if (r->has_known || record->rule->kind != RULE_TRAIN)
+		return;
+	r->has_known = true;
+	if (r->has_run && r->has_generic)
+		next_run(r, segment, true);
+}
+
 /* What the line says, if it says that for sure. */
 static bool
 scan_line(struct run_reader *r, const struct segment *segment, struct str line,
@@ -392,6 +446,7 @@ take_source_line(struct run_reader *r, const struct segment *segment,
 		source_fold_finish(&r->fold);
 		note_source(r);
 		tell_rule(r, segment, &record);
+		note_known(r, &record, segment);
 		take_record(r, &record, segment, prefix);
 		return class_of(&record);
 	}
@@ -502,18 +557,18 @@ take_metric_row(void *user, const struct metric_row *row)
 	r->state.ended |= row->is_summary;
 }
 
-/* A line that no rule takes may be of a metrics file. */
+/* A line that no rule takes may be of a metrics file, or a row of its own. */
 static enum line_class
 take_other_line(struct run_reader *r, const struct segment *segment,
-		int64_t wall_ms)
+		const struct line_prefix *prefix)
 {
 	const struct metric_line line = { skip_mark(segment), segment->line,
-					  wall_ms, segment->cut };
+					  prefix->wall_ms, segment->cut };
 
-	if (!segment->ends_line ||
-	    !metric_rows_take(r->rows, &line, take_metric_row, r))
-		return LINE_PLAIN;
-	return LINE_METRIC;
+	if (segment->ends_line &&
+	    metric_rows_take(r->rows, &line, take_metric_row, r))
+		return LINE_METRIC;
+	return take_unknown(r, segment, prefix);
 }
 
 /* A line that somebody else's message cut: only the message is read. */
@@ -568,7 +623,7 @@ is_of_other_rank(struct run_reader *r, const struct record *record, int rank)
 static enum line_class
 read_segment(struct run_reader *r, const struct segment *segment)
 {
-	struct line_prefix prefix = { -1, 0, skip_mark(segment) };
+	struct line_prefix prefix = { -1, 0, skip_mark(segment) }, whole;
 	struct record record;
 
 	if (str_starts_with(prefix.rest, " [2")) /* Megatron's time */
@@ -583,14 +638,16 @@ read_segment(struct run_reader *r, const struct segment *segment)
 			next_run(r, segment, false);
 		return LINE_SOURCE;
 	}
+	whole = prefix;
 	if (!scan_whole(r, segment, &prefix.rest, &record) &&
 	    !scan_behind_bar(r, segment, &prefix, &record) &&
 	    !(line_prefix_task(prefix.rest, &prefix) &&
 	      scan_whole(r, segment, &prefix.rest, &record)))
-		return take_other_line(r, segment, prefix.wall_ms);
+		return take_other_line(r, segment, &whole);
 	tell_rule(r, segment, &record);
 	if (is_of_other_rank(r, &record, prefix.rank))
 		return LINE_PLAIN;
+	note_known(r, &record, segment);
 	take_record(r, &record, segment, &prefix);
 	return class_of(&record);
 }
@@ -635,6 +692,7 @@ void
 run_reader_finish(struct run_reader *r)
 {
 	linebuf_finish(&r->linebuf);
+	templates_finish(r->templates);
 	source_fold_finish(&r->fold);
 	note_source(r);
 	close_run(r, r->linebuf.lines, r->linebuf.bytes);

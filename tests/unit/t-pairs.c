@@ -23,7 +23,8 @@ static const struct {
 	{ "9536 train 3.037911", "=9536|train=3.037911" },
 	{ "step 9536 | loss: 3.59 | lr 6.0e-05 | norm: 0.3 | dt: 159.00ms | "
 	  "tok/sec: 3297484.63",
-	  "step=9536|loss=3.59|lr=6e-05|norm=0.3|dt=159 ms|tok/sec=3297484.63" },
+	  "step=9536|loss=3.59|lr=6e-05|norm=0.3|dt=159 ms|"
+	  "tok/sec=3297484.63" },
 	{ "step   18/19560 | loss     nan (+nanz)| norm    nan (+nanz)| lr "
 	  "1.54e-05 | 3657.33 ms | 36.9% bf16 MFU | 145602 tok/s",
 	  "step=18/19560|loss=nan|norm=nan|lr=1.54e-05|=3657.33 ms|"
@@ -125,6 +126,8 @@ static const struct {
 	{ "step 7, elapsed: 0:01:02, phase: train, id: 3f9a, loss 1",
 	  "step=7|elapsed=62 s|loss=1" },
 	{ "step 1 loss inf", "step=1|loss=inf" },
+	{ "|    ep_len_mean     | 22.1     |", "ep_len_mean=22.1" },
+	{ "| rollout/           |          |", "" },
 	{ "46/759 merges", "merges=46/759" },
 	{ "epoch 3 loss 12345678901234567890.5 x 1",
 	  "epoch=3|loss="

@@ -1,0 +1,812 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines that come again with other numbers, and which of them are rows. */
+#include "config.h"
+
+#include "parsers/templates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/xalloc.h"
+#include "parsers/line_prefix.h"
+#include "parsers/meaning.h"
+#include "parsers/pair_record.h"
+
+const char templates_format[] = "generic";
+
+static char train_name[] = "row", val_name[] = "validation";
+static const struct rule train_rule = { .name = train_name,
+					.format = templates_format,
+					.kind = RULE_TRAIN };
+static const struct rule val_rule = { .name = val_name,
+				      .format = templates_format,
+				      .kind = RULE_VAL };
+
+#define METRIC_BIT(m) ((uint64_t)1 << (m))
+#define VAL_BITS      (METRIC_BIT(METRIC_VAL_LOSS) | METRIC_BIT(METRIC_VAL_BPB))
+
+/* What the counter of a template counts. */
+enum counter_kind {
+	COUNTS_STEPS,  /* its name says so */
+	COUNTS_EPOCHS, /* "epoch" */
+	COUNTS_UNITS,  /* batches, frames .. or a number out of a total */
+	COUNTS_LEAD,   /* no name: the first number of the line */
+};
+
+/* A row as it is read. */
+struct row {
+	struct templates_line place;
+	struct pair pairs[PAIRS_MAX];
+	size_t n;
+	struct pairs_line about;
+	size_t counter; /* its pair; n: none */
+	enum counter_kind kind;
+	uint64_t key;
+};
+
+struct held_line {
+	char *text; /* owned */
+	struct templates_line place;
+};
+
+struct template
+{
+	uint64_t key, used; /* used 0: nothing in it */
+	bool accepted;
+	uint64_t lines;	       /* in a row with a counter that did not fall */
+	double counter, epoch; /* of the last line */
+	bool rose;	       /* the counter, once at least */
+	bool strides;	       /* it rose by more than one each time */
+	bool changed;	       /* a figure */
+	bool fraction;	       /* one was no whole number */
+	bool inner;	       /* the counter begins anew with each epoch */
+	bool apart;    /* it counts other things than the run's counter */
+	uint64_t near; /* how often it was where that one was */
+	double first[PAIRS_MAX]; /* values of the first line */
+	struct held_line held[TEMPLATES_LEAST_ROWS - 1];
+	size_t n_held;
+};
+
+struct templates {
+	templates_row_fn fn;
+	void *user;
+	struct template table[TEMPLATES_MAX];
+	uint64_t clock;
+	bool any;	  /* a template was accepted */
+	struct buf block; /* the lines of a row of several; empty: none */
+	struct templates_line block_place;
+	size_t block_lines;
+	double epoch;	    /* printed last, on any line */
+	double step;	    /* of the last row that had one */
+	double stride;	    /* from the one before to it */
+	uint64_t step_name; /* of the counter it came from; 0: none yet */
+	uint64_t loss_name; /* of the training loss; 0: none yet */
+	int rank;	    /* whose rows are read; -1: none was told yet */
+};
+
+static void
+forget_held(struct template *t)
+{
+	for (size_t i = 0; i < t->n_held; i++)
+		free(t->held[i].text);
+	t->n_held = 0;
+}
+
+void
+templates_reset(struct templates *ts)
+{
+	for (size_t i = 0; i < TEMPLATES_MAX; i++)
+		forget_held(&ts->table[i]);
+	memset(ts->table, 0, sizeof(ts->table));
+	buf_clear(&ts->block);
+	ts->clock = ts->step_name = ts->loss_name = 0;
+	ts->any = false;
+	ts->rank = -1;
+	ts->block_lines = 0;
+	ts->epoch = ts->step = ts->stride = RUN_ABSENT;
+}
+
+struct templates *
+templates_new(templates_row_fn fn, void *user)
+{
+	struct templates *ts = xcalloc(1, sizeof(*ts));
+
+	ts->fn = fn;
+	ts->user = user;
+	buf_init(&ts->block, TEMPLATES_LINE_BYTES);
+	templates_reset(ts);
+	return ts;
+}
+
+void
+templates_free(struct templates *ts)
+{
+	if (ts == NULL)
+		return;
+	templates_reset(ts);
+	buf_release(&ts->block);
+	free(ts);
+}
+
+static bool
+ends_with_word(struct str name, const char *word)
+{
+	size_t n = strlen(word);
+
+	return name.len >= n &&
+	       strncasecmp(name.p + name.len - n, word, n) == 0;
+}
+
+static bool
+has_word(struct str name, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t at = 0, k = strlen(words[i]); at + k <= name.len;
+		     at++)
+			if (strncasecmp(name.p + at, words[i], k) == 0)
+				return true;
+	return false;
+}
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Names like these are printed by what trains, and by little else. */
+static bool
+is_of_training(struct str name)
+{
+	static const char *const words[] = { "loss", "rmse", "acc",  "reward",
+					     "ppl",  "perp", "nll",  "train",
+					     "val",  "auc",  "grad", "bpb" };
+
+	return has_word(name, words, LENGTH(words));
+}
+
+/* Times, rates, sizes: any program prints them. */
+static bool
+is_of_anything(const struct pair *pair)
+{
+	static const char *const names[] = { "time", "eta",  "elapsed", "sec",
+					     "mem",  "load", "speed" };
+	static const char *const units[] = { "ms",  "s",  "sec", "secs", "m",
+					     "min", "h",  "B",	 "KB",	 "kB",
+					     "MB",  "GB", "KiB", "MiB",	 "GiB",
+					     "k",   "K",  "M",	 "G",	 "%" };
+
+	for (size_t i = 0; i < LENGTH(units); i++)
+		if (str_eq_cstr(pair->unit, units[i]))
+			return true;
+	return (pair->unit.len > 0 &&
+		memchr(pair->unit.p, '/', pair->unit.len) != NULL) ||
+	       ends_with_word(pair->name, "/s") ||
+	       has_word(pair->name, names, LENGTH(names));
+}
+
+static bool
+is_epoch(const struct pair *pair)
+{
+	return pair->unit.len == 0 && pair->name.len >= 5 &&
+	       ends_with_word(pair->name, "epoch") &&
+	       (pair->name.len == 5 || str_eq_cstr(pair->name, "Train Epoch") ||
+		str_eq_cstr(pair->name, "train/epoch"));
+}
+
+static bool
+is_unit_counter(const struct pair *pair)
+{
+	static const char *const names[] = {
+		"batch", "timesteps",	    "episode",
+		"round", "total_timesteps", "num_timesteps"
+	};
+
+	for (size_t i = 0; i < LENGTH(names); i++)
+		if (pair->name.len == strlen(names[i]) &&
+		    ends_with_word(pair->name, names[i]))
+			return true;
+	return false;
+}
+
+/* How well a number counts, as a kind; false: not at all. */
+static bool
+counter_kind_of(const struct row *row, size_t i, enum counter_kind *kind)
+{
+	const struct pair *pair = &row->pairs[i];
+	double scale;
+
+	if (!isfinite(pair->value) || pair->value < 0)
+		return false;
+	if (meaning_of(pair, &scale) == METRIC_STEP)
+		*kind = COUNTS_STEPS;
+	else if (is_epoch(pair))
+		*kind = COUNTS_EPOCHS;
+	else if (is_unit_counter(pair) ||
+		 (pair->name.len == 0 && isfinite(pair->total)))
+		*kind = COUNTS_UNITS;
+	else if (i == 0 && pair->name.len == 0 && pair->unit.len == 0 &&
+		 pair->value == floor(pair->value))
+		*kind = COUNTS_LEAD;
+	else
+		return false;
+	return true;
+}
+
+static void
+find_counter(struct row *row)
+{
+	enum counter_kind kind;
+
+	row->counter = row->n;
+	for (size_t i = 0; i < row->n; i++)
+		if (counter_kind_of(row, i, &kind) &&
+		    (row->counter == row->n || kind < row->kind ||
+		     (kind == row->kind && kind == COUNTS_STEPS &&
+		      pair_counter_rank(row->pairs[i].name) >
+			      pair_counter_rank(
+				      row->pairs[row->counter].name)))) {
+			row->counter = i;
+			row->kind = kind;
+		}
+}
+
+/* A number that rows are printed for. */
+static bool
+is_figure(const struct row *row, size_t i)
+{
+	const struct pair *pair = &row->pairs[i];
+	enum counter_kind kind;
+
+	return i != row->counter && pair->name.len > 0 &&
+	       !is_of_anything(pair) && !counter_kind_of(row, i, &kind);
+}
+
+static bool
+has_figures(const struct row *row)
+{
+	bool sure = row->kind != COUNTS_LEAD;
+	bool any = false;
+
+	for (size_t i = 0; i < row->n; i++) {
+		if (!is_figure(row, i))
+			continue;
+		any = true;
+		sure = sure || is_of_training(row->pairs[i].name);
+	}
+	return any && sure;
+}
+
+static void
+remove_pair(struct row *row, size_t i)
+{
+	row->n--;
+	memmove(&row->pairs[i], &row->pairs[i + 1],
+		(row->n - i) * sizeof(row->pairs[0]));
+}
+
+/*
+ * "steps:  10%|#    | 160/1600 [..]" has one counter: what is in front of the
+ * bar names it, and the percents say the same once more.
+ */
+static void
+join_bar(struct row *row)
+{
+	size_t i = 0, last;
+	struct str name = { NULL, 0 };
+
+	while (i < row->n &&
+	       (row->pairs[i].name.len > 0 || isnan(row->pairs[i].total)))
+		i++;
+	if (i == row->n)
+		return;
+	last = i;
+	while (i-- > 0)
+		if (str_eq_cstr(row->pairs[i].unit, "%")) {
+			name = row->pairs[i].name;
+			remove_pair(row, i);
+			last--;
+		}
+	if (ends_with_word(name, "step") || ends_with_word(name, "steps"))
+		row->pairs[last].name = name;
+}
+
+static uint64_t
+template_key(const struct row *row)
+{
+	uint64_t key = row->about.words * 2 + row->about.is_bar;
+
+	for (size_t i = 0; i < row->n; i++)
+		key = (key ^ str_hash(row->pairs[i].name)) * 0x100000001b3 +
+		      str_hash(row->pairs[i].unit);
+	return key | 1;
+}
+
+/* The pairs of a line as a row; false where it has none. */
+static bool
+read_row(struct row *row, const struct templates_line *place)
+{
+	row->place = *place;
+	row->n = pairs_read_line(place->text, row->pairs, &row->about);
+	if (row->n == 0)
+		return false;
+	if (row->about.is_bar)
+		join_bar(row);
+	find_counter(row);
+	return true;
+}
+
+/* The template of that key; NULL: it was not seen, or long ago. */
+static struct template *
+find_template(struct templates *ts, uint64_t key)
+{
+	for (struct template *t = ts->table; t < ts->table + TEMPLATES_MAX; t++)
+		if (t->used != 0 && t->key == key) {
+			t->used = ++ts->clock;
+			return t;
+		}
+	return NULL;
+}
+
+/* A new one, in the place of the one that was not seen for longest. */
+static struct template *
+add_template(struct templates *ts, uint64_t key)
+{
+	struct template *t = ts->table;
+
+	for (size_t i = 1; i < TEMPLATES_MAX; i++)
+		if (ts->table[i].used < t->used)
+			t = &ts->table[i];
+	forget_held(t);
+	*t = (struct template){ .key = key,
+				.used = ++ts->clock,
+				.strides = true };
+	return t;
+}
+
+/*
+ * The last line of a log that ends without its LF: the number that it ends
+ * with may be cut.  False where that is what it counts.
+ */
+static bool
+drop_cut_pair(struct row *row)
+{
+	char last = row->place.text.p[row->place.text.len - 1];
+
+	if (last == '.' || (last >= '0' && last <= '9'))
+		row->n--;
+	return row->counter < row->n;
+}
+
+static void
+hold_line(struct template *t, const struct templates_line *place)
+{
+	struct held_line *held;
+
+	if (t->n_held == LENGTH(t->held)) {
+		free(t->held[0].text);
+		t->held[0] = t->held[1];
+		t->n_held--;
+	}
+	held = &t->held[t->n_held++];
+	held->text = xstrndup(place->text.p, place->text.len);
+	held->place = *place;
+	held->place.text.p = held->text;
+}
+
+/*
+ * Whether the template's counter is that of the run shows in the lines: "step
+ * 250" stands between "iter 240" and "iter 250" again and again.
+ */
+static void
+compare_counter(const struct templates *ts, struct template *t, double value)
+{
+	if (isnan(ts->step))
+		return;
+	if (value >= ts->step && value <= ts->step + ts->stride)
+		t->near++;
+	else
+		t->apart = true;
+}
+
+/* An epoch that began since the row before began the counter anew. */
+static void
+watch_inner(const struct templates *ts, struct template *t, double counter)
+{
+	if (t->lines > 0 && counter < t->counter && ts->epoch > t->epoch)
+		t->inner = true;
+	t->epoch = ts->epoch;
+}
+
+/* Add a line to what is known of a template that is not accepted yet. */
+static void
+learn_line(struct templates *ts, struct template *t, const struct row *row)
+{
+	double counter = row->pairs[row->counter].value;
+
+	watch_inner(ts, t, counter);
+	compare_counter(ts, t, counter);
+	if (t->lines > 0 && counter < t->counter && !t->inner) {
+		t->lines = 0;
+		t->rose = t->changed = t->fraction = false;
+		t->strides = true;
+		forget_held(t);
+	}
+	if (t->lines > 0) {
+		t->rose = t->rose || counter > t->counter;
+		t->strides = t->strides && counter > t->counter + 1;
+	}
+	for (size_t i = 0; i < row->n; i++) {
+		double value = row->pairs[i].value;
+
+		if (t->lines == 0)
+			t->first[i] = value;
+		if (!is_figure(row, i))
+			continue;
+		t->changed =
+			t->changed || (value != t->first[i] &&
+				       !(isnan(value) && isnan(t->first[i])));
+		t->fraction = t->fraction || value != floor(value);
+	}
+	t->counter = counter;
+	t->lines++;
+}
+
+/* Whether the lines of the template are rows by themselves. */
+static bool
+is_ready(const struct template *t, const struct row *row)
+{
+	const struct pair *counter = &row->pairs[row->counter];
+	bool full = counter->value == counter->total; /* Keras: 100/100 */
+
+	if (row->about.is_bar && row->about.evaluates)
+		return false;
+	return t->lines >= TEMPLATES_LEAST_ROWS && (t->rose || full) &&
+	       t->changed && t->fraction;
+}
+
+/* The metrics of the row's names, without its counter. */
+static uint64_t
+row_meanings(const struct row *row)
+{
+	uint64_t bits = 0;
+	double scale;
+
+	for (size_t i = 0; i < row->n; i++) {
+		enum metric metric = meaning_of(&row->pairs[i], &scale);
+
+		if (metric != METRIC_COUNT && metric != METRIC_STEP)
+			bits |= METRIC_BIT(metric);
+	}
+	return bits;
+}
+
+/*
+ * Whether a line with another template belongs to the rows there are: it has
+ * their counter and a name that is known, or is a validation of an epoch.
+ */
+static bool
+is_adopted(const struct templates *ts, const struct row *row)
+{
+	uint64_t known = row_meanings(row);
+
+	if (!ts->any || known == 0 || row->about.is_bar)
+		return false;
+	if (row->counter == row->n || row->kind == COUNTS_EPOCHS)
+		return (known & VAL_BITS) != 0;
+	return row->kind == COUNTS_STEPS && run_has(ts->step) &&
+	       ts->step_name == str_hash(row->pairs[row->counter].name) &&
+	       row->pairs[row->counter].value >= ts->step;
+}
+
+static void
+set_step(struct templates *ts, double step)
+{
+	if (step > ts->step)
+		ts->stride = step - ts->step;
+	ts->step = step;
+}
+
+/* The step of the row: its own, or that of the rows it stands among. */
+static double
+row_step(struct templates *ts, struct template *t, const struct row *row)
+{
+	const struct pair *counter = &row->pairs[row->counter];
+	uint64_t name;
+
+	if (t == NULL || row->counter == row->n)
+		return ts->step;
+	watch_inner(ts, t, counter->value);
+	t->counter = counter->value;
+	if (row->kind != COUNTS_STEPS &&
+	    !(row->kind == COUNTS_LEAD && t->strides && isnan(ts->epoch)))
+		return ts->step;
+	name = str_hash(counter->name);
+	if (ts->step_name == 0)
+		ts->step_name = name;
+	if (ts->step_name == name)
+		set_step(ts, t->inner ? RUN_ABSENT : counter->value);
+	else if (!t->apart && t->near >= TEMPLATES_LEAST_ROWS - 1)
+		ts->step = counter->value;
+	return ts->step;
+}
+
+/* One name gives the run's training loss; others stay series. */
+static void
+keep_one_loss(struct templates *ts, struct record *record,
+	      struct record_pair *rows)
+{
+	uint64_t bit = METRIC_BIT(METRIC_TRAIN_LOSS);
+
+	for (size_t i = 0; i < record->n_pairs; i++) {
+		uint64_t name = str_hash(rows[i].name);
+
+		if (rows[i].metric != METRIC_TRAIN_LOSS)
+			continue;
+		if ((record->present & bit) != 0 && ts->loss_name == 0)
+			ts->loss_name = name;
+		if (ts->loss_name == name)
+			continue;
+		rows[i].metric = METRIC_COUNT;
+		record->present &= ~bit;
+	}
+}
+
+/* "Validation | loss: 3.5": its names mean another thing than elsewhere. */
+static void
+turn_to_validation(struct record *record)
+{
+	if (record_has(record, METRIC_TRAIN_LOSS) &&
+	    !record_has(record, METRIC_VAL_LOSS)) {
+		record->present |= METRIC_BIT(METRIC_VAL_LOSS);
+		record->values[METRIC_VAL_LOSS] =
+			record->values[METRIC_TRAIN_LOSS];
+	}
+	record->present &= VAL_BITS;
+	record->n_pairs = 0;
+}
+
+static void
+give_row(struct templates *ts, struct template *t, const struct row *row)
+{
+	struct record record = { .rule = &train_rule }, val;
+	struct record_pair rows[PAIRS_MAX];
+	double step = row_step(ts, t, row);
+
+	pair_record_fill(&record, row->pairs, row->n, rows);
+	if (row->about.evaluates)
+		turn_to_validation(&record);
+	else
+		keep_one_loss(ts, &record, rows);
+	record.present |= METRIC_BIT(METRIC_STEP);
+	record.values[METRIC_STEP] = step;
+	if (isnan(step) || row->kind != COUNTS_STEPS)
+		record.present &= ~METRIC_BIT(METRIC_PLANNED);
+	val = record;
+	val.rule = &val_rule;
+	if ((record.present & VAL_BITS) == 0 ||
+	    record_has(&record, METRIC_TRAIN_LOSS)) {
+		record.present &= ~VAL_BITS;
+		ts->fn(ts->user, &record, &row->place);
+		val.n_pairs = 0;
+		val.present &= VAL_BITS | METRIC_BIT(METRIC_STEP) |
+			       METRIC_BIT(METRIC_PLANNED);
+	}
+	if ((val.present & VAL_BITS) != 0)
+		ts->fn(ts->user, &val, &row->place);
+}
+
+static int
+compare_held(const void *a, const void *b)
+{
+	const struct held_line *x = a, *y = b;
+
+	return x->place.line < y->place.line ? -1
+					     : x->place.line > y->place.line;
+}
+
+/* The lines that were held back of the template, in order. */
+static void
+give_held(struct templates *ts, struct template *t)
+{
+	struct row row;
+
+	qsort(t->held, t->n_held, sizeof(t->held[0]), compare_held);
+	for (size_t i = 0; i < t->n_held; i++)
+		if (read_row(&row, &t->held[i].place))
+			give_row(ts, t, &row);
+	forget_held(t);
+}
+
+static void
+note_epoch(struct templates *ts, const struct row *row)
+{
+	for (size_t i = 0; i < row->n; i++)
+		if (is_epoch(&row->pairs[i]) &&
+		    row->pairs[i].value == floor(row->pairs[i].value))
+			ts->epoch = row->pairs[i].value;
+}
+
+/* A line with a counter and figures. */
+static bool
+take_row(struct templates *ts, struct row *row)
+{
+	uint64_t key = template_key(row);
+	struct template *t = find_template(ts, key);
+	bool first = !ts->any;
+
+	if (row->place.cut &&
+	    (t == NULL || !t->accepted || !drop_cut_pair(row)))
+		return false;
+	if (t == NULL)
+		t = add_template(ts, key);
+	if (t->accepted) {
+		compare_counter(ts, t, row->pairs[row->counter].value);
+	} else {
+		learn_line(ts, t, row);
+		t->accepted = is_ready(t, row) || is_adopted(ts, row);
+		if (!t->accepted) {
+			hold_line(t, &row->place);
+			return false;
+		}
+		ts->any = true;
+		if (first)
+			give_held(ts, t);
+		t->lines = TEMPLATES_LEAST_ROWS;
+		forget_held(t);
+	}
+	give_row(ts, t, row);
+	return true;
+}
+
+/* Behind what some loggers write before the message; text itself: none. */
+static struct str
+skip_logger(struct str text)
+{
+	const char *end = NULL;
+	size_t n;
+
+	if (text.len < 8)
+		return text;
+	if (text.p[0] == '[' && !(text.p[1] >= '0' && text.p[1] <= '9')) {
+		end = memchr(text.p, ']', text.len < 40 ? text.len : 40);
+		for (const char *p = text.p; end != NULL && p < end; p++)
+			if (*p == '=' || (*p >= '0' && *p <= '9'))
+				end = NULL;
+	} else if (text.p[0] == '(') { /* "(worker pid=12) " */
+		end = memchr(text.p, ')', text.len < 80 ? text.len : 80);
+	} else if (strchr("IWED", text.p[0]) != NULL && text.len > 20 &&
+		   text.p[5] == ' ' && text.p[8] == ':') { /* "I1122 12:.." */
+		end = memchr(text.p, ']', text.len < 100 ? text.len : 100);
+	} else {
+		end = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
+		end = end != NULL ? end + 1 : NULL;
+	}
+	if (end == NULL)
+		return text;
+	n = (size_t)(end + 1 - text.p);
+	return str_trim((struct str){ text.p + n, text.len - n });
+}
+
+/* The line without what stands before its message. */
+static struct str
+message_of(struct str text)
+{
+	for (int i = 0; i < 3; i++) {
+		struct line_prefix prefix;
+		struct str rest = skip_logger(text);
+
+		if (rest.p == text.p)
+			break;
+		line_prefix_split(rest, &prefix);
+		text = prefix.rest;
+	}
+	return text;
+}
+
+static void
+close_block(struct templates *ts)
+{
+	struct templates_line place = ts->block_place;
+	struct row row;
+
+	if (ts->block_lines > 1 && !ts->block.truncated) {
+		place.text = buf_str(&ts->block);
+		if (read_row(&row, &place) && row.counter < row.n &&
+		    has_figures(&row))
+			(void)take_row(ts, &row);
+	}
+	buf_clear(&ts->block);
+	ts->block_lines = 0;
+}
+
+/* "|  name  | 12 |" as "name: 12", all else as it is. */
+static void
+add_to_block(struct templates *ts, const struct row *row)
+{
+	struct str text = row->place.text, cell;
+
+	if (ts->block_lines++ == 0)
+		ts->block_place = row->place;
+	else
+		buf_append(&ts->block, " | ", 3);
+	if (text.p[0] != '|') {
+		buf_append(&ts->block, text.p, text.len);
+		return;
+	}
+	text = (struct str){ text.p + 1, text.len - 1 };
+	if (str_next(&text, '|', &cell)) {
+		cell = str_trim(cell);
+		buf_append(&ts->block, cell.p, cell.len);
+		buf_append(&ts->block, ": ", 2);
+	}
+	if (str_next(&text, '|', &cell))
+		buf_append(&ts->block, cell.p, cell.len);
+}
+
+static bool
+is_cell(const struct row *row)
+{
+	return row->place.text.p[0] == '|' && row->n == 1 &&
+	       row->pairs[0].name.len > 0;
+}
+
+/* A line that is a part of a row, or the only part of a validation. */
+static bool
+take_part(struct templates *ts, const struct row *row)
+{
+	bool has_counter = row->counter < row->n;
+
+	if (!is_cell(row) && has_counter) {
+		close_block(ts);
+		if (row->pairs[row->counter].name.len > 0 && !row->about.is_bar)
+			add_to_block(ts, row); /* the head of a row */
+		return false;
+	}
+	if (ts->block_lines > 0 || is_cell(row)) {
+		add_to_block(ts, row);
+		return false;
+	}
+	if (has_counter || !is_adopted(ts, row))
+		return false;
+	give_row(ts, NULL, row);
+	return true;
+}
+
+/* Whether a table goes on at such a line: "| train/ |  |". */
+static bool
+is_table(struct str text)
+{
+	return text.len > 0 && text.p[0] == '|';
+}
+
+bool
+templates_take(struct templates *ts, const struct templates_line *line)
+{
+	struct templates_line place = *line;
+	struct row row;
+
+	if (line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
+		return false;
+	place.text = message_of(line->text);
+	if (!read_row(&row, &place)) {
+		if (!is_table(place.text))
+			close_block(ts);
+		return false;
+	}
+	if (row.counter < row.n && ts->rank < 0)
+		ts->rank = line->rank;
+	if (ts->rank != line->rank)
+		return false; /* other ranks repeat the rows of one */
+	note_epoch(ts, &row);
+	if (line->cut && (row.counter == row.n || !has_figures(&row)))
+		return false;
+	if (row.counter == row.n || is_cell(&row) || !has_figures(&row))
+		return take_part(ts, &row);
+	close_block(ts);
+	return take_row(ts, &row);
+}
+
+void
+templates_finish(struct templates *ts)
+{
+	close_block(ts);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* templates: rows of trainers that no rule names, and what is none. */
+#include "config.h"
+
+#include "parsers/templates.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "parsers/format.h"
+#include "tests/support/run_case.h"
+
+static const struct run_case cases[] = {
+	{ "three lines make rows, and the two before are given late",
+	  "it 10 loss 3.5 lr 0.1\nit 20 loss 3.25 lr 0.1\n"
+	  "it 30 loss 3.0 lr 0.1\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "a step, a loss",
+	  "Step 10 | loss 3.5 | lr 1e-4\nStep 20 | loss 3.25 | lr 1e-4\n"
+	  "Step 30 | loss 3.0 | lr 1e-4\n",
+	  1,
+	  { { "steps", "30" },
+	    { "last_train_loss", "3" },
+	    { "matched", "3" },
+	    { "formats", "[\"generic\"]" } } },
+	{ "two lines make none",
+	  "Step 10 | loss 3.5 | lr 1e-4\nStep 20 | loss 3.25 | lr 1e-4\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "a counter that does not rise makes none",
+	  "Step 10 | loss 3.5\nStep 10 | loss 3.25\nStep 10 | loss 3.125\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "figures that do not change make none",
+	  "step=1, lr: 0.1\nstep=2, lr: 0.1\nstep=3, lr: 0.1\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "whole numbers make none",
+	  "iteration 1: words: 5\niteration 2: words: 6\n"
+	  "iteration 3: words: 7\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "times make none",
+	  "step 1: time: 0.5s\nstep 2: time: 0.6s\nstep 3: time: 0.7s\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "validations have the counter of the rows",
+	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
+	  "step: 30, val_loss: 3.75\nstep: 40, loss: 2.5\n",
+	  1,
+	  { { "steps", "40" },
+	    { "last_train_loss", "2.5" },
+	    { "last_val_loss", "3.75" } } },
+	{ "or none at all",
+	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
+	  "Validation loss: 3.75\n",
+	  1,
+	  { { "steps", "30" }, { "last_val_loss", "3.75" } } },
+	{ "a heading turns a loss into that of a validation",
+	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
+	  "Eval | step: 30, loss: 3.75\n",
+	  1,
+	  { { "last_train_loss", "3" }, { "last_val_loss", "3.75" } } },
+	{ "best and test losses are not the validation's",
+	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
+	  "best val loss: 3.75\ntest loss: 3\n",
+	  1,
+	  { { "last_val_loss", "null" } } },
+	{ "an epoch is no step",
+	  "Epoch 1: train_loss=3.5 val_loss=3.75\n"
+	  "Epoch 2: train_loss=3.25 val_loss=3.5\n"
+	  "Epoch 3: train_loss=3.0 val_loss=3.25\n",
+	  1,
+	  { { "steps", "null" },
+	    { "last_train_loss", "3" },
+	    { "last_val_loss", "3.25" } } },
+	{ "a counter within the epoch is no step of the run",
+	  "Epoch 1 step 10 loss 3.5\nEpoch 1 step 20 loss 3.25\n"
+	  "Epoch 2 step 10 loss 3.0\nEpoch 2 step 20 loss 2.5\n"
+	  "Epoch 3 step 10 loss 2.0\nEpoch 3 step 20 loss 1.5\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "1.5" } } },
+	{ "nor one under a heading of the epoch",
+	  "Epoch 1\nstep 10 loss 3.5\nstep 20 loss 3.25\nstep 30 loss 3\n"
+	  "Epoch 2\nstep 10 loss 2.5\nstep 20 loss 2.25\nstep 30 loss 2\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "2" } } },
+	{ "a counter that begins again is another run's",
+	  "step 10 loss 3.5\nstep 20 loss 3.25\nstep 30 loss 3\n"
+	  "step 10 loss 2.5\nstep 20 loss 2.25\n",
+	  2,
+	  { { "steps", "20" }, { "last_train_loss", "2.25" } } },
+	{ "Keras",
+	  "Epoch 1/3\n"
+	  "9/9 [=====] - 1s 5ms/step - loss: 2.5 - accuracy: 0.5 - val_loss: "
+	  "2.75\n"
+	  "Epoch 2/3\n"
+	  "9/9 [=====] - 1s 5ms/step - loss: 2.25 - accuracy: 0.5 - val_loss: "
+	  "2.5\n"
+	  "Epoch 3/3\n"
+	  "9/9 [=====] - 1s 5ms/step - loss: 2.125 - accuracy: 0.5 - "
+	  "val_loss: 2.375\n",
+	  1,
+	  { { "steps", "null" },
+	    { "last_train_loss", "2.125" },
+	    { "last_val_loss", "2.375" } } },
+	{ "fairseq",
+	  "2021-05-25 06:38:26 | INFO | train_inner | epoch 001:    100 / 200 "
+	  "loss=17.5, nll_loss=17.4, ppl=172.1, num_updates=100, lr=1.2e-05\n"
+	  "2021-05-25 06:38:27 | INFO | train_inner | epoch 001:    200 / 200 "
+	  "loss=16.5, nll_loss=16.4, ppl=162.1, num_updates=200, lr=1.2e-05\n"
+	  "2021-05-25 06:38:28 | INFO | train_inner | epoch 002:    100 / 200 "
+	  "loss=15.5, nll_loss=15.4, ppl=152.1, num_updates=300, lr=1.2e-05\n",
+	  1,
+	  { { "steps", "300" }, { "last_train_loss", "15.5" } } },
+	{ "the figures below the counter",
+	  "[step=2/700]\n    train/loss=10.5\n    tokens_per_second=45,538\n"
+	  "[step=3/700]\n    train/loss=10.25\n    tokens_per_second=45,539\n"
+	  "[step=4/700]\n    train/loss=10\n    tokens_per_second=45,540\n",
+	  1,
+	  { { "steps", "4" },
+	    { "planned_steps", "700" },
+	    { "last_train_loss", "10" },
+	    { "tok_s_last", "45540" } } },
+	{ "a table a row",
+	  "------------------\n| rollout/ |      |\n| total_timesteps | 10 |\n"
+	  "| train/ |  |\n| loss | 2.5 |\n------------------\n"
+	  "------------------\n| rollout/ |      |\n| total_timesteps | 20 |\n"
+	  "| train/ |  |\n| loss | 2.25 |\n------------------\n"
+	  "------------------\n| rollout/ |      |\n| total_timesteps | 30 |\n"
+	  "| train/ |  |\n| loss | 2.125 |\n------------------\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "2.125" } } },
+	{ "a bar that counts steps",
+	  "steps:   0%|          | 0/9 [00:00<?, ?it/s]\r"
+	  "steps:  11%|#         | 1/9 [00:01<00:08, 1.0it/s, avr_loss=2.5]\r"
+	  "steps:  22%|##        | 2/9 [00:02<00:07, 1.0it/s, avr_loss=2.25]\r"
+	  "steps:  33%|###       | 3/9 [00:03<00:06, 1.0it/s, avr_loss=2]\r"
+	  "steps:  44%|####      | 4/9 [00:03<00:06, 1.0it/s, avr_loss=1.5]\n",
+	  1,
+	  { { "steps", "4" },
+	    { "planned_steps", "9" },
+	    { "last_train_loss", "null" } } },
+	{ "a bar of who knows what",
+	  " 11%|#    | 1/9 [00:01<00:08, 1.0it/s, loss=2.5]\r"
+	  " 22%|##   | 2/9 [00:02<00:07, 1.0it/s, loss=2.25]\r"
+	  " 33%|###  | 3/9 [00:03<00:06, 1.0it/s, loss=2]\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "2" } } },
+	{ "a bar of an evaluation",
+	  "eval:  11%|#    | 1/9 [00:01<00:08, 1.0it/s, loss=2.5]\r"
+	  "eval:  22%|##   | 2/9 [00:02<00:07, 1.0it/s, loss=2.25]\r"
+	  "eval:  33%|###  | 3/9 [00:03<00:06, 1.0it/s, loss=2]\n",
+	  0,
+	  { { NULL, NULL } } },
+	{ "dictionaries have epochs",
+	  "{'loss': 2.5, 'learning_rate': 2.5e-06, 'epoch': 0.25}\n"
+	  "{'loss': 2.25, 'learning_rate': 2.5e-06, 'epoch': 0.5}\n"
+	  "{'loss': 2.125, 'learning_rate': 2.5e-06, 'epoch': 0.75}\n"
+	  "{'eval_loss': 2.75, 'eval_runtime': 3.5, 'epoch': 0.75}\n",
+	  1,
+	  { { "steps", "null" },
+	    { "last_train_loss", "2.125" },
+	    { "last_val_loss", "2.75" } } },
+	{ "a step in brackets that strides",
+	  "I0513 18:05:50.000000 139 logging_writer.py:48] [100] "
+	  "accuracy=0.1, loss=2.5\n"
+	  "I0513 18:05:51.000000 139 logging_writer.py:48] [200] "
+	  "accuracy=0.2, loss=2.25\n"
+	  "I0513 18:05:52.000000 139 logging_writer.py:48] [300] "
+	  "accuracy=0.3, loss=2.125\n",
+	  1,
+	  { { "steps", "300" }, { "last_train_loss", "2.125" } } },
+	{ "rounds of boosting are none",
+	  "[0]\ttrain-rmse:0.5\teval-rmse:0.75\n"
+	  "[1]\ttrain-rmse:0.25\teval-rmse:0.5\n"
+	  "[2]\ttrain-rmse:0.125\teval-rmse:0.5\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "null" } } },
+	{ "two counters: the step, not the micro batch",
+	  "Epoch 1 | iter 2 step 1 | loss train: 1.5, val: n/a\n"
+	  "Epoch 1 | iter 4 step 2 | loss train: 1.25, val: n/a\n"
+	  "Epoch 1 | iter 6 step 3 | loss train: 1.125, val: n/a\n",
+	  1,
+	  { { "steps", "3" }, { "last_train_loss", "1.125" } } },
+	{ "the same counter under two names",
+	  "iter 10: loss 3.5\niter 20: loss 3.25\niter 30: loss 3\n"
+	  "step 30: train loss 3.1, val loss 3.2\niter 40: loss 2.9\n"
+	  "step 40: train loss 3.1, val loss 3.2\niter 50: loss 2.9\n"
+	  "step 60: train loss 3.1, val loss 3.3\n",
+	  1,
+	  { { "steps", "60" },
+	    { "last_train_loss", "2.9" },
+	    { "last_val_loss", "3.3" } } },
+	{ "losses in bits are not those in nats",
+	  "iter 10: loss 3.5 BPC\niter 20: loss 3.25 BPC\n"
+	  "iter 30: loss 3 BPC\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "null" } } },
+	{ "NaN is what is printed",
+	  "step 1 loss 3.5\nstep 2 loss nan\nstep 3 loss nan\n",
+	  1,
+	  { { "status", "\"diverged\"" }, { "last_train_loss", "null" } } },
+	{ "one rank's rows are read",
+	  "[rank0]: step 1 loss 3.5\n[rank1]: step 1 loss 4.5\n"
+	  "[rank0]: step 2 loss 3.25\n[rank1]: step 2 loss 4.25\n"
+	  "[rank0]: step 3 loss 3.125\n[rank1]: step 3 loss 4.125\n",
+	  1,
+	  { { "matched", "3" }, { "last_train_loss", "3.125" } } },
+	{ "a number may be cut at the end of the log",
+	  "step 1 lr 0.5 loss 3.5\nstep 2 lr 0.5 loss 3.25\n"
+	  "step 3 lr 0.5 loss 3.125\nstep 4 lr 0.5 loss 3.0",
+	  1,
+	  { { "steps", "4" }, { "last_train_loss", "3.125" } } },
+	{ "and so may a counter",
+	  "loss 3.5 step 10\nloss 3.25 step 20\nloss 3 step 30\nloss 2 step 4",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "from the first row that a rule knows on it has the word",
+	  "step 1 loss 3.5\nstep 2 loss 3.25\nstep 3 loss 3.125\n"
+	  "step:1/9 train_loss:2.5 train_time:10ms step_avg:10ms\n"
+	  "step 4 loss 3.0\n",
+	  2,
+	  { { "last_train_loss", "2.5" }, { "steps", "1" } } },
+};
+
+/* Texts without rows, as they stand in logs. */
+static const char *const silent[] = {
+	"2026-03-19 - rustbpe - INFO - Progress: 1% (46/759 merges) - Last "
+	"merge: (1, 2) -> 301 (frequency: 45)\n"
+	"2026-03-19 - rustbpe - INFO - Progress: 2% (47/759 merges) - Last "
+	"merge: (1, 3) -> 302 (frequency: 44)\n"
+	"2026-03-19 - rustbpe - INFO - Progress: 3% (48/759 merges) - Last "
+	"merge: (1, 4) -> 303 (frequency: 43)\n",
+	"46/759 merges\n47/759 merges\n48/759 merges\n",
+	"Downloading: 45%|## | 45/99 [00:10<00:12, 4.5MB/s]\r"
+	"Downloading: 46%|## | 46/99 [00:10<00:12, 4.6MB/s]\r"
+	"Downloading: 47%|## | 47/99 [00:10<00:12, 4.7MB/s]\r",
+	"   --- 3.5/10.5 MB 2.5 MB/s eta 0:00:03\n"
+	"   --- 4.5/10.5 MB 2.6 MB/s eta 0:00:02\n"
+	"   --- 5.5/10.5 MB 2.7 MB/s eta 0:00:01\n",
+	"    step = 0\n    loss = 0.0\n    step = 1\n    loss = 1.5\n",
+	"for step in range(10):\n    print(f\"step {step} loss {loss}\")\n",
+	"  train_iters ..................... 1000\n"
+	"  lr .............................. 0.00015\n",
+	"    --lr 0.00015 --train-iters 1000 \\\n",
+	"{\n  \"step\": 10,\n  \"loss\": 1.5\n}\n{\n  \"step\": 20,\n"
+	"  \"loss\": 1.25\n}\n{\n  \"step\": 30,\n  \"loss\": 1.125\n}\n",
+	"[1/9] Building C object a.o\n[2/9] Building C object b.o\n"
+	"[3/9] Building C object c.o\n",
+	"1/9 Test one .... Passed 0.03 sec\n2/9 Test two .... Passed 0.04 "
+	"sec\n3/9 Test three .... Passed 0.05 sec\n",
+	"[    1.234567] usb 1-1: new device number 3\n"
+	"[    2.234567] usb 1-2: new device number 4\n"
+	"[    3.234567] usb 1-3: new device number 5\n",
+	"1 alpha 0.5\n2 beta 0.25\n3 gamma 0.125\n",
+	"1 alpha 0.5\n2 alpha 0.25\n3 alpha 0.125\n",
+	"Step 1: mix 0.5 kg flour\nStep 2: bake 0.75 hours\nStep 3: eat\n",
+	"Iteration   1: 123.4 ops/s\nIteration   2: 125.4 ops/s\n"
+	"Iteration   3: 124.4 ops/s\n",
+	"batch 1: 0.5 GB\nbatch 2: 0.6 GB\nbatch 3: 0.7 GB\n",
+};
+
+static void
+test_silent(const struct format_set *formats)
+{
+	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
+		cJSON *rows[RUN_CASE_ROWS];
+		size_t n =
+			run_case_rows(formats, silent[i], rows, RUN_CASE_ROWS);
+
+		ok(n == 0, "no row: %.40s", silent[i]);
+		for (size_t k = 0; k < n; k++)
+			cJSON_Delete(rows[k]);
+	}
+}
+
+static void
+count_row(void *user, const struct record *record,
+	  const struct templates_line *place)
+{
+	(void)record;
+	(void)place;
+	++*(size_t *)user;
+}
+
+/* Names without end push out others, and nothing grows. */
+static void
+test_bound(void)
+{
+	size_t n_rows = 0;
+	struct templates *ts = templates_new(count_row, &n_rows);
+	char text[100];
+
+	for (int i = 0; i < 100000; i++) {
+		struct templates_line line = { { text, 0 }, 1, 0, -1, false };
+
+		(void)snprintf(text, sizeof(text), "step %d n%d 0.5", i,
+			       i % 1000);
+		line.text.len = strlen(text);
+		(void)templates_take(ts, &line);
+	}
+	ok(n_rows == 0, "templates that come too seldom are forgotten");
+	templates_free(ts);
+}
+
+int
+main(void)
+{
+	struct format_set *formats = format_set_new_builtin();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		run_case_check(formats, &cases[i]);
+	test_silent(formats);
+	test_bound();
+	format_set_free(formats);
+	return tap_done();
+}

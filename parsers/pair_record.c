@@ -105,6 +105,10 @@ pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 			rows[k++] = row;
 	}
 	record->present &= ~f.unsure;
+	for (size_t i = 0; i < k; i++)
+		if (rows[i].metric != METRIC_COUNT &&
+		    (f.unsure >> rows[i].metric & 1) != 0)
+			rows[i].metric = METRIC_COUNT;
 	record->pairs = rows;
 	record->n_pairs = k;
 }

@@ -342,6 +342,8 @@ take_generic(void *user, const struct record *record,
 					    place->text };
 
 	take_record(r, record, &segment, &prefix);
+	if (!record_has(record, METRIC_STEP))
+		r->state.run.last_step = RUN_ABSENT; /* it is known no more */
 	r->has_generic = true;
 }
 
@@ -644,6 +646,10 @@ read_segment(struct run_reader *r, const struct segment *segment)
 	    !(line_prefix_task(prefix.rest, &prefix) &&
 	      scan_whole(r, segment, &prefix.rest, &record)))
 		return take_other_line(r, segment, &whole);
+	/* Bars are nobody's own: what figures they have nobody else reads. */
+	if (record.rule->kind == RULE_STEP &&
+	    take_unknown(r, segment, &whole) != LINE_PLAIN)
+		return LINE_METRIC;
 	tell_rule(r, segment, &record);
 	if (is_of_other_rank(r, &record, prefix.rank))
 		return LINE_PLAIN;

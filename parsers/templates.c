@@ -19,7 +19,8 @@ const char templates_format[] = "generic";
 static char train_name[] = "row", val_name[] = "validation";
 static const struct rule train_rule = { .name = train_name,
 					.format = templates_format,
-					.kind = RULE_TRAIN };
+					.kind = RULE_TRAIN,
+					.last = LAST_BEFORE_PLAN };
 static const struct rule val_rule = { .name = val_name,
 				      .format = templates_format,
 				      .kind = RULE_VAL };
@@ -567,7 +568,7 @@ turn_to_validation(struct record *record)
 static void
 give_row(struct templates *ts, struct template *t, const struct row *row)
 {
-	struct record record = { .rule = &train_rule }, val;
+	struct record record = { .rule = &train_rule };
 	struct record_pair rows[PAIRS_MAX];
 	double step = row_step(ts, t, row);
 
@@ -576,22 +577,17 @@ give_row(struct templates *ts, struct template *t, const struct row *row)
 		turn_to_validation(&record);
 	else
 		keep_one_loss(ts, &record, rows);
-	record.present |= METRIC_BIT(METRIC_STEP);
-	record.values[METRIC_STEP] = step;
-	if (isnan(step) || row->kind != COUNTS_STEPS)
-		record.present &= ~METRIC_BIT(METRIC_PLANNED);
-	val = record;
-	val.rule = &val_rule;
-	if ((record.present & VAL_BITS) == 0 ||
-	    record_has(&record, METRIC_TRAIN_LOSS)) {
-		record.present &= ~VAL_BITS;
-		ts->fn(ts->user, &record, &row->place);
-		val.n_pairs = 0;
-		val.present &= VAL_BITS | METRIC_BIT(METRIC_STEP) |
-			       METRIC_BIT(METRIC_PLANNED);
+	record.present &= ~METRIC_BIT(METRIC_STEP);
+	if (run_has(step)) {
+		record.present |= METRIC_BIT(METRIC_STEP);
+		record.values[METRIC_STEP] = step;
 	}
-	if ((val.present & VAL_BITS) != 0)
-		ts->fn(ts->user, &val, &row->place);
+	if (!run_has(step) || row->kind != COUNTS_STEPS)
+		record.present &= ~METRIC_BIT(METRIC_PLANNED);
+	if ((record.present & VAL_BITS) != 0 &&
+	    !record_has(&record, METRIC_TRAIN_LOSS))
+		record.rule = &val_rule;
+	ts->fn(ts->user, &record, &row->place);
 }
 
 static int

@@ -29,10 +29,7 @@ struct templates_line {
 	bool cut; /* the log ends within the line, as far as one can know */
 };
 
-/*
- * A row: a record of a rule of kind train or val, of the format "generic".  A
- * row with losses of both kinds gives two.
- */
+/* A row: a record of a rule of kind train or val, of the format "generic". */
 typedef void (*templates_row_fn)(void *user, const struct record *record,
 				 const struct templates_line *place);
 

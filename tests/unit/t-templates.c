@@ -115,9 +115,9 @@ static const struct run_case cases[] = {
 	  1,
 	  { { "steps", "300" }, { "last_train_loss", "15.5" } } },
 	{ "the figures below the counter",
-	  "[step=2/700]\n    train/loss=10.5\n    tokens_per_second=45,538\n"
-	  "[step=3/700]\n    train/loss=10.25\n    tokens_per_second=45,539\n"
-	  "[step=4/700]\n    train/loss=10\n    tokens_per_second=45,540\n",
+	  "Iteration 2/700:\n  train loss: 10.5\n  tokens_per_second: 45,538\n"
+	  "Iteration 3/700:\n  train loss: 10.25\n  tokens_per_second: 45,539\n"
+	  "Iteration 4/700:\n  train loss: 10\n  tokens_per_second: 45,540\n",
 	  1,
 	  { { "steps", "4" },
 	    { "planned_steps", "700" },
@@ -154,15 +154,21 @@ static const struct run_case cases[] = {
 	  "eval:  33%|###  | 3/9 [00:03<00:06, 1.0it/s, loss=2]\n",
 	  0,
 	  { { NULL, NULL } } },
-	{ "dictionaries have epochs",
-	  "{'loss': 2.5, 'learning_rate': 2.5e-06, 'epoch': 0.25}\n"
-	  "{'loss': 2.25, 'learning_rate': 2.5e-06, 'epoch': 0.5}\n"
-	  "{'loss': 2.125, 'learning_rate': 2.5e-06, 'epoch': 0.75}\n"
-	  "{'eval_loss': 2.75, 'eval_runtime': 3.5, 'epoch': 0.75}\n",
+	{ "dictionaries",
+	  "{'loss_train': 2.5, 'learning_rate': 2.5e-06, 'epoch': 0.25}\n"
+	  "{'loss_train': 2.25, 'learning_rate': 2.5e-06, 'epoch': 0.5}\n"
+	  "{'loss_train': 2.125, 'learning_rate': 2.5e-06, 'epoch': 0.75}\n"
+	  "{'val_loss': 2.75, 'runtime': 3.5, 'epoch': 0.75}\n",
 	  1,
 	  { { "steps", "null" },
 	    { "last_train_loss", "2.125" },
 	    { "last_val_loss", "2.75" } } },
+	{ "and objects",
+	  "{\"step\": 10, \"loss\": 2.5, \"time\": \"0:01:02\"}\n"
+	  "{\"step\": 20, \"loss\": 2.25, \"time\": \"0:01:03\"}\n"
+	  "{\"step\": 30, \"loss\": 2.125, \"time\": \"0:01:04\"}\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "2.125" } } },
 	{ "a step in brackets that strides",
 	  "I0513 18:05:50.000000 139 logging_writer.py:48] [100] "
 	  "accuracy=0.1, loss=2.5\n"
@@ -262,6 +268,18 @@ static const char *const silent[] = {
 	"batch 1: 0.5 GB\nbatch 2: 0.6 GB\nbatch 3: 0.7 GB\n",
 };
 
+static bool
+is_of_templates(const cJSON *run)
+{
+	const cJSON *formats = cJSON_GetObjectItemCaseSensitive(run, "formats");
+	const cJSON *name;
+
+	cJSON_ArrayForEach(name, formats) if (strcmp(name->valuestring,
+						     templates_format) ==
+					      0) return true;
+	return false;
+}
+
 static void
 test_silent(const struct format_set *formats)
 {
@@ -269,10 +287,13 @@ test_silent(const struct format_set *formats)
 		cJSON *rows[RUN_CASE_ROWS];
 		size_t n =
 			run_case_rows(formats, silent[i], rows, RUN_CASE_ROWS);
+		bool is_generic = false;
 
-		ok(n == 0, "no row: %.40s", silent[i]);
-		for (size_t k = 0; k < n; k++)
+		for (size_t k = 0; k < n; k++) {
+			is_generic = is_generic || is_of_templates(rows[k]);
 			cJSON_Delete(rows[k]);
+		}
+		ok(!is_generic, "no row: %.40s", silent[i]);
 	}
 }
 

@@ -22,6 +22,7 @@ struct run_reader {
 	struct scanner *scanner;
 	struct run_reader_cb cb;
 	run_reader_rule_fn on_rule; /* NULL: nobody asks */
+	templates_row_fn on_row;    /* the same */
 	void *user;
 	struct linebuf linebuf;
 	struct source_fold fold;
@@ -84,6 +85,12 @@ void
 run_reader_tell_rules(struct run_reader *r, run_reader_rule_fn fn)
 {
 	r->on_rule = fn;
+}
+
+void
+run_reader_tell_rows(struct run_reader *r, templates_row_fn fn)
+{
+	r->on_row = fn;
 }
 
 void
@@ -341,6 +348,12 @@ take_generic(void *user, const struct record *record,
 	const struct line_prefix prefix = { place->rank, place->wall_ms,
 					    place->text };
 
+	/* What came late is behind a validation that a rule has read. */
+	if (place->late &&
+	    record_get(record, METRIC_STEP) < r->state.run.last_step)
+		return;
+	if (r->on_row != NULL)
+		r->on_row(r->user, record, place);
 	take_record(r, record, &segment, &prefix);
 	if (!record_has(record, METRIC_STEP))
 		r->state.run.last_step = RUN_ABSENT; /* it is known no more */
@@ -351,9 +364,11 @@ static enum line_class
 take_unknown(struct run_reader *r, const struct segment *segment,
 	     const struct line_prefix *prefix)
 {
-	const struct templates_line line = { prefix->rest, segment->line,
-					     prefix->wall_ms, prefix->rank,
-					     segment->cut };
+	const struct templates_line line = { .text = prefix->rest,
+					     .line = segment->line,
+					     .wall_ms = prefix->wall_ms,
+					     .rank = prefix->rank,
+					     .cut = segment->cut };
 
 	if (r->has_known)
 		return LINE_PLAIN;

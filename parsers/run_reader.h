@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "parsers/format.h"
 #include "parsers/run.h"
+#include "parsers/templates.h"
 
 /*
  * Bytes of one log to runs.  Any cut of the bytes gives the same calls.  The
@@ -36,6 +37,9 @@ void run_reader_free(struct run_reader *reader);
 typedef void (*run_reader_rule_fn)(void *user, uint64_t line,
 				   const struct rule *rule);
 void run_reader_tell_rules(struct run_reader *reader, run_reader_rule_fn fn);
+
+/* Tell too each row that no rule knows; the reader's user is that of fn. */
+void run_reader_tell_rows(struct run_reader *reader, templates_row_fn fn);
 
 /*
  * For a reader of many logs, before its first: remember the last n scripts

@@ -245,13 +245,20 @@ take_groups(struct scanner *scanner, size_t i, struct str line,
 	return true;
 }
 
-/* All named numbers of the line, beside what the groups have read. */
+/*
+ * All named numbers from where the pattern begins to match on, beside what the
+ * groups have read.
+ */
 static void
 take_named(struct scanner *scanner, struct str line, struct record *record)
 {
+	size_t at =
+		record->rule->steps.end != STEPS_PART ? 0 : scanner->ovector[0];
 	struct pair pairs[PAIRS_MAX];
+	size_t n =
+		pairs_read((struct str){ line.p + at, line.len - at }, pairs);
 
-	pair_record_fill(record, pairs, pairs_read(line, pairs), scanner->rows);
+	pair_record_fill(record, pairs, n, scanner->rows);
 }
 
 /* Rule number i, of which first bytes and literals let the line pass. */

@@ -59,10 +59,10 @@ struct template
 	uint64_t lines;	       /* in a row with a counter that did not fall */
 	double counter, epoch; /* of the last line */
 	bool rose;	       /* the counter, once at least */
-	bool strides;	       /* it rose by more than one each time */
-	bool changed;	       /* a figure */
-	bool fraction;	       /* one was no whole number */
-	bool inner;	       /* the counter begins anew with each epoch */
+	double stride; /* of the counter; absent: not each time the same */
+	bool changed;  /* a figure */
+	bool fraction; /* one was no whole number */
+	bool inner;    /* the counter begins anew with each epoch */
 	bool apart;    /* it counts other things than the run's counter */
 	uint64_t near; /* how often it was where that one was */
 	double first[PAIRS_MAX]; /* values of the first line */
@@ -357,9 +357,7 @@ add_template(struct templates *ts, uint64_t key)
 		if (ts->table[i].used < t->used)
 			t = &ts->table[i];
 	forget_held(t);
-	*t = (struct template){ .key = key,
-				.used = ++ts->clock,
-				.strides = true };
+	*t = (struct template){ .key = key, .used = ++ts->clock };
 	return t;
 }
 
@@ -428,13 +426,14 @@ learn_line(struct templates *ts, struct template *t, const struct row *row)
 	if (t->lines > 0 && counter < t->counter && !t->inner) {
 		t->lines = 0;
 		t->rose = t->changed = t->fraction = false;
-		t->strides = true;
 		forget_held(t);
 	}
-	if (t->lines > 0) {
+	if (t->lines == 1)
+		t->stride = counter - t->counter;
+	if (t->lines > 0)
 		t->rose = t->rose || counter > t->counter;
-		t->strides = t->strides && counter > t->counter + 1;
-	}
+	if (t->lines > 1 && counter - t->counter != t->stride)
+		t->stride = RUN_ABSENT;
 	for (size_t i = 0; i < row->n; i++) {
 		double value = row->pairs[i].value;
 
@@ -518,7 +517,7 @@ row_step(struct templates *ts, struct template *t, const struct row *row)
 	watch_inner(ts, t, counter->value);
 	t->counter = counter->value;
 	if (row->kind != COUNTS_STEPS &&
-	    !(row->kind == COUNTS_LEAD && t->strides && isnan(ts->epoch)))
+	    !(row->kind == COUNTS_LEAD && t->stride > 1 && isnan(ts->epoch)))
 		return ts->step;
 	name = str_hash(counter->name);
 	if (ts->step_name == 0)
@@ -606,9 +605,11 @@ give_held(struct templates *ts, struct template *t)
 	struct row row;
 
 	qsort(t->held, t->n_held, sizeof(t->held[0]), compare_held);
-	for (size_t i = 0; i < t->n_held; i++)
+	for (size_t i = 0; i < t->n_held; i++) {
+		t->held[i].place.late = true;
 		if (read_row(&row, &t->held[i].place))
 			give_row(ts, t, &row);
+	}
 	forget_held(t);
 }
 
@@ -706,6 +707,7 @@ close_block(struct templates *ts)
 
 	if (ts->block_lines > 1 && !ts->block.truncated) {
 		place.text = buf_str(&ts->block);
+		place.joined = true;
 		if (read_row(&row, &place) && row.counter < row.n &&
 		    has_figures(&row))
 			(void)take_row(ts, &row);
@@ -783,6 +785,7 @@ templates_take(struct templates *ts, const struct templates_line *line)
 	if (line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
 		return false;
 	place.text = message_of(line->text);
+	place.inside = place.text.p != line->text.p;
 	if (!read_row(&row, &place)) {
 		if (!is_table(place.text))
 			close_block(ts);

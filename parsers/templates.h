@@ -27,6 +27,10 @@ struct templates_line {
 	int64_t wall_ms;
 	int rank; /* that printed it; -1: not told */
 	bool cut; /* the log ends within the line, as far as one can know */
+	/* Of a row that is given: */
+	bool inside; /* the line has more before it than was taken off */
+	bool joined; /* it is made of several lines */
+	bool late;   /* it was held back; lines behind it were read already */
 };
 
 /* A row: a record of a rule of kind train or val, of the format "generic". */

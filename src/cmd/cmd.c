@@ -26,6 +26,7 @@
 	X(formats_list)                                                        \
 	X(formats_show)                                                        \
 	X(formats_check)                                                       \
+	X(formats_learn)                                                       \
 	X(harness)                                                             \
 	X(collect)                                                             \
 	X(pods)                                                                \

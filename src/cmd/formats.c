@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `formats list|show|check`: the rule sets, and what they take of a log. */
+/* `formats list|show|check|learn`: rule sets, and what they take of a log. */
 #include "config.h"
 
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "parsers/json.h"
+#include "parsers/learn.h"
 #include "parsers/run_reader.h"
 #include "report/out.h"
 
@@ -127,6 +128,7 @@ const struct cmd cmd_formats_show = {
 };
 
 #define MAX_UNTAKEN 20
+#define LEARN_BYTES ((size_t)1 << 20)
 
 /* What `formats check` counts over all logs. */
 struct check {
@@ -211,9 +213,10 @@ check_line(void *user, uint64_t line, struct str text, enum line_class class)
 	}
 }
 
-/* Feed one log; -1 with err when it cannot be read. */
+/* Feed one log to the reader; -1 with err when it cannot be read. */
 static int
-check_log(struct check *check, const char *path, struct err *err)
+feed_log(struct run_reader *reader, void *user, const char *path,
+	 struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char block[65536];
@@ -226,12 +229,10 @@ check_log(struct check *check, const char *path, struct err *err)
 		(void)close(fd);
 		return err_set(err, ERR_IO, "%s is not a regular file", path);
 	}
-	check->path = path;
-	check->rule_line = 0;
-	run_reader_reset(check->reader, check);
+	run_reader_reset(reader, user);
 	while ((n = read(fd, block, sizeof(block))) > 0)
-		run_reader_feed(check->reader, block, (size_t)n);
-	run_reader_finish(check->reader);
+		run_reader_feed(reader, block, (size_t)n);
+	run_reader_finish(reader);
 	(void)close(fd);
 	if (n < 0)
 		return err_set_errno(err, ERR_IO, "cannot read %s", path);
@@ -311,7 +312,9 @@ exec_check(struct cmd_args *args, void *opaque, struct err *err)
 	for (int i = 1; i < args->argc; i++) {
 		struct err why = { ERR_NONE, "" };
 
-		if (check_log(&check, args->argv[i], &why) == 0)
+		check.path = args->argv[i];
+		check.rule_line = 0;
+		if (feed_log(check.reader, &check, check.path, &why) == 0)
 			continue;
 		say_error("%s", why.text);
 		status = err_exit_status(why.code);
@@ -338,4 +341,74 @@ const struct cmd cmd_formats_check = {
 	.wants = "name a format or file, and logs",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_check,
+};
+
+struct learn_call {
+	const char *name;
+};
+
+static const struct cmd_option learn_options[] = {
+	CMD_FORMAT_OPTION,
+	{ 'n', "name", "NAME", "the name of the rule set (default: learned)",
+	  CMD_TEXT, CMD_AT(learn_call, name) },
+	CMD_OPTIONS_END,
+};
+
+/* The rule file to stdout, what it is made of to stderr. */
+static int
+print_learned(const struct learn *learn, const char *name, struct err *err)
+{
+	struct buf file, report;
+	size_t n;
+
+	buf_init(&file, LEARN_BYTES);
+	buf_init(&report, LEARN_BYTES);
+	n = learn_print(learn, name, &file, &report);
+	(void)fputs(report.len > 0 ? report.data : "", stderr);
+	if (n > 0)
+		(void)fwrite(file.data, 1, file.len, stdout);
+	buf_release(&file);
+	buf_release(&report);
+	if (n > 0)
+		return 0;
+	return err_set(
+		err, ERR_NODATA,
+		"there is no row that the rule sets do not read already");
+}
+
+static int
+exec_learn(struct cmd_args *args, void *opaque, struct err *err)
+{
+	const struct learn_call *call = opaque;
+	struct run_reader *reader =
+		run_reader_new(args->context->formats, NULL, NULL);
+	struct learn *learn = learn_new();
+	int status = 0;
+
+	run_reader_tell_rows(reader, learn_row);
+	for (int i = 0; status == 0 && i < args->argc; i++)
+		status = feed_log(reader, learn, args->argv[i], err);
+	if (status == 0)
+		status = print_learned(
+			learn, call->name != NULL ? call->name : "learned",
+			err);
+	learn_free(learn);
+	run_reader_free(reader);
+	return status;
+}
+
+const struct cmd cmd_formats_learn = {
+	.name = "formats learn",
+	.usage = "[OPTIONS] LOG...",
+	.summary = "write rules for rows of logs that no rule set knows",
+	.help = "The rule file is printed, for a file that --format takes; "
+		"stderr has what it\nwas made of: each kind of row, how many "
+		"there are, their names and some of them.",
+	.options = learn_options,
+	.size = sizeof(struct learn_call),
+	.least = 1,
+	.most = CMD_ANY,
+	.wants = "name at least one log",
+	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.exec = exec_learn,
 };

@@ -178,6 +178,20 @@ static const struct run_case cases[] = {
 	  "accuracy=0.3, loss=2.125\n",
 	  1,
 	  { { "steps", "300" }, { "last_train_loss", "2.125" } } },
+	{ "a time in front of the line does not",
+	  "[103] accuracy=0.1, loss=2.5\n[207] accuracy=0.2, loss=2.25\n"
+	  "[301] accuracy=0.3, loss=2.125\n",
+	  1,
+	  { { "steps", "null" }, { "last_train_loss", "2.125" } } },
+	{ "a validation that a rule knows is before the rows that come late",
+	  "it 10 | loss: 3.5\nit 20 | loss: 3.25\n"
+	  "iter 10: loss 3.5, beta 1\niter 20: loss 3.25, beta 1\n"
+	  "step 20: train loss 3.1, val loss 3.2\n"
+	  "iter 30: loss 3, beta 1\niter 40: loss 2.9, beta 1\n",
+	  1,
+	  { { "steps", "40" },
+	    { "last_train_loss", "2.9" },
+	    { "last_val_loss", "3.2" } } },
 	{ "rounds of boosting are none",
 	  "[0]\ttrain-rmse:0.5\teval-rmse:0.75\n"
 	  "[1]\ttrain-rmse:0.25\teval-rmse:0.5\n"
@@ -315,7 +329,9 @@ test_bound(void)
 	char text[100];
 
 	for (int i = 0; i < 100000; i++) {
-		struct templates_line line = { { text, 0 }, 1, 0, -1, false };
+		struct templates_line line = { .text = { text, 0 },
+					       .line = 1,
+					       .rank = -1 };
 
 		(void)snprintf(text, sizeof(text), "step %d n%d 0.5", i,
 			       i % 1000);

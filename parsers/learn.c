@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* Templates of rows to rules: a pattern, and what its names stand for. */
+#include "config.h"
+
+#include "parsers/learn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "base/xalloc.h"
+#include "parsers/json.h"
+#include "parsers/meaning.h"
+#include "parsers/pairs.h"
+
+#define MOST_LEARNED  32
+#define MOST_SAMPLES  3
+#define SAMPLE_BYTES  200
+#define PATTERN_BYTES 4096
+
+/* What a rule must say of a name, so that it reads what the rows read. */
+struct learned_name {
+	char *printed;		/* owned */
+	enum metric own, given; /* by the name, and in the rows */
+};
+
+struct learned {
+	uint64_t key, lines;
+	enum rule_kind kind;
+	char *text;		     /* owned; the first line */
+	struct templates_line place; /* of it */
+	char *samples[MOST_SAMPLES]; /* owned; made harmless */
+	size_t n_samples;
+	struct learned_name names[PAIRS_MAX];
+	size_t n_names;
+	bool lead; /* the first number, which has no name, is the step */
+	bool bar;  /* that of a bar is: "10%|#   | 1/9 [" */
+};
+
+struct learn {
+	struct learned rows[MOST_LEARNED];
+	size_t n;
+};
+
+struct learn *
+learn_new(void)
+{
+	return xcalloc(1, sizeof(struct learn));
+}
+
+void
+learn_free(struct learn *learn)
+{
+	for (size_t i = 0; learn != NULL && i < learn->n; i++) {
+		struct learned *row = &learn->rows[i];
+
+		for (size_t k = 0; k < row->n_samples; k++)
+			free(row->samples[k]);
+		for (size_t k = 0; k < row->n_names; k++)
+			free(row->names[k].printed);
+		free(row->text);
+	}
+	free(learn);
+}
+
+static uint64_t
+key_of(const struct record *record, const struct pair *pairs, size_t n)
+{
+	uint64_t key = record->rule->kind + 1;
+
+	for (size_t i = 0; i < n; i++)
+		key = (key * 31 + str_hash(pairs[i].name)) * 31 +
+		      str_hash(pairs[i].unit);
+	return key;
+}
+
+static struct learned *
+find_learned(struct learn *learn, uint64_t key)
+{
+	for (size_t i = 0; i < learn->n; i++)
+		if (learn->rows[i].key == key)
+			return &learn->rows[i];
+	return NULL;
+}
+
+static struct learned *
+add_learned(struct learn *learn, uint64_t key, const struct record *record,
+	    const struct templates_line *place)
+{
+	struct learned *row;
+
+	if (learn->n == MOST_LEARNED)
+		return NULL;
+	row = &learn->rows[learn->n++];
+	*row = (struct learned){ .key = key,
+				 .kind = record->rule->kind,
+				 .text = xstrndup(place->text.p,
+						  place->text.len),
+				 .place = *place };
+	row->place.text.p = row->text;
+	return row;
+}
+
+/* What the row made of the pair. */
+static enum metric
+given_metric(const struct record *record, const struct pair *pair)
+{
+	enum metric metric = METRIC_COUNT;
+
+	for (size_t i = 0; i < record->n_pairs; i++)
+		if (str_eq(record->pairs[i].name, pair->name))
+			metric = record->pairs[i].metric;
+	if (record_has(record, METRIC_STEP) &&
+	    record->values[METRIC_STEP] == pair->value &&
+	    metric == METRIC_COUNT)
+		metric = METRIC_STEP;
+	if (record->rule->kind == RULE_VAL && record->n_pairs == 0 &&
+	    record_get(record, METRIC_VAL_LOSS) == pair->value)
+		metric = METRIC_VAL_LOSS;
+	return metric;
+}
+
+static void
+note_names(struct learned *row, const struct record *record,
+	   const struct pair *pairs, size_t n)
+{
+	double scale;
+	bool named = false;
+
+	for (size_t i = 0; i < n && i < PAIRS_MAX; i++) {
+		struct learned_name *name = &row->names[i];
+		enum metric own = meaning_of(&pairs[i], &scale);
+		enum metric given = given_metric(record, &pairs[i]);
+
+		if (i == row->n_names) {
+			name->printed =
+				xstrndup(pairs[i].name.p, pairs[i].name.len);
+			row->n_names++;
+		}
+		name->own = own;
+		/* A figure may be as large as the step, a counter be none. */
+		if (given == METRIC_STEP && own != METRIC_STEP)
+			given = METRIC_COUNT;
+		name->given = given;
+	}
+	for (size_t i = 0; i < row->n_names; i++)
+		named = named || row->names[i].given == METRIC_STEP;
+	row->lead = !named && record_has(record, METRIC_STEP) && n > 0 &&
+		    pairs[0].name.len == 0 &&
+		    pairs[0].value == record->values[METRIC_STEP];
+	row->bar = !named && !row->lead && record_has(record, METRIC_PLANNED);
+}
+
+void
+learn_row(void *opaque, const struct record *record,
+	  const struct templates_line *place)
+{
+	struct learn *learn = opaque;
+	struct pair pairs[PAIRS_MAX];
+	size_t n = pairs_read(place->text, pairs);
+	uint64_t key = key_of(record, pairs, n);
+	struct learned *row = find_learned(learn, key);
+	char sample[SAMPLE_BYTES];
+
+	if (row == NULL)
+		row = add_learned(learn, key, record, place);
+	if (row == NULL)
+		return;
+	row->lines++;
+	note_names(row, record, pairs, n);
+	if (row->n_samples < MOST_SAMPLES)
+		row->samples[row->n_samples++] = xstrdup(
+			utf8_clean(sample, sizeof(sample), place->text));
+}
+
+static bool
+is_word_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
+}
+
+/* The text as it stands, with any number of blanks where it has one. */
+static void
+add_literal(struct buf *out, struct str s)
+{
+	for (size_t i = 0; i < s.len; i++) {
+		bool blank = s.p[i] == ' ' || s.p[i] == '\t';
+
+		if (blank && i > 0 && (s.p[i - 1] == ' ' || s.p[i - 1] == '\t'))
+			continue;
+		if (blank) {
+			buf_append_str(out, "\\s*+");
+			continue;
+		}
+		if (!is_word_byte(s.p[i]))
+			buf_append_char(out, '\\');
+		buf_append_char(out, s.p[i]);
+	}
+}
+
+/* The blanks and marks that s ends with. */
+static struct str
+tail_marks(struct str s)
+{
+	size_t n = s.len;
+
+	while (n > 0 && !is_word_byte(s.p[n - 1]) && s.p[n - 1] != '%' &&
+	       s.p[n - 1] != ')')
+		n--;
+	return (struct str){ s.p + n, s.len - n };
+}
+
+/* Marks, and the unit "(ms)" that may stand among them: how many bytes. */
+static size_t
+front_length(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.len && !is_word_byte(s.p[n]) &&
+	       strchr("+-.", s.p[n]) == NULL) {
+		const char *close =
+			s.p[n] == '(' ? memchr(s.p + n, ')', s.len - n) : NULL;
+
+		if (close != NULL && is_word_byte(s.p[n + 1]) &&
+		    (s.p[n + 1] < '0' || s.p[n + 1] > '9'))
+			n = (size_t)(close - s.p);
+		n++;
+	}
+	return n;
+}
+
+static size_t
+number_length(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.len &&
+	       (is_word_byte(s.p[n]) || strchr("+-.:,/", s.p[n]) != NULL))
+		n++;
+	while (n > 0 && strchr(":,", s.p[n - 1]) != NULL)
+		n--; /* "3.5," has its comma behind it */
+	return n;
+}
+
+/* What stands between a name and the next one: a number, and more. */
+static void
+add_gap(struct buf *out, const struct learned *row, struct str gap)
+{
+	bool bar = row->bar && str_find(gap, "%|") != NULL;
+	size_t n = front_length(gap);
+	struct str marks;
+
+	add_literal(out, (struct str){ gap.p, n });
+	gap = (struct str){ gap.p + n, gap.len - n };
+	n = number_length(gap);
+	gap = (struct str){ gap.p + n, gap.len - n };
+	if (row->lead && out->len < 20)
+		buf_append_str(out, "(?<step>\\d++)");
+	else
+		buf_append_str(out, "[\\w.,:+\\-\\/]+");
+	if (bar)
+		buf_append_str(out, "%\\|[^|]*+\\|\\s*+(?<step>\\d++)\\/"
+				    "(?<planned>\\d++)\\s");
+	marks = tail_marks(gap);
+	if (marks.len < gap.len)
+		buf_append_str(out, ".*?");
+	add_literal(out, marks);
+}
+
+static bool
+has_digit(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] >= '0' && s.p[i] <= '9')
+			return true;
+	return false;
+}
+
+static void
+add_pattern(struct buf *out, const struct learned *row)
+{
+	struct str text = row->place.text;
+	struct pair pairs[PAIRS_MAX];
+	size_t n = pairs_read(text, pairs);
+	const char *at = text.p;
+	bool is_first = true;
+
+	if (!row->place.inside)
+		buf_append_char(out, '^');
+	for (size_t i = 0; i < n; i++) {
+		struct str name = pairs[i].name;
+		struct str gap = { at, (size_t)(name.p - at) };
+
+		if (name.len == 0 || name.p < at)
+			continue;
+		if (is_first && !has_digit(gap))
+			add_literal(out, gap);
+		else
+			add_gap(out, row, gap);
+		add_literal(out, name);
+		at = name.p + name.len;
+		is_first = false;
+	}
+}
+
+/* The names that a rule must explain; NULL where each explains itself. */
+static cJSON *
+names_of(const struct learned *row)
+{
+	cJSON *names = NULL;
+
+	for (size_t i = 0; i < row->n_names; i++) {
+		const struct learned_name *name = &row->names[i];
+
+		if (name->own == name->given || *name->printed == '\0' ||
+		    cJSON_GetObjectItemCaseSensitive(names, name->printed))
+			continue;
+		if (names == NULL)
+			names = cJSON_CreateObject();
+		json_add_string(names, name->printed,
+				name->given == METRIC_COUNT
+					? "own"
+					: metric_info(name->given)->name);
+	}
+	return names;
+}
+
+static void
+print_rule(struct buf *file, const struct learned *row, size_t number)
+{
+	cJSON *rule = cJSON_CreateObject(), *names = names_of(row);
+	struct buf text;
+	char name[32];
+
+	buf_init(&text, PATTERN_BYTES);
+	add_pattern(&text, row);
+	(void)snprintf(name, sizeof(name), "row-%zu", number);
+	json_add_string(rule, "name", name);
+	json_add_string(rule, "kind", rule_kind_name(row->kind));
+	cJSON_AddBoolToObject(rule, "pairs", true);
+	if (names != NULL)
+		cJSON_AddItemToObject(rule, "names", names);
+	json_add_string(rule, "match", text.data);
+	buf_append_str(file, number > 1 ? ",\n  " : "  ");
+	json_print(file, rule);
+	cJSON_Delete(rule);
+	buf_release(&text);
+}
+
+static void
+print_report(struct buf *report, const struct learned *row)
+{
+	const char *several = " of several lines, which no rule can read";
+
+	buf_appendf(report,
+		    "# %llu rows of %s%s:", (unsigned long long)row->lines,
+		    row->kind == RULE_VAL ? "validation" : "training",
+		    row->place.joined ? several : "");
+	for (size_t i = 0; i < row->n_names; i++) {
+		const struct learned_name *name = &row->names[i];
+		char clean[SAMPLE_BYTES];
+
+		if (*name->printed == '\0')
+			continue;
+		buf_appendf(report, "%s \"%s\"", i > 0 ? "," : "",
+			    utf8_clean(clean, sizeof(clean),
+				       str_from(name->printed)));
+		if (name->given != METRIC_COUNT)
+			buf_appendf(report, " (%s)",
+				    metric_info(name->given)->name);
+	}
+	buf_append_char(report, '\n');
+	for (size_t i = 0; i < row->n_samples; i++)
+		buf_appendf(report, "#   %s\n", row->samples[i]);
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	const struct learned *x = *(const struct learned *const *)a;
+	const struct learned *y = *(const struct learned *const *)b;
+
+	return x->n_names < y->n_names ? 1 : x->n_names > y->n_names ? -1 : 0;
+}
+
+/* Rules with more names come first: a shorter one would match their lines. */
+size_t
+learn_print(const struct learn *learn, const char *name, struct buf *file,
+	    struct buf *report)
+{
+	const struct learned *rows[MOST_LEARNED];
+	cJSON *word = cJSON_CreateString(name);
+	size_t n = 0;
+
+	for (size_t i = 0; i < learn->n; i++)
+		rows[i] = &learn->rows[i];
+	qsort(rows, learn->n, sizeof(*rows), compare_names);
+	buf_append_str(file, "{\"schema\": \"hgym-tui.format/1\", \"name\": ");
+	json_print(file, word);
+	cJSON_Delete(word);
+	buf_append_str(file, ",\n \"rules\": [\n");
+	for (size_t i = 0; i < learn->n; i++) {
+		print_report(report, rows[i]);
+		if (!rows[i]->place.joined)
+			print_rule(file, rows[i], ++n);
+	}
+	buf_append_str(file, "\n ]}\n");
+	return n;
+}

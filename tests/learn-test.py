@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`formats learn`, and the silence of what reads rows that no rule knows."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TUI = os.environ["HGYM_TUI"]
+SRC = os.environ["HGYM_SRC"]
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "tests/support"))
+from tap import finish, ok, skip  # noqa: E402
+
+# What no rule knows, in the shapes of trainers; the counter from 10 on.
+ROWS = 12
+LOGS = {
+    "steps": lambda i: "Update %d of 500 | objective 0.5 | loss %.3f | "
+                       "dt: %dms | speed 3.5k\n" % (i, 9 - i / 100, 100 + i),
+    "validations": lambda i: "[trn] update: %d, loss: %.3f, pace: 0.5\n"
+                             % (i, 9 - i / 100) +
+                             ("[trn] update: %d, val_loss: %.3f\n"
+                              % (i, 9.5 - i / 100) if i % 40 == 0 else ""),
+    "epochs": lambda i: "Epoch %d: loss=%.3f, kl (nats)=%.2f, valid_loss=9\n"
+                        % (i / 10, 9 - i / 100, i / 50),
+    "strides": lambda i: "[%d] accuracy=0.%d, loss=%.3f\n"
+                         % (i, i, 9 - i / 100),
+    "bars": lambda i: "Steps:  %d%%|#   | %d/500 [00:%02d<00:50, 2.0it/s, "
+                      "loss=%.3f, lr=0.1]\n" % (i / 5, i, i / 10,
+                                                9 - i / 100),
+    "objects": lambda i: json.dumps({"update": i, "loss": 9 - i / 100,
+                                     "kl": i / 30, "at": "0:00:%02d"
+                                     % (i / 10)}) + "\n",
+    "two counters": lambda i: "iter %d: loss %.3f, beta 0.5\n"
+                              % (i, 9 - i / 100) +
+                              ("step %d: train loss 9.125, dev loss %.3f\n"
+                               % (i, 9 - i / 200) if i % 20 == 0 else ""),
+}
+FIELDS = ["steps", "planned_steps", "last_train_loss", "last_val_loss",
+          "step_ms_median", "tok_s_last"]
+
+
+def run(*args):
+    return subprocess.run([TUI, *args], capture_output=True, timeout=300)
+
+
+def rows(*args):
+    out = run("parse", "--json", *args).stdout.decode()
+    return [json.loads(x) for x in out.splitlines()]
+
+
+def learns(folder):
+    """What was learned of a log reads it as it was read before."""
+    for name, row in LOGS.items():
+        log = os.path.join(folder, name.replace(" ", "-") + ".log")
+        rules = log + ".json"
+        with open(log, "w", encoding="ascii") as f:
+            f.write("".join(row(10 * i) for i in range(1, ROWS + 1)))
+        before = rows(log)
+        ok(len(before) == 1 and before[0]["formats"] == ["generic"] and
+           before[0]["last_train_loss"] is not None,
+           "%s: rows that no rule knows" % name, before)
+        learned = run("formats", "learn", "--name", "mine", log)
+        ok(learned.returncode == 0 and b"# " in learned.stderr,
+           "%s: a rule file, and what it is made of" % name, learned.stderr)
+        with open(rules, "wb") as f:
+            f.write(learned.stdout)
+        after = rows("--format", rules, log)
+        ok(len(after) == 1 and after[0]["formats"] == ["mine"] and
+           all(before[0][k] == after[0][k] for k in FIELDS),
+           "%s: it reads the same" % name,
+           (learned.stdout.decode(), before, after))
+        again = run("formats", "learn", "--format", rules, log)
+        ok(again.returncode == 5 and not again.stdout,
+           "%s: there is nothing more to learn" % name, again.stdout)
+
+
+def refuses(folder):
+    """What cannot be learned is said in a sentence."""
+    prose = os.path.join(folder, "prose.log")
+    with open(prose, "w", encoding="ascii") as f:
+        f.write("It was 3 in the morning.\n" * 9)
+    for args, status, say in [
+            ([prose], 5, b"no row"), ([folder], 1, b"not a regular file"),
+            ([prose + "x"], 1, b"cannot open"), ([], 2, b"at least one log")]:
+        r = run("formats", "learn", *args)
+        ok(r.returncode == status and say in r.stderr and not r.stdout,
+           "formats learn %s: %s" % (" ".join(map(os.path.basename, args)),
+                                     say.decode()), r.stderr)
+
+
+def texts(root, most):
+    """Some files below root that are text, the same each time."""
+    found = []
+    for path in sorted(glob.glob(root + "/**", recursive=True)):
+        if len(found) == most:
+            break
+        if not os.path.isfile(path) or os.path.islink(path) or \
+                not 500 < os.path.getsize(path) < 1 << 20 or \
+                not os.access(path, os.R_OK):
+            continue
+        with open(path, "rb") as f:
+            if b"\0" not in f.read(4096):
+                found.append(path)
+    return found
+
+
+def is_silent():
+    """No row in what is no training log."""
+    for root in ["/usr/share/doc", "/usr/share/perl", "/usr/share/misc",
+                 "/usr/include", "/usr/lib/python3", "/usr/src", "/var/log",
+                 "/etc", SRC + "/src/base", SRC + "/parsers", SRC + "/man"]:
+        files = texts(root, 60)
+        if not files:
+            skip("silence over " + root, "there is no text")
+            continue
+        found = [r for r in rows(*files) if "generic" in r.get("formats", [])]
+        ok(not found, "silence over %d files of %s"
+           % (len(files), os.path.basename(root)), found)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HOME"] = os.environ["XDG_CONFIG_HOME"] = folder
+        learns(folder)
+        refuses(folder)
+        is_silent()
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -37,6 +37,9 @@ struct pairs_reader {
 	bool in_braces;
 	size_t item; /* pairs before this item */
 	struct pairs_line *about;
+	struct pair_slot *slots; /* NULL: nobody asks */
+	size_t n_slots;
+	bool has_slots; /* all numbers have one, as far as it is read */
 };
 
 static bool
@@ -266,6 +269,19 @@ end_item(struct pairs_reader *r)
 	return good;
 }
 
+static void
+add_slot(struct pairs_reader *r, enum pair_slot_kind kind, const char *from,
+	 const char *to)
+{
+	if (r->slots == NULL)
+		return;
+	if (r->n_slots == PAIR_SLOTS_MAX)
+		r->has_slots = false;
+	else
+		r->slots[r->n_slots++] =
+			(struct pair_slot){ slice(from, to), r->n, kind };
+}
+
 static bool
 add_pair(struct pairs_reader *r, double value, double total, struct str unit)
 {
@@ -312,11 +328,10 @@ token_end(const struct pairs_reader *r, const char *p)
 
 /* "1,234,567" behind its first digits; else p itself. */
 static const char *
-take_groups(const struct pairs_reader *r, const char *p, double *value)
+take_groups(const char *p, const char *end, double *value)
 {
-	while (r->end - p >= 4 && *p == ',' && is_digit(p[1]) &&
-	       is_digit(p[2]) && is_digit(p[3]) &&
-	       !is_digit(byte_at(r, p + 4))) {
+	while (end - p >= 4 && *p == ',' && is_digit(p[1]) && is_digit(p[2]) &&
+	       is_digit(p[3]) && !(end - p > 4 && is_digit(p[4]))) {
 		*value = *value * 1000 + (p[1] - '0') * 100 +
 			 (p[2] - '0') * 10 + (p[3] - '0');
 		p += 4;
@@ -324,35 +339,102 @@ take_groups(const struct pairs_reader *r, const char *p, double *value)
 	return p;
 }
 
-/* The number at p with its sign; p where there is none that can be read. */
+/* Behind the digits at p, their groups of three and their fraction. */
 static const char *
-number_end(const struct pairs_reader *r, const char *p, double *value)
+decimal_end(const char *p, const char *end, double *value)
 {
-	const char *digits = p + (*p == '-' || *p == '+'), *q, *e;
+	const char *q = str_take_decimal(p, end, true, value), *e;
 	double fraction;
 
-	q = str_take_decimal(digits, r->end, true, value);
-	if (q == digits)
-		while (q < r->end && (is_digit(*q) || *q == '.'))
+	if (q == p) /* more digits than are taken so */
+		while (q < end && (is_digit(*q) || *q == '.'))
 			q++;
-	if (q - digits <= 3 && byte_at(r, q) == ',' && *(q - 1) != '.') {
-		q = take_groups(r, q, value);
-		if (byte_at(r, q) == '.' && is_digit(byte_at(r, q + 1)) &&
-		    (e = str_take_decimal(q, r->end, true, &fraction)) != q) {
-			*value += fraction;
-			q = e;
+	if (q == p || q - p > 3 || q == end || *q != ',' || q[-1] == '.')
+		return q;
+	q = take_groups(q, end, value);
+	if (end - q < 2 || *q != '.' || !is_digit(q[1]))
+		return q;
+	e = str_take_decimal(q, end, true, &fraction);
+	*value += e != q ? fraction : 0;
+	return e;
+}
+
+/* Behind the exponent at p; p where there is none. */
+static const char *
+exponent_end(const char *p, const char *end)
+{
+	const char *q = p + 1;
+
+	if (p == end || (*p != 'e' && *p != 'E'))
+		return p;
+	q += q < end && (*q == '-' || *q == '+');
+	if (q >= end || !is_digit(*q))
+		return p;
+	while (q < end && is_digit(*q))
+		q++;
+	return q;
+}
+
+/*
+ * Digits with one point or none, and an exponent behind them: exact, as the
+ * quotient or product of two numbers that a double holds exactly is.
+ */
+static bool
+scale_number(const char *p, const char *mantissa_end, const char *end,
+	     double *value)
+{
+	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,	 1e4,  1e5,
+					 1e6,  1e7,  1e8,  1e9,	 1e10, 1e11,
+					 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+					 1e18, 1e19, 1e20, 1e21, 1e22 };
+	const char *e = mantissa_end + 1;
+	int64_t digits = 0;
+	int exponent = 0, shift = 0, n = 0;
+	bool negative;
+
+	for (; p < mantissa_end; p++) {
+		if (*p == '.') {
+			shift = (int)(mantissa_end - p - 1);
+			continue;
 		}
+		if (++n > 15 || !is_digit(*p))
+			return false;
+		digits = digits * 10 + (*p - '0');
 	}
-	if (byte_at(r, q) == 'e' || byte_at(r, q) == 'E') {
-		e = q + 1;
-		e += byte_at(r, e) == '-' || byte_at(r, e) == '+';
-		if (is_digit(byte_at(r, e)))
-			q = skip_digits(r, e);
-	} else if (q - digits <= 16) {
+	negative = *e == '-';
+	for (e += *e == '-' || *e == '+'; e < end; e++)
+		if ((exponent = exponent * 10 + (*e - '0')) > 99)
+			return false;
+	exponent = (negative ? -exponent : exponent) - shift;
+	if (exponent < -22 || exponent > 22)
+		return false;
+	*value = exponent < 0 ? (double)digits / powers[-exponent]
+			      : (double)digits * powers[exponent];
+	return true;
+}
+
+const char *
+pairs_number(const char *p, const char *end, double *value)
+{
+	const char *digits = p + (*p == '-' || *p == '+'), *mantissa, *q;
+
+	*value = (double)NAN; /* what stays so has too many digits */
+	mantissa = decimal_end(digits, end, value);
+	if (mantissa == digits)
+		return p;
+	q = exponent_end(mantissa, end);
+	if (q == mantissa ? !isnan(*value)
+			  : scale_number(digits, mantissa, q, value)) {
 		*value = *p == '-' ? -*value : *value;
 		return q;
 	}
 	return str_to_double(slice(p, q), value) ? q : p;
+}
+
+static const char *
+number_end(const struct pairs_reader *r, const char *p, double *value)
+{
+	return pairs_number(p, r->end, value);
 }
 
 /* Behind the time "0:01:02", "12:30" or "01:02:03.5" at p; else p. */
@@ -459,13 +541,14 @@ take_number(struct pairs_reader *r)
 {
 	double value = 0, total = (double)NAN;
 	const char *start = r->p, *q = time_end(r, start, &value), *unit;
+	const char *behind;
 
 	if (q != start)
 		return take_time(r, q, value);
 	q = number_end(r, start, &value);
 	if (q == start)
 		return skip_value(r, token_end(r, start));
-	unit = q;
+	unit = behind = q;
 	if (value == floor(value) && value >= 0)
 		q = unit = total_end(r, q, &total);
 	q = unit_end(r, q);
@@ -474,6 +557,9 @@ take_number(struct pairs_reader *r)
 	     !is_blank(byte_at(r, q + 1)) && q + 1 < r->end))
 		return skip_value(r, token_end(r, start));
 	r->p = skip_bar(r, q);
+	add_slot(r, SLOT_VALUE, start, behind);
+	if (unit != behind)
+		add_slot(r, SLOT_TOTAL, behind, unit);
 	return add_pair(r, value, total, slice(unit, q));
 }
 
@@ -624,6 +710,21 @@ has_only(const char *p, const char *end, const char *bytes)
 	return p == end;
 }
 
+const char *
+pairs_aside(const char *p, const char *end)
+{
+	size_t n = (size_t)(end - p);
+	const char *close;
+
+	if (n == 0 || *p != '(')
+		return p;
+	close = memchr(p, ')', n < MOST_ASIDE_BYTES ? n : MOST_ASIDE_BYTES);
+	if (close == NULL || memchr(p, ':', (size_t)(close - p)) != NULL ||
+	    memchr(p, '=', (size_t)(close - p)) != NULL)
+		return p;
+	return close + 1;
+}
+
 /* "(5.80)" and "(  8%)" behind a number are asides; "(ms)" is a unit. */
 static bool
 take_round(struct pairs_reader *r)
@@ -634,9 +735,8 @@ take_round(struct pairs_reader *r)
 		return false;
 	if (r->told)
 		return skip_value(r, close + 1);
-	if (r->after_number &&
-	    memchr(r->p, ':', (size_t)(close - r->p)) == NULL &&
-	    memchr(r->p, '=', (size_t)(close - r->p)) == NULL) {
+	if (r->after_number && pairs_aside(r->p, r->end) != r->p) {
+		add_slot(r, SLOT_ASIDE, r->p, close + 1);
 		r->p = close + 1;
 		return true;
 	}
@@ -825,6 +925,21 @@ take_token(struct pairs_reader *r)
 	return true;
 }
 
+static size_t
+read_all(struct pairs_reader *r)
+{
+	*r->about = (struct pairs_line){ .is_bar = false };
+	while (r->p < r->end)
+		if (!take_token(r))
+			return 0;
+	if (!end_item(r) || r->in_braces)
+		return 0;
+	if (r->about->is_bar && r->n > 0 &&
+	    is_evaluation(first_word(r->pairs[0].name)))
+		r->about->evaluates = true;
+	return r->n;
+}
+
 size_t
 pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
 		struct pairs_line *about)
@@ -835,16 +950,27 @@ pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
 				  .pairs = pairs,
 				  .about = about };
 
-	*about = (struct pairs_line){ .is_bar = false };
-	while (r.p < r.end)
-		if (!take_token(&r))
-			return 0;
-	if (!end_item(&r) || r.in_braces)
-		return 0;
-	if (about->is_bar && r.n > 0 &&
-	    is_evaluation(first_word(pairs[0].name)))
-		about->evaluates = true;
-	return r.n;
+	return read_all(&r);
+}
+
+size_t
+pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
+		 struct pairs_line *about,
+		 struct pair_slot slots[PAIR_SLOTS_MAX], size_t *n_slots)
+{
+	struct pairs_reader r = { .p = line.p,
+				  .start = line.p,
+				  .end = line.p + line.len,
+				  .pairs = pairs,
+				  .about = about,
+				  .slots = slots,
+				  .has_slots = true };
+	size_t n = read_all(&r), with_slot = 0;
+
+	for (size_t i = 0; i < r.n_slots; i++)
+		with_slot += slots[i].kind == SLOT_VALUE;
+	*n_slots = r.n_slots;
+	return r.has_slots && with_slot == n ? n : 0;
 }
 
 size_t

@@ -41,4 +41,32 @@ struct pairs_line {
 size_t pairs_read_line(struct str line, struct pair pairs[PAIRS_MAX],
 		       struct pairs_line *about);
 
+/* Where in its line a number stands, or an aside: "(  8%)". */
+enum pair_slot_kind { SLOT_VALUE, SLOT_TOTAL, SLOT_ASIDE };
+
+struct pair_slot {
+	struct str text;
+	size_t pair; /* whose number it is */
+	enum pair_slot_kind kind;
+};
+
+#define PAIR_SLOTS_MAX 96
+
+/*
+ * The same, and the slots in their order.  0 for more of them than there may
+ * be, and for a line one of whose numbers has none: a time, a quoted one, NaN.
+ */
+size_t pairs_read_slots(struct str line, struct pair pairs[PAIRS_MAX],
+			struct pairs_line *about,
+			struct pair_slot slots[PAIR_SLOTS_MAX],
+			size_t *n_slots);
+
+/*
+ * Behind the number at p, as the functions above read it, and its value; p
+ * where there is none.  p is before end.
+ */
+const char *pairs_number(const char *p, const char *end, double *value);
+/* Behind the aside that begins at p; p where there is none. */
+const char *pairs_aside(const char *p, const char *end);
+
 #endif

@@ -360,9 +360,11 @@ take_generic(void *user, const struct record *record,
 	r->has_generic = true;
 }
 
-static enum line_class
-take_unknown(struct run_reader *r, const struct segment *segment,
-	     const struct line_prefix *prefix)
+/* Give a line to the templates, by one of their two ways to take it. */
+static bool
+take_template(struct run_reader *r, const struct segment *segment,
+	      const struct line_prefix *prefix,
+	      bool (*take)(struct templates *, const struct templates_line *))
 {
 	const struct templates_line line = { .text = prefix->rest,
 					     .line = segment->line,
@@ -370,9 +372,7 @@ take_unknown(struct run_reader *r, const struct segment *segment,
 					     .rank = prefix->rank,
 					     .cut = segment->cut };
 
-	if (r->has_known)
-		return LINE_PLAIN;
-	return templates_take(r->templates, &line) ? LINE_METRIC : LINE_PLAIN;
+	return !r->has_known && take(r->templates, &line);
 }
 
 /*
@@ -585,7 +585,8 @@ take_other_line(struct run_reader *r, const struct segment *segment,
 	if (segment->ends_line &&
 	    metric_rows_take(r->rows, &line, take_metric_row, r))
 		return LINE_METRIC;
-	return take_unknown(r, segment, prefix);
+	return take_template(r, segment, prefix, templates_take) ? LINE_METRIC
+								 : LINE_PLAIN;
 }
 
 /* A line that somebody else's message cut: only the message is read. */
@@ -656,6 +657,8 @@ read_segment(struct run_reader *r, const struct segment *segment)
 		return LINE_SOURCE;
 	}
 	whole = prefix;
+	if (take_template(r, segment, &whole, templates_take_like))
+		return LINE_METRIC;
 	if (!scan_whole(r, segment, &prefix.rest, &record) &&
 	    !scan_behind_bar(r, segment, &prefix, &record) &&
 	    !(line_prefix_task(prefix.rest, &prefix) &&
@@ -663,7 +666,7 @@ read_segment(struct run_reader *r, const struct segment *segment)
 		return take_other_line(r, segment, &whole);
 	/* Bars are nobody's own: what figures they have nobody else reads. */
 	if (record.rule->kind == RULE_STEP &&
-	    take_unknown(r, segment, &whole) != LINE_PLAIN)
+	    take_template(r, segment, &whole, templates_take))
 		return LINE_METRIC;
 	tell_rule(r, segment, &record);
 	if (is_of_other_rank(r, &record, prefix.rank))

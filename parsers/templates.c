@@ -13,6 +13,7 @@
 #include "parsers/line_prefix.h"
 #include "parsers/meaning.h"
 #include "parsers/pair_record.h"
+#include "parsers/row_shape.h"
 
 const char templates_format[] = "generic";
 
@@ -68,7 +69,25 @@ struct template
 	double first[PAIRS_MAX]; /* values of the first line */
 	struct held_line held[TEMPLATES_LEAST_ROWS - 1];
 	size_t n_held;
+	struct quick *quick; /* owned; NULL: none */
+	unsigned int tries;  /* that were made of it */
 };
+
+/* Rows that are like one that was read before, read without looking again at
+ * what their names mean. */
+struct quick {
+	struct row_shape *shape; /* owned */
+	struct record record;	 /* its pairs are rows */
+	struct record_pair rows[PAIRS_MAX];
+	size_t from[PAIRS_MAX]; /* which pair of the line each row is */
+	size_t counter;
+	enum counter_kind kind;
+	size_t epoch; /* the pair that is one; n: none */
+	bool inside;  /* as of templates_line */
+};
+
+/* A template whose lines differ so often has none. */
+#define MOST_TRIES 8
 
 struct templates {
 	templates_row_fn fn;
@@ -79,12 +98,13 @@ struct templates {
 	struct buf block; /* the lines of a row of several; empty: none */
 	struct templates_line block_place;
 	size_t block_lines;
-	double epoch;	    /* printed last, on any line */
-	double step;	    /* of the last row that had one */
-	double stride;	    /* from the one before to it */
-	uint64_t step_name; /* of the counter it came from; 0: none yet */
-	uint64_t loss_name; /* of the training loss; 0: none yet */
-	int rank;	    /* whose rows are read; -1: none was told yet */
+	double epoch;	       /* printed last, on any line */
+	double step;	       /* of the last row that had one */
+	double stride;	       /* from the one before to it */
+	uint64_t step_name;    /* of the counter it came from; 0: none yet */
+	struct template *last; /* the row before is of; NULL: look */
+	uint64_t loss_name;    /* of the training loss; 0: none yet */
+	int rank;	       /* whose rows are read; -1: none was told yet */
 };
 
 static void
@@ -95,11 +115,22 @@ forget_held(struct template *t)
 	t->n_held = 0;
 }
 
+static void
+forget_template(struct template *t)
+{
+	forget_held(t);
+	if (t->quick != NULL)
+		row_shape_free(t->quick->shape);
+	free(t->quick);
+	t->quick = NULL;
+}
+
 void
 templates_reset(struct templates *ts)
 {
 	for (size_t i = 0; i < TEMPLATES_MAX; i++)
-		forget_held(&ts->table[i]);
+		forget_template(&ts->table[i]);
+	ts->last = NULL;
 	memset(ts->table, 0, sizeof(ts->table));
 	buf_clear(&ts->block);
 	ts->clock = ts->step_name = ts->loss_name = 0;
@@ -356,7 +387,9 @@ add_template(struct templates *ts, uint64_t key)
 	for (size_t i = 1; i < TEMPLATES_MAX; i++)
 		if (ts->table[i].used < t->used)
 			t = &ts->table[i];
-	forget_held(t);
+	forget_template(t);
+	if (ts->last == t)
+		ts->last = NULL;
 	*t = (struct template){ .key = key, .used = ++ts->clock };
 	return t;
 }
@@ -507,17 +540,15 @@ set_step(struct templates *ts, double step)
 
 /* The step of the row: its own, or that of the rows it stands among. */
 static double
-row_step(struct templates *ts, struct template *t, const struct row *row)
+row_step(struct templates *ts, struct template *t, enum counter_kind kind,
+	 const struct pair *counter)
 {
-	const struct pair *counter = &row->pairs[row->counter];
 	uint64_t name;
 
-	if (t == NULL || row->counter == row->n)
-		return ts->step;
 	watch_inner(ts, t, counter->value);
 	t->counter = counter->value;
-	if (row->kind != COUNTS_STEPS &&
-	    !(row->kind == COUNTS_LEAD && t->stride > 1 && isnan(ts->epoch)))
+	if (kind != COUNTS_STEPS &&
+	    !(kind == COUNTS_LEAD && t->stride > 1 && isnan(ts->epoch)))
 		return ts->step;
 	name = str_hash(counter->name);
 	if (ts->step_name == 0)
@@ -527,6 +558,22 @@ row_step(struct templates *ts, struct template *t, const struct row *row)
 	else if (!t->apart && t->near >= TEMPLATES_LEAST_ROWS - 1)
 		ts->step = counter->value;
 	return ts->step;
+}
+
+static void
+put_step(struct record *record, double step, enum counter_kind kind,
+	 double planned)
+{
+	record->present &=
+		~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED));
+	if (!run_has(step))
+		return;
+	record->present |= METRIC_BIT(METRIC_STEP);
+	record->values[METRIC_STEP] = step;
+	if (kind != COUNTS_STEPS || !isfinite(planned))
+		return;
+	record->present |= METRIC_BIT(METRIC_PLANNED);
+	record->values[METRIC_PLANNED] = planned;
 }
 
 /* One name gives the run's training loss; others stay series. */
@@ -564,29 +611,118 @@ turn_to_validation(struct record *record)
 	record->n_pairs = 0;
 }
 
+/* Fill the record with what the row says beside its step. */
+static void
+fill_record(struct templates *ts, const struct row *row, struct record *record,
+	    struct record_pair rows[PAIRS_MAX])
+{
+	*record = (struct record){ .rule = &train_rule };
+	pair_record_fill(record, row->pairs, row->n, rows);
+	if (row->about.evaluates)
+		turn_to_validation(record);
+	else
+		keep_one_loss(ts, record, rows);
+	if ((record->present & VAL_BITS) != 0 &&
+	    !record_has(record, METRIC_TRAIN_LOSS))
+		record->rule = &val_rule;
+}
+
 static void
 give_row(struct templates *ts, struct template *t, const struct row *row)
 {
-	struct record record = { .rule = &train_rule };
+	bool counts = t != NULL && row->counter < row->n;
+	const struct pair *counter = &row->pairs[row->counter];
 	struct record_pair rows[PAIRS_MAX];
-	double step = row_step(ts, t, row);
+	struct record record;
+	double step = counts ? row_step(ts, t, row->kind, counter) : ts->step;
 
-	pair_record_fill(&record, row->pairs, row->n, rows);
-	if (row->about.evaluates)
-		turn_to_validation(&record);
-	else
-		keep_one_loss(ts, &record, rows);
-	record.present &= ~METRIC_BIT(METRIC_STEP);
-	if (run_has(step)) {
-		record.present |= METRIC_BIT(METRIC_STEP);
-		record.values[METRIC_STEP] = step;
-	}
-	if (!run_has(step) || row->kind != COUNTS_STEPS)
-		record.present &= ~METRIC_BIT(METRIC_PLANNED);
-	if ((record.present & VAL_BITS) != 0 &&
-	    !record_has(&record, METRIC_TRAIN_LOSS))
-		record.rule = &val_rule;
+	fill_record(ts, row, &record, rows);
+	put_step(&record, step, row->kind,
+		 counts ? counter->total : RUN_ABSENT);
 	ts->fn(ts->user, &record, &row->place);
+}
+
+/* The pair of the line that a series of the record is; n: none, or two. */
+static size_t
+pair_of(const struct row *row, const struct record_pair *series)
+{
+	size_t found = row->n;
+
+	for (size_t i = 0; i < row->n; i++) {
+		struct str name = row->pairs[i].name;
+
+		if (name.len == 0)
+			name = row->pairs[i].unit;
+		if (!str_eq(name, series->name))
+			continue;
+		if (found < row->n)
+			return row->n;
+		found = i;
+	}
+	return found;
+}
+
+/* Whether each series is of one pair, and each metric of one series. */
+static bool
+link_series(struct quick *quick, const struct row *row)
+{
+	uint64_t metrics = 0;
+
+	for (size_t i = 0; i < quick->record.n_pairs; i++) {
+		enum metric metric = quick->rows[i].metric;
+
+		quick->from[i] = pair_of(row, &quick->rows[i]);
+		if (quick->from[i] == row->n)
+			return false;
+		if (metric == METRIC_COUNT)
+			continue;
+		if ((metrics & METRIC_BIT(metric)) != 0)
+			return false;
+		metrics |= METRIC_BIT(metric);
+	}
+	return metrics ==
+	       (quick->record.present &
+		~(METRIC_BIT(METRIC_STEP) | METRIC_BIT(METRIC_PLANNED)));
+}
+
+static size_t
+epoch_pair(const struct row *row)
+{
+	size_t i = 0;
+
+	while (i < row->n && !is_epoch(&row->pairs[i]))
+		i++;
+	return i;
+}
+
+/* Remember how a row of the template is read, where all are read alike. */
+static void
+make_quick(struct templates *ts, struct template *t, const struct row *like)
+{
+	struct quick *quick;
+	struct row row = *like;
+
+	if (t->quick != NULL || t->tries == MOST_TRIES || like->place.joined ||
+	    like->place.cut || like->about.is_bar || like->about.evaluates)
+		return;
+	t->tries++;
+	quick = xcalloc(1, sizeof(*quick));
+	quick->shape = row_shape_new(like->place.text);
+	if (quick->shape != NULL && quick->shape->n == row.n) {
+		memcpy(row.pairs, quick->shape->pairs,
+		       row.n * sizeof(row.pairs[0]));
+		fill_record(ts, &row, &quick->record, quick->rows);
+		if (link_series(quick, &row)) {
+			quick->counter = row.counter;
+			quick->kind = row.kind;
+			quick->epoch = epoch_pair(&row);
+			quick->inside = like->place.inside;
+			t->quick = quick;
+			return;
+		}
+	}
+	row_shape_free(quick->shape);
+	free(quick);
 }
 
 static int
@@ -651,6 +787,8 @@ take_row(struct templates *ts, struct row *row)
 		forget_held(t);
 	}
 	give_row(ts, t, row);
+	make_quick(ts, t, row);
+	ts->last = t;
 	return true;
 }
 
@@ -747,6 +885,55 @@ is_cell(const struct row *row)
 	       row->pairs[0].name.len > 0;
 }
 
+/* Give the row that the quick one's shape has read. */
+static void
+give_quickly(struct templates *ts, struct template *t,
+	     const struct templates_line *place)
+{
+	struct quick *quick = t->quick;
+	const struct pair *pairs = quick->shape->pairs;
+	const struct pair *counter = &pairs[quick->counter];
+	double step;
+
+	if (quick->epoch < quick->shape->n &&
+	    pairs[quick->epoch].value == floor(pairs[quick->epoch].value))
+		ts->epoch = pairs[quick->epoch].value;
+	t->used = ++ts->clock;
+	compare_counter(ts, t, counter->value);
+	step = row_step(ts, t, quick->kind, counter);
+	for (size_t i = 0; i < quick->record.n_pairs; i++) {
+		struct record_pair *series = &quick->rows[i];
+
+		series->value = pairs[quick->from[i]].value;
+		if (series->metric != METRIC_COUNT)
+			quick->record.values[series->metric] =
+				series->value * series->scale;
+	}
+	put_step(&quick->record, step, quick->kind, counter->total);
+	ts->fn(ts->user, &quick->record, place);
+}
+
+bool
+templates_take_like(struct templates *ts, const struct templates_line *line)
+{
+	struct template *t = ts->last;
+	struct quick *quick = t != NULL ? t->quick : NULL;
+	struct templates_line place;
+
+	if (quick == NULL || line->cut || line->rank != ts->rank ||
+	    ts->block_lines > 0)
+		return false;
+	place = *line;
+	place.inside = quick->inside;
+	if (place.inside)
+		place.text = message_of(place.text);
+	if (!row_shape_read(quick->shape, place.text) ||
+	    quick->shape->pairs[quick->counter].value < 0)
+		return false;
+	give_quickly(ts, t, &place);
+	return true;
+}
+
 /* A line that is a part of a row, or the only part of a validation. */
 static bool
 take_part(struct templates *ts, const struct row *row)
@@ -786,6 +973,7 @@ templates_take(struct templates *ts, const struct templates_line *line)
 		return false;
 	place.text = message_of(line->text);
 	place.inside = place.text.p != line->text.p;
+
 	if (!read_row(&row, &place)) {
 		if (!is_table(place.text))
 			close_block(ts);

@@ -45,6 +45,13 @@ void templates_reset(struct templates *templates);
 /* Look at a line that no rule takes; true: it is a row, or a part of one. */
 bool templates_take(struct templates *templates,
 		    const struct templates_line *line);
+/*
+ * The same for a line that differs from the last row only in its numbers, at
+ * little cost; false: it does not.  A rule that did not take that one takes
+ * none of these.
+ */
+bool templates_take_like(struct templates *templates,
+			 const struct templates_line *line);
 /* Give the row of several lines that may be open: the log ends here. */
 void templates_finish(struct templates *templates);
 

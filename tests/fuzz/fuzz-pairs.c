@@ -10,6 +10,7 @@
 #include "parsers/format.h"
 #include "parsers/learn.h"
 #include "parsers/meaning.h"
+#include "parsers/row_shape.h"
 #include "parsers/templates.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -36,6 +37,29 @@ check_line(struct str line)
 		must_lie_in(pairs[i].unit, line.p, line.len);
 		MUST(meaning_of(&pairs[i], &scale) <= METRIC_COUNT);
 		MUST(scale > 0);
+	}
+}
+
+static bool
+is_same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* A line that is like another one is read as it is read alone. */
+static void
+check_shape(struct row_shape *shape, struct str line)
+{
+	struct pair pairs[PAIRS_MAX];
+
+	if (!row_shape_read(shape, line))
+		return;
+	MUST(pairs_read(line, pairs) == shape->n);
+	for (size_t i = 0; i < shape->n; i++) {
+		MUST(str_eq(pairs[i].name, shape->pairs[i].name));
+		MUST(str_eq(pairs[i].unit, shape->pairs[i].unit));
+		MUST(is_same(pairs[i].value, shape->pairs[i].value));
+		MUST(is_same(pairs[i].total, shape->pairs[i].total));
 	}
 }
 
@@ -67,14 +91,15 @@ check_learned(const struct learn *learn)
 	buf_init(&file, 1 << 20);
 	buf_init(&report, 1 << 20);
 	if (learn_print(learn, "learned", &file, &report) > 0) {
-		struct format_set *set = format_set_new_builtin();
+		static struct format_set *set; /* its name replaces itself */
 
+		if (set == NULL)
+			set = format_set_new_builtin();
 		if (format_set_load_text(set, "learned", buf_str(&file),
 					 &err) != 0) {
 			(void)fprintf(stderr, "%s\n%s\n", err.text, file.data);
 			abort();
 		}
-		format_set_free(set);
 	}
 	buf_release(&file);
 	buf_release(&report);
@@ -86,6 +111,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct str rest = { (const char *)data, size }, text;
 	struct target target = { 0, learn_new() };
 	struct templates *templates = templates_new(check_row, &target);
+	struct row_shape *shape = NULL;
 
 	while (size > 0 && str_next(&rest, '\n', &text)) {
 		/* A copy of its own shows what is read behind it. */
@@ -100,11 +126,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(copy != NULL);
 		line.text.p = copy;
 		check_line(line.text);
+		if (shape != NULL)
+			check_shape(shape, line.text);
+		else
+			shape = row_shape_new(line.text);
 		(void)templates_take(templates, &line);
 		free(copy);
 	}
 	templates_finish(templates);
 	templates_free(templates);
+	row_shape_free(shape);
 	check_learned(target.learn);
 	learn_free(target.learn);
 	return 0;

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines that differ in their numbers alone. */
+#include "config.h"
+
+#include "parsers/row_shape.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+struct row_shape *
+row_shape_new(struct str line)
+{
+	struct row_shape *shape = xcalloc(1, sizeof(*shape));
+	struct pairs_line about;
+
+	shape->text = xstrndup(line.p, line.len);
+	shape->len = line.len;
+	shape->n = pairs_read_slots((struct str){ shape->text, line.len },
+				    shape->pairs, &about, shape->slots,
+				    &shape->n_slots);
+	if (shape->n > 0 && !about.is_bar)
+		return shape;
+	row_shape_free(shape);
+	return NULL;
+}
+
+void
+row_shape_free(struct row_shape *shape)
+{
+	if (shape != NULL)
+		free(shape->text);
+	free(shape);
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/*
+ * Whether the text before a number stands at p too, with another number of
+ * blanks at its end; returns where it ends, NULL where it does not.
+ */
+static const char *
+skip_text(struct str text, const char *p, const char *end)
+{
+	size_t n = text.len;
+
+	while (n > 0 && is_blank(text.p[n - 1]))
+		n--;
+	if ((size_t)(end - p) < n)
+		return NULL;
+	for (size_t i = 0; i < n; i++) /* a few bytes, mostly */
+		if (p[i] != text.p[i])
+			return NULL;
+	p += n;
+	if (n < text.len && (p == end || !is_blank(*p)))
+		return NULL;
+	while (p < end && is_blank(*p))
+		p++;
+	return p;
+}
+
+/* Read "/ 19560", which only a whole number has before it. */
+static const char *
+read_total(struct pair *pair, const struct pair_slot *slot, const char *p,
+	   const char *end)
+{
+	size_t n = 0;
+	const char *digits;
+
+	while (n < slot->text.len &&
+	       (slot->text.p[n] < '0' || slot->text.p[n] > '9'))
+		n++;
+	digits = skip_text((struct str){ slot->text.p, n }, p, end);
+	if (digits == NULL || digits == end || *digits < '0' || *digits > '9' ||
+	    pair->value != floor(pair->value) || pair->value < 0)
+		return NULL;
+	p = pairs_number(digits, end, &pair->total);
+	return p != digits && pair->total == floor(pair->total) ? p : NULL;
+}
+
+/* Read a slot at p; returns where it ends, or NULL. */
+static const char *
+read_slot(struct row_shape *shape, const struct pair_slot *slot, const char *p,
+	  const char *end)
+{
+	struct pair *pair = &shape->pairs[slot->pair];
+	const char *q;
+
+	if (p == end)
+		return NULL;
+	switch (slot->kind) {
+	case SLOT_VALUE:
+		q = pairs_number(p, end, &pair->value);
+		return q != p ? q : NULL;
+	case SLOT_TOTAL:
+		return read_total(pair, slot, p, end);
+	case SLOT_ASIDE:
+		break;
+	}
+	q = pairs_aside(p, end);
+	return q != p ? q : NULL;
+}
+
+bool
+row_shape_read(struct row_shape *shape, struct str line)
+{
+	const char *at = shape->text, *p = line.p, *end = line.p + line.len;
+
+	for (size_t i = 0; i < shape->n_slots; i++) {
+		const struct pair_slot *slot = &shape->slots[i];
+		struct str before = { at, (size_t)(slot->text.p - at) };
+
+		if (before.len > 0)
+			p = skip_text(before, p, end);
+		if (p != NULL)
+			p = read_slot(shape, slot, p, end);
+		if (p == NULL)
+			return false;
+		at = slot->text.p + slot->text.len;
+	}
+	return (size_t)(end - p) == shape->len - (size_t)(at - shape->text) &&
+	       memcmp(p, at, (size_t)(end - p)) == 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_PARSERS_ROW_SHAPE_H
+#define HGYM_PARSERS_ROW_SHAPE_H
+
+#include "parsers/pairs.h"
+
+/*
+ * A line that was read once, for those that are like it but for their numbers:
+ * what stands between the numbers is compared, and only they are read.  What
+ * comes out is what pairs_read_line would give.
+ */
+struct row_shape {
+	char *text; /* owned; the names lie in it */
+	size_t len;
+	struct pair pairs[PAIRS_MAX]; /* of the line that was read last */
+	size_t n;
+	struct pair_slot slots[PAIR_SLOTS_MAX];
+	size_t n_slots;
+};
+
+/* NULL for a line that cannot be told so: of a bar, or with times in it. */
+struct row_shape *row_shape_new(struct str line);
+void row_shape_free(struct row_shape *shape);
+
+/* Whether the line is like it; then shape->pairs are the line's. */
+bool row_shape_read(struct row_shape *shape, struct str line);
+
+#endif

@@ -4,6 +4,7 @@
 
 #include "parsers/meaning.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,7 @@ static const struct meaning meanings[] = {
 	{ "train_iteration", METRIC_STEP, UNIT_NONE },
 	{ "train_lm_loss", METRIC_TRAIN_LOSS, UNIT_NONE },
 	{ "train_loss", METRIC_TRAIN_LOSS, UNIT_NONE },
+	{ "train_loss_train_total", METRIC_TRAIN_LOSS, UNIT_NONE },
 	{ "train_step", METRIC_STEP, UNIT_NONE },
 	{ "trainer_global_step", METRIC_STEP, UNIT_NONE },
 	{ "training_iteration", METRIC_STEP, UNIT_NONE },
@@ -197,6 +199,10 @@ meaning_of(const struct pair *pair, double *scale)
 		return METRIC_COUNT;
 	row = bsearch(name, meanings, LENGTH(meanings), sizeof(*row),
 		      compare_name);
+	/* "1234/1300 tok/s" is of two things; only a counter has a total. */
+	if (isfinite(pair->total) &&
+	    (row == NULL || row->metric != METRIC_STEP))
+		return METRIC_COUNT;
 	if (row == NULL)
 		return meaning_of_unit(pair, name, scale);
 	switch (row->unit) {

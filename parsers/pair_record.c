@@ -34,6 +34,13 @@ pair_counter_rank(struct str name)
 		       : 1;
 }
 
+/* Lightning's bars have the number of the log's folder among the figures. */
+static bool
+is_no_figure(struct str name)
+{
+	return str_eq_cstr(name, "v_num");
+}
+
 struct pair_fill {
 	struct record *record;
 	uint64_t groups; /* metrics that the rule's groups gave */
@@ -87,7 +94,7 @@ pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 		struct record_pair row = { pair->name, pair->unit, pair->value,
 					   METRIC_COUNT, 1 };
 
-		if (name != NULL && name->skip)
+		if (name != NULL ? name->skip : is_no_figure(pair->name))
 			continue;
 		row.metric = name != NULL ? name->metric
 					  : meaning_of(pair, &row.scale);

@@ -457,6 +457,9 @@ time_end(const struct pairs_reader *r, const char *p, double *seconds)
 		if (byte_at(r, q) != ':')
 			break;
 	}
+	if (n == 3 && r->end - q >= 4 && *q == ',' &&
+	    skip_digits(r, q + 1) == q + 4)
+		q += 4; /* "12:00:05,123" */
 	*seconds = n == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2]
 			  : (double)NAN;
 	return q;
@@ -471,6 +474,9 @@ take_time(struct pairs_reader *r, const char *behind, double seconds)
 	r->p = behind + bar;
 	if (bar)
 		r->about->is_bar = true;
+	else if (r->after_number && isfinite(seconds) &&
+		 r->pairs[r->n - 1].name.len == 0)
+		r->n--; /* "01/02 12:00:00": that was no number, but a day */
 	if (!bar && r->words > 0 && isfinite(seconds))
 		return add_pair(r, seconds, (double)NAN, STR_LIT("s"));
 	if (r->words > 0 ? !r->told
@@ -536,13 +542,50 @@ skip_bar(struct pairs_reader *r, const char *p)
 	return close + 1;
 }
 
+/* Behind the date "2026-11-20" or "11/20/2026" at p; NULL: none. */
+static const char *
+date_end(const struct pairs_reader *r, const char *p)
+{
+	char mark = '\0';
+
+	for (int i = 0; i < 3; i++) {
+		const char *q = skip_digits(r, p);
+
+		if (q - p != 2 && q - p != 4)
+			return NULL;
+		if (i == 0)
+			mark = byte_at(r, q);
+		if (i == 2)
+			return q;
+		if ((mark != '-' && mark != '/') || byte_at(r, q) != mark)
+			return NULL;
+		p = q + 1;
+	}
+	return NULL;
+}
+
+/* A date: before the row, or the value of a name; no number. */
+static bool
+take_date(struct pairs_reader *r, const char *behind)
+{
+	if (byte_at(r, behind) == 'T' && is_digit(byte_at(r, behind + 1)))
+		behind++;
+	if (r->words > 0)
+		return skip_value(r, behind);
+	r->p = behind;
+	r->after_number = false;
+	return true;
+}
+
 static bool
 take_number(struct pairs_reader *r)
 {
 	double value = 0, total = (double)NAN;
 	const char *start = r->p, *q = time_end(r, start, &value), *unit;
-	const char *behind;
+	const char *behind = date_end(r, start);
 
+	if (behind != NULL)
+		return take_date(r, behind);
 	if (q != start)
 		return take_time(r, q, value);
 	q = number_end(r, start, &value);
@@ -796,7 +839,7 @@ take_colon(struct pairs_reader *r)
 		return false;
 	r->p++;
 	if (r->words == 0)
-		return r->n > 0 && end_item(r);
+		return (r->n > 0 || r->heads > 0) && end_item(r);
 	r->told = true;
 	return true;
 }

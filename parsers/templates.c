@@ -59,6 +59,7 @@ struct template
 	bool accepted;
 	uint64_t lines;	       /* in a row with a counter that did not fall */
 	double counter, epoch; /* of the last line */
+	double inner_counter;  /* another one, below it; absent: none */
 	bool rose;	       /* the counter, once at least */
 	double stride; /* of the counter; absent: not each time the same */
 	bool changed;  /* a figure */
@@ -448,11 +449,25 @@ watch_inner(const struct templates *ts, struct template *t, double counter)
 	t->epoch = ts->epoch;
 }
 
+/* The counter within the epoch that the row's own counter is; or absent. */
+static double
+inner_counter(const struct row *row)
+{
+	enum counter_kind kind;
+
+	for (size_t i = 0; row->kind == COUNTS_EPOCHS && i < row->n; i++)
+		if (i != row->counter && counter_kind_of(row, i, &kind) &&
+		    kind == COUNTS_UNITS)
+			return row->pairs[i].value;
+	return RUN_ABSENT;
+}
+
 /* Add a line to what is known of a template that is not accepted yet. */
 static void
 learn_line(struct templates *ts, struct template *t, const struct row *row)
 {
 	double counter = row->pairs[row->counter].value;
+	double inner = inner_counter(row);
 
 	watch_inner(ts, t, counter);
 	compare_counter(ts, t, counter);
@@ -464,7 +479,9 @@ learn_line(struct templates *ts, struct template *t, const struct row *row)
 	if (t->lines == 1)
 		t->stride = counter - t->counter;
 	if (t->lines > 0)
-		t->rose = t->rose || counter > t->counter;
+		t->rose = t->rose || counter > t->counter ||
+			  inner > t->inner_counter;
+	t->inner_counter = inner;
 	if (t->lines > 1 && counter - t->counter != t->stride)
 		t->stride = RUN_ABSENT;
 	for (size_t i = 0; i < row->n; i++) {

@@ -126,6 +126,13 @@ static const struct {
 	{ "step 7, elapsed: 0:01:02, phase: train, id: 3f9a, loss 1",
 	  "step=7|elapsed=62 s|loss=1" },
 	{ "step 1 loss inf", "step=1|loss=inf" },
+	{ "[2023-01-01 12:00:05,123 INFO] Step 50/90; acc:   5.1; 12/13 tok/s; "
+	  "  9 sec",
+	  "Step=50/90|acc=5.1|=12/13 tok/s|=9 sec" },
+	{ "2023/03/01 12:00:05 - step 1, day: 2023-03-01, loss 3",
+	  "step=1|loss=3" },
+	{ "[01/02 12:00:05 d2.events]:  eta: 0:12:05  iter: 19  loss: 2",
+	  "eta=725 s|iter=19|loss=2" },
 	{ "step 1 u 1.2e-05 v 1.234567E+02 x 9e-30 y -2.5e3 z 1e400",
 	  "step=1|u=1.2e-05|v=123.4567|x=9e-30|y=-2500|z=inf" },
 	{ "step 1 id 1234567890123456 loss 123456789012345.6",
@@ -290,7 +297,7 @@ test_meaning(void)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct pair pair = { str_from(rows[i].name),
-				     str_from(rows[i].unit), 1, 1 };
+				     str_from(rows[i].unit), 1, (double)NAN };
 		double scale;
 		enum metric metric = meaning_of(&pair, &scale);
 

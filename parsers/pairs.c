@@ -476,7 +476,8 @@ take_time(struct pairs_reader *r, const char *behind, double seconds)
 		r->about->is_bar = true;
 	else if (r->after_number && isfinite(seconds) &&
 		 r->pairs[r->n - 1].name.len == 0)
-		r->n--; /* "01/02 12:00:00": that was no number, but a day */
+		r->item = --r->n; /* "01/02 12:00:00": it was the day */
+	r->after_number = false;
 	if (!bar && r->words > 0 && isfinite(seconds))
 		return add_pair(r, seconds, (double)NAN, STR_LIT("s"));
 	if (r->words > 0 ? !r->told

@@ -126,6 +126,7 @@ static const struct {
 	{ "step 7, elapsed: 0:01:02, phase: train, id: 3f9a, loss 1",
 	  "step=7|elapsed=62 s|loss=1" },
 	{ "step 1 loss inf", "step=1|loss=inf" },
+	{ "01/02 12:00:05 ms loss 3", "ms loss=3" },
 	{ "[2023-01-01 12:00:05,123 INFO] Step 50/90; acc:   5.1; 12/13 tok/s; "
 	  "  9 sec",
 	  "Step=50/90|acc=5.1|=12/13 tok/s|=9 sec" },

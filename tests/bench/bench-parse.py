@@ -76,11 +76,12 @@ def join(paths, path, shape=as_printed):
     return path
 
 
-def compare_seven(what, paths):
+def compare_seven(what, paths, pattern=SEVEN):
     """parse and rg in turn over the same files."""
     size = sum(os.path.getsize(path) for path in paths)
     tools = (("hgym-tui parse -j1", [PROGRAM, "parse", "--json", "-j1"]),
-             ("rg -j1 -c, 7 patterns", ["rg", "-j1", "-a", "-c", SEVEN]))
+             ("rg -j1 -c, 7 patterns" if pattern == SEVEN else
+              "rg -j1 -c " + pattern, ["rg", "-j1", "-a", "-c", pattern]))
     if shutil.which("rg") is None:
         print("rg is not installed")
         tools = tools[:1]
@@ -112,6 +113,20 @@ def bench_as_they_are():
                             ("a time before each line", with_times)):
             compare_seven("The same in one file, " + what,
                           [join(paths, whole, shape)])
+
+
+def bench_unknown():
+    """Rows that no rule knows, read by what they are."""
+    with tempfile.TemporaryDirectory(prefix="hgym-bench-") as folder:
+        path = os.path.join(folder, "unknown.log")
+        with open(path, "w", encoding="ascii") as out:
+            for n in range(1, int(MB * 1e6 / 130)):
+                out.write("Update %d of 9999999 | loss %.4f | lr 1.000e-04 | "
+                          "gnorm %.3f | dt: %.2fms | tok/sec: %d | "
+                          "mem 12.3GB | objective %.5f\n"
+                          % (n, 9 - n % 997 / 1e3, n % 89 / 100,
+                             100 + n % 7, 25000 + n % 999, n % 83 / 100))
+        compare_seven("Rows that no rule knows", [path], "loss")
 
 
 def one_alternation():
@@ -261,6 +276,7 @@ def bench(what, dense):
 
 def main():
     bench_as_they_are()
+    bench_unknown()
     bench("A row each step (nearly every line is one)", ["--dense"])
     bench("As recipes print (scripts, tables, settings between)", [])
     return 0

@@ -193,6 +193,11 @@ add_literal(struct buf *out, struct str s)
 			buf_append_str(out, "\\s*+");
 			continue;
 		}
+		if ((signed char)s.p[i] <
+		    ' ') { /* a control, or a part of a character */
+			buf_append_char(out, '.');
+			continue;
+		}
 		if (!is_word_byte(s.p[i]))
 			buf_append_char(out, '\\');
 		buf_append_char(out, s.p[i]);

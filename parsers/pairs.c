@@ -712,6 +712,14 @@ take_word(struct pairs_reader *r)
 	return add_word(r, word);
 }
 
+static bool
+has_control(const char *p, const char *end)
+{
+	while (p < end && (unsigned char)*p >= ' ')
+		p++;
+	return p < end;
+}
+
 /* A quoted text is a name before ":", else the value of one. */
 static bool
 take_quoted(struct pairs_reader *r)
@@ -723,7 +731,7 @@ take_quoted(struct pairs_reader *r)
 		return false;
 	q = skip_blanks(r, end + 1);
 	if (byte_at(r, q) == ':' && !r->told) {
-		if (r->words > 0 || end == start)
+		if (r->words > 0 || end == start || has_control(start, end))
 			return false;
 		r->name = slice(start, end);
 		r->words = 1;

@@ -16,6 +16,7 @@ static bool
 series_is(const struct run_series *series, struct str name, enum metric metric)
 {
 	return series->metric == metric && name.len < SERIES_NAME_BYTES &&
+	       name.len > 0 && series->name[0] == name.p[0] &&
 	       memcmp(series->name, name.p, name.len) == 0 &&
 	       series->name[name.len] == '\0';
 }

@@ -355,8 +355,10 @@ take_generic(void *user, const struct record *record,
 	if (r->on_row != NULL)
 		r->on_row(r->user, record, place);
 	take_record(r, record, &segment, &prefix);
-	if (!record_has(record, METRIC_STEP))
-		r->state.run.last_step = RUN_ABSENT; /* it is known no more */
+	if (!record_has(record, METRIC_STEP) &&
+	    run_has(r->state.run.last_step)) /* it is known no more */
+		r->state.run.last_step = r->state.run.planned_steps =
+			RUN_ABSENT;
 	r->has_generic = true;
 }
 

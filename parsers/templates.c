@@ -65,6 +65,8 @@ struct template
 	bool changed;  /* a figure */
 	bool fraction; /* one was no whole number */
 	bool inner;    /* the counter begins anew with each epoch */
+	bool outer;    /* it went on behind an epoch's end */
+	bool late;     /* the first epoch that was seen is not the first */
 	bool apart;    /* it counts other things than the run's counter */
 	uint64_t near; /* how often it was where that one was */
 	double first[PAIRS_MAX]; /* values of the first line */
@@ -444,8 +446,12 @@ compare_counter(const struct templates *ts, struct template *t, double value)
 static void
 watch_inner(const struct templates *ts, struct template *t, double counter)
 {
-	if (t->lines > 0 && counter < t->counter && ts->epoch > t->epoch)
+	if (t->lines == 0)
+		t->late = ts->epoch > 1;
+	else if (ts->epoch > t->epoch && counter < t->counter)
 		t->inner = true;
+	else if (ts->epoch > t->epoch)
+		t->outer = true;
 	t->epoch = ts->epoch;
 }
 
@@ -570,11 +576,20 @@ row_step(struct templates *ts, struct template *t, enum counter_kind kind,
 	name = str_hash(counter->name);
 	if (ts->step_name == 0)
 		ts->step_name = name;
-	if (ts->step_name == name)
-		set_step(ts, t->inner ? RUN_ABSENT : counter->value);
+	if (ts->step_name == name && (t->inner || (t->late && !t->outer)))
+		ts->step = RUN_ABSENT;
+	else if (ts->step_name == name)
+		set_step(ts, counter->value);
 	else if (!t->apart && t->near >= TEMPLATES_LEAST_ROWS - 1)
 		ts->step = counter->value;
 	return ts->step;
+}
+
+/* Where there are epochs the total may be that of one of them. */
+static double
+planned_of(const struct template *t, const struct pair *counter)
+{
+	return isnan(t->epoch) || t->outer ? counter->total : RUN_ABSENT;
 }
 
 static void
@@ -655,7 +670,7 @@ give_row(struct templates *ts, struct template *t, const struct row *row)
 
 	fill_record(ts, row, &record, rows);
 	put_step(&record, step, row->kind,
-		 counts ? counter->total : RUN_ABSENT);
+		 counts ? planned_of(t, counter) : RUN_ABSENT);
 	ts->fn(ts->user, &record, &row->place);
 }
 
@@ -926,7 +941,7 @@ give_quickly(struct templates *ts, struct template *t,
 			quick->record.values[series->metric] =
 				series->value * series->scale;
 	}
-	put_step(&quick->record, step, quick->kind, counter->total);
+	put_step(&quick->record, step, quick->kind, planned_of(t, counter));
 	ts->fn(ts->user, &quick->record, place);
 }
 

@@ -81,6 +81,23 @@ static const struct run_case cases[] = {
 	  "Epoch 3 step 10 loss 2.0\nEpoch 3 step 20 loss 1.5\n",
 	  1,
 	  { { "steps", "null" }, { "last_train_loss", "1.5" } } },
+	{ "nor may it be one where the log begins within a later epoch",
+	  "Epoch 3 step 10/90 loss 3.5\nEpoch 3 step 20/90 loss 3.25\n"
+	  "Epoch 3 step 30/90 loss 3.0\n",
+	  1,
+	  { { "steps", "null" },
+	    { "planned_steps", "null" },
+	    { "last_train_loss", "3" } } },
+	{ "it is one where it goes on behind the epoch's end",
+	  "Epoch 3 step 10/90 loss 3.5\nEpoch 3 step 20/90 loss 3.25\n"
+	  "Epoch 4 step 30/90 loss 3.0\nEpoch 4 step 40/90 loss 2.5\n",
+	  1,
+	  { { "steps", "40" }, { "planned_steps", "90" } } },
+	{ "the first epoch counts from the first step on",
+	  "Epoch 1/9 step 10/90 loss 3.5\nEpoch 1/9 step 20/90 loss 3.25\n"
+	  "Epoch 1/9 step 30/90 loss 3.0\n",
+	  1,
+	  { { "steps", "30" }, { "planned_steps", "null" } } },
 	{ "nor one under a heading of the epoch",
 	  "Epoch 1\nstep 10 loss 3.5\nstep 20 loss 3.25\nstep 30 loss 3\n"
 	  "Epoch 2\nstep 10 loss 2.5\nstep 20 loss 2.25\nstep 30 loss 2\n",

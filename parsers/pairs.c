@@ -119,7 +119,7 @@ is_prose(struct str word)
 		"to", "was", "not", "took", "with", "this", "will", "it's",
 	};
 
-	return word.len <= 4 &&
+	return word.len <= 4 && strchr("aAbBfFiIoOtTwWnN", word.p[0]) != NULL &&
 	       is_one_of(word, words, sizeof(words) / sizeof(words[0]));
 }
 
@@ -911,7 +911,8 @@ take_separator(struct pairs_reader *r)
 	char c = *r->p++;
 
 	/* Source code, or a part of a longer list. */
-	if ((c == ',' || c == ';') && skip_blanks(r, r->p) == r->end)
+	if ((c == ',' || (c == ';' && r->n < 3)) &&
+	    skip_blanks(r, r->p) == r->end)
 		return false;
 	/* A table "|  name  | 12 |" has a name in its first cell. */
 	if (c == '|' && *r->start == '|' && r->n == 0 && r->words > 0) {

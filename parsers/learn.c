@@ -273,15 +273,6 @@ add_gap(struct buf *out, const struct learned *row, struct str gap)
 	add_literal(out, marks);
 }
 
-static bool
-has_digit(struct str s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if (s.p[i] >= '0' && s.p[i] <= '9')
-			return true;
-	return false;
-}
-
 static void
 add_pattern(struct buf *out, const struct learned *row)
 {
@@ -299,7 +290,7 @@ add_pattern(struct buf *out, const struct learned *row)
 
 		if (name.len == 0 || name.p < at)
 			continue;
-		if (is_first && !has_digit(gap))
+		if (is_first && !str_has_digit(gap))
 			add_literal(out, gap);
 		else
 			add_gap(out, row, gap);

@@ -995,15 +995,6 @@ is_table(struct str text)
 	return text.len > 0 && text.p[0] == '|';
 }
 
-static bool
-has_digit(struct str s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if (s.p[i] >= '0' && s.p[i] <= '9')
-			return true;
-	return false;
-}
-
 bool
 templates_take(struct templates *ts, const struct templates_line *line)
 {
@@ -1012,10 +1003,10 @@ templates_take(struct templates *ts, const struct templates_line *line)
 
 	if (line->text.len == 0 || line->text.len > TEMPLATES_LINE_BYTES)
 		return false;
-	if (has_digit(line->text))
+	if (str_has_digit(line->text))
 		place.text = message_of(line->text);
 	place.inside = place.text.p != line->text.p;
-	if (!has_digit(place.text) || !read_row(&row, &place)) {
+	if (!str_has_digit(place.text) || !read_row(&row, &place)) {
 		if (!is_table(place.text))
 			close_block(ts);
 		return false;

@@ -17,6 +17,15 @@ str_ends_with(struct str s, const char *suffix)
 	return s.len >= n && memcmp(s.p + s.len - n, suffix, n) == 0;
 }
 
+bool
+str_has_digit(struct str s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] >= '0' && s.p[i] <= '9')
+			return true;
+	return false;
+}
+
 const char *
 str_find(struct str s, const char *needle)
 {

@@ -42,6 +42,7 @@ str_starts_with(struct str s, const char *prefix)
 }
 
 bool str_ends_with(struct str s, const char *suffix);
+bool str_has_digit(struct str s);
 /* First place of needle in s, or NULL. */
 const char *str_find(struct str s, const char *needle);
 /* Without the blanks, tabs and line ends at both ends. */

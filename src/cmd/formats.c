@@ -144,15 +144,6 @@ struct check {
 	const char *path;
 };
 
-static bool
-has_digit(struct str s)
-{
-	for (size_t i = 0; i < s.len; i++)
-		if (s.p[i] >= '0' && s.p[i] <= '9')
-			return true;
-	return false;
-}
-
 static char *
 clean_copy(struct str s)
 {
@@ -168,7 +159,7 @@ keep_untaken(struct check *check, uint64_t line, struct str s)
 	AUTO_TEXT path = clean_copy(str_from(check->path));
 	AUTO_TEXT text = clean_copy(s);
 
-	if (!has_digit(s))
+	if (!str_has_digit(s))
 		return;
 	if (check->n_untaken == MAX_UNTAKEN)
 		check->more_untaken++;

@@ -475,8 +475,10 @@ take_time(struct pairs_reader *r, const char *behind, double seconds)
 	if (bar)
 		r->about->is_bar = true;
 	else if (r->after_number && isfinite(seconds) &&
-		 r->pairs[r->n - 1].name.len == 0)
+		 r->pairs[r->n - 1].name.len == 0) {
 		r->item = --r->n; /* "01/02 12:00:00": it was the day */
+		r->has_slots = false;
+	}
 	r->after_number = false;
 	if (!bar && r->words > 0 && isfinite(seconds))
 		return add_pair(r, seconds, (double)NAN, STR_LIT("s"));

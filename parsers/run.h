@@ -140,6 +140,7 @@ struct run_series {
 	double first, last, min, max; /* as printed, not rescaled */
 	double min_step;	      /* absent where the row has no step */
 	double scale;		      /* of these to the metric's unit */
+	const char *shared; /* series_shared_name of it; NULL: not asked */
 };
 
 struct run {
@@ -185,7 +186,11 @@ cJSON *run_to_json(const struct run *run);
 struct sample {
 	double step;	    /* absent for telemetry */
 	enum metric metric; /* METRIC_COUNT: a series of its own, `name` */
-	char name[SERIES_NAME_BYTES]; /* as printed; "": the metric's name */
+	/*
+	 * Of a series of its own its printed name, of series_shared_name or
+	 * borrowed for the call; else NULL.
+	 */
+	const char *name;
 	double value;	 /* finite; in the metric's unit, else as printed */
 	double train_ms; /* at that row, absent where the log has none */
 	int64_t wall_ms; /* from a time prefix of the line; 0: unknown */

@@ -91,15 +91,16 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 	struct run_state *s = a->state;
 	struct sample sample;
 
-	if (!wants_samples(a) || !isfinite(value))
+	if (!wants_samples(a) || !isfinite(value) ||
+	    (metric == METRIC_COUNT && name == NULL))
 		return;
 	sample = (struct sample){ .step = s->run.last_step,
 				  .metric = metric,
+				  .name = name,
 				  .value = value,
 				  .wall_ms = a->place->wall_ms,
 				  .line = a->place->line,
 				  .known = a->place->known };
-	memcpy(sample.name, name, strlen(name));
 	sample.train_ms = row_ms(s);
 	a->sink->sample(a->sink->user, &sample);
 }
@@ -108,7 +109,7 @@ emit_point(const struct apply *a, enum metric metric, const char *name,
 static void
 emit_derived(const struct apply *a, enum metric metric, double value)
 {
-	emit_point(a, metric, "", value);
+	emit_point(a, metric, NULL, value);
 }
 
 static bool
@@ -148,7 +149,7 @@ emit_sample(const struct apply *a, enum metric metric, double value)
 	if (series != NULL)
 		run_series_add(series, pair == NULL ? value : pair->value,
 			       run->last_step);
-	emit_point(a, metric, "", value);
+	emit_point(a, metric, NULL, value);
 }
 
 /* What a row's own kind makes points of; see apply_row and those behind it. */
@@ -194,7 +195,8 @@ take_pairs(const struct apply *a)
 		if (!is_own)
 			series->scale = pair->scale;
 		run_series_add(series, pair->value, run->last_step);
-		emit_point(a, metric, is_own ? series->name : "",
+		emit_point(a, metric,
+			   is_own ? run_series_shared_name(series) : NULL,
 			   is_own ? pair->value : pair->value * pair->scale);
 	}
 }

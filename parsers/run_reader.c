@@ -27,9 +27,9 @@ struct run_reader {
 	struct linebuf linebuf;
 	struct source_fold fold;
 	struct metric_rows *rows;
-	struct templates *templates; /* rows that no rule knows */
-	bool has_known;		     /* a rule took a row: they rest */
-	bool has_generic;	     /* this run has rows of templates */
+	/* Rows that no rule knows; NULL: a rule took a row of this log. */
+	struct templates *templates;
+	bool has_generic; /* this run has rows of templates */
 	bool has_run;
 	struct run_state state;
 	unsigned int n_runs; /* begun so far */
@@ -110,8 +110,9 @@ run_reader_reset(struct run_reader *r, void *user)
 	run_state_release(&r->state);
 	run_state_init(&r->state);
 	buf_clear(&r->formats);
-	templates_reset(r->templates);
-	r->has_known = r->has_generic = false;
+	templates_free(r->templates);
+	r->templates = templates_new(take_generic, r);
+	r->has_generic = false;
 	r->user = user;
 	r->has_run = false;
 	r->n_runs = 0;
@@ -374,7 +375,7 @@ take_template(struct run_reader *r, const struct segment *segment,
 					     .rank = prefix->rank,
 					     .cut = segment->cut };
 
-	return !r->has_known && take(r->templates, &line);
+	return r->templates != NULL && take(r->templates, &line);
 }
 
 /*
@@ -385,9 +386,10 @@ static void
 note_known(struct run_reader *r, const struct record *record,
 	   const struct segment *segment)
 {
-	if (r->has_known || record->rule->kind != RULE_TRAIN)
+	if (r->templates == NULL || record->rule->kind != RULE_TRAIN)
 		return;
-	r->has_known = true;
+	templates_free(r->templates);
+	r->templates = NULL;
 	if (r->has_run && r->has_generic)
 		next_run(r, segment, true);
 }
@@ -718,7 +720,8 @@ void
 run_reader_finish(struct run_reader *r)
 {
 	linebuf_finish(&r->linebuf);
-	templates_finish(r->templates);
+	if (r->templates != NULL)
+		templates_finish(r->templates);
 	source_fold_finish(&r->fold);
 	note_source(r);
 	close_run(r, r->linebuf.lines, r->linebuf.bytes);

@@ -4,10 +4,12 @@
 
 #include "parsers/run_series.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
@@ -133,6 +135,34 @@ run_series_add(struct run_series *series, double value, double step)
 	}
 	if (!(value <= series->max))
 		series->max = value;
+}
+
+/* The names of all series of all logs; a key is its own value. */
+static struct map shared_names;
+static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const char *
+share_name(const char *name)
+{
+	const struct str key = str_from(name);
+	char *shared;
+
+	(void)pthread_mutex_lock(&shared_lock);
+	shared = map_get(&shared_names, key);
+	if (shared == NULL && shared_names.count < SERIES_MAX_NAMES) {
+		shared = xstrdup(name);
+		(void)map_set(&shared_names, key, shared);
+	}
+	(void)pthread_mutex_unlock(&shared_lock);
+	return shared;
+}
+
+const char *
+run_series_shared_name(struct run_series *series)
+{
+	if (series->shared == NULL)
+		series->shared = share_name(series->name);
+	return series->shared;
 }
 
 cJSON *

@@ -25,6 +25,13 @@ void run_series_add(struct run_series *series, double value, double step);
 cJSON *run_series_to_json(const struct run *run);
 
 /*
+ * The name of a series as its samples carry it, in whatever thread: it is
+ * never freed.  NULL beyond SERIES_MAX_NAMES of all logs together.
+ */
+#define SERIES_MAX_NAMES 32768
+const char *run_series_shared_name(struct run_series *series);
+
+/*
  * By what a sample is called: its metric's name, or as printed.  What is
  * printed like the name of a metric that it does not stand for is told from
  * that: "train_loss (printed)".  Returns out.

@@ -128,21 +128,6 @@ forget_template(struct template *t)
 	t->quick = NULL;
 }
 
-void
-templates_reset(struct templates *ts)
-{
-	for (size_t i = 0; i < TEMPLATES_MAX; i++)
-		forget_template(&ts->table[i]);
-	ts->last = NULL;
-	memset(ts->table, 0, sizeof(ts->table));
-	buf_clear(&ts->block);
-	ts->clock = ts->step_name = ts->loss_name = 0;
-	ts->any = false;
-	ts->rank = -1;
-	ts->block_lines = 0;
-	ts->epoch = ts->step = ts->stride = RUN_ABSENT;
-}
-
 struct templates *
 templates_new(templates_row_fn fn, void *user)
 {
@@ -151,7 +136,8 @@ templates_new(templates_row_fn fn, void *user)
 	ts->fn = fn;
 	ts->user = user;
 	buf_init(&ts->block, TEMPLATES_LINE_BYTES);
-	templates_reset(ts);
+	ts->rank = -1;
+	ts->epoch = ts->step = ts->stride = RUN_ABSENT;
 	return ts;
 }
 
@@ -160,7 +146,8 @@ templates_free(struct templates *ts)
 {
 	if (ts == NULL)
 		return;
-	templates_reset(ts);
+	for (size_t i = 0; i < TEMPLATES_MAX; i++)
+		forget_template(&ts->table[i]);
 	buf_release(&ts->block);
 	free(ts);
 }

@@ -39,8 +39,6 @@ typedef void (*templates_row_fn)(void *user, const struct record *record,
 
 struct templates *templates_new(templates_row_fn fn, void *user);
 void templates_free(struct templates *templates);
-/* Forget all that was seen. */
-void templates_reset(struct templates *templates);
 
 /* Look at a line that no rule takes; true: it is a row, or a part of one. */
 bool templates_take(struct templates *templates,

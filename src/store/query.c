@@ -350,8 +350,7 @@ see_slot(const struct walk *walk, struct stored_sample *row, int column)
 		return 0;
 	row->metric = name->label;
 	row->sample.metric = name->metric;
-	(void)snprintf(row->sample.name, sizeof(row->sample.name), "%s",
-		       name->metric < METRIC_COUNT ? "" : name->text);
+	row->sample.name = name->metric < METRIC_COUNT ? NULL : name->text;
 	row->sample.value = stmt_number(stmt, column + 1);
 	return walk->fn(walk->user, row);
 }

@@ -120,9 +120,9 @@ test_own_series(struct loop *loop)
 		sample.step = (double)line;
 		sample.value = 2 * sample.step;
 		sample.line = line;
-		memcpy(sample.name, "grad norm", sizeof("grad norm"));
+		sample.name = "grad norm";
 		store_sample_add(store, tail, &run, &sample);
-		memcpy(sample.name, "train_loss", sizeof("train_loss"));
+		sample.name = "train_loss";
 		store_sample_add(store, tail, &run, &sample);
 	}
 	store_run_put(store, tail, &run, &put);

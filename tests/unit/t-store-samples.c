@@ -433,7 +433,7 @@ add_names(struct store *store, const struct run *run, unsigned int line,
 					 .train_ms = RUN_ABSENT,
 					 .line = line };
 
-		memcpy(sample.name, names[i], SERIES_NAME_BYTES);
+		sample.name = names[i];
 		store_sample_add(store, tail, run, &sample);
 	}
 }

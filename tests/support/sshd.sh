@@ -9,7 +9,8 @@
 #
 # DIR holds, after start: port, user, id_ed25519 (a key that may log in),
 # known_hosts (its host keys), log, sshd.pid, ssh_config (Host pod), and
-# bin/ssh, an ssh that reads that configuration.  DIR gets absolute.
+# bin/ssh, an ssh that reads that configuration, and home, the home of who
+# logs in.  DIR gets absolute.
 # A first CONFIG-LINE wins over ours, as in sshd_config.
 set -eu
 umask 077
@@ -39,6 +40,7 @@ make_files() {
 	test -f "$dir/authorized_keys" ||
 		cp "$dir/id_ed25519.pub" "$dir/authorized_keys"
 	id -un >"$dir/user"
+	mkdir -p "$dir/home"
 	for line in "$@"; do
 		printf '%s\n' "$line"
 	done >"$dir/extra"
@@ -62,6 +64,8 @@ write_config() {
 		Subsystem sftp internal-sftp
 		MaxStartups 200:30:400
 		LogLevel VERBOSE
+		# Not what the user's own shell does when it starts.
+		SetEnv HOME=$dir/home
 		END
 		# From 9.8 on it shuts out who fails to log in: as tests do.
 		if "$sshd" -t -f /dev/null -h "$dir/hk_ed25519" \

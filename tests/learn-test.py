@@ -30,9 +30,6 @@ LOGS = {
     "bars": lambda i: "Steps:  %d%%|#   | %d/500 [00:%02d<00:50, 2.0it/s, "
                       "loss=%.3f, lr=0.1]\n" % (i / 5, i, i / 10,
                                                 9 - i / 100),
-    "objects": lambda i: json.dumps({"update": i, "loss": 9 - i / 100,
-                                     "kl": i / 30, "at": "0:00:%02d"
-                                     % (i / 10)}) + "\n",
     "two counters": lambda i: "iter %d: loss %.3f, beta 0.5\n"
                               % (i, 9 - i / 100) +
                               ("step %d: train loss 9.125, dev loss %.3f\n"

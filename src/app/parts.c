@@ -535,7 +535,10 @@ app_parts_next_track(struct app_parts *parts)
 		if (!parts->track_chosen &&
 		    strcmp(track_name(n), context->track.name) == 0)
 			parts->track = n;
-	parts->track = (parts->track + 1) % (n + own->n);
+	do
+		parts->track = (parts->track + 1) % (n + own->n);
+	while (parts->track < n &&
+	       strcmp(track_name(parts->track), TRACK_METRIC) == 0);
 	parts->track_chosen = true;
 	if (take_track(parts,
 		       parts->track < n ? track_name(parts->track)

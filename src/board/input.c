@@ -625,7 +625,7 @@ choose_track(const struct builder *b, struct err *err)
 	/* No rule of a track is of any other metric. */
 	if (b->ask->track == NULL && b->ask->score != NULL &&
 	    !is_key_of_score(str_from(b->ask->score)))
-		name = "metric";
+		name = TRACK_METRIC;
 	if (name == NULL)
 		name = track_of_scores(&scores);
 	if (context_find_track(b->context, name, &b->built->track, err) != 0)

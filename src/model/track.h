@@ -56,6 +56,8 @@ struct track {
 
 /* The one that nobody has to name. */
 #define TRACK_DEFAULT "parameter-golf-10min"
+/* That of a score that is no loss and no BPB: of boards that name one. */
+#define TRACK_METRIC "metric"
 
 /* Name of built-in track i = 0, 1, ..; NULL behind the last; static. */
 const char *track_name(size_t i);

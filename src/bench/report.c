@@ -452,11 +452,11 @@ add_ranks(struct report *r)
 static void
 add_quality(struct report *r)
 {
-	const cJSON *q = verdict_list(r->c, "quality");
-	const cJSON *ci = verdict_list(q, "ci_nats");
+	const cJSON *q = verdict_list(r->c, "quality"), *ci;
 
 	if (!cJSON_IsObject(q))
 		return;
+	ci = verdict_list(q, "ci_nats");
 	say(r, "%s %+.4f nats", txt(q, "of"), num(q, "nats"));
 	if (!isnan(num(q, "p")))
 		say(r, " [%.4f, %.4f], %s within %g; would have shown %.4f",

@@ -25,6 +25,9 @@ enum verdict_word {
 	VERDICT_LIST(X)
 #undef X
 };
+#define X(id, word) +1
+enum { VERDICT_WORDS = 0 VERDICT_LIST(X) };
+#undef X
 
 extern const char *const verdict_words[]; /* ended by NULL */
 

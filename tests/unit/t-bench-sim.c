@@ -82,7 +82,7 @@ run_bench(struct sim *sim, size_t *blocks)
 }
 
 struct tally {
-	double share[6]; /* by verdict word, per cent */
+	double share[VERDICT_WORDS]; /* by verdict word, per cent */
 	double blocks;
 };
 

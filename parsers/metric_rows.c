@@ -28,6 +28,9 @@ struct rows_seen {
 	int64_t wall_ms;
 };
 
+/* Of the name of a first column. */
+#define MOST_BLANKS 2
+
 struct metric_rows {
 	struct buf header; /* of the CSV at hand */
 	struct str names[MAX_CELLS];
@@ -220,6 +223,24 @@ column_rank(struct str name)
 		       : counter_rank(name);
 }
 
+/*
+ * Whether a line can be a header; this is asked of every line.  "Wall time" is
+ * a column, and a comma behind more words is of a sentence.
+ */
+static bool
+may_be_header(struct str text)
+{
+	const char *end = memchr(text.p, ',', text.len), *at = text.p;
+	int blanks = 0;
+
+	while (end != NULL && blanks <= MOST_BLANKS &&
+	       (at = memchr(at, ' ', (size_t)(end - at))) != NULL) {
+		blanks++;
+		at++;
+	}
+	return end != NULL && blanks <= MOST_BLANKS && may_name_counter(text);
+}
+
 /* Take the line as the header of what follows, if it can be one. */
 static void
 begin_csv(struct metric_rows *rows, struct str text)
@@ -227,7 +248,7 @@ begin_csv(struct metric_rows *rows, struct str text)
 	int best = 0;
 
 	rows->n_names = rows->csv.n = 0;
-	if (memchr(text.p, ',', text.len) == NULL || !may_name_counter(text))
+	if (!may_be_header(text))
 		return;
 	buf_clear(&rows->header);
 	buf_append(&rows->header, text.p, text.len);

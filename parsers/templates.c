@@ -55,7 +55,7 @@ struct held_line {
 
 struct template
 {
-	uint64_t key, used; /* used 0: nothing in it */
+	uint64_t key, used; /* of the clock, last */
 	bool accepted;
 	uint64_t lines;	       /* in a row with a counter that did not fall */
 	double counter, epoch; /* of the last line */
@@ -95,7 +95,7 @@ struct quick {
 struct templates {
 	templates_row_fn fn;
 	void *user;
-	struct template table[TEMPLATES_MAX];
+	struct template *table[TEMPLATES_MAX]; /* owned; behind them NULL */
 	uint64_t clock;
 	bool any;	  /* a template was accepted */
 	struct buf block; /* the lines of a row of several; empty: none */
@@ -147,7 +147,10 @@ templates_free(struct templates *ts)
 	if (ts == NULL)
 		return;
 	for (size_t i = 0; i < TEMPLATES_MAX; i++)
-		forget_template(&ts->table[i]);
+		if (ts->table[i] != NULL) {
+			forget_template(ts->table[i]);
+			free(ts->table[i]);
+		}
 	buf_release(&ts->block);
 	free(ts);
 }
@@ -360,10 +363,10 @@ read_row(struct row *row, const struct templates_line *place)
 static struct template *
 find_template(struct templates *ts, uint64_t key)
 {
-	for (struct template *t = ts->table; t < ts->table + TEMPLATES_MAX; t++)
-		if (t->used != 0 && t->key == key) {
-			t->used = ++ts->clock;
-			return t;
+	for (size_t i = 0; i < TEMPLATES_MAX && ts->table[i] != NULL; i++)
+		if (ts->table[i]->key == key) {
+			ts->table[i]->used = ++ts->clock;
+			return ts->table[i];
 		}
 	return NULL;
 }
@@ -372,11 +375,14 @@ find_template(struct templates *ts, uint64_t key)
 static struct template *
 add_template(struct templates *ts, uint64_t key)
 {
-	struct template *t = ts->table;
+	struct template **at = ts->table, *t;
 
-	for (size_t i = 1; i < TEMPLATES_MAX; i++)
-		if (ts->table[i].used < t->used)
-			t = &ts->table[i];
+	for (size_t i = 1; i < TEMPLATES_MAX && *at != NULL; i++)
+		if (ts->table[i] == NULL || ts->table[i]->used < (*at)->used)
+			at = &ts->table[i];
+	if (*at == NULL)
+		*at = xcalloc(1, sizeof(**at));
+	t = *at;
 	forget_template(t);
 	if (ts->last == t)
 		ts->last = NULL;
@@ -811,29 +817,50 @@ take_row(struct templates *ts, struct row *row)
 	return true;
 }
 
-/* Behind what some loggers write before the message; text itself: none. */
+/* The first c of text, not far from its start; else NULL. */
+static const char *
+find_near(struct str text, char c, size_t most)
+{
+	return memchr(text.p, c, text.len < most ? text.len : most);
+}
+
+/* Where the "[..]" ends that text begins with; NULL: it has figures. */
+static const char *
+bracket_end(struct str text)
+{
+	const char *end = find_near(text, ']', 40);
+	struct str in = { text.p, end != NULL ? (size_t)(end - text.p) : 0 };
+
+	return in.len > 0 && !str_has_digit(in) &&
+			       memchr(in.p, '=', in.len) == NULL
+		       ? end
+		       : NULL;
+}
+
+/* Where ends what some loggers write before the message; NULL: none. */
+static const char *
+logger_end(struct str text)
+{
+	const char *arrow;
+
+	if (text.p[0] == '[' && !(text.p[1] >= '0' && text.p[1] <= '9'))
+		return bracket_end(text);
+	if (text.p[0] == '(') /* "(worker pid=12) " */
+		return find_near(text, ')', 80);
+	if (strchr("IWED", text.p[0]) != NULL && text.len > 20 &&
+	    text.p[5] == ' ' && text.p[8] == ':') /* "I1122 12:.." */
+		return find_near(text, ']', 100);
+	arrow = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
+	return arrow != NULL ? arrow + 1 : NULL;
+}
+
+/* Behind that; text itself where there is none. */
 static struct str
 skip_logger(struct str text)
 {
-	const char *end = NULL;
+	const char *end = text.len < 8 ? NULL : logger_end(text);
 	size_t n;
 
-	if (text.len < 8)
-		return text;
-	if (text.p[0] == '[' && !(text.p[1] >= '0' && text.p[1] <= '9')) {
-		end = memchr(text.p, ']', text.len < 40 ? text.len : 40);
-		for (const char *p = text.p; end != NULL && p < end; p++)
-			if (*p == '=' || (*p >= '0' && *p <= '9'))
-				end = NULL;
-	} else if (text.p[0] == '(') { /* "(worker pid=12) " */
-		end = memchr(text.p, ')', text.len < 80 ? text.len : 80);
-	} else if (strchr("IWED", text.p[0]) != NULL && text.len > 20 &&
-		   text.p[5] == ' ' && text.p[8] == ':') { /* "I1122 12:.." */
-		end = memchr(text.p, ']', text.len < 100 ? text.len : 100);
-	} else {
-		end = memmem(text.p, text.len < 100 ? text.len : 100, ">> ", 3);
-		end = end != NULL ? end + 1 : NULL;
-	}
 	if (end == NULL)
 		return text;
 	n = (size_t)(end + 1 - text.p);

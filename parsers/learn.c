@@ -385,7 +385,7 @@ size_t
 learn_print(const struct learn *learn, const char *name, struct buf *file,
 	    struct buf *report)
 {
-	const struct learned *rows[MOST_LEARNED];
+	const struct learned *rows[MOST_LEARNED] = { NULL };
 	cJSON *word = cJSON_CreateString(name);
 	size_t n = 0;
 

@@ -1215,8 +1215,9 @@ board_is_key(const char *key)
 {
 	static char nowhere[] = "";
 	const struct board_row row = { .path = nowhere };
+	const struct board board = { .n_rows = 0 };
 	const struct stored_run stored = { .pod = "", .path = "" };
-	cJSON *rows[] = { board_row_json(NULL, &row),
+	cJSON *rows[] = { board_row_json(&board, &row),
 			  board_stored_json(&stored, 0) };
 	bool is_one = false;
 

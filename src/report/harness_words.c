@@ -4,6 +4,7 @@
 
 #include "report/harness_words.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define DASH	   "\xe2\x80\x94"
@@ -53,7 +54,7 @@ void
 harness_add_age(struct buf *text, int64_t age_ms)
 {
 	buf_append_str(text, "as of ");
-	add_duration(text, (double)(age_ms / 1000));
+	add_duration(text, floor((double)age_ms / 1000));
 	buf_append_str(text, " ago");
 }
 

@@ -85,7 +85,8 @@ xstrndup(const char *s, size_t n)
 {
 	char *copy = xmalloc(n + 1);
 
-	memcpy(copy, s, n);
+	if (n > 0) /* s may be NULL then */
+		memcpy(copy, s, n);
 	copy[n] = '\0';
 	return copy;
 }

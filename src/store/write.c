@@ -413,20 +413,17 @@ known_name_id(struct writer *w, const char *name)
 	return (int64_t)(known - 1);
 }
 
-/* Number the samples; those of a name without a number are left out. */
-static size_t
+/*
+ * Number the samples; 0: there is none for that name.  Nothing else of them is
+ * changed, for the loop reads them at the same time.
+ */
+static void
 number_samples(struct writer *w, struct batch_sample *s, size_t n)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		s[i].metric_id = s[i].sample.metric < METRIC_COUNT
 					 ? w->metric_ids[s[i].sample.metric]
 					 : known_name_id(w, s[i].sample.name);
-		if (s[i].metric_id != 0)
-			s[kept++] = s[i];
-	}
-	return kept;
 }
 
 static bool
@@ -439,8 +436,9 @@ same_number(double a, double b)
 static bool
 fits_behind(const struct batch_sample *a, const struct batch_sample *b)
 {
-	return b->run_id == a->run_id && b->sample.line == a->sample.line &&
-	       b->seq == a->seq + 1 && b->sample.wall_ms == a->sample.wall_ms &&
+	return b->metric_id != 0 && b->run_id == a->run_id &&
+	       b->sample.line == a->sample.line && b->seq == a->seq + 1 &&
+	       b->sample.wall_ms == a->sample.wall_ms &&
 	       same_number(a->sample.step, b->sample.step) &&
 	       same_number(a->sample.train_ms, b->sample.train_ms);
 }
@@ -506,12 +504,13 @@ static int
 write_samples(struct writer *w, struct batch *batch, struct err *err)
 {
 	const struct batch_sample *s = batch->samples;
-	size_t n = number_samples(w, batch->samples, batch->n_samples);
+	size_t n = batch->n_samples;
 
-	batch->n_samples = n;
+	number_samples(w, batch->samples, n);
 	for (size_t i = 0, len; i < n; i += len) {
-		len = row_length(&s[i], n - i);
-		if (write_sample_row(w, &s[i], len, err) != 0)
+		len = s[i].metric_id == 0 ? 1 : row_length(&s[i], n - i);
+		if (s[i].metric_id != 0 &&
+		    write_sample_row(w, &s[i], len, err) != 0)
 			return -1;
 	}
 	return 0;

@@ -207,6 +207,7 @@ child=$!
 		sleep 1
 	done
 ) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+watchers=$!
 (
 	sleep "$HB_TIMEOUT"
 	: >timedout
@@ -214,6 +215,7 @@ child=$!
 	sleep 10
 	kill -KILL 0
 ) </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+watchers="$watchers $!"
 while :; do
 	wait "$child"
 	rc=$?
@@ -224,6 +226,8 @@ sample_host >>host.csv
 hashes >hash.after
 runtime >runtime
 trap '' TERM
+# One that was made just now may still have our own trap, and pass over a TERM.
+kill -KILL $watchers 2>/dev/null
 kill -TERM 0
 # Workers that left the group still hold the GPU: they end with the run.
 tries=0

@@ -296,7 +296,7 @@ find_old(const struct model *model, const char *id)
 	return NULL;
 }
 
-/* A bench that was seen running has left pods up, which cost money. */
+/* A bench has left pods up since the last look: they cost money. */
 static void
 tell_still_up(struct model *model, const struct model_bench *bench)
 {
@@ -331,7 +331,9 @@ take(struct bench_feed *feed, struct model_bench *bench, const char *id,
 	else
 		read_bench(feed, bench, id);
 	bench->mark = mark;
-	if (old != NULL && old->still_up == NULL && bench->still_up != NULL)
+	/* What ended before the first list is no news. */
+	if (feed->listed != 0 && bench->still_up != NULL &&
+	    (old == NULL || old->still_up == NULL))
 		tell_still_up(feed->model, bench);
 }
 

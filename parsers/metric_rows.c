@@ -284,8 +284,10 @@ read_cells(const struct metric_rows *rows, const struct metric_line *line,
 	    (!str_to_double(cells[rows->counter], &row->step) ||
 	     !is_counter(row->step)))
 		return false;
+	row->is_epoch = counter_rank(rows->names[rows->counter]) == 1;
 	for (size_t i = 0; i < rows->n_names; i++)
-		if (i != rows->counter && str_to_double(cells[i], &value))
+		if ((i != rows->counter || row->is_epoch) &&
+		    str_to_double(cells[i], &value))
 			add_number(row, rows->names[i], value);
 	return true;
 }
@@ -412,6 +414,7 @@ read_object(struct metric_rows *rows, const struct metric_line *line,
 	rows->n_paths = 0;
 	walk_object(rows, &o, object, (struct str){ NULL, 0 }, 1);
 	cJSON_Delete(object);
+	row->is_epoch = o.best == 1;
 	return o.best > 0 && is_counter(row->step) && row->n > 0 &&
 	       (o.best > 2 || o.has_loss);
 }

@@ -25,7 +25,8 @@ struct metric_row {
 	uint64_t line;
 	int64_t wall_ms; /* as was given with its line */
 	struct str text; /* its line */
-	double step;
+	double step;	 /* or, with is_epoch, the epoch: there is no step */
+	bool is_epoch;
 	double planned;	 /* absent: not told */
 	bool is_summary; /* of the whole run: its loss is a mean */
 	size_t n;	 /* of the numbers that are no counter */

@@ -282,11 +282,34 @@ add_slot(struct pairs_reader *r, enum pair_slot_kind kind, const char *from,
 			(struct pair_slot){ slice(from, to), r->n, kind };
 }
 
+/* "End of epoch 3": the last word of prose may be a counter. */
+static void
+find_counter_word(struct pairs_reader *r)
+{
+	static const char *const words[] = { "epoch", "step", "iteration" };
+	struct str word = r->name;
+
+	if (!r->prose || r->told || r->words > MOST_PLAIN_WORDS)
+		return;
+	for (size_t i = 0; i < r->name.len; i++)
+		if (is_blank(r->name.p[i]))
+			word = slice(r->name.p + i + 1,
+				     r->name.p + r->name.len);
+	if (!is_one_of(word, words, sizeof(words) / sizeof(words[0])))
+		return;
+	r->heads += r->words - 1;
+	r->about->words = r->about->words * 31 + str_hash(r->name);
+	r->name = word;
+	r->words = 1;
+	r->prose = false;
+}
+
 static bool
 add_pair(struct pairs_reader *r, double value, double total, struct str unit)
 {
 	struct pair *pair;
 
+	find_counter_word(r);
 	if (r->words > 0 && (r->told ? r->words > MOST_NAME_WORDS
 				     : r->prose || r->words > MOST_PLAIN_WORDS))
 		return false;
@@ -580,6 +603,19 @@ take_date(struct pairs_reader *r, const char *behind)
 	return true;
 }
 
+/* "/210.0B" of "417.9M/210.0B": of how many it is. */
+static bool
+is_size_total(const struct pairs_reader *r, const char *p)
+{
+	double total;
+	const char *q = p + 1;
+
+	if (byte_at(r, p) != '/' || !is_digit(byte_at(r, q)))
+		return false;
+	q = number_end(r, q, &total);
+	return unit_end(r, q) == token_end(r, p);
+}
+
 static bool
 take_number(struct pairs_reader *r)
 {
@@ -606,6 +642,10 @@ take_number(struct pairs_reader *r)
 	add_slot(r, SLOT_VALUE, start, behind);
 	if (unit != behind)
 		add_slot(r, SLOT_TOTAL, behind, unit);
+	if (q > unit && is_size_total(r, q)) {
+		r->p = token_end(r, q);
+		r->has_slots = false;
+	}
 	return add_pair(r, value, total, slice(unit, q));
 }
 
@@ -722,12 +762,22 @@ has_control(const char *p, const char *end)
 	return p < end;
 }
 
+/* Behind "5" or "5/1000" at p. */
+static const char *
+quoted_end(const struct pairs_reader *r, const char *p, double *value,
+	   double *total)
+{
+	const char *q = number_end(r, p, value);
+
+	return *value == floor(*value) ? total_end(r, q, total) : q;
+}
+
 /* A quoted text is a name before ":", else the value of one. */
 static bool
 take_quoted(struct pairs_reader *r)
 {
 	const char *start = r->p + 1, *end = find_close(r, start, *r->p), *q;
-	double value;
+	double value, total = (double)NAN;
 
 	if (end == NULL)
 		return false;
@@ -742,17 +792,15 @@ take_quoted(struct pairs_reader *r)
 	}
 	if (!r->told)
 		return false;
-	if (start < end && (is_digit(*start) || *start == '-') &&
-	    (number_end(r, start, &value) == end ||
-	     (time_end(r, start, &value) == end && isfinite(value)))) {
-		r->p = end + 1;
-		return add_pair(r, value, (double)NAN,
-				memchr(start, ':', (size_t)(end - start)) !=
-						NULL
-					? STR_LIT("s")
-					: (struct str){ NULL, 0 });
-	}
-	return skip_value(r, end + 1);
+	if (start == end || (!is_digit(*start) && *start != '-') ||
+	    (quoted_end(r, start, &value, &total) != end &&
+	     (time_end(r, start, &value) != end || !isfinite(value))))
+		return skip_value(r, end + 1);
+	r->p = end + 1;
+	return add_pair(r, value, total,
+			memchr(start, ':', (size_t)(end - start)) != NULL
+				? STR_LIT("s")
+				: (struct str){ NULL, 0 });
 }
 
 /* Whether all bytes from p up to end are among these. */
@@ -897,6 +945,15 @@ take_question(struct pairs_reader *r)
 	return r->about->is_bar;
 }
 
+/* "Epoch 1/3 completed. Val loss: 3.5" */
+static bool
+take_point(struct pairs_reader *r)
+{
+	r->p++;
+	return r->words > 0 && !r->told && is_blank(byte_at(r, r->p)) &&
+	       end_item(r);
+}
+
 static bool
 take_percent(struct pairs_reader *r)
 {
@@ -940,7 +997,7 @@ take_mark(struct pairs_reader *r)
 		{ ']', take_separator }, { '{', take_brace },
 		{ '}', take_brace },	 { ';', take_separator },
 		{ '%', take_percent },	 { '?', take_question },
-		{ '>', take_angle },
+		{ '>', take_angle },	 { '.', take_point },
 	};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)

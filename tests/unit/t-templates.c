@@ -62,6 +62,44 @@ static const struct run_case cases[] = {
 	  "Eval | step: 30, loss: 3.75\n",
 	  1,
 	  { { "last_train_loss", "3" }, { "last_val_loss", "3.75" } } },
+	{ "behind the end of an epoch",
+	  "Epoch 1/3, Step 10, loss: 3.5\nEpoch 1/3, Step 20, loss: 3.25\n"
+	  "Epoch 1/3, Step 30, loss: 3\n"
+	  "Epoch 1/3 completed. Val Loss: 3.75, Val Perplexity: 42.5\n"
+	  "| end of epoch 2 | time: 12.5s | valid loss 3.5 | valid ppl 33.1\n",
+	  1,
+	  { { "steps", "30" }, { "last_val_loss", "3.5" } } },
+	{ "a total is the loss of a row without another",
+	  "iter: 19 total_loss: 3.5 loss_cls: 1.5\n"
+	  "iter: 39 total_loss: 3.25 loss_cls: 1.25\n"
+	  "iter: 59 total_loss: 3.125 loss_cls: 1\n",
+	  1,
+	  { { "steps", "59" }, { "last_train_loss", "3.125" } } },
+	{ "and no loss of one that has it",
+	  "iter: 19 loss: 3.5 total_loss: 4.5\n"
+	  "iter: 39 loss: 3.25 total_loss: 4.25\n"
+	  "iter: 59 loss: 3.125 total_loss: 4\n",
+	  1,
+	  { { "steps", "59" }, { "last_train_loss", "3.125" } } },
+	{ "units stand in names, and thousands in units",
+	  "step: 1 | loss: 3.5 | step_time_s: 0.5 | tokens/s: 19.5K | "
+	  "seen: 1.5M/2.1B\n"
+	  "step: 2 | loss: 3.25 | step_time_s: 0.25 | tokens/s: 20.5K | "
+	  "seen: 2.5M/2.1B\n"
+	  "step: 3 | loss: 3.125 | step_time_s: 0.25 | tokens/s: 21.5K | "
+	  "seen: 3.5M/2.1B\n",
+	  1,
+	  { { "steps", "3" },
+	    { "step_ms_median", "250" },
+	    { "tok_s_last", "21500" } } },
+	{ "a step and its total in quotes",
+	  "{'loss': 3.5, 'global_step/max_steps': '5/1000'}\n"
+	  "{'loss': 3.25, 'global_step/max_steps': '10/1000'}\n"
+	  "{'loss': 3.125, 'global_step/max_steps': '15/1000'}\n",
+	  1,
+	  { { "steps", "15" },
+	    { "planned_steps", "1000" },
+	    { "last_train_loss", "3.125" } } },
 	{ "best and test losses are not the validation's",
 	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
 	  "best val loss: 3.75\ntest loss: 3\n",

@@ -116,7 +116,7 @@ is_prose(struct str word)
 	static const char *const words[] = {
 		"a",  "an",  "and", "are",  "as",   "by",   "for",  "from",
 		"in", "is",  "of",  "on",   "or",   "than", "that", "the",
-		"to", "was", "not", "took", "with", "this", "will", "it's",
+		"to", "was", "not", "with", "this", "will", "it's",
 	};
 
 	return word.len <= 4 && strchr("aAbBfFiIoOtTwWnN", word.p[0]) != NULL &&
@@ -660,12 +660,20 @@ is_no_number(struct str word, double *value)
 	       str_to_double(word, value);
 }
 
-/* The characters of bars and frames, U+2500 to U+259F, are no letters. */
-static bool
-is_frame(const struct pairs_reader *r, const char *p)
+/*
+ * The bytes of a mark, a bar, a frame or a picture at p, U+2000 to U+2BFF and
+ * from U+1F000 on, which are no letters; 0: it is none.
+ */
+static size_t
+symbol_bytes(const struct pairs_reader *r, const char *p)
 {
-	return *p == '\xe2' && r->end - p >= 3 && (unsigned char)p[1] >= 0x94 &&
-	       (unsigned char)p[1] <= 0x96;
+	size_t left = (size_t)(r->end - p);
+
+	if (left >= 3 && *p == '\xe2' && (unsigned char)p[1] <= 0xaf)
+		return 3;
+	if (left >= 4 && *p == '\xf0' && p[1] == '\x9f')
+		return 4;
+	return left >= 3 && *p == '\xef' && p[1] == '\xb8' ? 3 : 0;
 }
 
 static const char *
@@ -674,7 +682,7 @@ word_end(const struct pairs_reader *r, const char *p)
 	for (; p < r->end; p++) {
 		char next;
 
-		if (is_digit(*p) || (is_letter(*p) && !is_frame(r, p)))
+		if (is_digit(*p) || (is_letter(*p) && symbol_bytes(r, p) == 0))
 			continue;
 		next = byte_at(r, p + 1);
 		if (*p == '\0' || strchr("/.-@^", *p) == NULL ||
@@ -734,6 +742,10 @@ take_word(struct pairs_reader *r)
 	struct str word = slice(r->p, end);
 	double value;
 
+	if (r->after_number && str_eq_cstr(word, "out")) {
+		r->p = end;
+		return true;
+	}
 	if (r->after_number && str_eq_cstr(word, "of") && take_of(r, end))
 		return true;
 	r->p = end;
@@ -881,6 +893,11 @@ take_dash(struct pairs_reader *r)
 
 	while (byte_at(r, q) == '-')
 		q++;
+	if (byte_at(r, q) == '>' && r->words > 0 && !r->told) {
+		r->p = q + 1; /* "Loss --> 3.5" */
+		r->told = true;
+		return true;
+	}
 	if (q < r->end && !is_blank(*q) && strchr(",;|)]}", *q) == NULL)
 		return false;
 	if (r->told)
@@ -1031,9 +1048,9 @@ take_token(struct pairs_reader *r)
 		return take_number(r);
 	if (!is_letter(*r->p))
 		return take_mark(r);
-	if (!is_frame(r, r->p))
+	if (symbol_bytes(r, r->p) == 0)
 		return take_word(r);
-	r->p += 3;
+	r->p += symbol_bytes(r, r->p);
 	return true;
 }
 

@@ -198,7 +198,7 @@ add_literal(struct buf *out, struct str s)
 			buf_append_char(out, '.');
 			continue;
 		}
-		if (!is_word_byte(s.p[i]))
+		if (strchr("\\^$.[]|()?*+{}", s.p[i]) != NULL)
 			buf_append_char(out, '\\');
 		buf_append_char(out, s.p[i]);
 	}
@@ -263,9 +263,9 @@ add_gap(struct buf *out, const struct learned *row, struct str gap)
 	if (row->lead && out->len < 20)
 		buf_append_str(out, "(?<step>\\d++)");
 	else
-		buf_append_str(out, "[\\w.,:+\\-\\/]+");
+		buf_append_str(out, "[\\w.,:+/-]+");
 	if (bar)
-		buf_append_str(out, "%\\|[^|]*+\\|\\s*+(?<step>\\d++)\\/"
+		buf_append_str(out, "%\\|[^|]*+\\|\\s*+(?<step>\\d++)/"
 				    "(?<planned>\\d++)\\s");
 	marks = tail_marks(gap);
 	if (marks.len < gap.len)

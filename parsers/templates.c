@@ -1030,7 +1030,6 @@ read_task(struct row *row)
 		return;
 	place.text = task.rest;
 	place.rank = task.rank;
-	place.inside = true;
 	(void)read_row(row, &place);
 }
 

@@ -326,10 +326,9 @@ static void
 print_rule(struct buf *file, const struct learned *row, size_t number)
 {
 	cJSON *rule = cJSON_CreateObject(), *names = names_of(row);
-	struct buf text;
+	AUTO_BUF text = buf_new(PATTERN_BYTES);
 	char name[32];
 
-	buf_init(&text, PATTERN_BYTES);
 	add_pattern(&text, row);
 	(void)snprintf(name, sizeof(name), "row-%zu", number);
 	json_add_string(rule, "name", name);
@@ -341,7 +340,6 @@ print_rule(struct buf *file, const struct learned *row, size_t number)
 	buf_append_str(file, number > 1 ? ",\n  " : "  ");
 	json_print(file, rule);
 	cJSON_Delete(rule);
-	buf_release(&text);
 }
 
 static void

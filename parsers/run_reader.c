@@ -264,7 +264,7 @@ place_row(const struct run_reader *r, const struct record *record)
 
 	if (!run_has(s->first_step))
 		return s->evaluated ? ROW_BEGINS_RUN : ROW_IN_RUN;
-	if (!run_has(step) || step >= s->run.last_step)
+	if (!(step < s->run.last_step)) /* one of them is not known, too */
 		return ROW_IN_RUN;
 	if (has_other_plan(s, record))
 		return is_inner_loop(s, record) ? ROW_REPEATED : ROW_BEGINS_RUN;
@@ -563,9 +563,10 @@ take_metric_row(void *user, const struct metric_row *row)
 	struct run_reader *r = user;
 	const struct line_prefix prefix = { -1, row->wall_ms, row->text };
 	struct record_pair pairs[PAIRS_MAX];
-	struct record record = { .rule = row->is_summary ? &summary
-							 : &rules[row->file],
-				 .present = (uint64_t)1 << METRIC_STEP };
+	struct record record = {
+		.rule = row->is_summary ? &summary : &rules[row->file],
+		.present = row->is_epoch ? 0 : (uint64_t)1 << METRIC_STEP
+	};
 
 	record.values[METRIC_STEP] = row->step;
 	if (run_has(row->planned)) {

@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/plain.h"
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
@@ -701,7 +702,7 @@ show_cell(struct term *term, const struct cell *cell, int x, int y)
 	if (cell->cp == 0 && !term->options.ascii)
 		return;
 	if (term->options.ascii) {
-		text[0] = cell->cp == 0 ? L' ' : canvas_ascii(cell->cp);
+		text[0] = cell->cp == 0 ? L' ' : plain_char(cell->cp);
 	} else {
 		text[0] = (wchar_t)cell->cp;
 		text[1] = (wchar_t)cell->mark;

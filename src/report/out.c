@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/plain.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
@@ -50,6 +51,8 @@ out_new(FILE *stream, enum out_format format, const struct out_column *columns)
 	struct out *out = xcalloc(1, sizeof(*out));
 
 	out->stream = stream;
+	if (format == OUT_CSV)
+		plain_keep_data(stream);
 	out->format = format;
 	out->columns = columns;
 	while (columns[out->n_columns].key != NULL)

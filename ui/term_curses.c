@@ -572,7 +572,6 @@ init_screen(struct term *term)
 struct term *
 term_open(const struct term_options *options, struct err *err)
 {
-	const char *name = getenv("TERM");
 	struct outlet *outlet;
 	struct term *term;
 	SCREEN *screen;
@@ -583,7 +582,7 @@ term_open(const struct term_options *options, struct err *err)
 			"a command such as parse or runs");
 		return NULL;
 	}
-	outlet = outlet_new(err);
+	outlet = term_fits(err) ? outlet_new(err) : NULL;
 	if (outlet == NULL)
 		return NULL;
 	term_sane_begin(outlet);
@@ -591,8 +590,7 @@ term_open(const struct term_options *options, struct err *err)
 	if (screen == NULL) {
 		term_sane_end();
 		outlet_free(outlet);
-		err_set(err, ERR_USAGE, "no terminal description for TERM=%s",
-			name != NULL ? name : "(unset)");
+		err_set(err, ERR_IO, "the terminal cannot be set up");
 		return NULL;
 	}
 	term = xcalloc(1, sizeof(*term));

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Fills a page: a line @form@ becomes what `hgym-tui --dump-reference form`
 # prints, @VERSION@ in a line the version.  Called by the build with
 # program=PATH and version=N.

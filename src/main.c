@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "cmd/cmd.h"
 
 int
@@ -13,6 +14,7 @@ main(int argc, char **argv)
 {
 	/* Characters by the user's locale; numbers always as in C. */
 	(void)setlocale(LC_CTYPE, "");
+	plain_streams();
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* For the build: the man page's lists. */
 	if (argc == 3 && strcmp(argv[1], "--dump-reference") == 0)

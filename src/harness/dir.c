@@ -358,22 +358,6 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 	(void)closedir(folder);
 }
 
-/* The run whose configuration is the newest; NULL: there is none. */
-static const char *
-newest_run(const struct harness_dir *dir)
-{
-	const struct harness_file *newest = NULL;
-
-	for (size_t i = 0; i < dir->files.n; i++) {
-		const struct harness_file *file = dir->files.all[i];
-
-		if (file->kind == HARNESS_CONFIG &&
-		    (newest == NULL || file->mtime_ms > newest->mtime_ms))
-			newest = file;
-	}
-	return newest != NULL ? newest->run : NULL;
-}
-
 /* The folder of a run that lies in no workspace. */
 static bool
 is_alone(const struct harness_dir *dir)
@@ -393,12 +377,11 @@ harness_dir_find_process(struct harness_dir *dir)
 	free(folder);
 }
 
-/* Hold the judges of every run, of the newest also in its workspace. */
+/* Hold the judges of every run. */
 static void
 read_judges(struct harness_dir *dir)
 {
 	bool alone = is_alone(dir);
-	const char *newest = newest_run(dir);
 	char *workspace = file_folder(dir->root);
 
 	for (size_t i = 0; i < dir->files.n; i++) {
@@ -409,8 +392,7 @@ read_judges(struct harness_dir *dir)
 		const struct harness_judge_folders folders = {
 			.run = file->run,
 			.path = path,
-			.workspace = !alone && file->run == newest ? workspace
-								   : NULL,
+			.workspace = alone ? NULL : workspace,
 		};
 
 		if (file->kind == HARNESS_CONFIG)

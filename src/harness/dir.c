@@ -329,10 +329,15 @@ walk_runs(struct harness_dir *dir, DIR *folder, unsigned int depth)
 	free(runs);
 }
 
-/* Every file that counts below the folder fd (taken over), named prefix. */
+/*
+ * Every file that counts below the folder fd (taken over), named prefix.  The
+ * checkpoint is read last: it is written before what tells that it stands.
+ */
 static void
 walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 {
+	static const char last[] = "checkpoints";
+	AUTO_TEXT end = join(prefix, last);
 	DIR *folder = fdopendir(fd);
 	const struct dirent *entry;
 	size_t n = 0;
@@ -347,6 +352,8 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 		struct harness_path what;
 		AUTO_TEXT path = join(prefix, entry->d_name);
 
+		if (strcmp(entry->d_name, last) == 0)
+			continue;
 		if (harness_path_read(path, &what))
 			read_file(dir, dirfd(folder), entry->d_name, path,
 				  &what);
@@ -355,6 +362,8 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 			walk_below(dir, dirfd(folder), entry->d_name, path,
 				   depth);
 	}
+	if (harness_path_enters(end))
+		walk_below(dir, dirfd(folder), last, end, depth);
 	(void)closedir(folder);
 }
 

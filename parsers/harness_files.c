@@ -272,7 +272,9 @@ harness_files_changed(struct harness_files *files, const char *path,
 {
 	struct harness_file *file = map_get(&files->by_path, str_from(path));
 
-	if (file == NULL || file->ctime_ms == ctime_ms)
+	/* What is kept of a torn one is older. */
+	if (file == NULL || file->ctime_ms == ctime_ms ||
+	    (file->torn && file->ctime_ms > 0))
 		return;
 	file->ctime_ms = ctime_ms;
 	files->generation++;

@@ -76,6 +76,8 @@ enum harness_form {
 	X(HARNESSED, "harnessed/trial_[0-9]*/trial.json", JSON)                \
 	X(PLAIN_ERR, "plain/trial_[0-9]*/post.stderr.txt", TEXT)               \
 	X(HARNESSED_ERR, "harnessed/trial_[0-9]*/post.stderr.txt", TEXT)       \
+	X(PLAIN_OUT, "plain/trial_[0-9]*/post.stdout.txt", TEXT)               \
+	X(HARNESSED_OUT, "harnessed/trial_[0-9]*/post.stdout.txt", TEXT)       \
 	X(PLAIN_BEGUN, "plain/trial_[0-9]*/" HARNESS_BEGUN_, MARK)             \
 	X(HARNESSED_BEGUN, "harnessed/trial_[0-9]*/" HARNESS_BEGUN_, MARK)
 

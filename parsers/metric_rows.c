@@ -15,9 +15,9 @@
 #include "parsers/meaning.h"
 #include "parsers/run.h"
 
-#define MAX_CELLS 256
-#define MAX_DEPTH 3
-#define NAME_ROOM 128 /* of a member's, in the mean */
+#define MAX_CELLS   256
+#define MAX_DEPTH   3
+#define PATHS_BYTES ((size_t)PAIRS_MAX * 128)
 
 /* Of one kind of file: its rows so far, and the first until it is one. */
 struct rows_seen {
@@ -33,13 +33,13 @@ struct rows_seen {
 
 struct metric_rows {
 	struct buf header; /* of the CSV at hand */
-	struct str names[MAX_CELLS];
-	size_t n_names; /* 0: no CSV */
-	char mark;	/* between cells: ",", a tab, or " " for blanks */
-	size_t counter; /* the cell that is */
+	struct str *names; /* owned, MAX_CELLS; NULL: no CSV was seen */
+	size_t n_names;	   /* 0: no CSV */
+	char mark;	   /* between cells: ",", a tab, or " " for blanks */
+	size_t counter;	   /* the cell that is */
 	struct rows_seen csv, json;
 	/* Names of the members of one object. */
-	char paths[PAIRS_MAX * NAME_ROOM];
+	char *paths; /* owned, PATHS_BYTES; NULL: no object was seen */
 	size_t n_paths;
 };
 
@@ -62,6 +62,8 @@ metric_rows_free(struct metric_rows *rows)
 	buf_release(&rows->header);
 	buf_release(&rows->csv.text);
 	buf_release(&rows->json.text);
+	free(rows->names);
+	free(rows->paths);
 	free(rows);
 }
 
@@ -298,6 +300,8 @@ begin_csv(struct metric_rows *rows, struct str text)
 	rows->mark = header_mark(text);
 	if (rows->mark == '\0')
 		return;
+	if (rows->names == NULL)
+		rows->names = xcalloc(MAX_CELLS, sizeof(*rows->names));
 	buf_clear(&rows->header);
 	buf_append(&rows->header, text.p, text.len);
 	rows->n_names =
@@ -394,7 +398,7 @@ member_name(struct metric_rows *rows, struct str above, const char *key)
 	struct str name = { rows->paths + rows->n_paths, above.len };
 	size_t n = strlen(key);
 
-	if (above.len + 1 + n > sizeof(rows->paths) - rows->n_paths)
+	if (above.len + 1 + n > PATHS_BYTES - rows->n_paths)
 		return (struct str){ NULL, 0 };
 	if (above.len > 0) {
 		memcpy(rows->paths + rows->n_paths, above.p, above.len);
@@ -463,6 +467,8 @@ read_object(struct metric_rows *rows, const struct metric_line *line,
 	*row = row_of(line, METRIC_FILE_JSON);
 	if (object == NULL)
 		return false;
+	if (rows->paths == NULL)
+		rows->paths = xmalloc(PATHS_BYTES);
 	rows->n_paths = 0;
 	walk_object(rows, &o, object, (struct str){ NULL, 0 }, 1);
 	cJSON_Delete(object);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/plain.h"
+#include "base/xalloc.h"
 #include "cmd/cmd.h"
 
 int
@@ -16,6 +17,7 @@ main(int argc, char **argv)
 	(void)setlocale(LC_CTYPE, "");
 	plain_streams();
 	(void)signal(SIGPIPE, SIG_IGN);
+	xalloc_init();
 	/* For the build: the man page's lists. */
 	if (argc == 3 && strcmp(argv[1], "--dump-reference") == 0)
 		return reference_print(argv[2]);

@@ -484,9 +484,8 @@ static const struct {
 	{ NULL, ERR_NET, false, "" },
 };
 
-/* The last line with letters in it, less its end. */
-static struct str
-last_line(struct str text)
+struct str
+openssh_last_line(struct str text)
 {
 	struct str last = { NULL, 0 }, line;
 
@@ -507,7 +506,7 @@ openssh_error(struct err *err, const char *whom, struct str text)
 	while (ssh_says[i].text != NULL &&
 	       str_find(text, ssh_says[i].text) == NULL)
 		i++;
-	utf8_clean(clean, sizeof(clean), last_line(text));
+	utf8_clean(clean, sizeof(clean), openssh_last_line(text));
 	err_set(err, ssh_says[i].code, "%s: %s%s", whom, ssh_says[i].hint,
 		clean[0] != '\0' ? clean : "ssh gave up without a word");
 	return ssh_says[i].final;

@@ -312,7 +312,7 @@ check_keys(struct doctor *d)
 	for (size_t i = 0; i < conf->n_pods; i++) {
 		const struct conf_pod *pod = &conf->pods[i];
 
-		remote += pod->transport != CONF_LOCAL;
+		remote += pod->ssh != NULL;
 		if (is_first(conf, i, pod->identity))
 			check_key(d, pod->identity,
 				  !has_rsa_sha2 &&

@@ -418,9 +418,9 @@ const struct cmd cmd_pods_check = {
 		"host key, login, shell,\nscratch space, GPUs and who uses "
 		"them, driver, python3, torch, triton, what is left\nof "
 		"earlier benches, the clock.  One row a pod; each failure is "
-		"one of ssh, auth,\nhostkey, gpu, disk, environment, timeout, "
-		"with the next step in words.\nExit status 3 when a pod is "
-		"not fit, 4 when one cannot be reached.",
+		"one of ssh,\ncommand, auth, hostkey, gpu, disk, "
+		"environment, timeout, with the next step\nin words.  Exit "
+		"status 3 when a pod is not fit, 4 when one cannot be reached.",
 	.options = check_options,
 	.size = sizeof(struct check_call),
 	.defaults = &check_defaults,

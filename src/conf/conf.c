@@ -20,7 +20,8 @@
 #include "ui/keymap.h"
 #include "ui/theme.h"
 
-#define MAX_GPUS 64
+#define MAX_GPUS  64
+#define MAX_WORDS 256
 
 /* What json_reader.user is: the folder of the file. */
 static char *
@@ -36,6 +37,7 @@ static const char *const transport_names[] = {
 	[CONF_LIBSSH2] = "libssh2",
 	[CONF_OPENSSH] = "openssh",
 	[CONF_LOCAL] = "local",
+	[CONF_COMMAND] = "command",
 	NULL,
 };
 
@@ -60,6 +62,10 @@ static const struct json_field pod_fields[] = {
 	{ "transport", JSON_AS_CHOICE, JSON_AT(conf_pod, transport),
 	  .words = transport_names },
 	{ "ssh", JSON_AS_TEXT, JSON_AT(conf_pod, ssh) },
+	{ "command", JSON_AS_TEXTS, JSON_LIST(conf_pod, command.v, command.n),
+	  .most = MAX_WORDS },
+	{ "shell", JSON_AS_TEXTS, JSON_LIST(conf_pod, shell.v, shell.n),
+	  .most = MAX_WORDS },
 	{ "identity", JSON_AS_PATH, JSON_AT(conf_pod, identity) },
 	{ "known_hosts", JSON_AS_PATH, JSON_AT(conf_pod, known_hosts) },
 	{ "proxy_jump", JSON_AS_TEXT, JSON_AT(conf_pod, proxy_jump) },
@@ -104,27 +110,48 @@ check_pod_name(const struct json_reader *r, const struct conf *conf,
 	return 0;
 }
 
-/* What belongs together: ssh with the SSH transports, nothing of it local. */
+/* A program with a slash in its name is a path of this machine. */
+static void
+resolve_program(const struct json_reader *r, struct conf_strings *words)
+{
+	char *old = words->n > 0 ? words->v[0] : NULL;
+
+	if (old == NULL || strchr(old, '/') == NULL)
+		return;
+	words->v[0] = conf_path(r, old);
+	free(old);
+}
+
+/* What belongs together: ssh with the SSH transports, nothing of it else. */
 static int
 check_pod_link(const struct json_reader *r, const struct conf_pod *pod,
 	       const char *path)
 {
+	bool by_command = pod->transport == CONF_COMMAND;
+	bool by_ssh = !by_command && pod->transport != CONF_LOCAL;
 	const struct {
-		const char *key, *value;
-	} ssh_only[] = { { "ssh", pod->ssh },
-			 { "identity", pod->identity },
-			 { "known_hosts", pod->known_hosts },
-			 { "proxy_jump", pod->proxy_jump } };
-	bool is_local = pod->transport == CONF_LOCAL;
+		const char *key;
+		bool is_given, is_right;
+	} keys[] = { { "ssh", pod->ssh != NULL, by_ssh },
+		     { "identity", pod->identity != NULL, by_ssh },
+		     { "known_hosts", pod->known_hosts != NULL, by_ssh },
+		     { "proxy_jump", pod->proxy_jump != NULL, by_ssh },
+		     { "command", pod->command.v != NULL, by_command },
+		     { "shell", pod->shell.v != NULL, by_command } };
 	char at[JSON_PATH_SIZE];
 
-	for (size_t i = 0; i < 4 && is_local; i++)
-		if (ssh_only[i].value != NULL)
-			return json_refuse(r,
-					   json_join(at, path, ssh_only[i].key),
-					   "a pod with the transport \"local\" "
-					   "has no such key");
-	if (is_local)
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].is_given && !keys[i].is_right)
+			return json_refuse(r, json_join(at, path, keys[i].key),
+					   "a pod with the transport \"%s\" "
+					   "has no such key",
+					   conf_transport_name(pod->transport));
+	if (by_command && pod->command.n == 0)
+		return json_refuse(
+			r, path,
+			"the key \"command\" is missing: the program "
+			"that brings a shell, and its arguments");
+	if (!by_ssh)
 		return 0;
 	if (pod->ssh == NULL)
 		return json_refuse(r, path,
@@ -185,6 +212,8 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 			  check_pod_link(r, &pod, at) == 0;
 		if (is_good && pod.transport == CONF_LOCAL)
 			resolve_local(r, &pod);
+		resolve_program(r, &pod.command);
+		resolve_program(r, &pod.shell);
 		/* Also a half read one: conf_release frees it. */
 		conf->pods[conf->n_pods++] = pod;
 		if (!is_good)
@@ -596,12 +625,21 @@ conf_same_strings(const struct conf_strings *a, const struct conf_strings *b)
 	return true;
 }
 
+const char *
+conf_pod_target(const struct conf_pod *pod)
+{
+	return pod->ssh != NULL	    ? pod->ssh
+	       : pod->command.n > 0 ? pod->command.v[0]
+				    : "local";
+}
+
 bool
 conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b)
 {
 	return a->transport == b->transport &&
 	       conf_same_text(a->name, b->name) &&
 	       conf_same_text(a->ssh, b->ssh) &&
+	       conf_same_strings(&a->command, &b->command) &&
 	       conf_same_text(a->identity, b->identity) &&
 	       conf_same_text(a->known_hosts, b->known_hosts) &&
 	       conf_same_text(a->proxy_jump, b->proxy_jump);

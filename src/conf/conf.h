@@ -24,6 +24,7 @@ enum conf_transport {
 	CONF_LIBSSH2,
 	CONF_OPENSSH, /* a child ssh */
 	CONF_LOCAL,   /* a child sh, no network */
+	CONF_COMMAND, /* a program that brings a shell */
 };
 
 struct conf_strings {
@@ -34,7 +35,10 @@ struct conf_strings {
 struct conf_pod {
 	char *name; /* unique; no blanks, slashes or control characters */
 	enum conf_transport transport;
-	char *ssh; /* alias or [user@]host[:port]; NULL when local */
+	char *ssh; /* alias or [user@]host[:port]; NULL of LOCAL, COMMAND */
+	/* Of COMMAND: the program and its arguments, ended by NULL. */
+	struct conf_strings command;
+	struct conf_strings shell;    /* the same for a person; n 0: none */
 	char *identity, *known_hosts; /* files here; NULL: as ssh has it */
 	char *proxy_jump;
 	struct conf_strings logs; /* globs on the pod; absolute when local */
@@ -145,6 +149,9 @@ int conf_parse(struct conf *conf, const char *file, struct str text,
 
 /* The index of the pod of that name, or -1. */
 int conf_find_pod(const struct conf *conf, const char *name);
+
+/* What a person is told of its place: `ssh`, the program, or "local". */
+const char *conf_pod_target(const struct conf_pod *pod);
 
 /* True when a link to a would be the same as to b (all but logs, price). */
 bool conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b);

@@ -611,6 +611,7 @@ keep_pod(struct fleet *fleet, const struct remote_pod *pod)
 		.identity = keep_text(fleet, pod->identity),
 		.known_hosts = keep_text(fleet, pod->known_hosts),
 		.proxy_jump = keep_text(fleet, pod->proxy_jump),
+		.host_key_alias = keep_text(fleet, pod->host_key_alias),
 		.transport = pod->transport,
 	};
 }

@@ -30,9 +30,10 @@ struct remote_pod {
 	 * NULL with REMOTE_LOCAL and REMOTE_COMMAND. */
 	const char *ssh;
 	/* NULL: as the OpenSSH configuration says. */
-	const char *identity;	 /* path of a private key; ~ is expanded */
-	const char *known_hosts; /* path; ~ is expanded */
-	const char *proxy_jump;	 /* [user@]host[:port], or an alias */
+	const char *identity;	    /* path of a private key; ~ is expanded */
+	const char *known_hosts;    /* path; ~ is expanded */
+	const char *proxy_jump;	    /* [user@]host[:port], or an alias */
+	const char *host_key_alias; /* its name in known_hosts */
 	enum remote_transport transport;
 	/* Of REMOTE_COMMAND: a program and its arguments, ended by NULL, with
 	 * a POSIX shell behind its stdin and stdout. */

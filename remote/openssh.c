@@ -289,6 +289,10 @@ apply_pod(struct ssh_target *target, const struct remote_pod *pod)
 		add_path(target->known_hosts, &target->n_known_hosts,
 			 file_expand_home(pod->known_hosts));
 	}
+	if (pod->host_key_alias != NULL) {
+		free(target->alias);
+		target->alias = xstrdup(pod->host_key_alias);
+	}
 	if (pod->proxy_jump != NULL) {
 		free(target->proxy_jump);
 		target->proxy_jump = xstrdup(pod->proxy_jump);
@@ -406,6 +410,8 @@ add_pod(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 	}
 	if (pod->proxy_jump != NULL)
 		ssh_words_add_all(words, "-J", pod->proxy_jump);
+	if (pod->host_key_alias != NULL)
+		ssh_words_add(words, "-oHostKeyAlias=%s", pod->host_key_alias);
 	return ssh_words_add_host(words, pod->ssh, err);
 }
 

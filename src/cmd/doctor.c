@@ -177,6 +177,7 @@ check_config(struct doctor *d)
 {
 	const struct conf *conf = &d->context->conf;
 	struct err err = { ERR_NONE, "" };
+	bool has_pods;
 
 	if (context_open(d->context, CONTEXT_CONF, &err) != 0) {
 		doctor_say(d, "config", STATE_FAIL, "correct the file", "%s",
@@ -189,8 +190,9 @@ check_config(struct doctor *d)
 			   "there is no configuration file");
 	else
 		doctor_say(d, "config", STATE_OK, NULL, "%s", conf->path);
-	doctor_say(d, "config", conf->n_pods > 0 ? STATE_OK : STATE_WARN,
-		   conf->n_pods > 0 ? NULL : "add pods to the configuration",
+	has_pods = conf->n_pods + conf->n_discover > 0;
+	doctor_say(d, "config", has_pods ? STATE_OK : STATE_WARN,
+		   has_pods ? NULL : "add pods to the configuration",
 		   "%zu pods", conf->n_pods);
 	if (context_open(d->context, CONTEXT_FORMATS, &err) != 0)
 		doctor_say(

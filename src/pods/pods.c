@@ -56,6 +56,7 @@ pods_remote(const struct conf_pod *pod)
 		.identity = pod->identity,
 		.known_hosts = pod->known_hosts,
 		.proxy_jump = pod->proxy_jump,
+		.host_key_alias = pod->host_key_alias,
 		.transport = transports[pod->transport],
 		.command = (const char *const *)pod->command.v,
 	};

@@ -6,7 +6,6 @@ they are killed again and again, and measured on; those that hang, die and
 rave harm nobody."""
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -15,10 +14,10 @@ import tempfile
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ.get("HGYM_SRC", ".")
-BUILD = os.environ.get("HGYM_BUILD", "build")
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
+from manual import example  # noqa: E402
 from tap import finish, note, ok  # noqa: E402
 from wait import until  # noqa: E402
 
@@ -45,16 +44,6 @@ echo "step:$i/30 train_loss:2.5 train_time:$((i * ${MS:-50}))ms \
 step_avg:${MS:-50}.00ms"
 done
 """
-
-
-def example(manual, pod):
-    """The configuration of the manual that names this pod."""
-    with open(os.path.join(BUILD, "man", manual)) as file:
-        text = file.read().replace("\\-", "-").replace("\\(dq", '"')
-    found = [json.loads(one) for one in
-             re.findall(r"^\.nf\n(.*?)^\.fi", text, re.S | re.M)
-             if f'"{pod}"' in one]
-    return found[0]
 
 
 class Box:
@@ -101,7 +90,7 @@ class Box:
 
 
 def pods_of_manual(box):
-    pods = [example("hgym-tui-config.5", name)["pods"][0]
+    pods = [example("hgym-tui-config.5", f'"{name}"')["pods"][0]
             for name in ("pod-a", "pod-b")]
     for pod in pods:
         pod["logs"] = [box.top + "/x.log"]

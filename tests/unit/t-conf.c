@@ -158,6 +158,13 @@ static const struct {
 	  "-1}]}",
 	  "c.json:1: pods[0].usd_per_hour: expected a number from 0 to "
 	  "1000000" },
+	{ "{\"discover\": [{\"command\": [\"x\"]}]}",
+	  "c.json:1: discover[0]: the key \"name\" is missing" },
+	{ "{\"discover\": [{\"name\": \"x\", \"command\": []}]}",
+	  "c.json:1: discover[0]: the command is empty" },
+	{ "{\"discover\": [{\"name\": \"x\", \"command\": [\"y\"]},\n"
+	  "{\"name\": \"x\", \"command\": [\"z\"]}]}",
+	  "c.json:2: discover[1]: discover[0] has the name \"x\" already" },
 	{ "{\"groups\": {\"by\": \"moon\"}}",
 	  "c.json:1: groups.by: expected \"dirname\", \"file\", \"source\", "
 	  "\"pattern\" or \"pod\"" },

@@ -168,9 +168,11 @@ def test_bench(box, pods):
     done = box.run("bench", "run", "--yes", "--json", box.top + "/bench.json")
     ok(done.returncode == 0, "a bench runs on both", done.stderr)
     got = json.loads(done.stdout or "{}")
-    ms = {run["tag"] + run["pod"]: run["y_ms"] for run in got.get("runs", [])}
-    ok(ms == {"Apod-a": 50, "Bpod-a": 40, "Apod-b": 50, "Bpod-b": 40},
-       "and reads what its runs printed", ms)
+    # It ends when it knows enough: not each pod may have a run by then.
+    ms = {(run["tag"], run["y_ms"]) for run in got.get("runs", [])
+          if run["counted"]}
+    ok(ms == {("A", 50), ("B", 40)}, "and reads what its runs printed",
+       (ms, done.stderr))
 
 
 top = tempfile.mkdtemp(prefix="command.")

@@ -481,6 +481,7 @@ const struct cmd cmd_bench_run = {
 	.most = 1,
 	.wants = "name one file (a bench.json)",
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.discovers = true,
 	.exec = exec_run,
 };
 
@@ -493,6 +494,7 @@ const struct cmd cmd_bench_attach = {
 	.options = attach_options,
 	.size = sizeof(struct bench_ask),
 	OF_ONE_BENCH,
+	.discovers = true,
 	.exec = exec_attach,
 };
 
@@ -778,6 +780,7 @@ const struct cmd cmd_bench_abort = {
 	.usage = "ID",
 	.summary = "end a bench and prove that nothing of it is left",
 	OF_ONE_BENCH,
+	.discovers = true,
 	.exec = exec_action,
 };
 
@@ -795,6 +798,7 @@ const struct cmd cmd_bench_clean = {
 	.summary = "remove what a bench left on its pods",
 	.help = "The results here are kept.",
 	OF_ONE_BENCH,
+	.discovers = true,
 	.exec = exec_action,
 };
 
@@ -962,6 +966,7 @@ const struct cmd cmd_bench_audit = {
 	.wants = "name a pod, and a bench.json where it is to be of that",
 	.check = check_audit,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.discovers = true,
 	.exec = exec_audit,
 };
 

@@ -18,6 +18,7 @@
 #include "base/xalloc.h"
 #include "cmd/version.h"
 #include "parsers/json.h"
+#include "pods/discover.h"
 
 /* Screens that are told of and are none. */
 #define MIN_COLUMNS 40
@@ -539,6 +540,13 @@ open_debug_log(void)
 		say_error("%s", err.text);
 }
 
+static void
+say_trouble(void *user, const char *text)
+{
+	(void)user;
+	say_error("%s", text);
+}
+
 /* Open what the command needs and run it. */
 static int
 run_line(struct cmd_line *line, struct err *err)
@@ -551,6 +559,8 @@ run_line(struct cmd_line *line, struct err *err)
 		open_debug_log();
 	context_init(&context, &line->globals.context);
 	status = context_open(&context, line->cmd->needs, err);
+	if (status == 0 && line->cmd->discovers)
+		status = discover_once(&context.conf, say_trouble, NULL, err);
 	for (size_t i = 0; i < args->formats.n && status == 0; i++)
 		status = context_add_format(&context, args->formats.v[i], err);
 	args->context = &context;

@@ -95,6 +95,8 @@ struct cmd {
 		     struct err *err);
 	/* What main opens of the context: enum context_part. */
 	unsigned int needs;
+	/* With CONTEXT_CONF: the pods that programs print are there too. */
+	bool discovers;
 	/* The exit status; on -1 main prints err and maps its code. */
 	int (*exec)(struct cmd_args *args, void *options, struct err *err);
 };

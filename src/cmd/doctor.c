@@ -144,6 +144,7 @@ check_config(struct doctor *d)
 {
 	const struct conf *conf = &d->context->conf;
 	struct err err = { ERR_NONE, "" };
+	bool has_pods;
 
 	if (context_open(d->context, CONTEXT_CONF, &err) != 0) {
 		doctor_say(d, "config", STATE_FAIL, "correct the file", "%s",
@@ -156,8 +157,9 @@ check_config(struct doctor *d)
 			   "there is no configuration file");
 	else
 		doctor_say(d, "config", STATE_OK, NULL, "%s", conf->path);
-	doctor_say(d, "config", conf->n_pods > 0 ? STATE_OK : STATE_WARN,
-		   conf->n_pods > 0 ? NULL : "add pods to the configuration",
+	has_pods = conf->n_pods + conf->n_discover > 0;
+	doctor_say(d, "config", has_pods ? STATE_OK : STATE_WARN,
+		   has_pods ? NULL : "add pods to the configuration",
 		   "%zu pods", conf->n_pods);
 	if (context_open(d->context, CONTEXT_FORMATS, &err) != 0)
 		doctor_say(
@@ -279,7 +281,7 @@ check_keys(struct doctor *d)
 	for (size_t i = 0; i < conf->n_pods; i++) {
 		const struct conf_pod *pod = &conf->pods[i];
 
-		remote += pod->transport != CONF_LOCAL;
+		remote += pod->ssh != NULL;
 		if (is_first(conf, i, pod->identity))
 			check_key(d, pod->identity,
 				  !has_rsa_sha2 &&

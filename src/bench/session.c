@@ -366,19 +366,49 @@ all_variants_stopped(const struct session *s)
 	return true;
 }
 
+/* What the runs that are still to be made take, as those before them did. */
+static void
+add_left(const struct session *s, struct buf *text)
+{
+	const struct clock *clock = loop_clock(s->setup.loop);
+	double minutes = (double)(clock->boot_ms(clock) - s->boot0_ms) / 6e4 /
+			 (double)s->n_over;
+	double usd_per_h = 0.0;
+	size_t left = 0, over = 0;
+
+	for (size_t i = 0; i < s->runs.n; i++) {
+		left += session_is_due(s, &s->runs.v[i]) ? 1 : 0;
+		over += s->runs.v[i].end != RUN_END_NONE ? 1 : 0;
+	}
+	for (size_t i = 0; i < s->plan->n_pods; i++)
+		if (!isnan(s->plan->pods[i].usd_per_h))
+			usd_per_h += s->plan->pods[i].usd_per_h;
+	buf_appendf(text, "%zu of %zu", over, over + left);
+	if (left == 0)
+		return;
+	minutes *= (double)left;
+	buf_appendf(text, "; about %.1f minutes", minutes);
+	if (usd_per_h > 0.0)
+		buf_appendf(text, " and %.2f USD", usd_per_h * minutes / 60.0);
+	buf_append_str(text, " left");
+}
+
 static void
 tell_run(struct session *s, const struct bench_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
+	AUTO_BUF left = buf_new(128);
 
+	add_left(s, &left);
 	if (hit != NULL)
 		session_note(s, "%s: run %s: %s: %s",
 			     s->plan->pods[run->pod].id, run->id,
 			     guard_words[hit->guard], hit->text);
 	else
-		session_note(s, "%s: run %s is over%s",
+		session_note(s, "%s: run %s is over%s (%s)",
 			     s->plan->pods[run->pod].id, run->id,
-			     run->counted ? "" : " (burn-in, not counted)");
+			     run->counted ? "" : ", a burn-in, not counted",
+			     left.data);
 }
 
 static void
@@ -409,6 +439,7 @@ session_on_run(struct session *s, struct bench_run *run)
 	size_t before = n_blocks(s);
 	bool more;
 
+	s->n_over++;
 	tell_run(s, run);
 	if (!run->counted)
 		return;

@@ -22,6 +22,7 @@
 #include "bench/drive.h"
 #include "bench/folder.h"
 #include "bench/judge.h"
+#include "bench/line.h"
 #include "bench/make.h"
 #include "bench/noise.h"
 #include "bench/noise_register.h"
@@ -357,7 +358,108 @@ named_drive(const struct cmd_args *args, const struct bench_named *named)
 				     .note = bench_tell };
 }
 
+/* `bench run`: a file, or a line that describes the bench. */
+struct run_call {
+	struct bench_ask ask;
+	struct bench_line line;
+};
+
+static const struct run_call run_defaults = {
+	.line = { .blocks = (double)NAN,
+		  .minutes = (double)NAN,
+		  .gap_s = (double)NAN },
+};
+
+static int
+run_add_word(struct run_call *call, enum line_kind kind, const char *text,
+	     struct err *err)
+{
+	struct bench_line *line = &call->line;
+
+	if (line->n_words == LINE_MAX_WORDS)
+		return err_set(err, ERR_USAGE, "more than %d arms and settings",
+			       LINE_MAX_WORDS);
+	line->words[line->n_words++] = (struct line_word){ kind, text };
+	return 0;
+}
+
+static int
+run_take_control(void *opaque, const char *text, struct err *err)
+{
+	return run_add_word(opaque, LINE_CONTROL, text, err);
+}
+
+static int
+run_take_variant(void *opaque, const char *text, struct err *err)
+{
+	return run_add_word(opaque, LINE_VARIANT, text, err);
+}
+
+static int
+run_take_env(void *opaque, const char *text, struct err *err)
+{
+	return run_add_word(opaque, LINE_ENV, text, err);
+}
+
+static int
+run_take_patch(void *opaque, const char *text, struct err *err)
+{
+	return run_add_word(opaque, LINE_PATCH, text, err);
+}
+
+static int
+run_add_to(struct line_list *list, const char *text, struct err *err)
+{
+	if (list->n == LINE_MAX_LIST)
+		return err_set(err, ERR_USAGE, "%s: more than %d of them", text,
+			       LINE_MAX_LIST);
+	list->v[list->n++] = text;
+	return 0;
+}
+
+static int
+run_take_pod(void *opaque, const char *text, struct err *err)
+{
+	return run_add_to(&((struct run_call *)opaque)->line.pods, text, err);
+}
+
+static int
+run_take_metric(void *opaque, const char *text, struct err *err)
+{
+	return run_add_to(&((struct run_call *)opaque)->line.metrics, text,
+			  err);
+}
+
 static const struct cmd_option run_options[] = {
+	{ 0, "pod", "POD",
+	  "run here: local, a pod, user@host[:port]; repeatable", CMD_TAKE,
+	  .take = run_take_pod },
+	{ 0, "control", "CMD", "what the variants are compared with", CMD_TAKE,
+	  .take = run_take_control },
+	{ 0, "variant", "TAG[=CMD]", "a variant; repeatable", CMD_TAKE,
+	  .take = run_take_variant },
+	{ 0, "env", "NAME=VALUE", "a variable of the arm before it, or of all",
+	  CMD_TAKE, .take = run_take_env },
+	{ 0, "patch", "FILE", "a patch of the arm before it", CMD_TAKE,
+	  .take = run_take_patch },
+	{ 0, "prepare", "CMD", "run this before each run", CMD_TEXT,
+	  CMD_AT(run_call, line.prepare) },
+	{ 0, "in", "DIR", "the working folder on the pods", CMD_TEXT,
+	  CMD_AT(run_call, line.folder) },
+	{ 0, "name", "NAME", "the bench's name", CMD_TEXT,
+	  CMD_AT(run_call, line.name) },
+	{ 0, "metric", "M", "step_ms, or the key of a score in JSON", CMD_TAKE,
+	  .take = run_take_metric },
+	{ 0, "window", "LO:HI", "steps measured, or auto (20:100)", CMD_TEXT,
+	  CMD_AT(run_call, line.window) },
+	{ 0, "blocks", "N", "blocks on each pod (default 6)", CMD_NUMBER,
+	  CMD_AT(run_call, line.blocks), .low = 1, .high = 100 },
+	{ 0, "gap", "S", "seconds between two runs (default 10)", CMD_NUMBER,
+	  CMD_AT(run_call, line.gap_s), .high = 3600 },
+	{ 0, "minutes", "N", "end after so many minutes", CMD_NUMBER,
+	  CMD_AT(run_call, line.minutes), .high = 1e6 },
+	{ 0, "no-aa", NULL, "do not run the control once more in each block",
+	  CMD_FLAG, CMD_AT(run_call, line.no_aa) },
 	BENCH_ASK_OPTIONS,
 	BENCH_PRINT_OPTIONS(bench_ask, " at the end"),
 	CMD_OPTIONS_END,
@@ -369,15 +471,55 @@ static const struct cmd_option attach_options[] = {
 	CMD_OPTIONS_END,
 };
 
+/* One file, or --pod and what runs there. */
 static int
-exec_run(struct cmd_args *args, void *opaque, struct err *err)
+check_run(const struct cmd_args *args, void *opaque, struct err *err)
 {
+	const struct bench_line *line = &((struct run_call *)opaque)->line;
+	bool described = line->pods.n > 0 || line->n_words > 0;
+
+	if ((args->argc == 1) == described || (described && line->pods.n == 0))
+		return err_set(err, ERR_USAGE,
+			       "bench run: name one file (a bench.json), or "
+			       "--pod and --control and --variant");
+	return 0;
+}
+
+/* A bench of the words of its command line; its plan is told where nothing
+ * runs. */
+static int
+run_line(struct context *context, const struct run_call *call, struct err *err)
+{
+	AUTO_JSON root = bench_make_line(&call->line, &context->conf, err);
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	struct plan plan;
 	int status;
 
+	if (root == NULL)
+		return -1;
+	json_print(&text, root);
+	buf_append_char(&text, '\n');
+	if (plan_parse(&plan, "bench.json", buf_str(&text), err) != 0)
+		return -1;
+	status = bench_begin(context, &plan, text.data, &call->ask, err);
+	if (status == 0 && call->ask.dry)
+		status = cmd_print(&text, err);
+	plan_release(&plan);
+	return status;
+}
+
+static int
+exec_run(struct cmd_args *args, void *opaque, struct err *err)
+{
+	const struct run_call *call = opaque;
+	struct plan plan;
+	int status;
+
+	if (args->argc == 0)
+		return run_line(args->context, call, err);
 	if (plan_load(&plan, args->argv[0], err) != 0)
 		return -1;
-	status = bench_begin(args->context, &plan, NULL, opaque, err);
+	status = bench_begin(args->context, &plan, NULL, &call->ask, err);
 	plan_release(&plan);
 	return status;
 }
@@ -470,16 +612,23 @@ exec_attach(struct cmd_args *args, void *opaque, struct err *err)
 
 const struct cmd cmd_bench_run = {
 	.name = "bench run",
-	.usage = "[OPTIONS] FILE",
-	.summary = "run the A/B bench of a bench.json on its pods",
-	.help = "Every run is a job of its own on the pod: a dropped link, a "
+	.usage = "[OPTIONS] FILE | --pod POD... --control CMD "
+		 "--variant TAG[=CMD]...",
+	.summary = "run an A/B bench on its pods",
+	.help = "FILE is a bench.json. Without one it is made of the options, "
+		"kept as the bench's own, and\nprinted by --dry-run: --env "
+		"and --patch are of the arm named before them (--env before "
+		"any\narm of all), a variant without CMD runs the control's, "
+		"--prepare stands before each run.\n"
+		"Every run is a job of its own on the pod: a dropped link, a "
 		"closed laptop or a killed\nhgym-tui changes nothing there, "
 		"and `bench attach` takes it up. Ctrl-C leaves it running.",
 	.options = run_options,
-	.size = sizeof(struct bench_ask),
-	.least = 1,
+	.size = sizeof(struct run_call),
+	.defaults = &run_defaults,
 	.most = 1,
 	.wants = "name one file (a bench.json)",
+	.check = check_run,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
 	.exec = exec_run,
 };

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* bench.json made of one command line; called by `bench run`. */
+#include "config.h"
+
+#include "bench/line.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "bench/make.h"
+#include "bench/plan.h"
+#include "bench/run_log.h"
+
+#define MAX_COMMAND 65536U
+#define LOCAL	    "local"
+
+/* "[user@]host[:port]" as a pod that no configuration has. */
+static cJSON *
+line_ssh_pod(const char *name)
+{
+	const char *host = strchr(name, '@') + 1;
+	char *id = xstrndup(host, strcspn(host, ":"));
+	cJSON *pod = cJSON_CreateObject();
+
+	json_add_string(pod, "id", id);
+	json_add_string(pod, "ssh", name);
+	free(id);
+	return pod;
+}
+
+/* One pod, appended to the array. */
+static int
+line_add_pod(cJSON *array, const char *name, const struct conf *conf,
+	     struct err *err)
+{
+	cJSON *pod, *known;
+
+	if (strcmp(name, LOCAL) == 0 && conf_find_pod(conf, name) < 0) {
+		pod = cJSON_CreateObject();
+		json_add_string(pod, "id", LOCAL);
+		json_add_string(pod, "transport", "local");
+		cJSON_AddItemToArray(array, pod);
+		return 0;
+	}
+	if (strchr(name, '@') != NULL) {
+		cJSON_AddItemToArray(array, line_ssh_pod(name));
+		return 0;
+	}
+	known = bench_make_pods(NULL, name, conf, err);
+	if (known == NULL)
+		return -1;
+	while (cJSON_GetArraySize(known) > 0)
+		cJSON_AddItemToArray(array,
+				     cJSON_DetachItemFromArray(known, 0));
+	cJSON_Delete(known);
+	return 0;
+}
+
+static bool
+line_is_local(const struct bench_line *line, const struct conf *conf)
+{
+	for (size_t i = 0; i < line->pods.n; i++) {
+		int at = conf_find_pod(conf, line->pods.v[i]);
+
+		if (at >= 0 ? conf->pods[at].transport != CONF_LOCAL
+			    : strcmp(line->pods.v[i], LOCAL) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* What a run executes: the preparation's output is none of its log. */
+static void
+line_add_command(cJSON *node, const struct bench_line *line,
+		 const char *command)
+{
+	AUTO_BUF text = buf_new(MAX_COMMAND);
+
+	if (line->prepare != NULL)
+		buf_appendf(&text,
+			    "(\n%s\n) >/dev/null || exit 125 # prepare\n",
+			    line->prepare);
+	buf_append_str(&text, command);
+	json_add_string(node, "command", text.data);
+}
+
+/* "TAG=COMMAND" or "TAG" as an arm of its own. */
+static cJSON *
+line_make_variant(const struct bench_line *line, const char *word)
+{
+	size_t n = strcspn(word, "=");
+	char *tag = xstrndup(word, n);
+	cJSON *arm = cJSON_CreateObject();
+
+	json_add_string(arm, "tag", tag);
+	if (word[n] == '=')
+		line_add_command(arm, line, word + n + 1);
+	free(tag);
+	return arm;
+}
+
+/* NAME=VALUE into the variables of an arm, or of the workload. */
+static int
+line_add_env(cJSON *owner, const char *word, struct err *err)
+{
+	cJSON *env = cJSON_GetObjectItemCaseSensitive(owner, "env");
+	size_t n = strcspn(word, "=");
+	char *name;
+
+	if (word[n] == '\0')
+		return err_set(err, ERR_USAGE, "--env %s: expected NAME=VALUE",
+			       word);
+	if (env == NULL)
+		env = cJSON_AddObjectToObject(owner, "env");
+	name = xstrndup(word, n);
+	json_add_string(env, name, word + n + 1);
+	free(name);
+	return 0;
+}
+
+/* The words in their order; arm is the one that was named last. */
+static int
+line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
+	       struct err *err)
+{
+	cJSON *control = cJSON_CreateObject(), *arm = NULL;
+
+	cJSON_AddItemToArray(arms, control);
+	json_add_string(control, "tag", "control");
+	cJSON_AddBoolToObject(control, "control", true);
+	for (size_t i = 0; i < line->n_words; i++) {
+		const char *text = line->words[i].text;
+
+		switch (line->words[i].kind) {
+		case LINE_CONTROL:
+			arm = control;
+			if (cJSON_HasObjectItem(workload, "command"))
+				return err_set(err, ERR_USAGE,
+					       "--control stands twice");
+			line_add_command(workload, line, text);
+			break;
+		case LINE_VARIANT:
+			arm = line_make_variant(line, text);
+			cJSON_AddItemToArray(arms, arm);
+			break;
+		case LINE_ENV:
+			if (line_add_env(arm != NULL ? arm : workload, text,
+					 err) != 0)
+				return -1;
+			break;
+		case LINE_PATCH:
+			if (arm == NULL || line->folder == NULL)
+				return err_set(err, ERR_USAGE,
+					       "--patch %s: it stands behind "
+					       "its arm, and --in names the "
+					       "folder that is copied for it",
+					       text);
+			json_add_string(arm, "patch", text);
+			break;
+		}
+	}
+	return cJSON_HasObjectItem(workload, "command")
+		       ? 0
+		       : err_set(err, ERR_USAGE,
+				 "name the control's command: --control CMD");
+}
+
+static int
+line_add_window(cJSON *metric, const char *text, struct err *err)
+{
+	cJSON *node = cJSON_AddObjectToObject(metric, "window");
+	struct str rest = str_from(text), first;
+	double lo, hi;
+
+	if (strcmp(text, "auto") == 0) {
+		json_add_string(node, "mode", "auto");
+		return 0;
+	}
+	if (!str_next(&rest, ':', &first) || !str_to_double(first, &lo) ||
+	    !str_to_double(rest, &hi))
+		return err_set(err, ERR_USAGE,
+			       "--window %s: expected LO:HI, or auto", text);
+	json_add_string(node, "mode", "fixed");
+	json_add_number(node, "lo", lo);
+	json_add_number(node, "hi", hi);
+	return 0;
+}
+
+static int
+line_add_metric(cJSON *root, const struct bench_line *line, struct err *err)
+{
+	cJSON *metric = cJSON_AddObjectToObject(root, "metric");
+	const char *key = line->metrics.n > 0 ? line->metrics.v[0] : "step_ms";
+
+	json_add_string(metric, "key", key);
+	if (bench_metric_is_rate(key))
+		json_add_string(metric, "direction", "higher");
+	return line->window != NULL ? line_add_window(metric, line->window, err)
+				    : 0;
+}
+
+static int
+line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
+	  struct err *err)
+{
+	cJSON *workload, *node;
+	char here[PATH_MAX];
+
+	if (getcwd(here, sizeof(here)) == NULL)
+		return err_set_errno(err, ERR_IO, "cannot name this folder");
+	json_add_string(root, "schema", PLAN_SCHEMA);
+	json_add_string(root, "name", line->name != NULL ? line->name : "line");
+	workload = cJSON_AddObjectToObject(root, "workload");
+	json_add_string(workload, "cwd",
+			line->folder != NULL	    ? line->folder
+			: line_is_local(line, conf) ? here
+						    : "~/.");
+	if (line_add_metric(root, line, err) != 0 ||
+	    line_add_words(workload, cJSON_AddArrayToObject(root, "variants"),
+			   line, err) != 0)
+		return -1;
+	node = cJSON_AddArrayToObject(root, "pods");
+	for (size_t i = 0; i < line->pods.n; i++)
+		if (line_add_pod(node, line->pods.v[i], conf, err) != 0)
+			return -1;
+	node = cJSON_AddObjectToObject(root, "design");
+	if (line->no_aa)
+		cJSON_AddBoolToObject(node, "aa", false);
+	if (!isnan(line->blocks))
+		json_add_number(node, "blocks_per_pod", floor(line->blocks));
+	if (!isnan(line->gap_s))
+		json_add_number(node, "gap_s", line->gap_s);
+	node = cJSON_AddObjectToObject(root, "budget");
+	if (!isnan(line->minutes))
+		json_add_number(node, "minutes", line->minutes);
+	bench_make_absolute(root, here);
+	return 0;
+}
+
+cJSON *
+bench_make_line(const struct bench_line *line, const struct conf *conf,
+		struct err *err)
+{
+	cJSON *root = cJSON_CreateObject();
+
+	if (line_fill(root, line, conf, err) == 0)
+		return root;
+	cJSON_Delete(root);
+	return NULL;
+}

@@ -17,6 +17,8 @@
 
 #define MAX_COMMAND 65536U
 #define LOCAL	    "local"
+/* Processes of a kernel bench, which are its blocks. */
+#define KERNEL_BLOCKS 3
 
 /* "[user@]host[:port]" as a pod that no configuration has. */
 static cJSON *
@@ -88,6 +90,14 @@ line_add_command(cJSON *node, const struct bench_line *line,
 	json_add_string(node, "command", text.data);
 }
 
+/* A file here in the place of the kernel's module. */
+static void
+line_add_file(cJSON *arm, const struct bench_line *line, const char *file)
+{
+	json_add_string(cJSON_AddObjectToObject(arm, "files"), line->kernel,
+			file);
+}
+
 /* "TAG=COMMAND" or "TAG" as an arm of its own. */
 static cJSON *
 line_make_variant(const struct bench_line *line, const char *word)
@@ -97,28 +107,70 @@ line_make_variant(const struct bench_line *line, const char *word)
 	cJSON *arm = cJSON_CreateObject();
 
 	json_add_string(arm, "tag", tag);
-	if (word[n] == '=')
+	if (word[n] == '=' && line->kernel != NULL)
+		line_add_file(arm, line, word + n + 1);
+	else if (word[n] == '=')
 		line_add_command(arm, line, word + n + 1);
 	free(tag);
 	return arm;
 }
 
-/* NAME=VALUE into the variables of an arm, or of the workload. */
+/* NAME=VALUE into an object of an arm, or of the workload. */
 static int
-line_add_env(cJSON *owner, const char *word, struct err *err)
+line_add_setting(cJSON *owner, const char *key, const char *word,
+		 struct err *err)
 {
-	cJSON *env = cJSON_GetObjectItemCaseSensitive(owner, "env");
+	cJSON *all = cJSON_GetObjectItemCaseSensitive(owner, key);
 	size_t n = strcspn(word, "=");
-	char *name;
+	AUTO_TEXT name = xstrndup(word, n);
+	double number;
 
-	if (word[n] == '\0')
-		return err_set(err, ERR_USAGE, "--env %s: expected NAME=VALUE",
-			       word);
-	if (env == NULL)
-		env = cJSON_AddObjectToObject(owner, "env");
-	name = xstrndup(word, n);
-	json_add_string(env, name, word + n + 1);
-	free(name);
+	if (owner == NULL || word[n] == '\0')
+		return err_set(err, ERR_USAGE, "--%s %s: expected NAME=VALUE%s",
+			       key, word,
+			       owner == NULL ? " behind its arm" : "");
+	if (all == NULL)
+		all = cJSON_AddObjectToObject(owner, key);
+	if (strcmp(key, "launch") == 0 &&
+	    str_to_double(str_from(word + n + 1), &number))
+		json_add_number(all, name, number);
+	else
+		json_add_string(all, name, word + n + 1);
+	return 0;
+}
+
+/* Arms like `arm` for each value of the grid from its i-th setting on. */
+static int
+line_add_grid(cJSON *arms, const cJSON *arm, const struct bench_line *line,
+	      size_t i, struct err *err)
+{
+	const char *word = i < line->grid.n ? line->grid.v[i] : NULL;
+	size_t n = word != NULL ? strcspn(word, "=") : 0;
+	struct str rest, value;
+
+	if (word == NULL) {
+		cJSON_AddItemToArray(arms, cJSON_Duplicate(arm, true));
+		return 0;
+	}
+	rest = str_from(word[n] == '=' ? word + n + 1 : "");
+	if (rest.len == 0)
+		return err_set(err, ERR_USAGE,
+			       "--grid %s: expected NAME=VALUE,VALUE..", word);
+	while (str_next(&rest, ',', &value)) {
+		AUTO_JSON one = cJSON_Duplicate(arm, true);
+		const char *before = json_get_string(one, "tag", "");
+		AUTO_TEXT tag = xasprintf("%s%s%.*s%.*s", before,
+					  before[0] != '\0' ? "-" : "", (int)n,
+					  word, (int)value.len, value.p);
+		AUTO_TEXT setting = xasprintf("%.*s=%.*s", (int)n, word,
+					      (int)value.len, value.p);
+
+		cJSON_DeleteItemFromObjectCaseSensitive(one, "tag");
+		json_add_string(one, "tag", tag);
+		if (line_add_setting(one, "launch", setting, err) != 0 ||
+		    line_add_grid(arms, one, line, i + 1, err) != 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -138,18 +190,26 @@ line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
 		switch (line->words[i].kind) {
 		case LINE_CONTROL:
 			arm = control;
-			if (cJSON_HasObjectItem(workload, "command"))
+			if (cJSON_HasObjectItem(workload, "command") ||
+			    cJSON_HasObjectItem(control, "files"))
 				return err_set(err, ERR_USAGE,
 					       "--control stands twice");
-			line_add_command(workload, line, text);
+			if (line->kernel != NULL)
+				line_add_file(control, line, text);
+			else
+				line_add_command(workload, line, text);
 			break;
 		case LINE_VARIANT:
 			arm = line_make_variant(line, text);
 			cJSON_AddItemToArray(arms, arm);
 			break;
 		case LINE_ENV:
-			if (line_add_env(arm != NULL ? arm : workload, text,
-					 err) != 0)
+			if (line_add_setting(arm != NULL ? arm : workload,
+					     "env", text, err) != 0)
+				return -1;
+			break;
+		case LINE_LAUNCH:
+			if (line_add_setting(arm, "launch", text, err) != 0)
 				return -1;
 			break;
 		case LINE_PATCH:
@@ -163,7 +223,12 @@ line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
 			break;
 		}
 	}
-	return cJSON_HasObjectItem(workload, "command")
+	if (line->grid.n > 0) {
+		AUTO_JSON blank = cJSON_CreateObject();
+
+		return line_add_grid(arms, blank, line, 0, err);
+	}
+	return line->kernel != NULL || cJSON_HasObjectItem(workload, "command")
 		       ? 0
 		       : err_set(err, ERR_USAGE,
 				 "name the control's command: --control CMD");
@@ -194,7 +259,9 @@ static int
 line_add_metric(cJSON *root, const struct bench_line *line, struct err *err)
 {
 	cJSON *metric = cJSON_AddObjectToObject(root, "metric");
-	const char *key = line->metrics.n > 0 ? line->metrics.v[0] : "step_ms";
+	const char *key = line->metrics.n > 0	 ? line->metrics.v[0]
+			  : line->kernel != NULL ? "us"
+						 : "step_ms";
 
 	json_add_string(metric, "key", key);
 	if (bench_metric_is_rate(key))
@@ -223,6 +290,14 @@ line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 	    line_add_words(workload, cJSON_AddArrayToObject(root, "variants"),
 			   line, err) != 0)
 		return -1;
+	if (line->kernel != NULL) {
+		json_add_string(workload, "kind", "kernel");
+		json_add_string(workload, "module", line->kernel);
+		if (line->function != NULL)
+			json_add_string(workload, "function", line->function);
+		if (line->task != NULL)
+			json_add_string(workload, "task", line->task);
+	}
 	node = cJSON_AddArrayToObject(root, "pods");
 	for (size_t i = 0; i < line->pods.n; i++)
 		if (line_add_pod(node, line->pods.v[i], conf, err) != 0)
@@ -230,8 +305,13 @@ line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 	node = cJSON_AddObjectToObject(root, "design");
 	if (line->no_aa)
 		cJSON_AddBoolToObject(node, "aa", false);
-	if (!isnan(line->blocks))
-		json_add_number(node, "blocks_per_pod", floor(line->blocks));
+	if (!isnan(line->blocks) || line->kernel != NULL)
+		json_add_number(node, "blocks_per_pod",
+				isnan(line->blocks) ? KERNEL_BLOCKS
+						    : floor(line->blocks));
+	/* The best of a grid looks better than it is. */
+	if (line->grid.n > 0)
+		json_add_number(node, "confirm_blocks", KERNEL_BLOCKS);
 	if (!isnan(line->gap_s))
 		json_add_number(node, "gap_s", line->gap_s);
 	node = cJSON_AddObjectToObject(root, "budget");

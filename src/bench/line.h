@@ -13,10 +13,11 @@
  * none was.
  */
 enum line_kind {
-	LINE_CONTROL, /* COMMAND */
-	LINE_VARIANT, /* TAG=COMMAND, or TAG: the control's command */
+	LINE_CONTROL, /* COMMAND; of a kernel FILE here, instead of its own */
+	LINE_VARIANT, /* TAG=COMMAND (FILE), or TAG: as the control */
 	LINE_ENV,     /* NAME=VALUE */
 	LINE_PATCH,   /* a file here, of an arm */
+	LINE_LAUNCH,  /* NAME=VALUE of a kernel, of an arm */
 };
 
 #define LINE_MAX_WORDS 256
@@ -36,7 +37,12 @@ struct bench_line {
 	/* "local", a pod of the configuration, or [user@]host[:port] */
 	struct line_list pods;
 	struct line_list metrics; /* the first decides; none: step_ms */
-	const char *name;	  /* NULL: "line" */
+	/* NAME=V1,V2..: a variant for each combination of a kernel's settings
+	 */
+	struct line_list grid;
+	const char *kernel; /* a module on the pods; NULL: commands run */
+	const char *function, *task; /* of it; NULL: the default */
+	const char *name;	     /* NULL: "line" */
 	const char *folder; /* NULL: the home folder; of local pods, this one */
 	const char *prepare;	       /* runs before each run; NULL: nothing */
 	const char *window;	       /* "LO:HI", "auto"; NULL: the default */

@@ -15,6 +15,7 @@
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "bench/kernel.h"
 #include "bench/noise.h"
 #include "bench/session_priv.h"
 #include "bench/stats.h"
@@ -160,6 +161,7 @@ is_clean(const struct guard_hits *hits)
 {
 	for (size_t i = 0; i < hits->n; i++)
 		if (hits->hit[i].guard != GUARD_LOAD &&
+		    hits->hit[i].guard != GUARD_HOST_BOUND &&
 		    hits->hit[i].guard != GUARD_BUFFERED)
 			return false;
 	return true;
@@ -282,6 +284,8 @@ session_make_verdict(const struct session *s)
 	for (size_t i = 0; i < plan->n_pods; i++)
 		pods[i] = plan->pods[i].id;
 	root = verdict_to_json(&s->judge, &info);
+	if (plan->kernel)
+		cJSON_AddItemToObject(root, "kernels", kernel_json(&s->runs));
 	for (size_t i = 0; i < n; i++)
 		free(words[i]);
 	free(words);
@@ -366,27 +370,34 @@ all_variants_stopped(const struct session *s)
 	return true;
 }
 
+static size_t
+n_over(const struct session *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->runs.n; i++)
+		n += s->runs.v[i].end != RUN_END_NONE ? 1 : 0;
+	return n;
+}
+
 /* What the runs that are still to be made take, as those before them did. */
 static void
 add_left(const struct session *s, struct buf *text)
 {
 	const struct clock *clock = loop_clock(s->setup.loop);
-	double minutes = (double)(clock->boot_ms(clock) - s->boot0_ms) / 6e4 /
-			 (double)s->n_over;
+	double minutes = (double)(clock->boot_ms(clock) - s->boot0_ms) / 6e4;
 	double usd_per_h = 0.0;
-	size_t left = 0, over = 0;
+	size_t left = 0, over = n_over(s);
 
-	for (size_t i = 0; i < s->runs.n; i++) {
+	for (size_t i = 0; i < s->runs.n; i++)
 		left += session_is_due(s, &s->runs.v[i]) ? 1 : 0;
-		over += s->runs.v[i].end != RUN_END_NONE ? 1 : 0;
-	}
 	for (size_t i = 0; i < s->plan->n_pods; i++)
 		if (!isnan(s->plan->pods[i].usd_per_h))
 			usd_per_h += s->plan->pods[i].usd_per_h;
 	buf_appendf(text, "%zu of %zu", over, over + left);
 	if (left == 0)
 		return;
-	minutes *= (double)left;
+	minutes *= (double)left / (double)(over - s->over0);
 	buf_appendf(text, "; about %.1f minutes", minutes);
 	if (usd_per_h > 0.0)
 		buf_appendf(text, " and %.2f USD", usd_per_h * minutes / 60.0);
@@ -439,7 +450,6 @@ session_on_run(struct session *s, struct bench_run *run)
 	size_t before = n_blocks(s);
 	bool more;
 
-	s->n_over++;
 	tell_run(s, run);
 	if (!run->counted)
 		return;
@@ -643,6 +653,7 @@ session_new(const struct session_setup *setup, const struct session_cb *cb)
 	s->cb = *cb;
 	s->wall0_ms = wall_ms(s);
 	s->boot0_ms = clock->boot_ms(clock);
+	s->over0 = n_over(s);
 	if (s->state.started_ms == 0)
 		s->state.started_ms = s->wall0_ms;
 	if (setup->mode == SESSION_RUN || setup->mode == SESSION_ABORT)

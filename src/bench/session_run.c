@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "bench/kernel.h"
 #include "bench/run_log.h"
 #include "bench/session_priv.h"
 
@@ -495,6 +496,8 @@ session_load_run(struct session *s, struct bench_run *run)
 			  run->rc == 124.0 ? "timed out (exit status %.0f)"
 					   : "exit status %.0f",
 			  run->rc);
+	if (s->plan->kernel)
+		kernel_guards(run);
 	check_markers(s, run);
 	check_files(s, run);
 	check_clock(run);

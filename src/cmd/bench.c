@@ -408,6 +408,12 @@ run_take_patch(void *opaque, const char *text, struct err *err)
 }
 
 static int
+run_take_launch(void *opaque, const char *text, struct err *err)
+{
+	return run_add_word(opaque, LINE_LAUNCH, text, err);
+}
+
+static int
 run_add_to(struct line_list *list, const char *text, struct err *err)
 {
 	if (list->n == LINE_MAX_LIST)
@@ -430,6 +436,12 @@ run_take_metric(void *opaque, const char *text, struct err *err)
 			  err);
 }
 
+static int
+run_take_grid(void *opaque, const char *text, struct err *err)
+{
+	return run_add_to(&((struct run_call *)opaque)->line.grid, text, err);
+}
+
 static const struct cmd_option run_options[] = {
 	{ 0, "pod", "POD",
 	  "run here: local, a pod, user@host[:port]; repeatable", CMD_TAKE,
@@ -442,6 +454,17 @@ static const struct cmd_option run_options[] = {
 	  CMD_TAKE, .take = run_take_env },
 	{ 0, "patch", "FILE", "a patch of the arm before it", CMD_TAKE,
 	  .take = run_take_patch },
+	{ 0, "kernel", "FILE", "time the functions of this module on the pods",
+	  CMD_TEXT, CMD_AT(run_call, line.kernel) },
+	{ 0, "task", "FILE", "the module of their inputs (task.py)", CMD_TEXT,
+	  CMD_AT(run_call, line.task) },
+	{ 0, "function", "NAME", "that one, not what its make() returns",
+	  CMD_TEXT, CMD_AT(run_call, line.function) },
+	{ 0, "launch", "NAME=VALUE",
+	  "a setting of the kernel of the arm before", CMD_TAKE,
+	  .take = run_take_launch },
+	{ 0, "grid", "NAME=V1,V2", "a variant for each value; repeatable",
+	  CMD_TAKE, .take = run_take_grid },
 	{ 0, "prepare", "CMD", "run this before each run", CMD_TEXT,
 	  CMD_AT(run_call, line.prepare) },
 	{ 0, "in", "DIR", "the working folder on the pods", CMD_TEXT,
@@ -476,12 +499,18 @@ static int
 check_run(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	const struct bench_line *line = &((struct run_call *)opaque)->line;
-	bool described = line->pods.n > 0 || line->n_words > 0;
+	bool described =
+		line->pods.n > 0 || line->n_words > 0 || line->kernel != NULL;
 
 	if ((args->argc == 1) == described || (described && line->pods.n == 0))
 		return err_set(err, ERR_USAGE,
 			       "bench run: name one file (a bench.json), or "
 			       "--pod and --control and --variant");
+	if (line->kernel == NULL &&
+	    (line->grid.n > 0 || line->task != NULL || line->function != NULL))
+		return err_set(err, ERR_USAGE,
+			       "bench run: --task, --function and --grid are "
+			       "of a --kernel");
 	return 0;
 }
 
@@ -620,6 +649,8 @@ const struct cmd cmd_bench_run = {
 		"and --patch are of the arm named before them (--env before "
 		"any\narm of all), a variant without CMD runs the control's, "
 		"--prepare stands before each run.\n"
+		"With --kernel one process times all arms: a file of TAG=FILE "
+		"takes the module's place.\n"
 		"Every run is a job of its own on the pod: a dropped link, a "
 		"closed laptop or a killed\nhgym-tui changes nothing there, "
 		"and `bench attach` takes it up. Ctrl-C leaves it running.",

@@ -35,6 +35,8 @@ WARM_ROUNDS = 2
 CPU_CALLS = 16
 GPU_CALLS = 256
 GPU_PASS_MS = 2.0
+GPU_WARM_S = 0.3
+EAGER_CALLS = 20
 # GB/s of memory and TFLOP/s of dense bfloat16, as the makers print them.
 PEAKS = (("H200", 4800, 989), ("H100 NVL", 3938, 835),
          ("H100 PCIe", 2039, 756), ("H100", 3352, 989), ("B200", 8000, 2250),
@@ -196,6 +198,7 @@ class Cpu:
         """New inputs for every call of the pass that follows."""
         for arm in arms:
             arm.slots = [twin(fresh(i)) for i in range(len(arm.slots))]
+        gc.collect()
 
     def renewed(self, n):
         return range(n)
@@ -242,14 +245,14 @@ class Cuda(Cpu):
     def prepare(self, arms, failed):
         """Compile and capture; without graphs for all where one fails."""
         torch = self.torch
-        self.mode = "graph"
         for arm in arms:
             with failed(arm), variables(arm.env):
-                arm.graph = None
                 for _ in range(3):
                     arm.out = [arm.call(*args) for args in arm.slots[:2]]
                 torch.cuda.synchronize()
         for arm in [arm for arm in arms if arm.error is None]:
+            if self.mode == "eager":
+                break
             try:
                 with variables(arm.env):
                     graph = torch.cuda.CUDAGraph()
@@ -264,8 +267,13 @@ class Cuda(Cpu):
                     torch.cuda.synchronize()
         for arm in [arm for arm in arms if arm.error is None]:
             with failed(arm):
-                once = max(self.elapsed(arm, 1), 1e-3)
+                once = max(self.elapsed(arm, 5) / 5, 1e-3)
                 arm.replays = max(1, min(200, math.ceil(GPU_PASS_MS / once)))
+        # The clocks of a card that idled rise for a while.
+        end = NOW() + GPU_WARM_S * 1e9
+        while arms[0].error is None and NOW() < end:
+            with failed(arms[0]):
+                self.elapsed(arms[0], 10)
 
     def renewed(self, n):
         return range(n) if self.mode == "eager" else [random.randrange(n)]
@@ -324,19 +332,20 @@ class Cuda(Cpu):
         """What a call costs where the host launches it."""
         torch, n = self.torch, len(arm.slots)
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        times, host = [], []
+        times, host, passes = [], [], math.ceil(EAGER_CALLS / n)
         for _ in range(5):
             torch.cuda.synchronize()
             begin.record()
             start = NOW()
-            for args in arm.slots:
-                arm.call(*args)
-            host.append((NOW() - start) / 1e3 / n)
+            for _ in range(passes):
+                for args in arm.slots:
+                    arm.call(*args)
+            host.append((NOW() - start) / 1e3 / n / passes)
             end.record()
             torch.cuda.synchronize()
-            times.append(begin.elapsed_time(end) * 1e3 / n)
+            times.append(begin.elapsed_time(end) * 1e3 / n / passes)
         eager = statistics.median(times)
-        idle = 1.0 - us / eager if self.mode == "graph" else None
+        idle = max(0.0, 1.0 - us / eager) if self.mode == "graph" else None
         return {"eager_us": eager, "launch_us": max(0.0, eager - us),
                 "host_us": statistics.median(host), "idle_share": idle,
                 "host_bound": idle > 0.5 if idle is not None
@@ -465,7 +474,6 @@ class Bench:
         order = alive[1:] + alive[:1] if first \
             else random.sample(alive, len(alive))
         self.clock.refresh(alive, fresh)
-        gc.collect()
         took = {}
         for arm in order:
             with self.failed(arm), variables(arm.env):
@@ -475,12 +483,12 @@ class Bench:
         return {arm: us for arm, us in took.items() if arm.error is None}
 
     def precise(self):
-        """Is every arm's difference known to a quarter of the margin?"""
+        """Is every arm's difference known to a tenth of the margin?"""
         control = self.arms[0].times
         for arm in self.alive()[1:]:
             ratio = [math.log(a / b) for a, b in zip(arm.times, control)]
             if 2 * statistics.stdev(ratio) / math.sqrt(len(ratio)) > \
-                    self.spec["margin"] / 4:
+                    self.spec["margin"] / 10:
                 return False
         return True
 

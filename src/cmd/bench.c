@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "bench/drive.h"
@@ -26,6 +27,7 @@
 #include "bench/make.h"
 #include "bench/noise.h"
 #include "bench/noise_register.h"
+#include "bench/page.h"
 #include "bench/run_log.h"
 #include "bench/show.h"
 #include "bench/start.h"
@@ -189,6 +191,18 @@ bench_print_verdict(const cJSON *verdict, enum out_format print,
 	return rc;
 }
 
+/* The page for a pull request. */
+static int
+bench_print_page(const struct bench_drive *drive, const cJSON *verdict,
+		 const char *behind, struct err *err)
+{
+	AUTO_BUF text = buf_new(MAX_REPORT);
+
+	page_md(&text, verdict, drive->plan, drive->path);
+	buf_append_str(&text, behind);
+	return cmd_print(&text, err);
+}
+
 /* The verdict of a folder, and how the bench stands, to stdout. */
 static int
 bench_print_report(const struct bench_drive *drive, enum out_format print,
@@ -209,7 +223,9 @@ bench_print_report(const struct bench_drive *drive, enum out_format print,
 
 	json_add_string(verdict, "state", is_there ? state.state : "unknown");
 	bench_waits_json(verdict, drive->path, state.state);
-	return bench_print_verdict(verdict, print, behind, err);
+	return print == OUT_MD
+		       ? bench_print_page(drive, verdict, behind, err)
+		       : bench_print_verdict(verdict, print, behind, err);
 }
 
 /*
@@ -679,8 +695,15 @@ const struct cmd cmd_bench_attach = {
 /* How long `bench abort` waits for the one who drives it to let go. */
 #define ABORT_WAIT_S 30
 
+struct show_call {
+	struct bench_ask ask; /* of it nothing but `print` */
+	const char *plot;     /* NULL: no picture */
+};
+
 static const struct cmd_option show_options[] = {
 	BENCH_PRINT_OPTIONS(bench_ask, ""),
+	{ 0, "plot", "FILE", "write the blocks as a picture there (SVG)",
+	  CMD_TEXT, CMD_AT(show_call, plot) },
 	CMD_OPTIONS_END,
 };
 
@@ -851,19 +874,34 @@ show_stored(struct cmd_args *args, enum out_format print, struct err *err)
 	return status;
 }
 
+/* The picture, where one is asked for. */
+static int
+show_plot(const struct bench_drive *drive, const char *file, struct err *err)
+{
+	AUTO_BUF text = buf_new(MAX_REPORT);
+	AUTO_JSON verdict = file != NULL ? bench_verdict(drive) : NULL;
+
+	if (file == NULL)
+		return 0;
+	page_svg(&text, verdict);
+	return file_replace(file, buf_str(&text), err);
+}
+
 static int
 exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
-	const struct bench_ask *call = opaque;
+	const struct show_call *call = opaque;
 	struct bench_named named;
 	const struct bench_drive drive = named_drive(args, &named);
 	int status;
 
 	if (bench_named_open(&named, args->argv[0], err) != 0)
-		return err->code == ERR_NODATA
-			       ? show_stored(args, call->print, err)
+		return err->code == ERR_NODATA && call->plot == NULL
+			       ? show_stored(args, call->ask.print, err)
 			       : -1;
-	status = bench_print_report(&drive, call->print, err);
+	status = show_plot(&drive, call->plot, err);
+	if (status == 0)
+		status = bench_print_report(&drive, call->ask.print, err);
 	plan_release(&named.plan);
 	return status;
 }
@@ -946,9 +984,11 @@ const struct cmd cmd_bench_show = {
 	.name = "bench show",
 	.usage = "[OPTIONS] ID",
 	.summary = "show the verdict and the numbers of a bench",
-	.help = "ID may be cut short while it stays the only one.",
+	.help = "ID may be cut short while it stays the only one. --md is a "
+		"page for a pull request:\nverdict, blocks as dots, numbers, "
+		"pods and versions, commands, and the definition.",
 	.options = show_options,
-	.size = sizeof(struct bench_ask),
+	.size = sizeof(struct show_call),
 	OF_ONE_BENCH,
 	.exec = exec_show,
 };

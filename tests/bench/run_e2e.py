@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.dom.minidom
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ["HGYM_SRC"]
@@ -327,6 +328,31 @@ def refused(rig):
     ok(done.returncode == 0, "is cleaned", done.stderr)
 
 
+def page(rig):
+    """bench show --md and --plot of the bench of one_line."""
+    picture = os.path.join(rig.dir, "line.svg")
+    done = rig.tui("bench", "show", "line", "--md", "--plot", picture)
+    text = done.stdout.decode()
+    rows = [row for row in text.splitlines() if row.startswith("    patched ")]
+    ok("**patched: FASTER by " in text and len(rows) == 1 and
+       1 <= rows[0].count("o") <= 3 and rows[0].index("|") <
+       rows[0].index("o") < rows[0].index("]"),
+       "a page has the verdict and its blocks as dots", text)
+    ok(all(word in text for word in (
+        "- pod local: Linux", "seed 42", "- when: 20",
+        '{"tag":"patched",', "SLOW")) and "hunter2" not in text and
+       '"HF_TOKEN":"..."' in text,
+       "where, when and by what it was measured, but no secret", text)
+    tree = xml.dom.minidom.parse(picture)
+    dots = tree.getElementsByTagName("circle")
+    ok(len(dots) == 6 and
+       len({dot.getAttribute("cy") for dot in dots}) == 2,
+       "the picture has a dot a block", tree.toxml())
+    done = rig.tui("bench", "show", "line", "--plot", "/nowhere/x.svg")
+    ok(done.returncode == 1 and not done.stdout and
+       b"/nowhere/x.svg" in done.stderr, "or says why it is not there", done)
+
+
 def one_line(rig):
     """A bench of the words of its command line, without a file."""
     work = os.path.join(rig.dir, "work")
@@ -335,7 +361,8 @@ def one_line(rig):
     with open(os.path.join(work, "step"), "w") as stream:
         stream.write("2000\n")
     words = ["bench", "run", "--pod", "local", "--in", work, "--name", "line",
-             "--env", "NOISE=0.002", "--control",
+             "--env", "NOISE=0.002", "--env", "HF_TOKEN=hunter2",
+             "--control",
              "STEP_MS=$(cat step) sh workload.sh", "--variant", "patched",
              "--patch", "fast.patch", "--variant",
              "env=STEP_MS=$SLOW sh workload.sh", "--env", "SLOW=2100",
@@ -344,7 +371,8 @@ def one_line(rig):
     done = rig.tui(*words, "--dry-run", cwd=rig.dir)
     plan = json.loads(done.stdout.splitlines()[-1])
     arms = {v["tag"]: v for v in plan["variants"]}
-    ok(plan["workload"]["env"] == {"NOISE": "0.002"} and
+    ok(plan["workload"]["env"] == {"NOISE": "0.002",
+                                   "HF_TOKEN": "hunter2"} and
        arms["env"]["env"] == {"SLOW": "2100"} and
        "env" not in arms["patched"] and
        arms["patched"]["patch"] == os.path.join(rig.dir, "fast.patch"),
@@ -359,6 +387,7 @@ def one_line(rig):
                  done.stderr), "it tells what is left", done.stderr)
     kept = json.load(open(os.path.join(rig.folder("line"), "bench.json")))
     ok(kept == plan, "its plan is kept")
+    page(rig)
     for wrong, why in ((words[:2] + words[4:], "name one file"),
                        (words + ["plan.json"], "name one file"),
                        (words[:2] + ["--pod", "nowhere"] + words[4:],

@@ -258,12 +258,17 @@ line_add_window(cJSON *metric, const char *text, struct err *err)
 static int
 line_add_metric(cJSON *root, const struct bench_line *line, struct err *err)
 {
-	cJSON *metric = cJSON_AddObjectToObject(root, "metric");
+	cJSON *metric = cJSON_AddObjectToObject(root, "metric"), *also = NULL;
 	const char *key = line->metrics.n > 0	 ? line->metrics.v[0]
 			  : line->kernel != NULL ? "us"
 						 : "step_ms";
 
 	json_add_string(metric, "key", key);
+	if (line->metrics.n > 1)
+		also = cJSON_AddArrayToObject(metric, "also");
+	for (size_t i = 1; i < line->metrics.n; i++)
+		cJSON_AddItemToArray(also,
+				     cJSON_CreateString(line->metrics.v[i]));
 	if (bench_metric_is_rate(key))
 		json_add_string(metric, "direction", "higher");
 	return line->window != NULL ? line_add_window(metric, line->window, err)

@@ -311,6 +311,8 @@ check_window(const struct json_reader *r, const cJSON *object, const char *path,
 
 static const struct json_field metric_keys[] = {
 	KEY("key", TEXT, key, REQUIRED),
+	KEY("also", TEXTS, LIST(also, PLAN_MAX_TEXTS), .is_right = is_variable,
+	    .what = "the name of a number"),
 	{ "parser", JSON_AS_FIXED, .words = bench_metric_parsers },
 	KEY("direction", EITHER, rule.higher, WORDS("lower", "higher")),
 	KEY("tok_kind", CHOICE, rule.tok_kind, WORDS("cumulative", "interval")),

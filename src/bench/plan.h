@@ -98,6 +98,7 @@ struct plan {
 	struct plan_texts data; /* paths on the pod that data_sha256 is of */
 	/* metric */
 	char *key;
+	struct plan_texts also; /* other metrics, each with its own verdict */
 	struct judge_rule rule; /* window, tok_kind, margin, losses .. */
 	/* arms: the control first, then in the order of the file */
 	struct plan_variant *variants;

@@ -651,6 +651,22 @@ add_kernel(struct facts *facts, const cJSON *arm, const cJSON *one)
 	}
 }
 
+/* The verdicts of the other metrics, a line each. */
+static void
+add_metrics(struct report *r)
+{
+	const cJSON *row,
+		*all = cJSON_GetObjectItemCaseSensitive(r->root, "metrics");
+
+	if (cJSON_GetArraySize(all) > 0)
+		facts_section(r->facts, "other metrics");
+	cJSON_ArrayForEach(row, all)
+	{
+		report_line(&r->line, row);
+		add(r, txt(row, "metric"), FACT_PLAIN);
+	}
+}
+
 /* What the probe said of each arm of a kernel bench. */
 static void
 add_kernels(struct facts *facts, const cJSON *verdict)
@@ -666,7 +682,8 @@ add_kernels(struct facts *facts, const cJSON *verdict)
 		{ .label = "TFLOP/s", .kind = FMT_MEASURE, .decimals = 2 },
 		{ .label = "of peak", .kind = FMT_NUMBER },
 	};
-	const cJSON *all = verdict_list(verdict, "kernels"), *arm, *one;
+	const cJSON *all = cJSON_GetObjectItemCaseSensitive(verdict, "kernels");
+	const cJSON *arm, *one;
 	const char *mode = txt(cJSON_GetArrayItem(all, 0), "mode");
 
 	if (mode[0] == '\0')
@@ -725,6 +742,7 @@ report_facts(struct facts *facts, const cJSON *verdict)
 		facts_section(facts, "the best");
 		facts_text(facts, "", FACT_STRONG, "%s", txt(best, "text"));
 	}
+	add_metrics(&r);
 	add_kernels(facts, verdict);
 	facts_section(facts, "runs");
 	cJSON_ArrayForEach(arm, verdict_list(verdict, "arms")) add_arm(&r, arm);

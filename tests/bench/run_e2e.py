@@ -367,6 +367,8 @@ def one_line(rig):
              "--patch", "fast.patch", "--variant",
              "env=STEP_MS=$SLOW sh workload.sh", "--env", "SLOW=2100",
              "--prepare", "echo step:1/100 train_time:1ms; test -f step",
+             "--metric", "step_ms", "--metric", "peak_mem_mib",
+             "--metric", "wall_s", "--metric", "nothing",
              "--blocks", "3", "--gap", "0", "--minutes", "9", "--no-aa"]
     done = rig.tui(*words, "--dry-run", cwd=rig.dir)
     plan = json.loads(done.stdout.splitlines()[-1])
@@ -382,6 +384,13 @@ def one_line(rig):
     found = {c["variant"]: c for c in json.loads(done.stdout)["contrasts"]}
     check_faster(found["patched"], "its patch: faster")
     ok(found["env"]["verdict"] == "SLOWER", "its variable: slower", found)
+    also = {m["metric"]: m for m in json.loads(done.stdout)["metrics"]}
+    arms = also["peak_mem_mib"]["arms"]
+    ok([arm["median"] for arm in arms] == [3205.0] * 3 and
+       also["peak_mem_mib"]["contrasts"][0]["pct"] == 0.0 and
+       also["wall_s"]["arms"][0]["valid"] == 3 and
+       also["nothing"]["contrasts"][0]["verdict"] == "INVALID",
+       "each metric has a verdict of its own", also)
     ok(b" is over (12 of 12)" in done.stderr and
        re.search(rb" is over \(\d of 12; about \d+\.\d minutes left\)",
                  done.stderr), "it tells what is left", done.stderr)

@@ -16,51 +16,8 @@
 #include "bench/run_log.h"
 
 #define MAX_COMMAND 65536U
-#define LOCAL	    "local"
 /* Processes of a kernel bench, which are its blocks. */
 #define KERNEL_BLOCKS 3
-
-/* "[user@]host[:port]" as a pod that no configuration has. */
-static cJSON *
-line_ssh_pod(const char *name)
-{
-	const char *host = strchr(name, '@') + 1;
-	char *id = xstrndup(host, strcspn(host, ":"));
-	cJSON *pod = cJSON_CreateObject();
-
-	json_add_string(pod, "id", id);
-	json_add_string(pod, "ssh", name);
-	free(id);
-	return pod;
-}
-
-/* One pod, appended to the array. */
-static int
-line_add_pod(cJSON *array, const char *name, const struct conf *conf,
-	     struct err *err)
-{
-	cJSON *pod, *known;
-
-	if (strcmp(name, LOCAL) == 0 && conf_find_pod(conf, name) < 0) {
-		pod = cJSON_CreateObject();
-		json_add_string(pod, "id", LOCAL);
-		json_add_string(pod, "transport", "local");
-		cJSON_AddItemToArray(array, pod);
-		return 0;
-	}
-	if (strchr(name, '@') != NULL) {
-		cJSON_AddItemToArray(array, line_ssh_pod(name));
-		return 0;
-	}
-	known = bench_make_pods(NULL, name, conf, err);
-	if (known == NULL)
-		return -1;
-	while (cJSON_GetArraySize(known) > 0)
-		cJSON_AddItemToArray(array,
-				     cJSON_DetachItemFromArray(known, 0));
-	cJSON_Delete(known);
-	return 0;
-}
 
 static bool
 line_is_local(const struct bench_line *line, const struct conf *conf)
@@ -69,7 +26,7 @@ line_is_local(const struct bench_line *line, const struct conf *conf)
 		int at = conf_find_pod(conf, line->pods.v[i]);
 
 		if (at >= 0 ? conf->pods[at].transport != CONF_LOCAL
-			    : strcmp(line->pods.v[i], LOCAL) != 0)
+			    : strcmp(line->pods.v[i], MAKE_LOCAL) != 0)
 			return false;
 	}
 	return true;
@@ -235,27 +192,6 @@ line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
 }
 
 static int
-line_add_window(cJSON *metric, const char *text, struct err *err)
-{
-	cJSON *node = cJSON_AddObjectToObject(metric, "window");
-	struct str rest = str_from(text), first;
-	double lo, hi;
-
-	if (strcmp(text, "auto") == 0) {
-		json_add_string(node, "mode", "auto");
-		return 0;
-	}
-	if (!str_next(&rest, ':', &first) || !str_to_double(first, &lo) ||
-	    !str_to_double(rest, &hi))
-		return err_set(err, ERR_USAGE,
-			       "--window %s: expected LO:HI, or auto", text);
-	json_add_string(node, "mode", "fixed");
-	json_add_number(node, "lo", lo);
-	json_add_number(node, "hi", hi);
-	return 0;
-}
-
-static int
 line_add_metric(cJSON *root, const struct bench_line *line, struct err *err)
 {
 	cJSON *metric = cJSON_AddObjectToObject(root, "metric"), *also = NULL;
@@ -271,8 +207,9 @@ line_add_metric(cJSON *root, const struct bench_line *line, struct err *err)
 				     cJSON_CreateString(line->metrics.v[i]));
 	if (bench_metric_is_rate(key))
 		json_add_string(metric, "direction", "higher");
-	return line->window != NULL ? line_add_window(metric, line->window, err)
-				    : 0;
+	return line->window != NULL
+		       ? bench_make_window(metric, line->window, err)
+		       : 0;
 }
 
 static int
@@ -304,9 +241,13 @@ line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 			json_add_string(workload, "task", line->task);
 	}
 	node = cJSON_AddArrayToObject(root, "pods");
-	for (size_t i = 0; i < line->pods.n; i++)
-		if (line_add_pod(node, line->pods.v[i], conf, err) != 0)
+	for (size_t i = 0; i < line->pods.n; i++) {
+		cJSON *pod = bench_make_pod(conf, line->pods.v[i], err);
+
+		if (pod == NULL)
 			return -1;
+		cJSON_AddItemToArray(node, pod);
+	}
 	node = cJSON_AddObjectToObject(root, "design");
 	if (line->no_aa)
 		cJSON_AddBoolToObject(node, "aa", false);

@@ -21,10 +21,9 @@ enum line_kind {
 };
 
 #define LINE_MAX_WORDS 256
-#define LINE_MAX_LIST  16
 
 struct line_list {
-	const char *v[LINE_MAX_LIST];
+	const char *const *v;
 	size_t n;
 };
 
@@ -34,8 +33,7 @@ struct bench_line {
 		const char *text;
 	} words[LINE_MAX_WORDS];
 	size_t n_words;
-	/* "local", a pod of the configuration, or [user@]host[:port] */
-	struct line_list pods;
+	struct line_list pods;	  /* see bench_make_pod */
 	struct line_list metrics; /* the first decides; none: step_ms */
 	/* NAME=V1,V2..: a variant for each combination of a kernel's settings
 	 */

@@ -24,6 +24,8 @@
  * this were written late, in heaps: their moments are not known. */
 #define HEAPED_SHARE 0.2
 #define HEAPED_S     3.0
+/* Seconds of telemetry from which a GPU that idles is told of. */
+#define LEAST_SAMPLES 3
 
 /* Where each row of a log ends, in bytes; caller frees. */
 static double *
@@ -449,6 +451,10 @@ check_health(struct session *s, struct bench_run *run)
 	if (h->foreign[0] != '\0')
 		guard_add(&run->hits, GUARD_FOREIGN, s->plan->refuse_foreign,
 			  "pids %s were on its GPUs too", h->foreign);
+	if (!s->plan->kernel && h->n_gpu >= LEAST_SAMPLES && h->util_pct < 50.0)
+		guard_add(&run->hits, GUARD_HOST_BOUND, false,
+			  "the GPU idled %.0f%% of the time",
+			  100.0 - h->util_pct);
 	if (h->load1 > h->cores)
 		guard_add(&run->hits, GUARD_LOAD, false,
 			  "a load of %.1f on %.0f cores when it began",

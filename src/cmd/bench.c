@@ -377,7 +377,8 @@ named_drive(const struct cmd_args *args, const struct bench_named *named)
 /* `bench run`: a file, or a line that describes the bench. */
 struct run_call {
 	struct bench_ask ask;
-	struct bench_line line;
+	struct bench_line line; /* its lists are these: */
+	struct cmd_list pods, metrics, grid;
 };
 
 static const struct run_call run_defaults = {
@@ -399,69 +400,23 @@ run_add_word(struct run_call *call, enum line_kind kind, const char *text,
 	return 0;
 }
 
-static int
-run_take_control(void *opaque, const char *text, struct err *err)
-{
-	return run_add_word(opaque, LINE_CONTROL, text, err);
-}
+#define RUN_TAKE(name, kind)                                                   \
+	static int run_take_##name(void *call, const char *text,               \
+				   struct err *err)                            \
+	{                                                                      \
+		return run_add_word(call, kind, text, err);                    \
+	}
 
-static int
-run_take_variant(void *opaque, const char *text, struct err *err)
-{
-	return run_add_word(opaque, LINE_VARIANT, text, err);
-}
-
-static int
-run_take_env(void *opaque, const char *text, struct err *err)
-{
-	return run_add_word(opaque, LINE_ENV, text, err);
-}
-
-static int
-run_take_patch(void *opaque, const char *text, struct err *err)
-{
-	return run_add_word(opaque, LINE_PATCH, text, err);
-}
-
-static int
-run_take_launch(void *opaque, const char *text, struct err *err)
-{
-	return run_add_word(opaque, LINE_LAUNCH, text, err);
-}
-
-static int
-run_add_to(struct line_list *list, const char *text, struct err *err)
-{
-	if (list->n == LINE_MAX_LIST)
-		return err_set(err, ERR_USAGE, "%s: more than %d of them", text,
-			       LINE_MAX_LIST);
-	list->v[list->n++] = text;
-	return 0;
-}
-
-static int
-run_take_pod(void *opaque, const char *text, struct err *err)
-{
-	return run_add_to(&((struct run_call *)opaque)->line.pods, text, err);
-}
-
-static int
-run_take_metric(void *opaque, const char *text, struct err *err)
-{
-	return run_add_to(&((struct run_call *)opaque)->line.metrics, text,
-			  err);
-}
-
-static int
-run_take_grid(void *opaque, const char *text, struct err *err)
-{
-	return run_add_to(&((struct run_call *)opaque)->line.grid, text, err);
-}
+RUN_TAKE(control, LINE_CONTROL)
+RUN_TAKE(variant, LINE_VARIANT)
+RUN_TAKE(env, LINE_ENV)
+RUN_TAKE(patch, LINE_PATCH)
+RUN_TAKE(launch, LINE_LAUNCH)
 
 static const struct cmd_option run_options[] = {
 	{ 0, "pod", "POD",
-	  "run here: local, a pod, user@host[:port]; repeatable", CMD_TAKE,
-	  .take = run_take_pod },
+	  "run here: local, a pod, user@host[:port]; repeatable", CMD_LIST,
+	  CMD_AT(run_call, pods) },
 	{ 0, "control", "CMD", "what the variants are compared with", CMD_TAKE,
 	  .take = run_take_control },
 	{ 0, "variant", "TAG[=CMD]", "a variant; repeatable", CMD_TAKE,
@@ -480,7 +435,7 @@ static const struct cmd_option run_options[] = {
 	  "a setting of the kernel of the arm before", CMD_TAKE,
 	  .take = run_take_launch },
 	{ 0, "grid", "NAME=V1,V2", "a variant for each value; repeatable",
-	  CMD_TAKE, .take = run_take_grid },
+	  CMD_LIST, CMD_AT(run_call, grid) },
 	{ 0, "prepare", "CMD", "run this before each run", CMD_TEXT,
 	  CMD_AT(run_call, line.prepare) },
 	{ 0, "in", "DIR", "the working folder on the pods", CMD_TEXT,
@@ -488,8 +443,8 @@ static const struct cmd_option run_options[] = {
 	{ 0, "name", "NAME", "the bench's name", CMD_TEXT,
 	  CMD_AT(run_call, line.name) },
 	{ 0, "metric", "M",
-	  "step_ms, or the key of a score in JSON; repeatable", CMD_TAKE,
-	  .take = run_take_metric },
+	  "step_ms, or the key of a score in JSON; repeatable", CMD_LIST,
+	  CMD_AT(run_call, metrics) },
 	{ 0, "window", "LO:HI", "steps measured, or auto (20:100)", CMD_TEXT,
 	  CMD_AT(run_call, line.window) },
 	{ 0, "blocks", "N", "blocks on each pod (default 6)", CMD_NUMBER,
@@ -515,10 +470,14 @@ static const struct cmd_option attach_options[] = {
 static int
 check_run(const struct cmd_args *args, void *opaque, struct err *err)
 {
-	const struct bench_line *line = &((struct run_call *)opaque)->line;
+	struct run_call *call = opaque;
+	struct bench_line *line = &call->line;
 	bool described =
-		line->pods.n > 0 || line->n_words > 0 || line->kernel != NULL;
+		call->pods.n > 0 || line->n_words > 0 || line->kernel != NULL;
 
+	line->pods = (struct line_list){ call->pods.v, call->pods.n };
+	line->metrics = (struct line_list){ call->metrics.v, call->metrics.n };
+	line->grid = (struct line_list){ call->grid.v, call->grid.n };
 	if ((args->argc == 1) == described || (described && line->pods.n == 0))
 		return err_set(err, ERR_USAGE,
 			       "bench run: name one file (a bench.json), or "

@@ -50,7 +50,8 @@ WRONG = (
      "below 1e+09 (see hgym-tui collect --help)"),
     ("pods check --timeout inf", "pods check: --timeout inf: expected a "
      "number from 0 to 3600 (see hgym-tui pods check --help)"),
-    ("bench run", "bench run: name one file (a bench.json)"),
+    ("bench run", "bench run: name one file (a bench.json), or --pod and "
+     "--control and --variant"),
     ("bench run a b", "bench run: name one file (a bench.json)"),
     ("bench show", "bench show: name one bench by its ID"),
     ("bench abort a b", "bench abort: name one bench by its ID"),

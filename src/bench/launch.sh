@@ -137,8 +137,14 @@ op_start() {
 	done
 	test -d "$HB_CWD" || { say "error no folder $HB_CWD"; return; }
 	mkdir "$job" || { say "error cannot make $job"; return; }
+	probe=
+	if test -n "${HB_PROBE:-}"; then
+		printf '%s' "$HB_PROBE" >"$job/probe.py"
+		# shellcheck disable=SC2016
+		probe='export HGYM_PROBE="$PWD/probe.py"; '
+	fi
 	# shellcheck disable=SC2016
-	printf '%s\n%s\nexec %s\n' 'cd "$HB_CWD" || exit 126' \
+	printf '%s\n%s\nexec %s\n' "$probe"'cd "$HB_CWD" || exit 126' \
 		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
 HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"

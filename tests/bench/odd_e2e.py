@@ -142,6 +142,26 @@ def gpus(rig, sshd):
 
 
 @over_sshd
+def idle(rig, sshd):
+    """A GPU that waits for its host: told beside the verdict."""
+    put(os.path.join(rig.tools, "nvidia-smi"),
+        SMI.replace("300.1, 99", "300.1, 6").replace("sleep 1", "sleep 0.1")
+        % {"dir": rig.tools}, 0o755)
+    path = rig.bench("idle", [sshd.pod("p1", gpus=[0])],
+                     {"env": {"STEP_MS": "1900"}}, workload={
+        "env": {"STEP_MS": "2000", "WAIT_FOR":
+                "test $(lines_of \"$job/gpu.csv\") -gt 3"}})
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = verdict_of(done)
+    check_faster(found, "of a GPU that idles: faster")
+    ok({"guard": "host-bound", "hard": False,
+        "text": "the GPU idled 94% of the time"} in found["guards"],
+       "but host-bound", found["guards"])
+    ok(all(r["state"] != "measured" for r in json.loads(done.stdout)["runs"]),
+       "which spoils no run", done.stdout)
+
+
+@over_sshd
 def hot_before(rig, sshd):
     """What throttles before the window began is nobody's loss."""
     smi = os.path.join(rig.tools, "nvidia-smi")
@@ -660,6 +680,6 @@ def buffered(rig, sshd):
     rig.clean("rows")
 
 
-sys.exit(run_tests((buffered, gpus, hot_before, always_hot, foreign, stalled,
+sys.exit(run_tests((buffered, gpus, idle, hot_before, always_hot, foreign, stalled,
                     other_work, runtimes, false_clock, hooks, at_the_end,
                     without_flock, best), ("flock",)))

@@ -57,7 +57,7 @@ enum board_column {
 
 static const struct list_column board_columns[COLUMN_COUNT] = {
 	[COLUMN_RANK] = { "#", 2, 0, FMT_NUMBER, .decimals = 0 },
-	[COLUMN_RECIPE] = { "RECIPE / seed", 16, .grow = true },
+	[COLUMN_RECIPE] = { "RECIPE / seed", 16, .grow = true, .name = true },
 	[COLUMN_N] = { "n", 2, 0, FMT_NUMBER, .decimals = 0 },
 	[COLUMN_SCORE] = { "MEAN", 9, 0, FMT_NUMBER, .decimals = 5 },
 	[COLUMN_SD] = { "±sd", 8, 0, FMT_NUMBER, .decimals = 5 },
@@ -250,6 +250,17 @@ line_id(void *user, size_t i)
 	return str_hash(str_from(row->path)) + 1 + row->run.run_index;
 }
 
+/* A seed stays below its group. */
+static size_t
+line_parent(void *user, size_t i)
+{
+	const struct board_view *view = user;
+
+	while (view->lines[i].row != SIZE_MAX)
+		i--;
+	return i;
+}
+
 /* The groups as they are ranked, and the runs of the unfolded one. */
 static void
 fill_lines(struct board_view *view)
@@ -258,7 +269,7 @@ fill_lines(struct board_view *view)
 					     .n_columns = COLUMN_COUNT,
 					     .cell = line_cell,
 					     .id = line_id,
-					     .filtered = COLUMN_RECIPE };
+					     .parent = line_parent };
 
 	view->n_lines = 0;
 	for (size_t i = 0; i < view->board.n_groups; i++) {
@@ -527,6 +538,15 @@ board_list(void *state, struct ui_shared *shared)
 	return &view->list;
 }
 
+/* The group of the selected line, SIZE_MAX: none is selected. */
+static size_t
+selected_group(const struct board_view *view)
+{
+	size_t line = list_row(&view->list);
+
+	return line != SIZE_MAX ? view->lines[line].group : SIZE_MAX;
+}
+
 static void
 board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect r)
@@ -554,9 +574,9 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		/* A line a group, the axis and the frame; or nothing. */
 		spread = spread > 0 ? int_min(spread + 3, over) : 0;
 	}
-	group = view->lines[list_row(&view->list)].group;
+	group = selected_group(view);
 	table = rect_take_top(&r, height);
-	if (spread > 0)
+	if (spread > 0 && group != SIZE_MAX)
 		draw_spread(&view->board, group, canvas,
 			    rect_take_top(&r, spread));
 	list_draw(
@@ -567,7 +587,7 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			   shared->baseline == NULL && shared->reference == NULL
 				   ? " · R sets the reference"
 				   : ""));
-	if (details > 0)
+	if (details > 0 && group != SIZE_MAX)
 		draw_verdict(&view->board, group, canvas,
 			     canvas_box(canvas, r, "Verdict"));
 }
@@ -594,8 +614,8 @@ static void
 open_line(struct board_view *view, struct ui_shared *shared)
 {
 	const struct model_run *mr = selected_run(view, shared);
-	size_t g = view->lines[list_row(&view->list)].group;
-	const struct board_group *group = &view->board.groups[g];
+	const struct board_group *group =
+		&view->board.groups[selected_group(view)];
 	bool was_unfolded = is_unfolded(view, group);
 
 	if (mr != NULL) {
@@ -612,8 +632,8 @@ open_line(struct board_view *view, struct ui_shared *shared)
 static void
 set_reference(struct board_view *view, struct ui_shared *shared)
 {
-	size_t g = view->lines[list_row(&view->list)].group;
-	const struct board_group *group = &view->board.groups[g];
+	const struct board_group *group =
+		&view->board.groups[selected_group(view)];
 
 	for (size_t i = 0; i < shared->model->n_runs; i++) {
 		const struct model_run *mr = shared->model->runs[i];
@@ -646,7 +666,7 @@ board_act(void *state, struct ui_shared *shared, enum action action,
 	struct board_view *view = state;
 
 	(void)out;
-	if (view->n_lines == 0)
+	if (selected_group(view) == SIZE_MAX)
 		return false;
 	if (action == ACTION_OPEN || action == ACTION_RIGHT)
 		open_line(view, shared);

@@ -108,12 +108,12 @@ def test_check(p):
 
 
 def test_shell(p):
-    p.send("s")
-    is_seen(p, "$ ssh -t -i ", "s shows the exact command")
+    p.send("$")
+    is_seen(p, "$ ssh -t -i ", "$ shows the exact command")
     is_seen(p, "type yes to go on", "and asks")
     p.send("no\r")
     is_seen(p, "nothing was started", "no is no")
-    p.send("s")
+    p.send("$")
     p.wait_for("type yes to go on", 120)
     p.send("yes\r")
     is_so(p, lambda: not p.screen.alternate, "the screen is left")
@@ -140,7 +140,7 @@ def test_shell(p):
 
 
 def test_end(p):
-    p.send("s")
+    p.send("$")
     p.wait_for("type yes to go on", 120)
     p.send("yes\r")
     until(p, lambda: not p.screen.alternate)
@@ -157,9 +157,9 @@ def test_read_only(config):
     p = start(config, "--read-only")
     p.wait_for("DISK free", 120)
     is_seen(p, "c check", "--read-only shows the key for a check")
-    ok("s shell" not in p.screen.text(), "and none for a shell",
+    ok("$ shell" not in p.screen.text(), "and none for a shell",
        p.screen.text())
-    p.send("s")
+    p.send("$")
     is_seen(p, "--read-only", "and opens none")
     p.send("c")
     is_seen(p, "for a run, as of", "but checks: that reads")
@@ -172,7 +172,7 @@ def test_local():
     p = start(write_config([{"name": "here", "transport": "local",
                              "logs": [os.path.join(home, "*.log")]}]))
     p.wait_for("DISK free", 120)
-    p.send("s")
+    p.send("$")
     is_seen(p, "$ /bin/sh", "a local pod's shell is this machine's")
     p.send("yes\r")
     until(p, lambda: not p.screen.alternate)

@@ -126,6 +126,10 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(POD_MARK, "mark-pod", "Space", IN_PODS, "mark the pod for b and a")  \
 	X(REFERENCE, "reference", "R", IN_RUNS,                                \
 	  "compare all others to this run; again: to none")                    \
+	X(ONLY_MARKED, "only-marked", "*", IN_RUNS,                            \
+	  "fleet and board of the marked runs alone; again: of all")           \
+	X(BASELINE, "baseline", "B", IN_RUNS,                                  \
+	  "type published scores to compare with: name=v1,v2,v3")              \
 	X(SORT, "sort", "s F6", IN_ALL, "sort the list by its next column")    \
 	X(SORT_REVERSE, "sort-reverse", "S", IN_ALL, "turn the order round")   \
 	X(NEXT_RUN, "next-run", "J", IN_ALL, "select the next run")            \
@@ -142,6 +146,7 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(ZOOM_IN, "zoom-in", "z +", IN_CHARTS, "zoom in around the cursor")   \
 	X(ZOOM_OUT, "zoom-out", "Z -", IN_CHARTS, "zoom out")                  \
 	X(ZOOM_RESET, "zoom-reset", "0", IN_CHARTS, "show all of x")           \
+	X(LARGE, "large", "v", IN_CHARTS, "one large chart, or several")       \
 	X(HOLD_Y, "hold-y", "H", IN_CHARTS,                                    \
 	  "y by all of x, or by the part that is shown")                       \
 	X(CHARSET, "charset", "C", IN_ALL, "charts: braille, block, ASCII")    \

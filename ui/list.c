@@ -216,6 +216,8 @@ list_put_in_order(struct list *list)
 
 	for (size_t i = 0; i < list->all; i++) {
 		keys[i] = list_key_of(list, i);
+		if (list->ops->has != NULL && !list->ops->has(list->user, i))
+			continue;
 		if (list_match(list, i) > 0 ||
 		    (keys[i].parent != i &&
 		     list_match(list, keys[i].parent) > 0))
@@ -273,7 +275,7 @@ list_fill(struct list *list, const struct list_ops *ops, void *user,
 	}
 	list->n = 0;
 	list->all = n_rows;
-	if (list_is_ordered(list) || ops->rank != NULL) {
+	if (list_is_ordered(list) || ops->rank != NULL || ops->has != NULL) {
 		list_put_in_order(list);
 	} else {
 		for (; list->n < n_rows; list->n++)
@@ -561,26 +563,35 @@ list_sort_by(struct list *list, size_t sort)
 		  sort > 0 && list->ops->columns[sort - 1].descending);
 }
 
+/* Whether `s` stops at a column: it has a head that is seen. */
+static bool
+list_can_sort(const struct list *list, size_t i)
+{
+	return list->ops->columns[i].title[0] != '\0' &&
+	       (list->height == 0 || list->widths[i] > 0);
+}
+
 /* By the next column, round and round. */
 static void
 list_sort_next(struct list *list)
 {
 	const unsigned char *sorts = list->ops->sorts;
-	size_t i = list->sort, n = list->ops->n_columns;
+	size_t at = list->sort, n = list->ops->n_columns;
 
 	if (sorts != NULL) {
-		for (i = 0; list->sort > 0 && sorts[i] != 0; i++)
-			if (sorts[i] + 1U == list->sort) {
-				i++;
-				break;
-			}
-		list_sort_by(list, sorts[i] != 0 ? sorts[i] + 1U : 0);
-		return;
+		for (n = at = 0; sorts[n] != 0; n++)
+			if (sorts[n] + 1U == list->sort)
+				at = n + 1;
 	}
-	while (i < n && (list->ops->columns[i].title[0] == '\0' ||
-			 (list->height > 0 && list->widths[i] == 0)))
-		i++;
-	list_sort_by(list, i < n ? i + 1 : 0);
+	for (; at < n; at++) {
+		size_t column = sorts != NULL ? sorts[at] : at;
+
+		if (list_can_sort(list, column)) {
+			list_sort_by(list, column + 1);
+			return;
+		}
+	}
+	list_sort_by(list, 0);
 }
 
 bool

@@ -57,6 +57,8 @@ struct list_ops {
 	/* The order where it is sorted by none, the least first; NULL: as
 	 * they are. */
 	double (*rank)(void *user, size_t row);
+	/* Whether it is in the list at all; NULL: each row is. */
+	bool (*has)(void *user, size_t row);
 	/* The row that it stays below, however they are sorted: itself or one
 	 * before it; NULL: none stays below another. */
 	size_t (*parent)(void *user, size_t row);

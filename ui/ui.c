@@ -49,6 +49,7 @@ enum ui_overlay {
 	OVERLAY_EVENTS,
 	OVERLAY_SEARCH,
 	OVERLAY_FILTER,
+	OVERLAY_BASELINE,
 	OVERLAY_ASK,	  /* before something acts on a pod */
 	OVERLAY_QUESTION, /* of a pod */
 	OVERLAY_BENCH,	  /* which bench file, or the form */
@@ -106,6 +107,10 @@ struct ui {
 	size_t n_choices, cap_choices;
 	struct ui_event *events;		    /* owned; as drawn last */
 	struct prompt find, search, filter, answer; /* find: of lists */
+	struct prompt scores;	  /* of the baseline that is typed */
+	struct ui_baseline typed; /* what it says; no name: nothing */
+	char typed_name[FMT_LABEL];
+	double typed_scores[UI_MAX_SCORES];
 	struct form form;
 	char *bench_pods;	/* owned; what OVERLAY_BENCH is for */
 	struct command pending; /* what is asked for */
@@ -165,7 +170,8 @@ ui_configure(struct ui *ui, const struct ui_setup *setup)
 		shared->chart.charset = setup->charset;
 	ui->setup = *setup;
 	ui->keymap = *setup->keymap;
-	shared->baseline = setup->baseline;
+	shared->baseline =
+		ui->typed.name != NULL ? &ui->typed : setup->baseline;
 	shared->group_of = setup->group_of;
 	shared->group_user = setup->group_user;
 	shared->log_colors = setup->log_colors;
@@ -208,6 +214,7 @@ ui_free(struct ui *ui)
 	prompt_release(&ui->find);
 	prompt_release(&ui->search);
 	prompt_release(&ui->filter);
+	prompt_release(&ui->scores);
 	prompt_release(&ui->answer);
 	command_release(&ui->pending);
 	free(ui->question);
@@ -237,6 +244,12 @@ ui_say(struct ui_shared *shared, const char *fmt, ...)
 }
 
 bool
+ui_shows_run(const struct ui_shared *shared, const struct model_run *mr)
+{
+	return !shared->only_marked || ui_is_marked(&shared->marks, mr);
+}
+
+bool
 ui_is_marked(const struct ui_marks *marks, const void *what)
 {
 	for (size_t i = 0; i < marks->n; i++)
@@ -254,6 +267,8 @@ ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks,
 			continue;
 		memmove(marks->v + i, marks->v + i + 1,
 			(--marks->n - i) * sizeof(*marks->v));
+		shared->only_marked = shared->only_marked && marks->n > 0;
+		shared->configured++;
 		return;
 	}
 	if (marks->n == most)
@@ -261,6 +276,7 @@ ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks,
 		       marks == &shared->marks ? "runs" : "pods");
 	else
 		marks->v[marks->n++] = what;
+	shared->configured++;
 }
 
 char *
@@ -1063,6 +1079,9 @@ overlay_open(struct ui *ui, enum action action)
 		prompt_set(&ui->search, "");
 	} else if (action == ACTION_SEARCH) {
 		find_open(ui);
+	} else if (action == ACTION_BASELINE) {
+		ui->overlay = OVERLAY_BASELINE;
+		prompt_set(&ui->scores, ui->scores.text);
 	} else if (action == ACTION_FILTER && can_search) {
 		ui->overlay = OVERLAY_FILTER;
 		prompt_set(&ui->filter, "");
@@ -1120,7 +1139,60 @@ events_key(struct ui *ui, const struct key *key)
 static struct prompt *
 search_prompt(struct ui *ui)
 {
-	return ui->overlay == OVERLAY_FILTER ? &ui->filter : &ui->search;
+	return ui->overlay == OVERLAY_FILTER	 ? &ui->filter
+	       : ui->overlay == OVERLAY_BASELINE ? &ui->scores
+						 : &ui->search;
+}
+
+/* Take "name=v1,v2,v3" over; -1 with err. */
+static int
+baseline_parse(struct ui *ui, struct str text, struct err *err)
+{
+	double scores[UI_MAX_SCORES];
+	struct str name, number;
+	size_t n = 0;
+
+	if (!str_next(&text, '=', &name) || str_trim(name).len == 0 ||
+	    str_trim(name).len >= FMT_LABEL || text.len == 0)
+		return err_set(err, ERR_USAGE,
+			       "a baseline is name=v1,v2,v3: its name, and the "
+			       "score of each seed");
+	while (str_next(&text, ',', &number)) {
+		if (n == UI_MAX_SCORES ||
+		    !str_to_double(str_trim(number), &scores[n]) ||
+		    !isfinite(scores[n]) || !(scores[n] > 0))
+			return err_set(err, ERR_USAGE,
+				       n == UI_MAX_SCORES
+					       ? "too many scores at \"%.*s\""
+					       : "\"%.*s\" is no score",
+				       (int)number.len, number.p);
+		n++;
+	}
+	name = str_trim(name);
+	(void)snprintf(ui->typed_name, FMT_LABEL, "%.*s", (int)name.len,
+		       name.p);
+	memcpy(ui->typed_scores, scores, sizeof(scores));
+	ui->typed = (struct ui_baseline){ ui->typed_name, ui->typed_scores, n,
+					  (double)NAN };
+	return 0;
+}
+
+/* The baseline that was typed is what all are compared to; "": none is. */
+static int
+baseline_take(struct ui *ui, const char *text, struct err *err)
+{
+	struct ui_shared *shared = &ui->shared;
+
+	if (text[0] == '\0')
+		ui->typed.name = NULL;
+	else if (baseline_parse(ui, str_from(text), err))
+		return -1;
+	else
+		shared->reference = NULL;
+	shared->baseline =
+		ui->typed.name != NULL ? &ui->typed : ui->setup.baseline;
+	shared->configured++;
+	return 0;
 }
 
 static void
@@ -1131,6 +1203,14 @@ search_key(struct ui *ui, const struct key *key)
 	enum prompt_result result = prompt_key(prompt, key->code);
 	struct err err = { ERR_NONE, "" };
 
+	if (result == PROMPT_DONE && ui->overlay == OVERLAY_BASELINE) {
+		/* A wrong one stays, to be put right. */
+		if (baseline_take(ui, prompt->text, &err))
+			ui_say(&ui->shared, "%s", err.text);
+		else
+			ui->overlay = OVERLAY_NONE;
+		return;
+	}
 	if (result == PROMPT_CANCEL || result == PROMPT_DONE)
 		ui->overlay = OVERLAY_NONE;
 	if (result == PROMPT_DONE &&
@@ -1146,9 +1226,11 @@ search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 
 	*cursor_y = last.y;
 	return prompt_draw(search_prompt(ui), canvas, last,
-			   ui->overlay == OVERLAY_SEARCH
-				   ? "search (PCRE2): "
-				   : "filter (PCRE2, ! inverts, empty: all): ");
+			   ui->overlay == OVERLAY_SEARCH ? "search (PCRE2): "
+			   : ui->overlay == OVERLAY_FILTER
+				   ? "filter (PCRE2, ! inverts, empty: all): "
+				   : "baseline, name=v1,v2,v3 (empty: the "
+				     "configured): ");
 }
 
 /* What a pod asks. */
@@ -1239,6 +1321,7 @@ static const struct {
 	[OVERLAY_EVENTS] = { events_key, events_draw },
 	[OVERLAY_SEARCH] = { search_key, search_draw },
 	[OVERLAY_FILTER] = { search_key, search_draw },
+	[OVERLAY_BASELINE] = { search_key, search_draw },
 	[OVERLAY_ASK] = { ask_key, ask_draw },
 	[OVERLAY_QUESTION] = { question_key, question_draw },
 	[OVERLAY_BENCH] = { choices_key, choices_draw },
@@ -1341,6 +1424,23 @@ act_reference(struct ui *ui, enum action action)
 }
 
 static void
+act_only_marked(struct ui *ui, enum action action)
+{
+	struct ui_shared *shared = &ui->shared;
+
+	(void)action;
+	shared->only_marked = !shared->only_marked && shared->marks.n > 0;
+	shared->configured++;
+	if (shared->marks.n == 0)
+		ui_say(shared, "no run is marked; Space marks");
+	else if (shared->only_marked)
+		ui_say(shared, "the %zu marked runs alone; * shows all",
+		       shared->marks.n);
+	else
+		ui_say(shared, "all runs");
+}
+
+static void
 act_charset(struct ui *ui, enum action action)
 {
 	static const char *const names[] = { "braille", "blocks", "ASCII" };
@@ -1408,8 +1508,9 @@ ui_go_home(struct ui *ui)
 	ui->finding = false;
 	if (ui->overlay != OVERLAY_QUESTION)
 		ui->overlay = OVERLAY_NONE;
-	list = ui_view(ui)->list(ui->states[0], &ui->shared);
-	list_filter(list, "");
+	list = ui_list(ui);
+	if (ui->overlay == OVERLAY_NONE)
+		list_filter(list, "");
 }
 
 /* A key is never without an answer, but where a list just ends. */
@@ -1432,6 +1533,7 @@ ui_act(struct ui *ui, enum action action)
 	} acts[] = {
 		{ ACTION_MARK, act_mark, 0 },
 		{ ACTION_REFERENCE, act_reference, 0 },
+		{ ACTION_ONLY_MARKED, act_only_marked, 0 },
 		{ ACTION_CHARSET, act_charset, 0 },
 		{ ACTION_ACKNOWLEDGE, act_alerts, 0 },
 		{ ACTION_MUTE, act_alerts, 0 },
@@ -1477,6 +1579,9 @@ ui_go_into(struct ui *ui, enum action open)
 
 	ui->shared.go = ACTION_NONE;
 	ui_act(ui, open);
+	if (ui->shared.find != NULL)
+		list_filter(ui_list(ui), ui->shared.find);
+	ui->shared.find = NULL;
 	if (ui->view == from)
 		return;
 	if (n == UI_VIEW_COUNT)

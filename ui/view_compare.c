@@ -454,8 +454,14 @@ static bool
 compare_act(void *state, struct ui_shared *shared, enum action action,
 	    struct command *out)
 {
-	(void)state;
+	size_t row = list_row(state);
+
 	(void)out;
+	if (action == ACTION_OPEN && row != SIZE_MAX) {
+		shared->selected = ((struct compare *)state)->request.runs[row];
+		shared->go = ACTION_VIEW_RUN;
+		return true;
+	}
 	return ui_chart_act(&shared->chart, action);
 }
 

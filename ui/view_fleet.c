@@ -241,6 +241,14 @@ fleet_rank(void *user, size_t row)
 	return (double)(2 * model->n_runs - row);
 }
 
+static bool
+fleet_has(void *user, size_t row)
+{
+	const struct fleet *fleet = user;
+
+	return ui_shows_run(fleet->shared, fleet->rows[row].mr);
+}
+
 /* Take the runs as the model has them now; the selected one stays it. */
 static void
 fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
@@ -249,6 +257,7 @@ fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 					     .n_columns = FLEET_COLUMNS,
 					     .cell = fleet_cell,
 					     .rank = fleet_rank,
+					     .has = fleet_has,
 					     .sorts = fleet_sorts,
 					     .swatch = true };
 	const struct model *model = shared->model;
@@ -327,8 +336,9 @@ draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r, int most)
 	int lines = int_min((int)fleet->list.all + 3, most);
 
 	list_draw(&fleet->list, canvas,
-		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu)",
-			     fleet->list.all));
+		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu%s)",
+			     fleet->list.n,
+			     fleet->list.n < fleet->list.all ? " shown" : ""));
 }
 
 /* A box named for what is in it, and the selected run. */
@@ -424,7 +434,7 @@ fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 static struct list *
 fleet_list(void *state, struct ui_shared *shared)
 {
-	(void)shared;
+	fleet_fill(state, shared);
 	return state;
 }
 

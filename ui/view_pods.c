@@ -480,6 +480,11 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 	if (out->pod == SIZE_MAX)
 		return false;
 	pod = &shared->model->pods[out->pod];
+	if (action == ACTION_OPEN) {
+		shared->go = ACTION_VIEW_FLEET;
+		shared->find = pod->name;
+		return true;
+	}
 	if (action == ACTION_POD_MARK) {
 		ui_toggle_mark(shared, &shared->pod_marks, pod->name,
 			       UI_MAX_POD_MARKS);
@@ -502,10 +507,10 @@ const struct view_ops view_pods = {
 	.places = IN_PODS,
 	.watches = MODEL_PODS | MODEL_RUNS,
 	.copies = true,
-	.hints =
-		(const enum action[]){ ACTION_POD_MARK, ACTION_BENCH_START,
-				       ACTION_AUDIT, ACTION_CHECK, ACTION_SHELL,
-				       ACTION_RECONNECT, ACTION_NONE },
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_POD_MARK,
+					ACTION_BENCH_START, ACTION_AUDIT,
+					ACTION_CHECK, ACTION_SHELL,
+					ACTION_RECONNECT, ACTION_NONE },
 	.draw = pods_draw,
 	.act = pods_act,
 	.list = pods_list,

@@ -76,20 +76,20 @@ def start(config, *args, width=120):
 
 
 def test_links(p):
-    is_seen(p, "good          live", "a pod is live")
+    is_seen(p, "good        live", "a pod is live")
     is_seen(p, "answers in", "its answer is timed")
     is_seen(p, "refused", "another is refused")
     p.send("j")
     is_seen(p, "link   refused: ", "why is said in words")
-    p.send("oo")
-    is_seen(p, "sorted by LINK", "o sorts")
+    p.send("ss")
+    is_seen(p, "sorted by LINK", "s sorts")
 
     def line(n):
         return p.screen.text().split("\n")[n]
     is_so(p, lambda: " bad " in line(3) and " good " in line(4),
           "the one in trouble is first")
     is_so(p, lambda: "─ bad ─" in p.screen.text(),
-          "the selected one stays selected")
+          "and selected")
     p.send("g" if "good" in line(3) else "G")
 
 

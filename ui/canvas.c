@@ -294,6 +294,30 @@ canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
 }
 
 void
+canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
+	      struct str text)
+{
+	int columns = (int)utf8_width(text), over = columns - rect.w;
+	struct str end = text;
+	uint32_t cp;
+
+	if (over > 0 && rect.w > 2) {
+		/* Its beginning and "…", then as much of its end. */
+		struct rect begin = rect_take_left(&rect, rect.w - rect.w / 2);
+
+		canvas_line(canvas, begin, style, text);
+		while (columns > rect.w && end.len > 0) {
+			size_t n = utf8_decode(end, &cp);
+
+			end.p += n;
+			end.len -= n;
+			columns -= utf8_cp_width(cp);
+		}
+	}
+	canvas_line(canvas, rect, style, end);
+}
+
+void
 canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 	     struct str text)
 {

@@ -82,6 +82,9 @@ void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style,
 /* The same at the top of *rest, which loses that line; none left: nothing. */
 void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* A line of which what is too long loses its middle: "2026-0…eed42". */
+void canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
+		   struct str text);
 /* A line, set to the right. */
 void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 		  struct str text);

@@ -451,6 +451,7 @@ place_words(unsigned int places)
 		{ IN_RUNS, "in lists of runs" }, { IN_CHARTS, "in charts" },
 		{ IN_TEXT, "in text" },		 { IN_LOGS, "in logs" },
 		{ IN_PODS, "in Pods" },		 { IN_BENCH, "in Bench" },
+		{ IN_EVENTS, "in the events" },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

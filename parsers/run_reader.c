@@ -649,7 +649,8 @@ read_segment(struct run_reader *r, const struct segment *segment)
 	struct line_prefix prefix = { -1, 0, skip_mark(segment) }, whole;
 	struct record record;
 
-	if (str_starts_with(prefix.rest, " [2")) /* Megatron's time */
+	/* Megatron's time; in a script it is a part of a list. */
+	if (!r->fold.inside && str_starts_with(prefix.rest, " [2"))
 		prefix.rest =
 			(struct str){ prefix.rest.p + 1, prefix.rest.len - 1 };
 	if (prefix.rest.len > 0 && line_prefix_may_begin(prefix.rest.p[0]))

@@ -680,6 +680,6 @@ def buffered(rig, sshd):
     rig.clean("rows")
 
 
-sys.exit(run_tests((buffered, gpus, idle, hot_before, always_hot, foreign, stalled,
-                    other_work, runtimes, false_clock, hooks, at_the_end,
-                    without_flock, best), ("flock",)))
+sys.exit(run_tests((buffered, gpus, idle, hot_before, always_hot, foreign,
+                    stalled, other_work, runtimes, false_clock, hooks,
+                    at_the_end, without_flock, best), ("flock",)))

@@ -96,8 +96,11 @@ judge_add(const struct search *s, const char *name)
 	harness_files_judge(s->files, s->folders->run, name, copies);
 }
 
+const char harness_judge_words[] = "verif bench judge reference oracle timing "
+				   "timer evaluate grader score scoring golden "
+				   "expected measure";
 /* Modules of a verifier's world that a new file beside it can hide. */
-static const char libraries[] =
+const char harness_judge_libraries[] =
 	" abc argparse ast base64 bisect calendar codecs collections contextlib"
 	" copy csv ctypes cupy dataclasses datetime decimal dis enum fractions"
 	" functools gc glob hashlib heapq importlib inspect io itertools json"
@@ -180,7 +183,7 @@ judge_add_shadows(const struct search *s)
 			xasprintf("%s/%s", s->roots[HARNESS_WORK], init);
 
 		if (len == 0 || access(own, F_OK) == 0 ||
-		    (!judge_lists(libraries, name, len) &&
+		    (!judge_lists(harness_judge_libraries, name, len) &&
 		     !judge_lists(s->imports.data, name, len)))
 			continue;
 		if (access(is_folder, F_OK) == 0)
@@ -198,20 +201,17 @@ judge_add_shadows(const struct search *s)
 static bool
 judge_is(const struct search *s, const char *name)
 {
-	static const char *const words[] = {
-		"verif",   "bench",  "judge",	 "reference", "oracle",
-		"timing",  "timer",  "evaluate", "grader",    "score",
-		"scoring", "golden", "expected", "measure",
-	};
+	struct str rest = str_from(harness_judge_words), word;
 	const char *base =
 		strrchr(name, '/') != NULL ? strrchr(name, '/') + 1 : name;
+	bool is_judge = strstr(s->command, base) != NULL;
 
-	if (strstr(s->command, base) != NULL)
-		return true;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasestr(base, words[i]) != NULL)
-			return true;
-	return false;
+	while (!is_judge && str_next(&rest, ' ', &word)) {
+		AUTO_TEXT part = xstrndup(word.p, word.len);
+
+		is_judge = strcasestr(base, part) != NULL;
+	}
+	return is_judge;
 }
 
 /* Every judge below a folder of the template ("" is all of it). */

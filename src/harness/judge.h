@@ -11,6 +11,9 @@
  * three places, see struct harness_judge.
  */
 
+/* Parts of names that judge, and modules: lists parted by blanks. */
+extern const char harness_judge_words[], harness_judge_libraries[];
+
 /* The folders of a run that was put into files; NULL: there is none. */
 struct harness_judge_folders {
 	const char *run;       /* its folder's name */

@@ -82,6 +82,19 @@ def told(folder, *args):
     return done.stdout
 
 
+def told_of_pod(folder, config):
+    """The same over a transport, but for what the clock moves."""
+    name = "here:" + folder
+    more = ("--run", "liar") if folder.endswith("old-run-newest") else ()
+    done = subprocess.run([TUI, "--config", config, "harness", "--json", *more,
+                           name], check=False, capture_output=True, text=True)
+    return still(done.stdout) if done.stdout else done.stderr
+
+
+def still(text):
+    return {**json.loads(text), "live": None}
+
+
 def believed(text):
     """What of it is said to be verified."""
     run = json.loads(text)
@@ -110,7 +123,7 @@ def lie(case):
         return ["%r" % error], seen, "", ""
 
 
-def judge(name, outcome):
+def judge(name, folder, config, outcome):
     wrong, seen, text, page = outcome
     if not ok(not wrong and len(seen) >= 5, "%s: not believed" % name,
               (wrong, text)):
@@ -120,6 +133,8 @@ def judge(name, outcome):
     true = ([score for score, names in BEST.items() if name in names] or
             [110])[0]
     ok((best and best["score"]) == true, "the best is %s" % true, text)
+    pod = told_of_pod(folder, config)
+    ok(pod == still(text), "and so it is on a pod", pod)
     if name in SAYS:
         ok(SAYS[name] in text or SAYS[name] in page, "and it is said",
            text + page)
@@ -156,12 +171,16 @@ def test_copies(folder):
 
 def main():
     folder = tempfile.mkdtemp()
+    config = os.path.join(folder, "config.json")
+    with open(config, "w", encoding="utf-8") as out:
+        json.dump({"schema": "hgym-tui.config/1", "pods": [
+            {"name": "here", "transport": "local"}]}, out)
     cases = [(name, os.path.join(folder, name.replace(" ", "-")))
              for name in liar.LIES]
     try:
         with ThreadPoolExecutor(8) as pool:
-            for (name, _), outcome in zip(cases, pool.map(lie, cases)):
-                judge(name, outcome)
+            for (name, path), outcome in zip(cases, pool.map(lie, cases)):
+                judge(name, path, config, outcome)
         test_copies(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -62,14 +62,14 @@ append_escape(struct buf *out, uint32_t cp)
 }
 
 static void
-append_ascii(struct buf *out, struct str s, bool is_data)
+append_ascii(struct buf *out, struct str s, bool is_json)
 {
 	while (s.len > 0) {
 		uint32_t cp;
 		size_t n = utf8_decode(s, &cp);
 		char like = cp < 0x80 ? (char)cp : plain_char(cp);
 
-		if (cp >= 0x80 && (is_data || like == '?'))
+		if (cp >= 0x80 && (is_json || like == '?'))
 			append_escape(out, cp);
 		else
 			buf_append_char(out, like);
@@ -93,7 +93,7 @@ plain_append(struct buf *out, struct str s)
 /* What stands behind stdout or stderr. */
 struct outlet {
 	int fd;
-	bool is_data, has_begun;
+	bool is_raw, is_json, has_begun;
 	char torn[4]; /* the begin of a character whose rest is to come */
 	size_t n_torn;
 };
@@ -125,6 +125,9 @@ outlet_write(void *cookie, const char *data, size_t len)
 	AUTO_BUF text = buf_new(SIZE_MAX / 2);
 	struct str s;
 
+	if (outlet->is_raw)
+		return fd_write_all(outlet->fd, data, len) == 0 ? (ssize_t)len
+								: 0;
 	buf_append(&whole, outlet->torn, outlet->n_torn);
 	buf_append(&whole, data, len);
 	s = buf_str(&whole);
@@ -132,9 +135,9 @@ outlet_write(void *cookie, const char *data, size_t len)
 	s.len -= outlet->n_torn;
 	memcpy(outlet->torn, s.p + s.len, outlet->n_torn);
 	if (!outlet->has_begun && s.len > 0)
-		outlet->is_data |= s.p[0] == '{';
+		outlet->is_json = s.p[0] == '{';
 	outlet->has_begun |= s.len > 0;
-	append_ascii(&text, s, outlet->is_data);
+	append_ascii(&text, s, outlet->is_json);
 	/* What fails is told as stdio wants it: nothing was written. */
 	return fd_write_all(outlet->fd, text.data, text.len) == 0 ? (ssize_t)len
 								  : 0;
@@ -167,10 +170,10 @@ plain_streams(void)
 }
 
 void
-plain_keep_data(FILE *stream)
+plain_keep_bytes(FILE *stream)
 {
 	if (stream == stdout)
-		outlets[0].is_data = true;
+		outlets[0].is_raw = true;
 }
 #else
 /* A libc whose streams are fixed: lines to a terminal alone are plain. */
@@ -181,7 +184,7 @@ plain_streams(void)
 }
 
 void
-plain_keep_data(FILE *stream)
+plain_keep_bytes(FILE *stream)
 {
 	(void)stream;
 }

@@ -16,9 +16,9 @@
 /* From here on stdout and stderr take UTF-8 and write what the locale has.
  * To be called once, behind setlocale and before anything is written. */
 void plain_streams(void);
-/* What the stream is given is data: a name with a dash is not the one with a
- * "-".  Text that begins with a brace is JSON, and taken for data by itself. */
-void plain_keep_data(FILE *stream);
+/* What the stream is given is CSV: data, whose bytes stay as they are.  Text
+ * that begins with a brace is JSON, whose characters are escaped. */
+void plain_keep_bytes(FILE *stream);
 /* Append s as this process writes it to a person: as it is, or in ASCII. */
 void plain_append(struct buf *out, struct str s);
 

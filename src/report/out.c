@@ -52,7 +52,7 @@ out_new(FILE *stream, enum out_format format, const struct out_column *columns)
 
 	out->stream = stream;
 	if (format == OUT_CSV)
-		plain_keep_data(stream);
+		plain_keep_bytes(stream);
 	out->format = format;
 	out->columns = columns;
 	while (columns[out->n_columns].key != NULL)

@@ -121,13 +121,18 @@ xgrow(void *array, size_t n, size_t *cap, size_t size)
 	return xreallocarray(array, *cap, size);
 }
 
+#define KEPT_BYTES (2 * 1024 * 1024)
+
 void
 xalloc_init(void)
 {
 #ifdef __GLIBC__
-	/* Else the first large one that is freed raises this to its size, and
-	 * each thread keeps what it freed. */
-	(void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+	/* Else the first large one that is freed raises both to its size, and
+	 * each thread keeps what it freed.  The buffer of a turn, 1 MiB, is
+	 * kept for the next one: pages that come anew are slower than its
+	 * bytes. */
+	(void)mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
+	(void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 #endif
 }
 

@@ -51,8 +51,8 @@ void *xgrow(void *array, size_t n, size_t *cap, size_t size);
 	 &(array)[(n)++])
 
 /*
- * For the whole process, before it has threads: a large block goes back to the
- * system when it is freed.
+ * For the whole process, before it has threads: what is freed goes back to the
+ * system but for 2 MiB a thread.
  */
 void xalloc_init(void);
 /* Much was freed in small pieces: give it back to the system where that is

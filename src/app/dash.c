@@ -4,15 +4,21 @@
 
 #include "app/dash.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/app.h"
 #include "app/bench.h"
 #include "app/bench_feed.h"
 #include "app/pod_checks.h"
+#include "base/fd.h"
+#include "base/scratch.h"
 #include "base/xalloc.h"
 #include "harness/dir.h"
 #include "harness/feed.h"
@@ -30,6 +36,9 @@ struct dash {
 	struct harness_feed *harness; /* owned; while the loop runs */
 	char *const *named;	      /* paths of the command line */
 	size_t n_named;
+	struct scratch folder;	    /* of what is piped in */
+	char *input;		    /* owned; a copy of it; NULL: none */
+	pid_t copier;		    /* writes that */
 	struct bench_feed *benches; /* owned */
 	struct pod_checks *checks;  /* owned; NULL: none was asked for */
 	struct discover *discover;  /* owned; NULL: not all pods are shown */
@@ -41,7 +50,8 @@ struct dash {
 bool
 dash_is_path(const char *word)
 {
-	return strpbrk(word, "/*?[") != NULL || access(word, F_OK) == 0;
+	return strcmp(word, "-") == 0 || strpbrk(word, "/*?[") != NULL ||
+	       access(word, F_OK) == 0;
 }
 
 static bool
@@ -75,6 +85,55 @@ compose_bench(void *user, const struct command *command, struct err *err)
 					    NULL };
 
 	return bench_compose(&with, command, err);
+}
+
+/* In a process of its own: standard input to that file until its end, also
+ * when the disk is full, as whoever writes is not to wait. */
+static void __attribute__((noreturn)) copy_input(int out)
+{
+	char block[65536];
+	ssize_t n;
+
+	while ((n = read(STDIN_FILENO, block, sizeof(block))) > 0)
+		(void)fd_write_all(out, block, (size_t)n);
+	_exit(0);
+}
+
+/* Keys come from the terminal then, what is piped in from a file that grows. */
+static int
+open_input(struct dash *dash, struct err *err)
+{
+	int keys = isatty(STDIN_FILENO)
+			   ? -1
+			   : open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	AUTO_TEXT name = NULL;
+	int out;
+
+	if (keys < 0)
+		return err_set(err, ERR_USAGE,
+			       "- needs a log piped in, and a terminal");
+	if (scratch_make(&dash->folder, "hgym-stdin", err) != 0) {
+		(void)close(keys);
+		return -1;
+	}
+	/* The folder of a log names its runs. */
+	name = xasprintf("%s/stdin", dash->folder.path);
+	(void)mkdir(name, 0700);
+	dash->input = xasprintf("%s/stdin.log", name);
+	out = open(dash->input, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	dash->copier = out >= 0 ? fork() : -1;
+	if (dash->copier == 0) {
+		/* The folder goes with us, not with what is piped in. */
+		(void)close(dash->folder.fd);
+		copy_input(out);
+	}
+	if (dash->copier > 0)
+		(void)dup2(keys, STDIN_FILENO);
+	else
+		(void)err_set_errno(err, ERR_IO, "%s", dash->input);
+	fd_close(&out);
+	(void)close(keys);
+	return dash->copier > 0 ? 0 : -1;
 }
 
 /* Open all named logs as the runs of one pod, this machine. */
@@ -391,18 +450,47 @@ run_app(struct dash *dash, struct err *err)
 	return status;
 }
 
+/* "-" becomes the copy of standard input. */
+static int
+open_named(struct dash *dash, char **words, size_t n, struct err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(words[i], "-") != 0)
+			continue;
+		if (dash->input == NULL && open_input(dash, err) != 0)
+			return -1;
+		words[i] = dash->input;
+	}
+	return n > 0 ? open_paths(dash, words, n, err) : 0;
+}
+
+static void
+close_input(struct dash *dash)
+{
+	if (dash->copier > 0 && kill(dash->copier, SIGKILL) == 0)
+		(void)waitpid(dash->copier, NULL, 0);
+	if (dash->folder.path != NULL)
+		scratch_remove(&dash->folder);
+	free(dash->input);
+}
+
 int
 dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
 {
 	struct dash dash = { .context = context };
+	char **words = xcalloc(n + 1, sizeof(*words));
 	int status = -1;
 
+	for (size_t i = 0; i < n; i++)
+		words[i] = paths[i];
 	model_init(&dash.model);
 	dash.benches = bench_feed_new(&dash.model, context);
-	if (n == 0 || open_paths(&dash, paths, n, err) == 0)
+	if (open_named(&dash, words, n, err) == 0)
 		status = run_app(&dash, err);
 	bench_feed_free(dash.benches);
 	(void)ingest_free(dash.ingest, NULL);
 	model_release(&dash.model);
+	close_input(&dash);
+	free(words);
 	return status;
 }

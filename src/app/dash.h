@@ -9,7 +9,7 @@
 #include "context.h"
 
 /*
- * The dashboard: over the logs that are named (files, globs, directories),
+ * The dashboard: over the logs that are named (files, globs, directories, "-"),
  * or over the configured pods when none is.  The context has configuration,
  * rules and track.  The exit status; -1 with err.
  */

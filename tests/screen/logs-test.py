@@ -19,6 +19,7 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
 from home import home_dirs  # noqa: E402
 from tap import finish, ok  # noqa: E402
 from vt import Program  # noqa: E402
+from wait import until  # noqa: E402
 
 ROW = "step:%d/100 train_loss:%.4f train_time:%dms step_avg:100.00ms\n"
 home = None
@@ -485,6 +486,26 @@ def test_by_time():
     end(p, "by time")
 
 
+def test_piped():
+    """Standard input is followed as it comes; its copy goes with us, also
+    when the terminal does."""
+    os.mkdir(path("piped"))
+    write("piped/src", b"seed:7\n" + (ROW % (1, 4.5, 100)).encode())
+    for how in ("left", "hung up"):
+        p = Program(["/bin/sh", "-c", "tail -n +1 -f piped/src | exec %s -" %
+                     TUI], env=dict(home_dirs(home), TMPDIR=path("piped")),
+                    cwd=home, width=120, height=30)
+        is_seen(p, "stdin", "a log is piped in")
+        write("piped/src", (ROW % (77, 3.25, 7700)).encode(), "ab")
+        is_seen(p, "3.2500", "what comes is shown")
+        if how == "left":
+            p.send("Q")
+            until(lambda: os.listdir(path("piped")) == ["src"], 60, p.pump)
+        p.close()
+        ok(until(lambda: os.listdir(path("piped")) == ["src"]),
+           how + ": its copy is gone", os.listdir(path("piped")))
+
+
 def main():
     global home
     with tempfile.TemporaryDirectory() as folder:
@@ -492,7 +513,7 @@ def main():
         for test in (test_big, test_search_stops, test_long_lines,
                      test_growing, test_numbers, test_marks, test_title,
                      test_none, test_pod, test_fast, test_folds,
-                     test_merged, test_by_time):
+                     test_merged, test_by_time, test_piped):
             test()
     return finish()
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 
@@ -14,6 +15,7 @@ main(int argc, char **argv)
 {
 	/* Characters by the user's locale; numbers always as in C. */
 	(void)setlocale(LC_CTYPE, "");
+	plain_streams();
 	(void)signal(SIGPIPE, SIG_IGN);
 	xalloc_init();
 	/* For the build: the man page's lists. */

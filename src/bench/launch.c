@@ -13,6 +13,7 @@
 
 #include "base/embed.h"
 #include "base/quote.h"
+#include "bench/kernel.h"
 
 extern const struct embed_file launch_scripts[];
 
@@ -94,6 +95,8 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 	buf_init(&command, 1024U * 1024);
 	plan_command(plan, l->arm, l->pod, &command);
 	add_var(out, "HB_CMD", command.data);
+	if (plan->kernel && op == LAUNCH_START)
+		add_var(out, "HB_PROBE", kernel_probe());
 	buf_release(&command);
 }
 

@@ -89,10 +89,24 @@ has_room() {
 
 lock_path() { echo "$HB_LOCK_DIR/hgym.gpu.$1.lock"; }
 
+# A link in a lock's place is somebody else's: following it would make or hold
+# a file elsewhere.
+check_locks() {
+	for name in $HB_LOCKS; do
+		path=$(lock_path "$name")
+		for link in "$path" "$path.d"; do
+			test ! -L "$link" && continue
+			say "error $link is a link and no lock"
+			return 1
+		done
+	done
+}
+
 # Remove the locks that nobody holds.
 drop_locks() {
 	for name in $HB_LOCKS; do
 		path=$(lock_path "$name")
+		test -L "$path" && continue
 		test -f "$path" && flock -n "$path" rm -f "$path"
 		test -d "$path.d" || continue
 		write_lock "$HB_TOP" 2>/dev/null || continue
@@ -156,9 +170,16 @@ op_start() {
 		sleep 0.5
 	done
 	test -d "$HB_CWD" || { say "error no folder $HB_CWD"; return; }
+	check_locks || return
 	mkdir "$job" || { say "error cannot make $job"; return; }
+	probe=
+	if test -n "${HB_PROBE:-}"; then
+		printf '%s' "$HB_PROBE" >"$job/probe.py"
+		# shellcheck disable=SC2016
+		probe='export HGYM_PROBE="$PWD/probe.py"; '
+	fi
 	# shellcheck disable=SC2016
-	printf '%s\n%s\nexec %s\n' 'cd "$HB_CWD" || exit 126' \
+	printf '%s\n%s\nexec %s\n' "$probe"'cd "$HB_CWD" || exit 126' \
 		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
 HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
@@ -169,6 +190,8 @@ HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
 	if command -v flock >/dev/null 2>&1; then
 		chain=
 		for name in $HB_LOCKS; do
+			# Made by us, or there already: by no link's name.
+			(set -C && : >"$(lock_path "$name")") 2>/dev/null
 			chain="$chain flock -n $(lock_path "$name")"
 		done
 		# shellcheck disable=SC2016
@@ -375,6 +398,7 @@ op_preflight() {
 	mkdir -p "$HB_TOP" || say "error cannot make $HB_TOP"
 	test -z "$HB_LOCKS" || test -w "$HB_LOCK_DIR" ||
 		say "error cannot write locks into $HB_LOCK_DIR"
+	check_locks
 	say "env host $(uname -n)"
 	say "env kernel $(uname -sr)"
 	say "env cores $(getconf _NPROCESSORS_ONLN 2>/dev/null)"

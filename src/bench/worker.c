@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/kernel.h"
 #include "bench/make.h"
 #include "bench/session_priv.h"
 
@@ -517,18 +518,55 @@ on_lock(struct worker *worker, const struct launch_reply *reply)
 }
 
 /*
+ * The runs that were made by the process of this one, itself the last: where
+ * the records of some are lost with us, it is taken up again.
+ */
+static size_t
+take_riders(struct session *s, struct bench_run *run,
+	    struct bench_run *riders[SCHEDULE_MAX_ARMS])
+{
+	size_t left = s->runs.n_arms - run->pos, n = 0;
+
+	for (size_t i = 1; s->plan->kernel && i < left; i++)
+		if (session_is_due(s, &run[i]))
+			riders[n++] = &run[i];
+	riders[n++] = run;
+	return n;
+}
+
+/* Keep each as it is; -1 with the session's err. */
+static int
+record_runs(struct session *s, struct bench_run *const *runs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i + 1 < n)
+			session_load_run(s, runs[i]);
+		if (bench_run_record(&s->runs, runs[i], &s->why) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
  * The run is over: what the pod did to it may ask for its block again, else
  * it is kept as it is.  Then the gap and the next one.
  */
 static void
 finish_run(struct worker *worker)
 {
+	struct bench_run *over[SCHEDULE_MAX_ARMS];
 	struct session *s = worker->session;
 	struct bench_run *run = worker->run;
 	int64_t gap_ms = (int64_t)(s->plan->gap_s * 1000.0);
+	size_t n = take_riders(s, run, over);
 	char why[256];
 
 	worker->run = NULL;
+	for (size_t i = 0; s->plan->kernel && i < n; i++)
+		if (kernel_share(&s->runs, run, over[i], &s->why) != 0) {
+			worker_fail(worker, s->why.text);
+			return;
+		}
 	session_load_run(s, run);
 	if (bench_run_wants_repeat(&s->runs, run, why, sizeof(why))) {
 		session_note(s, "%s: block %zu begins again: %s",
@@ -543,11 +581,12 @@ finish_run(struct worker *worker)
 		return;
 	}
 	worker->next++;
-	if (bench_run_record(&s->runs, run, &s->why) != 0) {
+	if (record_runs(s, over, n) != 0) {
 		worker_fail(worker, s->why.text);
 		return;
 	}
-	session_on_run(s, run);
+	for (size_t i = 0; i < n; i++)
+		session_on_run(s, over[i]);
 	if (worker->step != WORKER_ENDED)
 		worker_go_on(worker, gap_ms);
 }
@@ -556,8 +595,8 @@ finish_run(struct worker *worker)
 static void
 on_lost(struct worker *worker)
 {
-	const char *const names[] = { worker->session->plan->log, "gpu.csv",
-				      "host.csv" };
+	const char *const names[] = { plan_output(worker->session->plan),
+				      "gpu.csv", "host.csv" };
 	struct session *s = worker->session;
 	struct bench_run *run = worker->run;
 	char file[FOLDER_PATH_SIZE];
@@ -633,7 +672,7 @@ on_state(struct worker *worker, const struct launch_reply *reply)
 	struct session *s = worker->session;
 	char log[FOLDER_PATH_SIZE];
 
-	bench_run_file(worker->run, s->plan->log, log);
+	bench_run_file(worker->run, plan_output(s->plan), log);
 	if (reply->data.len > 0 &&
 	    folder_append(s->setup.path, log, reply->data, &s->why) != 0) {
 		worker_fail(worker, s->why.text);
@@ -890,8 +929,8 @@ make_script(struct worker *worker, struct buf *script)
 	if (run != NULL) {
 		(void)snprintf(job, sizeof(job), "%s%s", run->id,
 			       run->attempt > 0 ? ".r1" : "");
-		bench_run_file(run, s->plan->log, log);
-		l.arm = run->arm;
+		bench_run_file(run, plan_output(s->plan), log);
+		l.arm = s->plan->kernel ? 0 : run->arm;
 		l.offset = folder_size(s->setup.path, log);
 	} else if (worker->step == WORKER_SHIP) {
 		l.arm = worker->ship_arm;

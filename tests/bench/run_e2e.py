@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.dom.minidom
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ["HGYM_SRC"]
@@ -401,6 +402,87 @@ def refused(rig):
     ok(done.returncode == 0, "is cleaned", done.stderr)
 
 
+def page(rig):
+    """bench show --md and --plot of the bench of one_line."""
+    picture = os.path.join(rig.dir, "line.svg")
+    done = rig.tui("bench", "show", "line", "--md", "--plot", picture)
+    text = done.stdout.decode()
+    rows = [row for row in text.splitlines() if row.startswith("    patched ")]
+    ok("**patched: FASTER by " in text and len(rows) == 1 and
+       1 <= rows[0].count("o") <= 3 and rows[0].index("|") <
+       rows[0].index("o") < rows[0].index("]"),
+       "a page has the verdict and its blocks as dots", text)
+    ok(all(word in text for word in (
+        "- pod local: Linux", "seed 42", "- when: 20",
+        '{"tag":"patched",', "SLOW")) and "hunter2" not in text and
+       '"HF_TOKEN":"..."' in text,
+       "where, when and by what it was measured, but no secret", text)
+    tree = xml.dom.minidom.parse(picture)
+    dots = tree.getElementsByTagName("circle")
+    ok(len(dots) == 6 and
+       len({dot.getAttribute("cy") for dot in dots}) == 2,
+       "the picture has a dot a block", tree.toxml())
+    done = rig.tui("bench", "show", "line", "--plot", "/nowhere/x.svg")
+    ok(done.returncode == 1 and not done.stdout and
+       b"/nowhere/x.svg" in done.stderr, "or says why it is not there", done)
+
+
+def one_line(rig):
+    """A bench of the words of its command line, without a file."""
+    work = os.path.join(rig.dir, "work")
+    with open(os.path.join(rig.dir, "fast.patch"), "w") as stream:
+        stream.write("--- a/step\n+++ b/step\n@@ -1 +1 @@\n-2000\n+1900\n")
+    with open(os.path.join(work, "step"), "w") as stream:
+        stream.write("2000\n")
+    words = ["bench", "run", "--pod", "local", "--in", work, "--name", "line",
+             "--env", "NOISE=0.002", "--env", "HF_TOKEN=hunter2",
+             "--control",
+             "STEP_MS=$(cat step) sh workload.sh", "--variant", "patched",
+             "--patch", "fast.patch", "--variant",
+             "env=STEP_MS=$SLOW sh workload.sh", "--env", "SLOW=2100",
+             "--prepare", "echo step:1/100 train_time:1ms; test -f step",
+             "--metric", "step_ms", "--metric", "peak_mem_mib",
+             "--metric", "wall_s", "--metric", "nothing",
+             "--blocks", "3", "--gap", "0", "--minutes", "9", "--no-aa"]
+    done = rig.tui(*words, "--dry-run", cwd=rig.dir)
+    plan = json.loads(done.stdout.splitlines()[-1])
+    arms = {v["tag"]: v for v in plan["variants"]}
+    ok(plan["workload"]["env"] == {"NOISE": "0.002",
+                                   "HF_TOKEN": "hunter2"} and
+       arms["env"]["env"] == {"SLOW": "2100"} and
+       "env" not in arms["patched"] and
+       arms["patched"]["patch"] == os.path.join(rig.dir, "fast.patch"),
+       "--dry-run prints the plan that a line makes", plan)
+    done = rig.tui(*words, "--yes", "--json", cwd=rig.dir)
+    ok(done.returncode == 0, "a line runs", done.stderr.decode())
+    found = {c["variant"]: c for c in json.loads(done.stdout)["contrasts"]}
+    check_faster(found["patched"], "its patch: faster")
+    ok(found["env"]["verdict"] == "SLOWER", "its variable: slower", found)
+    also = {m["metric"]: m for m in json.loads(done.stdout)["metrics"]}
+    arms = also["peak_mem_mib"]["arms"]
+    ok([arm["median"] for arm in arms] == [3205.0] * 3 and
+       also["peak_mem_mib"]["contrasts"][0]["pct"] == 0.0 and
+       also["wall_s"]["arms"][0]["valid"] == 3 and
+       also["nothing"]["contrasts"][0]["verdict"] == "INVALID",
+       "each metric has a verdict of its own", also)
+    ok(b" is over (12 of 12)" in done.stderr and
+       re.search(rb" is over \(\d of 12; about \d+\.\d minutes left\)",
+                 done.stderr), "it tells what is left", done.stderr)
+    kept = json.load(open(os.path.join(rig.folder("line"), "bench.json")))
+    ok(kept == plan, "its plan is kept")
+    page(rig)
+    for wrong, why in ((words[:2] + words[4:], "name one file"),
+                       (words + ["plan.json"], "name one file"),
+                       (words[:2] + ["--pod", "nowhere"] + words[4:],
+                        'has no pod "nowhere"'),
+                       (words + ["--variant", "a b=true"], "letters, digits"),
+                       (words + ["--control", "true"], "stands twice"),
+                       (words + ["--env", "SLOW"], "NAME=VALUE")):
+        done = rig.tui(*wrong, "--dry-run", cwd=rig.dir)
+        ok(done.returncode == 2 and why in done.stderr.decode(),
+           "refused: " + why, (wrong, done))
+
+
 def bench_row(rig, name):
     """What bench list says of the bench of that name."""
     done = rig.tui("bench", "list", "--json")
@@ -548,4 +630,5 @@ def run_tests(tests, tools=("flock", "setsid")):
 
 if __name__ == "__main__":
     sys.exit(run_tests((two_pods, misbehaving, killed, aborted, wrapper, full,
-                        detached, shipped, refused, unreachable, over_ssh)))
+                        detached, shipped, refused, one_line, unreachable,
+                        over_ssh)))

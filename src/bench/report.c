@@ -313,8 +313,10 @@ metric_label(const struct report *r)
 
 	return cJSON_GetArraySize(window) == 2
 		       ? facts_keep(r->facts, "step ms, steps %.0f..%.0f",
-				    cJSON_GetArrayItem(window, 0)->valuedouble,
-				    cJSON_GetArrayItem(window, 1)->valuedouble)
+				    cJSON_GetNumberValue(
+					    cJSON_GetArrayItem(window, 0)),
+				    cJSON_GetNumberValue(
+					    cJSON_GetArrayItem(window, 1)))
 		       : facts_keep(r->facts, "%.40s", txt(r->root, "metric"));
 }
 
@@ -460,8 +462,8 @@ add_quality(struct report *r)
 	say(r, "%s %+.4f nats", txt(q, "of"), num(q, "nats"));
 	if (!isnan(num(q, "p")))
 		say(r, " [%.4f, %.4f], %s within %g; would have shown %.4f",
-		    cJSON_GetArrayItem(ci, 0)->valuedouble,
-		    cJSON_GetArrayItem(ci, 1)->valuedouble,
+		    cJSON_GetNumberValue(cJSON_GetArrayItem(ci, 0)),
+		    cJSON_GetNumberValue(cJSON_GetArrayItem(ci, 1)),
 		    verdict_is(q, "same")    ? "the same"
 		    : verdict_is(q, "worse") ? "worse, not"
 					     : "not shown to be the same",
@@ -717,8 +719,8 @@ add_window(struct report *r)
 	    cJSON_GetArraySize(window) != 2)
 		return;
 	say(r, "steps %.0f..%.0f: the rows behind the first quarter; MSER ",
-	    cJSON_GetArrayItem(window, 0)->valuedouble,
-	    cJSON_GetArrayItem(window, 1)->valuedouble);
+	    cJSON_GetNumberValue(cJSON_GetArrayItem(window, 0)),
+	    cJSON_GetNumberValue(cJSON_GetArrayItem(window, 1)));
 	if (isnan(steady))
 		say(r, "calls some runs steady nowhere");
 	else

@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "parsers/json.h"
 #include "parsers/run.h"
+#include "remote/frame.h"
 
 /* A GPU with less than this in use, and idle, is free. */
 #define IDLE_MIB     1024.0
@@ -376,6 +377,13 @@ judge_link(const struct preflight *p, cJSON *row)
 					     ? PREFLIGHT_COMMAND
 					     : PREFLIGHT_SSH;
 
+	if (p->is_noisy) {
+		fail(row, PREFLIGHT_ENVIRONMENT,
+		     "the pod's login shell printed more than %d bytes before "
+		     "it answered",
+		     FRAME_NOISE_MAX);
+		return;
+	}
 	if (p->late) {
 		fail(row, PREFLIGHT_TIMEOUT, "the answer did not come in time");
 		return;

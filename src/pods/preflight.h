@@ -63,6 +63,7 @@ struct preflight {
 	struct str out, errors; /* stdout, tail of stderr */
 	const struct stream_exit *exit;
 	bool late;	    /* it was ended because it took too long */
+	bool is_noisy;	    /* its login shell printed without end */
 	int64_t connect_ms; /* until it answered; -1: it never did */
 	int64_t sent_wall_ms, got_wall_ms; /* of the question for the clock */
 	const char *host_key;		   /* "SHA256:.." or "" */

@@ -14,6 +14,7 @@
 #include "loop/loop.h"
 #include "pods/pods.h"
 #include "pods/preflight.h"
+#include "remote/frame.h"
 
 #define OUT_CAP	   (256U * 1024)
 #define ERRORS_CAP 4096U
@@ -27,6 +28,7 @@ struct probe {
 	struct stream *stream; /* NULL: over */
 	struct loop_timer *timer;
 	struct buf out, errors;
+	size_t noise_bytes; /* that came before our script spoke */
 	struct stream_exit exit;
 	int64_t begun_ms; /* mono */
 	char host_key[64];
@@ -67,20 +69,39 @@ ask_clock(struct probe *probe)
 	t->ops->close_stdin(probe->stream);
 }
 
+/* Until our script speaks all is the login shell's: does that go too far? */
+static bool
+is_noise(struct probe *probe, size_t len)
+{
+	probe->noise_bytes += len;
+	if (probe->noise_bytes <= FRAME_NOISE_MAX)
+		return false;
+	if (!probe->now.is_noisy)
+		loop_timer_start(probe->timer, 1, 0);
+	probe->now.is_noisy = true;
+	return true;
+}
+
 static size_t
 probe_on_data(void *user, const void *data, size_t len)
 {
 	struct probe *probe = user;
 	struct preflight *now = &probe->now;
 	const struct clock *clock = loop_clock(probe->check->loop);
+	const char *mark = probe->check->mark;
 
+	if (now->sent_wall_ms == 0 && is_noise(probe, len))
+		return len;
 	buf_append(&probe->out, data, len);
-	if (now->sent_wall_ms == 0 &&
-	    str_find(buf_str(&probe->out), probe->check->mark) != NULL)
+	if (now->sent_wall_ms > 0) {
+		if (now->got_wall_ms == 0 &&
+		    str_find(buf_str(&probe->out), PREFLIGHT_CLOCK) != NULL)
+			now->got_wall_ms = clock->wall_ms(clock);
+	} else if (str_find(buf_str(&probe->out), mark) != NULL) {
 		ask_clock(probe);
-	else if (now->sent_wall_ms > 0 && now->got_wall_ms == 0 &&
-		 str_find(buf_str(&probe->out), PREFLIGHT_CLOCK) != NULL)
-		now->got_wall_ms = clock->wall_ms(clock);
+	} else if (probe->out.len > OUT_CAP / 2) {
+		buf_consume(&probe->out, probe->out.len - strlen(mark));
+	}
 	return len;
 }
 

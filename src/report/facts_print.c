@@ -513,10 +513,11 @@ facts_print_md(struct buf *out, const struct facts *facts)
 
 	for (size_t i = 0; i < facts->n_sections; i++) {
 		const struct facts_section *s = &facts->sections[i];
-		const struct fact *fact = &facts->v[s->first];
+		const struct fact *fact;
 
 		if (s->n == 0)
 			continue;
+		fact = &facts->v[s->first];
 		if (out->len > 0)
 			buf_append_char(out, '\n');
 		buf_clear(&title);

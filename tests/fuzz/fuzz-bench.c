@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Benches against any bytes.  The first byte says which: a plan, what a pod
- * answers, or logs (parted by NUL) that are judged and reported.
+ * answers, a results folder (its files parted by NUL), or logs (the same) that
+ * are judged and reported.
  */
 #include "config.h"
 
 #include "bench/launch.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "bench/record.h"
+#include "bench/runs.h"
+#include "bench/show.h"
 #include "bench/verdict_json.h"
 #include "report/facts_print.h"
 #include "tests/fuzz/fuzz.h"
@@ -117,6 +123,88 @@ try_logs(struct str text)
 		run_log_release(&logs[i]);
 }
 
+static const char *const names[] = { "bench.json",   "state.json",
+				     "waits.json",   "preflight.json",
+				     "repeats.json", "verdict.json" };
+#define N_NAMES (sizeof(names) / sizeof(names[0]))
+
+static void
+show_folder(const char *path)
+{
+	struct folder_state state = { .name = "" };
+	cJSON *verdict = folder_read_json(path, "verdict.json");
+	struct bench_live *live;
+	struct facts facts;
+	struct plan plan;
+	struct buf out;
+
+	facts_init(&facts);
+	buf_init(&out, 1U << 20);
+	report_facts(&facts, verdict);
+	facts_print_md(&out, &facts);
+	report_line(&out, verdict);
+	(void)folder_read_state(path, &state);
+	if (bench_load_plan(&plan, path, NULL) == 0) {
+		live = bench_show(&plan, path, &state, verdict);
+		if (live != NULL) {
+			bench_show_clock(live, &state, 1700000000000);
+			bench_show_waits(live, path, 1700000000000);
+		}
+		bench_live_free(live);
+		free(bench_still_up(&plan, path));
+		plan_release(&plan);
+	}
+	free(bench_waits_words(path, "b", state.state));
+	facts_release(&facts);
+	buf_release(&out);
+	cJSON_Delete(verdict);
+}
+
+/* run.json of the first runs: written, or removed. */
+static void
+each_run(const struct plan *plan, const char *path, struct str *text)
+{
+	char file[FOLDER_PATH_SIZE];
+	struct bench_runs runs;
+	struct str piece;
+
+	bench_runs_init(&runs, plan, path);
+	for (size_t i = 0; i < runs.n && i < MAX_LOGS; i++) {
+		bench_run_file(&runs.v[i], "run.json", file);
+		if (text == NULL)
+			folder_remove(path, file);
+		else if (str_next(text, '\0', &piece))
+			MUST(folder_write(path, file, piece, NULL) == 0);
+	}
+	bench_runs_release(&runs);
+}
+
+/* The files of a results folder, then run.json of each run. */
+static void
+try_folder(struct str text)
+{
+	static char path[] = "/tmp/fuzz-bench.XXXXXX";
+	static bool is_made;
+	struct str piece;
+	struct plan plan;
+
+	is_made = is_made || mkdtemp(path) != NULL;
+	MUST(is_made);
+	for (size_t i = 0; i < N_NAMES; i++) {
+		if (!str_next(&text, '\0', &piece))
+			piece = (struct str){ "", 0 };
+		MUST(folder_write(path, names[i], piece, NULL) == 0);
+	}
+	if (bench_load_plan(&plan, path, NULL) != 0) {
+		show_folder(path);
+		return;
+	}
+	each_run(&plan, path, &text);
+	show_folder(path);
+	each_run(&plan, path, NULL);
+	plan_release(&plan);
+}
+
 /* host.csv, a NUL, gpu.csv: what a pod says of itself during a run. */
 static void
 try_health(struct str text)
@@ -149,6 +237,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_reply(text);
 	else if (data[0] == 'h')
 		try_health(text);
+	else if (data[0] == 'f')
+		try_folder(text);
 	else
 		try_logs(text);
 	return 0;

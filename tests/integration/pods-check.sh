@@ -92,6 +92,8 @@ EOS
 server limited "ForceCommand true"
 server sick "ForceCommand echo Permission denied >&2; exit 7"
 server hangs "ForceCommand sleep 300"
+server loud 'ForceCommand yes noise | head -c 600000; eval "$SSH_ORIGINAL_COMMAND"'
+server endless "ForceCommand yes noise"
 server stranger
 printf 'Host locked\nHostName 127.0.0.1\nPort %s\nUser %s\n' \
 	"$port" "$user" >>"$rig/ssh_config"
@@ -104,15 +106,16 @@ write_config "$(pod good good)" "$(pod busy busy)" "$(pod hidden hidden)" \
 	"$(pod none pod)" "$(pod limited limited)" "$(pod sick sick)" \
 	"$(pod hangs hangs)" "$(pod stranger stranger)" \
 	"$(pod locked locked)" "$(pod dead 127.0.0.1:1)" \
+	"$(pod loud loud)" "$(pod endless endless)" \
 	'{"name":"here","transport":"local","logs":["/tmp/none.log"]}'
 
 check_pods --json --min-free 0 --timeout 60
 is "$?" 4 "some pods cannot be reached"
-is "$(wc -l <"$work/out")" 13 "one row a pod"
+is "$(wc -l <"$work/out")" 15 "one row a pod"
 sed 's/^/# /' "$work/out"
 for want in good:None mine:None here:None busy:gpu hidden:gpu broken:gpu \
 	none:gpu limited:environment sick:environment hangs:timeout \
-	stranger:hostkey locked:auth dead:ssh; do
+	stranger:hostkey locked:auth dead:ssh loud:gpu endless:environment; do
 	is "$(value "${want%:*}" failure)" "${want#*:}" "$want"
 done
 is "$(value good gpu)" "NVIDIA H100 80GB HBM3" "the GPU's name"
@@ -123,6 +126,8 @@ check "a broken driver is a matter of the GPU" \
 	grep -q 'nvidia-smi fails (exit status 9)' "$work/out"
 check "the exit status is judged before the text" \
 	grep -q 'exit status 7: Permission denied' "$work/out"
+check "a login shell that prints without end is named" \
+	grep -q 'printed more than 1048576 bytes before it answered' "$work/out"
 check "a new host key is shown" grep -q 'not known: ssh-ed25519 SHA256:' \
 	"$work/out"
 
@@ -147,7 +152,7 @@ check_pods --min-free many good
 is "$?" 2 "wrong use"
 check_pods nobody
 is "$?" 2 "a pod that is not there"
-for name in good busy hidden broken limited sick hangs stranger; do
+for name in good busy hidden broken limited sick hangs loud endless stranger; do
 	sh "$src/tests/support/sshd.sh" stop "$work/$name"
 done
 done_testing

@@ -18,7 +18,6 @@ from tap import finish, ok  # noqa: E402
 # Wrong words, and what the one sentence on stderr says of them.
 WRONG = (
     ("nonsense", 'there is no command "nonsense" (see hgym-tui --help)'),
-    ("bench", 'there is no command "bench" (see hgym-tui --help)'),
     ("--nope", "--nope: no such option (see hgym-tui --help)"),
     ("-x runs", "-x: no such option (see hgym-tui --help)"),
     ("--config", "--config: needs a value (see hgym-tui --help)"),

@@ -251,6 +251,7 @@ take_state(struct launch_reply *reply, struct str rest)
 	reply->state = str_eq_cstr(word, "running") ? LAUNCH_RUNNING
 		       : str_eq_cstr(word, "done")  ? LAUNCH_DONE
 		       : str_eq_cstr(word, "busy")  ? LAUNCH_BUSY
+		       : str_eq_cstr(word, "full")  ? LAUNCH_FULL
 		       : str_eq_cstr(word, "lost")  ? LAUNCH_LOST
 						    : LAUNCH_NONE;
 	if (reply->state != LAUNCH_DONE)
@@ -293,6 +294,18 @@ add_runtime(struct launch_reply *reply, struct str rest)
 }
 
 static void
+take_left(struct launch_reply *reply, struct str rest)
+{
+	struct str word;
+	double value;
+
+	if (!str_next(&rest, ' ', &word) || !str_to_double(word, &value))
+		return;
+	reply->left = bounded(value);
+	copy_rest(reply->names, sizeof(reply->names), rest);
+}
+
+static void
 take_line(struct launch_reply *reply, struct str word, struct str rest)
 {
 	struct {
@@ -331,8 +344,10 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 	else if (str_eq_cstr(word, "up") && str_to_double(rest, &value) &&
 		 value >= 0.0 && value < MAX_SECONDS)
 		reply->pod_up_s = value;
-	else if (str_eq_cstr(word, "left") && str_to_double(rest, &value))
-		reply->left = bounded(value);
+	else if (str_eq_cstr(word, "left"))
+		take_left(reply, rest);
+	else if (str_eq_cstr(word, "held"))
+		copy_rest(reply->held, sizeof(reply->held), rest);
 }
 
 void

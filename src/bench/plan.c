@@ -337,7 +337,8 @@ static const struct json_field decision_keys[] = {
 	KEY("margin_pct", NUMBER, rule.paired.margin, RANGE(1e-6, 100),
 	    .scale = 0.01),
 	KEY("power", NUMBER, rule.paired.power, RANGE(0.5, 0.999)),
-	KEY("early", EITHER, early, WORDS("none", "haybittle-peto")),
+	KEY("early", CHOICE, early, .words = looks_words),
+	KEY("pods_sd_pct", NUMBER, rule.pods_sd, RANGE(0, 100), .scale = 0.01),
 	KEY("min_blocks", COUNT, min_blocks,
 	    RANGE(VERDICT_MIN_BLOCKS, PLAN_MAX_ROUNDS)),
 	KEY("multi", EITHER, rule.holm, WORDS("none", "holm")),
@@ -645,7 +646,7 @@ set_defaults(struct plan *plan, const char *file)
 		.aa = true,
 		.gap_s = 10,
 		.min_blocks = VERDICT_MIN_BLOCKS,
-		.early = true,
+		.early = LOOKS_OBRIEN,
 		.refuse_foreign = true,
 		.throttle_drops = true,
 		.usd = (double)NAN,
@@ -790,6 +791,13 @@ plan_arm_tag(const struct plan *plan, size_t arm, char out[PLAN_TAG_SIZE])
 {
 	(void)snprintf(out, PLAN_TAG_SIZE, "%s%s", plan_arm(plan, arm)->tag,
 		       arm >= plan->n_variants ? "~aa" : "");
+}
+
+struct looks
+plan_looks(const struct plan *plan)
+{
+	return (struct looks){ plan->early, plan->min_blocks,
+			       plan->blocks * plan->n_pods };
 }
 
 size_t

@@ -114,7 +114,7 @@ struct plan {
 	double gap_s;
 	/* decision */
 	size_t min_blocks;
-	bool early;
+	enum looks_kind early;
 	/* guards */
 	bool refuse_foreign, throttle_drops;
 	/* budget */
@@ -158,6 +158,9 @@ size_t plan_n_runs(const struct plan *plan);
 
 /* The arms of every round of a pod, burn-in rounds first; caller frees. */
 unsigned char *plan_schedule(const struct plan *plan, size_t pod);
+
+/* When it is looked at. */
+struct looks plan_looks(const struct plan *plan);
 
 /* Does any variant need a copy of the working folder of its own? */
 bool plan_needs_copies(const struct plan *plan);

@@ -221,8 +221,8 @@ session_judge_now(struct session *s)
 	size_t n;
 
 	rule.need = s->plan->min_blocks;
-	rule.planned =
-		ended_by_itself(s) ? 0 : s->plan->blocks * s->plan->n_pods;
+	rule.looks = plan_looks(s->plan);
+	rule.over = ended_by_itself(s);
 	if (s->setup.noise != NULL)
 		s->setup.noise(s->setup.noise_user, &rule);
 	do {
@@ -419,17 +419,11 @@ stop_all(struct session *s, const char *why)
 static bool
 all_shown(struct session *s)
 {
-	struct interim_rule rule = {
-		.rule = s->plan->rule.paired,
-		.min_blocks = s->plan->min_blocks,
-		.max_blocks = s->plan->blocks * s->plan->n_pods,
-		.early = s->plan->early,
-	};
+	struct looks looks = plan_looks(s->plan);
 	size_t open = 0, variants = 0;
 
 	for (size_t i = 0; i < s->judge.n_contrasts; i++) {
 		const struct judge_contrast *c = &s->judge.contrasts[i];
-		struct paired paired = c->paired;
 		enum interim interim;
 
 		if (s->arms[c->arm].aa)
@@ -437,10 +431,8 @@ all_shown(struct session *s)
 		variants++;
 		if (s->arm_stopped[c->arm])
 			continue;
-		paired.n = c->n_blocks;
-		if (!isnan(c->p_holm))
-			paired.p = c->p_holm;
-		interim = multi_interim(&paired, &rule);
+		interim = multi_interim(&c->paired, c->n_blocks, c->level,
+					&looks, &s->plan->rule.paired);
 		/* At the last block the schedule itself ends it. */
 		if (interim == INTERIM_GO_ON || interim == INTERIM_LAST)
 			open++;

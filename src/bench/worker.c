@@ -601,7 +601,9 @@ on_lost(struct worker *worker)
 	struct bench_run *run = worker->run;
 	char file[FOLDER_PATH_SIZE];
 
-	session_note(s, "%s: run %s vanished (pod restarted, or out of memory)",
+	session_note(s,
+		     "%s: run %s vanished (pod restarted, "
+		     "out of memory or of disk, or killed)",
 		     worker_pod_id(worker), run->id);
 	if (run->attempt > 0) {
 		run->end = RUN_END_LOST;
@@ -686,16 +688,18 @@ on_state(struct worker *worker, const struct launch_reply *reply)
 	}
 }
 
-/* Its GPUs are taken: ask again, for an hour. */
+/* Its GPUs are taken, or its disk is: ask again, for an hour. */
 static void
-on_busy(struct worker *worker)
+on_busy(struct worker *worker, enum wait_kind kind)
 {
-	static const char why[] = "its GPUs are locked by another bench";
+	const char *why = kind == WAIT_FULL
+				  ? "the pod's disk is full"
+				  : "its GPUs are locked by another bench";
 
-	if (worker->wait.kind != WAIT_BUSY)
+	if (worker->wait.kind != kind)
 		session_note(worker->session, "%s: %s; waiting",
 			     worker_pod_id(worker), why);
-	worker_wait_for(worker, WAIT_BUSY, why, 0);
+	worker_wait_for(worker, kind, why, 0);
 	if (++worker->tries > BUSY_TRIES)
 		worker_fail(worker, why);
 	else
@@ -714,8 +718,9 @@ on_start(struct worker *worker, const struct launch_reply *reply)
 			       "something else computes on its GPUs (pids %s)",
 			       reply->foreign);
 		worker_give_up(worker, why);
-	} else if (reply->state == LAUNCH_BUSY) {
-		on_busy(worker);
+	} else if (reply->state == LAUNCH_BUSY || reply->state == LAUNCH_FULL) {
+		on_busy(worker,
+			reply->state == LAUNCH_FULL ? WAIT_FULL : WAIT_BUSY);
 	} else {
 		worker_wait_over(worker);
 		worker->tries = 0;
@@ -756,10 +761,18 @@ on_gpu(struct worker *worker, const struct launch_reply *reply)
 static void
 on_abort(struct worker *worker, const struct launch_reply *reply)
 {
+	char why[400];
+
 	if (reply->left != 0) {
-		worker_fail(worker, "processes of the bench are left");
+		(void)snprintf(why, sizeof(why),
+			       "processes of the bench are left: %s",
+			       reply->names[0] != '\0' ? reply->names : "?");
+		worker_fail(worker, why);
 		return;
 	}
+	if (reply->held[0] != '\0')
+		session_note(worker->session, "%s: a lock is held still: %s",
+			     worker_pod_id(worker), reply->held);
 	session_note(worker->session, "%s: what ran was ended, no process left",
 		     worker_pod_id(worker));
 	worker->run = NULL;
@@ -891,7 +904,8 @@ worker_on_close(void *user, const struct stream_exit *exit)
 	} else {
 		worker->reached = true;
 		reply.exit_status = exit->status;
-		if (worker->wait.kind != WAIT_BUSY)
+		if (worker->wait.kind != WAIT_BUSY &&
+		    worker->wait.kind != WAIT_FULL)
 			worker_wait_over(worker);
 		if (worker->step != WORKER_START)
 			worker->tries = 0;

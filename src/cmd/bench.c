@@ -660,6 +660,7 @@ const struct cmd cmd_bench_run = {
 	.wants = "name one file (a bench.json)",
 	.check = check_run,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.discovers = true,
 	.exec = exec_run,
 };
 
@@ -672,6 +673,7 @@ const struct cmd cmd_bench_attach = {
 	.options = attach_options,
 	.size = sizeof(struct bench_ask),
 	OF_ONE_BENCH,
+	.discovers = true,
 	.exec = exec_attach,
 };
 
@@ -981,6 +983,7 @@ const struct cmd cmd_bench_abort = {
 	.usage = "ID",
 	.summary = "end a bench and prove that nothing of it is left",
 	OF_ONE_BENCH,
+	.discovers = true,
 	.exec = exec_action,
 };
 
@@ -998,6 +1001,7 @@ const struct cmd cmd_bench_clean = {
 	.summary = "remove what a bench left on its pods",
 	.help = "The results here are kept.",
 	OF_ONE_BENCH,
+	.discovers = true,
 	.exec = exec_action,
 };
 
@@ -1165,6 +1169,7 @@ const struct cmd cmd_bench_audit = {
 	.wants = "name a pod, and a bench.json where it is to be of that",
 	.check = check_audit,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.discovers = true,
 	.exec = exec_audit,
 };
 

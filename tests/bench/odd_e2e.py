@@ -557,6 +557,25 @@ def without_flock(rig):
        (os.listdir(os.path.join(rig.dir, "locks")), rig.processes()))
 
 
+def foreign_link(rig):
+    """Somebody's link in the lock's place: nothing is run, nothing is made
+    where it leads."""
+    victim = os.path.join(rig.dir, "victim")
+    link = os.path.join(rig.dir, "locks", "hgym.gpu.host.lock")
+    path = rig.bench("linked", [rig.pod("p1", gpus=[])],
+                     {"env": {"STEP_MS": "1900"}})
+    os.makedirs(os.path.dirname(link), exist_ok=True)
+    for place in (link, link + ".d"):
+        os.symlink(victim, place)
+        done = rig.tui("bench", "run", "--yes", path)
+        ok(done.returncode != 0 and
+           ("%s is a link and no lock" % place).encode() in done.stderr and
+           not os.path.lexists(victim) and os.path.islink(place),
+           "a link in the place of a lock is told and not followed",
+           (done, os.path.lexists(victim)))
+        os.unlink(place)
+
+
 def best(rig):
     """Of several variants the best is chosen, then confirmed afresh."""
     three = [{"tag": "A", "control": True},
@@ -682,4 +701,5 @@ def buffered(rig, sshd):
 
 sys.exit(run_tests((buffered, gpus, idle, hot_before, always_hot, foreign,
                     stalled, other_work, runtimes, false_clock, hooks,
-                    at_the_end, without_flock, best), ("flock",)))
+                    at_the_end, foreign_link, without_flock, best),
+                   ("flock",)))

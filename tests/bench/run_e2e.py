@@ -125,6 +125,14 @@ def wait_for(check, patience=PATIENCE_S):
     return check()
 
 
+def is_running(pid):
+    try:
+        with open("/proc/%s/stat" % pid) as stream:
+            return stream.read().rsplit(") ", 1)[1][0] not in "ZX"
+    except OSError:
+        return False
+
+
 def verdict_of(done):
     try:
         return json.loads(done.stdout)["contrasts"][0]
@@ -234,13 +242,17 @@ def aborted(rig):
                      workload={"env": {"STEP_MS": "2000", "MODE": "hang",
                                        "PIDS": pids}})
     child = rig.start(path)
-    ok(wait_for(lambda: glob.glob(pids + ".*")), "a run that hangs began")
+    ok(wait_for(lambda: len(glob.glob(pids + ".*")) == 3),
+       "a run that hangs began")
+    workers = [open(name).read().strip() for name in glob.glob(pids + ".*")]
     done = rig.tui("bench", "clean", "hang")
     ok(done.returncode == 3, "clean refuses while another drives it",
        (done.returncode, done.stderr))
     done = rig.tui("bench", "abort", "hang")
     ok(done.returncode == 0 and b"no process left" in done.stderr,
        "bench abort proves it", done.stderr.decode())
+    ok(not [pid for pid in workers if is_running(pid)],
+       "workers are gone that carry no mark, and have no file of it open")
     child.communicate()
     wait_for(lambda: not rig.processes())
     ok(not rig.processes(), "its escaped worker is gone too",
@@ -248,6 +260,68 @@ def aborted(rig):
     done = rig.tui("bench", "list")
     ok(b"aborted" in done.stdout, "it is listed as aborted", done.stdout)
     rig.clean("hang")
+
+
+def wrapper(rig):
+    """What watches a run is killed: its worker would keep the lock."""
+    path = rig.bench("wrap", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+                     workload={"env": {"STEP_MS": "2000",
+                                       "WAIT_FOR": "test -e %s/go-on"
+                                       % rig.dir}})
+    child = rig.start(path)
+    pid = wait_for(lambda: glob.glob(rig.dir + "/root-p1/*/*/pid"))[0]
+    host = os.path.dirname(pid) + "/host.csv"
+    wait_for(lambda: os.path.exists(host))
+    left = rig.processes()
+    os.kill(int(open(pid).read().split()[0]), signal.SIGKILL)
+    ok(wait_for(lambda: glob.glob(rig.dir + "/root-p1/*/*.2/pid") or
+                len(glob.glob(rig.dir + "/root-p1/*/*/pid")) == 2),
+       "its run begins again")
+    open(rig.dir + "/go-on", "w").close()
+    said = child.communicate()[1]
+    ok(child.returncode == 0 and b"vanished" in said and
+       b"locked by another" not in said, "and nothing keeps the lock", said)
+    ok(not [p for p in left if p != str(child.pid) and is_running(p)],
+       "what was left of it was ended")
+    rig.clean("wrap")
+
+
+def full(rig):
+    disk = os.path.join(rig.dir, "disk")
+    os.mkdir(disk)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs",
+                       disk], stderr=subprocess.DEVNULL).returncode != 0:
+        skip("a pod's full disk", "needs root and a tmpfs")
+        return
+    try:
+        path = rig.bench("full", [rig.pod("p1", root=disk + "/root")],
+                         {"env": {"STEP_MS": "1900"}},
+                         workload={"env": {"STEP_MS": "2000",
+                                           "WAIT_FOR": "test -e %s/room"
+                                           % rig.dir}})
+        told = os.path.join(rig.dir, "told-full")
+        with open(told, "wb") as stream:
+            child = subprocess.Popen(
+                [TUI, "bench", "run", "--yes", "--json", path], env=rig.env,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=stream)
+        wait_for(lambda: glob.glob(disk + "/root/*/*/pid"))
+        subprocess.run(["dd", "if=/dev/zero", "of=" + disk + "/filler"],
+                       stderr=subprocess.DEVNULL)
+        open(rig.dir + "/room", "w").close()
+        ok(wait_for(lambda: b"disk is full" in open(told, "rb").read()),
+           "a pod's disk is full, which is said", open(told, "rb").read())
+        ok(child.poll() is None, "and waited for")
+        os.unlink(disk + "/filler")
+        out = child.communicate()[0]
+        check_faster(verdict_of(subprocess.CompletedProcess([], 0, out, b"")),
+                     "with room it goes on: faster")
+        said = open(told, "rb").read()
+        ok(b"has room again" in said and b"locked" not in said,
+           "of locks nothing is said", said)
+        rig.clean("full")
+    finally:
+        subprocess.run(["umount", "-l", disk])
 
 
 def detached(rig):
@@ -555,5 +629,6 @@ def run_tests(tests, tools=("flock", "setsid")):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests((two_pods, misbehaving, killed, aborted, detached,
-                        shipped, refused, one_line, unreachable, over_ssh)))
+    sys.exit(run_tests((two_pods, misbehaving, killed, aborted, wrapper, full,
+                        detached, shipped, refused, one_line, unreachable,
+                        over_ssh)))

@@ -141,6 +141,8 @@ def liars(rig):
     runs = {r["id"]: r for r in found["runs"]}
     ok(runs["0_local_fast"]["t0"] == runs["0_local_control"]["t0"],
        "both are of one process", runs["0_local_fast"])
+    ok(not any(r["pos"] for r in found["runs"]),
+       "in which none has a place behind another")
     shown = rig.tui("bench", "show", "kernel").stdout.decode()
     ok("kernels, in the last process" in shown and
        "the host's clock" in shown, "bench show has it", shown)

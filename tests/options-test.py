@@ -53,6 +53,12 @@ WRONG = (
     ("bench run", "bench run: name one file (a bench.json), or --pod and "
      "--control and --variant"),
     ("bench run a b", "bench run: name one file (a bench.json)"),
+    ("bench run a.json --blocks 9", "bench run: name one file (a bench.json), "
+     "or --pod and --control and --variant"),
+    ("bench run --pod local --grid a=1", "bench run: --task, --function and "
+     "--grid are of a --kernel"),
+    ("bench run --pod local --kernel k.py --prepare true", "bench run: "
+     "--prepare and --window are of commands, not of a --kernel"),
     ("bench show", "bench show: name one bench by its ID"),
     ("bench abort a b", "bench abort: name one bench by its ID"),
     ("bench audit p --probe tpu", "bench audit: --probe tpu: expected cpu or "

@@ -131,60 +131,84 @@ line_add_grid(cJSON *arms, const cJSON *arm, const struct bench_line *line,
 	return 0;
 }
 
+/* The control's command, or the file in the place of its module. */
+static int
+line_add_control(cJSON *workload, cJSON *control, const struct bench_line *line,
+		 const char *text, struct err *err)
+{
+	if (cJSON_HasObjectItem(workload, "command") ||
+	    cJSON_HasObjectItem(control, "files"))
+		return err_set(err, ERR_USAGE, "--control stands twice");
+	if (line->kernel != NULL)
+		line_add_file(control, line, text);
+	else
+		line_add_command(workload, line, text);
+	return 0;
+}
+
+static int
+line_add_patch(cJSON *arm, const struct bench_line *line, const char *text,
+	       struct err *err)
+{
+	if (arm == NULL || line->folder == NULL)
+		return err_set(err, ERR_USAGE,
+			       "--patch %s: it stands behind its arm, and --in "
+			       "names the folder that is copied for it",
+			       text);
+	json_add_string(arm, "patch", text);
+	return 0;
+}
+
 /* The words in their order; arm is the one that was named last. */
 static int
 line_add_words(cJSON *workload, cJSON *arms, const struct bench_line *line,
 	       struct err *err)
 {
 	cJSON *control = cJSON_CreateObject(), *arm = NULL;
+	int status = 0;
 
 	cJSON_AddItemToArray(arms, control);
 	json_add_string(control, "tag", "control");
 	cJSON_AddBoolToObject(control, "control", true);
-	for (size_t i = 0; i < line->n_words; i++) {
+	for (size_t i = 0; status == 0 && i < line->n_words; i++) {
 		const char *text = line->words[i].text;
 
 		switch (line->words[i].kind) {
 		case LINE_CONTROL:
 			arm = control;
-			if (cJSON_HasObjectItem(workload, "command") ||
-			    cJSON_HasObjectItem(control, "files"))
-				return err_set(err, ERR_USAGE,
-					       "--control stands twice");
-			if (line->kernel != NULL)
-				line_add_file(control, line, text);
-			else
-				line_add_command(workload, line, text);
+			status = line_add_control(workload, control, line, text,
+						  err);
 			break;
 		case LINE_VARIANT:
 			arm = line_make_variant(line, text);
 			cJSON_AddItemToArray(arms, arm);
 			break;
 		case LINE_ENV:
-			if (line_add_setting(arm != NULL ? arm : workload,
-					     "env", text, err) != 0)
-				return -1;
+			status = line_add_setting(arm != NULL ? arm : workload,
+						  "env", text, err);
 			break;
 		case LINE_LAUNCH:
-			if (line_add_setting(arm, "launch", text, err) != 0)
-				return -1;
+			status = line_add_setting(arm, "launch", text, err);
 			break;
 		case LINE_PATCH:
-			if (arm == NULL || line->folder == NULL)
-				return err_set(err, ERR_USAGE,
-					       "--patch %s: it stands behind "
-					       "its arm, and --in names the "
-					       "folder that is copied for it",
-					       text);
-			json_add_string(arm, "patch", text);
+			status = line_add_patch(arm, line, text, err);
 			break;
 		}
 	}
-	if (line->grid.n > 0) {
-		AUTO_JSON blank = cJSON_CreateObject();
+	return status;
+}
 
+/* The arms, by the words and by the grid. */
+static int
+line_add_arms(cJSON *workload, cJSON *arms, const struct bench_line *line,
+	      struct err *err)
+{
+	AUTO_JSON blank = cJSON_CreateObject();
+
+	if (line_add_words(workload, arms, line, err) != 0)
+		return -1;
+	if (line->grid.n > 0)
 		return line_add_grid(arms, blank, line, 0, err);
-	}
 	return line->kernel != NULL || cJSON_HasObjectItem(workload, "command")
 		       ? 0
 		       : err_set(err, ERR_USAGE,
@@ -229,8 +253,8 @@ line_fill(cJSON *root, const struct bench_line *line, const struct conf *conf,
 			: line_is_local(line, conf) ? here
 						    : "~/.");
 	if (line_add_metric(root, line, err) != 0 ||
-	    line_add_words(workload, cJSON_AddArrayToObject(root, "variants"),
-			   line, err) != 0)
+	    line_add_arms(workload, cJSON_AddArrayToObject(root, "variants"),
+			  line, err) != 0)
 		return -1;
 	if (line->kernel != NULL) {
 		json_add_string(workload, "kind", "kernel");

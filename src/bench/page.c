@@ -409,7 +409,6 @@ static void
 page_add_definition(struct buf *out, const char *path)
 {
 	AUTO_JSON root = folder_read_json(path, "bench.json");
-	AUTO_BUF text = buf_new(MAX_TEXT);
 	const cJSON *node;
 
 	if (!cJSON_IsObject(root))

@@ -189,7 +189,7 @@ is_judged(const struct session *s, const struct bench_run *run)
 
 /* Borrows from the run. */
 static struct judge_run
-to_judge(const struct bench_run *run)
+to_judge(const struct session *s, const struct bench_run *run)
 {
 	return (struct judge_run){
 		.arm = run->arm,
@@ -197,7 +197,8 @@ to_judge(const struct bench_run *run)
 		.block = run->block,
 		.rep = run->rep,
 		.fresh = run->fresh,
-		.pos = run->pos,
+		/* In one process no arm stands behind another. */
+		.pos = s->plan->kernel ? 0 : run->pos,
 		.counted = true,
 		.name = run->id,
 		.path = run->has_log ? run->log.path : NULL,
@@ -230,7 +231,7 @@ session_judge_now(struct session *s)
 		n = 0;
 		for (size_t i = 0; i < s->runs.n; i++)
 			if (is_judged(s, &s->runs.v[i]))
-				s->judge_runs[n++] = to_judge(&s->runs.v[i]);
+				s->judge_runs[n++] = to_judge(s, &s->runs.v[i]);
 		judge_init(&s->judge, &rule, s->arms, s->runs.n_arms,
 			   s->judge_runs, n);
 		judge_confirm(&s->judge);
@@ -308,7 +309,7 @@ judge_metric(const struct session *s, const char *key)
 		if (!is_judged(s, run) || !run->has_log ||
 		    log_of_number(s, &logs[n], run, key) != 0)
 			continue;
-		runs[n] = to_judge(run);
+		runs[n] = to_judge(s, run);
 		runs[n].log = &logs[n];
 		n++;
 	}

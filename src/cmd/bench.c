@@ -466,14 +466,32 @@ static const struct cmd_option attach_options[] = {
 	CMD_OPTIONS_END,
 };
 
+/* Is there a word of a bench that no file has? */
+static bool
+run_is_described(const struct run_call *call)
+{
+	const struct bench_line *line = &call->line;
+	const char *const texts[] = { line->kernel, line->function,
+				      line->task,   line->name,
+				      line->folder, line->prepare,
+				      line->window };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i] != NULL)
+			return true;
+	return call->pods.n + call->metrics.n + call->grid.n + line->n_words >
+		       0 ||
+	       !isnan(line->blocks) || !isnan(line->gap_s) ||
+	       !isnan(line->minutes) || line->no_aa;
+}
+
 /* One file, or --pod and what runs there. */
 static int
 check_run(const struct cmd_args *args, void *opaque, struct err *err)
 {
 	struct run_call *call = opaque;
 	struct bench_line *line = &call->line;
-	bool described =
-		call->pods.n > 0 || line->n_words > 0 || line->kernel != NULL;
+	bool described = run_is_described(call);
 
 	line->pods = (struct line_list){ call->pods.v, call->pods.n };
 	line->metrics = (struct line_list){ call->metrics.v, call->metrics.n };
@@ -487,6 +505,11 @@ check_run(const struct cmd_args *args, void *opaque, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "bench run: --task, --function and --grid are "
 			       "of a --kernel");
+	if (line->kernel != NULL &&
+	    (line->prepare != NULL || line->window != NULL))
+		return err_set(err, ERR_USAGE,
+			       "bench run: --prepare and --window are of "
+			       "commands, not of a --kernel");
 	return 0;
 }
 

@@ -141,6 +141,8 @@ def liars(rig):
     runs = {r["id"]: r for r in found["runs"]}
     ok(runs["0_local_fast"]["t0"] == runs["0_local_control"]["t0"],
        "both are of one process", runs["0_local_fast"])
+    ok(not any(r["pos"] for r in found["runs"]),
+       "in which none has a place behind another")
     shown = rig.tui("bench", "show", "kernel").stdout.decode()
     ok("kernels, in the last process" in shown and
        "the host's clock" in shown, "bench show has it", shown)
@@ -176,6 +178,15 @@ def killed(rig):
         r["t0"] == next(o for o in runs if o["block"] == r["block"])["t0"]
         for r in runs), "each block is of one process", runs)
     rig.clean("kernel")
+    lost = dict(plan, name="lost", workload=dict(plan["workload"],
+                                                 task="nothing.py"))
+    write(rig, {"kernel.json": json.dumps(lost)})
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = contrasts(done)[1].get("B", {})
+    ok(found.get("verdict") == "INVALID" and
+       b"the control failed" in done.stderr and
+       b"nothing.py" in done.stderr, "a task that is not there is told",
+       (found, done.stderr))
     for change, why in (({"command": "true"}, 'a kernel has no "command"'),
                         ({"kind": "command"}, 'is for "kind": "kernel"'),
                         ({"module": "/etc/x.py"}, "below the working folder"),

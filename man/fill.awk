@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Fills a page: a line @form@ becomes what `hgym-tui --dump-reference form`
 # prints, @VERSION@ in a line the version, @SHARE@ our folder of data.  Called
 # by the build with program=PATH, version=N and share=FOLDER.

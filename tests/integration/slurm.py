@@ -19,6 +19,7 @@ OURS = os.path.abspath(os.path.join(SRC, "src/pods/discover/slurm"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from home import home_env  # noqa: E402
+from manual import example  # noqa: E402
 from tap import finish, note, ok, skip  # noqa: E402
 from wait import until  # noqa: E402
 
@@ -261,6 +262,14 @@ def test_shapes(cluster):
         pod = json.loads(done.stdout or "[{}]")[0]
         ok(pod.get("logs") == logs and words in str(pod.get("notes")),
            f"as {version} prints it", done)
+    with open(cluster.top + "/bin/ssh", "w") as file:
+        file.write('#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n')
+    os.chmod(file.name, 0o755)
+    words = example("hgym-tui-config.5", '"hpc"')["discover"][0]["command"]
+    done = cluster.run(OURS, *words[1:])
+    pod = json.loads(done.stdout or "[{}]")[0]
+    ok(pod.get("host") == "login.hpc" and pod.get("name") == "hpc" and
+       pod.get("logs") == ["/w/7%.out"], "the example of the manual", done)
     with open(cluster.top + "/shape", "w") as file:
         json.dump({"jobs": [job(job_id=i, job_state="RUNNING", name="x" * 90)
                             for i in range(20000)]}, file)

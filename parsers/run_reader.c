@@ -599,15 +599,17 @@ static bool
 scan_whole(struct run_reader *r, const struct segment *segment,
 	   struct str *line, struct record *record)
 {
-	static const char message[] = "slurmstepd: error: ***";
+	/* "slurmstepd: " or, where a host has several, "slurmstepd-NODE: ". */
+	static const char message[] = ": error: ***", who[] = "slurmstepd";
 	const char *at;
 
 	if (!scan_line(r, segment, *line, record))
 		return false;
 	if (!record->rule->pairs)
 		return true;
-	at = memmem(line->p, line->len, message, sizeof(message) - 1);
-	if (at == NULL)
+	at = memmem(line->p, line->len, who, sizeof(who) - 1);
+	if (at == NULL ||
+	    memmem(line->p, line->len, message, sizeof(message) - 1) == NULL)
 		return true;
 	*line = (struct str){ at, line->len - (size_t)(at - line->p) };
 	return scan_line(r, segment, *line, record);

@@ -387,16 +387,16 @@ on_answer(void *user, size_t i, struct str answer, struct err *err)
 }
 
 static void
-on_trouble(void *user, const char *text)
+on_discover(void *user, bool is_trouble, const char *text)
 {
-	on_say(user, MODEL_WARNING, text);
+	on_say(user, is_trouble ? MODEL_WARNING : MODEL_INFO, text);
 }
 
 static int
 start_pods(void *user, struct loop *loop, struct ui *ui, struct err *err)
 {
 	struct dash *dash = user;
-	const struct discover_cb cb = { on_answer, on_trouble, dash };
+	const struct discover_cb cb = { on_answer, on_discover, dash };
 
 	dash->loop = loop;
 	dash->ui = ui;

@@ -541,10 +541,11 @@ open_debug_log(void)
 }
 
 static void
-say_trouble(void *user, const char *text)
+say_trouble(void *user, bool is_trouble, const char *text)
 {
 	(void)user;
-	say_error("%s", text);
+	if (is_trouble)
+		say_error("%s", text);
 }
 
 /* Open what the command needs and run it. */
@@ -560,7 +561,7 @@ run_line(struct cmd_line *line, struct err *err)
 	context_init(&context, &line->globals.context);
 	status = context_open(&context, line->cmd->needs, err);
 	if (status == 0 && line->cmd->discovers)
-		status = discover_once(&context.conf, say_trouble, NULL, err);
+		status = discover_once(&context.conf, say_trouble, err);
 	for (size_t i = 0; i < args->formats.n && status == 0; i++)
 		status = context_add_format(&context, args->formats.v[i], err);
 	args->context = &context;

@@ -97,9 +97,9 @@ session_on_answer(void *user, size_t i, struct str answer, struct err *err)
 }
 
 static void
-session_on_trouble(void *user, const char *text)
+session_on_say(void *user, bool is_trouble, const char *text)
 {
-	follow_say(user, MODEL_WARNING, text);
+	follow_say(user, is_trouble ? MODEL_WARNING : MODEL_INFO, text);
 }
 
 static void
@@ -136,7 +136,7 @@ session_run(struct session *s, struct err *err)
 		s->discover = discover_new(
 			loop, &s->context->conf,
 			&(struct discover_cb){ session_on_answer,
-					       session_on_trouble, s });
+					       session_on_say, s });
 	timer = loop_timer_new(loop, session_on_timer, s);
 	loop_timer_start(timer, LOOK_MS, LOOK_MS);
 	loop_run(loop);

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/json_fields.h"
 #include "parsers/pattern.h"
@@ -312,6 +313,7 @@ take_discover(const struct json_reader *r, const cJSON *array, const char *path,
 struct found {
 	struct conf_pod pod;
 	char *host, *user, *gpu, *state;
+	struct conf_strings notes;
 	int64_t port; /* 0: not given */
 };
 
@@ -329,6 +331,8 @@ static const struct json_field found_fields[] = {
 	FOUND("usd_per_hour", NUMBER, pod.usd_per_hour, .high = 1e6),
 	FOUND("gpu", TEXT, gpu),
 	FOUND("state", TEXT, state),
+	{ "notes", JSON_AS_TEXTS, JSON_LIST(found, notes.v, notes.n),
+	  .most = CONF_MAX_LIST },
 	{ "command", JSON_AS_TEXTS,
 	  JSON_LIST(found, pod.command.v, pod.command.n), .most = MAX_WORDS },
 	{ "logs", JSON_AS_TEXTS, JSON_LIST(found, pod.logs.v, pod.logs.n),
@@ -403,11 +407,34 @@ struct answer {
 	struct conf *conf;
 	const struct conf_pod *like;
 	size_t n_others; /* pods that were there before */
+	struct conf_strings notes;
 };
+
+static void
+free_strings(struct conf_strings *strings)
+{
+	for (size_t i = 0; i < strings->n; i++)
+		free(strings->v[i]);
+	free(strings->v);
+}
+
+static void
+take_notes(struct answer *answer, const struct found *found)
+{
+	struct conf_strings *all = &answer->notes;
+	char clean[300];
+
+	all->v = xreallocarray(all->v, all->n + found->notes.n + 1,
+			       sizeof(char *));
+	for (size_t i = 0; i < found->notes.n; i++) {
+		utf8_clean(clean, sizeof(clean), str_from(found->notes.v[i]));
+		all->v[all->n++] = xasprintf("%s: %s", found->pod.name, clean);
+	}
+}
 
 static int
 take_found(const struct json_reader *r, const cJSON *node, const char *path,
-	   const struct answer *answer, struct found *found)
+	   struct answer *answer, struct found *found)
 {
 	struct conf_pod *pod = &found->pod;
 	int other;
@@ -430,6 +457,7 @@ take_found(const struct json_reader *r, const cJSON *node, const char *path,
 	if (check_pod_name(r, answer->conf, pod, path) != 0 ||
 	    check_pod_link(r, pod, path) != 0)
 		return -1;
+	take_notes(answer, found);
 	add_pod(answer->conf, pod);
 	*pod = (struct conf_pod){ .name = NULL };
 	return 0;
@@ -460,6 +488,7 @@ take_all_found(const struct json_reader *r, const cJSON *array,
 		free(found.user);
 		free(found.gpu);
 		free(found.state);
+		free_strings(&found.notes);
 	}
 	return rc;
 }
@@ -727,6 +756,7 @@ conf_release(struct conf *conf)
 		json_give_back(pod_fields, &conf->pods[i]);
 	for (size_t i = 0; i < conf->n_discover; i++) {
 		json_give_back(discover_fields, &conf->discover[i]);
+		free_strings(&conf->discover[i].notes);
 		free(conf->discover[i].answer);
 	}
 	for (size_t i = 0; i < conf->n_keys; i++) {
@@ -876,7 +906,7 @@ conf_take_answer(struct conf *conf, size_t i, struct str answer,
 		{ .name = NULL },
 	};
 	struct conf_discover *d = &conf->discover[i];
-	struct answer base = { conf, &d->like, conf->n_pods };
+	struct answer base = { conf, &d->like, conf->n_pods, { NULL, 0 } };
 	struct json_reader r = conf_reader(conf->path, err);
 	AUTO_BUF text = buf_new(answer.len + 32);
 	int rc;
@@ -891,8 +921,11 @@ conf_take_answer(struct conf *conf, size_t i, struct str answer,
 	free(r.user);
 	if (rc != 0) {
 		drop_pods(conf, base.n_others);
+		free_strings(&base.notes);
 		return -1;
 	}
+	free_strings(&d->notes);
+	d->notes = base.notes;
 	free(d->answer);
 	d->answer = xstrndup(answer.p, answer.len);
 	return 0;

@@ -57,6 +57,7 @@ struct conf_discover {
 	double every_s;	      /* from the end of one to the next */
 	struct conf_pod like; /* what a pod has where the program is silent */
 	char *answer;	      /* the last that was taken; NULL: none yet */
+	struct conf_strings notes; /* of it: sentences for a person */
 };
 
 /* How runs become groups of a leaderboard. */

@@ -11,7 +11,8 @@
 #include "base/xalloc.h"
 #include "remote/process.h"
 
-#define LIMIT_MS 20000
+#define LIMIT_MS  20000
+#define NOTES_MAX 8 /* told of one answer */
 
 /* One of conf->discover. */
 struct source {
@@ -53,15 +54,44 @@ tell(struct source *source, const char *why)
 				   source_conf(source)->name, why);
 
 	if (!source->is_told)
-		discover->cb.on_trouble(discover->cb.user, text);
+		discover->cb.on_say(discover->cb.user, true, text);
 	source->is_told = true;
+}
+
+static bool
+has_note(const struct conf_strings *notes, const char *note)
+{
+	for (size_t i = 0; i < notes->n; i++)
+		if (strcmp(notes->v[i], note) == 0)
+			return true;
+	return false;
+}
+
+/* What it says now and did not say before. */
+static void
+tell_notes(const struct source *source, const struct conf_strings *before)
+{
+	const struct discover_cb *cb = &source->discover->cb;
+	const struct conf_discover *now = source_conf(source);
+	size_t n = 0;
+
+	for (size_t i = 0; i < now->notes.n; i++)
+		if (!has_note(before, now->notes.v[i]) && n++ < NOTES_MAX)
+			cb->on_say(cb->user, false, now->notes.v[i]);
+	if (n > NOTES_MAX) {
+		AUTO_TEXT more = xasprintf("discover %s: %zu more like these",
+					   now->name, n - NOTES_MAX);
+
+		cb->on_say(cb->user, false, more);
+	}
 }
 
 static void
 take_answer(struct source *source, int status, struct str out)
 {
 	struct discover *discover = source->discover;
-	const char *had = source_conf(source)->answer;
+	/* Valid until the next answer is taken. */
+	const struct conf_discover *before = source_conf(source);
 	struct err err = { ERR_NONE, "" };
 	char why[80];
 
@@ -75,7 +105,7 @@ take_answer(struct source *source, int status, struct str out)
 		(void)snprintf(why, sizeof(why), "it ended with exit status %d",
 			       status);
 		tell(source, why);
-	} else if (had != NULL && str_eq_cstr(out, had)) {
+	} else if (before->answer != NULL && str_eq_cstr(out, before->answer)) {
 		source->is_told = false;
 	} else if (discover->cb.on_answer(discover->cb.user,
 					  source_index(source), out,
@@ -83,6 +113,7 @@ take_answer(struct source *source, int status, struct str out)
 		tell(source, err.text);
 	} else {
 		source->is_told = false;
+		tell_notes(source, &before->notes);
 	}
 }
 
@@ -200,36 +231,18 @@ discover_is_busy(const struct discover *discover)
 	return false;
 }
 
-/* The single run of discover_once. */
-struct once {
-	void (*on_trouble)(void *user, const char *text);
-	void *user;
-	struct conf *conf;
-};
-
 static int
 once_on_answer(void *user, size_t i, struct str answer, struct err *err)
 {
-	struct once *once = user;
-
-	return conf_take_answer(once->conf, i, answer, err);
-}
-
-static void
-once_on_trouble(void *user, const char *text)
-{
-	struct once *once = user;
-
-	once->on_trouble(once->user, text);
+	return conf_take_answer(user, i, answer, err);
 }
 
 int
-discover_once(struct conf *conf, void (*on_trouble)(void *, const char *),
-	      void *user, struct err *err)
+discover_once(struct conf *conf,
+	      void (*on_say)(void *user, bool is_trouble, const char *text),
+	      struct err *err)
 {
-	struct once once = { on_trouble, user, conf };
-	const struct discover_cb cb = { once_on_answer, once_on_trouble,
-					&once };
+	const struct discover_cb cb = { once_on_answer, on_say, conf };
 	struct discover *discover;
 	struct loop *loop;
 

@@ -18,8 +18,9 @@ struct discover_cb {
 	 */
 	int (*on_answer)(void *user, size_t i, struct str answer,
 			 struct err *err);
-	/* One of them fails; text is for a person. */
-	void (*on_trouble)(void *user, const char *text);
+	/* A sentence for a person: one of them fails, or says something new of
+	 * its pods. */
+	void (*on_say)(void *user, bool is_trouble, const char *text);
 	void *user;
 };
 
@@ -35,10 +36,10 @@ bool discover_is_busy(const struct discover *discover);
 
 /*
  * Run each once, at the same time, in a loop of its own, and take their
- * answers into conf; on_trouble tells of those that fail.
+ * answers into conf; on_say tells of those that fail.
  */
-int discover_once(struct conf *conf, void (*on_trouble)(void *, const char *),
-		  void *user, struct err *err)
-	__attribute__((warn_unused_result));
+int discover_once(struct conf *conf,
+		  void (*on_say)(void *user, bool is_trouble, const char *text),
+		  struct err *err) __attribute__((warn_unused_result));
 
 #endif

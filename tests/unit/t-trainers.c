@@ -130,7 +130,7 @@ static const struct run_case cases[] = {
 	  "step    2/40 | loss     nan (+nanz)| norm    nan (+nanz)| lr "
 	  "2.0e-06 | 3610.25 ms | 36.9% bf16 MFU | 146000 tok/s\n"
 	  "step    3/40 | loss     nan (+nanz)| norm    nan (+nanz)| lr "
-	  "3.0e-06 | 3616.slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT "
+	  "3.0e-06 | 3616.slurmstepd-n1: error: *** JOB 77 ON n1 CANCELLED AT "
 	  "2024-10-10T18:59:58 DUE TO TIME LIMIT ***\n",
 	  1,
 	  { { "steps", "2" },

@@ -20,10 +20,10 @@
 #define CLOCK_MAX_S 253402300799
 
 /* Where there is python3 it sends all once, and then what has changed. */
-#define RUN_PYTHON                                                              \
-	"if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; " \
-	"then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$3\" "         \
-	"\"$4\"; fi; "
+#define RUN_PYTHON                                                             \
+	"if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null "      \
+	"2>&1; then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" "         \
+	"\"$3\" \"$4\"; fi; "
 
 /*
  * Where there is none, all of it is sent at each look, and judges are not.

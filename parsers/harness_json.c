@@ -152,6 +152,10 @@ add_post(cJSON *object, const char *key, const struct harness_post *post)
 	json_add_string(node, "infra_failure",
 			harness_failure_name(post->failure));
 	json_add_string(node, "mode", post->mode);
+	json_add_string(node, "device", post->device);
+	json_add_string(node, "torch", post->torch);
+	json_add_string(node, "cuda", post->cuda);
+	add_rounded(node, "elapsed_s", post->elapsed_s, 3);
 	add_number(node, "score_refused_by_harnessgym", post->stray_score);
 	add_cases(node, post);
 }
@@ -167,7 +171,7 @@ add_qualification(cJSON *object, const struct harness_qualification *q)
 	json_add_string(node, "final", q->attempts[q->n_attempts - 1]);
 	add_number(node, "active_mcps", q->active_mcps);
 	add_number(node, "active_tools", q->active_tools);
-	add_texts(node, "quarantined", q->quarantined, q->n_quarantined);
+	add_texts(node, "quarantined", q->quarantined.v, q->quarantined.n);
 	json_add_string(node, "why", q->why);
 }
 
@@ -223,7 +227,10 @@ iteration_json(const struct harness_iteration *it)
 	add_rounded(node, "vs_previous_best_verified_pct", it->previous_pct, 3);
 	add_qualification(node, &it->qualification);
 	add_usage(node, &it->usage);
-	add_texts(node, "blockers", it->blockers, it->n_blockers);
+	add_texts(node, "active_skill_names", it->skills.v, it->skills.n);
+	add_texts(node, "active_tool_names", it->tools.v, it->tools.n);
+	add_texts(node, "called_tool_names", it->called.v, it->called.n);
+	add_texts(node, "blockers", it->blockers.v, it->blockers.n);
 	json_add_string(node, "note", it->note);
 	return node;
 }

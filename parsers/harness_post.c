@@ -184,6 +184,11 @@ read_json(struct harness_build *b, struct harness_post *post, const cJSON *json)
 	post->json_status =
 		harness_text_at(b->pool, json, "status", HARNESS_NAME_MAX);
 	post->mode = harness_text_at(b->pool, json, "mode", HARNESS_NAME_MAX);
+	post->device =
+		harness_text_at(b->pool, json, "device", HARNESS_NAME_MAX);
+	post->torch = harness_text_at(b->pool, json, "torch", HARNESS_NAME_MAX);
+	post->cuda = harness_text_at(b->pool, json, "cuda", HARNESS_NAME_MAX);
+	post->elapsed_s = harness_number_at(json, "elapsed_seconds");
 	read_cases(b, post, json);
 }
 

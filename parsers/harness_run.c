@@ -124,26 +124,26 @@ note_of(struct harness_build *b, const cJSON *result)
 	return NULL;
 }
 
-/* Strings of a JSON array, clean and sorted. */
-static const char **
-read_paths(struct harness_build *b, const cJSON *array, size_t *n)
+/* Strings of a JSON array. */
+static struct harness_names
+read_names(struct harness_build *b, const cJSON *array)
 {
-	const char **paths = harness_pool_alloc(
-		b->pool,
-		cJSON_IsArray(array) ? (size_t)cJSON_GetArraySize(array) : 0,
-		sizeof(*paths));
+	struct harness_names names = { NULL, 0 };
 	const cJSON *node;
 
-	*n = 0;
+	if (!cJSON_IsArray(array))
+		return names;
+	names.v = harness_pool_alloc(b->pool, (size_t)cJSON_GetArraySize(array),
+				     sizeof(*names.v));
 	cJSON_ArrayForEach(node, array)
 	{
-		if (cJSON_IsArray(array) && cJSON_IsString(node))
-			paths[(*n)++] = harness_text_of(b->pool, node,
-							HARNESS_PATH_MAX);
+		if (cJSON_IsString(node))
+			names.v[names.n++] = harness_text_of(b->pool, node,
+							     HARNESS_PATH_MAX);
 	}
-	if (*n > 1)
-		qsort(paths, *n, sizeof(*paths), harness_by_name);
-	return paths;
+	if (names.n > 1)
+		qsort(names.v, names.n, sizeof(*names.v), harness_by_name);
+	return names;
 }
 
 static const char *
@@ -233,7 +233,7 @@ read_qualification(struct harness_build *b, struct harness_iteration *it,
 	told = json_get(last, "quarantined_artifacts");
 	if (told == NULL)
 		told = json_get(own, "quarantined_artifacts");
-	q->quarantined = read_paths(b, told, &q->n_quarantined);
+	q->quarantined = read_names(b, told);
 	warnings = json_get(json_get(last, "quality_gate"), "warnings");
 	q->why = harness_text_of(b->pool, cJSON_GetArrayItem(warnings, 0),
 				 HARNESS_NOTE_MAX);
@@ -265,6 +265,9 @@ read_result(struct harness_build *b, struct harness_iteration *it,
 	if (!it->active_mcps.present)
 		it->active_mcps = gate_count(gate, "active_mcp_count");
 	it->calls = harness_number_at(usage, "mcp_call_count");
+	it->skills = read_names(b, json_get(usage, "active_skills"));
+	it->tools = read_names(b, json_get(usage, "active_tools"));
+	it->called = read_names(b, json_get(usage, "mcp_called_tools"));
 	harness_post_read(b, &it->post, json_get(result, "post_attempt"),
 			  harness_run_file(b, HARNESS_POST_OUT, it->number),
 			  harness_text_file(b, HARNESS_POST_ERR, it->number));
@@ -339,8 +342,7 @@ read_iterations(struct harness_build *b)
 		result = harness_json_file(b, HARNESS_RESULT, k);
 		read_result(b, it, result, summary_row(b, k));
 		read_qualification(b, it, result);
-		it->blockers = read_paths(b, json_get(result, "blockers"),
-					  &it->n_blockers);
+		it->blockers = read_names(b, json_get(result, "blockers"));
 		harness_usage_read(b, &it->usage, k);
 		harness_usage_sum(&run->usage, &it->usage);
 	}

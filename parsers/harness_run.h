@@ -56,8 +56,10 @@ struct harness_case {
 struct harness_post {
 	bool present;
 	const char *status, *command;
-	const char *json_status, *mode; /* of the verifier's JSON, or NULL */
+	const char *json_status, *mode;	   /* of the verifier's JSON, or NULL */
+	const char *device, *torch, *cuda; /* what it measured on; likewise */
 	struct harness_number return_code, duration_s, score;
+	struct harness_number elapsed_s; /* as it says itself */
 	enum harness_tri timed_out;
 	bool has_json;
 	enum harness_tri passed; /* UNKNOWN only of a baseline without rc */
@@ -92,6 +94,12 @@ struct harness_usage {
 	struct harness_number input_tokens, cached_tokens, output_tokens;
 };
 
+/* Names of one kind, clean and sorted. */
+struct harness_names {
+	const char **v;
+	size_t n;
+};
+
 #define HARNESS_MAX_ATTEMPTS 32
 
 struct harness_qualification {
@@ -99,8 +107,7 @@ struct harness_qualification {
 	const char **attempts; /* status of each, NULL: not told */
 	size_t n_attempts;
 	struct harness_number active_mcps, active_tools;
-	const char **quarantined; /* paths, sorted */
-	size_t n_quarantined;
+	struct harness_names quarantined; /* paths */
 	const char *why; /* first warning of a failed one, or NULL */
 };
 
@@ -141,8 +148,8 @@ struct harness_iteration {
 	struct harness_number baseline_pct, previous_pct; /* > 0: better */
 	struct harness_qualification qualification;
 	struct harness_usage usage;
-	const char **blockers; /* as it writes them, clean */
-	size_t n_blockers;
+	struct harness_names skills, tools, called; /* active; used of them */
+	struct harness_names blockers;		    /* as it writes them */
 	const char *note; /* first line of what it says of itself, or NULL */
 };
 

@@ -245,7 +245,7 @@ words_cell(const struct harness_run *run, const struct harness_iteration *it,
 	add_words(&text, column, run, it);
 	if (column == IT_RESULT && !it->verified_score.present)
 		style = it->invalid_score.present ? STYLE_ALARM : STYLE_WARN;
-	if (column == IT_QUALIFIED && it->qualification.n_quarantined > 0)
+	if (column == IT_QUALIFIED && it->qualification.quarantined.n > 0)
 		style = STYLE_ALARM;
 	list_cellf(cell, style, "%s",
 		   text.len > 0 || column == IT_NOTE ? text.data : FMT_ABSENT);
@@ -697,6 +697,15 @@ add_iteration(struct buf *out, const struct harness_run *run,
 		{ "result", IT_RESULT },   { "qualified", IT_QUALIFIED },
 		{ "notes", IT_NOTE },
 	};
+	const struct {
+		const char *label;
+		const struct harness_names *names;
+	} lists[] = {
+		{ "active skills: ", &it->skills },
+		{ "active tools: ", &it->tools },
+		{ "tools used: ", &it->called },
+		{ "blockers: ", &it->blockers },
+	};
 	struct buf words;
 
 	buf_init(&words, WORDS_MAX);
@@ -712,6 +721,15 @@ add_iteration(struct buf *out, const struct harness_run *run,
 	harness_add_phases(&words, it);
 	if (words.len > 0)
 		buf_appendf(out, "\nphases: %s", words.data);
+	buf_clear(&words);
+	harness_add_verifier(&words, &it->post);
+	if (words.len > 0)
+		buf_appendf(out, "\nmeasured on: %s", words.data);
+	for (size_t i = 0; i < COLUMNS(lists); i++) {
+		buf_appendf(out, "%s%s", lists[i].names->n > 0 ? "\n" : "",
+			    lists[i].names->n > 0 ? lists[i].label : "");
+		harness_add_names(out, lists[i].names);
+	}
 	buf_release(&words);
 }
 

@@ -15,84 +15,18 @@
 #include "harness/wire_priv.h"
 
 #define LINE_MAX_BYTES 4096U
-#define OLD_RUNS_TEXT  "33"
 /* The end of the year 9999: a pod's clock says less. */
 #define CLOCK_MAX_S 253402300799
 
-/* Where there is python3 it sends all once, and then what has changed. */
-#define RUN_PYTHON                                                              \
-	"if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; " \
-	"then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$3\" "         \
-	"\"$4\"; fi; "
-
 /*
- * Where there is none, all of it is sent at each look, and judges are not.
- * One line for any login shell: no backslash, no newline, no "!".  $1 is the
- * directory.  Of the newest run (or the one that was named) all that counts
- * is sent, of 32 older ones their JSON and what verifiers printed; copies of
- * the workspace are passed by.
+ * Where there is python3 it sends all once, and then what has changed; else
+ * all of it is sent at each look.  One line for any login shell: no backslash,
+ * no newline, no "!".
  */
-static const char script[] = RUN_PYTHON
-	"d=$1; case $d in \"~/\"*) d=$HOME/${d#??};; esac; "
-	"LC_ALL=C; export LC_ALL; "
-	"echo; echo \"HGH1 $(date +%s)\"; "
-	"case $d in *[*?]*|*\"[\"*) [ -e \"$d\" ] || { IFS=; for x in $d; do "
-	"for f in .harnessgym/runs compare_report.json plain/trial_1 "
-	"harnessed/trial_1 run_config.json; do "
-	"[ ! -e \"$x/$f\" ] || { echo \"D $x\"; break; }; done; done; "
-	"echo END; exit 0; };; esac; "
-	"look() { stat -c \"%Z %Y %s\" \"$1\" 2>/dev/null || echo 0 0 0; }; "
-	"send() { while IFS= read -r f; do [ -f \"$f\" ] || continue; "
-	"case $f in ./*) f=${f#./};; esac; "
-	"s=$(look \"$f\"); echo \"C ${s%% *}\"; echo \"F ${s#* } $f\"; "
-	"case $f in *.prompt.txt) ;; "
-	"*.txt) tail -c 262144 \"$f\" | base64;; "
-	"*.jsonl) tail -c 8388608 \"$f\" | base64;; "
-	"*) head -c 4194305 \"$f\" | base64;; esac; "
-	"if [ \"$s\" = \"$(look \"$f\")\" ]; then echo .; else echo ,; fi; "
-	"done; }; "
-	"process() { t=$(cd \"$1\" && pwd -P); "
-	"case $t in *\" \"*) return;; esac; "
-	"[ -r /proc/self/cmdline ] || return; p=0; set -f; "
-	"for q in $(set +f; grep -la harnessgym "
-	"/proc/[0-9]*/cmdline 2>/dev/null); do h=; x=.; y=; for a in "
-	"$(tr -c \"[:print:]\" \" \" <$q 2>/dev/null); do "
-	"[ -z \"$y\" ] || { x=$a; y=; }; "
-	"case $a in harnessgym|*/harnessgym|harnessgym.*) h=1;; "
-	"run|compare) [ -z \"$h\" ] || h=2;; "
-	"--workspace|--output-dir) y=1;; "
-	"--workspace=*|--output-dir=*) x=${a#*=};; esac; done; "
-	"[ \"$h\" = 2 ] || continue; "
-	"q=$(cd ${q%/*}/cwd 2>/dev/null && cd \"$x\" 2>/dev/null && pwd -P); "
-	"case $t/ in \"${q:-?}\"/*) p=1;; esac; done; set +f; echo P $p; }; "
-	"if [ -d \"$d/.harnessgym/runs\" ]; then process \"$d\"; "
-	"cd \"$d/.harnessgym\" && echo \"R workspace\"; w=; "
-	"elif [ -f \"$d/compare_report.json\" ] || [ -d \"$d/plain/trial_1\" ] "
-	"|| [ -d \"$d/harnessed/trial_1\" ]; then cd \"$d\" && "
-	"echo \"R compare\"; process .; "
-	"find . -maxdepth 3 \"(\" -name trial.json -o -name "
-	"compare_report.json -o -name post.stderr.txt \")\" -type f | send; "
-	"for f in */trial_*/workspace/.harnessgym/runs/*/run_config.json; do "
-	"echo \"$f\"; done | send; echo END; exit 0; "
-	"elif [ -f \"$d/run_config.json\" ] || [ -d \"$d/iterations/1\" ]; "
-	"then d=$(cd \"$d\" && pwd -P); w=${d##*/}; cd \"$d/../..\" && "
-	"echo \"R run $w\"; process ..; "
-	"elif [ -d \"$d/runs\" ] && [ \"${d##*/}\" = .harnessgym ]; then "
-	"cd \"$d\" && echo \"R workspace\"; process ..; w=; "
-	"else echo NONE; exit 0; fi; "
-	"for f in registry.json activation.json mcp_calls.jsonl "
-	"mcp/*/.harnessgym/mcp_calls.jsonl history/*.jsonl; do echo \"$f\"; "
-	"done | send; n=0; "
-	"ls -t runs | while IFS= read -r r; do n=$((n+1)); "
-	"[ $n -lt " OLD_RUNS_TEXT " ] || [ \"$r\" = \"$w\" ] || continue; "
-	"if [ \"$r\" = \"$w\" ] || { [ -z \"$w\" ] && [ $n = 1 ]; }; then "
-	"find \"runs/$r\" -maxdepth 5 -type d \"(\" -name workspace -o -name "
-	"best -o -name workspace_template \")\" -prune -o -type f \"(\" -name "
-	"\"*.json\" -o -name \"*.txt\" \")\" -print | send; "
-	"else find \"runs/$r\" -maxdepth 3 -type f \"(\" -name \"*.json\" -o "
-	"-name post_attempt.stdout.txt -o -name baseline.stdout.txt \")\" "
-	"-print | send; "
-	"fi; done; echo END";
+static const char boot[] =
+	"if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; "
+	"then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$4\" \"$5\"; "
+	"fi; eval \"$(printf %b \"$3\")\"";
 
 struct stream *
 harness_wire_start(struct transport *transport, size_t index, const char *dir,
@@ -102,10 +36,11 @@ harness_wire_start(struct transport *transport, size_t index, const char *dir,
 	const char *const argv[] = { "nice",
 				     "sh",
 				     "-c",
-				     script,
+				     boot,
 				     "hgym-harness",
 				     dir,
 				     wire_script_py,
+				     wire_script_sh,
 				     harness_judge_words,
 				     harness_judge_libraries,
 				     NULL };

@@ -8,8 +8,11 @@ import base64, glob, hashlib, json, os, re, stat, sys, time
 
 TEXT, LINES, JSON, JUDGE = 1 << 18, 1 << 23, (1 << 22) + 1, 1 << 20
 RUNS, ENTRIES, YOUNG = 33, 4096, 2
-HERE = os.path.expanduser(sys.argv[1]) if sys.argv[1][:2] == "~/" else sys.argv[1]
+HERE = sys.argv[1]
+if HERE[:2] == "~/":
+	HERE = os.path.expanduser(HERE)
 WORDS, LIBRARIES = sys.argv[2].split(), sys.argv[3].split()
+COPIES = "workspace", "best", "workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
 known, sent, sums, told = {}, {}, {}, {}
 
@@ -42,8 +45,9 @@ def key_of(st):
 def names_in(path):
 	try:
 		with os.scandir(path) as entries:
-			return sorted(e.name for e, _ in zip(entries, range(ENTRIES))
-				if "\n" not in e.name)
+			found = [e.name for e, _ in
+				zip(entries, range(ENTRIES))]
+			return sorted(n for n in found if "\n" not in n)
 	except OSError:
 		return []
 
@@ -102,8 +106,7 @@ def files_of(root, run, newest):
 		for name in names_in(os.path.join(root, path)):
 			own = path + "/" + name
 			if is_folder(os.path.join(root, own)):
-				if depth < 4 and name not in (
-						"workspace", "best", "workspace_template"):
+				if depth < 4 and name not in COPIES:
 					stack.append((own, depth + 1))
 			elif name.endswith((".json", ".txt")):
 				found.append(own)
@@ -131,27 +134,32 @@ def copy_of(root, name):
 	return st.st_ctime_ns, sums[path][1]
 
 
+# The modules of "import a, b as c" and "from a import b".
+def imports_of(path):
+	with open(path, "rb") as f:
+		text = f.read(JUDGE).decode("utf-8", "replace")
+	for kind, rest in re.findall(r"^\s*(from|import) +(.*)", text, re.M):
+		for module in rest.split(",")[:1 if kind == "from" else None]:
+			yield re.match(r"\s*(\w*)", module).group(1)
+
+
 # The judges of the template, and what they import.
 def judges_of(template, command):
 	found, imports, stack = [], set(), [("", 0)]
 	while stack:
 		below, depth = stack.pop()
 		for name in names_in(os.path.join(template, below))[:1024]:
-			own, path = below + name, os.path.join(template, below + name)
+			own = below + name
+			path = os.path.join(template, own)
 			if name[0] == ".":
 				continue
 			if is_folder(path) and depth < 3:
 				stack.append((own + "/", depth + 1))
-			elif is_file(path) and (name in command or any(
-					word in name.lower() for word in WORDS)):
+			elif is_file(path) and (name in command or
+					any(word in name.lower()
+					for word in WORDS)):
 				found.append(own)
-				with open(path, "rb") as f:
-					text = f.read(JUDGE).decode("utf-8", "replace")
-				for kind, rest in re.findall(
-						r"^\s*(from|import) +(.*)", text, re.M):
-					rest = rest.split(",")[:1 if kind == "from" else None]
-					imports.update(re.match(r"\s*(\w*)", module).group(1)
-						for module in rest)
+				imports.update(imports_of(path))
 	return found, imports
 
 
@@ -239,7 +247,8 @@ def kind_of(path):
 	above, name = os.path.split(path)
 	if has(path, ".harnessgym/runs"):
 		return "workspace", path + "/.harnessgym", "", path
-	if has(path, "compare_report.json", "plain/trial_1", "harnessed/trial_1"):
+	if has(path, "compare_report.json", "plain/trial_1",
+			"harnessed/trial_1"):
 		return "compare", path, "", path
 	if has(path, "run_config.json", "iterations/1"):
 		root = os.path.dirname(above)
@@ -265,12 +274,13 @@ def send_compare(root, now):
 
 def send_workspace(root, run, work, now):
 	runs = os.path.join(root, "runs")
-	names = sorted((n for n in names_in(runs) if is_folder(os.path.join(runs, n))),
-		key=lambda n: -os.lstat(os.path.join(runs, n)).st_ctime_ns)
+	names = [n for n in names_in(runs) if is_folder(os.path.join(runs, n))]
+	names.sort(key=lambda n: -changed_at(os.path.join(runs, n)))
 	paths = ["registry.json", "activation.json", "mcp_calls.jsonl"]
 	paths += ["mcp/%s/.harnessgym/mcp_calls.jsonl" % name
 		for name in names_in(os.path.join(root, "mcp"))]
-	paths += ["history/" + name for name in names_in(os.path.join(root, "history"))
+	paths += ["history/" + name
+		for name in names_in(os.path.join(root, "history"))
 		if name.endswith(".jsonl")]
 	for path in paths:
 		send(root, path, True, now)

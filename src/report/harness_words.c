@@ -211,8 +211,34 @@ harness_add_qualification(struct buf *text, const struct harness_iteration *it)
 			    q->attempts[i] != NULL ? q->attempts[i] : "?");
 	if (q->present && q->active_tools.present)
 		buf_appendf(text, ", %.0f tools", q->active_tools.value);
-	if (q->n_quarantined > 0)
-		buf_appendf(text, ", %zu QUARANTINED", q->n_quarantined);
+	if (q->quarantined.n > 0)
+		buf_appendf(text, ", %zu QUARANTINED", q->quarantined.n);
+}
+
+void
+harness_add_names(struct buf *text, const struct harness_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		buf_appendf(text, "%s%s", i > 0 ? ", " : "", names->v[i]);
+}
+
+void
+harness_add_verifier(struct buf *text, const struct harness_post *post)
+{
+	const struct {
+		const char *name, *text;
+	} parts[] = { { "", post->device },
+		      { "torch ", post->torch },
+		      { "CUDA ", post->cuda } };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].text != NULL)
+			buf_appendf(text, "%s%s%s", text->len > 0 ? ", " : "",
+				    parts[i].name, parts[i].text);
+	if (!post->elapsed_s.present)
+		return;
+	buf_append_str(text, text->len > 0 ? ", took " : "took ");
+	add_duration(text, post->elapsed_s.value);
 }
 
 /* What a line is about, and what it means. */
@@ -308,6 +334,12 @@ add_state(struct buf *text, struct subject *s)
 
 	if (run->has_summary) {
 		buf_appendf(text, "finished: %s", word(run->final_status));
+		if (run->start_ms > 0 && run->end_ms > run->start_ms) {
+			buf_append_str(text, ", took ");
+			add_duration(text,
+				     (double)(run->end_ms - run->start_ms) /
+					     1e3);
+		}
 		return;
 	}
 	if (life->state != HARNESS_STATE_RUNNING)
@@ -383,6 +415,19 @@ add_best(struct buf *text, struct subject *s)
 	buf_append_str(&what, ")");
 	add_gain(text, run->previous_pct, what.data);
 	buf_release(&what);
+}
+
+/* Of the best iteration, else of the baseline. */
+static void
+add_verifier(struct buf *text, struct subject *s)
+{
+	const struct harness_run *run = s->run;
+	const struct harness_post *post = &run->baseline;
+
+	for (size_t i = 0; run->best.present && i < run->n_iterations; i++)
+		if (run->iterations[i].number == run->best.iteration)
+			post = &run->iterations[i].post;
+	harness_add_verifier(text, post);
 }
 
 static void
@@ -609,6 +654,7 @@ harness_facts(struct facts *facts, const struct harness_workspace *ws,
 		{ "state", add_state, FACT_PLAIN },
 		{ "baseline", add_baseline, FACT_PLAIN },
 		{ "best VERIFIED", add_best, FACT_BETTER },
+		{ "measured on", add_verifier, FACT_PLAIN },
 		{ "earlier best", add_earlier, FACT_PLAIN },
 		{ "? unverified", add_unverified, FACT_WARN },
 		{ "stop score", add_stop, FACT_PLAIN },

@@ -31,6 +31,10 @@ void harness_add_result(struct buf *text, const struct harness_run *run,
 void harness_add_qualification(struct buf *text,
 			       const struct harness_iteration *it);
 
+void harness_add_names(struct buf *text, const struct harness_names *names);
+/* Device, versions and time, as a verifier tells them. */
+void harness_add_verifier(struct buf *text, const struct harness_post *post);
+
 /*
  * All that is known of a run but its iterations.  as_of (NULL: now) says how
  * old its state is: "2 min ago: ".

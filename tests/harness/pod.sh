@@ -38,6 +38,13 @@ set -- --config "$dir/config.json" harness --json
 "$HGYM_TUI" "$@" "here:$work" >"$dir/b" 2>>"$dir/errors"
 same
 told "a workspace over a child sh" $?
+mkdir "$dir/bin" # a pod without python3
+for tool in base64 cat cut date find grep head ls nice sh stat tail tr; do
+    ln -s "$(command -v $tool)" "$dir/bin/$tool"
+done
+PATH=$dir/bin "$HGYM_TUI" "$@" "here:$work" >"$dir/b" 2>>"$dir/errors"
+same
+told "the same without python3" $?
 run="$work/.harnessgym/runs/rmsnorm-h100-first"
 "$HGYM_TUI" harness --json "$run" >"$dir/a" 2>>"$dir/errors"
 "$HGYM_TUI" "$@" "here:$run" >"$dir/b" 2>>"$dir/errors"

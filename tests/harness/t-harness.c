@@ -266,9 +266,22 @@ test_usage(void)
 	    "10, \"cached_input_tokens\": 5, \"output_tokens\": 2}}\n"
 	    "{\"type\": \"turn.completed\", \"usage\": {\"input_tokens\": "
 	    "20, \"output_tokens\": 3}}\n");
-	put("runs/r1/iterations/3/result.json", "{}");
+	put("runs/r1/iterations/3/result.json",
+	    "{\"harness_usage\": {\"active_skills\": [\"sweep\"], "
+	    "\"active_tools\": [\"run\", 7, \"list\"], "
+	    "\"mcp_called_tools\": [\"run\\u001b[31m\"]}}");
 	put("runs/r1/iterations/3/attempt.stdout.txt", "done\n");
+	put("runs/r1/baseline/baseline.stdout.txt",
+	    "{\"device\": \"H100\", \"torch\": \"2.5.1\", \"cuda\": 12, "
+	    "\"elapsed_seconds\": 3.3}");
 	look(NOW_MS);
+	ok(tells(run, "measured on", "H100, torch 2.5.1, took 3.3 s"),
+	   "what the verifier measured on; a number is no version");
+	is_int((long long)run->iterations[2].skills.n, 1, "an active skill");
+	is_int((long long)run->iterations[2].tools.n, 2, "two active tools");
+	is_str(run->iterations[2].tools.v[0], "list", "in order");
+	ok(strchr(run->iterations[2].called.v[0], '\033') == NULL,
+	   "the one that was used, without an escape");
 	is_near(run->iterations[0].usage.cost_usd.value, 0.75, 1e-12,
 		"the cost of all phases");
 	is_near(run->iterations[0].usage.turns.value, 7, 0, "no turns below 0");
@@ -279,9 +292,9 @@ test_usage(void)
 		"and their tokens");
 	ok(!run->iterations[1].usage.cost_usd.present, "which tell of no cost");
 	ok(!run->iterations[2].usage.turns.present, "none is told: absent");
-	is_int((long long)run->iterations[0].n_blockers, 2, "two blockers");
-	ok(strchr(run->iterations[0].blockers[1], '\033') == NULL &&
-		   strchr(run->iterations[0].blockers[0], '\033') == NULL,
+	is_int((long long)run->iterations[0].blockers.n, 2, "two blockers");
+	ok(strchr(run->iterations[0].blockers.v[1], '\033') == NULL &&
+		   strchr(run->iterations[0].blockers.v[0], '\033') == NULL,
 	   "without an escape");
 	ok(tells(run, "agent used",
 		 "$0.75, 9 turns, 130 tokens in, 905 tokens in from the "

@@ -27,6 +27,7 @@ struct board_line {
 
 struct board_view {
 	struct list list;
+	const struct ui_shared *shared; /* of the last fill; borrowed */
 	struct board board;
 	bool has_board;
 	uint64_t generation;	 /* of the model, when it was computed */
@@ -57,7 +58,7 @@ enum board_column {
 
 static const struct list_column board_columns[COLUMN_COUNT] = {
 	[COLUMN_RANK] = { "#", 2, 0, FMT_NUMBER, .decimals = 0 },
-	[COLUMN_RECIPE] = { "RECIPE / seed", 16, .grow = true },
+	[COLUMN_RECIPE] = { "RECIPE / seed", 16, .grow = true, .name = true },
 	[COLUMN_N] = { "n", 2, 0, FMT_NUMBER, .decimals = 0 },
 	[COLUMN_SCORE] = { "MEAN", 9, 0, FMT_NUMBER, .decimals = 5 },
 	[COLUMN_SD] = { "±sd", 8, 0, FMT_NUMBER, .decimals = 5 },
@@ -191,9 +192,28 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 	}
 }
 
-static void
-seed_cell(const struct board_row *row, size_t column, struct list_cell *cell)
+/* The model's run of a line; NULL for a group, and for none. */
+static const struct model_run *
+run_of_line(const struct board_view *view, const struct ui_shared *shared,
+	    size_t i)
 {
+	const struct board_row *row;
+
+	if (i == SIZE_MAX || view->lines[i].row == SIZE_MAX)
+		return NULL;
+	row = view->board.rows[view->lines[i].row];
+	for (i = 0; i < shared->model->n_runs; i++)
+		if (strcmp(shared->model->runs[i]->path, row->path) == 0 &&
+		    shared->model->runs[i]->run.run_index == row->run.run_index)
+			return shared->model->runs[i];
+	return NULL;
+}
+
+static void
+seed_cell(const struct board_view *view, size_t line, size_t column,
+	  struct list_cell *cell)
+{
+	const struct board_row *row = view->board.rows[view->lines[line].row];
 	const struct run *run = &row->run;
 	const double numbers[COLUMN_COUNT] = {
 		[COLUMN_SCORE] = row->score,
@@ -211,7 +231,11 @@ seed_cell(const struct board_row *row, size_t column, struct list_cell *cell)
 	    column == COLUMN_SD || column == COLUMN_DELTA || column == COLUMN_P)
 		cell->is_blank = true;
 	else if (column == COLUMN_RECIPE)
-		list_cellf(cell, STYLE_NORMAL, "   seed %s",
+		list_cellf(cell, STYLE_NORMAL, " %s seed %s",
+			   ui_is_marked(&view->shared->marks,
+					run_of_line(view, view->shared, line))
+				   ? "+"
+				   : " ",
 			   fmt_number(run->seed, 0, seed));
 	else if (column == COLUMN_CAPS)
 		caps_cell(row->caps, cell);
@@ -234,7 +258,7 @@ line_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 	if (view->lines[i].row == SIZE_MAX)
 		group_cell(view, i, column, cell);
 	else
-		seed_cell(view->board.rows[view->lines[i].row], column, cell);
+		seed_cell(view, i, column, cell);
 }
 
 static uint64_t
@@ -250,6 +274,17 @@ line_id(void *user, size_t i)
 	return str_hash(str_from(row->path)) + 1 + row->run.run_index;
 }
 
+/* A seed stays below its group. */
+static size_t
+line_parent(void *user, size_t i)
+{
+	const struct board_view *view = user;
+
+	while (view->lines[i].row != SIZE_MAX)
+		i--;
+	return i;
+}
+
 /* The groups as they are ranked, and the runs of the unfolded one. */
 static void
 fill_lines(struct board_view *view)
@@ -258,7 +293,7 @@ fill_lines(struct board_view *view)
 					     .n_columns = COLUMN_COUNT,
 					     .cell = line_cell,
 					     .id = line_id,
-					     .filtered = COLUMN_RECIPE };
+					     .parent = line_parent };
 
 	view->n_lines = 0;
 	for (size_t i = 0; i < view->board.n_groups; i++) {
@@ -489,8 +524,11 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	view->has_board = true;
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
-		char *key = ui_group_of(shared, mr);
+		char *key;
 
+		if (!ui_shows_run(shared, mr))
+			continue;
+		key = ui_group_of(shared, mr);
 		(void)board_add(&view->board, mr->path, key, NULL, &mr->run);
 		free(key);
 	}
@@ -499,7 +537,10 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 				 baseline->n_bpb);
 		view->board.nats_per_bpb = baseline->nats_per_bpb;
 		against = xstrdup(baseline->name);
-	} else if (shared->reference != NULL) {
+	}
+	/* What a key chose comes before what is configured. */
+	if (shared->reference != NULL) {
+		free(against);
 		against = ui_group_of(shared, shared->reference);
 	}
 	/* A name that no group has is no baseline: nothing is judged then. */
@@ -519,12 +560,22 @@ board_list(void *state, struct ui_shared *shared)
 	struct board_view *view = state;
 	int64_t age_ms = shared->now_mono_ms - view->computed_at_ms;
 
+	view->shared = shared;
 	if (!view->has_board || view->configured != shared->configured ||
 	    (view->generation != shared->model->generation &&
 	     age_ms >= COMPUTE_EVERY_MS))
 		build_board(view, shared);
 	fill_lines(view);
 	return &view->list;
+}
+
+/* The group of the selected line, SIZE_MAX: none is selected. */
+static size_t
+selected_group(const struct board_view *view)
+{
+	size_t line = list_row(&view->list);
+
+	return line != SIZE_MAX ? view->lines[line].group : SIZE_MAX;
 }
 
 static void
@@ -554,9 +605,9 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		/* A line a group, the axis and the frame; or nothing. */
 		spread = spread > 0 ? int_min(spread + 3, over) : 0;
 	}
-	group = view->lines[list_row(&view->list)].group;
+	group = selected_group(view);
 	table = rect_take_top(&r, height);
-	if (spread > 0)
+	if (spread > 0 && group != SIZE_MAX)
 		draw_spread(&view->board, group, canvas,
 			    rect_take_top(&r, spread));
 	list_draw(
@@ -567,26 +618,38 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			   shared->baseline == NULL && shared->reference == NULL
 				   ? " · R sets the reference"
 				   : ""));
-	if (details > 0)
+	if (details > 0 && group != SIZE_MAX)
 		draw_verdict(&view->board, group, canvas,
 			     canvas_box(canvas, r, "Verdict"));
 }
 
-/* The model's run of the selected line; NULL for a group. */
 static const struct model_run *
 selected_run(const struct board_view *view, const struct ui_shared *shared)
 {
-	size_t i = list_row(&view->list);
-	const struct board_row *row;
+	return run_of_line(view, shared, list_row(&view->list));
+}
 
-	if (i == SIZE_MAX || view->lines[i].row == SIZE_MAX)
-		return NULL;
-	row = view->board.rows[view->lines[i].row];
-	for (i = 0; i < shared->model->n_runs; i++)
-		if (strcmp(shared->model->runs[i]->path, row->path) == 0 &&
-		    shared->model->runs[i]->run.run_index == row->run.run_index)
-			return shared->model->runs[i];
-	return NULL;
+/* Mark all runs of the group, or none of them any more. */
+static void
+mark_group(const struct board_view *view, struct ui_shared *shared)
+{
+	const struct board_group *group =
+		&view->board.groups[selected_group(view)];
+	size_t before = shared->marks.n;
+
+	for (int pass = 0; pass < 2 && shared->marks.n == before; pass++) {
+		for (size_t i = 0; i < shared->model->n_runs; i++) {
+			const struct model_run *mr = shared->model->runs[i];
+			char *key = ui_group_of(shared, mr);
+
+			if (strcmp(key, group->key) == 0 &&
+			    ui_is_marked(&shared->marks, mr) == (pass == 1))
+				ui_toggle_mark(shared, &shared->marks, mr,
+					       UI_MAX_MARKS);
+			free(key);
+		}
+	}
+	ui_say(shared, "%zu runs are marked", shared->marks.n);
 }
 
 /* Unfold the group, fold it again, or open the seed's run. */
@@ -594,8 +657,8 @@ static void
 open_line(struct board_view *view, struct ui_shared *shared)
 {
 	const struct model_run *mr = selected_run(view, shared);
-	size_t g = view->lines[list_row(&view->list)].group;
-	const struct board_group *group = &view->board.groups[g];
+	const struct board_group *group =
+		&view->board.groups[selected_group(view)];
 	bool was_unfolded = is_unfolded(view, group);
 
 	if (mr != NULL) {
@@ -612,8 +675,8 @@ open_line(struct board_view *view, struct ui_shared *shared)
 static void
 set_reference(struct board_view *view, struct ui_shared *shared)
 {
-	size_t g = view->lines[list_row(&view->list)].group;
-	const struct board_group *group = &view->board.groups[g];
+	const struct board_group *group =
+		&view->board.groups[selected_group(view)];
 
 	for (size_t i = 0; i < shared->model->n_runs; i++) {
 		const struct model_run *mr = shared->model->runs[i];
@@ -646,12 +709,14 @@ board_act(void *state, struct ui_shared *shared, enum action action,
 	struct board_view *view = state;
 
 	(void)out;
-	if (view->n_lines == 0)
+	if (selected_group(view) == SIZE_MAX)
 		return false;
 	if (action == ACTION_OPEN || action == ACTION_RIGHT)
 		open_line(view, shared);
 	else if (action == ACTION_REFERENCE)
 		set_reference(view, shared);
+	else if (action == ACTION_MARK && selected_run(view, shared) == NULL)
+		mark_group(view, shared);
 	else
 		return false;
 	return true;
@@ -674,8 +739,9 @@ const struct view_ops view_board = {
 	.state_size = sizeof(struct board_view),
 	.places = IN_RUNS,
 	.watches = MODEL_RUNS,
-	.hints = (const enum action[]){ ACTION_OPEN, ACTION_REFERENCE,
-					ACTION_VIEW_LOGS, ACTION_NONE },
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK,
+					ACTION_REFERENCE, ACTION_BASELINE,
+					ACTION_ONLY_MARKED, ACTION_NONE },
 	.draw = board_draw,
 	.act = board_act,
 	.list = board_list,

@@ -418,6 +418,7 @@ noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 	hash_text(&sha, "key", plan->key);
 	hash_text(&sha, "window", window);
 	hash_text(&sha, "patch", v->patch);
+	hash_text(&sha, "launch", v->launch);
 	for (size_t i = 0; i < v->files.n; i++) {
 		hash_text(&sha, v->files.v[i].path, v->files.v[i].from);
 		hash_text(&sha, "overlay", v->files.v[i].overlay);

@@ -31,6 +31,11 @@ add_clean_line(struct buf *out, const char *label, const char *text)
 static void
 add_changes(struct buf *out, const struct plan_variant *v)
 {
+	if (v->launch != NULL) {
+		buf_append_str(out, "              launch ");
+		utf8_sanitize(out, str_from(v->launch));
+		buf_append_char(out, '\n');
+	}
 	if (v->patch != NULL) {
 		buf_append_str(out, "              patch ");
 		utf8_sanitize(out, str_from(v->patch));
@@ -63,7 +68,10 @@ add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 	buf_init(&command, 65536);
 	plan_arm_tag(plan, arm, tag);
 	buf_appendf(&command, "%s: ", tag);
-	plan_command(plan, arm, pod, &command);
+	if (plan->kernel && arm > 0)
+		buf_append_str(&command, "in the same process");
+	else
+		plan_command(plan, arm, pod, &command);
 	rest = (struct str){ command.data, command.len };
 	while (str_next(&rest, '\n', &line)) {
 		buf_append_str(out, first ? "            " : "              ");
@@ -159,7 +167,9 @@ static void
 add_cost(struct buf *out, const struct plan *plan,
 	 const struct noise_entry *known)
 {
-	double runs = (double)plan_n_runs(plan) / (double)plan->n_pods;
+	double runs =
+		plan->kernel ? (double)plan_n_rounds(plan)
+			     : (double)plan_n_runs(plan) / (double)plan->n_pods;
 	double rate = 0.0, minutes = (double)NAN;
 	size_t unpriced = plan_n_unpriced(plan);
 

@@ -26,8 +26,9 @@ from vt import Program  # noqa: E402
 CUTS = int(os.environ.get("HGYM_CUTS", "40"))
 SEED = int(os.environ.get("HGYM_SEED", "3"))
 LONG_AGO = 10 ** 9
-COLUMNS = ("symbol", "pod", "run", "seed", "step", "ms", "tok", "bpb", "loss",
-           "final", "sigma", "delta", "eval", "size")
+COLUMNS = {"RUN": "run", "SEED": "seed", "STEP": "step", "BPB": "bpb",
+           "LOSS nat": "loss", "→FINAL": "final", "EVAL s": "eval",
+           "SIZE MB": "size"}
 
 
 def logs():
@@ -63,12 +64,19 @@ def parsed(paths, home):
 
 
 def shown(screen):
-    """By folder the cells of its row."""
-    rows = {}
+    """By folder the cells of its row; a column that no row has is "—"."""
+    rows, ends = {}, {}
     for line in screen.text().split("\n"):
-        words = line.strip("│ ").split()
-        if len(words) > len(COLUMNS) and words[1] == "here":
-            rows[words[2].split("/")[0]] = dict(zip(COLUMNS, words))
+        if " RUN " in line:
+            ends = {key: line.index(title) + len(title)
+                    for title, key in COLUMNS.items() if title in line}
+        elif ends and line.startswith("│") and line[6:7].isalpha():
+            cells = {key: line[:end].split()[-1]
+                     for key, end in ends.items() if key != "run"}
+            name = line[ends["run"] - 3:].split()[0].split("/")[0]
+            rows[name] = dict(dict.fromkeys(COLUMNS.values(), "—"), **cells)
+        elif rows:
+            break
     return rows
 
 

@@ -304,7 +304,9 @@ block_place(const struct judge *judge, size_t arm, const struct judge_run *like)
 
 		if (run->arm != arm || !is_beside(run, like))
 			continue;
-		sum += (double)(run->rep * judge->n_arms + run->pos);
+		sum += run->pos != JUDGE_ANY
+			       ? (double)(run->rep * judge->n_arms + run->pos)
+			       : (double)NAN;
 		n += 1.0;
 	}
 	return sum / n;
@@ -368,12 +370,11 @@ is_claimed(const struct judge *judge)
 	return false;
 }
 
-/* The A/A arm of a bench, which is the control once more; 0: none.  Whether
- * logs that somebody brought ran side by side nobody knows. */
+/* The A/A arm of a bench, which is the control once more; 0: none. */
 static size_t
 find_second(const struct judge *judge, const struct judge_contrast *c)
 {
-	if (c->base == 0 && !judge->arms[c->arm].aa && !is_claimed(judge))
+	if (c->base == 0 && !judge->arms[c->arm].aa)
 		for (size_t arm = 1; arm < judge->n_arms; arm++)
 			if (judge->arms[arm].aa)
 				return arm;
@@ -384,10 +385,15 @@ find_second(const struct judge *judge, const struct judge_contrast *c)
 static void
 join_controls(const struct judge *judge, struct judge_contrast *c)
 {
-	bool both = c->second != 0;
+	bool both = c->second != 0, placed = true;
 
-	for (size_t i = 0; i < c->n_shown; i++)
-		both &= !c->blocks[i].counts || isfinite(c->blocks[i].fit.aa);
+	for (size_t i = 0; i < c->n_shown; i++) {
+		const struct paired_block *fit = &c->blocks[i].fit;
+
+		both &= !c->blocks[i].counts || isfinite(fit->aa);
+		placed &= !c->blocks[i].counts ||
+			  isfinite(fit->place + fit->aa_place);
+	}
 	for (size_t i = 0; i < c->n_shown; i++) {
 		struct judge_block *block = &c->blocks[i];
 		double half = block->fit.aa / 2.0;
@@ -403,6 +409,8 @@ join_controls(const struct judge *judge, struct judge_contrast *c)
 			block->fit.aa = (double)NAN;
 		}
 		block->fit.d = block->d;
+		if (!placed)
+			block->fit.place = block->fit.aa_place = 0.0;
 	}
 	c->second = both ? c->second : 0;
 }

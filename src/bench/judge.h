@@ -44,7 +44,7 @@ struct judge_run {
 	/* Given. */
 	size_t arm, pod, block;
 	size_t rep;   /* which of its arm's runs in that block, from 0 */
-	size_t pos;   /* its place within the round */
+	size_t pos;   /* its place within the round; JUDGE_ANY: not known */
 	bool counted; /* false: burn-in */
 	bool fresh;   /* of the blocks that confirm the best: see judge_best */
 	enum run_state state;

@@ -239,6 +239,8 @@ add_swollen(struct report *r)
 	    "spreads ",
 	    n,
 	    verdict_count(arm_of(r, txt(r->c, "control")), "valid") +
+		    verdict_count(arm_of(r, txt(r->c, "second_control")),
+				  "valid") +
 		    verdict_count(arm_of(r, txt(r->c, "variant")), "valid"),
 	    n == 1 ? "s" : "", n == 1 ? "it blows" : "they blow");
 	say_pct(r, 100.0 * num(r->c, "block_sd_d"), false);
@@ -356,6 +358,31 @@ add_numbers(struct report *r)
 		add_block_rows(r);
 }
 
+/* What stands beside the blocks in the comparison, and what it asks. */
+static void
+add_design(struct report *r)
+{
+	double level = num(r->c, "level"), place = num(r->c, "place_pct");
+	double between = num(r->c, "between_pods_pct");
+
+	if (level > 0.0 && level < num(r->root, "alpha"))
+		say(r, "p < %.2g decides here", level);
+	if (txt(r->c, "second_control")[0] != '\0')
+		say(r, "%sthe control is the mean of %s and %s",
+		    r->line.len > 0 ? "; " : "", txt(r->c, "control"),
+		    txt(r->c, "second_control"));
+	if (!isnan(place)) {
+		say(r, "%sa place later in a block is ",
+		    r->line.len > 0 ? "; " : "");
+		say_pct(r, place, true);
+	}
+	if (!isnan(between))
+		say(r, "%stwo pods may differ: sd %.2f%% of their mean",
+		    r->line.len > 0 ? "; " : "", between);
+	if (r->line.len > 0)
+		add(r, "allowing for", FACT_PLAIN);
+}
+
 static void
 add_tests(struct report *r)
 {
@@ -370,7 +397,8 @@ add_tests(struct report *r)
 		add(r, label, FACT_WARN);
 		return;
 	}
-	say(r, "t %.2f, df %.0f, ", num(r->c, "t"), num(r->c, "df"));
+	say(r, "t %.2f, df %.*f, ", num(r->c, "t"),
+	    num(r->c, "df") == floor(num(r->c, "df")) ? 0 : 1, num(r->c, "df"));
 	say_p(r, "p", p);
 	if (!isnan(holm) && holm != p) {
 		say_p(r, " (Holm", holm);
@@ -388,6 +416,7 @@ add_tests(struct report *r)
 		say(r, "; to show the margin: %zu blocks",
 		    verdict_count(r->c, "blocks_to_margin"));
 	add(r, "spread", FACT_PLAIN);
+	add_design(r);
 }
 
 static void

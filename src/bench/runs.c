@@ -238,6 +238,24 @@ bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
 	return result;
 }
 
+size_t
+bench_run_place(const char *log)
+{
+	const char *slash = strrchr(log, '/');
+	char *dir = slash != NULL ? xstrndup(log, (size_t)(slash - log))
+				  : xstrdup(".");
+	cJSON *root = folder_read_json(dir, "run.json");
+	const cJSON *pos = cJSON_GetObjectItemCaseSensitive(root, "pos");
+	size_t place = JUDGE_ANY;
+
+	if (cJSON_IsNumber(pos) && pos->valuedouble >= 0.0 &&
+	    pos->valuedouble < SCHEDULE_MAX_ARMS)
+		place = (size_t)pos->valuedouble;
+	cJSON_Delete(root);
+	free(dir);
+	return place;
+}
+
 /* Guards that speak of the pod at that moment, and are no matter of value. */
 static bool
 is_of_pod(enum guard guard)

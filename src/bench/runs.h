@@ -67,6 +67,9 @@ void bench_run_path(const struct bench_runs *runs, const struct bench_run *run,
 void bench_run_file(const struct bench_run *run, const char *name,
 		    char out[FOLDER_PATH_SIZE]);
 
+/* The place that run.json beside a log tells of its run; JUDGE_ANY: none. */
+size_t bench_run_place(const char *log);
+
 /* Write run.json: the run is over, and counts as it is. */
 int bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
 		     struct err *err) __attribute__((warn_unused_result));

@@ -97,7 +97,8 @@ add_run(cJSON *row, const struct judge *judge, const struct judge_run *run,
 	add_pod(row, info, run->pod);
 	json_add_string(row, "tag", judge->arms[run->arm].tag);
 	json_add_number(row, "rep", (double)run->rep);
-	json_add_number(row, "pos", (double)run->pos);
+	json_add_number(row, "pos",
+			run->pos != JUDGE_ANY ? (double)run->pos : (double)NAN);
 	cJSON_AddBoolToObject(row, "counted", run->counted);
 	cJSON_AddBoolToObject(row, "fresh", run->fresh);
 	json_add_string(row, "state", run_state_words[run->state]);

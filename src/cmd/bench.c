@@ -29,6 +29,7 @@
 #include "bench/noise_register.h"
 #include "bench/page.h"
 #include "bench/run_log.h"
+#include "bench/runs.h"
 #include "bench/show.h"
 #include "bench/start.h"
 #include "bench/stats.h"
@@ -1311,6 +1312,7 @@ add_log(void *opaque, const char *path, struct err *err)
 	q->runs[q->n_runs++] = (struct judge_run){
 		.arm = q->current,
 		.block = arm->n_logs++,
+		.pos = bench_run_place(path),
 		.counted = true,
 		.state = RUN_STATE_CLAIMED,
 		.name = path,

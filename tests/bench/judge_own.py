@@ -630,9 +630,9 @@ def again(folder):
        text["register"]["df"] == 3, "the spread of the same code",
        text["register"])
     b = found["b"]
-    half = 3.18244630528 * sd * math.sqrt(2)
-    d = y[0] - math.log([r["y_ms"] for r in text["runs"]
-                         if r["tag"] == "b"][0])
+    half = 3.18244630528 * sd * math.sqrt(1.5)
+    d = (y[0] + y[1]) / 2 - math.log([r["y_ms"] for r in text["runs"]
+                                      if r["tag"] == "b"][0])
     want = "provisional %.2f%% [%.2f, %.2f]" % tuple(
         100 * math.expm1(v) for v in (d, d - half, d + half))
     ok(b["verdict"] == "NOT JUDGED" and want in b["text"],

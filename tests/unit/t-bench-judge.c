@@ -446,8 +446,11 @@ has_guard(const struct judge_contrast *c, enum guard guard)
 static void
 test_aa(void)
 {
+	struct verdict_info info = { .metric = "median_us",
+				     .cost_usd = (double)NAN };
 	const struct judge_contrast *c;
 	static struct bench b;
+	struct buf out;
 
 	c = judge_aa(&b, 1.006, 1e-4);
 	ok(strstr(c->verdict.text, "FASTER by ") == c->verdict.text &&
@@ -464,6 +467,20 @@ test_aa(void)
 	c = judge_aa(&b, 1.0, 1e-3);
 	ok(!has_guard(c, GUARD_AA), "nor one that shows nothing: %s",
 	   b.judge.contrasts[1].verdict.text);
+	ok(c->second == 2 && c->paired.rows == 2 &&
+		   fabs(c->blocks[0].control - 100.0 * sqrt(1.0 - 3e-3)) < 1e-3,
+	   "it is the control once more: %g", c->blocks[0].control);
+	buf_init(&out, 1U << 16);
+	print(&out, &b.judge, &info);
+	ok(strstr(out.data, "the control is the mean of A and A~aa") != NULL,
+	   "and the report says so");
+	buf_release(&out);
+	judge_release(&b.judge);
+	guard_add(&b.runs[2].hits, GUARD_EXIT, true, "exit status 1");
+	judge_init(&b.judge, &b.judge.rule, with_aa, 3, b.runs, b.n);
+	c = &b.judge.contrasts[0];
+	ok(c->second == 0 && c->n_blocks == BLOCKS,
+	   "but not where it lacks a block: %zu", c->n_blocks);
 	done(&b);
 }
 

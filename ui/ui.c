@@ -1595,9 +1595,12 @@ ui_say_order(struct ui *ui, const struct list *list)
 {
 	const char *by = list_sorted_by(list);
 
-	ui_say(&ui->shared, "sorted by %s%s",
-	       by != NULL ? by : "their own order",
-	       list->descending ? ", turned round" : "");
+	if (by != NULL)
+		ui_say(&ui->shared, "sorted by %s, the %s first", by,
+		       list->descending ? "greatest" : "least");
+	else
+		ui_say(&ui->shared, "in their own order%s",
+		       list->descending ? ", turned round" : "");
 }
 
 /* The view's own use of an action, or its list's. */

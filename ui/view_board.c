@@ -80,10 +80,26 @@ ranked_group(const struct board *board, size_t place)
 	return board->rank != NULL ? board->rank[place] : place;
 }
 
-static const char *
-group_name(const struct board_group *group)
+/* What tells the group from the others: as its runs are named, where it is
+ * all runs of their folder. */
+static void
+group_name(const struct board_view *view, const struct board_group *group,
+	   char out[FMT_LABEL])
 {
-	return group->title != NULL ? group->title : group->key;
+	const struct model *model = view->shared->model;
+
+	(void)snprintf(out, FMT_LABEL, "%s",
+		       group->title != NULL ? group->title : group->key);
+	for (size_t i = 0; i < model->n_runs; i++) {
+		const struct model_run *mr = model->runs[i];
+
+		if (mr->name == NULL || mr->name_folder == 0 ||
+		    strcmp(mr->group, group->key) != 0)
+			continue;
+		(void)snprintf(out, FMT_LABEL, "%.*s", (int)mr->name_folder,
+			       mr->name);
+		return;
+	}
 }
 
 static bool
@@ -156,6 +172,7 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 		&view->board.groups[view->lines[line].group];
 	double eval_total_s = board_mean(group, "eval_total_s");
 	bool has_mean = group->n_counted > 0 || group->is_values;
+	char name[FMT_LABEL];
 	const double numbers[COLUMN_COUNT] = {
 		[COLUMN_N] = (double)(group->is_values ? group->stats.n
 						       : group->n_counted),
@@ -176,10 +193,10 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 	if (column == COLUMN_RANK) {
 		list_cellf(cell, STYLE_DIM, "%zu", rank_of_line(view, line));
 	} else if (column == COLUMN_RECIPE) {
+		group_name(view, group, name);
 		list_cellf(cell,
 			   group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG,
-			   "%s%s", group->is_baseline ? "◆ " : "",
-			   group_name(group));
+			   "%s%s", group->is_baseline ? "◆ " : "", name);
 	} else if (column == COLUMN_CAPS) {
 		caps_cell(group->caps, cell);
 	} else if (column == COLUMN_VERDICT) {
@@ -334,7 +351,8 @@ describe_verdict(const struct board *board, const struct board_group *group,
 	buf_appendf(out,
 		    "%s · runs that count: %zu · seeds: %zu · mean %s %s · "
 		    "sample sd %s\n",
-		    group_name(group), group->n_counted, group->n_seeds,
+		    group->title != NULL ? group->title : group->key,
+		    group->n_counted, group->n_seeds,
 		    fmt_number(group->stats.mean, 5, a), unit_of(board, group),
 		    fmt_number(group->stats.sd_sample, 5, b));
 	if (run_has(v->bar))
@@ -470,12 +488,13 @@ spread_draw_group(const struct board *board, const struct board_group *group,
  * behind the best are named at the right, or they would squeeze the others.
  */
 static void
-draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
-	    struct rect r)
+draw_spread(const struct board_view *view, size_t selected,
+	    struct canvas *canvas, struct rect r)
 {
+	const struct board *board = &view->board;
 	struct spread s;
 	struct rect axis;
-	char text[FMT_SIZE];
+	char text[FMT_SIZE], name[FMT_LABEL];
 
 	r = canvas_box(canvas, r,
 		       "Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean "
@@ -496,9 +515,10 @@ draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
 		line = rect_take_top(&r, 1);
 		spread_draw_group(board, group, &s, canvas, line.y);
 		line.w = NAME_COLUMNS - 1;
-		canvas_print(canvas, line,
-			     g == selected ? STYLE_STRONG : STYLE_HINT, "%s",
-			     group_name(group));
+		group_name(view, group, name);
+		canvas_middle(canvas, line,
+			      g == selected ? STYLE_STRONG : STYLE_HINT,
+			      str_from(name));
 	}
 	axis = rect_take_top(&r, 1);
 	(void)rect_take_left(&axis, NAME_COLUMNS);
@@ -608,8 +628,7 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	group = selected_group(view);
 	table = rect_take_top(&r, height);
 	if (spread > 0 && group != SIZE_MAX)
-		draw_spread(&view->board, group, canvas,
-			    rect_take_top(&r, spread));
+		draw_spread(view, group, canvas, rect_take_top(&r, spread));
 	list_draw(
 		&view->list, canvas,
 		canvas_box(canvas, table, "Board%s%.60s%s",

@@ -153,8 +153,42 @@ def test_board():
     p.leave()
 
 
-def is_like(p, before):
-    return [row[:60] for row in p.screen.text().split("\n")[1:4]] == before
+def kept():
+    """The files of what was chosen."""
+    return glob.glob(os.path.join(home, "**", "screen-*.json"),
+                     recursive=True)
+
+
+def test_chosen():
+    """What was chosen is there at the next start."""
+    p = Desk()
+    p.wait_for("Runs (30)")
+    p.press("1ss jR jXTB\x15pub=1.31,1.32,1.33\r")
+    p.wait_for("theme: light")
+    p.press("3ss")
+    before = p.screen.text().split("\n")[1:5]
+    p.leave()
+    p = Desk()
+    p.wait_for("Runs (30)")
+    p.press("g")
+    ok(p.until(lambda: p.screen.text().count("│ + ") == 2 and
+               "over step" in p.screen.text() and
+               "BPB▲" in p.screen.text()),
+       "marks, x axis and order of the fleet", p.screen.text())
+    p.press("3")
+    ok(p.until(lambda: p.screen.text().split("\n")[1:5] == before),
+       "baseline and order of the board", (before, p.screen.text()))
+    p.press("T")
+    ok(p.wait_for("theme: contrast"), "and the theme")
+    p.leave()
+    for text in ("", "[]", '{"runs": [1, "x"], "orders": {"Fleet": {}, '
+                 '"Pods": "no"}, "x_axis": 99, "theme": "x", "baseline": "x"}'):
+        for path in kept():
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(text)
+        p = Desk()
+        ok(p.wait_for("Runs (30)"), "what is kept may be anything")
+        p.leave()
 
 
 def test_search_does_nothing():
@@ -263,8 +297,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder_:
         home = folder_
         write_logs()
-        for test in (test_jobs, test_board, test_search_does_nothing,
+        for test in (test_jobs, test_board, test_chosen,
+                     test_search_does_nothing,
                      test_escape, test_lists):
+            for path in kept():
+                os.unlink(path)
             test()
     return finish()
 

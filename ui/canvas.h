@@ -118,7 +118,4 @@ void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out);
  */
 void canvas_dump_styles(const struct canvas *canvas, struct buf *out);
 
-/* What a terminal without Unicode shows for cp: one ASCII character. */
-char canvas_ascii(uint32_t cp);
-
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "report/facts.h"
 #include "ui/canvas.h"
 #include "ui/chart.h"
@@ -80,8 +81,7 @@ test_ascii(void)
 		plain = plain && (unsigned char)text.data[i] < 0x80;
 	ok(plain, "the ASCII form has ASCII alone");
 	for (uint32_t cp = 0; cp < 0x30000; cp++)
-		plain = plain && canvas_ascii(cp) >= ' ' &&
-			canvas_ascii(cp) < 0x7F;
+		plain = plain && plain_char(cp) >= ' ' && plain_char(cp) < 0x7F;
 	ok(plain, "for every character");
 	buf_release(&text);
 	canvas_release(&canvas);

@@ -359,6 +359,11 @@ list_fit(struct list *list, int room)
 	for (size_t i = 0; i < n; i++) {
 		uses[i] = list_use(list, i);
 		list->widths[i] = uses[i] > 0 ? columns[i].width : 0;
+		/* Its head has room for the arrow. */
+		if (uses[i] > 0 && i + 1 == list->sort)
+			list->widths[i] =
+				int_max(columns[i].width,
+					text_width(columns[i].title) + 1);
 	}
 	while (list_width(list) > room && list_drop(list))
 		;

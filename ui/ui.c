@@ -125,6 +125,8 @@ struct ui {
 	bool stale, asked, paused; /* asked: a key wants its frame at once */
 	unsigned int wants;
 	int64_t drawn_at_ms;
+	uint64_t wanted[UI_MAX_MARKS + 1]; /* runs to mark; 0: reference */
+	size_t n_looked;		   /* runs that were none of these */
 };
 
 static const struct view_ops *const ui_views[UI_VIEW_COUNT] = {
@@ -321,9 +323,43 @@ ui_select_first(struct ui_shared *shared)
 	shared->selected = best != NULL ? best : model->runs[model->n_runs - 1];
 }
 
+/* What finds a run again at the next start. */
+static uint64_t
+run_id(const struct model *model, const struct model_run *mr)
+{
+	AUTO_TEXT name = xasprintf("%s\n%s\n%u", model_pod_name(model, mr->pod),
+				   mr->path, mr->run.run_index);
+
+	return str_hash(str_from(name));
+}
+
+/* Mark the runs that were marked when the program was left last. */
+static void
+ui_mark_again(struct ui *ui)
+{
+	const struct model *model = ui->shared.model;
+
+	for (; ui->n_looked < model->n_runs; ui->n_looked++) {
+		const struct model_run *mr = model->runs[ui->n_looked];
+		uint64_t id = run_id(model, mr);
+
+		for (size_t i = 0; i <= UI_MAX_MARKS; i++) {
+			if (ui->wanted[i] != id)
+				continue;
+			ui->wanted[i] = 0;
+			if (i == 0)
+				ui->shared.reference = mr;
+			else
+				ui_toggle_mark(&ui->shared, &ui->shared.marks,
+					       mr, UI_MAX_MARKS);
+		}
+	}
+}
+
 void
 ui_changed(struct ui *ui, unsigned int parts)
 {
+	ui_mark_again(ui);
 	ui_select_first(&ui->shared);
 	if ((parts & (ui_view(ui)->watches | MODEL_EVENTS)) != 0 ||
 	    ui->overlay == OVERLAY_EVENTS)
@@ -1595,9 +1631,12 @@ ui_say_order(struct ui *ui, const struct list *list)
 {
 	const char *by = list_sorted_by(list);
 
-	ui_say(&ui->shared, "sorted by %s%s",
-	       by != NULL ? by : "their own order",
-	       list->descending ? ", turned round" : "");
+	if (by != NULL)
+		ui_say(&ui->shared, "sorted by %s, the %s first", by,
+		       list->descending ? "greatest" : "least");
+	else
+		ui_say(&ui->shared, "in their own order%s",
+		       list->descending ? ", turned round" : "");
 }
 
 /* The view's own use of an action, or its list's. */
@@ -2077,4 +2116,86 @@ ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 		*cursor_x = overlays[ui->overlay].draw(ui, canvas, cursor_y);
 	if (ui->finding)
 		*cursor_x = find_draw(ui, canvas, cursor_y);
+}
+
+static void
+add_run_id(cJSON *array, uint64_t id)
+{
+	char text[20];
+
+	(void)snprintf(text, sizeof(text), "%016llx", (unsigned long long)id);
+	cJSON_AddItemToArray(array, cJSON_CreateString(text));
+}
+
+void
+ui_add_chosen(const struct ui *ui, cJSON *out)
+{
+	const struct ui_shared *shared = &ui->shared;
+	cJSON *runs = cJSON_AddArrayToObject(out, "runs");
+	cJSON *orders = cJSON_AddObjectToObject(out, "orders");
+
+	add_run_id(runs, shared->reference != NULL
+				 ? run_id(shared->model, shared->reference)
+				 : ui->wanted[0]);
+	for (size_t i = 0; i < shared->marks.n; i++)
+		add_run_id(runs, run_id(shared->model, shared->marks.v[i]));
+	/* Those of pods that have not answered yet. */
+	for (size_t i = 1; i <= UI_MAX_MARKS; i++)
+		if (ui->wanted[i] != 0)
+			add_run_id(runs, ui->wanted[i]);
+	if (ui->typed.name != NULL)
+		json_add_string(out, "baseline", ui->scores.text);
+	json_add_number(out, "x_axis", shared->chart.axis);
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++) {
+		const struct list *list = ui->states[i];
+
+		if (ui_views[i]->list != NULL && list_sorted_by(list) != NULL)
+			json_add_string(
+				list->descending
+					? cJSON_AddObjectToObject(
+						  orders, ui_views[i]->name)
+					: orders,
+				list->descending ? "descending"
+						 : ui_views[i]->name,
+				list_sorted_by(list));
+	}
+}
+
+/* Sort a list as it was; a column that is not there any more sorts nothing. */
+static void
+list_choose(struct list *list, const cJSON *order)
+{
+	const char *title = json_get_string(order, "descending",
+					    cJSON_GetStringValue(order));
+
+	for (size_t i = 0; title != NULL && i < list->ops->n_columns; i++) {
+		if (strcmp(list->ops->columns[i].title, title) != 0)
+			continue;
+		list->sort = i + 1;
+		list->descending = cJSON_IsObject(order);
+	}
+}
+
+void
+ui_choose(struct ui *ui, const cJSON *chosen)
+{
+	double axis = json_get_number(chosen, "x_axis", AXIS_TRAIN);
+	const char *text = json_get_string(chosen, "baseline", "");
+	const cJSON *runs = json_get(chosen, "runs"), *run;
+	size_t n = 0;
+
+	if (axis >= 0 && axis < AXIS_COUNT)
+		ui->shared.chart.axis = (enum chart_axis)axis;
+	prompt_set(&ui->scores, text);
+	(void)baseline_take(ui, ui->scores.text, NULL);
+	for (run = runs != NULL ? runs->child : NULL;
+	     run != NULL && n <= UI_MAX_MARKS; run = run->next)
+		if (cJSON_IsString(run))
+			ui->wanted[n++] = strtoull(run->valuestring, NULL, 16);
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
+		if (ui_views[i]->list != NULL)
+			list_choose(
+				ui_views[i]->list(ui->states[i], &ui->shared),
+				json_get(json_get(chosen, "orders"),
+					 ui_views[i]->name));
 }

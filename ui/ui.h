@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "parsers/json.h"
 #include "ui/view.h"
 
 /*
@@ -57,6 +58,14 @@ unsigned int ui_take_wants(struct ui *ui);
  */
 #define UI_MAX_QUESTIONS 64
 void ui_ask(struct ui *ui, size_t pod, const char *question, bool secret);
+
+/*
+ * What was chosen by keys, for the next start: marks, reference, baseline, x
+ * axis, and the order of each view's list.  ui_choose takes over what is known
+ * of it; runs are marked as soon as the model has them.
+ */
+void ui_add_chosen(const struct ui *ui, cJSON *out);
+void ui_choose(struct ui *ui, const cJSON *chosen);
 
 /* Note what changed in the model (enum model_part bits); UI_ALL: clocks and
  * ages too, as when a second went by. */

@@ -15,6 +15,7 @@
 
 #define COMPUTE_EVERY_MS 1000
 #define SPREAD_LEAST	 6
+#define CURVES_LEAST	 10
 #define NAME_COLUMNS	 18
 #define VERDICT_BYTES	 (64U << 10)
 /* Groups that are more than this part behind the best are not on the axis. */
@@ -80,10 +81,26 @@ ranked_group(const struct board *board, size_t place)
 	return board->rank != NULL ? board->rank[place] : place;
 }
 
-static const char *
-group_name(const struct board_group *group)
+/* What tells the group from the others: as its runs are named, where it is
+ * all runs of their folder. */
+static void
+group_name(const struct board_view *view, const struct board_group *group,
+	   char out[FMT_LABEL])
 {
-	return group->title != NULL ? group->title : group->key;
+	const struct model *model = view->shared->model;
+
+	(void)snprintf(out, FMT_LABEL, "%s",
+		       group->title != NULL ? group->title : group->key);
+	for (size_t i = 0; i < model->n_runs; i++) {
+		const struct model_run *mr = model->runs[i];
+
+		if (mr->name == NULL || mr->name_folder == 0 ||
+		    strcmp(mr->group, group->key) != 0)
+			continue;
+		(void)snprintf(out, FMT_LABEL, "%.*s", (int)mr->name_folder,
+			       mr->name);
+		return;
+	}
 }
 
 static bool
@@ -156,6 +173,7 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 		&view->board.groups[view->lines[line].group];
 	double eval_total_s = board_mean(group, "eval_total_s");
 	bool has_mean = group->n_counted > 0 || group->is_values;
+	char name[FMT_LABEL];
 	const double numbers[COLUMN_COUNT] = {
 		[COLUMN_N] = (double)(group->is_values ? group->stats.n
 						       : group->n_counted),
@@ -176,10 +194,10 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 	if (column == COLUMN_RANK) {
 		list_cellf(cell, STYLE_DIM, "%zu", rank_of_line(view, line));
 	} else if (column == COLUMN_RECIPE) {
+		group_name(view, group, name);
 		list_cellf(cell,
 			   group->is_baseline ? STYLE_REFERENCE : STYLE_STRONG,
-			   "%s%s", group->is_baseline ? "◆ " : "",
-			   group_name(group));
+			   "%s%s", group->is_baseline ? "◆ " : "", name);
 	} else if (column == COLUMN_CAPS) {
 		caps_cell(group->caps, cell);
 	} else if (column == COLUMN_VERDICT) {
@@ -192,21 +210,28 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 	}
 }
 
-/* The model's run of a line; NULL for a group, and for none. */
+/* The model's run of a row of the board; NULL: it has none. */
 static const struct model_run *
-run_of_line(const struct board_view *view, const struct ui_shared *shared,
-	    size_t i)
+run_of_row(const struct ui_shared *shared, const struct board_row *row)
 {
-	const struct board_row *row;
+	for (size_t i = 0; i < shared->model->n_runs; i++) {
+		const struct model_run *mr = shared->model->runs[i];
 
-	if (i == SIZE_MAX || view->lines[i].row == SIZE_MAX)
-		return NULL;
-	row = view->board.rows[view->lines[i].row];
-	for (i = 0; i < shared->model->n_runs; i++)
-		if (strcmp(shared->model->runs[i]->path, row->path) == 0 &&
-		    shared->model->runs[i]->run.run_index == row->run.run_index)
-			return shared->model->runs[i];
+		if (strcmp(mr->path, row->path) == 0 &&
+		    mr->run.run_index == row->run.run_index)
+			return mr;
+	}
 	return NULL;
+}
+
+/* The run of a line; NULL for a group, and for none. */
+static const struct model_run *
+run_of_line(const struct board_view *view, size_t i)
+{
+	return i != SIZE_MAX && view->lines[i].row != SIZE_MAX
+		       ? run_of_row(view->shared,
+				    view->board.rows[view->lines[i].row])
+		       : NULL;
 }
 
 static void
@@ -233,7 +258,7 @@ seed_cell(const struct board_view *view, size_t line, size_t column,
 	else if (column == COLUMN_RECIPE)
 		list_cellf(cell, STYLE_NORMAL, " %s seed %s",
 			   ui_is_marked(&view->shared->marks,
-					run_of_line(view, view->shared, line))
+					run_of_line(view, line))
 				   ? "+"
 				   : " ",
 			   fmt_number(run->seed, 0, seed));
@@ -334,7 +359,8 @@ describe_verdict(const struct board *board, const struct board_group *group,
 	buf_appendf(out,
 		    "%s · runs that count: %zu · seeds: %zu · mean %s %s · "
 		    "sample sd %s\n",
-		    group_name(group), group->n_counted, group->n_seeds,
+		    group->title != NULL ? group->title : group->key,
+		    group->n_counted, group->n_seeds,
 		    fmt_number(group->stats.mean, 5, a), unit_of(board, group),
 		    fmt_number(group->stats.sd_sample, 5, b));
 	if (run_has(v->bar))
@@ -470,12 +496,13 @@ spread_draw_group(const struct board *board, const struct board_group *group,
  * behind the best are named at the right, or they would squeeze the others.
  */
 static void
-draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
-	    struct rect r)
+draw_spread(const struct board_view *view, size_t selected,
+	    struct canvas *canvas, struct rect r)
 {
+	const struct board *board = &view->board;
 	struct spread s;
 	struct rect axis;
-	char text[FMT_SIZE];
+	char text[FMT_SIZE], name[FMT_LABEL];
 
 	r = canvas_box(canvas, r,
 		       "Scores (%s) · ● a seed  ✗ of a broken cap  │ the mean "
@@ -496,9 +523,10 @@ draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
 		line = rect_take_top(&r, 1);
 		spread_draw_group(board, group, &s, canvas, line.y);
 		line.w = NAME_COLUMNS - 1;
-		canvas_print(canvas, line,
-			     g == selected ? STYLE_STRONG : STYLE_HINT, "%s",
-			     group_name(group));
+		group_name(view, group, name);
+		canvas_middle(canvas, line,
+			      g == selected ? STYLE_STRONG : STYLE_HINT,
+			      str_from(name));
 	}
 	axis = rect_take_top(&r, 1);
 	(void)rect_take_left(&axis, NAME_COLUMNS);
@@ -507,6 +535,28 @@ draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
 		     str_from(fmt_number(s.scale.hi, 5, text)));
 	(void)canvas_text(canvas, axis.x, axis.y, STYLE_DIM,
 			  fmt_number(s.scale.lo, 5, text));
+}
+
+/* The curves of a group's runs, where the rest has left room for them. */
+static void
+draw_curves(const struct board_view *view, struct ui_shared *shared,
+	    size_t selected, struct canvas *canvas, struct rect r)
+{
+	const struct board_group *group = &view->board.groups[selected];
+	struct plot_request request = { .metric = shared->chart.metric,
+					.rect = r,
+					.legend = true };
+
+	for (size_t k = 0; k < group->n_rows && request.n_runs < UI_MAX_MARKS;
+	     k++) {
+		const struct model_run *mr =
+			run_of_row(shared, view->board.rows[group->rows[k]]);
+
+		if (mr != NULL)
+			request.runs[request.n_runs++] = mr;
+	}
+	if (request.n_runs > 0)
+		plot_draw(&request, shared, canvas);
 }
 
 /* The runs of the model as a board; the baseline beside them. */
@@ -608,8 +658,7 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	group = selected_group(view);
 	table = rect_take_top(&r, height);
 	if (spread > 0 && group != SIZE_MAX)
-		draw_spread(&view->board, group, canvas,
-			    rect_take_top(&r, spread));
+		draw_spread(view, group, canvas, rect_take_top(&r, spread));
 	list_draw(
 		&view->list, canvas,
 		canvas_box(canvas, table, "Board%s%.60s%s",
@@ -618,15 +667,18 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 			   shared->baseline == NULL && shared->reference == NULL
 				   ? " · R sets the reference"
 				   : ""));
+	if (group != SIZE_MAX && r.h - details >= CURVES_LEAST)
+		draw_curves(view, shared, group, canvas,
+			    rect_take_top(&r, r.h - details));
 	if (details > 0 && group != SIZE_MAX)
 		draw_verdict(&view->board, group, canvas,
 			     canvas_box(canvas, r, "Verdict"));
 }
 
 static const struct model_run *
-selected_run(const struct board_view *view, const struct ui_shared *shared)
+selected_run(const struct board_view *view)
 {
-	return run_of_line(view, shared, list_row(&view->list));
+	return run_of_line(view, list_row(&view->list));
 }
 
 /* Mark all runs of the group, or none of them any more. */
@@ -656,7 +708,7 @@ mark_group(const struct board_view *view, struct ui_shared *shared)
 static void
 open_line(struct board_view *view, struct ui_shared *shared)
 {
-	const struct model_run *mr = selected_run(view, shared);
+	const struct model_run *mr = selected_run(view);
 	const struct board_group *group =
 		&view->board.groups[selected_group(view)];
 	bool was_unfolded = is_unfolded(view, group);
@@ -696,7 +748,7 @@ set_reference(struct board_view *view, struct ui_shared *shared)
 static void
 board_moved(void *state, struct ui_shared *shared)
 {
-	const struct model_run *mr = selected_run(state, shared);
+	const struct model_run *mr = selected_run(state);
 
 	if (mr != NULL)
 		shared->selected = mr;
@@ -715,7 +767,7 @@ board_act(void *state, struct ui_shared *shared, enum action action,
 		open_line(view, shared);
 	else if (action == ACTION_REFERENCE)
 		set_reference(view, shared);
-	else if (action == ACTION_MARK && selected_run(view, shared) == NULL)
+	else if (action == ACTION_MARK && selected_run(view) == NULL)
 		mark_group(view, shared);
 	else
 		return false;
@@ -738,7 +790,7 @@ const struct view_ops view_board = {
 	.open = ACTION_VIEW_BOARD,
 	.state_size = sizeof(struct board_view),
 	.places = IN_RUNS,
-	.watches = MODEL_RUNS,
+	.watches = MODEL_RUNS | MODEL_SAMPLES,
 	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK,
 					ACTION_REFERENCE, ACTION_BASELINE,
 					ACTION_ONLY_MARKED, ACTION_NONE },

@@ -451,11 +451,11 @@ static bool
 fleet_act(void *state, struct ui_shared *shared, enum action action,
 	  struct command *out)
 {
-	const struct model_run *mr = shared->selected;
+	const struct model_run *mr =
+		list_row(state) != SIZE_MAX ? shared->selected : NULL;
 	char label[FMT_LABEL], bpb[FMT_SIZE], ms[FMT_SIZE];
 	double final;
 
-	(void)state;
 	if (action == ACTION_OPEN && mr != NULL) {
 		shared->go = ACTION_VIEW_RUN;
 	} else if (action == ACTION_COPY && mr != NULL) {

@@ -246,6 +246,8 @@ serve_wants(struct app *app)
 	}
 	if (wants & UI_WANT_THEME) {
 		app->options.theme = (app->options.theme + 1) % THEME_COUNT;
+		app->parts.theme = app->options.theme;
+		app->parts.theme_chosen = true;
 		term_configure(app->term, &app->options);
 		ui_say(ui_shared(app->parts.ui), "theme: %s",
 		       theme_name(app->options.theme));
@@ -527,6 +529,8 @@ app_run(const struct app_setup *setup, struct err *err)
 	if (term_setup(&app, &app.options, err) ||
 	    app_parts_init(&app.parts, setup, app.options.ascii, err))
 		return -1;
+	if (app.parts.theme_chosen)
+		app.options.theme = app.parts.theme;
 	app.parts.on_alert = on_alert;
 	app.parts.copy = copy;
 	app.parts.shell = open_shell;

@@ -17,6 +17,7 @@
 #include "bench/folder.h"
 #include "bench/start.h"
 #include "model/run_names.h"
+#include "parsers/json.h"
 #include "report/fmt.h"
 #include "ui/plot.h"
 
@@ -322,6 +323,58 @@ load_state(struct app_parts *parts)
 	(void)fclose(file);
 }
 
+/* Where the choices of this configuration are kept; owned. */
+static char *
+chosen_path(const struct app_parts *parts)
+{
+	const char *conf = parts->setup->context->conf.path;
+	AUTO_TEXT folder = file_folder(parts->setup->state_path);
+
+	return xasprintf("%s/screen-%016llx.json", folder,
+			 (unsigned long long)str_hash(
+				 str_from(conf != NULL ? conf : "")));
+}
+
+static void
+load_chosen(struct app_parts *parts)
+{
+	struct err err = { ERR_NONE, "" };
+	struct buf text;
+
+	if (parts->setup->state_path == NULL)
+		return;
+	AUTO_TEXT path = chosen_path(parts);
+
+	buf_init(&text, STATE_MAX_BYTES);
+	AUTO_JSON chosen = json_parse_file(path, &text, &err);
+
+	buf_release(&text);
+	if (chosen == NULL)
+		return;
+	ui_choose(parts->ui, chosen);
+	parts->theme_chosen =
+		theme_by_name(json_get_string(chosen, "theme", ""),
+			      &parts->theme, &err) == 0;
+}
+
+static void
+save_chosen(const struct app_parts *parts)
+{
+	AUTO_TEXT path = chosen_path(parts);
+	AUTO_JSON chosen = cJSON_CreateObject();
+	struct err err = { ERR_NONE, "" };
+	struct buf text;
+
+	buf_init(&text, STATE_MAX_BYTES);
+	if (parts->theme_chosen)
+		json_add_string(chosen, "theme", theme_name(parts->theme));
+	ui_add_chosen(parts->ui, chosen);
+	json_print(&text, chosen);
+	if (file_replace(path, buf_str(&text), &err) != 0)
+		log_debug("chosen", "%s", err.text);
+	buf_release(&text);
+}
+
 static void
 save_state(const struct app_parts *parts)
 {
@@ -331,6 +384,7 @@ save_state(const struct app_parts *parts)
 
 	if (path == NULL)
 		return;
+	save_chosen(parts);
 	buf_init(&text, STATE_MAX_BYTES);
 	alerts_save(&parts->alerts, parts->setup->model, &text);
 	if (file_replace(path, (struct str){ text.data, text.len }, &err) != 0)
@@ -476,6 +530,7 @@ app_parts_init(struct app_parts *parts, const struct app_setup *setup,
 	}
 	init_alerts(parts);
 	parts->ui = ui_new(&ui);
+	load_chosen(parts);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "app/app.h"
 #include "board/input.h"
 #include "model/alerts.h"
+#include "ui/theme.h"
 #include "ui/ui.h"
 
 /* What a dashboard has with and without a terminal. */
@@ -27,6 +28,8 @@ struct app_parts {
 	size_t track;		 /* which one a key chose; with track_chosen */
 	bool track_chosen;
 	int64_t alerts_at_ms;
+	enum theme theme; /* the one that a key chose; with theme_chosen */
+	bool theme_chosen;
 	char *made; /* owned; definition of what is asked for now */
 };
 

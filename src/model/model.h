@@ -84,12 +84,13 @@ enum model_history {
 };
 
 struct model_run {
-	int64_t run_id; /* of the database; 0: not stored */
-	size_t pod;	/* index into model.pods */
-	char *path;	/* owned, raw bytes */
-	char *group;	/* owned; the folder of path, unless set */
-	char *name;	/* owned; see run_names.h; NULL: it has none yet */
-	struct run run; /* what its log says so far */
+	int64_t run_id;	    /* of the database; 0: not stored */
+	size_t pod;	    /* index into model.pods */
+	char *path;	    /* owned, raw bytes */
+	char *group;	    /* owned; the folder of path, unless set */
+	char *name;	    /* owned; see run_names.h; NULL: it has none yet */
+	size_t name_folder; /* bytes of it that are the folder's */
+	struct run run;	    /* what its log says so far */
 	struct series *series[METRIC_COUNT]; /* NULL where none */
 	struct own_series own; /* those of run.series without a metric */
 	int64_t first_byte_wall_ms, last_byte_wall_ms; /* when we read */

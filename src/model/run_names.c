@@ -211,7 +211,9 @@ add_rest(const struct model *model, const struct named *run, enum alike with,
 static void
 name_alike(const struct model *model, struct named *v, size_t n, bool is_folder)
 {
-	bool has_files = n > 1 && !str_eq(v[0].stem, v[n - 1].stem);
+	bool has_files =
+		(n > 1 && !str_eq(v[0].stem, v[n - 1].stem)) ||
+		(!is_folder && v[0].folder.len < strlen(v[0].mr->group));
 
 	for (size_t i = 0; i < n; i++) {
 		enum alike with = ALIKE_NOT;
@@ -227,6 +229,7 @@ name_alike(const struct model *model, struct named *v, size_t n, bool is_folder)
 		/* One that all have tells nothing beside the file. */
 		if (!has_file || (is_folder && !is_common_name(v[i].name)))
 			buf_append(&name, v[i].name.p, v[i].name.len);
+		v[i].mr->name_folder = name.len;
 		add_rest(model, &v[i], with, has_file, &name);
 		free(v[i].mr->name);
 		v[i].mr->name = buf_detach(&name);

@@ -82,7 +82,7 @@ def test_links(p):
     p.send("j")
     is_seen(p, "link   refused: ", "why is said in words")
     p.send("ss")
-    is_seen(p, "sorted by LINK", "s sorts")
+    is_seen(p, "sorted by LINK, the greatest", "s sorts")
 
     def line(n):
         return p.screen.text().split("\n")[n]

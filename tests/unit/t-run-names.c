@@ -73,6 +73,10 @@ main(void)
 		(const struct named[]){ { 0, "/w/logs/3f-1.txt", 0, 0, "3f-1" },
 					{ 0, "/w/logs/4a-2.txt", 0, 0, "4a-2" },
 					{ 0, NULL, 0, 0, NULL } });
+	are_named("nor is the one above it, where all are in it",
+		  (const struct named[]){
+			  { 0, "/w/nano/logs/3f-1.txt", 1, 0, "3f-1" },
+			  { 0, NULL, 0, 0, NULL } });
 	are_named("a folder that is called logs is no name",
 		  (const struct named[]){ { 0, "logs/a.txt", 0, 0, "a" },
 					  { 0, "logs/b.txt", 7, 0, "b" },

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What people do with thirty runs of ten groups with long names, in so many
+keys; and that to look for a row of a list does nothing else."""
+import glob
+import os
+import random
+import re
+import sys
+import tempfile
+
+SRC = os.environ.get("HGYM_SRC", ".")
+TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_dirs  # noqa: E402
+from tap import finish, ok  # noqa: E402
+from vt import Program  # noqa: E402
+
+GROUPS = 10
+BEST = (7, 314)  # group and seed of the best run
+SLOW = (4, 42)
+CRASHED = (9, 1337)
+KEY = re.compile(r"\x1b\[[<0-9;]*[A-Za-z~]|.", re.S)
+LIST_VIEWS = {"1": "fleet", "3": "RECIPE", "4": "gap now", "6": "Bench",
+              "7": "DISK free", "8": "HarnessGym"}
+home = None
+
+
+def folder(group):
+    return "2026-04-23_SP8192_CaseOps_SparseGate_Loop45_try%d_FusedCE" % group
+
+
+def log(group, seed):
+    """A run of 2000 steps in a minute; groups and seeds differ a little."""
+    ms = 90 if (group, seed) == SLOW else 30
+    end = 1.2 + group * 0.01 + seed % 10 * 0.001
+    if (group, seed) == BEST:
+        end = 1.1
+    lines = ["seed:%d" % seed]
+    for step in range(0, 2001, 50):
+        if step == 1000 and (group, seed) == CRASHED:
+            return lines + ["Traceback (most recent call last):",
+                            "ModuleNotFoundError: No module named 'cuda'"]
+        loss = end + 3 / (step + 10)
+        lines.append("step:%d/2000 train_loss:%.4f train_time:%dms "
+                     "step_avg:%.2fms" % (step, loss * 2.3, step * ms, ms))
+        if step % 500 == 0:
+            lines.append("step:%d/2000 val_loss:%.4f val_bpb:%.4f "
+                         "train_time:%dms step_avg:%.2fms" %
+                         (step, loss * 2.3, loss, step * ms, ms))
+    return lines + ["final_int8_zlib_roundtrip_exact val_loss:%.8f "
+                    "val_bpb:%.8f" % (end * 2.3, end)]
+
+
+def write_logs():
+    for group in range(GROUPS):
+        os.makedirs(os.path.join(home, "records", folder(group)))
+        for seed in (42, 314, 1337):
+            path = os.path.join(home, "records", folder(group),
+                                "train_seed%d.log" % seed)
+            with open(path, "w", encoding="utf-8") as out:
+                out.write("\n".join(log(group, seed)) + "\n")
+            os.utime(path, (10 ** 9 + group * 10, 10 ** 9 + group * 10))
+
+
+class Desk(Program):
+    """Somebody at the keys, who counts them."""
+
+    def __init__(self, *args, width=120, height=40):
+        super().__init__([TUI] + list(args or ["records"]), width, height,
+                         home_dirs(home), home)
+        self.pressed = 0
+        self.wait_for("Runs (")
+
+    def press(self, keys):
+        self.pressed += len(KEY.findall(keys))
+        self.send(keys)
+        self.settle(0.1)
+
+    def row(self, n):
+        """The n-th row of the first list."""
+        lines = self.screen.text().split("\n")
+        at = next(i for i, line in enumerate(lines)
+                  if re.search(r"RUN|RECIPE|POD ", line))
+        return lines[at + 1 + n]
+
+    def job(self, keys, most, done, what):
+        """Do it from the fleet; in so many keys at most."""
+        self.send("Q" if done is None else "\x1b")
+        self.settle(0.1)
+        self.send("\x1b")
+        self.settle(0.1)
+        self.send("\x1b1")
+        self.settle(0.1)
+        self.pressed = 0
+        self.press(keys)
+        ok(self.until(done, what=what) and self.pressed <= most,
+           "%s: %d of %d keys" % (what, self.pressed, most))
+
+    def leave(self):
+        self.send("Q")
+        ok(self.end() == 0 and not self.screen.stray, "it can be left")
+        self.close()
+
+
+def test_jobs():
+    p = Desk()
+    p.wait_for("Runs (30)")
+    ok(p.until(lambda: all("try%d" % g in p.screen.text()
+                           for g in (9, 8, 7)) and
+               "2026-04-23" not in p.row(0)),
+       "names tell the groups apart", p.screen.text())
+    p.job("s", 2, lambda: "try%d" % BEST[0] in p.row(0) and
+          " %d " % BEST[1] in p.row(0) and "1.1000" in p.row(0),
+          "the best run")
+    p.job("ss", 3, lambda: "ms/step▲" in p.screen.text(), "sorted by ms/step")
+    p.press("S")
+    ok(p.until(lambda: "try%d" % SLOW[0] in p.row(0) and "90" in p.row(0)),
+       "the slow one is first then", p.row(0))
+    p.press("/try9\r")
+    ok(p.until(lambda: "(3 shown)" in p.screen.text() and
+               "3 of 30" in p.screen.text()), "a filter of a list",
+       p.screen.text())
+    p.job("/crashed\r\r5", 12, lambda: "ModuleNotFoundError" in
+          p.screen.text(), "the line of a crash, found by its word")
+    p.job(" 1ssj 4", 8, lambda: "gap now" in p.screen.text(),
+          "two runs compared")
+    p.leave()
+
+
+def test_board():
+    """Three marked seeds against scores that are typed."""
+    p = Desk()
+    p.wait_for("Runs (30)")
+    text = "pub=1.31,1.32,1.33"
+    p.job("/try0\r j j 3*B" + text + "\r", 12 + len("/try0\r") + len(text),
+          lambda: "◆ pub" in p.screen.text() and "try0" in p.row(0) and
+          "try1" not in p.screen.text() and "SHOWN" in p.screen.text(),
+          "three marked seeds ranked against a typed baseline")
+    p.press("B\x15pub=1.1,x\r")
+    ok(p.wait_for('"x" is no score') and "pub=1.1,x" in p.screen.text(),
+       "a wrong one is one sentence, and stays to be put right")
+    p.press("\x15name\r")
+    ok(p.wait_for("a baseline is name=v1,v2,v3"), "so is one without scores")
+    p.press("\x15\r*")
+    ok(p.wait_gone("◆ pub") and p.wait_for("try5"),
+       "none again, and all runs")
+    p.press("g\rj jj ")
+    ok(p.until(lambda: p.screen.text().count("+ seed") == 1),
+       "seeds are marked on the board", p.screen.text())
+    p.leave()
+
+
+def kept():
+    """The files of what was chosen."""
+    return glob.glob(os.path.join(home, "**", "screen-*.json"),
+                     recursive=True)
+
+
+def test_chosen():
+    """What was chosen is there at the next start."""
+    p = Desk()
+    p.wait_for("Runs (30)")
+    p.press("1ss jR jXTB\x15pub=1.31,1.32,1.33\r")
+    p.wait_for("theme: light")
+    p.press("3ss")
+    before = p.screen.text().split("\n")[1:5]
+    p.leave()
+    p = Desk()
+    p.wait_for("Runs (30)")
+    p.press("g")
+    ok(p.until(lambda: p.screen.text().count("│ + ") == 2 and
+               "over step" in p.screen.text() and
+               "BPB▲" in p.screen.text()),
+       "marks, x axis and order of the fleet", p.screen.text())
+    p.press("3")
+    ok(p.until(lambda: p.screen.text().split("\n")[1:5] == before),
+       "baseline and order of the board", (before, p.screen.text()))
+    p.press("T")
+    ok(p.wait_for("theme: contrast"), "and the theme")
+    p.leave()
+    for text in ("", "[]", '{"runs": [1, "x"], "orders": {"Fleet": {}, '
+                 '"Pods": "no"}, "x_axis": 99, "theme": "x", "baseline": "x"}'):
+        for path in kept():
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(text)
+        p = Desk()
+        ok(p.wait_for("Runs (30)"), "what is kept may be anything")
+        p.leave()
+
+
+def test_search_does_nothing():
+    """In each view: typed, pasted, kept and left, a search starts nothing."""
+    p = Desk("demo", "--speed", "0.001")
+    p.wait_for("Runs (12)")
+    p.settle(0.1)
+    alerts = re.search(r"\d+ alerts", p.screen.text()).group()
+    for key in LIST_VIEWS.keys() | {"2", "5"}:
+        p.send("\x1b")
+        p.settle(0.1)
+        p.send(key)
+        p.settle(0.1)
+        for keys in ("/Smearbqa$x", "\x7f\x7f", "\x1b"):
+            p.press(keys)
+        p.press("\x1b[200~Smear$abyes\rQ\x1b[201~")
+        text = p.screen.text()
+        ok(p.poll() is None and alerts in text and "type yes" not in text and
+           "wrote" not in text and "ref " not in text.split("\n")[0],
+           "a search in view %s does nothing else" % key, text)
+        for _ in range(3):
+            p.send("\x1b")
+            p.settle(0.1)
+        ok("Runs (12)" in p.screen.text() and "/S" not in p.screen.text(),
+           "and Esc three times is the fleet", p.screen.text())
+    p.press("!/Smear")
+    ok(p.wait_for("nothing matches Smear"), "/ finds in the events as well")
+    p.press("\x1ba")
+    ok(p.wait_for("0 alerts"), "where a acknowledges")
+    ok(not glob.glob(os.path.join(home, "hgym-*.md")), "no file was written")
+    p.press("\x1b1")
+    p.press("2q")
+    ok(p.wait_for("Runs (12)") and p.poll() is None,
+       "q goes back to the fleet")
+    p.press("q")
+    ok(p.end() == 0, "and leaves from there")
+    p.close()
+
+
+def test_escape():
+    """From wherever random keys lead, Esc three times is the fleet."""
+    rng = random.Random(4)
+    p = Desk("demo", "--speed", "0.001")
+    p.wait_for("Runs (12)")
+    keys = [chr(c) for c in range(33, 127) if chr(c) not in "qQxP"] + ["\r"]
+    missed = []
+    for _ in range(40):
+        typed = "".join(rng.choice(keys) for _ in range(12))
+        p.send(typed)
+        for _ in range(3):
+            p.settle(0.05)
+            p.send("\x1b")
+        p.settle(0.05)
+        if not re.search(r"─ Runs \(\d+( shown)?\)", p.screen.text()):
+            missed.append((typed, p.screen.text()))
+    ok(not missed, "Esc three times leads to the fleet", missed[:1])
+    p.leave()
+
+
+def click(p, x, y):
+    p.send("\x1b[<0;%d;%dM\x1b[<0;%d;%dm" % (x + 1, y + 1, x + 1, y + 1))
+    p.settle(0.1)
+
+
+def test_lists():
+    """Every list: the same keys, and clicks on heads and hints."""
+    p = Desk("demo", "--speed", "0.001")
+    p.wait_for("Runs (12)")
+    for key, title in (("1", "BPB"), ("3", "MEAN"), ("6", "STATE"),
+                       ("7", "GPU %"), ("8", "VERIFIED")):
+        p.send("\x1b")
+        p.settle(0.1)
+        p.press(key)
+        lines = p.screen.text().split("\n")
+        y = next(i for i, line in enumerate(lines) if title in line)
+        x = lines[y].index(title) + 1
+        click(p, x, y)
+        ok(p.wait_for("sorted by %s, the " % title), "a click sorts by " +
+           title)
+        is_least = "the least first" in p.screen.text()
+        click(p, x, y)
+        ok(p.wait_for("the %s first" % ("greatest" if is_least else "least")),
+           "and another turns it round")
+        p.press("/zzz\r")
+        ok(p.wait_for("nothing matches zzz"), "/ finds nothing that is not")
+        p.press("jkgG\rs")
+        ok(p.poll() is None and p.wait_for("zzz"), "where keys do no harm")
+        p.press("\x1b")
+        ok(p.wait_gone("zzz"), "and Esc shows all")
+    p.press("1")
+    lines = p.screen.text().split("\n")
+    y = next(i for i, line in enumerate(lines) if "? help" in line)
+    click(p, lines[y].index("reference"), y)
+    ok(p.wait_for("◆"), "a hint can be clicked", p.screen.text())
+    p.press("?")
+    ok(p.wait_for("Help of Fleet") and "mark" in p.screen.text().split(
+        "what it does")[1].split("\n")[1], "help begins with this view")
+    p.press("compare curves")
+    ok(p.wait_for("curves of the marked runs"), "and finds by words")
+    p.press("\x1b")
+    p.leave()
+
+
+def main():
+    global home
+    with tempfile.TemporaryDirectory() as folder_:
+        home = folder_
+        write_logs()
+        for test in (test_jobs, test_board, test_chosen,
+                     test_search_does_nothing,
+                     test_escape, test_lists):
+            for path in kept():
+                os.unlink(path)
+            test()
+    return finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -411,6 +411,9 @@ list_sort_next(struct list *list)
 	if (list->sort > 0)
 		while (sorts[i++] != list->sort)
 			;
+	/* By none of those that are not there. */
+	while (sorts[i] > 0 && list->ops->columns[sorts[i]].width == 0)
+		i++;
 	list->sort = sorts[i];
 	list->descending = list->ops->columns[sorts[i]].descending;
 }
@@ -456,6 +459,34 @@ list_click(struct list *list, int x, int y)
 	return true;
 }
 
+/* Whether any row has something in the column. */
+static bool
+list_column_is_used(const struct list *list, size_t column, size_t n_rows)
+{
+	struct list_cell cell;
+
+	for (size_t i = 0; i < n_rows; i++) {
+		list_cell(list, i, column, &cell);
+		if (!isnan(cell.number) || (cell.text[0] != '\0' &&
+					    strcmp(cell.text, FMT_ABSENT) != 0))
+			return true;
+	}
+	return false;
+}
+
+void
+list_hide_empty(const struct list_ops *ops, void *user, size_t n_rows,
+		struct list_column *shown)
+{
+	const struct list list = { .ops = ops, .user = user };
+
+	memcpy(shown, ops->columns, ops->n_columns * sizeof(*shown));
+	for (size_t i = 0; n_rows > 0 && i < ops->n_columns; i++)
+		if (shown[i].kind != FMT_TEXT &&
+		    !list_column_is_used(&list, i, n_rows))
+			shown[i].width = 0;
+}
+
 void
 list_export_md(const struct list *list, struct buf *out)
 {
@@ -463,13 +494,16 @@ list_export_md(const struct list *list, struct buf *out)
 	struct list_cell cell;
 
 	for (size_t c = 0; c < ops->n_columns; c++)
-		buf_appendf(out, "| %s ", ops->columns[c].title);
+		if (ops->columns[c].width > 0)
+			buf_appendf(out, "| %s ", ops->columns[c].title);
 	buf_append_str(out, "|\n");
 	for (size_t c = 0; c < ops->n_columns; c++)
-		buf_append_str(out, "| --- ");
+		buf_append_str(out, ops->columns[c].width > 0 ? "| --- " : "");
 	buf_append_str(out, "|\n");
 	for (size_t i = 0; i < list->n; i++) {
 		for (size_t c = 0; c < ops->n_columns; c++) {
+			if (ops->columns[c].width == 0)
+				continue;
 			list_cell_text(list, list->order[i], c, &cell);
 			buf_append_str(out, "| ");
 			for (const char *p = cell.text; *p != '\0'; p++)

@@ -16,7 +16,8 @@
  * match a filter, scrolls, and knows what a key or a click means.
  *
  * Columns have fixed widths, so that nothing jumps when a number grows; where
- * there is no room for all, the ones with the highest `drop` go first, and
+ * there is no room for all, the ones with the highest `drop` go first; one
+ * without a width is never shown; and
  * what is over goes to the columns that grow.  Where rows are out of sight, a
  * bar at the right shows which part is seen, and the head names it
  * ("8-19/120") where it has room.
@@ -91,6 +92,14 @@ void list_draw(struct list *list, struct canvas *canvas, struct rect rect);
 bool list_act(struct list *list, enum action action);
 /* Select the row at a place of the screen; false when there is none. */
 bool list_click(struct list *list, int x, int y);
+
+/*
+ * Leave out the columns of numbers that no row has one of: copy the columns
+ * of ops to `shown`, with no width for these.  Before list_fill, for ops that
+ * have `shown` as their columns.
+ */
+void list_hide_empty(const struct list_ops *ops, void *user, size_t n_rows,
+		     struct list_column *shown);
 
 /* Append all that is shown as a table of Markdown. */
 void list_export_md(const struct list *list, struct buf *out);

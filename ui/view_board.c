@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "model/board.h"
+#include "model/run_number.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
@@ -23,18 +24,6 @@
 /* A line of the table: a group, or below the unfolded one a run, a seed. */
 struct board_line {
 	size_t group, row; /* indices of the board; row SIZE_MAX: the group */
-};
-
-struct board_view {
-	struct list list;
-	struct board board;
-	bool has_board;
-	uint64_t generation;	 /* of the model, when it was computed */
-	unsigned int configured; /* what it was computed by */
-	int64_t computed_at_ms;
-	struct board_line *lines; /* owned */
-	size_t n_lines, cap_lines;
-	char *unfolded; /* owned; key of the group whose seeds are shown */
 };
 
 enum board_column {
@@ -53,6 +42,21 @@ enum board_column {
 	COLUMN_SIZE,
 	COLUMN_VERDICT,
 	COLUMN_COUNT
+};
+
+struct board_view {
+	struct list list;
+	struct board board;
+	bool has_board;
+	uint64_t generation;	 /* of the model, when it was computed */
+	unsigned int configured; /* what it was computed by */
+	int64_t computed_at_ms;
+	struct list_column columns[COLUMN_COUNT]; /* those that are shown */
+	struct list_ops ops;
+	struct chart_metric asked, ranked_by; /* when it was computed */
+	struct board_line *lines;	      /* owned */
+	size_t n_lines, cap_lines;
+	char *unfolded; /* owned; key of the group whose seeds are shown */
 };
 
 static const struct list_column board_columns[COLUMN_COUNT] = {
@@ -272,7 +276,10 @@ fill_lines(struct board_view *view)
 			xpush(view->lines, view->n_lines, view->cap_lines,
 			      (struct board_line){ g, group->rows[k] });
 	}
-	list_fill(&view->list, &ops, view, view->n_lines);
+	list_hide_empty(&ops, view, view->n_lines, view->columns);
+	view->ops = ops;
+	view->ops.columns = view->columns;
+	list_fill(&view->list, &view->ops, view, view->n_lines);
 }
 
 /* Of the column of that name, in the order of its marks. */
@@ -475,9 +482,77 @@ draw_spread(const struct board *board, size_t selected, struct canvas *canvas,
 }
 
 /* The runs of the model as a board; the baseline beside them. */
+/* What a run without the track's score is ranked by; BPB: by nothing. */
+static struct chart_metric
+score_metric(const struct run *run)
+{
+	const struct run_series *own = plot_own_loss(run);
+	struct chart_metric metric = { PLOT_BPB, "" };
+
+	if (run_has(run->last_val_loss)) {
+		metric.id = PLOT_VAL_LOSS;
+	} else if (run_has(run->last_train_loss)) {
+		metric.id = PLOT_LOSS;
+	} else if (own != NULL) {
+		metric.id = PLOT_OWN;
+		memcpy(metric.own, own->name, sizeof(metric.own));
+	}
+	return metric;
+}
+
+/* Whether runs can be ranked by it. */
+static bool
+is_score(const struct chart_metric *metric)
+{
+	return metric->id == PLOT_BPB || metric->id == PLOT_LOSS ||
+	       metric->id == PLOT_VAL_LOSS || metric->id == PLOT_OWN;
+}
+
+/* Whether more of it is better, as far as its name tells. */
+static bool
+is_more_better(const char *name)
+{
+	static const char *const words[] = { "acc",   "reward",	   "score",
+					     "bleu",  "rouge",	   "mfu",
+					     "tok/s", "flop",	   "tps",
+					     "f1",    "throughput" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasestr(name, words[i]) != NULL &&
+		    strcasestr(name, "loss") == NULL)
+			return true;
+	return false;
+}
+
+/*
+ * The metric to rank by: the one of the charts where it is a score that the
+ * track does not have; or, where no run has the track's, a loss that one has.
+ * NULL: the track's score.
+ */
+static const char *
+ranking_metric(const struct ui_shared *shared, const struct board *board,
+	       struct chart_metric *metric)
+{
+	const struct model *model = shared->model;
+
+	*metric = shared->chart.metric;
+	if (!is_score(metric))
+		metric->id = PLOT_BPB;
+	for (size_t i = 0; metric->id == PLOT_BPB && i < model->n_runs; i++)
+		if (run_has(run_number_get(&model->runs[i]->run, board->score)))
+			return NULL;
+	for (size_t i = 0; metric->id == PLOT_BPB && i < model->n_runs; i++)
+		*metric = score_metric(&model->runs[i]->run);
+	return metric->id == PLOT_OWN	     ? metric->own
+	       : metric->id == PLOT_LOSS     ? "train_loss"
+	       : metric->id == PLOT_VAL_LOSS ? "val_loss"
+					     : NULL;
+}
+
 static void
 build_board(struct board_view *view, const struct ui_shared *shared)
 {
+	const char *metric;
 	const struct model *model = shared->model;
 	const struct ui_baseline *baseline = shared->baseline;
 	struct err err = { ERR_NONE, "" };
@@ -487,6 +562,12 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 		board_release(&view->board);
 	board_init(&view->board, ui_caps(shared));
 	view->has_board = true;
+	view->asked = shared->chart.metric;
+	metric = ranking_metric(shared, &view->board, &view->ranked_by);
+	if (metric != NULL) {
+		board_choose_metric(&view->board, metric);
+		view->board.higher = is_more_better(metric);
+	}
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
 		char *key = ui_group_of(shared, mr);
@@ -520,11 +601,32 @@ board_list(void *state, struct ui_shared *shared)
 	int64_t age_ms = shared->now_mono_ms - view->computed_at_ms;
 
 	if (!view->has_board || view->configured != shared->configured ||
+	    !plot_is_metric(&view->asked, &shared->chart.metric) ||
 	    (view->generation != shared->model->generation &&
 	     age_ms >= COMPUTE_EVERY_MS))
 		build_board(view, shared);
 	fill_lines(view);
 	return &view->list;
+}
+
+/* The box of the table: what it is ranked by, and what would judge it. */
+static struct rect
+board_box(const struct board_view *view, const struct ui_shared *shared,
+	  struct canvas *canvas, struct rect r)
+{
+	const char *by = view->board.chosen_name;
+	const char *hint = shared->baseline == NULL && shared->reference == NULL
+				   ? " · R sets the reference"
+				   : "";
+
+	if (by != NULL)
+		return canvas_box(canvas, r, "Board · by %s, %s is better%s",
+				  by, view->board.higher ? "more" : "less",
+				  hint);
+	return canvas_box(canvas, r, "Board%s%.60s%s",
+			  shared->track != NULL ? " · track " : "",
+			  shared->track != NULL ? shared->track->name : "",
+			  hint);
 }
 
 static void
@@ -559,14 +661,7 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	if (spread > 0)
 		draw_spread(&view->board, group, canvas,
 			    rect_take_top(&r, spread));
-	list_draw(
-		&view->list, canvas,
-		canvas_box(canvas, table, "Board%s%.60s%s",
-			   shared->track != NULL ? " · track " : "",
-			   shared->track != NULL ? shared->track->name : "",
-			   shared->baseline == NULL && shared->reference == NULL
-				   ? " · R sets the reference"
-				   : ""));
+	list_draw(&view->list, canvas, board_box(view, shared, canvas, table));
 	if (details > 0)
 		draw_verdict(&view->board, group, canvas,
 			     canvas_box(canvas, r, "Verdict"));
@@ -639,6 +734,20 @@ board_moved(void *state, struct ui_shared *shared)
 		shared->selected = mr;
 }
 
+/* To the next metric of the charts that runs can be ranked by. */
+static bool
+next_score(struct ui_shared *shared, enum action action)
+{
+	if (action != ACTION_METRIC_NEXT && action != ACTION_METRIC_PREV)
+		return false;
+	for (size_t i = 0; i < PLOT_CHOICES; i++) {
+		(void)ui_chart_act(shared, action);
+		if (is_score(&shared->chart.metric))
+			break;
+	}
+	return true;
+}
+
 static bool
 board_act(void *state, struct ui_shared *shared, enum action action,
 	  struct command *out)
@@ -653,7 +762,7 @@ board_act(void *state, struct ui_shared *shared, enum action action,
 	else if (action == ACTION_REFERENCE)
 		set_reference(view, shared);
 	else
-		return false;
+		return next_score(shared, action);
 	return true;
 }
 
@@ -672,10 +781,11 @@ const struct view_ops view_board = {
 	.name = "Board",
 	.open = ACTION_VIEW_BOARD,
 	.state_size = sizeof(struct board_view),
-	.places = IN_RUNS,
+	.places = IN_RUNS | IN_CHARTS,
 	.watches = MODEL_RUNS,
 	.hints = (const enum action[]){ ACTION_OPEN, ACTION_REFERENCE,
-					ACTION_VIEW_LOGS, ACTION_NONE },
+					ACTION_METRIC_NEXT, ACTION_VIEW_LOGS,
+					ACTION_NONE },
 	.draw = board_draw,
 	.act = board_act,
 	.list = board_list,

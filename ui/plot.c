@@ -294,13 +294,14 @@ plot_points_csv(const struct plot_points *points, enum chart_axis axis,
 		     [AXIS_TOKENS] = { "tokens", 1e-9 },
 		     [AXIS_ROW] = { "row", 1 } };
 	struct str rest = str_from(points->column), part;
+	bool is_quoted = strpbrk(points->column, ",\"") != NULL;
 
-	buf_appendf(out, "%s,\"", axes[axis].column);
-	while (str_next(&rest, '"', &part)) {
+	buf_appendf(out, "%s,%s", axes[axis].column, is_quoted ? "\"" : "");
+	for (bool first = true; str_next(&rest, '"', &part); first = false) {
+		buf_append_str(out, first ? "" : "\"\"");
 		buf_append(out, part.p, part.len);
-		buf_append_str(out, rest.p != NULL ? "\"\"" : "");
 	}
-	buf_append_str(out, "\"\n");
+	buf_append_str(out, is_quoted ? "\"\n" : "\n");
 	for (size_t i = 0; i < points->n; i++)
 		buf_appendf(out, "%.13g,%.10g\n",
 			    points->x[i] / axes[axis].unit,

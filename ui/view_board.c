@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "model/board.h"
-#include "model/run_number.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
@@ -526,12 +525,11 @@ is_more_better(const char *name)
 
 /*
  * The metric to rank by: the one of the charts where it is a score that the
- * track does not have; or, where no run has the track's, a loss that one has.
- * NULL: the track's score.
+ * track does not have; or a loss, where no run tells what tracks judge, BPB
+ * or training time.  NULL: the track's score.
  */
 static const char *
-ranking_metric(const struct ui_shared *shared, const struct board *board,
-	       struct chart_metric *metric)
+ranking_metric(const struct ui_shared *shared, struct chart_metric *metric)
 {
 	const struct model *model = shared->model;
 
@@ -539,7 +537,8 @@ ranking_metric(const struct ui_shared *shared, const struct board *board,
 	if (!is_score(metric))
 		metric->id = PLOT_BPB;
 	for (size_t i = 0; metric->id == PLOT_BPB && i < model->n_runs; i++)
-		if (run_has(run_number_get(&model->runs[i]->run, board->score)))
+		if (run_has(model->runs[i]->run.train_ms) ||
+		    run_has(model->runs[i]->run.last_val_bpb))
 			return NULL;
 	for (size_t i = 0; metric->id == PLOT_BPB && i < model->n_runs; i++)
 		*metric = score_metric(&model->runs[i]->run);
@@ -563,7 +562,7 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	board_init(&view->board, ui_caps(shared));
 	view->has_board = true;
 	view->asked = shared->chart.metric;
-	metric = ranking_metric(shared, &view->board, &view->ranked_by);
+	metric = ranking_metric(shared, &view->ranked_by);
 	if (metric != NULL) {
 		board_choose_metric(&view->board, metric);
 		view->board.higher = is_more_better(metric);

@@ -21,6 +21,7 @@
 #define SMOOTH_SCALE 200.0
 #define SMOOTH_LEAST 50 /* rows: fewer are shown as they are */
 #define AROUND_MS    30000
+#define CAP_IS_CLOSE 0.75 /* of the cap */
 
 const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0,   0.6,	 0.8,
 						      0.9, 0.95, 0.99 };
@@ -641,7 +642,21 @@ plot_chart_init(struct chart *chart, const struct plot_request *request,
 	chart->x_text = plot_x_text;
 }
 
-/* A fixed axis up to the cap costs a slow link far less than a moving one. */
+/*
+ * Where an axis of training time ends: at the cap where the data come close to
+ * it.  While a run grows at a half, a quarter .. of it: a fixed axis costs a
+ * slow link far less than a moving one.
+ */
+static double
+end_of_axis(const struct model_run *mr, double hi, double cap)
+{
+	if (mr == NULL || mr->run.status != RUN_RUNNING)
+		return hi > cap * CAP_IS_CLOSE ? cap : hi;
+	while (hi > 0 && cap / 2 >= hi)
+		cap /= 2;
+	return cap;
+}
+
 void
 plot_window(struct chart *chart, struct ui_shared *shared)
 {
@@ -649,10 +664,9 @@ plot_window(struct chart *chart, struct ui_shared *shared)
 	double cap = ui_caps(shared)->cap_train_s, lo, hi, span;
 
 	chart_x_range(chart, &lo, &hi);
-	if (chart->x_kind == AXIS_TRAIN && run_has(cap) && hi <= cap * 1.1 &&
-	    hi > cap * 0.02) {
+	if (chart->x_kind == AXIS_TRAIN && run_has(cap) && hi <= cap * 1.1) {
 		lo = 0;
-		hi = fmax(cap, hi);
+		hi = fmax(end_of_axis(shared->selected, hi, cap), hi);
 	} else if (chart->x_kind != AXIS_WALL && lo > 0 && lo < hi * 0.1) {
 		lo = 0;
 	}

@@ -295,7 +295,11 @@ def test_telemetry():
     screen.send("7")
     shows(screen, "H100", "after a restart the pod has its GPU")
     open_run(screen)
-    screen.send("]Kx")
+    screen.send("]]]]")
+    shows(screen, "GPU utilisation (%)", "the pod's are among them")
+    screen.send("K")
+    shows(screen, "no GPU utilisation of its pod", "another run has none")
+    screen.send("x")
     shows(screen, "nothing was written: no GPU utilisation of its pod",
           "no file without a point")
     screen.send("J")

@@ -349,6 +349,32 @@ test_trainer(void)
 	   "and ranked: %s", row_with(" t "));
 }
 
+/* Digits of a chart stand at the left; where the last of its x does. */
+static void
+test_axis(void)
+{
+	struct model_run *mr = add_run("/x/v/d.log", 3);
+
+	for (int i = 1; i <= 14; i++) {
+		const struct sample sample = { .metric = METRIC_TRAIN_LOSS,
+					       .step = i,
+					       .train_ms = i * 1000,
+					       .value = 3.0 + 1.0 / i };
+
+		model_run_sample(&model, mr, &sample);
+	}
+	mr->run.last_val_loss = mr->run.last_val_bpb = 1;
+	ui_shared(ui)->selected = mr;
+	ui_shared(ui)->chart.metric.id = 0;
+	ui_shared(ui)->reference = NULL;
+	press('2');
+	ok(row_with("10s")[0] != '\0' && row_with("00s")[0] == '\0',
+	   "a run of 14 s has an axis of its own: %s", row_with("s─"));
+	mr->run.status = RUN_FINISHED;
+	ok(row_with("─5s─")[0] != '\0' && row_with("10s")[0] != '\0',
+	   "which ends with it once it is over: %s", row_with("s─"));
+}
+
 /* Why a run failed stands where it is looked at. */
 static void
 test_cause(void)
@@ -405,6 +431,7 @@ main(void)
 	test_age();
 	test_trainer();
 	test_cause();
+	test_axis();
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);

@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: MIT
 # Fills a page: a line @form@ becomes what `hgym-tui --dump-reference form`
-# prints, @VERSION@ in a line the version.  Called by the build with
-# program=PATH and version=N.
+# prints, @VERSION@ in a line the version, @SHARE@ our folder of data.  Called
+# by the build with program=PATH, version=N and share=FOLDER.
 /^@[a-z-]+@$/ {
 	form = substr($0, 2, length($0) - 2)
 	command = program " --dump-reference " form
@@ -17,5 +18,6 @@
 }
 {
 	gsub(/@VERSION@/, version)
+	gsub(/@SHARE@/, share)
 	print
 }

@@ -247,14 +247,12 @@ format_set_load_text(struct format_set *set, const char *file, struct str text,
 int
 format_set_load(struct format_set *set, const char *path, struct err *err)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	int rc;
 
-	buf_init(&text, JSON_MAX_BYTES);
 	rc = file_read(path, &text, err);
 	if (rc == 0)
 		rc = format_set_load_text(set, path, buf_str(&text), err);
-	buf_release(&text);
 	return rc;
 }
 

@@ -4,7 +4,7 @@
 
 #include "parsers/harness_compare.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "base/sort.h"
 #include "parsers/harness_parts.h"
@@ -39,6 +39,28 @@ tools_of(const cJSON *trial)
 	return tools;
 }
 
+/* trial.json is a witness: what counts is what the command printed. */
+static void
+hold_trial(struct harness_build *b, struct harness_trial *trial)
+{
+	const struct harness_post *post = &trial->post;
+	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE], why[160];
+
+	if (!post->has_output || !trial->score.present ||
+	    (harness_is_finite(post->score) &&
+	     post->score.value == trial->score.value &&
+	     post->passed != HARNESS_NO))
+		return;
+	(void)snprintf(why, sizeof(why),
+		       "trial.json says %s, the verifier printed %s",
+		       str_number(trial->score.value, 10, said),
+		       post->passed == HARNESS_NO ? "that it failed"
+		       : harness_is_finite(post->score)
+			       ? str_number(post->score.value, 10, printed)
+			       : "none");
+	harness_post_doubt(b, &trial->post, why);
+}
+
 static void
 read_post(struct harness_compare *compare, const struct harness_files *files,
 	  struct harness_trial *trial, const cJSON *node)
@@ -49,16 +71,19 @@ read_post(struct harness_compare *compare, const struct harness_files *files,
 	struct harness_build b = { .pool = &compare->pool,
 				   .files = files,
 				   .run = &run };
+	bool plain = trial->group == group_names[0];
 	const struct harness_file *errors = harness_files_find(
-		files,
-		trial->group == group_names[0] ? HARNESS_PLAIN_ERR
-					       : HARNESS_HARNESSED_ERR,
-		"", trial->number, 0);
+		files, plain ? HARNESS_PLAIN_ERR : HARNESS_HARNESSED_ERR, "",
+		trial->number, 0);
+	const struct harness_file *out = harness_files_find(
+		files, plain ? HARNESS_PLAIN_OUT : HARNESS_HARNESSED_OUT, "",
+		trial->number, 0);
 
-	harness_post_read(&b, &trial->post, node, NULL,
+	harness_post_read(&b, &trial->post, node, out,
 			  errors != NULL
 				  ? (struct str){ errors->text, errors->len }
 				  : (struct str){ NULL, 0 });
+	hold_trial(&b, trial);
 	if (compare->score_key == NULL)
 		compare->score_key = run.post_score_key;
 	if (compare->command == NULL)

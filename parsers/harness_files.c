@@ -272,7 +272,9 @@ harness_files_changed(struct harness_files *files, const char *path,
 {
 	struct harness_file *file = map_get(&files->by_path, str_from(path));
 
-	if (file == NULL || file->ctime_ms == ctime_ms)
+	/* What is kept of a torn one is older. */
+	if (file == NULL || file->ctime_ms == ctime_ms ||
+	    (file->torn && file->ctime_ms > 0))
 		return;
 	file->ctime_ms = ctime_ms;
 	files->generation++;
@@ -323,15 +325,16 @@ harness_files_seen(struct harness_files *files, const char *path)
 		file->walk = files->walk;
 }
 
-void
-harness_files_walked(struct harness_files *files)
+/* Drop the files that no walk has seen since that one. */
+static void
+drop_before(struct harness_files *files, unsigned int walk)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < files->n; i++) {
 		struct harness_file *file = files->all[i];
 
-		if (file->walk + 1 >= files->walk) {
+		if (file->walk >= walk) {
 			files->all[kept++] = file;
 			continue;
 		}
@@ -340,6 +343,23 @@ harness_files_walked(struct harness_files *files)
 		files->generation++;
 	}
 	files->n = kept;
+}
+
+void
+harness_files_gone(struct harness_files *files, struct str path)
+{
+	struct harness_file *file = map_get(&files->by_path, path);
+
+	if (file == NULL)
+		return;
+	file->walk = 0;
+	drop_before(files, 1);
+}
+
+void
+harness_files_walked(struct harness_files *files)
+{
+	drop_before(files, files->walk - 1);
 	files->walk++;
 }
 

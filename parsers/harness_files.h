@@ -76,6 +76,8 @@ enum harness_form {
 	X(HARNESSED, "harnessed/trial_[0-9]*/trial.json", JSON)                \
 	X(PLAIN_ERR, "plain/trial_[0-9]*/post.stderr.txt", TEXT)               \
 	X(HARNESSED_ERR, "harnessed/trial_[0-9]*/post.stderr.txt", TEXT)       \
+	X(PLAIN_OUT, "plain/trial_[0-9]*/post.stdout.txt", TEXT)               \
+	X(HARNESSED_OUT, "harnessed/trial_[0-9]*/post.stdout.txt", TEXT)       \
 	X(PLAIN_BEGUN, "plain/trial_[0-9]*/" HARNESS_BEGUN_, MARK)             \
 	X(HARNESSED_BEGUN, "harnessed/trial_[0-9]*/" HARNESS_BEGUN_, MARK)
 
@@ -182,6 +184,8 @@ void harness_files_judge(struct harness_files *files, const char *run,
 			 const struct harness_judge_copy copies[3]);
 /* Say in this walk that an unchanged file is still there. */
 void harness_files_seen(struct harness_files *files, const char *path);
+/* A file is not there any more. */
+void harness_files_gone(struct harness_files *files, struct str path);
 /* End a whole walk: what two walks in a row did not see is dropped. */
 void harness_files_walked(struct harness_files *files);
 

@@ -19,6 +19,7 @@ struct harness_build {
 	int64_t now_ms;
 	int64_t until_ms; /* when the next run of the workspace began */
 	bool ordered;	  /* the times of files tell which came first */
+	bool is_newest;	  /* no run of the workspace was begun later */
 };
 
 /* harness_proof.c */
@@ -27,6 +28,8 @@ void harness_proof_begin(struct harness_build *b);
 /* Whether the file is of an earlier run under the same name. */
 bool harness_proof_is_old(const struct harness_build *b,
 			  const struct harness_file *file);
+/* Whether a summary of the run is HarnessGym's, which writes it last. */
+bool harness_proof_is_over(const struct harness_build *b);
 /* What the outputs of baseline and iterations are worth; doubts are set. */
 void harness_proof_read(struct harness_build *b);
 /* Whether the run was begun while another one was under way; then too. */

@@ -284,7 +284,10 @@ harness_post_read(struct harness_build *b, struct harness_post *post,
 		post->is_empty =
 			str_trim((struct str){ out->text, out->len }).len == 0;
 		text = (struct str){ out->text, out->len };
-		printed = json_parse(str_trim(text), JSON_BARE_TEXT, NULL);
+		/* The end of a longer one is not what was printed. */
+		if (!out->cut)
+			printed = json_parse(str_trim(text), JSON_BARE_TEXT,
+					     NULL);
 		read_json(b, post, printed);
 		post->score =
 			harness_score_of(printed, key != NULL ? key : "score");

@@ -83,8 +83,8 @@ earliest(const struct harness_build *b, const enum harness_kind *kinds,
 
 /*
  * A folder that was copied has the copy's ctimes: all of them are later than
- * the last time that HarnessGym recorded.  An agent cannot make a run look so
- * as long as HarnessGym goes on recording.
+ * the last time that HarnessGym recorded.  An agent can make a run look so
+ * until HarnessGym records again, but no process runs in a copy.
  */
 void
 harness_proof_begin(struct harness_build *b)
@@ -106,7 +106,38 @@ harness_proof_begin(struct harness_build *b)
 			file->ctime_ms < first_ms ? file->ctime_ms : first_ms;
 		recorded_ms = ms > recorded_ms ? ms : recorded_ms;
 	}
-	b->ordered = recorded_ms == 0 || first_ms < recorded_ms + SECOND_MS;
+	b->ordered = recorded_ms == 0 || first_ms < recorded_ms + SECOND_MS ||
+		     (b->is_newest && b->files->process == HARNESS_YES);
+}
+
+/* A phase that has been asked for and has not answered. */
+static bool
+is_open(const struct harness_build *b, enum harness_kind prompt,
+	enum harness_kind output, unsigned int number)
+{
+	return harness_run_file(b, prompt, number) != NULL &&
+	       harness_run_file(b, output, number) == NULL;
+}
+
+bool
+harness_proof_is_over(const struct harness_build *b)
+{
+	int64_t end_ms = ctime_of(b, HARNESS_SUMMARY, 0);
+	bool is_over = true;
+
+	for (size_t i = 0; b->ordered && is_over && i < b->files->n; i++) {
+		const struct harness_file *file = b->files->all[i];
+		unsigned int n = file->number;
+
+		if (n == 0 || strcmp(file->run, b->run->dir) != 0 ||
+		    harness_proof_is_old(b, file))
+			continue;
+		is_over = latest(b, ends, N_OF(ends), n) <= end_ms &&
+			  latest(b, follows, N_OF(follows), n) <= end_ms &&
+			  !is_open(b, HARNESS_ATTEMPT_PROMPT,
+				   HARNESS_ATTEMPT_OUT, n);
+	}
+	return is_over;
 }
 
 bool
@@ -118,15 +149,6 @@ harness_proof_is_old(const struct harness_build *b,
 
 	return b->ordered && config != NULL &&
 	       file->ctime_ms < config->ctime_ms;
-}
-
-/* A phase that has been asked for and has not answered. */
-static bool
-is_open(const struct harness_build *b, enum harness_kind prompt,
-	enum harness_kind output, unsigned int number)
-{
-	return harness_run_file(b, prompt, number) != NULL &&
-	       harness_run_file(b, output, number) == NULL;
 }
 
 static bool
@@ -240,6 +262,13 @@ proof_of(struct harness_build *b, size_t i)
 				   "HarnessGym has not begun that iteration");
 		return HARNESS_PROOF_DOUBT;
 	}
+	/* Files are read one by one: the next one must have got further. */
+	if (b->ordered && i + 1 < b->run->n_iterations && !has_ended(b, it) &&
+	    harness_run_file(b, HARNESS_ATTEMPT_OUT, it[1].number) != NULL) {
+		harness_post_doubt(b, &it->post,
+				   "the next one was begun before its end");
+		return HARNESS_PROOF_DOUBT;
+	}
 	if (proof == HARNESS_PROOF_EARLY ||
 	    (it->attempt == NULL &&
 	     harness_run_file(b, HARNESS_ATTEMPT_OUT, it->number) == NULL) ||
@@ -248,31 +277,74 @@ proof_of(struct harness_build *b, size_t i)
 	return proof;
 }
 
-/* The judge in the checkpoint, which was copied when it had measured. */
-static bool
-is_best_changed(const struct harness_build *b,
-		const struct harness_judge *judge)
+/* When HarnessGym had made the checkpoint and went on. */
+static int64_t
+point_until(const struct harness_build *b)
 {
-	const struct harness_judge_copy *best = &judge->copies[HARNESS_BEST];
+	const struct harness_number *of = &b->run->checkpoint.iteration;
 
-	return strcmp(best->sum, judge->copies[HARNESS_TEMPLATE].sum) != 0 ||
-	       (b->ordered &&
-		best->ctime_ms > ctime_of(b, HARNESS_MANIFEST, 0));
+	if (!b->ordered || !of->present)
+		return INT64_MAX;
+	return of->value < 1 ? earliest(b, begins, N_OF(begins), 1)
+			     : earliest(b, follows, N_OF(follows),
+					(unsigned int)of->value);
 }
 
-/* Whether somebody wrote it during the run, though it is as it was. */
+/* The checkpoint was written before that, and not since. */
 static bool
-is_put_back(const struct harness_build *b, const struct harness_judge *judge,
-	    int64_t began_ms)
+is_point_kept(const struct harness_build *b)
+{
+	int64_t ms = ctime_of(b, HARNESS_MANIFEST, 0);
+
+	return ms != 0 && ms <= point_until(b);
+}
+
+/*
+ * Until when a judge in the workspace was the agent's to write: HarnessGym
+ * writes it when it restores the checkpoint, others when the run is over.
+ */
+static int64_t
+agent_until(const struct harness_build *b)
+{
+	const struct harness_run *run = b->run;
+	unsigned int last = run->iterations[run->n_iterations - 1].number;
+	bool over = run->planned.present && last >= run->planned.value &&
+		    harness_run_file(b, HARNESS_BUILT, last) != NULL;
+
+	if (b->summary != NULL ? run->restore.restored == HARNESS_YES : over)
+		return latest(b, follows, N_OF(follows), last);
+	if (b->summary != NULL)
+		return ctime_of(b, HARNESS_SUMMARY, 0);
+	return b->is_newest ? INT64_MAX : run->last_ms;
+}
+
+/* By the judge that lies in the workspace now; NULL: nothing is wrong. */
+static const char *
+work_fault(const struct harness_build *b, const struct harness_judge *judge,
+	   const struct harness_iteration *it, const struct harness_file *out)
 {
 	const struct harness_judge_copy *work = &judge->copies[HARNESS_WORK];
-	int64_t end_ms = ctime_of(b, HARNESS_SUMMARY, 0);
+	bool differs =
+		strcmp(work->sum, judge->copies[HARNESS_TEMPLATE].sum) != 0;
 	const char *state = json_get_string(
 		harness_json_file(b, HARNESS_CONFIG, 0), "task_state", "");
 
-	return b->ordered && strcmp(state, "reset") != 0 &&
-	       work->ctime_ms > began_ms &&
-	       (end_ms == 0 || work->ctime_ms <= end_ms);
+	if (work->sum[0] == '\0')
+		return NULL; /* nobody looked */
+	if (!b->ordered)
+		return differs && b->run->restore.restored != HARNESS_YES
+			       ? "judge changed"
+			       : NULL;
+	if (strcmp(state, "reset") == 0) /* HarnessGym writes it each time */
+		return differs && work->ctime_ms <= out->ctime_ms
+			       ? "judge changed"
+			       : NULL;
+	/* Before it was written last, it may have been anything. */
+	if (work->ctime_ms <= earliest(b, begins, N_OF(begins), 1) ||
+	    work->ctime_ms <= earliest(b, begins, N_OF(begins), it->number) ||
+	    work->ctime_ms > agent_until(b))
+		return NULL;
+	return differs ? "judge changed" : "judge rewritten";
 }
 
 /* How it is known that another judge measured; NULL: it is not. */
@@ -280,27 +352,25 @@ static const char *
 judge_fault(const struct harness_build *b, const struct harness_judge *judge,
 	    const struct harness_iteration *it, const struct harness_file *out)
 {
-	const struct harness_run *run = b->run;
+	const struct harness_checkpoint *point = &b->run->checkpoint;
 	const struct harness_judge_copy *own = &judge->copies[HARNESS_TEMPLATE];
-	const struct harness_judge_copy *work = &judge->copies[HARNESS_WORK];
-	int64_t began_ms = earliest(b, begins, N_OF(begins), 1);
+	const struct harness_judge_copy *best = &judge->copies[HARNESS_BEST];
+	int64_t point_ms = ctime_of(b, HARNESS_MANIFEST, 0);
 
-	if (b->ordered && own->ctime_ms > began_ms)
+	if (b->ordered && own->ctime_ms > earliest(b, begins, N_OF(begins), 1))
 		return "template changed"; /* it vouches for nothing */
-	if (judge->copies[HARNESS_BEST].sum[0] != '\0' &&
-	    run->checkpoint.iteration.present &&
-	    run->checkpoint.iteration.value == it->number)
-		return is_best_changed(b, judge) ? "judge changed" : NULL;
-	if (run->restore.restored == HARNESS_YES || work->sum[0] == '\0')
-		return NULL; /* HarnessGym wrote it, or nobody looked */
-	if (strcmp(work->sum, own->sum) != 0)
-		return !b->ordered || work->ctime_ms <= out->ctime_ms
-			       ? "judge changed"
-			       : NULL;
-	return out->ctime_ms <= work->ctime_ms &&
-			       is_put_back(b, judge, began_ms)
-		       ? "judge rewritten"
-		       : NULL;
+	if (best->ctime_ms > point_until(b))
+		return "checkpoint changed"; /* it hides something */
+	if (best->sum[0] == '\0' || !point->iteration.present ||
+	    point->iteration.value != it->number)
+		return work_fault(b, judge, it, out);
+	if (strcmp(best->sum, own->sum) != 0)
+		return "judge changed";
+	/* The copy was made when it had measured, of what may be new then. */
+	if (!b->ordered || (is_point_kept(b) &&
+			    judge->copies[HARNESS_WORK].ctime_ms > point_ms))
+		return NULL;
+	return work_fault(b, judge, it, out);
 }
 
 static void
@@ -365,6 +435,18 @@ differ(struct harness_number a, struct harness_number b)
 		       1e-9 * fmax(fabs(a.value), fabs(b.value));
 }
 
+/* Whether a is a number, and a worse one than b; an absent one is worse. */
+static bool
+is_worse(const struct harness_run *run, struct harness_number a,
+	 struct harness_number b)
+{
+	if (!harness_is_finite(a))
+		return true;
+	return differ(a, b) &&
+	       (run->higher_is_better == HARNESS_YES ? a.value < b.value
+						     : a.value > b.value);
+}
+
 /*
  * Where result.json says another score than was printed.  One that is worse
  * than what is said to have been printed leaves nobody to believe.
@@ -387,10 +469,49 @@ hold_results(struct harness_build *b)
 			it->number,
 			str_number(post->said_score.value, 10, said),
 			str_number(post->score.value, 10, printed));
-		if (run->higher_is_better == HARNESS_YES
-			    ? post->said_score.value < post->score.value
-			    : post->said_score.value > post->score.value)
+		if (is_worse(run, post->said_score, post->score))
 			harness_post_doubt(b, post, "result.json says another");
+	}
+}
+
+/* Whether a part of the baseline's work was left out. */
+static void
+hold_cases(struct harness_build *b)
+{
+	const struct harness_run *run = b->run;
+	size_t n = run->baseline.n_cases;
+	char why[WHY_MAX];
+
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		struct harness_post *post = &run->iterations[i].post;
+
+		if (!post->has_json || post->n_cases >= n ||
+		    run->baseline.passed != HARNESS_YES)
+			continue;
+		(void)snprintf(why, sizeof(why),
+			       "%zu of the baseline's %zu "
+			       "cases",
+			       post->n_cases, n);
+		harness_post_doubt(b, post, why);
+	}
+}
+
+/* The folder of an iteration holds what HarnessGym wrote of that one. */
+static void
+hold_numbers(struct harness_build *b)
+{
+	const struct harness_run *run = b->run;
+
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		struct harness_number of = harness_number_at(
+			harness_json_file(b, HARNESS_RESULT,
+					  run->iterations[i].number),
+			"iteration");
+
+		if (of.present && of.value != run->iterations[i].number)
+			harness_post_doubt(b, &run->iterations[i].post,
+					   "result.json is of another "
+					   "iteration");
 	}
 }
 
@@ -414,29 +535,93 @@ hold_commands(struct harness_build *b)
 	}
 }
 
-/* The checkpoint's score is the one that was printed for its iteration. */
+/* A number of HarnessGym's own list that kept it from taking this one. */
+static bool
+is_beaten(const struct harness_run *run, size_t i)
+{
+	const struct harness_post *post = &run->iterations[i].post;
+
+	for (size_t k = 0; k < i; k++) {
+		const struct harness_iteration *old = &run->iterations[k];
+
+		if (!is_worse(run, old->post.said_score, post->score) ||
+		    !is_worse(run, old->claimed_score, post->score))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The checkpoint is of the best that HarnessGym saw: a better number than its
+ * own was printed by somebody else.
+ */
 static void
 hold_manifest(struct harness_build *b)
 {
 	const struct harness_run *run = b->run;
 	const struct harness_checkpoint *point = &run->checkpoint;
+	bool keeps = json_get_bool(harness_json_file(b, HARNESS_CONFIG, 0),
+				   "restore_best", false) &&
+		     run->optimization == HARNESS_YES;
 	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
-	const struct harness_post *post = &run->baseline;
 
-	if (!point->present || !point->iteration.present)
-		return;
-	for (size_t i = 0; i < run->n_iterations; i++)
-		if (run->iterations[i].number == point->iteration.value)
-			post = &run->iterations[i].post;
-	if ((post == &run->baseline && point->iteration.value != 0) ||
-	    !post->has_output || !differ(point->score, post->score))
-		return;
-	dispute(b,
-		"iteration %.0f: best_manifest.json says %s, the "
-		"verifier printed %s",
-		point->iteration.value,
-		str_number(point->score.value, 10, said),
-		str_number(post->score.value, 10, printed));
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		struct harness_iteration *it = &run->iterations[i];
+		bool is_its = point->iteration.value == it->number;
+
+		if (is_its && it->post.has_output &&
+		    differ(point->score, it->post.score))
+			dispute(b,
+				"iteration %u: best_manifest.json says %s, the "
+				"verifier printed %s",
+				it->number,
+				str_number(point->score.value, 10, said),
+				str_number(it->post.score.value, 10, printed));
+		if (it->proof != HARNESS_PROOF_PRINTED ||
+		    it->post.passed != HARNESS_YES)
+			continue;
+		if (keeps && !is_point_kept(b) && (is_its || !point->present))
+			harness_post_doubt(b, &it->post,
+					   "the checkpoint was changed");
+		else if (harness_is_finite(point->score) &&
+			 is_worse(run, point->score, it->post.score) &&
+			 (is_its || (keeps && !is_beaten(run, i))))
+			harness_post_doubt(b, &it->post,
+					   "the checkpoint is of another");
+	}
+}
+
+/*
+ * HarnessGym measures what it has restored; noise does not make of it half
+ * as good a one.
+ */
+static void
+hold_restore(struct harness_build *b)
+{
+	const struct harness_run *run = b->run;
+	const struct harness_post *again = &run->restore.post;
+	bool higher = run->higher_is_better == HARNESS_YES;
+	char said[STR_NUMBER_SIZE], printed[STR_NUMBER_SIZE];
+
+	for (size_t i = 0; i < run->n_iterations; i++) {
+		struct harness_iteration *it = &run->iterations[i];
+		struct harness_post *post = &it->post;
+
+		if (run->checkpoint.iteration.value != it->number ||
+		    again->passed != HARNESS_YES || !again->has_output ||
+		    !harness_is_finite(again->score) ||
+		    !harness_is_finite(post->score) ||
+		    harness_gain_pct(post->score.value, again->score.value,
+				     higher)
+				    .value > -50)
+			continue;
+		dispute(b,
+			"iteration %u: the verifier printed %s, and of what "
+			"was restored %s",
+			it->number, str_number(post->score.value, 10, said),
+			str_number(again->score.value, 10, printed));
+		harness_post_doubt(b, post, "restored, it measured another");
+	}
 }
 
 /* A baseline is printed before the first attempt; later it is the agent's. */
@@ -471,13 +656,19 @@ harness_proof_read(struct harness_build *b)
 
 	run->disputes = harness_pool_alloc(b->pool, MAX_DISPUTES,
 					   sizeof(*run->disputes));
+	if (b->summary == NULL &&
+	    harness_json_file(b, HARNESS_SUMMARY, 0) != NULL)
+		dispute(b, "summary.json was there before the run's end");
 	hold_baseline(b);
 	for (size_t i = 0; i < run->n_iterations; i++)
 		run->iterations[i].proof = proof_of(b, i);
 	hold_judges(b);
 	hold_commands(b);
+	hold_cases(b);
+	hold_numbers(b);
 	hold_results(b);
 	hold_manifest(b);
+	hold_restore(b);
 }
 
 /*

@@ -570,7 +570,9 @@ read_run(struct harness_build *b)
 	const cJSON *result;
 
 	harness_proof_begin(b);
-	b->summary = harness_json_file(b, HARNESS_SUMMARY, 0);
+	b->summary = harness_proof_is_over(b)
+			     ? harness_json_file(b, HARNESS_SUMMARY, 0)
+			     : NULL;
 	read_config(b, harness_json_file(b, HARNESS_CONFIG, 0));
 	read_summary(b);
 	result = harness_json_file(b, HARNESS_RESULT, 1);
@@ -579,10 +581,10 @@ read_run(struct harness_build *b)
 	read_baseline(b);
 	read_iterations(b);
 	read_restore(b);
+	read_files(b);
 	harness_proof_read(b);
 	read_mode(b);
 	read_times(b);
-	read_files(b);
 	run->ordered = b->ordered;
 }
 
@@ -848,6 +850,22 @@ read_artifacts(struct harness_workspace *ws, const struct harness_files *files)
 	}
 }
 
+/* The folder of the run that was begun last. */
+static const char *
+newest_of(const struct harness_files *files)
+{
+	const struct harness_file *newest = NULL;
+
+	for (size_t i = 0; i < files->n; i++) {
+		const struct harness_file *file = files->all[i];
+
+		if (file->kind == HARNESS_CONFIG &&
+		    (newest == NULL || file->ctime_ms > newest->ctime_ms))
+			newest = file;
+	}
+	return newest != NULL ? newest->run : "";
+}
+
 void
 harness_workspace_read(struct harness_workspace *ws,
 		       const struct harness_files *files, int64_t now_ms)
@@ -862,6 +880,7 @@ harness_workspace_read(struct harness_workspace *ws,
 	read_artifacts(ws, files);
 	for (size_t i = 0; i < ws->n_runs; i++) {
 		b.run = &ws->runs[i];
+		b.is_newest = strcmp(b.run->dir, newest_of(files)) == 0;
 		read_run(&b);
 	}
 	if (ws->n_runs > 1)
@@ -869,7 +888,6 @@ harness_workspace_read(struct harness_workspace *ws,
 	for (size_t i = 0; i < ws->n_runs; i++) {
 		b.run = &ws->runs[i];
 		b.ordered = b.run->ordered;
-		b.summary = harness_json_file(&b, HARNESS_SUMMARY, 0);
 		b.until_ms = i + 1 < ws->n_runs ? ws->runs[i + 1].start_ms
 						: INT64_MAX;
 		harness_history_read(&b);

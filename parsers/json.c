@@ -179,7 +179,7 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 {
 	struct shape shape;
 	const char *end = NULL;
-	struct buf copy;
+	AUTO_BUF copy = buf_new((size_t)JSON_MAX_BYTES * 2);
 	cJSON *root;
 
 	if (text.len > JSON_MAX_BYTES) {
@@ -192,7 +192,6 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 			JSON_MAX_DEPTH);
 		return NULL;
 	}
-	buf_init(&copy, (size_t)JSON_MAX_BYTES * 2);
 	if ((shape.has_bare || shape.has_surrogate) &&
 	    bare != JSON_BARE_REFUSED) {
 		copy_lenient(&copy, text, bare);
@@ -211,7 +210,6 @@ json_parse(struct str text, enum json_bare bare, struct err *err)
 		err_set(err, ERR_PARSE, "line %u: not valid JSON",
 			line_at(text, at < shape.bad ? at : shape.bad));
 	}
-	buf_release(&copy);
 	return root;
 }
 
@@ -376,13 +374,11 @@ json_add_time(cJSON *object, const char *key, int64_t wall_ms)
 void
 json_add_clean(cJSON *object, const char *key, const char *text)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(65536);
 
-	buf_init(&clean, 65536);
 	if (text != NULL)
 		utf8_sanitize(&clean, str_from(text));
 	json_add_string(object, key, text != NULL ? clean.data : NULL);
-	buf_release(&clean);
 }
 
 static bool

@@ -368,17 +368,15 @@ json_take_file(struct json_reader *r, const char *file,
 	       const struct json_field *fields, void *base)
 {
 	struct err bad = { ERR_NONE, "" };
-	struct buf text;
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	int rc;
 
-	buf_init(&text, JSON_MAX_BYTES);
 	if (file_read(file, &text, &bad) == 0)
 		rc = json_take_text(r, file,
 				    (struct str){ text.data, text.len }, fields,
 				    base);
 	else
 		rc = err_set(r->err, r->at.code, "%s", bad.text);
-	buf_release(&text);
 	return rc;
 }
 

@@ -198,7 +198,7 @@ add_literal(struct buf *out, struct str s)
 			buf_append_char(out, '.');
 			continue;
 		}
-		if (!is_word_byte(s.p[i]))
+		if (strchr("\\^$.[]|()?*+{}", s.p[i]) != NULL)
 			buf_append_char(out, '\\');
 		buf_append_char(out, s.p[i]);
 	}
@@ -263,9 +263,9 @@ add_gap(struct buf *out, const struct learned *row, struct str gap)
 	if (row->lead && out->len < 20)
 		buf_append_str(out, "(?<step>\\d++)");
 	else
-		buf_append_str(out, "[\\w.,:+\\-\\/]+");
+		buf_append_str(out, "[\\w.,:+/-]+");
 	if (bar)
-		buf_append_str(out, "%\\|[^|]*+\\|\\s*+(?<step>\\d++)\\/"
+		buf_append_str(out, "%\\|[^|]*+\\|\\s*+(?<step>\\d++)/"
 				    "(?<planned>\\d++)\\s");
 	marks = tail_marks(gap);
 	if (marks.len < gap.len)
@@ -326,10 +326,9 @@ static void
 print_rule(struct buf *file, const struct learned *row, size_t number)
 {
 	cJSON *rule = cJSON_CreateObject(), *names = names_of(row);
-	struct buf text;
+	AUTO_BUF text = buf_new(PATTERN_BYTES);
 	char name[32];
 
-	buf_init(&text, PATTERN_BYTES);
 	add_pattern(&text, row);
 	(void)snprintf(name, sizeof(name), "row-%zu", number);
 	json_add_string(rule, "name", name);
@@ -341,7 +340,6 @@ print_rule(struct buf *file, const struct learned *row, size_t number)
 	buf_append_str(file, number > 1 ? ",\n  " : "  ");
 	json_print(file, rule);
 	cJSON_Delete(rule);
-	buf_release(&text);
 }
 
 static void

@@ -39,6 +39,7 @@ static const struct meaning meanings[] = {
 	{ "eval_loss", METRIC_VAL_LOSS, UNIT_NONE },
 	{ "evaluation_loss", METRIC_VAL_LOSS, UNIT_NONE },
 	{ "global_step", METRIC_STEP, UNIT_NONE },
+	{ "global_step_max_steps", METRIC_STEP, UNIT_NONE },
 	{ "globalstep", METRIC_STEP, UNIT_NONE },
 	{ "iter", METRIC_STEP, UNIT_NONE },
 	{ "iter_time", METRIC_STEP_MS, UNIT_TIME },
@@ -50,9 +51,10 @@ static const struct meaning meanings[] = {
 	{ "loss_train_total", METRIC_TRAIN_LOSS, UNIT_NONE },
 	{ "loss_val", METRIC_VAL_LOSS, UNIT_NONE },
 	{ "num_updates", METRIC_STEP, UNIT_NONE },
+	{ "per_iter", METRIC_STEP_MS, UNIT_TIME },
+	{ "per_iteration", METRIC_STEP_MS, UNIT_TIME },
+	{ "per_step", METRIC_STEP_MS, UNIT_TIME },
 	{ "reduced_train_loss", METRIC_TRAIN_LOSS, UNIT_NONE },
-	{ "sec_per_iter", METRIC_STEP_MS, UNIT_TIME },
-	{ "sec_per_step", METRIC_STEP_MS, UNIT_TIME },
 	{ "step", METRIC_STEP, UNIT_NONE },
 	{ "step_time", METRIC_STEP_MS, UNIT_TIME },
 	{ "steps", METRIC_STEP, UNIT_NONE },
@@ -126,6 +128,27 @@ static const struct unit_scale rates[] = {
 	{ "tokens/sec", 1 }, { "tokens/second", 1 }, { "toks/s", 1 },
 };
 
+/* "tokens/s: 19.5K" */
+static const struct unit_scale thousands[] = {
+	{ "k", 1e3 },
+	{ "K", 1e3 },
+	{ "M", 1e6 },
+};
+
+/* Units that stand in a name: "step_time_ms", "sec_per_iter". */
+static const struct unit_scale name_ends[] = {
+	{ "_ms", 1 },
+	{ "_s", 1e3 },
+	{ "_sec", 1e3 },
+	{ "_seconds", 1e3 },
+};
+static const struct unit_scale name_starts[] = {
+	{ "ms_", 1 },
+	{ "s_", 1e3 },
+	{ "sec_", 1e3 },
+	{ "seconds_", 1e3 },
+};
+
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool
@@ -187,6 +210,57 @@ meaning_of_unit(const struct pair *pair, const char *name, double *scale)
 	return METRIC_COUNT;
 }
 
+static const struct meaning *
+find_meaning(const char *name)
+{
+	return bsearch(name, meanings, LENGTH(meanings), sizeof(*meanings),
+		       compare_name);
+}
+
+/* A time of a step whose unit stands in its name; NULL: it is none. */
+static const struct meaning *
+find_with_unit(char *name, double *scale)
+{
+	size_t n = strlen(name);
+	const struct meaning *row = NULL;
+
+	for (size_t i = 0; row == NULL && i < LENGTH(name_starts); i++) {
+		size_t k = strlen(name_starts[i].unit);
+
+		if (strncmp(name, name_starts[i].unit, k) == 0) {
+			row = find_meaning(name + k);
+			*scale = name_starts[i].scale;
+		}
+	}
+	for (size_t i = 0; row == NULL && i < LENGTH(name_ends); i++) {
+		size_t k = strlen(name_ends[i].unit);
+
+		if (n > k && strcmp(name + n - k, name_ends[i].unit) == 0) {
+			name[n - k] = '\0';
+			row = find_meaning(name);
+			*scale = name_ends[i].scale;
+		}
+	}
+	return row != NULL && row->unit == UNIT_TIME ? row : NULL;
+}
+
+bool
+meaning_is_total_loss(struct str name)
+{
+	static const char *const names[] = {
+		"total_loss", "train_total_loss", "loss_total",
+		"step_loss",  "train_loss_step",  "loss_step",
+	};
+	char plain[NAME_BYTES];
+
+	if (!plain_name(name, plain))
+		return false;
+	for (size_t i = 0; i < LENGTH(names); i++)
+		if (strcmp(plain, names[i]) == 0)
+			return true;
+	return false;
+}
+
 enum metric
 meaning_of(const struct pair *pair, double *scale)
 {
@@ -197,8 +271,11 @@ meaning_of(const struct pair *pair, double *scale)
 	*scale = 1;
 	if (!plain_name(pair->name, name))
 		return METRIC_COUNT;
-	row = bsearch(name, meanings, LENGTH(meanings), sizeof(*row),
-		      compare_name);
+	row = find_meaning(name);
+	if (row == NULL && pair->unit.len == 0 && !isfinite(pair->total) &&
+	    find_with_unit(name, scale) != NULL)
+		return METRIC_STEP_MS;
+	*scale = 1;
 	/* "1234/1300 tok/s" is of two things; only a counter has a total. */
 	if (isfinite(pair->total) &&
 	    (row == NULL || row->metric != METRIC_STEP))
@@ -216,7 +293,9 @@ meaning_of(const struct pair *pair, double *scale)
 		break;
 	case UNIT_RATE:
 		good = pair->unit.len == 0 ||
-		       find_unit(rates, LENGTH(rates), pair->unit, scale);
+		       find_unit(rates, LENGTH(rates), pair->unit, scale) ||
+		       find_unit(thousands, LENGTH(thousands), pair->unit,
+				 scale);
 		break;
 	}
 	return good ? row->metric : METRIC_COUNT;

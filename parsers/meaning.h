@@ -16,4 +16,10 @@
  */
 enum metric meaning_of(const struct pair *pair, double *scale);
 
+/*
+ * Whether the name is that of a training loss where no other number of its row
+ * is one: "total_loss" beside "loss_cls", "step_loss" beside "lr".
+ */
+bool meaning_is_total_loss(struct str name);
+
 #endif

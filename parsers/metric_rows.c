@@ -15,9 +15,9 @@
 #include "parsers/meaning.h"
 #include "parsers/run.h"
 
-#define MAX_CELLS 256
-#define MAX_DEPTH 3
-#define NAME_ROOM 128 /* of a member's, in the mean */
+#define MAX_CELLS   256
+#define MAX_DEPTH   3
+#define PATHS_BYTES ((size_t)PAIRS_MAX * 128)
 
 /* Of one kind of file: its rows so far, and the first until it is one. */
 struct rows_seen {
@@ -33,12 +33,13 @@ struct rows_seen {
 
 struct metric_rows {
 	struct buf header; /* of the CSV at hand */
-	struct str names[MAX_CELLS];
-	size_t n_names; /* 0: no CSV */
-	size_t counter; /* the cell that is */
+	struct str *names; /* owned, MAX_CELLS; NULL: no CSV was seen */
+	size_t n_names;	   /* 0: no CSV */
+	char mark;	   /* between cells: ",", a tab, or " " for blanks */
+	size_t counter;	   /* the cell that is */
 	struct rows_seen csv, json;
 	/* Names of the members of one object. */
-	char paths[PAIRS_MAX * NAME_ROOM];
+	char *paths; /* owned, PATHS_BYTES; NULL: no object was seen */
 	size_t n_paths;
 };
 
@@ -61,6 +62,8 @@ metric_rows_free(struct metric_rows *rows)
 	buf_release(&rows->header);
 	buf_release(&rows->csv.text);
 	buf_release(&rows->json.text);
+	free(rows->names);
+	free(rows->paths);
 	free(rows);
 }
 
@@ -158,14 +161,14 @@ row_of(const struct metric_line *line, enum metric_file file)
 
 /* The next cell, its quotes taken off; false where there is none. */
 static bool
-next_cell(struct str *rest, struct str *cell)
+next_cell(struct str *rest, char mark, struct str *cell)
 {
 	const char *end;
 
 	if (rest->p == NULL)
 		return false;
 	if (rest->len == 0 || rest->p[0] != '"') {
-		end = rest->len > 0 ? memchr(rest->p, ',', rest->len) : NULL;
+		end = rest->len > 0 ? memchr(rest->p, mark, rest->len) : NULL;
 		*cell = (struct str){ rest->p, end != NULL
 						       ? (size_t)(end - rest->p)
 						       : rest->len };
@@ -183,7 +186,7 @@ next_cell(struct str *rest, struct str *cell)
 				      (size_t)(end - rest->p) - 2 };
 		if (end == rest->p + rest->len)
 			end = NULL;
-		else if (*end != ',')
+		else if (*end != mark)
 			return false;
 	}
 	*cell = str_trim(*cell);
@@ -192,13 +195,40 @@ next_cell(struct str *rest, struct str *cell)
 	return true;
 }
 
-/* The cells of a line; 0: it is no row of cells. */
+/* Texts with so many blanks between them, or more. */
 static size_t
-split_cells(struct str text, struct str cells[MAX_CELLS])
+split_blanks(struct str text, size_t least, struct str cells[MAX_CELLS])
 {
 	size_t n = 0;
 
-	while (n < MAX_CELLS && next_cell(&text, &cells[n]))
+	text = str_trim(text);
+	while (text.len > 0 && n < MAX_CELLS) {
+		size_t end = 0, blanks = 0;
+
+		while (end + blanks < text.len && blanks < least)
+			if (text.p[end + blanks] == ' ') {
+				blanks++;
+			} else {
+				end += blanks + 1;
+				blanks = 0;
+			}
+		if (blanks < least)
+			end = text.len;
+		cells[n++] = (struct str){ text.p, end };
+		text = str_trim((struct str){ text.p + end, text.len - end });
+	}
+	return text.len == 0 ? n : 0;
+}
+
+/* The cells of a line; 0: it is no row of cells. */
+static size_t
+split_cells(struct str text, char mark, struct str cells[MAX_CELLS])
+{
+	size_t n = 0;
+
+	if (mark == ' ')
+		return split_blanks(text, 1, cells);
+	while (n < MAX_CELLS && next_cell(&text, mark, &cells[n]))
 		n++;
 	return text.p == NULL ? n : 0;
 }
@@ -223,22 +253,41 @@ column_rank(struct str name)
 		       : counter_rank(name);
 }
 
-/*
- * Whether a line can be a header; this is asked of every line.  "Wall time" is
- * a column, and a comma behind more words is of a sentence.
- */
+/* A comma behind more words than "Wall time" is of a sentence. */
 static bool
-may_be_header(struct str text)
+is_behind_name(struct str text, const char *comma)
 {
-	const char *end = memchr(text.p, ',', text.len), *at = text.p;
+	const char *at = text.p;
 	int blanks = 0;
 
-	while (end != NULL && blanks <= MOST_BLANKS &&
-	       (at = memchr(at, ' ', (size_t)(end - at))) != NULL) {
+	while (blanks <= MOST_BLANKS &&
+	       (at = memchr(at, ' ', (size_t)(comma - at))) != NULL) {
 		blanks++;
 		at++;
 	}
-	return end != NULL && blanks <= MOST_BLANKS && may_name_counter(text);
+	return blanks <= MOST_BLANKS;
+}
+
+/*
+ * What stands between the names if the line can be a header, else NUL; this is
+ * asked of every line.  Of tables that are only set in columns those with a
+ * loss are read.
+ */
+static char
+header_mark(struct str text)
+{
+	const char *comma = memchr(text.p, ',', text.len);
+	char mark = '\0';
+
+	if (comma != NULL)
+		mark = is_behind_name(text, comma) ? ',' : '\0';
+	else if (memchr(text.p, '\t', text.len) != NULL)
+		mark = '\t';
+	else if (str_find(text, "  ") != NULL &&
+		 (str_find(text, "loss") != NULL ||
+		  str_find(text, "Loss") != NULL))
+		mark = ' ';
+	return mark != '\0' && may_name_counter(text) ? mark : '\0';
 }
 
 /* Take the line as the header of what follows, if it can be one. */
@@ -248,11 +297,18 @@ begin_csv(struct metric_rows *rows, struct str text)
 	int best = 0;
 
 	rows->n_names = rows->csv.n = 0;
-	if (!may_be_header(text))
+	rows->mark = header_mark(text);
+	if (rows->mark == '\0')
 		return;
+	if (rows->names == NULL)
+		rows->names = xcalloc(MAX_CELLS, sizeof(*rows->names));
 	buf_clear(&rows->header);
 	buf_append(&rows->header, text.p, text.len);
-	rows->n_names = split_cells(buf_str(&rows->header), rows->names);
+	rows->n_names =
+		rows->mark == ' '
+			? split_blanks(buf_str(&rows->header), 2, rows->names)
+			: split_cells(buf_str(&rows->header), rows->mark,
+				      rows->names);
 	for (size_t i = 0; i < rows->n_names; i++) {
 		int rank = column_rank(rows->names[i]);
 
@@ -278,14 +334,16 @@ read_cells(const struct metric_rows *rows, const struct metric_line *line,
 	double value;
 
 	*row = row_of(line, METRIC_FILE_CSV);
-	if (split_cells(line->text, cells) != rows->n_names)
+	if (split_cells(line->text, rows->mark, cells) != rows->n_names)
 		return false;
 	if (cells[rows->counter].len > 0 &&
 	    (!str_to_double(cells[rows->counter], &row->step) ||
 	     !is_counter(row->step)))
 		return false;
+	row->is_epoch = counter_rank(rows->names[rows->counter]) == 1;
 	for (size_t i = 0; i < rows->n_names; i++)
-		if (i != rows->counter && str_to_double(cells[i], &value))
+		if ((i != rows->counter || row->is_epoch) &&
+		    str_to_double(cells[i], &value))
 			add_number(row, rows->names[i], value);
 	return true;
 }
@@ -340,7 +398,7 @@ member_name(struct metric_rows *rows, struct str above, const char *key)
 	struct str name = { rows->paths + rows->n_paths, above.len };
 	size_t n = strlen(key);
 
-	if (above.len + 1 + n > sizeof(rows->paths) - rows->n_paths)
+	if (above.len + 1 + n > PATHS_BYTES - rows->n_paths)
 		return (struct str){ NULL, 0 };
 	if (above.len > 0) {
 		memcpy(rows->paths + rows->n_paths, above.p, above.len);
@@ -409,9 +467,12 @@ read_object(struct metric_rows *rows, const struct metric_line *line,
 	*row = row_of(line, METRIC_FILE_JSON);
 	if (object == NULL)
 		return false;
+	if (rows->paths == NULL)
+		rows->paths = xmalloc(PATHS_BYTES);
 	rows->n_paths = 0;
 	walk_object(rows, &o, object, (struct str){ NULL, 0 }, 1);
 	cJSON_Delete(object);
+	row->is_epoch = o.best == 1;
 	return o.best > 0 && is_counter(row->step) && row->n > 0 &&
 	       (o.best > 2 || o.has_loss);
 }

@@ -6,7 +6,8 @@
 
 /*
  * The rows of a metrics file, line by line: CSV with a header, as Lightning's
- * CSVLogger writes it, or one JSON object a line.  Nothing else is a row.  The
+ * CSVLogger writes it, the same with tabs or, of what has a loss, in columns
+ * set with blanks; or one JSON object a line.  Nothing else is a row.  The
  * header or the object names a counter, a step, else an epoch.  A first row is
  * given when a second one comes that has the same cells (of CSV) and whose
  * counter is not lower.  A line with other cells ends the CSV.  What is empty
@@ -25,7 +26,8 @@ struct metric_row {
 	uint64_t line;
 	int64_t wall_ms; /* as was given with its line */
 	struct str text; /* its line */
-	double step;
+	double step;	 /* or, with is_epoch, the epoch: there is no step */
+	bool is_epoch;
 	double planned;	 /* absent: not told */
 	bool is_summary; /* of the whole run: its loss is a mean */
 	size_t n;	 /* of the numbers that are no counter */

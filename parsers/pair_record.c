@@ -81,6 +81,19 @@ fill_counter(struct pair_fill *f, const struct pair *pair)
 		fill_metric(f, METRIC_PLANNED, pair->total);
 }
 
+/* A row without a loss of that name may have its total. */
+static void
+fill_total_loss(struct pair_fill *f, struct record_pair *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].metric == METRIC_COUNT && rows[i].unit.len == 0 &&
+		    meaning_is_total_loss(rows[i].name)) {
+			rows[i].metric = METRIC_TRAIN_LOSS;
+			fill_metric(f, METRIC_TRAIN_LOSS, rows[i].value);
+			return;
+		}
+}
+
 void
 pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 		 struct record_pair rows[PAIRS_MAX])
@@ -111,6 +124,8 @@ pair_record_fill(struct record *record, const struct pair *pairs, size_t n,
 		if (row.name.len > 0)
 			rows[k++] = row;
 	}
+	if (!record_has(record, METRIC_TRAIN_LOSS))
+		fill_total_loss(&f, rows, k);
 	record->present &= ~f.unsure;
 	for (size_t i = 0; i < k; i++)
 		if (rows[i].metric != METRIC_COUNT &&

@@ -116,7 +116,7 @@ is_prose(struct str word)
 	static const char *const words[] = {
 		"a",  "an",  "and", "are",  "as",   "by",   "for",  "from",
 		"in", "is",  "of",  "on",   "or",   "than", "that", "the",
-		"to", "was", "not", "took", "with", "this", "will", "it's",
+		"to", "was", "not", "with", "this", "will", "it's",
 	};
 
 	return word.len <= 4 && strchr("aAbBfFiIoOtTwWnN", word.p[0]) != NULL &&
@@ -282,11 +282,34 @@ add_slot(struct pairs_reader *r, enum pair_slot_kind kind, const char *from,
 			(struct pair_slot){ slice(from, to), r->n, kind };
 }
 
+/* "End of epoch 3": the last word of prose may be a counter. */
+static void
+find_counter_word(struct pairs_reader *r)
+{
+	static const char *const words[] = { "epoch", "step", "iteration" };
+	struct str word = r->name;
+
+	if (!r->prose || r->told || r->words > MOST_PLAIN_WORDS)
+		return;
+	for (size_t i = 0; i < r->name.len; i++)
+		if (is_blank(r->name.p[i]))
+			word = slice(r->name.p + i + 1,
+				     r->name.p + r->name.len);
+	if (!is_one_of(word, words, sizeof(words) / sizeof(words[0])))
+		return;
+	r->heads += r->words - 1;
+	r->about->words = r->about->words * 31 + str_hash(r->name);
+	r->name = word;
+	r->words = 1;
+	r->prose = false;
+}
+
 static bool
 add_pair(struct pairs_reader *r, double value, double total, struct str unit)
 {
 	struct pair *pair;
 
+	find_counter_word(r);
 	if (r->words > 0 && (r->told ? r->words > MOST_NAME_WORDS
 				     : r->prose || r->words > MOST_PLAIN_WORDS))
 		return false;
@@ -580,6 +603,19 @@ take_date(struct pairs_reader *r, const char *behind)
 	return true;
 }
 
+/* "/210.0B" of "417.9M/210.0B": of how many it is. */
+static bool
+is_size_total(const struct pairs_reader *r, const char *p)
+{
+	double total;
+	const char *q = p + 1;
+
+	if (byte_at(r, p) != '/' || !is_digit(byte_at(r, q)))
+		return false;
+	q = number_end(r, q, &total);
+	return unit_end(r, q) == token_end(r, p);
+}
+
 static bool
 take_number(struct pairs_reader *r)
 {
@@ -606,6 +642,10 @@ take_number(struct pairs_reader *r)
 	add_slot(r, SLOT_VALUE, start, behind);
 	if (unit != behind)
 		add_slot(r, SLOT_TOTAL, behind, unit);
+	if (q > unit && is_size_total(r, q)) {
+		r->p = token_end(r, q);
+		r->has_slots = false;
+	}
 	return add_pair(r, value, total, slice(unit, q));
 }
 
@@ -620,12 +660,20 @@ is_no_number(struct str word, double *value)
 	       str_to_double(word, value);
 }
 
-/* The characters of bars and frames, U+2500 to U+259F, are no letters. */
-static bool
-is_frame(const struct pairs_reader *r, const char *p)
+/*
+ * The bytes of a mark, a bar, a frame or a picture at p, U+2000 to U+2BFF and
+ * from U+1F000 on, which are no letters; 0: it is none.
+ */
+static size_t
+symbol_bytes(const struct pairs_reader *r, const char *p)
 {
-	return *p == '\xe2' && r->end - p >= 3 && (unsigned char)p[1] >= 0x94 &&
-	       (unsigned char)p[1] <= 0x96;
+	size_t left = (size_t)(r->end - p);
+
+	if (left >= 3 && *p == '\xe2' && (unsigned char)p[1] <= 0xaf)
+		return 3;
+	if (left >= 4 && *p == '\xf0' && p[1] == '\x9f')
+		return 4;
+	return left >= 3 && *p == '\xef' && p[1] == '\xb8' ? 3 : 0;
 }
 
 static const char *
@@ -634,7 +682,7 @@ word_end(const struct pairs_reader *r, const char *p)
 	for (; p < r->end; p++) {
 		char next;
 
-		if (is_digit(*p) || (is_letter(*p) && !is_frame(r, p)))
+		if (is_digit(*p) || (is_letter(*p) && symbol_bytes(r, p) == 0))
 			continue;
 		next = byte_at(r, p + 1);
 		if (*p == '\0' || strchr("/.-@^", *p) == NULL ||
@@ -694,6 +742,10 @@ take_word(struct pairs_reader *r)
 	struct str word = slice(r->p, end);
 	double value;
 
+	if (r->after_number && str_eq_cstr(word, "out")) {
+		r->p = end;
+		return true;
+	}
 	if (r->after_number && str_eq_cstr(word, "of") && take_of(r, end))
 		return true;
 	r->p = end;
@@ -722,12 +774,22 @@ has_control(const char *p, const char *end)
 	return p < end;
 }
 
+/* Behind "5" or "5/1000" at p. */
+static const char *
+quoted_end(const struct pairs_reader *r, const char *p, double *value,
+	   double *total)
+{
+	const char *q = number_end(r, p, value);
+
+	return *value == floor(*value) ? total_end(r, q, total) : q;
+}
+
 /* A quoted text is a name before ":", else the value of one. */
 static bool
 take_quoted(struct pairs_reader *r)
 {
 	const char *start = r->p + 1, *end = find_close(r, start, *r->p), *q;
-	double value;
+	double value, total = (double)NAN;
 
 	if (end == NULL)
 		return false;
@@ -742,17 +804,15 @@ take_quoted(struct pairs_reader *r)
 	}
 	if (!r->told)
 		return false;
-	if (start < end && (is_digit(*start) || *start == '-') &&
-	    (number_end(r, start, &value) == end ||
-	     (time_end(r, start, &value) == end && isfinite(value)))) {
-		r->p = end + 1;
-		return add_pair(r, value, (double)NAN,
-				memchr(start, ':', (size_t)(end - start)) !=
-						NULL
-					? STR_LIT("s")
-					: (struct str){ NULL, 0 });
-	}
-	return skip_value(r, end + 1);
+	if (start == end || (!is_digit(*start) && *start != '-') ||
+	    (quoted_end(r, start, &value, &total) != end &&
+	     (time_end(r, start, &value) != end || !isfinite(value))))
+		return skip_value(r, end + 1);
+	r->p = end + 1;
+	return add_pair(r, value, total,
+			memchr(start, ':', (size_t)(end - start)) != NULL
+				? STR_LIT("s")
+				: (struct str){ NULL, 0 });
 }
 
 /* Whether all bytes from p up to end are among these. */
@@ -833,6 +893,11 @@ take_dash(struct pairs_reader *r)
 
 	while (byte_at(r, q) == '-')
 		q++;
+	if (byte_at(r, q) == '>' && r->words > 0 && !r->told) {
+		r->p = q + 1; /* "Loss --> 3.5" */
+		r->told = true;
+		return true;
+	}
 	if (q < r->end && !is_blank(*q) && strchr(",;|)]}", *q) == NULL)
 		return false;
 	if (r->told)
@@ -897,6 +962,15 @@ take_question(struct pairs_reader *r)
 	return r->about->is_bar;
 }
 
+/* "Epoch 1/3 completed. Val loss: 3.5" */
+static bool
+take_point(struct pairs_reader *r)
+{
+	r->p++;
+	return r->words > 0 && !r->told && is_blank(byte_at(r, r->p)) &&
+	       end_item(r);
+}
+
 static bool
 take_percent(struct pairs_reader *r)
 {
@@ -940,7 +1014,7 @@ take_mark(struct pairs_reader *r)
 		{ ']', take_separator }, { '{', take_brace },
 		{ '}', take_brace },	 { ';', take_separator },
 		{ '%', take_percent },	 { '?', take_question },
-		{ '>', take_angle },
+		{ '>', take_angle },	 { '.', take_point },
 	};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
@@ -974,9 +1048,9 @@ take_token(struct pairs_reader *r)
 		return take_number(r);
 	if (!is_letter(*r->p))
 		return take_mark(r);
-	if (!is_frame(r, r->p))
+	if (symbol_bytes(r, r->p) == 0)
 		return take_word(r);
-	r->p += 3;
+	r->p += symbol_bytes(r, r->p);
 	return true;
 }
 

@@ -104,10 +104,9 @@ formats_to_json(const struct run *run)
 	struct str name;
 
 	while (run->formats != NULL && str_next(&rest, ',', &name)) {
-		char *copy = xstrndup(name.p, name.len);
+		AUTO_TEXT copy = xstrndup(name.p, name.len);
 
 		cJSON_AddItemToArray(array, cJSON_CreateString(copy));
-		free(copy);
 	}
 	return array;
 }

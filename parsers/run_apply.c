@@ -38,6 +38,7 @@ run_state_release(struct run_state *state)
 {
 	run_release(&state->run);
 	median_release(&state->step_ms);
+	free(state->results.items);
 }
 
 /* Tokens a second of the last interval, or absent. */

@@ -264,7 +264,7 @@ place_row(const struct run_reader *r, const struct record *record)
 
 	if (!run_has(s->first_step))
 		return s->evaluated ? ROW_BEGINS_RUN : ROW_IN_RUN;
-	if (!run_has(step) || step >= s->run.last_step)
+	if (!(step < s->run.last_step)) /* one of them is not known, too */
 		return ROW_IN_RUN;
 	if (has_other_plan(s, record))
 		return is_inner_loop(s, record) ? ROW_REPEATED : ROW_BEGINS_RUN;
@@ -563,9 +563,10 @@ take_metric_row(void *user, const struct metric_row *row)
 	struct run_reader *r = user;
 	const struct line_prefix prefix = { -1, row->wall_ms, row->text };
 	struct record_pair pairs[PAIRS_MAX];
-	struct record record = { .rule = row->is_summary ? &summary
-							 : &rules[row->file],
-				 .present = (uint64_t)1 << METRIC_STEP };
+	struct record record = {
+		.rule = row->is_summary ? &summary : &rules[row->file],
+		.present = row->is_epoch ? 0 : (uint64_t)1 << METRIC_STEP
+	};
 
 	record.values[METRIC_STEP] = row->step;
 	if (run_has(row->planned)) {
@@ -648,7 +649,8 @@ read_segment(struct run_reader *r, const struct segment *segment)
 	struct line_prefix prefix = { -1, 0, skip_mark(segment) }, whole;
 	struct record record;
 
-	if (str_starts_with(prefix.rest, " [2")) /* Megatron's time */
+	/* Megatron's time; in a script it is a part of a list. */
+	if (!r->fold.inside && str_starts_with(prefix.rest, " [2"))
 		prefix.rest =
 			(struct str){ prefix.rest.p + 1, prefix.rest.len - 1 };
 	if (prefix.rest.len > 0 && line_prefix_may_begin(prefix.rest.p[0]))

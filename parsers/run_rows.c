@@ -446,12 +446,11 @@ next_cell(struct str *rest, struct buf *out, char *end)
 static int
 read_head(struct reader *r, struct str *rest, struct field *fields)
 {
-	struct buf cell;
+	AUTO_BUF cell = buf_new(CELL_MAX);
 	char end = ',';
 	int n = 0;
 
 	r->line = 1;
-	buf_init(&cell, CELL_MAX);
 	while (end == ',' && n < MAX_COLUMNS) {
 		struct str name;
 
@@ -461,7 +460,6 @@ read_head(struct reader *r, struct str *rest, struct field *fields)
 		cell.data[name.p - cell.data + (ptrdiff_t)name.len] = '\0';
 		fields[n++] = field_of(r, name.p);
 	}
-	buf_release(&cell);
 	for (int i = 0; i < n; i++)
 		if (fields[i].is_number)
 			return n;
@@ -480,13 +478,12 @@ read_line(struct reader *r, struct str *rest, const struct field *fields, int n)
 {
 	char *keep[MAX_COLUMNS];
 	struct run_row row;
-	struct buf cell;
+	AUTO_BUF cell = buf_new(CELL_MAX);
 	char end = ',';
 	int i = 0, status = 0, filled = 0;
 
 	r->line++;
 	row_init(&row);
-	buf_init(&cell, CELL_MAX);
 	while (end == ',' && status == 0) {
 		if (next_cell(rest, &cell, &end) != 0) {
 			status = fail(r, "row", "a quote does not end");
@@ -510,7 +507,6 @@ read_line(struct reader *r, struct str *rest, const struct field *fields, int n)
 		row_give(r, &row);
 	while (i > 0)
 		free(keep[--i]);
-	buf_release(&cell);
 	run_release(&row.run);
 	return status;
 }

@@ -15,7 +15,7 @@ run_results_add(struct run_results *results, const struct result *r)
 {
 	if (results->n == RUN_MAX_RESULTS)
 		results->n--;
-	results->items[results->n++] = *r;
+	xpush(results->items, results->n, results->cap, *r);
 }
 
 static bool

@@ -35,8 +35,8 @@ struct result {
 #define RUN_MAX_RESULTS 64
 
 struct run_results {
-	struct result items[RUN_MAX_RESULTS];
-	size_t n;
+	struct result *items; /* owned */
+	size_t n, cap;
 };
 
 /* Add one; beyond the cap the last one is replaced. */

@@ -40,10 +40,9 @@ static void
 clean_name(char out[SERIES_NAME_BYTES], struct str raw)
 {
 	struct str name;
-	struct buf clean;
+	AUTO_BUF clean = buf_new(4 * SERIES_NAME_BYTES);
 	size_t n;
 
-	buf_init(&clean, 4 * SERIES_NAME_BYTES);
 	utf8_sanitize(&clean, raw);
 	name = str_trim(buf_str(&clean));
 	n = name.len;
@@ -57,7 +56,6 @@ clean_name(char out[SERIES_NAME_BYTES], struct str raw)
 	if (n < name.len)
 		(void)snprintf(out + n, CUT_MARK_BYTES + 1, "~%04x",
 			       (unsigned int)(str_hash(raw) & 0xFFFF));
-	buf_release(&clean);
 }
 
 static struct run_series *

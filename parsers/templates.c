@@ -1002,11 +1002,35 @@ take_part(struct templates *ts, const struct row *row)
 	return true;
 }
 
-/* Whether a table goes on at such a line: "| train/ |  |". */
+/*
+ * Whether a row may go on behind such a line: "| train/ |  |", or a ruler
+ * below its head.
+ */
 static bool
-is_table(struct str text)
+is_within(const struct templates *ts, struct str text)
 {
-	return text.len > 0 && text.p[0] == '|';
+	size_t i = 0;
+
+	while (i < text.len && text.p[i] == '-')
+		i++;
+	return text.len > 0 &&
+	       (text.p[0] == '|' || (i == text.len && ts->block_lines == 1));
+}
+
+/* "0: step 10 ..": the first number is that of the task. */
+static void
+read_task(struct row *row)
+{
+	struct templates_line place = row->place;
+	struct line_prefix task;
+
+	if (row->counter == row->n || row->kind != COUNTS_STEPS ||
+	    row->pairs[0].name.len > 0 ||
+	    !line_prefix_task(place.text, &task) || task.rank < 0)
+		return;
+	place.text = task.rest;
+	place.rank = task.rank;
+	(void)read_row(row, &place);
 }
 
 bool
@@ -1021,13 +1045,14 @@ templates_take(struct templates *ts, const struct templates_line *line)
 		place.text = message_of(line->text);
 	place.inside = place.text.p != line->text.p;
 	if (!str_has_digit(place.text) || !read_row(&row, &place)) {
-		if (!is_table(place.text))
+		if (!is_within(ts, place.text))
 			close_block(ts);
 		return false;
 	}
+	read_task(&row);
 	if (row.counter < row.n && ts->rank < 0)
-		ts->rank = line->rank;
-	if (ts->rank != line->rank)
+		ts->rank = row.place.rank;
+	if (ts->rank != row.place.rank)
 		return false; /* other ranks repeat the rows of one */
 	note_epoch(ts, &row);
 	if (line->cut && (row.counter == row.n || !has_figures(&row)))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two of the ways to a pod: each stream is a child process, `sh -c` for the
- * machine itself, `ssh -T` for what libssh2 cannot reach.
+ * Three of the ways to a pod: each stream is a child process, `sh -c` for the
+ * machine itself, `ssh -T` for what libssh2 cannot reach, and whatever program
+ * brings a shell (`docker exec -i POD sh`).
  */
 #include "config.h"
 
@@ -12,16 +13,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "remote/link_priv.h"
 #include "remote/openssh.h"
 #include "remote/process.h"
+#include "remote/shell_marks.h"
 
 /* From SIGTERM to SIGKILL for a cancelled command. */
 #define GRACE_MS 2000
 /* For connecting, host key and authentication together. */
 #define CONNECT_MS 40000
 #define DIAG_CAP   8192
+/* What a shell may print before it answers. */
+#define BANNER_CAP (1U << 20)
+/* A command, each byte of it quoted. */
+#define HEAD_CAP (1U << 18)
 
 /* One child; outlives its stream by the grace of a cancelled command. */
 struct child_run {
@@ -33,8 +40,12 @@ struct child_run {
 	struct gate_ticket ticket;
 	bool up;	 /* what comes is the command's */
 	bool late;	 /* killed for the connect deadline */
-	struct buf diag; /* stderr of ssh before it was up; then its tail */
+	struct buf diag; /* what came before it was up; then stderr's tail */
 	int status, signum;
+	/* Of a shell: */
+	struct shell_marks marks;
+	struct buf head; /* of its stdin: the line that starts the command */
+	size_t n_before; /* bytes it printed before the command */
 };
 
 static void
@@ -45,6 +56,7 @@ free_run(struct child_run *run)
 	loop_timer_close(run->timer);
 	list_remove(&run->in_link);
 	buf_release(&run->diag);
+	buf_release(&run->head);
 	free(run);
 }
 
@@ -52,6 +64,19 @@ static bool
 is_ssh(const struct child_run *run)
 {
 	return run->link->pod.transport == REMOTE_OPENSSH;
+}
+
+/* The child is a program of which only a shell behind it is known. */
+static bool
+is_shell(const struct child_run *run)
+{
+	return run->link->pod.transport == REMOTE_COMMAND;
+}
+
+static bool
+is_local(const struct child_run *run)
+{
+	return run->link->pod.transport == REMOTE_LOCAL;
 }
 
 static void
@@ -73,7 +98,10 @@ is_alone(const struct child_run *run)
 	return true;
 }
 
-/* ssh leaves with 255 for its own errors; a command may leave with it too. */
+/*
+ * ssh leaves with 255 for its own errors; a command may leave with it too.  A
+ * shell tells the end of its command.
+ */
 static bool
 is_lost(const struct child_run *run)
 {
@@ -85,6 +113,8 @@ is_lost(const struct child_run *run)
 	};
 	struct str text = { run->diag.data, run->diag.len };
 
+	if (is_shell(run))
+		return !run->marks.over || run->marks.status < 0;
 	if (!is_ssh(run) || (run->status != 255 && run->signum == 0))
 		return false;
 	if (!run->up || run->signum != 0)
@@ -95,16 +125,44 @@ is_lost(const struct child_run *run)
 	return false;
 }
 
+/* The program that brings the shell ended before the command did. */
+static bool
+shell_error(const struct child_run *run, struct err *err)
+{
+	const char *name = run->link->pod.name;
+	struct str text = { run->diag.data, run->diag.len };
+	char clean[256], how[40];
+
+	(void)snprintf(how, sizeof(how),
+		       run->signum != 0 ? "signal %d" : "exit status %d",
+		       run->signum != 0 ? run->signum : run->status);
+	utf8_clean(clean, sizeof(clean), openssh_last_line(text));
+	if (run->n_before > BANNER_CAP)
+		err_set(err, ERR_NET,
+			"%s: it prints without an end, and no shell answers",
+			name);
+	else
+		err_set(err, ERR_NET, "%s: \"%s\" ended with %s %s%s%s", name,
+			run->link->pod.command[0], how,
+			run->up ? "before the command did"
+				: "before a shell answered",
+			clean[0] != '\0' ? ": " : "", clean);
+	return false;
+}
+
 /* ssh could not connect, or lost the connection: its words tell why. */
 static void
 tell_lost(const struct child_run *run, struct stream_exit *exit)
 {
 	struct str text = { run->diag.data, run->diag.len };
-	bool final = openssh_error(&exit->err, run->link->pod.name, text);
+	bool final = is_shell(run) ? shell_error(run, &exit->err)
+				   : openssh_error(&exit->err,
+						   run->link->pod.name, text);
 
 	if (run->late)
-		err_set(&exit->err, ERR_TIMEOUT,
-			"%s: no connection within %d s", run->link->pod.name,
+		err_set(&exit->err, ERR_TIMEOUT, "%s: no %s within %d s",
+			run->link->pod.name,
+			is_shell(run) ? "answer of a shell" : "connection",
 			CONNECT_MS / 1000);
 	if (!is_alone(run))
 		return;
@@ -120,6 +178,11 @@ tell_end(struct child_run *run, struct stream_exit *exit)
 {
 	const char *name = sigabbrev_np(run->signum);
 
+	if (is_shell(run)) {
+		exit->exited = true;
+		exit->status = run->marks.status;
+		return;
+	}
 	exit->exited = run->signum == 0;
 	exit->status = exit->exited ? run->status : 0;
 	exit->signalled = run->signum != 0;
@@ -135,7 +198,7 @@ tell_end(struct child_run *run, struct stream_exit *exit)
 static void
 give_stderr(struct child_run *run, const char *data, size_t len)
 {
-	if (is_ssh(run)) {
+	if (!is_local(run)) {
 		if (run->diag.len + len > DIAG_CAP)
 			buf_clear(&run->diag);
 		buf_append(&run->diag, data, len);
@@ -167,8 +230,12 @@ take_stderr(struct child_run *run, const char *data, size_t len)
 	}
 	if (run->diag.len + len > run->diag.cap)
 		buf_consume(&run->diag, run->diag.len / 2);
+	if (len > DIAG_CAP / 2) {
+		data += len - DIAG_CAP / 2;
+		len = DIAG_CAP / 2;
+	}
 	buf_append(&run->diag, data, len);
-	mark = str_find(buf_str(&run->diag), SSH_UP_MARK);
+	mark = is_ssh(run) ? str_find(buf_str(&run->diag), SSH_UP_MARK) : NULL;
 	if (mark != NULL)
 		begin_output(run, (size_t)(mark - run->diag.data) +
 					  strlen(SSH_UP_MARK));
@@ -205,7 +272,8 @@ maybe_finish(struct child_run *run)
 		free_run(run);
 		return;
 	}
-	if (run->process.fds[1] >= 0)
+	/* What follows the end of a command is nobody's. */
+	if (run->process.fds[1] >= 0 && !(run->marks.over && stream_is_open(s)))
 		return;
 	drain_stderr(run);
 	if (is_lost(run))
@@ -232,29 +300,41 @@ on_child_exit(void *user, int exit_status, int term_signal)
 	maybe_finish(run);
 }
 
+/* What its stdin gets next; a shell the command's only when that runs. */
+static struct buf *
+next_input(struct child_run *run)
+{
+	if (run->head.len > 0)
+		return &run->head;
+	return is_shell(run) && !run->up ? NULL : &run->s->in;
+}
+
 /* Send what waits; the end of it closes the pipe. */
 static void
 push_stdin(struct child_run *run)
 {
 	struct stream *s = run->s;
+	struct buf *in;
 	ssize_t n = 0;
 
-	while (run->process.fds[0] >= 0 && s->in.len > 0) {
-		n = write(run->process.fds[0], s->in.data, s->in.len);
+	while (run->process.fds[0] >= 0 && (in = next_input(run)) != NULL &&
+	       in->len > 0) {
+		n = write(run->process.fds[0], in->data, in->len);
 		if (n > 0)
-			buf_consume(&s->in, (size_t)n);
+			buf_consume(in, (size_t)n);
 		else if (n < 0 && errno == EAGAIN)
 			break;
 		else if (n == 0 || errno != EINTR)
 			process_close_pipe(&run->process, 0);
 	}
+	in = next_input(run);
 	if (run->process.fds[0] < 0)
 		buf_clear(&s->in);
-	else if (s->in.len == 0 && s->in_closed)
+	else if (in != NULL && in->len == 0 && s->in_closed)
 		process_close_pipe(&run->process, 0);
 	else
 		loop_fd_set(run->process.watches[0],
-			    s->in.len > 0 ? LOOP_WRITE : 0);
+			    in != NULL && in->len > 0 ? LOOP_WRITE : 0);
 }
 
 static void
@@ -283,12 +363,46 @@ watch_stdout(struct child_run *run)
 			    stream_is_open(run->s) ? LOOP_READ : 0);
 }
 
+/* What came before the command, without an end: no shell will answer. */
+static void
+take_banner(struct child_run *run, struct str before)
+{
+	run->n_before += before.len;
+	take_stderr(run, before.p, before.len);
+	if (run->n_before > BANNER_CAP && run->process.child != NULL)
+		loop_child_kill(run->process.child, SIGKILL);
+}
+
+/* Part the command's bytes from those of the shell. */
+static struct str
+part_stdout(struct child_run *run, struct str data)
+{
+	bool was_over = run->marks.over;
+	struct str before, output;
+
+	shell_marks_take(&run->marks, data, &before, &output);
+	if (!run->up)
+		take_banner(run, before);
+	if (run->marks.begun && !run->up) {
+		drain_stderr(run);
+		begin_output(run, 0);
+		push_stdin(run);
+	}
+	/* The program has time to follow its shell. */
+	if (run->marks.over && !was_over)
+		loop_timer_start(run->timer, GRACE_MS, 0);
+	return output;
+}
+
 static void
 on_stdout(void *user, unsigned int events)
 {
 	struct child_run *run = user;
 	char *data = run->link->fleet->block;
-	ssize_t n = read(run->process.fds[1], data, STREAM_BUDGET);
+	size_t n_held = run->marks.n_held;
+	ssize_t n = read(run->process.fds[1], data + n_held,
+			 STREAM_BUDGET - n_held);
+	struct str output;
 
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -300,14 +414,20 @@ on_stdout(void *user, unsigned int events)
 		maybe_finish(run);
 		return;
 	}
-	if (!run->up) {
+	memcpy(data, run->marks.held, n_held);
+	output = (struct str){ data, n_held + (size_t)n };
+	if (is_shell(run))
+		output = part_stdout(run, output);
+	else if (!run->up) {
 		drain_stderr(run);
 		/* It never says that it is up, but the command speaks. */
 		if (!run->up)
 			begin_output(run, 0);
 	}
-	stream_deliver(run->s, data, (size_t)n);
+	stream_deliver(run->s, output.p, output.len);
 	watch_stdout(run);
+	if (run->marks.over)
+		maybe_finish(run);
 }
 
 static void
@@ -315,7 +435,7 @@ on_timeout(void *user)
 {
 	struct child_run *run = user;
 
-	run->late = run->s != NULL;
+	run->late = run->s != NULL && !run->up;
 	if (run->process.child != NULL)
 		loop_child_kill(run->process.child, SIGKILL);
 }
@@ -327,8 +447,10 @@ start_process(struct child_run *run, struct err *err)
 	struct ssh_words words = { .n = 0 };
 	const char *const sh[] = { "/bin/sh", "-c", run->s->command, NULL };
 	const struct process_plan plan = {
-		.argv = is_ssh(run) ? words.argv : sh,
-		.asks_nobody = is_ssh(run),
+		.argv = is_ssh(run)	? words.argv
+			: is_shell(run) ? link->pod.command
+					: sh,
+		.asks_nobody = !is_local(run),
 		.on_ready = { on_stdin, on_stdout, on_stderr },
 		.on_exit = on_child_exit,
 		.user = run,
@@ -355,10 +477,10 @@ on_admit(void *user)
 	struct err err;
 
 	if (start_process(run, &err) == 0) {
-		if (is_ssh(run))
-			loop_timer_start(run->timer, CONNECT_MS, 0);
-		else
+		if (is_local(run))
 			run_is_up(run);
+		else
+			loop_timer_start(run->timer, CONNECT_MS, 0);
 		push_stdin(run);
 		return;
 	}
@@ -383,15 +505,21 @@ child_start(struct remote_link *link, struct stream *s)
 	run->process = PROCESS_NONE;
 	run->timer = loop_timer_new(link->fleet->loop, on_timeout, run);
 	buf_init(&run->diag, DIAG_CAP);
+	buf_init(&run->head, HEAD_CAP);
+	if (is_shell(run)) {
+		shell_marks_init(&run->marks);
+		shell_marks_line(&run->marks, &run->head, s->command);
+	}
 	list_append(&link->runs, &run->in_link);
 	s->run = run;
 	if (link->info.state != LINK_LIVE)
 		link_connecting(link);
-	if (is_ssh(run))
-		gate_enter(&link->fleet->gate, &run->ticket, link->pod.ssh,
-			   on_admit, run);
-	else
+	if (is_local(run))
 		loop_post(link->fleet->loop, on_admit, run);
+	else
+		gate_enter(&link->fleet->gate, &run->ticket,
+			   is_ssh(run) ? link->pod.ssh : link->pod.name,
+			   on_admit, run);
 }
 
 static void
@@ -402,6 +530,8 @@ child_kick(struct stream *s)
 	if (run->process.child != NULL)
 		push_stdin(run);
 	watch_stdout(run);
+	if (run->marks.over)
+		maybe_finish(run);
 }
 
 /* The command is told to go, later made to. */

@@ -425,6 +425,7 @@ static const struct link_ops *const ways[] = {
 	[REMOTE_LIBSSH2] = &ssh_link_ops,
 	[REMOTE_OPENSSH] = &child_link_ops,
 	[REMOTE_LOCAL] = &child_link_ops,
+	[REMOTE_COMMAND] = &child_link_ops,
 };
 
 static struct fleet *
@@ -584,6 +585,23 @@ keep_text(struct fleet *fleet, const char *text)
 	return kept;
 }
 
+/* The same of argv; NULL of NULL. */
+static const char **
+keep_words(struct fleet *fleet, const char *const *words)
+{
+	const char **kept;
+	size_t n = 0;
+
+	while (words != NULL && words[n] != NULL)
+		n++;
+	if (n == 0)
+		return NULL;
+	kept = xcalloc(n + 1, sizeof(*kept));
+	for (size_t i = 0; i < n; i++)
+		kept[i] = keep_text(fleet, words[i]);
+	return kept;
+}
+
 static struct remote_pod
 keep_pod(struct fleet *fleet, const struct remote_pod *pod)
 {
@@ -593,6 +611,7 @@ keep_pod(struct fleet *fleet, const struct remote_pod *pod)
 		.identity = keep_text(fleet, pod->identity),
 		.known_hosts = keep_text(fleet, pod->known_hosts),
 		.proxy_jump = keep_text(fleet, pod->proxy_jump),
+		.host_key_alias = keep_text(fleet, pod->host_key_alias),
 		.transport = pod->transport,
 	};
 }
@@ -617,8 +636,10 @@ fleet_new(struct loop *loop, const struct remote_pod *pods, size_t n_pods,
 	fleet->links = xcalloc(n_pods + 1, sizeof(*fleet->links));
 	fleet->n_links = n_pods;
 	for (size_t i = 0; i < n_pods; i++) {
-		const struct remote_pod pod = keep_pod(fleet, &pods[i]);
+		struct remote_pod pod = keep_pod(fleet, &pods[i]);
 
+		fleet->links[i].words = keep_words(fleet, pods[i].command);
+		pod.command = fleet->links[i].words;
 		link_init(&fleet->links[i], fleet, i, &pod,
 			  ways[pod.transport]);
 	}
@@ -631,8 +652,10 @@ fleet_free(struct fleet *fleet)
 	if (fleet == NULL)
 		return;
 	fleet->closing = true;
-	for (size_t i = 0; i < fleet->n_links; i++)
+	for (size_t i = 0; i < fleet->n_links; i++) {
 		link_release(&fleet->links[i]);
+		free(fleet->links[i].words);
+	}
 	map_release(&fleet->secrets, ssh_secret_free);
 	map_release(&fleet->texts, free);
 	loop_timer_close(fleet->watch);

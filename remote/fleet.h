@@ -10,24 +10,34 @@
 #include "transport.h"
 
 /*
- * All pods behind src/transport.h: one link a pod, over libssh2, a child ssh
- * or a child sh; connected when the first command is asked for, and again
- * after a loss while there are commands that wait (0.5, 1, 2 .. 30 s).
+ * All pods behind src/transport.h: one link a pod, over libssh2, a child ssh,
+ * a child sh or a program that brings a shell; connected when the first command
+ * is asked for, and again after a loss while there are commands that wait (0.5,
+ * 1, 2 .. 30 s).
  */
 
-enum remote_transport { REMOTE_LIBSSH2, REMOTE_OPENSSH, REMOTE_LOCAL };
+enum remote_transport {
+	REMOTE_LIBSSH2,
+	REMOTE_OPENSSH,
+	REMOTE_LOCAL,
+	REMOTE_COMMAND,
+};
 
 /* How to reach a pod. */
 struct remote_pod {
 	const char *name;
 	/* A host alias of the OpenSSH configuration or [user@]host[:port];
-	 * NULL with REMOTE_LOCAL. */
+	 * NULL with REMOTE_LOCAL and REMOTE_COMMAND. */
 	const char *ssh;
 	/* NULL: as the OpenSSH configuration says. */
-	const char *identity;	 /* path of a private key; ~ is expanded */
-	const char *known_hosts; /* path; ~ is expanded */
-	const char *proxy_jump;	 /* [user@]host[:port], or an alias */
+	const char *identity;	    /* path of a private key; ~ is expanded */
+	const char *known_hosts;    /* path; ~ is expanded */
+	const char *proxy_jump;	    /* [user@]host[:port], or an alias */
+	const char *host_key_alias; /* its name in known_hosts */
 	enum remote_transport transport;
+	/* Of REMOTE_COMMAND: a program and its arguments, ended by NULL, with
+	 * a POSIX shell behind its stdin and stdout. */
+	const char *const *command;
 };
 
 /* What only a person can answer. */

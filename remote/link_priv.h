@@ -86,6 +86,7 @@ struct remote_link {
 	struct fleet *fleet;
 	size_t index;
 	struct remote_pod pod;
+	const char **words; /* owned: pod.command */
 	const struct link_ops *ops;
 	struct ssh_conn *conn; /* over libssh2; NULL: none */
 	struct list runs;      /* struct child_run, over children */

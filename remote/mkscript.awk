@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 # One script to a C string that stands in single quotes in any login shell and
 # that printf %b gives back: no newline, quote, backslash alone, or "!".
-# usage: awk -v name=NAME -f mkscript.awk SCRIPT
+# usage: awk -v name=NAME [-v header=FILE] -f mkscript.awk SCRIPT
 BEGIN {
+	if (header == "")
+		header = "remote/follow_priv.h"
 	printf "/* Made from the script by mkscript.awk. */\n"
-	printf "#include \"remote/follow_priv.h\"\n\n"
+	printf "#include \"%s\"\n\n", header
 	printf "const char %s[] =\n", name
 }
 /^[ \t]*(#|$)/ { next }

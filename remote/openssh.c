@@ -289,6 +289,10 @@ apply_pod(struct ssh_target *target, const struct remote_pod *pod)
 		add_path(target->known_hosts, &target->n_known_hosts,
 			 file_expand_home(pod->known_hosts));
 	}
+	if (pod->host_key_alias != NULL) {
+		free(target->alias);
+		target->alias = xstrdup(pod->host_key_alias);
+	}
 	if (pod->proxy_jump != NULL) {
 		free(target->proxy_jump);
 		target->proxy_jump = xstrdup(pod->proxy_jump);
@@ -406,6 +410,8 @@ add_pod(struct ssh_words *words, const struct remote_pod *pod, struct err *err)
 	}
 	if (pod->proxy_jump != NULL)
 		ssh_words_add_all(words, "-J", pod->proxy_jump);
+	if (pod->host_key_alias != NULL)
+		ssh_words_add(words, "-oHostKeyAlias=%s", pod->host_key_alias);
 	return ssh_words_add_host(words, pod->ssh, err);
 }
 
@@ -484,9 +490,8 @@ static const struct {
 	{ NULL, ERR_NET, false, "" },
 };
 
-/* The last line with letters in it, less its end. */
-static struct str
-last_line(struct str text)
+struct str
+openssh_last_line(struct str text)
 {
 	struct str last = { NULL, 0 }, line;
 
@@ -507,7 +512,7 @@ openssh_error(struct err *err, const char *whom, struct str text)
 	while (ssh_says[i].text != NULL &&
 	       str_find(text, ssh_says[i].text) == NULL)
 		i++;
-	utf8_clean(clean, sizeof(clean), last_line(text));
+	utf8_clean(clean, sizeof(clean), openssh_last_line(text));
 	err_set(err, ssh_says[i].code, "%s: %s%s", whom, ssh_says[i].hint,
 		clean[0] != '\0' ? clean : "ssh gave up without a word");
 	return ssh_says[i].final;

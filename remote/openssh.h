@@ -99,5 +99,7 @@ void ssh_words_release(struct ssh_words *words);
  * Returns true when another try cannot help.
  */
 bool openssh_error(struct err *err, const char *whom, struct str text);
+/* The last line with letters in it, less its end. */
+struct str openssh_last_line(struct str text);
 
 #endif

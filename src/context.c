@@ -181,6 +181,7 @@ context_reload(struct context *context, char said[200], struct err *err)
 
 	if (conf_load(&fresh, context->options.config, err) != 0)
 		return err_prefix(err, "the configuration stays as it was");
+	conf_keep_answers(&fresh, &context->conf);
 	conf_release(&context->before);
 	context->before = context->conf;
 	context->conf = fresh;
@@ -189,6 +190,21 @@ context_reload(struct context *context, char said[200], struct err *err)
 			       ? "; track, formats and db count from the next "
 				 "start"
 			       : "");
+	return 0;
+}
+
+int
+context_discovered(struct context *context, size_t i, struct str answer,
+		   struct err *err)
+{
+	struct conf fresh;
+
+	if (conf_renew(&fresh, &context->conf, i, answer, err) != 0)
+		return -1;
+	/* All else is borrowed by others, and is the same. */
+	conf_swap_pods(&context->conf, &fresh);
+	conf_release(&context->before);
+	context->before = fresh;
 	return 0;
 }
 

@@ -95,6 +95,14 @@ int context_reload(struct context *context, char said[200], struct err *err)
 	__attribute__((warn_unused_result));
 
 /*
+ * conf.discover[i] printed this: its pods take the place of those that it
+ * printed before, in place; the pods before stay valid until the next time.
+ * -1 with err, and nothing changed, when the answer is wrong.
+ */
+int context_discovered(struct context *context, size_t i, struct str answer,
+		       struct err *err) __attribute__((warn_unused_result));
+
+/*
  * The beginning of a command line that starts this program again with the
  * same configuration and database; how many words of argv were filled.
  */

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/plain.h"
+#include "base/xalloc.h"
 #include "cmd/cmd.h"
 
 int
@@ -13,7 +15,9 @@ main(int argc, char **argv)
 {
 	/* Characters by the user's locale; numbers always as in C. */
 	(void)setlocale(LC_CTYPE, "");
+	plain_streams();
 	(void)signal(SIGPIPE, SIG_IGN);
+	xalloc_init();
 	/* For the build: the man page's lists. */
 	if (argc == 3 && strcmp(argv[1], "--dump-reference") == 0)
 		return reference_print(argv[2]);

@@ -44,9 +44,9 @@ TABLE
 # names a whole folder.  A header that is not listed is free to all.
 homes() {
     cat <<'TABLE'
-curses.h         ui/term_curses.c src/cmd/version.c
+curses.h         ui/term_curses.c ui/term_fits.c src/cmd/version.c
 ncurses.h        none
-term.h           ui/term_curses.c
+term.h           ui/term_fits.c
 uv.h             src/loop/ src/cmd/version.c
 sqlite3.h        src/store/ src/cmd/version.c tests/
 libssh2.h        remote/ src/cmd/version.c tests/tools/bare-libssh2.c

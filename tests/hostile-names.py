@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Names that hold escape sequences: every command is given files with such
 names, files that are not there, and words of its own; not one byte of them
-reaches a stream as it is."""
+reaches a stream as it is.  And in the C locale no stream of any command has a
+byte above 127, while its JSON says the same."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,7 +18,7 @@ sys.path.insert(0, os.path.join(os.environ.get("HGYM_SRC", "."), "tests",
 from home import home_env  # noqa: E402
 from tap import finish, ok  # noqa: E402
 
-EVIL = "\x1b]0;title\x07\x1b[31m\u202e\x9b1m"
+EVIL = "\x1b]0;title\x07\x1b[31m\u202e\x9b1m\u2014\xe9\U0001f600"
 HARMFUL = (b"\x1b", b"\x07", b"\xe2\x80\xae", b"\xc2\x9b")
 LOG = ("seed:42\n1000/1000 val_loss: 2.3 val_bpb: 1.0\n"
        "a line 17 that no rule takes\n")
@@ -81,18 +83,65 @@ def cases(folder):
         yield ["--config", pods] + command
 
 
+def run(folder, words, locale):
+    return subprocess.run([TUI, *words], env=home_env(folder, LC_ALL=locale),
+                          cwd=folder, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=300)
+
+
+def rows(text):
+    """The objects of a text that has one a line; None: it is no such text."""
+    try:
+        return [json.loads(line) for line in text.splitlines()]
+    except ValueError:
+        return None
+
+
+def check_plain(folder, words):
+    """What a command prints in the C locale."""
+    r = run(folder, words, "C")
+    ok((r.stdout + r.stderr).isascii() and r.returncode >= 0,
+       "in C: " + ascii(" ".join(words)).replace("#", "?")[:90],
+       (r.returncode, r.stdout, r.stderr))
+    return r
+
+
+def check_helps(folder):
+    """Every command's help, and what those print that need no name."""
+    helps = run(folder, ["--help"], "C").stdout.decode()
+    names = re.findall(r"^  ([a-z][a-z ]*[a-z])  ", helps, re.M)
+    for name in names:
+        check_plain(folder, [*name.split(), "--help"])
+    for line in ("doctor", "runs", "formats list", "demo --snapshot 100x30",
+                 "bench list", "nonsense\u2014", "board --values 1.05,1.06"):
+        check_plain(folder, line.split())
+    ok(b"  -" in run(folder, ["doctor"], "C").stdout and
+       "\u2014" in run(folder, ["doctor"], "C.UTF-8").stdout.decode(),
+       "a dash is - in C alone")
+    log = write(folder, "log", LOG)
+    for command in ("parse", "export", "board"):
+        plain, full = (run(folder, [command, "--json", log], locale)
+                       for locale in ("C", "C.UTF-8"))
+        ok(plain.stdout.isascii() and not full.stdout.isascii() and
+           rows(plain.stdout) == rows(full.stdout) != None,
+           command + " --json says in C what it says in UTF-8",
+           (plain.stdout, full.stdout))
+    plain = run(folder, ["parse", "--csv", log], "C").stdout
+    ok(b"\\u2014\\u00e9\\ud83d\\ude00," in plain,
+       "a name in CSV is told from its likeness", plain)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        env = home_env(folder)
+        check_helps(folder)
         for words in cases(folder):
-            r = subprocess.run([TUI, *words], env=env, cwd=folder,
-                               stdin=subprocess.DEVNULL, capture_output=True,
-                               timeout=300)
+            r = run(folder, words, "C.UTF-8")
             said = r.stdout + r.stderr
             bad = [byte for byte in HARMFUL if byte in said]
             ok(not bad and r.returncode >= 0,
                ascii(" ".join(words)).replace("#", "?")[:100],
                (r.returncode, said))
+            check_plain(folder, words)
     return finish()
 
 

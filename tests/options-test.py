@@ -18,7 +18,6 @@ from tap import finish, ok  # noqa: E402
 # Wrong words, and what the one sentence on stderr says of them.
 WRONG = (
     ("nonsense", 'there is no command "nonsense" (see hgym-tui --help)'),
-    ("bench", 'there is no command "bench" (see hgym-tui --help)'),
     ("--nope", "--nope: no such option (see hgym-tui --help)"),
     ("-x runs", "-x: no such option (see hgym-tui --help)"),
     ("--config", "--config: needs a value (see hgym-tui --help)"),
@@ -51,7 +50,8 @@ WRONG = (
      "below 1e+09 (see hgym-tui collect --help)"),
     ("pods check --timeout inf", "pods check: --timeout inf: expected a "
      "number from 0 to 3600 (see hgym-tui pods check --help)"),
-    ("bench run", "bench run: name one file (a bench.json)"),
+    ("bench run", "bench run: name one file (a bench.json), or --pod and "
+     "--control and --variant"),
     ("bench run a b", "bench run: name one file (a bench.json)"),
     ("bench show", "bench show: name one bench by its ID"),
     ("bench abort a b", "bench abort: name one bench by its ID"),

@@ -19,6 +19,7 @@ SRC = os.path.abspath(os.environ.get("HGYM_SRC", "."))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "tests/support"))
 from tap import finish, ok, skip  # noqa: E402
+from transcript import pattern_of  # noqa: E402
 
 BUILD = os.path.abspath(os.environ.get("HGYM_BUILD", "build"))
 TUI = os.path.abspath(os.environ.get("HGYM_TUI", "build/hgym-tui"))
@@ -43,18 +44,6 @@ def split_transcript(body):
         while lines and not lines[0].startswith("$ "):
             out.append(lines.pop(0))
         yield command, out
-
-
-def pattern_of(lines):
-    """The lines as a pattern; blanks at their ends do not matter."""
-    out = ""
-    for line in lines:
-        if line == "...":
-            out += r"(?:.*\n)*"
-        else:
-            out += ".*".join(re.escape(part) for part in
-                             line.rstrip().split("[...]")) + r"[ ]*\n"
-    return out
 
 
 def run(command, folder):

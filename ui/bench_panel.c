@@ -400,14 +400,14 @@ bench_add_next(const struct bench_live *live,
 			   tag, live->min_blocks, next, planned);
 	else if (next >= planned || !live->early)
 		facts_text(facts, "next", FACT_PLAIN,
-			   "%s: at block %zu, the last, p < %g decides", tag,
-			   planned, live->alpha);
+			   "%s: at block %zu, the last, p < %.2g decides", tag,
+			   planned, c->next_p);
 	else
 		facts_text(facts, "next", FACT_PLAIN,
-			   "%s: block %zu of %zu ends it early at p < 0.001 "
+			   "%s: block %zu of %zu ends it early at p < %.2g "
 			   "(a mean beyond ±%s%%), or within ±%g%%",
-			   tag, next, planned, fmt_number(c->stops_at, 2, at),
-			   live->margin / 2);
+			   tag, next, planned, c->next_p,
+			   fmt_number(c->stops_at, 2, at), live->margin / 2);
 }
 
 static void

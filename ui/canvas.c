@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/theme.h"
@@ -293,6 +294,30 @@ canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
 }
 
 void
+canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
+	      struct str text)
+{
+	int columns = (int)utf8_width(text), over = columns - rect.w;
+	struct str end = text;
+	uint32_t cp;
+
+	if (over > 0 && rect.w > 2) {
+		/* Its beginning and "…", then as much of its end. */
+		struct rect begin = rect_take_left(&rect, rect.w - rect.w / 2);
+
+		canvas_line(canvas, begin, style, text);
+		while (columns > rect.w && end.len > 0) {
+			size_t n = utf8_decode(end, &cp);
+
+			end.p += n;
+			end.len -= n;
+			columns -= utf8_cp_width(cp);
+		}
+	}
+	canvas_line(canvas, rect, style, end);
+}
+
+void
 canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 	     struct str text)
 {
@@ -443,43 +468,6 @@ canvas_box(struct canvas *canvas, struct rect r, const char *fmt, ...)
 	return inside;
 }
 
-/* Pairs of a character and its nearest in ASCII. */
-static const struct {
-	uint32_t cp;
-	char ascii;
-} ascii_forms[] = {
-	{ 0xB1, '~' },	 { 0xB7, '.' },	  { 0x2013, '-' }, { 0x2014, '-' },
-	{ 0x2016, 'Z' }, { 0x2026, '~' }, { 0x2190, '<' }, { 0x2191, '^' },
-	{ 0x2192, '>' }, { 0x2193, 'v' }, { 0x2206, 'd' }, { 0x394, 'd' },
-	{ 0x3A3, 'S' },	 { 0x3C3, 's' },  { 0x2212, '-' }, { 0x2248, '~' },
-	{ 0x2264, '<' }, { 0x2265, '>' }, { 0x2500, '-' }, { 0x2501, '=' },
-	{ 0x2502, '|' }, { 0x2506, ':' }, { 0x2508, '.' }, { 0x254C, '.' },
-	{ 0x2504, '.' }, { 0x2524, '|' }, { 0x2588, '#' }, { 0x2591, '.' },
-	{ 0x2592, '+' }, { 0x25B2, '^' }, { 0x25BC, 'v' }, { 0x25B6, 'R' },
-	{ 0x25B8, '>' }, { 0x25BE, 'v' }, { 0x25C6, '*' }, { 0x2713, 'D' },
-	{ 0x2717, 'X' }, { 0x25CF, 'o' }, { 0x23CE, '~' }, { 0xD7, 'x' },
-	{ 0x221E, '8' }, { 0xB0, 'o' },	  { 0x25AA, '#' }, { 0x25CB, 'o' },
-	{ 0x2022, '*' }, { 0x250A, ':' }, { 0x251C, '|' },
-};
-
-char
-canvas_ascii(uint32_t cp)
-{
-	if (cp >= 0x20 && cp < 0x7F)
-		return (char)cp;
-	for (size_t i = 0; i < sizeof(ascii_forms) / sizeof(ascii_forms[0]);
-	     i++)
-		if (ascii_forms[i].cp == cp)
-			return ascii_forms[i].ascii;
-	if (cp >= 0x2500 && cp <= 0x257F)
-		return '+';
-	if (cp >= 0x2580 && cp <= 0x259F)
-		return '#';
-	if (cp == 0x2800)
-		return ' ';
-	return cp > 0x2800 && cp <= 0x28FF ? '*' : '?';
-}
-
 static void
 dump_cell(const struct cell *cell, bool ascii, struct buf *line)
 {
@@ -491,7 +479,7 @@ dump_cell(const struct cell *cell, bool ascii, struct buf *line)
 		return;
 	}
 	if (ascii) {
-		buf_append_char(line, canvas_ascii(cell->cp));
+		buf_append_char(line, plain_char(cell->cp));
 		return;
 	}
 	buf_append(line, bytes, utf8_encode(cell->cp, bytes));

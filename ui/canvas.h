@@ -82,6 +82,9 @@ void canvas_print(struct canvas *canvas, struct rect rect, unsigned int style,
 /* The same at the top of *rest, which loses that line; none left: nothing. */
 void canvas_say(struct canvas *canvas, struct rect *rest, unsigned int style,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* A line of which what is too long loses its middle: "2026-0…eed42". */
+void canvas_middle(struct canvas *canvas, struct rect rect, unsigned int style,
+		   struct str text);
 /* A line, set to the right. */
 void canvas_right(struct canvas *canvas, struct rect rect, unsigned int style,
 		  struct str text);
@@ -114,8 +117,5 @@ void canvas_dump(const struct canvas *canvas, bool ascii, struct buf *out);
  * for a style with more attributes; below a line a look that occurs.
  */
 void canvas_dump_styles(const struct canvas *canvas, struct buf *out);
-
-/* What a terminal without Unicode shows for cp: one ASCII character. */
-char canvas_ascii(uint32_t cp);
 
 #endif

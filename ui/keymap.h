@@ -105,7 +105,7 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(VIEW_FLEET, "fleet", "1", IN_ALL, "all runs, one chart, the caps")   \
 	X(VIEW_RUN, "run", "2", IN_ALL, "one run's metrics as charts")         \
 	X(VIEW_BOARD, "board", "3", IN_ALL, "leaderboard over seeds")          \
-	X(VIEW_COMPARE, "compare", "4", IN_ALL, "marked runs overlaid")        \
+	X(VIEW_COMPARE, "compare", "4", IN_ALL, "curves of the marked runs")   \
 	X(VIEW_LOGS, "logs", "5", IN_ALL, "the selected run's log")            \
 	X(VIEW_BENCH, "bench", "6", IN_ALL, "A/B throughput benches")          \
 	X(VIEW_PODS, "pods", "7", IN_ALL, "links, GPUs, disks, alerts")        \
@@ -126,8 +126,12 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(POD_MARK, "mark-pod", "Space", IN_PODS, "mark the pod for b and a")  \
 	X(REFERENCE, "reference", "R", IN_RUNS,                                \
 	  "compare all others to this run; again: to none")                    \
-	X(SORT, "sort", "s F6", IN_RUNS, "sort by the next column")            \
-	X(SORT_REVERSE, "sort-reverse", "S", IN_RUNS, "turn the order round")  \
+	X(ONLY_MARKED, "only-marked", "*", IN_RUNS,                            \
+	  "fleet and board of the marked runs alone; again: of all")           \
+	X(BASELINE, "baseline", "B", IN_RUNS,                                  \
+	  "type published scores to compare with: name=v1,v2,v3")              \
+	X(SORT, "sort", "s F6", IN_ALL, "sort the list by its next column")    \
+	X(SORT_REVERSE, "sort-reverse", "S", IN_ALL, "turn the order round")   \
 	X(NEXT_RUN, "next-run", "J", IN_ALL, "select the next run")            \
 	X(PREV_RUN, "prev-run", "K", IN_ALL, "select the run before")          \
 	X(METRIC_NEXT, "next-metric", "]", IN_CHARTS, "chart the next metric") \
@@ -142,10 +146,12 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(ZOOM_IN, "zoom-in", "z +", IN_CHARTS, "zoom in around the cursor")   \
 	X(ZOOM_OUT, "zoom-out", "Z -", IN_CHARTS, "zoom out")                  \
 	X(ZOOM_RESET, "zoom-reset", "0", IN_CHARTS, "show all of x")           \
+	X(LARGE, "large", "v", IN_CHARTS, "one large chart, or several")       \
 	X(HOLD_Y, "hold-y", "H", IN_CHARTS,                                    \
 	  "y by all of x, or by the part that is shown")                       \
 	X(CHARSET, "charset", "C", IN_ALL, "charts: braille, block, ASCII")    \
-	X(SEARCH, "search", "/", IN_TEXT, "search for a pattern")              \
+	X(SEARCH, "search", "/", IN_ALL,                                       \
+	  "show the rows of a list that match; in a log search")               \
 	X(FILTER, "filter", "&", IN_TEXT,                                      \
 	  "show matching lines only; ! before it: the others")                 \
 	X(SEARCH_NEXT, "search-next", "n", IN_TEXT, "next hit")                \
@@ -158,13 +164,13 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(WRAP, "wrap", "w", IN_LOGS, "wrap long lines, or scroll sideways")   \
 	X(COPY, "copy", "y", IN_ALL, "copy the selected line (OSC 52)")        \
 	X(EXPORT, "export", "x", IN_ALL, "write what is shown to a file")      \
-	X(ACKNOWLEDGE, "acknowledge", "a", IN_ALL, "acknowledge all alerts")   \
+	X(ACKNOWLEDGE, "acknowledge", "a", IN_EVENTS,                          \
+	  "acknowledge all alerts")                                            \
 	X(MUTE, "mute", "u", IN_ALL, "mute or unmute bell and notices")        \
 	X(RECONNECT, "reconnect", "r", IN_PODS, "try the pod's link now")      \
 	X(CHECK, "check", "c", IN_PODS,                                        \
 	  "is the pod fit for a run? reads only")                              \
-	X(SHELL, "shell", "s", IN_PODS, "a shell on the pod; asks first")      \
-	X(SORT_PODS, "sort-pods", "o", IN_PODS, "sort by the next column")     \
+	X(SHELL, "shell", "$", IN_PODS, "a shell on the pod; asks first")      \
 	X(BENCH_START, "bench-start", "b", IN_BENCH | IN_PODS,                 \
 	  "start an A/B bench: the selected, another, a form; asks first")     \
 	X(AUDIT, "audit", "a", IN_AUDIT | IN_PODS,                             \
@@ -190,7 +196,8 @@ enum action_place {
 	IN_LOGS = 1 << 3,
 	IN_PODS = 1 << 4,
 	IN_BENCH = 1 << 5,
-	IN_AUDIT = 1 << 6, /* benches that an audit can be made of */
+	IN_AUDIT = 1 << 6,  /* benches that an audit can be made of */
+	IN_EVENTS = 1 << 7, /* the list of alerts and events */
 };
 
 enum action {

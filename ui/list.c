@@ -19,9 +19,14 @@
 
 /* What a row is sorted by. */
 struct list_key {
-	size_t row;
 	double number;
 	char *text; /* owned; where there is no number */
+	size_t parent;
+};
+
+struct list_order {
+	const struct list *list;
+	const struct list_key *keys; /* by row */
 };
 
 void
@@ -87,86 +92,142 @@ list_score(const char *typed, const char *name)
 	return score * 16 - (int)(strlen(name) > 400 ? 400 : strlen(name)) / 4;
 }
 
+/* The next word of a filter; false: there is none. */
 static bool
-list_is_filtered(const struct list *list)
+list_next_word(struct str *rest, char word[LIST_FILTER_SIZE])
 {
-	return list->filter != NULL && list->filter[0] != '\0';
+	struct str next;
+
+	while (str_next(rest, ' ', &next)) {
+		if (next.len == 0)
+			continue;
+		(void)snprintf(word, LIST_FILTER_SIZE, "%.*s", (int)next.len,
+			       next.p);
+		return true;
+	}
+	return false;
 }
 
-/* How well a row matches the filter; 0: not at all. */
+/* How well a row matches a word; 0: not at all. */
 static int
-list_match(const struct list *list, size_t row)
+list_match_word(const struct list *list, size_t row, const char *word)
 {
+	const struct list_ops *ops = list->ops;
 	struct list_cell cell;
 	int score = 0, here;
 
-	for (size_t i = 0; i < list->ops->n_columns; i++) {
-		list_cell(list, row, i, &cell);
-		here = i != list->ops->filtered
-			       ? strcasestr(cell.text, list->filter) != NULL
-			       : list_score(list->filter, cell.text);
-		if (here > 0 && i == list->ops->filtered)
-			here += NAMED_SCORE;
+	for (size_t i = 0; i < ops->n_columns; i++) {
+		/* A number that is not seen is found by nobody. */
+		if (ops->columns[i].kind != FMT_TEXT && list->widths[i] == 0)
+			continue;
+		list_cell_text(list, row, i, &cell);
+		here = strcasestr(cell.text, word) != NULL;
+		if (ops->best_first && i == ops->filtered) {
+			here = list_score(word, cell.text);
+			here += here > 0 ? NAMED_SCORE : 0;
+		}
 		score = int_max(score, here);
 	}
 	return score;
 }
 
-/* What the row is sorted by; false: the filter hides it. */
-static bool
-list_key_of(const struct list *list, size_t row, struct list_key *key)
+/* How well it matches all words. */
+static int
+list_match(const struct list *list, size_t row)
 {
+	struct str rest = str_from(list->filter);
+	char word[LIST_FILTER_SIZE];
+	int score = 1, here;
+
+	while (list_next_word(&rest, word)) {
+		here = list_match_word(list, row, word);
+		if (here == 0)
+			return 0;
+		score += here;
+	}
+	return score;
+}
+
+static size_t
+list_parent(const struct list *list, size_t row)
+{
+	return list->ops->parent != NULL ? list->ops->parent(list->user, row)
+					 : row;
+}
+
+static struct list_key
+list_key_of(const struct list *list, size_t row)
+{
+	struct list_key key = { (double)row, NULL, list_parent(list, row) };
 	struct list_cell cell;
 
-	*key = (struct list_key){ row, (double)row, NULL };
-	if (list_is_filtered(list)) {
-		key->number = -list_match(list, row);
-		return key->number < 0;
+	if (list->sort > 0) {
+		list_cell(list, row, list->sort - 1, &cell);
+		key.number = cell.number;
+		if (isnan(cell.number) && cell.text[0] != '\0' &&
+		    strcmp(cell.text, FMT_ABSENT) != 0)
+			key.text = xstrdup(cell.text);
+	} else if (list->filter[0] != '\0' && list->ops->best_first) {
+		key.number = -list_match(list, row);
+	} else if (list->ops->rank != NULL) {
+		key.number = list->ops->rank(list->user, row);
 	}
-	if (list->sort == 0 && list->ops->rank != NULL) {
-		key->number = list->ops->rank(list->user, row);
-	} else if (list->sort > 0) {
-		list_cell(list, row, list->sort, &cell);
-		key->number = cell.number;
-		if (list->ops->columns[list->sort].kind == FMT_TEXT &&
-		    isnan(cell.number))
-			key->text = xstrdup(cell.text);
-	}
-	return true;
+	return key;
 }
 
 /* Absent values come last, whichever way the order is; equal ones stay. */
 static int
+list_compare_rows(const struct list_order *in, size_t a, size_t b)
+{
+	const struct list_key *x = &in->keys[a], *y = &in->keys[b];
+	bool no_x = isnan(x->number) && x->text == NULL;
+	bool no_y = isnan(y->number) && y->text == NULL;
+	int order;
+
+	if (no_x || no_y)
+		order = no_x - no_y;
+	else if (x->text != NULL && y->text != NULL)
+		order = strverscmp(x->text, y->text);
+	else
+		order = (x->number > y->number) - (x->number < y->number);
+	if (order == 0)
+		return (a > b) - (a < b);
+	return in->list->descending && !no_x && !no_y ? -order : order;
+}
+
+static int
 list_compare(const void *a, const void *b, void *user)
 {
-	const struct list_key *x = a, *y = b;
-	const struct list *list = user;
-	int order = isnan(x->number) - isnan(y->number);
+	const struct list_order *in = user;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	size_t above_x = in->keys[x].parent, above_y = in->keys[y].parent;
 
-	if (x->text != NULL && y->text != NULL)
-		order = strcmp(x->text, y->text);
-	else if (order == 0)
-		order = (x->number > y->number) - (x->number < y->number);
-	else
-		return order;
-	if (order == 0)
-		return (x->row > y->row) - (x->row < y->row);
-	return list->descending && !list_is_filtered(list) ? -order : order;
+	if (above_x != above_y)
+		return list_compare_rows(in, above_x, above_y);
+	if (x == above_x || y == above_y)
+		return (y == above_y) - (x == above_x);
+	return list_compare_rows(in, x, y);
 }
 
 static void
-list_put_in_order(struct list *list, size_t n_rows)
+list_put_in_order(struct list *list)
 {
-	struct list_key *keys = xcalloc(n_rows + 1, sizeof(*keys));
+	struct list_key *keys = xcalloc(list->all + 1, sizeof(*keys));
 
-	for (size_t i = 0; i < n_rows; i++)
-		list->n += list_key_of(list, i, &keys[list->n]);
-	if (list->n > 0)
-		qsort_r(keys, list->n, sizeof(*keys), list_compare, list);
-	for (size_t i = 0; i < list->n; i++) {
-		list->order[i] = keys[i].row;
-		free(keys[i].text);
+	for (size_t i = 0; i < list->all; i++) {
+		keys[i] = list_key_of(list, i);
+		if (list->ops->has != NULL && !list->ops->has(list->user, i))
+			continue;
+		if (list_match(list, i) > 0 ||
+		    (keys[i].parent != i &&
+		     list_match(list, keys[i].parent) > 0))
+			list->order[list->n++] = i;
 	}
+	if (list->n > 0)
+		qsort_r(list->order, list->n, sizeof(*list->order),
+			list_compare, &(struct list_order){ list, keys });
+	for (size_t i = 0; i < list->all; i++)
+		free(keys[i].text);
 	free(keys);
 }
 
@@ -213,9 +274,9 @@ list_fill(struct list *list, const struct list_ops *ops, void *user,
 					    sizeof(*list->order));
 	}
 	list->n = 0;
-	if (list->sort > 0 || list->descending || ops->rank != NULL ||
-	    list_is_filtered(list)) {
-		list_put_in_order(list, n_rows);
+	list->all = n_rows;
+	if (list_is_ordered(list) || ops->rank != NULL || ops->has != NULL) {
+		list_put_in_order(list);
 	} else {
 		for (; list->n < n_rows; list->n++)
 			list->order[list->n] = list->n;
@@ -232,102 +293,186 @@ list_release(struct list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-/* The columns that are shown, and how wide they are (0: not at all). */
-struct list_widths {
-	const struct list_ops *ops;
-	int of[LIST_MAX_COLUMNS];
-};
-
 /* Columns of the screen that are taken, one blank between. */
 static int
-list_width(const struct list_widths *widths)
+list_width(const struct list *list)
 {
 	int sum = 0;
 
-	for (size_t i = 0; i < widths->ops->n_columns; i++)
-		if (widths->of[i] > 0)
-			sum += widths->of[i] + 1;
+	for (size_t i = 0; i < list->ops->n_columns; i++)
+		if (list->widths[i] > 0)
+			sum += list->widths[i] + 1;
 	return sum > 0 ? sum - 1 : 0;
 }
 
 /* Drop the column that goes first; false: none may go. */
 static bool
-list_drop(struct list_widths *widths)
+list_drop(struct list *list)
 {
-	const struct list_column *columns = widths->ops->columns;
+	const struct list_column *columns = list->ops->columns;
 	size_t worst = SIZE_MAX;
 
-	for (size_t i = 0; i < widths->ops->n_columns; i++)
-		if (widths->of[i] > 0 && columns[i].drop > 0 &&
+	for (size_t i = 0; i < list->ops->n_columns; i++)
+		if (list->widths[i] > 0 && columns[i].drop > 0 &&
 		    (worst == SIZE_MAX ||
 		     columns[i].drop > columns[worst].drop))
 			worst = i;
 	if (worst != SIZE_MAX)
-		widths->of[worst] = 0;
+		list->widths[worst] = 0;
 	return worst != SIZE_MAX;
 }
 
-static void
-list_fit(struct list_widths *widths, int room)
+/*
+ * The width that the texts of a column can use; 0: no row has anything there,
+ * or all have the same where that goes.
+ */
+static int
+list_use(const struct list *list, size_t i)
 {
-	const struct list_column *columns = widths->ops->columns;
-	int growing = 0, extra;
+	const struct list_column *column = &list->ops->columns[i];
+	bool is_empty = column->title[0] != '\0', is_same = column->same_goes;
+	int widest = column->width;
+	struct list_cell first, cell;
 
-	for (size_t i = 0; i < widths->ops->n_columns; i++)
-		widths->of[i] = columns[i].width;
-	while (list_width(widths) > room && list_drop(widths))
+	for (size_t row = 0; row < list->all; row++) {
+		if (!is_empty && !is_same && !column->grow)
+			break;
+		list_cell_text(list, row, i, &cell);
+		if (row == 0)
+			first = cell;
+		is_empty = is_empty && (cell.text[0] == '\0' ||
+					strcmp(cell.text, FMT_ABSENT) == 0);
+		is_same = is_same && strcmp(cell.text, first.text) == 0;
+		if (column->grow)
+			widest = int_max(widest, text_width(cell.text) + 1);
+	}
+	return list->all > 0 && (is_empty || is_same) ? 0 : widest;
+}
+
+static void
+list_fit(struct list *list, int room)
+{
+	const struct list_column *columns = list->ops->columns;
+	int uses[LIST_MAX_COLUMNS], growing = 0, extra;
+	size_t n = list->ops->n_columns;
+
+	for (size_t i = 0; i < n; i++) {
+		uses[i] = list_use(list, i);
+		list->widths[i] = uses[i] > 0 ? columns[i].width : 0;
+	}
+	while (list_width(list) > room && list_drop(list))
 		;
-	extra = room - list_width(widths);
-	for (size_t i = 0; i < widths->ops->n_columns; i++)
-		growing += columns[i].grow && widths->of[i] > 0;
-	for (size_t i = 0; i < widths->ops->n_columns && extra > 0; i++) {
-		if (!columns[i].grow || widths->of[i] == 0)
-			continue;
-		/* Each gets its share, and no more than it can use well. */
-		int share = int_min(extra / growing--, columns[i].width * 2);
+	extra = room - list_width(list);
+	for (size_t i = 0; i < n; i++)
+		growing += columns[i].grow && list->widths[i] > 0;
+	/* Each gets its share, then what the others left. */
+	for (size_t k = 0; k < 2 * n && extra > 0; k++) {
+		size_t i = k % n;
+		int share = k < n ? extra / int_max(growing, 1) : extra;
 
-		widths->of[i] += share;
+		if (!columns[i].grow || list->widths[i] == 0)
+			continue;
+		growing--;
+		share = int_min(share, uses[i] - list->widths[i]);
+		list->widths[i] += share;
 		extra -= share;
 	}
 }
 
 static void
-list_draw_head(const struct list *list, struct canvas *canvas, struct rect r,
-	       const struct list_widths *widths)
+list_draw_head(const struct list *list, struct canvas *canvas, struct rect r)
 {
 	for (size_t i = 0; i < list->ops->n_columns; i++) {
 		const struct list_column *column = &list->ops->columns[i];
-		char title[LIST_CELL_BYTES];
+		bool is_sorted = i + 1 == list->sort;
 
-		if (widths->of[i] == 0)
+		if (list->widths[i] == 0)
 			continue;
-		r.w = widths->of[i];
-		(void)snprintf(title, sizeof(title), "%s%s", column->title,
-			       i == 0 || i != list->sort ? ""
-			       : list->descending	 ? "▼"
-							 : "▲");
-		(column->kind == FMT_TEXT ? canvas_line : canvas_right)(
-			canvas, r, STYLE_HEAD, str_from(title));
-		r.x += r.w + 1;
+		r.w = list->widths[i] - is_sorted;
+		(column->kind == FMT_TEXT && !is_sorted ? canvas_line
+							: canvas_right)(
+			canvas, r, STYLE_HEAD, str_from(column->title));
+		r.x += r.w;
+		if (is_sorted)
+			canvas_put(canvas, r.x++, r.y, STYLE_HEAD,
+				   list->descending ? 0x25BC : 0x25B2);
+		r.x++;
 	}
 }
 
-static void
-list_draw_row(const struct list *list, struct canvas *canvas, struct rect r,
-	      const struct list_widths *widths, size_t row)
+/* Whether the letters of a word stand at a place of the screen. */
+static bool
+list_is_word_at(const struct canvas *canvas, int x, int y, int end,
+		const char *word)
 {
+	struct str rest = str_from(word);
+
+	while (rest.len > 0) {
+		uint32_t cp;
+		size_t n = utf8_decode(rest, &cp);
+		uint32_t here = x < end ? canvas_at(canvas, x, y)->cp : 0;
+
+		if (cp < 0x80 && here < 0x80) {
+			cp = (uint32_t)tolower((int)cp);
+			here = (uint32_t)tolower((int)here);
+		}
+		if (cp != here)
+			return false;
+		x += int_max(utf8_cp_width(cp), 1);
+		rest.p += n;
+		rest.len -= n;
+	}
+	return true;
+}
+
+/* Show the letters that the filter was found by, in a cell that is drawn. */
+static void
+list_draw_match(const struct list *list, struct canvas *canvas, struct rect r)
+{
+	struct str rest = str_from(list->filter);
+	int end = int_min(r.x + r.w, canvas->clip.x + canvas->clip.w);
+	char word[LIST_FILTER_SIZE];
+
+	while (list_next_word(&rest, word))
+		for (int x = r.x; x < end; x++)
+			if (list_is_word_at(canvas, x, r.y, end, word))
+				canvas_fill(canvas,
+					    (struct rect){ x, r.y,
+							   text_width(word),
+							   1 },
+					    STYLE_MATCH | STYLE_UNDERLINE, 0);
+}
+
+static void
+list_draw_row(const struct list *list, struct canvas *canvas, struct rect line,
+	      size_t row, bool is_selected)
+{
+	struct rect r = line;
+
 	for (size_t i = 0; i < list->ops->n_columns; i++) {
 		const struct list_column *column = &list->ops->columns[i];
 		struct list_cell cell;
 
-		if (widths->of[i] == 0)
+		if (list->widths[i] == 0)
 			continue;
 		list_cell_text(list, row, i, &cell);
-		r.w = widths->of[i];
-		(column->kind == FMT_TEXT ? canvas_line : canvas_right)(
-			canvas, r, cell.style, str_from(cell.text));
+		if (is_selected && (i > 0 || !list->ops->swatch))
+			cell.style = STYLE_STRONG;
+		r.w = list->widths[i];
+		(column->kind != FMT_TEXT ? canvas_right
+		 : column->name		  ? canvas_middle
+					  : canvas_line)(canvas, r, cell.style,
+					       str_from(cell.text));
 		r.x += r.w + 1;
 	}
+	if (is_selected) {
+		r = line;
+		if (list->ops->swatch)
+			(void)rect_take_left(&r, list->widths[0]);
+		canvas_fill(canvas, r, STYLE_STRONG | STYLE_REVERSE, 0);
+	}
+	if (list->filter[0] != '\0')
+		list_draw_match(list, canvas, line);
 }
 
 /* Scroll as little as shows the selected row. */
@@ -377,45 +522,76 @@ void
 list_draw(struct list *list, struct canvas *canvas, struct rect rect)
 {
 	struct rect before = canvas_clip(canvas, rect), whole = rect, line;
-	struct list_widths widths = { .ops = list->ops };
 	bool is_long;
 
 	list->height = rect.h - 1;
 	is_long = list->height > 0 && list->n > (size_t)list->height;
 	rect.w -= is_long;
-	list_fit(&widths, rect.w);
-	list_draw_head(list, canvas, rect_take_top(&rect, 1), &widths);
+	list_fit(list, rect.w);
+	list_draw_head(list, canvas, rect_take_top(&rect, 1));
 	list->body = rect;
 	list_scroll(list);
+	if (list->n == 0 && list->all > 0)
+		canvas_print(canvas, rect, STYLE_HINT,
+			     "nothing matches %s; Esc shows all", list->filter);
 	for (size_t i = list->top; i < list->n; i++) {
 		line = rect_take_top(&rect, 1);
 		if (line.h == 0)
 			break;
-		list_draw_row(list, canvas, line, &widths, list->order[i]);
-		if (i == list->selected)
-			canvas_fill(canvas, line, STYLE_STRONG | STYLE_REVERSE,
-				    0);
+		list_draw_row(list, canvas, line, list->order[i],
+			      i == list->selected);
 	}
 	if (is_long)
 		list_draw_place(list, canvas, whole);
 	canvas_unclip(canvas, before);
 }
 
-/* The next column that it can be sorted by, round and round. */
+/* Put the rows in order anew, and go to the first. */
+static void
+list_sort(struct list *list, size_t sort, bool descending)
+{
+	list->sort = sort;
+	list->descending = descending;
+	list_fill(list, list->ops, list->user, list->all);
+	list_select_place(list, 0);
+}
+
+static void
+list_sort_by(struct list *list, size_t sort)
+{
+	list_sort(list, sort,
+		  sort > 0 && list->ops->columns[sort - 1].descending);
+}
+
+/* Whether `s` stops at a column: it has a head that is seen. */
+static bool
+list_can_sort(const struct list *list, size_t i)
+{
+	return list->ops->columns[i].title[0] != '\0' &&
+	       (list->height == 0 || list->widths[i] > 0);
+}
+
+/* By the next column, round and round. */
 static void
 list_sort_next(struct list *list)
 {
 	const unsigned char *sorts = list->ops->sorts;
-	size_t i = 0;
+	size_t at = list->sort, n = list->ops->n_columns;
 
-	if (list->sort > 0)
-		while (sorts[i++] != list->sort)
-			;
-	/* By none of those that are not there. */
-	while (sorts[i] > 0 && list->ops->columns[sorts[i]].width == 0)
-		i++;
-	list->sort = sorts[i];
-	list->descending = list->ops->columns[sorts[i]].descending;
+	if (sorts != NULL) {
+		for (n = at = 0; sorts[n] != 0; n++)
+			if (sorts[n] + 1U == list->sort)
+				at = n + 1;
+	}
+	for (; at < n; at++) {
+		size_t column = sorts != NULL ? sorts[at] : at;
+
+		if (list_can_sort(list, column)) {
+			list_sort_by(list, column + 1);
+			return;
+		}
+	}
+	list_sort_by(list, 0);
 }
 
 bool
@@ -423,7 +599,6 @@ list_act(struct list *list, enum action action)
 {
 	size_t page = list->height > 2 ? (size_t)list->height / 2 : 1;
 	size_t last = list->n > 0 ? list->n - 1 : 0, at = list->selected;
-	bool has_order = list->ops != NULL && list->ops->sorts != NULL;
 
 	if (action == ACTION_UP)
 		at = at > 0 ? at - 1 : 0;
@@ -437,14 +612,15 @@ list_act(struct list *list, enum action action)
 		at = 0;
 	else if (action == ACTION_BOTTOM)
 		at = last;
-	else if (has_order &&
-		 (action == ACTION_SORT || action == ACTION_SORT_PODS))
-		list_sort_next(list);
-	else if (has_order && action == ACTION_SORT_REVERSE)
-		list->descending = !list->descending;
-	else
+	else if (list->ops == NULL ||
+		 (action != ACTION_SORT && action != ACTION_SORT_REVERSE))
 		return false;
-	list_select_place(list, at < last ? at : last);
+	if (action == ACTION_SORT)
+		list_sort_next(list);
+	else if (action == ACTION_SORT_REVERSE)
+		list_sort(list, list->sort, !list->descending);
+	else
+		list_select_place(list, at < last ? at : last);
 	return true;
 }
 
@@ -459,32 +635,49 @@ list_click(struct list *list, int x, int y)
 	return true;
 }
 
-/* Whether any row has something in the column. */
-static bool
-list_column_is_used(const struct list *list, size_t column, size_t n_rows)
+bool
+list_click_head(struct list *list, int x, int y)
 {
-	struct list_cell cell;
+	int from = list->body.x;
 
-	for (size_t i = 0; i < n_rows; i++) {
-		list_cell(list, i, column, &cell);
-		if (!isnan(cell.number) || (cell.text[0] != '\0' &&
-					    strcmp(cell.text, FMT_ABSENT) != 0))
+	if (list->ops == NULL || y != list->body.y - 1)
+		return false;
+	for (size_t i = 0; i < list->ops->n_columns; i++) {
+		int width = list->widths[i];
+
+		if (width > 0 && x >= from && x < from + width) {
+			if (list->sort == i + 1)
+				list_sort(list, i + 1, !list->descending);
+			else
+				list_sort_by(list, i + 1);
 			return true;
+		}
+		from += width > 0 ? width + 1 : 0;
 	}
 	return false;
 }
 
-void
-list_hide_empty(const struct list_ops *ops, void *user, size_t n_rows,
-		struct list_column *shown)
+bool
+list_is_ordered(const struct list *list)
 {
-	const struct list list = { .ops = ops, .user = user };
+	return list->sort > 0 || list->descending || list->filter[0] != '\0';
+}
 
-	memcpy(shown, ops->columns, ops->n_columns * sizeof(*shown));
-	for (size_t i = 0; n_rows > 0 && i < ops->n_columns; i++)
-		if (shown[i].kind != FMT_TEXT &&
-		    !list_column_is_used(&list, i, n_rows))
-			shown[i].width = 0;
+const char *
+list_sorted_by(const struct list *list)
+{
+	return list->sort > 0 ? list->ops->columns[list->sort - 1].title : NULL;
+}
+
+void
+list_filter(struct list *list, const char *words)
+{
+	(void)snprintf(list->filter, sizeof(list->filter), "%s", words);
+	if (list->ops == NULL)
+		return;
+	list_fill(list, list->ops, list->user, list->all);
+	if (words[0] != '\0')
+		list_select_place(list, 0);
 }
 
 void
@@ -494,16 +687,13 @@ list_export_md(const struct list *list, struct buf *out)
 	struct list_cell cell;
 
 	for (size_t c = 0; c < ops->n_columns; c++)
-		if (ops->columns[c].width > 0)
-			buf_appendf(out, "| %s ", ops->columns[c].title);
+		buf_appendf(out, "| %s ", ops->columns[c].title);
 	buf_append_str(out, "|\n");
 	for (size_t c = 0; c < ops->n_columns; c++)
-		buf_append_str(out, ops->columns[c].width > 0 ? "| --- " : "");
+		buf_append_str(out, "| --- ");
 	buf_append_str(out, "|\n");
 	for (size_t i = 0; i < list->n; i++) {
 		for (size_t c = 0; c < ops->n_columns; c++) {
-			if (ops->columns[c].width == 0)
-				continue;
 			list_cell_text(list, list->order[i], c, &cell);
 			buf_append_str(out, "| ");
 			for (const char *p = cell.text; *p != '\0'; p++)

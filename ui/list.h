@@ -16,8 +16,7 @@
  * match a filter, scrolls, and knows what a key or a click means.
  *
  * Columns have fixed widths, so that nothing jumps when a number grows; where
- * there is no room for all, the ones with the highest `drop` go first; one
- * without a width is never shown; and
+ * there is no room for all, the ones with the highest `drop` go first, and
  * what is over goes to the columns that grow.  Where rows are out of sight, a
  * bar at the right shows which part is seen, and the head names it
  * ("8-19/120") where it has room.
@@ -29,11 +28,14 @@ struct list_column {
 	enum fmt_kind kind; /* of its numbers, which stand at the right */
 	int decimals;
 	bool grow;
+	bool name;	 /* one that is too long loses its middle */
 	bool descending; /* sorted by it, the greatest comes first */
+	bool same_goes;	 /* not shown where it is the same in all rows */
 };
 
 #define LIST_MAX_COLUMNS 24
 #define LIST_CELL_BYTES	 256
+#define LIST_FILTER_SIZE 256
 
 struct list_cell {
 	double number; /* absent: none, or unknown */
@@ -55,11 +57,19 @@ struct list_ops {
 	/* The order where it is sorted by none, the least first; NULL: as
 	 * they are. */
 	double (*rank)(void *user, size_t row);
-	/* Columns (not the first) to sort by, in that order; ends with 0. */
+	/* Whether it is in the list at all; NULL: each row is. */
+	bool (*has)(void *user, size_t row);
+	/* The row that it stays below, however they are sorted: itself or one
+	 * before it; NULL: none stays below another. */
+	size_t (*parent)(void *user, size_t row);
+	/* Columns (not the first) that `s` goes through; ends with 0.  NULL:
+	 * all that are shown, from the left. */
 	const unsigned char *sorts;
-	/* The column that a filter's letters are found in; text of others must
-	 * hold it as it is. */
+	/* The best match of a filter comes first; letters of the column
+	 * `filtered` need not be next to each other for that. */
+	bool best_first;
 	size_t filtered;
+	bool swatch; /* column 0 keeps its look where the row is selected */
 };
 
 /* Zeroed is an empty one. */
@@ -67,14 +77,16 @@ struct list {
 	const struct list_ops *ops;
 	void *user;
 	size_t selected, top, n; /* in their order; n: those that are shown */
+	size_t all;		 /* rows, with those that a filter hides */
 	uint64_t id;   /* of the selected row; 0: none, or not known */
 	size_t *order; /* owned; the row at each place */
 	size_t cap;
-	size_t sort; /* a column; 0: none */
+	size_t sort; /* a column + 1; 0: none */
 	bool descending;
-	const char *filter; /* borrowed; NULL or "": all rows are shown */
-	int height;	    /* rows that fit, as drawn last */
-	struct rect body;   /* where the rows were drawn last */
+	char filter[LIST_FILTER_SIZE]; /* words; "": all rows are shown */
+	int height;		       /* rows that fit, as drawn last */
+	struct rect body;	       /* where the rows were drawn last */
+	int widths[LIST_MAX_COLUMNS];  /* there; 0: is not shown */
 };
 
 /* Take so many rows; ops and user are borrowed. */
@@ -88,18 +100,24 @@ void list_select(struct list *list, size_t row);
 /* Draw the head in the first line of rect and rows below it. */
 void list_draw(struct list *list, struct canvas *canvas, struct rect rect);
 
-/* Move the selection or sort anew; false when the action does neither. */
+/*
+ * Move the selection, or sort anew and go to the top; false when the action
+ * does neither.
+ */
 bool list_act(struct list *list, enum action action);
 /* Select the row at a place of the screen; false when there is none. */
 bool list_click(struct list *list, int x, int y);
-
+/* Sort by the column whose title is there, or turn that round. */
+bool list_click_head(struct list *list, int x, int y);
+/* Whether rows are sorted or filtered, as somebody chose. */
+bool list_is_ordered(const struct list *list);
+/* What it is sorted by; NULL: its own order. */
+const char *list_sorted_by(const struct list *list);
 /*
- * Leave out the columns of numbers that no row has one of: copy the columns
- * of ops to `shown`, with no width for these.  Before list_fill, for ops that
- * have `shown` as their columns.
+ * Show the rows that have each of the words in a cell, in any case; the first
+ * of them is selected.  "": all, and the selected one stays it.
  */
-void list_hide_empty(const struct list_ops *ops, void *user, size_t n_rows,
-		     struct list_column *shown);
+void list_filter(struct list *list, const char *words);
 
 /* Append all that is shown as a table of Markdown. */
 void list_export_md(const struct list *list, struct buf *out);

@@ -361,48 +361,20 @@ plot_points_smooth(struct plot_points *points, double weight)
 	return true;
 }
 
-/* Last part of a path, without the ending of a log. */
-static void
-stem_of(const char *path, char out[FMT_LABEL])
-{
-	size_t len;
-
-	(void)snprintf(out, FMT_LABEL, "%s", file_name(path));
-	len = strlen(out);
-	if (len > 4 && (strcmp(out + len - 4, ".log") == 0 ||
-			strcmp(out + len - 4, ".txt") == 0))
-		out[len - 4] = '\0';
-}
-
 const char *
-plot_run_name(const struct model_run *mr, char out[FMT_LABEL])
+plot_run_name(const struct model_run *mr)
 {
-	char stem[FMT_LABEL];
-
-	stem_of(mr->group != NULL && mr->group[0] != '\0' ? mr->group
-							  : mr->path,
-		out);
-	/* Without a seed the file's name tells runs of a folder apart. */
-	if (!run_has(mr->run.seed)) {
-		size_t len = strlen(out);
-
-		stem_of(mr->path, stem);
-		(void)snprintf(out + len, FMT_LABEL - len, "/%s", stem);
-	}
-	return out;
+	return mr->name != NULL ? mr->name : file_name(mr->path);
 }
 
 const char *
 plot_run_label(const struct model_run *mr, char out[FMT_LABEL])
 {
-	char name[FMT_LABEL];
-
-	(void)plot_run_name(mr, name);
 	if (run_has(mr->run.seed))
-		(void)snprintf(out, FMT_LABEL, "%.80s s%.0f", name,
+		(void)snprintf(out, FMT_LABEL, "%.80s s%.0f", plot_run_name(mr),
 			       mr->run.seed);
 	else
-		(void)snprintf(out, FMT_LABEL, "%s", name);
+		(void)snprintf(out, FMT_LABEL, "%s", plot_run_name(mr));
 	return out;
 }
 

@@ -157,7 +157,7 @@ const char *plot_run_label(const struct model_run *mr, char out[FMT_LABEL]);
 /* Append to whom an alert happened, and what. */
 void plot_add_alert(const struct alert *alert, const struct model *model,
 		    struct buf *out);
-/* Its recipe (the folder), and its file where it prints no seed. */
-const char *plot_run_name(const struct model_run *mr, char out[FMT_LABEL]);
+/* The same without its seed: what tells it from the others. */
+const char *plot_run_name(const struct model_run *mr);
 
 #endif

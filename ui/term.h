@@ -30,6 +30,9 @@ struct term_options {
 /* Options by TERM, NO_COLOR, SSH_TTY, the locale; then change them. */
 void term_options_init(struct term_options *options);
 
+/* Whether the dashboard can be drawn on what TERM names; else err says why. */
+bool term_fits(struct err *err);
+
 struct term *term_open(const struct term_options *options, struct err *err)
 	__attribute__((warn_unused_result));
 void term_close(struct term *term);

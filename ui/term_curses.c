@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/plain.h"
 #include "base/xalloc.h"
 #include "ui/theme.h"
 
@@ -571,7 +572,6 @@ init_screen(struct term *term)
 struct term *
 term_open(const struct term_options *options, struct err *err)
 {
-	const char *name = getenv("TERM");
 	struct outlet *outlet;
 	struct term *term;
 	SCREEN *screen;
@@ -582,7 +582,7 @@ term_open(const struct term_options *options, struct err *err)
 			"a command such as parse or runs");
 		return NULL;
 	}
-	outlet = outlet_new(err);
+	outlet = term_fits(err) ? outlet_new(err) : NULL;
 	if (outlet == NULL)
 		return NULL;
 	term_sane_begin(outlet);
@@ -590,8 +590,7 @@ term_open(const struct term_options *options, struct err *err)
 	if (screen == NULL) {
 		term_sane_end();
 		outlet_free(outlet);
-		err_set(err, ERR_USAGE, "no terminal description for TERM=%s",
-			name != NULL ? name : "(unset)");
+		err_set(err, ERR_IO, "the terminal cannot be set up");
 		return NULL;
 	}
 	term = xcalloc(1, sizeof(*term));
@@ -701,7 +700,7 @@ show_cell(struct term *term, const struct cell *cell, int x, int y)
 	if (cell->cp == 0 && !term->options.ascii)
 		return;
 	if (term->options.ascii) {
-		text[0] = cell->cp == 0 ? L' ' : canvas_ascii(cell->cp);
+		text[0] = cell->cp == 0 ? L' ' : plain_char(cell->cp);
 	} else {
 		text[0] = (wchar_t)cell->cp;
 		text[1] = (wchar_t)cell->mark;

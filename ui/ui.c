@@ -33,9 +33,12 @@
 #define RUN_ID	     (1 << 20)
 #define BOX_WIDTH    110
 #define PICK_WIDTH   100
+#define PICK_HEIGHT  18
 #define EVENT_BYTES  4096
 #define DETAIL_LINES 3 /* a rule, and the selected line as a whole */
 #define PAGE_LINES   8 /* of a question */
+#define MAX_HINTS    24
+#define ESCAPES_HOME 3 /* Esc so often in a row leads to the fleet */
 
 #define UI_VIEW_COUNT 8
 
@@ -46,6 +49,7 @@ enum ui_overlay {
 	OVERLAY_EVENTS,
 	OVERLAY_SEARCH,
 	OVERLAY_FILTER,
+	OVERLAY_BASELINE,
 	OVERLAY_ASK,	  /* before something acts on a pod */
 	OVERLAY_QUESTION, /* of a pod */
 	OVERLAY_BENCH,	  /* which bench file, or the form */
@@ -73,6 +77,12 @@ struct ui_event {
 	const struct model_run *mr; /* NULL: of no run */
 };
 
+/* A hint of the last line, for the mouse. */
+struct ui_hint {
+	struct rect place;
+	enum action action;
+};
+
 struct ui_question {
 	size_t pod;
 	char *text; /* owned */
@@ -84,15 +94,23 @@ struct ui {
 	struct ui_shared shared;
 	struct keymap keymap;
 	void *states[UI_VIEW_COUNT]; /* owned */
-	size_t view, before;	     /* q and Esc go back to before */
-	bool has_before;
+	size_t view;
+	size_t trail[UI_VIEW_COUNT]; /* q and Esc go back along it */
+	size_t n_trail;
 	enum ui_overlay overlay;
+	bool finding; /* the filter of the list that has the keys is typed */
+	bool pasting; /* where no text is taken */
+	int escapes;  /* Esc, in a row */
 	struct ui_drag drag;
 	struct list list; /* of choices or events */
 	int *choices;	  /* owned; ids of what the palette has */
 	size_t n_choices, cap_choices;
-	struct ui_event *events; /* owned; as drawn last */
-	struct prompt choice, search, filter, answer;
+	struct ui_event *events;		    /* owned; as drawn last */
+	struct prompt find, search, filter, answer; /* find: of lists */
+	struct prompt scores;	  /* of the baseline that is typed */
+	struct ui_baseline typed; /* what it says; no name: nothing */
+	char typed_name[FMT_LABEL];
+	double typed_scores[UI_MAX_SCORES];
 	struct form form;
 	char *bench_pods;	/* owned; what OVERLAY_BENCH is for */
 	struct command pending; /* what is asked for */
@@ -101,6 +119,8 @@ struct ui {
 	struct ui_question questions[UI_MAX_QUESTIONS]; /* of pods */
 	size_t n_questions;
 	int tabs[UI_VIEW_COUNT][2];
+	struct ui_hint hints[MAX_HINTS]; /* as drawn last */
+	size_t n_hints;
 	bool working;		   /* a view has more to do in the background */
 	bool stale, asked, paused; /* asked: a key wants its frame at once */
 	unsigned int wants;
@@ -150,7 +170,8 @@ ui_configure(struct ui *ui, const struct ui_setup *setup)
 		shared->chart.charset = setup->charset;
 	ui->setup = *setup;
 	ui->keymap = *setup->keymap;
-	shared->baseline = setup->baseline;
+	shared->baseline =
+		ui->typed.name != NULL ? &ui->typed : setup->baseline;
 	shared->group_of = setup->group_of;
 	shared->group_user = setup->group_user;
 	shared->log_colors = setup->log_colors;
@@ -190,9 +211,10 @@ ui_free(struct ui *ui)
 	}
 	free(ui->choices);
 	list_release(&ui->list);
-	prompt_release(&ui->choice);
+	prompt_release(&ui->find);
 	prompt_release(&ui->search);
 	prompt_release(&ui->filter);
+	prompt_release(&ui->scores);
 	prompt_release(&ui->answer);
 	command_release(&ui->pending);
 	free(ui->question);
@@ -222,6 +244,12 @@ ui_say(struct ui_shared *shared, const char *fmt, ...)
 }
 
 bool
+ui_shows_run(const struct ui_shared *shared, const struct model_run *mr)
+{
+	return !shared->only_marked || ui_is_marked(&shared->marks, mr);
+}
+
+bool
 ui_is_marked(const struct ui_marks *marks, const void *what)
 {
 	for (size_t i = 0; i < marks->n; i++)
@@ -239,6 +267,8 @@ ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks,
 			continue;
 		memmove(marks->v + i, marks->v + i + 1,
 			(--marks->n - i) * sizeof(*marks->v));
+		shared->only_marked = shared->only_marked && marks->n > 0;
+		shared->configured++;
 		return;
 	}
 	if (marks->n == most)
@@ -246,6 +276,7 @@ ui_toggle_mark(struct ui_shared *shared, struct ui_marks *marks,
 		       marks == &shared->marks ? "runs" : "pods");
 	else
 		marks->v[marks->n++] = what;
+	shared->configured++;
 }
 
 char *
@@ -371,31 +402,20 @@ command_release(struct command *command)
 	memset(command, 0, sizeof(*command));
 }
 
-/* The list that has the keys, up to date; NULL: none. */
-static struct list *
-ui_list(struct ui *ui)
-{
-	const struct view_ops *view = ui_view(ui);
-
-	return view->list != NULL
-		       ? view->list(ui->states[ui->view], &ui->shared)
-		       : NULL;
-}
-
-/* Its selection moved. */
+/* The selection of the list that has the keys moved. */
 static void
 ui_list_moved(struct ui *ui)
 {
-	if (ui_view(ui)->moved != NULL)
+	if (ui->overlay == OVERLAY_NONE && ui_view(ui)->moved != NULL)
 		ui_view(ui)->moved(ui->states[ui->view], &ui->shared);
 }
 
-/* Show a view; q leaves the program there, Esc goes to the fleet. */
+/* Show a view; q and Esc go to the fleet from there. */
 static void
 ui_go_to(struct ui *ui, size_t view)
 {
 	ui->view = view;
-	ui->has_before = false;
+	ui->n_trail = 0;
 }
 
 /* A framed place in the middle, cleared; what is inside of the frame. */
@@ -528,25 +548,39 @@ choice_add(struct ui *ui, int id)
 		xpush(ui->choices, ui->n_choices, ui->cap_choices, id);
 }
 
-/* A cell: its key, its name, what it does or is. */
+/* The views that an action works in; nothing where it works in all. */
+static void
+choice_add_where(const struct action_info *info, struct buf *out)
+{
+	for (size_t i = 0; i < UI_VIEW_COUNT; i++)
+		if ((ui_views[i]->places & info->places) != 0)
+			buf_appendf(out, "%s%s", out->len > 0 ? " " : "",
+				    ui_views[i]->name);
+	if (info->places == IN_EVENTS)
+		buf_append_str(out, "events");
+}
+
+/* A cell: its key, its name, what it does or is, and where. */
 static void
 choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 {
 	static const unsigned int styles[] = { STYLE_KEY, STYLE_STRONG,
-					       STYLE_NORMAL };
+					       STYLE_NORMAL, STYLE_DIM };
 	const struct ui *ui = user;
 	const struct model *model = ui->shared.model;
 	const char *name = "a new one";
 	const char *help = "fill a form: variants, metric, blocks, window";
 	int id = ui->choices[row];
 	char label[FMT_LABEL];
-	struct buf keys;
+	struct buf keys, where;
 
 	buf_init(&keys, LIST_CELL_BYTES);
+	buf_init(&where, LIST_CELL_BYTES);
 	if (id < ACTION_COUNT) {
 		name = action_info((enum action)id)->name;
 		help = action_info((enum action)id)->help;
 		keymap_key_names(&ui->keymap, (enum action)id, &keys);
+		choice_add_where(action_info((enum action)id), &where);
 	} else if (id >= RUN_ID) {
 		const struct model_run *mr = model->runs[id - RUN_ID];
 
@@ -561,27 +595,28 @@ choice_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	list_cellf(cell, styles[column], "%s",
 		   column == 0	 ? keys.data
 		   : column == 1 ? name
-				 : help);
+		   : column == 2 ? help
+				 : where.data);
 	buf_release(&keys);
+	buf_release(&where);
 }
 
-/* After the choices or what is typed changed: the best is selected. */
 static void
 choices_fill(struct ui *ui)
 {
 	static const struct list_column columns[] = {
 		{ "key", 11, .drop = 0 },
-		{ "name", 16, .drop = 0 },
+		{ "name", 16, .grow = true, .name = true },
 		{ "what it does", 30, .grow = true },
+		{ "where", 20, .drop = 1, .grow = true },
 	};
 	static const struct list_ops ops = { .columns = columns,
-					     .n_columns = 3,
+					     .n_columns = 4,
 					     .cell = choice_cell,
+					     .best_first = true,
 					     .filtered = 1 };
 
-	ui->list.filter = ui->choice.text;
 	list_fill(&ui->list, &ops, ui, ui->n_choices);
-	ui->list.selected = 0;
 }
 
 static void
@@ -589,18 +624,26 @@ choices_begin(struct ui *ui, enum ui_overlay overlay)
 {
 	ui->n_choices = 0;
 	list_release(&ui->list);
-	prompt_set(&ui->choice, "");
+	prompt_set(&ui->find, "");
 	ui->overlay = overlay;
 }
 
-/* All actions, and in the palette all runs, the newest first. */
+/* All actions, those of the view first; in the palette all runs too, the
+ * newest first. */
 static void
 choices_open(struct ui *ui, enum ui_overlay overlay)
 {
+	unsigned int places = ui_view(ui)->places;
+
 	choices_begin(ui, overlay);
-	for (int i = 1; i < ACTION_COUNT; i++)
-		if (!ui->shared.read_only || !action_is_acting((enum action)i))
-			choice_add(ui, i);
+	for (int i = 1; i < 2 * ACTION_COUNT; i++) {
+		enum action action = (enum action)(i % ACTION_COUNT);
+		bool is_here = (action_info(action)->places & places) != 0;
+
+		if (action != ACTION_NONE && is_here == (i < ACTION_COUNT) &&
+		    (!ui->shared.read_only || !action_is_acting(action)))
+			choice_add(ui, (int)action);
+	}
 	for (size_t i = ui->shared.model->n_runs;
 	     overlay == OVERLAY_PALETTE && i-- > 0;)
 		choice_add(ui, RUN_ID + (int)i);
@@ -672,48 +715,6 @@ choice_take(struct ui *ui)
 		ui->shared.selected = ui->shared.model->runs[id - RUN_ID];
 		ui_action(ui, ACTION_VIEW_RUN);
 	}
-}
-
-static void
-choices_key(struct ui *ui, const struct key *key)
-{
-	enum prompt_result result;
-
-	if (key->code == KEYCODE_MOUSE_PRESS) {
-		if (list_click(&ui->list, key->x, key->y))
-			choice_take(ui);
-		return;
-	}
-	if (!ui->choice.pasting &&
-	    list_act(&ui->list, overlay_list_action(key->code)))
-		return;
-	result = prompt_key(&ui->choice, key->code);
-	if (result == PROMPT_CHANGED)
-		choices_fill(ui);
-	else if (result == PROMPT_DONE)
-		choice_take(ui);
-	else if (result == PROMPT_CANCEL)
-		ui->overlay = OVERLAY_NONE;
-}
-
-static int
-choices_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
-{
-	static const char *const titles[] = {
-		[OVERLAY_HELP] = "Help · type to search · Enter does it",
-		[OVERLAY_PALETTE] = "Go to · type a part of the name",
-		[OVERLAY_BENCH] = "Which bench?",
-	};
-	const int heights[] = { [OVERLAY_HELP] = canvas->height - 4,
-				[OVERLAY_PALETTE] = 18,
-				[OVERLAY_BENCH] = 14 };
-	struct rect r = overlay_box(canvas, PICK_WIDTH, heights[ui->overlay],
-				    titles[ui->overlay]);
-	struct rect line = rect_take_top(&r, 1);
-
-	list_draw(&ui->list, canvas, r);
-	*cursor_y = line.y;
-	return prompt_draw(&ui->choice, canvas, line, "> ");
 }
 
 /* Show what it would run; what is wrong with it stands below its fields. */
@@ -864,8 +865,7 @@ events_fill(struct ui *ui)
 	};
 	static const struct list_ops ops = { .columns = columns,
 					     .n_columns = 3,
-					     .cell = event_cell,
-					     .filtered = 2 };
+					     .cell = event_cell };
 
 	list_fill(&ui->list, &ops, ui, events_add(ui));
 }
@@ -881,6 +881,8 @@ events_title(const struct ui *ui, struct buf *title)
 		{ ACTION_ACKNOWLEDGE, "acknowledge" },
 		{ ACTION_MUTE, ui->setup.alerts->muted ? "unmute" : "mute" },
 		{ ACTION_OPEN, "the run" },
+		{ ACTION_SEARCH, "find" },
+		{ ACTION_BACK, "leaves" },
 	};
 
 	buf_append_str(title, "Alerts and events");
@@ -906,7 +908,7 @@ events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	r = overlay_box(canvas, BOX_WIDTH, canvas->height - 4, title.data);
 	buf_release(&title);
 	events_fill(ui);
-	if (ui->list.n == 0) {
+	if (ui->list.all == 0) {
 		canvas_say(canvas, &r, STYLE_DIM, "Nothing happened yet.");
 		return -1;
 	}
@@ -914,13 +916,148 @@ events_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 	whole = rect_take_bottom(&r, DETAIL_LINES);
 	canvas_fill(canvas, rect_take_top(&whole, 1), STYLE_AXIS, 0x2500);
 	buf_init(&text, EVENT_BYTES);
-	event_say(ui, &ui->events[ui->list.selected], &text);
+	if (list_row(&ui->list) != SIZE_MAX)
+		event_say(ui, &ui->events[list_row(&ui->list)], &text);
 	(void)canvas_fold(canvas, whole, STYLE_NORMAL, buf_str(&text), 0);
 	buf_release(&text);
 	list_draw(&ui->list, canvas, r);
 	(void)canvas_text(canvas, r.x, r.y, STYLE_HEAD,
 			  fmt_zone(ui->shared.now_wall_ms, zone));
 	return -1;
+}
+
+/* The list that has the keys, up to date; NULL: none. */
+static struct list *
+ui_list(struct ui *ui)
+{
+	const struct view_ops *view = ui_view(ui);
+
+	if (ui->overlay == OVERLAY_EVENTS)
+		events_fill(ui);
+	if (ui->overlay != OVERLAY_NONE)
+		return &ui->list;
+	return view->list != NULL
+		       ? view->list(ui->states[ui->view], &ui->shared)
+		       : NULL;
+}
+
+/* What is typed to find a row of a list: it shows those that match. */
+
+/* A click into the list; false: the key is none. */
+static bool
+find_click(struct ui *ui, const struct key *key)
+{
+	struct list *list;
+
+	if (key->code < KEYCODE_MOUSE_PRESS || key->code > KEYCODE_MOUSE_DRAG)
+		return false;
+	list = ui_list(ui);
+	if (list != NULL && key->code == KEYCODE_MOUSE_PRESS &&
+	    (list_click(list, key->x, key->y) ||
+	     list_click_head(list, key->x, key->y)))
+		ui_list_moved(ui);
+	return true;
+}
+
+static enum prompt_result
+find_key(struct ui *ui, const struct key *key)
+{
+	struct list *list = ui_list(ui);
+	enum prompt_result result;
+
+	if (!ui->find.pasting && list != NULL &&
+	    list_act(list, overlay_list_action(key->code))) {
+		ui_list_moved(ui);
+		return PROMPT_MORE;
+	}
+	result = prompt_key(&ui->find, key->code);
+	if (list != NULL &&
+	    (result == PROMPT_CHANGED || result == PROMPT_CANCEL)) {
+		list_filter(list,
+			    result == PROMPT_CHANGED ? ui->find.text : "");
+		ui_list_moved(ui);
+	}
+	return result;
+}
+
+static void
+find_on_key(struct ui *ui, const struct key *key)
+{
+	enum prompt_result result;
+
+	if (find_click(ui, key))
+		return;
+	result = find_key(ui, key);
+	ui->finding = result != PROMPT_DONE && result != PROMPT_CANCEL;
+}
+
+static int
+find_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+{
+	struct rect last = { 1, canvas->height - 1, canvas->width - 2, 1 };
+	const struct list *list = ui_list(ui);
+	int x = prompt_draw(&ui->find, canvas, last, "/");
+	char shown[80] = "";
+
+	if (list != NULL)
+		(void)snprintf(shown, sizeof(shown),
+			       "%zu of %zu · Enter keeps them · Esc shows all",
+			       list->n, list->all);
+	(void)rect_take_left(&last, x + 2 - last.x);
+	canvas_right(canvas, last, STYLE_HINT, str_from(shown));
+	*cursor_y = last.y;
+	return x;
+}
+
+/* / finds a row of a list; where there is none, a run in all of them. */
+static void
+find_open(struct ui *ui)
+{
+	const struct list *list = ui_list(ui);
+
+	if (list == NULL) {
+		choices_open(ui, OVERLAY_PALETTE);
+		return;
+	}
+	prompt_set(&ui->find, list->filter);
+	ui->finding = true;
+}
+
+static void
+choices_key(struct ui *ui, const struct key *key)
+{
+	enum prompt_result result;
+
+	if (find_click(ui, key)) {
+		if (list_click(&ui->list, key->x, key->y))
+			choice_take(ui);
+		return;
+	}
+	result = find_key(ui, key);
+	if (result == PROMPT_DONE)
+		choice_take(ui);
+	else if (result == PROMPT_CANCEL)
+		ui->overlay = OVERLAY_NONE;
+}
+
+static int
+choices_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
+{
+	bool is_help = ui->overlay == OVERLAY_HELP;
+	int height = is_help ? canvas->height - 4 : PICK_HEIGHT;
+	struct rect r, line;
+	char title[120];
+
+	(void)snprintf(title, sizeof(title), "%s%s · type to search · Esc back",
+		       is_help			      ? "Help of "
+		       : ui->overlay == OVERLAY_BENCH ? "Which bench?"
+						      : "Go to",
+		       is_help ? ui_view(ui)->name : "");
+	r = overlay_box(canvas, PICK_WIDTH, height, title);
+	line = rect_take_top(&r, 1);
+	list_draw(&ui->list, canvas, r);
+	*cursor_y = line.y;
+	return prompt_draw(&ui->find, canvas, line, "> ");
 }
 
 /* Open the overlay of that action; false when it has none. */
@@ -936,9 +1073,15 @@ overlay_open(struct ui *ui, enum action action)
 	} else if (action == ACTION_EVENTS) {
 		ui->overlay = OVERLAY_EVENTS;
 		list_release(&ui->list);
-	} else if (action == ACTION_SEARCH && can_search) {
+	} else if (action == ACTION_SEARCH && can_search &&
+		   ui->overlay == OVERLAY_NONE) {
 		ui->overlay = OVERLAY_SEARCH;
 		prompt_set(&ui->search, "");
+	} else if (action == ACTION_SEARCH) {
+		find_open(ui);
+	} else if (action == ACTION_BASELINE) {
+		ui->overlay = OVERLAY_BASELINE;
+		prompt_set(&ui->scores, ui->scores.text);
 	} else if (action == ACTION_FILTER && can_search) {
 		ui->overlay = OVERLAY_FILTER;
 		prompt_set(&ui->filter, "");
@@ -968,20 +1111,23 @@ event_open(struct ui *ui)
 static void
 events_key(struct ui *ui, const struct key *key)
 {
-	enum action action = keymap_find(&ui->keymap, key->code, 0);
+	enum action action = keymap_find(&ui->keymap, key->code, IN_EVENTS);
+	struct list *list = ui_list(ui);
 
 	if (key->code == KEYCODE_WHEEL_UP || key->code == KEYCODE_WHEEL_DOWN)
 		action = overlay_list_action(key->code);
-	if (key->code == KEYCODE_MOUSE_PRESS)
-		(void)list_click(&ui->list, key->x, key->y);
-	if (list_act(&ui->list, action))
+	if (find_click(ui, key) || list_act(list, action))
 		return;
-	if (action == ACTION_QUIT || action == ACTION_BACK ||
-	    action == ACTION_EVENTS)
+	if ((action == ACTION_QUIT || action == ACTION_BACK) &&
+	    list->filter[0] != '\0')
+		list_filter(list, "");
+	else if (action == ACTION_QUIT || action == ACTION_BACK ||
+		 action == ACTION_EVENTS)
 		ui->overlay = OVERLAY_NONE;
 	else if (action == ACTION_OPEN)
 		event_open(ui);
-	else if (action == ACTION_HELP || action == ACTION_PALETTE)
+	else if (action == ACTION_HELP || action == ACTION_PALETTE ||
+		 action == ACTION_SEARCH)
 		(void)overlay_open(ui, action);
 	else if (action == ACTION_ACKNOWLEDGE || action == ACTION_MUTE ||
 		 action == ACTION_QUIT_NOW)
@@ -993,7 +1139,60 @@ events_key(struct ui *ui, const struct key *key)
 static struct prompt *
 search_prompt(struct ui *ui)
 {
-	return ui->overlay == OVERLAY_FILTER ? &ui->filter : &ui->search;
+	return ui->overlay == OVERLAY_FILTER	 ? &ui->filter
+	       : ui->overlay == OVERLAY_BASELINE ? &ui->scores
+						 : &ui->search;
+}
+
+/* Take "name=v1,v2,v3" over; -1 with err. */
+static int
+baseline_parse(struct ui *ui, struct str text, struct err *err)
+{
+	double scores[UI_MAX_SCORES];
+	struct str name, number;
+	size_t n = 0;
+
+	if (!str_next(&text, '=', &name) || str_trim(name).len == 0 ||
+	    str_trim(name).len >= FMT_LABEL || text.len == 0)
+		return err_set(err, ERR_USAGE,
+			       "a baseline is name=v1,v2,v3: its name, and the "
+			       "score of each seed");
+	while (str_next(&text, ',', &number)) {
+		if (n == UI_MAX_SCORES ||
+		    !str_to_double(str_trim(number), &scores[n]) ||
+		    !isfinite(scores[n]) || !(scores[n] > 0))
+			return err_set(err, ERR_USAGE,
+				       n == UI_MAX_SCORES
+					       ? "too many scores at \"%.*s\""
+					       : "\"%.*s\" is no score",
+				       (int)number.len, number.p);
+		n++;
+	}
+	name = str_trim(name);
+	(void)snprintf(ui->typed_name, FMT_LABEL, "%.*s", (int)name.len,
+		       name.p);
+	memcpy(ui->typed_scores, scores, sizeof(scores));
+	ui->typed = (struct ui_baseline){ ui->typed_name, ui->typed_scores, n,
+					  (double)NAN };
+	return 0;
+}
+
+/* The baseline that was typed is what all are compared to; "": none is. */
+static int
+baseline_take(struct ui *ui, const char *text, struct err *err)
+{
+	struct ui_shared *shared = &ui->shared;
+
+	if (text[0] == '\0')
+		ui->typed.name = NULL;
+	else if (baseline_parse(ui, str_from(text), err))
+		return -1;
+	else
+		shared->reference = NULL;
+	shared->baseline =
+		ui->typed.name != NULL ? &ui->typed : ui->setup.baseline;
+	shared->configured++;
+	return 0;
 }
 
 static void
@@ -1004,6 +1203,14 @@ search_key(struct ui *ui, const struct key *key)
 	enum prompt_result result = prompt_key(prompt, key->code);
 	struct err err = { ERR_NONE, "" };
 
+	if (result == PROMPT_DONE && ui->overlay == OVERLAY_BASELINE) {
+		/* A wrong one stays, to be put right. */
+		if (baseline_take(ui, prompt->text, &err))
+			ui_say(&ui->shared, "%s", err.text);
+		else
+			ui->overlay = OVERLAY_NONE;
+		return;
+	}
 	if (result == PROMPT_CANCEL || result == PROMPT_DONE)
 		ui->overlay = OVERLAY_NONE;
 	if (result == PROMPT_DONE &&
@@ -1019,9 +1226,11 @@ search_draw(struct ui *ui, struct canvas *canvas, int *cursor_y)
 
 	*cursor_y = last.y;
 	return prompt_draw(search_prompt(ui), canvas, last,
-			   ui->overlay == OVERLAY_SEARCH
-				   ? "search (PCRE2): "
-				   : "filter (PCRE2, ! inverts, empty: all): ");
+			   ui->overlay == OVERLAY_SEARCH ? "search (PCRE2): "
+			   : ui->overlay == OVERLAY_FILTER
+				   ? "filter (PCRE2, ! inverts, empty: all): "
+				   : "baseline, name=v1,v2,v3 (empty: the "
+				     "configured): ");
 }
 
 /* What a pod asks. */
@@ -1040,7 +1249,7 @@ ui_ask(struct ui *ui, size_t pod, const char *question, bool secret)
 static void
 overlay_next_question(struct ui *ui)
 {
-	if (ui->overlay != OVERLAY_NONE || ui->n_questions == 0)
+	if (ui->overlay != OVERLAY_NONE || ui->finding || ui->n_questions == 0)
 		return;
 	prompt_set(&ui->answer, "");
 	ui->overlay = OVERLAY_QUESTION;
@@ -1112,6 +1321,7 @@ static const struct {
 	[OVERLAY_EVENTS] = { events_key, events_draw },
 	[OVERLAY_SEARCH] = { search_key, search_draw },
 	[OVERLAY_FILTER] = { search_key, search_draw },
+	[OVERLAY_BASELINE] = { search_key, search_draw },
 	[OVERLAY_ASK] = { ask_key, ask_draw },
 	[OVERLAY_QUESTION] = { question_key, question_draw },
 	[OVERLAY_BENCH] = { choices_key, choices_draw },
@@ -1214,6 +1424,23 @@ act_reference(struct ui *ui, enum action action)
 }
 
 static void
+act_only_marked(struct ui *ui, enum action action)
+{
+	struct ui_shared *shared = &ui->shared;
+
+	(void)action;
+	shared->only_marked = !shared->only_marked && shared->marks.n > 0;
+	shared->configured++;
+	if (shared->marks.n == 0)
+		ui_say(shared, "no run is marked; Space marks");
+	else if (shared->only_marked)
+		ui_say(shared, "the %zu marked runs alone; * shows all",
+		       shared->marks.n);
+	else
+		ui_say(shared, "all runs");
+}
+
+static void
 act_charset(struct ui *ui, enum action action)
 {
 	static const char *const names[] = { "braille", "blocks", "ASCII" };
@@ -1255,15 +1482,35 @@ act_step_view(struct ui *ui, enum action action)
 	ui_go_to(ui, (ui->view + by) % UI_VIEW_COUNT);
 }
 
+/* One layer back: a filter, a view, and from the fleet q leaves. */
 static void
 act_back(struct ui *ui, enum action action)
 {
-	if (ui->has_before)
-		ui_go_to(ui, ui->before);
+	struct list *list = ui_list(ui);
+
+	if (list != NULL && list->filter[0] != '\0')
+		list_filter(list, "");
+	else if (ui->n_trail > 0)
+		ui->view = ui->trail[--ui->n_trail];
+	else if (ui->view != 0)
+		ui->view = 0;
 	else if (action == ACTION_QUIT)
 		ui->wants |= UI_WANT_QUIT;
-	else
-		ui->view = 0;
+}
+
+/* From wherever this is; what a pod asks stays. */
+static void
+ui_go_home(struct ui *ui)
+{
+	struct list *list;
+
+	ui_go_to(ui, 0);
+	ui->finding = false;
+	if (ui->overlay != OVERLAY_QUESTION)
+		ui->overlay = OVERLAY_NONE;
+	list = ui_list(ui);
+	if (ui->overlay == OVERLAY_NONE)
+		list_filter(list, "");
 }
 
 /* A key is never without an answer, but where a list just ends. */
@@ -1286,6 +1533,7 @@ ui_act(struct ui *ui, enum action action)
 	} acts[] = {
 		{ ACTION_MARK, act_mark, 0 },
 		{ ACTION_REFERENCE, act_reference, 0 },
+		{ ACTION_ONLY_MARKED, act_only_marked, 0 },
 		{ ACTION_CHARSET, act_charset, 0 },
 		{ ACTION_ACKNOWLEDGE, act_alerts, 0 },
 		{ ACTION_MUTE, act_alerts, 0 },
@@ -1327,14 +1575,29 @@ ui_act(struct ui *ui, enum action action)
 static void
 ui_go_into(struct ui *ui, enum action open)
 {
-	size_t from = ui->view;
+	size_t from = ui->view, n = ui->n_trail;
 
 	ui->shared.go = ACTION_NONE;
 	ui_act(ui, open);
+	if (ui->shared.find != NULL)
+		list_filter(ui_list(ui), ui->shared.find);
+	ui->shared.find = NULL;
 	if (ui->view == from)
 		return;
-	ui->before = from;
-	ui->has_before = true;
+	if (n == UI_VIEW_COUNT)
+		memmove(ui->trail, ui->trail + 1, --n * sizeof(ui->trail[0]));
+	ui->trail[n++] = from;
+	ui->n_trail = n;
+}
+
+static void
+ui_say_order(struct ui *ui, const struct list *list)
+{
+	const char *by = list_sorted_by(list);
+
+	ui_say(&ui->shared, "sorted by %s%s",
+	       by != NULL ? by : "their own order",
+	       list->descending ? ", turned round" : "");
 }
 
 /* The view's own use of an action, or its list's. */
@@ -1348,6 +1611,8 @@ ui_act_view(struct ui *ui, enum action action, struct command *out)
 	if (list == NULL || !list_act(list, action))
 		return false;
 	ui_list_moved(ui);
+	if (action == ACTION_SORT || action == ACTION_SORT_REVERSE)
+		ui_say_order(ui, list);
 	return true;
 }
 
@@ -1488,6 +1753,7 @@ frame_hint_width(const struct ui *ui, enum action action)
 
 	keymap_key_name(&ui->keymap, action, key);
 	if (key[0] == '\0' || (action == ACTION_COPY && !view->copies) ||
+	    (action == ACTION_SORT && view->list == NULL) ||
 	    (action == ACTION_EXPORT && view->export == NULL &&
 	     view->list == NULL) ||
 	    (ui->shared.read_only && action_is_acting(action)))
@@ -1497,7 +1763,7 @@ frame_hint_width(const struct ui *ui, enum action action)
 
 /* "key name" at *x, which goes on; false: it does not fit before `end`. */
 static bool
-frame_draw_hint(const struct ui *ui, struct canvas *canvas, int *x, int end,
+frame_draw_hint(struct ui *ui, struct canvas *canvas, int *x, int end,
 		enum action action)
 {
 	int width = frame_hint_width(ui, action), y = canvas->height - 1;
@@ -1507,6 +1773,9 @@ frame_draw_hint(const struct ui *ui, struct canvas *canvas, int *x, int end,
 		return true;
 	if (*x + width > end)
 		return false;
+	if (ui->n_hints < MAX_HINTS)
+		ui->hints[ui->n_hints++] =
+			(struct ui_hint){ { *x, y, width, 1 }, action };
 	keymap_key_name(&ui->keymap, action, key);
 	*x += canvas_text(canvas, *x, y, STYLE_KEY, key) + 1;
 	*x += canvas_text(canvas, *x, y, STYLE_HINT, action_info(action)->name);
@@ -1519,15 +1788,25 @@ frame_draw_hint(const struct ui *ui, struct canvas *canvas, int *x, int end,
  * the right, where it does not move.
  */
 static void
-frame_draw_hints(const struct ui *ui, struct canvas *canvas)
+frame_draw_hints(struct ui *ui, struct canvas *canvas)
 {
-	static const enum action last[] = { ACTION_PALETTE, ACTION_EVENTS,
-					    ACTION_COPY, ACTION_EXPORT,
+	static const enum action last[] = { ACTION_SEARCH,  ACTION_SORT,
+					    ACTION_PALETTE, ACTION_EVENTS,
+					    ACTION_COPY,    ACTION_EXPORT,
 					    ACTION_NONE };
 	const enum action *const lists[] = { ui_view(ui)->hints, last };
 	int x = 1, end = canvas->width - 1 - frame_hint_width(ui, ACTION_QUIT);
+	const struct list *list = ui_list(ui);
 	int at = end;
 
+	ui->n_hints = 0;
+	if (list != NULL && list->filter[0] != '\0') {
+		x += canvas_textf(canvas, x, canvas->height - 1, STYLE_KEY,
+				  "/%.40s", list->filter);
+		x += canvas_textf(canvas, x, canvas->height - 1, STYLE_HINT,
+				  "  %zu of %zu  ", list->n, list->all);
+		(void)frame_draw_hint(ui, canvas, &x, end, ACTION_BACK);
+	}
 	(void)frame_draw_hint(ui, canvas, &x, end, ACTION_HELP);
 	(void)frame_draw_hint(ui, canvas, &at, canvas->width - 1, ACTION_QUIT);
 	for (size_t i = 0; i < 2; i++)
@@ -1598,6 +1877,25 @@ mouse_part(const struct rect *area, int x)
 	return part < 0 ? 0 : part > 1 ? 1 : part;
 }
 
+/* A click that is no selection; false: it is none. */
+static bool
+mouse_press_button(struct ui *ui, const struct key *key)
+{
+	struct list *list = ui_list(ui);
+
+	for (size_t i = 0; i < ui->n_hints; i++) {
+		if (!rect_has(&ui->hints[i].place, key->x, key->y))
+			continue;
+		ui_action(ui, ui->hints[i].action);
+		return true;
+	}
+	if (list == NULL || !list_click_head(list, key->x, key->y))
+		return false;
+	ui_list_moved(ui);
+	ui_say_order(ui, list);
+	return true;
+}
+
 static bool
 mouse_click(struct ui *ui, const struct key *key)
 {
@@ -1646,6 +1944,8 @@ mouse_press(struct ui *ui, const struct key *key)
 		ui->drag.area = *area;
 		ui->drag.from = ui->drag.to = key->x;
 		ui->shared.chart.cursor = mouse_part(area, key->x);
+	} else if (mouse_press_button(ui, key)) {
+		return;
 	} else if (mouse_click(ui, key)) {
 		ui->drag.kind = DRAG_LIST;
 	}
@@ -1702,17 +2002,29 @@ frame_mouse(struct ui *ui, const struct key *key)
 		mouse_release(ui);
 }
 
-void
-ui_key(struct ui *ui, const struct key *key)
+/* Letters that are pasted where no text is taken are no keys. */
+static bool
+ui_ignores_paste(struct ui *ui, const struct key *key)
+{
+	bool is_mark = key->code == KEYCODE_PASTE_BEGIN ||
+		       key->code == KEYCODE_PASTE_END;
+
+	if (ui->finding ||
+	    (ui->overlay != OVERLAY_NONE && ui->overlay != OVERLAY_EVENTS))
+		return false;
+	if (is_mark)
+		ui->pasting = key->code == KEYCODE_PASTE_BEGIN;
+	if (ui->pasting)
+		ui_say(&ui->shared, "what is pasted here is not typed; / "
+				    "takes text");
+	return is_mark || ui->pasting;
+}
+
+static void
+ui_key_of_view(struct ui *ui, const struct key *key)
 {
 	enum action action;
 
-	ui->stale = ui->asked = true;
-	if (ui->overlay != OVERLAY_NONE) {
-		ui->drag.kind = DRAG_NONE;
-		overlays[ui->overlay].key(ui, key);
-		return;
-	}
 	if (key->code >= KEYCODE_MOUSE_PRESS) {
 		frame_mouse(ui, key);
 		return;
@@ -1725,6 +2037,25 @@ ui_key(struct ui *ui, const struct key *key)
 	action = keymap_find(&ui->keymap, key->code, UINT_MAX);
 	if (action != ACTION_NONE)
 		act_no_use(ui, action);
+}
+
+void
+ui_key(struct ui *ui, const struct key *key)
+{
+	ui->stale = ui->asked = true;
+	if (ui_ignores_paste(ui, key))
+		return;
+	ui->escapes = key->code == 27 ? ui->escapes + 1 : 0;
+	if (ui->finding || ui->overlay != OVERLAY_NONE)
+		ui->drag.kind = DRAG_NONE;
+	if (ui->finding)
+		find_on_key(ui, key);
+	else if (ui->overlay != OVERLAY_NONE)
+		overlays[ui->overlay].key(ui, key);
+	else
+		ui_key_of_view(ui, key);
+	if (ui->escapes >= ESCAPES_HOME)
+		ui_go_home(ui);
 }
 
 void
@@ -1744,4 +2075,6 @@ ui_draw(struct ui *ui, struct canvas *canvas, int *cursor_x, int *cursor_y)
 	frame_draw(ui, canvas);
 	if (ui->overlay != OVERLAY_NONE)
 		*cursor_x = overlays[ui->overlay].draw(ui, canvas, cursor_y);
+	if (ui->finding)
+		*cursor_x = find_draw(ui, canvas, cursor_y);
 }

@@ -42,6 +42,7 @@ struct chart_settings {
 };
 
 #define UI_MAX_MARKS	 8
+#define UI_MAX_SCORES	 64 /* of a baseline that is typed */
 #define UI_MAX_POD_MARKS 64
 #define UI_MAX_AREAS	 16
 
@@ -72,11 +73,13 @@ struct ui_shared {
 	struct ui_marks marks;		   /* struct model_run */
 	struct ui_marks pod_marks;	   /* names, as the model has them */
 	const struct model_run *reference; /* NULL: none */
+	bool only_marked;		   /* are shown in lists of runs */
 	struct chart_settings chart;
 	bool read_only;
 	bool log_colors; /* those that a log asks for are shown */
 	int64_t now_wall_ms, now_mono_ms;
-	enum action go; /* a view asks for another; the frame clears it */
+	enum action go;	  /* a view asks for another; the frame clears it */
+	const char *find; /* what its list shows then; NULL: as it was */
 	struct rect areas[UI_MAX_AREAS]; /* of charts, as drawn last */
 	size_t n_areas;
 	char said[240]; /* status line, sanitised by the canvas */
@@ -132,6 +135,8 @@ extern const struct view_ops view_fleet, view_run, view_board, view_compare,
 const struct track *ui_caps(const struct ui_shared *shared);
 /* The key of a run's group on the board; the caller frees it. */
 char *ui_group_of(const struct ui_shared *shared, const struct model_run *mr);
+/* Whether lists show a run: all, or the marked alone. */
+bool ui_shows_run(const struct ui_shared *shared, const struct model_run *mr);
 /* Set the status line. */
 void ui_say(struct ui_shared *shared, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -139,7 +139,7 @@ static struct list *
 bench_list(void *state, struct ui_shared *shared)
 {
 	static const struct list_column columns[] = {
-		{ "BENCH", 18, .grow = true },
+		{ "BENCH", 18, .grow = true, .name = true },
 		{ "STATE", 11, .drop = 0 },
 		{ "BEGAN UTC", 11, .drop = 2 },
 		{ "COST $", 7, 3, FMT_NUMBER, .decimals = 2 },
@@ -156,7 +156,7 @@ bench_list(void *state, struct ui_shared *shared)
 	view->model = shared->model;
 	list_fill(&view->list, &ops, view, shared->model->n_benches);
 	row = list_row(&view->list);
-	if (row != SIZE_MAX &&
+	if (row != SIZE_MAX && !list_is_ordered(&view->list) &&
 	    (before == 0 || (row > before && benches[row].is_plan &&
 			     strcmp(benches[0].name, benches[row].name) == 0)))
 		list_select(&view->list, 0);
@@ -218,9 +218,9 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct bench *view = state;
 	struct list *list = bench_list(state, shared);
 	const struct model_bench *bench = bench_of(view);
-	int rows = int_min((int)list->n + 3, int_max(r.h / 4, 5));
+	int rows = int_min((int)list->all + 3, int_max(r.h / 4, 5));
 
-	if (bench == NULL) {
+	if (list->all == 0) {
 		panel_empty(
 			canvas, r,
 			"No benches yet.\n"
@@ -236,7 +236,8 @@ bench_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	view->shown = list->id;
 	list_draw(list, canvas,
 		  canvas_box(canvas, rect_take_top(&r, rows), "Benches"));
-	draw_bench(view, bench, canvas, r);
+	if (bench != NULL)
+		draw_bench(view, bench, canvas, r);
 }
 
 /* Start the plan, or pick one where none is selected. */

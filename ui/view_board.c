@@ -45,13 +45,12 @@ enum board_column {
 
 struct board_view {
 	struct list list;
+	const struct ui_shared *shared; /* of the last fill; borrowed */
 	struct board board;
 	bool has_board;
 	uint64_t generation;	 /* of the model, when it was computed */
 	unsigned int configured; /* what it was computed by */
 	int64_t computed_at_ms;
-	struct list_column columns[COLUMN_COUNT]; /* those that are shown */
-	struct list_ops ops;
 	struct chart_metric asked, ranked_by; /* when it was computed */
 	struct board_line *lines;	      /* owned */
 	size_t n_lines, cap_lines;
@@ -60,7 +59,7 @@ struct board_view {
 
 static const struct list_column board_columns[COLUMN_COUNT] = {
 	[COLUMN_RANK] = { "#", 2, 0, FMT_NUMBER, .decimals = 0 },
-	[COLUMN_RECIPE] = { "RECIPE / seed", 16, .grow = true },
+	[COLUMN_RECIPE] = { "RECIPE / seed", 16, .grow = true, .name = true },
 	[COLUMN_N] = { "n", 2, 0, FMT_NUMBER, .decimals = 0 },
 	[COLUMN_SCORE] = { "MEAN", 9, 0, FMT_NUMBER, .decimals = 5 },
 	[COLUMN_SD] = { "±sd", 8, 0, FMT_NUMBER, .decimals = 5 },
@@ -194,9 +193,28 @@ group_cell(const struct board_view *view, size_t line, size_t column,
 	}
 }
 
-static void
-seed_cell(const struct board_row *row, size_t column, struct list_cell *cell)
+/* The model's run of a line; NULL for a group, and for none. */
+static const struct model_run *
+run_of_line(const struct board_view *view, const struct ui_shared *shared,
+	    size_t i)
 {
+	const struct board_row *row;
+
+	if (i == SIZE_MAX || view->lines[i].row == SIZE_MAX)
+		return NULL;
+	row = view->board.rows[view->lines[i].row];
+	for (i = 0; i < shared->model->n_runs; i++)
+		if (strcmp(shared->model->runs[i]->path, row->path) == 0 &&
+		    shared->model->runs[i]->run.run_index == row->run.run_index)
+			return shared->model->runs[i];
+	return NULL;
+}
+
+static void
+seed_cell(const struct board_view *view, size_t line, size_t column,
+	  struct list_cell *cell)
+{
+	const struct board_row *row = view->board.rows[view->lines[line].row];
 	const struct run *run = &row->run;
 	const double numbers[COLUMN_COUNT] = {
 		[COLUMN_SCORE] = row->score,
@@ -214,7 +232,11 @@ seed_cell(const struct board_row *row, size_t column, struct list_cell *cell)
 	    column == COLUMN_SD || column == COLUMN_DELTA || column == COLUMN_P)
 		cell->is_blank = true;
 	else if (column == COLUMN_RECIPE)
-		list_cellf(cell, STYLE_NORMAL, "   seed %s",
+		list_cellf(cell, STYLE_NORMAL, " %s seed %s",
+			   ui_is_marked(&view->shared->marks,
+					run_of_line(view, view->shared, line))
+				   ? "+"
+				   : " ",
 			   fmt_number(run->seed, 0, seed));
 	else if (column == COLUMN_CAPS)
 		caps_cell(row->caps, cell);
@@ -237,7 +259,7 @@ line_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 	if (view->lines[i].row == SIZE_MAX)
 		group_cell(view, i, column, cell);
 	else
-		seed_cell(view->board.rows[view->lines[i].row], column, cell);
+		seed_cell(view, i, column, cell);
 }
 
 static uint64_t
@@ -253,6 +275,17 @@ line_id(void *user, size_t i)
 	return str_hash(str_from(row->path)) + 1 + row->run.run_index;
 }
 
+/* A seed stays below its group. */
+static size_t
+line_parent(void *user, size_t i)
+{
+	const struct board_view *view = user;
+
+	while (view->lines[i].row != SIZE_MAX)
+		i--;
+	return i;
+}
+
 /* The groups as they are ranked, and the runs of the unfolded one. */
 static void
 fill_lines(struct board_view *view)
@@ -261,7 +294,7 @@ fill_lines(struct board_view *view)
 					     .n_columns = COLUMN_COUNT,
 					     .cell = line_cell,
 					     .id = line_id,
-					     .filtered = COLUMN_RECIPE };
+					     .parent = line_parent };
 
 	view->n_lines = 0;
 	for (size_t i = 0; i < view->board.n_groups; i++) {
@@ -275,10 +308,7 @@ fill_lines(struct board_view *view)
 			xpush(view->lines, view->n_lines, view->cap_lines,
 			      (struct board_line){ g, group->rows[k] });
 	}
-	list_hide_empty(&ops, view, view->n_lines, view->columns);
-	view->ops = ops;
-	view->ops.columns = view->columns;
-	list_fill(&view->list, &view->ops, view, view->n_lines);
+	list_fill(&view->list, &ops, view, view->n_lines);
 }
 
 /* Of the column of that name, in the order of its marks. */
@@ -569,8 +599,11 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	}
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
-		char *key = ui_group_of(shared, mr);
+		char *key;
 
+		if (!ui_shows_run(shared, mr))
+			continue;
+		key = ui_group_of(shared, mr);
 		(void)board_add(&view->board, mr->path, key, NULL, &mr->run);
 		free(key);
 	}
@@ -579,7 +612,10 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 				 baseline->n_bpb);
 		view->board.nats_per_bpb = baseline->nats_per_bpb;
 		against = xstrdup(baseline->name);
-	} else if (shared->reference != NULL) {
+	}
+	/* What a key chose comes before what is configured. */
+	if (shared->reference != NULL) {
+		free(against);
 		against = ui_group_of(shared, shared->reference);
 	}
 	/* A name that no group has is no baseline: nothing is judged then. */
@@ -599,6 +635,7 @@ board_list(void *state, struct ui_shared *shared)
 	struct board_view *view = state;
 	int64_t age_ms = shared->now_mono_ms - view->computed_at_ms;
 
+	view->shared = shared;
 	if (!view->has_board || view->configured != shared->configured ||
 	    !plot_is_metric(&view->asked, &shared->chart.metric) ||
 	    (view->generation != shared->model->generation &&
@@ -628,6 +665,15 @@ board_box(const struct board_view *view, const struct ui_shared *shared,
 			  hint);
 }
 
+/* The group of the selected line, SIZE_MAX: none is selected. */
+static size_t
+selected_group(const struct board_view *view)
+{
+	size_t line = list_row(&view->list);
+
+	return line != SIZE_MAX ? view->lines[line].group : SIZE_MAX;
+}
+
 static void
 board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect r)
@@ -655,32 +701,44 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		/* A line a group, the axis and the frame; or nothing. */
 		spread = spread > 0 ? int_min(spread + 3, over) : 0;
 	}
-	group = view->lines[list_row(&view->list)].group;
+	group = selected_group(view);
 	table = rect_take_top(&r, height);
-	if (spread > 0)
+	if (spread > 0 && group != SIZE_MAX)
 		draw_spread(&view->board, group, canvas,
 			    rect_take_top(&r, spread));
 	list_draw(&view->list, canvas, board_box(view, shared, canvas, table));
-	if (details > 0)
+	if (details > 0 && group != SIZE_MAX)
 		draw_verdict(&view->board, group, canvas,
 			     canvas_box(canvas, r, "Verdict"));
 }
 
-/* The model's run of the selected line; NULL for a group. */
 static const struct model_run *
 selected_run(const struct board_view *view, const struct ui_shared *shared)
 {
-	size_t i = list_row(&view->list);
-	const struct board_row *row;
+	return run_of_line(view, shared, list_row(&view->list));
+}
 
-	if (i == SIZE_MAX || view->lines[i].row == SIZE_MAX)
-		return NULL;
-	row = view->board.rows[view->lines[i].row];
-	for (i = 0; i < shared->model->n_runs; i++)
-		if (strcmp(shared->model->runs[i]->path, row->path) == 0 &&
-		    shared->model->runs[i]->run.run_index == row->run.run_index)
-			return shared->model->runs[i];
-	return NULL;
+/* Mark all runs of the group, or none of them any more. */
+static void
+mark_group(const struct board_view *view, struct ui_shared *shared)
+{
+	const struct board_group *group =
+		&view->board.groups[selected_group(view)];
+	size_t before = shared->marks.n;
+
+	for (int pass = 0; pass < 2 && shared->marks.n == before; pass++) {
+		for (size_t i = 0; i < shared->model->n_runs; i++) {
+			const struct model_run *mr = shared->model->runs[i];
+			char *key = ui_group_of(shared, mr);
+
+			if (strcmp(key, group->key) == 0 &&
+			    ui_is_marked(&shared->marks, mr) == (pass == 1))
+				ui_toggle_mark(shared, &shared->marks, mr,
+					       UI_MAX_MARKS);
+			free(key);
+		}
+	}
+	ui_say(shared, "%zu runs are marked", shared->marks.n);
 }
 
 /* Unfold the group, fold it again, or open the seed's run. */
@@ -688,8 +746,8 @@ static void
 open_line(struct board_view *view, struct ui_shared *shared)
 {
 	const struct model_run *mr = selected_run(view, shared);
-	size_t g = view->lines[list_row(&view->list)].group;
-	const struct board_group *group = &view->board.groups[g];
+	const struct board_group *group =
+		&view->board.groups[selected_group(view)];
 	bool was_unfolded = is_unfolded(view, group);
 
 	if (mr != NULL) {
@@ -706,8 +764,8 @@ open_line(struct board_view *view, struct ui_shared *shared)
 static void
 set_reference(struct board_view *view, struct ui_shared *shared)
 {
-	size_t g = view->lines[list_row(&view->list)].group;
-	const struct board_group *group = &view->board.groups[g];
+	const struct board_group *group =
+		&view->board.groups[selected_group(view)];
 
 	for (size_t i = 0; i < shared->model->n_runs; i++) {
 		const struct model_run *mr = shared->model->runs[i];
@@ -754,12 +812,14 @@ board_act(void *state, struct ui_shared *shared, enum action action,
 	struct board_view *view = state;
 
 	(void)out;
-	if (view->n_lines == 0)
+	if (selected_group(view) == SIZE_MAX)
 		return false;
 	if (action == ACTION_OPEN || action == ACTION_RIGHT)
 		open_line(view, shared);
 	else if (action == ACTION_REFERENCE)
 		set_reference(view, shared);
+	else if (action == ACTION_MARK && selected_run(view, shared) == NULL)
+		mark_group(view, shared);
 	else
 		return next_score(shared, action);
 	return true;
@@ -782,8 +842,9 @@ const struct view_ops view_board = {
 	.state_size = sizeof(struct board_view),
 	.places = IN_RUNS | IN_CHARTS,
 	.watches = MODEL_RUNS,
-	.hints = (const enum action[]){ ACTION_OPEN, ACTION_REFERENCE,
-					ACTION_METRIC_NEXT, ACTION_VIEW_LOGS,
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK,
+					ACTION_REFERENCE, ACTION_METRIC_NEXT,
+					ACTION_BASELINE, ACTION_ONLY_MARKED,
 					ACTION_NONE },
 	.draw = board_draw,
 	.act = board_act,

@@ -24,8 +24,6 @@ struct compare {
 	struct list list;
 	struct plot_request request; /* of the runs at the last fill */
 	struct ui_shared *shared;    /* of the last fill; borrowed */
-	struct list_column *columns; /* owned; those that are shown */
-	struct list_ops ops;
 };
 
 /*
@@ -231,7 +229,7 @@ enum compare_column {
 
 static const struct list_column compare_columns[COMPARE_COLUMNS] = {
 	[COMPARE_SYMBOL] = { "", 1, .drop = 0 },
-	[COMPARE_RUN] = { "RUN", 18, .grow = true },
+	[COMPARE_RUN] = { "RUN", 18, .grow = true, .name = true },
 	[COMPARE_STEP] = { "STEP", 7, 3, FMT_GROUPED, .decimals = 0 },
 	[COMPARE_MS] = { "ms/step", 8, 0, FMT_NUMBER, .decimals = 2 },
 	[COMPARE_GAP] = { "gap now ±se", 16, 0, FMT_NUMBER, .decimals = 0 },
@@ -419,7 +417,7 @@ compare_list(void *state, struct ui_shared *shared)
 	static const struct list_ops ops = { .columns = compare_columns,
 					     .n_columns = COMPARE_COLUMNS,
 					     .cell = compare_cell,
-					     .filtered = COMPARE_RUN };
+					     .swatch = true };
 	struct compare *compare = state;
 
 	compare->shared = shared;
@@ -431,15 +429,7 @@ compare_list(void *state, struct ui_shared *shared)
 		compare->request.metric =
 			plot_metric_of(base_run(shared), shared->chart.metric);
 	plot_request_settle(&compare->request, shared);
-	if (compare->columns == NULL)
-		compare->columns =
-			xcalloc(COMPARE_COLUMNS, sizeof(*compare->columns));
-	list_hide_empty(&ops, compare, compare->request.n_runs,
-			compare->columns);
-	compare->ops = ops;
-	compare->ops.columns = compare->columns;
-	list_fill(&compare->list, &compare->ops, compare,
-		  compare->request.n_runs);
+	list_fill(&compare->list, &ops, compare, compare->request.n_runs);
 	return &compare->list;
 }
 
@@ -452,14 +442,14 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct rect table, line;
 	char why[200];
 
-	if (list->n < 2) {
+	if (list->all < 2) {
 		panel_empty(canvas, r,
 			    "Nothing to compare yet.\n"
 			    "Mark runs with Space in the fleet, set a "
 			    "reference with R.");
 		return;
 	}
-	table = rect_take_top(&r, int_min((int)list->n + 1, r.h / 3));
+	table = rect_take_top(&r, int_min((int)list->all + 1, r.h / 3));
 	line = rect_take_top(&r, 1);
 	table.x = ++line.x;
 	table.w = line.w -= 2;
@@ -476,15 +466,15 @@ static bool
 compare_act(void *state, struct ui_shared *shared, enum action action,
 	    struct command *out)
 {
-	(void)state;
-	(void)out;
-	return ui_chart_act(shared, action);
-}
+	size_t row = list_row(state);
 
-static void
-compare_release(void *state)
-{
-	free(((struct compare *)state)->columns);
+	(void)out;
+	if (action == ACTION_OPEN && row != SIZE_MAX) {
+		shared->selected = ((struct compare *)state)->request.runs[row];
+		shared->go = ACTION_VIEW_RUN;
+		return true;
+	}
+	return ui_chart_act(shared, action);
 }
 
 const struct view_ops view_compare = {
@@ -499,5 +489,4 @@ const struct view_ops view_compare = {
 	.draw = compare_draw,
 	.act = compare_act,
 	.list = compare_list,
-	.release = compare_release,
 };

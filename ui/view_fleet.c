@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xalloc.h"
 #include "model/forecast.h"
@@ -21,11 +22,11 @@ struct fleet {
 	struct fleet_row *rows; /* owned; in the model's order */
 	size_t cap_rows;
 	const struct ui_shared *shared; /* of the last fill; borrowed */
-	struct list_column *columns;	/* owned; those that are shown */
-	struct list_ops ops;		/* with these */
+	struct plot_request drawn;	/* the runs of the charts then */
 };
 
 enum fleet_column {
+	FLEET_MARK,
 	FLEET_SYMBOL,
 	FLEET_POD,
 	FLEET_RUN,
@@ -47,9 +48,10 @@ enum fleet_column {
 };
 
 static const struct list_column fleet_columns[FLEET_COLUMNS] = {
-	[FLEET_SYMBOL] = { "", 2, .drop = 0 },
-	[FLEET_POD] = { "POD", 9, .drop = 8 },
-	[FLEET_RUN] = { "RUN", 14, .grow = true },
+	[FLEET_MARK] = { "", 1, .drop = 0 },
+	[FLEET_SYMBOL] = { "", 1, .drop = 0 },
+	[FLEET_POD] = { "POD", 8, .drop = 8, .same_goes = true },
+	[FLEET_RUN] = { "RUN", 14, .grow = true, .name = true },
 	[FLEET_SEED] = { "SEED", 5, 0, FMT_NUMBER, .decimals = 0 },
 	[FLEET_STEP] = { "STEP", 6, 6, FMT_STEPS, .descending = true },
 	[FLEET_MS] = { "ms/step", 8, 7, FMT_NUMBER, .decimals = 1 },
@@ -86,18 +88,28 @@ reference_score(const struct ui_shared *shared)
 	return sum / (double)shared->baseline->n_bpb;
 }
 
+/* How the run's curve looks in the chart; else whether it alerts. */
 static void
-symbol_cell(const struct ui_shared *shared, const struct model_run *mr,
-	    struct list_cell *cell)
+mark_cell(const struct fleet *fleet, const struct model_run *mr,
+	  struct list_cell *cell)
 {
+	const struct ui_shared *shared = fleet->shared;
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
-	const char *mark = ui_is_marked(&shared->marks, mr)	   ? "+"
-			   : mr == shared->reference		   ? "◆"
-			   : alert != NULL && !alert->acknowledged ? "!"
-								   : " ";
-	struct run_state state = run_state_of(shared, mr);
+	unsigned int line = 0;
 
-	list_cellf(cell, theme_fact(state.style), "%s%s", mark, state.symbol);
+	while (line < fleet->drawn.n_runs && fleet->drawn.runs[line] != mr)
+		line++;
+	bool is_drawn = line < fleet->drawn.n_runs;
+
+	if (mr == shared->reference)
+		list_cellf(cell, STYLE_REFERENCE, "◆");
+	else
+		list_cellf(cell, is_drawn ? theme_series(line) : STYLE_WARN,
+			   "%s",
+			   ui_is_marked(&shared->marks, mr)	   ? "+"
+			   : alert != NULL && !alert->acknowledged ? "!"
+			   : is_drawn				   ? "━"
+								   : "");
 }
 
 /* The score that a run has or will have. */
@@ -172,9 +184,8 @@ own_cell(const struct ui_shared *shared, const struct run *run,
 	 struct list_cell *cell)
 {
 	const struct chart_metric *chosen = &shared->chart.metric;
-	bool is_chosen = chosen->id == PLOT_OWN;
 	const struct run_series *own =
-		is_chosen ? plot_own_series(run, chosen->own)
+		chosen->id == PLOT_OWN ? plot_own_series(run, chosen->own)
 		: run_has(run->last_train_loss) ||
 				run_has(run->last_val_loss) ||
 				run_has(run->last_val_bpb)
@@ -183,10 +194,8 @@ own_cell(const struct ui_shared *shared, const struct run *run,
 
 	if (own == NULL)
 		return;
+	list_cellf(cell, STYLE_NORMAL, "%.12s %.5g", own->name, own->last);
 	cell->number = own->last;
-	if (!is_chosen)
-		list_cellf(cell, STYLE_NORMAL, "%.12s %.5g", own->name,
-			   own->last);
 }
 
 static void
@@ -213,14 +222,17 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 	struct run_state state;
 	char text[FMT_LABEL];
 
-	if (column == FLEET_SYMBOL) {
-		symbol_cell(shared, mr, cell);
+	if (column == FLEET_MARK) {
+		mark_cell(fleet, mr, cell);
+	} else if (column == FLEET_SYMBOL) {
+		state = run_state_of(shared, mr);
+		list_cellf(cell, theme_fact(state.style), "%s", state.symbol);
 	} else if (column == FLEET_POD) {
 		cell->number = (double)mr->pod;
 		list_cellf(cell, STYLE_NORMAL, "%s",
 			   model_pod_name(model, mr->pod));
 	} else if (column == FLEET_RUN) {
-		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr, text));
+		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_name(mr));
 	} else if (column == FLEET_MS) {
 		ms_cell(shared, mr, cell);
 	} else if (column == FLEET_TOK) {
@@ -260,6 +272,14 @@ fleet_rank(void *user, size_t row)
 	return (double)(2 * model->n_runs - row);
 }
 
+static bool
+fleet_has(void *user, size_t row)
+{
+	const struct fleet *fleet = user;
+
+	return ui_shows_run(fleet->shared, fleet->rows[row].mr);
+}
+
 /* Take the runs as the model has them now; the selected one stays it. */
 static void
 fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
@@ -268,11 +288,14 @@ fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 					     .n_columns = FLEET_COLUMNS,
 					     .cell = fleet_cell,
 					     .rank = fleet_rank,
+					     .has = fleet_has,
 					     .sorts = fleet_sorts,
-					     .filtered = FLEET_RUN };
+					     .swatch = true };
 	const struct model *model = shared->model;
 
 	fleet->shared = shared;
+	fleet->drawn = (struct plot_request){ .n_runs = 0 };
+	plot_request_runs(&fleet->drawn, shared);
 	if (fleet->cap_rows < model->n_runs) {
 		fleet->cap_rows = model->n_runs + 16;
 		fleet->rows = xreallocarray(fleet->rows, fleet->cap_rows,
@@ -284,15 +307,7 @@ fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 			     ui_caps(shared)->cap_train_s,
 			     &fleet->rows[i].forecast);
 	}
-	if (fleet->columns == NULL)
-		fleet->columns =
-			xcalloc(FLEET_COLUMNS, sizeof(*fleet->columns));
-	list_hide_empty(&ops, fleet, model->n_runs, fleet->columns);
-	if (shared->chart.metric.id == PLOT_OWN)
-		fleet->columns[FLEET_OWN].title = shared->chart.metric.own;
-	fleet->ops = ops;
-	fleet->ops.columns = fleet->columns;
-	list_fill(&fleet->list, &fleet->ops, fleet, model->n_runs);
+	list_fill(&fleet->list, &ops, fleet, model->n_runs);
 	for (size_t i = 0; i < model->n_runs; i++)
 		if (model->runs[i] == shared->selected)
 			list_select(&fleet->list, i);
@@ -375,8 +390,9 @@ draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 						  : r.h >= 14 ? 3
 							      : 0);
 
-	list_draw(&fleet->list, canvas,
-		  rect_take_top(&r, int_min((int)fleet->list.n + 1, r.h / 2)));
+	list_draw(
+		&fleet->list, canvas,
+		rect_take_top(&r, int_min((int)fleet->list.all + 1, r.h / 2)));
 	draw_chart(shared, canvas, r, &shared->chart.metric, true);
 	budget.x++;
 	budget.w -= 2;
@@ -387,11 +403,12 @@ draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 static void
 draw_runs(struct fleet *fleet, struct canvas *canvas, struct rect *r, int most)
 {
-	int lines = int_min((int)fleet->list.n + 3, most);
+	int lines = int_min((int)fleet->list.all + 3, most);
 
 	list_draw(&fleet->list, canvas,
-		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu)",
-			     fleet->list.n));
+		  canvas_box(canvas, rect_take_top(r, lines), "Runs (%zu%s)",
+			     fleet->list.n,
+			     fleet->list.n < fleet->list.all ? " shown" : ""));
 }
 
 /* A box named for what is in it, and the selected run. */
@@ -463,7 +480,7 @@ fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct fleet *fleet = state;
 
 	fleet_fill(fleet, shared);
-	if (fleet->list.n == 0)
+	if (fleet->list.all == 0)
 		panel_empty(canvas, rect,
 			    shared->model->n_pods > 0 ? no_runs : no_pods);
 	else if (rect.w >= 170 && rect.h >= 50)
@@ -479,7 +496,7 @@ fleet_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 static struct list *
 fleet_list(void *state, struct ui_shared *shared)
 {
-	(void)shared;
+	fleet_fill(state, shared);
 	return state;
 }
 
@@ -518,17 +535,30 @@ fleet_act(void *state, struct ui_shared *shared, enum action action,
 	return true;
 }
 
+/* A name, as RFC 4180 has it where it could be taken for more cells. */
+static void
+add_csv_text(struct buf *out, const char *text)
+{
+	bool is_plain = strpbrk(text, ",\"\r\n") == NULL;
+
+	if (!is_plain)
+		buf_append_char(out, '"');
+	for (; *text != '\0'; text++)
+		buf_appendf(out, *text == '"' ? "\"%c" : "%c", *text);
+	if (!is_plain)
+		buf_append_char(out, '"');
+}
+
 /* The rows in their order as CSV, numbers in full. */
 static const char *
 fleet_export(void *state, struct ui_shared *shared, struct buf *out)
 {
 	const struct fleet *fleet = state;
 	const struct model *model = shared->model;
-	char name[FMT_LABEL];
 
 	buf_append_str(out, "pod,run,seed,status,steps,ms_per_step,tok_s,"
 			    "last_val_bpb,final_bpb,train_s,eval_s,"
-			    "artifact_bytes\n");
+			    "artifact_bytes,file\n");
 	for (size_t i = 0; i < fleet->list.n; i++) {
 		const struct model_run *mr = model->runs[fleet->list.order[i]];
 		const struct run *run = &mr->run;
@@ -541,8 +571,9 @@ fleet_export(void *state, struct ui_shared *shared, struct buf *out)
 					   run->eval_s,
 					   run->artifact_bytes };
 
-		buf_appendf(out, "%s,%s,", model_pod_name(model, mr->pod),
-			    plot_run_name(mr, name));
+		buf_appendf(out, "%s,", model_pod_name(model, mr->pod));
+		add_csv_text(out, plot_run_name(mr));
+		buf_append_char(out, ',');
 		if (run_has(run->seed))
 			buf_appendf(out, "%.0f", run->seed);
 		buf_appendf(out, ",%s", run_status_name(run->status));
@@ -552,6 +583,8 @@ fleet_export(void *state, struct ui_shared *shared, struct buf *out)
 			if (run_has(numbers[k]))
 				buf_appendf(out, "%.10g", numbers[k]);
 		}
+		buf_append_char(out, ',');
+		add_csv_text(out, mr->path);
 		buf_append_char(out, '\n');
 	}
 	return "csv";
@@ -561,7 +594,6 @@ static void
 fleet_release(void *state)
 {
 	free(((struct fleet *)state)->rows);
-	free(((struct fleet *)state)->columns);
 }
 
 const struct view_ops view_fleet = {
@@ -572,9 +604,8 @@ const struct view_ops view_fleet = {
 	.watches = MODEL_PODS | MODEL_RUNS | MODEL_SAMPLES | MODEL_LOGS,
 	.copies = true,
 	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK,
-					ACTION_REFERENCE, ACTION_SORT,
-					ACTION_VIEW_LOGS, ACTION_METRIC_NEXT,
-					ACTION_NONE },
+					ACTION_REFERENCE, ACTION_VIEW_LOGS,
+					ACTION_METRIC_NEXT, ACTION_NONE },
 	.draw = fleet_draw,
 	.act = fleet_act,
 	.list = fleet_list,

@@ -52,7 +52,7 @@ struct harness {
 enum run_column { RUN_NAME, RUN_STATE, RUN_BEST, RUN_GAIN, RUN_DOUBT };
 
 static const struct list_column run_columns[] = {
-	[RUN_NAME] = { "RUN", 24, .grow = true },
+	[RUN_NAME] = { "RUN", 24, .grow = true, .name = true },
 	[RUN_STATE] = { "STATE", 24, .drop = 0 },
 	[RUN_BEST] = { "VERIFIED", 11, 0, FMT_NUMBER, .decimals = 0 },
 	[RUN_GAIN] = { "on base", 9, 1, FMT_NUMBER, .decimals = 0 },
@@ -285,7 +285,6 @@ static const struct list_ops iteration_ops = {
 	.columns = iteration_columns,
 	.n_columns = COLUMNS(iteration_columns),
 	.cell = iteration_cell,
-	.filtered = IT_NOTE,
 };
 
 /* The iteration under way; of a run that is over its best, else its last. */
@@ -305,12 +304,13 @@ follow_iterations(struct harness *h)
 {
 	size_t shown = list_row(&h->runs) + 1;
 
-	if (h->of_run == shown && h->followed < h->iterations.n &&
+	if (h->of_run == shown && h->followed < h->iterations.all &&
 	    list_row(&h->iterations) != h->followed)
 		return;
 	h->of_run = shown;
-	h->followed = h->iterations.n > 0 ? natural_iteration(h->pick.run) : 0;
-	if (h->iterations.n > 0)
+	h->followed =
+		h->iterations.all > 0 ? natural_iteration(h->pick.run) : 0;
+	if (h->iterations.all > 0)
 		list_select(&h->iterations, h->followed);
 }
 
@@ -347,7 +347,7 @@ harness_list(void *state, struct ui_shared *shared)
 	list_fill(&h->iterations, &iteration_ops, h,
 		  h->pick.run != NULL ? h->pick.run->n_iterations : 0);
 	follow_iterations(h);
-	if (h->iterations.n > 0)
+	if (list_row(&h->iterations) != SIZE_MAX)
 		h->pick.it = &h->pick.run->iterations[list_row(&h->iterations)];
 	if (h->pick.run != NULL && h->detail >= detail_count(&h->pick))
 		h->detail = DETAIL_CASES;
@@ -839,7 +839,7 @@ static void
 draw_run(struct harness *h, struct canvas *canvas, struct rect r)
 {
 	int room = r.h > 20 ? r.h - MIN_CHART_HEIGHT : r.h;
-	int rows = int_min((int)h->iterations.n + 1, room / 2);
+	int rows = int_min((int)h->iterations.all + 1, room / 2);
 	struct rect words = r;
 
 	if (h->focus == FOCUS_TEXT) {
@@ -866,7 +866,7 @@ harness_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct harness *h = state;
 
 	(void)harness_list(state, shared);
-	if (h->runs.n == 0) {
+	if (h->runs.all == 0) {
 		panel_empty(
 			canvas, r,
 			"No HarnessGym runs are followed here yet.\n"
@@ -876,7 +876,7 @@ harness_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		return;
 	}
 	draw_table(h, canvas,
-		   rect_take_top(&r, int_min((int)h->runs.n + 1,
+		   rect_take_top(&r, int_min((int)h->runs.all + 1,
 					     int_max(r.h / 4, 3))),
 		   FOCUS_RUNS);
 	(void)rect_take_top(&r, 1);
@@ -884,7 +884,8 @@ harness_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		return;
 	if (h->pick.run != NULL)
 		draw_run(h, canvas, r);
-	else if (h->pick.place->read && h->pick.place->is_compare)
+	else if (h->pick.place != NULL && h->pick.place->read &&
+		 h->pick.place->is_compare)
 		draw_compare(canvas, r, &h->pick.place->compare);
 }
 
@@ -939,7 +940,7 @@ harness_act(void *state, struct ui_shared *shared, enum action action,
 		out->name = xstrdup(h->pick.place->title);
 		out->text = xstrdup(h->pick.run->id);
 	} else if (action == ACTION_OPEN && h->focus < FOCUS_TEXT &&
-		   h->iterations.n > 0) {
+		   h->iterations.all > 0) {
 		h->focus++;
 		begin_detail(h);
 	} else if ((action == ACTION_BACK || action == ACTION_QUIT) &&

@@ -44,7 +44,7 @@ enum pods_column {
 
 static const struct list_column pods_columns[PODS_COLUMNS] = {
 	[PODS_SYMBOL] = { "", 1, .drop = 0 },
-	[PODS_NAME] = { "POD", 11, .grow = true },
+	[PODS_NAME] = { "POD", 11, .grow = true, .name = true },
 	[PODS_STATE] = { "LINK", 12, .descending = true },
 	[PODS_LAG] = { "LAG ms", 7, 6, FMT_NUMBER, .descending = true },
 	[PODS_AGE] = { "AGE", 6, 0, FMT_AGE, .descending = true },
@@ -181,8 +181,7 @@ pods_list(void *state, struct ui_shared *shared)
 	static const struct list_ops ops = { .columns = pods_columns,
 					     .n_columns = PODS_COLUMNS,
 					     .cell = pods_cell,
-					     .sorts = pods_sorts,
-					     .filtered = PODS_NAME };
+					     .sorts = pods_sorts };
 	struct pods *pods = state;
 
 	pods->shared = shared;
@@ -439,7 +438,7 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct list *list = pods_list(state, shared);
 	size_t pod = list_row(list);
 
-	if (pod == SIZE_MAX) {
+	if (list->all == 0) {
 		panel_empty(canvas, r,
 			    "No pods.\n"
 			    "Name them in the configuration "
@@ -448,12 +447,14 @@ pods_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 		return;
 	}
 	list_draw(list, canvas,
-		  canvas_box(
-			  canvas,
-			  rect_take_top(&r, int_min((int)list->n + 3, r.h / 2)),
-			  "Pods"));
-	draw_pod(shared, pod, canvas,
-		 canvas_box(canvas, r, "%s", shared->model->pods[pod].name));
+		  canvas_box(canvas,
+			     rect_take_top(
+				     &r, int_min((int)list->all + 3, r.h / 2)),
+			     "Pods"));
+	if (pod != SIZE_MAX)
+		draw_pod(shared, pod, canvas,
+			 canvas_box(canvas, r, "%s",
+				    shared->model->pods[pod].name));
 }
 
 static bool
@@ -475,17 +476,15 @@ pods_act(void *state, struct ui_shared *shared, enum action action,
 	struct list *list = &((struct pods *)state)->list;
 	const struct model_pod *pod;
 
-	if (action == ACTION_SORT_PODS) {
-		(void)list_act(list, action);
-		ui_say(shared, "sorted by %s",
-		       list->sort == 0 ? "their place in the configuration"
-				       : pods_columns[list->sort].title);
-		return true;
-	}
 	out->pod = list_row(list);
 	if (out->pod == SIZE_MAX)
 		return false;
 	pod = &shared->model->pods[out->pod];
+	if (action == ACTION_OPEN) {
+		shared->go = ACTION_VIEW_FLEET;
+		shared->find = pod->name;
+		return true;
+	}
 	if (action == ACTION_POD_MARK) {
 		ui_toggle_mark(shared, &shared->pod_marks, pod->name,
 			       UI_MAX_POD_MARKS);
@@ -508,10 +507,10 @@ const struct view_ops view_pods = {
 	.places = IN_PODS,
 	.watches = MODEL_PODS | MODEL_RUNS,
 	.copies = true,
-	.hints = (const enum action[]){ ACTION_POD_MARK, ACTION_BENCH_START,
-					ACTION_AUDIT, ACTION_CHECK,
-					ACTION_SHELL, ACTION_RECONNECT,
-					ACTION_SORT_PODS, ACTION_NONE },
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_POD_MARK,
+					ACTION_BENCH_START, ACTION_AUDIT,
+					ACTION_CHECK, ACTION_SHELL,
+					ACTION_RECONNECT, ACTION_NONE },
 	.draw = pods_draw,
 	.act = pods_act,
 	.list = pods_list,

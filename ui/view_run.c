@@ -199,6 +199,8 @@ run_act(void *state, struct ui_shared *shared, enum action action,
 	if (step != ACTION_NONE)
 		shared->go = step;
 	else if (action == ACTION_OPEN)
+		shared->go = ACTION_VIEW_LOGS;
+	else if (action == ACTION_LARGE)
 		view->single = !view->single;
 	else
 		return ui_chart_act(shared, action);
@@ -239,10 +241,10 @@ const struct view_ops view_run = {
 	.state_size = sizeof(struct view_run_state),
 	.places = IN_RUNS | IN_CHARTS,
 	.watches = MODEL_RUNS | MODEL_SAMPLES | MODEL_PODS,
-	.hints = (const enum action[]){ ACTION_OPEN, ACTION_METRIC_NEXT,
-					ACTION_X_AXIS, ACTION_ZOOM_IN,
-					ACTION_SMOOTH_MORE, ACTION_LOG_AXIS,
-					ACTION_NONE },
+	.hints = (const enum action[]){ ACTION_OPEN, ACTION_LARGE,
+					ACTION_METRIC_NEXT, ACTION_X_AXIS,
+					ACTION_ZOOM_IN, ACTION_SMOOTH_MORE,
+					ACTION_LOG_AXIS, ACTION_NONE },
 	.draw = run_draw,
 	.act = run_act,
 	.export = run_export,

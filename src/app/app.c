@@ -13,6 +13,7 @@
 #include "app/parts.h"
 #include "app/pod_shell.h"
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "ui/osc.h"
 #include "ui/term.h"
@@ -431,14 +432,18 @@ on_alert(void *user, const struct alert *alert, const char *text)
 	if (is_here && conf->alerts.notify)
 		notify(app, text);
 	if (conf->alerts.command != NULL) {
-		const char *const argv[] = { conf->alerts.command,
-					     alert_name(alert->kind), text,
-					     NULL };
+		AUTO_BUF clean = buf_new(8192);
+		const char *argv[] = { conf->alerts.command,
+				       alert_name(alert->kind), NULL, NULL };
 		static const int none[3] = { -1, -1, -1 };
 		struct err err = { ERR_NONE, "" };
-		struct loop_child *child = loop_child_new(
-			app->loop, argv, NULL, none, NULL, NULL, &err);
+		struct loop_child *child;
 
+		/* A pod has a say in it, and the command may print it. */
+		utf8_sanitize(&clean, str_from(text));
+		argv[2] = clean.data;
+		child = loop_child_new(app->loop, argv, NULL, none, NULL, NULL,
+				       &err);
 		if (child == NULL)
 			ui_say(ui_shared(app->parts.ui), "%s", err.text);
 		else

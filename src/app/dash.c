@@ -18,6 +18,7 @@
 #include "harness/feed.h"
 #include "ingest/ingest.h"
 #include "ingest/parse_files.h"
+#include "pods/discover.h"
 #include "ui/ui.h"
 
 #define BENCH_POLL_MS 1000
@@ -31,6 +32,7 @@ struct dash {
 	size_t n_named;
 	struct bench_feed *benches; /* owned */
 	struct pod_checks *checks;  /* owned; NULL: none was asked for */
+	struct discover *discover;  /* owned; NULL: not all pods are shown */
 	int64_t benches_at_ms;	    /* mono clock, looked at last */
 	struct loop *loop;	    /* while it runs */
 	struct ui *ui;		    /* while the loop runs */
@@ -227,16 +229,17 @@ stop_sources(void *user, struct err *err)
 	dash->harness = NULL;
 	pod_checks_free(dash->checks);
 	dash->checks = NULL;
+	discover_free(dash->discover);
+	dash->discover = NULL;
 	dash->ingest = NULL;
 	return ingest_free(ingest, err);
 }
 
 static int
-start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
+start_collect(struct dash *dash, struct err *err)
 {
-	struct dash *dash = user;
 	struct ingest_options options = {
-		.loop = loop,
+		.loop = dash->loop,
 		.model = &dash->model,
 		.formats = dash->context->formats,
 		.conf = &dash->context->conf,
@@ -246,8 +249,6 @@ start_collect(void *user, struct loop *loop, struct ui *ui, struct err *err)
 		.read_only = dash->context->conf.n_pods == 0,
 	};
 
-	dash->loop = loop;
-	dash->ui = ui;
 	if (options.read_only && access(dash->context->db_path, F_OK) != 0)
 		return 0;
 	dash->ingest = ingest_new(&options, err);
@@ -286,19 +287,14 @@ answer(void *user, size_t pod, const char *text)
 		ingest_answer(dash->ingest, pod, text);
 }
 
-/* The pods, benches and HarnessGym folders of the new configuration. */
+/* The pods and HarnessGym folders of the new configuration. */
 static int
-follow_conf(struct dash *dash, struct err *err)
+follow_pods(struct dash *dash, struct err *err)
 {
-	bench_feed_free(dash->benches);
-	dash->benches = bench_feed_new(&dash->model, dash->context);
-	dash->benches_at_ms = 0;
-	if (dash->n_named > 0)
-		return 0;
 	harness_feed_free(dash->harness);
 	dash->harness = NULL;
 	if (dash->ingest == NULL)
-		return start_collect(dash, dash->loop, dash->ui, err);
+		return start_collect(dash, err);
 	ingest_reload(dash->ingest, &dash->context->conf);
 	start_harness(dash);
 	return 0;
@@ -311,7 +307,44 @@ reload(void *user, char said[200], struct err *err)
 
 	if (context_reload(dash->context, said, err) != 0)
 		return -1;
-	return follow_conf(dash, err);
+	bench_feed_free(dash->benches);
+	dash->benches = bench_feed_new(&dash->model, dash->context);
+	dash->benches_at_ms = 0;
+	if (dash->discover == NULL)
+		return 0;
+	discover_renew(dash->discover, &dash->context->conf);
+	return follow_pods(dash, err);
+}
+
+static int
+on_answer(void *user, size_t i, struct str answer, struct err *err)
+{
+	struct dash *dash = user;
+
+	if (context_discovered(dash->context, i, answer, err) != 0)
+		return -1;
+	discover_renew(dash->discover, &dash->context->conf);
+	return follow_pods(dash, err);
+}
+
+static void
+on_trouble(void *user, const char *text)
+{
+	on_say(user, MODEL_WARNING, text);
+}
+
+static int
+start_pods(void *user, struct loop *loop, struct ui *ui, struct err *err)
+{
+	struct dash *dash = user;
+	const struct discover_cb cb = { on_answer, on_trouble, dash };
+
+	dash->loop = loop;
+	dash->ui = ui;
+	if (start_collect(dash, err) != 0)
+		return -1;
+	dash->discover = discover_new(loop, &dash->context->conf, &cb);
+	return 0;
 }
 
 /* Where the alerts' state is kept; NULL when there is no such folder. */
@@ -348,7 +381,7 @@ run_app(struct dash *dash, struct err *err)
 	if (dash->n_named > 0) {
 		setup.source.start = start_paths;
 	} else {
-		setup.source.start = start_collect;
+		setup.source.start = start_pods;
 		setup.source.reconnect = reconnect;
 		setup.source.check = check;
 		setup.source.answer = answer;

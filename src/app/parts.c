@@ -16,6 +16,7 @@
 #include "base/xalloc.h"
 #include "bench/folder.h"
 #include "bench/start.h"
+#include "model/run_names.h"
 #include "report/fmt.h"
 #include "ui/plot.h"
 
@@ -576,6 +577,7 @@ app_parts_update(struct app_parts *parts, int64_t mono_ms)
 	int64_t wall_ms = clock->wall_ms(clock);
 
 	ui_set_now(parts->ui, wall_ms, mono_ms);
+	run_names_update(model);
 	if (mono_ms - parts->alerts_at_ms >= 1000 || parts->alerts_at_ms == 0) {
 		choose_track(parts);
 		alerts_update(&parts->alerts, model, parts->setup->track,

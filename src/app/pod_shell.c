@@ -42,11 +42,17 @@ pod_shell_init(struct pod_shell *shell, const struct conf_pod *pod,
 		ours != NULL && ours[0] == '/' ? ours : "/bin/sh", NULL
 	};
 	struct ssh_words words = { .n = 0 };
+	const struct conf_strings *theirs =
+		pod->shell.n > 0 ? &pod->shell : &pod->command;
 	int failed;
 
 	memset(shell, 0, sizeof(*shell));
 	if (pod->transport == CONF_LOCAL) {
 		take_words(shell, local, 1);
+		return 0;
+	}
+	if (pod->transport == CONF_COMMAND) {
+		take_words(shell, (const char *const *)theirs->v, theirs->n);
 		return 0;
 	}
 	failed = ssh_words_shell(&words, &remote, err);

@@ -117,14 +117,24 @@ dist_t_cdf(double t, double df)
 	return dist_t_upper(-t, df);
 }
 
+static double
+t_density(double t, double df)
+{
+	if (isinf(df))
+		return exp(-t * t / 2.0) / sqrt(2.0 * M_PI);
+	return exp(log_gamma((df + 1.0) / 2.0) - log_gamma(df / 2.0) -
+		   (df + 1.0) / 2.0 * log1p(t * t / df)) /
+	       sqrt(df * M_PI);
+}
+
 /*
  * By symmetry the t >= 0 with P(T > t) = tail, tail < 1/2: doubling to a
- * bracket, then bisection to the last bit.
+ * bracket, then Newton's way within it, or its middle.
  */
 double
 dist_t_quantile(double p, double df)
 {
-	double tail = p < 0.5 ? p : 1.0 - p, low = 0.0, high = 1.0;
+	double tail = p < 0.5 ? p : 1.0 - p, low = 0.0, high = 1.0, next;
 
 	if (!(p > 0.0) || !(p < 1.0) || !(df > 0.0))
 		return NAN;
@@ -134,18 +144,21 @@ dist_t_quantile(double p, double df)
 		low = high;
 		high *= 2.0;
 	}
-	for (int i = 0; i < 200; i++) {
-		double middle = low + (high - low) / 2.0;
+	next = low + (high - low) / 2.0;
+	for (int i = 0; i < 200 && next > low && next < high; i++) {
+		double t = next, off = dist_t_upper(t, df) - tail;
 
-		if (middle <= low || middle >= high)
-			break;
-		if (dist_t_upper(middle, df) > tail)
-			low = middle;
+		if (off > 0.0)
+			low = t;
 		else
-			high = middle;
+			high = t;
+		next = t + off / t_density(t, df);
+		if (fabs(next - t) <= 1e-15 * t)
+			break;
+		if (!(next > low) || !(next < high))
+			next = low + (high - low) / 2.0;
 	}
-	low += (high - low) / 2.0;
-	return p < 0.5 ? -low : low;
+	return p < 0.5 ? -next : next;
 }
 
 double

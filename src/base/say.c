@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/plain.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
@@ -49,10 +50,12 @@ say_line(const char *line)
 	}
 	if (waiting.cap == 0)
 		buf_init(&waiting, WAITING_BYTES);
-	if (left_out > 0 || waiting.len > WAITING_BYTES - LINE_BYTES)
+	if (left_out > 0 || waiting.len > WAITING_BYTES - LINE_BYTES) {
 		left_out++;
-	else
-		buf_appendf(&waiting, "%s\n", line);
+	} else {
+		plain_append(&waiting, str_from(line));
+		buf_append_char(&waiting, '\n');
+	}
 	(void)say_send();
 }
 

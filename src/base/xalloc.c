@@ -122,6 +122,16 @@ xgrow(void *array, size_t n, size_t *cap, size_t size)
 }
 
 void
+xalloc_init(void)
+{
+#ifdef __GLIBC__
+	/* Else the first large one that is freed raises this to its size, and
+	 * each thread keeps what it freed. */
+	(void)mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+}
+
+void
 xtrim(void)
 {
 #ifdef __GLIBC__

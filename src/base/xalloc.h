@@ -50,6 +50,11 @@ void *xgrow(void *array, size_t n, size_t *cap, size_t size);
 	((array) = xgrow((array), (n), &(cap), sizeof(*(array))),              \
 	 &(array)[(n)++])
 
+/*
+ * For the whole process, before it has threads: a large block goes back to the
+ * system when it is freed.
+ */
+void xalloc_init(void);
 /* Much was freed in small pieces: give it back to the system where that is
  * possible.  Takes milliseconds. */
 void xtrim(void);

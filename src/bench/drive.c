@@ -262,7 +262,12 @@ resolve_pod(struct conf_pod *out, struct plan_pod *pod, const struct conf *conf,
 	out->identity = known->identity;
 	out->known_hosts = known->known_hosts;
 	out->proxy_jump = known->proxy_jump;
-	out->transport = conf_transport_of(pod->transport, known->transport);
+	out->host_key_alias = known->host_key_alias;
+	out->command = known->command;
+	out->transport = known->transport;
+	if (known->ssh != NULL)
+		out->transport =
+			conf_transport_of(pod->transport, known->transport);
 	return 0;
 }
 

@@ -45,7 +45,8 @@
 	X(UNSEEN, "versions not seen", "what was loaded is not known")         \
 	X(STEADY, "not steady", "a few intervals make its mean")               \
 	X(QUALITY, "quality", "its losses are worse over all blocks")          \
-	X(BUFFERED, "output came at the end", "its rows were seen late")
+	X(BUFFERED, "output came at the end", "its rows were seen late")       \
+	X(HOST_BOUND, "host-bound", "the GPU waits for the host")
 
 enum guard {
 #define X(id, word, what) GUARD_##id,

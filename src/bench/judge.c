@@ -293,6 +293,43 @@ block_y(const struct judge *judge, size_t arm, const struct judge_run *like,
 	return stats_median(y, n);
 }
 
+/* The mean place of an arm's runs in a block. */
+static double
+block_place(const struct judge *judge, size_t arm, const struct judge_run *like)
+{
+	double sum = 0.0, n = 0.0;
+
+	for (size_t i = 0; i < judge->n_runs; i++) {
+		const struct judge_run *run = &judge->runs[i];
+
+		if (run->arm != arm || !is_beside(run, like))
+			continue;
+		sum += (double)(run->rep * judge->n_arms + run->pos);
+		n += 1.0;
+	}
+	return sum / n;
+}
+
+/* What the A/A arm did in that block; NAN: nothing that can be used. */
+static void
+add_second(const struct judge *judge, const struct judge_contrast *c,
+	   const struct judge_run *like, double a, struct judge_block *block)
+{
+	struct judge_block side = { .counts = true };
+	double again = (double)NAN, place;
+
+	block->fit.place = block_place(judge, c->base, like);
+	if (c->second != 0)
+		again = block_y(judge, c->second, like, &side);
+	block->fit.aa = side.counts ? log(a) - log(again) : (double)NAN;
+	if (!isnan(block->fit.aa)) {
+		place = block_place(judge, c->second, like);
+		block->fit.aa_place = block->fit.place - place;
+		block->fit.place -= block->fit.aa_place / 2.0;
+	}
+	block->fit.place -= block_place(judge, c->arm, like);
+}
+
 static void
 collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
 {
@@ -316,9 +353,58 @@ collect_blocks(const struct judge *judge, struct judge_contrast *c, bool fresh)
 		block.counts &= isfinite(block.d);
 		block.control = higher ? 1.0 / a : a;
 		block.variant = higher ? 1.0 / b : b;
+		add_second(judge, c, run, a, &block);
 		c->n_blocks += block.counts ? 1 : 0;
 		c->blocks[c->n_shown++] = block;
 	}
+}
+
+static bool
+is_claimed(const struct judge *judge)
+{
+	for (size_t i = 0; i < judge->n_runs; i++)
+		if (judge->runs[i].state == RUN_STATE_CLAIMED)
+			return true;
+	return false;
+}
+
+/* The A/A arm of a bench, which is the control once more; 0: none.  Whether
+ * logs that somebody brought ran side by side nobody knows. */
+static size_t
+find_second(const struct judge *judge, const struct judge_contrast *c)
+{
+	if (c->base == 0 && !judge->arms[c->arm].aa && !is_claimed(judge))
+		for (size_t arm = 1; arm < judge->n_arms; arm++)
+			if (judge->arms[arm].aa)
+				return arm;
+	return 0;
+}
+
+/* Control and A/A arm are one where each block that counts has both. */
+static void
+join_controls(const struct judge *judge, struct judge_contrast *c)
+{
+	bool both = c->second != 0;
+
+	for (size_t i = 0; i < c->n_shown; i++)
+		both &= !c->blocks[i].counts || isfinite(c->blocks[i].fit.aa);
+	for (size_t i = 0; i < c->n_shown; i++) {
+		struct judge_block *block = &c->blocks[i];
+		double half = block->fit.aa / 2.0;
+
+		if (both && isfinite(half)) {
+			block->d -= half;
+			block->control *=
+				exp(judge->rule.higher ? half : -half);
+		} else {
+			/* Its places are those of the control alone. */
+			block->fit.place += block->fit.aa_place / 2.0;
+			block->fit.aa_place = 0.0;
+			block->fit.aa = (double)NAN;
+		}
+		block->fit.d = block->d;
+	}
+	c->second = both ? c->second : 0;
 }
 
 size_t
@@ -329,8 +415,53 @@ judge_collect_d(const struct judge_contrast *c, size_t pod, double *d)
 	for (size_t i = 0; i < c->n_shown; i++)
 		if (c->blocks[i].counts &&
 		    (pod == JUDGE_ANY || c->blocks[i].pod == pod))
-			d[n++] = c->blocks[i].d;
+			d[n++] = c->blocks[i].fit.d;
 	return n;
+}
+
+/*
+ * The comparison by the blocks of a pod, or of all with JUDGE_ANY, which then
+ * keep what their places leave.
+ */
+static struct paired
+fit_blocks(const struct judge *judge, struct judge_contrast *c, size_t pod)
+{
+	struct paired_block *fit = xcalloc(c->n_shown + 1, sizeof(*fit));
+	struct paired paired;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_shown; i++)
+		if (c->blocks[i].counts &&
+		    (pod == JUDGE_ANY || c->blocks[i].pod == pod))
+			fit[n++] = c->blocks[i].fit;
+	paired = paired_fit(fit, n, &judge->rule.paired);
+	for (size_t i = 0, k = 0; pod == JUDGE_ANY && i < c->n_shown; i++)
+		if (c->blocks[i].counts)
+			c->blocks[i].fit.d = fit[k++].d;
+	free(fit);
+	return paired;
+}
+
+/*
+ * Two pods whose effects differ: what they differ by cannot be known of two,
+ * and is taken to be what the rule says.  The same code on both does not.
+ */
+static void
+allow_for_pods(const struct judge *judge, struct judge_contrast *c)
+{
+	double sd = judge->rule.pods_sd, share, squares = 0.0;
+
+	if (c->n_pods != 2 || c->across_pods || judge->arms[c->arm].aa)
+		return;
+	if (isnan(sd))
+		sd = log1p(judge->rule.paired.margin);
+	for (size_t p = 0; p < c->n_pods; p++) {
+		share = (double)c->pods[p].paired.n / (double)c->n_blocks;
+		squares += share * share;
+	}
+	c->between_sd = sd * sqrt(squares);
+	paired_add_variance(&c->paired, c->between_sd * c->between_sd,
+			    &judge->rule.paired);
 }
 
 /* Geometric means of both sides, and the pods that have a part in them. */
@@ -360,36 +491,36 @@ gather_blocks(struct judge_contrast *c)
 /*
  * The blocks of c->arm and c->base, fresh ones or the others, and their
  * comparison; by the pods' means where there are three or more, or where two
- * are shown to differ.
+ * are shown to differ.  Two that are not are taken to differ all the same.
  */
 static void
 judge_compare_blocks(const struct judge *judge, struct judge_contrast *c,
 		     bool fresh)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
-	double *d = judge_room(judge), *means = judge_room(judge);
-	double *sds = judge_room(judge), *blocks = judge_room(judge);
-	size_t n;
+	double *means = judge_room(judge), *sds = judge_room(judge);
+	double *blocks = judge_room(judge);
 
+	c->second = find_second(judge, c);
 	collect_blocks(judge, c, fresh);
+	join_controls(judge, c);
 	gather_blocks(c);
 	for (size_t p = 0; p < c->n_pods; p++) {
-		n = judge_collect_d(c, c->pods[p].pod, d);
-		c->pods[p].paired = paired_compare(d, n, rule);
+		c->pods[p].paired = fit_blocks(judge, c, c->pods[p].pod);
 		means[p] = c->pods[p].paired.mean;
 		sds[p] = c->pods[p].paired.sd;
-		blocks[p] = (double)n;
+		blocks[p] = (double)c->pods[p].paired.n;
 	}
 	c->spread = multi_pods(means, sds, blocks, c->n_pods);
 	c->pods_differ = c->spread.p < POD_P;
 	c->across_pods = c->n_pods >= PODS_AS_UNITS || c->pods_differ;
-	n = judge_collect_d(c, JUDGE_ANY, d);
-	c->paired = c->across_pods ? paired_compare(means, c->n_pods, rule)
-				   : paired_compare(d, n, rule);
+	c->paired = fit_blocks(judge, c, JUDGE_ANY);
+	if (c->across_pods)
+		c->paired = paired_compare(means, c->n_pods, rule);
+	allow_for_pods(judge, c);
 	free(blocks);
 	free(sds);
 	free(means);
-	free(d);
 }
 
 #define MAX_PAIRS (SCHEDULE_MAX_ARMS * (SCHEDULE_MAX_ARMS - 1) / 2)
@@ -517,12 +648,14 @@ decide(const struct judge *judge, struct judge_contrast *c)
 		.invalid = invalid_by(c),
 		.need = rule->need,
 		.n_blocks = c->n_blocks,
-		.planned = rule->planned,
+		.planned = rule->over ? 0 : rule->looks.planned,
 		.paired = &c->paired,
-		.p = isnan(c->p_holm) ? c->paired.p : c->p_holm,
+		.level = c->level,
 		.alpha = rule->paired.alpha,
 		.margin = rule->paired.margin,
-		.register_sd = rule->register_sd,
+		/* The mean of two controls spreads less. */
+		.register_sd =
+			rule->register_sd * (c->second != 0 ? sqrt(0.75) : 1.0),
 		.register_df = rule->register_df,
 		.suffixes = suffixes_of(judge, c),
 		.worse_nats = c->quality.worse ? c->quality.nats.mean : 0.0,
@@ -536,7 +669,7 @@ decide(const struct judge *judge, struct judge_contrast *c)
 	if (judge->arms[c->arm].other_noise)
 		input.register_sd = input.register_df = (double)NAN;
 	c->blocks_to_margin =
-		paired_blocks_needed(c->paired.sd, log1p(rule->paired.margin),
+		paired_blocks_needed(judge_noise(c), log1p(rule->paired.margin),
 				     rule->paired.alpha, rule->paired.power);
 	verdict_judge(&c->verdict, &input);
 	if (unsteady && c->verdict.refused)
@@ -545,33 +678,59 @@ decide(const struct judge *judge, struct judge_contrast *c)
 	verdict_judge(&c->if_valid, &input);
 }
 
+struct paired_noise
+judge_noise(const struct judge_contrast *c)
+{
+	return (struct paired_noise){ c->paired.sd, c->between_sd,
+				      c->paired.rows };
+}
+
 /*
- * Intervals at the level of Holm's step that decided on each: those of what
- * is shown leave out 0, the others hold it, as the words say.
+ * The level that decides on a contrast now, where alpha is what is left to it:
+ * that of this look; of a bench that is over without having crossed it, that
+ * of the last.
+ */
+static double
+level_of(const struct judge *judge, const struct judge_contrast *c,
+	 double alpha)
+{
+	const struct judge_rule *rule = &judge->rule;
+	double level = looks_level(&rule->looks, c->n_blocks, false, alpha);
+
+	if (rule->over && !(c->paired.p < level))
+		level = looks_level(&rule->looks, c->n_blocks, true, alpha);
+	return level;
+}
+
+/*
+ * The level of Holm's step that decides on each, and intervals at it: those of
+ * what is shown leave out 0, the others hold it, as the words say.
  */
 static void
-widen(struct judge *judge, const double *p, const double *holm, size_t m)
+set_levels(struct judge *judge, const double *p, size_t m)
 {
-	double alpha = judge->rule.paired.alpha;
-	size_t n_shown = 0;
+	const struct paired_rule *rule = &judge->rule.paired;
+	size_t n_shown = 0, n = judge->n_contrasts;
+	bool holm = judge->rule.holm && m > 1, open = true;
 
-	for (size_t i = 0; i < judge->n_contrasts; i++)
-		n_shown += holm[i] < alpha ? 1 : 0;
-	for (size_t i = 0; i < judge->n_contrasts; i++) {
-		struct paired *paired = &judge->contrasts[i].paired;
-		size_t before = 0;
+	for (size_t step = 0; step < n; step++)
+		for (size_t i = 0; i < n; i++) {
+			struct judge_contrast *c = &judge->contrasts[i];
+			size_t left = holm ? m - n_shown : 1;
 
-		for (size_t k = 0; k < judge->n_contrasts; k++)
-			before += p[k] < p[i] || (p[k] == p[i] && k < i);
+			if (isnan(p[i]) || multi_rank(p, n, i) != step)
+				continue;
+			c->level =
+				level_of(judge, c, rule->alpha / (double)left);
+			open &= p[i] < c->level;
+			n_shown += open ? 1 : 0;
+		}
+	for (size_t i = 0; i < n; i++) {
+		struct judge_contrast *c = &judge->contrasts[i];
+
 		if (isnan(p[i]))
-			continue;
-		if (!(holm[i] < alpha))
-			before = n_shown;
-		paired_widen(paired, alpha / (double)(m - before));
-		/* What it could have shown, had it been the first. */
-		paired->mde =
-			paired_mde(paired->sd, paired->n, alpha / (double)m,
-				   judge->rule.paired.power);
+			c->level = level_of(judge, c, rule->alpha);
+		paired_widen(&c->paired, c->level, rule->power);
 	}
 }
 
@@ -596,8 +755,7 @@ adjust(struct judge *judge)
 
 		c->p_holm = judge->rule.holm ? holm[i] : p[i];
 	}
-	if (judge->rule.holm && m > 1)
-		widen(judge, p, holm, m);
+	set_levels(judge, p, m);
 }
 
 /*
@@ -660,15 +818,6 @@ is_ranked(const struct judge *judge, size_t arm)
 		any = true;
 	}
 	return any;
-}
-
-static bool
-is_claimed(const struct judge *judge)
-{
-	for (size_t i = 0; i < judge->n_runs; i++)
-		if (judge->runs[i].state == RUN_STATE_CLAIMED)
-			return true;
-	return false;
 }
 
 /* Hold b against a in the blocks that choose, or in the fresh ones. */

@@ -93,9 +93,14 @@ enum window_mode {
 
 struct judge_rule {
 	struct paired_rule paired;
-	size_t need;	/* blocks; at least VERDICT_MIN_BLOCKS */
-	size_t planned; /* blocks, of a bench that did not end by itself */
-	bool holm;	/* adjust for several variants */
+	size_t need; /* blocks; at least VERDICT_MIN_BLOCKS */
+	/* When it is looked at; over: no look follows, and none ended it. */
+	struct looks looks;
+	bool over;
+	/* What two pods' effects are taken to differ by, as a standard
+	 * deviation; NAN: the margin.  Two cannot tell, three or more do. */
+	double pods_sd;
+	bool holm; /* adjust for several variants */
 	enum window_mode window;
 	double lo, hi; /* of WINDOW_FIXED */
 	enum tok_kind tok_kind;
@@ -107,7 +112,8 @@ struct judge_rule {
 #define JUDGE_RULE_DEFAULT                                                     \
 	{                                                                      \
 		.paired = { 0.05, 0.005, 0.8 }, .need = VERDICT_MIN_BLOCKS,    \
-		.holm = true, .window = WINDOW_DEFAULT, .lo = 20, .hi = 100,   \
+		.over = true, .pods_sd = (double)NAN, .holm = true,            \
+		.window = WINDOW_DEFAULT, .lo = 20, .hi = 100,                 \
 		.tok_kind = TOK_CUMULATIVE, .losses = GUARD_LOSS_DEFAULT,      \
 		.register_sd = (double)NAN, .register_df = (double)NAN,        \
 	}
@@ -136,7 +142,12 @@ struct judge_block {
 	 * say; variant may be NAN. */
 	double control, variant;
 	bool counts; /* complete, and nothing spoiled it */
-	double d;    /* ln(y control) - ln(y variant) */
+	/* ln(y control) - ln(y variant); of the mean of control and A/A arm
+	 * where all blocks have both. */
+	double d;
+	/* The same without what its place in the block explains, and what the
+	 * A/A arm and the places lend to the comparison. */
+	struct paired_block fit;
 	enum judge_mark mark;
 };
 
@@ -167,14 +178,17 @@ struct judge_quality {
 /* One variant against the control. */
 struct judge_contrast {
 	size_t arm, base; /* base: what it is held against; the control, 0 */
+	size_t second;	  /* the A/A arm that is a control too; 0: none is */
 	struct judge_block *blocks; /* owned */
 	size_t n_shown, n_blocks;   /* all of them; those that count */
 	/* Geometric means over these, in the metric's own unit: their ratio is
 	 * exactly the difference that is judged. */
 	double control, variant;
-	struct paired paired;	/* of the blocks, or of the pods' means */
-	bool across_pods;	/* t on the pods' means: see judge.c */
-	double p_holm;		/* NAN for the A/A arm and for invalid ones */
+	struct paired paired; /* of the blocks, or of the pods' means */
+	bool across_pods;     /* t on the pods' means: see judge.c */
+	double between_sd; /* two pods are taken to differ by; 0: not asked */
+	double level;	   /* that p must be below at this look */
+	double p_holm;	   /* NAN for the A/A arm and for invalid ones */
 	struct judge_pod *pods; /* owned; those with a complete block */
 	size_t n_pods;
 	struct pods_spread spread;
@@ -268,6 +282,9 @@ void judge_confirm(struct judge *judge);
 
 /* Is the arm's verdict that its speed counts for nothing? */
 bool judge_is_invalid(const struct judge *judge, size_t arm);
+
+/* Is it one of the arms that the contrast is made of? */
+bool judge_is_side(const struct judge_contrast *c, size_t arm);
 
 /*
  * Is the run, of the control or the variant, an outlier that is far out even

@@ -495,11 +495,18 @@ judge_mark_outliers(struct judge *judge)
 }
 
 bool
+judge_is_side(const struct judge_contrast *c, size_t arm)
+{
+	return arm == 0 || arm == c->arm ||
+	       (c->second != 0 && arm == c->second);
+}
+
+bool
 judge_blows_up(const struct judge_contrast *c, const struct judge_run *run)
 {
 	double away = fabs(log(run->times_median));
 
-	return run->outlier && (run->arm == 0 || run->arm == c->arm) &&
+	return run->outlier && judge_is_side(c, run->arm) &&
 	       away > SWOLLEN * c->robust_sd && away > c->block_sd / 2.0;
 }
 
@@ -523,14 +530,14 @@ judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 	for (size_t i = 0; i < judge->n_runs; i++) {
 		const struct judge_run *run = &judge->runs[i];
 
-		if ((run->arm == 0 || run->arm == c->arm) && run->outlier)
+		if (judge_is_side(c, run->arm) && run->outlier)
 			c->n_outliers++;
 		c->n_blowing += judge_blows_up(c, run) ? 1 : 0;
 	}
 	for (size_t i = 0; i < n; i++)
 		c->n_agree += d[i] * c->paired.hl > 0.0 ? 1 : 0;
 	c->swollen = c->n_blowing > 0 && whole.sd > SWOLLEN * c->robust_sd;
-	c->blocks_to_hl = paired_blocks_needed(whole.sd, fabs(whole.hl),
+	c->blocks_to_hl = paired_blocks_needed(judge_noise(c), fabs(whole.hl),
 					       rule->alpha, rule->power);
 	free(d);
 }

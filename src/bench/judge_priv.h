@@ -31,6 +31,8 @@ struct judge_run *judge_beside(const struct judge *judge, size_t arm,
 			       const struct judge_run *like);
 /* The d of the blocks that count, of one pod or with JUDGE_ANY of all. */
 size_t judge_collect_d(const struct judge_contrast *c, size_t pod, double *d);
+/* What its blocks spread by, for what more of them would show. */
+struct paired_noise judge_noise(const struct judge_contrast *c);
 /* Room for a double of each run. */
 double *judge_room(const struct judge *judge);
 

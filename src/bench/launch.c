@@ -13,6 +13,7 @@
 
 #include "base/embed.h"
 #include "base/quote.h"
+#include "bench/kernel.h"
 
 extern const struct embed_file launch_scripts[];
 
@@ -94,6 +95,8 @@ add_variables(struct buf *out, enum launch_op op, const struct launch *l)
 	buf_init(&command, 1024U * 1024);
 	plan_command(plan, l->arm, l->pod, &command);
 	add_var(out, "HB_CMD", command.data);
+	if (plan->kernel && op == LAUNCH_START)
+		add_var(out, "HB_PROBE", kernel_probe());
 	buf_release(&command);
 }
 
@@ -248,6 +251,7 @@ take_state(struct launch_reply *reply, struct str rest)
 	reply->state = str_eq_cstr(word, "running") ? LAUNCH_RUNNING
 		       : str_eq_cstr(word, "done")  ? LAUNCH_DONE
 		       : str_eq_cstr(word, "busy")  ? LAUNCH_BUSY
+		       : str_eq_cstr(word, "full")  ? LAUNCH_FULL
 		       : str_eq_cstr(word, "lost")  ? LAUNCH_LOST
 						    : LAUNCH_NONE;
 	if (reply->state != LAUNCH_DONE)
@@ -290,6 +294,18 @@ add_runtime(struct launch_reply *reply, struct str rest)
 }
 
 static void
+take_left(struct launch_reply *reply, struct str rest)
+{
+	struct str word;
+	double value;
+
+	if (!str_next(&rest, ' ', &word) || !str_to_double(word, &value))
+		return;
+	reply->left = bounded(value);
+	copy_rest(reply->names, sizeof(reply->names), rest);
+}
+
+static void
 take_line(struct launch_reply *reply, struct str word, struct str rest)
 {
 	struct {
@@ -328,8 +344,10 @@ take_line(struct launch_reply *reply, struct str word, struct str rest)
 	else if (str_eq_cstr(word, "up") && str_to_double(rest, &value) &&
 		 value >= 0.0 && value < MAX_SECONDS)
 		reply->pod_up_s = value;
-	else if (str_eq_cstr(word, "left") && str_to_double(rest, &value))
-		reply->left = bounded(value);
+	else if (str_eq_cstr(word, "left"))
+		take_left(reply, rest);
+	else if (str_eq_cstr(word, "held"))
+		copy_rest(reply->held, sizeof(reply->held), rest);
 }
 
 void

@@ -50,6 +50,7 @@ int launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 enum launch_state {
 	LAUNCH_NONE, /* there is no such job */
 	LAUNCH_BUSY, /* somebody else holds the GPUs */
+	LAUNCH_FULL, /* the pod's disk is full */
 	LAUNCH_RUNNING,
 	LAUNCH_DONE,
 	LAUNCH_LOST, /* gone without an exit status */
@@ -73,6 +74,8 @@ struct launch_reply {
 	char foreign[128];  /* pids on our GPUs */
 	char running[128];  /* of CLEAN: what still runs */
 	long left;	    /* of ABORT: processes left; -1: not said */
+	char names[128];    /* of those: "12 (sh) 13 (python3)" */
+	char held[256];	    /* of ABORT: a lock file, and who has it open */
 	struct buf env;	    /* lines "key value" of PREFLIGHT */
 	struct str data;    /* borrowed of output: bytes of a log or gpu.csv */
 	struct str host;    /* the same: host.csv */

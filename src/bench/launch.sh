@@ -22,8 +22,7 @@ say_up() {
 boot_id() { cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none; }
 pid_ns() { readlink /proc/self/ns/pid 2>/dev/null || echo none; }
 
-# State letter and start time of a process.
-stat_of() { sed 's/.*) //' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f1,20; }
+eval "$(write_marked)"
 
 # Is the process of a pid file still that very process?
 is_alive() {
@@ -49,6 +48,8 @@ job_state() {
 		else
 			echo lost
 		fi
+	elif test -f "$1/full"; then
+		echo full
 	elif test -d "$1"; then
 		echo lost
 	else
@@ -56,23 +57,56 @@ job_state() {
 	fi
 }
 
-# Processes that carry a job's mark, wherever their session went.
-marked() {
-	grep -lsF "HGYM_JOB=$1" /proc/[0-9]*/environ | cut -d/ -f3 |
-		while read -r pid; do
-			case $(stat_of "$pid") in
-			Z* | "") ;;
-			*) echo "$pid" ;;
-			esac
-		done
+# What runs of a job, or of all, with what watches it.
+job_left() { marked "$HB_BENCH/$HB_JOB;" "$HB_TOP/$HB_JOB" 'HGYM_JOB|HB_MARK'; }
+all_left() { marked "$HB_BENCH/" "$HB_TOP" 'HGYM_JOB|HB_MARK'; }
+
+kill_all() {
+	# shellcheck disable=SC2086
+	test -z "$1" || kill -KILL $1 2>/dev/null
+}
+
+# "123 (python3) 124 (sh)"
+named() {
+	for pid in $1; do
+		printf ' %s (%s)' "$pid" "$(cat "/proc/$pid/comm" 2>/dev/null |
+			tr -cd '[:print:]' | head -c 32)"
+	done
+}
+
+# Is there room to begin a job?  Else say what is wrong.
+has_room() {
+	told=$({ mkdir -p "$HB_TOP" &&
+		head -c 65536 /dev/zero >"$HB_TOP/room"; } 2>&1)
+	rm -f "$HB_TOP/room"
+	case $told in
+	"") return 0 ;;
+	*"No space left"* | *"quota exceeded"*) say state full ;;
+	*) say "error cannot write to $HB_TOP: ${told##*: }" ;;
+	esac
+	return 1
 }
 
 lock_path() { echo "$HB_LOCK_DIR/hgym.gpu.$1.lock"; }
+
+# A link in a lock's place is somebody else's: following it would make or hold
+# a file elsewhere.
+check_locks() {
+	for name in $HB_LOCKS; do
+		path=$(lock_path "$name")
+		for link in "$path" "$path.d"; do
+			test ! -L "$link" && continue
+			say "error $link is a link and no lock"
+			return 1
+		done
+	done
+}
 
 # Remove the locks that nobody holds.
 drop_locks() {
 	for name in $HB_LOCKS; do
 		path=$(lock_path "$name")
+		test -L "$path" && continue
 		test -f "$path" && flock -n "$path" rm -f "$path"
 		test -d "$path.d" || continue
 		write_lock "$HB_TOP" 2>/dev/null || continue
@@ -112,12 +146,12 @@ busy_gpu() {
 # Start a job, or say what became of the one of that name.
 op_start() {
 	job=$HB_TOP/$HB_JOB
-	mkdir -p "$HB_TOP" || { say "error cannot make $HB_TOP"; return; }
 	if test -d "$job"; then
 		say exists
 		op_state
 		return
 	fi
+	has_room || return
 	# A run that has just ended may be listed a moment longer.
 	tries=0
 	while test "$HB_FOREIGN" = refuse; do
@@ -136,24 +170,33 @@ op_start() {
 		sleep 0.5
 	done
 	test -d "$HB_CWD" || { say "error no folder $HB_CWD"; return; }
+	check_locks || return
 	mkdir "$job" || { say "error cannot make $job"; return; }
+	probe=
+	if test -n "${HB_PROBE:-}"; then
+		printf '%s' "$HB_PROBE" >"$job/probe.py"
+		# shellcheck disable=SC2016
+		probe='export HGYM_PROBE="$PWD/probe.py"; '
+	fi
 	# shellcheck disable=SC2016
-	printf '%s\n%s\nexec %s\n' 'cd "$HB_CWD" || exit 126' \
+	printf '%s\n%s\nexec %s\n' "$probe"'cd "$HB_CWD" || exit 126' \
 		"unset HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN \
 HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
 	printf '%s' "$HB_JUDGED" >"$job/judged"
 	write_run "$job"
-	write_work >"$job/work.sh"
-	HB_MARK=$HB_BENCH/$HB_JOB
+	{ write_work && write_marked; } >"$job/work.sh"
+	HB_MARK="$HB_BENCH/$HB_JOB;"
 	export HB_MARK HB_TIMEOUT HB_GPUS HB_CWD HB_FOREIGN HB_LOCKS HB_LOCK_DIR
 	if command -v flock >/dev/null 2>&1; then
 		chain=
 		for name in $HB_LOCKS; do
+			# Made by us, or there already: by no link's name.
+			(set -C && : >"$(lock_path "$name")") 2>/dev/null
 			chain="$chain flock -n $(lock_path "$name")"
 		done
 		# shellcheck disable=SC2016
 		chain="$chain sh ./run.sh
-			test -f pid || : >busy"
+			test -f pid || test -f full || : >busy"
 	else
 		write_lock "$job"
 		chain=". ./locked.sh"
@@ -164,7 +207,7 @@ HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
 	) &
 	tries=0
 	until test -f "$job/pid" || test -f "$job/busy" ||
-		test -f "$job/exit" || test $tries -ge 50; do
+		test -f "$job/full" || test -f "$job/exit" || test $tries -ge 50; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
@@ -229,7 +272,8 @@ op_state() {
 	state=$(job_state "$job")
 	say "state $state"
 	case $state in
-	busy) rm -rf "$job" ;;
+	busy | full) rm -rf "$job" ;;
+	lost) kill_all "$(job_left)" ;; # they would keep the locks
 	done*)
 		cmp -s "$job/hash.before" "$job/hash.after" ||
 			say "files changed"
@@ -261,9 +305,7 @@ op_cut() {
 		sleep 0.2
 	done
 	is_alive "$job" && kill -KILL "-$group"
-	left=$(marked "$HB_BENCH/$HB_JOB;")
-	# shellcheck disable=SC2086
-	test -z "$left" || kill -KILL $left 2>/dev/null
+	kill_all "$(job_left)"
 	op_state
 }
 
@@ -288,13 +330,11 @@ op_abort() {
 	done
 	tries=0
 	while test $tries -lt "$((HB_GRACE * 5))"; do
-		test -n "$(marked "$HB_BENCH/")" || break
+		test -n "$(all_left)" || break
 		tries=$((tries + 1))
 		sleep 0.2
 	done
-	left=$(marked "$HB_BENCH/")
-	# shellcheck disable=SC2086
-	test -z "$left" || kill -KILL $left 2>/dev/null
+	kill_all "$(all_left)"
 	for job in "$HB_TOP"/*/; do
 		job=${job%/}
 		tries=0
@@ -305,8 +345,14 @@ op_abort() {
 			sleep 0.1
 		done
 	done
-	say "left $(marked "$HB_BENCH/" | wc -l | tr -d ' ')"
+	left=$(all_left)
+	say "left $(echo "$left" | grep -c .)$(named "$left")"
 	drop_locks
+	for name in $HB_LOCKS; do
+		path=$(lock_path "$name")
+		test -f "$path" || continue
+		say "held $path$(named "$(holders '' "$path" '')")"
+	done
 }
 
 # Remove what the bench left here.
@@ -318,8 +364,9 @@ op_clean() {
 			return
 		fi
 	done
-	if test -n "$(marked "$HB_BENCH/")"; then
-		say "running $(marked "$HB_BENCH/" | tr '\n' ' ')"
+	left=$(all_left)
+	if test -n "$left"; then
+		say "running$(named "$left")"
 		return
 	fi
 	test -z "$HB_BENCH" || rm -rf "$HB_TOP"
@@ -351,6 +398,7 @@ op_preflight() {
 	mkdir -p "$HB_TOP" || say "error cannot make $HB_TOP"
 	test -z "$HB_LOCKS" || test -w "$HB_LOCK_DIR" ||
 		say "error cannot write locks into $HB_LOCK_DIR"
+	check_locks
 	say "env host $(uname -n)"
 	say "env kernel $(uname -sr)"
 	say "env cores $(getconf _NPROCESSORS_ONLN 2>/dev/null)"

@@ -56,8 +56,52 @@ fi
 for path in $held; do
 	rm -rf "$path"
 done
-test -f pid || : >busy
+test -f pid || test -f full || : >busy
 HB_LOCKED
+}
+
+# What looks for processes of ours: on the pod, and in each run.
+write_marked() {
+	cat <<'HB_MARKED'
+# State letter and start time of a process.
+stat_of() { sed 's/.*) //' 2>/dev/null "/proc/$1/stat" | cut -d' ' -f1,20; }
+# Processes that have a file open: of lines of `ls -l`, by "?w" who writes to
+# it, by the begin of its path, and by a pattern of the rest.
+holders() {
+	ls -l /proc/[0-9]*/fd 2>/dev/null | while read -r line; do
+		case $line in
+		/proc/*/fd:) pid=${line#/proc/} pid=${pid%/fd:} ;;
+		l$1*" -> $2"$3) echo "$pid" ;;
+		esac
+	done
+}
+# Processes of a mark and a folder, wherever their session went: that carry the
+# mark by that name, write to the log, or were once seen in the run's tree.
+marked() {
+	{
+		grep -lsE "($3)=$1" /proc/[0-9]*/environ | cut -d/ -f3
+		top=$(cd "$2" 2>/dev/null && pwd -P) &&
+			holders '?w' "$top" '/*out.txt'
+		cat "$2/tree" "$2"/*/tree 2>/dev/null | while read -r pid start
+		do
+			test -d "/proc/$pid" || continue
+			case $(stat_of "$pid") in
+			?" $start") echo "$pid" ;;
+			esac
+		done
+	} | {
+		seen=" "
+		while read -r pid; do
+			case $seen in *" $pid "*) continue ;; esac
+			seen="$seen$pid "
+			case $(stat_of "$pid") in
+			Z* | "") ;;
+			*) echo "$pid" ;;
+			esac
+		done
+	}
+}
+HB_MARKED
 }
 
 write_run() {
@@ -78,14 +122,17 @@ hashes() {
 (sources "$HB_CWD") >work
 hashes >hash.before
 t0=$(date +%s) up0=$(cut -d' ' -f1 /proc/uptime)
-echo "$$ $group $(echo "$stat_rest" | cut -d' ' -f20) $boot $ns" >pid.t
-mv pid.t pid
+if ! { echo "$$ $group $(echo "$stat_rest" | cut -d' ' -f20) $boot $ns" \
+	>pid.t && mv pid.t pid; }; then
+	: >full
+	exit
+fi
 echo "# cores $(getconf _NPROCESSORS_ONLN) up $up0 date $(
 	date '+%Y/%m/%d %H:%M:%S.%N')" >host.csv
 # Is it a program on a GPU, and none of this run?
 is_foreign() {
 	test -d "/proc/$1" || return 1
-	grep -qsF "HGYM_JOB=$HB_MARK;" "/proc/$1/environ" && return 1
+	grep -qsF "HGYM_JOB=$HB_MARK" "/proc/$1/environ" && return 1
 	if test -r "/proc/$1/environ"; then
 		ls -l "/proc/$1/fd" 2>/dev/null | grep -q '/dev/nvidia'
 	else # a pid of ours only where there is one namespace, the first
@@ -120,6 +167,18 @@ if test -n "$HB_GPUS" && command -v nvidia-smi >/dev/null 2>&1; then
 			watch_others
 	} 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 fi
+# Those of the run that were not seen before, for who ends it: one may leave
+# its session, and take nothing of ours along.
+note_tree() {
+	for pid in $tree; do
+		case $noted in *" $pid "*) continue ;; esac
+		test "${#noted}" -lt 65536 || return
+		noted="$noted$pid "
+		read -r stat 2>/dev/null <"/proc/$pid/stat" || continue
+		set -- ${stat##*) }
+		echo "$pid ${20}" >>tree
+	done
+}
 # One line of the host, mostly by what the shell itself can read: steady
 # clock, bytes of the log, load, busy and stolen CPU time, time that the main
 # threads of the run waited for a CPU, time that the container's quota held it.
@@ -197,12 +256,13 @@ runtime() {
 		done
 	done
 }
-HGYM_JOB="$HB_MARK;" sh ./cmd.sh </dev/null >out.txt 2>&1 &
+HGYM_JOB=$HB_MARK sh ./cmd.sh </dev/null >out.txt 2>&1 &
 child=$!
 (
-	looks=0
+	looks=0 noted=" "
 	while :; do
 		sample_host >>host.csv
+		note_tree
 		test $looks -ge 30 || look_at_runtime
 		sleep 1
 	done
@@ -232,14 +292,7 @@ kill -TERM 0
 # Workers that left the group still hold the GPU: they end with the run.
 tries=0
 while :; do
-	left=
-	for pid in $(grep -lsF "HGYM_JOB=$HB_MARK;" /proc/[0-9]*/environ |
-		cut -d/ -f3); do
-		case $(sed 's/.*) //' 2>/dev/null "/proc/$pid/stat") in
-		Z* | "") ;;
-		*) left="$left $pid" ;;
-		esac
-	done
+	left=$(marked "$HB_MARK" . HGYM_JOB)
 	test -n "$left" || break
 	tries=$((tries + 1))
 	test $tries -le 3 || kill -KILL $left 2>/dev/null
@@ -247,8 +300,7 @@ while :; do
 	sleep 0.5
 done
 test -f timedout && rc=124
-echo "$rc $t0 $t1 $up0 $up1" >exit.t
-mv exit.t exit
+echo "$rc $t0 $t1 $up0 $up1" >exit.t && mv exit.t exit
 HB_RUN
 }
 

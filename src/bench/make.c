@@ -122,14 +122,28 @@ bench_probe_of(const struct conf *conf, const char *pods)
 	return all ? PROBE_GPU : PROBE_CPU;
 }
 
-/* A pod of that configuration as bench.json names it; ERR_CONFIG: none. */
-static cJSON *
+cJSON *
 bench_make_pod(const struct conf *conf, const char *name, struct err *err)
 {
 	int i = conf_find_pod(conf, name);
 	const struct conf_pod *pod = i >= 0 ? &conf->pods[i] : NULL;
 	cJSON *node, *gpus;
 
+	if (pod == NULL && strchr(name, '@') != NULL) {
+		const char *host = strchr(name, '@') + 1;
+		AUTO_TEXT id = xstrndup(host, strcspn(host, ":"));
+
+		node = cJSON_CreateObject();
+		json_add_string(node, "id", id);
+		json_add_string(node, "ssh", name);
+		return node;
+	}
+	if (pod == NULL && strcmp(name, MAKE_LOCAL) == 0) {
+		node = cJSON_CreateObject();
+		json_add_string(node, "id", name);
+		json_add_string(node, "transport", "local");
+		return node;
+	}
 	if (pod == NULL) {
 		err_set(err, ERR_CONFIG,
 			"the configuration has no pod \"%s\" (see hgym-tui "
@@ -453,25 +467,14 @@ add_variants(cJSON *root, const cJSON *form, struct err *err)
 	return 0;
 }
 
-/* "step_ms", "best_us lower"; and the window "20:100" or "auto". */
-static int
-add_metric(cJSON *root, const cJSON *form, struct err *err)
+int
+bench_make_window(cJSON *metric, const char *text, struct err *err)
 {
-	struct str rest = str_from(text_of(form, "metric")), lo;
-	struct str window = str_trim(str_from(text_of(form, "window")));
-	cJSON *metric = cJSON_AddObjectToObject(root, "metric"), *node;
-	char *key = next_word(&rest), *way = next_word(&rest);
+	cJSON *node = cJSON_AddObjectToObject(metric, "window");
+	struct str window = str_trim(str_from(text)), lo;
 	double low, high;
 
-	json_add_string(metric, "key", key != NULL ? key : "step_ms");
-	if (way != NULL)
-		json_add_string(metric, "direction", way);
-	free(key);
-	free(way);
-	if (window.len == 0)
-		return 0;
-	node = cJSON_AddObjectToObject(metric, "window");
-	if (window.len == 4 && memcmp(window.p, "auto", 4) == 0) {
+	if (str_eq_cstr(window, "auto")) {
 		json_add_string(node, "mode", "auto");
 		return 0;
 	}
@@ -483,6 +486,25 @@ add_metric(cJSON *root, const cJSON *form, struct err *err)
 	json_add_number(node, "lo", low);
 	json_add_number(node, "hi", high);
 	return 0;
+}
+
+/* "step_ms", "best_us lower"; and the window "20:100" or "auto". */
+static int
+add_metric(cJSON *root, const cJSON *form, struct err *err)
+{
+	struct str rest = str_from(text_of(form, "metric"));
+	const char *window = text_of(form, "window");
+	cJSON *metric = cJSON_AddObjectToObject(root, "metric");
+	char *key = next_word(&rest), *way = next_word(&rest);
+
+	json_add_string(metric, "key", key != NULL ? key : "step_ms");
+	if (way != NULL)
+		json_add_string(metric, "direction", way);
+	free(key);
+	free(way);
+	return str_trim(str_from(window)).len > 0
+		       ? bench_make_window(metric, window, err)
+		       : 0;
 }
 
 /* A number of the form into an object, where there is one. */

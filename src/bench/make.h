@@ -33,6 +33,18 @@ cJSON *bench_make_audit(const struct bench_audit *audit,
 	__attribute__((warn_unused_result));
 
 /*
+ * One pod: of the configuration, "local" (this machine), or user@host[:port].
+ * ERR_CONFIG: the configuration has none of that name.
+ */
+#define MAKE_LOCAL "local"
+cJSON *bench_make_pod(const struct conf *conf, const char *name,
+		      struct err *err) __attribute__((warn_unused_result));
+
+/* "first:last" or "auto" as the window of a metric. */
+int bench_make_window(cJSON *metric, const char *text, struct err *err)
+	__attribute__((warn_unused_result));
+
+/*
  * The pods of that list: as the definition (may be NULL) has them, else as
  * the configuration has them.
  */

@@ -154,7 +154,8 @@ noise_mde(const struct noise *noise, size_t blocks)
 
 	if (noise->n_runs < NOISE_MIN_RUNS || isnan(sd))
 		return (double)NAN;
-	return paired_mde(sd, blocks, ALPHA, POWER);
+	return paired_mde((struct paired_noise){ .sd = sd, .rows = 1 }, blocks,
+			  ALPHA, POWER);
 }
 
 /* Two sample spreads as one; one that is not defined counts for nothing. */
@@ -417,6 +418,7 @@ noise_class(const struct plan *plan, size_t arm, char out[NOISE_CLASS_SIZE])
 	hash_text(&sha, "key", plan->key);
 	hash_text(&sha, "window", window);
 	hash_text(&sha, "patch", v->patch);
+	hash_text(&sha, "launch", v->launch);
 	for (size_t i = 0; i < v->files.n; i++) {
 		hash_text(&sha, v->files.v[i].path, v->files.v[i].from);
 		hash_text(&sha, "overlay", v->files.v[i].overlay);

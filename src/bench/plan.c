@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/quote.h"
 #include "base/xalloc.h"
+#include "bench/kernel.h"
 #include "bench/run_log.h"
 
 #define MAX_SEED 9007199254740991.0
@@ -51,6 +52,24 @@ is_plain_path(const char *text)
 }
 
 static bool
+is_variable(const char *text)
+{
+	if (!isalpha((unsigned char)*text) && *text != '_')
+		return false;
+	while (isalnum((unsigned char)*text) || *text == '_')
+		text++;
+	return *text == '\0';
+}
+
+#define BELOW_WORDS "a Python file below the working folder"
+
+static bool
+is_below(const char *text)
+{
+	return text[0] != '/' && text[0] != '\0' && strstr(text, "..") == NULL;
+}
+
+static bool
 is_expression(const char *text)
 {
 	regex_t regex;
@@ -62,16 +81,6 @@ is_expression(const char *text)
 }
 
 /* Values that are neither a number nor a text. */
-
-static bool
-is_variable(const char *text)
-{
-	if (!isalpha((unsigned char)*text) && *text != '_')
-		return false;
-	while (isalnum((unsigned char)*text) || *text == '_')
-		text++;
-	return *text == '\0';
-}
 
 static int
 take_env(const struct json_reader *r, const cJSON *all, const char *path,
@@ -154,6 +163,32 @@ take_files(const struct json_reader *r, const cJSON *all, const char *path,
 	return 0;
 }
 
+/* Settings of a kernel, passed to it by name. */
+static int
+take_launch(const struct json_reader *r, const cJSON *all, const char *path,
+	    void *to)
+{
+	const char *twin = json_duplicate_key(all);
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
+	const cJSON *node;
+
+	if (twin != NULL)
+		return json_refuse(r, path, "the key \"%.60s\" stands twice",
+				   twin);
+	cJSON_ArrayForEach(node, all)
+	{
+		if (!is_variable(node->string))
+			return json_refuse(r, path, "\"%.60s\" is no name",
+					   node->string);
+		if (cJSON_IsArray(node) || cJSON_IsObject(node))
+			return json_refuse(r, path,
+					   "expected numbers and strings");
+	}
+	json_print(&text, all);
+	*(char **)to = buf_detach(&text);
+	return 0;
+}
+
 /* "2026-11-20T21:00:00Z" to ms since 1970. */
 static int
 take_deadline(const struct json_reader *r, const cJSON *node, const char *path,
@@ -200,7 +235,13 @@ take_deadline(const struct json_reader *r, const cJSON *node, const char *path,
 
 static const struct json_field workload_keys[] = {
 	KEY("cwd", TEXT, cwd, REQUIRED),
-	KEY("command", TEXT, command, REQUIRED),
+	KEY("kind", EITHER, kernel, WORDS("command", "kernel")),
+	KEY("command", TEXT, command),
+	KEY("module", TEXT, module, .is_right = is_below, .what = BELOW_WORDS),
+	KEY("function", TEXT, function, .is_right = is_variable,
+	    .what = "the name of a function"),
+	KEY("task", TEXT, task, .is_right = is_below, .what = BELOW_WORDS),
+	KEY("seconds", NUMBER, seconds, RANGE(0.1, 3600)),
 	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = take_env),
 	KEY("timeout_s", NUMBER, timeout_s, RANGE(1, 864000)),
 	KEY("end_marker", TEXT, end_marker),
@@ -216,6 +257,36 @@ static const struct json_field workload_keys[] = {
 	    .what = NAME_WORDS),
 	END
 };
+
+/* A kernel has settings of its own, and other defaults. */
+static int
+check_workload(const struct json_reader *r, const cJSON *object,
+	       const char *path, void *to)
+{
+	static const char *const own[] = { "module", "function", "task",
+					   "seconds" };
+	struct plan *plan = to;
+	char at[JSON_PATH_SIZE];
+
+	for (size_t i = 0; !plan->kernel && i < 4; i++)
+		if (cJSON_HasObjectItem(object, own[i]))
+			return json_refuse(r, json_join(at, path, own[i]),
+					   "is for \"kind\": \"kernel\"");
+	if (plan->kernel != (plan->command == NULL))
+		return json_refuse(
+			r, path,
+			plan->kernel ? "a kernel has no \"command\": the "
+				       "program times its functions itself"
+				     : "the key \"command\" is missing");
+	if (!plan->kernel)
+		return 0;
+	plan->module =
+		plan->module != NULL ? plan->module : xstrdup("kernel.py");
+	plan->task = plan->task != NULL ? plan->task : xstrdup("task.py");
+	plan->burn_in = 0;
+	plan->gap_s = 0;
+	return 0;
+}
 
 static const struct json_field window_keys[] = {
 	KEY("mode", CHOICE, rule.window, REQUIRED,
@@ -240,6 +311,8 @@ check_window(const struct json_reader *r, const cJSON *object, const char *path,
 
 static const struct json_field metric_keys[] = {
 	KEY("key", TEXT, key, REQUIRED),
+	KEY("also", TEXTS, LIST(also, PLAN_MAX_TEXTS), .is_right = is_variable,
+	    .what = "the name of a number"),
 	{ "parser", JSON_AS_FIXED, .words = bench_metric_parsers },
 	KEY("direction", EITHER, rule.higher, WORDS("lower", "higher")),
 	KEY("tok_kind", CHOICE, rule.tok_kind, WORDS("cumulative", "interval")),
@@ -264,7 +337,8 @@ static const struct json_field decision_keys[] = {
 	KEY("margin_pct", NUMBER, rule.paired.margin, RANGE(1e-6, 100),
 	    .scale = 0.01),
 	KEY("power", NUMBER, rule.paired.power, RANGE(0.5, 0.999)),
-	KEY("early", EITHER, early, WORDS("none", "haybittle-peto")),
+	KEY("early", CHOICE, early, .words = looks_words),
+	KEY("pods_sd_pct", NUMBER, rule.pods_sd, RANGE(0, 100), .scale = 0.01),
 	KEY("min_blocks", COUNT, min_blocks,
 	    RANGE(VERDICT_MIN_BLOCKS, PLAN_MAX_ROUNDS)),
 	KEY("multi", EITHER, rule.holm, WORDS("none", "holm")),
@@ -298,6 +372,7 @@ static const struct json_field variant_keys[] = {
 	KEY("env", OTHER, env, .types = JSON_OBJECT, .take = take_env),
 	KEY("command", TEXT, command),
 	KEY("patch", TEXT, patch),
+	KEY("launch", OTHER, launch, .types = JSON_OBJECT, .take = take_launch),
 	KEY("files", OTHER, files, .types = JSON_OBJECT, .take = take_files),
 	KEY("overlay", OTHER, files, .types = JSON_OBJECT, .take = take_files),
 	KEY("must_match", TEXTS, LIST(must, PLAN_MAX_TEXTS),
@@ -529,7 +604,7 @@ static const struct json_field top_keys[] = {
 	KEY("name", TEXT, name, REQUIRED, .is_right = is_name,
 	    .what = NAME_WORDS),
 	KEY("seed", INTEGER, seed, RANGE(0, MAX_SEED)),
-	OBJECT("workload", workload_keys, NULL, JSON_REQUIRED),
+	OBJECT("workload", workload_keys, check_workload, JSON_REQUIRED),
 	OBJECT("metric", metric_keys, check_metric, JSON_REQUIRED),
 	{ "variants", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED,
 	  .take = take_variants },
@@ -564,18 +639,41 @@ set_defaults(struct plan *plan, const char *file)
 		.seed = 42,
 		.rule = JUDGE_RULE_DEFAULT,
 		.timeout_s = 3600,
+		.seconds = 2,
 		.blocks = 6,
 		.reps = 1,
 		.burn_in = 1,
 		.aa = true,
 		.gap_s = 10,
 		.min_blocks = VERDICT_MIN_BLOCKS,
-		.early = true,
+		.early = LOOKS_OBRIEN,
 		.refuse_foreign = true,
 		.throttle_drops = true,
 		.usd = (double)NAN,
 		.minutes = (double)NAN,
 	};
+}
+
+/* What an arm may change is another thing with a kernel. */
+static int
+check_arms(const struct json_reader *r, const struct plan *plan)
+{
+	char at[64];
+
+	for (size_t i = 0; i < plan->n_variants; i++) {
+		const struct plan_variant *v = &plan->variants[i];
+
+		(void)snprintf(at, sizeof(at), "variants.%s", v->tag);
+		if (plan->kernel && v->command != NULL)
+			return json_refuse(r, at, "a kernel has no command");
+		if (!plan->kernel && v->launch != NULL)
+			return json_refuse(
+				r, at, "launch is for \"kind\": \"kernel\"");
+	}
+	if (plan->kernel && bench_metric_find(plan->key)->kind != RUN_LOG_SCORE)
+		return json_refuse(r, "metric.key",
+				   "of a kernel it is us, its time a call");
+	return 0;
 }
 
 int
@@ -600,8 +698,12 @@ plan_parse(struct plan *plan, const char *file, struct str text,
 				     "expected 2 to %d variants; the control "
 				     "alone is audited with \"aa\": true",
 				     SCHEDULE_MAX_ARMS - 1);
+	if (result == 0)
+		result = check_arms(&r, plan);
 	if (result == 0 && plan->log == NULL)
-		plan->log = xstrdup("train.out");
+		plan->log = xstrdup(plan->kernel ? "kernel.out" : "train.out");
+	if (result == 0 && plan->kernel)
+		plan->command = kernel_command(plan);
 	if (result != 0)
 		plan_release(plan);
 	return result;
@@ -643,6 +745,7 @@ free_variant(struct plan_variant *v)
 		free(v->files.v[i].overlay);
 	}
 	free_env(&v->env);
+	free(v->launch);
 	json_give_back(variant_keys, v);
 }
 
@@ -690,6 +793,13 @@ plan_arm_tag(const struct plan *plan, size_t arm, char out[PLAN_TAG_SIZE])
 		       arm >= plan->n_variants ? "~aa" : "");
 }
 
+struct looks
+plan_looks(const struct plan *plan)
+{
+	return (struct looks){ plan->early, plan->min_blocks,
+			       plan->blocks * plan->n_pods };
+}
+
 size_t
 plan_n_rounds(const struct plan *plan)
 {
@@ -719,6 +829,12 @@ plan_schedule(const struct plan *plan, size_t pod)
 		      plan_n_rounds(plan) - plan->burn_in,
 		      schedule_pod_seed(plan->seed, pod));
 	return order;
+}
+
+const char *
+plan_output(const struct plan *plan)
+{
+	return plan->kernel ? "process.out" : plan->log;
 }
 
 void
@@ -765,7 +881,8 @@ plan_command(const struct plan *plan, size_t arm, size_t pod, struct buf *out)
 		buf_append_char(out, ' ');
 	}
 	add_env(out, &plan->env);
-	add_env(out, &v->env);
+	if (!plan->kernel)
+		add_env(out, &v->env);
 	buf_append_str(out, "sh -c ");
 	quote_word(out,
 		   str_from(v->command != NULL ? v->command : plan->command));

@@ -59,6 +59,7 @@ struct plan_variant {
 	struct plan_files files;
 	/* Extended expressions that must, or must not, match in its log. */
 	struct plan_texts must, must_not;
+	char *launch; /* JSON of the kernel's settings; NULL: none */
 	struct plan_texts declares; /* settings that it changes, by name */
 	bool numerics_changed;
 	char *noise_class; /* see bench/noise.h; NULL: the workload's */
@@ -86,6 +87,9 @@ struct plan {
 	char *name;
 	uint64_t seed;
 	/* workload */
+	bool kernel; /* kind: one process times all arms; see bench/kernel.h */
+	char *module, *function, *task; /* of a kernel; function may be NULL */
+	double seconds;			/* of a process, over all cases */
 	char *cwd, *command, *commit, *data_sha256, *log, *end_marker;
 	struct plan_env env;
 	double timeout_s;
@@ -94,6 +98,7 @@ struct plan {
 	struct plan_texts data; /* paths on the pod that data_sha256 is of */
 	/* metric */
 	char *key;
+	struct plan_texts also; /* other metrics, each with its own verdict */
 	struct judge_rule rule; /* window, tok_kind, margin, losses .. */
 	/* arms: the control first, then in the order of the file */
 	struct plan_variant *variants;
@@ -109,7 +114,7 @@ struct plan {
 	double gap_s;
 	/* decision */
 	size_t min_blocks;
-	bool early;
+	enum looks_kind early;
 	/* guards */
 	bool refuse_foreign, throttle_drops;
 	/* budget */
@@ -154,8 +159,15 @@ size_t plan_n_runs(const struct plan *plan);
 /* The arms of every round of a pod, burn-in rounds first; caller frees. */
 unsigned char *plan_schedule(const struct plan *plan, size_t pod);
 
+/* When it is looked at. */
+struct looks plan_looks(const struct plan *plan);
+
 /* Does any variant need a copy of the working folder of its own? */
 bool plan_needs_copies(const struct plan *plan);
+
+/* The name that what a job prints is fetched to: the log of its run, or what
+ * the logs of its runs are made of. */
+const char *plan_output(const struct plan *plan);
 
 /* Its GPUs, "0,3"; with a blank as the glue "0 3". */
 void plan_gpus_text(const struct plan_gpus *gpus, char glue, struct buf *out);

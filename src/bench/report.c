@@ -620,6 +620,92 @@ add_end(struct report *r)
 	}
 }
 
+/* "31% " of a share that may not be known. */
+static void
+add_share(struct facts *facts, const cJSON *node, const char *key)
+{
+	double share = num(node, key);
+
+	if (isnan(share))
+		facts_text(facts, "", FACT_PLAIN, "%s", FMT_ABSENT);
+	else
+		facts_text(facts, "", FACT_PLAIN, "%.0f%%", 100.0 * share);
+}
+
+static void
+add_kernel(struct facts *facts, const cJSON *arm, const cJSON *one)
+{
+	static const struct {
+		const char *key, *share;
+	} rates[] = { { "gb_s", "gb_s_of_peak" },
+		      { "tflop_s", "tflop_s_of_peak" } };
+
+	facts_text(facts, "", FACT_PLAIN, "%s", txt(arm, "arm"));
+	facts_text(facts, "", FACT_PLAIN, "%s", txt(one, "name"));
+	facts_cell(facts, num(one, "us"));
+	facts_cell(facts, num(one, "launch_us"));
+	add_share(facts, one, "idle_share");
+	for (size_t i = 0; i < 2; i++) {
+		facts_cell(facts, num(one, rates[i].key));
+		add_share(facts, one, rates[i].share);
+	}
+}
+
+/* The verdicts of the other metrics, a line each. */
+static void
+add_metrics(struct report *r)
+{
+	const cJSON *row,
+		*all = cJSON_GetObjectItemCaseSensitive(r->root, "metrics");
+
+	if (cJSON_GetArraySize(all) > 0)
+		facts_section(r->facts, "other metrics");
+	cJSON_ArrayForEach(row, all)
+	{
+		report_line(&r->line, row);
+		add(r, txt(row, "metric"), FACT_PLAIN);
+	}
+}
+
+/* What the probe said of each arm of a kernel bench. */
+static void
+add_kernels(struct facts *facts, const cJSON *verdict)
+{
+	static const struct facts_column columns[] = {
+		{ .label = "arm", .kind = FMT_TEXT },
+		{ .label = "case", .kind = FMT_TEXT },
+		{ .label = "us", .kind = FMT_MEASURE, .decimals = 3 },
+		{ .label = "launch us", .kind = FMT_MEASURE, .decimals = 2 },
+		{ .label = "GPU idle", .kind = FMT_NUMBER },
+		{ .label = "GB/s", .kind = FMT_MEASURE, .decimals = 0 },
+		{ .label = "of peak", .kind = FMT_NUMBER },
+		{ .label = "TFLOP/s", .kind = FMT_MEASURE, .decimals = 2 },
+		{ .label = "of peak", .kind = FMT_NUMBER },
+	};
+	const cJSON *all = cJSON_GetObjectItemCaseSensitive(verdict, "kernels");
+	const cJSON *arm, *one;
+	const char *mode = txt(cJSON_GetArrayItem(all, 0), "mode");
+
+	if (mode[0] == '\0')
+		return;
+	facts_table(facts, "kernels, in the last process", columns, 9);
+	cJSON_ArrayForEach(arm, all)
+	{
+		cJSON_ArrayForEach(one, verdict_list(arm, "cases"))
+			add_kernel(facts, arm, one);
+	}
+	facts_section(facts, "");
+	arm = cJSON_GetArrayItem(all, 0);
+	facts_text(facts, "timed by", FACT_PLAIN, "%s, on %s%s",
+		   strcmp(mode, "graph") == 0	? "CUDA graphs"
+		   : strcmp(mode, "eager") == 0 ? "CUDA events, launched one "
+						  "by one"
+						: "the host's clock",
+		   txt(arm, "device"),
+		   verdict_is(arm, "cold") ? ", inputs not in the L2 cache"
+					   : "");
+}
+
 /* A window that nobody named, and one that somebody might. */
 static void
 add_window(struct report *r)
@@ -656,6 +742,8 @@ report_facts(struct facts *facts, const cJSON *verdict)
 		facts_section(facts, "the best");
 		facts_text(facts, "", FACT_STRONG, "%s", txt(best, "text"));
 	}
+	add_metrics(&r);
+	add_kernels(facts, verdict);
 	facts_section(facts, "runs");
 	cJSON_ArrayForEach(arm, verdict_list(verdict, "arms")) add_arm(&r, arm);
 	add_window(&r);

@@ -15,6 +15,7 @@
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
+#include "bench/kernel.h"
 #include "bench/noise.h"
 #include "bench/session_priv.h"
 #include "bench/stats.h"
@@ -160,6 +161,7 @@ is_clean(const struct guard_hits *hits)
 {
 	for (size_t i = 0; i < hits->n; i++)
 		if (hits->hit[i].guard != GUARD_LOAD &&
+		    hits->hit[i].guard != GUARD_HOST_BOUND &&
 		    hits->hit[i].guard != GUARD_BUFFERED)
 			return false;
 	return true;
@@ -219,8 +221,8 @@ session_judge_now(struct session *s)
 	size_t n;
 
 	rule.need = s->plan->min_blocks;
-	rule.planned =
-		ended_by_itself(s) ? 0 : s->plan->blocks * s->plan->n_pods;
+	rule.looks = plan_looks(s->plan);
+	rule.over = ended_by_itself(s);
 	if (s->setup.noise != NULL)
 		s->setup.noise(s->setup.noise_user, &rule);
 	do {
@@ -253,6 +255,95 @@ schedule_words(const struct session *s, size_t n)
 	return words;
 }
 
+/* The number of that name that a run tells of itself; NAN: it does not. */
+static double
+number_of(const struct bench_run *run, const char *key)
+{
+	AUTO_JSON row = run->log.kind == RUN_LOG_TRAINING
+				? run_to_json(&run->log.run)
+				: NULL;
+
+	if (strcmp(key, "wall_s") == 0)
+		return run->up_s;
+	if (strcmp(key, "val_loss") == 0)
+		return run->log.val_loss;
+	return json_get_number(row != NULL ? row : run->log.score.root, key,
+			       (double)NAN);
+}
+
+/* A log that says nothing else of the run. */
+static int
+log_of_number(const struct session *s, struct run_log *log,
+	      const struct bench_run *run, const char *key)
+{
+	const struct run_log_rule rule = { .formats = s->setup.formats,
+					   .force = true,
+					   .kind = RUN_LOG_SCORE,
+					   .score_key = key };
+	AUTO_JSON root = cJSON_CreateObject();
+	AUTO_BUF text = buf_new(4096);
+
+	json_add_number(root, key, number_of(run, key));
+	json_add_string(root, "run", run->id);
+	json_print(&text, root);
+	return run_log_parse(log, run->id, buf_str(&text), &rule, NULL);
+}
+
+/* One of the other metrics, judged as if it were the only one. */
+static cJSON *
+judge_metric(const struct session *s, const char *key)
+{
+	struct run_log *logs = xcalloc(s->runs.n, sizeof(*logs));
+	struct judge_run *runs = xcalloc(s->runs.n, sizeof(*runs));
+	struct judge_rule rule = s->judge.rule;
+	struct judge judge;
+	cJSON *root;
+	size_t n = 0;
+
+	rule.higher = bench_metric_is_rate(key);
+	rule.register_sd = (double)NAN;
+	for (size_t i = 0; i < s->runs.n; i++) {
+		const struct bench_run *run = &s->runs.v[i];
+
+		if (!is_judged(s, run) || !run->has_log ||
+		    log_of_number(s, &logs[n], run, key) != 0)
+			continue;
+		runs[n] = to_judge(run);
+		runs[n].log = &logs[n];
+		n++;
+	}
+	judge_init(&judge, &rule, s->arms, s->runs.n_arms, runs, n);
+	root = verdict_to_json(
+		&judge, &(struct verdict_info){ .metric = key,
+						.cost_usd = (double)NAN });
+	judge_release(&judge);
+	for (size_t i = 0; i < n; i++)
+		run_log_release(&logs[i]);
+	free(logs);
+	free(runs);
+	return root;
+}
+
+static void
+add_metrics(cJSON *root, const struct session *s)
+{
+	static const char *const kept[] = { "metric", "higher_is_better",
+					    "arms", "contrasts" };
+	cJSON *array = cJSON_AddArrayToObject(root, "metrics");
+
+	for (size_t i = 0; i < s->plan->also.n; i++) {
+		AUTO_JSON all = judge_metric(s, s->plan->also.v[i]);
+		cJSON *row = cJSON_CreateObject();
+
+		for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
+			cJSON_AddItemToObject(
+				row, kept[k],
+				cJSON_DetachItemFromObjectCaseSensitive(
+					all, kept[k]));
+		cJSON_AddItemToArray(array, row);
+	}
+}
+
 static cJSON *
 session_make_verdict(const struct session *s)
 {
@@ -282,6 +373,10 @@ session_make_verdict(const struct session *s)
 	for (size_t i = 0; i < plan->n_pods; i++)
 		pods[i] = plan->pods[i].id;
 	root = verdict_to_json(&s->judge, &info);
+	if (plan->also.n > 0)
+		add_metrics(root, s);
+	if (plan->kernel)
+		cJSON_AddItemToObject(root, "kernels", kernel_json(&s->runs));
 	for (size_t i = 0; i < n; i++)
 		free(words[i]);
 	free(words);
@@ -324,17 +419,11 @@ stop_all(struct session *s, const char *why)
 static bool
 all_shown(struct session *s)
 {
-	struct interim_rule rule = {
-		.rule = s->plan->rule.paired,
-		.min_blocks = s->plan->min_blocks,
-		.max_blocks = s->plan->blocks * s->plan->n_pods,
-		.early = s->plan->early,
-	};
+	struct looks looks = plan_looks(s->plan);
 	size_t open = 0, variants = 0;
 
 	for (size_t i = 0; i < s->judge.n_contrasts; i++) {
 		const struct judge_contrast *c = &s->judge.contrasts[i];
-		struct paired paired = c->paired;
 		enum interim interim;
 
 		if (s->arms[c->arm].aa)
@@ -342,10 +431,8 @@ all_shown(struct session *s)
 		variants++;
 		if (s->arm_stopped[c->arm])
 			continue;
-		paired.n = c->n_blocks;
-		if (!isnan(c->p_holm))
-			paired.p = c->p_holm;
-		interim = multi_interim(&paired, &rule);
+		interim = multi_interim(&c->paired, c->n_blocks, c->level,
+					&looks, &s->plan->rule.paired);
 		/* At the last block the schedule itself ends it. */
 		if (interim == INTERIM_GO_ON || interim == INTERIM_LAST)
 			open++;
@@ -366,19 +453,56 @@ all_variants_stopped(const struct session *s)
 	return true;
 }
 
+static size_t
+n_over(const struct session *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->runs.n; i++)
+		n += s->runs.v[i].end != RUN_END_NONE ? 1 : 0;
+	return n;
+}
+
+/* What the runs that are still to be made take, as those before them did. */
+static void
+add_left(const struct session *s, struct buf *text)
+{
+	const struct clock *clock = loop_clock(s->setup.loop);
+	double minutes = (double)(clock->boot_ms(clock) - s->boot0_ms) / 6e4;
+	double usd_per_h = 0.0;
+	size_t left = 0, over = n_over(s);
+
+	for (size_t i = 0; i < s->runs.n; i++)
+		left += session_is_due(s, &s->runs.v[i]) ? 1 : 0;
+	for (size_t i = 0; i < s->plan->n_pods; i++)
+		if (!isnan(s->plan->pods[i].usd_per_h))
+			usd_per_h += s->plan->pods[i].usd_per_h;
+	buf_appendf(text, "%zu of %zu", over, over + left);
+	if (left == 0)
+		return;
+	minutes *= (double)left / (double)(over - s->over0);
+	buf_appendf(text, "; about %.1f minutes", minutes);
+	if (usd_per_h > 0.0)
+		buf_appendf(text, " and %.2f USD", usd_per_h * minutes / 60.0);
+	buf_append_str(text, " left");
+}
+
 static void
 tell_run(struct session *s, const struct bench_run *run)
 {
 	const struct guard_hit *hit = guard_hard(&run->hits);
+	AUTO_BUF left = buf_new(128);
 
+	add_left(s, &left);
 	if (hit != NULL)
 		session_note(s, "%s: run %s: %s: %s",
 			     s->plan->pods[run->pod].id, run->id,
 			     guard_words[hit->guard], hit->text);
 	else
-		session_note(s, "%s: run %s is over%s",
+		session_note(s, "%s: run %s is over%s (%s)",
 			     s->plan->pods[run->pod].id, run->id,
-			     run->counted ? "" : " (burn-in, not counted)");
+			     run->counted ? "" : ", a burn-in, not counted",
+			     left.data);
 }
 
 static void
@@ -612,6 +736,7 @@ session_new(const struct session_setup *setup, const struct session_cb *cb)
 	s->cb = *cb;
 	s->wall0_ms = wall_ms(s);
 	s->boot0_ms = clock->boot_ms(clock);
+	s->over0 = n_over(s);
 	if (s->state.started_ms == 0)
 		s->state.started_ms = s->wall0_ms;
 	if (setup->mode == SESSION_RUN || setup->mode == SESSION_ABORT)

@@ -81,6 +81,7 @@ struct session {
 	struct folder_state state;
 	/* When this session began, by the wall and by the boot clock. */
 	int64_t wall0_ms, boot0_ms;
+	size_t over0;	     /* runs that were over then */
 	const char *stopped; /* why, NULL: it goes on */
 	bool leaving, ended;
 	struct err why; /* of the last pod that failed */

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "bench/kernel.h"
 #include "bench/run_log.h"
 #include "bench/session_priv.h"
 
@@ -23,6 +24,8 @@
  * this were written late, in heaps: their moments are not known. */
 #define HEAPED_SHARE 0.2
 #define HEAPED_S     3.0
+/* Seconds of telemetry from which a GPU that idles is told of. */
+#define LEAST_SAMPLES 3
 
 /* Where each row of a log ends, in bytes; caller frees. */
 static double *
@@ -448,6 +451,10 @@ check_health(struct session *s, struct bench_run *run)
 	if (h->foreign[0] != '\0')
 		guard_add(&run->hits, GUARD_FOREIGN, s->plan->refuse_foreign,
 			  "pids %s were on its GPUs too", h->foreign);
+	if (!s->plan->kernel && h->n_gpu >= LEAST_SAMPLES && h->util_pct < 50.0)
+		guard_add(&run->hits, GUARD_HOST_BOUND, false,
+			  "the GPU idled %.0f%% of the time",
+			  100.0 - h->util_pct);
 	if (h->load1 > h->cores)
 		guard_add(&run->hits, GUARD_LOAD, false,
 			  "a load of %.1f on %.0f cores when it began",
@@ -495,6 +502,8 @@ session_load_run(struct session *s, struct bench_run *run)
 			  run->rc == 124.0 ? "timed out (exit status %.0f)"
 					   : "exit status %.0f",
 			  run->rc);
+	if (s->plan->kernel)
+		kernel_guards(run);
 	check_markers(s, run);
 	check_files(s, run);
 	check_clock(run);

@@ -140,16 +140,24 @@ span_of(const cJSON *node)
 	};
 }
 
-/* The mean that p < 0.001 needs at the next block, the spread as it is. */
-static double
-stops_at(const cJSON *c)
+/* The level that an arm has to be below at the next block, and the mean that
+ * this needs, the spread as it is. */
+static void
+fill_next(const struct plan *plan, struct bench_live_contrast *out,
+	  const cJSON *c)
 {
-	double sd = verdict_number(c, "sd_d"), df = verdict_number(c, "df");
+	struct looks looks = plan_looks(plan);
+	double se = verdict_number(c, "se_d"), df = verdict_number(c, "df");
+	double n = (double)out->all.n;
 
-	if (!(sd > 0.0) || !(df > 0.0))
-		return (double)NAN;
-	return stats_pct(dist_t_quantile(1.0 - MULTI_EARLY_P / 2.0, df + 1.0) *
-			 sd / sqrt(df + 2.0));
+	out->next_p = looks_level(&looks, out->all.n + 1, false,
+				  plan->rule.paired.alpha);
+	out->stops_at = (double)NAN;
+	if (se > 0.0 && df > 0.0 && n > 1.0)
+		out->stops_at =
+			stats_pct(dist_t_quantile(1.0 - out->next_p / 2.0,
+						  df * n / (n - 1.0)) *
+				  se * sqrt(n / (n + 1.0)));
 }
 
 static void
@@ -202,7 +210,6 @@ fill_contrast(struct bench_live *live, struct bench_live_contrast *out,
 	out->pods_differ = verdict_is(c, "pods_differ");
 	out->sd = 100.0 * verdict_number(c, "sd_d");
 	out->shows = verdict_number(c, "mde_pct");
-	out->stops_at = stops_at(c);
 	out->blocks_to_margin = verdict_count(c, "blocks_to_margin");
 	out->invalid = strcmp(verdict_text(c, "verdict"),
 			      verdict_words[VERDICT_INVALID]) == 0;
@@ -226,7 +233,7 @@ fill_plan(struct bench_live *live, const struct plan *plan)
 	live->blocks = plan->blocks;
 	live->margin = 100.0 * plan->rule.paired.margin;
 	live->alpha = plan->rule.paired.alpha;
-	live->early = plan->early;
+	live->early = plan->early != LOOKS_NONE;
 	live->min_blocks = plan->min_blocks;
 	live->limit_s = 60.0 * plan->minutes;
 	live->limit_usd = plan->usd;
@@ -252,10 +259,11 @@ bench_show(const struct plan *plan, const char *path,
 		live->noise_sd > 0.0 ? verdict_count(noise, "df") + 1 : 0;
 	fill_arms(live, plan, verdict);
 	for (size_t i = 0; i < live->n_contrasts; i++) {
+		row = find_row(verdict, "contrasts", "variant",
+			       live->arms[i + 1].tag);
 		live->contrasts[i].arm = i + 1;
-		fill_contrast(live, &live->contrasts[i],
-			      find_row(verdict, "contrasts", "variant",
-				       live->arms[i + 1].tag));
+		fill_contrast(live, &live->contrasts[i], row);
+		fill_next(plan, &live->contrasts[i], row);
 	}
 	fill_runs(live, &runs, verdict);
 	bench_runs_release(&runs);

@@ -31,6 +31,11 @@ add_clean_line(struct buf *out, const char *label, const char *text)
 static void
 add_changes(struct buf *out, const struct plan_variant *v)
 {
+	if (v->launch != NULL) {
+		buf_append_str(out, "              launch ");
+		utf8_sanitize(out, str_from(v->launch));
+		buf_append_char(out, '\n');
+	}
 	if (v->patch != NULL) {
 		buf_append_str(out, "              patch ");
 		utf8_sanitize(out, str_from(v->patch));
@@ -63,7 +68,10 @@ add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 	buf_init(&command, 65536);
 	plan_arm_tag(plan, arm, tag);
 	buf_appendf(&command, "%s: ", tag);
-	plan_command(plan, arm, pod, &command);
+	if (plan->kernel && arm > 0)
+		buf_append_str(&command, "in the same process");
+	else
+		plan_command(plan, arm, pod, &command);
 	rest = (struct str){ command.data, command.len };
 	while (str_next(&rest, '\n', &line)) {
 		buf_append_str(out, first ? "            " : "              ");
@@ -75,21 +83,38 @@ add_command(struct buf *out, const struct plan *plan, size_t arm, size_t pod)
 	buf_release(&command);
 }
 
+/* What the plan shows in all its blocks where one run spreads by so much. */
+static double
+shows_pct(const struct plan *plan, double run_sd)
+{
+	const struct judge_rule *rule = &plan->rule;
+	bool second = plan->aa && plan->n_variants > 1;
+	double pods = isnan(rule->pods_sd) ? log1p(rule->paired.margin)
+					   : rule->pods_sd;
+	struct paired_noise noise = {
+		.sd = run_sd * sqrt(second ? 1.5 : 2.0),
+		.between = plan->n_pods == 2 && plan->n_variants > 1
+				   ? pods * M_SQRT1_2
+				   : 0.0,
+		.rows = second ? 2 : 1,
+	};
+
+	return stats_pct(paired_mde(noise, plan->blocks * plan->n_pods,
+				    rule->paired.alpha, rule->paired.power));
+}
+
 /* What a spread of so many per cent allows to see; for noise not known. */
 static void
-add_guesses(struct buf *out, const struct plan *plan, size_t blocks)
+add_guesses(struct buf *out, const struct plan *plan)
 {
 	static const double sd[] = { 0.001, 0.003, 0.01 };
 
 	buf_append_str(out, "  shows     its noise there is not known yet "
 			    "(bench audit tells)\n"
-			    "            at a spread of");
+			    "            where runs spread by");
 	for (size_t i = 0; i < 3; i++)
 		buf_appendf(out, "%s %g%%: %.2f%%", i > 0 ? "," : "",
-			    100.0 * sd[i],
-			    stats_pct(paired_mde(sd[i], blocks,
-						 plan->rule.paired.alpha,
-						 plan->rule.paired.power)));
+			    100.0 * sd[i], shows_pct(plan, sd[i]));
 	buf_append_char(out, '\n');
 }
 
@@ -118,13 +143,13 @@ add_power(struct buf *out, const struct plan *plan,
 	size_t blocks = plan->blocks * plan->n_pods;
 
 	if (known == NULL) {
-		add_guesses(out, plan, blocks);
+		add_guesses(out, plan);
 		return;
 	}
 	buf_appendf(out,
 		    "  shows     %.2f%% or more in %zu blocks, by the "
 		    "noise register: ",
-		    stats_pct(noise_mde(&known->noise, blocks)), blocks);
+		    shows_pct(plan, known->noise.sd), blocks);
 	utf8_sanitize(out, str_from(known->pod));
 	buf_appendf(out,
 		    "\n            has sd %.2f%% from run to run (%zu A/A "
@@ -142,7 +167,9 @@ static void
 add_cost(struct buf *out, const struct plan *plan,
 	 const struct noise_entry *known)
 {
-	double runs = (double)plan_n_runs(plan) / (double)plan->n_pods;
+	double runs =
+		plan->kernel ? (double)plan_n_rounds(plan)
+			     : (double)plan_n_runs(plan) / (double)plan->n_pods;
 	double rate = 0.0, minutes = (double)NAN;
 	size_t unpriced = plan_n_unpriced(plan);
 

@@ -378,84 +378,246 @@ tost_p(const struct paired *paired, double margin)
 }
 
 double
-paired_mde(double sd, size_t n, double alpha, double power)
+paired_mde(struct paired_noise noise, size_t n, double alpha, double power)
 {
-	double df = (double)n - 1.0;
+	double var = noise.sd * noise.sd / (double)n;
+	double between = noise.between * noise.between;
+	double df = (double)(noise.rows * (n - 1));
 
 	if (n < 2)
 		return (double)NAN;
+	if (between > 0.0)
+		df *= (var + between) / var * (var + between) / var;
 	return (dist_t_quantile(1.0 - alpha / 2.0, df) +
 		dist_t_quantile(power, df)) *
-	       sd / sqrt((double)n);
+	       sqrt(var + between);
 }
 
 size_t
-paired_blocks_needed(double sd, double delta, double alpha, double power)
+paired_blocks_needed(struct paired_noise noise, double delta, double alpha,
+		     double power)
 {
-	if (!(sd >= 0.0) || !(delta > 0.0))
+	size_t low = 3, high = MAX_BLOCKS + 1;
+
+	if (!(noise.sd >= 0.0) || !(delta > 0.0))
 		return 0;
-	for (size_t n = 3; n <= MAX_BLOCKS; n++)
-		if (paired_mde(sd, n, alpha, power) <= delta)
-			return n;
-	return 0;
+	/* More blocks never show less. */
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (paired_mde(noise, middle, alpha, power) <= delta)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low <= MAX_BLOCKS ? low : 0;
+}
+
+/* Residual sums of squares, and what a place explains of both sides. */
+struct residuals {
+	double d, aa;	/* without their means; aa in units of d */
+	double slope;	/* of ln y by place; 0 where it is not fitted */
+	double moments; /* of the places about their means */
+	double mean_place;
+};
+
+/* sqrt: both sides of a block in units of one and the same spread. */
+#define AA_SCALE 0.86602540378443864676 /* sqrt(3/4): aa has 2, d 3/2 */
+
+static struct residuals
+fit_places(const struct paired_block *b, size_t n, bool second, bool places)
+{
+	double d = 0.0, aa = 0.0, zd = 0.0, za = 0.0, cross = 0.0;
+	double scale = second ? AA_SCALE : 0.0, count = (double)n;
+	struct residuals r = { 0.0, 0.0, 0.0, 0.0, 0.0 };
+
+	for (size_t i = 0; i < n; i++) {
+		d += b[i].d / count;
+		zd += b[i].place / count;
+		aa += second ? b[i].aa / count : 0.0;
+		za += b[i].aa_place / count;
+	}
+	for (size_t i = 0; i < n; i++) {
+		double x = b[i].place - zd, u = scale * (b[i].aa_place - za);
+		double v = second ? scale * (b[i].aa - aa) : 0.0;
+
+		r.moments += x * x + u * u;
+		cross += x * (b[i].d - d) + u * v;
+	}
+	r.mean_place = zd;
+	if (places && r.moments > 0.0)
+		r.slope = cross / r.moments;
+	for (size_t i = 0; i < n; i++) {
+		double x = b[i].d - d - r.slope * (b[i].place - zd);
+		double v =
+			second ? b[i].aa - aa - r.slope * (b[i].aa_place - za)
+			       : 0.0;
+
+		r.d += x * x;
+		r.aa += scale * scale * v * v;
+	}
+	return r;
+}
+
+/*
+ * Is the variant's spread larger than the control's, whose residuals then say
+ * nothing of it?  Three blocks can hardly tell, and cannot afford to be wrong
+ * often.
+ */
+static bool
+is_unequal(const struct residuals *r, size_t n)
+{
+	double df = (double)n - 1.0;
+
+	if (!(r->aa > 0.0))
+		return r->d > 0.0;
+	return dist_f_upper(r->d / r->aa, df, df) < (n > 3 ? 0.2 : 0.04);
+}
+
+/* What all tests make of mean, standard error and degrees of freedom. */
+static void
+paired_finish(struct paired *p, const struct paired_rule *rule)
+{
+	double half;
+
+	p->t = p->se > 0.0	? p->mean / p->se
+	       : p->mean == 0.0 ? 0.0
+				: copysign(INFINITY, p->mean);
+	p->p = dist_t_two_sided(p->t, p->df);
+	paired_widen(p, rule->alpha, rule->power);
+	half = dist_t_quantile(1.0 - TOST_ALPHA, p->df) * p->se;
+	p->tost_lo = p->mean - half;
+	p->tost_hi = p->mean + half;
+	p->p_tost = tost_p(p, rule->margin);
+}
+
+/* The tests of single blocks. */
+static void
+paired_rank(struct paired *p, const double *d, const struct paired_rule *rule)
+{
+	struct rank_one walsh = rank_walsh(d, p->n, rule->alpha);
+
+	p->p_signflip = signflip_p(d, p->n);
+	p->hl = walsh.hl;
+	p->hl_lo = walsh.lo;
+	p->hl_hi = walsh.hi;
+}
+
+static const struct paired paired_none = {
+	.mean = (double)NAN,
+	.sd = (double)NAN,
+	.se = (double)NAN,
+	.t = (double)NAN,
+	.df = (double)NAN,
+	.p = (double)NAN,
+	.lo = (double)NAN,
+	.hi = (double)NAN,
+	.tost_lo = (double)NAN,
+	.tost_hi = (double)NAN,
+	.p_tost = (double)NAN,
+	.p_signflip = (double)NAN,
+	.hl = (double)NAN,
+	.hl_lo = (double)NAN,
+	.hl_hi = (double)NAN,
+	.mde = (double)NAN,
+	.slope = (double)NAN,
+	.rows = 1,
+};
+
+/*
+ * Two rounds that mirror each other have the same arm at their seam.  Where
+ * each run is like the one before by rho, their d are alike by rho (1 - rho) /
+ * 2, which is this at most.  An A/A arm keeps them apart.
+ */
+#define MIRRORED 0.125
+
+struct paired
+paired_fit(struct paired_block *blocks, size_t n,
+	   const struct paired_rule *rule)
+{
+	struct paired p = paired_none;
+	double *d = xmalloc((n + 1) * sizeof(*d)), once = (double)n - 1.0;
+	bool second = n > 1, places;
+	struct residuals r;
+
+	for (size_t i = 0; i < n; i++)
+		second &= isfinite(blocks[i].aa);
+	do {
+		p.rows = second ? 2 : 1;
+		p.df = once * (double)p.rows;
+		places = p.df - 1.0 >= PAIRED_PLACE_DF;
+		r = fit_places(blocks, n, second, places);
+		if (!second || !is_unequal(&r, n))
+			break;
+		second = false;
+	} while (true);
+	if (places && r.moments > 0.0) {
+		p.slope = r.slope;
+		p.df -= 1.0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		blocks[i].d -= r.slope * blocks[i].place;
+		d[i] = blocks[i].d;
+	}
+	p.n = n;
+	p.mean = stats_mean(d, n);
+	if (n < 2)
+		p.df = (double)NAN;
+	if (n >= 2) {
+		p.sd = sqrt((r.d + r.aa) / p.df);
+		if (p.sd < PAIRED_NO_SPREAD)
+			p.sd = 0.0;
+		p.se = p.sd / sqrt((double)n);
+		if (!isnan(p.slope))
+			p.se *= sqrt(1.0 + (double)n * r.mean_place *
+						   r.mean_place / r.moments);
+		if (p.rows == 1 && r.moments > 0.0)
+			p.se *= sqrt(1.0 + MIRRORED);
+		paired_finish(&p, rule);
+		paired_rank(&p, d, rule);
+	}
+	free(d);
+	return p;
 }
 
 struct paired
 paired_compare(const double *d, size_t n, const struct paired_rule *rule)
 {
-	struct paired p = {
-		.n = n,
-		.mean = stats_mean(d, n),
-		.sd = stats_sd(d, n),
-		.df = n > 1 ? (double)(n - 1) : (double)NAN,
-		.se = (double)NAN,
-		.t = (double)NAN,
-		.p = (double)NAN,
-		.lo = (double)NAN,
-		.hi = (double)NAN,
-		.tost_lo = (double)NAN,
-		.tost_hi = (double)NAN,
-		.p_tost = (double)NAN,
-		.p_signflip = (double)NAN,
-		.hl = (double)NAN,
-		.hl_lo = (double)NAN,
-		.hl_hi = (double)NAN,
-		.mde = (double)NAN,
-	};
-	struct rank_one walsh;
-	double half;
+	struct paired_block *blocks = xcalloc(n + 1, sizeof(*blocks));
+	struct paired p;
 
-	if (n < 2)
-		return p;
-	if (p.sd < PAIRED_NO_SPREAD)
-		p.sd = 0.0;
-	p.se = p.sd / sqrt((double)n);
-	p.t = p.se > 0.0      ? p.mean / p.se
-	      : p.mean == 0.0 ? 0.0
-			      : copysign(INFINITY, p.mean);
-	p.p = dist_t_two_sided(p.t, p.df);
-	paired_widen(&p, rule->alpha);
-	half = dist_t_quantile(1.0 - TOST_ALPHA, p.df) * p.se;
-	p.tost_lo = p.mean - half;
-	p.tost_hi = p.mean + half;
-	p.p_tost = tost_p(&p, rule->margin);
-	p.p_signflip = signflip_p(d, n);
-	walsh = rank_walsh(d, n, rule->alpha);
-	p.hl = walsh.hl;
-	p.hl_lo = walsh.lo;
-	p.hl_hi = walsh.hi;
-	p.mde = paired_mde(p.sd, n, rule->alpha, rule->power);
+	for (size_t i = 0; i < n; i++)
+		blocks[i] =
+			(struct paired_block){ .d = d[i], .aa = (double)NAN };
+	p = paired_fit(blocks, n, rule);
+	free(blocks);
 	return p;
 }
 
 void
-paired_widen(struct paired *paired, double alpha)
+paired_add_variance(struct paired *p, double variance,
+		    const struct paired_rule *rule)
 {
-	double half =
-		dist_t_quantile(1.0 - alpha / 2.0, paired->df) * paired->se;
+	double own = p->se * p->se;
 
-	paired->lo = paired->mean - half;
-	paired->hi = paired->mean + half;
+	if (isnan(own) || !(variance > 0.0))
+		return;
+	/* Satterthwaite's: that of a known variance are without number. */
+	if (own > 0.0)
+		p->df *= (own + variance) / own * (own + variance) / own;
+	p->se = sqrt(own + variance);
+	paired_finish(p, rule);
+	p->p_signflip = p->hl_lo = p->hl_hi = (double)NAN;
+}
+
+void
+paired_widen(struct paired *paired, double level, double power)
+{
+	double bar = dist_t_quantile(1.0 - level / 2.0, paired->df);
+
+	paired->lo = paired->mean - bar * paired->se;
+	paired->hi = paired->mean + bar * paired->se;
+	paired->mde = (bar + dist_t_quantile(power, paired->df)) * paired->se;
 }
 
 bool
@@ -466,9 +628,8 @@ paired_is_same(const struct paired *paired, double margin)
 	return paired->tost_lo > -bound && paired->tost_hi < bound;
 }
 
-/* How many p values are below p[i], or equal and before it. */
-static size_t
-rank_of(const double *p, size_t n, size_t i)
+size_t
+multi_rank(const double *p, size_t n, size_t i)
 {
 	size_t rank = 0;
 
@@ -488,7 +649,7 @@ multi_holm(const double *p, double *adjusted, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		adjusted[i] = (double)NAN;
 		for (size_t j = 0; j < n && !isnan(p[i]); j++) {
-			double factor = (double)(m - rank_of(p, n, j));
+			double factor = (double)(m - multi_rank(p, n, j));
 
 			if (p[j] <= p[i])
 				adjusted[i] = fmax(
@@ -550,19 +711,146 @@ multi_pods(const double *mean, const double *sd, const double *blocks, size_t n)
 	return s;
 }
 
-enum interim
-multi_interim(const struct paired *paired, const struct interim_rule *rule)
-{
-	double half = (paired->hi - paired->lo) / 2.0;
+const char *const looks_words[] = {
+#define X(id, name) name,
+	LOOKS_LIST(X)
+#undef X
+		NULL
+};
 
-	if (paired->n >= rule->max_blocks)
+/* Points of Simpson's rule between the boundaries of a look. */
+#define PATH_POINTS 65
+
+/*
+ * A Brownian path that crossed no boundary so far: where it is, in shares of
+ * all paths.
+ */
+struct path {
+	double at[PATH_POINTS], share[PATH_POINTS], time;
+	size_t n;
+};
+
+/* The share of all paths that is first beyond +-bound at that time, and how
+ * fast it falls with the bound. */
+static double
+path_crossing(const struct path *path, double time, double bound, double *falls)
+{
+	double sd = sqrt(time - path->time), sum = 0.0;
+
+	*falls = 0.0;
+	for (size_t i = 0; i < path->n; i++) {
+		double up = (bound - path->at[i]) / sd;
+		double down = (bound + path->at[i]) / sd;
+
+		sum += path->share[i] *
+		       (dist_normal_upper(up) + dist_normal_upper(down));
+		*falls += path->share[i] *
+			  (exp(-up * up / 2.0) + exp(-down * down / 2.0)) /
+			  (sd * sqrt(2.0 * M_PI));
+	}
+	return sum;
+}
+
+static void
+path_advance(struct path *path, double time, double bound)
+{
+	struct path next = { .time = time, .n = PATH_POINTS };
+	double step = 2.0 * bound / (PATH_POINTS - 1);
+	double var = time - path->time;
+
+	for (size_t i = 0; i < next.n; i++) {
+		double weight = i == 0 || i == next.n - 1 ? 1.0
+				: i % 2 == 1		  ? 4.0
+							  : 2.0;
+
+		next.at[i] = -bound + step * (double)i;
+		for (size_t j = 0; j < path->n; j++) {
+			double way = next.at[i] - path->at[j];
+
+			next.share[i] +=
+				path->share[j] * exp(-way * way / (2.0 * var));
+		}
+		next.share[i] *= weight * step / 3.0 / sqrt(2.0 * M_PI * var);
+	}
+	*path = next;
+}
+
+/* The bound that just that share of all paths crosses at that time: Newton's
+ * way, within a bracket. */
+static double
+path_bound(const struct path *path, double time, double share)
+{
+	double low = 0.0, high = 40.0, bound = 2.0, next = bound;
+
+	for (int i = 0; i < 100; i++) {
+		double falls, off;
+
+		bound = next;
+		off = path_crossing(path, time, bound, &falls) - share;
+		if (off > 0.0)
+			low = bound;
+		else
+			high = bound;
+		next = bound + off / falls;
+		if (!(next > low) || !(next < high))
+			next = (low + high) / 2.0;
+		if (fabs(next - bound) < 1e-13 * bound)
+			break;
+	}
+	return next;
+}
+
+static double
+obrien_level(const struct looks *looks, size_t n, bool last, double alpha)
+{
+	double z = dist_t_quantile(1.0 - alpha / 4.0, (double)INFINITY);
+	double bound = 0.0, time = 0.0, spent = 0.0, planned;
+	struct path path = { .share = { 1.0 }, .n = 1 };
+
+	planned = (double)(n > looks->planned ? n : looks->planned);
+	if (looks->planned > looks->first + LOOKS_MOST)
+		return 2.0 * dist_normal_upper(z / sqrt((double)n / planned));
+	for (size_t k = looks->first < n ? looks->first : n; k <= n; k++) {
+		double until;
+
+		time = (double)k / planned;
+		until = k == n && last
+				? alpha
+				: 4.0 * dist_normal_upper(z / sqrt(time));
+		bound = path_bound(&path, time, until - spent);
+		spent = until;
+		if (k < n)
+			path_advance(&path, time, bound);
+	}
+	return 2.0 * dist_normal_upper(bound / sqrt(time));
+}
+
+double
+looks_level(const struct looks *looks, size_t n, bool last, double alpha)
+{
+	bool is_last = last || n >= looks->planned;
+
+	if (looks->planned == 0 || n == 0)
+		return alpha;
+	if (looks->kind == LOOKS_OBRIEN)
+		return obrien_level(looks, n, is_last, alpha);
+	return is_last ? alpha : fmin(alpha, LOOKS_EARLY_P);
+}
+
+enum interim
+multi_interim(const struct paired *paired, size_t n, double level,
+	      const struct looks *looks, const struct paired_rule *rule)
+{
+	double half = dist_t_quantile(1.0 - rule->alpha / 2.0, paired->df) *
+		      paired->se;
+
+	if (n >= looks->planned)
 		return INTERIM_LAST;
-	if (!rule->early || paired->n < rule->min_blocks)
+	if (looks->kind == LOOKS_NONE || n < looks->first)
 		return INTERIM_GO_ON;
-	if (paired->p < MULTI_EARLY_P)
+	if (paired->p < level)
 		return INTERIM_DIFFERENCE;
-	if (paired->p >= rule->rule.alpha &&
-	    half <= log1p(rule->rule.margin) / 2.0)
+	if (paired->p >= rule->alpha && half <= log1p(rule->margin) / 2.0)
 		return INTERIM_PRECISION;
 	return INTERIM_GO_ON;
 }

@@ -65,7 +65,9 @@ struct rank_two rank_mann_whitney(const double *x, size_t n, const double *y,
  */
 struct paired {
 	size_t n;
-	double mean, sd, se, t, df;
+	double mean;
+	double sd; /* of one block's d, without what its place explains */
+	double se, t, df;
 	double p;		 /* two-sided */
 	double lo, hi;		 /* interval at 1 - alpha */
 	double tost_lo, tost_hi; /* interval at 1 - 2 * 0.05: 90 % */
@@ -74,6 +76,8 @@ struct paired {
 	double hl;	     /* Hodges-Lehmann: median of the Walsh averages */
 	double hl_lo, hl_hi; /* its exact Wilcoxon interval at 1 - alpha */
 	double mde;	     /* the smallest difference this would have shown */
+	double slope;	     /* of ln y from one place to the next; NAN: none */
+	size_t rows; /* values of each block: 2 with an A/A arm, else 1 */
 };
 
 #define PAIRED_MAX_SIGNFLIP 20
@@ -91,21 +95,57 @@ struct paired_rule {
 struct paired paired_compare(const double *d, size_t n,
 			     const struct paired_rule *rule);
 
-/* Recompute lo and hi at 1 - alpha (of several contrasts: alpha / m). */
-void paired_widen(struct paired *paired, double alpha);
+/* What one block lends to a comparison. */
+struct paired_block {
+	/* ln of the control's y, of the mean with the A/A arm's where there is
+	 * one, less ln of the variant's; paired_fit takes out what its place
+	 * explains. */
+	double d;
+	double aa; /* ln(y control) - ln(y A/A arm); NAN: none */
+	/* How many places later in its block the first of each ran. */
+	double place, aa_place;
+};
+
+/*
+ * The same with all that a block tells.  An A/A arm in every block is the
+ * control once more: its residuals count too, with n - 1 degrees of freedom,
+ * but where the variant's are shown to be larger.  Places are a covariate
+ * where that leaves PAIRED_PLACE_DF degrees of freedom.
+ */
+#define PAIRED_PLACE_DF 4.0
+struct paired paired_fit(struct paired_block *blocks, size_t n,
+			 const struct paired_rule *rule);
+
+/* Let the mean have that variance besides, of a known size: what its pods are
+ * taken to differ by.  Tests of single blocks say nothing then. */
+void paired_add_variance(struct paired *paired, double variance,
+			 const struct paired_rule *rule);
+
+/* Recompute lo and hi at 1 - level, and what it would have shown. */
+void paired_widen(struct paired *paired, double level, double power);
 
 /* Is the 90 % interval inside +-ln(1 + margin)? */
 bool paired_is_same(const struct paired *paired, double margin);
 
+/* The noise of a comparison of two arms; ln units. */
+struct paired_noise {
+	double sd;	/* of a block's d */
+	double between; /* sd of their mean, however many blocks there are */
+	size_t rows;	/* see struct paired */
+};
+
 /* The smallest difference shown with that power by n blocks; ln units. */
-double paired_mde(double sd, size_t n, double alpha, double power);
+double paired_mde(struct paired_noise noise, size_t n, double alpha,
+		  double power);
 
 /* Blocks (3..1000) needed to show `delta` (ln units); 0 when beyond 1000. */
-size_t paired_blocks_needed(double sd, double delta, double alpha,
-			    double power);
+size_t paired_blocks_needed(struct paired_noise noise, double delta,
+			    double alpha, double power);
 
 /* Several variants, several pods, interim analyses; arms without blocks. */
 
+/* How many are below p[i], or equal and before it. */
+size_t multi_rank(const double *p, size_t n, size_t i);
 /* Holm's adjusted p values; NAN stays NAN and is not counted. */
 void multi_holm(const double *p, double *adjusted, size_t n);
 
@@ -130,30 +170,60 @@ struct pods_spread {
 struct pods_spread multi_pods(const double *mean, const double *sd,
 			      const double *blocks, size_t n);
 
-/* p at which an interim analysis stops a bench. */
-#define MULTI_EARLY_P 0.001
+/* How the looks at a bench that still runs share its alpha. */
+#define LOOKS_LIST(X)                                                          \
+	X(NONE, "none")		       /* all blocks run */                    \
+	X(HAYBITTLE, "haybittle-peto") /* p < 0.001 */                         \
+	X(OBRIEN, "obrien-fleming")    /* little at first, the rest at last */
+
+enum looks_kind {
+#define X(id, name) LOOKS_##id,
+	LOOKS_LIST(X)
+#undef X
+};
+
+extern const char *const looks_words[]; /* ended by NULL */
+
+/* The level of a look before the last, but by O'Brien and Fleming. */
+#define LOOKS_EARLY_P 0.001
+
+/* A look after each block from the first on. */
+struct looks {
+	enum looks_kind kind;
+	size_t first, planned; /* blocks; planned 0: the only look */
+};
+
+/*
+ * The level that p must be below after n blocks, so that alpha is kept over
+ * all looks; last: none follows, and it may have come before its time.
+ *
+ * By O'Brien and Fleming: the alpha-spending function of Lan and DeMets, on
+ * each side 2 - 2 Phi(z / sqrt(n / planned)) of alpha / 2, with boundaries by
+ * numerical integration (Armitage, McPherson and Rowe); beyond LOOKS_MOST looks
+ * the bound of a continuous watch, which is stricter.  The interval at 1 -
+ * level is Jennison and Turnbull's repeated one: all looks together it holds
+ * the truth in 1 - alpha of the benches.
+ */
+#define LOOKS_MOST 30
+double looks_level(const struct looks *looks, size_t n, bool last,
+		   double alpha);
 
 /* What an interim analysis of a running bench says. */
 enum interim {
 	INTERIM_GO_ON,
-	INTERIM_DIFFERENCE, /* p < 0.001: Haybittle-Peto */
+	INTERIM_DIFFERENCE, /* p below the look's level */
 	INTERIM_PRECISION,  /* nothing shown, the interval narrow enough */
 	INTERIM_LAST,	    /* the planned number of blocks is complete */
 };
 
-struct interim_rule {
-	struct paired_rule rule;
-	size_t min_blocks, max_blocks;
-	bool early; /* Haybittle-Peto; false: judge at max_blocks only */
-};
-
 /*
- * After n complete blocks.  A difference stops early at p < 0.001 only; a
- * narrow interval stops early only while no difference shows at alpha, since
- * stopping at the first narrow interval and then judging at alpha would
- * favour runs of blocks that look quiet by chance.
+ * After n complete blocks, with the level of that look.  A narrow interval
+ * stops early only while no difference shows at alpha, since stopping at the
+ * first narrow interval and then judging at alpha would favour runs of blocks
+ * that look quiet by chance.
  */
-enum interim multi_interim(const struct paired *paired,
-			   const struct interim_rule *rule);
+enum interim multi_interim(const struct paired *paired, size_t n, double level,
+			   const struct looks *looks,
+			   const struct paired_rule *rule);
 
 #endif

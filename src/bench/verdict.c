@@ -91,7 +91,7 @@ is_refused(const struct verdict_input *in)
 static bool
 is_peek(const struct verdict_input *in)
 {
-	return in->n_blocks < in->planned && !(in->p < MULTI_EARLY_P);
+	return in->n_blocks < in->planned && !(in->paired->p < in->level);
 }
 
 /* The order of the words: the first that fits. */
@@ -105,10 +105,10 @@ pick_word(const struct verdict_input *in)
 	if (in->n_blocks < need_of(in) || isnan(p->p) || is_refused(in) ||
 	    is_peek(in))
 		return VERDICT_NOT_JUDGED;
-	if (in->p < in->alpha && p->mean > 0.0)
+	if (p->p < in->level && p->mean > 0.0)
 		return in->worse_nats > 0.0 ? VERDICT_FASTER_WORSE
 					    : VERDICT_FASTER;
-	if (in->p < in->alpha && p->mean < 0.0)
+	if (p->p < in->level && p->mean < 0.0)
 		return VERDICT_SLOWER;
 	if (paired_is_same(p, in->margin))
 		return VERDICT_SAME;
@@ -152,8 +152,8 @@ write_not_judged(struct verdict *v, const struct verdict_input *in)
 		v->refused = true;
 		return;
 	}
-	append(v, " (%zu of %zu blocks: so early p < %g decides); so far ",
-	       in->n_blocks, in->planned, MULTI_EARLY_P);
+	append(v, " (%zu of %zu blocks: so early p < %.2g decides); so far ",
+	       in->n_blocks, in->planned, in->level);
 	append_pct(v, stats_pct(p->mean));
 	append(v, "%%");
 	append_interval(v, stats_pct(p->lo), stats_pct(p->hi));
@@ -204,7 +204,7 @@ verdict_judge(struct verdict *v, const struct verdict_input *in)
 		v->suffixes = 0;
 	else if (v->word != VERDICT_NOT_JUDGED && p->n >= FRAGILE_BLOCKS &&
 		 !isnan(p->p_signflip) &&
-		 (p->p < in->alpha) != (p->p_signflip < in->alpha))
+		 (p->p < in->level) != (p->p_signflip < in->alpha))
 		v->suffixes |= 1U << VERDICT_FRAGILE;
 	if (v->word != VERDICT_FASTER)
 		v->suffixes &= ~(1U << VERDICT_UNPROVEN);

@@ -61,12 +61,11 @@ struct verdict_input {
 	size_t need;	 /* blocks needed; at least VERDICT_MIN_BLOCKS */
 	size_t n_blocks; /* complete; paired->n may count pods */
 	/* Blocks of the plan, where it has not come to its end or was ended by
-	 * hand: then p < MULTI_EARLY_P decides, as in each look before the
-	 * last.  0: it is over. */
+	 * hand.  0: it is over. */
 	size_t planned;
 	const struct paired *paired;
-	double p; /* that decides: Holm's where there are several variants */
-	double alpha;
+	double level;  /* that its p must be below, now */
+	double alpha;  /* over all looks and variants */
 	double margin; /* 0.005 is 0.5 % */
 	/* Spread between A/A runs of this class (sd of ln y) and its degrees
 	 * of freedom; NAN or below 2: none known. */

@@ -244,7 +244,7 @@ add_outliers(cJSON *row, const struct judge *judge,
 		const struct judge_run *run = &judge->runs[i];
 		cJSON *item;
 
-		if (!run->outlier || (run->arm != 0 && run->arm != c->arm))
+		if (!run->outlier || !judge_is_side(c, run->arm))
 			continue;
 		item = add_row(array);
 		json_add_clean(item, "run", run->name);
@@ -302,6 +302,13 @@ add_contrast(cJSON *row, const struct judge *judge,
 	json_add_number(row, "variant_mean", c->variant);
 	add_paired(row, p);
 	json_add_number(row, "p_holm", c->p_holm);
+	json_add_number(row, "level", c->level);
+	json_add_string(row, "second_control",
+			c->second != 0 ? judge->arms[c->second].tag : NULL);
+	json_add_number(row, "place_pct", stats_pct(p->slope));
+	json_add_number(row, "between_pods_pct",
+			c->between_sd > 0.0 ? 100.0 * c->between_sd
+					    : (double)NAN);
 	json_add_number(row, "p_signflip", p->p_signflip);
 	json_add_number(row, "p_tost", p->p_tost);
 	json_add_number(row, "hl_d", p->hl);

@@ -20,6 +20,7 @@
 	X(UNREACHABLE, "unreachable")                                          \
 	X(SILENT, "silent")                                                    \
 	X(BUSY, "busy")                                                        \
+	X(FULL, "disk full")                                                   \
 	X(GIVEN_UP, "given up")                                                \
 	X(CONNECTING, "connecting") /* the three of a preflight */             \
 	X(CHECKING, "checking")                                                \

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/kernel.h"
 #include "bench/make.h"
 #include "bench/session_priv.h"
 
@@ -517,18 +518,55 @@ on_lock(struct worker *worker, const struct launch_reply *reply)
 }
 
 /*
+ * The runs that were made by the process of this one, itself the last: where
+ * the records of some are lost with us, it is taken up again.
+ */
+static size_t
+take_riders(struct session *s, struct bench_run *run,
+	    struct bench_run *riders[SCHEDULE_MAX_ARMS])
+{
+	size_t left = s->runs.n_arms - run->pos, n = 0;
+
+	for (size_t i = 1; s->plan->kernel && i < left; i++)
+		if (session_is_due(s, &run[i]))
+			riders[n++] = &run[i];
+	riders[n++] = run;
+	return n;
+}
+
+/* Keep each as it is; -1 with the session's err. */
+static int
+record_runs(struct session *s, struct bench_run *const *runs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i + 1 < n)
+			session_load_run(s, runs[i]);
+		if (bench_run_record(&s->runs, runs[i], &s->why) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
  * The run is over: what the pod did to it may ask for its block again, else
  * it is kept as it is.  Then the gap and the next one.
  */
 static void
 finish_run(struct worker *worker)
 {
+	struct bench_run *over[SCHEDULE_MAX_ARMS];
 	struct session *s = worker->session;
 	struct bench_run *run = worker->run;
 	int64_t gap_ms = (int64_t)(s->plan->gap_s * 1000.0);
+	size_t n = take_riders(s, run, over);
 	char why[256];
 
 	worker->run = NULL;
+	for (size_t i = 0; s->plan->kernel && i < n; i++)
+		if (kernel_share(&s->runs, run, over[i], &s->why) != 0) {
+			worker_fail(worker, s->why.text);
+			return;
+		}
 	session_load_run(s, run);
 	if (bench_run_wants_repeat(&s->runs, run, why, sizeof(why))) {
 		session_note(s, "%s: block %zu begins again: %s",
@@ -543,11 +581,12 @@ finish_run(struct worker *worker)
 		return;
 	}
 	worker->next++;
-	if (bench_run_record(&s->runs, run, &s->why) != 0) {
+	if (record_runs(s, over, n) != 0) {
 		worker_fail(worker, s->why.text);
 		return;
 	}
-	session_on_run(s, run);
+	for (size_t i = 0; i < n; i++)
+		session_on_run(s, over[i]);
 	if (worker->step != WORKER_ENDED)
 		worker_go_on(worker, gap_ms);
 }
@@ -556,13 +595,15 @@ finish_run(struct worker *worker)
 static void
 on_lost(struct worker *worker)
 {
-	const char *const names[] = { worker->session->plan->log, "gpu.csv",
-				      "host.csv" };
+	const char *const names[] = { plan_output(worker->session->plan),
+				      "gpu.csv", "host.csv" };
 	struct session *s = worker->session;
 	struct bench_run *run = worker->run;
 	char file[FOLDER_PATH_SIZE];
 
-	session_note(s, "%s: run %s vanished (pod restarted, or out of memory)",
+	session_note(s,
+		     "%s: run %s vanished (pod restarted, "
+		     "out of memory or of disk, or killed)",
 		     worker_pod_id(worker), run->id);
 	if (run->attempt > 0) {
 		run->end = RUN_END_LOST;
@@ -631,7 +672,7 @@ on_state(struct worker *worker, const struct launch_reply *reply)
 	struct session *s = worker->session;
 	char log[FOLDER_PATH_SIZE];
 
-	bench_run_file(worker->run, s->plan->log, log);
+	bench_run_file(worker->run, plan_output(s->plan), log);
 	if (reply->data.len > 0 &&
 	    folder_append(s->setup.path, log, reply->data, &s->why) != 0) {
 		worker_fail(worker, s->why.text);
@@ -647,16 +688,18 @@ on_state(struct worker *worker, const struct launch_reply *reply)
 	}
 }
 
-/* Its GPUs are taken: ask again, for an hour. */
+/* Its GPUs are taken, or its disk is: ask again, for an hour. */
 static void
-on_busy(struct worker *worker)
+on_busy(struct worker *worker, enum wait_kind kind)
 {
-	static const char why[] = "its GPUs are locked by another bench";
+	const char *why = kind == WAIT_FULL
+				  ? "the pod's disk is full"
+				  : "its GPUs are locked by another bench";
 
-	if (worker->wait.kind != WAIT_BUSY)
+	if (worker->wait.kind != kind)
 		session_note(worker->session, "%s: %s; waiting",
 			     worker_pod_id(worker), why);
-	worker_wait_for(worker, WAIT_BUSY, why, 0);
+	worker_wait_for(worker, kind, why, 0);
 	if (++worker->tries > BUSY_TRIES)
 		worker_fail(worker, why);
 	else
@@ -675,8 +718,9 @@ on_start(struct worker *worker, const struct launch_reply *reply)
 			       "something else computes on its GPUs (pids %s)",
 			       reply->foreign);
 		worker_give_up(worker, why);
-	} else if (reply->state == LAUNCH_BUSY) {
-		on_busy(worker);
+	} else if (reply->state == LAUNCH_BUSY || reply->state == LAUNCH_FULL) {
+		on_busy(worker,
+			reply->state == LAUNCH_FULL ? WAIT_FULL : WAIT_BUSY);
 	} else {
 		worker_wait_over(worker);
 		worker->tries = 0;
@@ -717,10 +761,18 @@ on_gpu(struct worker *worker, const struct launch_reply *reply)
 static void
 on_abort(struct worker *worker, const struct launch_reply *reply)
 {
+	char why[400];
+
 	if (reply->left != 0) {
-		worker_fail(worker, "processes of the bench are left");
+		(void)snprintf(why, sizeof(why),
+			       "processes of the bench are left: %s",
+			       reply->names[0] != '\0' ? reply->names : "?");
+		worker_fail(worker, why);
 		return;
 	}
+	if (reply->held[0] != '\0')
+		session_note(worker->session, "%s: a lock is held still: %s",
+			     worker_pod_id(worker), reply->held);
 	session_note(worker->session, "%s: what ran was ended, no process left",
 		     worker_pod_id(worker));
 	worker->run = NULL;
@@ -852,7 +904,8 @@ worker_on_close(void *user, const struct stream_exit *exit)
 	} else {
 		worker->reached = true;
 		reply.exit_status = exit->status;
-		if (worker->wait.kind != WAIT_BUSY)
+		if (worker->wait.kind != WAIT_BUSY &&
+		    worker->wait.kind != WAIT_FULL)
 			worker_wait_over(worker);
 		if (worker->step != WORKER_START)
 			worker->tries = 0;
@@ -876,8 +929,8 @@ make_script(struct worker *worker, struct buf *script)
 	if (run != NULL) {
 		(void)snprintf(job, sizeof(job), "%s%s", run->id,
 			       run->attempt > 0 ? ".r1" : "");
-		bench_run_file(run, s->plan->log, log);
-		l.arm = run->arm;
+		bench_run_file(run, plan_output(s->plan), log);
+		l.arm = s->plan->kernel ? 0 : run->arm;
 		l.offset = folder_size(s->setup.path, log);
 	} else if (worker->step == WORKER_SHIP) {
 		l.arm = worker->ship_arm;

@@ -652,7 +652,7 @@ choose_score(const struct builder *b)
 static int
 check_metric(const struct board *board, struct err *err)
 {
-	struct buf names;
+	AUTO_BUF names = buf_new(1024);
 	const struct run *most = NULL;
 
 	for (size_t i = 0; i < board->n_rows; i++) {
@@ -663,7 +663,6 @@ check_metric(const struct board *board, struct err *err)
 		if (most == NULL || run->n_series > most->n_series)
 			most = run;
 	}
-	buf_init(&names, 1024);
 	for (size_t i = 0; most != NULL && i < most->n_series; i++)
 		buf_appendf(&names, "%s%s", i > 0 ? ", " : "; there are ",
 			    most->series[i].name);
@@ -671,7 +670,6 @@ check_metric(const struct board *board, struct err *err)
 		      "--score %s: no run has a metric of that name%s, and a "
 		      "key is that of a BPB or a loss (final_bpb, ..)",
 		      board->chosen_name, names.data);
-	buf_release(&names);
 	return -1;
 }
 

@@ -17,14 +17,17 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "bench/drive.h"
 #include "bench/folder.h"
 #include "bench/judge.h"
+#include "bench/line.h"
 #include "bench/make.h"
 #include "bench/noise.h"
 #include "bench/noise_register.h"
+#include "bench/page.h"
 #include "bench/run_log.h"
 #include "bench/show.h"
 #include "bench/start.h"
@@ -188,6 +191,18 @@ bench_print_verdict(const cJSON *verdict, enum out_format print,
 	return rc;
 }
 
+/* The page for a pull request. */
+static int
+bench_print_page(const struct bench_drive *drive, const cJSON *verdict,
+		 const char *behind, struct err *err)
+{
+	AUTO_BUF text = buf_new(MAX_REPORT);
+
+	page_md(&text, verdict, drive->plan, drive->path);
+	buf_append_str(&text, behind);
+	return cmd_print(&text, err);
+}
+
 /* The verdict of a folder, and how the bench stands, to stdout. */
 static int
 bench_print_report(const struct bench_drive *drive, enum out_format print,
@@ -208,7 +223,9 @@ bench_print_report(const struct bench_drive *drive, enum out_format print,
 
 	json_add_string(verdict, "state", is_there ? state.state : "unknown");
 	bench_waits_json(verdict, drive->path, state.state);
-	return bench_print_verdict(verdict, print, behind, err);
+	return print == OUT_MD
+		       ? bench_print_page(drive, verdict, behind, err)
+		       : bench_print_verdict(verdict, print, behind, err);
 }
 
 /*
@@ -357,7 +374,87 @@ named_drive(const struct cmd_args *args, const struct bench_named *named)
 				     .note = bench_tell };
 }
 
+/* `bench run`: a file, or a line that describes the bench. */
+struct run_call {
+	struct bench_ask ask;
+	struct bench_line line; /* its lists are these: */
+	struct cmd_list pods, metrics, grid;
+};
+
+static const struct run_call run_defaults = {
+	.line = { .blocks = (double)NAN,
+		  .minutes = (double)NAN,
+		  .gap_s = (double)NAN },
+};
+
+static int
+run_add_word(struct run_call *call, enum line_kind kind, const char *text,
+	     struct err *err)
+{
+	struct bench_line *line = &call->line;
+
+	if (line->n_words == LINE_MAX_WORDS)
+		return err_set(err, ERR_USAGE, "more than %d arms and settings",
+			       LINE_MAX_WORDS);
+	line->words[line->n_words++] = (struct line_word){ kind, text };
+	return 0;
+}
+
+#define RUN_TAKE(name, kind)                                                   \
+	static int run_take_##name(void *call, const char *text,               \
+				   struct err *err)                            \
+	{                                                                      \
+		return run_add_word(call, kind, text, err);                    \
+	}
+
+RUN_TAKE(control, LINE_CONTROL)
+RUN_TAKE(variant, LINE_VARIANT)
+RUN_TAKE(env, LINE_ENV)
+RUN_TAKE(patch, LINE_PATCH)
+RUN_TAKE(launch, LINE_LAUNCH)
+
 static const struct cmd_option run_options[] = {
+	{ 0, "pod", "POD",
+	  "run here: local, a pod, user@host[:port]; repeatable", CMD_LIST,
+	  CMD_AT(run_call, pods) },
+	{ 0, "control", "CMD", "what the variants are compared with", CMD_TAKE,
+	  .take = run_take_control },
+	{ 0, "variant", "TAG[=CMD]", "a variant; repeatable", CMD_TAKE,
+	  .take = run_take_variant },
+	{ 0, "env", "NAME=VALUE", "a variable of the arm before it, or of all",
+	  CMD_TAKE, .take = run_take_env },
+	{ 0, "patch", "FILE", "a patch of the arm before it", CMD_TAKE,
+	  .take = run_take_patch },
+	{ 0, "kernel", "FILE", "time the functions of this module on the pods",
+	  CMD_TEXT, CMD_AT(run_call, line.kernel) },
+	{ 0, "task", "FILE", "the module of their inputs (task.py)", CMD_TEXT,
+	  CMD_AT(run_call, line.task) },
+	{ 0, "function", "NAME", "that one, not what its make() returns",
+	  CMD_TEXT, CMD_AT(run_call, line.function) },
+	{ 0, "launch", "NAME=VALUE",
+	  "a setting of the kernel of the arm before", CMD_TAKE,
+	  .take = run_take_launch },
+	{ 0, "grid", "NAME=V1,V2", "a variant for each value; repeatable",
+	  CMD_LIST, CMD_AT(run_call, grid) },
+	{ 0, "prepare", "CMD", "run this before each run", CMD_TEXT,
+	  CMD_AT(run_call, line.prepare) },
+	{ 0, "in", "DIR", "the working folder on the pods", CMD_TEXT,
+	  CMD_AT(run_call, line.folder) },
+	{ 0, "name", "NAME", "the bench's name", CMD_TEXT,
+	  CMD_AT(run_call, line.name) },
+	{ 0, "metric", "M",
+	  "step_ms, or the key of a score in JSON; repeatable", CMD_LIST,
+	  CMD_AT(run_call, metrics) },
+	{ 0, "window", "LO:HI", "steps measured, or auto (20:100)", CMD_TEXT,
+	  CMD_AT(run_call, line.window) },
+	{ 0, "blocks", "N", "blocks on each pod (default 6)", CMD_NUMBER,
+	  CMD_AT(run_call, line.blocks), .low = 1, .high = 100 },
+	{ 0, "gap", "S", "seconds between two runs (default 10)", CMD_NUMBER,
+	  CMD_AT(run_call, line.gap_s), .high = 3600 },
+	{ 0, "minutes", "N", "end after so many minutes", CMD_NUMBER,
+	  CMD_AT(run_call, line.minutes), .high = 1e6 },
+	{ 0, "no-aa", NULL, "do not run the control once more in each block",
+	  CMD_FLAG, CMD_AT(run_call, line.no_aa) },
 	BENCH_ASK_OPTIONS,
 	BENCH_PRINT_OPTIONS(bench_ask, " at the end"),
 	CMD_OPTIONS_END,
@@ -369,15 +466,65 @@ static const struct cmd_option attach_options[] = {
 	CMD_OPTIONS_END,
 };
 
+/* One file, or --pod and what runs there. */
 static int
-exec_run(struct cmd_args *args, void *opaque, struct err *err)
+check_run(const struct cmd_args *args, void *opaque, struct err *err)
 {
+	struct run_call *call = opaque;
+	struct bench_line *line = &call->line;
+	bool described =
+		call->pods.n > 0 || line->n_words > 0 || line->kernel != NULL;
+
+	line->pods = (struct line_list){ call->pods.v, call->pods.n };
+	line->metrics = (struct line_list){ call->metrics.v, call->metrics.n };
+	line->grid = (struct line_list){ call->grid.v, call->grid.n };
+	if ((args->argc == 1) == described || (described && line->pods.n == 0))
+		return err_set(err, ERR_USAGE,
+			       "bench run: name one file (a bench.json), or "
+			       "--pod and --control and --variant");
+	if (line->kernel == NULL &&
+	    (line->grid.n > 0 || line->task != NULL || line->function != NULL))
+		return err_set(err, ERR_USAGE,
+			       "bench run: --task, --function and --grid are "
+			       "of a --kernel");
+	return 0;
+}
+
+/* A bench of the words of its command line; its plan is told where nothing
+ * runs. */
+static int
+run_line(struct context *context, const struct run_call *call, struct err *err)
+{
+	AUTO_JSON root = bench_make_line(&call->line, &context->conf, err);
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
 	struct plan plan;
 	int status;
 
+	if (root == NULL)
+		return -1;
+	json_print(&text, root);
+	buf_append_char(&text, '\n');
+	if (plan_parse(&plan, "bench.json", buf_str(&text), err) != 0)
+		return -1;
+	status = bench_begin(context, &plan, text.data, &call->ask, err);
+	if (status == 0 && call->ask.dry)
+		status = cmd_print(&text, err);
+	plan_release(&plan);
+	return status;
+}
+
+static int
+exec_run(struct cmd_args *args, void *opaque, struct err *err)
+{
+	const struct run_call *call = opaque;
+	struct plan plan;
+	int status;
+
+	if (args->argc == 0)
+		return run_line(args->context, call, err);
 	if (plan_load(&plan, args->argv[0], err) != 0)
 		return -1;
-	status = bench_begin(args->context, &plan, NULL, opaque, err);
+	status = bench_begin(args->context, &plan, NULL, &call->ask, err);
 	plan_release(&plan);
 	return status;
 }
@@ -470,17 +617,27 @@ exec_attach(struct cmd_args *args, void *opaque, struct err *err)
 
 const struct cmd cmd_bench_run = {
 	.name = "bench run",
-	.usage = "[OPTIONS] FILE",
-	.summary = "run the A/B bench of a bench.json on its pods",
-	.help = "Every run is a job of its own on the pod: a dropped link, a "
+	.usage = "[OPTIONS] FILE | --pod POD... --control CMD "
+		 "--variant TAG[=CMD]...",
+	.summary = "run an A/B bench on its pods",
+	.help = "FILE is a bench.json. Without one it is made of the options, "
+		"kept as the bench's own, and\nprinted by --dry-run: --env "
+		"and --patch are of the arm named before them (--env before "
+		"any\narm of all), a variant without CMD runs the control's, "
+		"--prepare stands before each run.\n"
+		"With --kernel one process times all arms: a file of TAG=FILE "
+		"takes the module's place.\n"
+		"Every run is a job of its own on the pod: a dropped link, a "
 		"closed laptop or a killed\nhgym-tui changes nothing there, "
 		"and `bench attach` takes it up. Ctrl-C leaves it running.",
 	.options = run_options,
-	.size = sizeof(struct bench_ask),
-	.least = 1,
+	.size = sizeof(struct run_call),
+	.defaults = &run_defaults,
 	.most = 1,
 	.wants = "name one file (a bench.json)",
+	.check = check_run,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.discovers = true,
 	.exec = exec_run,
 };
 
@@ -493,14 +650,22 @@ const struct cmd cmd_bench_attach = {
 	.options = attach_options,
 	.size = sizeof(struct bench_ask),
 	OF_ONE_BENCH,
+	.discovers = true,
 	.exec = exec_attach,
 };
 
 /* How long `bench abort` waits for the one who drives it to let go. */
 #define ABORT_WAIT_S 30
 
+struct show_call {
+	struct bench_ask ask; /* of it nothing but `print` */
+	const char *plot;     /* NULL: no picture */
+};
+
 static const struct cmd_option show_options[] = {
 	BENCH_PRINT_OPTIONS(bench_ask, ""),
+	{ 0, "plot", "FILE", "write the blocks as a picture there (SVG)",
+	  CMD_TEXT, CMD_AT(show_call, plot) },
 	CMD_OPTIONS_END,
 };
 
@@ -671,19 +836,34 @@ show_stored(struct cmd_args *args, enum out_format print, struct err *err)
 	return status;
 }
 
+/* The picture, where one is asked for. */
+static int
+show_plot(const struct bench_drive *drive, const char *file, struct err *err)
+{
+	AUTO_BUF text = buf_new(MAX_REPORT);
+	AUTO_JSON verdict = file != NULL ? bench_verdict(drive) : NULL;
+
+	if (file == NULL)
+		return 0;
+	page_svg(&text, verdict);
+	return file_replace(file, buf_str(&text), err);
+}
+
 static int
 exec_show(struct cmd_args *args, void *opaque, struct err *err)
 {
-	const struct bench_ask *call = opaque;
+	const struct show_call *call = opaque;
 	struct bench_named named;
 	const struct bench_drive drive = named_drive(args, &named);
 	int status;
 
 	if (bench_named_open(&named, args->argv[0], err) != 0)
-		return err->code == ERR_NODATA
-			       ? show_stored(args, call->print, err)
+		return err->code == ERR_NODATA && call->plot == NULL
+			       ? show_stored(args, call->ask.print, err)
 			       : -1;
-	status = bench_print_report(&drive, call->print, err);
+	status = show_plot(&drive, call->plot, err);
+	if (status == 0)
+		status = bench_print_report(&drive, call->ask.print, err);
 	plan_release(&named.plan);
 	return status;
 }
@@ -766,9 +946,11 @@ const struct cmd cmd_bench_show = {
 	.name = "bench show",
 	.usage = "[OPTIONS] ID",
 	.summary = "show the verdict and the numbers of a bench",
-	.help = "ID may be cut short while it stays the only one.",
+	.help = "ID may be cut short while it stays the only one. --md is a "
+		"page for a pull request:\nverdict, blocks as dots, numbers, "
+		"pods and versions, commands, and the definition.",
 	.options = show_options,
-	.size = sizeof(struct bench_ask),
+	.size = sizeof(struct show_call),
 	OF_ONE_BENCH,
 	.exec = exec_show,
 };
@@ -778,6 +960,7 @@ const struct cmd cmd_bench_abort = {
 	.usage = "ID",
 	.summary = "end a bench and prove that nothing of it is left",
 	OF_ONE_BENCH,
+	.discovers = true,
 	.exec = exec_action,
 };
 
@@ -795,6 +978,7 @@ const struct cmd cmd_bench_clean = {
 	.summary = "remove what a bench left on its pods",
 	.help = "The results here are kept.",
 	OF_ONE_BENCH,
+	.discovers = true,
 	.exec = exec_action,
 };
 
@@ -962,6 +1146,7 @@ const struct cmd cmd_bench_audit = {
 	.wants = "name a pod, and a bench.json where it is to be of that",
 	.check = check_audit,
 	.needs = CONTEXT_CONF | CONTEXT_FORMATS,
+	.discovers = true,
 	.exec = exec_audit,
 };
 

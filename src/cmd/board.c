@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -58,9 +57,6 @@ struct board_call {
 		CMD_ROW("higher", NULL, "a higher score is better", CMD_FLAG,  \
 			board_call, ask.higher),                               \
 		CMD_FORMAT_OPTION
-
-#define MIN_COLUMNS 40
-#define MAX_COLUMNS 1000
 
 /* What --fail-on may name. */
 enum fail_on {
@@ -137,25 +133,6 @@ board_ask_build(const struct cmd_args *args, struct board_call *call,
 	return built;
 }
 
-/* Columns of the screen; 0 where there is none. */
-static size_t
-screen_columns(void)
-{
-	const char *text = getenv("COLUMNS");
-	struct winsize size;
-	uint64_t columns = 0;
-
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	if (text == NULL || !str_to_u64(str_from(text), &columns))
-		columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0
-				  ? size.ws_col
-				  : 0;
-	if (columns == 0 || columns > MAX_COLUMNS)
-		return 0;
-	return columns < MIN_COLUMNS ? MIN_COLUMNS : (size_t)columns;
-}
-
 static bool
 wants_color(const char *when)
 {
@@ -172,7 +149,7 @@ static void
 print_board(const struct board *board, struct board_print_call *call,
 	    const char *color)
 {
-	call->look.columns = screen_columns();
+	call->look.columns = cmd_columns();
 	call->look.color = wants_color(color);
 	board_print(stdout, board, call->format, &call->look);
 }

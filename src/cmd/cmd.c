@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/param.h>
+#include <unistd.h>
 
 #include "app/dash.h"
 #include "base/log.h"
@@ -15,6 +18,11 @@
 #include "base/xalloc.h"
 #include "cmd/version.h"
 #include "parsers/json.h"
+#include "pods/discover.h"
+
+/* Screens that are told of and are none. */
+#define MIN_COLUMNS 40
+#define MAX_COLUMNS 1000
 
 /* The commands, in the order of the help: each a struct cmd_<id>.  The only
  * list of them. */
@@ -44,7 +52,9 @@
 	X(bench_audit)                                                         \
 	X(bench_noise)                                                         \
 	X(demo)                                                                \
-	X(doctor)
+	X(doctor)                                                              \
+	X(help)                                                                \
+	X(version)
 
 #define X(id) extern const struct cmd cmd_##id;
 CMD_LIST_OF(X)
@@ -103,6 +113,7 @@ const struct cmd cmd_dash = {
 /* A command line while it is read. */
 struct cmd_line {
 	const struct cmd *cmd; /* NULL: not named yet */
+	char *group;	       /* its first word, until the second comes */
 	void *options;	       /* owned; of cmd */
 	struct cmd_globals globals;
 	struct cmd_args args;
@@ -113,7 +124,9 @@ static int
 refuse(const struct cmd_line *line, struct err *err, const char *word,
        const char *what)
 {
-	const char *name = line->cmd != NULL ? line->cmd->name : "";
+	const char *name = line->cmd != NULL	 ? line->cmd->name
+			   : line->group != NULL ? line->group
+						 : "";
 	const char *blank = name[0] != '\0' ? " " : "";
 
 	return err_set(err, ERR_USAGE, "%s%s%s: %s (see hgym-tui%s%s --help)",
@@ -144,6 +157,107 @@ cmd_find_option(const struct cmd *cmd, const char *word)
 		find_option(cmd != NULL ? cmd->options : NULL, word);
 
 	return o != NULL ? o : find_option(cmd_dash.options, word);
+}
+
+/* The name that a mistyped word may have meant. */
+struct nearest {
+	struct str word, name; /* name.p NULL: none is near */
+	size_t typos, most;    /* those of name; those that it may have */
+};
+
+#define NAME_MAX_BYTES 32U
+
+/* Letters that are wrong, missing, too many, or changed with the next. */
+static size_t
+count_typos(struct str a, struct str b)
+{
+	size_t d[NAME_MAX_BYTES + 1][NAME_MAX_BYTES + 1];
+
+	if (a.len > NAME_MAX_BYTES || b.len > NAME_MAX_BYTES)
+		return SIZE_MAX;
+	for (size_t i = 0; i <= a.len; i++) {
+		for (size_t k = 0; k <= b.len; k++) {
+			size_t other =
+				i > 0 && k > 0 && a.p[i - 1] != b.p[k - 1];
+
+			d[i][k] = i == 0 ? k : i;
+			if (i == 0 || k == 0)
+				continue;
+			d[i][k] = d[i - 1][k - 1] + other;
+			d[i][k] =
+				MIN(d[i][k], MIN(d[i - 1][k], d[i][k - 1]) + 1);
+			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] &&
+			    a.p[i - 2] == b.p[k - 1])
+				d[i][k] = MIN(d[i][k], d[i - 2][k - 2] + 1);
+		}
+	}
+	return d[a.len][b.len];
+}
+
+/* A name is near with few typos, or when it goes on so. */
+static void
+try_name(struct nearest *near, const char *name, size_t len)
+{
+	struct str s = { name, len };
+	bool begins = near->word.len > 1 && len > near->word.len &&
+		      memcmp(near->word.p, name, near->word.len) == 0;
+	size_t typos = begins ? 1 : count_typos(near->word, s);
+
+	if (typos <= near->most &&
+	    (near->name.p == NULL || typos < near->typos)) {
+		near->name = s;
+		near->typos = typos;
+	}
+}
+
+/* WHAT, and "; did you mean parse?" where a name is near. */
+static const char *
+with_nearest(const struct nearest *near, const char *what, const char *before,
+	     char said[160])
+{
+	(void)snprintf(said, 160,
+		       near->name.p != NULL ? "%s; did you mean %s%.*s?" : "%s",
+		       what, before, (int)near->name.len, near->name.p);
+	return said;
+}
+
+static int
+refuse_option(const struct cmd_line *line, const char *word, struct err *err)
+{
+	const struct cmd_option *own =
+		line->cmd != NULL ? line->cmd->options : NULL;
+	struct nearest near = { .name = { NULL, 0 } };
+	char said[160];
+
+	if (word[1] == '-')
+		near.word = (struct str){ word + 2, strcspn(word + 2, "=") };
+	near.most = (near.word.len + 1) / 3;
+	for (const struct cmd_option *o = own; o != NULL && o->name != NULL;
+	     o++)
+		try_name(&near, o->name, strlen(o->name));
+	for (const struct cmd_option *o = dash_options; o->name != NULL; o++)
+		try_name(&near, o->name, strlen(o->name));
+	return refuse(line, err, word,
+		      with_nearest(&near, "no such option", "--", said));
+}
+
+int
+cmd_refuse(const char *group, const char *word, struct err *err)
+{
+	const char *blank = group != NULL ? " " : "",
+		   *of = blank[0] ? group : "";
+	AUTO_TEXT whole = xasprintf("%s%s%s", of, blank, word);
+	struct nearest near = { .word = str_from(whole),
+				.most = (strlen(word) + 1) / 3 };
+	char said[160];
+
+	for (size_t i = 0; cmd_table[i] != NULL; i++)
+		try_name(&near, cmd_table[i]->name,
+			 strcspn(cmd_table[i]->name, group ? "" : " "));
+	return err_set(err, ERR_USAGE,
+		       "there is no command \"%s\"%s (see hgym-tui%s%s "
+		       "--help)",
+		       whole, with_nearest(&near, "", "", said), blank, of);
 }
 
 /* Why a value is none for that option; NULL: it is taken. */
@@ -264,7 +378,7 @@ take_option(struct cmd_line *line, int argc, char **argv, struct err *err)
 		options = &line->globals;
 	}
 	if (o == NULL)
-		return refuse(line, err, word, "no such option");
+		return refuse_option(line, word, err);
 	if (word[1] == '-')
 		value = value != NULL ? value + 1 : NULL;
 	else
@@ -278,6 +392,25 @@ take_option(struct cmd_line *line, int argc, char **argv, struct err *err)
 	return take_value(line, o, options, value, err) == 0 ? n : -1;
 }
 
+bool
+cmd_is_of(const struct cmd *cmd, const char *word)
+{
+	size_t len = strlen(word);
+
+	return strcspn(cmd->name, " ") == len &&
+	       memcmp(cmd->name, word, len) == 0;
+}
+
+bool
+cmd_is_group(const char *word)
+{
+	for (size_t i = 0; cmd_table[i] != NULL; i++)
+		if (cmd_is_of(cmd_table[i], word) &&
+		    strchr(cmd_table[i]->name, ' ') != NULL)
+			return true;
+	return false;
+}
+
 const struct cmd *
 cmd_find(int argc, char **argv, int *words)
 {
@@ -288,8 +421,7 @@ cmd_find(int argc, char **argv, int *words)
 		const char *name = cmd_table[i]->name;
 		size_t first = strcspn(name, " ");
 
-		if (strlen(argv[0]) != first ||
-		    strncmp(argv[0], name, first) != 0)
+		if (!cmd_is_of(cmd_table[i], argv[0]))
 			continue;
 		if (name[first] == '\0' && found == NULL)
 			found = cmd_table[i];
@@ -312,26 +444,46 @@ begin_command(struct cmd_line *line, const struct cmd *cmd)
 		       cmd->preset != 0 ? cmd->preset : cmd->size);
 }
 
+/* The command that the word at argv[0] names, with the one behind it or the
+ * group before it; how many words were used, 0 when it is a path, or -1. */
+static int
+take_command(struct cmd_line *line, int argc, char **argv, struct err *err)
+{
+	char *both[] = { argv[0], argv[0] };
+	const struct cmd *cmd;
+	int words;
+
+	if (line->group != NULL) {
+		both[0] = line->group;
+		cmd = cmd_find(2, both, &words);
+		if (cmd == NULL)
+			return cmd_refuse(line->group, argv[0], err);
+		begin_command(line, cmd);
+		return 1;
+	}
+	cmd = cmd_find(argc, argv, &words);
+	if (cmd != NULL) {
+		begin_command(line, cmd);
+		return words;
+	}
+	if (cmd_is_group(argv[0])) {
+		line->group = argv[0];
+		return 1;
+	}
+	if (!dash_is_path(argv[0]))
+		return cmd_refuse(NULL, argv[0], err);
+	begin_command(line, &cmd_dash);
+	return 0;
+}
+
 /* A word that is no option; how many words were used, or -1. */
 static int
 take_argument(struct cmd_line *line, int argc, char **argv, struct err *err)
 {
-	const struct cmd *cmd;
-	int words;
+	int words = line->cmd == NULL ? take_command(line, argc, argv, err) : 0;
 
-	if (line->cmd == NULL) {
-		cmd = cmd_find(argc, argv, &words);
-		if (cmd != NULL) {
-			begin_command(line, cmd);
-			return words;
-		}
-		if (!dash_is_path(argv[0]))
-			return err_set(err, ERR_USAGE,
-				       "there is no command \"%s\" (see "
-				       "hgym-tui --help)",
-				       argv[0]);
-		begin_command(line, &cmd_dash);
-	}
+	if (words != 0)
+		return words;
 	if (line->cmd->word != NULL)
 		return line->cmd->word(line->options, argv[0], err) == 0 ? 1
 									 : -1;
@@ -371,7 +523,7 @@ read_line(struct cmd_line *line, int argc, char **argv, struct err *err)
 		if (n < 0)
 			return -1;
 	}
-	if (line->cmd == NULL)
+	if (line->cmd == NULL && line->group == NULL)
 		begin_command(line, &cmd_dash);
 	return 0;
 }
@@ -388,6 +540,13 @@ open_debug_log(void)
 		say_error("%s", err.text);
 }
 
+static void
+say_trouble(void *user, const char *text)
+{
+	(void)user;
+	say_error("%s", text);
+}
+
 /* Open what the command needs and run it. */
 static int
 run_line(struct cmd_line *line, struct err *err)
@@ -400,6 +559,8 @@ run_line(struct cmd_line *line, struct err *err)
 		open_debug_log();
 	context_init(&context, &line->globals.context);
 	status = context_open(&context, line->cmd->needs, err);
+	if (status == 0 && line->cmd->discovers)
+		status = discover_once(&context.conf, say_trouble, NULL, err);
 	for (size_t i = 0; i < args->formats.n && status == 0; i++)
 		status = context_add_format(&context, args->formats.v[i], err);
 	args->context = &context;
@@ -429,11 +590,15 @@ cmd_main(int argc, char **argv)
 	};
 	struct err err = { ERR_NONE, "" };
 	int status = read_line(&line, argc, argv, &err);
-	bool help = line.globals.help ||
+	bool is_group = line.cmd == NULL && line.group != NULL;
+	bool help = line.globals.help || (is_group && status == 0) ||
 		    (line.cmd != NULL && wants_help(argc, argv));
 
 	if (help) {
-		cmd_help(line.cmd != NULL ? line.cmd : &cmd_dash);
+		if (is_group)
+			cmd_print_group(line.group);
+		else
+			cmd_print_help(line.cmd != NULL ? line.cmd : &cmd_dash);
 		status = cmd_flush(&err);
 	} else if (status == 0 && line.globals.version) {
 		version_print();
@@ -457,10 +622,31 @@ const struct cmd_option cmd_output_options[] = {
 	CMD_OPTIONS_END,
 };
 
+size_t
+cmd_columns(void)
+{
+	const char *text = getenv("COLUMNS");
+	struct winsize size;
+	uint64_t columns = 0;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	if (text == NULL || !str_to_u64(str_from(text), &columns))
+		columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0
+				  ? size.ws_col
+				  : 0;
+	if (columns == 0 || columns > MAX_COLUMNS)
+		return 0;
+	return columns < MIN_COLUMNS ? MIN_COLUMNS : (size_t)columns;
+}
+
 struct out *
 cmd_out(enum out_format format, const struct out_column *columns)
 {
-	return out_new(stdout, format, columns);
+	struct out *out = out_new(stdout, format, columns);
+
+	out_fit(out, cmd_columns());
+	return out;
 }
 
 int

@@ -95,6 +95,8 @@ struct cmd {
 		     struct err *err);
 	/* What main opens of the context: enum context_part. */
 	unsigned int needs;
+	/* With CONTEXT_CONF: the pods that programs print are there too. */
+	bool discovers;
 	/* The exit status; on -1 main prints err and maps its code. */
 	int (*exec)(struct cmd_args *args, void *options, struct err *err);
 };
@@ -114,6 +116,10 @@ struct cmd_globals {
 /* The command that the words at argv name; NULL: none.  *words is how many
  * they are, 1 where it is none. */
 const struct cmd *cmd_find(int argc, char **argv, int *words);
+/* Is that the first word, or the only one, of its name? */
+bool cmd_is_of(const struct cmd *cmd, const char *word);
+/* Are there commands whose first of two words that is? */
+bool cmd_is_group(const char *word);
 /* The option of cmd (may be NULL) or of every command that a word names. */
 const struct cmd_option *cmd_find_option(const struct cmd *cmd,
 					 const char *word);
@@ -132,8 +138,12 @@ int reference_print(const char *form);
  * status. */
 int cmd_main(int argc, char **argv);
 
+/* -1: there is no such command, or none of that group (NULL: of none). */
+int cmd_refuse(const char *group, const char *word, struct err *err);
 /* Print what --help says: of a command, or of the program (cmd_dash). */
-void cmd_help(const struct cmd *cmd);
+void cmd_print_help(const struct cmd *cmd);
+/* The same of a group: its commands. */
+void cmd_print_group(const char *group);
 
 /*
  * The entries of a command that prints rows: its struct has an enum
@@ -164,6 +174,8 @@ struct cmd_output {
 };
 extern const struct cmd_option cmd_output_options[];
 
+/* Columns of the screen that stdout is; 0: it is none. */
+size_t cmd_columns(void);
 /* A list of rows to stdout. */
 struct out *cmd_out(enum out_format format, const struct out_column *columns);
 /* Print it to its end: status, or -1 with err when it cannot be written. */

@@ -22,6 +22,7 @@
 #include "parsers/json.h"
 #include "remote/ssh_agent.h"
 #include "store/query.h"
+#include "ui/term.h"
 
 enum state { STATE_OK, STATE_WARN, STATE_FAIL };
 
@@ -59,37 +60,6 @@ doctor_say(struct doctor *d, const char *area, enum state state,
 		d->failed = true;
 }
 
-/* True when a description of that terminal is installed. */
-static bool
-knows_terminal(const char *term)
-{
-	static const char *const dirs[] = { "/etc/terminfo", "/lib/terminfo",
-					    "/usr/share/terminfo",
-					    "/usr/lib/terminfo",
-					    "/usr/local/share/terminfo" };
-	const char *own = getenv("TERMINFO"), *home = getenv("HOME");
-	char path[512];
-
-	if (strchr(term, '/') != NULL)
-		return false;
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]) + 2; i++) {
-		const char *dir = i >= 2 ? dirs[i - 2] : i == 0 ? own : home;
-
-		if (dir == NULL)
-			continue;
-		(void)snprintf(path, sizeof(path), "%s%s/%c/%s", dir,
-			       i == 1 ? "/.terminfo" : "", term[0], term);
-		if (access(path, R_OK) == 0)
-			return true;
-		(void)snprintf(path, sizeof(path), "%s%s/%x/%s", dir,
-			       i == 1 ? "/.terminfo" : "",
-			       (unsigned int)(unsigned char)term[0], term);
-		if (access(path, R_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
 static void
 check_colours(struct doctor *d, const char *term)
 {
@@ -115,16 +85,13 @@ check_terminal(struct doctor *d)
 	const char *term = getenv("TERM");
 	const char *codeset = nl_langinfo(CODESET);
 	struct winsize size = { 0, 0, 0, 0 };
+	struct err why;
 
-	if (term == NULL || term[0] == '\0' || strcmp(term, "dumb") == 0)
+	if (!term_fits(&why))
 		doctor_say(d, "terminal", STATE_WARN,
-			   "set TERM, or use the commands only",
-			   "TERM is %s: no dashboard",
-			   term == NULL || term[0] == '\0' ? "not set" : term);
-	else if (!knows_terminal(term))
-		doctor_say(d, "terminal", STATE_WARN,
-			   "install its terminfo, or set TERM=xterm-256color",
-			   "TERM is %s, which is not described here", term);
+			   "set TERM or install its terminfo, or use the "
+			   "commands only",
+			   "%s", why.text);
 	else
 		doctor_say(d, "terminal", STATE_OK, NULL, "TERM is %s", term);
 	check_colours(d, term != NULL ? term : "");
@@ -177,6 +144,7 @@ check_config(struct doctor *d)
 {
 	const struct conf *conf = &d->context->conf;
 	struct err err = { ERR_NONE, "" };
+	bool has_pods;
 
 	if (context_open(d->context, CONTEXT_CONF, &err) != 0) {
 		doctor_say(d, "config", STATE_FAIL, "correct the file", "%s",
@@ -189,8 +157,9 @@ check_config(struct doctor *d)
 			   "there is no configuration file");
 	else
 		doctor_say(d, "config", STATE_OK, NULL, "%s", conf->path);
-	doctor_say(d, "config", conf->n_pods > 0 ? STATE_OK : STATE_WARN,
-		   conf->n_pods > 0 ? NULL : "add pods to the configuration",
+	has_pods = conf->n_pods + conf->n_discover > 0;
+	doctor_say(d, "config", has_pods ? STATE_OK : STATE_WARN,
+		   has_pods ? NULL : "add pods to the configuration",
 		   "%zu pods", conf->n_pods);
 	if (context_open(d->context, CONTEXT_FORMATS, &err) != 0)
 		doctor_say(
@@ -312,7 +281,7 @@ check_keys(struct doctor *d)
 	for (size_t i = 0; i < conf->n_pods; i++) {
 		const struct conf_pod *pod = &conf->pods[i];
 
-		remote += pod->transport != CONF_LOCAL;
+		remote += pod->ssh != NULL;
 		if (is_first(conf, i, pod->identity))
 			check_key(d, pod->identity,
 				  !has_rsa_sha2 &&

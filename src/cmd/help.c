@@ -35,24 +35,42 @@ print_options(const struct cmd_option *options)
 	}
 }
 
+/* Commands, a line each: of that group, or (NULL) all. */
+static void
+print_commands(const char *group)
+{
+	(void)printf("\ncommands:\n");
+	for (size_t i = 0; cmd_table[i] != NULL; i++)
+		if (group == NULL || (cmd_is_of(cmd_table[i], group) &&
+				      strchr(cmd_table[i]->name, ' ') != NULL))
+			(void)printf("  %-16s %s\n", cmd_table[i]->name,
+				     cmd_table[i]->summary);
+}
+
 static void
 print_program(void)
 {
 	(void)printf("usage: hgym-tui %s\n\nTails training logs on many pods, "
 		     "keeps a leaderboard over seeds and runs A/B\nbenchmarks "
 		     "with sound statistics. Without a command: the "
-		     "dashboard.\n\ncommands:\n",
+		     "dashboard.\n",
 		     cmd_dash.usage);
-	for (size_t i = 0; cmd_table[i] != NULL; i++)
-		(void)printf("  %-16s %s\n", cmd_table[i]->name,
-			     cmd_table[i]->summary);
+	print_commands(NULL);
 	print_options(cmd_dash.options);
 	(void)printf("\n`hgym-tui COMMAND --help` tells more; `man hgym-tui` "
 		     "all.\n");
 }
 
 void
-cmd_help(const struct cmd *cmd)
+cmd_print_group(const char *group)
+{
+	(void)printf("usage: hgym-tui %s COMMAND [ARGS]\n", group);
+	print_commands(group);
+	(void)printf("\n`hgym-tui %s COMMAND --help` tells more.\n", group);
+}
+
+void
+cmd_print_help(const struct cmd *cmd)
 {
 	if (cmd == &cmd_dash) {
 		print_program();
@@ -64,7 +82,41 @@ cmd_help(const struct cmd *cmd)
 		(void)printf("\n%s\n", cmd->help);
 	if (cmd->options != NULL)
 		print_options(cmd->options);
+	if (cmd_is_group(cmd->name))
+		print_commands(cmd->name);
 }
+
+static int
+exec_help(struct cmd_args *args, void *opaque, struct err *err)
+{
+	char **argv = args->argv;
+	const struct cmd *cmd = &cmd_dash;
+	int words = 0;
+
+	(void)opaque;
+	if (args->argc > 0)
+		cmd = cmd_find(args->argc, argv, &words);
+	if (cmd == NULL)
+		words = 0;
+	if (cmd == NULL && args->argc == 1 && cmd_is_group(argv[0])) {
+		cmd_print_group(argv[0]);
+		return cmd_flush(err);
+	}
+	if (cmd == NULL || words < args->argc)
+		return cmd_is_group(argv[0])
+			       ? cmd_refuse(argv[0], argv[1], err)
+			       : cmd_refuse(NULL, argv[words], err);
+	cmd_print_help(cmd);
+	return cmd_flush(err);
+}
+
+const struct cmd cmd_help = {
+	.name = "help",
+	.usage = "[COMMAND...]",
+	.summary = "tell what a command does, or which there are",
+	.most = CMD_ANY,
+	.exec = exec_help,
+};
 
 /* The words before the one that is completed. */
 struct before {
@@ -123,20 +175,6 @@ offer_commands(const char *last, const char *group)
 	}
 }
 
-/* Has any command that first word and a second one? */
-static bool
-is_group(const char *word)
-{
-	for (size_t i = 0; cmd_table[i] != NULL; i++) {
-		size_t len = strlen(word);
-
-		if (strncmp(cmd_table[i]->name, word, len) == 0 &&
-		    cmd_table[i]->name[len] == ' ')
-			return true;
-	}
-	return false;
-}
-
 /* Take the words before the last. */
 static void
 take_words(struct before *b, int argc, char **argv)
@@ -157,8 +195,11 @@ take_words(struct before *b, int argc, char **argv)
 				b->option = NULL;
 		} else if (b->cmd == NULL && b->group == NULL) {
 			b->cmd = cmd_find(argc - i, argv + i, &words);
-			if (words == 1 && is_group(argv[i]))
+			if (words == 1 && cmd_is_group(argv[i]))
 				b->group = argv[i];
+			/* Behind it stands a command. */
+			if (b->cmd == &cmd_help)
+				b->cmd = NULL;
 		} else {
 			b->group = NULL;
 		}
@@ -410,6 +451,7 @@ place_words(unsigned int places)
 		{ IN_RUNS, "in lists of runs" }, { IN_CHARTS, "in charts" },
 		{ IN_TEXT, "in text" },		 { IN_LOGS, "in logs" },
 		{ IN_PODS, "in Pods" },		 { IN_BENCH, "in Bench" },
+		{ IN_EVENTS, "in the events" },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -14,6 +14,7 @@
 #include "ingest/ingest.h"
 #include "model/series.h"
 #include "parsers/json.h"
+#include "pods/discover.h"
 #include "pods/pods.h"
 #include "pods/preflight.h"
 #include "pods/probe.h"
@@ -30,6 +31,7 @@ struct session {
 	const struct collect_call *call; /* of `collect` */
 	struct model model;
 	struct ingest *ingest;
+	struct discover *discover; /* NULL: the pods are those of options */
 	int64_t start_ms;
 	int signum; /* that ended it; 0: none */
 };
@@ -77,8 +79,27 @@ session_on_hangup(void *user, int signum)
 		follow_say(NULL, MODEL_WARNING, err.text);
 		return;
 	}
+	discover_renew(s->discover, &s->context->conf);
 	ingest_reload(s->ingest, &s->context->conf);
 	follow_say(NULL, MODEL_INFO, said);
+}
+
+static int
+session_on_answer(void *user, size_t i, struct str answer, struct err *err)
+{
+	struct session *s = user;
+
+	if (context_discovered(s->context, i, answer, err) != 0)
+		return -1;
+	discover_renew(s->discover, &s->context->conf);
+	ingest_reload(s->ingest, &s->context->conf);
+	return 0;
+}
+
+static void
+session_on_trouble(void *user, const char *text)
+{
+	follow_say(user, MODEL_WARNING, text);
 }
 
 static void
@@ -111,10 +132,16 @@ session_run(struct session *s, struct err *err)
 	s->ingest = ingest_new(&s->options, err);
 	if (s->ingest == NULL)
 		return -1;
+	if (s->context != NULL)
+		s->discover = discover_new(
+			loop, &s->context->conf,
+			&(struct discover_cb){ session_on_answer,
+					       session_on_trouble, s });
 	timer = loop_timer_new(loop, session_on_timer, s);
 	loop_timer_start(timer, LOOK_MS, LOOK_MS);
 	loop_run(loop);
 	loop_timer_close(timer);
+	discover_free(s->discover);
 	unreachable = ingest_unreachable(s->ingest);
 	if (ingest_free(s->ingest, err) != 0)
 		return -1;
@@ -155,7 +182,7 @@ collect_is_over(const struct session *s)
 
 	return (call->for_s > 0 && session_age_s(s) >= call->for_s) ||
 	       (call->idle_s > 0 && idle_s >= call->idle_s &&
-		ingest_is_settled(s->ingest));
+		!discover_is_busy(s->discover) && ingest_is_settled(s->ingest));
 }
 
 static int
@@ -176,7 +203,7 @@ exec_collect(struct cmd_args *args, void *opaque, struct err *err)
 	};
 	int rc;
 
-	if (conf->n_pods == 0)
+	if (conf->n_pods == 0 && conf->n_discover == 0)
 		return err_set(err, ERR_CONFIG,
 			       "the configuration%s%s has no pods to follow",
 			       conf->path != NULL ? " " : "",
@@ -325,6 +352,7 @@ const struct cmd cmd_pods = {
 	.size = sizeof(struct pods_call),
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF,
+	.discovers = true,
 	.exec = exec_pods,
 };
 
@@ -418,13 +446,14 @@ const struct cmd cmd_pods_check = {
 		"host key, login, shell,\nscratch space, GPUs and who uses "
 		"them, driver, python3, torch, triton, what is left\nof "
 		"earlier benches, the clock.  One row a pod; each failure is "
-		"one of ssh, auth,\nhostkey, gpu, disk, environment, timeout, "
-		"with the next step in words.\nExit status 3 when a pod is "
-		"not fit, 4 when one cannot be reached.",
+		"one of ssh,\ncommand, auth, hostkey, gpu, disk, "
+		"environment, timeout, with the next step\nin words.  Exit "
+		"status 3 when a pod is not fit, 4 when one cannot be reached.",
 	.options = check_options,
 	.size = sizeof(struct check_call),
 	.defaults = &check_defaults,
 	.most = CMD_ANY,
 	.needs = CONTEXT_CONF,
+	.discovers = true,
 	.exec = exec_pods_check,
 };

@@ -17,6 +17,8 @@
 #include <sqlite3.h>
 #include <uv.h>
 
+#include "cmd/cmd.h"
+
 /* Of "ncurses 6.4.20221231" the number alone. */
 static const char *
 version_behind(const char *text, const char *name)
@@ -73,3 +75,19 @@ version_print(void)
 		       : version_has_jit()		       ? ", JIT on"
 							       : ", JIT off");
 }
+
+static int
+exec_version(struct cmd_args *args, void *opaque, struct err *err)
+{
+	(void)args;
+	(void)opaque;
+	version_print();
+	return cmd_flush(err);
+}
+
+const struct cmd cmd_version = {
+	.name = "version",
+	.usage = "",
+	.summary = "show the version and those of the libraries",
+	.exec = exec_version,
+};

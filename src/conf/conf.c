@@ -11,16 +11,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/xalloc.h"
 #include "parsers/json_fields.h"
 #include "parsers/pattern.h"
 #include "ui/keymap.h"
 #include "ui/theme.h"
 
-#define MAX_GPUS 64
+#define MAX_GPUS  64
+#define MAX_WORDS 256
 
 /* What json_reader.user is: the folder of the file. */
 static char *
@@ -36,6 +39,7 @@ static const char *const transport_names[] = {
 	[CONF_LIBSSH2] = "libssh2",
 	[CONF_OPENSSH] = "openssh",
 	[CONF_LOCAL] = "local",
+	[CONF_COMMAND] = "command",
 	NULL,
 };
 
@@ -54,15 +58,29 @@ conf_transport_of(const char *name, enum conf_transport fallback)
 	return fallback;
 }
 
+/* A host's name or address, or the name of a user: one plain word. */
+static bool
+is_host(const char *text)
+{
+	return text[0] != '\0' && text[0] != '-' &&
+	       text[strcspn(text, " \t\r\n/@\"'\\,")] == '\0';
+}
+
 static const struct json_field pod_fields[] = {
 	{ "name", JSON_AS_TEXT, JSON_AT(conf_pod, name),
 	  .types = JSON_REQUIRED },
 	{ "transport", JSON_AS_CHOICE, JSON_AT(conf_pod, transport),
 	  .words = transport_names },
 	{ "ssh", JSON_AS_TEXT, JSON_AT(conf_pod, ssh) },
+	{ "command", JSON_AS_TEXTS, JSON_LIST(conf_pod, command.v, command.n),
+	  .most = MAX_WORDS },
+	{ "shell", JSON_AS_TEXTS, JSON_LIST(conf_pod, shell.v, shell.n),
+	  .most = MAX_WORDS },
 	{ "identity", JSON_AS_PATH, JSON_AT(conf_pod, identity) },
 	{ "known_hosts", JSON_AS_PATH, JSON_AT(conf_pod, known_hosts) },
 	{ "proxy_jump", JSON_AS_TEXT, JSON_AT(conf_pod, proxy_jump) },
+	{ "host_key_alias", JSON_AS_TEXT, JSON_AT(conf_pod, host_key_alias),
+	  .is_right = is_host, .what = "the name of a host" },
 	{ "logs", JSON_AS_TEXTS, JSON_LIST(conf_pod, logs.v, logs.n),
 	  .most = CONF_MAX_LIST },
 	{ "harnessgym", JSON_AS_TEXTS,
@@ -104,27 +122,49 @@ check_pod_name(const struct json_reader *r, const struct conf *conf,
 	return 0;
 }
 
-/* What belongs together: ssh with the SSH transports, nothing of it local. */
+/* A program with a slash in its name is a path of this machine. */
+static void
+resolve_program(const struct json_reader *r, struct conf_strings *words)
+{
+	char *old = words->n > 0 ? words->v[0] : NULL;
+
+	if (old == NULL || strchr(old, '/') == NULL)
+		return;
+	words->v[0] = conf_path(r, old);
+	free(old);
+}
+
+/* What belongs together: ssh with the SSH transports, nothing of it else. */
 static int
 check_pod_link(const struct json_reader *r, const struct conf_pod *pod,
 	       const char *path)
 {
+	bool by_command = pod->transport == CONF_COMMAND;
+	bool by_ssh = !by_command && pod->transport != CONF_LOCAL;
 	const struct {
-		const char *key, *value;
-	} ssh_only[] = { { "ssh", pod->ssh },
-			 { "identity", pod->identity },
-			 { "known_hosts", pod->known_hosts },
-			 { "proxy_jump", pod->proxy_jump } };
-	bool is_local = pod->transport == CONF_LOCAL;
+		const char *key;
+		bool is_given, is_right;
+	} keys[] = { { "ssh", pod->ssh != NULL, by_ssh },
+		     { "identity", pod->identity != NULL, by_ssh },
+		     { "known_hosts", pod->known_hosts != NULL, by_ssh },
+		     { "proxy_jump", pod->proxy_jump != NULL, by_ssh },
+		     { "host_key_alias", pod->host_key_alias != NULL, by_ssh },
+		     { "command", pod->command.v != NULL, by_command },
+		     { "shell", pod->shell.v != NULL, by_command } };
 	char at[JSON_PATH_SIZE];
 
-	for (size_t i = 0; i < 4 && is_local; i++)
-		if (ssh_only[i].value != NULL)
-			return json_refuse(r,
-					   json_join(at, path, ssh_only[i].key),
-					   "a pod with the transport \"local\" "
-					   "has no such key");
-	if (is_local)
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].is_given && !keys[i].is_right)
+			return json_refuse(r, json_join(at, path, keys[i].key),
+					   "a pod with the transport \"%s\" "
+					   "has no such key",
+					   conf_transport_name(pod->transport));
+	if (by_command && pod->command.n == 0)
+		return json_refuse(
+			r, path,
+			"the key \"command\" is missing: the program "
+			"that brings a shell, and its arguments");
+	if (!by_ssh)
 		return 0;
 	if (pod->ssh == NULL)
 		return json_refuse(r, path,
@@ -160,19 +200,24 @@ resolve_local(const struct json_reader *r, struct conf_pod *pod)
 			resolve_path(r, &lists[i]->v[k]);
 }
 
+static void
+add_pod(struct conf *conf, const struct conf_pod *pod)
+{
+	conf->pods = xreallocarray(conf->pods, conf->n_pods + 1,
+				   sizeof(*conf->pods));
+	conf->pods[conf->n_pods++] = *pod;
+}
+
 static int
 take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 	  void *base)
 {
 	struct conf *conf = base;
 	const cJSON *node;
-	size_t n = (size_t)cJSON_GetArraySize(array);
 
-	if (n > CONF_MAX_PODS)
+	if (cJSON_GetArraySize(array) > CONF_MAX_PODS)
 		return json_refuse(r, path, "more than %d entries",
 				   CONF_MAX_PODS);
-	/* One more for the pod of the environment. */
-	conf->pods = xcalloc(n + 1, sizeof(*conf->pods));
 	cJSON_ArrayForEach(node, array)
 	{
 		struct conf_pod pod = { .usd_per_hour = (double)NAN };
@@ -185,12 +230,238 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 			  check_pod_link(r, &pod, at) == 0;
 		if (is_good && pod.transport == CONF_LOCAL)
 			resolve_local(r, &pod);
+		resolve_program(r, &pod.command);
+		resolve_program(r, &pod.shell);
 		/* Also a half read one: conf_release frees it. */
-		conf->pods[conf->n_pods++] = pod;
+		add_pod(conf, &pod);
 		if (!is_good)
 			return -1;
 	}
 	return 0;
+}
+
+/* ---- pods that a program prints */
+
+#define LIKE(name, kind, member)                                               \
+	JSON_ROW(name, kind, conf_discover, like.member)
+#define LIKE_LIST(name, member)                                                \
+	{                                                                      \
+		name, JSON_AS_TEXTS,                                           \
+			JSON_LIST(conf_discover, like.member.v,                \
+				  like.member.n),                              \
+			.most = CONF_MAX_LIST                                  \
+	}
+
+static const char *const ssh_names[] = { "libssh2", "openssh", NULL };
+
+static const struct json_field discover_fields[] = {
+	{ "name", JSON_AS_TEXT, JSON_AT(conf_discover, name),
+	  .types = JSON_REQUIRED, .is_right = is_host, .what = "one word" },
+	{ "command", JSON_AS_TEXTS,
+	  JSON_LIST(conf_discover, command.v, command.n),
+	  .types = JSON_REQUIRED, .most = MAX_WORDS },
+	{ "every_s", JSON_AS_NUMBER, JSON_AT(conf_discover, every_s), .low = 1,
+	  .high = 86400 },
+	{ "transport", JSON_AS_CHOICE, JSON_AT(conf_discover, like.transport),
+	  .words = ssh_names },
+	LIKE("identity", PATH, identity),
+	LIKE("known_hosts", PATH, known_hosts),
+	LIKE("proxy_jump", TEXT, proxy_jump),
+	LIKE("remote_root", TEXT, remote_root),
+	LIKE_LIST("logs", logs),
+	LIKE_LIST("harnessgym", harnessgym),
+	{ .name = NULL },
+};
+
+static int
+take_discover(const struct json_reader *r, const cJSON *array, const char *path,
+	      void *base)
+{
+	struct conf *conf = base;
+	size_t n = (size_t)cJSON_GetArraySize(array);
+	const cJSON *node;
+
+	if (n > CONF_MAX_PODS)
+		return json_refuse(r, path, "more than %d entries",
+				   CONF_MAX_PODS);
+	conf->discover = xcalloc(n + 1, sizeof(*conf->discover));
+	cJSON_ArrayForEach(node, array)
+	{
+		struct conf_discover *d = &conf->discover[conf->n_discover++];
+		char at[40];
+
+		d->every_s = 60;
+		(void)snprintf(at, sizeof(at), "%s[%zu]", path,
+			       conf->n_discover - 1);
+		if (json_take(r, discover_fields, node, at, d) != 0)
+			return -1;
+		if (d->command.n == 0)
+			return json_refuse(r, at, "the command is empty");
+		for (size_t i = 0; i + 1 < conf->n_discover; i++)
+			if (strcmp(conf->discover[i].name, d->name) == 0)
+				return json_refuse(r, at,
+						   "discover[%zu] has the name "
+						   "\"%s\" already",
+						   i, d->name);
+		resolve_program(r, &d->command);
+	}
+	return 0;
+}
+
+/* What a program says of a pod. */
+struct found {
+	struct conf_pod pod;
+	char *host, *user, *gpu, *state;
+	int64_t port; /* 0: not given */
+};
+
+#define FOUND(name, kind, member, ...)                                         \
+	JSON_ROW(name, kind, found, member, __VA_ARGS__)
+
+static const struct json_field found_fields[] = {
+	FOUND("name", TEXT, pod.name, .types = JSON_REQUIRED),
+	FOUND("host", TEXT, host, .is_right = is_host, .what = "a host"),
+	FOUND("port", INTEGER, port, .low = 1, .high = 65535),
+	FOUND("user", TEXT, user, .is_right = is_host, .what = "a user"),
+	FOUND("identity", PATH, pod.identity),
+	FOUND("host_key_alias", TEXT, pod.host_key_alias, .is_right = is_host,
+	      .what = "the name of a host"),
+	FOUND("usd_per_hour", NUMBER, pod.usd_per_hour, .high = 1e6),
+	FOUND("gpu", TEXT, gpu),
+	FOUND("state", TEXT, state),
+	{ "command", JSON_AS_TEXTS,
+	  JSON_LIST(found, pod.command.v, pod.command.n), .most = MAX_WORDS },
+	{ "logs", JSON_AS_TEXTS, JSON_LIST(found, pod.logs.v, pod.logs.n),
+	  .most = CONF_MAX_LIST },
+	{ .name = NULL },
+};
+
+/* Can it be reached?  A program that names no state lists what runs. */
+static bool
+is_running(const struct found *found)
+{
+	static const char *const words[] = { "running", "active", "up",
+					     "ready" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (found->state == NULL ||
+		    strcasecmp(found->state, words[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What the program is silent of is as the configuration says. */
+static void
+fill_in(struct conf_pod *pod, const struct conf_pod *like)
+{
+	const struct {
+		char **to;
+		const char *from;
+	} texts[] = { { &pod->identity, like->identity },
+		      { &pod->known_hosts, like->known_hosts },
+		      { &pod->proxy_jump, like->proxy_jump },
+		      { &pod->remote_root, like->remote_root } };
+	const struct {
+		struct conf_strings *to;
+		const struct conf_strings *from;
+	} lists[] = { { &pod->logs, &like->logs },
+		      { &pod->harnessgym, &like->harnessgym } };
+	bool by_ssh = pod->transport != CONF_COMMAND;
+
+	for (size_t i = by_ssh ? 0 : 3; i < 4; i++)
+		if (*texts[i].to == NULL && texts[i].from != NULL)
+			*texts[i].to = xstrdup(texts[i].from);
+	for (size_t i = 0; i < 2; i++) {
+		if (lists[i].to->v != NULL)
+			continue;
+		lists[i].to->v = xcalloc(lists[i].from->n + 1, sizeof(char *));
+		while (lists[i].to->n < lists[i].from->n) {
+			lists[i].to->v[lists[i].to->n] =
+				xstrdup(lists[i].from->v[lists[i].to->n]);
+			lists[i].to->n++;
+		}
+	}
+}
+
+/* [user@]host[:port] of what was found. */
+static char *
+found_ssh(const struct found *found)
+{
+	bool is_v6 = strchr(found->host, ':') != NULL;
+	char port[24] = "";
+
+	if (found->port != 0)
+		(void)snprintf(port, sizeof(port), ":%lld",
+			       (long long)found->port);
+	return xasprintf("%s%s%s%s%s%s", found->user != NULL ? found->user : "",
+			 found->user != NULL ? "@" : "", is_v6 ? "[" : "",
+			 found->host, is_v6 ? "]" : "", port);
+}
+
+/* The answer of a program, while it is taken. */
+struct answer {
+	struct conf *conf;
+	const struct conf_pod *like;
+	size_t n_others; /* pods that were there before */
+};
+
+static int
+take_found(const struct json_reader *r, const cJSON *node, const char *path,
+	   const struct answer *answer, struct found *found)
+{
+	struct conf_pod *pod = &found->pod;
+	int other;
+
+	if (json_take(r, found_fields, node, path, found) != 0)
+		return -1;
+	other = conf_find_pod(answer->conf, pod->name);
+	if (!is_running(found) ||
+	    (other >= 0 && (size_t)other < answer->n_others))
+		return 0;
+	if ((found->host != NULL) == (pod->command.n > 0))
+		return json_refuse(r, path,
+				   "expected \"host\", or \"command\"");
+	pod->transport = answer->like->transport;
+	if (found->host == NULL)
+		pod->transport = CONF_COMMAND;
+	else
+		pod->ssh = found_ssh(found);
+	fill_in(pod, answer->like);
+	if (check_pod_name(r, answer->conf, pod, path) != 0 ||
+	    check_pod_link(r, pod, path) != 0)
+		return -1;
+	add_pod(answer->conf, pod);
+	*pod = (struct conf_pod){ .name = NULL };
+	return 0;
+}
+
+static int
+take_all_found(const struct json_reader *r, const cJSON *array,
+	       const char *path, void *base)
+{
+	struct answer *answer = base;
+	const cJSON *node;
+	size_t n = 0;
+	int rc = 0;
+
+	cJSON_ArrayForEach(node, array)
+	{
+		struct found found = { .pod.usd_per_hour = (double)NAN };
+		char at[40];
+
+		(void)snprintf(at, sizeof(at), "%s[%zu]", path, n++);
+		if (rc == 0 && answer->conf->n_pods >= CONF_MAX_PODS)
+			rc = json_refuse(r, at, "more than %d pods",
+					 CONF_MAX_PODS);
+		if (rc == 0)
+			rc = take_found(r, node, at, answer, &found);
+		json_give_back(pod_fields, &found.pod);
+		free(found.host);
+		free(found.user);
+		free(found.gpu);
+		free(found.state);
+	}
+	return rc;
 }
 
 static const char *const group_names[] = {
@@ -414,6 +685,8 @@ static const struct json_field top_fields[] = {
 	{ "tracks", JSON_AS_PATHS, JSON_LIST(conf, tracks.v, tracks.n),
 	  .most = CONF_MAX_LIST },
 	{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY, .take = take_pods },
+	{ "discover", JSON_AS_OTHER, .types = JSON_ARRAY,
+	  .take = take_discover },
 	{ "groups", JSON_AS_OBJECT, .fields = group_fields,
 	  .take = check_groups },
 	{ "baseline", JSON_AS_OBJECT, JSON_AT(conf, baseline),
@@ -452,6 +725,10 @@ conf_release(struct conf *conf)
 {
 	for (size_t i = 0; i < conf->n_pods; i++)
 		json_give_back(pod_fields, &conf->pods[i]);
+	for (size_t i = 0; i < conf->n_discover; i++) {
+		json_give_back(discover_fields, &conf->discover[i]);
+		free(conf->discover[i].answer);
+	}
 	for (size_t i = 0; i < conf->n_keys; i++) {
 		free(conf->keys[i].action);
 		free(conf->keys[i].key);
@@ -460,8 +737,10 @@ conf_release(struct conf *conf)
 		json_give_back(rule_fields, &conf->alerts.metrics[i]);
 	free(conf->alerts.metrics);
 	free(conf->pods);
+	free(conf->discover);
 	free(conf->keys);
 	free(conf->path);
+	free(conf->text);
 	json_give_back(top_fields, conf);
 	conf_init(conf);
 }
@@ -476,33 +755,44 @@ folder_of(const char *file)
 	return real != NULL ? real : xstrdup(dir);
 }
 
-/* From text, or where that is NULL from the file. */
-static int
-read_conf(struct conf *conf, const char *file, const struct str *text,
-	  struct err *err)
+/* json_reader.path needs the folder; free r.user. */
+static struct json_reader
+conf_reader(const char *file, struct err *err)
 {
-	struct json_reader r = { .at.code = ERR_CONFIG,
-				 .err = err,
-				 .path = conf_path,
-				 .user = folder_of(file) };
-	int rc;
-
-	conf_init(conf);
-	rc = text != NULL ? json_take_text(&r, file, *text, top_fields, conf)
-			  : json_take_file(&r, file, top_fields, conf);
-	free(r.user);
-	if (rc != 0)
-		conf_release(conf);
-	else
-		conf->path = xstrdup(file);
-	return rc;
+	return (struct json_reader){ .at.code = ERR_CONFIG,
+				     .err = err,
+				     .path = conf_path,
+				     .user = folder_of(file) };
 }
 
 int
 conf_parse(struct conf *conf, const char *file, struct str text,
 	   struct err *err)
 {
-	return read_conf(conf, file, &text, err);
+	struct json_reader r = conf_reader(file, err);
+	int rc;
+
+	conf_init(conf);
+	rc = json_take_text(&r, file, text, top_fields, conf);
+	free(r.user);
+	if (rc != 0) {
+		conf_release(conf);
+		return -1;
+	}
+	conf->path = xstrdup(file);
+	conf->text = xstrndup(text.p, text.len);
+	return 0;
+}
+
+static int
+read_conf(struct conf *conf, const char *file, struct err *err)
+{
+	AUTO_BUF text = buf_new(JSON_MAX_BYTES);
+	struct err bad = { ERR_NONE, "" };
+
+	if (file_read(file, &text, &bad) != 0)
+		return err_set(err, ERR_CONFIG, "%s", bad.text);
+	return conf_parse(conf, file, buf_str(&text), err);
 }
 
 static const char *
@@ -534,8 +824,6 @@ add_environment_pod(struct conf *conf, struct err *err)
 		return err_set(err, ERR_CONFIG,
 			       "HARNESSGYM_GPU_PORT: expected a port from 1 "
 			       "to 65535");
-	if (conf->pods == NULL)
-		conf->pods = xcalloc(1, sizeof(*conf->pods));
 	pod.name = xstrdup("harnessgym");
 	pod.ssh = port != NULL ? xasprintf("%s:%s", host, port) : xstrdup(host);
 	pod.identity = key != NULL ? file_expand_home(key) : NULL;
@@ -544,7 +832,7 @@ add_environment_pod(struct conf *conf, struct err *err)
 	pod.harnessgym.v = xcalloc(1, sizeof(*pod.harnessgym.v));
 	pod.harnessgym.v[pod.harnessgym.n++] =
 		xasprintf("%s/*", pod.remote_root);
-	conf->pods[conf->n_pods++] = pod;
+	add_pod(conf, &pod);
 	return 0;
 }
 
@@ -558,15 +846,114 @@ conf_load(struct conf *conf, const char *path, struct err *err)
 	if (path == NULL)
 		path = env_text("HGYM_TUI_CONFIG");
 	if (path != NULL)
-		rc = read_conf(conf, path, NULL, err);
+		rc = read_conf(conf, path, err);
 	else if (access(usual, F_OK) == 0)
-		rc = read_conf(conf, usual, NULL, err);
+		rc = read_conf(conf, usual, err);
 	else
 		conf_init(conf);
 	if (rc == 0 && add_environment_pod(conf, err) != 0) {
 		conf_release(conf);
 		rc = -1;
 	}
+	return rc;
+}
+
+/* The pods after the first n are let go. */
+static void
+drop_pods(struct conf *conf, size_t n)
+{
+	while (conf->n_pods > n)
+		json_give_back(pod_fields, &conf->pods[--conf->n_pods]);
+}
+
+int
+conf_take_answer(struct conf *conf, size_t i, struct str answer,
+		 struct err *err)
+{
+	static const struct json_field answer_fields[] = {
+		{ "pods", JSON_AS_OTHER, .types = JSON_ARRAY | JSON_REQUIRED,
+		  .take = take_all_found },
+		{ .name = NULL },
+	};
+	struct conf_discover *d = &conf->discover[i];
+	struct answer base = { conf, &d->like, conf->n_pods };
+	struct json_reader r = conf_reader(conf->path, err);
+	AUTO_BUF text = buf_new(answer.len + 32);
+	int rc;
+
+	/* An object, for the one who reads JSON here. */
+	buf_append_str(&text, "{\"pods\":");
+	buf_append(&text, answer.p, answer.len);
+	buf_append_str(&text, "}");
+	r.nulls = true;
+	rc = json_take_text(&r, "its answer", buf_str(&text), answer_fields,
+			    &base);
+	free(r.user);
+	if (rc != 0) {
+		drop_pods(conf, base.n_others);
+		return -1;
+	}
+	free(d->answer);
+	d->answer = xstrndup(answer.p, answer.len);
+	return 0;
+}
+
+void
+conf_swap_pods(struct conf *a, struct conf *b)
+{
+	const struct conf old = *a;
+
+	a->pods = b->pods;
+	a->n_pods = b->n_pods;
+	a->discover = b->discover;
+	b->pods = old.pods;
+	b->n_pods = old.n_pods;
+	b->discover = old.discover;
+}
+
+/* What a program said before, if it is still one of ours. */
+static const char *
+old_answer(const struct conf *old, const char *name)
+{
+	for (size_t k = 0; k < old->n_discover; k++)
+		if (strcmp(old->discover[k].name, name) == 0)
+			return old->discover[k].answer;
+	return NULL;
+}
+
+void
+conf_keep_answers(struct conf *conf, const struct conf *old)
+{
+	struct err err = { ERR_NONE, "" };
+
+	for (size_t i = 0; i < conf->n_discover; i++) {
+		const char *answer = old_answer(old, conf->discover[i].name);
+
+		if (answer != NULL &&
+		    conf_take_answer(conf, i, str_from(answer), &err) != 0)
+			log_debug("conf", "%s", err.text);
+	}
+}
+
+/* The programs are the same in both: they come from the same text. */
+int
+conf_renew(struct conf *fresh, const struct conf *old, size_t i,
+	   struct str answer, struct err *err)
+{
+	int rc = conf_parse(fresh, old->path, str_from(old->text), err);
+
+	if (rc != 0)
+		return -1;
+	rc = add_environment_pod(fresh, err);
+	for (size_t k = 0; rc == 0 && k < fresh->n_discover; k++)
+		if (k == i)
+			rc = conf_take_answer(fresh, k, answer, err);
+		else if (old->discover[k].answer != NULL)
+			rc = conf_take_answer(fresh, k,
+					      str_from(old->discover[k].answer),
+					      err);
+	if (rc != 0)
+		conf_release(fresh);
 	return rc;
 }
 
@@ -596,13 +983,23 @@ conf_same_strings(const struct conf_strings *a, const struct conf_strings *b)
 	return true;
 }
 
+const char *
+conf_pod_target(const struct conf_pod *pod)
+{
+	return pod->ssh != NULL	    ? pod->ssh
+	       : pod->command.n > 0 ? pod->command.v[0]
+				    : "local";
+}
+
 bool
 conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b)
 {
 	return a->transport == b->transport &&
 	       conf_same_text(a->name, b->name) &&
 	       conf_same_text(a->ssh, b->ssh) &&
+	       conf_same_strings(&a->command, &b->command) &&
 	       conf_same_text(a->identity, b->identity) &&
 	       conf_same_text(a->known_hosts, b->known_hosts) &&
-	       conf_same_text(a->proxy_jump, b->proxy_jump);
+	       conf_same_text(a->proxy_jump, b->proxy_jump) &&
+	       conf_same_text(a->host_key_alias, b->host_key_alias);
 }

@@ -24,6 +24,7 @@ enum conf_transport {
 	CONF_LIBSSH2,
 	CONF_OPENSSH, /* a child ssh */
 	CONF_LOCAL,   /* a child sh, no network */
+	CONF_COMMAND, /* a program that brings a shell */
 };
 
 struct conf_strings {
@@ -34,15 +35,28 @@ struct conf_strings {
 struct conf_pod {
 	char *name; /* unique; no blanks, slashes or control characters */
 	enum conf_transport transport;
-	char *ssh; /* alias or [user@]host[:port]; NULL when local */
+	char *ssh; /* alias or [user@]host[:port]; NULL of LOCAL, COMMAND */
+	/* Of COMMAND: the program and its arguments, ended by NULL. */
+	struct conf_strings command;
+	struct conf_strings shell;    /* the same for a person; n 0: none */
 	char *identity, *known_hosts; /* files here; NULL: as ssh has it */
 	char *proxy_jump;
+	char *host_key_alias; /* its name in known_hosts; NULL: as ssh has it */
 	struct conf_strings logs; /* globs on the pod; absolute when local */
 	struct conf_strings harnessgym; /* directories on the pod */
 	char *remote_root;		/* scratch of benches on the pod */
 	int *gpus; /* owned; which GPUs may be used; n_gpus 0: all */
 	size_t n_gpus;
 	double usd_per_hour;
+};
+
+/* A program of this machine that prints pods; see conf_take_answer. */
+struct conf_discover {
+	char *name; /* unique */
+	struct conf_strings command;
+	double every_s;	      /* from the end of one to the next */
+	struct conf_pod like; /* what a pod has where the program is silent */
+	char *answer;	      /* the last that was taken; NULL: none yet */
 };
 
 /* How runs become groups of a leaderboard. */
@@ -106,8 +120,11 @@ struct conf {
 	char *path;  /* of the file; NULL: there was none */
 	char *track; /* name of the track; NULL: the default one */
 	struct conf_strings tracks; /* the user's own track files */
-	struct conf_pod *pods;
+	char *text;		    /* of the file */
+	struct conf_pod *pods;	    /* those of the file, then the discovered */
 	size_t n_pods;
+	struct conf_discover *discover;
+	size_t n_discover;
 	enum conf_group_by group_by;
 	char *group_pattern; /* PCRE2; of CONF_BY_PATTERN */
 	struct conf_baseline baseline;
@@ -143,8 +160,34 @@ int conf_load(struct conf *conf, const char *path, struct err *err)
 int conf_parse(struct conf *conf, const char *file, struct str text,
 	       struct err *err) __attribute__((warn_unused_result));
 
+/*
+ * Add the pods that discover[i] printed: an array of objects with "name" and
+ * "host" or "command".  Those that do not run are left out, and so are those
+ * whose name a pod of the file, or of another program, has already.  -1 with
+ * err, and nothing added, when any of it is wrong.
+ */
+int conf_take_answer(struct conf *conf, size_t i, struct str answer,
+		     struct err *err) __attribute__((warn_unused_result));
+
+/*
+ * The configuration that old was read from, with its answers, but for
+ * discover[i] this one.  *fresh is uninitialised before and after a failure.
+ */
+int conf_renew(struct conf *fresh, const struct conf *old, size_t i,
+	       struct str answer, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* Exchange the pods of the two, and the programs that print pods. */
+void conf_swap_pods(struct conf *a, struct conf *b);
+
+/* Take the answers that old has of the programs which both have. */
+void conf_keep_answers(struct conf *conf, const struct conf *old);
+
 /* The index of the pod of that name, or -1. */
 int conf_find_pod(const struct conf *conf, const char *name);
+
+/* What a person is told of its place: `ssh`, the program, or "local". */
+const char *conf_pod_target(const struct conf_pod *pod);
 
 /* True when a link to a would be the same as to b (all but logs, price). */
 bool conf_pod_same_link(const struct conf_pod *a, const struct conf_pod *b);

@@ -329,10 +329,15 @@ walk_runs(struct harness_dir *dir, DIR *folder, unsigned int depth)
 	free(runs);
 }
 
-/* Every file that counts below the folder fd (taken over), named prefix. */
+/*
+ * Every file that counts below the folder fd (taken over), named prefix.  The
+ * checkpoint is read last: it is written before what tells that it stands.
+ */
 static void
 walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 {
+	static const char last[] = "checkpoints";
+	AUTO_TEXT end = join(prefix, last);
 	DIR *folder = fdopendir(fd);
 	const struct dirent *entry;
 	size_t n = 0;
@@ -347,6 +352,8 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 		struct harness_path what;
 		AUTO_TEXT path = join(prefix, entry->d_name);
 
+		if (strcmp(entry->d_name, last) == 0)
+			continue;
 		if (harness_path_read(path, &what))
 			read_file(dir, dirfd(folder), entry->d_name, path,
 				  &what);
@@ -355,23 +362,9 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 			walk_below(dir, dirfd(folder), entry->d_name, path,
 				   depth);
 	}
+	if (harness_path_enters(end))
+		walk_below(dir, dirfd(folder), last, end, depth);
 	(void)closedir(folder);
-}
-
-/* The run whose configuration is the newest; NULL: there is none. */
-static const char *
-newest_run(const struct harness_dir *dir)
-{
-	const struct harness_file *newest = NULL;
-
-	for (size_t i = 0; i < dir->files.n; i++) {
-		const struct harness_file *file = dir->files.all[i];
-
-		if (file->kind == HARNESS_CONFIG &&
-		    (newest == NULL || file->mtime_ms > newest->mtime_ms))
-			newest = file;
-	}
-	return newest != NULL ? newest->run : NULL;
 }
 
 /* The folder of a run that lies in no workspace. */
@@ -393,12 +386,11 @@ harness_dir_find_process(struct harness_dir *dir)
 	free(folder);
 }
 
-/* Hold the judges of every run, of the newest also in its workspace. */
+/* Hold the judges of every run. */
 static void
 read_judges(struct harness_dir *dir)
 {
 	bool alone = is_alone(dir);
-	const char *newest = newest_run(dir);
 	char *workspace = file_folder(dir->root);
 
 	for (size_t i = 0; i < dir->files.n; i++) {
@@ -409,8 +401,7 @@ read_judges(struct harness_dir *dir)
 		const struct harness_judge_folders folders = {
 			.run = file->run,
 			.path = path,
-			.workspace = !alone && file->run == newest ? workspace
-								   : NULL,
+			.workspace = alone ? NULL : workspace,
 		};
 
 		if (file->kind == HARNESS_CONFIG)

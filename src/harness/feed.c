@@ -18,6 +18,9 @@
 #define IDLE_MS	  60000 /* of any other */
 #define REOPEN_MS 2000	/* of a local directory without a run */
 #define CLOCK_MS  1000	/* a countdown moves */
+#define ANSWER_MS 15000 /* a pod that is asked answers sooner */
+/* Commands that wait on one pod, which allows so many sessions a link. */
+#define MAX_WAITING 5
 
 /* A directory that is followed. */
 struct source {
@@ -33,7 +36,10 @@ struct source {
 	size_t pod;		     /* in the model */
 	struct transport *transport; /* borrowed */
 	size_t index;		     /* of the pod there */
-	struct stream *stream;	     /* NULL: no command under way */
+	struct stream *stream;	     /* NULL: no command is there */
+	bool has_all;		     /* all was sent, since then changes */
+	bool waits;		     /* it has answered, and can again */
+	int64_t asked_ms;	     /* mono clock */
 	struct harness_files files;
 	struct harness_wire wire;
 };
@@ -218,16 +224,6 @@ poll_local(struct source *source)
 		     clock->wall_ms(clock));
 }
 
-static size_t
-on_data(void *user, const void *data, size_t len)
-{
-	struct source *source = user;
-
-	if (source->feed != NULL)
-		harness_wire_feed(&source->wire, (struct str){ data, len });
-	return len;
-}
-
 /* What a pattern matches is followed beside it, each in its own place. */
 static void
 follow_matches(struct source *source)
@@ -252,7 +248,42 @@ follow_matches(struct source *source)
 	trouble(source, why);
 }
 
-/* A whole answer replaces what is shown; a broken one changes nothing. */
+/* The pod has sent all that there was to send. */
+static void
+take_answer(struct source *source)
+{
+	if (source->wire.none) {
+		trouble(source, "no HarnessGym run and no comparison there");
+	} else if (source->wire.what[0] == '\0') {
+		follow_matches(source);
+	} else {
+		if (!source->has_all)
+			harness_files_walked(&source->files);
+		source->has_all = true;
+		show(source, strcmp(source->wire.what, "compare") == 0,
+		     source->wire.now_ms);
+	}
+	source->waits = true;
+	harness_wire_next(&source->wire);
+	source->due_ms =
+		now_ms(source->feed) + (is_alive(source) ? LIVE_MS : IDLE_MS);
+}
+
+static size_t
+on_data(void *user, const void *data, size_t len)
+{
+	struct source *source = user;
+
+	if (source->feed == NULL)
+		return len;
+	source->asked_ms = now_ms(source->feed);
+	harness_wire_feed(&source->wire, (struct str){ data, len });
+	if (source->wire.ended)
+		take_answer(source);
+	return len;
+}
+
+/* A broken answer changes nothing of what is shown. */
 static void
 on_close(void *user, const struct stream_exit *exit)
 {
@@ -263,21 +294,27 @@ on_close(void *user, const struct stream_exit *exit)
 		source_free(source);
 		return;
 	}
-	if (exit->err.code != ERR_NONE) {
+	if (exit->err.code != ERR_NONE)
 		trouble(source, exit->err.text);
-	} else if (source->wire.none) {
-		trouble(source, "no HarnessGym run and no comparison there");
-	} else if (!source->wire.ended) {
+	else if (!source->waits)
 		trouble(source, "the pod did not send all of it");
-	} else if (source->wire.what[0] == '\0') {
-		follow_matches(source);
-	} else {
-		harness_files_walked(&source->files);
-		show(source, strcmp(source->wire.what, "compare") == 0,
-		     source->wire.now_ms);
-	}
-	source->due_ms =
-		now_ms(source->feed) + (is_alive(source) ? LIVE_MS : IDLE_MS);
+	if (!source->waits || exit->err.code != ERR_NONE)
+		source->due_ms = now_ms(source->feed) +
+				 (is_alive(source) ? LIVE_MS : IDLE_MS);
+}
+
+/* Whether one command more may wait on that pod. */
+static bool
+may_wait(const struct source *source)
+{
+	const struct harness_feed *feed = source->feed;
+	size_t n = 0;
+
+	for (size_t i = 0; i < feed->n; i++)
+		n += feed->sources[i]->stream != NULL &&
+		     feed->sources[i]->transport == source->transport &&
+		     feed->sources[i]->index == source->index;
+	return n < MAX_WAITING;
 }
 
 static void
@@ -287,11 +324,21 @@ ask_pod(struct source *source)
 					     .on_close = on_close };
 	struct err err = { ERR_NONE, "" };
 
-	harness_wire_release(&source->wire);
-	harness_wire_init(&source->wire, &source->files);
 	source->due_ms = now_ms(source->feed) + IDLE_MS;
+	source->asked_ms = now_ms(source->feed);
+	source->waits = false;
+	if (source->stream != NULL) {
+		if (source->transport->ops->write(source->stream, "\n", 1,
+						  &err) != 0)
+			trouble(source, err.text);
+		return;
+	}
+	harness_wire_next(&source->wire);
+	harness_files_walked(&source->files);
+	source->has_all = false;
 	source->stream = harness_wire_start(source->transport, source->index,
-					    source->path, &cb, source, &err);
+					    source->path, !may_wait(source),
+					    &cb, source, &err);
 	if (source->stream == NULL)
 		trouble(source, err.text);
 }
@@ -303,6 +350,9 @@ tell_age(struct source *source, int64_t now)
 	struct harness_place *place = &source->feed->view.places[source->place];
 	int64_t age_ms = now - source->shown_ms;
 
+	if (source->stream != NULL && !source->waits && place->why[0] == '\0' &&
+	    now - source->asked_ms > ANSWER_MS)
+		trouble(source, "the pod does not answer");
 	if (place->why[0] == '\0' || !place->read ||
 	    age_ms - place->age_ms < CLOCK_MS)
 		return;
@@ -319,7 +369,8 @@ harness_feed_poll(struct harness_feed *feed)
 		struct source *source = feed->sources[i];
 
 		tell_age(source, now);
-		if (source->due_ms > now || source->stream != NULL)
+		if (source->due_ms > now ||
+		    (source->stream != NULL && !source->waits))
 			continue;
 		if (!source->remote)
 			poll_local(source);

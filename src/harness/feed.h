@@ -8,8 +8,9 @@
 
 /*
  * HarnessGym directories, here and on pods, into the model: local ones are
- * looked at twice a second (only what changed is read), those on a pod by one
- * short command every 5 s while a run is alive there and every minute else.
+ * looked at twice a second, those on a pod every 5 s while a run is alive
+ * there and every minute else, by a command that waits there and is asked.
+ * Only what has changed is read or sent.
  */
 struct harness_feed;
 

@@ -28,7 +28,15 @@ struct search {
 	const char *command; /* "" when the configuration tells none */
 	const struct harness_judge_folders *folders;
 	char *roots[3]; /* owned; by enum harness_place_of; NULL: not there */
+	struct buf imports; /* " a b ": what the judges import */
 };
+
+static int64_t
+judge_ctime(const struct stat *st)
+{
+	return (int64_t)st->st_ctim.tv_sec * 1000 +
+	       st->st_ctim.tv_nsec / 1000000;
+}
 
 /* What a plain file holds; -1: it is none, of which only the time is told. */
 static int
@@ -39,9 +47,7 @@ judge_read(const char *path, struct buf *text, int64_t *ctime_ms)
 	char block[65536];
 	ssize_t n = -1;
 
-	*ctime_ms = lstat(path, &st) == 0 ? (int64_t)st.st_ctim.tv_sec * 1000 +
-						    st.st_ctim.tv_nsec / 1000000
-					  : 0;
+	*ctime_ms = lstat(path, &st) == 0 ? judge_ctime(&st) : 0;
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
@@ -77,66 +83,39 @@ judge_sum(const char *root, const char *name, struct harness_judge_copy *copy)
 static void
 judge_add(const struct search *s, const char *name)
 {
-	struct harness_judge_copy copies[3];
+	struct harness_judge_copy copies[3], *best = &copies[HARNESS_BEST];
+	struct stat st;
 
 	for (size_t i = 0; i < 3; i++)
 		judge_sum(s->roots[i], name, &copies[i]);
+	/* What was taken away from the checkpoint has left a trace there. */
+	if (s->roots[HARNESS_BEST] != NULL &&
+	    lstat(s->roots[HARNESS_BEST], &st) == 0 &&
+	    judge_ctime(&st) > best->ctime_ms)
+		best->ctime_ms = judge_ctime(&st);
 	harness_files_judge(s->files, s->folders->run, name, copies);
 }
 
-static bool
-judge_exists(const char *root, const char *name, const char *suffix)
-{
-	char *path = xasprintf("%s/%s%s", root, name, suffix);
-	struct stat st;
-	bool is_there = lstat(path, &st) == 0;
+const char harness_judge_words[] = "verif bench judge reference oracle timing "
+				   "timer evaluate grader score scoring golden "
+				   "expected measure";
+/* Modules of a verifier's world that a new file beside it can hide. */
+const char harness_judge_libraries[] =
+	" abc argparse ast base64 bisect calendar codecs collections contextlib"
+	" copy csv ctypes cupy dataclasses datetime decimal dis enum fractions"
+	" functools gc glob hashlib heapq importlib inspect io itertools json"
+	" keyword linecache locale logging math multiprocessing numbers numpy"
+	" opcode operator os pathlib pickle platform queue random re reprlib"
+	" resource scipy secrets select selectors shlex shutil signal socket"
+	" statistics string struct subprocess sys tempfile textwrap threading"
+	" time timeit token tokenize torch traceback triton types typing"
+	" unittest uuid warnings weakref zipfile ";
 
-	free(path);
-	return is_there;
-}
-
-/* A module that the judge imports, which lies beside it now alone. */
+/* Add the modules of "import a, b as c" or "from a import b" to a list. */
 static void
-judge_add_shadow(const struct search *s, const char *module)
-{
-	const char *work = s->roots[HARNESS_WORK];
-	static const char *const suffixes[] = { ".py", "/__init__.py" };
-
-	if (work == NULL ||
-	    judge_exists(s->roots[HARNESS_TEMPLATE], module, ".py"))
-		return;
-	for (size_t i = 0; i < 2; i++) {
-		char *name = xasprintf("%s%s", module, suffixes[i]);
-
-		if (judge_exists(work, module, suffixes[i]) &&
-		    !judge_exists(s->roots[HARNESS_TEMPLATE], module,
-				  suffixes[i]))
-			judge_add(s, name);
-		free(name);
-	}
-}
-
-/* The name at the start of *rest, which is taken off. */
-static void
-judge_take_name(struct str *rest, char *name, size_t size)
-{
-	size_t n = 0;
-
-	*rest = str_trim(*rest);
-	while (n < rest->len && n < size - 1 &&
-	       (isalnum((unsigned char)rest->p[n]) || rest->p[n] == '_')) {
-		name[n] = rest->p[n];
-		n++;
-	}
-	name[n] = '\0';
-}
-
-/* "import a, b as c" or "from a import b". */
-static void
-judge_follow_line(const struct search *s, struct str line)
+judge_follow_line(struct buf *imports, struct str line)
 {
 	struct str word, part;
-	char module[128];
 	bool from;
 
 	line = str_trim(line);
@@ -146,9 +125,14 @@ judge_follow_line(const struct search *s, struct str line)
 	if (!from && !str_eq_cstr(word, "import"))
 		return;
 	while (str_next(&line, ',', &part)) {
-		judge_take_name(&part, module, sizeof(module));
-		if (*module != '\0')
-			judge_add_shadow(s, module);
+		size_t n = 0;
+
+		part = str_trim(part);
+		while (n < part.len &&
+		       (isalnum((unsigned char)part.p[n]) || part.p[n] == '_'))
+			n++;
+		buf_append(imports, part.p, n);
+		buf_append_str(imports, " ");
 		if (from)
 			break;
 	}
@@ -156,42 +140,83 @@ judge_follow_line(const struct search *s, struct str line)
 
 /* Every module that the judge's source imports. */
 static void
-judge_follow_imports(const struct search *s, const char *name)
+judge_follow_imports(struct search *s, const char *name)
 {
-	char *path = xasprintf("%s/%s", s->roots[HARNESS_TEMPLATE], name);
+	AUTO_TEXT path = xasprintf("%s/%s", s->roots[HARNESS_TEMPLATE], name);
+	AUTO_BUF text = buf_new(MAX_BYTES);
 	struct str rest, line;
 	int64_t ctime_ms;
-	struct buf text;
 
-	buf_init(&text, MAX_BYTES);
-	(void)judge_read(path, &text, &ctime_ms);
-	rest = (struct str){ text.data, text.len };
+	if (judge_read(path, &text, &ctime_ms) != 0)
+		return;
+	rest = buf_str(&text);
 	while (str_next(&rest, '\n', &line))
-		judge_follow_line(s, line);
-	buf_release(&text);
-	free(path);
+		judge_follow_line(&s->imports, line);
+}
+
+static bool
+judge_lists(const char *list, const char *name, size_t len)
+{
+	AUTO_TEXT word = xasprintf(" %.*s ", (int)len, name);
+
+	return strstr(list, word) != NULL;
+}
+
+/* Files of the workspace that are imported where a judge imports another. */
+static void
+judge_add_shadows(const struct search *s)
+{
+	DIR *folder = s->roots[HARNESS_WORK] != NULL
+			      ? opendir(s->roots[HARNESS_WORK])
+			      : NULL;
+	const struct dirent *entry;
+	size_t n = 0;
+
+	while (folder != NULL && (entry = readdir(folder)) != NULL &&
+	       n++ < MAX_ENTRIES) {
+		const char *name = entry->d_name;
+		size_t len = strcspn(name, ".");
+		AUTO_TEXT own =
+			xasprintf("%s/%s", s->roots[HARNESS_TEMPLATE], name);
+		AUTO_TEXT init = xasprintf("%s/__init__.py", name);
+		AUTO_TEXT is_folder =
+			xasprintf("%s/%s", s->roots[HARNESS_WORK], init);
+
+		if (len == 0 || access(own, F_OK) == 0 ||
+		    (!judge_lists(harness_judge_libraries, name, len) &&
+		     !judge_lists(s->imports.data, name, len)))
+			continue;
+		if (access(is_folder, F_OK) == 0)
+			judge_add(s, init);
+		else if (strcmp(name + len, ".py") == 0 ||
+			 strcmp(name + len, ".pyc") == 0 ||
+			 strstr(name + len, ".so") != NULL)
+			judge_add(s, name);
+	}
+	if (folder != NULL)
+		(void)closedir(folder);
 }
 
 /* Whether a file of the template judges, by its name. */
 static bool
 judge_is(const struct search *s, const char *name)
 {
-	static const char *const words[] = { "verif", "bench", "judge",
-					     "reference", "oracle" };
+	struct str rest = str_from(harness_judge_words), word;
 	const char *base =
 		strrchr(name, '/') != NULL ? strrchr(name, '/') + 1 : name;
+	bool is_judge = strstr(s->command, base) != NULL;
 
-	if (strstr(s->command, base) != NULL)
-		return true;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasestr(base, words[i]) != NULL)
-			return true;
-	return false;
+	while (!is_judge && str_next(&rest, ' ', &word)) {
+		AUTO_TEXT part = xstrndup(word.p, word.len);
+
+		is_judge = strcasestr(base, part) != NULL;
+	}
+	return is_judge;
 }
 
 /* Every judge below a folder of the template ("" is all of it). */
 static void
-judge_walk(const struct search *s, const char *below, unsigned int depth)
+judge_walk(struct search *s, const char *below, unsigned int depth)
 {
 	char *path = xasprintf("%s/%s", s->roots[HARNESS_TEMPLATE], below);
 	DIR *folder = opendir(path);
@@ -251,8 +276,13 @@ harness_judge_collect(struct harness_files *files,
 	}
 	if (folders->workspace != NULL)
 		s.roots[HARNESS_WORK] = xstrdup(folders->workspace);
-	if (judge_is_folder(s.roots[HARNESS_TEMPLATE]))
+	buf_init(&s.imports, MAX_BYTES);
+	buf_append_str(&s.imports, " ");
+	if (judge_is_folder(s.roots[HARNESS_TEMPLATE])) {
 		judge_walk(&s, "", 0);
+		judge_add_shadows(&s);
+	}
+	buf_release(&s.imports);
 	for (size_t i = 0; i < 3; i++)
 		free(s.roots[i]);
 }

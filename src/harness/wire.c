@@ -11,19 +11,28 @@
 #include "base/base64.h"
 #include "base/quote.h"
 #include "base/xalloc.h"
+#include "harness/judge.h"
+#include "harness/wire_priv.h"
 
 #define LINE_MAX_BYTES 4096U
 #define OLD_RUNS_TEXT  "33"
 /* The end of the year 9999: a pod's clock says less. */
 #define CLOCK_MAX_S 253402300799
 
+/* Where there is python3 it sends all once, and then what has changed. */
+#define RUN_PYTHON                                                              \
+	"if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; " \
+	"then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$3\" "         \
+	"\"$4\"; fi; "
+
 /*
+ * Where there is none, all of it is sent at each look, and judges are not.
  * One line for any login shell: no backslash, no newline, no "!".  $1 is the
  * directory.  Of the newest run (or the one that was named) all that counts
  * is sent, of 32 older ones their JSON and what verifiers printed; copies of
  * the workspace are passed by.
  */
-static const char script[] =
+static const char script[] = RUN_PYTHON
 	"d=$1; case $d in \"~/\"*) d=$HOME/${d#??};; esac; "
 	"LC_ALL=C; export LC_ALL; "
 	"echo; echo \"HGH1 $(date +%s)\"; "
@@ -87,17 +96,26 @@ static const char script[] =
 
 struct stream *
 harness_wire_start(struct transport *transport, size_t index, const char *dir,
-		   const struct stream_cb *cb, void *user, struct err *err)
+		   bool once, const struct stream_cb *cb, void *user,
+		   struct err *err)
 {
-	const char *const argv[] = { "nice",	     "sh", "-c", script,
-				     "hgym-harness", dir,  NULL };
+	const char *const argv[] = { "nice",
+				     "sh",
+				     "-c",
+				     script,
+				     "hgym-harness",
+				     dir,
+				     wire_script_py,
+				     harness_judge_words,
+				     harness_judge_libraries,
+				     NULL };
 	AUTO_BUF command = buf_new(65536);
 	struct stream *stream;
 
 	quote_argv(&command, argv);
 	stream = transport->ops->exec(transport, index, command.data, cb, user,
 				      err);
-	if (stream != NULL)
+	if (stream != NULL && once)
 		transport->ops->close_stdin(stream);
 	return stream;
 }
@@ -123,13 +141,35 @@ harness_wire_release(struct harness_wire *wire)
 static void
 end_file(struct harness_wire *wire)
 {
-	(void)harness_files_put(wire->files, wire->path, buf_str(&wire->text),
-				wire->text.truncated ||
-					wire->size > wire->text.len,
+	const struct harness_file *file =
+		harness_files_get(wire->files, wire->path);
+	struct buf text;
+
+	buf_init(&text, HARNESS_LINES_MAX);
+	/* What was added is worth nothing without what stood before it. */
+	if (wire->added_to > 0 && file != NULL && file->len == wire->added_to)
+		buf_append(&text, file->text, file->len);
+	buf_append(&text, wire->text.data, wire->text.len);
+	(void)harness_files_put(wire->files, wire->path, buf_str(&text),
+				wire->text.truncated || text.truncated ||
+					wire->size > text.len,
 				wire->mtime_ms);
 	harness_files_changed(wire->files, wire->path, wire->ctime_ms);
+	buf_release(&text);
 	wire->ctime_ms = 0;
 	wire->path[0] = '\0';
+}
+
+/* "<seconds>" or "<seconds>.<milliseconds>"; false: no time of a pod. */
+static bool
+read_time(struct str word, int64_t *ms)
+{
+	double s;
+
+	if (!str_to_double(word, &s) || !(s >= 0 && s <= CLOCK_MAX_S))
+		return false;
+	*ms = (int64_t)(s * 1000 + 0.5);
+	return true;
 }
 
 /* "F <mtime> <size> <path>": a path may hold blanks. */
@@ -138,13 +178,12 @@ begin_file(struct harness_wire *wire, struct str rest)
 {
 	struct harness_path what;
 	struct str word;
-	int64_t mtime_s = 0;
 
 	wire->size = 0;
-	if (!str_next(&rest, ' ', &word) || !str_to_i64(word, &mtime_s) ||
+	wire->added_to = 0;
+	if (!str_next(&rest, ' ', &word) || !read_time(word, &wire->mtime_ms) ||
 	    !str_next(&rest, ' ', &word) || !str_to_u64(word, &wire->size) ||
-	    mtime_s < 0 || mtime_s > CLOCK_MAX_S || rest.len == 0 ||
-	    rest.len >= sizeof(wire->path))
+	    rest.len == 0 || rest.len >= sizeof(wire->path))
 		return;
 	(void)snprintf(wire->path, sizeof(wire->path), "%.*s", (int)rest.len,
 		       rest.p);
@@ -152,20 +191,43 @@ begin_file(struct harness_wire *wire, struct str rest)
 	if (harness_path_read(wire->path, &what) &&
 	    harness_kind_form(what.kind) == HARNESS_MARK)
 		wire->size = 0;
-	wire->mtime_ms = mtime_s * 1000;
 	buf_clear(&wire->text);
 	wire->text.truncated = false;
 }
 
-/* "C <ctime>" of the file that comes next. */
-static void
-read_ctime(struct harness_wire *wire, struct str word)
+/* A copy of a judge: its ctime and its sum, "-" where nobody looked. */
+static bool
+read_copy(struct str *rest, struct harness_judge_copy *copy)
 {
-	int64_t s;
+	struct str word;
 
-	wire->ctime_ms = str_to_i64(word, &s) && s > 0 && s <= CLOCK_MAX_S
-				 ? s * 1000
-				 : 0;
+	if (!str_next(rest, ' ', &word) || !read_time(word, &copy->ctime_ms) ||
+	    !str_next(rest, ' ', &word) || word.len >= sizeof(copy->sum))
+		return false;
+	(void)snprintf(copy->sum, sizeof(copy->sum), "%.*s", (int)word.len,
+		       word.p);
+	if (strcmp(copy->sum, "-") == 0)
+		copy->sum[0] = '\0';
+	return true;
+}
+
+/* Three of them, and "<run>/<name>". */
+static void
+read_judge(struct harness_wire *wire, struct str rest)
+{
+	struct harness_judge_copy copies[3];
+	AUTO_TEXT path = NULL;
+	char *name;
+
+	for (size_t i = 0; i < 3; i++)
+		if (!read_copy(&rest, &copies[i]))
+			return;
+	path = xstrndup(rest.p != NULL ? rest.p : "", rest.len);
+	name = strchr(path, '/');
+	if (name == NULL)
+		return;
+	*name++ = '\0';
+	harness_files_judge(wire->files, path, name, copies);
 }
 
 static void
@@ -188,8 +250,10 @@ read_head(struct harness_wire *wire, struct str line)
 
 	if (str_starts_with(line, "HGH1 ") &&
 	    str_to_i64((struct str){ line.p + 5, line.len - 5 }, &now_s) &&
-	    now_s > 0 && now_s <= CLOCK_MAX_S)
+	    now_s > 0 && now_s <= CLOCK_MAX_S) {
 		wire->now_ms = now_s * 1000;
+		wire->files->process = HARNESS_UNKNOWN;
+	}
 }
 
 /* A directory that the pattern matches. */
@@ -198,6 +262,46 @@ read_dir(struct harness_wire *wire, struct str path)
 {
 	if (wire->n_dirs < HARNESS_WIRE_DIRS && path.len > 0)
 		wire->dirs[wire->n_dirs++] = xstrndup(path.p, path.len);
+}
+
+/* The number of "A <size>"; 0: none. */
+static uint64_t
+number_of(struct str line)
+{
+	uint64_t value = 0;
+
+	return str_to_u64((struct str){ line.p + 2, line.len - 2 }, &value)
+		       ? value
+		       : 0;
+}
+
+/* A line between files. */
+static void
+read_fact(struct harness_wire *wire, struct str line)
+{
+	struct str rest = { line.p + 2, line.len > 2 ? line.len - 2 : 0 };
+
+	if (str_starts_with(line, "C ")) {
+		if (!read_time(rest, &wire->ctime_ms))
+			wire->ctime_ms = 0;
+	} else if (str_starts_with(line, "F ")) {
+		begin_file(wire, rest);
+	} else if (str_starts_with(line, "G ")) {
+		harness_files_gone(wire->files, rest);
+	} else if (str_starts_with(line, "J ")) {
+		read_judge(wire, rest);
+	} else if (str_eq_cstr(line, "P 0") || str_eq_cstr(line, "P 1")) {
+		wire->files->process =
+			line.p[2] == '1' ? HARNESS_YES : HARNESS_NO;
+	} else if (str_starts_with(line, "D ")) {
+		read_dir(wire, rest);
+	} else if (str_starts_with(line, "R ")) {
+		read_root(wire, rest);
+	} else if (str_eq_cstr(line, "END")) {
+		wire->ended = true;
+	} else if (str_eq_cstr(line, "NONE")) {
+		wire->none = true;
+	}
 }
 
 static void
@@ -209,25 +313,21 @@ read_line(struct harness_wire *wire, struct str line)
 		end_file(wire);
 	else if (wire->path[0] != '\0' && str_eq_cstr(line, ","))
 		wire->path[0] = '\0'; /* it changed while it was read */
+	else if (wire->path[0] != '\0' && str_starts_with(line, "A "))
+		wire->added_to = number_of(line);
 	else if (wire->path[0] != '\0' && !base64_decode(&wire->text, line))
 		wire->text.truncated = true; /* it counts as cut off */
-	else if (wire->path[0] != '\0')
-		return;
-	else if (str_starts_with(line, "C "))
-		read_ctime(wire, (struct str){ line.p + 2, line.len - 2 });
-	else if (str_starts_with(line, "F "))
-		begin_file(wire, (struct str){ line.p + 2, line.len - 2 });
-	else if (str_eq_cstr(line, "P 0") || str_eq_cstr(line, "P 1"))
-		wire->files->process =
-			line.p[2] == '1' ? HARNESS_YES : HARNESS_NO;
-	else if (str_starts_with(line, "D "))
-		read_dir(wire, (struct str){ line.p + 2, line.len - 2 });
-	else if (str_starts_with(line, "R "))
-		read_root(wire, (struct str){ line.p + 2, line.len - 2 });
-	else if (str_eq_cstr(line, "END"))
-		wire->ended = true;
-	else if (str_eq_cstr(line, "NONE"))
-		wire->none = true;
+	else if (wire->path[0] == '\0')
+		read_fact(wire, line);
+}
+
+void
+harness_wire_next(struct harness_wire *wire)
+{
+	struct harness_files *files = wire->files;
+
+	harness_wire_release(wire);
+	harness_wire_init(wire, files);
 }
 
 void

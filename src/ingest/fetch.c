@@ -367,7 +367,9 @@ fetch_on_file(void *user, struct follow_file *ff, enum follow_event event)
 	log_debug("ingest", "%s: %s %s, generation %u of %s, at %llu",
 		  pod->name, ff->path, words[event], ff->generation, ff->name,
 		  (unsigned long long)ff->offset);
-	pod->ingest->last_news_ms = now_ms;
+	/* Each file rests once, in its turn: they take minutes. */
+	if (event != FOLLOW_RESTS)
+		pod->ingest->last_news_ms = now_ms;
 	switch (event) {
 	case FOLLOW_BEGINS:
 		begin_log(pod, ff);

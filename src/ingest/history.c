@@ -111,7 +111,7 @@ note_fetched(struct ingest *ingest, struct model_run *mr)
 		if (ingest->fetched[i]->wanted <
 		    ingest->fetched[oldest]->wanted)
 			oldest = i;
-	/* One that goes on stays, see thin_live. */
+	/* One that goes on stays, see history_thin. */
 	if (!ingest->fetched[oldest]->live &&
 	    ingest->fetched[oldest]->history == MODEL_WHOLE)
 		model_run_forget(ingest->o.model, ingest->fetched[oldest]);
@@ -165,9 +165,8 @@ oldest_live(const struct model *model)
 	return n > LIVE_MAX ? oldest : NULL;
 }
 
-/* Too many run at once: of those that nobody looks at few points stay. */
-static void
-thin_live(struct ingest *ingest)
+void
+history_thin(struct ingest *ingest)
 {
 	struct model_run *mr;
 
@@ -192,7 +191,7 @@ history_live(struct ingest *ingest, struct model_run *mr)
 void
 history_tick(struct ingest *ingest)
 {
-	thin_live(ingest);
+	history_thin(ingest);
 	if (ingest->has_live || !list_is_empty(&ingest->asks))
 		return;
 	ingest->has_live = true;

@@ -336,6 +336,8 @@ void history_over(struct ingest *ingest, struct model_run *mr);
 void history_live(struct ingest *ingest, struct model_run *mr);
 /* The first screen waits for what it asked for; not for long. */
 bool history_is_showing(const struct ingest *ingest);
+/* Too many run at once: of those that nobody looks at few points stay. */
+void history_thin(struct ingest *ingest);
 /* Once a second. */
 void history_tick(struct ingest *ingest);
 /* We are the second one: show what another one stores, until it is gone. */

@@ -278,8 +278,7 @@ pods_in_model(struct ingest *ingest, const struct conf_pod *conf)
 	size_t pod = model_pod_find(model, conf->name);
 
 	if (pod == MODEL_NONE)
-		pod = model_pod_add(model, conf->name,
-				    conf->ssh != NULL ? conf->ssh : "local");
+		pod = model_pod_add(model, conf->name, conf_pod_target(conf));
 	model->pods[pod].usd_per_hour = conf->usd_per_hour;
 	return pod;
 }

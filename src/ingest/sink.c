@@ -343,11 +343,13 @@ sink_release(struct outbox *out)
 
 /* All of it is told; the memory of a large turn is not kept. */
 static void
-empty(struct outbox *out)
+empty(struct ingest *ingest, struct outbox *out)
 {
 	out->n = out->n_classes = 0;
-	if (out->cap > KEEP_TOLD || out->cap_classes > KEEP_TOLD)
+	if (out->cap > KEEP_TOLD || out->cap_classes > KEEP_TOLD) {
 		sink_release(out);
+		history_thin(ingest);
+	}
 	run_release(&out->now);
 	out->has_run = false;
 }
@@ -399,7 +401,7 @@ sink_told(struct ingest_log *log)
 		sink_lines(log);
 	if (out->parsed > log->parsed)
 		move_on(log);
-	empty(out);
+	empty(log->ingest, out);
 }
 
 void

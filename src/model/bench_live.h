@@ -59,6 +59,8 @@ struct bench_live_contrast {
 	/* The difference that would stop the bench at the next look, with the
 	 * spread as it is. */
 	double stops_at;
+	double next_p; /* that stops it there, or decides where it is the last
+			*/
 	size_t blocks_to_margin; /* 0: unknown */
 	bool invalid;
 	char text[256];	  /* the verdict as the judge has it now */
@@ -84,7 +86,7 @@ struct bench_live {
 	size_t n_contrasts;
 	size_t n_dropped;     /* blocks that a guard took */
 	double margin, alpha; /* per cent; a share */
-	bool early;	      /* may stop at p < 0.001, or when precise */
+	bool early;	      /* a look may end it, or when it is precise */
 	size_t min_blocks;
 	bool running;	  /* by its folder */
 	bool driven;	  /* and somebody drives it */

@@ -507,6 +507,7 @@ free_run(struct model_run *mr)
 	run_release(&mr->run);
 	free(mr->path);
 	free(mr->group);
+	free(mr->name);
 	free(mr);
 }
 

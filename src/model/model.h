@@ -88,6 +88,7 @@ struct model_run {
 	size_t pod;	/* index into model.pods */
 	char *path;	/* owned, raw bytes */
 	char *group;	/* owned; the folder of path, unless set */
+	char *name;	/* owned; see run_names.h; NULL: it has none yet */
 	struct run run; /* what its log says so far */
 	struct series *series[METRIC_COUNT]; /* NULL where none */
 	struct own_series own; /* those of run.series without a metric */
@@ -189,6 +190,7 @@ struct model {
 	struct model_noise *noise; /* the newest of a pod first */
 	size_t n_noise;
 	uint64_t generation;
+	uint64_t names_of;    /* what the names of the runs were made of */
 	unsigned int changed; /* enum model_part; the frame clears it */
 };
 

@@ -47,6 +47,7 @@ pods_remote(const struct conf_pod *pod)
 		[CONF_LIBSSH2] = REMOTE_LIBSSH2,
 		[CONF_OPENSSH] = REMOTE_OPENSSH,
 		[CONF_LOCAL] = REMOTE_LOCAL,
+		[CONF_COMMAND] = REMOTE_COMMAND,
 	};
 
 	return (struct remote_pod){
@@ -55,6 +56,8 @@ pods_remote(const struct conf_pod *pod)
 		.identity = pod->identity,
 		.known_hosts = pod->known_hosts,
 		.proxy_jump = pod->proxy_jump,
+		.host_key_alias = pod->host_key_alias,
 		.transport = transports[pod->transport],
+		.command = (const char *const *)pod->command.v,
 	};
 }

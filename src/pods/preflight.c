@@ -60,10 +60,10 @@ list_of(const cJSON *row, const char *key)
 int
 preflight_status(const cJSON *row)
 {
-	static const enum preflight_class unreachable[] = { PREFLIGHT_SSH,
-							    PREFLIGHT_AUTH,
-							    PREFLIGHT_HOSTKEY,
-							    PREFLIGHT_TIMEOUT };
+	static const enum preflight_class unreachable[] = {
+		PREFLIGHT_SSH, PREFLIGHT_COMMAND, PREFLIGHT_AUTH,
+		PREFLIGHT_HOSTKEY, PREFLIGHT_TIMEOUT
+	};
 	const cJSON *one;
 	int status = 0;
 
@@ -72,7 +72,7 @@ preflight_status(const cJSON *row)
 		const char *class = json_get_string(one, "class", "");
 
 		status = err_exit_status(ERR_CHECK);
-		for (size_t i = 0; i < 4; i++)
+		for (size_t i = 0; i < sizeof(unreachable) / sizeof(int); i++)
 			if (strcmp(classes[unreachable[i]].name, class) == 0)
 				return err_exit_status(ERR_NET);
 	}
@@ -372,7 +372,9 @@ judge_link(const struct preflight *p, cJSON *row)
 			 { ERR_HOSTKEY, PREFLIGHT_HOSTKEY },
 			 { ERR_REMOTE, PREFLIGHT_ENVIRONMENT },
 			 { ERR_LIMIT, PREFLIGHT_ENVIRONMENT } };
-	enum preflight_class class = PREFLIGHT_SSH;
+	enum preflight_class class = p->pod->transport == CONF_COMMAND
+					     ? PREFLIGHT_COMMAND
+					     : PREFLIGHT_SSH;
 
 	if (p->late) {
 		fail(row, PREFLIGHT_TIMEOUT, "the answer did not come in time");
@@ -453,7 +455,10 @@ preflight_row(const struct preflight *p)
 	struct str facts = facts_of(p), value;
 
 	json_add_string(row, "pod", p->pod->name);
-	json_add_string(row, "target", p->pod->ssh);
+	json_add_string(row, "target",
+			p->pod->transport == CONF_LOCAL
+				? NULL
+				: conf_pod_target(p->pod));
 	json_add_string(row, "transport",
 			conf_transport_name(p->pod->transport));
 	json_add_string(row, "host_key",

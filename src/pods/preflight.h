@@ -18,6 +18,9 @@
 	X(SSH, "ssh",                                                          \
 	  "is the pod running, are its address and port right? "               \
 	  "`ssh -v` to it shows more")                                         \
+	X(COMMAND, "command",                                                  \
+	  "run the pod's \"command\" by hand: a shell must answer on its "     \
+	  "stdin and stdout")                                                  \
 	X(AUTH, "auth",                                                        \
 	  "put the public key on the pod, or name the right one by "           \
 	  "\"identity\"")                                                      \

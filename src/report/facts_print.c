@@ -195,11 +195,21 @@ measure(struct layout *layout, const struct facts *facts,
 	}
 }
 
-/* Leave as much of a text as fits with a mark behind it. */
+/* Leave as much of a text as fits with a mark behind it, or fold it: it is in
+ * the last column then, and ends with the screen. */
 static void
-cut(struct buf *text, size_t columns)
+fit_text(struct buf *text, size_t room, const struct facts_look *look)
 {
-	text->len = utf8_prefix(str_from(text->data), columns - 1);
+	AUTO_BUF whole = buf_new(MAX_VALUE);
+
+	if (look->is_whole) {
+		buf_append(&whole, text->data, text->len);
+		buf_clear(text);
+		put_folded(text, buf_str(&whole), look->columns - room, 0,
+			   look->columns);
+		return;
+	}
+	text->len = utf8_prefix(str_from(text->data), room - 1);
 	buf_append_str(text, "…");
 }
 
@@ -276,6 +286,23 @@ fit(struct layout *layout, size_t room)
 	widths[0] += first < room - width ? first : room - width;
 }
 
+/* Give the last text the room that is left, which it folds in.  False: it is
+ * too little, or the last column is no text. */
+static bool
+fold_last(struct layout *layout, size_t room)
+{
+	size_t last = layout->s->n_columns - 1;
+	size_t width = layout_width(layout), *its = &layout->widths[last];
+
+	if (width <= room)
+		return true;
+	if (layout->s->columns[last].kind != FMT_TEXT ||
+	    width - *its + LEAST_TEXT > room)
+		return false;
+	*its -= width - room;
+	return true;
+}
+
 /* A row; blanks at its end are left out. */
 static void
 print_row(struct buf *out, const struct facts *facts,
@@ -297,7 +324,7 @@ print_row(struct buf *out, const struct facts *facts,
 		cell_text(&text, facts, s, row, i);
 		tail = tail_pad(layout, i, text.data);
 		if (is_text && utf8_width(str_from(text.data)) > room)
-			cut(&text, room);
+			fit_text(&text, room, look);
 		width = utf8_width(str_from(text.data)) + tail;
 		owed += is_text ? 0 : room - width;
 		if (text.len > 0) {
@@ -335,6 +362,25 @@ print_title(struct buf *out, const struct facts_section *s,
 		buf_append_str(out, look->is_tight ? "\n" : "\n\n");
 }
 
+/* Each row as lines of their own: a column, and what it holds. */
+static void
+print_records(struct buf *out, const struct facts *facts,
+	      const struct facts_section *s, const struct facts_look *look)
+{
+	struct facts_look page = { .fold = look->columns };
+
+	for (size_t row = 1; row < rows_of(s); row++) {
+		if (row > 1)
+			buf_append_char(out, '\n');
+		for (size_t i = 0; i < s->n_columns; i++) {
+			struct fact fact = *cell_at(facts, s, row, i);
+
+			fact.label = s->columns[i].label;
+			print_facts(out, &fact, 1, &page);
+		}
+	}
+}
+
 static void
 print_table(struct buf *out, const struct facts *facts,
 	    const struct facts_section *s, const struct facts_look *look)
@@ -342,16 +388,22 @@ print_table(struct buf *out, const struct facts *facts,
 	struct layout layout = { s,
 				 xcalloc(s->n_columns, sizeof(*layout.widths)),
 				 xcalloc(s->n_columns, sizeof(*layout.tails)) };
+	bool as_records;
+	size_t room;
 
 	for (int tails = 1; tails >= 0; tails--)
 		for (size_t i = 0; i < facts->n_sections; i++)
 			if (have_same_columns(s, &facts->sections[i]))
 				measure(&layout, facts, &facts->sections[i],
 					tails == 1);
-	if (look->columns > look->indent)
-		fit(&layout, look->columns - look->indent);
+	room = look->columns > look->indent ? look->columns - look->indent : 0;
+	if (room > 0 && !look->is_whole)
+		fit(&layout, room);
+	as_records = room > 0 && look->is_whole && !fold_last(&layout, room);
 	print_title(out, s, look, look->indent + layout_width(&layout));
-	for (size_t row = 0; row < rows_of(s); row++)
+	if (as_records)
+		print_records(out, facts, s, look);
+	for (size_t row = 0; row < rows_of(s) && !as_records; row++)
 		print_row(out, facts, &layout, row, look);
 	free(layout.widths);
 	free(layout.tails);

@@ -17,12 +17,15 @@ struct facts_look {
 	size_t indent;	/* blanks before each line but titles */
 	size_t hang;	/* so many more where a fact without a label goes on */
 	bool color;	/* escape sequences are welcome */
+	bool is_whole;	/* tables lose nothing to fit: they fold */
 	bool is_tight;	/* blank lines stand before titles alone */
 };
 
 /*
  * For people.  Tables with the same columns line up; without a limit nothing
- * is cut, with one their texts are cut and columns dropped until they fit.
+ * is cut, with one their texts are cut and columns dropped until they fit; or
+ * (is_whole) the last text folds, and where that does not help, each row is
+ * printed as a record, a line a column.
  */
 void facts_print(struct buf *out, const struct facts *facts,
 		 const struct facts_look *look);

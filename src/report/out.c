@@ -8,14 +8,14 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/plain.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
 #include "report/facts_print.h"
 
-#define CELL_MAX_BYTES	   65536U
-#define TABLE_CELL_COLUMNS 60U
-#define HELD_CELLS	   4096 /* before they are printed */
+#define CELL_MAX_BYTES 65536U
+#define HELD_CELLS     4096 /* before they are printed */
 
 struct out {
 	FILE *stream;
@@ -24,6 +24,7 @@ struct out {
 	size_t n_columns;
 	struct facts rows; /* not printed yet; of a table all are held */
 	bool head_done;
+	size_t screen; /* columns; 0: no limit */
 };
 
 /* Forget the rows that are held. */
@@ -50,6 +51,8 @@ out_new(FILE *stream, enum out_format format, const struct out_column *columns)
 	struct out *out = xcalloc(1, sizeof(*out));
 
 	out->stream = stream;
+	if (format == OUT_CSV)
+		plain_keep_data(stream);
 	out->format = format;
 	out->columns = columns;
 	while (columns[out->n_columns].key != NULL)
@@ -57,6 +60,12 @@ out_new(FILE *stream, enum out_format format, const struct out_column *columns)
 	facts_init(&out->rows);
 	out_begin(out);
 	return out;
+}
+
+void
+out_fit(struct out *out, size_t columns)
+{
+	out->screen = columns;
 }
 
 /* A number as it is shown: `decimals`, or as many as it has (at most 10). */
@@ -94,19 +103,10 @@ add_cell(struct out *out, const struct out_column *column, const cJSON *node)
 {
 	bool absent = node == NULL || cJSON_IsNull(node);
 	AUTO_BUF text = buf_new(CELL_MAX_BYTES);
-	size_t fits;
 
 	cell_text(&text, column, node);
-	fits = out->format == OUT_TABLE
-		       ? utf8_prefix(str_from(text.data), TABLE_CELL_COLUMNS)
-		       : text.len;
-	if (fits < text.len) {
-		text.len = utf8_prefix(str_from(text.data),
-				       TABLE_CELL_COLUMNS - 1);
-		buf_append_str(&text, "…");
-	} else if (absent && out->format != OUT_CSV) {
+	if (absent && out->format != OUT_CSV)
 		buf_append_str(&text, FMT_ABSENT);
-	}
 	facts_text(&out->rows, "", FACT_PLAIN, "%s", text.data)->kind =
 		absent || cJSON_IsNumber(node) ? FMT_NUMBER : FMT_TEXT;
 }
@@ -129,7 +129,8 @@ find_kinds(struct out *out)
 static void
 out_print(struct out *out)
 {
-	static const struct facts_look plain = { 0 };
+	const struct facts_look look = { .columns = out->screen,
+					 .is_whole = true };
 	AUTO_BUF text = buf_new(SIZE_MAX / 2);
 
 	if (out->format != OUT_CSV)
@@ -139,7 +140,7 @@ out_print(struct out *out)
 	else if (out->format == OUT_MD)
 		facts_print_md_table(&text, &out->rows, 0, !out->head_done);
 	else
-		facts_print(&text, &out->rows, &plain);
+		facts_print(&text, &out->rows, &look);
 	(void)fwrite(text.data, 1, text.len, out->stream);
 	out->head_done = true;
 	out_begin(out);

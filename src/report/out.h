@@ -30,6 +30,9 @@ struct out;
 /* columns (borrowed) ends with a NULL key. */
 struct out *out_new(FILE *stream, enum out_format format,
 		    const struct out_column *columns);
+/* A table is to stand on a screen of so many columns: what is wider folds, or
+ * becomes a record a row; nothing is cut. */
+void out_fit(struct out *out, size_t columns);
 /* Print or hold one row; the caller keeps it. */
 void out_row(struct out *out, const cJSON *row);
 /* The same, and free it. */

@@ -142,6 +142,26 @@ def gpus(rig, sshd):
 
 
 @over_sshd
+def idle(rig, sshd):
+    """A GPU that waits for its host: told beside the verdict."""
+    put(os.path.join(rig.tools, "nvidia-smi"),
+        SMI.replace("300.1, 99", "300.1, 6").replace("sleep 1", "sleep 0.1")
+        % {"dir": rig.tools}, 0o755)
+    path = rig.bench("idle", [sshd.pod("p1", gpus=[0])],
+                     {"env": {"STEP_MS": "1900"}}, workload={
+        "env": {"STEP_MS": "2000", "WAIT_FOR":
+                "test $(lines_of \"$job/gpu.csv\") -gt 3"}})
+    done = rig.tui("bench", "run", "--yes", "--json", path)
+    found = verdict_of(done)
+    check_faster(found, "of a GPU that idles: faster")
+    ok({"guard": "host-bound", "hard": False,
+        "text": "the GPU idled 94% of the time"} in found["guards"],
+       "but host-bound", found["guards"])
+    ok(all(r["state"] != "measured" for r in json.loads(done.stdout)["runs"]),
+       "which spoils no run", done.stdout)
+
+
+@over_sshd
 def hot_before(rig, sshd):
     """What throttles before the window began is nobody's loss."""
     smi = os.path.join(rig.tools, "nvidia-smi")
@@ -537,6 +557,25 @@ def without_flock(rig):
        (os.listdir(os.path.join(rig.dir, "locks")), rig.processes()))
 
 
+def foreign_link(rig):
+    """Somebody's link in the lock's place: nothing is run, nothing is made
+    where it leads."""
+    victim = os.path.join(rig.dir, "victim")
+    link = os.path.join(rig.dir, "locks", "hgym.gpu.host.lock")
+    path = rig.bench("linked", [rig.pod("p1", gpus=[])],
+                     {"env": {"STEP_MS": "1900"}})
+    os.makedirs(os.path.dirname(link), exist_ok=True)
+    for place in (link, link + ".d"):
+        os.symlink(victim, place)
+        done = rig.tui("bench", "run", "--yes", path)
+        ok(done.returncode != 0 and
+           ("%s is a link and no lock" % place).encode() in done.stderr and
+           not os.path.lexists(victim) and os.path.islink(place),
+           "a link in the place of a lock is told and not followed",
+           (done, os.path.lexists(victim)))
+        os.unlink(place)
+
+
 def best(rig):
     """Of several variants the best is chosen, then confirmed afresh."""
     three = [{"tag": "A", "control": True},
@@ -660,6 +699,7 @@ def buffered(rig, sshd):
     rig.clean("rows")
 
 
-sys.exit(run_tests((buffered, gpus, hot_before, always_hot, foreign, stalled,
-                    other_work, runtimes, false_clock, hooks, at_the_end,
-                    without_flock, best), ("flock",)))
+sys.exit(run_tests((buffered, gpus, idle, hot_before, always_hot, foreign,
+                    stalled, other_work, runtimes, false_clock, hooks,
+                    at_the_end, foreign_link, without_flock, best),
+                   ("flock",)))

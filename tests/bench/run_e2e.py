@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.dom.minidom
 
 TUI = os.environ["HGYM_TUI"]
 SRC = os.environ["HGYM_SRC"]
@@ -124,6 +125,14 @@ def wait_for(check, patience=PATIENCE_S):
     return check()
 
 
+def is_running(pid):
+    try:
+        with open("/proc/%s/stat" % pid) as stream:
+            return stream.read().rsplit(") ", 1)[1][0] not in "ZX"
+    except OSError:
+        return False
+
+
 def verdict_of(done):
     try:
         return json.loads(done.stdout)["contrasts"][0]
@@ -233,13 +242,17 @@ def aborted(rig):
                      workload={"env": {"STEP_MS": "2000", "MODE": "hang",
                                        "PIDS": pids}})
     child = rig.start(path)
-    ok(wait_for(lambda: glob.glob(pids + ".*")), "a run that hangs began")
+    ok(wait_for(lambda: len(glob.glob(pids + ".*")) == 3),
+       "a run that hangs began")
+    workers = [open(name).read().strip() for name in glob.glob(pids + ".*")]
     done = rig.tui("bench", "clean", "hang")
     ok(done.returncode == 3, "clean refuses while another drives it",
        (done.returncode, done.stderr))
     done = rig.tui("bench", "abort", "hang")
     ok(done.returncode == 0 and b"no process left" in done.stderr,
        "bench abort proves it", done.stderr.decode())
+    ok(not [pid for pid in workers if is_running(pid)],
+       "workers are gone that carry no mark, and have no file of it open")
     child.communicate()
     wait_for(lambda: not rig.processes())
     ok(not rig.processes(), "its escaped worker is gone too",
@@ -247,6 +260,68 @@ def aborted(rig):
     done = rig.tui("bench", "list")
     ok(b"aborted" in done.stdout, "it is listed as aborted", done.stdout)
     rig.clean("hang")
+
+
+def wrapper(rig):
+    """What watches a run is killed: its worker would keep the lock."""
+    path = rig.bench("wrap", [rig.pod("p1")], {"env": {"STEP_MS": "1900"}},
+                     workload={"env": {"STEP_MS": "2000",
+                                       "WAIT_FOR": "test -e %s/go-on"
+                                       % rig.dir}})
+    child = rig.start(path)
+    pid = wait_for(lambda: glob.glob(rig.dir + "/root-p1/*/*/pid"))[0]
+    host = os.path.dirname(pid) + "/host.csv"
+    wait_for(lambda: os.path.exists(host))
+    left = rig.processes()
+    os.kill(int(open(pid).read().split()[0]), signal.SIGKILL)
+    ok(wait_for(lambda: glob.glob(rig.dir + "/root-p1/*/*.2/pid") or
+                len(glob.glob(rig.dir + "/root-p1/*/*/pid")) == 2),
+       "its run begins again")
+    open(rig.dir + "/go-on", "w").close()
+    said = child.communicate()[1]
+    ok(child.returncode == 0 and b"vanished" in said and
+       b"locked by another" not in said, "and nothing keeps the lock", said)
+    ok(not [p for p in left if p != str(child.pid) and is_running(p)],
+       "what was left of it was ended")
+    rig.clean("wrap")
+
+
+def full(rig):
+    disk = os.path.join(rig.dir, "disk")
+    os.mkdir(disk)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs",
+                       disk], stderr=subprocess.DEVNULL).returncode != 0:
+        skip("a pod's full disk", "needs root and a tmpfs")
+        return
+    try:
+        path = rig.bench("full", [rig.pod("p1", root=disk + "/root")],
+                         {"env": {"STEP_MS": "1900"}},
+                         workload={"env": {"STEP_MS": "2000",
+                                           "WAIT_FOR": "test -e %s/room"
+                                           % rig.dir}})
+        told = os.path.join(rig.dir, "told-full")
+        with open(told, "wb") as stream:
+            child = subprocess.Popen(
+                [TUI, "bench", "run", "--yes", "--json", path], env=rig.env,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=stream)
+        wait_for(lambda: glob.glob(disk + "/root/*/*/pid"))
+        subprocess.run(["dd", "if=/dev/zero", "of=" + disk + "/filler"],
+                       stderr=subprocess.DEVNULL)
+        open(rig.dir + "/room", "w").close()
+        ok(wait_for(lambda: b"disk is full" in open(told, "rb").read()),
+           "a pod's disk is full, which is said", open(told, "rb").read())
+        ok(child.poll() is None, "and waited for")
+        os.unlink(disk + "/filler")
+        out = child.communicate()[0]
+        check_faster(verdict_of(subprocess.CompletedProcess([], 0, out, b"")),
+                     "with room it goes on: faster")
+        said = open(told, "rb").read()
+        ok(b"has room again" in said and b"locked" not in said,
+           "of locks nothing is said", said)
+        rig.clean("full")
+    finally:
+        subprocess.run(["umount", "-l", disk])
 
 
 def detached(rig):
@@ -325,6 +400,87 @@ def refused(rig):
        "and bench list says that it was given up", row)
     done = rig.tui("bench", "clean", "lost")
     ok(done.returncode == 0, "is cleaned", done.stderr)
+
+
+def page(rig):
+    """bench show --md and --plot of the bench of one_line."""
+    picture = os.path.join(rig.dir, "line.svg")
+    done = rig.tui("bench", "show", "line", "--md", "--plot", picture)
+    text = done.stdout.decode()
+    rows = [row for row in text.splitlines() if row.startswith("    patched ")]
+    ok("**patched: FASTER by " in text and len(rows) == 1 and
+       1 <= rows[0].count("o") <= 3 and rows[0].index("|") <
+       rows[0].index("o") < rows[0].index("]"),
+       "a page has the verdict and its blocks as dots", text)
+    ok(all(word in text for word in (
+        "- pod local: Linux", "seed 42", "- when: 20",
+        '{"tag":"patched",', "SLOW")) and "hunter2" not in text and
+       '"HF_TOKEN":"..."' in text,
+       "where, when and by what it was measured, but no secret", text)
+    tree = xml.dom.minidom.parse(picture)
+    dots = tree.getElementsByTagName("circle")
+    ok(len(dots) == 6 and
+       len({dot.getAttribute("cy") for dot in dots}) == 2,
+       "the picture has a dot a block", tree.toxml())
+    done = rig.tui("bench", "show", "line", "--plot", "/nowhere/x.svg")
+    ok(done.returncode == 1 and not done.stdout and
+       b"/nowhere/x.svg" in done.stderr, "or says why it is not there", done)
+
+
+def one_line(rig):
+    """A bench of the words of its command line, without a file."""
+    work = os.path.join(rig.dir, "work")
+    with open(os.path.join(rig.dir, "fast.patch"), "w") as stream:
+        stream.write("--- a/step\n+++ b/step\n@@ -1 +1 @@\n-2000\n+1900\n")
+    with open(os.path.join(work, "step"), "w") as stream:
+        stream.write("2000\n")
+    words = ["bench", "run", "--pod", "local", "--in", work, "--name", "line",
+             "--env", "NOISE=0.002", "--env", "HF_TOKEN=hunter2",
+             "--control",
+             "STEP_MS=$(cat step) sh workload.sh", "--variant", "patched",
+             "--patch", "fast.patch", "--variant",
+             "env=STEP_MS=$SLOW sh workload.sh", "--env", "SLOW=2100",
+             "--prepare", "echo step:1/100 train_time:1ms; test -f step",
+             "--metric", "step_ms", "--metric", "peak_mem_mib",
+             "--metric", "wall_s", "--metric", "nothing",
+             "--blocks", "3", "--gap", "0", "--minutes", "9", "--no-aa"]
+    done = rig.tui(*words, "--dry-run", cwd=rig.dir)
+    plan = json.loads(done.stdout.splitlines()[-1])
+    arms = {v["tag"]: v for v in plan["variants"]}
+    ok(plan["workload"]["env"] == {"NOISE": "0.002",
+                                   "HF_TOKEN": "hunter2"} and
+       arms["env"]["env"] == {"SLOW": "2100"} and
+       "env" not in arms["patched"] and
+       arms["patched"]["patch"] == os.path.join(rig.dir, "fast.patch"),
+       "--dry-run prints the plan that a line makes", plan)
+    done = rig.tui(*words, "--yes", "--json", cwd=rig.dir)
+    ok(done.returncode == 0, "a line runs", done.stderr.decode())
+    found = {c["variant"]: c for c in json.loads(done.stdout)["contrasts"]}
+    check_faster(found["patched"], "its patch: faster")
+    ok(found["env"]["verdict"] == "SLOWER", "its variable: slower", found)
+    also = {m["metric"]: m for m in json.loads(done.stdout)["metrics"]}
+    arms = also["peak_mem_mib"]["arms"]
+    ok([arm["median"] for arm in arms] == [3205.0] * 3 and
+       also["peak_mem_mib"]["contrasts"][0]["pct"] == 0.0 and
+       also["wall_s"]["arms"][0]["valid"] == 3 and
+       also["nothing"]["contrasts"][0]["verdict"] == "INVALID",
+       "each metric has a verdict of its own", also)
+    ok(b" is over (12 of 12)" in done.stderr and
+       re.search(rb" is over \(\d of 12; about \d+\.\d minutes left\)",
+                 done.stderr), "it tells what is left", done.stderr)
+    kept = json.load(open(os.path.join(rig.folder("line"), "bench.json")))
+    ok(kept == plan, "its plan is kept")
+    page(rig)
+    for wrong, why in ((words[:2] + words[4:], "name one file"),
+                       (words + ["plan.json"], "name one file"),
+                       (words[:2] + ["--pod", "nowhere"] + words[4:],
+                        'has no pod "nowhere"'),
+                       (words + ["--variant", "a b=true"], "letters, digits"),
+                       (words + ["--control", "true"], "stands twice"),
+                       (words + ["--env", "SLOW"], "NAME=VALUE")):
+        done = rig.tui(*wrong, "--dry-run", cwd=rig.dir)
+        ok(done.returncode == 2 and why in done.stderr.decode(),
+           "refused: " + why, (wrong, done))
 
 
 def bench_row(rig, name):
@@ -473,5 +629,6 @@ def run_tests(tests, tools=("flock", "setsid")):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests((two_pods, misbehaving, killed, aborted, detached,
-                        shipped, refused, unreachable, over_ssh)))
+    sys.exit(run_tests((two_pods, misbehaving, killed, aborted, wrapper, full,
+                        detached, shipped, refused, one_line, unreachable,
+                        over_ssh)))

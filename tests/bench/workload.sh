@@ -26,7 +26,12 @@ crash)
 	;;
 hang)
 	setsid sleep 300 &
-	echo "$!" >"$PIDS.$$"
+	echo "$!" >"$PIDS.1"
+	env -i setsid sleep 300 &
+	echo "$!" >"$PIDS.2"
+	env -i setsid sleep 300 >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- &
+	until_true "grep -q '^$! ' '$job/tree'"
+	echo "$!" >"$PIDS.3"
 	sleep 300
 	;;
 guest) # once: somebody else is on the GPU for a while

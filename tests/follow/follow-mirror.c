@@ -426,10 +426,7 @@ main(int argc, char **argv)
 	}
 	if (argc - optind < 3)
 		return 2;
-	pod.ssh = strchr(argv[optind], ':');
-	if (pod.ssh != NULL)
-		argv[optind][pod.ssh++ - argv[optind]] = '\0';
-	if (!transport_by_name(argv[optind], &pod.transport))
+	if (!transport_take(&pod, argv[optind]))
 		return 2;
 	run(&tool, &pod, variant, argv + optind + 1);
 	tear_down(&tool);

@@ -26,7 +26,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		MUST(conf_find_pod(&conf, pod->name) == (int)i);
 		MUST(strchr(pod->name, '/') == NULL);
-		MUST((pod->transport == CONF_LOCAL) == (pod->ssh == NULL));
+		MUST((pod->transport == CONF_LOCAL ||
+		      pod->transport == CONF_COMMAND) == (pod->ssh == NULL));
+		MUST((pod->transport == CONF_COMMAND) == (pod->command.n > 0));
 		MUST(pod->ssh == NULL || pod->ssh[0] != '-');
 		MUST(pod->logs.n <= CONF_MAX_LIST);
 	}

@@ -5,9 +5,12 @@ directory, and of a configured pod while the run goes on."""
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 SRC, BUILD = os.environ["HGYM_SRC"], os.environ["HGYM_BUILD"]
 TUI = os.path.abspath(os.environ["HGYM_TUI"])
@@ -17,6 +20,7 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
 from home import home_dirs  # noqa: E402
 from tap import finish, ok  # noqa: E402
 from vt import Program  # noqa: E402
+from wait import until  # noqa: E402
 
 GEN = os.path.join(BUILD, "tests/tools/harness-gen")
 LIMIT_S = 60
@@ -32,6 +36,98 @@ def leave(program):
     status = program.end(LIMIT_S)
     program.close()
     return status
+
+
+# HarnessGym by its command line, in the attempt of its 7th iteration.
+PLAY = """import sys, time
+sys.path.insert(0, sys.argv[1])
+import harness_liar
+harness_liar.Run(sys.argv[-1], {"attempt 7": lambda run: time.sleep(600)},
+                 iterations=7).play()
+"""
+
+
+class Meter(threading.Thread):
+    """A way to a port that counts what goes over it, both ways."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.to, self.bytes = port, 0
+        self.ear = socket.create_server(("127.0.0.1", 0))
+        self.port = self.ear.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            near = self.ear.accept()[0]
+            far = socket.create_connection(("127.0.0.1", self.to))
+            for ends in (near, far), (far, near):
+                threading.Thread(target=self.carry, args=ends,
+                                 daemon=True).start()
+
+    def carry(self, source, target):
+        try:
+            while data := source.recv(65536):
+                self.bytes += len(data)
+                target.sendall(data)
+        except OSError:
+            pass
+        target.close()
+
+    def over(self, seconds):
+        before = self.bytes
+        time.sleep(seconds)
+        return self.bytes - before
+
+
+def test_traffic(folder):
+    """A run that is alive and quiet costs next to nothing over SSH, however
+    much it has written; what changes is still seen."""
+    work, sshd = (os.path.join(folder, name) for name in ("quiet", "sshd"))
+    tool = os.path.join(SRC, "tests/support/sshd.sh")
+    if subprocess.run(["sh", tool, "start", sshd], check=False).returncode:
+        return ok(True, "traffic # SKIP no sshd can run here")
+    run = subprocess.Popen([sys.executable, "-c", PLAY,
+                            os.path.join(SRC, "tests/tools"), "harnessgym",
+                            "run", "--workspace", work])
+    its = os.path.join(work, ".harnessgym/runs/liar/iterations")
+    try:
+        ok(until(lambda: os.path.exists(its + "/7/attempt.prompt.txt"),
+                 LIMIT_S), "a run is in its 7th iteration")
+        for n in range(1, 7):
+            with open("%s/%d/attempt.stdout.txt" % (its, n), "a",
+                      encoding="utf-8") as out:
+                out.write("what an agent says\n" * 55000)
+        names = ("port", "user", "known_hosts")
+        port, user, hosts = (open(os.path.join(sshd, name),
+                                  encoding="utf-8").read().strip()
+                             for name in names)
+        meter = Meter(int(port))
+        with open(os.path.join(sshd, "hosts"), "w", encoding="utf-8") as out:
+            out.write(hosts.replace(":" + port, ":%d" % meter.port) + "\n")
+        config = os.path.join(folder, "quiet.json")
+        with open(config, "w", encoding="utf-8") as out:
+            json.dump({"schema": "hgym-tui.config/1", "pods": [
+                {"name": "pod", "ssh": "%s@127.0.0.1:%d" % (user, meter.port),
+                 "identity": sshd + "/id_ed25519", "logs": [],
+                 "known_hosts": sshd + "/hosts", "harnessgym": [work]}]}, out)
+        screen = start(["--config", config, "--db",
+                        os.path.join(folder, "db2")], folder)
+        screen.send("8")
+        ok(screen.wait_for("running, attempt 7", LIMIT_S), "it is followed")
+        until(lambda: meter.over(3) < 1000, LIMIT_S)
+        used = meter.over(20) * 3
+        ok(used < 10000, "quiet, it costs less than 10 kB a minute", used)
+        run.kill()
+        run.wait()
+        ok(screen.wait_for("stale, attempt 7", LIMIT_S),
+           "and its end is seen")
+        ok(leave(screen) == 0, "and left")
+    finally:
+        run.kill()
+        run.wait()
+        subprocess.run(["sh", tool, "stop", sshd], check=False)
+    return used
 
 
 def main():
@@ -75,6 +171,7 @@ def main():
         ok(screen.wait_for("cases of iteration 3", LIMIT_S),
            "to the cases of its best, which nobody chose")
         ok(leave(screen) == 0, "and left")
+        print("# bytes a minute:", test_traffic(folder))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return finish()

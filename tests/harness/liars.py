@@ -18,18 +18,22 @@ sys.path[:0] = [os.path.join(SRC, "tests", name)
 import harness_liar as liar  # noqa: E402
 from tap import finish, ok  # noqa: E402
 
-# What is the best at the end; 110 is true of iteration 2, 130 of iteration 1.
+# What is the best at the end, where it is not 110 of iteration 2: 130 is true
+# of iteration 1, 140 of the baseline.
 BEST = {
-    "honest": 110, "end told before it": 110, "score edited": 110,
-    "score edited in the last build": 110, "post dropped": 110,
-    "judge swapped": 130, "judge linked": 130, "judge put back": 140,
-    "module shadowed": 130, "judge and template swapped": 140,
-    "output rewritten": 130, "output replaced": 130, "output linked": 130,
-    "iteration beyond all": 110, "iteration ahead": 110,
-    "iteration ahead in a build": 110, "baseline worsened": 110,
-    "run beside it": None, "direction turned": None,
-    "post without a command": None, "output without a command": None,
-    "command added": None,
+    130: ["judge swapped", "module shadowed", "module shadowed as bytes",
+          "module shadowed below", "judge hides itself", "output rewritten",
+          "output replaced", "output linked", "output hard-linked",
+          "output edited at once", "output edited, then the result",
+          "output pushed out", "verifier's sentence", "iteration linked",
+          "score 1e999", "score nan", "score twice", "score true",
+          "score below 0"],
+    140: ["judge linked", "judge put back", "judge and template swapped",
+          "judge swapped twice", "manifest touched", "restore claimed",
+          "module shadowed and gone", "iterations renumbered",
+          "iteration moved in", "old run newest"],
+    None: ["run beside it", "direction turned", "post without a command",
+           "output without a command", "command added"],
 }
 # The agent that acts at that moment made up all that there is to see, in the
 # right order; it is found out when HarnessGym goes on.
@@ -42,7 +46,24 @@ SAYS = {
         "iteration 2: result.json says 1.5, the verifier printed 110",
     "judge swapped": "judge changed: verifier.py",
     "judge linked": "judge changed: verifier.py",
-    "judge put back": "judge changed: verifier.py",
+    "judge put back": "checkpoint changed: verifier.py",
+    "judge hides itself": "iteration 2: the verifier printed 1.5, and of what "
+                          "was restored 110",
+    "judge swapped twice": "checkpoint changed: verifier.py",
+    "restore claimed": "judge rewritten: verifier.py",
+    "module shadowed as bytes": "judge changed: json.pyc",
+    "module shadowed below": "judge changed: bisect.py",
+    "module shadowed and gone": "checkpoint changed: verifier.py",
+    "output edited at once": "iteration 2: best_manifest.json says 110, the "
+                             "verifier printed 1.5",
+    "output edited, then the result": "the checkpoint is of another",
+    "verifier's sentence": "0 of the baseline's 2 cases",
+    "iterations renumbered": "HarnessGym has not begun that iteration",
+    "iteration moved in": "the next one was begun before its end",
+    "score 1e999": "it printed no finite number",
+    "score nan": "it printed no finite number",
+    "score twice": "stands twice",
+    "score below 0": "nothing measures that",
     "module shadowed": "judge changed: json.py",
     "judge and template swapped": "template changed: verifier.py",
     "output rewritten": "changed after it was printed",
@@ -53,9 +74,25 @@ SAYS = {
 
 
 def told(folder, *args):
+    """Of the run that was begun, whichever seems to be the newest."""
+    if folder.endswith("old-run-newest"):
+        args = (*args, "--run", "liar")
     done = subprocess.run([TUI, "harness", *args, folder], check=False,
                           capture_output=True, text=True)
     return done.stdout
+
+
+def told_of_pod(folder, config):
+    """The same over a transport, but for what the clock moves."""
+    name = "here:" + folder
+    more = ("--run", "liar") if folder.endswith("old-run-newest") else ()
+    done = subprocess.run([TUI, "--config", config, "harness", "--json", *more,
+                           name], check=False, capture_output=True, text=True)
+    return still(done.stdout) if done.stdout else done.stderr
+
+
+def still(text):
+    return {**json.loads(text), "live": None}
 
 
 def believed(text):
@@ -74,6 +111,8 @@ def lie(case):
     def look(moment, run):
         text = told(run.work, "--json")
         seen.append(moment)
+        if moment != "end 2" and json.loads(text)["run_state"] == "finished":
+            wrong.append(moment + ": finished")
         if liar.LIE in believed(text) and \
                 moment not in UNDECIDED.get(name, []):
             wrong.append(moment)
@@ -84,15 +123,18 @@ def lie(case):
         return ["%r" % error], seen, "", ""
 
 
-def judge(name, outcome):
+def judge(name, folder, config, outcome):
     wrong, seen, text, page = outcome
     if not ok(not wrong and len(seen) >= 5, "%s: not believed" % name,
               (wrong, text)):
         return
     run = json.loads(text)
     best = run["best_verified"]
-    ok((best and best["score"]) == BEST[name], "the best is %s" % BEST[name],
-       text)
+    true = ([score for score, names in BEST.items() if name in names] or
+            [110])[0]
+    ok((best and best["score"]) == true, "the best is %s" % true, text)
+    pod = told_of_pod(folder, config)
+    ok(pod == still(text), "and so it is on a pod", pod)
     if name in SAYS:
         ok(SAYS[name] in text or SAYS[name] in page, "and it is said",
            text + page)
@@ -117,16 +159,28 @@ def test_copies(folder):
         ok(run["best_verified"]["score"] == 110, "a copy " + name, run)
         ok(run["iterations"][0].get("evidence") == "copied",
            "says that it is one", run)
+    one, two = (os.path.join(to, ".harnessgym/runs/liar/iterations", n)
+                for n in "12")
+    os.rename(one, one + "x")
+    os.rename(two, one)
+    os.rename(one + "x", two)
+    page = told(to)
+    ok(page.count("result.json is of another iteration") == 2,
+       "one whose iterations changed places is told", page)
 
 
 def main():
     folder = tempfile.mkdtemp()
+    config = os.path.join(folder, "config.json")
+    with open(config, "w", encoding="utf-8") as out:
+        json.dump({"schema": "hgym-tui.config/1", "pods": [
+            {"name": "here", "transport": "local"}]}, out)
     cases = [(name, os.path.join(folder, name.replace(" ", "-")))
              for name in liar.LIES]
     try:
         with ThreadPoolExecutor(8) as pool:
-            for (name, _), outcome in zip(cases, pool.map(lie, cases)):
-                judge(name, outcome)
+            for (name, path), outcome in zip(cases, pool.map(lie, cases)):
+                judge(name, path, config, outcome)
         test_copies(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -702,11 +702,21 @@ test_compare(void)
 	    "4, \"status\": \"failed\"}, \"post_invalid_reason\": \"failed\"}");
 	put("plain/trial_3/trial.json",
 	    "{\"trial\": 3, \"post_valid\": true, \"post_score\": 20, "
-	    "\"post_result\": {\"score\": 20}}");
+	    "\"post_result\": {\"score\": 20, \"status\": "
+	    "\"completed\"}}");
+	put("plain/trial_3/post.stdout.txt", "{\"score\": 20}");
 	put("harnessed/trial_1/trial.json",
 	    "{\"trial\": 1, \"post_valid\": null, \"post_result\": null}");
+	put("harnessed/trial_2/trial.json",
+	    "{\"trial\": 2, \"post_valid\": true, \"post_score\": 1, "
+	    "\"post_result\": {\"score\": 1, \"status\": "
+	    "\"completed\"}}");
+	put("harnessed/trial_2/post.stdout.txt", "{\"score\": 11}");
 	harness_compare_read(&compare, &files);
-	is_int((long long)compare.n_trials, 4, "four trials, no report yet");
+	is_int((long long)compare.n_trials, 5, "five trials, no report yet");
+	is_int(compare.groups[1].valid, 0, "what was not printed is not valid");
+	is_str(compare.trials[4].post.doubt,
+	       "trial.json says 1, the verifier printed 11", "both are told");
 	is_int(compare.groups[0].valid, 2, "two of the plain ones count");
 	is_int(compare.groups[0].invalid, 1, "one does not");
 	is_near(compare.groups[0].median.value, 15, 0, "nor in the median");

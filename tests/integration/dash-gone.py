@@ -5,6 +5,7 @@ what the dashboard shows of them, over a pod and over named files, and what
 collect says.  All three look at their own files at the same time."""
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -27,15 +28,21 @@ FINAL = ("final_int8_zlib_roundtrip val_loss:2.0500 val_bpb:1.2345"
 
 class Box:
     """A home with two logs: of a run under way, and of one that is done."""
-    def __init__(self, top, name):
+    def __init__(self, top, name, folder="/logs"):
         self.top = os.path.join(top, name)
-        self.logs = self.top + "/logs"
+        self.logs = self.top + folder
+        self.alerts = self.top + "/alerts"
         self.config = self.top + "/config.json"
         os.mkdir(self.top)
         self.env = home_env(self.top)
         self.write(0, 300)
+        command = self.top + "/on-alert"
+        with open(command, "w") as file:
+            file.write('#!/bin/sh\nprintf "%s: %s\\n" "$@" >>' +
+                       shlex.quote(self.alerts))
+        os.chmod(command, 0o755)
         with open(self.config, "w") as file:
-            json.dump({"pods": [{"name": "pod", "transport": "local",
+            json.dump({"alerts": {"command": command}, "pods": [{"name": "pod", "transport": "local",
                                  "logs": [self.logs + "/*.log"]}],
                        "telemetry_s": 3600}, file)
 
@@ -88,9 +95,11 @@ def test_back(screen, what):
 
 
 def main(top):
-    pod, named, bare = (Box(top, name) for name in ("pod", "named", "bare"))
+    pod, bare = Box(top, "pod"), Box(top, "bare")
+    named = Box(top, "named", "/a\x1b[m\n")
     screens = {"a pod": pod.start("--config", pod.config),
-               "named logs": named.start(named.logs + "/open.log",
+               "named logs": named.start("--config", named.config,
+                                         named.logs + "/open.log",
                                          named.logs + "/over.log")}
     said = bare.top + "/said"
     with open(said, "w") as errors:
@@ -114,6 +123,13 @@ def main(top):
         shutil.rmtree(box.logs)
     for what, screen in screens.items():
         test_gone(screen, what)
+    for box in (pod, named):
+        until(lambda box=box: os.path.exists(box.alerts))
+        with open(box.alerts) as file:
+            text = file.read()
+        ok(text.startswith("log-gone: ") and text.count("\n") == 1 and
+           text[:-1].isprintable(), "the alert's command is given a line of "
+           "text, whatever a folder is called", repr(text))
     ok(until(lambda: has_said("open.log is gone from the pod; what was read "
                               "of it stays", "over.log is gone")),
        "collect says both")

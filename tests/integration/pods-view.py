@@ -76,20 +76,20 @@ def start(config, *args, width=120):
 
 
 def test_links(p):
-    is_seen(p, "good          live", "a pod is live")
+    is_seen(p, "good        live", "a pod is live")
     is_seen(p, "answers in", "its answer is timed")
     is_seen(p, "refused", "another is refused")
     p.send("j")
     is_seen(p, "link   refused: ", "why is said in words")
-    p.send("oo")
-    is_seen(p, "sorted by LINK", "o sorts")
+    p.send("ss")
+    is_seen(p, "sorted by LINK", "s sorts")
 
     def line(n):
         return p.screen.text().split("\n")[n]
     is_so(p, lambda: " bad " in line(3) and " good " in line(4),
           "the one in trouble is first")
     is_so(p, lambda: "─ bad ─" in p.screen.text(),
-          "the selected one stays selected")
+          "and selected")
     p.send("g" if "good" in line(3) else "G")
 
 
@@ -108,12 +108,12 @@ def test_check(p):
 
 
 def test_shell(p):
-    p.send("s")
-    is_seen(p, "$ ssh -t -i ", "s shows the exact command")
+    p.send("$")
+    is_seen(p, "$ ssh -t -i ", "$ shows the exact command")
     is_seen(p, "type yes to go on", "and asks")
     p.send("no\r")
     is_seen(p, "nothing was started", "no is no")
-    p.send("s")
+    p.send("$")
     p.wait_for("type yes to go on", 120)
     p.send("yes\r")
     is_so(p, lambda: not p.screen.alternate, "the screen is left")
@@ -140,7 +140,7 @@ def test_shell(p):
 
 
 def test_end(p):
-    p.send("s")
+    p.send("$")
     p.wait_for("type yes to go on", 120)
     p.send("yes\r")
     until(p, lambda: not p.screen.alternate)
@@ -157,9 +157,9 @@ def test_read_only(config):
     p = start(config, "--read-only")
     p.wait_for("DISK free", 120)
     is_seen(p, "c check", "--read-only shows the key for a check")
-    ok("s shell" not in p.screen.text(), "and none for a shell",
+    ok("$ shell" not in p.screen.text(), "and none for a shell",
        p.screen.text())
-    p.send("s")
+    p.send("$")
     is_seen(p, "--read-only", "and opens none")
     p.send("c")
     is_seen(p, "for a run, as of", "but checks: that reads")
@@ -172,7 +172,7 @@ def test_local():
     p = start(write_config([{"name": "here", "transport": "local",
                              "logs": [os.path.join(home, "*.log")]}]))
     p.wait_for("DISK free", 120)
-    p.send("s")
+    p.send("$")
     is_seen(p, "$ /bin/sh", "a local pod's shell is this machine's")
     p.send("yes\r")
     until(p, lambda: not p.screen.alternate)

@@ -4,6 +4,8 @@
  *
  *   t-transport [OPTION...] TRANSPORT[:NAME] COMMAND
  *
+ * "command:docker exec -i x sh" names the program that brings the shell.
+ *
  * stdin goes to the command, its stdout and stderr come back, and so does
  * its exit status; 100 + err_code for a stream that was lost.
  */
@@ -322,7 +324,7 @@ main(int argc, char **argv)
 	struct fleet_options options = { .user = &probe };
 	struct remote_pod pod = { .name = "pod" };
 	struct clock clock = clock_real;
-	char *spec, *colon;
+	char *spec;
 
 	if (parse(&probe, &pod, &options, argc, argv) != 0) {
 		fputs(usage, stderr);
@@ -330,12 +332,7 @@ main(int argc, char **argv)
 	}
 	spec = xstrdup(argv[optind]);
 	probe.command = argv[optind + 1];
-	colon = strchr(spec, ':');
-	if (colon != NULL) {
-		*colon = '\0';
-		pod.ssh = colon + 1;
-	}
-	if (!transport_by_name(spec, &pod.transport))
+	if (!transport_take(&pod, spec))
 		return 2;
 	probe.streams = xcalloc((size_t)probe.n_streams, sizeof(void *));
 	probe.loop = loop_new(NULL);

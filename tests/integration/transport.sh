@@ -17,7 +17,8 @@ same_for_all() {
 	is "$?" 37 "$transport: the exit status comes back"
 	is "$(cat "$work/out")" out "$transport: stdout"
 	# What a login's own files say comes before.
-	is "$(tail -n 1 "$work/err")" err "$transport: stderr apart from it"
+	is "$(tail -n 1 "$work/err" | sed "s,^pod-a[$] ,,")" err \
+		"$transport: stderr apart from it"
 	feed "$work/blob" | t "$transport" 'cat'
 	is "$?" 0 "$transport: cat"
 	check "$transport: 3 MB of all bytes there and back" \
@@ -30,6 +31,7 @@ same_for_all() {
 	t "$transport" 'kill -9 $$' </dev/null
 	case $transport in
 	openssh*) is "$?" 255 "$transport: killed: what ssh makes of it" ;;
+	command*) is "$?" 137 "$transport: killed: what a shell makes of it" ;;
 	*)
 		is "$?" 99 "$transport: killed"
 		is "$(tail -n 1 "$work/err")" "t-transport: signal KILL" \
@@ -42,11 +44,80 @@ same_for_all() {
 	is "$?" 0 "$transport: a command that reads not all of its input"
 }
 
+# What brings a shell: plain ones, one with a banner and a prompt, one in
+# namespaces of its own, one that another program pumps to and fro as `docker
+# exec -i` does, and which ends with a status of its own.
+shells() {
+	cat >"$work/banner" <<-'EOF'
+		#!/bin/sh
+		printf 'Welcome to pod-a.\nhgym0123'
+		echo 'Last login: never' >&2
+		PS1='pod-a$ ' exec sh -i
+	EOF
+	cat >"$work/pump" <<-'EOF'
+		#!/bin/sh
+		cat | sh | cat
+		exit 7
+	EOF
+	chmod 755 "$work/banner" "$work/pump"
+	same_for_all command:sh
+	same_for_all command:bash
+	same_for_all "command:$work/banner"
+	same_for_all "command:$work/pump"
+	if busybox ash -c true 2>/dev/null; then
+		same_for_all "command:busybox ash"
+	fi
+	if unshare -Urpf --mount-proc true 2>/dev/null; then
+		same_for_all "command:unshare -Urpf --mount-proc sh"
+	fi
+}
+
+# Programs that bring no shell, or not for long.
+liars() {
+	t command:/nowhere/docker 'exit 0' </dev/null
+	is "$?" "$CONFIG" "a program that is not there"
+	t command:false 'exit 0' </dev/null
+	is "$?" "$NET" "one that ends at once"
+	says "it is told" '"false" ended with exit status 1 before a shell'
+	t 'command:echo hgym no shell here' 'exit 0' </dev/null
+	is "$?" "$NET" "one that only talks"
+	says "what it said" 'no shell here'
+	t command:yes 'exit 0' </dev/null
+	is "$?" "$NET" "one that prints and prints"
+	says "that is told" "it prints without an end"
+	t -c 300 'command:sleep 100' 'exit 0' </dev/null
+	is "$?" "$CANCELLED" "one that hangs can be cancelled"
+	t command:sh 'echo in; kill -9 $PPID' </dev/null
+	is "$?" "$NET" "one that dies in the middle: the link is lost"
+	is "$(cat "$work/out")" in "what came before it is kept"
+	cat >"$work/loud" <<-'EOF'
+		#!/bin/sh
+		yes noise >&2 &
+		sh
+		kill $!
+	EOF
+	chmod 755 "$work/loud"
+	feed "$work/blob" | "$probe" "command:$work/loud" 'cat; exit 3' \
+		2>/dev/null >"$work/out"
+	is "$?" 3 "one that floods stderr: the status comes back"
+	check "and all bytes" cmp -s "$work/blob" "$work/out"
+	t command:sh 'tr "\0" "\n" <"/proc/$PPID/cmdline" | sed -n "s/^hgym$/&/p"
+		m=$(tr "\0" "\n" <"/proc/$PPID/cmdline" | grep -A1 "^hgym$" |
+		tail -n 1); printf "%s%s" hgym "${m}xyz"; echo more; exit 4' \
+		</dev/null
+	is "$?" "$NET" "a command that prints the mark gains nothing"
+	t command:sh 'printf "hgym%s" 0123; printf hgym' </dev/null
+	is "$?" 0 "what begins like a mark"
+	is "$(cat "$work/out")" hgym0123hgym "is not held back"
+}
+
 rig "LogLevel VERBOSE"
 head -c 3000000 /dev/urandom >"$work/blob"
 same_for_all local
 same_for_all openssh:pod
 same_for_all libssh2:pod
+shells
+liars
 
 # Sends that take a few bytes or none: half-sent packets all the time.
 smooth=$probe

@@ -36,7 +36,7 @@ BOARD_COLUMNS = {"n": "n", "MEAN": "mean", "ms/step": "ms", "STEPS": "steps",
 COMPARE_COLUMNS = {"STEP": "step", "ms/step": "ms", "FINAL BPB": "final",
                    "Δ final": "delta"}
 MARKED = 6  # runs that are compared
-NAME = re.compile(r"(?<![a-z0-9])([a-z]{2}\d+[no])(?![a-z0-9])")
+NAME = re.compile(r"(?<![a-z0-9])([a-z]{2}\d+)(?![a-z0-9])")
 
 
 def logs():
@@ -285,9 +285,8 @@ def settled(p, check, what):
 
 
 def show(rng, sources, home, grows):
-    end = "n" if grows else "o"
-    paths = ["%s/%s%s%d%s/x.log" % (home, chr(97 + i % 26),
-                                    chr(97 + i * 7 % 26), i, end)
+    paths = ["%s/%d/%s%s%d/x.log" % (home, grows, chr(97 + i % 26),
+                                     chr(97 + i * 7 % 26), i)
              for i in range(CUTS)]
     when = "they may grow" if grows else "nothing grows"
     for path in paths:

@@ -20,7 +20,7 @@ export LSAN_OPTIONS
 LOCALDOMAIN='' RES_OPTIONS='timeout:1 attempts:1'
 export LOCALDOMAIN RES_OPTIONS
 # Codes of err.h, as t-transport tells them: 100 + the place in the list.
-NET=107 AUTH=108 HOSTKEY=109 TIMEOUT=110 CANCELLED=114 LIMIT=103
+CONFIG=105 NET=107 AUTH=108 HOSTKEY=109 TIMEOUT=110 CANCELLED=114 LIMIT=103
 
 clean_up() {
 	sh "$src/tests/support/sshd.sh" stop "$rig" 2>/dev/null

@@ -6,20 +6,38 @@
 
 #include "remote/fleet.h"
 
-/* The transport of a name of the configuration; false: there is none such. */
+/*
+ * The way of "TRANSPORT[:HOST]" or "command:PROGRAM ARG.." into the pod; the
+ * text is cut into words and stays with it.  false: there is none such.
+ */
 static inline bool
-transport_by_name(const char *name, enum remote_transport *transport)
+transport_take(struct remote_pod *pod, char *text)
 {
 	static const char *const names[] = { [REMOTE_LIBSSH2] = "libssh2",
 					     [REMOTE_OPENSSH] = "openssh",
-					     [REMOTE_LOCAL] = "local" };
+					     [REMOTE_LOCAL] = "local",
+					     [REMOTE_COMMAND] = "command" };
+	static const char *words[16];
+	char *rest = strchr(text, ':');
+	size_t n = 0;
 
-	for (int i = REMOTE_LIBSSH2; i <= REMOTE_LOCAL; i++) {
-		*transport = (enum remote_transport)i;
-		if (strcmp(names[i], name) == 0)
-			return true;
+	if (rest != NULL)
+		*rest++ = '\0';
+	pod->ssh = rest;
+	for (int i = REMOTE_LIBSSH2; i <= REMOTE_COMMAND; i++) {
+		pod->transport = (enum remote_transport)i;
+		if (strcmp(names[i], text) == 0)
+			break;
+		if (i == REMOTE_COMMAND)
+			return false;
 	}
-	return false;
+	if (pod->transport != REMOTE_COMMAND)
+		return true;
+	pod->ssh = NULL;
+	pod->command = words;
+	for (; rest != NULL && n < 15; n++)
+		words[n] = strsep(&rest, " ");
+	return n > 0;
 }
 
 #endif

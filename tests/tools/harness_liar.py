@@ -11,6 +11,7 @@ agent makes the kernel truly a little better; what it lies about is 1.5.
 """
 import json
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -19,12 +20,23 @@ import time
 LIE = 1.5
 BASELINE = 140.0
 TRUE = (130.0, 110.0)  # of iteration 1 and 2
-VERIFIER = """import json
-value = float(open("kernel.txt").read())
-print(json.dumps({"best_us": value, "mode": "final", "status": "passed"}))
+# What follows the number in the kernel is printed as a kernel prints that runs
+# in the verifier's process; with END it ends that.
+VERIFIER = """import json, random, sys
+value, _, more = open("kernel.txt").read().partition("\\n")
+if more.endswith("END"):
+    sys.exit(print(more[:-3].strip()))
+print(json.dumps({"best_us": float(value), "mode": "final",
+                  "status": "passed", "cases": [
+                      {"name": "small", "best_us": 1.0},
+                      {"name": "large", "best_us": float(value) - 1}]}))
+sys.stdout.write(more)
 """
-LIAR = 'print(\'{"best_us": 1.5, "mode": "final", "status": "passed"}\')\n'
 PRINTED = '{"best_us": 1.5, "mode": "final", "status": "passed"}\n'
+# The same with all cases of the baseline.
+FULL = json.dumps({**json.loads(PRINTED), "cases": [{"name": "small"},
+                                                    {"name": "large"}]}) + "\n"
+LIAR = "print(%r)\n" % FULL.strip()
 POST = {"command": "python3 verifier.py", "status": "completed",
         "return_code": 0, "timed_out": False, "duration_seconds": 0.1,
         "score": LIE, "score_key": "best_us",
@@ -68,7 +80,7 @@ class Run:
             "post_attempt_command": "python3 verifier.py",
             "post_attempt_score_key": "best_us", "score_key": "best_us",
             "higher_is_better": False, "optimization_mode": True,
-            "task_state": "continue", "task_path": folder + "/task.md",
+            "restore_best": True, "task_state": "continue", "task_path": folder + "/task.md",
             **config}
         self.best = None
         self.n = 0
@@ -135,6 +147,18 @@ class Run:
               {"created_at": stamp(), "iteration": n, "score": score,
                "reason": "post_attempt_best_score"})
 
+    def restore(self):
+        """The best files into the workspace, and measured again."""
+        best = os.path.join(self.dir, "checkpoints", "best")
+        if self.best is None or not os.path.isdir(best):
+            return {"enabled": True, "restored": False}
+        shutil.copytree(best, self.work, dirs_exist_ok=True)
+        done = {"restored": True, "score": self.best,
+                "post_restore": self.measure(best.replace(
+                    "/best", "/restored_best"))}
+        self.record(optimization={"restored_best_checkpoint": done})
+        return {"enabled": True, "restored": True, "restore": done}
+
     def iteration(self):
         write(self.path("activation.json"), {"skills": [], "mcp_servers": []})
         write(self.path("result.json"),
@@ -152,6 +176,7 @@ class Run:
         if self.config["post_attempt_command"]:
             self.moment("verifying")
             post = self.measure(self.path("post_attempt"))
+            self.moment("printed")
             self.record(post_attempt=post, status="improved", verified=True)
             self.keep(post, self.n)
         write(self.path("reflection.prompt.txt"), "What is missing?\n")
@@ -165,6 +190,7 @@ class Run:
 
     def play(self, summary=True):
         os.makedirs(self.work, exist_ok=True)
+        self.lies.get("before", id)(self)
         write(os.path.join(self.work, "verifier.py"), VERIFIER)
         write(os.path.join(self.work, "kernel.txt"), "%s\n" % BASELINE)
         write(os.path.join(self.dir, "run_config.json"), self.config)
@@ -181,6 +207,7 @@ class Run:
             self.keep(base, 0)
         for self.n in range(1, self.config["iterations"] + 1):
             self.iteration()
+        point = self.restore()
         if summary:
             rows = [{"iteration": n, "status": "improved"}
                     for n in range(1, self.n + 1)]
@@ -192,7 +219,7 @@ class Run:
                    "solved": False, "iterations": rows,
                    "best_score": min(said, default=None),
                    "baseline_post_attempt": base,
-                   "best_checkpoint": {"enabled": True, "restored": False}})
+                   "best_checkpoint": point})
         self.moment("end")
         return self
 
@@ -212,7 +239,7 @@ def forge_result(run, n=None, **more):
 def forge_output(run, n=None, ahead_s=0):
     """The verifier's output, with a time of the agent's choice."""
     path = run.path("post_attempt.stdout.txt", n)
-    write(path, PRINTED)
+    write(path, FULL)
     then = time.time() + ahead_s
     os.utime(path, (then, then))
 
@@ -270,14 +297,14 @@ def link_judge(run):
 def shadow_module(run):
     """The verifier is as it was, but imports another json."""
     write(os.path.join(run.work, "json.py"),
-          "def dumps(_):\n    return '%s'\n" % PRINTED.strip())
+          "def dumps(_):\n    return %r\n" % FULL.strip())
 
 
 def rewrite_output(run):
     """What the verifier printed, and every witness of it, set back in time."""
     path = run.path("post_attempt.stdout.txt")
     old = os.stat(path)
-    write(path, PRINTED)
+    write(path, FULL)
     os.utime(path, ns=(old.st_atime_ns, old.st_mtime_ns))
     forge_result(run)
     manifest = os.path.join(run.dir, "checkpoints", "best_manifest.json")
@@ -288,7 +315,7 @@ def replace_output(run):
     """The same by a rename: another inode, with the old one's mtime."""
     path = run.path("post_attempt.stdout.txt")
     old = os.stat(path)
-    write(path + ".new", PRINTED)
+    write(path + ".new", FULL)
     os.utime(path + ".new", ns=(old.st_atime_ns, old.st_mtime_ns))
     os.rename(path + ".new", path)
     forge_result(run)
@@ -301,7 +328,7 @@ def link_output(run):
 
 
 def fill_link(run):
-    write(os.path.join(run.work, "mine.txt"), PRINTED)
+    write(os.path.join(run.work, "mine.txt"), FULL)
     forge_result(run)
 
 
@@ -328,12 +355,173 @@ def add_command(run):
     forge_result(run)
 
 
+def judge_that_hides(run):
+    """The verifier puts the true one in its own place, then lies."""
+    write(os.path.join(run.work, "verifier.py"),
+          "open(__file__, 'w').write(%r)\n%s" % (VERIFIER, LIAR))
+
+
+def swap_judge_once_more(run):
+    """What lied is not what is left to be compared."""
+    write(os.path.join(run.work, "verifier.py"), LIAR + "# 2\n")
+
+
+def touch_manifest(run):
+    """The checkpoint's date, behind what was put back into it."""
+    put_judge_back(run)
+    os.utime(os.path.join(run.dir, "checkpoints", "best_manifest.json"))
+
+
+def claim_restore(run):
+    """As if HarnessGym itself had written the judge anew."""
+    put_judge_back(run)
+    result = read(run.path("result.json"))
+    result["optimization"] = {"restored_best_checkpoint": {
+        "restored": True, "iteration": run.n, "score": LIE}}
+    write(run.path("result.json"), result)
+    shutil.rmtree(os.path.join(run.dir, "checkpoints"))
+
+
+def unshadow(run):
+    for folder in run.work, os.path.join(run.dir, "checkpoints", "best"):
+        os.remove(os.path.join(folder, "json.py"))
+
+
+def shadow_bytes(run):
+    """The module in the way is no source."""
+    shadow_module(run)
+    path = os.path.join(run.work, "json.py")
+    py_compile.compile(path, path + "c")
+    os.remove(path)
+
+
+def shadow_below(run):
+    """A module that a module of the verifier imports."""
+    write(os.path.join(run.work, "bisect.py"),
+          "print('%s')\nraise SystemExit\n" % FULL.strip())
+
+
+def old_run_newest(run):
+    """Another run's folder seems to be the newest, so that nobody holds the
+    workspace against the template of this one."""
+    swap_judge(run)
+    then = time.time() + 86400
+    os.utime(os.path.join(os.path.dirname(run.dir), "before",
+                          "run_config.json"), (then, then))
+
+
+def begin_before(run):
+    """An honest run before it."""
+    Run(run.work, run_id="before", iterations=1).play()
+
+
+def edit_after_print(run):
+    """A process that the attempt left behind is quicker than HarnessGym."""
+    forge_output(run)
+
+
+def edit_with_result(run):
+    edit_score(run)
+    result = read(run.path("result.json"))
+    result["post_attempt"]["json"]["best_us"] = LIE
+    write(run.path("result.json"), result)
+
+
+def forge_copy(run):
+    """All of an iteration, recorded so long ago that it seems a copy."""
+    forge_all(run, run.n)
+    then = "2020-01-01T00:00:00+00:00"
+    for n in range(1, run.n + 1):
+        result = read(run.path("result.json", n))
+        write(run.path("result.json", n),
+              {**result, "created_at": then, "updated_at": then})
+    write(run.path("reflection.stdout.txt"), "nothing\n")
+
+
+def forge_end(run):
+    """The run is over, it says."""
+    write(os.path.join(run.dir, "summary.json"),
+          {"run_id": run.id, "final_status": "solved", "solved": True,
+           "iterations": [{"iteration": 1, "status": "solved"}],
+           "best_score": LIE})
+
+
+def print_long(run):
+    """What it printed last fills all that is kept of an output."""
+    said = json.dumps({**json.loads(FULL), "pad": ""})
+    pad = 256 * 1024 - len(said) - 1
+    kernel_prints(run, said[:-2] + "x" * pad + said[-2:] + "\n")
+
+
+def kernel_prints(run, text):
+    """The kernel is code: it prints when the verifier has read it."""
+    write(os.path.join(run.work, "kernel.txt"),
+          "%s\n%s" % (TRUE[run.n - 1], text))
+
+
+def print_instead(run):
+    """The verifier's own sentence, and nothing of the verifier."""
+    kernel_prints(run, PRINTED + "END")
+
+
+def link_iteration(run):
+    """The folder of an iteration is elsewhere."""
+    mine = os.path.join(run.work, "mine")
+    shutil.move(os.path.dirname(run.path("x")), mine)
+    os.symlink(mine, os.path.dirname(run.path("x")))
+
+
+def hard_link(run):
+    """The output has a second name."""
+    mine = os.path.join(run.work, "mine.txt")
+    write(mine, "")
+    os.link(mine, run.path("post_attempt.stdout.txt"))
+
+
+def renumber(run):
+    """The iterations change places."""
+    one, two = (os.path.dirname(run.path("x", n)) for n in (1, 2))
+    os.rename(one, one + "x")
+    os.rename(two, one)
+    os.rename(one + "x", two)
+
+
+def move_in(run):
+    """The folder of an iteration of another run."""
+    other = Run(run.work + "-other", run_id="other")
+    other.n = 2
+    forge_all(other, 2)
+    shutil.rmtree(os.path.dirname(run.path("x", 1)))
+    shutil.move(os.path.dirname(other.path("x")),
+                os.path.dirname(run.path("x", 1)))
+    shutil.rmtree(other.work)
+
+
+def two_posts(run):
+    """result.json tells twice how the verifier ended."""
+    text = json.dumps(read(run.path("result.json")))
+    write(run.path("result.json"), text.replace(
+        '"post_attempt":', '"post_attempt": %s, "post_attempt":' %
+        json.dumps(POST)))
+
+
+def print_score(text):
+    """The verifier's own sentence with another score in it."""
+    def lie(run):
+        kernel_prints(run, FULL.replace("1.5", text) + "END")
+    return lie
+
+
 def forge_run(run):
     """A second run, with everything that a run has."""
     other = Run(run.work, run_id="zz-better")
     other.n = 1
     write(os.path.join(other.dir, "run_config.json"), other.config)
     forge_all(other, 1)
+    os.remove(other.path("reflection.prompt.txt"))
+    write(os.path.join(other.dir, "checkpoints", "best_manifest.json"),
+          {"iteration": 1, "score": LIE})
+    write(other.path("reflection.prompt.txt"), "What is missing?\n")
 
 
 LIES = {
@@ -359,6 +547,35 @@ LIES = {
     "baseline worsened": {"build 1": worsen_baseline},
     "direction turned": {"build 2": turn_direction},
     "run beside it": {"build 2": forge_run},
+    "judge hides itself": {"attempt 2": judge_that_hides},
+    "judge swapped twice": {"attempt 1": swap_judge,
+                            "attempt 2": swap_judge_once_more,
+                            "build 2": touch_manifest},
+    "manifest touched": {"attempt 2": swap_judge, "build 2": touch_manifest},
+    "restore claimed": {"attempt 2": swap_judge, "build 2": claim_restore},
+    "module shadowed and gone": {"attempt 2": shadow_module,
+                                 "build 2": unshadow},
+    "module shadowed as bytes": {"attempt 2": shadow_bytes},
+    "module shadowed below": {"attempt 2": shadow_below},
+    "old run newest": {"before": begin_before, "attempt 2": old_run_newest,
+                       "build 2": put_judge_back},
+    "output edited at once": {"printed 2": edit_after_print},
+    "output edited, then the result": {"printed 2": edit_after_print,
+                                       "build 2": edit_with_result},
+    "times of a copy": {"attempt": forge_copy, "lives": True},
+    "end of the run told": {"attempt": forge_end},
+    "output pushed out": {"attempt 2": print_long},
+    "verifier's sentence": {"attempt 2": print_instead},
+    "iteration linked": {"attempt 2": link_iteration},
+    "output hard-linked": {"attempt 2": hard_link, "build 2": fill_link},
+    "iterations renumbered": {"build 2": renumber},
+    "iteration moved in": {"build 2": move_in},
+    "result twice": {"attempt": forge_result, "build": two_posts},
+    "score 1e999": {"attempt 2": print_score("-1e999")},
+    "score nan": {"attempt 2": print_score("NaN")},
+    "score twice": {"attempt 2": print_score('110, "best_us": 1.5')},
+    "score true": {"attempt 2": print_score("true")},
+    "score below 0": {"attempt 2": print_score("-1.5")},
 }
 
 
@@ -366,7 +583,15 @@ def play(folder, name, look=None, **config):
     lies = dict(LIES[name])
     if lies.pop("none", False):
         config["post_attempt_command"] = None
-    return Run(folder, lies, look, **config).play()
+    if not lies.pop("lives", False):
+        return Run(folder, lies, look, **config).play()
+    # HarnessGym by its command line, as long as it plays.
+    with subprocess.Popen([sys.executable, "-c", "input()", "harnessgym",
+                           "run", "--workspace", folder],
+                          stdin=subprocess.PIPE) as program:
+        run = Run(folder, lies, look, **config).play()
+        program.communicate(b"\n")
+    return run
 
 
 if __name__ == "__main__":

@@ -449,7 +449,7 @@ test_aa(void)
 	const struct judge_contrast *c;
 	static struct bench b;
 
-	c = judge_aa(&b, 1.02, 1e-4);
+	c = judge_aa(&b, 1.006, 1e-4);
 	ok(strstr(c->verdict.text, "FASTER by ") == c->verdict.text &&
 		   strstr(c->verdict.text, ", A/A differs") != NULL &&
 		   has_guard(c, GUARD_AA),

@@ -40,6 +40,7 @@ fill_contrast(struct bench_live_contrast *c, size_t i, size_t done)
 	c->sd = 0.3;
 	c->stops_at = 0.9;
 	c->shows = 0.4;
+	c->next_p = 0.0123;
 	c->blocks_to_margin = 5;
 	(void)snprintf(c->text, sizeof(c->text),
 		       "FASTER by %.2f%% [4.70, 5.30]", by);
@@ -143,7 +144,7 @@ test_running(void)
 	ok(!shows(live, "FASTER"), "no verdict word while it runs");
 	ok(shows(live, "no verdict yet"), "and that is said");
 	ok(shows(live, "+5.00% [4.70, 5.30]"), "the interval so far");
-	ok(shows(live, "block 5 of 8 ends it early at p < 0.001"),
+	ok(shows(live, "block 5 of 8 ends it early at p < 0.012"),
 	   "what the next interim analysis needs");
 	ok(shows(live, "5 blocks to show 0.5%"), "what the margin needs");
 	ok(shows(live, "guard none fired"), "no guard");

@@ -65,8 +65,8 @@ test_refused(void)
 	       "100");
 	refuse(HEAD METRIC VARIANTS PODS
 	       ",\n\"decision\":{\"early\":\"peek\"}}",
-	       "b.json:7: decision.early: expected \"none\" or "
-	       "\"haybittle-peto\"");
+	       "b.json:7: decision.early: expected \"none\", "
+	       "\"haybittle-peto\" or \"obrien-fleming\"");
 	refuse(HEAD METRIC VARIANTS PODS
 	       ",\n\"budget\":{\"deadline\":\"tomorrow\"}}",
 	       "b.json:7: budget.deadline: expected a time like "

@@ -1,27 +1,88 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Thousands of benches of noise like the measured one, judged as a running
- * bench is: a look after each block, early stops, the last word at 0.05.
- * How often is it wrong, and how often does it see what is there?
+ * Thousands of benches of made-up noise, judged as a running bench is: a look
+ * after each block, early stops, the last word.  How often is it wrong, does
+ * its interval hold the truth, and how often does it see what is there?
+ *
+ * `t-bench-sim 4000` makes so many benches a row, as `make check-benches` does,
+ * and prints the table of docs/evidence; alone it makes 150.  A second number
+ * picks a row.
  */
 #include "config.h"
 
+#include "bench/judge.h"
+
+#include <stdlib.h>
+
 #include "bench/schedule.h"
-#include "bench/stats.h"
-#include "bench/verdict.h"
 
 #include "tests/support/tap.h"
 
-#define N_STEPS	 80
-#define STEP_MS	 100.0
-#define STEP_SD	 0.003 /* of one step */
-#define STEP_RHO 0.5   /* from one step to the next */
+#define STEP_MS	  100.0
+#define MAX_RUNS  (2 * 12 * 3)
+#define STALL_P	  (1.0 / 24.0) /* as on a real GPU: one process in 24 */
+#define STALL_BY  0.10
+#define WHOLE_WAY 0.10 /* of a drift, from the first run to the last */
+
+enum noise { NORMAL, T3, EXPONENTIAL, STALL, DRIFT, AR1 };
+
+/* A row of the table. */
+struct row {
+	const char *name;
+	enum noise noise;
+	double rho;	/* of AR1, from one run to the next */
+	double delta;	/* true difference, ln units */
+	double pods_sd; /* by which it differs between pods */
+	double variant; /* the variant's spread, in the control's */
+	size_t pods, blocks, aa;
+	enum looks_kind looks;
+	/* What is asked of it, per cent; 0: nothing. */
+	double most_wrong, least_covered, least_found;
+};
+
+#define OBRIEN LOOKS_OBRIEN
+#define BOTH(name, noise, rho)                                                 \
+	{ name, noise, rho, 0, 0, 1, 1, 6, 1, OBRIEN, 5.5, 0, 0 },             \
+	{                                                                      \
+		name, noise, rho, 0, 0, 1, 1, 6, 0, OBRIEN, 5.5, 0, 0          \
+	}
+
+static const struct row rows[] = {
+	BOTH("normal", NORMAL, 0),
+	BOTH("t3", T3, 0),
+	BOTH("exponential", EXPONENTIAL, 0),
+	BOTH("stall, 1 of 24", STALL, 0),
+	BOTH("drift of 10 %", DRIFT, 0),
+	BOTH("AR1 0.3", AR1, 0.3),
+	BOTH("AR1 0.5", AR1, 0.5),
+	BOTH("AR1 0.7", AR1, 0.7),
+	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 3, 1, OBRIEN, 5.5, 0, 0 },
+	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 6, 1, OBRIEN, 5.5, 0, 0 },
+	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 3, 0, OBRIEN, 5.5, 0, 0 },
+	{ "pods differ", NORMAL, 0, 0, .005, 1, 2, 6, 0, OBRIEN, 5.5, 0, 0 },
+	{ "noisier variant", NORMAL, 0, 0, 0, 3, 1, 6, 1, OBRIEN, 0, 0, 0 },
+	{ "noisier variant", NORMAL, 0, 0, 0, 3, 1, 3, 1, OBRIEN, 0, 0, 0 },
+	{ "12 blocks", NORMAL, 0, 0, 0, 1, 1, 12, 1, OBRIEN, 5.5, 0, 0 },
+	{ "coverage", NORMAL, 0, .003, 0, 1, 1, 6, 1, OBRIEN, 0, 94.5, 0 },
+	{ "coverage", NORMAL, 0, .006, 0, 1, 1, 6, 1, OBRIEN, 0, 94.5, 0 },
+	{ "coverage", NORMAL, 0, .010, 0, 1, 1, 6, 1, OBRIEN, 0, 94.5, 0 },
+	{ "coverage", NORMAL, 0, .010, 0, 1, 1, 6, 0, OBRIEN, 0, 94.5, 0 },
+	{ "coverage", NORMAL, 0, .020, 0, 1, 1, 12, 0, OBRIEN, 0, 94.5, 0 },
+	{ "coverage", NORMAL, 0, .010, 0, 1, 1, 6, 0, LOOKS_HAYBITTLE, 0, 0,
+	  0 },
+	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 1, OBRIEN, 0, 94.5, 90 },
+	{ "power of 3", NORMAL, 0, .010, 0, 1, 1, 3, 0, OBRIEN, 0, 0, 0 },
+	{ "power, drift", DRIFT, 0, .010, 0, 1, 1, 6, 1, OBRIEN, 0, 0, 90 },
+	{ "power, 2 pods", NORMAL, 0, .010, 0, 1, 2, 3, 1, OBRIEN, 0, 0, 0 },
+};
 
 struct sim {
+	const struct row *row;
 	uint64_t state;
-	double run_sd; /* of ln y between runs */
-	double delta;  /* true difference, ln units */
-	size_t max_blocks;
+	const struct run_log *log;
+	struct run_log logs[MAX_RUNS];
+	struct judge_run runs[MAX_RUNS];
+	size_t n;
 };
 
 /* Uniform on (0, 1). */
@@ -37,141 +98,214 @@ normal(struct sim *sim)
 	return sqrt(-2.0 * log(uniform(sim))) * cos(2.0 * M_PI * uniform(sim));
 }
 
-/* Step ms of one run: its own level, and steps that hang together. */
+/* Noise of one run, of standard deviation 1, but for stalls. */
 static double
-run_y(struct sim *sim, double delta)
+noise_of(struct sim *sim, double *before)
 {
-	double level = STEP_MS * exp(sim->run_sd * normal(sim) - delta);
-	double noise = STEP_SD * normal(sim), sum = 0.0;
-	double fresh = STEP_SD * sqrt(1.0 - STEP_RHO * STEP_RHO);
+	double z = normal(sim), a, b, c, fresh;
 
-	for (int i = 0; i < N_STEPS; i++) {
-		sum += level * (1.0 + noise);
-		noise = STEP_RHO * noise + fresh * normal(sim);
+	switch (sim->row->noise) {
+	case T3:
+		a = normal(sim);
+		b = normal(sim);
+		c = normal(sim);
+		return z / sqrt(a * a + b * b + c * c);
+	case EXPONENTIAL:
+		return -log(uniform(sim)) - 1.0;
+	case STALL:
+		return z + (uniform(sim) < STALL_P ? STALL_BY / 0.003 : 0.0);
+	case AR1:
+		fresh = sqrt(1.0 - sim->row->rho * sim->row->rho);
+		return *before = sim->row->rho * *before + fresh * z;
+	case NORMAL:
+	case DRIFT:
+		break;
 	}
-	return sum / N_STEPS;
+	return z;
 }
 
-/* One bench to its verdict; *blocks says how many it took. */
-static enum verdict_word
-run_bench(struct sim *sim, size_t *blocks)
+/* All runs of a bench, pod by pod and in the order of its schedule. */
+static void
+make_pod(struct sim *sim, size_t pod)
 {
-	const struct interim_rule rule = {
-		{ 0.05, 0.005, 0.8 }, 3, sim->max_blocks, true
-	};
-	struct verdict verdict;
-	struct verdict_input input = { .alpha = 0.05,
-				       .n_blocks = SIZE_MAX,
-				       .margin = 0.005,
-				       .register_sd = NAN };
-	struct paired paired;
-	double d[32];
-	size_t n = 0;
+	const struct row *row = sim->row;
+	size_t arms = 2 + row->aa, total = arms * row->blocks;
+	unsigned char order[MAX_RUNS];
+	double before = normal(sim);
+	double effect = row->delta + row->pods_sd * normal(sim);
 
-	do {
-		double control = run_y(sim, 0.0);
+	schedule_fill(order, arms, row->blocks, splitmix64_next(&sim->state));
+	for (size_t i = 0; i < total; i++) {
+		size_t block = i / arms, arm = order[i], k;
+		double ln = 0.003 * noise_of(sim, &before);
 
-		d[n++] = log(control / run_y(sim, sim->delta));
-		paired = paired_compare(d, n, &rule.rule);
-	} while (multi_interim(&paired, &rule) == INTERIM_GO_ON);
-	input.paired = &paired;
-	input.p = paired.p;
-	verdict_judge(&verdict, &input);
-	*blocks = n;
-	return verdict.word;
+		if (arm == 1)
+			ln = ln * row->variant - effect;
+		if (row->noise == DRIFT)
+			ln += WHOLE_WAY * (double)i / (double)total;
+		/* Blocks of several pods come in turn. */
+		k = (block * row->pods + pod) * arms + i % arms;
+		sim->logs[k] = *sim->log;
+		sim->logs[k].score.value = STEP_MS * exp(ln);
+		sim->runs[k] = (struct judge_run){
+			.arm = arm,
+			.pod = pod,
+			.block = block,
+			.pos = i % arms,
+			.counted = true,
+			.state = RUN_STATE_VERIFIED,
+			.log = &sim->logs[k],
+		};
+	}
+	sim->n += total;
 }
 
+/* What became of one bench. */
+struct outcome {
+	enum verdict_word word;
+	double mean, lo, hi;
+	size_t blocks;
+	bool early;
+};
+
+static struct outcome
+run_bench(struct sim *sim)
+{
+	static const struct judge_arm arms[] = {
+		{ .tag = "A" }, { .tag = "B" }, { .tag = "A~aa", .aa = true }
+	};
+	const struct row *row = sim->row;
+	struct judge_rule rule = JUDGE_RULE_DEFAULT;
+	size_t n_arms = 2 + row->aa, n = 3;
+	struct outcome out = { 0 };
+	struct judge judge;
+
+	rule.looks = (struct looks){ row->looks, 3, row->pods * row->blocks };
+	sim->n = 0;
+	for (size_t pod = 0; pod < row->pods; pod++)
+		make_pod(sim, pod);
+	for (bool ends = rule.over = false; !rule.over; n += ends ? 0 : 1) {
+		const struct judge_contrast *c;
+
+		rule.over = ends;
+		for (size_t i = 0; i < sim->n; i++)
+			sim->runs[i].hits.n = 0;
+		judge_init(&judge, &rule, arms, n_arms, sim->runs, n * n_arms);
+		c = &judge.contrasts[0];
+		ends = n >= rule.looks.planned ||
+		       multi_interim(&c->paired, c->n_blocks, c->level,
+				     &rule.looks,
+				     &rule.paired) != INTERIM_GO_ON;
+		out = (struct outcome){ c->verdict.word,
+					c->paired.mean,
+					c->paired.lo,
+					c->paired.hi,
+					n,
+					n < rule.looks.planned };
+		judge_release(&judge);
+	}
+	return out;
+}
+
+/* Per cent of all benches; covered_early and bias of those stopped early. */
 struct tally {
-	double share[VERDICT_WORDS]; /* by verdict word, per cent */
-	double blocks;
+	double wrong, found, same, covered, blocks;
+	double early, covered_early, bias;
 };
 
 static struct tally
-run_benches(struct sim sim, size_t n)
+run_row(const struct row *row, const struct run_log *log, size_t n)
 {
-	struct tally tally = { { 0 }, 0 };
+	static struct sim sim;
+	struct tally t = { 0 };
 
+	sim.row = row;
+	sim.log = log;
+	sim.state = 20261122 + (uint64_t)(row - rows);
 	for (size_t i = 0; i < n; i++) {
-		size_t blocks;
+		struct outcome out = run_bench(&sim);
+		bool shown = out.word == VERDICT_FASTER ||
+			     out.word == VERDICT_SLOWER;
+		bool held = out.lo <= row->delta && row->delta <= out.hi;
 
-		tally.share[run_bench(&sim, &blocks)] += 100.0 / (double)n;
-		tally.blocks += (double)blocks / (double)n;
+		t.found += shown && out.mean * row->delta > 0.0;
+		t.wrong += shown && !(out.mean * row->delta > 0.0);
+		t.same += out.word == VERDICT_SAME;
+		t.covered += held;
+		t.blocks += (double)out.blocks;
+		t.early += out.early;
+		t.covered_early += out.early && held;
+		t.bias += out.early ? out.mean / row->delta - 1.0 : 0.0;
 	}
-	printf("# sd %.2f%%, delta %.2f%%, at most %zu blocks: faster %.2f%%, "
-	       "slower %.2f%%, same %.2f%%, none %.2f%%; %.1f blocks\n",
-	       100 * sim.run_sd, stats_pct(sim.delta), sim.max_blocks,
-	       tally.share[VERDICT_FASTER], tally.share[VERDICT_SLOWER],
-	       tally.share[VERDICT_SAME], tally.share[VERDICT_NO_DIFFERENCE],
-	       tally.blocks);
-	return tally;
+	t.covered_early *= 100.0 / t.early;
+	t.bias *= 100.0 / t.early;
+	t.wrong *= 100.0 / (double)n;
+	t.found *= 100.0 / (double)n;
+	t.same *= 100.0 / (double)n;
+	t.covered *= 100.0 / (double)n;
+	t.early *= 100.0 / (double)n;
+	t.blocks /= (double)n;
+	return t;
 }
 
-static double
-wrong(const struct tally *tally)
+/* A bound of so many benches: what chance does in one of 1000 rows more. */
+static bool
+is_within(double share, double bound, double sign, size_t n)
 {
-	return tally->share[VERDICT_FASTER] + tally->share[VERDICT_SLOWER];
+	double p = bound / 100.0;
+	double chance = n >= 4000 ? 0.0 : 3.3 * sqrt(p * (1.0 - p) / (double)n);
+
+	return sign * (share - bound) >= -100.0 * chance;
 }
 
-/* No true difference: how often is one found all the same? */
 static void
-test_false_verdicts(void)
+check_row(const struct row *row, const struct run_log *log, size_t n)
 {
-	static const double sds[] = { 0.001, 0.003, 0.01 };
-	static const size_t blocks[] = { 6, 8, 12 };
-	struct tally t;
+	struct tally t = run_row(row, log, n);
 
-	t = run_benches((struct sim){ 1, 0.003, 0.0, 6 }, 2000);
-	ok(wrong(&t) <= 5.5, "A/A: %.2f %% false verdicts", wrong(&t));
-	for (size_t i = 0; i < 3; i++) {
-		t = run_benches((struct sim){ 7 + i, sds[i], 0.0, 6 }, 1500);
-		ok(wrong(&t) <= 6.2, "A/A, another noise: %.2f %%", wrong(&t));
-		t = run_benches((struct sim){ 20 + i, 0.003, 0.0, blocks[i] },
-				1500);
-		ok(wrong(&t) <= 6.2, "A/A, more looks: %.2f %%", wrong(&t));
-	}
-}
-
-/* A true difference of twice what the bench is said to show. */
-static void
-test_power(void)
-{
-	/* d has the spread of two runs, each with its own step noise. */
-	double sd = 0.003 * M_SQRT2 * 1.005;
-	double mde = paired_mde(sd, 6, 0.05, 0.8);
-	struct tally t;
-
-	t = run_benches((struct sim){ 3, 0.003, 2.0 * mde, 6 }, 2000);
-	ok(t.share[VERDICT_FASTER] >= 80.0, "twice the MDE: found in %.1f %%",
-	   t.share[VERDICT_FASTER]);
-	ok(t.share[VERDICT_SLOWER] <= 0.1, "never with the wrong sign");
-	t = run_benches((struct sim){ 4, 0.003, -2.0 * mde, 6 }, 2000);
-	ok(t.share[VERDICT_SLOWER] >= 80.0, "slower: found in %.1f %%",
-	   t.share[VERDICT_SLOWER]);
-	t = run_benches((struct sim){ 5, 0.003, mde, 6 }, 1500);
-	ok(t.share[VERDICT_FASTER] >= 75.0 && t.share[VERDICT_FASTER] <= 86.0,
-	   "at the MDE itself: about 80 %% (%.1f)", t.share[VERDICT_FASTER]);
-}
-
-/* A difference just beyond the margin must not be called the same. */
-static void
-test_false_same(void)
-{
-	static const double sds[] = { 0.0005, 0.001, 0.002, 0.003 };
-
-	for (size_t i = 0; i < 4; i++) {
-		struct tally t = run_benches(
-			(struct sim){ 50 + i, sds[i], log1p(0.005), 6 }, 1500);
-
-		ok(t.share[VERDICT_SAME] <= 6.0, "called the same: %.2f %%",
-		   t.share[VERDICT_SAME]);
-	}
+	printf("# | %s%s | %zu x %zu | %s | %.1f | %.1f | %.2f | %.1f | %.1f | "
+	       "%.1f | %.2f | %.0f | %.1f | %+.1f |\n",
+	       row->name, row->looks == LOOKS_HAYBITTLE ? " (H-P)" : "",
+	       row->pods, row->blocks, row->aa ? "yes" : "no",
+	       100.0 * row->delta, row->variant, t.wrong, t.found, t.same,
+	       t.covered, t.blocks, t.early, t.covered_early, t.bias);
+	if (row->most_wrong > 0.0)
+		ok(is_within(t.wrong, row->most_wrong, -1.0, n),
+		   "%s, %s A/A arm: %.2f %% false verdicts", row->name,
+		   row->aa ? "with" : "without", t.wrong);
+	if (row->least_covered > 0.0)
+		ok(is_within(t.covered, row->least_covered, 1.0, n),
+		   "%s at %.1f %%: the interval holds the truth in %.1f %%",
+		   row->name, 100.0 * row->delta, t.covered);
+	if (row->least_found > 0.0)
+		ok(is_within(t.found, row->least_found, 1.0, n),
+		   "%s: found in %.1f %%", row->name, t.found);
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
-	test_false_verdicts();
-	test_power();
-	test_false_same();
+	size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 150;
+	struct format_set *formats = format_set_new_builtin();
+	const struct run_log_rule how = { .formats = formats,
+					  .force = true,
+					  .kind = RUN_LOG_SCORE,
+					  .score_key = "median_us" };
+	struct run_log log;
+
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
+	if (run_log_parse(&log, "x",
+			  str_from("{\"status\": \"passed\", \"verified\": "
+				   "true, \"score\": 1, \"median_us\": 1}"),
+			  &how, NULL) != 0)
+		return 1;
+	printf("# | noise | pods x blocks | A/A | true %% | spread of B | false"
+	       " %% | found %% | same %% | covered %% | blocks | early %% |"
+	       " covered, early %% | bias, early %% |\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (argc < 3 || strtoul(argv[2], NULL, 10) == i)
+			check_row(&rows[i], &log, n);
+	run_log_release(&log);
+	format_set_free(formats);
 	return tap_done();
 }

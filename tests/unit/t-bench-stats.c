@@ -9,6 +9,8 @@
 
 #include "bench/schedule.h"
 #include "bench/stats.h"
+
+#include "base/dist.h"
 #include "bench/steps.h"
 
 #include "tests/support/tap.h"
@@ -406,46 +408,132 @@ test_schedule(void)
 	check_schedule(1, 1, 2, "A A");
 }
 
+/* The noise of blocks of that spread. */
+static struct paired_noise
+spread(double sd, double between, size_t rows)
+{
+	return (struct paired_noise){ sd, between, rows };
+}
+
 static void
 test_power(void)
 {
-	is_rel(paired_mde(1, 3, .05, .8), 3.0965, 1e-4, "multiplier, 3");
-	is_rel(paired_mde(1, 10, .05, .8), 0.9947, 1e-4, "multiplier, 10");
-	is_int((long long)paired_blocks_needed(.003, .005, .05, .8), 5,
-	       "0.3 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(.001, .005, .05, .8), 3,
-	       "0.1 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(.01, .005, .05, .8), 34,
-	       "1 %% noise, 0.5 %%");
-	is_int((long long)paired_blocks_needed(1, .0001, .05, .8), 0,
-	       "out of reach");
+	is_rel(paired_mde(spread(1, 0, 1), 3, .05, .8), 3.0965, 1e-4,
+	       "multiplier, 3");
+	is_rel(paired_mde(spread(1, 0, 1), 10, .05, .8), 0.9947, 1e-4,
+	       "multiplier, 10");
+	is_int((long long)paired_blocks_needed(spread(.003, 0, 1), .005, .05,
+					       .8),
+	       5, "0.3 %% noise, 0.5 %%");
+	is_int((long long)paired_blocks_needed(spread(.001, 0, 1), .005, .05,
+					       .8),
+	       3, "0.1 %% noise, 0.5 %%");
+	is_int((long long)paired_blocks_needed(spread(.01, 0, 1), .005, .05,
+					       .8),
+	       34, "1 %% noise, 0.5 %%");
+	is_int((long long)paired_blocks_needed(spread(1, 0, 1), .0001, .05, .8),
+	       0, "out of reach");
+	is_int((long long)paired_blocks_needed(spread(1e-9, .01, 1), .005, .05,
+					       .8),
+	       0, "what pods differ by no block takes away");
+	ok(paired_mde(spread(1, 0, 2), 3, .05, .8) < 2.2,
+	   "more residuals, sooner shown");
+}
+
+/* Five equal looks: the bounds that Lan and DeMets print. */
+static void
+test_levels(void)
+{
+	static const double z[] = { 4.8769, 3.3569, 2.6803, 2.2898, 2.0310 };
+	struct looks looks = { LOOKS_OBRIEN, 1, 5 };
+
+	for (size_t n = 1; n <= 5; n++)
+		is_rel(dist_t_quantile(
+			       1.0 - looks_level(&looks, n, false, .05) / 2.0,
+			       (double)INFINITY),
+		       z[n - 1], 1e-4, "a bound of O'Brien and Fleming");
+	ok(looks_level(&looks, 3, true, .05) > .047 &&
+		   looks_level(&looks, 3, true, .05) < .05,
+	   "the last look has what the others left");
+	looks.first = 3;
+	looks.planned = 3;
+	is_rel(looks_level(&looks, 3, false, .05), .05, TOL, "the only look");
+	looks.planned = 60;
+	ok(looks_level(&looks, 60, false, .05) < .026 &&
+		   looks_level(&looks, 30, false, .05) < .002,
+	   "of very many looks a stricter bound");
+	looks.kind = LOOKS_HAYBITTLE;
+	is_rel(looks_level(&looks, 59, false, .05), LOOKS_EARLY_P, TOL,
+	       "Haybittle and Peto");
+	is_rel(looks_level(&looks, 60, false, .05), .05, TOL, "and at last");
+	looks.planned = 0;
+	is_rel(looks_level(&looks, 4, false, .05), .05, TOL, "logs that lie");
 }
 
 static void
 test_looks(void)
 {
-	struct interim_rule looks = { { 0.05, 0.005, 0.8 }, 3, 6, true };
-	struct paired p = { .n = 3, .p = 0.0005, .lo = 0.01, .hi = 0.02 };
+	const struct paired_rule by = { 0.05, 0.005, 0.8 };
+	struct looks looks = { LOOKS_OBRIEN, 3, 6 };
+	struct paired p = { .n = 3, .p = 0.004, .df = 2, .se = 1 };
 
-	is_int(multi_interim(&p, &looks), INTERIM_DIFFERENCE,
-	       "p < 0.001 stops");
+	is_int(multi_interim(&p, 3, 0.0056, &looks, &by), INTERIM_DIFFERENCE,
+	       "p below the level stops");
 	p.p = 0.01;
-	p.hi = 0.0101;
-	is_int(multi_interim(&p, &looks), INTERIM_GO_ON,
+	p.se = 1e-5;
+	is_int(multi_interim(&p, 3, 0.0056, &looks, &by), INTERIM_GO_ON,
 	       "a likely difference goes on, however narrow");
 	p.p = 0.5;
-	p.lo = -0.001;
-	p.hi = 0.001;
-	is_int(multi_interim(&p, &looks), INTERIM_PRECISION,
+	is_int(multi_interim(&p, 3, 0.0056, &looks, &by), INTERIM_PRECISION,
 	       "narrow around nothing");
-	p.n = 2;
-	is_int(multi_interim(&p, &looks), INTERIM_GO_ON, "too few blocks");
-	p.n = 6;
-	is_int(multi_interim(&p, &looks), INTERIM_LAST, "the planned number");
-	p.n = 5;
-	looks.early = false;
-	is_int(multi_interim(&p, &looks), INTERIM_GO_ON,
+	is_int(multi_interim(&p, 2, 0.0056, &looks, &by), INTERIM_GO_ON,
+	       "too few blocks");
+	is_int(multi_interim(&p, 6, 0.0056, &looks, &by), INTERIM_LAST,
+	       "the planned number");
+	looks.kind = LOOKS_NONE;
+	is_int(multi_interim(&p, 5, 0.0056, &looks, &by), INTERIM_GO_ON,
 	       "no early stop asked for");
+}
+
+/* Three blocks with an A/A arm, by hand; then a drift, then a noisy variant. */
+static void
+test_fit(void)
+{
+	struct paired_block b[6] = {
+		{ .d = .010, .aa = .002 },
+		{ .d = .012, .aa = -.002 },
+		{ .d = .014, .aa = .003 },
+	};
+	const struct paired_rule by = { 0.05, 0.005, 0.8 };
+	double ss = 2 * .002 * .002 +
+		    .75 * (.001 * .001 + .003 * .003 + .002 * .002);
+	struct paired p = paired_fit(b, 3, &by);
+
+	is_rel(p.mean, .012, TOL, "the mean of both controls");
+	is_rel(p.sd, sqrt(ss / 4), TOL, "residuals of both sides of a block");
+	is_rel(p.df, 4, TOL, "of 2 (n - 1) degrees of freedom");
+	b[1].aa = (double)NAN;
+	is_rel(paired_fit(b, 3, &by).df, 2, TOL, "an arm that lacks a block");
+	for (size_t i = 0; i < 6; i++)
+		b[i] = (struct paired_block){
+			.d = .01 + (i % 2 ? .05 : -.05) +
+			     1e-4 * (double)(i % 3),
+			.aa = 2e-4 * (double)((i * 5) % 3),
+			.place = i % 2 ? 1 : -1,
+		};
+	p = paired_fit(b, 6, &by);
+	ok(fabs(p.slope - .05) < 1e-3 && p.sd < 3e-4 && p.df == 9,
+	   "a drift is explained by places: %g", p.sd);
+	for (size_t i = 0; i < 6; i++)
+		b[i] = (struct paired_block){ .d = i % 2 ? .05 : -.03,
+					      .aa = i % 3 ? 1e-4 : -1e-4 };
+	p = paired_fit(b, 6, &by);
+	is_rel(p.df, 5, TOL, "a quiet control does not vouch for a noisy arm");
+	for (size_t i = 0; i < 6; i++)
+		b[i].aa = 0.0;
+	is_rel(paired_fit(b, 6, &by).df, 5, TOL, "nor one without any spread");
+	paired_add_variance(&p, .005 * .005, &by);
+	ok(isnan(p.p_signflip) && p.df > 5, "what pods differ by is added");
 }
 
 static void
@@ -479,7 +567,9 @@ main(void)
 	test_pods();
 	test_schedule();
 	test_power();
+	test_levels();
 	test_looks();
+	test_fit();
 	test_pct_text();
 	return tap_done();
 }

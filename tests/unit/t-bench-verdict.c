@@ -19,8 +19,8 @@ judge(const double *d, size_t n, struct verdict_input in)
 
 	in.paired = &p;
 	in.n_blocks = n;
-	in.p = isnan(in.p) || in.p == 0.0 ? p.p : in.p;
 	in.alpha = 0.05;
+	in.level = in.level > 0.0 ? in.level : 0.05;
 	in.margin = in.margin > 0.0 ? in.margin : 0.005;
 	verdict_judge(&v, &in);
 	return v.text;
@@ -84,7 +84,9 @@ test_looks(void)
 {
 	static const double weak[] = { .01, .02, .012, .025 };
 	static const double strong[] = { .02, .021, .022, .021 };
-	struct verdict_input in = { .register_sd = NAN, .planned = 6 };
+	struct verdict_input in = { .register_sd = NAN,
+				    .planned = 6,
+				    .level = 0.001 };
 
 	is_str(judge(weak, 4, in),
 	       "NOT JUDGED (4 of 6 blocks: so early p < 0.001 decides); so far "
@@ -92,6 +94,7 @@ test_looks(void)
 	       "p < 0.05 before the last block is no verdict");
 	is_str(judge(strong, 4, in), "FASTER by 2.12% [1.99, 2.25]",
 	       "p < 0.001 is");
+	in.level = 0.05;
 	in.planned = 4;
 	is_str(judge(weak, 4, in), "FASTER by 1.69% [0.56, 2.83]",
 	       "at the last block 0.05 decides");
@@ -123,9 +126,9 @@ test_suffixes(void)
 	       "FASTER by 2.17% [1.96, 2.38], quality unproven",
 	       "declared other numerics");
 	in = none;
-	in.p = 0.2;
+	in.level = 1e-6;
 	ok(strncmp(judge(up, 4, in), "NO DIFFERENCE SHOWN", 19) == 0,
-	   "Holm's p decides");
+	   "the level decides that Holm and the looks leave");
 	ok(strstr(judge(odd, 6, none), ", fragile") != NULL,
 	   "t and sign-flip disagree: fragile");
 }

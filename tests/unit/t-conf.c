@@ -135,8 +135,14 @@ static const struct {
 	  "c.json:1: pods[0].port: unknown key" },
 	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\",\n"
 	  " \"transport\": \"telnet\"}]}",
-	  "c.json:2: pods[0].transport: expected \"libssh2\", \"openssh\" or "
-	  "\"local\"" },
+	  "c.json:2: pods[0].transport: expected \"libssh2\", \"openssh\", "
+	  "\"local\" or \"command\"" },
+	{ "{\"pods\": [{\"name\": \"a\", \"transport\": \"command\"}]}",
+	  "c.json:1: pods[0]: the key \"command\" is missing: the program that "
+	  "brings a shell, and its arguments" },
+	{ "{\"pods\": [{\"name\": \"a\", \"ssh\": \"h\", \"command\": []}]}",
+	  "c.json:1: pods[0].command: a pod with the transport \"libssh2\" has "
+	  "no such key" },
 	{ "{\"pods\": [{\"name\": \"a\", \"transport\": \"local\",\n"
 	  " \"ssh\": \"h\"}]}",
 	  "c.json:2: pods[0].ssh: a pod with the transport \"local\" has no "
@@ -152,6 +158,13 @@ static const struct {
 	  "-1}]}",
 	  "c.json:1: pods[0].usd_per_hour: expected a number from 0 to "
 	  "1000000" },
+	{ "{\"discover\": [{\"command\": [\"x\"]}]}",
+	  "c.json:1: discover[0]: the key \"name\" is missing" },
+	{ "{\"discover\": [{\"name\": \"x\", \"command\": []}]}",
+	  "c.json:1: discover[0]: the command is empty" },
+	{ "{\"discover\": [{\"name\": \"x\", \"command\": [\"y\"]},\n"
+	  "{\"name\": \"x\", \"command\": [\"z\"]}]}",
+	  "c.json:2: discover[1]: discover[0] has the name \"x\" already" },
 	{ "{\"groups\": {\"by\": \"moon\"}}",
 	  "c.json:1: groups.by: expected \"dirname\", \"file\", \"source\", "
 	  "\"pattern\" or \"pod\"" },

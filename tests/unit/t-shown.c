@@ -199,8 +199,8 @@ test_gap(void)
 	ui_shared(ui)->selected = ui_shared(ui)->reference = base;
 	ui_shared(ui)->marks.v[ui_shared(ui)->marks.n++] = other;
 	press('4');
-	ok(shows("━ s s6", "−0.0013 ±0.0000"),
-	   "the gap is that of the last rows: %s", row_with("━ s s6"));
+	ok(shows("━ b.log s6", "−0.0013 ±0.0000"),
+	   "the gap is that of the last rows: %s", row_with("━ b.log s6"));
 	ok(row_with("+0.0")[0] == '\0' && row_with("+0.1")[0] == '\0' &&
 		   row_with("+0.2")[0] == '\0' && row_with("+0.3")[0] == '\0',
 	   "and makes their axis: %s", row_with("+0."));
@@ -219,8 +219,9 @@ test_gap(void)
 		sample.value += i < 3 ? 0.5 : 0.0042;
 		model_run_sample(&model, other, &sample);
 	}
-	ok(shows("━ s s6", "+0.0042 ±"),
-	   "a validation of both is better than rows: %s", row_with("━ s s6"));
+	ok(shows("━ b.log s6", "+0.0042 ±"),
+	   "a validation of both is better than rows: %s",
+	   row_with("━ b.log s6"));
 	ui_shared(ui)->marks.n = 0;
 	ui_shared(ui)->reference = NULL;
 }
@@ -311,9 +312,9 @@ test_trainer(void)
 		   strstr(row_with("RUN "), "SEED") == NULL &&
 		   strstr(row_with("RUN "), "STEP  ms/step") != NULL,
 	   "columns of which no run has a figure go: %s", row_with("RUN "));
-	ok(shows("t/a ", "   500    400.0 ") && shows("t/a ", "loss 1.5 "),
-	   "step, pace and its own loss are there: %s", row_with("t/a "));
-	ok(shows("t/a ", "step 500/2,000"), "its state is how far it is");
+	ok(shows("a.log ", "   500    400.0 ") && shows("a.log ", "loss 1.5 "),
+	   "step, pace and its own loss are there: %s", row_with("a.log "));
+	ok(shows("a.log ", "step 500/2,000"), "its state is how far it is");
 	ok(shows("500 / 2,000", "about 10 min left"),
 	   "what is planned is forecast: %s", row_with("500 / 2,000"));
 	ok(row_with("16,000,000")[0] == '\0', "a track's caps are not its");
@@ -321,9 +322,8 @@ test_trainer(void)
 	   "its chart has its name, its unit and an axis that it has");
 	press(']');
 	ok(row_with("cri, \"b\" over step")[0] != '\0' &&
-		   strstr(row_with("RUN "), "cri, \"b\"") != NULL &&
-		   shows("t/b ", " 2.75 "),
-	   "the next metric is its next series: %s", row_with("t/b "));
+		   shows("b.log ", "cri, \"b\" 2.75 "),
+	   "the next metric is its next series: %s", row_with("b.log "));
 	press('2');
 	ok(row_with("cri, \"b\" over step")[0] != '\0' &&
 		   row_with("loss (BPC) over step")[0] != '\0' &&
@@ -337,8 +337,8 @@ test_trainer(void)
 	press(' ');
 	ui_shared(ui)->reference = b;
 	press('4');
-	ok(shows("━ t/a", "−0.2500 ±0.0000"), "two are compared by it: %s",
-	   row_with("━ t/a"));
+	ok(shows("━ a.log", "−0.2500 ±0.0000"), "two are compared by it: %s",
+	   row_with("━ a.log"));
 	ok(row_with("Gap to reference (BPC)")[0] != '\0' &&
 		   row_with("is better")[0] == '\0',
 	   "nobody says which is better");
@@ -396,11 +396,11 @@ test_cause(void)
 	mr->run.last_step = 500;
 	mr->run.status = RUN_CRASHED;
 	press('1');
-	ok(shows("u/c ", "RuntimeError at 500: NCCL is away"),
+	ok(shows("c.log ", "RuntimeError at 500: NCCL is away"),
 	   "a crash is its exception, not one before or behind: %s",
-	   row_with("u/c "));
+	   row_with("c.log "));
 	mr->run.status = RUN_KILLED;
-	ok(shows("u/c ", "killed at 500"), "killed is a word");
+	ok(shows("c.log ", "killed at 500"), "killed is a word");
 }
 
 int

@@ -62,6 +62,75 @@ static const struct run_case cases[] = {
 	  "Eval | step: 30, loss: 3.75\n",
 	  1,
 	  { { "last_train_loss", "3" }, { "last_val_loss", "3.75" } } },
+	{ "pictures and arrows",
+	  "\xe2\x9c\x85 Step 10 \xe2\x86\x92 loss: 3.5 \xe2\x80\xa2 lr: 0.1\n"
+	  "\xe2\x9c\x85 Step 20 \xe2\x86\x92 loss: 3.25 \xe2\x80\xa2 lr: 0.1\n"
+	  "\xe2\x9c\x85 Step 30 \xe2\x86\x92 loss: 3 \xe2\x80\xa2 lr: 0.1\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "a loss behind an arrow, a step out of many",
+	  "[train] Step 100 out of 900 | Loss --> 3.5 | Lr --> 0.01 | \n"
+	  "[train] Step 200 out of 900 | Loss --> 3.25 | Lr --> 0.01 | \n"
+	  "[train] Step 300 out of 900 | Loss --> 3 | Lr --> 0.01 | \n",
+	  1,
+	  { { "steps", "300" },
+	    { "planned_steps", "900" },
+	    { "last_train_loss", "3" } } },
+	{ "of tasks the first one's rows count",
+	  "0: step 10 loss 3.5\n1: step 10 loss 4.5\n"
+	  "0: step 20 loss 3.25\n1: step 20 loss 4.25\n"
+	  "0: step 30 loss 3\n1: step 30 loss 4\n",
+	  1,
+	  { { "steps", "30" }, { "last_train_loss", "3" } } },
+	{ "an epoch with a ruler, and lines for both losses",
+	  "Epoch 1/9\n------\ntrain Loss: 3.5 Acc: 0.5\nval Loss: 3.75 Acc: 0.5\n"
+	  "\nEpoch 2/9\n------\ntrain Loss: 3.25 Acc: 0.5\nval Loss: 3.5 Acc: 0.5\n"
+	  "\nEpoch 3/9\n------\ntrain Loss: 3 Acc: 0.5\nval Loss: 3.25 Acc: 0.5\n\n",
+	  1,
+	  { { "last_train_loss", "3" }, { "last_val_loss", "3.25" } } },
+	{ "a time that something took",
+	  "Iter 10: Train loss 3.5, It/sec 0.5\nIter 20: Train loss 3.25, It/sec 0.5\n"
+	  "Iter 30: Train loss 3, It/sec 0.5\nIter 30: Val loss 3.75, Val took 2.1s\n",
+	  1,
+	  { { "steps", "30" }, { "last_val_loss", "3.75" } } },
+	{ "behind the end of an epoch",
+	  "Epoch 1/3, Step 10, loss: 3.5\nEpoch 1/3, Step 20, loss: 3.25\n"
+	  "Epoch 1/3, Step 30, loss: 3\n"
+	  "Epoch 1/3 completed. Val Loss: 3.75, Val Perplexity: 42.5\n"
+	  "| end of epoch 2 | time: 12.5s | valid loss 3.5 | valid ppl 33.1\n",
+	  1,
+	  { { "steps", "30" }, { "last_val_loss", "3.5" } } },
+	{ "a total is the loss of a row without another",
+	  "iter: 19 total_loss: 3.5 loss_cls: 1.5\n"
+	  "iter: 39 total_loss: 3.25 loss_cls: 1.25\n"
+	  "iter: 59 total_loss: 3.125 loss_cls: 1\n",
+	  1,
+	  { { "steps", "59" }, { "last_train_loss", "3.125" } } },
+	{ "and no loss of one that has it",
+	  "iter: 19 loss: 3.5 total_loss: 4.5\n"
+	  "iter: 39 loss: 3.25 total_loss: 4.25\n"
+	  "iter: 59 loss: 3.125 total_loss: 4\n",
+	  1,
+	  { { "steps", "59" }, { "last_train_loss", "3.125" } } },
+	{ "units stand in names, and thousands in units",
+	  "step: 1 | loss: 3.5 | step_time_s: 0.5 | tokens/s: 19.5K | "
+	  "seen: 1.5M/2.1B\n"
+	  "step: 2 | loss: 3.25 | step_time_s: 0.25 | tokens/s: 20.5K | "
+	  "seen: 2.5M/2.1B\n"
+	  "step: 3 | loss: 3.125 | step_time_s: 0.25 | tokens/s: 21.5K | "
+	  "seen: 3.5M/2.1B\n",
+	  1,
+	  { { "steps", "3" },
+	    { "step_ms_median", "250" },
+	    { "tok_s_last", "21500" } } },
+	{ "a step and its total in quotes",
+	  "{'loss': 3.5, 'global_step/max_steps': '5/1000'}\n"
+	  "{'loss': 3.25, 'global_step/max_steps': '10/1000'}\n"
+	  "{'loss': 3.125, 'global_step/max_steps': '15/1000'}\n",
+	  1,
+	  { { "steps", "15" },
+	    { "planned_steps", "1000" },
+	    { "last_train_loss", "3.125" } } },
 	{ "best and test losses are not the validation's",
 	  "step: 10, loss: 3.5\nstep: 20, loss: 3.25\nstep: 30, loss: 3\n"
 	  "best val loss: 3.75\ntest loss: 3\n",

@@ -32,6 +32,56 @@ static const struct run_case cases[] = {
 	  "iter 10: loss 3.1000, time 30.00ms, mfu 9.10%\n",
 	  1,
 	  { { "steps", "10" }, { "status", "\"truncated\"" } } },
+	{ "llama2.c: its rows have no word for their step",
+	  "0 | loss 4.1500 | lr 0.000000e+00 | 900.00ms | mfu -100.00%\n"
+	  "step 0: train loss 4.1000, val loss 4.2000\n"
+	  "1 | loss 3.1000 | lr 5.000000e-07 | 30.00ms | mfu 9.10%\n"
+	  "2 | loss 2.9000 | lr 1.000000e-06 | 32.00ms | mfu 9.10%\n"
+	  "step 2: train loss 2.5000, val loss 2.6000\n",
+	  1,
+	  { { "steps", "2" },
+	    { "last_train_loss", "2.9" },
+	    { "last_val_loss", "2.6" },
+	    { "step_ms_median", "32" } } },
+	{ "a step that is known again goes on with the run",
+	  "0 ] loss 4.1500 ; lr 0.1\nstep 0: train loss 4.1, val loss 4.2\n"
+	  "1 ] loss 3.1000 ; lr 0.1\n2 ] loss 2.9000 ; lr 0.1\n"
+	  "step 2: train loss 2.5, val loss 2.6\n3 ] loss 2.7 ; lr 0.1\n",
+	  1,
+	  { { "last_train_loss", "2.7" }, { "last_val_loss", "2.6" } } },
+	{ "Composer: a row of several lines",
+	  "[batch=1/50]:\n\t Train loss/train/total: 9.5\n"
+	  "\t Train throughput/device/tokens_per_sec: 1200.5\n"
+	  "[batch=2/50]:\n\t Train loss/train/total: 9.25\n"
+	  "\t Train throughput/device/tokens_per_sec: 1300.5\n"
+	  "[Eval batch=1/9] Eval on eval data:\n"
+	  "\t Eval metrics/eval/LanguageCrossEntropy: 9.125\n",
+	  1,
+	  { { "steps", "2" },
+	    { "planned_steps", "50" },
+	    { "last_train_loss", "9.25" },
+	    { "last_val_loss", "9.125" },
+	    { "tok_s_per_device_last", "1300.5" } } },
+	{ "fairseq: a validation among rows that need no rule",
+	  "train_inner | epoch 001:    100 / 500 loss=9.5, ppl=724, "
+	  "num_updates=100, lr=0.1\n"
+	  "train_inner | epoch 001:    200 / 500 loss=9.25, ppl=609, "
+	  "num_updates=200, lr=0.1\n"
+	  "train_inner | epoch 001:    300 / 500 loss=9, ppl=512, "
+	  "num_updates=300, lr=0.1\n"
+	  "valid | epoch 001 | valid on 'valid' subset | loss 8.75 | ppl 430 "
+	  "| num_updates 300\n",
+	  1,
+	  { { "steps", "300" },
+	    { "last_train_loss", "9" },
+	    { "last_val_loss", "8.75" } } },
+	{ "Marian: updates are steps",
+	  "Ep. 1 : Up. 500 : Sen. 48,500 : Cost 9.5 * 12,345 @ 99 after 49,000 "
+	  ": Time 12.34s : 1234.5 words/s : gNorm 1.2\n"
+	  "Ep. 1 : Up. 1,000 : Sen. 97,000 : Cost 8.5 * 12,345 @ 99 after "
+	  "98,000 : Time 12.34s : 1234.5 words/s : gNorm 1.2\n",
+	  1,
+	  { { "steps", "1000" }, { "last_train_loss", "8.5" } } },
 	{ "bits per character are no nats",
 	  "step 0: train loss 6.1000 BPC, val loss 6.2000 BPC\n"
 	  "iter 0: loss 6.1500 BPC, time 80.00ms, mfu -100.00%\n"

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "report/facts.h"
 #include "ui/canvas.h"
 #include "ui/chart.h"
@@ -80,8 +81,7 @@ test_ascii(void)
 		plain = plain && (unsigned char)text.data[i] < 0x80;
 	ok(plain, "the ASCII form has ASCII alone");
 	for (uint32_t cp = 0; cp < 0x30000; cp++)
-		plain = plain && canvas_ascii(cp) >= ' ' &&
-			canvas_ascii(cp) < 0x7F;
+		plain = plain && plain_char(cp) >= ' ' && plain_char(cp) < 0x7F;
 	ok(plain, "for every character");
 	buf_release(&text);
 	canvas_release(&canvas);
@@ -124,10 +124,11 @@ test_list(void)
 	canvas_resize(&canvas, 30, 3);
 	list_draw(&list, &canvas, (struct rect){ 0, 0, 30, 3 });
 	is_screen(&canvas,
-		  "A               B    C  5-6/10\n"
-		  "4.0           4.1  4.2       │\n"
-		  "5.0           5.1  5.2       █\n",
-		  "the head names the rows that are seen where it has room");
+		  "A       B    C          5-6/10\n"
+		  "4.0   4.1  4.2               │\n"
+		  "5.0   5.1  5.2               █\n",
+		  "a column grows no wider than its texts; the head names the "
+		  "rows that are seen where it has room");
 	list.selected = list.top = 8;
 	list_draw(&list, &canvas, (struct rect){ 0, 0, 30, 3 });
 	ok(list_click(&list, 3, 1) && list_row(&list) == 8,
@@ -223,6 +224,7 @@ test_order(void)
 	static const struct list_ops ops = { .columns = columns,
 					     .n_columns = 3,
 					     .cell = sorted_cell,
+					     .best_first = true,
 					     .sorts = sorts };
 	struct list list = { 0 };
 	struct buf md;
@@ -231,30 +233,115 @@ test_order(void)
 	list_select(&list, 1);
 	ok(list_act(&list, ACTION_SORT), "a list can be sorted");
 	is_order(&list, &ops, "02143", "the greatest first, the unknown last");
-	ok(list_row(&list) == 1, "the selected row stays selected");
+	ok(list_row(&list) == 0, "the first row is selected");
+	list_select(&list, 1);
+	is_str(list_sorted_by(&list), "n", "what it is sorted by is told");
 	(void)list_act(&list, ACTION_SORT_REVERSE);
 	is_order(&list, &ops, "14203", "turned round, the unknown stays last");
+	list_select(&list, 4);
+	is_order(&list, &ops, "14203", "rows are filled in anew");
+	ok(list_row(&list) == 4, "and the selected one stays it");
 	(void)list_act(&list, ACTION_SORT);
 	is_order(&list, &ops, "01234", "and round to their own order");
-	ok(list_row(&list) == 1, "where the row is still selected");
 	buf_init(&md, 4096);
 	list_export_md(&list, &md);
 	ok(strstr(md.data, "| zoom\\|in | closer | — |\n") != NULL &&
 		   strstr(md.data, "| name | does | n |\n| --- ") == md.data,
 	   "as Markdown, bars escaped");
 	buf_release(&md);
-	list.filter = "rep";
+	list_filter(&list, "rep");
 	is_order(&list, &ops, "2", "letters find a name");
-	list.filter = "compare";
+	list_filter(&list, "compare");
 	is_order(&list, &ops, "1", "words find what it does");
-	list.filter = "ve";
+	list_filter(&list, "ve");
 	is_order(&list, &ops, "04", "a name counts more than words");
-	list.filter = "zzz";
+	list_filter(&list, "RIGHT next");
+	is_order(&list, &ops, "0", "words are found in any order and case");
+	list_filter(&list, "right compare");
+	is_order(&list, &ops, "", "all of them in one row");
+	list_filter(&list, "zzz");
 	is_order(&list, &ops, "", "what is not there is not found");
 	ok(list_row(&list) == SIZE_MAX, "and nothing is selected");
+	ok(!list_act(&list, ACTION_MARK) && list_act(&list, ACTION_DOWN) &&
+		   list_act(&list, ACTION_SORT) && list_row(&list) == SIZE_MAX,
+	   "nor by keys");
 	ok(list_score("nv", "next-view") > list_score("nv", "xnxv"),
 	   "beginnings of words score higher");
 	list_release(&list);
+}
+
+/* Two groups of seeds, the second one the better; a column of nothing. */
+static void
+group_cell(void *user, size_t row, size_t column, struct list_cell *cell)
+{
+	static const double numbers[] = { 2, 9, 8, 1, 5 };
+	static const char *const names[] = { "gamma-long-name", "seed 7",
+					     "seed 42", "alpha", "seed 7" };
+
+	(void)user;
+	if (column == 0)
+		list_cellf(cell, STYLE_NORMAL, "%s", names[row]);
+	else if (column == 1)
+		cell->number = numbers[row];
+	else if (column == 2)
+		list_cellf(cell, STYLE_NORMAL, "here");
+}
+
+static size_t
+group_parent(void *user, size_t row)
+{
+	(void)user;
+	return row < 3 ? 0 : 3;
+}
+
+static void
+test_groups(void)
+{
+	static const struct list_column columns[] = {
+		{ "name", 8, .grow = true, .name = true },
+		{ "n", 4, 0, FMT_NUMBER, .decimals = 0 },
+		{ "pod", 4, .same_goes = true },
+		{ "none", 4, 0, FMT_NUMBER, .decimals = 0 },
+	};
+	static const struct list_ops ops = { .columns = columns,
+					     .n_columns = 4,
+					     .cell = group_cell,
+					     .parent = group_parent };
+	struct rect rect = { 0, 1, 16, 7 };
+	struct list list = { 0 };
+	struct canvas canvas;
+
+	canvas_init(&canvas);
+	canvas_resize(&canvas, 16, 8);
+	list_fill(&list, &ops, NULL, 5);
+	list_draw(&list, &canvas, rect);
+	is_screen(&canvas,
+		  "\nname           n\ngamma…-name    2\nseed 7         9\n"
+		  "seed 42        8\nalpha          1\nseed 7         5\n\n",
+		  "a column of nothing or of one thing goes, a long name loses "
+		  "its middle");
+	ok(!list_click_head(&list, 15, 2) && list_click_head(&list, 15, 1),
+	   "the head can be clicked");
+	is_order(&list, &ops, "34021", "seeds stay below their group");
+	(void)list_click_head(&list, 15, 1);
+	is_order(&list, &ops, "01234", "the other way round as well");
+	(void)list_act(&list, ACTION_SORT);
+	is_order(&list, &ops, "01234", "s goes past what is not shown");
+	is_str(list_sorted_by(&list), NULL, "to their own order");
+	(void)list_act(&list, ACTION_SORT);
+	is_order(&list, &ops, "34012", "and round, names by their numbers");
+	list_filter(&list, "alp");
+	is_order(&list, &ops, "34", "a group is found with its seeds");
+	canvas_clear(&canvas);
+	list_draw(&list, &canvas, rect);
+	ok((canvas_at(&canvas, 2, 2)->style & STYLE_MASK) == STYLE_MATCH &&
+		   (canvas_at(&canvas, 3, 2)->style & STYLE_MASK) !=
+			   STYLE_MATCH,
+	   "the letters that match are shown");
+	list_filter(&list, "9");
+	is_order(&list, &ops, "1", "a number that is shown is found");
+	list_release(&list);
+	canvas_release(&canvas);
 }
 
 static void
@@ -344,8 +431,8 @@ test_keymap(void)
 	ok(keymap_find(&keymap, 'j', 0) == ACTION_DOWN, "j moves down");
 	ok(keymap_find(&keymap, KEYCODE_PAGE_UP, 0) == ACTION_PAGE_UP,
 	   "so does PgUp up");
-	ok(keymap_find(&keymap, '/', 0) == ACTION_NONE &&
-		   keymap_find(&keymap, '/', IN_TEXT) == ACTION_SEARCH,
+	ok(keymap_find(&keymap, '&', 0) == ACTION_NONE &&
+		   keymap_find(&keymap, '&', IN_TEXT) == ACTION_FILTER,
 	   "an action of a place works there alone");
 	ok(keymap_bind(&keymap, "quit", "x Ctrl-x", &err) == 0 &&
 		   keymap_find(&keymap, 'x', 0) == ACTION_QUIT &&
@@ -486,6 +573,7 @@ main(void)
 	test_list();
 	test_list_id();
 	test_order();
+	test_groups();
 	test_facts();
 	test_chart();
 	test_keymap();

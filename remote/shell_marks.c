@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The marks around a command in somebody's shell; pure but for the random. */
+#include "config.h"
+
+#include "remote/shell_marks.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/quote.h"
+
+#define WORD "hgym"
+
+void
+shell_marks_init(struct shell_marks *marks)
+{
+	unsigned long long random = 0;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		random = (unsigned long long)clock_real.mono_ms(&clock_real);
+	*marks = (struct shell_marks){ .begun = false };
+	(void)snprintf(marks->mark, sizeof(marks->mark), WORD "%016llx",
+		       random);
+}
+
+void
+shell_marks_line(const struct shell_marks *marks, struct buf *out,
+		 const char *command)
+{
+	/* In two parts: a shell that echoes the line prints no mark. */
+	static const char script[] =
+		"printf %s%s000 \"$1\" \"$2\"; sh -c \"$3\"; "
+		"printf %s%s%03d \"$1\" \"$2\" $?";
+	const char *const argv[] = { "exec",
+				     "sh",
+				     "-c",
+				     script,
+				     "sh",
+				     WORD,
+				     marks->mark + strlen(WORD),
+				     command,
+				     NULL };
+
+	quote_argv(out, argv);
+	buf_append(out, "\n", 1);
+}
+
+/*
+ * Where the mark begins, or may begin at the end of text; *whole: all of it is
+ * there.  The length of text: it does not.
+ */
+static size_t
+find_mark(const struct shell_marks *marks, struct str text, bool *whole)
+{
+	const char *found = str_find(text, marks->mark);
+	size_t at = text.len > SHELL_MARK_LEN - 1
+			    ? text.len - (SHELL_MARK_LEN - 1)
+			    : 0;
+
+	if (found != NULL)
+		at = (size_t)(found - text.p);
+	*whole = found != NULL && text.len - at >= SHELL_HELD_MAX;
+	while (found == NULL && at < text.len &&
+	       memcmp(text.p + at, marks->mark, text.len - at) != 0)
+		at++;
+	return at;
+}
+
+/* Keep what may be a part of a mark. */
+static void
+hold(struct shell_marks *marks, struct str rest)
+{
+	marks->n_held = rest.len;
+	if (rest.len > 0)
+		memcpy(marks->held, rest.p, rest.len);
+}
+
+void
+shell_marks_take(struct shell_marks *marks, struct str data, struct str *before,
+		 struct str *output)
+{
+	struct str *part = marks->begun ? output : before;
+	bool whole = true;
+	int64_t status = -1;
+	size_t at;
+
+	*before = *output = (struct str){ data.p, 0 };
+	marks->n_held = 0;
+	while (!marks->over && whole) {
+		at = find_mark(marks, data, &whole);
+		*part = (struct str){ data.p, at };
+		data = (struct str){ data.p + at, data.len - at };
+		if (!whole)
+			break;
+		marks->over = marks->begun;
+		marks->begun = true;
+		(void)str_to_i64((struct str){ data.p + SHELL_MARK_LEN, 3 },
+				 &status);
+		marks->status = status <= 255 ? (int)status : -1;
+		part = output;
+		data = (struct str){ data.p + SHELL_HELD_MAX,
+				     data.len - SHELL_HELD_MAX };
+	}
+	if (!marks->over)
+		hold(marks, data);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_BASE_PLAIN_H
+#define HGYM_BASE_PLAIN_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/*
+ * ASCII alone, for a locale without UTF-8: a character that has a likeness in
+ * ASCII becomes that ("-" for a dash), any other \u00e9, as JSON writes it.
+ */
+
+/* From here on stdout and stderr take UTF-8 and write what the locale has.
+ * To be called once, behind setlocale and before anything is written. */
+void plain_streams(void);
+/* What the stream is given is data: a name with a dash is not the one with a
+ * "-".  Text that begins with a brace is JSON, and taken for data by itself. */
+void plain_keep_data(FILE *stream);
+/* Append s as this process writes it to a person: as it is, or in ASCII. */
+void plain_append(struct buf *out, struct str s);
+
+/* The likeness of a character; "?" where there is none. */
+char plain_char(uint32_t cp);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What the probe of a kernel bench is told; called by the plan. */
+#include "config.h"
+
+#include "bench/kernel.h"
+
+#include "base/embed.h"
+#include "base/quote.h"
+#include "base/xalloc.h"
+#include "parsers/json.h"
+
+extern const struct embed_file kernel_probe_files[];
+
+#define MAX_COMMAND (1024U * 1024)
+
+const char *
+kernel_probe(void)
+{
+	return kernel_probe_files[0].text;
+}
+
+/* An arm as the probe is told of it. */
+static cJSON *
+kernel_arm(const struct plan *plan, size_t arm)
+{
+	const struct plan_variant *v = plan_arm(plan, arm);
+	char tag[PLAN_TAG_SIZE];
+	AUTO_TEXT copy = xasprintf("../src.%s", v->tag);
+	cJSON *node = cJSON_CreateObject(), *env;
+
+	plan_arm_tag(plan, arm, tag);
+	json_add_string(node, "tag", tag);
+	json_add_string(node, "folder", plan_needs_copies(plan) ? copy : ".");
+	if (v->env.n > 0) {
+		env = cJSON_AddObjectToObject(node, "env");
+		for (size_t i = 0; i < v->env.n; i++)
+			json_add_string(env, v->env.v[i].name,
+					v->env.v[i].value);
+	}
+	if (v->launch != NULL)
+		cJSON_AddItemToObject(
+			node, "launch",
+			json_parse(str_from(v->launch), JSON_BARE_NULL, NULL));
+	return node;
+}
+
+char *
+kernel_command(const struct plan *plan)
+{
+	AUTO_JSON spec = cJSON_CreateObject();
+	AUTO_BUF text = buf_new(MAX_COMMAND), command = buf_new(MAX_COMMAND);
+	cJSON *arms;
+
+	json_add_string(spec, "task", plan->task);
+	json_add_string(spec, "module", plan->module);
+	json_add_string(spec, "function", plan->function);
+	json_add_number(spec, "seconds", plan->seconds);
+	json_add_number(spec, "margin", plan->rule.paired.margin);
+	arms = cJSON_AddArrayToObject(spec, "arms");
+	for (size_t i = 0; i < plan_n_arms(plan); i++)
+		cJSON_AddItemToArray(arms, kernel_arm(plan, i));
+	json_print(&text, spec);
+	buf_append_str(&command, "exec python3 \"$HGYM_PROBE\" ");
+	quote_word(&command, buf_str(&text));
+	return buf_detach(&command);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* A bench as a page for a pull request, and as a picture; called by `bench
+ * show`. */
+#include "config.h"
+
+#include "bench/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/utf8.h"
+#include "bench/folder.h"
+#include "bench/stats.h"
+#include "bench/verdict_json.h"
+#include "report/facts_print.h"
+
+#define num verdict_number
+#define txt verdict_text
+
+#define MAX_TEXT (1024U * 1024)
+#define MAX_LINE 4096
+#define COLUMNS	 61 /* of an axis in text */
+#define LABEL	 16
+#define WIDTH	 480 /* of an axis in a picture */
+#define LEFT	 170
+#define RIGHT	 90
+#define ROW	 34
+/* An interval may take so many times the room of the blocks. */
+#define MOST_WIDE 2.0
+
+/* The axis that all variants share, in per cent. */
+struct plot {
+	const cJSON *contrasts;
+	double lo, hi, margin;
+	size_t n; /* contrasts with a block on it */
+};
+
+static void
+plot_widen(struct plot *plot, double pct)
+{
+	if (!isfinite(pct))
+		return;
+	plot->lo = fmin(plot->lo, pct);
+	plot->hi = fmax(plot->hi, pct);
+}
+
+static double
+plot_bound(const cJSON *c, int i)
+{
+	const cJSON *at = cJSON_GetArrayItem(verdict_list(c, "ci_pct"), i);
+
+	return cJSON_IsNumber(at) ? at->valuedouble : (double)NAN;
+}
+
+static struct plot
+plot_of(const cJSON *verdict)
+{
+	struct plot plot = { .contrasts = verdict_list(verdict, "contrasts"),
+			     .margin = num(verdict, "margin_pct") };
+	const cJSON *c, *b;
+	double room;
+
+	plot_widen(&plot, plot.margin);
+	plot_widen(&plot, -plot.margin);
+	cJSON_ArrayForEach(c, plot.contrasts)
+	{
+		plot.n += cJSON_GetArraySize(verdict_list(c, "blocks")) > 0;
+		cJSON_ArrayForEach(b, verdict_list(c, "blocks"))
+			plot_widen(&plot, num(b, "pct"));
+	}
+	room = MOST_WIDE * (plot.hi - plot.lo);
+	cJSON_ArrayForEach(c, plot.contrasts)
+	{
+		double low = plot_bound(c, 0), high = plot_bound(c, 1);
+
+		if (!isnan(low) && !isnan(high)) {
+			plot_widen(&plot, fmax(low, -room));
+			plot_widen(&plot, fmin(high, room));
+		}
+	}
+	return plot;
+}
+
+/* Where a value lies on an axis of that length, its ends at most. */
+static double
+plot_at(const struct plot *plot, double pct, double length)
+{
+	double at = (pct - plot->lo) / (plot->hi - plot->lo);
+
+	return fmin(fmax(at, 0.0), 1.0) * length;
+}
+
+static void
+plot_put(const struct plot *plot, char *row, double pct, char c)
+{
+	if (isfinite(pct))
+		row[(size_t)lround(plot_at(plot, pct, COLUMNS - 1))] = c;
+}
+
+static void
+plot_pct(struct buf *out, double pct)
+{
+	char text[STATS_PCT_SIZE];
+
+	buf_appendf(out, "%s%%", stats_pct_text(pct, true, text));
+}
+
+/* "-0.49%", or why there is no number. */
+static void
+plot_value(struct buf *out, const cJSON *c)
+{
+	if (isfinite(num(c, "pct")))
+		plot_pct(out, num(c, "pct"));
+	else
+		buf_append_str(out, txt(c, "verdict"));
+}
+
+static void
+plot_row(struct buf *out, const struct plot *plot, const cJSON *c)
+{
+	char row[COLUMNS + 1];
+	double lo = plot_bound(c, 0), hi = plot_bound(c, 1);
+	const cJSON *b;
+
+	memset(row, ' ', COLUMNS);
+	row[COLUMNS] = '\0';
+	for (size_t i = 0; isfinite(lo) && isfinite(hi) && i < COLUMNS; i++)
+		if ((double)i >= plot_at(plot, lo, COLUMNS - 1) &&
+		    (double)i <= plot_at(plot, hi, COLUMNS - 1))
+			row[i] = '-';
+	plot_put(plot, row, -plot->margin, ':');
+	plot_put(plot, row, plot->margin, ':');
+	plot_put(plot, row, 0.0, '|');
+	plot_put(plot, row, lo, '[');
+	plot_put(plot, row, hi, ']');
+	cJSON_ArrayForEach(b, verdict_list(c, "blocks"))
+		plot_put(plot, row, num(b, "pct"), 'o');
+	buf_appendf(out, "    %-*.*s %s ", LABEL, LABEL, txt(c, "variant"),
+		    row);
+	plot_value(out, c);
+	buf_append_char(out, '\n');
+}
+
+/* The blocks as dots, the interval, zero and the margin. */
+static void
+plot_text(struct buf *out, const cJSON *verdict)
+{
+	struct plot plot = plot_of(verdict);
+	char lo[STATS_PCT_SIZE], hi[STATS_PCT_SIZE];
+	const cJSON *c;
+
+	if (plot.n == 0)
+		return;
+	buf_append_char(out, '\n');
+	cJSON_ArrayForEach(c, plot.contrasts)
+	{
+		if (cJSON_GetArraySize(verdict_list(c, "blocks")) > 0)
+			plot_row(out, &plot, c);
+	}
+	buf_appendf(out, "    %-*s %-*s%*s %%\n", LABEL, "", COLUMNS / 2,
+		    stats_pct_text(plot.lo, true, lo), COLUMNS - COLUMNS / 2,
+		    stats_pct_text(plot.hi, true, hi));
+	buf_append_str(out, "    o a block  [-] the interval  | zero  : the "
+			    "margin; above zero is faster\n");
+}
+
+/* Text between tags; what XML would take for its own is written out. */
+static void
+svg_text(struct buf *out, const char *text)
+{
+	static const struct {
+		char c;
+		const char *as;
+	} marks[] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" } };
+	AUTO_BUF clean = buf_new(MAX_LINE);
+
+	utf8_sanitize(&clean, str_from(text));
+	for (const char *at = clean.data; *at != '\0'; at++) {
+		size_t i = 0;
+
+		while (i < 3 && marks[i].c != *at)
+			i++;
+		if (i < 3)
+			buf_append_str(out, marks[i].as);
+		else
+			buf_append_char(out, *at);
+	}
+}
+
+static void
+svg_line(struct buf *out, const struct plot *plot, double pct, int rows,
+	 const char *color)
+{
+	buf_appendf(out, "<path d=\"M%.1f 8v%d\" stroke=\"%s\"/>\n",
+		    LEFT + plot_at(plot, pct, WIDTH), rows * ROW + 4, color);
+}
+
+/* What a place of the axis stands for. */
+static void
+svg_label(struct buf *out, const struct plot *plot, double pct, int rows)
+{
+	buf_appendf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">",
+		    LEFT + plot_at(plot, pct, WIDTH), rows * ROW + 28);
+	plot_pct(out, pct);
+	buf_append_str(out, "</text>\n");
+}
+
+static void
+svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)
+{
+	double lo = plot_bound(c, 0), hi = plot_bound(c, 1);
+	int y = row * ROW + ROW / 2 + 8;
+	const cJSON *b;
+
+	buf_appendf(out, "<text x=\"8\" y=\"%d\">", y + 4);
+	svg_text(out, txt(c, "variant"));
+	buf_appendf(out, "</text>\n<text x=\"%d\" y=\"%d\">", LEFT + WIDTH + 12,
+		    y + 4);
+	plot_value(out, c);
+	buf_append_str(out, "</text>\n");
+	if (isfinite(lo) && isfinite(hi))
+		buf_appendf(out,
+			    "<path d=\"M%.1f %dH%.1f\" stroke=\"#58a\" "
+			    "stroke-width=\"6\" opacity=\"0.5\"/>\n",
+			    LEFT + plot_at(plot, lo, WIDTH), y,
+			    LEFT + plot_at(plot, hi, WIDTH));
+	cJSON_ArrayForEach(b, verdict_list(c, "blocks"))
+	{
+		if (isfinite(num(b, "pct")))
+			buf_appendf(out,
+				    "<circle cx=\"%.1f\" cy=\"%d\" r=\"4\" "
+				    "fill=\"%s\"/>\n",
+				    LEFT + plot_at(plot, num(b, "pct"), WIDTH),
+				    y,
+				    verdict_is(b, "counts") ? "#246" : "#bbb");
+	}
+}
+
+void
+page_svg(struct buf *out, const cJSON *verdict)
+{
+	struct plot plot = plot_of(verdict);
+	AUTO_BUF title = buf_new(MAX_LINE);
+	int rows = (int)plot.n, row = 0;
+	const cJSON *c;
+
+	report_line(&title, verdict);
+	buf_appendf(out,
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+		    "height=\"%d\" font-family=\"sans-serif\" "
+		    "font-size=\"12\" role=\"img\">\n<title>",
+		    LEFT + WIDTH + RIGHT, rows * ROW + 40);
+	svg_text(out, title.data);
+	buf_append_str(out, "</title>\n<rect width=\"100%\" height=\"100%\" "
+			    "fill=\"#fff\"/>\n");
+	svg_line(out, &plot, -plot.margin, rows, "#ddd");
+	svg_line(out, &plot, 0.0, rows, "#888");
+	svg_line(out, &plot, plot.margin, rows, "#ddd");
+	svg_label(out, &plot, plot.lo, rows);
+	svg_label(out, &plot, plot.hi, rows);
+	cJSON_ArrayForEach(c, plot.contrasts)
+	{
+		if (cJSON_GetArraySize(verdict_list(c, "blocks")) > 0)
+			svg_row(out, &plot, c, row++);
+	}
+	buf_append_str(out, "</svg>\n");
+}
+
+/* "NVIDIA H100 80GB HBM3, driver 570.1" of "0, NVIDIA .., 570.1, ..". */
+static void
+page_add_gpu(struct buf *out, struct str rest)
+{
+	struct str index, name, driver;
+
+	if (!str_next(&rest, ',', &index) || !str_next(&rest, ',', &name) ||
+	    !str_next(&rest, ',', &driver))
+		return;
+	name = str_trim(name);
+	driver = str_trim(driver);
+	buf_appendf(out, "%s%.*s, driver %.*s", out->len > 0 ? "; " : "",
+		    (int)name.len, name.p, (int)driver.len, driver.p);
+}
+
+/* What the preflight found on a pod. */
+static void
+page_add_pod(struct facts *facts, const struct plan_pod *pod, const char *path)
+{
+	static const char *const versions[] = { "torch", "triton", "flash-attn",
+						"kernel" };
+	AUTO_BUF text = buf_new(MAX_TEXT), line = buf_new(MAX_LINE);
+	char file[FOLDER_PATH_SIZE];
+	struct str rest, row, key;
+
+	(void)snprintf(file, sizeof(file), "%.2000s/env.%.60s.txt", path,
+		       pod->id);
+	if (file_read(file, &text, NULL) != 0)
+		return;
+	rest = buf_str(&text);
+	while (str_next(&rest, '\n', &row)) {
+		if (!str_next(&row, ' ', &key) || row.len == 0)
+			continue;
+		if (str_eq_cstr(key, "gpu"))
+			page_add_gpu(&line, row);
+		for (size_t i = 0; i < 4; i++)
+			if (str_eq_cstr(key, versions[i]))
+				buf_appendf(&line, "%s%s%s%.*s",
+					    line.len > 0 ? "; " : "",
+					    i < 3 ? versions[i] : "",
+					    i < 3 ? " " : "", (int)row.len,
+					    row.p);
+	}
+	facts_text(facts, facts_keep(facts, "pod %s", pod->id), FACT_PLAIN,
+		   "%s", line.data);
+}
+
+/* Where, when, and by which seed. */
+static void
+page_add_facts(struct facts *facts, const struct plan *plan, const char *path)
+{
+	char began[CLOCK_RFC3339_SIZE], ended[CLOCK_RFC3339_SIZE];
+	struct folder_state state;
+
+	facts_section(facts, "how it was measured");
+	for (size_t i = 0; i < plan->n_pods; i++)
+		page_add_pod(facts, &plan->pods[i], path);
+	(void)folder_read_state(path, &state);
+	clock_rfc3339(state.started_ms, began);
+	clock_rfc3339(state.ended_ms, ended);
+	facts_text(facts, "when", FACT_PLAIN, "%s to %s",
+		   state.started_ms > 0 ? began : FMT_ABSENT,
+		   state.ended_ms > 0 ? ended : FMT_ABSENT);
+	facts_text(facts, "design", FACT_PLAIN,
+		   "%zu blocks on each pod, seed %llu, %s", plan->blocks,
+		   (unsigned long long)plan->seed,
+		   plan->aa ? "the control once more in each block"
+			    : "no A/A arm");
+	facts_text(facts, "bench", FACT_PLAIN, "%s", file_name(path));
+}
+
+/* A member of an object as Markdown leaves it, an array a line an item. */
+static void
+page_add_member(struct buf *out, const cJSON *node)
+{
+	AUTO_BUF text = buf_new(MAX_TEXT);
+	const cJSON *item;
+
+	if (cJSON_IsArray(node)) {
+		buf_append_char(&text, '[');
+		cJSON_ArrayForEach(item, node)
+		{
+			buf_append_str(&text, item != node->child ? ",\n      "
+								  : "\n      ");
+			json_print(&text, item);
+		}
+		buf_append_char(&text, ']');
+	} else {
+		json_print(&text, node);
+	}
+	buf_appendf(out, "%s    %s\"%s\": %s",
+		    node->prev->next != NULL ? ",\n" : "",
+		    node->prev->next != NULL ? " " : "{", node->string,
+		    text.data);
+}
+
+/* Is that the name of a variable that nobody else should read? */
+static bool
+page_is_secret(const char *name)
+{
+	static const char *const parts[] = { "TOKEN", "SECRET", "PASS", "KEY" };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(name, parts[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* The definition without what is of nobody else's concern: the ways to the
+ * pods, and values of variables that are secrets by their names. */
+static void
+page_hide(cJSON *root)
+{
+	static const char *const ways[] = { "ssh", "identity", "known_hosts",
+					    "proxy_jump", "stop_cmd" };
+	cJSON *owners[PLAN_MAX_PODS + 1], *node, *one;
+	size_t n = 0;
+
+	owners[n++] = cJSON_GetObjectItemCaseSensitive(root, "workload");
+	cJSON_ArrayForEach(node,
+			   cJSON_GetObjectItemCaseSensitive(root, "variants"))
+		owners[n < PLAN_MAX_PODS ? n++ : n] = node;
+	for (size_t i = 0; i < n; i++)
+		cJSON_ArrayForEach(
+			one, cJSON_GetObjectItemCaseSensitive(owners[i], "env"))
+		{
+			if (page_is_secret(one->string))
+				(void)cJSON_SetValuestring(one, "...");
+		}
+	cJSON_ArrayForEach(node, cJSON_GetObjectItemCaseSensitive(root, "pods"))
+	{
+		for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+			cJSON_DeleteItemFromObjectCaseSensitive(node, ways[i]);
+	}
+}
+
+static void
+page_add_definition(struct buf *out, const char *path)
+{
+	AUTO_JSON root = folder_read_json(path, "bench.json");
+	AUTO_BUF text = buf_new(MAX_TEXT);
+	const cJSON *node;
+
+	if (!cJSON_IsObject(root))
+		return;
+	page_hide(root);
+	buf_append_str(out, "\n### to run it again\n\nhgym-tui bench run "
+			    "bench.json, which is\n\n");
+	cJSON_ArrayForEach(node, root) page_add_member(out, node);
+	buf_append_str(out, "}\n");
+}
+
+void
+page_md(struct buf *out, const cJSON *verdict, const struct plan *plan,
+	const char *path)
+{
+	AUTO_BUF line = buf_new(MAX_LINE);
+	struct facts head, facts;
+
+	facts_init(&head);
+	facts_section(&head, plan->name);
+	report_line(&line, verdict);
+	facts_text(&head, "", FACT_STRONG, "%s", line.data);
+	facts_print_md(out, &head);
+	plot_text(out, verdict);
+	facts_init(&facts);
+	report_facts(&facts, verdict);
+	page_add_facts(&facts, plan, path);
+	facts_print_md(out, &facts);
+	page_add_definition(out, path);
+	facts_release(&head);
+	facts_release(&facts);
+}

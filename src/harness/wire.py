@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+# Sends a HarnessGym directory, run on the pod by python3: all of it once, and
+# what changed at each line of stdin; src/harness/wire.h tells the protocol.
+# It opens files for reading only and writes nowhere but to its stdout.
+# usage: DIR WORDS LIBRARIES, lists parted by blanks as src/harness/judge.c has
+# them.  Comment lines are left out of what is sent.
+import base64, glob, hashlib, json, os, re, stat, sys, time
+
+TEXT, LINES, JSON, JUDGE = 1 << 18, 1 << 23, (1 << 22) + 1, 1 << 20
+RUNS, ENTRIES, YOUNG = 33, 4096, 2
+HERE = os.path.expanduser(sys.argv[1]) if sys.argv[1][:2] == "~/" else sys.argv[1]
+WORDS, LIBRARIES = sys.argv[2].split(), sys.argv[3].split()
+OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
+known, sent, sums, told = {}, {}, {}, {}
+
+
+def say(text):
+	sys.stdout.buffer.write(os.fsencode(text) + b"\n")
+
+
+def look_at(path):
+	try:
+		return os.lstat(path)
+	except OSError:
+		return None
+
+
+def is_folder(path):
+	st = look_at(path)
+	return st is not None and stat.S_ISDIR(st.st_mode)
+
+
+def is_file(path):
+	st = look_at(path)
+	return st is not None and stat.S_ISREG(st.st_mode)
+
+
+def key_of(st):
+	return st.st_ctime_ns, st.st_mtime_ns, st.st_size, st.st_ino
+
+
+def names_in(path):
+	try:
+		with os.scandir(path) as entries:
+			return sorted(e.name for e, _ in zip(entries, range(ENTRIES))
+				if "\n" not in e.name)
+	except OSError:
+		return []
+
+
+def stamp(ns):
+	return "%d.%03d" % (ns // 10**9, ns // 10**6 % 1000)
+
+
+def part(f, path, st, newest):
+	name = path.rsplit("/", 1)[-1]
+	if name.endswith(".prompt.txt") or name.endswith(".txt") and not (
+			newest or name in OLD or name.startswith("post.")):
+		return b""
+	if name.endswith(".json"):
+		return f.read(JSON)
+	if name.endswith(".txt"):
+		f.seek(max(0, st.st_size - TEXT))
+		return f.read(TEXT)
+	ino, size = sent.get(path, (0, 0))
+	if ino == st.st_ino and 0 < size <= st.st_size and st.st_size <= LINES:
+		say("A %d" % size)
+		f.seek(size)
+	else:
+		f.seek(max(0, st.st_size - LINES))
+	return f.read(LINES)
+
+
+# A file, when it is not as it was.
+def send(root, path, newest, now):
+	full = os.path.join(root, path)
+	try:
+		fd = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+	except OSError:
+		return
+	with open(fd, "rb") as f:
+		st = os.fstat(fd)
+		key = key_of(st) + (newest,)
+		if not stat.S_ISREG(st.st_mode) or known.get(path) == key:
+			return
+		say("C " + stamp(st.st_ctime_ns))
+		say("F %s %d %s" % (stamp(st.st_mtime_ns), st.st_size, path))
+		data = part(f, path, st, newest)
+		sys.stdout.buffer.write(base64.encodebytes(data))
+		whole = key_of(os.fstat(fd)) == key[:4]
+	say("." if whole else ",")
+	known[path] = key if whole and now - st.st_ctime > YOUNG else None
+	sent[path] = (st.st_ino, st.st_size) if whole else (0, 0)
+
+
+# Every file of a run; the checkpoint, which is written before what tells that
+# it stands, comes last.
+def files_of(root, run, newest):
+	found, stack = [], [("runs/" + run, 0)]
+	while stack:
+		path, depth = stack.pop()
+		for name in names_in(os.path.join(root, path)):
+			own = path + "/" + name
+			if is_folder(os.path.join(root, own)):
+				if depth < 4 and name not in (
+						"workspace", "best", "workspace_template"):
+					stack.append((own, depth + 1))
+			elif name.endswith((".json", ".txt")):
+				found.append(own)
+	return sorted(found, key=lambda path: "/checkpoints/" in path)
+
+
+def changed_at(path):
+	st = look_at(path)
+	return st.st_ctime_ns if st else 0
+
+
+def copy_of(root, name):
+	path = os.path.join(root, name)
+	st = look_at(path)
+	if st is None or not stat.S_ISREG(st.st_mode) or st.st_size > JUDGE:
+		return (st.st_ctime_ns if st else 0), "none"
+	if sums.get(path, (0,))[0] != key_of(st) or \
+			time.time() - st.st_ctime <= YOUNG:
+		try:
+			with open(path, "rb") as f:
+				text = hashlib.sha256(f.read(JUDGE)).hexdigest()
+		except OSError:
+			text = "none"
+		sums[path] = key_of(st), text
+	return st.st_ctime_ns, sums[path][1]
+
+
+# The judges of the template, and what they import.
+def judges_of(template, command):
+	found, imports, stack = [], set(), [("", 0)]
+	while stack:
+		below, depth = stack.pop()
+		for name in names_in(os.path.join(template, below))[:1024]:
+			own, path = below + name, os.path.join(template, below + name)
+			if name[0] == ".":
+				continue
+			if is_folder(path) and depth < 3:
+				stack.append((own + "/", depth + 1))
+			elif is_file(path) and (name in command or any(
+					word in name.lower() for word in WORDS)):
+				found.append(own)
+				with open(path, "rb") as f:
+					text = f.read(JUDGE).decode("utf-8", "replace")
+				for kind, rest in re.findall(
+						r"^\s*(from|import) +(.*)", text, re.M):
+					rest = rest.split(",")[:1 if kind == "from" else None]
+					imports.update(re.match(r"\s*(\w*)", module).group(1)
+						for module in rest)
+	return found, imports
+
+
+# Files of the workspace that are imported where a judge imports another.
+def shadows_of(work, template, imports):
+	for name in names_in(work)[:1024]:
+		stem, dot, end = name.partition(".")
+		if not stem or os.path.exists(os.path.join(template, name)) or \
+				not (stem in LIBRARIES or stem in imports):
+			continue
+		if os.path.exists(os.path.join(work, name, "__init__.py")):
+			yield name + "/__init__.py"
+		elif end in ("py", "pyc") or ".so" in dot + end:
+			yield name
+
+
+def send_judges(root, run, work):
+	own = os.path.join(root, "runs", run)
+	template = os.path.join(own, "qualification", "workspace_template")
+	best = os.path.join(own, "checkpoints", "best")
+	if not is_folder(template):
+		return
+	try:
+		with open(os.path.join(own, "run_config.json")) as f:
+			command = json.load(f)["post_attempt_command"] or ""
+	except (OSError, ValueError, LookupError, TypeError):
+		command = ""
+	found, imports = judges_of(template, command)
+	if work:
+		found += shadows_of(work, template, imports)
+	for name in found:
+		line = []
+		for folder in template, best if is_folder(best) else None, work:
+			ns, text = copy_of(folder, name) if folder else (0, "-")
+			if folder == best:
+				ns = max(ns, changed_at(best))
+			line += [stamp(ns), text]
+		line = "J %s %s/%s" % (" ".join(line), run, name)
+		if told.get((run, name)) != line:
+			say(line)
+		told[run, name] = line
+
+
+# Whether a command line is of HarnessGym at work in that folder or above it.
+def is_of(pid, words, work):
+	at = [i for i, word in enumerate(words)
+		if re.match(r"harnessgym(\.|$)", word.rsplit("/", 1)[-1])]
+	if not at or words[at[0] + 1:at[0] + 2] not in (["run"], ["compare"]):
+		return False
+	path, words = ".", words[at[0] + 2:]
+	for i, word in enumerate(words):
+		flag, equals, value = word.partition("=")
+		if flag in ("--workspace", "--output-dir"):
+			path = value if equals else (words[i + 1:] + ["."])[0]
+			break
+	path = os.path.realpath("/proc/%s/cwd/%s" % (pid, path)
+		if path[:1] != "/" else path)
+	return work == path or work.startswith(path + "/")
+
+
+def send_process(work):
+	for pid in names_in("/proc"):
+		if not pid.isdigit():
+			continue
+		try:
+			with open("/proc/%s/cmdline" % pid, "rb") as f:
+				words = os.fsdecode(f.read(65536)).split("\0")
+		except OSError:
+			continue
+		if is_of(pid, words, work):
+			return say("P 1")
+	if os.path.exists("/proc/self/cmdline") and \
+			os.geteuid() in (0, os.stat(work).st_uid):
+		say("P 0")
+
+
+def has(*names):
+	return any(os.path.exists(os.path.join(*names[:1], name))
+		for name in names[1:])
+
+
+# What the directory is, where its files begin, its run, its workspace.
+def kind_of(path):
+	path = os.path.realpath(path)
+	above, name = os.path.split(path)
+	if has(path, ".harnessgym/runs"):
+		return "workspace", path + "/.harnessgym", "", path
+	if has(path, "compare_report.json", "plain/trial_1", "harnessed/trial_1"):
+		return "compare", path, "", path
+	if has(path, "run_config.json", "iterations/1"):
+		root = os.path.dirname(above)
+		return "run", root, name, os.path.dirname(root)
+	if name == ".harnessgym" and has(path, "runs"):
+		return "workspace", path, "", above
+	return None, path, "", path
+
+
+def send_compare(root, now):
+	paths = ["compare_report.json"]
+	for group in "plain", "harnessed":
+		for name in names_in(os.path.join(root, group)):
+			own = group + "/" + name
+			paths += [own + "/trial.json", own + "/post.stdout.txt",
+				own + "/post.stderr.txt"]
+			runs = own + "/workspace/.harnessgym/runs"
+			paths += [runs + "/%s/run_config.json" % run
+				for run in names_in(os.path.join(root, runs))]
+	for path in paths:
+		send(root, path, True, now)
+
+
+def send_workspace(root, run, work, now):
+	runs = os.path.join(root, "runs")
+	names = sorted((n for n in names_in(runs) if is_folder(os.path.join(runs, n))),
+		key=lambda n: -os.lstat(os.path.join(runs, n)).st_ctime_ns)
+	paths = ["registry.json", "activation.json", "mcp_calls.jsonl"]
+	paths += ["mcp/%s/.harnessgym/mcp_calls.jsonl" % name
+		for name in names_in(os.path.join(root, "mcp"))]
+	paths += ["history/" + name for name in names_in(os.path.join(root, "history"))
+		if name.endswith(".jsonl")]
+	for path in paths:
+		send(root, path, True, now)
+	for i, name in enumerate(names):
+		if i < RUNS or name == run:
+			newest = name == run or not run and i == 0
+			for path in files_of(root, name, newest):
+				send(root, path, newest, now)
+			send_judges(root, name, work)
+
+
+def look():
+	now = time.time()
+	say("\nHGH1 %d" % now)
+	if re.search(r"[*?[]", HERE) and not os.path.exists(HERE):
+		for path in sorted(glob.glob(HERE)):
+			if kind_of(path)[0] and "\n" not in path:
+				say("D " + path)
+		return say("END")
+	what, root, run, work = kind_of(HERE)
+	if what is None:
+		return say("NONE\nEND")
+	say("R %s %s" % (what, run))
+	send_process(work)
+	if what == "compare":
+		send_compare(root, now)
+	else:
+		send_workspace(root, run, work, now)
+	for path in [path for path in sent
+			if not is_file(os.path.join(root, path))]:
+		say("G " + path)
+		known.pop(path, None)
+		del sent[path]
+	say("END")
+
+
+try:
+	while True:
+		look()
+		sys.stdout.flush()
+		if not sys.stdin.readline():
+			break
+except (BrokenPipeError, KeyboardInterrupt):
+	os._exit(0)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HGYM_MODEL_RUN_NAMES_H
+#define HGYM_MODEL_RUN_NAMES_H
+
+#include "model/model.h"
+
+/*
+ * Give each run of the model a name (model_run.name) that tells it from the
+ * others: its folder without what all folders begin with, and, where neither
+ * folder nor seed tell it, its file, its pod, or its place in the file.
+ * Cheap where nothing changed that names depend on.
+ */
+void run_names_update(struct model *model);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that print pods: run, and what they say handed on. */
+#include "config.h"
+
+#include "pods/discover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "remote/process.h"
+
+#define LIMIT_MS 20000
+
+/* One of conf->discover. */
+struct source {
+	struct discover *discover;
+	struct capture *capture; /* NULL: it does not run */
+	struct loop_timer *timer;
+	bool has_ended; /* once at least */
+	bool is_told;	/* that it fails */
+};
+
+struct discover {
+	struct loop *loop;
+	const struct conf *conf;
+	struct discover_cb cb;
+	struct source *sources;
+	size_t n;
+	bool is_single; /* each runs once */
+};
+
+static size_t
+source_index(const struct source *source)
+{
+	return (size_t)(source - source->discover->sources);
+}
+
+static const struct conf_discover *
+source_conf(const struct source *source)
+{
+	return &source->discover->conf->discover[source_index(source)];
+}
+
+/* Why it gave no pods, as long as that is news. */
+static void
+tell(struct source *source, const char *why)
+{
+	struct discover *discover = source->discover;
+	AUTO_TEXT text = xasprintf("discover %s: %s; its pods stay as they "
+				   "are",
+				   source_conf(source)->name, why);
+
+	if (!source->is_told)
+		discover->cb.on_trouble(discover->cb.user, text);
+	source->is_told = true;
+}
+
+static void
+take_answer(struct source *source, int status, struct str out)
+{
+	struct discover *discover = source->discover;
+	const char *had = source_conf(source)->answer;
+	struct err err = { ERR_NONE, "" };
+	char why[80];
+
+	out = str_trim(out);
+	if (status < 0) {
+		(void)snprintf(why, sizeof(why),
+			       "no end within %d s, or it was killed",
+			       LIMIT_MS / 1000);
+		tell(source, why);
+	} else if (status > 0) {
+		(void)snprintf(why, sizeof(why), "it ended with exit status %d",
+			       status);
+		tell(source, why);
+	} else if (had != NULL && str_eq_cstr(out, had)) {
+		source->is_told = false;
+	} else if (discover->cb.on_answer(discover->cb.user,
+					  source_index(source), out,
+					  &err) != 0) {
+		tell(source, err.text);
+	} else {
+		source->is_told = false;
+	}
+}
+
+static void
+wait_for_next(struct source *source)
+{
+	struct discover *discover = source->discover;
+
+	source->has_ended = true;
+	if (!discover->is_single)
+		loop_timer_start(source->timer,
+				 (int64_t)(source_conf(source)->every_s * 1e3),
+				 0);
+	else if (!discover_is_busy(discover))
+		loop_stop(discover->loop);
+}
+
+static void
+source_on_end(void *user, int status, struct str out)
+{
+	struct source *source = user;
+
+	source->capture = NULL;
+	take_answer(source, status, out);
+	wait_for_next(source);
+}
+
+static void
+source_on_time(void *user)
+{
+	struct source *source = user;
+	const char *const *argv =
+		(const char *const *)source_conf(source)->command.v;
+
+	source->capture = capture_new(source->discover->loop, argv, LIMIT_MS,
+				      source_on_end, source);
+	if (source->capture == NULL) {
+		tell(source, "it cannot be started");
+		wait_for_next(source);
+	}
+}
+
+static void
+start_all(struct discover *discover, const struct conf *conf)
+{
+	discover->conf = conf;
+	discover->n = conf->n_discover;
+	discover->sources =
+		xcalloc(conf->n_discover + 1, sizeof(*discover->sources));
+	for (size_t i = 0; i < discover->n; i++) {
+		struct source *source = &discover->sources[i];
+
+		source->discover = discover;
+		source->timer =
+			loop_timer_new(discover->loop, source_on_time, source);
+		loop_timer_start(source->timer, 0, 0);
+	}
+}
+
+static void
+stop_all(struct discover *discover)
+{
+	for (size_t i = 0; i < discover->n; i++) {
+		capture_cancel(discover->sources[i].capture);
+		loop_timer_close(discover->sources[i].timer);
+	}
+	free(discover->sources);
+}
+
+struct discover *
+discover_new(struct loop *loop, const struct conf *conf,
+	     const struct discover_cb *cb)
+{
+	struct discover *discover = xcalloc(1, sizeof(*discover));
+
+	discover->loop = loop;
+	discover->cb = *cb;
+	start_all(discover, conf);
+	return discover;
+}
+
+void
+discover_free(struct discover *discover)
+{
+	if (discover == NULL)
+		return;
+	stop_all(discover);
+	free(discover);
+}
+
+void
+discover_renew(struct discover *discover, const struct conf *conf)
+{
+	bool same = discover->n == conf->n_discover;
+
+	for (size_t i = 0; same && i < discover->n; i++)
+		same = conf_same_text(conf->discover[i].name,
+				      discover->conf->discover[i].name) &&
+		       conf_same_strings(&conf->discover[i].command,
+					 &discover->conf->discover[i].command);
+	if (same) {
+		discover->conf = conf;
+		return;
+	}
+	stop_all(discover);
+	start_all(discover, conf);
+}
+
+bool
+discover_is_busy(const struct discover *discover)
+{
+	for (size_t i = 0; i < discover->n; i++)
+		if (!discover->sources[i].has_ended)
+			return true;
+	return false;
+}
+
+/* The single run of discover_once. */
+struct once {
+	void (*on_trouble)(void *user, const char *text);
+	void *user;
+	struct conf *conf;
+};
+
+static int
+once_on_answer(void *user, size_t i, struct str answer, struct err *err)
+{
+	struct once *once = user;
+
+	return conf_take_answer(once->conf, i, answer, err);
+}
+
+static void
+once_on_trouble(void *user, const char *text)
+{
+	struct once *once = user;
+
+	once->on_trouble(once->user, text);
+}
+
+int
+discover_once(struct conf *conf, void (*on_trouble)(void *, const char *),
+	      void *user, struct err *err)
+{
+	struct once once = { on_trouble, user, conf };
+	const struct discover_cb cb = { once_on_answer, once_on_trouble,
+					&once };
+	struct discover *discover;
+	struct loop *loop;
+
+	if (conf->n_discover == 0)
+		return 0;
+	loop = loop_new(err);
+	if (loop == NULL)
+		return -1;
+	discover = discover_new(loop, conf, &cb);
+	discover->is_single = true;
+	loop_run(loop);
+	discover_free(discover);
+	loop_free(loop);
+	return 0;
+}

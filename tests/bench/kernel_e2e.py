@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Kernel benches: arms in one process, and arms that lie about their work."""
+import json
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from run_e2e import run_tests  # noqa: E402
+from tap import ok  # noqa: E402
+
+TASK = """import random
+CASES = [{"n": 400}, {"name": "long", "n": 800}]
+TOLERANCE = {"abs": 1e-9, "rel": 1e-9}
+def inputs(case, seed):
+    source = random.Random(seed)
+    return ([source.random() for _ in range(case["n"])],)
+def work(case):
+    return 16 * case["n"], 2 * case["n"]
+"""
+WORK = "[2.0 * v + 1.0 for v in x]"
+# It sleeps, so that its time is its own on a busy machine.
+HONEST = """import time
+def make(case, ms=10):
+    def f(x):
+        time.sleep(ms / 1e3)
+        return %s
+    return f
+""" % WORK
+# What each of them returns instead of taking 10 ms for it.
+LIARS = {
+    # What it returned to the first call of that size.
+    "cache": """kept = {}
+def make(case):
+    return lambda x: kept.setdefault(len(x), %s)
+""" % WORK,
+    # What the control made of its own inputs, in the control's memory.
+    "steal": """import gc
+def make(case):
+    def f(x):
+        for arm in gc.get_objects():
+            if type(arm).__name__ == "Arm" and arm.tag == "control":
+                return arm.out[0] if arm.out else %s
+    return f
+""" % WORK,
+    # The same in memory of its own.
+    "copy": """import gc
+def make(case):
+    def f(x):
+        for arm in gc.get_objects():
+            if type(arm).__name__ == "Arm" and arm.tag == "control":
+                return list(arm.out[0]) if arm.out else %s
+    return f
+""" % WORK,
+    "nothing": "def make(case):\n    return lambda x: None\n",
+    # Right and slow while it is looked at, then wrong and fast.
+    "later": """calls = [0]
+def make(case):
+    def f(x):
+        calls[0] += 1
+        return %s if calls[0] < 4 else x
+    return f
+""" % WORK,
+}
+# Fast for inputs that it has seen, and only for these.
+MEMO = """memo = {}
+import time
+def make(case, ms=20):
+    def f(x):
+        key = tuple(x)
+        if key not in memo:
+            time.sleep(ms / 1e3)
+            memo[key] = %s
+        return list(memo[key])
+    return f
+""" % WORK
+# Prints the result that it would like to have.
+FORGED = HONEST + """print('{"arm": "forged", "status": "passed", "us": 1e-3}')
+"""
+CRASH = "def make(case):\n    raise ValueError('no launch for this')\n"
+
+
+def write(rig, files):
+    for name, text in files.items():
+        with open(os.path.join(rig.dir, name), "w") as stream:
+            stream.write(text)
+
+
+def task(rig):
+    write(rig, {"work/task.py": TASK, "work/kernel.py": HONEST})
+
+
+def line(rig, *words):
+    return ["bench", "run", "--yes", "--json", "--pod", "local", "--in",
+            os.path.join(rig.dir, "work"), "--name", "kernel", "--kernel",
+            "kernel.py", *words]
+
+
+def contrasts(done):
+    try:
+        found = json.loads(done.stdout)
+    except ValueError:
+        found = {"contrasts": []}
+    return found, {c["variant"]: c for c in found["contrasts"]}
+
+
+def liars(rig):
+    task(rig)
+    arms = dict(LIARS, memo=MEMO, forged=FORGED, crash=CRASH)
+    write(rig, {tag + ".py": text for tag, text in arms.items()})
+    words = ["--variant", "fast", "--launch", "ms=1"]
+    for tag in arms:
+        words += ["--variant", "%s=%s.py" % (tag, tag)]
+    done = rig.tui(*line(rig, *words), cwd=rig.dir)
+    found, arms = contrasts(done)
+    ok(done.returncode == 0, "arms in one process", done.stderr.decode())
+    fast = arms["fast"]
+    ok(fast["verdict"] == "FASTER" and fast["n_blocks"] == 3 and
+       fast["ci_pct"][0] > 0, "a tenth of the work is faster", fast)
+    for tag in LIARS:
+        ok(arms[tag]["text"] == "INVALID (work identity)",
+           tag + ": INVALID is said", arms[tag])
+        ok(arms[tag]["n_blocks"] == 0, "and no block of it counts", arms[tag])
+    ok(arms["memo"]["verdict"] not in ("FASTER", "SAME") and
+       arms["memo"]["n_blocks"] == 3,
+       "what is fast for inputs seen before is not fast", arms["memo"])
+    ok(arms["forged"]["verdict"] == "INVALID",
+       "a result that is printed twice is none", arms["forged"])
+    ok(arms["crash"]["text"] == "INVALID (exit)" and
+       "no launch for this" in json.dumps(arms["crash"]["guards"]),
+       "what raises is told", arms["crash"])
+    kernels = {k["arm"]: k for k in found["kernels"]}
+    ok(kernels["control"]["mode"] == "cpu" and
+       kernels["cache"]["status"] == "failed", "what the probe said of each arm is kept", sorted(kernels))
+    case = kernels["control"]["cases"][1]
+    ok(case["name"] == "long" and case["rounds"] >= 8 and
+       abs(case["gb_s"] * case["us"] / 12.8 - 1) < 1e-6,
+       "its bytes a second are those of the task", case)
+    runs = {r["id"]: r for r in found["runs"]}
+    ok(runs["0_local_fast"]["t0"] == runs["0_local_control"]["t0"],
+       "both are of one process", runs["0_local_fast"])
+    shown = rig.tui("bench", "show", "kernel").stdout.decode()
+    ok("kernels, in the last process" in shown and
+       "the host's clock" in shown, "bench show has it", shown)
+
+
+def killed(rig):
+    """A process goes on without us, and its arms are all taken up."""
+    task(rig)
+    path = os.path.join(rig.dir, "kernel.json")
+    plan = {"schema": "hgym.bench/1", "name": "kernel",
+            "workload": {"kind": "kernel", "cwd": os.path.join(rig.dir, "work"),
+                         "seconds": 0.5},
+            "metric": {"key": "us"},
+            "variants": [{"tag": "A", "control": True},
+                         {"tag": "B", "launch": {"ms": 1}}],
+            "pods": [rig.pod("p1")],
+            "design": {"blocks_per_pod": 3, "aa": False}}
+    write(rig, {"kernel.json": json.dumps(plan)})
+    child = rig.start(path)
+    began = []
+    for text in child.stderr:
+        began += [text] if b" began" in text else []
+        if len(began) == 2:
+            break
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    done = rig.tui("bench", "attach", "--json", "kernel")
+    found = contrasts(done)[1].get("B", {})
+    ok(found.get("verdict") == "FASTER" and found["n_blocks"] == 3,
+       "attach takes up a process that went on", (found, done.stderr))
+    runs = json.loads(done.stdout)["runs"]
+    ok(len(runs) == 6 and all(
+        r["t0"] == next(o for o in runs if o["block"] == r["block"])["t0"]
+        for r in runs), "each block is of one process", runs)
+    rig.clean("kernel")
+    for change, why in (({"command": "true"}, 'a kernel has no "command"'),
+                        ({"kind": "command"}, 'is for "kind": "kernel"'),
+                        ({"module": "/etc/x.py"}, "below the working folder"),
+                        ({"function": "a b"}, "the name of a function")):
+        wrong = dict(plan, workload=dict(plan["workload"], **change))
+        write(rig, {"kernel.json": json.dumps(wrong)})
+        done = rig.tui("bench", "run", "--dry-run", path)
+        ok(done.returncode == 2 and why in done.stderr.decode(),
+           "refused: " + why, done.stderr)
+
+
+def grid(rig):
+    task(rig)
+    write(rig, {"work/task.py": TASK.replace("CASES", "OTHERS")
+                .replace('case["n"]', "300")})
+    done = rig.tui(*line(rig, "--blocks", "5", "--grid", "ms=3,20,30"),
+                   cwd=rig.dir)
+    found, arms = contrasts(done)
+    ok(arms["ms3"]["verdict"] == "FASTER" and
+       arms["ms20"]["verdict"] == "SLOWER", "a grid of settings", arms)
+    best = found["best"]
+    ok((best["tag"], best["state"]) == ("ms3", "confirmed") and
+       best["fresh_blocks"] == 3,
+       "and its best, by processes that had no part in choosing it", best)
+    done = rig.tui(*line(rig, "--grid", "ms"), cwd=rig.dir)
+    ok(done.returncode == 2 and b"expected NAME=VALUE" in done.stderr,
+       "a grid without values is refused", done.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests((liars, killed, grid)))

@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pods that programs print: they appear, change their address under one host
+key and go while logs are followed, and their data stay; a program that hangs,
+fails or lies changes nothing.  Then the programs for providers, on what their
+tools print by their documentation."""
+import http.server
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+TUI = os.environ["HGYM_TUI"]
+SRC = os.environ.get("HGYM_SRC", ".")
+SSHD = os.path.join(SRC, "tests/support/sshd.sh")
+OURS = os.path.join(SRC, "src/pods/discover")
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(SRC, "tests", name)
+                for name in ("screen", "support")]
+from home import home_env  # noqa: E402
+from manual import example  # noqa: E402
+from tap import finish, note, ok, skip  # noqa: E402
+from vt import Program  # noqa: E402
+from wait import until  # noqa: E402
+
+SAY = """#!/bin/sh
+echo asked >>"$HOME/asked"
+. "$HOME/how"
+"""
+LIES = {
+    "exit 3": "it ended with exit status 3",
+    "echo no JSON": "not valid JSON",
+    "echo '[{}]'": 'the key "name" is missing',
+    "echo '{}'": "expected an array",
+    """echo '[{"name": "x"}]'""": 'expected "host", or "command"',
+    """echo '[{"name": "x", "host": "-oProxyCommand=x"}]'""":
+        "expected a host",
+    """echo '[{"name": "x", "host": "a b"}]'""": "expected a host",
+    """echo '[{"name": "../x", "host": "h"}]'""": "a name of 1 to 64",
+    """echo '[{"name": "x", "host": "h"}, {"name": "x", "host": "h"}]'""":
+        'has the name "x" already',
+    """echo '[{"name": "x", "host": "h", "port": 70000}]'""": "65535",
+    "yes '[' | head -c 3000000": "nested deeper than 32 levels",
+}
+
+
+class Box:
+    def __init__(self, top):
+        self.top, self.env = top, home_env(top)
+        self.program = self.put("program", SAY, 0o755)
+        os.makedirs(top + "/config/hgym-tui")
+
+    def put(self, name, text, mode=0o644):
+        os.makedirs(os.path.dirname(f"{self.top}/{name}"), exist_ok=True)
+        with open(f"{self.top}/{name}.new", "w") as file:
+            file.write(text)
+        os.chmod(file.name, mode)
+        os.rename(file.name, f"{self.top}/{name}")
+        return f"{self.top}/{name}"
+
+    def configure(self, **more):
+        self.put("config/hgym-tui/config.json", json.dumps({
+            "pods": [{"name": "own", "transport": "local",
+                      "logs": [self.top + "/own.log"]}],
+            "discover": [dict({"name": "cloud", "command": [self.program],
+                               "every_s": 1,
+                               "logs": [self.top + "/*.log"]}, **more)]}))
+
+    def answer(self, *pods):
+        self.put("how", f"cat <<'END'\n{json.dumps(pods)}\nEND\n")
+
+    def lie(self, text):
+        """Say this, until it was asked for and heard."""
+        before = self.asked()
+        self.put("how", text)
+        return until(lambda: self.asked() >= before + 2)
+
+    def asked(self):
+        try:
+            with open(self.top + "/asked") as file:
+                return len(file.readlines())
+        except FileNotFoundError:
+            return 0
+
+    def run(self, *args, **more):
+        return subprocess.run([TUI, *args], env=self.env, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def rows(self, *args):
+        return [json.loads(line)
+                for line in self.run(*args, "--json").stdout.splitlines()]
+
+    def said(self):
+        with open(self.top + "/said") as file:
+            return file.read()
+
+    def steps(self):
+        return {r["pod"]: r["steps"] for r in self.rows("runs")}
+
+    def write(self, first, last):
+        with open(self.top + "/x.log", "a") as log:
+            for i in range(first, last + 1):
+                log.write(f"step:{i}/99 train_loss:2.5 train_time:{i * 50}ms"
+                          " step_avg:50.00ms\n")
+
+
+def shell(name, **more):
+    return dict({"name": name, "command": ["sh"]}, **more)
+
+
+def test_life(box):
+    box.configure()
+    box.answer(shell("a"), shell("off", state="EXITED"),
+               {"name": "own", "host": "never-asked.invalid"})
+    box.write(1, 10)
+    with open(box.top + "/said", "w") as said:
+        child = subprocess.Popen([TUI, "collect"], env=box.env, stderr=said)
+    ok(until(lambda: box.steps() == {"a": 10}), "a pod appears", box.steps())
+    box.answer(shell("a"), shell("b", usd_per_hour=2.5, gpu="H100"))
+    ok(until(lambda: box.steps() == {"a": 10, "b": 10}), "another one does")
+    box.lie("exit 3")
+    box.lie("echo '[]]'")
+    ok(box.said().count("discover cloud: ") == 1 and
+       "let go" not in box.said(), "a program that fails is told once, and"
+       " changes nothing", box.said())
+    box.answer(shell("a"), shell("b"))
+    box.write(11, 20)
+    ok(until(lambda: box.steps() == {"a": 20, "b": 20}), "all is followed on")
+    box.answer(shell("b"))
+    ok(until(lambda: "a: let go" in box.said()), "a pod goes")
+    box.write(21, 30)
+    ok(until(lambda: box.steps() == {"a": 20, "b": 30}), "its data stay",
+       box.steps())
+    child.send_signal(signal.SIGTERM)
+    ok(child.wait(120) == 128 + signal.SIGTERM, "the end")
+
+
+def test_commands(box):
+    box.answer(shell("a"), shell("b"))
+    rows = {r["pod"]: r for r in box.rows("pods", "check", "a", "b")}
+    ok(set(rows) == {"a", "b"} and rows["a"]["target"] == "sh",
+       "other commands know them", rows)
+    missed = []
+    for text, why in LIES.items():
+        box.put("how", text)
+        done = box.run("pods", "check", "own", "--json")
+        if not done.stderr.startswith("hgym-tui: discover cloud") or \
+                why not in done.stderr or '"own"' not in done.stdout:
+            missed.append((text, done.stderr))
+    ok(missed == [], "and tell of a program that fails or lies", missed)
+
+
+def test_screen(box):
+    box.configure()
+    box.answer(shell("early"))
+    p = Program([TUI], 120, 36, box.env, box.top)
+
+    def seen(text, name, there=True):
+        ok(until(lambda: (text in p.screen.text()) == there, between=p.pump),
+           name, p.screen.text())
+
+    seen("Fleet", "the dashboard")
+    p.send("7")
+    seen("early ", "shows a pod that was found")
+    box.answer(shell("early"), shell("late"))
+    seen("late ", "and one that comes later")
+    box.put("how", "exit 4")
+    seen("discover cloud: it ended with exit status 4", "and what failed")
+    box.answer(shell("late"))
+    seen("early         gone", "and one that goes")
+    p.send("G")
+    seen("─ late ─", "it can be chosen")
+    p.send("s")
+    seen("$ sh", "its shell is its command")
+    p.send("yes\r")
+    until(lambda: not p.screen.alternate, between=p.pump)
+    p.send("echo in-$((40 + 2))\r")
+    seen("in-42", "which answers")
+    p.send("exit 7\r")
+    seen("the shell on late has ended (7)", "and ends")
+    p.send("Q")
+    ok(p.end(120) == 0, "the end of the dashboard")
+    p.close()
+
+
+def test_address(box):
+    """The same pod at another address; its key is known by the alias alone."""
+    rig = box.top + "/rig"
+    if subprocess.run(["sh", SSHD, "start", rig],
+                      stdout=subprocess.DEVNULL).returncode == 77:
+        return skip("another address", "no sshd can be run here")
+
+    def at(host, **more):
+        box.answer(dict({"name": "p", "host": host, "user": user,
+                         "port": port, "host_key_alias": "cloud-17"}, **more))
+        return box.rows("pods", "check", "p")[0]
+
+    with open(rig + "/port") as file:
+        port = int(file.read())
+    with open(rig + "/user") as file:
+        user = file.read().strip()
+    with open(rig + "/hk_ed25519.pub") as file:
+        key = " ".join(file.read().split()[:2])
+    known = box.put("known", f"cloud-17 {key}\n")
+    try:
+        for transport in "libssh2", "openssh":
+            box.configure(identity=rig + "/id_ed25519", known_hosts=known,
+                          transport=transport)
+            rows = [at("127.0.0.1"), at("localhost")]
+            ok(all(r["connect_ms"] is not None for r in rows),
+               f"{transport}: one key at two addresses", rows)
+            row = at("127.0.0.1", host_key_alias="cloud-18")
+            ok(row["failure"] == "hostkey", f"{transport}: not under another"
+               " name", row)
+    finally:
+        subprocess.run(["sh", SSHD, "stop", rig])
+
+
+def test_hang(box):
+    """A hanging program is ended with all that it started."""
+    box.configure()
+    box.put("how", 'echo $$ >"$HOME/hung"; sleep 600')
+    done = box.run("pods", "check", "own", "--no-gpu")
+    ok("no end within 20 s" in done.stderr, "one that hangs is told",
+       done.stderr)
+    with open(box.top + "/hung") as file:
+        pid = file.read().strip()
+    ok(until(lambda: not os.path.exists(f"/proc/{pid}")), "and ended")
+
+
+RUNPOD = {
+    "pod list -o json": [
+        {"id": "k2x9", "name": "train me!", "desiredStatus": "RUNNING",
+         "gpuCount": 1, "costPerHr": 2.69},
+        {"id": "z0", "name": "old", "desiredStatus": "EXITED",
+         "gpuCount": 1, "costPerHr": 2.69},
+        {"id": "noip", "name": "hidden", "desiredStatus": "RUNNING",
+         "gpuCount": 1, "costPerHr": 0.5}],
+    "ssh info k2x9 -o json": {
+        "ssh_command": "ssh root@127.0.0.9 -p 9", "ip": "127.0.0.9",
+        "port": 9},
+    "ssh info noip -o json": {"ssh_command": None, "ip": None, "port": None}}
+VAST = {"show instances --raw": [
+    {"id": 11, "label": None, "actual_status": "running", "dph_total": 1.25,
+     "public_ipaddr": "127.0.0.8 ", "gpu_name": "H100 SXM",
+     "ports": {"22/tcp": [{"HostIp": "0.0.0.0", "HostPort": "9"}]},
+     "ssh_host": "ssh5.vast.ai", "ssh_port": 10010, "image_runtype": "ssh"},
+    {"id": 12, "label": "lab", "actual_status": "loading", "dph_total": 1.0,
+     "public_ipaddr": None, "ports": {}, "ssh_host": "ssh6.vast.ai",
+     "ssh_port": 10020, "image_runtype": "jupyter_direc ssh_direc"},
+    {"id": 13, "label": "lab", "actual_status": None, "dph_total": None,
+     "public_ipaddr": None, "ports": None, "ssh_host": None,
+     "ssh_port": None, "image_runtype": None}]}
+LAMBDA = {"data": [
+    {"id": "0920", "name": "big", "ip": "192.0.2.9", "status": "active",
+     "hostname": "192-0-2-9.cloud.lambda.ai", "instance_type": {
+         "gpu_description": "H100 (80 GB SXM5)",
+         "price_cents_per_hour": 329}},
+    {"id": "0921", "name": None, "ip": None, "status": "booting",
+     "hostname": None, "instance_type": {}}]}
+WANT = {
+    "runpod": [{"name": "train-me", "host": "127.0.0.9", "port": 9,
+                "user": "root", "host_key_alias": "runpod-k2x9",
+                "usd_per_hour": 2.69, "state": "running"}],
+    "vast": [{"name": "vast-11", "host": "127.0.0.8", "port": 9,
+              "user": "root", "host_key_alias": "vast-11", "gpu": "H100 SXM",
+              "usd_per_hour": 1.25, "state": "running"},
+             {"name": "lab", "host": "ssh6.vast.ai", "port": 10021,
+              "user": "root", "host_key_alias": "vast-12",
+              "usd_per_hour": 1.0, "state": "loading"}],
+    "lambda": [{"name": "big", "host": "192.0.2.9", "user": "ubuntu",
+                "host_key_alias": "lambda-0920", "usd_per_hour": 3.29,
+                "gpu": "H100 (80 GB SXM5)", "state": "active"}],
+    "skypilot": [{"name": "sky-a", "host": "sky-a"},
+                 {"name": "sky-a-worker1", "host": "sky-a-worker1"},
+                 {"name": "older", "host": "older"}]}
+
+
+def tool(box, name, answers):
+    """A provider's tool that prints what was recorded."""
+    text = "#!/bin/sh\ncase $* in\n" + "".join(
+        f"'{words}') cat <<'END'\n{json.dumps(said)}\nEND\n;;\n"
+        for words, said in answers.items()) + "*) exit 2;;\nesac\n"
+    box.put("bin/" + name, text, 0o755)
+
+
+class Api(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        good = (self.path == "/instances" and
+                self.headers["Authorization"] == "Basic czNjcjN0Og==")
+        self.send_response(200 if good else 401)
+        self.end_headers()
+        self.wfile.write(json.dumps(LAMBDA).encode())
+
+    def log_message(self, *args):
+        pass
+
+
+def test_providers(box):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    env = dict(box.env, LAMBDA_API_KEY="s3cr3t", PATH=box.top + "/bin:" +
+               box.env["PATH"], LAMBDA_API_URL="http://127.0.0.1:%d"
+               % server.server_address[1])
+    tool(box, "runpodctl", RUNPOD)
+    tool(box, "vastai", VAST)
+    box.put(".sky/generated/ssh/sky-a",
+            "Host sky-a\n  HostName 192.0.2.1\n\nHost sky-a-worker1\n")
+    box.put(".ssh/config", "Host *\n  Port 22\n# Added by sky (use `sky "
+            "stop/down older` to remove)\nHost older\n  Port 2200\n")
+    for name, want in WANT.items():
+        done = subprocess.run([f"{OURS}/{name}"], env=env, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        ok(done.returncode == 0 and json.loads(done.stdout) == want,
+           f"{name}: its pods", done)
+        ok("s3cr3t" not in done.stdout + done.stderr, f"{name}: no secret")
+        box.configure()
+        box.put("how", f"exec {OURS}/{name}")
+        box.env, old = env, box.env
+        done = box.run("pods", "check", "own", "--json")
+        box.env = old
+        ok('"own"' in done.stdout and done.stderr == "",
+           f"{name}: and we take them", done.stderr)
+    conf = example("hgym-tui-config.5", '"runpod"')
+    for one in conf["discover"]:
+        one["command"] = [f"{OURS}/{os.path.basename(one['command'][0])}"]
+    box.put("config/hgym-tui/config.json", json.dumps(conf))
+    box.env, old = env, box.env
+    rows = {r["pod"]: r for r in box.rows("pods", "check")}
+    box.env = old
+    ok({name: row["target"] for name, row in rows.items()} ==
+       {"train-me": "root@127.0.0.9:9", "vast-11": "root@127.0.0.8:9"} and
+       all(r["failure"] == "ssh" for r in rows.values()),
+       "the example of the manual", rows)
+    env.update(LAMBDA_API_KEY="wrong", PATH="/usr/bin:/bin")
+    bad = [subprocess.run([sys.executable, f"{OURS}/{name}"], env=env,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+           for name in ("runpod", "vast", "lambda")]
+    ok(all(one.returncode == 1 and not one.stdout and
+           len(one.stderr.splitlines()) == 1 for one in bad),
+       "without the tool, or its key: one sentence and nothing else", bad)
+    server.shutdown()
+
+
+top = tempfile.mkdtemp(prefix="discover.")
+try:
+    box = Box(top)
+    test_life(box)
+    test_commands(box)
+    test_screen(box)
+    test_address(box)
+    test_hang(box)
+    test_providers(box)
+    if os.environ.get("VERBOSE"):
+        note(box.said())
+finally:
+    shutil.rmtree(top, ignore_errors=True)
+sys.exit(finish())

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of runs: short, and no two alike. */
+#include "config.h"
+
+#include "base/str.h"
+#include "model/run_names.h"
+
+#include "tests/support/tap.h"
+
+#define MOST 8
+
+/* A run of a log, and what it must be called. */
+struct named {
+	size_t pod;
+	const char *path;
+	double seed; /* 0: it tells none */
+	unsigned int index;
+	const char *want;
+};
+
+static void
+are_named(const char *what, const struct named *v)
+{
+	struct model model;
+	struct model_run *runs[MOST];
+	size_t n = 0;
+
+	model_init(&model);
+	(void)model_pod_add(&model, "a", "a");
+	(void)model_pod_add(&model, "b", "b");
+	for (; v[n].path != NULL; n++) {
+		runs[n] =
+			model_run_get(&model, v[n].pod, v[n].path, v[n].index);
+		if (v[n].seed > 0)
+			runs[n]->run.seed = v[n].seed;
+		/* As they come, so that each name may have to change. */
+		run_names_update(&model);
+	}
+	for (size_t i = 0; i < n; i++)
+		is_str(runs[i]->name, v[i].want, what);
+	model_release(&model);
+}
+
+int
+main(void)
+{
+	are_named("folders of seeds",
+		  (const struct named[]){
+			  { 0, "/w/gate-lqer/s1.log", 1, 0, "gate-lqer" },
+			  { 0, "/w/gate-lqer/s2.log", 2, 0, "gate-lqer" },
+			  { 0, "/w/base/s1.log", 1, 0, "base" },
+			  { 0, NULL, 0, 0, NULL } });
+	are_named("what all begin with goes, up to the end of a word",
+		  (const struct named[]){
+			  { 0, "/w/2026-04-22_A/t.log", 1, 0, "22_A" },
+			  { 0, "/w/2026-04-29_A/t.log", 1, 0, "29_A" },
+			  { 0, "/w/2026-04-29_B/logs/t.log", 1, 0, "29_B" },
+			  { 0, NULL, 0, 0, NULL } });
+	are_named("but no name goes as a whole",
+		  (const struct named[]){
+			  { 0, "/w/longname/t.log", 1, 0, "longname" },
+			  { 0, "/w/longname-b/t.log", 1, 0, "longname-b" },
+			  { 0, NULL, 0, 0, NULL } });
+	are_named(
+		"folders of one name have the one above it",
+		(const struct named[]){ { 0, "/w/x/try/t.log", 1, 0, "x/try" },
+					{ 0, "/w/y/try/t.log", 1, 0, "y/try" },
+					{ 0, "/try/t.log", 1, 0, "/try" },
+					{ 0, "/w/z/t.log", 1, 0, "z" },
+					{ 0, NULL, 0, 0, NULL } });
+	are_named(
+		"without seeds it is the file",
+		(const struct named[]){ { 0, "/w/logs/3f-1.txt", 0, 0, "3f-1" },
+					{ 0, "/w/logs/4a-2.txt", 0, 0, "4a-2" },
+					{ 0, NULL, 0, 0, NULL } });
+	are_named("a folder that is called logs is no name",
+		  (const struct named[]){ { 0, "logs/a.txt", 0, 0, "a" },
+					  { 0, "logs/b.txt", 7, 0, "b" },
+					  { 0, NULL, 0, 0, NULL } });
+	are_named("a seed twice: the file, beside folders",
+		  (const struct named[]){ { 0, "/w/x/a.log", 1, 0, "x/a" },
+					  { 0, "/w/x/b.log", 1, 0, "x/b" },
+					  { 0, "/w/x/c.log", 2, 0, "x" },
+					  { 0, "/w/y/c.log", 2, 0, "y" },
+					  { 0, NULL, 0, 0, NULL } });
+	are_named("the same file twice: pod, or place in it",
+		  (const struct named[]){ { 0, "/w/x/a.log", 1, 0, "x @a" },
+					  { 1, "/w/x/a.log", 1, 0, "x @b" },
+					  { 1, "/w/y/a.log", 2, 0, "y #1" },
+					  { 1, "/w/y/a.log", 2, 1, "y #2" },
+					  { 0, NULL, 0, 0, NULL } });
+	are_named("paths of nothing",
+		  (const struct named[]){ { 0, "/", 0, 0, "" },
+					  { 0, "a", 0, 0, "a" },
+					  { 0, "", 0, 1, "" },
+					  { 1, "//logs//", 9, 0, "" },
+					  { 0, NULL, 0, 0, NULL } });
+	return tap_done();
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What a terminal must be able to do, by its description: apart from
+ * term_curses.c, as term.h has names of its own for everything. */
+#include "config.h"
+
+#include "ui/term.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <curses.h>
+#include <term.h>
+
+bool
+term_fits(struct err *err)
+{
+	const char *name = getenv("TERM");
+	int known;
+
+	if (name == NULL || name[0] == '\0')
+		name = "(unset)";
+	if (setupterm(NULL, STDOUT_FILENO, &known) != OK)
+		return err_set(err, ERR_USAGE,
+			       "no terminal description for TERM=%s",
+			       name) == 0;
+	known = tigetstr("cup") != NULL;
+	(void)del_curterm(cur_term);
+	if (!known)
+		(void)err_set(err, ERR_USAGE,
+			      "TERM=%s has no cursor addressing, which the "
+			      "dashboard needs; parse, runs and collect do "
+			      "without",
+			      name);
+	return known;
+}

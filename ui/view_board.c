@@ -51,8 +51,8 @@ struct board_view {
 	uint64_t generation;	 /* of the model, when it was computed */
 	unsigned int configured; /* what it was computed by */
 	int64_t computed_at_ms;
-	struct chart_metric asked, ranked_by; /* when it was computed */
-	struct board_line *lines;	      /* owned */
+	struct chart_metric asked; /* of the charts, when it was computed */
+	struct board_line *lines;  /* owned */
 	size_t n_lines, cap_lines;
 	char *unfolded; /* owned; key of the group whose seeds are shown */
 };
@@ -581,6 +581,7 @@ ranking_metric(const struct ui_shared *shared, struct chart_metric *metric)
 static void
 build_board(struct board_view *view, const struct ui_shared *shared)
 {
+	struct chart_metric by;
 	const char *metric;
 	const struct model *model = shared->model;
 	const struct ui_baseline *baseline = shared->baseline;
@@ -592,7 +593,7 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 	board_init(&view->board, ui_caps(shared));
 	view->has_board = true;
 	view->asked = shared->chart.metric;
-	metric = ranking_metric(shared, &view->ranked_by);
+	metric = ranking_metric(shared, &by);
 	if (metric != NULL) {
 		board_choose_metric(&view->board, metric);
 		view->board.higher = is_more_better(metric);

@@ -174,7 +174,7 @@ def test_restart():
     shows(screen, "cut short at 444", "a log that is silent for days is over")
     put(runs, log_rows(445, 450), "a")
     shows(screen, " 450 ", "until it goes on")
-    shows(screen, "▶ here", "and then it runs again")
+    shows(screen, "▶ a ", "and then it runs again")
     leave(screen)
     equal_to_parse(over, "the log that went on equals parse")
     equal_to_parse(runs, "and so does the other")

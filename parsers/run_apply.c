@@ -12,7 +12,9 @@
 #include "base/xalloc.h"
 #include "parsers/run_series.h"
 
+#define TRACEBACK_LINES	 400 /* of one traceback */
 #define EVENT_TEXT_BYTES 240
+#define TRACEBACK_LINES	 400 /* of one traceback */
 /* A bar is at the latest so many lines before the row that is of it. */
 #define BAR_LINES 2
 /* A byte has 8 bits; a model that is sure of the wrong ones needs more. */
@@ -759,6 +761,55 @@ apply_progress(const struct apply *a)
 	take(a->record, METRIC_RUNNING_BPB, &run->running_bpb);
 }
 
+/*
+ * Whether a line is Python's name of an exception, alone or with a colon and
+ * what it says: of a module, or ending as such names do.  What other ranks and
+ * threads print between the frames is none.
+ */
+static bool
+is_exception(struct str text)
+{
+	static const char *const ends[] = { "Error",   "Exception", "Exit",
+					    "Expired", "Interrupt", "Warning",
+					    "Failure", "Iteration", "Timeout" };
+	size_t n = 0, dots = 0;
+
+	while (n < text.len &&
+	       (text.p[n] == '_' || text.p[n] == '.' ||
+		(text.p[n] >= '0' && text.p[n] <= '9') ||
+		((text.p[n] | 0x20) >= 'a' && (text.p[n] | 0x20) <= 'z')))
+		dots += text.p[n++] == '.';
+	if (n == 0 || text.p[0] <= '9' || text.p[n - 1] == '.' ||
+	    (n < text.len &&
+	     (text.p[n] != ':' || (n + 1 < text.len && text.p[n + 1] != ' '))))
+		return false;
+	if (dots > 0 && n < text.len)
+		return true;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (str_ends_with((struct str){ text.p, n }, ends[i]))
+			return true;
+	return false;
+}
+
+void
+run_state_exception(struct run_state *s, uint64_t line, struct str text)
+{
+	struct run_event *event;
+
+	if (s->unnamed == 0)
+		return;
+	event = &s->run.events[s->unnamed - 1];
+	if (line > event->line + TRACEBACK_LINES)
+		s->unnamed = 0;
+	if (s->unnamed == 0 || !is_exception(text))
+		return;
+	if (text.len > EVENT_TEXT_BYTES)
+		text.len = EVENT_TEXT_BYTES;
+	free(event->text);
+	event->text = xstrndup(text.p, text.len);
+	s->unnamed = 0;
+}
+
 static void
 apply_event(const struct apply *a)
 {
@@ -769,6 +820,8 @@ apply_event(const struct apply *a)
 
 	s->survives = a->record->mode.len > 0;
 	add_event(a, harmless && rule->fatal ? RUN_EVENT_WARNING : rule->event);
+	if (rule->event == RUN_EVENT_TRACEBACK)
+		s->unnamed = s->run.events_dropped == 0 ? s->run.n_events : 0;
 	if (harmless || !rule->fatal)
 		return;
 	/* A crash makes launchers end the others; only a user ends it so. */

@@ -32,6 +32,7 @@ struct run_state {
 	bool is_sliding; /* a sliding-window evaluation is under way */
 	bool stop_has_step;
 	bool survives;	 /* the traceback that follows ends nothing */
+	size_t unnamed;	 /* its last traceback's event, from 1; 0: it is told */
 	bool packed;	 /* sizes, pre-quant or progress: past the training */
 	bool not_finite; /* the last loss was NaN or infinite */
 	bool fatal, fatal_oom; /* a failure that nothing came after */
@@ -92,6 +93,13 @@ void run_state_release(struct run_state *state);
 void run_state_apply(struct run_state *state, const struct record *record,
 		     const struct record_place *place,
 		     const struct run_sink *sink);
+
+/*
+ * Take any line behind a traceback, without its prefix: the one that names the
+ * exception becomes the text of the traceback's event.
+ */
+void run_state_exception(struct run_state *state, uint64_t line,
+			 struct str text);
 
 /* Bring the derived values and, with `final`, the status up to date. */
 void run_state_derive(struct run_state *state, bool final);

@@ -657,6 +657,8 @@ read_segment(struct run_reader *r, const struct segment *segment)
 			(struct str){ prefix.rest.p + 1, prefix.rest.len - 1 };
 	if (prefix.rest.len > 0 && line_prefix_may_begin(prefix.rest.p[0]))
 		line_prefix_split(prefix.rest, &prefix);
+	if (r->state.unnamed != 0)
+		run_state_exception(&r->state, segment->line, prefix.rest);
 	if (r->fold.inside)
 		return take_source_line(r, segment, &prefix);
 	if (source_fold_line(&r->fold, prefix.rest) == SOURCE_BEGIN) {

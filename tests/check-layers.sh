@@ -20,8 +20,9 @@ remote      base loop transport.h
 src/store   base loop model parsers/run.h parsers/run_series.h parsers/metric.h
 src/report  base parsers/json.h parsers/run.h parsers/harness_run.h
             parsers/harness_compare.h
-ui          base model command.h parsers/run.h parsers/metric.h parsers/json.h
-            report/facts.h report/fmt.h report/harness_words.h
+ui          base model command.h parsers/run.h parsers/run_series.h
+            parsers/metric.h parsers/json.h report/facts.h report/fmt.h
+            report/harness_words.h
 src/conf    base parsers ui/keymap.h ui/theme.h
 src/context base parsers/format.h model/track.h store conf
 src/pods    base parsers loop remote conf transport.h

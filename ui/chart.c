@@ -14,7 +14,8 @@
 #include "ui/theme.h"
 
 /* Differences of numbers below it are still numbers. */
-#define HUGE_Y 1e300
+#define HUGE_Y	     1e300
+#define LEGEND_LEAST 3 /* rows of a plot that gives one to it */
 
 /* The dots of a cell, in what they are shown. */
 struct dots {
@@ -495,36 +496,90 @@ draw_vertical(const struct plot *plot, const struct chart_mark *mark)
 			  mark->style, mark->label);
 }
 
-/* Labels of the series, in the upper right corner. */
-static void
+/* A series' sign and label in a line; returns the columns that they take. */
+static int
+put_label(const struct plot *plot, struct rect line,
+	  const struct chart_series *series)
+{
+	const struct chart *chart = plot->chart;
+
+	canvas_put(plot->canvas, line.x, line.y, series->style,
+		   chart->charset == CHART_ASCII
+			   ? (uint32_t)series_letter(chart, series)
+		   : series->line == CHART_SOLID ? 0x2501
+						 : 0x254C);
+	(void)rect_take_left(&line, 2);
+	canvas_print(plot->canvas, line, STYLE_NORMAL, "%s", series->label);
+	return 2 + text_width(series->label);
+}
+
+/* Whether no line goes through that part of the plot. */
+static bool
+is_free(const struct plot *plot, struct rect r)
+{
+	for (int y = r.y - plot->in.y; y < r.y - plot->in.y + r.h; y++)
+		for (int x = r.x - plot->in.x; x < r.x - plot->in.x + r.w; x++)
+			if (plot->cells[y * plot->in.w + x].bits != 0)
+				return false;
+	return true;
+}
+
+/* The legend in a corner that no line goes through; false: there is none. */
+static bool
 draw_legend(const struct plot *plot)
 {
 	const struct chart *chart = plot->chart;
-	struct rect r = plot->in;
-	int widest = 0;
+	struct rect in = plot->in, r = { in.x, in.y, 0, 0 };
 
 	for (size_t i = 0; i < chart->n_series; i++)
-		if (chart->series[i].label != NULL)
-			widest = int_max(widest,
-					 text_width(chart->series[i].label));
-	widest = int_min(widest, r.w - 4);
-	(void)rect_take_left(&r, r.w - widest - 2);
-	for (size_t i = 0; i < chart->n_series && widest > 3 && r.h > 0; i++) {
-		const struct chart_series *series = &chart->series[i];
-		struct rect line, sign;
-
-		if (series->label == NULL)
+		if (chart->series[i].label != NULL) {
+			r.w = int_max(r.w,
+				      text_width(chart->series[i].label) + 2);
+			r.h++;
+		}
+	if (r.w > in.w || r.h > in.h)
+		return false;
+	for (int corner = 0; corner < 4; corner++) {
+		r.x = corner < 2 ? in.x + in.w - r.w : in.x;
+		r.y = corner % 2 == 0 ? in.y : in.y + in.h - r.h;
+		if (!is_free(plot, r))
 			continue;
-		line = rect_take_top(&r, 1);
-		sign = rect_take_left(&line, 2);
-		canvas_put(plot->canvas, sign.x, sign.y, series->style,
-			   chart->charset == CHART_ASCII
-				   ? (uint32_t)series_letter(chart, series)
-			   : series->line == CHART_SOLID ? 0x2501
-							 : 0x254C);
-		canvas_print(plot->canvas, line, STYLE_NORMAL, "%s",
-			     series->label);
+		for (size_t i = 0; i < chart->n_series; i++)
+			if (chart->series[i].label != NULL)
+				(void)put_label(plot, rect_take_top(&r, 1),
+						&chart->series[i]);
+		return true;
 	}
+	return false;
+}
+
+/* The legend in a line over the plot, as much of it as there is room for. */
+static void
+draw_legend_line(const struct plot *plot)
+{
+	const struct chart *chart = plot->chart;
+	struct rect line = { plot->in.x, plot->in.y - 1, plot->in.w, 1 };
+
+	for (size_t i = 0; i < chart->n_series && line.w > 4; i++)
+		if (chart->series[i].label != NULL)
+			(void)rect_take_left(
+				&line,
+				put_label(plot, line, &chart->series[i]) + 2);
+}
+
+/* The lines as dots of the cells. */
+static void
+make_plot(struct plot *plot)
+{
+	const struct chart *chart = plot->chart;
+
+	plot->w = plot->in.w * dots[chart->charset].w;
+	plot->h = plot->in.h * dots[chart->charset].h;
+	free(plot->cells);
+	plot->cells = xcalloc((size_t)plot->in.w * (size_t)plot->in.h,
+			      sizeof(*plot->cells));
+	for (size_t i = 0; i < chart->n_series; i++)
+		chart_draw_series(plot, &chart->series[i]);
 }
 
 void
@@ -537,22 +592,27 @@ chart_draw(const struct chart *chart, struct canvas *canvas)
 			     .in = chart_plot_rect(chart) };
 
 	if (plot.in.w >= 4 && plot.in.h >= 2) {
-		plot.w = plot.in.w * dots[chart->charset].w;
-		plot.h = plot.in.h * dots[chart->charset].h;
-		plot.cells = xcalloc((size_t)plot.in.w * (size_t)plot.in.h,
-				     sizeof(*plot.cells));
+		bool over;
+
 		chart_x_range(chart, &plot.x_lo, &plot.x_hi);
 		find_y_range(&plot);
+		make_plot(&plot);
+		over = chart->legend && !draw_legend(&plot) &&
+		       plot.in.h > LEGEND_LEAST;
+		if (over) {
+			(void)rect_take_top(&plot.in, 1);
+			make_plot(&plot);
+		}
 		draw_y_axis(&plot);
 		draw_x_axis(&plot);
 		for (size_t i = 0; i < chart->n_marks; i++)
 			draw_vertical(&plot, &chart->marks[i]);
 		draw_vertical(&plot, &cursor);
-		for (size_t i = 0; i < chart->n_series; i++)
-			chart_draw_series(&plot, &chart->series[i]);
 		show_plot(&plot);
-		if (chart->legend)
-			draw_legend(&plot);
+		if (over)
+			draw_legend_line(&plot);
+		else if (chart->legend)
+			(void)draw_legend(&plot);
 		free(plot.cells);
 	}
 	canvas_unclip(canvas, before);

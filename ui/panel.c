@@ -151,6 +151,45 @@ new_state(const char *symbol, enum fact_style style, const char *fmt, ...)
 	return state;
 }
 
+/* A run that did not finish: its exception, the step, what was said of it. */
+static struct run_state
+failed_state(const struct model_run *mr, const char *word)
+{
+	enum run_status status = mr->run.status;
+	const struct run_event *cause =
+		status == RUN_CRASHED || status == RUN_KILLED
+			? model_run_cause(mr)
+			: NULL;
+	bool is_mild = status == RUN_TRUNCATED || status == RUN_UNKNOWN;
+	struct str what = str_from(word), said = STR_LIT(""), class;
+	double step = model_run_failed_step(mr);
+	const char *due = NULL;
+	char at[FMT_SIZE];
+
+	if (cause != NULL) {
+		said = str_from(cause->text);
+		due = strstr(cause->text, "DUE TO ");
+	}
+	if (due != NULL)
+		said = str_from(due);
+	/* "torch.cuda.AcceleratorError: what", by its last name. */
+	if (cause != NULL && cause->kind == RUN_EVENT_TRACEBACK) {
+		struct str rest = said, name;
+
+		(void)str_next(&rest, ':', &class);
+		if (memchr(class.p, ' ', class.len) == NULL) {
+			said = str_trim(rest);
+			while (str_next(&class, '.', &name))
+				what = name;
+		}
+	}
+	return new_state(SYMBOL_FAILED, is_mild ? FACT_WARN : FACT_ALARM,
+			 "%.*s%s%s%s%.*s", (int)what.len, what.p,
+			 run_has(step) ? " at " : "",
+			 run_has(step) ? fmt_steps(step, at) : "",
+			 said.len > 0 ? ": " : "", (int)said.len, said.p);
+}
+
 /* A run that is over: how it ended. */
 static struct run_state
 ended_state(const struct ui_shared *shared, const struct model_run *mr)
@@ -159,30 +198,40 @@ ended_state(const struct ui_shared *shared, const struct model_run *mr)
 		[RUN_RUNNING] = "running",     [RUN_FINISHED] = "done",
 		[RUN_TRUNCATED] = "cut short", [RUN_CRASHED] = "crashed",
 		[RUN_OOM] = "out of memory",   [RUN_DIVERGED] = "NaN",
-		[RUN_UNKNOWN] = "ended",
+		[RUN_KILLED] = "killed",       [RUN_UNKNOWN] = "ended",
 	};
 	static const char *const caps[] = { "train", "eval", "size" };
 	const struct alert *alert = alerts_of_run(shared->alerts, mr);
 	enum run_status status = mr->run.status;
-	double step = model_run_failed_step(mr);
 	double seconds = model_run_train_ms(mr) / 1000;
 	char text[FMT_SIZE];
 
 	if (status != RUN_FINISHED)
-		return new_state(SYMBOL_FAILED,
-				 status == RUN_TRUNCATED ||
-						 status == RUN_UNKNOWN
-					 ? FACT_WARN
-					 : FACT_ALARM,
-				 run_has(step) ? "%s at %s" : "%s",
-				 words[status], fmt_steps(step, text));
+		return failed_state(mr, words[status]);
 	if (alert != NULL && alert->kind >= ALERT_CAP_TRAIN &&
 	    alert->kind <= ALERT_CAP_BYTES)
 		return new_state(SYMBOL_FAILED, FACT_ALARM, "over %s cap",
 				 caps[alert->kind - ALERT_CAP_TRAIN]);
-	return new_state(SYMBOL_DONE, FACT_DONE, "done %s%s",
-			 fmt_number(seconds, 1, text),
-			 run_has(seconds) ? " s" : "");
+	return new_state(SYMBOL_DONE, FACT_DONE,
+			 run_has(seconds) ? "done %s s" : "done",
+			 fmt_number(seconds, 1, text));
+}
+
+/* A run that tells no time: by its steps. */
+static struct run_state
+steps_state(const struct run *run)
+{
+	char step[FMT_SIZE], planned[FMT_SIZE];
+
+	if (!run_has(run->steps) && run->n_series == 0)
+		return new_state(SYMBOL_LIVE, FACT_LIVE, "starting, %llu lines",
+				 (unsigned long long)run->lines);
+	if (!run_has(run->steps))
+		return new_state(SYMBOL_LIVE, FACT_LIVE, "running");
+	return new_state(SYMBOL_LIVE, FACT_LIVE,
+			 run_has(run->planned_steps) ? "step %s/%s" : "step %s",
+			 fmt_steps(run->steps, step),
+			 fmt_steps(run->planned_steps, planned));
 }
 
 /* A run whose log still grows: where it is. */
@@ -197,7 +246,7 @@ running_state(const struct ui_shared *shared, const struct model_run *mr)
 		return new_state(SYMBOL_LIVE, FACT_LIVE, "eval %.0f/%.0f",
 				 run->eval_done, run->eval_total);
 	if (!run_has(seconds))
-		return new_state(SYMBOL_LIVE, FACT_LIVE, "starting");
+		return steps_state(run);
 	if (forecast_training_is_over(run))
 		return new_state(SYMBOL_LIVE, FACT_LIVE, "trained %.0f s",
 				 seconds);
@@ -278,8 +327,25 @@ train_gauge(const struct ui_shared *shared, const struct forecast *f,
 	int64_t end_ms = shared->now_wall_ms;
 	char steps[FMT_SIZE], error[FMT_SIZE], clock[FMT_SIZE];
 
+	const struct run *run = &shared->selected->run;
+
 	gauge->value = model_run_train_ms(shared->selected) / 1000;
 	gauge->cap = ui_caps(shared)->cap_train_s;
+	if (!run_has(gauge->value) && run_has(run->steps)) {
+		gauge->name = "steps";
+		gauge->unit = "";
+		gauge->kind = FMT_GROUPED;
+		gauge->value = run->steps;
+		gauge->cap = run->planned_steps;
+		if (run_has(f->train_left_s))
+			buf_appendf(
+				&gauge->note, "about %s left · ends %s",
+				fmt_age(f->train_left_s, steps),
+				fmt_clock(end_ms + (int64_t)(f->train_left_s *
+							     1000),
+					  clock));
+		return;
+	}
 	if (f->source == FORECAST_NONE || !run_has(f->end_steps))
 		return;
 	end_ms += (int64_t)(f->train_left_s * 1000);
@@ -350,8 +416,23 @@ draw_score(const struct ui_shared *shared, struct canvas *canvas,
 	double stage = model_run_stage_bpb(shared->selected);
 	const char *class = run->final_class != NULL ? run->final_class : "?";
 	const char *note = line.w < 90 ? " (1σ)" : " (1σ, from a finished run)";
-	char text[FMT_SIZE];
+	const struct run_series *own = plot_own_loss(run);
+	char text[FMT_SIZE], loss[FMT_SIZE];
 
+	if (!run_has(run->last_val_bpb) && !run_has(run->final_bpb) &&
+	    (run_has(run->last_train_loss) || run_has(run->last_val_loss))) {
+		canvas_print(canvas, line, STYLE_NORMAL,
+			     "loss  train %s · validation %s nats",
+			     fmt_number(run->last_train_loss, 4, text),
+			     fmt_number(run->last_val_loss, 4, loss));
+		return;
+	}
+	if (!run_has(run->last_val_bpb) && !run_has(run->final_bpb) &&
+	    own != NULL) {
+		canvas_print(canvas, line, STYLE_NORMAL, "%s %.6g %s",
+			     own->name, own->last, own->unit);
+		return;
+	}
 	(void)rect_take_left(
 		&line, canvas_textf(canvas, line.x, line.y, STYLE_NORMAL,
 				    "BPB   last validation %s",
@@ -407,10 +488,12 @@ panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 		{ { "eval", "s", .kind = FMT_NUMBER }, eval_gauge },
 		{ { "size", "B", .kind = FMT_GROUPED }, size_gauge },
 	};
+	const struct run *run;
 	struct forecast f;
 
 	if (shared->selected == NULL)
 		return;
+	run = &shared->selected->run;
 	forecast_run(shared->model, shared->selected,
 		     ui_caps(shared)->cap_train_s, &f);
 	for (size_t i = 0; i < 3 && r.h > 0; i++) {
@@ -420,7 +503,11 @@ panel_budget(const struct ui_shared *shared, struct canvas *canvas,
 		buf_init(&gauge.note, 200);
 		gauge.brief = r.w < 90;
 		gauges[i].fill(shared, &f, &gauge);
-		gauge_draw(canvas, rect_take_top(&r, 1), &gauge);
+		/* Caps say nothing of a trainer that counts no time. */
+		if (run_has(model_run_train_ms(shared->selected)) ||
+		    run_has(gauge.value) || run_has(run->last_val_bpb) ||
+		    !run_has(run->steps))
+			gauge_draw(canvas, rect_take_top(&r, 1), &gauge);
 		buf_release(&gauge.note);
 	}
 	if (r.h > 0)

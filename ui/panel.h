@@ -11,7 +11,7 @@
 /* How a run stands, in a symbol, some words and a style. */
 struct run_state {
 	const char *symbol; /* one character */
-	char text[64];
+	char text[160];
 	enum fact_style style;
 };
 

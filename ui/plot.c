@@ -21,6 +21,7 @@
 #define SMOOTH_SCALE 200.0
 #define SMOOTH_LEAST 50 /* rows: fewer are shown as they are */
 #define AROUND_MS    30000
+#define CAP_IS_CLOSE 0.75 /* of the cap */
 
 const double plot_smoothing[PLOT_SMOOTHING_COUNT] = { 0,   0.6,	 0.8,
 						      0.9, 0.95, 0.99 };
@@ -33,18 +34,26 @@ const struct plot_info plot_infos[] = {
 };
 
 static bool
-is_of_pod(enum plot_metric metric)
+is_of_pod(unsigned int metric)
 {
 	return metric >= PLOT_GPU_UTIL;
 }
 
 static const char *const axis_names[] = { "train time", "step", "wall time",
-					  "tokens" };
+					  "tokens", "row" };
 
-enum chart_axis
-plot_axis_of(enum plot_metric metric, enum chart_axis axis)
+const char *
+plot_metric_name(const struct chart_metric *metric)
 {
-	return is_of_pod(metric) ? AXIS_WALL : axis;
+	return metric->id == PLOT_OWN ? metric->own
+				      : plot_infos[metric->id].name;
+}
+
+bool
+plot_is_metric(const struct chart_metric *a, const struct chart_metric *b)
+{
+	return a->id == b->id &&
+	       (a->id != PLOT_OWN || strcmp(a->own, b->own) == 0);
 }
 
 void
@@ -64,18 +73,21 @@ plot_x_text(int axis, double x, double apart, char *out, size_t size)
 		(void)snprintf(out, size, "%s", fmt_grouped(x, text));
 }
 
-/* What is drawn for a metric, the second where there is none of the first. */
+/* What is drawn for a metric: the first of these that there is. */
 static const struct {
 	enum metric metric;
 	const char *what;
-} sources[PLOT_COUNT][2] = {
+} sources[PLOT_COUNT][3] = {
 	[PLOT_BPB] = { { METRIC_VAL_BPB, "val BPB" } },
 	[PLOT_LOSS] = { { METRIC_TRAIN_LOSS, "train loss" } },
 	[PLOT_VAL_LOSS] = { { METRIC_VAL_LOSS, "val loss" } },
 	[PLOT_MS_STEP] = { { METRIC_MS_PER_STEP, "step time" },
-			   { METRIC_STEP_AVG_MS, "mean step time" } },
+			   { METRIC_STEP_AVG_MS, "mean step time" },
+			   { METRIC_STEP_MS, "time of one step" } },
 	[PLOT_TOK_S] = { { METRIC_TOK_S_INTERVAL, "throughput" },
 			 { METRIC_TOK_S, "mean throughput" } },
+	[PLOT_TOK_S_DEVICE] = { { METRIC_TOK_S_DEVICE,
+				  "throughput of a device" } },
 	[PLOT_GPU_UTIL] = { { METRIC_GPU_UTIL, "GPU utilisation" } },
 	[PLOT_GPU_POWER] = { { METRIC_GPU_POWER_W, "GPU power" } },
 	[PLOT_GPU_TEMP] = { { METRIC_GPU_TEMP_C, "GPU temperature" } },
@@ -88,35 +100,100 @@ has_points(const struct model_run *mr, enum metric metric, size_t least)
 	       series_count(mr->series[metric]) >= least;
 }
 
+/* The series of a metric of a run or its pod; NULL: none. */
+static const struct series *
+series_of(const struct model *model, const struct model_run *mr,
+	  enum metric metric, bool of_pod)
+{
+	if (!of_pod)
+		return mr->series[metric];
+	return mr->pod < model->n_pods ? model->pods[mr->pod].telemetry[metric]
+				       : NULL;
+}
+
+const struct run_series *
+plot_own_series(const struct run *run, const char *name)
+{
+	for (size_t i = 0; i < run->n_series; i++)
+		if (run->series[i].metric == METRIC_COUNT &&
+		    run->series[i].points > 0 &&
+		    strcmp(run->series[i].name, name) == 0)
+			return &run->series[i];
+	return NULL;
+}
+
+/* A series under its printed name, in its printed unit. */
+static const struct series *
+find_own(const struct model_run *mr, const char *name,
+	 struct plot_points *points)
+{
+	const struct run_series *told = plot_own_series(&mr->run, name);
+
+	(void)snprintf(points->what, sizeof(points->what), "%s", name);
+	(void)series_label(METRIC_COUNT, name, points->column);
+	(void)snprintf(points->unit, sizeof(points->unit), "%s",
+		       told != NULL ? told->unit : "");
+	return own_series_find(&mr->own, name);
+}
+
 /*
  * Name the points of a run or its pod; their series, or NULL.  BPB is the
  * training loss converted, which is dense, else what validation printed.
  */
 static const struct series *
 find_series(const struct model *model, const struct model_run *mr,
-	    enum plot_metric metric, struct plot_points *points)
+	    struct chart_metric metric, struct plot_points *points)
 {
+	bool of_pod = is_of_pod(metric.id);
 	double ratio =
-		metric == PLOT_BPB ? forecast_bpb_per_nat(mr) : RUN_ABSENT;
-	enum metric own = sources[metric][0].metric;
-	bool second =
-		sources[metric][1].what != NULL && !has_points(mr, own, 1);
+		metric.id == PLOT_BPB ? forecast_bpb_per_nat(mr) : RUN_ABSENT;
+	enum metric own = sources[metric.id][0].metric;
+	const char *what = sources[metric.id][0].what;
 
 	model_run_want(model, mr);
-	points->what = sources[metric][second].what;
-	own = sources[metric][second].metric;
-	points->column = metric_info(own)->name;
-	points->scale = points->unit = metric == PLOT_TOK_S ? 1e-6 : 1;
+	points->scale = points->file_unit = 1;
+	if (metric.id == PLOT_OWN)
+		return find_own(mr, metric.own, points);
+	for (size_t i = 0; i < 3 && sources[metric.id][i].what != NULL; i++) {
+		const struct series *found = series_of(
+			model, mr, sources[metric.id][i].metric, of_pod);
+
+		if (found == NULL || series_count(found) == 0)
+			continue;
+		own = sources[metric.id][i].metric;
+		what = sources[metric.id][i].what;
+		break;
+	}
+	if (metric.id == PLOT_TOK_S)
+		points->scale = points->file_unit = 1e-6;
+	if (metric.id == PLOT_TOK_S_DEVICE)
+		points->scale = points->file_unit = 1e-3;
+	(void)snprintf(points->column, sizeof(points->column), "%s",
+		       metric_info(own)->name);
 	if (run_has(ratio) && has_points(mr, METRIC_TRAIN_LOSS, 2)) {
 		own = METRIC_TRAIN_LOSS;
-		points->what = "train BPB";
-		points->column = "train_bpb";
+		what = "train BPB";
+		(void)snprintf(points->column, sizeof(points->column),
+			       "train_bpb");
 		points->scale = ratio;
 	}
-	if (!is_of_pod(metric))
-		return mr->series[own];
-	return mr->pod < model->n_pods ? model->pods[mr->pod].telemetry[own]
-				       : NULL;
+	(void)snprintf(points->what, sizeof(points->what), "%s", what);
+	(void)snprintf(points->unit, sizeof(points->unit), "%s",
+		       plot_infos[metric.id].unit);
+	return series_of(model, mr, own, of_pod);
+}
+
+/*
+ * Whether its points are all of the rows that it was printed in: then they
+ * are counted.
+ */
+static bool
+has_all_rows(const struct model_run *mr, const struct series *series)
+{
+	for (size_t i = 0; i < mr->run.n_series; i++)
+		if (model_run_series(mr, &mr->run.series[i]) == series)
+			return mr->run.series[i].points == series_count(series);
+	return false;
 }
 
 /* x of a point on the axis; absent when the point has none. */
@@ -124,6 +201,8 @@ static double
 point_x(const struct model_run *mr, const struct series_point *p,
 	enum chart_axis axis)
 {
+	if (axis == AXIS_ROW)
+		return RUN_ABSENT;
 	if (axis == AXIS_TRAIN)
 		return p->train_ms / 1000;
 	if (axis == AXIS_STEP)
@@ -133,30 +212,68 @@ point_x(const struct model_run *mr, const struct series_point *p,
 	return p->wall_ms > 0 ? (double)p->wall_ms / 1000 : RUN_ABSENT;
 }
 
+/* Whether a run has a point of the metric on the axis; by its last one. */
+static bool
+has_axis(const struct model *model, const struct model_run *mr,
+	 struct chart_metric metric, enum chart_axis axis)
+{
+	struct plot_points named;
+	const struct series *series = find_series(model, mr, metric, &named);
+
+	if (series == NULL || series_count(series) == 0)
+		return false;
+	return axis == AXIS_ROW
+		       ? has_all_rows(mr, series)
+		       : run_has(point_x(mr, series_last(series), axis));
+}
+
+enum chart_axis
+plot_axis_of(const struct model *model, const struct model_run *const *runs,
+	     size_t n, struct chart_metric metric, enum chart_axis axis)
+{
+	const enum chart_axis order[] = { axis, AXIS_STEP, AXIS_TRAIN,
+					  AXIS_WALL, AXIS_ROW };
+	size_t most = 0;
+
+	if (is_of_pod(metric.id))
+		return AXIS_WALL;
+	for (size_t a = 0; a < sizeof(order) / sizeof(order[0]); a++) {
+		size_t have = 0;
+
+		for (size_t i = 0; i < n; i++)
+			have += has_axis(model, runs[i], metric, order[a]);
+		if (have > most) {
+			most = have;
+			axis = order[a];
+		}
+	}
+	return axis;
+}
+
 void
 plot_points_init(struct plot_points *points, const struct model *model,
-		 const struct model_run *mr, enum plot_metric metric,
+		 const struct model_run *mr, struct chart_metric metric,
 		 enum chart_axis axis)
 {
 	const struct series *series = find_series(model, mr, metric, points);
 	size_t count = series != NULL ? series_count(series) : 0;
+	bool by_row = axis == AXIS_ROW && count > 0 && has_all_rows(mr, series);
 
 	points->n = 0;
 	points->x = xcalloc(count + 1, sizeof(*points->x));
 	points->y = xcalloc(count + 1, sizeof(*points->y));
-	axis = plot_axis_of(metric, axis);
 	for (size_t i = 0; i < count; i++) {
 		const struct series_point *p = series_at(series, i);
 		double x;
 
 		/* A pod's telemetry goes on before and behind the run; a
 		 * little of it is shown. */
-		if (is_of_pod(metric) && mr->first_byte_wall_ms != 0 &&
+		if (is_of_pod(metric.id) && mr->first_byte_wall_ms != 0 &&
 		    (p->wall_ms < mr->first_byte_wall_ms - AROUND_MS ||
 		     (!mr->live &&
 		      p->wall_ms > mr->last_byte_wall_ms + AROUND_MS)))
 			continue;
-		x = point_x(mr, p, axis);
+		x = by_row ? (double)i + 1 : point_x(mr, p, axis);
 		if (!run_has(x))
 			continue;
 		/* NaN and infinities stay: they part the line. */
@@ -175,27 +292,35 @@ plot_points_csv(const struct plot_points *points, enum chart_axis axis,
 	} axes[] = { [AXIS_TRAIN] = { "train_s", 1 },
 		     [AXIS_STEP] = { "step", 1 },
 		     [AXIS_WALL] = { "wall_s", 1 },
-		     [AXIS_TOKENS] = { "tokens", 1e-9 } };
+		     [AXIS_TOKENS] = { "tokens", 1e-9 },
+		     [AXIS_ROW] = { "row", 1 } };
+	struct str rest = str_from(points->column), part;
+	bool is_quoted = strpbrk(points->column, ",\"") != NULL;
 
-	buf_appendf(out, "%s,%s\n", axes[axis].column, points->column);
+	buf_appendf(out, "%s,%s", axes[axis].column, is_quoted ? "\"" : "");
+	for (bool first = true; str_next(&rest, '"', &part); first = false) {
+		buf_append_str(out, first ? "" : "\"\"");
+		buf_append(out, part.p, part.len);
+	}
+	buf_append_str(out, is_quoted ? "\"\n" : "\n");
 	for (size_t i = 0; i < points->n; i++)
 		buf_appendf(out, "%.13g,%.10g\n",
 			    points->x[i] / axes[axis].unit,
-			    points->y[i] / points->unit);
+			    points->y[i] / points->file_unit);
 }
 
 void
-plot_why_none(const struct model_run *mr, enum plot_metric metric,
+plot_why_none(const struct model_run *mr, struct chart_metric metric,
 	      enum chart_axis axis, char *out, size_t size)
 {
 	if (mr->history == MODEL_ASKED)
 		(void)snprintf(out, size, "on its way from the database");
-	else if (is_of_pod(metric))
+	else if (is_of_pod(metric.id))
 		(void)snprintf(out, size, "no %s of its pod while it ran",
-			       plot_infos[metric].name);
+			       plot_metric_name(&metric));
 	else
 		(void)snprintf(out, size, "no %s over %s in this log yet",
-			       plot_infos[metric].name, axis_names[axis]);
+			       plot_metric_name(&metric), axis_names[axis]);
 }
 
 void
@@ -286,18 +411,89 @@ plot_request_runs(struct plot_request *request, const struct ui_shared *shared)
 	add_run(request, shared->reference);
 }
 
-/* A recipe that prints no BPB is shown by its loss, and says so. */
-enum plot_metric
-plot_metric_of(const struct model_run *mr, enum plot_metric metric)
+const struct run_series *
+plot_own_loss(const struct run *run)
+{
+	const struct run_series *first = NULL;
+
+	for (size_t i = 0; i < run->n_series; i++) {
+		const struct run_series *series = &run->series[i];
+
+		if (series->metric != METRIC_COUNT || series->points == 0)
+			continue;
+		if (strcasestr(series->name, "loss") != NULL)
+			return series;
+		first = first != NULL ? first : series;
+	}
+	return first;
+}
+
+struct chart_metric
+plot_metric_of(const struct model_run *mr, struct chart_metric metric)
 {
 	bool has_loss = has_points(mr, METRIC_TRAIN_LOSS, 2);
+	const struct run_series *own;
 
-	if (metric != PLOT_BPB || mr->series[METRIC_VAL_BPB] != NULL ||
+	if (metric.id != PLOT_BPB || mr->series[METRIC_VAL_BPB] != NULL ||
 	    (has_loss && run_has(forecast_bpb_per_nat(mr))))
 		return metric;
+	own = plot_own_loss(&mr->run);
 	if (has_loss)
-		return PLOT_LOSS;
-	return has_points(mr, METRIC_VAL_LOSS, 1) ? PLOT_VAL_LOSS : PLOT_BPB;
+		metric.id = PLOT_LOSS;
+	else if (has_points(mr, METRIC_VAL_LOSS, 1))
+		metric.id = PLOT_VAL_LOSS;
+	else if (own != NULL)
+		(void)snprintf(metric.own, sizeof(metric.own), "%s", own->name);
+	if (metric.id == PLOT_BPB && own != NULL)
+		metric.id = PLOT_OWN;
+	return metric;
+}
+
+/* Note a metric, unless it is there. */
+static void
+add_choice(struct chart_metric *choices, size_t *n,
+	   const struct chart_metric *metric)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (plot_is_metric(&choices[i], metric))
+			return;
+	if (*n < PLOT_CHOICES)
+		choices[(*n)++] = *metric;
+}
+
+static void
+add_own_choices(struct chart_metric *choices, size_t *n,
+		const struct model_run *mr)
+{
+	for (size_t i = 0; i < mr->own.n; i++) {
+		struct chart_metric metric = { PLOT_OWN, "" };
+
+		memcpy(metric.own, mr->own.v[i].name, sizeof(metric.own));
+		add_choice(choices, n, &metric);
+	}
+}
+
+size_t
+plot_choices(const struct model *model, const struct model_run *const *runs,
+	     size_t n_runs, struct chart_metric out[PLOT_CHOICES])
+{
+	struct plot_points named;
+	size_t n = 0;
+
+	for (unsigned int id = 0; id < PLOT_COUNT; id++) {
+		const struct chart_metric metric = { id, "" };
+
+		for (size_t i = 0; i < n_runs; i++) {
+			const struct series *series =
+				find_series(model, runs[i], metric, &named);
+
+			if (id == PLOT_OWN)
+				add_own_choices(out, &n, runs[i]);
+			else if (series != NULL && series_count(series) > 0)
+				add_choice(out, &n, &metric);
+		}
+	}
+	return n;
 }
 
 /* What a chart is drawn from, kept until it is drawn. */
@@ -309,7 +505,7 @@ struct work {
 	struct chart_mark marks[CHART_MAX_MARKS];
 	size_t n_marks, n_drawn;
 	bool is_smooth; /* a line of them at least */
-	const char *what;
+	const char *what, *unit;
 };
 
 static bool
@@ -343,7 +539,7 @@ add_runs(struct work *work, const struct plot_request *request,
 	if (shared->chart.smoothing > 0 && n > 0) {
 		plot_points_init(&work->points[n], shared->model,
 				 request->runs[0], request->metric,
-				 shared->chart.axis);
+				 request->axis);
 		add_series(work, n, STYLE_DIM, CHART_DOTS, NULL);
 	}
 	/* The first run is drawn last, over the others. */
@@ -352,7 +548,7 @@ add_runs(struct work *work, const struct plot_request *request,
 		bool is_ref = mr == request->reference;
 
 		plot_points_init(&work->points[i], shared->model, mr,
-				 request->metric, shared->chart.axis);
+				 request->metric, request->axis);
 		work->is_smooth |= plot_points_smooth(
 			&work->points[i],
 			plot_smoothing[shared->chart.smoothing]);
@@ -361,6 +557,7 @@ add_runs(struct work *work, const struct plot_request *request,
 		(void)plot_run_label(mr, work->labels[i]);
 		work->n_drawn++;
 		work->what = work->points[i].what;
+		work->unit = work->points[i].unit;
 		add_series(work, i,
 			   is_ref ? STYLE_REFERENCE
 				  : theme_series((unsigned int)i),
@@ -393,6 +590,18 @@ add_marks(struct work *work, const struct model_run *mr, enum chart_axis axis)
 }
 
 void
+plot_request_settle(struct plot_request *request,
+		    const struct ui_shared *shared)
+{
+	if (request->n_runs > 0)
+		request->metric =
+			plot_metric_of(request->runs[0], request->metric);
+	request->axis =
+		plot_axis_of(shared->model, request->runs, request->n_runs,
+			     request->metric, shared->chart.axis);
+}
+
+void
 plot_chart_init(struct chart *chart, const struct plot_request *request,
 		const struct ui_shared *shared)
 {
@@ -400,12 +609,26 @@ plot_chart_init(struct chart *chart, const struct plot_request *request,
 
 	chart_init(chart, (struct rect){ r.x + 1, r.y + 1, r.w - 2, r.h - 2 });
 	chart->charset = shared->chart.charset;
-	chart->x_kind = plot_axis_of(request->metric, shared->chart.axis);
+	chart->x_kind = (int)request->axis;
 	chart->x_is_time = chart->x_kind == AXIS_WALL;
 	chart->x_text = plot_x_text;
 }
 
-/* A fixed axis up to the cap costs a slow link far less than a moving one. */
+/*
+ * Where an axis of training time ends: at the cap where the data come close to
+ * it.  While a run grows at a half, a quarter .. of it: a fixed axis costs a
+ * slow link far less than a moving one.
+ */
+static double
+end_of_axis(const struct model_run *mr, double hi, double cap)
+{
+	if (mr == NULL || mr->run.status != RUN_RUNNING)
+		return hi > cap * CAP_IS_CLOSE ? cap : hi;
+	while (hi > 0 && cap / 2 >= hi)
+		cap /= 2;
+	return cap;
+}
+
 void
 plot_window(struct chart *chart, struct ui_shared *shared)
 {
@@ -413,10 +636,9 @@ plot_window(struct chart *chart, struct ui_shared *shared)
 	double cap = ui_caps(shared)->cap_train_s, lo, hi, span;
 
 	chart_x_range(chart, &lo, &hi);
-	if (chart->x_kind == AXIS_TRAIN && run_has(cap) && hi <= cap * 1.1 &&
-	    hi > cap * 0.02) {
+	if (chart->x_kind == AXIS_TRAIN && run_has(cap) && hi <= cap * 1.1) {
 		lo = 0;
-		hi = fmax(cap, hi);
+		hi = fmax(end_of_axis(shared->selected, hi, cap), hi);
 	} else if (chart->x_kind != AXIS_WALL && lo > 0 && lo < hi * 0.1) {
 		lo = 0;
 	}
@@ -460,12 +682,17 @@ add_title(const struct work *work, const struct chart *chart,
 	  const struct plot_request *request, const struct ui_shared *shared,
 	  int without, struct buf *out)
 {
-	const struct plot_info *info = &plot_infos[request->metric];
 	const struct chart_settings *settings = &shared->chart;
+	const char *unit = work->unit != NULL
+				   ? work->unit
+				   : plot_infos[request->metric.id].unit;
 
 	buf_clear(out);
-	buf_appendf(out, "%s (%s)",
-		    work->what != NULL ? work->what : info->name, info->unit);
+	buf_append_str(out, work->what != NULL
+				    ? work->what
+				    : plot_metric_name(&request->metric));
+	if (unit[0] != '\0')
+		buf_appendf(out, " (%s)", unit);
 	if (without < 1)
 		buf_appendf(out, " over %s", axis_names[chart->x_kind]);
 	if (work->is_smooth && without < 2)
@@ -476,7 +703,7 @@ add_title(const struct work *work, const struct chart *chart,
 	if (settings->zoom > 1 && without < 4)
 		buf_appendf(out, " · %.3gx%s", settings->zoom,
 			    settings->hold_y ? ", y held" : "");
-	add_cursor(work, chart, info->unit, out);
+	add_cursor(work, chart, unit, out);
 }
 
 static void
@@ -518,9 +745,8 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	struct chart chart;
 	char why[160];
 
-	if (request.n_runs > 0)
-		request.metric = plot_metric_of(request.runs[0], asked->metric);
-	info = &plot_infos[request.metric];
+	plot_request_settle(&request, shared);
+	info = &plot_infos[request.metric.id];
 	plot_chart_init(&chart, &request, shared);
 	if (request.plain)
 		chart.rect = (struct rect){ r.x, r.y + 1, r.w, r.h - 1 };
@@ -532,7 +758,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 	chart.marks = work->marks;
 	chart.n_marks = work->n_marks;
 	chart.log_y = settings->log_y;
-	chart.skip_start = !is_of_pod(request.metric) && !chart.log_y &&
+	chart.skip_start = !is_of_pod(request.metric.id) && !chart.log_y &&
 			   (settings->zoom <= 1 || settings->hold_y);
 	chart.decimals = info->decimals;
 	chart.y_floor = info->floor;
@@ -544,7 +770,7 @@ plot_draw(const struct plot_request *asked, struct ui_shared *shared,
 		chart_draw(&chart, canvas);
 	} else if (request.n_runs > 0) {
 		/* Why there is no line. */
-		plot_why_none(request.runs[0], request.metric, settings->axis,
+		plot_why_none(request.runs[0], request.metric, request.axis,
 			      why, sizeof(why));
 		canvas_print(
 			canvas,
@@ -606,13 +832,33 @@ chart_move_cursor(struct chart_settings *chart, double by)
 	}
 }
 
-bool
-ui_chart_act(struct chart_settings *chart, enum action action)
+/* To the next metric that the runs of the charts have, or the one before. */
+static void
+chart_step_metric(struct ui_shared *shared, bool forward)
 {
-	if (action == ACTION_METRIC_NEXT) {
-		chart->metric = (chart->metric + 1) % PLOT_COUNT;
-	} else if (action == ACTION_METRIC_PREV) {
-		chart->metric = (chart->metric + PLOT_COUNT - 1) % PLOT_COUNT;
+	struct chart_metric choices[PLOT_CHOICES], *now = &shared->chart.metric;
+	struct plot_request request;
+	size_t n, at = 0;
+
+	plot_request_runs(&request, shared);
+	n = plot_choices(shared->model, request.runs, request.n_runs, choices);
+	if (n == 0)
+		return;
+	*now = plot_metric_of(request.runs[0], *now);
+	while (at < n && !plot_is_metric(&choices[at], now))
+		at++;
+	if (at == n)
+		at = forward ? n - 1 : 0;
+	*now = choices[(at + (forward ? 1 : n - 1)) % n];
+}
+
+bool
+ui_chart_act(struct ui_shared *shared, enum action action)
+{
+	struct chart_settings *chart = &shared->chart;
+
+	if (action == ACTION_METRIC_NEXT || action == ACTION_METRIC_PREV) {
+		chart_step_metric(shared, action == ACTION_METRIC_NEXT);
 	} else if (action == ACTION_X_AXIS) {
 		chart->axis = (chart->axis + 1) % AXIS_COUNT;
 	} else if (action == ACTION_LOG_AXIS) {

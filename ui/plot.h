@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "model/model.h"
+#include "parsers/run_series.h"
 #include "ui/chart.h"
 #include "ui/view.h"
 
@@ -14,16 +15,19 @@
 /*
  * From a run's series to the points of a chart.  BPB is the one to compare:
  * a training loss in nats says nothing across tokenizers, so it is drawn in
- * bits per byte by the run's own val_bpb / val_loss where it has them.
+ * bits per byte by the run's own val_bpb / val_loss where it has them.  OWN is
+ * any series that stands for none of the others, under its printed name.
  *
  *	id, name, unit, decimals at the axis, floor and ceiling of the axis
  */
 #define PLOT_LIST(X)                                                           \
 	X(BPB, "BPB", "bits/byte", 3, NAN, NAN)                                \
-	X(LOSS, "train loss", "nats", 3, NAN, NAN)                             \
-	X(VAL_LOSS, "val loss", "nats", 3, NAN, NAN)                           \
 	X(MS_STEP, "step time", "ms/step", 1, NAN, NAN)                        \
+	X(LOSS, "train loss", "nats", 3, NAN, NAN)                             \
 	X(TOK_S, "throughput", "Mtok/s", 2, NAN, NAN)                          \
+	X(TOK_S_DEVICE, "throughput of a device", "ktok/s", 2, NAN, NAN)       \
+	X(VAL_LOSS, "val loss", "nats", 3, NAN, NAN)                           \
+	X(OWN, "", "", 3, NAN, NAN)                                            \
 	X(GPU_UTIL, "GPU utilisation", "%", 0, 0, 100)                         \
 	X(GPU_POWER, "GPU power", "W", 0, 0, NAN)                              \
 	X(GPU_TEMP, "GPU temperature", "°C", 0, NAN, NAN)
@@ -50,15 +54,16 @@ extern const double plot_smoothing[];
 struct plot_points {
 	double *x, *y; /* owned; y may be NaN or infinite */
 	size_t n;
-	const char *what;   /* static: what y is, e.g. "train BPB" */
-	const char *column; /* static: its name in a file, e.g. "train_bpb" */
-	double unit;	    /* of y in that of the file: 1e-6 for Mtok/s */
-	double scale;	    /* of y in that of the run's series */
+	char what[SERIES_LABEL_BYTES];	 /* what y is, e.g. "train BPB" */
+	char column[SERIES_LABEL_BYTES]; /* in a file, e.g. "train_bpb" */
+	char unit[SERIES_UNIT_BYTES];	 /* of y; "" where none is known */
+	double file_unit;		 /* of y in that of a file: 1e-6 .. */
+	double scale;			 /* of y in that of the run's series */
 };
 
 /* Points of the metric; n 0 when the run has none on this axis. */
 void plot_points_init(struct plot_points *points, const struct model *model,
-		      const struct model_run *mr, enum plot_metric metric,
+		      const struct model_run *mr, struct chart_metric metric,
 		      enum chart_axis axis);
 void plot_points_release(struct plot_points *points);
 /*
@@ -73,33 +78,61 @@ bool plot_points_smooth(struct plot_points *points, double weight);
  * lie `apart` from each other.
  */
 void plot_x_text(int axis, double x, double apart, char *out, size_t size);
-/* The x that the metric has: telemetry knows wall time alone. */
-enum chart_axis plot_axis_of(enum plot_metric metric, enum chart_axis axis);
+/*
+ * The x for a metric of some runs: the chosen one, or where fewer of them have
+ * points on it than on another, that.  Telemetry knows wall time alone.
+ */
+enum chart_axis plot_axis_of(const struct model *model,
+			     const struct model_run *const *runs, size_t n,
+			     struct chart_metric metric, enum chart_axis axis);
 /* Why there are no points of it; one line. */
-void plot_why_none(const struct model_run *mr, enum plot_metric metric,
+void plot_why_none(const struct model_run *mr, struct chart_metric metric,
 		   enum chart_axis axis, char *out, size_t size);
+/*
+ * The metrics that any of the runs has points of, in the order of the list.
+ * Returns how many are in out.
+ */
+#define PLOT_CHOICES (PLOT_COUNT + RUN_MAX_SERIES)
+size_t plot_choices(const struct model *model,
+		    const struct model_run *const *runs, size_t n,
+		    struct chart_metric out[PLOT_CHOICES]);
 /*
  * Points as CSV in whole units (s, tok/s, tokens), with a header that names
  * them as `samples` does.
  */
 void plot_points_csv(const struct plot_points *points, enum chart_axis axis,
 		     struct buf *out);
-/* What is drawn for a run in place of the metric, where it has no such. */
-enum plot_metric plot_metric_of(const struct model_run *mr,
-				enum plot_metric metric);
+/*
+ * What is drawn for a run in place of BPB, where it has none: its loss, else
+ * the first series of its own that is named one, else the first.
+ */
+struct chart_metric plot_metric_of(const struct model_run *mr,
+				   struct chart_metric metric);
+/* Series of a run with points that stand for no metric: of that name; that is
+ * a loss by its name, else the first.  NULL: none. */
+const struct run_series *plot_own_series(const struct run *run,
+					 const char *name);
+const struct run_series *plot_own_loss(const struct run *run);
+/* "val_loss", as printed. */
+const char *plot_metric_name(const struct chart_metric *metric);
+bool plot_is_metric(const struct chart_metric *a, const struct chart_metric *b);
 /* One chart of some runs. */
 struct plot_request {
 	const struct model_run *runs[UI_MAX_MARKS + 2];
 	const struct model_run *reference; /* drawn dashed; may be in runs */
 	size_t n_runs;
-	enum plot_metric metric;
+	struct chart_metric metric;
+	enum chart_axis axis; /* set by plot_request_settle */
 	struct rect rect;
 	bool legend;
 	bool plain; /* a title line instead of a box */
 	bool marks; /* stages and events of the first run */
 };
 
-/* A chart inside of a box at its rect, over the axis of its metric. */
+/* The metric and the axis that its runs are drawn by. */
+void plot_request_settle(struct plot_request *request,
+			 const struct ui_shared *shared);
+/* A chart inside of a box at its rect, over the axis of its request. */
 void plot_chart_init(struct chart *chart, const struct plot_request *request,
 		     const struct ui_shared *shared);
 /*

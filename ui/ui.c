@@ -1957,7 +1957,7 @@ mouse_wheel(struct ui *ui, const struct key *key)
 
 	if (area != NULL) {
 		ui->shared.chart.cursor = mouse_part(area, key->x);
-		(void)ui_chart_act(&ui->shared.chart,
+		(void)ui_chart_act(&ui->shared,
 				   up ? ACTION_ZOOM_IN : ACTION_ZOOM_OUT);
 		return;
 	}

@@ -13,13 +13,26 @@
 #include "ui/keymap.h"
 #include "ui/list.h"
 
-enum chart_axis { AXIS_TRAIN, AXIS_STEP, AXIS_WALL, AXIS_TOKENS, AXIS_COUNT };
+enum chart_axis {
+	AXIS_TRAIN,
+	AXIS_STEP,
+	AXIS_WALL,
+	AXIS_TOKENS,
+	AXIS_ROW, /* of a log that says none of these */
+	AXIS_COUNT
+};
+
+/* What a chart shows: enum plot_metric; of PLOT_OWN by its printed name. */
+struct chart_metric {
+	unsigned int id;
+	char own[SERIES_NAME_BYTES];
+};
 
 /* How charts are shown, the same in all views. */
 struct chart_settings {
 	enum chart_charset charset;
 	enum chart_axis axis;
-	unsigned int metric;	/* enum plot_metric */
+	struct chart_metric metric;
 	unsigned int smoothing; /* index of plot_smoothing */
 	bool log_y;
 	double zoom;   /* 1: all of x, 2: half of it .. */
@@ -139,6 +152,6 @@ void ui_chart_zoom_to(struct chart_settings *chart, double a, double b);
  */
 char *ui_pod_names(const struct ui_shared *shared, size_t pod);
 /* Actions on the chart settings; false when it is none. */
-bool ui_chart_act(struct chart_settings *chart, enum action action);
+bool ui_chart_act(struct ui_shared *shared, enum action action);
 
 #endif

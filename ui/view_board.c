@@ -26,19 +26,6 @@ struct board_line {
 	size_t group, row; /* indices of the board; row SIZE_MAX: the group */
 };
 
-struct board_view {
-	struct list list;
-	const struct ui_shared *shared; /* of the last fill; borrowed */
-	struct board board;
-	bool has_board;
-	uint64_t generation;	 /* of the model, when it was computed */
-	unsigned int configured; /* what it was computed by */
-	int64_t computed_at_ms;
-	struct board_line *lines; /* owned */
-	size_t n_lines, cap_lines;
-	char *unfolded; /* owned; key of the group whose seeds are shown */
-};
-
 enum board_column {
 	COLUMN_RANK,
 	COLUMN_RECIPE,
@@ -55,6 +42,20 @@ enum board_column {
 	COLUMN_SIZE,
 	COLUMN_VERDICT,
 	COLUMN_COUNT
+};
+
+struct board_view {
+	struct list list;
+	const struct ui_shared *shared; /* of the last fill; borrowed */
+	struct board board;
+	bool has_board;
+	uint64_t generation;	 /* of the model, when it was computed */
+	unsigned int configured; /* what it was computed by */
+	int64_t computed_at_ms;
+	struct chart_metric asked; /* of the charts, when it was computed */
+	struct board_line *lines;  /* owned */
+	size_t n_lines, cap_lines;
+	char *unfolded; /* owned; key of the group whose seeds are shown */
 };
 
 static const struct list_column board_columns[COLUMN_COUNT] = {
@@ -560,9 +561,78 @@ draw_curves(const struct board_view *view, struct ui_shared *shared,
 }
 
 /* The runs of the model as a board; the baseline beside them. */
+/* What a run without the track's score is ranked by; BPB: by nothing. */
+static struct chart_metric
+score_metric(const struct run *run)
+{
+	const struct run_series *own = plot_own_loss(run);
+	struct chart_metric metric = { PLOT_BPB, "" };
+
+	if (run_has(run->last_val_loss)) {
+		metric.id = PLOT_VAL_LOSS;
+	} else if (run_has(run->last_train_loss)) {
+		metric.id = PLOT_LOSS;
+	} else if (own != NULL) {
+		metric.id = PLOT_OWN;
+		memcpy(metric.own, own->name, sizeof(metric.own));
+	}
+	return metric;
+}
+
+/* Whether runs can be ranked by it. */
+static bool
+is_score(const struct chart_metric *metric)
+{
+	return metric->id == PLOT_BPB || metric->id == PLOT_LOSS ||
+	       metric->id == PLOT_VAL_LOSS || metric->id == PLOT_OWN;
+}
+
+/* Whether more of it is better, as far as its name tells. */
+static bool
+is_more_better(const char *name)
+{
+	static const char *const words[] = { "acc",   "reward",	   "score",
+					     "bleu",  "rouge",	   "mfu",
+					     "tok/s", "flop",	   "tps",
+					     "f1",    "throughput" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasestr(name, words[i]) != NULL &&
+		    strcasestr(name, "loss") == NULL)
+			return true;
+	return false;
+}
+
+/*
+ * The metric to rank by: the one of the charts where it is a score that the
+ * track does not have; or a loss, where no run tells what tracks judge, BPB
+ * or training time.  NULL: the track's score.
+ */
+static const char *
+ranking_metric(const struct ui_shared *shared, struct chart_metric *metric)
+{
+	const struct model *model = shared->model;
+
+	*metric = shared->chart.metric;
+	if (!is_score(metric))
+		metric->id = PLOT_BPB;
+	for (size_t i = 0; metric->id == PLOT_BPB && i < model->n_runs; i++)
+		if (run_has(model->runs[i]->run.train_ms) ||
+		    run_has(model->runs[i]->run.last_val_bpb))
+			return NULL;
+	for (size_t i = 0; metric->id == PLOT_BPB && i < model->n_runs; i++)
+		*metric = score_metric(&model->runs[i]->run);
+	return metric->id == PLOT_OWN	     ? metric->own
+	       : metric->id == PLOT_LOSS     ? "train_loss"
+	       : metric->id == PLOT_VAL_LOSS ? "val_loss"
+					     : NULL;
+}
+
 static void
 build_board(struct board_view *view, const struct ui_shared *shared)
 {
+	struct chart_metric by;
+	const char *metric;
 	const struct model *model = shared->model;
 	const struct ui_baseline *baseline = shared->baseline;
 	struct err err = { ERR_NONE, "" };
@@ -572,6 +642,12 @@ build_board(struct board_view *view, const struct ui_shared *shared)
 		board_release(&view->board);
 	board_init(&view->board, ui_caps(shared));
 	view->has_board = true;
+	view->asked = shared->chart.metric;
+	metric = ranking_metric(shared, &by);
+	if (metric != NULL) {
+		board_choose_metric(&view->board, metric);
+		view->board.higher = is_more_better(metric);
+	}
 	for (size_t i = 0; i < model->n_runs; i++) {
 		const struct model_run *mr = model->runs[i];
 		char *key;
@@ -612,11 +688,32 @@ board_list(void *state, struct ui_shared *shared)
 
 	view->shared = shared;
 	if (!view->has_board || view->configured != shared->configured ||
+	    !plot_is_metric(&view->asked, &shared->chart.metric) ||
 	    (view->generation != shared->model->generation &&
 	     age_ms >= COMPUTE_EVERY_MS))
 		build_board(view, shared);
 	fill_lines(view);
 	return &view->list;
+}
+
+/* The box of the table: what it is ranked by, and what would judge it. */
+static struct rect
+board_box(const struct board_view *view, const struct ui_shared *shared,
+	  struct canvas *canvas, struct rect r)
+{
+	const char *by = view->board.chosen_name;
+	const char *hint = shared->baseline == NULL && shared->reference == NULL
+				   ? " · R sets the reference"
+				   : "";
+
+	if (by != NULL)
+		return canvas_box(canvas, r, "Board · by %s, %s is better%s",
+				  by, view->board.higher ? "more" : "less",
+				  hint);
+	return canvas_box(canvas, r, "Board%s%.60s%s",
+			  shared->track != NULL ? " · track " : "",
+			  shared->track != NULL ? shared->track->name : "",
+			  hint);
 }
 
 /* The group of the selected line, SIZE_MAX: none is selected. */
@@ -658,15 +755,9 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	group = selected_group(view);
 	table = rect_take_top(&r, height);
 	if (spread > 0 && group != SIZE_MAX)
-		draw_spread(view, group, canvas, rect_take_top(&r, spread));
-	list_draw(
-		&view->list, canvas,
-		canvas_box(canvas, table, "Board%s%.60s%s",
-			   shared->track != NULL ? " · track " : "",
-			   shared->track != NULL ? shared->track->name : "",
-			   shared->baseline == NULL && shared->reference == NULL
-				   ? " · R sets the reference"
-				   : ""));
+		draw_spread(&view->board, group, canvas,
+			    rect_take_top(&r, spread));
+	list_draw(&view->list, canvas, board_box(view, shared, canvas, table));
 	if (group != SIZE_MAX && r.h - details >= CURVES_LEAST)
 		draw_curves(view, shared, group, canvas,
 			    rect_take_top(&r, r.h - details));
@@ -754,6 +845,20 @@ board_moved(void *state, struct ui_shared *shared)
 		shared->selected = mr;
 }
 
+/* To the next metric of the charts that runs can be ranked by. */
+static bool
+next_score(struct ui_shared *shared, enum action action)
+{
+	if (action != ACTION_METRIC_NEXT && action != ACTION_METRIC_PREV)
+		return false;
+	for (size_t i = 0; i < PLOT_CHOICES; i++) {
+		(void)ui_chart_act(shared, action);
+		if (is_score(&shared->chart.metric))
+			break;
+	}
+	return true;
+}
+
 static bool
 board_act(void *state, struct ui_shared *shared, enum action action,
 	  struct command *out)
@@ -770,7 +875,7 @@ board_act(void *state, struct ui_shared *shared, enum action action,
 	else if (action == ACTION_MARK && selected_run(view) == NULL)
 		mark_group(view, shared);
 	else
-		return false;
+		return next_score(shared, action);
 	return true;
 }
 
@@ -789,11 +894,12 @@ const struct view_ops view_board = {
 	.name = "Board",
 	.open = ACTION_VIEW_BOARD,
 	.state_size = sizeof(struct board_view),
-	.places = IN_RUNS,
+	.places = IN_RUNS | IN_CHARTS,
 	.watches = MODEL_RUNS | MODEL_SAMPLES,
 	.hints = (const enum action[]){ ACTION_OPEN, ACTION_MARK,
-					ACTION_REFERENCE, ACTION_BASELINE,
-					ACTION_ONLY_MARKED, ACTION_NONE },
+					ACTION_REFERENCE, ACTION_METRIC_NEXT,
+					ACTION_BASELINE, ACTION_ONLY_MARKED,
+					ACTION_NONE },
 	.draw = board_draw,
 	.act = board_act,
 	.list = board_list,

@@ -55,12 +55,11 @@ base_run(const struct ui_shared *shared)
 }
 
 static void
-take_points(struct plot_points *points, const struct ui_shared *shared,
+take_points(struct plot_points *points, const struct compare *compare,
 	    const struct model_run *mr)
 {
-	plot_points_init(points, shared->model, mr,
-			 plot_metric_of(base_run(shared), shared->chart.metric),
-			 shared->chart.axis);
+	plot_points_init(points, compare->shared->model, mr,
+			 compare->request.metric, compare->request.axis);
 }
 
 /* A gap to the reference, and how far it may be off. */
@@ -176,17 +175,18 @@ validated_gap(const struct model_run *mr, const struct model_run *base)
 }
 
 static struct gap
-gap_now(const struct ui_shared *shared, const struct model_run *mr)
+gap_now(const struct compare *compare, const struct model_run *mr)
 {
+	const struct ui_shared *shared = compare->shared;
 	struct gap gap = { RUN_ABSENT, RUN_ABSENT };
 	struct plot_points own, base;
 
-	if (shared->chart.metric == PLOT_BPB)
+	if (compare->request.metric.id == PLOT_BPB)
 		gap = validated_gap(mr, base_run(shared));
 	if (run_has(gap.at))
 		return gap;
-	take_points(&own, shared, mr);
-	take_points(&base, shared, base_run(shared));
+	take_points(&own, compare, mr);
+	take_points(&base, compare, base_run(shared));
 	if (own.n > 0 && base.n > 0)
 		gap = gap_of(&own, &base);
 	plot_points_release(&own);
@@ -196,13 +196,13 @@ gap_now(const struct ui_shared *shared, const struct model_run *mr)
 
 /* "−0.0031 ±0.0026"; coloured only when it stands out of the noise. */
 static void
-gap_cell(const struct ui_shared *shared, const struct model_run *mr,
+gap_cell(const struct compare *compare, const struct model_run *mr,
 	 struct list_cell *cell)
 {
-	struct gap gap = gap_now(shared, mr);
+	struct gap gap = gap_now(compare, mr);
 	char at[FMT_SIZE], error[FMT_SIZE];
 
-	if (mr == base_run(shared) || !run_has(gap.at)) {
+	if (mr == base_run(compare->shared) || !run_has(gap.at)) {
 		list_cellf(cell, STYLE_DIM, FMT_ABSENT);
 		return;
 	}
@@ -268,7 +268,7 @@ compare_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 	} else if (column == COMPARE_RUN) {
 		list_cellf(cell, STYLE_NORMAL, "%s", plot_run_label(mr, label));
 	} else if (column == COMPARE_GAP) {
-		gap_cell(shared, mr, cell);
+		gap_cell(compare, mr, cell);
 	} else if (column == COMPARE_STATE) {
 		state = run_state_of(shared, mr);
 		list_cellf(cell, theme_fact(state.style), "%s", state.text);
@@ -349,6 +349,14 @@ fit_gaps(struct chart *chart, const struct chart_settings *settings)
 	free(y);
 }
 
+/* Of a series of its own nobody knows it. */
+static bool
+is_less_better(unsigned int metric)
+{
+	return metric == PLOT_BPB || metric == PLOT_LOSS ||
+	       metric == PLOT_VAL_LOSS || metric == PLOT_MS_STEP;
+}
+
 /* The gap of each run to the reference, over x. */
 static void
 draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
@@ -362,12 +370,12 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 	size_t n = 0;
 
 	request.rect = r;
-	take_points(&base, shared, base_run(shared));
+	take_points(&base, compare, base_run(shared));
 	(void)plot_points_smooth(&base, smooth);
 	for (size_t i = 0; i < request.n_runs; i++) {
 		struct plot_points *p = &points[i];
 
-		take_points(p, shared, request.runs[i]);
+		take_points(p, compare, request.runs[i]);
 		(void)plot_points_smooth(p, smooth);
 		for (size_t k = 0; k < p->n; k++)
 			p->y[k] -= y_between(&base, p->x[k]);
@@ -378,8 +386,11 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 				CHART_SOLID, NULL
 			};
 	}
-	(void)canvas_box(canvas, r, "Gap to reference (%s), − is better",
-			 plot_infos[request.metric].unit);
+	(void)canvas_box(canvas, r, "Gap to reference%s%s%s%s",
+			 base.unit[0] != '\0' ? " (" : "", base.unit,
+			 base.unit[0] != '\0' ? ")" : "",
+			 is_less_better(request.metric.id) ? ", − is better"
+							   : "");
 	plot_chart_init(&chart, &request, shared);
 	chart.series = series;
 	chart.n_series = n;
@@ -413,10 +424,11 @@ compare_list(void *state, struct ui_shared *shared)
 	compare->request = (struct plot_request){ .legend = true };
 	plot_request_runs(&compare->request, shared);
 	compare->request.reference = base_run(shared);
-	compare->request.metric =
-		base_run(shared) != NULL
-			? plot_metric_of(base_run(shared), shared->chart.metric)
-			: shared->chart.metric;
+	compare->request.metric = shared->chart.metric;
+	if (base_run(shared) != NULL)
+		compare->request.metric =
+			plot_metric_of(base_run(shared), shared->chart.metric);
+	plot_request_settle(&compare->request, shared);
 	list_fill(&compare->list, &ops, compare, compare->request.n_runs);
 	return &compare->list;
 }
@@ -462,7 +474,7 @@ compare_act(void *state, struct ui_shared *shared, enum action action,
 		shared->go = ACTION_VIEW_RUN;
 		return true;
 	}
-	return ui_chart_act(&shared->chart, action);
+	return ui_chart_act(shared, action);
 }
 
 const struct view_ops view_compare = {

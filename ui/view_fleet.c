@@ -34,8 +34,10 @@ enum fleet_column {
 	FLEET_STEP,
 	FLEET_MS,
 	FLEET_TOK,
+	FLEET_DEVICE,
 	FLEET_BPB,
 	FLEET_LOSS,
+	FLEET_OWN,
 	FLEET_FINAL,
 	FLEET_SIGMA,
 	FLEET_DELTA,
@@ -54,8 +56,11 @@ static const struct list_column fleet_columns[FLEET_COLUMNS] = {
 	[FLEET_STEP] = { "STEP", 6, 6, FMT_STEPS, .descending = true },
 	[FLEET_MS] = { "ms/step", 8, 7, FMT_NUMBER, .decimals = 1 },
 	[FLEET_TOK] = { "Mtok/s", 7, 10, FMT_NUMBER, .descending = true },
+	[FLEET_DEVICE] = { "ktok/s/dev", 10, 10, FMT_NUMBER, .decimals = 2,
+			   .descending = true },
 	[FLEET_BPB] = { "BPB", 7, 1, FMT_NUMBER, .decimals = 4 },
 	[FLEET_LOSS] = { "LOSS nat", 8, 12, FMT_NUMBER, .decimals = 4 },
+	[FLEET_OWN] = { "METRIC", 18, 5, FMT_DIGITS, .decimals = 6 },
 	[FLEET_FINAL] = { "→FINAL", 7, 3, FMT_NUMBER, .decimals = 4 },
 	[FLEET_SIGMA] = { "±1σ", 6, 11, FMT_NUMBER, .decimals = 4 },
 	[FLEET_DELTA] = { "Δref", 7, 9, FMT_SIGNED, .decimals = 4 },
@@ -170,6 +175,29 @@ ms_cell(const struct ui_shared *shared, const struct model_run *mr,
 			   fmt_number(cell->number, 1, text));
 }
 
+/*
+ * The chosen series under its printed name; where none is chosen, the loss of
+ * a run that has none of ours, with its name.
+ */
+static void
+own_cell(const struct ui_shared *shared, const struct run *run,
+	 struct list_cell *cell)
+{
+	const struct chart_metric *chosen = &shared->chart.metric;
+	const struct run_series *own =
+		chosen->id == PLOT_OWN ? plot_own_series(run, chosen->own)
+		: run_has(run->last_train_loss) ||
+				run_has(run->last_val_loss) ||
+				run_has(run->last_val_bpb)
+			? NULL
+			: plot_own_loss(run);
+
+	if (own == NULL)
+		return;
+	list_cellf(cell, STYLE_NORMAL, "%.12s %.5g", own->name, own->last);
+	cell->number = own->last;
+}
+
 static void
 fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 {
@@ -183,6 +211,7 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 	const double numbers[FLEET_COLUMNS] = {
 		[FLEET_SEED] = run->seed,
 		[FLEET_STEP] = run->steps,
+		[FLEET_DEVICE] = run->tok_s_per_device_last / 1e3,
 		[FLEET_LOSS] = run_has(run->last_val_loss)
 				       ? run->last_val_loss
 				       : run->last_train_loss,
@@ -210,6 +239,8 @@ fleet_cell(void *user, size_t i, size_t column, struct list_cell *cell)
 		cell->number = model_run_tok_s(mr);
 		list_cellf(cell, STYLE_NORMAL, "%s",
 			   fmt_mtok(cell->number, text));
+	} else if (column == FLEET_OWN) {
+		own_cell(shared, run, cell);
 	} else if (column == FLEET_BPB) {
 		bpb_cell(mr, cell);
 	} else if (column == FLEET_EVAL) {
@@ -284,12 +315,12 @@ fleet_fill(struct fleet *fleet, const struct ui_shared *shared)
 
 static void
 draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
-	   enum plot_metric metric, bool plain)
+	   const struct chart_metric *metric, bool plain)
 {
-	struct plot_request request = { .metric = metric,
+	struct plot_request request = { .metric = *metric,
 					.rect = rect,
 					.legend =
-						metric == shared->chart.metric,
+						metric == &shared->chart.metric,
 					.plain = plain,
 					.marks = true };
 
@@ -297,18 +328,57 @@ draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
 	plot_draw(&request, shared, canvas);
 }
 
-/* The second and third chart: what the first does not show. */
-static enum plot_metric
-other_metric(enum plot_metric first, int which)
+/*
+ * The second or third chart: what the first does not show and the run has.
+ * False: there is none.
+ */
+static bool
+other_metric(const struct ui_shared *shared, size_t which,
+	     struct chart_metric *out)
 {
-	static const enum plot_metric others[] = { PLOT_MS_STEP, PLOT_TOK_S,
-						   PLOT_BPB };
-	int n = 0;
+	static const enum plot_metric first[] = { PLOT_MS_STEP, PLOT_TOK_S,
+						  PLOT_BPB };
+	const struct chart_metric now =
+		plot_metric_of(shared->selected, shared->chart.metric);
+	struct chart_metric choices[PLOT_CHOICES];
+	size_t n = plot_choices(shared->model, &shared->selected, 1, choices);
 
 	for (size_t i = 0; i < 3; i++)
-		if (others[i] != first && n++ == which)
-			return others[i];
-	return PLOT_LOSS;
+		for (size_t k = 0; k < n; k++) {
+			*out = choices[k];
+			if (out->id == first[i] && out->id != now.id &&
+			    which-- == 0)
+				return true;
+		}
+	for (size_t k = 0; k < n; k++) {
+		*out = choices[k];
+		if (out->id != first[0] && out->id != first[1] &&
+		    out->id != first[2] && !plot_is_metric(out, &now) &&
+		    which-- == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The first chart, and so many others beside it as there are. */
+static void
+draw_charts(struct ui_shared *shared, struct canvas *canvas, struct rect r,
+	    size_t most)
+{
+	struct chart_metric others[2];
+	size_t n = 0;
+
+	while (n < most && other_metric(shared, n, &others[n]))
+		n++;
+	draw_chart(shared, canvas,
+		   rect_take_left(&r, n == 0   ? r.w
+				      : n == 1 ? r.w * 6 / 10
+					       : r.w / 2),
+		   &shared->chart.metric, false);
+	for (size_t i = 0; i < n; i++)
+		draw_chart(shared, canvas,
+			   rect_take_left(&r, r.w / (int)(n - i)), &others[i],
+			   false);
 }
 
 /* 80x24 and what is not much more: no frames, each line counts. */
@@ -323,7 +393,7 @@ draw_small(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 	list_draw(
 		&fleet->list, canvas,
 		rect_take_top(&r, int_min((int)fleet->list.all + 1, r.h / 2)));
-	draw_chart(shared, canvas, r, shared->chart.metric, true);
+	draw_chart(shared, canvas, r, &shared->chart.metric, true);
 	budget.x++;
 	budget.w -= 2;
 	panel_budget(shared, canvas, budget);
@@ -362,10 +432,7 @@ draw_medium(struct fleet *fleet, struct ui_shared *shared,
 
 	budget = rect_take_bottom(&r, 7);
 	draw_runs(fleet, canvas, &r, most);
-	draw_chart(shared, canvas, rect_take_left(&r, r.w * 6 / 10),
-		   shared->chart.metric, false);
-	draw_chart(shared, canvas, r, other_metric(shared->chart.metric, 0),
-		   false);
+	draw_charts(shared, canvas, r, 1);
 	panel_budget(shared, canvas,
 		     selected_box(shared, canvas, budget, "Budget"));
 	if (log.h > 0)
@@ -378,19 +445,14 @@ static void
 draw_large(struct fleet *fleet, struct ui_shared *shared, struct canvas *canvas,
 	   struct rect r)
 {
-	int half = r.w / 2, third = r.w / 4, most = r.h / 3;
+	int half = r.w / 2, most = r.h / 3;
 	struct rect events = rect_take_bottom(&r, 12);
 	struct rect pods = rect_take_bottom(&r, 9);
 	struct rect log = rect_take_left(&events, half);
 	struct rect budget = rect_take_left(&pods, half);
 
 	draw_runs(fleet, canvas, &r, most);
-	draw_chart(shared, canvas, rect_take_left(&r, half),
-		   shared->chart.metric, false);
-	draw_chart(shared, canvas, rect_take_left(&r, third),
-		   other_metric(shared->chart.metric, 0), false);
-	draw_chart(shared, canvas, r, other_metric(shared->chart.metric, 1),
-		   false);
+	draw_charts(shared, canvas, r, 2);
 	panel_budget(shared, canvas,
 		     selected_box(shared, canvas, budget, "Budget"));
 	panel_pods(shared, canvas, canvas_box(canvas, pods, "Pods"));
@@ -468,7 +530,7 @@ fleet_act(void *state, struct ui_shared *shared, enum action action,
 				   6, bpb),
 			fmt_number(mr->run.ms_per_step, 2, ms), mr->path);
 	} else {
-		return ui_chart_act(&shared->chart, action);
+		return ui_chart_act(shared, action);
 	}
 	return true;
 }

@@ -20,6 +20,9 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 {
 	const struct model_run *mr = shared->selected;
 	const struct run *run = &mr->run;
+	/* Of a stage that may not be the last. */
+	bool is_stage = run_has(model_run_stage_bpb(mr));
+	bool is_mean = model_run_ms_per_step(mr) != run->step_ms_median;
 	const struct {
 		const char *label;
 		double value;
@@ -31,8 +34,13 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 		{ "step", run->steps, -1, "" },
 		{ "of", run->planned_steps, -1, "" },
 		{ "train", model_run_train_ms(mr) / 1000, 1, "s" },
-		{ "mean", model_run_ms_per_step(mr), 2, "ms/step" },
+		{ "mean", is_mean ? model_run_ms_per_step(mr) : RUN_ABSENT, 2,
+		  "ms/step" },
+		{ "median", is_mean ? RUN_ABSENT : run->step_ms_median, 2,
+		  "ms/step" },
 		{ "rate", model_run_tok_s(mr) / 1e6, 3, "Mtok/s" },
+		{ "rate", run->tok_s_per_device_last / 1e3, 2,
+		  "ktok/s a device" },
 		{ "batch", run->train_batch_tokens, -1, "tokens" },
 		{ "train loss", run->last_train_loss, 4, "nats" },
 		{ "val loss", run->last_val_loss, 4, "nats" },
@@ -42,7 +50,7 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 		{ "sliding", run->sliding_bpb, 6, "BPB" },
 		{ "TTT", run->ttt_bpb, 6, "BPB" },
 		{ "FINAL", model_run_final_bpb(mr), 6, "BPB" },
-		{ "eval", run->eval_s, 1, "s" },
+		{ "eval", is_stage ? RUN_ABSENT : run->eval_s, 1, "s" },
 		{ "artifact", run->artifact_bytes, -1, "B" },
 		{ "peak memory", run->peak_mem_mib, -1, "MiB" },
 	};
@@ -62,6 +70,8 @@ add_facts(const struct ui_shared *shared, struct facts *facts)
 							     : FMT_NUMBER,
 				     numbers[i].value, numbers[i].decimals,
 				     numbers[i].unit);
+	if (is_stage && run_has(run->eval_s))
+		facts_text(facts, "eval", FACT_HINT, "~%.1f s", run->eval_s);
 	if (run->source_sha256 != NULL)
 		facts_text(facts, "source", FACT_PLAIN, "%.12s",
 			   run->source_sha256);
@@ -90,7 +100,7 @@ draw_run_events(const struct run *run, struct canvas *canvas, struct rect r)
 
 static void
 draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
-	   enum plot_metric metric)
+	   struct chart_metric metric)
 {
 	struct plot_request request = { .metric = metric,
 					.rect = rect,
@@ -101,26 +111,38 @@ draw_chart(struct ui_shared *shared, struct canvas *canvas, struct rect rect,
 	plot_draw(&request, shared, canvas);
 }
 
-/* A grid of so many columns and rows, beginning with the chosen metric. */
+/*
+ * Charts of what the run has, beginning with the chosen metric, in a grid of
+ * at most so many columns and rows.  Of a run without any, its log.
+ */
 static void
 draw_grid(struct ui_shared *shared, struct canvas *canvas, struct rect r,
 	  int columns, int rows)
 {
-	static const enum plot_metric metrics[] = {
-		PLOT_BPB,      PLOT_MS_STEP,  PLOT_LOSS,      PLOT_TOK_S,
-		PLOT_VAL_LOSS, PLOT_GPU_UTIL, PLOT_GPU_POWER, PLOT_GPU_TEMP
-	};
-	size_t at = 0;
+	const struct model_run *mr = shared->selected;
+	const struct chart_metric now =
+		plot_metric_of(mr, shared->chart.metric);
+	struct chart_metric choices[PLOT_CHOICES];
+	size_t n = plot_choices(shared->model, &mr, 1, choices), at = 0;
+	int left = int_min((int)n, columns * rows);
 
-	while (at < 7 && metrics[at] != shared->chart.metric)
+	if (n == 0) {
+		panel_log(shared, canvas, canvas_box(canvas, r, "Log"));
+		return;
+	}
+	while (at < n && !plot_is_metric(&choices[at], &now))
 		at++;
-	for (; rows > 0; rows--) {
+	/* What is chosen is shown, also where this run has none of it. */
+	if (at == n)
+		choices[at = 0] = now;
+	for (rows = int_min(rows, (left + columns - 1) / columns); rows > 0;
+	     rows--) {
 		struct rect row = rect_take_top(&r, r.h / rows);
 
-		for (int i = columns; i > 0; i--)
+		for (int i = (left + rows - 1) / rows; i > 0; i--, left--)
 			draw_chart(shared, canvas,
 				   rect_take_left(&row, row.w / i),
-				   metrics[at++ % 8]);
+				   choices[at++ % n]);
 	}
 }
 
@@ -181,7 +203,7 @@ run_act(void *state, struct ui_shared *shared, enum action action,
 	else if (action == ACTION_LARGE)
 		view->single = !view->single;
 	else
-		return ui_chart_act(&shared->chart, action);
+		return ui_chart_act(shared, action);
 	return true;
 }
 
@@ -191,7 +213,7 @@ run_export(void *state, struct ui_shared *shared, struct buf *out)
 {
 	const struct model_run *mr = shared->selected;
 	struct plot_points points;
-	enum plot_metric metric;
+	struct chart_metric metric;
 	enum chart_axis axis;
 	char why[160];
 
@@ -201,7 +223,7 @@ run_export(void *state, struct ui_shared *shared, struct buf *out)
 		return NULL;
 	}
 	metric = plot_metric_of(mr, shared->chart.metric);
-	axis = plot_axis_of(metric, shared->chart.axis);
+	axis = plot_axis_of(shared->model, &mr, 1, metric, shared->chart.axis);
 	plot_points_init(&points, shared->model, mr, metric, axis);
 	if (points.n > 0 && mr->history != MODEL_ASKED) {
 		plot_points_csv(&points, axis, out);

@@ -324,6 +324,50 @@ forecast_training_is_over(const struct run *run)
 	       run_has(run->artifact_bytes);
 }
 
+/*
+ * Milliseconds a step by the times that stand before the rows, over the last
+ * fifth of the steps; absent where there are none.
+ */
+static double
+clock_ms_per_step(const struct model_run *mr)
+{
+	const struct series *series = mr->series[METRIC_TRAIN_LOSS];
+	const struct series_point *last;
+
+	for (size_t i = 0; series == NULL && i < mr->own.n; i++)
+		series = mr->own.v[i].series;
+	last = series != NULL ? series_last(series) : NULL;
+	if (last == NULL || last->wall_ms == 0)
+		return RUN_ABSENT;
+	for (size_t i = series_count(series) - 1; i-- > 0;) {
+		const struct series_point *p = series_at(series, i);
+
+		if ((p->step > last->step * 0.8 && i > 0) || p->wall_ms == 0)
+			continue;
+		if (last->step > p->step && last->wall_ms > p->wall_ms)
+			return (double)(last->wall_ms - p->wall_ms) /
+			       (last->step - p->step);
+	}
+	return RUN_ABSENT;
+}
+
+/* A run that tells no training time, but how many steps it will do; one that
+ * could be of a track ends at its cap, whenever that is. */
+static void
+forecast_plan(const struct model_run *mr, double pace, bool is_capped,
+	      struct forecast *f)
+{
+	const struct run *run = &mr->run;
+
+	if (is_capped || !(run->planned_steps >= run->steps) ||
+	    !run_has(pace) || forecast_training_is_over(run))
+		return;
+	f->source = FORECAST_RECENT;
+	f->end_steps = run->planned_steps;
+	f->end_steps_error = 0;
+	f->train_left_s = (run->planned_steps - run->steps) * pace / 1000;
+}
+
 void
 forecast_run(const struct model *model, const struct model_run *mr,
 	     double cap_train_s, struct forecast *f)
@@ -339,10 +383,14 @@ forecast_run(const struct model *model, const struct model_run *mr,
 		return;
 	f->reference = find_reference(model, mr);
 	forecast_eval(mr, f);
-	if (!run_has(model_run_train_ms(mr)) || !run_has(run->steps) ||
-	    run->steps <= 0)
+	if (!run_has(run->steps) || run->steps <= 0)
 		return;
 	pace = recent_ms_per_step(mr);
+	if (!run_has(model_run_train_ms(mr))) {
+		forecast_plan(mr, run_has(pace) ? pace : clock_ms_per_step(mr),
+			      run_has(cap_ms) && run_has(run->last_val_bpb), f);
+		return;
+	}
 	f->end_train_ms = cap_ms;
 	if (run_has(run->planned_steps) && run_has(pace)) {
 		double plan_ms = model_run_train_ms(mr) +

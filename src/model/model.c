@@ -687,18 +687,23 @@ model_last(struct series *const series[METRIC_COUNT], enum metric metric)
 	return last != NULL ? last->value : RUN_ABSENT;
 }
 
+/* Step time over all steps, as its training time is made of. */
+static double
+mean_ms_per_step(const struct run *run)
+{
+	if (run_has(run->ms_per_step))
+		return run->ms_per_step;
+	if (run_has(run->train_batch_tokens) && run->tok_s_last > 0)
+		return run->train_batch_tokens / run->tok_s_last * 1000;
+	return run->step_avg_printed_ms;
+}
+
 double
 model_run_ms_per_step(const struct model_run *mr)
 {
-	const struct run *run = &mr->run;
+	double mean = mean_ms_per_step(&mr->run);
 
-	if (run_has(run->ms_per_step))
-		return run->ms_per_step;
-	if (run_has(run->tok_s_last) && run->tok_s_last > 0)
-		return run->train_batch_tokens / run->tok_s_last * 1000;
-	if (run_has(run->step_avg_printed_ms))
-		return run->step_avg_printed_ms;
-	return run->step_ms_median;
+	return run_has(mean) ? mean : mr->run.step_ms_median;
 }
 
 double
@@ -716,7 +721,7 @@ model_run_train_ms(const struct model_run *mr)
 {
 	if (run_has(mr->run.train_ms))
 		return mr->run.train_ms;
-	return mr->run.steps * model_run_ms_per_step(mr);
+	return mr->run.steps * mean_ms_per_step(&mr->run);
 }
 
 double
@@ -747,6 +752,36 @@ model_run_failed_step(const struct model_run *mr)
 		    run_has(run->events[i].step))
 			return run->events[i].step;
 	return run->last_step;
+}
+
+const struct run_event *
+model_run_cause(const struct model_run *mr)
+{
+	static const unsigned int kinds[] = {
+		[RUN_CRASHED] = 1U << RUN_EVENT_TRACEBACK |
+				1U << RUN_EVENT_CUDA | 1U << RUN_EVENT_NCCL |
+				1U << RUN_EVENT_CRASH,
+		[RUN_OOM] = 1U << RUN_EVENT_OOM,
+		[RUN_DIVERGED] = 1U << RUN_EVENT_NAN,
+		[RUN_KILLED] = 1U << RUN_EVENT_KILLED,
+		[RUN_UNKNOWN] = 0,
+	};
+	const struct run *run = &mr->run;
+	const struct run_event *last = NULL;
+
+	for (size_t i = 0; i < run->n_events; i++) {
+		const struct run_event *event = &run->events[i];
+
+		/* Rows came after it, unless the rows are what failed. */
+		if (event->step < run->last_step && run->status != RUN_DIVERGED)
+			continue;
+		if (kinds[run->status] & 1U << event->kind)
+			return event;
+		if (run->status == RUN_CRASHED &&
+		    event->kind == RUN_EVENT_CHILD_FAILED)
+			last = event;
+	}
+	return last;
 }
 
 /* Count the time since the bytes before. */

@@ -277,8 +277,8 @@ const struct series *model_run_series(const struct model_run *mr,
 /*
  * Mean step time and training time so far in milliseconds: as the log says
  * them, else from its cumulative throughput (batch / tok_s, steps times
- * that), else from the median of the step times that it prints; absent when
- * none is there.
+ * that).  Of a run that prints the time of single steps alone the step time is
+ * their median, and there is no training time.  Absent when none is there.
  */
 double model_run_ms_per_step(const struct model_run *mr);
 /*
@@ -297,6 +297,12 @@ double model_run_final_bpb(const struct model_run *mr);
 double model_run_stage_bpb(const struct model_run *mr);
 /* The step at which it went wrong: of its first NaN, else the last one. */
 double model_run_failed_step(const struct model_run *mr);
+/*
+ * The event that tells why a run failed or was killed: the first one behind
+ * its last row that is no mere consequence of another, else a consequence.
+ * NULL: there is none.
+ */
+const struct run_event *model_run_cause(const struct model_run *mr);
 /* Say when its bytes came and whether its file still grows. */
 void model_run_touch(struct model *model, struct model_run *mr, int64_t wall_ms,
 		     bool live);

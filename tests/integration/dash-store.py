@@ -295,10 +295,14 @@ def test_telemetry():
     screen.send("7")
     shows(screen, "H100", "after a restart the pod has its GPU")
     open_run(screen)
-    screen.send("]]x")
-    shows(screen, "nothing was written: no val loss over train time",
+    screen.send("]]]]")
+    shows(screen, "GPU utilisation (%)", "the pod's are among them")
+    screen.send("K")
+    shows(screen, "no GPU utilisation of its pod", "another run has none")
+    screen.send("x")
+    shows(screen, "nothing was written: no GPU utilisation of its pod",
           "no file without a point")
-    screen.send("]]]")
+    screen.send("J")
     text = export(screen, 3)
     head, *points = [line.split(",") for line in text.splitlines()] or [[]]
     if not ok(head == ["wall_s", "gpu_util"] and len(points) >= 2 and

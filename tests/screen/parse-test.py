@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The fleet shows no figure that `parse` does not have of the same bytes: real
-logs, whole and cut at random lines, as they lie there and as they would grow.
-What is provisional is marked.
+"""The views show no figure that `parse` and `board` do not have of the same
+bytes: real logs, whole and cut at random lines, as they lie there and as they
+would grow.  What is provisional is marked.
 
-HGYM_CUTS (40): how many of them; HGYM_SEED (3): which."""
+HGYM_CUTS (26): how many of them; HGYM_SEED (3): which."""
 import glob
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,12 +24,19 @@ from home import home_dirs  # noqa: E402
 from tap import finish, ok, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
 
-CUTS = int(os.environ.get("HGYM_CUTS", "40"))
+CUTS = int(os.environ.get("HGYM_CUTS", "26"))
 SEED = int(os.environ.get("HGYM_SEED", "3"))
 LONG_AGO = 10 ** 9
-COLUMNS = {"RUN": "run", "SEED": "seed", "STEP": "step", "BPB": "bpb",
-           "LOSS nat": "loss", "→FINAL": "final", "EVAL s": "eval",
-           "SIZE MB": "size"}
+ROW_COLUMNS = {"SEED": "seed", "STEP": "step", "ms/step": "ms",
+               "Mtok/s": "tok", "ktok/s/dev": "device", "BPB": "bpb",
+               "LOSS nat": "loss", "METRIC": "metric", "→FINAL": "final",
+               "EVAL s": "eval", "SIZE MB": "size"}
+BOARD_COLUMNS = {"n": "n", "MEAN": "mean", "ms/step": "ms", "STEPS": "steps",
+                 "TRAIN s": "train", "EVAL s": "eval", "BYTES": "size"}
+COMPARE_COLUMNS = {"STEP": "step", "ms/step": "ms", "FINAL BPB": "final",
+                   "Δ final": "delta"}
+MARKED = 6  # runs that are compared
+NAME = re.compile(r"(?<![a-z0-9])([a-z]{2}\d+)(?![a-z0-9])")
 
 
 def logs():
@@ -63,28 +71,30 @@ def parsed(paths, home):
     return {name: row for name, row in rows.items() if row}
 
 
-def shown(screen):
-    """By folder the cells of its row; a column that no row has is "—"."""
+def table(screen, columns):
+    """By folder the cells of its row, which end where their titles do."""
     rows, ends = {}, {}
     for line in screen.text().split("\n"):
-        if " RUN " in line:
+        if all(title in line for title in list(columns)[:2]):
             ends = {key: line.index(title) + len(title)
-                    for title, key in COLUMNS.items() if title in line}
-        elif ends and line.startswith("│") and line[6:7].isalpha():
-            cells = {key: line[:end].split()[-1]
-                     for key, end in ends.items() if key != "run"}
-            name = line[ends["run"] - 3:].split()[0].split("/")[0]
-            rows[name] = dict(dict.fromkeys(COLUMNS.values(), "—"), **cells)
-        elif rows:
-            break
+                    for title, key in columns.items() if title in line}
+            continue
+        name = NAME.search(line)
+        if ends and name and name.group(1) not in rows:
+            rows[name.group(1)] = {key: line[:end].split()[-1]
+                                   for key, end in ends.items()}
     return rows
 
 
 def is_number(cell, value, decimals, part=1):
+    """Whether a cell is that value; None: that it has none, or no column."""
+    cell = (cell or "—").rstrip("!").replace("−", "-")
     if cell == "—" or value is None:
         return cell == "—" and value is None
-    if cell.endswith("k"):
-        cell, part, decimals = cell[:-1], 1000 * part, 1
+    if cell[-1] in "kM":
+        part *= 1e3 if cell[-1] == "k" else 1e6
+        decimals = len(cell.partition(".")[2]) - (cell[-1] == "k")
+        cell = cell[:-1]
     try:
         number = float(cell.replace(",", ""))
     except ValueError:
@@ -92,34 +102,66 @@ def is_number(cell, value, decimals, part=1):
     return abs(number - value / part) <= 0.51 * 10 ** -decimals
 
 
-def differences(row, cells, grows):
-    final, last = row["final_bpb"], row["last_val_bpb"]
-    loss = row["last_val_loss"]
-    if loss is None:
-        loss = row["last_train_loss"]
-    evals = row["eval_total_s"]
-    if evals is None:
-        evals = row["eval_s"]
+def first(*values):
+    return next((value for value in values if value is not None), None)
+
+
+def pace(row):
+    """Step time and rate: of all steps, else the median of single ones."""
+    tok_s, batch = row["tok_s_last"], row["train_batch_tokens"]
+    mean = first(row["ms_per_step"],
+                 batch / tok_s * 1000 if batch and tok_s else None,
+                 row["step_avg_printed_ms"])
+    ms = first(mean, row["step_ms_median"])
+    rate = batch / ms * 1000 if batch and ms else row["tok_s_interval"]
+    steps = row["steps"]
+    train = first(row["train_ms"],
+                  None if mean is None or steps is None else steps * mean)
+    return ms, rate, train
+
+
+def own_loss(row):
+    """The series that stands for the loss of a run that has none of ours."""
+    if first(row["last_train_loss"], row["last_val_loss"],
+             row["last_val_bpb"]) is not None:
+        return None
+    own = [m for m in row["metrics"] if not m.get("metric") and m["points"]]
+    named = [m for m in own if "loss" in m["name"].lower()] or own
+    return named[0]["last"] if named else None
+
+
+def fleet_differences(row, cells, grows):
+    score, last = row["final_bpb"], row["last_val_bpb"]
+    ms, rate, _ = pace(row)
     wrong = []
-    if cells["final"][0] != "~" and not is_number(cells["final"], final, 4):
-        wrong.append("final %s" % final)
-    if cells["bpb"][0] != "~" and not is_number(
-            cells["bpb"], last if final is None else final, 4):
-        wrong.append("bpb %s or %s" % (final, last))
-    if cells["bpb"][0] == "~" and not grows:
+    if cells.get("final", "—")[0] != "~" and not is_number(
+            cells.get("final"), score, 4):
+        wrong.append("final %s" % score)
+    if cells.get("bpb", "—")[0] != "~" and not is_number(
+            cells.get("bpb"), first(score, last), 4):
+        wrong.append("bpb %s or %s" % (score, last))
+    if cells.get("bpb", "—")[0] == "~" and not grows:
         wrong.append("it is over: no ~")
+    own = own_loss(row)
+    if own is not None:
+        own = float("%.5g" % own)
     for key, value, decimals, part in (
             ("seed", row["seed"], 0, 1), ("step", row["steps"], 0, 1),
-            ("loss", loss, 4, 1), ("eval", evals, 1, 1),
+            ("ms", ms, 1, 1), ("tok", rate, 2, 1e6),
+            ("device", row["tok_s_per_device_last"], 2, 1e3),
+            ("loss", first(row["last_val_loss"], row["last_train_loss"]), 4,
+             1),
+            ("metric", own, 9, 1),
+            ("eval", first(row["eval_total_s"], row["eval_s"]), 1, 1),
             ("size", row["artifact_bytes"], 3, 1e6)):
-        if grows and key == "eval" and cells[key][0] == "~":
+        if grows and key == "eval" and cells.get(key, "—")[0] == "~":
             continue
-        if not is_number(cells[key], value, decimals, part):
+        if not is_number(cells.get(key), value, decimals, part):
             wrong.append("%s %s" % (key, value))
     return wrong
 
 
-def compare(want, got, grows):
+def fleet_bad(want, got, grows):
     """What is shown otherwise than it is parsed."""
     bad = []
     for name, row in want.items():
@@ -127,15 +169,126 @@ def compare(want, got, grows):
         if name not in got:
             bad += [] if grows and row["steps"] is None else [(name, "none")]
             continue
-        wrong = differences(row, got[name], grows)
+        wrong = fleet_differences(row, got[name], grows)
         if wrong:
             bad.append((name, wrong, got[name]))
     return bad
 
 
+# What stands in a run's facts: its label, the figure, and its decimals.
+FACTS = (("seed", "seed", 0, 1), ("GPUs", "n_gpus", 0, 1),
+         ("step", "steps", 0, 1), ("of", "planned_steps", 0, 1),
+         ("train", "train", 1, 1000), ("mean", "ms", 2, 1),
+         ("batch", "train_batch_tokens", 0, 1),
+         ("train loss", "last_train_loss", 4, 1),
+         ("val loss", "last_val_loss", 4, 1),
+         ("val BPB", "last_val_bpb", 4, 1),
+         ("pre-quant", "prequant_bpb", 6, 1),
+         ("quantised", "quant_bpb", 6, 1), ("sliding", "sliding_bpb", 6, 1),
+         ("TTT", "ttt_bpb", 6, 1), ("FINAL", "final_bpb", 6, 1),
+         ("eval", "eval_s", 1, 1), ("artifact", "artifact_bytes", 0, 1),
+         ("peak memory", "peak_mem_mib", 0, 1))
+
+
+def run_bad(screen, name, row, grows):
+    """The facts over the charts of a run."""
+    lines = screen.text().split("\n")
+    facts = [fact for line in lines[2:6]
+             for fact in line.strip().split("   ")]
+    ms, _, train = pace(row)
+    known = dict(row, ms=ms, train=train)
+    if ms is not None and ms == row["step_ms_median"]:
+        known["ms"] = None
+    wrong = []
+    for label, key, decimals, part in FACTS:
+        told = [fact[len(label) + 1:].split()[0] for fact in facts
+                if re.match(re.escape(label) + r" [-−~\d]", fact)]
+        if grows and told and told[0][0] == "~":
+            continue
+        if not is_number(told[0] if told else None, known[key], decimals,
+                         part):
+            wrong.append((label, told, known[key]))
+    return [(name, wrong, facts)] if wrong else []
+
+
+def runs_bad(p, want, grows):
+    """Through all runs, as J goes; those that `parse` has as one."""
+    seen, bad = set(), []
+    n = int(re.search(r"Runs \((\d+)\)", p.screen.text()).group(1))
+    p.send("2" + "K" * n)
+    p.wait_for(" pod here")
+    for _ in range(n):
+        p.settle(0.1)
+        name = NAME.search(p.screen.text().split("\n")[1])
+        if name and name.group(1) in want:
+            seen.add(name.group(1))
+            bad += run_bad(p.screen, name.group(1), want[name.group(1)],
+                           grows)
+        p.send("J")
+    return seen, bad
+
+
+def ranked(paths, home):
+    out = subprocess.run([TUI, "board", "--json"] + paths, text=True,
+                         env=dict(os.environ, **home_dirs(home)),
+                         capture_output=True).stdout
+    groups = [json.loads(line) for line in out.split("\n") if line]
+    return {os.path.basename(group["group"]): group for group in groups
+            if "means" in group}
+
+
+def board_bad(groups, got):
+    bad = []
+    for name, group in groups.items():
+        means = group["means"]
+        train = means.get("train_ms")
+        wrong = [(key, value) for key, value, decimals, part in (
+            ("n", group["n"], 0, 1), ("mean", group.get("mean_bpb"), 5, 1),
+            ("ms", means.get("ms_per_step"), 2, 1),
+            ("steps", means.get("steps"), 0, 1), ("train", train, 1, 1000),
+            ("eval", first(means.get("eval_total_s"), means.get("eval_s")), 1,
+             1),
+            ("size", group["max_artifact_bytes"], 0, 1))
+            if not is_number(got.get(name, {}).get(key), value, decimals,
+                             part)]
+        if wrong:
+            bad.append((name, wrong, got.get(name)))
+    return bad
+
+
+def compare_bad(want, got, base):
+    bad = []
+    for name, cells in got.items():
+        row = want.get(name)
+        if row is None or base not in want:
+            continue
+        mine, other = row["final_bpb"], want[base]["final_bpb"]
+        delta = None if mine is None or other is None or name == base \
+            else mine - other
+        wrong = [(key, value) for key, value, decimals in (
+            ("step", row["steps"], 0), ("ms", pace(row)[0], 2),
+            ("final", mine, 6), ("delta", delta, 6))
+            if cells.get(key, "—")[0] != "~" and
+            not is_number(cells.get(key), value, decimals)]
+        if wrong:
+            bad.append((name, wrong, cells))
+    return bad
+
+
+def settled(p, check, what):
+    """What is still wrong when nothing changes any more."""
+    try:
+        p.until(lambda: not check(), seconds=20, what=what)
+    except Exception:  # pylint: disable=broad-except
+        pass
+    return "\n".join(map(str, check()))
+
+
 def show(rng, sources, home, grows):
-    paths = ["%s/%s%d/x.log" % (home, "n" if grows else "o", i)
+    paths = ["%s/%d/%s%s%d/x.log" % (home, grows, chr(97 + i % 26),
+                                     chr(97 + i * 7 % 26), i)
              for i in range(CUTS)]
+    when = "they may grow" if grows else "nothing grows"
     for path in paths:
         cut(rng, rng.choice(sources), path)
         if not grows:
@@ -144,12 +297,35 @@ def show(rng, sources, home, grows):
     ok(len(want) > CUTS / 2, "there are runs", len(want))
     p = Program([TUI] + paths, 200, 3 * CUTS + 90, home_dirs(home), home)
     p.wait_for("Runs (")
-    p.until(lambda: not compare(want, shown(p.screen), grows),
-            what="the figures of parse")
-    bad = compare(want, shown(p.screen), grows)
-    ok(not bad, "%s: the fleet shows what parse has" %
-       ("they may grow" if grows else "nothing grows"),
-       "\n".join(map(str, bad)))
+    bad = settled(p, lambda: fleet_bad(want, table(p.screen, ROW_COLUMNS),
+                                       grows), "the figures of parse")
+    ok(not bad, "%s: the fleet shows what parse has" % when, bad)
+    seen, bad = runs_bad(p, want, grows)
+    ok(not bad and len(seen) > CUTS / 2,
+       "%s: so does each run" % when, "\n".join(map(str, bad)) or seen)
+    if not grows:
+        groups = ranked(paths, home)
+        p.send("3")
+        p.wait_for("RECIPE")
+        bad = settled(p, lambda: board_bad(
+            groups, table(p.screen, BOARD_COLUMNS)), "the figures of board")
+        ok(groups and not bad, "the board shows what board has", bad)
+    p.send("1")
+    p.wait_for("Runs (")
+    p.send("g")
+    for _ in range(MARKED):
+        p.send(" j")
+    p.send("gR4")
+    p.wait_for("◆")
+    p.settle(0.2)
+    got = table(p.screen, COMPARE_COLUMNS)
+    base = [NAME.search(line).group(1) for line
+            in p.screen.text().split("\n") if "◆" in line and
+            NAME.search(line)]
+    bad = compare_bad(want, got, base[0] if base else None)
+    ok(base and len(got) >= MARKED - 1 and not bad,
+       "%s: so does the comparison" % when,
+       "\n".join(map(str, bad)) or p.screen.text())
     p.send("Q")
     p.end()
     p.close()

@@ -17,6 +17,7 @@
 #define HEIGHT 9
 
 static struct buf text;
+static const char *name; /* of the series; NULL: none */
 
 /* Draw one series into `text`; change what is special in `chart` before. */
 static void
@@ -24,7 +25,7 @@ draw(struct chart *chart, const double *x, const double *y, size_t n)
 {
 	const struct chart_series series = { x,		  y,
 					     n,		  STYLE_SERIES_1,
-					     CHART_SOLID, NULL };
+					     CHART_SOLID, name };
 	struct canvas canvas;
 
 	canvas_init(&canvas);
@@ -276,6 +277,40 @@ test_zoom_to(void)
 	ok(chart.zoom <= 256 && chart.center < 1, "no further than 256 times");
 }
 
+/* A legend stands where no line is. */
+static void
+test_legend(void)
+{
+	double x[400], y[400];
+	struct chart chart;
+	int all;
+
+	for (int i = 0; i < 400; i++) {
+		x[i] = i;
+		y[i] = i % 2;
+	}
+	name = "gate-lqer s42";
+	chart_init(&chart, (struct rect){ 0 });
+	draw(&chart, x, y, 400);
+	all = count_cells();
+	chart.legend = true;
+	draw(&chart, x, y, 400);
+	ok(strstr(text.data, "gate-lqer s42") < strchr(text.data, '\n') &&
+		   count_cells() == all - (WIDTH - CHART_AXIS_COLUMNS),
+	   "where all is full the legend has a line of its own\n%s", text.data);
+	for (int i = 0; i < 400; i++)
+		y[i] = i;
+	chart.legend = false;
+	draw(&chart, x, y, 400);
+	all = count_cells();
+	chart.legend = true;
+	draw(&chart, x, y, 400);
+	ok(strstr(text.data, "gate-lqer s42") > strchr(text.data, '\n') &&
+		   count_cells() == all,
+	   "else it has the corner that is free\n%s", text.data);
+	name = NULL;
+}
+
 int
 main(void)
 {
@@ -287,6 +322,7 @@ main(void)
 	test_percent();
 	test_zoom();
 	test_mouse();
+	test_legend();
 	test_zoom_to();
 	buf_release(&text);
 	return tap_done();

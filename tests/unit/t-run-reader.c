@@ -259,6 +259,19 @@ static const struct run_case cases[] = {
 	  "step:9/9 train_loss:1.9 train_time:90ms step_avg:10ms\n",
 	  1,
 	  { { "status", "\"finished\"" } } },
+	{ "a traceback is told by its exception, whatever comes between",
+	  "step:8/9 train_loss:2.0 train_time:80ms step_avg:10ms\n"
+	  "[rank0]: Traceback (most recent call last):\n"
+	  "[rank0]:   File \"train.py\", line 3, in <module>\n"
+	  "[rank0]:     raise dist.NoError\n"
+	  "INFO:root:Epoch: 3\n"
+	  "Error while loading\n"
+	  "[rank0]: torch.distributed.DistBackendError: NCCL: gone\n"
+	  "ValueError: of another\n",
+	  1,
+	  { { "events", "[{\"line\":2,\"kind\":\"traceback\",\"step\":8,"
+			"\"text\":\"torch.distributed.DistBackendError: "
+			"NCCL: gone\"}]" } } },
 	{ "minutes with one decimal are no time",
 	  "train_batch_tokens:786432 train_seq_len:1 x\n"
 	  "20/100 train_loss: 4.8 train_time: 0.2m tok/s: 1385269\n"

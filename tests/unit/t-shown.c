@@ -199,8 +199,8 @@ test_gap(void)
 	ui_shared(ui)->selected = ui_shared(ui)->reference = base;
 	ui_shared(ui)->marks.v[ui_shared(ui)->marks.n++] = other;
 	press('4');
-	ok(shows("━ s s6", "−0.0013 ±0.0000"),
-	   "the gap is that of the last rows: %s", row_with("━ s s6"));
+	ok(shows("━ b.log s6", "−0.0013 ±0.0000"),
+	   "the gap is that of the last rows: %s", row_with("━ b.log s6"));
 	ok(row_with("+0.0")[0] == '\0' && row_with("+0.1")[0] == '\0' &&
 		   row_with("+0.2")[0] == '\0' && row_with("+0.3")[0] == '\0',
 	   "and makes their axis: %s", row_with("+0."));
@@ -219,8 +219,9 @@ test_gap(void)
 		sample.value += i < 3 ? 0.5 : 0.0042;
 		model_run_sample(&model, other, &sample);
 	}
-	ok(shows("━ s s6", "+0.0042 ±"),
-	   "a validation of both is better than rows: %s", row_with("━ s s6"));
+	ok(shows("━ b.log s6", "+0.0042 ±"),
+	   "a validation of both is better than rows: %s",
+	   row_with("━ b.log s6"));
 	ui_shared(ui)->marks.n = 0;
 	ui_shared(ui)->reference = NULL;
 }
@@ -258,6 +259,150 @@ test_age(void)
 	canvas_resize(&canvas, 160, 40);
 }
 
+/* A run of a trainer that no rule knows: series under their printed names. */
+static struct model_run *
+add_trainer(const char *path, double above)
+{
+	static const char *const names[] = { "loss", "cri, \"b\"" };
+	struct model_run *mr = add_run(path, RUN_ABSENT);
+	struct run *run = &mr->run;
+
+	run->series = calloc(2, sizeof(*run->series));
+	for (size_t k = 0; k < 2; k++) {
+		struct run_series *series = &run->series[run->n_series++];
+
+		(void)snprintf(series->name, sizeof(series->name), "%s",
+			       names[k]);
+		(void)snprintf(series->unit, sizeof(series->unit), "%s",
+			       k == 0 ? "BPC" : "");
+		series->metric = METRIC_COUNT;
+		series->points = 50;
+		series->last = 1.5 + above + (double)k;
+	}
+	for (int i = 1; i <= 100; i++) {
+		const struct sample sample = { .metric = METRIC_COUNT,
+					       .name = names[(i + 1) % 2],
+					       .step = (i + 1) / 2 * 10,
+					       .train_ms = RUN_ABSENT,
+					       .value = 1.5 + above +
+							(i + 1) % 2 };
+
+		model_run_sample(&model, mr, &sample);
+	}
+	run->steps = 500;
+	run->planned_steps = 2000;
+	run->step_ms_median = 400;
+	return mr;
+}
+
+/* What a trainer prints of itself is shown, and nothing that it does not. */
+static void
+test_trainer(void)
+{
+	struct model_run *a, *b;
+
+	for (size_t i = 0; i < model.n_runs; i++)
+		model.runs[i]->pod = 1;
+	model.n_runs = 0;
+	a = add_trainer("/x/t/a.log", 0);
+	b = add_trainer("/x/t/b.log", 0.25);
+	ui_shared(ui)->selected = a;
+	press('1');
+	ok(strstr(row_with("RUN "), "BPB") == NULL &&
+		   strstr(row_with("RUN "), "SEED") == NULL &&
+		   strstr(row_with("RUN "), "STEP  ms/step") != NULL,
+	   "columns of which no run has a figure go: %s", row_with("RUN "));
+	ok(shows("a.log ", "   500    400.0 ") && shows("a.log ", "loss 1.5 "),
+	   "step, pace and its own loss are there: %s", row_with("a.log "));
+	ok(shows("a.log ", "step 500/2,000"), "its state is how far it is");
+	ok(shows("500 / 2,000", "about 10 min left"),
+	   "what is planned is forecast: %s", row_with("500 / 2,000"));
+	ok(row_with("16,000,000")[0] == '\0', "a track's caps are not its");
+	ok(row_with("loss (BPC) over step")[0] != '\0',
+	   "its chart has its name, its unit and an axis that it has");
+	press(']');
+	ok(row_with("cri, \"b\" over step")[0] != '\0' &&
+		   shows("b.log ", "cri, \"b\" 2.75 "),
+	   "the next metric is its next series: %s", row_with("b.log "));
+	press('2');
+	ok(row_with("cri, \"b\" over step")[0] != '\0' &&
+		   row_with("loss (BPC) over step")[0] != '\0' &&
+		   row_with("no BPB")[0] == '\0',
+	   "the run has a chart of each, and no empty one");
+	ok(row_with("median 400.00 ms/step")[0] != '\0' &&
+		   row_with("train ")[0] == '\0',
+	   "a median is called so, and makes no training time");
+	press('[');
+	press('1');
+	press(' ');
+	ui_shared(ui)->reference = b;
+	press('4');
+	ok(shows("━ a.log", "−0.2500 ±0.0000"), "two are compared by it: %s",
+	   row_with("━ a.log"));
+	ok(row_with("Gap to reference (BPC)")[0] != '\0' &&
+		   row_with("is better")[0] == '\0',
+	   "nobody says which is better");
+	b->run.status = RUN_FINISHED;
+	press('3');
+	ok(row_with("by loss, less is better")[0] != '\0' &&
+		   shows(" t ", "1.75000"),
+	   "and ranked: %s", row_with(" t "));
+}
+
+/* Digits of a chart stand at the left; where the last of its x does. */
+static void
+test_axis(void)
+{
+	struct model_run *mr = add_run("/x/v/d.log", 3);
+
+	for (int i = 1; i <= 14; i++) {
+		const struct sample sample = { .metric = METRIC_TRAIN_LOSS,
+					       .step = i,
+					       .train_ms = i * 1000,
+					       .value = 3.0 + 1.0 / i };
+
+		model_run_sample(&model, mr, &sample);
+	}
+	mr->run.last_val_loss = mr->run.last_val_bpb = 1;
+	ui_shared(ui)->selected = mr;
+	ui_shared(ui)->chart.metric.id = 0;
+	ui_shared(ui)->reference = NULL;
+	press('2');
+	ok(row_with("10s")[0] != '\0' && row_with("00s")[0] == '\0',
+	   "a run of 14 s has an axis of its own: %s", row_with("s─"));
+	mr->run.status = RUN_FINISHED;
+	ok(row_with("─5s─")[0] != '\0' && row_with("10s")[0] != '\0',
+	   "which ends with it once it is over: %s", row_with("s─"));
+}
+
+/* Why a run failed stands where it is looked at. */
+static void
+test_cause(void)
+{
+	static const char *const texts[] = {
+		"RuntimeError: NCCL is away",
+		"torch.distributed.elastic.multiprocessing.errors.ChildFailed",
+	};
+	struct model_run *mr = add_trainer("/x/u/c.log", 0);
+
+	mr->run.events = calloc(3, sizeof(*mr->run.events));
+	mr->run.events[0] = (struct run_event){ 3, RUN_EVENT_TRACEBACK, 100,
+						strdup("ValueError: old") };
+	for (size_t i = 1; i < 3; i++)
+		mr->run.events[i] =
+			(struct run_event){ 20 + i, RUN_EVENT_TRACEBACK, 500,
+					    strdup(texts[i - 1]) };
+	mr->run.n_events = 3;
+	mr->run.last_step = 500;
+	mr->run.status = RUN_CRASHED;
+	press('1');
+	ok(shows("c.log ", "RuntimeError at 500: NCCL is away"),
+	   "a crash is its exception, not one before or behind: %s",
+	   row_with("c.log "));
+	mr->run.status = RUN_KILLED;
+	ok(shows("c.log ", "killed at 500"), "killed is a word");
+}
+
 int
 main(void)
 {
@@ -284,6 +429,9 @@ main(void)
 	test_stage(mr, done);
 	test_gap();
 	test_age();
+	test_trainer();
+	test_cause();
+	test_axis();
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);

@@ -226,7 +226,7 @@ def test_keys():
     p.send("%s\r" % TUI)
     p.wait_for("1 Fleet")
     ok(p.fall_asleep(), "asleep under a shell")
-    p.send("7s")
+    p.send("7$")
     time.sleep(1)
     p.send("yes\r")
     ok(until(lambda: not p.is_full(), PATIENCE_S),

@@ -755,8 +755,7 @@ board_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	group = selected_group(view);
 	table = rect_take_top(&r, height);
 	if (spread > 0 && group != SIZE_MAX)
-		draw_spread(&view->board, group, canvas,
-			    rect_take_top(&r, spread));
+		draw_spread(view, group, canvas, rect_take_top(&r, spread));
 	list_draw(&view->list, canvas, board_box(view, shared, canvas, table));
 	if (group != SIZE_MAX && r.h - details >= CURVES_LEAST)
 		draw_curves(view, shared, group, canvas,

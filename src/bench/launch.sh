@@ -207,7 +207,8 @@ HB_LOCKS HB_LOCK_DIR" "$HB_CMD" >"$job/cmd.sh"
 	) &
 	tries=0
 	until test -f "$job/pid" || test -f "$job/busy" ||
-		test -f "$job/full" || test -f "$job/exit" || test $tries -ge 50; do
+		test -f "$job/full" || test -f "$job/exit" ||
+		test $tries -ge 50; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done

@@ -510,12 +510,24 @@ judge_blows_up(const struct judge_contrast *c, const struct judge_run *run)
 	       away > SWOLLEN * c->robust_sd && away > c->block_sd / 2.0;
 }
 
+/* As they were measured: a fit of places spreads what one run did over all. */
+static size_t
+collect_blocks(const struct judge_contrast *c, double *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_shown; i++)
+		if (c->blocks[i].counts)
+			d[n++] = c->blocks[i].d;
+	return n;
+}
+
 void
 judge_weigh_outliers(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct paired_rule *rule = &judge->rule.paired;
 	double *d = judge_room(judge);
-	size_t n = judge_collect_d(c, JUDGE_ANY, d);
+	size_t n = collect_blocks(c, d);
 	struct paired whole = paired_compare(d, n, rule);
 
 	c->robust_sd =

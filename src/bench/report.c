@@ -715,9 +715,9 @@ add_kernels(struct facts *facts, const cJSON *verdict)
 	};
 	const cJSON *all = cJSON_GetObjectItemCaseSensitive(verdict, "kernels");
 	const cJSON *arm, *one;
-	const char *mode = txt(cJSON_GetArrayItem(all, 0), "mode");
+	const char *mode;
 
-	if (mode[0] == '\0')
+	if (cJSON_GetArraySize(all) == 0)
 		return;
 	facts_table(facts, "kernels, in the last process", columns, 9);
 	cJSON_ArrayForEach(arm, all)
@@ -727,6 +727,7 @@ add_kernels(struct facts *facts, const cJSON *verdict)
 	}
 	facts_section(facts, "");
 	arm = cJSON_GetArrayItem(all, 0);
+	mode = txt(arm, "mode");
 	facts_text(facts, "timed by", FACT_PLAIN, "%s, on %s%s",
 		   strcmp(mode, "graph") == 0	? "CUDA graphs"
 		   : strcmp(mode, "eager") == 0 ? "CUDA events, launched one "

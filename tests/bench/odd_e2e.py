@@ -265,7 +265,9 @@ def stalled(rig, sshd):
        "no run is removed for its value: nothing is shown", found["text"])
     worst = max(found["outliers"], key=lambda o: o["times_median"])
     ok(found["swollen"] and worst["times_median"] > 5,
-       "but the run that did it is named", found["outliers"])
+       "but the run that did it is named",
+       {key: found[key] for key in ("outliers", "swollen", "robust_sd_d", "sd_d")
+        if key in found})
     ok(found["n_agree"] >= 5 and
        abs(2 ** 0.5 - 2 ** (found["hl_d"] / 1.3863)) < 0.2,
        "with what it moves little", (found["n_agree"], found["hl_d"]))

@@ -146,7 +146,12 @@ class Cluster:
            self.said())
 
     def is_told_again(self, job, text, name):
-        """The same of a job that Slurm lets wait for a while."""
+        """The same of a job that Slurm lets wait for a while.  It begins
+        when its first processes are gone, or Slurm ends it with them."""
+        until(lambda: subprocess.run(
+            ["pgrep", "-f", f"slurmstepd: .{job}[.]"],
+            stdout=subprocess.DEVNULL).returncode != 0)
+
         def is_there():
             self.run("scontrol", "update", f"JobId={job}", "StartTime=now")
             return f"slurm: job {job} {text}" in self.said()

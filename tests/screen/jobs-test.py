@@ -123,7 +123,7 @@ def test_jobs():
     ok(p.until(lambda: "(3 shown)" in p.screen.text() and
                "3 of 30" in p.screen.text()), "a filter of a list",
        p.screen.text())
-    p.job("/crashed\r\r5", 12, lambda: "ModuleNotFoundError" in
+    p.job("/NotFound\r\r5", 12, lambda: "ModuleNotFoundError" in
           p.screen.text(), "the line of a crash, found by its word")
     p.job(" 1ssj 4", 8, lambda: "gap now" in p.screen.text(),
           "two runs compared")

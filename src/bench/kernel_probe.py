@@ -37,6 +37,7 @@ GPU_CALLS = 256
 GPU_PASS_MS = 2.0
 GPU_WARM_S = 0.3
 EAGER_CALLS = 20
+PLACE_ROUNDS = 4
 # GB/s of memory and TFLOP/s of dense bfloat16, as the makers print them.
 PEAKS = (("H200", 4800, 989), ("H100 NVL", 3938, 835),
          ("H100 PCIe", 2039, 756), ("H100", 3352, 989), ("B200", 8000, 2250),
@@ -194,6 +195,13 @@ class Cpu:
     def prepare(self, arms, failed):
         pass
 
+    def cycle(self, arms):
+        """Rounds until every arm has been in all places."""
+        return 1
+
+    def move(self, arms, failed):
+        """The round that follows begins in other places, if it is time."""
+
     def refresh(self, arms, fresh):
         """New inputs for every call of the pass that follows."""
         for arm in arms:
@@ -243,13 +251,23 @@ class Cuda(Cpu):
         return n
 
     def prepare(self, arms, failed):
-        """Compile and capture; without graphs for all where one fails."""
-        torch = self.torch
+        """Compile and capture, and let the clocks rise."""
+        torch, self.rounds = self.torch, 0
         for arm in arms:
             with failed(arm), variables(arm.env):
                 for _ in range(3):
                     arm.out = [arm.call(*args) for args in arm.slots[:2]]
                 torch.cuda.synchronize()
+        self.capture(arms, failed)
+        # The clocks of a card that idled rise for a while.
+        end = NOW() + GPU_WARM_S * 1e9
+        while arms[0].error is None and NOW() < end:
+            with failed(arms[0]):
+                self.elapsed(arms[0], 10)
+
+    def capture(self, arms, failed):
+        """A graph of each arm's calls; of none where one cannot be."""
+        torch = self.torch
         for arm in [arm for arm in arms if arm.error is None]:
             if self.mode == "eager":
                 break
@@ -269,11 +287,20 @@ class Cuda(Cpu):
             with failed(arm):
                 once = max(self.elapsed(arm, 5) / 5, 1e-3)
                 arm.replays = max(1, min(200, math.ceil(GPU_PASS_MS / once)))
-        # The clocks of a card that idled rise for a while.
-        end = NOW() + GPU_WARM_S * 1e9
-        while arms[0].error is None and NOW() < end:
-            with failed(arms[0]):
-                self.elapsed(arms[0], 10)
+
+    def cycle(self, arms):
+        return PLACE_ROUNDS * len(arms) if self.mode == "graph" else 1
+
+    def move(self, arms, failed):
+        """Each arm works where another one did: the same kernel differs by
+        half a per cent from address to address, in every process alike."""
+        self.rounds += 1
+        if self.mode == "eager" or self.rounds % PLACE_ROUNDS:
+            return
+        slots = [arm.slots for arm in arms]
+        for arm, there in zip(arms, slots[1:] + slots[:1]):
+            arm.slots, arm.out, arm.graph = there, None, None
+        self.capture(random.sample(arms, len(arms)), failed)
 
     def renewed(self, n):
         return range(n) if self.mode == "eager" else [random.randrange(n)]
@@ -522,8 +549,11 @@ class Bench:
             for arm, us in took.items():
                 arm.times.append(us)
             done = turn + 1 - WARM_ROUNDS
-            if done >= MIN_ROUNDS and (self.precise() or NOW() > end):
+            if done >= MIN_ROUNDS and (
+                    NOW() > end or (self.precise() and not done %
+                                    self.clock.cycle(self.alive()))):
                 break
+            self.clock.move(self.alive(), self.failed)
         for arm in self.alive():
             with self.failed(arm), variables(arm.env):
                 self.keep(arm, case)

@@ -167,31 +167,40 @@ struct nearest {
 
 #define NAME_MAX_BYTES 32U
 
-/* Letters that are wrong, missing, too many, or changed with the next. */
+/* Of the first i bytes of a and k of b; see count_typos. */
+struct typos {
+	size_t of[NAME_MAX_BYTES + 1][NAME_MAX_BYTES + 1];
+};
+
+/* What it is for i and k, from what it is for less of them. */
+static size_t
+typos_at(const struct typos *t, const char *a, const char *b, size_t i,
+	 size_t k)
+{
+	size_t least;
+
+	if (i == 0 || k == 0)
+		return i + k;
+	least = MIN(t->of[i - 1][k], t->of[i][k - 1]) + 1;
+	least = MIN(least, t->of[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
+	if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+		least = MIN(least, t->of[i - 2][k - 2] + 1);
+	return least;
+}
+
+/* Letters that are wrong, missing, too many, or changed with the next: the
+ * distance of Damerau and Levenshtein. */
 static size_t
 count_typos(struct str a, struct str b)
 {
-	size_t d[NAME_MAX_BYTES + 1][NAME_MAX_BYTES + 1];
+	struct typos t;
 
 	if (a.len > NAME_MAX_BYTES || b.len > NAME_MAX_BYTES)
 		return SIZE_MAX;
-	for (size_t i = 0; i <= a.len; i++) {
-		for (size_t k = 0; k <= b.len; k++) {
-			size_t other =
-				i > 0 && k > 0 && a.p[i - 1] != b.p[k - 1];
-
-			d[i][k] = i == 0 ? k : i;
-			if (i == 0 || k == 0)
-				continue;
-			d[i][k] = d[i - 1][k - 1] + other;
-			d[i][k] =
-				MIN(d[i][k], MIN(d[i - 1][k], d[i][k - 1]) + 1);
-			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] &&
-			    a.p[i - 2] == b.p[k - 1])
-				d[i][k] = MIN(d[i][k], d[i - 2][k - 2] + 1);
-		}
-	}
-	return d[a.len][b.len];
+	for (size_t i = 0; i <= a.len; i++)
+		for (size_t k = 0; k <= b.len; k++)
+			t.of[i][k] = typos_at(&t, a.p, b.p, i, k);
+	return t.of[a.len][b.len];
 }
 
 /* A name is near with few typos, or when it goes on so. */

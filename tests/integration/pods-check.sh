@@ -92,6 +92,7 @@ EOS
 server limited "ForceCommand true"
 server sick "ForceCommand echo Permission denied >&2; exit 7"
 server hangs "ForceCommand sleep 300"
+# shellcheck disable=SC2016 # for the server's shell
 server loud 'ForceCommand yes noise | head -c 600000; eval "$SSH_ORIGINAL_COMMAND"'
 server endless "ForceCommand yes noise"
 server stranger

@@ -87,6 +87,7 @@ liars() {
 	says "that is told" "it prints without an end"
 	t -c 300 'command:sleep 100' 'exit 0' </dev/null
 	is "$?" "$CANCELLED" "one that hangs can be cancelled"
+	# shellcheck disable=SC2016 # for the pod's shell
 	t command:sh 'echo in; kill -9 $PPID' </dev/null
 	is "$?" "$NET" "one that dies in the middle: the link is lost"
 	is "$(cat "$work/out")" in "what came before it is kept"
@@ -101,6 +102,7 @@ liars() {
 		2>/dev/null >"$work/out"
 	is "$?" 3 "one that floods stderr: the status comes back"
 	check "and all bytes" cmp -s "$work/blob" "$work/out"
+	# shellcheck disable=SC2016 # for the pod's shell
 	t command:sh 'tr "\0" "\n" <"/proc/$PPID/cmdline" | sed -n "s/^hgym$/&/p"
 		m=$(tr "\0" "\n" <"/proc/$PPID/cmdline" | grep -A1 "^hgym$" |
 		tail -n 1); printf "%s%s" hgym "${m}xyz"; echo more; exit 4' \

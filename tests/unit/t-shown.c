@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "model/alerts.h"
 #include "model/forecast.h"
 #include "ui/theme.h"
@@ -295,14 +296,21 @@ add_trainer(const char *path, double above)
 	return mr;
 }
 
+/* Runs that the model is to forget until its end. */
+static struct model_run *hidden[8];
+static size_t n_hidden;
+
 /* What a trainer prints of itself is shown, and nothing that it does not. */
 static void
 test_trainer(void)
 {
 	struct model_run *a, *b;
 
-	for (size_t i = 0; i < model.n_runs; i++)
-		model.runs[i]->pod = 1;
+	n_hidden = model.n_runs;
+	for (size_t i = 0; i < n_hidden; i++) {
+		hidden[i] = model.runs[i];
+		hidden[i]->pod = 1;
+	}
 	model.n_runs = 0;
 	a = add_trainer("/x/t/a.log", 0);
 	b = add_trainer("/x/t/b.log", 0.25);
@@ -435,6 +443,8 @@ main(void)
 	ui_free(ui);
 	canvas_release(&canvas);
 	alerts_release(&alerts);
+	for (size_t i = 0; i < n_hidden; i++)
+		xpush(model.runs, model.n_runs, model.cap_runs, hidden[i]);
 	model_release(&model);
 	return tap_done();
 }

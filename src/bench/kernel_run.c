@@ -116,7 +116,7 @@ kernel_guards(struct bench_run *run)
 	else
 		guard_add(&run->hits, GUARD_HOST_BOUND, false,
 			  "launched one by one, the GPU idles %.0f%% of the "
-			  "time: in a CUDA graph alone it is as fast",
+			  "time: only a CUDA graph is as fast as this",
 			  100.0 * idle);
 }
 

@@ -174,6 +174,19 @@ add_ship_files(struct buf *out, const struct launch *l, struct err *err)
 }
 
 int
+launch_check_files(const struct plan *plan, struct err *err)
+{
+	for (size_t arm = 0; arm < plan_n_arms(plan); arm++) {
+		const struct launch l = { .plan = plan, .arm = arm };
+		AUTO_BUF text = buf_new(MAX_SHIPPED * 4);
+
+		if (add_ship_files(&text, &l, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
 launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 	      struct err *err)
 {

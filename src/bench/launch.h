@@ -43,6 +43,9 @@ struct launch {
 	uint64_t offset; /* of the log; STATE */
 };
 
+/* -1 with err when a file that an arm ships cannot be read here. */
+int launch_check_files(const struct plan *plan, struct err *err);
+
 /* -1 with err when a file that the variant ships cannot be read. */
 int launch_script(struct buf *out, enum launch_op op, const struct launch *l,
 		  struct err *err) __attribute__((warn_unused_result));

@@ -715,9 +715,11 @@ add_kernels(struct facts *facts, const cJSON *verdict)
 	};
 	const cJSON *all = cJSON_GetObjectItemCaseSensitive(verdict, "kernels");
 	const cJSON *arm, *one;
-	const char *mode;
+	const char *mode = cJSON_GetArraySize(all) > 0
+				   ? txt(cJSON_GetArrayItem(all, 0), "mode")
+				   : "";
 
-	if (cJSON_GetArraySize(all) == 0)
+	if (mode[0] == '\0') /* none, or the control failed */
 		return;
 	facts_table(facts, "kernels, in the last process", columns, 9);
 	cJSON_ArrayForEach(arm, all)
@@ -727,7 +729,6 @@ add_kernels(struct facts *facts, const cJSON *verdict)
 	}
 	facts_section(facts, "");
 	arm = cJSON_GetArrayItem(all, 0);
-	mode = txt(arm, "mode");
 	facts_text(facts, "timed by", FACT_PLAIN, "%s, on %s%s",
 		   strcmp(mode, "graph") == 0	? "CUDA graphs"
 		   : strcmp(mode, "eager") == 0 ? "CUDA events, launched one "

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "bench/folder.h"
+#include "bench/launch.h"
 #include "bench/stats.h"
 
 #define MAX_TEXT (1024U * 1024)
@@ -302,14 +303,18 @@ bench_create(const struct plan *plan, const char *given,
 	return rc;
 }
 
-void
-bench_outline(struct buf *out, struct context *context, const struct plan *plan)
+int
+bench_outline(struct buf *out, struct context *context, const struct plan *plan,
+	      struct err *err)
 {
 	struct noise_register reg;
 
+	if (launch_check_files(plan, err) != 0)
+		return -1;
 	noise_register_peek(&reg, context);
 	bench_describe(out, plan, &reg);
 	noise_register_release(&reg);
+	return 0;
 }
 
 char *
@@ -323,8 +328,9 @@ bench_preview(struct context *context, const char *file, struct err *err)
 		return NULL;
 	buf_init(&text, MAX_TEXT);
 	buf_appendf(&text, "$ hgym-tui bench run --yes %s\n\n", file);
-	bench_outline(&text, context, &plan);
-	result = buf_detach(&text);
+	result = bench_outline(&text, context, &plan, err) == 0
+			 ? buf_detach(&text)
+			 : NULL;
 	buf_release(&text);
 	plan_release(&plan);
 	return result;

@@ -11,12 +11,13 @@
  */
 void bench_describe(struct buf *out, const struct plan *plan,
 		    const struct noise_register *reg);
-/* The same by what the database knows. */
-void bench_outline(struct buf *out, struct context *context,
-		   const struct plan *plan);
+/* The same by what the database knows; -1 with err when a file that an arm
+ * ships cannot be read. */
+int bench_outline(struct buf *out, struct context *context,
+		  const struct plan *plan, struct err *err);
 /*
  * The same of a file, behind the command that starts it; owned, or NULL with
- * err where the file is no plan.
+ * err where the file is no plan, or names one that is not there.
  */
 char *bench_preview(struct context *context, const char *file, struct err *err);
 

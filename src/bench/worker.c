@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/xalloc.h"
 #include "bench/kernel.h"
 #include "bench/make.h"
 #include "bench/session_priv.h"
@@ -327,11 +328,12 @@ static void
 note_failure(struct worker *worker, const char *why)
 {
 	struct session *s = worker->session;
+	AUTO_TEXT text = xstrdup(why); /* it may be s->why's */
 
 	worker->failed = true;
-	err_set(&s->why, ERR_REMOTE, "pod %s: %s", worker_pod_id(worker), why);
-	session_note(s, "%s: %s", worker_pod_id(worker), why);
-	worker_wait_for(worker, WAIT_GIVEN_UP, why, 0);
+	err_set(&s->why, ERR_REMOTE, "pod %s: %s", worker_pod_id(worker), text);
+	session_note(s, "%s: %s", worker_pod_id(worker), text);
+	worker_wait_for(worker, WAIT_GIVEN_UP, text, 0);
 }
 
 /* This pod cannot go on, and is left as it is: others may work there. */

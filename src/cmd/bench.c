@@ -330,7 +330,8 @@ bench_begin(struct context *context, const struct plan *plan, const char *given,
 	AUTO_BUF text = buf_new(MAX_TEXT);
 	int status = -1;
 
-	bench_outline(&text, context, plan);
+	if (bench_outline(&text, context, plan, err) != 0)
+		return -1;
 	if (q->dry)
 		status = cmd_print(&text, err);
 	else if (context->options.read_only)

@@ -372,9 +372,22 @@ page_is_secret(const char *name)
 	static const char *const parts[] = { "TOKEN", "SECRET", "PASS", "KEY" };
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strstr(name, parts[i]) != NULL)
+		if (strcasestr(name, parts[i]) != NULL)
 			return true;
 	return false;
+}
+
+/* Mask the secrets among the variables of the workload or of a variant. */
+static void
+page_hide_env(const cJSON *owner)
+{
+	cJSON *one;
+
+	cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(owner, "env"))
+	{
+		if (page_is_secret(one->string))
+			(void)cJSON_SetValuestring(one, "...");
+	}
 }
 
 /* The definition without what is of nobody else's concern: the ways to the
@@ -384,20 +397,12 @@ page_hide(cJSON *root)
 {
 	static const char *const ways[] = { "ssh", "identity", "known_hosts",
 					    "proxy_jump", "stop_cmd" };
-	cJSON *owners[PLAN_MAX_PODS + 1], *node, *one;
-	size_t n = 0;
+	cJSON *node;
 
-	owners[n++] = cJSON_GetObjectItemCaseSensitive(root, "workload");
+	page_hide_env(cJSON_GetObjectItemCaseSensitive(root, "workload"));
 	cJSON_ArrayForEach(node,
 			   cJSON_GetObjectItemCaseSensitive(root, "variants"))
-		owners[n < PLAN_MAX_PODS ? n++ : n] = node;
-	for (size_t i = 0; i < n; i++)
-		cJSON_ArrayForEach(
-			one, cJSON_GetObjectItemCaseSensitive(owners[i], "env"))
-		{
-			if (page_is_secret(one->string))
-				(void)cJSON_SetValuestring(one, "...");
-		}
+		page_hide_env(node);
 	cJSON_ArrayForEach(node, cJSON_GetObjectItemCaseSensitive(root, "pods"))
 	{
 		for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)

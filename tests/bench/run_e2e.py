@@ -415,7 +415,7 @@ def page(rig):
     ok(all(word in text for word in (
         "- pod local: Linux", "seed 42", "- when: 20",
         '{"tag":"patched",', "SLOW")) and "hunter2" not in text and
-       '"HF_TOKEN":"..."' in text,
+       '"hf_Token":"..."' in text,
        "where, when and by what it was measured, but no secret", text)
     tree = xml.dom.minidom.parse(picture)
     dots = tree.getElementsByTagName("circle")
@@ -435,7 +435,7 @@ def one_line(rig):
     with open(os.path.join(work, "step"), "w") as stream:
         stream.write("2000\n")
     words = ["bench", "run", "--pod", "local", "--in", work, "--name", "line",
-             "--env", "NOISE=0.002", "--env", "HF_TOKEN=hunter2",
+             "--env", "NOISE=0.002", "--env", "hf_Token=hunter2",
              "--control",
              "STEP_MS=$(cat step) sh workload.sh", "--variant", "patched",
              "--patch", "fast.patch", "--variant",
@@ -448,7 +448,7 @@ def one_line(rig):
     plan = json.loads(done.stdout.splitlines()[-1])
     arms = {v["tag"]: v for v in plan["variants"]}
     ok(plan["workload"]["env"] == {"NOISE": "0.002",
-                                   "HF_TOKEN": "hunter2"} and
+                                   "hf_Token": "hunter2"} and
        arms["env"]["env"] == {"SLOW": "2100"} and
        "env" not in arms["patched"] and
        arms["patched"]["patch"] == os.path.join(rig.dir, "fast.patch"),

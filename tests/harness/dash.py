@@ -115,9 +115,11 @@ def test_traffic(folder):
                         os.path.join(folder, "db2")], folder)
         screen.send("8")
         ok(screen.wait_for("running, attempt 7", LIMIT_S), "it is followed")
-        until(lambda: meter.over(3) < 1000, LIMIT_S)
-        used = meter.over(20) * 3
-        ok(used < 10000, "quiet, it costs less than 10 kB a minute", used)
+        # Once the logs are here; a busy machine may need long for them.
+        used = []
+        until(lambda: used.append(meter.over(20) * 3) or used[-1] < 10000,
+              4 * LIMIT_S)
+        ok(used[-1] < 10000, "quiet, it costs less than 10 kB a minute", used)
         run.kill()
         run.wait()
         ok(screen.wait_for("stale, attempt 7", LIMIT_S),
@@ -127,7 +129,7 @@ def test_traffic(folder):
         run.kill()
         run.wait()
         subprocess.run(["sh", tool, "stop", sshd], check=False)
-    return used
+    return used[-1]
 
 
 def main():

@@ -60,10 +60,11 @@ rule_row(const struct rule *rule)
 
 	json_add_string(row, "format", rule->format);
 	json_add_string(row, "rule", rule->name);
-	json_add_string(row, "kind", rule_kind_name(rule->kind));
+	json_add_string(row, "kind", rule_kind_names[rule->kind]);
 	json_add_string(row, "stage",
-			rule->kind == RULE_RESULT ? rule_stage_name(rule->stage)
-						  : NULL);
+			rule->kind == RULE_RESULT
+				? rule_stage_names[rule->stage]
+				: NULL);
 	json_add_string(row, "needs", rule->needs);
 	json_add_string(row, "match", rule->pattern);
 	return row;

@@ -87,11 +87,10 @@ kernel_share(const struct bench_runs *runs, const struct bench_run *run,
 static double
 kernel_idle(const cJSON *root)
 {
-	const cJSON *one;
 	double idle = (double)NAN;
 
-	cJSON_ArrayForEach(one, verdict_list(root, "cases")) idle =
-		fmax(idle, verdict_number(one, "idle_share"));
+	json_each (one, verdict_list(root, "cases"))
+		idle = fmax(idle, verdict_number(one, "idle_share"));
 	return idle;
 }
 

@@ -213,11 +213,9 @@ seconds_of(const cJSON *run, const char *key)
 static bool
 is_guarded(const cJSON *run)
 {
-	const cJSON *hit,
-		*all = cJSON_GetObjectItemCaseSensitive(run, "guards");
-
-	cJSON_ArrayForEach(
-		hit, all) if (json_get_bool(hit, "hard", false)) return true;
+	json_each (hit, json_get(run, "guards"))
+		if (json_get_bool(hit, "hard", false))
+			return true;
 	return false;
 }
 
@@ -304,13 +302,11 @@ noise_read_env(struct noise_of_pod *out, const struct plan_pod *pod,
 {
 	static const char *const kept[] = { "torch ", "triton ", "kernel " };
 	struct str line;
-	struct buf gpus;
+	AUTO_BUF gpus = buf_new(sizeof(out->gpus) - 1);
 
 	*out = (struct noise_of_pod){ .pod = pod->id };
-	buf_init(&gpus, sizeof(out->gpus) - 1);
 	plan_gpus_text(&pod->gpus, ',', &gpus);
 	(void)snprintf(out->gpus, sizeof(out->gpus), "%s", gpus.data);
-	buf_release(&gpus);
 	while (str_next(&env, '\n', &line)) {
 		if (line.len > 4 && memcmp(line.p, "gpu ", 4) == 0)
 			take_gpu(out, pod,
@@ -327,8 +323,7 @@ bool
 noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 		 const cJSON *verdict, struct str env)
 {
-	const cJSON *run,
-		*all = cJSON_GetObjectItemCaseSensitive(verdict, "runs");
+	const cJSON *all = json_get(verdict, "runs");
 	int size = cJSON_GetArraySize(all);
 	struct noise_run *runs;
 	char again[PLAN_TAG_SIZE];
@@ -339,8 +334,7 @@ noise_of_verdict(struct noise_of_pod *out, const struct plan *plan, size_t pod,
 	noise_read_env(out, &plan->pods[pod], env);
 	runs = xcalloc((size_t)size, sizeof(*runs));
 	plan_arm_tag(plan, plan->n_variants, again);
-	cJSON_ArrayForEach(run, all)
-	{
+	json_each (run, all) {
 		if (take_run(&runs[n], run, plan->pods[pod].id,
 			     plan->variants[0].tag, again))
 			n++;

@@ -25,20 +25,17 @@
 void
 session_note(struct session *s, const char *fmt, ...)
 {
-	struct buf raw, clean;
+	AUTO_BUF raw = buf_new(2048);
+	AUTO_BUF clean = buf_new(8192);
 	va_list ap;
 
 	if (s->cb.on_note == NULL)
 		return;
-	buf_init(&raw, 2048);
-	buf_init(&clean, 8192);
 	va_start(ap, fmt);
 	buf_vappendf(&raw, fmt, ap);
 	va_end(ap);
-	utf8_sanitize(&clean, (struct str){ raw.data, raw.len });
+	utf8_sanitize(&clean, buf_str(&raw));
 	s->cb.on_note(s->cb.user, clean.data);
-	buf_release(&raw);
-	buf_release(&clean);
 }
 
 static int64_t
@@ -284,8 +281,7 @@ log_of_number(const struct session *s, struct run_log *log,
 	AUTO_JSON root = cJSON_CreateObject();
 	AUTO_BUF text = buf_new(4096);
 
-	json_add_number(root, key, number_of(run, key));
-	json_add_string(root, "run", run->id);
+	json_add(root, JNUM(key, number_of(run, key)), JTEXT("run", run->id));
 	json_print(&text, root);
 	return run_log_parse(log, run->id, buf_str(&text), &rule, NULL);
 }

@@ -295,7 +295,7 @@ session_write_steps(struct session *s, const struct judge_run *run,
 	const struct bench_run *kept = run_of(s, run);
 	char name[FOLDER_PATH_SIZE];
 	struct health health;
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_STEPS_BYTES);
 	double *ends;
 	int result;
 
@@ -303,7 +303,6 @@ session_write_steps(struct session *s, const struct judge_run *run,
 		return 0;
 	(void)read_health(s, kept, &health);
 	ends = row_ends(run->log);
-	buf_init(&text, MAX_STEPS_BYTES);
 	buf_append_str(&text, "loss,step,throughput,train_time_min,cum_time_s,"
 			      "interval_ms,in_window,sm_mhz,power_w,temp_c,"
 			      "reasons\r\n");
@@ -316,9 +315,7 @@ session_write_steps(struct session *s, const struct judge_run *run,
 		buf_append_str(&text, "\r\n");
 	}
 	bench_run_file(kept, "steps.csv", name);
-	result = folder_write(s->setup.path, name,
-			      (struct str){ text.data, text.len }, err);
-	buf_release(&text);
+	result = folder_write(s->setup.path, name, buf_str(&text), err);
 	free(ends);
 	health_release(&health);
 	return result;
@@ -354,16 +351,14 @@ check_markers(struct session *s, struct bench_run *run)
 {
 	const struct plan_variant *v = plan_arm(s->plan, run->arm);
 	const char *marker = s->plan->end_marker;
-	struct buf text;
+	AUTO_BUF text = buf_new(MAX_LOG_BYTES);
 
 	if (!run->has_log ||
 	    (marker == NULL && v->must.n == 0 && v->must_not.n == 0))
 		return;
-	buf_init(&text, MAX_LOG_BYTES);
 	if (file_read(run->log.path, &text, NULL) != 0)
 		buf_clear(&text);
-	if (marker != NULL &&
-	    str_find((struct str){ text.data, text.len }, marker) == NULL)
+	if (marker != NULL && str_find(buf_str(&text), marker) == NULL)
 		guard_add(&run->hits, GUARD_EXIT, true,
 			  "the end marker is not in its log");
 	for (size_t i = 0; i < v->must.n; i++)
@@ -375,7 +370,6 @@ check_markers(struct session *s, struct bench_run *run)
 			guard_add(&run->hits, GUARD_MARKER, true,
 				  "a line matches \"%.100s\"",
 				  v->must_not.v[i]);
-	buf_release(&text);
 }
 
 /*

@@ -149,10 +149,8 @@ print_rows(const cJSON *verdict, struct err *err)
 		{ NULL, NULL, 0, 0 },
 	};
 	struct out *out = cmd_out(OUT_CSV, columns);
-	const cJSON *c;
 
-	cJSON_ArrayForEach(c, verdict_list(verdict, "contrasts"))
-	{
+	json_each (c, verdict_list(verdict, "contrasts")) {
 		const cJSON *ci = verdict_list(c, "ci_pct");
 		cJSON *row = cJSON_Duplicate(c, true);
 
@@ -717,14 +715,11 @@ row_of(const struct stored_bench *bench, const char *path, const char *stopped,
 		path != NULL ? bench_waits_words(path, bench->id, state) : NULL;
 
 	clock_rfc3339(bench->started_ms, started);
-	json_add_clean(row, "id", bench->id);
-	json_add_clean(row, "name", bench->name);
-	json_add_clean(row, "state", bench->state);
-	json_add_string(row, "stopped", stopped);
-	json_add_string(row, "started",
-			bench->started_ms != 0 || path != NULL ? started
-							       : NULL);
-	json_add_number(row, "cost_usd", cost_usd);
+	json_add(row, JCLEAN("id", bench->id), JCLEAN("name", bench->name),
+		 JCLEAN("state", bench->state), JTEXT("stopped", stopped),
+		 JTEXT("started",
+		       bench->started_ms != 0 || path != NULL ? started : NULL),
+		 JNUM("cost_usd", cost_usd));
 	add_verdict(row, state, verdict);
 	json_add_string(row, "waits_for", waits);
 	bench_waits_json(row, path, state);

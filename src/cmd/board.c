@@ -449,8 +449,7 @@ put_sample(struct out *out, const char *file, unsigned int run_index,
 {
 	cJSON *row = cJSON_CreateObject();
 
-	json_add_clean(row, "file", file);
-	json_add_number(row, "run_index", run_index);
+	json_add(row, JCLEAN("file", file), JNUM("run_index", run_index));
 	board_add_sample(row, metric, s);
 	out_take(out, row);
 }

@@ -51,10 +51,8 @@ doctor_say(struct doctor *d, const char *area, enum state state,
 	va_start(ap, fmt);
 	buf_vappendf(&text, fmt, ap);
 	va_end(ap);
-	json_add_string(row, "area", area);
-	json_add_string(row, "state", names[state]);
-	json_add_string(row, "what", text.data);
-	json_add_string(row, "next", next);
+	json_add(row, JTEXT("area", area), JTEXT("state", names[state]),
+		 JTEXT("what", text.data), JTEXT("next", next));
 	out_take(d->out, row);
 	if (state == STATE_FAIL)
 		d->failed = true;

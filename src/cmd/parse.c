@@ -122,7 +122,6 @@ take_score(struct parse_job *job, const struct parsed_file *file)
 static int
 print_scores(struct parse_job *job, int status, struct err *err)
 {
-	const cJSON *row;
 	struct out *out;
 
 	if (job->scores->child == NULL)
@@ -130,7 +129,8 @@ print_scores(struct parse_job *job, int status, struct err *err)
 	if (job->out != NULL)
 		(void)putchar('\n');
 	out = cmd_out(job->format, score_columns);
-	cJSON_ArrayForEach(row, job->scores) out_row(out, row);
+	json_each (row, job->scores)
+		out_row(out, row);
 	return cmd_out_end(out, status, err);
 }
 

@@ -296,11 +296,10 @@ print_value(struct samples_listing *list, const struct store_telemetry *at,
 				strcmp(list->call->metric, metric) != 0))
 		return;
 	row = cJSON_CreateObject();
-	json_add_string(row, "pod", list->call->pod);
-	json_add_number(row, "gpu", at->gpu >= 0 ? at->gpu : RUN_ABSENT);
-	json_add_string(row, "metric", metric);
-	json_add_number(row, "value", value);
-	json_add_number(row, "wall_s", (double)at->at_ms / 1e3);
+	json_add(row, JTEXT("pod", list->call->pod),
+		 JNUM("gpu", at->gpu >= 0 ? at->gpu : RUN_ABSENT),
+		 JTEXT("metric", metric), JNUM("value", value),
+		 JNUM("wall_s", (double)at->at_ms / 1e3));
 	out_take(list->out, row);
 	list->shown++;
 }

@@ -109,7 +109,7 @@ board_release(struct board *board)
 static size_t
 group_get(struct board *board, const char *key, bool is_values)
 {
-	char *name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
+	AUTO_TEXT name = xasprintf("%c%s", is_values ? 'v' : 'k', key);
 	size_t found = (size_t)map_get(&board->group_index, str_from(name));
 
 	if (found == 0) {
@@ -124,7 +124,6 @@ group_get(struct board *board, const char *key, bool is_values)
 		(void)map_set(&board->group_index, str_from(name),
 			      (void *)found);
 	}
-	free(name);
 	return found - 1;
 }
 
@@ -376,17 +375,15 @@ static void
 note_different(struct board_group *group, const char *what,
 	       const struct different *d)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(NOTE_MAX);
 
 	if (d->n < 2)
 		return;
-	buf_init(&text, NOTE_MAX);
 	for (size_t i = 0; i < d->n; i++)
 		buf_appendf(&text, "%s%s (%zu run%s)", i > 0 ? ", " : "",
 			    d->texts[i], d->runs[i],
 			    d->runs[i] == 1 ? "" : "s");
 	note(group, "%s of the runs differ: %s", what, text.data);
-	buf_release(&text);
 }
 
 /*

@@ -8,17 +8,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
-#include "bench/folder.h"
 #include "bench/noise_register.h"
 #include "bench/record.h"
 #include "bench/waits.h"
-#include "parsers/json.h"
 #include "pods/pods.h"
 #include "pods/probe.h"
 

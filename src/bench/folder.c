@@ -8,22 +8,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "conf/conf.h"
-#include "parsers/json_fields.h"
 
 #define MAX_SAME_SECOND 100
 #define MAX_BENCHES	10000

@@ -7,7 +7,6 @@
 #include "base/embed.h"
 #include "base/quote.h"
 #include "base/xalloc.h"
-#include "parsers/json.h"
 
 extern const struct embed_file kernel_probe_files[];
 

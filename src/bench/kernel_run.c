@@ -3,13 +3,8 @@
  * and the session. */
 #include "config.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "bench/kernel.h"
-#include "bench/verdict_json.h"
-#include "parsers/json.h"
 
 #define MAX_OUTPUT (16U * 1024 * 1024)
 

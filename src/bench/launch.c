@@ -6,9 +6,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/embed.h"

@@ -5,15 +5,12 @@
 #include "bench/line.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/xalloc.h"
 #include "bench/make.h"
 #include "bench/plan.h"
-#include "bench/run_log.h"
 
 #define MAX_COMMAND 65536U
 /* Processes of a kernel bench, which are its blocks. */

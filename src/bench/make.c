@@ -6,12 +6,9 @@
 #include "bench/make.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/quote.h"
 #include "base/xalloc.h"
 #include "bench/plan.h"

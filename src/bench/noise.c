@@ -8,16 +8,12 @@
 
 #include "bench/noise.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/dist.h"
-#include "base/sha256.h"
 #include "base/xalloc.h"
-#include "bench/stats.h"
 
 #define ALPHA 0.05
 #define POWER 0.8
@@ -34,8 +30,8 @@ is_measured(const struct noise_run *run)
 static void
 measure_drift(struct noise *noise, const struct noise_run *runs, size_t n)
 {
-	double *t = xcalloc(n + 1, sizeof(*t)),
-	       *ln = xcalloc(n + 1, sizeof(*t));
+	AUTO_FREE double *t = xcalloc(n + 1, sizeof(*t)),
+			 *ln = xcalloc(n + 1, sizeof(*t));
 	struct stats_line line;
 	size_t k = 0;
 
@@ -56,8 +52,6 @@ measure_drift(struct noise *noise, const struct noise_run *runs, size_t n)
 		noise->drift = line.slope * noise->span_s;
 		noise->drift_p = line.p;
 	}
-	free(t);
-	free(ln);
 }
 
 /* What one kind of a block's runs lends to it: their median; how many. */
@@ -65,16 +59,14 @@ static double
 block_y(const struct noise_run *like, bool again, const struct noise_run *runs,
 	size_t n, size_t *count)
 {
-	double *y = xcalloc(n + 1, sizeof(*y)), median;
+	AUTO_FREE double *y = xcalloc(n + 1, sizeof(*y));
 
 	*count = 0;
 	for (size_t i = 0; i < n; i++)
 		if (runs[i].block == like->block && runs[i].again == again &&
 		    is_measured(&runs[i]))
 			y[(*count)++] = runs[i].y;
-	median = stats_median(y, *count);
-	free(y);
-	return median;
+	return stats_median(y, *count);
 }
 
 /* Is it the first run of its block? (To go over blocks.) */
@@ -91,7 +83,8 @@ is_first(const struct noise_run *run, const struct noise_run *runs)
 static size_t
 block_differences(const struct noise_run *runs, size_t n, double *d)
 {
-	size_t *least = xcalloc(n + 1, sizeof(*least)), most = 0, kept = 0;
+	AUTO_FREE size_t *least = xcalloc(n + 1, sizeof(*least));
+	size_t most = 0, kept = 0;
 	size_t n_d = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -113,16 +106,15 @@ block_differences(const struct noise_run *runs, size_t n, double *d)
 	for (size_t i = 0; i < n_d; i++)
 		if (least[i] == most)
 			d[kept++] = d[i];
-	free(least);
 	return kept;
 }
 
 void
 noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 {
-	double *ln = xcalloc(n + 1, sizeof(*ln)),
-	       *d = xcalloc(n + 1, sizeof(*d));
-	double *took = xcalloc(n + 1, sizeof(*took));
+	AUTO_FREE double *ln = xcalloc(n + 1, sizeof(*ln)),
+			 *d = xcalloc(n + 1, sizeof(*d));
+	AUTO_FREE double *took = xcalloc(n + 1, sizeof(*took));
 	size_t n_took = 0;
 
 	*noise = (struct noise){ .drift = (double)NAN, .drift_p = (double)NAN };
@@ -141,9 +133,6 @@ noise_measure(struct noise *noise, const struct noise_run *runs, size_t n)
 	noise->sd_block = stats_sd(d, noise->n_blocks);
 	noise->run_s = stats_median(took, n_took);
 	measure_drift(noise, runs, n);
-	free(ln);
-	free(d);
-	free(took);
 }
 
 double

@@ -4,16 +4,13 @@
 
 #include "bench/noise_register.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
-#include "bench/stats.h"
 #include "store/benches.h"
 
 #define MAX_ENV_BYTES (256U * 1024)
@@ -280,8 +277,10 @@ static int
 note_pods(const char *db_path, const char *id, const char *path,
 	  const struct plan *plan, struct err *err)
 {
-	struct stored_noise *rows = xcalloc(plan->n_pods, sizeof(*rows));
-	struct noise_of_pod *all = xcalloc(plan->n_pods, sizeof(*all));
+	AUTO_FREE struct stored_noise *rows =
+		xcalloc(plan->n_pods, sizeof(*rows));
+	AUTO_FREE struct noise_of_pod *all =
+		xcalloc(plan->n_pods, sizeof(*all));
 	AUTO_JSON verdict = folder_read_json(path, "verdict.json");
 	struct folder_state state = { .state = "" };
 	char class_name[NOISE_CLASS_SIZE];
@@ -306,8 +305,6 @@ note_pods(const char *db_path, const char *id, const char *path,
 	}
 	if (n > 0)
 		rc = store_put_noise(db_path, id, rows, n, err);
-	free(all);
-	free(rows);
 	return rc;
 }
 

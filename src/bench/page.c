@@ -5,15 +5,12 @@
 
 #include "bench/page.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "bench/folder.h"
-#include "bench/stats.h"
 #include "bench/verdict_json.h"
 #include "report/facts_print.h"
 

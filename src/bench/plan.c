@@ -6,7 +6,6 @@
 #include "bench/plan.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 #include "base/quote.h"
 #include "base/xalloc.h"
 #include "bench/kernel.h"
-#include "bench/run_log.h"
 
 #define MAX_SEED 9007199254740991.0
 #define MAX_TEXT (1024U * 1024)

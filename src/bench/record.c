@@ -5,19 +5,12 @@
 
 #include "bench/record.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/xalloc.h"
 #include "bench/folder.h"
 #include "bench/verdict_json.h"
-#include "conf/conf.h"
-#include "parsers/json.h"
-#include "parsers/run.h"
 #include "report/facts_print.h"
 #include "store/benches.h"
 
@@ -76,7 +69,7 @@ put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
 {
 	const cJSON *all = json_get(verdict, "runs");
 	size_t n = all != NULL ? (size_t)cJSON_GetArraySize(all) : 0, i = 0;
-	struct stored_bench_run *runs = xcalloc(n + 1, sizeof(*runs));
+	AUTO_FREE struct stored_bench_run *runs = xcalloc(n + 1, sizeof(*runs));
 	int rc;
 
 	json_each (node, all)
@@ -85,7 +78,6 @@ put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
 	rc = store_put_bench(db_path, bench, runs, n, err);
 	for (i = 0; i < n; i++)
 		free_text(runs[i].detail);
-	free(runs);
 	return rc;
 }
 

@@ -2,13 +2,6 @@
 /* A verdict.json as facts for people; for all commands and the dashboard. */
 #include "config.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "bench/stats.h"
-#include "bench/verdict.h"
 #include "bench/verdict_json.h"
 
 #define MAX_BLOCKS   64
@@ -189,8 +182,8 @@ add_outliers(struct report *r, bool blowing)
 		    FACT_WARN);
 	}
 	if (n > MAX_OUTLIERS) {
-		say(r, "and %zu more", n - MAX_OUTLIERS);
-		add(r, "", FACT_WARN);
+		facts_text(r->facts, "", FACT_WARN, "and %zu more",
+			   n - MAX_OUTLIERS);
 	}
 }
 
@@ -251,10 +244,11 @@ add_swollen(struct report *r)
 	say_p(r, ", sign-flip p", num(r->c, "p_signflip"));
 	say(r, ". ");
 	say_need(r);
-	say(r, "A block of several runs an arm (runs_per_block 3), declared "
-	       "beforehand, counts by their medians, which one such run does "
-	       "not move.");
-	add(r, "", FACT_HINT);
+	facts_text(
+		r->facts, "", FACT_HINT,
+		"A block of several runs an arm (runs_per_block 3), declared "
+		"beforehand, counts by their medians, which one such run does "
+		"not move.");
 }
 
 /* A row of the table of numbers: label, control, variant, speed-up, note. */
@@ -386,8 +380,8 @@ add_tests(struct report *r)
 	if (isnan(p))
 		return;
 	if (num(r->c, "se_d") == 0.0) {
-		say(r, "all differ by the same, no test of chance");
-		add(r, label, FACT_WARN);
+		facts_text(r->facts, label, FACT_WARN,
+			   "all differ by the same, no test of chance");
 		return;
 	}
 	say(r, "t %.2f, df %.*f, ", num(r->c, "t"),
@@ -465,9 +459,10 @@ add_ranks(struct report *r)
 	add(r, "blocks ignored", FACT_PLAIN);
 	if (num(rank, "p") < num(r->root, "alpha") &&
 	    is_word(r->c, VERDICT_NO_DIFFERENCE)) {
-		say(r, "the ranks differ though the block means do not: a few "
-		       "runs stand far out");
-		add(r, "", FACT_WARN);
+		facts_text(
+			r->facts, "", FACT_WARN,
+			"the ranks differ though the block means do not: a few "
+			"runs stand far out");
 	}
 }
 
@@ -498,11 +493,11 @@ add_guards(struct report *r)
 	json_each (hit, verdict_list(r->c, "guards")) {
 		bool hard = verdict_is(hit, "hard");
 
-		say(r, "%s", txt(hit, "text"));
-		add(r,
-		    facts_keep(r->facts, "%s%s", txt(hit, "guard"),
-			       hard ? "" : " (mark)"),
-		    hard ? FACT_ALARM : FACT_WARN);
+		facts_text(r->facts,
+			   facts_keep(r->facts, "%s%s", txt(hit, "guard"),
+				      hard ? "" : " (mark)"),
+			   hard ? FACT_ALARM : FACT_WARN, "%s",
+			   txt(hit, "text"));
 	}
 }
 
@@ -516,17 +511,15 @@ add_contrast(struct report *r)
 					   txt(r->c, "variant"),
 					   aa ? " (the control again)" : "",
 					   txt(r->c, "control")));
-	say(r, "%s", txt(r->c, "text"));
-	add(r, "", style_of(r->c));
+	facts_text(r->facts, "", style_of(r->c), "%s", txt(r->c, "text"));
 	if (aa &&
-	    (is_word(r->c, VERDICT_FASTER) || is_word(r->c, VERDICT_SLOWER))) {
-		say(r, "the same code ran twice: this is a false alarm, or the "
-		       "pod favours one of the two");
-		add(r, "", FACT_WARN);
-	}
+	    (is_word(r->c, VERDICT_FASTER) || is_word(r->c, VERDICT_SLOWER)))
+		facts_text(r->facts, "", FACT_WARN,
+			   "the same code ran twice: this is a false alarm, or "
+			   "the pod favours one of the two");
 	if (is_word(r->c, VERDICT_INVALID)) {
-		say(r, "%s", txt(r->c, "if_valid"));
-		add(r, "were it valid", FACT_DIM);
+		facts_text(r->facts, "were it valid", FACT_DIM, "%s",
+			   txt(r->c, "if_valid"));
 	}
 	add_swollen(r);
 	add_numbers(r);
@@ -535,8 +528,8 @@ add_contrast(struct report *r)
 	add_pods(r);
 	add_ranks(r);
 	if (trend[0] != '\0' && strcmp(trend, "steady") != 0) {
-		say(r, "%s against the control", trend);
-		add(r, "not steady", FACT_WARN);
+		facts_text(r->facts, "not steady", FACT_WARN,
+			   "%s against the control", trend);
 	}
 	add_outliers(r, false);
 	add_quality(r);
@@ -611,11 +604,13 @@ add_dropped(struct report *r)
 	json_each (row, all) {
 		const char *pod = txt(row, "pod");
 
-		say(r, "block %zu%s%s: %s%s", verdict_count(row, "block") + 1,
-		    pod[0] != '\0' ? " on " : "", pod, txt(row, "reason"),
-		    verdict_is(row, "repeated") ? " (the block was run again)"
-						: "");
-		add(r, "", FACT_WARN);
+		facts_text(r->facts, "", FACT_WARN, "block %zu%s%s: %s%s",
+			   verdict_count(row, "block") + 1,
+			   pod[0] != '\0' ? " on " : "", pod,
+			   txt(row, "reason"),
+			   verdict_is(row, "repeated")
+				   ? " (the block was run again)"
+				   : "");
 	}
 }
 
@@ -634,8 +629,8 @@ add_end(struct report *r)
 	}
 	if (txt(r->root, "stopped")[0] != '\0' &&
 	    strcmp(txt(r->root, "stopped"), "imported") != 0) {
-		say(r, "%s", txt(r->root, "stopped"));
-		add(r, "ended by", FACT_PLAIN);
+		facts_text(r->facts, "ended by", FACT_PLAIN, "%s",
+			   txt(r->root, "stopped"));
 	}
 }
 

@@ -4,13 +4,10 @@
 
 #include "bench/runs.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
-#include "parsers/json_fields.h"
 
 #define RECORD_SCHEMA "hgym-tui.bench-run/1"
 #define REPEATS_FILE  "repeats.json"

@@ -7,18 +7,14 @@
 
 #include "bench/session.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "bench/kernel.h"
 #include "bench/noise.h"
 #include "bench/session_priv.h"
-#include "bench/stats.h"
 
 #define TICK_MS 1000
 
@@ -290,8 +286,8 @@ log_of_number(const struct session *s, struct run_log *log,
 static cJSON *
 judge_metric(const struct session *s, const char *key)
 {
-	struct run_log *logs = xcalloc(s->runs.n, sizeof(*logs));
-	struct judge_run *runs = xcalloc(s->runs.n, sizeof(*runs));
+	AUTO_FREE struct run_log *logs = xcalloc(s->runs.n, sizeof(*logs));
+	AUTO_FREE struct judge_run *runs = xcalloc(s->runs.n, sizeof(*runs));
 	struct judge_rule rule = s->judge.rule;
 	struct judge judge;
 	cJSON *root;
@@ -316,8 +312,6 @@ judge_metric(const struct session *s, const char *key)
 	judge_release(&judge);
 	for (size_t i = 0; i < n; i++)
 		run_log_release(&logs[i]);
-	free(logs);
-	free(runs);
 	return root;
 }
 

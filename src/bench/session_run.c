@@ -5,17 +5,13 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "bench/kernel.h"
-#include "bench/run_log.h"
 #include "bench/session_priv.h"
 
 #define MAX_STEPS_BYTES (256U * 1024 * 1024)
@@ -139,7 +135,8 @@ check_buffered(const struct session *s, struct bench_run *run,
 	       const struct health *health)
 {
 	const struct run_log *log = &run->log;
-	double *ends = row_ends(log), most = 0.0;
+	AUTO_FREE double *ends = row_ends(log);
+	double most = 0.0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < log->n_rows; i++) {
@@ -153,7 +150,6 @@ check_buffered(const struct session *s, struct bench_run *run,
 			  "%zu of its %zu rows were seen up to %.0f s after "
 			  "they were made: no telemetry is theirs",
 			  n, log->n_rows, most);
-	free(ends);
 }
 
 /* Did the rows a..b come one by one, as their clock says, and without a

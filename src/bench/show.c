@@ -4,19 +4,13 @@
 
 #include "bench/show.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/dist.h"
 #include "base/xalloc.h"
 #include "bench/record.h"
 #include "bench/runs.h"
-#include "bench/stats.h"
-#include "bench/verdict_json.h"
 #include "bench/waits.h"
 
 _Static_assert(BENCH_LIVE_WAIT == WAIT_TEXT_SIZE, "a wait is one text");

@@ -5,19 +5,13 @@
 #include "bench/start.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
-#include "bench/folder.h"
 #include "bench/launch.h"
-#include "bench/stats.h"
 
 #define MAX_TEXT (1024U * 1024)
 

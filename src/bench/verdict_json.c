@@ -7,12 +7,10 @@
 
 #include "bench/verdict_json.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "bench/stats.h"
 
 /* An array of two, null where a bound is not known. */
 static cJSON *
@@ -442,7 +440,7 @@ verdict_to_json(const struct judge *judge, const struct verdict_info *info)
 static void
 add_throughput(cJSON *row, const struct judge *judge, size_t arm)
 {
-	double *tok = xmalloc((judge->n_runs + 1) * sizeof(*tok));
+	AUTO_FREE double *tok = xmalloc((judge->n_runs + 1) * sizeof(*tok));
 	double batch = judge->summary[arm].batch;
 	const struct judge_run *run = NULL;
 	size_t n = 0;
@@ -458,7 +456,6 @@ add_throughput(cJSON *row, const struct judge *judge, size_t arm)
 		 JNUM("throughput_median", stats_median(tok, n)),
 		 JNUM("min_throughput", stats_min(tok, n)),
 		 JNUM("max_throughput", stats_max(tok, n)));
-	free(tok);
 }
 
 cJSON *

@@ -4,14 +4,10 @@
 
 #include "bench/waits.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/utf8.h"
 #include "bench/folder.h"
-#include "parsers/json_fields.h"
 
 #define WAIT_AGE_SIZE 32
 

@@ -5,9 +5,7 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "bench/kernel.h"

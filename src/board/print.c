@@ -4,17 +4,8 @@
 
 #include "board/print.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/utf8.h"
-#include "parsers/json.h"
 #include "report/facts_print.h"
-#include "report/out.h"
-#include "store/query.h"
 
 #define SCORE_DECIMALS	   8
 #define SCORE_MIN_DECIMALS 4

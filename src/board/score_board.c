@@ -4,13 +4,7 @@
 
 #include "board/score_board.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
 #include "base/sort.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 
 static const struct out_column columns[] = {

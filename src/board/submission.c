@@ -4,15 +4,11 @@
 
 #include "board/submission.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "board/print.h"
-#include "parsers/json.h"
 #include "report/new_folder.h"
 
 #define SENTENCE_MAX 512

@@ -8,35 +8,23 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "bench/drive.h"
-#include "bench/folder.h"
-#include "bench/judge.h"
 #include "bench/line.h"
 #include "bench/make.h"
-#include "bench/noise.h"
-#include "bench/noise_register.h"
 #include "bench/page.h"
-#include "bench/run_log.h"
 #include "bench/runs.h"
 #include "bench/show.h"
 #include "bench/start.h"
-#include "bench/stats.h"
-#include "bench/verdict_json.h"
 #include "bench/waits.h"
 #include "cmd/cmd.h"
-#include "parsers/json.h"
 #include "report/facts_print.h"
 #include "store/benches.h"
 
@@ -1604,7 +1592,7 @@ print_verdict(const struct request *q, const struct judge *judge,
 static void
 learn_noise(struct request *q, const struct judge *judge)
 {
-	double *ln = xcalloc(q->n_runs + 1, sizeof(*ln));
+	AUTO_FREE double *ln = xcalloc(q->n_runs + 1, sizeof(*ln));
 	bool any = false;
 	size_t n = 0;
 
@@ -1622,14 +1610,13 @@ learn_noise(struct request *q, const struct judge *judge)
 		q->ask.rule.register_sd = stats_sd(ln, n);
 		q->ask.rule.register_df = (double)n - 1.0;
 	}
-	free(ln);
 }
 
 /* Judge; with A/A logs twice, since their noise is a rule of the judgement. */
 static void
 judge_all(struct request *q, const struct judge_arm *arms, struct judge *judge)
 {
-	struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
+	AUTO_FREE struct judge_run *given = xcalloc(q->n_runs, sizeof(*given));
 
 	memcpy(given, q->runs, q->n_runs * sizeof(*given));
 	judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs,
@@ -1641,7 +1628,6 @@ judge_all(struct request *q, const struct judge_arm *arms, struct judge *judge)
 		judge_init(judge, &q->ask.rule, arms, q->ask.n_arms, q->runs,
 			   q->n_runs);
 	}
-	free(given);
 }
 
 /* Judge, print, and say whether --fail-on fired. */

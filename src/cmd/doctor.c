@@ -5,16 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/xalloc.h"
 #include "cmd/cmd.h"

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +14,6 @@
 #include "parsers/json.h"
 #include "parsers/learn.h"
 #include "parsers/run_reader.h"
-#include "report/out.h"
 
 static int
 exec_list(struct cmd_args *args, void *opaque, struct err *err)

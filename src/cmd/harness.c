@@ -2,17 +2,13 @@
 /* `harness`: HarnessGym runs and comparisons, judged anew. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "bench/make.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
 #include "harness/dir.h"
 #include "harness/pod.h"
 #include "harness/print.h"

@@ -2,14 +2,11 @@
 /* `parse`: a row for each run that the given logs hold. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "ingest/parse_files.h"
-#include "parsers/json.h"
-#include "report/out.h"
 #include "report/run_columns.h"
 
 struct parse_call {

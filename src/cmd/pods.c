@@ -12,8 +12,6 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "ingest/ingest.h"
-#include "model/series.h"
-#include "parsers/json.h"
 #include "pods/discover.h"
 #include "pods/pods.h"
 #include "pods/preflight.h"

@@ -3,20 +3,15 @@
  * one of them. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "board/input.h"
 #include "board/print.h"
 #include "cmd/cmd.h"
-#include "parsers/json.h"
 #include "parsers/run_series.h"
-#include "report/out.h"
 #include "report/run_columns.h"
 #include "store/pods.h"
-#include "store/query.h"
 
 struct runs_call {
 	enum out_format format;

@@ -4,12 +4,8 @@
 
 #include "model/alerts.h"
 
-#include <assert.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "base/xalloc.h"

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/score_json.h"

@@ -4,10 +4,6 @@
 
 #include "model/logtext.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/sort.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"

@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "parsers/line_prefix.h"

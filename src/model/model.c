@@ -6,13 +6,10 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/utf8.h"

@@ -5,11 +5,8 @@
 #include "model/run_names.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/file.h"
-#include "base/str.h"
 #include "base/xalloc.h"
 
 #define NAME_BYTES   512

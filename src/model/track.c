@@ -5,7 +5,6 @@
 #include "model/track.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/embed.h"
 #include "base/xalloc.h"

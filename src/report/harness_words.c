@@ -4,7 +4,6 @@
 
 #include "report/harness_words.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define DASH	   "\xe2\x80\x94"

@@ -4,12 +4,9 @@
 
 #include "report/out.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/plain.h"
-#include "base/utf8.h"
 #include "base/xalloc.h"
 #include "parsers/json.h"
 #include "report/facts_print.h"

@@ -5,14 +5,9 @@
 
 #include "board/input.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/say.h"
 #include "base/xalloc.h"
@@ -20,11 +15,9 @@
 #include "harness/dir.h"
 #include "ingest/parse_files.h"
 #include "parsers/harness_run.h"
-#include "parsers/json.h"
 #include "parsers/run_reader.h"
 #include "parsers/run_rows.h"
 #include "parsers/run_series.h"
-#include "store/query.h"
 
 #define SETTLE_MS 1000
 

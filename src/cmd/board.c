@@ -3,12 +3,9 @@
  * logs, on the screen, as a folder for a pull request and as files. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "board/input.h"
@@ -16,7 +13,6 @@
 #include "board/submission.h"
 #include "cmd/cmd.h"
 #include "ingest/parse_files.h"
-#include "parsers/json.h"
 #include "parsers/run_reader.h"
 #include "parsers/run_series.h"
 #include "report/new_folder.h"
@@ -449,8 +445,7 @@ put_sample(struct out *out, const char *file, unsigned int run_index,
 {
 	cJSON *row = cJSON_CreateObject();
 
-	json_add_clean(row, "file", file);
-	json_add_number(row, "run_index", run_index);
+	json_add(row, JCLEAN("file", file), JNUM("run_index", run_index));
 	board_add_sample(row, metric, s);
 	out_take(out, row);
 }

@@ -4,9 +4,7 @@
 
 #include "cmd/cmd.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/param.h>
 #include <unistd.h>
@@ -14,7 +12,6 @@
 #include "app/dash.h"
 #include "base/log.h"
 #include "base/say.h"
-#include "base/str.h"
 #include "base/xalloc.h"
 #include "cmd/version.h"
 #include "parsers/json.h"

@@ -2,10 +2,6 @@
 #ifndef HGYM_CMD_CMD_H
 #define HGYM_CMD_CMD_H
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/buf.h"
 #include "base/err.h"
 #include "context.h"

@@ -2,17 +2,13 @@
 /* `harness`: HarnessGym runs and comparisons, judged anew. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/say.h"
 #include "base/xalloc.h"
 #include "bench/make.h"
 #include "cmd/cmd.h"
-#include "conf/conf.h"
 #include "harness/dir.h"
 #include "harness/pod.h"
 #include "harness/print.h"
@@ -85,8 +81,8 @@ static void
 warn_of_arms(const struct harness_ab *ab)
 {
 	const struct harness_run *run = ab->run;
-	char *best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
-			       ab->workspace, run->dir);
+	AUTO_TEXT best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
+				   ab->workspace, run->dir);
 
 	if (!run->has_summary && run->life.state != HARNESS_STATE_ABORTED &&
 	    run->life.process != HARNESS_NO)
@@ -97,7 +93,6 @@ warn_of_arms(const struct harness_ab *ab)
 	if (ab->pod == NULL && harness_dir_same(best, ab->workspace))
 		say_error("the workspace is as the checkpoint: the bench would "
 			  "compare it with itself");
-	free(best);
 }
 
 /* The bench of a run's checkpoint; of one that is not its best: say so. */
@@ -242,10 +237,9 @@ show_matches(struct harness_call *call, const struct conf_pod *pod,
 			       "matches",
 			       path);
 	for (size_t i = 0; rc == 0 && i < wire->n_dirs; i++) {
-		char *match = xasprintf("%s:%s", pod->name, wire->dirs[i]);
+		AUTO_TEXT match = xasprintf("%s:%s", pod->name, wire->dirs[i]);
 
 		rc = show_remote(call, pod, match, err);
-		free(match);
 	}
 	return rc;
 }

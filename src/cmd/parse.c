@@ -2,14 +2,11 @@
 /* `parse`: a row for each run that the given logs hold. */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "ingest/parse_files.h"
-#include "parsers/json.h"
-#include "report/out.h"
 #include "report/run_columns.h"
 
 struct parse_call {
@@ -122,7 +119,6 @@ take_score(struct parse_job *job, const struct parsed_file *file)
 static int
 print_scores(struct parse_job *job, int status, struct err *err)
 {
-	const cJSON *row;
 	struct out *out;
 
 	if (job->scores->child == NULL)
@@ -130,7 +126,8 @@ print_scores(struct parse_job *job, int status, struct err *err)
 	if (job->out != NULL)
 		(void)putchar('\n');
 	out = cmd_out(job->format, score_columns);
-	cJSON_ArrayForEach(row, job->scores) out_row(out, row);
+	json_each (row, job->scores)
+		out_row(out, row);
 	return cmd_out_end(out, status, err);
 }
 

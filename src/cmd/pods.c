@@ -12,8 +12,6 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "ingest/ingest.h"
-#include "model/series.h"
-#include "parsers/json.h"
 #include "pods/discover.h"
 #include "pods/pods.h"
 #include "pods/preflight.h"
@@ -282,18 +280,17 @@ print_pod(struct out *out, const struct model_pod *pod,
 	};
 	cJSON *row = cJSON_CreateObject();
 
-	json_add_string(row, "pod", pod->name);
-	json_add_string(row, "state", pod_state_name(pod->state));
-	json_add_string(row, "why",
-			pod->why != NULL && pod->why[0] != '\0' ? pod->why
-								: NULL);
-	json_add_string(row, "target", pod->target);
-	json_add_string(row, "transport", conf_transport_name(conf->transport));
-	json_add_string(row, "gpu", pod->gpu_name);
+	json_add(row, JTEXT("pod", pod->name),
+		 JTEXT("state", pod_state_name(pod->state)),
+		 JTEXT("why", pod->why != NULL && pod->why[0] != '\0' ? pod->why
+								      : NULL),
+		 JTEXT("target", pod->target),
+		 JTEXT("transport", conf_transport_name(conf->transport)),
+		 JTEXT("gpu", pod->gpu_name));
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
 		add_last(row, pod, metrics[i]);
-	json_add_number(row, "disk_free_bytes", pod->disk_free_bytes);
-	json_add_number(row, "usd_per_hour", pod->usd_per_hour);
+	json_add(row, JNUM("disk_free_bytes", pod->disk_free_bytes),
+		 JNUM("usd_per_hour", pod->usd_per_hour));
 	out_take(out, row);
 }
 

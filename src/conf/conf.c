@@ -7,10 +7,8 @@
 
 #include "conf/conf.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -214,13 +212,11 @@ take_pods(const struct json_reader *r, const cJSON *array, const char *path,
 	  void *base)
 {
 	struct conf *conf = base;
-	const cJSON *node;
 
 	if (cJSON_GetArraySize(array) > CONF_MAX_PODS)
 		return json_refuse(r, path, "more than %d entries",
 				   CONF_MAX_PODS);
-	cJSON_ArrayForEach(node, array)
-	{
+	json_each (node, array) {
 		struct conf_pod pod = { .usd_per_hour = (double)NAN };
 		char at[32];
 		bool is_good;
@@ -280,14 +276,12 @@ take_discover(const struct json_reader *r, const cJSON *array, const char *path,
 {
 	struct conf *conf = base;
 	size_t n = (size_t)cJSON_GetArraySize(array);
-	const cJSON *node;
 
 	if (n > CONF_MAX_PODS)
 		return json_refuse(r, path, "more than %d entries",
 				   CONF_MAX_PODS);
 	conf->discover = xcalloc(n + 1, sizeof(*conf->discover));
-	cJSON_ArrayForEach(node, array)
-	{
+	json_each (node, array) {
 		struct conf_discover *d = &conf->discover[conf->n_discover++];
 		char at[40];
 
@@ -468,12 +462,10 @@ take_all_found(const struct json_reader *r, const cJSON *array,
 	       const char *path, void *base)
 {
 	struct answer *answer = base;
-	const cJSON *node;
 	size_t n = 0;
 	int rc = 0;
 
-	cJSON_ArrayForEach(node, array)
-	{
+	json_each (node, array) {
 		struct found found = { .pod.usd_per_hour = (double)NAN };
 		char at[40];
 
@@ -520,8 +512,7 @@ check_groups(const struct json_reader *r, const cJSON *node, const char *path,
 	struct conf *conf = base;
 	struct pattern *pattern;
 
-	if (conf->group_pattern != NULL &&
-	    cJSON_GetObjectItemCaseSensitive(node, "by") == NULL)
+	if (conf->group_pattern != NULL && json_get(node, "by") == NULL)
 		conf->group_by = CONF_BY_PATTERN;
 	if (conf->group_by == CONF_BY_PATTERN && conf->group_pattern == NULL)
 		return json_refuse(r, path, "the key \"pattern\" is missing");
@@ -606,7 +597,6 @@ take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
 	     void *base)
 {
 	struct conf_alerts *a = base;
-	const cJSON *item;
 	char at[JSON_PATH_SIZE];
 
 	if (cJSON_GetArraySize(node) > CONF_MAX_LIST)
@@ -614,8 +604,7 @@ take_metrics(const struct json_reader *r, const cJSON *node, const char *path,
 				   CONF_MAX_LIST);
 	a->metrics = xcalloc((size_t)cJSON_GetArraySize(node) + 1,
 			     sizeof(*a->metrics));
-	cJSON_ArrayForEach(item, node)
-	{
+	json_each (item, node) {
 		struct conf_alert_rule *rule = &a->metrics[a->n_metrics];
 
 		*rule = (struct conf_alert_rule){ NULL, (double)NAN,
@@ -652,14 +641,12 @@ take_keys(const struct json_reader *r, const cJSON *node, const char *path,
 {
 	struct conf *conf = base;
 	struct keymap keymap;
-	const cJSON *item;
 	char at[JSON_PATH_SIZE];
 
 	keymap_init(&keymap);
 	conf->keys = xcalloc((size_t)cJSON_GetArraySize(node) + 1,
 			     sizeof(*conf->keys));
-	cJSON_ArrayForEach(item, node)
-	{
+	json_each (item, node) {
 		const char *key = cJSON_IsString(item) ? item->valuestring : "";
 		struct err why = { ERR_NONE, "" };
 
@@ -668,8 +655,7 @@ take_keys(const struct json_reader *r, const cJSON *node, const char *path,
 		json_join(at, path, item->string);
 		if (!cJSON_IsNull(item) && key[0] == '\0')
 			return json_refuse(r, at, "expected a key or null");
-		if (cJSON_GetObjectItemCaseSensitive(node, item->string) !=
-		    item)
+		if (json_get(node, item->string) != item)
 			return json_refuse(r, at, "this key stands twice");
 		if (keymap_bind(&keymap, item->string, key, &why) != 0)
 			return json_refuse(r, at, "%s", why.text);

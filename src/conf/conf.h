@@ -2,10 +2,6 @@
 #ifndef HGYM_CONF_CONF_H
 #define HGYM_CONF_CONF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/str.h"
 

@@ -4,12 +4,8 @@
 
 #include "model/alerts.h"
 
-#include <assert.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "base/xalloc.h"
@@ -140,11 +136,10 @@ add(struct round *round, struct alert *alert)
 		if (alert->mr->last_byte_wall_ms > 0)
 			alert->since_wall_ms = alert->mr->last_byte_wall_ms;
 	} else if (alerts->acknowledged_before != NULL) {
-		char *key = alert_key(alert, round->model);
+		AUTO_TEXT key = alert_key(alert, round->model);
 
 		alert->acknowledged =
 			has_line(alerts->acknowledged_before, key);
-		free(key);
 	}
 	xpush(alerts->v, alerts->n, alerts->cap, *alert);
 	if (alerts->on_new != NULL && !alert->acknowledged)
@@ -528,7 +523,7 @@ alerts_save(const struct alerts *alerts, const struct model *model,
 	if (alerts->muted)
 		buf_append_str(out, "muted\n");
 	for (size_t i = 0; i < alerts->n; i++) {
-		char *key;
+		AUTO_TEXT key = NULL;
 
 		if (!alerts->v[i].acknowledged)
 			continue;
@@ -536,7 +531,6 @@ alerts_save(const struct alerts *alerts, const struct model *model,
 		/* A name with a line end in it is not worth remembering. */
 		if (strchr(key, '\n') == NULL)
 			buf_appendf(out, "%s\n", key);
-		free(key);
 	}
 }
 

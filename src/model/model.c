@@ -6,13 +6,10 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/utf8.h"
@@ -77,9 +74,8 @@ model_note_change(struct model *model, enum model_part part)
 static char *
 sanitised(const char *text, size_t cap_bytes)
 {
-	struct buf out;
+	AUTO_BUF out = buf_new(cap_bytes);
 
-	buf_init(&out, cap_bytes);
 	utf8_sanitize(&out, str_from(text));
 	return buf_detach(&out);
 }
@@ -112,10 +108,9 @@ log_key(size_t pod, const char *path)
 static struct model_log *
 find_log(const struct model *model, size_t pod, const char *path)
 {
-	char *key = log_key(pod, path);
+	AUTO_TEXT key = log_key(pod, path);
 	struct model_log *log = map_get(&model->log_index, str_from(key));
 
-	free(key);
 	return log;
 }
 
@@ -123,7 +118,7 @@ struct model_log *
 model_log_get(struct model *model, size_t pod, const char *path)
 {
 	struct model_log *log = find_log(model, pod, path);
-	char *key;
+	AUTO_TEXT key = NULL;
 
 	if (log != NULL)
 		return log;
@@ -134,7 +129,6 @@ model_log_get(struct model *model, size_t pod, const char *path)
 	xpush(model->logs, model->n_logs, model->cap_logs, log);
 	key = log_key(pod, path);
 	(void)map_set(&model->log_index, str_from(key), log);
-	free(key);
 	model_note_change(model, MODEL_LOGS);
 	return log;
 }
@@ -467,11 +461,10 @@ model_check_release(struct model_check *check)
 void
 model_check_add(struct model_check *check, struct str line)
 {
-	struct buf clean;
+	AUTO_BUF clean = buf_new(LINE_BYTES);
 
 	if (check->n_lines == MODEL_CHECK_LINES)
 		return;
-	buf_init(&clean, LINE_BYTES);
 	utf8_sanitize(&clean, line);
 	check->lines[check->n_lines++] = buf_detach(&clean);
 }
@@ -522,7 +515,7 @@ struct model_run *
 model_run_get(struct model *model, size_t pod, const char *path,
 	      unsigned int run_index)
 {
-	char *key = run_key(pod, path, run_index);
+	AUTO_TEXT key = run_key(pod, path, run_index);
 	struct model_run *mr = map_get(&model->run_index, str_from(key));
 
 	if (mr == NULL && model->n_runs >= MODEL_MAX_RUNS)
@@ -541,7 +534,6 @@ model_run_get(struct model *model, size_t pod, const char *path,
 	}
 	if (mr->log == NULL)
 		mr->log = find_log(model, pod, path);
-	free(key);
 	return mr;
 }
 

@@ -2,10 +2,6 @@
 #ifndef HGYM_MODEL_MODEL_H
 #define HGYM_MODEL_MODEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/err.h"
 #include "base/map.h"
 #include "parsers/format.h"

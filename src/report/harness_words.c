@@ -4,7 +4,6 @@
 
 #include "report/harness_words.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define DASH	   "\xe2\x80\x94"
@@ -173,7 +172,6 @@ void
 harness_add_result(struct buf *text, const struct harness_run *run,
 		   const struct harness_iteration *it)
 {
-
 	if (it->verified_score.present) {
 		buf_append_str(text, "verified");
 	} else if (it->invalid_score.present) {
@@ -394,7 +392,7 @@ static void
 add_best(struct buf *text, struct subject *s)
 {
 	const struct harness_run *run = s->run;
-	struct buf what;
+	AUTO_BUF what = buf_new(TEXT_MAX);
 
 	if (!run->best.present) {
 		s->style = FACT_HINT;
@@ -408,13 +406,11 @@ add_best(struct buf *text, struct subject *s)
 		add_gain(text, run->baseline_pct, "the baseline");
 	if (!run->previous.present || run->previous.iteration == 0)
 		return;
-	buf_init(&what, TEXT_MAX);
 	add_iteration(&what, &run->previous);
 	buf_append_str(&what, " (");
 	add_number(&what, run->previous.value);
 	buf_append_str(&what, ")");
 	add_gain(text, run->previous_pct, what.data);
-	buf_release(&what);
 }
 
 /* Of the best iteration, else of the baseline. */
@@ -666,9 +662,8 @@ harness_facts(struct facts *facts, const struct harness_workspace *ws,
 		{ "MCP calls", add_calls, FACT_PLAIN },
 		{ "QUARANTINED", add_quarantined, FACT_ALARM },
 	};
-	struct buf text;
+	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	buf_init(&text, TEXT_BYTES);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct subject subject = { ws, run, lines[i].style };
 		bool is_old = lines[i].add == add_state && as_of != NULL;
@@ -682,7 +677,6 @@ harness_facts(struct facts *facts, const struct harness_workspace *ws,
 				   is_old ? FACT_HINT : subject.style, "%s",
 				   text.data);
 	}
-	buf_release(&text);
 }
 
 void
@@ -772,9 +766,8 @@ void
 harness_compare_facts(struct facts *facts,
 		      const struct harness_compare *compare)
 {
-	struct buf text;
+	AUTO_BUF text = buf_new(TEXT_BYTES);
 
-	buf_init(&text, TEXT_BYTES);
 	for (size_t i = 0; i < compare->n_groups; i++) {
 		const struct harness_group *group = &compare->groups[i];
 
@@ -787,5 +780,4 @@ harness_compare_facts(struct facts *facts,
 	buf_clear(&text);
 	add_verdict(&text, compare);
 	facts_text(facts, "verdict", FACT_HINT, "%s", text.data);
-	buf_release(&text);
 }

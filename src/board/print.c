@@ -421,6 +421,27 @@ say_bar(struct page *p)
 			    v->mean_needed);
 }
 
+/* "for p < 0.01 with power 80 %: 8 seeds, 5 more for about $15.20". */
+static void
+say_plan(struct page *p)
+{
+	const struct board_group *group = p->group;
+	const struct board_verdict *v = &group->verdict;
+	unsigned int seeds = v->plan.seeds;
+
+	if (seeds == 0)
+		return;
+	buf_appendf(&p->text,
+		    "for p < %g with power %.0f %%: %u seeds, if mean and "
+		    "spread stay",
+		    p->board->track->alpha, 100 * BOARD_POWER, seeds);
+	if (seeds > group->n_seeds)
+		buf_appendf(&p->text, "; %zu more", seeds - group->n_seeds);
+	if (run_has(v->usd_more))
+		buf_appendf(&p->text, " cost about $%.2f ($%.2f each)",
+			    v->usd_more, v->usd_seed);
+}
+
 /* The z test with the track's known spread. */
 static void
 say_z(struct page *p)
@@ -650,8 +671,8 @@ static void
 add_says(struct page *p)
 {
 	static void (*const says[])(struct page * p) = {
-		say_counts, say_caps, say_time,	  say_delta, say_bar,
-		say_tests,  say_z,    say_common, say_notes,
+		say_counts, say_caps,  say_time, say_delta,  say_bar,
+		say_plan,   say_tests, say_z,	 say_common, say_notes,
 	};
 
 	facts_section(p->facts, "")->is_list = true;
@@ -825,6 +846,7 @@ board_row_json(const struct board *board, const struct board_row *row)
 			       : NULL);
 	cJSON_AddBoolToObject(object, "seed_again", row->seed_again);
 	json_add_number(object, "value", row->score);
+	json_add_number(object, "cost_usd", row->usd);
 	add_caps(object, row->caps);
 	json_add_clean(object, "note", row->note[0] ? row->note : NULL);
 	return object;
@@ -906,6 +928,28 @@ add_tests(cJSON *object, const struct track *track,
 	}
 }
 
+/* null where no number of seeds would show anything, or it is shown. */
+static void
+add_plan(cJSON *object, const struct board_group *group)
+{
+	const struct board_verdict *v = &group->verdict;
+	unsigned int seeds = v->plan.seeds;
+	cJSON *plan;
+
+	if (seeds == 0) {
+		cJSON_AddNullToObject(object, "plan");
+		return;
+	}
+	plan = cJSON_AddObjectToObject(object, "plan");
+	json_add_number(plan, "seeds", seeds);
+	json_add_number(
+		plan, "more",
+		seeds > group->n_seeds ? (double)(seeds - group->n_seeds) : 0);
+	json_add_number(plan, "power", v->plan.power);
+	json_add_number(plan, "usd_per_seed", v->usd_seed);
+	json_add_number(plan, "usd", v->usd_more);
+}
+
 static void
 add_verdict(cJSON *object, const struct board *board,
 	    const struct board_group *group)
@@ -938,6 +982,7 @@ add_verdict(cJSON *object, const struct board *board,
 	add_in_unit(object, "mean_needed", unit, v->mean_needed);
 	json_add_number(object, "seeds_needed",
 			v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
+	add_plan(object, group);
 	json_add_number(object, "delta_train_ms", v->delta_train_ms);
 	cJSON_AddItemToObject(object, "train_time_test",
 			      board_test_json(&v->train_time));

@@ -49,6 +49,11 @@ struct board_call {
 		CMD_ROW("nats-per-bpb", "K",                                   \
 			"nats per BPB (default: from the logs)", CMD_POSITIVE, \
 			board_call, ask.nats_per_bpb, .high = 1000),           \
+		CMD_ROW("usd-per-hour", "X",                                   \
+			"what a run's pod costs (default: the "                \
+			"configuration's)",                                    \
+			CMD_POSITIVE, board_call, ask.usd_per_hour,            \
+			.high = 1e6),                                          \
 		CMD_ROW("track", "NAME", "the track, or a file with one",      \
 			CMD_TEXT, board_call, ask.track),                      \
 		CMD_ROW("score", "NAME",                                       \

@@ -716,18 +716,32 @@ model_run_tok_s(const struct model_run *mr)
 	return mr->run.tok_s_interval;
 }
 
+static double
+train_ms_of(const struct run *run)
+{
+	return run_has(run->train_ms) ? run->train_ms
+				      : run->steps * mean_ms_per_step(run);
+}
+
 double
 model_run_train_ms(const struct model_run *mr)
 {
-	if (run_has(mr->run.train_ms))
-		return mr->run.train_ms;
-	return mr->run.steps * mean_ms_per_step(&mr->run);
+	return train_ms_of(&mr->run);
 }
 
 double
 model_eval_s(const struct run *run)
 {
 	return run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
+}
+
+double
+model_paid_hours(const struct run *run)
+{
+	double eval_s = fmax(run->eval_s, run->eval_total_s);
+
+	return (train_ms_of(run) + (run_has(eval_s) ? 1000 * eval_s : 0)) /
+	       3600000;
 }
 
 double

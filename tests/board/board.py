@@ -102,6 +102,19 @@ def test_published():
     table = write("pr2014.csv", PR2014)
     against = ["--baseline", PR1855, "--nats-per-bpb", K]
     check_published(groups(table, *against), "csv")
+    priced = groups(table, "--usd-per-hour", "20", *against)[0]
+    hours = [(t / 1e3 + e) / 3600 for t, e in
+             ((596025, 572.4), (595976, 489.9), (596022, 493.5))]
+    near(priced["rows"][1]["cost_usd"], 20 * hours[1], 1e-9, "cost of a run")
+    near(priced["plan"]["usd"], 2 * 20 * sum(hours) / 3, 1e-9,
+         "price of the seeds that are still wanted")
+    ok(priced["plan"]["seeds"] == 5 and priced["plan"]["power"] >= .8,
+       "seeds for power 80 %", priced["plan"])
+    plain = board("--usd-per-hour", "20", *against, table)[1]
+    ok("5 seeds, if mean and spread stay; 2 more cost about $12.38 ($6.19 "
+       "each)" in " ".join(plain.split()), "the plan is told", plain)
+    ok(groups(table, *against)[0]["plan"]["usd"] is None,
+       "no price, no cost")
     rows = list(csv.DictReader(io.StringIO(PR2014)))
     lines = "\n".join(json.dumps({k: float(v) for k, v in row.items()})
                       for row in rows)

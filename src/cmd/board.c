@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/say.h"
@@ -138,24 +137,12 @@ board_ask_build(const struct cmd_args *args, struct board_call *call,
 	return built;
 }
 
-static bool
-wants_color(const char *when)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (strcmp(when, "always") == 0)
-		return true;
-	return strcmp(when, "never") != 0 && isatty(STDOUT_FILENO) &&
-	       (no == NULL || no[0] == '\0') &&
-	       (term == NULL || strcmp(term, "dumb") != 0);
-}
-
 static void
-print_board(const struct board *board, struct board_print_call *call,
-	    const char *color)
+print_board(const struct cmd_args *args, const struct board *board,
+	    struct board_print_call *call)
 {
 	call->look.columns = cmd_columns();
-	call->look.color = wants_color(color);
+	call->look.color = cmd_wants_color(args);
 	board_print(stdout, board, call->format, &call->look);
 }
 
@@ -220,7 +207,7 @@ exec_board(struct cmd_args *args, void *opaque, struct err *err)
 		return -1;
 	input = &built->input;
 	if (input->n_runs > 0)
-		print_board(&built->board, call, args->context->options.color);
+		print_board(args, &built->board, call);
 	/* The verifiers' scores, behind the runs. */
 	if (input->n_runs > 0 && input->scores.n > 0 &&
 	    call->format != OUT_JSON)

@@ -7,6 +7,8 @@ import io
 import json
 import math
 import os
+import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -96,6 +98,76 @@ def check_published(made, name):
     near(b["p_one_sided"], 0.09647153, 5e-9, name + ": p of B")
     ok(g["verdict"] == WORDS, name + ": words", g["verdict"])
     ok(g["seeds_needed"] == 4, name + ": seeds needed", g["seeds_needed"])
+
+
+def edits(a, b):
+    """The fewest lines removed and added that make b of a."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        before, row = row, [i + 1]
+        for k, y in enumerate(b):
+            row.append(before[k] if x == y else
+                       1 + min(before[k + 1], row[k]))
+    return row[-1]
+
+
+def patched(a, lines):
+    """What a becomes by a unified diff, each of whose lines must fit."""
+    out, at = [], 0
+    for line in lines:
+        if line[0] == "@":
+            where, n = map(int, re.match(r"@@ -(\d+),(\d+)", line).groups())
+            where -= n > 0
+            out += a[at:where]
+            at = where
+        elif line[0] == "+":
+            out.append(line[1:])
+        elif a[at] != line[1:]:
+            return None
+        else:
+            out += [line[1:]] if line[0] == " " else []
+            at += 1
+    return out + a[at:]
+
+
+def test_diff():
+    dice = random.Random(7)
+    head, rule = ["import os", "import sys"], ["=" * 100]
+
+    def printed(name, script, seed, extra=""):
+        text = golf_log(seed, 1.06).split("\n")
+        text[1:1] = ["Hyperparameters:", "  matrix_lr: 0.0%d" % seed,
+                     "  betas: (0.9, 0.95)", extra + "\x1b[31m"]
+        return write(name, "\n".join(script + text))
+    for n in (0, 1, 30, 200):
+        a = head + ["x = %d" % dice.randrange(20) for _ in range(n)]
+        b = list(a)
+        for _ in range(n // 6 + 1):
+            at = dice.randrange(2, len(b) + 1)
+            b[at:at + dice.randrange(3)] = ["y"] * dice.randrange(3)
+        a, b = a + rule, b + rule
+        one, two = printed("d/a.log", a, 3), printed("d/b.log", b, 4)
+        status, out, err = board("--json", one, two, command="diff")
+        made = json.loads(out)
+        ok(patched(a, made["source"]) == b, "%d lines: a and the diff are b"
+           % n, out)
+        ok(made["removed"] + made["added"] == edits(a, b),
+           "%d lines: no diff has fewer" % n, made)
+        ok(made["settings"] == [
+            {"name": "matrix_lr", "a": "0.03", "b": "0.04"},
+            {"name": "seed", "a": "3", "b": "4"}], "what differs", made)
+    status, out, err = board("--color", "always", one, two,
+                             command="diff")
+    ok("\x1b[32m+y\x1b[m" in out and "\x1b[31m\n" not in out,
+       "an added line is green", out[:400])
+    bare = printed("d/c.log", [], 3, "betas: (0.9, 0.99) ")
+    status, out, err = board(one, bare, command="diff")
+    ok(out.startswith("the second prints no source, 0 settings differ"),
+       "a setting told twice is none; no source, no diff", out)
+    empty = write("d/e.log", "hello\n")
+    status, out, err = board(one, empty, command="diff")
+    ok(status != 0 and "neither settings nor a script" in err,
+       "nothing to compare is said", err)
 
 
 def test_published():
@@ -493,6 +565,7 @@ def test_corpus():
 def main():
     try:
         test_published()
+        test_diff()
         test_logs()
         test_submission()
         test_export()

@@ -38,7 +38,8 @@ def log(group, seed):
     end = 1.2 + group * 0.01 + seed % 10 * 0.001
     if (group, seed) == BEST:
         end = 1.1
-    lines = ["seed:%d" % seed]
+    lines = ["import os", "width = %d" % (1 << group), "=" * 100,
+             "seed:%d" % seed, "matrix_lr: 0.0%d" % group]
     for step in range(0, 2001, 50):
         if step == 1000 and (group, seed) == CRASHED:
             return lines + ["Traceback (most recent call last):",
@@ -127,6 +128,21 @@ def test_jobs():
           p.screen.text(), "the line of a crash, found by its word")
     p.job(" 1ssj 4", 8, lambda: "gap now" in p.screen.text(),
           "two runs compared")
+    ok(p.wait_for("source differs in 1 line, 2 settings differ"),
+       "their scripts and settings are", p.screen.text())
+    p.press("d")
+    ok(p.until(lambda: "+width = " in p.screen.text() and
+               "-width = " in p.screen.text() and
+               "matrix_lr" in p.screen.text()), "and what differs",
+       p.screen.text())
+    p.press("/matrix\r")
+    ok(p.until(lambda: "matrix_lr" in p.screen.text() and
+               "+width" not in p.screen.text()), "can be filtered",
+       p.screen.text())
+    p.send("\x1b")
+    ok(p.wait_for("+width = "), "Esc shows all of it again", p.screen.text())
+    p.send("\x1b")
+    ok(p.wait_for("gap now"), "and then the runs", p.screen.text())
     p.leave()
 
 

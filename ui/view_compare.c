@@ -21,19 +21,16 @@
 #define GAP_SAME_TIME 0.005
 #define CHART_BEGIN   0.1 /* of x: it does not make the axis of the gaps */
 
-#define SAID_BYTES 200
-#define DIFF_MAX   (32U << 20) /* bytes of a diff */
+#define DIFF_MAX (32U << 20) /* bytes of a diff */
 
 struct compare {
 	struct list list; /* of the runs, or of the lines of the diff */
 	const struct model_run *of[2]; /* whose diff this is; NULL: none yet */
 	uint64_t generation;	       /* of the model, when it was made */
 	bool is_diff;		       /* it is what is shown */
-	bool is_settled;	       /* nothing that comes can change it */
-	struct buf diff;	       /* run_diff_print */
-	struct str *lines;	       /* owned; of it */
+	struct buf diff;	       /* run_diff_say, run_diff_print */
+	struct str *lines;	       /* owned; of it; NULL: not known */
 	size_t n_lines;
-	char said[SAID_BYTES]; /* "source differs in 14 lines"; "" unknown */
 	struct plot_request request; /* of the runs at the last fill */
 	struct ui_shared *shared;    /* of the last fill; borrowed */
 };
@@ -423,81 +420,68 @@ draw_gaps(const struct compare *compare, struct canvas *canvas, struct rect r)
 		plot_points_release(&points[i]);
 }
 
-/* The selected run, where that is no other: the first that is compared. */
-static const struct model_run *
-other_run(const struct compare *compare, const struct model_run *base)
-{
-	size_t row = compare->is_diff ? SIZE_MAX : list_row(&compare->list);
-	const struct model_run *other =
-		compare->is_diff ? compare->of[1] : NULL;
-
-	if (row < compare->request.n_runs)
-		other = compare->request.runs[row];
-	for (size_t i = 0;
-	     i < compare->request.n_runs && (other == NULL || other == base);
-	     i++)
-		other = compare->request.runs[i];
-	return other != base ? other : NULL;
-}
-
 static void
-split_diff(struct compare *compare)
+compare_release(void *state)
 {
-	struct str rest = buf_str(&compare->diff), line;
-	size_t cap = 0;
+	struct compare *compare = state;
 
+	buf_release(&compare->diff);
 	free(compare->lines);
 	compare->lines = NULL;
 	compare->n_lines = 0;
+}
+
+/* The first line says it all in short. */
+static void
+fill_diff(struct compare *compare, const struct run_text *texts)
+{
+	AUTO_JSON diff = run_diff_json(&texts[0], &texts[1]);
+	struct str rest, line;
+	size_t cap = 0;
+
+	buf_init(&compare->diff, DIFF_MAX);
+	run_diff_say(diff, &compare->diff);
+	buf_append_char(&compare->diff, '\n');
+	run_diff_print(diff, &compare->diff);
+	rest = buf_str(&compare->diff);
 	while (rest.len > 0 && str_next(&rest, '\n', &line))
 		xpush(compare->lines, compare->n_lines, cap, line);
 }
 
-/* Settings and scripts of the two, read anew while they may still come. */
-static void
-make_diff(struct compare *compare, const struct model_run *a,
-	  const struct model_run *b)
-{
-	struct run_text texts[2];
-	struct run_diff diff;
-	struct buf said;
-
-	run_text_init(&texts[0]);
-	run_text_init(&texts[1]);
-	buf_init(&said, SAID_BYTES - 1);
-	buf_release(&compare->diff);
-	buf_init(&compare->diff, DIFF_MAX);
-	compare->is_settled = run_text_read(&texts[0], a) &&
-			      run_text_read(&texts[1], b) && texts[0].is_over &&
-			      texts[1].is_over;
-	if (compare->is_settled) {
-		run_diff_init(&diff, &texts[0], &texts[1]);
-		run_diff_say(&diff, &said);
-		run_diff_print(&diff, &compare->diff);
-		run_diff_release(&diff);
-	}
-	(void)snprintf(compare->said, sizeof(compare->said), "%s", said.data);
-	buf_release(&said);
-	run_text_release(&texts[0]);
-	run_text_release(&texts[1]);
-	split_diff(compare);
-}
-
+/*
+ * Settings and scripts of the reference and the selected run, else the first
+ * other; read anew while what they say may still come.
+ */
 static void
 update_diff(struct compare *compare)
 {
-	const struct model_run *base = base_run(compare->shared);
-	const struct model_run *other = other_run(compare, base);
+	const struct model_run *base = base_run(compare->shared), *other;
 	uint64_t generation = compare->shared->model->generation;
+	struct run_text texts[2];
+	size_t row = list_row(&compare->list);
+	bool is_whole = true;
 
-	if (other == NULL ||
-	    (compare->of[0] == base && compare->of[1] == other &&
-	     (compare->is_settled || compare->generation == generation)))
+	other = row < compare->request.n_runs ? compare->request.runs[row]
+					      : base;
+	if (other == base)
+		other = compare->request.runs[compare->request.runs[0] == base];
+	if (compare->of[0] == base && compare->of[1] == other &&
+	    (compare->n_lines > 0 || compare->generation == generation))
 		return;
+	compare_release(compare);
 	compare->of[0] = base;
 	compare->of[1] = other;
 	compare->generation = generation;
-	make_diff(compare, base, other);
+	for (size_t i = 0; i < 2; i++) {
+		run_text_init(&texts[i]);
+		is_whole &= run_text_read(&texts[i], compare->of[i]) &&
+			    (texts[i].is_over ||
+			     compare->of[i]->run.status != RUN_RUNNING);
+	}
+	if (is_whole)
+		fill_diff(compare, texts);
+	run_text_release(&texts[0]);
+	run_text_release(&texts[1]);
 }
 
 static void
@@ -520,11 +504,8 @@ diff_cell(void *user, size_t row, size_t column, struct list_cell *cell)
 static void
 turn_diff(struct compare *compare, struct ui_shared *shared)
 {
-	if (!compare->is_diff && compare->n_lines == 0) {
-		ui_say(shared, "%s",
-		       compare->said[0] != '\0'
-			       ? compare->said
-			       : "the logs are not here, or say no settings");
+	if (compare->n_lines == 0) {
+		ui_say(shared, "the logs are not here, or have no row yet");
 		return;
 	}
 	list_release(&compare->list);
@@ -571,16 +552,14 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	struct compare *compare = state;
 	struct list *list = compare_list(state, shared);
 	struct rect table, line;
-	char why[200];
+	char why[200], labels[2][FMT_LABEL];
 
 	if (compare->is_diff) {
-		char labels[2][FMT_LABEL];
-
-		list_draw(list, canvas,
-			  canvas_box(canvas, r, "%s → %s: %s",
-				     plot_run_label(compare->of[0], labels[0]),
-				     plot_run_label(compare->of[1], labels[1]),
-				     compare->said));
+		list_draw(
+			list, canvas,
+			canvas_box(canvas, r, "%s → %s · Esc back",
+				   plot_run_label(compare->of[0], labels[0]),
+				   plot_run_label(compare->of[1], labels[1])));
 		return;
 	}
 	if (list->all < 2) {
@@ -597,8 +576,12 @@ compare_draw(void *state, struct ui_shared *shared, struct canvas *canvas,
 	list_draw(list, canvas, table);
 	update_diff(compare);
 	reason(compare, why, sizeof(why));
-	canvas_print(canvas, line, STYLE_HINT, "%s%s%s", compare->said,
-		     compare->said[0] != '\0' ? " · " : "", why);
+	if (compare->n_lines > 0)
+		canvas_print(canvas, line, STYLE_HINT, "%.*s · %s",
+			     (int)compare->lines[0].len, compare->lines[0].p,
+			     why);
+	else
+		canvas_print(canvas, line, STYLE_HINT, "%s", why);
 	compare->request.rect = r.w >= 100 ? rect_take_left(&r, r.w * 6 / 10)
 					   : rect_take_top(&r, r.h * 6 / 10);
 	draw_gaps(compare, canvas, r);
@@ -627,15 +610,6 @@ compare_act(void *state, struct ui_shared *shared, enum action action,
 		return true;
 	}
 	return ui_chart_act(shared, action);
-}
-
-static void
-compare_release(void *state)
-{
-	struct compare *compare = state;
-
-	buf_release(&compare->diff);
-	free(compare->lines);
 }
 
 const struct view_ops view_compare = {

@@ -928,28 +928,6 @@ add_tests(cJSON *object, const struct track *track,
 	}
 }
 
-/* null where no number of seeds would show anything, or it is shown. */
-static void
-add_plan(cJSON *object, const struct board_group *group)
-{
-	const struct board_verdict *v = &group->verdict;
-	unsigned int seeds = v->plan.seeds;
-	cJSON *plan;
-
-	if (seeds == 0) {
-		cJSON_AddNullToObject(object, "plan");
-		return;
-	}
-	plan = cJSON_AddObjectToObject(object, "plan");
-	json_add_number(plan, "seeds", seeds);
-	json_add_number(
-		plan, "more",
-		seeds > group->n_seeds ? (double)(seeds - group->n_seeds) : 0);
-	json_add_number(plan, "power", v->plan.power);
-	json_add_number(plan, "usd_per_seed", v->usd_seed);
-	json_add_number(plan, "usd", v->usd_more);
-}
-
 static void
 add_verdict(cJSON *object, const struct board *board,
 	    const struct board_group *group)
@@ -982,7 +960,11 @@ add_verdict(cJSON *object, const struct board *board,
 	add_in_unit(object, "mean_needed", unit, v->mean_needed);
 	json_add_number(object, "seeds_needed",
 			v->seeds_needed > 0 ? v->seeds_needed : RUN_ABSENT);
-	add_plan(object, group);
+	json_add_number(object, "seeds_planned",
+			v->plan.seeds > 0 ? v->plan.seeds : RUN_ABSENT);
+	json_add_number(object, "power_planned", v->plan.power);
+	json_add_number(object, "usd_per_seed", v->usd_seed);
+	json_add_number(object, "usd_planned", v->usd_more);
 	json_add_number(object, "delta_train_ms", v->delta_train_ms);
 	cJSON_AddItemToObject(object, "train_time_test",
 			      board_test_json(&v->train_time));

@@ -660,19 +660,6 @@ cmd_out(enum out_format format, const struct out_column *columns)
 	return out;
 }
 
-bool
-cmd_wants_color(const struct cmd_args *args)
-{
-	const char *when = args->context->options.color;
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	if (strcmp(when, "always") == 0)
-		return true;
-	return strcmp(when, "never") != 0 && isatty(STDOUT_FILENO) &&
-	       (no == NULL || no[0] == '\0') &&
-	       (term == NULL || strcmp(term, "dumb") != 0);
-}
-
 int
 cmd_flush(struct err *err)
 {

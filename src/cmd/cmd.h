@@ -176,8 +176,6 @@ extern const struct cmd_option cmd_output_options[];
 
 /* Columns of the screen that stdout is; 0: it is none. */
 size_t cmd_columns(void);
-/* Whether stdout is to be coloured: by --color, NO_COLOR and the terminal. */
-bool cmd_wants_color(const struct cmd_args *args);
 /* A list of rows to stdout. */
 struct out *cmd_out(enum out_format format, const struct out_column *columns);
 /* Print it to its end: status, or -1 with err when it cannot be written. */

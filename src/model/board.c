@@ -923,6 +923,7 @@ verdict_init(struct board_verdict *v)
 		.margin_root_n = RUN_ABSENT,
 		.mean_needed = RUN_ABSENT,
 		.delta_train_ms = RUN_ABSENT,
+		.plan.power = RUN_ABSENT,
 		.usd_seed = RUN_ABSENT,
 		.usd_more = RUN_ABSENT,
 		.train_time = board_test_none(),

@@ -4,149 +4,82 @@
 
 #include "model/run_diff.h"
 
-#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "model/logfile.h"
 
 #define NAME_BYTES  64U
 #define VALUE_BYTES 200U
-#define WIDE	    40	 /* what a column of values has at most */
-#define AROUND	    3	 /* lines of both around a difference */
-#define MAX_EDITS   2000 /* beyond it the scripts have nothing in common */
+#define AROUND	    3U		/* lines of both around a difference */
+#define MAX_CELLS   (32U << 20) /* lines of one script by those of the other */
 
 void
 run_text_init(struct run_text *text)
 {
-	*text = (struct run_text){ .n = 0 };
-	map_init(&text->index);
+	/* A line of one setting may have blanks in its value. */
+	static const char pattern[] =
+		"^[A-Za-z_][\\w.]*:\\s[^:=]*$|"
+		"(?<![^\\s,;({\\[|\"'-])[A-Za-z_][\\w.]*[\"']?\\s*[:=](?![:=/])"
+		"\\s*(\"[^\"]*\"|'[^']*'|\\([^)]*\\)|\\[[^\\]]*\\]|"
+		"[^\\s,;)\\]}|]*)";
+	struct err err = { ERR_NONE, "" };
+
+	*text = (struct run_text){ .settings = cJSON_CreateObject(),
+				   .setting = pattern_new(pattern, &err) };
 	buf_init(&text->source, RUN_TEXT_MAX_SOURCE);
 }
 
 void
 run_text_release(struct run_text *text)
 {
-	for (size_t i = 0; i < text->n; i++) {
-		free(text->settings[i].name);
-		free(text->settings[i].value);
-	}
-	free(text->settings);
-	map_release(&text->index, NULL);
+	pattern_free(text->setting);
+	cJSON_Delete(text->settings);
 	buf_release(&text->source);
-}
-
-static bool
-is_name(char c, bool first)
-{
-	return isalpha((unsigned char)c) || c == '_' ||
-	       (!first && (isdigit((unsigned char)c) || c == '.'));
 }
 
 static void
 add_setting(struct run_text *text, struct str name, struct str value)
 {
-	size_t known = (size_t)map_get(&text->index, name);
+	char key[NAME_BYTES + 1], clean[VALUE_BYTES + 1];
+	cJSON *node;
 
-	if (value.len > VALUE_BYTES)
-		value.len = VALUE_BYTES;
-	if (known > 0) {
-		struct run_setting *old = &text->settings[known - 1];
-
-		old->varies = old->run == text->run &&
-			      (old->varies || !str_eq_cstr(value, old->value));
-		if (old->run == text->run)
-			return;
-		free(old->value);
-		old->value = xstrndup(value.p, value.len);
-		old->run = text->run;
-		return;
-	}
-	if (name.len > NAME_BYTES || text->n == RUN_TEXT_MAX_SETTINGS)
-		return;
-	xpush(text->settings, text->n, text->cap,
-	      (struct run_setting){ xstrndup(name.p, name.len),
-				    xstrndup(value.p, value.len), false,
-				    text->run });
-	(void)map_set(&text->index, name, (void *)text->n);
+	(void)utf8_clean(key, sizeof(key), name);
+	node = cJSON_CreateString(utf8_clean(clean, sizeof(clean), value));
+	if (json_get(text->settings, key) != NULL)
+		cJSON_ReplaceItemInObjectCaseSensitive(text->settings, key,
+						       node);
+	else if (text->n++ < RUN_TEXT_MAX_SETTINGS)
+		cJSON_AddItemToObject(text->settings, key, node);
+	else
+		cJSON_Delete(node);
 }
 
-/* A word, or all up to the quote or bracket that closes it. */
-static struct str
-take_value(struct str s)
-{
-	static const char opening[] = "\"'([{", closing[] = "\"')]}";
-	const char *open = s.len > 0 ? strchr(opening, s.p[0]) : NULL;
-	const char *end;
-	size_t len = 0;
-
-	if (open != NULL && *open != '\0') {
-		end = memchr(s.p + 1, closing[open - opening], s.len - 1);
-		if (end != NULL)
-			return (struct str){ s.p, (size_t)(end - s.p) + 1 };
-	}
-	while (len < s.len && strchr(" \t,;)]}|", s.p[len]) == NULL)
-		len++;
-	return (struct str){ s.p, len };
-}
-
-/*
- * The name that begins at s, of `name: value`, `name=value` or `"name": value`,
- * and what is behind its colon in *rest; an empty one: there is none.
- */
-static struct str
-take_name(struct str s, struct str *rest)
-{
-	size_t len = 0, at;
-
-	while (len < s.len && is_name(s.p[len], len == 0))
-		len++;
-	at = len;
-	if (at < s.len && (s.p[at] == '"' || s.p[at] == '\''))
-		at++;
-	while (at < s.len && s.p[at] == ' ')
-		at++;
-	if (at == s.len || (s.p[at] != ':' && s.p[at] != '=') ||
-	    (at + 1 < s.len && strchr(":=/", s.p[at + 1]) != NULL))
-		return (struct str){ s.p, 0 };
-	*rest = str_trim((struct str){ s.p + at + 1, s.len - at - 1 });
-	return (struct str){ s.p, len };
-}
-
-/* Whether a name may begin there: a word does. */
+/* Each setting of the line, to text unless `look`; is any one a loss? */
 static bool
-is_begin(struct str line, size_t i)
+take_settings(struct run_text *text, struct str line, bool look)
 {
-	return i == 0 || strchr(" \t,;([{|\"'-", line.p[i - 1]) != NULL;
-}
-
-/* Each setting of the line, to text where it is given; is any one a loss? */
-static bool
-take_settings(struct run_text *text, struct str line)
-{
+	size_t at, len, from = 0;
 	bool has_loss = false;
-	struct str name, value, rest;
 
-	for (size_t i = 0; i < line.len; i++) {
-		if (!is_begin(line, i))
-			continue;
-		name = take_name((struct str){ line.p + i, line.len - i },
-				 &rest);
-		if (name.len == 0)
-			continue;
-		/* A line of one setting may have blanks in its value. */
-		value = i == 0 && line.p[name.len] == ':' &&
-					memchr(rest.p, ':', rest.len) == NULL &&
-					memchr(rest.p, '=', rest.len) == NULL
-				? rest
-				: take_value(rest);
-		has_loss |= str_find(name, "loss") != NULL;
-		if (text != NULL)
-			add_setting(text, name, value);
-		i = (size_t)(value.p + value.len - line.p);
+	while (from < line.len &&
+	       pattern_find_from(text->setting, line, from, &at, &len)) {
+		const char *p = line.p + at;
+		size_t colon = 0, name = 0;
+
+		while (p[colon] != ':' && p[colon] != '=')
+			colon++;
+		while (strchr("\"' \t:=", p[name]) == NULL)
+			name++;
+		has_loss |= str_find((struct str){ p, name }, "loss") != NULL;
+		if (!look)
+			add_setting(text, (struct str){ p, name },
+				    str_trim((struct str){ p + colon + 1,
+							   len - colon - 1 }));
+		from = at + len;
 	}
 	return has_loss;
 }
@@ -154,28 +87,24 @@ take_settings(struct run_text *text, struct str line)
 void
 run_text_line(struct run_text *text, struct str line, enum line_class class)
 {
-	bool was_in_source = text->in_source;
-
-	text->in_source = class == LINE_SOURCE;
-	if (text->is_over)
-		return;
-	if (class == LINE_SOURCE) {
-		if (!was_in_source)
+	if (class == LINE_SOURCE && !text->is_over) {
+		if (!text->in_source)
 			buf_clear(&text->source);
 		buf_append(&text->source, line.p, line.len);
 		buf_append_char(&text->source, '\n');
-		return;
+	} else if (!text->is_over) {
+		line = str_trim(line);
+		text->is_over =
+			class == LINE_METRIC && take_settings(text, line, true);
+		if (!text->is_over)
+			(void)take_settings(text, line, false);
 	}
-	line = str_trim(line);
-	text->is_over = class == LINE_METRIC && take_settings(NULL, line);
-	if (!text->is_over)
-		(void)take_settings(text, line);
+	text->in_source = class == LINE_SOURCE;
 }
 
 void
 run_text_next_run(struct run_text *text)
 {
-	text->run++;
 	text->is_over = false;
 }
 
@@ -206,6 +135,35 @@ run_text_read(struct run_text *text, const struct model_run *mr)
 	return number >= first && number < RUN_TEXT_MAX_LINES;
 }
 
+/* The settings of a that b tells otherwise, or (missing) not at all. */
+static void
+add_differing(cJSON *list, const struct run_text *a, const struct run_text *b,
+	      bool missing, bool turned)
+{
+	for (const cJSON *s = a->settings->child; s != NULL; s = s->next) {
+		const char *other =
+			json_get_string(b->settings, s->string, NULL);
+		cJSON *row;
+
+		if ((other == NULL) != missing ||
+		    (other != NULL && strcmp(s->valuestring, other) == 0))
+			continue;
+		row = cJSON_CreateObject();
+		json_add_string(row, "name", s->string);
+		json_add_string(row, "a", turned ? NULL : s->valuestring);
+		json_add_string(row, "b", turned ? s->valuestring : other);
+		cJSON_AddItemToArray(list, row);
+	}
+}
+
+/* A line of one script or of both, and where it stands in them. */
+struct edit {
+	char sign;
+	bool is_shown;
+	struct str line;
+	size_t i, k;
+};
+
 /* The lines of a script. */
 static struct str *
 split_lines(const struct buf *source, size_t *n)
@@ -219,337 +177,155 @@ split_lines(const struct buf *source, size_t *n)
 	return lines;
 }
 
-/* Two scripts, and which of their lines the other has not. */
-struct edit {
-	struct str *a, *b;
-	size_t n_a, n_b, from; /* the first `from` lines are the same */
-	size_t m_a, m_b;       /* lines from there on up to a common end */
-	bool *cut_a, *cut_b;
-};
-
 /*
- * x on diagonal k with one edit more than `before` has; *down: by a line of b.
- * -1: no edit leads there.
+ * How many lines a and b have in common from i and k on, in rows of n_b + 1:
+ * the longest common subsequence.  NULL where that would be too many cells.
  */
-static int
-edit_step(const struct edit *e, const int *before, int k, bool *down)
+static uint16_t *
+count_common(const struct str *a, size_t n_a, const struct str *b, size_t n_b)
 {
-	int right = before[k - 1], below = before[k + 1];
+	size_t row = n_b + 1;
+	uint16_t *common;
 
-	right = right >= 0 && right < (int)e->m_a ? right + 1 : -1;
-	below = below >= 0 && below - k <= (int)e->m_b ? below : -1;
-	*down = below >= right;
-	return *down ? below : right;
-}
+	if (n_a >= UINT16_MAX || n_b >= UINT16_MAX ||
+	    (n_a + 1) * row > MAX_CELLS)
+		return NULL;
+	common = xcalloc((n_a + 1) * row, sizeof(*common));
+	for (size_t i = n_a; i-- > 0;) {
+		uint16_t *own = common + i * row, *next = own + row;
 
-/* As far as lines of both are the same from x on, on diagonal k. */
-static int
-edit_slide(const struct edit *e, int x, int k)
-{
-	while (x >= 0 && x < (int)e->m_a && x - k < (int)e->m_b &&
-	       str_eq(e->a[e->from + (size_t)x],
-		      e->b[e->from + (size_t)(x - k)]))
-		x++;
-	return x;
-}
-
-/* Diagonal 0 of the points that d edits reach, of -d - 2 .. d + 2. */
-static int *
-edit_row(int *const *rows, int d)
-{
-	return rows[d] + d + 2;
-}
-
-/* Go back from the end, an edit at a time. */
-static void
-edit_mark(struct edit *e, int *const *rows, int d)
-{
-	int k = (int)e->m_a - (int)e->m_b;
-
-	for (; d > 0; d--) {
-		bool down;
-		int x = edit_step(e, edit_row(rows, d - 1), k, &down);
-
-		if (down)
-			e->cut_b[e->from + (size_t)(x - k) - 1] = true;
-		else
-			e->cut_a[e->from + (size_t)x - 1] = true;
-		k += down ? 1 : -1;
+		for (size_t k = n_b; k-- > 0;)
+			own[k] = str_eq(a[i], b[k])	? next[k + 1] + 1
+				 : next[k] > own[k + 1] ? next[k]
+							: own[k + 1];
 	}
+	return common;
 }
 
-/*
- * Myers, "An O(ND) Difference Algorithm": the furthest point that d edits reach
- * on each diagonal, for d = 0, 1, ..  False beyond MAX_EDITS.
- */
-static bool
-edit_find(struct edit *e)
+/* All lines in their order: with as few removed and added as there can be. */
+static struct edit *
+find_edits(const struct buf *of_a, const struct buf *of_b, size_t *n)
 {
-	int **rows = xcalloc(MAX_EDITS + 1, sizeof(*rows));
-	int end = (int)e->m_a - (int)e->m_b, d = 0;
-	bool found = false, down;
+	size_t n_a, n_b, i = 0, k = 0;
+	struct str *a = split_lines(of_a, &n_a), *b = split_lines(of_b, &n_b);
+	uint16_t *common = count_common(a, n_a, b, n_b);
+	struct edit *edits = xcalloc(n_a + n_b + 1, sizeof(*edits));
 
-	for (; d <= MAX_EDITS && !found; d++) {
-		rows[d] = xcalloc(2 * (size_t)d + 5, sizeof(**rows));
-		for (int k = -d - 2; k <= d + 2; k++)
-			edit_row(rows, d)[k] = -1;
-		for (int k = -d; k <= d; k += 2) {
-			int x = d == 0 ? 0
-				       : edit_step(e, edit_row(rows, d - 1), k,
-						   &down);
+	for (*n = 0; i < n_a || k < n_b; ++*n) {
+		struct edit *e = &edits[*n];
 
-			edit_row(rows, d)[k] = edit_slide(e, x, k);
-		}
-		found = abs(end) <= d && edit_row(rows, d)[end] == (int)e->m_a;
+		*e = (struct edit){ .sign = '+', .i = i, .k = k };
+		if (i < n_a && k < n_b && str_eq(a[i], b[k]))
+			e->sign = ' ';
+		else if (i < n_a && (k == n_b || common == NULL ||
+				     common[(i + 1) * (n_b + 1) + k] >=
+					     common[i * (n_b + 1) + k + 1]))
+			e->sign = '-';
+		e->line = e->sign == '+' ? b[k] : a[i];
+		i += e->sign != '+';
+		k += e->sign != '-';
 	}
-	if (found)
-		edit_mark(e, rows, d - 1);
-	for (int i = 0; i < d; i++)
-		free(rows[i]);
-	free(rows);
-	return found;
+	free(common);
+	free(a);
+	free(b);
+	return edits;
 }
 
+/* "@@ -1,7 +1,6 @@" for the lines that are shown from there on. */
 static void
-edit_init(struct edit *e, const struct run_text *a, const struct run_text *b)
+add_place(cJSON *list, const struct edit *e, const struct edit *end)
 {
-	size_t end = 0;
+	size_t i = e->i, k = e->k, n_a = 0, n_b = 0;
+	char text[120];
 
-	*e = (struct edit){ .from = 0 };
-	e->a = split_lines(&a->source, &e->n_a);
-	e->b = split_lines(&b->source, &e->n_b);
-	e->cut_a = xcalloc(e->n_a + 1, sizeof(*e->cut_a));
-	e->cut_b = xcalloc(e->n_b + 1, sizeof(*e->cut_b));
-	while (e->from < e->n_a && e->from < e->n_b &&
-	       str_eq(e->a[e->from], e->b[e->from]))
-		e->from++;
-	while (end < e->n_a - e->from && end < e->n_b - e->from &&
-	       str_eq(e->a[e->n_a - 1 - end], e->b[e->n_b - 1 - end]))
-		end++;
-	e->m_a = e->n_a - e->from - end;
-	e->m_b = e->n_b - e->from - end;
-	if (edit_find(e))
-		return;
-	memset(e->cut_a + e->from, true, e->m_a);
-	memset(e->cut_b + e->from, true, e->m_b);
-}
-
-static void
-edit_release(struct edit *e)
-{
-	free(e->a);
-	free(e->b);
-	free(e->cut_a);
-	free(e->cut_b);
-}
-
-static void
-add_line(struct buf *out, char sign, struct str line)
-{
-	buf_append_char(out, sign);
-	buf_append(out, line.p, line.len);
-	buf_append_char(out, '\n');
-}
-
-/* Where the next difference from there on is; both move to it; false: none. */
-static bool
-edit_next(const struct edit *e, size_t *i, size_t *k)
-{
-	while (*i < e->n_a && *k < e->n_b && !e->cut_a[*i] && !e->cut_b[*k]) {
-		++*i;
-		++*k;
+	for (; e < end && e->is_shown; e++) {
+		n_a += e->sign != '+';
+		n_b += e->sign != '-';
 	}
-	return *i < e->n_a || *k < e->n_b;
+	(void)snprintf(text, sizeof(text), "@@ -%zu,%zu +%zu,%zu @@",
+		       i + (n_a > 0), n_a, k + (n_b > 0), n_b);
+	cJSON_AddItemToArray(list, cJSON_CreateString(text));
 }
 
-/* One difference, or several that are near each other, with its place. */
 static void
-add_hunk(struct run_diff *diff, const struct edit *e, size_t *i, size_t *k)
+diff_sources(cJSON *diff, const struct run_text *a, const struct run_text *b)
 {
-	AUTO_BUF lines = buf_new(2 * RUN_TEXT_MAX_SOURCE);
-	size_t before = *i < AROUND ? *i : AROUND, same = 0;
-	size_t from_a = *i - before, from_b = *k - before, n_a, n_b;
+	cJSON *list = cJSON_AddArrayToObject(diff, "source");
+	size_t n, removed = 0, added = 0;
+	struct edit *edits = find_edits(&a->source, &b->source, &n);
+	AUTO_BUF line = buf_new(RUN_TEXT_MAX_SOURCE);
 
-	for (size_t c = from_a; c < *i; c++)
-		add_line(&lines, ' ', e->a[c]);
-	while ((*i < e->n_a || *k < e->n_b) && same <= 2 * AROUND) {
-		bool cut_a = *i < e->n_a && e->cut_a[*i];
-		bool cut_b = !cut_a && *k < e->n_b && e->cut_b[*k];
+	for (size_t i = 0; i < n; i++) {
+		size_t from = i < AROUND ? 0 : i - AROUND;
 
-		add_line(&lines,
-			 cut_a	 ? '-'
-			 : cut_b ? '+'
-				 : ' ',
-			 cut_b ? e->b[*k] : e->a[*i]);
-		same = cut_a || cut_b ? 0 : same + 1;
-		diff->removed += cut_a;
-		diff->added += cut_b;
-		*i += !cut_b;
-		*k += !cut_a;
+		removed += edits[i].sign == '-';
+		added += edits[i].sign == '+';
+		for (size_t k = from; k <= i + AROUND && k < n; k++)
+			edits[k].is_shown |= edits[i].sign != ' ';
 	}
-	/* What is the same behind the last one: no more than AROUND lines. */
-	for (; same > AROUND; same--) {
-		--*i;
-		--*k;
-		lines.len -= e->a[*i].len + 2;
-	}
-	n_a = *i - from_a;
-	n_b = *k - from_b;
-	buf_appendf(&diff->source, "@@ -%zu,%zu +%zu,%zu @@\n",
-		    from_a + (n_a > 0), n_a, from_b + (n_b > 0), n_b);
-	buf_append(&diff->source, lines.data, lines.len);
-}
-
-static void
-diff_sources(struct run_diff *diff, const struct run_text *a,
-	     const struct run_text *b)
-{
-	size_t i = 0, k = 0;
-	struct edit e;
-
-	diff->has_a = a->source.len > 0;
-	diff->has_b = b->source.len > 0;
-	if (!diff->has_a || !diff->has_b)
-		return;
-	edit_init(&e, a, b);
-	while (edit_next(&e, &i, &k))
-		add_hunk(diff, &e, &i, &k);
-	edit_release(&e);
-}
-
-static const struct run_setting *
-setting_of(const struct run_text *text, const char *name)
-{
-	size_t known = (size_t)map_get(&text->index, str_from(name));
-
-	return known > 0 ? &text->settings[known - 1] : NULL;
-}
-
-static int
-compare_names(const void *a, const void *b)
-{
-	const struct run_differing *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-/* Those of a text that the other tells otherwise, or (missing) not at all. */
-static void
-add_differing(struct run_diff *diff, size_t *cap, const struct run_text *of,
-	      const struct run_text *other, bool missing)
-{
-	for (size_t i = 0; i < of->n; i++) {
-		const struct run_setting *s = &of->settings[i];
-		const struct run_setting *o = setting_of(other, s->name);
-
-		if (s->varies || (o == NULL) != missing ||
-		    (o != NULL &&
-		     (o->varies || strcmp(s->value, o->value) == 0)))
+	for (size_t i = 0; i < n; i++) {
+		if (!edits[i].is_shown)
 			continue;
-		xpush(diff->settings, diff->n_settings, *cap,
-		      (struct run_differing){ s->name, s->value,
-					      o != NULL ? o->value : NULL });
+		if (i == 0 || !edits[i - 1].is_shown)
+			add_place(list, &edits[i], edits + n);
+		buf_clear(&line);
+		buf_append_char(&line, edits[i].sign);
+		utf8_sanitize(&line, edits[i].line);
+		cJSON_AddItemToArray(list, cJSON_CreateString(line.data));
 	}
+	json_add_number(diff, "removed", (double)removed);
+	json_add_number(diff, "added", (double)added);
+	free(edits);
+}
+
+cJSON *
+run_diff_json(const struct run_text *a, const struct run_text *b)
+{
+	cJSON *diff = cJSON_CreateObject();
+	cJSON *list = cJSON_AddArrayToObject(diff, "settings");
+
+	add_differing(list, a, b, false, false);
+	add_differing(list, a, b, true, false);
+	add_differing(list, b, a, true, true);
+	if (a->source.len > 0 && b->source.len > 0)
+		diff_sources(diff, a, b);
+	else
+		cJSON_AddNullToObject(diff, "source");
+	return diff;
 }
 
 void
-run_diff_init(struct run_diff *diff, const struct run_text *a,
-	      const struct run_text *b)
+run_diff_say(const cJSON *diff, struct buf *out)
 {
-	size_t cap = 0, own;
+	double removed = json_get_number(diff, "removed", 0);
+	double added = json_get_number(diff, "added", 0);
+	double lines = fmax(removed, added);
+	int settings = cJSON_GetArraySize(json_get(diff, "settings"));
 
-	*diff = (struct run_diff){ .has_a = false };
-	buf_init(&diff->source, 4 * RUN_TEXT_MAX_SOURCE);
-	add_differing(diff, &cap, a, b, false);
-	add_differing(diff, &cap, a, b, true);
-	own = diff->n_settings;
-	add_differing(diff, &cap, b, a, true);
-	for (size_t i = own; i < diff->n_settings; i++) {
-		diff->settings[i].b = diff->settings[i].a;
-		diff->settings[i].a = NULL;
-	}
-	if (diff->n_settings > 0)
-		qsort(diff->settings, diff->n_settings, sizeof(*diff->settings),
-		      compare_names);
-	diff_sources(diff, a, b);
-}
-
-void
-run_diff_release(struct run_diff *diff)
-{
-	free(diff->settings);
-	buf_release(&diff->source);
-}
-
-void
-run_diff_say(const struct run_diff *diff, struct buf *out)
-{
-	size_t lines =
-		diff->removed > diff->added ? diff->removed : diff->added;
-
-	if (!diff->has_a || !diff->has_b)
-		buf_appendf(out, "%s no source",
-			    diff->has_a	  ? "the second prints"
-			    : diff->has_b ? "the first prints"
-					  : "they print");
-	else if (diff->source.len == 0)
+	if (!json_has_type(json_get(diff, "source"), JSON_ARRAY))
+		buf_append_str(out, "not both print their source");
+	else if (!(lines > 0))
 		buf_append_str(out, "the same source");
 	else
-		buf_appendf(out, "source differs in %zu line%s", lines,
-			    lines == 1 ? "" : "s");
-	buf_appendf(out, ", %zu setting%s", diff->n_settings,
-		    diff->n_settings == 1 ? " differs" : "s differ");
-}
-
-/* A row of three columns, the first two so wide. */
-static void
-print_setting(const struct run_differing *s, const int *widths, struct buf *out)
-{
-	const char *const parts[] = { s->name, s->a, s->b };
-
-	for (size_t i = 0; i < 3; i++) {
-		AUTO_BUF clean = buf_new(4 * VALUE_BYTES);
-		int columns;
-
-		utf8_sanitize(&clean,
-			      str_from(parts[i] != NULL ? parts[i] : "—"));
-		columns = (int)utf8_width(buf_str(&clean));
-		buf_append_str(out, clean.data);
-		if (i < 2)
-			buf_appendf(out, "  %*s",
-				    columns < widths[i] ? widths[i] - columns
-							: 0,
-				    "");
-	}
-	buf_append_char(out, '\n');
-}
-
-static void
-widen(int *width, const char *text)
-{
-	int len = text != NULL ? (int)strlen(text) : 0;
-
-	if (len > *width && len <= WIDE)
-		*width = len;
+		buf_appendf(out, "source differs in %.0f line%s", lines,
+			    lines > 1 ? "s" : "");
+	buf_appendf(out, ", %d setting%s", settings,
+		    settings == 1 ? " differs" : "s differ");
 }
 
 void
-run_diff_print(const struct run_diff *diff, struct buf *out)
+run_diff_print(const cJSON *diff, struct buf *out)
 {
-	const struct run_differing head = { "setting", "first", "second" };
-	struct str rest = buf_str(&diff->source), line;
-	int widths[2] = { (int)strlen(head.name), (int)strlen(head.a) };
+	static const char form[] = "%-28s  %-28s  %s\n";
+	const cJSON *settings = json_get(diff, "settings")->child, *line;
 
-	for (size_t i = 0; i < diff->n_settings; i++) {
-		widen(&widths[0], diff->settings[i].name);
-		widen(&widths[1], diff->settings[i].a);
-	}
-	if (diff->n_settings > 0)
-		print_setting(&head, widths, out);
-	for (size_t i = 0; i < diff->n_settings; i++)
-		print_setting(&diff->settings[i], widths, out);
-	while (rest.len > 0 && str_next(&rest, '\n', &line)) {
-		utf8_sanitize(out, line);
-		buf_append_char(out, '\n');
-	}
+	if (settings != NULL)
+		buf_appendf(out, form, "setting", "first", "second");
+	for (; settings != NULL; settings = settings->next)
+		buf_appendf(out, form, json_get_string(settings, "name", ""),
+			    json_get_string(settings, "a", "-"),
+			    json_get_string(settings, "b", "-"));
+	for (line = json_get(diff, "source")->child; line != NULL;
+	     line = line->next)
+		buf_appendf(out, "%s\n", line->valuestring);
 }

@@ -154,16 +154,17 @@ def test_diff():
         ok(made["removed"] + made["added"] == edits(a, b),
            "%d lines: no diff has fewer" % n, made)
         ok(made["settings"] == [
-            {"name": "matrix_lr", "a": "0.03", "b": "0.04"},
-            {"name": "seed", "a": "3", "b": "4"}], "what differs", made)
-    status, out, err = board("--color", "always", one, two,
-                             command="diff")
-    ok("\x1b[32m+y\x1b[m" in out and "\x1b[31m\n" not in out,
-       "an added line is green", out[:400])
+            {"name": "seed", "a": "3", "b": "4"},
+            {"name": "matrix_lr", "a": "0.03", "b": "0.04"}],
+           "what differs", made)
+    status, out, err = board(one, two, command="diff")
+    ok("\n+y\n" in out and "\x1b" not in out and
+       "matrix_lr                     0.03  " in out,
+       "as text", out[:400])
     bare = printed("d/c.log", [], 3, "betas: (0.9, 0.99) ")
     status, out, err = board(one, bare, command="diff")
-    ok(out.startswith("the second prints no source, 0 settings differ"),
-       "a setting told twice is none; no source, no diff", out)
+    ok(out.startswith("not both print their source, 1 setting differs"),
+       "a setting told twice is the later; no source, no diff", out)
     empty = write("d/e.log", "hello\n")
     status, out, err = board(one, empty, command="diff")
     ok(status != 0 and "neither settings nor a script" in err,
@@ -178,14 +179,14 @@ def test_published():
     hours = [(t / 1e3 + e) / 3600 for t, e in
              ((596025, 572.4), (595976, 489.9), (596022, 493.5))]
     near(priced["rows"][1]["cost_usd"], 20 * hours[1], 1e-9, "cost of a run")
-    near(priced["plan"]["usd"], 2 * 20 * sum(hours) / 3, 1e-9,
+    near(priced["usd_planned"], 2 * 20 * sum(hours) / 3, 1e-9,
          "price of the seeds that are still wanted")
-    ok(priced["plan"]["seeds"] == 5 and priced["plan"]["power"] >= .8,
-       "seeds for power 80 %", priced["plan"])
+    ok(priced["seeds_planned"] == 5 and priced["power_planned"] >= .8,
+       "seeds for power 80 %", priced)
     plain = board("--usd-per-hour", "20", *against, table)[1]
     ok("5 seeds, if mean and spread stay; 2 more cost about $12.38 ($6.19 "
        "each)" in " ".join(plain.split()), "the plan is told", plain)
-    ok(groups(table, *against)[0]["plan"]["usd"] is None,
+    ok(groups(table, *against)[0]["usd_planned"] is None,
        "no price, no cost")
     rows = list(csv.DictReader(io.StringIO(PR2014)))
     lines = "\n".join(json.dumps({k: float(v) for k, v in row.items()})

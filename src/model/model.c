@@ -745,6 +745,22 @@ model_paid_hours(const struct run *run)
 }
 
 double
+model_run_cost(const struct model *model, const struct model_run *mr)
+{
+	double hours = model_paid_hours(&mr->run);
+
+	if (mr->pod >= model->n_pods)
+		return RUN_ABSENT;
+	/* A log that was read late tells nothing of when its run ended. */
+	if (mr->live || (!mr->past && !run_has(hours)))
+		hours = fmax(hours, (double)(mr->last_byte_wall_ms -
+					     mr->first_byte_wall_ms) /
+					    3600000);
+	return hours > 0 ? hours * model->pods[mr->pod].usd_per_hour
+			 : RUN_ABSENT;
+}
+
+double
 model_run_final_bpb(const struct model_run *mr)
 {
 	return mr->run.status == RUN_FINISHED ? mr->run.final_bpb : RUN_ABSENT;

@@ -308,6 +308,28 @@ def test_lists():
     p.leave()
 
 
+def test_advice():
+    """A run that is behind, beside ten that ended."""
+    os.makedirs(os.path.join(home, "sweep"))
+    for seed in range(10, 21):
+        lines = log(0 if seed < 20 else 2, seed)
+        if seed == 20:
+            lines = lines[:lines.index(next(x for x in lines
+                                            if "step:1050/" in x))]
+        with open(os.path.join(home, "sweep", "%d.log" % seed), "w",
+                  encoding="utf-8") as out:
+            out.write("\n".join(lines) + "\n")
+    p = Desk("sweep", width=200, height=60)
+    p.until(lambda: "Runs (11)" in p.screen.text() and " 20 " in p.row(0))
+    p.press("g")
+    ok(p.until(lambda: "0.0155 BPB behind at step 1000: of 5 earlier runs "
+               "behind by that or less 0 ended ahead (error <= 46 %)" in
+               " ".join(p.screen.text().replace("│", " ").split())),
+       "a run that is behind is told what became of such ones",
+       p.screen.text())
+    p.leave()
+
+
 def main():
     global home
     with tempfile.TemporaryDirectory() as folder_:
@@ -315,7 +337,7 @@ def main():
         write_logs()
         for test in (test_jobs, test_board, test_chosen,
                      test_search_does_nothing,
-                     test_escape, test_lists):
+                     test_escape, test_lists, test_advice):
             for path in kept():
                 os.unlink(path)
             test()

@@ -132,6 +132,8 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	  "type published scores to compare with: name=v1,v2,v3")              \
 	X(SORT, "sort", "s F6", IN_ALL, "sort the list by its next column")    \
 	X(SORT_REVERSE, "sort-reverse", "S", IN_ALL, "turn the order round")   \
+	X(DIFF, "diff", "d", IN_COMPARE,                                       \
+	  "settings and source that differ from the reference's")              \
 	X(NEXT_RUN, "next-run", "J", IN_ALL, "select the next run")            \
 	X(PREV_RUN, "prev-run", "K", IN_ALL, "select the run before")          \
 	X(METRIC_NEXT, "next-metric", "]", IN_CHARTS, "chart the next metric") \
@@ -198,6 +200,7 @@ enum action_place {
 	IN_BENCH = 1 << 5,
 	IN_AUDIT = 1 << 6,  /* benches that an audit can be made of */
 	IN_EVENTS = 1 << 7, /* the list of alerts and events */
+	IN_COMPARE = 1 << 8,
 };
 
 enum action {

@@ -208,6 +208,8 @@ add_run(struct board_input *input, const char *path, const char *key,
 {
 	struct board_row *row = board_add(input->board, path, key, sha256, run);
 
+	if (row != NULL && input->usd_per_hour > 0)
+		board_row_price(row, input->usd_per_hour);
 	if (row != NULL)
 		input->n_runs++;
 	else if (input->n_dropped++ == 0)
@@ -479,6 +481,17 @@ board_input_key(const struct board_input *input,
 		       : key_of(input, stored->path, &stored->run);
 }
 
+/* What the configuration says of the pod, unless a price was given. */
+static void
+price_by_pod(const struct board_input *input, struct board_row *row,
+	     const char *name)
+{
+	int pod = input->conf != NULL ? conf_find_pod(input->conf, name) : -1;
+
+	if (pod >= 0 && !(input->usd_per_hour > 0))
+		board_row_price(row, input->conf->pods[pod].usd_per_hour);
+}
+
 /* One run of the database, named "pod:file". */
 static int
 take_stored(void *user, const struct stored_run *stored)
@@ -492,6 +505,7 @@ take_stored(void *user, const struct stored_run *stored)
 		row->name = xasprintf("%s:%s", stored->pod,
 				      file_name(stored->path));
 		row->log = xstrdup_null(stored->mirror);
+		price_by_pod(input, row, stored->pod);
 	}
 	return 0;
 }
@@ -792,6 +806,8 @@ board_build(struct context *context, char *const *paths, size_t n_paths,
 	board_init(&built->board, &built->no_track);
 	built->input.board = &built->board;
 	built->input.formats = context->formats;
+	built->input.conf = &context->conf;
+	built->input.usd_per_hour = ask->usd_per_hour;
 	if (build(&b, err) != 0) {
 		board_built_free(built);
 		return NULL;

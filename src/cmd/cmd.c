@@ -26,6 +26,7 @@
 #define CMD_LIST_OF(X)                                                         \
 	X(parse)                                                               \
 	X(board)                                                               \
+	X(diff)                                                                \
 	X(submission)                                                          \
 	X(export)                                                              \
 	X(formats_list)                                                        \

@@ -708,18 +708,48 @@ model_run_tok_s(const struct model_run *mr)
 	return mr->run.tok_s_interval;
 }
 
+static double
+train_ms_of(const struct run *run)
+{
+	return run_has(run->train_ms) ? run->train_ms
+				      : run->steps * mean_ms_per_step(run);
+}
+
 double
 model_run_train_ms(const struct model_run *mr)
 {
-	if (run_has(mr->run.train_ms))
-		return mr->run.train_ms;
-	return mr->run.steps * mean_ms_per_step(&mr->run);
+	return train_ms_of(&mr->run);
 }
 
 double
 model_eval_s(const struct run *run)
 {
 	return run_has(run->eval_total_s) ? run->eval_total_s : run->eval_s;
+}
+
+double
+model_paid_hours(const struct run *run)
+{
+	double eval_s = fmax(run->eval_s, run->eval_total_s);
+
+	return (train_ms_of(run) + (run_has(eval_s) ? 1000 * eval_s : 0)) /
+	       3600000;
+}
+
+double
+model_run_cost(const struct model *model, const struct model_run *mr)
+{
+	double hours = model_paid_hours(&mr->run);
+
+	if (mr->pod >= model->n_pods)
+		return RUN_ABSENT;
+	/* A log that was read late tells nothing of when its run ended. */
+	if (mr->live || (!mr->past && !run_has(hours)))
+		hours = fmax(hours, (double)(mr->last_byte_wall_ms -
+					     mr->first_byte_wall_ms) /
+					    3600000);
+	return hours > 0 ? hours * model->pods[mr->pod].usd_per_hour
+			 : RUN_ABSENT;
 }
 
 double

@@ -286,6 +286,16 @@ double model_run_train_ms(const struct model_run *mr);
 /* Seconds of all its evaluations, else of the one that its log tells. */
 double model_eval_s(const struct run *run);
 /*
+ * Hours of training and evaluation so far, as its log tells them: what a pod
+ * was paid for at least.  Absent without a training time.
+ */
+double model_paid_hours(const struct run *run);
+/*
+ * What its pod cost for that long, or since its first byte where it is live or
+ * tells no time; absent without a price.
+ */
+double model_run_cost(const struct model *model, const struct model_run *mr);
+/*
  * The score of a run that is over; and of one that is not, that of its best
  * stage so far, which a later one may replace.  Absent else.
  */

@@ -68,6 +68,7 @@ add_health(cJSON *row, const struct health_sum *h)
 	json_add_number(node, "reasons",
 			h->n_gpu > 0 ? (double)h->reasons : (double)NAN);
 	json_add_number(node, "power_cap_share", h->power_cap_share);
+	cJSON_AddBoolToObject(node, "stamped", h->stamped);
 	json_add_number(node, "cores", h->cores);
 	json_add_number(node, "load1", h->load1);
 	json_add_number(node, "busy_cores", h->busy_cores);

@@ -6,7 +6,8 @@
 # Nothing but $HB_ROOT/$HB_BENCH and the lock files is written.  A job is a
 # directory there: cmd.sh, run.sh, pid (pid, group, start time, boot id, pid
 # namespace), out.txt, host.csv and gpu.csv (telemetry), stamps (when which
-# bytes of out.txt were written), exit (status and times).  Answers are lines "HB1 ...".
+# bytes of out.txt were written), exit (status and times).  Answers are lines
+# "HB1 ...".
 LC_ALL=C
 export LC_ALL
 umask 077
@@ -399,8 +400,8 @@ op_preflight() {
 		say "error no setsid, busybox, python3 or perl here"
 	test -r /proc/self/stat || say "error no /proc here"
 	command -v python3 >/dev/null 2>&1 ||
-		say "env stamps no python3 to stamp rows with: they are looked" \
-			"at once a second"
+		say "env stamps no python3 to stamp rows with: they are" \
+			"looked at once a second"
 	test -d "$HB_CWD" || say "error no folder $HB_CWD"
 	mkdir -p "$HB_TOP" || say "error cannot make $HB_TOP"
 	test -z "$HB_LOCKS" || test -w "$HB_LOCK_DIR" ||

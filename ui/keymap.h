@@ -173,6 +173,8 @@ bool key_mouse_feed(struct key_mouse *mouse, uint32_t ch, struct key *key);
 	X(CHECK, "check", "c", IN_PODS,                                        \
 	  "is the pod fit for a run? reads only")                              \
 	X(SHELL, "shell", "$", IN_PODS, "a shell on the pod; asks first")      \
+	X(POD_STOP, "stop-pod", "B", IN_PODS,                                  \
+	  "run the pod's stop_cmd; asks first")                                \
 	X(BENCH_START, "bench-start", "b", IN_BENCH | IN_PODS,                 \
 	  "start an A/B bench: the selected, another, a form; asks first")     \
 	X(AUDIT, "audit", "a", IN_AUDIT | IN_PODS,                             \

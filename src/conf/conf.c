@@ -86,6 +86,7 @@ static const struct json_field pod_fields[] = {
 	  JSON_LIST(conf_pod, harnessgym.v, harnessgym.n),
 	  .most = CONF_MAX_LIST },
 	{ "remote_root", JSON_AS_TEXT, JSON_AT(conf_pod, remote_root) },
+	{ "stop_cmd", JSON_AS_TEXT, JSON_AT(conf_pod, stop_cmd) },
 	{ "gpus", JSON_AS_INDEXES, JSON_LIST(conf_pod, gpus, n_gpus),
 	  .what = "GPU", .most = MAX_GPUS, .high = MAX_GPUS - 1 },
 	{ "usd_per_hour", JSON_AS_NUMBER, JSON_AT(conf_pod, usd_per_hour),
@@ -265,6 +266,7 @@ static const struct json_field discover_fields[] = {
 	LIKE("known_hosts", PATH, known_hosts),
 	LIKE("proxy_jump", TEXT, proxy_jump),
 	LIKE("remote_root", TEXT, remote_root),
+	LIKE("stop_cmd", TEXT, stop_cmd),
 	LIKE_LIST("logs", logs),
 	LIKE_LIST("harnessgym", harnessgym),
 	{ .name = NULL },
@@ -358,7 +360,8 @@ fill_in(struct conf_pod *pod, const struct conf_pod *like)
 	} texts[] = { { &pod->identity, like->identity },
 		      { &pod->known_hosts, like->known_hosts },
 		      { &pod->proxy_jump, like->proxy_jump },
-		      { &pod->remote_root, like->remote_root } };
+		      { &pod->remote_root, like->remote_root },
+		      { &pod->stop_cmd, like->stop_cmd } };
 	const struct {
 		struct conf_strings *to;
 		const struct conf_strings *from;
@@ -366,7 +369,7 @@ fill_in(struct conf_pod *pod, const struct conf_pod *like)
 		      { &pod->harnessgym, &like->harnessgym } };
 	bool by_ssh = pod->transport != CONF_COMMAND;
 
-	for (size_t i = by_ssh ? 0 : 3; i < 4; i++)
+	for (size_t i = by_ssh ? 0 : 3; i < 5; i++)
 		if (*texts[i].to == NULL && texts[i].from != NULL)
 			*texts[i].to = xstrdup(texts[i].from);
 	for (size_t i = 0; i < 2; i++) {

@@ -43,6 +43,7 @@ struct conf_pod {
 	char *remote_root;		/* scratch of benches on the pod */
 	int *gpus; /* owned; which GPUs may be used; n_gpus 0: all */
 	size_t n_gpus;
+	char *stop_cmd; /* run on it to stop it; or NULL */
 	double usd_per_hour;
 };
 

@@ -12,9 +12,12 @@
 #include "parsers/run_series.h"
 
 /* A pod is slow when it takes 5 % longer a step than the median of peers. */
-#define SLOW_RATIO	1.05
-#define SLOW_MIN_PEERS	2
-#define DISK_LOW_BYTES	5e9
+#define SLOW_RATIO     1.05
+#define SLOW_MIN_PEERS 2
+#define DISK_LOW_BYTES 5e9
+/* A pod is idle without a new line, or a GPU above this, for so long. */
+#define IDLE_UTIL	5.0
+#define IDLE_S		600.0
 #define STALL_MIN_S	20.0
 #define STALL_UNKNOWN_S 120.0
 #define STALL_FACTOR	5.0
@@ -48,7 +51,7 @@ alerts_release(struct alerts *alerts)
 	free(alerts->rules);
 	free(alerts->v);
 	free(alerts->acknowledged_before);
-	free(alerts->down_ms);
+	free(alerts->pods);
 	memset(alerts, 0, sizeof(*alerts));
 }
 
@@ -183,21 +186,44 @@ alerts_stall_limit_s(const struct model_run *mr)
 	return fmax(STALL_MIN_S, STALL_FACTOR * p99_s);
 }
 
-/* Which pods nothing can be heard of now. */
+/* Only what is known to be idle is: its GPUs told so just now. */
+static bool
+is_idle(const struct model_pod *pod, int64_t now_wall_ms)
+{
+	return !pod->bench_running && pod->gpu_busiest <= IDLE_UTIL &&
+	       model_pod_age_s(pod, now_wall_ms) <= MODEL_OLD_S;
+}
+
+/* Which pods nothing can be heard of now, and which may be at work. */
 static void
-note_down(struct round *round)
+note_pods(struct round *round)
 {
 	const struct model *model = round->model;
 	struct alerts *alerts = round->alerts;
+	int64_t now_ms = round->now_wall_ms;
 
-	alerts->down_ms = xreallocarray(alerts->down_ms, model->n_pods + 1,
-					sizeof(*alerts->down_ms));
-	while (alerts->n_down < model->n_pods)
-		alerts->down_ms[alerts->n_down++] = 0;
-	for (size_t i = 0; i < model->n_pods; i++)
-		if (model->pods[i].state >= POD_RECONNECTING ||
-		    model->pods[i].state == POD_CONNECTING)
-			alerts->down_ms[i] = round->now_wall_ms;
+	alerts->pods = xreallocarray(alerts->pods, model->n_pods + 1,
+				     sizeof(*alerts->pods));
+	while (alerts->n_pods < model->n_pods)
+		alerts->pods[alerts->n_pods++] =
+			(struct alert_pod){ .busy_ms = now_ms };
+	for (size_t i = 0; i < model->n_pods; i++) {
+		const struct model_pod *pod = &model->pods[i];
+
+		if (pod->state >= POD_RECONNECTING ||
+		    pod->state == POD_CONNECTING)
+			alerts->pods[i].down_ms = now_ms;
+		if (!is_idle(pod, now_ms))
+			alerts->pods[i].busy_ms = now_ms;
+	}
+	for (size_t i = 0; i < model->n_logs; i++) {
+		const struct model_log *log = model->logs[i];
+		int64_t *busy_ms = &alerts->pods[log->pod].busy_ms;
+
+		if (log->came.n > 0 &&
+		    log->came.v[log->came.n - 1].wall_ms > *busy_ms)
+			*busy_ms = log->came.v[log->came.n - 1].wall_ms;
+	}
 }
 
 /* Silence counts while the link is up: else the link is what is wrong. */
@@ -213,9 +239,9 @@ check_stall(struct round *round, const struct alert *alert)
 		return;
 	if (!run_has(limit_s))
 		limit_s = alerts_stall_limit_s(mr);
-	if (mr->pod < round->alerts->n_down &&
-	    round->alerts->down_ms[mr->pod] > from_ms)
-		from_ms = round->alerts->down_ms[mr->pod];
+	if (mr->pod < round->alerts->n_pods &&
+	    round->alerts->pods[mr->pod].down_ms > from_ms)
+		from_ms = round->alerts->pods[mr->pod].down_ms;
 	silent_s = (double)(round->now_wall_ms - from_ms) / 1000;
 	if (silent_s > limit_s)
 		hold(round, alert, ALERT_STALL,
@@ -421,6 +447,8 @@ check_pod(struct round *round, size_t i)
 {
 	const struct model_pod *pod = &round->model->pods[i];
 	const struct alert alert = { .pod = i };
+	int64_t from_ms = round->alerts->pods[i].busy_ms;
+	double idle_s = (double)(round->now_wall_ms - from_ms) / 1000;
 
 	if (pod->state == POD_REFUSED || pod->state == POD_RECONNECTING)
 		hold(round, &alert, ALERT_LINK, "%s: %s",
@@ -429,6 +457,11 @@ check_pod(struct round *round, size_t i)
 	if (pod->disk_free_bytes < DISK_LOW_BYTES)
 		hold(round, &alert, ALERT_DISK, "%.1f GB of disk left",
 		     pod->disk_free_bytes / 1e9);
+	if (idle_s >= IDLE_S && pod->usd_per_hour > 0)
+		hold(round, &alert, ALERT_IDLE,
+		     "no GPU above %g %% and no new line for %.0f min, which "
+		     "cost %.2f USD",
+		     IDLE_UTIL, idle_s / 60, pod->usd_per_hour * idle_s / 3600);
 }
 
 /* A log that went away while its run was under way. */
@@ -465,7 +498,7 @@ alerts_update(struct alerts *alerts, const struct model *model,
 
 	for (size_t i = 0; i < alerts->n; i++)
 		alerts->v[i].seen = false;
-	note_down(&round);
+	note_pods(&round);
 	for (size_t i = 0; i < model->n_runs; i++)
 		check_run(&round, model->runs[i]);
 	for (size_t i = 0; i < model->n_logs; i++)

@@ -331,7 +331,8 @@ model_pod_add(struct model *model, const char *name, const char *target)
 				       .target = xstrdup(target),
 				       .lag_ms = -1,
 				       .usd_per_hour = RUN_ABSENT,
-				       .disk_free_bytes = RUN_ABSENT };
+				       .disk_free_bytes = RUN_ABSENT,
+				       .gpu_busiest = RUN_ABSENT };
 
 	xpush(model->pods, model->n_pods, model->cap_pods, pod);
 	model_note_change(model, MODEL_PODS);
@@ -401,6 +402,7 @@ model_pod_telemetry(struct model *model, size_t pod,
 		if (run_has(values[i].value))
 			model_pod_sample(model, pod, values[i].metric,
 					 values[i].value, wall_ms);
+	model->pods[pod].gpu_busiest = told->gpu_busiest;
 	model_pod_disk(model, pod, told->disk_free_bytes);
 	if (told->n_gpus > 0)
 		model_pod_gpu(model, pod, told->gpu_name);

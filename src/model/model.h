@@ -66,6 +66,7 @@ struct model_pod {
 	char *gpu_name;				/* owned or NULL */
 	struct series *telemetry[METRIC_COUNT]; /* NULL where none */
 	double disk_free_bytes;			/* absent: unknown */
+	double gpu_busiest; /* of one GPU, at the last sample; the same */
 	bool bench_running;
 	struct model_check check;
 };

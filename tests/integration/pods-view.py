@@ -20,6 +20,7 @@ from tap import finish, ok, skip_all  # noqa: E402
 from vt import Program  # noqa: E402
 import wait  # noqa: E402
 
+STOP = 'test -n "$SSH_CONNECTION" && exit 3'
 home = None
 
 
@@ -139,6 +140,17 @@ def test_shell(p):
     is_seen(p, "DISK free", "keys work again")
 
 
+def test_stop(p):
+    p.send("B")
+    is_seen(p, "&& exit 3'", "B shows the stop_cmd")
+    p.send("no\r")
+    is_seen(p, "nothing was started", "it asks first")
+    p.send("B")
+    p.wait_for("type yes to go on", 120)
+    p.send("yes\r")
+    is_seen(p, "the stop_cmd on good has ended (3)", "yes runs it")
+
+
 def test_end(p):
     p.send("$")
     p.wait_for("type yes to go on", 120)
@@ -172,6 +184,8 @@ def test_local():
     p = start(write_config([{"name": "here", "transport": "local",
                              "logs": [os.path.join(home, "*.log")]}]))
     p.wait_for("DISK free", 120)
+    p.send("B")
+    is_seen(p, "here has no stop_cmd in the configuration", "no stop_cmd")
     p.send("$")
     is_seen(p, "$ /bin/sh", "a local pod's shell is this machine's")
     p.send("yes\r")
@@ -195,11 +209,13 @@ def main():
             other = os.path.join(home, "other_key")
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "",
                             "-f", other], check=True)
-            config = write_config([pod("good"), pod("bad", identity=other)])
+            config = write_config([pod("good", stop_cmd=STOP),
+                                   pod("bad", identity=other)])
             p = start(config)
             test_links(p)
             test_check(p)
             test_shell(p)
+            test_stop(p)
             test_end(p)
             test_read_only(config)
             test_local()

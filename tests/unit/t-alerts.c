@@ -123,6 +123,71 @@ test_stall(void)
 	model_release(&model);
 }
 
+/* A sample of two GPUs of the first pod; busiest: of one of them. */
+static void
+sample_pod(struct model *model, double busiest, int64_t wall_ms)
+{
+	const struct telemetry sample = { .gpu_util = 1,
+					  .gpu_busiest = busiest,
+					  .n_gpus = 2,
+					  .gpu_name = "H100" };
+
+	model_pod_telemetry(model, 0, &sample, wall_ms);
+}
+
+/* Minutes from *now on, with a sample every ten seconds. */
+static void
+pass_minutes(struct alerts *alerts, struct model *model, double busiest,
+	     int minutes, int64_t *now)
+{
+	for (int i = 0; i < minutes * 6; i++) {
+		*now += 10000;
+		sample_pod(model, busiest, *now);
+		alerts_update(alerts, model, NULL, *now);
+	}
+}
+
+/* What costs money and does nothing; what is not known to do so does not. */
+static void
+test_idle(void)
+{
+	struct model model;
+	struct alerts alerts;
+	const struct alert *alert;
+	struct model_log *log;
+	int64_t now = T0;
+
+	model_init(&model);
+	alerts_init(&alerts);
+	model_pod_add(&model, "a", "local");
+	model_pod_state(&model, 0, POD_LIVE, NULL, 0);
+	log = model_log_get(&model, 0, "/x/a.log");
+	pass_minutes(&alerts, &model, 2, 20, &now);
+	ok(!find(&alerts, ALERT_IDLE), "a pod without a price is never idle");
+	model.pods[0].usd_per_hour = 6;
+	pass_minutes(&alerts, &model, 40, 12, &now);
+	ok(!find(&alerts, ALERT_IDLE), "one GPU at work is enough");
+	pass_minutes(&alerts, &model, 5, 9, &now);
+	ok(!find(&alerts, ALERT_IDLE), "nine minutes are not enough");
+	model_log_read(&model, log, 100, now);
+	pass_minutes(&alerts, &model, 5, 9, &now);
+	ok(!find(&alerts, ALERT_IDLE), "nor after a new line");
+	pass_minutes(&alerts, &model, 0, 11, &now);
+	alert = find(&alerts, ALERT_IDLE);
+	ok(alert != NULL && strstr(alert->text, " 20 min, which cost 2.00 USD"),
+	   "twenty minutes at 6 USD an hour cost 2 USD");
+	now += 120000;
+	alerts_update(&alerts, &model, NULL, now);
+	ok(!find(&alerts, ALERT_IDLE), "what it does unseen is not known");
+	pass_minutes(&alerts, &model, RUN_ABSENT, 12, &now);
+	ok(!find(&alerts, ALERT_IDLE), "nor without a GPU's figure");
+	model.pods[0].bench_running = true;
+	pass_minutes(&alerts, &model, 0, 12, &now);
+	ok(!find(&alerts, ALERT_IDLE), "a bench is work");
+	alerts_release(&alerts);
+	model_release(&model);
+}
+
 /* A log that goes away is of the last run in it, when that is not done. */
 static void
 test_gone(void)
@@ -752,6 +817,7 @@ main(void)
 	test_advice();
 	test_advice_corpus();
 	test_stall();
+	test_idle();
 	test_gone();
 	test_caps();
 	test_failures();

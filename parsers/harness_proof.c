@@ -410,13 +410,16 @@ hold_judges(struct harness_build *b)
 	}
 }
 
-static void __attribute__((format(printf, 2, 3)))
-dispute(struct harness_build *b, const char *fmt, ...)
+void
+harness_dispute(struct harness_build *b, const char *fmt, ...)
 {
 	struct harness_run *run = b->run;
 	char text[WHY_MAX * 2];
 	va_list ap;
 
+	if (run->disputes == NULL)
+		run->disputes = harness_pool_alloc(b->pool, MAX_DISPUTES,
+						   sizeof(*run->disputes));
 	if (run->n_disputes == MAX_DISPUTES)
 		return;
 	va_start(ap, fmt);
@@ -463,7 +466,8 @@ hold_results(struct harness_build *b)
 
 		if (!post->has_output || !differ(post->said_score, post->score))
 			continue;
-		dispute(b,
+		harness_dispute(
+			b,
 			"iteration %u: result.json says %s, the verifier "
 			"printed %s",
 			it->number,
@@ -527,10 +531,10 @@ hold_commands(struct harness_build *b)
 		if (run->command == NULL || post->command == NULL ||
 		    strcmp(run->command, post->command) == 0)
 			continue;
-		dispute(b,
-			"iteration %u: another command was run than "
-			"run_config.json names",
-			run->iterations[i].number);
+		harness_dispute(b,
+				"iteration %u: another command was run than "
+				"run_config.json names",
+				run->iterations[i].number);
 		harness_post_doubt(b, post, "by another command");
 	}
 }
@@ -571,7 +575,8 @@ hold_manifest(struct harness_build *b)
 
 		if (is_its && it->post.has_output &&
 		    differ(point->score, it->post.score))
-			dispute(b,
+			harness_dispute(
+				b,
 				"iteration %u: best_manifest.json says %s, the "
 				"verifier printed %s",
 				it->number,
@@ -615,7 +620,8 @@ hold_restore(struct harness_build *b)
 				     higher)
 				    .value > -50)
 			continue;
-		dispute(b,
+		harness_dispute(
+			b,
 			"iteration %u: the verifier printed %s, and of what "
 			"was restored %s",
 			it->number, str_number(post->score.value, 10, said),
@@ -642,11 +648,11 @@ hold_baseline(struct harness_build *b)
 	if (b->ordered && out->ctime_ms > earliest(b, begins, N_OF(begins), 1))
 		harness_post_doubt(b, base, "changed after it was printed");
 	if (base->has_output && differ(base->said_score, base->score))
-		dispute(b,
-			"baseline: summary.json says %s, the verifier "
-			"printed %s",
-			str_number(base->said_score.value, 10, said),
-			str_number(base->score.value, 10, printed));
+		harness_dispute(b,
+				"baseline: summary.json says %s, the verifier "
+				"printed %s",
+				str_number(base->said_score.value, 10, said),
+				str_number(base->score.value, 10, printed));
 }
 
 void
@@ -654,11 +660,10 @@ harness_proof_read(struct harness_build *b)
 {
 	struct harness_run *run = b->run;
 
-	run->disputes = harness_pool_alloc(b->pool, MAX_DISPUTES,
-					   sizeof(*run->disputes));
 	if (b->summary == NULL &&
 	    harness_json_file(b, HARNESS_SUMMARY, 0) != NULL)
-		dispute(b, "summary.json was there before the run's end");
+		harness_dispute(b,
+				"summary.json was there before the run's end");
 	hold_baseline(b);
 	for (size_t i = 0; i < run->n_iterations; i++)
 		run->iterations[i].proof = proof_of(b, i);

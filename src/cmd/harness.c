@@ -318,19 +318,23 @@ const struct cmd cmd_harness = {
 	.usage = "[OPTIONS] DIR|POD:DIR...",
 	.summary = "show HarnessGym runs and comparisons, and what of them is "
 		   "verified",
-	.help = "DIR is a workspace, a run's folder below .harnessgym/runs, "
-		"or the output of a\ncomparison, here or on a pod of the "
-		"configuration; a run may still be going on. A\nscore is "
-		"verified when the run's own post-attempt command printed it "
-		"after the\nattempt's end and passed, and nobody changed what "
-		"it printed or the files that\njudge. Numbers of a failed "
-		"verifier or a changed judge are INVALID; numbers that\nthe "
-		"agent wrote or measured by itself are shown as \"? "
-		"unverified\" and never as the\nbest. MCP calls are "
-		"cumulative for a workspace; the number in brackets is the\n"
-		"iteration's own. --ab makes the definition of a bench that "
-		"`bench run` takes:\nthe run's best checkpoint against the "
-		"workspace as it is now, measured by the\nrun's own command.",
+	.help = "DIR is a workspace, a run's folder below "
+		".harnessgym/runs, or the output of a\ncomparison, here or "
+		"on a pod of the configuration; a run may still be "
+		"going\non. Or it holds the results.tsv that an agent "
+		"keeps of its experiments, as\nautoresearch does: all of "
+		"that is claimed, and held against its run.log. A\nscore "
+		"is verified when the run's own post-attempt command "
+		"printed it after the\nattempt's end and passed, and "
+		"nobody changed what it printed or the files that\njudge. "
+		"Numbers of a failed verifier or a changed judge are "
+		"INVALID; numbers\nthat the agent wrote or measured by "
+		"itself are shown as \"? unverified\" and\nnever as the "
+		"best. MCP calls are cumulative for a workspace; the "
+		"number in\nbrackets is the iteration's own. --ab makes "
+		"the definition of a bench that\n`bench run` takes: the "
+		"run's best checkpoint against the workspace as it "
+		"is\nnow, measured by the run's own command.",
 	.options = options,
 	.size = sizeof(struct harness_call),
 	.least = 1,

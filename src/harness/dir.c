@@ -87,6 +87,9 @@ recognise(struct harness_dir *dir, const char *path, struct err *err)
 	} else if (has(path, "runs") &&
 		   strcmp(file_name(path), ".harnessgym") == 0) {
 		dir->root = xstrdup(path);
+	} else if (has(path, "results.tsv")) {
+		dir->what = HARNESS_IS_TABLE;
+		dir->root = xstrdup(path);
 	} else {
 		return err_set(err, ERR_NODATA,
 			       "%s holds no HarnessGym run and no comparison",
@@ -206,7 +209,8 @@ read_whole(int fd, const struct harness_path *what, struct buf *text,
 	struct stat before;
 
 	for (int i = 0; i < MAX_TRIES; i++) {
-		bool tail = harness_kind_form(what->kind) != HARNESS_JSON &&
+		enum harness_form form = harness_kind_form(what->kind);
+		bool tail = form != HARNESS_JSON && form != HARNESS_TABLE &&
 			    (uint64_t)st->st_size > limit;
 
 		before = *st;
@@ -354,7 +358,8 @@ walk(struct harness_dir *dir, int fd, const char *prefix, unsigned int depth)
 
 		if (strcmp(entry->d_name, last) == 0)
 			continue;
-		if (harness_path_read(path, &what))
+		if (harness_path_read(path, &what) &&
+		    what.kind < HARNESS_RESULTS)
 			read_file(dir, dirfd(folder), entry->d_name, path,
 				  &what);
 		else if (depth < MAX_DEPTH && strcmp(prefix, "runs") != 0 &&
@@ -381,7 +386,7 @@ harness_dir_find_process(struct harness_dir *dir)
 
 	if (dir->what == HARNESS_IS_COMPARE)
 		dir->files.process = harness_process_find(dir->root);
-	else if (!is_alone(dir))
+	else if (!is_alone(dir) && dir->what != HARNESS_IS_TABLE)
 		dir->files.process = harness_process_find(folder);
 	free(folder);
 }
@@ -411,6 +416,19 @@ read_judges(struct harness_dir *dir)
 	free(workspace);
 }
 
+/* An agent's own table, and the log of its last experiment. */
+static void
+read_table(struct harness_dir *dir, int fd)
+{
+	static const char *const names[] = { "results.tsv", "run.log" };
+	struct harness_path what;
+
+	for (size_t i = 0; i < 2; i++)
+		if (harness_path_read(names[i], &what))
+			read_file(dir, fd, names[i], names[i], &what);
+	(void)close(fd);
+}
+
 bool
 harness_dir_poll(struct harness_dir *dir)
 {
@@ -420,7 +438,10 @@ harness_dir_poll(struct harness_dir *dir)
 		is_alone(dir) ? xasprintf("runs/%s", dir->run) : xstrdup("");
 
 	if (fd >= 0) {
-		walk(dir, fd, prefix, 0);
+		if (dir->what == HARNESS_IS_TABLE)
+			read_table(dir, fd);
+		else
+			walk(dir, fd, prefix, 0);
 		harness_files_walked(&dir->files);
 		read_judges(dir);
 	}

@@ -13,6 +13,7 @@ enum harness_what {
 	HARNESS_IS_WORKSPACE, /* it holds .harnessgym, or is it */
 	HARNESS_IS_RUN,	      /* one run's folder */
 	HARNESS_IS_COMPARE,   /* the output of `compare` */
+	HARNESS_IS_TABLE,     /* an agent's own results.tsv lies there */
 };
 
 /*

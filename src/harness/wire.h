@@ -20,7 +20,7 @@
  *
  *	HGH1 <now>	the pod's clock, seconds; what came before is noise
  *	D <path>	of a pattern alone: each directory that it matches
- *	R <what> <run>	workspace, run or compare; the run's folder of a run
+ *	R <what> <run>	workspace, run, compare or table; the folder of a run
  *	P <0 or 1>			whether HarnessGym runs there
  *	C <ctime>			of the file that comes next
  *	F <mtime> <size> <path>		a file, then
@@ -42,7 +42,7 @@ struct harness_wire {
 	int64_t mtime_ms, ctime_ms;
 	uint64_t size, added_to;
 	int64_t now_ms; /* the pod's wall clock; 0: no head yet */
-	char what[16];	/* "workspace", "run", "compare" */
+	char what[16];	/* "workspace", "run", "compare", "table" */
 	char run[256];
 	bool ended, none;
 	char *dirs[HARNESS_WIRE_DIRS]; /* owned */

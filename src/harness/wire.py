@@ -7,6 +7,7 @@
 import base64, glob, hashlib, json, os, re, stat, sys, time
 
 TEXT, LINES, JSON, JUDGE = 1 << 18, 1 << 23, (1 << 22) + 1, 1 << 20
+TABLE = "results.tsv", "run.log"
 RUNS, ENTRIES, YOUNG = 33, 4096, 2
 HERE = sys.argv[1]
 if HERE[:2] == "~/":
@@ -63,6 +64,11 @@ def part(f, path, st, newest):
 		return b""
 	if name.endswith(".json"):
 		return f.read(JSON)
+	if path == TABLE[0]:
+		return f.read(1 << 20)
+	if path == TABLE[1]:
+		f.seek(max(0, st.st_size - (1 << 16)))
+		return f.read(1 << 16)
 	if name.endswith(".txt"):
 		f.seek(max(0, st.st_size - TEXT))
 		return f.read(TEXT)
@@ -255,7 +261,7 @@ def kind_of(path):
 		return "run", root, name, os.path.dirname(root)
 	if name == ".harnessgym" and has(path, "runs"):
 		return "workspace", path, "", above
-	return None, path, "", path
+	return ("table" if has(path, TABLE[0]) else None), path, "", path
 
 
 def send_compare(root, now):
@@ -304,10 +310,14 @@ def look():
 	if what is None:
 		return say("NONE\nEND")
 	say("R %s %s" % (what, run))
-	send_process(work)
+	if what == "table":
+		for path in TABLE:
+			send(root, path, True, now)
+	else:
+		send_process(work)
 	if what == "compare":
 		send_compare(root, now)
-	else:
+	elif what != "table":
 		send_workspace(root, run, work, now)
 	for path in [path for path in sent
 			if not is_file(os.path.join(root, path))]:

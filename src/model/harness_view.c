@@ -154,6 +154,7 @@ harness_view_texts(const struct harness_place *place,
 		{ HARNESS_ATTEMPT_SCRIPT, "attempt transcript" },
 		{ HARNESS_ATTEMPT_ERR, "attempt stderr" },
 		{ HARNESS_ATTEMPT_OUT, "attempt stdout" },
+		{ HARNESS_RUN_LOG, "run.log of the last experiment" },
 	};
 	size_t n = 0;
 

@@ -71,9 +71,23 @@ test_points(const struct harness_place *place)
 	struct harness_text texts[16];
 	size_t n = harness_view_points(run, points, 64);
 	unsigned int kinds[5] = { 0 };
+	struct harness_run paid = *run;
+	struct harness_iteration its[2] = { run->iterations[0],
+					    run->iterations[1] };
 
 	for (size_t i = 0; i < n; i++)
 		kinds[points[i].kind]++;
+	ok(fabs(points[1].x[HARNESS_X_WALL] - 501.4 / 60) < 1e-9,
+	   "the first score's wall time in minutes");
+	ok(isnan(points[1].x[HARNESS_X_COST]), "its cost is not known");
+	its[0].usage.cost_usd = harness_number(1.5);
+	its[1].usage.cost_usd = harness_number(0.25);
+	paid.iterations = its;
+	paid.n_iterations = 2;
+	n = harness_view_points(&paid, points, 64);
+	ok(fabs(points[n - 1].x[HARNESS_X_COST] - 1.75) < 1e-9,
+	   "where it is told, it adds up");
+	n = harness_view_points(run, points, 64);
 	is_int(kinds[HARNESS_POINT_BASELINE], 1, "a baseline");
 	is_int(kinds[HARNESS_POINT_VERIFIED], 3, "three verified points");
 	is_int(kinds[HARNESS_POINT_SESSION], 4, "four of the agent's tool");

@@ -18,27 +18,6 @@
 
 #define MAX_BYTES 65536U
 
-/* The command line of a process, its words parted by NUL, while it is read. */
-struct words {
-	struct str rest;
-	const char *pid;
-};
-
-static const char *
-next_word(struct words *words)
-{
-	const char *word = words->rest.p;
-	size_t n;
-
-	if (words->rest.len == 0)
-		return NULL;
-	n = strnlen(word, words->rest.len);
-	n += n < words->rest.len;
-	words->rest.p += n;
-	words->rest.len -= n;
-	return word;
-}
-
 /* "harnessgym", "/usr/bin/harnessgym", the module "harnessgym.cli". */
 static bool
 is_program(const char *word)
@@ -67,56 +46,49 @@ leads_to(const char *pid, const char *path, const char *workspace)
 	       (workspace[n] == '\0' || workspace[n] == '/');
 }
 
-/* What stands behind a flag, in its word or as the next one; NULL: other. */
+/* What stands behind "--workspace=" or the like; NULL: it is no such word. */
 static const char *
-value_of(struct words *words, const char *word, const char *flag)
+value_of(const char *word)
 {
-	size_t n = strlen(flag);
+	static const char *const flags[] = { "--workspace", "--output-dir" };
 
-	if (strncmp(word, flag, n) != 0)
-		return NULL;
-	if (word[n] == '=')
-		return word + n + 1;
-	return word[n] == '\0' ? next_word(words) : NULL;
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = strlen(flags[i]);
+
+		if (strncmp(word, flags[i], n) == 0 &&
+		    (word[n] == '=' || word[n] == '\0'))
+			return word + n + (word[n] == '=');
+	}
+	return NULL;
 }
 
 /* Behind "harnessgym run" or "compare": the folder that it works in. */
 static bool
-names_workspace(struct words *words, const char *workspace)
-{
-	const char *word, *path;
-
-	while ((word = next_word(words)) != NULL) {
-		path = value_of(words, word, "--workspace");
-		if (path == NULL)
-			path = value_of(words, word, "--output-dir");
-		if (path != NULL)
-			return leads_to(words->pid, path, workspace);
-	}
-	return leads_to(words->pid, ".", workspace);
-}
-
-static bool
 is_of_workspace(const char *pid, const char *workspace)
 {
-	char *path = xasprintf("/proc/%s/cmdline", pid);
-	struct words words = { .pid = pid };
-	const char *word;
-	struct buf text;
-	bool found = false;
+	AUTO_TEXT path = xasprintf("/proc/%s/cmdline", pid);
+	AUTO_BUF text = buf_new(MAX_BYTES);
+	const char *folder = NULL;
+	struct str rest, word;
+	unsigned int seen = 0; /* the program, and then what it does */
 
-	buf_init(&text, MAX_BYTES);
-	if (file_read(path, &text, NULL) == 0)
-		words.rest = (struct str){ text.data, text.len };
-	free(path);
-	while ((word = next_word(&words)) != NULL && !is_program(word))
-		;
-	word = word != NULL ? next_word(&words) : NULL;
-	if (word != NULL &&
-	    (strcmp(word, "run") == 0 || strcmp(word, "compare") == 0))
-		found = names_workspace(&words, workspace);
-	buf_release(&text);
-	return found;
+	if (file_read(path, &text, NULL) != 0)
+		return false;
+	rest = buf_str(&text);
+	while (str_next(&rest, '\0', &word)) {
+		if (folder != NULL && *folder == '\0')
+			folder = word.p; /* it is the next word */
+		else if (seen == 0)
+			seen = is_program(word.p);
+		else if (seen++ == 1 && strcmp(word.p, "run") != 0 &&
+			 strcmp(word.p, "compare") != 0)
+			return false;
+		else if (folder == NULL)
+			folder = value_of(word.p);
+	}
+	return seen > 1 &&
+	       leads_to(pid, folder != NULL && *folder != '\0' ? folder : ".",
+			workspace);
 }
 
 enum harness_tri

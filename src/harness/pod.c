@@ -69,7 +69,7 @@ run_fetch(struct fetch *fetch, const struct remote_pod *pod, const char *dir,
 	struct fleet *fleet = fleet_new(fetch->loop, pod, 1, NULL);
 	struct loop_timer *timer = loop_timer_new(fetch->loop, on_late, fetch);
 	const struct stream *stream = harness_wire_start(
-		fleet_transport(fleet), 0, dir, true, &cb, fetch, err);
+		fleet_transport(fleet), 0, dir, true, false, &cb, fetch, err);
 
 	if (stream != NULL) {
 		loop_timer_start(timer, LIMIT_MS, 0);

@@ -25,12 +25,12 @@
  */
 static const char boot[] =
 	"if python3 -ISc \"import hashlib, json\" </dev/null >/dev/null 2>&1; "
-	"then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$4\" \"$5\"; "
-	"fi; eval \"$(printf %b \"$3\")\"";
+	"then exec python3 -ISc \"$(printf %b \"$2\")\" \"$1\" \"$4\" \"$5\" "
+	"\"$6\"; fi; eval \"$(printf %b \"$3\")\"";
 
 struct stream *
 harness_wire_start(struct transport *transport, size_t index, const char *dir,
-		   bool once, const struct stream_cb *cb, void *user,
+		   bool once, bool all, const struct stream_cb *cb, void *user,
 		   struct err *err)
 {
 	const char *const argv[] = { "nice",
@@ -43,6 +43,7 @@ harness_wire_start(struct transport *transport, size_t index, const char *dir,
 				     wire_script_sh,
 				     harness_judge_words,
 				     harness_judge_libraries,
+				     all ? "all" : "",
 				     NULL };
 	AUTO_BUF command = buf_new(65536);
 	struct stream *stream;

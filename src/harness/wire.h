@@ -53,11 +53,12 @@ struct harness_wire {
  * Start what sends a directory: on_data of cb hands its bytes to
  * harness_wire_feed.  "~/" is the home on the pod, which is that index of
  * transport.  It ends when stdin does: at once (`once`), or when the stream is
- * cancelled; on a pod without python3 always after the first time.  NULL with
- * err.
+ * cancelled; on a pod without python3 always after the first time.  Of older
+ * runs it sends no texts of phases, but `all` of them where the way is short.
+ * NULL with err.
  */
 struct stream *harness_wire_start(struct transport *transport, size_t index,
-				  const char *dir, bool once,
+				  const char *dir, bool once, bool all,
 				  const struct stream_cb *cb, void *user,
 				  struct err *err);
 

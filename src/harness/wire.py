@@ -2,8 +2,8 @@
 # Sends a HarnessGym directory, run on the pod by python3: all of it once, and
 # what changed at each line of stdin; src/harness/wire.h tells the protocol.
 # It opens files for reading only and writes nowhere but to its stdout.
-# usage: DIR WORDS LIBRARIES, lists parted by blanks as src/harness/judge.c has
-# them.  Comment lines are left out of what is sent.
+# usage: DIR WORDS LIBRARIES ALL, lists parted by blanks as src/harness/judge.c
+# has them; ALL: not "", the texts of older runs too.  Comment lines are left out of what is sent.
 import base64, glob, hashlib, json, os, re, stat, sys, time
 
 TEXT, LINES, JSON, JUDGE = 1 << 18, 1 << 23, (1 << 22) + 1, 1 << 20
@@ -13,6 +13,7 @@ HERE = sys.argv[1]
 if HERE[:2] == "~/":
 	HERE = os.path.expanduser(HERE)
 WORDS, LIBRARIES = sys.argv[2].split(), sys.argv[3].split()
+ALL = sys.argv[4] != ""
 COPIES = "workspace", "best", "workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
 known, sent, sums, told = {}, {}, {}, {}
@@ -292,7 +293,7 @@ def send_workspace(root, run, work, now):
 		send(root, path, True, now)
 	for i, name in enumerate(names):
 		if i < RUNS or name == run:
-			newest = name == run or not run and i == 0
+			newest = ALL or name == run or not run and i == 0
 			for path in files_of(root, name, newest):
 				send(root, path, newest, now)
 			send_judges(root, name, work)

@@ -122,6 +122,15 @@ test_clock(void)
 	}
 }
 
+static void
+on_none(void *user)
+{
+	struct test *test = user;
+
+	if (test->model.harness->places[0].why[0] != '\0')
+		loop_stop(test->loop);
+}
+
 /* What the pattern of a pod matches gets a place of its own. */
 static void
 on_match(void *user)
@@ -180,15 +189,18 @@ main(void)
 	feed = harness_feed_new(test.loop, &test.model);
 	harness_feed_local(feed, dir);
 	harness_feed_poll(feed);
-	ok(test.model.harness->n == 1 && !test.model.harness->places[0].read &&
-		   test.model.harness->places[0].why[0] != '\0',
+	late = loop_timer_new(test.loop, on_late, &test);
+	loop_timer_start(late, LIMIT_MS, 0);
+	stepper = loop_timer_new(test.loop, on_none, &test);
+	loop_timer_start(stepper, 50, 50);
+	loop_run(test.loop);
+	loop_timer_close(stepper);
+	ok(!test.late && !test.model.harness->places[0].read,
 	   "a directory without a run says so");
 	ok(harness_gen_write(dir, 6, &err) == 0, "a run begins");
 	test.step = 6;
 	harness_feed_pod(feed, 0, fleet_transport(fleet), 0, dir);
-	late = loop_timer_new(test.loop, on_late, &test);
 	stepper = loop_timer_new(test.loop, on_step, &test);
-	loop_timer_start(late, LIMIT_MS, 0);
 	loop_timer_start(stepper, 50, 50);
 	loop_run(test.loop);
 	loop_timer_close(stepper);

@@ -45,6 +45,7 @@ struct harness_wire {
 	char what[16];	/* "workspace", "run", "compare", "table" */
 	char run[256];
 	bool ended, none;
+	bool changed; /* a file did so while it was read: it is left out */
 	char *dirs[HARNESS_WIRE_DIRS]; /* owned */
 	size_t n_dirs;
 };

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
-# Sends a HarnessGym directory, run on the pod by python3: all of it once, and
-# what changed at each line of stdin; src/harness/wire.h tells the protocol.
+# Sends a HarnessGym directory, run where that lies by python3: all of it once,
+# and what changed at each line of stdin; src/harness/wire.h has the protocol.
 # It opens files for reading only and writes nowhere but to its stdout.
-# usage: DIR WORDS LIBRARIES ALL, lists parted by blanks as src/harness/judge.c
-# has them; ALL: not "", the texts of older runs too.  Comment lines are left out of what is sent.
+# usage: DIR WORDS LIBRARIES ALL: lists parted by blanks as src/harness/wire.c
+# has them; ALL: not "", the texts of older runs too.  Comment lines are left
+# out of what is sent.
 import base64, glob, hashlib, json, os, re, stat, sys, time
 
 TEXT, LINES, JSON, JUDGE = 1 << 18, 1 << 23, (1 << 22) + 1, 1 << 20
 TABLE = "results.tsv", "run.log"
-RUNS, ENTRIES, YOUNG = 33, 4096, 2
+ENTRIES, YOUNG = 4096, 2
 HERE = sys.argv[1]
 if HERE[:2] == "~/":
 	HERE = os.path.expanduser(HERE)
 WORDS, LIBRARIES = sys.argv[2].split(), sys.argv[3].split()
 ALL = sys.argv[4] != ""
+RUNS = 64 if ALL else 33
 COPIES = "workspace", "best", "workspace_template"
 OLD = "post_attempt.stdout.txt", "baseline.stdout.txt"
 known, sent, sums, told = {}, {}, {}, {}

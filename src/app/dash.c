@@ -156,7 +156,7 @@ open_paths(struct dash *dash, char *const *argv, size_t n, struct err *err)
 		return -1;
 	model_pod_state(&dash->model, pod, POD_LIVE, NULL, 0);
 	for (size_t i = 0; i < n; i++)
-		n_harness += harness_dir_is(argv[i]);
+		n_harness += harness_dir_is(argv[i], true);
 	dash->named = argv;
 	dash->n_named = n;
 	log_paths_find(&paths, argv, n);
@@ -273,7 +273,7 @@ start_paths(void *user, struct loop *loop, struct ui *ui, struct err *err)
 	ingest_use_loop(dash->ingest, loop);
 	dash->harness = harness_feed_new(loop, &dash->model);
 	for (size_t i = 0; i < dash->n_named; i++)
-		if (harness_dir_is(dash->named[i]))
+		if (harness_dir_is(dash->named[i], true))
 			harness_feed_local(dash->harness, dash->named[i]);
 	return 0;
 }

@@ -20,6 +20,14 @@ sort_doubles(double *x, size_t n)
 		qsort(x, n, sizeof(*x), sort_by_value);
 }
 
+/* The median of x, n > 0, which is sorted on the way. */
+static inline double
+sort_median(double *x, size_t n)
+{
+	sort_doubles(x, n);
+	return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2.0;
+}
+
 /*
  * Of 0 .. n - 1 the first i for which `before` does not hold, n when it holds
  * for all: an expression of i that is true for some and then for none.

@@ -49,6 +49,7 @@
 	X(bench_judge)                                                         \
 	X(bench_audit)                                                         \
 	X(bench_noise)                                                         \
+	X(bench_history)                                                       \
 	X(demo)                                                                \
 	X(doctor)                                                              \
 	X(help)                                                                \

@@ -657,6 +657,15 @@ model_run_series(const struct model_run *mr, const struct run_series *series)
 	return own_series_find(&mr->own, series->name);
 }
 
+bool
+model_run_has_all(const struct model_run *mr, const struct series *series)
+{
+	for (size_t i = 0; i < mr->run.n_series; i++)
+		if (model_run_series(mr, &mr->run.series[i]) == series)
+			return mr->run.series[i].points == series_count(series);
+	return false;
+}
+
 double
 model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms)
 {

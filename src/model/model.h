@@ -271,6 +271,8 @@ double model_last(struct series *const series[METRIC_COUNT],
 /* The points of one of run.series, whatever it stands for; NULL: none. */
 const struct series *model_run_series(const struct model_run *mr,
 				      const struct run_series *series);
+/* Whether its points are all of the rows that it was printed in. */
+bool model_run_has_all(const struct model_run *mr, const struct series *series);
 /*
  * Mean step time and training time so far in milliseconds: as the log says
  * them, else from its cumulative throughput (batch / tok_s, steps times

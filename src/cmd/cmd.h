@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/scratch.h"
 #include "context.h"
 #include "report/out.h"
 
@@ -106,6 +107,27 @@ extern const struct cmd *const cmd_table[];
 /* What no command is named: the dashboard, over PATHs or all pods.  Its
  * options are those that every command takes. */
 extern const struct cmd cmd_dash;
+
+/* A log of a pod, and the file here that has its bytes. */
+struct fetched_log {
+	char *name, *file; /* owned; "HOST:PATH" */
+};
+
+struct fetched_logs {
+	struct fetched_log *v; /* owned */
+	size_t n, cap;
+	struct scratch folder;
+};
+
+/*
+ * Fetch the logs that places (conf_place) mean, as they are now.  0; the exit
+ * status of a signal, or of a pod that cannot be reached (the others' logs are
+ * there, and what is wrong was said); or -1 with err.  Release it in any case.
+ */
+int cmd_fetch(struct context *context, char *const *words, size_t n,
+	      bool accept_new, struct fetched_logs *logs, struct err *err)
+	__attribute__((warn_unused_result));
+void cmd_fetch_release(struct fetched_logs *logs);
 
 /* Options that every command takes. */
 struct cmd_globals {

@@ -36,10 +36,7 @@ struct dash {
 	struct harness_feed *harness; /* owned; while the loop runs */
 	char *const *named;	      /* paths of the command line */
 	size_t n_named;
-	char *const *places; /* HOST:PATH of the command line */
-	size_t n_places;
-	char *db_path;		    /* owned; of places; NULL: the context's */
-	struct scratch folder;	    /* of places, or of what is piped in */
+	struct scratch folder;	    /* of what is piped in */
 	char *input;		    /* owned; a copy of it; NULL: none */
 	pid_t copier;		    /* writes that */
 	struct bench_feed *benches; /* owned */
@@ -137,25 +134,6 @@ open_input(struct dash *dash, struct err *err)
 	fd_close(&out);
 	(void)close(keys);
 	return dash->copier > 0 ? 0 : -1;
-}
-
-/* The pods of HOST:PATH, with a database of their own for now. */
-static int
-open_places(struct dash *dash, char *const *words, size_t n, struct err *err)
-{
-	for (size_t i = 0; i < n; i++)
-		if (conf_place(words[i]) == 0)
-			return err_set(err, ERR_USAGE,
-				       "%s: logs here and logs on pods cannot "
-				       "be shown together",
-				       words[i]);
-	if (scratch_make(&dash->folder, "hgym-pods", err) != 0)
-		return -1;
-	dash->places = words;
-	dash->n_places = n;
-	dash->db_path = xasprintf("%s/history.db", dash->folder.path);
-	conf_follow_places(&dash->context->conf, words, n);
-	return 0;
 }
 
 /* Open all named logs as the runs of one pod, this machine. */
@@ -324,15 +302,14 @@ start_collect(struct dash *dash, struct err *err)
 		.model = &dash->model,
 		.formats = dash->context->formats,
 		.conf = &dash->context->conf,
-		.db_path = dash->db_path != NULL ? dash->db_path
-						 : dash->context->db_path,
-		.spool_path = dash->folder.path,
+		.db_path = dash->context->db_path,
+		.spool_path = dash->context->folder.path,
 		.cb = { on_say, on_ask, on_writer, dash },
 		.keep_view = true,
 		.read_only = dash->context->conf.n_pods == 0,
 	};
 
-	if (options.read_only && access(options.db_path, F_OK) != 0)
+	if (options.read_only && access(dash->context->db_path, F_OK) != 0)
 		return 0;
 	dash->ingest = ingest_new(&options, err);
 	if (dash->ingest == NULL)
@@ -393,11 +370,6 @@ reload(void *user, char said[200], struct err *err)
 	bench_feed_free(dash->benches);
 	dash->benches = bench_feed_new(&dash->model, dash->context);
 	dash->benches_at_ms = 0;
-	if (dash->n_places > 0) {
-		conf_follow_places(&dash->context->conf, dash->places,
-				   dash->n_places);
-		return follow_pods(dash, err);
-	}
 	if (dash->discover == NULL)
 		return 0;
 	discover_renew(dash->discover, &dash->context->conf);
@@ -431,8 +403,6 @@ start_pods(void *user, struct loop *loop, struct ui *ui, struct err *err)
 	dash->ui = ui;
 	if (start_collect(dash, err) != 0)
 		return -1;
-	if (dash->n_places > 0)
-		return 0;
 	dash->discover = discover_new(loop, &dash->context->conf, &cb);
 	return 0;
 }
@@ -481,13 +451,10 @@ run_app(struct dash *dash, struct err *err)
 	return status;
 }
 
-/* What was named, of whatever kind; "-" becomes the copy of standard input. */
+/* "-" becomes the copy of standard input. */
 static int
 open_named(struct dash *dash, char **words, size_t n, struct err *err)
 {
-	for (size_t i = 0; i < n; i++)
-		if (conf_place(words[i]) > 0)
-			return open_places(dash, words, n, err);
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(words[i], "-") != 0)
 			continue;
@@ -499,14 +466,13 @@ open_named(struct dash *dash, char **words, size_t n, struct err *err)
 }
 
 static void
-close_folder(struct dash *dash)
+close_input(struct dash *dash)
 {
 	if (dash->copier > 0 && kill(dash->copier, SIGKILL) == 0)
 		(void)waitpid(dash->copier, NULL, 0);
 	if (dash->folder.path != NULL)
 		scratch_remove(&dash->folder);
 	free(dash->input);
-	free(dash->db_path);
 }
 
 int
@@ -519,14 +485,13 @@ dash_run(struct context *context, char *const *paths, size_t n, struct err *err)
 	for (size_t i = 0; i < n; i++)
 		words[i] = paths[i];
 	model_init(&dash.model);
-	if (open_named(&dash, words, n, err) == 0) {
-		dash.benches = bench_feed_new(&dash.model, context);
+	dash.benches = bench_feed_new(&dash.model, context);
+	if (open_named(&dash, words, n, err) == 0)
 		status = run_app(&dash, err);
-	}
 	bench_feed_free(dash.benches);
 	(void)ingest_free(dash.ingest, NULL);
 	model_release(&dash.model);
-	close_folder(&dash);
+	close_input(&dash);
 	free(words);
 	return status;
 }

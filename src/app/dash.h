@@ -10,9 +10,8 @@
 
 /*
  * The dashboard: over the logs that are named (files, globs, directories, "-"),
- * over the pods of HOST:PATH, of which nothing is kept, or over the configured
- * pods when nothing is named.  The context has configuration, rules and track.
- * The exit status; -1 with err.
+ * or over the configured pods when none is.  The context has configuration,
+ * rules and track.  The exit status; -1 with err.
  */
 int dash_run(struct context *context, char *const *paths, size_t n,
 	     struct err *err) __attribute__((warn_unused_result));

@@ -8,7 +8,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/scratch.h"
 #include "context.h"
 #include "report/out.h"
 
@@ -108,26 +107,20 @@ extern const struct cmd *const cmd_table[];
  * options are those that every command takes. */
 extern const struct cmd cmd_dash;
 
-/* A log of a pod, and the file here that has its bytes. */
-struct fetched_log {
-	char *name, *file; /* owned; "HOST:PATH" */
-};
-
+/* Logs of pods, and the files here that have their bytes. */
 struct fetched_logs {
-	struct fetched_log *v; /* owned */
-	size_t n, cap;
-	struct scratch folder;
+	char **names, **files; /* owned, path_list_free; "HOST:PATH" */
+	size_t n;
 };
 
 /*
  * Fetch the logs that places (conf_place) mean, as they are now.  0; the exit
  * status of a signal, or of a pod that cannot be reached (the others' logs are
- * there, and what is wrong was said); or -1 with err.  Release it in any case.
+ * there, and what is wrong was said); or -1 with err.
  */
 int cmd_fetch(struct context *context, char *const *words, size_t n,
 	      bool accept_new, struct fetched_logs *logs, struct err *err)
 	__attribute__((warn_unused_result));
-void cmd_fetch_release(struct fetched_logs *logs);
 
 /* Options that every command takes. */
 struct cmd_globals {

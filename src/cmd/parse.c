@@ -70,11 +70,11 @@ static const struct out_column score_columns[] = {
 
 struct parse_job {
 	enum out_format format;
-	const bool *found; /* of each file: below a directory */
-	const struct fetched_logs *fetched; /* files behind the others */
-	size_t n_here, next;		    /* the file that is printed */
-	struct out *out;		    /* NULL until there is a run */
-	cJSON *scores; /* rows held for the table behind the runs */
+	const bool *found;  /* of each file: below a directory; NULL: none */
+	char *const *names; /* of files that were fetched; NULL: their own */
+	size_t next;	    /* file that is printed */
+	struct out *out;    /* NULL until there is a run */
+	cJSON *scores;	    /* rows held for the table behind the runs */
 	size_t rows;
 	int status;
 };
@@ -144,10 +144,10 @@ print_file(void *user, struct parsed_file *file)
 {
 	struct parse_job *job = user;
 	size_t next = job->next++;
-	bool is_found = next < job->n_here && job->found[next];
+	bool is_found = job->found != NULL && job->found[next];
 
-	if (next >= job->n_here)
-		file->path = job->fetched->v[next - job->n_here].name;
+	if (job->names != NULL)
+		file->path = job->names[next];
 	for (size_t i = 0; i < file->n_runs; i++)
 		print_run(job, file, &file->runs[i]);
 	if (file->score != NULL)
@@ -161,25 +161,6 @@ print_file(void *user, struct parsed_file *file)
 				  ? "empty"
 				  : "no training run and no score in it");
 	}
-}
-
-/* Parse the files here, and then those that were fetched. */
-static void
-parse_all(struct parse_job *job, char *const *here, size_t n,
-	  const struct parse_options *how)
-{
-	bool *found;
-	char **paths = path_list_logs(here, n, &job->n_here, &found);
-
-	n = job->n_here + job->fetched->n;
-	paths = xreallocarray(paths, n + 1, sizeof(*paths));
-	for (size_t i = job->n_here; i < n; i++)
-		paths[i] = xstrdup(job->fetched->v[i - job->n_here].file);
-	paths[n] = NULL;
-	job->found = found;
-	parse_files(paths, n, how, print_file, job);
-	path_list_free(paths);
-	free(found);
 }
 
 static int
@@ -221,21 +202,31 @@ exec_parse(struct cmd_args *args, void *opaque, struct err *err)
 	const struct parse_call *call = opaque;
 	const struct parse_options how = { args->context->formats,
 					   (unsigned int)call->jobs, false };
-	struct fetched_logs fetched = { .n = 0 };
-	struct parse_job job = { .format = call->format, .fetched = &fetched };
 	size_t n = (size_t)args->argc, here = sort_words(args->argv, n);
+	struct fetched_logs there = { .n = 0 };
+	struct parse_job job = { .format = call->format };
+	char **paths;
+	bool *found;
 
 	if (here < n)
-		job.status =
-			cmd_fetch(args->context, args->argv + here, n - here,
-				  call->accept_new, &fetched, err);
-	if (job.status >= 0 && job.status < 128) {
-		job.scores = cJSON_CreateArray();
-		parse_all(&job, args->argv, here, &how);
-		job.status = end_rows(&job, err);
-		cJSON_Delete(job.scores);
-	}
-	cmd_fetch_release(&fetched);
+		job.status = cmd_fetch(args->context, args->argv + here,
+				       n - here, call->accept_new, &there, err);
+	if (job.status < 0 || job.status >= 128)
+		return job.status;
+	job.scores = cJSON_CreateArray();
+	paths = path_list_logs(args->argv, here, &n, &found);
+	job.found = found;
+	parse_files(paths, n, &how, print_file, &job);
+	path_list_free(paths);
+	free(found);
+	job.found = NULL;
+	job.names = there.names;
+	job.next = 0;
+	parse_files(there.files, there.n, &how, print_file, &job);
+	path_list_free(there.names);
+	path_list_free(there.files);
+	job.status = end_rows(&job, err);
+	cJSON_Delete(job.scores);
 	return job.status;
 }
 

@@ -265,29 +265,36 @@ check_place(const struct model *model, const char *word)
 }
 
 static int
-compare_fetched(const void *a, const void *b)
+compare_logs(const void *a, const void *b)
 {
-	const struct fetched_log *x = a, *y = b;
+	const struct model_log *x = *(struct model_log *const *)a;
+	const struct model_log *y = *(struct model_log *const *)b;
 
-	return strverscmp(x->name, y->name);
+	return x->pod != y->pod ? (x->pod > y->pod) - (x->pod < y->pod)
+				: strverscmp(x->path, y->path);
 }
 
 static void
 take_logs(const struct model *model, struct fetched_logs *logs)
 {
-	for (size_t i = 0; i < model->n_logs; i++) {
-		const struct model_log *log = model->logs[i];
+	struct model_log **sorted = xcalloc(model->n_logs, sizeof(*sorted));
+	size_t n = 0;
 
-		if (log->file == NULL)
-			continue;
-		xpush(logs->v, logs->n, logs->cap,
-		      (struct fetched_log){
-			      xasprintf("%s:%s", model->pods[log->pod].name,
-					log->path),
-			      xstrdup(log->file) });
+	for (size_t i = 0; i < model->n_logs; i++)
+		if (model->logs[i]->file != NULL)
+			sorted[n++] = model->logs[i];
+	if (n > 0)
+		qsort((void *)sorted, n, sizeof(*sorted), compare_logs);
+	logs->names = xcalloc(n + 1, sizeof(*logs->names));
+	logs->files = xcalloc(n + 1, sizeof(*logs->files));
+	for (size_t i = 0; i < n; i++) {
+		logs->names[i] =
+			xasprintf("%s:%s", model->pods[sorted[i]->pod].name,
+				  sorted[i]->path);
+		logs->files[i] = xstrdup(sorted[i]->file);
 	}
-	if (logs->n > 0)
-		qsort(logs->v, logs->n, sizeof(*logs->v), compare_fetched);
+	logs->n = n;
+	free((void *)sorted);
 }
 
 int
@@ -295,19 +302,15 @@ cmd_fetch(struct context *context, char *const *words, size_t n,
 	  bool accept_new, struct fetched_logs *logs, struct err *err)
 {
 	struct session s = { .is_over = fetch_is_over };
-	AUTO_TEXT db = NULL;
 	int rc;
 
-	if (context_open(context, CONTEXT_CONF, err) != 0 ||
-	    scratch_make(&logs->folder, "hgym-parse", err) != 0)
+	if (context_open_places(context, words, n, err) != 0)
 		return -1;
-	conf_follow_places(&context->conf, words, n);
-	db = xasprintf("%s/history.db", logs->folder.path);
 	s.options = (struct ingest_options){
 		.formats = context->formats,
 		.conf = &context->conf,
-		.db_path = db,
-		.spool_path = logs->folder.path,
+		.db_path = context->db_path,
+		.spool_path = context->folder.path,
 		.cb.on_say = fetch_say,
 		.keep_view = true,
 		.accept_new = accept_new,
@@ -315,22 +318,10 @@ cmd_fetch(struct context *context, char *const *words, size_t n,
 	rc = session_run(&s, err);
 	for (size_t i = 0; rc >= 0 && i < n; i++)
 		check_place(&s.model, words[i]);
-	if (rc >= 0)
+	if (rc >= 0 && s.signum == 0)
 		take_logs(&s.model, logs);
 	session_release(&s);
 	return rc;
-}
-
-void
-cmd_fetch_release(struct fetched_logs *logs)
-{
-	for (size_t i = 0; i < logs->n; i++) {
-		free(logs->v[i].name);
-		free(logs->v[i].file);
-	}
-	free(logs->v);
-	if (logs->folder.path != NULL)
-		scratch_remove(&logs->folder);
 }
 
 struct pods_call {

@@ -749,16 +749,24 @@ conf_init(struct conf *conf)
 	};
 }
 
+static void
+drop_discover(struct conf *conf)
+{
+	while (conf->n_discover > 0) {
+		struct conf_discover *d = &conf->discover[--conf->n_discover];
+
+		json_give_back(discover_fields, d);
+		free_strings(&d->notes);
+		free(d->answer);
+	}
+}
+
 void
 conf_release(struct conf *conf)
 {
 	for (size_t i = 0; i < conf->n_pods; i++)
 		json_give_back(pod_fields, &conf->pods[i]);
-	for (size_t i = 0; i < conf->n_discover; i++) {
-		json_give_back(discover_fields, &conf->discover[i]);
-		free_strings(&conf->discover[i].notes);
-		free(conf->discover[i].answer);
-	}
+	drop_discover(conf);
 	for (size_t i = 0; i < conf->n_keys; i++) {
 		free(conf->keys[i].action);
 		free(conf->keys[i].key);
@@ -1070,6 +1078,7 @@ conf_follow_places(struct conf *conf, char *const *words, size_t n)
 	}
 	drop_pods(&before, 0);
 	free(before.pods);
+	drop_discover(conf);
 }
 
 bool

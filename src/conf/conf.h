@@ -195,7 +195,8 @@ size_t conf_place(const char *word);
 
 /*
  * Leave the pods of these n places alone, each with the logs of its PATHs (a
- * log, a glob, or a folder of logs); a host that is no pod becomes one.
+ * log, a glob, or a folder of logs), and no program that prints pods; a host
+ * that is no pod becomes one.
  */
 void conf_follow_places(struct conf *conf, char *const *words, size_t n);
 

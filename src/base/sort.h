@@ -20,12 +20,12 @@ sort_doubles(double *x, size_t n)
 		qsort(x, n, sizeof(*x), sort_by_value);
 }
 
-/* The median of x, n > 0, which is sorted on the way. */
+/* The median of n > 0 values, which are sorted for it. */
 static inline double
 sort_median(double *x, size_t n)
 {
 	sort_doubles(x, n);
-	return n % 2 == 1 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2.0;
+	return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
 /*

@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/sort.h"
 #include "base/utf8.h"
 #include "base/xalloc.h"
 #include "model/logfile.h"
@@ -19,6 +20,8 @@
 #define EVENT_TEXT_BYTES 1024
 #define WHY_BYTES	 512
 #define LINE_BYTES	 2000U /* of what a check says */
+#define MAX_PEERS	 64
+#define BUSY_PERCENT	 50 /* GPUs that idle have low clocks */
 
 void
 model_init(struct model *model)
@@ -679,6 +682,57 @@ model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms)
 						      ->wall_ms) /
 					     1000);
 	return age_s < 0 ? 0 : age_s;
+}
+
+/* What is told of its GPUs holds now, and they work. */
+static bool
+is_busy(const struct model_pod *pod, int64_t now_wall_ms)
+{
+	return model_pod_age_s(pod, now_wall_ms) <= MODEL_OLD_S &&
+	       model_last(pod->telemetry, METRIC_GPU_UTIL) >= BUSY_PERCENT;
+}
+
+double
+model_pod_peers(const struct model *model, const struct model_pod *pod,
+		enum metric metric, int64_t now_wall_ms)
+{
+	double values[MAX_PEERS];
+	size_t n = 0;
+
+	if (pod->gpu_name == NULL || !is_busy(pod, now_wall_ms))
+		return RUN_ABSENT;
+	for (size_t i = 0; i < model->n_pods && n < MAX_PEERS; i++) {
+		const struct model_pod *peer = &model->pods[i];
+
+		if (peer == pod || peer->gpu_name == NULL ||
+		    strcmp(peer->gpu_name, pod->gpu_name) != 0 ||
+		    !is_busy(peer, now_wall_ms))
+			continue;
+		values[n] = model_last(peer->telemetry, metric);
+		n += run_has(values[n]);
+	}
+	return n >= 2 ? sort_median(values, n) : RUN_ABSENT;
+}
+
+const char *
+model_pod_throttle(const struct model_pod *pod, int64_t now_wall_ms)
+{
+	/* Bits of NVML's clocks throttle reasons. */
+	static const struct {
+		unsigned int bits;
+		const char *name;
+	} reasons[] = { { 0x60, "thermal" },
+			{ 0x80, "power brake" },
+			{ 0x08, "hardware slowdown" },
+			{ 0x04, "power cap" } };
+	double bits = model_last(pod->telemetry, METRIC_GPU_THROTTLE);
+
+	if (!run_has(bits) || !is_busy(pod, now_wall_ms))
+		return NULL;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if ((uint64_t)bits & reasons[i].bits)
+			return reasons[i].name;
+	return NULL;
 }
 
 double

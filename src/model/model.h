@@ -265,6 +265,16 @@ bool model_run_has_points(const struct model_run *mr);
 #define MODEL_OLD_S 60.0
 /* Seconds since the pod last told of itself; absent: it never did. */
 double model_pod_age_s(const struct model_pod *pod, int64_t now_wall_ms);
+/*
+ * The median of a metric over the other pods with such GPUs, as told last, of
+ * those that work now; absent where they are fewer than two or the pod itself
+ * does not work.
+ */
+double model_pod_peers(const struct model *model, const struct model_pod *pod,
+		       enum metric metric, int64_t now_wall_ms);
+/* Why GPUs that work now run slower than they could; NULL: no reason told. */
+const char *model_pod_throttle(const struct model_pod *pod,
+			       int64_t now_wall_ms);
 /* The last value of a metric of a run or a pod, or RUN_ABSENT. */
 double model_last(struct series *const series[METRIC_COUNT],
 		  enum metric metric);

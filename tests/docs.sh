@@ -38,9 +38,8 @@ for page in "$man"/hgym-tui.1 "$man"/hgym-tui-config.5 \
     else
         skip "groff on $base" "groff is not installed"
     fi
-    ! grep -n '@' "$page" >"$tmp/out" ||
-        ! grep -v 'user' "$tmp/out" >"$tmp/left"
-    check "$base is filled" $? "$tmp/left"
+    ! grep -nE '@[A-Za-z_]+@' "$page" >"$tmp/out"
+    check "$base is filled" $? "$tmp/out"
 done
 
 # Every command and every option of --help stands in the page.
@@ -103,7 +102,8 @@ keys_told() {
 }
 
 keys_written() {
-    grep -oE '(json_add_[a-z]+|cJSON_Add[A-Za-z]+|add_interval|add_fresh)\([a-z]+, "[A-Za-z0-9_]+"' \
+    written='J[A-Z]+\(|(json_add_[a-z]+|cJSON_Add[A-Za-z]+|add_[a-z]+)\([a-z]+, '
+    grep -oE "($written)\"[A-Za-z0-9_]+\"" \
         "$HGYM_SRC/src/bench/verdict_json.c" | cut -d'"' -f2 | sort -u
 }
 

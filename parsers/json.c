@@ -407,6 +407,15 @@ json_add_row(cJSON *array)
 	return row;
 }
 
+cJSON *
+json_list_of(cJSON *item)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	cJSON_AddItemToArray(array, item);
+	return array;
+}
+
 void
 json_push_number(cJSON *array, double value)
 {

@@ -85,6 +85,7 @@ cJSON *json_add_all(cJSON *object, const struct json_member *members);
 #define json_add(object, ...)                                                  \
 	json_add_all(object, (const struct json_member[]){ __VA_ARGS__,        \
 							   { .key = NULL } })
+#define json_new(...) json_add(cJSON_CreateObject(), __VA_ARGS__)
 #define JSON_MEMBER(key_, ...)                                                 \
 	{                                                                      \
 		.key = (key_), __VA_ARGS__                                     \
@@ -99,6 +100,8 @@ cJSON *json_add_all(cJSON *object, const struct json_member *members);
 
 /* A new object at the end of an array; borrowed of it. */
 cJSON *json_add_row(cJSON *array);
+/* An array of one; item is given to it. */
+cJSON *json_list_of(cJSON *item);
 /* A number at the end of an array, null where it is not finite. */
 void json_push_number(cJSON *array, double value);
 

@@ -65,6 +65,7 @@ void json_add_clean(cJSON *object, const char *key, const char *text);
  */
 enum json_put {
 	JSON_PUT_NUMBER,
+	JSON_PUT_TIME,
 	JSON_PUT_TEXT,
 	JSON_PUT_CLEAN,
 	JSON_PUT_BOOL,
@@ -97,6 +98,8 @@ cJSON *json_add_all(cJSON *object, const struct json_member *members);
 #define JCLEAN(key, value) JSON_MEMBER(key, JSON_PUT_CLEAN, .text = (value))
 #define JBOOL(key, value)  JSON_MEMBER(key, JSON_PUT_BOOL, .truth = (value))
 #define JNODE(key, value)  JSON_MEMBER(key, JSON_PUT_NODE, .node = (value))
+/* Milliseconds since 1970 UTC; null for 0. */
+#define JTIME(key, t) JSON_MEMBER(key, JSON_PUT_TIME, .number = (double)(t))
 
 /* A new object at the end of an array; borrowed of it. */
 cJSON *json_add_row(cJSON *array);

@@ -730,9 +730,7 @@ drop_block(struct judge *judge, const struct judge_run *run, const char *why)
 
 	if (judge->n_dropped == JUDGE_MAX_DROPPED)
 		return;
-	judge->dropped = xgrow(judge->dropped, judge->n_dropped,
-			       &judge->cap_dropped, sizeof(*judge->dropped));
-	dropped = &judge->dropped[judge->n_dropped++];
+	dropped = xplace(judge->dropped, judge->n_dropped, judge->cap_dropped);
 	dropped->pod = run->pod;
 	dropped->block = run->block;
 	dropped->arm = run->arm;

@@ -443,9 +443,9 @@ static void
 put_sample(struct out *out, const char *file, unsigned int run_index,
 	   const char *metric, const struct sample *s)
 {
-	cJSON *row = cJSON_CreateObject();
+	cJSON *row =
+		json_new(JCLEAN("file", file), JNUM("run_index", run_index));
 
-	json_add(row, JCLEAN("file", file), JNUM("run_index", run_index));
 	board_add_sample(row, metric, s);
 	out_take(out, row);
 }

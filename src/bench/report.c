@@ -76,12 +76,6 @@ say_p(struct report *r, const char *name, double p)
 	say(r, p < 1e-4 ? "%s %.1e" : "%s %.4f", name, p);
 }
 
-static void
-say_blocks(struct report *r, size_t n)
-{
-	say(r, "%zu block%s", n, n == 1 ? "" : "s");
-}
-
 /* Hodges-Lehmann, and how many blocks are on its side. */
 static void
 say_robust(struct report *r)
@@ -414,10 +408,11 @@ add_pods(struct report *r)
 	if (cJSON_GetArraySize(all) < 2)
 		return;
 	json_each (pod, all) {
+		size_t n = verdict_count(pod, "n_blocks");
+
 		say_pct(r, num(pod, "pct"), true);
 		say_interval(r, pod, "ci_pct");
-		say(r, " in ");
-		say_blocks(r, verdict_count(pod, "n_blocks"));
+		say(r, " in %zu block%s", n, n == 1 ? "" : "s");
 		add(r, facts_keep(r->facts, "pod %s", txt(pod, "pod")),
 		    FACT_PLAIN);
 	}

@@ -22,11 +22,15 @@
 #define LEAST_AKIN 4
 /* Rows that appear faster than that were written in a heap. */
 #define TIMELY_SHARE 0.9
+/* Rows that came one by one, by their stamps, may have a clock that is wrong by
+ * more; but none that counts more time than the run took. */
+#define TIMELY_STAMPED_SHARE 0.5
 /* What a clock may be off before it is told of. */
 #define LOG_CLOCK_SHARE 0.05
 /* Where neither a pause nor a buffer can be in it. */
 #define LOG_CLOCK_PACED_SHARE 0.01
 #define LOG_CLOCK_PACED_S     1.0
+#define LOG_CLOCK_STAMPED_S   0.2
 /* Soft marks between arms: mean SM clock, share of power-capped samples. */
 #define SM_CLOCK_SHARE	0.01
 #define POWER_CAP_SHARE 0.10
@@ -516,21 +520,32 @@ static bool
 is_timely(const struct health_sum *h)
 {
 	return h != NULL && h->printed_s > 0.0 &&
-	       h->shown_most_s > TIMELY_SHARE * h->printed_s;
+	       h->shown_most_s > h->printed_s * (h->stamped && h->paced
+							 ? TIMELY_STAMPED_SHARE
+							 : TIMELY_SHARE);
+}
+
+/* Between its rows so much more time passed than its log counts, more than of
+ * the other arm. */
+static bool
+counts_less(const struct judge *judge, size_t arm, size_t other, double margin)
+{
+	return MEAN(arm, shown_least_s) - MEAN(arm, printed_s) >
+	       MEAN(other, shown_most_s) - MEAN(other, printed_s) + margin;
 }
 
 /*
  * A log's clock that is slower or faster than the pod's in one arm alone: more
  * time passed between its rows than it says, by more than what passed between
- * the control's.  Pauses that both make (a validation) are in both; where rows
- * came one by one and nothing was between them, less is enough.
+ * the other's.  Pauses that both make are in both; where rows came one by one,
+ * less is enough, and where each has its stamp nothing is judged by that clock.
  */
 static void
 compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 {
 	const struct judge_run *run = NULL;
-	double a = MEAN(0, printed_s), b = MEAN(c->arm, printed_s), margin;
-	bool paced = true;
+	double a = MEAN(0, printed_s), margin = LOG_CLOCK_SHARE * a;
+	bool paced = true, stamped = true;
 
 	while ((run = judge_next(judge, JUDGE_ANY, run)) != NULL) {
 		if ((run->arm != 0 && run->arm != c->arm) ||
@@ -539,17 +554,21 @@ compare_log_clocks(const struct judge *judge, struct judge_contrast *c)
 		if (!is_timely(run->health))
 			return;
 		paced &= run->health->paced;
+		stamped &= run->health->stamped;
 	}
-	margin = paced ? LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a
-		       : LOG_CLOCK_SHARE * a;
-	margin = fmin(margin, LOG_CLOCK_SHARE * a);
-	if (MEAN(c->arm, shown_least_s) - b >
-	    MEAN(0, shown_most_s) - a + margin)
-		guard_add(&c->hits, GUARD_LOG_CLOCK, false,
-			  "its window took %.1f s by its log, %.1f s or more "
+	if (paced && stamped)
+		margin = LOG_CLOCK_STAMPED_S + LOG_CLOCK_PACED_SHARE * a;
+	else if (paced)
+		margin = fmin(margin,
+			      LOG_CLOCK_PACED_S + LOG_CLOCK_PACED_SHARE * a);
+	if (counts_less(judge, c->arm, 0, margin) ||
+	    counts_less(judge, 0, c->arm, margin))
+		guard_add(&c->hits, GUARD_LOG_CLOCK, paced && stamped,
+			  "its window took %.1f s by its log, %.1f to %.1f s "
 			  "by the pod's clock; the control's %.1f s, and %.1f "
-			  "s at most",
-			  b, MEAN(c->arm, shown_least_s), a,
+			  "to %.1f s",
+			  MEAN(c->arm, printed_s), MEAN(c->arm, shown_least_s),
+			  MEAN(c->arm, shown_most_s), a, MEAN(0, shown_least_s),
 			  MEAN(0, shown_most_s));
 }
 

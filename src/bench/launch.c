@@ -375,6 +375,9 @@ launch_reply_init(struct launch_reply *reply, struct str output)
 		} else if (str_eq_cstr(word, "host")) {
 			if (!take_blob(&output, line, &reply->host))
 				return;
+		} else if (str_eq_cstr(word, "stamps")) {
+			if (!take_blob(&output, line, &reply->stamps))
+				return;
 		} else {
 			take_line(reply, word, line);
 		}

@@ -10,6 +10,7 @@
 
 #include "base/xalloc.h"
 #include "bench/folder.h"
+#include "bench/runs.h"
 #include "bench/verdict_json.h"
 #include "report/facts_print.h"
 #include "store/benches.h"
@@ -117,6 +118,30 @@ bench_is_driven(const char *path)
 		return err.code == ERR_CHECK;
 	(void)close(fd);
 	return false;
+}
+
+char *
+bench_running_log(const char *path, const char *pod)
+{
+	char file[FOLDER_PATH_SIZE], *found = NULL;
+	struct bench_runs runs;
+	struct plan plan;
+
+	if (bench_load_plan(&plan, path, NULL) != 0)
+		return NULL;
+	bench_runs_init(&runs, &plan, path);
+	for (size_t i = 0; found == NULL && i < runs.n; i++) {
+		const struct bench_run *run = &runs.v[i];
+
+		bench_run_path(&runs, run, plan_output(&plan), file);
+		if (run->end == RUN_END_NONE &&
+		    strcmp(plan.pods[run->pod].id, pod) == 0 &&
+		    access(file, R_OK) == 0)
+			found = xstrdup(file);
+	}
+	bench_runs_release(&runs);
+	plan_release(&plan);
+	return found;
 }
 
 #define REPORT_BYTES (64U << 10)

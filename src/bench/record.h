@@ -16,6 +16,9 @@ int bench_record(const char *db_path, const char *id, const char *path,
 /* Somebody drives the bench of this results folder just now. */
 bool bench_is_driven(const char *path);
 
+/* The log here of the run that it makes on that pod now; owned; NULL: none. */
+char *bench_running_log(const char *path, const char *pod);
+
 /*
  * Benches that only the database remembers, newest first: those of it whose
  * id is none of ids.  Fills out, at most max; how many.  A database that

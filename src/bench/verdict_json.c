@@ -49,9 +49,10 @@ health_json(const struct health_sum *h)
 		JNUM("reasons",
 		     h->n_gpu > 0 ? (double)h->reasons : (double)NAN),
 		JNUM("power_cap_share", h->power_cap_share),
-		JNUM("cores", h->cores), JNUM("load1", h->load1),
-		JNUM("busy_cores", h->busy_cores), JNUM("steal_s", h->steal_s),
-		JNUM("cpu_wait_s", h->wait_s), JNUM("cpu_quota_s", h->quota_s),
+		JBOOL("stamped", h->stamped), JNUM("cores", h->cores),
+		JNUM("load1", h->load1), JNUM("busy_cores", h->busy_cores),
+		JNUM("steal_s", h->steal_s), JNUM("cpu_wait_s", h->wait_s),
+		JNUM("cpu_quota_s", h->quota_s),
 		JTEXT("foreign", h->foreign[0] != '\0' ? h->foreign : NULL));
 }
 

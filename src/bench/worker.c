@@ -483,6 +483,9 @@ on_preflight(struct worker *worker, const struct launch_reply *reply)
 		worker_fail(worker, reply->error);
 		return;
 	}
+	env_value(reply, "stamps", why, sizeof(why));
+	if (why[0] != '\0')
+		session_note(s, "%s: %s", worker_pod_id(worker), why);
 	(void)snprintf(name, sizeof(name), "env.%s.txt", worker_pod_id(worker));
 	if (folder_write(s->setup.path, name, buf_str(&reply->env), &s->why) !=
 	    0)
@@ -595,7 +598,7 @@ static void
 on_lost(struct worker *worker)
 {
 	const char *const names[] = { plan_output(worker->session->plan),
-				      "gpu.csv", "host.csv" };
+				      "gpu.csv", "host.csv", "stamps" };
 	struct session *s = worker->session;
 	struct bench_run *run = worker->run;
 	char file[FOLDER_PATH_SIZE];
@@ -741,9 +744,11 @@ on_gpu(struct worker *worker, const struct launch_reply *reply)
 	const struct {
 		const char *name;
 		struct str text;
-	} files[] = { { "host.csv", reply->host }, { "gpu.csv", reply->data } };
+	} files[] = { { "host.csv", reply->host },
+		      { "gpu.csv", reply->data },
+		      { "stamps", reply->stamps } };
 
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		char file[FOLDER_PATH_SIZE];
 
 		bench_run_file(worker->run, files[i].name, file);

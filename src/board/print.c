@@ -412,6 +412,27 @@ say_bar(struct page *p)
 			    v->mean_needed);
 }
 
+/* "for p < 0.01 with power 80 %: 8 seeds, 5 more for about $15.20". */
+static void
+say_plan(struct page *p)
+{
+	const struct board_group *group = p->group;
+	const struct board_verdict *v = &group->verdict;
+	unsigned int seeds = v->plan.seeds;
+
+	if (seeds == 0)
+		return;
+	buf_appendf(&p->text,
+		    "for p < %g with power %.0f %%: %u seeds, if mean and "
+		    "spread stay",
+		    p->board->track->alpha, 100 * BOARD_POWER, seeds);
+	if (seeds > group->n_seeds)
+		buf_appendf(&p->text, "; %zu more", seeds - group->n_seeds);
+	if (run_has(v->usd_more))
+		buf_appendf(&p->text, " cost about $%.2f ($%.2f each)",
+			    v->usd_more, v->usd_seed);
+}
+
 /* The z test with the track's known spread. */
 static void
 say_z(struct page *p)
@@ -641,8 +662,8 @@ static void
 add_says(struct page *p)
 {
 	static void (*const says[])(struct page * p) = {
-		say_counts, say_caps, say_time,	  say_delta, say_bar,
-		say_tests,  say_z,    say_common, say_notes,
+		say_counts, say_caps,  say_time, say_delta,  say_bar,
+		say_plan,   say_tests, say_z,	 say_common, say_notes,
 	};
 
 	facts_section(p->facts, "")->is_list = true;
@@ -815,7 +836,7 @@ board_row_json(const struct board *board, const struct board_row *row)
 				? board->rows[row->copy_of]->path
 				: NULL),
 		 JBOOL("seed_again", row->seed_again),
-		 JNUM("value", row->score));
+		 JNUM("value", row->score), JNUM("cost_usd", row->usd));
 	add_caps(object, row->caps);
 	json_add_clean(object, "note", row->note[0] ? row->note : NULL);
 	return object;
@@ -917,6 +938,10 @@ add_verdict(cJSON *object, const struct board *board,
 		 JNUM("margin_root_n", v->margin_root_n));
 	add_in_unit(object, "mean_needed", unit, v->mean_needed);
 	json_add(object, JSOME("seeds_needed", v->seeds_needed),
+		 JSOME("seeds_planned", v->plan.seeds),
+		 JNUM("power_planned", v->plan.power),
+		 JNUM("usd_per_seed", v->usd_seed),
+		 JNUM("usd_planned", v->usd_more),
 		 JNUM("delta_train_ms", v->delta_train_ms));
 	cJSON_AddItemToObject(object, "train_time_test",
 			      board_test_json(&v->train_time));

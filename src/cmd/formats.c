@@ -55,9 +55,9 @@ rule_row(const struct rule *rule)
 {
 	return json_new(
 		JTEXT("format", rule->format), JTEXT("rule", rule->name),
-		JTEXT("kind", rule_kind_name(rule->kind)),
+		JTEXT("kind", rule_kind_names[rule->kind]),
 		JTEXT("stage", rule->kind == RULE_RESULT
-				       ? rule_stage_name(rule->stage)
+				       ? rule_stage_names[rule->stage]
 				       : NULL),
 		JTEXT("needs", rule->needs), JTEXT("match", rule->pattern));
 }

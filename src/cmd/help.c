@@ -412,7 +412,7 @@ print_names(const char *(*name_of)(int i), int count)
 static const char *
 stage_name(int i)
 {
-	return rule_stage_name((enum rule_stage)i);
+	return rule_stage_names[i];
 }
 
 static const char *

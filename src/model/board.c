@@ -13,6 +13,7 @@
 #include "base/dist.h"
 #include "base/file.h"
 #include "base/xalloc.h"
+#include "model/model.h"
 #include "parsers/run_series.h"
 
 #define MAX_NOTES      64
@@ -125,6 +126,7 @@ row_add(struct board *board, size_t index, const char *path)
 	struct board_row *row = xcalloc(1, sizeof(*row));
 
 	row->path = xstrdup(path);
+	row->usd = RUN_ABSENT;
 	row->group = index;
 	xpush(group->rows, group->n_rows, group->cap_rows, board->n_rows);
 	xpush(board->rows, board->n_rows, board->cap_rows, row);
@@ -144,6 +146,12 @@ board_add(struct board *board, const char *path, const char *key,
 	if (sha256 != NULL && strlen(sha256) < sizeof(row->sha256))
 		memcpy(row->sha256, sha256, strlen(sha256) + 1);
 	return row;
+}
+
+void
+board_row_price(struct board_row *row, double usd_per_hour)
+{
+	row->usd = usd_per_hour * model_paid_hours(&row->run);
 }
 
 void
@@ -895,6 +903,9 @@ verdict_init(struct board_verdict *v)
 		.margin_root_n = RUN_ABSENT,
 		.mean_needed = RUN_ABSENT,
 		.delta_train_ms = RUN_ABSENT,
+		.plan.power = RUN_ABSENT,
+		.usd_seed = RUN_ABSENT,
+		.usd_more = RUN_ABSENT,
 		.train_time = board_test_none(),
 	};
 	for (int i = 0; i < TRACK_TEST_COUNT; i++)
@@ -1239,6 +1250,40 @@ word_group(const struct board *board, struct board_group *group,
 	}
 }
 
+/*
+ * How many seeds would show what those so far make likely, and their price: of
+ * a mean that is past the bar, where that is not shown and no cap is broken.
+ */
+static void
+plan_seeds(const struct board *board, struct board_group *group)
+{
+	struct board_verdict *v = &group->verdict;
+	const struct track *track = board->track;
+	const struct board_stats a = stats_to_test(board, group);
+	const struct board_row *row;
+	double usd = 0, n = 0;
+
+	if ((v->word != BOARD_WORD_NOT_SHOWN &&
+	     v->word != BOARD_WORD_NOT_JUDGED) ||
+	    !run_has(v->bar) || track->tests[0] != TRACK_TEST_A)
+		return;
+	v->plan =
+		board_plan_of(&a, lower_is_better(board, v->bar), track->alpha,
+			      BOARD_POWER, (unsigned int)track->min_seeds);
+	for (size_t at = 0;
+	     (row = board_next_counted(board, group, &at)) != NULL;) {
+		if (!run_has(row->usd))
+			continue;
+		usd += row->usd;
+		n++;
+	}
+	if (n > 0)
+		v->usd_seed = usd / n;
+	if (v->plan.seeds > group->n_seeds)
+		v->usd_more =
+			v->usd_seed * (double)(v->plan.seeds - group->n_seeds);
+}
+
 /* Caps, tests, words and notes of all groups. */
 static void
 judge_all(struct board *board)
@@ -1250,6 +1295,7 @@ judge_all(struct board *board)
 		verdict_init(&board->groups[i].verdict);
 		measure(board, &board->groups[i], base);
 		word_group(board, &board->groups[i], base);
+		plan_seeds(board, &board->groups[i]);
 	}
 }
 

@@ -387,6 +387,8 @@ json_add_all(cJSON *object, const struct json_member *m)
 	for (; m->key != NULL; m++)
 		if (m->kind == JSON_PUT_NUMBER)
 			json_add_number(object, m->key, m->number);
+		else if (m->kind == JSON_PUT_TIME)
+			json_add_time(object, m->key, (int64_t)m->number);
 		else if (m->kind == JSON_PUT_CLEAN)
 			json_add_clean(object, m->key, m->text);
 		else if (m->kind == JSON_PUT_BOOL)
@@ -405,6 +407,15 @@ json_add_row(cJSON *array)
 
 	cJSON_AddItemToArray(array, row);
 	return row;
+}
+
+cJSON *
+json_list_of(cJSON *item)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	cJSON_AddItemToArray(array, item);
+	return array;
 }
 
 void

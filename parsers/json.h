@@ -65,6 +65,7 @@ void json_add_clean(cJSON *object, const char *key, const char *text);
  */
 enum json_put {
 	JSON_PUT_NUMBER,
+	JSON_PUT_TIME,
 	JSON_PUT_TEXT,
 	JSON_PUT_CLEAN,
 	JSON_PUT_BOOL,
@@ -85,6 +86,7 @@ cJSON *json_add_all(cJSON *object, const struct json_member *members);
 #define json_add(object, ...)                                                  \
 	json_add_all(object, (const struct json_member[]){ __VA_ARGS__,        \
 							   { .key = NULL } })
+#define json_new(...) json_add(cJSON_CreateObject(), __VA_ARGS__)
 #define JSON_MEMBER(key_, ...)                                                 \
 	{                                                                      \
 		.key = (key_), __VA_ARGS__                                     \
@@ -96,9 +98,13 @@ cJSON *json_add_all(cJSON *object, const struct json_member *members);
 #define JCLEAN(key, value) JSON_MEMBER(key, JSON_PUT_CLEAN, .text = (value))
 #define JBOOL(key, value)  JSON_MEMBER(key, JSON_PUT_BOOL, .truth = (value))
 #define JNODE(key, value)  JSON_MEMBER(key, JSON_PUT_NODE, .node = (value))
+/* Milliseconds since 1970 UTC; null for 0. */
+#define JTIME(key, t) JSON_MEMBER(key, JSON_PUT_TIME, .number = (double)(t))
 
 /* A new object at the end of an array; borrowed of it. */
 cJSON *json_add_row(cJSON *array);
+/* An array of one; item is given to it. */
+cJSON *json_list_of(cJSON *item);
 /* A number at the end of an array, null where it is not finite. */
 void json_push_number(cJSON *array, double value);
 

@@ -204,9 +204,9 @@ folder_list(const char *base, size_t *n)
 			       found->d_name);
 		if (found->d_name[0] == '.' || !folder_read_state(path, &state))
 			continue;
-		entries = xgrow(entries, count, &cap, sizeof(*entries));
-		entries[count++] = (struct entry){ xstrdup(found->d_name),
-						   state.started_ms };
+		xpush(entries, count, cap,
+		      (struct entry){ xstrdup(found->d_name),
+				      state.started_ms });
 	}
 	if (dir != NULL)
 		(void)closedir(dir);

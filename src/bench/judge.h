@@ -61,7 +61,7 @@ struct judge_run {
 	double val_loss;
 	double y;     /* ms a step, or the score as a time; NAN: none */
 	double value; /* the same in the metric's own unit */
-	bool outlier; /* far from its arm's median: see judge_measure.c */
+	bool outlier; /* far from its arm's median: see judge.c */
 	bool odd;     /* a control that did not do what most controls did */
 	double z;     /* (y - median) / (1.4826 * mad); NAN below 4 runs */
 	double times_median; /* y / median of its arm */

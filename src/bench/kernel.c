@@ -25,11 +25,11 @@ kernel_arm(const struct plan *plan, size_t arm)
 	const struct plan_variant *v = plan_arm(plan, arm);
 	char tag[PLAN_TAG_SIZE];
 	AUTO_TEXT copy = xasprintf("../src.%s", v->tag);
-	cJSON *node = cJSON_CreateObject(), *env;
+	cJSON *node, *env;
 
 	plan_arm_tag(plan, arm, tag);
-	json_add(node, JTEXT("tag", tag),
-		 JTEXT("folder", plan_needs_copies(plan) ? copy : "."));
+	node = json_new(JTEXT("tag", tag),
+			JTEXT("folder", plan_needs_copies(plan) ? copy : "."));
 	if (v->env.n > 0) {
 		env = cJSON_AddObjectToObject(node, "env");
 		for (size_t i = 0; i < v->env.n; i++)
@@ -46,15 +46,14 @@ kernel_arm(const struct plan *plan, size_t arm)
 char *
 kernel_command(const struct plan *plan)
 {
-	AUTO_JSON spec = cJSON_CreateObject();
+	cJSON *arms = cJSON_CreateArray();
+	AUTO_JSON spec = json_new(
+		JTEXT("task", plan->task), JTEXT("module", plan->module),
+		JTEXT("function", plan->function),
+		JNUM("seconds", plan->seconds),
+		JNUM("margin", plan->rule.paired.margin), JNODE("arms", arms));
 	AUTO_BUF text = buf_new(MAX_COMMAND), command = buf_new(MAX_COMMAND);
-	cJSON *arms;
 
-	json_add(spec, JTEXT("task", plan->task), JTEXT("module", plan->module),
-		 JTEXT("function", plan->function),
-		 JNUM("seconds", plan->seconds),
-		 JNUM("margin", plan->rule.paired.margin));
-	arms = cJSON_AddArrayToObject(spec, "arms");
 	for (size_t i = 0; i < plan_n_arms(plan); i++)
 		cJSON_AddItemToArray(arms, kernel_arm(plan, i));
 	json_print(&text, spec);

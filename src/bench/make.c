@@ -124,21 +124,16 @@ bench_make_pod(const struct conf *conf, const char *name, struct err *err)
 {
 	int i = conf_find_pod(conf, name);
 	const struct conf_pod *pod = i >= 0 ? &conf->pods[i] : NULL;
-	cJSON *node, *gpus;
+	cJSON *node;
 
 	if (pod == NULL && strchr(name, '@') != NULL) {
 		const char *host = strchr(name, '@') + 1;
 		AUTO_TEXT id = xstrndup(host, strcspn(host, ":"));
 
-		node = cJSON_CreateObject();
-		json_add(node, JTEXT("id", id), JTEXT("ssh", name));
-		return node;
+		return json_new(JTEXT("id", id), JTEXT("ssh", name));
 	}
-	if (pod == NULL && strcmp(name, MAKE_LOCAL) == 0) {
-		node = cJSON_CreateObject();
-		json_add(node, JTEXT("id", name), JTEXT("transport", "local"));
-		return node;
-	}
+	if (pod == NULL && strcmp(name, MAKE_LOCAL) == 0)
+		return json_new(JTEXT("id", name), JTEXT("transport", "local"));
 	if (pod == NULL) {
 		err_set(err, ERR_CONFIG,
 			"the configuration has no pod \"%s\" (see hgym-tui "
@@ -147,16 +142,13 @@ bench_make_pod(const struct conf *conf, const char *name, struct err *err)
 		return NULL;
 	}
 	/* How to reach it is read from the configuration by its name. */
-	node = cJSON_CreateObject();
-	json_add_string(node, "id", pod->name);
+	node = json_new(JTEXT("id", pod->name));
 	if (pod->remote_root != NULL)
 		json_add_string(node, "root", pod->remote_root);
-	if (pod->n_gpus > 0) {
-		gpus = cJSON_AddArrayToObject(node, "gpus");
-		for (size_t k = 0; k < pod->n_gpus; k++)
-			cJSON_AddItemToArray(gpus,
-					     cJSON_CreateNumber(pod->gpus[k]));
-	}
+	if (pod->n_gpus > 0)
+		cJSON_AddItemToObject(
+			node, "gpus",
+			cJSON_CreateIntArray(pod->gpus, (int)pod->n_gpus));
 	if (!isnan(pod->usd_per_hour))
 		json_add_number(node, "usd_per_h", pod->usd_per_hour);
 	return node;
@@ -252,29 +244,26 @@ find_variant(const struct bench_audit *audit, struct err *err)
 static cJSON *
 make_probe(const struct bench_audit *audit)
 {
-	cJSON *root = cJSON_CreateObject(), *node, *array;
-
-	json_add(root, JTEXT("schema", PLAN_SCHEMA), JTEXT("name", "audit"));
-	node = cJSON_AddObjectToObject(root, "workload");
-	json_add(node, JTEXT("cwd", PROBE_FOLDER),
-		 JTEXT("command", probes[audit->probe].command),
-		 JTEXT("log", "probe.out"), JNUM("timeout_s", 300));
-	node = cJSON_AddObjectToObject(root, "metric");
-	json_add(node, JTEXT("parser", "json"), JTEXT("key", "probe_ms"),
-		 JTEXT("direction", "lower"));
-	array = cJSON_AddArrayToObject(root, "variants");
-	node = cJSON_CreateObject();
-	json_add(node, JTEXT("tag", probes[audit->probe].name),
-		 JBOOL("control", true),
-		 JTEXT("noise_class",
-		       audit->probe == PROBE_GPU ? "probe-gpu" : "probe-cpu"));
-	cJSON_AddItemToArray(array, node);
-	node = cJSON_AddObjectToObject(root, "design");
-	cJSON_AddNumberToObject(node, "gap_s", 1);
-	/* A pod that cannot be reached is not tried for ever. */
-	node = cJSON_AddObjectToObject(root, "budget");
-	cJSON_AddNumberToObject(node, "minutes", PROBE_MINUTES);
-	return root;
+	return json_new(
+		JTEXT("schema", PLAN_SCHEMA), JTEXT("name", "audit"),
+		JNODE("workload",
+		      json_new(JTEXT("cwd", PROBE_FOLDER),
+			       JTEXT("command", probes[audit->probe].command),
+			       JTEXT("log", "probe.out"),
+			       JNUM("timeout_s", 300))),
+		JNODE("metric", json_new(JTEXT("parser", "json"),
+					 JTEXT("key", "probe_ms"),
+					 JTEXT("direction", "lower"))),
+		JNODE("variants",
+		      json_list_of(json_new(
+			      JTEXT("tag", probes[audit->probe].name),
+			      JBOOL("control", true),
+			      JTEXT("noise_class", audit->probe == PROBE_GPU
+							   ? "probe-gpu"
+							   : "probe-cpu")))),
+		JNODE("design", json_new(JNUM("gap_s", 1))),
+		/* A pod that cannot be reached is not tried for ever. */
+		JNODE("budget", json_new(JNUM("minutes", PROBE_MINUTES))));
 }
 
 /* A member of root that is an object; made where it is not there. */
@@ -294,15 +283,6 @@ set(cJSON *object, const char *key, cJSON *value)
 {
 	cJSON_DeleteItemFromObjectCaseSensitive(object, key);
 	cJSON_AddItemToObject(object, key, value);
-}
-
-static void
-set_list(cJSON *object, const char *key, cJSON *item)
-{
-	cJSON *array = cJSON_CreateArray();
-
-	cJSON_AddItemToArray(array, item);
-	set(object, key, array);
 }
 
 /* "audit-<name>", cut to what a name may be. */
@@ -336,7 +316,7 @@ bench_make_audit(const struct bench_audit *audit, const struct conf *conf,
 	}
 	set(root, "pods", pods);
 	if (variant != NULL)
-		set_list(root, "variants", variant);
+		set(root, "variants", json_list_of(variant));
 	set_name(root);
 	design = part_of(root, "design");
 	set(design, "aa", cJSON_CreateBool(true));
@@ -607,64 +587,59 @@ static void
 add_variant(cJSON *variants, const struct harness_ab *ab, const char *tag,
 	    const char *source)
 {
-	cJSON *variant = cJSON_CreateObject();
+	bool is_control = variants->child == NULL;
+	cJSON *variant = json_add(json_add_row(variants), JTEXT("tag", tag));
 	AUTO_BUF command = buf_new(COMMAND_MAX);
 
 	add_command(&command, ab, source);
-	json_add_string(variant, "tag", tag);
-	if (variants->child == NULL)
+	if (is_control)
 		cJSON_AddBoolToObject(variant, "control", true);
 	json_add_string(variant, "command", command.data);
-	cJSON_AddItemToArray(variants, variant);
 }
 
-static void
-add_workload(cJSON *object, const struct harness_ab *ab)
+static cJSON *
+make_workload(const struct harness_ab *ab)
 {
-	cJSON *workload = cJSON_AddObjectToObject(object, "workload");
 	struct harness_number limit = ab->run->post_s;
 
-	json_add(workload, JTEXT("cwd", ab->workspace),
-		 JTEXT("command", ab->run->command),
-		 JTEXT("log", "verifier.out"),
-		 JNUM("timeout_s", harness_is_finite(limit) && limit.value >= 1
-					   ? limit.value
-					   : TIMEOUT_S));
+	return json_new(
+		JTEXT("cwd", ab->workspace), JTEXT("command", ab->run->command),
+		JTEXT("log", "verifier.out"),
+		JNUM("timeout_s", harness_is_finite(limit) && limit.value >= 1
+					  ? limit.value
+					  : TIMEOUT_S));
 }
 
 static cJSON *
 make_plan(const struct harness_ab *ab)
 {
-	cJSON *object = cJSON_CreateObject(), *node;
-	AUTO_BUF text = buf_new(COMMAND_MAX);
+	bool higher = ab->run->higher_is_better == HARNESS_YES;
+	cJSON *variants = cJSON_CreateArray();
+	AUTO_TEXT best = xasprintf("%s/.harnessgym/runs/%s/checkpoints/best",
+				   ab->workspace, ab->run->dir);
+	AUTO_BUF name = buf_new(COMMAND_MAX);
 
-	json_add_string(object, "schema", PLAN_SCHEMA);
-	add_name(&text, ab->run->id);
-	buf_append_str(&text, "-ab");
-	json_add_string(object, "name", text.data);
-	add_workload(object, ab);
-	node = cJSON_AddObjectToObject(object, "metric");
-	json_add(node, JTEXT("parser", "json"),
-		 JTEXT("key", ab->run->post_score_key),
-		 JTEXT("direction", ab->run->higher_is_better == HARNESS_YES
-					    ? "higher"
-					    : "lower"));
-	node = cJSON_AddArrayToObject(object, "variants");
-	buf_clear(&text);
-	buf_appendf(&text, "%s/.harnessgym/runs/%s/checkpoints/best",
-		    ab->workspace, ab->run->dir);
-	add_variant(node, ab, "checkpoint", text.data);
-	add_variant(node, ab, "workspace", ab->workspace);
-	node = cJSON_CreateObject();
-	json_add_string(node, "id", ab->pod != NULL ? ab->pod : "here");
-	if (ab->pod == NULL)
-		json_add_string(node, "transport", "local");
-	cJSON_AddItemToArray(cJSON_AddArrayToObject(object, "pods"), node);
-	node = cJSON_AddObjectToObject(object, "design");
-	cJSON_AddNumberToObject(node, "blocks_per_pod", ROUNDS);
-	cJSON_AddNumberToObject(node, "burn_in", 1);
-	cJSON_AddBoolToObject(node, "aa", true);
-	return object;
+	add_name(&name, ab->run->id);
+	buf_append_str(&name, "-ab");
+	add_variant(variants, ab, "checkpoint", best);
+	add_variant(variants, ab, "workspace", ab->workspace);
+	return json_new(
+		JTEXT("schema", PLAN_SCHEMA), JTEXT("name", name.data),
+		JNODE("workload", make_workload(ab)),
+		JNODE("metric", json_new(JTEXT("parser", "json"),
+					 JTEXT("key", ab->run->post_score_key),
+					 JTEXT("direction",
+					       higher ? "higher" : "lower"))),
+		JNODE("variants", variants),
+		JNODE("pods",
+		      json_list_of(
+			      ab->pod != NULL
+				      ? json_new(JTEXT("id", ab->pod))
+				      : json_new(JTEXT("id", "here"),
+						 JTEXT("transport", "local")))),
+		JNODE("design",
+		      json_new(JNUM("blocks_per_pod", ROUNDS),
+			       JNUM("burn_in", 1), JBOOL("aa", true))));
 }
 
 static int

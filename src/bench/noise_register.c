@@ -495,9 +495,8 @@ noise_entry_json(const struct noise_entry *e)
 		 JNUM("of", e->rank > 0 ? (double)e->n_ranked : (double)NAN),
 		 JTEXT("rank_text", rank[0] != '\0' ? rank : NULL),
 		 JNUM("p_quietest", e->p_quietest), JCLEAN("driver", e->driver),
-		 JCLEAN("image", e->image));
-	json_add_time(row, "first", e->first_ms);
-	json_add_time(row, "when", e->when_ms);
+		 JCLEAN("image", e->image), JTIME("first", e->first_ms),
+		 JTIME("when", e->when_ms));
 	return row;
 }
 

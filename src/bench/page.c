@@ -44,14 +44,6 @@ plot_widen(struct plot *plot, double pct)
 	plot->hi = fmax(plot->hi, pct);
 }
 
-static double
-plot_bound(const cJSON *c, int i)
-{
-	const cJSON *at = cJSON_GetArrayItem(verdict_list(c, "ci_pct"), i);
-
-	return cJSON_IsNumber(at) ? at->valuedouble : (double)NAN;
-}
-
 static struct plot
 plot_of(const cJSON *verdict)
 {
@@ -68,7 +60,8 @@ plot_of(const cJSON *verdict)
 	}
 	room = MOST_WIDE * (plot.hi - plot.lo);
 	json_each (c, plot.contrasts) {
-		double low = plot_bound(c, 0), high = plot_bound(c, 1);
+		double low = verdict_bound(c, "ci_pct", 0),
+		       high = verdict_bound(c, "ci_pct", 1);
 
 		if (!isnan(low) && !isnan(high)) {
 			plot_widen(&plot, fmax(low, -room));
@@ -116,7 +109,8 @@ static void
 plot_row(struct buf *out, const struct plot *plot, const cJSON *c)
 {
 	char row[COLUMNS + 1];
-	double lo = plot_bound(c, 0), hi = plot_bound(c, 1);
+	double lo = verdict_bound(c, "ci_pct", 0),
+	       hi = verdict_bound(c, "ci_pct", 1);
 
 	memset(row, ' ', COLUMNS);
 	row[COLUMNS] = '\0';
@@ -202,7 +196,8 @@ svg_label(struct buf *out, const struct plot *plot, double pct, int rows)
 static void
 svg_row(struct buf *out, const struct plot *plot, const cJSON *c, int row)
 {
-	double lo = plot_bound(c, 0), hi = plot_bound(c, 1);
+	double lo = verdict_bound(c, "ci_pct", 0),
+	       hi = verdict_bound(c, "ci_pct", 1);
 	int y = row * ROW + ROW / 2 + 8;
 
 	buf_appendf(out, "<text x=\"8\" y=\"%d\">", y + 4);

@@ -57,12 +57,6 @@ fill_run(struct stored_bench_run *run, const cJSON *node)
 	};
 }
 
-static void
-free_text(const char *text)
-{
-	free((void *)(uintptr_t)text);
-}
-
 /* Write the bench with the runs of its verdict (NULL: not judged yet). */
 static int
 put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
@@ -78,7 +72,7 @@ put(const char *db_path, struct stored_bench *bench, const cJSON *verdict,
 	bench->sha256 = json_get_string(verdict, "bench_sha256", NULL);
 	rc = store_put_bench(db_path, bench, runs, n, err);
 	for (i = 0; i < n; i++)
-		free_text(runs[i].detail);
+		free((void *)(uintptr_t)runs[i].detail);
 	return rc;
 }
 

@@ -57,14 +57,13 @@ say_pct(struct report *r, double pct, bool sign)
 static void
 say_interval(struct report *r, const cJSON *node, const char *key)
 {
-	const cJSON *pair = verdict_list(node, key);
-	const cJSON *lo = cJSON_GetArrayItem(pair, 0);
-	const cJSON *hi = cJSON_GetArrayItem(pair, 1);
+	double lo = verdict_bound(node, key, 0);
+	double hi = verdict_bound(node, key, 1);
 	char low[STATS_PCT_SIZE], high[STATS_PCT_SIZE];
 
-	if (cJSON_IsNumber(lo) && cJSON_IsNumber(hi))
-		say(r, " [%s, %s]", stats_pct_text(lo->valuedouble, false, low),
-		    stats_pct_text(hi->valuedouble, false, high));
+	if (!isnan(lo) && !isnan(hi))
+		say(r, " [%s, %s]", stats_pct_text(lo, false, low),
+		    stats_pct_text(hi, false, high));
 }
 
 /* p as people read it; nothing where there is none. */
@@ -74,12 +73,6 @@ say_p(struct report *r, const char *name, double p)
 	if (isnan(p))
 		return;
 	say(r, p < 1e-4 ? "%s %.1e" : "%s %.4f", name, p);
-}
-
-static void
-say_blocks(struct report *r, size_t n)
-{
-	say(r, "%zu block%s", n, n == 1 ? "" : "s");
 }
 
 /* Hodges-Lehmann, and how many blocks are on its side. */
@@ -298,14 +291,10 @@ has_guard(const cJSON *c, enum guard guard)
 static const char *
 metric_label(const struct report *r)
 {
-	const cJSON *window = verdict_list(r->root, "window");
-
-	return cJSON_GetArraySize(window) == 2
+	return cJSON_GetArraySize(verdict_list(r->root, "window")) == 2
 		       ? facts_keep(r->facts, "step ms, steps %.0f..%.0f",
-				    cJSON_GetNumberValue(
-					    cJSON_GetArrayItem(window, 0)),
-				    cJSON_GetNumberValue(
-					    cJSON_GetArrayItem(window, 1)))
+				    verdict_bound(r->root, "window", 0),
+				    verdict_bound(r->root, "window", 1))
 		       : facts_keep(r->facts, "%.40s", txt(r->root, "metric"));
 }
 
@@ -414,10 +403,11 @@ add_pods(struct report *r)
 	if (cJSON_GetArraySize(all) < 2)
 		return;
 	json_each (pod, all) {
+		size_t n = verdict_count(pod, "n_blocks");
+
 		say_pct(r, num(pod, "pct"), true);
 		say_interval(r, pod, "ci_pct");
-		say(r, " in ");
-		say_blocks(r, verdict_count(pod, "n_blocks"));
+		say(r, " in %zu block%s", n, n == 1 ? "" : "s");
 		add(r, facts_keep(r->facts, "pod %s", txt(pod, "pod")),
 		    FACT_PLAIN);
 	}
@@ -470,16 +460,15 @@ add_ranks(struct report *r)
 static void
 add_quality(struct report *r)
 {
-	const cJSON *q = verdict_list(r->c, "quality"), *ci;
+	const cJSON *q = verdict_list(r->c, "quality");
 
 	if (!cJSON_IsObject(q))
 		return;
-	ci = verdict_list(q, "ci_nats");
 	say(r, "%s %+.4f nats", txt(q, "of"), num(q, "nats"));
 	if (!isnan(num(q, "p")))
 		say(r, " [%.4f, %.4f], %s within %g; would have shown %.4f",
-		    cJSON_GetNumberValue(cJSON_GetArrayItem(ci, 0)),
-		    cJSON_GetNumberValue(cJSON_GetArrayItem(ci, 1)),
+		    verdict_bound(q, "ci_nats", 0),
+		    verdict_bound(q, "ci_nats", 1),
 		    verdict_is(q, "same")    ? "the same"
 		    : verdict_is(q, "worse") ? "worse, not"
 					     : "not shown to be the same",
@@ -719,15 +708,14 @@ add_kernels(struct facts *facts, const cJSON *verdict)
 static void
 add_window(struct report *r)
 {
-	const cJSON *window = verdict_list(r->root, "window");
 	double steady = num(r->root, "steady_from");
 
 	if (!verdict_is(r->root, "window_found") ||
-	    cJSON_GetArraySize(window) != 2)
+	    cJSON_GetArraySize(verdict_list(r->root, "window")) != 2)
 		return;
 	say(r, "steps %.0f..%.0f: the rows behind the first quarter; MSER ",
-	    cJSON_GetNumberValue(cJSON_GetArrayItem(window, 0)),
-	    cJSON_GetNumberValue(cJSON_GetArrayItem(window, 1)));
+	    verdict_bound(r->root, "window", 0),
+	    verdict_bound(r->root, "window", 1));
 	if (isnan(steady))
 		say(r, "calls some runs steady nowhere");
 	else

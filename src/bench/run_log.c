@@ -104,9 +104,7 @@ keep(struct run_settings *settings, struct str key, struct str value,
 	}
 	if (settings->n == RUN_SETTINGS_MAX)
 		return;
-	settings->v = xgrow(settings->v, settings->n, &settings->cap,
-			    sizeof(*settings->v));
-	known = &settings->v[settings->n++];
+	known = xplace(settings->v, settings->n, settings->cap);
 	(void)snprintf(known->key, sizeof(known->key), "%.*s", (int)key.len,
 		       key.p);
 	(void)snprintf(known->value, sizeof(known->value), "%.*s",
@@ -224,11 +222,9 @@ flush_row(struct reading *r)
 		} else {
 			if (log->n_rows == 0)
 				run_settings_end(&log->settings, row->line);
-			log->rows = xgrow(log->rows, log->n_rows,
-					  &log->cap_rows, sizeof(*log->rows));
 			row->after_val = r->had_val;
 			r->had_val = false;
-			log->rows[log->n_rows++] = *row;
+			xpush(log->rows, log->n_rows, log->cap_rows, *row);
 		}
 	}
 	r->row = no_row;
@@ -417,49 +413,30 @@ finish(struct reading *r, const struct run_log_rule *rule, struct err *err)
 	return 0;
 }
 
-/* Feed blocks from next() to a reader; the common part of both ways in. */
-struct source {
-	int fd; /* or -1: text */
-	struct str text;
-};
-
-static ssize_t
-next_block(struct source *source, char *block, size_t size)
-{
-	size_t n = source->text.len < size ? source->text.len : size;
-
-	if (source->fd >= 0)
-		return read(source->fd, block, size);
-	if (n > 0)
-		memcpy(block, source->text.p, n);
-	source->text.p += n;
-	source->text.len -= n;
-	return (ssize_t)n;
-}
-
+/* From a stream to its end; the common part of both ways in. */
 static int
-read_source(struct run_log *log, struct source *source, const char *path,
+read_stream(struct run_log *log, FILE *stream, const char *path,
 	    const struct run_log_rule *rule, struct err *err)
 {
 	struct reading r = { .log = log, .row = no_row, .batch = (double)NAN };
 	struct run_reader *reader;
 	struct sha256 sha;
 	char block[65536];
-	ssize_t n;
+	size_t n;
 	int result = -1;
 
 	log_init(log, path);
 	buf_init(&r.head, RUN_LOG_MAX_SCORE_BYTES);
 	sha256_init(&sha);
 	reader = run_reader_new(rule->formats, &reader_cb, &r);
-	while ((n = next_block(source, block, sizeof(block))) > 0) {
-		run_reader_feed(reader, block, (size_t)n);
-		buf_append(&r.head, block, (size_t)n);
-		sha256_update(&sha, block, (size_t)n);
+	while ((n = fread(block, 1, sizeof(block), stream)) > 0) {
+		run_reader_feed(reader, block, n);
+		buf_append(&r.head, block, n);
+		sha256_update(&sha, block, n);
 	}
 	sha256_hex(&sha, log->sha256);
 	sha256_release(&sha);
-	if (n < 0) {
+	if (ferror(stream)) {
 		err_set_errno(err, ERR_IO, "cannot read %s", path);
 	} else {
 		run_reader_finish(reader);
@@ -477,27 +454,32 @@ int
 run_log_parse(struct run_log *log, const char *path, struct str text,
 	      const struct run_log_rule *rule, struct err *err)
 {
-	struct source source = { -1, text };
+	FILE *stream = fmemopen((void *)(uintptr_t)text.p, text.len, "r");
+	int result;
 
-	return read_source(log, &source, path, rule, err);
+	if (stream == NULL)
+		return err_set_errno(err, ERR_IO, "cannot read %s", path);
+	result = read_stream(log, stream, path, rule, err);
+	(void)fclose(stream);
+	return result;
 }
 
 int
 run_log_read(struct run_log *log, const char *path,
 	     const struct run_log_rule *rule, struct err *err)
 {
-	struct source source = { -1, { NULL, 0 } };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
 	struct stat st;
 	int result;
 
-	source.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (source.fd < 0)
+	if (stream == NULL)
 		return err_set_errno(err, ERR_IO, "cannot open %s", path);
-	if (fstat(source.fd, &st) != 0 || !S_ISREG(st.st_mode))
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		result = err_set(err, ERR_IO, "%s is not a regular file", path);
 	else
-		result = read_source(log, &source, path, rule, err);
-	(void)close(source.fd);
+		result = read_stream(log, stream, path, rule, err);
+	(void)fclose(stream);
 	return result;
 }
 

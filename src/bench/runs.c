@@ -185,12 +185,11 @@ write_repeats(const struct bench_runs *runs, struct err *err)
 
 	for (size_t i = 0; i < runs->n_repeats; i++) {
 		const struct verdict_repeat *repeat = &runs->repeats[i];
-		cJSON *node = cJSON_CreateObject();
 
-		json_add(node, JTEXT("pod", runs->plan->pods[repeat->pod].id),
+		json_add(json_add_row(root),
+			 JTEXT("pod", runs->plan->pods[repeat->pod].id),
 			 JNUM("block", repeat->block),
 			 JTEXT("reason", repeat->reason));
-		cJSON_AddItemToArray(root, node);
 	}
 	return folder_write_json(runs->path, REPEATS_FILE, root, err);
 }
@@ -211,12 +210,11 @@ int
 bench_run_record(const struct bench_runs *runs, const struct bench_run *run,
 		 struct err *err)
 {
-	AUTO_JSON root = cJSON_CreateObject();
+	AUTO_JSON root = json_new(JTEXT("schema", RECORD_SCHEMA),
+				  JTEXT("pod", runs->plan->pods[run->pod].id),
+				  JTEXT("tag", runs->tags[run->arm]));
 	char file[FOLDER_PATH_SIZE];
 
-	json_add(root, JTEXT("schema", RECORD_SCHEMA),
-		 JTEXT("pod", runs->plan->pods[run->pod].id),
-		 JTEXT("tag", runs->tags[run->arm]));
 	json_put(root, plan_fields, run);
 	json_put(root, record_fields, run);
 	if (run->cut[0] != '\0')

@@ -274,10 +274,10 @@ log_of_number(const struct session *s, struct run_log *log,
 					   .force = true,
 					   .kind = RUN_LOG_SCORE,
 					   .score_key = key };
-	AUTO_JSON root = cJSON_CreateObject();
+	AUTO_JSON root =
+		json_new(JNUM(key, number_of(run, key)), JTEXT("run", run->id));
 	AUTO_BUF text = buf_new(4096);
 
-	json_add(root, JNUM(key, number_of(run, key)), JTEXT("run", run->id));
 	json_print(&text, root);
 	return run_log_parse(log, run->id, buf_str(&text), &rule, NULL);
 }

@@ -122,15 +122,10 @@ fill_arms(struct bench_live *live, const struct plan *plan,
 static struct bench_live_span
 span_of(const cJSON *node)
 {
-	const cJSON *ci = verdict_list(node, "ci_pct");
-	const cJSON *lo = cJSON_GetArrayItem(ci, 0);
-	const cJSON *hi = cJSON_GetArrayItem(ci, 1);
-
-	return (struct bench_live_span){
-		verdict_count(node, "n_blocks"), verdict_number(node, "pct"),
-		cJSON_IsNumber(lo) ? lo->valuedouble : (double)NAN,
-		cJSON_IsNumber(hi) ? hi->valuedouble : (double)NAN
-	};
+	return (struct bench_live_span){ verdict_count(node, "n_blocks"),
+					 verdict_number(node, "pct"),
+					 verdict_bound(node, "ci_pct", 0),
+					 verdict_bound(node, "ci_pct", 1) };
 }
 
 /* The level that an arm has to be below at the next block, and the mean that

@@ -23,32 +23,33 @@ add_clean_line(struct buf *out, const char *label, const char *text)
 	buf_append_char(out, '\n');
 }
 
+/* A line with a text of the definition at its end. */
+static void
+add_change(struct buf *out, const char *what, const char *text)
+{
+	if (text == NULL)
+		return;
+	buf_append_str(out, "              ");
+	utf8_sanitize(out, str_from(what));
+	buf_append_char(out, ' ');
+	utf8_sanitize(out, str_from(text));
+	buf_append_char(out, '\n');
+}
+
 /* What its own copy of the folder has that the others' have not. */
 static void
 add_changes(struct buf *out, const struct plan_variant *v)
 {
-	if (v->launch != NULL) {
-		buf_append_str(out, "              launch ");
-		utf8_sanitize(out, str_from(v->launch));
-		buf_append_char(out, '\n');
-	}
-	if (v->patch != NULL) {
-		buf_append_str(out, "              patch ");
-		utf8_sanitize(out, str_from(v->patch));
-		buf_append_char(out, '\n');
-	}
+	add_change(out, "launch", v->launch);
+	add_change(out, "patch", v->patch);
 	for (size_t i = 0; i < v->files.n; i++) {
 		const struct plan_file *file = &v->files.v[i];
+		AUTO_TEXT what = xasprintf(file->from != NULL ? "file %s is"
+							      : "overlay %s",
+					   file->path);
 
-		buf_append_str(out, file->from != NULL
-					    ? "              file "
-					    : "              overlay ");
-		utf8_sanitize(out, str_from(file->path));
-		buf_append_str(out, file->from != NULL ? " is " : " ");
-		utf8_sanitize(out,
-			      str_from(file->from != NULL ? file->from
-							  : file->overlay));
-		buf_append_char(out, '\n');
+		add_change(out, what,
+			   file->from != NULL ? file->from : file->overlay);
 	}
 }
 

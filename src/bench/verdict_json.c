@@ -510,6 +510,13 @@ verdict_count(const cJSON *node, const char *key)
 	return value > 0.0 && value < 1e9 ? (size_t)value : 0;
 }
 
+double
+verdict_bound(const cJSON *node, const char *key, int i)
+{
+	return cJSON_GetNumberValue(
+		cJSON_GetArrayItem(verdict_list(node, key), i));
+}
+
 bool
 verdict_is(const cJSON *node, const char *key)
 {

@@ -51,6 +51,8 @@ cJSON *verdict_summary_json(const struct judge *judge);
 const cJSON *verdict_list(const cJSON *node, const char *key);
 double verdict_number(const cJSON *node, const char *key);
 size_t verdict_count(const cJSON *node, const char *key);
+/* The lower (0) or the upper (1) bound of an interval; NAN: unknown. */
+double verdict_bound(const cJSON *node, const char *key, int i);
 bool verdict_is(const cJSON *node, const char *key);
 const char *verdict_text(const cJSON *node, const char *key);
 

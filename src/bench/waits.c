@@ -179,16 +179,12 @@ waits_json(const struct pod_wait *waits, size_t n, int64_t now_ms)
 	char text[WAIT_TEXT_SIZE];
 
 	for (size_t i = 0; i < n; i++) {
-		cJSON *row = cJSON_CreateObject();
-
-		json_add(row, JCLEAN("pod", waits[i].pod),
-			 JTEXT("state", words[waits[i].kind]));
-		json_add_time(row, "since", waits[i].since_ms);
-		json_add_time(row, "retry_at", waits[i].retry_ms);
-		json_add_clean(row, "why", waits[i].why);
 		wait_text(&waits[i], now_ms, text);
-		json_add_string(row, "text", text);
-		cJSON_AddItemToArray(all, row);
+		json_add(json_add_row(all), JCLEAN("pod", waits[i].pod),
+			 JTEXT("state", words[waits[i].kind]),
+			 JTIME("since", waits[i].since_ms),
+			 JTIME("retry_at", waits[i].retry_ms),
+			 JCLEAN("why", waits[i].why), JTEXT("text", text));
 	}
 	return all;
 }

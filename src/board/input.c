@@ -511,13 +511,6 @@ take_stored(void *user, const struct stored_run *stored)
 	return 0;
 }
 
-/* All runs of the database; a directory is one group over all pods. */
-static int
-input_store(struct board_input *input, struct store *store, struct err *err)
-{
-	return store_each_run(store, 0, take_stored, input, err);
-}
-
 /* All of text as numbers between commas; how many, or 0. */
 static size_t
 split_values(struct str text, double *values)
@@ -754,7 +747,8 @@ read_runs(const struct builder *b, struct err *err)
 		return 0;
 	if (context_open(b->context, CONTEXT_DB, err) != 0)
 		return -1;
-	return input_store(input, b->context->store, err);
+	/* A directory is one group over all pods. */
+	return store_each_run(b->context->store, 0, take_stored, input, err);
 }
 
 static int

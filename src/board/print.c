@@ -880,12 +880,9 @@ board_add_sample(cJSON *row, const char *metric, const struct sample *s)
 cJSON *
 board_test_json(const struct board_test *test)
 {
-	cJSON *object = cJSON_CreateObject();
-
-	json_add(object, JNUM("t", test->t), JNUM("df", test->df),
-		 JNUM("p_one_sided", test->p),
-		 JNUM("p_two_sided", test->p_two_sided));
-	return object;
+	return json_new(JNUM("t", test->t), JNUM("df", test->df),
+			JNUM("p_one_sided", test->p),
+			JNUM("p_two_sided", test->p_two_sided));
 }
 
 /* The tests by their letter, with what they ask and whether they decide. */
@@ -1148,16 +1145,15 @@ static cJSON *
 group_row(const struct board_group *group, size_t rank)
 {
 	const struct board_verdict *v = &group->verdict;
-	cJSON *row = cJSON_CreateObject();
 
-	json_add(row, JNUM("rank", rank), JNUM("n", group->n_counted),
-		 JNUM("n_seeds", group->n_seeds),
-		 JNUM("mean", group->stats.mean),
-		 JNUM("sd_sample", group->stats.sd_sample),
-		 JNUM("sd_population", group->stats.sd_population),
-		 JNUM("delta", v->delta), JNUM("delta_nats", v->delta_nats),
-		 JTEXT("verdict", v->text[0] ? v->text : NULL));
-	return row;
+	return json_new(JNUM("rank", rank), JNUM("n", group->n_counted),
+			JNUM("n_seeds", group->n_seeds),
+			JNUM("mean", group->stats.mean),
+			JNUM("sd_sample", group->stats.sd_sample),
+			JNUM("sd_population", group->stats.sd_population),
+			JNUM("delta", v->delta),
+			JNUM("delta_nats", v->delta_nats),
+			JTEXT("verdict", v->text[0] ? v->text : NULL));
 }
 
 /* Means stand in the columns of the runs. */

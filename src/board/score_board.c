@@ -69,23 +69,22 @@ by_work(const void *a, const void *b)
 static void
 print_group(struct out *out, const struct score_group *group)
 {
-	cJSON *row = cJSON_CreateObject();
 	double median = median_of(group), low = (double)NAN, high = low;
 
 	if (group->n > 0) {
 		low = group->values[0];
 		high = group->values[group->n - 1];
 	}
-	json_add(row, JTEXT("kind", "scores"), JCLEAN("group", group->key),
-		 JTEXT("work", group->work));
-	cJSON_AddNumberToObject(row, "n_valid", (double)group->n);
-	cJSON_AddNumberToObject(row, "n_invalid", group->invalid);
-	json_add(row, JNUM("median", median), JNUM("min", low),
-		 JNUM("max", high),
-		 JNUM("spread_pct", group->n > 1 && median != 0
-					    ? 100 * (high - low) / fabs(median)
-					    : (double)NAN));
-	out_take(out, row);
+	out_take(out,
+		 json_new(JTEXT("kind", "scores"), JCLEAN("group", group->key),
+			  JTEXT("work", group->work), JNUM("n_valid", group->n),
+			  JNUM("n_invalid", group->invalid),
+			  JNUM("median", median), JNUM("min", low),
+			  JNUM("max", high),
+			  JNUM("spread_pct",
+			       group->n > 1 && median != 0
+				       ? 100 * (high - low) / fabs(median)
+				       : (double)NAN)));
 }
 
 int

@@ -30,21 +30,20 @@ static cJSON *
 seed_json(const struct submission *s, const struct board_row *row)
 {
 	const struct run *run = &row->run;
-	cJSON *seed = cJSON_CreateObject();
 	AUTO_TEXT name = log_name(s, row);
 
-	json_add(seed, JNUM("val_bpb", run->final_bpb),
-		 JNUM("val_loss", run->final_val_loss),
-		 JNUM("steps", run->steps),
-		 JNUM("ms_per_step", run->ms_per_step),
-		 JNUM("train_ms", run->train_ms),
-		 JNUM("prequant_bpb", run->prequant_bpb),
-		 JNUM("quant_bpb", run->quant_bpb), JNUM("eval_s", run->eval_s),
-		 JNUM("artifact_bytes", run->artifact_bytes),
-		 JNUM("code_bytes", run->code_bytes), JTEXT("log", name),
-		 JTEXT("log_sha256",
-		       row->sha256[0] != '\0' ? row->sha256 : NULL));
-	return seed;
+	return json_new(JNUM("val_bpb", run->final_bpb),
+			JNUM("val_loss", run->final_val_loss),
+			JNUM("steps", run->steps),
+			JNUM("ms_per_step", run->ms_per_step),
+			JNUM("train_ms", run->train_ms),
+			JNUM("prequant_bpb", run->prequant_bpb),
+			JNUM("quant_bpb", run->quant_bpb),
+			JNUM("eval_s", run->eval_s),
+			JNUM("artifact_bytes", run->artifact_bytes),
+			JNUM("code_bytes", run->code_bytes), JTEXT("log", name),
+			JTEXT("log_sha256",
+			      row->sha256[0] != '\0' ? row->sha256 : NULL));
 }
 
 /* "42"; "42 (2)" for a seed that ran again; "run 3" without a seed. */

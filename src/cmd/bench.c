@@ -139,15 +139,10 @@ print_rows(const cJSON *verdict, struct err *err)
 	struct out *out = cmd_out(OUT_CSV, columns);
 
 	json_each (c, verdict_list(verdict, "contrasts")) {
-		const cJSON *ci = verdict_list(c, "ci_pct");
 		cJSON *row = cJSON_Duplicate(c, true);
 
-		cJSON_AddItemToObject(
-			row, "ci_low_pct",
-			cJSON_Duplicate(cJSON_GetArrayItem(ci, 0), false));
-		cJSON_AddItemToObject(
-			row, "ci_high_pct",
-			cJSON_Duplicate(cJSON_GetArrayItem(ci, 1), false));
+		json_add(row, JNUM("ci_low_pct", verdict_bound(c, "ci_pct", 0)),
+			 JNUM("ci_high_pct", verdict_bound(c, "ci_pct", 1)));
 		out_take(out, row);
 	}
 	return cmd_out_end(out, 0, err);

@@ -148,15 +148,6 @@ wants_color(const char *when)
 	       (term == NULL || strcmp(term, "dumb") != 0);
 }
 
-static void
-print_board(const struct board *board, struct board_print_call *call,
-	    const char *color)
-{
-	call->look.columns = cmd_columns();
-	call->look.color = wants_color(color);
-	board_print(stdout, board, call->format, &call->look);
-}
-
 /* Why the group fails what was asked for; NULL: it does not. */
 static const char *
 failure_of(const struct board_group *group, unsigned int fail_on)
@@ -217,8 +208,10 @@ exec_board(struct cmd_args *args, void *opaque, struct err *err)
 	if (built == NULL)
 		return -1;
 	input = &built->input;
+	call->look.columns = cmd_columns();
+	call->look.color = wants_color(args->context->options.color);
 	if (input->n_runs > 0)
-		print_board(&built->board, call, args->context->options.color);
+		board_print(stdout, &built->board, call->format, &call->look);
 	/* The verifiers' scores, behind the runs. */
 	if (input->n_runs > 0 && input->scores.n > 0 &&
 	    call->format != OUT_JSON)
@@ -450,9 +443,9 @@ static void
 put_sample(struct out *out, const char *file, unsigned int run_index,
 	   const char *metric, const struct sample *s)
 {
-	cJSON *row = cJSON_CreateObject();
+	cJSON *row =
+		json_new(JCLEAN("file", file), JNUM("run_index", run_index));
 
-	json_add(row, JCLEAN("file", file), JNUM("run_index", run_index));
 	board_add_sample(row, metric, s);
 	out_take(out, row);
 }

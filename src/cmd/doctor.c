@@ -40,16 +40,15 @@ doctor_say(struct doctor *d, const char *area, enum state state,
 	   const char *next, const char *fmt, ...)
 {
 	static const char *const names[] = { "ok", "warn", "fail" };
-	cJSON *row = cJSON_CreateObject();
 	AUTO_BUF text = buf_new(4096);
 	va_list ap;
 
 	va_start(ap, fmt);
 	buf_vappendf(&text, fmt, ap);
 	va_end(ap);
-	json_add(row, JTEXT("area", area), JTEXT("state", names[state]),
-		 JTEXT("what", text.data), JTEXT("next", next));
-	out_take(d->out, row);
+	out_take(d->out,
+		 json_new(JTEXT("area", area), JTEXT("state", names[state]),
+			  JTEXT("what", text.data), JTEXT("next", next)));
 	if (state == STATE_FAIL)
 		d->failed = true;
 }

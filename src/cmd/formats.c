@@ -29,13 +29,13 @@ exec_list(struct cmd_args *args, void *opaque, struct err *err)
 	const struct format *format;
 
 	for (size_t i = 0; (format = format_set_get(set, i)) != NULL; i++) {
-		cJSON *row = cJSON_CreateObject();
 
-		json_add(row, JTEXT("name", format->name),
-			 JNUM("rules", format->n_rules),
-			 JTEXT("from", format->builtin ? "built in" : "user"),
-			 JTEXT("about", format->about));
-		out_take(out, row);
+		out_take(out,
+			 json_new(JTEXT("name", format->name),
+				  JNUM("rules", format->n_rules),
+				  JTEXT("from",
+					format->builtin ? "built in" : "user"),
+				  JTEXT("about", format->about)));
 	}
 	return cmd_out_end(out, 0, err);
 }
@@ -53,15 +53,13 @@ const struct cmd cmd_formats_list = {
 static cJSON *
 rule_row(const struct rule *rule)
 {
-	cJSON *row = cJSON_CreateObject();
-
-	json_add(row, JTEXT("format", rule->format), JTEXT("rule", rule->name),
-		 JTEXT("kind", rule_kind_names[rule->kind]),
-		 JTEXT("stage", rule->kind == RULE_RESULT
-					? rule_stage_names[rule->stage]
-					: NULL),
-		 JTEXT("needs", rule->needs), JTEXT("match", rule->pattern));
-	return row;
+	return json_new(
+		JTEXT("format", rule->format), JTEXT("rule", rule->name),
+		JTEXT("kind", rule_kind_names[rule->kind]),
+		JTEXT("stage", rule->kind == RULE_RESULT
+				       ? rule_stage_names[rule->stage]
+				       : NULL),
+		JTEXT("needs", rule->needs), JTEXT("match", rule->pattern));
 }
 
 /* The name of a set that is known, or of the file's; NULL with err. */

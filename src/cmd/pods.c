@@ -373,15 +373,15 @@ print_pod(struct out *out, const struct model_pod *pod,
 		METRIC_GPU_TEMP_C, METRIC_GPU_SM_MHZ,  METRIC_GPU_THROTTLE,
 		METRIC_HOST_LOAD,
 	};
-	cJSON *row = cJSON_CreateObject();
+	cJSON *row = json_new(
+		JTEXT("pod", pod->name),
+		JTEXT("state", pod_state_name(pod->state)),
+		JTEXT("why", pod->why != NULL && pod->why[0] != '\0' ? pod->why
+								     : NULL),
+		JTEXT("target", pod->target),
+		JTEXT("transport", conf_transport_name(conf->transport)),
+		JTEXT("gpu", pod->gpu_name));
 
-	json_add(row, JTEXT("pod", pod->name),
-		 JTEXT("state", pod_state_name(pod->state)),
-		 JTEXT("why", pod->why != NULL && pod->why[0] != '\0' ? pod->why
-								      : NULL),
-		 JTEXT("target", pod->target),
-		 JTEXT("transport", conf_transport_name(conf->transport)),
-		 JTEXT("gpu", pod->gpu_name));
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
 		add_last(row, pod, metrics[i]);
 	json_add(row, JNUM("disk_free_bytes", pod->disk_free_bytes),

@@ -285,17 +285,14 @@ static void
 print_value(struct samples_listing *list, const struct store_telemetry *at,
 	    const char *metric, double value)
 {
-	cJSON *row;
-
 	if (!run_has(value) || (list->call->metric != NULL &&
 				strcmp(list->call->metric, metric) != 0))
 		return;
-	row = cJSON_CreateObject();
-	json_add(row, JTEXT("pod", list->call->pod),
-		 JNUM("gpu", at->gpu >= 0 ? at->gpu : RUN_ABSENT),
-		 JTEXT("metric", metric), JNUM("value", value),
-		 JNUM("wall_s", (double)at->at_ms / 1e3));
-	out_take(list->out, row);
+	out_take(list->out,
+		 json_new(JTEXT("pod", list->call->pod),
+			  JNUM("gpu", at->gpu >= 0 ? at->gpu : RUN_ABSENT),
+			  JTEXT("metric", metric), JNUM("value", value),
+			  JNUM("wall_s", (double)at->at_ms / 1e3)));
 	list->shown++;
 }
 

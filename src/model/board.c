@@ -109,13 +109,9 @@ group_get(struct board *board, const char *key, bool is_values)
 	size_t found = (size_t)map_get(&board->group_index, str_from(name));
 
 	if (found == 0) {
-		board->groups =
-			xgrow(board->groups, board->n_groups,
-			      &board->cap_groups, sizeof(*board->groups));
-		board->groups[board->n_groups++] = (struct board_group){
-			.key = xstrdup(key),
-			.is_values = is_values,
-		};
+		xpush(board->groups, board->n_groups, board->cap_groups,
+		      (struct board_group){ .key = xstrdup(key),
+					    .is_values = is_values });
 		found = board->n_groups;
 		(void)map_set(&board->group_index, str_from(name),
 			      (void *)found);
@@ -132,12 +128,8 @@ row_add(struct board *board, size_t index, const char *path)
 	row->path = xstrdup(path);
 	row->usd = RUN_ABSENT;
 	row->group = index;
-	group->rows = xgrow(group->rows, group->n_rows, &group->cap_rows,
-			    sizeof(*group->rows));
-	group->rows[group->n_rows++] = board->n_rows;
-	board->rows = xgrow(board->rows, board->n_rows, &board->cap_rows,
-			    sizeof(struct board_row *));
-	board->rows[board->n_rows++] = row;
+	xpush(group->rows, group->n_rows, group->cap_rows, board->n_rows);
+	xpush(board->rows, board->n_rows, board->cap_rows, row);
 	return row;
 }
 
@@ -330,9 +322,7 @@ note(struct board_group *group, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	group->notes = xgrow(group->notes, group->n_notes, &group->cap_notes,
-			     sizeof(*group->notes));
-	group->notes[group->n_notes++] = xstrdup(text);
+	xpush(group->notes, group->n_notes, group->cap_notes, xstrdup(text));
 }
 
 /* Add a few words to the note of a row, "; " between. */

@@ -106,6 +106,7 @@ HB_MARKED
 
 write_run() {
 	cat >"$1/run.sh" <<'HB_RUN'
+ended=
 trap 'ended=1' TERM INT
 trap '' HUP
 stat_rest=$(sed 's/.*) //' /proc/$$/stat)
@@ -300,6 +301,9 @@ while :; do
 	sleep 0.5
 done
 test -f timedout && rc=124
+# Nobody of ours told it to end: Slurm takes the node, the run is no failure.
+test ! -f alloc || test -z "$ended" || test -f cut || test "$rc" -eq 124 ||
+	test "$rc" -eq 0 || : >evicted
 echo "$rc $t0 $t1 $up0 $up1" >exit.t && mv exit.t exit
 HB_RUN
 }

@@ -4,12 +4,8 @@
 
 #include "model/alerts.h"
 
-#include <assert.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sort.h"
 #include "base/xalloc.h"
@@ -143,11 +139,10 @@ add(struct round *round, struct alert *alert)
 		if (alert->mr->last_byte_wall_ms > 0)
 			alert->since_wall_ms = alert->mr->last_byte_wall_ms;
 	} else if (alerts->acknowledged_before != NULL) {
-		char *key = alert_key(alert, round->model);
+		AUTO_TEXT key = alert_key(alert, round->model);
 
 		alert->acknowledged =
 			has_line(alerts->acknowledged_before, key);
-		free(key);
 	}
 	xpush(alerts->v, alerts->n, alerts->cap, *alert);
 	if (alerts->on_new != NULL && !alert->acknowledged)
@@ -369,8 +364,53 @@ peer_times(const struct model *model, const struct model_run *mr,
 			continue;
 		times[n++] = model_run_ms_per_step(peer);
 	}
-	sort_doubles(times, n);
 	return n;
+}
+
+/* Its pace since it fell behind, where that was not at its begin. */
+static void
+add_since(const struct model_run *mr, double limit, struct buf *out)
+{
+	const struct series *paces = mr->series[METRIC_MS_PER_STEP];
+	size_t n = paces != NULL ? series_count(paces) : 0, i = n;
+	const struct series_point *from, *last;
+
+	/* One row at the pace of before is no end of it. */
+	while (i > 0 && (series_at(paces, i - 1)->value >= limit ||
+			 (i > 1 && series_at(paces, i - 2)->value >= limit)))
+		i--;
+	if (i == 0 || i == n)
+		return;
+	from = series_at(paces, i - 1);
+	last = series_last(paces);
+	if (run_has(from->train_ms) && last->step > from->step)
+		buf_appendf(out, "; %.0f ms since %.0f s",
+			    (last->train_ms - from->train_ms) /
+				    (last->step - from->step),
+			    from->train_ms / 1000);
+}
+
+/* What the GPUs of its pod say of it. */
+static void
+add_clock(const struct round *round, size_t pod, struct buf *out)
+{
+	const struct model_pod *mp = &round->model->pods[pod];
+	double mhz = model_last(mp->telemetry, METRIC_GPU_SM_MHZ);
+	double temp_c = model_last(mp->telemetry, METRIC_GPU_TEMP_C);
+	double peers = model_pod_peers(round->model, mp, METRIC_GPU_SM_MHZ,
+				       round->now_wall_ms);
+	const char *why = model_pod_throttle(mp, round->now_wall_ms);
+
+	if (!(model_pod_age_s(mp, round->now_wall_ms) <= MODEL_OLD_S))
+		return;
+	if (run_has(mhz))
+		buf_appendf(out, "; SM %.0f MHz", mhz);
+	if (run_has(mhz) && run_has(peers))
+		buf_appendf(out, " (others %.0f)", peers);
+	if (run_has(temp_c))
+		buf_appendf(out, ", %.0f °C", temp_c);
+	if (why != NULL)
+		buf_appendf(out, " (%s)", why);
 }
 
 static void
@@ -378,6 +418,7 @@ check_slow(struct round *round, const struct alert *alert)
 {
 	const struct model_run *mr = alert->mr;
 	double times[64], median, own = model_run_ms_per_step(mr);
+	struct buf text;
 	size_t n;
 
 	if (mr->run.status != RUN_RUNNING || !run_has(own) ||
@@ -386,12 +427,17 @@ check_slow(struct round *round, const struct alert *alert)
 	n = peer_times(round->model, mr, times);
 	if (n < SLOW_MIN_PEERS)
 		return;
-	median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-	if (own >= median * SLOW_RATIO)
-		hold(round, alert, ALERT_SLOW_POD,
-		     "%.1f ms/step is %.0f %% above the median of %zu runs "
-		     "of its recipe",
-		     own, (own / median - 1) * 100, n);
+	median = sort_median(times, n);
+	if (own < median * SLOW_RATIO)
+		return;
+	buf_init(&text, sizeof(alert->text));
+	buf_appendf(&text,
+		    "%.1f ms/step, %.0f %% above the median of %zu peers", own,
+		    (own / median - 1) * 100, n);
+	add_since(mr, median * SLOW_RATIO, &text);
+	add_clock(round, mr->pod, &text);
+	hold(round, alert, ALERT_SLOW_POD, "%s", text.data);
+	buf_release(&text);
 }
 
 /* The last value of a metric, by whatever name the run has it. */
@@ -561,7 +607,7 @@ alerts_save(const struct alerts *alerts, const struct model *model,
 	if (alerts->muted)
 		buf_append_str(out, "muted\n");
 	for (size_t i = 0; i < alerts->n; i++) {
-		char *key;
+		AUTO_TEXT key = NULL;
 
 		if (!alerts->v[i].acknowledged)
 			continue;
@@ -569,7 +615,6 @@ alerts_save(const struct alerts *alerts, const struct model *model,
 		/* A name with a line end in it is not worth remembering. */
 		if (strchr(key, '\n') == NULL)
 			buf_appendf(out, "%s\n", key);
-		free(key);
 	}
 }
 

@@ -2,10 +2,6 @@
 #ifndef HGYM_MODEL_ALERTS_H
 #define HGYM_MODEL_ALERTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "model/model.h"
 #include "model/track.h"
